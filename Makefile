@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# ornic: everything is built into build/; `make help` lists the targets.
+
+KVER ?= $(notdir $(patsubst %/build,%,$(shell \
+	ls -d /lib/modules/6.12*-amd64/build 2>/dev/null | sort -V | tail -n 1)))
+KDIR ?= /lib/modules/$(KVER)/build
+DESTDIR ?=
+MODDIR ?= /lib/modules/$(KVER)/updates/ornic
+CASES ?=
+BUILD := $(CURDIR)/build
+JOBS := $(shell nproc)
+CXX := g++
+RUN := qemu-tests/run
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := all
+.PHONY: all modules modules-debug debug-kernel provider programs unit sim \
+	fuzz fuzz-short kunit qemu-test test demo bench check install uninstall \
+	install-modules uninstall-modules clean help
+
+all: modules provider
+
+help:
+	@echo 'make [all]        modules and provider for kernel $(KVER)'
+	@echo 'make modules      build/stock/ornic.ko, ornic_soft.ko'
+	@echo 'make provider     build/provider/libornic-rdmav34.so'
+	@echo 'make unit         the suites on this host, under ASan and UBSan'
+	@echo 'make sim          the seeded simulator of two engines and a bad wire'
+	@echo 'make kunit        the suites in the debug kernel in QEMU'
+	@echo 'make qemu-test    the system cases in QEMU: stock, then debug kernel'
+	@echo '                    (CASES="smoke wire/icrc"; FULL=1 for full counts)'
+	@echo 'make test         all of the above, and a short run of the fuzzers'
+	@echo 'make demo         a guest that shows the device, beside rxe'
+	@echo 'make bench        a guest that measures ornic and rxe'
+	@echo 'make fuzz         the fuzzers, until one finds something'
+	@echo 'make check        style, static analysis, include rules'
+	@echo 'make install      modules, provider and .driver file (DESTDIR, KVER)'
+	@echo 'make uninstall    take them away again'
+	@echo 'make clean        remove build/ (the debug kernel stays in the cache)'
+
+# The parts
+-include userspace-provider/provider.mk
+-include kunit/kunit.mk
+include qemu-tests/programs/programs.mk
+
+# Kernel modules. External modules of 6.12 build beside their sources only, so
+# the sources are mirrored into one folder for each kernel.
+define build_modules
+	@test -d "$(2)" || { echo 'no kernel headers: apt-get install linux-headers-6.12-amd64' >&2; exit 1; }
+	@mkdir -p $(BUILD)/$(1)
+	@rsync -rt --delete --prune-empty-dirs --include='*/' --include='*.[ch]' \
+		--exclude='*' uapi driver kunit $(BUILD)/$(1)/
+	@rsync -t Kbuild $(BUILD)/$(1)/
+	+$(MAKE) -C $(2) M=$(BUILD)/$(1) -j$(JOBS) $(KFLAGS) modules
+endef
+
+modules:
+	$(call build_modules,stock,$(KDIR))
+
+debug-kernel:
+	@qemu-tests/kernel/build.sh
+
+modules-debug: debug-kernel
+	$(call build_modules,debug,$(shell qemu-tests/kernel/build.sh --print-dir)/build)
+
+# Tests in QEMU
+kunit: modules-debug
+	$(RUN) --kernel debug kunit
+
+qemu-test: modules modules-debug provider programs
+	$(RUN) --kernel stock $(CASES)
+	$(RUN) --kernel debug $(CASES)
+
+test: all programs
+	$(MAKE) unit
+	$(MAKE) sim
+	$(MAKE) fuzz-short
+	$(MAKE) qemu-test
+
+demo: modules provider programs
+	$(RUN) --kernel stock --script qemu-tests/demo.sh
+
+bench: modules provider programs
+	$(RUN) --kernel stock --script qemu-tests/bench.sh
+
+check: modules
+	scripts/check
+
+# Installation for the kernel KVER, in the places that Debian uses
+install-modules: modules
+	install -d $(DESTDIR)$(MODDIR)
+	install -m 644 $(BUILD)/stock/ornic.ko $(BUILD)/stock/ornic_soft.ko \
+		$(DESTDIR)$(MODDIR)/
+	$(if $(DESTDIR),,depmod -a $(KVER))
+
+uninstall-modules:
+	rm -f $(DESTDIR)$(MODDIR)/ornic.ko $(DESTDIR)$(MODDIR)/ornic_soft.ko
+	-rmdir $(DESTDIR)$(MODDIR) 2>/dev/null
+	$(if $(DESTDIR),,depmod -a $(KVER))
+
+install: install-modules install-provider
+
+uninstall: uninstall-modules uninstall-provider
+
+clean:
+	rm -rf $(BUILD)
