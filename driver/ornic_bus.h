@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The bus layer: the one place where the driver meets a device. A bus (the
+ * soft device, PCI) carries commands and kicks to its device and hands the
+ * device's events up. The driver knows nothing else about it.
+ */
+#ifndef ORNIC_BUS_H
+#define ORNIC_BUS_H
+
+#include <linux/types.h>
+#include <rdma/ornic-hw.h>
+
+struct device;
+struct net_device;
+struct ornic_bus;
+struct ornic_dev;
+
+/**
+ * struct ornic_bus_ops - what a bus does for the driver
+ * @cmd: execute @req synchronously and fill @rsp. Returns 0 when the device
+ *	answered (whatever rsp->hdr.status says), else -ETIMEDOUT, -EIO,
+ *	-ENODEV. Context: process context, may sleep.
+ * @kick: tell the device that the SQ of @qpn has new WQEs. Context: process
+ *	context with interrupts on, or any context when @inline_ok is false;
+ *	must not sleep. With @inline_ok the bus may execute work in the caller,
+ *	with softirqs disabled inside.
+ * @removing: the ib_device of @bus is about to go away because of
+ *	`rdma link delete`; called before the ib_device is freed, after all of
+ *	its objects are destroyed. Process context. Optional.
+ */
+struct ornic_bus_ops {
+	int (*cmd)(struct ornic_bus *bus, const union ornic_req *req,
+		   union ornic_rsp *rsp);
+	void (*kick)(struct ornic_bus *bus, u32 qpn, bool inline_ok);
+	void (*removing)(struct ornic_bus *bus);
+};
+
+/**
+ * struct ornic_bus - one device on a bus, embedded in the bus's own structure
+ * @ops: above
+ * @parent: parent device of the ib_device; the provider matches its modalias
+ * @dma_device: device that DMA addresses are made for; NULL = the device works
+ *	with kernel virtual addresses (ib_core's virtual DMA)
+ * @netdev: the Ethernet side, held by the bus for as long as it is registered
+ * @kick_mode: enum ornic_kick_mode
+ * @kick_pfn: ORNIC_KICK_PAGE: page frame of the doorbell page
+ * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in it
+ * @kick_value: ORNIC_KICK_PAGE: value to store
+ * @allow_user_unreg: `rdma link delete` may remove it
+ * @attrs: additional sysfs attribute group of the ib_device, or NULL
+ * @dev: the driver's device, set by ornic_register
+ */
+struct ornic_bus {
+	const struct ornic_bus_ops *ops;
+	struct device *parent;
+	struct device *dma_device;
+	struct net_device *netdev;
+	enum ornic_kick_mode kick_mode;
+	unsigned long kick_pfn;
+	u32 kick_offset;
+	u32 kick_value;
+	bool allow_user_unreg;
+	const struct attribute_group *attrs;
+	struct ornic_dev *dev;
+};
+
+/*
+ * Exported by ornic.ko:
+ *
+ * ornic_register - register an ib_device called @name (may hold a %d) for
+ * @bus. The device must answer commands already. On success bus->dev is set
+ * and events may come. Process context. 0 or -errno.
+ *
+ * ornic_unregister - unregister it; on return no user is left, all device
+ * objects are destroyed and no further command or kick will come. Returns at
+ * once if it was already unregistered by `rdma link delete`. Process context.
+ *
+ * ornic_event - an event of the device. Any context, interrupts included;
+ * no lock of the device may be held that @cmd or @kick take.
+ *
+ */
+int ornic_register(struct ornic_bus *bus, const char *name);
+void ornic_unregister(struct ornic_bus *bus);
+void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe);
+
+#endif /* ORNIC_BUS_H */

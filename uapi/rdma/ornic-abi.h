@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
+/*
+ * The ABI between ornic.ko and its user-space provider: driver data of the
+ * verbs commands, mmap regions, and the doorbell file.
+ *
+ * Rules: every structure is a multiple of 8 bytes, comp_mask first, reserved
+ * fields are zero in both directions (a request with others is -EINVAL, an
+ * unknown comp_mask bit -EOPNOTSUPP). Fields are only ever appended; anything
+ * else raises ORNIC_ABI_VERSION.
+ */
+#ifndef ORNIC_ABI_H
+#define ORNIC_ABI_H
+
+#include <linux/types.h>
+
+#define ORNIC_ABI_VERSION	1
+
+/* How the provider kicks a send queue. */
+enum ornic_kick_mode {
+	ORNIC_KICK_FD		= 0,	/* write() of QPNs to the doorbell fd */
+	ORNIC_KICK_PAGE		= 1,	/* 32-bit store to the mapped page */
+};
+
+/*
+ * Response of alloc_ucontext.
+ * @kick_mmap: ORNIC_KICK_PAGE: mmap offset of the doorbell page
+ * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in that page
+ * @kick_value: ORNIC_KICK_PAGE: the value to store
+ */
+struct ornic_alloc_ucontext_resp {
+	__u32 comp_mask;
+	__u32 hw_version;
+	__u32 kick_mode;
+	__u32 kick_offset;
+	__aligned_u64 kick_mmap;
+	__u32 kick_value;
+	__u16 max_sge;
+	__u16 max_inline;
+	__u32 max_wqe;
+	__u32 max_cqe;
+};
+
+struct ornic_alloc_pd_resp {
+	__u32 comp_mask;
+	__u32 pdn;
+};
+
+struct ornic_create_cq_req {
+	__u32 comp_mask;
+	__u32 reserved_20;
+};
+
+/* One mmap of @mmap_size bytes: the layout of a CQ in ornic-hw.h. */
+struct ornic_create_cq_resp {
+	__u32 comp_mask;
+	__u32 cqn;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+	__u32 log_depth;
+	__u32 reserved_e0;
+};
+
+struct ornic_create_qp_req {
+	__u32 comp_mask;
+	__u32 reserved_20;
+};
+
+/* One mmap of @mmap_size bytes: the layout of a QP in ornic-hw.h. */
+struct ornic_create_qp_resp {
+	__u32 comp_mask;
+	__u32 qpn;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+	__u32 sq_offset;
+	__u32 rq_offset;
+	__u8 sq_log_depth;
+	__u8 sq_log_stride;
+	__u8 rq_log_depth;
+	__u8 rq_log_stride;
+	__u8 has_sq;
+	__u8 has_rq;
+	__u16 max_inline;
+	__u16 sq_max_sge;
+	__u16 rq_max_sge;
+	__u32 reserved_160;
+};
+
+struct ornic_create_ah_resp {
+	__u32 comp_mask;
+	__u32 ah;
+};
+
+/*
+ * The doorbell file: an FD object of the context in the driver's private
+ * namespace. ORNIC_METHOD_DOORBELL_ALLOC returns the descriptor. write() of
+ * n * 4 bytes kicks n send queues, QPNs in host byte order; a QPN that is not
+ * of this context fails with -ENOENT, and what came before it is done. The
+ * result is the number of bytes whose kicks were taken.
+ * The numbers are those of UVERBS_ID_DRIVER_NS (1 << UVERBS_ID_NS_SHIFT).
+ */
+enum ornic_objects {
+	ORNIC_OBJECT_DOORBELL = (1U << 12),
+};
+
+enum ornic_doorbell_methods {
+	ORNIC_METHOD_DOORBELL_ALLOC = (1U << 12),
+};
+
+enum ornic_doorbell_alloc_attrs {
+	ORNIC_ATTR_DOORBELL_ALLOC_HANDLE = (1U << 12),
+};
+
+#endif /* ORNIC_ABI_H */

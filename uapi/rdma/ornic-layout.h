@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
+/*
+ * Sizes and offsets of ornic-hw.h and ornic-abi.h, asserted once. Included by
+ * one file of the driver, one of the engine and one of the provider, so the
+ * same list holds in kernel C, C11 and C++20.
+ */
+#ifndef ORNIC_LAYOUT_H
+#define ORNIC_LAYOUT_H
+
+#ifdef __KERNEL__
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#else
+#include <assert.h>
+#include <stddef.h>
+#endif
+
+#include <rdma/ornic-abi.h>
+#include <rdma/ornic-hw.h>
+
+#define ORNIC_SIZE(type, bytes) \
+	static_assert(sizeof(struct type) == (bytes), #type)
+#define ORNIC_AT(type, field, byte) \
+	static_assert(offsetof(struct type, field) == (byte), #type "." #field)
+
+ORNIC_SIZE(ornic_mem, 16);
+ORNIC_AT(ornic_mem, addr, 0);
+ORNIC_AT(ornic_mem, npages, 8);
+ORNIC_AT(ornic_mem, page_shift, 12);
+ORNIC_AT(ornic_mem, levels, 13);
+
+ORNIC_SIZE(ornic_wq_record, 64);
+ORNIC_AT(ornic_wq_record, producer, 0);
+ORNIC_AT(ornic_wq_record, kick_wanted, 4);
+
+ORNIC_SIZE(ornic_cq_record, 64);
+ORNIC_AT(ornic_cq_record, consumer, 0);
+ORNIC_AT(ornic_cq_record, arm, 4);
+ORNIC_AT(ornic_cq_record, fired, 8);
+
+ORNIC_SIZE(ornic_sq_hdr, 16);
+ORNIC_AT(ornic_sq_hdr, opcode, 0);
+ORNIC_AT(ornic_sq_hdr, flags, 1);
+ORNIC_AT(ornic_sq_hdr, payload, 2);
+ORNIC_AT(ornic_sq_hdr, imm, 4);
+ORNIC_AT(ornic_sq_hdr, wr_id, 8);
+
+ORNIC_SIZE(ornic_seg_remote, 16);
+ORNIC_AT(ornic_seg_remote, rkey, 8);
+ORNIC_SIZE(ornic_seg_atomic, 16);
+ORNIC_AT(ornic_seg_atomic, compare, 8);
+ORNIC_SIZE(ornic_seg_ud, 16);
+ORNIC_AT(ornic_seg_ud, dest_qpn, 4);
+ORNIC_AT(ornic_seg_ud, dest_qkey, 8);
+ORNIC_SIZE(ornic_sge, 16);
+ORNIC_AT(ornic_sge, length, 8);
+ORNIC_AT(ornic_sge, lkey, 12);
+ORNIC_SIZE(ornic_rq_hdr, 16);
+ORNIC_AT(ornic_rq_hdr, num_sge, 8);
+
+ORNIC_SIZE(ornic_cqe, 64);
+ORNIC_AT(ornic_cqe, wr_id, 0);
+ORNIC_AT(ornic_cqe, timestamp, 8);
+ORNIC_AT(ornic_cqe, wqe_index, 16);
+ORNIC_AT(ornic_cqe, qpn, 20);
+ORNIC_AT(ornic_cqe, byte_len, 24);
+ORNIC_AT(ornic_cqe, imm, 28);
+ORNIC_AT(ornic_cqe, src_qpn, 32);
+ORNIC_AT(ornic_cqe, smac, 36);
+ORNIC_AT(ornic_cqe, vlan, 42);
+ORNIC_AT(ornic_cqe, sgid_index, 44);
+ORNIC_AT(ornic_cqe, sl, 45);
+ORNIC_AT(ornic_cqe, opcode, 60);
+ORNIC_AT(ornic_cqe, status, 61);
+ORNIC_AT(ornic_cqe, vendor_err, 62);
+ORNIC_AT(ornic_cqe, flags, 63);
+
+ORNIC_SIZE(ornic_eqe, 16);
+ORNIC_AT(ornic_eqe, type, 4);
+ORNIC_AT(ornic_eqe, vector, 5);
+ORNIC_AT(ornic_eqe, flags, 15);
+
+ORNIC_SIZE(ornic_av, 32);
+ORNIC_AT(ornic_av, dmac, 16);
+ORNIC_AT(ornic_av, udp_sport, 22);
+ORNIC_AT(ornic_av, flow_label, 24);
+ORNIC_AT(ornic_av, sgid_index, 28);
+ORNIC_AT(ornic_av, sl, 31);
+
+ORNIC_SIZE(ornic_req_hdr, 8);
+ORNIC_AT(ornic_req_hdr, obj, 4);
+ORNIC_SIZE(ornic_rsp_hdr, 8);
+ORNIC_AT(ornic_rsp_hdr, status, 1);
+ORNIC_AT(ornic_rsp_hdr, obj, 4);
+ORNIC_SIZE(ornic_rsp_query_device, 64);
+ORNIC_AT(ornic_rsp_query_device, hw_version, 32);
+ORNIC_AT(ornic_rsp_query_device, max_inline, 44);
+ORNIC_AT(ornic_rsp_query_device, mac, 48);
+ORNIC_SIZE(ornic_req_query_stats, 64);
+ORNIC_AT(ornic_req_query_stats, count, 16);
+ORNIC_SIZE(ornic_req_set_gid, 64);
+ORNIC_AT(ornic_req_set_gid, smac, 24);
+ORNIC_AT(ornic_req_set_gid, vlan, 30);
+ORNIC_AT(ornic_req_set_gid, valid, 32);
+ORNIC_SIZE(ornic_req_set_port, 64);
+ORNIC_AT(ornic_req_set_port, up, 12);
+ORNIC_SIZE(ornic_req_create_cq, 64);
+ORNIC_AT(ornic_req_create_cq, log_depth, 24);
+ORNIC_AT(ornic_req_create_cq, vector, 25);
+ORNIC_SIZE(ornic_req_create_qp, 64);
+ORNIC_AT(ornic_req_create_qp, pdn, 24);
+ORNIC_AT(ornic_req_create_qp, qp_type, 36);
+ORNIC_AT(ornic_req_create_qp, max_inline, 46);
+ORNIC_SIZE(ornic_req_modify_qp, 64);
+ORNIC_AT(ornic_req_modify_qp, mask, 8);
+ORNIC_AT(ornic_req_modify_qp, qkey, 24);
+ORNIC_AT(ornic_req_modify_qp, av, 28);
+ORNIC_AT(ornic_req_modify_qp, state, 60);
+ORNIC_SIZE(ornic_rsp_query_qp, 64);
+ORNIC_AT(ornic_rsp_query_qp, rq_psn_rnr, 12);
+ORNIC_AT(ornic_rsp_query_qp, av, 28);
+ORNIC_AT(ornic_rsp_query_qp, state, 60);
+ORNIC_SIZE(ornic_req_create_mkey, 64);
+ORNIC_AT(ornic_req_create_mkey, iova, 24);
+ORNIC_AT(ornic_req_create_mkey, pdn, 40);
+ORNIC_AT(ornic_req_create_mkey, access, 44);
+ORNIC_SIZE(ornic_req_create_ah, 64);
+ORNIC_AT(ornic_req_create_ah, pdn, 40);
+static_assert(sizeof(union ornic_req) == 64, "ornic_req");
+static_assert(sizeof(union ornic_rsp) == 64, "ornic_rsp");
+
+ORNIC_SIZE(ornic_alloc_ucontext_resp, 40);
+ORNIC_AT(ornic_alloc_ucontext_resp, kick_mmap, 16);
+ORNIC_AT(ornic_alloc_ucontext_resp, max_sge, 28);
+ORNIC_AT(ornic_alloc_ucontext_resp, max_wqe, 32);
+ORNIC_SIZE(ornic_alloc_pd_resp, 8);
+ORNIC_SIZE(ornic_create_cq_req, 8);
+ORNIC_SIZE(ornic_create_cq_resp, 32);
+ORNIC_AT(ornic_create_cq_resp, mmap_offset, 8);
+ORNIC_AT(ornic_create_cq_resp, log_depth, 24);
+ORNIC_SIZE(ornic_create_qp_req, 8);
+ORNIC_SIZE(ornic_create_qp_resp, 48);
+ORNIC_AT(ornic_create_qp_resp, mmap_offset, 8);
+ORNIC_AT(ornic_create_qp_resp, sq_offset, 24);
+ORNIC_AT(ornic_create_qp_resp, sq_log_depth, 32);
+ORNIC_AT(ornic_create_qp_resp, max_inline, 38);
+ORNIC_SIZE(ornic_create_ah_resp, 8);
+
+#endif /* ORNIC_LAYOUT_H */
