@@ -8,8 +8,10 @@
 #define ORNIC_BUS_H
 
 #include <linux/types.h>
+#include <rdma/ornic-abi.h>
 #include <rdma/ornic-hw.h>
 
+struct attribute_group;
 struct device;
 struct net_device;
 struct ornic_bus;
@@ -77,7 +79,6 @@ struct ornic_bus {
  *
  * ornic_event - an event of the device. Any context, interrupts included;
  * no lock of the device may be held that @cmd or @kick take.
- *
  */
 int ornic_register(struct ornic_bus *bus, const char *name);
 void ornic_unregister(struct ornic_bus *bus);
