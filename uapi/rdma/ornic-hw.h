@@ -61,7 +61,9 @@ struct ornic_mem {
  *            the queue. The host reads it after a full barrier that follows
  *            its store of @producer, and kicks if it is set. The device sets
  *            it, issues a full barrier and reads @producer once more before
- *            it turns away. Only an SQ is ever kicked.
+ *            it turns away. The device looks at an RQ when a message arrives,
+ *            so there it is set only in the error state, where WQEs posted
+ *            late are to be flushed. A kick names the QP and serves both.
  */
 struct ornic_wq_record {
 	__le32 producer;

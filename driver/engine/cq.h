@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Completion queues, the device's end: producing CQEs and firing events. */
+#ifndef ORNIC_ENGINE_CQ_H
+#define ORNIC_ENGINE_CQ_H
+
+#include "dev.h"
+#include "mem.h"
+
+/**
+ * struct ornic_ring - a ring in memory shared with the host
+ * @page: pointer to each 4 KiB page of the ring
+ * @mask: depth - 1
+ * @log_stride: log2 of the entry size in bytes; entries do not cross pages
+ */
+struct ornic_ring {
+	u8 **page;
+	u32 mask;
+	u8 log_stride;
+};
+
+/* Set up @ring over [@off, ...) of @pages; the page array is allocated. */
+int ornic_ring_init(struct ornic_ring *ring, const struct ornic_pages *pages,
+		    u64 off, u32 log_depth, u32 log_stride);
+void ornic_ring_fini(struct ornic_ring *ring);
+
+static inline void *ornic_ring_slot(const struct ornic_ring *ring, u32 index)
+{
+	u64 off = (u64)(index & ring->mask) << ring->log_stride;
+
+	return ring->page[off >> ORNIC_PAGE_SHIFT] +
+	       (off & ((1u << ORNIC_PAGE_SHIFT) - 1));
+}
+
+/**
+ * struct ornic_cq - a CQ
+ * @lock: protects all below it
+ * @producer: CQEs written so far (free running)
+ * @fired: the value of record.arm that was last answered
+ * @overflow: it has overflowed: nothing is written any more
+ * @users: QP ends that complete here; DESTROY_CQ is ORNIC_BUSY while > 0
+ */
+struct ornic_cq {
+	u32 cqn;
+	u8 vector;
+	struct ornic_pages pages;
+	struct ornic_ring ring;
+	struct ornic_cq_record *record;
+	ornic_atomic_t users;
+	ornic_lock_t lock;
+	u32 producer;
+	u32 fired;
+	bool overflow;
+};
+
+/**
+ * ornic_cq_push - write one CQE and gather the event that it causes
+ * @cqe: all but timestamp, phase; copied
+ * @solicited: wakes CQs armed for solicited completions: a solicited receive
+ *	or any CQE with an error status (IBTA 11.4.2.2)
+ *
+ * A full ring is never overwritten: the CQ is marked and CQ_ERR is raised once.
+ */
+void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
+		   const struct ornic_cqe *cqe, bool solicited);
+
+/* CREATE_CQ and DESTROY_CQ. Return: enum ornic_status. */
+int ornic_cq_create(struct ornic_dev *dev, const struct ornic_req_create_cq *req,
+		    u32 *cqn);
+int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn);
+
+#endif /* ORNIC_ENGINE_CQ_H */

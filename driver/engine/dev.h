@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The device: its tables, its Ethernet side and its counters, and the context
+ * of one call into the engine.
+ *
+ * Lock order: A.sq, B.rq (A == B allowed), CQ.lock. Table locks are leaves.
+ */
+#ifndef ORNIC_ENGINE_DEV_H
+#define ORNIC_ENGINE_DEV_H
+
+#include "engine.h"
+#include "table.h"
+#include "wire.h"
+
+/* Limits of this engine, as QUERY_DEVICE reports them. */
+#define ORNIC_LOG_MAX_QP	16
+#define ORNIC_LOG_MAX_CQ	16
+#define ORNIC_LOG_MAX_MKEY	20
+#define ORNIC_LOG_MAX_AH	16
+#define ORNIC_LOG_MAX_WQE	14
+#define ORNIC_LOG_MAX_CQE	17
+#define ORNIC_MAX_RD_ATOMIC	16
+#define ORNIC_MAX_MSG		(1u << 31)	/* bytes, IBTA C9-93 */
+#define ORNIC_MAX_MR_BYTES	(1ull << 40)
+
+/**
+ * struct ornic_dev - the engine's own view of struct ornic_engine
+ * @gid_lock: serialises changes of @gid; readers copy under it
+ * @mtu: RoCE MTU of the port, bytes
+ * @polling: kick_wanted stays clear
+ */
+struct ornic_dev {
+	const struct ornic_engine_ops *ops;
+	void *host;
+	u8 mac[6];
+	bool up;
+	bool polling;
+	u32 mtu;
+	struct ornic_counters stats;
+	struct ornic_table qps;
+	struct ornic_table cqs;
+	struct ornic_table mkeys;
+	struct ornic_table ahs;
+	ornic_lock_t gid_lock;
+	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];
+};
+
+struct ornic_engine {
+	struct ornic_dev dev;
+};
+
+static inline void ornic_stat_add(struct ornic_dev *dev, enum ornic_stat stat,
+				  u64 n)
+{
+	ornic_counters_add(&dev->stats, stat, n);
+}
+
+static inline void ornic_stat_inc(struct ornic_dev *dev, enum ornic_stat stat)
+{
+	ornic_counters_add(&dev->stats, stat, 1);
+}
+
+/* Events are delivered without locks, so a call gathers them first. */
+#define ORNIC_CTX_EVENTS	16
+#define ORNIC_CTX_RESERVE	6	/* room that one step may need */
+
+/**
+ * struct ornic_ctx - one call into the engine
+ * @now: time of the call in ns
+ * @budget: bytes of work left
+ * @nevents: events gathered in @event
+ */
+struct ornic_ctx {
+	struct ornic_dev *dev;
+	u64 now;
+	s64 budget;
+	u32 nevents;
+	struct ornic_eqe event[ORNIC_CTX_EVENTS];
+};
+
+/* Begin a call: enters the RCU section. */
+void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
+
+/* End it: leaves the RCU section and delivers the events. No lock is held. */
+void ornic_ctx_end(struct ornic_ctx *ctx);
+
+/* Gather an event; the same event twice in a row is one. */
+void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type, u32 obj,
+		     u8 vector);
+
+/* No room for the events of another step: stop and come back. */
+static inline bool ornic_ctx_full(const struct ornic_ctx *ctx)
+{
+	return ctx->nevents + ORNIC_CTX_RESERVE > ORNIC_CTX_EVENTS;
+}
+
+/* Is @gid (IPv4 mapped or IPv6) one of the device's own, on @vlan? */
+bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan);
+
+/* Copy of entry @index; valid = false if empty or out of range. */
+void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid);
+
+/* Index of @gid with @vlan, for CQEs; 0 if not found. */
+u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan);
+
+/**
+ * struct ornic_ah - an address handle
+ */
+struct ornic_ah {
+	struct ornic_rcu_head rcu;
+	u32 pdn;
+	struct ornic_path path;
+};
+
+/* CREATE_AH and DESTROY_AH. Return: enum ornic_status. */
+int ornic_ah_create(struct ornic_dev *dev, const struct ornic_req_create_ah *req,
+		    u32 *ah);
+int ornic_ah_destroy(struct ornic_dev *dev, u32 ah);
+
+/* Path along @av: checks the AV against the GID table, sets path->loop. */
+int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
+		       const struct ornic_av *av);
+
+#endif /* ORNIC_ENGINE_DEV_H */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The engine: the device behind the interface of ornic-hw.h, as a library.
+ *
+ * Its host (the soft device, ornic-nic, a test) gives it commands, kicks,
+ * packets and expired timers, and gets memory translations, frames to send,
+ * deadlines and events. Time and randomness come from the host, so the same
+ * inputs give the same outputs bit for bit.
+ *
+ * Concurrency: every function may be called for different QPs at the same
+ * time. ornic_engine_cmd may sleep; the others may not, and run in process or
+ * softirq context with interrupts on. Host ops are called with engine locks
+ * held (sq or rq of a QP) unless said otherwise; they must not call back into
+ * the engine. Events are the exception: see @event.
+ */
+#ifndef ORNIC_ENGINE_H
+#define ORNIC_ENGINE_H
+
+#include "env.h"
+#include <rdma/ornic-hw.h>
+
+struct ornic_engine;
+
+#define ORNIC_TX_FRAGS		(ORNIC_MAX_SGE + 4)
+#define ORNIC_TX_HDR_MAX	128	/* Ethernet, VLAN, IPv6, UDP, RoCE */
+#define ORNIC_RX_SEGS		20
+
+/* A piece of payload, in memory that @dma of the host returned. */
+struct ornic_frag {
+	void *ptr;
+	u32 len;
+};
+
+/**
+ * struct ornic_tx - one frame for the wire
+ * @host_qp: the host's own area of the QP that sends (ornic_engine_ops)
+ * @hdr: Ethernet to the last RoCE header, @hdr_len bytes
+ * @l3_offset: offset of the IP header in @hdr
+ * @l4_offset: offset of the UDP header in @hdr
+ * @ipv6: the IP header is IPv6
+ * @frag: payload, @nfrags pieces, @payload_len bytes in all. Each piece lies
+ *	within one page of the MR that it belongs to.
+ * @trailer: pad bytes and ICRC, @trailer_len bytes (4 to 7)
+ * @copy: the payload must be copied now: its owner gets it back before the
+ *	frame is on the wire. Else the host may refer to its pages.
+ * @more: another frame follows at once (xmit_more)
+ */
+struct ornic_tx {
+	void *host_qp;
+	u8 hdr[ORNIC_TX_HDR_MAX];
+	u8 hdr_len;
+	u8 l3_offset;
+	u8 l4_offset;
+	bool ipv6;
+	bool copy;
+	bool more;
+	u8 trailer_len;
+	u8 nfrags;
+	u32 payload_len;
+	u8 trailer[8];
+	struct ornic_frag frag[ORNIC_TX_FRAGS];
+};
+
+/**
+ * struct ornic_rx - one packet from the wire
+ * @ip: its IP header (IPv4 with IHL 5, or IPv6 with UDP next), contiguous up
+ *	to the end of the UDP header
+ * @ipv6: @ip is an IPv6 header
+ * @seg: what follows the UDP header (BTH to ICRC), @nsegs pieces, @len bytes
+ *	in all. The host has made the first piece hold min(@len, 64) bytes.
+ * @smac: source MAC, zero if unknown
+ * @vlan: VLAN id or ORNIC_VLAN_NONE
+ * @sl: PCP of a tagged frame, else 0
+ *
+ * The UDP length agrees with @len; the host has checked IP and UDP lengths.
+ */
+struct ornic_rx {
+	const void *ip;
+	bool ipv6;
+	u8 nsegs;
+	u8 sl;
+	u8 smac[6];
+	u16 vlan;
+	u32 len;
+	struct ornic_frag seg[ORNIC_RX_SEGS];
+};
+
+/**
+ * struct ornic_engine_ops - what the host does for the engine
+ * @dma: translate DMA address @addr. On success returns a pointer that stays
+ *	valid until the object that named the memory is destroyed, good for
+ *	@len contiguous bytes; NULL if the range is not DMA memory.
+ * @xmit: send @tx; the host copies what it needs before it returns. 0, or
+ *	-errno when the frame was dropped.
+ * @tx_room: how many frames of this QP the host takes now. After it returned 0
+ *	the host calls ornic_engine_run(@qpn) as soon as there is room again.
+ *	This bounds the packets in flight per QP.
+ * @deadline: ornic_engine_expire(@qpn) is wanted at @when (ns, absolute, the
+ *	clock of @now). 0: no timer. At most one per QP. May fire late, and may
+ *	fire after it was cancelled: the engine checks.
+ * @resched: call ornic_engine_run(@qpn) soon, from a worker. Repeated calls
+ *	before it runs may be merged.
+ * @event: deliver @eqe. Called with no QP or CQ lock of the engine held.
+ * @now: time in ns, monotonic
+ * @random: 32 random bits; for keys of quality fit for security
+ * @qp_init: a QP was made; @host_qp is host_qp_size zeroed bytes of the host's
+ *	own. 0 or -errno. May sleep.
+ * @qp_fini: the QP goes. Cancels its timer and waits for it, and for a run
+ *	that is pending, so that none comes afterwards. May sleep, no lock held.
+ * @host_qp_size: bytes of host_qp, at most 512
+ * @num_vectors: completion vectors, at least 1
+ */
+struct ornic_engine_ops {
+	void *(*dma)(void *host, u64 addr, u64 len);
+	u32 (*tx_room)(void *host, void *host_qp);
+	int (*xmit)(void *host, const struct ornic_tx *tx);
+	void (*deadline)(void *host, void *host_qp, u64 when);
+	void (*resched)(void *host, void *host_qp);
+	void (*event)(void *host, const struct ornic_eqe *eqe);
+	u64 (*now)(void *host);
+	u32 (*random)(void *host);
+	int (*qp_init)(void *host, void *host_qp, u32 qpn);
+	void (*qp_fini)(void *host, void *host_qp);
+	u32 host_qp_size;
+	u32 num_vectors;
+};
+
+/* What a call did and what is left. */
+enum ornic_run_result {
+	ORNIC_RUN_IDLE,		/* nothing left; kick_wanted is set */
+	ORNIC_RUN_MORE,		/* budget used up: run again soon */
+	ORNIC_RUN_WAIT,		/* waits for a packet, a timer or room */
+};
+
+/*
+ * ornic_engine_create - make a device whose host is @ops, @host; @mac is its
+ * Ethernet address. ERR-free: NULL when out of memory. May sleep.
+ * ornic_engine_destroy - free it; all objects were destroyed or are now.
+ */
+struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
+					 void *host, const u8 mac[6]);
+void ornic_engine_destroy(struct ornic_engine *eng);
+
+/* Execute one command; always fills @rsp. May sleep. */
+void ornic_engine_cmd(struct ornic_engine *eng, const union ornic_req *req,
+		      union ornic_rsp *rsp);
+
+/*
+ * ornic_engine_kick - the host of the rings kicked the SQ of @qpn: look at it
+ * and do up to @budget bytes worth of work (messages count at least 256).
+ * ornic_engine_run - the same without counting a kick, and responder work
+ * (READ responses) as well; for workers, after @resched and ORNIC_RUN_MORE.
+ */
+enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
+					u32 budget);
+enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
+				       u32 budget);
+
+/*
+ * ornic_engine_poll - for a poll thread: look at every SQ whose record shows
+ * news, without needing kicks. Returns how many QPs did work. With @polling
+ * on, kick_wanted stays clear (ornic_engine_set_polling).
+ */
+u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget);
+void ornic_engine_set_polling(struct ornic_engine *eng, bool polling);
+
+/* One packet from the wire. */
+void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx);
+
+/* The deadline of @qpn has come. */
+void ornic_engine_expire(struct ornic_engine *eng, u32 qpn);
+
+/* One counter, summed over all CPUs. */
+u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat);
+
+#endif /* ORNIC_ENGINE_H */

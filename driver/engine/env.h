@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Where the engine runs. The only file of the engine that knows it: env.h
+ * picks the kernel's or the host's side, and both supply the same names:
+ *
+ *  types       u8..u64, __le and __be conversions, unaligned access
+ *  memory      ornic_zalloc, ornic_vzalloc, ornic_free, ornic_vfree,
+ *              ornic_free_rcu
+ *  locks       ornic_lock_t, ornic_lock, ornic_unlock (softirqs off)
+ *  RCU         ornic_rcu_read_lock/unlock, ornic_rcu_dereference,
+ *              ornic_rcu_assign, ornic_rcu_locked, ornic_rcu_wait (sleeps)
+ *  atomics     ornic_atomic_t, ornic_cmpxchg64
+ *  barriers    smp_mb, smp_load_acquire, smp_store_release, READ_ONCE
+ *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
+ *  CRC         ornic_crc32: the reflected 0x04c11db7 polynomial, no inversion
+ *  logging     ornic_pr_debug
+ */
+#ifndef ORNIC_ENGINE_ENV_H
+#define ORNIC_ENGINE_ENV_H
+
+#ifdef __KERNEL__
+#include "env_kernel.h"
+#else
+#include "env_host.h"
+#endif
+
+#endif /* ORNIC_ENGINE_ENV_H */

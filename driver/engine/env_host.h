@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The host's side of env.h: unit tests, simulator, fuzzers, ornic-nic.
+ *
+ * One engine instance is entered by one thread at a time, so locks only check
+ * their own use and RCU is nothing.
+ */
+#ifndef ORNIC_ENGINE_ENV_HOST_H
+#define ORNIC_ENGINE_ENV_HOST_H
+
+#include <assert.h>
+#include <errno.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define __force
+#define U32_MAX		UINT32_MAX
+#define U64_MAX		UINT64_MAX
+#define BIT(n)		(1UL << (n))
+#define BIT_ULL(n)	(1ULL << (n))
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define container_of(p, type, member) \
+	((type *)((char *)(p) - offsetof(type, member)))
+#define fallthrough	__attribute__((__fallthrough__))
+
+#define min_t(t, a, b)	((t)(a) < (t)(b) ? (t)(a) : (t)(b))
+#define max_t(t, a, b)	((t)(a) > (t)(b) ? (t)(a) : (t)(b))
+#define ALIGN(x, a)	(((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+
+#define cpu_to_le16(v)	((__force __le16)(u16)(v))
+#define cpu_to_le32(v)	((__force __le32)(u32)(v))
+#define cpu_to_le64(v)	((__force __le64)(u64)(v))
+#define le16_to_cpu(v)	((__force u16)(v))
+#define le32_to_cpu(v)	((__force u32)(v))
+#define le64_to_cpu(v)	((__force u64)(v))
+#define cpu_to_be16(v)	((__force __be16)__builtin_bswap16(v))
+#define cpu_to_be32(v)	((__force __be32)__builtin_bswap32(v))
+#define cpu_to_be64(v)	((__force __be64)__builtin_bswap64(v))
+#define be16_to_cpu(v)	__builtin_bswap16((__force u16)(v))
+#define be32_to_cpu(v)	__builtin_bswap32((__force u32)(v))
+#define be64_to_cpu(v)	__builtin_bswap64((__force u64)(v))
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the host side of the engine is little endian"
+#endif
+
+#define READ_ONCE(x)	(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+#define smp_mb()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define smp_rmb()	__atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define smp_wmb()	__atomic_thread_fence(__ATOMIC_RELEASE)
+#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+
+static inline void *ornic_zalloc(size_t size)
+{
+	return calloc(1, size ? size : 1);
+}
+
+static inline void *ornic_vzalloc(size_t size)
+{
+	return ornic_zalloc(size);
+}
+
+static inline void ornic_free(void *p)
+{
+	free(p);
+}
+
+static inline void ornic_vfree(void *p)
+{
+	free(p);
+}
+
+struct ornic_rcu_head {
+	char none;
+};
+
+#define ornic_free_rcu(ptr, field) free(ptr)
+
+typedef struct {
+	bool held;
+} ornic_lock_t;
+
+static inline void ornic_lock_init(ornic_lock_t *l)
+{
+	l->held = false;
+}
+
+static inline void ornic_lock(ornic_lock_t *l)
+{
+	assert(!l->held);
+	l->held = true;
+}
+
+static inline void ornic_unlock(ornic_lock_t *l)
+{
+	assert(l->held);
+	l->held = false;
+}
+
+#define ornic_lock_held(l)	assert((l)->held)
+
+#define ornic_rcu_read_lock()		((void)0)
+#define ornic_rcu_read_unlock()		((void)0)
+#define ornic_rcu_dereference(p)	(p)
+#define ornic_rcu_locked(p)		(p)
+#define ornic_rcu_assign(p, v)		((p) = (v))
+#define ornic_rcu_wait()		((void)0)
+#define ORNIC_RCU
+
+struct ornic_counters {
+	u64 *v;
+	unsigned int n;
+};
+
+static inline int ornic_counters_alloc(struct ornic_counters *c, unsigned int n)
+{
+	c->n = n;
+	c->v = (u64 *)ornic_zalloc(n * sizeof(u64));
+	return c->v ? 0 : -ENOMEM;
+}
+
+static inline void ornic_counters_free(struct ornic_counters *c)
+{
+	free(c->v);
+}
+
+static inline void ornic_counters_add(struct ornic_counters *c, unsigned int i,
+				      u64 delta)
+{
+	c->v[i] += delta;
+}
+
+static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
+{
+	return c->v[i];
+}
+
+/* zlib inverts before and after; the engine wants the bare register. */
+static inline u32 ornic_crc32(u32 crc, const void *p, size_t len)
+{
+	return ~(u32)crc32_z(~crc & 0xffffffffu, (const Bytef *)p, len);
+}
+
+#define ornic_cmpxchg64(p, o, n) __sync_val_compare_and_swap(p, o, n)
+
+typedef struct {
+	int v;
+} ornic_atomic_t;
+
+static inline int ornic_atomic_read(const ornic_atomic_t *a)
+{
+	return __atomic_load_n(&a->v, __ATOMIC_SEQ_CST);
+}
+
+static inline void ornic_atomic_inc(ornic_atomic_t *a)
+{
+	__atomic_add_fetch(&a->v, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline void ornic_atomic_dec(ornic_atomic_t *a)
+{
+	__atomic_sub_fetch(&a->v, 1, __ATOMIC_SEQ_CST);
+}
+
+#define ornic_pr_debug(fmt, ...) ((void)0)
+
+#endif /* ORNIC_ENGINE_ENV_HOST_H */

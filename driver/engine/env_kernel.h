@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The kernel's side of env.h. */
+#ifndef ORNIC_ENGINE_ENV_KERNEL_H
+#define ORNIC_ENGINE_ENV_KERNEL_H
+
+#include <linux/build_bug.h>
+#include <linux/crc32.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+/* Objects are made on behalf of a process, so they are charged to it. */
+static inline void *ornic_zalloc(size_t size)
+{
+	return kzalloc(size, GFP_KERNEL_ACCOUNT);
+}
+
+static inline void *ornic_vzalloc(size_t size)
+{
+	return kvzalloc(size, GFP_KERNEL_ACCOUNT);
+}
+
+static inline void ornic_free(void *p)
+{
+	kfree(p);
+}
+
+static inline void ornic_vfree(void *p)
+{
+	kvfree(p);
+}
+
+#define ornic_rcu_head rcu_head
+#define ornic_free_rcu(ptr, field) kfree_rcu(ptr, field)
+
+typedef spinlock_t ornic_lock_t;
+
+#define ornic_lock_init(l)	spin_lock_init(l)
+#define ornic_lock(l)		spin_lock_bh(l)
+#define ornic_unlock(l)		spin_unlock_bh(l)
+#define ornic_lock_held(l)	lockdep_assert_held(l)
+
+#define ornic_rcu_read_lock()		rcu_read_lock()
+#define ornic_rcu_read_unlock()		rcu_read_unlock()
+#define ornic_rcu_dereference(p)	rcu_dereference(p)
+#define ornic_rcu_locked(p)		rcu_dereference_protected(p, true)
+#define ornic_rcu_assign(p, v)		rcu_assign_pointer(p, v)
+#define ORNIC_RCU			__rcu
+
+/* Destroying is rare and a caller waits for it: spend IPIs on its latency. */
+#define ornic_rcu_wait()		synchronize_rcu_expedited()
+
+struct ornic_counters {
+	u64 __percpu *v;
+	unsigned int n;
+};
+
+static inline int ornic_counters_alloc(struct ornic_counters *c, unsigned int n)
+{
+	c->n = n;
+	c->v = __alloc_percpu(n * sizeof(u64), sizeof(u64));
+	return c->v ? 0 : -ENOMEM;
+}
+
+static inline void ornic_counters_free(struct ornic_counters *c)
+{
+	free_percpu(c->v);
+}
+
+static inline void ornic_counters_add(struct ornic_counters *c, unsigned int i,
+				      u64 delta)
+{
+	this_cpu_add(c->v[i], delta);
+}
+
+static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(c->v, cpu)[i];
+	return sum;
+}
+
+static inline u32 ornic_crc32(u32 crc, const void *p, size_t len)
+{
+	return crc32_le(crc, p, len);
+}
+
+#define ornic_cmpxchg64(p, o, n)	cmpxchg(p, o, n)
+#define ornic_atomic_t			atomic_t
+#define ornic_atomic_read(a)		atomic_read(a)
+#define ornic_atomic_inc(a)		atomic_inc(a)
+#define ornic_atomic_dec(a)		atomic_dec(a)
+#define ornic_pr_debug(fmt, ...)	pr_debug("ornic: " fmt, ##__VA_ARGS__)
+
+#endif /* ORNIC_ENGINE_ENV_KERNEL_H */

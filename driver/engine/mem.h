@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Memory: page lists resolved to pointers, memory keys, and the mapping of
+ * keyed ranges and SGE lists to pieces of host memory.
+ *
+ * Lifetime: lookups happen inside the RCU section of an engine call and what
+ * they return is good until its end. Destroying a key unlinks it and waits
+ * for those sections, so afterwards nobody touches its memory. No references
+ * are counted on the way.
+ */
+#ifndef ORNIC_ENGINE_MEM_H
+#define ORNIC_ENGINE_MEM_H
+
+#include "engine.h"
+
+struct ornic_dev;
+
+/**
+ * struct ornic_pages - memory named by a struct ornic_mem
+ * @base: the run, when levels was 0
+ * @page: pointers to its pages, when levels was > 0 (else NULL)
+ * @page_shift, @npages: as in struct ornic_mem
+ */
+struct ornic_pages {
+	u8 *base;
+	u8 **page;
+	u32 npages;
+	u8 page_shift;
+};
+
+/**
+ * ornic_pages_get - resolve @mem through the host's dma op
+ * @max_bytes: refuse lists of more bytes than this
+ *
+ * Return: 0, -EINVAL (shift, levels or count out of range), -EFAULT (an
+ * address that is no DMA memory), -ENOMEM.
+ */
+int ornic_pages_get(struct ornic_dev *dev, const struct ornic_mem *mem,
+		    struct ornic_pages *pages);
+void ornic_pages_put(struct ornic_pages *pages);
+
+/* Total bytes of @pages. */
+u64 ornic_pages_bytes(const struct ornic_pages *pages);
+
+/* Pointer to byte @off, and in @run how many bytes follow contiguously. */
+void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run);
+
+/**
+ * struct ornic_mkey - a memory region
+ * @key: index << 8 | variant; lkey and rkey
+ * @off0: offset of byte @iova in @pages
+ */
+struct ornic_mkey {
+	u32 key;
+	u32 pdn;
+	u8 access;
+	u64 iova;
+	u64 length;
+	u64 off0;
+	struct ornic_pages pages;
+};
+
+/**
+ * struct ornic_iov - pieces of memory being collected
+ * @frag: room for @max pieces, the caller's
+ * @n: pieces so far
+ * @bytes: their sum
+ */
+struct ornic_iov {
+	struct ornic_frag *frag;
+	u32 max;
+	u32 n;
+	u64 bytes;
+};
+
+/**
+ * struct ornic_lsge - an SGE of a WQE in host order, the device's copy
+ */
+struct ornic_lsge {
+	u64 addr;
+	u32 length;
+	u32 lkey;
+};
+
+/**
+ * ornic_key_check - may [@addr, @addr + @len) be used through @key?
+ * @pdn: PD of the QP
+ * @access: enum ornic_access bits that the key must have; 0 = local read
+ * @mkey: out: the key, good until the end of the RCU section
+ *
+ * @len 0 still checks key, PD and access, but no range.
+ *
+ * Return: ORNIC_VERR_NONE or the ORNIC_VERR_LKEY_* that says why not.
+ */
+enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
+				      u64 addr, u64 len, u8 access,
+				      struct ornic_mkey **mkey);
+
+/**
+ * ornic_iov_add_key - append memory of a checked key
+ *
+ * Appends up to @len bytes from @addr; stops early when @iov is full. Pieces
+ * that touch are merged only within one page of the MR (levels > 0) or
+ * anywhere (one run).
+ *
+ * Return: bytes appended.
+ */
+u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
+		      u64 addr, u64 len);
+
+/**
+ * ornic_iov_add_sgl - append bytes [@off, @off + @len) of an SGE list
+ *
+ * Checks each SGE that is touched (zero-length ones are passed over without
+ * a look at their key). Stops early when @iov is full.
+ *
+ * Return: ORNIC_VERR_NONE, or why an SGE may not be used; iov->bytes tells
+ * how far it came.
+ */
+enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
+					struct ornic_dev *dev, u32 pdn,
+					const struct ornic_lsge *sge, u32 nsge,
+					u64 off, u64 len, u8 access);
+
+/* Append one plain piece of the engine's own memory. Return: 0 or -ENOSPC. */
+int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len);
+
+/* Copy @src to @dst (memmove); stops at the shorter. Return: bytes copied. */
+u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src);
+
+/* CREATE_MKEY and DESTROY_MKEY. Return: enum ornic_status. */
+int ornic_mkey_create(struct ornic_dev *dev,
+		      const struct ornic_req_create_mkey *req, u32 *key);
+int ornic_mkey_destroy(struct ornic_dev *dev, u32 key);
+
+#endif /* ORNIC_ENGINE_MEM_H */

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Queue pairs: the state that requester (req.c), completer (comp.c),
+ * responder (resp.c) and same-device traffic (loop.c) work on.
+ *
+ * struct ornic_qp is grouped by who writes what. The SQ half is protected by
+ * @sq.lock, the RQ half by @rq.lock; attributes and state are written under
+ * both and read under either.
+ */
+#ifndef ORNIC_ENGINE_QP_H
+#define ORNIC_ENGINE_QP_H
+
+#include "cq.h"
+#include "dev.h"
+#include "mem.h"
+#include "psn.h"
+#include "wire.h"
+
+/**
+ * struct ornic_swqe - the device's copy of a send WQE and its progress
+ * @kind: ORNIC_OPF_SEND, WRITE, READ or ATOMIC
+ * @length: bytes of the message
+ * @npkts: PSNs that it takes (READ: response packets)
+ * @first_psn: valid once @started
+ * @sent: bytes sent (SEND, WRITE) or executed (loopback)
+ * @seg: the segments after the header, as the host wrote them (inline data)
+ * @sge: SGEs in host order, inside the same allocation
+ */
+struct ornic_swqe {
+	u64 wr_id;
+	u64 raddr;
+	u64 swap_add;
+	u64 compare;
+	u32 index;
+	u32 kind;
+	u32 length;
+	u32 npkts;
+	u32 first_psn;
+	u32 sent;
+	u32 rkey;
+	__be32 imm;
+	u32 ah;
+	u32 dest_qpn;
+	u32 dest_qkey;
+	u8 opcode;
+	u8 flags;
+	u8 nsge;
+	u8 verr;
+	bool started;
+	bool done;
+	struct ornic_lsge *sge;
+	u8 *inline_data;
+};
+
+enum ornic_wait {
+	ORNIC_WAIT_NONE,
+	ORNIC_WAIT_RNR,		/* until @deadline, IBTA 9.7.5.2.8 */
+};
+
+/**
+ * struct ornic_sq - send queue, requester and completer
+ * @fetched: WQEs copied from the ring; @fetched - @tail <= depth
+ * @cur: WQE that is being sent
+ * @tail: oldest WQE that is not complete
+ * @psn: next PSN to send
+ * @acked: oldest PSN that is not acknowledged
+ * @max_psn: one past the highest PSN ever sent (for retransmissions)
+ * @rd_out: READs and atomics sent and not answered
+ * @unacked_pkts: packets since the last AckReq
+ * @retry_left, @rnr_left: what is left of the retry counters
+ * @wait: what sending waits for
+ * @deadline: when to act, ns; 0 = never
+ * @timer_at: deadline that the host was given; 0 = none
+ * @draining: SQD asked for and not reached
+ * @flushing: error or SQE state: complete everything with FLUSH
+ */
+struct ornic_sq {
+	ornic_lock_t lock;
+	struct ornic_ring ring;
+	struct ornic_wq_record *record;
+	struct ornic_cq *cq;
+	struct ornic_swqe *swqe;
+	u8 *store;
+	u32 store_stride;
+	u32 depth;
+	u32 fetched;
+	u32 cur;
+	u32 tail;
+	u32 psn;
+	u32 acked;
+	u32 max_psn;
+	u32 rd_out;
+	u32 unacked_pkts;
+	u8 max_sge;
+	u16 max_inline;
+	u8 retry_left;
+	u8 rnr_left;
+	u8 wait;
+	bool draining;
+	bool flushing;
+	u64 deadline;
+	u64 timer_at;
+	struct ornic_tx tx;
+};
+
+/**
+ * struct ornic_rwqe - the receive WQE of the message that is being received
+ */
+struct ornic_rwqe {
+	u64 wr_id;
+	u32 index;
+	u32 length;		/* sum of its SGEs */
+	u8 nsge;
+	u8 verr;
+	bool valid;
+	struct ornic_lsge sge[ORNIC_MAX_SGE];
+};
+
+/**
+ * struct ornic_rd - responder resource: a READ or atomic that was accepted
+ * @next: READ: next byte to send; @end: where it stops
+ * @first_psn, @npkts: PSNs of the response
+ * @busy: response not sent completely
+ */
+struct ornic_rd {
+	bool valid;
+	bool busy;
+	bool atomic;
+	u32 first_psn;
+	u32 npkts;
+	u32 rkey;
+	u32 length;
+	u32 next;
+	u32 msn;
+	u64 va;
+	u64 orig;
+};
+
+/**
+ * struct ornic_rq - receive queue and responder
+ * @fetched: receive WQEs taken from the ring
+ * @epsn: expected PSN
+ * @msn: message sequence number, IBTA 9.7.7.1
+ * @msg: ORNIC_OPF_SEND or WRITE while in the middle of a message, else 0
+ * @received: bytes of the message so far
+ * @nak_sent: one sequence NAK per gap, IBTA C9-116
+ * @rd: responder resources, ring of @max_dest_rd_atomic
+ * @rd_head: oldest with a response to send; @rd_tail: next to be used
+ * @ack_due: an ACK (or @nak) must follow the READ responses
+ */
+struct ornic_rq {
+	ornic_lock_t lock;
+	struct ornic_ring ring;
+	struct ornic_wq_record *record;
+	struct ornic_cq *cq;
+	u32 depth;
+	u32 fetched;
+	u32 epsn;
+	u32 msn;
+	u32 msg;
+	u32 received;
+	u64 va;
+	u32 rkey;
+	u32 dma_len;
+	u8 max_sge;
+	bool nak_sent;
+	bool comm_est;
+	bool ack_due;
+	bool dead;		/* an error NAK was sent or the QP is in ERR */
+	u8 syndrome_due;
+	u32 psn_due;
+	u32 rd_head;
+	u32 rd_tail;
+	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC];
+	struct ornic_rwqe rwqe;
+	struct ornic_tx tx;
+};
+
+/**
+ * struct ornic_qp - a queue pair
+ * @state: enum ornic_qp_state; written under both locks
+ * @path: RC and UC; @path_set once the AV is known
+ */
+struct ornic_qp {
+	struct ornic_dev *dev;
+	u32 qpn;
+	u32 pdn;
+	u8 type;
+	u8 create_flags;
+	bool dying;
+	struct ornic_pages pages;
+
+	u8 state;
+	u8 access;
+	u8 path_mtu_enum;
+	u8 timeout;
+	u8 retry_cnt;
+	u8 rnr_retry;
+	u8 min_rnr_timer;
+	u8 max_rd_atomic;
+	u8 max_dest_rd_atomic;
+	bool sqd_notify;
+	u32 mtu;
+	u32 dest_qpn;
+	u32 qkey;
+	struct ornic_path path;
+
+	struct ornic_sq sq;
+	struct ornic_rq rq;
+	u64 host_qp[];
+};
+
+/*
+ * struct ornic_inreq - a request, or a piece of one, at the responder. Made
+ * from a packet, or by loop.c from a WQE. @npsn: PSNs that it covers (loop.c
+ * hands over more than one packet's worth at once). @src: payload.
+ */
+struct ornic_inreq {
+	u32 flags;		/* enum ornic_op_flags */
+	u32 psn;
+	u32 npsn;
+	bool solicited;
+	bool ack_req;
+	__be32 imm;
+	u64 va;
+	u32 rkey;
+	u32 dma_len;
+	u64 swap_add;
+	u64 compare;
+	u32 src_qpn;
+	const struct ornic_iov *src;
+	const struct ornic_pkt *pkt;	/* NULL on loopback */
+	const struct ornic_path *path;	/* UD loopback: for the GRH */
+};
+
+/* What the responder says to a request. */
+enum ornic_verdict {
+	ORNIC_RESP_DROP,		/* no answer */
+	ORNIC_RESP_ACK,
+	ORNIC_RESP_RNR,
+	ORNIC_RESP_NAK_SEQ,
+	ORNIC_RESP_NAK_INVALID,
+	ORNIC_RESP_NAK_ACCESS,
+	ORNIC_RESP_NAK_OP,
+	ORNIC_RESP_DUPLICATE,
+	ORNIC_RESP_DATA,		/* READ accepted: resource made */
+	ORNIC_RESP_ATOMIC,		/* atomic executed: resource made */
+};
+
+/* cmd.c calls these (qp.c): CREATE, DESTROY, MODIFY, QUERY_QP. */
+int ornic_qp_create(struct ornic_dev *dev, const struct ornic_req_create_qp *req,
+		    u32 *qpn);
+int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn);
+int ornic_qp_modify(struct ornic_dev *dev, const struct ornic_req_modify_qp *req);
+int ornic_qp_query(struct ornic_dev *dev, u32 qpn, struct ornic_rsp_query_qp *rsp);
+
+#endif /* ORNIC_ENGINE_QP_H */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Object tables: index to pointer, lookups under RCU without a lock, changes
+ * under the table's mutex-like lock. Chunks are allocated on demand and freed
+ * with the table. Indices are handed out so that one just freed is reused as
+ * late as possible (stale packets must not meet a new object).
+ */
+#ifndef ORNIC_ENGINE_TABLE_H
+#define ORNIC_ENGINE_TABLE_H
+
+#include "env.h"
+
+#define ORNIC_CHUNK_SHIFT	9
+#define ORNIC_CHUNK		(1u << ORNIC_CHUNK_SHIFT)
+
+struct ornic_chunk {
+	void ORNIC_RCU *slot[ORNIC_CHUNK];
+};
+
+/**
+ * struct ornic_table - an object table
+ * @lock: serialises reserve, publish, remove
+ * @chunk: 2^log_size / ORNIC_CHUNK chunks, NULL until used
+ * @used: bitmap of reserved indices
+ * @next: where the search for a free index starts
+ * @count: indices in use
+ */
+struct ornic_table {
+	ornic_lock_t lock;
+	struct ornic_chunk ORNIC_RCU **chunk;
+	u64 *used;
+	u32 size;
+	u32 first;
+	u32 next;
+	u32 count;
+};
+
+/* Make a table of 2^@log_size indices; those below @first are never given. */
+int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first);
+void ornic_table_fini(struct ornic_table *t);
+
+/*
+ * ornic_table_reserve - take a free index, searching upward from @hint
+ * (or from the last one taken when @hint is 0). Nothing is visible yet.
+ * Return: index, -ENOSPC when full, -ENOMEM.
+ */
+int ornic_table_reserve(struct ornic_table *t, u32 hint);
+
+/* Make @obj visible at a reserved @index. */
+void ornic_table_publish(struct ornic_table *t, u32 index, void *obj);
+
+/* Take what is at @index out of sight (NULL if nothing); stays reserved. */
+void *ornic_table_unlink(struct ornic_table *t, u32 index);
+
+/* Give a reserved index back. */
+void ornic_table_release(struct ornic_table *t, u32 index);
+
+/* The object at @index or NULL. Inside an RCU section. */
+void *ornic_table_lookup(struct ornic_table *t, u32 index);
+
+/* The first object at or above *@index (updated), NULL at the end. */
+void *ornic_table_next(struct ornic_table *t, u32 *index);
+
+#endif /* ORNIC_ENGINE_TABLE_H */

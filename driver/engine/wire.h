@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * RoCEv2 on the wire: opcodes as data, packets to struct ornic_pkt and back.
+ * Pure: no state, no locks. Layouts: IBTA chapter 9 and annex A17.
+ */
+#ifndef ORNIC_ENGINE_WIRE_H
+#define ORNIC_ENGINE_WIRE_H
+
+#include "engine.h"
+
+#define ORNIC_UDP_PORT		4791	/* IBTA A17.4.6 */
+#define ORNIC_BTH_LEN		12
+#define ORNIC_ICRC_LEN		4
+#define ORNIC_DEFAULT_PKEY	0xffff
+#define ORNIC_GRH_LEN		40
+
+/* BTH opcodes, IBTA table 38; the top three bits are the transport. */
+enum ornic_bth_opcode {
+	ORNIC_RC			= 0x00,
+	ORNIC_UC			= 0x20,
+	ORNIC_UD			= 0x60,
+	ORNIC_TRANSPORT_MASK		= 0xe0,
+
+	ORNIC_OP_SEND_FIRST		= 0x00,
+	ORNIC_OP_SEND_MIDDLE		= 0x01,
+	ORNIC_OP_SEND_LAST		= 0x02,
+	ORNIC_OP_SEND_LAST_IMM		= 0x03,
+	ORNIC_OP_SEND_ONLY		= 0x04,
+	ORNIC_OP_SEND_ONLY_IMM		= 0x05,
+	ORNIC_OP_WRITE_FIRST		= 0x06,
+	ORNIC_OP_WRITE_MIDDLE		= 0x07,
+	ORNIC_OP_WRITE_LAST		= 0x08,
+	ORNIC_OP_WRITE_LAST_IMM		= 0x09,
+	ORNIC_OP_WRITE_ONLY		= 0x0a,
+	ORNIC_OP_WRITE_ONLY_IMM		= 0x0b,
+	ORNIC_OP_READ_REQUEST		= 0x0c,
+	ORNIC_OP_READ_RESP_FIRST	= 0x0d,
+	ORNIC_OP_READ_RESP_MIDDLE	= 0x0e,
+	ORNIC_OP_READ_RESP_LAST		= 0x0f,
+	ORNIC_OP_READ_RESP_ONLY		= 0x10,
+	ORNIC_OP_ACK			= 0x11,
+	ORNIC_OP_ATOMIC_ACK		= 0x12,
+	ORNIC_OP_CAS			= 0x13,
+	ORNIC_OP_FAA			= 0x14,
+};
+
+/* What an opcode is and which headers follow the BTH. */
+enum ornic_op_flags {
+	/* headers, in the order in which they follow the BTH */
+	ORNIC_OPF_DETH		= 1 << 0,
+	ORNIC_OPF_RETH		= 1 << 1,
+	ORNIC_OPF_ATOMIC_ETH	= 1 << 2,
+	ORNIC_OPF_AETH		= 1 << 3,
+	ORNIC_OPF_ATOMIC_ACK	= 1 << 4,
+	ORNIC_OPF_IMM		= 1 << 5,
+	/* kind */
+	ORNIC_OPF_REQUEST	= 1 << 6,
+	ORNIC_OPF_RESPONSE	= 1 << 7,
+	ORNIC_OPF_SEND		= 1 << 8,
+	ORNIC_OPF_WRITE		= 1 << 9,
+	ORNIC_OPF_READ		= 1 << 10,	/* request or response */
+	ORNIC_OPF_ATOMIC	= 1 << 11,	/* request or response */
+	/* place in the message; ONLY = both */
+	ORNIC_OPF_START		= 1 << 12,
+	ORNIC_OPF_END		= 1 << 13,
+	/* may carry payload */
+	ORNIC_OPF_PAYLOAD	= 1 << 14,
+};
+
+/**
+ * struct ornic_opinfo - one row of the opcode table
+ * @flags: enum ornic_op_flags, 0 for an opcode that does not exist
+ * @hdr_len: BTH and extension headers, bytes
+ * @name: as IBTA table 38 names it
+ */
+struct ornic_opinfo {
+	u32 flags;
+	u8 hdr_len;
+	const char *name;
+};
+
+/* The row of @opcode (all 8 bits), NULL if not a supported opcode. */
+const struct ornic_opinfo *ornic_opinfo(u8 opcode);
+
+/* AETH syndrome, IBTA 9.7.5.1.1 */
+#define ORNIC_AETH_TYPE_MASK	0xe0
+#define ORNIC_AETH_ACK		0x00
+#define ORNIC_AETH_RNR		0x20	/* 4:0 = timer code */
+#define ORNIC_AETH_NAK		0x60	/* 4:0 = code */
+#define ORNIC_AETH_VALUE_MASK	0x1f
+#define ORNIC_AETH_CREDITS_NONE	0x1f	/* "credit invalid" in an ACK */
+
+enum ornic_nak_code {
+	ORNIC_NAK_PSN_SEQ	= 0,
+	ORNIC_NAK_INVALID_REQ	= 1,
+	ORNIC_NAK_REMOTE_ACCESS	= 2,
+	ORNIC_NAK_REMOTE_OP	= 3,
+};
+
+/**
+ * struct ornic_pkt - a received packet, headers decoded to host order
+ * @rx: where it came from
+ * @op: row of its opcode
+ * @opcode: BTH opcode, all 8 bits
+ * @pad: pad bytes after the payload
+ * @solicited, @ack_req: BTH SE and A bits
+ * @qpn, @psn, @pkey: BTH
+ * @src_qpn, @qkey: DETH
+ * @va, @rkey, @dma_len: RETH; @va and @rkey also AtomicETH
+ * @swap_add, @compare: AtomicETH
+ * @syndrome, @msn: AETH
+ * @orig: AtomicAckETH
+ * @imm: ImmDt, wire order
+ * @hdr_len: BTH and extension headers, bytes from the start of seg[0]
+ * @payload_len: bytes, without pad and ICRC
+ */
+struct ornic_pkt {
+	const struct ornic_rx *rx;
+	const struct ornic_opinfo *op;
+	u8 opcode;
+	u8 pad;
+	bool solicited;
+	bool ack_req;
+	u16 pkey;
+	u32 qpn;
+	u32 psn;
+	u32 src_qpn;
+	u32 qkey;
+	u64 va;
+	u32 rkey;
+	u32 dma_len;
+	u64 swap_add;
+	u64 compare;
+	u64 orig;
+	u8 syndrome;
+	u32 msn;
+	__be32 imm;
+	u32 hdr_len;
+	u32 payload_len;
+};
+
+/**
+ * ornic_pkt_parse - decode the RoCE headers of @rx into @pkt
+ *
+ * Checks everything that can be checked without a QP: version (TVer 0),
+ * opcode, lengths, pad (IBTA C9-9 ff.), and the ICRC last, because it costs most.
+ *
+ * Return: 0, or the ornic_stat to count (RX_MALFORMED, RX_ICRC_ERRORS) when
+ * the packet is to be dropped.
+ */
+int ornic_pkt_parse(struct ornic_pkt *pkt, const struct ornic_rx *rx);
+
+/**
+ * ornic_pkt_payload - the payload of @pkt as pieces
+ * @frag: room for ORNIC_RX_SEGS pieces
+ *
+ * Return: number of pieces; their lengths sum to pkt->payload_len.
+ */
+u32 ornic_pkt_payload(const struct ornic_pkt *pkt, struct ornic_frag *frag);
+
+/**
+ * ornic_grh_from_ip - the 40 bytes that a UD receive finds before its data
+ * @grh: 40 bytes. IPv6: the header. IPv4: 20 zero bytes, then the header,
+ *	IBTA A17.4.5.2
+ * @ip: IP header
+ */
+void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6);
+
+/**
+ * struct ornic_path - header template of a connected QP or an AH
+ * @hdr: Ethernet, VLAN tag, IP and UDP header, lengths still zero
+ * @sgid, @dgid: of the packets that are sent
+ * @hdr_len, @l3_offset, @l4_offset: as in struct ornic_tx
+ * @loop: the destination is this device itself
+ * @av: what it was made from
+ */
+struct ornic_path {
+	u8 hdr[18 + 40 + 8];
+	u8 hdr_len;
+	u8 l3_offset;
+	u8 l4_offset;
+	bool ipv6;
+	bool loop;
+	u8 sgid[16];
+	u8 dgid[16];
+	struct ornic_av av;
+};
+
+/**
+ * struct ornic_gid - one entry of the GID table, host order, set by SET_GID
+ */
+struct ornic_gid {
+	u8 gid[16];
+	u8 smac[6];
+	u16 vlan;
+	bool valid;
+};
+
+/**
+ * ornic_path_init - make the template of packets from @src along @av
+ *
+ * Return: 0, or -EINVAL when @src is empty, address families differ, or a
+ * field of @av is out of range.
+ */
+int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
+		    const struct ornic_av *av);
+
+/* Is @pkt from the far end of @path, to its near end? IBTA A17.9. */
+bool ornic_path_matches(const struct ornic_path *path,
+			const struct ornic_rx *rx);
+
+/**
+ * struct ornic_txinfo - what ornic_tx_build puts into the headers
+ * Fields that @opcode has no header for are not used.
+ */
+struct ornic_txinfo {
+	u8 opcode;
+	bool solicited;
+	bool ack_req;
+	u8 syndrome;
+	u32 dest_qpn;
+	u32 psn;
+	u32 src_qpn;
+	u32 qkey;
+	u32 msn;
+	u64 va;
+	u32 rkey;
+	u32 dma_len;
+	u64 swap_add;
+	u64 compare;
+	u64 orig;
+	__be32 imm;
+};
+
+/**
+ * ornic_tx_build - fill all of @tx but host_qp, copy, more and the payload
+ *
+ * The payload (frag, nfrags, payload_len) is set before. Writes the headers
+ * from @path and @info with IP and UDP lengths, IPv4 checksum, pad and ICRC
+ * (IBTA A17.3.3).
+ */
+void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
+		    const struct ornic_txinfo *info);
+
+/* icrc.c: IBTA A17.3.3 */
+
+/**
+ * ornic_icrc_start - CRC of the masked pseudo LRH, IP, UDP and BTH
+ * @ip: IP header, UDP header follows it contiguously
+ * @bth: 12 bytes
+ *
+ * Return: CRC register, to be continued over what follows the BTH.
+ */
+u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth);
+
+/* The four bytes on the wire for the final register @crc. */
+__le32 ornic_icrc_finish(u32 crc);
+
+#endif /* ORNIC_ENGINE_WIRE_H */
