@@ -1,0 +1,210 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Process 1 of the guest. Runs the cases of /run/ornic/manifest one after the
+# other, each in a process and mount namespace of its own, so that nothing of
+# a case outlives it; scans the kernel log after each; reports in KTAP on a
+# virtio port. The host judges a guest that stops reporting.
+
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root LANG=C.UTF-8
+tests=/ornic/qemu-tests
+kmemleak=/sys/kernel/debug/kmemleak
+
+# What never stands in the log of a healthy kernel
+splats='BUG:|BUG at|WARNING:|KASAN|UBSAN|Call Trace:|refcount_t:|Oops'
+splats+='|general protection|blocked for more than|soft lockup|hard LOCKUP'
+splats+='|detected stall|locking dependency|inconsistent lock state'
+splats+='|suspicious RCU|DEBUG_LOCKS_WARN|ODEBUG|DMA-API:.*device driver'
+splats+='|unregister_netdevice: waiting|leaked reference|Kernel panic'
+
+say()
+{
+	printf '%s\n' "$*" >&3
+}
+
+mount_kernel_filesystems()
+{
+	mkdir -p /dev/pts /dev/shm
+	mount -t devpts devpts /dev/pts
+	mount -t tmpfs tmpfs /dev/shm
+	mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
+	mount -t configfs configfs /sys/kernel/config 2>/dev/null
+	mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
+	ln -sf /proc/self/fd /dev/fd
+	ln -sf /proc/self/fd/0 /dev/stdin
+	ln -sf /proc/self/fd/1 /dev/stdout
+	ln -sf /proc/self/fd/2 /dev/stderr
+	ip link set lo up
+	ulimit -l unlimited
+	hostname guest
+}
+
+open_result_port()
+{
+	local port
+
+	for port in /sys/class/virtio-ports/*; do
+		[ "$(cat "$port/name")" = org.ornic.result ] || continue
+		exec 3>"/dev/${port##*/}"
+		return
+	done
+	echo 'no result port' >&2
+	power_off
+}
+
+power_off()
+{
+	exec 3>&-
+	sync
+	echo o >/proc/sysrq-trigger
+	while :; do read -r -t 60 <>/dev/zero || :; done
+}
+
+# A case leaves nothing: its processes and namespaces died with it, and links
+# and netdevs of the initial namespace are removed here. What cannot be
+# removed within the time is the case's fault.
+clean_up()
+{
+	local deadline=$((SECONDS + 20 * SCALE)) left dev
+
+	while :; do
+		for dev in /sys/class/infiniband/*; do
+			[ -e "$dev" ] && rdma link delete "${dev##*/}"
+		done
+		for dev in /sys/class/net/*; do
+			case ${dev##*/} in
+			lo|eth*|bonding_masters|sit0|tunl0|ip6tnl0) ;;
+			*) ip link delete "${dev##*/}" ;;
+			esac
+		done
+		left=$({ rdma -j link; ls -d /sys/class/net/*; } | tr -d '\n' |
+			grep -E '"ifname"|/net/[^le]' || :)
+		[ -n "$left" ] || return 0
+		if [ "$SECONDS" -ge "$deadline" ]; then
+			echo "left behind: $left"
+			return 1
+		fi
+		read -r -t 0.1 <>/dev/ptmx || :
+	done
+} 2>/dev/null
+
+log_since()
+{
+	dmesg | sed -n "\\|ornic-test: $1\$|,\$p" | tail -n +2
+}
+
+judge_log()
+{
+	local found
+
+	found=$(log_since "$1" | grep -E -A 60 "$splats" | head -n 80)
+	[ -n "$found" ] || return 0
+	if [ -n "$2" ] && ! log_since "$1" | grep -E "$splats" | grep -qvE "$2"; then
+		return 0
+	fi
+	echo "the kernel complained:"
+	echo "$found"
+	return 1
+}
+
+# run_case NUMBER NAME LIMIT
+run_case()
+{
+	local number=$1 name=$2 limit=$3 status allow begin=$EPOCHREALTIME
+	local took verdict=ok reason=
+
+	say "# case: $name $limit"
+	echo "ornic-test: $name" >/dev/kmsg
+	export CASE=$tests/cases/$name.sh WORK=/tmp/case
+	rm -rf "$WORK"
+	mkdir "$WORK"
+	allow=$(sed -n "s/^allow_log='\\(.*\\)'$/\\1/p" "$CASE")
+	timeout -s KILL "$limit" unshare -fpm --mount-proc --kill-child \
+		bash "$tests/lib/case.sh" </dev/null 2>&1 |
+		sed -u -E 's/^(ok|not ok) /    &/; t; s/^/# /' >&3
+	status=${PIPESTATUS[0]}
+	{
+		clean_up || status=left
+		judge_log "$name" "$allow" || status=splat
+	} 2>&1 > >(sed -u 's/^/# /' >&3)
+	wait $!
+	took=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $begin }")
+	case $status in
+	0) ;;
+	77) reason=" # SKIP $(cat "$WORK/skip" 2>/dev/null)" ;;
+	137) verdict='not ok' reason=" # timeout after $limit s" ;;
+	*) verdict='not ok' reason=" # status $status" ;;
+	esac
+	say "# took: $took"
+	say "$verdict $number $name$reason"
+}
+
+# The modules go, and what they leave is a leak.
+end_of_group()
+{
+	local number=$1 module verdict=ok reason=
+
+	say "# case: $GROUP/unload $((60 * SCALE))"
+	echo "ornic-test: unload" >/dev/kmsg
+	for module in ornic_soft ornic rdma_rxe; do
+		[ -e "/sys/module/$module" ] || continue
+		rmmod "$module" || verdict='not ok' reason=" # $module stays"
+	done 2>&1 | sed 's/^/# /' >&3
+	for module in ornic_soft ornic; do
+		[ ! -e "/sys/module/$module" ] ||
+			verdict='not ok' reason=" # $module stays"
+	done
+	judge_log unload '' 2>&1 | sed 's/^/# /' >&3
+	[ "${PIPESTATUS[0]}" = 0 ] || verdict='not ok' reason=' # splat'
+	say "$verdict $number $GROUP/unload$reason"
+
+	[ -e "$kmemleak" ] || return 0
+	number=$((number + 1)) verdict=ok
+	say "# case: $GROUP/kmemleak $((60 * SCALE))"
+	# An object counts as leaked once it is five seconds old.
+	echo scan >"$kmemleak"
+	read -r -t 6 <>/dev/ptmx || :
+	echo scan >"$kmemleak"
+	sed 's/^/# /' "$kmemleak" >&3
+	[ -z "$(head -n 1 "$kmemleak")" ] || verdict='not ok'
+	say "$verdict $number $GROUP/kmemleak"
+}
+
+run_group()
+{
+	local number=0 name limit
+
+	[ ! -e "$kmemleak" ] || echo clear >"$kmemleak"
+	say "KTAP version 1"
+	while read -r name limit; do
+		number=$((number + 1))
+		run_case "$number" "$name" "$limit"
+	done < <(sed -n 's/^case //p' /run/ornic/manifest)
+	end_of_group $((number + 1))
+	say "# done"
+}
+
+mount_kernel_filesystems
+# Lines NAME=VALUE are the environment, lines "case NAME LIMIT" the work.
+set -a
+eval "$(grep -E '^[A-Z_]+=' /run/ornic/manifest)"
+set +a
+cd /tmp || exit
+case $MODE in
+shell)
+	echo "the tree is at /ornic; leave with exit or ^D"
+	setsid -c bash --rcfile <(echo ". $tests/lib/guest.sh; set +eu") -i \
+		<>/dev/console >&0 2>&1
+	;;
+script)
+	open_result_port
+	bash "/ornic/$SCRIPT" </dev/null >&3 2>&1
+	say "# exit $?"
+	;;
+*)
+	open_result_port
+	run_group
+	;;
+esac
+power_off

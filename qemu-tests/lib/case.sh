@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Runs the case $CASE: requires(), then run(). Exit 0 = passed, 77 = skipped.
+set -eu
+cd "$WORK"
+. /ornic/qemu-tests/lib/guest.sh
+requires() { :; }
+# shellcheck disable=SC1090
+. "$CASE"
+requires
+run

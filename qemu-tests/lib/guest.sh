@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# What cases are written with. $DEV is the device type (ornic or rxe), $SCALE
+# stretches waits on slow kernels, $FULL is 1 for full counts, $WORK is a
+# scratch folder. Waits are for a condition, bounded, and never a bare sleep.
+#
+# Topologies (topology NAME); each has a server and a client side:
+#
+#   loop          srv0 in the initial namespace is both sides
+#
+#   veth          [ns srv: srv0 on veth-srv] ==== [ns cli: cli0 on veth-cli]
+#                       10.0.0.1, fd00::1            10.0.0.2, fd00::2
+#
+#   rxe-server    the same wire, but the server is rxe in the initial
+#   rxe-client    namespace (rxe knows no other), or the client is
+#
+# After it: $srv_dev $cli_dev name the devices, $srv_ip $cli_ip the addresses
+# of the chosen family, on_srv and on_cli run a command on a side.
+
+skip()
+{
+	echo "$*" >"$WORK/skip"
+	exit 77
+}
+
+fail()
+{
+	echo "FAILED: $*"
+	exit 1
+}
+
+need()
+{
+	local program
+
+	for program; do
+		command -v "$program" >/dev/null || skip "$program is not installed"
+	done
+}
+
+need_ornic() { [ "$DEV" = ornic ] || skip "for ornic, not for $DEV"; }
+
+# times N: N on a full run, a fifth of it (at least 2) else
+times()
+{
+	if [ "$FULL" = 1 ]; then echo "$1"; else echo $(($1 / 5 > 2 ? $1 / 5 : 2)); fi
+}
+
+# pause: let others run for a tenth of a second, between two looks
+pause() { read -r -t 0.1 <>/dev/ptmx || :; }
+
+# wait_until SECONDS COMMAND...: until COMMAND succeeds
+wait_until()
+{
+	local deadline=$((SECONDS + $1 * SCALE))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$deadline" ] || fail "waited in vain for: $*"
+		pause
+	done
+}
+
+# add_link NAME NETDEV [COMMAND PREFIX...]: a device of type $type or $DEV
+add_link()
+{
+	local name=$1 netdev=$2
+
+	shift 2
+	"$@" rdma link add "$name" type "${type:-$DEV}" netdev "$netdev"
+	wait_until 5 link_up "$name"
+}
+
+link_up() { grep -q ACTIVE "/sys/class/infiniband/$1/ports/1/state"; }
+
+del_link() { rdma link delete "$1"; }
+
+# gid_index DEVICE ADDRESS: the RoCEv2 entry of the address
+gid_index()
+{
+	local ports=/sys/class/infiniband/$1/ports/1 want i
+
+	want=$(python3 -c 'import ipaddress as i, sys
+a = i.ip_address(sys.argv[1])
+a = i.ip_address("::ffff:%x:%x" % divmod(int(a), 65536)) if a.version == 4 else a
+print(a.exploded)' "$2")
+	for i in {0..31}; do
+		[ "$(cat "$ports/gids/$i" 2>/dev/null)" = "$want" ] || continue
+		grep -q 'RoCE v2' "$ports/gid_attrs/types/$i" 2>/dev/null || continue
+		echo "$i"
+		return
+	done
+	return 1
+}
+
+srv_prefix=() cli_prefix=()
+on_srv() { "${srv_prefix[@]}" "$@"; }
+on_cli() { "${cli_prefix[@]}" "$@"; }
+
+# side NAME NUMBER [NAMESPACE]: its end of the wire, up, with addresses
+side()
+{
+	local name=$1 number=$2 prefix=()
+
+	if [ -n "${3-}" ]; then
+		ip netns add "$3"
+		ip link set "veth-$name" netns "$3"
+		prefix=(ip netns exec "$3")
+		"${prefix[@]}" ip link set lo up
+	fi
+	"${prefix[@]}" ip link set "veth-$name" mtu "${mtu:-4500}"
+	"${prefix[@]}" ip addr add "10.0.0.$number/24" dev "veth-$name"
+	"${prefix[@]}" ip addr add "fd00::$number/64" dev "veth-$name" nodad
+	"${prefix[@]}" ip link set "veth-$name" up
+	declare -ga "${name}_prefix=(${prefix[*]})"
+}
+
+# topology NAME [FAMILY]: see the head of this file. $mtu is the netdevs' MTU.
+topology()
+{
+	local srv_ns=srv cli_ns=cli srv_type=$DEV cli_type=$DEV
+
+	family=${2:-4}
+	case $1 in
+	loop) srv_ns='' cli_ns='' ;;
+	rxe-server) need_ornic; srv_ns='' srv_type=rxe ;;
+	rxe-client) need_ornic; cli_ns='' cli_type=rxe ;;
+	esac
+	if [ "$DEV" = rxe ] && [ "$1" = veth ]; then
+		skip 'rxe knows the initial namespace only'
+	fi
+	ip link add veth-srv type veth peer name veth-cli
+	side srv 1 "$srv_ns"
+	if [ "$1" = loop ]; then
+		ip link set veth-cli up
+	else
+		side cli 2 "$cli_ns"
+		type=$cli_type add_link cli0 veth-cli "${cli_prefix[@]}"
+	fi
+	type=$srv_type add_link srv0 veth-srv "${srv_prefix[@]}"
+	srv_dev=srv0 cli_dev=cli0 srv_ip=10.0.0.1 cli_ip=10.0.0.2
+	[ "$family" = 4 ] || { srv_ip=fd00::1 cli_ip=fd00::2; }
+	[ "$1" != loop ] || { cli_dev=srv0 cli_ip=$srv_ip; }
+	wait_until 5 gid_index "$srv_dev" "$srv_ip"
+	wait_until 5 gid_index "$cli_dev" "$cli_ip"
+	srv_gid=$(gid_index "$srv_dev" "$srv_ip")
+	cli_gid=$(gid_index "$cli_dev" "$cli_ip")
+	[ "$1" = loop ] || wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"
+}
+
+listening() { on_srv ss -Hltn "sport = :$1" | grep -q .; }
+
+# run_pair SECONDS SERVER CLIENT: two command lines, the client's after the
+# server listens on TCP port $port; both must exit 0. Output: srv.out, cli.out
+run_pair()
+{
+	local limit=$(($1 * SCALE)) status=0 server
+
+	on_srv timeout -s KILL "$limit" bash -c "exec $2" >srv.out 2>&1 &
+	server=$!
+	wait_until 10 listening "${port:-18515}"
+	on_cli timeout -s KILL "$limit" bash -c "exec $3" >cli.out 2>&1 ||
+		status=$?
+	[ "$status" = 0 ] || kill "$server" 2>/dev/null || :
+	wait "$server" || status="$status, server $?"
+	[ "$status" = 0 ] && return
+	tail -n 15 srv.out cli.out
+	fail "client status $status: $3"
+}
+
+# perftest PROGRAM [OPTIONS]: both sides of one perftest program
+perftest()
+{
+	local program=$1
+
+	shift
+	run_pair 60 "$program -d $srv_dev -x $srv_gid -F $*" \
+		"$program -d $cli_dev -x $cli_gid -F $* $srv_ip"
+}
+
+# pingpong PROGRAM [OPTIONS]: both sides of one of ibverbs-utils' examples
+pingpong()
+{
+	local program=$1
+
+	shift
+	run_pair 30 "$program -d $srv_dev -g $srv_gid $*" \
+		"$program -d $cli_dev -g $cli_gid $* $srv_ip"
+}
+
+# stat DEVICE NAME: one hardware counter
+stat()
+{
+	rdma -j statistic show link "$1/1" |
+		python3 -c 'import json, sys
+print(json.load(sys.stdin)[0].get(sys.argv[1], 0))' "$2"
+}
+
+# no_objects DEVICE: nothing of users is left in `rdma res`
+no_objects()
+{
+	rdma -j res show "$1" | python3 -c 'import json, sys
+res = json.load(sys.stdin)[0]
+sys.exit(any(res.get(k, 0) for k in ("cm_id", "mr", "ctx", "srq")) or
+	 res.get("qp", 0) > 1)'
+}

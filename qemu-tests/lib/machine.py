@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""One QEMU guest: its command line, its result port, its end."""
+
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import time
+
+QEMU = "qemu-system-x86_64"
+# Fast string instructions are slow under TCG, and PCLMUL and CRC32 are slower
+# than tables there: without them costs stay nearest to those of hardware.
+TCG_CPU = "max,-erms,-fsrm,-pclmulqdq,-sse4.2"
+CMDLINE = ("console=ttyS0 quiet loglevel=4 panic=-1 panic_on_warn=1 oops=panic "
+           "softlockup_panic=1 hung_task_panic=1 mitigations=off "
+           "tsc=reliable no_timer_check")
+KVM_PROBE_SECONDS = 25
+
+
+def accelerator_options(accel, cpus):
+    if accel == "kvm":
+        return ["-accel", "kvm", "-cpu", "host", "-smp", str(cpus)]
+    # A single-threaded or single-CPU TCG drops memory barriers and makes LOCK
+    # non-atomic toward other processes; maxcpus=2 keeps both.
+    return ["-accel", "tcg,thread=multi", "-cpu", TCG_CPU,
+            "-smp", "1,maxcpus=2" if cpus == 1 else str(cpus)]
+
+
+class Machine:
+    """A running guest. lines() yields what it reports."""
+
+    def __init__(self, kernel, initramfs, shares, console, *, accel="tcg",
+                 cpus=2, memory="1G", append="", interactive=False):
+        self.console = console
+        self._folder = tempfile.TemporaryDirectory(prefix="ornic-qemu-")
+        self._listener = socket.socket(socket.AF_UNIX)
+        path = os.path.join(self._folder.name, "result")
+        self._listener.bind(path)
+        self._listener.listen(1)
+        self._port = None
+        self._buffer = b""
+        cmdline = " ".join([CMDLINE, append]).strip()
+        command = [
+            QEMU, "-nodefaults", "-display", "none", "-no-reboot",
+            "-machine", "q35", "-m", memory,
+            *accelerator_options(accel, cpus),
+            "-kernel", kernel.image, "-initrd", initramfs, "-append", cmdline,
+            "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
+            "-chardev", f"socket,id=result,path={path}",
+            "-device", "virtserialport,chardev=result,name=org.ornic.result",
+            "-serial", "mon:stdio" if interactive else f"file:{console}",
+        ]
+        for tag, folder in shares.items():
+            command += ["-virtfs", f"local,path={folder},mount_tag={tag},"
+                        "security_model=none,readonly=on,multidevs=remap"]
+        quiet = None if interactive else subprocess.DEVNULL
+        with open(console + ".qemu", "wb") as errors:
+            self.process = subprocess.Popen(
+                command, stdin=quiet, stdout=quiet,
+                stderr=None if interactive else errors)
+
+    def lines(self, deadline):
+        """Yield lines of the result port, and None when a second passed
+        without one; end when the guest is gone or at deadline() seconds."""
+        while True:
+            while b"\n" in self._buffer:
+                line, _, self._buffer = self._buffer.partition(b"\n")
+                yield line.decode(errors="replace").rstrip("\r")
+            if time.monotonic() >= deadline():
+                return
+            if not self._receive():
+                return
+            if b"\n" not in self._buffer:
+                yield None
+
+    def _receive(self):
+        source = self._port or self._listener
+        ready, _, _ = select.select([source], [], [], 1.0)
+        if not ready:
+            return self.process.poll() is None
+        if self._port is None:
+            self._port, _ = self._listener.accept()
+            return True
+        data = self._port.recv(65536)
+        self._buffer += data
+        return bool(data)
+
+    def wait(self, seconds=None):
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def close(self):
+        if self.wait(10 if self._port is None else 3) is None:
+            self.process.kill()
+            self.process.wait()
+        if self._port is not None:
+            self._port.close()
+        self._listener.close()
+        self._folder.cleanup()
+
+    def kill(self):
+        self.process.kill()
+
+    def last_console_lines(self, count):
+        try:
+            with open(self.console, "rb") as file:
+                text = file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return []
+        return text.replace("\r", "").splitlines()[-count:]
+
+
+def _boot_id():
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def choose_accelerator(cache, boot):
+    """KVM if a guest really boots with it. /dev/kvm that opens proves nothing,
+    so boot(accel) is asked once for each boot of this host."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    note = os.path.join(cache, "kvm-" + _boot_id())
+    if not os.path.exists(note):
+        os.makedirs(cache, exist_ok=True)
+        answer = "kvm" if boot("kvm", KVM_PROBE_SECONDS) else "tcg"
+        with open(note, "w", encoding="ascii") as file:
+            file.write(answer)
+    with open(note, encoding="ascii") as file:
+        return file.read().strip()

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What a guest is made of: a kernel, a stage (our modules and provider, laid
+over the host's root) and an initramfs that puts the two together."""
+
+import glob
+import lzma
+import os
+import platform
+import shutil
+import stat
+import subprocess
+import sys
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIB = os.path.join(TREE, "qemu-tests", "lib")
+BUSYBOX = "/bin/busybox"
+
+# Loaded by /init, with what they depend on, where they are not built in.
+BOOT_MODULES = ["9pnet_virtio", "9p", "overlay"]
+# Found by modprobe in the guest.
+GUEST_MODULES = [
+    "rdma_rxe", "ib_uverbs", "ib_umad", "rdma_ucm", "veth", "bridge", "8021q",
+    "bonding", "tun", "dummy", "macvlan", "sch_netem", "sch_tbf", "virtio_net",
+    "udp_diag", "tcp_diag", "inet_diag", "af_packet", "crc32_pclmul",
+    "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser",
+]
+
+
+class Missing(Exception):
+    """A part that has to be built or installed first."""
+
+
+class Kernel:
+    """A bootable kernel: its image, its release and its module folder."""
+
+    def __init__(self, name):
+        self.name = name
+        if name == "stock":
+            images = glob.glob("/boot/vmlinuz-6.12*-amd64")
+            if not images:
+                raise Missing("no kernel: apt-get install linux-image-6.12-amd64")
+            self.image = max(images, key=_version_key)
+            self.release = self.image.split("vmlinuz-", 1)[1]
+            self.modules = os.path.join("/lib/modules", self.release)
+        else:
+            script = os.path.join(TREE, "qemu-tests/kernel/build.sh")
+            folder = subprocess.run([script], stdout=subprocess.PIPE, text=True,
+                                    check=True).stdout.strip()
+            self.image = os.path.join(folder, "bzImage")
+            with open(os.path.join(folder, "release"), encoding="ascii") as file:
+                self.release = file.read().strip()
+            self.modules = os.path.join(folder, "modules/lib/modules", self.release)
+
+    @property
+    def built_modules(self):
+        """Our modules, as make built them for this kernel."""
+        return sorted(glob.glob(os.path.join(TREE, "build", self.name, "*.ko")))
+
+
+def _version_key(path):
+    digits = "".join(c if c.isdigit() else " " for c in path)
+    return [int(word) for word in digits.split()]
+
+
+def _module_name(path):
+    return os.path.basename(path).split(".ko")[0].replace("-", "_")
+
+
+def read_dependencies(kernel):
+    """modules.dep: {name: (path, [names it needs, deepest first])}"""
+    table = {}
+    with open(os.path.join(kernel.modules, "modules.dep"), encoding="ascii") as file:
+        for line in file:
+            path, _, needs = line.partition(":")
+            table[_module_name(path)] = (
+                path, [_module_name(n) for n in reversed(needs.split())])
+    return table
+
+
+def closure(table, names):
+    """Paths to load for names, in order; what is built in has no path."""
+    ordered = []
+    for name in names:
+        if name in table:
+            for each in table[name][1] + [name]:
+                if each not in ordered:
+                    ordered.append(each)
+    return [table[name][0] for name in ordered]
+
+
+def read_module(kernel, path):
+    with open(os.path.join(kernel.modules, path), "rb") as file:
+        data = file.read()
+    return lzma.decompress(data) if path.endswith(".xz") else data
+
+
+def make_stage(kernel):
+    """Fill build/guest/KERNEL with what lies over the host's root."""
+    stage = os.path.join(TREE, "build", "guest", kernel.name)
+    modules = os.path.join(stage, "usr/lib/modules", kernel.release)
+    shutil.rmtree(os.path.join(modules, "updates"), ignore_errors=True)
+    os.makedirs(os.path.join(modules, "updates"))
+    if not os.path.lexists(os.path.join(stage, "lib")):
+        os.symlink("usr/lib", os.path.join(stage, "lib"))
+    for path in closure(read_dependencies(kernel), GUEST_MODULES):
+        target = os.path.join(modules, path.removesuffix(".xz"))
+        if not os.path.exists(target):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(target, "wb") as file:
+                file.write(read_module(kernel, path))
+    for path in kernel.built_modules:
+        shutil.copy(path, os.path.join(modules, "updates"))
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        shutil.copy(os.path.join(kernel.modules, name), modules)
+    env = dict(os.environ, PATH=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    subprocess.run(["depmod", "-b", stage, kernel.release], check=True, env=env)
+    if os.path.exists(os.path.join(TREE, "build/provider/libornic-rdmav34.so")):
+        subprocess.run(["make", "-s", "-C", TREE, "install-provider",
+                        "DESTDIR=" + stage], check=True, stdout=sys.stderr)
+    return stage
+
+
+class Cpio:
+    """A newc archive, as the kernel unpacks it."""
+
+    def __init__(self):
+        self.data = bytearray()
+        self.inode = 0
+
+    def add(self, name, mode, content=b""):
+        self.inode += 1
+        encoded = name.encode() + b"\0"
+        fields = [self.inode, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0,
+                  len(encoded), 0]
+        self.data += b"070701" + b"".join(b"%08X" % f for f in fields) + encoded
+        self._align()
+        self.data += content
+        self._align()
+
+    def folder(self, name):
+        self.add(name, stat.S_IFDIR | 0o755)
+
+    def file(self, name, content, mode=0o755):
+        self.add(name, stat.S_IFREG | mode, content)
+
+    def finish(self):
+        self.add("TRAILER!!!", 0)
+        return bytes(self.data)
+
+    def _align(self):
+        self.data += bytes(-len(self.data) % 4)
+
+
+def _read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def make_initramfs(kernel, manifest, path):
+    """Write the initramfs whose /manifest tells the agent what to do."""
+    if platform.machine() != "x86_64":
+        raise Missing("guests are x86_64, as the host has to be")
+    if not os.path.exists(BUSYBOX):
+        raise Missing("no busybox: apt-get install busybox-static")
+    archive = Cpio()
+    for name in ("bin", "dev", "proc", "sys", "modules"):
+        archive.folder(name)
+    archive.file("bin/busybox", _read(BUSYBOX))
+    archive.file("init", _read(os.path.join(LIB, "init.sh")))
+    order = []
+    for module in closure(read_dependencies(kernel), BOOT_MODULES):
+        name = os.path.basename(module).removesuffix(".xz")
+        archive.file("modules/" + name, read_module(kernel, module))
+        order.append(name + "\n")
+    archive.file("modules/order", "".join(order).encode())
+    archive.file("manifest", manifest.encode())
+    with open(path, "wb") as file:
+        file.write(archive.finish())
