@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The invariant CRC of RoCEv2, IBTA A17.3.3: CRC-32 over eight bytes of ones
+ * in place of the LRH, then the packet from the IP header to the last pad
+ * byte, where all that a router may change counts as ones. Pure.
+ */
+#include "wire.h"
+
+#define IPV4_LEN 20
+#define IPV6_LEN 40
+#define UDP_LEN 8
+
+/* The register, all ones at first, after the eight bytes 0xff of the LRH. */
+#define CRC_AFTER_LRH 0xdebb20e3u
+
+/* TOS, TTL and header checksum change on the way. */
+static void mask_ipv4(u8 *ip)
+{
+	ip[1] = 0xff;
+	ip[8] = 0xff;
+	ip[10] = 0xff;
+	ip[11] = 0xff;
+}
+
+/* Traffic class, flow label and hop limit change on the way. */
+static void mask_ipv6(u8 *ip)
+{
+	ip[0] |= 0x0f;
+	ip[1] = 0xff;
+	ip[2] = 0xff;
+	ip[3] = 0xff;
+	ip[7] = 0xff;
+}
+
+u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth)
+{
+	u32 l4 = ipv6 ? IPV6_LEN : IPV4_LEN;
+	u8 buf[IPV6_LEN + UDP_LEN + ORNIC_BTH_LEN];
+	u8 *udp = buf + l4;
+
+	memcpy(buf, ip, l4 + UDP_LEN);
+	if (ipv6)
+		mask_ipv6(buf);
+	else
+		mask_ipv4(buf);
+	udp[6] = 0xff; /* checksum */
+	udp[7] = 0xff;
+	memcpy(udp + UDP_LEN, bth, ORNIC_BTH_LEN);
+	udp[UDP_LEN + 4] = 0xff; /* FECN, BECN, reserved */
+	return ornic_crc32(CRC_AFTER_LRH, buf, l4 + UDP_LEN + ORNIC_BTH_LEN);
+}
+
+__le32 ornic_icrc_finish(u32 crc)
+{
+	return cpu_to_le32(~crc);
+}

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * RoCEv2 packets: which headers an opcode has, decoding, encoding, header
+ * templates. Pure: no state, no locks, any context.
+ *
+ * A received packet is hostile: nothing is read but what the pieces of struct
+ * ornic_rx hold, and every length is checked before the first byte is used.
+ */
+#include "wire.h"
+
+#define VLAN_LEN 4
+#define IPV4_LEN 20
+#define IPV6_LEN 40
+#define UDP_LEN 8
+
+#define IPPROTO_UDP_NR 17
+#define IPV4_DF 0x4000
+#define DEFAULT_TTL 64
+#define VLAN_ID_MAX 4094
+
+#define DETH_LEN 8
+#define RETH_LEN 16
+#define ATOMIC_ETH_LEN 28
+#define AETH_LEN 4
+#define ATOMIC_ACK_LEN 8
+#define IMM_LEN 4
+
+/* BTH, byte 1 */
+#define BTH_SE 0x80
+#define BTH_MIGREQ 0x40
+#define BTH_PAD_SHIFT 4
+#define BTH_TVER_MASK 0x0f
+/* BTH, byte 8 */
+#define BTH_ACKREQ 0x80
+
+#define QPN_MASK 0xffffffu
+
+/* ---- The opcode table ---------------------------------------------------- */
+
+/* clang-format off */
+#define HDR_LEN(f) \
+	(ORNIC_BTH_LEN + \
+	 ((f) & ORNIC_OPF_DETH ? DETH_LEN : 0) + \
+	 ((f) & ORNIC_OPF_RETH ? RETH_LEN : 0) + \
+	 ((f) & ORNIC_OPF_ATOMIC_ETH ? ATOMIC_ETH_LEN : 0) + \
+	 ((f) & ORNIC_OPF_AETH ? AETH_LEN : 0) + \
+	 ((f) & ORNIC_OPF_ATOMIC_ACK ? ATOMIC_ACK_LEN : 0) + \
+	 ((f) & ORNIC_OPF_IMM ? IMM_LEN : 0))
+
+#define ROW(transport, op, f) \
+	[ORNIC_##transport | ORNIC_OP_##op] = { \
+		.flags = (f), \
+		.hdr_len = HDR_LEN(f), \
+		.name = #transport " " #op, \
+	}
+
+#define F_SEND	(ORNIC_OPF_REQUEST | ORNIC_OPF_SEND | ORNIC_OPF_PAYLOAD)
+#define F_WRITE	(ORNIC_OPF_REQUEST | ORNIC_OPF_WRITE | ORNIC_OPF_PAYLOAD)
+#define F_RESP	(ORNIC_OPF_RESPONSE | ORNIC_OPF_READ | ORNIC_OPF_PAYLOAD)
+#define F_ATOM	(ORNIC_OPF_ATOMIC | ORNIC_OPF_START | ORNIC_OPF_END)
+#define F_ONLY	(ORNIC_OPF_START | ORNIC_OPF_END)
+#define F_FIRST	ORNIC_OPF_START
+#define F_LAST	ORNIC_OPF_END
+#define F_IMM	ORNIC_OPF_IMM
+#define F_RETH	ORNIC_OPF_RETH
+#define F_AETH	ORNIC_OPF_AETH
+
+/* What RC and UC have in common. */
+#define CONNECTED_ROWS(t) \
+	ROW(t, SEND_FIRST,	F_SEND | F_FIRST), \
+	ROW(t, SEND_MIDDLE,	F_SEND), \
+	ROW(t, SEND_LAST,	F_SEND | F_LAST), \
+	ROW(t, SEND_LAST_IMM,	F_SEND | F_LAST | F_IMM), \
+	ROW(t, SEND_ONLY,	F_SEND | F_ONLY), \
+	ROW(t, SEND_ONLY_IMM,	F_SEND | F_ONLY | F_IMM), \
+	ROW(t, WRITE_FIRST,	F_WRITE | F_FIRST | F_RETH), \
+	ROW(t, WRITE_MIDDLE,	F_WRITE), \
+	ROW(t, WRITE_LAST,	F_WRITE | F_LAST), \
+	ROW(t, WRITE_LAST_IMM,	F_WRITE | F_LAST | F_IMM), \
+	ROW(t, WRITE_ONLY,	F_WRITE | F_ONLY | F_RETH), \
+	ROW(t, WRITE_ONLY_IMM,	F_WRITE | F_ONLY | F_RETH | F_IMM)
+
+/* IBTA table 38. */
+static const struct ornic_opinfo opcodes[] = {
+	CONNECTED_ROWS(RC),
+	ROW(RC, READ_REQUEST,
+	    ORNIC_OPF_REQUEST | ORNIC_OPF_READ | F_ONLY | F_RETH),
+	ROW(RC, READ_RESP_FIRST, F_RESP | F_FIRST | F_AETH),
+	ROW(RC, READ_RESP_MIDDLE, F_RESP),
+	ROW(RC, READ_RESP_LAST, F_RESP | F_LAST | F_AETH),
+	ROW(RC, READ_RESP_ONLY, F_RESP | F_ONLY | F_AETH),
+	ROW(RC, ACK, ORNIC_OPF_RESPONSE | F_ONLY | F_AETH),
+	ROW(RC, ATOMIC_ACK,
+	    ORNIC_OPF_RESPONSE | F_ATOM | F_AETH | ORNIC_OPF_ATOMIC_ACK),
+	ROW(RC, CAS, ORNIC_OPF_REQUEST | F_ATOM | ORNIC_OPF_ATOMIC_ETH),
+	ROW(RC, FAA, ORNIC_OPF_REQUEST | F_ATOM | ORNIC_OPF_ATOMIC_ETH),
+	CONNECTED_ROWS(UC),
+	ROW(UD, SEND_ONLY, F_SEND | F_ONLY | ORNIC_OPF_DETH),
+	ROW(UD, SEND_ONLY_IMM, F_SEND | F_ONLY | ORNIC_OPF_DETH | F_IMM),
+};
+
+/* clang-format on */
+
+const struct ornic_opinfo *ornic_opinfo(u8 opcode)
+{
+	if (opcode >= ARRAY_SIZE(opcodes) || !opcodes[opcode].flags)
+		return NULL;
+	return &opcodes[opcode];
+}
+
+/* ---- Unaligned big-endian fields ----------------------------------------- */
+
+static u32 get_be16(const u8 *p)
+{
+	return (u32)p[0] << 8 | p[1];
+}
+
+static u32 get_be24(const u8 *p)
+{
+	return (u32)p[0] << 16 | (u32)p[1] << 8 | p[2];
+}
+
+static u32 get_be32(const u8 *p)
+{
+	__be32 v;
+
+	memcpy(&v, p, sizeof(v));
+	return be32_to_cpu(v);
+}
+
+static u64 get_be64(const u8 *p)
+{
+	__be64 v;
+
+	memcpy(&v, p, sizeof(v));
+	return be64_to_cpu(v);
+}
+
+static void put_be16(u8 *p, u32 v)
+{
+	p[0] = (u8)(v >> 8);
+	p[1] = (u8)v;
+}
+
+static void put_be24(u8 *p, u32 v)
+{
+	p[0] = (u8)(v >> 16);
+	p[1] = (u8)(v >> 8);
+	p[2] = (u8)v;
+}
+
+static void put_be32(u8 *p, u32 v)
+{
+	__be32 be = cpu_to_be32(v);
+
+	memcpy(p, &be, sizeof(be));
+}
+
+static void put_be64(u8 *p, u64 v)
+{
+	__be64 be = cpu_to_be64(v);
+
+	memcpy(p, &be, sizeof(be));
+}
+
+/* ---- Decoding ------------------------------------------------------------- */
+
+static void parse_bth(struct ornic_pkt *pkt, const u8 *bth)
+{
+	pkt->solicited = bth[1] & BTH_SE;
+	pkt->pad = bth[1] >> BTH_PAD_SHIFT & 3;
+	pkt->pkey = (u16)get_be16(bth + 2);
+	pkt->qpn = get_be24(bth + 5);
+	pkt->ack_req = bth[8] & BTH_ACKREQ;
+	pkt->psn = get_be24(bth + 9);
+}
+
+/* IBTA 9.3: the extension headers, in the order of enum ornic_op_flags. */
+static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
+{
+	u32 flags = pkt->op->flags;
+
+	if (flags & ORNIC_OPF_DETH) {
+		pkt->qkey = get_be32(p);
+		pkt->src_qpn = get_be24(p + 5);
+		p += DETH_LEN;
+	}
+	if (flags & ORNIC_OPF_RETH) {
+		pkt->va = get_be64(p);
+		pkt->rkey = get_be32(p + 8);
+		pkt->dma_len = get_be32(p + 12);
+		p += RETH_LEN;
+	}
+	if (flags & ORNIC_OPF_ATOMIC_ETH) {
+		pkt->va = get_be64(p);
+		pkt->rkey = get_be32(p + 8);
+		pkt->swap_add = get_be64(p + 12);
+		pkt->compare = get_be64(p + 20);
+		p += ATOMIC_ETH_LEN;
+	}
+	if (flags & ORNIC_OPF_AETH) {
+		pkt->syndrome = p[0];
+		pkt->msn = get_be24(p + 1);
+		p += AETH_LEN;
+	}
+	if (flags & ORNIC_OPF_ATOMIC_ACK) {
+		pkt->orig = get_be64(p);
+		p += ATOMIC_ACK_LEN;
+	}
+	if (flags & ORNIC_OPF_IMM)
+		memcpy(&pkt->imm, p, IMM_LEN);
+}
+
+/* The pieces must hold what @len promises; nothing else was looked at yet. */
+static bool pieces_hold_len(const struct ornic_rx *rx)
+{
+	u64 sum = 0;
+	u32 i;
+
+	if (rx->nsegs > ORNIC_RX_SEGS)
+		return false;
+	for (i = 0; i < rx->nsegs; i++)
+		sum += rx->seg[i].len;
+	return sum >= rx->len;
+}
+
+/* Pieces of bytes [@off, @off + @len); the caller knows that they exist. */
+static u32 cut_pieces(const struct ornic_rx *rx, u32 off, u32 len,
+		      struct ornic_frag *frag)
+{
+	u32 i, take, n = 0;
+
+	for (i = 0; i < rx->nsegs && len; i++) {
+		if (off >= rx->seg[i].len) {
+			off -= rx->seg[i].len;
+			continue;
+		}
+		take = min_t(u32, rx->seg[i].len - off, len);
+		frag[n].ptr = (u8 *)rx->seg[i].ptr + off;
+		frag[n].len = take;
+		n++;
+		len -= take;
+		off = 0;
+	}
+	return n;
+}
+
+static u32 crc_pieces(u32 crc, const struct ornic_frag *frag, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		crc = ornic_crc32(crc, frag[i].ptr, frag[i].len);
+	return crc;
+}
+
+/* The last four bytes; they may lie in several pieces. */
+static __le32 read_icrc(const struct ornic_rx *rx)
+{
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+	u32 i, n, at = 0;
+	u8 bytes[ORNIC_ICRC_LEN] = { 0 };
+	__le32 icrc;
+
+	n = cut_pieces(rx, rx->len - ORNIC_ICRC_LEN, ORNIC_ICRC_LEN, frag);
+	for (i = 0; i < n; i++) {
+		memcpy(bytes + at, frag[i].ptr, frag[i].len);
+		at += frag[i].len;
+	}
+	memcpy(&icrc, bytes, sizeof(icrc));
+	return icrc;
+}
+
+static bool icrc_is_good(const struct ornic_rx *rx)
+{
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+	u32 crc, n;
+
+	crc = ornic_icrc_start(rx->ip, rx->ipv6, rx->seg[0].ptr);
+	n = cut_pieces(rx, ORNIC_BTH_LEN,
+		       rx->len - ORNIC_BTH_LEN - ORNIC_ICRC_LEN, frag);
+	return ornic_icrc_finish(crc_pieces(crc, frag, n)) == read_icrc(rx);
+}
+
+/*
+ * IBTA 9.2: TVer 0; header, payload, pad and ICRC fill the packet, and what
+ * precedes the ICRC is a multiple of four bytes.
+ */
+static bool parse_headers(struct ornic_pkt *pkt, const struct ornic_rx *rx)
+{
+	const u8 *bth = rx->seg[0].ptr;
+	u32 fixed;
+
+	if (rx->len < ORNIC_BTH_LEN + ORNIC_ICRC_LEN || rx->len % 4 ||
+	    !rx->nsegs || rx->seg[0].len < ORNIC_BTH_LEN)
+		return false;
+	pkt->opcode = bth[0];
+	pkt->op = ornic_opinfo(bth[0]);
+	if (!pkt->op || bth[1] & BTH_TVER_MASK)
+		return false;
+	parse_bth(pkt, bth);
+	fixed = (u32)pkt->op->hdr_len + pkt->pad + ORNIC_ICRC_LEN;
+	if (rx->len < fixed || rx->seg[0].len < pkt->op->hdr_len)
+		return false;
+	pkt->hdr_len = pkt->op->hdr_len;
+	pkt->payload_len = rx->len - fixed;
+	if (pkt->payload_len && !(pkt->op->flags & ORNIC_OPF_PAYLOAD))
+		return false;
+	parse_extensions(pkt, bth + ORNIC_BTH_LEN);
+	return true;
+}
+
+int ornic_pkt_parse(struct ornic_pkt *pkt, const struct ornic_rx *rx)
+{
+	memset(pkt, 0, sizeof(*pkt));
+	pkt->rx = rx;
+	if (!pieces_hold_len(rx) || !parse_headers(pkt, rx))
+		return ORNIC_STAT_RX_MALFORMED;
+	if (!icrc_is_good(rx))
+		return ORNIC_STAT_RX_ICRC_ERRORS;
+	return 0;
+}
+
+u32 ornic_pkt_payload(const struct ornic_pkt *pkt, struct ornic_frag *frag)
+{
+	return cut_pieces(pkt->rx, pkt->hdr_len, pkt->payload_len, frag);
+}
+
+void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6)
+{
+	if (ipv6) {
+		memcpy(grh, ip, ORNIC_GRH_LEN);
+		return;
+	}
+	memset(grh, 0, ORNIC_GRH_LEN - IPV4_LEN);
+	memcpy(grh + ORNIC_GRH_LEN - IPV4_LEN, ip, IPV4_LEN);
+}
+
+/* ---- Paths ---------------------------------------------------------------- */
+
+static const u8 v4_prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+static bool gid_is_v4(const u8 *gid)
+{
+	return !memcmp(gid, v4_prefix, sizeof(v4_prefix));
+}
+
+/* 0.0.0.0 and :: are nobody's address. */
+static bool gid_is_unspecified(const u8 *gid)
+{
+	static const u8 zero[16];
+
+	if (gid_is_v4(gid))
+		return !memcmp(gid + 12, zero, 4);
+	return !memcmp(gid, zero, 16);
+}
+
+static bool av_in_range(const struct ornic_av *av)
+{
+	return le16_to_cpu(av->udp_sport) >= 0xc000 &&
+	       le32_to_cpu(av->flow_label) <= 0xfffff && av->sl <= 7 &&
+	       !gid_is_unspecified(av->dgid);
+}
+
+static u8 *put_eth(u8 *p, const struct ornic_gid *src,
+		   const struct ornic_av *av, bool ipv6)
+{
+	memcpy(p, av->dmac, 6);
+	memcpy(p + 6, src->smac, 6);
+	p += 12;
+	if (src->vlan != ORNIC_VLAN_NONE) {
+		put_be16(p, 0x8100);
+		put_be16(p + 2, (u32)av->sl << 13 | src->vlan);
+		p += VLAN_LEN;
+	}
+	put_be16(p, ipv6 ? 0x86dd : 0x0800);
+	return p + 2;
+}
+
+/*
+ * A hop limit of 0 would die on the first host, so it means "the default".
+ * DF with id 0: RoCE packets fit the path MTU and are never fragmented, and
+ * an atomic datagram needs no id (RFC 6864).
+ */
+static u8 *put_ipv4(u8 *p, const struct ornic_gid *src,
+		    const struct ornic_av *av)
+{
+	p[0] = 0x45;
+	p[1] = av->tclass;
+	put_be16(p + 6, IPV4_DF);
+	p[8] = av->hop_limit ? av->hop_limit : DEFAULT_TTL;
+	p[9] = IPPROTO_UDP_NR;
+	memcpy(p + 12, src->gid + 12, 4);
+	memcpy(p + 16, av->dgid + 12, 4);
+	return p + IPV4_LEN;
+}
+
+static u8 *put_ipv6(u8 *p, const struct ornic_gid *src,
+		    const struct ornic_av *av)
+{
+	put_be32(p, 6u << 28 | (u32)av->tclass << 20 |
+			    le32_to_cpu(av->flow_label));
+	p[6] = IPPROTO_UDP_NR;
+	p[7] = av->hop_limit ? av->hop_limit : DEFAULT_TTL;
+	memcpy(p + 8, src->gid, 16);
+	memcpy(p + 24, av->dgid, 16);
+	return p + IPV6_LEN;
+}
+
+/*
+ * The UDP checksum stays 0 in both families: the ICRC protects more. For IPv6
+ * that is the exception of RFC 6935 for tunnels. Hardware sends and takes it,
+ * and so do Linux receivers: rxe's socket is made by udp_sock_create() without
+ * use_udp6_rx_checksums, which sets no_check6_rx. A socket of our own must do
+ * the same.
+ */
+static u8 *put_udp(u8 *p, const struct ornic_av *av)
+{
+	put_be16(p, le16_to_cpu(av->udp_sport));
+	put_be16(p + 2, ORNIC_UDP_PORT);
+	return p + UDP_LEN;
+}
+
+int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
+		    const struct ornic_av *av)
+{
+	bool ipv6 = !gid_is_v4(av->dgid);
+	u8 *p = path->hdr;
+
+	if (!src->valid || gid_is_v4(src->gid) == ipv6 || !av_in_range(av) ||
+	    (src->vlan != ORNIC_VLAN_NONE && src->vlan > VLAN_ID_MAX))
+		return -EINVAL;
+	memset(path, 0, sizeof(*path));
+	path->ipv6 = ipv6;
+	path->av = *av;
+	memcpy(path->sgid, src->gid, 16);
+	memcpy(path->dgid, av->dgid, 16);
+	p = put_eth(p, src, av, ipv6);
+	path->l3_offset = (u8)(p - path->hdr);
+	p = ipv6 ? put_ipv6(p, src, av) : put_ipv4(p, src, av);
+	path->l4_offset = (u8)(p - path->hdr);
+	p = put_udp(p, av);
+	path->hdr_len = (u8)(p - path->hdr);
+	return 0;
+}
+
+bool ornic_path_matches(const struct ornic_path *path,
+			const struct ornic_rx *rx)
+{
+	const u8 *ip = rx->ip;
+
+	if (path->ipv6 != rx->ipv6)
+		return false;
+	if (rx->ipv6)
+		return !memcmp(ip + 8, path->dgid, 16) &&
+		       !memcmp(ip + 24, path->sgid, 16);
+	return !memcmp(ip + 12, path->dgid + 12, 4) &&
+	       !memcmp(ip + 16, path->sgid + 12, 4);
+}
+
+/* ---- Encoding -------------------------------------------------------------- */
+
+/*
+ * MigReq is set: a connected QP without an alternate path is in the state
+ * "migrated", and that is what the bit says (IBTA 17.2.8).
+ */
+static void put_bth(u8 *bth, const struct ornic_txinfo *info, u32 pad)
+{
+	bth[0] = info->opcode;
+	bth[1] = (u8)((info->solicited ? BTH_SE : 0) | pad << BTH_PAD_SHIFT);
+	if ((info->opcode & ORNIC_TRANSPORT_MASK) != ORNIC_UD)
+		bth[1] |= BTH_MIGREQ;
+	put_be16(bth + 2, ORNIC_DEFAULT_PKEY);
+	bth[4] = 0;
+	put_be24(bth + 5, info->dest_qpn & QPN_MASK);
+	bth[8] = info->ack_req ? BTH_ACKREQ : 0;
+	put_be24(bth + 9, info->psn);
+}
+
+/* IBTA 9.3: the extension headers, in the order of enum ornic_op_flags. */
+static void put_extensions(u8 *p, u32 flags, const struct ornic_txinfo *info)
+{
+	if (flags & ORNIC_OPF_DETH) {
+		put_be32(p, info->qkey);
+		put_be32(p + 4, info->src_qpn & QPN_MASK);
+		p += DETH_LEN;
+	}
+	if (flags & ORNIC_OPF_RETH) {
+		put_be64(p, info->va);
+		put_be32(p + 8, info->rkey);
+		put_be32(p + 12, info->dma_len);
+		p += RETH_LEN;
+	}
+	if (flags & ORNIC_OPF_ATOMIC_ETH) {
+		put_be64(p, info->va);
+		put_be32(p + 8, info->rkey);
+		put_be64(p + 12, info->swap_add);
+		put_be64(p + 20, info->compare);
+		p += ATOMIC_ETH_LEN;
+	}
+	if (flags & ORNIC_OPF_AETH) {
+		p[0] = info->syndrome;
+		put_be24(p + 1, info->msn);
+		p += AETH_LEN;
+	}
+	if (flags & ORNIC_OPF_ATOMIC_ACK) {
+		put_be64(p, info->orig);
+		p += ATOMIC_ACK_LEN;
+	}
+	if (flags & ORNIC_OPF_IMM)
+		memcpy(p, &info->imm, IMM_LEN);
+}
+
+/* RFC 1071 over a header whose checksum field is zero. */
+static u32 ipv4_checksum(const u8 *ip)
+{
+	u32 i, sum = 0;
+
+	for (i = 0; i < IPV4_LEN; i += 2)
+		sum += get_be16(ip + i);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum & 0xffff;
+}
+
+static void put_lengths(struct ornic_tx *tx, u32 udp_len)
+{
+	u8 *ip = tx->hdr + tx->l3_offset;
+
+	put_be16(tx->hdr + tx->l4_offset + 4, udp_len);
+	if (tx->ipv6) {
+		put_be16(ip + 4, udp_len);
+		return;
+	}
+	put_be16(ip + 2, IPV4_LEN + udp_len);
+	put_be16(ip + 10, ipv4_checksum(ip));
+}
+
+static void put_trailer(struct ornic_tx *tx, const u8 *bth, u32 roce_len,
+			u32 pad)
+{
+	u32 crc = ornic_icrc_start(tx->hdr + tx->l3_offset, tx->ipv6, bth);
+	__le32 icrc;
+
+	memset(tx->trailer, 0, sizeof(tx->trailer));
+	crc = ornic_crc32(crc, bth + ORNIC_BTH_LEN, roce_len - ORNIC_BTH_LEN);
+	crc = crc_pieces(crc, tx->frag, tx->nfrags);
+	icrc = ornic_icrc_finish(ornic_crc32(crc, tx->trailer, pad));
+	memcpy(tx->trailer + pad, &icrc, sizeof(icrc));
+	tx->trailer_len = (u8)(pad + ORNIC_ICRC_LEN);
+}
+
+void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
+		    const struct ornic_txinfo *info)
+{
+	const struct ornic_opinfo *op = &opcodes[info->opcode];
+	u8 *bth = tx->hdr + path->hdr_len;
+	u32 pad = -tx->payload_len & 3;
+
+	memcpy(tx->hdr, path->hdr, path->hdr_len);
+	tx->hdr_len = (u8)(path->hdr_len + op->hdr_len);
+	tx->l3_offset = path->l3_offset;
+	tx->l4_offset = path->l4_offset;
+	tx->ipv6 = path->ipv6;
+	put_bth(bth, info, pad);
+	put_extensions(bth + ORNIC_BTH_LEN, op->flags, info);
+	put_lengths(tx, UDP_LEN + op->hdr_len + tx->payload_len + pad +
+				ORNIC_ICRC_LEN);
+	put_trailer(tx, bth, op->hdr_len, pad);
+}
