@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Opening and closing a device, and the table of verbs.
+
+#include "context.h"
+
+#include <cstdlib>
+#include <memory>
+#include <rdma/ornic-abi.h>
+#include <rdma/ornic-hw.h>
+
+#include "command.h"
+#include "verbs.h"
+
+namespace ornic
+{
+namespace
+{
+
+/* RDMA_DRIVER_UNKNOWN: the kernel driver has no number of its own. */
+constexpr std::uint32_t driver_id = 0;
+
+void destroy(context *ctx) noexcept
+{
+	std::destroy_at(&ctx->state);
+	verbs_uninit_context(&ctx->base);
+	std::free(ctx);
+}
+
+void free_context(ibv_context *ctx) noexcept
+{
+	destroy(to_context(ctx));
+}
+
+/* What is not here, libibverbs refuses with EOPNOTSUPP. */
+constexpr pabi_context_ops make_ops() noexcept
+{
+	pabi_context_ops ops{};
+
+	ops.alloc_pd = alloc_pd;
+	ops.attach_mcast = ibv_cmd_attach_mcast;
+	ops.create_ah = create_ah;
+	ops.create_cq = create_cq;
+	ops.create_cq_ex = create_cq_ex;
+	ops.create_qp = create_qp;
+	ops.create_qp_ex = create_qp_ex;
+	ops.dealloc_pd = dealloc_pd;
+	ops.dereg_mr = dereg_mr;
+	ops.destroy_ah = destroy_ah;
+	ops.destroy_cq = destroy_cq;
+	ops.destroy_qp = destroy_qp;
+	ops.detach_mcast = ibv_cmd_detach_mcast;
+	ops.free_context = free_context;
+	ops.modify_qp = modify_qp;
+	ops.poll_cq = poll_cq;
+	ops.post_recv = post_recv;
+	ops.post_send = post_send;
+	ops.query_device_ex = query_device;
+	ops.query_port = query_port;
+	ops.query_qp = query_qp;
+	ops.reg_mr = reg_mr;
+	ops.req_notify_cq = req_notify_cq;
+	return ops;
+}
+
+constinit const pabi_context_ops context_ops = make_ops();
+
+/* Agree with the kernel on device and doorbell. 0, or an errno. */
+int connect(context &ctx) noexcept
+{
+	request<ib_uverbs_get_context> cmd;
+	response<ib_uverbs_get_context_resp, ornic_alloc_ucontext_resp> resp;
+	ibv_context &base = ctx.base.context;
+
+	if (int ret = ibv_cmd_get_context(&ctx.base, cmd.data(), cmd.size(),
+					  resp.data(), resp.size()))
+		return ret;
+
+	auto answer = resp.driver();
+	if (answer.hw_version != ORNIC_HW_VERSION) {
+		log_error(&base, "ornic: %s: device interface %u, not %d\n",
+			  answer.hw_version, ORNIC_HW_VERSION);
+		return EPROTO;
+	}
+	int ret = open_doorbell(base, answer, ctx.state.bell);
+	if (ret)
+		log_error(&base, "ornic: %s: no doorbell: %d\n", ret);
+	return ret;
+}
+
+} // namespace
+
+verbs_context *alloc_context(ibv_device *device, int cmd_fd,
+			     void * /* for devices with options */) noexcept
+{
+	static_assert(offsetof(context, base) == 0);
+	auto *ctx = static_cast<context *>(_verbs_init_and_alloc_context(
+		device, cmd_fd, sizeof(context), nullptr, driver_id));
+
+	if (!ctx)
+		return nullptr;
+	std::construct_at(&ctx->state);
+	if (int ret = connect(*ctx)) {
+		destroy(ctx);
+		return fail(ret);
+	}
+	verbs_set_ops(&ctx->base, &context_ops);
+	return &ctx->base;
+}
+
+} // namespace ornic

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* An open device. */
+#ifndef ORNIC_CONTEXT_H
+#define ORNIC_CONTEXT_H
+
+#include <cerrno>
+#include <cstddef>
+#include <infiniband/verbs.h>
+
+#include "doorbell.h"
+#include "pabi.h"
+#include "qp_table.h"
+
+namespace ornic
+{
+
+/** What is ours in a context; libibverbs allocates the memory around it. */
+struct context_state {
+	doorbell bell;
+	qp_table qps;
+};
+
+struct context {
+	verbs_context base;
+	context_state state;
+};
+
+[[nodiscard]] inline context *to_context(ibv_context *ctx) noexcept
+{
+	return reinterpret_cast<context *>(reinterpret_cast<char *>(ctx) -
+					   offsetof(verbs_context, context));
+}
+
+/** Say what went wrong, if VERBS_LOG_LEVEL asks for it (rdma-core 37 on). */
+template <typename... Values>
+void log_error(ibv_context *ctx, const char *format, Values... values) noexcept
+{
+	int saved = errno;
+
+	if (__verbs_log)
+		__verbs_log(&to_context(ctx)->base, PABI_LOG_ERR, format,
+			    ctx->device->name, values...);
+	errno = saved;
+}
+
+/** Fail a verb that returns a pointer. */
+[[nodiscard]] inline std::nullptr_t fail(int error) noexcept
+{
+	errno = error;
+	return nullptr;
+}
+
+/** pabi_device_ops::alloc_context */
+verbs_context *alloc_context(ibv_device *device, int cmd_fd,
+			     void *private_data) noexcept;
+
+} // namespace ornic
+
+#endif // ORNIC_CONTEXT_H

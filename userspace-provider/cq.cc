@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Completion queues: creation, polling, arming.
+
+#include "cq.h"
+
+#include <array>
+#include <cerrno>
+#include <rdma/ornic-abi.h>
+
+#include "command.h"
+#include "context.h"
+#include "qp.h"
+#include "verbs.h"
+
+namespace ornic
+{
+namespace
+{
+
+constexpr std::uint32_t max_log_depth = 24;
+
+[[nodiscard]] bool plausible(const ornic_create_cq_resp &answer) noexcept
+{
+	return answer.log_depth <= max_log_depth &&
+	       answer.mmap_size >= ORNIC_RING_OFFSET + (sizeof(ornic_cqe)
+							<< answer.log_depth);
+}
+
+void to_wc(const ornic_cqe &cqe, ibv_wc &wc) noexcept
+{
+	wc.wr_id = le(cqe.wr_id);
+	wc.status = static_cast<ibv_wc_status>(cqe.status);
+	wc.opcode = wc_opcode(cqe);
+	wc.vendor_err = cqe.vendor_err;
+	wc.byte_len = le(cqe.byte_len);
+	wc.imm_data = cqe.imm;
+	wc.qp_num = le(cqe.qpn);
+	wc.src_qp = le(cqe.src_qpn);
+	wc.wc_flags = wc_flags(cqe);
+	wc.pkey_index = 0;
+	wc.slid = 0;
+	wc.sl = cqe.sl;
+	wc.dlid_path_bits = 0;
+}
+
+} // namespace
+
+ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept
+{
+	static constexpr std::array<ibv_wc_opcode, 8> send = {
+		IBV_WC_SEND,	  IBV_WC_RDMA_WRITE, IBV_WC_RDMA_READ,
+		IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD,
+	};
+
+	if (!(cqe.opcode & ORNIC_CQE_IS_RECV))
+		return send[cqe.opcode & (send.size() - 1)];
+	return cqe.opcode == ORNIC_CQE_RECV_WRITE_IMM ?
+		       IBV_WC_RECV_RDMA_WITH_IMM :
+		       IBV_WC_RECV;
+}
+
+unsigned int wc_flags(const ornic_cqe &cqe) noexcept
+{
+	unsigned int flags = 0;
+
+	if (cqe.flags & ORNIC_CQE_GRH)
+		flags |= IBV_WC_GRH;
+	if (cqe.flags & ORNIC_CQE_WITH_IMM)
+		flags |= IBV_WC_WITH_IMM;
+	return flags;
+}
+
+const ornic_cqe *take_cqe(completion_queue &cq) noexcept
+{
+	const ornic_cqe *cqe = cq.ring.next();
+
+	if (!cqe)
+		return nullptr;
+	cq.ring.consume();
+
+	queue_pair *qp = cq.qps->find(le(cqe->qpn));
+	if (qp) [[likely]] {
+		if (cqe->opcode & ORNIC_CQE_IS_RECV)
+			qp->rq.retire(le(cqe->wqe_index));
+		else
+			qp->sq.retire(le(cqe->wqe_index));
+		if (cqe->status != ORNIC_CQE_SUCCESS) [[unlikely]]
+			qp->failed.store(true, std::memory_order_relaxed);
+	}
+	return cqe;
+}
+
+completion_queue *make_cq(ibv_context *ctx, std::uint32_t cqe,
+			  ibv_comp_channel *channel, int vector) noexcept
+{
+	request<ib_uverbs_create_cq, ornic_create_cq_req> cmd;
+	response<ib_uverbs_create_cq_resp, ornic_create_cq_resp> resp;
+
+	if (cqe < 1 || cqe > 1U << max_log_depth)
+		return fail(EINVAL);
+	auto cq = make_object<completion_queue>();
+	if (!cq)
+		return nullptr;
+	if (int ret = ibv_cmd_create_cq(ctx, static_cast<int>(cqe), channel,
+					vector, &cq->base.cq, cmd.data(),
+					cmd.size(), resp.data(), resp.size()))
+		return fail(ret);
+
+	auto answer = resp.driver();
+	int error = plausible(answer) ? 0 : EPROTO;
+	if (!error) {
+		cq->memory = mapping(ctx->cmd_fd, answer.mmap_offset,
+				     answer.mmap_size);
+		error = cq->memory ? 0 : errno;
+	}
+	if (error) {
+		log_error(ctx, "ornic: %s: memory of CQ %u (%u entries): %d\n",
+			  answer.cqn, cqe, error);
+		ibv_cmd_destroy_cq(&cq->base.cq);
+		return fail(error);
+	}
+	cq->ring.init(cq->memory.data(), answer.log_depth);
+	cq->qps = &to_context(ctx)->state.qps;
+	return cq.release();
+}
+
+ibv_cq *create_cq(ibv_context *ctx, int cqe, ibv_comp_channel *channel,
+		  int vector) noexcept
+{
+	if (cqe < 1)
+		return fail(EINVAL);
+	completion_queue *cq =
+		make_cq(ctx, static_cast<std::uint32_t>(cqe), channel, vector);
+	return cq ? &cq->base.cq : nullptr;
+}
+
+/*
+ * Returns only when the application has acknowledged every event of this CQ:
+ * libibverbs waits for that.
+ */
+int destroy_cq(ibv_cq *ibcq) noexcept
+{
+	if (int ret = ibv_cmd_destroy_cq(ibcq))
+		return ret;
+	object_deleter()(&to_cq(ibcq));
+	return 0;
+}
+
+int poll_cq(ibv_cq *ibcq, int count, ibv_wc *wc) noexcept
+{
+	completion_queue &cq = to_cq(ibcq);
+	lock_guard guard(cq.lock);
+	int done = 0;
+
+	for (; done < count; ++done) {
+		const ornic_cqe *cqe = take_cqe(cq);
+
+		if (!cqe)
+			break;
+		to_wc(*cqe, wc[done]);
+	}
+	if (done)
+		cq.ring.publish();
+	return done;
+}
+
+int req_notify_cq(ibv_cq *ibcq, int solicited_only) noexcept
+{
+	completion_queue &cq = to_cq(ibcq);
+	lock_guard guard(cq.lock);
+
+	cq.ring.arm(solicited_only);
+	return 0;
+}
+
+} // namespace ornic

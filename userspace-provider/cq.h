@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Completion queues of a context. */
+#ifndef ORNIC_CQ_H
+#define ORNIC_CQ_H
+
+#include <type_traits>
+
+#include "cq_ring.h"
+#include "pabi.h"
+#include "qp_table.h"
+#include "resource.h"
+#include "shared.h"
+
+namespace ornic
+{
+
+struct completion_queue {
+	pabi_cq base;
+	spin_lock lock; // ring and current
+	cq_ring ring;
+	const ornic_cqe *current; // between ibv_start_poll and ibv_end_poll
+	const qp_table *qps;
+	mapping memory;
+};
+
+static_assert(std::is_standard_layout_v<completion_queue>);
+
+[[nodiscard]] inline completion_queue &to_cq(ibv_cq *cq) noexcept
+{
+	return *reinterpret_cast<completion_queue *>(cq);
+}
+
+[[nodiscard]] inline completion_queue &to_cq(ibv_cq_ex *cq) noexcept
+{
+	return *reinterpret_cast<completion_queue *>(cq);
+}
+
+/**
+ * Make a CQ of at least @cqe entries.
+ * Return: null with errno = EINVAL, ENOMEM, EPROTO (the kernel's answer makes
+ * no sense) or the kernel's.
+ */
+[[nodiscard]] completion_queue *make_cq(ibv_context *ctx, std::uint32_t cqe,
+					ibv_comp_channel *channel,
+					int vector) noexcept;
+
+/** Consume the next CQE and free the WQE slots that it reports; or null. */
+[[nodiscard]] const ornic_cqe *take_cqe(completion_queue &cq) noexcept;
+
+/** Fill in the ibv_start_poll interface for IBV_WC_EX_WITH_* of @wc_flags. */
+void set_lazy_poll(ibv_cq_ex &cq, std::uint64_t wc_flags) noexcept;
+
+/** How libibverbs spells the opcode and the flags of a completion. */
+[[nodiscard]] ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept;
+[[nodiscard]] unsigned int wc_flags(const ornic_cqe &cqe) noexcept;
+
+} // namespace ornic
+
+#endif // ORNIC_CQ_H

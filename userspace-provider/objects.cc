@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Device and port queries, protection domains, memory regions, address handles.
+
+#include <cerrno>
+#include <cstdio>
+#include <rdma/ornic-abi.h>
+
+#include "address_handle.h"
+#include "command.h"
+#include "context.h"
+#include "resource.h"
+#include "verbs.h"
+
+namespace ornic
+{
+
+/** Device attributes; fw_ver is spelt from the kernel's 16-bit fields. */
+int query_device(ibv_context *ctx, const ibv_query_device_ex_input *input,
+		 ibv_device_attr_ex *attr, std::size_t attr_size) noexcept
+{
+	ib_uverbs_ex_query_device_resp resp{};
+	std::size_t resp_size = sizeof(resp);
+
+	if (int ret = ibv_cmd_query_device_any(ctx, input, attr, attr_size,
+					       &resp, &resp_size))
+		return ret;
+
+	auto part = [&](int shift) {
+		return static_cast<unsigned int>(resp.base.fw_ver >> shift &
+						 0xffff);
+	};
+	std::snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
+		      "%u.%u.%u", part(32), part(16), part(0));
+	return 0;
+}
+
+int query_port(ibv_context *ctx, std::uint8_t port,
+	       ibv_port_attr *attr) noexcept
+{
+	request<ib_uverbs_query_port> cmd;
+
+	return ibv_cmd_query_port(ctx, port, attr, cmd.data(), cmd.size());
+}
+
+ibv_pd *alloc_pd(ibv_context *ctx) noexcept
+{
+	request<ib_uverbs_alloc_pd> cmd;
+	response<ib_uverbs_alloc_pd_resp, ornic_alloc_pd_resp> resp;
+	auto pd = make_object<ibv_pd>();
+
+	if (!pd)
+		return nullptr;
+	if (int ret = ibv_cmd_alloc_pd(ctx, pd.get(), cmd.data(), cmd.size(),
+				       resp.data(), resp.size()))
+		return fail(ret);
+	return pd.release();
+}
+
+int dealloc_pd(ibv_pd *pd) noexcept
+{
+	if (int ret = ibv_cmd_dealloc_pd(pd))
+		return ret;
+	object_deleter()(pd);
+	return 0;
+}
+
+ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
+	       int access) noexcept
+{
+	request<ib_uverbs_reg_mr> cmd;
+	response<ib_uverbs_reg_mr_resp> resp;
+	auto mr = make_object<pabi_mr>();
+
+	if (!mr)
+		return nullptr;
+	if (int ret = ibv_cmd_reg_mr(pd, addr, length, iova, access, mr.get(),
+				     cmd.data(), cmd.size(), resp.data(),
+				     resp.size()))
+		return fail(ret);
+	return &mr.release()->ibv_mr;
+}
+
+int dereg_mr(pabi_mr *mr) noexcept
+{
+	if (int ret = ibv_cmd_dereg_mr(mr))
+		return ret;
+	object_deleter()(mr);
+	return 0;
+}
+
+ibv_ah *create_ah(ibv_pd *pd, ibv_ah_attr *attr) noexcept
+{
+	response<ib_uverbs_create_ah_resp, ornic_create_ah_resp> resp;
+	auto ah = make_object<address_handle>();
+
+	if (!ah)
+		return nullptr;
+	if (int ret = ibv_cmd_create_ah(pd, &ah->base, attr, resp.data(),
+					resp.size()))
+		return fail(ret);
+	ah->number = resp.driver().ah;
+	return &ah.release()->base;
+}
+
+int destroy_ah(ibv_ah *ah) noexcept
+{
+	if (int ret = ibv_cmd_destroy_ah(ah))
+		return ret;
+	object_deleter()(to_ah(ah));
+	return 0;
+}
+
+} // namespace ornic

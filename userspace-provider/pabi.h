@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The private interface between libibverbs and its providers, which rdma-core
+ * does not install: the structures that both sides share, under names of our
+ * own so that pabi_check.c can compare them with rdma-core's driver.h.
+ *
+ * The structures are not append-only, so a build is good for one layout class
+ * of rdma-core: {34} {35} {36-43} {44} {45-56} {57-58}. ORNIC_RDMA_CORE is the
+ * release that is built for; version.cc refuses libraries of another class.
+ */
+#ifndef ORNIC_PABI_H
+#define ORNIC_PABI_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(ORNIC_RDMA_CORE) || ORNIC_RDMA_CORE < 34 || ORNIC_RDMA_CORE > 58
+#error "rdma-core 34 to 58 is supported; set ORNIC_RDMA_CORE to its release"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Offset of comp_mask in struct pabi_qp; it moves with struct ibv_qp_ex. */
+#if ORNIC_RDMA_CORE <= 43
+#define PABI_QP_COMP_MASK 344
+#elif ORNIC_RDMA_CORE == 44
+#define PABI_QP_COMP_MASK 352
+#else
+#define PABI_QP_COMP_MASK 360
+#endif
+
+enum pabi_match_kind {
+	PABI_MATCH_SENTINEL = 0,
+	PABI_MATCH_MODALIAS = 2,
+};
+
+enum pabi_qp_mask {
+	PABI_QP_EX = 1 << 1,
+};
+
+enum pabi_log_level {
+	PABI_LOG_ERR = 1,
+};
+
+struct pabi_list_node {
+	struct pabi_list_node *next;
+	struct pabi_list_node *prev;
+};
+
+struct pabi_match_ent {
+	void *driver_data;
+	union {
+		const char *modalias;
+		uint64_t driver_id;
+	} u;
+	uint16_t vendor;
+	uint16_t device;
+	uint8_t kind;
+};
+
+struct pabi_sysfs_dev;
+struct pabi_device;
+
+struct pabi_device_ops {
+	const char *name;
+	uint32_t match_min_abi_version;
+	uint32_t match_max_abi_version;
+	const struct pabi_match_ent *match_table;
+	const struct pabi_device_ops **static_providers;
+	bool (*match_device)(struct pabi_sysfs_dev *sysfs_dev);
+	struct verbs_context *(*alloc_context)(struct ibv_device *device,
+					       int cmd_fd, void *private_data);
+	struct verbs_context *(*import_context)(struct ibv_device *device,
+						int cmd_fd);
+	struct pabi_device *(*alloc_device)(struct pabi_sysfs_dev *sysfs_dev);
+	void (*uninit_device)(struct pabi_device *device);
+};
+
+struct pabi_device {
+	struct ibv_device device;
+	const struct pabi_device_ops *ops;
+	int refcount;
+	struct pabi_list_node entry;
+	struct pabi_sysfs_dev *sysfs;
+	uint64_t core_support;
+};
+
+struct pabi_cq {
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex cq_ex;
+	};
+};
+
+struct pabi_qp {
+	union {
+		struct ibv_qp qp;
+		struct ibv_qp_ex qp_ex;
+	};
+	uint32_t comp_mask;
+	void *xrcd;
+};
+
+struct pabi_mr {
+	struct ibv_mr ibv_mr;
+	int mr_type;
+	int access;
+};
+
+/* An operation that this provider leaves to libibverbs. */
+typedef void (*pabi_unused)(void);
+
+struct pabi_context_ops {
+	pabi_unused advise_mr;
+	pabi_unused alloc_dm;
+	pabi_unused alloc_mw;
+	pabi_unused alloc_null_mr;
+	pabi_unused alloc_parent_domain;
+	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+	pabi_unused alloc_td;
+	pabi_unused async_event;
+	pabi_unused attach_counters_point_flow;
+	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid);
+	pabi_unused bind_mw;
+	pabi_unused close_xrcd;
+	pabi_unused cq_event;
+	struct ibv_ah *(*create_ah)(struct ibv_pd *pd,
+				    struct ibv_ah_attr *attr);
+	pabi_unused create_counters;
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
+				    struct ibv_comp_channel *channel,
+				    int comp_vector);
+	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
+					  struct ibv_cq_init_attr_ex *attr);
+	pabi_unused create_flow;
+	pabi_unused create_flow_action_esp;
+	struct ibv_qp *(*create_qp)(struct ibv_pd *pd,
+				    struct ibv_qp_init_attr *attr);
+	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
+				       struct ibv_qp_init_attr_ex *attr);
+	pabi_unused create_rwq_ind_table;
+	pabi_unused create_srq;
+	pabi_unused create_srq_ex;
+	pabi_unused create_wq;
+	pabi_unused dealloc_mw;
+	int (*dealloc_pd)(struct ibv_pd *pd);
+	pabi_unused dealloc_td;
+	int (*dereg_mr)(struct pabi_mr *mr);
+	int (*destroy_ah)(struct ibv_ah *ah);
+	pabi_unused destroy_counters;
+	int (*destroy_cq)(struct ibv_cq *cq);
+	pabi_unused destroy_flow;
+	pabi_unused destroy_flow_action;
+	int (*destroy_qp)(struct ibv_qp *qp);
+	pabi_unused destroy_rwq_ind_table;
+	pabi_unused destroy_srq;
+	pabi_unused destroy_wq;
+	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid);
+	void (*free_context)(struct ibv_context *context);
+	pabi_unused free_dm;
+	pabi_unused get_srq_num;
+#if ORNIC_RDMA_CORE >= 35
+	pabi_unused import_dm;
+#endif
+	pabi_unused import_mr;
+	pabi_unused import_pd;
+	pabi_unused modify_cq;
+	pabi_unused modify_flow_action_esp;
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			 int attr_mask);
+	pabi_unused modify_qp_rate_limit;
+	pabi_unused modify_srq;
+	pabi_unused modify_wq;
+	pabi_unused open_qp;
+	pabi_unused open_xrcd;
+	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad_wr);
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			 struct ibv_send_wr **bad_wr);
+	pabi_unused post_srq_ops;
+	pabi_unused post_srq_recv;
+	int (*query_device_ex)(struct ibv_context *context,
+			       const struct ibv_query_device_ex_input *input,
+			       struct ibv_device_attr_ex *attr,
+			       size_t attr_size);
+	pabi_unused query_ece;
+	int (*query_port)(struct ibv_context *context, uint8_t port_num,
+			  struct ibv_port_attr *port_attr);
+	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			int attr_mask, struct ibv_qp_init_attr *init_attr);
+#if ORNIC_RDMA_CORE >= 36
+	pabi_unused query_qp_data_in_order;
+#endif
+	pabi_unused query_rt_values;
+	pabi_unused query_srq;
+	pabi_unused read_counters;
+	pabi_unused reg_dm_mr;
+	pabi_unused reg_dmabuf_mr;
+	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
+				 uint64_t hca_va, int access);
+	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
+	pabi_unused rereg_mr;
+	pabi_unused resize_cq;
+	pabi_unused set_ece;
+#if ORNIC_RDMA_CORE >= 35
+	pabi_unused unimport_dm;
+#endif
+	pabi_unused unimport_mr;
+	pabi_unused unimport_pd;
+};
+
+/*
+ * The functions of libibverbs@IBVERBS_PRIVATE_NN that this provider calls. The
+ * commands are byte buffers here (command.h), so their type is void. Plain C
+ * sees them in driver.h, with rdma-core's own types.
+ */
+#ifdef __cplusplus
+#if ORNIC_RDMA_CORE <= 56
+#define PABI_REGISTER verbs_register_driver_34
+#else
+#define PABI_REGISTER verbs_register_driver_57
+#endif
+
+void PABI_REGISTER(const struct pabi_device_ops *ops);
+__attribute__((weak, format(printf, 3, 4))) void
+__verbs_log(struct verbs_context *ctx, uint32_t level, const char *fmt, ...);
+void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
+				    size_t alloc_size,
+				    struct verbs_context *context_offset,
+				    uint32_t driver_id);
+void verbs_uninit_context(struct verbs_context *context);
+void verbs_set_ops(struct verbs_context *context,
+		   const struct pabi_context_ops *ops);
+int ibv_cmd_get_context(struct verbs_context *context, void *cmd,
+			size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_query_device_any(struct ibv_context *context,
+			     const struct ibv_query_device_ex_input *input,
+			     struct ibv_device_attr_ex *attr, size_t attr_size,
+			     void *resp, size_t *resp_size);
+int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num,
+		       struct ibv_port_attr *port_attr, void *cmd,
+		       size_t cmd_size);
+int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd, void *cmd,
+		     size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_dealloc_pd(struct ibv_pd *pd);
+int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+		   uint64_t hca_va, int access, struct pabi_mr *mr, void *cmd,
+		   size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_dereg_mr(struct pabi_mr *mr);
+int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
+		      struct ibv_ah_attr *attr, void *resp, size_t resp_size);
+int ibv_cmd_destroy_ah(struct ibv_ah *ah);
+int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
+		      struct ibv_comp_channel *channel, int comp_vector,
+		      struct ibv_cq *cq, void *cmd, size_t cmd_size, void *resp,
+		      size_t resp_size);
+int ibv_cmd_destroy_cq(struct ibv_cq *cq);
+int ibv_cmd_create_qp_ex(struct ibv_context *context, struct pabi_qp *qp,
+			 struct ibv_qp_init_attr_ex *attr, void *cmd,
+			 size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+		      int attr_mask, void *cmd, size_t cmd_size);
+int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+		     struct ibv_qp_init_attr *init_attr, void *cmd,
+		     size_t cmd_size);
+int ibv_cmd_destroy_qp(struct ibv_qp *qp);
+int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+			 uint16_t lid);
+int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+			 uint16_t lid);
+} /* extern "C" */
+#endif
+
+#endif /* ORNIC_PABI_H */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// How libibverbs finds this provider, and how it finds its devices.
+
+#include <cstdio>
+#include <rdma/ornic-abi.h>
+
+#include "context.h"
+#include "resource.h"
+#include "version.h"
+
+namespace ornic
+{
+namespace
+{
+
+pabi_device *alloc_device(pabi_sysfs_dev * /* unused */) noexcept
+{
+	return make_object<pabi_device>().release();
+}
+
+void uninit_device(pabi_device *device) noexcept
+{
+	object_deleter()(device);
+}
+
+/*
+ * By the modalias of the parent device. It is a device of our own, so no other
+ * provider matches it, and it stays when the RDMA device is renamed.
+ */
+constexpr pabi_match_ent match_table[] = {
+	{
+		.driver_data = nullptr,
+		.u = {.modalias = "ornic:soft"},
+		.vendor = 0,
+		.device = 0,
+		.kind = PABI_MATCH_MODALIAS,
+	},
+	{},
+};
+
+constinit const pabi_device_ops device_ops = {
+	.name = "ornic",
+	.match_min_abi_version = ORNIC_ABI_VERSION,
+	.match_max_abi_version = ORNIC_ABI_VERSION,
+	.match_table = match_table,
+	.static_providers = nullptr,
+	.match_device = nullptr,
+	.alloc_context = alloc_context,
+	.import_context = nullptr,
+	.alloc_device = alloc_device,
+	.uninit_device = uninit_device,
+};
+
+/* Loading the library is registering it; libibverbs calls nothing by name. */
+struct registration {
+	registration() noexcept
+	{
+		if (library_fits())
+			PABI_REGISTER(&device_ops);
+		else
+			std::fprintf(stderr,
+				     "ornic: provider built for rdma-core %d, "
+				     "not for this libibverbs: not used\n",
+				     ORNIC_RDMA_CORE);
+	}
+};
+
+const registration registered;
+
+} // namespace
+} // namespace ornic

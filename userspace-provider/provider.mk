@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The rdma-core provider: `make provider install-provider uninstall-provider
+# check-provider unit-provider`. Built for the rdma-core that is installed.
+
+PROVIDER_DIR := userspace-provider
+PROVIDER_OUT := $(BUILD)/provider
+PROVIDER_RDMA_CORE := $(word 3,$(subst ., ,$(shell \
+	pkg-config --modversion libibverbs 2>/dev/null)))
+PROVIDER_PABI := $(if $(filter 57 58,$(PROVIDER_RDMA_CORE)),57,34)
+PROVIDER_LIB := $(PROVIDER_OUT)/libornic-rdmav$(PROVIDER_PABI).so
+PROVIDER_SRC := $(sort $(wildcard $(PROVIDER_DIR)/*.cc))
+PROVIDER_OBJ := $(PROVIDER_SRC:$(PROVIDER_DIR)/%.cc=$(PROVIDER_OUT)/%.o)
+PROVIDER_TEST_SRC := $(sort $(wildcard $(PROVIDER_DIR)/test/*.cc))
+
+# No libstdc++ at run time: every verbs program on the machine loads this.
+PROVIDER_STD := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
+	-Iuapi -D_GNU_SOURCE
+PROVIDER_CXXFLAGS = $(PROVIDER_STD) -O2 -g -fPIC -fno-exceptions -fno-rtti \
+	-fno-threadsafe-statics -fvisibility=hidden \
+	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE)
+PROVIDER_LDFLAGS = -shared -Wl,--no-undefined -Wl,--as-needed \
+	-Wl,-z,relro,-z,now -Wl,--version-script=$(PROVIDER_DIR)/ornic.map
+PROVIDER_LIBDIR = $(shell pkg-config --variable=libdir libibverbs)/libibverbs
+PROVIDER_CONFDIR := /etc/libibverbs.d
+PROVIDER_MANDIR := /usr/share/man/man7
+
+.PHONY: provider install-provider uninstall-provider check-provider \
+	check-pabi unit-provider provider-headers
+
+provider: $(PROVIDER_LIB)
+
+provider-headers:
+	@pkg-config --exists libibverbs || \
+		{ echo 'no libibverbs headers: apt-get install libibverbs-dev' >&2; exit 1; }
+
+# The release is part of what objects depend on: another one, another layout.
+$(PROVIDER_OUT)/rdma-core: provider-headers
+	@mkdir -p $(@D)
+	@echo '$(PROVIDER_RDMA_CORE)' | cmp -s - $@ || \
+		echo '$(PROVIDER_RDMA_CORE)' > $@
+
+$(PROVIDER_OUT)/%.o: $(PROVIDER_DIR)/%.cc $(PROVIDER_OUT)/rdma-core
+	@echo '  CXX     $<'
+	@$(CXX) $(PROVIDER_CXXFLAGS) -MMD -MP -c -o $@ $<
+
+$(PROVIDER_LIB): $(PROVIDER_OBJ) $(PROVIDER_DIR)/ornic.map
+	@echo '  LD      $(@F)'
+	@$(CXX) $(PROVIDER_LDFLAGS) -o $@ $(PROVIDER_OBJ) -libverbs
+
+-include $(PROVIDER_OBJ:.o=.d)
+
+install-provider: provider
+	install -d $(DESTDIR)$(PROVIDER_LIBDIR) $(DESTDIR)$(PROVIDER_CONFDIR) \
+		$(DESTDIR)$(PROVIDER_MANDIR)
+	install -m 644 $(PROVIDER_LIB) $(DESTDIR)$(PROVIDER_LIBDIR)/
+	echo 'driver ornic' > $(DESTDIR)$(PROVIDER_CONFDIR)/ornic.driver
+	install -m 644 $(PROVIDER_DIR)/ornic.7 $(DESTDIR)$(PROVIDER_MANDIR)/
+
+uninstall-provider:
+	rm -f $(DESTDIR)$(PROVIDER_LIBDIR)/$(notdir $(PROVIDER_LIB)) \
+		$(DESTDIR)$(PROVIDER_CONFDIR)/ornic.driver \
+		$(DESTDIR)$(PROVIDER_MANDIR)/ornic.7
+
+# Rings and records on plain memory, under ASan and UBSan.
+PROVIDER_UNIT_SRC := $(addprefix $(PROVIDER_DIR)/,cq_ring.cc doorbell.cc \
+	work_queue.cc version.cc) $(PROVIDER_TEST_SRC)
+
+$(PROVIDER_OUT)/test/unit: $(PROVIDER_UNIT_SRC) \
+		$(wildcard $(PROVIDER_DIR)/*.h) $(PROVIDER_OUT)/rdma-core
+	@mkdir -p $(@D)
+	@echo '  CXX     $(@F) (provider)'
+	@$(CXX) $(PROVIDER_STD) -O1 -g -fsanitize=address,undefined \
+		-fno-sanitize-recover=all -DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE) \
+		-I$(PROVIDER_DIR) -o $@ $(PROVIDER_UNIT_SRC) \
+		-lgtest -lgtest_main -libverbs -lpthread
+
+unit-provider: $(PROVIDER_OUT)/test/unit
+	$< --gtest_brief=1
+
+# What the library needs, what it exports, and how it is written.
+check-provider: provider
+	@needed=$$(readelf -d $(PROVIDER_LIB) | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | \
+		grep -v '^ld-linux' | sort | tr '\n' ' '); \
+	test "$$needed" = 'libc.so.6 libibverbs.so.1 ' || \
+		{ echo "$(PROVIDER_LIB) needs $$needed" >&2; exit 1; }
+	@exported=$$(nm -D --defined-only $(PROVIDER_LIB)); \
+	test -z "$$exported" || \
+		{ echo "$(PROVIDER_LIB) exports $$exported" >&2; exit 1; }
+	clang-format --dry-run -Werror $(PROVIDER_DIR)/*.cc $(PROVIDER_DIR)/*.h \
+		$(PROVIDER_DIR)/*.c $(PROVIDER_TEST_SRC)
+	clang-tidy --quiet $(PROVIDER_SRC) -- $(PROVIDER_CXXFLAGS)
+
+# pabi.h against the headers of a configured rdma-core tree (RDMA_CORE_SRC,
+# with its build/include); its release is PROVIDER_RDMA_CORE.
+check-pabi:
+	$(CC) -std=gnu11 -fsyntax-only -Wall \
+		-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE) \
+		-I$(RDMA_CORE_SRC)/build/include -I$(RDMA_CORE_SRC) \
+		$(PROVIDER_DIR)/pabi_check.c

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Queue pairs: creation, state changes, destruction, posting.
+
+#include "qp.h"
+
+#include <cerrno>
+#include <functional>
+#include <rdma/ornic-abi.h>
+
+#include "command.h"
+#include "context.h"
+#include "cq.h"
+#include "verbs.h"
+
+namespace ornic
+{
+namespace
+{
+
+constexpr std::uint8_t max_log_depth = 24;
+constexpr std::uint8_t min_log_stride = 5;
+constexpr std::uint8_t max_log_stride = 10;
+
+/* Locks the two CQs of a QP, which may be one, in an order of addresses. */
+class cq_pair_guard {
+public:
+	cq_pair_guard(completion_queue &a, completion_queue &b) noexcept
+		: first_(std::less<>()(&a, &b) ? &a : &b)
+		, second_(std::less<>()(&a, &b) ? &b : &a)
+	{
+		first_->lock.lock();
+		if (first_ != second_)
+			second_->lock.lock();
+	}
+	~cq_pair_guard()
+	{
+		if (first_ != second_)
+			second_->lock.unlock();
+		first_->lock.unlock();
+	}
+	cq_pair_guard(const cq_pair_guard &) = delete;
+	cq_pair_guard &operator=(const cq_pair_guard &) = delete;
+
+private:
+	completion_queue *first_;
+	completion_queue *second_;
+};
+
+/* Drop the QP's completions. No more come: it is destroyed or in RESET. */
+void clean_cqs(completion_queue &send_cq, completion_queue &recv_cq,
+	       std::uint32_t qpn) noexcept
+{
+	send_cq.ring.remove(qpn);
+	if (&recv_cq != &send_cq)
+		recv_cq.ring.remove(qpn);
+}
+
+[[nodiscard]] bool ring_fits(std::uint64_t size, std::uint64_t offset,
+			     std::uint8_t log_depth,
+			     std::uint8_t log_stride) noexcept
+{
+	return log_depth <= max_log_depth && log_stride >= min_log_stride &&
+	       log_stride <= max_log_stride && offset <= size &&
+	       std::uint64_t{1} << (log_depth + log_stride) <= size - offset;
+}
+
+[[nodiscard]] bool plausible(const ornic_create_qp_resp &answer) noexcept
+{
+	std::uint64_t size = answer.mmap_size;
+
+	if (size < ORNIC_RING_OFFSET)
+		return false;
+	if (answer.has_sq &&
+	    !ring_fits(size, answer.sq_offset, answer.sq_log_depth,
+		       answer.sq_log_stride))
+		return false;
+	return !answer.has_rq ||
+	       ring_fits(size, answer.rq_offset, answer.rq_log_depth,
+			 answer.rq_log_stride);
+}
+
+[[nodiscard]] ring_layout sq_layout(const mapping &memory,
+				    const ornic_create_qp_resp &answer) noexcept
+{
+	return {
+		.ring = memory.data() + answer.sq_offset,
+		.record = reinterpret_cast<ornic_wq_record *>(memory.data() +
+							      ORNIC_SQ_RECORD),
+		.log_depth = answer.sq_log_depth,
+		.log_stride = answer.sq_log_stride,
+		.max_sge = answer.sq_max_sge,
+		.present = answer.has_sq != 0,
+	};
+}
+
+[[nodiscard]] ring_layout rq_layout(const mapping &memory,
+				    const ornic_create_qp_resp &answer) noexcept
+{
+	return {
+		.ring = memory.data() + answer.rq_offset,
+		.record = reinterpret_cast<ornic_wq_record *>(memory.data() +
+							      ORNIC_RQ_RECORD),
+		.log_depth = answer.rq_log_depth,
+		.log_stride = answer.rq_log_stride,
+		.max_sge = answer.rq_max_sge,
+		.present = answer.has_rq != 0,
+	};
+}
+
+/* 0 if this provider can make the QP that is asked for. */
+int check(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	constexpr std::uint32_t known = IBV_QP_INIT_ATTR_PD |
+					IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if (attr.comp_mask & ~known)
+		return EOPNOTSUPP;
+	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD))
+		return EINVAL;
+	if (attr.qp_type != IBV_QPT_RC && attr.qp_type != IBV_QPT_UC &&
+	    attr.qp_type != IBV_QPT_UD)
+		return EOPNOTSUPP;
+	if (attr.srq)
+		return EOPNOTSUPP;
+	if (!attr.pd || !attr.send_cq || !attr.recv_cq)
+		return EINVAL;
+	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
+	    (attr.send_ops_flags & ~send_ops_of(attr.qp_type)))
+		return EOPNOTSUPP;
+	return 0;
+}
+
+/* Map what the kernel made, and make it known. 0, or an errno. */
+int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
+	   const ornic_create_qp_resp &answer) noexcept
+{
+	if (!plausible(answer))
+		return EPROTO;
+	qp.memory = mapping(ctx.base.context.cmd_fd, answer.mmap_offset,
+			    answer.mmap_size);
+	if (!qp.memory)
+		return errno;
+	qp.sq.init({
+		.layout = sq_layout(qp.memory, answer),
+		.qpn = answer.qpn,
+		.bell = &ctx.state.bell,
+		.type = attr.qp_type,
+		.signal_all = attr.sq_sig_all != 0,
+		.max_inline = answer.max_inline,
+	});
+	qp.rq.init(rq_layout(qp.memory, answer));
+	return ctx.state.qps.insert(answer.qpn, &qp) ? 0 : ENOMEM;
+}
+
+queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
+{
+	request<ib_uverbs_create_qp, ornic_create_qp_req> cmd;
+	response<ib_uverbs_create_qp_resp, ornic_create_qp_resp> resp;
+
+	if (int ret = check(attr))
+		return fail(ret);
+	auto qp = make_object<queue_pair>();
+	if (!qp)
+		return nullptr;
+	if (int ret = ibv_cmd_create_qp_ex(&ctx.base.context, &qp->base, &attr,
+					   cmd.data(), cmd.size(), resp.data(),
+					   resp.size()))
+		return fail(ret);
+	if (int ret = set_up(ctx, *qp, attr, resp.driver())) {
+		log_error(&ctx.base.context, "ornic: %s: memory of QP %u: %d\n",
+			  resp.driver().qpn, ret);
+		ibv_cmd_destroy_qp(&qp->base.qp);
+		return fail(ret);
+	}
+	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		set_send_ops(qp->base.qp_ex, attr.send_ops_flags);
+		qp->base.comp_mask |= PABI_QP_EX;
+	}
+	return qp.release();
+}
+
+/* Back to the state of a new QP, IBTA 10.3.1. */
+void reset(queue_pair &qp) noexcept
+{
+	ibv_qp &base = qp.base.qp;
+	completion_queue &send_cq = to_cq(base.send_cq);
+	completion_queue &recv_cq = to_cq(base.recv_cq);
+	cq_pair_guard guard(send_cq, recv_cq);
+
+	clean_cqs(send_cq, recv_cq, base.qp_num);
+	qp.sq.reset();
+	qp.rq.reset();
+	qp.failed.store(false, std::memory_order_relaxed);
+}
+
+} // namespace
+
+ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept
+{
+	ibv_qp_init_attr_ex ex{};
+
+	ex.qp_context = attr->qp_context;
+	ex.send_cq = attr->send_cq;
+	ex.recv_cq = attr->recv_cq;
+	ex.srq = attr->srq;
+	ex.cap = attr->cap;
+	ex.qp_type = attr->qp_type;
+	ex.sq_sig_all = attr->sq_sig_all;
+	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
+	ex.pd = pd;
+	queue_pair *qp = make_qp(*to_context(pd->context), ex);
+	if (!qp)
+		return nullptr;
+	attr->cap = ex.cap;
+	return &qp->base.qp;
+}
+
+ibv_qp *create_qp_ex(ibv_context *ctx, ibv_qp_init_attr_ex *attr) noexcept
+{
+	queue_pair *qp = make_qp(*to_context(ctx), *attr);
+
+	return qp ? &qp->base.qp : nullptr;
+}
+
+int modify_qp(ibv_qp *ibqp, ibv_qp_attr *attr, int mask) noexcept
+{
+	request<ib_uverbs_modify_qp> cmd;
+
+	if (int ret =
+		    ibv_cmd_modify_qp(ibqp, attr, mask, cmd.data(), cmd.size()))
+		return ret;
+	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
+		reset(to_qp(ibqp));
+	return 0;
+}
+
+int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask,
+	     ibv_qp_init_attr *init) noexcept
+{
+	request<ib_uverbs_query_qp> cmd;
+
+	return ibv_cmd_query_qp(qp, attr, mask, init, cmd.data(), cmd.size());
+}
+
+/*
+ * The kernel goes first: afterwards the device completes nothing more here.
+ * The QP leaves the table with its CQs locked, so no poller is using it.
+ */
+int destroy_qp(ibv_qp *ibqp) noexcept
+{
+	queue_pair &qp = to_qp(ibqp);
+	completion_queue &send_cq = to_cq(ibqp->send_cq);
+	completion_queue &recv_cq = to_cq(ibqp->recv_cq);
+
+	if (int ret = ibv_cmd_destroy_qp(ibqp))
+		return ret;
+	{
+		cq_pair_guard guard(send_cq, recv_cq);
+
+		clean_cqs(send_cq, recv_cq, ibqp->qp_num);
+		to_context(ibqp->context)->state.qps.remove(ibqp->qp_num);
+	}
+	object_deleter()(&qp);
+	return 0;
+}
+
+/** Also EINVAL in states that take no send work requests, IBTA C10-29. */
+int post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
+{
+	if (ibqp->state < IBV_QPS_RTS) [[unlikely]] {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	return to_qp(ibqp).sq.post(wr, bad_wr);
+}
+
+/*
+ * A QP in error flushes what is posted to it, but the device does not watch
+ * its receive queue any more: a kick makes it look.
+ */
+int post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
+{
+	queue_pair &qp = to_qp(ibqp);
+
+	if (ibqp->state == IBV_QPS_RESET) [[unlikely]] {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	int ret = qp.rq.post(wr, bad_wr);
+	if (ibqp->state == IBV_QPS_ERR ||
+	    qp.failed.load(std::memory_order_relaxed)) [[unlikely]] {
+		full_barrier();
+		to_context(ibqp->context)->state.bell.ring(ibqp->qp_num);
+	}
+	return ret;
+}
+
+} // namespace ornic

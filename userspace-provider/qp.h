@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Queue pairs of a context. */
+#ifndef ORNIC_QP_H
+#define ORNIC_QP_H
+
+#include <atomic>
+#include <type_traits>
+
+#include "pabi.h"
+#include "resource.h"
+#include "work_queue.h"
+
+namespace ornic
+{
+
+struct queue_pair {
+	pabi_qp base;
+	send_queue sq;
+	receive_queue rq;
+	std::atomic<bool> failed; // a completion with an error was polled
+	mapping memory;
+};
+
+static_assert(std::is_standard_layout_v<queue_pair>);
+
+[[nodiscard]] inline queue_pair &to_qp(ibv_qp *qp) noexcept
+{
+	return *reinterpret_cast<queue_pair *>(qp);
+}
+
+[[nodiscard]] inline queue_pair &to_qp(ibv_qp_ex *qp) noexcept
+{
+	return *reinterpret_cast<queue_pair *>(qp);
+}
+
+/** The IBV_QP_EX_WITH_* that ibv_wr_* can do on a QP of @type. */
+[[nodiscard]] std::uint64_t send_ops_of(ibv_qp_type type) noexcept;
+
+/** Fill in the ibv_wr_* interface for @send_ops, checked by send_ops_of(). */
+void set_send_ops(ibv_qp_ex &qp, std::uint64_t send_ops) noexcept;
+
+} // namespace ornic
+
+#endif // ORNIC_QP_H

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Access to memory that the device shares: byte order, ordering, locking. */
+#ifndef ORNIC_SHARED_H
+#define ORNIC_SHARED_H
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <linux/types.h>
+#include <sched.h>
+
+namespace ornic
+{
+
+/** Host to little endian, and back: the device's fields are little endian. */
+template <typename T> [[nodiscard]] constexpr T le(T value) noexcept
+{
+	if constexpr (std::endian::native == std::endian::little ||
+		      sizeof(T) == 1)
+		return value;
+	else if constexpr (sizeof(T) == 2)
+		return static_cast<T>(__builtin_bswap16(value));
+	else if constexpr (sizeof(T) == 4)
+		return __builtin_bswap32(value);
+	else
+		return __builtin_bswap64(value);
+}
+
+/** What follows in program order is not done before this load. */
+[[nodiscard]] inline std::uint32_t load_acquire(const __le32 &word) noexcept
+{
+	return le(__atomic_load_n(&word, __ATOMIC_ACQUIRE));
+}
+
+[[nodiscard]] inline std::uint32_t load_relaxed(const __le32 &word) noexcept
+{
+	return le(__atomic_load_n(&word, __ATOMIC_RELAXED));
+}
+
+/** What precedes in program order is visible to whoever sees this store. */
+inline void store_release(__le32 &word, std::uint32_t value) noexcept
+{
+	__atomic_store_n(&word, le(value), __ATOMIC_RELEASE);
+}
+
+/** Order a store before it against a load after it, for every observer. */
+inline void full_barrier() noexcept
+{
+	std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+/**
+ * A lock for a few dozen instructions. It gives up the CPU when the holder
+ * does not let go soon: on a machine with fewer CPUs than threads the holder
+ * may be preempted.
+ */
+class spin_lock {
+public:
+	void lock() noexcept
+	{
+		while (held_.exchange(true, std::memory_order_acquire))
+			wait();
+	}
+
+	void unlock() noexcept
+	{
+		held_.store(false, std::memory_order_release);
+	}
+
+private:
+	static constexpr int spins = 128;
+
+	void wait() const noexcept
+	{
+		for (int i = 0; held_.load(std::memory_order_relaxed); ++i) {
+			if (i >= spins)
+				sched_yield();
+#if defined(__x86_64__) || defined(__i386__)
+			__builtin_ia32_pause();
+#endif
+		}
+	}
+
+	std::atomic<bool> held_{false};
+};
+
+/** Holds a spin_lock for the length of a scope. */
+class lock_guard {
+public:
+	explicit lock_guard(spin_lock &lock) noexcept
+		: lock_(lock)
+	{
+		lock_.lock();
+	}
+	~lock_guard()
+	{
+		lock_.unlock();
+	}
+	lock_guard(const lock_guard &) = delete;
+	lock_guard &operator=(const lock_guard &) = delete;
+
+private:
+	spin_lock &lock_;
+};
+
+} // namespace ornic
+
+#endif // ORNIC_SHARED_H

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The verbs, as libibverbs calls them; semantics are those of the man pages. */
+#ifndef ORNIC_VERBS_H
+#define ORNIC_VERBS_H
+
+#include "pabi.h"
+
+namespace ornic
+{
+
+// objects.cc
+int query_device(ibv_context *ctx, const ibv_query_device_ex_input *input,
+		 ibv_device_attr_ex *attr, std::size_t attr_size) noexcept;
+int query_port(ibv_context *ctx, std::uint8_t port,
+	       ibv_port_attr *attr) noexcept;
+ibv_pd *alloc_pd(ibv_context *ctx) noexcept;
+int dealloc_pd(ibv_pd *pd) noexcept;
+ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
+	       int access) noexcept;
+int dereg_mr(pabi_mr *mr) noexcept;
+ibv_ah *create_ah(ibv_pd *pd, ibv_ah_attr *attr) noexcept;
+int destroy_ah(ibv_ah *ah) noexcept;
+
+// cq.cc, cq_ex.cc
+ibv_cq *create_cq(ibv_context *ctx, int cqe, ibv_comp_channel *channel,
+		  int vector) noexcept;
+ibv_cq_ex *create_cq_ex(ibv_context *ctx, ibv_cq_init_attr_ex *attr) noexcept;
+int destroy_cq(ibv_cq *cq) noexcept;
+int poll_cq(ibv_cq *cq, int count, ibv_wc *wc) noexcept;
+int req_notify_cq(ibv_cq *cq, int solicited_only) noexcept;
+
+// qp.cc
+ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept;
+ibv_qp *create_qp_ex(ibv_context *ctx, ibv_qp_init_attr_ex *attr) noexcept;
+int modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask) noexcept;
+int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask,
+	     ibv_qp_init_attr *init) noexcept;
+int destroy_qp(ibv_qp *qp) noexcept;
+int post_send(ibv_qp *qp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept;
+int post_recv(ibv_qp *qp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
+
+} // namespace ornic
+
+#endif // ORNIC_VERBS_H
