@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Access flags of verbs -> access rights of the device. Pure.
+ *
+ * The values are the same by the definition of enum ornic_access; what is
+ * left is to refuse what the device does not do. Flags of the optional range
+ * (relaxed ordering) may be ignored by definition.
+ */
+#include "ornic_access.h"
+
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ornic-hw.h>
+
+static int supported(u32 flags, u8 *access)
+{
+	u32 rights = flags & ~(u32)IB_UVERBS_ACCESS_OPTIONAL_RANGE;
+
+	if (rights & ~(u32)ORNIC_ACCESS_MASK)
+		return -EOPNOTSUPP;
+	*access = rights;
+	return 0;
+}
+
+/**
+ * ornic_mr_access - access rights of an MR
+ * @flags: enum ib_access_flags
+ * @access: set to enum ornic_access
+ *
+ * Context: any.
+ * Return: 0; -EOPNOTSUPP for a flag that the device does not have; -EINVAL
+ * if remote write or atomic come without local write (IBTA 10.6.3.1).
+ */
+int ornic_mr_access(u32 flags, u8 *access)
+{
+	const u32 remote_change =
+		ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC;
+
+	if ((flags & remote_change) && !(flags & ORNIC_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	return supported(flags, access);
+}
+
+/**
+ * ornic_qp_access - remote access rights of a QP
+ * @flags: enum ib_access_flags
+ * @access: set to enum ornic_access
+ *
+ * Context: any.
+ * Return: 0; -EOPNOTSUPP for a flag that the device does not have.
+ */
+int ornic_qp_access(u32 flags, u8 *access)
+{
+	return supported(flags, access);
+}

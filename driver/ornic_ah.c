@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Address handles, and the way from an rdma_ah_attr (of an AH or of the
+ * primary path of a QP) to a path of the device and back.
+ */
+#include "ornic_ah.h"
+
+#include <linux/etherdevice.h>
+#include <rdma/ornic-abi.h>
+
+#include "ornic_cmd.h"
+#include "ornic_dev.h"
+#include "ornic_pd.h"
+#include "ornic_udata.h"
+
+#define MAX_SL		7
+#define MAX_FLOW_LABEL	0xfffff
+
+static int check_ah_attr(struct ib_device *ibdev,
+			 const struct rdma_ah_attr *attr)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+
+	if (attr->type != RDMA_AH_ATTR_TYPE_ROCE ||
+	    !(rdma_ah_get_ah_flags(attr) & IB_AH_GRH)) {
+		ibdev_dbg(ibdev, "AH: type %d, flags %#x: RoCE needs a GRH\n",
+			  attr->type, rdma_ah_get_ah_flags(attr));
+		return -EINVAL;
+	}
+	if (rdma_ah_get_port_num(attr) != ORNIC_PORT) {
+		ibdev_dbg(ibdev, "AH: port %u\n", rdma_ah_get_port_num(attr));
+		return -EINVAL;
+	}
+	if (rdma_ah_get_sl(attr) > MAX_SL) {
+		ibdev_dbg(ibdev, "AH: SL %u, at most %u\n",
+			  rdma_ah_get_sl(attr), MAX_SL);
+		return -EINVAL;
+	}
+	if (grh->flow_label > MAX_FLOW_LABEL) {
+		ibdev_dbg(ibdev, "AH: flow label %#x, at most %#x\n",
+			  grh->flow_label, MAX_FLOW_LABEL);
+		return -EINVAL;
+	}
+	if (grh->sgid_index >= to_ornic_dev(ibdev)->caps.gid_table_len) {
+		ibdev_dbg(ibdev, "AH: GID index %u of %u\n", grh->sgid_index,
+			  to_ornic_dev(ibdev)->caps.gid_table_len);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * ornic_path_from_ah_attr - the path that an rdma_ah_attr describes
+ * @ibdev: device
+ * @attr: resolved address
+ * @udp_sport: UDP source port of the path
+ * @path: filled in
+ *
+ * Context: any.
+ * Return: 0; -EINVAL for values out of range.
+ */
+int ornic_path_from_ah_attr(struct ib_device *ibdev,
+			    const struct rdma_ah_attr *attr, u16 udp_sport,
+			    struct ornic_path *path)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	int ret;
+
+	ret = check_ah_attr(ibdev, attr);
+	if (ret)
+		return ret;
+
+	memcpy(path->dgid, grh->dgid.raw, sizeof(path->dgid));
+	ether_addr_copy(path->dmac, attr->roce.dmac);
+	path->udp_sport = udp_sport;
+	path->flow_label = grh->flow_label;
+	path->sgid_index = grh->sgid_index;
+	path->tclass = grh->traffic_class;
+	path->hop_limit = grh->hop_limit;
+	path->sl = rdma_ah_get_sl(attr);
+	return 0;
+}
+
+/**
+ * ornic_path_to_ah_attr - the rdma_ah_attr that describes a path
+ * @ibdev: device
+ * @path: path
+ * @attr: filled in, without a reference to the GID
+ *
+ * Context: any.
+ */
+void ornic_path_to_ah_attr(struct ib_device *ibdev,
+			   const struct ornic_path *path,
+			   struct rdma_ah_attr *attr)
+{
+	union ib_gid dgid;
+
+	memset(attr, 0, sizeof(*attr));
+	memcpy(dgid.raw, path->dgid, sizeof(dgid.raw));
+	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_port_num(attr, ORNIC_PORT);
+	rdma_ah_set_sl(attr, path->sl);
+	rdma_ah_set_grh(attr, &dgid, path->flow_label, path->sgid_index,
+			path->hop_limit, path->tclass);
+	ether_addr_copy(attr->roce.dmac, path->dmac);
+}
+
+/* There is one source port for all QPs of an AH: only the label can say it. */
+static u16 ah_sport(const struct rdma_ah_attr *attr)
+{
+	return rdma_flow_label_to_udp_sport(rdma_ah_read_grh(attr)->flow_label);
+}
+
+/**
+ * ornic_create_ah - ib_device_ops.create_user_ah and .create_ah
+ * @ibah: new AH
+ * @init: resolved address; the command may sleep, so that an AH cannot be
+ *	made in atomic context
+ * @udata: struct ornic_create_ah_resp; NULL for a kernel user
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL for a bad address or driver data; -EOPNOTSUPP in atomic
+ * context; -EFAULT; -ENOMEM; -ENOSPC.
+ */
+int ornic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibah->device);
+	struct ornic_ah *ah = to_ornic_ah(ibah);
+	struct ornic_create_ah_resp resp = {};
+	struct ornic_path path;
+	int ret;
+
+	if (!(init->flags & RDMA_CREATE_AH_SLEEPABLE))
+		return -EOPNOTSUPP;
+	ret = ornic_udata_none(udata);
+	if (ret)
+		return ret;
+	ret = ornic_path_from_ah_attr(ibah->device, init->ah_attr,
+				      ah_sport(init->ah_attr), &path);
+	if (ret)
+		return ret;
+
+	ret = ornic_cmd_create_ah(dev, &path, to_ornic_pd(ibah->pd)->pdn,
+				  &ah->ah);
+	if (ret)
+		return ret;
+	ornic_path_to_ah_attr(ibah->device, &path, &ah->attr);
+	if (udata) {
+		resp.ah = ah->ah;
+		ret = ornic_udata_put(udata, &resp, sizeof(resp));
+		if (ret)
+			goto err_destroy_on_device;
+	}
+	return 0;
+
+err_destroy_on_device:
+	ornic_cmd_destroy_ah(dev, ah->ah);
+	return ret;
+}
+
+/**
+ * ornic_query_ah - ib_device_ops.query_ah
+ * @ibah: AH
+ * @attr: filled in
+ *
+ * Context: any.
+ * Return: 0.
+ */
+int ornic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	*attr = to_ornic_ah(ibah)->attr;
+	return 0;
+}
+
+/**
+ * ornic_destroy_ah - ib_device_ops.destroy_ah
+ * @ibah: AH
+ * @flags: enum rdma_destroy_ah_flags; only sleepable AHs exist
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno of the device; the AH lives on then.
+ */
+int ornic_destroy_ah(struct ib_ah *ibah, u32 flags)
+{
+	return ornic_cmd_destroy_ah(to_ornic_dev(ibah->device),
+				    to_ornic_ah(ibah)->ah);
+}

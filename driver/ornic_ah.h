@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_AH_H
+#define ORNIC_AH_H
+
+#include <rdma/ib_verbs.h>
+
+struct ornic_path;
+
+/**
+ * struct ornic_ah - an address handle
+ * @ibah: the AH as ib_core knows it
+ * @ah: its number
+ * @attr: what it was made from, for query_ah; without a reference to the GID
+ */
+struct ornic_ah {
+	struct ib_ah ibah;
+	u32 ah;
+	struct rdma_ah_attr attr;
+};
+
+static inline struct ornic_ah *to_ornic_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct ornic_ah, ibah);
+}
+
+int ornic_path_from_ah_attr(struct ib_device *ibdev,
+			    const struct rdma_ah_attr *attr, u16 udp_sport,
+			    struct ornic_path *path);
+void ornic_path_to_ah_attr(struct ib_device *ibdev,
+			   const struct ornic_path *path,
+			   struct rdma_ah_attr *attr);
+
+int ornic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		    struct ib_udata *udata);
+int ornic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int ornic_destroy_ah(struct ib_ah *ibah, u32 flags);
+
+#endif /* ORNIC_AH_H */

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Commands: parameters -> descriptor -> bus -> result. Descriptors do not
+ * leave this file (and its pure half, ornic_pack.c).
+ */
+#include "ornic_cmd.h"
+
+#include <linux/bits.h>
+#include <linux/etherdevice.h>
+#include <linux/kernel.h>
+
+#include "ornic_bus.h"
+#include "ornic_dev.h"
+#include "ornic_ring.h"
+
+/* Larger values of a device would not be portable or not fit our types. */
+#define LOG_MAX_OBJECTS		24
+#define LOG_MAX_RING		20
+
+/* Returns -errno of the bus, if the device did not answer, or of @rsp. */
+static int cmd_exec(struct ornic_dev *dev, union ornic_req *req,
+		    union ornic_rsp *rsp, bool *answered)
+{
+	u16 id = atomic_inc_return(&dev->cmd_id);
+	int ret;
+
+	req->hdr.id = cpu_to_le16(id);
+	memset(rsp, 0, sizeof(*rsp));
+	*answered = false;
+
+	ret = dev->bus->ops->cmd(dev->bus, req, rsp);
+	if (ret) {
+		ibdev_err_ratelimited(&dev->ibdev,
+				      "command %#x for object %#x not answered: %d\n",
+				      req->hdr.opcode, le32_to_cpu(req->hdr.obj),
+				      ret);
+		return ret;
+	}
+	if (rsp->hdr.opcode != req->hdr.opcode || rsp->hdr.id != req->hdr.id) {
+		ibdev_err_ratelimited(&dev->ibdev,
+				      "command %#x id %u answered as %#x id %u\n",
+				      req->hdr.opcode, id, rsp->hdr.opcode,
+				      le16_to_cpu(rsp->hdr.id));
+		return -EIO;
+	}
+
+	*answered = true;
+	ret = ornic_status_to_errno(rsp->hdr.status);
+	if (ret)
+		ibdev_dbg(&dev->ibdev, "command %#x for object %#x: status %u\n",
+			  req->hdr.opcode, le32_to_cpu(req->hdr.obj),
+			  rsp->hdr.status);
+	return ret;
+}
+
+static int cmd(struct ornic_dev *dev, union ornic_req *req,
+	       union ornic_rsp *rsp)
+{
+	bool answered;
+
+	return cmd_exec(dev, req, rsp, &answered);
+}
+
+static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
+{
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = cmd(dev, req, &rsp);
+	if (ret)
+		return ret;
+	*obj = le32_to_cpu(rsp.hdr.obj);
+	return 0;
+}
+
+/*
+ * A device that does not answer is gone, and its objects with it (the bus has
+ * stopped its DMA): only an answer can keep an object alive.
+ */
+static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
+{
+	union ornic_req req = {
+		.hdr.opcode = opcode,
+		.hdr.obj = cpu_to_le32(obj),
+	};
+	union ornic_rsp rsp;
+	bool answered;
+	int ret;
+
+	ret = cmd_exec(dev, &req, &rsp, &answered);
+	return answered ? ret : 0;
+}
+
+static void pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to)
+{
+	to->addr = cpu_to_le64(from->addr);
+	to->npages = cpu_to_le32(from->npages);
+	to->page_shift = from->page_shift;
+	to->levels = from->levels;
+}
+
+static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
+{
+	u16 gids = le16_to_cpu(rsp->gid_table_len);
+
+	return rsp->hw_version == ORNIC_HW_VERSION &&
+	       rsp->log_max_qp <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_cq <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_mkey <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_ah <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_wqe <= LOG_MAX_RING &&
+	       rsp->log_max_cqe <= LOG_MAX_RING + 2 &&
+	       rsp->max_sge && rsp->max_sge <= ORNIC_MAX_SGE &&
+	       le16_to_cpu(rsp->max_inline) <= ORNIC_MAX_INLINE &&
+	       gids && gids <= ORNIC_GID_TABLE_LEN && rsp->num_vectors &&
+	       le64_to_cpu(rsp->page_sizes) & BIT(ORNIC_PAGE_SHIFT) &&
+	       is_valid_ether_addr(rsp->mac);
+}
+
+/**
+ * ornic_cmd_query_device - read what the device can do
+ * @dev: device
+ * @caps: filled in
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EPROTO if the answer is out of the limits of ornic-hw.h;
+ * -errno of the bus.
+ */
+int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_DEVICE };
+	const struct ornic_rsp_query_device *answer;
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = cmd(dev, &req, &rsp);
+	if (ret)
+		return ret;
+
+	answer = &rsp.query_device;
+	if (!device_is_sane(answer))
+		return -EPROTO;
+	caps->caps = le64_to_cpu(answer->caps);
+	caps->page_sizes = le64_to_cpu(answer->page_sizes);
+	caps->max_mr_size = le64_to_cpu(answer->max_mr_size);
+	caps->max_qp = BIT(answer->log_max_qp);
+	caps->max_cq = BIT(answer->log_max_cq);
+	caps->max_mr = BIT(answer->log_max_mkey);
+	caps->max_ah = BIT(answer->log_max_ah);
+	caps->log_max_wqe = answer->log_max_wqe;
+	caps->log_max_cqe = answer->log_max_cqe;
+	caps->max_sge = answer->max_sge;
+	caps->max_rd_atomic = answer->max_rd_atomic;
+	caps->max_dest_rd_atomic = answer->max_dest_rd_atomic;
+	caps->num_vectors = answer->num_vectors;
+	caps->max_inline = le16_to_cpu(answer->max_inline);
+	caps->gid_table_len = le16_to_cpu(answer->gid_table_len);
+	caps->hw_version = answer->hw_version;
+	ether_addr_copy(caps->mac, answer->mac);
+	return 0;
+}
+
+/**
+ * ornic_cmd_query_stats - have the device write its counters
+ * @dev: device
+ * @dma: DMA address of @count __le64, in the order of enum ornic_stat
+ * @count: how many
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_query_stats(struct ornic_dev *dev, u64 dma, u32 count)
+{
+	union ornic_req req = {
+		.query_stats = {
+			.hdr.opcode = ORNIC_CMD_QUERY_STATS,
+			.addr = cpu_to_le64(dma),
+			.count = cpu_to_le32(count),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_set_gid - fill or empty a slot of the GID table
+ * @dev: device
+ * @params: the slot
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_set_gid(struct ornic_dev *dev,
+		      const struct ornic_set_gid_params *params)
+{
+	union ornic_req req = {
+		.set_gid = {
+			.hdr.opcode = ORNIC_CMD_SET_GID,
+			.hdr.obj = cpu_to_le32(params->index),
+			.vlan = cpu_to_le16(params->vlan),
+			.valid = params->valid,
+		},
+	};
+	union ornic_rsp rsp;
+
+	memcpy(req.set_gid.gid, params->gid, sizeof(req.set_gid.gid));
+	memcpy(req.set_gid.smac, params->smac, sizeof(req.set_gid.smac));
+	return cmd(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_set_port - tell the device about its Ethernet side
+ * @dev: device
+ * @mtu: RoCE MTU in bytes, 256 to 4096
+ * @up: whether packets can be sent
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_set_port(struct ornic_dev *dev, u32 mtu, bool up)
+{
+	union ornic_req req = {
+		.set_port = {
+			.hdr.opcode = ORNIC_CMD_SET_PORT,
+			.mtu = cpu_to_le32(mtu),
+			.up = up,
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_create_cq - create a CQ
+ * @dev: device
+ * @params: the CQ
+ * @cqn: set to its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_create_cq(struct ornic_dev *dev,
+			const struct ornic_create_cq_params *params, u32 *cqn)
+{
+	union ornic_req req = {
+		.create_cq = {
+			.hdr.opcode = ORNIC_CMD_CREATE_CQ,
+			.log_depth = params->log_depth,
+			.vector = params->vector,
+		},
+	};
+
+	pack_mem(&params->mem, &req.create_cq.mem);
+	return create(dev, &req, cqn);
+}
+
+/**
+ * ornic_cmd_destroy_cq - destroy a CQ
+ * @dev: device
+ * @cqn: its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_destroy_cq(struct ornic_dev *dev, u32 cqn)
+{
+	return destroy(dev, ORNIC_CMD_DESTROY_CQ, cqn);
+}
+
+/**
+ * ornic_cmd_create_qp - create a QP
+ * @dev: device
+ * @params: the QP
+ * @qpn: set to its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_create_qp(struct ornic_dev *dev,
+			const struct ornic_create_qp_params *params, u32 *qpn)
+{
+	const struct ornic_ring *sq = &params->rings->sq;
+	const struct ornic_ring *rq = &params->rings->rq;
+	union ornic_req req = {
+		.create_qp = {
+			.hdr.opcode = ORNIC_CMD_CREATE_QP,
+			.pdn = cpu_to_le32(params->pdn),
+			.send_cqn = cpu_to_le32(params->send_cqn),
+			.recv_cqn = cpu_to_le32(params->recv_cqn),
+			.qp_type = params->qp_type,
+			.flags = params->sig_all ? ORNIC_QP_SIG_ALL : 0,
+			.has_sq = sq->exists,
+			.has_rq = rq->exists,
+			.sq_log_depth = sq->log_depth,
+			.sq_log_stride = sq->log_stride,
+			.rq_log_depth = rq->log_depth,
+			.rq_log_stride = rq->log_stride,
+			.sq_max_sge = sq->max_sge,
+			.rq_max_sge = rq->max_sge,
+			.max_inline = cpu_to_le16(sq->max_inline),
+		},
+	};
+
+	pack_mem(&params->mem, &req.create_qp.mem);
+	return create(dev, &req, qpn);
+}
+
+/**
+ * ornic_cmd_modify_qp - change attributes of a QP
+ * @dev: device
+ * @qpn: number of the QP
+ * @params: attributes; @params->mask says which
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno; nothing has changed then.
+ */
+int ornic_cmd_modify_qp(struct ornic_dev *dev, u32 qpn,
+			const struct ornic_qp_params *params)
+{
+	union ornic_req req = {
+		.hdr.opcode = ORNIC_CMD_MODIFY_QP,
+		.hdr.obj = cpu_to_le32(qpn),
+	};
+	union ornic_rsp rsp;
+
+	ornic_pack_modify_qp(params, &req.modify_qp);
+	return cmd(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_query_qp - read the attributes of a QP
+ * @dev: device
+ * @qpn: number of the QP
+ * @params: filled in
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_query_qp(struct ornic_dev *dev, u32 qpn,
+		       struct ornic_qp_params *params)
+{
+	union ornic_req req = {
+		.hdr.opcode = ORNIC_CMD_QUERY_QP,
+		.hdr.obj = cpu_to_le32(qpn),
+	};
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = cmd(dev, &req, &rsp);
+	if (ret)
+		return ret;
+	ornic_unpack_query_qp(&rsp.query_qp, params);
+	return 0;
+}
+
+/**
+ * ornic_cmd_destroy_qp - destroy a QP
+ * @dev: device
+ * @qpn: its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_destroy_qp(struct ornic_dev *dev, u32 qpn)
+{
+	return destroy(dev, ORNIC_CMD_DESTROY_QP, qpn);
+}
+
+/**
+ * ornic_cmd_create_mkey - create an MR
+ * @dev: device
+ * @params: the MR
+ * @key: set to its lkey and rkey
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_create_mkey(struct ornic_dev *dev,
+			  const struct ornic_create_mkey_params *params,
+			  u32 *key)
+{
+	union ornic_req req = {
+		.create_mkey = {
+			.hdr.opcode = ORNIC_CMD_CREATE_MKEY,
+			.iova = cpu_to_le64(params->iova),
+			.length = cpu_to_le64(params->length),
+			.pdn = cpu_to_le32(params->pdn),
+			.access = params->access,
+		},
+	};
+
+	pack_mem(&params->mem, &req.create_mkey.mem);
+	return create(dev, &req, key);
+}
+
+/**
+ * ornic_cmd_destroy_mkey - destroy an MR
+ * @dev: device
+ * @key: its key
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key)
+{
+	return destroy(dev, ORNIC_CMD_DESTROY_MKEY, key);
+}
+
+/**
+ * ornic_cmd_create_ah - create an address handle
+ * @dev: device
+ * @path: where it points to
+ * @pdn: protection domain
+ * @ah: set to its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
+			u32 pdn, u32 *ah)
+{
+	union ornic_req req = {
+		.create_ah = {
+			.hdr.opcode = ORNIC_CMD_CREATE_AH,
+			.pdn = cpu_to_le32(pdn),
+		},
+	};
+
+	ornic_pack_av(path, &req.create_ah.av);
+	return create(dev, &req, ah);
+}
+
+/**
+ * ornic_cmd_destroy_ah - destroy an address handle
+ * @dev: device
+ * @ah: its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah)
+{
+	return destroy(dev, ORNIC_CMD_DESTROY_AH, ah);
+}

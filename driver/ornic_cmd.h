@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_CMD_H
+#define ORNIC_CMD_H
+
+#include <linux/types.h>
+
+#include "ornic_pack.h"
+
+struct ornic_caps;
+struct ornic_dev;
+
+/**
+ * struct ornic_dma_mem - memory handed to the device
+ * @addr: DMA address of the run (levels 0) or of the root list page
+ * @npages: pages of 2^page_shift bytes
+ * @page_shift: log2 of the page size in bytes
+ * @levels: depth of the page list
+ */
+struct ornic_dma_mem {
+	u64 addr;
+	u32 npages;
+	u8 page_shift;
+	u8 levels;
+};
+
+/**
+ * struct ornic_set_gid_params - an entry of the GID table
+ * @index: of the entry
+ * @valid: false: empty the slot
+ * @gid: in wire order
+ * @smac: source MAC
+ * @vlan: VLAN id or ORNIC_VLAN_NONE
+ */
+struct ornic_set_gid_params {
+	u32 index;
+	bool valid;
+	u8 gid[16];
+	u8 smac[6];
+	u16 vlan;
+};
+
+/**
+ * struct ornic_create_cq_params - a new CQ
+ * @mem: record page and ring
+ * @log_depth: log2 of the CQEs
+ * @vector: completion vector
+ */
+struct ornic_create_cq_params {
+	struct ornic_dma_mem mem;
+	u8 log_depth;
+	u8 vector;
+};
+
+/**
+ * struct ornic_create_qp_params - a new QP
+ * @mem: record page and rings
+ * @rings: their geometry
+ * @pdn: protection domain
+ * @send_cqn: CQ of the SQ
+ * @recv_cqn: CQ of the RQ
+ * @qp_type: enum ornic_qp_type
+ * @sig_all: every send WQE is signalled
+ */
+struct ornic_create_qp_params {
+	struct ornic_dma_mem mem;
+	const struct ornic_qp_rings *rings;
+	u32 pdn;
+	u32 send_cqn;
+	u32 recv_cqn;
+	u8 qp_type;
+	bool sig_all;
+};
+
+/**
+ * struct ornic_create_mkey_params - a new MR
+ * @mem: its pages
+ * @iova: address of its first byte in WQEs and packets
+ * @length: bytes
+ * @pdn: protection domain
+ * @access: enum ornic_access
+ */
+struct ornic_create_mkey_params {
+	struct ornic_dma_mem mem;
+	u64 iova;
+	u64 length;
+	u32 pdn;
+	u8 access;
+};
+
+int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps);
+int ornic_cmd_query_stats(struct ornic_dev *dev, u64 dma, u32 count);
+int ornic_cmd_set_gid(struct ornic_dev *dev,
+		      const struct ornic_set_gid_params *params);
+int ornic_cmd_set_port(struct ornic_dev *dev, u32 mtu, bool up);
+int ornic_cmd_create_cq(struct ornic_dev *dev,
+			const struct ornic_create_cq_params *params, u32 *cqn);
+int ornic_cmd_destroy_cq(struct ornic_dev *dev, u32 cqn);
+int ornic_cmd_create_qp(struct ornic_dev *dev,
+			const struct ornic_create_qp_params *params, u32 *qpn);
+int ornic_cmd_modify_qp(struct ornic_dev *dev, u32 qpn,
+			const struct ornic_qp_params *params);
+int ornic_cmd_query_qp(struct ornic_dev *dev, u32 qpn,
+		       struct ornic_qp_params *params);
+int ornic_cmd_destroy_qp(struct ornic_dev *dev, u32 qpn);
+int ornic_cmd_create_mkey(struct ornic_dev *dev,
+			  const struct ornic_create_mkey_params *params,
+			  u32 *key);
+int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key);
+int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
+			u32 pdn, u32 *ah);
+int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah);
+
+#endif /* ORNIC_CMD_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues. The provider polls and arms them in shared memory; the
+ * driver makes them, and passes their events on (ornic_event.c).
+ */
+#include "ornic_cq.h"
+
+#include <rdma/ornic-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "ornic_cmd.h"
+#include "ornic_dev.h"
+#include "ornic_event.h"
+#include "ornic_mmap.h"
+#include "ornic_queue_mem.h"
+#include "ornic_ring.h"
+#include "ornic_ucontext.h"
+#include "ornic_udata.h"
+
+static int check_attr(struct ib_device *ibdev,
+		      const struct ib_cq_init_attr *attr)
+{
+	const u32 supported = IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+
+	if (attr->flags & ~supported) {
+		ibdev_dbg(ibdev, "CQ: flags %#x, supported %#x\n", attr->flags,
+			  supported);
+		return -EOPNOTSUPP;
+	}
+	if (attr->comp_vector >= ibdev->num_comp_vectors) {
+		ibdev_dbg(ibdev, "CQ: vector %u of %d\n", attr->comp_vector,
+			  ibdev->num_comp_vectors);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_udata(struct ib_udata *udata)
+{
+	struct ornic_create_cq_req req;
+	int ret;
+
+	ret = ornic_udata_get(udata, &req, sizeof(req));
+	if (ret)
+		return ret;
+	return req.reserved_20 ? -EINVAL : 0;
+}
+
+static int create_on_device(struct ornic_dev *dev, struct ornic_cq *cq)
+{
+	struct ornic_create_cq_params params = {
+		.log_depth = cq->log_depth,
+		.vector = cq->vector,
+	};
+
+	ornic_queue_mem_describe(cq->queue.mem, &params.mem);
+	return ornic_cmd_create_cq(dev, &params, &cq->cqn);
+}
+
+static int put_response(struct ornic_cq *cq, struct ib_udata *udata)
+{
+	struct ornic_create_cq_resp resp = {
+		.cqn = cq->cqn,
+		.mmap_offset = ornic_mmap_offset(cq->queue.mmap),
+		.mmap_size = ornic_mmap_size(cq->queue.mmap),
+		.log_depth = cq->log_depth,
+	};
+
+	return ornic_udata_put(udata, &resp, sizeof(resp));
+}
+
+/* Everything that can fail once the arguments are good. */
+static int bring_up(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
+		    struct ib_udata *udata)
+{
+	struct ornic_ucontext *context = rdma_udata_to_drv_context(
+		udata, struct ornic_ucontext, ibctx);
+	int ret;
+
+	ret = ornic_queue_init(&cq->queue, &context->ibctx, size);
+	if (ret)
+		return ret;
+	ret = create_on_device(dev, cq);
+	if (ret)
+		goto err_release_queue;
+	ret = put_response(cq, udata);
+	if (ret)
+		goto err_destroy_on_device;
+	cq->sink = ornic_sink_open(&dev->cqs, cq->cqn, &cq->ibcq);
+	if (IS_ERR(cq->sink)) {
+		ret = PTR_ERR(cq->sink);
+		goto err_destroy_on_device;
+	}
+	return 0;
+
+err_destroy_on_device:
+	ornic_cmd_destroy_cq(dev, cq->cqn);
+err_release_queue:
+	ornic_queue_release(&cq->queue, &dev->ibdev);
+	return ret;
+}
+
+/**
+ * ornic_create_cq - ib_device_ops.create_cq
+ * @ibcq: new CQ
+ * @attr: its size and vector
+ * @attrs: struct ornic_create_cq_req and _resp
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL for a bad size, vector or driver data; -EOPNOTSUPP for
+ * unknown flags or for a kernel user; -EFAULT; -ENOMEM; -ENOSPC.
+ */
+int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
+	struct ornic_cq *cq = to_ornic_cq(ibcq);
+	u64 size;
+	int ret;
+
+	if (!attrs)
+		return -EOPNOTSUPP;
+	ret = check_attr(ibcq->device, attr);
+	if (ret)
+		return ret;
+	ret = ornic_cq_ring_init(attr->cqe, dev->caps.log_max_cqe,
+				 &cq->log_depth, &size);
+	if (ret) {
+		ibdev_dbg(ibcq->device, "CQ: %u CQEs, at most %u\n", attr->cqe,
+			  1u << dev->caps.log_max_cqe);
+		return ret;
+	}
+	ret = check_udata(&attrs->driver_udata);
+	if (ret)
+		return ret;
+
+	cq->vector = attr->comp_vector;
+	ibcq->cqe = 1u << cq->log_depth;
+	return bring_up(dev, cq, size, &attrs->driver_udata);
+}
+
+/**
+ * ornic_destroy_cq - ib_device_ops.destroy_cq
+ * @ibcq: CQ without QPs
+ * @udata: unused
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno of the device; the CQ lives on then.
+ */
+int ornic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
+	struct ornic_cq *cq = to_ornic_cq(ibcq);
+	int ret;
+
+	ornic_sink_close(&dev->cqs, cq->sink);
+	ret = ornic_cmd_destroy_cq(dev, cq->cqn);
+	if (ret) {
+		ibdev_err_ratelimited(ibcq->device, "CQ %#x stays: %d\n",
+				      cq->cqn, ret);
+		ornic_sink_reopen(&dev->cqs, cq->sink);
+		return ret;
+	}
+
+	ornic_sink_free(cq->sink);
+	ornic_queue_release(&cq->queue, ibcq->device);
+	return 0;
+}

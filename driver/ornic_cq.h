@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_CQ_H
+#define ORNIC_CQ_H
+
+#include <rdma/ib_verbs.h>
+
+#include "ornic_queue.h"
+
+struct ornic_sink;
+
+/**
+ * struct ornic_cq - a completion queue
+ * @ibcq: the CQ as ib_core knows it
+ * @cqn: its number
+ * @log_depth: log2 of its CQEs
+ * @vector: its completion vector
+ * @queue: record page and ring
+ * @sink: takes its events
+ */
+struct ornic_cq {
+	struct ib_cq ibcq;
+	u32 cqn;
+	u8 log_depth;
+	u8 vector;
+	struct ornic_queue queue;
+	struct ornic_sink *sink;
+};
+
+static inline struct ornic_cq *to_ornic_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct ornic_cq, ibcq);
+}
+
+int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs);
+int ornic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+
+#endif /* ORNIC_CQ_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_DEV_H
+#define ORNIC_DEV_H
+
+#include <linux/idr.h>
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "ornic_bus.h"
+
+#define ORNIC_PORT		1
+#define ORNIC_MAX_PD		(1 << 20)
+
+/**
+ * struct ornic_caps - what the device can do, from QUERY_DEVICE
+ * @caps: enum ornic_device_caps
+ * @page_sizes: bit n: MRs may use pages of 2^n bytes
+ * @max_mr_size: bytes
+ * @max_qp: QPs
+ * @max_cq: CQs
+ * @max_mr: MRs
+ * @max_ah: address handles
+ * @log_max_wqe: log2 of the WQEs per ring
+ * @log_max_cqe: log2 of the CQEs per CQ
+ * @max_sge: SGEs per WQE
+ * @max_rd_atomic: initiator depth per QP
+ * @max_dest_rd_atomic: responder resources per QP
+ * @num_vectors: completion vectors
+ * @max_inline: inline bytes per send WQE
+ * @gid_table_len: GIDs
+ * @hw_version: ORNIC_HW_VERSION
+ * @mac: of the port
+ */
+struct ornic_caps {
+	u64 caps;
+	u64 page_sizes;
+	u64 max_mr_size;
+	u32 max_qp;
+	u32 max_cq;
+	u32 max_mr;
+	u32 max_ah;
+	u8 log_max_wqe;
+	u8 log_max_cqe;
+	u8 max_sge;
+	u8 max_rd_atomic;
+	u8 max_dest_rd_atomic;
+	u8 num_vectors;
+	u16 max_inline;
+	u16 gid_table_len;
+	u8 hw_version;
+	u8 mac[ETH_ALEN];
+};
+
+/**
+ * struct ornic_port_state - what the device was last told by SET_PORT
+ * @known: false before the first SET_PORT
+ * @up: the netdev is up and has a carrier
+ * @mtu: RoCE MTU in bytes
+ */
+struct ornic_port_state {
+	bool known;
+	bool up;
+	u32 mtu;
+};
+
+/**
+ * struct ornic_dev - one ornic device
+ * @ibdev: the device as ib_core knows it
+ * @bus: how commands and kicks get to it
+ * @caps: constant after ornic_register
+ * @cqs: struct ornic_sink by CQN, for events
+ * @qps: struct ornic_sink by QPN, for events
+ * @pdns: protection domain numbers in use
+ * @cmd_id: id of the last command
+ * @netdev_nb: follows @bus->netdev
+ * @port: protected by the RTNL
+ * @bus_unregisters: the bus asked for the end, not `rdma link delete`;
+ *	protected by the lifetime lock of ornic_main.c
+ */
+struct ornic_dev {
+	struct ib_device ibdev;
+	struct ornic_bus *bus;
+	struct ornic_caps caps;
+	struct xarray cqs;
+	struct xarray qps;
+	struct ida pdns;
+	atomic_t cmd_id;
+	struct notifier_block netdev_nb;
+	struct ornic_port_state port;
+	bool bus_unregisters;
+};
+
+static inline struct ornic_dev *to_ornic_dev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct ornic_dev, ibdev);
+}
+
+#endif /* ORNIC_DEV_H */

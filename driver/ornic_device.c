@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What the device is and how much it can do. */
+#include "ornic_device.h"
+
+#include "ornic_dev.h"
+#include "ornic_udata.h"
+
+/* Not registered with the IEEE; the value that says so. */
+#define VENDOR_ID	0xffffff
+/* 4.096 us * 2^n from a packet to its ACK, a scheduler tick included. */
+#define ACK_DELAY	15
+#define NS_CLOCK_KHZ	1000000
+
+static void fill_objects(const struct ornic_caps *caps,
+			 struct ib_device_attr *attr)
+{
+	attr->max_qp = caps->max_qp;
+	attr->max_cq = caps->max_cq;
+	attr->max_mr = caps->max_mr;
+	attr->max_ah = caps->max_ah;
+	attr->max_pd = ORNIC_MAX_PD;
+	attr->max_mr_size = caps->max_mr_size;
+	attr->page_size_cap = caps->page_sizes;
+	attr->max_pkeys = 1;
+}
+
+static void fill_queues(const struct ornic_caps *caps,
+			struct ib_device_attr *attr)
+{
+	attr->max_qp_wr = 1 << caps->log_max_wqe;
+	attr->max_cqe = 1 << caps->log_max_cqe;
+	attr->max_send_sge = caps->max_sge;
+	attr->max_recv_sge = caps->max_sge;
+	attr->max_sge_rd = caps->max_sge;
+	attr->max_qp_rd_atom = caps->max_dest_rd_atomic;
+	attr->max_qp_init_rd_atom = caps->max_rd_atomic;
+	attr->max_res_rd_atom = caps->max_qp * caps->max_dest_rd_atomic;
+	attr->atomic_cap = caps->caps & ORNIC_CAP_ATOMICS ? IB_ATOMIC_HCA :
+							    IB_ATOMIC_NONE;
+}
+
+/**
+ * ornic_query_device - ib_device_ops.query_device
+ * @ibdev: device
+ * @attr: zeroed; filled in
+ * @udata: none
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL for bad driver data.
+ */
+int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata)
+{
+	const struct ornic_dev *dev = to_ornic_dev(ibdev);
+	int ret;
+
+	ret = ornic_udata_none(udata);
+	if (ret)
+		return ret;
+
+	attr->fw_ver = dev->caps.hw_version;
+	attr->hw_ver = dev->caps.hw_version;
+	attr->vendor_id = VENDOR_ID;
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_RC_RNR_NAK_GEN;
+	if (dev->bus->allow_user_unreg)
+		attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->local_ca_ack_delay = ACK_DELAY;
+	attr->timestamp_mask = U64_MAX;
+	attr->hca_core_clock = NS_CLOCK_KHZ;
+	fill_objects(&dev->caps, attr);
+	fill_queues(&dev->caps, attr);
+	return 0;
+}
+
+/**
+ * ornic_get_fw_str - ib_device_ops.get_dev_fw_str
+ * @ibdev: device
+ * @str: IB_FW_VERSION_NAME_MAX bytes; set to the version of its interface
+ *
+ * Context: any.
+ */
+void ornic_get_fw_str(struct ib_device *ibdev, char *str)
+{
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u",
+		 to_ornic_dev(ibdev)->caps.hw_version);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_DEVICE_H
+#define ORNIC_DEVICE_H
+
+#include <rdma/ib_verbs.h>
+
+int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata);
+void ornic_get_fw_str(struct ib_device *ibdev, char *str);
+
+#endif /* ORNIC_DEVICE_H */

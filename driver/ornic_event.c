@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Events of the device, in any context: to the completion handler of a CQ, or
+ * as an asynchronous event of a CQ, a QP or the device.
+ *
+ * The number in an event leads under RCU to a sink, whose reference holds the
+ * object while its handler runs. No lock is held then, neither here nor in
+ * the device, so a handler may post, poll and arm. Destroying an object first
+ * closes its sink: no handler begins any more, and the last one has ended.
+ * ib_core frees CQs and QPs without a grace period; that is why a sink is
+ * memory of its own.
+ */
+#include "ornic_event.h"
+
+#include <linux/export.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include "ornic_bus.h"
+#include "ornic_dev.h"
+
+/**
+ * ornic_sink_open - let events of an object come
+ * @table: of the CQs or the QPs of the device
+ * @num: CQN or QPN
+ * @obj: struct ib_cq or struct ib_qp
+ *
+ * Context: process, may sleep.
+ * Return: the sink, or ERR_PTR(-ENOMEM).
+ */
+struct ornic_sink *ornic_sink_open(struct xarray *table, u32 num, void *obj)
+{
+	struct ornic_sink *sink;
+	int ret;
+
+	sink = kzalloc(sizeof(*sink), GFP_KERNEL_ACCOUNT);
+	if (!sink)
+		return ERR_PTR(-ENOMEM);
+	sink->num = num;
+	sink->obj = obj;
+	ret = ornic_sink_reopen(table, sink);
+	if (ret) {
+		kfree(sink);
+		return ERR_PTR(ret);
+	}
+	return sink;
+}
+
+/**
+ * ornic_sink_reopen - let events come again
+ * @table: as for ornic_sink_open()
+ * @sink: closed sink
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_sink_reopen(struct xarray *table, struct ornic_sink *sink)
+{
+	init_completion(&sink->idle);
+	refcount_set(&sink->ref, 1);
+	return xa_err(xa_store(table, sink->num, sink, GFP_KERNEL_ACCOUNT));
+}
+
+static void sink_put(struct ornic_sink *sink)
+{
+	if (refcount_dec_and_test(&sink->ref))
+		complete(&sink->idle);
+}
+
+/**
+ * ornic_sink_close - let no further event come, and wait for those that run
+ * @table: as for ornic_sink_open()
+ * @sink: of an object that still exists, so that nobody reuses its number
+ *
+ * Context: process, may sleep.
+ */
+void ornic_sink_close(struct xarray *table, struct ornic_sink *sink)
+{
+	xa_erase(table, sink->num);
+	sink_put(sink);
+	wait_for_completion(&sink->idle);
+}
+
+/**
+ * ornic_sink_free - free a closed sink
+ * @sink: sink
+ *
+ * Context: any.
+ */
+void ornic_sink_free(struct ornic_sink *sink)
+{
+	kfree_rcu(sink, rcu);
+}
+
+static struct ornic_sink *sink_get(struct xarray *table, u32 num)
+{
+	struct ornic_sink *sink = xa_load(table, num);
+
+	if (sink && refcount_inc_not_zero(&sink->ref))
+		return sink;
+	return NULL;
+}
+
+static void cq_completed(struct ornic_sink *sink)
+{
+	struct ib_cq *cq = sink->obj;
+
+	if (cq->comp_handler)
+		cq->comp_handler(cq, cq->cq_context);
+}
+
+static void cq_failed(struct ornic_sink *sink)
+{
+	struct ib_cq *cq = sink->obj;
+	struct ib_event event = {
+		.device = cq->device,
+		.element.cq = cq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	ibdev_dbg(cq->device, "CQ %#x overran\n", sink->num);
+	if (cq->event_handler)
+		cq->event_handler(&event, cq->cq_context);
+}
+
+static void qp_event(struct ornic_sink *sink, enum ib_event_type type)
+{
+	struct ib_qp *qp = sink->obj;
+	struct ib_event event = {
+		.device = qp->device,
+		.element.qp = qp,
+		.event = type,
+	};
+
+	ibdev_dbg(qp->device, "QP %#x: %s\n", sink->num, ib_event_msg(type));
+	if (qp->event_handler)
+		qp->event_handler(&event, qp->qp_context);
+}
+
+static void device_failed(struct ornic_dev *dev)
+{
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.event = IB_EVENT_DEVICE_FATAL,
+	};
+
+	if (!ib_device_try_get(&dev->ibdev))
+		return;
+	ibdev_err_ratelimited(&dev->ibdev, "the device reports a fatal error\n");
+	ib_dispatch_event(&event);
+	ib_device_put(&dev->ibdev);
+}
+
+static const enum ib_event_type qp_event_types[] = {
+	[ORNIC_EVENT_QP_FATAL] = IB_EVENT_QP_FATAL,
+	[ORNIC_EVENT_QP_REQ_ERR] = IB_EVENT_QP_REQ_ERR,
+	[ORNIC_EVENT_QP_ACCESS_ERR] = IB_EVENT_QP_ACCESS_ERR,
+	[ORNIC_EVENT_COMM_EST] = IB_EVENT_COMM_EST,
+	[ORNIC_EVENT_SQ_DRAINED] = IB_EVENT_SQ_DRAINED,
+	[ORNIC_EVENT_LAST_WQE] = IB_EVENT_QP_LAST_WQE_REACHED,
+};
+
+static void deliver(struct ornic_sink *sink, u8 type)
+{
+	switch (type) {
+	case ORNIC_EVENT_COMP:
+		cq_completed(sink);
+		break;
+	case ORNIC_EVENT_CQ_ERR:
+		cq_failed(sink);
+		break;
+	default:
+		qp_event(sink, qp_event_types[type]);
+		break;
+	}
+}
+
+/**
+ * ornic_event - an event of the device
+ * @bus: of the device
+ * @eqe: the event; unknown types and numbers are ignored
+ *
+ * Context: any, interrupts included. The handlers of users are called from
+ * here; no lock of the device may be held that commands or kicks take.
+ */
+void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
+{
+	u32 num = le32_to_cpu(eqe->obj);
+	struct ornic_sink *sink = NULL;
+	struct ornic_dev *dev;
+	u8 type = eqe->type;
+
+	rcu_read_lock();
+	dev = READ_ONCE(bus->dev);
+	if (!dev)
+		goto out_unlock;
+	if (type <= ORNIC_EVENT_CQ_ERR)
+		sink = sink_get(&dev->cqs, num);
+	else if (type < ARRAY_SIZE(qp_event_types))
+		sink = sink_get(&dev->qps, num);
+	else if (type == ORNIC_EVENT_DEVICE_FATAL)
+		device_failed(dev);
+out_unlock:
+	rcu_read_unlock();
+
+	if (sink) {
+		deliver(sink, type);
+		sink_put(sink);
+	}
+}
+EXPORT_SYMBOL_GPL(ornic_event);

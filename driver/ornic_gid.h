@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_GID_H
+#define ORNIC_GID_H
+
+struct ib_gid_attr;
+
+int ornic_add_gid(const struct ib_gid_attr *attr, void **context);
+int ornic_del_gid(const struct ib_gid_attr *attr, void **context);
+
+#endif /* ORNIC_GID_H */

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The module: devices come and go.
+ *
+ * A device ends in one of two ways, and both may be tried at once:
+ *  - the bus calls ornic_unregister(), because its netdev, its PCI function or
+ *    its module goes;
+ *  - a user says `rdma link delete`, and ib_core unregisters it.
+ * ib_core lets one of them through and makes the other wait. Both end in
+ * dealloc_driver(), which decides under the lifetime lock who it was: if the
+ * bus has not asked by then, it is told by its @removing, under that lock.
+ * So ornic_unregister() either does the work, or waits for who does, or finds
+ * bus->dev NULL; in each case no @removing of this bus runs when it returns.
+ *
+ * Lock order: unregistration lock of ib_core, lifetime lock, locks of the bus.
+ */
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <net/addrconf.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/ornic-layout.h>
+
+#include "ornic_ah.h"
+#include "ornic_bus.h"
+#include "ornic_cmd.h"
+#include "ornic_cq.h"
+#include "ornic_dev.h"
+#include "ornic_device.h"
+#include "ornic_doorbell.h"
+#include "ornic_event.h"
+#include "ornic_gid.h"
+#include "ornic_mmap.h"
+#include "ornic_mr.h"
+#include "ornic_pd.h"
+#include "ornic_port.h"
+#include "ornic_qp.h"
+#include "ornic_restrack.h"
+#include "ornic_stats.h"
+#include "ornic_ucontext.h"
+
+/* Protects bus->dev and ornic_dev.bus_unregisters of all devices. */
+static DEFINE_MUTEX(lifetime_lock);
+
+static void dealloc_driver(struct ib_device *ibdev)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibdev);
+	struct ornic_bus *bus = dev->bus;
+
+	ornic_port_stop(dev);
+
+	mutex_lock(&lifetime_lock);
+	WRITE_ONCE(bus->dev, NULL);
+	/* Writes to doorbell files and events that began before. */
+	synchronize_rcu();
+	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps));
+	WARN_ON_ONCE(!ida_is_empty(&dev->pdns));
+	if (!dev->bus_unregisters && bus->ops->removing)
+		bus->ops->removing(bus);
+	mutex_unlock(&lifetime_lock);
+}
+
+static const struct ib_device_ops ornic_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.uverbs_abi_ver = ORNIC_ABI_VERSION,
+
+	.add_gid = ornic_add_gid,
+	.alloc_hw_port_stats = ornic_alloc_port_stats,
+	.alloc_pd = ornic_alloc_pd,
+	.alloc_ucontext = ornic_alloc_ucontext,
+	.create_ah = ornic_create_ah,
+	.create_cq = ornic_create_cq,
+	.create_qp = ornic_create_qp,
+	.create_user_ah = ornic_create_ah,
+	.dealloc_driver = dealloc_driver,
+	.dealloc_pd = ornic_dealloc_pd,
+	.dealloc_ucontext = ornic_dealloc_ucontext,
+	.del_gid = ornic_del_gid,
+	.dereg_mr = ornic_dereg_mr,
+	.destroy_ah = ornic_destroy_ah,
+	.destroy_cq = ornic_destroy_cq,
+	.destroy_qp = ornic_destroy_qp,
+	.disassociate_ucontext = ornic_disassociate_ucontext,
+	.fill_res_cq_entry = ornic_fill_res_cq,
+	.fill_res_mr_entry = ornic_fill_res_mr,
+	.fill_res_qp_entry = ornic_fill_res_qp,
+	.get_dev_fw_str = ornic_get_fw_str,
+	.get_hw_stats = ornic_get_stats,
+	.get_link_layer = ornic_get_link_layer,
+	.get_port_immutable = ornic_get_port_immutable,
+	.mmap = ornic_mmap,
+	.mmap_free = ornic_mmap_free,
+	.modify_qp = ornic_modify_qp,
+	.query_ah = ornic_query_ah,
+	.query_device = ornic_query_device,
+	.query_pkey = ornic_query_pkey,
+	.query_port = ornic_query_port,
+	.query_qp = ornic_query_qp,
+	.reg_user_mr = ornic_reg_user_mr,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, ornic_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, ornic_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, ornic_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, ornic_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, ornic_ucontext, ibctx),
+};
+
+static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
+{
+	dev->bus = bus;
+	xa_init(&dev->cqs);
+	xa_init(&dev->qps);
+	ida_init(&dev->pdns);
+	atomic_set(&dev->cmd_id, 0);
+}
+
+static int init_ibdev(struct ornic_dev *dev)
+{
+	const struct ib_device_ops bus_ops = {
+		.device_group = dev->bus->attrs,
+	};
+	struct ib_device *ibdev = &dev->ibdev;
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = dev->caps.num_vectors;
+	ibdev->dev.parent = dev->bus->parent;
+	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->caps.mac);
+	strscpy(ibdev->node_desc, "ornic", sizeof(ibdev->node_desc));
+	if (IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS))
+		ibdev->driver_def = ornic_uapi_defs;
+	ib_set_device_ops(ibdev, &ornic_ops);
+	ib_set_device_ops(ibdev, &bus_ops);
+	return ib_device_set_netdev(ibdev, dev->bus->netdev, ORNIC_PORT);
+}
+
+static void set_bus_dev(struct ornic_bus *bus, struct ornic_dev *dev)
+{
+	mutex_lock(&lifetime_lock);
+	WRITE_ONCE(bus->dev, dev);
+	mutex_unlock(&lifetime_lock);
+}
+
+/* From here on the failing device is the caller's: no @removing. */
+static void claim_end(struct ornic_dev *dev)
+{
+	mutex_lock(&lifetime_lock);
+	dev->bus_unregisters = true;
+	mutex_unlock(&lifetime_lock);
+}
+
+/**
+ * ornic_register - register an ib_device for a device on a bus
+ * @bus: the device, which answers commands already; bus->dev is set
+ * @name: of the ib_device, may hold a %d
+ *
+ * Users may find the device, and delete it, before this returns.
+ *
+ * Context: process, without the RTNL; may sleep.
+ * Return: 0; -EPROTO if the device makes no sense; -errno of ib_core, such as
+ * -EEXIST for a taken name, or of the bus.
+ */
+int ornic_register(struct ornic_bus *bus, const char *name)
+{
+	struct ornic_dev *dev;
+	int ret;
+
+	dev = ib_alloc_device(ornic_dev, ibdev);
+	if (!dev)
+		return -ENOMEM;
+	init_dev(dev, bus);
+	ret = ornic_cmd_query_device(dev, &dev->caps);
+	if (ret) {
+		dev_err(bus->parent, "no usable device of version %u: %d\n",
+			ORNIC_HW_VERSION, ret);
+		goto err_dealloc_unused;
+	}
+	ret = init_ibdev(dev);
+	if (ret)
+		goto err_dealloc_unused;
+	ret = ornic_port_start(dev);
+	if (ret)
+		goto err_dealloc_unused;
+
+	set_bus_dev(bus, dev);
+	ret = ib_register_device(&dev->ibdev, name, bus->dma_device);
+	if (ret)
+		goto err_dealloc;
+	return 0;
+
+err_dealloc_unused:
+	dev->ibdev.ops.dealloc_driver = NULL;
+	ib_dealloc_device(&dev->ibdev);
+	return ret;
+
+err_dealloc:
+	claim_end(dev);
+	ib_dealloc_device(&dev->ibdev);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ornic_register);
+
+/**
+ * ornic_unregister - unregister the ib_device of a bus
+ * @bus: the device; may be gone already by `rdma link delete`
+ *
+ * On return no user is left, all device objects are destroyed, no command,
+ * kick or @removing runs or will come.
+ *
+ * Context: process, without the RTNL and without any lock that @removing or
+ * commands take; may sleep.
+ */
+void ornic_unregister(struct ornic_bus *bus)
+{
+	struct ornic_dev *dev;
+
+	mutex_lock(&lifetime_lock);
+	dev = bus->dev;
+	if (dev) {
+		dev->bus_unregisters = true;
+		get_device(&dev->ibdev.dev);
+	}
+	mutex_unlock(&lifetime_lock);
+	if (!dev)
+		return;
+
+	ib_unregister_device(&dev->ibdev);
+	put_device(&dev->ibdev.dev);
+}
+EXPORT_SYMBOL_GPL(ornic_unregister);
+
+MODULE_AUTHOR("The ornic developers");
+MODULE_DESCRIPTION("Driver of the open RDMA NIC ornic");
+MODULE_LICENSE("Dual BSD/GPL");

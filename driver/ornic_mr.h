@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_MR_H
+#define ORNIC_MR_H
+
+#include <rdma/ib_verbs.h>
+
+#include "ornic_page_list.h"
+
+/**
+ * struct ornic_mr - a memory region
+ * @ibmr: the MR as ib_core knows it
+ * @umem: pinned user memory
+ * @list: page list that the device reads; no pages if the MR is one run
+ * @page_shift: log2 of the bytes per page of @list
+ */
+struct ornic_mr {
+	struct ib_mr ibmr;
+	struct ib_umem *umem;
+	struct ornic_page_list list;
+	u8 page_shift;
+};
+
+static inline struct ornic_mr *to_ornic_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct ornic_mr, ibmr);
+}
+
+struct ib_mr *ornic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+				u64 iova, int flags, struct ib_udata *udata);
+int ornic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+#endif /* ORNIC_MR_H */

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The commands whose fields share words: attributes of a QP and address
+ * vectors to and from their descriptors, and the meaning of a status. Pure.
+ */
+#include "ornic_pack.h"
+
+#define PSN_MASK	0xffffffu
+#define HIGH_SHIFT	24
+#define FIVE_BITS	0x1fu
+#define THREE_BITS	0x7u
+#define STATE_MASK	0xfu
+#define STATE_BITS	4
+
+static const int status_errno[] = {
+	[ORNIC_OK] = 0,
+	[ORNIC_BAD_OPCODE] = -EOPNOTSUPP,
+	[ORNIC_BAD_PARAM] = -EINVAL,
+	[ORNIC_NO_RESOURCE] = -ENOMEM,
+	[ORNIC_LIMIT] = -ENOSPC,
+	[ORNIC_BAD_STATE] = -EINVAL,
+	[ORNIC_NOT_FOUND] = -ENOENT,
+	[ORNIC_BUSY] = -EBUSY,
+	[ORNIC_BAD_ADDR] = -EFAULT,
+	[ORNIC_FAILED] = -EIO,
+};
+
+/**
+ * ornic_status_to_errno - errno of a device status
+ * @status: enum ornic_status, or whatever the device wrote there
+ *
+ * Context: any.
+ * Return: 0 or -errno as ornic-hw.h says; -EIO for an unknown status.
+ */
+int ornic_status_to_errno(u8 status)
+{
+	if (status >= sizeof(status_errno) / sizeof(status_errno[0]))
+		return -EIO;
+	return status_errno[status];
+}
+
+/**
+ * ornic_pack_av - write an address vector
+ * @path: where to
+ * @av: filled in
+ *
+ * Context: any.
+ */
+void ornic_pack_av(const struct ornic_path *path, struct ornic_av *av)
+{
+	memcpy(av->dgid, path->dgid, sizeof(av->dgid));
+	memcpy(av->dmac, path->dmac, sizeof(av->dmac));
+	av->udp_sport = cpu_to_le16(path->udp_sport);
+	av->flow_label = cpu_to_le32(path->flow_label);
+	av->sgid_index = path->sgid_index;
+	av->tclass = path->tclass;
+	av->hop_limit = path->hop_limit;
+	av->sl = path->sl;
+}
+
+static void unpack_av(const struct ornic_av *av, struct ornic_path *path)
+{
+	memcpy(path->dgid, av->dgid, sizeof(path->dgid));
+	memcpy(path->dmac, av->dmac, sizeof(path->dmac));
+	path->udp_sport = le16_to_cpu(av->udp_sport);
+	path->flow_label = le32_to_cpu(av->flow_label);
+	path->sgid_index = av->sgid_index;
+	path->tclass = av->tclass;
+	path->hop_limit = av->hop_limit;
+	path->sl = av->sl;
+}
+
+static __le32 pack_word(u32 low24, u32 high)
+{
+	return cpu_to_le32((low24 & PSN_MASK) | high << HIGH_SHIFT);
+}
+
+/**
+ * ornic_pack_modify_qp - write the body and the parameter of MODIFY_QP
+ * @params: attributes in their ranges; fields outside of @params->mask are
+ *	sent as they are and ignored by the device
+ * @req: zeroed request; its opcode and object are left to the caller
+ *
+ * Context: any.
+ */
+void ornic_pack_modify_qp(const struct ornic_qp_params *params,
+			  struct ornic_req_modify_qp *req)
+{
+	req->hdr.param =
+		(params->retry_cnt & THREE_BITS) << ORNIC_MODIFY_RETRY_SHIFT |
+		(params->rnr_retry & THREE_BITS) << ORNIC_MODIFY_RNR_SHIFT |
+		(params->sqd_notify ? ORNIC_MODIFY_SQD_NOTIFY : 0);
+	req->mask = cpu_to_le32(params->mask);
+	req->rq_psn_rnr = pack_word(params->rq_psn,
+				    params->min_rnr_timer & FIVE_BITS);
+	req->sq_psn_timeout = pack_word(params->sq_psn,
+					params->timeout & FIVE_BITS);
+	req->dest_qpn_mtu = pack_word(params->dest_qpn,
+				      params->path_mtu & THREE_BITS);
+	req->qkey = cpu_to_le32(params->qkey);
+	ornic_pack_av(&params->path, &req->av);
+	req->state = (params->state & STATE_MASK) |
+		     (params->cur_state & STATE_MASK) << STATE_BITS;
+	req->access = params->access;
+	req->max_rd_atomic = params->max_rd_atomic;
+	req->max_dest_rd_atomic = params->max_dest_rd_atomic;
+}
+
+/**
+ * ornic_unpack_query_qp - read the response of QUERY_QP
+ * @rsp: response
+ * @params: filled in
+ *
+ * Context: any.
+ */
+void ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
+			   struct ornic_qp_params *params)
+{
+	u32 rq_psn_rnr = le32_to_cpu(rsp->rq_psn_rnr);
+	u32 sq_psn_timeout = le32_to_cpu(rsp->sq_psn_timeout);
+	u32 dest_qpn_mtu = le32_to_cpu(rsp->dest_qpn_mtu);
+
+	memset(params, 0, sizeof(*params));
+	params->state = rsp->state & STATE_MASK;
+	params->cur_state = params->state;
+	params->access = rsp->access;
+	params->path_mtu = dest_qpn_mtu >> HIGH_SHIFT & THREE_BITS;
+	params->timeout = sq_psn_timeout >> HIGH_SHIFT & FIVE_BITS;
+	params->retry_cnt = rsp->retry_cnt;
+	params->rnr_retry = rsp->rnr_retry;
+	params->min_rnr_timer = rq_psn_rnr >> HIGH_SHIFT & FIVE_BITS;
+	params->max_rd_atomic = rsp->max_rd_atomic;
+	params->max_dest_rd_atomic = rsp->max_dest_rd_atomic;
+	params->sq_draining = rsp->sq_draining;
+	params->rq_psn = rq_psn_rnr & PSN_MASK;
+	params->sq_psn = sq_psn_timeout & PSN_MASK;
+	params->dest_qpn = dest_qpn_mtu & PSN_MASK;
+	params->qkey = le32_to_cpu(rsp->qkey);
+	unpack_av(&rsp->av, &params->path);
+}

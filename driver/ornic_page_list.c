@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory of page trees: allocated in pages that the device can read, charged
+ * to the memcg of the caller. Order: alloc, ornic_tree_set() for each data
+ * page, finish, hand the root to the device; free after the device let go.
+ */
+#include "ornic_page_list.h"
+
+#include <linux/gfp.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/ornic-hw.h>
+
+#define LIST_BYTES	(ORNIC_LIST_ENTRIES * sizeof(__le64))
+
+static_assert(LIST_BYTES <= PAGE_SIZE);
+
+static void free_pages_upto(struct ib_device *ibdev,
+			    struct ornic_page_list *list, u32 count)
+{
+	while (count--) {
+		struct ornic_tree_page *page = &list->pages[count];
+
+		ib_dma_unmap_single(ibdev, page->dma, LIST_BYTES,
+				    DMA_TO_DEVICE);
+		free_page((unsigned long)page->entries);
+	}
+	kvfree(list->pages);
+	list->pages = NULL;
+}
+
+static int alloc_page_of_list(struct ib_device *ibdev,
+			      struct ornic_tree_page *page)
+{
+	page->entries = (__le64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!page->entries)
+		return -ENOMEM;
+	page->dma = ib_dma_map_single(ibdev, page->entries, LIST_BYTES,
+				      DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(ibdev, page->dma)) {
+		free_page((unsigned long)page->entries);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * ornic_page_list_alloc - allocate the list pages for @npages data pages
+ * @ibdev: device that will read them
+ * @list: filled in
+ * @npages: data pages
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL for a number that no tree can hold; -ENOMEM.
+ */
+int ornic_page_list_alloc(struct ib_device *ibdev,
+			  struct ornic_page_list *list, u64 npages)
+{
+	u32 i;
+	int ret;
+
+	ret = ornic_tree_shape(npages, &list->shape);
+	if (ret)
+		return ret;
+	list->pages = kvcalloc(list->shape.total, sizeof(*list->pages),
+			       GFP_KERNEL_ACCOUNT);
+	if (!list->pages)
+		return -ENOMEM;
+
+	for (i = 0; i < list->shape.total; i++) {
+		ret = alloc_page_of_list(ibdev, &list->pages[i]);
+		if (ret)
+			goto err_free_pages;
+	}
+	return 0;
+
+err_free_pages:
+	free_pages_upto(ibdev, list, i);
+	return ret;
+}
+
+/**
+ * ornic_page_list_finish - link the levels and hand all to the device
+ * @ibdev: as for the allocation
+ * @list: with all data pages set
+ *
+ * Context: any.
+ */
+void ornic_page_list_finish(struct ib_device *ibdev,
+			    struct ornic_page_list *list)
+{
+	u32 i;
+
+	ornic_tree_link(list->pages, &list->shape);
+	for (i = 0; i < list->shape.total; i++)
+		ib_dma_sync_single_for_device(ibdev, list->pages[i].dma,
+					      LIST_BYTES, DMA_TO_DEVICE);
+}
+
+/**
+ * ornic_page_list_free - free the list pages
+ * @ibdev: as for the allocation
+ * @list: that the device does not read any more, or one without pages
+ *
+ * Context: process.
+ */
+void ornic_page_list_free(struct ib_device *ibdev,
+			  struct ornic_page_list *list)
+{
+	if (list->pages)
+		free_pages_upto(ibdev, list, list->shape.total);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The page tree by which the driver describes scattered memory: list pages of
+ * DMA addresses, one to three levels deep (struct ornic_mem in ornic-hw.h).
+ *
+ * The list pages of one tree are an array, level after level, leaves first,
+ * so that leaf entry n is entry n mod 512 of page n / 512 and the root is the
+ * last page. Pure: it is told where its pages are.
+ */
+#include "ornic_page_tree.h"
+
+#include <rdma/ornic-hw.h>
+
+/**
+ * ornic_tree_shape - compute the list pages that a tree needs
+ * @npages: data pages that it has to name
+ * @shape: filled in
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if @npages is 0 or exceeds three levels.
+ */
+int ornic_tree_shape(u64 npages, struct ornic_tree_shape *shape)
+{
+	u64 count = npages;
+
+	memset(shape, 0, sizeof(*shape));
+	if (!npages)
+		return -EINVAL;
+
+	do {
+		if (shape->levels == ORNIC_TREE_MAX_LEVELS)
+			return -EINVAL;
+		count = (count - 1) / ORNIC_LIST_ENTRIES + 1;
+		if (count > 0x7fffffff)
+			return -EINVAL;
+		shape->count[shape->levels++] = count;
+		shape->total += count;
+	} while (count > 1);
+	return 0;
+}
+
+/**
+ * ornic_tree_set - name one data page
+ * @pages: list pages, leaves first
+ * @index: of the data page, below the count that the shape was made for
+ * @dma: its DMA address
+ *
+ * Context: any.
+ */
+void ornic_tree_set(struct ornic_tree_page *pages, u64 index, u64 dma)
+{
+	struct ornic_tree_page *leaf = &pages[index / ORNIC_LIST_ENTRIES];
+
+	leaf->entries[index % ORNIC_LIST_ENTRIES] = cpu_to_le64(dma);
+}
+
+/**
+ * ornic_tree_get - read back what ornic_tree_set() stored
+ * @pages: list pages, leaves first
+ * @index: of the data page
+ *
+ * Context: any.
+ * Return: the DMA address of the data page.
+ */
+u64 ornic_tree_get(const struct ornic_tree_page *pages, u64 index)
+{
+	const struct ornic_tree_page *leaf =
+		&pages[index / ORNIC_LIST_ENTRIES];
+
+	return le64_to_cpu(leaf->entries[index % ORNIC_LIST_ENTRIES]);
+}
+
+/**
+ * ornic_tree_link - make the upper levels point to the lower ones
+ * @pages: list pages, leaves first; @shape->total of them
+ * @shape: from ornic_tree_shape()
+ *
+ * Context: any.
+ */
+void ornic_tree_link(struct ornic_tree_page *pages,
+		     const struct ornic_tree_shape *shape)
+{
+	struct ornic_tree_page *lower = pages;
+	unsigned int level;
+	u32 i;
+
+	for (level = 1; level < shape->levels; level++) {
+		u32 count = shape->count[level - 1];
+
+		for (i = 0; i < count; i++)
+			ornic_tree_set(lower + count, i, lower[i].dma);
+		lower += count;
+	}
+}

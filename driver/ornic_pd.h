@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_PD_H
+#define ORNIC_PD_H
+
+#include <rdma/ib_verbs.h>
+
+/**
+ * struct ornic_pd - a protection domain; the device knows only its number
+ * @ibpd: the PD as ib_core knows it
+ * @pdn: its number, not 0
+ */
+struct ornic_pd {
+	struct ib_pd ibpd;
+	u32 pdn;
+};
+
+static inline struct ornic_pd *to_ornic_pd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct ornic_pd, ibpd);
+}
+
+int ornic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int ornic_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+
+#endif /* ORNIC_PD_H */

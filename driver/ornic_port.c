@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The port: follows carrier and MTU of the netdev, tells the device with
+ * SET_PORT and users with port events. The RTNL, under which netdev notifiers
+ * run, orders all of it.
+ *
+ * What ends the netdev or moves it to another namespace concerns the bus,
+ * which holds it.
+ */
+#include "ornic_port.h"
+
+#include <linux/rtnetlink.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
+
+#include "ornic_cmd.h"
+#include "ornic_dev.h"
+
+#define MAX_MSG_BYTES	0x80000000u
+#define DEFAULT_PKEY	0xffff
+
+/* 0 if not even the smallest RoCE MTU fits. */
+static enum ib_mtu active_mtu(const struct net_device *netdev)
+{
+	return iboe_get_mtu(READ_ONCE(netdev->mtu));
+}
+
+static bool is_up(const struct net_device *netdev)
+{
+	return netif_running(netdev) && netif_carrier_ok(netdev) &&
+	       active_mtu(netdev);
+}
+
+static u32 mtu_bytes(const struct net_device *netdev)
+{
+	return ib_mtu_enum_to_int(active_mtu(netdev) ?: IB_MTU_256);
+}
+
+static void report(struct ornic_dev *dev, bool up)
+{
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = ORNIC_PORT,
+		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	/* Not registered yet or not any more: nobody to tell. */
+	if (!ib_device_try_get(&dev->ibdev))
+		return;
+	ib_dispatch_event(&event);
+	ib_device_put(&dev->ibdev);
+}
+
+static int sync_port(struct ornic_dev *dev)
+{
+	struct ornic_port_state now = {
+		.known = true,
+		.up = is_up(dev->bus->netdev),
+		.mtu = mtu_bytes(dev->bus->netdev),
+	};
+	struct ornic_port_state before = dev->port;
+	int ret;
+
+	ASSERT_RTNL();
+	if (before.known && before.up == now.up && before.mtu == now.mtu)
+		return 0;
+	ret = ornic_cmd_set_port(dev, now.mtu, now.up);
+	if (ret)
+		return ret;
+
+	dev->port = now;
+	if (before.known && before.up != now.up)
+		report(dev, now.up);
+	return 0;
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *info)
+{
+	struct ornic_dev *dev = container_of(nb, struct ornic_dev, netdev_nb);
+
+	if (netdev_notifier_info_to_dev(info) != dev->bus->netdev)
+		return NOTIFY_DONE;
+
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEMTU:
+		sync_port(dev);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+/**
+ * ornic_port_start - begin to follow the netdev
+ * @dev: device, not yet registered
+ *
+ * Context: process, without the RTNL; may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_port_start(struct ornic_dev *dev)
+{
+	int ret;
+
+	dev->netdev_nb.notifier_call = netdev_event;
+	ret = register_netdevice_notifier(&dev->netdev_nb);
+	if (ret)
+		return ret;
+	rtnl_lock();
+	ret = sync_port(dev);
+	rtnl_unlock();
+	if (ret)
+		goto err_unregister_notifier;
+	return 0;
+
+err_unregister_notifier:
+	unregister_netdevice_notifier(&dev->netdev_nb);
+	return ret;
+}
+
+/**
+ * ornic_port_stop - stop following the netdev
+ * @dev: device
+ *
+ * Context: process, without the RTNL; may sleep. No SET_PORT comes afterwards.
+ */
+void ornic_port_stop(struct ornic_dev *dev)
+{
+	unregister_netdevice_notifier(&dev->netdev_nb);
+}
+
+/**
+ * ornic_query_port - ib_device_ops.query_port
+ * @ibdev: device
+ * @port: ORNIC_PORT
+ * @attr: zeroed; filled in
+ *
+ * Context: process, without the RTNL; may sleep.
+ * Return: 0.
+ */
+int ornic_query_port(struct ib_device *ibdev, u32 port,
+		     struct ib_port_attr *attr)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibdev);
+	const struct net_device *netdev = dev->bus->netdev;
+	bool up = is_up(netdev);
+
+	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
+				IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = active_mtu(netdev) ?: IB_MTU_256;
+	attr->phys_mtu = ib_mtu_enum_to_int(attr->active_mtu);
+	attr->gid_tbl_len = dev->caps.gid_table_len;
+	attr->pkey_tbl_len = 1;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = MAX_MSG_BYTES;
+	attr->max_vl_num = 1;
+	if (ib_get_eth_speed(ibdev, port, &attr->active_speed,
+			     &attr->active_width)) {
+		/* The netdev is about to go, but a port has some speed. */
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+	}
+	return 0;
+}
+
+/**
+ * ornic_get_port_immutable - ib_device_ops.get_port_immutable
+ * @ibdev: device
+ * @port: ORNIC_PORT
+ * @immutable: filled in
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int ornic_get_port_immutable(struct ib_device *ibdev, u32 port,
+			     struct ib_port_immutable *immutable)
+{
+	immutable->pkey_tbl_len = 1;
+	immutable->gid_tbl_len = to_ornic_dev(ibdev)->caps.gid_table_len;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	return 0;
+}
+
+/**
+ * ornic_get_link_layer - ib_device_ops.get_link_layer
+ * @ibdev: device
+ * @port: ORNIC_PORT
+ *
+ * Context: any.
+ * Return: Ethernet.
+ */
+enum rdma_link_layer ornic_get_link_layer(struct ib_device *ibdev, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+/**
+ * ornic_query_pkey - ib_device_ops.query_pkey
+ * @ibdev: device
+ * @port: ORNIC_PORT
+ * @index: in the partition table; RoCE has only the default partition
+ * @pkey: set to its key
+ *
+ * Context: any.
+ * Return: 0; -EINVAL for another index than 0.
+ */
+int ornic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = DEFAULT_PKEY;
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the pure files of the driver need from their surroundings: integer
+ * types, byte order, errno. Pure files compute and touch nothing else, so
+ * their KUnit suites also run on the host. This is the only file of the
+ * driver that asks where it runs.
+ */
+#ifndef ORNIC_PURE_H
+#define ORNIC_PURE_H
+
+#ifdef __KERNEL__
+
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <asm/byteorder.h>
+
+#else
+
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <linux/types.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#ifndef cpu_to_le64
+#define cpu_to_le16(v)	htole16(v)
+#define cpu_to_le32(v)	htole32(v)
+#define cpu_to_le64(v)	htole64(v)
+#define le16_to_cpu(v)	le16toh(v)
+#define le32_to_cpu(v)	le32toh(v)
+#define le64_to_cpu(v)	le64toh(v)
+#endif
+
+#endif
+
+#endif /* ORNIC_PURE_H */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Queue pairs: birth and death. Their attributes are in ornic_qp_modify.c. */
+#include "ornic_qp.h"
+
+#include <rdma/ornic-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "ornic_cmd.h"
+#include "ornic_cq.h"
+#include "ornic_dev.h"
+#include "ornic_doorbell.h"
+#include "ornic_event.h"
+#include "ornic_mmap.h"
+#include "ornic_pd.h"
+#include "ornic_queue_mem.h"
+#include "ornic_ucontext.h"
+#include "ornic_udata.h"
+
+static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return dev->caps.caps & ORNIC_CAP_RC;
+	case IB_QPT_UC:
+		return dev->caps.caps & ORNIC_CAP_UC;
+	case IB_QPT_UD:
+		return dev->caps.caps & ORNIC_CAP_UD;
+	default:
+		return false;
+	}
+}
+
+static int check_init_attr(struct ornic_dev *dev,
+			   const struct ib_qp_init_attr *init)
+{
+	if (!has_type(dev, init->qp_type)) {
+		ibdev_dbg(&dev->ibdev, "QP: type %d, device caps %#llx\n",
+			  init->qp_type, dev->caps.caps);
+		return -EOPNOTSUPP;
+	}
+	if (init->create_flags || init->srq || init->rwq_ind_tbl) {
+		ibdev_dbg(&dev->ibdev, "QP: flags %#x, SRQ %d, RWQ %d\n",
+			  init->create_flags, !!init->srq,
+			  !!init->rwq_ind_tbl);
+		return -EOPNOTSUPP;
+	}
+	if (!init->send_cq || !init->recv_cq) {
+		ibdev_dbg(&dev->ibdev, "QP: needs two CQs\n");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Lays the rings out and returns in @cap what they hold. */
+static int init_rings(struct ornic_dev *dev, struct ornic_qp *qp,
+		      struct ib_qp_cap *cap)
+{
+	const struct ornic_ring_limits limits = {
+		.log_max_wqe = dev->caps.log_max_wqe,
+		.max_sge = dev->caps.max_sge,
+		.max_inline = dev->caps.max_inline,
+	};
+	struct ornic_ring_caps caps = {
+		.send_wr = cap->max_send_wr,
+		.recv_wr = cap->max_recv_wr,
+		.send_sge = cap->max_send_sge,
+		.recv_sge = cap->max_recv_sge,
+		.inline_data = cap->max_inline_data,
+	};
+	int ret;
+
+	ret = ornic_qp_rings_init(&qp->rings, &caps,
+				  qp->ibqp.qp_type == IB_QPT_RC, &limits);
+	if (ret) {
+		ibdev_dbg(&dev->ibdev,
+			  "QP: WRs %u/%u of %u, SGEs %u/%u of %u, inline %u of %u\n",
+			  cap->max_send_wr, cap->max_recv_wr,
+			  1u << limits.log_max_wqe, cap->max_send_sge,
+			  cap->max_recv_sge, limits.max_sge,
+			  cap->max_inline_data, limits.max_inline);
+		return ret;
+	}
+
+	cap->max_send_wr = caps.send_wr;
+	cap->max_recv_wr = caps.recv_wr;
+	cap->max_send_sge = caps.send_sge;
+	cap->max_recv_sge = caps.recv_sge;
+	cap->max_inline_data = caps.inline_data;
+	qp->caps = *cap;
+	return 0;
+}
+
+static int check_udata(struct ib_udata *udata)
+{
+	struct ornic_create_qp_req req;
+	int ret;
+
+	ret = ornic_udata_get(udata, &req, sizeof(req));
+	if (ret)
+		return ret;
+	return req.reserved_20 ? -EINVAL : 0;
+}
+
+static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
+			    const struct ib_qp_init_attr *init)
+{
+	struct ornic_create_qp_params params = {
+		.rings = &qp->rings,
+		.pdn = to_ornic_pd(qp->ibqp.pd)->pdn,
+		.send_cqn = to_ornic_cq(init->send_cq)->cqn,
+		.recv_cqn = to_ornic_cq(init->recv_cq)->cqn,
+		.qp_type = init->qp_type,
+		.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR,
+	};
+
+	ornic_queue_mem_describe(qp->queue.mem, &params.mem);
+	return ornic_cmd_create_qp(dev, &params, &qp->ibqp.qp_num);
+}
+
+static int put_response(struct ornic_qp *qp, struct ib_udata *udata)
+{
+	const struct ornic_ring *sq = &qp->rings.sq;
+	const struct ornic_ring *rq = &qp->rings.rq;
+	struct ornic_create_qp_resp resp = {
+		.qpn = qp->ibqp.qp_num,
+		.mmap_offset = ornic_mmap_offset(qp->queue.mmap),
+		.mmap_size = ornic_mmap_size(qp->queue.mmap),
+		.sq_offset = sq->offset,
+		.rq_offset = rq->offset,
+		.sq_log_depth = sq->log_depth,
+		.sq_log_stride = sq->log_stride,
+		.rq_log_depth = rq->log_depth,
+		.rq_log_stride = rq->log_stride,
+		.has_sq = sq->exists,
+		.has_rq = rq->exists,
+		.max_inline = sq->max_inline,
+		.sq_max_sge = sq->max_sge,
+		.rq_max_sge = rq->max_sge,
+	};
+
+	return ornic_udata_put(udata, &resp, sizeof(resp));
+}
+
+/* Lets kicks and events come. */
+static int publish(struct ornic_dev *dev, struct ornic_qp *qp)
+{
+	u32 qpn = qp->ibqp.qp_num;
+	int ret;
+
+	ret = ornic_kick_set_add(qp->kicks, qpn);
+	if (ret)
+		return ret;
+	qp->sink = ornic_sink_open(&dev->qps, qpn, &qp->ibqp);
+	if (IS_ERR(qp->sink)) {
+		ret = PTR_ERR(qp->sink);
+		goto err_del_kicks;
+	}
+	return 0;
+
+err_del_kicks:
+	ornic_kick_set_del(qp->kicks, qpn);
+	return ret;
+}
+
+/* Everything that can fail once the arguments are good. */
+static int bring_up(struct ornic_dev *dev, struct ornic_qp *qp,
+		    const struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	struct ornic_ucontext *context = rdma_udata_to_drv_context(
+		udata, struct ornic_ucontext, ibctx);
+	int ret;
+
+	qp->kicks = context->kicks;
+	ret = ornic_queue_init(&qp->queue, &context->ibctx, qp->rings.size);
+	if (ret)
+		return ret;
+	ret = create_on_device(dev, qp, init);
+	if (ret)
+		goto err_release_queue;
+	ret = put_response(qp, udata);
+	if (ret)
+		goto err_destroy_on_device;
+	ret = publish(dev, qp);
+	if (ret)
+		goto err_destroy_on_device;
+	return 0;
+
+err_destroy_on_device:
+	ornic_cmd_destroy_qp(dev, qp->ibqp.qp_num);
+err_release_queue:
+	ornic_queue_release(&qp->queue, &dev->ibdev);
+	return ret;
+}
+
+/**
+ * ornic_create_qp - ib_device_ops.create_qp
+ * @ibqp: new QP
+ * @init: its attributes; the caps are raised to what it holds
+ * @udata: struct ornic_create_qp_req and _resp
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL for caps beyond the limits, a missing CQ or bad driver
+ * data; -EOPNOTSUPP for QP types and flags that the device does not have and
+ * for a kernel user; -EFAULT; -ENOMEM; -ENOSPC.
+ */
+int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	int ret;
+
+	if (!udata)
+		return -EOPNOTSUPP;
+	ret = check_init_attr(dev, init);
+	if (ret)
+		return ret;
+	ret = check_udata(udata);
+	if (ret)
+		return ret;
+	ret = init_rings(dev, qp, &init->cap);
+	if (ret)
+		return ret;
+
+	mutex_init(&qp->lock);
+	qp->state = IB_QPS_RESET;
+	qp->sig_type = init->sq_sig_type;
+	ret = bring_up(dev, qp, init, udata);
+	if (ret)
+		goto err_destroy_lock;
+	return 0;
+
+err_destroy_lock:
+	mutex_destroy(&qp->lock);
+	return ret;
+}
+
+/**
+ * ornic_destroy_qp - ib_device_ops.destroy_qp
+ * @ibqp: QP
+ * @udata: unused
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno of the device; the QP lives on then.
+ */
+int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	int ret;
+
+	ornic_kick_set_del(qp->kicks, ibqp->qp_num);
+	ornic_sink_close(&dev->qps, qp->sink);
+	ret = ornic_cmd_destroy_qp(dev, ibqp->qp_num);
+	if (ret) {
+		ibdev_err_ratelimited(ibqp->device, "QP %#x stays: %d\n",
+				      ibqp->qp_num, ret);
+		ornic_sink_reopen(&dev->qps, qp->sink);
+		ornic_kick_set_add(qp->kicks, ibqp->qp_num);
+		return ret;
+	}
+
+	ornic_sink_free(qp->sink);
+	ornic_queue_release(&qp->queue, ibqp->device);
+	mutex_destroy(&qp->lock);
+	return 0;
+}

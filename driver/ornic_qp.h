@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_QP_H
+#define ORNIC_QP_H
+
+#include <linux/mutex.h>
+#include <rdma/ib_verbs.h>
+
+#include "ornic_queue.h"
+#include "ornic_ring.h"
+
+struct ornic_kick_set;
+struct ornic_sink;
+
+/**
+ * struct ornic_qp - a queue pair; its number is @ibqp.qp_num
+ * @ibqp: the QP as ib_core knows it
+ * @lock: orders modify_qp and query_qp of this QP; protects @state, @dest_qpn
+ * @state: as of the last command; the device may have gone to SQE or ERR since
+ * @dest_qpn: QP of the peer
+ * @rings: geometry of its memory
+ * @caps: what create_qp returned
+ * @sig_type: which send WQEs are signalled
+ * @queue: record page and rings
+ * @sink: takes its events
+ * @kicks: of the context that may kick it
+ */
+struct ornic_qp {
+	struct ib_qp ibqp;
+	struct mutex lock;
+	enum ib_qp_state state;
+	u32 dest_qpn;
+	struct ornic_qp_rings rings;
+	struct ib_qp_cap caps;
+	enum ib_sig_type sig_type;
+	struct ornic_queue queue;
+	struct ornic_sink *sink;
+	struct ornic_kick_set *kicks;
+};
+
+static inline struct ornic_qp *to_ornic_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct ornic_qp, ibqp);
+}
+
+int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata);
+int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+
+/* ornic_qp_modify.c */
+int ornic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int ornic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
+
+#endif /* ORNIC_QP_H */

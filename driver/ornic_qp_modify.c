@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Attributes of a QP: from verbs to MODIFY_QP, and from QUERY_QP to verbs.
+ *
+ * The driver checks masks and ranges, ib_core's table the transition as the
+ * driver knows the state; the device, which alone knows the state for sure,
+ * checks it again (IBTA 10.3.1).
+ */
+#include <rdma/ib_verbs.h>
+
+#include "ornic_access.h"
+#include "ornic_ah.h"
+#include "ornic_cmd.h"
+#include "ornic_dev.h"
+#include "ornic_qp.h"
+#include "ornic_udata.h"
+
+#define MAX_RETRY	7	/* 3 bits */
+#define MAX_CODE	31	/* 5 bits: timeout, RNR timer */
+#define MAX_QPN		0xffffff
+
+#define SUPPORTED_MASK							\
+	(IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY |	\
+	 IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY | \
+	 IB_QP_AV | IB_QP_PATH_MTU | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |	\
+	 IB_QP_RNR_RETRY | IB_QP_RQ_PSN | IB_QP_MAX_QP_RD_ATOMIC |	\
+	 IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | \
+	 IB_QP_DEST_QPN)
+
+/* Attributes that go to the device, and the largest value of small ones. */
+static const struct mask_map {
+	u32 ib;
+	u32 ornic;
+} mask_map[] = {
+	{ IB_QP_STATE, ORNIC_QPM_STATE },
+	{ IB_QP_CUR_STATE, ORNIC_QPM_CUR_STATE },
+	{ IB_QP_EN_SQD_ASYNC_NOTIFY, ORNIC_QPM_SQD_NOTIFY },
+	{ IB_QP_ACCESS_FLAGS, ORNIC_QPM_ACCESS },
+	{ IB_QP_QKEY, ORNIC_QPM_QKEY },
+	{ IB_QP_AV, ORNIC_QPM_AV },
+	{ IB_QP_PATH_MTU, ORNIC_QPM_PATH_MTU },
+	{ IB_QP_TIMEOUT, ORNIC_QPM_TIMEOUT },
+	{ IB_QP_RETRY_CNT, ORNIC_QPM_RETRY_CNT },
+	{ IB_QP_RNR_RETRY, ORNIC_QPM_RNR_RETRY },
+	{ IB_QP_RQ_PSN, ORNIC_QPM_RQ_PSN },
+	{ IB_QP_MAX_QP_RD_ATOMIC, ORNIC_QPM_MAX_RD_ATOMIC },
+	{ IB_QP_MIN_RNR_TIMER, ORNIC_QPM_MIN_RNR_TIMER },
+	{ IB_QP_SQ_PSN, ORNIC_QPM_SQ_PSN },
+	{ IB_QP_MAX_DEST_RD_ATOMIC, ORNIC_QPM_MAX_DEST_RD_ATOMIC },
+	{ IB_QP_DEST_QPN, ORNIC_QPM_DEST_QPN },
+};
+
+static u32 device_mask(u32 mask)
+{
+	u32 out = 0;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mask_map); i++)
+		if (mask & mask_map[i].ib)
+			out |= mask_map[i].ornic;
+	return out;
+}
+
+static int check_range(struct ornic_qp *qp, int mask, int bit,
+		       const char *name, u32 value, u32 min, u32 max)
+{
+	if (!(mask & bit) || (value >= min && value <= max))
+		return 0;
+	ibdev_dbg(qp->ibqp.device, "QP %#x: %s %u, allowed %u to %u\n",
+		  qp->ibqp.qp_num, name, value, min, max);
+	return -EINVAL;
+}
+
+static int check_ranges(struct ornic_qp *qp, const struct ib_qp_attr *attr,
+			int mask)
+{
+	const struct ornic_caps *caps = &to_ornic_dev(qp->ibqp.device)->caps;
+
+	if (check_range(qp, mask, IB_QP_PORT, "port", attr->port_num,
+			ORNIC_PORT, ORNIC_PORT) ||
+	    check_range(qp, mask, IB_QP_PKEY_INDEX, "P_Key index",
+			attr->pkey_index, 0, 0) ||
+	    check_range(qp, mask, IB_QP_PATH_MTU, "path MTU", attr->path_mtu,
+			IB_MTU_256, IB_MTU_4096) ||
+	    check_range(qp, mask, IB_QP_TIMEOUT, "timeout", attr->timeout, 0,
+			MAX_CODE) ||
+	    check_range(qp, mask, IB_QP_RETRY_CNT, "retry count",
+			attr->retry_cnt, 0, MAX_RETRY) ||
+	    check_range(qp, mask, IB_QP_RNR_RETRY, "RNR retry count",
+			attr->rnr_retry, 0, MAX_RETRY) ||
+	    check_range(qp, mask, IB_QP_MIN_RNR_TIMER, "RNR timer",
+			attr->min_rnr_timer, 0, MAX_CODE) ||
+	    check_range(qp, mask, IB_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic",
+			attr->max_rd_atomic, 0, caps->max_rd_atomic) ||
+	    check_range(qp, mask, IB_QP_MAX_DEST_RD_ATOMIC,
+			"max_dest_rd_atomic", attr->max_dest_rd_atomic, 0,
+			caps->max_dest_rd_atomic) ||
+	    check_range(qp, mask, IB_QP_DEST_QPN, "destination QP",
+			attr->dest_qp_num, 0, MAX_QPN))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_mask(struct ornic_qp *qp, int mask)
+{
+	if (!(mask & ~SUPPORTED_MASK))
+		return 0;
+	ibdev_dbg(qp->ibqp.device, "QP %#x: mask %#x, supported %#x\n",
+		  qp->ibqp.qp_num, mask, SUPPORTED_MASK);
+	return -EOPNOTSUPP;
+}
+
+static int check_transition(struct ornic_qp *qp, enum ib_qp_state cur,
+			    enum ib_qp_state next, int mask)
+{
+	if (ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask))
+		return 0;
+	ibdev_dbg(qp->ibqp.device, "QP %#x: state %d to %d with mask %#x\n",
+		  qp->ibqp.qp_num, cur, next, mask);
+	return -EINVAL;
+}
+
+/* A label of 0 leaves the spreading of flows to us. */
+static int set_path(struct ornic_qp *qp, const struct ib_qp_attr *attr,
+		    struct ornic_qp_params *params)
+{
+	u16 sport = rdma_get_udp_sport(attr->ah_attr.grh.flow_label,
+				       qp->ibqp.qp_num, params->dest_qpn);
+
+	return ornic_path_from_ah_attr(qp->ibqp.device, &attr->ah_attr, sport,
+				       &params->path);
+}
+
+static int make_params(struct ornic_qp *qp, const struct ib_qp_attr *attr,
+		       int mask, struct ornic_qp_params *params)
+{
+	int ret = 0;
+
+	*params = (struct ornic_qp_params){
+		.mask = device_mask(mask),
+		.state = attr->qp_state,
+		.cur_state = attr->cur_qp_state,
+		.path_mtu = attr->path_mtu,
+		.timeout = attr->timeout,
+		.retry_cnt = attr->retry_cnt,
+		.rnr_retry = attr->rnr_retry,
+		.min_rnr_timer = attr->min_rnr_timer,
+		.max_rd_atomic = attr->max_rd_atomic,
+		.max_dest_rd_atomic = attr->max_dest_rd_atomic,
+		.sqd_notify = attr->en_sqd_async_notify,
+		.rq_psn = attr->rq_psn,
+		.sq_psn = attr->sq_psn,
+		.dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
+						    qp->dest_qpn,
+		.qkey = attr->qkey,
+	};
+	if (mask & IB_QP_ACCESS_FLAGS)
+		ret = ornic_qp_access(attr->qp_access_flags, &params->access);
+	if (!ret && mask & IB_QP_AV)
+		ret = set_path(qp, attr, params);
+	return ret;
+}
+
+/* RESET and INIT forget the peer; a retried RTR names it again. */
+static void remember(struct ornic_qp *qp, enum ib_qp_state state, u32 dest_qpn)
+{
+	qp->state = state;
+	qp->dest_qpn = state == IB_QPS_RESET ? 0 : dest_qpn;
+}
+
+static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
+			 int mask)
+{
+	struct ornic_dev *dev = to_ornic_dev(qp->ibqp.device);
+	struct ornic_qp_params params;
+	enum ib_qp_state cur, next;
+	int ret;
+
+	cur = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
+	next = mask & IB_QP_STATE ? attr->qp_state : cur;
+	ret = check_transition(qp, cur, next, mask);
+	if (ret)
+		return ret;
+	ret = check_ranges(qp, attr, mask);
+	if (ret)
+		return ret;
+	ret = make_params(qp, attr, mask, &params);
+	if (ret)
+		return ret;
+	ret = ornic_cmd_modify_qp(dev, qp->ibqp.qp_num, &params);
+	if (ret)
+		return ret;
+
+	remember(qp, next, params.dest_qpn);
+	return 0;
+}
+
+/**
+ * ornic_modify_qp - ib_device_ops.modify_qp
+ * @ibqp: QP
+ * @attr: new values
+ * @mask: enum ib_qp_attr_mask
+ * @udata: none
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL for an illegal transition, attribute or value;
+ * -EOPNOTSUPP for attributes that the device does not have (alternate paths,
+ * migration, resizing, rates) and access rights that it does not know; -errno
+ * of the device. Nothing has changed then.
+ */
+int ornic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	int ret;
+
+	ret = ornic_udata_none(udata);
+	if (ret)
+		return ret;
+	ret = check_mask(qp, mask);
+	if (ret)
+		return ret;
+
+	mutex_lock(&qp->lock);
+	ret = modify_locked(qp, attr, mask);
+	mutex_unlock(&qp->lock);
+	return ret;
+}
+
+static void fill_attr(struct ornic_qp *qp,
+		      const struct ornic_qp_params *params,
+		      struct ib_qp_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->qp_state = params->state;
+	attr->cur_qp_state = params->state;
+	attr->path_mtu = params->path_mtu;
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->qkey = params->qkey;
+	attr->rq_psn = params->rq_psn;
+	attr->sq_psn = params->sq_psn;
+	attr->dest_qp_num = params->dest_qpn;
+	attr->qp_access_flags = params->access;
+	attr->cap = qp->caps;
+	attr->sq_draining = params->sq_draining;
+	attr->max_rd_atomic = params->max_rd_atomic;
+	attr->max_dest_rd_atomic = params->max_dest_rd_atomic;
+	attr->min_rnr_timer = params->min_rnr_timer;
+	attr->port_num = ORNIC_PORT;
+	attr->timeout = params->timeout;
+	attr->retry_cnt = params->retry_cnt;
+	attr->rnr_retry = params->rnr_retry;
+	if (qp->ibqp.qp_type != IB_QPT_UD)
+		ornic_path_to_ah_attr(qp->ibqp.device, &params->path,
+				      &attr->ah_attr);
+}
+
+static void fill_init_attr(struct ornic_qp *qp, struct ib_qp_init_attr *init)
+{
+	const struct ib_qp *ibqp = &qp->ibqp;
+
+	memset(init, 0, sizeof(*init));
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->cap = qp->caps;
+	init->sq_sig_type = qp->sig_type;
+	init->qp_type = ibqp->qp_type;
+	init->port_num = ORNIC_PORT;
+}
+
+/**
+ * ornic_query_qp - ib_device_ops.query_qp
+ * @ibqp: QP
+ * @attr: filled in, whatever @mask says
+ * @mask: enum ib_qp_attr_mask
+ * @init: filled in
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno of the device.
+ */
+int ornic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_qp_params params;
+	int ret;
+
+	mutex_lock(&qp->lock);
+	ret = ornic_cmd_query_qp(dev, ibqp->qp_num, &params);
+	if (!ret)
+		qp->state = params.state;
+	mutex_unlock(&qp->lock);
+	if (ret)
+		return ret;
+
+	fill_attr(qp, &params, attr);
+	fill_init_attr(qp, init);
+	return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_RESTRACK_H
+#define ORNIC_RESTRACK_H
+
+#include <rdma/ib_verbs.h>
+
+int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq);
+int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp);
+int ornic_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+
+#endif /* ORNIC_RESTRACK_H */

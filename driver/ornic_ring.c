@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Geometry of queue memory: strides, depths, offsets. Pure.
+ *
+ * Every size is a power of two, so that indices can run freely and a WQE
+ * never crosses a page. What rounding adds is given to the user: the caps
+ * that create_qp returns are those of the ring.
+ */
+#include "ornic_ring.h"
+
+#include <rdma/ornic-hw.h>
+
+#define SQ_MIN_LOG_STRIDE	6
+#define RQ_MIN_LOG_STRIDE	5
+#define HDR_BYTES		sizeof(struct ornic_sq_hdr)
+#define SEG_BYTES		sizeof(struct ornic_seg_remote)
+#define ATOMIC_BYTES		sizeof(struct ornic_seg_atomic)
+#define SGE_BYTES		sizeof(struct ornic_sge)
+#define PAGE_BYTES		(1u << ORNIC_PAGE_SHIFT)
+
+static u8 log2_up(u32 value)
+{
+	u8 log = 0;
+
+	while (log < 31 && (1u << log) < value)
+		log++;
+	return log;
+}
+
+static u32 min_of(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static u32 max_of(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+static bool caps_fit(const struct ornic_ring_caps *caps,
+		     const struct ornic_ring_limits *limits)
+{
+	u32 max_wqe = 1u << limits->log_max_wqe;
+
+	return caps->send_wr <= max_wqe && caps->recv_wr <= max_wqe &&
+	       caps->send_sge <= limits->max_sge &&
+	       caps->recv_sge <= limits->max_sge &&
+	       caps->inline_data <= limits->max_inline;
+}
+
+static u64 ring_bytes(const struct ornic_ring *ring)
+{
+	u64 bytes;
+
+	if (!ring->exists)
+		return 0;
+	bytes = 1ull << (ring->log_depth + ring->log_stride);
+	return bytes > PAGE_BYTES ? bytes : PAGE_BYTES;
+}
+
+/*
+ * A WQE holds the header, the segment of its opcode, then SGEs or inline
+ * bytes. Only RC has atomics, whose SGEs follow a second segment.
+ */
+static void init_sq(struct ornic_ring *sq, struct ornic_ring_caps *caps,
+		    bool atomics, const struct ornic_ring_limits *limits)
+{
+	u32 before_sges = HDR_BYTES + SEG_BYTES + (atomics ? ATOMIC_BYTES : 0);
+	u32 before_inline = HDR_BYTES + SEG_BYTES;
+	u32 need, stride;
+
+	memset(sq, 0, sizeof(*sq));
+	if (!caps->send_wr) {
+		caps->send_sge = 0;
+		caps->inline_data = 0;
+		return;
+	}
+
+	need = max_of(before_sges + max_of(caps->send_sge, 1) * SGE_BYTES,
+		      before_inline + caps->inline_data);
+	sq->exists = true;
+	sq->log_depth = log2_up(caps->send_wr);
+	sq->log_stride = max_of(log2_up(need), SQ_MIN_LOG_STRIDE);
+	stride = 1u << sq->log_stride;
+	sq->max_sge = min_of((stride - before_sges) / SGE_BYTES,
+			     limits->max_sge);
+	sq->max_inline = min_of(stride - before_inline, limits->max_inline);
+
+	caps->send_wr = 1u << sq->log_depth;
+	caps->send_sge = sq->max_sge;
+	caps->inline_data = sq->max_inline;
+}
+
+static void init_rq(struct ornic_ring *rq, struct ornic_ring_caps *caps,
+		    const struct ornic_ring_limits *limits)
+{
+	u32 need, stride;
+
+	memset(rq, 0, sizeof(*rq));
+	if (!caps->recv_wr) {
+		caps->recv_sge = 0;
+		return;
+	}
+
+	need = HDR_BYTES + max_of(caps->recv_sge, 1) * SGE_BYTES;
+	rq->exists = true;
+	rq->log_depth = log2_up(caps->recv_wr);
+	rq->log_stride = max_of(log2_up(need), RQ_MIN_LOG_STRIDE);
+	stride = 1u << rq->log_stride;
+	rq->max_sge = min_of((stride - HDR_BYTES) / SGE_BYTES,
+			     limits->max_sge);
+
+	caps->recv_wr = 1u << rq->log_depth;
+	caps->recv_sge = rq->max_sge;
+}
+
+/**
+ * ornic_qp_rings_init - lay out the memory of a QP
+ * @rings: filled in
+ * @caps: what is asked for; raised to what the rings hold
+ * @atomics: whether send WQEs may carry atomics (RC)
+ * @limits: of the device
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if @caps exceeds @limits.
+ */
+int ornic_qp_rings_init(struct ornic_qp_rings *rings,
+			struct ornic_ring_caps *caps, bool atomics,
+			const struct ornic_ring_limits *limits)
+{
+	if (!caps_fit(caps, limits))
+		return -EINVAL;
+
+	init_sq(&rings->sq, caps, atomics, limits);
+	init_rq(&rings->rq, caps, limits);
+	rings->sq.offset = ORNIC_RING_OFFSET;
+	rings->rq.offset = ORNIC_RING_OFFSET + ring_bytes(&rings->sq);
+	rings->size = rings->rq.offset + ring_bytes(&rings->rq);
+	return 0;
+}
+
+/**
+ * ornic_cq_ring_init - lay out the memory of a CQ
+ * @cqe: completions that it must hold, at least 1
+ * @log_max_cqe: log2 of the device's limit
+ * @log_depth: set to log2 of the completions that it holds
+ * @size: set to the bytes of record page and ring, a multiple of 4 KiB
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if @cqe is 0 or exceeds the limit.
+ */
+int ornic_cq_ring_init(u32 cqe, u8 log_max_cqe, u8 *log_depth, u64 *size)
+{
+	u64 bytes;
+
+	if (!cqe || cqe > 1u << log_max_cqe)
+		return -EINVAL;
+
+	*log_depth = log2_up(cqe);
+	bytes = (u64)sizeof(struct ornic_cqe) << *log_depth;
+	*size = ORNIC_RING_OFFSET + (bytes > PAGE_BYTES ? bytes : PAGE_BYTES);
+	return 0;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Hardware counters: QUERY_STATS, as `rdma statistic` shows it. */
+#include "ornic_stats.h"
+
+#include <linux/slab.h>
+#include <rdma/ornic-hw.h>
+
+#include "ornic_cmd.h"
+#include "ornic_dev.h"
+
+static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
+	[ORNIC_STAT_KICKS].name = "kicks",
+	[ORNIC_STAT_SEND_WQES].name = "send_wqes",
+	[ORNIC_STAT_RECV_WQES].name = "recv_wqes",
+	[ORNIC_STAT_CQES].name = "cqes",
+	[ORNIC_STAT_COMP_EVENTS].name = "comp_events",
+	[ORNIC_STAT_TX_PACKETS].name = "tx_packets",
+	[ORNIC_STAT_TX_BYTES].name = "tx_bytes",
+	[ORNIC_STAT_RX_PACKETS].name = "rx_packets",
+	[ORNIC_STAT_RX_BYTES].name = "rx_bytes",
+	[ORNIC_STAT_LOOP_MSGS].name = "loop_msgs",
+	[ORNIC_STAT_LOOP_BYTES].name = "loop_bytes",
+	[ORNIC_STAT_RX_ICRC_ERRORS].name = "rx_icrc_errors",
+	[ORNIC_STAT_RX_MALFORMED].name = "rx_malformed",
+	[ORNIC_STAT_RX_NO_QP].name = "rx_no_qp",
+	[ORNIC_STAT_RX_BAD_ADDR].name = "rx_bad_addr",
+	[ORNIC_STAT_RX_BAD_QKEY].name = "rx_bad_qkey",
+	[ORNIC_STAT_RX_BAD_PKEY].name = "rx_bad_pkey",
+	[ORNIC_STAT_RX_NO_WQE].name = "rx_no_wqe",
+	[ORNIC_STAT_DUPLICATES].name = "duplicates",
+	[ORNIC_STAT_OUT_OF_SEQ].name = "out_of_seq",
+	[ORNIC_STAT_RNR_NAK_SENT].name = "rnr_nak_sent",
+	[ORNIC_STAT_RNR_NAK_RCVD].name = "rnr_nak_rcvd",
+	[ORNIC_STAT_SEQ_NAK_SENT].name = "seq_nak_sent",
+	[ORNIC_STAT_SEQ_NAK_RCVD].name = "seq_nak_rcvd",
+	[ORNIC_STAT_ERR_NAK_SENT].name = "err_nak_sent",
+	[ORNIC_STAT_ERR_NAK_RCVD].name = "err_nak_rcvd",
+	[ORNIC_STAT_ACKS_SENT].name = "acks_sent",
+	[ORNIC_STAT_ACKS_RCVD].name = "acks_rcvd",
+	[ORNIC_STAT_TIMEOUTS].name = "timeouts",
+	[ORNIC_STAT_RETRIES].name = "retries",
+	[ORNIC_STAT_TX_STALLS].name = "tx_stalls",
+	[ORNIC_STAT_TX_ERRORS].name = "tx_errors",
+};
+
+/**
+ * ornic_alloc_port_stats - ib_device_ops.alloc_hw_port_stats
+ * @ibdev: device
+ * @port: ORNIC_PORT
+ *
+ * Context: process, may sleep.
+ * Return: the statistics, or NULL without memory.
+ */
+struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev,
+					     u32 port)
+{
+	return rdma_alloc_hw_stats_struct(stat_descs, ORNIC_STAT_COUNT,
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+static int read_counters(struct ornic_dev *dev, __le64 *counters)
+{
+	const size_t size = ORNIC_STAT_COUNT * sizeof(*counters);
+	u64 dma;
+	int ret;
+
+	dma = ib_dma_map_single(&dev->ibdev, counters, size, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(&dev->ibdev, dma))
+		return -ENOMEM;
+	ret = ornic_cmd_query_stats(dev, dma, ORNIC_STAT_COUNT);
+	ib_dma_unmap_single(&dev->ibdev, dma, size, DMA_FROM_DEVICE);
+	return ret;
+}
+
+/**
+ * ornic_get_stats - ib_device_ops.get_hw_stats
+ * @ibdev: device
+ * @stats: from ornic_alloc_port_stats()
+ * @port: ORNIC_PORT
+ * @index: of the counter that is asked for; all are read in any case
+ *
+ * Context: process, may sleep.
+ * Return: the number of counters; -EINVAL for the device as a whole; -ENOMEM;
+ * -errno of the device.
+ */
+int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		    u32 port, int index)
+{
+	__le64 *counters;
+	int ret;
+	int i;
+
+	if (port != ORNIC_PORT)
+		return -EINVAL;
+	counters = kcalloc(ORNIC_STAT_COUNT, sizeof(*counters), GFP_KERNEL);
+	if (!counters)
+		return -ENOMEM;
+	ret = read_counters(to_ornic_dev(ibdev), counters);
+	if (ret)
+		goto out_free_counters;
+
+	for (i = 0; i < ORNIC_STAT_COUNT; i++)
+		stats->value[i] = le64_to_cpu(counters[i]);
+	ret = ORNIC_STAT_COUNT;
+out_free_counters:
+	kfree(counters);
+	return ret;
+}

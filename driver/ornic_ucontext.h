@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_UCONTEXT_H
+#define ORNIC_UCONTEXT_H
+
+#include <rdma/ib_verbs.h>
+
+struct ornic_kick_set;
+struct ornic_mmap_entry;
+
+/**
+ * struct ornic_ucontext - an opened device
+ * @ibctx: the context as ib_core knows it
+ * @kicks: send queues that its doorbell files may kick
+ * @page: the doorbell page, if the bus has one
+ */
+struct ornic_ucontext {
+	struct ib_ucontext ibctx;
+	struct ornic_kick_set *kicks;
+	struct ornic_mmap_entry *page;
+};
+
+static inline struct ornic_ucontext *
+to_ornic_ucontext(struct ib_ucontext *context)
+{
+	return container_of(context, struct ornic_ucontext, ibctx);
+}
+
+int ornic_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata);
+void ornic_dealloc_ucontext(struct ib_ucontext *context);
+void ornic_disassociate_ucontext(struct ib_ucontext *context);
+
+#endif /* ORNIC_UCONTEXT_H */
