@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The engine outside the kernel: suites, simulator, fuzzers. Included by the
+# top Makefile, or used alone with `make -f kunit/kunit.mk unit`.
+#
+#   unit        every suite of the engine, natively, under ASan and UBSan
+#   sim         the simulator (SEEDS=N, SEED=N for one)
+#   fuzz-short  each fuzzer for FUZZ_SECONDS, from the corpus in git
+#   fuzz        each fuzzer for DURATION seconds; keeps what it learns
+#
+# Each leaves one line "N passed, M failed, K skipped" in build/results/.
+
+BUILD ?= $(CURDIR)/build
+CXX ?= g++
+SEEDS ?= 10000
+SAN_SEEDS ?= 1000
+SEED ?=
+FUZZ_SECONDS ?= 10
+DURATION ?= 600
+CLANG ?= $(firstword $(shell command -v clang-14 clang-15 clang-16 clang))
+
+.PHONY: unit sim fuzz fuzz-short host-tools
+
+host_inc := -Iuapi -Idriver -Idriver/engine -Ikunit -Ikunit/host
+host_warn := -Wall -Wextra -Wno-sign-compare -Wno-unused-parameter \
+	-Wno-missing-field-initializers
+host_san := -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer
+host_c := -std=gnu11 -g -MMD -MP $(host_inc) $(host_warn)
+host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
+
+engine_c := $(sort $(wildcard driver/engine/*.c))
+rig_c := kunit/rig.c kunit/rig_cmd.c kunit/rig_wire.c
+# Suites of the driver need the kernel.
+suite_c := $(filter-out kunit/driver_%,$(sort $(wildcard kunit/*_kunit.c)))
+
+# $(call objects,flavour,sources)
+objects = $(patsubst %,$(BUILD)/$(1)/%.o,$(basename $(2)))
+
+# unit ------------------------------------------------------------------
+
+unit_obj := $(call objects,unit,$(engine_c) $(rig_c) $(suite_c) \
+	kunit/host/runner.c)
+
+$(BUILD)/unit/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
+
+$(BUILD)/unit/run: $(unit_obj)
+	$(CC) $(host_san) -o $@ $^ -lz
+
+unit: $(BUILD)/unit/run
+	@mkdir -p $(BUILD)/results
+	@$(BUILD)/unit/run --results $(BUILD)/results/unit.txt \
+		>$(BUILD)/results/unit.ktap 2>&1 || { \
+		grep -v '^ *ok ' $(BUILD)/results/unit.ktap | tail -n 60; \
+		echo 'unit: failed, all of it in build/results/unit.ktap'; \
+		exit 1; }
+	@echo "unit: $$(cat $(BUILD)/results/unit.txt)"
+
+# sim -------------------------------------------------------------------
+# Twice: at speed for many seeds, under sanitizers for some of them.
+
+sim_cc := kunit/sim/sim.cc kunit/sim/scenario.cc
+sim_obj := $(call objects,sim,$(engine_c) $(rig_c) $(sim_cc))
+simsan_obj := $(call objects,simsan,$(engine_c) $(rig_c) $(sim_cc))
+
+$(BUILD)/sim/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(host_c) -O2 -c -o $@ $<
+
+$(BUILD)/sim/%.o: %.cc
+	@mkdir -p $(@D)
+	$(CXX) $(host_cxx) -O2 -c -o $@ $<
+
+$(BUILD)/simsan/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
+
+$(BUILD)/simsan/%.o: %.cc
+	@mkdir -p $(@D)
+	$(CXX) $(host_cxx) -O1 $(host_san) -c -o $@ $<
+
+$(BUILD)/sim/ornic_sim: $(sim_obj)
+	$(CXX) -o $@ $^ -lgtest -lz -pthread
+
+$(BUILD)/simsan/ornic_sim: $(simsan_obj)
+	$(CXX) $(host_san) -o $@ $^ -lgtest -lz -pthread
+
+sim: $(BUILD)/sim/ornic_sim $(BUILD)/simsan/ornic_sim
+	@mkdir -p $(BUILD)/results
+	@$(BUILD)/simsan/ornic_sim $(if $(SEED),--seed=$(SEED),--seeds=$(SAN_SEEDS)) \
+		--results=$(BUILD)/results/sim-sanitized.txt
+	@$(BUILD)/sim/ornic_sim $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS)) \
+		--results=$(BUILD)/results/sim.txt
+	@echo "sim: $$(cat $(BUILD)/results/sim.txt)"
+
+# fuzz ------------------------------------------------------------------
+
+fuzzers := packet wqe command link
+fuzz_c := $(engine_c) $(rig_c) kunit/fuzz/fuzz.c
+fuzz_obj := $(call objects,fuzz,$(fuzz_c))
+fuzz_flags := -O1 $(host_san)
+
+$(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(CLANG) $(host_c) $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(BUILD)/fuzz/ornic_fuzz_%: $(fuzz_obj) $(BUILD)/fuzz/kunit/fuzz/%_fuzz.o
+	$(CLANG) $(host_san) -fsanitize=fuzzer -o $@ $^ -lz
+
+fuzz_bin := $(addprefix $(BUILD)/fuzz/ornic_fuzz_,$(fuzzers))
+
+fuzz-short: $(fuzz_bin)
+	@kunit/fuzz/run $(BUILD) $(FUZZ_SECONDS) short $(fuzzers)
+
+fuzz: $(fuzz_bin)
+	@kunit/fuzz/run $(BUILD) $(DURATION) long $(fuzzers)
+
+.SECONDARY: $(call objects,fuzz,$(patsubst %,kunit/fuzz/%_fuzz.c,$(fuzzers)))
+
+-include $(wildcard $(BUILD)/unit/*/*.d $(BUILD)/unit/*/*/*.d \
+	$(BUILD)/sim/*/*.d $(BUILD)/sim/*/*/*.d $(BUILD)/simsan/*/*.d \
+	$(BUILD)/simsan/*/*/*.d $(BUILD)/fuzz/*/*.d $(BUILD)/fuzz/*/*/*.d)

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The engine's host of the rig: memory, time, frames, events. */
+#include "rig.h"
+
+#define GUARD_BYTES	64
+#define GUARD		0xa5
+
+/**
+ * ornic_rig_random - next number of a generator (splitmix64)
+ * @state: its state; any value is a seed
+ *
+ * Return: 64 random bits, the same for the same seed everywhere.
+ */
+u64 ornic_rig_random(u64 *state)
+{
+	u64 z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+static void *op_dma(void *host, u64 addr, u64 len)
+{
+	struct ornic_rig *rig = host;
+	struct ornic_rig_mem *m;
+
+	for (m = rig->mems; m; m = m->next) {
+		u64 base = (u64)(uintptr_t)m->ptr;
+
+		if (addr >= base && addr - base < m->bytes &&
+		    len <= m->bytes - (addr - base))
+			return m->ptr + (addr - base);
+	}
+	return NULL;
+}
+
+static u32 op_tx_room(void *host, void *host_qp)
+{
+	struct ornic_rig *rig = host;
+	struct ornic_rig_hqp *hqp = host_qp;
+
+	if (hqp->in_flight < rig->tx_window)
+		return rig->tx_window - hqp->in_flight;
+	hqp->stalled = true;
+	return 0;
+}
+
+static void flatten(struct ornic_rig_frame *f, const struct ornic_tx *tx)
+{
+	u8 *p = f->data;
+	u32 i;
+
+	memcpy(p, tx->hdr, tx->hdr_len);
+	p += tx->hdr_len;
+	for (i = 0; i < tx->nfrags; i++) {
+		memcpy(p, tx->frag[i].ptr, tx->frag[i].len);
+		p += tx->frag[i].len;
+	}
+	memcpy(p, tx->trailer, tx->trailer_len);
+	f->len = p - f->data + tx->trailer_len;
+	f->copy = tx->copy;
+}
+
+/* A frame that the engine described wrongly must not be sent. */
+static bool tx_sane(const struct ornic_tx *tx)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	if (tx->nfrags > ORNIC_TX_FRAGS || tx->hdr_len > ORNIC_TX_HDR_MAX ||
+	    tx->trailer_len < 4 || tx->trailer_len > 7)
+		return false;
+	for (i = 0; i < tx->nfrags; i++)
+		bytes += tx->frag[i].len;
+	return bytes == tx->payload_len && bytes <= 4096;
+}
+
+static int op_xmit(void *host, const struct ornic_tx *tx)
+{
+	struct ornic_rig *rig = host;
+	struct ornic_rig_hqp *hqp = tx->host_qp;
+	struct ornic_rig_frame *f = rig->free;
+
+	if (!tx_sane(tx))
+		return -EINVAL;
+	if (rig->xmit_fail) {
+		rig->xmit_fail--;
+		return -EIO;
+	}
+	if (!f) {
+		rig->lost++;
+		return -ENOMEM;
+	}
+	rig->free = f->next;
+	flatten(f, tx);
+	f->qpn = hqp->qpn;
+	f->when = 0;
+	f->next = NULL;
+	hqp->in_flight++;
+	*rig->tx_tail = f;
+	rig->tx_tail = &f->next;
+	return 0;
+}
+
+static void op_deadline(void *host, void *host_qp, u64 when)
+{
+	struct ornic_rig_hqp *hqp = host_qp;
+
+	hqp->deadline = when;
+}
+
+static void op_resched(void *host, void *host_qp)
+{
+	struct ornic_rig_hqp *hqp = host_qp;
+
+	hqp->resched = true;
+}
+
+static void op_event(void *host, const struct ornic_eqe *eqe)
+{
+	struct ornic_rig *rig = host;
+
+	rig->events[rig->nevents++ % ORNIC_RIG_EVENTS] = *eqe;
+	if (eqe->type < ORNIC_RIG_EVENT_TYPES)
+		rig->event_count[eqe->type]++;
+}
+
+static u64 op_now(void *host)
+{
+	struct ornic_rig *rig = host;
+
+	return rig->now;
+}
+
+static u32 op_random(void *host)
+{
+	struct ornic_rig *rig = host;
+
+	return (u32)ornic_rig_random(&rig->rng);
+}
+
+static int op_qp_init(void *host, void *host_qp, u32 qpn)
+{
+	struct ornic_rig *rig = host;
+	struct ornic_rig_hqp *hqp = host_qp;
+
+	hqp->qpn = qpn;
+	hqp->next = rig->hqps;
+	rig->hqps = hqp;
+	return 0;
+}
+
+static void op_qp_fini(void *host, void *host_qp)
+{
+	struct ornic_rig *rig = host;
+	struct ornic_rig_hqp **p;
+
+	for (p = &rig->hqps; *p; p = &(*p)->next) {
+		if (*p == host_qp) {
+			*p = (*p)->next;
+			return;
+		}
+	}
+}
+
+static const struct ornic_engine_ops rig_ops = {
+	.dma = op_dma,
+	.tx_room = op_tx_room,
+	.xmit = op_xmit,
+	.deadline = op_deadline,
+	.resched = op_resched,
+	.event = op_event,
+	.now = op_now,
+	.random = op_random,
+	.qp_init = op_qp_init,
+	.qp_fini = op_qp_fini,
+	.host_qp_size = sizeof(struct ornic_rig_hqp),
+	.num_vectors = 2,
+};
+
+/**
+ * ornic_rig_alloc - DMA memory, zeroed, page aligned, between guards
+ * @rig: its host
+ * @bytes: size
+ *
+ * Return: the memory or NULL.
+ */
+u8 *ornic_rig_alloc(struct ornic_rig *rig, u64 bytes)
+{
+	struct ornic_rig_mem *m = ornic_zalloc(sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->raw_bytes = bytes + 4096 + 2 * GUARD_BYTES;
+	m->raw = ornic_vzalloc(m->raw_bytes);
+	if (!m->raw) {
+		ornic_free(m);
+		return NULL;
+	}
+	m->ptr = (u8 *)ALIGN((uintptr_t)m->raw + GUARD_BYTES, 4096);
+	m->bytes = bytes;
+	memset(m->ptr - GUARD_BYTES, GUARD, GUARD_BYTES);
+	memset(m->ptr + bytes, GUARD, GUARD_BYTES);
+	m->next = rig->mems;
+	rig->mems = m;
+	return m->ptr;
+}
+
+static bool guards_intact(const struct ornic_rig_mem *m)
+{
+	u32 i;
+
+	for (i = 0; i < GUARD_BYTES; i++)
+		if (m->ptr[-1 - (int)i] != GUARD || m->ptr[m->bytes + i] != GUARD)
+			return false;
+	return true;
+}
+
+static u32 mem_free(struct ornic_rig_mem *m)
+{
+	u32 broken = !guards_intact(m);
+
+	ornic_vfree(m->raw);
+	ornic_free(m);
+	return broken;
+}
+
+/**
+ * ornic_rig_free - give DMA memory back
+ * @rig: its host
+ * @ptr: from ornic_rig_alloc; its guards are checked, and a broken one stays
+ *	registered so that ornic_rig_destroy reports it
+ */
+void ornic_rig_free(struct ornic_rig *rig, u8 *ptr)
+{
+	struct ornic_rig_mem **p;
+
+	for (p = &rig->mems; *p; p = &(*p)->next) {
+		struct ornic_rig_mem *m = *p;
+
+		if (m->ptr != ptr || !guards_intact(m))
+			continue;
+		*p = m->next;
+		mem_free(m);
+		return;
+	}
+}
+
+static int pool_init(struct ornic_rig *rig)
+{
+	u32 i;
+
+	rig->pool = ornic_vzalloc(sizeof(*rig->pool) * ORNIC_RIG_FRAMES);
+	if (!rig->pool)
+		return -ENOMEM;
+	for (i = 0; i < ORNIC_RIG_FRAMES; i++) {
+		rig->pool[i].next = rig->free;
+		rig->free = &rig->pool[i];
+	}
+	rig->tx_tail = &rig->tx_head;
+	return 0;
+}
+
+static void set_gid(struct ornic_rig *rig, enum ornic_rig_gid which)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_SET_GID;
+	req.hdr.obj = cpu_to_le32(which);
+	ornic_rig_gid_bytes(rig->index, which, req.set_gid.gid);
+	memcpy(req.set_gid.smac, rig->mac, 6);
+	req.set_gid.vlan = cpu_to_le16(which == ORNIC_RIG_VLAN ?
+				       ORNIC_RIG_VLAN_ID : ORNIC_VLAN_NONE);
+	req.set_gid.valid = 1;
+	ornic_rig_cmd(rig, &req, &rsp);
+}
+
+static void set_port(struct ornic_rig *rig)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_SET_PORT;
+	req.set_port.mtu = cpu_to_le32(4096);
+	req.set_port.up = 1;
+	ornic_rig_cmd(rig, &req, &rsp);
+}
+
+/**
+ * ornic_rig_create - an engine on a new host
+ * @seed: of its randomness
+ * @index: 1 to 250, its number on the wire
+ *
+ * The port is up at MTU 4096 and the GIDs of enum ornic_rig_gid are set.
+ *
+ * Return: the rig, or NULL when out of memory.
+ */
+struct ornic_rig *ornic_rig_create(u64 seed, u8 index)
+{
+	struct ornic_rig *rig = ornic_zalloc(sizeof(*rig));
+	u32 i;
+
+	if (!rig)
+		return NULL;
+	rig->rng = seed;
+	rig->index = index;
+	rig->now = 1000000;
+	rig->tx_window = 64;
+	rig->budget = 1 << 20;
+	rig->mac[0] = 2;
+	rig->mac[5] = index;
+	if (pool_init(rig))
+		goto err_free_rig;
+	rig->eng = ornic_engine_create(&rig_ops, rig, rig->mac);
+	if (!rig->eng)
+		goto err_free_pool;
+	set_port(rig);
+	for (i = 0; i < ORNIC_RIG_GIDS; i++)
+		set_gid(rig, i);
+	return rig;
+
+err_free_pool:
+	ornic_vfree(rig->pool);
+err_free_rig:
+	ornic_free(rig);
+	return NULL;
+}
+
+/**
+ * ornic_rig_destroy - the engine with all that it still holds, then the host
+ * @rig: the rig; NULL is fine
+ *
+ * Return: how many pieces of memory the engine wrote beside; 0 is right.
+ */
+u32 ornic_rig_destroy(struct ornic_rig *rig)
+{
+	u32 broken = 0;
+
+	if (!rig)
+		return 0;
+	ornic_engine_destroy(rig->eng);
+	while (rig->mems) {
+		struct ornic_rig_mem *m = rig->mems;
+
+		rig->mems = m->next;
+		broken += mem_free(m);
+	}
+	ornic_vfree(rig->pool);
+	ornic_free(rig);
+	return broken;
+}
+
+/**
+ * ornic_rig_pull - take the oldest frame that was sent
+ * @rig: the sender
+ *
+ * Return: the frame, to be given back with ornic_rig_put, or NULL.
+ */
+struct ornic_rig_frame *ornic_rig_pull(struct ornic_rig *rig)
+{
+	struct ornic_rig_frame *f = rig->tx_head;
+
+	if (!f)
+		return NULL;
+	rig->tx_head = f->next;
+	if (!rig->tx_head)
+		rig->tx_tail = &rig->tx_head;
+	f->next = NULL;
+	return f;
+}
+
+/**
+ * ornic_rig_put - the frame has left: its QP may send another
+ * @rig: the sender
+ * @frame: from ornic_rig_pull
+ */
+void ornic_rig_put(struct ornic_rig *rig, struct ornic_rig_frame *frame)
+{
+	struct ornic_rig_hqp *hqp;
+
+	for (hqp = rig->hqps; hqp; hqp = hqp->next) {
+		if (hqp->qpn != frame->qpn || !hqp->in_flight)
+			continue;
+		hqp->in_flight--;
+		if (hqp->stalled) {
+			hqp->stalled = false;
+			hqp->resched = true;
+		}
+	}
+	frame->next = rig->free;
+	rig->free = frame;
+}
+
+/**
+ * ornic_rig_run - serve the QPs that asked to be run, once each
+ * @rig: the rig
+ *
+ * Return: whether there was one.
+ */
+bool ornic_rig_run(struct ornic_rig *rig)
+{
+	struct ornic_rig_hqp *hqp;
+	bool any = false;
+
+	for (hqp = rig->hqps; hqp; hqp = hqp->next) {
+		if (!hqp->resched)
+			continue;
+		any = true;
+		hqp->resched = false;
+		if (ornic_engine_run(rig->eng, hqp->qpn, rig->budget) ==
+		    ORNIC_RUN_MORE)
+			hqp->resched = true;
+	}
+	return any;
+}
+
+/**
+ * ornic_rig_deadline - the next timer
+ * @rig: the rig
+ *
+ * Return: when it fires in ns, 0 if none is set.
+ */
+u64 ornic_rig_deadline(struct ornic_rig *rig)
+{
+	struct ornic_rig_hqp *hqp;
+	u64 when = 0;
+
+	for (hqp = rig->hqps; hqp; hqp = hqp->next)
+		if (hqp->deadline && (!when || hqp->deadline < when))
+			when = hqp->deadline;
+	return when;
+}
+
+/**
+ * ornic_rig_expire - fire the timers that are due at rig->now
+ * @rig: the rig
+ *
+ * Return: whether one was.
+ */
+bool ornic_rig_expire(struct ornic_rig *rig)
+{
+	struct ornic_rig_hqp *hqp;
+	bool any = false;
+
+	for (hqp = rig->hqps; hqp; hqp = hqp->next) {
+		if (!hqp->deadline || hqp->deadline > rig->now)
+			continue;
+		any = true;
+		hqp->deadline = 0;
+		ornic_engine_expire(rig->eng, hqp->qpn);
+	}
+	return any;
+}

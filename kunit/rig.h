@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The rig: an engine on a fake host, for suites, simulator and fuzzers.
+ *
+ * Time is a variable, randomness a seed, DMA addresses are pointers that the
+ * rig has handed out, frames land in a list, and everything else goes through
+ * the device interface: commands, rings, records and completions, as driver
+ * and provider use them. Two rigs, or one with itself, make a pair.
+ *
+ * One thread uses a rig at a time. Compiles in the kernel and natively.
+ */
+#ifndef ORNIC_RIG_H
+#define ORNIC_RIG_H
+
+#include "engine/engine.h"
+#include "engine/mem.h"
+#include "engine/psn.h"
+#include "engine/wire.h"
+
+#define ORNIC_RIG_FRAMES	256
+#define ORNIC_RIG_FRAME_BYTES	(ORNIC_TX_HDR_MAX + 4096 + 8)
+#define ORNIC_RIG_EVENTS	64
+#define ORNIC_RIG_EVENT_TYPES	(ORNIC_EVENT_DEVICE_FATAL + 1)
+#define ORNIC_RIG_MS		1000000ull
+#define ORNIC_RIG_PD		0x11
+
+struct ornic_rig;
+
+/**
+ * struct ornic_rig_frame - a frame on its way
+ * @qpn: the QP that sent it
+ * @copy: the engine asked for a copy (UC, UD)
+ * @when: free for the user of the rig: when it arrives
+ */
+struct ornic_rig_frame {
+	struct ornic_rig_frame *next;
+	u32 qpn;
+	u32 len;
+	bool copy;
+	u64 when;
+	u8 data[ORNIC_RIG_FRAME_BYTES];
+};
+
+/**
+ * struct ornic_rig_hqp - the host's area of a QP
+ * @deadline: when its timer fires, 0 = never
+ * @resched: the engine wants to run
+ * @stalled: tx_room said 0; run when frames of it are gone
+ * @in_flight: frames of it that are not put back
+ */
+struct ornic_rig_hqp {
+	struct ornic_rig_hqp *next;
+	u64 deadline;
+	u32 qpn;
+	u32 in_flight;
+	bool resched;
+	bool stalled;
+};
+
+struct ornic_rig_mem {
+	struct ornic_rig_mem *next;
+	u8 *raw;
+	u64 raw_bytes;
+	u8 *ptr;
+	u64 bytes;
+};
+
+/**
+ * struct ornic_rig - an engine and its host
+ * @now: the time, ns
+ * @rng: state of the generator behind the random op
+ * @index: number of the rig, in its MAC and IP addresses
+ * @tx_window: frames in flight per QP
+ * @budget: bytes of work per kick and run
+ * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
+ * @xmit_fail: the next so many frames are refused
+ * @tx_head, @tx_tail: frames sent and not pulled
+ * @lost: frames that found the pool empty
+ * @events: the last events; @nevents: how many there have been
+ * @event_count: by type
+ */
+struct ornic_rig {
+	struct ornic_engine *eng;
+	u64 now;
+	u64 rng;
+	u8 index;
+	u8 mac[6];
+	u32 tx_window;
+	u32 budget;
+	u32 seg_bytes;
+	u32 xmit_fail;
+	u32 lost;
+	struct ornic_rig_mem *mems;
+	struct ornic_rig_hqp *hqps;
+	struct ornic_rig_qp *qps;
+	struct ornic_rig_frame *pool;
+	struct ornic_rig_frame *free;
+	struct ornic_rig_frame *tx_head;
+	struct ornic_rig_frame **tx_tail;
+	u32 nevents;
+	struct ornic_eqe events[ORNIC_RIG_EVENTS];
+	u32 event_count[ORNIC_RIG_EVENT_TYPES];
+	struct ornic_tx scratch;
+};
+
+/* GIDs that every rig has: IPv4, IPv6, IPv4 on a VLAN. */
+enum ornic_rig_gid {
+	ORNIC_RIG_IPV4,
+	ORNIC_RIG_IPV6,
+	ORNIC_RIG_VLAN,
+	ORNIC_RIG_GIDS,
+};
+
+#define ORNIC_RIG_VLAN_ID	7
+
+/**
+ * struct ornic_rig_cq - a CQ as the provider sees it
+ */
+struct ornic_rig_cq {
+	struct ornic_rig *rig;
+	u32 cqn;
+	u32 log_depth;
+	u32 consumer;
+	u32 arm_seq;
+	u8 *mem;
+};
+
+/**
+ * struct ornic_rig_mr - an MR and its memory
+ * @buf: the pages; with @levels 1 the MR names them from last to first
+ */
+struct ornic_rig_mr {
+	struct ornic_rig *rig;
+	u32 key;
+	u8 levels;
+	u8 access;
+	u64 iova;
+	u32 length;
+	u32 off0;
+	u32 npages;
+	u8 *buf;
+};
+
+/**
+ * struct ornic_rig_conn - attributes of a QP on its way to RTS
+ * Fields with a meaning of their own: the wire's units (timeout and
+ * min_rnr_timer codes, enum ib_mtu).
+ */
+struct ornic_rig_conn {
+	struct ornic_av av;
+	u32 dest_qpn;
+	u32 sq_psn;
+	u32 rq_psn;
+	u32 qkey;
+	u8 mtu;
+	u8 access;
+	u8 timeout;
+	u8 retry_cnt;
+	u8 rnr_retry;
+	u8 min_rnr_timer;
+	u8 max_rd_atomic;
+	u8 max_dest_rd_atomic;
+};
+
+/**
+ * struct ornic_rig_qpinit - shape of a QP to be made; 0 picks a default
+ */
+struct ornic_rig_qpinit {
+	u8 type;
+	u8 flags;
+	u8 sq_log_depth;
+	u8 rq_log_depth;
+	u8 max_sge;
+	u16 max_inline;
+};
+
+/**
+ * struct ornic_rig_qp - a QP as the provider sees it
+ * @sq_tail: WQEs that completions have given back
+ */
+struct ornic_rig_qp {
+	struct ornic_rig_qp *next;
+	struct ornic_rig *rig;
+	struct ornic_rig_cq *scq;
+	struct ornic_rig_cq *rcq;
+	struct ornic_rig_conn conn;
+	u32 qpn;
+	u8 type;
+	u8 sq_log_depth;
+	u8 sq_log_stride;
+	u8 rq_log_depth;
+	u8 rq_log_stride;
+	u32 sq_producer;
+	u32 sq_tail;
+	u32 rq_producer;
+	u8 *mem;
+	u32 mem_bytes;
+	u32 rq_offset;
+};
+
+/**
+ * struct ornic_rig_wr - a send work request
+ */
+struct ornic_rig_wr {
+	u64 wr_id;
+	u64 raddr;
+	u64 swap_add;
+	u64 compare;
+	u32 rkey;
+	u32 ah;
+	u32 dest_qpn;
+	u32 dest_qkey;
+	__be32 imm;
+	u8 opcode;
+	u8 flags;
+	u32 nsge;
+	const struct ornic_lsge *sge;
+	const void *inline_data;
+	u32 inline_len;
+};
+
+/* rig.c: the engine's host */
+struct ornic_rig *ornic_rig_create(u64 seed, u8 index);
+u32 ornic_rig_destroy(struct ornic_rig *rig);
+u64 ornic_rig_random(u64 *state);
+u8 *ornic_rig_alloc(struct ornic_rig *rig, u64 bytes);
+void ornic_rig_free(struct ornic_rig *rig, u8 *ptr);
+struct ornic_rig_frame *ornic_rig_pull(struct ornic_rig *rig);
+void ornic_rig_put(struct ornic_rig *rig, struct ornic_rig_frame *frame);
+void ornic_rig_rx(struct ornic_rig *rig, const void *data, u32 len);
+bool ornic_rig_run(struct ornic_rig *rig);
+u64 ornic_rig_deadline(struct ornic_rig *rig);
+bool ornic_rig_expire(struct ornic_rig *rig);
+
+/* rig_cmd.c: objects, rings, completions */
+int ornic_rig_cmd(struct ornic_rig *rig, union ornic_req *req,
+		  union ornic_rsp *rsp);
+int ornic_rig_destroy_obj(struct ornic_rig *rig, u8 opcode, u32 obj);
+void ornic_rig_gid_bytes(u8 index, enum ornic_rig_gid which, u8 *gid);
+void ornic_rig_av(struct ornic_av *av, u8 index, enum ornic_rig_gid which);
+int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
+		      u32 log_depth);
+int ornic_rig_cq_fini(struct ornic_rig_cq *cq);
+void ornic_rig_arm(struct ornic_rig_cq *cq, enum ornic_arm mode);
+bool ornic_rig_poll(struct ornic_rig_cq *cq, struct ornic_cqe *cqe);
+int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
+		      u32 length, u32 off0, u8 levels, u8 access);
+int ornic_rig_mr_fini(struct ornic_rig_mr *mr);
+u8 *ornic_rig_mr_at(const struct ornic_rig_mr *mr, u32 off, u32 *run);
+void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off,
+			const void *src, u32 len);
+void ornic_rig_mr_read(const struct ornic_rig_mr *mr, u32 off, void *dst,
+		       u32 len);
+int ornic_rig_ah(struct ornic_rig *rig, const struct ornic_av *av, u32 *ah);
+int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
+		      const struct ornic_rig_qpinit *init,
+		      struct ornic_rig_cq *scq, struct ornic_rig_cq *rcq);
+int ornic_rig_qp_fini(struct ornic_rig_qp *qp);
+int ornic_rig_modify(struct ornic_rig_qp *qp, u8 state, u32 mask);
+int ornic_rig_to(struct ornic_rig_qp *qp, u8 state);
+int ornic_rig_query(struct ornic_rig_qp *qp, struct ornic_rsp_query_qp *rsp);
+u8 ornic_rig_state(struct ornic_rig_qp *qp);
+u32 ornic_rig_sq_psn(struct ornic_rig_qp *qp);
+u32 ornic_rig_rq_psn(struct ornic_rig_qp *qp);
+int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr);
+int ornic_rig_post_recv(struct ornic_rig_qp *qp, u64 wr_id,
+			const struct ornic_lsge *sge, u32 nsge);
+void ornic_rig_kick(struct ornic_rig_qp *qp);
+
+/* rig_wire.c: what is on the wire, and pairs */
+enum ornic_rig_verdict {
+	ORNIC_RIG_PASS,
+	ORNIC_RIG_DROP,
+};
+
+/**
+ * struct ornic_rig_pair - two rigs and an ideal wire, or one and itself
+ * @a, @b: the rigs; the same for loopback
+ * @filter: sees each frame first, and may change or drop it
+ */
+struct ornic_rig_pair {
+	struct ornic_rig *a;
+	struct ornic_rig *b;
+	enum ornic_rig_verdict (*filter)(struct ornic_rig_pair *pair,
+					 struct ornic_rig *from,
+					 struct ornic_rig_frame *frame,
+					 const struct ornic_pkt *pkt);
+	void *ctx;
+};
+
+int ornic_rig_pair_init(struct ornic_rig_pair *pair, u64 seed, bool loop);
+u32 ornic_rig_pair_fini(struct ornic_rig_pair *pair);
+bool ornic_rig_settle(struct ornic_rig_pair *pair);
+bool ornic_rig_advance(struct ornic_rig_pair *pair, u64 ns);
+void ornic_rig_conn_default(struct ornic_rig_conn *conn, u8 type);
+int ornic_rig_connect(struct ornic_rig_qp *a, struct ornic_rig_qp *b,
+		      enum ornic_rig_gid which);
+int ornic_rig_parse(const void *data, u32 len, struct ornic_rx *rx);
+bool ornic_rig_decode(const struct ornic_rig_frame *frame, struct ornic_rx *rx,
+		      struct ornic_pkt *pkt);
+int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
+		     const void *payload, u32 len);
+
+#endif /* ORNIC_RIG_H */

@@ -1,0 +1,760 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Objects, rings and completions of the rig: what driver and provider do. */
+#include "rig.h"
+
+static u64 dma_addr(const void *p)
+{
+	return (u64)(uintptr_t)p;
+}
+
+/**
+ * ornic_rig_cmd - one command
+ * @rig: the rig
+ * @req: request
+ * @rsp: response, filled
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_cmd(struct ornic_rig *rig, union ornic_req *req,
+		  union ornic_rsp *rsp)
+{
+	memset(rsp, 0xee, sizeof(*rsp));
+	ornic_engine_cmd(rig->eng, req, rsp);
+	return rsp->hdr.status;
+}
+
+/**
+ * ornic_rig_destroy_obj - a command that is a header alone
+ * @rig: the rig
+ * @opcode: ORNIC_CMD_DESTROY_*
+ * @obj: number of the object
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_destroy_obj(struct ornic_rig *rig, u8 opcode, u32 obj)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = opcode;
+	req.hdr.obj = cpu_to_le32(obj);
+	return ornic_rig_cmd(rig, &req, &rsp);
+}
+
+/**
+ * ornic_rig_gid_bytes - a GID of rig number @index
+ * @index: number of the rig
+ * @which: which of its GIDs
+ * @gid: out: 16 bytes
+ */
+void ornic_rig_gid_bytes(u8 index, enum ornic_rig_gid which, u8 *gid)
+{
+	memset(gid, 0, 16);
+	if (which == ORNIC_RIG_IPV6) {
+		gid[0] = 0xfd;
+		gid[15] = index;
+		return;
+	}
+	gid[10] = 0xff;
+	gid[11] = 0xff;
+	gid[12] = 10;
+	gid[13] = which;
+	gid[15] = index;
+}
+
+/**
+ * ornic_rig_av - the way to rig number @index
+ * @av: out
+ * @index: the destination
+ * @which: GID of both ends
+ */
+void ornic_rig_av(struct ornic_av *av, u8 index, enum ornic_rig_gid which)
+{
+	memset(av, 0, sizeof(*av));
+	ornic_rig_gid_bytes(index, which, av->dgid);
+	av->dmac[0] = 2;
+	av->dmac[5] = index;
+	av->udp_sport = cpu_to_le16(0xc000 + index);
+	av->sgid_index = which;
+	av->hop_limit = 64;
+}
+
+/* A run of pages, or with @levels 1 a list that names them in reverse. */
+static int describe(struct ornic_rig *rig, struct ornic_mem *mem, u8 *buf,
+		    u32 npages, u8 levels, u8 **list)
+{
+	__le64 *entry;
+	u32 i;
+
+	memset(mem, 0, sizeof(*mem));
+	mem->npages = cpu_to_le32(npages);
+	mem->page_shift = ORNIC_PAGE_SHIFT;
+	mem->levels = levels;
+	*list = NULL;
+	if (!levels) {
+		mem->addr = cpu_to_le64(dma_addr(buf));
+		return 0;
+	}
+	*list = ornic_rig_alloc(rig, 4096);
+	if (!*list)
+		return -ENOMEM;
+	entry = (__le64 *)*list;
+	for (i = 0; i < npages; i++)
+		entry[i] = cpu_to_le64(dma_addr(buf + 4096ull *
+						(npages - 1 - i)));
+	mem->addr = cpu_to_le64(dma_addr(*list));
+	return 0;
+}
+
+/**
+ * ornic_rig_cq_init - make a CQ
+ * @rig: the rig
+ * @cq: out
+ * @log_depth: log2 of CQEs
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
+		      u32 log_depth)
+{
+	u32 bytes = 4096 + ALIGN(64u << log_depth, 4096u);
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+	u8 *list;
+
+	memset(cq, 0, sizeof(*cq));
+	cq->rig = rig;
+	cq->log_depth = log_depth;
+	cq->mem = ornic_rig_alloc(rig, bytes);
+	if (!cq->mem)
+		return ORNIC_NO_RESOURCE;
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_CQ;
+	describe(rig, &req.create_cq.mem, cq->mem, bytes / 4096, 0, &list);
+	req.create_cq.log_depth = log_depth;
+	req.create_cq.vector = 1;
+	status = ornic_rig_cmd(rig, &req, &rsp);
+	if (status)
+		ornic_rig_free(rig, cq->mem);
+	cq->cqn = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+/**
+ * ornic_rig_cq_fini - destroy a CQ and free its memory
+ * @cq: the CQ
+ *
+ * Return: enum ornic_status; nothing is freed when it is not ORNIC_OK.
+ */
+int ornic_rig_cq_fini(struct ornic_rig_cq *cq)
+{
+	int status = ornic_rig_destroy_obj(cq->rig, ORNIC_CMD_DESTROY_CQ,
+					   cq->cqn);
+
+	if (!status)
+		ornic_rig_free(cq->rig, cq->mem);
+	return status;
+}
+
+/**
+ * ornic_rig_arm - ask for the next completion event
+ * @cq: the CQ
+ * @mode: what is to cause it
+ */
+void ornic_rig_arm(struct ornic_rig_cq *cq, enum ornic_arm mode)
+{
+	struct ornic_cq_record *rec = (struct ornic_cq_record *)cq->mem;
+
+	cq->arm_seq++;
+	WRITE_ONCE(rec->arm, cpu_to_le32(cq->arm_seq << ORNIC_ARM_SEQ_SHIFT |
+					 mode));
+	smp_mb();
+}
+
+static struct ornic_rig_qp *find_qp(struct ornic_rig *rig, u32 qpn)
+{
+	struct ornic_rig_qp *qp;
+
+	for (qp = rig->qps; qp; qp = qp->next)
+		if (qp->qpn == qpn)
+			return qp;
+	return NULL;
+}
+
+/**
+ * ornic_rig_poll - take the next CQE
+ * @cq: the CQ
+ * @cqe: out: the CQE
+ *
+ * Return: whether there was one.
+ */
+bool ornic_rig_poll(struct ornic_rig_cq *cq, struct ornic_cqe *cqe)
+{
+	struct ornic_cq_record *rec = (struct ornic_cq_record *)cq->mem;
+	u32 slot = cq->consumer & ((1u << cq->log_depth) - 1);
+	struct ornic_cqe *ring = (struct ornic_cqe *)(cq->mem + 4096);
+	u8 phase = ~(cq->consumer >> cq->log_depth) & 1;
+	struct ornic_rig_qp *qp;
+
+	if ((smp_load_acquire(&ring[slot].flags) & ORNIC_CQE_PHASE) != phase)
+		return false;
+	*cqe = ring[slot];
+	cq->consumer++;
+	smp_store_release(&rec->consumer, cpu_to_le32(cq->consumer));
+	qp = find_qp(cq->rig, le32_to_cpu(cqe->qpn));
+	if (qp && !(cqe->opcode & ORNIC_CQE_IS_RECV))
+		qp->sq_tail = le32_to_cpu(cqe->wqe_index) + 1;
+	return true;
+}
+
+/**
+ * ornic_rig_mr_init - make an MR
+ * @rig: the rig
+ * @mr: out
+ * @length: bytes
+ * @off0: offset of its first byte in its first page
+ * @levels: 0: one run; 1: a list of 4 KiB pages, at most 512
+ * @access: enum ornic_access
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
+		      u32 length, u32 off0, u8 levels, u8 access)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+	u8 *list;
+
+	memset(mr, 0, sizeof(*mr));
+	mr->rig = rig;
+	mr->length = length;
+	mr->levels = levels;
+	mr->access = access;
+	mr->off0 = levels ? off0 & 4095 : 0;
+	mr->npages = DIV_ROUND_UP(mr->off0 + length, 4096);
+	if (!mr->npages)
+		mr->npages = 1;
+	mr->iova = 0x7f1200000000ull + (off0 & 4095);
+	mr->buf = ornic_rig_alloc(rig, 4096ull * mr->npages);
+	if (!mr->buf)
+		return ORNIC_NO_RESOURCE;
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	if (describe(rig, &req.create_mkey.mem, mr->buf, mr->npages, levels,
+		     &list)) {
+		ornic_rig_free(rig, mr->buf);
+		return ORNIC_NO_RESOURCE;
+	}
+	req.create_mkey.iova = cpu_to_le64(mr->iova);
+	req.create_mkey.length = cpu_to_le64(length);
+	req.create_mkey.pdn = cpu_to_le32(ORNIC_RIG_PD);
+	req.create_mkey.access = access;
+	status = ornic_rig_cmd(rig, &req, &rsp);
+	if (list)
+		ornic_rig_free(rig, list);
+	if (status)
+		ornic_rig_free(rig, mr->buf);
+	mr->key = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+/**
+ * ornic_rig_mr_fini - destroy an MR and free its memory
+ * @mr: the MR
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_mr_fini(struct ornic_rig_mr *mr)
+{
+	int status = ornic_rig_destroy_obj(mr->rig, ORNIC_CMD_DESTROY_MKEY,
+					   mr->key);
+
+	if (!status)
+		ornic_rig_free(mr->rig, mr->buf);
+	return status;
+}
+
+/**
+ * ornic_rig_mr_at - where byte @off of an MR lies
+ * @mr: the MR
+ * @off: offset from its start
+ * @run: out: how many bytes follow in one piece
+ *
+ * Return: the byte.
+ */
+u8 *ornic_rig_mr_at(const struct ornic_rig_mr *mr, u32 off, u32 *run)
+{
+	u32 at = mr->off0 + off;
+
+	if (!mr->levels) {
+		*run = mr->length - off;
+		return mr->buf + at;
+	}
+	*run = 4096 - (at & 4095);
+	return mr->buf + 4096ull * (mr->npages - 1 - (at >> 12)) + (at & 4095);
+}
+
+/**
+ * ornic_rig_mr_write - put bytes into an MR, as its owner
+ * @mr: the MR
+ * @off: offset from its start
+ * @src: bytes
+ * @len: how many
+ */
+void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off,
+			const void *src, u32 len)
+{
+	const u8 *s = src;
+
+	while (len) {
+		u32 run;
+		u8 *p = ornic_rig_mr_at(mr, off, &run);
+
+		run = min_t(u32, run, len);
+		memcpy(p, s, run);
+		s += run;
+		off += run;
+		len -= run;
+	}
+}
+
+/**
+ * ornic_rig_mr_read - get bytes out of an MR, as its owner
+ * @mr: the MR
+ * @off: offset from its start
+ * @dst: out
+ * @len: how many
+ */
+void ornic_rig_mr_read(const struct ornic_rig_mr *mr, u32 off, void *dst,
+		       u32 len)
+{
+	u8 *d = dst;
+
+	while (len) {
+		u32 run;
+		u8 *p = ornic_rig_mr_at(mr, off, &run);
+
+		run = min_t(u32, run, len);
+		memcpy(d, p, run);
+		d += run;
+		off += run;
+		len -= run;
+	}
+}
+
+/**
+ * ornic_rig_ah - make an AH
+ * @rig: the rig
+ * @av: where to
+ * @ah: out
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_ah(struct ornic_rig *rig, const struct ornic_av *av, u32 *ah)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_AH;
+	req.create_ah.av = *av;
+	req.create_ah.pdn = cpu_to_le32(ORNIC_RIG_PD);
+	status = ornic_rig_cmd(rig, &req, &rsp);
+	*ah = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+static u8 log2_up(u32 n)
+{
+	u8 log = 0;
+
+	while ((1u << log) < n)
+		log++;
+	return log;
+}
+
+static void qp_shape(struct ornic_rig_qp *qp, const struct ornic_rig_qpinit *in,
+		     u32 max_sge, u32 max_inline)
+{
+	u32 data = max_t(u32, max_sge * 16, max_inline);
+	u32 sq_bytes;
+
+	qp->type = in->type;
+	qp->sq_log_depth = in->sq_log_depth ? in->sq_log_depth : 4;
+	qp->rq_log_depth = in->rq_log_depth ? in->rq_log_depth : 4;
+	qp->sq_log_stride = max_t(u8, 6, log2_up(16 + 32 + data));
+	qp->rq_log_stride = max_t(u8, 5, log2_up(16 + max_sge * 16));
+	sq_bytes = ALIGN(1u << (qp->sq_log_depth + qp->sq_log_stride), 4096u);
+	qp->rq_offset = 4096 + sq_bytes;
+	qp->mem_bytes = qp->rq_offset +
+		ALIGN(1u << (qp->rq_log_depth + qp->rq_log_stride), 4096u);
+}
+
+/**
+ * ornic_rig_qp_init - make a QP, in RESET
+ * @rig: the rig
+ * @qp: out; stays where it is until ornic_rig_qp_fini
+ * @init: its shape
+ * @scq: CQ of its sends
+ * @rcq: CQ of its receives
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
+		      const struct ornic_rig_qpinit *init,
+		      struct ornic_rig_cq *scq, struct ornic_rig_cq *rcq)
+{
+	u32 max_sge = init->max_sge ? init->max_sge : 4;
+	u32 max_inline = init->max_inline ? init->max_inline : 64;
+	struct ornic_req_create_qp *c;
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+	u8 *list;
+
+	memset(qp, 0, sizeof(*qp));
+	qp->rig = rig;
+	qp->scq = scq;
+	qp->rcq = rcq;
+	qp_shape(qp, init, max_sge, max_inline);
+	qp->mem = ornic_rig_alloc(rig, qp->mem_bytes);
+	if (!qp->mem)
+		return ORNIC_NO_RESOURCE;
+	memset(&req, 0, sizeof(req));
+	c = &req.create_qp;
+	c->hdr.opcode = ORNIC_CMD_CREATE_QP;
+	describe(rig, &c->mem, qp->mem, qp->mem_bytes / 4096, 0, &list);
+	c->pdn = cpu_to_le32(ORNIC_RIG_PD);
+	c->send_cqn = cpu_to_le32(scq->cqn);
+	c->recv_cqn = cpu_to_le32(rcq->cqn);
+	c->qp_type = init->type;
+	c->flags = init->flags;
+	c->has_sq = 1;
+	c->has_rq = 1;
+	c->sq_log_depth = qp->sq_log_depth;
+	c->sq_log_stride = qp->sq_log_stride;
+	c->rq_log_depth = qp->rq_log_depth;
+	c->rq_log_stride = qp->rq_log_stride;
+	c->sq_max_sge = max_sge;
+	c->rq_max_sge = max_sge;
+	c->max_inline = cpu_to_le16(max_inline);
+	status = ornic_rig_cmd(rig, &req, &rsp);
+	if (status) {
+		ornic_rig_free(rig, qp->mem);
+		return status;
+	}
+	qp->qpn = le32_to_cpu(rsp.hdr.obj);
+	qp->next = rig->qps;
+	rig->qps = qp;
+	ornic_rig_conn_default(&qp->conn, init->type);
+	return ORNIC_OK;
+}
+
+/**
+ * ornic_rig_qp_fini - destroy a QP and free its memory
+ * @qp: the QP
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_qp_fini(struct ornic_rig_qp *qp)
+{
+	struct ornic_rig_qp **p;
+	int status = ornic_rig_destroy_obj(qp->rig, ORNIC_CMD_DESTROY_QP,
+					   qp->qpn);
+
+	if (status)
+		return status;
+	for (p = &qp->rig->qps; *p; p = &(*p)->next) {
+		if (*p == qp) {
+			*p = qp->next;
+			break;
+		}
+	}
+	ornic_rig_free(qp->rig, qp->mem);
+	return ORNIC_OK;
+}
+
+/**
+ * ornic_rig_modify - MODIFY_QP with the attributes of qp->conn
+ * @qp: the QP
+ * @state: new state, for ORNIC_QPM_STATE
+ * @mask: enum ornic_qp_mask
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_modify(struct ornic_rig_qp *qp, u8 state, u32 mask)
+{
+	const struct ornic_rig_conn *c = &qp->conn;
+	struct ornic_req_modify_qp *m;
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	memset(&req, 0, sizeof(req));
+	m = &req.modify_qp;
+	m->hdr.opcode = ORNIC_CMD_MODIFY_QP;
+	m->hdr.obj = cpu_to_le32(qp->qpn);
+	m->hdr.param = c->retry_cnt | c->rnr_retry << ORNIC_MODIFY_RNR_SHIFT;
+	if (mask & ORNIC_QPM_SQD_NOTIFY)
+		m->hdr.param |= ORNIC_MODIFY_SQD_NOTIFY;
+	m->mask = cpu_to_le32(mask);
+	m->rq_psn_rnr = cpu_to_le32(c->rq_psn | (u32)c->min_rnr_timer << 24);
+	m->sq_psn_timeout = cpu_to_le32(c->sq_psn | (u32)c->timeout << 24);
+	m->dest_qpn_mtu = cpu_to_le32(c->dest_qpn | (u32)c->mtu << 24);
+	m->qkey = cpu_to_le32(c->qkey);
+	m->av = c->av;
+	m->state = state;
+	m->access = c->access;
+	m->max_rd_atomic = c->max_rd_atomic;
+	m->max_dest_rd_atomic = c->max_dest_rd_atomic;
+	return ornic_rig_cmd(qp->rig, &req, &rsp);
+}
+
+/* What each transition to a state must carry, IBTA table 92 ("required"). */
+static u32 required_mask(u8 type, u8 state)
+{
+	bool ud = type == ORNIC_QPT_UD;
+	u32 rtr = ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
+		  ORNIC_QPM_RQ_PSN;
+	u32 rts = ORNIC_QPM_SQ_PSN;
+
+	if (type == ORNIC_QPT_RC) {
+		rtr |= ORNIC_QPM_MAX_DEST_RD_ATOMIC | ORNIC_QPM_MIN_RNR_TIMER;
+		rts |= ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
+		       ORNIC_QPM_RNR_RETRY | ORNIC_QPM_MAX_RD_ATOMIC;
+	}
+	switch (state) {
+	case ORNIC_QPS_INIT:
+		return ud ? ORNIC_QPM_QKEY : ORNIC_QPM_ACCESS;
+	case ORNIC_QPS_RTR:
+		return ud ? 0 : rtr;
+	case ORNIC_QPS_RTS:
+		return rts;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * ornic_rig_to - one transition, with what it requires
+ * @qp: the QP
+ * @state: the new state
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_to(struct ornic_rig_qp *qp, u8 state)
+{
+	int status = ornic_rig_modify(qp, state, ORNIC_QPM_STATE |
+				      required_mask(qp->type, state));
+
+	if (!status && state == ORNIC_QPS_RESET) {
+		qp->sq_producer = 0;
+		qp->sq_tail = 0;
+		qp->rq_producer = 0;
+		memset(qp->mem, 0, 4096);
+	}
+	return status;
+}
+
+/**
+ * ornic_rig_query - QUERY_QP
+ * @qp: the QP
+ * @rsp: out
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_query(struct ornic_rig_qp *qp, struct ornic_rsp_query_qp *rsp)
+{
+	union ornic_req req;
+	union ornic_rsp r;
+	int status;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_QUERY_QP;
+	req.hdr.obj = cpu_to_le32(qp->qpn);
+	status = ornic_rig_cmd(qp->rig, &req, &r);
+	*rsp = r.query_qp;
+	return status;
+}
+
+/**
+ * ornic_rig_state - the state of a QP
+ * @qp: the QP
+ *
+ * Return: enum ornic_qp_state.
+ */
+u8 ornic_rig_state(struct ornic_rig_qp *qp)
+{
+	struct ornic_rsp_query_qp rsp;
+
+	return ornic_rig_query(qp, &rsp) ? 0xff : rsp.state & 15;
+}
+
+/**
+ * ornic_rig_sq_psn - next PSN to be sent
+ * @qp: the QP
+ *
+ * Return: the PSN.
+ */
+u32 ornic_rig_sq_psn(struct ornic_rig_qp *qp)
+{
+	struct ornic_rsp_query_qp rsp;
+
+	ornic_rig_query(qp, &rsp);
+	return le32_to_cpu(rsp.sq_psn_timeout) & ORNIC_PSN_MASK;
+}
+
+/**
+ * ornic_rig_rq_psn - next PSN expected
+ * @qp: the QP
+ *
+ * Return: the PSN.
+ */
+u32 ornic_rig_rq_psn(struct ornic_rig_qp *qp)
+{
+	struct ornic_rsp_query_qp rsp;
+
+	ornic_rig_query(qp, &rsp);
+	return le32_to_cpu(rsp.rq_psn_rnr) & ORNIC_PSN_MASK;
+}
+
+/**
+ * ornic_rig_kick - kick a QP
+ * @qp: the QP
+ */
+void ornic_rig_kick(struct ornic_rig_qp *qp)
+{
+	struct ornic_rig *rig = qp->rig;
+	struct ornic_rig_hqp *hqp;
+
+	if (ornic_engine_kick(rig->eng, qp->qpn, rig->budget) != ORNIC_RUN_MORE)
+		return;
+	for (hqp = rig->hqps; hqp; hqp = hqp->next)
+		if (hqp->qpn == qp->qpn)
+			hqp->resched = true;
+}
+
+static void kick_if_wanted(struct ornic_rig_qp *qp, u32 off)
+{
+	struct ornic_wq_record *rec = (struct ornic_wq_record *)(qp->mem + off);
+
+	smp_mb();
+	if (READ_ONCE(rec->kick_wanted))
+		ornic_rig_kick(qp);
+}
+
+static void put_sges(u8 *p, const struct ornic_lsge *sge, u32 nsge)
+{
+	struct ornic_sge *s = (struct ornic_sge *)p;
+	u32 i;
+
+	for (i = 0; i < nsge; i++) {
+		s[i].addr = cpu_to_le64(sge[i].addr);
+		s[i].length = cpu_to_le32(sge[i].length);
+		s[i].lkey = cpu_to_le32(sge[i].lkey);
+	}
+}
+
+static u8 *put_remote(u8 *p, const struct ornic_rig_wr *wr)
+{
+	struct ornic_seg_remote *seg = (struct ornic_seg_remote *)p;
+
+	seg->raddr = cpu_to_le64(wr->raddr);
+	seg->rkey = cpu_to_le32(wr->rkey);
+	seg->reserved = 0;
+	return p + sizeof(*seg);
+}
+
+static u8 *put_segments(u8 *p, const struct ornic_rig_wr *wr, bool ud)
+{
+	if (wr->opcode <= ORNIC_WQE_SEND_IMM) {
+		struct ornic_seg_ud *seg = (struct ornic_seg_ud *)p;
+
+		if (!ud)
+			return p;
+		seg->ah = cpu_to_le32(wr->ah);
+		seg->dest_qpn = cpu_to_le32(wr->dest_qpn);
+		seg->dest_qkey = cpu_to_le32(wr->dest_qkey);
+		return p + sizeof(*seg);
+	}
+	p = put_remote(p, wr);
+	if (wr->opcode == ORNIC_WQE_CAS || wr->opcode == ORNIC_WQE_FAA) {
+		struct ornic_seg_atomic *seg = (struct ornic_seg_atomic *)p;
+
+		seg->swap_add = cpu_to_le64(wr->swap_add);
+		seg->compare = cpu_to_le64(wr->compare);
+		p += sizeof(*seg);
+	}
+	return p;
+}
+
+/**
+ * ornic_rig_post_send - post a send WQE, and kick if the device wants it
+ * @qp: the QP
+ * @wr: the request; more SGEs or inline bytes than the stride has room for
+ *	are the caller's mistake
+ *
+ * Return: 0, or -ENOSPC when the ring is full.
+ */
+int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr)
+{
+	struct ornic_wq_record *rec =
+		(struct ornic_wq_record *)(qp->mem + ORNIC_SQ_RECORD);
+	u32 depth = 1u << qp->sq_log_depth;
+	struct ornic_sq_hdr *hdr;
+	u8 *p;
+
+	if (qp->sq_producer - qp->sq_tail >= depth)
+		return -ENOSPC;
+	p = qp->mem + ORNIC_RING_OFFSET +
+	    ((qp->sq_producer & (depth - 1)) << qp->sq_log_stride);
+	hdr = (struct ornic_sq_hdr *)p;
+	hdr->opcode = wr->opcode;
+	hdr->flags = wr->flags;
+	hdr->payload = cpu_to_le16(wr->flags & ORNIC_WQE_INLINE ?
+				   wr->inline_len : wr->nsge);
+	hdr->imm = wr->imm;
+	hdr->wr_id = cpu_to_le64(wr->wr_id);
+	p = put_segments(p + sizeof(*hdr), wr, qp->type == ORNIC_QPT_UD);
+	if (wr->flags & ORNIC_WQE_INLINE)
+		memcpy(p, wr->inline_data, wr->inline_len);
+	else
+		put_sges(p, wr->sge, wr->nsge);
+	qp->sq_producer++;
+	smp_store_release(&rec->producer, cpu_to_le32(qp->sq_producer));
+	kick_if_wanted(qp, ORNIC_SQ_RECORD);
+	return 0;
+}
+
+/**
+ * ornic_rig_post_recv - post a receive WQE
+ * @qp: the QP
+ * @wr_id: its id
+ * @sge: SGEs
+ * @nsge: how many
+ *
+ * The caller keeps count of the ring.
+ *
+ * Return: 0.
+ */
+int ornic_rig_post_recv(struct ornic_rig_qp *qp, u64 wr_id,
+			const struct ornic_lsge *sge, u32 nsge)
+{
+	struct ornic_wq_record *rec =
+		(struct ornic_wq_record *)(qp->mem + ORNIC_RQ_RECORD);
+	u32 slot = qp->rq_producer & ((1u << qp->rq_log_depth) - 1);
+	u8 *p = qp->mem + qp->rq_offset + (slot << qp->rq_log_stride);
+	struct ornic_rq_hdr *hdr = (struct ornic_rq_hdr *)p;
+
+	memset(hdr, 0, sizeof(*hdr));
+	hdr->wr_id = cpu_to_le64(wr_id);
+	hdr->num_sge = cpu_to_le16(nsge);
+	put_sges(p + sizeof(*hdr), sge, nsge);
+	qp->rq_producer++;
+	smp_store_release(&rec->producer, cpu_to_le32(qp->rq_producer));
+	kick_if_wanted(qp, ORNIC_RQ_RECORD);
+	return 0;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The wire of the rig: frames in and out, ideal links, made-up peers. */
+#include "rig.h"
+
+#define ETH_LEN		14
+#define IPV4_LEN	20
+#define IPV6_LEN	40
+#define UDP_LEN		8
+#define FIRST_PIECE	64
+#define MAX_STEPS	200000
+
+static u16 be16_at(const u8 *p)
+{
+	return (u16)(p[0] << 8 | p[1]);
+}
+
+/* Length of the IP header of @type at @ip, 0 if it is not ours to take. */
+static u32 ip_len(u16 type, const u8 *ip, u32 len)
+{
+	if (type == 0x0800 && len >= IPV4_LEN + UDP_LEN && ip[0] == 0x45 &&
+	    ip[9] == 17 && be16_at(ip + 2) == len)
+		return IPV4_LEN;
+	if (type == 0x86dd && len >= IPV6_LEN + UDP_LEN && ip[0] >> 4 == 6 &&
+	    ip[6] == 17 && be16_at(ip + 4) + IPV6_LEN == len)
+		return IPV6_LEN;
+	return 0;
+}
+
+/**
+ * ornic_rig_parse - what the host's network stack does before the engine
+ * @data: an Ethernet frame
+ * @len: its length
+ * @rx: out: the packet in one piece
+ *
+ * Return: 0, or -EINVAL for a frame that no stack would hand on.
+ */
+int ornic_rig_parse(const void *data, u32 len, struct ornic_rx *rx)
+{
+	const u8 *p = data;
+	u32 at = ETH_LEN, iplen;
+	u16 type;
+
+	memset(rx, 0, sizeof(*rx));
+	rx->vlan = ORNIC_VLAN_NONE;
+	if (len < ETH_LEN + 4)
+		return -EINVAL;
+	type = be16_at(p + 12);
+	memcpy(rx->smac, p + 6, 6);
+	if (type == 0x8100) {
+		rx->vlan = be16_at(p + 14) & 0xfff;
+		rx->sl = p[14] >> 5;
+		type = be16_at(p + 16);
+		at += 4;
+	}
+	iplen = ip_len(type, p + at, len - at);
+	if (!iplen || be16_at(p + at + iplen + 2) != ORNIC_UDP_PORT ||
+	    be16_at(p + at + iplen + 4) != len - at - iplen)
+		return -EINVAL;
+	rx->ip = p + at;
+	rx->ipv6 = type == 0x86dd;
+	at += iplen + UDP_LEN;
+	rx->len = len - at;
+	rx->nsegs = 1;
+	rx->seg[0].ptr = (void *)(p + at);
+	rx->seg[0].len = rx->len;
+	return 0;
+}
+
+static void split(struct ornic_rx *rx, u32 bytes)
+{
+	u8 *p = rx->seg[0].ptr;
+	u32 left = rx->len;
+	u32 n = 0;
+
+	while (left) {
+		u32 piece = n ? bytes : max_t(u32, bytes, FIRST_PIECE);
+
+		if (piece > left || n == ORNIC_RX_SEGS - 1)
+			piece = left;
+		rx->seg[n].ptr = p;
+		rx->seg[n++].len = piece;
+		p += piece;
+		left -= piece;
+	}
+	rx->nsegs = n;
+}
+
+/**
+ * ornic_rig_rx - a frame arrives
+ * @rig: the receiver
+ * @data: the frame
+ * @len: its length
+ */
+void ornic_rig_rx(struct ornic_rig *rig, const void *data, u32 len)
+{
+	struct ornic_rx rx;
+
+	if (ornic_rig_parse(data, len, &rx))
+		return;
+	if (rig->seg_bytes && rx.len)
+		split(&rx, rig->seg_bytes);
+	ornic_engine_rx(rig->eng, &rx);
+}
+
+/**
+ * ornic_rig_decode - look into a frame
+ * @frame: the frame
+ * @rx: out, @pkt points into it
+ * @pkt: out: its headers
+ *
+ * Return: whether it is a RoCE packet with a good ICRC.
+ */
+bool ornic_rig_decode(const struct ornic_rig_frame *frame, struct ornic_rx *rx,
+		      struct ornic_pkt *pkt)
+{
+	return !ornic_rig_parse(frame->data, frame->len, rx) &&
+	       !ornic_pkt_parse(pkt, rx);
+}
+
+/**
+ * ornic_rig_inject - a packet from the peer of @qp, well formed
+ * @qp: the receiver, which may have no peer at all
+ * @info: its headers; @dest_qpn is filled in
+ * @payload: its payload
+ * @len: bytes of it
+ *
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
+		     const void *payload, u32 len)
+{
+	const struct ornic_av *av = &qp->conn.av;
+	struct ornic_rig *rig = qp->rig;
+	struct ornic_tx *tx = &rig->scratch;
+	struct ornic_path path;
+	struct ornic_gid src;
+	struct ornic_av back;
+	u8 *data, *p;
+
+	memset(&path, 0, sizeof(path));
+	ornic_rig_av(&back, rig->index, av->sgid_index);
+	memcpy(src.gid, av->dgid, 16);
+	memcpy(src.smac, av->dmac, 6);
+	src.vlan = av->sgid_index == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
+						      ORNIC_VLAN_NONE;
+	src.valid = true;
+	if (ornic_path_init(&path, &src, &back))
+		return -EINVAL;
+	data = ornic_zalloc(ORNIC_RIG_FRAME_BYTES);
+	if (!data)
+		return -ENOMEM;
+	memset(tx, 0, sizeof(*tx));
+	tx->frag[0].ptr = (void *)payload;
+	tx->frag[0].len = len;
+	tx->nfrags = !!len;
+	tx->payload_len = len;
+	info->dest_qpn = qp->qpn;
+	ornic_tx_build(tx, &path, info);
+	memcpy(data, tx->hdr, tx->hdr_len);
+	p = data + tx->hdr_len;
+	if (len)
+		memcpy(p, payload, len);
+	memcpy(p + len, tx->trailer, tx->trailer_len);
+	ornic_rig_rx(rig, data, tx->hdr_len + len + tx->trailer_len);
+	ornic_free(data);
+	return 0;
+}
+
+/**
+ * ornic_rig_pair_init - two rigs with a wire, or one for both ends
+ * @pair: out
+ * @seed: of their randomness
+ * @loop: one rig
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_rig_pair_init(struct ornic_rig_pair *pair, u64 seed, bool loop)
+{
+	memset(pair, 0, sizeof(*pair));
+	pair->a = ornic_rig_create(seed, 1);
+	if (!pair->a)
+		return -ENOMEM;
+	pair->b = loop ? pair->a : ornic_rig_create(seed + 1, 2);
+	if (!pair->b) {
+		ornic_rig_destroy(pair->a);
+		pair->a = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * ornic_rig_pair_fini - destroy both
+ * @pair: the pair, or zeroes
+ *
+ * Return: pieces of memory that were written beside; 0 is right.
+ */
+u32 ornic_rig_pair_fini(struct ornic_rig_pair *pair)
+{
+	u32 broken = 0;
+
+	if (pair->b != pair->a)
+		broken = ornic_rig_destroy(pair->b);
+	broken += ornic_rig_destroy(pair->a);
+	pair->a = NULL;
+	pair->b = NULL;
+	return broken;
+}
+
+static bool deliver_one(struct ornic_rig_pair *pair, struct ornic_rig *from)
+{
+	struct ornic_rig *to = from == pair->a ? pair->b : pair->a;
+	struct ornic_rig_frame *f = ornic_rig_pull(from);
+	enum ornic_rig_verdict verdict = ORNIC_RIG_PASS;
+	struct ornic_pkt pkt;
+	struct ornic_rx rx;
+
+	if (!f)
+		return false;
+	if (pair->filter && ornic_rig_decode(f, &rx, &pkt))
+		verdict = pair->filter(pair, from, f, &pkt);
+	if (verdict == ORNIC_RIG_PASS)
+		ornic_rig_rx(to, f->data, f->len);
+	ornic_rig_put(from, f);
+	return true;
+}
+
+static bool step(struct ornic_rig_pair *pair)
+{
+	bool any = ornic_rig_run(pair->a);
+
+	any |= deliver_one(pair, pair->a);
+	if (pair->b == pair->a)
+		return any;
+	any |= ornic_rig_run(pair->b);
+	any |= deliver_one(pair, pair->b);
+	return any;
+}
+
+/**
+ * ornic_rig_settle - let both work until neither has anything to do
+ * @pair: the pair; time stands still
+ *
+ * Return: false when they do not come to rest.
+ */
+bool ornic_rig_settle(struct ornic_rig_pair *pair)
+{
+	u32 i;
+
+	for (i = 0; i < MAX_STEPS; i++)
+		if (!step(pair))
+			return true;
+	return false;
+}
+
+static u64 next_deadline(const struct ornic_rig_pair *pair)
+{
+	u64 a = ornic_rig_deadline(pair->a);
+	u64 b = ornic_rig_deadline(pair->b);
+
+	return a && (!b || a < b) ? a : b;
+}
+
+static void set_time(struct ornic_rig_pair *pair, u64 now)
+{
+	if (now <= pair->a->now)
+		return;
+	pair->a->now = now;
+	pair->b->now = now;
+}
+
+/**
+ * ornic_rig_advance - let time pass, timers fire and work be done
+ * @pair: the pair
+ * @ns: how long
+ *
+ * Return: false when they do not come to rest.
+ */
+bool ornic_rig_advance(struct ornic_rig_pair *pair, u64 ns)
+{
+	u64 end = pair->a->now + ns;
+	u32 i;
+
+	for (i = 0; i < MAX_STEPS; i++) {
+		u64 when;
+
+		if (!ornic_rig_settle(pair))
+			return false;
+		when = next_deadline(pair);
+		if (!when || when > end) {
+			set_time(pair, end);
+			return true;
+		}
+		set_time(pair, when);
+		ornic_rig_expire(pair->a);
+		if (pair->b != pair->a)
+			ornic_rig_expire(pair->b);
+	}
+	return false;
+}
+
+/**
+ * ornic_rig_conn_default - attributes that do for most cases
+ * @conn: out
+ * @type: enum ornic_qp_type
+ *
+ * PSNs near the wrap, path MTU 1024, all access, no lack of retries.
+ */
+void ornic_rig_conn_default(struct ornic_rig_conn *conn, u8 type)
+{
+	memset(conn, 0, sizeof(*conn));
+	conn->sq_psn = 0xfffffe;
+	conn->rq_psn = 0xfffffe;
+	conn->qkey = 0x1234;
+	conn->mtu = 3;
+	conn->access = ORNIC_ACCESS_MASK;
+	if (type == ORNIC_QPT_UC)
+		conn->access = ORNIC_ACCESS_LOCAL_WRITE |
+			       ORNIC_ACCESS_REMOTE_WRITE;
+	conn->timeout = 10;
+	conn->retry_cnt = 7;
+	conn->rnr_retry = 7;
+	conn->min_rnr_timer = 1;
+	conn->max_rd_atomic = 4;
+	conn->max_dest_rd_atomic = 4;
+}
+
+static int to_rts(struct ornic_rig_qp *qp)
+{
+	int status = ornic_rig_to(qp, ORNIC_QPS_INIT);
+
+	if (!status)
+		status = ornic_rig_to(qp, ORNIC_QPS_RTR);
+	if (!status)
+		status = ornic_rig_to(qp, ORNIC_QPS_RTS);
+	return status;
+}
+
+/**
+ * ornic_rig_connect - bring two QPs from RESET to RTS, as peers
+ * @a: one; its conn is used, with path and peer filled in
+ * @b: the other; NULL connects @a to QP 0x123 of rig 9, which nobody is
+ * @which: GIDs
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_connect(struct ornic_rig_qp *a, struct ornic_rig_qp *b,
+		      enum ornic_rig_gid which)
+{
+	int status;
+
+	ornic_rig_av(&a->conn.av, b ? b->rig->index : 9, which);
+	a->conn.dest_qpn = b ? b->qpn : 0x123;
+	if (b) {
+		ornic_rig_av(&b->conn.av, a->rig->index, which);
+		b->conn.dest_qpn = a->qpn;
+		a->conn.rq_psn = b->conn.sq_psn;
+		b->conn.rq_psn = a->conn.sq_psn;
+	}
+	status = to_rts(a);
+	if (!status && b && b != a)
+		status = to_rts(b);
+	return status;
+}
