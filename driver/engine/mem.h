@@ -30,9 +30,11 @@ struct ornic_pages {
 
 /**
  * ornic_pages_get - resolve @mem through the host's dma op
- * @max_bytes: refuse lists of more bytes than this
  *
- * Return: 0, -EINVAL (shift, levels or count out of range), -EFAULT (an
+ * Every list page is read once. List pages and the pages that they name start
+ * at multiples of 4 KiB. At most ORNIC_MAX_MR_BYTES in all.
+ *
+ * Return: 0, -EINVAL (shift, levels, count, alignment), -EFAULT (an
  * address that is no DMA memory), -ENOMEM.
  */
 int ornic_pages_get(struct ornic_dev *dev, const struct ornic_mem *mem,

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues, the device's end.
+ *
+ * Invariant: slot i of pass p is written once the host's consumer index says
+ * that it is free, and its phase bit is the last thing that is written. What
+ * the host writes (consumer, arm) is believed only as far as it can hurt
+ * nobody but that host.
+ */
+#include "cq.h"
+
+/* Byte offset of the word that holds the phase bit. */
+#define CQE_LAST_WORD offsetof(struct ornic_cqe, opcode)
+
+/* ---- Rings ------------------------------------------------------------------ */
+
+/**
+ * ornic_ring_init - find the pages of a ring
+ * @ring: to be filled
+ * @pages: memory that holds it, must outlive it
+ * @off: byte at which it starts, a multiple of 4 KiB
+ * @log_depth: log2 of its entries
+ * @log_stride: log2 of the bytes of an entry, at most 12
+ *
+ * Context: may sleep.
+ * Return: 0, -EINVAL when @pages are too short or not aligned to 4 KiB (an
+ * entry must not cross a page, nor a 64-bit word be split), -ENOMEM.
+ */
+int ornic_ring_init(struct ornic_ring *ring, const struct ornic_pages *pages,
+		    u64 off, u32 log_depth, u32 log_stride)
+{
+	u64 bytes = 1ull << (log_depth + log_stride);
+	u64 have = ornic_pages_bytes(pages);
+	u64 run;
+	u32 i, n;
+
+	memset(ring, 0, sizeof(*ring));
+	if (off > have || bytes > have - off)
+		return -EINVAL;
+	n = (u32)DIV_ROUND_UP(bytes, 1u << ORNIC_PAGE_SHIFT);
+	ring->page = ornic_vzalloc(n * sizeof(*ring->page));
+	if (!ring->page)
+		return -ENOMEM;
+	ring->mask = (1u << log_depth) - 1;
+	ring->log_stride = (u8)log_stride;
+	for (i = 0; i < n; i++) {
+		ring->page[i] = ornic_pages_at(pages, off, &run);
+		off += 1u << ORNIC_PAGE_SHIFT;
+		if ((unsigned long)ring->page[i] & 0xfff) {
+			ornic_ring_fini(ring);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ornic_ring_fini - forget the pages of a ring
+ * @ring: set up, or zeroed
+ *
+ * Context: may sleep.
+ */
+void ornic_ring_fini(struct ornic_ring *ring)
+{
+	ornic_vfree(ring->page);
+	ring->page = NULL;
+}
+
+/* ---- Producing ------------------------------------------------------------- */
+
+/* An index beyond what was produced (a hostile host's) counts as full, too. */
+static bool cq_is_full(const struct ornic_cq *cq)
+{
+	u32 consumer = le32_to_cpu(READ_ONCE(cq->record->consumer));
+
+	return cq->producer - consumer > cq->ring.mask;
+}
+
+/* Opcode, status, vendor_err and flags go last, as one 32-bit word. */
+static void write_cqe(struct ornic_cq *cq, const struct ornic_cqe *cqe, u64 now)
+{
+	struct ornic_cqe *slot = ornic_ring_slot(&cq->ring, cq->producer);
+	bool odd_pass = cq->producer & (cq->ring.mask + 1);
+	struct ornic_cqe own = *cqe;
+	__le32 last;
+
+	own.timestamp = cpu_to_le64(now);
+	own.flags &= (u8)~ORNIC_CQE_PHASE;
+	if (!odd_pass)
+		own.flags |= ORNIC_CQE_PHASE;
+	memcpy(&last, (u8 *)&own + CQE_LAST_WORD, sizeof(last));
+	memcpy(slot, &own, CQE_LAST_WORD);
+	/* Pairs with the read barrier after the host's look at the phase. */
+	smp_store_release((__le32 *)((u8 *)slot + CQE_LAST_WORD), last);
+	cq->producer++;
+}
+
+static void fire(struct ornic_ctx *ctx, struct ornic_cq *cq, bool solicited)
+{
+	u32 arm, mode;
+
+	/*
+	 * Pairs with the one between the host's store of arm and its last
+	 * poll: either the host sees this CQE, or we see that it is armed.
+	 */
+	smp_mb();
+	arm = le32_to_cpu(READ_ONCE(cq->record->arm));
+	mode = arm & ORNIC_ARM_MODE_MASK;
+	if (mode == ORNIC_ARM_NONE || arm == cq->fired)
+		return;
+	if (mode != ORNIC_ARM_NEXT && !solicited)
+		return;
+	cq->fired = arm;
+	WRITE_ONCE(cq->record->fired, cpu_to_le32(arm));
+	ornic_stat_inc(ctx->dev, ORNIC_STAT_COMP_EVENTS);
+	ornic_ctx_event(ctx, ORNIC_EVENT_COMP, cq->cqn, cq->vector);
+}
+
+void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
+		   const struct ornic_cqe *cqe, bool solicited)
+{
+	ornic_lock(&cq->lock);
+	if (unlikely(cq->overflow))
+		goto unlock;
+	if (unlikely(cq_is_full(cq))) {
+		cq->overflow = true;
+		ornic_ctx_event(ctx, ORNIC_EVENT_CQ_ERR, cq->cqn, 0);
+		goto unlock;
+	}
+	write_cqe(cq, cqe, ctx->now);
+	ornic_stat_inc(ctx->dev, ORNIC_STAT_CQES);
+	fire(ctx, cq, solicited);
+unlock:
+	ornic_unlock(&cq->lock);
+}
+
+/* ---- Commands --------------------------------------------------------------- */
+
+static int cq_init(struct ornic_dev *dev, struct ornic_cq *cq,
+		   const struct ornic_req_create_cq *req)
+{
+	u64 run;
+	int err;
+
+	if (req->log_depth > ORNIC_LOG_MAX_CQE ||
+	    req->vector >= dev->ops->num_vectors)
+		return -EINVAL;
+	err = ornic_pages_get(dev, &req->mem, &cq->pages);
+	if (err)
+		return err;
+	err = ornic_ring_init(&cq->ring, &cq->pages, ORNIC_RING_OFFSET,
+			      req->log_depth, 6);
+	if (err) {
+		ornic_pages_put(&cq->pages);
+		return err;
+	}
+	cq->record = ornic_pages_at(&cq->pages, 0, &run);
+	cq->vector = req->vector;
+	ornic_lock_init(&cq->lock);
+	return 0;
+}
+
+static void cq_free(struct ornic_cq *cq)
+{
+	ornic_ring_fini(&cq->ring);
+	ornic_pages_put(&cq->pages);
+	ornic_free(cq);
+}
+
+/**
+ * ornic_cq_create - CREATE_CQ
+ * @dev: the device
+ * @req: the command
+ * @cqn: out: its number
+ *
+ * Context: may sleep.
+ * Return: enum ornic_status.
+ */
+int ornic_cq_create(struct ornic_dev *dev,
+		    const struct ornic_req_create_cq *req, u32 *cqn)
+{
+	struct ornic_cq *cq = ornic_zalloc(sizeof(*cq));
+	int index, err;
+
+	if (!cq)
+		return ORNIC_NO_RESOURCE;
+	err = cq_init(dev, cq, req);
+	if (err)
+		goto err_free;
+	index = ornic_table_reserve(&dev->cqs, 0);
+	if (index < 0) {
+		err = index;
+		goto err_free_cq;
+	}
+	cq->cqn = (u32)index;
+	*cqn = cq->cqn;
+	ornic_table_publish(&dev->cqs, cq->cqn, cq);
+	return ORNIC_OK;
+
+err_free_cq:
+	cq_free(cq);
+	return ornic_errno_status(err);
+err_free:
+	ornic_free(cq);
+	return ornic_errno_status(err);
+}
+
+/**
+ * ornic_cq_destroy - DESTROY_CQ
+ * @dev: the device
+ * @cqn: its number
+ *
+ * CREATE_QP takes its reference inside an RCU section, so one that found the
+ * CQ before it was unlinked shows in @users after the wait.
+ *
+ * Context: sleeps (RCU).
+ * Return: enum ornic_status; ORNIC_BUSY while a QP completes to it.
+ */
+int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn)
+{
+	struct ornic_cq *cq = ornic_table_unlink(&dev->cqs, cqn);
+
+	if (!cq)
+		return ORNIC_NOT_FOUND;
+	if (!ornic_atomic_read(&cq->users))
+		ornic_rcu_wait();
+	if (ornic_atomic_read(&cq->users)) {
+		ornic_table_publish(&dev->cqs, cqn, cq);
+		return ORNIC_BUSY;
+	}
+	ornic_table_release(&dev->cqs, cqn);
+	cq_free(cq);
+	return ORNIC_OK;
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory: page lists, keys, and what they map to.
+ *
+ * Invariant: a published key covers bytes that its pages really hold,
+ * iova + length does not wrap, and every offset is computed by subtraction
+ * after a comparison, never by an addition that could wrap.
+ */
+#include "mem.h"
+#include "dev.h"
+
+#define MIN_PAGE_SHIFT ORNIC_PAGE_SHIFT
+#define MAX_PAGE_SHIFT 40
+#define LIST_BYTES ((u64)ORNIC_LIST_ENTRIES * sizeof(__le64))
+#define PAGE_MASK_4K ((1ull << ORNIC_PAGE_SHIFT) - 1)
+
+/* The array of page pointers stays below what one allocation may be. */
+#define MAX_LIST_PAGES ((u32)BIT(27))
+
+/* A piece of at most this, so that lengths and their sums fit 32 bits. */
+#define MAX_PIECE ((u32)BIT(31))
+
+/* ---- Page lists ------------------------------------------------------------ */
+
+static bool mem_in_range(const struct ornic_mem *mem)
+{
+	u64 npages = le32_to_cpu(mem->npages);
+
+	if (mem->page_shift < MIN_PAGE_SHIFT ||
+	    mem->page_shift > MAX_PAGE_SHIFT || mem->levels > 3 || !npages ||
+	    npages > ORNIC_MAX_MR_BYTES >> mem->page_shift)
+		return false;
+	if (!mem->levels)
+		return true;
+	return npages <= MAX_LIST_PAGES && npages <= 1ull << 9 * mem->levels &&
+	       !(le64_to_cpu(mem->addr) & PAGE_MASK_4K);
+}
+
+/* Entries of the list at @addr, @level levels above the pages: each once. */
+static int walk_list(struct ornic_dev *dev, struct ornic_pages *pages, u64 addr,
+		     u32 level, u32 *done)
+{
+	const __le64 *list = dev->ops->dma(dev->host, addr, LIST_BYTES);
+	int err = 0;
+	u64 entry;
+	u32 i;
+
+	if (!list)
+		return -EFAULT;
+	for (i = 0; i < ORNIC_LIST_ENTRIES && *done < pages->npages; i++) {
+		entry = le64_to_cpu(READ_ONCE(list[i]));
+		if (entry & PAGE_MASK_4K)
+			return -EINVAL;
+		if (level > 1) {
+			err = walk_list(dev, pages, entry, level - 1, done);
+			if (err)
+				return err;
+			continue;
+		}
+		pages->page[*done] = dev->ops->dma(dev->host, entry,
+						   1ull << pages->page_shift);
+		if (!pages->page[*done])
+			return -EFAULT;
+		(*done)++;
+	}
+	return 0;
+}
+
+static int get_list(struct ornic_dev *dev, const struct ornic_mem *mem,
+		    struct ornic_pages *pages)
+{
+	u32 done = 0;
+	int err;
+
+	pages->page = ornic_vzalloc(pages->npages * sizeof(*pages->page));
+	if (!pages->page)
+		return -ENOMEM;
+	err = walk_list(dev, pages, le64_to_cpu(mem->addr), mem->levels, &done);
+	if (err)
+		ornic_pages_put(pages);
+	return err;
+}
+
+/* @run_bytes: how much of a run (levels == 0) is going to be used. */
+static int get_pages(struct ornic_dev *dev, const struct ornic_mem *mem,
+		     u64 run_bytes, struct ornic_pages *pages)
+{
+	memset(pages, 0, sizeof(*pages));
+	if (!mem_in_range(mem))
+		return -EINVAL;
+	pages->npages = le32_to_cpu(mem->npages);
+	pages->page_shift = mem->page_shift;
+	if (mem->levels)
+		return get_list(dev, mem, pages);
+	run_bytes = min_t(u64, run_bytes, ornic_pages_bytes(pages));
+	pages->base =
+		dev->ops->dma(dev->host, le64_to_cpu(mem->addr), run_bytes);
+	return pages->base ? 0 : -EFAULT;
+}
+
+int ornic_pages_get(struct ornic_dev *dev, const struct ornic_mem *mem,
+		    struct ornic_pages *pages)
+{
+	return get_pages(dev, mem, U64_MAX, pages);
+}
+
+/**
+ * ornic_pages_put - forget what ornic_pages_get resolved
+ * @pages: resolved, or zeroed
+ *
+ * Context: may sleep.
+ */
+void ornic_pages_put(struct ornic_pages *pages)
+{
+	ornic_vfree(pages->page);
+	memset(pages, 0, sizeof(*pages));
+}
+
+u64 ornic_pages_bytes(const struct ornic_pages *pages)
+{
+	return (u64)pages->npages << pages->page_shift;
+}
+
+/**
+ * ornic_pages_at - pointer to a byte of @pages
+ * @pages: resolved
+ * @off: of the byte, below ornic_pages_bytes()
+ * @run: out: bytes from there to the end of its page (or of the run)
+ *
+ * Context: any.
+ * Return: the pointer.
+ */
+void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run)
+{
+	u64 page_bytes = 1ull << pages->page_shift;
+	u64 in_page = off & (page_bytes - 1);
+
+	if (!pages->page) {
+		*run = ornic_pages_bytes(pages) - off;
+		return pages->base + off;
+	}
+	*run = page_bytes - in_page;
+	return pages->page[off >> pages->page_shift] + in_page;
+}
+
+/* ---- Keys ------------------------------------------------------------------- */
+
+enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
+				      u64 addr, u64 len, u8 access,
+				      struct ornic_mkey **mkey)
+{
+	struct ornic_mkey *m = ornic_table_lookup(&dev->mkeys, key >> 8);
+
+	if (unlikely(!m || m->key != key))
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (unlikely(m->pdn != pdn))
+		return ORNIC_VERR_LKEY_PD;
+	if (unlikely(access & ~m->access))
+		return ORNIC_VERR_LKEY_ACCESS;
+	if (len && unlikely(addr < m->iova || len > m->length ||
+			    addr - m->iova > m->length - len))
+		return ORNIC_VERR_LKEY_RANGE;
+	*mkey = m;
+	return ORNIC_VERR_NONE;
+}
+
+/* IBTA 11.2.8.2: remote writes need the right to write at all. */
+static bool access_is_legal(u8 access)
+{
+	if (access & ~ORNIC_ACCESS_MASK)
+		return false;
+	if (access & (ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC))
+		return access & ORNIC_ACCESS_LOCAL_WRITE;
+	return true;
+}
+
+/* Fill @m from @req; its bytes must lie inside its pages. */
+static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
+		     const struct ornic_req_create_mkey *req)
+{
+	u64 bytes;
+	int err;
+
+	m->iova = le64_to_cpu(req->iova);
+	m->length = le64_to_cpu(req->length);
+	m->pdn = le32_to_cpu(req->pdn);
+	m->access = req->access;
+	if (!m->length || m->length > ORNIC_MAX_MR_BYTES ||
+	    m->iova > U64_MAX - m->length || !access_is_legal(m->access))
+		return -EINVAL;
+	err = get_pages(dev, &req->mem, m->length, &m->pages);
+	if (err)
+		return err;
+	bytes = ornic_pages_bytes(&m->pages);
+	if (m->pages.page)
+		m->off0 = m->iova & ((1ull << m->pages.page_shift) - 1);
+	if (m->length > bytes - m->off0) {
+		ornic_pages_put(&m->pages);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * ornic_mkey_create - CREATE_MKEY
+ * @dev: the device
+ * @req: the command
+ * @key: out: the new key, never 0, hard to guess: 28 random bits
+ *
+ * Context: may sleep.
+ * Return: enum ornic_status.
+ */
+int ornic_mkey_create(struct ornic_dev *dev,
+		      const struct ornic_req_create_mkey *req, u32 *key)
+{
+	struct ornic_mkey *m = ornic_zalloc(sizeof(*m));
+	u32 random = dev->ops->random(dev->host);
+	int index, err;
+
+	if (!m)
+		return ORNIC_NO_RESOURCE;
+	err = mkey_init(dev, m, req);
+	if (err)
+		goto err_free;
+	index = ornic_table_reserve(&dev->mkeys,
+				    (random >> 8) % dev->mkeys.size);
+	if (index < 0) {
+		err = index;
+		goto err_put_pages;
+	}
+	m->key = (u32)index << 8 | (random & 0xff);
+	*key = m->key;
+	ornic_table_publish(&dev->mkeys, (u32)index, m);
+	return ORNIC_OK;
+
+err_put_pages:
+	ornic_pages_put(&m->pages);
+err_free:
+	ornic_free(m);
+	return ornic_errno_status(err);
+}
+
+static bool key_exists(struct ornic_dev *dev, u32 key)
+{
+	struct ornic_mkey *m;
+	bool found;
+
+	ornic_rcu_read_lock();
+	m = ornic_table_lookup(&dev->mkeys, key >> 8);
+	found = m && m->key == key;
+	ornic_rcu_read_unlock();
+	return found;
+}
+
+/**
+ * ornic_mkey_destroy - DESTROY_MKEY
+ * @dev: the device
+ * @key: whole key, index and variant
+ *
+ * When it returns, nobody reads or writes the memory of the key any more.
+ *
+ * Context: sleeps (RCU).
+ * Return: enum ornic_status.
+ */
+int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
+{
+	struct ornic_mkey *m = NULL;
+
+	if (key_exists(dev, key))
+		m = ornic_table_unlink(&dev->mkeys, key >> 8);
+	if (!m)
+		return ORNIC_NOT_FOUND;
+	ornic_rcu_wait();
+	ornic_table_release(&dev->mkeys, key >> 8);
+	ornic_pages_put(&m->pages);
+	ornic_free(m);
+	return ORNIC_OK;
+}
+
+/* ---- Pieces ------------------------------------------------------------------ */
+
+/*
+ * Append @len bytes at @ptr. They belong to an area that starts at @area;
+ * touching pieces become one only inside it, because whoever sends pages
+ * needs each piece to stay within one.
+ */
+static bool add_piece(struct ornic_iov *iov, u8 *area, u8 *ptr, u32 len)
+{
+	struct ornic_frag *last = iov->n ? &iov->frag[iov->n - 1] : NULL;
+
+	if (last && (u8 *)last->ptr + last->len == ptr &&
+	    (u8 *)last->ptr >= area && last->len <= MAX_PIECE - len) {
+		last->len += len;
+	} else {
+		if (iov->n == iov->max)
+			return false;
+		iov->frag[iov->n].ptr = ptr;
+		iov->frag[iov->n].len = len;
+		iov->n++;
+	}
+	iov->bytes += len;
+	return true;
+}
+
+u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
+		      u64 addr, u64 len)
+{
+	u64 off = mkey->off0 + (addr - mkey->iova);
+	const struct ornic_pages *pages = &mkey->pages;
+	u64 page_mask = (1ull << pages->page_shift) - 1;
+	u64 run, done = 0;
+	u8 *ptr, *area;
+	u32 take;
+
+	while (done < len) {
+		ptr = ornic_pages_at(pages, off + done, &run);
+		area = pages->page ? ptr - ((off + done) & page_mask) :
+				     pages->base;
+		take = (u32)min_t(u64, min_t(u64, run, len - done), MAX_PIECE);
+		if (!add_piece(iov, area, ptr, take))
+			break;
+		done += take;
+	}
+	return done;
+}
+
+enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
+					struct ornic_dev *dev, u32 pdn,
+					const struct ornic_lsge *sge, u32 nsge,
+					u64 off, u64 len, u8 access)
+{
+	enum ornic_vendor_err verr;
+	struct ornic_mkey *mkey;
+	u64 take;
+	u32 i;
+
+	for (i = 0; i < nsge && len; i++) {
+		if (off >= sge[i].length) {
+			off -= sge[i].length;
+			continue;
+		}
+		take = min_t(u64, sge[i].length - off, len);
+		/* An address that wraps lies outside of every key. */
+		if (sge[i].addr > U64_MAX - off)
+			return ORNIC_VERR_LKEY_RANGE;
+		verr = ornic_key_check(dev, sge[i].lkey, pdn, sge[i].addr + off,
+				       take, access, &mkey);
+		if (verr != ORNIC_VERR_NONE)
+			return verr;
+		if (ornic_iov_add_key(iov, mkey, sge[i].addr + off, take) <
+		    take)
+			break;
+		len -= take;
+		off = 0;
+	}
+	return ORNIC_VERR_NONE;
+}
+
+/**
+ * ornic_iov_add - append one plain piece of the engine's own memory
+ * @iov: collects it
+ * @ptr: the piece
+ * @len: its bytes; 0 adds nothing
+ *
+ * Context: any.
+ * Return: 0 or -ENOSPC.
+ */
+int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len)
+{
+	if (!len)
+		return 0;
+	return add_piece(iov, ptr, ptr, len) ? 0 : -ENOSPC;
+}
+
+/**
+ * ornic_iov_copy - copy memory to memory; the two may overlap
+ * @dst: where to
+ * @src: where from
+ *
+ * Context: any.
+ * Return: bytes copied: those of the shorter.
+ */
+u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src)
+{
+	u32 d = 0, s = 0, doff = 0, soff = 0, n;
+	u64 done = 0;
+
+	while (d < dst->n && s < src->n) {
+		n = min_t(u32, dst->frag[d].len - doff,
+			  src->frag[s].len - soff);
+		memmove((u8 *)dst->frag[d].ptr + doff,
+			(const u8 *)src->frag[s].ptr + soff, n);
+		done += n;
+		doff += n;
+		soff += n;
+		if (doff == dst->frag[d].len) {
+			doff = 0;
+			d++;
+		}
+		if (soff == src->frag[s].len) {
+			soff = 0;
+			s++;
+		}
+	}
+	return done;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Object tables. A chunk, once there, stays until the end, so a lookup needs
+ * RCU for the object only. An index is in one of three states: free, reserved
+ * (its bit in @used is set) and published (its slot is set, too).
+ */
+#include "table.h"
+
+#define BITS 64u
+
+static bool test_used(const struct ornic_table *t, u32 index)
+{
+	return t->used[index / BITS] >> (index % BITS) & 1;
+}
+
+/* First free index in [@from, @to), or @to. Whole words at a time. */
+static u32 find_free(const struct ornic_table *t, u32 from, u32 to)
+{
+	u64 unused;
+	u32 index;
+
+	while (from < to) {
+		unused = ~t->used[from / BITS] >> (from % BITS);
+		if (unused) {
+			index = from + (u32)__builtin_ctzll(unused);
+			return min_t(u32, index, to);
+		}
+		from = (from / BITS + 1) * BITS;
+	}
+	return to;
+}
+
+/**
+ * ornic_table_init - make an empty table
+ * @t: the table
+ * @log_size: log2 of the number of indices, at most 30
+ * @first: indices below it are never handed out
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first)
+{
+	memset(t, 0, sizeof(*t));
+	ornic_lock_init(&t->lock);
+	t->size = 1u << log_size;
+	t->first = first;
+	t->next = first;
+	t->used = ornic_vzalloc(DIV_ROUND_UP(t->size, BITS) * sizeof(u64));
+	if (!t->used)
+		return -ENOMEM;
+	t->chunk = ornic_vzalloc(DIV_ROUND_UP(t->size, ORNIC_CHUNK) *
+				 sizeof(*t->chunk));
+	if (!t->chunk)
+		goto err_free_used;
+	return 0;
+
+err_free_used:
+	ornic_vfree(t->used);
+	t->used = NULL;
+	return -ENOMEM;
+}
+
+/**
+ * ornic_table_fini - free a table that nobody looks at any more
+ * @t: the table; the objects in it are the caller's. One that ornic_table_init
+ *	refused, or that was zeroed, is fine.
+ *
+ * Context: may sleep.
+ */
+void ornic_table_fini(struct ornic_table *t)
+{
+	u32 i;
+
+	if (!t->chunk)
+		return;
+	for (i = 0; i < DIV_ROUND_UP(t->size, ORNIC_CHUNK); i++)
+		ornic_free(ornic_rcu_locked(t->chunk[i]));
+	ornic_vfree(t->chunk);
+	ornic_vfree(t->used);
+	t->chunk = NULL;
+	t->used = NULL;
+}
+
+/* The chunk of @index; allocated outside of the lock, since that may sleep. */
+static int ensure_chunk(struct ornic_table *t, u32 index)
+{
+	struct ornic_chunk ORNIC_RCU **at =
+		&t->chunk[index >> ORNIC_CHUNK_SHIFT];
+	struct ornic_chunk *fresh;
+	bool there;
+
+	ornic_lock(&t->lock);
+	there = ornic_rcu_locked(*at);
+	ornic_unlock(&t->lock);
+	if (there)
+		return 0;
+
+	fresh = ornic_zalloc(sizeof(*fresh));
+	if (!fresh)
+		return -ENOMEM;
+	ornic_lock(&t->lock);
+	if (!ornic_rcu_locked(*at)) {
+		ornic_rcu_assign(*at, fresh);
+		fresh = NULL;
+	}
+	ornic_unlock(&t->lock);
+	ornic_free(fresh);
+	return 0;
+}
+
+static int take_index(struct ornic_table *t, u32 hint)
+{
+	u32 from = hint, index;
+
+	ornic_lock(&t->lock);
+	if (from < t->first || from >= t->size)
+		from = t->next;
+	index = find_free(t, from, t->size);
+	if (index == t->size) {
+		index = find_free(t, t->first, from);
+		if (index == from)
+			goto err_unlock;
+	}
+	t->used[index / BITS] |= 1ull << (index % BITS);
+	t->next = index + 1 < t->size ? index + 1 : t->first;
+	t->count++;
+	ornic_unlock(&t->lock);
+	return (int)index;
+
+err_unlock:
+	ornic_unlock(&t->lock);
+	return -ENOSPC;
+}
+
+/**
+ * ornic_table_reserve - take a free index
+ * @t: the table
+ * @hint: search upward from here, around the end; 0: from the one after the
+ *	last that was taken, so that a freed one is reused as late as possible
+ *
+ * Nothing is visible yet.
+ *
+ * Context: may sleep.
+ * Return: index, -ENOSPC when full, -ENOMEM.
+ */
+int ornic_table_reserve(struct ornic_table *t, u32 hint)
+{
+	int index = take_index(t, hint);
+	int err;
+
+	if (index < 0)
+		return index;
+	err = ensure_chunk(t, (u32)index);
+	if (err) {
+		ornic_table_release(t, (u32)index);
+		return err;
+	}
+	return index;
+}
+
+static struct ornic_chunk *chunk_of(struct ornic_table *t, u32 index)
+{
+	return ornic_rcu_dereference(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
+}
+
+static struct ornic_chunk *chunk_locked(struct ornic_table *t, u32 index)
+{
+	return ornic_rcu_locked(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
+}
+
+/**
+ * ornic_table_publish - make an object visible to lookups
+ * @t: the table
+ * @index: reserved
+ * @obj: complete; lookups see all that was written to it before
+ *
+ * Context: any but hard interrupts.
+ */
+void ornic_table_publish(struct ornic_table *t, u32 index, void *obj)
+{
+	ornic_lock(&t->lock);
+	ornic_rcu_assign(chunk_locked(t, index)->slot[index % ORNIC_CHUNK],
+			 obj);
+	ornic_unlock(&t->lock);
+}
+
+/**
+ * ornic_table_unlink - take an object out of sight
+ * @t: the table
+ * @index: any; it stays reserved
+ *
+ * Of several callers for one object exactly one gets it. Lookups that began
+ * before may still use it: ornic_rcu_wait() waits for them.
+ *
+ * Context: any but hard interrupts.
+ * Return: what was visible at @index, NULL if nothing.
+ */
+void *ornic_table_unlink(struct ornic_table *t, u32 index)
+{
+	struct ornic_chunk *chunk;
+	void *obj = NULL;
+
+	if (index >= t->size)
+		return NULL;
+	ornic_lock(&t->lock);
+	chunk = chunk_locked(t, index);
+	if (chunk) {
+		obj = ornic_rcu_locked(chunk->slot[index % ORNIC_CHUNK]);
+		ornic_rcu_assign(chunk->slot[index % ORNIC_CHUNK], NULL);
+	}
+	ornic_unlock(&t->lock);
+	return obj;
+}
+
+/**
+ * ornic_table_release - give a reserved index back
+ * @t: the table
+ * @index: reserved, nothing visible there
+ *
+ * Context: any but hard interrupts.
+ */
+void ornic_table_release(struct ornic_table *t, u32 index)
+{
+	ornic_lock(&t->lock);
+	if (test_used(t, index)) {
+		t->used[index / BITS] &= ~(1ull << (index % BITS));
+		t->count--;
+	}
+	ornic_unlock(&t->lock);
+}
+
+/**
+ * ornic_table_lookup - the object at an index
+ * @t: the table
+ * @index: any
+ *
+ * Context: inside an RCU section, whose end is the end of the result.
+ * Return: the object or NULL.
+ */
+void *ornic_table_lookup(struct ornic_table *t, u32 index)
+{
+	struct ornic_chunk *chunk;
+
+	if (unlikely(index >= t->size))
+		return NULL;
+	chunk = chunk_of(t, index);
+	if (unlikely(!chunk))
+		return NULL;
+	return ornic_rcu_dereference(chunk->slot[index % ORNIC_CHUNK]);
+}
+
+/**
+ * ornic_table_next - walk over the objects of a table
+ * @t: the table
+ * @index: in: where to start; out: where the result is
+ *
+ * Context: inside an RCU section, whose end is the end of the result.
+ * Return: the first object at or above @index, NULL at the end.
+ */
+void *ornic_table_next(struct ornic_table *t, u32 *index)
+{
+	u32 i = *index;
+	void *obj;
+
+	while (i < t->size) {
+		if (!chunk_of(t, i)) {
+			i = (i & ~(ORNIC_CHUNK - 1)) + ORNIC_CHUNK;
+			continue;
+		}
+		obj = ornic_table_lookup(t, i);
+		if (obj) {
+			*index = i;
+			return obj;
+		}
+		i++;
+	}
+	*index = t->size;
+	return NULL;
+}
