@@ -26,6 +26,7 @@
 /**
  * struct ornic_dev - the engine's own view of struct ornic_engine
  * @gid_lock: serialises changes of @gid; readers copy under it
+ * @ngids: one past the last valid entry of @gid
  * @mtu: RoCE MTU of the port, bytes
  * @polling: kick_wanted stays clear
  */
@@ -42,6 +43,7 @@ struct ornic_dev {
 	struct ornic_table mkeys;
 	struct ornic_table ahs;
 	ornic_lock_t gid_lock;
+	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];
 };
 
@@ -59,6 +61,32 @@ static inline void ornic_stat_inc(struct ornic_dev *dev, enum ornic_stat stat)
 {
 	ornic_counters_add(&dev->stats, stat, 1);
 }
+
+/* What a command answers for -@err of the functions it is made of. */
+static inline enum ornic_status ornic_errno_status(int err)
+{
+	switch (err) {
+	case 0:
+		return ORNIC_OK;
+	case -ENOMEM:
+		return ORNIC_NO_RESOURCE;
+	case -ENOSPC:
+		return ORNIC_LIMIT;
+	case -EINVAL:
+		return ORNIC_BAD_PARAM;
+	case -EFAULT:
+		return ORNIC_BAD_ADDR;
+	case -ENOENT:
+		return ORNIC_NOT_FOUND;
+	case -EBUSY:
+		return ORNIC_BUSY;
+	default:
+		return ORNIC_FAILED;
+	}
+}
+
+/* Ask the host to run every QP, so that each sets its kick_wanted anew. */
+void ornic_dev_resched_all(struct ornic_dev *dev);
 
 /* Events are delivered without locks, so a call gathers them first. */
 #define ORNIC_CTX_EVENTS	16
@@ -84,7 +112,7 @@ void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
 /* End it: leaves the RCU section and delivers the events. No lock is held. */
 void ornic_ctx_end(struct ornic_ctx *ctx);
 
-/* Gather an event; the same event twice in a row is one. */
+/* Gather an event; one that waits already is not gathered again. */
 void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type, u32 obj,
 		     u8 vector);
 
@@ -93,6 +121,9 @@ static inline bool ornic_ctx_full(const struct ornic_ctx *ctx)
 {
 	return ctx->nevents + ORNIC_CTX_RESERVE > ORNIC_CTX_EVENTS;
 }
+
+/* SET_GID. Return: enum ornic_status. */
+int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req);
 
 /* Is @gid (IPv4 mapped or IPv6) one of the device's own, on @vlan? */
 bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan);

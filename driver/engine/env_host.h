@@ -26,6 +26,8 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 #define __force
+#define __acquires(x)
+#define __releases(x)
 #define U32_MAX		UINT32_MAX
 #define U64_MAX		UINT64_MAX
 #define BIT(n)		(1UL << (n))

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Commands: the firmware of the device. A row of the table for each opcode.
+ *
+ * The request may lie in memory that its sender still writes to, so it is
+ * copied once and only the copy is looked at. Every value is range-checked;
+ * reserved fields are ignored. A command either happens completely or not at
+ * all, and always answers.
+ */
+#include "cq.h"
+#include "dev.h"
+#include "mem.h"
+#include "qp.h"
+
+/* MRs may use any page size from 4 KiB up to the largest MR. */
+#define PAGE_SIZES ((BIT_ULL(41) - 1) & ~(BIT_ULL(ORNIC_PAGE_SHIFT) - 1))
+
+/* ---- The device ------------------------------------------------------------ */
+
+static int query_device(struct ornic_dev *dev, const union ornic_req *req,
+			union ornic_rsp *rsp)
+{
+	struct ornic_rsp_query_device *r = &rsp->query_device;
+
+	(void)req;
+	r->caps = cpu_to_le64(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD |
+			      ORNIC_CAP_ATOMICS);
+	r->page_sizes = cpu_to_le64(PAGE_SIZES);
+	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
+	r->hw_version = ORNIC_HW_VERSION;
+	r->log_max_qp = ORNIC_LOG_MAX_QP;
+	r->log_max_cq = ORNIC_LOG_MAX_CQ;
+	r->log_max_mkey = ORNIC_LOG_MAX_MKEY;
+	r->log_max_ah = ORNIC_LOG_MAX_AH;
+	r->log_max_wqe = ORNIC_LOG_MAX_WQE;
+	r->log_max_cqe = ORNIC_LOG_MAX_CQE;
+	r->max_sge = ORNIC_MAX_SGE;
+	r->max_rd_atomic = ORNIC_MAX_RD_ATOMIC;
+	r->max_dest_rd_atomic = ORNIC_MAX_RD_ATOMIC;
+	r->num_vectors = (u8)min_t(u32, dev->ops->num_vectors, 255);
+	r->max_inline = cpu_to_le16(ORNIC_MAX_INLINE);
+	r->gid_table_len = cpu_to_le16(ORNIC_GID_TABLE_LEN);
+	memcpy(r->mac, dev->mac, sizeof(r->mac));
+	return ORNIC_OK;
+}
+
+static int query_stats(struct ornic_dev *dev, const union ornic_req *req)
+{
+	u32 i, n = le32_to_cpu(req->query_stats.count);
+	__le64 value;
+	u8 *out;
+
+	n = min_t(u32, n, ORNIC_STAT_COUNT);
+	if (!n)
+		return ORNIC_OK;
+	out = dev->ops->dma(dev->host, le64_to_cpu(req->query_stats.addr),
+			    n * sizeof(value));
+	if (!out)
+		return ORNIC_BAD_ADDR;
+	for (i = 0; i < n; i++) {
+		value = cpu_to_le64(ornic_counters_sum(&dev->stats, i));
+		memcpy(out + i * sizeof(value), &value, sizeof(value));
+	}
+	return ORNIC_OK;
+}
+
+static int set_gid(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_gid_set(dev, &req->set_gid);
+}
+
+/* IBTA table 42 has the MTUs: powers of two from 256 to 4096. */
+static int set_port(struct ornic_dev *dev, const union ornic_req *req)
+{
+	u32 mtu = le32_to_cpu(req->set_port.mtu);
+
+	if (mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)) ||
+	    req->set_port.up > 1)
+		return ORNIC_BAD_PARAM;
+	WRITE_ONCE(dev->mtu, mtu);
+	WRITE_ONCE(dev->up, req->set_port.up);
+	return ORNIC_OK;
+}
+
+/* ---- Objects ---------------------------------------------------------------- */
+
+static int answer_created(union ornic_rsp *rsp, int status, u32 obj)
+{
+	if (status == ORNIC_OK)
+		rsp->hdr.obj = cpu_to_le32(obj);
+	return status;
+}
+
+static int create_cq(struct ornic_dev *dev, const union ornic_req *req,
+		     union ornic_rsp *rsp)
+{
+	u32 cqn = 0;
+	int status = ornic_cq_create(dev, &req->create_cq, &cqn);
+
+	return answer_created(rsp, status, cqn);
+}
+
+static int create_qp(struct ornic_dev *dev, const union ornic_req *req,
+		     union ornic_rsp *rsp)
+{
+	u32 qpn = 0;
+	int status = ornic_qp_create(dev, &req->create_qp, &qpn);
+
+	return answer_created(rsp, status, qpn);
+}
+
+static int modify_qp(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_qp_modify(dev, &req->modify_qp);
+}
+
+static int query_qp(struct ornic_dev *dev, const union ornic_req *req,
+		    union ornic_rsp *rsp)
+{
+	return ornic_qp_query(dev, le32_to_cpu(req->hdr.obj), &rsp->query_qp);
+}
+
+static int create_mkey(struct ornic_dev *dev, const union ornic_req *req,
+		       union ornic_rsp *rsp)
+{
+	u32 key = 0;
+	int status = ornic_mkey_create(dev, &req->create_mkey, &key);
+
+	return answer_created(rsp, status, key);
+}
+
+static int create_ah(struct ornic_dev *dev, const union ornic_req *req,
+		     union ornic_rsp *rsp)
+{
+	u32 ah = 0;
+	int status = ornic_ah_create(dev, &req->create_ah, &ah);
+
+	return answer_created(rsp, status, ah);
+}
+
+/* ---- Dispatch ---------------------------------------------------------------- */
+
+/* One of the three: with an answer, without one, or with a number alone. */
+static const struct ornic_cmd_row {
+	u8 opcode;
+	int (*answer)(struct ornic_dev *dev, const union ornic_req *req,
+		      union ornic_rsp *rsp);
+	int (*change)(struct ornic_dev *dev, const union ornic_req *req);
+	int (*destroy)(struct ornic_dev *dev, u32 obj);
+} commands[] = {
+	{ ORNIC_CMD_QUERY_DEVICE, .answer = query_device },
+	{ ORNIC_CMD_QUERY_STATS, .change = query_stats },
+	{ ORNIC_CMD_SET_GID, .change = set_gid },
+	{ ORNIC_CMD_SET_PORT, .change = set_port },
+	{ ORNIC_CMD_CREATE_CQ, .answer = create_cq },
+	{ ORNIC_CMD_DESTROY_CQ, .destroy = ornic_cq_destroy },
+	{ ORNIC_CMD_CREATE_QP, .answer = create_qp },
+	{ ORNIC_CMD_DESTROY_QP, .destroy = ornic_qp_destroy },
+	{ ORNIC_CMD_MODIFY_QP, .change = modify_qp },
+	{ ORNIC_CMD_QUERY_QP, .answer = query_qp },
+	{ ORNIC_CMD_CREATE_MKEY, .answer = create_mkey },
+	{ ORNIC_CMD_DESTROY_MKEY, .destroy = ornic_mkey_destroy },
+	{ ORNIC_CMD_CREATE_AH, .answer = create_ah },
+	{ ORNIC_CMD_DESTROY_AH, .destroy = ornic_ah_destroy },
+};
+
+static int execute(struct ornic_dev *dev, const union ornic_req *req,
+		   union ornic_rsp *rsp)
+{
+	const struct ornic_cmd_row *row;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		row = &commands[i];
+		if (row->opcode != req->hdr.opcode)
+			continue;
+		if (row->answer)
+			return row->answer(dev, req, rsp);
+		if (row->change)
+			return row->change(dev, req);
+		return row->destroy(dev, le32_to_cpu(req->hdr.obj));
+	}
+	return ORNIC_BAD_OPCODE;
+}
+
+/**
+ * ornic_engine_cmd - execute one command
+ * @eng: the device
+ * @req: the request; read once, so it may be shared memory
+ * @rsp: the response, always filled; zero but for what the command answers
+ *
+ * Context: may sleep.
+ */
+void ornic_engine_cmd(struct ornic_engine *eng, const union ornic_req *req,
+		      union ornic_rsp *rsp)
+{
+	union ornic_req own = *req;
+	int status;
+
+	memset(rsp, 0, sizeof(*rsp));
+	rsp->hdr.obj = own.hdr.obj;
+	status = execute(&eng->dev, &own, rsp);
+	/* Last: a handler that fills the whole response may clear the head. */
+	rsp->hdr.opcode = own.hdr.opcode;
+	rsp->hdr.id = own.hdr.id;
+	rsp->hdr.status = (u8)(status < 0 ? ornic_errno_status(status) :
+					    (enum ornic_status)status);
+}

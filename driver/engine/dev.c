@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The device itself: birth and death, GID table, statistics, and the frame of
+ * a call into the engine (struct ornic_ctx).
+ *
+ * Invariant: whatever is looked up inside a call stays until ornic_ctx_end,
+ * and events leave the engine only there, when no lock is held.
+ */
+#include "cq.h"
+#include "dev.h"
+#include "mem.h"
+#include "qp.h"
+
+/* One copy of the sizes and offsets for the engine. */
+#include <rdma/ornic-layout.h>
+
+#define MIN_ROCE_MTU 256
+
+/* ---- Birth and death ------------------------------------------------------- */
+
+/* QPN 0 and 1 are special on the wire (IBTA 3.5.3): QPNs start above them. */
+static int tables_init(struct ornic_dev *dev)
+{
+	if (ornic_table_init(&dev->qps, ORNIC_LOG_MAX_QP, 16) ||
+	    ornic_table_init(&dev->cqs, ORNIC_LOG_MAX_CQ, 1) ||
+	    ornic_table_init(&dev->mkeys, ORNIC_LOG_MAX_MKEY, 1) ||
+	    ornic_table_init(&dev->ahs, ORNIC_LOG_MAX_AH, 1))
+		return -ENOMEM;
+	return 0;
+}
+
+static void tables_fini(struct ornic_dev *dev)
+{
+	ornic_table_fini(&dev->ahs);
+	ornic_table_fini(&dev->mkeys);
+	ornic_table_fini(&dev->cqs);
+	ornic_table_fini(&dev->qps);
+}
+
+/**
+ * ornic_engine_create - make a device without any objects, its port down
+ * @ops: the host's functions, must outlive the device
+ * @host: passed to each of them
+ * @mac: Ethernet address of the port
+ *
+ * Context: may sleep.
+ * Return: the device, NULL when out of memory.
+ */
+struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
+					 void *host, const u8 mac[6])
+{
+	struct ornic_engine *eng = ornic_zalloc(sizeof(*eng));
+	struct ornic_dev *dev;
+
+	if (!eng)
+		return NULL;
+	dev = &eng->dev;
+	dev->ops = ops;
+	dev->host = host;
+	dev->mtu = MIN_ROCE_MTU;
+	memcpy(dev->mac, mac, sizeof(dev->mac));
+	ornic_lock_init(&dev->gid_lock);
+	if (ornic_counters_alloc(&dev->stats, ORNIC_STAT_COUNT))
+		goto err_free;
+	if (tables_init(dev))
+		goto err_free_tables;
+	return eng;
+
+err_free_tables:
+	tables_fini(dev);
+	ornic_counters_free(&dev->stats);
+err_free:
+	ornic_free(eng);
+	return NULL;
+}
+
+/* Number of the first object at or above @from, or the table's size. */
+static u32 first_object(struct ornic_table *t, u32 from)
+{
+	ornic_rcu_read_lock();
+	ornic_table_next(t, &from);
+	ornic_rcu_read_unlock();
+	return from;
+}
+
+static void destroy_keys(struct ornic_dev *dev)
+{
+	struct ornic_mkey *m;
+	u32 i, key;
+
+	for (i = first_object(&dev->mkeys, 0); i < dev->mkeys.size;
+	     i = first_object(&dev->mkeys, i + 1)) {
+		ornic_rcu_read_lock();
+		m = ornic_table_lookup(&dev->mkeys, i);
+		key = m ? m->key : 0;
+		ornic_rcu_read_unlock();
+		ornic_mkey_destroy(dev, key);
+	}
+}
+
+static void destroy_all(struct ornic_dev *dev, struct ornic_table *t,
+			int (*destroy)(struct ornic_dev *dev, u32 number))
+{
+	u32 i;
+
+	for (i = first_object(t, 0); i < t->size; i = first_object(t, i + 1))
+		destroy(dev, i);
+}
+
+/**
+ * ornic_engine_destroy - the end of a device
+ * @eng: the device; no call into it is under way or comes later
+ *
+ * Objects that its host left behind go with it.
+ *
+ * Context: sleeps.
+ */
+void ornic_engine_destroy(struct ornic_engine *eng)
+{
+	struct ornic_dev *dev = &eng->dev;
+
+	destroy_all(dev, &dev->qps, ornic_qp_destroy);
+	destroy_all(dev, &dev->cqs, ornic_cq_destroy);
+	destroy_all(dev, &dev->ahs, ornic_ah_destroy);
+	destroy_keys(dev);
+	tables_fini(dev);
+	ornic_counters_free(&dev->stats);
+	ornic_free(eng);
+}
+
+/* ---- One call into the engine ---------------------------------------------- */
+
+/**
+ * ornic_ctx_begin - begin a call
+ * @ctx: on the caller's stack
+ * @dev: the device
+ * @budget: bytes of work that the call may do
+ *
+ * Context: enters an RCU section.
+ */
+void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
+	__acquires(RCU)
+{
+	ctx->dev = dev;
+	ctx->now = dev->ops->now(dev->host);
+	ctx->budget = budget;
+	ctx->nevents = 0;
+	ornic_rcu_read_lock();
+}
+
+/**
+ * ornic_ctx_end - end a call and deliver what it gathered
+ * @ctx: the call
+ *
+ * Context: leaves the RCU section. No lock is held.
+ */
+void ornic_ctx_end(struct ornic_ctx *ctx) __releases(RCU)
+{
+	const struct ornic_dev *dev = ctx->dev;
+	u32 i;
+
+	ornic_rcu_read_unlock();
+	for (i = 0; i < ctx->nevents; i++)
+		dev->ops->event(dev->host, &ctx->event[i]);
+}
+
+/**
+ * ornic_ctx_event - gather an event
+ * @ctx: the call
+ * @type: what happened
+ * @obj: number of the object it happened to
+ * @vector: completion vector of a CQ, else 0
+ *
+ * An event that waits already stands for this one, too: it is delivered after
+ * both. Callers keep room free (ornic_ctx_full), so the table never overflows.
+ *
+ * Context: any lock may be held.
+ */
+void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type, u32 obj,
+		     u8 vector)
+{
+	struct ornic_eqe eqe = {
+		.obj = cpu_to_le32(obj),
+		.type = (u8)type,
+		.vector = vector,
+	};
+	u32 i;
+
+	for (i = ctx->nevents; i-- > 0;) {
+		if (!memcmp(&ctx->event[i], &eqe, sizeof(eqe)))
+			return;
+	}
+	if (ctx->nevents < ORNIC_CTX_EVENTS)
+		ctx->event[ctx->nevents++] = eqe;
+	else
+		ornic_pr_debug("event %u of object %u is lost\n", type, obj);
+}
+
+/* ---- Poll mode -------------------------------------------------------------- */
+
+void ornic_dev_resched_all(struct ornic_dev *dev)
+{
+	struct ornic_qp *qp;
+	u32 i;
+
+	ornic_rcu_read_lock();
+	for (i = 0; (qp = ornic_table_next(&dev->qps, &i)); i++)
+		dev->ops->resched(dev->host, qp->host_qp);
+	ornic_rcu_read_unlock();
+}
+
+/**
+ * ornic_engine_set_polling - a poll thread starts or stops to look at the SQs
+ * @eng: the device
+ * @polling: it starts, before its first ornic_engine_poll(); or it stops, after
+ *	its last
+ *
+ * Every QP is run once, so that the end of the run leaves kick_wanted as it
+ * must be now. What was posted between the last poll and that run is found by
+ * the look at the producer that follows each write of kick_wanted.
+ *
+ * Context: any but hard interrupts.
+ */
+void ornic_engine_set_polling(struct ornic_engine *eng, bool polling)
+{
+	WRITE_ONCE(eng->dev.polling, polling);
+	/* Pairs with the one between kick_wanted and producer in a run. */
+	smp_mb();
+	ornic_dev_resched_all(&eng->dev);
+}
+
+/* ---- Statistics -------------------------------------------------------------- */
+
+/**
+ * ornic_engine_stat - one counter, summed over all CPUs
+ * @eng: the device
+ * @stat: which
+ *
+ * Context: any.
+ * Return: its value, 0 for a counter that does not exist.
+ */
+u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat)
+{
+	if ((u32)stat >= ORNIC_STAT_COUNT)
+		return 0;
+	return ornic_counters_sum(&eng->dev.stats, stat);
+}
+
+/* ---- The GID table ----------------------------------------------------------- */
+
+static bool gid_is_set(const struct ornic_gid *entry, const u8 *gid, u16 vlan)
+{
+	return entry->valid && entry->vlan == vlan &&
+	       !memcmp(entry->gid, gid, sizeof(entry->gid));
+}
+
+/* Index of @gid on @vlan, dev->ngids if there is none. */
+static u32 gid_find(struct ornic_dev *dev, const u8 *gid, u16 vlan)
+{
+	u32 i;
+
+	ornic_lock_held(&dev->gid_lock);
+	for (i = 0; i < dev->ngids; i++) {
+		if (gid_is_set(&dev->gid[i], gid, vlan))
+			break;
+	}
+	return i;
+}
+
+static bool gid_is_legal(const struct ornic_req_set_gid *req)
+{
+	static const u8 zero[16];
+	u32 vlan = le16_to_cpu(req->vlan);
+
+	return memcmp(req->gid, zero, sizeof(zero)) && !(req->smac[0] & 1) &&
+	       (vlan < 4095 || vlan == ORNIC_VLAN_NONE);
+}
+
+/**
+ * ornic_gid_set - SET_GID
+ * @dev: the device
+ * @req: the command
+ *
+ * Paths that were made before keep the addresses that they have.
+ *
+ * Context: may sleep.
+ * Return: enum ornic_status.
+ */
+int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req)
+{
+	u32 index = le32_to_cpu(req->hdr.obj);
+	struct ornic_gid entry = { 0 };
+
+	if (index >= ORNIC_GID_TABLE_LEN || req->valid > 1 ||
+	    (req->valid && !gid_is_legal(req)))
+		return ORNIC_BAD_PARAM;
+	if (req->valid) {
+		memcpy(entry.gid, req->gid, sizeof(entry.gid));
+		memcpy(entry.smac, req->smac, sizeof(entry.smac));
+		entry.vlan = le16_to_cpu(req->vlan);
+		entry.valid = true;
+	}
+	ornic_lock(&dev->gid_lock);
+	dev->gid[index] = entry;
+	if (index >= dev->ngids)
+		dev->ngids = index + 1;
+	while (dev->ngids && !dev->gid[dev->ngids - 1].valid)
+		dev->ngids--;
+	ornic_unlock(&dev->gid_lock);
+	return ORNIC_OK;
+}
+
+/**
+ * ornic_gid_is_local - is this an address of the device itself?
+ * @dev: the device
+ * @gid: IPv6, or IPv4 mapped
+ * @vlan: VLAN id or ORNIC_VLAN_NONE
+ *
+ * Context: any but hard interrupts.
+ * Return: whether it is in the GID table.
+ */
+bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan)
+{
+	bool found;
+
+	ornic_lock(&dev->gid_lock);
+	found = gid_find(dev, gid, vlan) < dev->ngids;
+	ornic_unlock(&dev->gid_lock);
+	return found;
+}
+
+/**
+ * ornic_gid_index - index of an address in the GID table, for CQEs
+ * @dev: the device
+ * @gid: IPv6, or IPv4 mapped
+ * @vlan: VLAN id or ORNIC_VLAN_NONE
+ *
+ * Context: any but hard interrupts.
+ * Return: the index, 0 if it is not there.
+ */
+u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan)
+{
+	u32 index;
+
+	ornic_lock(&dev->gid_lock);
+	index = gid_find(dev, gid, vlan);
+	if (index == dev->ngids)
+		index = 0;
+	ornic_unlock(&dev->gid_lock);
+	return (u8)index;
+}
+
+/**
+ * ornic_gid_read - copy an entry of the GID table
+ * @dev: the device
+ * @index: any
+ * @gid: out: the entry; valid = false if empty or out of range
+ *
+ * Context: any but hard interrupts.
+ */
+void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid)
+{
+	if (index >= ORNIC_GID_TABLE_LEN) {
+		memset(gid, 0, sizeof(*gid));
+		return;
+	}
+	ornic_lock(&dev->gid_lock);
+	*gid = dev->gid[index];
+	ornic_unlock(&dev->gid_lock);
+}
+
+/**
+ * ornic_path_resolve - the path along an address vector
+ * @dev: the device
+ * @path: to be filled
+ * @av: where to, and from which entry of the GID table
+ *
+ * Context: any but hard interrupts.
+ * Return: 0, or -EINVAL when @av is not sound (see ornic_path_init).
+ */
+int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
+		       const struct ornic_av *av)
+{
+	struct ornic_gid src;
+	int err;
+
+	ornic_gid_read(dev, av->sgid_index, &src);
+	err = ornic_path_init(path, &src, av);
+	if (err)
+		return err;
+	path->loop = ornic_gid_is_local(dev, av->dgid, src.vlan);
+	return 0;
+}
