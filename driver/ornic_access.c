@@ -32,8 +32,8 @@ static int supported(u32 flags, u8 *access)
  */
 int ornic_mr_access(u32 flags, u8 *access)
 {
-	const u32 remote_change =
-		ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC;
+	const u32 remote_change = ORNIC_ACCESS_REMOTE_WRITE |
+				  ORNIC_ACCESS_REMOTE_ATOMIC;
 
 	if ((flags & remote_change) && !(flags & ORNIC_ACCESS_LOCAL_WRITE))
 		return -EINVAL;

@@ -13,8 +13,8 @@
 #include "ornic_pd.h"
 #include "ornic_udata.h"
 
-#define MAX_SL		7
-#define MAX_FLOW_LABEL	0xfffff
+#define MAX_SL 7
+#define MAX_FLOW_LABEL 0xfffff
 
 static int check_ah_attr(struct ib_device *ibdev,
 			 const struct rdma_ah_attr *attr)

@@ -14,13 +14,14 @@
 #include "ornic_ring.h"
 
 /* Larger values of a device would not be portable or not fit our types. */
-#define LOG_MAX_OBJECTS		24
-#define LOG_MAX_RING		20
+#define LOG_MAX_OBJECTS 24
+#define LOG_MAX_RING 20
 
 /* Returns -errno of the bus, if the device did not answer, or of @rsp. */
 static int cmd_exec(struct ornic_dev *dev, union ornic_req *req,
 		    union ornic_rsp *rsp, bool *answered)
 {
+	struct ib_device *ibdev = &dev->ibdev;
 	u16 id = atomic_inc_return(&dev->cmd_id);
 	int ret;
 
@@ -30,15 +31,13 @@ static int cmd_exec(struct ornic_dev *dev, union ornic_req *req,
 
 	ret = dev->bus->ops->cmd(dev->bus, req, rsp);
 	if (ret) {
-		ibdev_err_ratelimited(&dev->ibdev,
-				      "command %#x for object %#x not answered: %d\n",
-				      req->hdr.opcode, le32_to_cpu(req->hdr.obj),
-				      ret);
+		ibdev_err_ratelimited(ibdev, "command %#x of %#x failed: %d\n",
+				      req->hdr.opcode,
+				      le32_to_cpu(req->hdr.obj), ret);
 		return ret;
 	}
 	if (rsp->hdr.opcode != req->hdr.opcode || rsp->hdr.id != req->hdr.id) {
-		ibdev_err_ratelimited(&dev->ibdev,
-				      "command %#x id %u answered as %#x id %u\n",
+		ibdev_err_ratelimited(ibdev, "command %#x id %u is %#x id %u\n",
 				      req->hdr.opcode, id, rsp->hdr.opcode,
 				      le16_to_cpu(rsp->hdr.id));
 		return -EIO;
@@ -47,7 +46,7 @@ static int cmd_exec(struct ornic_dev *dev, union ornic_req *req,
 	*answered = true;
 	ret = ornic_status_to_errno(rsp->hdr.status);
 	if (ret)
-		ibdev_dbg(&dev->ibdev, "command %#x for object %#x: status %u\n",
+		ibdev_dbg(ibdev, "command %#x of %#x: status %u\n",
 			  req->hdr.opcode, le32_to_cpu(req->hdr.obj),
 			  rsp->hdr.status);
 	return ret;
@@ -109,10 +108,10 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       rsp->log_max_mkey <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_ah <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_wqe <= LOG_MAX_RING &&
-	       rsp->log_max_cqe <= LOG_MAX_RING + 2 &&
-	       rsp->max_sge && rsp->max_sge <= ORNIC_MAX_SGE &&
-	       le16_to_cpu(rsp->max_inline) <= ORNIC_MAX_INLINE &&
-	       gids && gids <= ORNIC_GID_TABLE_LEN && rsp->num_vectors &&
+	       rsp->log_max_cqe <= LOG_MAX_RING + 2 && rsp->max_sge &&
+	       rsp->max_sge <= ORNIC_MAX_SGE &&
+	       le16_to_cpu(rsp->max_inline) <= ORNIC_MAX_INLINE && gids &&
+	       gids <= ORNIC_GID_TABLE_LEN && rsp->num_vectors &&
 	       le64_to_cpu(rsp->page_sizes) & BIT(ORNIC_PAGE_SHIFT) &&
 	       is_valid_ether_addr(rsp->mac);
 }

@@ -73,8 +73,7 @@ static int put_response(struct ornic_cq *cq, struct ib_udata *udata)
 static int bring_up(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
 		    struct ib_udata *udata)
 {
-	struct ornic_ucontext *context = rdma_udata_to_drv_context(
-		udata, struct ornic_ucontext, ibctx);
+	struct ornic_ucontext *context = ornic_udata_context(udata);
 	int ret;
 
 	ret = ornic_queue_init(&cq->queue, &context->ibctx, size);

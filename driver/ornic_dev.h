@@ -9,8 +9,8 @@
 
 #include "ornic_bus.h"
 
-#define ORNIC_PORT		1
-#define ORNIC_MAX_PD		(1 << 20)
+#define ORNIC_PORT 1
+#define ORNIC_MAX_PD 0x100000
 
 /**
  * struct ornic_caps - what the device can do, from QUERY_DEVICE

@@ -6,10 +6,10 @@
 #include "ornic_udata.h"
 
 /* Not registered with the IEEE; the value that says so. */
-#define VENDOR_ID	0xffffff
+#define VENDOR_ID 0xffffff
 /* 4.096 us * 2^n from a packet to its ACK, a scheduler tick included. */
-#define ACK_DELAY	15
-#define NS_CLOCK_KHZ	1000000
+#define ACK_DELAY 15
+#define NS_CLOCK_KHZ 1000000
 
 static void fill_objects(const struct ornic_caps *caps,
 			 struct ib_device_attr *attr)
@@ -62,10 +62,9 @@ int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->hw_ver = dev->caps.hw_version;
 	attr->vendor_id = VENDOR_ID;
 	attr->sys_image_guid = ibdev->node_guid;
-	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
-				 IB_DEVICE_PORT_ACTIVE_EVENT |
-				 IB_DEVICE_SYS_IMAGE_GUID |
-				 IB_DEVICE_RC_RNR_NAK_GEN;
+	attr->device_cap_flags =
+		IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT |
+		IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_RC_RNR_NAK_GEN;
 	if (dev->bus->allow_user_unreg)
 		attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->local_ca_ack_delay = ACK_DELAY;

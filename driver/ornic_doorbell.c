@@ -82,8 +82,9 @@ void ornic_kick_set_free(struct ornic_kick_set *set)
  */
 int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn)
 {
-	return xa_err(xa_store(&set->qpns, qpn, xa_mk_value(1),
-			       GFP_KERNEL_ACCOUNT));
+	void *yes = xa_mk_value(1);
+
+	return xa_err(xa_store(&set->qpns, qpn, yes, GFP_KERNEL_ACCOUNT));
 }
 
 /**
@@ -158,8 +159,8 @@ static void doorbell_destroy(struct ib_uobject *uobj,
 	rcu_assign_pointer(doorbell->set, NULL);
 }
 
-static int UVERBS_HANDLER(ORNIC_METHOD_DOORBELL_ALLOC)(
-	struct uverbs_attr_bundle *attrs)
+static int
+UVERBS_HANDLER(ORNIC_METHOD_DOORBELL_ALLOC)(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, ORNIC_ATTR_DOORBELL_ALLOC_HANDLE);
@@ -173,6 +174,7 @@ static int UVERBS_HANDLER(ORNIC_METHOD_DOORBELL_ALLOC)(
 	return 0;
 }
 
+/* clang-format off */
 DECLARE_UVERBS_NAMED_METHOD(
 	ORNIC_METHOD_DOORBELL_ALLOC,
 	UVERBS_ATTR_FD(ORNIC_ATTR_DOORBELL_ALLOC_HANDLE,
@@ -188,6 +190,7 @@ DECLARE_UVERBS_NAMED_OBJECT(
 			     "[ornic_doorbell]",
 			     O_WRONLY),
 	&UVERBS_METHOD(ORNIC_METHOD_DOORBELL_ALLOC));
+/* clang-format on */
 
 const struct uapi_definition ornic_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(ORNIC_OBJECT_DOORBELL),

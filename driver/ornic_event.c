@@ -146,7 +146,8 @@ static void device_failed(struct ornic_dev *dev)
 
 	if (!ib_device_try_get(&dev->ibdev))
 		return;
-	ibdev_err_ratelimited(&dev->ibdev, "the device reports a fatal error\n");
+	ibdev_err_ratelimited(&dev->ibdev,
+			      "the device reports a fatal error\n");
 	ib_dispatch_event(&event);
 	ib_device_put(&dev->ibdev);
 }

@@ -16,8 +16,7 @@
  * Frames leave through the netdev of the bus. If that is a VLAN device it
  * does its tagging itself.
  */
-static int read_l2(const struct ornic_dev *dev,
-		   const struct ib_gid_attr *attr,
+static int read_l2(const struct ornic_dev *dev, const struct ib_gid_attr *attr,
 		   struct ornic_set_gid_params *params)
 {
 	int ret;

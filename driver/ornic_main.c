@@ -60,6 +60,8 @@ static void dealloc_driver(struct ib_device *ibdev)
 	mutex_unlock(&lifetime_lock);
 }
 
+/* clang-format off */
+
 static const struct ib_device_ops ornic_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_UNKNOWN,
@@ -105,6 +107,8 @@ static const struct ib_device_ops ornic_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, ornic_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, ornic_ucontext, ibctx),
 };
+
+/* clang-format on */
 
 static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
 {

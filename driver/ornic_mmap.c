@@ -138,10 +138,8 @@ int ornic_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 
 	rdma = rdma_user_mmap_entry_get(context, vma);
 	if (!rdma) {
-		ibdev_dbg(context->device,
-			  "mmap: no entry of pgoff %#lx, %lu bytes, flags %#lx\n",
-			  vma->vm_pgoff, vma->vm_end - vma->vm_start,
-			  vma->vm_flags);
+		ibdev_dbg(context->device, "mmap: pgoff %#lx, %lu bytes\n",
+			  vma->vm_pgoff, vma->vm_end - vma->vm_start);
 		return -EINVAL;
 	}
 

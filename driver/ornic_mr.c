@@ -49,8 +49,8 @@ static int build_list(struct ornic_dev *dev, struct ornic_mr *mr, u64 iova,
 	u64 i = 0;
 	int ret;
 
-	page_size = ib_umem_find_best_pgsz(mr->umem, dev->caps.page_sizes,
-					   iova);
+	page_size =
+		ib_umem_find_best_pgsz(mr->umem, dev->caps.page_sizes, iova);
 	if (!page_size) {
 		ibdev_dbg(&dev->ibdev, "MR: no page size of %#llx fits\n",
 			  dev->caps.page_sizes);

@@ -5,12 +5,12 @@
  */
 #include "ornic_pack.h"
 
-#define PSN_MASK	0xffffffu
-#define HIGH_SHIFT	24
-#define FIVE_BITS	0x1fu
-#define THREE_BITS	0x7u
-#define STATE_MASK	0xfu
-#define STATE_BITS	4
+#define PSN_MASK 0xffffffu
+#define HIGH_SHIFT 24
+#define FIVE_BITS 0x1fu
+#define THREE_BITS 0x7u
+#define STATE_MASK 0xfu
+#define STATE_BITS 4
 
 static const int status_errno[] = {
 	[ORNIC_OK] = 0,
@@ -34,7 +34,7 @@ static const int status_errno[] = {
  */
 int ornic_status_to_errno(u8 status)
 {
-	if (status >= sizeof(status_errno) / sizeof(status_errno[0]))
+	if (status >= ARRAY_SIZE(status_errno))
 		return -EIO;
 	return status_errno[status];
 }
@@ -91,12 +91,12 @@ void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 		(params->rnr_retry & THREE_BITS) << ORNIC_MODIFY_RNR_SHIFT |
 		(params->sqd_notify ? ORNIC_MODIFY_SQD_NOTIFY : 0);
 	req->mask = cpu_to_le32(params->mask);
-	req->rq_psn_rnr = pack_word(params->rq_psn,
-				    params->min_rnr_timer & FIVE_BITS);
-	req->sq_psn_timeout = pack_word(params->sq_psn,
-					params->timeout & FIVE_BITS);
-	req->dest_qpn_mtu = pack_word(params->dest_qpn,
-				      params->path_mtu & THREE_BITS);
+	req->rq_psn_rnr =
+		pack_word(params->rq_psn, params->min_rnr_timer & FIVE_BITS);
+	req->sq_psn_timeout =
+		pack_word(params->sq_psn, params->timeout & FIVE_BITS);
+	req->dest_qpn_mtu =
+		pack_word(params->dest_qpn, params->path_mtu & THREE_BITS);
 	req->qkey = cpu_to_le32(params->qkey);
 	ornic_pack_av(&params->path, &req->av);
 	req->state = (params->state & STATE_MASK) |

@@ -11,7 +11,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-hw.h>
 
-#define LIST_BYTES	(ORNIC_LIST_ENTRIES * sizeof(__le64))
+#define LIST_BYTES (ORNIC_LIST_ENTRIES * sizeof(__le64))
 
 static_assert(LIST_BYTES <= PAGE_SIZE);
 
@@ -53,8 +53,8 @@ static int alloc_page_of_list(struct ib_device *ibdev,
  * Context: process, may sleep.
  * Return: 0; -EINVAL for a number that no tree can hold; -ENOMEM.
  */
-int ornic_page_list_alloc(struct ib_device *ibdev,
-			  struct ornic_page_list *list, u64 npages)
+int ornic_page_list_alloc(struct ib_device *ibdev, struct ornic_page_list *list,
+			  u64 npages)
 {
 	u32 i;
 	int ret;
@@ -104,8 +104,7 @@ void ornic_page_list_finish(struct ib_device *ibdev,
  *
  * Context: process.
  */
-void ornic_page_list_free(struct ib_device *ibdev,
-			  struct ornic_page_list *list)
+void ornic_page_list_free(struct ib_device *ibdev, struct ornic_page_list *list)
 {
 	if (list->pages)
 		free_pages_upto(ibdev, list, list->shape.total);

@@ -18,8 +18,8 @@ struct ornic_page_list {
 	struct ornic_tree_shape shape;
 };
 
-int ornic_page_list_alloc(struct ib_device *ibdev,
-			  struct ornic_page_list *list, u64 npages);
+int ornic_page_list_alloc(struct ib_device *ibdev, struct ornic_page_list *list,
+			  u64 npages);
 void ornic_page_list_finish(struct ib_device *ibdev,
 			    struct ornic_page_list *list);
 void ornic_page_list_free(struct ib_device *ibdev,

@@ -64,8 +64,7 @@ void ornic_tree_set(struct ornic_tree_page *pages, u64 index, u64 dma)
  */
 u64 ornic_tree_get(const struct ornic_tree_page *pages, u64 index)
 {
-	const struct ornic_tree_page *leaf =
-		&pages[index / ORNIC_LIST_ENTRIES];
+	const struct ornic_tree_page *leaf = &pages[index / ORNIC_LIST_ENTRIES];
 
 	return le64_to_cpu(leaf->entries[index % ORNIC_LIST_ENTRIES]);
 }

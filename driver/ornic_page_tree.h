@@ -4,7 +4,7 @@
 
 #include "ornic_pure.h"
 
-#define ORNIC_TREE_MAX_LEVELS	3
+#define ORNIC_TREE_MAX_LEVELS 3
 
 /**
  * struct ornic_tree_page - one 4 KiB list page of a page tree

@@ -16,8 +16,8 @@
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 
-#define MAX_MSG_BYTES	0x80000000u
-#define DEFAULT_PKEY	0xffff
+#define MAX_MSG_BYTES 0x80000000u
+#define DEFAULT_PKEY 0xffff
 
 /* 0 if not even the smallest RoCE MTU fits. */
 static enum ib_mtu active_mtu(const struct net_device *netdev)

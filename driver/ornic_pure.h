@@ -10,6 +10,7 @@
 
 #ifdef __KERNEL__
 
+#include <linux/array_size.h>
 #include <linux/errno.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -30,13 +31,17 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#endif
+
 #ifndef cpu_to_le64
-#define cpu_to_le16(v)	htole16(v)
-#define cpu_to_le32(v)	htole32(v)
-#define cpu_to_le64(v)	htole64(v)
-#define le16_to_cpu(v)	le16toh(v)
-#define le32_to_cpu(v)	le32toh(v)
-#define le64_to_cpu(v)	le64toh(v)
+#define cpu_to_le16(v) htole16(v)
+#define cpu_to_le32(v) htole32(v)
+#define cpu_to_le64(v) htole64(v)
+#define le16_to_cpu(v) le16toh(v)
+#define le32_to_cpu(v) le32toh(v)
+#define le64_to_cpu(v) le64toh(v)
 #endif
 
 #endif

@@ -40,8 +40,7 @@ static int check_init_attr(struct ornic_dev *dev,
 	}
 	if (init->create_flags || init->srq || init->rwq_ind_tbl) {
 		ibdev_dbg(&dev->ibdev, "QP: flags %#x, SRQ %d, RWQ %d\n",
-			  init->create_flags, !!init->srq,
-			  !!init->rwq_ind_tbl);
+			  init->create_flags, !!init->srq, !!init->rwq_ind_tbl);
 		return -EOPNOTSUPP;
 	}
 	if (!init->send_cq || !init->recv_cq) {
@@ -72,11 +71,12 @@ static int init_rings(struct ornic_dev *dev, struct ornic_qp *qp,
 	ret = ornic_qp_rings_init(&qp->rings, &caps,
 				  qp->ibqp.qp_type == IB_QPT_RC, &limits);
 	if (ret) {
-		ibdev_dbg(&dev->ibdev,
-			  "QP: WRs %u/%u of %u, SGEs %u/%u of %u, inline %u of %u\n",
+		ibdev_dbg(&dev->ibdev, "QP: WRs %u, %u of at most %u\n",
 			  cap->max_send_wr, cap->max_recv_wr,
-			  1u << limits.log_max_wqe, cap->max_send_sge,
-			  cap->max_recv_sge, limits.max_sge,
+			  1u << limits.log_max_wqe);
+		ibdev_dbg(&dev->ibdev,
+			  "QP: SGEs %u, %u of %u, inline %u of %u\n",
+			  cap->max_send_sge, cap->max_recv_sge, limits.max_sge,
 			  cap->max_inline_data, limits.max_inline);
 		return ret;
 	}
@@ -166,8 +166,7 @@ err_del_kicks:
 static int bring_up(struct ornic_dev *dev, struct ornic_qp *qp,
 		    const struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
-	struct ornic_ucontext *context = rdma_udata_to_drv_context(
-		udata, struct ornic_ucontext, ibctx);
+	struct ornic_ucontext *context = ornic_udata_context(udata);
 	int ret;
 
 	qp->kicks = context->kicks;

@@ -26,7 +26,7 @@ struct ornic_sink;
  */
 struct ornic_qp {
 	struct ib_qp ibqp;
-	struct mutex lock;
+	struct mutex lock; /* modify and query */
 	enum ib_qp_state state;
 	u32 dest_qpn;
 	struct ornic_qp_rings rings;

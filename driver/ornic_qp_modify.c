@@ -15,10 +15,11 @@
 #include "ornic_qp.h"
 #include "ornic_udata.h"
 
-#define MAX_RETRY	7	/* 3 bits */
-#define MAX_CODE	31	/* 5 bits: timeout, RNR timer */
-#define MAX_QPN		0xffffff
+#define MAX_RETRY 7 /* 3 bits */
+#define MAX_CODE 31 /* 5 bits: timeout, RNR timer */
+#define MAX_QPN 0xffffff
 
+/* clang-format off */
 #define SUPPORTED_MASK							\
 	(IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY |	\
 	 IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY | \
@@ -26,6 +27,7 @@
 	 IB_QP_RNR_RETRY | IB_QP_RQ_PSN | IB_QP_MAX_QP_RD_ATOMIC |	\
 	 IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | \
 	 IB_QP_DEST_QPN)
+/* clang-format on */
 
 /* Attributes that go to the device, and the largest value of small ones. */
 static const struct mask_map {
@@ -61,8 +63,8 @@ static u32 device_mask(u32 mask)
 	return out;
 }
 
-static int check_range(struct ornic_qp *qp, int mask, int bit,
-		       const char *name, u32 value, u32 min, u32 max)
+static int check_range(struct ornic_qp *qp, int mask, int bit, const char *name,
+		       u32 value, u32 min, u32 max)
 {
 	if (!(mask & bit) || (value >= min && value <= max))
 		return 0;
@@ -227,8 +229,7 @@ int ornic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return ret;
 }
 
-static void fill_attr(struct ornic_qp *qp,
-		      const struct ornic_qp_params *params,
+static void fill_attr(struct ornic_qp *qp, const struct ornic_qp_params *params,
 		      struct ib_qp_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));

@@ -28,8 +28,8 @@ static void put_pages_upto(struct ornic_queue_mem *mem, u32 count)
 /* Takes what the page allocator has at hand, without reclaim. */
 static bool alloc_run(struct ornic_queue_mem *mem)
 {
-	gfp_t gfp = (GFP_KERNEL_ACCOUNT & ~__GFP_DIRECT_RECLAIM) |
-		    __GFP_ZERO | __GFP_NOWARN;
+	gfp_t gfp = (GFP_KERNEL_ACCOUNT & ~__GFP_DIRECT_RECLAIM) | __GFP_ZERO |
+		    __GFP_NOWARN;
 	size_t size = (size_t)mem->npages << PAGE_SHIFT;
 	void *va;
 	u32 i;
@@ -112,8 +112,7 @@ err_unmap:
  * Context: process, may sleep.
  * Return: the memory; ERR_PTR(-ENOMEM).
  */
-struct ornic_queue_mem *ornic_queue_mem_alloc(struct ib_device *ibdev,
-					      u64 size)
+struct ornic_queue_mem *ornic_queue_mem_alloc(struct ib_device *ibdev, u64 size)
 {
 	struct ornic_queue_mem *mem;
 	int ret = -ENOMEM;
@@ -123,8 +122,8 @@ struct ornic_queue_mem *ornic_queue_mem_alloc(struct ib_device *ibdev,
 	if (!mem)
 		return ERR_PTR(-ENOMEM);
 	mem->npages = PAGE_ALIGN(size) >> PAGE_SHIFT;
-	mem->pages = kvcalloc(mem->npages, sizeof(*mem->pages),
-			      GFP_KERNEL_ACCOUNT);
+	mem->pages =
+		kvcalloc(mem->npages, sizeof(*mem->pages), GFP_KERNEL_ACCOUNT);
 	if (!mem->pages)
 		goto err_free_mem;
 
@@ -176,8 +175,7 @@ void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
  *
  * Context: process.
  */
-void ornic_queue_mem_unmap(struct ib_device *ibdev,
-			   struct ornic_queue_mem *mem)
+void ornic_queue_mem_unmap(struct ib_device *ibdev, struct ornic_queue_mem *mem)
 {
 	if (mem->list.pages)
 		unmap_list_upto(ibdev, mem, mem->npages);

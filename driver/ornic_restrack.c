@@ -71,11 +71,11 @@ int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "send_cqn", to_ornic_cq(ibqp->send_cq)->cqn },
 		{ "recv_cqn", to_ornic_cq(ibqp->recv_cq)->cqn },
 		{ "sq_depth", qp->caps.max_send_wr },
-		{ "sq_stride", qp->caps.max_send_wr ?
-				       1u << qp->rings.sq.log_stride : 0 },
+		{ "sq_stride",
+		  qp->caps.max_send_wr ? 1u << qp->rings.sq.log_stride : 0 },
 		{ "rq_depth", qp->caps.max_recv_wr },
-		{ "rq_stride", qp->caps.max_recv_wr ?
-				       1u << qp->rings.rq.log_stride : 0 },
+		{ "rq_stride",
+		  qp->caps.max_recv_wr ? 1u << qp->rings.rq.log_stride : 0 },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));

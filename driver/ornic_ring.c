@@ -10,13 +10,13 @@
 
 #include <rdma/ornic-hw.h>
 
-#define SQ_MIN_LOG_STRIDE	6
-#define RQ_MIN_LOG_STRIDE	5
-#define HDR_BYTES		sizeof(struct ornic_sq_hdr)
-#define SEG_BYTES		sizeof(struct ornic_seg_remote)
-#define ATOMIC_BYTES		sizeof(struct ornic_seg_atomic)
-#define SGE_BYTES		sizeof(struct ornic_sge)
-#define PAGE_BYTES		(1u << ORNIC_PAGE_SHIFT)
+#define SQ_MIN_LOG_STRIDE 6
+#define RQ_MIN_LOG_STRIDE 5
+#define HDR_BYTES sizeof(struct ornic_sq_hdr)
+#define SEG_BYTES sizeof(struct ornic_seg_remote)
+#define ATOMIC_BYTES sizeof(struct ornic_seg_atomic)
+#define SGE_BYTES sizeof(struct ornic_sge)
+#define PAGE_BYTES 4096u
 
 static u8 log2_up(u32 value)
 {
@@ -82,8 +82,8 @@ static void init_sq(struct ornic_ring *sq, struct ornic_ring_caps *caps,
 	sq->log_depth = log2_up(caps->send_wr);
 	sq->log_stride = max_of(log2_up(need), SQ_MIN_LOG_STRIDE);
 	stride = 1u << sq->log_stride;
-	sq->max_sge = min_of((stride - before_sges) / SGE_BYTES,
-			     limits->max_sge);
+	sq->max_sge =
+		min_of((stride - before_sges) / SGE_BYTES, limits->max_sge);
 	sq->max_inline = min_of(stride - before_inline, limits->max_inline);
 
 	caps->send_wr = 1u << sq->log_depth;
@@ -107,8 +107,7 @@ static void init_rq(struct ornic_ring *rq, struct ornic_ring_caps *caps,
 	rq->log_depth = log2_up(caps->recv_wr);
 	rq->log_stride = max_of(log2_up(need), RQ_MIN_LOG_STRIDE);
 	stride = 1u << rq->log_stride;
-	rq->max_sge = min_of((stride - HDR_BYTES) / SGE_BYTES,
-			     limits->max_sge);
+	rq->max_sge = min_of((stride - HDR_BYTES) / SGE_BYTES, limits->max_sge);
 
 	caps->recv_wr = 1u << rq->log_depth;
 	caps->recv_sge = rq->max_sge;

@@ -51,8 +51,7 @@ static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
  * Context: process, may sleep.
  * Return: the statistics, or NULL without memory.
  */
-struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev,
-					     u32 port)
+struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev, u32 port)
 {
 	return rdma_alloc_hw_stats_struct(stat_descs, ORNIC_STAT_COUNT,
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);

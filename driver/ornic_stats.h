@@ -4,8 +4,7 @@
 
 #include <rdma/ib_verbs.h>
 
-struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev,
-					     u32 port);
+struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev, u32 port);
 int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		    u32 port, int index);
 

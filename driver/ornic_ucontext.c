@@ -51,8 +51,8 @@ int ornic_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 		return -ENOMEM;
 
 	if (dev->bus->kick_mode == ORNIC_KICK_PAGE) {
-		octx->page = ornic_mmap_add_doorbell(context,
-						     dev->bus->kick_pfn);
+		octx->page =
+			ornic_mmap_add_doorbell(context, dev->bus->kick_pfn);
 		if (IS_ERR(octx->page)) {
 			ret = PTR_ERR(octx->page);
 			goto err_free_kicks;

@@ -3,6 +3,7 @@
 #define ORNIC_UCONTEXT_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
 struct ornic_kick_set;
 struct ornic_mmap_entry;
@@ -23,6 +24,12 @@ static inline struct ornic_ucontext *
 to_ornic_ucontext(struct ib_ucontext *context)
 {
 	return container_of(context, struct ornic_ucontext, ibctx);
+}
+
+/* The context that calls a verb; @udata is not NULL. */
+static inline struct ornic_ucontext *ornic_udata_context(struct ib_udata *udata)
+{
+	return rdma_udata_to_drv_context(udata, struct ornic_ucontext, ibctx);
 }
 
 int ornic_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata);
