@@ -86,7 +86,7 @@ nice make -s -j"$jobs" bzImage modules >>"$log" 2>&1 </dev/null || {
 	tail -n 20 "$log" >&2
 	die "build failed"
 }
-make -s INSTALL_MOD_PATH="$dir/modules" DEPMOD=true modules_install \
+PATH=$PATH:/usr/sbin:/sbin make -s INSTALL_MOD_PATH="$dir/modules" modules_install \
 	>>"$log" 2>&1 </dev/null || die "modules_install failed"
 cp arch/x86/boot/bzImage "$dir/bzImage"
 make -s kernelrelease >"$dir/release" 2>>"$log"

@@ -57,7 +57,7 @@ power_off()
 {
 	exec 3>&-
 	sync
-	echo o >/proc/sysrq-trigger
+	echo b >/proc/sysrq-trigger
 	while :; do read -r -t 60 <>/dev/zero || :; done
 }
 

@@ -121,7 +121,6 @@ topology()
 {
 	local srv_ns=srv cli_ns=cli srv_type=$DEV cli_type=$DEV
 
-	family=${2:-4}
 	case $1 in
 	loop) srv_ns='' cli_ns='' ;;
 	rxe-server) need_ornic; srv_ns='' srv_type=rxe ;;
@@ -139,13 +138,9 @@ topology()
 		type=$cli_type add_link cli0 veth-cli "${cli_prefix[@]}"
 	fi
 	type=$srv_type add_link srv0 veth-srv "${srv_prefix[@]}"
-	srv_dev=srv0 cli_dev=cli0 srv_ip=10.0.0.1 cli_ip=10.0.0.2
-	[ "$family" = 4 ] || { srv_ip=fd00::1 cli_ip=fd00::2; }
-	[ "$1" != loop ] || { cli_dev=srv0 cli_ip=$srv_ip; }
-	wait_until 5 gid_index "$srv_dev" "$srv_ip"
-	wait_until 5 gid_index "$cli_dev" "$cli_ip"
-	srv_gid=$(gid_index "$srv_dev" "$srv_ip")
-	cli_gid=$(gid_index "$cli_dev" "$cli_ip")
+	srv_dev=srv0 cli_dev=cli0
+	[ "$1" != loop ] || cli_dev=srv0
+	family_of_both "${2:-4}"
 	[ "$1" = loop ] || wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"
 }
 
@@ -189,6 +184,13 @@ pingpong()
 		"$program -d $cli_dev -g $cli_gid $* $srv_ip"
 }
 
+# verify [OPTIONS] [GROUP|TEST...]: ornic_verify from the client to the server
+verify()
+{
+	/ornic/build/programs/ornic_verify --client "$cli_dev:$cli_gid" \
+		--server "$srv_dev:$srv_gid" "$@"
+}
+
 # stat DEVICE NAME: one hardware counter
 stat()
 {
@@ -204,4 +206,51 @@ no_objects()
 res = json.load(sys.stdin)[0]
 sys.exit(any(res.get(k, 0) for k in ("cm_id", "mr", "ctx", "srq")) or
 	 res.get("qp", 0) > 1)'
+}
+
+# family_of_both FAMILY: use the addresses and GIDs of that family from now on
+family_of_both()
+{
+	family=$1
+	case $1 in
+	4) srv_ip=10.0.0.1 cli_ip=10.0.0.2 ;;
+	6) srv_ip=fd00::1 cli_ip=fd00::2 ;;
+	esac
+	[ "$srv_dev" != "$cli_dev" ] || cli_ip=$srv_ip
+	wait_until 5 gid_index "$srv_dev" "$srv_ip"
+	wait_until 5 gid_index "$cli_dev" "$cli_ip"
+	srv_gid=$(gid_index "$srv_dev" "$srv_ip")
+	cli_gid=$(gid_index "$cli_dev" "$cli_ip")
+}
+
+# perftest_matrix: every program and transport, and what changes the data path
+perftest_matrix()
+{
+	local op kind n
+
+	n=$(times 1000)
+	for kind in bw lat; do
+		for op in write send read atomic; do
+			perftest "ib_${op}_$kind" -n "$n"
+		done
+		for op in write send; do
+			perftest "ib_${op}_$kind" -c UC -n "$n"
+		done
+		perftest "ib_send_$kind" -c UD -n "$n"
+		for op in write send read; do
+			perftest "ib_${op}_$kind" -a -n "$(times 50)"
+		done
+	done
+	perftest ib_write_bw -q 16 -n "$n"
+	perftest ib_send_bw -q 16 -n "$n"
+	perftest ib_read_bw -q 16 -n "$n"
+	perftest ib_write_bw -b -n "$n"
+	perftest ib_send_bw -b -n "$n"
+	perftest ib_send_bw -e -n "$n"
+	perftest ib_send_lat -e -n "$n"
+	perftest ib_write_bw -e -n "$n"
+	perftest ib_write_bw -I 64 -s 64 -n "$n"
+	perftest ib_write_lat -I 64 -s 64 -n "$n"
+	perftest ib_send_lat -I 64 -s 64 -n "$n"
+	perftest ib_write_bw -D "$(times 5)"
 }

@@ -1,1 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Programs that cases run in the guest, over plain libibverbs.
+
+programs: $(BUILD)/programs/ornic_verify
+
+verify_sources := $(wildcard qemu-tests/programs/verify/*.cpp)
+verify_headers := $(wildcard qemu-tests/programs/verify/*.hpp)
+verify_objects := $(verify_sources:qemu-tests/programs/%.cpp=$(BUILD)/programs/%.o)
+
+$(BUILD)/programs/%.o: qemu-tests/programs/%.cpp $(verify_headers)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -c $< -o $@
+
+$(BUILD)/programs/ornic_verify: $(verify_objects)
+	$(CXX) $^ -libverbs -o $@

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will run every perftest program from ornic to rxe, over IPv6: write,
+# send, read, atomic in bandwidth and latency, RC, UC and UD where perftest has
+# them, and the options that change the data path.
+
+limit=240
+
+run()
+{
+	topology rxe-server 6
+	perftest_matrix
+}

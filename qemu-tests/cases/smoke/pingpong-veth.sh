@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will run the verbs examples between two namespaces over veth,
+# polling and by events, over IPv4 and IPv6.
+
+run()
+{
+	local program
+
+	topology veth
+	for program in ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong; do
+		pingpong "$program" -n "$(times 1000)"
+		pingpong "$program" -e -n "$(times 1000)"
+	done
+	family_of_both 6
+	for program in ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong; do
+		pingpong "$program" -e -n "$(times 1000)"
+	done
+}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will check bytes, completions, errors and refusals of all verbs
+# on one device, over RoCEv2 on IPv6.
+
+limit=120
+
+run()
+{
+	topology loop 6
+	verify
+}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will check bytes, completions, errors and refusals of all verbs
+# from ornic to rxe, over RoCEv2 on IPv6.
+
+limit=120
+
+run()
+{
+	topology rxe-server 6
+	verify
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#pragma once
+
+#include <span>
+
+#include "verbs.hpp"
+
+/* The two ports of a run: requests go from the client's to the server's. */
+struct ports {
+	port &client;
+	port &server;
+};
+
+struct test {
+	const char *name;
+	void (*run)(const ports &);
+};
+
+extern const std::span<const test> transfer_tests;
+extern const std::span<const test> order_tests;
+extern const std::span<const test> datagram_tests;
+extern const std::span<const test> error_tests;
+extern const std::span<const test> argument_tests;

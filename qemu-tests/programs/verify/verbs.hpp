@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Verbs objects with owners. An endpoint is one QP with its CQs and one
+ * registered buffer; a pair is two endpoints that are connected to each other
+ * without any out-of-band exchange, since both live in this process.
+ */
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report.hpp"
+
+template <auto destroy> struct destroyer {
+	void operator()(auto *object) const { destroy(object); }
+};
+
+template <typename T, auto destroy>
+using owned = std::unique_ptr<T, destroyer<destroy>>;
+
+using context_ptr = owned<ibv_context, ibv_close_device>;
+using pd_ptr = owned<ibv_pd, ibv_dealloc_pd>;
+using mr_ptr = owned<ibv_mr, ibv_dereg_mr>;
+using channel_ptr = owned<ibv_comp_channel, ibv_destroy_comp_channel>;
+using cq_ptr = owned<ibv_cq, ibv_destroy_cq>;
+using qp_ptr = owned<ibv_qp, ibv_destroy_qp>;
+using ah_ptr = owned<ibv_ah, ibv_destroy_ah>;
+
+constexpr int all_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+/* How long anything may take, in ms; stretched by $SCALE on slow kernels. */
+int patience_ms();
+
+/* One port of one device, with one of its GIDs. */
+struct port {
+	port(const std::string &device, int gid_index);
+
+	std::string name;
+	context_ptr context;
+	pd_ptr pd;
+	int gid_index;
+	ibv_gid gid;
+	ibv_port_attr attr;
+	ibv_device_attr limits;
+
+	[[nodiscard]] bool is_ipv4() const;
+	[[nodiscard]] bool is_rxe() const;
+};
+
+/* A page-aligned buffer of its own mapping. */
+class memory {
+public:
+	explicit memory(size_t size);
+	~memory();
+	memory(const memory &) = delete;
+	memory &operator=(const memory &) = delete;
+
+	[[nodiscard]] std::span<std::byte> bytes() const
+	{
+		return { base_, size_ };
+	}
+
+private:
+	std::byte *base_;
+	size_t size_;
+};
+
+struct options {
+	ibv_qp_type type = IBV_QPT_RC;
+	ibv_mtu mtu = IBV_MTU_1024;
+	uint32_t depth = 64;
+	uint32_t sges = 4;
+	uint32_t inline_size = 0;
+	bool sq_sig_all = false;
+	int access = all_access; /* of QP and MR */
+	int qp_access = -1; /* of the QP, where it differs */
+	uint8_t timeout = 14;
+	uint8_t retry = 7;
+	uint8_t rnr_retry = 7;
+	uint8_t min_rnr_timer = 1;
+	uint8_t rd_atomic = 4;
+	size_t buffer = 2 << 20;
+	bool channel = false;
+};
+
+constexpr uint32_t ud_qkey = 0x11111111;
+
+class endpoint {
+public:
+	endpoint(port &p, const options &o);
+
+	port &on;
+	options opt;
+	memory buffer;
+	mr_ptr mr;
+	channel_ptr channel;
+	cq_ptr send_cq, recv_cq;
+	ibv_qp_cap cap;
+	qp_ptr qp;
+	uint32_t psn;
+
+	[[nodiscard]] std::span<std::byte> at(size_t offset, size_t size) const
+	{
+		return buffer.bytes().subspan(offset, size);
+	}
+	[[nodiscard]] uint64_t address(size_t offset) const
+	{
+		return reinterpret_cast<uint64_t>(buffer.bytes().data()) +
+		       offset;
+	}
+	[[nodiscard]] ibv_sge sge(size_t offset, size_t size) const;
+
+	void to_init();
+	void to_rtr(const endpoint &peer);
+	void to_rts();
+	void to_error();
+	[[nodiscard]] ibv_qp_state state() const;
+	void wait_state(ibv_qp_state want) const;
+
+	void post_recv(uint64_t id, std::vector<ibv_sge> list);
+	void post_recv(uint64_t id, size_t offset, size_t size);
+	void post(ibv_send_wr wr, std::vector<ibv_sge> list);
+	int try_post(ibv_send_wr wr, std::vector<ibv_sge> list);
+
+	[[nodiscard]] ibv_wc wait_send() { return wait(send_cq.get()); }
+	[[nodiscard]] ibv_wc wait_recv() { return wait(recv_cq.get()); }
+	[[nodiscard]] ibv_wc sent(uint64_t id);
+	[[nodiscard]] ibv_wc received(uint64_t id);
+	void nothing_more();
+
+	static ibv_wc wait(ibv_cq *cq);
+};
+
+/* The client is the one that requests. */
+struct pair {
+	pair(port &client_port, port &server_port, const options &o = {});
+
+	endpoint client;
+	endpoint server;
+};
+
+/* A work request with defaults: signalled, its id the caller's. */
+ibv_send_wr request(ibv_wr_opcode opcode, uint64_t id,
+		    unsigned int flags = IBV_SEND_SIGNALED);
+ibv_send_wr rdma(ibv_wr_opcode opcode, uint64_t id, const endpoint &peer,
+		 size_t offset, unsigned int flags = IBV_SEND_SIGNALED);
+ibv_send_wr atomic(ibv_wr_opcode opcode, uint64_t id, const endpoint &peer,
+		   size_t offset, uint64_t compare_add, uint64_t swap = 0);
+
+/* Bytes that depend on the seed and on the place, and their check. */
+void fill(std::span<std::byte> bytes, uint32_t seed);
+void check_fill(std::span<const std::byte> bytes, uint32_t seed,
+		const std::string &what);
+void clear(std::span<std::byte> bytes);
+void check_clear(std::span<const std::byte> bytes, const std::string &what);
+
+void check_wc(const ibv_wc &wc, ibv_wc_status status, const std::string &what);
+size_t mtu_bytes(ibv_mtu mtu);
