@@ -159,11 +159,15 @@ static void doorbell_destroy(struct ib_uobject *uobj,
 	rcu_assign_pointer(doorbell->set, NULL);
 }
 
+static struct ib_uobject *new_uobject(struct uverbs_attr_bundle *attrs)
+{
+	return uverbs_attr_get_uobject(attrs, ORNIC_ATTR_DOORBELL_ALLOC_HANDLE);
+}
+
 static int
 UVERBS_HANDLER(ORNIC_METHOD_DOORBELL_ALLOC)(struct uverbs_attr_bundle *attrs)
 {
-	struct ib_uobject *uobj = uverbs_attr_get_uobject(
-		attrs, ORNIC_ATTR_DOORBELL_ALLOC_HANDLE);
+	struct ib_uobject *uobj = new_uobject(attrs);
 	struct ornic_doorbell *doorbell =
 		container_of(uobj, struct ornic_doorbell, uobj);
 	struct ornic_ucontext *context = to_ornic_ucontext(attrs->context);
@@ -175,21 +179,19 @@ UVERBS_HANDLER(ORNIC_METHOD_DOORBELL_ALLOC)(struct uverbs_attr_bundle *attrs)
 }
 
 /* clang-format off */
-DECLARE_UVERBS_NAMED_METHOD(
-	ORNIC_METHOD_DOORBELL_ALLOC,
-	UVERBS_ATTR_FD(ORNIC_ATTR_DOORBELL_ALLOC_HANDLE,
-		       ORNIC_OBJECT_DOORBELL,
-		       UVERBS_ACCESS_NEW,
-		       UA_MANDATORY));
+DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_DOORBELL_ALLOC,
+			    UVERBS_ATTR_FD(ORNIC_ATTR_DOORBELL_ALLOC_HANDLE,
+					   ORNIC_OBJECT_DOORBELL,
+					   UVERBS_ACCESS_NEW,
+					   UA_MANDATORY));
 
-DECLARE_UVERBS_NAMED_OBJECT(
-	ORNIC_OBJECT_DOORBELL,
-	UVERBS_TYPE_ALLOC_FD(sizeof(struct ornic_doorbell),
-			     doorbell_destroy,
-			     &doorbell_fops,
-			     "[ornic_doorbell]",
-			     O_WRONLY),
-	&UVERBS_METHOD(ORNIC_METHOD_DOORBELL_ALLOC));
+DECLARE_UVERBS_NAMED_OBJECT(ORNIC_OBJECT_DOORBELL,
+			    UVERBS_TYPE_ALLOC_FD(sizeof(struct ornic_doorbell),
+						 doorbell_destroy,
+						 &doorbell_fops,
+						 "[ornic_doorbell]",
+						 O_WRONLY),
+			    &UVERBS_METHOD(ORNIC_METHOD_DOORBELL_ALLOC));
 /* clang-format on */
 
 const struct uapi_definition ornic_uapi_defs[] = {
