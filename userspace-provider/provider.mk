@@ -62,17 +62,32 @@ uninstall-provider:
 		$(DESTDIR)$(PROVIDER_MANDIR)/ornic.7
 
 # Rings and records on plain memory, under ASan and UBSan.
-PROVIDER_UNIT_SRC := $(addprefix $(PROVIDER_DIR)/,cq_ring.cc doorbell.cc \
-	work_queue.cc version.cc) $(PROVIDER_TEST_SRC)
+PROVIDER_UNIT_OBJ := $(patsubst $(PROVIDER_DIR)/test/%.cc, \
+	$(PROVIDER_OUT)/test/%.o,$(PROVIDER_TEST_SRC)) \
+	$(addprefix $(PROVIDER_OUT)/test/,cq_ring.o doorbell.o work_queue.o \
+	version.o)
+PROVIDER_UNIT_FLAGS = $(PROVIDER_STD) -O1 -g -fsanitize=address,undefined \
+	-fno-sanitize-recover=all -I$(PROVIDER_DIR) \
+	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE)
 
-$(PROVIDER_OUT)/test/unit: $(PROVIDER_UNIT_SRC) \
-		$(wildcard $(PROVIDER_DIR)/*.h) $(PROVIDER_OUT)/rdma-core
+define compile_provider_unit
 	@mkdir -p $(@D)
-	@echo '  CXX     $(@F) (provider)'
-	@$(CXX) $(PROVIDER_STD) -O1 -g -fsanitize=address,undefined \
-		-fno-sanitize-recover=all -DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE) \
-		-I$(PROVIDER_DIR) -o $@ $(PROVIDER_UNIT_SRC) \
-		-lgtest -lgtest_main -libverbs -lpthread
+	@echo '  CXX     $< (unit)'
+	@$(CXX) $(PROVIDER_UNIT_FLAGS) -MMD -MP -c -o $@ $<
+endef
+
+$(PROVIDER_OUT)/test/%.o: $(PROVIDER_DIR)/test/%.cc $(PROVIDER_OUT)/rdma-core
+	$(compile_provider_unit)
+
+$(PROVIDER_OUT)/test/%.o: $(PROVIDER_DIR)/%.cc $(PROVIDER_OUT)/rdma-core
+	$(compile_provider_unit)
+
+$(PROVIDER_OUT)/test/unit: $(PROVIDER_UNIT_OBJ)
+	@echo '  LD      $(@F) (provider)'
+	@$(CXX) -fsanitize=address,undefined -o $@ $^ -lgtest_main -lgtest \
+		-libverbs -lpthread
+
+-include $(PROVIDER_UNIT_OBJ:.o=.d)
 
 unit-provider: $(PROVIDER_OUT)/test/unit
 	$< --gtest_brief=1

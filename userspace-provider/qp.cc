@@ -117,8 +117,8 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 		return EOPNOTSUPP;
 	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD))
 		return EINVAL;
-	if (attr.qp_type != IBV_QPT_RC && attr.qp_type != IBV_QPT_UC &&
-	    attr.qp_type != IBV_QPT_UD)
+	unsigned int type = raw(attr.qp_type);
+	if (type != IBV_QPT_RC && type != IBV_QPT_UC && type != IBV_QPT_UD)
 		return EOPNOTSUPP;
 	if (attr.srq)
 		return EOPNOTSUPP;

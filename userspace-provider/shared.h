@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <linux/types.h>
 #include <sched.h>
 
@@ -24,6 +25,17 @@ template <typename T> [[nodiscard]] constexpr T le(T value) noexcept
 		return __builtin_bswap32(value);
 	else
 		return __builtin_bswap64(value);
+}
+
+/** An enumerator from a C program, which may be none of its type. */
+template <typename Enum>
+[[nodiscard]] unsigned int raw(const Enum &value) noexcept
+{
+	unsigned int number = 0;
+
+	static_assert(sizeof(number) == sizeof(value));
+	std::memcpy(&number, &value, sizeof(number));
+	return number;
 }
 
 /** What follows in program order is not done before this load. */

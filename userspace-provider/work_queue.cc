@@ -142,11 +142,11 @@ template <typename Segment>
 {
 	send_work work{};
 
-	work.opcode = wr.opcode;
+	work.opcode = raw(wr.opcode);
 	work.flags = wr.send_flags;
 	work.wr_id = wr.wr_id;
 	work.imm = wr.imm_data;
-	switch (wr.opcode) {
+	switch (work.opcode) {
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 		work.raddr = wr.wr.atomic.remote_addr;
 		work.rkey = wr.wr.atomic.rkey;
@@ -222,11 +222,9 @@ void send_queue::submit_and_unlock() noexcept
 /* Header and segments; leaves data_ where the data goes. */
 int send_queue::open(const send_work &work) noexcept
 {
-	auto number = static_cast<unsigned int>(work.opcode);
-
-	if (number >= send_ops.size() || (work.flags & ~known_flags))
+	if (work.opcode >= send_ops.size() || (work.flags & ~known_flags))
 		return EINVAL;
-	const send_op &op = send_ops[number];
+	const send_op &op = send_ops[work.opcode];
 	if (!(op.types & type_))
 		return EINVAL;
 	if (ring_.full())

@@ -110,7 +110,7 @@ private:
 
 /** Everything of a send work request but its data and its UD address. */
 struct send_work {
-	ibv_wr_opcode opcode = IBV_WR_SEND;
+	unsigned int opcode = IBV_WR_SEND; // enum ibv_wr_opcode, or bad
 	unsigned int flags = 0;
 	std::uint64_t wr_id = 0;
 	__be32 imm = 0;
