@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Life of a soft device. `rdma link add` creates it; `rdma link delete`, the
+ * end of its netdev or of the module stop it. Whoever comes first stops it,
+ * the others find ornic_soft::stopped set. Every holder of a reference of
+ * ornic_soft::dev may look at the structure until it drops that.
+ *
+ * The ib_device gets a virtual parent of our own and not the netdev's parent:
+ * by the modalias of that one a provider for the hardware would take it.
+ */
+#include "soft_dev.h"
+
+#include <linux/idr.h>
+#include <linux/if_arp.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+
+#include "engine/engine.h"
+#include "soft_net.h"
+#include "soft_poll.h"
+#include "soft_sched.h"
+#include "soft_tx.h"
+
+#define MODALIAS "ornic:soft"
+
+/* IPv6, UDP, BTH, RETH, immediate, ICRC around the smallest RoCE MTU. */
+#define MIN_NETDEV_MTU (256 + 40 + 8 + 12 + 16 + 4 + 4)
+
+static LIST_HEAD(devices); /* RTNL */
+static atomic_t num_devices = ATOMIC_INIT(0);
+static DEFINE_IDA(ids);
+static struct device *root;
+static struct workqueue_struct *remove_wq;
+
+/* ---- The virtual parent -------------------------------------------------- */
+
+static int bus_uevent(const struct device *dev, struct kobj_uevent_env *env)
+{
+	return add_uevent_var(env, "MODALIAS=%s", MODALIAS);
+}
+
+static const struct bus_type soft_bus_type = {
+	.name = "ornic",
+	.uevent = bus_uevent,
+};
+
+static ssize_t modalias_show(struct device *dev, struct device_attribute *attr,
+			     char *buf)
+{
+	return sysfs_emit(buf, "%s\n", MODALIAS);
+}
+
+static DEVICE_ATTR_RO(modalias);
+
+static struct attribute *soft_attrs[] = { &dev_attr_modalias.attr, NULL };
+
+ATTRIBUTE_GROUPS(soft);
+
+static void soft_release(struct device *dev)
+{
+	struct ornic_soft *soft = container_of(dev, struct ornic_soft, dev);
+
+	ida_free(&ids, soft->id);
+	xa_destroy(&soft->flows);
+	kfree(soft);
+
+	/* The module's exit waits for us, and then for RCU: see there. */
+	rcu_read_lock();
+	if (atomic_dec_and_test(&num_devices))
+		wake_up_var(&num_devices);
+	rcu_read_unlock();
+}
+
+/* ---- What the engine asks of its host ------------------------------------ */
+
+/*
+ * ib_core's virtual DMA makes DMA addresses of kernel virtual addresses, and
+ * only the driver names them, after it has pinned or allocated the memory.
+ */
+static void *engine_dma(void *host, u64 addr, u64 len)
+{
+	uintptr_t first = addr;
+
+	if (!len || first != addr || first + (len - 1) < first ||
+	    !virt_addr_valid((void *)first) ||
+	    !virt_addr_valid((void *)(first + (len - 1))))
+		return NULL;
+	return (void *)first;
+}
+
+static u64 engine_now(void *host)
+{
+	return ktime_get_ns();
+}
+
+static u32 engine_random(void *host)
+{
+	return get_random_u32();
+}
+
+static void engine_event(void *host, const struct ornic_eqe *eqe)
+{
+	struct ornic_soft *soft = host;
+
+	ornic_event(&soft->bus, eqe);
+}
+
+static struct ornic_engine_ops engine_ops = {
+	.dma = engine_dma,
+	.tx_room = ornic_soft_tx_room,
+	.xmit = ornic_soft_xmit,
+	.deadline = ornic_soft_deadline,
+	.resched = ornic_soft_resched,
+	.event = engine_event,
+	.now = engine_now,
+	.random = engine_random,
+	.qp_init = ornic_soft_qp_init,
+	.qp_fini = ornic_soft_qp_fini,
+	.host_qp_size = sizeof(struct ornic_soft_flow *),
+};
+
+/* ---- What the driver asks of its bus ------------------------------------- */
+
+static int bus_cmd(struct ornic_bus *bus, const union ornic_req *req,
+		   union ornic_rsp *rsp)
+{
+	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
+
+	ornic_engine_cmd(soft->engine, req, rsp);
+	return 0;
+}
+
+static void bus_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
+{
+	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
+
+	ornic_soft_kick(soft, qpn, inline_ok);
+}
+
+static void soft_stop(struct ornic_soft *soft);
+
+static void bus_removing(struct ornic_bus *bus)
+{
+	soft_stop(container_of(bus, struct ornic_soft, bus));
+}
+
+static const struct ornic_bus_ops bus_ops = {
+	.cmd = bus_cmd,
+	.kick = bus_kick,
+	.removing = bus_removing,
+};
+
+/* ---- net/IFNAME ----------------------------------------------------------- */
+
+static int show_netdev(struct ornic_soft *soft)
+{
+	struct net_device *netdev = soft->netdev;
+	int err;
+
+	err = sysfs_create_link(soft->net_dir, &netdev->dev.kobj, netdev->name);
+	if (!err)
+		strscpy(soft->ifname, netdev->name);
+	return err;
+}
+
+static void hide_netdev(struct ornic_soft *soft)
+{
+	if (soft->ifname[0])
+		sysfs_remove_link(soft->net_dir, soft->ifname);
+	soft->ifname[0] = '\0';
+}
+
+/**
+ * ornic_soft_rename - let net/IFNAME follow the name of the netdev
+ * @soft: the device
+ *
+ * Context: Process context, RTNL held.
+ */
+void ornic_soft_rename(struct ornic_soft *soft)
+{
+	ASSERT_RTNL();
+	if (!strcmp(soft->ifname, soft->netdev->name))
+		return;
+	hide_netdev(soft);
+	if (show_netdev(soft))
+		dev_warn(&soft->dev, "no net/%s in sysfs\n",
+			 soft->netdev->name);
+}
+
+/**
+ * ornic_soft_find - the soft device on a netdev
+ * @netdev: the netdev
+ *
+ * Context: RTNL held; the result may be used as long.
+ * Return: The device, or NULL.
+ */
+struct ornic_soft *ornic_soft_find(const struct net_device *netdev)
+{
+	struct ornic_soft *soft;
+
+	ASSERT_RTNL();
+	list_for_each_entry(soft, &devices, link)
+		if (soft->netdev == netdev)
+			return soft;
+	return NULL;
+}
+
+/* ---- The end --------------------------------------------------------------- */
+
+static void soft_detach(struct ornic_soft *soft)
+{
+	rtnl_lock();
+	list_del_init(&soft->link);
+	hide_netdev(soft);
+	rtnl_unlock();
+
+	ornic_soft_net_leave(soft);
+}
+
+/* The ib_device is gone or was never there: no command or kick will come. */
+static void soft_stop(struct ornic_soft *soft)
+{
+	if (test_and_set_bit(0, &soft->stopped))
+		return;
+
+	soft_detach(soft);
+	ornic_soft_poll_stop(soft);
+	ornic_engine_destroy(soft->engine);
+	netdev_put(soft->netdev, &soft->netdev_tracker);
+	kobject_put(soft->net_dir);
+	device_unregister(&soft->dev);
+}
+
+static void remove_work(struct work_struct *work)
+{
+	struct ornic_soft *soft =
+		container_of(work, struct ornic_soft, remove_work);
+
+	mutex_lock(&soft->lock);
+	if (soft->registered) {
+		ornic_unregister(&soft->bus);
+		soft_stop(soft);
+	}
+	mutex_unlock(&soft->lock);
+	put_device(&soft->dev);
+}
+
+/**
+ * ornic_soft_remove_later - remove a device, from a worker
+ * @soft: the device
+ *
+ * ornic_unregister waits for things that need the RTNL.
+ *
+ * Context: RTNL held, so that @soft cannot be stopped meanwhile. May be
+ * called again before the worker is done.
+ */
+void ornic_soft_remove_later(struct ornic_soft *soft)
+{
+	ASSERT_RTNL();
+	get_device(&soft->dev);
+	if (!queue_work(remove_wq, &soft->remove_work))
+		put_device(&soft->dev);
+}
+
+/* ---- The beginning --------------------------------------------------------- */
+
+static int check_netdev(const struct net_device *netdev)
+{
+	if (netdev->flags & IFF_LOOPBACK) {
+		netdev_err(netdev, "ornic: is a loopback device\n");
+		return -EOPNOTSUPP;
+	}
+	if (netdev->type != ARPHRD_ETHER || netdev->addr_len != ETH_ALEN) {
+		netdev_err(netdev, "ornic: is no Ethernet, type %u\n",
+			   netdev->type);
+		return -EOPNOTSUPP;
+	}
+	if (netdev->mtu < MIN_NETDEV_MTU) {
+		netdev_err(netdev, "ornic: MTU %u is below %u\n", netdev->mtu,
+			   MIN_NETDEV_MTU);
+		return -EMSGSIZE;
+	}
+	if (netif_is_lag_port(netdev) || netif_is_bridge_port(netdev)) {
+		netdev_err(netdev,
+			   "ornic: its bridge or bond takes its packets\n");
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* Make the device known to the notifier and show it, unless it is too late. */
+static int soft_attach(struct ornic_soft *soft)
+{
+	struct net_device *netdev = soft->netdev;
+	int err;
+
+	ASSERT_RTNL();
+	if (netdev->reg_state != NETREG_REGISTERED)
+		return -ENODEV;
+	if (ornic_soft_find(netdev)) {
+		netdev_err(netdev, "ornic: has a link already\n");
+		return -EEXIST;
+	}
+	err = check_netdev(netdev);
+	if (err)
+		return err;
+	err = ornic_soft_net_join(soft, dev_net(netdev));
+	if (err)
+		return err;
+	err = show_netdev(soft);
+	if (err)
+		goto err_leave;
+	list_add_tail(&soft->link, &devices);
+	return 0;
+
+err_leave:
+	ornic_soft_net_leave(soft);
+	return err;
+}
+
+static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
+{
+	INIT_LIST_HEAD(&soft->link);
+	INIT_LIST_HEAD(&soft->net_link);
+	xa_init(&soft->flows);
+	mutex_init(&soft->lock);
+	mutex_init(&soft->poll_lock);
+	INIT_WORK(&soft->remove_work, remove_work);
+
+	soft->netdev = netdev;
+	soft->bus.ops = &bus_ops;
+	soft->bus.parent = &soft->dev;
+	soft->bus.netdev = netdev;
+	soft->bus.kick_mode = ORNIC_KICK_FD;
+	soft->bus.allow_user_unreg = true;
+	soft->bus.attrs = &ornic_soft_poll_group;
+
+	soft->dev.bus = &soft_bus_type;
+	soft->dev.parent = root;
+	soft->dev.groups = soft_groups;
+	soft->dev.release = soft_release;
+	device_initialize(&soft->dev);
+}
+
+static struct ornic_soft *soft_alloc(struct net_device *netdev)
+{
+	struct ornic_soft *soft;
+	int err;
+
+	soft = kzalloc(sizeof(*soft), GFP_KERNEL);
+	if (!soft)
+		return ERR_PTR(-ENOMEM);
+	soft->id = ida_alloc(&ids, GFP_KERNEL);
+	if (soft->id < 0) {
+		err = soft->id;
+		kfree(soft);
+		return ERR_PTR(err);
+	}
+	atomic_inc(&num_devices);
+	soft_init(soft, netdev);
+	err = dev_set_name(&soft->dev, "ornic-soft%d", soft->id);
+	if (err) {
+		put_device(&soft->dev);
+		return ERR_PTR(err);
+	}
+	return soft;
+}
+
+/* Register @soft as @name; if that fails, the caller still owns it all. */
+static int soft_register(struct ornic_soft *soft, const char *name)
+{
+	int err;
+
+	rtnl_lock();
+	err = soft_attach(soft);
+	rtnl_unlock();
+	if (err)
+		return err;
+	err = ornic_register(&soft->bus, name);
+	if (err)
+		soft_detach(soft);
+	return err;
+}
+
+/**
+ * ornic_soft_create - make a soft device, for `rdma link add`
+ * @name: name of the ib_device
+ * @netdev: its Ethernet side, held by the caller
+ *
+ * Context: Process context, RTNL not held.
+ * Return: 0, -EEXIST if @netdev has a link, -EADDRINUSE if something else
+ * holds the RoCEv2 port in its network namespace, -EOPNOTSUPP, -EMSGSIZE or
+ * -EBUSY if it is unusable, -ENODEV if it is going away, -ENOMEM, or an error
+ * of ornic_register.
+ */
+int ornic_soft_create(const char *name, struct net_device *netdev)
+{
+	struct ornic_soft *soft;
+	int err;
+
+	soft = soft_alloc(netdev);
+	if (IS_ERR(soft))
+		return PTR_ERR(soft);
+	soft->engine = ornic_engine_create(&engine_ops, soft, netdev->dev_addr);
+	if (!soft->engine) {
+		err = -ENOMEM;
+		goto err_put;
+	}
+	err = device_add(&soft->dev);
+	if (err)
+		goto err_engine;
+	soft->net_dir = kobject_create_and_add("net", &soft->dev.kobj);
+	if (!soft->net_dir) {
+		err = -ENOMEM;
+		goto err_del;
+	}
+
+	/* Once it is registered, anybody may remove it: hold it meanwhile. */
+	get_device(&soft->dev);
+	netdev_hold(netdev, &soft->netdev_tracker, GFP_KERNEL);
+	mutex_lock(&soft->lock);
+	err = soft_register(soft, name);
+	soft->registered = !err;
+	mutex_unlock(&soft->lock);
+	if (err)
+		goto err_netdev;
+	put_device(&soft->dev);
+	return 0;
+
+err_netdev:
+	netdev_put(netdev, &soft->netdev_tracker);
+	put_device(&soft->dev);
+	kobject_put(soft->net_dir);
+err_del:
+	device_del(&soft->dev);
+err_engine:
+	ornic_engine_destroy(soft->engine);
+err_put:
+	put_device(&soft->dev);
+	return err;
+}
+
+/* ---- The module ------------------------------------------------------------ */
+
+/**
+ * ornic_soft_dev_init - prepare for devices
+ *
+ * Context: Process context.
+ * Return: 0, -ENOMEM or an error of the driver core.
+ */
+int ornic_soft_dev_init(void)
+{
+	int err;
+
+	engine_ops.num_vectors = min(num_possible_cpus(), U8_MAX);
+	remove_wq = alloc_workqueue("ornic_remove", WQ_UNBOUND, 0);
+	if (!remove_wq)
+		return -ENOMEM;
+	err = bus_register(&soft_bus_type);
+	if (err)
+		goto err_wq;
+	root = root_device_register("ornic");
+	if (IS_ERR(root)) {
+		err = PTR_ERR(root);
+		goto err_bus;
+	}
+	return 0;
+
+err_bus:
+	bus_unregister(&soft_bus_type);
+err_wq:
+	destroy_workqueue(remove_wq);
+	return err;
+}
+
+static void remove_all(void)
+{
+	struct ornic_soft *soft;
+
+	rtnl_lock();
+	list_for_each_entry(soft, &devices, link)
+		ornic_soft_remove_later(soft);
+	rtnl_unlock();
+}
+
+/**
+ * ornic_soft_dev_exit - remove all devices; no new one can come
+ *
+ * Returns when the last one is freed, also those that somebody else removes
+ * at this moment.
+ *
+ * Context: Process context.
+ */
+void ornic_soft_dev_exit(void)
+{
+	remove_all();
+	wait_var_event(&num_devices, !atomic_read(&num_devices));
+	destroy_workqueue(remove_wq);
+
+	/* The last soft_release may have a few instructions to go. */
+	synchronize_rcu();
+	root_device_unregister(root);
+	bus_unregister(&soft_bus_type);
+	ida_destroy(&ids);
+}

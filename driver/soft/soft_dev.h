@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_SOFT_DEV_H
+#define ORNIC_SOFT_DEV_H
+
+#include <linux/device.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "ornic_bus.h"
+
+struct ornic_engine;
+struct ornic_soft_net;
+struct task_struct;
+
+/**
+ * struct ornic_soft - one soft device, from `rdma link add` to the end
+ * @bus: what ornic.ko knows of it
+ * @engine: the device itself
+ * @netdev: its Ethernet side, held with @netdev_tracker
+ * @netdev_tracker: see @netdev
+ * @dev: virtual parent of the ib_device; its references keep this structure
+ * @id: number in the name of @dev
+ * @net_dir: `net` folder in @dev's sysfs folder
+ * @ifname: name of the link in @net_dir, empty while there is none; RTNL
+ * @link: in the list of all soft devices; RTNL
+ * @net: network namespace that packets are taken from, NULL while there is
+ *	none; written under the RTNL, or by the one who stops the device
+ * @net_link: in @net's list, read under RCU
+ * @flows: struct ornic_soft_flow by QPN
+ * @lock: ornic_register and ornic_unregister; taken outside the RTNL
+ * @registered: ornic_register succeeded; protected by @lock
+ * @stopped: bit 0: somebody stops or has stopped the device
+ * @remove_work: removes it, for contexts that hold the RTNL
+ * @poll_lock: protects @poll_thread
+ * @poll_thread: NULL while it is off
+ */
+struct ornic_soft {
+	struct ornic_bus bus;
+	struct ornic_engine *engine;
+	struct net_device *netdev;
+	netdevice_tracker netdev_tracker;
+	struct device dev;
+	int id;
+	struct kobject *net_dir;
+	char ifname[IFNAMSIZ];
+	struct list_head link;
+	struct ornic_soft_net *net;
+	struct list_head net_link;
+	struct xarray flows;
+	struct mutex lock; /* registration */
+	bool registered;
+	unsigned long stopped;
+	struct work_struct remove_work;
+	struct mutex poll_lock; /* poll_thread */
+	struct task_struct *poll_thread;
+};
+
+int ornic_soft_create(const char *name, struct net_device *netdev);
+void ornic_soft_remove_later(struct ornic_soft *soft);
+struct ornic_soft *ornic_soft_find(const struct net_device *netdev);
+void ornic_soft_rename(struct ornic_soft *soft);
+int ornic_soft_dev_init(void);
+void ornic_soft_dev_exit(void);
+
+#endif /* ORNIC_SOFT_DEV_H */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ornic_soft.ko: the engine on a netdev.
+ *
+ *	rdma link add ornic0 type ornic netdev eth0
+ *	rdma link delete ornic0
+ */
+#include <linux/module.h>
+#include <rdma/rdma_netlink.h>
+
+#include "soft_dev.h"
+#include "soft_net.h"
+#include "soft_netdev.h"
+#include "soft_sched.h"
+
+static struct rdma_link_ops link_ops = {
+	.type = "ornic",
+	.newlink = ornic_soft_create,
+};
+
+static int __init soft_init(void)
+{
+	int err;
+
+	err = ornic_soft_sched_init();
+	if (err)
+		return err;
+	err = ornic_soft_dev_init();
+	if (err)
+		goto err_sched;
+	err = ornic_soft_net_init();
+	if (err)
+		goto err_dev;
+	err = ornic_soft_netdev_init();
+	if (err)
+		goto err_net;
+	rdma_link_register(&link_ops);
+	return 0;
+
+err_net:
+	ornic_soft_net_exit();
+err_dev:
+	ornic_soft_dev_exit();
+err_sched:
+	ornic_soft_sched_exit();
+	return err;
+}
+
+/*
+ * Without the notifier, whose end looks to the devices as if their netdevs
+ * moved away, a netdev that goes now waits for ornic_soft_dev_exit.
+ */
+static void __exit soft_exit(void)
+{
+	rdma_link_unregister(&link_ops);
+	ornic_soft_netdev_exit();
+	ornic_soft_dev_exit();
+	ornic_soft_net_exit();
+	ornic_soft_sched_exit();
+}
+
+module_init(soft_init);
+module_exit(soft_exit);
+
+MODULE_DESCRIPTION("ornic soft device: RoCEv2 on any Ethernet netdev");
+MODULE_AUTHOR("The ornic developers");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_RDMA_LINK("ornic");

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Where packets come in: one UDP socket on the RoCEv2 port per network
+ * namespace and family, made for the first soft device whose netdev lives
+ * there and released with the last one. The sockets take every packet out of
+ * the stack before it is queued; the list of the namespace's soft devices,
+ * mostly of one, tells whose it is.
+ */
+#include "soft_net.h"
+
+#include <linux/if_vlan.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/udp.h>
+#include <net/udp_tunnel.h>
+
+#include "soft_dev.h"
+#include "soft_rx.h"
+
+#define ROCE_PORT 4791 /* IBTA A17.4.3 */
+
+/**
+ * struct ornic_soft_net - a network namespace
+ * @lock: serialises joining and leaving
+ * @users: soft devices in @links; protected by @lock
+ * @sock4: IPv4 socket, while there are users
+ * @sock6: the same for IPv6, NULL where the host has no IPv6
+ * @links: struct ornic_soft by @net_link; changed under @lock, read under RCU
+ */
+struct ornic_soft_net {
+	struct mutex lock; /* joining and leaving */
+	u32 users;
+	struct socket *sock4;
+	struct socket *sock6;
+	struct list_head links;
+};
+
+static unsigned int soft_net_id;
+
+/* ---- Packets ---------------------------------------------------------------- */
+
+static struct ornic_soft *find_link(const struct ornic_soft_net *sn,
+				    const struct net_device *netdev)
+{
+	struct ornic_soft *soft;
+
+	list_for_each_entry_rcu(soft, &sn->links, net_link)
+		if (soft->netdev == netdev)
+			return soft;
+	return NULL;
+}
+
+/* Called by UDP in softirq context, under RCU; owns @skb. */
+static int encap_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	const struct ornic_soft_net *sn = rcu_dereference_sk_user_data(sk);
+	struct net_device *netdev = skb->dev;
+	struct ornic_soft *soft;
+	u16 vlan = ORNIC_VLAN_NONE;
+
+	if (!sn)
+		goto drop;
+	soft = find_link(sn, netdev);
+	if (!soft && is_vlan_dev(netdev)) {
+		/* Tagged: the VLAN belongs to the port that it came from. */
+		soft = find_link(sn, vlan_dev_priv(netdev)->real_dev);
+		vlan = vlan_dev_vlan_id(netdev);
+	}
+	if (!soft)
+		goto drop;
+
+	ornic_soft_rx(soft, skb, vlan);
+	return 0;
+
+drop:
+	kfree_skb(skb);
+	return 0;
+}
+
+/* ---- Sockets ---------------------------------------------------------------- */
+
+static int open_socket(struct net *net, struct ornic_soft_net *sn, u8 family,
+		       struct socket **sock)
+{
+	/* RoCEv2 leaves the UDP checksum zero, IBTA A17.4.3. */
+	struct udp_port_cfg cfg = {
+		.family = family,
+		.local_udp_port = htons(ROCE_PORT),
+		.ipv6_v6only = family == AF_INET6,
+	};
+	struct udp_tunnel_sock_cfg tunnel = {
+		.sk_user_data = sn,
+		.encap_type = 1,
+		.encap_rcv = encap_rcv,
+	};
+	int err;
+
+	err = udp_sock_create(net, &cfg, sock);
+	if (err) {
+		*sock = NULL;
+		return err;
+	}
+	setup_udp_tunnel_sock(net, *sock, &tunnel);
+	return 0;
+}
+
+static void close_sockets(struct ornic_soft_net *sn)
+{
+	if (sn->sock6)
+		udp_tunnel_sock_release(sn->sock6);
+	if (sn->sock4)
+		udp_tunnel_sock_release(sn->sock4);
+	sn->sock4 = NULL;
+	sn->sock6 = NULL;
+}
+
+static int open_sockets(struct net *net, struct ornic_soft_net *sn)
+{
+	int err;
+
+	err = open_socket(net, sn, AF_INET, &sn->sock4);
+	if (err)
+		return err;
+	if (!IS_ENABLED(CONFIG_IPV6))
+		return 0;
+	err = open_socket(net, sn, AF_INET6, &sn->sock6);
+	if (err == -EAFNOSUPPORT) /* ipv6.disable=1 */
+		return 0;
+	if (err)
+		close_sockets(sn);
+	return err;
+}
+
+/* ---- Devices ---------------------------------------------------------------- */
+
+/**
+ * ornic_soft_net_join - take the packets of a device's netdev
+ * @soft: the device; it is in no namespace
+ * @net: the namespace of its netdev
+ *
+ * Context: Process context; the RTNL is held.
+ * Return: 0, -EADDRINUSE if somebody else has the RoCEv2 port in @net, or
+ * another error of the sockets.
+ */
+int ornic_soft_net_join(struct ornic_soft *soft, struct net *net)
+{
+	struct ornic_soft_net *sn = net_generic(net, soft_net_id);
+	int err = 0;
+
+	mutex_lock(&sn->lock);
+	if (!sn->users)
+		err = open_sockets(net, sn);
+	if (!err) {
+		sn->users++;
+		soft->net = sn;
+		list_add_tail_rcu(&soft->net_link, &sn->links);
+	}
+	mutex_unlock(&sn->lock);
+
+	if (err == -EADDRINUSE)
+		netdev_err(soft->netdev,
+			   "ornic: UDP port %u is in use (by rxe?)\n",
+			   ROCE_PORT);
+	else if (err)
+		netdev_err(soft->netdev,
+			   "ornic: no socket on UDP port %u: %d\n", ROCE_PORT,
+			   err);
+	return err;
+}
+
+/**
+ * ornic_soft_net_leave - no packet will come any more
+ * @soft: the device; nothing happens if it is in no namespace
+ *
+ * On return no packet is being received.
+ *
+ * Context: Process context; sleeps.
+ */
+void ornic_soft_net_leave(struct ornic_soft *soft)
+{
+	struct ornic_soft_net *sn = soft->net;
+
+	if (!sn)
+		return;
+	mutex_lock(&sn->lock);
+	list_del_rcu(&soft->net_link);
+	soft->net = NULL;
+	if (!--sn->users)
+		close_sockets(sn);
+	mutex_unlock(&sn->lock);
+	synchronize_net();
+}
+
+/* ---- Namespaces ------------------------------------------------------------- */
+
+static int __net_init net_init(struct net *net)
+{
+	struct ornic_soft_net *sn = net_generic(net, soft_net_id);
+
+	mutex_init(&sn->lock);
+	INIT_LIST_HEAD(&sn->links);
+	return 0;
+}
+
+/*
+ * A subsystem's exit comes after all netdevs have left the namespace, so
+ * nobody has its sockets now.
+ */
+static void __net_exit net_exit(struct net *net)
+{
+	struct ornic_soft_net *sn = net_generic(net, soft_net_id);
+
+	WARN_ON_ONCE(sn->users);
+	mutex_destroy(&sn->lock);
+}
+
+static struct pernet_operations net_ops = {
+	.init = net_init,
+	.exit = net_exit,
+	.id = &soft_net_id,
+	.size = sizeof(struct ornic_soft_net),
+};
+
+/**
+ * ornic_soft_net_init - follow the network namespaces
+ *
+ * Context: Process context.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_soft_net_init(void)
+{
+	return register_pernet_subsys(&net_ops);
+}
+
+/**
+ * ornic_soft_net_exit - stop it; all devices have left
+ *
+ * Context: Process context.
+ */
+void ornic_soft_net_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+}

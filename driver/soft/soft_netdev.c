@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The soft device follows its netdev: its name, its network namespace, its
+ * end. MTU, carrier and addresses are the business of the driver.
+ *
+ * A netdev that moves to another namespace is unregistered from the one and
+ * registered in the other, but stays NETREG_REGISTERED, under the RTNL all
+ * the time. Only then does the device stay.
+ */
+#include "soft_netdev.h"
+
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+
+#include "soft_dev.h"
+#include "soft_net.h"
+
+static void netdev_leaves(struct ornic_soft *soft)
+{
+	if (soft->netdev->reg_state == NETREG_REGISTERED)
+		ornic_soft_net_leave(soft);
+	else
+		ornic_soft_remove_later(soft);
+}
+
+static void netdev_arrives(struct ornic_soft *soft)
+{
+	ornic_soft_rename(soft);
+	if (soft->net)
+		return;
+	if (ornic_soft_net_join(soft, dev_net(soft->netdev))) {
+		netdev_err(soft->netdev, "ornic: link removed\n");
+		ornic_soft_remove_later(soft);
+	}
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *ptr)
+{
+	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
+	struct ornic_soft *soft = ornic_soft_find(netdev);
+
+	if (!soft)
+		return NOTIFY_DONE;
+
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		netdev_leaves(soft);
+		break;
+	case NETDEV_REGISTER:
+		netdev_arrives(soft);
+		break;
+	case NETDEV_CHANGENAME:
+		ornic_soft_rename(soft);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_nb = {
+	.notifier_call = netdev_event,
+};
+
+/**
+ * ornic_soft_netdev_init - follow netdevs
+ *
+ * Context: Process context, RTNL not held.
+ * Return: 0 or an error of the notifier.
+ */
+int ornic_soft_netdev_init(void)
+{
+	return register_netdevice_notifier(&netdev_nb);
+}
+
+/**
+ * ornic_soft_netdev_exit - stop following them
+ *
+ * Context: Process context, RTNL not held.
+ */
+void ornic_soft_netdev_exit(void)
+{
+	unregister_netdevice_notifier(&netdev_nb);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * When the engine runs: in the context of a kick, in a worker, at a timer.
+ *
+ * Running. A QP is run by whoever kicks it, up to a budget, and by its work
+ * item for the rest. While somebody runs it, a wish to run it again (room in
+ * the netdev, ornic_engine_ops::resched) is only noted for them, so that
+ * neither a worker starts nor two CPUs meet at the QP's lock:
+ *
+ *	runner					waker
+ *	set ACTIVE				if ACTIVE:
+ *	run the engine					set AGAIN
+ *	clear ACTIVE					full barrier
+ *	full barrier					if still ACTIVE: done
+ *	if AGAIN was set: run again		queue the work
+ *
+ * Timer. The engine moves the deadline of a QP with nearly every packet. The
+ * timer is armed when it is off or would be late, never moved back and never
+ * cancelled: when it fires early, it is set to the deadline of that moment.
+ */
+#include "soft_sched.h"
+
+#include <linux/hash.h>
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+
+#include "engine/engine.h"
+#include "soft_dev.h"
+
+#define RUN_BUDGET (64 * 1024) /* bytes with softirqs off */
+#define KICK_ROUNDS 4 /* budgets that a kick may use */
+#define WORK_ROUNDS 16 /* and that a work item may use */
+
+static struct workqueue_struct *run_wq;
+static atomic_t num_flows = ATOMIC_INIT(0);
+
+/* ---- Running ---------------------------------------------------------------- */
+
+/* One budget. Returns true if it should be run again. */
+static bool run_once(struct ornic_soft_flow *flow, bool kicked)
+{
+	struct ornic_engine *engine = flow->soft->engine;
+	enum ornic_run_result res;
+
+	set_bit(ORNIC_FLOW_ACTIVE, &flow->state);
+	if (kicked)
+		res = ornic_engine_kick(engine, flow->qpn, RUN_BUDGET);
+	else
+		res = ornic_engine_run(engine, flow->qpn, RUN_BUDGET);
+	clear_bit_unlock(ORNIC_FLOW_ACTIVE, &flow->state);
+	smp_mb__after_atomic(); /* pairs with ornic_soft_flow_wake */
+	return test_and_clear_bit(ORNIC_FLOW_AGAIN, &flow->state) ||
+	       res == ORNIC_RUN_MORE;
+}
+
+static void run_work(struct work_struct *work)
+{
+	struct ornic_soft_flow *flow =
+		container_of(work, struct ornic_soft_flow, work);
+	bool kicked = test_and_clear_bit(ORNIC_FLOW_KICKED, &flow->state);
+	int i;
+
+	for (i = 0; i < WORK_ROUNDS; i++) {
+		if (!run_once(flow, kicked))
+			return;
+		kicked = false;
+		cond_resched();
+	}
+	queue_work(run_wq, &flow->work);
+}
+
+/**
+ * ornic_soft_flow_wake - have a QP run soon
+ * @flow: its flow; the QP may be gone, then nothing happens
+ *
+ * Context: Any, also with interrupts off.
+ */
+void ornic_soft_flow_wake(struct ornic_soft_flow *flow)
+{
+	if (test_bit(ORNIC_FLOW_ACTIVE, &flow->state)) {
+		set_bit(ORNIC_FLOW_AGAIN, &flow->state);
+		smp_mb__after_atomic(); /* pairs with run_once */
+		if (test_bit(ORNIC_FLOW_ACTIVE, &flow->state))
+			return;
+	}
+	queue_work(run_wq, &flow->work);
+}
+
+/**
+ * ornic_soft_resched - ornic_engine_ops::resched
+ * @host: the device
+ * @host_qp: the host's area of the QP
+ *
+ * Context: Any; engine locks are held.
+ */
+void ornic_soft_resched(void *host, void *host_qp)
+{
+	ornic_soft_flow_wake(ornic_soft_flow_of(host_qp));
+}
+
+static void kick_inline(struct ornic_soft_flow *flow)
+{
+	int i;
+
+	for (i = 0; i < KICK_ROUNDS; i++)
+		if (!run_once(flow, i == 0))
+			return;
+	queue_work(run_wq, &flow->work);
+}
+
+/**
+ * ornic_soft_kick - the driver or a program kicks a QP
+ * @soft: the device
+ * @qpn: QP number, unchecked
+ * @inline_ok: the QP may be run here
+ *
+ * Context: Process context with interrupts on, or any if not @inline_ok.
+ */
+void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok)
+{
+	struct ornic_soft_flow *flow;
+
+	rcu_read_lock();
+	flow = xa_load(&soft->flows, qpn);
+	if (flow && inline_ok) {
+		kick_inline(flow);
+	} else if (flow) {
+		set_bit(ORNIC_FLOW_KICKED, &flow->state);
+		queue_work(run_wq, &flow->work);
+	}
+	rcu_read_unlock();
+}
+
+/* ---- The timer --------------------------------------------------------------- */
+
+static bool timer_due(struct ornic_soft_flow *flow)
+{
+	return flow->deadline && flow->deadline <= ktime_get_ns();
+}
+
+static enum hrtimer_restart timer_fires(struct hrtimer *timer)
+{
+	struct ornic_soft_flow *flow =
+		container_of(timer, struct ornic_soft_flow, timer);
+	enum hrtimer_restart ret = HRTIMER_NORESTART;
+	bool due = false;
+
+	spin_lock(&flow->timer_lock);
+	/* Armed again before we got here: that is the one that counts. */
+	if (!hrtimer_is_queued(timer)) {
+		due = timer_due(flow);
+		if (due)
+			flow->deadline = 0;
+		flow->armed = flow->dead ? 0 : flow->deadline;
+		if (flow->armed) {
+			hrtimer_set_expires(timer, ns_to_ktime(flow->armed));
+			ret = HRTIMER_RESTART;
+		}
+	}
+	spin_unlock(&flow->timer_lock);
+
+	/* Not under the lock: the engine sets the next deadline in there. */
+	if (due)
+		ornic_engine_expire(flow->soft->engine, flow->qpn);
+	return ret;
+}
+
+/**
+ * ornic_soft_deadline - ornic_engine_ops::deadline
+ * @host: the device
+ * @host_qp: the host's area of the QP
+ * @when: when ornic_engine_expire is wanted, ns; 0: not at all
+ *
+ * Context: Softirqs off; engine locks are held.
+ */
+void ornic_soft_deadline(void *host, void *host_qp, u64 when)
+{
+	struct ornic_soft_flow *flow = ornic_soft_flow_of(host_qp);
+
+	when = min_t(u64, when, KTIME_MAX);
+	spin_lock_bh(&flow->timer_lock);
+	flow->deadline = when;
+	if (when && !flow->dead && (!flow->armed || when < flow->armed)) {
+		flow->armed = when;
+		hrtimer_start(&flow->timer, ns_to_ktime(when),
+			      HRTIMER_MODE_ABS_SOFT);
+	}
+	spin_unlock_bh(&flow->timer_lock);
+}
+
+static void timer_stop(struct ornic_soft_flow *flow)
+{
+	spin_lock_bh(&flow->timer_lock);
+	flow->dead = true;
+	spin_unlock_bh(&flow->timer_lock);
+	hrtimer_cancel(&flow->timer);
+}
+
+/* ---- Flows -------------------------------------------------------------------- */
+
+static struct ornic_soft_flow *flow_alloc(struct ornic_soft *soft, u32 qpn)
+{
+	struct ornic_soft_flow *flow;
+
+	flow = kzalloc(sizeof(*flow), GFP_KERNEL_ACCOUNT);
+	if (!flow)
+		return NULL;
+	refcount_set(&flow->refs, 1);
+	flow->soft = soft;
+	flow->qpn = qpn;
+	flow->hash = hash_32(qpn, 32) ?: 1;
+	INIT_WORK(&flow->work, run_work);
+	hrtimer_init(&flow->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	flow->timer.function = timer_fires;
+	spin_lock_init(&flow->timer_lock);
+	atomic_inc(&num_flows);
+	return flow;
+}
+
+/**
+ * ornic_soft_flow_put - drop a reference of a flow
+ * @flow: the flow
+ *
+ * Context: Any, also with interrupts off.
+ */
+void ornic_soft_flow_put(struct ornic_soft_flow *flow)
+{
+	if (!refcount_dec_and_test(&flow->refs))
+		return;
+	kfree_rcu(flow, rcu);
+
+	/* The module's exit waits for us, and then for RCU: see there. */
+	rcu_read_lock();
+	if (atomic_dec_and_test(&num_flows))
+		wake_up_var(&num_flows);
+	rcu_read_unlock();
+}
+
+/**
+ * ornic_soft_qp_init - ornic_engine_ops::qp_init
+ * @host: the device
+ * @host_qp: the host's area of the QP
+ * @qpn: its number
+ *
+ * Context: Process context; sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn)
+{
+	struct ornic_soft *soft = host;
+	struct ornic_soft_flow *flow;
+	int err;
+
+	flow = flow_alloc(soft, qpn);
+	if (!flow)
+		return -ENOMEM;
+	*(struct ornic_soft_flow **)host_qp = flow;
+	err = xa_insert(&soft->flows, qpn, flow, GFP_KERNEL);
+	if (err)
+		ornic_soft_flow_put(flow);
+	return err;
+}
+
+/**
+ * ornic_soft_qp_fini - ornic_engine_ops::qp_fini
+ * @host: the device
+ * @host_qp: the host's area of the QP
+ *
+ * On return its timer and its work item are off for good. Frames of it may
+ * still be in flight.
+ *
+ * Context: Process context; sleeps.
+ */
+void ornic_soft_qp_fini(void *host, void *host_qp)
+{
+	struct ornic_soft_flow *flow = ornic_soft_flow_of(host_qp);
+	struct ornic_soft *soft = host;
+
+	xa_erase(&soft->flows, flow->qpn);
+	timer_stop(flow);
+	disable_work_sync(&flow->work);
+	ornic_soft_flow_put(flow);
+}
+
+/* ---- The module ---------------------------------------------------------------- */
+
+/**
+ * ornic_soft_sched_init - prepare for flows
+ *
+ * Context: Process context.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_soft_sched_init(void)
+{
+	/* Storage on RDMA may need it to free memory. */
+	run_wq = alloc_workqueue("ornic", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return run_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * ornic_soft_sched_exit - wait for the last flow, thus for all frames
+ *
+ * Context: Process context; no QP exists.
+ */
+void ornic_soft_sched_exit(void)
+{
+	wait_var_event(&num_flows, !atomic_read(&num_flows));
+
+	/* The last ornic_soft_flow_put may have a few instructions to go. */
+	synchronize_rcu();
+	destroy_workqueue(run_wq);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_SOFT_SCHED_H
+#define ORNIC_SOFT_SCHED_H
+
+#include <linux/hrtimer.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+struct ornic_soft;
+
+enum ornic_soft_flow_state {
+	ORNIC_FLOW_STALLED, /* the QP waits for room */
+	ORNIC_FLOW_ACTIVE, /* somebody runs the QP now */
+	ORNIC_FLOW_AGAIN, /* who runs it looks once more */
+	ORNIC_FLOW_KICKED, /* a kick was left to the worker */
+};
+
+/**
+ * struct ornic_soft_flow - what the soft device keeps for a QP
+ * @refs: one of the QP, one of each frame in flight: frames may outlive it
+ * @in_flight: frames that the netdev has not freed
+ * @state: enum ornic_soft_flow_state, bits
+ * @soft: the device; valid only while the QP exists
+ * @qpn: QP number
+ * @hash: of the frames, so that nobody dissects them to pick a queue
+ * @work: runs the QP
+ * @timer: one timer for the deadlines of the QP, see soft_sched.c
+ * @timer_lock: protects @deadline, @armed and @dead; softirqs off
+ * @deadline: when the engine wants to be called, ns; 0: never
+ * @armed: when @timer fires, ns; 0: it does not
+ * @dead: the QP goes, @timer stays off
+ * @rcu: ornic_soft_kick looks it up under RCU
+ */
+struct ornic_soft_flow {
+	refcount_t refs;
+	atomic_t in_flight;
+	unsigned long state;
+	struct ornic_soft *soft;
+	u32 qpn;
+	u32 hash;
+	struct work_struct work;
+	struct hrtimer timer;
+	spinlock_t timer_lock; /* deadline */
+	u64 deadline;
+	u64 armed;
+	bool dead;
+	struct rcu_head rcu;
+};
+
+/**
+ * ornic_soft_flow_of - the flow of a QP
+ * @host_qp: the host's area of the QP
+ *
+ * Context: Any, while the QP exists.
+ * Return: The flow.
+ */
+static inline struct ornic_soft_flow *ornic_soft_flow_of(void *host_qp)
+{
+	return *(struct ornic_soft_flow **)host_qp;
+}
+
+void ornic_soft_flow_put(struct ornic_soft_flow *flow);
+void ornic_soft_flow_wake(struct ornic_soft_flow *flow);
+
+int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn);
+void ornic_soft_qp_fini(void *host, void *host_qp);
+void ornic_soft_resched(void *host, void *host_qp);
+void ornic_soft_deadline(void *host, void *host_qp, u64 when);
+void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok);
+
+int ornic_soft_sched_init(void);
+void ornic_soft_sched_exit(void);
+
+#endif /* ORNIC_SOFT_SCHED_H */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_SOFT_TX_H
+#define ORNIC_SOFT_TX_H
+
+#include <linux/types.h>
+
+struct ornic_tx;
+
+u32 ornic_soft_tx_room(void *host, void *host_qp);
+int ornic_soft_xmit(void *host, const struct ornic_tx *tx);
+
+#endif /* ORNIC_SOFT_TX_H */
