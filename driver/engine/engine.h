@@ -21,7 +21,7 @@
 
 struct ornic_engine;
 
-#define ORNIC_TX_FRAGS		(ORNIC_MAX_SGE + 4)
+#define ORNIC_TX_FRAGS		(2 * ORNIC_MAX_SGE)
 #define ORNIC_TX_HDR_MAX	128	/* Ethernet, VLAN, IPv6, UDP, RoCE */
 #define ORNIC_RX_SEGS		20
 

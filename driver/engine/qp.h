@@ -22,9 +22,12 @@
  * @length: bytes of the message
  * @npkts: PSNs that it takes (READ: response packets)
  * @first_psn: valid once @started
- * @sent: bytes sent (SEND, WRITE) or executed (loopback)
- * @seg: the segments after the header, as the host wrote them (inline data)
- * @sge: SGEs in host order, inside the same allocation
+ * @pkts: PSNs sent (READ: asked for), or executed on loopback
+ * @sge: SGEs in host order, in the WQE's slot of sq.store
+ * @inline_data: the bytes of an inline WQE, in that slot as well
+ * @status, @verr: what is wrong with the WQE itself; ORNIC_CQE_SUCCESS = nothing
+ * @started: it has PSNs
+ * @answered: the response of a READ or atomic has come
  */
 struct ornic_swqe {
 	u64 wr_id;
@@ -36,7 +39,7 @@ struct ornic_swqe {
 	u32 length;
 	u32 npkts;
 	u32 first_psn;
-	u32 sent;
+	u32 pkts;
 	u32 rkey;
 	__be32 imm;
 	u32 ah;
@@ -45,9 +48,10 @@ struct ornic_swqe {
 	u8 opcode;
 	u8 flags;
 	u8 nsge;
+	u8 status;
 	u8 verr;
 	bool started;
-	bool done;
+	bool answered;
 	struct ornic_lsge *sge;
 	u8 *inline_data;
 };
@@ -72,7 +76,9 @@ enum ornic_wait {
  * @deadline: when to act, ns; 0 = never
  * @timer_at: deadline that the host was given; 0 = none
  * @draining: SQD asked for and not reached
- * @flushing: error or SQE state: complete everything with FLUSH
+ * @gap: went back for a missing response; ignore more gaps until progress
+ * @probe: the next packet asks for an ACK whatever follows
+ * @broken: the record holds nonsense: the ring is not looked at any more
  */
 struct ornic_sq {
 	ornic_lock_t lock;
@@ -97,7 +103,9 @@ struct ornic_sq {
 	u8 rnr_left;
 	u8 wait;
 	bool draining;
-	bool flushing;
+	bool gap;
+	bool probe;
+	bool broken;
 	u64 deadline;
 	u64 timer_at;
 	struct ornic_tx tx;
@@ -111,6 +119,7 @@ struct ornic_rwqe {
 	u32 index;
 	u32 length;		/* sum of its SGEs */
 	u8 nsge;
+	u8 status;
 	u8 verr;
 	bool valid;
 	struct ornic_lsge sge[ORNIC_MAX_SGE];
@@ -118,8 +127,9 @@ struct ornic_rwqe {
 
 /**
  * struct ornic_rd - responder resource: a READ or atomic that was accepted
- * @next: READ: next byte to send; @end: where it stops
- * @first_psn, @npkts: PSNs of the response
+ * @first_psn, @npkts: PSNs of the response as first asked for
+ * @va, @rkey, @length: READ: what the newest request for it asks for
+ * @psn0, @pkts, @next: first PSN of that request, its packets, the next one
  * @busy: response not sent completely
  */
 struct ornic_rd {
@@ -128,9 +138,11 @@ struct ornic_rd {
 	bool atomic;
 	u32 first_psn;
 	u32 npkts;
+	u32 psn0;
+	u32 pkts;
+	u32 next;
 	u32 rkey;
 	u32 length;
-	u32 next;
 	u32 msn;
 	u64 va;
 	u64 orig;
@@ -166,7 +178,7 @@ struct ornic_rq {
 	bool nak_sent;
 	bool comm_est;
 	bool ack_due;
-	bool dead;		/* an error NAK was sent or the QP is in ERR */
+	bool dead;		/* a responder error: the QP must go to ERR */
 	u8 syndrome_due;
 	u32 psn_due;
 	u32 rd_head;
@@ -187,7 +199,6 @@ struct ornic_qp {
 	u32 pdn;
 	u8 type;
 	u8 create_flags;
-	bool dying;
 	struct ornic_pages pages;
 
 	u8 state;
@@ -227,10 +238,15 @@ struct ornic_inreq {
 	u32 dma_len;
 	u64 swap_add;
 	u64 compare;
+	bool cas;			/* atomic: compare and swap */
+	bool ipv6;
+	u8 sgid_index;
 	u32 src_qpn;
+	const void *ip;			/* UD: IP header, for the GRH */
 	const struct ornic_iov *src;
 	const struct ornic_pkt *pkt;	/* NULL on loopback */
-	const struct ornic_path *path;	/* UD loopback: for the GRH */
+	const struct ornic_path *path;	/* UD loopback: the sender's */
+	u64 orig;			/* out: loopback atomics */
 };
 
 /* What the responder says to a request. */

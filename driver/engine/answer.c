@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Answers of the responder on the wire: READ responses and atomic results in
+ * the order of their PSNs, as many as the port takes, and behind them the ACK
+ * or NAK that is due. While something waits here the host runs the QP again
+ * as soon as there is room.
+ */
+#include "proto.h"
+
+/* What of the budget a packet costs that carries no data. */
+#define ORNIC_ANSWER_COST	64
+
+static bool send_answer(struct ornic_qp *qp, const struct ornic_txinfo *info)
+{
+	struct ornic_tx *tx = &qp->rq.tx;
+	struct ornic_dev *dev = qp->dev;
+
+	tx->host_qp = qp->host_qp;
+	tx->more = false;
+	ornic_tx_build(tx, &qp->path, info);
+	if (dev->ops->xmit(dev->host, tx)) {
+		ornic_stat_inc(dev, ORNIC_STAT_TX_ERRORS);
+		return false;
+	}
+	ornic_stat_inc(dev, ORNIC_STAT_TX_PACKETS);
+	ornic_stat_add(dev, ORNIC_STAT_TX_BYTES, tx->payload_len);
+	return true;
+}
+
+static void no_payload(struct ornic_tx *tx)
+{
+	tx->nfrags = 0;
+	tx->payload_len = 0;
+	tx->copy = true;
+}
+
+static void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_ACK,
+		.syndrome = syndrome,
+		.dest_qpn = qp->dest_qpn,
+		.psn = psn,
+		.msn = qp->rq.msn,
+	};
+
+	no_payload(&qp->rq.tx);
+	if (send_answer(qp, &info))
+		ornic_stat_inc(qp->dev, ORNIC_STAT_ACKS_SENT);
+}
+
+/* One ACK or NAK: at once, or behind the READ responses that wait. */
+static void ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
+{
+	struct ornic_rq *rq = &qp->rq;
+
+	if (rq->rd_head == rq->rd_tail) {
+		send_ack(qp, syndrome, psn);
+		return;
+	}
+	/* A later ACK says what an earlier one did; a NAK ends the sequence. */
+	rq->ack_due = true;
+	rq->syndrome_due = syndrome;
+	rq->psn_due = psn;
+}
+
+static bool send_atomic(struct ornic_qp *qp, const struct ornic_rd *rd)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_ATOMIC_ACK,
+		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+		.dest_qpn = qp->dest_qpn,
+		.psn = rd->first_psn,
+		.msn = rd->msn,
+		.orig = rd->orig,
+	};
+
+	no_payload(&qp->rq.tx);
+	return send_answer(qp, &info);
+}
+
+static u8 read_opcode(bool first, bool last)
+{
+	if (first)
+		return last ? ORNIC_OP_READ_RESP_ONLY :
+			      ORNIC_OP_READ_RESP_FIRST;
+	return last ? ORNIC_OP_READ_RESP_LAST : ORNIC_OP_READ_RESP_MIDDLE;
+}
+
+/* Map the data of the next response packet; false if the key has gone. */
+static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
+		     u32 len)
+{
+	struct ornic_tx *tx = &qp->rq.tx;
+	struct ornic_iov iov = { .frag = tx->frag, .max = ORNIC_TX_FRAGS };
+	struct ornic_mkey *mkey;
+
+	no_payload(tx);
+	if (!len)
+		return true;
+	if (ornic_key_check(qp->dev, rd->rkey, qp->pdn, rd->va + off, len,
+			    ORNIC_ACCESS_REMOTE_READ, &mkey) ||
+	    ornic_iov_add_key(&iov, mkey, rd->va + off, len) != len)
+		return false;
+	tx->nfrags = iov.n;
+	tx->payload_len = len;
+	tx->copy = false;
+	return true;
+}
+
+/* The next packet of a READ; false if its memory may not be read any more. */
+static bool send_read(struct ornic_qp *qp, struct ornic_rd *rd)
+{
+	u32 off = rd->next * qp->mtu;
+	u32 len = min_t(u32, rd->length - off, qp->mtu);
+	struct ornic_txinfo info = {
+		.opcode = read_opcode(!rd->next, rd->next + 1 == rd->pkts),
+		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+		.dest_qpn = qp->dest_qpn,
+		.psn = ornic_psn_add(rd->psn0, rd->next),
+		.msn = rd->msn,
+	};
+
+	if (!map_read(qp, rd, off, len))
+		return false;
+	send_answer(qp, &info);
+	if (++rd->next == rd->pkts)
+		rd->busy = false;
+	return true;
+}
+
+static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     const struct ornic_rd *rd)
+{
+	struct ornic_rq *rq = &qp->rq;
+
+	rq->rd_head = rq->rd_tail;
+	rq->ack_due = false;
+	rq->dead = true;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_ERR_NAK_SENT);
+	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
+	send_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
+		 ornic_psn_add(rd->psn0, rd->next));
+}
+
+/**
+ * ornic_resp_run - send the answers that wait
+ * @ctx: call; its budget is used up
+ * @qp: RC QP
+ *
+ * Context: rq.lock held.
+ * Return: IDLE when nothing is left, WAIT for room, MORE for budget.
+ */
+enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_dev *dev = qp->dev;
+	struct ornic_rd *rd;
+
+	while (rq->rd_head != rq->rd_tail) {
+		rd = ornic_rd_slot(rq, rq->rd_head);
+		if (!rd->busy) {
+			rq->rd_head++;
+			continue;
+		}
+		if (ctx->budget <= 0 || ornic_ctx_full(ctx))
+			return ORNIC_RUN_MORE;
+		if (!dev->ops->tx_room(dev->host, qp->host_qp)) {
+			ornic_stat_inc(dev, ORNIC_STAT_TX_STALLS);
+			return ORNIC_RUN_WAIT;
+		}
+		ctx->budget -= ORNIC_ANSWER_COST;
+		if (rd->atomic) {
+			send_atomic(qp, rd);
+			rd->busy = false;
+		} else if (!send_read(qp, rd)) {
+			read_lost_access(ctx, qp, rd);
+			return ORNIC_RUN_IDLE;
+		}
+		ctx->budget -= rq->tx.payload_len;
+	}
+	if (rq->ack_due) {
+		rq->ack_due = false;
+		send_ack(qp, rq->syndrome_due, rq->psn_due);
+	}
+	return ORNIC_RUN_IDLE;
+}
+
+/* Turn a verdict into packets. */
+static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   enum ornic_verdict verdict, const struct ornic_pkt *pkt)
+{
+	static const u8 nak[] = {
+		[ORNIC_RESP_NAK_INVALID] = ORNIC_NAK_INVALID_REQ,
+		[ORNIC_RESP_NAK_ACCESS] = ORNIC_NAK_REMOTE_ACCESS,
+		[ORNIC_RESP_NAK_OP] = ORNIC_NAK_REMOTE_OP,
+	};
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_dev *dev = qp->dev;
+	u32 last = ornic_psn_add(rq->epsn, ORNIC_PSN_MASK);
+
+	switch (verdict) {
+	case ORNIC_RESP_ACK:
+		if (pkt->ack_req)
+			ack(qp, ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+			    pkt->psn);
+		break;
+	case ORNIC_RESP_DUPLICATE:
+		/* IBTA C9-105: what it would say now. Not past what waits. */
+		if (rq->rd_head == rq->rd_tail)
+			send_ack(qp, ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+				 last);
+		break;
+	case ORNIC_RESP_RNR:
+		ornic_stat_inc(dev, ORNIC_STAT_RNR_NAK_SENT);
+		ack(qp, ORNIC_AETH_RNR | qp->min_rnr_timer, pkt->psn);
+		break;
+	case ORNIC_RESP_NAK_SEQ:
+		ornic_stat_inc(dev, ORNIC_STAT_SEQ_NAK_SENT);
+		ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, rq->epsn);
+		break;
+	case ORNIC_RESP_NAK_INVALID:
+	case ORNIC_RESP_NAK_ACCESS:
+	case ORNIC_RESP_NAK_OP:
+		ornic_stat_inc(dev, ORNIC_STAT_ERR_NAK_SENT);
+		/* The QP ends: what still waits goes now or never. */
+		ornic_resp_run(ctx, qp);
+		send_ack(qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
+		break;
+	case ORNIC_RESP_DATA:
+	case ORNIC_RESP_ATOMIC:
+	case ORNIC_RESP_DROP:
+		break;
+	}
+	if (rq->rd_head != rq->rd_tail &&
+	    ornic_resp_run(ctx, qp) == ORNIC_RUN_MORE)
+		ornic_qp_resched(qp);
+}
+
+/* Is @pkt for @qp at all? The statistic to count if not, else COUNT. */
+static enum ornic_stat misdelivered(const struct ornic_qp *qp,
+				    const struct ornic_pkt *pkt)
+{
+	if (qp->type == ORNIC_QPT_UD)
+		return pkt->qkey == qp->qkey ? ORNIC_STAT_COUNT :
+					       ORNIC_STAT_RX_BAD_QKEY;
+	return ornic_path_matches(&qp->path, pkt->rx) ? ORNIC_STAT_COUNT :
+							ORNIC_STAT_RX_BAD_ADDR;
+}
+
+/* Where a datagram was sent to, as an index of our GID table. */
+static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
+{
+	u8 gid[16] = { [10] = 0xff, [11] = 0xff };
+
+	if (rx->ipv6)
+		memcpy(gid, (const u8 *)rx->ip + 24, 16);
+	else
+		memcpy(gid + 12, (const u8 *)rx->ip + 16, 4);
+	return ornic_gid_index(dev, gid, rx->vlan);
+}
+
+/**
+ * ornic_resp_rx - a request packet
+ * @ctx: call
+ * @qp: QP of the packet's transport
+ * @pkt: packet
+ *
+ * Context: rq.lock held.
+ */
+void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_pkt *pkt)
+{
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
+	struct ornic_inreq r = {
+		.flags = pkt->op->flags,
+		.psn = pkt->psn,
+		.npsn = 1,
+		.solicited = pkt->solicited,
+		.ack_req = pkt->ack_req,
+		.imm = pkt->imm,
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+		.dma_len = pkt->dma_len,
+		.swap_add = pkt->swap_add,
+		.compare = pkt->compare,
+		.cas = (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_CAS,
+		.src_qpn = pkt->src_qpn,
+		.src = &src,
+		.pkt = pkt,
+		.ip = pkt->rx->ip,
+		.ipv6 = pkt->rx->ipv6,
+	};
+	enum ornic_verdict verdict;
+	enum ornic_stat stat;
+
+	stat = misdelivered(qp, pkt);
+	if (stat != ORNIC_STAT_COUNT) {
+		ornic_stat_inc(qp->dev, stat);
+		return;
+	}
+	src.n = ornic_pkt_payload(pkt, frag);
+	src.bytes = pkt->payload_len;
+	if (qp->type == ORNIC_QPT_UD)
+		r.sgid_index = dest_gid_index(qp->dev, pkt->rx);
+	else
+		r.src_qpn = qp->dest_qpn;
+	verdict = ornic_resp_request(ctx, qp, &r);
+	if (verdict == ORNIC_RESP_ACK)
+		ornic_stat_add(qp->dev, ORNIC_STAT_RX_BYTES, pkt->payload_len);
+	if (qp->type == ORNIC_QPT_RC)
+		answer(ctx, qp, verdict, pkt);
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The completer: what answers do to the send queue.
+ *
+ * Invariants, sq.lock held: WQEs complete in order; sq.acked is the oldest PSN
+ * without an answer; tail <= cur <= fetched. acked <= psn <= max_psn, and an
+ * answer counts only if its PSN is in [acked, max_psn).
+ *
+ * Timer law: there is one deadline. While sending waits for the peer to be
+ * ready (RNR) it is the end of that wait; else it is the ACK timeout, set when
+ * the first packet goes out, moved by each progress, gone when nothing is
+ * outstanding. The host's timer may be early against it, never late: it is set
+ * again on expiry, so that progress costs no timer operation.
+ */
+#include "proto.h"
+
+/* IBTA table 45, in units of 10 us. */
+static const u32 rnr_table[32] = {
+	65536,	  1,	  2,	  3,	  4,	  6,	  8,	 12,
+	   16,	 24,	 32,	 48,	 64,	 96,	128,	192,
+	  256,	384,	512,	768,   1024,   1536,   2048,   3072,
+	 4096,	6144,	8192, 12288,  16384,  24576,  32768,  49152,
+};
+
+/**
+ * ornic_rnr_ns - what an RNR NAK timer code means
+ * @code: 5 bits
+ *
+ * Context: any.
+ * Return: ns.
+ */
+u64 ornic_rnr_ns(u8 code)
+{
+	return rnr_table[code & ORNIC_AETH_VALUE_MASK] * 10000ull;
+}
+
+static bool is_fetch(const struct ornic_swqe *sw)
+{
+	return sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
+}
+
+static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     const struct ornic_swqe *sw, enum ornic_cqe_status status,
+		     enum ornic_vendor_err verr)
+{
+	struct ornic_cqe cqe = {
+		.wr_id = cpu_to_le64(sw->wr_id),
+		.wqe_index = cpu_to_le32(sw->index),
+		.qpn = cpu_to_le32(qp->qpn),
+		.byte_len = cpu_to_le32(sw->length),
+		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
+		.opcode = ornic_wqe_info(sw->opcode)->cqe,
+		.status = status,
+		.vendor_err = verr,
+	};
+
+	ornic_cq_push(ctx, qp->sq.cq, &cqe, status != ORNIC_CQE_SUCCESS);
+}
+
+/* The peer got further: all counters of patience start again. */
+static void progress(struct ornic_qp *qp, u32 acked)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	sq->acked = acked;
+	sq->retry_left = qp->retry_cnt;
+	sq->rnr_left = qp->rnr_retry;
+	sq->gap = false;
+	if (sq->wait == ORNIC_WAIT_NONE)
+		sq->deadline = 0;
+}
+
+/**
+ * ornic_comp_success - the oldest WQE is done
+ * @ctx: call
+ * @qp: QP
+ * @sw: WQE at sq.tail, fully sent
+ *
+ * Context: sq.lock held.
+ */
+void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			struct ornic_swqe *sw)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u32 end = ornic_psn_add(sw->first_psn, sw->npkts);
+
+	if (is_fetch(sw) && sq->rd_out)
+		sq->rd_out--;
+	if (sw->flags & ORNIC_WQE_SIGNALED ||
+	    qp->create_flags & ORNIC_QP_SIG_ALL)
+		push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS, ORNIC_VERR_NONE);
+	sq->tail++;
+	progress(qp, end);
+	/* An answer that overtook a retransmission: do not send it again. */
+	if (ornic_psn_diff(end, sq->psn) > 0)
+		ornic_req_seek(qp, end);
+}
+
+/**
+ * ornic_comp_fail - the oldest WQE failed
+ * @ctx: call
+ * @qp: QP
+ * @status: of its completion
+ * @verr: finer cause
+ *
+ * RC goes to ERR; UC and UD go to SQE, IBTA 10.3.1.7.
+ *
+ * Context: sq.lock held, rq.lock not.
+ */
+void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     enum ornic_cqe_status status, enum ornic_vendor_err verr)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->tail == sq->fetched)
+		return;
+	push_cqe(ctx, qp, ornic_swqe(sq, sq->tail), status, verr);
+	sq->tail++;
+	if (qp->type == ORNIC_QPT_RC) {
+		ornic_qp_error(ctx, qp);
+		return;
+	}
+	ornic_lock(&qp->rq.lock);
+	qp->state = ORNIC_QPS_SQE;
+	ornic_unlock(&qp->rq.lock);
+	ornic_sq_flush(ctx, qp);
+}
+
+/**
+ * ornic_sq_flush - complete everything with WR_FLUSH_ERR
+ * @ctx: call
+ * @qp: QP in ERR or SQE
+ *
+ * At most one ring full per call, so that a process that keeps posting cannot
+ * hold the lock; the rest is left to a run.
+ *
+ * Context: sq.lock held.
+ */
+void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+	u32 n;
+
+	sq->wait = ORNIC_WAIT_NONE;
+	sq->deadline = 0;
+	sq->rd_out = 0;
+	if (!sq->depth)
+		return;
+	for (n = 0; n <= sq->depth; n++) {
+		if (sq->tail == sq->fetched && !ornic_sq_fetch(qp)) {
+			sq->cur = sq->tail;
+			WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(1));
+			/* Pairs with the host's barrier before it reads it. */
+			smp_mb();
+			if (!ornic_sq_fetch(qp))
+				return;
+		}
+		sw = ornic_swqe(sq, sq->tail);
+		push_cqe(ctx, qp, sw, ORNIC_CQE_WR_FLUSH_ERR,
+			 ORNIC_VERR_FLUSH);
+		sq->tail++;
+	}
+	sq->cur = sq->tail;
+	ornic_qp_resched(qp);
+}
+
+/**
+ * ornic_sq_check_drained - SQD: is everything that was started done?
+ * @ctx: call
+ * @qp: QP
+ *
+ * Context: sq.lock held.
+ */
+void ornic_sq_check_drained(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (!sq->draining || qp->state != ORNIC_QPS_SQD)
+		return;
+	if (sq->tail != sq->fetched && ornic_swqe(sq, sq->tail)->started)
+		return;
+	sq->draining = false;
+	if (qp->sqd_notify)
+		ornic_ctx_event(ctx, ORNIC_EVENT_SQ_DRAINED, qp->qpn, 0);
+}
+
+/* ---- timer and retries ------------------------------------------------------ */
+
+static void arm(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->timer_at && sq->timer_at <= sq->deadline)
+		return;
+	sq->timer_at = sq->deadline;
+	qp->dev->ops->deadline(qp->dev->host, qp->host_qp, sq->deadline);
+}
+
+/**
+ * ornic_comp_timer - keep the deadline in step with what is outstanding
+ * @ctx: call
+ * @qp: RC QP
+ *
+ * Context: sq.lock held.
+ */
+void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->wait != ORNIC_WAIT_NONE)
+		return;
+	if (!qp->timeout || ornic_psn_diff(sq->max_psn, sq->acked) <= 0) {
+		sq->deadline = 0;
+		return;
+	}
+	if (sq->deadline)
+		return;
+	/* IBTA 9.7.6.1.3: 4.096 us * 2^timeout */
+	sq->deadline = ctx->now + (4096ull << qp->timeout);
+	arm(qp);
+}
+
+/* Go back to the oldest PSN without an answer, or give up. */
+static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (!sq->retry_left) {
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_RETRY_EXC_ERR,
+				ORNIC_VERR_TIMEOUT);
+		return;
+	}
+	sq->retry_left--;
+	sq->deadline = 0;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_RETRIES);
+	ornic_req_seek(qp, sq->acked);
+}
+
+/* An answer is missing before one that came; the rest of it is on the way. */
+static void missing(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	if (qp->sq.gap || qp->sq.wait != ORNIC_WAIT_NONE)
+		return;
+	qp->sq.gap = true;
+	retry(ctx, qp);
+}
+
+/**
+ * ornic_comp_rnr - the peer had no receive WQE
+ * @ctx: call
+ * @qp: QP; all before the message in question is complete
+ * @code: timer code of the NAK
+ *
+ * Context: sq.lock held, rq.lock not.
+ */
+void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	ornic_stat_inc(qp->dev, ORNIC_STAT_RNR_NAK_RCVD);
+	if (!sq->rnr_left) {
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_RNR_RETRY_EXC_ERR,
+				ORNIC_VERR_RNR);
+		return;
+	}
+	if (qp->rnr_retry != ORNIC_RETRY_INFINITE)
+		sq->rnr_left--;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_RETRIES);
+	ornic_req_seek(qp, sq->acked);
+	sq->wait = ORNIC_WAIT_RNR;
+	sq->deadline = ctx->now + ornic_rnr_ns(code);
+	arm(qp);
+}
+
+/**
+ * ornic_comp_expire - the host's timer has fired
+ * @ctx: call
+ * @qp: QP
+ *
+ * Context: sq.lock held, rq.lock not.
+ */
+void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	sq->timer_at = 0;
+	if (!sq->deadline)
+		return;
+	if (ctx->now < sq->deadline) {
+		arm(qp);
+		return;
+	}
+	sq->deadline = 0;
+	if (sq->wait == ORNIC_WAIT_RNR) {
+		sq->wait = ORNIC_WAIT_NONE;
+		return;
+	}
+	ornic_stat_inc(qp->dev, ORNIC_STAT_TIMEOUTS);
+	sq->gap = false;
+	retry(ctx, qp);
+}
+
+/* ---- answers ---------------------------------------------------------------- */
+
+/*
+ * Everything before @end is acknowledged. A READ or atomic is so only by its
+ * own response; an answer beyond it means that this was lost (IBTA C9-145).
+ * Returns false in that case.
+ */
+static bool complete_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+	u32 last;
+
+	while (sq->tail != sq->fetched) {
+		sw = ornic_swqe(sq, sq->tail);
+		if (!sw->started || ornic_psn_diff(end, sq->acked) <= 0)
+			return true;
+		if (is_fetch(sw))
+			return false;
+		last = ornic_psn_add(sw->first_psn, sw->npkts);
+		if (ornic_psn_diff(last, end) > 0) {
+			progress(qp, end);
+			if (ornic_psn_diff(end, sq->psn) > 0)
+				ornic_req_seek(qp, end);
+			return true;
+		}
+		ornic_comp_success(ctx, qp, sw);
+	}
+	return true;
+}
+
+static void rx_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
+{
+	static const u8 status[] = {
+		[ORNIC_NAK_INVALID_REQ] = ORNIC_CQE_REM_INV_REQ_ERR,
+		[ORNIC_NAK_REMOTE_ACCESS] = ORNIC_CQE_REM_ACCESS_ERR,
+		[ORNIC_NAK_REMOTE_OP] = ORNIC_CQE_REM_OP_ERR,
+	};
+
+	if (code == ORNIC_NAK_PSN_SEQ) {
+		ornic_stat_inc(qp->dev, ORNIC_STAT_SEQ_NAK_RCVD);
+		/* Of packets that were under way before the RNR NAK came. */
+		if (qp->sq.wait == ORNIC_WAIT_NONE)
+			retry(ctx, qp);
+		return;
+	}
+	ornic_stat_inc(qp->dev, ORNIC_STAT_ERR_NAK_RCVD);
+	if (code < ARRAY_SIZE(status))
+		ornic_comp_fail(ctx, qp, status[code], ORNIC_VERR_NAK);
+	else
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_BAD_RESP_ERR,
+				ORNIC_VERR_BAD_RESPONSE);
+}
+
+static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_pkt *pkt)
+{
+	u8 type = pkt->syndrome & ORNIC_AETH_TYPE_MASK;
+	u8 value = pkt->syndrome & ORNIC_AETH_VALUE_MASK;
+	u32 end = type == ORNIC_AETH_ACK ? ornic_psn_add(pkt->psn, 1) :
+					   pkt->psn;
+
+	ornic_stat_inc(qp->dev, ORNIC_STAT_ACKS_RCVD);
+	if (!complete_up_to(ctx, qp, end)) {
+		missing(ctx, qp);
+		return;
+	}
+	if (type == ORNIC_AETH_NAK)
+		rx_nak(ctx, qp, value);
+	else if (type == ORNIC_AETH_RNR && qp->sq.wait == ORNIC_WAIT_NONE)
+		ornic_comp_rnr(ctx, qp, value);
+}
+
+/* Does the response fit its place in the READ? */
+static bool read_fits(struct ornic_qp *qp, const struct ornic_swqe *sw,
+		      const struct ornic_pkt *pkt, u32 i)
+{
+	bool last = i + 1 == sw->npkts;
+	u32 len = last ? sw->length - i * qp->mtu : qp->mtu;
+
+	return last == !!(pkt->op->flags & ORNIC_OPF_END) &&
+	       pkt->payload_len == len;
+}
+
+static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    struct ornic_swqe *sw, const struct ornic_pkt *pkt)
+{
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
+	u32 i = ornic_psn_diff(pkt->psn, sw->first_psn);
+	enum ornic_vendor_err verr;
+
+	if (!read_fits(qp, sw, pkt, i)) {
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_BAD_RESP_ERR,
+				ORNIC_VERR_BAD_RESPONSE);
+		return;
+	}
+	src.n = ornic_pkt_payload(pkt, frag);
+	src.bytes = pkt->payload_len;
+	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, i * qp->mtu, &src);
+	if (verr != ORNIC_VERR_NONE) {
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
+		return;
+	}
+	ornic_stat_add(qp->dev, ORNIC_STAT_RX_BYTES, pkt->payload_len);
+	progress(qp, ornic_psn_add(pkt->psn, 1));
+	if (i + 1 == sw->npkts)
+		ornic_comp_success(ctx, qp, sw);
+	else if (ornic_psn_diff(qp->sq.acked, qp->sq.psn) > 0)
+		ornic_req_seek(qp, qp->sq.acked);
+}
+
+static void rx_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		      struct ornic_swqe *sw, const struct ornic_pkt *pkt)
+{
+	u64 orig = pkt->orig;
+	struct ornic_frag frag = { &orig, sizeof(orig) };
+	struct ornic_iov src = { &frag, 1, 1, sizeof(orig) };
+	enum ornic_vendor_err verr;
+
+	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, 0, &src);
+	if (verr != ORNIC_VERR_NONE)
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
+	else
+		ornic_comp_success(ctx, qp, sw);
+}
+
+/* A response with data: it must be the one that is due. */
+static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    const struct ornic_pkt *pkt)
+{
+	u32 kind = pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+
+	if (!complete_up_to(ctx, qp, pkt->psn)) {
+		missing(ctx, qp);
+		return;
+	}
+	if (sq->tail == sq->fetched || pkt->psn != sq->acked)
+		return;
+	sw = ornic_swqe(sq, sq->tail);
+	if (!sw->started)
+		return;
+	if (sw->kind != kind) {
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_BAD_RESP_ERR,
+				ORNIC_VERR_BAD_RESPONSE);
+		return;
+	}
+	if (kind == ORNIC_OPF_READ)
+		rx_read(ctx, qp, sw, pkt);
+	else
+		rx_atomic(ctx, qp, sw, pkt);
+}
+
+/**
+ * ornic_comp_rx - a response packet
+ * @ctx: call
+ * @qp: RC QP
+ * @pkt: packet, from the right peer
+ *
+ * Answers to what is not outstanding are old or ghosts and count for nothing
+ * (IBTA C9-144).
+ *
+ * Context: sq.lock held, rq.lock not.
+ */
+void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_pkt *pkt)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (ornic_psn_diff(pkt->psn, sq->acked) < 0 ||
+	    ornic_psn_diff(pkt->psn, sq->max_psn) >= 0)
+		return;
+	if (pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
+		rx_data(ctx, qp, pkt);
+	else
+		rx_ack(ctx, qp, pkt);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Same-device traffic: the requester hands its message to the responder of
+ * the peer, MR to MR, without packets. What the two say to each other is what
+ * they would say on the wire: a peer that is not there or not ready to listen
+ * is a lost packet, and the ACK timer takes over.
+ *
+ * Locks: A.sq is held, B.rq is taken around the responder, nothing else. What
+ * must happen to B as a whole (its error state) is left to a run of B.
+ */
+#include "proto.h"
+
+/* The peer's answer, and what of its state belongs to it. */
+struct reply {
+	enum ornic_verdict verdict;
+	u8 rnr_timer;
+};
+
+/* Would packets of @qp be accepted by @peer? Under peer's rq.lock. */
+static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
+{
+	return peer->type == qp->type && ornic_qp_can_receive(peer) &&
+	       peer->dest_qpn == qp->qpn && peer->path.loop;
+}
+
+static struct reply request(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			    struct ornic_inreq *r)
+{
+	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, qp->dest_qpn);
+	struct reply reply = { ORNIC_RESP_DROP, 0 };
+	bool dead = false;
+
+	if (!peer)
+		return reply;
+	ornic_lock(&peer->rq.lock);
+	if (is_connected(qp, peer)) {
+		reply.verdict = ornic_resp_request(ctx, peer, r);
+		reply.rnr_timer = peer->min_rnr_timer;
+		dead = peer->rq.dead;
+	}
+	ornic_unlock(&peer->rq.lock);
+	if (dead)
+		ornic_qp_resched(peer);
+	return reply;
+}
+
+/* Nobody answered. UC does not mind; RC waits for its timer. */
+static enum ornic_step lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			    struct ornic_swqe *sw)
+{
+	ornic_req_advance(qp, sw, sw->npkts - sw->pkts);
+	ctx->budget -= ORNIC_MSG_COST;
+	if (qp->type == ORNIC_QPT_UC)
+		ornic_comp_success(ctx, qp, sw);
+	return ORNIC_STEP_DONE;
+}
+
+/* Anything but success. */
+static enum ornic_step refused(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			       struct ornic_swqe *sw, struct reply reply)
+{
+	enum ornic_cqe_status status;
+
+	switch (reply.verdict) {
+	case ORNIC_RESP_RNR:
+		ornic_comp_rnr(ctx, qp, reply.rnr_timer);
+		return qp->sq.wait == ORNIC_WAIT_RNR ? ORNIC_STEP_WAIT :
+						       ORNIC_STEP_STOP;
+	case ORNIC_RESP_NAK_INVALID:
+		status = ORNIC_CQE_REM_INV_REQ_ERR;
+		break;
+	case ORNIC_RESP_NAK_ACCESS:
+		status = ORNIC_CQE_REM_ACCESS_ERR;
+		break;
+	case ORNIC_RESP_NAK_OP:
+		status = ORNIC_CQE_REM_OP_ERR;
+		break;
+	default:
+		return lost(ctx, qp, sw);
+	}
+	if (qp->type != ORNIC_QPT_RC)
+		return lost(ctx, qp, sw);
+	ornic_comp_fail(ctx, qp, status, ORNIC_VERR_NAK);
+	return ORNIC_STEP_STOP;
+}
+
+/* @npkts more of @sw are executed. */
+static enum ornic_step executed(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				struct ornic_swqe *sw, u32 npkts, u32 bytes)
+{
+	ornic_req_advance(qp, sw, npkts);
+	ctx->budget -= bytes;
+	ornic_stat_add(qp->dev, ORNIC_STAT_LOOP_BYTES, bytes);
+	if (sw->pkts != sw->npkts)
+		return ORNIC_STEP_DONE;
+	ctx->budget -= ORNIC_MSG_COST;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_LOOP_MSGS);
+	ornic_comp_success(ctx, qp, sw);
+	return ORNIC_STEP_DONE;
+}
+
+/* Keep the first @bytes of @iov. */
+static void trim(struct ornic_iov *iov, u64 bytes)
+{
+	struct ornic_frag *last;
+
+	while (iov->bytes > bytes) {
+		last = &iov->frag[iov->n - 1];
+		if (iov->bytes - last->len < bytes) {
+			last->len -= iov->bytes - bytes;
+			iov->bytes = bytes;
+			return;
+		}
+		iov->bytes -= last->len;
+		iov->n--;
+	}
+}
+
+static u32 piece_len(const struct ornic_qp *qp, u32 left)
+{
+	return left <= ORNIC_LOOP_PIECE ? left :
+	       ORNIC_LOOP_PIECE / qp->mtu * qp->mtu;
+}
+
+/* A piece of a SEND or WRITE: whole packets' worth, or what is left. */
+static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  struct ornic_swqe *sw)
+{
+	struct ornic_iov iov = { .frag = qp->sq.tx.frag,
+				 .max = ORNIC_TX_FRAGS };
+	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
+	struct ornic_inreq r = {
+		.flags = sw->kind | ORNIC_OPF_REQUEST,
+		.psn = qp->sq.psn,
+		.imm = sw->imm,
+		.va = sw->raddr,
+		.rkey = sw->rkey,
+		.dma_len = sw->length,
+		.src_qpn = qp->qpn,
+		.src = &iov,
+	};
+	enum ornic_vendor_err verr;
+	struct reply reply;
+
+	verr = ornic_swqe_iov(qp, sw, off, piece_len(qp, left), 0, &iov);
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+				      verr);
+	if (iov.bytes == left) {
+		r.npsn = sw->npkts - sw->pkts;
+		r.flags |= ORNIC_OPF_END;
+		r.solicited = sw->flags & ORNIC_WQE_SOLICITED;
+		if (ornic_wqe_info(sw->opcode)->imm)
+			r.flags |= ORNIC_OPF_IMM;
+	} else {
+		r.npsn = iov.bytes / qp->mtu;
+		if (!r.npsn)
+			return ornic_req_fail(ctx, qp, sw,
+					      ORNIC_CQE_LOC_QP_OP_ERR,
+					      ORNIC_VERR_BAD_SGE_COUNT);
+		trim(&iov, (u64)r.npsn * qp->mtu);
+	}
+	if (!sw->pkts)
+		r.flags |= ORNIC_OPF_START;
+	reply = request(ctx, qp, &r);
+	if (reply.verdict != ORNIC_RESP_ACK)
+		return refused(ctx, qp, sw, reply);
+	return executed(ctx, qp, sw, r.npsn, iov.bytes);
+}
+
+/* The peer's key has gone in the middle of a READ: its QP ends as well. */
+static enum ornic_step read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				   struct ornic_qp *peer)
+{
+	ornic_lock(&peer->rq.lock);
+	peer->rq.dead = true;
+	ornic_unlock(&peer->rq.lock);
+	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
+	ornic_qp_resched(peer);
+	ornic_comp_fail(ctx, qp, ORNIC_CQE_REM_ACCESS_ERR, ORNIC_VERR_NAK);
+	return ORNIC_STEP_STOP;
+}
+
+/* A piece of the data of a READ that the peer has accepted. */
+static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  struct ornic_swqe *sw)
+{
+	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, qp->dest_qpn);
+	struct ornic_iov src = { .frag = qp->sq.tx.frag,
+				 .max = ORNIC_TX_FRAGS };
+	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
+	u32 len = piece_len(qp, left), npkts = sw->npkts - sw->pkts;
+	enum ornic_vendor_err verr;
+	struct ornic_mkey *mkey;
+
+	if (!peer || !ornic_qp_can_receive(peer))
+		return lost(ctx, qp, sw);
+	if (len) {
+		if (ornic_key_check(qp->dev, sw->rkey, peer->pdn,
+				    sw->raddr + off, len,
+				    ORNIC_ACCESS_REMOTE_READ, &mkey))
+			return read_denied(ctx, qp, peer);
+		ornic_iov_add_key(&src, mkey, sw->raddr + off, len);
+	}
+	if (src.bytes != left) {
+		npkts = src.bytes / qp->mtu;
+		trim(&src, (u64)npkts * qp->mtu);
+	}
+	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, off, &src);
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
+				      verr);
+	return executed(ctx, qp, sw, npkts, src.bytes);
+}
+
+static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     struct ornic_swqe *sw)
+{
+	struct ornic_iov none = { .n = 0 };
+	struct ornic_inreq r = {
+		.flags = sw->kind | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
+			 ORNIC_OPF_END,
+		.psn = qp->sq.psn,
+		.npsn = 1,
+		.va = sw->raddr,
+		.rkey = sw->rkey,
+		.dma_len = sw->length,
+		.swap_add = sw->swap_add,
+		.compare = sw->compare,
+		.cas = sw->opcode == ORNIC_WQE_CAS,
+		.src_qpn = qp->qpn,
+		.src = &none,
+	};
+	struct ornic_frag frag = { &r.orig, sizeof(r.orig) };
+	struct ornic_iov orig = { &frag, 1, 1, sizeof(r.orig) };
+	enum ornic_vendor_err verr;
+	struct reply reply;
+
+	reply = request(ctx, qp, &r);
+	if (reply.verdict == ORNIC_RESP_DATA) {
+		sw->answered = true;
+		return read_piece(ctx, qp, sw);
+	}
+	if (reply.verdict != ORNIC_RESP_ATOMIC)
+		return refused(ctx, qp, sw, reply);
+	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, 0, &orig);
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
+				      verr);
+	return executed(ctx, qp, sw, 1, sizeof(r.orig));
+}
+
+/**
+ * ornic_loop_step - execute a piece of a WQE on the same device
+ * @ctx: call
+ * @qp: RC or UC QP whose path leads back to the device
+ * @sw: WQE at sq.cur, started
+ *
+ * Context: sq.lock held, no rq.lock.
+ * Return: whether to go on, wait, or stop.
+ */
+enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				struct ornic_swqe *sw)
+{
+	if (sw->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE))
+		return move_piece(ctx, qp, sw);
+	if (sw->answered)
+		return read_piece(ctx, qp, sw);
+	return fetch(ctx, qp, sw);
+}
+
+/* The IP header that the datagram would have had. */
+static void datagram_ip(u8 *ip, const struct ornic_path *path, u32 payload)
+{
+	u32 len = 8 + ORNIC_BTH_LEN + 8 + payload + ORNIC_ICRC_LEN;
+	u32 at = path->ipv6 ? 4 : 2;
+
+	if (!path->ipv6)
+		len += 20;
+	memcpy(ip, path->hdr + path->l3_offset, path->ipv6 ? 40 : 20);
+	ip[at] = len >> 8;
+	ip[at + 1] = len;
+}
+
+/**
+ * ornic_loop_datagram - deliver a datagram to a QP of the same device
+ * @ctx: call
+ * @qp: UD QP
+ * @sw: WQE; its dest_qkey is resolved
+ * @path: of its AH, leads back to the device
+ * @src: payload
+ *
+ * What cannot be delivered is dropped and counted, as on the wire.
+ *
+ * Context: sq.lock held, no rq.lock.
+ */
+void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 struct ornic_swqe *sw, const struct ornic_path *path,
+			 const struct ornic_iov *src)
+{
+	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, sw->dest_qpn);
+	struct ornic_dev *dev = qp->dev;
+	bool dead = false;
+	u8 ip[40];
+	struct ornic_inreq r = {
+		.flags = ORNIC_OPF_SEND | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
+			 ORNIC_OPF_END,
+		.npsn = 1,
+		.solicited = sw->flags & ORNIC_WQE_SOLICITED,
+		.imm = sw->imm,
+		.src_qpn = qp->qpn,
+		.src = src,
+		.path = path,
+		.ip = ip,
+		.ipv6 = path->ipv6,
+	};
+
+	if (!peer || peer->type != ORNIC_QPT_UD) {
+		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		return;
+	}
+	if (ornic_wqe_info(sw->opcode)->imm)
+		r.flags |= ORNIC_OPF_IMM;
+	r.sgid_index = ornic_gid_index(dev, path->dgid, ORNIC_VLAN_NONE);
+	datagram_ip(ip, path, src->bytes);
+	ornic_lock(&peer->rq.lock);
+	if (!ornic_qp_can_receive(peer)) {
+		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+	} else if (peer->qkey != sw->dest_qkey) {
+		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_QKEY);
+	} else if (ornic_resp_request(ctx, peer, &r) == ORNIC_RESP_ACK) {
+		ornic_stat_inc(dev, ORNIC_STAT_LOOP_MSGS);
+		ornic_stat_add(dev, ORNIC_STAT_LOOP_BYTES, src->bytes);
+	}
+	dead = peer->rq.dead;
+	ornic_unlock(&peer->rq.lock);
+	if (dead)
+		ornic_qp_resched(peer);
+}

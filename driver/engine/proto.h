@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The protocol of a QP, and who calls whom:
+ *
+ *   run.c   kicks, packets, timers; takes the locks
+ *   wqe.c   rings to struct ornic_swqe and struct ornic_rwqe
+ *   req.c   requester: what to send next (sq.lock)
+ *   comp.c  completer: answers, timers, completions (sq.lock)
+ *   resp.c  responder: requests (rq.lock)
+ *   answer.c  responder: packets that answer them (rq.lock)
+ *   sgl.c   bytes to SGEs and keys
+ *   loop.c  requester to responder on the same device (A.sq, B.rq)
+ *   qp.c    create, destroy, modify, query (both locks)
+ *
+ * "sq" and "rq" in a comment below names the lock that the caller holds.
+ */
+#ifndef ORNIC_ENGINE_PROTO_H
+#define ORNIC_ENGINE_PROTO_H
+
+#include "qp.h"
+
+/* PSNs that may be outstanding, IBTA 9.7.2: less than half of the space. */
+#define ORNIC_PSN_WINDOW	((1u << 23) - 1)
+/* Unacknowledged request packets before RC waits, and between AckReqs. */
+#define ORNIC_SEND_WINDOW	512
+#define ORNIC_ACK_INTERVAL	32
+/* Bytes that a loopback step moves at once, at most. */
+#define ORNIC_LOOP_PIECE	(128u << 10)
+/* What a message costs at least, in bytes of budget. */
+#define ORNIC_MSG_COST		256
+#define ORNIC_RETRY_INFINITE	7	/* RNR, IBTA 9.7.5.2.8 */
+
+/* ---- wqe.c ---------------------------------------------------------------- */
+
+/**
+ * struct ornic_wqe_info - what a send opcode is
+ * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC; 0 = no such opcode
+ * @types: QP types that have it, bit = enum ornic_qp_type
+ * @cqe: enum ornic_cqe_opcode
+ * @imm: carries immediate data
+ */
+struct ornic_wqe_info {
+	u32 kind;
+	u8 types;
+	u8 cqe;
+	bool imm;
+};
+
+/* The row of @opcode; the row of an unknown opcode has kind 0. */
+const struct ornic_wqe_info *ornic_wqe_info(u8 opcode);
+
+static inline struct ornic_swqe *ornic_swqe(struct ornic_sq *sq, u32 index)
+{
+	return &sq->swqe[index & (sq->depth - 1)];
+}
+
+/* sq: copy the next WQE of the ring, NULL if there is none or it is broken. */
+struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp);
+
+/* rq: copy the next receive WQE to rq.rwqe; false if there is none. */
+bool ornic_rq_fetch(struct ornic_qp *qp);
+
+enum ornic_step {
+	ORNIC_STEP_DONE,	/* something was done: go on */
+	ORNIC_STEP_WAIT,	/* an answer, a timer or room is needed */
+	ORNIC_STEP_STOP,	/* the QP left its state */
+};
+
+/* ---- req.c ---------------------------------------------------------------- */
+
+/* sq: send and execute what can be, within ctx->budget. */
+enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: continue sending at @psn, which is in [acked, max_psn]. */
+void ornic_req_seek(struct ornic_qp *qp, u32 psn);
+
+/*
+ * sq: packets may be out that asked for no ACK: send the last one again so
+ * that it does. False if there is none.
+ */
+bool ornic_req_probe(struct ornic_qp *qp);
+
+/* sq: @sw is executed or on the wire as far as @npkts: advance psn, cur. */
+void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts);
+
+/* sq, not rq: @sw is at fault itself and fails in its turn. */
+enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			       struct ornic_swqe *sw,
+			       enum ornic_cqe_status status,
+			       enum ornic_vendor_err verr);
+
+/* Completion status for an SGE that may not be used. */
+enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr);
+
+/* sq: pieces of the payload of @sw: [@off, @off + @len). */
+enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
+				     const struct ornic_swqe *sw, u32 off,
+				     u32 len, u8 access, struct ornic_iov *iov);
+
+/* ---- comp.c --------------------------------------------------------------- */
+
+/* sq: a response packet. */
+void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_pkt *pkt);
+
+/* sq: the deadline may have come. */
+void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: start, move or stop the ACK timer after sending or progress. */
+void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: the oldest WQE (@sw) is done. */
+void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			struct ornic_swqe *sw);
+
+/* sq, not rq: the oldest WQE failed; the QP goes to ERR or SQE, all flushed. */
+void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     enum ornic_cqe_status status, enum ornic_vendor_err verr);
+
+/* sq: the peer was not ready; @code is its timer code. */
+void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code);
+
+/* sq: complete all WQEs with FLUSH_ERR, and look for more. */
+void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: SQD: tell when everything that was started is done. */
+void ornic_sq_check_drained(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* ns that RNR timer @code means, IBTA table 45. */
+u64 ornic_rnr_ns(u8 code);
+
+/* ---- resp.c --------------------------------------------------------------- */
+
+/* rq: execute a request, or say why not. */
+enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				      struct ornic_inreq *r);
+
+/* rq: complete the receive in progress and all posted ones with FLUSH_ERR. */
+void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* ---- answer.c ------------------------------------------------------------- */
+
+/* rq: a request packet. */
+void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_pkt *pkt);
+
+/* rq: send READ responses that wait, and the ACK behind them. */
+enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* Responder resource of free-running @index. */
+static inline struct ornic_rd *ornic_rd_slot(struct ornic_rq *rq, u32 index)
+{
+	return &rq->rd[index % ORNIC_MAX_RD_ATOMIC];
+}
+
+/* The QP may receive requests. */
+static inline bool ornic_qp_can_receive(const struct ornic_qp *qp)
+{
+	return qp->state >= ORNIC_QPS_RTR && qp->state <= ORNIC_QPS_SQE;
+}
+
+/* ---- sgl.c ---------------------------------------------------------------- */
+
+/* Write the bytes of @src to [@off, ...) of an SGE list. */
+enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
+				      const struct ornic_lsge *sge, u32 nsge,
+				      u64 off, const struct ornic_iov *src);
+
+/* rq: write the bytes of @src to [@va, ...) of a remote key. */
+enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
+				      const struct ornic_iov *src);
+
+/* ---- loop.c --------------------------------------------------------------- */
+
+/* sq: execute a piece of @sw on the same device. RC, UC. */
+enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				struct ornic_swqe *sw);
+
+/* sq: deliver the datagram @sw to a QP of the same device. */
+void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 struct ornic_swqe *sw, const struct ornic_path *path,
+			 const struct ornic_iov *src);
+
+/* ---- qp.c ----------------------------------------------------------------- */
+
+/* sq, not rq: to the error state, everything is flushed. */
+void ornic_qp_error(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* The QP of @qpn or NULL. Inside an RCU section. */
+static inline struct ornic_qp *ornic_qp_lookup(struct ornic_dev *dev, u32 qpn)
+{
+	return (struct ornic_qp *)ornic_table_lookup(&dev->qps, qpn);
+}
+
+/* Ask the host for a run of @qp. */
+static inline void ornic_qp_resched(struct ornic_qp *qp)
+{
+	qp->dev->ops->resched(qp->dev->host, qp->host_qp);
+}
+
+#endif /* ORNIC_ENGINE_PROTO_H */

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * CREATE_QP and DESTROY_QP. A QP can be found only when it is complete; it is
+ * freed when no call into the engine can still see it.
+ */
+#include "proto.h"
+
+#define SQ_MIN_LOG_STRIDE	6
+#define RQ_MIN_LOG_STRIDE	5
+#define MAX_LOG_STRIDE		10
+
+static bool queue_ok(u8 log_depth, u8 log_stride, u8 min_stride, u8 max_sge)
+{
+	return log_depth <= ORNIC_LOG_MAX_WQE && log_stride >= min_stride &&
+	       log_stride <= MAX_LOG_STRIDE && max_sge <= ORNIC_MAX_SGE;
+}
+
+static bool request_ok(const struct ornic_req_create_qp *req)
+{
+	if (req->qp_type < ORNIC_QPT_RC || req->qp_type > ORNIC_QPT_UD ||
+	    req->flags & ~ORNIC_QP_SIG_ALL)
+		return false;
+	if (req->has_sq &&
+	    !queue_ok(req->sq_log_depth, req->sq_log_stride, SQ_MIN_LOG_STRIDE,
+		      req->sq_max_sge))
+		return false;
+	if (req->has_rq &&
+	    !queue_ok(req->rq_log_depth, req->rq_log_stride, RQ_MIN_LOG_STRIDE,
+		      req->rq_max_sge))
+		return false;
+	return le16_to_cpu(req->max_inline) <= ORNIC_MAX_INLINE;
+}
+
+static u64 ring_bytes(bool has, u8 log_depth, u8 log_stride)
+{
+	return has ? ALIGN(1ull << (log_depth + log_stride),
+			   1ull << ORNIC_PAGE_SHIFT) : 0;
+}
+
+static int init_rings(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
+{
+	u64 sq_bytes = ring_bytes(req->has_sq, req->sq_log_depth,
+				  req->sq_log_stride);
+	u64 rq_bytes = ring_bytes(req->has_rq, req->rq_log_depth,
+				  req->rq_log_stride);
+	u64 run;
+	u8 *page;
+	int err;
+
+	if (ornic_pages_bytes(&qp->pages) <
+	    ORNIC_RING_OFFSET + sq_bytes + rq_bytes)
+		return -EINVAL;
+	page = (u8 *)ornic_pages_at(&qp->pages, 0, &run);
+	qp->sq.record = (struct ornic_wq_record *)(page + ORNIC_SQ_RECORD);
+	qp->rq.record = (struct ornic_wq_record *)(page + ORNIC_RQ_RECORD);
+	if (req->has_sq) {
+		err = ornic_ring_init(&qp->sq.ring, &qp->pages,
+				      ORNIC_RING_OFFSET, req->sq_log_depth,
+				      req->sq_log_stride);
+		if (err)
+			return err;
+		qp->sq.depth = 1u << req->sq_log_depth;
+	}
+	if (!req->has_rq)
+		return 0;
+	err = ornic_ring_init(&qp->rq.ring, &qp->pages,
+			      ORNIC_RING_OFFSET + sq_bytes, req->rq_log_depth,
+			      req->rq_log_stride);
+	if (!err)
+		qp->rq.depth = 1u << req->rq_log_depth;
+	return err;
+}
+
+/* The device's own copies of the send WQEs. */
+static int init_store(struct ornic_sq *sq)
+{
+	if (!sq->depth)
+		return 0;
+	sq->store_stride = max_t(u32, sq->max_sge * sizeof(struct ornic_lsge),
+				 sq->max_inline);
+	sq->store_stride = ALIGN(sq->store_stride, 16u);
+	sq->swqe = (struct ornic_swqe *)ornic_vzalloc((size_t)sq->depth *
+						      sizeof(*sq->swqe));
+	sq->store = (u8 *)ornic_vzalloc((size_t)sq->depth * sq->store_stride +
+					1);
+	return sq->swqe && sq->store ? 0 : -ENOMEM;
+}
+
+/* Bind the CQs: DESTROY_CQ finds them in use from now on. */
+static int get_cqs(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
+{
+	struct ornic_dev *dev = qp->dev;
+	struct ornic_cq *scq, *rcq;
+	int err = -EINVAL;
+
+	ornic_rcu_read_lock();
+	scq = (struct ornic_cq *)
+		ornic_table_lookup(&dev->cqs, le32_to_cpu(req->send_cqn));
+	rcq = (struct ornic_cq *)
+		ornic_table_lookup(&dev->cqs, le32_to_cpu(req->recv_cqn));
+	if (scq && rcq) {
+		ornic_atomic_inc(&scq->users);
+		ornic_atomic_inc(&rcq->users);
+		qp->sq.cq = scq;
+		qp->rq.cq = rcq;
+		err = 0;
+	}
+	ornic_rcu_read_unlock();
+	return err;
+}
+
+static void put_cqs(struct ornic_qp *qp)
+{
+	if (!qp->sq.cq)
+		return;
+	ornic_atomic_dec(&qp->sq.cq->users);
+	ornic_atomic_dec(&qp->rq.cq->users);
+}
+
+/* Undo of everything but publication; each part may be missing. */
+static void qp_free(struct ornic_qp *qp)
+{
+	put_cqs(qp);
+	ornic_vfree(qp->sq.store);
+	ornic_vfree(qp->sq.swqe);
+	ornic_ring_fini(&qp->rq.ring);
+	ornic_ring_fini(&qp->sq.ring);
+	ornic_pages_put(&qp->pages);
+	ornic_vfree(qp);
+}
+
+static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
+				 const struct ornic_req_create_qp *req)
+{
+	struct ornic_qp *qp;
+
+	qp = (struct ornic_qp *)ornic_vzalloc(sizeof(*qp) +
+					      dev->ops->host_qp_size);
+	if (!qp)
+		return NULL;
+	qp->dev = dev;
+	qp->type = req->qp_type;
+	qp->create_flags = req->flags;
+	qp->pdn = le32_to_cpu(req->pdn);
+	qp->state = ORNIC_QPS_RESET;
+	qp->mtu = dev->mtu;
+	qp->sq.max_sge = req->sq_max_sge;
+	qp->sq.max_inline = le16_to_cpu(req->max_inline);
+	qp->rq.max_sge = req->rq_max_sge;
+	ornic_lock_init(&qp->sq.lock);
+	ornic_lock_init(&qp->rq.lock);
+	return qp;
+}
+
+static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
+{
+	int err;
+
+	err = ornic_pages_get(qp->dev, &req->mem, &qp->pages);
+	if (err)
+		return err;
+	err = init_rings(qp, req);
+	if (err)
+		return err;
+	err = init_store(&qp->sq);
+	if (err)
+		return err;
+	return get_cqs(qp, req);
+}
+
+/**
+ * ornic_qp_create - CREATE_QP
+ * @dev: device
+ * @req: command
+ * @qpn: number of the new QP
+ *
+ * Context: may sleep.
+ * Return: ORNIC_OK; ORNIC_BAD_PARAM; ORNIC_BAD_ADDR; ORNIC_NO_RESOURCE;
+ * ORNIC_LIMIT when there are no QPNs left.
+ */
+int ornic_qp_create(struct ornic_dev *dev, const struct ornic_req_create_qp *req,
+		    u32 *qpn)
+{
+	struct ornic_qp *qp;
+	int index, err;
+
+	if (!request_ok(req))
+		return ORNIC_BAD_PARAM;
+	qp = qp_alloc(dev, req);
+	if (!qp)
+		return ORNIC_NO_RESOURCE;
+	err = qp_build(qp, req);
+	if (err)
+		goto err_free;
+	index = ornic_table_reserve(&dev->qps, 0);
+	if (index < 0) {
+		err = index;
+		goto err_free;
+	}
+	qp->qpn = index;
+	err = dev->ops->qp_init(dev->host, qp->host_qp, qp->qpn);
+	if (err)
+		goto err_release;
+	if (qp->sq.depth)
+		WRITE_ONCE(qp->sq.record->kick_wanted, cpu_to_le32(1));
+	ornic_table_publish(&dev->qps, qp->qpn, qp);
+	*qpn = qp->qpn;
+	return ORNIC_OK;
+
+err_release:
+	ornic_table_release(&dev->qps, index);
+err_free:
+	qp_free(qp);
+	return ornic_errno_status(err);
+}
+
+/**
+ * ornic_qp_destroy - DESTROY_QP
+ * @dev: device
+ * @qpn: QP, in any state
+ *
+ * On return nobody touches its rings, and neither timer nor run will come.
+ *
+ * Context: may sleep.
+ * Return: ORNIC_OK or ORNIC_NOT_FOUND.
+ */
+int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn)
+{
+	struct ornic_qp *qp;
+
+	qp = (struct ornic_qp *)ornic_table_unlink(&dev->qps, qpn);
+	if (!qp)
+		return ORNIC_NOT_FOUND;
+	ornic_rcu_wait();
+	dev->ops->qp_fini(dev->host, qp->host_qp);
+	ornic_table_release(&dev->qps, qpn);
+	qp_free(qp);
+	return ORNIC_OK;
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MODIFY_QP and QUERY_QP: the state machine of IBTA 10.3.1 as a table, then
+ * the attributes. A command is checked as a whole before anything changes.
+ */
+#include "proto.h"
+
+#define T(type)	(1u << (type))
+#define RC	T(ORNIC_QPT_RC)
+#define UC	T(ORNIC_QPT_UC)
+#define UD	T(ORNIC_QPT_UD)
+
+/* What may change in every live state. */
+#define LIVE_C	(ORNIC_QPM_CUR_STATE | ORNIC_QPM_ACCESS)
+#define LIVE_RC	(LIVE_C | ORNIC_QPM_MIN_RNR_TIMER)
+#define LIVE_UD	(ORNIC_QPM_CUR_STATE | ORNIC_QPM_QKEY)
+
+#define RTR_UC	(ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN | \
+		 ORNIC_QPM_RQ_PSN)
+#define RTR_RC	(RTR_UC | ORNIC_QPM_MAX_DEST_RD_ATOMIC | \
+		 ORNIC_QPM_MIN_RNR_TIMER)
+#define RTS_RC	(ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT | \
+		 ORNIC_QPM_RNR_RETRY | ORNIC_QPM_SQ_PSN | \
+		 ORNIC_QPM_MAX_RD_ATOMIC)
+#define SQD_RC	(LIVE_RC | ORNIC_QPM_AV | ORNIC_QPM_TIMEOUT | \
+		 ORNIC_QPM_RETRY_CNT | ORNIC_QPM_RNR_RETRY | \
+		 ORNIC_QPM_MAX_RD_ATOMIC | ORNIC_QPM_MAX_DEST_RD_ATOMIC)
+
+#define S(state) ORNIC_QPS_##state
+
+/* IBTA tables 91 to 95. Any state may also go to RESET and ERR. */
+static const struct transition {
+	u8 from, to, types;
+	u16 required, optional;
+} transitions[] = {
+	{ S(RESET), S(INIT), RC | UC, ORNIC_QPM_ACCESS, 0 },
+	{ S(RESET), S(INIT), UD, ORNIC_QPM_QKEY, 0 },
+	{ S(INIT), S(INIT), RC | UC, 0, ORNIC_QPM_ACCESS },
+	{ S(INIT), S(INIT), UD, 0, ORNIC_QPM_QKEY },
+	{ S(INIT), S(RTR), RC, RTR_RC, ORNIC_QPM_ACCESS },
+	{ S(INIT), S(RTR), UC, RTR_UC, ORNIC_QPM_ACCESS },
+	{ S(INIT), S(RTR), UD, 0, ORNIC_QPM_QKEY },
+	{ S(RTR), S(RTS), RC, RTS_RC, LIVE_RC },
+	{ S(RTR), S(RTS), UC, ORNIC_QPM_SQ_PSN, LIVE_C },
+	{ S(RTR), S(RTS), UD, ORNIC_QPM_SQ_PSN, LIVE_UD },
+	{ S(RTS), S(RTS), RC, 0, LIVE_RC },
+	{ S(RTS), S(RTS), UC, 0, LIVE_C },
+	{ S(RTS), S(RTS), UD, 0, LIVE_UD },
+	{ S(RTS), S(SQD), RC | UC | UD, 0, ORNIC_QPM_SQD_NOTIFY },
+	{ S(SQD), S(RTS), RC, 0, LIVE_RC },
+	{ S(SQD), S(RTS), UC, 0, LIVE_C },
+	{ S(SQD), S(RTS), UD, 0, LIVE_UD },
+	{ S(SQD), S(SQD), RC, 0, SQD_RC },
+	{ S(SQD), S(SQD), UC, 0, LIVE_C | ORNIC_QPM_AV },
+	{ S(SQD), S(SQD), UD, 0, LIVE_UD },
+	{ S(SQE), S(RTS), UC, 0, LIVE_C },
+	{ S(SQE), S(RTS), UD, 0, LIVE_UD },
+};
+
+/* May @qp go from @from to @to with the attributes of @mask? */
+static int check_transition(const struct ornic_qp *qp, u8 from, u8 to, u32 mask)
+{
+	const struct transition *t;
+	u32 i;
+
+	mask &= ~ORNIC_QPM_STATE;
+	if (to == ORNIC_QPS_RESET || to == ORNIC_QPS_ERR)
+		return mask & ~ORNIC_QPM_CUR_STATE ? ORNIC_BAD_PARAM : ORNIC_OK;
+	for (i = 0; i < ARRAY_SIZE(transitions); i++) {
+		t = &transitions[i];
+		if (t->from != from || t->to != to || !(t->types & T(qp->type)))
+			continue;
+		if ((mask & t->required) != t->required)
+			return ORNIC_BAD_PARAM;
+		return mask & ~(t->required | t->optional) ? ORNIC_BAD_PARAM :
+							     ORNIC_OK;
+	}
+	return ORNIC_BAD_STATE;
+}
+
+/* MODIFY_QP in host order. */
+struct modify {
+	u32 mask;
+	u8 new_state, cur_state, access, mtu, timeout, retry, rnr, min_rnr;
+	u8 max_rd, max_dest;
+	bool sqd_notify;
+	u32 rq_psn, sq_psn, dest_qpn, qkey;
+	struct ornic_path path;
+};
+
+static void decode(struct modify *m, const struct ornic_req_modify_qp *req)
+{
+	u32 rq = le32_to_cpu(req->rq_psn_rnr);
+	u32 sq = le32_to_cpu(req->sq_psn_timeout);
+	u32 dest = le32_to_cpu(req->dest_qpn_mtu);
+
+	m->mask = le32_to_cpu(req->mask);
+	m->new_state = req->state & 0xf;
+	m->cur_state = req->state >> 4;
+	m->access = req->access;
+	m->rq_psn = rq & ORNIC_PSN_MASK;
+	m->min_rnr = rq >> 24 & 0x1f;
+	m->sq_psn = sq & ORNIC_PSN_MASK;
+	m->timeout = sq >> 24 & 0x1f;
+	m->dest_qpn = dest & ORNIC_PSN_MASK;
+	m->mtu = dest >> 24 & 7;
+	m->qkey = le32_to_cpu(req->qkey);
+	m->retry = req->hdr.param >> ORNIC_MODIFY_RETRY_SHIFT & 7;
+	m->rnr = req->hdr.param >> ORNIC_MODIFY_RNR_SHIFT & 7;
+	m->sqd_notify = req->hdr.param & ORNIC_MODIFY_SQD_NOTIFY;
+	m->max_rd = req->max_rd_atomic;
+	m->max_dest = req->max_dest_rd_atomic;
+}
+
+/* Bytes of enum ib_mtu. */
+static u32 mtu_bytes(u8 mtu)
+{
+	return 128u << mtu;
+}
+
+static int check_values(struct ornic_dev *dev, struct modify *m,
+			const struct ornic_req_modify_qp *req)
+{
+	u32 mask = m->mask;
+
+	if (mask & ~ORNIC_QPM_ALL)
+		return ORNIC_BAD_PARAM;
+	if (mask & ORNIC_QPM_STATE && m->new_state > ORNIC_QPS_ERR)
+		return ORNIC_BAD_PARAM;
+	if (mask & ORNIC_QPM_ACCESS && m->access & ~ORNIC_ACCESS_MASK)
+		return ORNIC_BAD_PARAM;
+	if (mask & ORNIC_QPM_MAX_RD_ATOMIC && m->max_rd > ORNIC_MAX_RD_ATOMIC)
+		return ORNIC_BAD_PARAM;
+	if (mask & ORNIC_QPM_MAX_DEST_RD_ATOMIC &&
+	    m->max_dest > ORNIC_MAX_RD_ATOMIC)
+		return ORNIC_BAD_PARAM;
+	if (mask & ORNIC_QPM_PATH_MTU &&
+	    (!m->mtu || m->mtu > 5 || mtu_bytes(m->mtu) > dev->mtu)) {
+		ornic_pr_debug("path MTU code %u, port MTU %u\n", m->mtu,
+			       dev->mtu);
+		return ORNIC_BAD_PARAM;
+	}
+	if (mask & ORNIC_QPM_AV && ornic_path_resolve(dev, &m->path, &req->av))
+		return ORNIC_BAD_PARAM;
+	return ORNIC_OK;
+}
+
+static void apply_sq(struct ornic_qp *qp, const struct modify *m)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (m->mask & ORNIC_QPM_TIMEOUT)
+		qp->timeout = m->timeout;
+	if (m->mask & ORNIC_QPM_RETRY_CNT)
+		qp->retry_cnt = sq->retry_left = m->retry;
+	if (m->mask & ORNIC_QPM_RNR_RETRY)
+		qp->rnr_retry = sq->rnr_left = m->rnr;
+	if (m->mask & ORNIC_QPM_MAX_RD_ATOMIC)
+		qp->max_rd_atomic = m->max_rd;
+	if (m->mask & ORNIC_QPM_SQ_PSN)
+		sq->psn = sq->acked = sq->max_psn = m->sq_psn;
+	if (m->mask & ORNIC_QPM_SQD_NOTIFY)
+		qp->sqd_notify = m->sqd_notify;
+}
+
+static void apply_rq(struct ornic_qp *qp, const struct modify *m)
+{
+	if (m->mask & ORNIC_QPM_RQ_PSN)
+		qp->rq.epsn = m->rq_psn;
+	if (m->mask & ORNIC_QPM_MAX_DEST_RD_ATOMIC)
+		qp->max_dest_rd_atomic = m->max_dest;
+	if (m->mask & ORNIC_QPM_MIN_RNR_TIMER)
+		qp->min_rnr_timer = m->min_rnr;
+}
+
+static void apply(struct ornic_qp *qp, const struct modify *m)
+{
+	apply_sq(qp, m);
+	apply_rq(qp, m);
+	if (m->mask & ORNIC_QPM_ACCESS)
+		qp->access = m->access;
+	if (m->mask & ORNIC_QPM_QKEY)
+		qp->qkey = m->qkey;
+	if (m->mask & ORNIC_QPM_DEST_QPN)
+		qp->dest_qpn = m->dest_qpn;
+	if (m->mask & ORNIC_QPM_AV)
+		qp->path = m->path;
+	if (m->mask & ORNIC_QPM_PATH_MTU) {
+		qp->path_mtu_enum = m->mtu;
+		qp->mtu = mtu_bytes(m->mtu);
+	}
+	if (qp->type == ORNIC_QPT_UD)
+		qp->mtu = qp->dev->mtu;
+}
+
+/* sq and rq: forget everything that happened since CREATE. */
+static void reset(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_rq *rq = &qp->rq;
+
+	sq->fetched = sq->cur = sq->tail = 0;
+	sq->rd_out = sq->unacked_pkts = 0;
+	sq->wait = ORNIC_WAIT_NONE;
+	sq->draining = sq->gap = sq->probe = sq->broken = false;
+	sq->deadline = 0;
+	if (sq->depth)
+		WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(1));
+	rq->fetched = rq->msn = rq->msg = rq->received = 0;
+	rq->rd_head = rq->rd_tail = 0;
+	memset(rq->rd, 0, sizeof(rq->rd));
+	rq->rwqe.valid = false;
+	rq->nak_sent = rq->comm_est = rq->ack_due = rq->dead = false;
+	if (rq->depth)
+		WRITE_ONCE(rq->record->kick_wanted, 0);
+}
+
+/**
+ * ornic_qp_error - to the error state
+ * @ctx: call
+ * @qp: QP
+ *
+ * Context: sq.lock held, rq.lock not.
+ */
+void ornic_qp_error(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	ornic_lock_held(&qp->sq.lock);
+	ornic_lock(&qp->rq.lock);
+	qp->state = ORNIC_QPS_ERR;
+	ornic_rq_flush(ctx, qp);
+	ornic_unlock(&qp->rq.lock);
+	ornic_sq_flush(ctx, qp);
+}
+
+/* sq: what entering @to sets in motion. */
+static void entered(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 from, u8 to)
+{
+	if (to == ORNIC_QPS_SQD && from == ORNIC_QPS_RTS) {
+		qp->sq.draining = true;
+		ornic_req_probe(qp);
+		if (ornic_req_run(ctx, qp) == ORNIC_RUN_MORE)
+			ornic_qp_resched(qp);
+	}
+	/* What was posted before: nobody kicks for it again. */
+	if (to == ORNIC_QPS_RTS && from != ORNIC_QPS_RTS)
+		ornic_qp_resched(qp);
+}
+
+static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 const struct modify *m)
+{
+	u8 from = qp->state, to;
+	int status;
+
+	to = m->mask & ORNIC_QPM_STATE ? m->new_state : from;
+	if (m->mask & ORNIC_QPM_CUR_STATE && m->cur_state != from)
+		return ORNIC_BAD_STATE;
+	status = check_transition(qp, from, to, m->mask);
+	if (status != ORNIC_OK)
+		return status;
+	if (to == ORNIC_QPS_ERR) {
+		if (from != ORNIC_QPS_ERR)
+			ornic_qp_error(ctx, qp);
+		return ORNIC_OK;
+	}
+	ornic_lock(&qp->rq.lock);
+	if (to == ORNIC_QPS_RESET)
+		reset(qp);
+	apply(qp, m);
+	qp->state = to;
+	ornic_unlock(&qp->rq.lock);
+	entered(ctx, qp, from, to);
+	return ORNIC_OK;
+}
+
+/**
+ * ornic_qp_modify - MODIFY_QP
+ * @dev: device
+ * @req: command
+ *
+ * Context: may sleep.
+ * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_STATE for a transition that
+ * does not exist; ORNIC_BAD_PARAM for a mask or value that it does not allow.
+ */
+int ornic_qp_modify(struct ornic_dev *dev,
+		    const struct ornic_req_modify_qp *req)
+{
+	struct modify m = { .mask = 0 };
+	struct ornic_ctx ctx;
+	struct ornic_qp *qp;
+	int status;
+
+	decode(&m, req);
+	status = check_values(dev, &m, req);
+	if (status != ORNIC_OK)
+		return status;
+	ornic_ctx_begin(&ctx, dev, ORNIC_LOOP_PIECE);
+	qp = ornic_qp_lookup(dev, le32_to_cpu(req->hdr.obj));
+	if (qp) {
+		ornic_lock(&qp->sq.lock);
+		status = modify_locked(&ctx, qp, &m);
+		ornic_unlock(&qp->sq.lock);
+	} else {
+		status = ORNIC_NOT_FOUND;
+	}
+	ornic_ctx_end(&ctx);
+	return status;
+}
+
+static void fill_query(const struct ornic_qp *qp, struct ornic_rsp_query_qp *rsp)
+{
+	rsp->retry_cnt = qp->retry_cnt;
+	rsp->rnr_retry = qp->rnr_retry;
+	rsp->sq_draining = qp->sq.draining;
+	rsp->rq_psn_rnr = cpu_to_le32(qp->rq.epsn |
+				      (u32)qp->min_rnr_timer << 24);
+	rsp->sq_psn_timeout = cpu_to_le32(qp->sq.psn | (u32)qp->timeout << 24);
+	rsp->dest_qpn_mtu = cpu_to_le32(qp->dest_qpn |
+					(u32)qp->path_mtu_enum << 24);
+	rsp->qkey = cpu_to_le32(qp->qkey);
+	rsp->av = qp->path.av;
+	rsp->state = qp->state;
+	rsp->access = qp->access;
+	rsp->max_rd_atomic = qp->max_rd_atomic;
+	rsp->max_dest_rd_atomic = qp->max_dest_rd_atomic;
+}
+
+/**
+ * ornic_qp_query - QUERY_QP
+ * @dev: device
+ * @qpn: QP
+ * @rsp: filled
+ *
+ * Context: may sleep.
+ * Return: ORNIC_OK or ORNIC_NOT_FOUND.
+ */
+int ornic_qp_query(struct ornic_dev *dev, u32 qpn,
+		   struct ornic_rsp_query_qp *rsp)
+{
+	int status = ORNIC_NOT_FOUND;
+	struct ornic_qp *qp;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(dev, qpn);
+	if (qp) {
+		ornic_lock(&qp->sq.lock);
+		ornic_lock(&qp->rq.lock);
+		fill_query(qp, rsp);
+		ornic_unlock(&qp->rq.lock);
+		ornic_unlock(&qp->sq.lock);
+		status = ORNIC_OK;
+	}
+	ornic_rcu_read_unlock();
+	return status;
+}

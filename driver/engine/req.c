@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The requester: takes send WQEs in order and turns them into packets, or
+ * hands them to the peer on the same device. Everything here runs with sq.lock
+ * held and stops at the first thing that it has to wait for; whoever brings
+ * that thing (an ACK, a timer, room at the host, a kick) runs it again.
+ *
+ * Going back N is moving @cur and the @pkts of the WQEs; the WQE copies hold
+ * all that is needed to send again.
+ */
+#include "proto.h"
+
+/* First opcode of a kind; the table of places follows IBTA table 38. */
+static u8 packet_opcode(const struct ornic_swqe *sw, bool first, bool last,
+			bool imm)
+{
+	u8 base = sw->kind == ORNIC_OPF_WRITE ? ORNIC_OP_WRITE_FIRST :
+						ORNIC_OP_SEND_FIRST;
+	static const u8 place[2][2] = {
+		/* !last */ /* last */
+		{ 1, 2 },	/* middle, last */
+		{ 0, 4 },	/* first, only */
+	};
+
+	return base + place[first][last] + (last && imm);
+}
+
+/**
+ * ornic_req_advance - @npkts more PSNs of @sw are sent or executed
+ * @qp: QP
+ * @sw: WQE at sq.cur
+ * @npkts: PSNs
+ *
+ * Context: sq.lock held.
+ */
+void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	sw->pkts += npkts;
+	sq->psn = ornic_psn_add(sq->psn, npkts);
+	if (ornic_psn_diff(sq->psn, sq->max_psn) > 0)
+		sq->max_psn = sq->psn;
+	if (sw->pkts == sw->npkts)
+		sq->cur++;
+}
+
+/**
+ * ornic_req_seek - continue sending at @psn
+ * @qp: QP
+ * @psn: in [sq.acked, sq.max_psn]
+ *
+ * Context: sq.lock held.
+ */
+void ornic_req_seek(struct ornic_qp *qp, u32 psn)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+	bool found = false;
+	s32 into;
+	u32 i;
+
+	sq->rd_out = 0;
+	sq->unacked_pkts = 0;
+	for (i = sq->tail; i != sq->fetched; i++) {
+		sw = ornic_swqe(sq, i);
+		if (!sw->started)
+			break;
+		into = ornic_psn_diff(psn, sw->first_psn);
+		if (into >= (s32)sw->npkts) {
+			sw->pkts = sw->npkts;
+			if (sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
+				sq->rd_out++;
+			continue;
+		}
+		if (!found)
+			sq->cur = i;
+		found = true;
+		sw->pkts = into > 0 ? into : 0;
+	}
+	if (!found)
+		sq->cur = i;
+	sq->psn = psn;
+}
+
+/**
+ * ornic_swqe_iov - pieces of the payload of a WQE
+ * @qp: QP
+ * @sw: WQE
+ * @off: first byte
+ * @len: bytes
+ * @access: what the keys must allow
+ * @iov: receives the pieces; may end early when it is full
+ *
+ * Context: sq.lock held, inside an RCU section.
+ * Return: ORNIC_VERR_NONE or what is wrong with an SGE.
+ */
+enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
+				     const struct ornic_swqe *sw, u32 off,
+				     u32 len, u8 access, struct ornic_iov *iov)
+{
+	if (sw->flags & ORNIC_WQE_INLINE) {
+		if (len)
+			ornic_iov_add(iov, sw->inline_data + off, len);
+		return ORNIC_VERR_NONE;
+	}
+	return ornic_iov_add_sgl(iov, qp->dev, qp->pdn, sw->sge, sw->nsge, off,
+				 len, access);
+}
+
+/* Does a packet ask for an ACK before its message ends? */
+static bool wants_ack_within(const struct ornic_sq *sq)
+{
+	return sq->probe || sq->unacked_pkts + 1 >= ORNIC_ACK_INTERVAL;
+}
+
+/*
+ * Does the last packet of @sw ask for an ACK? Not if another message follows
+ * at once and will ask itself; its packets then acknowledge this one as well.
+ */
+static bool wants_ack(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *next;
+
+	if (wants_ack_within(sq) || qp->state != ORNIC_QPS_RTS)
+		return true;
+	if (sq->cur + 1 != sq->fetched)
+		next = ornic_swqe(sq, sq->cur + 1);
+	else
+		next = ornic_sq_fetch(qp);
+	return !next || next->status != ORNIC_CQE_SUCCESS ||
+	       next->flags & ORNIC_WQE_FENCE ||
+	       !(next->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE));
+}
+
+static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
+		      const struct ornic_txinfo *info)
+{
+	struct ornic_tx *tx = &qp->sq.tx;
+	struct ornic_dev *dev = qp->dev;
+
+	tx->host_qp = qp->host_qp;
+	tx->more = false;
+	ornic_tx_build(tx, path, info);
+	if (dev->ops->xmit(dev->host, tx)) {
+		ornic_stat_inc(dev, ORNIC_STAT_TX_ERRORS);
+		return -EIO;
+	}
+	ornic_stat_inc(dev, ORNIC_STAT_TX_PACKETS);
+	ornic_stat_add(dev, ORNIC_STAT_TX_BYTES, tx->payload_len);
+	return 0;
+}
+
+/* Map the payload of one packet into sq.tx. */
+static enum ornic_vendor_err map_packet(struct ornic_qp *qp,
+					const struct ornic_swqe *sw, u32 off,
+					u32 len)
+{
+	struct ornic_tx *tx = &qp->sq.tx;
+	struct ornic_iov iov = { .frag = tx->frag, .max = ORNIC_TX_FRAGS };
+	enum ornic_vendor_err verr;
+
+	verr = ornic_swqe_iov(qp, sw, off, len, 0, &iov);
+	if (verr == ORNIC_VERR_NONE && iov.bytes != len)
+		verr = ORNIC_VERR_BAD_SGE_COUNT;
+	tx->nfrags = iov.n;
+	tx->payload_len = len;
+	/* Inline bytes live in the WQE copy, which the ACK frees. */
+	tx->copy = qp->type != ORNIC_QPT_RC || sw->flags & ORNIC_WQE_INLINE;
+	return verr;
+}
+
+/**
+ * ornic_req_probe - make the peer acknowledge what was sent
+ * @qp: QP
+ *
+ * The last packets may not have asked for an ACK because more was to follow.
+ * When it does not, the last one goes out again and asks.
+ *
+ * Context: sq.lock held.
+ * Return: true if there is a packet to be sent again.
+ */
+bool ornic_req_probe(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (!sq->unacked_pkts || qp->type != ORNIC_QPT_RC ||
+	    ornic_psn_diff(sq->psn, sq->acked) <= 0)
+		return false;
+	ornic_req_seek(qp, ornic_psn_add(sq->psn, ORNIC_PSN_MASK));
+	sq->probe = true;
+	return true;
+}
+
+/**
+ * ornic_req_fail - a WQE is at fault itself
+ * @ctx: call
+ * @qp: QP
+ * @sw: WQE at sq.cur
+ * @status: of its completion
+ * @verr: finer cause
+ *
+ * It fails when all before it are done, so that completions keep their order.
+ *
+ * Context: sq.lock held, rq.lock not.
+ * Return: whether to go on, wait for an answer, or stop.
+ */
+enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			       struct ornic_swqe *sw,
+			       enum ornic_cqe_status status,
+			       enum ornic_vendor_err verr)
+{
+	sw->status = status;
+	sw->verr = verr;
+	if (qp->sq.tail != qp->sq.cur)
+		return ornic_req_probe(qp) ? ORNIC_STEP_DONE : ORNIC_STEP_WAIT;
+	ornic_comp_fail(ctx, qp, status, verr);
+	return ORNIC_STEP_STOP;
+}
+
+/**
+ * ornic_prot_status - completion status of a WQE whose SGE may not be used
+ * @verr: what is wrong with it
+ *
+ * Context: any.
+ * Return: status.
+ */
+enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr)
+{
+	return verr == ORNIC_VERR_BAD_SGE_COUNT ? ORNIC_CQE_LOC_QP_OP_ERR :
+						  ORNIC_CQE_LOC_PROT_ERR;
+}
+
+/* One packet of a SEND or WRITE. */
+static enum ornic_step send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				   struct ornic_swqe *sw)
+{
+	bool first = !sw->pkts, last = sw->pkts + 1 == sw->npkts;
+	bool imm = ornic_wqe_info(sw->opcode)->imm;
+	u32 off = sw->pkts * qp->mtu;
+	u32 len = min_t(u32, sw->length - off, qp->mtu);
+	struct ornic_txinfo info = {
+		.opcode = packet_opcode(sw, first, last, imm),
+		.solicited = last && sw->flags & ORNIC_WQE_SOLICITED,
+		.dest_qpn = qp->dest_qpn,
+		.psn = qp->sq.psn,
+		.va = sw->raddr,
+		.rkey = sw->rkey,
+		.dma_len = sw->length,
+		.imm = sw->imm,
+	};
+	enum ornic_vendor_err verr;
+
+	verr = map_packet(qp, sw, off, len);
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr), verr);
+	if (qp->type == ORNIC_QPT_RC)
+		info.ack_req = last ? wants_ack(qp) : wants_ack_within(&qp->sq);
+	else
+		info.opcode |= ORNIC_UC;
+	qp->sq.probe = false;
+	qp->sq.unacked_pkts = info.ack_req ? 0 : qp->sq.unacked_pkts + 1;
+	send_frame(qp, &qp->path, &info);
+	ctx->budget -= len + ORNIC_MSG_COST;
+	ornic_req_advance(qp, sw, 1);
+	if (last && qp->type == ORNIC_QPT_UC)
+		ornic_comp_success(ctx, qp, sw);
+	return ORNIC_STEP_DONE;
+}
+
+/* May the answer of a READ or atomic be written? Better known before. */
+static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
+					const struct ornic_swqe *sw)
+{
+	enum ornic_vendor_err verr;
+	struct ornic_mkey *mkey;
+	u32 i;
+
+	for (i = 0; i < sw->nsge; i++) {
+		if (!sw->sge[i].length)
+			continue;
+		verr = ornic_key_check(qp->dev, sw->sge[i].lkey, qp->pdn,
+				       sw->sge[i].addr, sw->sge[i].length,
+				       ORNIC_ACCESS_LOCAL_WRITE, &mkey);
+		if (verr != ORNIC_VERR_NONE)
+			return verr;
+	}
+	return ORNIC_VERR_NONE;
+}
+
+/* The request of a READ (what of it is missing) or atomic. */
+static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  struct ornic_swqe *sw)
+{
+	u32 off = sw->pkts * qp->mtu;
+	struct ornic_txinfo info = {
+		.opcode = sw->opcode == ORNIC_WQE_READ ? ORNIC_OP_READ_REQUEST :
+			  sw->opcode == ORNIC_WQE_CAS ? ORNIC_OP_CAS :
+							ORNIC_OP_FAA,
+		.ack_req = true,
+		.dest_qpn = qp->dest_qpn,
+		.psn = qp->sq.psn,
+		.va = sw->raddr + off,
+		.rkey = sw->rkey,
+		.dma_len = sw->length - off,
+		.swap_add = sw->swap_add,
+		.compare = sw->compare,
+	};
+
+	qp->sq.tx.nfrags = 0;
+	qp->sq.tx.payload_len = 0;
+	qp->sq.tx.copy = true;
+	qp->sq.unacked_pkts = 0;
+	qp->sq.rd_out++;
+	send_frame(qp, &qp->path, &info);
+	ctx->budget -= ORNIC_MSG_COST;
+	ornic_req_advance(qp, sw, sw->npkts - sw->pkts);
+	return ORNIC_STEP_DONE;
+}
+
+static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				     struct ornic_swqe *sw)
+{
+	bool imm = ornic_wqe_info(sw->opcode)->imm;
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_UD | (imm ? ORNIC_OP_SEND_ONLY_IMM :
+					    ORNIC_OP_SEND_ONLY),
+		.solicited = sw->flags & ORNIC_WQE_SOLICITED,
+		.dest_qpn = sw->dest_qpn,
+		.psn = qp->sq.psn,
+		.src_qpn = qp->qpn,
+		/* IBTA C10-15: bit 31 selects the QP's own Q_Key. */
+		.qkey = sw->dest_qkey & 0x80000000u ? qp->qkey : sw->dest_qkey,
+		.imm = sw->imm,
+	};
+	enum ornic_vendor_err verr;
+	struct ornic_iov iov;
+	struct ornic_ah *ah;
+
+	ah = (struct ornic_ah *)ornic_table_lookup(&qp->dev->ahs, sw->ah);
+	if (!ah || ah->pdn != qp->pdn)
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_QP_OP_ERR,
+				    ORNIC_VERR_AH);
+	verr = map_packet(qp, sw, 0, sw->length);
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr), verr);
+	if (ah->path.loop) {
+		iov.frag = qp->sq.tx.frag;
+		iov.n = iov.max = qp->sq.tx.nfrags;
+		iov.bytes = sw->length;
+		sw->dest_qkey = info.qkey;
+		ornic_loop_datagram(ctx, qp, sw, &ah->path, &iov);
+	} else {
+		send_frame(qp, &ah->path, &info);
+	}
+	ctx->budget -= sw->length + ORNIC_MSG_COST;
+	ornic_req_advance(qp, sw, 1);
+	ornic_comp_success(ctx, qp, sw);
+	return ORNIC_STEP_DONE;
+}
+
+/* What a WQE must wait for, or fail of, before it gets its PSNs. */
+static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     struct ornic_swqe *sw)
+{
+	bool fetch = sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
+	struct ornic_sq *sq = &qp->sq;
+	enum ornic_vendor_err verr;
+
+	if (sw->status != ORNIC_CQE_SUCCESS)
+		return ornic_req_fail(ctx, qp, sw, sw->status, sw->verr);
+	if (sw->flags & ORNIC_WQE_FENCE && sq->rd_out)
+		return ORNIC_STEP_WAIT;
+	if (fetch) {
+		if (!qp->max_rd_atomic)
+			return ornic_req_fail(ctx, qp, sw,
+					    ORNIC_CQE_LOC_QP_OP_ERR,
+					    ORNIC_VERR_RD_ATOMIC);
+		verr = check_sink(qp, sw);
+		if (verr != ORNIC_VERR_NONE)
+			return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr), verr);
+	}
+	sw->first_psn = sq->psn;
+	sw->started = true;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_SEND_WQES);
+	return ORNIC_STEP_DONE;
+}
+
+/* Is there room on the wire and in the windows for more of @sw? */
+static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u32 out = ornic_psn_diff(sq->psn, sq->acked);
+
+	if (qp->type == ORNIC_QPT_RC) {
+		if (sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC)) {
+			if (sq->rd_out >= qp->max_rd_atomic)
+				return false;
+			if (out + (sw->npkts - sw->pkts) > ORNIC_PSN_WINDOW)
+				return false;
+		} else if (out >= ORNIC_SEND_WINDOW && !sq->rd_out) {
+			return false;
+		} else if (out >= ORNIC_PSN_WINDOW) {
+			return false;
+		}
+	}
+	if (qp->dev->ops->tx_room(qp->dev->host, qp->host_qp))
+		return true;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_TX_STALLS);
+	return false;
+}
+
+static enum ornic_step step(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			    struct ornic_swqe *sw)
+{
+	enum ornic_step res;
+
+	if (!sw->started) {
+		res = begin(ctx, qp, sw);
+		if (res != ORNIC_STEP_DONE)
+			return res;
+	}
+	if (qp->type != ORNIC_QPT_UD && qp->path.loop)
+		return ornic_loop_step(ctx, qp, sw);
+	if (!may_send(qp, sw))
+		return ORNIC_STEP_WAIT;
+	if (qp->type == ORNIC_QPT_UD)
+		return send_datagram(ctx, qp, sw);
+	if (sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
+		return send_fetch(ctx, qp, sw);
+	return send_packet(ctx, qp, sw);
+}
+
+/* The WQE to work on, NULL if there is none that may be begun. */
+static struct ornic_swqe *current_wqe(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+
+	if (sq->cur != sq->fetched)
+		sw = ornic_swqe(sq, sq->cur);
+	else
+		sw = ornic_sq_fetch(qp);
+	/* IBTA 10.3.1.5: in SQD what was begun goes on, nothing is begun. */
+	if (sw && !sw->started && qp->state == ORNIC_QPS_SQD)
+		return NULL;
+	return sw;
+}
+
+static void want_kick(struct ornic_sq *sq, bool want)
+{
+	WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(want));
+}
+
+/*
+ * Nothing to do: ask for a kick, then look once more. The barrier pairs with
+ * the one that the host has between its producer and its read of kick_wanted:
+ * either it sees our wish or we see its WQE.
+ */
+static bool may_rest(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (!sq->depth || sq->broken)
+		return true;
+	if (qp->dev->polling)
+		return true;
+	want_kick(sq, true);
+	smp_mb();
+	if (qp->state == ORNIC_QPS_SQD)
+		return true;
+	if (le32_to_cpu(READ_ONCE(sq->record->producer)) == sq->fetched)
+		return true;
+	want_kick(sq, false);
+	return false;
+}
+
+/* States in which the SQ is worked on. */
+static bool active(const struct ornic_qp *qp)
+{
+	return qp->state == ORNIC_QPS_RTS || qp->state == ORNIC_QPS_SQD;
+}
+
+static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp)
+{
+	struct ornic_swqe *sw;
+	enum ornic_step res;
+
+	for (;;) {
+		if (qp->sq.wait != ORNIC_WAIT_NONE)
+			return ORNIC_RUN_WAIT;
+		if (ctx->budget <= 0 || ornic_ctx_full(ctx))
+			return ORNIC_RUN_MORE;
+		sw = current_wqe(qp);
+		if (!sw) {
+			if (qp->sq.broken) {
+				ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL,
+						qp->qpn, 0);
+				ornic_qp_error(ctx, qp);
+				return ORNIC_RUN_IDLE;
+			}
+			if (may_rest(qp))
+				return ORNIC_RUN_IDLE;
+			continue;
+		}
+		res = step(ctx, qp, sw);
+		if (res == ORNIC_STEP_WAIT)
+			return ORNIC_RUN_WAIT;
+		if (res == ORNIC_STEP_STOP)
+			return ORNIC_RUN_IDLE;
+	}
+}
+
+/**
+ * ornic_req_run - send and execute what can be
+ * @ctx: call; its budget is used up
+ * @qp: QP
+ *
+ * While the result is not ORNIC_RUN_IDLE kick_wanted is clear: the queue will
+ * be looked at again without a kick.
+ *
+ * Context: sq.lock held, rq.lock not.
+ * Return: what is left to do.
+ */
+enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	enum ornic_run_result res;
+
+	ornic_lock_held(&sq->lock);
+	if (!sq->depth)
+		return ORNIC_RUN_IDLE;
+	if (qp->state == ORNIC_QPS_ERR || qp->state == ORNIC_QPS_SQE) {
+		ornic_sq_flush(ctx, qp);
+		return ORNIC_RUN_IDLE;
+	}
+	if (!active(qp))
+		return ORNIC_RUN_IDLE;
+	if (READ_ONCE(sq->record->kick_wanted))
+		want_kick(sq, false);
+	res = run_loop(ctx, qp);
+	if (active(qp) && qp->type == ORNIC_QPT_RC)
+		ornic_comp_timer(ctx, qp);
+	ornic_sq_check_drained(ctx, qp);
+	return res;
+}

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The responder: decides on requests and executes them, in PSN order. It
+ * serves packets and loopback alike and sends nothing: answer.c does, from the
+ * ring of responder resources that READs and atomics leave here. The resources
+ * stay for duplicates until they are overwritten.
+ */
+#include "proto.h"
+
+/* ---- receive WQEs ------------------------------------------------------------ */
+
+static void recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     struct ornic_cqe *cqe, bool solicited)
+{
+	struct ornic_rwqe *rw = &qp->rq.rwqe;
+
+	cqe->wr_id = cpu_to_le64(rw->wr_id);
+	cqe->wqe_index = cpu_to_le32(rw->index);
+	cqe->qpn = cpu_to_le32(qp->qpn);
+	rw->valid = false;
+	ornic_cq_push(ctx, qp->rq.cq, cqe,
+		      solicited || cqe->status != ORNIC_CQE_SUCCESS);
+}
+
+static void recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		      enum ornic_cqe_status status, enum ornic_vendor_err verr)
+{
+	struct ornic_cqe cqe = {
+		.opcode = ORNIC_CQE_RECV,
+		.status = status,
+		.vendor_err = verr,
+		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
+	};
+
+	recv_cqe(ctx, qp, &cqe, true);
+}
+
+/**
+ * ornic_rq_flush - complete all receives with WR_FLUSH_ERR
+ * @ctx: call
+ * @qp: QP in ERR
+ *
+ * As for the SQ, at most one ring full per call.
+ *
+ * Context: rq.lock held.
+ */
+void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_rq *rq = &qp->rq;
+	u32 n;
+
+	rq->rd_head = rq->rd_tail;
+	rq->ack_due = false;
+	if (!rq->depth)
+		return;
+	for (n = 0; n <= rq->depth; n++) {
+		if (!rq->rwqe.valid && !ornic_rq_fetch(qp)) {
+			WRITE_ONCE(rq->record->kick_wanted, cpu_to_le32(1));
+			/* Pairs with the host's barrier before it reads it. */
+			smp_mb();
+			if (!ornic_rq_fetch(qp))
+				return;
+		}
+		recv_fail(ctx, qp, ORNIC_CQE_WR_FLUSH_ERR, ORNIC_VERR_FLUSH);
+	}
+	ornic_qp_resched(qp);
+}
+
+/* ---- verdicts ----------------------------------------------------------------- */
+
+/* An error of class B or C, IBTA 9.9.3: the end of the QP. */
+static enum ornic_verdict fatal(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				enum ornic_verdict verdict)
+{
+	if (verdict == ORNIC_RESP_NAK_ACCESS)
+		ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
+	else
+		ornic_ctx_event(ctx, ORNIC_EVENT_QP_REQ_ERR, qp->qpn, 0);
+	qp->rq.dead = true;
+	return verdict;
+}
+
+/* A request that breaks the rules; UC drops the message, IBTA 9.8.2.2. */
+static enum ornic_verdict refuse(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 enum ornic_verdict verdict)
+{
+	if (qp->type == ORNIC_QPT_RC)
+		return fatal(ctx, qp, verdict);
+	qp->rq.msg = 0;
+	return ORNIC_RESP_DROP;
+}
+
+/* A receive WQE could not take the message: it and the QP are done. */
+static enum ornic_verdict bad_recv(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				   enum ornic_cqe_status status,
+				   enum ornic_vendor_err verr)
+{
+	recv_fail(ctx, qp, status, verr);
+	qp->rq.dead = true;
+	return status == ORNIC_CQE_LOC_LEN_ERR ? ORNIC_RESP_NAK_INVALID :
+						 ORNIC_RESP_NAK_OP;
+}
+
+/* Have a receive WQE at hand (ACK), or say what happens without one. */
+static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_rwqe *rw = &qp->rq.rwqe;
+
+	if (!rw->valid && !ornic_rq_fetch(qp)) {
+		if (qp->type == ORNIC_QPT_RC)
+			return ORNIC_RESP_RNR;
+		ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_WQE);
+		qp->rq.msg = 0;
+		return ORNIC_RESP_DROP;
+	}
+	if (rw->status != ORNIC_CQE_SUCCESS)
+		return bad_recv(ctx, qp, rw->status, rw->verr);
+	return ORNIC_RESP_ACK;
+}
+
+/* ---- SEND and WRITE ------------------------------------------------------------ */
+
+/* The completion of a whole message that took a receive WQE. */
+static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		      const struct ornic_inreq *r, u8 opcode, u32 bytes)
+{
+	struct ornic_cqe cqe = {
+		.byte_len = cpu_to_le32(bytes),
+		.opcode = opcode,
+		.src_qpn = cpu_to_le32(r->src_qpn),
+		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
+		.sgid_index = r->sgid_index,
+	};
+
+	if (r->flags & ORNIC_OPF_IMM) {
+		cqe.imm = r->imm;
+		cqe.flags |= ORNIC_CQE_WITH_IMM;
+	}
+	if (r->solicited)
+		cqe.flags |= ORNIC_CQE_SOLICITED_EVENT;
+	if (qp->type == ORNIC_QPT_UD)
+		cqe.flags |= ORNIC_CQE_GRH;
+	if (r->pkt) {
+		memcpy(cqe.smac, r->pkt->rx->smac, sizeof(cqe.smac));
+		cqe.vlan = cpu_to_le16(r->pkt->rx->vlan);
+		cqe.sl = r->pkt->rx->sl;
+	} else if (r->path) {
+		memcpy(cqe.smac, qp->dev->mac, sizeof(cqe.smac));
+		cqe.sl = r->path->av.sl;
+	}
+	recv_cqe(ctx, qp, &cqe, r->solicited);
+}
+
+static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  const struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+	enum ornic_verdict verdict;
+	enum ornic_vendor_err verr;
+
+	if (r->flags & ORNIC_OPF_START) {
+		verdict = need_rwqe(ctx, qp);
+		if (verdict != ORNIC_RESP_ACK)
+			return verdict;
+		rq->received = 0;
+	}
+	if (rq->received + r->src->bytes > rq->rwqe.length)
+		return bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
+				ORNIC_VERR_BAD_LENGTH);
+	verr = ornic_sgl_write(qp, rq->rwqe.sge, rq->rwqe.nsge, rq->received,
+			       r->src);
+	if (verr != ORNIC_VERR_NONE)
+		return bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
+	rq->received += r->src->bytes;
+	if (r->flags & ORNIC_OPF_END)
+		recv_done(ctx, qp, r, ORNIC_CQE_RECV, rq->received);
+	return ORNIC_RESP_ACK;
+}
+
+static enum ornic_verdict write_start(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
+				      const struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_mkey *mkey;
+
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) ||
+	    r->dma_len > ORNIC_MAX_MSG)
+		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	/* IBTA C9-88: a length of zero needs no valid key. */
+	if (r->dma_len &&
+	    ornic_key_check(qp->dev, r->rkey, qp->pdn, r->va, r->dma_len,
+			    ORNIC_ACCESS_REMOTE_WRITE, &mkey))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	rq->va = r->va;
+	rq->rkey = r->rkey;
+	rq->dma_len = r->dma_len;
+	rq->received = 0;
+	return ORNIC_RESP_ACK;
+}
+
+static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				   const struct ornic_inreq *r)
+{
+	bool end = r->flags & ORNIC_OPF_END, imm = r->flags & ORNIC_OPF_IMM;
+	struct ornic_rq *rq = &qp->rq;
+	enum ornic_verdict verdict;
+	u64 total;
+
+	if (r->flags & ORNIC_OPF_START) {
+		verdict = write_start(ctx, qp, r);
+		if (verdict != ORNIC_RESP_ACK)
+			return verdict;
+	}
+	total = rq->received + r->src->bytes;
+	if (end ? total != rq->dma_len : total >= rq->dma_len)
+		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	if (end && imm) {
+		verdict = need_rwqe(ctx, qp);
+		if (verdict != ORNIC_RESP_ACK)
+			return verdict;
+	}
+	if (ornic_key_write(qp, rq->rkey, rq->va + rq->received, r->src))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	rq->received = total;
+	if (end && imm)
+		recv_done(ctx, qp, r, ORNIC_CQE_RECV_WRITE_IMM, total);
+	return ORNIC_RESP_ACK;
+}
+
+/* ---- READ and atomics ----------------------------------------------------------- */
+
+static bool rd_full(struct ornic_qp *qp)
+{
+	return qp->rq.rd_tail - qp->rq.rd_head >= qp->max_dest_rd_atomic;
+}
+
+static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	struct ornic_rd *rd = ornic_rd_slot(&qp->rq, qp->rq.rd_tail++);
+
+	memset(rd, 0, sizeof(*rd));
+	rd->valid = true;
+	rd->busy = true;
+	rd->first_psn = r->psn;
+	rd->npkts = r->npsn;
+	rd->psn0 = r->psn;
+	rd->pkts = r->npsn;
+	rd->va = r->va;
+	rd->rkey = r->rkey;
+	rd->length = r->dma_len;
+	rd->msn = ornic_psn_add(qp->rq.msn, 1);
+	return rd;
+}
+
+static u32 read_npkts(const struct ornic_qp *qp, u32 length)
+{
+	return length ? DIV_ROUND_UP(length, qp->mtu) : 1;
+}
+
+static bool read_allowed(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	struct ornic_mkey *mkey;
+
+	return !r->dma_len ||
+	       ornic_key_check(qp->dev, r->rkey, qp->pdn, r->va, r->dma_len,
+			       ORNIC_ACCESS_REMOTE_READ, &mkey) ==
+	       ORNIC_VERR_NONE;
+}
+
+static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  struct ornic_inreq *r)
+{
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_READ) ||
+	    r->dma_len > ORNIC_MAX_MSG || rd_full(qp))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	if (!read_allowed(qp, r))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	r->npsn = read_npkts(qp, r->dma_len);
+	if (r->pkt)
+		rd_new(qp, r);
+	return ORNIC_RESP_DATA;
+}
+
+/* cmpxchg, so that it is atomic against CPUs as well (IB_ATOMIC_GLOB). */
+static u64 atomic_execute(u64 *p, const struct ornic_inreq *r)
+{
+	u64 old = READ_ONCE(*p), new_val, seen;
+
+	for (;;) {
+		if (!r->cas)
+			new_val = old + r->swap_add;
+		else if (old == r->compare)
+			new_val = r->swap_add;
+		else
+			return old;
+		seen = ornic_cmpxchg64(p, old, new_val);
+		if (seen == old)
+			return old;
+		old = seen;
+	}
+}
+
+static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				    struct ornic_inreq *r)
+{
+	struct ornic_frag frag;
+	struct ornic_iov iov = { &frag, 1, 0, 0 };
+	struct ornic_mkey *mkey;
+	struct ornic_rd *rd;
+
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) || rd_full(qp) ||
+	    r->va & (sizeof(u64) - 1))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	if (ornic_key_check(qp->dev, r->rkey, qp->pdn, r->va, sizeof(u64),
+			    ORNIC_ACCESS_REMOTE_ATOMIC, &mkey) ||
+	    ornic_iov_add_key(&iov, mkey, r->va, sizeof(u64)) != sizeof(u64))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	/* An MR may begin anywhere: aligned for the peer is not for us. */
+	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	r->orig = atomic_execute((u64 *)frag.ptr, r);
+	r->npsn = 1;
+	if (r->pkt) {
+		rd = rd_new(qp, r);
+		rd->atomic = true;
+		rd->orig = r->orig;
+	}
+	return ORNIC_RESP_ATOMIC;
+}
+
+/* The READ of @rd once more, or the rest of it. */
+static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
+			const struct ornic_inreq *r, u32 into)
+{
+	u32 npkts = read_npkts(qp, r->dma_len);
+
+	if (r->dma_len > ORNIC_MAX_MSG || into + npkts > rd->npkts ||
+	    !read_allowed(qp, r))
+		return false;
+	rd->psn0 = r->psn;
+	rd->pkts = npkts;
+	rd->va = r->va;
+	rd->rkey = r->rkey;
+	rd->length = r->dma_len;
+	return true;
+}
+
+/* A READ or atomic that was accepted before: answer it again, IBTA C9-105. */
+static enum ornic_verdict replay(struct ornic_qp *qp, struct ornic_inreq *r)
+{
+	bool atomic = r->flags & ORNIC_OPF_ATOMIC;
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_rd *rd;
+	u32 i, n;
+	s32 into;
+
+	for (n = 1; n <= qp->max_dest_rd_atomic; n++) {
+		i = rq->rd_tail - n;
+		rd = ornic_rd_slot(rq, i);
+		into = ornic_psn_diff(r->psn, rd->first_psn);
+		if (!rd->valid || rd->atomic != atomic || into < 0 ||
+		    into >= (s32)rd->npkts)
+			continue;
+		if (!atomic && !replay_read(qp, rd, r, into))
+			return ORNIC_RESP_DROP;
+		rd->next = 0;
+		rd->busy = true;
+		if ((s32)(i - rq->rd_head) < 0)
+			rq->rd_head = i;
+		return atomic ? ORNIC_RESP_ATOMIC : ORNIC_RESP_DATA;
+	}
+	return ORNIC_RESP_DROP;
+}
+
+/* ---- order ---------------------------------------------------------------------- */
+
+/* PSN order. ORNIC_RESP_ACK: it is the one expected. */
+static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+	s32 diff = ornic_psn_diff(r->psn, rq->epsn);
+
+	if (!diff) {
+		rq->nak_sent = false;
+		return ORNIC_RESP_ACK;
+	}
+	if (qp->type == ORNIC_QPT_UC) {
+		/* IBTA 9.8.2.2.1: a message is lost, go on with the next. */
+		ornic_stat_inc(qp->dev, ORNIC_STAT_OUT_OF_SEQ);
+		rq->msg = 0;
+		rq->epsn = r->psn;
+		return ORNIC_RESP_ACK;
+	}
+	if (diff < 0) {
+		ornic_stat_inc(qp->dev, ORNIC_STAT_DUPLICATES);
+		if (r->pkt && r->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
+			return replay(qp, r);
+		return ORNIC_RESP_DUPLICATE;
+	}
+	ornic_stat_inc(qp->dev, ORNIC_STAT_OUT_OF_SEQ);
+	if (rq->nak_sent)
+		return ORNIC_RESP_DROP;
+	rq->nak_sent = true;
+	return ORNIC_RESP_NAK_SEQ;
+}
+
+/* Place in the message and payload length, IBTA C9-81 to C9-87. */
+static bool check_form(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	u32 kind = r->flags & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE);
+	bool start = r->flags & ORNIC_OPF_START;
+	u64 most = (u64)r->npsn * qp->mtu;
+
+	if (start ? qp->rq.msg != 0 : qp->rq.msg != kind)
+		return false;
+	if (!kind)
+		return true;
+	if (!(r->flags & ORNIC_OPF_END))
+		return r->src->bytes == most;
+	if (start && !r->src->bytes)
+		return r->npsn == 1;
+	return r->src->bytes <= most && r->src->bytes > most - qp->mtu;
+}
+
+static enum ornic_verdict execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  struct ornic_inreq *r)
+{
+	if (!check_form(qp, r))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	if (r->flags & ORNIC_OPF_SEND)
+		return do_send(ctx, qp, r);
+	if (r->flags & ORNIC_OPF_WRITE)
+		return do_write(ctx, qp, r);
+	if (r->flags & ORNIC_OPF_READ)
+		return do_read(ctx, qp, r);
+	return do_atomic(ctx, qp, r);
+}
+
+static enum ornic_verdict request_ud(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				     const struct ornic_inreq *r)
+{
+	u8 grh[ORNIC_GRH_LEN];
+	struct ornic_frag frag = { grh, sizeof(grh) };
+	struct ornic_iov head = { &frag, 1, 1, sizeof(grh) };
+	struct ornic_rwqe *rw = &qp->rq.rwqe;
+	enum ornic_vendor_err verr;
+
+	if (need_rwqe(ctx, qp) != ORNIC_RESP_ACK)
+		return ORNIC_RESP_DROP;
+	if (r->src->bytes + sizeof(grh) > rw->length) {
+		bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
+		return ORNIC_RESP_DROP;
+	}
+	ornic_grh_from_ip(grh, r->ip, r->ipv6);
+	verr = ornic_sgl_write(qp, rw->sge, rw->nsge, 0, &head);
+	if (verr == ORNIC_VERR_NONE)
+		verr = ornic_sgl_write(qp, rw->sge, rw->nsge, sizeof(grh),
+				       r->src);
+	if (verr != ORNIC_VERR_NONE) {
+		bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
+		return ORNIC_RESP_DROP;
+	}
+	recv_done(ctx, qp, r, ORNIC_CQE_RECV, r->src->bytes + sizeof(grh));
+	return ORNIC_RESP_ACK;
+}
+
+/* The request was executed: the next one is expected. */
+static void accept(struct ornic_rq *rq, const struct ornic_inreq *r)
+{
+	rq->epsn = ornic_psn_add(rq->epsn, r->npsn);
+	rq->msg = r->flags & ORNIC_OPF_END ? 0 :
+		  r->flags & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE);
+	if (r->flags & ORNIC_OPF_END)
+		rq->msn = ornic_psn_add(rq->msn, 1);
+}
+
+/**
+ * ornic_resp_request - execute a request, or say why not
+ * @ctx: call
+ * @qp: QP that may receive
+ * @r: request; a READ gets its number of PSNs, an atomic its original value
+ *
+ * Context: rq.lock held.
+ * Return: verdict. rq.dead is set if the QP must go to the error state, which
+ * the caller brings about when it holds no rq.lock.
+ */
+enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				      struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+	enum ornic_verdict verdict;
+
+	ornic_lock_held(&rq->lock);
+	if (rq->dead)
+		return ORNIC_RESP_DROP;
+	if (qp->state == ORNIC_QPS_RTR && !rq->comm_est) {
+		rq->comm_est = true;
+		ornic_ctx_event(ctx, ORNIC_EVENT_COMM_EST, qp->qpn, 0);
+	}
+	if (qp->type == ORNIC_QPT_UD)
+		return request_ud(ctx, qp, r);
+	verdict = check_psn(qp, r);
+	if (verdict != ORNIC_RESP_ACK)
+		return verdict;
+	if (qp->type == ORNIC_QPT_UC && r->flags & ORNIC_OPF_START)
+		rq->msg = 0;
+	verdict = execute(ctx, qp, r);
+	switch (verdict) {
+	case ORNIC_RESP_ACK:
+	case ORNIC_RESP_DATA:
+	case ORNIC_RESP_ATOMIC:
+		accept(rq, r);
+		break;
+	case ORNIC_RESP_RNR:
+		/* What is under way behind it needs no NAK of its own. */
+		rq->nak_sent = true;
+		break;
+	case ORNIC_RESP_DROP:
+		rq->epsn = ornic_psn_add(rq->epsn, r->npsn);
+		break;
+	default:
+		break;
+	}
+	return verdict;
+}

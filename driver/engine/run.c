@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The entry points that move data: kicks, runs, packets, timers, polling.
+ * Each is one struct ornic_ctx: it takes the locks of the QP one after the
+ * other, never sq inside rq, and delivers its events at the end.
+ */
+#include "proto.h"
+
+/* Work that an arriving packet or timer may do for the queue it unblocks. */
+#define RX_BUDGET	(256u << 10)
+
+/* The responder found an error: bring the QP down, now that rq is free. */
+static void reap(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	if (!READ_ONCE(qp->rq.dead))
+		return;
+	ornic_lock(&qp->sq.lock);
+	if (qp->state != ORNIC_QPS_ERR && ornic_qp_can_receive(qp))
+		ornic_qp_error(ctx, qp);
+	ornic_unlock(&qp->sq.lock);
+}
+
+static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	enum ornic_run_result res = ORNIC_RUN_IDLE;
+	struct ornic_rq *rq = &qp->rq;
+
+	ornic_lock(&rq->lock);
+	if (qp->state == ORNIC_QPS_ERR)
+		ornic_rq_flush(ctx, qp);
+	else if (rq->rd_head != rq->rd_tail || rq->ack_due)
+		res = ornic_resp_run(ctx, qp);
+	ornic_unlock(&rq->lock);
+	return res;
+}
+
+static enum ornic_run_result run_sq(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	enum ornic_run_result res;
+
+	ornic_lock(&qp->sq.lock);
+	res = ornic_req_run(ctx, qp);
+	ornic_unlock(&qp->sq.lock);
+	return res;
+}
+
+static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	enum ornic_run_result sq, rq;
+
+	reap(ctx, qp);
+	rq = run_rq(ctx, qp);
+	sq = run_sq(ctx, qp);
+	reap(ctx, qp);
+	if (sq == ORNIC_RUN_MORE || rq == ORNIC_RUN_MORE)
+		return ORNIC_RUN_MORE;
+	if (sq == ORNIC_RUN_WAIT || rq == ORNIC_RUN_WAIT)
+		return ORNIC_RUN_WAIT;
+	return ORNIC_RUN_IDLE;
+}
+
+/**
+ * ornic_engine_run - work on a QP without a kick
+ * @eng: engine
+ * @qpn: QP; one that does not exist (any more) is idle
+ * @budget: bytes of work
+ *
+ * Context: process or softirq context, no engine lock held.
+ * Return: what is left to do.
+ */
+enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
+				       u32 budget)
+{
+	enum ornic_run_result res = ORNIC_RUN_IDLE;
+	struct ornic_ctx ctx;
+	struct ornic_qp *qp;
+
+	ornic_ctx_begin(&ctx, &eng->dev, budget);
+	qp = ornic_qp_lookup(&eng->dev, qpn);
+	if (qp)
+		res = run_qp(&ctx, qp);
+	ornic_ctx_end(&ctx);
+	return res;
+}
+
+/**
+ * ornic_engine_kick - the host has posted and found kick_wanted
+ * @eng: engine
+ * @qpn: QP
+ * @budget: bytes of work
+ *
+ * Context: process or softirq context, no engine lock held.
+ * Return: what is left to do.
+ */
+enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
+					u32 budget)
+{
+	ornic_stat_inc(&eng->dev, ORNIC_STAT_KICKS);
+	return ornic_engine_run(eng, qpn, budget);
+}
+
+/* Is there anything that the poll thread should do for @qp? A peek only. */
+static bool has_news(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (!sq->depth || READ_ONCE(qp->state) < ORNIC_QPS_RTS)
+		return false;
+	return le32_to_cpu(READ_ONCE(sq->record->producer)) !=
+	       READ_ONCE(sq->fetched);
+}
+
+/**
+ * ornic_engine_poll - look at every SQ
+ * @eng: engine
+ * @budget: bytes of work per QP
+ *
+ * Context: process context, no engine lock held; one RCU section per QP.
+ * Return: QPs that had work.
+ */
+u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget)
+{
+	u32 index = 0, busy = 0;
+	struct ornic_ctx ctx;
+	struct ornic_qp *qp;
+
+	do {
+		ornic_ctx_begin(&ctx, &eng->dev, budget);
+		qp = (struct ornic_qp *)ornic_table_next(&eng->dev.qps, &index);
+		if (qp && has_news(qp)) {
+			busy++;
+			if (run_qp(&ctx, qp) == ORNIC_RUN_MORE)
+				ornic_qp_resched(qp);
+		}
+		index++;
+		ornic_ctx_end(&ctx);
+	} while (qp);
+	return busy;
+}
+
+/* ---- packets -------------------------------------------------------------------- */
+
+static bool transport_fits(const struct ornic_qp *qp, u8 opcode)
+{
+	switch (opcode & ORNIC_TRANSPORT_MASK) {
+	case ORNIC_RC:
+		return qp->type == ORNIC_QPT_RC;
+	case ORNIC_UC:
+		return qp->type == ORNIC_QPT_UC;
+	case ORNIC_UD:
+		return qp->type == ORNIC_QPT_UD;
+	}
+	return false;
+}
+
+static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		       const struct ornic_pkt *pkt)
+{
+	ornic_lock(&qp->rq.lock);
+	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt->opcode))
+		ornic_resp_rx(ctx, qp, pkt);
+	else
+		ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_QP);
+	ornic_unlock(&qp->rq.lock);
+	reap(ctx, qp);
+}
+
+/* An answer frees the window: send what it held back. */
+static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			const struct ornic_pkt *pkt)
+{
+	struct ornic_dev *dev = qp->dev;
+	bool more = false;
+
+	ornic_lock(&qp->sq.lock);
+	if ((qp->state != ORNIC_QPS_RTS && qp->state != ORNIC_QPS_SQD) ||
+	    !transport_fits(qp, pkt->opcode)) {
+		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
+		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_ADDR);
+	} else {
+		ornic_comp_rx(ctx, qp, pkt);
+		more = ornic_req_run(ctx, qp) == ORNIC_RUN_MORE;
+	}
+	ornic_unlock(&qp->sq.lock);
+	if (more)
+		ornic_qp_resched(qp);
+}
+
+/**
+ * ornic_engine_rx - one packet from the wire
+ * @eng: engine
+ * @rx: packet; the caller's again on return
+ *
+ * Context: softirq or process context, no engine lock held.
+ */
+void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
+{
+	struct ornic_dev *dev = &eng->dev;
+	struct ornic_pkt pkt;
+	struct ornic_ctx ctx;
+	struct ornic_qp *qp;
+	int stat;
+
+	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
+	stat = ornic_pkt_parse(&pkt, rx);
+	/* IBTA 10.9.3: the low 15 bits; the default key is the only one. */
+	if (!stat && (pkt.pkey & 0x7fff) != (ORNIC_DEFAULT_PKEY & 0x7fff))
+		stat = ORNIC_STAT_RX_BAD_PKEY;
+	if (stat) {
+		ornic_stat_inc(dev, stat);
+		return;
+	}
+	ornic_ctx_begin(&ctx, dev, RX_BUDGET);
+	qp = ornic_qp_lookup(dev, pkt.qpn);
+	if (!qp)
+		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+	else if (pkt.op->flags & ORNIC_OPF_REQUEST)
+		rx_request(&ctx, qp, &pkt);
+	else
+		rx_response(&ctx, qp, &pkt);
+	ornic_ctx_end(&ctx);
+}
+
+/**
+ * ornic_engine_expire - the deadline of a QP has come
+ * @eng: engine
+ * @qpn: QP
+ *
+ * Context: softirq or process context, no engine lock held.
+ */
+void ornic_engine_expire(struct ornic_engine *eng, u32 qpn)
+{
+	struct ornic_ctx ctx;
+	struct ornic_qp *qp;
+	bool more = false;
+
+	ornic_ctx_begin(&ctx, &eng->dev, RX_BUDGET);
+	qp = ornic_qp_lookup(&eng->dev, qpn);
+	if (qp) {
+		ornic_lock(&qp->sq.lock);
+		ornic_comp_expire(&ctx, qp);
+		more = ornic_req_run(&ctx, qp) == ORNIC_RUN_MORE;
+		ornic_unlock(&qp->sq.lock);
+		if (more)
+			ornic_qp_resched(qp);
+	}
+	ornic_ctx_end(&ctx);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Writing bytes that arrived to where they belong: to the SGEs of a WQE, or
+ * to the range of a remote key. Keys are looked at again for every piece, so
+ * that a key that goes away in the middle of a message stops it.
+ */
+#include "proto.h"
+
+/* Copy what @to has collected from the front of @left. */
+static u64 move_front(const struct ornic_iov *to, struct ornic_frag *left)
+{
+	struct ornic_iov from = { left, 1, 1, left->len };
+
+	ornic_iov_copy(to, &from);
+	left->ptr = (u8 *)left->ptr + to->bytes;
+	left->len -= to->bytes;
+	return to->bytes;
+}
+
+/**
+ * ornic_sgl_write - write bytes to an SGE list
+ * @qp: QP, for its PD
+ * @sge: list
+ * @nsge: entries
+ * @off: where in the list to begin
+ * @src: the bytes
+ *
+ * Context: lock of the queue that owns @sge; inside an RCU section.
+ * Return: ORNIC_VERR_NONE, or what is wrong with an SGE (all before it is
+ * written).
+ */
+enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
+				      const struct ornic_lsge *sge, u32 nsge,
+				      u64 off, const struct ornic_iov *src)
+{
+	struct ornic_frag dst[8], left;
+	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
+	enum ornic_vendor_err verr;
+	u32 i;
+
+	for (i = 0; i < src->n; i++) {
+		left = src->frag[i];
+		while (left.len) {
+			to.n = 0;
+			to.bytes = 0;
+			verr = ornic_iov_add_sgl(&to, qp->dev, qp->pdn, sge,
+						 nsge, off, left.len,
+						 ORNIC_ACCESS_LOCAL_WRITE);
+			if (verr != ORNIC_VERR_NONE)
+				return verr;
+			if (!to.bytes)
+				return ORNIC_VERR_BAD_LENGTH;
+			off += move_front(&to, &left);
+		}
+	}
+	return ORNIC_VERR_NONE;
+}
+
+/**
+ * ornic_key_write - write bytes through a remote key
+ * @qp: QP, for its PD
+ * @rkey: key
+ * @va: first byte
+ * @src: the bytes
+ *
+ * Context: rq.lock held, inside an RCU section.
+ * Return: ORNIC_VERR_NONE, or why the key may not be used for them.
+ */
+enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
+				      const struct ornic_iov *src)
+{
+	struct ornic_frag dst[8], left;
+	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
+	enum ornic_vendor_err verr;
+	struct ornic_mkey *mkey;
+	u32 i;
+
+	if (!src->bytes)
+		return ORNIC_VERR_NONE;
+	verr = ornic_key_check(qp->dev, rkey, qp->pdn, va, src->bytes,
+			       ORNIC_ACCESS_REMOTE_WRITE, &mkey);
+	if (verr != ORNIC_VERR_NONE)
+		return verr;
+	for (i = 0; i < src->n; i++) {
+		left = src->frag[i];
+		while (left.len) {
+			to.n = 0;
+			to.bytes = 0;
+			if (!ornic_iov_add_key(&to, mkey, va, left.len))
+				return ORNIC_VERR_LKEY_RANGE;
+			va += move_front(&to, &left);
+		}
+	}
+	return ORNIC_VERR_NONE;
+}

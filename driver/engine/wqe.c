@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From rings to the device's own copies. The rings are memory of a hostile
+ * process: every byte is read once, into the copy, and checked there. What is
+ * wrong with a WQE is noted in it and becomes its completion status later, in
+ * its turn.
+ */
+#include "proto.h"
+
+#define T(type)	(1u << (type))
+#define RC	T(ORNIC_QPT_RC)
+#define UC	T(ORNIC_QPT_UC)
+#define UD	T(ORNIC_QPT_UD)
+
+static const struct ornic_wqe_info wqe_table[] = {
+	[ORNIC_WQE_SEND] = {
+		ORNIC_OPF_SEND, RC | UC | UD, ORNIC_CQE_SEND, false },
+	[ORNIC_WQE_SEND_IMM] = {
+		ORNIC_OPF_SEND, RC | UC | UD, ORNIC_CQE_SEND, true },
+	[ORNIC_WQE_WRITE] = {
+		ORNIC_OPF_WRITE, RC | UC, ORNIC_CQE_WRITE, false },
+	[ORNIC_WQE_WRITE_IMM] = {
+		ORNIC_OPF_WRITE, RC | UC, ORNIC_CQE_WRITE, true },
+	[ORNIC_WQE_READ] = {
+		ORNIC_OPF_READ, RC, ORNIC_CQE_READ, false },
+	[ORNIC_WQE_CAS] = {
+		ORNIC_OPF_ATOMIC, RC, ORNIC_CQE_CAS, false },
+	[ORNIC_WQE_FAA] = {
+		ORNIC_OPF_ATOMIC, RC, ORNIC_CQE_FAA, false },
+};
+
+/**
+ * ornic_wqe_info - what a send opcode is
+ * @opcode: any byte
+ *
+ * Context: any.
+ * Return: its row; for an opcode that does not exist a row with kind 0.
+ */
+const struct ornic_wqe_info *ornic_wqe_info(u8 opcode)
+{
+	static const struct ornic_wqe_info none;
+
+	return opcode < ARRAY_SIZE(wqe_table) ? &wqe_table[opcode] : &none;
+}
+
+static void set_bad(struct ornic_swqe *sw, enum ornic_cqe_status status,
+		    enum ornic_vendor_err verr)
+{
+	if (sw->status != ORNIC_CQE_SUCCESS)
+		return;
+	sw->status = status;
+	sw->verr = verr;
+}
+
+/* Segments between header and payload. Returns their bytes. */
+static u32 decode_segs(struct ornic_qp *qp, struct ornic_swqe *sw,
+		       const u8 *slot)
+{
+	struct ornic_seg_remote remote;
+	struct ornic_seg_atomic atomic;
+	struct ornic_seg_ud ud;
+
+	if (qp->type == ORNIC_QPT_UD) {
+		memcpy(&ud, slot, sizeof(ud));
+		sw->ah = le32_to_cpu(ud.ah);
+		sw->dest_qpn = le32_to_cpu(ud.dest_qpn) & ORNIC_PSN_MASK;
+		sw->dest_qkey = le32_to_cpu(ud.dest_qkey);
+		return sizeof(ud);
+	}
+	if (sw->kind == ORNIC_OPF_SEND)
+		return 0;
+	memcpy(&remote, slot, sizeof(remote));
+	sw->raddr = le64_to_cpu(remote.raddr);
+	sw->rkey = le32_to_cpu(remote.rkey);
+	if (sw->kind != ORNIC_OPF_ATOMIC)
+		return sizeof(remote);
+	memcpy(&atomic, slot + sizeof(remote), sizeof(atomic));
+	sw->swap_add = le64_to_cpu(atomic.swap_add);
+	sw->compare = le64_to_cpu(atomic.compare);
+	return sizeof(remote) + sizeof(atomic);
+}
+
+static void decode_inline(struct ornic_qp *qp, struct ornic_swqe *sw,
+			  const u8 *data, u32 bytes, u32 room)
+{
+	if (bytes > qp->sq.max_inline || bytes > room ||
+	    (sw->kind != ORNIC_OPF_SEND && sw->kind != ORNIC_OPF_WRITE)) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_INLINE);
+		return;
+	}
+	memcpy(sw->inline_data, data, bytes);
+	sw->length = bytes;
+}
+
+/* Host order in place. Returns the sum of the lengths. */
+static u64 decode_sges(struct ornic_lsge *lsge, const u8 *data, u32 nsge)
+{
+	struct ornic_sge sge;
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < nsge; i++) {
+		memcpy(&sge, data + i * sizeof(sge), sizeof(sge));
+		lsge[i].addr = le64_to_cpu(sge.addr);
+		lsge[i].length = le32_to_cpu(sge.length);
+		lsge[i].lkey = le32_to_cpu(sge.lkey);
+		sum += lsge[i].length;
+	}
+	return sum;
+}
+
+static void decode_gather(struct ornic_qp *qp, struct ornic_swqe *sw,
+			  const u8 *data, u32 nsge, u32 room)
+{
+	u64 sum;
+
+	if (nsge > qp->sq.max_sge || nsge * sizeof(struct ornic_sge) > room) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
+		return;
+	}
+	sw->nsge = nsge;
+	sum = decode_sges(sw->sge, data, nsge);
+	if (sum > ORNIC_MAX_MSG) {
+		set_bad(sw, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
+		return;
+	}
+	sw->length = sum;
+}
+
+static void check_length(struct ornic_qp *qp, struct ornic_swqe *sw)
+{
+	u32 limit = ORNIC_MAX_MSG;
+
+	if (qp->type == ORNIC_QPT_UD)
+		limit = qp->mtu;
+	if (sw->kind == ORNIC_OPF_ATOMIC) {
+		if (sw->length != sizeof(u64))
+			set_bad(sw, ORNIC_CQE_LOC_LEN_ERR,
+				ORNIC_VERR_BAD_LENGTH);
+		sw->npkts = 1;
+		return;
+	}
+	sw->npkts = DIV_ROUND_UP(sw->length, qp->mtu);
+	if (!sw->npkts)
+		sw->npkts = 1;
+	if (sw->length > limit || sw->npkts > ORNIC_PSN_WINDOW)
+		set_bad(sw, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
+}
+
+static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
+{
+	u32 stride = 1u << qp->sq.ring.log_stride;
+	const struct ornic_wqe_info *info;
+	struct ornic_sq_hdr hdr;
+	u32 used, payload;
+
+	memcpy(&hdr, slot, sizeof(hdr));
+	info = ornic_wqe_info(hdr.opcode);
+	sw->wr_id = le64_to_cpu(hdr.wr_id);
+	sw->imm = hdr.imm;
+	sw->opcode = hdr.opcode;
+	sw->flags = hdr.flags;
+	sw->kind = info->kind;
+	sw->npkts = 1;
+	payload = le16_to_cpu(hdr.payload);
+
+	if (!info->kind || !(info->types & T(qp->type))) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE);
+		return;
+	}
+	if (hdr.flags & ~ORNIC_WQE_FLAGS_MASK) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_FLAGS);
+		return;
+	}
+	used = sizeof(hdr);
+	used += decode_segs(qp, sw, slot + used);
+	if (hdr.flags & ORNIC_WQE_INLINE)
+		decode_inline(qp, sw, slot + used, payload, stride - used);
+	else
+		decode_gather(qp, sw, slot + used, payload, stride - used);
+	check_length(qp, sw);
+}
+
+static u32 read_producer(const struct ornic_wq_record *record)
+{
+	/* Pairs with the host's store-release after it wrote the WQEs. */
+	return le32_to_cpu((__force __le32)smp_load_acquire(&record->producer));
+}
+
+/**
+ * ornic_sq_fetch - copy the next WQE of the ring
+ * @qp: QP
+ *
+ * A producer that claims more WQEs than the ring has slots for is nonsense:
+ * the ring is marked broken and never looked at again until RESET.
+ *
+ * Context: sq.lock held.
+ * Return: the copy, or NULL if there is nothing new.
+ */
+struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+	u32 producer;
+
+	ornic_lock_held(&sq->lock);
+	if (sq->broken || !sq->depth)
+		return NULL;
+	producer = read_producer(sq->record);
+	if (producer == sq->fetched)
+		return NULL;
+	if (producer - sq->tail > sq->depth) {
+		ornic_pr_debug("QP %u: SQ producer %u, oldest WQE %u, depth %u\n",
+			       qp->qpn, producer, sq->tail, sq->depth);
+		sq->broken = true;
+		return NULL;
+	}
+	sw = ornic_swqe(sq, sq->fetched);
+	memset(sw, 0, sizeof(*sw));
+	sw->index = sq->fetched;
+	sw->inline_data = sq->store +
+		(size_t)(sq->fetched & (sq->depth - 1)) * sq->store_stride;
+	sw->sge = (struct ornic_lsge *)sw->inline_data;
+	decode(qp, sw, (const u8 *)ornic_ring_slot(&sq->ring, sq->fetched));
+	sq->fetched++;
+	return sw;
+}
+
+/**
+ * ornic_rq_fetch - copy the next receive WQE to rq.rwqe
+ * @qp: QP
+ *
+ * Context: rq.lock held.
+ * Return: false if there is none (or the record holds nonsense).
+ */
+bool ornic_rq_fetch(struct ornic_qp *qp)
+{
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_rwqe *rw = &rq->rwqe;
+	struct ornic_rq_hdr hdr;
+	const u8 *slot;
+	u32 producer, nsge;
+	u64 sum;
+
+	ornic_lock_held(&rq->lock);
+	if (!rq->depth)
+		return false;
+	producer = read_producer(rq->record);
+	if (producer == rq->fetched || producer - rq->fetched > rq->depth)
+		return false;
+	slot = (const u8 *)ornic_ring_slot(&rq->ring, rq->fetched);
+	memcpy(&hdr, slot, sizeof(hdr));
+	nsge = le16_to_cpu(hdr.num_sge);
+	rw->wr_id = le64_to_cpu(hdr.wr_id);
+	rw->index = rq->fetched++;
+	rw->valid = true;
+	rw->status = ORNIC_CQE_SUCCESS;
+	rw->verr = ORNIC_VERR_NONE;
+	rw->nsge = 0;
+	rw->length = 0;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_RECV_WQES);
+	if (nsge > rq->max_sge) {
+		rw->status = ORNIC_CQE_LOC_QP_OP_ERR;
+		rw->verr = ORNIC_VERR_BAD_SGE_COUNT;
+		return true;
+	}
+	rw->nsge = nsge;
+	sum = decode_sges(rw->sge, slot + sizeof(hdr), nsge);
+	rw->length = min_t(u64, sum, U32_MAX);
+	return true;
+}
