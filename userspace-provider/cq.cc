@@ -84,8 +84,6 @@ const ornic_cqe *take_cqe(completion_queue &cq) noexcept
 			qp->rq.retire(le(cqe->wqe_index));
 		else
 			qp->sq.retire(le(cqe->wqe_index));
-		if (cqe->status != ORNIC_CQE_SUCCESS) [[unlikely]]
-			qp->failed.store(true, std::memory_order_relaxed);
 	}
 	return cqe;
 }

@@ -148,7 +148,11 @@ int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
 		.signal_all = attr.sq_sig_all != 0,
 		.max_inline = answer.max_inline,
 	});
-	qp.rq.init(rq_layout(qp.memory, answer));
+	qp.rq.init({
+		.layout = rq_layout(qp.memory, answer),
+		.qpn = answer.qpn,
+		.bell = &ctx.state.bell,
+	});
 	return ctx.state.qps.insert(answer.qpn, &qp) ? 0 : ENOMEM;
 }
 
@@ -190,7 +194,6 @@ void reset(queue_pair &qp) noexcept
 	clean_cqs(send_cq, recv_cq, base.qp_num);
 	qp.sq.reset();
 	qp.rq.reset();
-	qp.failed.store(false, std::memory_order_relaxed);
 }
 
 } // namespace
@@ -264,7 +267,7 @@ int destroy_qp(ibv_qp *ibqp) noexcept
 	return 0;
 }
 
-/** Also EINVAL in states that take no send work requests, IBTA C10-29. */
+/** Also EINVAL in states that take no send work requests, IBTA 10.3.1. */
 int post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 {
 	if (ibqp->state < IBV_QPS_RTS) [[unlikely]] {
@@ -274,25 +277,14 @@ int post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 	return to_qp(ibqp).sq.post(wr, bad_wr);
 }
 
-/*
- * A QP in error flushes what is posted to it, but the device does not watch
- * its receive queue any more: a kick makes it look.
- */
+/** Also EINVAL in RESET, IBTA 10.3.1. */
 int post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 {
-	queue_pair &qp = to_qp(ibqp);
-
 	if (ibqp->state == IBV_QPS_RESET) [[unlikely]] {
 		*bad_wr = wr;
 		return EINVAL;
 	}
-	int ret = qp.rq.post(wr, bad_wr);
-	if (ibqp->state == IBV_QPS_ERR ||
-	    qp.failed.load(std::memory_order_relaxed)) [[unlikely]] {
-		full_barrier();
-		to_context(ibqp->context)->state.bell.ring(ibqp->qp_num);
-	}
-	return ret;
+	return to_qp(ibqp).rq.post(wr, bad_wr);
 }
 
 } // namespace ornic

@@ -3,7 +3,6 @@
 #ifndef ORNIC_QP_H
 #define ORNIC_QP_H
 
-#include <atomic>
 #include <type_traits>
 
 #include "pabi.h"
@@ -17,7 +16,6 @@ struct queue_pair {
 	pabi_qp base;
 	send_queue sq;
 	receive_queue rq;
-	std::atomic<bool> failed; // a completion with an error was polled
 	mapping memory;
 };
 

@@ -397,9 +397,11 @@ void send_queue::batch_abort() noexcept
 	lock_.unlock();
 }
 
-void receive_queue::init(const ring_layout &layout) noexcept
+void receive_queue::init(const receive_params &params) noexcept
 {
-	ring_.init(layout);
+	ring_.init(params.layout);
+	bell_ = params.bell;
+	qpn_ = params.qpn;
 }
 
 void receive_queue::reset() noexcept
@@ -429,11 +431,22 @@ int receive_queue::write(const ibv_recv_wr &wr) noexcept
 	return 0;
 }
 
+/* As for a send queue; its partner here is the flush of a QP in error. */
+void receive_queue::submit_and_unlock() noexcept
+{
+	ring_.publish();
+	full_barrier();
+	bool kick = ring_.kick_wanted();
+	lock_.unlock();
+	if (kick) [[unlikely]]
+		bell_->ring(qpn_);
+}
+
 int receive_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 {
-	lock_guard guard(lock_);
 	int ret = 0;
 
+	lock_.lock();
 	for (; wr; wr = wr->next) {
 		ret = write(*wr);
 		if (ret) {
@@ -442,7 +455,7 @@ int receive_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 		}
 		ring_.push();
 	}
-	ring_.publish();
+	submit_and_unlock();
 	return ret;
 }
 

@@ -189,9 +189,16 @@ private:
 	int error_ = 0;
 };
 
+/** What a receive queue is made from. */
+struct receive_params {
+	ring_layout layout;
+	std::uint32_t qpn;
+	const doorbell *bell;
+};
+
 class receive_queue {
 public:
-	void init(const ring_layout &layout) noexcept;
+	void init(const receive_params &params) noexcept;
 	void reset() noexcept;
 	void retire(std::uint32_t index) noexcept
 	{
@@ -200,16 +207,20 @@ public:
 
 	/**
 	 * Post a list of receives, all or up to the first bad one. The device
-	 * is never kicked for it.
+	 * is kicked only if it asks for that: a QP in error has its receives
+	 * flushed and does not look for new ones by itself.
 	 * Return: 0, EINVAL (SGE count) or ENOMEM (ring full).
 	 */
 	int post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
 private:
 	int write(const ibv_recv_wr &wr) noexcept;
+	void submit_and_unlock() noexcept;
 
 	spin_lock lock_;
 	wqe_ring ring_;
+	const doorbell *bell_ = nullptr;
+	std::uint32_t qpn_ = 0;
 };
 
 } // namespace ornic

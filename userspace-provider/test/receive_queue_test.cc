@@ -20,12 +20,16 @@ struct receive_rig {
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data() +
 							     ORNIC_RQ_RECORD))
 	{
-		rq.init({.ring = memory.ring(),
-			 .record = record,
-			 .log_depth = 2,
-			 .log_stride = 6,
-			 .max_sge = 2,
-			 .present = true});
+		rq.init({
+			.layout = {.ring = memory.ring(),
+				   .record = record,
+				   .log_depth = 2,
+				   .log_stride = 6,
+				   .max_sge = 2,
+				   .present = true},
+			.qpn = test_qpn,
+			.bell = &kicks.bell,
+		});
 	}
 
 	template <typename T> T at(std::size_t offset)
@@ -38,6 +42,7 @@ struct receive_rig {
 
 	queue_memory memory;
 	ornic_wq_record *record;
+	kick_counter kicks;
 	receive_queue rq;
 };
 
@@ -87,6 +92,20 @@ TEST(receive_queue, refusals)
 	rig.rq.retire(0);
 	EXPECT_EQ(rig.rq.post(&good, &bad), 0);
 	EXPECT_EQ(rig.record->producer, 5U);
+}
+
+/* IBTA 10.3.1: the flush of a QP in error stops looking when it is done. */
+TEST(receive_queue, kicks_only_a_flush_that_asks)
+{
+	receive_rig rig;
+	ibv_recv_wr wr = {};
+	ibv_recv_wr *bad = nullptr;
+
+	ASSERT_EQ(rig.rq.post(&wr, &bad), 0);
+	EXPECT_TRUE(rig.kicks.take().empty());
+	rig.record->kick_wanted = 1;
+	ASSERT_EQ(rig.rq.post(&wr, &bad), 0);
+	EXPECT_EQ(rig.kicks.take(), std::vector<std::uint32_t>{test_qpn});
 }
 
 TEST(receive_queue, reset_starts_over)
