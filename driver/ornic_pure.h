@@ -10,11 +10,15 @@
 
 #ifdef __KERNEL__
 
+#include <kunit/visibility.h>
 #include <linux/array_size.h>
 #include <linux/errno.h>
+#include <linux/export.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
+
+#define ORNIC_FOR_KUNIT EXPORT_SYMBOL_IF_KUNIT
 
 #else
 
@@ -33,6 +37,8 @@ typedef __u64 u64;
 #ifndef ARRAY_SIZE
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #endif
+
+#define ORNIC_FOR_KUNIT(...)
 
 #ifndef cpu_to_le64
 #define cpu_to_le16(v) htole16(v)
