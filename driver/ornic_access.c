@@ -39,6 +39,7 @@ int ornic_mr_access(u32 flags, u8 *access)
 		return -EINVAL;
 	return supported(flags, access);
 }
+
 ORNIC_FOR_KUNIT(ornic_mr_access);
 
 /**
@@ -53,4 +54,5 @@ int ornic_qp_access(u32 flags, u8 *access)
 {
 	return supported(flags, access);
 }
+
 ORNIC_FOR_KUNIT(ornic_qp_access);

@@ -38,6 +38,7 @@ int ornic_status_to_errno(u8 status)
 		return -EIO;
 	return status_errno[status];
 }
+
 ORNIC_FOR_KUNIT(ornic_status_to_errno);
 
 /**
@@ -58,6 +59,7 @@ void ornic_pack_av(const struct ornic_path *path, struct ornic_av *av)
 	av->hop_limit = path->hop_limit;
 	av->sl = path->sl;
 }
+
 ORNIC_FOR_KUNIT(ornic_pack_av);
 
 static void unpack_av(const struct ornic_av *av, struct ornic_path *path)
@@ -107,6 +109,7 @@ void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 	req->max_rd_atomic = params->max_rd_atomic;
 	req->max_dest_rd_atomic = params->max_dest_rd_atomic;
 }
+
 ORNIC_FOR_KUNIT(ornic_pack_modify_qp);
 
 /**
@@ -141,4 +144,5 @@ void ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
 	params->qkey = le32_to_cpu(rsp->qkey);
 	unpack_av(&rsp->av, &params->path);
 }
+
 ORNIC_FOR_KUNIT(ornic_unpack_query_qp);

@@ -38,6 +38,7 @@ int ornic_tree_shape(u64 npages, struct ornic_tree_shape *shape)
 	} while (count > 1);
 	return 0;
 }
+
 ORNIC_FOR_KUNIT(ornic_tree_shape);
 
 /**
@@ -54,6 +55,7 @@ void ornic_tree_set(struct ornic_tree_page *pages, u64 index, u64 dma)
 
 	leaf->entries[index % ORNIC_LIST_ENTRIES] = cpu_to_le64(dma);
 }
+
 ORNIC_FOR_KUNIT(ornic_tree_set);
 
 /**
@@ -70,6 +72,7 @@ u64 ornic_tree_get(const struct ornic_tree_page *pages, u64 index)
 
 	return le64_to_cpu(leaf->entries[index % ORNIC_LIST_ENTRIES]);
 }
+
 ORNIC_FOR_KUNIT(ornic_tree_get);
 
 /**
@@ -94,4 +97,5 @@ void ornic_tree_link(struct ornic_tree_page *pages,
 		lower += count;
 	}
 }
+
 ORNIC_FOR_KUNIT(ornic_tree_link);

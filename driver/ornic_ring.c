@@ -137,6 +137,7 @@ int ornic_qp_rings_init(struct ornic_qp_rings *rings,
 	rings->size = rings->rq.offset + ring_bytes(&rings->rq);
 	return 0;
 }
+
 ORNIC_FOR_KUNIT(ornic_qp_rings_init);
 
 /**
@@ -161,4 +162,5 @@ int ornic_cq_ring_init(u32 cqe, u8 log_max_cqe, u8 *log_depth, u64 *size)
 	*size = ORNIC_RING_OFFSET + (bytes > PAGE_BYTES ? bytes : PAGE_BYTES);
 	return 0;
 }
+
 ORNIC_FOR_KUNIT(ornic_cq_ring_init);
