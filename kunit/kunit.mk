@@ -29,7 +29,7 @@ host_c := -std=gnu11 -g -MMD -MP $(host_inc) $(host_warn)
 host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 
 engine_c := $(sort $(wildcard driver/engine/*.c))
-rig_c := kunit/rig.c kunit/rig_cmd.c kunit/rig_wire.c
+rig_c := $(sort $(wildcard kunit/rig*.c))
 # Suites of the driver need the kernel.
 suite_c := $(filter-out kunit/driver_%,$(sort $(wildcard kunit/*_kunit.c)))
 

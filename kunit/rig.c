@@ -308,6 +308,7 @@ struct ornic_rig *ornic_rig_create(u64 seed, u8 index)
 		return NULL;
 	rig->rng = seed;
 	rig->index = index;
+	rig->pdn = ORNIC_RIG_PD;
 	rig->now = 1000000;
 	rig->tx_window = 64;
 	rig->budget = 1 << 20;

@@ -69,6 +69,7 @@ struct ornic_rig_mem {
  * struct ornic_rig - an engine and its host
  * @now: the time, ns
  * @rng: state of the generator behind the random op
+ * @pdn: PD of what is made next
  * @index: number of the rig, in its MAC and IP addresses
  * @tx_window: frames in flight per QP
  * @budget: bytes of work per kick and run
@@ -83,6 +84,7 @@ struct ornic_rig {
 	struct ornic_engine *eng;
 	u64 now;
 	u64 rng;
+	u32 pdn;
 	u8 index;
 	u8 mac[6];
 	u32 tx_window;

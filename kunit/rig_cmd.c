@@ -250,7 +250,7 @@ int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
 	}
 	req.create_mkey.iova = cpu_to_le64(mr->iova);
 	req.create_mkey.length = cpu_to_le64(length);
-	req.create_mkey.pdn = cpu_to_le32(ORNIC_RIG_PD);
+	req.create_mkey.pdn = cpu_to_le32(rig->pdn);
 	req.create_mkey.access = access;
 	status = ornic_rig_cmd(rig, &req, &rsp);
 	if (list)
@@ -362,7 +362,7 @@ int ornic_rig_ah(struct ornic_rig *rig, const struct ornic_av *av, u32 *ah)
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_AH;
 	req.create_ah.av = *av;
-	req.create_ah.pdn = cpu_to_le32(ORNIC_RIG_PD);
+	req.create_ah.pdn = cpu_to_le32(rig->pdn);
 	status = ornic_rig_cmd(rig, &req, &rsp);
 	*ah = le32_to_cpu(rsp.hdr.obj);
 	return status;
@@ -428,7 +428,7 @@ int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
 	c = &req.create_qp;
 	c->hdr.opcode = ORNIC_CMD_CREATE_QP;
 	describe(rig, &c->mem, qp->mem, qp->mem_bytes / 4096, 0, &list);
-	c->pdn = cpu_to_le32(ORNIC_RIG_PD);
+	c->pdn = cpu_to_le32(rig->pdn);
 	c->send_cqn = cpu_to_le32(scq->cqn);
 	c->recv_cqn = cpu_to_le32(rcq->cqn);
 	c->qp_type = init->type;

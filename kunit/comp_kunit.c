@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The completer: answers, retries, timers. The peer is on the wire only. */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+#define PSN	0xfffffe
+#define ACK	0x1f		/* credits: none */
+#define NAK(n)	(ORNIC_AETH_NAK | (n))
+#define RNR(n)	(ORNIC_AETH_RNR | (n))
+#define NONE	0xff
+
+static struct ornic_bed *open_bed(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_bed *bed = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
+	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
+	return bed;
+}
+
+static struct ornic_bed *open_rts(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	return bed;
+}
+
+static int comp_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void comp_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+static void post_send(struct ornic_bed *bed, u32 len)
+{
+	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
+}
+
+static void post_read(struct ornic_bed *bed, u32 off, u32 len)
+{
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, off,
+		       len);
+}
+
+static void ack(struct ornic_bed *bed, u32 n, u8 syndrome)
+{
+	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
+}
+
+static int status(struct ornic_bed *bed)
+{
+	struct ornic_cqe cqe;
+
+	return ornic_bed_status(&bed->ascq, &cqe);
+}
+
+/*
+ * Let timers fire until one does something: the engine may leave a timer set
+ * earlier than it needs, and sets it again when it fires.
+ */
+static void expire(struct ornic_bed *bed)
+{
+	struct ornic_rig *rig = bed->pair.a;
+	u32 i;
+
+	for (i = 0; i < 4 && !rig->tx_head; i++) {
+		u64 when = ornic_rig_deadline(rig);
+
+		if (!when)
+			return;
+		rig->now = max_t(u64, rig->now, when);
+		ornic_rig_expire(rig);
+		ornic_rig_run(rig);
+	}
+}
+
+/* ---- ACKs ------------------------------------------------------------------------ */
+
+/*
+ * Five SENDs of 1, 2, 1, 3, 1 packets are out (PSNs 0 to 7 from the first).
+ * One answer: how many complete, and does the next then retransmit?
+ */
+static const struct ack_row {
+	const char *desc;
+	s32 psn;
+	u8 syndrome;
+	u32 done;
+	s32 resent;		/* first PSN of a retransmission, -1 none */
+} ack_rows[] = {
+	{ "IBTA 9.7.5.1.2: ACK of the first", 0, ACK, 1, -1 },
+	{ "IBTA 9.7.5.1.2: ACK within a message", 1, ACK, 1, -1 },
+	{ "IBTA 9.7.5.1.2: coalesced ACK of three", 3, ACK, 3, -1 },
+	{ "IBTA 9.7.5.1.2: coalesced ACK, the fourth half done", 5, ACK, 3,
+	  -1 },
+	{ "IBTA 9.7.5.1.2: coalesced ACK of all", 7, ACK, 5, -1 },
+	{ "IBTA 9.7.6.1.2: ghost ACK of the past", -1, ACK, 0, -1 },
+	{ "IBTA 9.7.6.1.2: ghost ACK of the future", 8, ACK, 0, -1 },
+	{ "IBTA 9.7.5.2.2: sequence NAK of the first", 0, NAK(0), 0, 0 },
+	{ "IBTA 9.7.5.2.2: sequence NAK acknowledges what precedes it", 3,
+	  NAK(0), 2, 3 },
+	{ "IBTA 9.7.5.2.2: sequence NAK within a message", 5, NAK(0), 3, 5 },
+	{ "IBTA 9.7.5.2.2: sequence NAK of the last", 7, NAK(0), 4, 7 },
+};
+KUNIT_ARRAY_PARAM_DESC(ack, ack_rows, desc);
+
+static const u32 five[] = { 1, 2, 1, 3, 1 };
+
+static void comp_ack(struct kunit *test)
+{
+	const struct ack_row *row = test->param_value;
+	struct ornic_bed *bed = open_rts(test);
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(five); i++)
+		post_send(bed, five[i] * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 8);
+	ack(bed, row->psn, row->syndrome);
+	for (i = 0; ornic_bed_status(&bed->ascq, &cqe) == 0; i++)
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), i);
+	KUNIT_EXPECT_EQ(test, i, row->done);
+	if (row->resent < 0) {
+		KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+		return;
+	}
+	for (i = row->resent; i < 8; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, i));
+	}
+	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+}
+
+/* IBTA 9.7.5.2.2: go back N sends the same packets again, byte for byte. */
+static void comp_resends_the_same(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	u8 *first[3];
+	u32 len[3], i;
+
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE_IMM, 0, 7,
+		       2500);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+		len[i] = bed->frame->len;
+		first[i] = kunit_kzalloc(test, len[i], GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, first[i]);
+		memcpy(first[i], bed->frame->data, len[i]);
+	}
+	expire(bed);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+		KUNIT_ASSERT_EQ(test, bed->frame->len, len[i]);
+		KUNIT_EXPECT_MEMEQ(test, bed->frame->data + 42,
+				   first[i] + 42, len[i] - 42);
+	}
+}
+
+/* Unsignalled WQEs make no CQE; their slots come back with the next one. */
+static void comp_unsignalled(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 4);
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_SEND, .nsge = 1, .sge = &sge,
+	};
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < 5; i++) {
+		wr.wr_id = i;
+		wr.flags = i == 3 ? ORNIC_WQE_SIGNALED : 0;
+		ornic_rig_post_send(&bed->a, &wr);
+	}
+	ornic_bed_drain(bed);
+	ack(bed, 4, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 3);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), 3);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+}
+
+/* ---- timer and retry counters -------------------------------------------------------- */
+
+/* IBTA 9.7.6.1.3: the ACK timeout is 4.096 us * 2^code; 0 means none. */
+static void comp_ack_timeout(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	u32 code;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	for (code = 0; code < 32; code++) {
+		u64 now = bed->pair.a->now;
+
+		bed->a.conn.timeout = code;
+		ornic_rig_to(&bed->a, ORNIC_QPS_RESET);
+		KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+		post_send(bed, 4);
+		ornic_bed_drain(bed);
+		expire(bed);
+		if (!code) {
+			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, bed->pair.a->now - now, 4096ull << code);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	}
+}
+
+static const struct retry_row {
+	const char *desc;
+	u8 retry_cnt;
+} retry_rows[] = {
+	{ "IBTA 9.9.2.1.1: retry_cnt 0", 0 },
+	{ "IBTA 9.9.2.1.1: retry_cnt 1", 1 },
+	{ "IBTA 9.9.2.1.1: retry_cnt 7", 7 },
+};
+KUNIT_ARRAY_PARAM_DESC(retry, retry_rows, desc);
+
+static void comp_retries_run_out(struct kunit *test)
+{
+	const struct retry_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test);
+	u32 i;
+
+	bed->a.conn.retry_cnt = row->retry_cnt;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	post_send(bed, 4);
+	post_send(bed, 4);
+	for (i = 0; i <= row->retry_cnt; i++) {
+		KUNIT_EXPECT_EQ(test, status(bed), NONE);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+		expire(bed);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng,
+						ORNIC_STAT_TIMEOUTS),
+			row->retry_cnt + 1);
+}
+
+/* IBTA 9.9.2.1.1: progress fills the retry counter again. */
+static void comp_progress_refills_retries(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	u32 i, n;
+
+	bed->a.conn.retry_cnt = 2;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	post_send(bed, 5 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
+	for (i = 0; i < 4; i++) {
+		for (n = 0; n < 2; n++) {
+			expire(bed);
+			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5 - i);
+		}
+		ack(bed, i, ACK);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	ack(bed, 4, ACK);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+}
+
+/* A timer that fires early or after everything is done does nothing. */
+static void comp_stale_timer(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+
+	post_send(bed, 4);
+	ornic_bed_drain(bed);
+	ornic_engine_expire(bed->pair.a->eng, bed->a.qpn);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	ack(bed, 0, ACK);
+	bed->pair.a->now += 10000 * ORNIC_RIG_MS;
+	ornic_engine_expire(bed->pair.a->eng, bed->a.qpn);
+	ornic_engine_expire(bed->pair.a->eng, 0xffff);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+}
+
+/* ---- RNR ------------------------------------------------------------------------------- */
+
+/* IBTA table 45, in ns */
+static const u64 rnr_ns[32] = {
+	655360000, 10000, 20000, 30000, 40000, 60000, 80000, 120000,
+	160000, 240000, 320000, 480000, 640000, 960000, 1280000, 1920000,
+	2560000, 3840000, 5120000, 7680000, 10240000, 15360000, 20480000,
+	30720000, 40960000, 61440000, 81920000, 122880000, 163840000,
+	245760000, 327680000, 491520000,
+};
+
+/* IBTA 9.7.5.2.8: sending waits for as long as the RNR NAK says. */
+static void comp_rnr_timer(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	u32 code;
+
+	post_send(bed, 2048);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	for (code = 0; code < 32; code++) {
+		u64 now = bed->pair.a->now;
+
+		ack(bed, 0, RNR(code));
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+		KUNIT_EXPECT_LE(test, ornic_rig_deadline(bed->pair.a) - now,
+				rnr_ns[code]);
+		bed->pair.a->now = now + rnr_ns[code] - 1;
+		ornic_rig_expire(bed->pair.a);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+		KUNIT_EXPECT_EQ(test, ornic_rig_deadline(bed->pair.a),
+				now + rnr_ns[code]);
+		expire(bed);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	}
+	ack(bed, 1, ACK);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+}
+
+static const struct rnr_row {
+	const char *desc;
+	u8 rnr_retry;
+	u32 naks;		/* that it survives */
+} rnr_rows[] = {
+	{ "IBTA 9.7.5.2.8: rnr_retry 0", 0, 0 },
+	{ "IBTA 9.7.5.2.8: rnr_retry 1", 1, 1 },
+	{ "IBTA 9.7.5.2.8: rnr_retry 6", 6, 6 },
+	{ "IBTA 9.7.5.2.8: rnr_retry 7 is for ever", 7, 100 },
+};
+KUNIT_ARRAY_PARAM_DESC(rnr, rnr_rows, desc);
+
+static void comp_rnr_retries_run_out(struct kunit *test)
+{
+	const struct rnr_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test);
+	u32 i;
+
+	bed->a.conn.rnr_retry = row->rnr_retry;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	post_send(bed, 4);
+	for (i = 0; i < row->naks; i++) {
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+		ack(bed, 0, RNR(1));
+		KUNIT_EXPECT_EQ(test, status(bed), NONE);
+		expire(bed);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	if (row->rnr_retry == 7)
+		return;
+	ack(bed, 0, RNR(1));
+	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_RNR_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+}
+
+/* ---- errors ------------------------------------------------------------------------------ */
+
+static const struct nak_row {
+	const char *desc;
+	u8 opcode;		/* of the answer */
+	u8 syndrome;
+	u32 len;
+	u8 status;
+} nak_rows[] = {
+	{ "IBTA 9.7.5.2.4: invalid request", ORNIC_OP_ACK, NAK(1), 0,
+	  ORNIC_CQE_REM_INV_REQ_ERR },
+	{ "IBTA 9.7.5.2.5: remote access", ORNIC_OP_ACK, NAK(2), 0,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+	{ "IBTA 9.7.5.2.6: remote operation", ORNIC_OP_ACK, NAK(3), 0,
+	  ORNIC_CQE_REM_OP_ERR },
+	{ "IBTA 9.9.2.3: NAK with a reserved code", ORNIC_OP_ACK, NAK(9), 0,
+	  ORNIC_CQE_BAD_RESP_ERR },
+	{ "IBTA 9.9.2.3: READ response to a SEND", ORNIC_OP_READ_RESP_ONLY,
+	  ACK, 4, ORNIC_CQE_BAD_RESP_ERR },
+	{ "IBTA 9.9.2.3: atomic response to a SEND", ORNIC_OP_ATOMIC_ACK, ACK,
+	  0, ORNIC_CQE_BAD_RESP_ERR },
+};
+KUNIT_ARRAY_PARAM_DESC(nak, nak_rows, desc);
+
+static void comp_error_answers(struct kunit *test)
+{
+	const struct nak_row *row = test->param_value;
+	struct ornic_bed *bed = open_rts(test);
+	struct ornic_cqe cqe;
+
+	post_send(bed, 4);
+	post_send(bed, 4);
+	post_send(bed, 4);
+	ornic_bed_drain(bed);
+	ornic_bed_answer(bed, row->opcode, PSN + 1, row->syndrome, bed->buf,
+			 row->len);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), row->status);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), 1);
+	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	expire(bed);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+}
+
+/* ---- READ and atomics ------------------------------------------------------------------------ */
+
+static void read_response(struct ornic_bed *bed, u32 n, u32 npkts, u32 length)
+{
+	u8 op = npkts == 1 ? ORNIC_OP_READ_RESP_ONLY :
+		!n ? ORNIC_OP_READ_RESP_FIRST :
+		n + 1 == npkts ? ORNIC_OP_READ_RESP_LAST :
+				 ORNIC_OP_READ_RESP_MIDDLE;
+	u32 len = min_t(u32, 1024, length - n * 1024), i;
+
+	for (i = 0; i < len; i++)
+		bed->buf[i] = ornic_bed_byte(2, n * 1024 + i);
+	ornic_bed_answer(bed, op, PSN + n, ACK, bed->buf, len);
+}
+
+static const struct rd_row {
+	const char *desc;
+	u32 length;
+	u32 npkts;
+	u32 lost;		/* this response, the first time */
+} rd_rows[] = {
+	{ "IBTA 9.7.5.1.8: empty READ", 0, 1, 9 },
+	{ "IBTA 9.7.5.1.8: one packet", 100, 1, 9 },
+	{ "IBTA 9.7.5.1.8: four packets", 3073, 4, 9 },
+	{ "IBTA 9.7.5.1.9: first lost: the whole READ again", 3073, 4, 0 },
+	{ "IBTA 9.7.5.1.9: a middle one lost: the rest again", 3073, 4, 2 },
+	{ "IBTA 9.7.5.1.9: the last lost", 4096, 4, 3 },
+};
+KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
+
+static void comp_read(struct kunit *test)
+{
+	const struct rd_row *row = test->param_value;
+	struct ornic_bed *bed = open_rts(test);
+	u32 off = 11, n;
+
+	post_read(bed, off, row->length);
+	ornic_bed_drain(bed);
+	for (n = 0; n < row->npkts && n != row->lost; n++)
+		read_response(bed, n, row->npkts, row->length);
+	if (n < row->npkts) {
+		u32 first = n;
+
+		KUNIT_EXPECT_EQ(test, status(bed), NONE);
+		/* The packet behind the gap says that one is missing. */
+		if (n + 1 < row->npkts)
+			read_response(bed, n + 1, row->npkts, row->length);
+		else
+			expire(bed);
+		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_REQUEST);
+		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, n));
+		KUNIT_EXPECT_EQ(test, bed->pkt.va,
+				bed->bm.iova + off + n * 1024);
+		KUNIT_EXPECT_EQ(test, bed->pkt.dma_len,
+				row->length - n * 1024);
+		/* The responder begins again with a First. */
+		for (; n < row->npkts; n++) {
+			u32 left = row->npkts - first;
+			u32 len = min_t(u32, 1024, row->length - n * 1024), i;
+			u8 op = left == 1 ? ORNIC_OP_READ_RESP_ONLY :
+				n == first ? ORNIC_OP_READ_RESP_FIRST :
+				n + 1 == row->npkts ? ORNIC_OP_READ_RESP_LAST :
+				ORNIC_OP_READ_RESP_MIDDLE;
+
+			for (i = 0; i < len; i++)
+				bed->buf[i] = ornic_bed_byte(2, n * 1024 + i);
+			ornic_bed_answer(bed, op, PSN + n, ACK, bed->buf, len);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, off, row->length, 2),
+			-1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, off, 1), -1);
+}
+
+/* IBTA 9.7.5.1.2: an ACK behind a READ without its data asks for it again. */
+static void comp_ack_does_not_complete_read(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+
+	post_send(bed, 4);
+	post_read(bed, 0, 100);
+	post_send(bed, 4);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 3);
+	ack(bed, 2, ACK);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_REQUEST);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_SEND_ONLY);
+}
+
+/* IBTA 9.7.5.1.2: a READ response acknowledges all that precedes it. */
+static void comp_read_response_acks(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+
+	post_send(bed, 4);
+	post_send(bed, 4);
+	post_read(bed, 0, 4);
+	ornic_bed_drain(bed);
+	ornic_bed_answer(bed, ORNIC_OP_READ_RESP_ONLY, PSN + 2, ACK, bed->buf,
+			 4);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+}
+
+static const struct fit_row {
+	const char *desc;
+	u8 opcode;
+	u32 len;
+} fit_rows[] = {
+	{ "IBTA 9.7.6.1.4: First is short", ORNIC_OP_READ_RESP_FIRST, 1023 },
+	{ "IBTA 9.7.6.1.4: First is long", ORNIC_OP_READ_RESP_FIRST, 1025 },
+	{ "IBTA 9.7.6.1.4: Last too early", ORNIC_OP_READ_RESP_LAST, 1024 },
+	{ "IBTA 9.7.6.1.4: Only too early", ORNIC_OP_READ_RESP_ONLY, 1000 },
+};
+KUNIT_ARRAY_PARAM_DESC(fit, fit_rows, desc);
+
+static void comp_read_that_does_not_fit(struct kunit *test)
+{
+	const struct fit_row *row = test->param_value;
+	struct ornic_bed *bed = open_rts(test);
+
+	post_read(bed, 0, 2500);
+	ornic_bed_drain(bed);
+	ornic_bed_answer(bed, row->opcode, PSN, ACK, bed->buf, row->len);
+	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_BAD_RESP_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 4096, 1), -1);
+}
+
+/* IBTA 9.4.5: the original value lands in the SGEs. */
+static void comp_atomic(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_ATOMIC_ACK, .psn = PSN, .syndrome = ACK,
+		.orig = 0x1122334455667788ull,
+	};
+	u64 got = 0;
+
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_FAA, 0, 16, 8);
+	ornic_bed_drain(bed);
+	ornic_rig_inject(&bed->a, &info, NULL, 0);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	ornic_rig_mr_read(&bed->am, 16, &got, 8);
+	KUNIT_EXPECT_EQ(test, got, 0x1122334455667788ull);
+	ornic_rig_inject(&bed->a, &info, NULL, 0);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+}
+
+/* A local MR that goes while its READ is out fails the READ, not the host. */
+static void comp_read_into_lost_mr(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+
+	post_read(bed, 0, 4);
+	ornic_bed_drain(bed);
+	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
+	ornic_bed_answer(bed, ORNIC_OP_READ_RESP_ONLY, PSN, ACK, bed->buf, 4);
+	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_LOC_PROT_ERR);
+}
+
+/* An answer that overtakes a retransmission must not leave it running. */
+static void comp_late_ack_stops_resending(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	u32 i;
+
+	bed->pair.a->tx_window = 1;
+	for (i = 0; i < 4; i++)
+		post_send(bed, 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
+	expire(bed);
+	ack(bed, 2, ACK);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, status(bed), 0);
+	ornic_bed_drain(bed);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	ack(bed, 3, ACK);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_sq_psn(&bed->a), ornic_psn_add(PSN, 4));
+}
+
+static struct kunit_case comp_cases[] = {
+	KUNIT_CASE_PARAM(comp_ack, ack_gen_params),
+	KUNIT_CASE(comp_resends_the_same),
+	KUNIT_CASE(comp_unsignalled),
+	KUNIT_CASE(comp_ack_timeout),
+	KUNIT_CASE_PARAM(comp_retries_run_out, retry_gen_params),
+	KUNIT_CASE(comp_progress_refills_retries),
+	KUNIT_CASE(comp_stale_timer),
+	KUNIT_CASE(comp_rnr_timer),
+	KUNIT_CASE_PARAM(comp_rnr_retries_run_out, rnr_gen_params),
+	KUNIT_CASE_PARAM(comp_error_answers, nak_gen_params),
+	KUNIT_CASE_PARAM(comp_read, rd_gen_params),
+	KUNIT_CASE(comp_ack_does_not_complete_read),
+	KUNIT_CASE(comp_read_response_acks),
+	KUNIT_CASE_PARAM(comp_read_that_does_not_fit, fit_gen_params),
+	KUNIT_CASE(comp_atomic),
+	KUNIT_CASE(comp_read_into_lost_mr),
+	KUNIT_CASE(comp_late_ack_stops_resending),
+	{}
+};
+
+static struct kunit_suite comp_suite = {
+	.name = "ornic_comp",
+	.init = comp_init,
+	.exit = comp_exit,
+	.test_cases = comp_cases,
+};
+kunit_test_suite(comp_suite);
+
+MODULE_DESCRIPTION("ornic: completer suite");
+MODULE_LICENSE("Dual BSD/GPL");

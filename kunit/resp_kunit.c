@@ -1,0 +1,883 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The responder: requests of a peer that is on the wire only. */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+#define PSN	0xfffffe
+#define ACK	0x1f
+#define NAK(n)	(ORNIC_AETH_NAK | (n))
+#define NONE	0xff
+#define MTU	1024u
+
+static struct ornic_bed *open_type(struct kunit *test, u8 type)
+{
+	struct ornic_rig_qpinit init = { .type = type };
+	struct ornic_bed *bed = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
+	bed->a.conn.min_rnr_timer = 17;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
+	for (i = 0; i < sizeof(bed->buf); i++)
+		bed->buf[i] = ornic_bed_byte(2, i);
+	return bed;
+}
+
+static int resp_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void resp_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+/* A request at PSN + @n, for the memory at @off of the MR. */
+static void request(struct ornic_bed *bed, u8 opcode, s32 n, u32 off,
+		    u32 dma_len, u32 len)
+{
+	struct ornic_txinfo info = {
+		.opcode = opcode,
+		.psn = (PSN + n) & ORNIC_PSN_MASK,
+		.ack_req = true,
+		.va = bed->am.iova + off,
+		.rkey = bed->am.key,
+		.dma_len = dma_len,
+		.swap_add = 5,
+		.compare = 0,
+		.imm = cpu_to_be32(0x01020304),
+		.src_qpn = 0x123,
+		.qkey = 0x1234,
+	};
+
+	ornic_rig_inject(&bed->a, &info, bed->buf, len);
+	ornic_rig_run(bed->pair.a);
+}
+
+/* The next answer: its syndrome, NONE when there is none. */
+static u8 answer(struct ornic_bed *bed)
+{
+	return ornic_bed_sent(bed) ? bed->pkt.syndrome : NONE;
+}
+
+static int status(struct ornic_bed *bed)
+{
+	struct ornic_cqe cqe;
+
+	return ornic_bed_status(&bed->arcq, &cqe);
+}
+
+static u32 epsn(struct ornic_bed *bed)
+{
+	return ornic_psn_diff(ornic_rig_rq_psn(&bed->a), PSN);
+}
+
+/* ---- PSN order --------------------------------------------------------------------- */
+
+/* After a SEND Only at the expected PSN (0), another one at PSN @n. */
+static const struct seq_row {
+	const char *desc;
+	s32 n;
+	u8 syndrome;
+	u32 psn;		/* of the answer */
+	u32 recvs;
+} seq_rows[] = {
+	{ "IBTA 9.7.4.1.2: the next one", 1, ACK, 1, 2 },
+	{ "IBTA C9-105: duplicate of the last", 0, ACK, 0, 1 },
+	{ "IBTA C9-105: duplicate of long ago", -1000, ACK, 0, 1 },
+	{ "IBTA C9-105: oldest PSN of the duplicate region", 1 - (1 << 23),
+	  ACK, 0, 1 },
+	{ "IBTA 9.7.4.1.2: one is missing", 2, NAK(0), 1, 1 },
+	{ "IBTA 9.7.4.1.2: the newest PSN of the invalid region", 1 << 23,
+	  NAK(0), 1, 1 },
+};
+KUNIT_ARRAY_PARAM_DESC(seq, seq_rows, desc);
+
+static void resp_sequence(struct kunit *test)
+{
+	const struct seq_row *row = test->param_value;
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	request(bed, ORNIC_OP_SEND_ONLY, row->n, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, answer(bed), row->syndrome);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, row->psn));
+	KUNIT_EXPECT_EQ(test, bed->pkt.qpn, 0x123);
+	KUNIT_EXPECT_EQ(test, bed->pkt.msn, row->recvs);
+	for (i = 0; status(bed) == 0; i++)
+		;
+	KUNIT_EXPECT_EQ(test, i, row->recvs);
+	KUNIT_EXPECT_EQ(test, epsn(bed), row->recvs);
+}
+
+/* IBTA C9-116: one sequence NAK for a gap, not one for each packet. */
+static void resp_one_nak_per_gap(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
+	for (i = 1; i < 4; i++)
+		request(bed, ORNIC_OP_SEND_ONLY, i, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, answer(bed), NAK(0));
+	KUNIT_EXPECT_EQ(test, answer(bed), NONE);
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	request(bed, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, answer(bed), NAK(0));
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
+}
+
+/* ---- form of requests ----------------------------------------------------------------- */
+
+/* Two packets in order; what is said to the second. */
+static const struct form_row {
+	const char *desc;
+	u8 op1;
+	u32 len1;
+	u8 op2;
+	u32 len2;
+	u8 syndrome;
+} form_rows[] = {
+	{ "IBTA table 36: SEND First, Last", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_SEND_LAST, 1, ACK },
+	{ "IBTA table 36: SEND First, Middle", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_SEND_MIDDLE, MTU, ACK },
+	{ "IBTA table 36: SEND Only, Middle", ORNIC_OP_SEND_ONLY, 1,
+	  ORNIC_OP_SEND_MIDDLE, MTU, NAK(1) },
+	{ "IBTA table 36: SEND Only, Last", ORNIC_OP_SEND_ONLY, 1,
+	  ORNIC_OP_SEND_LAST, 1, NAK(1) },
+	{ "IBTA table 36: SEND First, First", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_SEND_FIRST, MTU, NAK(1) },
+	{ "IBTA table 36: SEND First, Only", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_SEND_ONLY, 1, NAK(1) },
+	{ "IBTA table 36: SEND First, WRITE Middle", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_WRITE_MIDDLE, MTU, NAK(1) },
+	{ "IBTA table 36: SEND First, READ", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_READ_REQUEST, 0, NAK(1) },
+	{ "IBTA table 36: WRITE First, SEND Last", ORNIC_OP_WRITE_FIRST, MTU,
+	  ORNIC_OP_SEND_LAST, 1, NAK(1) },
+	{ "IBTA table 36: WRITE First, Last", ORNIC_OP_WRITE_FIRST, MTU,
+	  ORNIC_OP_WRITE_LAST, MTU, ACK },
+	{ "IBTA table 36: WRITE First, FAA", ORNIC_OP_WRITE_FIRST, MTU,
+	  ORNIC_OP_FAA, 0, NAK(1) },
+	{ "IBTA 9.7.4.1.6: short First", ORNIC_OP_SEND_ONLY, 1,
+	  ORNIC_OP_SEND_FIRST, MTU - 1, NAK(1) },
+	{ "IBTA 9.7.4.1.6: long First", ORNIC_OP_SEND_ONLY, 1,
+	  ORNIC_OP_SEND_FIRST, MTU + 1, NAK(1) },
+	{ "IBTA 9.7.4.1.6: short Middle", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_SEND_MIDDLE, MTU - 4, NAK(1) },
+	{ "IBTA 9.7.4.1.6: long Only", ORNIC_OP_SEND_ONLY, 1,
+	  ORNIC_OP_SEND_ONLY, MTU + 1, NAK(1) },
+	{ "IBTA 9.7.4.1.6: empty Last", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_SEND_LAST, 0, NAK(1) },
+	{ "IBTA 9.7.4.1.6: long Last", ORNIC_OP_SEND_FIRST, MTU,
+	  ORNIC_OP_SEND_LAST, MTU + 1, NAK(1) },
+	{ "IBTA 9.7.4.1.6: WRITE longer than its RETH", ORNIC_OP_WRITE_FIRST,
+	  MTU, ORNIC_OP_WRITE_MIDDLE, MTU, NAK(1) },
+	{ "IBTA 9.7.4.1.6: WRITE shorter than its RETH", ORNIC_OP_WRITE_FIRST,
+	  MTU, ORNIC_OP_WRITE_LAST, MTU - 1, NAK(1) },
+	{ "SEND longer than the receive", ORNIC_OP_SEND_ONLY, 1,
+	  ORNIC_OP_SEND_ONLY, 1001, NAK(1) },
+};
+KUNIT_ARRAY_PARAM_DESC(form, form_rows, desc);
+
+static void resp_form(struct kunit *test)
+{
+	const struct form_row *row = test->param_value;
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+
+	if (row->op1 == ORNIC_OP_SEND_ONLY) {
+		ornic_bed_recv(&bed->a, &bed->am, 0, 0, 4000);
+		ornic_bed_recv(&bed->a, &bed->am, 1, 4000,
+			       row->len2 == 1001 ? 1000 : 4000);
+	} else {
+		ornic_bed_recv(&bed->a, &bed->am, 0, 0, 4000);
+	}
+	request(bed, row->op1, 0, 0, 2 * MTU, row->len1);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	request(bed, row->op2, 1, 0, 2 * MTU, row->len2);
+	KUNIT_EXPECT_EQ(test, answer(bed), row->syndrome);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a),
+			row->syndrome == ACK ? ORNIC_QPS_RTS : ORNIC_QPS_ERR);
+	if (row->len2 == 1001) {
+		KUNIT_EXPECT_EQ(test, status(bed), 0);
+		KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_LOC_LEN_ERR);
+	}
+}
+
+/* ---- access -------------------------------------------------------------------------------- */
+
+enum key_kind {
+	GOOD, UNKNOWN, NO_ACCESS, OTHER_PD, BEFORE, PAST, WRAPS, MISALIGNED,
+	QP_FORBIDS,
+};
+
+static const struct key_row {
+	const char *desc;
+	u8 opcode;
+	enum key_kind kind;
+	u32 len;
+	u8 syndrome;
+} key_rows[] = {
+	{ "IBTA 9.7.4.1.5: WRITE", ORNIC_OP_WRITE_ONLY, GOOD, 8, ACK },
+	{ "IBTA 9.7.4.1.5: WRITE, unknown key", ORNIC_OP_WRITE_ONLY, UNKNOWN,
+	  8, NAK(2) },
+	{ "IBTA C9-88: empty WRITE, unknown key", ORNIC_OP_WRITE_ONLY, UNKNOWN,
+	  0, ACK },
+	{ "IBTA 9.7.4.1.5: WRITE, MR without right", ORNIC_OP_WRITE_ONLY,
+	  NO_ACCESS, 8, NAK(2) },
+	{ "IBTA 9.7.4.1.5: WRITE, before the MR", ORNIC_OP_WRITE_ONLY, BEFORE,
+	  8, NAK(2) },
+	{ "IBTA 9.7.4.1.5: WRITE, past the MR", ORNIC_OP_WRITE_ONLY, PAST, 8,
+	  NAK(2) },
+	{ "IBTA 9.7.4.1.5: WRITE, address wraps", ORNIC_OP_WRITE_ONLY, WRAPS,
+	  8, NAK(2) },
+	{ "IBTA 9.7.4.1.5: WRITE, MR of another PD", ORNIC_OP_WRITE_ONLY,
+	  OTHER_PD, 8, NAK(2) },
+	{ "IBTA 9.7.4.1.5: WRITE, QP without right", ORNIC_OP_WRITE_ONLY,
+	  QP_FORBIDS, 8, NAK(1) },
+	{ "IBTA 9.7.4.1.5: READ, unknown key", ORNIC_OP_READ_REQUEST, UNKNOWN,
+	  8, NAK(2) },
+	{ "IBTA C9-88: empty READ, unknown key", ORNIC_OP_READ_REQUEST,
+	  UNKNOWN, 0, ACK },
+	{ "IBTA 9.7.4.1.5: READ, MR without right", ORNIC_OP_READ_REQUEST,
+	  NO_ACCESS, 8, NAK(2) },
+	{ "IBTA 9.7.4.1.5: READ, past the MR", ORNIC_OP_READ_REQUEST, PAST, 8,
+	  NAK(2) },
+	{ "IBTA 9.7.4.1.5: READ, address wraps", ORNIC_OP_READ_REQUEST, WRAPS,
+	  8, NAK(2) },
+	{ "IBTA 9.7.4.1.5: READ, QP without right", ORNIC_OP_READ_REQUEST,
+	  QP_FORBIDS, 8, NAK(1) },
+	{ "IBTA 9.7.4.1.5: CAS", ORNIC_OP_CAS, GOOD, 8, ACK },
+	{ "IBTA 9.7.4.1.5: FAA, MR without right", ORNIC_OP_FAA, NO_ACCESS, 8,
+	  NAK(2) },
+	{ "IBTA 9.7.4.1.5: CAS, past the MR", ORNIC_OP_CAS, PAST, 8, NAK(2) },
+	{ "IBTA 9.4.5: CAS of a misaligned address", ORNIC_OP_CAS, MISALIGNED,
+	  8, NAK(1) },
+	{ "IBTA 9.4.5: FAA, QP without right", ORNIC_OP_FAA, QP_FORBIDS, 8,
+	  NAK(1) },
+};
+KUNIT_ARRAY_PARAM_DESC(key, key_rows, desc);
+
+static void corrupt_key(struct ornic_bed *bed, struct ornic_txinfo *info,
+			enum key_kind kind)
+{
+	struct ornic_rig_mr other;
+
+	switch (kind) {
+	case UNKNOWN:
+		info->rkey ^= 1;
+		break;
+	case NO_ACCESS:
+	case OTHER_PD:
+		if (kind == OTHER_PD)
+			bed->pair.a->pdn++;
+		ornic_rig_mr_init(bed->pair.a, &other, 4096, 0, 1,
+				  kind == OTHER_PD ? ORNIC_ACCESS_MASK :
+						     ORNIC_ACCESS_LOCAL_WRITE);
+		info->rkey = other.key;
+		info->va = other.iova;
+		break;
+	case BEFORE:
+		info->va = bed->am.iova - 4;
+		break;
+	case PAST:
+		info->va = bed->am.iova + ORNIC_BED_MR_BYTES - 4;
+		if (info->opcode == ORNIC_OP_CAS)
+			info->va += 8;
+		break;
+	case WRAPS:
+		info->va = -8ull;
+		break;
+	case MISALIGNED:
+		info->va -= 4;
+		break;
+	default:
+		break;
+	}
+}
+
+static void resp_access(struct kunit *test)
+{
+	const struct key_row *row = test->param_value;
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	bool write = row->opcode == ORNIC_OP_WRITE_ONLY;
+	struct ornic_txinfo info = {
+		.opcode = row->opcode, .psn = PSN, .ack_req = true,
+		.rkey = bed->am.key, .dma_len = row->len, .swap_add = 1,
+		/* iova ends in 100: 4 mod 8, as does offset 4 of it */
+		.va = bed->am.iova + 4,
+	};
+	u32 events = row->syndrome == NAK(1) ? ORNIC_EVENT_QP_REQ_ERR :
+					       ORNIC_EVENT_QP_ACCESS_ERR;
+
+	if (row->kind == QP_FORBIDS) {
+		bed->a.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
+		KUNIT_ASSERT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
+						       ORNIC_QPM_STATE |
+						       ORNIC_QPM_ACCESS), 0);
+	}
+	corrupt_key(bed, &info, row->kind);
+	ornic_rig_inject(&bed->a, &info, bed->buf, write ? row->len : 0);
+	ornic_rig_run(bed->pair.a);
+	KUNIT_EXPECT_EQ(test, answer(bed), row->syndrome);
+	if (row->syndrome == ACK)
+		return;
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0,
+						ORNIC_BED_MR_BYTES, 1), -1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, bed->pair.a->event_count[events], 1);
+}
+
+/* ---- receives ------------------------------------------------------------------------------------ */
+
+/* IBTA 9.7.5.2.8: no receive WQE: RNR NAK, nothing moves, then all is well. */
+static void resp_rnr(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, answer(bed), ORNIC_AETH_RNR | 17);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, PSN);
+	request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, epsn(bed), 0);
+	ornic_bed_drain(bed);
+	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 10, 2), -1);
+}
+
+/* WRITE with immediate takes its receive at the end, with RNR there. */
+static void resp_write_imm(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_cqe cqe;
+
+	request(bed, ORNIC_OP_WRITE_FIRST, 0, 50, MTU + 7, MTU);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	request(bed, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
+	KUNIT_EXPECT_EQ(test, answer(bed), ORNIC_AETH_RNR | 17);
+	ornic_rig_post_recv(&bed->a, 99, NULL, 0);
+	request(bed, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	KUNIT_EXPECT_EQ(test, bed->pkt.msn, 1);
+	KUNIT_ASSERT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_RECV_WRITE_IMM);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 99);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), MTU + 7);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(cqe.imm), 0x01020304);
+	KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_WITH_IMM);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 50, MTU, 2), -1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 50 + MTU, 7, 2), -1);
+}
+
+static const struct recv_row {
+	const char *desc;
+	u32 nsge;
+	u32 bad;		/* this SGE has an unknown lkey */
+	u8 status;
+	u8 syndrome;
+} recv_rows[] = {
+	{ "IBTA 10.8.3: scattered over four SGEs", 4, 9, 0, ACK },
+	{ "IBTA 9.7.5.2.6: bad lkey is a remote operation error", 4, 2,
+	  ORNIC_CQE_LOC_PROT_ERR, NAK(3) },
+	{ "IBTA 9.7.5.2.6: more SGEs than max_sge", 5, 9,
+	  ORNIC_CQE_LOC_QP_OP_ERR, NAK(3) },
+};
+KUNIT_ARRAY_PARAM_DESC(recv, recv_rows, desc);
+
+static void resp_scatter(struct kunit *test)
+{
+	const struct recv_row *row = test->param_value;
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_lsge sge[5] = { 0 };
+	struct ornic_cqe cqe;
+	u32 i, off = 0;
+
+	for (i = 0; i < 5; i++) {
+		sge[i] = ornic_bed_sge(&bed->am, off, 100 + 150 * i);
+		off += 100 + 150 * i;
+		if (i == row->bad)
+			sge[i].lkey ^= 0x100;
+	}
+	ornic_rig_post_recv(&bed->a, 5, sge, row->nsge);
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 999);
+	KUNIT_EXPECT_EQ(test, answer(bed), row->syndrome);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), row->status);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 5);
+	if (!row->status) {
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), 999);
+		KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 999, 2),
+				-1);
+	} else {
+		KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	}
+}
+
+/* A solicited message fires a CQ that is armed for them, others do not. */
+static void resp_solicited(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	u32 *comps = &bed->pair.a->event_count[ORNIC_EVENT_COMP];
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_SEND_ONLY, .psn = PSN + 1, .solicited = true,
+	};
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
+	ornic_rig_arm(&bed->arcq, ORNIC_ARM_SOLICITED);
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, *comps, 0);
+	ornic_rig_inject(&bed->a, &info, bed->buf, 10);
+	KUNIT_EXPECT_EQ(test, *comps, 1);
+	request(bed, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, *comps, 1);
+	ornic_rig_arm(&bed->arcq, ORNIC_ARM_NEXT);
+	request(bed, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, *comps, 2);
+}
+
+/* ---- duplicates ------------------------------------------------------------------------------------- */
+
+/* IBTA C9-105: a duplicate WRITE is acknowledged and not executed again. */
+static void resp_duplicate_write(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+
+	request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	ornic_bed_fill(&bed->am, 0, 100, 3);
+	request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	KUNIT_EXPECT_EQ(test, bed->pkt.msn, 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 100, 3), -1);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng,
+						ORNIC_STAT_DUPLICATES), 1);
+}
+
+/* Check the responses to a READ of @len at @off: First to Last from PSN @n. */
+static void expect_read(struct kunit *test, struct ornic_bed *bed, u32 n,
+			u32 off, u32 len, u32 seed)
+{
+	u32 npkts = len ? DIV_ROUND_UP(len, MTU) : 1, i, k, f, at;
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+
+	for (i = 0; i < npkts; i++) {
+		u8 op = npkts == 1 ? ORNIC_OP_READ_RESP_ONLY :
+			!i ? ORNIC_OP_READ_RESP_FIRST :
+			i + 1 == npkts ? ORNIC_OP_READ_RESP_LAST :
+					 ORNIC_OP_READ_RESP_MIDDLE;
+
+		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, op);
+		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, n + i));
+		KUNIT_EXPECT_EQ(test, bed->pkt.payload_len,
+				min_t(u32, MTU, len - i * MTU));
+		if (op != ORNIC_OP_READ_RESP_MIDDLE)
+			KUNIT_EXPECT_EQ(test, bed->pkt.syndrome & 0xe0, 0);
+		at = off + i * MTU;
+		k = ornic_pkt_payload(&bed->pkt, frag);
+		for (f = 0; f < k; f++) {
+			u32 b;
+
+			for (b = 0; b < frag[f].len; b++, at++)
+				if (((u8 *)frag[f].ptr)[b] !=
+				    ornic_bed_byte(seed, at))
+					break;
+			KUNIT_EXPECT_EQ(test, b, frag[f].len);
+		}
+	}
+	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+}
+
+static const struct rd_row {
+	const char *desc;
+	u32 length;
+	u32 psns;
+	u32 from;		/* duplicate: first packet asked for again */
+	u32 upto;		/* duplicate: one past the last */
+} rd_rows[] = {
+	{ "IBTA 9.7.5.1.8: empty READ", 0, 1, 0, 1 },
+	{ "IBTA 9.7.5.1.8: one byte", 1, 1, 0, 1 },
+	{ "IBTA 9.7.5.1.8: one MTU", MTU, 1, 0, 1 },
+	{ "IBTA 9.7.5.1.9: whole duplicate", 3 * MTU + 5, 4, 0, 4 },
+	{ "IBTA 9.7.5.1.9: duplicate of the tail", 3 * MTU + 5, 4, 2, 4 },
+	{ "IBTA 9.7.5.1.9: duplicate of the last packet", 4 * MTU, 4, 3, 4 },
+	{ "IBTA 9.7.5.1.9: duplicate of the middle", 4 * MTU, 4, 1, 3 },
+};
+KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
+
+static void resp_read(struct kunit *test)
+{
+	const struct rd_row *row = test->param_value;
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	u32 off = row->from * MTU;
+
+	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, row->length, 0);
+	expect_read(test, bed, 0, 0, row->length, 1);
+	KUNIT_EXPECT_EQ(test, epsn(bed), row->psns);
+	/* IBTA C9-105: a duplicate reads the memory as it is now. */
+	ornic_bed_fill(&bed->am, 0, 8192, 4);
+	request(bed, ORNIC_OP_READ_REQUEST, row->from, off,
+		min_t(u32, row->length, row->upto * MTU) - off, 0);
+	expect_read(test, bed, row->from, off,
+		    min_t(u32, row->length, row->upto * MTU) - off, 4);
+	KUNIT_EXPECT_EQ(test, epsn(bed), row->psns);
+}
+
+/* A duplicate READ of memory that has gone is not answered with data. */
+static void resp_duplicate_read_is_checked(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+
+	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
+	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
+	if (ornic_bed_sent(bed))
+		KUNIT_EXPECT_EQ(test, bed->pkt.payload_len, 0);
+}
+
+static u64 word(struct ornic_bed *bed, u32 off)
+{
+	u64 v;
+
+	ornic_rig_mr_read(&bed->am, off, &v, 8);
+	return v;
+}
+
+/* IBTA C9-105: a duplicate atomic gets the saved answer and runs once. */
+static void resp_duplicate_atomic(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	u64 old = 7;
+	u32 i;
+
+	ornic_rig_mr_write(&bed->am, 4, &old, 8);
+	request(bed, ORNIC_OP_FAA, 0, 4, 0, 0);
+	request(bed, ORNIC_OP_FAA, 1, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	KUNIT_EXPECT_EQ(test, word(bed, 4), 17);
+	for (i = 0; i < 2; i++) {
+		request(bed, ORNIC_OP_FAA, i, 4, 0, 0);
+		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ATOMIC_ACK);
+		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, i));
+		KUNIT_EXPECT_EQ(test, bed->pkt.orig, 7 + 5 * i);
+	}
+	KUNIT_EXPECT_EQ(test, word(bed, 4), 17);
+}
+
+/* A duplicate atomic whose answer is no longer kept is dropped. */
+static void resp_forgotten_atomic(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	u64 old = 0;
+	u32 i;
+
+	ornic_rig_mr_write(&bed->am, 4, &old, 8);
+	for (i = 0; i < 5; i++)
+		request(bed, ORNIC_OP_FAA, i, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
+	request(bed, ORNIC_OP_FAA, 0, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, word(bed, 4), 25);
+}
+
+static const struct cas_row {
+	const char *desc;
+	u64 before;
+	u64 after;
+} cas_rows[] = {
+	{ "IBTA 9.4.5: equal: swapped", 0, 5 },
+	{ "IBTA 9.4.5: different: kept", 6, 6 },
+};
+KUNIT_ARRAY_PARAM_DESC(cas, cas_rows, desc);
+
+static void resp_cas(struct kunit *test)
+{
+	const struct cas_row *row = test->param_value;
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+
+	ornic_rig_mr_write(&bed->am, 4, &row->before, 8);
+	request(bed, ORNIC_OP_CAS, 0, 4, 0, 0);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.orig, row->before);
+	KUNIT_EXPECT_EQ(test, word(bed, 4), row->after);
+}
+
+/* ---- READs that wait for the port -------------------------------------------------------------------- */
+
+/* ACKs of later requests come behind the READ responses. */
+static void resp_ack_behind_read(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_rig *rig = bed->pair.a;
+
+	rig->tx_window = 1;
+	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 2500, 0);
+	request(bed, ORNIC_OP_WRITE_ONLY, 3, 8000, 10, 10);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_FIRST);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_MIDDLE);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_LAST);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ACK);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 3));
+}
+
+/* IBTA 9.7.4.1.2: more READs than max_dest_rd_atomic is invalid. */
+static void resp_too_many_reads(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	u32 i;
+
+	bed->pair.a->tx_window = 0;
+	for (i = 0; i < 5; i++)
+		request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+}
+
+/*
+ * Not too many: the first was answered, so the peer may send a fifth, though a
+ * stray duplicate of the first waits for the port again.
+ */
+static void resp_duplicate_read_takes_no_room(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
+	bed->pair.a->tx_window = 0;
+	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 8, 0);
+	request(bed, ORNIC_OP_READ_REQUEST, 4, 0, 8, 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, epsn(bed), 5);
+}
+
+/* An MR that goes in the middle of a READ ends it with a NAK. */
+static void resp_mr_goes_during_read(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+
+	bed->pair.a->tx_window = 1;
+	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 4096, 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, answer(bed), NAK(2));
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
+	ornic_bed_drain(bed);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+}
+
+/* ---- UC and UD ------------------------------------------------------------------------------------------ */
+
+/* Packets by (opcode, PSN) and the messages that arrive whole. */
+struct uc_pkt {
+	u8 opcode;
+	s32 n;
+};
+
+static const struct uc_row {
+	const char *desc;
+	u32 npkts;
+	struct uc_pkt pkt[4];
+	u32 messages;
+} uc_rows[] = {
+	{ "IBTA 9.8.2.2.1: in order", 3,
+	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_LAST, 1 },
+	    { ORNIC_OP_SEND_ONLY, 2 } }, 2 },
+	{ "IBTA 9.8.2.2.1: last one lost, then the next message", 2,
+	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_ONLY, 2 } }, 1 },
+	{ "IBTA 9.8.2.2.1: First lost", 2,
+	  { { ORNIC_OP_SEND_LAST, 1 }, { ORNIC_OP_SEND_ONLY, 2 } }, 1 },
+	{ "IBTA 9.8.2.2.1: Middle lost", 3,
+	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_LAST, 2 },
+	    { ORNIC_OP_SEND_ONLY, 3 } }, 1 },
+	{ "IBTA 9.8.2.2.1: Lasts of two messages do not join", 3,
+	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_FIRST, 2 },
+	    { ORNIC_OP_SEND_LAST, 3 } }, 1 },
+	{ "IBTA 9.8.2.2.2: First in a message begins anew", 3,
+	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_FIRST, 1 },
+	    { ORNIC_OP_SEND_LAST, 2 } }, 1 },
+};
+KUNIT_ARRAY_PARAM_DESC(uc, uc_rows, desc);
+
+static void resp_uc(struct kunit *test)
+{
+	const struct uc_row *row = test->param_value;
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UC);
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		ornic_bed_recv(&bed->a, &bed->am, i, i * 4096, 4096);
+	for (i = 0; i < row->npkts; i++)
+		request(bed, ORNIC_UC | row->pkt[i].opcode, row->pkt[i].n, 0,
+			0, row->pkt[i].opcode == ORNIC_OP_SEND_FIRST ? MTU :
+								       33);
+	for (i = 0; status(bed) == 0; i++)
+		;
+	KUNIT_EXPECT_EQ(test, i, row->messages);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+}
+
+static const struct dgram_row {
+	const char *desc;
+	u32 recv;		/* bytes of the receive, 0 none */
+	u32 len;
+	u32 qkey;
+	int status;
+	enum ornic_stat stat;
+} dgram_rows[] = {
+	{ "IBTA 9.8.3: data behind 40 bytes of GRH", 140, 100, 0x1234, 0,
+	  ORNIC_STAT_RECV_WQES },
+	{ "IBTA 9.8.3: one byte too long", 139, 100, 0x1234,
+	  ORNIC_CQE_LOC_LEN_ERR, ORNIC_STAT_RECV_WQES },
+	{ "IBTA 9.6.1.4: wrong Q_Key", 140, 100, 0x1235, NONE,
+	  ORNIC_STAT_RX_BAD_QKEY },
+	{ "IBTA 9.8.3: no receive", 0, 100, 0x1234, NONE,
+	  ORNIC_STAT_RX_NO_WQE },
+};
+KUNIT_ARRAY_PARAM_DESC(dgram, dgram_rows, desc);
+
+static void resp_ud(struct kunit *test)
+{
+	const struct dgram_row *row = test->param_value;
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UD);
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY, .psn = 12345,
+		.src_qpn = 0x777, .qkey = row->qkey,
+	};
+	struct ornic_cqe cqe;
+
+	if (row->recv)
+		ornic_bed_recv(&bed->a, &bed->am, 3, 0, row->recv);
+	ornic_rig_inject(&bed->a, &info, bed->buf, row->len);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), row->status);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng, row->stat),
+			1);
+	if (row->status)
+		return;
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), 140);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.src_qpn), 0x777);
+	KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_GRH);
+	KUNIT_EXPECT_EQ(test, cqe.smac[5], 9);
+	KUNIT_EXPECT_EQ(test, cqe.sgid_index, ORNIC_RIG_IPV4);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 40, 100, 2), -1);
+}
+
+/* ---- packets that are for nobody --------------------------------------------------------------------------- */
+
+static void resp_wrong_peer(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_engine *eng = bed->pair.a->eng;
+
+	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
+	bed->a.conn.av.dgid[15] ^= 1;
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BAD_ADDR),
+			1);
+	bed->a.conn.av.dgid[15] ^= 1;
+	request(bed, ORNIC_UC | ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_NO_QP), 1);
+	bed->a.qpn ^= 0x800;
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	bed->a.qpn ^= 0x800;
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_NO_QP), 2);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, epsn(bed), 0);
+}
+
+/* IBTA 10.3.1.3: the first message in RTR raises Communication Established. */
+static void resp_comm_est(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_bed *bed = test->priv;
+	u32 *events;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
+	events = &bed->pair.a->event_count[ORNIC_EVENT_COMM_EST];
+	ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
+	bed->a.conn.dest_qpn = 0x123;
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_INIT), 0);
+	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
+	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTR), 0);
+	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, *events, 1);
+	request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, *events, 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+}
+
+/* Packets in many pieces are the same packets. */
+static void resp_pieces(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+
+	bed->pair.a->seg_bytes = 61;
+	request(bed, ORNIC_OP_WRITE_FIRST, 0, 3, 2 * MTU, MTU);
+	request(bed, ORNIC_OP_WRITE_LAST, 1, 3, 2 * MTU, MTU);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 3, MTU, 2), -1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 3 + MTU, MTU, 2), -1);
+}
+
+static struct kunit_case resp_cases[] = {
+	KUNIT_CASE_PARAM(resp_sequence, seq_gen_params),
+	KUNIT_CASE(resp_one_nak_per_gap),
+	KUNIT_CASE_PARAM(resp_form, form_gen_params),
+	KUNIT_CASE_PARAM(resp_access, key_gen_params),
+	KUNIT_CASE(resp_rnr),
+	KUNIT_CASE(resp_write_imm),
+	KUNIT_CASE_PARAM(resp_scatter, recv_gen_params),
+	KUNIT_CASE(resp_solicited),
+	KUNIT_CASE(resp_duplicate_write),
+	KUNIT_CASE_PARAM(resp_read, rd_gen_params),
+	KUNIT_CASE(resp_duplicate_read_is_checked),
+	KUNIT_CASE(resp_duplicate_atomic),
+	KUNIT_CASE(resp_forgotten_atomic),
+	KUNIT_CASE_PARAM(resp_cas, cas_gen_params),
+	KUNIT_CASE(resp_ack_behind_read),
+	KUNIT_CASE(resp_too_many_reads),
+	KUNIT_CASE(resp_duplicate_read_takes_no_room),
+	KUNIT_CASE(resp_mr_goes_during_read),
+	KUNIT_CASE_PARAM(resp_uc, uc_gen_params),
+	KUNIT_CASE_PARAM(resp_ud, dgram_gen_params),
+	KUNIT_CASE(resp_wrong_peer),
+	KUNIT_CASE(resp_comm_est),
+	KUNIT_CASE(resp_pieces),
+	{}
+};
+
+static struct kunit_suite resp_suite = {
+	.name = "ornic_resp",
+	.init = resp_init,
+	.exit = resp_exit,
+	.test_cases = resp_cases,
+};
+kunit_test_suite(resp_suite);
+
+MODULE_DESCRIPTION("ornic: responder suite");
+MODULE_LICENSE("Dual BSD/GPL");
