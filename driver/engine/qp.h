@@ -131,10 +131,12 @@ struct ornic_rwqe {
  * @va, @rkey, @length: READ: what the newest request for it asks for
  * @psn0, @pkts, @next: first PSN of that request, its packets, the next one
  * @busy: response not sent completely
+ * @replayed: busy with a duplicate
  */
 struct ornic_rd {
 	bool valid;
 	bool busy;
+	bool replayed;
 	bool atomic;
 	u32 first_psn;
 	u32 npkts;

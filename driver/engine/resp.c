@@ -230,9 +230,24 @@ static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* ---- READ and atomics ----------------------------------------------------------- */
 
+/*
+ * Is there no resource for one more READ or atomic? Answers that are sent, or
+ * sent again for a duplicate that the peer no longer waits for, make room: a
+ * new request in sequence tells that it has them.
+ */
 static bool rd_full(struct ornic_qp *qp)
 {
-	return qp->rq.rd_tail - qp->rq.rd_head >= qp->max_dest_rd_atomic;
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_rd *rd;
+
+	while (rq->rd_tail - rq->rd_head >= qp->max_dest_rd_atomic &&
+	       rq->rd_tail != rq->rd_head) {
+		rd = ornic_rd_slot(rq, rq->rd_head);
+		if (rd->busy && !rd->replayed)
+			return true;
+		rq->rd_head++;
+	}
+	return !qp->max_dest_rd_atomic;
 }
 
 static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
@@ -366,6 +381,7 @@ static enum ornic_verdict replay(struct ornic_qp *qp, struct ornic_inreq *r)
 			return ORNIC_RESP_DROP;
 		rd->next = 0;
 		rd->busy = true;
+		rd->replayed = true;
 		if ((s32)(i - rq->rd_head) < 0)
 			rq->rd_head = i;
 		return atomic ? ORNIC_RESP_ATOMIC : ORNIC_RESP_DATA;
