@@ -74,6 +74,7 @@ struct ornic_port_state {
  * @pdns: protection domain numbers in use
  * @cmd_id: id of the last command
  * @netdev_nb: follows @bus->netdev
+ * @netdev_nn: lets @netdev_nb follow it to other namespaces
  * @port: protected by the RTNL
  * @bus_unregisters: the bus asked for the end, not `rdma link delete`;
  *	protected by the lifetime lock of ornic_main.c
@@ -87,6 +88,7 @@ struct ornic_dev {
 	struct ida pdns;
 	atomic_t cmd_id;
 	struct notifier_block netdev_nb;
+	struct netdev_net_notifier netdev_nn;
 	struct ornic_port_state port;
 	bool bus_unregisters;
 };

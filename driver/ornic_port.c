@@ -102,21 +102,28 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
  */
 int ornic_port_start(struct ornic_dev *dev)
 {
+	struct net_device *netdev = dev->bus->netdev;
 	int ret;
 
 	dev->netdev_nb.notifier_call = netdev_event;
-	ret = register_netdevice_notifier(&dev->netdev_nb);
+	/*
+	 * One of the namespace, which follows the netdev to others: ending a
+	 * global one waits for the cleanup of namespaces, which waits for
+	 * their netdevs, which wait for us.
+	 */
+	ret = register_netdevice_notifier_dev_net(netdev, &dev->netdev_nb,
+						  &dev->netdev_nn);
 	if (ret)
 		return ret;
 	rtnl_lock();
 	ret = sync_port(dev);
 	rtnl_unlock();
 	if (ret)
-		goto err_unregister_notifier;
+		goto err_stop;
 	return 0;
 
-err_unregister_notifier:
-	unregister_netdevice_notifier(&dev->netdev_nb);
+err_stop:
+	ornic_port_stop(dev);
 	return ret;
 }
 
@@ -128,7 +135,8 @@ err_unregister_notifier:
  */
 void ornic_port_stop(struct ornic_dev *dev)
 {
-	unregister_netdevice_notifier(&dev->netdev_nb);
+	unregister_netdevice_notifier_dev_net(dev->bus->netdev, &dev->netdev_nb,
+					      &dev->netdev_nn);
 }
 
 /**
