@@ -554,7 +554,9 @@ int ornic_rig_to(struct ornic_rig_qp *qp, u8 state)
 		qp->sq_producer = 0;
 		qp->sq_tail = 0;
 		qp->rq_producer = 0;
-		memset(qp->mem, 0, 4096);
+		/* Only what the host writes: kick_wanted is the device's. */
+		memset(qp->mem + ORNIC_SQ_RECORD, 0, 4);
+		memset(qp->mem + ORNIC_RQ_RECORD, 0, 4);
 	}
 	return status;
 }

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The state machine of a QP: transitions, attributes, draining, flushing. */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+#define PSN	0xfffffe
+#define ACK	0x1f
+#define NONE	0xff
+#define RC	ORNIC_QPT_RC
+#define UC	ORNIC_QPT_UC
+#define UD	ORNIC_QPT_UD
+
+static int qp_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void qp_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+static struct ornic_bed *open_reset(struct kunit *test, u8 type)
+{
+	struct ornic_rig_qpinit init = { .type = type };
+	struct ornic_bed *bed = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
+	ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
+	bed->a.conn.dest_qpn = 0x123;
+	return bed;
+}
+
+static struct ornic_bed *open_rts(struct kunit *test, u8 type)
+{
+	struct ornic_bed *bed = open_reset(test, type);
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	return bed;
+}
+
+static void post_send(struct ornic_bed *bed, u32 len)
+{
+	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
+}
+
+static int status(struct ornic_bed *bed)
+{
+	struct ornic_cqe cqe;
+
+	return ornic_bed_status(&bed->ascq, &cqe);
+}
+
+static int recv_status(struct ornic_bed *bed)
+{
+	struct ornic_cqe cqe;
+
+	return ornic_bed_status(&bed->arcq, &cqe);
+}
+
+/* ---- transitions ------------------------------------------------------------------- */
+
+/* Bring the QP to @state by the shortest legal way. */
+static void bring_to(struct kunit *test, struct ornic_bed *bed, u8 state)
+{
+	static const u8 way[] = { ORNIC_QPS_INIT, ORNIC_QPS_RTR, ORNIC_QPS_RTS };
+	struct ornic_rig_wr bad = { .opcode = 0x7f };
+	u32 i;
+
+	ornic_rig_to(&bed->a, ORNIC_QPS_RESET);
+	if (state == ORNIC_QPS_ERR) {
+		ornic_rig_to(&bed->a, ORNIC_QPS_INIT);
+		ornic_rig_to(&bed->a, ORNIC_QPS_ERR);
+	} else {
+		for (i = 0; i < 3 && i < state; i++)
+			ornic_rig_to(&bed->a, way[i]);
+	}
+	if (state == ORNIC_QPS_SQD)
+		ornic_rig_to(&bed->a, ORNIC_QPS_SQD);
+	if (state == ORNIC_QPS_SQE) {
+		ornic_rig_post_send(&bed->a, &bad);
+		status(bed);
+	}
+	KUNIT_ASSERT_EQ(test, ornic_rig_state(&bed->a), state);
+}
+
+/* IBTA 10.3.1, figure 124: row from, column to, bit of the types. */
+#define A	7	/* all types */
+#define NRC	6	/* not RC: SQE is for UC and UD */
+/* clang-format off */
+static const u8 legal[7][7] = {
+	/*		RESET INIT RTR RTS SQD SQE ERR */
+	/* RESET */	{ A,  A,   0,  0,  0,  0,  A },
+	/* INIT */	{ A,  A,   A,  0,  0,  0,  A },
+	/* RTR */	{ A,  0,   0,  A,  0,  0,  A },
+	/* RTS */	{ A,  0,   0,  A,  A,  0,  A },
+	/* SQD */	{ A,  0,   0,  A,  A,  0,  A },
+	/* SQE */	{ NRC, 0,  0,  NRC, 0, 0,  NRC },
+	/* ERR */	{ A,  0,   0,  0,  0,  0,  A },
+};
+/* clang-format on */
+
+static const struct type_row {
+	const char *desc;
+	u8 type;
+} type_rows[] = {
+	{ "IBTA 10.3.1: RC", RC },
+	{ "IBTA 10.3.1: UC", UC },
+	{ "IBTA 10.3.1: UD", UD },
+};
+KUNIT_ARRAY_PARAM_DESC(type, type_rows, desc);
+
+/* What INIT to RTR needs has no place in RTR to RTS, so each its own. */
+static int try_transition(struct ornic_bed *bed, u8 from, u8 to)
+{
+	u32 mask = ORNIC_QPM_STATE;
+
+	if ((from == ORNIC_QPS_RTR && to == ORNIC_QPS_RTS) ||
+	    (from == ORNIC_QPS_INIT && to == ORNIC_QPS_RTR) ||
+	    (from == ORNIC_QPS_RESET && to == ORNIC_QPS_INIT))
+		return ornic_rig_to(&bed->a, to);
+	return ornic_rig_modify(&bed->a, to, mask);
+}
+
+static void qp_transitions(struct kunit *test)
+{
+	const struct type_row *row = test->param_value;
+	struct ornic_bed *bed = open_reset(test, row->type);
+	u8 from, to, want;
+	int got;
+
+	for (from = 0; from < 7; from++) {
+		for (to = 0; to < 7; to++) {
+			if (from == ORNIC_QPS_SQE && row->type == RC)
+				continue;
+			bring_to(test, bed, from);
+			want = legal[from][to] & 1 << (row->type - RC);
+			got = try_transition(bed, from, to);
+			KUNIT_EXPECT_EQ_MSG(test, !got, !!want,
+					    "state %u to %u: status %d", from,
+					    to, got);
+			KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a),
+					want ? to : from);
+		}
+	}
+}
+
+/* Each required attribute missing, and each foreign one added, is refused. */
+static const struct mask_row {
+	const char *desc;
+	u8 type;
+	u8 to;
+	u32 required;
+	u32 optional;
+} mask_rows[] = {
+	{ "IBTA table 91: RC to INIT", RC, ORNIC_QPS_INIT, ORNIC_QPM_ACCESS,
+	  0 },
+	{ "IBTA table 91: UD to INIT", UD, ORNIC_QPS_INIT, ORNIC_QPM_QKEY,
+	  0 },
+	{ "IBTA table 91: RC to RTR", RC, ORNIC_QPS_RTR,
+	  ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
+	  ORNIC_QPM_RQ_PSN | ORNIC_QPM_MAX_DEST_RD_ATOMIC |
+	  ORNIC_QPM_MIN_RNR_TIMER, ORNIC_QPM_ACCESS },
+	{ "IBTA table 91: UC to RTR", UC, ORNIC_QPS_RTR,
+	  ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
+	  ORNIC_QPM_RQ_PSN, ORNIC_QPM_ACCESS },
+	{ "IBTA table 91: UD to RTR", UD, ORNIC_QPS_RTR, 0,
+	  ORNIC_QPM_QKEY },
+	{ "IBTA table 91: RC to RTS", RC, ORNIC_QPS_RTS,
+	  ORNIC_QPM_SQ_PSN | ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
+	  ORNIC_QPM_RNR_RETRY | ORNIC_QPM_MAX_RD_ATOMIC,
+	  ORNIC_QPM_ACCESS | ORNIC_QPM_MIN_RNR_TIMER },
+	{ "IBTA table 91: UC to RTS", UC, ORNIC_QPS_RTS, ORNIC_QPM_SQ_PSN,
+	  ORNIC_QPM_ACCESS },
+	{ "IBTA table 91: UD to RTS", UD, ORNIC_QPS_RTS, ORNIC_QPM_SQ_PSN,
+	  ORNIC_QPM_QKEY },
+};
+KUNIT_ARRAY_PARAM_DESC(mask, mask_rows, desc);
+
+static void qp_masks(struct kunit *test)
+{
+	const struct mask_row *row = test->param_value;
+	struct ornic_bed *bed = open_reset(test, row->type);
+	u32 bit, full = ORNIC_QPM_STATE | row->required;
+
+	bring_to(test, bed, row->to - 1);
+	for (bit = ORNIC_QPM_ACCESS; bit <= ORNIC_QPM_SQD_NOTIFY; bit <<= 1) {
+		if (bit == ORNIC_QPM_CUR_STATE)
+			continue;
+		if (!(bit & (row->required | row->optional)))
+			KUNIT_EXPECT_NE_MSG(test,
+					    ornic_rig_modify(&bed->a, row->to,
+							     full | bit), 0,
+					    "foreign bit 0x%x", bit);
+		if (bit & row->required)
+			KUNIT_EXPECT_NE_MSG(test,
+					    ornic_rig_modify(&bed->a, row->to,
+							     full & ~bit), 0,
+					    "missing bit 0x%x", bit);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, row->to, 0x10000 | full),
+			ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), row->to - 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, row->to, full), 0);
+}
+
+/* Values that are refused on the way INIT to RTR to RTS. */
+static const struct value_row {
+	const char *desc;
+	u8 to;
+	u32 field;		/* offset of a byte in struct ornic_rig_conn */
+	u8 value;
+} value_rows[] = {
+	{ "path MTU code 0", ORNIC_QPS_RTR,
+	  offsetof(struct ornic_rig_conn, mtu), 0 },
+	{ "path MTU code 6", ORNIC_QPS_RTR,
+	  offsetof(struct ornic_rig_conn, mtu), 6 },
+	{ "max_dest_rd_atomic 17", ORNIC_QPS_RTR,
+	  offsetof(struct ornic_rig_conn, max_dest_rd_atomic), 17 },
+	{ "source GID that is not set", ORNIC_QPS_RTR,
+	  offsetof(struct ornic_rig_conn, av) +
+	  offsetof(struct ornic_av, sgid_index), 100 },
+	{ "source GID beyond the table", ORNIC_QPS_RTR,
+	  offsetof(struct ornic_rig_conn, av) +
+	  offsetof(struct ornic_av, sgid_index), 128 },
+	{ "source GID of the other family", ORNIC_QPS_RTR,
+	  offsetof(struct ornic_rig_conn, av) +
+	  offsetof(struct ornic_av, sgid_index), ORNIC_RIG_IPV6 },
+	{ "service level 8", ORNIC_QPS_RTR,
+	  offsetof(struct ornic_rig_conn, av) + offsetof(struct ornic_av, sl),
+	  8 },
+	{ "max_rd_atomic 17", ORNIC_QPS_RTS,
+	  offsetof(struct ornic_rig_conn, max_rd_atomic), 17 },
+};
+KUNIT_ARRAY_PARAM_DESC(value, value_rows, desc);
+
+static void qp_values(struct kunit *test)
+{
+	const struct value_row *row = test->param_value;
+	struct ornic_bed *bed = open_reset(test, RC);
+	u8 *field = (u8 *)&bed->a.conn + row->field;
+	u8 good = *field;
+
+	bring_to(test, bed, row->to - 1);
+	*field = row->value;
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, row->to), ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), row->to - 1);
+	*field = good;
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, row->to), 0);
+}
+
+/* QUERY_QP gives back what MODIFY_QP took. */
+static void qp_query(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test, RC);
+	struct ornic_rsp_query_qp q;
+
+	KUNIT_ASSERT_EQ(test, ornic_rig_query(&bed->a, &q), 0);
+	KUNIT_EXPECT_EQ(test, q.state, ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, q.retry_cnt, 7);
+	KUNIT_EXPECT_EQ(test, q.rnr_retry, 7);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.rq_psn_rnr), 0x1fffffe);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.sq_psn_timeout), 0xafffffe);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.dest_qpn_mtu), 0x3000123);
+	KUNIT_EXPECT_EQ(test, q.access, ORNIC_ACCESS_MASK);
+	KUNIT_EXPECT_EQ(test, q.max_rd_atomic, 4);
+	KUNIT_EXPECT_EQ(test, q.max_dest_rd_atomic, 4);
+	KUNIT_EXPECT_MEMEQ(test, &q.av, &bed->a.conn.av, sizeof(q.av));
+}
+
+/* CUR_STATE that is not the state refuses the command. */
+static void qp_cur_state(struct kunit *test)
+{
+	struct ornic_bed *bed = open_reset(test, RC);
+	u32 mask = ORNIC_QPM_STATE | ORNIC_QPM_CUR_STATE;
+
+	bring_to(test, bed, ORNIC_QPS_RTS);
+	KUNIT_EXPECT_NE(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS |
+					       ORNIC_QPS_SQD << 4, mask), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS |
+					       ORNIC_QPS_RTS << 4, mask), 0);
+}
+
+/* ---- draining ----------------------------------------------------------------------------- */
+
+/* IBTA 10.3.1.5: SQD finishes what was begun, begins nothing, and tells. */
+static void qp_sqd_drains(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test, RC);
+	u32 *drained = &bed->pair.a->event_count[ORNIC_EVENT_SQ_DRAINED];
+	struct ornic_rsp_query_qp q;
+
+	bed->pair.a->tx_window = 1;
+	post_send(bed, 2048);
+	post_send(bed, 4);
+	KUNIT_ASSERT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
+					       ORNIC_QPM_STATE |
+					       ORNIC_QPM_SQD_NOTIFY), 0);
+	KUNIT_EXPECT_GE(test, ornic_bed_drain(bed), 2);
+	ornic_rig_query(&bed->a, &q);
+	KUNIT_EXPECT_EQ(test, q.sq_draining, 1);
+	KUNIT_EXPECT_EQ(test, *drained, 0);
+	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN + 1, ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, *drained, 1);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	ornic_rig_query(&bed->a, &q);
+	KUNIT_EXPECT_EQ(test, q.sq_draining, 0);
+	post_send(bed, 4);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
+					       ORNIC_QPM_STATE), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+}
+
+/* With nothing begun SQD is drained at once, and in silence unless asked. */
+static void qp_sqd_idle(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test, RC);
+	u32 *drained = &bed->pair.a->event_count[ORNIC_EVENT_SQ_DRAINED];
+
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_SQD), 0);
+	KUNIT_EXPECT_EQ(test, *drained, 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTS),
+			ORNIC_BAD_PARAM);	/* SQ_PSN */
+	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
+					       ORNIC_QPM_STATE), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
+					       ORNIC_QPM_STATE |
+					       ORNIC_QPM_SQD_NOTIFY), 0);
+	KUNIT_EXPECT_EQ(test, *drained, 1);
+}
+
+/*
+ * Packets that asked for no ACK since more was to follow: entering SQD makes
+ * the peer answer them, or the drain would wait for the timer.
+ */
+static void qp_sqd_asks_for_acks(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test, RC);
+	bool asked = false;
+	u32 i;
+
+	bed->pair.a->tx_window = 2;
+	for (i = 0; i < 4; i++)
+		post_send(bed, 1024);
+	ornic_rig_to(&bed->a, ORNIC_QPS_SQD);
+	while (ornic_bed_sent(bed))
+		asked |= bed->pkt.ack_req;
+	KUNIT_EXPECT_TRUE(test, asked);
+}
+
+/* ---- errors and flushes ----------------------------------------------------------------------- */
+
+static const struct flush_row {
+	const char *desc;
+	u8 type;
+	u8 from;
+} flush_rows[] = {
+	{ "IBTA 10.3.1.6: RC, INIT", RC, ORNIC_QPS_INIT },
+	{ "IBTA 10.3.1.6: RC, RTR", RC, ORNIC_QPS_RTR },
+	{ "IBTA 10.3.1.6: RC, RTS", RC, ORNIC_QPS_RTS },
+	{ "IBTA 10.3.1.6: RC, SQD", RC, ORNIC_QPS_SQD },
+	{ "IBTA 10.3.1.6: UC, INIT", UC, ORNIC_QPS_INIT },
+	{ "IBTA 10.3.1.6: UC, SQD", UC, ORNIC_QPS_SQD },
+	{ "IBTA 10.3.1.6: UD, INIT", UD, ORNIC_QPS_INIT },
+	{ "IBTA 10.3.1.6: UD, RTR", UD, ORNIC_QPS_RTR },
+};
+KUNIT_ARRAY_PARAM_DESC(flush, flush_rows, desc);
+
+/* ERR flushes both queues in order, also what is posted afterwards. */
+static void qp_err_flushes(struct kunit *test)
+{
+	const struct flush_row *row = test->param_value;
+	struct ornic_bed *bed = open_reset(test, row->type);
+	struct ornic_cqe cqe;
+	u32 i;
+
+	bring_to(test, bed, row->from);
+	for (i = 0; i < 5; i++) {
+		post_send(bed, 2000);
+		ornic_bed_recv(&bed->a, &bed->am, 100 + i, 0, 64);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_ERR), 0);
+	for (i = 5; i < 8; i++) {
+		post_send(bed, 4);
+		ornic_bed_recv(&bed->a, &bed->am, 100 + i, 0, 64);
+	}
+	ornic_rig_run(bed->pair.a);
+	for (i = 0; i < 8; i++) {
+		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+				ORNIC_CQE_WR_FLUSH_ERR);
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), i);
+		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe),
+				ORNIC_CQE_WR_FLUSH_ERR);
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 100 + i);
+	}
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	KUNIT_EXPECT_EQ(test, recv_status(bed), NONE);
+}
+
+/* Flushes of a ring that is refilled all the time end, and lose nothing. */
+static void qp_err_flush_goes_on(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test, RC);
+	u32 i;
+
+	ornic_rig_to(&bed->a, ORNIC_QPS_ERR);
+	for (i = 0; i < 100; i++) {
+		post_send(bed, 4);
+		ornic_bed_recv(&bed->a, &bed->am, i, 0, 4);
+		ornic_rig_run(bed->pair.a);
+		KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
+		KUNIT_EXPECT_EQ(test, recv_status(bed), ORNIC_CQE_WR_FLUSH_ERR);
+	}
+}
+
+/* IBTA 10.3.1.7: SQE flushes sends, receives live on, RTS brings it back. */
+static void qp_sqe(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test, UD);
+	struct ornic_rig_wr bad = { .opcode = 0x7f };
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY, .src_qpn = 0x123,
+		.qkey = 0x1234,
+	};
+	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 4);
+	struct ornic_rig_wr wr = {
+		.nsge = 1, .sge = &sge, .dest_qpn = 0x123,
+		.flags = ORNIC_WQE_SIGNALED,
+	};
+
+	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
+	ornic_rig_post_send(&bed->a, &bad);
+	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_LOC_QP_OP_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_SQE);
+	ornic_rig_ah(bed->pair.a, &bed->a.conn.av, &wr.ah);
+	ornic_rig_post_send(&bed->a, &wr);
+	ornic_rig_run(bed->pair.a);
+	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, recv_status(bed), NONE);
+	ornic_rig_inject(&bed->a, &info, bed->buf, 10);
+	KUNIT_EXPECT_EQ(test, recv_status(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
+					       ORNIC_QPM_STATE), 0);
+	ornic_rig_post_send(&bed->a, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+}
+
+/* RESET forgets: rings begin at 0, no completion of before, no timer acts. */
+static void qp_reset(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test, RC);
+
+	post_send(bed, 4);
+	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);
+	bed->pair.a->now += 10000 * ORNIC_RIG_MS;
+	ornic_rig_expire(bed->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	KUNIT_EXPECT_EQ(test, recv_status(bed), NONE);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	post_send(bed, 4);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, PSN);
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_SEND_ONLY);
+}
+
+/* WQEs posted before RTS go out when it is reached (sends) or count (recvs). */
+static void qp_early_posts(struct kunit *test)
+{
+	struct ornic_bed *bed = open_reset(test, RC);
+
+	bring_to(test, bed, ORNIC_QPS_INIT);
+	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
+	bring_to(test, bed, ORNIC_QPS_RTR);
+	post_send(bed, 4);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTS), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+}
+
+/* Destroying a QP in mid-message leaves nothing that could fire. */
+static void qp_destroy_busy(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test, RC);
+
+	bed->pair.a->tx_window = 1;
+	post_send(bed, 8192);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&bed->ascq), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&bed->a), 0);
+	KUNIT_EXPECT_NULL(test, bed->pair.a->hqps);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&bed->ascq), 0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_kick(bed->pair.a->eng, bed->a.qpn,
+						1000), ORNIC_RUN_IDLE);
+	ornic_engine_expire(bed->pair.a->eng, bed->a.qpn);
+}
+
+static struct kunit_case qp_cases[] = {
+	KUNIT_CASE_PARAM(qp_transitions, type_gen_params),
+	KUNIT_CASE_PARAM(qp_masks, mask_gen_params),
+	KUNIT_CASE_PARAM(qp_values, value_gen_params),
+	KUNIT_CASE(qp_query),
+	KUNIT_CASE(qp_cur_state),
+	KUNIT_CASE(qp_sqd_drains),
+	KUNIT_CASE(qp_sqd_idle),
+	KUNIT_CASE(qp_sqd_asks_for_acks),
+	KUNIT_CASE_PARAM(qp_err_flushes, flush_gen_params),
+	KUNIT_CASE(qp_err_flush_goes_on),
+	KUNIT_CASE(qp_sqe),
+	KUNIT_CASE(qp_reset),
+	KUNIT_CASE(qp_early_posts),
+	KUNIT_CASE(qp_destroy_busy),
+	{}
+};
+
+static struct kunit_suite qp_suite = {
+	.name = "ornic_qp",
+	.init = qp_init,
+	.exit = qp_exit,
+	.test_cases = qp_cases,
+};
+kunit_test_suite(qp_suite);
+
+MODULE_DESCRIPTION("ornic: QP state machine suite");
+MODULE_LICENSE("Dual BSD/GPL");
