@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* RoCEv2 packets: opcode table, decoder, encoder, header templates. */
+#include <kunit/test.h>
+
+#include "rig.h"
+#include "data/rxe_packets.h"
+
+#define MAX_PAYLOAD 4096
+
+/* ---- The opcode table, IBTA table 38 ---------------------------------------- */
+
+/* @hdrs: what follows the BTH, as letters: Deth Reth aTomic Aeth aCk Imm */
+static const struct op_row {
+	const char *name;
+	u8 opcode;
+	u8 hdr_len;
+	const char *hdrs;
+	const char *place;
+} op_rows[] = {
+	{ "RC SEND_FIRST", 0x00, 12, "", "F" },
+	{ "RC SEND_MIDDLE", 0x01, 12, "", "" },
+	{ "RC SEND_LAST", 0x02, 12, "", "L" },
+	{ "RC SEND_LAST_IMM", 0x03, 16, "I", "L" },
+	{ "RC SEND_ONLY", 0x04, 12, "", "FL" },
+	{ "RC SEND_ONLY_IMM", 0x05, 16, "I", "FL" },
+	{ "RC WRITE_FIRST", 0x06, 28, "R", "F" },
+	{ "RC WRITE_MIDDLE", 0x07, 12, "", "" },
+	{ "RC WRITE_LAST", 0x08, 12, "", "L" },
+	{ "RC WRITE_LAST_IMM", 0x09, 16, "I", "L" },
+	{ "RC WRITE_ONLY", 0x0a, 28, "R", "FL" },
+	{ "RC WRITE_ONLY_IMM", 0x0b, 32, "RI", "FL" },
+	{ "RC READ_REQUEST", 0x0c, 28, "R", "FL" },
+	{ "RC READ_RESP_FIRST", 0x0d, 16, "A", "F" },
+	{ "RC READ_RESP_MIDDLE", 0x0e, 12, "", "" },
+	{ "RC READ_RESP_LAST", 0x0f, 16, "A", "L" },
+	{ "RC READ_RESP_ONLY", 0x10, 16, "A", "FL" },
+	{ "RC ACK", 0x11, 16, "A", "FL" },
+	{ "RC ATOMIC_ACK", 0x12, 24, "AC", "FL" },
+	{ "RC CAS", 0x13, 40, "T", "FL" },
+	{ "RC FAA", 0x14, 40, "T", "FL" },
+	{ "UC SEND_FIRST", 0x20, 12, "", "F" },
+	{ "UC SEND_MIDDLE", 0x21, 12, "", "" },
+	{ "UC SEND_LAST", 0x22, 12, "", "L" },
+	{ "UC SEND_LAST_IMM", 0x23, 16, "I", "L" },
+	{ "UC SEND_ONLY", 0x24, 12, "", "FL" },
+	{ "UC SEND_ONLY_IMM", 0x25, 16, "I", "FL" },
+	{ "UC WRITE_FIRST", 0x26, 28, "R", "F" },
+	{ "UC WRITE_MIDDLE", 0x27, 12, "", "" },
+	{ "UC WRITE_LAST", 0x28, 12, "", "L" },
+	{ "UC WRITE_LAST_IMM", 0x29, 16, "I", "L" },
+	{ "UC WRITE_ONLY", 0x2a, 28, "R", "FL" },
+	{ "UC WRITE_ONLY_IMM", 0x2b, 32, "RI", "FL" },
+	{ "UD SEND_ONLY", 0x64, 20, "D", "FL" },
+	{ "UD SEND_ONLY_IMM", 0x65, 24, "DI", "FL" },
+};
+KUNIT_ARRAY_PARAM_DESC(op, op_rows, name);
+
+static const struct {
+	u32 flag;
+	char letter;
+} hdr_letters[] = {
+	{ ORNIC_OPF_DETH, 'D' },       { ORNIC_OPF_RETH, 'R' },
+	{ ORNIC_OPF_ATOMIC_ETH, 'T' }, { ORNIC_OPF_AETH, 'A' },
+	{ ORNIC_OPF_ATOMIC_ACK, 'C' }, { ORNIC_OPF_IMM, 'I' },
+};
+
+static void opinfo_has_row(struct kunit *test)
+{
+	const struct op_row *row = test->param_value;
+	const struct ornic_opinfo *op = ornic_opinfo(row->opcode);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, op);
+	KUNIT_EXPECT_STREQ(test, op->name, row->name);
+	KUNIT_EXPECT_EQ(test, op->hdr_len, row->hdr_len);
+	for (i = 0; i < ARRAY_SIZE(hdr_letters); i++)
+		KUNIT_EXPECT_EQ(test, !!(op->flags & hdr_letters[i].flag),
+				!!strchr(row->hdrs, hdr_letters[i].letter));
+	KUNIT_EXPECT_EQ(test, !!(op->flags & ORNIC_OPF_START),
+			!!strchr(row->place, 'F'));
+	KUNIT_EXPECT_EQ(test, !!(op->flags & ORNIC_OPF_END),
+			!!strchr(row->place, 'L'));
+	/* Either request or response. */
+	KUNIT_EXPECT_NE(test, !!(op->flags & ORNIC_OPF_REQUEST),
+			!!(op->flags & ORNIC_OPF_RESPONSE));
+}
+
+static void opinfo_has_no_other(struct kunit *test)
+{
+	u32 i, rows = 0;
+
+	for (i = 0; i < 256; i++)
+		rows += !!ornic_opinfo((u8)i);
+	KUNIT_EXPECT_EQ(test, rows, ARRAY_SIZE(op_rows));
+}
+
+/* ---- Decoding rxe's packets -------------------------------------------------- */
+
+KUNIT_ARRAY_PARAM_DESC(rxe, rxe_packets, name);
+
+static void expect_bth(struct kunit *test, const struct ornic_pkt *pkt,
+		       const struct ornic_rxe_packet *p)
+{
+	KUNIT_EXPECT_EQ(test, pkt->opcode, p->opcode);
+	KUNIT_EXPECT_EQ(test, pkt->pad, p->pad);
+	KUNIT_EXPECT_EQ(test, pkt->solicited, p->solicited);
+	KUNIT_EXPECT_EQ(test, pkt->ack_req, p->ack_req);
+	KUNIT_EXPECT_EQ(test, pkt->pkey, p->pkey);
+	KUNIT_EXPECT_EQ(test, pkt->qpn, p->qpn);
+	KUNIT_EXPECT_EQ(test, pkt->psn, p->psn);
+}
+
+static void expect_extensions(struct kunit *test, const struct ornic_pkt *pkt,
+			      const struct ornic_rxe_packet *p)
+{
+	KUNIT_EXPECT_EQ(test, pkt->qkey, p->qkey);
+	KUNIT_EXPECT_EQ(test, pkt->src_qpn, p->src_qpn);
+	KUNIT_EXPECT_EQ(test, pkt->va, p->va);
+	KUNIT_EXPECT_EQ(test, pkt->rkey, p->rkey);
+	KUNIT_EXPECT_EQ(test, pkt->dma_len, p->dma_len);
+	KUNIT_EXPECT_EQ(test, pkt->swap_add, p->swap_add);
+	KUNIT_EXPECT_EQ(test, pkt->compare, p->compare);
+	KUNIT_EXPECT_EQ(test, pkt->syndrome, p->syndrome);
+	KUNIT_EXPECT_EQ(test, pkt->msn, p->msn);
+	KUNIT_EXPECT_EQ(test, pkt->orig, p->orig);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(pkt->imm), p->imm);
+}
+
+static u32 roce_offset(const struct ornic_rxe_packet *p)
+{
+	return 14 + (p->ipv6 ? 40 : 20) + 8;
+}
+
+static void parse_reads_rxe(struct kunit *test)
+{
+	const struct ornic_rxe_packet *p = test->param_value;
+	const struct ornic_opinfo *op = ornic_opinfo(p->opcode);
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+	u32 fixed = roce_offset(p) + op->hdr_len + p->pad + ORNIC_ICRC_LEN;
+	struct ornic_pkt pkt;
+	struct ornic_rx rx;
+
+	KUNIT_ASSERT_EQ(test, ornic_rig_parse(p->frame, p->len, &rx), 0);
+	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
+	KUNIT_EXPECT_PTR_EQ(test, pkt.op, op);
+	expect_bth(test, &pkt, p);
+	expect_extensions(test, &pkt, p);
+	KUNIT_ASSERT_EQ(test, pkt.payload_len, p->len - fixed);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_payload(&pkt, frag), !!pkt.payload_len);
+	if (pkt.payload_len) {
+		KUNIT_EXPECT_EQ(test, frag[0].len, pkt.payload_len);
+		KUNIT_EXPECT_PTR_EQ(test, (const u8 *)frag[0].ptr,
+				    p->frame + roce_offset(p) + op->hdr_len);
+	}
+}
+
+/* Cut @rx after its first @first bytes, and then every @bytes. */
+static void cut(struct ornic_rx *rx, u32 first, u32 bytes)
+{
+	u8 *p = rx->seg[0].ptr;
+	u32 left = rx->len, take = min_t(u32, first, left);
+
+	for (rx->nsegs = 0; left && rx->nsegs < ORNIC_RX_SEGS; rx->nsegs++) {
+		if (rx->nsegs == ORNIC_RX_SEGS - 1)
+			take = left;
+		rx->seg[rx->nsegs].ptr = p;
+		rx->seg[rx->nsegs].len = take;
+		p += take;
+		left -= take;
+		take = min_t(u32, bytes, left);
+	}
+}
+
+/* ICRC, payload and pad may lie across pieces. */
+static void parse_reads_pieces(struct kunit *test)
+{
+	const struct ornic_rxe_packet *p = test->param_value;
+	u32 hdr_len = ornic_opinfo(p->opcode)->hdr_len;
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+	u32 bytes, i, n, sum;
+	struct ornic_pkt pkt;
+	struct ornic_rx rx;
+
+	for (bytes = 1; bytes < 40; bytes++) {
+		ornic_rig_parse(p->frame, p->len, &rx);
+		cut(&rx, hdr_len, bytes);
+		KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
+		n = ornic_pkt_payload(&pkt, frag);
+		for (i = 0, sum = 0; i < n; i++) {
+			KUNIT_EXPECT_MEMEQ(test, frag[i].ptr,
+					   p->frame + roce_offset(p) + hdr_len +
+						   sum,
+					   frag[i].len);
+			sum += frag[i].len;
+		}
+		KUNIT_EXPECT_EQ(test, sum, pkt.payload_len);
+	}
+}
+
+/* Each bit that a router may not change is protected, IBTA A17.3.3. */
+static void parse_drops_damage(struct kunit *test)
+{
+	const struct ornic_rxe_packet *p = test->param_value;
+	u8 *copy = kunit_kzalloc(test, p->len, GFP_KERNEL);
+	u32 at, bth = roce_offset(p);
+	struct ornic_pkt pkt;
+	struct ornic_rx rx;
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	for (at = bth; at < p->len; at++) {
+		memcpy(copy, p->frame, p->len);
+		copy[at] ^= 0x10;
+		KUNIT_ASSERT_EQ(test, ornic_rig_parse(copy, p->len, &rx), 0);
+		KUNIT_EXPECT_EQ_MSG(test, !ornic_pkt_parse(&pkt, &rx),
+				    at == bth + 4, "byte %u", at - bth);
+	}
+}
+
+/* A shorter packet is another one: nothing beyond its length is read. */
+static void parse_drops_truncated(struct kunit *test)
+{
+	const struct ornic_rxe_packet *p = test->param_value;
+	struct ornic_pkt pkt;
+	struct ornic_rx rx;
+	u32 len, whole;
+	u8 *copy;
+
+	ornic_rig_parse(p->frame, p->len, &rx);
+	whole = rx.len;
+	for (len = 0; len < whole; len++) {
+		/* At the end of its own allocation, where ASan watches. */
+		copy = kunit_kzalloc(test, len ? len : 1, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, copy);
+		memcpy(copy, p->frame + roce_offset(p), len);
+		rx.seg[0].ptr = copy;
+		rx.seg[0].len = len;
+		rx.len = len;
+		KUNIT_EXPECT_NE(test, ornic_pkt_parse(&pkt, &rx), 0);
+		kunit_kfree(test, copy);
+	}
+}
+
+/* ---- Malformed packets ------------------------------------------------------- */
+
+/* What is wrong: one byte changed, bytes added, or pieces that lie. */
+static const struct bad_row {
+	const char *name;
+	u8 opcode;
+	u32 payload;
+	u8 at;
+	u8 value;
+	u8 add;
+	int status;
+} bad_rows[] = {
+	{ "nothing", 0x04, 8, 0, 0x04, 0, 0 },
+	{ "TVer 1, IBTA 9.2", 0x04, 8, 1, 0x41, 0, ORNIC_STAT_RX_MALFORMED },
+	{ "RD opcode", 0x04, 8, 0, 0x44, 0, ORNIC_STAT_RX_MALFORMED },
+	{ "opcode past the table", 0x04, 8, 0, 0xff, 0,
+	  ORNIC_STAT_RX_MALFORMED },
+	{ "UC READ", 0x04, 16, 0, 0x2c, 0, ORNIC_STAT_RX_MALFORMED },
+	{ "UD SEND_FIRST", 0x04, 8, 0, 0x60, 0, ORNIC_STAT_RX_MALFORMED },
+	{ "pad, but nothing to pad", 0x04, 0, 1, 0x50, 0,
+	  ORNIC_STAT_RX_MALFORMED },
+	{ "ACK with payload", 0x04, 8, 0, 0x11, 0, ORNIC_STAT_RX_MALFORMED },
+	{ "CAS too short", 0x04, 8, 0, 0x13, 0, ORNIC_STAT_RX_MALFORMED },
+	{ "READ request with payload", 0x0a, 4, 0, 0x0c, 0,
+	  ORNIC_STAT_RX_MALFORMED },
+	{ "one byte too many", 0x04, 8, 0, 0x04, 1, ORNIC_STAT_RX_MALFORMED },
+	{ "four bytes too many", 0x04, 8, 0, 0x04, 4,
+	  ORNIC_STAT_RX_ICRC_ERRORS },
+	{ "another opcode", 0x04, 8, 0, 0x00, 0, ORNIC_STAT_RX_ICRC_ERRORS },
+};
+KUNIT_ARRAY_PARAM_DESC(bad, bad_rows, name);
+
+static void path_to(struct ornic_path *path, enum ornic_rig_gid which)
+{
+	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
+	struct ornic_av av;
+
+	ornic_rig_gid_bytes(1, which, src.gid);
+	ornic_rig_av(&av, 2, which);
+	if (which == ORNIC_RIG_VLAN)
+		src.vlan = ORNIC_RIG_VLAN_ID;
+	ornic_path_init(path, &src, &av);
+}
+
+/* Build a packet into one piece; the caller's @frame is large enough. */
+static u32 build(struct kunit *test, const struct ornic_path *path,
+		 const struct ornic_txinfo *info, u32 payload, u8 *frame)
+{
+	struct ornic_tx *tx = kunit_kzalloc(test, sizeof(*tx), GFP_KERNEL);
+	u32 len, i;
+	u8 *data = kunit_kzalloc(test, payload + 1, GFP_KERNEL);
+
+	KUNIT_ASSERT_TRUE(test, tx && data);
+	for (i = 0; i < payload; i++)
+		data[i] = (u8)(i * 3 + 1);
+	/* Two pieces of uneven length. */
+	tx->frag[0].ptr = data;
+	tx->frag[0].len = payload / 3;
+	tx->frag[1].ptr = data + payload / 3;
+	tx->frag[1].len = payload - payload / 3;
+	tx->nfrags = payload ? 2 : 0;
+	tx->payload_len = payload;
+	ornic_tx_build(tx, path, info);
+	memcpy(frame, tx->hdr, tx->hdr_len);
+	memcpy(frame + tx->hdr_len, data, payload);
+	len = tx->hdr_len + payload;
+	memcpy(frame + len, tx->trailer, tx->trailer_len);
+	len += tx->trailer_len;
+	KUNIT_EXPECT_EQ(test, tx->l3_offset, path->l3_offset);
+	KUNIT_EXPECT_EQ(test, tx->l4_offset, path->l4_offset);
+	KUNIT_EXPECT_EQ(test, tx->ipv6, path->ipv6);
+	kunit_kfree(test, data);
+	kunit_kfree(test, tx);
+	return len;
+}
+
+static void parse_drops_malformed(struct kunit *test)
+{
+	const struct bad_row *row = test->param_value;
+	struct ornic_txinfo info = { .opcode = row->opcode };
+	u8 *frame = kunit_kzalloc(test, 256, GFP_KERNEL);
+	struct ornic_path path;
+	struct ornic_pkt pkt;
+	struct ornic_rx rx;
+	u8 *bth;
+
+	KUNIT_ASSERT_NOT_NULL(test, frame);
+	path_to(&path, ORNIC_RIG_IPV4);
+	ornic_rig_parse(frame, build(test, &path, &info, row->payload, frame),
+			&rx);
+	bth = rx.seg[0].ptr;
+	if (row->at || row->value != row->opcode)
+		bth[row->at] = row->value;
+	rx.seg[0].len += row->add;
+	rx.len += row->add;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &rx), row->status);
+}
+
+/* Pieces that hold less than they promise, or too many of them. */
+static void parse_drops_lying_pieces(struct kunit *test)
+{
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_WRITE_ONLY };
+	u8 *frame = kunit_kzalloc(test, 256, GFP_KERNEL);
+	struct ornic_path path;
+	struct ornic_rx rx, lie;
+	struct ornic_pkt pkt;
+
+	KUNIT_ASSERT_NOT_NULL(test, frame);
+	path_to(&path, ORNIC_RIG_IPV4);
+	ornic_rig_parse(frame, build(test, &path, &info, 40, frame), &rx);
+	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
+	lie = rx;
+	lie.seg[0].len--;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &lie),
+			ORNIC_STAT_RX_MALFORMED);
+	lie = rx;
+	lie.nsegs = 0;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &lie),
+			ORNIC_STAT_RX_MALFORMED);
+	lie = rx;
+	lie.nsegs = ORNIC_RX_SEGS + 1;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &lie),
+			ORNIC_STAT_RX_MALFORMED);
+	lie = rx;
+	cut(&lie, 27, 100);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &lie),
+			ORNIC_STAT_RX_MALFORMED);
+}
+
+/* ---- Encoding ------------------------------------------------------------------ */
+
+static void info_of(struct ornic_txinfo *info, const struct ornic_rxe_packet *p)
+{
+	memset(info, 0, sizeof(*info));
+	info->opcode = p->opcode;
+	info->solicited = p->solicited;
+	info->ack_req = p->ack_req;
+	info->syndrome = p->syndrome;
+	info->dest_qpn = p->qpn;
+	info->psn = p->psn;
+	info->src_qpn = p->src_qpn;
+	info->qkey = p->qkey;
+	info->msn = p->msn;
+	info->va = p->va;
+	info->rkey = p->rkey;
+	info->dma_len = p->dma_len;
+	info->swap_add = p->swap_add;
+	info->compare = p->compare;
+	info->orig = p->orig;
+	info->imm = cpu_to_be32(p->imm);
+}
+
+/* The same fields make the same bytes, but for MigReq, which rxe leaves 0. */
+static void build_writes_what_rxe_does(struct kunit *test)
+{
+	const struct ornic_rxe_packet *p = test->param_value;
+	const struct ornic_opinfo *op = ornic_opinfo(p->opcode);
+	u8 *frame = kunit_kzalloc(test, 1024, GFP_KERNEL);
+	u32 len, at = roce_offset(p);
+	struct ornic_txinfo info;
+	struct ornic_path path;
+	struct ornic_pkt pkt;
+	struct ornic_rx rx;
+
+	KUNIT_ASSERT_NOT_NULL(test, frame);
+	info_of(&info, p);
+	path_to(&path, p->ipv6 ? ORNIC_RIG_IPV6 : ORNIC_RIG_IPV4);
+	len = build(test, &path, &info,
+		    p->len - at - op->hdr_len - p->pad - ORNIC_ICRC_LEN, frame);
+	KUNIT_ASSERT_EQ(test, len, p->len);
+	KUNIT_ASSERT_EQ(test, ornic_rig_parse(frame, len, &rx), 0);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
+	KUNIT_EXPECT_EQ(test, frame[at + 1] & ~0x40, p->frame[at + 1]);
+	KUNIT_EXPECT_EQ(test, !!(frame[at + 1] & 0x40), p->opcode < 0x60);
+	frame[at + 1] &= ~0x40;
+	KUNIT_EXPECT_MEMEQ(test, frame + at, p->frame + at, op->hdr_len);
+	/* UDP: port, length, no checksum. */
+	KUNIT_EXPECT_MEMEQ(test, frame + at - 6, p->frame + at - 6, 6);
+}
+
+/* Pad and lengths for each remainder, and the largest packet. */
+static const u32 length_rows[] = { 0, 1, 2, 3, 4, 5, 255, 256, 1023, 4096 };
+
+static u32 sum16(const u8 *p, u32 len)
+{
+	u32 i, sum = 0;
+
+	for (i = 0; i < len; i += 2)
+		sum += (u32)p[i] << 8 | p[i + 1];
+	return (sum & 0xffff) + (sum >> 16);
+}
+
+static void build_and_parse(struct kunit *test, enum ornic_rig_gid which,
+			    u32 payload, u8 *frame)
+{
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_ONLY_IMM,
+				     .dest_qpn = 0x123456,
+				     .psn = 0xffffff };
+	struct ornic_path path;
+	struct ornic_pkt pkt;
+	struct ornic_rx rx;
+	u32 len;
+
+	path_to(&path, which);
+	len = build(test, &path, &info, payload, frame);
+	KUNIT_ASSERT_EQ(test, ornic_rig_parse(frame, len, &rx), 0);
+	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
+	KUNIT_EXPECT_EQ(test, pkt.payload_len, payload);
+	KUNIT_EXPECT_EQ(test, pkt.pad, -payload & 3);
+	KUNIT_EXPECT_EQ(test, pkt.qpn, 0x123456);
+	KUNIT_EXPECT_EQ(test, pkt.psn, 0xffffff);
+	KUNIT_EXPECT_EQ(test, rx.vlan,
+			which == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
+						  ORNIC_VLAN_NONE);
+	if (which == ORNIC_RIG_IPV6)
+		return;
+	/* RFC 791: the header with its checksum sums to all ones. */
+	KUNIT_EXPECT_EQ(test, sum16(frame + path.l3_offset, 20), 0xffff);
+}
+
+static void build_fits_lengths(struct kunit *test)
+{
+	u8 *frame = kunit_kzalloc(test, MAX_PAYLOAD + 256, GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, frame);
+	for (i = 0; i < ARRAY_SIZE(length_rows); i++) {
+		build_and_parse(test, ORNIC_RIG_IPV4, length_rows[i], frame);
+		build_and_parse(test, ORNIC_RIG_IPV6, length_rows[i], frame);
+		build_and_parse(test, ORNIC_RIG_VLAN, length_rows[i], frame);
+	}
+}
+
+/* ---- Paths -------------------------------------------------------------------- */
+
+/* @at, @value: byte of struct ornic_av that is changed */
+static const struct path_row {
+	const char *name;
+	enum ornic_rig_gid src;
+	u32 at;
+	u8 value;
+	u16 vlan;
+	bool empty;
+	int status;
+} path_rows[] = {
+	{ "IPv4", ORNIC_RIG_IPV4, 30, 7, ORNIC_VLAN_NONE, false, 0 },
+	{ "families differ", ORNIC_RIG_IPV6, 30, 7, ORNIC_VLAN_NONE, false,
+	  -EINVAL },
+	{ "no source", ORNIC_RIG_IPV4, 30, 7, ORNIC_VLAN_NONE, true, -EINVAL },
+	{ "UDP port below 0xc000", ORNIC_RIG_IPV4,
+	  offsetof(struct ornic_av, udp_sport) + 1, 0xbf, ORNIC_VLAN_NONE,
+	  false, -EINVAL },
+	{ "flow label of 21 bits", ORNIC_RIG_IPV4,
+	  offsetof(struct ornic_av, flow_label) + 2, 0x10, ORNIC_VLAN_NONE,
+	  false, -EINVAL },
+	{ "SL 8", ORNIC_RIG_IPV4, offsetof(struct ornic_av, sl), 8,
+	  ORNIC_VLAN_NONE, false, -EINVAL },
+	{ "SL 7", ORNIC_RIG_IPV4, offsetof(struct ornic_av, sl), 7,
+	  ORNIC_VLAN_NONE, false, 0 },
+	{ "VLAN 4094", ORNIC_RIG_IPV4, 30, 7, 4094, false, 0 },
+	{ "VLAN 4095", ORNIC_RIG_IPV4, 30, 7, 4095, false, -EINVAL },
+};
+KUNIT_ARRAY_PARAM_DESC(path, path_rows, name);
+
+static void path_init_checks(struct kunit *test)
+{
+	const struct path_row *row = test->param_value;
+	struct ornic_gid src = { .vlan = row->vlan, .valid = !row->empty };
+	struct ornic_path path;
+	struct ornic_av av;
+
+	ornic_rig_gid_bytes(1, row->src, src.gid);
+	ornic_rig_av(&av, 2, ORNIC_RIG_IPV4);
+	((u8 *)&av)[row->at] = row->value;
+	KUNIT_EXPECT_EQ(test, ornic_path_init(&path, &src, &av), row->status);
+}
+
+static void path_init_needs_a_destination(struct kunit *test)
+{
+	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
+	struct ornic_path path;
+	struct ornic_av av;
+
+	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV4, src.gid);
+	ornic_rig_av(&av, 2, ORNIC_RIG_IPV4);
+	memset(av.dgid + 12, 0, 4);
+	KUNIT_EXPECT_EQ(test, ornic_path_init(&path, &src, &av), -EINVAL);
+	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV6, src.gid);
+	memset(av.dgid, 0, 16);
+	KUNIT_EXPECT_EQ(test, ornic_path_init(&path, &src, &av), -EINVAL);
+}
+
+/* Every byte of a tagged IPv4 template. */
+static void path_init_writes_ipv4(struct kunit *test)
+{
+	static const u8 want[] = {
+		2,    0,    0,	  0,	0,  9, 2, 0, 0,	   0, 0, 1, /* MACs */
+		0x81, 0x00, 0xa0, 7, /* PCP 5, VLAN 7 */
+		0x08, 0x00, 0x45, 0x2a, 0,  0, 0, 0, 0x40, 0, /* DF, id 0 */
+		64,   17,   0,	  0,	10, 0, 0, 1, 10,   0, 0, 9,
+		0xc1, 0x23, 0x12, 0xb7, 0,  0, 0, 0,
+	};
+	struct ornic_gid src = { .vlan = 7,
+				 .valid = true,
+				 .smac = { 2, 0, 0, 0, 0, 1 } };
+	struct ornic_path path;
+	struct ornic_av av;
+
+	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV4, src.gid);
+	ornic_rig_av(&av, 9, ORNIC_RIG_IPV4);
+	av.sl = 5;
+	av.tclass = 0x2a;
+	av.hop_limit = 0; /* the default, 64 */
+	av.udp_sport = cpu_to_le16(0xc123);
+	KUNIT_ASSERT_EQ(test, ornic_path_init(&path, &src, &av), 0);
+	KUNIT_ASSERT_EQ(test, path.hdr_len, sizeof(want));
+	KUNIT_EXPECT_MEMEQ(test, path.hdr, want, sizeof(want));
+	KUNIT_EXPECT_EQ(test, path.l3_offset, 18);
+	KUNIT_EXPECT_EQ(test, path.l4_offset, 38);
+}
+
+static void path_init_writes_ipv6(struct kunit *test)
+{
+	static const u8 want[] = {
+		2,    0,    0,	  0,	0,    9,    2, 0,  0, 0,    0, 1, 0x86,
+		0xdd, 0x6a, 0xb1, 0x23, 0x45, 0,    0, 17, 3, 0xfd, 0, 0, 0,
+		0,    0,    0,	  0,	0,    0,    0, 0,  0, 0,    0, 1, 0xfd,
+		0,    0,    0,	  0,	0,    0,    0, 0,  0, 0,    0, 0, 0,
+		0,    9,    0xc0, 0x09, 0x12, 0xb7, 0, 0,  0, 0,
+	};
+	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE,
+				 .valid = true,
+				 .smac = { 2, 0, 0, 0, 0, 1 } };
+	struct ornic_path path;
+	struct ornic_av av;
+
+	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV6, src.gid);
+	ornic_rig_av(&av, 9, ORNIC_RIG_IPV6);
+	av.tclass = 0xab;
+	av.flow_label = cpu_to_le32(0x12345);
+	av.hop_limit = 3;
+	KUNIT_ASSERT_EQ(test, ornic_path_init(&path, &src, &av), 0);
+	KUNIT_ASSERT_EQ(test, path.hdr_len, sizeof(want));
+	KUNIT_EXPECT_MEMEQ(test, path.hdr, want, sizeof(want));
+	KUNIT_EXPECT_EQ(test, path.l3_offset, 14);
+	KUNIT_EXPECT_EQ(test, path.l4_offset, 54);
+}
+
+/* Both addresses count, in both families. IBTA A17.9 */
+static void path_matches_the_peer(struct kunit *test)
+{
+	static const u8 last4[] = { 15, 19 }, last6[] = { 23, 39 };
+	u32 which, i;
+
+	for (which = ORNIC_RIG_IPV4; which <= ORNIC_RIG_IPV6; which++) {
+		const u8 *last = which == ORNIC_RIG_IPV6 ? last6 : last4;
+		struct ornic_path there, back;
+		struct ornic_rx rx = { .ipv6 = which == ORNIC_RIG_IPV6 };
+		struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE,
+					 .valid = true };
+		struct ornic_av av;
+
+		path_to(&there, which);
+		ornic_rig_gid_bytes(2, which, src.gid);
+		ornic_rig_av(&av, 1, which);
+		KUNIT_ASSERT_EQ(test, ornic_path_init(&back, &src, &av), 0);
+		rx.ip = back.hdr + back.l3_offset;
+		KUNIT_EXPECT_TRUE(test, ornic_path_matches(&there, &rx));
+		rx.ipv6 = !rx.ipv6;
+		KUNIT_EXPECT_FALSE(test, ornic_path_matches(&there, &rx));
+		rx.ipv6 = !rx.ipv6;
+		for (i = 0; i < 2; i++) {
+			back.hdr[back.l3_offset + last[i]] ^= 4;
+			KUNIT_EXPECT_FALSE(test,
+					   ornic_path_matches(&there, &rx));
+			back.hdr[back.l3_offset + last[i]] ^= 4;
+		}
+	}
+}
+
+/* IBTA A17.4.5.2: IPv4 sits in the last 20 of the 40 bytes. */
+static void grh_holds_the_ip_header(struct kunit *test)
+{
+	static const u8 zero[20];
+	u8 ip[40], grh[ORNIC_GRH_LEN];
+	u32 i;
+
+	for (i = 0; i < sizeof(ip); i++)
+		ip[i] = (u8)(i + 1);
+	memset(grh, 0xee, sizeof(grh));
+	ornic_grh_from_ip(grh, ip, false);
+	KUNIT_EXPECT_MEMEQ(test, grh, zero, 20);
+	KUNIT_EXPECT_MEMEQ(test, grh + 20, ip, 20);
+	ornic_grh_from_ip(grh, ip, true);
+	KUNIT_EXPECT_MEMEQ(test, grh, ip, 40);
+}
+
+static struct kunit_case wire_cases[] = {
+	KUNIT_CASE_PARAM(opinfo_has_row, op_gen_params),
+	KUNIT_CASE(opinfo_has_no_other),
+	KUNIT_CASE_PARAM(parse_reads_rxe, rxe_gen_params),
+	KUNIT_CASE_PARAM(parse_reads_pieces, rxe_gen_params),
+	KUNIT_CASE_PARAM(parse_drops_damage, rxe_gen_params),
+	KUNIT_CASE_PARAM(parse_drops_truncated, rxe_gen_params),
+	KUNIT_CASE_PARAM(parse_drops_malformed, bad_gen_params),
+	KUNIT_CASE(parse_drops_lying_pieces),
+	KUNIT_CASE_PARAM(build_writes_what_rxe_does, rxe_gen_params),
+	KUNIT_CASE(build_fits_lengths),
+	KUNIT_CASE_PARAM(path_init_checks, path_gen_params),
+	KUNIT_CASE(path_init_needs_a_destination),
+	KUNIT_CASE(path_init_writes_ipv4),
+	KUNIT_CASE(path_init_writes_ipv6),
+	KUNIT_CASE(path_matches_the_peer),
+	KUNIT_CASE(grh_holds_the_ip_header),
+	{}
+};
+
+static struct kunit_suite wire_suite = {
+	.name = "ornic_wire",
+	.test_cases = wire_cases,
+};
+kunit_test_suite(wire_suite);
+
+MODULE_DESCRIPTION("ornic: wire suite");
+MODULE_LICENSE("Dual BSD/GPL");
