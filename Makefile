@@ -71,11 +71,8 @@ qemu-test: modules modules-debug provider programs
 	$(RUN) --kernel stock $(CASES)
 	$(RUN) --kernel debug $(CASES)
 
-test: all programs
-	$(MAKE) unit
-	$(MAKE) sim
-	$(MAKE) fuzz-short
-	$(MAKE) qemu-test
+test:
+	+@scripts/test
 
 demo: modules provider programs
 	$(RUN) --kernel stock --script qemu-tests/demo.sh
