@@ -17,8 +17,8 @@ static __le32 icrc_of(const u8 *frame, u32 len, bool ipv6)
 	u32 crc = ornic_icrc_start(ip, ipv6, frame + bth);
 
 	bth += ORNIC_BTH_LEN;
-	return ornic_icrc_finish(
-		ornic_crc32(crc, frame + bth, len - bth - ORNIC_ICRC_LEN));
+	crc = ornic_crc32(crc, frame + bth, len - bth - ORNIC_ICRC_LEN);
+	return ornic_icrc_finish(crc);
 }
 
 static void icrc_is_that_of_rxe(struct kunit *test)
@@ -118,6 +118,7 @@ static struct kunit_suite icrc_suite = {
 	.name = "ornic_icrc",
 	.test_cases = icrc_cases,
 };
+
 kunit_test_suite(icrc_suite);
 
 MODULE_DESCRIPTION("ornic: ICRC suite");

@@ -18,6 +18,7 @@ static const struct psn_row {
 	{ "half of the space", 0x800000, 0x7fffff, 0xffffff },
 	{ "half, over the end", 0x900000, 0x7fffff, 0x0fffff },
 };
+
 KUNIT_ARRAY_PARAM_DESC(psn, psn_rows, name);
 
 static void psn_add_wraps(struct kunit *test)
@@ -56,6 +57,7 @@ static struct kunit_suite psn_suite = {
 	.name = "ornic_psn",
 	.test_cases = psn_cases,
 };
+
 kunit_test_suite(psn_suite);
 
 MODULE_DESCRIPTION("ornic: PSN suite");

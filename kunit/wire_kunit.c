@@ -53,6 +53,7 @@ static const struct op_row {
 	{ "UD SEND_ONLY", 0x64, 20, "D", "FL" },
 	{ "UD SEND_ONLY_IMM", 0x65, 24, "DI", "FL" },
 };
+
 KUNIT_ARRAY_PARAM_DESC(op, op_rows, name);
 
 static const struct {
@@ -270,6 +271,7 @@ static const struct bad_row {
 	  ORNIC_STAT_RX_ICRC_ERRORS },
 	{ "another opcode", 0x04, 8, 0, 0x00, 0, ORNIC_STAT_RX_ICRC_ERRORS },
 };
+
 KUNIT_ARRAY_PARAM_DESC(bad, bad_rows, name);
 
 static void path_to(struct ornic_path *path, enum ornic_rig_gid which)
@@ -502,6 +504,7 @@ static const struct path_row {
 	{ "VLAN 4094", ORNIC_RIG_IPV4, 30, 7, 4094, false, 0 },
 	{ "VLAN 4095", ORNIC_RIG_IPV4, 30, 7, 4095, false, -EINVAL },
 };
+
 KUNIT_ARRAY_PARAM_DESC(path, path_rows, name);
 
 static void path_init_checks(struct kunit *test)
@@ -661,6 +664,7 @@ static struct kunit_suite wire_suite = {
 	.name = "ornic_wire",
 	.test_cases = wire_cases,
 };
+
 kunit_test_suite(wire_suite);
 
 MODULE_DESCRIPTION("ornic: wire suite");

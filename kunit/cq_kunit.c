@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Completion queues: phases, overflow, arming; and rings. */
+#include <kunit/test.h>
+
+#include "rig.h"
+#include "engine/cq.h"
+
+#define LOG_DEPTH 2
+#define DEPTH (1u << LOG_DEPTH)
+
+struct cq_bed {
+	struct ornic_rig *rig;
+	struct ornic_rig_cq cq;
+	struct ornic_ctx ctx;
+};
+
+static int cq_init(struct kunit *test)
+{
+	struct cq_bed *bed = kunit_kzalloc(test, sizeof(*bed), GFP_KERNEL);
+
+	if (!bed)
+		return -ENOMEM;
+	test->priv = bed;
+	bed->rig = ornic_rig_create(1, 1);
+	if (!bed->rig)
+		return -ENOMEM;
+	return ornic_rig_cq_init(bed->rig, &bed->cq, LOG_DEPTH);
+}
+
+static void cq_exit(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+
+	KUNIT_EXPECT_EQ(test, ornic_rig_destroy(bed->rig), 0);
+}
+
+static struct ornic_cq_record *record(struct cq_bed *bed)
+{
+	return (struct ornic_cq_record *)bed->cq.mem;
+}
+
+/* One CQE with @wr_id, in a call of its own. */
+static void push(struct cq_bed *bed, u64 wr_id, bool solicited)
+{
+	struct ornic_cqe cqe = {
+		.wr_id = cpu_to_le64(wr_id),
+		.opcode = ORNIC_CQE_RECV,
+		.status = ORNIC_CQE_REM_OP_ERR,
+		.vendor_err = ORNIC_VERR_NAK,
+		/* A phase that the caller has no business to set. */
+		.flags = ORNIC_CQE_WITH_IMM | (wr_id & 1),
+	};
+	struct ornic_dev *dev = &bed->rig->eng->dev;
+	struct ornic_cq *cq;
+
+	ornic_ctx_begin(&bed->ctx, dev, 0);
+	cq = ornic_table_lookup(&dev->cqs, bed->cq.cqn);
+	ornic_cq_push(&bed->ctx, cq, &cqe, solicited);
+	ornic_ctx_end(&bed->ctx);
+}
+
+static u32 events(struct cq_bed *bed, enum ornic_eqe_type type)
+{
+	return bed->rig->event_count[type];
+}
+
+/* Three passes, so that the phase toggles twice. */
+static void push_is_seen_by_phase(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	struct ornic_cqe cqe;
+	u64 i;
+
+	for (i = 0; i < 3 * DEPTH; i++) {
+		bed->rig->now += 5;
+		KUNIT_ASSERT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
+		push(bed, i, false);
+		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.timestamp),
+				bed->rig->now);
+		KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_RECV);
+		KUNIT_EXPECT_EQ(test, cqe.status, ORNIC_CQE_REM_OP_ERR);
+		KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_NAK);
+		KUNIT_EXPECT_EQ(test, cqe.flags & ~ORNIC_CQE_PHASE,
+				ORNIC_CQE_WITH_IMM);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->rig->eng, ORNIC_STAT_CQES),
+			3 * DEPTH);
+}
+
+static void push_goes_on_over_the_wrap(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	struct ornic_dev *dev = &bed->rig->eng->dev;
+	struct ornic_cqe cqe;
+	struct ornic_cq *cq;
+	u32 i, start = -(u32)DEPTH;
+
+	cq = ornic_table_lookup(&dev->cqs, bed->cq.cqn);
+	cq->producer = start;
+	bed->cq.consumer = start;
+	record(bed)->consumer = cpu_to_le32(start);
+	/* As the pass before, an odd one, left it. */
+	memset(bed->cq.mem + 4096, 0xff, DEPTH * sizeof(cqe));
+	for (i = 0; i < 2 * DEPTH; i++) {
+		KUNIT_ASSERT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
+		push(bed, i, false);
+		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
+	}
+}
+
+/* IBTA 11.6.3.2: nothing is overwritten, and the CQ says so, once. */
+static void push_stops_at_overflow(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < DEPTH + 3; i++)
+		push(bed, i, true);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 1);
+	for (i = 0; i < DEPTH; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
+	}
+	push(bed, 100, true);
+	KUNIT_EXPECT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
+}
+
+/* An index that was never produced means "full", not "lots of room". */
+static void push_distrusts_the_consumer(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	struct ornic_cqe cqe;
+
+	record(bed)->consumer = cpu_to_le32(1000);
+	push(bed, 1, false);
+	KUNIT_EXPECT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 1);
+}
+
+static const struct arm_row {
+	const char *name;
+	u32 arm;
+	bool solicited;
+	u32 events;
+} arm_rows[] = {
+	{ "not armed", 0, true, 0 },
+	{ "next", 1 << 2 | ORNIC_ARM_NEXT, false, 1 },
+	{ "next, solicited", 1 << 2 | ORNIC_ARM_NEXT, true, 1 },
+	{ "solicited only, and it is", 1 << 2 | ORNIC_ARM_SOLICITED, true, 1 },
+	{ "solicited only, and it is not", 1 << 2 | ORNIC_ARM_SOLICITED, false,
+	  0 },
+	{ "sequence without a mode", 7 << 2, true, 0 },
+	{ "mode that does not exist", 1 << 2 | 3, false, 0 },
+	{ "last sequence", 0xfffffffe, false, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(arm, arm_rows, name);
+
+/* IBTA 11.4.2.2: one event for each request. */
+static void push_fires_what_is_armed(struct kunit *test)
+{
+	const struct arm_row *row = test->param_value;
+	struct cq_bed *bed = test->priv;
+
+	record(bed)->arm = cpu_to_le32(row->arm);
+	push(bed, 1, row->solicited);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), row->events);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(record(bed)->fired),
+			row->events ? row->arm : 0);
+	push(bed, 2, row->solicited);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), row->events);
+	KUNIT_EXPECT_EQ(
+		test, ornic_engine_stat(bed->rig->eng, ORNIC_STAT_COMP_EVENTS),
+		row->events);
+}
+
+static void push_names_cq_and_vector(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+
+	ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
+	push(bed, 1, false);
+	KUNIT_ASSERT_EQ(test, bed->rig->nevents, 1);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(bed->rig->events[0].obj),
+			bed->cq.cqn);
+	KUNIT_EXPECT_EQ(test, bed->rig->events[0].vector, 1);
+}
+
+/* Armed again with the same mode is armed anew, also against @fired. */
+static void push_fires_each_arming_once(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 1; i < 10; i++) {
+		ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
+		/* What the host writes there must not matter. */
+		record(bed)->fired = record(bed)->arm;
+		push(bed, i, false);
+		ornic_rig_poll(&bed->cq, &cqe);
+		push(bed, i, false);
+		ornic_rig_poll(&bed->cq, &cqe);
+		KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), i);
+	}
+}
+
+/* ---- Events of a call --------------------------------------------------------- */
+
+static void ctx_event_merges(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	u32 i;
+
+	ornic_ctx_begin(&bed->ctx, &bed->rig->eng->dev, 0);
+	for (i = 0; i < 100; i++) {
+		ornic_ctx_event(&bed->ctx, ORNIC_EVENT_COMP, i % 3, 0);
+		ornic_ctx_event(&bed->ctx, ORNIC_EVENT_COMM_EST, 1, 0);
+	}
+	KUNIT_EXPECT_EQ(test, bed->rig->nevents, 0);
+	ornic_ctx_end(&bed->ctx);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 3);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMM_EST), 1);
+}
+
+static void ctx_says_when_it_is_full(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	u32 i;
+
+	ornic_ctx_begin(&bed->ctx, &bed->rig->eng->dev, 0);
+	for (i = 0; !ornic_ctx_full(&bed->ctx); i++)
+		ornic_ctx_event(&bed->ctx, ORNIC_EVENT_COMP, i, 0);
+	KUNIT_EXPECT_EQ(test, i, ORNIC_CTX_EVENTS - ORNIC_CTX_RESERVE + 1);
+	/* Even a caller that does not ask breaks nothing. */
+	for (i = 0; i < 100; i++)
+		ornic_ctx_event(&bed->ctx, ORNIC_EVENT_COMP, i, 0);
+	KUNIT_EXPECT_EQ(test, bed->ctx.nevents, ORNIC_CTX_EVENTS);
+	ornic_ctx_end(&bed->ctx);
+}
+
+/* ---- Creating ------------------------------------------------------------------- */
+
+static const struct create_row {
+	const char *name;
+	u32 npages;
+	u32 shift_addr;
+	u8 log_depth;
+	u8 vector;
+	int status;
+} create_rows[] = {
+	{ "one page of CQEs", 2, 0, 6, 0, ORNIC_OK },
+	{ "one CQE", 2, 0, 0, 1, ORNIC_OK },
+	{ "vector that does not exist", 2, 0, 6, 2, ORNIC_BAD_PARAM },
+	{ "ring longer than its memory", 2, 0, 7, 0, ORNIC_BAD_PARAM },
+	{ "no ring at all", 1, 0, 0, 0, ORNIC_BAD_PARAM },
+	{ "deeper than any", 2, 0, ORNIC_LOG_MAX_CQE + 1, 0, ORNIC_BAD_PARAM },
+	{ "depth that would wrap", 2, 0, 64, 0, ORNIC_BAD_PARAM },
+	{ "misaligned", 2, 64, 0, 0, ORNIC_BAD_PARAM },
+	{ "not DMA memory", 9, 0, 0, 0, ORNIC_BAD_ADDR },
+};
+
+KUNIT_ARRAY_PARAM_DESC(create, create_rows, name);
+
+static void create_checks(struct kunit *test)
+{
+	const struct create_row *row = test->param_value;
+	struct cq_bed *bed = test->priv;
+	u8 *mem = ornic_rig_alloc(bed->rig, 3 * 4096);
+	struct ornic_req_create_cq req;
+	u32 cqn = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	memset(&req, 0, sizeof(req));
+	req.mem.addr = cpu_to_le64((u64)(uintptr_t)mem + row->shift_addr);
+	req.mem.npages = cpu_to_le32(row->npages);
+	req.mem.page_shift = 12;
+	req.log_depth = row->log_depth;
+	req.vector = row->vector;
+	KUNIT_EXPECT_EQ(test, ornic_cq_create(&bed->rig->eng->dev, &req, &cqn),
+			row->status);
+	KUNIT_EXPECT_EQ(test, !!cqn, row->status == ORNIC_OK);
+}
+
+static void destroy_waits_for_its_users(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	struct ornic_dev *dev = &bed->rig->eng->dev;
+	struct ornic_cq *cq = ornic_table_lookup(&dev->cqs, bed->cq.cqn);
+	struct ornic_cqe cqe;
+
+	ornic_atomic_inc(&cq->users);
+	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, bed->cq.cqn), ORNIC_BUSY);
+	/* It lives on as before. */
+	push(bed, 1, false);
+	KUNIT_EXPECT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+	ornic_atomic_dec(&cq->users);
+	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, bed->cq.cqn), ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, bed->cq.cqn),
+			ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, U32_MAX), ORNIC_NOT_FOUND);
+}
+
+/* Every slot lies inside the memory, no two at the same place. */
+static void ring_covers_its_memory(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	u8 *mem = ornic_rig_alloc(bed->rig, 5 * 4096);
+	struct ornic_pages pages = { .base = mem,
+				     .npages = 5,
+				     .page_shift = 12 };
+	struct ornic_ring ring;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	KUNIT_ASSERT_EQ(test, ornic_ring_init(&ring, &pages, 4096, 4, 10), 0);
+	for (i = 0; i < 64; i++)
+		KUNIT_EXPECT_PTR_EQ(test, (u8 *)ornic_ring_slot(&ring, i),
+				    mem + 4096 + (i % 16) * 1024);
+	ornic_ring_fini(&ring);
+	KUNIT_EXPECT_EQ(test, ornic_ring_init(&ring, &pages, 8192, 4, 10),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ornic_ring_init(&ring, &pages, U64_MAX, 0, 6),
+			-EINVAL);
+}
+
+static struct kunit_case cq_cases[] = {
+	KUNIT_CASE(push_is_seen_by_phase),
+	KUNIT_CASE(push_goes_on_over_the_wrap),
+	KUNIT_CASE(push_stops_at_overflow),
+	KUNIT_CASE(push_distrusts_the_consumer),
+	KUNIT_CASE_PARAM(push_fires_what_is_armed, arm_gen_params),
+	KUNIT_CASE(push_names_cq_and_vector),
+	KUNIT_CASE(push_fires_each_arming_once),
+	KUNIT_CASE(ctx_event_merges),
+	KUNIT_CASE(ctx_says_when_it_is_full),
+	KUNIT_CASE_PARAM(create_checks, create_gen_params),
+	KUNIT_CASE(destroy_waits_for_its_users),
+	KUNIT_CASE(ring_covers_its_memory),
+	{}
+};
+
+static struct kunit_suite cq_suite = {
+	.name = "ornic_cq",
+	.init = cq_init,
+	.exit = cq_exit,
+	.test_cases = cq_cases,
+};
+
+kunit_test_suite(cq_suite);
+
+MODULE_DESCRIPTION("ornic: CQ suite");
+MODULE_LICENSE("Dual BSD/GPL");
