@@ -60,7 +60,7 @@ unit: $(BUILD)/unit/run
 # sim -------------------------------------------------------------------
 # Twice: at speed for many seeds, under sanitizers for some of them.
 
-sim_cc := kunit/sim/sim.cc kunit/sim/scenario.cc
+sim_cc := $(sort $(wildcard kunit/sim/*.cc))
 sim_obj := $(call objects,sim,$(engine_c) $(rig_c) $(sim_cc))
 simsan_obj := $(call objects,simsan,$(engine_c) $(rig_c) $(sim_cc))
 

@@ -192,6 +192,8 @@ struct ornic_rig_qp {
 	u8 sq_log_stride;
 	u8 rq_log_depth;
 	u8 rq_log_stride;
+	bool sig_all;
+	u16 max_inline;
 	u32 sq_producer;
 	u32 sq_tail;
 	u32 rq_producer;

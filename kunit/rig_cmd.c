@@ -384,6 +384,8 @@ static void qp_shape(struct ornic_rig_qp *qp, const struct ornic_rig_qpinit *in,
 	u32 sq_bytes;
 
 	qp->type = in->type;
+	qp->sig_all = in->flags & ORNIC_QP_SIG_ALL;
+	qp->max_inline = max_inline;
 	qp->sq_log_depth = in->sq_log_depth ? in->sq_log_depth : 4;
 	qp->rq_log_depth = in->rq_log_depth ? in->rq_log_depth : 4;
 	qp->sq_log_stride = max_t(u8, 6, log2_up(16 + 32 + data));

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// One simulated life: two engines (or one with itself), some QP pairs, a wire
+// with faults, and messages of all kinds. Everything follows from one seed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace sim {
+
+enum class kind {
+	lossy,		// loss of 0.1 to 10 %, reordering, duplication, damage
+	perfect,	// a wire without faults: everything arrives
+	loopback,	// one engine: no wire at all
+	aborted,	// lossy, and torn down in the middle
+};
+
+struct outcome {
+	std::string failure;	// empty: all is well
+	std::uint64_t hash = 0;	// of everything that happened
+	std::uint64_t frames = 0;
+	std::uint64_t lost = 0;
+	std::uint64_t messages = 0;
+};
+
+outcome run(kind what, std::uint64_t seed, bool trace = false);
+
+} // namespace sim

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Runs scenarios for many seeds, or for one:
+//
+//	ornic_sim [--seeds=N] [--seed=N] [--trace] [--results=FILE] [gtest flags]
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "scenario.h"
+
+namespace {
+
+struct options {
+	std::uint64_t seeds = 1000;
+	std::uint64_t seed = 0;
+	bool one = false;
+	bool trace = false;
+	const char *results = nullptr;
+} opt;
+
+std::uint64_t passed, failed;
+
+constexpr int max_reports = 5;
+
+// Runs seeds 1 to @count, or the one that was asked for.
+void run_seeds(sim::kind what, const char *test, std::uint64_t count)
+{
+	std::uint64_t first = opt.one ? opt.seed : 1;
+	std::uint64_t last = opt.one ? opt.seed : count;
+	std::uint64_t frames = 0, lost = 0, messages = 0;
+	int reports = 0;
+
+	for (std::uint64_t seed = first; seed <= last; seed++) {
+		sim::outcome out = sim::run(what, seed, opt.trace);
+
+		frames += out.frames;
+		lost += out.lost;
+		messages += out.messages;
+		if (out.failure.empty()) {
+			passed++;
+			continue;
+		}
+		failed++;
+		ADD_FAILURE() << "seed " << seed << ": " << out.failure
+			      << "\nreplay: build/sim/ornic_sim "
+			      << "--gtest_filter=sim." << test
+			      << " --seed=" << seed << " --trace";
+		if (++reports == max_reports)
+			break;
+	}
+	std::printf("# %s: %llu seeds, %llu messages, %llu frames, %llu lost\n",
+		    test, (unsigned long long)(last - first + 1),
+		    (unsigned long long)messages, (unsigned long long)frames,
+		    (unsigned long long)lost);
+}
+
+TEST(sim, lossy)
+{
+	run_seeds(sim::kind::lossy, "lossy", opt.seeds);
+}
+
+TEST(sim, perfect)
+{
+	run_seeds(sim::kind::perfect, "perfect", opt.seeds / 10 + 1);
+}
+
+TEST(sim, loopback)
+{
+	run_seeds(sim::kind::loopback, "loopback", opt.seeds / 10 + 1);
+}
+
+TEST(sim, aborted)
+{
+	run_seeds(sim::kind::aborted, "aborted", opt.seeds / 10 + 1);
+}
+
+TEST(sim, same_seed_same_run)
+{
+	for (std::uint64_t seed = 1; seed <= 20; seed++) {
+		sim::outcome a = sim::run(sim::kind::lossy, seed);
+		sim::outcome b = sim::run(sim::kind::lossy, seed);
+
+		EXPECT_EQ(a.hash, b.hash) << "seed " << seed;
+		EXPECT_EQ(a.frames, b.frames) << "seed " << seed;
+	}
+}
+
+bool parse(const char *arg)
+{
+	if (!std::strncmp(arg, "--seeds=", 8)) {
+		opt.seeds = std::strtoull(arg + 8, nullptr, 0);
+	} else if (!std::strncmp(arg, "--seed=", 7)) {
+		opt.seed = std::strtoull(arg + 7, nullptr, 0);
+		opt.one = true;
+	} else if (!std::strcmp(arg, "--trace")) {
+		opt.trace = true;
+	} else if (!std::strncmp(arg, "--results=", 10)) {
+		opt.results = arg + 10;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	testing::InitGoogleTest(&argc, argv);
+	for (int i = 1; i < argc; i++) {
+		if (!parse(argv[i])) {
+			std::fprintf(stderr, "unknown option %s\n", argv[i]);
+			return 2;
+		}
+	}
+
+	int rc = RUN_ALL_TESTS();
+
+	if (opt.results) {
+		if (std::FILE *f = std::fopen(opt.results, "w")) {
+			std::fprintf(f, "%llu passed, %llu failed, 0 skipped\n",
+				     (unsigned long long)passed,
+				     (unsigned long long)failed);
+			std::fclose(f);
+		}
+	}
+	return rc || !passed;
+}

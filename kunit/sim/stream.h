@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// One direction of a QP pair: what is sent, what must arrive, and the memory
+// of both ends as it must be, byte for byte.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wire.h"
+
+namespace sim {
+
+// What the scenario allows to happen to messages.
+struct rules {
+	bool all_arrive;	// even UC and UD
+	bool in_order;		// even UC and UD
+	bool once;		// even UC and UD
+};
+
+// An MR and its image: what the memory must hold.
+class region {
+public:
+	~region();
+	int make(ornic_rig *rig, u32 bytes, random &rng, u32 align);
+
+	[[nodiscard]] u32 key() const { return mr_.key; }
+	[[nodiscard]] u64 va(u32 off) const { return mr_.iova + off; }
+	[[nodiscard]] u32 size() const { return mr_.length; }
+	// Write to the memory and the image, or to the image alone.
+	void put(u32 off, const u8 *data, u32 len);
+	void expect(u32 off, const u8 *data, u32 len);
+	void read(u32 off, u8 *data, u32 len) const;
+	// First offset where memory and image differ, -1 if none.
+	[[nodiscard]] s64 check() const;
+	int destroy();
+
+private:
+	ornic_rig_mr mr_ = {};
+	bool made_ = false;
+	std::vector<u8> image_;
+};
+
+struct piece {
+	u32 off;
+	u32 len;
+};
+
+struct message {
+	u32 id;
+	u8 opcode;
+	u8 flags;
+	u32 length;
+	bool signalled;
+	bool takes_recv;
+	std::vector<piece> local;
+	u32 remote;		// offset in the peer's region
+	u64 swap_add;
+	u64 compare;
+	u64 orig;		// what an atomic must find
+	std::vector<u8> data;	// sent, or to be read
+};
+
+class stream {
+public:
+	stream(random &rng, const rules &r, u32 index);
+
+	// Connects @from (sender) to @to (receiver); both are made already.
+	int setup(ornic_rig_qp *from, ornic_rig_qp *to, u32 mtu, u32 ah,
+		  bool sig_all, u32 max_inline);
+	// Post a few sends or receives. True when there are more to come.
+	bool post_sends();
+	bool post_recvs();
+	void on_send(const ornic_cqe &cqe);
+	void on_recv(const ornic_cqe &cqe);
+	// All completions that must come have come.
+	[[nodiscard]] bool done() const;
+	// After the end: is everything where it must be?
+	void check_end();
+	void destroy();
+
+	[[nodiscard]] const std::string &failure() const { return failure_; }
+	[[nodiscard]] std::string progress() const;
+	[[nodiscard]] u32 send_qpn() const { return from_->qpn; }
+	[[nodiscard]] u32 recv_qpn() const { return to_->qpn; }
+	[[nodiscard]] ornic_rig *recv_rig() const { return to_->rig; }
+	[[nodiscard]] ornic_rig *send_rig() const { return from_->rig; }
+	[[nodiscard]] u64 messages() const { return next_send_; }
+	void post_all_recvs_first() { early_ = true; }
+
+private:
+	void plan(u32 mtu, bool sig_all, u32 max_inline);
+	u8 pick_opcode();
+	u32 pick_length(u32 mtu, u8 opcode);
+	std::vector<piece> place(u32 len, u32 &top);
+	void model_atomic(message &m);
+	void fill_memory();
+	void check_recv_bytes(const message &m, u32 slot);
+	void check_fetched(const message &m);
+	const message *identify(const ornic_cqe &cqe, u32 slot);
+	void fail(const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+	random &rng_;
+	rules rules_;
+	u32 index_;
+	bool early_ = false;
+	ornic_rig_qp *from_ = nullptr;
+	ornic_rig_qp *to_ = nullptr;
+	u32 ah_ = 0;
+	region src_, dst_, rcv_;
+	u32 read_off_ = 0, read_len_ = 0, word_off_ = 0, write_off_ = 0;
+	u32 slot_bytes_ = 0;
+	u32 nrecvs_ = 0;
+	u64 word_ = 0;
+	std::vector<message> msgs_;
+	std::vector<u32> recv_order_;	// messages that take a receive
+	std::vector<u32> send_order_;	// messages that are signalled
+	std::vector<u8> arrived_;
+	std::vector<std::vector<piece>> slots_;
+	u32 next_send_ = 0, next_recv_ = 0;
+	u32 send_cqes_ = 0, recv_cqes_ = 0;
+	s64 last_id_ = -1;
+	std::string failure_;
+};
+
+} // namespace sim

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "wire.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace sim {
+
+namespace {
+
+// How often the same packet may be harmed: retry counters are finite, and a
+// test that asks for completion must not let them run out by bad luck.
+constexpr u32 max_harm = 2;
+
+std::unique_ptr<u8[]> copy_of(const u8 *data, u32 len)
+{
+	std::unique_ptr<u8[]> copy(new u8[len]);
+
+	memcpy(copy.get(), data, len);
+	return copy;
+}
+
+} // namespace
+
+double random::log_in(double lo, double hi)
+{
+	double u = static_cast<double>(next() >> 11) * 0x1p-53;
+
+	return lo * std::pow(hi / lo, u);
+}
+
+void wire::take(ornic_rig *from, ornic_rig *to, u64 now)
+{
+	int side = from->index & 1;
+
+	while (ornic_rig_frame *f = ornic_rig_pull(from)) {
+		u64 start = std::max(now, link_free_[side]);
+		u64 end = start + 1 +
+			  static_cast<u64>(f->len * faults_.ns_per_byte);
+
+		link_free_[side] = end;
+		leaving_[side].push({ end, from, to, f });
+		frames_++;
+	}
+}
+
+u64 wire::next() const
+{
+	u64 when = arriving_.empty() ? 0 : arriving_.top()->when;
+
+	for (const auto &q : leaving_)
+		if (!q.empty() && (!when || q.front().when < when))
+			when = q.front().when;
+	return when;
+}
+
+void wire::note(const char *what, const departure &d)
+{
+	ornic_pkt pkt;
+	ornic_rx rx;
+
+	for (u32 i = 0; i < d.frame->len; i++)
+		hash_ = (hash_ ^ d.frame->data[i]) * 0x100000001b3ull;
+	hash_ = (hash_ ^ d.when) * 0x100000001b3ull;
+	if (!trace_)
+		return;
+	if (!ornic_rig_decode(d.frame, &rx, &pkt)) {
+		std::printf("%10llu rig %u: not a packet\n",
+			    (unsigned long long)d.when, d.from->index);
+		return;
+	}
+	std::printf("%10llu rig %u to QP %06x: %-22s psn %06x%s syn %02x msn %u len %u dma %u %s\n",
+		    (unsigned long long)d.when, d.from->index, pkt.qpn,
+		    pkt.op->name, pkt.psn, pkt.ack_req ? " A" : "  ",
+		    pkt.syndrome, pkt.msn, pkt.payload_len, pkt.dma_len, what);
+}
+
+// The same request or answer may be harmed only so many times.
+bool wire::patience_is_over(const ornic_rig_frame *f)
+{
+	ornic_pkt pkt;
+	ornic_rx rx;
+
+	if (!ornic_rig_decode(f, &rx, &pkt))
+		return false;
+
+	bool answer = pkt.op->flags & ORNIC_OPF_RESPONSE;
+	u64 id = static_cast<u64>(pkt.qpn) << 25 |
+		 static_cast<u64>(answer) << 24 | pkt.psn;
+
+	return ++harmed_[id] > max_harm;
+}
+
+void wire::send_copy(const departure &d, u64 when, bool damaged)
+{
+	auto a = std::make_unique<arrival>();
+
+	a->when = when;
+	a->seq = seq_++;
+	a->to = d.to;
+	a->len = d.frame->len;
+	a->data = copy_of(d.frame->data, d.frame->len);
+	if (damaged) {
+		for (u64 n = rng_.in(1, 4); n; n--)
+			a->data[rng_.in(0, a->len - 1)] ^=
+				1 << rng_.in(0, 7);
+		if (rng_.chance(0.2))
+			a->len = static_cast<u32>(rng_.in(1, a->len));
+		a->data = copy_of(a->data.get(), a->len);
+	}
+	arriving_.push(std::move(a));
+}
+
+void wire::depart(const departure &d)
+{
+	u64 when = d.when + faults_.delay + rng_.in(0, faults_.jitter);
+	bool lose = rng_.chance(faults_.loss);
+	bool damage = rng_.chance(faults_.damage);
+	bool late = rng_.chance(faults_.reorder);
+	const char *what = "";
+
+	if ((lose || damage) && patience_is_over(d.frame))
+		lose = damage = false;
+	if (late)
+		when += rng_.in(0, faults_.reorder_delay);
+	if (lose) {
+		lost_++;
+		what = "LOST";
+	} else {
+		what = damage ? "DAMAGED" : late ? "LATE" : "";
+		send_copy(d, when, damage);
+	}
+	if (rng_.chance(faults_.duplicate)) {
+		what = lose ? "LOST (its copy not)" : "TWICE";
+		send_copy(d, when + rng_.in(0, faults_.reorder_delay), false);
+	}
+	note(what, d);
+	ornic_rig_put(d.from, d.frame);
+}
+
+bool wire::work(u64 now)
+{
+	bool any = false;
+
+	for (auto &q : leaving_) {
+		while (!q.empty() && q.front().when <= now) {
+			departure d = q.front();
+
+			q.pop();
+			depart(d);
+			any = true;
+		}
+	}
+	while (!arriving_.empty() && arriving_.top()->when <= now) {
+		// priority_queue hands out const references only.
+		auto a = std::move(
+			const_cast<std::unique_ptr<arrival> &>(arriving_.top()));
+
+		arriving_.pop();
+		ornic_rig_rx(a->to, a->data.get(), a->len);
+		any = true;
+	}
+	return any;
+}
+
+void wire::drop_all()
+{
+	for (auto &q : leaving_) {
+		for (; !q.empty(); q.pop())
+			ornic_rig_put(q.front().from, q.front().frame);
+	}
+	while (!arriving_.empty())
+		arriving_.pop();
+}
+
+} // namespace sim

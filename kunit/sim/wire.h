@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// The bad wire: frames leave at the speed of the link and arrive late, twice,
+// out of order, damaged or not at all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <queue>
+#include <vector>
+
+extern "C" {
+#include "rig.h"
+}
+
+namespace sim {
+
+class random {
+public:
+	explicit random(u64 seed) : state_(seed) {}
+
+	u64 next() { return ornic_rig_random(&state_); }
+	// In [lo, hi].
+	u64 in(u64 lo, u64 hi) { return lo + next() % (hi - lo + 1); }
+	bool chance(double p)
+	{
+		return static_cast<double>(next() >> 11) * 0x1p-53 < p;
+	}
+	// Log-uniform in [lo, hi].
+	double log_in(double lo, double hi);
+
+private:
+	u64 state_;
+};
+
+struct faults {
+	double loss = 0;
+	double duplicate = 0;
+	double damage = 0;
+	double reorder = 0;
+	u64 delay = 1000;	// ns
+	u64 jitter = 0;
+	u64 reorder_delay = 0;
+	double ns_per_byte = 0.1;
+};
+
+// A frame that arrives at rig @to; bytes of exactly its length, so that the
+// sanitizer sees every read beside it.
+struct arrival {
+	u64 when;
+	u64 seq;
+	ornic_rig *to;
+	u32 len;
+	std::unique_ptr<u8[]> data;
+};
+
+class wire {
+public:
+	wire(const faults &f, u64 seed) : faults_(f), rng_(seed) {}
+
+	// Takes all frames that @from has sent at @now, for @to.
+	void take(ornic_rig *from, ornic_rig *to, u64 now);
+	// When something happens next, 0 if nothing will.
+	u64 next() const;
+	// Does what is due at @now. Returns whether anything was.
+	bool work(u64 now);
+	// Gives frames that have not left back to their rigs.
+	void drop_all();
+
+	u64 frames() const { return frames_; }
+	u64 lost() const { return lost_; }
+	u64 hash() const { return hash_; }
+	void trace(bool on) { trace_ = on; }
+
+private:
+	struct departure {
+		u64 when;
+		ornic_rig *from;
+		ornic_rig *to;
+		ornic_rig_frame *frame;
+	};
+	struct later {
+		bool operator()(const std::unique_ptr<arrival> &a,
+				const std::unique_ptr<arrival> &b) const
+		{
+			return a->when != b->when ? a->when > b->when :
+						    a->seq > b->seq;
+		}
+	};
+
+	void depart(const departure &d);
+	void send_copy(const departure &d, u64 when, bool damaged);
+	bool patience_is_over(const ornic_rig_frame *f);
+	void note(const char *what, const departure &d);
+
+	faults faults_;
+	random rng_;
+	std::queue<departure> leaving_[2];
+	u64 link_free_[2] = {};
+	std::priority_queue<std::unique_ptr<arrival>,
+			    std::vector<std::unique_ptr<arrival>>, later>
+		arriving_;
+	std::map<u64, u32> harmed_;
+	u64 seq_ = 0;
+	u64 frames_ = 0;
+	u64 lost_ = 0;
+	u64 hash_ = 0xcbf29ce484222325ull;
+	bool trace_ = false;
+};
+
+} // namespace sim
