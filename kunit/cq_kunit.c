@@ -39,6 +39,17 @@ static struct ornic_cq_record *record(struct cq_bed *bed)
 	return (struct ornic_cq_record *)bed->cq.mem;
 }
 
+/* The engine's end; it stays, since only these cases destroy it. */
+static struct ornic_cq *engine_cq(struct cq_bed *bed)
+{
+	struct ornic_cq *cq;
+
+	ornic_rcu_read_lock();
+	cq = ornic_table_lookup(&bed->rig->eng->dev.cqs, bed->cq.cqn);
+	ornic_rcu_read_unlock();
+	return cq;
+}
+
 /* One CQE with @wr_id, in a call of its own. */
 static void push(struct cq_bed *bed, u64 wr_id, bool solicited)
 {
@@ -50,12 +61,8 @@ static void push(struct cq_bed *bed, u64 wr_id, bool solicited)
 		/* A phase that the caller has no business to set. */
 		.flags = ORNIC_CQE_WITH_IMM | (wr_id & 1),
 	};
-	struct ornic_dev *dev = &bed->rig->eng->dev;
-	struct ornic_cq *cq;
-
-	ornic_ctx_begin(&bed->ctx, dev, 0);
-	cq = ornic_table_lookup(&dev->cqs, bed->cq.cqn);
-	ornic_cq_push(&bed->ctx, cq, &cqe, solicited);
+	ornic_ctx_begin(&bed->ctx, &bed->rig->eng->dev, 0);
+	ornic_cq_push(&bed->ctx, engine_cq(bed), &cqe, solicited);
 	ornic_ctx_end(&bed->ctx);
 }
 
@@ -92,13 +99,10 @@ static void push_is_seen_by_phase(struct kunit *test)
 static void push_goes_on_over_the_wrap(struct kunit *test)
 {
 	struct cq_bed *bed = test->priv;
-	struct ornic_dev *dev = &bed->rig->eng->dev;
-	struct ornic_cqe cqe;
-	struct ornic_cq *cq;
 	u32 i, start = -(u32)DEPTH;
+	struct ornic_cqe cqe;
 
-	cq = ornic_table_lookup(&dev->cqs, bed->cq.cqn);
-	cq->producer = start;
+	engine_cq(bed)->producer = start;
 	bed->cq.consumer = start;
 	record(bed)->consumer = cpu_to_le32(start);
 	/* As the pass before, an odd one, left it. */
@@ -290,7 +294,7 @@ static void destroy_waits_for_its_users(struct kunit *test)
 {
 	struct cq_bed *bed = test->priv;
 	struct ornic_dev *dev = &bed->rig->eng->dev;
-	struct ornic_cq *cq = ornic_table_lookup(&dev->cqs, bed->cq.cqn);
+	struct ornic_cq *cq = engine_cq(bed);
 	struct ornic_cqe cqe;
 
 	ornic_atomic_inc(&cq->users);

@@ -17,13 +17,13 @@ static struct ornic_dev *dev_of(struct kunit *test)
 	return &rig_of(test)->eng->dev;
 }
 
-static int mem_init(struct kunit *test)
+static int mem_suite_init(struct kunit *test)
 {
 	test->priv = ornic_rig_create(1, 1);
 	return test->priv ? 0 : -ENOMEM;
 }
 
-static void mem_exit(struct kunit *test)
+static void mem_suite_exit(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ornic_rig_destroy(rig_of(test)), 0);
 }
@@ -585,8 +585,8 @@ static struct kunit_case mem_cases[] = {
 
 static struct kunit_suite mem_suite = {
 	.name = "ornic_mem",
-	.init = mem_init,
-	.exit = mem_exit,
+	.init = mem_suite_init,
+	.exit = mem_suite_exit,
 	.test_cases = mem_cases,
 };
 
