@@ -61,6 +61,7 @@ static void push(struct cq_bed *bed, u64 wr_id, bool solicited)
 		/* A phase that the caller has no business to set. */
 		.flags = ORNIC_CQE_WITH_IMM | (wr_id & 1),
 	};
+
 	ornic_ctx_begin(&bed->ctx, &bed->rig->eng->dev, 0);
 	ornic_cq_push(&bed->ctx, engine_cq(bed), &cqe, solicited);
 	ornic_ctx_end(&bed->ctx);
