@@ -82,7 +82,8 @@ bool port::is_ipv4() const
 
 bool port::is_rxe() const
 {
-	return limits.vendor_id == 0xffffff;
+	/* ornic has no vendor either, but a version. */
+	return limits.vendor_id == 0xffffff && !limits.hw_ver;
 }
 
 memory::memory(size_t size)
