@@ -69,20 +69,20 @@ clean_up()
 	local deadline=$((SECONDS + 20 * SCALE)) left dev
 
 	while :; do
+		left=
 		for dev in /sys/class/infiniband/*; do
-			[ -e "$dev" ] && rdma link delete "${dev##*/}"
+			[ -e "$dev" ] || continue
+			left+=" ${dev##*/}"
+			rdma link delete "${dev##*/}"
 		done
 		for dev in /sys/class/net/*; do
-			case ${dev##*/} in
-			lo|eth*|bonding_masters|sit0|tunl0|ip6tnl0) ;;
-			*) ip link delete "${dev##*/}" ;;
-			esac
+			[[ " $netdevs_at_boot bonding_masters " != *" ${dev##*/} "* ]] || continue
+			left+=" ${dev##*/}"
+			ip link delete "${dev##*/}"
 		done
-		left=$({ rdma -j link; ls -d /sys/class/net/*; } | tr -d '\n' |
-			grep -E '"ifname"|/net/[^le]' || :)
 		[ -n "$left" ] || return 0
 		if [ "$SECONDS" -ge "$deadline" ]; then
-			echo "left behind: $left"
+			echo "left behind:$left"
 			return 1
 		fi
 		read -r -t 0.1 <>/dev/ptmx || :
@@ -175,6 +175,7 @@ run_group()
 {
 	local number=0 name limit
 
+	netdevs_at_boot=$(basename -a /sys/class/net/* | tr '\n' ' ')
 	[ ! -e "$kmemleak" ] || echo clear >"$kmemleak"
 	say "KTAP version 1"
 	while read -r name limit; do

@@ -171,7 +171,7 @@ perftest()
 
 	shift
 	run_pair 60 "$program -d $srv_dev -x $srv_gid -F $*" \
-		"$program -d $cli_dev -x $cli_gid -F $* $srv_ip"
+		"$program -d $cli_dev -x $cli_gid -F $* 10.0.0.1"
 }
 
 # pingpong PROGRAM [OPTIONS]: both sides of one of ibverbs-utils' examples
@@ -181,7 +181,7 @@ pingpong()
 
 	shift
 	run_pair 30 "$program -d $srv_dev -g $srv_gid $*" \
-		"$program -d $cli_dev -g $cli_gid $* $srv_ip"
+		"$program -d $cli_dev -g $cli_gid $* 10.0.0.1"
 }
 
 # verify [OPTIONS] [GROUP|TEST...]: ornic_verify from the client to the server

@@ -42,7 +42,8 @@ class Machine:
         self._buffer = b""
         cmdline = " ".join([CMDLINE, append]).strip()
         command = [
-            QEMU, "-nodefaults", "-display", "none", "-no-reboot",
+            # A runner that is killed takes its guest along.
+            "setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-display", "none", "-no-reboot",
             "-machine", "q35", "-m", memory,
             *accelerator_options(accel, cpus),
             "-kernel", kernel.image, "-initrd", initramfs, "-append", cmdline,

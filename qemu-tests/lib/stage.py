@@ -9,7 +9,6 @@ import platform
 import shutil
 import stat
 import subprocess
-import sys
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIB = os.path.join(TREE, "qemu-tests", "lib")
@@ -94,9 +93,8 @@ def read_module(kernel, path):
     return lzma.decompress(data) if path.endswith(".xz") else data
 
 
-def make_stage(kernel):
-    """Fill build/guest/KERNEL with what lies over the host's root."""
-    stage = os.path.join(TREE, "build", "guest", kernel.name)
+def make_stage(kernel, stage):
+    """Fill the folder stage with what lies over the host's root."""
     modules = os.path.join(stage, "usr/lib/modules", kernel.release)
     shutil.rmtree(os.path.join(modules, "updates"), ignore_errors=True)
     os.makedirs(os.path.join(modules, "updates"))
@@ -116,8 +114,8 @@ def make_stage(kernel):
     subprocess.run(["depmod", "-b", stage, kernel.release], check=True, env=env)
     if os.path.exists(os.path.join(TREE, "build/provider/libornic-rdmav34.so")):
         subprocess.run(["make", "-s", "-C", TREE, "install-provider",
-                        "DESTDIR=" + stage], check=True, stdout=sys.stderr)
-    return stage
+                        "DESTDIR=" + stage], check=True,
+                       stdout=subprocess.DEVNULL)
 
 
 class Cpio:
