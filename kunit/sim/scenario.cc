@@ -72,6 +72,7 @@ private:
 	std::vector<actor> actors_;
 	u64 now_ = 1000000;
 	u64 abort_at_ = 0;
+	u32 refusals_ = 3;
 	outcome out_;
 };
 
@@ -325,11 +326,13 @@ u64 world::next_time()
 	return when;
 }
 
-// A port that refuses a frame now and then; the engine sees it as loss.
+// A port that refuses a frame now and then; to the engine that is loss, and
+// no retry counter may run out of it.
 void world::wobble()
 {
-	if (rules_.all_arrive || !rng_.chance(0.002))
+	if (rules_.all_arrive || !refusals_ || !rng_.chance(0.01))
 		return;
+	refusals_--;
 	rig(static_cast<int>(rng_.in(0, 1)))->xmit_fail = 1;
 }
 

@@ -111,7 +111,7 @@ s64 region::check() const
 		const u8 *p = ornic_rig_mr_at(&mr_, off, &run);
 
 		run = std::min(run, mr_.length - off);
-		if (memcmp(p, image_.data() + off, run)) {
+		if (run && memcmp(p, image_.data() + off, run)) {
 			for (u32 i = 0; i < run; i++)
 				if (p[i] != image_[off + i])
 					return off + i;
@@ -475,7 +475,7 @@ void stream::check_recv_bytes(const message &m, u32 slot)
 	u32 head = to_->type == ORNIC_QPT_UD ? grh : 0;
 	std::vector<u8> got = gather(rcv_, slots_[slot], m.length + head);
 
-	if (memcmp(got.data() + head, m.data.data(), m.length))
+	if (m.length && memcmp(got.data() + head, m.data.data(), m.length))
 		fail("receive %u: wrong bytes of message %u", slot, m.id);
 
 	u32 at = 0;
