@@ -19,7 +19,8 @@ struct ornic_dev;
  * struct ornic_pages - memory named by a struct ornic_mem
  * @base: the run, when levels was 0
  * @page: pointers to its pages, when levels was > 0 (else NULL)
- * @page_shift, @npages: as in struct ornic_mem
+ * @npages: as in struct ornic_mem
+ * @page_shift: as in struct ornic_mem
  */
 struct ornic_pages {
 	u8 *base;
@@ -30,10 +31,14 @@ struct ornic_pages {
 
 /**
  * ornic_pages_get - resolve @mem through the host's dma op
+ * @dev: the device
+ * @mem: what to resolve
+ * @pages: out, to be given to ornic_pages_put
  *
  * Every list page is read once. List pages and the pages that they name start
  * at multiples of 4 KiB. At most ORNIC_MAX_MR_BYTES in all.
  *
+ * Context: may sleep.
  * Return: 0, -EINVAL (shift, levels, count, alignment), -EFAULT (an
  * address that is no DMA memory), -ENOMEM.
  */
@@ -50,7 +55,12 @@ void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run);
 /**
  * struct ornic_mkey - a memory region
  * @key: index << 8 | variant; lkey and rkey
+ * @pdn: its PD
+ * @access: enum ornic_access
+ * @iova: address of its first byte
+ * @length: bytes, at least 1
  * @off0: offset of byte @iova in @pages
+ * @pages: the memory, of at least @off0 + @length bytes
  */
 struct ornic_mkey {
 	u32 key;
@@ -64,7 +74,8 @@ struct ornic_mkey {
 
 /**
  * struct ornic_iov - pieces of memory being collected
- * @frag: room for @max pieces, the caller's
+ * @frag: the pieces, in memory of the caller's
+ * @max: how many there is room for
  * @n: pieces so far
  * @bytes: their sum
  */
@@ -77,6 +88,9 @@ struct ornic_iov {
 
 /**
  * struct ornic_lsge - an SGE of a WQE in host order, the device's copy
+ * @addr: as work requests know it
+ * @length: bytes
+ * @lkey: key
  */
 struct ornic_lsge {
 	u64 addr;
@@ -85,13 +99,18 @@ struct ornic_lsge {
 };
 
 /**
- * ornic_key_check - may [@addr, @addr + @len) be used through @key?
+ * ornic_key_check - may a range be used through a key?
+ * @dev: the device
+ * @key: index and variant
  * @pdn: PD of the QP
+ * @addr: first byte
+ * @len: bytes
  * @access: enum ornic_access bits that the key must have; 0 = local read
  * @mkey: out: the key, good until the end of the RCU section
  *
  * @len 0 still checks key, PD and access, but no range.
  *
+ * Context: inside an RCU section.
  * Return: ORNIC_VERR_NONE or the ORNIC_VERR_LKEY_* that says why not.
  */
 enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
@@ -100,22 +119,36 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 
 /**
  * ornic_iov_add_key - append memory of a checked key
+ * @iov: collects it
+ * @mkey: the key, good for the range
+ * @addr: first byte
+ * @len: bytes
  *
  * Appends up to @len bytes from @addr; stops early when @iov is full. Pieces
  * that touch are merged only within one page of the MR (levels > 0) or
  * anywhere (one run).
  *
+ * Context: inside the RCU section of the check.
  * Return: bytes appended.
  */
 u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 		      u64 addr, u64 len);
 
 /**
- * ornic_iov_add_sgl - append bytes [@off, @off + @len) of an SGE list
+ * ornic_iov_add_sgl - append a range of the bytes of an SGE list
+ * @iov: collects it
+ * @dev: the device
+ * @pdn: PD of the QP
+ * @sge: the list
+ * @nsge: its SGEs
+ * @off: first byte, counted over the list
+ * @len: bytes
+ * @access: rights that the keys must have; 0 = local read
  *
  * Checks each SGE that is touched (zero-length ones are passed over without
  * a look at their key). Stops early when @iov is full.
  *
+ * Context: inside an RCU section, whose end is the end of the pieces.
  * Return: ORNIC_VERR_NONE, or why an SGE may not be used; iov->bytes tells
  * how far it came.
  */
