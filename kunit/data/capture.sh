@@ -14,6 +14,7 @@ set -eu
 work=/run/capture
 mkdir -p "$work"
 cc -o "$work/talk" /ornic/kunit/data/talk.c -libverbs
+# shellcheck disable=SC1091
 . /ornic/qemu-tests/lib/guest.sh
 
 ip link add veth-a address 02:00:00:00:00:0a type veth \

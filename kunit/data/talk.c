@@ -108,7 +108,8 @@ static void fill_ah(struct ibv_ah_attr *ah, const struct side *from,
 
 static void connect_qp(struct side *s, struct side *peer)
 {
-	int rc = s->qp->qp_type == IBV_QPT_RC, ud = s->qp->qp_type == IBV_QPT_UD;
+	int rc = s->qp->qp_type == IBV_QPT_RC,
+	    ud = s->qp->qp_type == IBV_QPT_UD;
 	int rtr = IBV_QP_STATE, rts = IBV_QP_STATE | IBV_QP_SQ_PSN;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
@@ -197,7 +198,8 @@ static void post_send(struct side *s, struct side *peer, const struct op *op,
 
 static int takes_recv(const struct op *op)
 {
-	return op->opcode == IBV_WR_SEND || op->opcode == IBV_WR_SEND_WITH_IMM ||
+	return op->opcode == IBV_WR_SEND ||
+	       op->opcode == IBV_WR_SEND_WITH_IMM ||
 	       op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
