@@ -8,7 +8,7 @@
 #include "proto.h"
 
 /* What of the budget a packet costs that carries no data. */
-#define ORNIC_ANSWER_COST	64
+#define ORNIC_ANSWER_COST 64
 
 static bool send_answer(struct ornic_qp *qp, const struct ornic_txinfo *info)
 {

@@ -15,12 +15,15 @@
 #include "proto.h"
 
 /* IBTA table 45, in units of 10 us. */
+/* clang-format off */
 static const u32 rnr_table[32] = {
 	65536,	  1,	  2,	  3,	  4,	  6,	  8,	 12,
 	   16,	 24,	 32,	 48,	 64,	 96,	128,	192,
 	  256,	384,	512,	768,   1024,   1536,   2048,   3072,
 	 4096,	6144,	8192, 12288,  16384,  24576,  32768,  49152,
 };
+
+/* clang-format on */
 
 /**
  * ornic_rnr_ns - what an RNR NAK timer code means
@@ -157,8 +160,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 				return;
 		}
 		sw = ornic_swqe(sq, sq->tail);
-		push_cqe(ctx, qp, sw, ORNIC_CQE_WR_FLUSH_ERR,
-			 ORNIC_VERR_FLUSH);
+		push_cqe(ctx, qp, sw, ORNIC_CQE_WR_FLUSH_ERR, ORNIC_VERR_FLUSH);
 		sq->tail++;
 	}
 	sq->cur = sq->tail;

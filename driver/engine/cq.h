@@ -33,11 +33,16 @@ static inline void *ornic_ring_slot(const struct ornic_ring *ring, u32 index)
 
 /**
  * struct ornic_cq - a CQ
+ * @cqn: its number
+ * @vector: completion vector
+ * @pages: memory of ring and record
+ * @ring: the CQEs
+ * @record: doorbell record
+ * @users: QP ends that complete here; DESTROY_CQ is ORNIC_BUSY while > 0
  * @lock: protects all below it
  * @producer: CQEs written so far (free running)
  * @fired: the value of record.arm that was last answered
  * @overflow: it has overflowed: nothing is written any more
- * @users: QP ends that complete here; DESTROY_CQ is ORNIC_BUSY while > 0
  */
 struct ornic_cq {
 	u32 cqn;
@@ -54,18 +59,22 @@ struct ornic_cq {
 
 /**
  * ornic_cq_push - write one CQE and gather the event that it causes
+ * @ctx: the call that gathers it
+ * @cq: the CQ
  * @cqe: all but timestamp, phase; copied
  * @solicited: wakes CQs armed for solicited completions: a solicited receive
  *	or any CQE with an error status (IBTA 11.4.2.2)
  *
  * A full ring is never overwritten: the CQ is marked and CQ_ERR is raised once.
+ *
+ * Context: takes cq.lock.
  */
 void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 		   const struct ornic_cqe *cqe, bool solicited);
 
 /* CREATE_CQ and DESTROY_CQ. Return: enum ornic_status. */
-int ornic_cq_create(struct ornic_dev *dev, const struct ornic_req_create_cq *req,
-		    u32 *cqn);
+int ornic_cq_create(struct ornic_dev *dev,
+		    const struct ornic_req_create_cq *req, u32 *cqn);
 int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn);
 
 #endif /* ORNIC_ENGINE_CQ_H */

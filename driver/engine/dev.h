@@ -13,22 +13,32 @@
 #include "wire.h"
 
 /* Limits of this engine, as QUERY_DEVICE reports them. */
-#define ORNIC_LOG_MAX_QP	16
-#define ORNIC_LOG_MAX_CQ	16
-#define ORNIC_LOG_MAX_MKEY	20
-#define ORNIC_LOG_MAX_AH	16
-#define ORNIC_LOG_MAX_WQE	14
-#define ORNIC_LOG_MAX_CQE	17
-#define ORNIC_MAX_RD_ATOMIC	16
-#define ORNIC_MAX_MSG		(1u << 31)	/* bytes, IBTA C9-93 */
-#define ORNIC_MAX_MR_BYTES	(1ull << 40)
+#define ORNIC_LOG_MAX_QP 16
+#define ORNIC_LOG_MAX_CQ 16
+#define ORNIC_LOG_MAX_MKEY 20
+#define ORNIC_LOG_MAX_AH 16
+#define ORNIC_LOG_MAX_WQE 14
+#define ORNIC_LOG_MAX_CQE 17
+#define ORNIC_MAX_RD_ATOMIC 16
+#define ORNIC_MAX_MSG (1u << 31) /* bytes, IBTA C9-93 */
+#define ORNIC_MAX_MR_BYTES (1ull << 40)
 
 /**
  * struct ornic_dev - the engine's own view of struct ornic_engine
+ * @ops: what the host does for it
+ * @host: the host's argument of @ops
+ * @mac: Ethernet address
+ * @up: the port is up
+ * @polling: kick_wanted stays clear
+ * @mtu: RoCE MTU of the port, bytes
+ * @stats: enum ornic_stat
+ * @qps: QPN to struct ornic_qp
+ * @cqs: CQN to struct ornic_cq
+ * @mkeys: key >> 8 to struct ornic_mkey
+ * @ahs: handle to struct ornic_ah
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
- * @mtu: RoCE MTU of the port, bytes
- * @polling: kick_wanted stays clear
+ * @gid: the GID table
  */
 struct ornic_dev {
 	const struct ornic_engine_ops *ops;
@@ -85,18 +95,25 @@ static inline enum ornic_status ornic_errno_status(int err)
 	}
 }
 
-/* Ask the host to run every QP, so that each sets its kick_wanted anew. */
+/**
+ * ornic_dev_resched_all - ask the host to run every QP
+ * @dev: device
+ *
+ * So that each sets its kick_wanted anew.
+ */
 void ornic_dev_resched_all(struct ornic_dev *dev);
 
 /* Events are delivered without locks, so a call gathers them first. */
-#define ORNIC_CTX_EVENTS	16
-#define ORNIC_CTX_RESERVE	6	/* room that one step may need */
+#define ORNIC_CTX_EVENTS 16
+#define ORNIC_CTX_RESERVE 6 /* room that one step may need */
 
 /**
  * struct ornic_ctx - one call into the engine
+ * @dev: the device
  * @now: time of the call in ns
  * @budget: bytes of work left
  * @nevents: events gathered in @event
+ * @event: what is delivered when the call ends
  */
 struct ornic_ctx {
 	struct ornic_dev *dev;
@@ -136,6 +153,9 @@ u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan);
 
 /**
  * struct ornic_ah - an address handle
+ * @rcu: for freeing it behind readers
+ * @pdn: its PD
+ * @path: header template
  */
 struct ornic_ah {
 	struct ornic_rcu_head rcu;
@@ -144,8 +164,8 @@ struct ornic_ah {
 };
 
 /* CREATE_AH and DESTROY_AH. Return: enum ornic_status. */
-int ornic_ah_create(struct ornic_dev *dev, const struct ornic_req_create_ah *req,
-		    u32 *ah);
+int ornic_ah_create(struct ornic_dev *dev,
+		    const struct ornic_req_create_ah *req, u32 *ah);
 int ornic_ah_destroy(struct ornic_dev *dev, u32 ah);
 
 /* Path along @av: checks the AV against the GID table, sets path->loop. */

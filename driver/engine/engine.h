@@ -21,9 +21,9 @@
 
 struct ornic_engine;
 
-#define ORNIC_TX_FRAGS		(2 * ORNIC_MAX_SGE)
-#define ORNIC_TX_HDR_MAX	128	/* Ethernet, VLAN, IPv6, UDP, RoCE */
-#define ORNIC_RX_SEGS		20
+#define ORNIC_TX_FRAGS (2 * ORNIC_MAX_SGE)
+#define ORNIC_TX_HDR_MAX 128 /* Ethernet, VLAN, IPv6, UDP, RoCE */
+#define ORNIC_RX_SEGS 20
 
 /* A piece of payload, in memory that @dma of the host returned. */
 struct ornic_frag {
@@ -34,16 +34,20 @@ struct ornic_frag {
 /**
  * struct ornic_tx - one frame for the wire
  * @host_qp: the host's own area of the QP that sends (ornic_engine_ops)
- * @hdr: Ethernet to the last RoCE header, @hdr_len bytes
+ * @hdr: Ethernet to the last RoCE header
+ * @hdr_len: bytes in @hdr
  * @l3_offset: offset of the IP header in @hdr
  * @l4_offset: offset of the UDP header in @hdr
  * @ipv6: the IP header is IPv6
- * @frag: payload, @nfrags pieces, @payload_len bytes in all. Each piece lies
- *	within one page of the MR that it belongs to.
- * @trailer: pad bytes and ICRC, @trailer_len bytes (4 to 7)
  * @copy: the payload must be copied now: its owner gets it back before the
  *	frame is on the wire. Else the host may refer to its pages.
  * @more: another frame follows at once (xmit_more)
+ * @trailer_len: bytes in @trailer, 4 to 7
+ * @nfrags: pieces in @frag
+ * @payload_len: bytes in @frag in all
+ * @trailer: pad bytes and ICRC
+ * @frag: payload. Each piece lies within one page of the MR that it belongs
+ *	to.
  */
 struct ornic_tx {
 	void *host_qp;
@@ -63,14 +67,16 @@ struct ornic_tx {
 
 /**
  * struct ornic_rx - one packet from the wire
- * @ip: its IP header (IPv4 with IHL 5, or IPv6 with UDP next), contiguous up
- *	to the end of the UDP header
+ * @ip: its IP header (IPv4 with IHL 5, or IPv6 with UDP next), contiguous
+ *	up to the end of the UDP header
  * @ipv6: @ip is an IPv6 header
- * @seg: what follows the UDP header (BTH to ICRC), @nsegs pieces, @len bytes
- *	in all. The host has made the first piece hold min(@len, 64) bytes.
+ * @nsegs: pieces in @seg
+ * @sl: PCP of a tagged frame, else 0
  * @smac: source MAC, zero if unknown
  * @vlan: VLAN id or ORNIC_VLAN_NONE
- * @sl: PCP of a tagged frame, else 0
+ * @len: bytes in @seg in all
+ * @seg: what follows the UDP header (BTH to ICRC). The host has made the
+ *	first piece hold min(@len, 64) bytes.
  *
  * The UDP length agrees with @len; the host has checked IP and UDP lengths.
  */
@@ -127,9 +133,9 @@ struct ornic_engine_ops {
 
 /* What a call did and what is left. */
 enum ornic_run_result {
-	ORNIC_RUN_IDLE,		/* nothing left; kick_wanted is set */
-	ORNIC_RUN_MORE,		/* budget used up: run again soon */
-	ORNIC_RUN_WAIT,		/* waits for a packet, a timer or room */
+	ORNIC_RUN_IDLE, /* nothing left; kick_wanted is set */
+	ORNIC_RUN_MORE, /* budget used up: run again soon */
+	ORNIC_RUN_WAIT, /* waits for a packet, a timer or room */
 };
 
 /*

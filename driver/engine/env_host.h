@@ -25,9 +25,11 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
+/* clang-format off */
 #define __force
 #define __acquires(x)
 #define __releases(x)
+#define __rcu
 #define U32_MAX		UINT32_MAX
 #define U64_MAX		UINT64_MAX
 #define BIT(n)		(1UL << (n))
@@ -69,6 +71,7 @@ typedef int64_t s64;
 #define smp_wmb()	__atomic_thread_fence(__ATOMIC_RELEASE)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+/* clang-format on */
 
 static inline void *ornic_zalloc(size_t size)
 {
@@ -117,15 +120,16 @@ static inline void ornic_unlock(ornic_lock_t *l)
 	l->held = false;
 }
 
-#define ornic_lock_held(l)	assert((l)->held)
+#define ornic_lock_held(l) assert((l)->held)
 
+/* clang-format off */
 #define ornic_rcu_read_lock()		((void)0)
 #define ornic_rcu_read_unlock()		((void)0)
 #define ornic_rcu_dereference(p)	(p)
 #define ornic_rcu_locked(p)		(p)
 #define ornic_rcu_assign(p, v)		((p) = (v))
 #define ornic_rcu_wait()		((void)0)
-#define ORNIC_RCU
+/* clang-format on */
 
 struct ornic_counters {
 	u64 *v;

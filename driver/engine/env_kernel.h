@@ -39,8 +39,8 @@ static inline void ornic_vfree(void *p)
 #define ornic_rcu_head rcu_head
 #define ornic_free_rcu(ptr, field) kfree_rcu(ptr, field)
 
-typedef spinlock_t ornic_lock_t;
-
+/* clang-format off */
+#define ornic_lock_t		spinlock_t
 #define ornic_lock_init(l)	spin_lock_init(l)
 #define ornic_lock(l)		spin_lock_bh(l)
 #define ornic_unlock(l)		spin_unlock_bh(l)
@@ -51,10 +51,10 @@ typedef spinlock_t ornic_lock_t;
 #define ornic_rcu_dereference(p)	rcu_dereference(p)
 #define ornic_rcu_locked(p)		rcu_dereference_protected(p, true)
 #define ornic_rcu_assign(p, v)		rcu_assign_pointer(p, v)
-#define ORNIC_RCU			__rcu
 
 /* Destroying is rare and a caller waits for it: spend IPIs on its latency. */
 #define ornic_rcu_wait()		synchronize_rcu_expedited()
+/* clang-format on */
 
 struct ornic_counters {
 	u64 __percpu *v;
@@ -94,11 +94,13 @@ static inline u32 ornic_crc32(u32 crc, const void *p, size_t len)
 	return crc32_le(crc, p, len);
 }
 
+/* clang-format off */
 #define ornic_cmpxchg64(p, o, n)	cmpxchg(p, o, n)
 #define ornic_atomic_t			atomic_t
 #define ornic_atomic_read(a)		atomic_read(a)
 #define ornic_atomic_inc(a)		atomic_inc(a)
 #define ornic_atomic_dec(a)		atomic_dec(a)
 #define ornic_pr_debug(fmt, ...)	pr_debug("ornic: " fmt, ##__VA_ARGS__)
+/* clang-format on */
 
 #endif /* ORNIC_ENGINE_ENV_KERNEL_H */

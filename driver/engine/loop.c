@@ -118,8 +118,9 @@ static void trim(struct ornic_iov *iov, u64 bytes)
 
 static u32 piece_len(const struct ornic_qp *qp, u32 left)
 {
-	return left <= ORNIC_LOOP_PIECE ? left :
-	       ORNIC_LOOP_PIECE / qp->mtu * qp->mtu;
+	if (left <= ORNIC_LOOP_PIECE)
+		return left;
+	return ORNIC_LOOP_PIECE / qp->mtu * qp->mtu;
 }
 
 /* A piece of a SEND or WRITE: whole packets' worth, or what is left. */

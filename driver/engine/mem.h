@@ -46,7 +46,12 @@ int ornic_pages_get(struct ornic_dev *dev, const struct ornic_mem *mem,
 		    struct ornic_pages *pages);
 void ornic_pages_put(struct ornic_pages *pages);
 
-/* Total bytes of @pages. */
+/**
+ * ornic_pages_bytes - size of a memory
+ * @pages: the memory
+ *
+ * Return: bytes.
+ */
 u64 ornic_pages_bytes(const struct ornic_pages *pages);
 
 /* Pointer to byte @off, and in @run how many bytes follow contiguously. */

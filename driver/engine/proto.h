@@ -20,15 +20,15 @@
 #include "qp.h"
 
 /* PSNs that may be outstanding, IBTA 9.7.2: less than half of the space. */
-#define ORNIC_PSN_WINDOW	((1u << 23) - 1)
+#define ORNIC_PSN_WINDOW ((1u << 23) - 1)
 /* Unacknowledged request packets before RC waits, and between AckReqs. */
-#define ORNIC_SEND_WINDOW	512
-#define ORNIC_ACK_INTERVAL	32
+#define ORNIC_SEND_WINDOW 512
+#define ORNIC_ACK_INTERVAL 32
 /* Bytes that a loopback step moves at once, at most. */
-#define ORNIC_LOOP_PIECE	(128u << 10)
+#define ORNIC_LOOP_PIECE (128u << 10)
 /* What a message costs at least, in bytes of budget. */
-#define ORNIC_MSG_COST		256
-#define ORNIC_RETRY_INFINITE	7	/* RNR, IBTA 9.7.5.2.8 */
+#define ORNIC_MSG_COST 256
+#define ORNIC_RETRY_INFINITE 7 /* RNR, IBTA 9.7.5.2.8 */
 
 /* ---- wqe.c ---------------------------------------------------------------- */
 
@@ -61,9 +61,9 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp);
 bool ornic_rq_fetch(struct ornic_qp *qp);
 
 enum ornic_step {
-	ORNIC_STEP_DONE,	/* something was done: go on */
-	ORNIC_STEP_WAIT,	/* an answer, a timer or room is needed */
-	ORNIC_STEP_STOP,	/* the QP left its state */
+	ORNIC_STEP_DONE, /* something was done: go on */
+	ORNIC_STEP_WAIT, /* an answer, a timer or room is needed */
+	ORNIC_STEP_STOP, /* the QP left its state */
 };
 
 /* ---- req.c ---------------------------------------------------------------- */
@@ -132,7 +132,8 @@ u64 ornic_rnr_ns(u8 code);
 /* ---- resp.c --------------------------------------------------------------- */
 
 /* rq: execute a request, or say why not. */
-enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
+enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
 				      struct ornic_inreq *r);
 
 /* rq: complete the receive in progress and all posted ones with FLUSH_ERR. */
@@ -145,7 +146,8 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   const struct ornic_pkt *pkt);
 
 /* rq: send READ responses that wait, and the ACK behind them. */
-enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
+enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx,
+				     struct ornic_qp *qp);
 
 /* Responder resource of free-running @index. */
 static inline struct ornic_rd *ornic_rd_slot(struct ornic_rq *rq, u32 index)

@@ -5,10 +5,14 @@
 
 #include "env.h"
 
-#define ORNIC_PSN_MASK	0xffffffu
+#define ORNIC_PSN_MASK 0xffffffu
 
 /**
- * ornic_psn_add - the PSN @n packets after @psn, wrapping at 2^24
+ * ornic_psn_add - the PSN @n packets after @psn
+ * @psn: PSN
+ * @n: packets
+ *
+ * Return: PSN, wrapped at 2^24.
  */
 static inline u32 ornic_psn_add(u32 psn, u32 n)
 {
@@ -16,9 +20,12 @@ static inline u32 ornic_psn_add(u32 psn, u32 n)
 }
 
 /**
- * ornic_psn_diff - signed distance from @b to @a, in -2^23 to 2^23 - 1
+ * ornic_psn_diff - signed distance from @b to @a
+ * @a: PSN
+ * @b: PSN
  *
- * Return: > 0 when @a is ahead of @b, 0 when equal, < 0 when behind.
+ * Return: > 0 when @a is ahead of @b, 0 when equal, < 0 when behind; from
+ * -2^23 to 2^23 - 1.
  */
 static inline s32 ornic_psn_diff(u32 a, u32 b)
 {

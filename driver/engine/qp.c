@@ -5,9 +5,9 @@
  */
 #include "proto.h"
 
-#define SQ_MIN_LOG_STRIDE	6
-#define RQ_MIN_LOG_STRIDE	5
-#define MAX_LOG_STRIDE		10
+#define SQ_MIN_LOG_STRIDE 6
+#define RQ_MIN_LOG_STRIDE 5
+#define MAX_LOG_STRIDE 10
 
 static bool queue_ok(u8 log_depth, u8 log_stride, u8 min_stride, u8 max_sge)
 {
@@ -20,29 +20,30 @@ static bool request_ok(const struct ornic_req_create_qp *req)
 	if (req->qp_type < ORNIC_QPT_RC || req->qp_type > ORNIC_QPT_UD ||
 	    req->flags & ~ORNIC_QP_SIG_ALL)
 		return false;
-	if (req->has_sq &&
-	    !queue_ok(req->sq_log_depth, req->sq_log_stride, SQ_MIN_LOG_STRIDE,
-		      req->sq_max_sge))
+	if (req->has_sq && !queue_ok(req->sq_log_depth, req->sq_log_stride,
+				     SQ_MIN_LOG_STRIDE, req->sq_max_sge))
 		return false;
-	if (req->has_rq &&
-	    !queue_ok(req->rq_log_depth, req->rq_log_stride, RQ_MIN_LOG_STRIDE,
-		      req->rq_max_sge))
+	if (req->has_rq && !queue_ok(req->rq_log_depth, req->rq_log_stride,
+				     RQ_MIN_LOG_STRIDE, req->rq_max_sge))
 		return false;
 	return le16_to_cpu(req->max_inline) <= ORNIC_MAX_INLINE;
 }
 
 static u64 ring_bytes(bool has, u8 log_depth, u8 log_stride)
 {
-	return has ? ALIGN(1ull << (log_depth + log_stride),
-			   1ull << ORNIC_PAGE_SHIFT) : 0;
+	if (!has)
+		return 0;
+	return ALIGN(1ull << (log_depth + log_stride),
+		     1ull << ORNIC_PAGE_SHIFT);
 }
 
-static int init_rings(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
+static int init_rings(struct ornic_qp *qp,
+		      const struct ornic_req_create_qp *req)
 {
-	u64 sq_bytes = ring_bytes(req->has_sq, req->sq_log_depth,
-				  req->sq_log_stride);
-	u64 rq_bytes = ring_bytes(req->has_rq, req->rq_log_depth,
-				  req->rq_log_stride);
+	u64 sq_bytes =
+		ring_bytes(req->has_sq, req->sq_log_depth, req->sq_log_stride);
+	u64 rq_bytes =
+		ring_bytes(req->has_rq, req->rq_log_depth, req->rq_log_stride);
 	u64 run;
 	u8 *page;
 	int err;
@@ -81,8 +82,8 @@ static int init_store(struct ornic_sq *sq)
 	sq->store_stride = ALIGN(sq->store_stride, 16u);
 	sq->swqe = (struct ornic_swqe *)ornic_vzalloc((size_t)sq->depth *
 						      sizeof(*sq->swqe));
-	sq->store = (u8 *)ornic_vzalloc((size_t)sq->depth * sq->store_stride +
-					1);
+	sq->store =
+		(u8 *)ornic_vzalloc((size_t)sq->depth * sq->store_stride + 1);
 	return sq->swqe && sq->store ? 0 : -ENOMEM;
 }
 
@@ -94,10 +95,10 @@ static int get_cqs(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	int err = -EINVAL;
 
 	ornic_rcu_read_lock();
-	scq = (struct ornic_cq *)
-		ornic_table_lookup(&dev->cqs, le32_to_cpu(req->send_cqn));
-	rcq = (struct ornic_cq *)
-		ornic_table_lookup(&dev->cqs, le32_to_cpu(req->recv_cqn));
+	scq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs,
+						    le32_to_cpu(req->send_cqn));
+	rcq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs,
+						    le32_to_cpu(req->recv_cqn));
 	if (scq && rcq) {
 		ornic_atomic_inc(&scq->users);
 		ornic_atomic_inc(&rcq->users);
@@ -178,8 +179,8 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
  * Return: ORNIC_OK; ORNIC_BAD_PARAM; ORNIC_BAD_ADDR; ORNIC_NO_RESOURCE;
  * ORNIC_LIMIT when there are no QPNs left.
  */
-int ornic_qp_create(struct ornic_dev *dev, const struct ornic_req_create_qp *req,
-		    u32 *qpn)
+int ornic_qp_create(struct ornic_dev *dev,
+		    const struct ornic_req_create_qp *req, u32 *qpn)
 {
 	struct ornic_qp *qp;
 	int index, err;

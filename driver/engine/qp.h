@@ -18,16 +18,30 @@
 
 /**
  * struct ornic_swqe - the device's copy of a send WQE and its progress
+ * @wr_id: given back in the CQE
+ * @raddr: remote address of WRITE, READ and atomics
+ * @swap_add: CAS: new value; FAA: addend
+ * @compare: CAS
+ * @index: free-running number of the WQE
  * @kind: ORNIC_OPF_SEND, WRITE, READ or ATOMIC
  * @length: bytes of the message
  * @npkts: PSNs that it takes (READ: response packets)
  * @first_psn: valid once @started
  * @pkts: PSNs sent (READ: asked for), or executed on loopback
- * @sge: SGEs in host order, in the WQE's slot of sq.store
- * @inline_data: the bytes of an inline WQE, in that slot as well
- * @status, @verr: what is wrong with the WQE itself; ORNIC_CQE_SUCCESS = nothing
+ * @rkey: of @raddr
+ * @imm: immediate data, as it goes onto the wire
+ * @ah: UD: address handle
+ * @dest_qpn: UD: who receives it
+ * @dest_qkey: UD: its Q_Key
+ * @opcode: enum ornic_wqe_opcode
+ * @flags: enum ornic_wqe_flags
+ * @nsge: entries of @sge
+ * @status: what is wrong with the WQE itself, or ORNIC_CQE_SUCCESS
+ * @verr: enum ornic_vendor_err that goes with @status
  * @started: it has PSNs
  * @answered: the response of a READ or atomic has come
+ * @sge: SGEs in host order, in the WQE's slot of sq.store
+ * @inline_data: the bytes of an inline WQE, in that slot as well
  */
 struct ornic_swqe {
 	u64 wr_id;
@@ -58,12 +72,20 @@ struct ornic_swqe {
 
 enum ornic_wait {
 	ORNIC_WAIT_NONE,
-	ORNIC_WAIT_RNR,		/* until @deadline, IBTA 9.7.5.2.8 */
+	ORNIC_WAIT_RNR, /* until @deadline, IBTA 9.7.5.2.8 */
 };
 
 /**
  * struct ornic_sq - send queue, requester and completer
- * @fetched: WQEs copied from the ring; @fetched - @tail <= depth
+ * @lock: protects all of it
+ * @ring: the WQEs, the user's memory
+ * @record: doorbell record, the user's memory
+ * @cq: where its WQEs complete
+ * @swqe: copies of the WQEs, @depth of them
+ * @store: SGEs and inline data of the copies, @store_stride bytes each
+ * @store_stride: bytes
+ * @depth: WQEs, a power of two; 0 = no SQ
+ * @fetched: WQEs copied from the ring; @fetched - @tail <= @depth
  * @cur: WQE that is being sent
  * @tail: oldest WQE that is not complete
  * @psn: next PSN to send
@@ -71,14 +93,18 @@ enum ornic_wait {
  * @max_psn: one past the highest PSN ever sent (for retransmissions)
  * @rd_out: READs and atomics sent and not answered
  * @unacked_pkts: packets since the last AckReq
- * @retry_left, @rnr_left: what is left of the retry counters
- * @wait: what sending waits for
- * @deadline: when to act, ns; 0 = never
- * @timer_at: deadline that the host was given; 0 = none
+ * @max_sge: SGEs that a WQE may have
+ * @max_inline: bytes that a WQE may carry
+ * @retry_left: what is left of the retry counter
+ * @rnr_left: what is left of the RNR retry counter
+ * @wait: what sending waits for, enum ornic_wait
  * @draining: SQD asked for and not reached
  * @gap: went back for a missing response; ignore more gaps until progress
  * @probe: the next packet asks for an ACK whatever follows
  * @broken: the record holds nonsense: the ring is not looked at any more
+ * @deadline: when to act, ns; 0 = never
+ * @timer_at: deadline that the host was given, ns; 0 = none
+ * @tx: the frame that is being made
  */
 struct ornic_sq {
 	ornic_lock_t lock;
@@ -113,11 +139,19 @@ struct ornic_sq {
 
 /**
  * struct ornic_rwqe - the receive WQE of the message that is being received
+ * @wr_id: given back in the CQE
+ * @index: free-running number of the WQE
+ * @length: sum of its SGEs, bytes
+ * @nsge: entries of @sge
+ * @status: what is wrong with the WQE itself, or ORNIC_CQE_SUCCESS
+ * @verr: enum ornic_vendor_err that goes with @status
+ * @valid: one has been taken and is not complete
+ * @sge: SGEs in host order
  */
 struct ornic_rwqe {
 	u64 wr_id;
 	u32 index;
-	u32 length;		/* sum of its SGEs */
+	u32 length;
 	u8 nsge;
 	u8 status;
 	u8 verr;
@@ -127,11 +161,20 @@ struct ornic_rwqe {
 
 /**
  * struct ornic_rd - responder resource: a READ or atomic that was accepted
- * @first_psn, @npkts: PSNs of the response as first asked for
- * @va, @rkey, @length: READ: what the newest request for it asks for
- * @psn0, @pkts, @next: first PSN of that request, its packets, the next one
+ * @valid: in use
  * @busy: response not sent completely
  * @replayed: busy with a duplicate
+ * @atomic: an atomic, else a READ
+ * @first_psn: first PSN of the response as first asked for
+ * @npkts: PSNs of the response as first asked for
+ * @psn0: first PSN of the newest request for it
+ * @pkts: packets of that request
+ * @next: next packet of it to be sent, from 0
+ * @rkey: READ: the key in the newest request
+ * @length: READ: bytes that the newest request asks for
+ * @msn: of the response
+ * @va: READ: address in the newest request
+ * @orig: atomic: what the memory held before
  */
 struct ornic_rd {
 	bool valid;
@@ -152,15 +195,31 @@ struct ornic_rd {
 
 /**
  * struct ornic_rq - receive queue and responder
+ * @lock: protects all of it
+ * @ring: the WQEs, the user's memory
+ * @record: doorbell record, the user's memory
+ * @cq: where its WQEs complete
+ * @depth: WQEs, a power of two; 0 = no RQ
  * @fetched: receive WQEs taken from the ring
  * @epsn: expected PSN
  * @msn: message sequence number, IBTA 9.7.7.1
  * @msg: ORNIC_OPF_SEND or WRITE while in the middle of a message, else 0
  * @received: bytes of the message so far
+ * @va: RETH of the WRITE that is being received
+ * @rkey: RETH, likewise
+ * @dma_len: RETH, likewise; bytes
+ * @max_sge: SGEs that a WQE may have
  * @nak_sent: one sequence NAK per gap, IBTA C9-116
- * @rd: responder resources, ring of @max_dest_rd_atomic
- * @rd_head: oldest with a response to send; @rd_tail: next to be used
- * @ack_due: an ACK (or @nak) must follow the READ responses
+ * @comm_est: the communication-established event was raised
+ * @ack_due: an ACK or NAK must follow the READ responses
+ * @dead: a responder error: the QP must go to ERR
+ * @syndrome_due: AETH syndrome of the answer that is due
+ * @psn_due: PSN of the answer that is due
+ * @rd_head: oldest resource with a response to send, free running
+ * @rd_tail: resource to be used next, free running
+ * @rd: responder resources, a ring of max_dest_rd_atomic
+ * @rwqe: receive WQE of the message that is being received
+ * @tx: the frame that is being made
  */
 struct ornic_rq {
 	ornic_lock_t lock;
@@ -180,7 +239,7 @@ struct ornic_rq {
 	bool nak_sent;
 	bool comm_est;
 	bool ack_due;
-	bool dead;		/* a responder error: the QP must go to ERR */
+	bool dead;
 	u8 syndrome_due;
 	u32 psn_due;
 	u32 rd_head;
@@ -192,8 +251,29 @@ struct ornic_rq {
 
 /**
  * struct ornic_qp - a queue pair
+ * @dev: its device
+ * @qpn: its number
+ * @pdn: its PD
+ * @type: enum ornic_qp_type
+ * @create_flags: ORNIC_QP_SIG_ALL or 0
+ * @pages: memory of rings and records
  * @state: enum ornic_qp_state; written under both locks
- * @path: RC and UC; @path_set once the AV is known
+ * @access: enum ornic_access that a peer may ask for
+ * @path_mtu_enum: path MTU as enum ib_mtu
+ * @timeout: ACK timeout, 4.096 us * 2^timeout; 0 = no timer
+ * @retry_cnt: retries before RETRY_EXC_ERR
+ * @rnr_retry: RNR retries; ORNIC_RETRY_INFINITE = no limit
+ * @min_rnr_timer: code of the RNR timer that a peer is told
+ * @max_rd_atomic: READs and atomics in flight as requester
+ * @max_dest_rd_atomic: the same as responder
+ * @sqd_notify: raise an event when SQD is reached
+ * @mtu: path MTU in bytes
+ * @dest_qpn: RC and UC: the peer
+ * @qkey: UD
+ * @path: RC and UC: header template, set with the AV
+ * @sq: send side
+ * @rq: receive side
+ * @host_qp: the host's own area, see struct ornic_engine_ops
  */
 struct ornic_qp {
 	struct ornic_dev *dev;
@@ -229,7 +309,7 @@ struct ornic_qp {
  * hands over more than one packet's worth at once). @src: payload.
  */
 struct ornic_inreq {
-	u32 flags;		/* enum ornic_op_flags */
+	u32 flags; /* enum ornic_op_flags */
 	u32 psn;
 	u32 npsn;
 	bool solicited;
@@ -240,20 +320,20 @@ struct ornic_inreq {
 	u32 dma_len;
 	u64 swap_add;
 	u64 compare;
-	bool cas;			/* atomic: compare and swap */
+	bool cas; /* atomic: compare and swap */
 	bool ipv6;
 	u8 sgid_index;
 	u32 src_qpn;
-	const void *ip;			/* UD: IP header, for the GRH */
+	const void *ip; /* UD: IP header, for the GRH */
 	const struct ornic_iov *src;
-	const struct ornic_pkt *pkt;	/* NULL on loopback */
-	const struct ornic_path *path;	/* UD loopback: the sender's */
-	u64 orig;			/* out: loopback atomics */
+	const struct ornic_pkt *pkt; /* NULL on loopback */
+	const struct ornic_path *path; /* UD loopback: the sender's */
+	u64 orig; /* out: loopback atomics */
 };
 
 /* What the responder says to a request. */
 enum ornic_verdict {
-	ORNIC_RESP_DROP,		/* no answer */
+	ORNIC_RESP_DROP, /* no answer */
 	ORNIC_RESP_ACK,
 	ORNIC_RESP_RNR,
 	ORNIC_RESP_NAK_SEQ,
@@ -261,15 +341,17 @@ enum ornic_verdict {
 	ORNIC_RESP_NAK_ACCESS,
 	ORNIC_RESP_NAK_OP,
 	ORNIC_RESP_DUPLICATE,
-	ORNIC_RESP_DATA,		/* READ accepted: resource made */
-	ORNIC_RESP_ATOMIC,		/* atomic executed: resource made */
+	ORNIC_RESP_DATA, /* READ accepted: resource made */
+	ORNIC_RESP_ATOMIC, /* atomic executed: resource made */
 };
 
 /* cmd.c calls these (qp.c): CREATE, DESTROY, MODIFY, QUERY_QP. */
-int ornic_qp_create(struct ornic_dev *dev, const struct ornic_req_create_qp *req,
-		    u32 *qpn);
+int ornic_qp_create(struct ornic_dev *dev,
+		    const struct ornic_req_create_qp *req, u32 *qpn);
 int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn);
-int ornic_qp_modify(struct ornic_dev *dev, const struct ornic_req_modify_qp *req);
-int ornic_qp_query(struct ornic_dev *dev, u32 qpn, struct ornic_rsp_query_qp *rsp);
+int ornic_qp_modify(struct ornic_dev *dev,
+		    const struct ornic_req_modify_qp *req);
+int ornic_qp_query(struct ornic_dev *dev, u32 qpn,
+		   struct ornic_rsp_query_qp *rsp);
 
 #endif /* ORNIC_ENGINE_QP_H */

@@ -5,6 +5,7 @@
  */
 #include "proto.h"
 
+/* clang-format off */
 #define T(type)	(1u << (type))
 #define RC	T(ORNIC_QPT_RC)
 #define UC	T(ORNIC_QPT_UC)
@@ -25,6 +26,7 @@
 #define SQD_RC	(LIVE_RC | ORNIC_QPM_AV | ORNIC_QPM_TIMEOUT | \
 		 ORNIC_QPM_RETRY_CNT | ORNIC_QPM_RNR_RETRY | \
 		 ORNIC_QPM_MAX_RD_ATOMIC | ORNIC_QPM_MAX_DEST_RD_ATOMIC)
+/* clang-format on */
 
 #define S(state) ORNIC_QPS_##state
 
@@ -151,14 +153,21 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 
 	if (m->mask & ORNIC_QPM_TIMEOUT)
 		qp->timeout = m->timeout;
-	if (m->mask & ORNIC_QPM_RETRY_CNT)
-		qp->retry_cnt = sq->retry_left = m->retry;
-	if (m->mask & ORNIC_QPM_RNR_RETRY)
-		qp->rnr_retry = sq->rnr_left = m->rnr;
+	if (m->mask & ORNIC_QPM_RETRY_CNT) {
+		qp->retry_cnt = m->retry;
+		sq->retry_left = m->retry;
+	}
+	if (m->mask & ORNIC_QPM_RNR_RETRY) {
+		qp->rnr_retry = m->rnr;
+		sq->rnr_left = m->rnr;
+	}
 	if (m->mask & ORNIC_QPM_MAX_RD_ATOMIC)
 		qp->max_rd_atomic = m->max_rd;
-	if (m->mask & ORNIC_QPM_SQ_PSN)
-		sq->psn = sq->acked = sq->max_psn = m->sq_psn;
+	if (m->mask & ORNIC_QPM_SQ_PSN) {
+		sq->psn = m->sq_psn;
+		sq->acked = m->sq_psn;
+		sq->max_psn = m->sq_psn;
+	}
 	if (m->mask & ORNIC_QPM_SQD_NOTIFY)
 		qp->sqd_notify = m->sqd_notify;
 }
@@ -199,18 +208,31 @@ static void reset(struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_rq *rq = &qp->rq;
 
-	sq->fetched = sq->cur = sq->tail = 0;
-	sq->rd_out = sq->unacked_pkts = 0;
+	sq->fetched = 0;
+	sq->cur = 0;
+	sq->tail = 0;
+	sq->rd_out = 0;
+	sq->unacked_pkts = 0;
 	sq->wait = ORNIC_WAIT_NONE;
-	sq->draining = sq->gap = sq->probe = sq->broken = false;
+	sq->draining = false;
+	sq->gap = false;
+	sq->probe = false;
+	sq->broken = false;
 	sq->deadline = 0;
 	if (sq->depth)
 		WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(1));
-	rq->fetched = rq->msn = rq->msg = rq->received = 0;
-	rq->rd_head = rq->rd_tail = 0;
+	rq->fetched = 0;
+	rq->msn = 0;
+	rq->msg = 0;
+	rq->received = 0;
+	rq->rd_head = 0;
+	rq->rd_tail = 0;
 	memset(rq->rd, 0, sizeof(rq->rd));
 	rq->rwqe.valid = false;
-	rq->nak_sent = rq->comm_est = rq->ack_due = rq->dead = false;
+	rq->nak_sent = false;
+	rq->comm_est = false;
+	rq->ack_due = false;
+	rq->dead = false;
 	if (rq->depth)
 		WRITE_ONCE(rq->record->kick_wanted, 0);
 }
@@ -307,16 +329,17 @@ int ornic_qp_modify(struct ornic_dev *dev,
 	return status;
 }
 
-static void fill_query(const struct ornic_qp *qp, struct ornic_rsp_query_qp *rsp)
+static void fill_query(const struct ornic_qp *qp,
+		       struct ornic_rsp_query_qp *rsp)
 {
 	rsp->retry_cnt = qp->retry_cnt;
 	rsp->rnr_retry = qp->rnr_retry;
 	rsp->sq_draining = qp->sq.draining;
-	rsp->rq_psn_rnr = cpu_to_le32(qp->rq.epsn |
-				      (u32)qp->min_rnr_timer << 24);
+	rsp->rq_psn_rnr =
+		cpu_to_le32(qp->rq.epsn | (u32)qp->min_rnr_timer << 24);
 	rsp->sq_psn_timeout = cpu_to_le32(qp->sq.psn | (u32)qp->timeout << 24);
-	rsp->dest_qpn_mtu = cpu_to_le32(qp->dest_qpn |
-					(u32)qp->path_mtu_enum << 24);
+	rsp->dest_qpn_mtu =
+		cpu_to_le32(qp->dest_qpn | (u32)qp->path_mtu_enum << 24);
 	rsp->qkey = cpu_to_le32(qp->qkey);
 	rsp->av = qp->path.av;
 	rsp->state = qp->state;

@@ -18,8 +18,8 @@ static u8 packet_opcode(const struct ornic_swqe *sw, bool first, bool last,
 						ORNIC_OP_SEND_FIRST;
 	static const u8 place[2][2] = {
 		/* !last */ /* last */
-		{ 1, 2 },	/* middle, last */
-		{ 0, 4 },	/* first, only */
+		{ 1, 2 }, /* middle, last */
+		{ 0, 4 }, /* first, only */
 	};
 
 	return base + place[first][last] + (last && imm);
@@ -153,9 +153,8 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 }
 
 /* Map the payload of one packet into sq.tx. */
-static enum ornic_vendor_err map_packet(struct ornic_qp *qp,
-					const struct ornic_swqe *sw, u32 off,
-					u32 len)
+static enum ornic_vendor_err
+map_packet(struct ornic_qp *qp, const struct ornic_swqe *sw, u32 off, u32 len)
 {
 	struct ornic_tx *tx = &qp->sq.tx;
 	struct ornic_iov iov = { .frag = tx->frag, .max = ORNIC_TX_FRAGS };
@@ -254,7 +253,8 @@ static enum ornic_step send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	verr = map_packet(qp, sw, off, len);
 	if (verr != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr), verr);
+		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+				      verr);
 	if (qp->type == ORNIC_QPT_RC)
 		info.ack_req = last ? wants_ack(qp) : wants_ack_within(&qp->sq);
 	else
@@ -296,8 +296,8 @@ static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	u32 off = sw->pkts * qp->mtu;
 	struct ornic_txinfo info = {
 		.opcode = sw->opcode == ORNIC_WQE_READ ? ORNIC_OP_READ_REQUEST :
-			  sw->opcode == ORNIC_WQE_CAS ? ORNIC_OP_CAS :
-							ORNIC_OP_FAA,
+			  sw->opcode == ORNIC_WQE_CAS  ? ORNIC_OP_CAS :
+							 ORNIC_OP_FAA,
 		.ack_req = true,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
@@ -324,8 +324,8 @@ static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	bool imm = ornic_wqe_info(sw->opcode)->imm;
 	struct ornic_txinfo info = {
-		.opcode = ORNIC_UD | (imm ? ORNIC_OP_SEND_ONLY_IMM :
-					    ORNIC_OP_SEND_ONLY),
+		.opcode = ORNIC_UD |
+			  (imm ? ORNIC_OP_SEND_ONLY_IMM : ORNIC_OP_SEND_ONLY),
 		.solicited = sw->flags & ORNIC_WQE_SOLICITED,
 		.dest_qpn = sw->dest_qpn,
 		.psn = qp->sq.psn,
@@ -341,13 +341,15 @@ static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ah = (struct ornic_ah *)ornic_table_lookup(&qp->dev->ahs, sw->ah);
 	if (!ah || ah->pdn != qp->pdn)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_QP_OP_ERR,
-				    ORNIC_VERR_AH);
+				      ORNIC_VERR_AH);
 	verr = map_packet(qp, sw, 0, sw->length);
 	if (verr != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr), verr);
+		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+				      verr);
 	if (ah->path.loop) {
 		iov.frag = qp->sq.tx.frag;
-		iov.n = iov.max = qp->sq.tx.nfrags;
+		iov.n = qp->sq.tx.nfrags;
+		iov.max = iov.n;
 		iov.bytes = sw->length;
 		sw->dest_qkey = info.qkey;
 		ornic_loop_datagram(ctx, qp, sw, &ah->path, &iov);
@@ -375,11 +377,12 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (fetch) {
 		if (!qp->max_rd_atomic)
 			return ornic_req_fail(ctx, qp, sw,
-					    ORNIC_CQE_LOC_QP_OP_ERR,
-					    ORNIC_VERR_RD_ATOMIC);
+					      ORNIC_CQE_LOC_QP_OP_ERR,
+					      ORNIC_VERR_RD_ATOMIC);
 		verr = check_sink(qp, sw);
 		if (verr != ORNIC_VERR_NONE)
-			return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr), verr);
+			return ornic_req_fail(ctx, qp, sw,
+					      ornic_prot_status(verr), verr);
 	}
 	sw->first_psn = sq->psn;
 	sw->started = true;
@@ -467,6 +470,7 @@ static bool may_rest(struct ornic_qp *qp)
 	if (qp->dev->polling)
 		return true;
 	want_kick(sq, true);
+	/* Between our wish and the second look, see above. */
 	smp_mb();
 	if (qp->state == ORNIC_QPS_SQD)
 		return true;

@@ -277,10 +277,10 @@ static bool read_allowed(struct ornic_qp *qp, const struct ornic_inreq *r)
 {
 	struct ornic_mkey *mkey;
 
-	return !r->dma_len ||
-	       ornic_key_check(qp->dev, r->rkey, qp->pdn, r->va, r->dma_len,
-			       ORNIC_ACCESS_REMOTE_READ, &mkey) ==
-	       ORNIC_VERR_NONE;
+	if (!r->dma_len)
+		return true;
+	return !ornic_key_check(qp->dev, r->rkey, qp->pdn, r->va, r->dma_len,
+				ORNIC_ACCESS_REMOTE_READ, &mkey);
 }
 
 static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -485,10 +485,11 @@ static enum ornic_verdict request_ud(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static void accept(struct ornic_rq *rq, const struct ornic_inreq *r)
 {
 	rq->epsn = ornic_psn_add(rq->epsn, r->npsn);
-	rq->msg = r->flags & ORNIC_OPF_END ? 0 :
-		  r->flags & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE);
-	if (r->flags & ORNIC_OPF_END)
+	rq->msg = r->flags & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE);
+	if (r->flags & ORNIC_OPF_END) {
+		rq->msg = 0;
 		rq->msn = ornic_psn_add(rq->msn, 1);
+	}
 }
 
 /**
@@ -501,7 +502,8 @@ static void accept(struct ornic_rq *rq, const struct ornic_inreq *r)
  * Return: verdict. rq.dead is set if the QP must go to the error state, which
  * the caller brings about when it holds no rq.lock.
  */
-enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
+enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
 				      struct ornic_inreq *r)
 {
 	struct ornic_rq *rq = &qp->rq;

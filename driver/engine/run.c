@@ -7,7 +7,7 @@
 #include "proto.h"
 
 /* Work that an arriving packet or timer may do for the queue it unblocks. */
-#define RX_BUDGET	(256u << 10)
+#define RX_BUDGET (256u << 10)
 
 /* The responder found an error: bring the QP down, now that rq is free. */
 static void reap(struct ornic_ctx *ctx, struct ornic_qp *qp)

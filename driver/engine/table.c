@@ -85,8 +85,7 @@ void ornic_table_fini(struct ornic_table *t)
 /* The chunk of @index; allocated outside of the lock, since that may sleep. */
 static int ensure_chunk(struct ornic_table *t, u32 index)
 {
-	struct ornic_chunk ORNIC_RCU **at =
-		&t->chunk[index >> ORNIC_CHUNK_SHIFT];
+	struct ornic_chunk __rcu **at = &t->chunk[index >> ORNIC_CHUNK_SHIFT];
 	struct ornic_chunk *fresh;
 	bool there;
 

@@ -10,24 +10,26 @@
 
 #include "env.h"
 
-#define ORNIC_CHUNK_SHIFT	9
-#define ORNIC_CHUNK		(1u << ORNIC_CHUNK_SHIFT)
+#define ORNIC_CHUNK_SHIFT 9
+#define ORNIC_CHUNK (1u << ORNIC_CHUNK_SHIFT)
 
 struct ornic_chunk {
-	void ORNIC_RCU *slot[ORNIC_CHUNK];
+	void __rcu *slot[ORNIC_CHUNK];
 };
 
 /**
  * struct ornic_table - an object table
  * @lock: serialises reserve, publish, remove
- * @chunk: 2^log_size / ORNIC_CHUNK chunks, NULL until used
+ * @chunk: @size / ORNIC_CHUNK chunks, NULL until used
  * @used: bitmap of reserved indices
+ * @size: indices, a power of two
+ * @first: lowest index that is given out
  * @next: where the search for a free index starts
  * @count: indices in use
  */
 struct ornic_table {
 	ornic_lock_t lock;
-	struct ornic_chunk ORNIC_RCU **chunk;
+	struct ornic_chunk __rcu **chunk;
 	u64 *used;
 	u32 size;
 	u32 first;

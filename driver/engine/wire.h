@@ -8,6 +8,7 @@
 
 #include "engine.h"
 
+/* clang-format off */
 #define ORNIC_UDP_PORT		4791	/* IBTA A17.4.6 */
 #define ORNIC_BTH_LEN		12
 #define ORNIC_ICRC_LEN		4
@@ -67,6 +68,8 @@ enum ornic_op_flags {
 	ORNIC_OPF_PAYLOAD	= 1 << 14,
 };
 
+/* clang-format on */
+
 /**
  * struct ornic_opinfo - one row of the opcode table
  * @flags: enum ornic_op_flags, 0 for an opcode that does not exist
@@ -79,9 +82,15 @@ struct ornic_opinfo {
 	const char *name;
 };
 
-/* The row of @opcode (all 8 bits), NULL if not a supported opcode. */
+/**
+ * ornic_opinfo - what is known of an opcode
+ * @opcode: BTH opcode, all 8 bits
+ *
+ * Return: its row, NULL if it is not supported.
+ */
 const struct ornic_opinfo *ornic_opinfo(u8 opcode);
 
+/* clang-format off */
 /* AETH syndrome, IBTA 9.7.5.1.1 */
 #define ORNIC_AETH_TYPE_MASK	0xe0
 #define ORNIC_AETH_ACK		0x00
@@ -97,19 +106,29 @@ enum ornic_nak_code {
 	ORNIC_NAK_REMOTE_OP	= 3,
 };
 
+/* clang-format on */
+
 /**
  * struct ornic_pkt - a received packet, headers decoded to host order
  * @rx: where it came from
  * @op: row of its opcode
  * @opcode: BTH opcode, all 8 bits
  * @pad: pad bytes after the payload
- * @solicited, @ack_req: BTH SE and A bits
- * @qpn, @psn, @pkey: BTH
- * @src_qpn, @qkey: DETH
- * @va, @rkey, @dma_len: RETH; @va and @rkey also AtomicETH
- * @swap_add, @compare: AtomicETH
- * @syndrome, @msn: AETH
+ * @solicited: BTH SE
+ * @ack_req: BTH A
+ * @pkey: BTH
+ * @qpn: BTH, destination
+ * @psn: BTH
+ * @src_qpn: DETH
+ * @qkey: DETH
+ * @va: RETH or AtomicETH
+ * @rkey: RETH or AtomicETH
+ * @dma_len: RETH, bytes
+ * @swap_add: AtomicETH
+ * @compare: AtomicETH
  * @orig: AtomicAckETH
+ * @syndrome: AETH
+ * @msn: AETH
  * @imm: ImmDt, wire order
  * @hdr_len: BTH and extension headers, bytes from the start of seg[0]
  * @payload_len: bytes, without pad and ICRC
@@ -141,6 +160,8 @@ struct ornic_pkt {
 
 /**
  * ornic_pkt_parse - decode the RoCE headers of @rx into @pkt
+ * @pkt: out: the packet; it refers to @rx
+ * @rx: what came from the wire, untrusted
  *
  * Checks everything that can be checked without a QP: version (TVer 0),
  * opcode, lengths, pad (IBTA C9-9 ff.), and the ICRC last, because it costs most.
@@ -152,6 +173,7 @@ int ornic_pkt_parse(struct ornic_pkt *pkt, const struct ornic_rx *rx);
 
 /**
  * ornic_pkt_payload - the payload of @pkt as pieces
+ * @pkt: a packet that ornic_pkt_parse() accepted
  * @frag: room for ORNIC_RX_SEGS pieces
  *
  * Return: number of pieces; their lengths sum to pkt->payload_len.
@@ -163,15 +185,20 @@ u32 ornic_pkt_payload(const struct ornic_pkt *pkt, struct ornic_frag *frag);
  * @grh: 40 bytes. IPv6: the header. IPv4: 20 zero bytes, then the header,
  *	IBTA A17.4.5.2
  * @ip: IP header
+ * @ipv6: @ip is an IPv6 header
  */
 void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6);
 
 /**
  * struct ornic_path - header template of a connected QP or an AH
  * @hdr: Ethernet, VLAN tag, IP and UDP header, lengths still zero
- * @sgid, @dgid: of the packets that are sent
- * @hdr_len, @l3_offset, @l4_offset: as in struct ornic_tx
+ * @hdr_len: as in struct ornic_tx
+ * @l3_offset: as in struct ornic_tx
+ * @l4_offset: as in struct ornic_tx
+ * @ipv6: as in struct ornic_tx
  * @loop: the destination is this device itself
+ * @sgid: source of the packets that are sent
+ * @dgid: their destination
  * @av: what it was made from
  */
 struct ornic_path {
@@ -188,6 +215,10 @@ struct ornic_path {
 
 /**
  * struct ornic_gid - one entry of the GID table, host order, set by SET_GID
+ * @gid: IPv6 address, or IPv4 address mapped into one
+ * @smac: source MAC
+ * @vlan: VLAN id or ORNIC_VLAN_NONE
+ * @valid: in use
  */
 struct ornic_gid {
 	u8 gid[16];
@@ -198,6 +229,9 @@ struct ornic_gid {
 
 /**
  * ornic_path_init - make the template of packets from @src along @av
+ * @path: out: the template
+ * @src: the device's own end
+ * @av: the way to the other end
  *
  * Return: 0, or -EINVAL when @src is empty, address families differ, or a
  * field of @av is out of range.
@@ -205,13 +239,36 @@ struct ornic_gid {
 int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
 		    const struct ornic_av *av);
 
-/* Is @pkt from the far end of @path, to its near end? IBTA A17.9. */
+/**
+ * ornic_path_matches - is a packet from the far end of @path, to its near end?
+ * @path: template of what goes the other way
+ * @rx: the packet
+ *
+ * IBTA A17.9.
+ *
+ * Return: whether both addresses fit.
+ */
 bool ornic_path_matches(const struct ornic_path *path,
 			const struct ornic_rx *rx);
 
 /**
  * struct ornic_txinfo - what ornic_tx_build puts into the headers
- * Fields that @opcode has no header for are not used.
+ * @opcode: BTH; headers that it does not have take nothing from here
+ * @solicited: BTH SE
+ * @ack_req: BTH A
+ * @syndrome: AETH
+ * @dest_qpn: BTH
+ * @psn: BTH
+ * @src_qpn: DETH
+ * @qkey: DETH
+ * @msn: AETH
+ * @va: RETH or AtomicETH
+ * @rkey: RETH or AtomicETH
+ * @dma_len: RETH, bytes
+ * @swap_add: AtomicETH
+ * @compare: AtomicETH
+ * @orig: AtomicAckETH
+ * @imm: ImmDt, wire order
  */
 struct ornic_txinfo {
 	u8 opcode;
@@ -234,6 +291,9 @@ struct ornic_txinfo {
 
 /**
  * ornic_tx_build - fill all of @tx but host_qp, copy, more and the payload
+ * @tx: the frame
+ * @path: template of its headers
+ * @info: what the RoCE headers say
  *
  * The payload (frag, nfrags, payload_len) is set before. Writes the headers
  * from @path and @info with IP and UDP lengths, IPv4 checksum, pad and ICRC
@@ -247,6 +307,7 @@ void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
 /**
  * ornic_icrc_start - CRC of the masked pseudo LRH, IP, UDP and BTH
  * @ip: IP header, UDP header follows it contiguously
+ * @ipv6: @ip is an IPv6 header
  * @bth: 12 bytes
  *
  * Return: CRC register, to be continued over what follows the BTH.

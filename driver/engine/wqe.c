@@ -7,11 +7,12 @@
  */
 #include "proto.h"
 
-#define T(type)	(1u << (type))
-#define RC	T(ORNIC_QPT_RC)
-#define UC	T(ORNIC_QPT_UC)
-#define UD	T(ORNIC_QPT_UD)
+#define T(type) (1u << (type))
+#define RC T(ORNIC_QPT_RC)
+#define UC T(ORNIC_QPT_UC)
+#define UD T(ORNIC_QPT_UD)
 
+/* clang-format off */
 static const struct ornic_wqe_info wqe_table[] = {
 	[ORNIC_WQE_SEND] = {
 		ORNIC_OPF_SEND, RC | UC | UD, ORNIC_CQE_SEND, false },
@@ -28,6 +29,8 @@ static const struct ornic_wqe_info wqe_table[] = {
 	[ORNIC_WQE_FAA] = {
 		ORNIC_OPF_ATOMIC, RC, ORNIC_CQE_FAA, false },
 };
+
+/* clang-format on */
 
 /**
  * ornic_wqe_info - what a send opcode is
@@ -210,7 +213,7 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	if (producer == sq->fetched)
 		return NULL;
 	if (producer - sq->tail > sq->depth) {
-		ornic_pr_debug("QP %u: SQ producer %u, oldest WQE %u, depth %u\n",
+		ornic_pr_debug("QP %u: SQ producer %u, tail %u, depth %u\n",
 			       qp->qpn, producer, sq->tail, sq->depth);
 		sq->broken = true;
 		return NULL;
@@ -218,8 +221,8 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	sw = ornic_swqe(sq, sq->fetched);
 	memset(sw, 0, sizeof(*sw));
 	sw->index = sq->fetched;
-	sw->inline_data = sq->store +
-		(size_t)(sq->fetched & (sq->depth - 1)) * sq->store_stride;
+	sw->inline_data = sq->store + (size_t)(sq->fetched & (sq->depth - 1)) *
+					      sq->store_stride;
 	sw->sge = (struct ornic_lsge *)sw->inline_data;
 	decode(qp, sw, (const u8 *)ornic_ring_slot(&sq->ring, sq->fetched));
 	sq->fetched++;

@@ -13,12 +13,12 @@
 
 #include <linux/types.h>
 
-#define ORNIC_ABI_VERSION	1
+#define ORNIC_ABI_VERSION 1
 
 /* How the provider kicks a send queue. */
 enum ornic_kick_mode {
-	ORNIC_KICK_FD		= 0,	/* write() of QPNs to the doorbell fd */
-	ORNIC_KICK_PAGE		= 1,	/* 32-bit store to the mapped page */
+	ORNIC_KICK_FD = 0, /* write() of QPNs to the doorbell fd */
+	ORNIC_KICK_PAGE = 1, /* 32-bit store to the mapped page */
 };
 
 /*

@@ -20,6 +20,9 @@
 
 #include <linux/types.h>
 
+/* One table: names, values and remarks in columns. */
+/* clang-format off */
+
 #define ORNIC_HW_VERSION	1
 
 /* Largest values that any device may report in ornic_rsp_query_device. */
@@ -671,5 +674,7 @@ union ornic_rsp {
 	struct ornic_rsp_query_qp query_qp;
 	__u8 bytes[64];
 };
+
+/* clang-format on */
 
 #endif /* ORNIC_HW_H */
