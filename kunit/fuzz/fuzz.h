@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the fuzzers share: input as a stream of numbers that never ends (it
+ * reads as zero behind its end), and the checks that hold for every input.
+ */
+#ifndef ORNIC_FUZZ_H
+#define ORNIC_FUZZ_H
+
+#include "rig_bed.h"
+
+/**
+ * struct ornic_fuzz_in - input not yet used
+ */
+struct ornic_fuzz_in {
+	const u8 *p;
+	size_t left;
+};
+
+u8 ornic_fuzz_u8(struct ornic_fuzz_in *in);
+u16 ornic_fuzz_u16(struct ornic_fuzz_in *in);
+u32 ornic_fuzz_u32(struct ornic_fuzz_in *in);
+u64 ornic_fuzz_u64(struct ornic_fuzz_in *in);
+u32 ornic_fuzz_bytes(struct ornic_fuzz_in *in, void *dst, u32 len);
+
+/* A bed of QPs of @type, connected; aborts when that fails. */
+struct ornic_bed *ornic_fuzz_open(enum ornic_bed_kind kind, u8 type);
+
+/* Destroy it; aborts when memory was written beside. */
+void ornic_fuzz_close(struct ornic_bed *bed);
+
+/* Both rigs come to rest, also when timers fire; aborts when they do not. */
+void ornic_fuzz_rest(struct ornic_bed *bed);
+
+/* Take all completions of all CQs; aborts at one that makes no sense. */
+void ornic_fuzz_poll(struct ornic_bed *bed);
+
+/* Give a frame a good ICRC, so that what is behind the check is reached. */
+void ornic_fuzz_seal(u8 *frame, u32 len);
+
+/* A send WQE from input that is right but for what the input makes wrong. */
+void ornic_fuzz_post(struct ornic_bed *bed, struct ornic_rig_qp *qp,
+		     struct ornic_fuzz_in *in);
+
+/* A receive WQE likewise. */
+void ornic_fuzz_recv(struct ornic_bed *bed, struct ornic_rig_qp *qp,
+		     struct ornic_fuzz_in *in);
+
+#endif /* ORNIC_FUZZ_H */

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Two engines and a hostile link: the input posts work on both ends and says
+ * what becomes of each frame: pass, drop, twice, later, or changed and sealed
+ * again. Then the link heals, and both ends must come to rest.
+ */
+#include "fuzz.h"
+
+#define MAX_STEPS	96
+#define MAX_HELD	8
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+struct held {
+	u8 *data;
+	u32 len;
+	bool to_a;
+};
+
+struct state {
+	struct ornic_bed *bed;
+	struct ornic_fuzz_in in;
+	struct held held[MAX_HELD];
+};
+
+static void deliver(struct state *s, bool to_a, const u8 *data, u32 len)
+{
+	ornic_rig_rx(to_a ? s->bed->pair.a : s->bed->pair.b, data, len);
+}
+
+static u8 *exact_copy(const struct ornic_rig_frame *f)
+{
+	u8 *copy = malloc(f->len);
+
+	memcpy(copy, f->data, f->len);
+	return copy;
+}
+
+/* Swap the frame with one that was held back. */
+static void hold(struct state *s, bool to_a, u8 *data, u32 len, u8 slot)
+{
+	struct held *h = &s->held[slot % MAX_HELD];
+
+	if (h->data) {
+		deliver(s, h->to_a, h->data, h->len);
+		free(h->data);
+	}
+	h->data = data;
+	h->len = len;
+	h->to_a = to_a;
+}
+
+static void change(struct state *s, u8 *data, u32 len)
+{
+	u32 n = 1 + (ornic_fuzz_u8(&s->in) & 3);
+
+	/* Behind Ethernet, IP and UDP, mostly in the headers. */
+	while (n--) {
+		u32 at = 42 + ornic_fuzz_u8(&s->in) % 48;
+		u8 value = ornic_fuzz_u8(&s->in);
+
+		if (at < len)
+			data[at] = value;
+	}
+	ornic_fuzz_seal(data, len);
+}
+
+static void one_frame(struct state *s, bool from_b)
+{
+	struct ornic_rig *from = from_b ? s->bed->pair.b : s->bed->pair.a;
+	struct ornic_rig_frame *f = ornic_rig_pull(from);
+	u8 what, *data;
+
+	if (!f)
+		return;
+	data = exact_copy(f);
+	what = ornic_fuzz_u8(&s->in);
+	switch (what & 7) {
+	case 0:
+		break;
+	case 1:
+		deliver(s, from_b, data, f->len);
+		deliver(s, from_b, data, f->len);
+		break;
+	case 2:
+		hold(s, from_b, data, f->len, what >> 3);
+		data = NULL;
+		break;
+	case 3:
+		change(s, data, f->len);
+		deliver(s, from_b, data, f->len);
+		break;
+	default:
+		deliver(s, from_b, data, f->len);
+		break;
+	}
+	free(data);
+	ornic_rig_put(from, f);
+}
+
+static void run_both(struct state *s)
+{
+	ornic_rig_run(s->bed->pair.a);
+	ornic_rig_run(s->bed->pair.b);
+}
+
+static void pass_time(struct state *s)
+{
+	u64 ns = (u64)ornic_fuzz_u8(&s->in) * 200000;
+
+	s->bed->pair.a->now += ns;
+	s->bed->pair.b->now += ns;
+	ornic_rig_expire(s->bed->pair.a);
+	ornic_rig_expire(s->bed->pair.b);
+}
+
+static void step(struct state *s)
+{
+	u8 what = ornic_fuzz_u8(&s->in);
+	struct ornic_rig_qp *qp = what & 0x80 ? &s->bed->b : &s->bed->a;
+	u32 i;
+
+	switch (what & 7) {
+	case 0:
+	case 1:
+		ornic_fuzz_post(s->bed, qp, &s->in);
+		break;
+	case 2:
+		ornic_fuzz_recv(s->bed, qp, &s->in);
+		break;
+	case 3:
+		pass_time(s);
+		break;
+	case 4:
+		if ((what & 0x78) == 0x78)
+			ornic_rig_modify(qp, ornic_fuzz_u8(&s->in) & 7,
+					 ORNIC_QPM_STATE);
+		break;
+	default:
+		for (i = 0; i <= (what >> 3 & 7); i++)
+			one_frame(s, what & 0x80);
+		break;
+	}
+	run_both(s);
+	ornic_fuzz_poll(s->bed);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct state s = { .in = { data, size } };
+	u8 how = ornic_fuzz_u8(&s.in);
+	u32 i;
+
+	s.bed = ornic_fuzz_open(ORNIC_BED_WIRE, ORNIC_QPT_RC + how % 3);
+	s.bed->pair.a->tx_window = 1 + (how >> 4);
+	s.bed->pair.b->tx_window = 8;
+	for (i = 0; i < MAX_STEPS && s.in.left; i++)
+		step(&s);
+	for (i = 0; i < MAX_HELD; i++)
+		hold(&s, false, NULL, 0, i);
+	ornic_fuzz_rest(s.bed);
+	ornic_fuzz_poll(s.bed);
+	ornic_fuzz_close(s.bed);
+	return 0;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Rings and records in the hands of a hostile process: any bytes in any slot,
+ * any producer, consumer and arm word, kicks and states at any time.
+ */
+#include "fuzz.h"
+
+#define MAX_STEPS	64
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+static void scribble(struct ornic_rig_qp *qp, struct ornic_fuzz_in *in)
+{
+	u32 off = ornic_fuzz_u16(in) % qp->mem_bytes;
+	u32 len = ornic_fuzz_u8(in) & 63;
+
+	/* The low bits choose between the rings rather than their tails. */
+	if (off < ORNIC_RING_OFFSET)
+		off = ORNIC_RING_OFFSET + off * 4 % 1024;
+	if (off + len > qp->mem_bytes)
+		return;
+	ornic_fuzz_bytes(in, qp->mem + off, len);
+}
+
+static void set_producer(struct ornic_rig_qp *qp, struct ornic_fuzz_in *in)
+{
+	u8 how = ornic_fuzz_u8(in);
+	u32 off = how & 1 ? ORNIC_RQ_RECORD : ORNIC_SQ_RECORD;
+	struct ornic_wq_record *rec = (struct ornic_wq_record *)(qp->mem + off);
+	u32 now = le32_to_cpu(rec->producer);
+
+	rec->producer = cpu_to_le32(how & 2 ? ornic_fuzz_u32(in) :
+					      now + (how >> 4));
+	if (how & 4)
+		rec->kick_wanted = cpu_to_le32(how >> 3);
+	ornic_rig_kick(qp);
+}
+
+static void set_cq(struct ornic_rig_cq *cq, struct ornic_fuzz_in *in)
+{
+	struct ornic_cq_record *rec = (struct ornic_cq_record *)cq->mem;
+
+	rec->arm = cpu_to_le32(ornic_fuzz_u32(in));
+	if (ornic_fuzz_u8(in) & 1)
+		rec->consumer = cpu_to_le32(ornic_fuzz_u32(in));
+}
+
+static void pass_time(struct ornic_bed *bed, struct ornic_fuzz_in *in)
+{
+	ornic_rig_advance(&bed->pair, (u64)ornic_fuzz_u8(in) * 100000);
+}
+
+static void step(struct ornic_bed *bed, struct ornic_fuzz_in *in)
+{
+	u8 what = ornic_fuzz_u8(in);
+	struct ornic_rig_qp *qp = what & 0x80 ? &bed->b : &bed->a;
+
+	switch (what & 15) {
+	case 0:
+	case 1:
+		scribble(qp, in);
+		break;
+	case 2:
+	case 3:
+		set_producer(qp, in);
+		break;
+	case 4:
+		set_cq(what & 0x40 ? &bed->ascq : &bed->brcq, in);
+		break;
+	case 5:
+		pass_time(bed, in);
+		break;
+	case 6:
+		ornic_rig_modify(qp, ornic_fuzz_u8(in) & 15,
+				 ORNIC_QPM_STATE | (what & 0x40 ?
+				 ornic_fuzz_u16(in) : 0));
+		break;
+	case 7:
+		if (what & 0x40 && !(ornic_fuzz_u8(in) & 7))
+			ornic_rig_destroy_obj(bed->pair.a,
+					      ORNIC_CMD_DESTROY_MKEY,
+					      bed->am.key);
+		break;
+	case 8:
+		ornic_rig_to(qp, ornic_fuzz_u8(in) & 7);
+		break;
+	case 9:
+		ornic_fuzz_poll(bed);
+		break;
+	case 10:
+	case 11:
+		ornic_fuzz_recv(bed, qp, in);
+		break;
+	default:
+		ornic_fuzz_post(bed, qp, in);
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct ornic_fuzz_in in = { data, size };
+	u8 how = ornic_fuzz_u8(&in);
+	struct ornic_bed *bed = ornic_fuzz_open(how & 0x80 ? ORNIC_BED_WIRE :
+							     ORNIC_BED_LOOP,
+						ORNIC_QPT_RC + how % 3);
+	u32 i;
+
+	bed->pair.a->budget = how & 0x40 ? 1 : 1 << 20;
+	for (i = 0; i < MAX_STEPS && in.left; i++)
+		step(bed, &in);
+	/* The CQs may hold nonsense by now: taken out of the rings, not read. */
+	ornic_fuzz_rest(bed);
+	ornic_fuzz_close(bed);
+	return 0;
+}

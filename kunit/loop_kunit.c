@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Loopback means what the wire means: every scenario runs twice, between two
+ * devices and on one, and completions, PSNs, states, events and memory must
+ * be the same.
+ */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+#define RC	ORNIC_QPT_RC
+#define UC	ORNIC_QPT_UC
+#define UD	ORNIC_QPT_UD
+#define MAX_NOTES	128
+
+/* What happened, without what may differ: QPNs, times, addresses. */
+struct note {
+	u8 where;	/* CQ: 0 a send, 1 a recv, 2 b send, 3 b recv */
+	u8 opcode;
+	u8 status;
+	u8 flags;
+	u32 index;
+	u32 bytes;
+	u32 imm;
+};
+
+struct story {
+	struct note note[MAX_NOTES];
+	u32 notes;
+	u32 psn[4];
+	u8 state[2];
+	u32 events[ORNIC_RIG_EVENT_TYPES];
+	u32 memory[2];
+};
+
+struct loop_test {
+	struct ornic_bed bed;
+	struct story told[2];
+};
+
+static int loop_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct loop_test), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void loop_exit(struct kunit *test)
+{
+	struct loop_test *lt = test->priv;
+
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(&lt->bed), 0);
+}
+
+/* ---- scenarios ------------------------------------------------------------------ */
+
+static void post(struct ornic_bed *bed, u8 opcode, u8 flags, u32 off, u32 len)
+{
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, opcode, flags, off, len);
+}
+
+static void recv(struct ornic_bed *bed, u32 off, u32 len)
+{
+	ornic_bed_recv(&bed->b, &bed->bm, 7, off, len);
+}
+
+static void do_sends(struct ornic_bed *bed)
+{
+	static const u32 len[] = { 0, 1, 1023, 1024, 1025, 5000 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(len); i++)
+		recv(bed, i * 8192, 8000);
+	for (i = 0; i < ARRAY_SIZE(len); i++)
+		post(bed, i & 1 ? ORNIC_WQE_SEND_IMM : ORNIC_WQE_SEND,
+		     i == 2 ? ORNIC_WQE_SOLICITED : 0, i * 8192, len[i]);
+}
+
+static void do_writes(struct ornic_bed *bed)
+{
+	recv(bed, 60000, 0);
+	post(bed, ORNIC_WQE_WRITE, 0, 0, 40000);
+	post(bed, ORNIC_WQE_WRITE, 0, 50000, 0);
+	post(bed, ORNIC_WQE_WRITE_IMM, 0, 45000, 3000);
+	post(bed, ORNIC_WQE_WRITE, 0, 10, 20);
+}
+
+static void do_fetches(struct ornic_bed *bed)
+{
+	post(bed, ORNIC_WQE_READ, 0, 0, 30000);
+	post(bed, ORNIC_WQE_FAA, 0, 30004, 8);
+	post(bed, ORNIC_WQE_CAS, 0, 30012, 8);
+	post(bed, ORNIC_WQE_FAA, ORNIC_WQE_FENCE, 30004, 8);
+	post(bed, ORNIC_WQE_READ, 0, 40000, 0);
+	post(bed, ORNIC_WQE_READ, 0, 40000, 1);
+}
+
+static void do_rnr(struct ornic_bed *bed)
+{
+	post(bed, ORNIC_WQE_SEND, 0, 0, 2000);
+	post(bed, ORNIC_WQE_WRITE, 0, 3000, 2000);
+	ornic_rig_advance(&bed->pair, 3 * ORNIC_RIG_MS);
+	recv(bed, 8192, 4096);
+}
+
+static void do_rnr_write_imm(struct ornic_bed *bed)
+{
+	post(bed, ORNIC_WQE_WRITE_IMM, 0, 0, 5000);
+	ornic_rig_advance(&bed->pair, 3 * ORNIC_RIG_MS);
+	recv(bed, 8192, 0);
+}
+
+static void do_rnr_exhaustion(struct ornic_bed *bed)
+{
+	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+}
+
+static void do_long_send(struct ornic_bed *bed)
+{
+	recv(bed, 0, 1000);
+	recv(bed, 8192, 100);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 3000);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+}
+
+static void do_bad_recv_key(struct ornic_bed *bed)
+{
+	struct ornic_lsge sge = ornic_bed_sge(&bed->bm, 0, 100);
+
+	sge.lkey ^= 1;
+	ornic_rig_post_recv(&bed->b, 7, &sge, 1);
+	recv(bed, 0, 100);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 50);
+}
+
+static void bad_remote(struct ornic_bed *bed, u8 opcode, u64 raddr, u32 xor)
+{
+	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 8);
+	struct ornic_rig_wr wr = {
+		.wr_id = 1, .opcode = opcode, .flags = ORNIC_WQE_SIGNALED,
+		.nsge = 1, .sge = &sge, .raddr = raddr,
+		.rkey = bed->bm.key ^ xor,
+	};
+
+	ornic_rig_post_send(&bed->a, &wr);
+	post(bed, ORNIC_WQE_WRITE, 0, 0, 10);
+}
+
+static void do_bad_rkey(struct ornic_bed *bed)
+{
+	bad_remote(bed, ORNIC_WQE_WRITE, bed->bm.iova, 1);
+}
+
+static void do_bad_range(struct ornic_bed *bed)
+{
+	bad_remote(bed, ORNIC_WQE_READ, bed->bm.iova + ORNIC_BED_MR_BYTES - 4,
+		   0);
+}
+
+static void do_misaligned(struct ornic_bed *bed)
+{
+	bad_remote(bed, ORNIC_WQE_FAA, bed->bm.iova + 1, 0);
+}
+
+static void do_forbidden(struct ornic_bed *bed)
+{
+	bed->b.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
+	ornic_rig_modify(&bed->b, ORNIC_QPS_RTS,
+			 ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
+	post(bed, ORNIC_WQE_READ, 0, 0, 10);
+}
+
+static void do_no_dest_rd(struct ornic_bed *bed)
+{
+	post(bed, ORNIC_WQE_READ, 0, 0, 10);
+}
+
+static void do_bad_lkey(struct ornic_bed *bed)
+{
+	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 3000);
+	struct ornic_rig_wr wr = {
+		.wr_id = 1, .opcode = ORNIC_WQE_SEND, .nsge = 1, .sge = &sge,
+	};
+
+	recv(bed, 0, 4096);
+	recv(bed, 4096, 4096);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+	sge.lkey ^= 1;
+	ornic_rig_post_send(&bed->a, &wr);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+}
+
+static void do_peer_in_error(struct ornic_bed *bed)
+{
+	recv(bed, 0, 4096);
+	ornic_rig_to(&bed->b, ORNIC_QPS_ERR);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+}
+
+static void do_peer_gone(struct ornic_bed *bed)
+{
+	ornic_rig_qp_fini(&bed->b);
+	post(bed, ORNIC_WQE_WRITE, 0, 0, 3000);
+}
+
+static void do_no_recv(struct ornic_bed *bed)
+{
+	recv(bed, 0, 4096);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 2000);
+	post(bed, ORNIC_WQE_SEND, 0, 4096, 2000);
+	post(bed, ORNIC_WQE_WRITE, 0, 8192, 2000);
+}
+
+static void datagram(struct ornic_bed *bed, u32 qkey, u32 len)
+{
+	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, len);
+	struct ornic_rig_wr wr = {
+		.wr_id = 1, .opcode = ORNIC_WQE_SEND_IMM, .nsge = 1,
+		.sge = &sge, .flags = ORNIC_WQE_SIGNALED,
+		.dest_qpn = bed->b.qpn, .dest_qkey = qkey,
+		.imm = cpu_to_be32(0x5678),
+	};
+
+	ornic_rig_ah(bed->pair.a, &bed->a.conn.av, &wr.ah);
+	ornic_rig_post_send(&bed->a, &wr);
+}
+
+static void do_datagrams(struct ornic_bed *bed)
+{
+	recv(bed, 0, 1000);
+	recv(bed, 1000, 5000);
+	recv(bed, 6000, 40);
+	datagram(bed, 0x1234, 100);
+	datagram(bed, 0x4321, 100);	/* wrong Q_Key: lost */
+	datagram(bed, 0x80000000, 4096);
+	datagram(bed, 0x1234, 0);
+	datagram(bed, 0x1234, 1);	/* no receive: lost */
+}
+
+static void do_long_datagram(struct ornic_bed *bed)
+{
+	recv(bed, 0, 100);
+	recv(bed, 1000, 100);
+	datagram(bed, 0x1234, 61);
+	datagram(bed, 0x1234, 10);
+}
+
+static const struct scene {
+	const char *desc;
+	u8 type;
+	void (*act)(struct ornic_bed *bed);
+	u8 rnr_retry;
+	u8 max_dest;
+} scenes[] = {
+	{ "IBTA 9.7: RC, SENDs of many sizes", RC, do_sends, 7, 4 },
+	{ "IBTA 9.7: RC, WRITEs", RC, do_writes, 7, 4 },
+	{ "IBTA 9.7: RC, READs and atomics", RC, do_fetches, 7, 4 },
+	{ "IBTA 9.7.5.2.8: RC, RNR and a late receive", RC, do_rnr, 7, 4 },
+	{ "IBTA 9.7.5.2.8: RC, RNR at the end of a WRITE", RC,
+	  do_rnr_write_imm, 7, 4 },
+	{ "IBTA 9.7.5.2.8: RC, RNR retries run out", RC, do_rnr_exhaustion, 2,
+	  4 },
+	{ "IBTA 9.9.3: RC, SEND longer than the receive", RC, do_long_send, 7,
+	  4 },
+	{ "IBTA 9.9.3: RC, receive with a bad key", RC, do_bad_recv_key, 7,
+	  4 },
+	{ "IBTA 9.9.3: RC, WRITE with a bad key", RC, do_bad_rkey, 7, 4 },
+	{ "IBTA 9.9.3: RC, READ out of range", RC, do_bad_range, 7, 4 },
+	{ "IBTA 9.9.3: RC, misaligned atomic", RC, do_misaligned, 7, 4 },
+	{ "IBTA 9.9.3: RC, READ that the QP forbids", RC, do_forbidden, 7, 4 },
+	{ "IBTA 9.9.3: RC, READ without responder resources", RC,
+	  do_no_dest_rd, 7, 0 },
+	{ "IBTA 9.9.2: RC, bad local key in its turn", RC, do_bad_lkey, 7, 4 },
+	{ "IBTA 9.9.2.1.1: RC, peer in the error state", RC, do_peer_in_error,
+	  7, 4 },
+	{ "IBTA 9.9.2.1.1: RC, peer destroyed", RC, do_peer_gone, 7, 4 },
+	{ "IBTA 9.8.2: UC, SENDs of many sizes", UC, do_sends, 0, 0 },
+	{ "IBTA 9.8.2: UC, WRITEs", UC, do_writes, 0, 0 },
+	{ "IBTA 9.8.2: UC, no receive", UC, do_no_recv, 0, 0 },
+	{ "IBTA 9.8.2: UC, WRITE with a bad key", UC, do_bad_rkey, 0, 0 },
+	{ "IBTA 9.8.2: UC, peer destroyed", UC, do_peer_gone, 0, 0 },
+	{ "IBTA 9.8.3: UD, datagrams", UD, do_datagrams, 0, 0 },
+	{ "IBTA 9.8.3: UD, longer than the receive", UD, do_long_datagram, 0,
+	  0 },
+};
+KUNIT_ARRAY_PARAM_DESC(scene, scenes, desc);
+
+/* ---- telling ------------------------------------------------------------------------ */
+
+static void take_notes(struct story *s, struct ornic_rig_cq *cq, u8 where)
+{
+	struct ornic_cqe cqe;
+	struct note *n;
+
+	while (ornic_rig_poll(cq, &cqe) && s->notes < MAX_NOTES) {
+		n = &s->note[s->notes++];
+		n->where = where;
+		n->opcode = cqe.opcode;
+		n->status = cqe.status;
+		n->flags = cqe.flags & ~ORNIC_CQE_PHASE;
+		n->index = le32_to_cpu(cqe.wqe_index);
+		n->imm = be32_to_cpu(cqe.imm);
+		if (!cqe.status)
+			n->bytes = le32_to_cpu(cqe.byte_len);
+	}
+}
+
+static u32 sum_memory(const struct ornic_rig_mr *mr)
+{
+	u32 crc = 0, off = 0;
+
+	while (off < mr->length) {
+		u32 run;
+		u8 *p = ornic_rig_mr_at(mr, off, &run);
+
+		run = min_t(u32, run, mr->length - off);
+		crc = ornic_crc32(crc, p, run);
+		off += run;
+	}
+	return crc;
+}
+
+static void tell(struct ornic_bed *bed, struct story *s)
+{
+	u32 i;
+
+	take_notes(s, &bed->ascq, 0);
+	take_notes(s, &bed->arcq, 1);
+	take_notes(s, &bed->bscq, 2);
+	take_notes(s, &bed->brcq, 3);
+	s->psn[0] = ornic_rig_sq_psn(&bed->a);
+	s->psn[1] = ornic_rig_rq_psn(&bed->a);
+	s->state[0] = ornic_rig_state(&bed->a);
+	s->state[1] = ornic_rig_state(&bed->b);
+	if (s->state[1] != 0xff) {
+		s->psn[2] = ornic_rig_sq_psn(&bed->b);
+		s->psn[3] = ornic_rig_rq_psn(&bed->b);
+	}
+	/* The GRH of a datagram names its sender, which is another one. */
+	if (bed->a.type != UD) {
+		s->memory[0] = sum_memory(&bed->am);
+		s->memory[1] = sum_memory(&bed->bm);
+	}
+	for (i = 0; i < ORNIC_RIG_EVENT_TYPES; i++) {
+		s->events[i] = bed->pair.a->event_count[i];
+		if (bed->pair.b != bed->pair.a)
+			s->events[i] += bed->pair.b->event_count[i];
+	}
+}
+
+static void play(struct kunit *test, const struct scene *scene,
+		 enum ornic_bed_kind kind, struct story *s)
+{
+	struct ornic_rig_qpinit init = { .type = scene->type };
+	struct loop_test *lt = test->priv;
+	struct ornic_bed *bed = &lt->bed;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
+	bed->a.conn.rnr_retry = scene->rnr_retry;
+	bed->a.conn.retry_cnt = 1;
+	bed->b.conn.max_dest_rd_atomic = scene->max_dest;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
+	ornic_bed_fill(&bed->bm, 0, ORNIC_BED_MR_BYTES, 2);
+	scene->act(bed);
+	KUNIT_EXPECT_TRUE(test, ornic_rig_advance(&bed->pair,
+						  2000 * ORNIC_RIG_MS));
+	tell(bed, s);
+	KUNIT_EXPECT_GT(test, s->notes, 0);
+	if (kind == ORNIC_BED_LOOP)
+		KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng,
+							ORNIC_STAT_TX_PACKETS),
+				0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(bed), 0);
+}
+
+static void compare_notes(struct kunit *test, const struct story *w,
+			  const struct story *l)
+{
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, w->notes, l->notes);
+	for (i = 0; i < w->notes && i < l->notes; i++) {
+		const struct note *a = &w->note[i], *b = &l->note[i];
+
+		if (!memcmp(a, b, sizeof(*a)))
+			continue;
+		KUNIT_FAIL(test,
+			   "completion %u: wire: cq %u op %02x status %u flags %x index %u bytes %u imm %x; loop: cq %u op %02x status %u flags %x index %u bytes %u imm %x",
+			   i, a->where, a->opcode, a->status, a->flags,
+			   a->index, a->bytes, a->imm, b->where, b->opcode,
+			   b->status, b->flags, b->index, b->bytes, b->imm);
+	}
+}
+
+static void loop_equals_wire(struct kunit *test)
+{
+	const struct scene *scene = test->param_value;
+	struct loop_test *lt = test->priv;
+	struct story *w = &lt->told[0], *l = &lt->told[1];
+	u32 i;
+
+	play(test, scene, ORNIC_BED_WIRE, w);
+	play(test, scene, ORNIC_BED_LOOP, l);
+	compare_notes(test, w, l);
+	/* PSNs of an SQ in error mean nothing: IBTA 10.3.1.6. */
+	for (i = 0; i < 4; i++)
+		if (w->state[i / 2] != ORNIC_QPS_ERR)
+			KUNIT_EXPECT_EQ_MSG(test, w->psn[i], l->psn[i],
+					    "psn %u", i);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ_MSG(test, w->state[i], l->state[i],
+				    "state %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->memory[i], l->memory[i],
+				    "memory %u", i);
+	}
+	for (i = 0; i < ORNIC_RIG_EVENT_TYPES; i++)
+		KUNIT_EXPECT_EQ_MSG(test, w->events[i], l->events[i],
+				    "events of type %u", i);
+}
+
+/* ---- what only loopback can do ---------------------------------------------------------- */
+
+/* A QP may be its own peer. */
+static void loop_self(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct loop_test *lt = test->priv;
+	struct ornic_bed *bed = &lt->bed;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_connect(&bed->a, &bed->a,
+						ORNIC_RIG_IPV6), 0);
+	ornic_bed_fill(&bed->am, 0, 8192, 1);
+	ornic_bed_recv(&bed->a, &bed->am, 5, 16384, 8192);
+	ornic_bed_post(&bed->a, &bed->am, &bed->am, ORNIC_WQE_SEND, 0, 0, 8192);
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 32768,
+		       100);
+	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 16384, 8192, 1), -1);
+}
+
+/* A long message is done in turns of a budget, and ends whole. */
+static void loop_budget(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct loop_test *lt = test->priv;
+	struct ornic_bed *bed = &lt->bed;
+	struct ornic_cqe cqe;
+	u32 turns = 0;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 3);
+	bed->pair.a->budget = 1000;
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+		       ORNIC_BED_MR_BYTES);
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	while (ornic_rig_run(bed->pair.a))
+		turns++;
+	KUNIT_EXPECT_GE(test, turns, 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->bm, 0,
+						ORNIC_BED_MR_BYTES, 3), -1);
+}
+
+static struct kunit_case loop_cases[] = {
+	KUNIT_CASE_PARAM(loop_equals_wire, scene_gen_params),
+	KUNIT_CASE(loop_self),
+	KUNIT_CASE(loop_budget),
+	{}
+};
+
+static struct kunit_suite loop_suite = {
+	.name = "ornic_loop",
+	.init = loop_init,
+	.exit = loop_exit,
+	.test_cases = loop_cases,
+};
+kunit_test_suite(loop_suite);
+
+MODULE_DESCRIPTION("ornic: loopback suite");
+MODULE_LICENSE("Dual BSD/GPL");
