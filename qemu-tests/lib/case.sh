@@ -3,6 +3,9 @@
 # Runs the case $CASE: requires(), then run(). Exit 0 = passed, 77 = skipped.
 set -eu
 cd "$WORK"
+# Named network namespaces die with the mount namespace of the case.
+mkdir -p /run/netns
+mount -t tmpfs tmpfs /run/netns
 . /ornic/qemu-tests/lib/guest.sh
 requires() { :; }
 # shellcheck disable=SC1090

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will run every perftest program from rxe to ornic, over IPv6: write,
-# send, read, atomic in bandwidth and latency, RC, UC and UD where perftest has
-# them, and the options that change the data path.
+# This test will run the programs of perftest from rxe to ornic, over
+# IPv6: write, send, read, atomic, bandwidth and latency, RC, UC and UD, and the
+# options that change the data path. FULL=1 runs the whole matrix.
 
-limit=240
+limit=400
+kernels='stock'
 
 run()
 {
 	topology rxe-client 6
-	perftest_matrix
+	perftest_selection
 }

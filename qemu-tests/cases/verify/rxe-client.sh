@@ -3,7 +3,7 @@
 # This test will check bytes, completions, errors and refusals of all verbs
 # from rxe to ornic, over RoCEv2 on IPv4.
 
-limit=120
+limit=150
 
 run()
 {

@@ -3,7 +3,8 @@
 # This test will check bytes, completions, errors and refusals of all verbs
 # from ornic to rxe, over RoCEv2 on IPv6.
 
-limit=120
+limit=150
+kernels='stock'
 
 run()
 {

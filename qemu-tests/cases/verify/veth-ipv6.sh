@@ -3,7 +3,7 @@
 # This test will check bytes, completions, errors and refusals of all verbs
 # between two namespaces over veth, over RoCEv2 on IPv6.
 
-limit=120
+limit=150
 
 run()
 {

@@ -3,7 +3,8 @@
 # This test will check bytes, completions, errors and refusals of all verbs
 # between two namespaces over veth, over RoCEv2 on IPv4.
 
-limit=120
+limit=150
+kernels='stock'
 
 run()
 {

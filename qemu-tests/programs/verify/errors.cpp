@@ -22,7 +22,7 @@ constexpr size_t place = 8192;
 void expect_failure(pair &p, ibv_wc_status status, const port *by = nullptr,
 		    ibv_wc_status of_rxe = IBV_WC_SUCCESS)
 {
-	check_wc(p.client.wait_send(), by && by->is_rxe() ? of_rxe : status,
+	check_wc(p.client.wait_send(), by && by->is_rxe ? of_rxe : status,
 		 "request");
 	p.client.wait_state(IBV_QPS_ERR);
 }
@@ -30,7 +30,7 @@ void expect_failure(pair &p, ibv_wc_status status, const port *by = nullptr,
 void check_recv_error(pair &p, ibv_wc_status status)
 {
 	check_wc(p.server.wait_recv(),
-		 p.server.on.is_rxe() ? IBV_WC_LOC_QP_OP_ERR : status,
+		 p.server.on.is_rxe ? IBV_WC_LOC_QP_OP_ERR : status,
 		 "receive");
 }
 
@@ -202,7 +202,7 @@ void unaligned_atomic(const ports &on)
 {
 	pair p(on.client, on.server);
 
-	if (on.client.is_rxe())
+	if (on.client.is_rxe)
 		throw skipped("rxe refuses to post it");
 	p.client.post(atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, p.server,
 			     place + 4, 1),
@@ -277,7 +277,7 @@ void flush(const ports &on)
 		check_equal(wc.wr_id, i, "wr_id of flushed receive");
 	}
 	/* What is posted in the error state is flushed too. */
-	if (on.client.is_rxe())
+	if (on.client.is_rxe)
 		throw skipped("rxe forgets unsignalled requests");
 	p.client.post(request(IBV_WR_SEND, 20, 0), { p.client.sge(0, 8) });
 	p.client.post(request(IBV_WR_SEND, 21), { p.client.sge(0, 8) });

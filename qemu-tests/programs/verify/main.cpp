@@ -3,10 +3,10 @@
  * ornic_verify: checks bytes, statuses and states over plain libibverbs,
  * with both ends in one process, so that every byte can be seen at both.
  *
- *   ornic_verify --client DEV:GID_INDEX --server DEV:GID_INDEX
+ *   ornic_verify --client DEV:GID_INDEX[:rxe] --server DEV:GID_INDEX[:rxe]
  *                [--list] [GROUP | TEST]...
  *
- * Where a side is rxe, tests allow for what rxe is known to do differently.
+ * Where a side is rxe, tests allow for what it is known to do its own way.
  * Prints KTAP; exits 1 if a test failed or none ran.
  */
 
@@ -39,7 +39,8 @@ struct arguments {
 [[noreturn]] void usage()
 {
 	std::fprintf(stderr,
-		     "usage: ornic_verify --client DEV:GID --server DEV:GID"
+		     "usage: ornic_verify --client DEV:GID[:rxe]"
+		     " --server DEV:GID[:rxe]"
 		     " [--list] [GROUP|TEST]...\n");
 	std::exit(2);
 }
@@ -73,10 +74,12 @@ arguments parse(int argc, char **argv)
 port open_port(const std::string &spec)
 {
 	const size_t colon = spec.find(':');
+	const size_t type = spec.rfind(':');
 
 	if (colon == std::string::npos)
 		usage();
-	return { spec.substr(0, colon), std::atoi(spec.c_str() + colon + 1) };
+	return { spec.substr(0, colon), std::atoi(spec.c_str() + colon + 1),
+		 spec.substr(type + 1) };
 }
 
 bool is_chosen(const arguments &a, const group &g, const test &t)

@@ -177,7 +177,7 @@ void solicited_error(const ports &on)
 {
 	pair p(on.client, on.server, { .channel = true });
 
-	if (on.server.is_rxe())
+	if (on.server.is_rxe)
 		throw skipped("rxe signals solicited messages only");
 	check(!ibv_req_notify_cq(p.server.recv_cq.get(), 1), "arm");
 	p.server.post_recv(1, 0, 64);
@@ -238,7 +238,7 @@ void drain(const ports &on)
 	ibv_async_event event;
 	pollfd fd = { on.client.context->async_fd, POLLIN, 0 };
 
-	if (on.client.is_rxe())
+	if (on.client.is_rxe)
 		throw skipped("rxe does not come back from SQD");
 	attr.qp_state = IBV_QPS_SQD;
 	attr.en_sqd_async_notify = 1;

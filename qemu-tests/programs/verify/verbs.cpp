@@ -59,8 +59,8 @@ int patience_ms()
 	return 10000 * std::max(1, scale ? std::atoi(scale) : 1);
 }
 
-port::port(const std::string &device, int index)
-	: name(device), context(open_device(device)),
+port::port(const std::string &device, int index, const std::string &type)
+	: name(device), is_rxe(type == "rxe"), context(open_device(device)),
 	  pd(ibv_alloc_pd(context.get())), gid_index(index)
 {
 	check(pd != nullptr, "ibv_alloc_pd on " + name);
@@ -78,12 +78,6 @@ bool port::is_ipv4() const
 					    0, 0, 0, 0, 0xff, 0xff };
 
 	return !std::memcmp(gid.raw, mapped, sizeof(mapped));
-}
-
-bool port::is_rxe() const
-{
-	/* ornic has no vendor either, but a version. */
-	return limits.vendor_id == 0xffffff && !limits.hw_ver;
 }
 
 memory::memory(size_t size)
@@ -247,20 +241,27 @@ void endpoint::post(ibv_send_wr wr, std::vector<ibv_sge> list)
 	check_equal(try_post(wr, std::move(list)), 0, "ibv_post_send");
 }
 
-ibv_wc endpoint::wait(ibv_cq *cq)
+bool endpoint::wait_for(ibv_cq *cq, int ms, ibv_wc &wc)
 {
-	const auto end = deadline();
-	ibv_wc wc{};
+	const auto end = clock_type::now() + std::chrono::milliseconds(ms);
 
-	while (clock_type::now() < end) {
+	do {
 		const int got = ibv_poll_cq(cq, 1, &wc);
 
 		check(got >= 0, "ibv_poll_cq");
 		if (got)
-			return wc;
+			return true;
 		std::this_thread::yield();
-	}
-	fail("no completion in time");
+	} while (clock_type::now() < end);
+	return false;
+}
+
+ibv_wc endpoint::wait(ibv_cq *cq)
+{
+	ibv_wc wc{};
+
+	check(wait_for(cq, patience_ms(), wc), "no completion in time");
+	return wc;
 }
 
 ibv_wc endpoint::sent(uint64_t id)
@@ -287,8 +288,10 @@ void endpoint::nothing_more()
 {
 	ibv_wc wc;
 
-	check_equal(ibv_poll_cq(send_cq.get(), 1, &wc), 0, "spare send CQEs");
-	check_equal(ibv_poll_cq(recv_cq.get(), 1, &wc), 0, "spare recv CQEs");
+	for (ibv_cq *cq : { send_cq.get(), recv_cq.get() })
+		if (ibv_poll_cq(cq, 1, &wc))
+			fail(std::string("spare completion, ") +
+			     ibv_wc_status_str(wc.status));
 }
 
 pair::pair(port &client_port, port &server_port, const options &o)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will count the system calls of programs that post, poll and arm:
+# with the poll thread on, fifty times the messages must not take more of them.
+
+limit=120
+kernels='stock'
+
+requires()
+{
+	need_ornic
+	need strace
+}
+
+# calls MESSAGES PROGRAM: write() and ioctl() calls of the client
+calls()
+{
+	run_pair 60 "$2 -d $srv_dev -x $srv_gid -F -s 64 -n $1" \
+		"strace -f -o trace $2 -d $cli_dev -x $cli_gid -F -s 64 -n $1 10.0.0.1"
+	grep -cE '(write|ioctl)\(' trace
+}
+
+run()
+{
+	local program few many
+
+	topology veth
+	echo 1 >"$(poll_switch "$srv_dev")"
+	echo 1 >"$(poll_switch "$cli_dev")"
+	for program in ib_write_bw ib_send_bw; do
+		few=$(calls 100 "$program")
+		many=$(calls 5000 "$program")
+		echo "$program: $few calls for 100 messages, $many for 5000"
+		[ "$((many - few))" -lt 50 ] || fail "$program posts by system calls"
+	done
+}

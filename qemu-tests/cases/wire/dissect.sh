@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will capture RC, UC and UD traffic of every operation, over IPv4 and
+# IPv6 and with rxe as the peer, and have tshark dissect it: all of it is RoCE,
+# nothing is malformed.
+
+limit=120
+kernels='stock'
+
+requires()
+{
+	need tcpdump tshark
+}
+
+run()
+{
+	local capture
+
+	topology "$([ "$DEV" = rxe ] && echo loop || echo rxe-server)"
+	[ "$DEV" = ornic ] || skip 'packets of one rxe never reach a netdev'
+	on_cli tcpdump -i veth-cli -U -w packets -s 300 udp port 4791 2>tcpdump.log &
+	capture=$!
+	wait_until 10 grep -q listening tcpdump.log
+	verify rc_gather_scatter rc_read_scatter rc_inline rc_mixed_in_order \
+		uc_inline ud_send ud_reply
+	family_of_both 6
+	verify rc_inline rc_read_scatter uc_inline ud_send
+	kill -INT "$capture"
+	wait "$capture" || :
+	tshark -r packets -T fields -e frame.protocols -Y infiniband 2>/dev/null |
+		sort | uniq -c
+	tshark -r packets -Y 'udp.dstport == 4791 && !infiniband' 2>/dev/null >other
+	tshark -r packets -Y _ws.malformed 2>/dev/null >malformed
+	head -n 5 other malformed
+	[ ! -s other ] || fail 'packets that are not RoCE'
+	[ ! -s malformed ] || fail 'malformed packets'
+	[ "$(tshark -r packets -Y infiniband 2>/dev/null | wc -l)" -gt 500 ] ||
+		fail 'hardly a packet captured'
+}
