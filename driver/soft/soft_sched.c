@@ -38,6 +38,16 @@ static atomic_t num_flows = ATOMIC_INIT(0);
 
 /* ---- Running ---------------------------------------------------------------- */
 
+/* On the CPU that may send now, see soft_tx.c. */
+static void queue_run(struct ornic_soft_flow *flow)
+{
+	int cpu = WORK_CPU_UNBOUND;
+
+	if (atomic_read(&flow->in_flight))
+		cpu = READ_ONCE(flow->cpu);
+	queue_work_on(cpu, run_wq, &flow->work);
+}
+
 /* One budget. Returns true if it should be run again. */
 static bool run_once(struct ornic_soft_flow *flow, bool kicked)
 {
@@ -68,7 +78,7 @@ static void run_work(struct work_struct *work)
 		kicked = false;
 		cond_resched();
 	}
-	queue_work(run_wq, &flow->work);
+	queue_run(flow);
 }
 
 /**
@@ -85,7 +95,7 @@ void ornic_soft_flow_wake(struct ornic_soft_flow *flow)
 		if (test_bit(ORNIC_FLOW_ACTIVE, &flow->state))
 			return;
 	}
-	queue_work(run_wq, &flow->work);
+	queue_run(flow);
 }
 
 /**
@@ -107,7 +117,7 @@ static void kick_inline(struct ornic_soft_flow *flow)
 	for (i = 0; i < KICK_ROUNDS; i++)
 		if (!run_once(flow, i == 0))
 			return;
-	queue_work(run_wq, &flow->work);
+	queue_run(flow);
 }
 
 /**
@@ -128,7 +138,7 @@ void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok)
 		kick_inline(flow);
 	} else if (flow) {
 		set_bit(ORNIC_FLOW_KICKED, &flow->state);
-		queue_work(run_wq, &flow->work);
+		queue_run(flow);
 	}
 	rcu_read_unlock();
 }
@@ -295,7 +305,8 @@ void ornic_soft_qp_fini(void *host, void *host_qp)
 int ornic_soft_sched_init(void)
 {
 	/* Storage on RDMA may need it to free memory. */
-	run_wq = alloc_workqueue("ornic", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	run_wq = alloc_workqueue(
+		"ornic", WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM, 0);
 	return run_wq ? 0 : -ENOMEM;
 }
 

@@ -23,6 +23,7 @@ enum ornic_soft_flow_state {
  * @state: enum ornic_soft_flow_state, bits
  * @soft: the device; valid only while the QP exists
  * @qpn: QP number
+ * @cpu: that sent last
  * @hash: of the frames, so that nobody dissects them to pick a queue
  * @work: runs the QP
  * @timer: one timer for the deadlines of the QP, see soft_sched.c
@@ -38,6 +39,7 @@ struct ornic_soft_flow {
 	unsigned long state;
 	struct ornic_soft *soft;
 	u32 qpn;
+	int cpu;
 	u32 hash;
 	struct work_struct work;
 	struct hrtimer timer;

@@ -9,6 +9,10 @@
  * Frames in flight per QP are bounded as TCP bounds its own (tcp_small_queue):
  * their destructor makes room. It finds the flow by destructor_arg, which the
  * stack leaves alone when a buffer is not marked as zero copy.
+ *
+ * CPUs have queues of their own down there, and a frame of one may overtake
+ * those of another: to a QP that is a lost packet. So a QP goes on on the CPU
+ * that sent last, until its frames are gone.
  */
 #include "soft_tx.h"
 
@@ -28,26 +32,39 @@
 
 /* ---- Room --------------------------------------------------------------------- */
 
+static int room_here(const struct ornic_soft_flow *flow)
+{
+	int in_flight = atomic_read(&flow->in_flight);
+
+	if (in_flight && READ_ONCE(flow->cpu) != smp_processor_id())
+		return 0;
+	return TX_LIMIT - in_flight;
+}
+
 /**
  * ornic_soft_tx_room - ornic_engine_ops::tx_room
  * @host: the device
  * @host_qp: the host's area of the QP
  *
- * Context: Any; engine locks are held.
- * Return: Frames that may be sent now. After 0 the QP is woken at TX_LOW.
+ * Context: Softirqs off; engine locks are held.
+ * Return: Frames that may be sent now, by this CPU. After 0 the QP is woken,
+ * at TX_LOW, on the CPU that may go on.
  */
 u32 ornic_soft_tx_room(void *host, void *host_qp)
 {
 	struct ornic_soft_flow *flow = ornic_soft_flow_of(host_qp);
-	int room = TX_LIMIT - atomic_read(&flow->in_flight);
+	int room = room_here(flow);
 
-	if (room > 0)
-		return room;
-
-	set_bit(ORNIC_FLOW_STALLED, &flow->state);
-	smp_mb__after_atomic(); /* pairs with the atomic in frame_freed */
-	room = TX_LIMIT - atomic_read(&flow->in_flight);
-	return max(room, 0);
+	if (room <= 0) {
+		set_bit(ORNIC_FLOW_STALLED, &flow->state);
+		smp_mb__after_atomic(); /* pairs with the one in frame_freed */
+		room = room_here(flow);
+		if (room <= 0)
+			return 0;
+	}
+	if (READ_ONCE(flow->cpu) != smp_processor_id())
+		WRITE_ONCE(flow->cpu, smp_processor_id());
+	return room;
 }
 
 static void frame_freed(struct sk_buff *skb)
@@ -79,7 +96,6 @@ static void copy_payload(u8 *to, const struct ornic_tx *tx)
 		memcpy(to, tx->frag[i].ptr, tx->frag[i].len);
 		to += tx->frag[i].len;
 	}
-	memcpy(to, tx->trailer, tx->trailer_len);
 }
 
 /* Append @len bytes at @ptr, of a page whose reference the frame takes over. */
@@ -90,16 +106,15 @@ static void append(struct sk_buff *skb, const void *ptr, u32 len)
 	skb_len_add(skb, len);
 }
 
-/* Payload and trailer in one fragment from the CPU's page. */
+/* The largest payload fits a page, so that this does not need more than one. */
 static bool append_copy(struct sk_buff *skb, const struct ornic_tx *tx)
 {
-	u32 len = tx->payload_len + tx->trailer_len;
-	void *copy = netdev_alloc_frag(len);
+	void *copy = netdev_alloc_frag(tx->payload_len);
 
 	if (!copy)
 		return false;
 	copy_payload(copy, tx);
-	append(skb, copy, len);
+	append(skb, copy, tx->payload_len);
 	return true;
 }
 
@@ -178,12 +193,13 @@ static struct sk_buff *alloc_frame(const struct net_device *netdev,
 static struct sk_buff *linear_frame(const struct net_device *netdev,
 				    const struct ornic_tx *tx)
 {
-	u32 tail = tx->payload_len + tx->trailer_len;
 	struct sk_buff *skb;
 
-	skb = alloc_frame(netdev, tx, tail);
-	if (skb)
-		copy_payload(skb_put(skb, tail), tx);
+	skb = alloc_frame(netdev, tx, tx->payload_len + tx->trailer_len);
+	if (!skb)
+		return NULL;
+	copy_payload(skb_put(skb, tx->payload_len), tx);
+	skb_put_data(skb, tx->trailer, tx->trailer_len);
 	return skb;
 }
 
@@ -193,11 +209,12 @@ static struct sk_buff *copy_frame(const struct net_device *netdev,
 	struct sk_buff *skb;
 
 	skb = alloc_frame(netdev, tx, 0);
-	if (skb && !append_copy(skb, tx)) {
-		kfree_skb(skb);
+	if (!skb)
 		return NULL;
-	}
-	return skb;
+	if (append_copy(skb, tx) && append_trailer(skb, tx))
+		return skb;
+	kfree_skb(skb);
+	return NULL;
 }
 
 static struct sk_buff *page_frame(const struct net_device *netdev,
