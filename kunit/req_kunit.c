@@ -457,13 +457,32 @@ static void req_polling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
 }
 
-/* A producer beyond the ring is nonsense: a fatal event, no frames. */
+static const struct nonsense_row {
+	const char *desc;
+	u32 sends;		/* posted and out before */
+	u32 producer;
+} nonsense_rows[] = {
+	{ "producer beyond the ring", 0, 17 },
+	{ "producer far beyond the ring", 0, 0x80000000 },
+	{ "producer beyond what is free", 3, 17 },
+	{ "producer goes back", 3, 2 },
+	{ "producer goes back beyond the oldest", 3, 0xffffffff },
+};
+KUNIT_ARRAY_PARAM_DESC(nonsense, nonsense_rows, desc);
+
+/* A producer that cannot be is a fatal event, and nothing is sent for it. */
 static void req_nonsense_producer(struct kunit *test)
 {
+	const struct nonsense_row *row = test->param_value;
 	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)bed->a.mem;
+	u32 i;
 
-	WRITE_ONCE(rec->producer, cpu_to_le32(1000));
+	for (i = 0; i < row->sends; i++)
+		ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0,
+			       4);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), row->sends);
+	WRITE_ONCE(rec->producer, cpu_to_le32(row->producer));
 	ornic_rig_kick(&bed->a);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
@@ -629,7 +648,7 @@ static struct kunit_case req_cases[] = {
 	KUNIT_CASE(req_obeys_budget),
 	KUNIT_CASE(req_kick_wanted),
 	KUNIT_CASE(req_polling),
-	KUNIT_CASE(req_nonsense_producer),
+	KUNIT_CASE_PARAM(req_nonsense_producer, nonsense_gen_params),
 	KUNIT_CASE(req_gathers),
 	KUNIT_CASE(req_gathers_across_pages),
 	KUNIT_CASE(req_inline),

@@ -212,7 +212,8 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	producer = read_producer(sq->record);
 	if (producer == sq->fetched)
 		return NULL;
-	if (producer - sq->tail > sq->depth) {
+	/* Also a producer that goes back: then it claims nearly 2^32. */
+	if (producer - sq->fetched > sq->depth - (sq->fetched - sq->tail)) {
 		ornic_pr_debug("QP %u: SQ producer %u, tail %u, depth %u\n",
 			       qp->qpn, producer, sq->tail, sq->depth);
 		sq->broken = true;
