@@ -18,9 +18,12 @@ FUZZ_SECONDS ?= 10
 DURATION ?= 600
 CLANG ?= $(firstword $(shell command -v clang-14 clang-15 clang-16 clang))
 
-.PHONY: unit sim fuzz fuzz-short host-tools
+.PHONY: unit sim fuzz fuzz-short
 
 host_inc := -Iuapi -Idriver -Idriver/engine -Ikunit -Ikunit/host
+# V=1 shows whole command lines.
+host_say = $(if $(V),,@echo '  $(1)	$@'; )
+
 host_warn := -Wall -Wextra -Wno-sign-compare -Wno-unused-parameter \
 	-Wno-missing-field-initializers
 host_san := -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -43,10 +46,10 @@ unit_obj := $(call objects,unit,$(engine_c) $(rig_c) $(suite_c) \
 
 $(BUILD)/unit/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
+	$(call host_say,CC)$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
 
 $(BUILD)/unit/run: $(unit_obj)
-	$(CC) $(host_san) -o $@ $^ -lz
+	$(call host_say,LD)$(CC) $(host_san) -o $@ $^ -lz
 
 unit: $(BUILD)/unit/run
 	@mkdir -p $(BUILD)/results
@@ -66,25 +69,25 @@ simsan_obj := $(call objects,simsan,$(engine_c) $(rig_c) $(sim_cc))
 
 $(BUILD)/sim/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(host_c) -O2 -c -o $@ $<
+	$(call host_say,CC)$(CC) $(host_c) -O2 -c -o $@ $<
 
 $(BUILD)/sim/%.o: %.cc
 	@mkdir -p $(@D)
-	$(CXX) $(host_cxx) -O2 -c -o $@ $<
+	$(call host_say,CXX)$(CXX) $(host_cxx) -O2 -c -o $@ $<
 
 $(BUILD)/simsan/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
+	$(call host_say,CC)$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
 
 $(BUILD)/simsan/%.o: %.cc
 	@mkdir -p $(@D)
-	$(CXX) $(host_cxx) -O1 $(host_san) -c -o $@ $<
+	$(call host_say,CXX)$(CXX) $(host_cxx) -O1 $(host_san) -c -o $@ $<
 
 $(BUILD)/sim/ornic_sim: $(sim_obj)
-	$(CXX) -o $@ $^ -lgtest -lz -pthread
+	$(call host_say,LD)$(CXX) -o $@ $^ -lgtest -lz -pthread
 
 $(BUILD)/simsan/ornic_sim: $(simsan_obj)
-	$(CXX) $(host_san) -o $@ $^ -lgtest -lz -pthread
+	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lgtest -lz -pthread
 
 sim: $(BUILD)/sim/ornic_sim $(BUILD)/simsan/ornic_sim
 	@mkdir -p $(BUILD)/results
@@ -103,10 +106,10 @@ fuzz_flags := -O1 $(host_san)
 
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(host_c) $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
+	$(call host_say,CLANG)$(CLANG) $(host_c) $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
 
 $(BUILD)/fuzz/ornic_fuzz_%: $(fuzz_obj) $(BUILD)/fuzz/kunit/fuzz/%_fuzz.o
-	$(CLANG) $(host_san) -fsanitize=fuzzer -o $@ $^ -lz
+	$(call host_say,LD)$(CLANG) $(host_san) -fsanitize=fuzzer -o $@ $^ -lz
 
 fuzz_bin := $(addprefix $(BUILD)/fuzz/ornic_fuzz_,$(fuzzers))
 
