@@ -402,7 +402,7 @@ static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	src.n = ornic_pkt_payload(pkt, frag);
 	src.bytes = pkt->payload_len;
-	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, i * qp->mtu, &src);
+	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, (u64)i * qp->mtu, &src);
 	if (verr != ORNIC_VERR_NONE) {
 		ornic_comp_fail(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 		return;

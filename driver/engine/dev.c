@@ -272,8 +272,8 @@ static bool gid_is_legal(const struct ornic_req_set_gid *req)
 	static const u8 zero[16];
 	u32 vlan = le16_to_cpu(req->vlan);
 
-	return memcmp(req->gid, zero, sizeof(zero)) && !(req->smac[0] & 1) &&
-	       (vlan < 4095 || vlan == ORNIC_VLAN_NONE);
+	return memcmp(req->gid, zero, sizeof(zero)) != 0 &&
+	       !(req->smac[0] & 1) && (vlan < 4095 || vlan == ORNIC_VLAN_NONE);
 }
 
 /**

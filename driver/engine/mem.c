@@ -279,6 +279,15 @@ int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 
 /* ---- Pieces ------------------------------------------------------------------ */
 
+static bool extends(const struct ornic_frag *last, const u8 *area,
+		    const u8 *ptr, u32 len)
+{
+	const u8 *start = last->ptr;
+
+	return start + last->len == ptr && start >= area &&
+	       last->len <= MAX_PIECE - len;
+}
+
 /*
  * Append @len bytes at @ptr. They belong to an area that starts at @area;
  * touching pieces become one only inside it, because whoever sends pages
@@ -286,11 +295,8 @@ int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
  */
 static bool add_piece(struct ornic_iov *iov, u8 *area, u8 *ptr, u32 len)
 {
-	struct ornic_frag *last = iov->n ? &iov->frag[iov->n - 1] : NULL;
-
-	if (last && (u8 *)last->ptr + last->len == ptr &&
-	    (u8 *)last->ptr >= area && last->len <= MAX_PIECE - len) {
-		last->len += len;
+	if (iov->n && extends(&iov->frag[iov->n - 1], area, ptr, len)) {
+		iov->frag[iov->n - 1].len += len;
 	} else {
 		if (iov->n == iov->max)
 			return false;

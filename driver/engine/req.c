@@ -402,9 +402,8 @@ static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
 				return false;
 			if (out + (sw->npkts - sw->pkts) > ORNIC_PSN_WINDOW)
 				return false;
-		} else if (out >= ORNIC_SEND_WINDOW && !sq->rd_out) {
-			return false;
-		} else if (out >= ORNIC_PSN_WINDOW) {
+		} else if (out >= (sq->rd_out ? ORNIC_PSN_WINDOW :
+						ORNIC_SEND_WINDOW)) {
 			return false;
 		}
 	}
