@@ -4,11 +4,11 @@
 
 #include "rig_bed.h"
 
-#define PSN	0xfffffe
-#define ACK	0x1f		/* credits: none */
-#define NAK(n)	(ORNIC_AETH_NAK | (n))
-#define RNR(n)	(ORNIC_AETH_RNR | (n))
-#define NONE	0xff
+#define PSN ORNIC_BED_PSN
+#define ACK 0x1f /* credits: none */
+#define NAK(n) (ORNIC_AETH_NAK | (n))
+#define RNR(n) (ORNIC_AETH_RNR | (n))
+#define NONE 0xff
 
 static struct ornic_bed *open_bed(struct kunit *test)
 {
@@ -93,7 +93,7 @@ static const struct ack_row {
 	s32 psn;
 	u8 syndrome;
 	u32 done;
-	s32 resent;		/* first PSN of a retransmission, -1 none */
+	s32 resent; /* first PSN of a retransmission, -1 none */
 } ack_rows[] = {
 	{ "IBTA 9.7.5.1.2: ACK of the first", 0, ACK, 1, -1 },
 	{ "IBTA 9.7.5.1.2: ACK within a message", 1, ACK, 1, -1 },
@@ -158,8 +158,8 @@ static void comp_resends_the_same(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
 		KUNIT_ASSERT_EQ(test, bed->frame->len, len[i]);
-		KUNIT_EXPECT_MEMEQ(test, bed->frame->data + 42,
-				   first[i] + 42, len[i] - 42);
+		KUNIT_EXPECT_MEMEQ(test, bed->frame->data + 42, first[i] + 42,
+				   len[i] - 42);
 	}
 }
 
@@ -169,7 +169,9 @@ static void comp_unsignalled(struct kunit *test)
 	struct ornic_bed *bed = open_rts(test);
 	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 4);
 	struct ornic_rig_wr wr = {
-		.opcode = ORNIC_WQE_SEND, .nsge = 1, .sge = &sge,
+		.opcode = ORNIC_WQE_SEND,
+		.nsge = 1,
+		.sge = &sge,
 	};
 	struct ornic_cqe cqe;
 	u32 i;
@@ -244,9 +246,9 @@ static void comp_retries_run_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, status(bed), NONE);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng,
-						ORNIC_STAT_TIMEOUTS),
-			row->retry_cnt + 1);
+	KUNIT_EXPECT_EQ(
+		test, ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_TIMEOUTS),
+		row->retry_cnt + 1);
 }
 
 /* IBTA 9.9.2.1.1: progress fills the retry counter again. */
@@ -293,11 +295,12 @@ static void comp_stale_timer(struct kunit *test)
 
 /* IBTA table 45, in ns */
 static const u64 rnr_ns[32] = {
-	655360000, 10000, 20000, 30000, 40000, 60000, 80000, 120000,
-	160000, 240000, 320000, 480000, 640000, 960000, 1280000, 1920000,
-	2560000, 3840000, 5120000, 7680000, 10240000, 15360000, 20480000,
-	30720000, 40960000, 61440000, 81920000, 122880000, 163840000,
-	245760000, 327680000, 491520000,
+	655360000, 10000,     20000,	30000,	   40000,     60000,
+	80000,	   120000,    160000,	240000,	   320000,    480000,
+	640000,	   960000,    1280000,	1920000,   2560000,   3840000,
+	5120000,   7680000,   10240000, 15360000,  20480000,  30720000,
+	40960000,  61440000,  81920000, 122880000, 163840000, 245760000,
+	327680000, 491520000,
 };
 
 /* IBTA 9.7.5.2.8: sending waits for as long as the RNR NAK says. */
@@ -330,7 +333,7 @@ static void comp_rnr_timer(struct kunit *test)
 static const struct rnr_row {
 	const char *desc;
 	u8 rnr_retry;
-	u32 naks;		/* that it survives */
+	u32 naks; /* that it survives */
 } rnr_rows[] = {
 	{ "IBTA 9.7.5.2.8: rnr_retry 0", 0, 0 },
 	{ "IBTA 9.7.5.2.8: rnr_retry 1", 1, 1 },
@@ -366,7 +369,7 @@ static void comp_rnr_retries_run_out(struct kunit *test)
 
 static const struct nak_row {
 	const char *desc;
-	u8 opcode;		/* of the answer */
+	u8 opcode; /* of the answer */
 	u8 syndrome;
 	u32 len;
 	u8 status;
@@ -379,8 +382,8 @@ static const struct nak_row {
 	  ORNIC_CQE_REM_OP_ERR },
 	{ "IBTA 9.9.2.3: NAK with a reserved code", ORNIC_OP_ACK, NAK(9), 0,
 	  ORNIC_CQE_BAD_RESP_ERR },
-	{ "IBTA 9.9.2.3: READ response to a SEND", ORNIC_OP_READ_RESP_ONLY,
-	  ACK, 4, ORNIC_CQE_BAD_RESP_ERR },
+	{ "IBTA 9.9.2.3: READ response to a SEND", ORNIC_OP_READ_RESP_ONLY, ACK,
+	  4, ORNIC_CQE_BAD_RESP_ERR },
 	{ "IBTA 9.9.2.3: atomic response to a SEND", ORNIC_OP_ATOMIC_ACK, ACK,
 	  0, ORNIC_CQE_BAD_RESP_ERR },
 };
@@ -411,8 +414,8 @@ static void comp_error_answers(struct kunit *test)
 
 static void read_response(struct ornic_bed *bed, u32 n, u32 npkts, u32 length)
 {
-	u8 op = npkts == 1 ? ORNIC_OP_READ_RESP_ONLY :
-		!n ? ORNIC_OP_READ_RESP_FIRST :
+	u8 op = npkts == 1     ? ORNIC_OP_READ_RESP_ONLY :
+		!n	       ? ORNIC_OP_READ_RESP_FIRST :
 		n + 1 == npkts ? ORNIC_OP_READ_RESP_LAST :
 				 ORNIC_OP_READ_RESP_MIDDLE;
 	u32 len = min_t(u32, 1024, length - n * 1024), i;
@@ -426,7 +429,7 @@ static const struct rd_row {
 	const char *desc;
 	u32 length;
 	u32 npkts;
-	u32 lost;		/* this response, the first time */
+	u32 lost; /* this response, the first time */
 } rd_rows[] = {
 	{ "IBTA 9.7.5.1.8: empty READ", 0, 1, 9 },
 	{ "IBTA 9.7.5.1.8: one packet", 100, 1, 9 },
@@ -461,16 +464,15 @@ static void comp_read(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, n));
 		KUNIT_EXPECT_EQ(test, bed->pkt.va,
 				bed->bm.iova + off + n * 1024);
-		KUNIT_EXPECT_EQ(test, bed->pkt.dma_len,
-				row->length - n * 1024);
+		KUNIT_EXPECT_EQ(test, bed->pkt.dma_len, row->length - n * 1024);
 		/* The responder begins again with a First. */
 		for (; n < row->npkts; n++) {
 			u32 left = row->npkts - first;
 			u32 len = min_t(u32, 1024, row->length - n * 1024), i;
-			u8 op = left == 1 ? ORNIC_OP_READ_RESP_ONLY :
-				n == first ? ORNIC_OP_READ_RESP_FIRST :
+			u8 op = left == 1	    ? ORNIC_OP_READ_RESP_ONLY :
+				n == first	    ? ORNIC_OP_READ_RESP_FIRST :
 				n + 1 == row->npkts ? ORNIC_OP_READ_RESP_LAST :
-				ORNIC_OP_READ_RESP_MIDDLE;
+						      ORNIC_OP_READ_RESP_MIDDLE;
 
 			for (i = 0; i < len; i++)
 				bed->buf[i] = ornic_bed_byte(2, n * 1024 + i);
@@ -547,7 +549,9 @@ static void comp_atomic(struct kunit *test)
 {
 	struct ornic_bed *bed = open_rts(test);
 	struct ornic_txinfo info = {
-		.opcode = ORNIC_OP_ATOMIC_ACK, .psn = PSN, .syndrome = ACK,
+		.opcode = ORNIC_OP_ATOMIC_ACK,
+		.psn = PSN,
+		.syndrome = ACK,
 		.orig = 0x1122334455667788ull,
 	};
 	u64 got = 0;

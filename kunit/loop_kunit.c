@@ -8,14 +8,14 @@
 
 #include "rig_bed.h"
 
-#define RC	ORNIC_QPT_RC
-#define UC	ORNIC_QPT_UC
-#define UD	ORNIC_QPT_UD
-#define MAX_NOTES	128
+#define RC ORNIC_QPT_RC
+#define UC ORNIC_QPT_UC
+#define UD ORNIC_QPT_UD
+#define MAX_NOTES 128
 
 /* What happened, without what may differ: QPNs, times, addresses. */
 struct note {
-	u8 where;	/* CQ: 0 a send, 1 a recv, 2 b send, 3 b recv */
+	u8 where; /* CQ: 0 a send, 1 a recv, 2 b send, 3 b recv */
 	u8 opcode;
 	u8 status;
 	u8 flags;
@@ -137,8 +137,12 @@ static void bad_remote(struct ornic_bed *bed, u8 opcode, u64 raddr, u32 xor)
 {
 	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 8);
 	struct ornic_rig_wr wr = {
-		.wr_id = 1, .opcode = opcode, .flags = ORNIC_WQE_SIGNALED,
-		.nsge = 1, .sge = &sge, .raddr = raddr,
+		.wr_id = 1,
+		.opcode = opcode,
+		.flags = ORNIC_WQE_SIGNALED,
+		.nsge = 1,
+		.sge = &sge,
+		.raddr = raddr,
 		.rkey = bed->bm.key ^ xor,
 	};
 
@@ -179,7 +183,10 @@ static void do_bad_lkey(struct ornic_bed *bed)
 {
 	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 3000);
 	struct ornic_rig_wr wr = {
-		.wr_id = 1, .opcode = ORNIC_WQE_SEND, .nsge = 1, .sge = &sge,
+		.wr_id = 1,
+		.opcode = ORNIC_WQE_SEND,
+		.nsge = 1,
+		.sge = &sge,
 	};
 
 	recv(bed, 0, 4096);
@@ -215,9 +222,13 @@ static void datagram(struct ornic_bed *bed, u32 qkey, u32 len)
 {
 	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, len);
 	struct ornic_rig_wr wr = {
-		.wr_id = 1, .opcode = ORNIC_WQE_SEND_IMM, .nsge = 1,
-		.sge = &sge, .flags = ORNIC_WQE_SIGNALED,
-		.dest_qpn = bed->b.qpn, .dest_qkey = qkey,
+		.wr_id = 1,
+		.opcode = ORNIC_WQE_SEND_IMM,
+		.nsge = 1,
+		.sge = &sge,
+		.flags = ORNIC_WQE_SIGNALED,
+		.dest_qpn = bed->b.qpn,
+		.dest_qkey = qkey,
 		.imm = cpu_to_be32(0x5678),
 	};
 
@@ -231,10 +242,10 @@ static void do_datagrams(struct ornic_bed *bed)
 	recv(bed, 1000, 5000);
 	recv(bed, 6000, 40);
 	datagram(bed, 0x1234, 100);
-	datagram(bed, 0x4321, 100);	/* wrong Q_Key: lost */
+	datagram(bed, 0x4321, 100); /* wrong Q_Key: lost */
 	datagram(bed, 0x80000000, 4096);
 	datagram(bed, 0x1234, 0);
-	datagram(bed, 0x1234, 1);	/* no receive: lost */
+	datagram(bed, 0x1234, 1); /* no receive: lost */
 }
 
 static void do_long_datagram(struct ornic_bed *bed)
@@ -256,20 +267,19 @@ static const struct scene {
 	{ "IBTA 9.7: RC, WRITEs", RC, do_writes, 7, 4 },
 	{ "IBTA 9.7: RC, READs and atomics", RC, do_fetches, 7, 4 },
 	{ "IBTA 9.7.5.2.8: RC, RNR and a late receive", RC, do_rnr, 7, 4 },
-	{ "IBTA 9.7.5.2.8: RC, RNR at the end of a WRITE", RC,
-	  do_rnr_write_imm, 7, 4 },
+	{ "IBTA 9.7.5.2.8: RC, RNR at the end of a WRITE", RC, do_rnr_write_imm,
+	  7, 4 },
 	{ "IBTA 9.7.5.2.8: RC, RNR retries run out", RC, do_rnr_exhaustion, 2,
 	  4 },
 	{ "IBTA 9.9.3: RC, SEND longer than the receive", RC, do_long_send, 7,
 	  4 },
-	{ "IBTA 9.9.3: RC, receive with a bad key", RC, do_bad_recv_key, 7,
-	  4 },
+	{ "IBTA 9.9.3: RC, receive with a bad key", RC, do_bad_recv_key, 7, 4 },
 	{ "IBTA 9.9.3: RC, WRITE with a bad key", RC, do_bad_rkey, 7, 4 },
 	{ "IBTA 9.9.3: RC, READ out of range", RC, do_bad_range, 7, 4 },
 	{ "IBTA 9.9.3: RC, misaligned atomic", RC, do_misaligned, 7, 4 },
 	{ "IBTA 9.9.3: RC, READ that the QP forbids", RC, do_forbidden, 7, 4 },
-	{ "IBTA 9.9.3: RC, READ without responder resources", RC,
-	  do_no_dest_rd, 7, 0 },
+	{ "IBTA 9.9.3: RC, READ without responder resources", RC, do_no_dest_rd,
+	  7, 0 },
 	{ "IBTA 9.9.2: RC, bad local key in its turn", RC, do_bad_lkey, 7, 4 },
 	{ "IBTA 9.9.2.1.1: RC, peer in the error state", RC, do_peer_in_error,
 	  7, 4 },
@@ -363,13 +373,14 @@ static void play(struct kunit *test, const struct scene *scene,
 	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
 	ornic_bed_fill(&bed->bm, 0, ORNIC_BED_MR_BYTES, 2);
 	scene->act(bed);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_advance(&bed->pair,
-						  2000 * ORNIC_RIG_MS));
+	KUNIT_EXPECT_TRUE(test,
+			  ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS));
 	tell(bed, s);
 	KUNIT_EXPECT_GT(test, s->notes, 0);
 	if (kind == ORNIC_BED_LOOP)
-		KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng,
-							ORNIC_STAT_TX_PACKETS),
+		KUNIT_EXPECT_EQ(test,
+				ornic_engine_stat(bed->pair.a->eng,
+						  ORNIC_STAT_TX_PACKETS),
 				0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_close(bed), 0);
 }
@@ -385,11 +396,12 @@ static void compare_notes(struct kunit *test, const struct story *w,
 
 		if (!memcmp(a, b, sizeof(*a)))
 			continue;
-		KUNIT_FAIL(test,
-			   "completion %u: wire: cq %u op %02x status %u flags %x index %u bytes %u imm %x; loop: cq %u op %02x status %u flags %x index %u bytes %u imm %x",
-			   i, a->where, a->opcode, a->status, a->flags,
-			   a->index, a->bytes, a->imm, b->where, b->opcode,
-			   b->status, b->flags, b->index, b->bytes, b->imm);
+		KUNIT_FAIL(
+			test,
+			"completion %u: wire: cq %u op %02x status %u flags %x index %u bytes %u imm %x; loop: cq %u op %02x status %u flags %x index %u bytes %u imm %x",
+			i, a->where, a->opcode, a->status, a->flags, a->index,
+			a->bytes, a->imm, b->where, b->opcode, b->status,
+			b->flags, b->index, b->bytes, b->imm);
 	}
 }
 
@@ -409,8 +421,8 @@ static void loop_equals_wire(struct kunit *test)
 			KUNIT_EXPECT_EQ_MSG(test, w->psn[i], l->psn[i],
 					    "psn %u", i);
 	for (i = 0; i < 2; i++) {
-		KUNIT_EXPECT_EQ_MSG(test, w->state[i], l->state[i],
-				    "state %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, w->state[i], l->state[i], "state %u",
+				    i);
 		KUNIT_EXPECT_EQ_MSG(test, w->memory[i], l->memory[i],
 				    "memory %u", i);
 	}
@@ -430,8 +442,8 @@ static void loop_self(struct kunit *test)
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_connect(&bed->a, &bed->a,
-						ORNIC_RIG_IPV6), 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_connect(&bed->a, &bed->a, ORNIC_RIG_IPV6), 0);
 	ornic_bed_fill(&bed->am, 0, 8192, 1);
 	ornic_bed_recv(&bed->a, &bed->am, 5, 16384, 8192);
 	ornic_bed_post(&bed->a, &bed->am, &bed->am, ORNIC_WQE_SEND, 0, 0, 8192);
@@ -467,16 +479,16 @@ static void loop_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->bm, 0,
-						ORNIC_BED_MR_BYTES, 3), -1);
+	KUNIT_EXPECT_EQ(test,
+			ornic_bed_compare(&bed->bm, 0, ORNIC_BED_MR_BYTES, 3),
+			-1);
 }
 
-static struct kunit_case loop_cases[] = {
-	KUNIT_CASE_PARAM(loop_equals_wire, scene_gen_params),
-	KUNIT_CASE(loop_self),
-	KUNIT_CASE(loop_budget),
-	{}
-};
+static struct kunit_case loop_cases[] = { KUNIT_CASE_PARAM(loop_equals_wire,
+							   scene_gen_params),
+					  KUNIT_CASE(loop_self),
+					  KUNIT_CASE(loop_budget),
+					  {} };
 
 static struct kunit_suite loop_suite = {
 	.name = "ornic_loop",

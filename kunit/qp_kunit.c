@@ -4,12 +4,12 @@
 
 #include "rig_bed.h"
 
-#define PSN	0xfffffe
-#define ACK	0x1f
-#define NONE	0xff
-#define RC	ORNIC_QPT_RC
-#define UC	ORNIC_QPT_UC
-#define UD	ORNIC_QPT_UD
+#define PSN ORNIC_BED_PSN
+#define ACK 0x1f
+#define NONE 0xff
+#define RC ORNIC_QPT_RC
+#define UC ORNIC_QPT_UC
+#define UD ORNIC_QPT_UD
 
 static int qp_init(struct kunit *test)
 {
@@ -65,7 +65,8 @@ static int recv_status(struct ornic_bed *bed)
 /* Bring the QP to @state by the shortest legal way. */
 static void bring_to(struct kunit *test, struct ornic_bed *bed, u8 state)
 {
-	static const u8 way[] = { ORNIC_QPS_INIT, ORNIC_QPS_RTR, ORNIC_QPS_RTS };
+	static const u8 way[] = { ORNIC_QPS_INIT, ORNIC_QPS_RTR,
+				  ORNIC_QPS_RTS };
 	struct ornic_rig_wr bad = { .opcode = 0x7f };
 	u32 i;
 
@@ -87,8 +88,8 @@ static void bring_to(struct kunit *test, struct ornic_bed *bed, u8 state)
 }
 
 /* IBTA 10.3.1, figure 124: row from, column to, bit of the types. */
-#define A	7	/* all types */
-#define NRC	6	/* not RC: SQE is for UC and UD */
+#define A 7 /* all types */
+#define NRC 6 /* not RC: SQE is for UC and UD */
 /* clang-format off */
 static const u8 legal[7][7] = {
 	/*		RESET INIT RTR RTS SQD SQE ERR */
@@ -157,20 +158,20 @@ static const struct mask_row {
 } mask_rows[] = {
 	{ "IBTA table 91: RC to INIT", RC, ORNIC_QPS_INIT, ORNIC_QPM_ACCESS,
 	  0 },
-	{ "IBTA table 91: UD to INIT", UD, ORNIC_QPS_INIT, ORNIC_QPM_QKEY,
-	  0 },
+	{ "IBTA table 91: UD to INIT", UD, ORNIC_QPS_INIT, ORNIC_QPM_QKEY, 0 },
 	{ "IBTA table 91: RC to RTR", RC, ORNIC_QPS_RTR,
 	  ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
-	  ORNIC_QPM_RQ_PSN | ORNIC_QPM_MAX_DEST_RD_ATOMIC |
-	  ORNIC_QPM_MIN_RNR_TIMER, ORNIC_QPM_ACCESS },
+		  ORNIC_QPM_RQ_PSN | ORNIC_QPM_MAX_DEST_RD_ATOMIC |
+		  ORNIC_QPM_MIN_RNR_TIMER,
+	  ORNIC_QPM_ACCESS },
 	{ "IBTA table 91: UC to RTR", UC, ORNIC_QPS_RTR,
 	  ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
-	  ORNIC_QPM_RQ_PSN, ORNIC_QPM_ACCESS },
-	{ "IBTA table 91: UD to RTR", UD, ORNIC_QPS_RTR, 0,
-	  ORNIC_QPM_QKEY },
+		  ORNIC_QPM_RQ_PSN,
+	  ORNIC_QPM_ACCESS },
+	{ "IBTA table 91: UD to RTR", UD, ORNIC_QPS_RTR, 0, ORNIC_QPM_QKEY },
 	{ "IBTA table 91: RC to RTS", RC, ORNIC_QPS_RTS,
 	  ORNIC_QPM_SQ_PSN | ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
-	  ORNIC_QPM_RNR_RETRY | ORNIC_QPM_MAX_RD_ATOMIC,
+		  ORNIC_QPM_RNR_RETRY | ORNIC_QPM_MAX_RD_ATOMIC,
 	  ORNIC_QPM_ACCESS | ORNIC_QPM_MIN_RNR_TIMER },
 	{ "IBTA table 91: UC to RTS", UC, ORNIC_QPS_RTS, ORNIC_QPM_SQ_PSN,
 	  ORNIC_QPM_ACCESS },
@@ -192,15 +193,16 @@ static void qp_masks(struct kunit *test)
 		if (!(bit & (row->required | row->optional)))
 			KUNIT_EXPECT_NE_MSG(test,
 					    ornic_rig_modify(&bed->a, row->to,
-							     full | bit), 0,
-					    "foreign bit 0x%x", bit);
+							     full | bit),
+					    0, "foreign bit 0x%x", bit);
 		if (bit & row->required)
 			KUNIT_EXPECT_NE_MSG(test,
 					    ornic_rig_modify(&bed->a, row->to,
-							     full & ~bit), 0,
-					    "missing bit 0x%x", bit);
+							     full & ~bit),
+					    0, "missing bit 0x%x", bit);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, row->to, 0x10000 | full),
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_modify(&bed->a, row->to, 0x10000 | full),
 			ORNIC_BAD_PARAM);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), row->to - 1);
 	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, row->to, full), 0);
@@ -210,7 +212,7 @@ static void qp_masks(struct kunit *test)
 static const struct value_row {
 	const char *desc;
 	u8 to;
-	u32 field;		/* offset of a byte in struct ornic_rig_conn */
+	u32 field; /* offset of a byte in struct ornic_rig_conn */
 	u8 value;
 } value_rows[] = {
 	{ "path MTU code 0", ORNIC_QPS_RTR,
@@ -221,13 +223,16 @@ static const struct value_row {
 	  offsetof(struct ornic_rig_conn, max_dest_rd_atomic), 17 },
 	{ "source GID that is not set", ORNIC_QPS_RTR,
 	  offsetof(struct ornic_rig_conn, av) +
-	  offsetof(struct ornic_av, sgid_index), 100 },
+		  offsetof(struct ornic_av, sgid_index),
+	  100 },
 	{ "source GID beyond the table", ORNIC_QPS_RTR,
 	  offsetof(struct ornic_rig_conn, av) +
-	  offsetof(struct ornic_av, sgid_index), 128 },
+		  offsetof(struct ornic_av, sgid_index),
+	  128 },
 	{ "source GID of the other family", ORNIC_QPS_RTR,
 	  offsetof(struct ornic_rig_conn, av) +
-	  offsetof(struct ornic_av, sgid_index), ORNIC_RIG_IPV6 },
+		  offsetof(struct ornic_av, sgid_index),
+	  ORNIC_RIG_IPV6 },
 	{ "service level 8", ORNIC_QPS_RTR,
 	  offsetof(struct ornic_rig_conn, av) + offsetof(struct ornic_av, sl),
 	  8 },
@@ -277,10 +282,16 @@ static void qp_cur_state(struct kunit *test)
 	u32 mask = ORNIC_QPM_STATE | ORNIC_QPM_CUR_STATE;
 
 	bring_to(test, bed, ORNIC_QPS_RTS);
-	KUNIT_EXPECT_NE(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS |
-					       ORNIC_QPS_SQD << 4, mask), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS |
-					       ORNIC_QPS_RTS << 4, mask), 0);
+	KUNIT_EXPECT_NE(test,
+			ornic_rig_modify(&bed->a,
+					 ORNIC_QPS_RTS | ORNIC_QPS_SQD << 4,
+					 mask),
+			0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_modify(&bed->a,
+					 ORNIC_QPS_RTS | ORNIC_QPS_RTS << 4,
+					 mask),
+			0);
 }
 
 /* ---- draining ----------------------------------------------------------------------------- */
@@ -295,9 +306,11 @@ static void qp_sqd_drains(struct kunit *test)
 	bed->pair.a->tx_window = 1;
 	post_send(bed, 2048);
 	post_send(bed, 4);
-	KUNIT_ASSERT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
-					       ORNIC_QPM_STATE |
-					       ORNIC_QPM_SQD_NOTIFY), 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
+					 ORNIC_QPM_STATE |
+						 ORNIC_QPM_SQD_NOTIFY),
+			0);
 	KUNIT_EXPECT_GE(test, ornic_bed_drain(bed), 2);
 	ornic_rig_query(&bed->a, &q);
 	KUNIT_EXPECT_EQ(test, q.sq_draining, 1);
@@ -310,8 +323,9 @@ static void qp_sqd_drains(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q.sq_draining, 0);
 	post_send(bed, 4);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
-					       ORNIC_QPM_STATE), 0);
+	KUNIT_EXPECT_EQ(
+		test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE),
+		0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 }
 
@@ -324,12 +338,15 @@ static void qp_sqd_idle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_SQD), 0);
 	KUNIT_EXPECT_EQ(test, *drained, 0);
 	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTS),
-			ORNIC_BAD_PARAM);	/* SQ_PSN */
-	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
-					       ORNIC_QPM_STATE), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
-					       ORNIC_QPM_STATE |
-					       ORNIC_QPM_SQD_NOTIFY), 0);
+			ORNIC_BAD_PARAM); /* SQ_PSN */
+	KUNIT_EXPECT_EQ(
+		test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE),
+		0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
+					 ORNIC_QPM_STATE |
+						 ORNIC_QPM_SQD_NOTIFY),
+			0);
 	KUNIT_EXPECT_EQ(test, *drained, 1);
 }
 
@@ -423,12 +440,15 @@ static void qp_sqe(struct kunit *test)
 	struct ornic_bed *bed = open_rts(test, UD);
 	struct ornic_rig_wr bad = { .opcode = 0x7f };
 	struct ornic_txinfo info = {
-		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY, .src_qpn = 0x123,
+		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY,
+		.src_qpn = 0x123,
 		.qkey = 0x1234,
 	};
 	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 4);
 	struct ornic_rig_wr wr = {
-		.nsge = 1, .sge = &sge, .dest_qpn = 0x123,
+		.nsge = 1,
+		.sge = &sge,
+		.dest_qpn = 0x123,
 		.flags = ORNIC_WQE_SIGNALED,
 	};
 
@@ -443,8 +463,9 @@ static void qp_sqe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recv_status(bed), NONE);
 	ornic_rig_inject(&bed->a, &info, bed->buf, 10);
 	KUNIT_EXPECT_EQ(test, recv_status(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
-					       ORNIC_QPM_STATE), 0);
+	KUNIT_EXPECT_EQ(
+		test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE),
+		0);
 	ornic_rig_post_send(&bed->a, &wr);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
 	KUNIT_EXPECT_EQ(test, status(bed), 0);
@@ -496,8 +517,9 @@ static void qp_destroy_busy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&bed->a), 0);
 	KUNIT_EXPECT_NULL(test, bed->pair.a->hqps);
 	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&bed->ascq), 0);
-	KUNIT_EXPECT_EQ(test, ornic_engine_kick(bed->pair.a->eng, bed->a.qpn,
-						1000), ORNIC_RUN_IDLE);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_kick(bed->pair.a->eng, bed->a.qpn, 1000),
+			ORNIC_RUN_IDLE);
 	ornic_engine_expire(bed->pair.a->eng, bed->a.qpn);
 }
 

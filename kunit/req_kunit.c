@@ -4,7 +4,7 @@
 
 #include "rig_bed.h"
 
-#define PSN	0xfffffe	/* first PSN of a fresh bed: wraps at once */
+#define PSN ORNIC_BED_PSN
 
 static struct ornic_bed *open_lone(struct kunit *test, u8 type)
 {
@@ -47,19 +47,19 @@ static const struct seg_row {
 	const char *desc;
 	u8 type;
 	u8 opcode;
-	u8 mtu;			/* enum ib_mtu */
+	u8 mtu; /* enum ib_mtu */
 	u32 length;
 	u32 npkts;
-	u8 first, middle, last;	/* BTH opcodes without the transport */
+	u8 first, middle, last; /* BTH opcodes without the transport */
 } seg_rows[] = {
 	{ "IBTA 9.4.1: empty SEND is SEND Only", ORNIC_QPT_RC, ORNIC_WQE_SEND,
 	  1, 0, 1, 0, 0, ORNIC_OP_SEND_ONLY },
-	{ "IBTA 9.4.1: 1 byte is SEND Only", ORNIC_QPT_RC, ORNIC_WQE_SEND,
-	  1, 1, 1, 0, 0, ORNIC_OP_SEND_ONLY },
-	{ "IBTA 9.4.1: one MTU is SEND Only", ORNIC_QPT_RC, ORNIC_WQE_SEND,
-	  1, 256, 1, 0, 0, ORNIC_OP_SEND_ONLY },
-	{ "IBTA 9.4.1: MTU + 1 is First, Last", ORNIC_QPT_RC, ORNIC_WQE_SEND,
-	  1, 257, 2, ORNIC_OP_SEND_FIRST, 0, ORNIC_OP_SEND_LAST },
+	{ "IBTA 9.4.1: 1 byte is SEND Only", ORNIC_QPT_RC, ORNIC_WQE_SEND, 1, 1,
+	  1, 0, 0, ORNIC_OP_SEND_ONLY },
+	{ "IBTA 9.4.1: one MTU is SEND Only", ORNIC_QPT_RC, ORNIC_WQE_SEND, 1,
+	  256, 1, 0, 0, ORNIC_OP_SEND_ONLY },
+	{ "IBTA 9.4.1: MTU + 1 is First, Last", ORNIC_QPT_RC, ORNIC_WQE_SEND, 1,
+	  257, 2, ORNIC_OP_SEND_FIRST, 0, ORNIC_OP_SEND_LAST },
 	{ "IBTA 9.4.1: three MTUs and a bit, 1024", ORNIC_QPT_RC,
 	  ORNIC_WQE_SEND, 3, 3 * 1024 + 3, 4, ORNIC_OP_SEND_FIRST,
 	  ORNIC_OP_SEND_MIDDLE, ORNIC_OP_SEND_LAST },
@@ -193,8 +193,15 @@ static void req_fetch_takes_psns(struct kunit *test)
 /* ---- WQEs that are wrong ----------------------------------------------------- */
 
 enum break_it {
-	FINE, BAD_KEY, OTHER_PD, NO_WRITE, PAST_END, WRAP,
-	MANY_SGES, LONG_INLINE, FLAGS,
+	FINE,
+	BAD_KEY,
+	OTHER_PD,
+	NO_WRITE,
+	PAST_END,
+	WRAP,
+	MANY_SGES,
+	LONG_INLINE,
+	FLAGS,
 };
 
 static const struct bad_row {
@@ -222,14 +229,14 @@ static const struct bad_row {
 	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT },
 	{ "more inline than max_inline", ORNIC_QPT_RC, ORNIC_WQE_SEND, 8,
 	  LONG_INLINE, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_INLINE },
-	{ "IBTA 11.6.2: unknown lkey", ORNIC_QPT_RC, ORNIC_WQE_SEND, 8,
-	  BAD_KEY, ORNIC_CQE_LOC_PROT_ERR, ORNIC_VERR_LKEY_UNKNOWN },
+	{ "IBTA 11.6.2: unknown lkey", ORNIC_QPT_RC, ORNIC_WQE_SEND, 8, BAD_KEY,
+	  ORNIC_CQE_LOC_PROT_ERR, ORNIC_VERR_LKEY_UNKNOWN },
 	{ "IBTA 10.6.3.4: MR of another PD", ORNIC_QPT_RC, ORNIC_WQE_SEND, 8,
 	  OTHER_PD, ORNIC_CQE_LOC_PROT_ERR, ORNIC_VERR_LKEY_PD },
 	{ "IBTA 11.6.2: past the end of the MR", ORNIC_QPT_RC, ORNIC_WQE_WRITE,
 	  100, PAST_END, ORNIC_CQE_LOC_PROT_ERR, ORNIC_VERR_LKEY_RANGE },
-	{ "IBTA 11.6.2: address wraps", ORNIC_QPT_RC, ORNIC_WQE_SEND, 100,
-	  WRAP, ORNIC_CQE_LOC_PROT_ERR, ORNIC_VERR_LKEY_RANGE },
+	{ "IBTA 11.6.2: address wraps", ORNIC_QPT_RC, ORNIC_WQE_SEND, 100, WRAP,
+	  ORNIC_CQE_LOC_PROT_ERR, ORNIC_VERR_LKEY_RANGE },
 	{ "IBTA 11.6.2: READ into an unknown lkey", ORNIC_QPT_RC,
 	  ORNIC_WQE_READ, 8, BAD_KEY, ORNIC_CQE_LOC_PROT_ERR,
 	  ORNIC_VERR_LKEY_UNKNOWN },
@@ -296,8 +303,13 @@ static void req_refuses(struct kunit *test)
 	struct ornic_bed *bed = open_lone(test, row->type);
 	struct ornic_lsge sge[5] = { 0 };
 	struct ornic_rig_wr wr = {
-		.wr_id = 77, .opcode = row->opcode, .nsge = 1, .sge = sge,
-		.raddr = 0x1000, .rkey = 1, .ah = 0xdead,
+		.wr_id = 77,
+		.opcode = row->opcode,
+		.nsge = 1,
+		.sge = sge,
+		.raddr = 0x1000,
+		.rkey = 1,
+		.ah = 0xdead,
 	};
 	struct ornic_cqe cqe;
 
@@ -346,8 +358,8 @@ static void req_fence(struct kunit *test)
 	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
 
 	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 0, 8);
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND,
-		       ORNIC_WQE_FENCE, 0, 4);
+	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, ORNIC_WQE_FENCE,
+		       0, 4);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
 	ornic_bed_answer(bed, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
 	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
@@ -429,8 +441,9 @@ static void req_kick_wanted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rec->kick_wanted), 0);
 	kicks = ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_KICKS);
 	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 1);
-	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng,
-						ORNIC_STAT_KICKS), kicks);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_KICKS),
+			kicks);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
 	KUNIT_EXPECT_NE(test, le32_to_cpu(rec->kick_wanted), 0);
 }
@@ -459,7 +472,7 @@ static void req_polling(struct kunit *test)
 
 static const struct nonsense_row {
 	const char *desc;
-	u32 sends;		/* posted and out before */
+	u32 sends; /* posted and out before */
 	u32 producer;
 } nonsense_rows[] = {
 	{ "producer beyond the ring", 0, 17 },
@@ -486,8 +499,8 @@ static void req_nonsense_producer(struct kunit *test)
 	ornic_rig_kick(&bed->a);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test,
-			bed->pair.a->event_count[ORNIC_EVENT_QP_FATAL], 1);
+	KUNIT_EXPECT_EQ(test, bed->pair.a->event_count[ORNIC_EVENT_QP_FATAL],
+			1);
 }
 
 /* ---- payload sources --------------------------------------------------------------- */
@@ -498,13 +511,15 @@ static void req_gathers(struct kunit *test)
 	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
 	struct ornic_lsge sge[4];
 	struct ornic_rig_wr wr = {
-		.opcode = ORNIC_WQE_SEND, .nsge = 4, .sge = sge,
+		.opcode = ORNIC_WQE_SEND,
+		.nsge = 4,
+		.sge = sge,
 	};
 	u32 i;
 
 	sge[0] = ornic_bed_sge(&bed->am, 0, 10);
 	sge[1] = ornic_bed_sge(&bed->am, 0, 0);
-	sge[1].lkey = 0xbad;	/* never looked at: no bytes */
+	sge[1].lkey = 0xbad; /* never looked at: no bytes */
 	sge[2] = ornic_bed_sge(&bed->am, 10, 4090);
 	sge[3] = ornic_bed_sge(&bed->am, 4100, 20);
 	ornic_rig_post_send(&bed->a, &wr);
@@ -524,8 +539,8 @@ static void req_gathers_across_pages(struct kunit *test)
 {
 	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC, .max_sge = 32 };
 	struct ornic_bed *bed = test->priv;
-	struct ornic_lsge *sge = kunit_kzalloc(test, 32 * sizeof(*sge),
-					       GFP_KERNEL);
+	struct ornic_lsge *sge =
+		kunit_kzalloc(test, 32 * sizeof(*sge), GFP_KERNEL);
 	struct ornic_rig_wr wr = { .nsge = 32, .sge = sge };
 	u32 i;
 
@@ -555,7 +570,8 @@ static void req_inline(struct kunit *test)
 	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
 	u8 data[64], ring[64];
 	struct ornic_rig_wr wr = {
-		.opcode = ORNIC_WQE_SEND, .inline_data = data,
+		.opcode = ORNIC_WQE_SEND,
+		.inline_data = data,
 		.inline_len = 64,
 		.flags = ORNIC_WQE_INLINE | ORNIC_WQE_SIGNALED,
 	};
@@ -612,9 +628,13 @@ static void req_ud(struct kunit *test)
 	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_UD);
 	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 5, 99);
 	struct ornic_rig_wr wr = {
-		.opcode = row->opcode, .nsge = 1, .sge = &sge,
-		.dest_qpn = 0x456, .dest_qkey = row->qkey,
-		.flags = ORNIC_WQE_SIGNALED, .imm = cpu_to_be32(0xabcd0123),
+		.opcode = row->opcode,
+		.nsge = 1,
+		.sge = &sge,
+		.dest_qpn = 0x456,
+		.dest_qkey = row->qkey,
+		.flags = ORNIC_WQE_SIGNALED,
+		.imm = cpu_to_be32(0xabcd0123),
 	};
 	struct ornic_cqe cqe;
 	struct ornic_av av;
@@ -623,15 +643,17 @@ static void req_ud(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ornic_rig_ah(bed->pair.a, &av, &wr.ah), 0);
 	ornic_rig_post_send(&bed->a, &wr);
 	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_UD |
-			(row->opcode == ORNIC_WQE_SEND ?
-			 ORNIC_OP_SEND_ONLY : ORNIC_OP_SEND_ONLY_IMM));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode,
+			ORNIC_UD | (row->opcode == ORNIC_WQE_SEND ?
+					    ORNIC_OP_SEND_ONLY :
+					    ORNIC_OP_SEND_ONLY_IMM));
 	KUNIT_EXPECT_EQ(test, bed->pkt.qpn, 0x456);
 	KUNIT_EXPECT_EQ(test, bed->pkt.src_qpn, bed->a.qpn);
 	KUNIT_EXPECT_EQ(test, bed->pkt.qkey, row->want_qkey);
 	KUNIT_EXPECT_EQ(test, bed->rx.ipv6, row->gid == ORNIC_RIG_IPV6);
-	KUNIT_EXPECT_EQ(test, bed->rx.vlan, row->gid == ORNIC_RIG_VLAN ?
-			ORNIC_RIG_VLAN_ID : ORNIC_VLAN_NONE);
+	KUNIT_EXPECT_EQ(test, bed->rx.vlan,
+			row->gid == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
+						     ORNIC_VLAN_NONE);
 	KUNIT_EXPECT_EQ(test, payload(bed, bed->buf), 99);
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
 }

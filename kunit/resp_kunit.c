@@ -4,11 +4,11 @@
 
 #include "rig_bed.h"
 
-#define PSN	0xfffffe
-#define ACK	0x1f
-#define NAK(n)	(ORNIC_AETH_NAK | (n))
-#define NONE	0xff
-#define MTU	1024u
+#define PSN ORNIC_BED_PSN
+#define ACK 0x1f
+#define NAK(n) (ORNIC_AETH_NAK | (n))
+#define NONE 0xff
+#define MTU 1024u
 
 static struct ornic_bed *open_type(struct kunit *test, u8 type)
 {
@@ -36,34 +36,6 @@ static void resp_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
 }
 
-/* A request at PSN + @n, for the memory at @off of the MR. */
-static void request(struct ornic_bed *bed, u8 opcode, s32 n, u32 off,
-		    u32 dma_len, u32 len)
-{
-	struct ornic_txinfo info = {
-		.opcode = opcode,
-		.psn = (PSN + n) & ORNIC_PSN_MASK,
-		.ack_req = true,
-		.va = bed->am.iova + off,
-		.rkey = bed->am.key,
-		.dma_len = dma_len,
-		.swap_add = 5,
-		.compare = 0,
-		.imm = cpu_to_be32(0x01020304),
-		.src_qpn = 0x123,
-		.qkey = 0x1234,
-	};
-
-	ornic_rig_inject(&bed->a, &info, bed->buf, len);
-	ornic_rig_run(bed->pair.a);
-}
-
-/* The next answer: its syndrome, NONE when there is none. */
-static u8 answer(struct ornic_bed *bed)
-{
-	return ornic_bed_sent(bed) ? bed->pkt.syndrome : NONE;
-}
-
 static int status(struct ornic_bed *bed)
 {
 	struct ornic_cqe cqe;
@@ -83,14 +55,14 @@ static const struct seq_row {
 	const char *desc;
 	s32 n;
 	u8 syndrome;
-	u32 psn;		/* of the answer */
+	u32 psn; /* of the answer */
 	u32 recvs;
 } seq_rows[] = {
 	{ "IBTA 9.7.4.1.2: the next one", 1, ACK, 1, 2 },
 	{ "IBTA C9-105: duplicate of the last", 0, ACK, 0, 1 },
 	{ "IBTA C9-105: duplicate of long ago", -1000, ACK, 0, 1 },
-	{ "IBTA C9-105: oldest PSN of the duplicate region", 1 - (1 << 23),
-	  ACK, 0, 1 },
+	{ "IBTA C9-105: oldest PSN of the duplicate region", 1 - (1 << 23), ACK,
+	  0, 1 },
 	{ "IBTA 9.7.4.1.2: one is missing", 2, NAK(0), 1, 1 },
 	{ "IBTA 9.7.4.1.2: the newest PSN of the invalid region", 1 << 23,
 	  NAK(0), 1, 1 },
@@ -105,10 +77,10 @@ static void resp_sequence(struct kunit *test)
 
 	for (i = 0; i < 4; i++)
 		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
-	request(bed, ORNIC_OP_SEND_ONLY, row->n, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, answer(bed), row->syndrome);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, row->n, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, row->psn));
 	KUNIT_EXPECT_EQ(test, bed->pkt.qpn, 0x123);
 	KUNIT_EXPECT_EQ(test, bed->pkt.msn, row->recvs);
@@ -127,13 +99,13 @@ static void resp_one_nak_per_gap(struct kunit *test)
 	for (i = 0; i < 8; i++)
 		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
 	for (i = 1; i < 4; i++)
-		request(bed, ORNIC_OP_SEND_ONLY, i, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, answer(bed), NAK(0));
-	KUNIT_EXPECT_EQ(test, answer(bed), NONE);
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
-	request(bed, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, answer(bed), NAK(0));
+		ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, i, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NONE);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(0));
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
 }
 
@@ -203,10 +175,10 @@ static void resp_form(struct kunit *test)
 	} else {
 		ornic_bed_recv(&bed->a, &bed->am, 0, 0, 4000);
 	}
-	request(bed, row->op1, 0, 0, 2 * MTU, row->len1);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
-	request(bed, row->op2, 1, 0, 2 * MTU, row->len2);
-	KUNIT_EXPECT_EQ(test, answer(bed), row->syndrome);
+	ornic_bed_request(bed, row->op1, 0, 0, 2 * MTU, row->len1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	ornic_bed_request(bed, row->op2, 1, 0, 2 * MTU, row->len2);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a),
 			row->syndrome == ACK ? ORNIC_QPS_RTS : ORNIC_QPS_ERR);
@@ -219,7 +191,14 @@ static void resp_form(struct kunit *test)
 /* ---- access -------------------------------------------------------------------------------- */
 
 enum key_kind {
-	GOOD, UNKNOWN, NO_ACCESS, OTHER_PD, BEFORE, PAST, WRAPS, MISALIGNED,
+	GOOD,
+	UNKNOWN,
+	NO_ACCESS,
+	OTHER_PD,
+	BEFORE,
+	PAST,
+	WRAPS,
+	MISALIGNED,
 	QP_FORBIDS,
 };
 
@@ -231,8 +210,8 @@ static const struct key_row {
 	u8 syndrome;
 } key_rows[] = {
 	{ "IBTA 9.7.4.1.5: WRITE", ORNIC_OP_WRITE_ONLY, GOOD, 8, ACK },
-	{ "IBTA 9.7.4.1.5: WRITE, unknown key", ORNIC_OP_WRITE_ONLY, UNKNOWN,
-	  8, NAK(2) },
+	{ "IBTA 9.7.4.1.5: WRITE, unknown key", ORNIC_OP_WRITE_ONLY, UNKNOWN, 8,
+	  NAK(2) },
 	{ "IBTA C9-88: empty WRITE, unknown key", ORNIC_OP_WRITE_ONLY, UNKNOWN,
 	  0, ACK },
 	{ "IBTA 9.7.4.1.5: WRITE, MR without right", ORNIC_OP_WRITE_ONLY,
@@ -241,16 +220,16 @@ static const struct key_row {
 	  8, NAK(2) },
 	{ "IBTA 9.7.4.1.5: WRITE, past the MR", ORNIC_OP_WRITE_ONLY, PAST, 8,
 	  NAK(2) },
-	{ "IBTA 9.7.4.1.5: WRITE, address wraps", ORNIC_OP_WRITE_ONLY, WRAPS,
-	  8, NAK(2) },
+	{ "IBTA 9.7.4.1.5: WRITE, address wraps", ORNIC_OP_WRITE_ONLY, WRAPS, 8,
+	  NAK(2) },
 	{ "IBTA 9.7.4.1.5: WRITE, MR of another PD", ORNIC_OP_WRITE_ONLY,
 	  OTHER_PD, 8, NAK(2) },
 	{ "IBTA 9.7.4.1.5: WRITE, QP without right", ORNIC_OP_WRITE_ONLY,
 	  QP_FORBIDS, 8, NAK(1) },
 	{ "IBTA 9.7.4.1.5: READ, unknown key", ORNIC_OP_READ_REQUEST, UNKNOWN,
 	  8, NAK(2) },
-	{ "IBTA C9-88: empty READ, unknown key", ORNIC_OP_READ_REQUEST,
-	  UNKNOWN, 0, ACK },
+	{ "IBTA C9-88: empty READ, unknown key", ORNIC_OP_READ_REQUEST, UNKNOWN,
+	  0, ACK },
 	{ "IBTA 9.7.4.1.5: READ, MR without right", ORNIC_OP_READ_REQUEST,
 	  NO_ACCESS, 8, NAK(2) },
 	{ "IBTA 9.7.4.1.5: READ, past the MR", ORNIC_OP_READ_REQUEST, PAST, 8,
@@ -314,8 +293,12 @@ static void resp_access(struct kunit *test)
 	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
 	bool write = row->opcode == ORNIC_OP_WRITE_ONLY;
 	struct ornic_txinfo info = {
-		.opcode = row->opcode, .psn = PSN, .ack_req = true,
-		.rkey = bed->am.key, .dma_len = row->len, .swap_add = 1,
+		.opcode = row->opcode,
+		.psn = PSN,
+		.ack_req = true,
+		.rkey = bed->am.key,
+		.dma_len = row->len,
+		.swap_add = 1,
 		/* iova ends in 100: 4 mod 8, as does offset 4 of it */
 		.va = bed->am.iova + 4,
 	};
@@ -324,18 +307,21 @@ static void resp_access(struct kunit *test)
 
 	if (row->kind == QP_FORBIDS) {
 		bed->a.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
-		KUNIT_ASSERT_EQ(test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
-						       ORNIC_QPM_STATE |
-						       ORNIC_QPM_ACCESS), 0);
+		KUNIT_ASSERT_EQ(test,
+				ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
+						 ORNIC_QPM_STATE |
+							 ORNIC_QPM_ACCESS),
+				0);
 	}
 	corrupt_key(bed, &info, row->kind);
 	ornic_rig_inject(&bed->a, &info, bed->buf, write ? row->len : 0);
 	ornic_rig_run(bed->pair.a);
-	KUNIT_EXPECT_EQ(test, answer(bed), row->syndrome);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
 	if (row->syndrome == ACK)
 		return;
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0,
-						ORNIC_BED_MR_BYTES, 1), -1);
+	KUNIT_EXPECT_EQ(test,
+			ornic_bed_compare(&bed->am, 0, ORNIC_BED_MR_BYTES, 1),
+			-1);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, bed->pair.a->event_count[events], 1);
 }
@@ -347,15 +333,15 @@ static void resp_rnr(struct kunit *test)
 {
 	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
 
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, answer(bed), ORNIC_AETH_RNR | 17);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ORNIC_AETH_RNR | 17);
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, PSN);
-	request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, epsn(bed), 0);
 	ornic_bed_drain(bed);
 	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
 	KUNIT_EXPECT_EQ(test, status(bed), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 10, 2), -1);
 }
@@ -366,13 +352,13 @@ static void resp_write_imm(struct kunit *test)
 	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
 	struct ornic_cqe cqe;
 
-	request(bed, ORNIC_OP_WRITE_FIRST, 0, 50, MTU + 7, MTU);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
-	request(bed, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
-	KUNIT_EXPECT_EQ(test, answer(bed), ORNIC_AETH_RNR | 17);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_FIRST, 0, 50, MTU + 7, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ORNIC_AETH_RNR | 17);
 	ornic_rig_post_recv(&bed->a, 99, NULL, 0);
-	request(bed, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
 	KUNIT_EXPECT_EQ(test, bed->pkt.msn, 1);
 	KUNIT_ASSERT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_RECV_WRITE_IMM);
@@ -387,7 +373,7 @@ static void resp_write_imm(struct kunit *test)
 static const struct recv_row {
 	const char *desc;
 	u32 nsge;
-	u32 bad;		/* this SGE has an unknown lkey */
+	u32 bad; /* this SGE has an unknown lkey */
 	u8 status;
 	u8 syndrome;
 } recv_rows[] = {
@@ -414,8 +400,8 @@ static void resp_scatter(struct kunit *test)
 			sge[i].lkey ^= 0x100;
 	}
 	ornic_rig_post_recv(&bed->a, 5, sge, row->nsge);
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 999);
-	KUNIT_EXPECT_EQ(test, answer(bed), row->syndrome);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 999);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), row->status);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 5);
 	if (!row->status) {
@@ -433,259 +419,24 @@ static void resp_solicited(struct kunit *test)
 	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
 	u32 *comps = &bed->pair.a->event_count[ORNIC_EVENT_COMP];
 	struct ornic_txinfo info = {
-		.opcode = ORNIC_OP_SEND_ONLY, .psn = PSN + 1, .solicited = true,
+		.opcode = ORNIC_OP_SEND_ONLY,
+		.psn = PSN + 1,
+		.solicited = true,
 	};
 	u32 i;
 
 	for (i = 0; i < 4; i++)
 		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
 	ornic_rig_arm(&bed->arcq, ORNIC_ARM_SOLICITED);
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *comps, 0);
 	ornic_rig_inject(&bed->a, &info, bed->buf, 10);
 	KUNIT_EXPECT_EQ(test, *comps, 1);
-	request(bed, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *comps, 1);
 	ornic_rig_arm(&bed->arcq, ORNIC_ARM_NEXT);
-	request(bed, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *comps, 2);
-}
-
-/* ---- duplicates ------------------------------------------------------------------------------------- */
-
-/* IBTA C9-105: a duplicate WRITE is acknowledged and not executed again. */
-static void resp_duplicate_write(struct kunit *test)
-{
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-
-	request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
-	ornic_bed_fill(&bed->am, 0, 100, 3);
-	request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
-	KUNIT_EXPECT_EQ(test, bed->pkt.msn, 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 100, 3), -1);
-	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng,
-						ORNIC_STAT_DUPLICATES), 1);
-}
-
-/* Check the responses to a READ of @len at @off: First to Last from PSN @n. */
-static void expect_read(struct kunit *test, struct ornic_bed *bed, u32 n,
-			u32 off, u32 len, u32 seed)
-{
-	u32 npkts = len ? DIV_ROUND_UP(len, MTU) : 1, i, k, f, at;
-	struct ornic_frag frag[ORNIC_RX_SEGS];
-
-	for (i = 0; i < npkts; i++) {
-		u8 op = npkts == 1 ? ORNIC_OP_READ_RESP_ONLY :
-			!i ? ORNIC_OP_READ_RESP_FIRST :
-			i + 1 == npkts ? ORNIC_OP_READ_RESP_LAST :
-					 ORNIC_OP_READ_RESP_MIDDLE;
-
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, op);
-		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, n + i));
-		KUNIT_EXPECT_EQ(test, bed->pkt.payload_len,
-				min_t(u32, MTU, len - i * MTU));
-		if (op != ORNIC_OP_READ_RESP_MIDDLE)
-			KUNIT_EXPECT_EQ(test, bed->pkt.syndrome & 0xe0, 0);
-		at = off + i * MTU;
-		k = ornic_pkt_payload(&bed->pkt, frag);
-		for (f = 0; f < k; f++) {
-			u32 b;
-
-			for (b = 0; b < frag[f].len; b++, at++)
-				if (((u8 *)frag[f].ptr)[b] !=
-				    ornic_bed_byte(seed, at))
-					break;
-			KUNIT_EXPECT_EQ(test, b, frag[f].len);
-		}
-	}
-	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
-}
-
-static const struct rd_row {
-	const char *desc;
-	u32 length;
-	u32 psns;
-	u32 from;		/* duplicate: first packet asked for again */
-	u32 upto;		/* duplicate: one past the last */
-} rd_rows[] = {
-	{ "IBTA 9.7.5.1.8: empty READ", 0, 1, 0, 1 },
-	{ "IBTA 9.7.5.1.8: one byte", 1, 1, 0, 1 },
-	{ "IBTA 9.7.5.1.8: one MTU", MTU, 1, 0, 1 },
-	{ "IBTA 9.7.5.1.9: whole duplicate", 3 * MTU + 5, 4, 0, 4 },
-	{ "IBTA 9.7.5.1.9: duplicate of the tail", 3 * MTU + 5, 4, 2, 4 },
-	{ "IBTA 9.7.5.1.9: duplicate of the last packet", 4 * MTU, 4, 3, 4 },
-	{ "IBTA 9.7.5.1.9: duplicate of the middle", 4 * MTU, 4, 1, 3 },
-};
-KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
-
-static void resp_read(struct kunit *test)
-{
-	const struct rd_row *row = test->param_value;
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-	u32 off = row->from * MTU;
-
-	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, row->length, 0);
-	expect_read(test, bed, 0, 0, row->length, 1);
-	KUNIT_EXPECT_EQ(test, epsn(bed), row->psns);
-	/* IBTA C9-105: a duplicate reads the memory as it is now. */
-	ornic_bed_fill(&bed->am, 0, 8192, 4);
-	request(bed, ORNIC_OP_READ_REQUEST, row->from, off,
-		min_t(u32, row->length, row->upto * MTU) - off, 0);
-	expect_read(test, bed, row->from, off,
-		    min_t(u32, row->length, row->upto * MTU) - off, 4);
-	KUNIT_EXPECT_EQ(test, epsn(bed), row->psns);
-}
-
-/* A duplicate READ of memory that has gone is not answered with data. */
-static void resp_duplicate_read_is_checked(struct kunit *test)
-{
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-
-	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
-	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
-	if (ornic_bed_sent(bed))
-		KUNIT_EXPECT_EQ(test, bed->pkt.payload_len, 0);
-}
-
-static u64 word(struct ornic_bed *bed, u32 off)
-{
-	u64 v;
-
-	ornic_rig_mr_read(&bed->am, off, &v, 8);
-	return v;
-}
-
-/* IBTA C9-105: a duplicate atomic gets the saved answer and runs once. */
-static void resp_duplicate_atomic(struct kunit *test)
-{
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-	u64 old = 7;
-	u32 i;
-
-	ornic_rig_mr_write(&bed->am, 4, &old, 8);
-	request(bed, ORNIC_OP_FAA, 0, 4, 0, 0);
-	request(bed, ORNIC_OP_FAA, 1, 4, 0, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
-	KUNIT_EXPECT_EQ(test, word(bed, 4), 17);
-	for (i = 0; i < 2; i++) {
-		request(bed, ORNIC_OP_FAA, i, 4, 0, 0);
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ATOMIC_ACK);
-		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, i));
-		KUNIT_EXPECT_EQ(test, bed->pkt.orig, 7 + 5 * i);
-	}
-	KUNIT_EXPECT_EQ(test, word(bed, 4), 17);
-}
-
-/* A duplicate atomic whose answer is no longer kept is dropped. */
-static void resp_forgotten_atomic(struct kunit *test)
-{
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-	u64 old = 0;
-	u32 i;
-
-	ornic_rig_mr_write(&bed->am, 4, &old, 8);
-	for (i = 0; i < 5; i++)
-		request(bed, ORNIC_OP_FAA, i, 4, 0, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
-	request(bed, ORNIC_OP_FAA, 0, 4, 0, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, word(bed, 4), 25);
-}
-
-static const struct cas_row {
-	const char *desc;
-	u64 before;
-	u64 after;
-} cas_rows[] = {
-	{ "IBTA 9.4.5: equal: swapped", 0, 5 },
-	{ "IBTA 9.4.5: different: kept", 6, 6 },
-};
-KUNIT_ARRAY_PARAM_DESC(cas, cas_rows, desc);
-
-static void resp_cas(struct kunit *test)
-{
-	const struct cas_row *row = test->param_value;
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-
-	ornic_rig_mr_write(&bed->am, 4, &row->before, 8);
-	request(bed, ORNIC_OP_CAS, 0, 4, 0, 0);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.orig, row->before);
-	KUNIT_EXPECT_EQ(test, word(bed, 4), row->after);
-}
-
-/* ---- READs that wait for the port -------------------------------------------------------------------- */
-
-/* ACKs of later requests come behind the READ responses. */
-static void resp_ack_behind_read(struct kunit *test)
-{
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-	struct ornic_rig *rig = bed->pair.a;
-
-	rig->tx_window = 1;
-	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 2500, 0);
-	request(bed, ORNIC_OP_WRITE_ONLY, 3, 8000, 10, 10);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_FIRST);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_MIDDLE);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_LAST);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ACK);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 3));
-}
-
-/* IBTA 9.7.4.1.2: more READs than max_dest_rd_atomic is invalid. */
-static void resp_too_many_reads(struct kunit *test)
-{
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-	u32 i;
-
-	bed->pair.a->tx_window = 0;
-	for (i = 0; i < 5; i++)
-		request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-}
-
-/*
- * Not too many: the first was answered, so the peer may send a fifth, though a
- * stray duplicate of the first waits for the port again.
- */
-static void resp_duplicate_read_takes_no_room(struct kunit *test)
-{
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-	u32 i;
-
-	for (i = 0; i < 4; i++)
-		request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
-	bed->pair.a->tx_window = 0;
-	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 8, 0);
-	request(bed, ORNIC_OP_READ_REQUEST, 4, 0, 8, 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
-	KUNIT_EXPECT_EQ(test, epsn(bed), 5);
-}
-
-/* An MR that goes in the middle of a READ ends it with a NAK. */
-static void resp_mr_goes_during_read(struct kunit *test)
-{
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-
-	bed->pair.a->tx_window = 1;
-	request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 4096, 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, answer(bed), NAK(2));
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
-	ornic_bed_drain(bed);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
 }
 
 /* ---- UC and UD ------------------------------------------------------------------------------------------ */
@@ -702,22 +453,38 @@ static const struct uc_row {
 	struct uc_pkt pkt[4];
 	u32 messages;
 } uc_rows[] = {
-	{ "IBTA 9.8.2.2.1: in order", 3,
-	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_LAST, 1 },
-	    { ORNIC_OP_SEND_ONLY, 2 } }, 2 },
-	{ "IBTA 9.8.2.2.1: last one lost, then the next message", 2,
-	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_ONLY, 2 } }, 1 },
-	{ "IBTA 9.8.2.2.1: First lost", 2,
-	  { { ORNIC_OP_SEND_LAST, 1 }, { ORNIC_OP_SEND_ONLY, 2 } }, 1 },
-	{ "IBTA 9.8.2.2.1: Middle lost", 3,
-	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_LAST, 2 },
-	    { ORNIC_OP_SEND_ONLY, 3 } }, 1 },
-	{ "IBTA 9.8.2.2.1: Lasts of two messages do not join", 3,
-	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_FIRST, 2 },
-	    { ORNIC_OP_SEND_LAST, 3 } }, 1 },
-	{ "IBTA 9.8.2.2.2: First in a message begins anew", 3,
-	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_FIRST, 1 },
-	    { ORNIC_OP_SEND_LAST, 2 } }, 1 },
+	{ "IBTA 9.8.2.2.1: in order",
+	  3,
+	  { { ORNIC_OP_SEND_FIRST, 0 },
+	    { ORNIC_OP_SEND_LAST, 1 },
+	    { ORNIC_OP_SEND_ONLY, 2 } },
+	  2 },
+	{ "IBTA 9.8.2.2.1: last one lost, then the next message",
+	  2,
+	  { { ORNIC_OP_SEND_FIRST, 0 }, { ORNIC_OP_SEND_ONLY, 2 } },
+	  1 },
+	{ "IBTA 9.8.2.2.1: First lost",
+	  2,
+	  { { ORNIC_OP_SEND_LAST, 1 }, { ORNIC_OP_SEND_ONLY, 2 } },
+	  1 },
+	{ "IBTA 9.8.2.2.1: Middle lost",
+	  3,
+	  { { ORNIC_OP_SEND_FIRST, 0 },
+	    { ORNIC_OP_SEND_LAST, 2 },
+	    { ORNIC_OP_SEND_ONLY, 3 } },
+	  1 },
+	{ "IBTA 9.8.2.2.1: Lasts of two messages do not join",
+	  3,
+	  { { ORNIC_OP_SEND_FIRST, 0 },
+	    { ORNIC_OP_SEND_FIRST, 2 },
+	    { ORNIC_OP_SEND_LAST, 3 } },
+	  1 },
+	{ "IBTA 9.8.2.2.2: First in a message begins anew",
+	  3,
+	  { { ORNIC_OP_SEND_FIRST, 0 },
+	    { ORNIC_OP_SEND_FIRST, 1 },
+	    { ORNIC_OP_SEND_LAST, 2 } },
+	  1 },
 };
 KUNIT_ARRAY_PARAM_DESC(uc, uc_rows, desc);
 
@@ -730,9 +497,9 @@ static void resp_uc(struct kunit *test)
 	for (i = 0; i < 5; i++)
 		ornic_bed_recv(&bed->a, &bed->am, i, i * 4096, 4096);
 	for (i = 0; i < row->npkts; i++)
-		request(bed, ORNIC_UC | row->pkt[i].opcode, row->pkt[i].n, 0,
-			0, row->pkt[i].opcode == ORNIC_OP_SEND_FIRST ? MTU :
-								       33);
+		ornic_bed_request(
+			bed, ORNIC_UC | row->pkt[i].opcode, row->pkt[i].n, 0, 0,
+			row->pkt[i].opcode == ORNIC_OP_SEND_FIRST ? MTU : 33);
 	for (i = 0; status(bed) == 0; i++)
 		;
 	KUNIT_EXPECT_EQ(test, i, row->messages);
@@ -742,7 +509,7 @@ static void resp_uc(struct kunit *test)
 
 static const struct dgram_row {
 	const char *desc;
-	u32 recv;		/* bytes of the receive, 0 none */
+	u32 recv; /* bytes of the receive, 0 none */
 	u32 len;
 	u32 qkey;
 	int status;
@@ -764,8 +531,10 @@ static void resp_ud(struct kunit *test)
 	const struct dgram_row *row = test->param_value;
 	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UD);
 	struct ornic_txinfo info = {
-		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY, .psn = 12345,
-		.src_qpn = 0x777, .qkey = row->qkey,
+		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY,
+		.psn = 12345,
+		.src_qpn = 0x777,
+		.qkey = row->qkey,
 	};
 	struct ornic_cqe cqe;
 
@@ -794,14 +563,14 @@ static void resp_wrong_peer(struct kunit *test)
 
 	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
 	bed->a.conn.av.dgid[15] ^= 1;
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BAD_ADDR),
 			1);
 	bed->a.conn.av.dgid[15] ^= 1;
-	request(bed, ORNIC_UC | ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_NO_QP), 1);
 	bed->a.qpn ^= 0x800;
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	bed->a.qpn ^= 0x800;
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_NO_QP), 2);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
@@ -823,9 +592,9 @@ static void resp_comm_est(struct kunit *test)
 	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
 	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
 	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTR), 0);
-	request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *events, 1);
-	request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *events, 1);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 }
@@ -836,10 +605,10 @@ static void resp_pieces(struct kunit *test)
 	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
 
 	bed->pair.a->seg_bytes = 61;
-	request(bed, ORNIC_OP_WRITE_FIRST, 0, 3, 2 * MTU, MTU);
-	request(bed, ORNIC_OP_WRITE_LAST, 1, 3, 2 * MTU, MTU);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
-	KUNIT_EXPECT_EQ(test, answer(bed), ACK);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_FIRST, 0, 3, 2 * MTU, MTU);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_LAST, 1, 3, 2 * MTU, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
 	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 3, MTU, 2), -1);
 	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 3 + MTU, MTU, 2), -1);
 }
@@ -853,16 +622,6 @@ static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(resp_write_imm),
 	KUNIT_CASE_PARAM(resp_scatter, recv_gen_params),
 	KUNIT_CASE(resp_solicited),
-	KUNIT_CASE(resp_duplicate_write),
-	KUNIT_CASE_PARAM(resp_read, rd_gen_params),
-	KUNIT_CASE(resp_duplicate_read_is_checked),
-	KUNIT_CASE(resp_duplicate_atomic),
-	KUNIT_CASE(resp_forgotten_atomic),
-	KUNIT_CASE_PARAM(resp_cas, cas_gen_params),
-	KUNIT_CASE(resp_ack_behind_read),
-	KUNIT_CASE(resp_too_many_reads),
-	KUNIT_CASE(resp_duplicate_read_takes_no_room),
-	KUNIT_CASE(resp_mr_goes_during_read),
 	KUNIT_CASE_PARAM(resp_uc, uc_gen_params),
 	KUNIT_CASE_PARAM(resp_ud, dgram_gen_params),
 	KUNIT_CASE(resp_wrong_peer),

@@ -2,8 +2,8 @@
 /* The engine's host of the rig: memory, time, frames, events. */
 #include "rig.h"
 
-#define GUARD_BYTES	64
-#define GUARD		0xa5
+#define GUARD_BYTES 64
+#define GUARD 0xa5
 
 /**
  * ornic_rig_random - next number of a generator (splitmix64)
@@ -212,7 +212,8 @@ static bool guards_intact(const struct ornic_rig_mem *m)
 	u32 i;
 
 	for (i = 0; i < GUARD_BYTES; i++)
-		if (m->ptr[-1 - (int)i] != GUARD || m->ptr[m->bytes + i] != GUARD)
+		if (m->ptr[-1 - (int)i] != GUARD ||
+		    m->ptr[m->bytes + i] != GUARD)
 			return false;
 	return true;
 }
@@ -272,8 +273,8 @@ static void set_gid(struct ornic_rig *rig, enum ornic_rig_gid which)
 	req.hdr.obj = cpu_to_le32(which);
 	ornic_rig_gid_bytes(rig->index, which, req.set_gid.gid);
 	memcpy(req.set_gid.smac, rig->mac, 6);
-	req.set_gid.vlan = cpu_to_le16(which == ORNIC_RIG_VLAN ?
-				       ORNIC_RIG_VLAN_ID : ORNIC_VLAN_NONE);
+	req.set_gid.vlan = cpu_to_le16(
+		which == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID : ORNIC_VLAN_NONE);
 	req.set_gid.valid = 1;
 	ornic_rig_cmd(rig, &req, &rsp);
 }

@@ -17,12 +17,12 @@
 #include "engine/psn.h"
 #include "engine/wire.h"
 
-#define ORNIC_RIG_FRAMES	256
-#define ORNIC_RIG_FRAME_BYTES	(ORNIC_TX_HDR_MAX + 4096 + 8)
-#define ORNIC_RIG_EVENTS	64
-#define ORNIC_RIG_EVENT_TYPES	(ORNIC_EVENT_DEVICE_FATAL + 1)
-#define ORNIC_RIG_MS		1000000ull
-#define ORNIC_RIG_PD		0x11
+#define ORNIC_RIG_FRAMES 256
+#define ORNIC_RIG_FRAME_BYTES (ORNIC_TX_HDR_MAX + 4096 + 8)
+#define ORNIC_RIG_EVENTS 64
+#define ORNIC_RIG_EVENT_TYPES (ORNIC_EVENT_DEVICE_FATAL + 1)
+#define ORNIC_RIG_MS 1000000ull
+#define ORNIC_RIG_PD 0x11
 
 struct ornic_rig;
 
@@ -113,7 +113,7 @@ enum ornic_rig_gid {
 	ORNIC_RIG_GIDS,
 };
 
-#define ORNIC_RIG_VLAN_ID	7
+#define ORNIC_RIG_VLAN_ID 7
 
 /**
  * struct ornic_rig_cq - a CQ as the provider sees it
@@ -251,8 +251,8 @@ int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
 		      u32 length, u32 off0, u8 levels, u8 access);
 int ornic_rig_mr_fini(struct ornic_rig_mr *mr);
 u8 *ornic_rig_mr_at(const struct ornic_rig_mr *mr, u32 off, u32 *run);
-void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off,
-			const void *src, u32 len);
+void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off, const void *src,
+			u32 len);
 void ornic_rig_mr_read(const struct ornic_rig_mr *mr, u32 off, void *dst,
 		       u32 len);
 int ornic_rig_ah(struct ornic_rig *rig, const struct ornic_av *av, u32 *ah);

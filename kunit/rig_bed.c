@@ -206,8 +206,7 @@ bool ornic_bed_sent(struct ornic_bed *bed)
 		ornic_rig_put(bed->pair.a, bed->frame);
 	ornic_rig_run(bed->pair.a);
 	bed->frame = ornic_rig_pull(bed->pair.a);
-	return bed->frame &&
-	       ornic_rig_decode(bed->frame, &bed->rx, &bed->pkt);
+	return bed->frame && ornic_rig_decode(bed->frame, &bed->rx, &bed->pkt);
 }
 
 /**
@@ -245,6 +244,46 @@ void ornic_bed_answer(struct ornic_bed *bed, u8 opcode, u32 psn, u8 syndrome,
 
 	ornic_rig_inject(&bed->a, &info, payload, len);
 	ornic_rig_run(bed->pair.a);
+}
+
+/**
+ * ornic_bed_request - a request packet from a's made-up peer
+ * @bed: the bed
+ * @opcode: BTH opcode
+ * @n: PSN, relative to the first
+ * @off: offset in am
+ * @dma_len: of the RETH
+ * @len: bytes of payload, from bed->buf
+ */
+void ornic_bed_request(struct ornic_bed *bed, u8 opcode, s32 n, u32 off,
+		       u32 dma_len, u32 len)
+{
+	struct ornic_txinfo info = {
+		.opcode = opcode,
+		.psn = (ORNIC_BED_PSN + n) & ORNIC_PSN_MASK,
+		.ack_req = true,
+		.va = bed->am.iova + off,
+		.rkey = bed->am.key,
+		.dma_len = dma_len,
+		.swap_add = 5,
+		.imm = cpu_to_be32(0x01020304),
+		.src_qpn = 0x123,
+		.qkey = 0x1234,
+	};
+
+	ornic_rig_inject(&bed->a, &info, bed->buf, len);
+	ornic_rig_run(bed->pair.a);
+}
+
+/**
+ * ornic_bed_syndrome - what a answers
+ * @bed: the bed
+ *
+ * Return: syndrome of its next frame, 0xff if there is none.
+ */
+u8 ornic_bed_syndrome(struct ornic_bed *bed)
+{
+	return ornic_bed_sent(bed) ? bed->pkt.syndrome : 0xff;
 }
 
 /**

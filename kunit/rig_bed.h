@@ -9,8 +9,8 @@
 
 #include "rig.h"
 
-#define ORNIC_BED_MR_BYTES	65536u
-#define ORNIC_BED_MAX_CQES	256
+#define ORNIC_BED_MR_BYTES 65536u
+#define ORNIC_BED_PSN 0xfffffeu /* the first: wraps at once */
 
 enum ornic_bed_kind {
 	ORNIC_BED_WIRE,
@@ -88,6 +88,16 @@ u32 ornic_bed_drain(struct ornic_bed *bed);
 /* A packet from a's made-up peer. */
 void ornic_bed_answer(struct ornic_bed *bed, u8 opcode, u32 psn, u8 syndrome,
 		      const void *payload, u32 len);
+
+/*
+ * A request from a's made-up peer at the first PSN + @n, for the memory at
+ * @off of am, with @len bytes of bed->buf; FAA adds and CAS stores 5.
+ */
+void ornic_bed_request(struct ornic_bed *bed, u8 opcode, s32 n, u32 off,
+		       u32 dma_len, u32 len);
+
+/* The next frame of a: its syndrome, 0xff when there is none. */
+u8 ornic_bed_syndrome(struct ornic_bed *bed);
 
 /* The next completion of @cq has @status; 0xff when there is none. */
 int ornic_bed_status(struct ornic_rig_cq *cq, struct ornic_cqe *cqe);

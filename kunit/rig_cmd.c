@@ -101,8 +101,8 @@ static int describe(struct ornic_rig *rig, struct ornic_mem *mem, u8 *buf,
 		return -ENOMEM;
 	entry = (__le64 *)*list;
 	for (i = 0; i < npages; i++)
-		entry[i] = cpu_to_le64(dma_addr(buf + 4096ull *
-						(npages - 1 - i)));
+		entry[i] =
+			cpu_to_le64(dma_addr(buf + 4096ull * (npages - 1 - i)));
 	mem->addr = cpu_to_le64(dma_addr(*list));
 	return 0;
 }
@@ -150,8 +150,8 @@ int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
  */
 int ornic_rig_cq_fini(struct ornic_rig_cq *cq)
 {
-	int status = ornic_rig_destroy_obj(cq->rig, ORNIC_CMD_DESTROY_CQ,
-					   cq->cqn);
+	int status =
+		ornic_rig_destroy_obj(cq->rig, ORNIC_CMD_DESTROY_CQ, cq->cqn);
 
 	if (!status)
 		ornic_rig_free(cq->rig, cq->mem);
@@ -218,8 +218,8 @@ int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
  */
 int ornic_rig_mr_fini(struct ornic_rig_mr *mr)
 {
-	int status = ornic_rig_destroy_obj(mr->rig, ORNIC_CMD_DESTROY_MKEY,
-					   mr->key);
+	int status =
+		ornic_rig_destroy_obj(mr->rig, ORNIC_CMD_DESTROY_MKEY, mr->key);
 
 	if (!status)
 		ornic_rig_free(mr->rig, mr->buf);
@@ -253,8 +253,8 @@ u8 *ornic_rig_mr_at(const struct ornic_rig_mr *mr, u32 off, u32 *run)
  * @src: bytes
  * @len: how many
  */
-void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off,
-			const void *src, u32 len)
+void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off, const void *src,
+			u32 len)
 {
 	const u8 *s = src;
 
@@ -341,7 +341,8 @@ static void qp_shape(struct ornic_rig_qp *qp, const struct ornic_rig_qpinit *in,
 	qp->rq_log_stride = max_t(u8, 5, log2_up(16 + max_sge * 16));
 	sq_bytes = ALIGN(1u << (qp->sq_log_depth + qp->sq_log_stride), 4096u);
 	qp->rq_offset = 4096 + sq_bytes;
-	qp->mem_bytes = qp->rq_offset +
+	qp->mem_bytes =
+		qp->rq_offset +
 		ALIGN(1u << (qp->rq_log_depth + qp->rq_log_stride), 4096u);
 }
 
@@ -414,8 +415,8 @@ int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
 int ornic_rig_qp_fini(struct ornic_rig_qp *qp)
 {
 	struct ornic_rig_qp **p;
-	int status = ornic_rig_destroy_obj(qp->rig, ORNIC_CMD_DESTROY_QP,
-					   qp->qpn);
+	int status =
+		ornic_rig_destroy_obj(qp->rig, ORNIC_CMD_DESTROY_QP, qp->qpn);
 
 	if (status)
 		return status;
@@ -498,8 +499,8 @@ static u32 required_mask(u8 type, u8 state)
  */
 int ornic_rig_to(struct ornic_rig_qp *qp, u8 state)
 {
-	int status = ornic_rig_modify(qp, state, ORNIC_QPM_STATE |
-				      required_mask(qp->type, state));
+	int status = ornic_rig_modify(
+		qp, state, ORNIC_QPM_STATE | required_mask(qp->type, state));
 
 	if (!status && state == ORNIC_QPS_RESET) {
 		qp->sq_producer = 0;

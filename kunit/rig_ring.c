@@ -12,8 +12,8 @@ void ornic_rig_arm(struct ornic_rig_cq *cq, enum ornic_arm mode)
 	struct ornic_cq_record *rec = (struct ornic_cq_record *)cq->mem;
 
 	cq->arm_seq++;
-	WRITE_ONCE(rec->arm, cpu_to_le32(cq->arm_seq << ORNIC_ARM_SEQ_SHIFT |
-					 mode));
+	WRITE_ONCE(rec->arm,
+		   cpu_to_le32(cq->arm_seq << ORNIC_ARM_SEQ_SHIFT | mode));
 	smp_mb();
 }
 
@@ -146,8 +146,8 @@ int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr)
 	hdr = (struct ornic_sq_hdr *)p;
 	hdr->opcode = wr->opcode;
 	hdr->flags = wr->flags;
-	hdr->payload = cpu_to_le16(wr->flags & ORNIC_WQE_INLINE ?
-				   wr->inline_len : wr->nsge);
+	hdr->payload = cpu_to_le16(
+		wr->flags & ORNIC_WQE_INLINE ? wr->inline_len : wr->nsge);
 	hdr->imm = wr->imm;
 	hdr->wr_id = cpu_to_le64(wr->wr_id);
 	p = put_segments(p + sizeof(*hdr), wr, qp->type == ORNIC_QPT_UD);

@@ -2,12 +2,12 @@
 /* The wire of the rig: frames in and out, ideal links, made-up peers. */
 #include "rig.h"
 
-#define ETH_LEN		14
-#define IPV4_LEN	20
-#define IPV6_LEN	40
-#define UDP_LEN		8
-#define FIRST_PIECE	64
-#define MAX_STEPS	200000
+#define ETH_LEN 14
+#define IPV4_LEN 20
+#define IPV6_LEN 40
+#define UDP_LEN 8
+#define FIRST_PIECE 64
+#define MAX_STEPS 200000
 
 static u16 be16_at(const u8 *p)
 {

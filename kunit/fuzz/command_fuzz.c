@@ -5,9 +5,9 @@
  */
 #include "fuzz.h"
 
-#define MAX_COMMANDS	48
-#define ARENA_BYTES	(16 * 4096u)
-#define MAX_OBJS	16
+#define MAX_COMMANDS 48
+#define ARENA_BYTES (16 * 4096u)
+#define MAX_OBJS 16
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -25,8 +25,8 @@ static void fill_arena(u8 *arena)
 	u32 i;
 
 	for (i = 0; i < ORNIC_LIST_ENTRIES; i++)
-		list[i] = cpu_to_le64((u64)(uintptr_t)arena +
-				      4096ull * (i % 16));
+		list[i] =
+			cpu_to_le64((u64)(uintptr_t)arena + 4096ull * (i % 16));
 }
 
 static u32 some_obj(struct state *s, u8 which)
@@ -78,8 +78,8 @@ static void check_rsp(const union ornic_req *req, const union ornic_rsp *rsp)
 static void one_command(struct state *s, struct ornic_fuzz_in *in)
 {
 	static const u8 opcodes[16] = {
-		0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23,
-		0x30, 0x31, 0x40, 0x41, 0x20, 0x22,
+		0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x20, 0x21,
+		0x22, 0x23, 0x30, 0x31, 0x40, 0x41, 0x20, 0x22,
 	};
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -92,8 +92,7 @@ static void one_command(struct state *s, struct ornic_fuzz_in *in)
 	patch(s, &req, in);
 	ornic_rig_cmd(s->rig, &req, &rsp);
 	check_rsp(&req, &rsp);
-	if (!rsp.hdr.status && req.hdr.opcode & 0x70 &&
-	    !(req.hdr.opcode & 15))
+	if (!rsp.hdr.status && req.hdr.opcode & 0x70 && !(req.hdr.opcode & 15))
 		s->objs[s->nobjs++ % MAX_OBJS] = le32_to_cpu(rsp.hdr.obj);
 }
 

@@ -6,8 +6,8 @@
  */
 #include "fuzz.h"
 
-#define MAX_STEPS	96
-#define MAX_HELD	8
+#define MAX_STEPS 96
+#define MAX_HELD 8
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#define MAX_PACKETS	24
+#define MAX_PACKETS 24
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -19,8 +19,7 @@ static void outstanding_work(struct ornic_bed *bed)
 		ornic_bed_recv(&bed->a, &bed->am, i, i * 4096, 4096 - i * 1000);
 	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
 		       3000);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 0,
-		       5000);
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 0, 5000);
 	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_FAA, 0, 0, 8);
 	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 10);
 	ornic_bed_drain(bed);

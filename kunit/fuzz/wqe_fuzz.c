@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#define MAX_STEPS	64
+#define MAX_STEPS 64
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -29,8 +29,8 @@ static void set_producer(struct ornic_rig_qp *qp, struct ornic_fuzz_in *in)
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)(qp->mem + off);
 	u32 now = le32_to_cpu(rec->producer);
 
-	rec->producer = cpu_to_le32(how & 2 ? ornic_fuzz_u32(in) :
-					      now + (how >> 4));
+	rec->producer =
+		cpu_to_le32(how & 2 ? ornic_fuzz_u32(in) : now + (how >> 4));
 	if (how & 4)
 		rec->kick_wanted = cpu_to_le32(how >> 3);
 	ornic_rig_kick(qp);
@@ -72,8 +72,9 @@ static void step(struct ornic_bed *bed, struct ornic_fuzz_in *in)
 		break;
 	case 6:
 		ornic_rig_modify(qp, ornic_fuzz_u8(in) & 15,
-				 ORNIC_QPM_STATE | (what & 0x40 ?
-				 ornic_fuzz_u16(in) : 0));
+				 ORNIC_QPM_STATE |
+					 (what & 0x40 ? ornic_fuzz_u16(in) :
+							0));
 		break;
 	case 7:
 		if (what & 0x40 && !(ornic_fuzz_u8(in) & 7))
@@ -101,9 +102,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct ornic_fuzz_in in = { data, size };
 	u8 how = ornic_fuzz_u8(&in);
-	struct ornic_bed *bed = ornic_fuzz_open(how & 0x80 ? ORNIC_BED_WIRE :
-							     ORNIC_BED_LOOP,
-						ORNIC_QPT_RC + how % 3);
+	struct ornic_bed *bed =
+		ornic_fuzz_open(how & 0x80 ? ORNIC_BED_WIRE : ORNIC_BED_LOOP,
+				ORNIC_QPT_RC + how % 3);
 	u32 i;
 
 	bed->pair.a->budget = how & 0x40 ? 1 : 1 << 20;

@@ -10,7 +10,7 @@
 
 #include <kunit/test.h>
 
-#define MAX_SUITES	128
+#define MAX_SUITES 128
 
 static struct kunit_suite *suites[MAX_SUITES];
 static size_t nsuites;
@@ -145,8 +145,8 @@ static void run_once(struct kunit_suite *s, struct kunit_case *c,
 	free_all(test);
 }
 
-static void report(const char *indent, enum kunit_status status,
-		   unsigned int n, const char *name, const char *reason)
+static void report(const char *indent, enum kunit_status status, unsigned int n,
+		   const char *name, const char *reason)
 {
 	printf("%s%sok %u %s%s%s\n", indent,
 	       status == KUNIT_FAILURE ? "not " : "", n, name,

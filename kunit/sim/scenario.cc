@@ -6,9 +6,11 @@
 
 #include "stream.h"
 
-namespace sim {
+namespace sim
+{
 
-namespace {
+namespace
+{
 
 constexpr u64 us = 1000;
 constexpr u32 max_events = 400000;
@@ -27,7 +29,7 @@ struct actor {
 };
 
 class world {
-public:
+    public:
 	world(kind what, u64 seed, bool trace);
 	~world();
 	world(const world &) = delete;
@@ -35,15 +37,21 @@ public:
 
 	outcome run();
 
-private:
+    private:
 	faults pick_faults();
 	void make_rigs(u64 seed);
 	void make_couple(u32 index);
 	void make_qp(ornic_rig *rig, ornic_rig_qp *qp, u8 type, u32 which);
 	void make_streams(couple &c, u32 index, u32 mtu);
 	u32 make_ah(ornic_rig_qp *from, const ornic_rig_qp *to);
-	ornic_rig *rig(int side) { return side ? pair_.b : pair_.a; }
-	bool loop() const { return pair_.a == pair_.b; }
+	ornic_rig *rig(int side)
+	{
+		return side ? pair_.b : pair_.a;
+	}
+	bool loop() const
+	{
+		return pair_.a == pair_.b;
+	}
 
 	void loop_until_done();
 	u64 next_time();
@@ -65,10 +73,10 @@ private:
 	bool trace_;
 	wire wire_;
 	ornic_rig_pair pair_ = {};
-	ornic_rig_cq cq_[4] = {};	// a send, a recv, b send, b recv
+	ornic_rig_cq cq_[4] = {}; // a send, a recv, b send, b recv
 	u32 ncqs_ = 0;
 	ornic_rig_gid gid_ = ORNIC_RIG_IPV4;
-	std::vector<std::unique_ptr<couple>> couples_;
+	std::vector<std::unique_ptr<couple> > couples_;
 	std::vector<actor> actors_;
 	u64 now_ = 1000000;
 	u64 abort_at_ = 0;
@@ -97,9 +105,12 @@ faults world::pick_faults()
 	return f;
 }
 
-world::world(kind what, u64 seed, bool trace) :
-	what_(what), rng_(seed), faults_(pick_faults()), trace_(trace),
-	wire_(faults_, rng_.next())
+world::world(kind what, u64 seed, bool trace)
+	: what_(what)
+	, rng_(seed)
+	, faults_(pick_faults())
+	, trace_(trace)
+	, wire_(faults_, rng_.next())
 {
 	bool clean = what == kind::perfect || what == kind::loopback;
 
@@ -144,7 +155,8 @@ void world::make_rigs(u64 seed)
 				    static_cast<u32>(rng_.in(1, 20000)) :
 				    1 << 20;
 		r->seg_bytes = rng_.chance(0.3) ?
-				       static_cast<u32>(rng_.in(1, 2000)) : 0;
+				       static_cast<u32>(rng_.in(1, 2000)) :
+				       0;
 		for (int i = 0; i < 2; i++)
 			if (ornic_rig_cq_init(r, &cq_[ncqs_++], 9))
 				fail("no CQ");
@@ -159,8 +171,8 @@ void world::make_qp(ornic_rig *r, ornic_rig_qp *qp, u8 type, u32 which)
 	init.flags = rng_.chance(0.2) ? ORNIC_QP_SIG_ALL : 0;
 	init.sq_log_depth = static_cast<u8>(rng_.in(3, 5));
 	// Unreliable ones drop what finds no receive.
-	init.rq_log_depth = rules_.all_arrive ?
-				    4 : static_cast<u8>(rng_.in(1, 4));
+	init.rq_log_depth = rules_.all_arrive ? 4 :
+						static_cast<u8>(rng_.in(1, 4));
 	init.max_inline = static_cast<u16>(rng_.in(1, 128));
 	if (ornic_rig_qp_init(r, qp, &init, &cq_[which], &cq_[which + 1])) {
 		fail("no QP");
@@ -200,16 +212,16 @@ void world::make_streams(couple &c, u32 index, u32 mtu)
 		std::unique_ptr<stream> &s = way ? c.ba : c.ab;
 
 		s = std::make_unique<stream>(rng_, rules_, index * 2 + way);
-		if (s->setup(from, to, mtu, make_ah(from, to),
-			     from->sig_all, from->max_inline))
+		if (s->setup(from, to, mtu, make_ah(from, to), from->sig_all,
+			     from->max_inline))
 			fail("no MR");
 		if (rules_.all_arrive && from->type != ORNIC_QPT_RC)
 			s->post_all_recvs_first();
 		if (s->post_recvs())
-			actors_.push_back({ now_ + rng_.in(0, 200 * us),
-					    s.get(), true });
-		actors_.push_back({ now_ + rng_.in(0, 50 * us), s.get(),
-				    false });
+			actors_.push_back(
+				{ now_ + rng_.in(0, 200 * us), s.get(), true });
+		actors_.push_back(
+			{ now_ + rng_.in(0, 50 * us), s.get(), false });
 	}
 }
 
@@ -300,8 +312,7 @@ bool world::act(u64 now)
 			continue;
 		any = true;
 
-		bool more = a.recv ? a.who->post_recvs() :
-				     a.who->post_sends();
+		bool more = a.recv ? a.who->post_recvs() : a.who->post_sends();
 
 		// Receives for messages that were lost need not be posted.
 		if (a.recv && a.who->done())
@@ -396,12 +407,13 @@ void world::loop_until_done()
 void world::check_stats()
 {
 	static const ornic_stat never[] = {
-		ORNIC_STAT_RX_NO_QP, ORNIC_STAT_RX_BAD_ADDR,
-		ORNIC_STAT_RX_BAD_QKEY, ORNIC_STAT_RX_BAD_PKEY,
+		ORNIC_STAT_RX_NO_QP,	 ORNIC_STAT_RX_BAD_ADDR,
+		ORNIC_STAT_RX_BAD_QKEY,	 ORNIC_STAT_RX_BAD_PKEY,
 		ORNIC_STAT_ERR_NAK_SENT, ORNIC_STAT_ERR_NAK_RCVD,
 	};
 	static const ornic_stat clean[] = {
-		ORNIC_STAT_RX_ICRC_ERRORS, ORNIC_STAT_RX_MALFORMED,
+		ORNIC_STAT_RX_ICRC_ERRORS,
+		ORNIC_STAT_RX_MALFORMED,
 	};
 
 	for (int side = 0; side < 2; side++) {
@@ -415,9 +427,9 @@ void world::check_stats()
 			if (!faults_.damage && ornic_engine_stat(eng, s))
 				fail("counter " + std::to_string(s) +
 				     " is not 0 on a wire without damage");
-		for (int type : { ORNIC_EVENT_CQ_ERR, ORNIC_EVENT_QP_FATAL,
-				  ORNIC_EVENT_QP_REQ_ERR,
-				  ORNIC_EVENT_QP_ACCESS_ERR })
+		for (int type :
+		     { ORNIC_EVENT_CQ_ERR, ORNIC_EVENT_QP_FATAL,
+		       ORNIC_EVENT_QP_REQ_ERR, ORNIC_EVENT_QP_ACCESS_ERR })
 			if (rig(side)->event_count[type])
 				fail("event " + std::to_string(type));
 	}

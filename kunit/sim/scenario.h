@@ -6,18 +6,19 @@
 #include <cstdint>
 #include <string>
 
-namespace sim {
+namespace sim
+{
 
 enum class kind {
-	lossy,		// loss of 0.1 to 10 %, reordering, duplication, damage
-	perfect,	// a wire without faults: everything arrives
-	loopback,	// one engine: no wire at all
-	aborted,	// lossy, and torn down in the middle
+	lossy, // loss of 0.1 to 10 %, reordering, duplication, damage
+	perfect, // a wire without faults: everything arrives
+	loopback, // one engine: no wire at all
+	aborted, // lossy, and torn down in the middle
 };
 
 struct outcome {
-	std::string failure;	// empty: all is well
-	std::uint64_t hash = 0;	// of everything that happened
+	std::string failure; // empty: all is well
+	std::uint64_t hash = 0; // of everything that happened
 	std::uint64_t frames = 0;
 	std::uint64_t lost = 0;
 	std::uint64_t messages = 0;

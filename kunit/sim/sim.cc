@@ -9,7 +9,8 @@
 
 #include "scenario.h"
 
-namespace {
+namespace
+{
 
 struct options {
 	std::uint64_t seeds = 1000;

@@ -9,9 +9,11 @@ extern "C" {
 #include "rig_bed.h"
 }
 
-namespace sim {
+namespace sim
+{
 
-namespace {
+namespace
+{
 
 constexpr u32 write_area = 24576;
 constexpr u32 grh = ORNIC_GRH_LEN;
@@ -131,8 +133,10 @@ int region::destroy()
 
 // ---- planning --------------------------------------------------------------
 
-stream::stream(random &rng, const rules &r, u32 index) :
-	rng_(rng), rules_(r), index_(index)
+stream::stream(random &rng, const rules &r, u32 index)
+	: rng_(rng)
+	, rules_(r)
+	, index_(index)
 {
 }
 
@@ -154,9 +158,10 @@ void stream::fail(const char *fmt, ...)
 u8 stream::pick_opcode()
 {
 	static const u8 rc[] = {
-		ORNIC_WQE_SEND, ORNIC_WQE_SEND_IMM, ORNIC_WQE_WRITE,
-		ORNIC_WQE_WRITE_IMM, ORNIC_WQE_READ, ORNIC_WQE_CAS,
-		ORNIC_WQE_FAA, ORNIC_WQE_WRITE, ORNIC_WQE_SEND, ORNIC_WQE_READ,
+		ORNIC_WQE_SEND,	     ORNIC_WQE_SEND_IMM, ORNIC_WQE_WRITE,
+		ORNIC_WQE_WRITE_IMM, ORNIC_WQE_READ,	 ORNIC_WQE_CAS,
+		ORNIC_WQE_FAA,	     ORNIC_WQE_WRITE,	 ORNIC_WQE_SEND,
+		ORNIC_WQE_READ,
 	};
 
 	switch (from_->type) {
@@ -270,12 +275,11 @@ void stream::plan(u32 mtu, bool sig_all, u32 max_inline)
 // Contents of all memory, and the images of what it must become.
 void stream::fill_memory()
 {
-	std::vector<u8> noise(std::max({ src_.size(), dst_.size(),
-					 rcv_.size() }));
+	std::vector<u8> noise(
+		std::max({ src_.size(), dst_.size(), rcv_.size() }));
 
 	for (size_t i = 0; i < noise.size(); i++)
-		noise[i] = ornic_bed_byte(0x5000 + index_,
-					  static_cast<u32>(i));
+		noise[i] = ornic_bed_byte(0x5000 + index_, static_cast<u32>(i));
 	src_.put(0, noise.data(), src_.size());
 	dst_.put(0, noise.data(), dst_.size());
 	rcv_.put(0, noise.data(), rcv_.size());
@@ -324,15 +328,13 @@ int stream::setup(ornic_rig_qp *from, ornic_rig_qp *to, u32 mtu, u32 ah,
 	for (message &m : msgs_)
 		m.local = place(m.length, top);
 	for (u32 i = 0; i < nrecvs_; i++)
-		slots_.push_back(place(slot_bytes_ + (ud ? grh : 0),
-				       recv_top));
+		slots_.push_back(place(slot_bytes_ + (ud ? grh : 0), recv_top));
 	read_len_ = 16384;
 	read_off_ = 16;
 	write_off_ = read_off_ + read_len_ + 16;
 	word_off_ = 0;
 
-	u32 writes = rc ? write_area :
-			  static_cast<u32>(msgs_.size()) * 16384;
+	u32 writes = rc ? write_area : static_cast<u32>(msgs_.size()) * 16384;
 	u64 final_word = word_;
 	int status = src_.make(from->rig, top + 16, rng_, 1);
 
@@ -367,8 +369,8 @@ bool stream::post_sends()
 		wr.rkey = dst_.key();
 		wr.raddr = dst_.va(is_atomic(m.opcode) ? word_off_ :
 				   m.opcode == ORNIC_WQE_READ ?
-				   read_off_ + m.remote :
-				   write_off_ + m.remote);
+							 read_off_ + m.remote :
+							 write_off_ + m.remote);
 		wr.swap_add = m.swap_add;
 		wr.compare = m.compare;
 		wr.sge = list.data();
@@ -416,8 +418,9 @@ void stream::check_fetched(const message &m)
 void stream::on_send(const ornic_cqe &cqe)
 {
 	static const u8 opcode[] = {
-		ORNIC_CQE_SEND, ORNIC_CQE_SEND, ORNIC_CQE_WRITE,
-		ORNIC_CQE_WRITE, ORNIC_CQE_READ, ORNIC_CQE_CAS, ORNIC_CQE_FAA,
+		ORNIC_CQE_SEND,	 ORNIC_CQE_SEND, ORNIC_CQE_WRITE,
+		ORNIC_CQE_WRITE, ORNIC_CQE_READ, ORNIC_CQE_CAS,
+		ORNIC_CQE_FAA,
 	};
 
 	if (send_cqes_ == send_order_.size()) {
@@ -458,8 +461,8 @@ const message *stream::identify(const ornic_cqe &cqe, u32 slot)
 	if (to_->type == ORNIC_QPT_RC)
 		return &msgs_[recv_order_[slot]];
 	if (!(cqe.flags & ORNIC_CQE_WITH_IMM)) {
-		std::vector<u8> all = gather(rcv_, slots_[slot],
-					     4 + (ud ? grh : 0));
+		std::vector<u8> all =
+			gather(rcv_, slots_[slot], 4 + (ud ? grh : 0));
 
 		memcpy(&id, all.data() + (ud ? grh : 0), 4);
 	}
@@ -523,16 +526,14 @@ void stream::on_recv(const ornic_cqe &cqe)
 		     le32_to_cpu(cqe.byte_len), m->length);
 	if (has_imm(m->opcode) != !!(cqe.flags & ORNIC_CQE_WITH_IMM) ||
 	    (has_imm(m->opcode) && be32_to_cpu(cqe.imm) != m->id))
-		fail("message %u: immediate 0x%x", m->id,
-		     be32_to_cpu(cqe.imm));
+		fail("message %u: immediate 0x%x", m->id, be32_to_cpu(cqe.imm));
 	if (!!(m->flags & ORNIC_WQE_SOLICITED) !=
 	    !!(cqe.flags & ORNIC_CQE_SOLICITED_EVENT))
 		fail("message %u: solicited %u", m->id, cqe.flags);
 	if (ud && le32_to_cpu(cqe.src_qpn) != from_->qpn)
-		fail("message %u: from QP %u", m->id,
-		     le32_to_cpu(cqe.src_qpn));
-	if (cqe.opcode != (is_write(m->opcode) ? ORNIC_CQE_RECV_WRITE_IMM :
-						 ORNIC_CQE_RECV))
+		fail("message %u: from QP %u", m->id, le32_to_cpu(cqe.src_qpn));
+	if (cqe.opcode !=
+	    (is_write(m->opcode) ? ORNIC_CQE_RECV_WRITE_IMM : ORNIC_CQE_RECV))
 		fail("message %u: CQE opcode 0x%x", m->id, cqe.opcode);
 	if (is_send(m->opcode)) {
 		check_recv_bytes(*m, slot);
@@ -563,10 +564,11 @@ std::string stream::progress() const
 {
 	char text[160];
 
-	snprintf(text, sizeof(text),
-		 "QP %u type %u: posted %u of %zu, completions %u of %zu, receives %u of %u posted, %u done",
-		 from_->qpn, from_->type, next_send_, msgs_.size(), send_cqes_,
-		 send_order_.size(), next_recv_, nrecvs_, recv_cqes_);
+	snprintf(
+		text, sizeof(text),
+		"QP %u type %u: posted %u of %zu, completions %u of %zu, receives %u of %u posted, %u done",
+		from_->qpn, from_->type, next_send_, msgs_.size(), send_cqes_,
+		send_order_.size(), next_recv_, nrecvs_, recv_cqes_);
 	return text;
 }
 

@@ -8,24 +8,34 @@
 
 #include "wire.h"
 
-namespace sim {
+namespace sim
+{
 
 // What the scenario allows to happen to messages.
 struct rules {
-	bool all_arrive;	// even UC and UD
-	bool in_order;		// even UC and UD
-	bool once;		// even UC and UD
+	bool all_arrive; // even UC and UD
+	bool in_order; // even UC and UD
+	bool once; // even UC and UD
 };
 
 // An MR and its image: what the memory must hold.
 class region {
-public:
+    public:
 	~region();
 	int make(ornic_rig *rig, u32 bytes, random &rng, u32 align);
 
-	[[nodiscard]] u32 key() const { return mr_.key; }
-	[[nodiscard]] u64 va(u32 off) const { return mr_.iova + off; }
-	[[nodiscard]] u32 size() const { return mr_.length; }
+	[[nodiscard]] u32 key() const
+	{
+		return mr_.key;
+	}
+	[[nodiscard]] u64 va(u32 off) const
+	{
+		return mr_.iova + off;
+	}
+	[[nodiscard]] u32 size() const
+	{
+		return mr_.length;
+	}
 	// Write to the memory and the image, or to the image alone.
 	void put(u32 off, const u8 *data, u32 len);
 	void expect(u32 off, const u8 *data, u32 len);
@@ -34,7 +44,7 @@ public:
 	[[nodiscard]] s64 check() const;
 	int destroy();
 
-private:
+    private:
 	ornic_rig_mr mr_ = {};
 	bool made_ = false;
 	std::vector<u8> image_;
@@ -53,15 +63,15 @@ struct message {
 	bool signalled;
 	bool takes_recv;
 	std::vector<piece> local;
-	u32 remote;		// offset in the peer's region
+	u32 remote; // offset in the peer's region
 	u64 swap_add;
 	u64 compare;
-	u64 orig;		// what an atomic must find
-	std::vector<u8> data;	// sent, or to be read
+	u64 orig; // what an atomic must find
+	std::vector<u8> data; // sent, or to be read
 };
 
 class stream {
-public:
+    public:
 	stream(random &rng, const rules &r, u32 index);
 
 	// Connects @from (sender) to @to (receiver); both are made already.
@@ -78,16 +88,37 @@ public:
 	void check_end();
 	void destroy();
 
-	[[nodiscard]] const std::string &failure() const { return failure_; }
+	[[nodiscard]] const std::string &failure() const
+	{
+		return failure_;
+	}
 	[[nodiscard]] std::string progress() const;
-	[[nodiscard]] u32 send_qpn() const { return from_->qpn; }
-	[[nodiscard]] u32 recv_qpn() const { return to_->qpn; }
-	[[nodiscard]] ornic_rig *recv_rig() const { return to_->rig; }
-	[[nodiscard]] ornic_rig *send_rig() const { return from_->rig; }
-	[[nodiscard]] u64 messages() const { return next_send_; }
-	void post_all_recvs_first() { early_ = true; }
+	[[nodiscard]] u32 send_qpn() const
+	{
+		return from_->qpn;
+	}
+	[[nodiscard]] u32 recv_qpn() const
+	{
+		return to_->qpn;
+	}
+	[[nodiscard]] ornic_rig *recv_rig() const
+	{
+		return to_->rig;
+	}
+	[[nodiscard]] ornic_rig *send_rig() const
+	{
+		return from_->rig;
+	}
+	[[nodiscard]] u64 messages() const
+	{
+		return next_send_;
+	}
+	void post_all_recvs_first()
+	{
+		early_ = true;
+	}
 
-private:
+    private:
 	void plan(u32 mtu, bool sig_all, u32 max_inline);
 	u8 pick_opcode();
 	u32 pick_length(u32 mtu, u8 opcode);
@@ -112,10 +143,10 @@ private:
 	u32 nrecvs_ = 0;
 	u64 word_ = 0;
 	std::vector<message> msgs_;
-	std::vector<u32> recv_order_;	// messages that take a receive
-	std::vector<u32> send_order_;	// messages that are signalled
+	std::vector<u32> recv_order_; // messages that take a receive
+	std::vector<u32> send_order_; // messages that are signalled
 	std::vector<u8> arrived_;
-	std::vector<std::vector<piece>> slots_;
+	std::vector<std::vector<piece> > slots_;
 	u32 next_send_ = 0, next_recv_ = 0;
 	u32 send_cqes_ = 0, recv_cqes_ = 0;
 	s64 last_id_ = -1;

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdio>
 
-namespace sim {
+namespace sim
+{
 
-namespace {
+namespace
+{
 
 // How often the same packet may be harmed: retry counters are finite, and a
 // test that asks for completion must not let them run out by bad luck.
@@ -70,10 +72,11 @@ void wire::note(const char *what, const departure &d)
 			    (unsigned long long)d.when, d.from->index);
 		return;
 	}
-	std::printf("%10llu rig %u to QP %06x: %-22s psn %06x%s syn %02x msn %u len %u dma %u %s\n",
-		    (unsigned long long)d.when, d.from->index, pkt.qpn,
-		    pkt.op->name, pkt.psn, pkt.ack_req ? " A" : "  ",
-		    pkt.syndrome, pkt.msn, pkt.payload_len, pkt.dma_len, what);
+	std::printf(
+		"%10llu rig %u to QP %06x: %-22s psn %06x%s syn %02x msn %u len %u dma %u %s\n",
+		(unsigned long long)d.when, d.from->index, pkt.qpn,
+		pkt.op->name, pkt.psn, pkt.ack_req ? " A" : "  ", pkt.syndrome,
+		pkt.msn, pkt.payload_len, pkt.dma_len, what);
 }
 
 // The same request or answer may be harmed only so many times.
@@ -103,8 +106,7 @@ void wire::send_copy(const departure &d, u64 when, bool damaged)
 	a->data = copy_of(d.frame->data, d.frame->len);
 	if (damaged) {
 		for (u64 n = rng_.in(1, 4); n; n--)
-			a->data[rng_.in(0, a->len - 1)] ^=
-				1 << rng_.in(0, 7);
+			a->data[rng_.in(0, a->len - 1)] ^= 1 << rng_.in(0, 7);
 		if (rng_.chance(0.2))
 			a->len = static_cast<u32>(rng_.in(1, a->len));
 		a->data = copy_of(a->data.get(), a->len);
@@ -154,8 +156,8 @@ bool wire::work(u64 now)
 	}
 	while (!arriving_.empty() && arriving_.top()->when <= now) {
 		// priority_queue hands out const references only.
-		auto a = std::move(
-			const_cast<std::unique_ptr<arrival> &>(arriving_.top()));
+		auto a = std::move(const_cast<std::unique_ptr<arrival> &>(
+			arriving_.top()));
 
 		arriving_.pop();
 		ornic_rig_rx(a->to, a->data.get(), a->len);

@@ -13,15 +13,25 @@ extern "C" {
 #include "rig.h"
 }
 
-namespace sim {
+namespace sim
+{
 
 class random {
-public:
-	explicit random(u64 seed) : state_(seed) {}
+    public:
+	explicit random(u64 seed)
+		: state_(seed)
+	{
+	}
 
-	u64 next() { return ornic_rig_random(&state_); }
+	u64 next()
+	{
+		return ornic_rig_random(&state_);
+	}
 	// In [lo, hi].
-	u64 in(u64 lo, u64 hi) { return lo + next() % (hi - lo + 1); }
+	u64 in(u64 lo, u64 hi)
+	{
+		return lo + next() % (hi - lo + 1);
+	}
 	bool chance(double p)
 	{
 		return static_cast<double>(next() >> 11) * 0x1p-53 < p;
@@ -29,7 +39,7 @@ public:
 	// Log-uniform in [lo, hi].
 	double log_in(double lo, double hi);
 
-private:
+    private:
 	u64 state_;
 };
 
@@ -38,7 +48,7 @@ struct faults {
 	double duplicate = 0;
 	double damage = 0;
 	double reorder = 0;
-	u64 delay = 1000;	// ns
+	u64 delay = 1000; // ns
 	u64 jitter = 0;
 	u64 reorder_delay = 0;
 	double ns_per_byte = 0.1;
@@ -55,8 +65,12 @@ struct arrival {
 };
 
 class wire {
-public:
-	wire(const faults &f, u64 seed) : faults_(f), rng_(seed) {}
+    public:
+	wire(const faults &f, u64 seed)
+		: faults_(f)
+		, rng_(seed)
+	{
+	}
 
 	// Takes all frames that @from has sent at @now, for @to.
 	void take(ornic_rig *from, ornic_rig *to, u64 now);
@@ -67,12 +81,24 @@ public:
 	// Gives frames that have not left back to their rigs.
 	void drop_all();
 
-	u64 frames() const { return frames_; }
-	u64 lost() const { return lost_; }
-	u64 hash() const { return hash_; }
-	void trace(bool on) { trace_ = on; }
+	u64 frames() const
+	{
+		return frames_;
+	}
+	u64 lost() const
+	{
+		return lost_;
+	}
+	u64 hash() const
+	{
+		return hash_;
+	}
+	void trace(bool on)
+	{
+		trace_ = on;
+	}
 
-private:
+    private:
 	struct departure {
 		u64 when;
 		ornic_rig *from;
@@ -98,7 +124,7 @@ private:
 	std::queue<departure> leaving_[2];
 	u64 link_free_[2] = {};
 	std::priority_queue<std::unique_ptr<arrival>,
-			    std::vector<std::unique_ptr<arrival>>, later>
+			    std::vector<std::unique_ptr<arrival> >, later>
 		arriving_;
 	std::map<u64, u32> harmed_;
 	u64 seq_ = 0;

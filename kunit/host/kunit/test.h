@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KUNIT_PARAM_DESC_SIZE	128
+#define KUNIT_PARAM_DESC_SIZE 128
 #ifndef GFP_KERNEL
-#define GFP_KERNEL		0
+#define GFP_KERNEL 0
 #endif
 
 enum kunit_status { KUNIT_SUCCESS, KUNIT_FAILURE, KUNIT_SKIPPED };
@@ -51,37 +51,47 @@ struct kunit_suite {
 	struct kunit_case *test_cases;
 };
 
-#define KUNIT_CASE(fn)		{ .run_case = fn, .name = #fn }
-#define KUNIT_CASE_SLOW(fn)	KUNIT_CASE(fn)
-#define KUNIT_CASE_PARAM(fn, gen) \
-	{ .run_case = fn, .name = #fn, .generate_params = gen }
-
-#define KUNIT_ARRAY_PARAM_COPY_(array, prev, desc, copy)		\
-	({								\
-		__typeof__((array)[0]) *kp_ = (prev) ?			\
-			(__typeof__((array)[0]) *)(prev) + 1 : (array);	\
-		bool more_ = (size_t)(kp_ - (array)) <			\
-			     sizeof(array) / sizeof((array)[0]);	\
-		if (more_)						\
-			copy;						\
-		more_ ? kp_ : NULL;					\
-	})
-
-#define KUNIT_ARRAY_PARAM(name, array, get_desc)			\
-	static const void *name##_gen_params(const void *prev, char *desc) \
-	{								\
-		void (*gd_)(__typeof__(&(array)[0]), char *) = get_desc; \
-									\
-		return KUNIT_ARRAY_PARAM_COPY_(array, prev, desc,	\
-			({ if (gd_) gd_(kp_, desc); }));		\
+#define KUNIT_CASE(fn)                      \
+	{                                   \
+		.run_case = fn, .name = #fn \
+	}
+#define KUNIT_CASE_SLOW(fn) KUNIT_CASE(fn)
+#define KUNIT_CASE_PARAM(fn, gen)                                   \
+	{                                                           \
+		.run_case = fn, .name = #fn, .generate_params = gen \
 	}
 
-#define KUNIT_ARRAY_PARAM_DESC(name, array, member)			\
-	static const void *name##_gen_params(const void *prev, char *desc) \
-	{								\
-		return KUNIT_ARRAY_PARAM_COPY_(array, prev, desc,	\
-			({ snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s",	\
-				    kp_->member); }));			\
+#define KUNIT_ARRAY_PARAM_COPY_(array, prev, desc, copy)                \
+	({                                                              \
+		__typeof__((array)[0]) *kp_ =                           \
+			(prev) ? (__typeof__((array)[0]) *)(prev) + 1 : \
+				 (array);                               \
+		bool more_ = (size_t)(kp_ - (array)) <                  \
+			     sizeof(array) / sizeof((array)[0]);        \
+		if (more_)                                              \
+			copy;                                           \
+		more_ ? kp_ : NULL;                                     \
+	})
+
+#define KUNIT_ARRAY_PARAM(name, array, get_desc)                               \
+	static const void *name##_gen_params(const void *prev, char *desc)     \
+	{                                                                      \
+		void (*gd_)(__typeof__(&(array)[0]), char *) = get_desc;       \
+                                                                               \
+		return KUNIT_ARRAY_PARAM_COPY_(array, prev, desc, ({           \
+						       if (gd_)                \
+							       gd_(kp_, desc); \
+					       }));                            \
+	}
+
+#define KUNIT_ARRAY_PARAM_DESC(name, array, member)                         \
+	static const void *name##_gen_params(const void *prev, char *desc)  \
+	{                                                                   \
+		return KUNIT_ARRAY_PARAM_COPY_(                             \
+			array, prev, desc, ({                               \
+				snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s", \
+					 kp_->member);                      \
+			}));                                                \
 	}
 
 void kunit_register(struct kunit_suite *const *suites, size_t n);
@@ -98,133 +108,122 @@ void kunit_kfree(struct kunit *test, const void *ptr);
 void kunit_dump(struct kunit *test, const char *name, const void *data,
 		size_t size);
 
-#define kunit_kmalloc(test, size, gfp)		kunit_kzalloc(test, size, gfp)
-#define kunit_kcalloc(test, n, size, gfp) \
-	kunit_kzalloc(test, (n) * (size), gfp)
+#define kunit_kmalloc(test, size, gfp) kunit_kzalloc(test, size, gfp)
+#define kunit_kcalloc(test, n, size, gfp) kunit_kzalloc(test, (n) * (size), gfp)
 #define kunit_kmalloc_array(test, n, size, gfp) \
 	kunit_kzalloc(test, (n) * (size), gfp)
-#define kunit_info(test, fmt, ...)	kunit_note(test, fmt, ##__VA_ARGS__)
-#define kunit_warn(test, fmt, ...)	kunit_note(test, fmt, ##__VA_ARGS__)
-#define kunit_err(test, fmt, ...)	kunit_note(test, fmt, ##__VA_ARGS__)
-#define kunit_mark_skipped(test, fmt, ...) \
-	kunit_skip_(test, fmt, ##__VA_ARGS__)
-#define kunit_skip(test, fmt, ...)					\
-	do {								\
-		kunit_skip_(test, fmt, ##__VA_ARGS__);			\
-		kunit_leave(test);					\
+#define kunit_info(test, fmt, ...) kunit_note(test, fmt, ##__VA_ARGS__)
+#define kunit_warn(test, fmt, ...) kunit_note(test, fmt, ##__VA_ARGS__)
+#define kunit_err(test, fmt, ...) kunit_note(test, fmt, ##__VA_ARGS__)
+#define kunit_mark_skipped(test, fmt, ...) kunit_skip_(test, fmt, ##__VA_ARGS__)
+#define kunit_skip(test, fmt, ...)                     \
+	do {                                           \
+		kunit_skip_(test, fmt, ##__VA_ARGS__); \
+		kunit_leave(test);                     \
 	} while (0)
 
-#define kunit_test_suites(...)						\
-	static void __attribute__((constructor)) kunit_register_(void)	\
-	{								\
-		static struct kunit_suite *const s_[] = { __VA_ARGS__ };	\
-									\
-		kunit_register(s_, sizeof(s_) / sizeof(s_[0]));		\
+#define kunit_test_suites(...)                                           \
+	static void __attribute__((constructor)) kunit_register_(void)   \
+	{                                                                \
+		static struct kunit_suite *const s_[] = { __VA_ARGS__ }; \
+                                                                         \
+		kunit_register(s_, sizeof(s_) / sizeof(s_[0]));          \
 	}
-#define kunit_test_suite(suite)	kunit_test_suites(&suite)
+#define kunit_test_suite(suite) kunit_test_suites(&suite)
 
 /*
  * Every check comes down to this one: @last is what an ASSERT does, the rest
  * the message of an _MSG variant (NULL: none).
  */
-#define KUNIT_CMP_(test, a, op, b, last, ...)				\
-	do {								\
-		__typeof__((a) + 0) a_ = (a);				\
-		__typeof__((b) + 0) b_ = (b);				\
-									\
-		if (!(a_ op b_)) {					\
-			kunit_failed(test, __FILE__, __LINE__,		\
-				     #a " " #op " " #b, (long long)a_,	\
-				     (long long)b_);			\
-			kunit_message(test, __VA_ARGS__);		\
-			last;						\
-		}							\
+#define KUNIT_CMP_(test, a, op, b, last, ...)                          \
+	do {                                                           \
+		__typeof__((a) + 0) a_ = (a);                          \
+		__typeof__((b) + 0) b_ = (b);                          \
+                                                                       \
+		if (!(a_ op b_)) {                                     \
+			kunit_failed(test, __FILE__, __LINE__,         \
+				     #a " " #op " " #b, (long long)a_, \
+				     (long long)b_);                   \
+			kunit_message(test, __VA_ARGS__);              \
+			last;                                          \
+		}                                                      \
 	} while (0)
 
-#define KUNIT_MEM_(test, a, b, size, want, last, ...)			\
-	do {								\
-		const void *a_ = (a);					\
-		const void *b_ = (b);					\
-		size_t n_ = (size);					\
-									\
-		if (!a_ || !b_ || (memcmp(a_, b_, n_) == 0) != (want)) {	\
-			kunit_failed(test, __FILE__, __LINE__,		\
-				     "memory " #a ", " #b, n_, want);	\
-			kunit_dump(test, #a, a_, n_);			\
-			kunit_dump(test, #b, b_, n_);			\
-			kunit_message(test, __VA_ARGS__);		\
-			last;						\
-		}							\
+#define KUNIT_MEM_(test, a, b, size, want, last, ...)                    \
+	do {                                                             \
+		const void *a_ = (a);                                    \
+		const void *b_ = (b);                                    \
+		size_t n_ = (size);                                      \
+                                                                         \
+		if (!a_ || !b_ || (memcmp(a_, b_, n_) == 0) != (want)) { \
+			kunit_failed(test, __FILE__, __LINE__,           \
+				     "memory " #a ", " #b, n_, want);    \
+			kunit_dump(test, #a, a_, n_);                    \
+			kunit_dump(test, #b, b_, n_);                    \
+			kunit_message(test, __VA_ARGS__);                \
+			last;                                            \
+		}                                                        \
 	} while (0)
 
-#define KUNIT_STR_(test, a, b, want, last, ...)				\
-	do {								\
-		const char *a_ = (a);					\
-		const char *b_ = (b);					\
-									\
-		if (!a_ || !b_ || (strcmp(a_, b_) == 0) != (want)) {		\
-			kunit_failed(test, __FILE__, __LINE__,		\
-				     "string " #a ", " #b, 0, want);	\
-			kunit_note(test, "\"%s\", \"%s\"",		\
-				   a_ ? a_ : "NULL", b_ ? b_ : "NULL");	\
-			kunit_message(test, __VA_ARGS__);		\
-			last;						\
-		}							\
+#define KUNIT_STR_(test, a, b, want, last, ...)                              \
+	do {                                                                 \
+		const char *a_ = (a);                                        \
+		const char *b_ = (b);                                        \
+                                                                             \
+		if (!a_ || !b_ || (strcmp(a_, b_) == 0) != (want)) {         \
+			kunit_failed(test, __FILE__, __LINE__,               \
+				     "string " #a ", " #b, 0, want);         \
+			kunit_note(test, "\"%s\", \"%s\"", a_ ? a_ : "NULL", \
+				   b_ ? b_ : "NULL");                        \
+			kunit_message(test, __VA_ARGS__);                    \
+			last;                                                \
+		}                                                            \
 	} while (0)
 
-#define KUNIT_FAIL(test, ...)						\
-	do {								\
+#define KUNIT_FAIL(test, ...)                                               \
+	do {                                                                \
 		kunit_failed(test, __FILE__, __LINE__, "no failure", 0, 0); \
-		kunit_message(test, __VA_ARGS__);			\
+		kunit_message(test, __VA_ARGS__);                           \
 	} while (0)
-#define KUNIT_FAIL_AND_ABORT(test, ...)					\
-	do {								\
-		KUNIT_FAIL(test, __VA_ARGS__);				\
-		kunit_leave(test);					\
+#define KUNIT_FAIL_AND_ABORT(test, ...)        \
+	do {                                   \
+		KUNIT_FAIL(test, __VA_ARGS__); \
+		kunit_leave(test);             \
 	} while (0)
-#define KUNIT_SUCCEED(test)	((void)(test))
-#define KUNIT_GO_		((void)0)
+#define KUNIT_SUCCEED(test) ((void)(test))
+#define KUNIT_GO_ ((void)0)
 #define KUNIT_BAD_PTR_(p) \
 	(!(p) || (unsigned long)(const void *)(p) >= (unsigned long)-4095)
 
-#define KUNIT_EXPECT_TRUE(t, c) \
-	KUNIT_CMP_(t, !!(c), ==, true, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_TRUE(t, c) KUNIT_CMP_(t, !!(c), ==, true, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_TRUE_MSG(t, c, ...) \
 	KUNIT_CMP_(t, !!(c), ==, true, KUNIT_GO_, __VA_ARGS__)
 #define KUNIT_EXPECT_FALSE(t, c) \
 	KUNIT_CMP_(t, !!(c), ==, false, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_FALSE_MSG(t, c, ...) \
 	KUNIT_CMP_(t, !!(c), ==, false, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_EQ(t, a, b) \
-	KUNIT_CMP_(t, a, ==, b, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_EQ(t, a, b) KUNIT_CMP_(t, a, ==, b, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_EQ_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, ==, b, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_NE(t, a, b) \
-	KUNIT_CMP_(t, a, !=, b, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_NE(t, a, b) KUNIT_CMP_(t, a, !=, b, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_NE_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, !=, b, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_LT(t, a, b) \
-	KUNIT_CMP_(t, a, <, b, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_LT(t, a, b) KUNIT_CMP_(t, a, <, b, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_LT_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, <, b, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_LE(t, a, b) \
-	KUNIT_CMP_(t, a, <=, b, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_LE(t, a, b) KUNIT_CMP_(t, a, <=, b, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_LE_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, <=, b, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_GT(t, a, b) \
-	KUNIT_CMP_(t, a, >, b, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_GT(t, a, b) KUNIT_CMP_(t, a, >, b, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_GT_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, >, b, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_GE(t, a, b) \
-	KUNIT_CMP_(t, a, >=, b, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_GE(t, a, b) KUNIT_CMP_(t, a, >=, b, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_GE_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, >=, b, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_PTR_EQ(t, a, b) \
-	KUNIT_CMP_(t, a, ==, b, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_PTR_EQ(t, a, b) KUNIT_CMP_(t, a, ==, b, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_PTR_EQ_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, ==, b, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_PTR_NE(t, a, b) \
-	KUNIT_CMP_(t, a, !=, b, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_PTR_NE(t, a, b) KUNIT_CMP_(t, a, !=, b, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_PTR_NE_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, !=, b, KUNIT_GO_, __VA_ARGS__)
 #define KUNIT_EXPECT_NULL(t, p) \
@@ -239,12 +238,10 @@ void kunit_dump(struct kunit *test, const char *name, const void *data,
 	KUNIT_CMP_(t, KUNIT_BAD_PTR_(p), ==, false, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_NOT_ERR_OR_NULL_MSG(t, p, ...) \
 	KUNIT_CMP_(t, KUNIT_BAD_PTR_(p), ==, false, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_STREQ(t, a, b) \
-	KUNIT_STR_(t, a, b, true, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_STREQ(t, a, b) KUNIT_STR_(t, a, b, true, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_STREQ_MSG(t, a, b, ...) \
 	KUNIT_STR_(t, a, b, true, KUNIT_GO_, __VA_ARGS__)
-#define KUNIT_EXPECT_STRNEQ(t, a, b) \
-	KUNIT_STR_(t, a, b, false, KUNIT_GO_, NULL)
+#define KUNIT_EXPECT_STRNEQ(t, a, b) KUNIT_STR_(t, a, b, false, KUNIT_GO_, NULL)
 #define KUNIT_EXPECT_STRNEQ_MSG(t, a, b, ...) \
 	KUNIT_STR_(t, a, b, false, KUNIT_GO_, __VA_ARGS__)
 #define KUNIT_EXPECT_MEMEQ(t, a, b, n) \
@@ -264,28 +261,22 @@ void kunit_dump(struct kunit *test, const char *name, const void *data,
 	KUNIT_CMP_(t, !!(c), ==, false, kunit_leave(t), NULL)
 #define KUNIT_ASSERT_FALSE_MSG(t, c, ...) \
 	KUNIT_CMP_(t, !!(c), ==, false, kunit_leave(t), __VA_ARGS__)
-#define KUNIT_ASSERT_EQ(t, a, b) \
-	KUNIT_CMP_(t, a, ==, b, kunit_leave(t), NULL)
+#define KUNIT_ASSERT_EQ(t, a, b) KUNIT_CMP_(t, a, ==, b, kunit_leave(t), NULL)
 #define KUNIT_ASSERT_EQ_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, ==, b, kunit_leave(t), __VA_ARGS__)
-#define KUNIT_ASSERT_NE(t, a, b) \
-	KUNIT_CMP_(t, a, !=, b, kunit_leave(t), NULL)
+#define KUNIT_ASSERT_NE(t, a, b) KUNIT_CMP_(t, a, !=, b, kunit_leave(t), NULL)
 #define KUNIT_ASSERT_NE_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, !=, b, kunit_leave(t), __VA_ARGS__)
-#define KUNIT_ASSERT_LT(t, a, b) \
-	KUNIT_CMP_(t, a, <, b, kunit_leave(t), NULL)
+#define KUNIT_ASSERT_LT(t, a, b) KUNIT_CMP_(t, a, <, b, kunit_leave(t), NULL)
 #define KUNIT_ASSERT_LT_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, <, b, kunit_leave(t), __VA_ARGS__)
-#define KUNIT_ASSERT_LE(t, a, b) \
-	KUNIT_CMP_(t, a, <=, b, kunit_leave(t), NULL)
+#define KUNIT_ASSERT_LE(t, a, b) KUNIT_CMP_(t, a, <=, b, kunit_leave(t), NULL)
 #define KUNIT_ASSERT_LE_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, <=, b, kunit_leave(t), __VA_ARGS__)
-#define KUNIT_ASSERT_GT(t, a, b) \
-	KUNIT_CMP_(t, a, >, b, kunit_leave(t), NULL)
+#define KUNIT_ASSERT_GT(t, a, b) KUNIT_CMP_(t, a, >, b, kunit_leave(t), NULL)
 #define KUNIT_ASSERT_GT_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, >, b, kunit_leave(t), __VA_ARGS__)
-#define KUNIT_ASSERT_GE(t, a, b) \
-	KUNIT_CMP_(t, a, >=, b, kunit_leave(t), NULL)
+#define KUNIT_ASSERT_GE(t, a, b) KUNIT_CMP_(t, a, >=, b, kunit_leave(t), NULL)
 #define KUNIT_ASSERT_GE_MSG(t, a, b, ...) \
 	KUNIT_CMP_(t, a, >=, b, kunit_leave(t), __VA_ARGS__)
 #define KUNIT_ASSERT_PTR_EQ(t, a, b) \

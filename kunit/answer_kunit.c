@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Answers of the responder: READ responses, atomics, and what is repeated. */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+#define PSN ORNIC_BED_PSN
+#define ACK 0x1f
+#define NAK(n) (ORNIC_AETH_NAK | (n))
+#define MTU 1024u
+
+static struct ornic_bed *open_bed(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_bed *bed = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
+	for (i = 0; i < sizeof(bed->buf); i++)
+		bed->buf[i] = ornic_bed_byte(2, i);
+	return bed;
+}
+
+static int answer_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void answer_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+static u32 epsn(struct ornic_bed *bed)
+{
+	return ornic_psn_diff(ornic_rig_rq_psn(&bed->a), PSN);
+}
+
+/* ---- duplicates ------------------------------------------------------------------------------------- */
+
+/* IBTA C9-105: a duplicate WRITE is acknowledged and not executed again. */
+static void answer_duplicate_write(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+
+	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	ornic_bed_fill(&bed->am, 0, 100, 3);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	KUNIT_EXPECT_EQ(test, bed->pkt.msn, 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 100, 3), -1);
+	KUNIT_EXPECT_EQ(
+		test,
+		ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_DUPLICATES), 1);
+}
+
+/* Check the responses to a READ of @len at @off: First to Last from PSN @n. */
+static void expect_read(struct kunit *test, struct ornic_bed *bed, u32 n,
+			u32 off, u32 len, u32 seed)
+{
+	u32 npkts = len ? DIV_ROUND_UP(len, MTU) : 1, i, k, f, at;
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+
+	for (i = 0; i < npkts; i++) {
+		u8 op = npkts == 1     ? ORNIC_OP_READ_RESP_ONLY :
+			!i	       ? ORNIC_OP_READ_RESP_FIRST :
+			i + 1 == npkts ? ORNIC_OP_READ_RESP_LAST :
+					 ORNIC_OP_READ_RESP_MIDDLE;
+
+		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, op);
+		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, n + i));
+		KUNIT_EXPECT_EQ(test, bed->pkt.payload_len,
+				min_t(u32, MTU, len - i * MTU));
+		if (op != ORNIC_OP_READ_RESP_MIDDLE)
+			KUNIT_EXPECT_EQ(test, bed->pkt.syndrome & 0xe0, 0);
+		at = off + i * MTU;
+		k = ornic_pkt_payload(&bed->pkt, frag);
+		for (f = 0; f < k; f++) {
+			u32 b;
+
+			for (b = 0; b < frag[f].len; b++, at++)
+				if (((u8 *)frag[f].ptr)[b] !=
+				    ornic_bed_byte(seed, at))
+					break;
+			KUNIT_EXPECT_EQ(test, b, frag[f].len);
+		}
+	}
+	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+}
+
+static const struct rd_row {
+	const char *desc;
+	u32 length;
+	u32 psns;
+	u32 from; /* duplicate: first packet asked for again */
+	u32 until; /* duplicate: one past the last */
+} rd_rows[] = {
+	{ "IBTA 9.7.5.1.8: empty READ", 0, 1, 0, 1 },
+	{ "IBTA 9.7.5.1.8: one byte", 1, 1, 0, 1 },
+	{ "IBTA 9.7.5.1.8: one MTU", MTU, 1, 0, 1 },
+	{ "IBTA 9.7.5.1.9: whole duplicate", 3 * MTU + 5, 4, 0, 4 },
+	{ "IBTA 9.7.5.1.9: duplicate of the tail", 3 * MTU + 5, 4, 2, 4 },
+	{ "IBTA 9.7.5.1.9: duplicate of the last packet", 4 * MTU, 4, 3, 4 },
+	{ "IBTA 9.7.5.1.9: duplicate of the middle", 4 * MTU, 4, 1, 3 },
+};
+KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
+
+static void answer_read(struct kunit *test)
+{
+	const struct rd_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test);
+	u32 off = row->from * MTU;
+
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, row->length, 0);
+	expect_read(test, bed, 0, 0, row->length, 1);
+	KUNIT_EXPECT_EQ(test, epsn(bed), row->psns);
+	/* IBTA C9-105: a duplicate reads the memory as it is now. */
+	ornic_bed_fill(&bed->am, 0, 8192, 4);
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, row->from, off,
+			  min_t(u32, row->length, row->until * MTU) - off, 0);
+	expect_read(test, bed, row->from, off,
+		    min_t(u32, row->length, row->until * MTU) - off, 4);
+	KUNIT_EXPECT_EQ(test, epsn(bed), row->psns);
+}
+
+/* A duplicate READ of memory that has gone is not answered with data. */
+static void answer_duplicate_read_is_checked(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
+	if (ornic_bed_sent(bed))
+		KUNIT_EXPECT_EQ(test, bed->pkt.payload_len, 0);
+}
+
+static u64 word(struct ornic_bed *bed, u32 off)
+{
+	u64 v;
+
+	ornic_rig_mr_read(&bed->am, off, &v, 8);
+	return v;
+}
+
+/* IBTA C9-105: a duplicate atomic gets the saved answer and runs once. */
+static void answer_duplicate_atomic(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	u64 old = 7;
+	u32 i;
+
+	ornic_rig_mr_write(&bed->am, 4, &old, 8);
+	ornic_bed_request(bed, ORNIC_OP_FAA, 0, 4, 0, 0);
+	ornic_bed_request(bed, ORNIC_OP_FAA, 1, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	KUNIT_EXPECT_EQ(test, word(bed, 4), 17);
+	for (i = 0; i < 2; i++) {
+		ornic_bed_request(bed, ORNIC_OP_FAA, i, 4, 0, 0);
+		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ATOMIC_ACK);
+		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, i));
+		KUNIT_EXPECT_EQ(test, bed->pkt.orig, 7 + 5 * i);
+	}
+	KUNIT_EXPECT_EQ(test, word(bed, 4), 17);
+}
+
+/* A duplicate atomic whose answer is no longer kept is dropped. */
+static void answer_forgotten_atomic(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	u64 old = 0;
+	u32 i;
+
+	ornic_rig_mr_write(&bed->am, 4, &old, 8);
+	for (i = 0; i < 5; i++)
+		ornic_bed_request(bed, ORNIC_OP_FAA, i, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
+	ornic_bed_request(bed, ORNIC_OP_FAA, 0, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, word(bed, 4), 25);
+}
+
+static const struct cas_row {
+	const char *desc;
+	u64 before;
+	u64 after;
+} cas_rows[] = {
+	{ "IBTA 9.4.5: equal: swapped", 0, 5 },
+	{ "IBTA 9.4.5: different: kept", 6, 6 },
+};
+KUNIT_ARRAY_PARAM_DESC(cas, cas_rows, desc);
+
+static void answer_cas(struct kunit *test)
+{
+	const struct cas_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test);
+
+	ornic_rig_mr_write(&bed->am, 4, &row->before, 8);
+	ornic_bed_request(bed, ORNIC_OP_CAS, 0, 4, 0, 0);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.orig, row->before);
+	KUNIT_EXPECT_EQ(test, word(bed, 4), row->after);
+}
+
+/* ---- READs that wait for the port -------------------------------------------------------------------- */
+
+/* ACKs of later requests come behind the READ responses. */
+static void answer_ack_behind_read(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	struct ornic_rig *rig = bed->pair.a;
+
+	rig->tx_window = 1;
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 2500, 0);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 3, 8000, 10, 10);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_FIRST);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_MIDDLE);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_LAST);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ACK);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 3));
+}
+
+/* IBTA 9.7.4.1.2: more READs than max_dest_rd_atomic is invalid. */
+static void answer_too_many_reads(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	u32 i;
+
+	bed->pair.a->tx_window = 0;
+	for (i = 0; i < 5; i++)
+		ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+}
+
+/*
+ * Not too many: the first was answered, so the peer may send a fifth, though a
+ * stray duplicate of the first waits for the port again.
+ */
+static void answer_duplicate_read_takes_no_room(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
+	bed->pair.a->tx_window = 0;
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 8, 0);
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 4, 0, 8, 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, epsn(bed), 5);
+}
+
+/* An MR that goes in the middle of a READ ends it with a NAK. */
+static void answer_mr_goes_during_read(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+
+	bed->pair.a->tx_window = 1;
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 4096, 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(2));
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
+	ornic_bed_drain(bed);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+}
+
+static struct kunit_case answer_cases[] = {
+	KUNIT_CASE(answer_duplicate_write),
+	KUNIT_CASE_PARAM(answer_read, rd_gen_params),
+	KUNIT_CASE(answer_duplicate_read_is_checked),
+	KUNIT_CASE(answer_duplicate_atomic),
+	KUNIT_CASE(answer_forgotten_atomic),
+	KUNIT_CASE_PARAM(answer_cas, cas_gen_params),
+	KUNIT_CASE(answer_ack_behind_read),
+	KUNIT_CASE(answer_too_many_reads),
+	KUNIT_CASE(answer_duplicate_read_takes_no_room),
+	KUNIT_CASE(answer_mr_goes_during_read),
+	{}
+};
+
+static struct kunit_suite answer_suite = {
+	.name = "ornic_answer",
+	.init = answer_init,
+	.exit = answer_exit,
+	.test_cases = answer_cases,
+};
+kunit_test_suite(answer_suite);
+
+MODULE_DESCRIPTION("ornic: suite of the answers");
+MODULE_LICENSE("Dual BSD/GPL");
