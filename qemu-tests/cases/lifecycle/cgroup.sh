@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will limit the objects of a control group: what is over the limit
+# is refused with EAGAIN, what is destroyed is given back.
+
+# shellcheck source=/dev/null
+. /ornic/qemu-tests/lib/lifecycle.sh
+
+group=/sys/fs/cgroup/rdma-test
+
+requires()
+{
+	need_ornic
+	grep -qw rdma /sys/fs/cgroup/cgroup.controllers || skip 'no rdma cgroup'
+}
+
+# inside COMMAND...: in the group
+inside() { (sh -c 'echo $PPID' >"$group/cgroup.procs"; "$@"); }
+
+charged() { grep "^srv0 " "$group/rdma.current"; }
+
+run()
+{
+	topology loop
+	echo +rdma >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir -p "$group"
+	echo 'srv0 hca_object=2' >"$group/rdma.max"
+	refused "Couldn't create" inside ibv_rc_pingpong -d srv0 -g "$srv_gid"
+	echo 'srv0 hca_handle=0 hca_object=max' >"$group/rdma.max"
+	refused "Couldn't get context" inside \
+		ibv_rc_pingpong -d srv0 -g "$srv_gid"
+	echo 'srv0 hca_handle=max' >"$group/rdma.max"
+	cli_prefix=(inside)
+	traffic ib_write_bw
+	charged | grep -q 'hca_handle=1' || fail "charged: $(charged)"
+	kill -KILL "$cli_pid"
+	stop_traffic
+	wait_until 5 empty_group
+	rmdir "$group"
+}
+
+empty_group()
+{
+	! charged || charged | grep -q 'hca_handle=0 hca_object=0'
+}

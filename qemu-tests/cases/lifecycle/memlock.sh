@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will register more memory than RLIMIT_MEMLOCK allows: ENOMEM, and
+# what was pinned before the refusal is given back.
+
+# shellcheck source=/dev/null
+. /ornic/qemu-tests/lib/lifecycle.sh
+
+requires() { need_ornic; need setpriv strace; }
+
+# limited KIB SIZE: ibv_rc_pingpong with a buffer, by one without privileges
+limited()
+{
+	setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock \
+		prlimit --memlock=$(($1 * 1024)) strace -f -o calls -e trace=ioctl \
+		ibv_rc_pingpong -d "$srv_dev" -g "$srv_gid" -s "$2" 10.0.0.9
+}
+
+run()
+{
+	local before
+
+	topology loop
+	before=$(users "$srv_dev")
+	refused "Couldn't register MR" limited 256 1000000
+	grep -q ENOMEM calls || fail 'the errno is not ENOMEM'
+	refused "Couldn't connect\|No route\|Couldn't read" \
+		timeout 20 bash -c "$(declare -f limited); srv_dev=$srv_dev \
+		srv_gid=$srv_gid; limited 4096 1000"
+	same_users "$srv_dev" "$before" || fail 'something is left'
+}

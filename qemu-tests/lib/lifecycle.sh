@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# For the cases of lifecycle: traffic that runs until somebody ends it.
+
+trap '[ $? = 0 ] || tail -n 8 srv.out cli.out 2>/dev/null || :' EXIT
+
+# counter DEVICE NAME: of the hardware counters, without a program
+counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
+
+counted() { [ "$(counter "$1" "$2")" -gt "$3" ]; }
+
+# flowing: wait until the client has sent more
+flowing()
+{
+	wait_until 10 counted "$cli_dev" send_wqes \
+		"$(counter "$cli_dev" send_wqes)"
+}
+
+# traffic PROGRAM [OPTIONS]: both sides of a perftest program, as $srv_pid and
+# $cli_pid; returns when it has begun to send
+traffic()
+{
+	local program=$1 before length=(-D 600)
+
+	shift
+	# perftest cannot have both a duration and events.
+	[[ " $* " != *' -e '* ]] || length=(-N -n 5000000)
+	before=$(counter "$cli_dev" send_wqes)
+	"${srv_prefix[@]}" "$program" -d "$srv_dev" -x "$srv_gid" -F \
+		"${length[@]}" "$@" >srv.out 2>&1 &
+	srv_pid=$!
+	wait_until 10 listening 18515
+	"${cli_prefix[@]}" "$program" -d "$cli_dev" -x "$cli_gid" -F \
+		"${length[@]}" "$@" 10.0.0.1 >cli.out 2>&1 &
+	cli_pid=$!
+	wait_until 20 counted "$cli_dev" send_wqes "$before"
+}
+
+# end PID: kill -9 a child and wait for it
+end()
+{
+	kill -KILL "$1" 2>/dev/null || :
+	wait "$1" 2>/dev/null || :
+}
+
+stop_traffic() { end "$cli_pid"; end "$srv_pid"; }
+
+gone() { [ ! -e "/sys/class/infiniband/$1" ]; }
+
+# users DEVICE: what `rdma res` counts, to compare before and after
+users() { rdma res show "$1"; }
+
+same_users() { [ "$(users "$1")" = "$2" ]; }
+
+# refused ERROR COMMAND...: which fails and says ERROR
+refused()
+{
+	local error=$1
+
+	shift
+	! "$@" >refused.out 2>&1 || fail "not refused: $*"
+	cat refused.out
+	grep -q "$error" refused.out || fail "refused without '$error': $*"
+}
