@@ -60,8 +60,16 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_cq_push(ctx, qp->sq.cq, &cqe, status != ORNIC_CQE_SUCCESS);
 }
 
-/* The peer got further: all counters of patience start again. */
-static void progress(struct ornic_qp *qp, u32 acked)
+/**
+ * ornic_comp_progress - the peer got further
+ * @qp: QP
+ * @acked: the oldest PSN without an answer now
+ *
+ * All counters of patience start again.
+ *
+ * Context: sq.lock held.
+ */
+void ornic_comp_progress(struct ornic_qp *qp, u32 acked)
 {
 	struct ornic_sq *sq = &qp->sq;
 
@@ -93,7 +101,7 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	    qp->create_flags & ORNIC_QP_SIG_ALL)
 		push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS, ORNIC_VERR_NONE);
 	sq->tail++;
-	progress(qp, end);
+	ornic_comp_progress(qp, end);
 	/* An answer that overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(end, sq->psn) > 0)
 		ornic_req_seek(qp, end);
@@ -324,7 +332,7 @@ static bool complete_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
 			return false;
 		last = ornic_psn_add(sw->first_psn, sw->npkts);
 		if (ornic_psn_diff(last, end) > 0) {
-			progress(qp, end);
+			ornic_comp_progress(qp, end);
 			if (ornic_psn_diff(end, sq->psn) > 0)
 				ornic_req_seek(qp, end);
 			return true;
@@ -408,7 +416,7 @@ static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	}
 	ornic_stat_add(qp->dev, ORNIC_STAT_RX_BYTES, pkt->payload_len);
-	progress(qp, ornic_psn_add(pkt->psn, 1));
+	ornic_comp_progress(qp, ornic_psn_add(pkt->psn, 1));
 	if (i + 1 == sw->npkts)
 		ornic_comp_success(ctx, qp, sw);
 	else if (ornic_psn_diff(qp->sq.acked, qp->sq.psn) > 0)

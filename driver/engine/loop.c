@@ -91,8 +91,11 @@ static enum ornic_step executed(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_req_advance(qp, sw, npkts);
 	ctx->budget -= bytes;
 	ornic_stat_add(qp->dev, ORNIC_STAT_LOOP_BYTES, bytes);
-	if (sw->pkts != sw->npkts)
+	if (sw->pkts != sw->npkts) {
+		/* It was answered: if the budget ends here no timer runs. */
+		ornic_comp_progress(qp, qp->sq.psn);
 		return ORNIC_STEP_DONE;
+	}
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_stat_inc(qp->dev, ORNIC_STAT_LOOP_MSGS);
 	ornic_comp_success(ctx, qp, sw);
