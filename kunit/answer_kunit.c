@@ -39,12 +39,13 @@ static u32 epsn(struct ornic_bed *bed)
 	return ornic_psn_diff(ornic_rig_rq_psn(&bed->a), PSN);
 }
 
-/* ---- duplicates ------------------------------------------------------------------------------------- */
+/* ---- duplicates ------------------------------------------------------------ */
 
 /* IBTA C9-105: a duplicate WRITE is acknowledged and not executed again. */
 static void answer_duplicate_write(struct kunit *test)
 {
 	struct ornic_bed *bed = open_bed(test);
+	struct ornic_engine *eng = bed->pair.a->eng;
 
 	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
 	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
@@ -53,9 +54,7 @@ static void answer_duplicate_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
 	KUNIT_EXPECT_EQ(test, bed->pkt.msn, 1);
 	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 100, 3), -1);
-	KUNIT_EXPECT_EQ(
-		test,
-		ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_DUPLICATES), 1);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_DUPLICATES), 1);
 }
 
 /* Check the responses to a READ of @len at @off: First to Last from PSN @n. */
@@ -108,6 +107,7 @@ static const struct rd_row {
 	{ "IBTA 9.7.5.1.9: duplicate of the last packet", 4 * MTU, 4, 3, 4 },
 	{ "IBTA 9.7.5.1.9: duplicate of the middle", 4 * MTU, 4, 1, 3 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
 
 static void answer_read(struct kunit *test)
@@ -195,6 +195,7 @@ static const struct cas_row {
 	{ "IBTA 9.4.5: equal: swapped", 0, 5 },
 	{ "IBTA 9.4.5: different: kept", 6, 6 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(cas, cas_rows, desc);
 
 static void answer_cas(struct kunit *test)
@@ -209,7 +210,7 @@ static void answer_cas(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(bed, 4), row->after);
 }
 
-/* ---- READs that wait for the port -------------------------------------------------------------------- */
+/* ---- READs that wait for the port ------------------------------------------ */
 
 /* ACKs of later requests come behind the READ responses. */
 static void answer_ack_behind_read(struct kunit *test)
@@ -297,6 +298,7 @@ static struct kunit_suite answer_suite = {
 	.exit = answer_exit,
 	.test_cases = answer_cases,
 };
+
 kunit_test_suite(answer_suite);
 
 MODULE_DESCRIPTION("ornic: suite of the answers");

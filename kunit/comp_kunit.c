@@ -82,7 +82,7 @@ static void expire(struct ornic_bed *bed)
 	}
 }
 
-/* ---- ACKs ------------------------------------------------------------------------ */
+/* ---- ACKs ------------------------------------------------------------------ */
 
 /*
  * Five SENDs of 1, 2, 1, 3, 1 packets are out (PSNs 0 to 7 from the first).
@@ -109,6 +109,7 @@ static const struct ack_row {
 	{ "IBTA 9.7.5.2.2: sequence NAK within a message", 5, NAK(0), 3, 5 },
 	{ "IBTA 9.7.5.2.2: sequence NAK of the last", 7, NAK(0), 4, 7 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(ack, ack_rows, desc);
 
 static const u32 five[] = { 1, 2, 1, 3, 1 };
@@ -189,7 +190,7 @@ static void comp_unsignalled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, status(bed), NONE);
 }
 
-/* ---- timer and retry counters -------------------------------------------------------- */
+/* ---- timer and retry counters ---------------------------------------------- */
 
 /* IBTA 9.7.6.1.3: the ACK timeout is 4.096 us * 2^code; 0 means none. */
 static void comp_ack_timeout(struct kunit *test)
@@ -224,6 +225,7 @@ static const struct retry_row {
 	{ "IBTA 9.9.2.1.1: retry_cnt 1", 1 },
 	{ "IBTA 9.9.2.1.1: retry_cnt 7", 7 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(retry, retry_rows, desc);
 
 static void comp_retries_run_out(struct kunit *test)
@@ -246,9 +248,8 @@ static void comp_retries_run_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, status(bed), NONE);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(
-		test, ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_TIMEOUTS),
-		row->retry_cnt + 1);
+	i = ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_TIMEOUTS);
+	KUNIT_EXPECT_EQ(test, i, row->retry_cnt + 1);
 }
 
 /* IBTA 9.9.2.1.1: progress fills the retry counter again. */
@@ -291,7 +292,7 @@ static void comp_stale_timer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, status(bed), NONE);
 }
 
-/* ---- RNR ------------------------------------------------------------------------------- */
+/* ---- RNR ------------------------------------------------------------------- */
 
 /* IBTA table 45, in ns */
 static const u64 rnr_ns[32] = {
@@ -340,6 +341,7 @@ static const struct rnr_row {
 	{ "IBTA 9.7.5.2.8: rnr_retry 6", 6, 6 },
 	{ "IBTA 9.7.5.2.8: rnr_retry 7 is for ever", 7, 100 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(rnr, rnr_rows, desc);
 
 static void comp_rnr_retries_run_out(struct kunit *test)
@@ -365,7 +367,7 @@ static void comp_rnr_retries_run_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
 }
 
-/* ---- errors ------------------------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------- */
 
 static const struct nak_row {
 	const char *desc;
@@ -387,6 +389,7 @@ static const struct nak_row {
 	{ "IBTA 9.9.2.3: atomic response to a SEND", ORNIC_OP_ATOMIC_ACK, ACK,
 	  0, ORNIC_CQE_BAD_RESP_ERR },
 };
+
 KUNIT_ARRAY_PARAM_DESC(nak, nak_rows, desc);
 
 static void comp_error_answers(struct kunit *test)
@@ -410,7 +413,7 @@ static void comp_error_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
 }
 
-/* ---- READ and atomics ------------------------------------------------------------------------ */
+/* ---- READ and atomics ------------------------------------------------------ */
 
 static void read_response(struct ornic_bed *bed, u32 n, u32 npkts, u32 length)
 {
@@ -438,6 +441,7 @@ static const struct rd_row {
 	{ "IBTA 9.7.5.1.9: a middle one lost: the rest again", 3073, 4, 2 },
 	{ "IBTA 9.7.5.1.9: the last lost", 4096, 4, 3 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
 
 static void comp_read(struct kunit *test)
@@ -530,6 +534,7 @@ static const struct fit_row {
 	{ "IBTA 9.7.6.1.4: Last too early", ORNIC_OP_READ_RESP_LAST, 1024 },
 	{ "IBTA 9.7.6.1.4: Only too early", ORNIC_OP_READ_RESP_ONLY, 1000 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(fit, fit_rows, desc);
 
 static void comp_read_that_does_not_fit(struct kunit *test)
@@ -626,6 +631,7 @@ static struct kunit_suite comp_suite = {
 	.exit = comp_exit,
 	.test_cases = comp_cases,
 };
+
 kunit_test_suite(comp_suite);
 
 MODULE_DESCRIPTION("ornic: completer suite");

@@ -60,7 +60,12 @@ static int recv_status(struct ornic_bed *bed)
 	return ornic_bed_status(&bed->arcq, &cqe);
 }
 
-/* ---- transitions ------------------------------------------------------------------- */
+static int back_to_rts(struct ornic_bed *bed)
+{
+	return ornic_rig_modify(&bed->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE);
+}
+
+/* ---- transitions ----------------------------------------------------------- */
 
 /* Bring the QP to @state by the shortest legal way. */
 static void bring_to(struct kunit *test, struct ornic_bed *bed, u8 state)
@@ -101,6 +106,7 @@ static const u8 legal[7][7] = {
 	/* SQE */	{ NRC, 0,  0,  NRC, 0, 0,  NRC },
 	/* ERR */	{ A,  0,   0,  0,  0,  0,  A },
 };
+
 /* clang-format on */
 
 static const struct type_row {
@@ -111,6 +117,7 @@ static const struct type_row {
 	{ "IBTA 10.3.1: UC", UC },
 	{ "IBTA 10.3.1: UD", UD },
 };
+
 KUNIT_ARRAY_PARAM_DESC(type, type_rows, desc);
 
 /* What INIT to RTR needs has no place in RTR to RTS, so each its own. */
@@ -178,6 +185,7 @@ static const struct mask_row {
 	{ "IBTA table 91: UD to RTS", UD, ORNIC_QPS_RTS, ORNIC_QPM_SQ_PSN,
 	  ORNIC_QPM_QKEY },
 };
+
 KUNIT_ARRAY_PARAM_DESC(mask, mask_rows, desc);
 
 static void qp_masks(struct kunit *test)
@@ -239,6 +247,7 @@ static const struct value_row {
 	{ "max_rd_atomic 17", ORNIC_QPS_RTS,
 	  offsetof(struct ornic_rig_conn, max_rd_atomic), 17 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(value, value_rows, desc);
 
 static void qp_values(struct kunit *test)
@@ -294,7 +303,7 @@ static void qp_cur_state(struct kunit *test)
 			0);
 }
 
-/* ---- draining ----------------------------------------------------------------------------- */
+/* ---- draining -------------------------------------------------------------- */
 
 /* IBTA 10.3.1.5: SQD finishes what was begun, begins nothing, and tells. */
 static void qp_sqd_drains(struct kunit *test)
@@ -323,9 +332,7 @@ static void qp_sqd_drains(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q.sq_draining, 0);
 	post_send(bed, 4);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(
-		test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE),
-		0);
+	KUNIT_EXPECT_EQ(test, back_to_rts(bed), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 }
 
@@ -339,9 +346,7 @@ static void qp_sqd_idle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *drained, 0);
 	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTS),
 			ORNIC_BAD_PARAM); /* SQ_PSN */
-	KUNIT_EXPECT_EQ(
-		test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE),
-		0);
+	KUNIT_EXPECT_EQ(test, back_to_rts(bed), 0);
 	KUNIT_EXPECT_EQ(test,
 			ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
 					 ORNIC_QPM_STATE |
@@ -369,7 +374,7 @@ static void qp_sqd_asks_for_acks(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, asked);
 }
 
-/* ---- errors and flushes ----------------------------------------------------------------------- */
+/* ---- errors and flushes ---------------------------------------------------- */
 
 static const struct flush_row {
 	const char *desc;
@@ -385,6 +390,7 @@ static const struct flush_row {
 	{ "IBTA 10.3.1.6: UD, INIT", UD, ORNIC_QPS_INIT },
 	{ "IBTA 10.3.1.6: UD, RTR", UD, ORNIC_QPS_RTR },
 };
+
 KUNIT_ARRAY_PARAM_DESC(flush, flush_rows, desc);
 
 /* ERR flushes both queues in order, also what is posted afterwards. */
@@ -463,9 +469,7 @@ static void qp_sqe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recv_status(bed), NONE);
 	ornic_rig_inject(&bed->a, &info, bed->buf, 10);
 	KUNIT_EXPECT_EQ(test, recv_status(bed), 0);
-	KUNIT_EXPECT_EQ(
-		test, ornic_rig_modify(&bed->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE),
-		0);
+	KUNIT_EXPECT_EQ(test, back_to_rts(bed), 0);
 	ornic_rig_post_send(&bed->a, &wr);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
 	KUNIT_EXPECT_EQ(test, status(bed), 0);
@@ -547,6 +551,7 @@ static struct kunit_suite qp_suite = {
 	.exit = qp_exit,
 	.test_cases = qp_cases,
 };
+
 kunit_test_suite(qp_suite);
 
 MODULE_DESCRIPTION("ornic: QP state machine suite");

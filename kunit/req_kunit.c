@@ -41,7 +41,7 @@ static u32 payload(struct ornic_bed *bed, u8 *out)
 	return len;
 }
 
-/* ---- segmentation --------------------------------------------------------- */
+/* ---- segmentation ---------------------------------------------------------- */
 
 static const struct seg_row {
 	const char *desc;
@@ -84,6 +84,7 @@ static const struct seg_row {
 	  ORNIC_WQE_WRITE_IMM, 5, 8192, 2, ORNIC_OP_WRITE_FIRST, 0,
 	  ORNIC_OP_WRITE_LAST_IMM },
 };
+
 KUNIT_ARRAY_PARAM_DESC(seg, seg_rows, desc);
 
 static u8 seg_opcode(const struct seg_row *row, u32 i)
@@ -164,6 +165,7 @@ static const struct read_row {
 	{ "IBTA 9.4.5: CAS takes one", ORNIC_WQE_CAS, 8, 1, ORNIC_OP_CAS },
 	{ "IBTA 9.4.5: FAA takes one", ORNIC_WQE_FAA, 8, 1, ORNIC_OP_FAA },
 };
+
 KUNIT_ARRAY_PARAM_DESC(read, read_rows, desc);
 
 static void req_fetch_takes_psns(struct kunit *test)
@@ -190,7 +192,7 @@ static void req_fetch_takes_psns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt->psn, ornic_psn_add(PSN, row->psns));
 }
 
-/* ---- WQEs that are wrong ----------------------------------------------------- */
+/* ---- WQEs that are wrong --------------------------------------------------- */
 
 enum break_it {
 	FINE,
@@ -256,6 +258,7 @@ static const struct bad_row {
 	{ "unknown AH", ORNIC_QPT_UD, ORNIC_WQE_SEND, 8, FINE,
 	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_AH },
 };
+
 KUNIT_ARRAY_PARAM_DESC(bad, bad_rows, desc);
 
 static void break_wr(struct ornic_bed *bed, const struct bad_row *row,
@@ -348,7 +351,7 @@ static void req_bad_wqe_waits_its_turn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
 }
 
-/* ---- ordering and windows ------------------------------------------------------ */
+/* ---- ordering and windows -------------------------------------------------- */
 
 static const u8 READ_1[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
@@ -481,6 +484,7 @@ static const struct nonsense_row {
 	{ "producer goes back", 3, 2 },
 	{ "producer goes back beyond the oldest", 3, 0xffffffff },
 };
+
 KUNIT_ARRAY_PARAM_DESC(nonsense, nonsense_rows, desc);
 
 /* A producer that cannot be is a fatal event, and nothing is sent for it. */
@@ -503,7 +507,7 @@ static void req_nonsense_producer(struct kunit *test)
 			1);
 }
 
-/* ---- payload sources --------------------------------------------------------------- */
+/* ---- payload sources ------------------------------------------------------- */
 
 /* IBTA 10.8.3: gathered SGEs, empty ones among them, are one message. */
 static void req_gathers(struct kunit *test)
@@ -590,7 +594,7 @@ static void req_inline(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, bed->buf, data, 64);
 }
 
-/* ---- UC and UD --------------------------------------------------------------------------- */
+/* ---- UC and UD ------------------------------------------------------------- */
 
 /* IBTA 9.8.2: UC completes when it is sent; payloads of UC must be copied. */
 static void req_uc_completes_at_once(struct kunit *test)
@@ -620,6 +624,7 @@ static const struct ud_row {
 	{ "IBTA C10-15: bit 31 selects the Q_Key of the QP", ORNIC_RIG_VLAN,
 	  0x80000000, 0x1234, ORNIC_WQE_SEND },
 };
+
 KUNIT_ARRAY_PARAM_DESC(ud, ud_rows, desc);
 
 static void req_ud(struct kunit *test)
@@ -685,6 +690,7 @@ static struct kunit_suite req_suite = {
 	.exit = req_exit,
 	.test_cases = req_cases,
 };
+
 kunit_test_suite(req_suite);
 
 MODULE_DESCRIPTION("ornic: requester suite");

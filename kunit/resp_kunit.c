@@ -48,7 +48,7 @@ static u32 epsn(struct ornic_bed *bed)
 	return ornic_psn_diff(ornic_rig_rq_psn(&bed->a), PSN);
 }
 
-/* ---- PSN order --------------------------------------------------------------------- */
+/* ---- PSN order ------------------------------------------------------------- */
 
 /* After a SEND Only at the expected PSN (0), another one at PSN @n. */
 static const struct seq_row {
@@ -67,6 +67,7 @@ static const struct seq_row {
 	{ "IBTA 9.7.4.1.2: the newest PSN of the invalid region", 1 << 23,
 	  NAK(0), 1, 1 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(seq, seq_rows, desc);
 
 static void resp_sequence(struct kunit *test)
@@ -109,7 +110,7 @@ static void resp_one_nak_per_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
 }
 
-/* ---- form of requests ----------------------------------------------------------------- */
+/* ---- form of requests ------------------------------------------------------ */
 
 /* Two packets in order; what is said to the second. */
 static const struct form_row {
@@ -161,6 +162,7 @@ static const struct form_row {
 	{ "SEND longer than the receive", ORNIC_OP_SEND_ONLY, 1,
 	  ORNIC_OP_SEND_ONLY, 1001, NAK(1) },
 };
+
 KUNIT_ARRAY_PARAM_DESC(form, form_rows, desc);
 
 static void resp_form(struct kunit *test)
@@ -188,7 +190,7 @@ static void resp_form(struct kunit *test)
 	}
 }
 
-/* ---- access -------------------------------------------------------------------------------- */
+/* ---- access ---------------------------------------------------------------- */
 
 enum key_kind {
 	GOOD,
@@ -247,6 +249,7 @@ static const struct key_row {
 	{ "IBTA 9.4.5: FAA, QP without right", ORNIC_OP_FAA, QP_FORBIDS, 8,
 	  NAK(1) },
 };
+
 KUNIT_ARRAY_PARAM_DESC(key, key_rows, desc);
 
 static void corrupt_key(struct ornic_bed *bed, struct ornic_txinfo *info,
@@ -326,7 +329,7 @@ static void resp_access(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bed->pair.a->event_count[events], 1);
 }
 
-/* ---- receives ------------------------------------------------------------------------------------ */
+/* ---- receives -------------------------------------------------------------- */
 
 /* IBTA 9.7.5.2.8: no receive WQE: RNR NAK, nothing moves, then all is well. */
 static void resp_rnr(struct kunit *test)
@@ -383,6 +386,7 @@ static const struct recv_row {
 	{ "IBTA 9.7.5.2.6: more SGEs than max_sge", 5, 9,
 	  ORNIC_CQE_LOC_QP_OP_ERR, NAK(3) },
 };
+
 KUNIT_ARRAY_PARAM_DESC(recv, recv_rows, desc);
 
 static void resp_scatter(struct kunit *test)
@@ -439,7 +443,7 @@ static void resp_solicited(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *comps, 2);
 }
 
-/* ---- UC and UD ------------------------------------------------------------------------------------------ */
+/* ---- UC and UD ------------------------------------------------------------- */
 
 /* Packets by (opcode, PSN) and the messages that arrive whole. */
 struct uc_pkt {
@@ -486,6 +490,7 @@ static const struct uc_row {
 	    { ORNIC_OP_SEND_LAST, 2 } },
 	  1 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(uc, uc_rows, desc);
 
 static void resp_uc(struct kunit *test)
@@ -496,10 +501,13 @@ static void resp_uc(struct kunit *test)
 
 	for (i = 0; i < 5; i++)
 		ornic_bed_recv(&bed->a, &bed->am, i, i * 4096, 4096);
-	for (i = 0; i < row->npkts; i++)
-		ornic_bed_request(
-			bed, ORNIC_UC | row->pkt[i].opcode, row->pkt[i].n, 0, 0,
-			row->pkt[i].opcode == ORNIC_OP_SEND_FIRST ? MTU : 33);
+	for (i = 0; i < row->npkts; i++) {
+		const struct uc_pkt *pkt = &row->pkt[i];
+		u32 len = pkt->opcode == ORNIC_OP_SEND_FIRST ? MTU : 33;
+
+		ornic_bed_request(bed, ORNIC_UC | pkt->opcode, pkt->n, 0, 0,
+				  len);
+	}
 	for (i = 0; status(bed) == 0; i++)
 		;
 	KUNIT_EXPECT_EQ(test, i, row->messages);
@@ -524,6 +532,7 @@ static const struct dgram_row {
 	{ "IBTA 9.8.3: no receive", 0, 100, 0x1234, NONE,
 	  ORNIC_STAT_RX_NO_WQE },
 };
+
 KUNIT_ARRAY_PARAM_DESC(dgram, dgram_rows, desc);
 
 static void resp_ud(struct kunit *test)
@@ -554,7 +563,7 @@ static void resp_ud(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 40, 100, 2), -1);
 }
 
-/* ---- packets that are for nobody --------------------------------------------------------------------------- */
+/* ---- packets that are for nobody ------------------------------------------- */
 
 static void resp_wrong_peer(struct kunit *test)
 {
@@ -636,6 +645,7 @@ static struct kunit_suite resp_suite = {
 	.exit = resp_exit,
 	.test_cases = resp_cases,
 };
+
 kunit_test_suite(resp_suite);
 
 MODULE_DESCRIPTION("ornic: responder suite");

@@ -265,6 +265,8 @@ static int pool_init(struct ornic_rig *rig)
 
 static void set_gid(struct ornic_rig *rig, enum ornic_rig_gid which)
 {
+	u16 vlan = which == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
+					     ORNIC_VLAN_NONE;
 	union ornic_req req;
 	union ornic_rsp rsp;
 
@@ -273,8 +275,7 @@ static void set_gid(struct ornic_rig *rig, enum ornic_rig_gid which)
 	req.hdr.obj = cpu_to_le32(which);
 	ornic_rig_gid_bytes(rig->index, which, req.set_gid.gid);
 	memcpy(req.set_gid.smac, rig->mac, 6);
-	req.set_gid.vlan = cpu_to_le16(
-		which == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID : ORNIC_VLAN_NONE);
+	req.set_gid.vlan = cpu_to_le16(vlan);
 	req.set_gid.valid = 1;
 	ornic_rig_cmd(rig, &req, &rsp);
 }

@@ -499,8 +499,8 @@ static u32 required_mask(u8 type, u8 state)
  */
 int ornic_rig_to(struct ornic_rig_qp *qp, u8 state)
 {
-	int status = ornic_rig_modify(
-		qp, state, ORNIC_QPM_STATE | required_mask(qp->type, state));
+	u32 mask = ORNIC_QPM_STATE | required_mask(qp->type, state);
+	int status = ornic_rig_modify(qp, state, mask);
 
 	if (!status && state == ORNIC_QPS_RESET) {
 		qp->sq_producer = 0;

@@ -14,6 +14,7 @@ void ornic_rig_arm(struct ornic_rig_cq *cq, enum ornic_arm mode)
 	cq->arm_seq++;
 	WRITE_ONCE(rec->arm,
 		   cpu_to_le32(cq->arm_seq << ORNIC_ARM_SEQ_SHIFT | mode));
+	/* Pairs with the device's between its CQE and its read of arm. */
 	smp_mb();
 }
 
@@ -42,10 +43,12 @@ bool ornic_rig_poll(struct ornic_rig_cq *cq, struct ornic_cqe *cqe)
 	u8 phase = ~(cq->consumer >> cq->log_depth) & 1;
 	struct ornic_rig_qp *qp;
 
+	/* Pairs with the store of the phase by ornic_cq_push(). */
 	if ((smp_load_acquire(&ring[slot].flags) & ORNIC_CQE_PHASE) != phase)
 		return false;
 	*cqe = ring[slot];
 	cq->consumer++;
+	/* The slot is the device's again once it sees this. */
 	smp_store_release(&rec->consumer, cpu_to_le32(cq->consumer));
 	qp = find_qp(cq->rig, le32_to_cpu(cqe->qpn));
 	if (qp && !(cqe->opcode & ORNIC_CQE_IS_RECV))
@@ -73,6 +76,7 @@ static void kick_if_wanted(struct ornic_rig_qp *qp, u32 off)
 {
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)(qp->mem + off);
 
+	/* Pairs with the device's between kick_wanted and producer. */
 	smp_mb();
 	if (READ_ONCE(rec->kick_wanted))
 		ornic_rig_kick(qp);
@@ -135,6 +139,7 @@ int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr)
 {
 	struct ornic_wq_record *rec =
 		(struct ornic_wq_record *)(qp->mem + ORNIC_SQ_RECORD);
+	bool is_inline = wr->flags & ORNIC_WQE_INLINE;
 	u32 depth = 1u << qp->sq_log_depth;
 	struct ornic_sq_hdr *hdr;
 	u8 *p;
@@ -146,16 +151,16 @@ int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr)
 	hdr = (struct ornic_sq_hdr *)p;
 	hdr->opcode = wr->opcode;
 	hdr->flags = wr->flags;
-	hdr->payload = cpu_to_le16(
-		wr->flags & ORNIC_WQE_INLINE ? wr->inline_len : wr->nsge);
+	hdr->payload = cpu_to_le16(is_inline ? wr->inline_len : wr->nsge);
 	hdr->imm = wr->imm;
 	hdr->wr_id = cpu_to_le64(wr->wr_id);
 	p = put_segments(p + sizeof(*hdr), wr, qp->type == ORNIC_QPT_UD);
-	if (wr->flags & ORNIC_WQE_INLINE && wr->inline_len)
+	if (is_inline && wr->inline_len)
 		memcpy(p, wr->inline_data, wr->inline_len);
-	else if (!(wr->flags & ORNIC_WQE_INLINE))
+	else if (!is_inline)
 		put_sges(p, wr->sge, wr->nsge);
 	qp->sq_producer++;
+	/* Pairs with the load of the producer that precedes a fetch. */
 	smp_store_release(&rec->producer, cpu_to_le32(qp->sq_producer));
 	kick_if_wanted(qp, ORNIC_SQ_RECORD);
 	return 0;
@@ -186,6 +191,7 @@ int ornic_rig_post_recv(struct ornic_rig_qp *qp, u64 wr_id,
 	hdr->num_sge = cpu_to_le16(nsge);
 	put_sges(p + sizeof(*hdr), sge, nsge);
 	qp->rq_producer++;
+	/* Pairs with the load of the producer that precedes a fetch. */
 	smp_store_release(&rec->producer, cpu_to_le32(qp->rq_producer));
 	kick_if_wanted(qp, ORNIC_RQ_RECORD);
 	return 0;

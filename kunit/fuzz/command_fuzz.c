@@ -9,8 +9,6 @@
 #define ARENA_BYTES (16 * 4096u)
 #define MAX_OBJS 16
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
 struct state {
 	struct ornic_rig *rig;
 	u8 *arena;

@@ -8,6 +8,9 @@
 
 #include "rig_bed.h"
 
+/* Each fuzzer is this function; libFuzzer calls it. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
 /**
  * struct ornic_fuzz_in - input not yet used
  */

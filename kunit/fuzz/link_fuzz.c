@@ -9,8 +9,6 @@
 #define MAX_STEPS 96
 #define MAX_HELD 8
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
 struct held {
 	u8 *data;
 	u32 len;

@@ -9,8 +9,6 @@
 
 #define MAX_PACKETS 24
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
 static void outstanding_work(struct ornic_bed *bed)
 {
 	u32 i;

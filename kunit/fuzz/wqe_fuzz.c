@@ -7,8 +7,6 @@
 
 #define MAX_STEPS 64
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
 static void scribble(struct ornic_rig_qp *qp, struct ornic_fuzz_in *in)
 {
 	u32 off = ornic_fuzz_u16(in) % qp->mem_bytes;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "scenario.h"
+#include "scenario.hh"
 
 #include <algorithm>
 #include <memory>
 
-#include "stream.h"
+#include "stream.hh"
 
 namespace sim
 {

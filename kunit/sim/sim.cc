@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "scenario.h"
+#include "scenario.hh"
 
 namespace
 {

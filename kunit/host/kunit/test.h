@@ -61,37 +61,36 @@ struct kunit_suite {
 		.run_case = fn, .name = #fn, .generate_params = gen \
 	}
 
-#define KUNIT_ARRAY_PARAM_COPY_(array, prev, desc, copy)                \
-	({                                                              \
-		__typeof__((array)[0]) *kp_ =                           \
-			(prev) ? (__typeof__((array)[0]) *)(prev) + 1 : \
-				 (array);                               \
-		bool more_ = (size_t)(kp_ - (array)) <                  \
-			     sizeof(array) / sizeof((array)[0]);        \
-		if (more_)                                              \
-			copy;                                           \
-		more_ ? kp_ : NULL;                                     \
-	})
+static inline const void *kunit_next_param(const void *prev, const void *array,
+					   size_t bytes, size_t size)
+{
+	const char *next = array;
 
-#define KUNIT_ARRAY_PARAM(name, array, get_desc)                               \
-	static const void *name##_gen_params(const void *prev, char *desc)     \
-	{                                                                      \
-		void (*gd_)(__typeof__(&(array)[0]), char *) = get_desc;       \
-                                                                               \
-		return KUNIT_ARRAY_PARAM_COPY_(array, prev, desc, ({           \
-						       if (gd_)                \
-							       gd_(kp_, desc); \
-					       }));                            \
+	if (prev)
+		next = (const char *)prev + size;
+	return next < (const char *)array + bytes ? next : NULL;
+}
+
+#define KUNIT_ARRAY_PARAM(name, array, get_desc)                              \
+	static const void *name##_gen_params(const void *prev, char *desc)    \
+	{                                                                     \
+		void (*describe)(__typeof__(&(array)[0]), char *) = get_desc; \
+		__typeof__(&(array)[0]) next = kunit_next_param(              \
+			prev, array, sizeof(array), sizeof((array)[0]));      \
+		if (next && describe)                                         \
+			describe(next, desc);                                 \
+		return next;                                                  \
 	}
 
-#define KUNIT_ARRAY_PARAM_DESC(name, array, member)                         \
-	static const void *name##_gen_params(const void *prev, char *desc)  \
-	{                                                                   \
-		return KUNIT_ARRAY_PARAM_COPY_(                             \
-			array, prev, desc, ({                               \
-				snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s", \
-					 kp_->member);                      \
-			}));                                                \
+#define KUNIT_ARRAY_PARAM_DESC(name, array, member)                        \
+	static const void *name##_gen_params(const void *prev, char *desc) \
+	{                                                                  \
+		__typeof__(&(array)[0]) next = kunit_next_param(           \
+			prev, array, sizeof(array), sizeof((array)[0]));   \
+		if (next)                                                  \
+			snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s",        \
+				 next->member);                            \
+		return next;                                               \
 	}
 
 void kunit_register(struct kunit_suite *const *suites, size_t n);
@@ -126,7 +125,6 @@ void kunit_dump(struct kunit *test, const char *name, const void *data,
 	static void __attribute__((constructor)) kunit_register_(void)   \
 	{                                                                \
 		static struct kunit_suite *const s_[] = { __VA_ARGS__ }; \
-                                                                         \
 		kunit_register(s_, sizeof(s_) / sizeof(s_[0]));          \
 	}
 #define kunit_test_suite(suite) kunit_test_suites(&suite)
@@ -139,7 +137,6 @@ void kunit_dump(struct kunit *test, const char *name, const void *data,
 	do {                                                           \
 		__typeof__((a) + 0) a_ = (a);                          \
 		__typeof__((b) + 0) b_ = (b);                          \
-                                                                       \
 		if (!(a_ op b_)) {                                     \
 			kunit_failed(test, __FILE__, __LINE__,         \
 				     #a " " #op " " #b, (long long)a_, \
@@ -154,7 +151,6 @@ void kunit_dump(struct kunit *test, const char *name, const void *data,
 		const void *a_ = (a);                                    \
 		const void *b_ = (b);                                    \
 		size_t n_ = (size);                                      \
-                                                                         \
 		if (!a_ || !b_ || (memcmp(a_, b_, n_) == 0) != (want)) { \
 			kunit_failed(test, __FILE__, __LINE__,           \
 				     "memory " #a ", " #b, n_, want);    \
@@ -169,7 +165,6 @@ void kunit_dump(struct kunit *test, const char *name, const void *data,
 	do {                                                                 \
 		const char *a_ = (a);                                        \
 		const char *b_ = (b);                                        \
-                                                                             \
 		if (!a_ || !b_ || (strcmp(a_, b_) == 0) != (want)) {         \
 			kunit_failed(test, __FILE__, __LINE__,               \
 				     "string " #a ", " #b, 0, want);         \

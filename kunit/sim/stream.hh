@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "wire.h"
+#include "wire.hh"
 
 namespace sim
 {
