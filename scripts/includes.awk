@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Who may include whom: prints each #include that its file may not have.
+#
+#   uapi                  the C library's or the kernel's basics, and itself
+#   driver/engine         itself and uapi; env*.h alone knows where it runs
+#   driver, driver/pci    themselves, uapi, kernel headers; never the engine
+#   driver/soft           both sides
+#   userspace-provider    itself, uapi, <infiniband/verbs.h>; not the driver
+#   kunit                 driver_* the driver, all others uapi and the engine
+#   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs
+
+function allowed(file, what, quoted)
+{
+	if (file ~ /^uapi\//)
+		return !quoted && what ~ /^(linux\/(types|stddef|build_bug)|assert|stddef|rdma\/ornic-[a-z]+)\.h$/
+	if (file ~ /^driver\/engine\/env[a-z_]*\.h$/)
+		return !quoted || what ~ /^env[a-z_]*\.h$/
+	if (file ~ /^driver\/engine\//)
+		return quoted ? beside(file, what) : what ~ /^rdma\/ornic-/
+	if (file ~ /^driver\/soft\//)
+		return !quoted || what ~ /^(engine\/engine|soft_[a-z]+|ornic_bus)\.h$/
+	if (file ~ /^driver\//)
+		return quoted ? what ~ /^(pci\/)?(ornic|pci)_[a-z_]+\.h$/ : what !~ /^(engine|soft)/
+	if (file ~ /^userspace-provider\/pabi_check\.c$/)
+		return 1
+	if (file ~ /^userspace-provider\//)
+		return quoted ? what !~ /\// : what !~ /^infiniband\/driver/ && what !~ /^(kunit|engine)\//
+	if (file ~ /^kunit\/driver_/)
+		return !quoted || what ~ /^ornic_[a-z_]+\.h$/
+	if (file ~ /^kunit\//)
+		return !quoted ? what !~ /^ornic_/ : what !~ /^(ornic_|soft|\.\.)/
+	if (file ~ /^qemu-tests\/programs\//)
+		return quoted ? what !~ /\// : what !~ /^rdma\/ornic|^infiniband\/driver/
+	if (file ~ /^qemu-tests\/nic\//)
+		return what !~ /^(ornic_|soft)/
+	return 0
+}
+
+# A header of the same folder.
+function beside(file, what)
+{
+	return what ~ /^[a-z_]+\.h$/ && what !~ /^(ornic|soft)_/
+}
+
+/^[ \t]*#[ \t]*include/ {
+	quoted = $0 ~ /"/
+	what = $0
+	sub(/^[^"<]*["<]/, "", what)
+	sub(/[">].*/, "", what)
+	if (!allowed(FILENAME, what, quoted))
+		print FILENAME ":" FNR ": may not include " what
+}
