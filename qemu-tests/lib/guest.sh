@@ -95,6 +95,7 @@ print(a.exploded)' "$2")
 }
 
 srv_prefix=() cli_prefix=()
+# In the background the prefix stands for itself: $! of a function is a shell.
 on_srv() { "${srv_prefix[@]}" "$@"; }
 on_cli() { "${cli_prefix[@]}" "$@"; }
 
@@ -153,7 +154,7 @@ run_pair()
 {
 	local limit=$(($1 * SCALE)) status=0 server
 
-	on_srv timeout -s KILL "$limit" bash -c "exec $2" >srv.out 2>&1 &
+	"${srv_prefix[@]}" timeout -s KILL "$limit" bash -c "exec $2" >srv.out 2>&1 &
 	server=$!
 	wait_until 10 listening "${port:-18515}"
 	on_cli timeout -s KILL "$limit" bash -c "exec $3" >cli.out 2>&1 ||
@@ -275,4 +276,38 @@ poll_switch()
 {
 	find "/sys/class/infiniband/$1/" -maxdepth 3 -name poll_thread | grep . ||
 		fail "$1 has no poll_thread"
+}
+
+# busy_posting DEVICE: its counter of posts moves
+busy_posting()
+{
+	local before
+
+	before=$(stat "$1" send_wqes)
+	pause
+	[ "$(stat "$1" send_wqes)" -gt "$before" ]
+}
+
+# start_traffic PORT [OPTIONS]: an endless ib_write_bw; sets $srv_pid $cli_pid
+start_traffic()
+{
+	local tcp=$1 options
+
+	shift
+	options="-x $srv_gid -F -s 4096 -p $tcp -D 600 $*"
+	# shellcheck disable=SC2086 # a list of words
+	"${srv_prefix[@]}" ib_write_bw -d "$srv_dev" $options >"srv.$tcp" 2>&1 &
+	srv_pid=$!
+	wait_until 20 listening "$tcp"
+	options="-x $cli_gid -F -s 4096 -p $tcp -D 600 $*"
+	# shellcheck disable=SC2086
+	"${cli_prefix[@]}" ib_write_bw -d "$cli_dev" $options 10.0.0.1 >"cli.$tcp" 2>&1 &
+	cli_pid=$!
+}
+
+# stop_traffic PID...: dead or alive, in the end it is gone
+stop_traffic()
+{
+	kill -9 "$@" 2>/dev/null || :
+	wait "$@" 2>/dev/null || :
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """One QEMU guest: its command line, its result port, its end."""
 
+import fcntl
 import os
 import select
 import socket
@@ -27,12 +28,33 @@ def accelerator_options(accel, cpus):
             "-smp", "1,maxcpus=2" if cpus == 1 else str(cpus)]
 
 
+def take_slot(cache, cpus_of_guest):
+    """Wait until this host has CPUs for one more guest: two guests that share
+    the CPUs of one take far more than twice the time, and miss deadlines.
+    The slot is given back when the returned file is closed."""
+    os.makedirs(cache, exist_ok=True)
+    slots = max(1, (os.cpu_count() or 1) // max(1, cpus_of_guest))
+    while True:
+        for number in range(slots):
+            # Not inherited by QEMU, so that it ends with this process.
+            file = open(os.path.join(cache, f"slot-{number}"), "w",
+                        encoding="ascii")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return file
+            except BlockingIOError:
+                file.close()
+        time.sleep(0.5)
+
+
 class Machine:
     """A running guest. lines() yields what it reports."""
 
     def __init__(self, kernel, initramfs, shares, console, *, accel="tcg",
-                 cpus=2, memory="1G", append="", interactive=False):
+                 cpus=2, memory="1G", append="", interactive=False,
+                 cache=None):
         self.console = console
+        self._slot = take_slot(cache, cpus) if cache else None
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-qemu-")
         self._listener = socket.socket(socket.AF_UNIX)
         path = os.path.join(self._folder.name, "result")
@@ -100,6 +122,8 @@ class Machine:
         if self._port is not None:
             self._port.close()
         self._listener.close()
+        if self._slot is not None:
+            self._slot.close()
         self._folder.cleanup()
 
     def kill(self):

@@ -18,7 +18,7 @@ run()
 
 	topology "$([ "$DEV" = rxe ] && echo loop || echo rxe-server)"
 	[ "$DEV" = ornic ] || skip 'packets of one rxe never reach a netdev'
-	on_cli tcpdump -i veth-cli -U -w packets -s 300 udp port 4791 2>tcpdump.log &
+	"${cli_prefix[@]}" tcpdump -i veth-cli -U -w packets -s 300 udp port 4791 2>tcpdump.log &
 	capture=$!
 	wait_until 10 grep -q listening tcpdump.log
 	verify rc_gather_scatter rc_read_scatter rc_inline rc_mixed_in_order \

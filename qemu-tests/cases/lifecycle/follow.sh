@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will change the netdev under the device: MTU, addresses, carrier,
+# name and namespace. The device follows, and moves data after each change.
+
+limit=90
+
+requires()
+{
+	need_ornic
+}
+
+port_has() { ibv_devinfo -d srv0 | grep -qE "$1"; }
+no_gid() { ! gid_index "$@"; }
+
+# works ADDRESS: data moves with the GID of that address
+works()
+{
+	wait_until 5 gid_index srv0 "$1"
+	srv_ip=$1 cli_ip=$1
+	srv_gid=$(gid_index srv0 "$1") cli_gid=$(gid_index srv0 "$1")
+	pingpong ibv_rc_pingpong -n 20
+}
+
+run()
+{
+	topology loop
+	ip link set veth-srv mtu 1500
+	wait_until 5 port_has 'active_mtu:[[:space:]]*1024'
+	works 10.0.0.1
+	ip link set veth-srv mtu 9000
+	wait_until 5 port_has 'active_mtu:[[:space:]]*4096'
+
+	ip addr add 10.0.0.77/24 dev veth-srv
+	works 10.0.0.77
+	ip addr delete 10.0.0.77/24 dev veth-srv
+	wait_until 5 no_gid srv0 10.0.0.77
+	works 10.0.0.1
+
+	ip link set veth-cli down
+	wait_until 5 port_has PORT_DOWN
+	ip link set veth-cli up
+	wait_until 5 port_has PORT_ACTIVE
+
+	ip link set veth-srv down
+	ip link set veth-srv name renamed
+	ip link set renamed up
+	rdma link show srv0/1 | grep -q 'netdev renamed' || fail 'old name'
+	works 10.0.0.1
+
+	ip netns add elsewhere
+	ip link set renamed netns elsewhere
+	srv_prefix=(ip netns exec elsewhere) cli_prefix=(ip netns exec elsewhere)
+	on_srv ip link set lo up
+	on_srv ip addr add 10.0.0.5/24 dev renamed
+	on_srv ip link set renamed up
+	wait_until 5 link_up srv0
+	works 10.0.0.5
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will delete the netdev under traffic, twenty times on a full run: both
+# devices go with their netdevs, and the programs end.
+
+limit=300
+
+requires()
+{
+	need_ornic
+}
+
+no_devices() { [ -z "$(ls /sys/class/infiniband)" ]; }
+
+run()
+{
+	local lap
+
+	for ((lap = 0; lap < $(times 20); lap++)); do
+		topology veth
+		start_traffic 18515
+		wait_until 20 busy_posting "$cli_dev"
+		timeout 30 ip -n cli link delete veth-cli || fail 'delete hangs'
+		wait_until 20 no_devices
+		stop_traffic "$srv_pid" "$cli_pid"
+		ip netns delete srv
+		ip netns delete cli
+	done
+}
