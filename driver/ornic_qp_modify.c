@@ -163,7 +163,7 @@ static int make_params(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 	return ret;
 }
 
-/* RESET and INIT forget the peer; a retried RTR names it again. */
+/* A QP in RESET has no peer; RTR names it again. */
 static void remember(struct ornic_qp *qp, enum ib_qp_state state, u32 dest_qpn)
 {
 	qp->state = state;

@@ -44,14 +44,17 @@ static bool alloc_run(struct ornic_queue_mem *mem)
 	return true;
 }
 
+/* A user over the limit of its memcg gets -ENOMEM, not the OOM killer. */
 static int alloc_single_pages(struct ornic_queue_mem *mem)
 {
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN |
+		    __GFP_RETRY_MAYFAIL;
 	u32 i;
 
 	for (i = 0; i < mem->npages; i++) {
 		if (fatal_signal_pending(current))
 			goto err_put_pages;
-		mem->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		mem->pages[i] = alloc_page(gfp);
 		if (!mem->pages[i])
 			goto err_put_pages;
 		cond_resched();
