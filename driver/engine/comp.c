@@ -217,6 +217,7 @@ static void arm(struct ornic_qp *qp)
 void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
+	u32 used;
 
 	if (sq->wait != ORNIC_WAIT_NONE)
 		return;
@@ -226,8 +227,13 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	}
 	if (sq->deadline)
 		return;
-	/* IBTA 9.7.6.1.3: 4.096 us * 2^timeout */
-	sq->deadline = ctx->now + (4096ull << qp->timeout);
+	/*
+	 * IBTA 9.7.6.1.3: 4.096 us * 2^timeout, at most four times as long.
+	 * A peer that has not answered once may be slow: wait longer then.
+	 */
+	used = qp->retry_cnt - sq->retry_left;
+	sq->deadline = ctx->now +
+		       (4096ull << qp->timeout << min_t(u32, used, 2));
 	arm(qp);
 }
 
