@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Programs that cases run in the guest, over plain libibverbs.
 
-programs: $(BUILD)/programs/ornic_verify
+programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork
 
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cpp)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.hpp)
@@ -12,4 +12,8 @@ $(BUILD)/programs/%.o: qemu-tests/programs/%.cpp $(verify_headers)
 	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -c $< -o $@
 
 $(BUILD)/programs/ornic_verify: $(verify_objects)
+	$(CXX) $^ -libverbs -o $@
+
+$(BUILD)/programs/ornic_fork: $(BUILD)/programs/fork/main.o \
+		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -libverbs -o $@
