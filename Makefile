@@ -92,12 +92,17 @@ install-modules: modules
 
 uninstall-modules:
 	rm -f $(DESTDIR)$(MODDIR)/ornic.ko $(DESTDIR)$(MODDIR)/ornic_soft.ko
-	-rmdir $(DESTDIR)$(MODDIR) 2>/dev/null
+	@rmdir $(DESTDIR)$(MODDIR) $(DESTDIR)$(dir $(MODDIR)) 2>/dev/null || :
 	$(if $(DESTDIR),,depmod -a $(KVER))
 
 install: install-modules install-provider
 
+# Under DESTDIR the folders were made by install, and go when they are empty.
 uninstall: uninstall-modules uninstall-provider
+	$(if $(DESTDIR),@cd $(DESTDIR) && for dir in $(MODDIR) $(PROVIDER_LIBDIR) \
+		$(PROVIDER_CONFDIR) $(PROVIDER_MANDIR); do \
+		mkdir -p ".$$dir" && \
+		rmdir -p --ignore-fail-on-non-empty "$${dir#/}"; done)
 
 clean:
 	rm -rf $(BUILD)
