@@ -140,7 +140,7 @@ topology()
 		type=$cli_type add_link cli0 veth-cli "${cli_prefix[@]}"
 	fi
 	type=$srv_type add_link srv0 veth-srv "${srv_prefix[@]}"
-	srv_dev=srv0 cli_dev=cli0
+	srv_dev=srv0 cli_dev=cli0 srv_host=10.0.0.1
 	[ "$1" != loop ] || cli_dev=srv0
 	family_of_both "${2:-4}"
 	[ "$1" = loop ] || wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"
@@ -173,7 +173,7 @@ perftest()
 
 	shift
 	run_pair 60 "$program -d $srv_dev -x $srv_gid -F $*" \
-		"$program -d $cli_dev -x $cli_gid -F $* 10.0.0.1"
+		"$program -d $cli_dev -x $cli_gid -F $* $srv_host"
 }
 
 # pingpong PROGRAM [OPTIONS]: both sides of one of ibverbs-utils' examples
@@ -183,7 +183,7 @@ pingpong()
 
 	shift
 	run_pair 30 "$program -d $srv_dev -g $srv_gid $*" \
-		"$program -d $cli_dev -g $cli_gid $* 10.0.0.1"
+		"$program -d $cli_dev -g $cli_gid $* $srv_host"
 }
 
 # verify [OPTIONS] [GROUP|TEST...]: ornic_verify from the client to the server
@@ -301,7 +301,7 @@ start_traffic()
 	wait_until 20 listening "$tcp"
 	options="-x $cli_gid -F -s 4096 -p $tcp -D 600 $*"
 	# shellcheck disable=SC2086
-	"${cli_prefix[@]}" ib_write_bw -d "$cli_dev" $options 10.0.0.1 >"cli.$tcp" 2>&1 &
+	"${cli_prefix[@]}" ib_write_bw -d "$cli_dev" $options "$srv_host" >"cli.$tcp" 2>&1 &
 	cli_pid=$!
 }
 

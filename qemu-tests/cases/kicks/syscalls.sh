@@ -16,7 +16,7 @@ requires()
 calls()
 {
 	run_pair 60 "$2 -d $srv_dev -x $srv_gid -F -s 64 -n $1" \
-		"strace -f -o trace $2 -d $cli_dev -x $cli_gid -F -s 64 -n $1 10.0.0.1"
+		"strace -f -o trace $2 -d $cli_dev -x $cli_gid -F -s 64 -n $1 $srv_host"
 	grep -cE '(write|ioctl)\(' trace
 }
 

@@ -17,7 +17,7 @@ no_gid() { ! gid_index "$@"; }
 works()
 {
 	wait_until 5 gid_index srv0 "$1"
-	srv_ip=$1 cli_ip=$1
+	srv_ip=$1 cli_ip=$1 srv_host=$1
 	srv_gid=$(gid_index srv0 "$1") cli_gid=$(gid_index srv0 "$1")
 	pingpong ibv_rc_pingpong -n 20
 }

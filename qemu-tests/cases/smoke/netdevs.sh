@@ -13,6 +13,7 @@ on_netdev()
 	ip addr add 10.1.0.1/24 dev "$netdev"
 	add_link srv0 "$netdev"
 	srv_dev=srv0 cli_dev=srv0 srv_ip=10.1.0.1 cli_ip=10.1.0.1
+	srv_host=10.1.0.1
 	wait_until 5 gid_index srv0 10.1.0.1
 	srv_gid=$(gid_index srv0 10.1.0.1) cli_gid=$srv_gid
 	pingpong ibv_rc_pingpong -n 20
