@@ -155,7 +155,7 @@ static void comp_resends_the_same(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, first[i]);
 		memcpy(first[i], bed->frame->data, len[i]);
 	}
-	expire(bed);
+	ack(bed, 0, NAK(0));
 	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
 		KUNIT_ASSERT_EQ(test, bed->frame->len, len[i]);
@@ -240,7 +240,7 @@ static void comp_retries_run_out(struct kunit *test)
 	post_send(bed, 4);
 	for (i = 0; i <= row->retry_cnt; i++) {
 		KUNIT_EXPECT_EQ(test, status(bed), NONE);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), i ? 1 : 2);
 		expire(bed);
 	}
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
@@ -265,13 +265,53 @@ static void comp_progress_refills_retries(struct kunit *test)
 	for (i = 0; i < 4; i++) {
 		for (n = 0; n < 2; n++) {
 			expire(bed);
-			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5 - i);
+			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
 		}
 		ack(bed, i, ACK);
+		ornic_bed_drain(bed);
 	}
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
 	ack(bed, 4, ACK);
 	KUNIT_EXPECT_EQ(test, status(bed), 0);
+}
+
+/*
+ * A peer that does not answer in time is not flooded: one packet asks whether
+ * it is there, and every answer opens the window by what it acknowledges.
+ */
+static void comp_restarts_slowly(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	u32 i, acked = 0;
+
+	post_send(bed, 20 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 20);
+	expire(bed);
+	for (i = 1; i <= 8; i *= 2) {
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), i);
+		KUNIT_EXPECT_TRUE(test, bed->pkt.ack_req);
+		acked += i;
+		ack(bed, acked - 1, ACK);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
+	ack(bed, 19, ACK);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+}
+
+/* A lost packet halves the window. */
+static void comp_loss_narrows(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		post_send(bed, 40 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 128);
+	ack(bed, 0, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 64);
+	ack(bed, 63, ACK);
+	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 128);
 }
 
 /* A timer that fires early or after everything is done does nothing. */
@@ -611,6 +651,8 @@ static struct kunit_case comp_cases[] = {
 	KUNIT_CASE(comp_ack_timeout),
 	KUNIT_CASE_PARAM(comp_retries_run_out, retry_gen_params),
 	KUNIT_CASE(comp_progress_refills_retries),
+	KUNIT_CASE(comp_restarts_slowly),
+	KUNIT_CASE(comp_loss_narrows),
 	KUNIT_CASE(comp_stale_timer),
 	KUNIT_CASE(comp_rnr_timer),
 	KUNIT_CASE_PARAM(comp_rnr_retries_run_out, rnr_gen_params),

@@ -72,7 +72,9 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 void ornic_comp_progress(struct ornic_qp *qp, u32 acked)
 {
 	struct ornic_sq *sq = &qp->sq;
+	u32 gain = ornic_psn_diff(acked, sq->acked);
 
+	sq->window = min_t(u32, sq->window + gain, ORNIC_SEND_WINDOW);
 	sq->acked = acked;
 	sq->retry_left = qp->retry_cnt;
 	sq->rnr_left = qp->rnr_retry;
@@ -314,6 +316,11 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	}
 	ornic_stat_inc(qp->dev, ORNIC_STAT_TIMEOUTS);
 	sq->gap = false;
+	/*
+	 * Perhaps all of it is in the queue of a peer that is busy: do not add
+	 * to it, one packet finds out. Answers open the window again.
+	 */
+	sq->window = 1;
 	retry(ctx, qp);
 }
 
@@ -359,8 +366,11 @@ static void rx_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	if (code == ORNIC_NAK_PSN_SEQ) {
 		ornic_stat_inc(qp->dev, ORNIC_STAT_SEQ_NAK_RCVD);
 		/* Of packets that were under way before the RNR NAK came. */
-		if (qp->sq.wait == ORNIC_WAIT_NONE)
-			retry(ctx, qp);
+		if (qp->sq.wait != ORNIC_WAIT_NONE)
+			return;
+		qp->sq.window = max_t(u32, qp->sq.window / 2,
+				      ORNIC_LOSS_WINDOW);
+		retry(ctx, qp);
 		return;
 	}
 	ornic_stat_inc(qp->dev, ORNIC_STAT_ERR_NAK_RCVD);

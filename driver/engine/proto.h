@@ -21,9 +21,11 @@
 
 /* PSNs that may be outstanding, IBTA 9.7.2: less than half of the space. */
 #define ORNIC_PSN_WINDOW ((1u << 23) - 1)
-/* Unacknowledged request packets before RC waits, and between AckReqs. */
-#define ORNIC_SEND_WINDOW 512
+/* Unacknowledged packets before RC waits, and between AckReqs. */
+#define ORNIC_SEND_WINDOW 128
 #define ORNIC_ACK_INTERVAL 32
+/* The window does not shrink below this for a lost packet. */
+#define ORNIC_LOSS_WINDOW 8
 /* Bytes that a loopback step moves at once, at most. */
 #define ORNIC_LOOP_PIECE (128u << 10)
 /* What a message costs at least, in bytes of budget. */

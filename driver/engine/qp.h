@@ -93,6 +93,7 @@ enum ornic_wait {
  * @max_psn: one past the highest PSN ever sent (for retransmissions)
  * @rd_out: READs and atomics sent and not answered
  * @unacked_pkts: packets since the last AckReq
+ * @window: PSNs that may be out, shrinks when the peer does not keep up
  * @max_sge: SGEs that a WQE may have
  * @max_inline: bytes that a WQE may carry
  * @retry_left: what is left of the retry counter
@@ -123,6 +124,7 @@ struct ornic_sq {
 	u32 max_psn;
 	u32 rd_out;
 	u32 unacked_pkts;
+	u32 window;
 	u8 max_sge;
 	u16 max_inline;
 	u8 retry_left;

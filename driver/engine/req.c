@@ -111,7 +111,10 @@ enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 /* Does a packet ask for an ACK before its message ends? */
 static bool wants_ack_within(const struct ornic_sq *sq)
 {
-	return sq->probe || sq->unacked_pkts + 1 >= ORNIC_ACK_INTERVAL;
+	u32 out = ornic_psn_diff(sq->psn, sq->acked) + 1;
+
+	return sq->probe || out >= sq->window ||
+	       sq->unacked_pkts + 1 >= ORNIC_ACK_INTERVAL;
 }
 
 /*
@@ -390,23 +393,29 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_STEP_DONE;
 }
 
+/*
+ * May an RC QP have more PSNs out, for @sw? What READs ask for counts only when
+ * the peer is slow already: one READ may be longer than the whole window.
+ */
+static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
+{
+	const struct ornic_sq *sq = &qp->sq;
+	u32 out = ornic_psn_diff(sq->psn, sq->acked);
+
+	if (out >= sq->window &&
+	    (!sq->rd_out || sq->window < ORNIC_SEND_WINDOW))
+		return false;
+	if (!(sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC)))
+		return out < ORNIC_PSN_WINDOW;
+	return sq->rd_out < qp->max_rd_atomic &&
+	       out + (sw->npkts - sw->pkts) <= ORNIC_PSN_WINDOW;
+}
+
 /* Is there room on the wire and in the windows for more of @sw? */
 static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
-	struct ornic_sq *sq = &qp->sq;
-	u32 out = ornic_psn_diff(sq->psn, sq->acked);
-
-	if (qp->type == ORNIC_QPT_RC) {
-		if (sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC)) {
-			if (sq->rd_out >= qp->max_rd_atomic)
-				return false;
-			if (out + (sw->npkts - sw->pkts) > ORNIC_PSN_WINDOW)
-				return false;
-		} else if (out >= (sq->rd_out ? ORNIC_PSN_WINDOW :
-						ORNIC_SEND_WINDOW)) {
-			return false;
-		}
-	}
+	if (qp->type == ORNIC_QPT_RC && !window_open(qp, sw))
+		return false;
 	if (qp->dev->ops->tx_room(qp->dev->host, qp->host_qp))
 		return true;
 	ornic_stat_inc(qp->dev, ORNIC_STAT_TX_STALLS);
