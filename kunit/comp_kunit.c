@@ -344,6 +344,24 @@ static const u64 rnr_ns[32] = {
 	327680000, 491520000,
 };
 
+/* A responder that answers RNR is there: its sequence NAKs cost no retry. */
+static void comp_rnr_refills_retries(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	u32 i;
+
+	post_send(bed, 2048);
+	for (i = 0; i < 20; i++) {
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+		ack(bed, 0, RNR(1));
+		expire(bed);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+		ack(bed, 0, NAK(0));
+	}
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+}
+
 /* IBTA 9.7.5.2.8: sending waits for as long as the RNR NAK says. */
 static void comp_rnr_timer(struct kunit *test)
 {
@@ -654,6 +672,7 @@ static struct kunit_case comp_cases[] = {
 	KUNIT_CASE(comp_restarts_slowly),
 	KUNIT_CASE(comp_loss_narrows),
 	KUNIT_CASE(comp_stale_timer),
+	KUNIT_CASE(comp_rnr_refills_retries),
 	KUNIT_CASE(comp_rnr_timer),
 	KUNIT_CASE_PARAM(comp_rnr_retries_run_out, rnr_gen_params),
 	KUNIT_CASE_PARAM(comp_error_answers, nak_gen_params),

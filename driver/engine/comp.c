@@ -284,6 +284,12 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	}
 	if (qp->rnr_retry != ORNIC_RETRY_INFINITE)
 		sq->rnr_left--;
+	/*
+	 * The peer answers, so nothing is wrong with the way to it. Without
+	 * this the sequence NAKs of a responder that says both to a message of
+	 * several packets would use the retries up while we wait for it.
+	 */
+	sq->retry_left = qp->retry_cnt;
 	ornic_stat_inc(qp->dev, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
 	sq->wait = ORNIC_WAIT_RNR;
