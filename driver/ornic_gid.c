@@ -6,6 +6,7 @@
  */
 #include "ornic_gid.h"
 
+#include <linux/if_vlan.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
@@ -29,14 +30,49 @@ static int read_l2(const struct ornic_dev *dev, const struct ib_gid_attr *attr,
 	return 0;
 }
 
+/* On a VLAN device ib_core offers also what its siblings and parent have. */
+static bool is_ours(const struct ornic_dev *dev, const struct ib_gid_attr *attr)
+{
+	struct net_device *netdev = dev->bus->netdev;
+	struct net_device *ndev;
+	bool ours;
+
+	if (!is_vlan_dev(netdev))
+		return true;
+	rcu_read_lock();
+	ndev = rcu_dereference(attr->ndev);
+	ours = ndev == netdev ||
+	       (ndev && netdev_has_upper_dev_all_rcu(netdev, ndev));
+	rcu_read_unlock();
+	return ours;
+}
+
+/**
+ * ornic_gid_netdev - the netdev that ib_core shall take GIDs from
+ * @dev: device
+ *
+ * ib_core never gives the addresses of a VLAN device to a port on that device,
+ * only to one on the device below it.
+ *
+ * Context: any.
+ * Return: the bus's netdev, or what a VLAN device is on.
+ */
+struct net_device *ornic_gid_netdev(const struct ornic_dev *dev)
+{
+	struct net_device *netdev = dev->bus->netdev;
+
+	return is_vlan_dev(netdev) ? vlan_dev_real_dev(netdev) : netdev;
+}
+
 /**
  * ornic_add_gid - ib_device_ops.add_gid
  * @attr: the entry
  * @context: unused
  *
  * Context: process, may sleep.
- * Return: 0; -EINVAL for another type than RoCEv2; -ENODEV if its netdev went
- * away; -errno of the device.
+ * Return: 0; -EINVAL for another type than RoCEv2; -EADDRNOTAVAIL for an
+ * address of another netdev; -ENODEV if its netdev went away; -errno of the
+ * device.
  */
 int ornic_add_gid(const struct ib_gid_attr *attr, void **context)
 {
@@ -52,6 +88,8 @@ int ornic_add_gid(const struct ib_gid_attr *attr, void **context)
 			  attr->gid_type);
 		return -EINVAL;
 	}
+	if (!is_ours(dev, attr))
+		return -EADDRNOTAVAIL;
 	ret = read_l2(dev, attr, &params);
 	if (ret)
 		return ret;

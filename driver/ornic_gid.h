@@ -3,7 +3,10 @@
 #define ORNIC_GID_H
 
 struct ib_gid_attr;
+struct net_device;
+struct ornic_dev;
 
+struct net_device *ornic_gid_netdev(const struct ornic_dev *dev);
 int ornic_add_gid(const struct ib_gid_attr *attr, void **context);
 int ornic_del_gid(const struct ib_gid_attr *attr, void **context);
 

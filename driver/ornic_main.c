@@ -136,7 +136,7 @@ static int init_ibdev(struct ornic_dev *dev)
 		ibdev->driver_def = ornic_uapi_defs;
 	ib_set_device_ops(ibdev, &ornic_ops);
 	ib_set_device_ops(ibdev, &bus_ops);
-	return ib_device_set_netdev(ibdev, dev->bus->netdev, ORNIC_PORT);
+	return ib_device_set_netdev(ibdev, ornic_gid_netdev(dev), ORNIC_PORT);
 }
 
 static void set_bus_dev(struct ornic_bus *bus, struct ornic_dev *dev)

@@ -244,8 +244,8 @@ static const struct value_row {
 	{ "service level 8", ORNIC_QPS_RTR,
 	  offsetof(struct ornic_rig_conn, av) + offsetof(struct ornic_av, sl),
 	  8 },
-	{ "max_rd_atomic 17", ORNIC_QPS_RTS,
-	  offsetof(struct ornic_rig_conn, max_rd_atomic), 17 },
+	{ "max_rd_atomic 129", ORNIC_QPS_RTS,
+	  offsetof(struct ornic_rig_conn, max_rd_atomic), 129 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(value, value_rows, desc);

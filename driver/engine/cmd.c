@@ -35,7 +35,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->log_max_wqe = ORNIC_LOG_MAX_WQE;
 	r->log_max_cqe = ORNIC_LOG_MAX_CQE;
 	r->max_sge = ORNIC_MAX_SGE;
-	r->max_rd_atomic = ORNIC_MAX_RD_ATOMIC;
+	r->max_rd_atomic = ORNIC_MAX_INIT_RD_ATOMIC;
 	r->max_dest_rd_atomic = ORNIC_MAX_RD_ATOMIC;
 	r->num_vectors = (u8)min_t(u32, dev->ops->num_vectors, 255);
 	r->max_inline = cpu_to_le16(ORNIC_MAX_INLINE);

@@ -19,7 +19,8 @@
 #define ORNIC_LOG_MAX_AH 16
 #define ORNIC_LOG_MAX_WQE 14
 #define ORNIC_LOG_MAX_CQE 17
-#define ORNIC_MAX_RD_ATOMIC 16
+#define ORNIC_MAX_RD_ATOMIC 16 /* as responder, each keeps its answer */
+#define ORNIC_MAX_INIT_RD_ATOMIC 128 /* as requester, nothing but a count */
 #define ORNIC_MAX_MSG (1u << 31) /* bytes, IBTA C9-93 */
 #define ORNIC_MAX_MR_BYTES (1ull << 40)
 

@@ -131,7 +131,8 @@ static int check_values(struct ornic_dev *dev, struct modify *m,
 		return ORNIC_BAD_PARAM;
 	if (mask & ORNIC_QPM_ACCESS && m->access & ~ORNIC_ACCESS_MASK)
 		return ORNIC_BAD_PARAM;
-	if (mask & ORNIC_QPM_MAX_RD_ATOMIC && m->max_rd > ORNIC_MAX_RD_ATOMIC)
+	if (mask & ORNIC_QPM_MAX_RD_ATOMIC &&
+	    m->max_rd > ORNIC_MAX_INIT_RD_ATOMIC)
 		return ORNIC_BAD_PARAM;
 	if (mask & ORNIC_QPM_MAX_DEST_RD_ATOMIC &&
 	    m->max_dest > ORNIC_MAX_RD_ATOMIC)
