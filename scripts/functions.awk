@@ -3,10 +3,14 @@
 # The functions of C and C++ files in kernel style, whose braces stand in
 # column 1: "LINES FILE NAME STATIC" each, STATIC being 1 or 0.
 
-FNR == 1 { head = ""; inside = 0 }
+FNR == 1 { head = type = ""; inside = 0 }
 
-# A head may go over several lines; it ends with the brace or a semicolon.
-!inside && /^[a-zA-Z_].*\(/ && !/^(else|typedef|struct [a-z_]+ \{)/ { head = $0 }
+# A head may go over several lines: it begins with the type, which may have a
+# line to itself, and ends with the brace or a semicolon.
+!inside && /^[a-zA-Z_].*\(/ && !/^(else|typedef|struct [a-z_]+ \{)/ {
+	head = type $0
+}
+{ type = !inside && /^[a-zA-Z_][a-zA-Z_0-9 *]*$/ ? $0 " " : "" }
 !inside && /;$/ { head = "" }
 
 /^\{/ && head != "" {

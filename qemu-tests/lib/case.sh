@@ -6,6 +6,7 @@ cd "$WORK"
 # Named network namespaces die with the mount namespace of the case.
 mkdir -p /run/netns
 mount -t tmpfs tmpfs /run/netns
+# shellcheck source=qemu-tests/lib/guest.sh
 . /ornic/qemu-tests/lib/guest.sh
 requires() { :; }
 # shellcheck disable=SC1090
