@@ -234,8 +234,8 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 * A peer that has not answered once may be slow: wait longer then.
 	 */
 	used = qp->retry_cnt - sq->retry_left;
-	sq->deadline = ctx->now +
-		       (4096ull << qp->timeout << min_t(u32, used, 2));
+	sq->deadline =
+		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
 	arm(qp);
 }
 
@@ -374,8 +374,8 @@ static void rx_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 		/* Of packets that were under way before the RNR NAK came. */
 		if (qp->sq.wait != ORNIC_WAIT_NONE)
 			return;
-		qp->sq.window = max_t(u32, qp->sq.window / 2,
-				      ORNIC_LOSS_WINDOW);
+		qp->sq.window =
+			max_t(u32, qp->sq.window / 2, ORNIC_LOSS_WINDOW);
 		retry(ctx, qp);
 		return;
 	}

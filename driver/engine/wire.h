@@ -314,7 +314,12 @@ void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
  */
 u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth);
 
-/* The four bytes on the wire for the final register @crc. */
+/**
+ * ornic_icrc_finish - the ICRC for a finished CRC register
+ * @crc: register after the last pad byte
+ *
+ * Return: the four bytes, in the order of the wire.
+ */
 __le32 ornic_icrc_finish(u32 crc);
 
 #endif /* ORNIC_ENGINE_WIRE_H */
