@@ -121,9 +121,6 @@ static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
 
 static int init_ibdev(struct ornic_dev *dev)
 {
-	const struct ib_device_ops bus_ops = {
-		.device_group = dev->bus->attrs,
-	};
 	struct ib_device *ibdev = &dev->ibdev;
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
@@ -135,7 +132,8 @@ static int init_ibdev(struct ornic_dev *dev)
 	if (IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS))
 		ibdev->driver_def = ornic_uapi_defs;
 	ib_set_device_ops(ibdev, &ornic_ops);
-	ib_set_device_ops(ibdev, &bus_ops);
+	/* Not in a constant table, and a table is too large for the stack. */
+	ibdev->ops.device_group = dev->bus->attrs;
 	return ib_device_set_netdev(ibdev, ornic_gid_netdev(dev), ORNIC_PORT);
 }
 

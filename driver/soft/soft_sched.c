@@ -304,9 +304,10 @@ void ornic_soft_qp_fini(void *host, void *host_qp)
  */
 int ornic_soft_sched_init(void)
 {
-	/* Storage on RDMA may need it to free memory. */
-	run_wq = alloc_workqueue(
-		"ornic", WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM, 0);
+	/* MEM_RECLAIM: storage on RDMA may need it to free memory. */
+	unsigned int flags = WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM;
+
+	run_wq = alloc_workqueue("ornic", flags, 0);
 	return run_wq ? 0 : -ENOMEM;
 }
 

@@ -11,7 +11,7 @@
  * stack leaves alone when a buffer is not marked as zero copy.
  *
  * CPUs have queues of their own down there, and a frame of one may overtake
- * those of another: to a QP that is a lost packet. So a QP goes on on the CPU
+ * those of another: to a QP that is a lost packet. So a QP stays on the CPU
  * that sent last, until its frames are gone.
  */
 #include "soft_tx.h"
