@@ -170,6 +170,7 @@ static void push_fires_what_is_armed(struct kunit *test)
 {
 	const struct arm_row *row = test->param_value;
 	struct cq_bed *bed = test->priv;
+	struct ornic_engine *eng = bed->rig->eng;
 
 	record(bed)->arm = cpu_to_le32(row->arm);
 	push(bed, 1, row->solicited);
@@ -178,9 +179,8 @@ static void push_fires_what_is_armed(struct kunit *test)
 			row->events ? row->arm : 0);
 	push(bed, 2, row->solicited);
 	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), row->events);
-	KUNIT_EXPECT_EQ(
-		test, ornic_engine_stat(bed->rig->eng, ORNIC_STAT_COMP_EVENTS),
-		row->events);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_COMP_EVENTS),
+			row->events);
 }
 
 static void push_names_cq_and_vector(struct kunit *test)

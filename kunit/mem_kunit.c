@@ -356,11 +356,11 @@ static void iov_splits_at_pages(struct kunit *test)
 	struct ornic_iov iov = { .frag = frag, .max = 4 };
 	struct tree tree;
 	u32 key = 0;
+	u64 bytes;
 
 	KUNIT_ASSERT_EQ(test, create_key(test, &shared_key, &tree, &key), 0);
-	KUNIT_EXPECT_EQ(
-		test, ornic_iov_add_key(&iov, key_of(test, key), IOVA, LENGTH),
-		LENGTH);
+	bytes = ornic_iov_add_key(&iov, key_of(test, key), IOVA, LENGTH);
+	KUNIT_EXPECT_EQ(test, bytes, LENGTH);
 	KUNIT_ASSERT_EQ(test, iov.n, 2);
 	KUNIT_EXPECT_EQ(test, iov.bytes, LENGTH);
 	KUNIT_EXPECT_PTR_EQ(test, (u8 *)frag[0].ptr,
@@ -376,11 +376,11 @@ static void iov_stops_when_full(struct kunit *test)
 	struct ornic_iov iov = { .frag = frag, .max = 1 };
 	struct tree tree;
 	u32 key = 0;
+	u64 bytes;
 
 	KUNIT_ASSERT_EQ(test, create_key(test, &shared_key, &tree, &key), 0);
-	KUNIT_EXPECT_EQ(
-		test, ornic_iov_add_key(&iov, key_of(test, key), IOVA, LENGTH),
-		PAGE - 0x10);
+	bytes = ornic_iov_add_key(&iov, key_of(test, key), IOVA, LENGTH);
+	KUNIT_EXPECT_EQ(test, bytes, PAGE - 0x10);
 	KUNIT_EXPECT_EQ(test, iov.bytes, PAGE - 0x10);
 	KUNIT_EXPECT_EQ(test, ornic_iov_add(&iov, frag, 1), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, ornic_iov_add(&iov, frag, 0), 0);
@@ -523,33 +523,52 @@ static void sgl_does_not_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iov.n, 0);
 }
 
+/* Memory and the pieces that it is cut into. */
+struct ragged {
+	u8 bytes[64 + 1];
+	struct ornic_frag frag[16];
+	struct ornic_iov iov;
+};
+
+static void cut(struct ragged *r, u32 bytes, u32 piece)
+{
+	u32 at;
+
+	r->iov.frag = r->frag;
+	r->iov.max = ARRAY_SIZE(r->frag);
+	r->iov.n = 0;
+	for (at = 0; at < bytes; at += piece) {
+		r->frag[r->iov.n].ptr = r->bytes + at;
+		r->frag[r->iov.n++].len = min_t(u32, piece, bytes - at);
+	}
+}
+
+static void copy_ragged(struct kunit *test, struct ragged *to,
+			struct ragged *from)
+{
+	memset(to->bytes, 0, sizeof(to->bytes));
+	KUNIT_ASSERT_EQ(test, ornic_iov_copy(&to->iov, &from->iov), 60);
+	KUNIT_ASSERT_EQ(test, memcmp(to->bytes, from->bytes, 60), 0);
+	KUNIT_ASSERT_EQ(test, to->bytes[60], 0);
+	KUNIT_ASSERT_EQ(test, ornic_iov_copy(&from->iov, &to->iov), 60);
+}
+
 /* Pieces of every length against pieces of every other length. */
 static void iov_copies_ragged_pieces(struct kunit *test)
 {
-	struct ornic_frag df[16], sf[16];
-	u8 src[64], dst[64 + 1];
+	struct ragged *to = kunit_kzalloc(test, sizeof(*to), GFP_KERNEL);
+	struct ragged *from = kunit_kzalloc(test, sizeof(*from), GFP_KERNEL);
 	u32 a, b, i;
 
-	for (i = 0; i < sizeof(src); i++)
-		src[i] = (u8)(i + 1);
+	KUNIT_ASSERT_NOT_NULL(test, to);
+	KUNIT_ASSERT_NOT_NULL(test, from);
+	for (i = 0; i < sizeof(from->bytes); i++)
+		from->bytes[i] = (u8)(i + 1);
 	for (a = 5; a < 20; a++) {
 		for (b = 5; b < 20; b++) {
-			struct ornic_iov d = { .frag = df, .max = 16 };
-			struct ornic_iov s = { .frag = sf, .max = 16 };
-
-			memset(dst, 0, sizeof(dst));
-			for (i = 0; i < 64; i += a)
-				df[d.n++] = (struct ornic_frag){
-					dst + i, min_t(u32, a, 64 - i)
-				};
-			for (i = 0; i < 60; i += b)
-				sf[s.n++] = (struct ornic_frag){
-					src + i, min_t(u32, b, 60 - i)
-				};
-			KUNIT_ASSERT_EQ(test, ornic_iov_copy(&d, &s), 60);
-			KUNIT_ASSERT_EQ(test, memcmp(dst, src, 60), 0);
-			KUNIT_ASSERT_EQ(test, dst[60], 0);
-			KUNIT_ASSERT_EQ(test, ornic_iov_copy(&s, &d), 60);
+			cut(to, 64, a);
+			cut(from, 60, b);
+			copy_ragged(test, to, from);
 		}
 	}
 }

@@ -1605,6 +1605,7 @@ static const struct ornic_rxe_packet rxe_packets[] = {
 		.qkey = 0x11223344, .src_qpn = 0x16, .imm = 0x89abcdef,
 	},
 };
+
 /* clang-format on */
 
 #endif /* ORNIC_RXE_PACKETS_H */

@@ -139,7 +139,7 @@ def main():
     print("\n".join(arrays))
     print("static const struct ornic_rxe_packet rxe_packets[] = {")
     print("\n".join(entries))
-    print("};\n/* clang-format on */\n\n#endif /* ORNIC_RXE_PACKETS_H */")
+    print("};\n\n/* clang-format on */\n\n#endif /* ORNIC_RXE_PACKETS_H */")
 
 
 main()
