@@ -95,6 +95,20 @@ static void opinfo_has_no_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rows, ARRAY_SIZE(op_rows));
 }
 
+/* What cases work on: too large for the stack of a kernel with KASAN. */
+struct wire_bed {
+	struct ornic_path path, back;
+	struct ornic_pkt pkt;
+	struct ornic_rx rx, lie;
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+};
+
+static int wire_suite_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct wire_bed), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
 /* ---- Decoding rxe's packets -------------------------------------------------- */
 
 KUNIT_ARRAY_PARAM_DESC(rxe, rxe_packets, name);
@@ -136,21 +150,20 @@ static void parse_reads_rxe(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
 	const struct ornic_opinfo *op = ornic_opinfo(p->opcode);
-	struct ornic_frag frag[ORNIC_RX_SEGS];
+	struct wire_bed *bed = test->priv;
 	u32 fixed = roce_offset(p) + op->hdr_len + p->pad + ORNIC_ICRC_LEN;
-	struct ornic_pkt pkt;
-	struct ornic_rx rx;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_parse(p->frame, p->len, &rx), 0);
-	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
-	KUNIT_EXPECT_PTR_EQ(test, pkt.op, op);
-	expect_bth(test, &pkt, p);
-	expect_extensions(test, &pkt, p);
-	KUNIT_ASSERT_EQ(test, pkt.payload_len, p->len - fixed);
-	KUNIT_EXPECT_EQ(test, ornic_pkt_payload(&pkt, frag), !!pkt.payload_len);
-	if (pkt.payload_len) {
-		KUNIT_EXPECT_EQ(test, frag[0].len, pkt.payload_len);
-		KUNIT_EXPECT_PTR_EQ(test, (const u8 *)frag[0].ptr,
+	KUNIT_ASSERT_EQ(test, ornic_rig_parse(p->frame, p->len, &bed->rx), 0);
+	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx), 0);
+	KUNIT_EXPECT_PTR_EQ(test, bed->pkt.op, op);
+	expect_bth(test, &bed->pkt, p);
+	expect_extensions(test, &bed->pkt, p);
+	KUNIT_ASSERT_EQ(test, bed->pkt.payload_len, p->len - fixed);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_payload(&bed->pkt, bed->frag),
+			!!bed->pkt.payload_len);
+	if (bed->pkt.payload_len) {
+		KUNIT_EXPECT_EQ(test, bed->frag[0].len, bed->pkt.payload_len);
+		KUNIT_EXPECT_PTR_EQ(test, (const u8 *)bed->frag[0].ptr,
 				    p->frame + roce_offset(p) + op->hdr_len);
 	}
 }
@@ -177,24 +190,22 @@ static void parse_reads_pieces(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
 	u32 hdr_len = ornic_opinfo(p->opcode)->hdr_len;
-	struct ornic_frag frag[ORNIC_RX_SEGS];
+	struct wire_bed *bed = test->priv;
 	u32 bytes, i, n, sum;
-	struct ornic_pkt pkt;
-	struct ornic_rx rx;
 
 	for (bytes = 1; bytes < 40; bytes++) {
-		ornic_rig_parse(p->frame, p->len, &rx);
-		cut(&rx, hdr_len, bytes);
-		KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
-		n = ornic_pkt_payload(&pkt, frag);
+		ornic_rig_parse(p->frame, p->len, &bed->rx);
+		cut(&bed->rx, hdr_len, bytes);
+		KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx), 0);
+		n = ornic_pkt_payload(&bed->pkt, bed->frag);
 		for (i = 0, sum = 0; i < n; i++) {
-			KUNIT_EXPECT_MEMEQ(test, frag[i].ptr,
+			KUNIT_EXPECT_MEMEQ(test, bed->frag[i].ptr,
 					   p->frame + roce_offset(p) + hdr_len +
 						   sum,
-					   frag[i].len);
-			sum += frag[i].len;
+					   bed->frag[i].len);
+			sum += bed->frag[i].len;
 		}
-		KUNIT_EXPECT_EQ(test, sum, pkt.payload_len);
+		KUNIT_EXPECT_EQ(test, sum, bed->pkt.payload_len);
 	}
 }
 
@@ -321,53 +332,52 @@ static u32 build(struct kunit *test, const struct ornic_path *path,
 static void parse_drops_malformed(struct kunit *test)
 {
 	const struct bad_row *row = test->param_value;
+	struct wire_bed *bed = test->priv;
 	struct ornic_txinfo info = { .opcode = row->opcode };
 	u8 *frame = kunit_kzalloc(test, 256, GFP_KERNEL);
-	struct ornic_path path;
-	struct ornic_pkt pkt;
-	struct ornic_rx rx;
 	u8 *bth;
 
 	KUNIT_ASSERT_NOT_NULL(test, frame);
-	path_to(&path, ORNIC_RIG_IPV4);
-	ornic_rig_parse(frame, build(test, &path, &info, row->payload, frame),
-			&rx);
-	bth = rx.seg[0].ptr;
+	path_to(&bed->path, ORNIC_RIG_IPV4);
+	ornic_rig_parse(frame,
+			build(test, &bed->path, &info, row->payload, frame),
+			&bed->rx);
+	bth = bed->rx.seg[0].ptr;
 	if (row->at || row->value != row->opcode)
 		bth[row->at] = row->value;
-	rx.seg[0].len += row->add;
-	rx.len += row->add;
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &rx), row->status);
+	bed->rx.seg[0].len += row->add;
+	bed->rx.len += row->add;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx),
+			row->status);
 }
 
 /* Pieces that hold less than they promise, or too many of them. */
 static void parse_drops_lying_pieces(struct kunit *test)
 {
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_WRITE_ONLY };
+	struct wire_bed *bed = test->priv;
 	u8 *frame = kunit_kzalloc(test, 256, GFP_KERNEL);
-	struct ornic_path path;
-	struct ornic_rx rx, lie;
-	struct ornic_pkt pkt;
 
 	KUNIT_ASSERT_NOT_NULL(test, frame);
-	path_to(&path, ORNIC_RIG_IPV4);
-	ornic_rig_parse(frame, build(test, &path, &info, 40, frame), &rx);
-	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
-	lie = rx;
-	lie.seg[0].len--;
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &lie),
+	path_to(&bed->path, ORNIC_RIG_IPV4);
+	ornic_rig_parse(frame, build(test, &bed->path, &info, 40, frame),
+			&bed->rx);
+	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx), 0);
+	bed->lie = bed->rx;
+	bed->lie.seg[0].len--;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->lie),
 			ORNIC_STAT_RX_MALFORMED);
-	lie = rx;
-	lie.nsegs = 0;
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &lie),
+	bed->lie = bed->rx;
+	bed->lie.nsegs = 0;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->lie),
 			ORNIC_STAT_RX_MALFORMED);
-	lie = rx;
-	lie.nsegs = ORNIC_RX_SEGS + 1;
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &lie),
+	bed->lie = bed->rx;
+	bed->lie.nsegs = ORNIC_RX_SEGS + 1;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->lie),
 			ORNIC_STAT_RX_MALFORMED);
-	lie = rx;
-	cut(&lie, 27, 100);
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &lie),
+	bed->lie = bed->rx;
+	cut(&bed->lie, 27, 100);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->lie),
 			ORNIC_STAT_RX_MALFORMED);
 }
 
@@ -399,21 +409,19 @@ static void build_writes_what_rxe_does(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
 	const struct ornic_opinfo *op = ornic_opinfo(p->opcode);
+	struct wire_bed *bed = test->priv;
 	u8 *frame = kunit_kzalloc(test, 1024, GFP_KERNEL);
 	u32 len, at = roce_offset(p);
 	struct ornic_txinfo info;
-	struct ornic_path path;
-	struct ornic_pkt pkt;
-	struct ornic_rx rx;
 
 	KUNIT_ASSERT_NOT_NULL(test, frame);
 	info_of(&info, p);
-	path_to(&path, p->ipv6 ? ORNIC_RIG_IPV6 : ORNIC_RIG_IPV4);
-	len = build(test, &path, &info,
+	path_to(&bed->path, p->ipv6 ? ORNIC_RIG_IPV6 : ORNIC_RIG_IPV4);
+	len = build(test, &bed->path, &info,
 		    p->len - at - op->hdr_len - p->pad - ORNIC_ICRC_LEN, frame);
 	KUNIT_ASSERT_EQ(test, len, p->len);
-	KUNIT_ASSERT_EQ(test, ornic_rig_parse(frame, len, &rx), 0);
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_parse(frame, len, &bed->rx), 0);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx), 0);
 	KUNIT_EXPECT_EQ(test, frame[at + 1] & ~0x40, p->frame[at + 1]);
 	KUNIT_EXPECT_EQ(test, !!(frame[at + 1] & 0x40), p->opcode < 0x60);
 	frame[at + 1] &= ~0x40;
@@ -591,36 +599,41 @@ static void path_init_writes_ipv6(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path.l4_offset, 54);
 }
 
-/* Both addresses count, in both families. IBTA A17.9 */
+/* Both addresses count. IBTA A17.9 */
+static void expect_matches(struct kunit *test, enum ornic_rig_gid which,
+			   const u8 *last)
+{
+	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
+	struct wire_bed *bed = test->priv;
+	u8 *l3 = bed->back.hdr;
+	struct ornic_av av;
+	u32 i;
+
+	path_to(&bed->path, which);
+	ornic_rig_gid_bytes(2, which, src.gid);
+	ornic_rig_av(&av, 1, which);
+	KUNIT_ASSERT_EQ(test, ornic_path_init(&bed->back, &src, &av), 0);
+	l3 += bed->back.l3_offset;
+	bed->rx.ip = l3;
+	bed->rx.ipv6 = which == ORNIC_RIG_IPV6;
+	KUNIT_EXPECT_TRUE(test, ornic_path_matches(&bed->path, &bed->rx));
+	bed->rx.ipv6 = !bed->rx.ipv6;
+	KUNIT_EXPECT_FALSE(test, ornic_path_matches(&bed->path, &bed->rx));
+	bed->rx.ipv6 = !bed->rx.ipv6;
+	for (i = 0; i < 2; i++) {
+		l3[last[i]] ^= 4;
+		KUNIT_EXPECT_FALSE(test,
+				   ornic_path_matches(&bed->path, &bed->rx));
+		l3[last[i]] ^= 4;
+	}
+}
+
 static void path_matches_the_peer(struct kunit *test)
 {
 	static const u8 last4[] = { 15, 19 }, last6[] = { 23, 39 };
-	u32 which, i;
 
-	for (which = ORNIC_RIG_IPV4; which <= ORNIC_RIG_IPV6; which++) {
-		const u8 *last = which == ORNIC_RIG_IPV6 ? last6 : last4;
-		struct ornic_path there, back;
-		struct ornic_rx rx = { .ipv6 = which == ORNIC_RIG_IPV6 };
-		struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE,
-					 .valid = true };
-		struct ornic_av av;
-
-		path_to(&there, which);
-		ornic_rig_gid_bytes(2, which, src.gid);
-		ornic_rig_av(&av, 1, which);
-		KUNIT_ASSERT_EQ(test, ornic_path_init(&back, &src, &av), 0);
-		rx.ip = back.hdr + back.l3_offset;
-		KUNIT_EXPECT_TRUE(test, ornic_path_matches(&there, &rx));
-		rx.ipv6 = !rx.ipv6;
-		KUNIT_EXPECT_FALSE(test, ornic_path_matches(&there, &rx));
-		rx.ipv6 = !rx.ipv6;
-		for (i = 0; i < 2; i++) {
-			back.hdr[back.l3_offset + last[i]] ^= 4;
-			KUNIT_EXPECT_FALSE(test,
-					   ornic_path_matches(&there, &rx));
-			back.hdr[back.l3_offset + last[i]] ^= 4;
-		}
-	}
+	expect_matches(test, ORNIC_RIG_IPV4, last4);
+	expect_matches(test, ORNIC_RIG_IPV6, last6);
 }
 
 /* IBTA A17.4.5.2: IPv4 sits in the last 20 of the 40 bytes. */
@@ -662,6 +675,7 @@ static struct kunit_case wire_cases[] = {
 
 static struct kunit_suite wire_suite = {
 	.name = "ornic_wire",
+	.init = wire_suite_init,
 	.test_cases = wire_cases,
 };
 
