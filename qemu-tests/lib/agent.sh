@@ -127,7 +127,7 @@ run_case()
 	{
 		clean_up || status=left
 		judge_log "$name" "$allow" || status=splat
-	} 2>&1 > >(sed -u 's/^/# /' >&3)
+	} > >(sed -u 's/^/# /' >&3) 2>&1
 	wait $!
 	took=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $begin }")
 	case $status in
