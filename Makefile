@@ -15,7 +15,7 @@ RUN := qemu-tests/run
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 .PHONY: all modules modules-debug debug-kernel provider programs unit sim \
-	fuzz fuzz-short kunit qemu-test test demo bench check install uninstall \
+	fuzz fuzz-short kunit qemu-test test demo check install uninstall \
 	install-modules uninstall-modules clean help
 
 all: modules provider
@@ -31,7 +31,6 @@ help:
 	@echo '                    (CASES="smoke wire/icrc"; FULL=1 for full counts)'
 	@echo 'make test         all of the above, and a short run of the fuzzers'
 	@echo 'make demo         a guest that shows the device, beside rxe'
-	@echo 'make bench        a guest that measures ornic and rxe'
 	@echo 'make fuzz         the fuzzers, until one finds something'
 	@echo 'make check        style, static analysis, include rules'
 	@echo 'make install      modules, provider and .driver file (DESTDIR, KVER)'
@@ -77,32 +76,33 @@ test:
 demo: modules provider programs
 	$(RUN) --kernel stock --script qemu-tests/demo.sh
 
-bench: modules provider programs
-	$(RUN) --kernel stock --script qemu-tests/bench.sh
-
 check: modules
 	scripts/check
 
-# Installation for the kernel KVER, in the places that Debian uses
+# Installation for the kernel KVER, in the places that Debian uses. depmod is
+# not in the PATH of a root who came by su.
+DEPMOD := PATH=$$PATH:/usr/sbin:/sbin depmod
+
 install-modules: modules
 	install -d $(DESTDIR)$(MODDIR)
 	install -m 644 $(BUILD)/stock/ornic.ko $(BUILD)/stock/ornic_soft.ko \
 		$(DESTDIR)$(MODDIR)/
-	$(if $(DESTDIR),,depmod -a $(KVER))
+	$(if $(DESTDIR),,$(DEPMOD) -a $(KVER))
 
 uninstall-modules:
 	rm -f $(DESTDIR)$(MODDIR)/ornic.ko $(DESTDIR)$(MODDIR)/ornic_soft.ko
 	@rmdir $(DESTDIR)$(MODDIR) $(DESTDIR)$(dir $(MODDIR)) 2>/dev/null || :
-	$(if $(DESTDIR),,depmod -a $(KVER))
+	$(if $(DESTDIR),,$(DEPMOD) -a $(KVER))
 
 install: install-modules install-provider
 
 # Under DESTDIR the folders were made by install, and go when they are empty.
 uninstall: uninstall-modules uninstall-provider
-	$(if $(DESTDIR),@cd $(DESTDIR) && for dir in $(MODDIR) $(PROVIDER_LIBDIR) \
-		$(PROVIDER_CONFDIR) $(PROVIDER_MANDIR); do \
+	$(if $(DESTDIR),@[ ! -d $(DESTDIR) ] || { cd $(DESTDIR) && \
+		for dir in $(MODDIR) $(PROVIDER_LIBDIR) $(PROVIDER_CONFDIR) \
+			$(PROVIDER_MANDIR); do \
 		mkdir -p ".$$dir" && \
-		rmdir -p --ignore-fail-on-non-empty "$${dir#/}"; done)
+		rmdir -p --ignore-fail-on-non-empty "$${dir#/}"; done; })
 
 clean:
 	rm -rf $(BUILD)

@@ -20,7 +20,9 @@ PROVIDER_CXXFLAGS = $(PROVIDER_STD) -O2 -g -fPIC -fno-exceptions -fno-rtti \
 	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE)
 PROVIDER_LDFLAGS = -shared -Wl,--no-undefined -Wl,--as-needed \
 	-Wl,-z,relro,-z,now -Wl,--version-script=$(PROVIDER_DIR)/ornic.map
-PROVIDER_LIBDIR = $(shell pkg-config --variable=libdir libibverbs)/libibverbs
+# Without libibverbs-dev, which may be gone when the provider has to go: Debian's.
+PROVIDER_LIBDIR = $(or $(shell pkg-config --variable=libdir libibverbs \
+	2>/dev/null),/usr/lib/$(shell $(CC) -print-multiarch))/libibverbs
 PROVIDER_CONFDIR := /etc/libibverbs.d
 PROVIDER_MANDIR := /usr/share/man/man7
 
@@ -57,7 +59,7 @@ install-provider: provider
 	install -m 644 $(PROVIDER_DIR)/ornic.7 $(DESTDIR)$(PROVIDER_MANDIR)/
 
 uninstall-provider:
-	rm -f $(DESTDIR)$(PROVIDER_LIBDIR)/$(notdir $(PROVIDER_LIB)) \
+	rm -f $(DESTDIR)$(PROVIDER_LIBDIR)/libornic-rdmav*.so \
 		$(DESTDIR)$(PROVIDER_CONFDIR)/ornic.driver \
 		$(DESTDIR)$(PROVIDER_MANDIR)/ornic.7
 
