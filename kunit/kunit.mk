@@ -119,7 +119,9 @@ fuzz-short: $(fuzz_bin)
 fuzz: $(fuzz_bin)
 	@kunit/fuzz/run $(BUILD) $(DURATION) long $(fuzzers)
 
-.SECONDARY: $(call objects,fuzz,$(patsubst %,kunit/fuzz/%_fuzz.c,$(fuzzers)))
+# Only pattern rules name them, and make removes such files after their use.
+.SECONDARY: $(fuzz_obj) \
+	$(call objects,fuzz,$(patsubst %,kunit/fuzz/%_fuzz.c,$(fuzzers)))
 
 -include $(wildcard $(BUILD)/unit/*/*.d $(BUILD)/unit/*/*/*.d \
 	$(BUILD)/sim/*/*.d $(BUILD)/sim/*/*/*.d $(BUILD)/simsan/*/*.d \
