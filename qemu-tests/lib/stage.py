@@ -93,8 +93,20 @@ def read_module(kernel, path):
     return lzma.decompress(data) if path.endswith(".xz") else data
 
 
+def _forget_other_kernel(kernel, stage):
+    """Builds of the debug kernel have one release, but modules of their own."""
+    stamp = os.path.join(os.path.dirname(stage), "stage.kernel")
+    identity = f"{kernel.modules} {os.stat(kernel.image).st_mtime_ns}\n"
+    if not os.path.exists(stamp) or _read(stamp).decode() != identity:
+        shutil.rmtree(stage, ignore_errors=True)
+        os.makedirs(stage)
+        with open(stamp, "w", encoding="utf-8") as file:
+            file.write(identity)
+
+
 def make_stage(kernel, stage):
     """Fill the folder stage with what lies over the host's root."""
+    _forget_other_kernel(kernel, stage)
     modules = os.path.join(stage, "usr/lib/modules", kernel.release)
     shutil.rmtree(os.path.join(modules, "updates"), ignore_errors=True)
     os.makedirs(os.path.join(modules, "updates"))
