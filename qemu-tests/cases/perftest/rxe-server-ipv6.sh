@@ -4,6 +4,7 @@
 # IPv6: write, send, read, atomic, bandwidth and latency, RC, UC and UD, and the
 # options that change the data path. FULL=1 runs the whole matrix.
 
+full_only=1
 limit=400
 kernels='stock'
 

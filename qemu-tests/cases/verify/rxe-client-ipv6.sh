@@ -3,6 +3,7 @@
 # This test will check bytes, completions, errors and refusals of all verbs
 # from rxe to ornic, over RoCEv2 on IPv6.
 
+full_only=1
 limit=150
 kernels='stock'
 

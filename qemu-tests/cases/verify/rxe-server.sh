@@ -3,6 +3,7 @@
 # This test will check bytes, completions, errors and refusals of all verbs
 # from ornic to rxe, over RoCEv2 on IPv4.
 
+full_only=1
 limit=150
 
 run()

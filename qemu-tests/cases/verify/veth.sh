@@ -3,6 +3,7 @@
 # This test will check bytes, completions, errors and refusals of all verbs
 # between two namespaces over veth, over RoCEv2 on IPv4.
 
+full_only=1
 limit=150
 kernels='stock'
 
