@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The engine outside the kernel: suites, simulator, fuzzers. Included by the
+# Code outside the kernel: suites, simulator, fuzzers. Included by the
 # top Makefile, or used alone with `make -f kunit/kunit.mk unit`.
 #
-#   unit        every suite of the engine, natively, under ASan and UBSan
+#   unit        every suite, natively, under ASan and UBSan
 #   sim         the simulator (SEEDS=N, SEED=N for one)
 #   fuzz-short  each fuzzer for FUZZ_SECONDS, from the corpus in git
 #   fuzz        each fuzzer for DURATION seconds; keeps what it learns
@@ -33,15 +33,16 @@ host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 
 engine_c := $(sort $(wildcard driver/engine/*.c))
 rig_c := $(sort $(wildcard kunit/rig*.c))
-# Suites of the driver need the kernel.
-suite_c := $(filter-out kunit/driver_%,$(sort $(wildcard kunit/*_kunit.c)))
+# Of the driver, what computes and touches nothing else: see ornic_pure.h.
+driver_c := $(addprefix driver/ornic_,access.c pack.c page_tree.c ring.c)
+suite_c := $(sort $(wildcard kunit/*_kunit.c))
 
 # $(call objects,flavour,sources)
 objects = $(patsubst %,$(BUILD)/$(1)/%.o,$(basename $(2)))
 
 # unit ------------------------------------------------------------------
 
-unit_obj := $(call objects,unit,$(engine_c) $(rig_c) $(suite_c) \
+unit_obj := $(call objects,unit,$(engine_c) $(driver_c) $(rig_c) $(suite_c) \
 	kunit/host/runner.c)
 
 $(BUILD)/unit/%.o: %.c
