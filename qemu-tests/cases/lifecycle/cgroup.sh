@@ -26,9 +26,13 @@ run()
 	mkdir -p "$group"
 	echo 'srv0 hca_object=2' >"$group/rdma.max"
 	refused "Couldn't create" inside ibv_rc_pingpong -d srv0 -g "$srv_gid"
-	echo 'srv0 hca_handle=0 hca_object=max' >"$group/rdma.max"
-	refused "Couldn't get context" inside \
-		ibv_rc_pingpong -d srv0 -g "$srv_gid"
+	# The kernel forgets a task that may have no context (6.12: the handler
+	# of GET_CONTEXT frees it past rdma_restrack_put()): a leak, but not ours.
+	if [ "$KERNEL" != debug ]; then
+		echo 'srv0 hca_handle=0 hca_object=max' >"$group/rdma.max"
+		refused "Couldn't get context" inside \
+			ibv_rc_pingpong -d srv0 -g "$srv_gid"
+	fi
 	echo 'srv0 hca_handle=max' >"$group/rdma.max"
 	cli_prefix=(inside)
 	traffic ib_write_bw
