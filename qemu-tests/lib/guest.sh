@@ -41,10 +41,18 @@ need()
 
 need_ornic() { [ "$DEV" = ornic ] || skip "for ornic, not for $DEV"; }
 
-# times N: N on a full run, a fifth of it (at least 2) else
+# times N: N on a full run, else a fifth of it, on the debug kernel a tenth, at
+# least 2
 times()
 {
-	if [ "$FULL" = 1 ]; then echo "$1"; else echo $(($1 / 5 > 2 ? $1 / 5 : 2)); fi
+	local part=5
+
+	[ "$KERNEL" != debug ] || part=10
+	if [ "$FULL" = 1 ]; then
+		echo "$1"
+	else
+		echo $(($1 / part > 2 ? $1 / part : 2))
+	fi
 }
 
 # pause: let others run for a tenth of a second, between two looks
