@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # This test will run the programs of perftest from rxe to ornic, over
 # IPv6: write, send, read, atomic, bandwidth and latency, RC, UC and UD, and the
-# options that change the data path. FULL=1 runs the whole matrix.
+# options that change the data path, each once.
 
 limit=400
 kernels='stock'

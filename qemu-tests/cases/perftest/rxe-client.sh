@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # This test will run the programs of perftest from rxe to ornic, over
 # IPv4: write, send, read, atomic, bandwidth and latency, RC, UC and UD, and the
-# options that change the data path. FULL=1 runs the whole matrix.
+# options that change the data path, each once.
 
 full_only=1
 limit=400
