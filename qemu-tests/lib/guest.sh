@@ -256,52 +256,6 @@ family_of_both()
 	cli_gid=$(gid_index "$cli_dev" "$cli_ip")
 }
 
-# perftest_selection: each operation once, each option once
-perftest_selection()
-{
-	perftest ib_write_bw -D "$(times 5)"
-	perftest ib_send_bw -b -q 16 -n 200
-	perftest ib_read_bw -n 200
-	perftest ib_atomic_bw -n 200
-	perftest ib_send_lat -c UD -e -n 200
-	perftest ib_write_lat -c UC -I 64 -s 64 -n 200
-}
-
-# perftest_matrix: every program and transport, and what changes the data path
-perftest_matrix()
-{
-	local op kind
-
-	perftest_selection
-	perftest ib_write_lat -n 200
-	perftest ib_send_lat -I 64 -s 64 -n 200
-	perftest ib_read_lat -n 200
-	perftest ib_atomic_lat -n 200
-	perftest ib_write_bw -a -n 5
-	perftest ib_send_bw -e -n 200
-	perftest ib_send_bw -c UC -n 200
-	[ "$FULL" = 1 ] || return 0
-	for kind in bw lat; do
-		for op in write send read; do
-			perftest "ib_${op}_$kind" -a -n 20
-			[ "$kind" = lat ] || perftest "ib_${op}_bw" -q 16 -n 200
-		done
-		for op in write send; do
-			perftest "ib_${op}_$kind" -c UC -n 1000
-			perftest "ib_${op}_$kind" -e -n 1000
-			perftest "ib_${op}_$kind" -I 64 -s 64 -n 1000
-		done
-		perftest "ib_send_$kind" -c UD -n 1000
-		perftest "ib_atomic_$kind" -A CMP_AND_SWAP -n 1000
-		perftest "ib_atomic_$kind" -A FETCH_AND_ADD -n 1000
-	done
-	perftest ib_write_bw -b -n 1000
-	perftest ib_send_bw -b -n 1000
-	perftest ib_read_bw -b -n 1000
-	perftest ib_read_bw -D 5
-	perftest ib_send_bw -D 5
-}
-
 # poll_switch DEVICE: the sysfs file that starts and stops its poll thread
 poll_switch()
 {

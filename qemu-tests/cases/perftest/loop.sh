@@ -5,10 +5,15 @@
 # options that change the data path. FULL=1 runs the whole matrix.
 
 limit=600
+full_limit=1800
 kernels='stock'
 
 run()
 {
+	# shellcheck source=qemu-tests/lib/perftest.sh
+	. /ornic/qemu-tests/lib/perftest.sh
 	topology loop 4
+	perftest_selection
+	perftest_more
 	perftest_matrix
 }

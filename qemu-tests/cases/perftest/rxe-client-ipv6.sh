@@ -2,13 +2,17 @@
 # shellcheck shell=bash
 # This test will run the programs of perftest from rxe to ornic, over
 # IPv6: write, send, read, atomic, bandwidth and latency, RC, UC and UD, and the
-# options that change the data path, each once.
+# options that change the data path. FULL=1 runs the whole matrix.
 
 limit=400
+full_limit=1800
 kernels='stock'
 
 run()
 {
+	# shellcheck source=qemu-tests/lib/perftest.sh
+	. /ornic/qemu-tests/lib/perftest.sh
 	topology rxe-client 6
 	perftest_selection
+	perftest_matrix
 }

@@ -5,11 +5,15 @@
 # options that change the data path. FULL=1 runs the whole matrix.
 
 full_only=1
-limit=600
+limit=400
+full_limit=1800
 kernels='stock'
 
 run()
 {
+	# shellcheck source=qemu-tests/lib/perftest.sh
+	. /ornic/qemu-tests/lib/perftest.sh
 	topology veth 4
+	perftest_selection
 	perftest_matrix
 }

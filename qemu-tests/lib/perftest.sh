@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What cases of the group perftest run, in a topology.
+
+# perftest_selection: each operation once, each option once
+perftest_selection()
+{
+	perftest ib_write_bw -D "$(times 5)"
+	perftest ib_send_bw -b -q 16 -n 200
+	perftest ib_read_bw -n 200
+	perftest ib_atomic_bw -n 200
+	perftest ib_send_lat -c UD -e -n 200
+	perftest ib_write_lat -c UC -I 64 -s 64 -n 200
+}
+
+# perftest_more: the programs and transports that the selection leaves out
+perftest_more()
+{
+	perftest ib_write_lat -n 200
+	perftest ib_send_lat -I 64 -s 64 -n 200
+	perftest ib_read_lat -n 200
+	perftest ib_atomic_lat -n 200
+	perftest ib_write_bw -a -n 5
+	perftest ib_send_bw -e -n 200
+	perftest ib_send_bw -c UC -n 200
+}
+
+# transports OPERATION: those that have it
+transports()
+{
+	case $1 in
+	send) echo RC UC UD ;;
+	write) echo RC UC ;;
+	*) echo RC ;;
+	esac
+}
+
+# perftest_options PROGRAM TRANSPORT: it with one option after the other, of
+# those that its help lists
+perftest_options()
+{
+	local program=$1 transport=$2 known option
+
+	known=$("$program" --help) || :
+	for option in '-n 1000' '-a -n 10' '-q 16 -n 500' '-b -n 1000' \
+		'-e -n 500' '-I 64 -s 64 -n 1000' '-D 5'; do
+		[[ $known = *"${option%% *}, "* ]] || continue
+		perftest "$program" -c "$transport" "$option"
+	done
+}
+
+# perftest_matrix: on a full run, all of it
+perftest_matrix()
+{
+	local operation kind transport
+
+	[ "$FULL" = 1 ] || return 0
+	for operation in write send read atomic; do
+		for kind in bw lat; do
+			for transport in $(transports "$operation"); do
+				perftest_options "ib_${operation}_$kind" "$transport"
+			done
+		done
+	done
+	perftest ib_atomic_bw -A CMP_AND_SWAP -n 1000
+	perftest ib_atomic_bw -A FETCH_AND_ADD -n 1000
+}
