@@ -20,7 +20,7 @@
 #define ORNIC_RIG_FRAMES 256
 #define ORNIC_RIG_FRAME_BYTES (ORNIC_TX_HDR_MAX + 4096 + 8)
 #define ORNIC_RIG_EVENTS 64
-#define ORNIC_RIG_EVENT_TYPES (ORNIC_EVENT_DEVICE_FATAL + 1)
+#define ORNIC_RIG_EVENT_TYPES (ORNIC_EVENT_SRQ_ERR + 1)
 #define ORNIC_RIG_MS 1000000ull
 #define ORNIC_RIG_PD 0x11
 
@@ -128,6 +128,18 @@ struct ornic_rig_cq {
 };
 
 /**
+ * struct ornic_rig_srq - an SRQ as the provider sees it
+ */
+struct ornic_rig_srq {
+	struct ornic_rig *rig;
+	u32 srqn;
+	u32 log_depth;
+	u32 log_stride;
+	u32 producer;
+	u8 *mem;
+};
+
+/**
  * struct ornic_rig_mr - an MR and its memory
  * @buf: the pages; with @levels 1 the MR names them from last to first
  */
@@ -174,6 +186,7 @@ struct ornic_rig_qpinit {
 	u8 rq_log_depth;
 	u8 max_sge;
 	u16 max_inline;
+	const struct ornic_rig_srq *srq;
 };
 
 /**
@@ -245,6 +258,14 @@ void ornic_rig_av(struct ornic_av *av, u8 index, enum ornic_rig_gid which);
 int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
 		      u32 log_depth);
 int ornic_rig_cq_fini(struct ornic_rig_cq *cq);
+int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
+		       u32 log_depth, u32 max_sge);
+int ornic_rig_srq_fini(struct ornic_rig_srq *srq);
+int ornic_rig_srq_limit(struct ornic_rig_srq *srq, u32 limit);
+int ornic_rig_srq_query(struct ornic_rig_srq *srq,
+			struct ornic_rsp_query_srq *rsp);
+int ornic_rig_post_srq(struct ornic_rig_srq *srq, u64 wr_id,
+		       const struct ornic_lsge *sge, u32 nsge);
 void ornic_rig_arm(struct ornic_rig_cq *cq, enum ornic_arm mode);
 bool ornic_rig_poll(struct ornic_rig_cq *cq, struct ornic_cqe *cqe);
 int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,

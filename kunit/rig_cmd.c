@@ -386,13 +386,17 @@ int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
 	c->qp_type = init->type;
 	c->flags = init->flags;
 	c->has_sq = 1;
-	c->has_rq = 1;
+	c->has_rq = !init->srq;
 	c->sq_log_depth = qp->sq_log_depth;
 	c->sq_log_stride = qp->sq_log_stride;
 	c->rq_log_depth = qp->rq_log_depth;
 	c->rq_log_stride = qp->rq_log_stride;
 	c->sq_max_sge = max_sge;
 	c->rq_max_sge = max_sge;
+	if (init->srq) {
+		c->flags |= ORNIC_QP_SRQ;
+		c->srqn = cpu_to_le32(init->srq->srqn);
+	}
 	c->max_inline = cpu_to_le16(max_inline);
 	status = ornic_rig_cmd(rig, &req, &rsp);
 	if (status) {

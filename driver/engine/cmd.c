@@ -11,6 +11,7 @@
 #include "dev.h"
 #include "mem.h"
 #include "qp.h"
+#include "srq.h"
 
 /* MRs may use any page size from 4 KiB up to the largest MR. */
 #define PAGE_SIZES ((BIT_ULL(41) - 1) & ~(BIT_ULL(ORNIC_PAGE_SHIFT) - 1))
@@ -24,7 +25,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 
 	(void)req;
 	r->caps = cpu_to_le64(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD |
-			      ORNIC_CAP_ATOMICS);
+			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;
@@ -32,6 +33,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->log_max_cq = ORNIC_LOG_MAX_CQ;
 	r->log_max_mkey = ORNIC_LOG_MAX_MKEY;
 	r->log_max_ah = ORNIC_LOG_MAX_AH;
+	r->log_max_srq = ORNIC_LOG_MAX_SRQ;
 	r->log_max_wqe = ORNIC_LOG_MAX_WQE;
 	r->log_max_cqe = ORNIC_LOG_MAX_CQE;
 	r->max_sge = ORNIC_MAX_SGE;
@@ -138,6 +140,26 @@ static int create_ah(struct ornic_dev *dev, const union ornic_req *req,
 	return answer_created(rsp, status, ah);
 }
 
+static int create_srq(struct ornic_dev *dev, const union ornic_req *req,
+		      union ornic_rsp *rsp)
+{
+	u32 srqn = 0;
+	int status = ornic_srq_create(dev, &req->create_srq, &srqn);
+
+	return answer_created(rsp, status, srqn);
+}
+
+static int modify_srq(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_srq_modify(dev, &req->modify_srq);
+}
+
+static int query_srq(struct ornic_dev *dev, const union ornic_req *req,
+		     union ornic_rsp *rsp)
+{
+	return ornic_srq_query(dev, le32_to_cpu(req->hdr.obj), &rsp->query_srq);
+}
+
 /* ---- Dispatch ---------------------------------------------------------------- */
 
 /* One of the three: with an answer, without one, or with a number alone. */
@@ -162,6 +184,10 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_DESTROY_MKEY, .destroy = ornic_mkey_destroy },
 	{ ORNIC_CMD_CREATE_AH, .answer = create_ah },
 	{ ORNIC_CMD_DESTROY_AH, .destroy = ornic_ah_destroy },
+	{ ORNIC_CMD_CREATE_SRQ, .answer = create_srq },
+	{ ORNIC_CMD_DESTROY_SRQ, .destroy = ornic_srq_destroy },
+	{ ORNIC_CMD_MODIFY_SRQ, .change = modify_srq },
+	{ ORNIC_CMD_QUERY_SRQ, .answer = query_srq },
 };
 
 static int execute(struct ornic_dev *dev, const union ornic_req *req,

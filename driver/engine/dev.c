@@ -10,6 +10,7 @@
 #include "dev.h"
 #include "mem.h"
 #include "qp.h"
+#include "srq.h"
 
 /* One copy of the sizes and offsets for the engine. */
 #include <rdma/ornic-layout.h>
@@ -24,13 +25,15 @@ static int tables_init(struct ornic_dev *dev)
 	if (ornic_table_init(&dev->qps, ORNIC_LOG_MAX_QP, 16) ||
 	    ornic_table_init(&dev->cqs, ORNIC_LOG_MAX_CQ, 1) ||
 	    ornic_table_init(&dev->mkeys, ORNIC_LOG_MAX_MKEY, 1) ||
-	    ornic_table_init(&dev->ahs, ORNIC_LOG_MAX_AH, 1))
+	    ornic_table_init(&dev->ahs, ORNIC_LOG_MAX_AH, 1) ||
+	    ornic_table_init(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1))
 		return -ENOMEM;
 	return 0;
 }
 
 static void tables_fini(struct ornic_dev *dev)
 {
+	ornic_table_fini(&dev->srqs);
 	ornic_table_fini(&dev->ahs);
 	ornic_table_fini(&dev->mkeys);
 	ornic_table_fini(&dev->cqs);
@@ -120,6 +123,7 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 	struct ornic_dev *dev = &eng->dev;
 
 	destroy_all(dev, &dev->qps, ornic_qp_destroy);
+	destroy_all(dev, &dev->srqs, ornic_srq_destroy);
 	destroy_all(dev, &dev->cqs, ornic_cq_destroy);
 	destroy_all(dev, &dev->ahs, ornic_ah_destroy);
 	destroy_keys(dev);

@@ -3,7 +3,8 @@
  * The device: its tables, its Ethernet side and its counters, and the context
  * of one call into the engine.
  *
- * Lock order: A.sq, B.rq (A == B allowed), CQ.lock. Table locks are leaves.
+ * Lock order: A.sq, B.rq (A == B allowed), SRQ.lock, CQ.lock; no CQ is touched
+ * under an SRQ.lock. Table locks are leaves.
  */
 #ifndef ORNIC_ENGINE_DEV_H
 #define ORNIC_ENGINE_DEV_H
@@ -17,6 +18,7 @@
 #define ORNIC_LOG_MAX_CQ 16
 #define ORNIC_LOG_MAX_MKEY 20
 #define ORNIC_LOG_MAX_AH 16
+#define ORNIC_LOG_MAX_SRQ 16
 #define ORNIC_LOG_MAX_WQE 14
 #define ORNIC_LOG_MAX_CQE 17
 #define ORNIC_MAX_RD_ATOMIC 16 /* as responder, each keeps its answer */
@@ -37,6 +39,7 @@
  * @cqs: CQN to struct ornic_cq
  * @mkeys: key >> 8 to struct ornic_mkey
  * @ahs: handle to struct ornic_ah
+ * @srqs: SRQN to struct ornic_srq
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
  * @gid: the GID table
@@ -53,6 +56,7 @@ struct ornic_dev {
 	struct ornic_table cqs;
 	struct ornic_table mkeys;
 	struct ornic_table ahs;
+	struct ornic_table srqs;
 	ornic_lock_t gid_lock;
 	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];
@@ -105,8 +109,8 @@ static inline enum ornic_status ornic_errno_status(int err)
 void ornic_dev_resched_all(struct ornic_dev *dev);
 
 /* Events are delivered without locks, so a call gathers them first. */
-#define ORNIC_CTX_EVENTS 16
-#define ORNIC_CTX_RESERVE 6 /* room that one step may need */
+#define ORNIC_CTX_EVENTS 24
+#define ORNIC_CTX_RESERVE 12 /* room that one step may need: two QPs end */
 
 /**
  * struct ornic_ctx - one call into the engine

@@ -4,6 +4,7 @@
  *
  *   run.c   kicks, packets, timers; takes the locks
  *   wqe.c   rings to struct ornic_swqe and struct ornic_rwqe
+ *   srq.c   rings that several QPs take receive WQEs from (srq.lock)
  *   req.c   requester: what to send next (sq.lock)
  *   comp.c  completer: answers, timers, completions (sq.lock)
  *   resp.c  responder: requests (rq.lock)
@@ -61,6 +62,16 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp);
 
 /* rq: copy the next receive WQE to rq.rwqe; false if there is none. */
 bool ornic_rq_fetch(struct ornic_qp *qp);
+
+/* Copy the receive WQE in @slot: all of @rw but index and pdn. */
+void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge);
+
+/* What the host has posted according to @record. */
+static inline u32 ornic_wq_producer(const struct ornic_wq_record *record)
+{
+	/* Pairs with the host's store-release after it wrote the WQEs. */
+	return le32_to_cpu((__force __le32)smp_load_acquire(&record->producer));
+}
 
 enum ornic_step {
 	ORNIC_STEP_DONE, /* something was done: go on */
@@ -172,6 +183,11 @@ static inline bool ornic_qp_can_receive(const struct ornic_qp *qp)
 enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
 				      const struct ornic_lsge *sge, u32 nsge,
 				      u64 off, const struct ornic_iov *src);
+
+/* The same, with the keys of another PD than the QP's. */
+enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
+					 const struct ornic_lsge *sge, u32 nsge,
+					 u64 off, const struct ornic_iov *src);
 
 /* rq: write the bytes of @src to [@va, ...) of a remote key. */
 enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,

@@ -18,7 +18,9 @@ static bool queue_ok(u8 log_depth, u8 log_stride, u8 min_stride, u8 max_sge)
 static bool request_ok(const struct ornic_req_create_qp *req)
 {
 	if (req->qp_type < ORNIC_QPT_RC || req->qp_type > ORNIC_QPT_UD ||
-	    req->flags & ~ORNIC_QP_SIG_ALL)
+	    req->flags & ~(ORNIC_QP_SIG_ALL | ORNIC_QP_SRQ))
+		return false;
+	if (req->flags & ORNIC_QP_SRQ && req->has_rq)
 		return false;
 	if (req->has_sq && !queue_ok(req->sq_log_depth, req->sq_log_stride,
 				     SQ_MIN_LOG_STRIDE, req->sq_max_sge))
@@ -118,9 +120,34 @@ static void put_cqs(struct ornic_qp *qp)
 	ornic_atomic_dec(&qp->rq.cq->users);
 }
 
+/* The same for the SRQ, if there is one. */
+static int get_srq(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
+{
+	struct ornic_srq *srq;
+
+	if (!(req->flags & ORNIC_QP_SRQ))
+		return 0;
+	ornic_rcu_read_lock();
+	srq = (struct ornic_srq *)ornic_table_lookup(&qp->dev->srqs,
+						     le32_to_cpu(req->srqn));
+	if (srq) {
+		ornic_atomic_inc(&srq->users);
+		qp->rq.srq = srq;
+	}
+	ornic_rcu_read_unlock();
+	return srq ? 0 : -EINVAL;
+}
+
+static void put_srq(struct ornic_qp *qp)
+{
+	if (qp->rq.srq)
+		ornic_atomic_dec(&qp->rq.srq->users);
+}
+
 /* Undo of everything but publication; each part may be missing. */
 static void qp_free(struct ornic_qp *qp)
 {
+	put_srq(qp);
 	put_cqs(qp);
 	ornic_vfree(qp->sq.store);
 	ornic_vfree(qp->sq.swqe);
@@ -166,7 +193,10 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	err = init_store(&qp->sq);
 	if (err)
 		return err;
-	return get_cqs(qp, req);
+	err = get_cqs(qp, req);
+	if (err)
+		return err;
+	return get_srq(qp, req);
 }
 
 /**

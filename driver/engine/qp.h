@@ -14,6 +14,7 @@
 #include "dev.h"
 #include "mem.h"
 #include "psn.h"
+#include "srq.h"
 #include "wire.h"
 
 /**
@@ -148,12 +149,14 @@ struct ornic_sq {
  * @status: what is wrong with the WQE itself, or ORNIC_CQE_SUCCESS
  * @verr: enum ornic_vendor_err that goes with @status
  * @valid: one has been taken and is not complete
+ * @pdn: PD in which its SGEs are looked up
  * @sge: SGEs in host order
  */
 struct ornic_rwqe {
 	u64 wr_id;
 	u32 index;
 	u32 length;
+	u32 pdn;
 	u8 nsge;
 	u8 status;
 	u8 verr;
@@ -201,6 +204,7 @@ struct ornic_rd {
  * @ring: the WQEs, the user's memory
  * @record: doorbell record, the user's memory
  * @cq: where its WQEs complete
+ * @srq: where the WQEs come from, NULL = from @ring
  * @depth: WQEs, a power of two; 0 = no RQ
  * @fetched: receive WQEs taken from the ring
  * @epsn: expected PSN
@@ -215,6 +219,7 @@ struct ornic_rd {
  * @comm_est: the communication-established event was raised
  * @ack_due: an ACK or NAK must follow the READ responses
  * @dead: a responder error: the QP must go to ERR
+ * @last_wqe: with an SRQ: LAST_WQE was raised
  * @syndrome_due: AETH syndrome of the answer that is due
  * @psn_due: PSN of the answer that is due
  * @rd_head: oldest resource with a response to send, free running
@@ -228,6 +233,7 @@ struct ornic_rq {
 	struct ornic_ring ring;
 	struct ornic_wq_record *record;
 	struct ornic_cq *cq;
+	struct ornic_srq *srq;
 	u32 depth;
 	u32 fetched;
 	u32 epsn;
@@ -242,6 +248,7 @@ struct ornic_rq {
 	bool comm_est;
 	bool ack_due;
 	bool dead;
+	bool last_wqe;
 	u8 syndrome_due;
 	u32 psn_due;
 	u32 rd_head;
@@ -257,7 +264,7 @@ struct ornic_rq {
  * @qpn: its number
  * @pdn: its PD
  * @type: enum ornic_qp_type
- * @create_flags: ORNIC_QP_SIG_ALL or 0
+ * @create_flags: ORNIC_QP_SIG_ALL, ORNIC_QP_SRQ
  * @pages: memory of rings and records
  * @state: enum ornic_qp_state; written under both locks
  * @access: enum ornic_access that a peer may ask for

@@ -235,6 +235,7 @@ static void reset(struct ornic_qp *qp)
 	rq->comm_est = false;
 	rq->ack_due = false;
 	rq->dead = false;
+	rq->last_wqe = false;
 	if (rq->depth)
 		WRITE_ONCE(rq->record->kick_wanted, 0);
 }

@@ -9,6 +9,29 @@
 
 /* ---- receive WQEs ------------------------------------------------------------ */
 
+/* Have the next receive WQE in rq.rwqe, from the QP's own queue or an SRQ. */
+static bool take_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_rq *rq = &qp->rq;
+
+	if (!rq->srq)
+		return ornic_rq_fetch(qp);
+	if (!ornic_srq_take(ctx, rq->srq, &rq->rwqe))
+		return false;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_RECV_WQES);
+	return true;
+}
+
+/* Write to where the receive WQE says. */
+static enum ornic_vendor_err scatter(struct ornic_qp *qp, u64 off,
+				     const struct ornic_iov *src)
+{
+	const struct ornic_rwqe *rw = &qp->rq.rwqe;
+
+	return ornic_sgl_write_pd(qp->dev, rw->pdn, rw->sge, rw->nsge, off,
+				  src);
+}
+
 static void recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     struct ornic_cqe *cqe, bool solicited)
 {
@@ -35,6 +58,22 @@ static void recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	recv_cqe(ctx, qp, &cqe, true);
 }
 
+/*
+ * IBTA 10.3.1: the WQEs of an SRQ stay for the other QPs. This one completes
+ * what it has taken, and says that it takes no more.
+ */
+static void flush_shared(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_rq *rq = &qp->rq;
+
+	if (rq->rwqe.valid)
+		recv_fail(ctx, qp, ORNIC_CQE_WR_FLUSH_ERR, ORNIC_VERR_FLUSH);
+	if (rq->last_wqe)
+		return;
+	rq->last_wqe = true;
+	ornic_ctx_event(ctx, ORNIC_EVENT_LAST_WQE, qp->qpn, 0);
+}
+
 /**
  * ornic_rq_flush - complete all receives with WR_FLUSH_ERR
  * @ctx: call
@@ -51,6 +90,8 @@ void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 	rq->rd_head = rq->rd_tail;
 	rq->ack_due = false;
+	if (rq->srq)
+		flush_shared(ctx, qp);
 	if (!rq->depth)
 		return;
 	for (n = 0; n <= rq->depth; n++) {
@@ -101,18 +142,31 @@ static enum ornic_verdict bad_recv(struct ornic_ctx *ctx, struct ornic_qp *qp,
 						 ORNIC_RESP_NAK_OP;
 }
 
+/* What happens to a message that finds no receive WQE. */
+static enum ornic_verdict no_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_srq *srq = qp->rq.srq;
+
+	/* There will never be one: the QP ends, each on its next message. */
+	if (srq && unlikely(READ_ONCE(srq->broken))) {
+		ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL, qp->qpn, 0);
+		qp->rq.dead = true;
+		return ORNIC_RESP_NAK_OP;
+	}
+	if (qp->type == ORNIC_QPT_RC)
+		return ORNIC_RESP_RNR;
+	ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_WQE);
+	qp->rq.msg = 0;
+	return ORNIC_RESP_DROP;
+}
+
 /* Have a receive WQE at hand (ACK), or say what happens without one. */
 static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rwqe *rw = &qp->rq.rwqe;
 
-	if (!rw->valid && !ornic_rq_fetch(qp)) {
-		if (qp->type == ORNIC_QPT_RC)
-			return ORNIC_RESP_RNR;
-		ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_WQE);
-		qp->rq.msg = 0;
-		return ORNIC_RESP_DROP;
-	}
+	if (!rw->valid && !take_rwqe(ctx, qp))
+		return no_rwqe(ctx, qp);
 	if (rw->status != ORNIC_CQE_SUCCESS)
 		return bad_recv(ctx, qp, rw->status, rw->verr);
 	return ORNIC_RESP_ACK;
@@ -167,8 +221,7 @@ static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (rq->received + r->src->bytes > rq->rwqe.length)
 		return bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
 				ORNIC_VERR_BAD_LENGTH);
-	verr = ornic_sgl_write(qp, rq->rwqe.sge, rq->rwqe.nsge, rq->received,
-			       r->src);
+	verr = scatter(qp, rq->received, r->src);
 	if (verr != ORNIC_VERR_NONE)
 		return bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 	rq->received += r->src->bytes;
@@ -469,10 +522,9 @@ static enum ornic_verdict request_ud(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return ORNIC_RESP_DROP;
 	}
 	ornic_grh_from_ip(grh, r->ip, r->ipv6);
-	verr = ornic_sgl_write(qp, rw->sge, rw->nsge, 0, &head);
+	verr = scatter(qp, 0, &head);
 	if (verr == ORNIC_VERR_NONE)
-		verr = ornic_sgl_write(qp, rw->sge, rw->nsge, sizeof(grh),
-				       r->src);
+		verr = scatter(qp, sizeof(grh), r->src);
 	if (verr != ORNIC_VERR_NONE) {
 		bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 		return ORNIC_RESP_DROP;

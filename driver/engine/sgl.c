@@ -33,6 +33,25 @@ enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
 				      const struct ornic_lsge *sge, u32 nsge,
 				      u64 off, const struct ornic_iov *src)
 {
+	return ornic_sgl_write_pd(qp->dev, qp->pdn, sge, nsge, off, src);
+}
+
+/**
+ * ornic_sgl_write_pd - write bytes to an SGE list of any PD
+ * @dev: device
+ * @pdn: PD of the keys; an SRQ may have another than the QP
+ * @sge: list
+ * @nsge: entries
+ * @off: where in the list to begin
+ * @src: the bytes
+ *
+ * Context: as for ornic_sgl_write().
+ * Return: as for ornic_sgl_write().
+ */
+enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
+					 const struct ornic_lsge *sge, u32 nsge,
+					 u64 off, const struct ornic_iov *src)
+{
 	struct ornic_frag dst[8], left;
 	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
 	enum ornic_vendor_err verr;
@@ -43,8 +62,8 @@ enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
 		while (left.len) {
 			to.n = 0;
 			to.bytes = 0;
-			verr = ornic_iov_add_sgl(&to, qp->dev, qp->pdn, sge,
-						 nsge, off, left.len,
+			verr = ornic_iov_add_sgl(&to, dev, pdn, sge, nsge, off,
+						 left.len,
 						 ORNIC_ACCESS_LOCAL_WRITE);
 			if (verr != ORNIC_VERR_NONE)
 				return verr;

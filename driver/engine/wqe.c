@@ -184,12 +184,6 @@ static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 	check_length(qp, sw);
 }
 
-static u32 read_producer(const struct ornic_wq_record *record)
-{
-	/* Pairs with the host's store-release after it wrote the WQEs. */
-	return le32_to_cpu((__force __le32)smp_load_acquire(&record->producer));
-}
-
 /**
  * ornic_sq_fetch - copy the next WQE of the ring
  * @qp: QP
@@ -209,7 +203,7 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	ornic_lock_held(&sq->lock);
 	if (sq->broken || !sq->depth)
 		return NULL;
-	producer = read_producer(sq->record);
+	producer = ornic_wq_producer(sq->record);
 	if (producer == sq->fetched)
 		return NULL;
 	/* Also a producer that goes back: then it claims nearly 2^32. */
@@ -231,6 +225,38 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 }
 
 /**
+ * ornic_rwqe_decode - copy a receive WQE
+ * @rw: out: valid, with all but index and PD
+ * @slot: WQE in the ring
+ * @max_sge: SGEs that it may have
+ *
+ * Context: lock of the queue held.
+ */
+void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge)
+{
+	struct ornic_rq_hdr hdr;
+	u32 nsge;
+	u64 sum;
+
+	memcpy(&hdr, slot, sizeof(hdr));
+	nsge = le16_to_cpu(hdr.num_sge);
+	rw->wr_id = le64_to_cpu(hdr.wr_id);
+	rw->valid = true;
+	rw->status = ORNIC_CQE_SUCCESS;
+	rw->verr = ORNIC_VERR_NONE;
+	rw->nsge = 0;
+	rw->length = 0;
+	if (nsge > max_sge) {
+		rw->status = ORNIC_CQE_LOC_QP_OP_ERR;
+		rw->verr = ORNIC_VERR_BAD_SGE_COUNT;
+		return;
+	}
+	rw->nsge = nsge;
+	sum = decode_sges(rw->sge, slot + sizeof(hdr), nsge);
+	rw->length = min_t(u64, sum, U32_MAX);
+}
+
+/**
  * ornic_rq_fetch - copy the next receive WQE to rq.rwqe
  * @qp: QP
  *
@@ -240,36 +266,19 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 bool ornic_rq_fetch(struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
-	struct ornic_rwqe *rw = &rq->rwqe;
-	struct ornic_rq_hdr hdr;
 	const u8 *slot;
-	u32 producer, nsge;
-	u64 sum;
+	u32 producer;
 
 	ornic_lock_held(&rq->lock);
 	if (!rq->depth)
 		return false;
-	producer = read_producer(rq->record);
+	producer = ornic_wq_producer(rq->record);
 	if (producer == rq->fetched || producer - rq->fetched > rq->depth)
 		return false;
 	slot = (const u8 *)ornic_ring_slot(&rq->ring, rq->fetched);
-	memcpy(&hdr, slot, sizeof(hdr));
-	nsge = le16_to_cpu(hdr.num_sge);
-	rw->wr_id = le64_to_cpu(hdr.wr_id);
-	rw->index = rq->fetched++;
-	rw->valid = true;
-	rw->status = ORNIC_CQE_SUCCESS;
-	rw->verr = ORNIC_VERR_NONE;
-	rw->nsge = 0;
-	rw->length = 0;
+	ornic_rwqe_decode(&rq->rwqe, slot, rq->max_sge);
+	rq->rwqe.index = rq->fetched++;
+	rq->rwqe.pdn = qp->pdn;
 	ornic_stat_inc(qp->dev, ORNIC_STAT_RECV_WQES);
-	if (nsge > rq->max_sge) {
-		rw->status = ORNIC_CQE_LOC_QP_OP_ERR;
-		rw->verr = ORNIC_VERR_BAD_SGE_COUNT;
-		return true;
-	}
-	rw->nsge = nsge;
-	sum = decode_sges(rw->sge, slot + sizeof(hdr), nsge);
-	rw->length = min_t(u64, sum, U32_MAX);
 	return true;
 }

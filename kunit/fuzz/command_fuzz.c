@@ -51,6 +51,9 @@ static void patch(struct state *s, union ornic_req *req,
 			cpu_to_le32(some_obj(s, ornic_fuzz_u8(in)));
 		req->create_qp.recv_cqn =
 			cpu_to_le32(some_obj(s, ornic_fuzz_u8(in)));
+		if (req->create_qp.flags & ORNIC_QP_SRQ)
+			req->create_qp.srqn =
+				cpu_to_le32(some_obj(s, ornic_fuzz_u8(in)));
 	}
 	if (how & 8 && (req->hdr.opcode == ORNIC_CMD_CREATE_AH ||
 			req->hdr.opcode == ORNIC_CMD_MODIFY_QP)) {
@@ -75,9 +78,11 @@ static void check_rsp(const union ornic_req *req, const union ornic_rsp *rsp)
 
 static void one_command(struct state *s, struct ornic_fuzz_in *in)
 {
-	static const u8 opcodes[16] = {
+	static const u8 opcodes[32] = {
 		0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x20, 0x21,
 		0x22, 0x23, 0x30, 0x31, 0x40, 0x41, 0x20, 0x22,
+		0x50, 0x51, 0x52, 0x53, 0x10, 0x11, 0x20, 0x21,
+		0x22, 0x23, 0x30, 0x31, 0x50, 0x52, 0x20, 0x22,
 	};
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -86,7 +91,7 @@ static void one_command(struct state *s, struct ornic_fuzz_in *in)
 	memset(&req, 0, sizeof(req));
 	ornic_fuzz_bytes(in, &req, op & 0x40 ? 64 : 48);
 	if (!(op & 0x80))
-		req.hdr.opcode = opcodes[op & 15];
+		req.hdr.opcode = opcodes[op & 31];
 	patch(s, &req, in);
 	ornic_rig_cmd(s->rig, &req, &rsp);
 	check_rsp(&req, &rsp);

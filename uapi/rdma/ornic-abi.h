@@ -85,6 +85,23 @@ struct ornic_create_qp_resp {
 	__u32 reserved_160;
 };
 
+struct ornic_create_srq_req {
+	__u32 comp_mask;
+	__u32 reserved_20;
+};
+
+/* One mmap of @mmap_size bytes: the layout of an SRQ in ornic-hw.h. */
+struct ornic_create_srq_resp {
+	__u32 comp_mask;
+	__u32 srqn;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+	__u8 log_depth;
+	__u8 log_stride;
+	__u16 max_sge;
+	__u32 reserved_e0;
+};
+
 struct ornic_create_ah_resp {
 	__u32 comp_mask;
 	__u32 ah;

@@ -67,11 +67,17 @@ struct ornic_mem {
  *            it turns away. The device looks at an RQ when a message arrives,
  *            so there it is set only in the error state, where WQEs posted
  *            late are to be flushed. A kick names the QP and serves both.
+ *            Always zero for an SRQ.
+ * @taken: SRQ: device writes: WQEs taken so far (free running), in the order
+ *            of the ring. Written with release semantics after the device has
+ *            copied the WQE: its slot is free then, whatever becomes of the
+ *            message. May lag behind. Zero for an SQ and an RQ.
  */
 struct ornic_wq_record {
 	__le32 producer;
 	__le32 kick_wanted;
-	__u8 reserved[56];
+	__le32 taken;
+	__u8 reserved[52];
 };
 
 /*
@@ -307,6 +313,8 @@ enum ornic_eqe_type {
 	ORNIC_EVENT_SQ_DRAINED		= 6,
 	ORNIC_EVENT_LAST_WQE		= 7,
 	ORNIC_EVENT_DEVICE_FATAL	= 8,
+	ORNIC_EVENT_SRQ_LIMIT		= 9,	/* obj = SRQN, here and below */
+	ORNIC_EVENT_SRQ_ERR		= 10,
 };
 
 /* struct ornic_eqe - event queue entry, 16 bytes; phase as in a CQE */
@@ -335,6 +343,10 @@ enum ornic_opcode {
 	ORNIC_CMD_DESTROY_MKEY		= 0x31,
 	ORNIC_CMD_CREATE_AH		= 0x40,
 	ORNIC_CMD_DESTROY_AH		= 0x41,
+	ORNIC_CMD_CREATE_SRQ		= 0x50,
+	ORNIC_CMD_DESTROY_SRQ		= 0x51,
+	ORNIC_CMD_MODIFY_SRQ		= 0x52,
+	ORNIC_CMD_QUERY_SRQ		= 0x53,
 };
 
 enum ornic_status {
@@ -383,6 +395,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_UC			= 1 << 1,
 	ORNIC_CAP_UD			= 1 << 2,
 	ORNIC_CAP_ATOMICS		= 1 << 3,
+	ORNIC_CAP_SRQ			= 1 << 4,
 };
 
 struct ornic_rsp_query_device {
@@ -396,7 +409,7 @@ struct ornic_rsp_query_device {
 	__u8 log_max_mkey;
 	__u8 log_max_ah;
 	__u8 log_max_srq;		/* 0: none */
-	__u8 log_max_wqe;		/* WQEs per SQ or RQ */
+	__u8 log_max_wqe;		/* WQEs per SQ, RQ or SRQ */
 	__u8 log_max_cqe;
 	__u8 max_sge;
 	__u8 max_rd_atomic;		/* initiator depth per QP */
@@ -494,11 +507,14 @@ enum ornic_qp_type {
 	ORNIC_QPT_UD			= 4,
 };
 
-#define ORNIC_QP_SIG_ALL	(1 << 0)	/* create_qp.flags */
+/* create_qp.flags */
+#define ORNIC_QP_SIG_ALL	(1 << 0)
+#define ORNIC_QP_SRQ		(1 << 1)	/* receives come from @srqn */
 
 /*
  * CREATE_QP. Strides are log2 of bytes; depths log2 of WQEs. has_sq / has_rq
- * say whether the ring exists at all. The state is RESET afterwards.
+ * say whether the ring exists at all; with ORNIC_QP_SRQ there is no RQ. The
+ * state is RESET afterwards.
  */
 struct ornic_req_create_qp {
 	struct ornic_req_hdr hdr;
@@ -517,7 +533,8 @@ struct ornic_req_create_qp {
 	__u8 sq_max_sge;
 	__u8 rq_max_sge;
 	__le16 max_inline;
-	__u8 reserved[16];
+	__le32 srqn;			/* ORNIC_QP_SRQ */
+	__u8 reserved[12];
 };
 
 /* Values of enum ib_qp_state. */
@@ -654,7 +671,41 @@ struct ornic_req_create_ah {
 	__u8 reserved[20];
 };
 
-/* DESTROY_{CQ,QP,MKEY,AH}, QUERY_DEVICE, QUERY_QP: the header alone. */
+/*
+ * CREATE_SRQ: memory layout above; WQEs and strides are those of an RQ. Its
+ * SGEs are looked up in @pdn, whatever the PD of the QP that takes them.
+ */
+struct ornic_req_create_srq {
+	struct ornic_req_hdr hdr;
+	struct ornic_mem mem;
+	__le32 pdn;
+	__u8 log_depth;
+	__u8 log_stride;		/* 5 to 10 */
+	__u8 max_sge;
+	__u8 reserved[33];
+};
+
+/*
+ * MODIFY_SRQ: hdr.obj = SRQN. Arms the limit event, or disarms it with 0: it
+ * is raised once, as soon as fewer than @limit WQEs wait in the ring; at once
+ * if they do already.
+ */
+struct ornic_req_modify_srq {
+	struct ornic_req_hdr hdr;
+	__le32 limit;			/* WQEs, at most the depth */
+	__u8 reserved[52];
+};
+
+/* QUERY_SRQ: hdr.obj = SRQN. */
+struct ornic_rsp_query_srq {
+	struct ornic_rsp_hdr hdr;
+	__le32 limit;			/* 0: not armed, or fired */
+	__le32 waiting;			/* WQEs that are posted and not taken */
+	__u8 broken;			/* SRQ_ERR was raised */
+	__u8 reserved[47];
+};
+
+/* DESTROY_*, QUERY_DEVICE, QUERY_QP, QUERY_SRQ: the header alone. */
 union ornic_req {
 	struct ornic_req_hdr hdr;
 	struct ornic_req_query_stats query_stats;
@@ -665,6 +716,8 @@ union ornic_req {
 	struct ornic_req_modify_qp modify_qp;
 	struct ornic_req_create_mkey create_mkey;
 	struct ornic_req_create_ah create_ah;
+	struct ornic_req_create_srq create_srq;
+	struct ornic_req_modify_srq modify_srq;
 	__u8 bytes[64];
 };
 
@@ -672,6 +725,7 @@ union ornic_rsp {
 	struct ornic_rsp_hdr hdr;
 	struct ornic_rsp_query_device query_device;
 	struct ornic_rsp_query_qp query_qp;
+	struct ornic_rsp_query_srq query_srq;
 	__u8 bytes[64];
 };
 

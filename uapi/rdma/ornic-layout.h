@@ -32,6 +32,7 @@ ORNIC_AT(ornic_mem, levels, 13);
 ORNIC_SIZE(ornic_wq_record, 64);
 ORNIC_AT(ornic_wq_record, producer, 0);
 ORNIC_AT(ornic_wq_record, kick_wanted, 4);
+ORNIC_AT(ornic_wq_record, taken, 8);
 
 ORNIC_SIZE(ornic_cq_record, 64);
 ORNIC_AT(ornic_cq_record, consumer, 0);
@@ -111,6 +112,7 @@ ORNIC_SIZE(ornic_req_create_qp, 64);
 ORNIC_AT(ornic_req_create_qp, pdn, 24);
 ORNIC_AT(ornic_req_create_qp, qp_type, 36);
 ORNIC_AT(ornic_req_create_qp, max_inline, 46);
+ORNIC_AT(ornic_req_create_qp, srqn, 48);
 ORNIC_SIZE(ornic_req_modify_qp, 64);
 ORNIC_AT(ornic_req_modify_qp, mask, 8);
 ORNIC_AT(ornic_req_modify_qp, qkey, 24);
@@ -126,6 +128,16 @@ ORNIC_AT(ornic_req_create_mkey, pdn, 40);
 ORNIC_AT(ornic_req_create_mkey, access, 44);
 ORNIC_SIZE(ornic_req_create_ah, 64);
 ORNIC_AT(ornic_req_create_ah, pdn, 40);
+ORNIC_SIZE(ornic_req_create_srq, 64);
+ORNIC_AT(ornic_req_create_srq, pdn, 24);
+ORNIC_AT(ornic_req_create_srq, log_depth, 28);
+ORNIC_AT(ornic_req_create_srq, max_sge, 30);
+ORNIC_SIZE(ornic_req_modify_srq, 64);
+ORNIC_AT(ornic_req_modify_srq, limit, 8);
+ORNIC_SIZE(ornic_rsp_query_srq, 64);
+ORNIC_AT(ornic_rsp_query_srq, limit, 8);
+ORNIC_AT(ornic_rsp_query_srq, waiting, 12);
+ORNIC_AT(ornic_rsp_query_srq, broken, 16);
 static_assert(sizeof(union ornic_req) == 64, "ornic_req");
 static_assert(sizeof(union ornic_rsp) == 64, "ornic_rsp");
 
@@ -144,6 +156,11 @@ ORNIC_AT(ornic_create_qp_resp, mmap_offset, 8);
 ORNIC_AT(ornic_create_qp_resp, sq_offset, 24);
 ORNIC_AT(ornic_create_qp_resp, sq_log_depth, 32);
 ORNIC_AT(ornic_create_qp_resp, max_inline, 38);
+ORNIC_SIZE(ornic_create_srq_req, 8);
+ORNIC_SIZE(ornic_create_srq_resp, 32);
+ORNIC_AT(ornic_create_srq_resp, mmap_offset, 8);
+ORNIC_AT(ornic_create_srq_resp, log_depth, 24);
+ORNIC_AT(ornic_create_srq_resp, max_sge, 26);
 ORNIC_SIZE(ornic_create_ah_resp, 8);
 
 #endif /* ORNIC_LAYOUT_H */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Shared receive queues, the device's end. */
+#ifndef ORNIC_ENGINE_SRQ_H
+#define ORNIC_ENGINE_SRQ_H
+
+#include "cq.h"
+#include "dev.h"
+#include "mem.h"
+
+struct ornic_rwqe;
+
+/**
+ * struct ornic_srq - a receive queue of several QPs
+ * @srqn: its number
+ * @pdn: PD in which its SGEs are looked up
+ * @max_sge: SGEs that a WQE may have
+ * @depth: WQEs, a power of two
+ * @pages: memory of ring and record
+ * @ring: the WQEs, the user's memory
+ * @record: doorbell record, the user's memory
+ * @users: QPs that take from it; DESTROY_SRQ is ORNIC_BUSY while > 0
+ * @lock: protects all below it
+ * @taken: WQEs taken from the ring (free running)
+ * @limit: raise SRQ_LIMIT once fewer WQEs wait; 0: not armed
+ * @broken: the record holds nonsense: the ring is not looked at any more
+ */
+struct ornic_srq {
+	u32 srqn;
+	u32 pdn;
+	u32 max_sge;
+	u32 depth;
+	struct ornic_pages pages;
+	struct ornic_ring ring;
+	struct ornic_wq_record *record;
+	ornic_atomic_t users;
+	ornic_lock_t lock;
+	u32 taken;
+	u32 limit;
+	bool broken;
+};
+
+/**
+ * ornic_srq_take - copy the next receive WQE, and free its slot
+ * @ctx: the call; gathers SRQ_LIMIT and SRQ_ERR
+ * @srq: the SRQ
+ * @rw: out: the WQE
+ *
+ * Context: inside an RCU section or with a reference; takes srq.lock.
+ * Return: false if there is none (or the record holds nonsense).
+ */
+bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
+		    struct ornic_rwqe *rw);
+
+/* CREATE_, DESTROY_, MODIFY_ and QUERY_SRQ. Return: enum ornic_status. */
+int ornic_srq_create(struct ornic_dev *dev,
+		     const struct ornic_req_create_srq *req, u32 *srqn);
+int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn);
+int ornic_srq_modify(struct ornic_dev *dev,
+		     const struct ornic_req_modify_srq *req);
+int ornic_srq_query(struct ornic_dev *dev, u32 srqn,
+		    struct ornic_rsp_query_srq *rsp);
+
+#endif /* ORNIC_ENGINE_SRQ_H */

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Shared receive queues of the rig, as driver and provider use them. */
+#include "rig.h"
+
+/**
+ * ornic_rig_srq_init - make an SRQ
+ * @rig: the rig
+ * @srq: out
+ * @log_depth: log2 of WQEs
+ * @max_sge: SGEs per WQE
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
+		       u32 log_depth, u32 max_sge)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+	u32 bytes;
+	int status;
+
+	memset(srq, 0, sizeof(*srq));
+	srq->rig = rig;
+	srq->log_depth = log_depth;
+	srq->log_stride = 5;
+	while (1u << srq->log_stride < 16 + max_sge * 16)
+		srq->log_stride++;
+	bytes = 4096 + ALIGN(1u << (log_depth + srq->log_stride), 4096u);
+	srq->mem = ornic_rig_alloc(rig, bytes);
+	if (!srq->mem)
+		return ORNIC_NO_RESOURCE;
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_SRQ;
+	req.create_srq.mem.addr = cpu_to_le64((u64)(uintptr_t)srq->mem);
+	req.create_srq.mem.npages = cpu_to_le32(bytes / 4096);
+	req.create_srq.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_srq.pdn = cpu_to_le32(rig->pdn);
+	req.create_srq.log_depth = log_depth;
+	req.create_srq.log_stride = srq->log_stride;
+	req.create_srq.max_sge = max_sge;
+	status = ornic_rig_cmd(rig, &req, &rsp);
+	if (status)
+		ornic_rig_free(rig, srq->mem);
+	srq->srqn = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+/**
+ * ornic_rig_srq_fini - destroy an SRQ and free its memory
+ * @srq: the SRQ
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_srq_fini(struct ornic_rig_srq *srq)
+{
+	int status = ornic_rig_destroy_obj(srq->rig, ORNIC_CMD_DESTROY_SRQ,
+					   srq->srqn);
+
+	if (!status)
+		ornic_rig_free(srq->rig, srq->mem);
+	return status;
+}
+
+/**
+ * ornic_rig_srq_limit - MODIFY_SRQ
+ * @srq: the SRQ
+ * @limit: WQEs
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_srq_limit(struct ornic_rig_srq *srq, u32 limit)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_MODIFY_SRQ;
+	req.hdr.obj = cpu_to_le32(srq->srqn);
+	req.modify_srq.limit = cpu_to_le32(limit);
+	return ornic_rig_cmd(srq->rig, &req, &rsp);
+}
+
+/**
+ * ornic_rig_srq_query - QUERY_SRQ
+ * @srq: the SRQ
+ * @rsp: out
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_srq_query(struct ornic_rig_srq *srq,
+			struct ornic_rsp_query_srq *rsp)
+{
+	union ornic_req req;
+	union ornic_rsp r;
+	int status;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_QUERY_SRQ;
+	req.hdr.obj = cpu_to_le32(srq->srqn);
+	status = ornic_rig_cmd(srq->rig, &req, &r);
+	*rsp = r.query_srq;
+	return status;
+}
+
+/**
+ * ornic_rig_post_srq - post a receive WQE to an SRQ
+ * @srq: the SRQ
+ * @wr_id: its id
+ * @sge: SGEs
+ * @nsge: how many
+ *
+ * Return: 0, or -ENOSPC when the ring is full.
+ */
+int ornic_rig_post_srq(struct ornic_rig_srq *srq, u64 wr_id,
+		       const struct ornic_lsge *sge, u32 nsge)
+{
+	struct ornic_wq_record *rec = (struct ornic_wq_record *)srq->mem;
+	u32 slot = srq->producer & ((1u << srq->log_depth) - 1);
+	u8 *p = srq->mem + ORNIC_RING_OFFSET + (slot << srq->log_stride);
+	struct ornic_rq_hdr *hdr = (struct ornic_rq_hdr *)p;
+	struct ornic_sge *s = (struct ornic_sge *)(hdr + 1);
+	u32 i, taken;
+
+	/* Pairs with the device's store after it copied the WQE. */
+	taken = le32_to_cpu((__force __le32)smp_load_acquire(&rec->taken));
+	if (srq->producer - taken >= 1u << srq->log_depth)
+		return -ENOSPC;
+	memset(hdr, 0, sizeof(*hdr));
+	hdr->wr_id = cpu_to_le64(wr_id);
+	hdr->num_sge = cpu_to_le16(nsge);
+	for (i = 0; i < nsge; i++) {
+		s[i].addr = cpu_to_le64(sge[i].addr);
+		s[i].length = cpu_to_le32(sge[i].length);
+		s[i].lkey = cpu_to_le32(sge[i].lkey);
+	}
+	srq->producer++;
+	/* Pairs with the load of the producer that precedes a fetch. */
+	smp_store_release(&rec->producer, cpu_to_le32(srq->producer));
+	return 0;
+}
