@@ -107,6 +107,7 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       rsp->log_max_cq <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_mkey <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_ah <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_srq <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_wqe <= LOG_MAX_RING &&
 	       rsp->log_max_cqe <= LOG_MAX_RING + 2 && rsp->max_sge &&
 	       rsp->max_sge <= ORNIC_MAX_SGE &&
@@ -146,6 +147,8 @@ int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps)
 	caps->max_cq = BIT(answer->log_max_cq);
 	caps->max_mr = BIT(answer->log_max_mkey);
 	caps->max_ah = BIT(answer->log_max_ah);
+	if (caps->caps & ORNIC_CAP_SRQ)
+		caps->max_srq = BIT(answer->log_max_srq);
 	caps->log_max_wqe = answer->log_max_wqe;
 	caps->log_max_cqe = answer->log_max_cqe;
 	caps->max_sge = answer->max_sge;
@@ -289,7 +292,8 @@ int ornic_cmd_create_qp(struct ornic_dev *dev,
 			.send_cqn = cpu_to_le32(params->send_cqn),
 			.recv_cqn = cpu_to_le32(params->recv_cqn),
 			.qp_type = params->qp_type,
-			.flags = params->sig_all ? ORNIC_QP_SIG_ALL : 0,
+			.flags = (params->sig_all ? ORNIC_QP_SIG_ALL : 0) |
+				 (params->has_srq ? ORNIC_QP_SRQ : 0),
 			.has_sq = sq->exists,
 			.has_rq = rq->exists,
 			.sq_log_depth = sq->log_depth,
@@ -299,6 +303,7 @@ int ornic_cmd_create_qp(struct ornic_dev *dev,
 			.sq_max_sge = sq->max_sge,
 			.rq_max_sge = rq->max_sge,
 			.max_inline = cpu_to_le16(sq->max_inline),
+			.srqn = cpu_to_le32(params->srqn),
 		},
 	};
 
@@ -442,4 +447,92 @@ int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
 int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_AH, ah);
+}
+
+/**
+ * ornic_cmd_create_srq - create an SRQ
+ * @dev: device
+ * @params: the SRQ
+ * @srqn: set to its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_create_srq(struct ornic_dev *dev,
+			 const struct ornic_create_srq_params *params,
+			 u32 *srqn)
+{
+	union ornic_req req = {
+		.create_srq = {
+			.hdr.opcode = ORNIC_CMD_CREATE_SRQ,
+			.pdn = cpu_to_le32(params->pdn),
+			.log_depth = params->ring->log_depth,
+			.log_stride = params->ring->log_stride,
+			.max_sge = params->ring->max_sge,
+		},
+	};
+
+	pack_mem(&params->mem, &req.create_srq.mem);
+	return create(dev, &req, srqn);
+}
+
+/**
+ * ornic_cmd_modify_srq - arm the limit event of an SRQ
+ * @dev: device
+ * @srqn: its number
+ * @limit: WQEs; 0: disarm
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit)
+{
+	union ornic_req req = {
+		.modify_srq = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_SRQ,
+			.hdr.obj = cpu_to_le32(srqn),
+			.limit = cpu_to_le32(limit),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_query_srq - read the limit of an SRQ
+ * @dev: device
+ * @srqn: its number
+ * @limit: set to WQEs; 0: not armed
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit)
+{
+	union ornic_req req = {
+		.hdr.opcode = ORNIC_CMD_QUERY_SRQ,
+		.hdr.obj = cpu_to_le32(srqn),
+	};
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = cmd(dev, &req, &rsp);
+	if (ret)
+		return ret;
+	*limit = le32_to_cpu(rsp.query_srq.limit);
+	return 0;
+}
+
+/**
+ * ornic_cmd_destroy_srq - destroy an SRQ
+ * @dev: device
+ * @srqn: its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn)
+{
+	return destroy(dev, ORNIC_CMD_DESTROY_SRQ, srqn);
 }

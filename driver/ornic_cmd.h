@@ -8,6 +8,7 @@
 
 struct ornic_caps;
 struct ornic_dev;
+struct ornic_ring;
 
 /**
  * struct ornic_dma_mem - memory handed to the device
@@ -60,6 +61,8 @@ struct ornic_create_cq_params {
  * @recv_cqn: CQ of the RQ
  * @qp_type: enum ornic_qp_type
  * @sig_all: every send WQE is signalled
+ * @has_srq: receives come from @srqn
+ * @srqn: SRQ
  */
 struct ornic_create_qp_params {
 	struct ornic_dma_mem mem;
@@ -69,6 +72,20 @@ struct ornic_create_qp_params {
 	u32 recv_cqn;
 	u8 qp_type;
 	bool sig_all;
+	bool has_srq;
+	u32 srqn;
+};
+
+/**
+ * struct ornic_create_srq_params - a new SRQ
+ * @mem: record page and ring
+ * @ring: its geometry
+ * @pdn: protection domain
+ */
+struct ornic_create_srq_params {
+	struct ornic_dma_mem mem;
+	const struct ornic_ring *ring;
+	u32 pdn;
 };
 
 /**
@@ -109,5 +126,11 @@ int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key);
 int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
 			u32 pdn, u32 *ah);
 int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah);
+int ornic_cmd_create_srq(struct ornic_dev *dev,
+			 const struct ornic_create_srq_params *params,
+			 u32 *srqn);
+int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit);
+int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit);
+int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn);
 
 #endif /* ORNIC_CMD_H */

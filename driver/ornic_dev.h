@@ -21,7 +21,8 @@
  * @max_cq: CQs
  * @max_mr: MRs
  * @max_ah: address handles
- * @log_max_wqe: log2 of the WQEs per ring
+ * @max_srq: SRQs, 0 if it has none
+ * @log_max_wqe: log2 of the WQEs per ring, of an SRQ as well
  * @log_max_cqe: log2 of the CQEs per CQ
  * @max_sge: SGEs per WQE
  * @max_rd_atomic: initiator depth per QP
@@ -40,6 +41,7 @@ struct ornic_caps {
 	u32 max_cq;
 	u32 max_mr;
 	u32 max_ah;
+	u32 max_srq;
 	u8 log_max_wqe;
 	u8 log_max_cqe;
 	u8 max_sge;
@@ -71,6 +73,7 @@ struct ornic_port_state {
  * @caps: constant after ornic_register
  * @cqs: struct ornic_sink by CQN, for events
  * @qps: struct ornic_sink by QPN, for events
+ * @srqs: struct ornic_sink by SRQN, for events
  * @pdns: protection domain numbers in use
  * @cmd_id: id of the last command
  * @netdev_nb: follows @bus->netdev
@@ -85,6 +88,7 @@ struct ornic_dev {
 	struct ornic_caps caps;
 	struct xarray cqs;
 	struct xarray qps;
+	struct xarray srqs;
 	struct ida pdns;
 	atomic_t cmd_id;
 	struct notifier_block netdev_nb;

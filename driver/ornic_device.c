@@ -18,6 +18,7 @@ static void fill_objects(const struct ornic_caps *caps,
 	attr->max_cq = caps->max_cq;
 	attr->max_mr = caps->max_mr;
 	attr->max_ah = caps->max_ah;
+	attr->max_srq = caps->max_srq;
 	attr->max_pd = ORNIC_MAX_PD;
 	attr->max_mr_size = caps->max_mr_size;
 	attr->page_size_cap = caps->page_sizes;
@@ -32,6 +33,10 @@ static void fill_queues(const struct ornic_caps *caps,
 	attr->max_send_sge = caps->max_sge;
 	attr->max_recv_sge = caps->max_sge;
 	attr->max_sge_rd = caps->max_sge;
+	if (caps->max_srq) {
+		attr->max_srq_wr = 1 << caps->log_max_wqe;
+		attr->max_srq_sge = caps->max_sge;
+	}
 	attr->max_qp_rd_atom = caps->max_dest_rd_atomic;
 	attr->max_qp_init_rd_atom = caps->max_rd_atomic;
 	attr->max_res_rd_atom = caps->max_qp * caps->max_dest_rd_atomic;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Events of the device, in any context: to the completion handler of a CQ, or
- * as an asynchronous event of a CQ, a QP or the device.
+ * as an asynchronous event of a CQ, a QP, an SRQ or the device.
  *
  * The number in an event leads under RCU to a sink, whose reference holds the
  * object while its handler runs. No lock is held then, neither here nor in
  * the device, so a handler may post, poll and arm. Destroying an object first
  * closes its sink: no handler begins any more, and the last one has ended.
- * ib_core frees CQs and QPs without a grace period; that is why a sink is
+ * ib_core frees CQs, QPs and SRQs without a grace period; that is why a sink is
  * memory of its own.
  */
 #include "ornic_event.h"
@@ -21,9 +21,9 @@
 
 /**
  * ornic_sink_open - let events of an object come
- * @table: of the CQs or the QPs of the device
- * @num: CQN or QPN
- * @obj: struct ib_cq or struct ib_qp
+ * @table: of the CQs, QPs or SRQs of the device
+ * @num: CQN, QPN or SRQN
+ * @obj: struct ib_cq, struct ib_qp or struct ib_srq
  *
  * Context: process, may sleep.
  * Return: the sink, or ERR_PTR(-ENOMEM).
@@ -137,6 +137,20 @@ static void qp_event(struct ornic_sink *sink, enum ib_event_type type)
 		qp->event_handler(&event, qp->qp_context);
 }
 
+static void srq_event(struct ornic_sink *sink, enum ib_event_type type)
+{
+	struct ib_srq *srq = sink->obj;
+	struct ib_event event = {
+		.device = srq->device,
+		.element.srq = srq,
+		.event = type,
+	};
+
+	ibdev_dbg(srq->device, "SRQ %#x: %s\n", sink->num, ib_event_msg(type));
+	if (srq->event_handler)
+		srq->event_handler(&event, srq->srq_context);
+}
+
 static void device_failed(struct ornic_dev *dev)
 {
 	struct ib_event event = {
@@ -170,6 +184,12 @@ static void deliver(struct ornic_sink *sink, u8 type)
 	case ORNIC_EVENT_CQ_ERR:
 		cq_failed(sink);
 		break;
+	case ORNIC_EVENT_SRQ_LIMIT:
+		srq_event(sink, IB_EVENT_SRQ_LIMIT_REACHED);
+		break;
+	case ORNIC_EVENT_SRQ_ERR:
+		srq_event(sink, IB_EVENT_SRQ_ERR);
+		break;
 	default:
 		qp_event(sink, qp_event_types[type]);
 		break;
@@ -201,6 +221,8 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 		sink = sink_get(&dev->qps, num);
 	else if (type == ORNIC_EVENT_DEVICE_FATAL)
 		device_failed(dev);
+	else if (type == ORNIC_EVENT_SRQ_LIMIT || type == ORNIC_EVENT_SRQ_ERR)
+		sink = sink_get(&dev->srqs, num);
 out_unlock:
 	rcu_read_unlock();
 

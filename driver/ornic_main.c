@@ -36,6 +36,7 @@
 #include "ornic_port.h"
 #include "ornic_qp.h"
 #include "ornic_restrack.h"
+#include "ornic_srq.h"
 #include "ornic_stats.h"
 #include "ornic_ucontext.h"
 
@@ -53,7 +54,8 @@ static void dealloc_driver(struct ib_device *ibdev)
 	WRITE_ONCE(bus->dev, NULL);
 	/* Writes to doorbell files and events that began before. */
 	synchronize_rcu();
-	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps));
+	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps) ||
+		     !xa_empty(&dev->srqs));
 	WARN_ON_ONCE(!ida_is_empty(&dev->pdns));
 	if (!dev->bus_unregisters && bus->ops->removing)
 		bus->ops->removing(bus);
@@ -74,6 +76,7 @@ static const struct ib_device_ops ornic_ops = {
 	.create_ah = ornic_create_ah,
 	.create_cq = ornic_create_cq,
 	.create_qp = ornic_create_qp,
+	.create_srq = ornic_create_srq,
 	.create_user_ah = ornic_create_ah,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_pd = ornic_dealloc_pd,
@@ -83,10 +86,12 @@ static const struct ib_device_ops ornic_ops = {
 	.destroy_ah = ornic_destroy_ah,
 	.destroy_cq = ornic_destroy_cq,
 	.destroy_qp = ornic_destroy_qp,
+	.destroy_srq = ornic_destroy_srq,
 	.disassociate_ucontext = ornic_disassociate_ucontext,
 	.fill_res_cq_entry = ornic_fill_res_cq,
 	.fill_res_mr_entry = ornic_fill_res_mr,
 	.fill_res_qp_entry = ornic_fill_res_qp,
+	.fill_res_srq_entry = ornic_fill_res_srq,
 	.get_dev_fw_str = ornic_get_fw_str,
 	.get_hw_stats = ornic_get_stats,
 	.get_link_layer = ornic_get_link_layer,
@@ -94,17 +99,20 @@ static const struct ib_device_ops ornic_ops = {
 	.mmap = ornic_mmap,
 	.mmap_free = ornic_mmap_free,
 	.modify_qp = ornic_modify_qp,
+	.modify_srq = ornic_modify_srq,
 	.query_ah = ornic_query_ah,
 	.query_device = ornic_query_device,
 	.query_pkey = ornic_query_pkey,
 	.query_port = ornic_query_port,
 	.query_qp = ornic_query_qp,
+	.query_srq = ornic_query_srq,
 	.reg_user_mr = ornic_reg_user_mr,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, ornic_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, ornic_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, ornic_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, ornic_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, ornic_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, ornic_ucontext, ibctx),
 };
 
@@ -115,6 +123,7 @@ static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
 	dev->bus = bus;
 	xa_init(&dev->cqs);
 	xa_init(&dev->qps);
+	xa_init(&dev->srqs);
 	ida_init(&dev->pdns);
 	atomic_set(&dev->cmd_id, 0);
 }

@@ -13,6 +13,7 @@
 #include "ornic_mmap.h"
 #include "ornic_pd.h"
 #include "ornic_queue_mem.h"
+#include "ornic_srq.h"
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
 
@@ -38,9 +39,9 @@ static int check_init_attr(struct ornic_dev *dev,
 			  init->qp_type, dev->caps.caps);
 		return -EOPNOTSUPP;
 	}
-	if (init->create_flags || init->srq || init->rwq_ind_tbl) {
-		ibdev_dbg(&dev->ibdev, "QP: flags %#x, SRQ %d, RWQ %d\n",
-			  init->create_flags, !!init->srq, !!init->rwq_ind_tbl);
+	if (init->create_flags || init->rwq_ind_tbl) {
+		ibdev_dbg(&dev->ibdev, "QP: flags %#x, RWQ %d\n",
+			  init->create_flags, !!init->rwq_ind_tbl);
 		return -EOPNOTSUPP;
 	}
 	if (!init->send_cq || !init->recv_cq) {
@@ -50,9 +51,12 @@ static int check_init_attr(struct ornic_dev *dev,
 	return 0;
 }
 
-/* Lays the rings out and returns in @cap what they hold. */
+/*
+ * Lays the rings out and returns in @cap what they hold. With an SRQ there is
+ * no RQ, whatever is asked for.
+ */
 static int init_rings(struct ornic_dev *dev, struct ornic_qp *qp,
-		      struct ib_qp_cap *cap)
+		      struct ib_qp_cap *cap, bool has_srq)
 {
 	const struct ornic_ring_limits limits = {
 		.log_max_wqe = dev->caps.log_max_wqe,
@@ -61,9 +65,9 @@ static int init_rings(struct ornic_dev *dev, struct ornic_qp *qp,
 	};
 	struct ornic_ring_caps caps = {
 		.send_wr = cap->max_send_wr,
-		.recv_wr = cap->max_recv_wr,
+		.recv_wr = has_srq ? 0 : cap->max_recv_wr,
 		.send_sge = cap->max_send_sge,
-		.recv_sge = cap->max_recv_sge,
+		.recv_sge = has_srq ? 0 : cap->max_recv_sge,
 		.inline_data = cap->max_inline_data,
 	};
 	int ret;
@@ -111,6 +115,8 @@ static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
 		.recv_cqn = to_ornic_cq(init->recv_cq)->cqn,
 		.qp_type = init->qp_type,
 		.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR,
+		.has_srq = init->srq,
+		.srqn = init->srq ? to_ornic_srq(init->srq)->srqn : 0,
 	};
 
 	ornic_queue_mem_describe(qp->queue.mem, &params.mem);
@@ -217,7 +223,7 @@ int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	ret = check_udata(udata);
 	if (ret)
 		return ret;
-	ret = init_rings(dev, qp, &init->cap);
+	ret = init_rings(dev, qp, &init->cap, init->srq);
 	if (ret)
 		return ret;
 

@@ -265,6 +265,7 @@ static void fill_init_attr(struct ornic_qp *qp, struct ib_qp_init_attr *init)
 	init->qp_context = ibqp->qp_context;
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
 	init->cap = qp->caps;
 	init->sq_sig_type = qp->sig_type;
 	init->qp_type = ibqp->qp_type;

@@ -9,6 +9,7 @@
 #include "ornic_cq.h"
 #include "ornic_mr.h"
 #include "ornic_qp.h"
+#include "ornic_srq.h"
 
 struct detail {
 	const char *name;
@@ -76,6 +77,26 @@ int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "rq_depth", qp->caps.max_recv_wr },
 		{ "rq_stride",
 		  qp->caps.max_recv_wr ? 1u << qp->rings.rq.log_stride : 0 },
+	};
+
+	return put_details(msg, details, ARRAY_SIZE(details));
+}
+
+/**
+ * ornic_fill_res_srq - ib_device_ops.fill_res_srq_entry
+ * @msg: netlink message
+ * @ibsrq: SRQ
+ *
+ * Context: process.
+ * Return: 0; -EMSGSIZE if @msg is full.
+ */
+int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	const struct ornic_srq *srq = to_ornic_srq(ibsrq);
+	const struct detail details[] = {
+		{ "srqn", srq->srqn },
+		{ "depth", 1u << srq->ring.log_depth },
+		{ "stride", 1u << srq->ring.log_stride },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));

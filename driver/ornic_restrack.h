@@ -6,6 +6,7 @@
 
 int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq);
 int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp);
+int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
 int ornic_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr);
 
 #endif /* ORNIC_RESTRACK_H */

@@ -141,6 +141,30 @@ int ornic_qp_rings_init(struct ornic_qp_rings *rings,
 ORNIC_FOR_KUNIT(ornic_qp_rings_init);
 
 /**
+ * ornic_srq_ring_init - lay out the memory of an SRQ
+ * @ring: filled in
+ * @caps: receive WQEs and SGEs that are asked for; raised to what it holds
+ * @limits: of the device
+ * @size: set to the bytes of record page and ring, a multiple of 4 KiB
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if @caps exceeds @limits or asks for no WQE.
+ */
+int ornic_srq_ring_init(struct ornic_ring *ring, struct ornic_ring_caps *caps,
+			const struct ornic_ring_limits *limits, u64 *size)
+{
+	if (!caps->recv_wr || !caps_fit(caps, limits))
+		return -EINVAL;
+
+	init_rq(ring, caps, limits);
+	ring->offset = ORNIC_RING_OFFSET;
+	*size = ring->offset + ring_bytes(ring);
+	return 0;
+}
+
+ORNIC_FOR_KUNIT(ornic_srq_ring_init);
+
+/**
  * ornic_cq_ring_init - lay out the memory of a CQ
  * @cqe: completions that it must hold, at least 1
  * @log_max_cqe: log2 of the device's limit

@@ -65,6 +65,8 @@ struct ornic_qp_rings {
 int ornic_qp_rings_init(struct ornic_qp_rings *rings,
 			struct ornic_ring_caps *caps, bool atomics,
 			const struct ornic_ring_limits *limits);
+int ornic_srq_ring_init(struct ornic_ring *ring, struct ornic_ring_caps *caps,
+			const struct ornic_ring_limits *limits, u64 *size);
 int ornic_cq_ring_init(u32 cqe, u8 log_max_cqe, u8 *log_depth, u64 *size);
 
 #endif /* ORNIC_RING_H */

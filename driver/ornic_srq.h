@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_SRQ_H
+#define ORNIC_SRQ_H
+
+#include <rdma/ib_verbs.h>
+
+#include "ornic_queue.h"
+#include "ornic_ring.h"
+
+struct ornic_sink;
+
+/**
+ * struct ornic_srq - a shared receive queue
+ * @ibsrq: the SRQ as ib_core knows it
+ * @srqn: its number
+ * @ring: geometry of its ring
+ * @queue: record page and ring
+ * @sink: takes its events
+ */
+struct ornic_srq {
+	struct ib_srq ibsrq;
+	u32 srqn;
+	struct ornic_ring ring;
+	struct ornic_queue queue;
+	struct ornic_sink *sink;
+};
+
+static inline struct ornic_srq *to_ornic_srq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct ornic_srq, ibsrq);
+}
+
+int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		     struct ib_udata *udata);
+int ornic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int ornic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int ornic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+
+#endif /* ORNIC_SRQ_H */
