@@ -105,6 +105,14 @@ struct pabi_qp {
 	void *xrcd;
 };
 
+struct pabi_srq {
+	struct ibv_srq srq;
+	int srq_type;
+	void *xrcd;
+	struct ibv_cq *cq;
+	uint32_t srq_num;
+};
+
 struct pabi_mr {
 	struct ibv_mr ibv_mr;
 	int mr_type;
@@ -144,7 +152,8 @@ struct pabi_context_ops {
 	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
 				       struct ibv_qp_init_attr_ex *attr);
 	pabi_unused create_rwq_ind_table;
-	pabi_unused create_srq;
+	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
+				      struct ibv_srq_init_attr *attr);
 	pabi_unused create_srq_ex;
 	pabi_unused create_wq;
 	pabi_unused dealloc_mw;
@@ -158,7 +167,7 @@ struct pabi_context_ops {
 	pabi_unused destroy_flow_action;
 	int (*destroy_qp)(struct ibv_qp *qp);
 	pabi_unused destroy_rwq_ind_table;
-	pabi_unused destroy_srq;
+	int (*destroy_srq)(struct ibv_srq *srq);
 	pabi_unused destroy_wq;
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
@@ -175,7 +184,8 @@ struct pabi_context_ops {
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
 	pabi_unused modify_qp_rate_limit;
-	pabi_unused modify_srq;
+	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+			  int attr_mask);
 	pabi_unused modify_wq;
 	pabi_unused open_qp;
 	pabi_unused open_xrcd;
@@ -185,7 +195,8 @@ struct pabi_context_ops {
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 struct ibv_send_wr **bad_wr);
 	pabi_unused post_srq_ops;
-	pabi_unused post_srq_recv;
+	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			     struct ibv_recv_wr **bad_wr);
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -199,7 +210,7 @@ struct pabi_context_ops {
 	pabi_unused query_qp_data_in_order;
 #endif
 	pabi_unused query_rt_values;
-	pabi_unused query_srq;
+	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 	pabi_unused read_counters;
 	pabi_unused reg_dm_mr;
 	pabi_unused reg_dmabuf_mr;
@@ -271,6 +282,14 @@ int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		     struct ibv_qp_init_attr *init_attr, void *cmd,
 		     size_t cmd_size);
 int ibv_cmd_destroy_qp(struct ibv_qp *qp);
+int ibv_cmd_create_srq(struct ibv_pd *pd, struct ibv_srq *srq,
+		       struct ibv_srq_init_attr *attr, void *cmd,
+		       size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		       int attr_mask, void *cmd, size_t cmd_size);
+int ibv_cmd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, void *cmd,
+		      size_t cmd_size);
+int ibv_cmd_destroy_srq(struct ibv_srq *srq);
 int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,

@@ -120,8 +120,6 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 	unsigned int type = raw(attr.qp_type);
 	if (type != IBV_QPT_RC && type != IBV_QPT_UC && type != IBV_QPT_UD)
 		return EOPNOTSUPP;
-	if (attr.srq)
-		return EOPNOTSUPP;
 	if (!attr.pd || !attr.send_cq || !attr.recv_cq)
 		return EINVAL;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
@@ -277,7 +275,7 @@ int post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 	return to_qp(ibqp).sq.post(wr, bad_wr);
 }
 
-/** Also EINVAL in RESET, IBTA 10.3.1. */
+/** Also EINVAL in RESET, IBTA 10.3.1, and without a queue of its own. */
 int post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 {
 	if (ibqp->state == IBV_QPS_RESET) [[unlikely]] {

@@ -39,6 +39,13 @@ int destroy_qp(ibv_qp *qp) noexcept;
 int post_send(ibv_qp *qp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept;
 int post_recv(ibv_qp *qp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
+// srq.cc
+ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept;
+int modify_srq(ibv_srq *srq, ibv_srq_attr *attr, int mask) noexcept;
+int query_srq(ibv_srq *srq, ibv_srq_attr *attr) noexcept;
+int destroy_srq(ibv_srq *srq) noexcept;
+int post_srq_recv(ibv_srq *srq, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
+
 } // namespace ornic
 
 #endif // ORNIC_VERBS_H

@@ -138,6 +138,25 @@ template <typename Segment>
 	return piece.addr;
 }
 
+/* A receive WQE into the free slot of @ring. 0, or EINVAL. */
+int write_receive(wqe_ring &ring, const ibv_recv_wr &wr) noexcept
+{
+	if (wr.num_sge < 0 ||
+	    static_cast<std::uint32_t>(wr.num_sge) > ring.max_sge())
+		return EINVAL;
+
+	ornic_rq_hdr hdr{};
+	hdr.wr_id = le<__le64>(wr.wr_id);
+	hdr.num_sge = le(static_cast<__le16>(wr.num_sge));
+	std::byte *at = put(ring.slot(), hdr);
+	if (static_cast<std::size_t>(wr.num_sge) >
+	    ring.room(at) / sizeof(ornic_sge))
+		return EINVAL;
+	for (int i = 0; i < wr.num_sge; ++i)
+		at = put_sge(at, wr.sg_list[i]);
+	return 0;
+}
+
 [[nodiscard]] send_work to_work(const ibv_send_wr &wr) noexcept
 {
 	send_work work{};
@@ -413,22 +432,9 @@ void receive_queue::reset() noexcept
 
 int receive_queue::write(const ibv_recv_wr &wr) noexcept
 {
-	if (wr.num_sge < 0 ||
-	    static_cast<std::uint32_t>(wr.num_sge) > ring_.max_sge())
-		return EINVAL;
 	if (ring_.full())
-		return ENOMEM;
-
-	ornic_rq_hdr hdr{};
-	hdr.wr_id = le<__le64>(wr.wr_id);
-	hdr.num_sge = le(static_cast<__le16>(wr.num_sge));
-	std::byte *at = put(ring_.slot(), hdr);
-	if (static_cast<std::size_t>(wr.num_sge) >
-	    ring_.room(at) / sizeof(ornic_sge))
-		return EINVAL;
-	for (int i = 0; i < wr.num_sge; ++i)
-		at = put_sge(at, wr.sg_list[i]);
-	return 0;
+		return ring_.exists() ? ENOMEM : EINVAL;
+	return write_receive(ring_, wr);
 }
 
 /* As for a send queue; its partner here is the flush of a QP in error. */
@@ -456,6 +462,38 @@ int receive_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 		ring_.push();
 	}
 	submit_and_unlock();
+	return ret;
+}
+
+void shared_queue::init(const ring_layout &layout) noexcept
+{
+	ring_.init(layout);
+}
+
+int shared_queue::write(const ibv_recv_wr &wr) noexcept
+{
+	if (ring_.full()) {
+		ring_.retire_taken();
+		if (ring_.full())
+			return ENOMEM;
+	}
+	return write_receive(ring_, wr);
+}
+
+int shared_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
+{
+	lock_guard guard(lock_);
+	int ret = 0;
+
+	for (; wr; wr = wr->next) {
+		ret = write(*wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+		ring_.push();
+	}
+	ring_.publish();
 	return ret;
 }
 

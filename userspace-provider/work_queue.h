@@ -48,6 +48,18 @@ public:
 		tail_.store(index + 1, std::memory_order_release);
 	}
 
+	/** Of an SRQ: what the device has copied is done. */
+	void retire_taken() noexcept
+	{
+		tail_.store(load_acquire(record_->taken),
+			    std::memory_order_relaxed);
+	}
+
+	[[nodiscard]] bool exists() const noexcept
+	{
+		return depth_ != 0;
+	}
+
 	[[nodiscard]] bool full() const noexcept
 	{
 		return head_ - tail_.load(std::memory_order_acquire) >= depth_;
@@ -209,7 +221,7 @@ public:
 	 * Post a list of receives, all or up to the first bad one. The device
 	 * is kicked only if it asks for that: a QP in error has its receives
 	 * flushed and does not look for new ones by itself.
-	 * Return: 0, EINVAL (SGE count) or ENOMEM (ring full).
+	 * Return: 0, EINVAL (SGE count, or no such queue) or ENOMEM (ring full).
 	 */
 	int post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
@@ -221,6 +233,29 @@ private:
 	wqe_ring ring_;
 	const doorbell *bell_ = nullptr;
 	std::uint32_t qpn_ = 0;
+};
+
+/**
+ * A receive queue of several QPs. Its messages end in any order and on any
+ * CQ, so no completion frees its slots: the device says how many WQEs it has
+ * copied.
+ */
+class shared_queue {
+public:
+	void init(const ring_layout &layout) noexcept;
+
+	/**
+	 * Post a list of receives, all or up to the first bad one. Never kicks:
+	 * the device looks when a message arrives.
+	 * Return: 0, EINVAL (SGE count) or ENOMEM (ring full).
+	 */
+	int post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
+
+private:
+	int write(const ibv_recv_wr &wr) noexcept;
+
+	spin_lock lock_;
+	wqe_ring ring_;
 };
 
 } // namespace ornic

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Shared receive queues of a context. */
+#ifndef ORNIC_SRQ_H
+#define ORNIC_SRQ_H
+
+#include <type_traits>
+
+#include "pabi.h"
+#include "resource.h"
+#include "work_queue.h"
+
+namespace ornic
+{
+
+struct shared_receive_queue {
+	pabi_srq base;
+	shared_queue queue;
+	mapping memory;
+};
+
+static_assert(std::is_standard_layout_v<shared_receive_queue>);
+
+[[nodiscard]] inline shared_receive_queue &to_srq(ibv_srq *srq) noexcept
+{
+	return *reinterpret_cast<shared_receive_queue *>(srq);
+}
+
+} // namespace ornic
+
+#endif // ORNIC_SRQ_H

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Shared receive queues: WQEs, refusals, room.
+
+#include <cerrno>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+namespace ornic::test
+{
+namespace
+{
+
+/* 4 WQEs of 64 bytes, 2 SGEs. */
+struct shared_rig {
+	shared_rig()
+		: memory(4 * 64)
+		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
+	{
+		srq.init({.ring = memory.ring(),
+			  .record = record,
+			  .log_depth = 2,
+			  .log_stride = 6,
+			  .max_sge = 2,
+			  .present = true});
+	}
+
+	int post(std::uint64_t wr_id, int num_sge = 1)
+	{
+		ibv_sge sges[3] = {{wr_id << 12, 10, 1}, {}, {}};
+		ibv_recv_wr wr = {.wr_id = wr_id,
+				  .next = nullptr,
+				  .sg_list = sges,
+				  .num_sge = num_sge};
+		ibv_recv_wr *bad = nullptr;
+		int ret = srq.post(&wr, &bad);
+
+		EXPECT_EQ(bad, ret ? &wr : nullptr);
+		return ret;
+	}
+
+	std::uint64_t wr_id_at(std::uint32_t slot)
+	{
+		ornic_rq_hdr hdr;
+
+		std::memcpy(&hdr, memory.ring() + slot * std::size_t{64},
+			    sizeof(hdr));
+		return hdr.wr_id;
+	}
+
+	queue_memory memory;
+	ornic_wq_record *record;
+	shared_queue srq;
+};
+
+TEST(shared_queue, receive_is_written_and_published)
+{
+	shared_rig rig;
+
+	ASSERT_EQ(rig.post(7, 2), 0);
+	EXPECT_EQ(rig.record->producer, 1U);
+	EXPECT_EQ(rig.wr_id_at(0), 7U);
+}
+
+TEST(shared_queue, what_is_taken_makes_room)
+{
+	shared_rig rig;
+
+	for (std::uint64_t i = 0; i < 4; ++i)
+		ASSERT_EQ(rig.post(i), 0);
+	EXPECT_EQ(rig.post(4), ENOMEM);
+	EXPECT_EQ(rig.record->producer, 4U);
+	rig.record->taken = 2;
+	EXPECT_EQ(rig.post(4), 0);
+	EXPECT_EQ(rig.post(5), 0);
+	EXPECT_EQ(rig.post(6), ENOMEM);
+	EXPECT_EQ(rig.wr_id_at(0), 4U);
+	EXPECT_EQ(rig.wr_id_at(1), 5U);
+	EXPECT_EQ(rig.wr_id_at(2), 2U);
+}
+
+TEST(shared_queue, refusals)
+{
+	shared_rig rig;
+
+	EXPECT_EQ(rig.post(1, 3), EINVAL);
+	EXPECT_EQ(rig.post(1, -1), EINVAL);
+	EXPECT_EQ(rig.record->producer, 0U);
+	EXPECT_EQ(rig.post(1, 0), 0);
+}
+
+TEST(shared_queue, list_stops_at_the_bad_one)
+{
+	shared_rig rig;
+	ibv_sge sges[3] = {};
+	ibv_recv_wr evil = {
+		.wr_id = 2, .next = nullptr, .sg_list = sges, .num_sge = 3};
+	ibv_recv_wr good = {
+		.wr_id = 1, .next = &evil, .sg_list = sges, .num_sge = 1};
+	ibv_recv_wr *bad = nullptr;
+
+	EXPECT_EQ(rig.srq.post(&good, &bad), EINVAL);
+	EXPECT_EQ(bad, &evil);
+	EXPECT_EQ(rig.record->producer, 1U);
+}
+
+/* A receive queue that is not there: its QP has an SRQ. */
+TEST(receive_queue, absent_queue_refuses)
+{
+	shared_rig rig;
+	receive_queue rq;
+	ibv_recv_wr wr = {
+		.wr_id = 1, .next = nullptr, .sg_list = nullptr, .num_sge = 0};
+	ibv_recv_wr *bad = nullptr;
+
+	rq.init({.layout = {.ring = rig.memory.ring(),
+			    .record = rig.record,
+			    .log_depth = 0,
+			    .log_stride = 0,
+			    .max_sge = 0,
+			    .present = false},
+		 .qpn = test_qpn,
+		 .bell = nullptr});
+	EXPECT_EQ(rq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(bad, &wr);
+}
+
+} // namespace
+} // namespace ornic::test
