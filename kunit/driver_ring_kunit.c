@@ -219,6 +219,50 @@ static void cq_is_a_power_of_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, size, c->size);
 }
 
+static const struct srq_case {
+	const char *name;
+	u32 wr, sge;
+	int ret;
+	u8 log_depth, log_stride;
+	u32 got_sge;
+	u64 size;
+} srq_cases[] = {
+	{ "none", 0, 1, -EINVAL, 0, 0, 0, 0 },
+	{ "one", 1, 1, 0, 0, 5, 1, 8192 },
+	{ "no sge asked", 1, 0, 0, 0, 5, 1, 8192 },
+	{ "rounds up", 100, 2, 0, 7, 6, 3, 4096 + 128 * 64 },
+	{ "largest", 32768, 32, 0, 15, 10, 32, 4096 + 32768 * 1024 },
+	{ "too deep", 32769, 1, -EINVAL, 0, 0, 0, 0 },
+	{ "too many sges", 1, 33, -EINVAL, 0, 0, 0, 0 },
+	{ "all ones", 0xffffffff, 1, -EINVAL, 0, 0, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(srq, srq_cases, name);
+
+static void srq_holds_what_it_says(struct kunit *test)
+{
+	const struct srq_case *c = test->param_value;
+	struct ornic_ring_caps caps = {
+		.recv_wr = c->wr,
+		.recv_sge = c->sge,
+	};
+	struct ornic_ring ring;
+	u64 size = 0;
+
+	KUNIT_ASSERT_EQ(test, ornic_srq_ring_init(&ring, &caps, &limits, &size),
+			c->ret);
+	if (c->ret)
+		return;
+	KUNIT_EXPECT_TRUE(test, ring.exists);
+	KUNIT_EXPECT_EQ(test, ring.offset, ORNIC_RING_OFFSET);
+	KUNIT_EXPECT_EQ(test, ring.log_depth, c->log_depth);
+	KUNIT_EXPECT_EQ(test, ring.log_stride, c->log_stride);
+	KUNIT_EXPECT_EQ(test, ring.max_sge, c->got_sge);
+	KUNIT_EXPECT_EQ(test, caps.recv_wr, 1u << c->log_depth);
+	KUNIT_EXPECT_EQ(test, caps.recv_sge, c->got_sge);
+	KUNIT_EXPECT_EQ(test, size, c->size);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(sq_holds_what_it_says, sq_gen_params),
 	KUNIT_CASE_PARAM(rq_holds_what_it_says, rq_gen_params),
@@ -227,6 +271,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(rings_beyond_limits_are_refused, bad_gen_params),
 	KUNIT_CASE(rings_hold_every_legal_wqe),
 	KUNIT_CASE_PARAM(cq_is_a_power_of_two, cq_gen_params),
+	KUNIT_CASE_PARAM(srq_holds_what_it_says, srq_gen_params),
 	{}
 };
 

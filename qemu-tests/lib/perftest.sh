@@ -11,6 +11,7 @@ perftest_selection()
 	perftest ib_atomic_bw -n 200
 	perftest ib_send_lat -c UD -e -n 200
 	perftest ib_write_lat -c UC -I 64 -s 64 -n 200
+	perftest ib_send_bw --use-srq -q 4 -n 200
 }
 
 # perftest_more: the programs and transports that the selection leaves out
@@ -43,7 +44,7 @@ perftest_options()
 
 	known=$("$program" --help) || :
 	for option in '-n 1000' '-a -n 10' '-q 16 -n 500' '-b -n 1000' \
-		'-e -n 500' '-I 64 -s 64 -n 1000' '-D 5'; do
+		'-e -n 500' '--use-srq -q 4 -n 500' '-I 64 -s 64 -n 1000' '-D 5'; do
 		[[ $known = *"${option%% *}, "* ]] || continue
 		perftest "$program" -c "$transport" "$option"
 	done

@@ -7,7 +7,7 @@ run()
 	local program
 
 	topology loop
-	for program in ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong; do
+	for program in ibv_{rc,uc,ud,srq}_pingpong; do
 		pingpong "$program" -n "$(times 1000)"
 		pingpong "$program" -e -n "$(times 1000)"
 	done

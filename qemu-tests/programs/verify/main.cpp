@@ -27,7 +27,7 @@ struct group {
 const group groups[] = {
 	{ "transfer", transfer_tests }, { "order", order_tests },
 	{ "datagram", datagram_tests }, { "errors", error_tests },
-	{ "arguments", argument_tests },
+	{ "arguments", argument_tests }, { "srq", srq_tests },
 };
 
 struct arguments {

@@ -2,6 +2,7 @@
 
 #include "verbs.hpp"
 
+#include <poll.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -111,6 +112,7 @@ endpoint::endpoint(port &p, const options &o)
 	check(mr && send_cq && recv_cq, "MR or CQs on " + p.name);
 	attr.send_cq = send_cq.get();
 	attr.recv_cq = recv_cq.get();
+	attr.srq = o.srq;
 	attr.qp_type = o.type;
 	attr.sq_sig_all = o.sq_sig_all;
 	attr.cap = { o.depth, o.depth, o.sges, o.sges, o.inline_size };
@@ -294,8 +296,15 @@ void endpoint::nothing_more()
 			     ibv_wc_status_str(wc.status));
 }
 
+/* An SRQ belongs to the server. */
+static options without_srq(options o)
+{
+	o.srq = nullptr;
+	return o;
+}
+
 pair::pair(port &client_port, port &server_port, const options &o)
-	: client(client_port, o), server(server_port, o)
+	: client(client_port, without_srq(o)), server(server_port, o)
 {
 	client.to_init();
 	server.to_init();
@@ -370,6 +379,29 @@ void check_clear(std::span<const std::byte> bytes, const std::string &what)
 		if (bytes[i] != std::byte{ 0xa5 })
 			fail(what + ": byte " + std::to_string(i) +
 			     " written beyond the message");
+}
+
+void expect_event(port &on, ibv_event_type type, const void *element)
+{
+	pollfd fd = { on.context->async_fd, POLLIN, 0 };
+	ibv_async_event event;
+
+	check(poll(&fd, 1, patience_ms()) == 1,
+	      std::string("no event: ") + ibv_event_type_str(type));
+	check(!ibv_get_async_event(on.context.get(), &event), "event");
+	const bool same = event.event_type == type &&
+			  event.element.qp == element;
+	const std::string got = ibv_event_type_str(event.event_type);
+
+	ibv_ack_async_event(&event);
+	check(same, "event " + got + ", want " + ibv_event_type_str(type));
+}
+
+void expect_no_event(port &on)
+{
+	pollfd fd = { on.context->async_fd, POLLIN, 0 };
+
+	check(poll(&fd, 1, 0) == 0, "an event that nobody asked for");
 }
 
 void check_wc(const ibv_wc &wc, ibv_wc_status status, const std::string &what)

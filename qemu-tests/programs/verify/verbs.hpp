@@ -30,6 +30,7 @@ using pd_ptr = owned<ibv_pd, ibv_dealloc_pd>;
 using mr_ptr = owned<ibv_mr, ibv_dereg_mr>;
 using channel_ptr = owned<ibv_comp_channel, ibv_destroy_comp_channel>;
 using cq_ptr = owned<ibv_cq, ibv_destroy_cq>;
+using srq_ptr = owned<ibv_srq, ibv_destroy_srq>;
 using qp_ptr = owned<ibv_qp, ibv_destroy_qp>;
 using ah_ptr = owned<ibv_ah, ibv_destroy_ah>;
 
@@ -89,6 +90,7 @@ struct options {
 	uint8_t rd_atomic = 4;
 	size_t buffer = 2 << 20;
 	bool channel = false;
+	ibv_srq *srq = nullptr; /* of the server */
 };
 
 constexpr uint32_t ud_qkey = 0x11111111;
@@ -162,6 +164,10 @@ void check_fill(std::span<const std::byte> bytes, uint32_t seed,
 		const std::string &what);
 void clear(std::span<std::byte> bytes);
 void check_clear(std::span<const std::byte> bytes, const std::string &what);
+
+/* The next asynchronous event of the device is this one, of that object. */
+void expect_event(port &on, ibv_event_type type, const void *element);
+void expect_no_event(port &on);
 
 void check_wc(const ibv_wc &wc, ibv_wc_status status, const std::string &what);
 size_t mtu_bytes(ibv_mtu mtu);
