@@ -333,6 +333,109 @@ static void ring_covers_its_memory(struct kunit *test)
 			-EINVAL);
 }
 
+/* ---- Resizing ------------------------------------------------------------------- */
+
+static const struct resize_row {
+	const char *name;
+	u32 before; /* CQEs pushed and polled before */
+	u32 waiting;
+	u8 log_depth;
+	int status;
+} resize_rows[] = {
+	{ "larger, empty", 0, 0, 5, ORNIC_OK },
+	{ "larger, full", 0, DEPTH, 5, ORNIC_OK },
+	{ "larger, over the end of the ring", 3, DEPTH, 3, ORNIC_OK },
+	{ "larger, in the second pass", DEPTH + 2, 3, 3, ORNIC_OK },
+	{ "the same size", 5, 2, LOG_DEPTH, ORNIC_OK },
+	{ "smaller, empty", 7, 0, 0, ORNIC_OK },
+	{ "smaller, just fits", 6, 2, 1, ORNIC_OK },
+	{ "smaller, does not fit", 6, 3, 1, ORNIC_BAD_PARAM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(resize, resize_rows, name);
+
+/* No CQE is lost or comes twice, whatever comes before and after. */
+static void resize_keeps_what_waits(struct kunit *test)
+{
+	const struct resize_row *row = test->param_value;
+	struct cq_bed *bed = test->priv;
+	u32 i, n = row->before + row->waiting;
+	struct ornic_cqe cqe;
+
+	for (i = 0; i < row->before; i++) {
+		push(bed, i, false);
+		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+	}
+	for (; i < n; i++)
+		push(bed, i, false);
+	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, row->log_depth),
+			row->status);
+	for (i = row->before; i < n; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
+	}
+	for (i = n; i < n + 100; i++) {
+		KUNIT_ASSERT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
+		push(bed, i, false);
+		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
+	}
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 0);
+}
+
+static void resize_moves_the_limit(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, LOG_DEPTH + 1), 0);
+	for (i = 0; i < 2 * DEPTH; i++)
+		push(bed, i, false);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 0);
+	push(bed, i, false);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, LOG_DEPTH + 2),
+			ORNIC_BAD_STATE);
+}
+
+/* What is armed fires once, in the new memory; what has fired does not. */
+static void resize_keeps_the_arming(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+
+	ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
+	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, 4), 0);
+	push(bed, 1, false);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 1);
+	KUNIT_EXPECT_EQ(test, record(bed)->fired, record(bed)->arm);
+	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, 5), 0);
+	push(bed, 2, false);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 1);
+	ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
+	push(bed, 3, false);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 2);
+}
+
+static void resize_distrusts_the_consumer(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+
+	record(bed)->consumer = cpu_to_le32(1000);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 10),
+			ORNIC_BAD_PARAM);
+	record(bed)->consumer = cpu_to_le32(-(u32)DEPTH - 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 10),
+			ORNIC_BAD_PARAM);
+	record(bed)->consumer = 0;
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_cq_resize(&bed->cq, ORNIC_LOG_MAX_CQE + 1),
+			ORNIC_BAD_PARAM);
+	bed->cq.cqn++;
+	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 4),
+			ORNIC_NOT_FOUND);
+	bed->cq.cqn--;
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(push_is_seen_by_phase),
 	KUNIT_CASE(push_goes_on_over_the_wrap),
@@ -345,6 +448,10 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(ctx_says_when_it_is_full),
 	KUNIT_CASE_PARAM(create_checks, create_gen_params),
 	KUNIT_CASE(destroy_waits_for_its_users),
+	KUNIT_CASE_PARAM(resize_keeps_what_waits, resize_gen_params),
+	KUNIT_CASE(resize_moves_the_limit),
+	KUNIT_CASE(resize_keeps_the_arming),
+	KUNIT_CASE(resize_distrusts_the_consumer),
 	KUNIT_CASE(ring_covers_its_memory),
 	{}
 };

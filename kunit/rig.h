@@ -257,6 +257,7 @@ void ornic_rig_gid_bytes(u8 index, enum ornic_rig_gid which, u8 *gid);
 void ornic_rig_av(struct ornic_av *av, u8 index, enum ornic_rig_gid which);
 int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
 		      u32 log_depth);
+int ornic_rig_cq_resize(struct ornic_rig_cq *cq, u32 log_depth);
 int ornic_rig_cq_fini(struct ornic_rig_cq *cq);
 int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
 		       u32 log_depth, u32 max_sge);

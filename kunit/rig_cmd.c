@@ -143,6 +143,39 @@ int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
 }
 
 /**
+ * ornic_rig_cq_resize - give a CQ other memory
+ * @cq: the CQ
+ * @log_depth: log2 of CQEs
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_cq_resize(struct ornic_rig_cq *cq, u32 log_depth)
+{
+	u32 bytes = 4096 + ALIGN(64u << log_depth, 4096u);
+	u8 *mem = ornic_rig_alloc(cq->rig, bytes);
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+	u8 *list;
+
+	if (!mem)
+		return ORNIC_NO_RESOURCE;
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_RESIZE_CQ;
+	req.hdr.obj = cpu_to_le32(cq->cqn);
+	describe(cq->rig, &req.resize_cq.mem, mem, bytes / 4096, 0, &list);
+	req.resize_cq.log_depth = log_depth;
+	status = ornic_rig_cmd(cq->rig, &req, &rsp);
+	ornic_rig_free(cq->rig, status ? mem : cq->mem);
+	if (status)
+		return status;
+	cq->mem = mem;
+	cq->log_depth = log_depth;
+	cq->consumer = 0;
+	return ORNIC_OK;
+}
+
+/**
  * ornic_rig_cq_fini - destroy a CQ and free its memory
  * @cq: the CQ
  *

@@ -25,7 +25,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 
 	(void)req;
 	r->caps = cpu_to_le64(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD |
-			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ);
+			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ |
+			      ORNIC_CAP_RESIZE_CQ);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;
@@ -102,6 +103,11 @@ static int create_cq(struct ornic_dev *dev, const union ornic_req *req,
 	return answer_created(rsp, status, cqn);
 }
 
+static int resize_cq(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_cq_resize(dev, &req->resize_cq);
+}
+
 static int create_qp(struct ornic_dev *dev, const union ornic_req *req,
 		     union ornic_rsp *rsp)
 {
@@ -176,6 +182,7 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_SET_PORT, .change = set_port },
 	{ ORNIC_CMD_CREATE_CQ, .answer = create_cq },
 	{ ORNIC_CMD_DESTROY_CQ, .destroy = ornic_cq_destroy },
+	{ ORNIC_CMD_RESIZE_CQ, .change = resize_cq },
 	{ ORNIC_CMD_CREATE_QP, .answer = create_qp },
 	{ ORNIC_CMD_DESTROY_QP, .destroy = ornic_qp_destroy },
 	{ ORNIC_CMD_MODIFY_QP, .change = modify_qp },

@@ -71,16 +71,16 @@ void ornic_ring_fini(struct ornic_ring *ring)
 /* An index beyond what was produced (a hostile host's) counts as full, too. */
 static bool cq_is_full(const struct ornic_cq *cq)
 {
-	u32 consumer = le32_to_cpu(READ_ONCE(cq->record->consumer));
+	u32 consumer = le32_to_cpu(READ_ONCE(cq->mem.record->consumer));
 
-	return cq->producer - consumer > cq->ring.mask;
+	return cq->producer - consumer > cq->mem.ring.mask;
 }
 
 /* Opcode, status, vendor_err and flags go last, as one 32-bit word. */
 static void write_cqe(struct ornic_cq *cq, const struct ornic_cqe *cqe, u64 now)
 {
-	struct ornic_cqe *slot = ornic_ring_slot(&cq->ring, cq->producer);
-	bool odd_pass = cq->producer & (cq->ring.mask + 1);
+	struct ornic_cqe *slot = ornic_ring_slot(&cq->mem.ring, cq->producer);
+	bool odd_pass = cq->producer & (cq->mem.ring.mask + 1);
 	struct ornic_cqe own = *cqe;
 	__le32 last;
 
@@ -104,14 +104,14 @@ static void fire(struct ornic_ctx *ctx, struct ornic_cq *cq, bool solicited)
 	 * poll: either the host sees this CQE, or we see that it is armed.
 	 */
 	smp_mb();
-	arm = le32_to_cpu(READ_ONCE(cq->record->arm));
+	arm = le32_to_cpu(READ_ONCE(cq->mem.record->arm));
 	mode = arm & ORNIC_ARM_MODE_MASK;
 	if (mode == ORNIC_ARM_NONE || arm == cq->fired)
 		return;
 	if (mode != ORNIC_ARM_NEXT && !solicited)
 		return;
 	cq->fired = arm;
-	WRITE_ONCE(cq->record->fired, cpu_to_le32(arm));
+	WRITE_ONCE(cq->mem.record->fired, cpu_to_le32(arm));
 	ornic_stat_inc(ctx->dev, ORNIC_STAT_COMP_EVENTS);
 	ornic_ctx_event(ctx, ORNIC_EVENT_COMP, cq->cqn, cq->vector);
 }
@@ -136,34 +136,46 @@ unlock:
 
 /* ---- Commands --------------------------------------------------------------- */
 
-static int cq_init(struct ornic_dev *dev, struct ornic_cq *cq,
-		   const struct ornic_req_create_cq *req)
+static int map_mem(struct ornic_dev *dev, const struct ornic_mem *from,
+		   u8 log_depth, struct ornic_cq_mem *to)
 {
 	u64 run;
 	int err;
 
-	if (req->log_depth > ORNIC_LOG_MAX_CQE ||
-	    req->vector >= dev->ops->num_vectors)
+	if (log_depth > ORNIC_LOG_MAX_CQE)
 		return -EINVAL;
-	err = ornic_pages_get(dev, &req->mem, &cq->pages);
+	err = ornic_pages_get(dev, from, &to->pages);
 	if (err)
 		return err;
-	err = ornic_ring_init(&cq->ring, &cq->pages, ORNIC_RING_OFFSET,
-			      req->log_depth, 6);
+	err = ornic_ring_init(&to->ring, &to->pages, ORNIC_RING_OFFSET,
+			      log_depth, 6);
 	if (err) {
-		ornic_pages_put(&cq->pages);
+		ornic_pages_put(&to->pages);
 		return err;
 	}
-	cq->record = ornic_pages_at(&cq->pages, 0, &run);
+	to->record = ornic_pages_at(&to->pages, 0, &run);
+	return 0;
+}
+
+static void unmap_mem(struct ornic_cq_mem *mem)
+{
+	ornic_ring_fini(&mem->ring);
+	ornic_pages_put(&mem->pages);
+}
+
+static int cq_init(struct ornic_dev *dev, struct ornic_cq *cq,
+		   const struct ornic_req_create_cq *req)
+{
+	if (req->vector >= dev->ops->num_vectors)
+		return -EINVAL;
 	cq->vector = req->vector;
 	ornic_lock_init(&cq->lock);
-	return 0;
+	return map_mem(dev, &req->mem, req->log_depth, &cq->mem);
 }
 
 static void cq_free(struct ornic_cq *cq)
 {
-	ornic_ring_fini(&cq->ring);
-	ornic_pages_put(&cq->pages);
+	unmap_mem(&cq->mem);
 	ornic_free(cq);
 }
 
@@ -231,4 +243,91 @@ int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn)
 	ornic_table_release(&dev->cqs, cqn);
 	cq_free(cq);
 	return ORNIC_OK;
+}
+
+/* The CQ with @cqn, counted as a user of it; NULL if there is none. */
+static struct ornic_cq *cq_get(struct ornic_dev *dev, u32 cqn)
+{
+	struct ornic_cq *cq;
+
+	ornic_rcu_read_lock();
+	cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs, cqn);
+	if (cq)
+		ornic_atomic_inc(&cq->users);
+	ornic_rcu_read_unlock();
+	return cq;
+}
+
+/* The newest @n CQEs become the first of @to. What they say is the host's. */
+static void move_cqes(const struct ornic_cq *cq, u32 n,
+		      const struct ornic_ring *to)
+{
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&cqe,
+		       ornic_ring_slot(&cq->mem.ring, cq->producer - n + i),
+		       sizeof(cqe));
+		cqe.flags |= ORNIC_CQE_PHASE;
+		memcpy(ornic_ring_slot(to, i), &cqe, sizeof(cqe));
+	}
+}
+
+/* Go on in @next, and leave in it what is to be unmapped. */
+static int replace_mem(struct ornic_cq *cq, struct ornic_cq_mem *next)
+{
+	u32 consumer = le32_to_cpu(READ_ONCE(cq->mem.record->consumer));
+	u32 waiting = cq->producer - consumer;
+	struct ornic_cq_mem old = cq->mem;
+
+	ornic_lock_held(&cq->lock);
+	if (cq->overflow)
+		return ORNIC_BAD_STATE;
+	/* The first is a host's that tells nonsense. */
+	if (waiting > old.ring.mask + 1 || waiting > next->ring.mask + 1)
+		return ORNIC_BAD_PARAM;
+	move_cqes(cq, waiting, &next->ring);
+	next->record->consumer = 0;
+	next->record->arm = READ_ONCE(old.record->arm);
+	next->record->fired = cpu_to_le32(cq->fired);
+	cq->mem = *next;
+	cq->producer = waiting;
+	*next = old;
+	return ORNIC_OK;
+}
+
+/**
+ * ornic_cq_resize - RESIZE_CQ
+ * @dev: the device
+ * @req: the command
+ *
+ * Whoever completes meanwhile finds the old memory or the new one.
+ *
+ * Context: may sleep.
+ * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM, also if the CQEs that
+ * wait do not fit; ORNIC_BAD_STATE after an overflow; ORNIC_BAD_ADDR;
+ * ORNIC_NO_RESOURCE. Nothing has changed then.
+ */
+int ornic_cq_resize(struct ornic_dev *dev,
+		    const struct ornic_req_resize_cq *req)
+{
+	struct ornic_cq *cq = cq_get(dev, le32_to_cpu(req->hdr.obj));
+	struct ornic_cq_mem mem;
+	int status, err;
+
+	if (!cq)
+		return ORNIC_NOT_FOUND;
+	err = map_mem(dev, &req->mem, req->log_depth, &mem);
+	if (err) {
+		status = ornic_errno_status(err);
+		goto out_put;
+	}
+	ornic_lock(&cq->lock);
+	status = replace_mem(cq, &mem);
+	ornic_unlock(&cq->lock);
+	unmap_mem(&mem);
+out_put:
+	ornic_atomic_dec(&cq->users);
+	return status;
 }

@@ -32,14 +32,24 @@ static inline void *ornic_ring_slot(const struct ornic_ring *ring, u32 index)
 }
 
 /**
- * struct ornic_cq - a CQ
- * @cqn: its number
- * @vector: completion vector
+ * struct ornic_cq_mem - where a CQ lives
  * @pages: memory of ring and record
  * @ring: the CQEs
  * @record: doorbell record
+ */
+struct ornic_cq_mem {
+	struct ornic_pages pages;
+	struct ornic_ring ring;
+	struct ornic_cq_record *record;
+};
+
+/**
+ * struct ornic_cq - a CQ
+ * @cqn: its number
+ * @vector: completion vector
  * @users: QP ends that complete here; DESTROY_CQ is ORNIC_BUSY while > 0
  * @lock: protects all below it
+ * @mem: its memory, which RESIZE_CQ replaces
  * @producer: CQEs written so far (free running)
  * @fired: the value of record.arm that was last answered
  * @overflow: it has overflowed: nothing is written any more
@@ -47,11 +57,9 @@ static inline void *ornic_ring_slot(const struct ornic_ring *ring, u32 index)
 struct ornic_cq {
 	u32 cqn;
 	u8 vector;
-	struct ornic_pages pages;
-	struct ornic_ring ring;
-	struct ornic_cq_record *record;
 	ornic_atomic_t users;
 	ornic_lock_t lock;
+	struct ornic_cq_mem mem;
 	u32 producer;
 	u32 fired;
 	bool overflow;
@@ -72,9 +80,11 @@ struct ornic_cq {
 void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 		   const struct ornic_cqe *cqe, bool solicited);
 
-/* CREATE_CQ and DESTROY_CQ. Return: enum ornic_status. */
+/* CREATE_, DESTROY_ and RESIZE_CQ. Return: enum ornic_status. */
 int ornic_cq_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_cq *req, u32 *cqn);
 int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn);
+int ornic_cq_resize(struct ornic_dev *dev,
+		    const struct ornic_req_resize_cq *req);
 
 #endif /* ORNIC_ENGINE_CQ_H */

@@ -60,6 +60,19 @@ struct ornic_create_cq_resp {
 	__u32 reserved_e0;
 };
 
+struct ornic_resize_cq_req {
+	__u32 comp_mask;
+	__u32 reserved_20;
+};
+
+/* The new memory of the CQ, to be mapped in the place of the old. */
+struct ornic_resize_cq_resp {
+	__u32 comp_mask;
+	__u32 log_depth;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+};
+
 struct ornic_create_qp_req {
 	__u32 comp_mask;
 	__u32 reserved_20;

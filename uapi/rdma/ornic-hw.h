@@ -335,6 +335,7 @@ enum ornic_opcode {
 	ORNIC_CMD_SET_PORT		= 0x04,
 	ORNIC_CMD_CREATE_CQ		= 0x10,
 	ORNIC_CMD_DESTROY_CQ		= 0x11,
+	ORNIC_CMD_RESIZE_CQ		= 0x12,
 	ORNIC_CMD_CREATE_QP		= 0x20,
 	ORNIC_CMD_DESTROY_QP		= 0x21,
 	ORNIC_CMD_MODIFY_QP		= 0x22,
@@ -396,6 +397,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_UD			= 1 << 2,
 	ORNIC_CAP_ATOMICS		= 1 << 3,
 	ORNIC_CAP_SRQ			= 1 << 4,
+	ORNIC_CAP_RESIZE_CQ		= 1 << 5,
 };
 
 struct ornic_rsp_query_device {
@@ -499,6 +501,20 @@ struct ornic_req_create_cq {
 	__u8 log_depth;
 	__u8 vector;
 	__u8 reserved[38];
+};
+
+/*
+ * RESIZE_CQ: hdr.obj = CQN. The CQ goes on in @mem, whose layout is that of
+ * CREATE_CQ. The host consumes and arms nothing while the command executes.
+ * CQEs that it has not consumed are the first of the new ring, where both
+ * sides count from zero; what is armed stays armed. The old memory is the
+ * host's again with the response. ORNIC_BAD_PARAM if they do not fit.
+ */
+struct ornic_req_resize_cq {
+	struct ornic_req_hdr hdr;
+	struct ornic_mem mem;
+	__u8 log_depth;
+	__u8 reserved[39];
 };
 
 enum ornic_qp_type {
@@ -712,6 +728,7 @@ union ornic_req {
 	struct ornic_req_set_gid set_gid;
 	struct ornic_req_set_port set_port;
 	struct ornic_req_create_cq create_cq;
+	struct ornic_req_resize_cq resize_cq;
 	struct ornic_req_create_qp create_qp;
 	struct ornic_req_modify_qp modify_qp;
 	struct ornic_req_create_mkey create_mkey;
