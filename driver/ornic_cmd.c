@@ -259,6 +259,31 @@ int ornic_cmd_create_cq(struct ornic_dev *dev,
 }
 
 /**
+ * ornic_cmd_resize_cq - move a CQ to other memory
+ * @dev: device
+ * @cqn: its number
+ * @params: memory and depth; the vector stays
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno; nothing has changed then.
+ */
+int ornic_cmd_resize_cq(struct ornic_dev *dev, u32 cqn,
+			const struct ornic_create_cq_params *params)
+{
+	union ornic_req req = {
+		.resize_cq = {
+			.hdr.opcode = ORNIC_CMD_RESIZE_CQ,
+			.hdr.obj = cpu_to_le32(cqn),
+			.log_depth = params->log_depth,
+		},
+	};
+	union ornic_rsp rsp;
+
+	pack_mem(&params->mem, &req.resize_cq.mem);
+	return cmd(dev, &req, &rsp);
+}
+
+/**
  * ornic_cmd_destroy_cq - destroy a CQ
  * @dev: device
  * @cqn: its number

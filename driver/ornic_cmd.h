@@ -111,6 +111,8 @@ int ornic_cmd_set_gid(struct ornic_dev *dev,
 int ornic_cmd_set_port(struct ornic_dev *dev, u32 mtu, bool up);
 int ornic_cmd_create_cq(struct ornic_dev *dev,
 			const struct ornic_create_cq_params *params, u32 *cqn);
+int ornic_cmd_resize_cq(struct ornic_dev *dev, u32 cqn,
+			const struct ornic_create_cq_params *params);
 int ornic_cmd_destroy_cq(struct ornic_dev *dev, u32 cqn);
 int ornic_cmd_create_qp(struct ornic_dev *dev,
 			const struct ornic_create_qp_params *params, u32 *qpn);

@@ -135,7 +135,97 @@ int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	cq->vector = attr->comp_vector;
 	ibcq->cqe = 1u << cq->log_depth;
-	return bring_up(dev, cq, size, &attrs->driver_udata);
+	mutex_init(&cq->lock);
+	ret = bring_up(dev, cq, size, &attrs->driver_udata);
+	if (ret)
+		goto err_destroy_lock;
+	return 0;
+
+err_destroy_lock:
+	mutex_destroy(&cq->lock);
+	return ret;
+}
+
+static int check_resize_udata(struct ib_udata *udata)
+{
+	struct ornic_resize_cq_req req;
+	int ret;
+
+	ret = ornic_udata_get(udata, &req, sizeof(req));
+	if (ret)
+		return ret;
+	return req.reserved_20 ? -EINVAL : 0;
+}
+
+/*
+ * Moves the CQ to @next, and leaves in it what is to be released. The response
+ * goes first: once the device has moved, nothing may fail.
+ */
+static int resize_locked(struct ornic_dev *dev, struct ornic_cq *cq,
+			 struct ornic_queue *next, u8 log_depth,
+			 struct ib_udata *udata)
+{
+	struct ornic_resize_cq_resp resp = {
+		.log_depth = log_depth,
+		.mmap_offset = ornic_mmap_offset(next->mmap),
+		.mmap_size = ornic_mmap_size(next->mmap),
+	};
+	struct ornic_create_cq_params params = { .log_depth = log_depth };
+	int ret;
+
+	ret = ornic_udata_put(udata, &resp, sizeof(resp));
+	if (ret)
+		return ret;
+	ornic_queue_mem_describe(next->mem, &params.mem);
+	ret = ornic_cmd_resize_cq(dev, cq->cqn, &params);
+	if (ret)
+		return ret;
+	swap(cq->queue, *next);
+	WRITE_ONCE(cq->log_depth, log_depth);
+	cq->ibcq.cqe = 1u << log_depth;
+	return 0;
+}
+
+/**
+ * ornic_resize_cq - ib_device_ops.resize_cq
+ * @ibcq: CQ, whose owner polls and arms nothing meanwhile
+ * @cqe: completions that it must hold
+ * @udata: struct ornic_resize_cq_req and _resp
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL for a bad size, completions that do not fit, a CQ that
+ * has overflowed, or bad driver data; -EOPNOTSUPP for a kernel user or a
+ * device that cannot; -EFAULT; -ENOMEM. The CQ is what it was then.
+ */
+int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
+	struct ornic_cq *cq = to_ornic_cq(ibcq);
+	struct ornic_queue next;
+	u8 log_depth;
+	u64 size;
+	int ret;
+
+	if (!udata || !(dev->caps.caps & ORNIC_CAP_RESIZE_CQ))
+		return -EOPNOTSUPP;
+	ret = ornic_cq_ring_init(cqe, dev->caps.log_max_cqe, &log_depth, &size);
+	if (ret) {
+		ibdev_dbg(ibcq->device, "CQ %#x: %d CQEs, at most %u\n",
+			  cq->cqn, cqe, 1u << dev->caps.log_max_cqe);
+		return ret;
+	}
+	ret = check_resize_udata(udata);
+	if (ret)
+		return ret;
+	ret = ornic_queue_init(&next, &ornic_udata_context(udata)->ibctx, size);
+	if (ret)
+		return ret;
+	mutex_lock(&cq->lock);
+	ret = resize_locked(dev, cq, &next, log_depth, udata);
+	mutex_unlock(&cq->lock);
+	/* The old memory, or the new one that is not needed. */
+	ornic_queue_release(&next, ibcq->device);
+	return ret;
 }
 
 /**
@@ -163,5 +253,6 @@ int ornic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	ornic_sink_free(cq->sink);
 	ornic_queue_release(&cq->queue, ibcq->device);
+	mutex_destroy(&cq->lock);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef ORNIC_CQ_H
 #define ORNIC_CQ_H
 
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
 #include "ornic_queue.h"
@@ -12,6 +13,7 @@ struct ornic_sink;
  * struct ornic_cq - a completion queue
  * @ibcq: the CQ as ib_core knows it
  * @cqn: its number
+ * @lock: one resize at a time; protects @log_depth, @queue
  * @log_depth: log2 of its CQEs
  * @vector: its completion vector
  * @queue: record page and ring
@@ -20,6 +22,7 @@ struct ornic_sink;
 struct ornic_cq {
 	struct ib_cq ibcq;
 	u32 cqn;
+	struct mutex lock; /* resize */
 	u8 log_depth;
 	u8 vector;
 	struct ornic_queue queue;
@@ -33,6 +36,7 @@ static inline struct ornic_cq *to_ornic_cq(struct ib_cq *ibcq)
 
 int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
+int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 int ornic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 
 #endif /* ORNIC_CQ_H */

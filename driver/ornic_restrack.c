@@ -47,10 +47,10 @@ err_cancel_nest:
  */
 int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
-	const struct ornic_cq *cq = to_ornic_cq(ibcq);
+	struct ornic_cq *cq = to_ornic_cq(ibcq);
 	const struct detail details[] = {
 		{ "cqn", cq->cqn },
-		{ "depth", 1u << cq->log_depth },
+		{ "depth", 1u << READ_ONCE(cq->log_depth) },
 		{ "vector", cq->vector },
 	};
 

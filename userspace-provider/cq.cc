@@ -3,7 +3,9 @@
 
 #include "cq.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <rdma/ornic-abi.h>
 
@@ -19,11 +21,20 @@ namespace
 
 constexpr std::uint32_t max_log_depth = 24;
 
-[[nodiscard]] bool plausible(const ornic_create_cq_resp &answer) noexcept
+[[nodiscard]] bool fits(std::uint64_t size, std::uint32_t log_depth) noexcept
 {
-	return answer.log_depth <= max_log_depth &&
-	       answer.mmap_size >= ORNIC_RING_OFFSET + (sizeof(ornic_cqe)
-							<< answer.log_depth);
+	return log_depth <= max_log_depth &&
+	       size >= ORNIC_RING_OFFSET + (sizeof(ornic_cqe) << log_depth);
+}
+
+/* What the kernel makes of @cqe entries: record page, then whole pages. */
+[[nodiscard]] std::size_t size_for(int cqe) noexcept
+{
+	std::size_t ring = std::bit_ceil(static_cast<std::size_t>(cqe)) *
+			   sizeof(ornic_cqe);
+
+	return ORNIC_RING_OFFSET +
+	       std::max<std::size_t>(ring, ORNIC_RING_OFFSET);
 }
 
 void to_wc(const ornic_cqe &cqe, ibv_wc &wc) noexcept
@@ -105,7 +116,7 @@ completion_queue *make_cq(ibv_context *ctx, std::uint32_t cqe,
 		return fail(ret);
 
 	auto answer = resp.driver();
-	int error = plausible(answer) ? 0 : EPROTO;
+	int error = fits(answer.mmap_size, answer.log_depth) ? 0 : EPROTO;
 	if (!error) {
 		cq->memory = mapping(ctx->cmd_fd, answer.mmap_offset,
 				     answer.mmap_size);
@@ -130,6 +141,40 @@ ibv_cq *create_cq(ibv_context *ctx, int cqe, ibv_comp_channel *channel,
 	completion_queue *cq =
 		make_cq(ctx, static_cast<std::uint32_t>(cqe), channel, vector);
 	return cq ? &cq->base.cq : nullptr;
+}
+
+/*
+ * Pollers and whoever arms wait until it is done: the device takes over what
+ * is not consumed, so nothing may be consumed meanwhile.
+ */
+int resize_cq(ibv_cq *ibcq, int cqe) noexcept
+{
+	request<ib_uverbs_resize_cq, ornic_resize_cq_req> cmd;
+	response<ib_uverbs_resize_cq_resp, ornic_resize_cq_resp> resp;
+	completion_queue &cq = to_cq(ibcq);
+
+	if (cqe < 1 || static_cast<std::uint32_t>(cqe) > 1U << max_log_depth)
+		return EINVAL;
+	// Once the device has moved there is no way back: have the place ready.
+	mapping memory = mapping::reserve(size_for(cqe));
+	if (!memory)
+		return ENOMEM;
+	lock_guard guard(cq.lock);
+	if (int ret = ibv_cmd_resize_cq(ibcq, cqe, cmd.data(), cmd.size(),
+					resp.data(), resp.size()))
+		return ret;
+
+	auto answer = resp.driver();
+	if (!fits(answer.mmap_size, answer.log_depth) ||
+	    !memory.map_here(ibcq->context->cmd_fd, answer.mmap_offset,
+			     answer.mmap_size)) {
+		log_error(ibcq->context,
+			  "ornic: %s: CQ lost its memory, %d entries\n", cqe);
+		return EPROTO;
+	}
+	cq.memory = std::move(memory);
+	cq.ring.move(cq.memory.data(), answer.log_depth);
+	return 0;
 }
 
 /*

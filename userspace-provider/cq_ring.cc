@@ -19,6 +19,13 @@ void cq_ring::init(std::byte *memory, std::uint32_t log_depth) noexcept
 	mask_ = (1U << log_depth) - 1;
 }
 
+/* The device has taken what is armed along. */
+void cq_ring::move(std::byte *memory, std::uint32_t log_depth) noexcept
+{
+	init(memory, log_depth);
+	consumer_ = 0;
+}
+
 /*
  * Each arming is a new sequence, even when the last one looks unanswered: its
  * event may be on the way already, and the device reports it in `fired` at

@@ -20,6 +20,12 @@ public:
 	/** @memory: record page, then 2^@log_depth CQEs. */
 	void init(std::byte *memory, std::uint32_t log_depth) noexcept;
 
+	/**
+	 * Go on in other memory, where the device has put the CQEs that are not
+	 * consumed at the start of the ring.
+	 */
+	void move(std::byte *memory, std::uint32_t log_depth) noexcept;
+
 	/** The oldest CQE that is not consumed, or null. */
 	[[nodiscard]] const ornic_cqe *next() const noexcept
 	{

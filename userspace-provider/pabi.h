@@ -218,7 +218,7 @@ struct pabi_context_ops {
 				 uint64_t hca_va, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	pabi_unused rereg_mr;
-	pabi_unused resize_cq;
+	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	pabi_unused set_ece;
 #if ORNIC_RDMA_CORE >= 35
 	pabi_unused unimport_dm;
@@ -272,6 +272,8 @@ int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
 		      struct ibv_comp_channel *channel, int comp_vector,
 		      struct ibv_cq *cq, void *cmd, size_t cmd_size, void *resp,
 		      size_t resp_size);
+int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, void *cmd, size_t cmd_size,
+		      void *resp, size_t resp_size);
 int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_create_qp_ex(struct ibv_context *context, struct pabi_qp *qp,
 			 struct ibv_qp_init_attr_ex *attr, void *cmd,

@@ -68,6 +68,28 @@ public:
 		data_ = static_cast<std::byte *>(memory);
 		size_ = size;
 	}
+	/** Address space alone, for map_here(); empty on failure. */
+	[[nodiscard]] static mapping reserve(std::size_t size) noexcept
+	{
+		mapping space;
+		void *memory = mmap(nullptr, size, PROT_NONE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (memory != MAP_FAILED) {
+			space.data_ = static_cast<std::byte *>(memory);
+			space.size_ = size;
+		}
+		return space;
+	}
+	/** Put the driver's memory where space was reserved for it. */
+	[[nodiscard]] bool map_here(int fd, std::uint64_t offset,
+				    std::size_t size) noexcept
+	{
+		return size == size_ &&
+		       mmap(data_, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_FIXED, fd,
+			    static_cast<off_t>(offset)) != MAP_FAILED;
+	}
 	mapping(mapping &&other) noexcept
 		: data_(std::exchange(other.data_, nullptr))
 		, size_(std::exchange(other.size_, 0))

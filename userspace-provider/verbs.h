@@ -26,6 +26,7 @@ ibv_cq *create_cq(ibv_context *ctx, int cqe, ibv_comp_channel *channel,
 		  int vector) noexcept;
 ibv_cq_ex *create_cq_ex(ibv_context *ctx, ibv_cq_init_attr_ex *attr) noexcept;
 int destroy_cq(ibv_cq *cq) noexcept;
+int resize_cq(ibv_cq *cq, int cqe) noexcept;
 int poll_cq(ibv_cq *cq, int count, ibv_wc *wc) noexcept;
 int req_notify_cq(ibv_cq *cq, int solicited_only) noexcept;
 

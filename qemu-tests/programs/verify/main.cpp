@@ -28,6 +28,7 @@ const group groups[] = {
 	{ "transfer", transfer_tests }, { "order", order_tests },
 	{ "datagram", datagram_tests }, { "errors", error_tests },
 	{ "arguments", argument_tests }, { "srq", srq_tests },
+	{ "cq", cq_tests },
 };
 
 struct arguments {

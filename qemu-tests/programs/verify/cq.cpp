@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Completion queues: another size under traffic, and overflow. */
+
+#include <cerrno>
+
+#include <atomic>
+#include <thread>
+
+#include "tests.hpp"
+
+namespace
+{
+
+/* What rxe does with its CQs is not ours to judge. */
+void need_ornic(const ports &on)
+{
+	if (on.client.is_rxe || on.server.is_rxe)
+		throw skipped("one side is rxe");
+}
+
+void resize(ibv_cq *cq, int cqe)
+{
+	check_equal(ibv_resize_cq(cq, cqe), 0, "ibv_resize_cq");
+	check(cq->cqe >= cqe, "the CQ is smaller than asked for");
+}
+
+/* Sends until @until, @ahead of what has completed, checking each completion. */
+class sender {
+    public:
+	explicit sender(endpoint &from)
+		: from_(from)
+	{
+	}
+
+	void step(uint64_t until, uint64_t ahead)
+	{
+		ibv_wc wc;
+
+		if (sent_ < until && sent_ - done_ < ahead)
+			from_.post(request(IBV_WR_RDMA_WRITE, sent_++), {});
+		if (ibv_poll_cq(from_.send_cq.get(), 1, &wc) > 0) {
+			check_wc(wc, IBV_WC_SUCCESS, "write");
+			check_equal(wc.wr_id, done_++, "order of completions");
+		}
+	}
+	[[nodiscard]] uint64_t done() const
+	{
+		return done_;
+	}
+
+    private:
+	endpoint &from_;
+	uint64_t sent_ = 0, done_ = 0;
+};
+
+/* Each CQE comes once and in order, whatever size the CQ has meanwhile. */
+void resize_under_traffic(const ports &on)
+{
+	need_ornic(on);
+	static constexpr int sizes[] = { 64, 200, 65, 1000, 64, 128 };
+	options o;
+	pair p(on.client, on.server, o);
+	sender s(p.client);
+	uint64_t until = 0;
+
+	for (int round = 0; round < 60; round++) {
+		until += 40;
+		while (s.done() + 20 < until)
+			s.step(until, 32);
+		resize(p.client.send_cq.get(), sizes[round % 6]);
+	}
+	while (s.done() < until)
+		s.step(until, 32);
+	p.client.nothing_more();
+}
+
+/* The same with another thread that resizes while this one polls. */
+void resize_beside_a_poller(const ports &on)
+{
+	need_ornic(on);
+	pair p(on.client, on.server);
+	sender s(p.client);
+	std::atomic<bool> stop{ false };
+	std::atomic<int> failed{ 0 }, resized{ 0 };
+	std::thread resizer([&] {
+		for (int i = 0; !stop; i++) {
+			if (ibv_resize_cq(p.client.send_cq.get(),
+					  i & 1 ? 64 : 500))
+				failed++;
+			resized++;
+			std::this_thread::yield();
+		}
+	});
+
+	try {
+		while (s.done() < 3000 || resized < 20)
+			s.step(UINT64_MAX, 32);
+	} catch (...) {
+		stop = true;
+		resizer.join();
+		throw;
+	}
+	stop = true;
+	resizer.join();
+	check_equal(failed.load(), 0, "failed ibv_resize_cq");
+}
+
+/* An armed CQ stays armed, and its event comes from the new memory. */
+void resize_keeps_arming(const ports &on)
+{
+	need_ornic(on);
+	options o;
+	o.channel = true;
+	pair p(on.client, on.server, o);
+	ibv_cq *cq = p.server.recv_cq.get();
+	ibv_cq *from = nullptr;
+	void *context = nullptr;
+
+	for (uint64_t id = 0; id < 4; id++) {
+		p.server.post_recv(id, 0, 100);
+		check_equal(ibv_req_notify_cq(cq, 0), 0, "ibv_req_notify_cq");
+		resize(cq, id & 1 ? 128 : 1000);
+		p.client.post(request(IBV_WR_SEND, id),
+			      { p.client.sge(0, 10) });
+		check(!ibv_get_cq_event(p.server.channel.get(), &from,
+					&context) &&
+			      from == cq,
+		      "ibv_get_cq_event");
+		ibv_ack_cq_events(cq, 1);
+		(void)p.server.received(id);
+		(void)p.client.sent(id);
+	}
+}
+
+void resize_refusals(const ports &on)
+{
+	need_ornic(on);
+	pair p(on.client, on.server);
+	ibv_cq *cq = p.client.send_cq.get();
+
+	for (uint64_t id = 0; id < 5; id++)
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, id, p.server, 0),
+			      { p.client.sge(0, 10) });
+	p.server.post_recv(0, 0, 10);
+	p.client.post_recv(0, 0, 10);
+	p.client.post(request(IBV_WR_SEND, 5), { p.client.sge(0, 10) });
+	(void)p.server.received(0);
+	/* What the server sends now comes behind its acknowledgements. */
+	p.server.post(request(IBV_WR_SEND, 0), { p.server.sge(0, 10) });
+	(void)p.client.received(0);
+	check_equal(ibv_resize_cq(cq, 4), EINVAL, "too small for what waits");
+	check_equal(ibv_resize_cq(cq, 0), EINVAL, "no CQEs");
+	check_equal(ibv_resize_cq(cq, on.client.limits.max_cqe + 1), EINVAL,
+		    "more than the device has");
+	for (uint64_t id = 0; id < 6; id++)
+		(void)p.client.sent(id);
+	p.client.nothing_more();
+}
+
+/* What does not fit is lost, says CQ_ERR once, and overwrites nothing. */
+void overflow(const ports &on)
+{
+	need_ornic(on);
+	options o;
+	o.depth = 16;
+	pair p(on.client, on.server, o);
+	ibv_wc wc;
+
+	resize(p.client.send_cq.get(), 4);
+	for (uint64_t id = 0; id < 16; id++)
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, id, p.server, 0),
+			      { p.client.sge(0, 10) });
+	expect_event(on.client, IBV_EVENT_CQ_ERR, p.client.send_cq.get());
+	for (uint64_t id = 0; id < 4; id++)
+		(void)p.client.sent(id);
+	check_equal(ibv_poll_cq(p.client.send_cq.get(), 1, &wc), 0,
+		    "completions after the overflow");
+	expect_no_event(on.client);
+	check_equal(ibv_resize_cq(p.client.send_cq.get(), 64), EINVAL,
+		    "ibv_resize_cq after the overflow");
+}
+
+const test list[] = {
+	{ "cq_resize_under_traffic", resize_under_traffic },
+	{ "cq_resize_beside_a_poller", resize_beside_a_poller },
+	{ "cq_resize_keeps_arming", resize_keeps_arming },
+	{ "cq_resize_refusals", resize_refusals },
+	{ "cq_overflow", overflow },
+};
+
+} /* namespace */
+
+const std::span<const test> cq_tests = list;
