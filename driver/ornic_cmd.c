@@ -425,6 +425,37 @@ int ornic_cmd_create_mkey(struct ornic_dev *dev,
 }
 
 /**
+ * ornic_cmd_modify_mkey - change an MR
+ * @dev: device
+ * @key: its key, which stays
+ * @params: new values
+ * @mask: enum ornic_mkey_mask: which of them count
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno; nothing has changed then.
+ */
+int ornic_cmd_modify_mkey(struct ornic_dev *dev, u32 key,
+			  const struct ornic_create_mkey_params *params,
+			  u8 mask)
+{
+	union ornic_req req = {
+		.modify_mkey = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_MKEY,
+			.hdr.obj = cpu_to_le32(key),
+			.iova = cpu_to_le64(params->iova),
+			.length = cpu_to_le64(params->length),
+			.pdn = cpu_to_le32(params->pdn),
+			.access = params->access,
+			.mask = mask,
+		},
+	};
+	union ornic_rsp rsp;
+
+	pack_mem(&params->mem, &req.modify_mkey.mem);
+	return cmd(dev, &req, &rsp);
+}
+
+/**
  * ornic_cmd_destroy_mkey - destroy an MR
  * @dev: device
  * @key: its key

@@ -124,6 +124,9 @@ int ornic_cmd_destroy_qp(struct ornic_dev *dev, u32 qpn);
 int ornic_cmd_create_mkey(struct ornic_dev *dev,
 			  const struct ornic_create_mkey_params *params,
 			  u32 *key);
+int ornic_cmd_modify_mkey(struct ornic_dev *dev, u32 key,
+			  const struct ornic_create_mkey_params *params,
+			  u8 mask);
 int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key);
 int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
 			u32 pdn, u32 *ah);

@@ -107,6 +107,7 @@ static const struct ib_device_ops ornic_ops = {
 	.query_qp = ornic_query_qp,
 	.query_srq = ornic_query_srq,
 	.reg_user_mr = ornic_reg_user_mr,
+	.rereg_user_mr = ornic_rereg_user_mr,
 	.resize_cq = ornic_resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, ornic_ah, ibah),

@@ -94,6 +94,31 @@ static int check_args(struct ornic_dev *dev, u64 length, u64 iova, int flags,
 	return ret;
 }
 
+/* Pins the memory of @params and describes it there. */
+static int pin(struct ornic_dev *dev, struct ornic_mr *mr, u64 start,
+	       struct ornic_create_mkey_params *params, int flags)
+{
+	int ret = 0;
+
+	mr->umem = ib_umem_get(&dev->ibdev, start, params->length, flags);
+	if (IS_ERR(mr->umem))
+		return PTR_ERR(mr->umem);
+	mr->access = flags;
+	if (is_one_run(mr->umem))
+		describe_run(mr->umem, &params->mem);
+	else
+		ret = build_list(dev, mr, params->iova, &params->mem);
+	if (ret)
+		ib_umem_release(mr->umem);
+	return ret;
+}
+
+static void unpin(struct ornic_dev *dev, struct ornic_mr *mr)
+{
+	ornic_page_list_free(&dev->ibdev, &mr->list);
+	ib_umem_release(mr->umem);
+}
+
 static int create_mkey(struct ornic_dev *dev, struct ornic_mr *mr,
 		       struct ornic_create_mkey_params *params)
 {
@@ -144,29 +169,120 @@ struct ib_mr *ornic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->umem = ib_umem_get(ibpd->device, start, length, flags);
-	if (IS_ERR(mr->umem)) {
-		ret = PTR_ERR(mr->umem);
-		goto err_free_mr;
-	}
-
-	if (is_one_run(mr->umem))
-		describe_run(mr->umem, &params.mem);
-	else
-		ret = build_list(dev, mr, iova, &params.mem);
+	ret = pin(dev, mr, start, &params, flags);
 	if (ret)
-		goto err_release_umem;
+		goto err_free_mr;
 	ret = create_mkey(dev, mr, &params);
 	if (ret)
-		goto err_free_list;
+		goto err_unpin;
 	return &mr->ibmr;
 
-err_free_list:
-	ornic_page_list_free(&dev->ibdev, &mr->list);
-err_release_umem:
-	ib_umem_release(mr->umem);
+err_unpin:
+	unpin(dev, mr);
 err_free_mr:
 	kfree(mr);
+	return ERR_PTR(ret);
+}
+
+/* Lets the memory that @from has pinned and described be that of @mr. */
+static void take_memory(struct ornic_mr *mr, const struct ornic_mr *from)
+{
+	mr->umem = from->umem;
+	mr->list = from->list;
+	mr->page_shift = from->page_shift;
+	mr->access = from->access;
+}
+
+/* Moves the MR to other memory, and changes the rest of @mask with it. */
+static int move(struct ornic_dev *dev, struct ornic_mr *mr, u64 start,
+		struct ornic_create_mkey_params *params, int access, u8 mask)
+{
+	struct ornic_mr old = *mr, next = {};
+	int ret;
+
+	ret = pin(dev, &next, start, params, access);
+	if (ret)
+		return ret;
+	ret = ornic_cmd_modify_mkey(dev, mr->ibmr.lkey, params,
+				    mask | ORNIC_MKEYM_MEM);
+	if (ret) {
+		unpin(dev, &next);
+		return ret;
+	}
+	take_memory(mr, &next);
+	mr->ibmr.length = params->length;
+	unpin(dev, &old);
+	return 0;
+}
+
+/*
+ * Pages that were pinned for reading stay read-only: rights to write need
+ * them pinned again.
+ */
+static bool needs_pinning(const struct ornic_mr *mr, int flags, int access)
+{
+	if (flags & IB_MR_REREG_TRANS)
+		return true;
+	return flags & IB_MR_REREG_ACCESS && ib_access_writable(access) &&
+	       !mr->umem->writable;
+}
+
+/**
+ * ornic_rereg_user_mr - ib_device_ops.rereg_user_mr
+ * @ibmr: MR; its keys stay
+ * @flags: IB_MR_REREG_*: which of the following count
+ * @start: user address
+ * @length: bytes
+ * @iova: address of the first byte in WQEs and packets
+ * @access: enum ib_access_flags
+ * @ibpd: PD
+ * @udata: none
+ *
+ * Context: process, may sleep.
+ * Return: NULL: done in place; ERR_PTR() as for ornic_reg_user_mr(), and
+ * -EOPNOTSUPP for a device that cannot: the MR is what it was then.
+ */
+struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibmr->device);
+	struct ornic_mr *mr = to_ornic_mr(ibmr);
+	struct ornic_create_mkey_params params = {
+		.pdn = to_ornic_pd(ibpd)->pdn,
+	};
+	u8 mask = 0;
+	int ret;
+
+	if (!(dev->caps.caps & ORNIC_CAP_MODIFY_MKEY))
+		return ERR_PTR(-EOPNOTSUPP);
+	ret = ornic_udata_none(udata);
+	if (ret)
+		return ERR_PTR(ret);
+	if (flags & IB_MR_REREG_PD)
+		mask |= ORNIC_MKEYM_PD;
+	if (flags & IB_MR_REREG_ACCESS)
+		mask |= ORNIC_MKEYM_ACCESS;
+	else
+		access = mr->access;
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr->umem->address;
+		length = mr->umem->length;
+		iova = ibmr->iova;
+	}
+	params.iova = iova;
+	params.length = length;
+	ret = check_args(dev, length, iova, access, &params.access);
+	if (ret)
+		return ERR_PTR(ret);
+
+	if (needs_pinning(mr, flags, access)) {
+		ret = move(dev, mr, start, &params, access, mask);
+	} else {
+		ret = ornic_cmd_modify_mkey(dev, ibmr->lkey, &params, mask);
+		if (!ret)
+			mr->access = access;
+	}
 	return ERR_PTR(ret);
 }
 
@@ -187,8 +303,7 @@ int ornic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	ret = ornic_cmd_destroy_mkey(dev, ibmr->lkey);
 	if (ret)
 		return ret;
-	ornic_page_list_free(&dev->ibdev, &mr->list);
-	ib_umem_release(mr->umem);
+	unpin(dev, mr);
 	kfree(mr);
 	return 0;
 }

@@ -12,12 +12,14 @@
  * @umem: pinned user memory
  * @list: page list that the device reads; no pages if the MR is one run
  * @page_shift: log2 of the bytes per page of @list
+ * @access: enum ib_access_flags
  */
 struct ornic_mr {
 	struct ib_mr ibmr;
 	struct ib_umem *umem;
 	struct ornic_page_list list;
 	u8 page_shift;
+	int access;
 };
 
 static inline struct ornic_mr *to_ornic_mr(struct ib_mr *ibmr)
@@ -27,6 +29,9 @@ static inline struct ornic_mr *to_ornic_mr(struct ib_mr *ibmr)
 
 struct ib_mr *ornic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int flags, struct ib_udata *udata);
+struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *ibpd, struct ib_udata *udata);
 int ornic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif /* ORNIC_MR_H */

@@ -350,6 +350,87 @@ static struct ornic_mkey *key_of(struct kunit *test, u32 key)
 }
 
 /* Pages lie from last to first, so no two of them touch in order. */
+static const struct modify_row {
+	const char *name;
+	u8 mask;
+	u8 access;
+	u32 pdn;
+	u32 npages;
+	u64 iova;
+	u64 length;
+	int status;
+} modify_rows[] = {
+	{ "nothing", 0, 99, 99, 99, 0, 0, ORNIC_OK },
+	{ "PD", ORNIC_MKEYM_PD, 99, 7, 0, 0, 0, ORNIC_OK },
+	{ "access", ORNIC_MKEYM_ACCESS, ORNIC_ACCESS_REMOTE_READ, 0, 0, 0, 0,
+	  ORNIC_OK },
+	{ "memory", ORNIC_MKEYM_MEM, 0, 0, 1, 0x5000, 100, ORNIC_OK },
+	{ "all", ORNIC_MKEYM_ALL, 0, 8, 2, 0x7000, 8192, ORNIC_OK },
+	{ "unknown bit", 8, 0, 0, 0, 0, 0, ORNIC_BAD_PARAM },
+	{ "IBTA 11.2.8.2: remote write alone", ORNIC_MKEYM_ACCESS,
+	  ORNIC_ACCESS_REMOTE_WRITE, 0, 0, 0, 0, ORNIC_BAD_PARAM },
+	{ "more bytes than pages", ORNIC_MKEYM_MEM, 0, 0, 1, 0x5000, 4097,
+	  ORNIC_BAD_PARAM },
+	{ "no bytes", ORNIC_MKEYM_MEM, 0, 0, 1, 0x5000, 0, ORNIC_BAD_PARAM },
+	{ "range that wraps", ORNIC_MKEYM_MEM, 0, 0, 1, -8ull, 100,
+	  ORNIC_BAD_PARAM },
+	{ "not DMA memory", ORNIC_MKEYM_ALL, 0, 8, 9, 0x5000, 9 * 4096,
+	  ORNIC_BAD_ADDR },
+};
+
+KUNIT_ARRAY_PARAM_DESC(modify, modify_rows, name);
+
+/* The key stays; what is not named, or was refused, stays as well. */
+static void key_modify_changes_what_it_names(struct kunit *test)
+{
+	const struct modify_row *row = test->param_value;
+	struct ornic_mkey *m, was, want;
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
+	struct ornic_rig_mr mr;
+	union ornic_rsp rsp;
+	u8 *mem = ornic_rig_alloc(rig_of(test), 2 * PAGE);
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_mr_init(rig_of(test), &mr, 5000, 10, 1,
+					  ORNIC_ACCESS_MASK),
+			0);
+	was = *(struct ornic_mkey *)ornic_table_lookup(&dev_of(test)->mkeys,
+						       mr.key >> 8);
+	req.hdr.obj = cpu_to_le32(mr.key);
+	req.modify_mkey.mem.addr = addr_of(mem);
+	req.modify_mkey.mem.npages = cpu_to_le32(row->npages);
+	req.modify_mkey.mem.page_shift = 12;
+	req.modify_mkey.iova = cpu_to_le64(row->iova);
+	req.modify_mkey.length = cpu_to_le64(row->length);
+	req.modify_mkey.pdn = cpu_to_le32(row->pdn);
+	req.modify_mkey.access = row->access;
+	req.modify_mkey.mask = row->mask;
+	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
+			row->status);
+	m = ornic_table_lookup(&dev_of(test)->mkeys, mr.key >> 8);
+	want = was;
+	if (!row->status && row->mask & ORNIC_MKEYM_PD)
+		want.pdn = row->pdn;
+	if (!row->status && row->mask & ORNIC_MKEYM_ACCESS)
+		want.access = row->access;
+	if (!row->status && row->mask & ORNIC_MKEYM_MEM) {
+		want.iova = row->iova;
+		want.length = row->length;
+		KUNIT_EXPECT_PTR_EQ(test, m->pages.base, mem);
+	} else {
+		KUNIT_EXPECT_PTR_EQ(test, m->pages.page, was.pages.page);
+	}
+	KUNIT_EXPECT_EQ(test, m->key, mr.key);
+	KUNIT_EXPECT_EQ(test, m->pdn, want.pdn);
+	KUNIT_EXPECT_EQ(test, m->access, want.access);
+	KUNIT_EXPECT_EQ(test, m->iova, want.iova);
+	KUNIT_EXPECT_EQ(test, m->length, want.length);
+	req.hdr.obj = cpu_to_le32(mr.key ^ 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
+			ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(test, ornic_rig_mr_fini(&mr), 0);
+}
+
 static void iov_splits_at_pages(struct kunit *test)
 {
 	struct ornic_frag frag[4];
@@ -591,6 +672,7 @@ static struct kunit_case mem_cases[] = {
 	KUNIT_CASE(key_is_hard_to_guess),
 	KUNIT_CASE(key_destroy_needs_the_variant),
 	KUNIT_CASE_PARAM(key_check_checks, check_gen_params),
+	KUNIT_CASE_PARAM(key_modify_changes_what_it_names, modify_gen_params),
 	KUNIT_CASE(iov_splits_at_pages),
 	KUNIT_CASE(iov_stops_when_full),
 	KUNIT_CASE(iov_merges_inside_a_page),

@@ -64,6 +64,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.query_srq = query_srq;
 	ops.reg_mr = reg_mr;
 	ops.req_notify_cq = req_notify_cq;
+	ops.rereg_mr = rereg_mr;
 	ops.resize_cq = resize_cq;
 	return ops;
 }

@@ -80,6 +80,19 @@ ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 	return &mr.release()->ibv_mr;
 }
 
+/** The keys stay; libibverbs notes the rest. */
+int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
+	     int access) noexcept
+{
+	request<ib_uverbs_rereg_mr> cmd;
+	response<ib_uverbs_rereg_mr_resp> resp;
+
+	return ibv_cmd_rereg_mr(mr, static_cast<std::uint32_t>(flags), addr,
+				length, reinterpret_cast<std::uintptr_t>(addr),
+				access, pd, cmd.data(), cmd.size(), resp.data(),
+				resp.size());
+}
+
 int dereg_mr(pabi_mr *mr) noexcept
 {
 	if (int ret = ibv_cmd_dereg_mr(mr))

@@ -217,7 +217,8 @@ struct pabi_context_ops {
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
-	pabi_unused rereg_mr;
+	int (*rereg_mr)(struct pabi_mr *mr, int flags, struct ibv_pd *pd,
+			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	pabi_unused set_ece;
 #if ORNIC_RDMA_CORE >= 35
@@ -264,6 +265,10 @@ int ibv_cmd_dealloc_pd(struct ibv_pd *pd);
 int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   uint64_t hca_va, int access, struct pabi_mr *mr, void *cmd,
 		   size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_rereg_mr(struct pabi_mr *mr, uint32_t flags, void *addr,
+		     size_t length, uint64_t hca_va, int access,
+		     struct ibv_pd *pd, void *cmd, size_t cmd_size, void *resp,
+		     size_t resp_size);
 int ibv_cmd_dereg_mr(struct pabi_mr *mr);
 int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ibv_ah_attr *attr, void *resp, size_t resp_size);

@@ -93,5 +93,6 @@ SAME_OP(query_qp);
 SAME_OP(query_srq);
 SAME_OP(reg_mr);
 SAME_OP(req_notify_cq);
+SAME_OP(rereg_mr);
 SAME_OP(resize_cq);
 SAME_OP(unimport_pd);

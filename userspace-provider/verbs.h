@@ -17,6 +17,8 @@ ibv_pd *alloc_pd(ibv_context *ctx) noexcept;
 int dealloc_pd(ibv_pd *pd) noexcept;
 ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 	       int access) noexcept;
+int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
+	     int access) noexcept;
 int dereg_mr(pabi_mr *mr) noexcept;
 ibv_ah *create_ah(ibv_pd *pd, ibv_ah_attr *attr) noexcept;
 int destroy_ah(ibv_ah *ah) noexcept;

@@ -174,21 +174,18 @@ static bool access_is_legal(u8 access)
 	return true;
 }
 
-/* Fill @m from @req; its bytes must lie inside its pages. */
-static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
-		     const struct ornic_req_create_mkey *req)
+/* Map @iova and @length of @m; its bytes must lie inside its pages. */
+static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
+		     const struct ornic_mem *mem)
 {
 	u64 bytes;
 	int err;
 
-	m->iova = le64_to_cpu(req->iova);
-	m->length = le64_to_cpu(req->length);
-	m->pdn = le32_to_cpu(req->pdn);
-	m->access = req->access;
+	m->off0 = 0;
 	if (!m->length || m->length > ORNIC_MAX_MR_BYTES ||
-	    m->iova > U64_MAX - m->length || !access_is_legal(m->access))
+	    m->iova > U64_MAX - m->length)
 		return -EINVAL;
-	err = get_pages(dev, &req->mem, m->length, &m->pages);
+	err = get_pages(dev, mem, m->length, &m->pages);
 	if (err)
 		return err;
 	bytes = ornic_pages_bytes(&m->pages);
@@ -199,6 +196,18 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
+		     const struct ornic_req_create_mkey *req)
+{
+	m->iova = le64_to_cpu(req->iova);
+	m->length = le64_to_cpu(req->length);
+	m->pdn = le32_to_cpu(req->pdn);
+	m->access = req->access;
+	if (!access_is_legal(m->access))
+		return -EINVAL;
+	return map_bytes(dev, m, &req->mem);
 }
 
 /**
@@ -275,6 +284,84 @@ int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 	ornic_pages_put(&m->pages);
 	ornic_free(m);
 	return ORNIC_OK;
+}
+
+/* Copy the key that @req is about. Returns it as it is in the table, or NULL. */
+static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
+				   struct ornic_mkey *copy)
+{
+	struct ornic_mkey *m;
+
+	ornic_rcu_read_lock();
+	m = (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+	if (m && m->key != key)
+		m = NULL;
+	if (m)
+		*copy = *m;
+	ornic_rcu_read_unlock();
+	return m;
+}
+
+/* @m is a copy of the key with its old pages: make of it what is asked for. */
+static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
+		       const struct ornic_req_modify_mkey *req)
+{
+	if (req->mask & ~ORNIC_MKEYM_ALL)
+		return -EINVAL;
+	if (req->mask & ORNIC_MKEYM_PD)
+		m->pdn = le32_to_cpu(req->pdn);
+	if (req->mask & ORNIC_MKEYM_ACCESS)
+		m->access = req->access;
+	if (!access_is_legal(m->access))
+		return -EINVAL;
+	if (!(req->mask & ORNIC_MKEYM_MEM))
+		return 0;
+	m->iova = le64_to_cpu(req->iova);
+	m->length = le64_to_cpu(req->length);
+	return map_bytes(dev, m, &req->mem);
+}
+
+/**
+ * ornic_mkey_modify - MODIFY_MKEY
+ * @dev: the device
+ * @req: the command
+ *
+ * When it returns, nobody uses the key as it was before.
+ *
+ * Context: sleeps (RCU).
+ * Return: enum ornic_status; nothing has changed unless ORNIC_OK.
+ */
+int ornic_mkey_modify(struct ornic_dev *dev,
+		      const struct ornic_req_modify_mkey *req)
+{
+	struct ornic_mkey *m = (struct ornic_mkey *)ornic_zalloc(sizeof(*m));
+	u32 key = le32_to_cpu(req->hdr.obj);
+	bool moves = req->mask & ORNIC_MKEYM_MEM;
+	struct ornic_mkey *old;
+	int err;
+
+	if (!m)
+		return ORNIC_NO_RESOURCE;
+	old = copy_key(dev, key, m);
+	err = old ? mkey_change(dev, m, req) : -ENOENT;
+	if (err)
+		goto err_free;
+	if (!ornic_table_replace(&dev->mkeys, key >> 8, old, m)) {
+		err = -ENOENT;
+		goto err_put_pages;
+	}
+	ornic_rcu_wait();
+	if (moves)
+		ornic_pages_put(&old->pages);
+	ornic_free(old);
+	return ORNIC_OK;
+
+err_put_pages:
+	if (moves)
+		ornic_pages_put(&m->pages);
+err_free:
+	ornic_free(m);
+	return ornic_errno_status(err);
 }
 
 /* ---- Pieces ------------------------------------------------------------------ */

@@ -168,9 +168,11 @@ int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len);
 /* Copy @src to @dst (memmove); stops at the shorter. Return: bytes copied. */
 u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src);
 
-/* CREATE_MKEY and DESTROY_MKEY. Return: enum ornic_status. */
+/* CREATE_, MODIFY_ and DESTROY_MKEY. Return: enum ornic_status. */
 int ornic_mkey_create(struct ornic_dev *dev,
 		      const struct ornic_req_create_mkey *req, u32 *key);
+int ornic_mkey_modify(struct ornic_dev *dev,
+		      const struct ornic_req_modify_mkey *req);
 int ornic_mkey_destroy(struct ornic_dev *dev, u32 key);
 
 #endif /* ORNIC_ENGINE_MEM_H */

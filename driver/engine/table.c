@@ -185,6 +185,30 @@ void ornic_table_publish(struct ornic_table *t, u32 index, void *obj)
 }
 
 /**
+ * ornic_table_replace - put an object in the place of another
+ * @t: the table
+ * @index: reserved
+ * @old: what is expected there
+ * @obj: complete; lookups find @old or this, never nothing
+ *
+ * Context: any but hard interrupts.
+ * Return: false if something else than @old is there.
+ */
+bool ornic_table_replace(struct ornic_table *t, u32 index, void *old, void *obj)
+{
+	void __rcu **slot;
+	bool same;
+
+	ornic_lock(&t->lock);
+	slot = &chunk_locked(t, index)->slot[index % ORNIC_CHUNK];
+	same = ornic_rcu_locked(*slot) == old;
+	if (same)
+		ornic_rcu_assign(*slot, obj);
+	ornic_unlock(&t->lock);
+	return same;
+}
+
+/**
  * ornic_table_unlink - take an object out of sight
  * @t: the table
  * @index: any; it stays reserved

@@ -51,6 +51,10 @@ int ornic_table_reserve(struct ornic_table *t, u32 hint);
 /* Make @obj visible at a reserved @index. */
 void ornic_table_publish(struct ornic_table *t, u32 index, void *obj);
 
+/* Put @obj in the place of @old; false if something else is there. */
+bool ornic_table_replace(struct ornic_table *t, u32 index, void *old,
+			 void *obj);
+
 /* Take what is at @index out of sight (NULL if nothing); stays reserved. */
 void *ornic_table_unlink(struct ornic_table *t, u32 index);
 

@@ -342,6 +342,7 @@ enum ornic_opcode {
 	ORNIC_CMD_QUERY_QP		= 0x23,
 	ORNIC_CMD_CREATE_MKEY		= 0x30,
 	ORNIC_CMD_DESTROY_MKEY		= 0x31,
+	ORNIC_CMD_MODIFY_MKEY		= 0x32,
 	ORNIC_CMD_CREATE_AH		= 0x40,
 	ORNIC_CMD_DESTROY_AH		= 0x41,
 	ORNIC_CMD_CREATE_SRQ		= 0x50,
@@ -398,6 +399,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_ATOMICS		= 1 << 3,
 	ORNIC_CAP_SRQ			= 1 << 4,
 	ORNIC_CAP_RESIZE_CQ		= 1 << 5,
+	ORNIC_CAP_MODIFY_MKEY		= 1 << 6,
 };
 
 struct ornic_rsp_query_device {
@@ -525,7 +527,7 @@ enum ornic_qp_type {
 
 /* create_qp.flags */
 #define ORNIC_QP_SIG_ALL	(1 << 0)
-#define ORNIC_QP_SRQ		(1 << 1)	/* receives come from @srqn */
+#define ORNIC_QP_SRQ		(1 << 4)	/* receives come from @srqn */
 
 /*
  * CREATE_QP. Strides are log2 of bytes; depths log2 of WQEs. has_sq / has_rq
@@ -679,6 +681,31 @@ struct ornic_req_create_mkey {
 	__u8 reserved[19];
 };
 
+/* Which fields of ornic_req_modify_mkey count. */
+enum ornic_mkey_mask {
+	ORNIC_MKEYM_MEM			= 1 << 0,	/* mem, iova, length */
+	ORNIC_MKEYM_PD			= 1 << 1,
+	ORNIC_MKEYM_ACCESS		= 1 << 2,
+};
+
+#define ORNIC_MKEYM_ALL		0x7
+
+/*
+ * MODIFY_MKEY: hdr.obj = key, which stays the same. Each access happens under
+ * the old attributes or under the new ones; with the response, none under the
+ * old ones comes any more, and memory that was replaced is the host's again.
+ */
+struct ornic_req_modify_mkey {
+	struct ornic_req_hdr hdr;
+	struct ornic_mem mem;
+	__le64 iova;
+	__le64 length;
+	__le32 pdn;
+	__u8 access;
+	__u8 mask;			/* enum ornic_mkey_mask */
+	__u8 reserved[18];
+};
+
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */
 struct ornic_req_create_ah {
 	struct ornic_req_hdr hdr;
@@ -732,6 +759,7 @@ union ornic_req {
 	struct ornic_req_create_qp create_qp;
 	struct ornic_req_modify_qp modify_qp;
 	struct ornic_req_create_mkey create_mkey;
+	struct ornic_req_modify_mkey modify_mkey;
 	struct ornic_req_create_ah create_ah;
 	struct ornic_req_create_srq create_srq;
 	struct ornic_req_modify_srq modify_srq;
