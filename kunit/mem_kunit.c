@@ -199,7 +199,7 @@ static const struct create_row {
 	{ "endless", 0, U64_MAX, 3, 0, LW, ORNIC_BAD_PARAM },
 	{ "more than 2^40", 0, (1ull << 40) + 1, 3, 0, LW, ORNIC_BAD_PARAM },
 	{ "pages that are not there", 0, PAGE, 0, 1, LW, ORNIC_BAD_PARAM },
-	{ "unknown right", 0, PAGE, 1, 0, 0x10, ORNIC_BAD_PARAM },
+	{ "unknown right", 0, PAGE, 1, 0, 0x20, ORNIC_BAD_PARAM },
 	/* IBTA 11.2.8.2 */
 	{ "remote write without local", 0, PAGE, 1, 0, RW, ORNIC_BAD_PARAM },
 	{ "atomic without local write", 0, PAGE, 1, 0, RA, ORNIC_BAD_PARAM },

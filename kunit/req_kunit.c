@@ -215,7 +215,7 @@ static const struct bad_row {
 	u8 status;
 	u8 verr;
 } bad_rows[] = {
-	{ "no such opcode", ORNIC_QPT_RC, 0x07, 8, FINE,
+	{ "no such opcode", ORNIC_QPT_RC, 0x1f, 8, FINE,
 	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE },
 	{ "no such opcode, 0xff", ORNIC_QPT_RC, 0xff, 8, FINE,
 	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE },

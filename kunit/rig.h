@@ -223,6 +223,9 @@ struct ornic_rig_wr {
 	u64 raddr;
 	u64 swap_add;
 	u64 compare;
+	u64 bind_length;
+	u32 bind_lkey;
+	u8 bind_access;
 	u32 rkey;
 	u32 ah;
 	u32 dest_qpn;
@@ -277,6 +280,7 @@ void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off, const void *src,
 			u32 len);
 void ornic_rig_mr_read(const struct ornic_rig_mr *mr, u32 off, void *dst,
 		       u32 len);
+int ornic_rig_mw(struct ornic_rig *rig, u8 type, u32 *key);
 int ornic_rig_ah(struct ornic_rig *rig, const struct ornic_av *av, u32 *ah);
 int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
 		      const struct ornic_rig_qpinit *init,

@@ -328,6 +328,29 @@ void ornic_rig_mr_read(const struct ornic_rig_mr *mr, u32 off, void *dst,
 }
 
 /**
+ * ornic_rig_mw - make a memory window
+ * @rig: the rig
+ * @type: enum ornic_mw_type
+ * @key: out
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_mw(struct ornic_rig *rig, u8 type, u32 *key)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_MW;
+	req.create_mw.pdn = cpu_to_le32(rig->pdn);
+	req.create_mw.type = type;
+	status = ornic_rig_cmd(rig, &req, &rsp);
+	*key = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+/**
  * ornic_rig_ah - make an AH
  * @rig: the rig
  * @av: where to

@@ -116,7 +116,20 @@ static u8 *put_segments(u8 *p, const struct ornic_rig_wr *wr, bool ud)
 		seg->dest_qkey = cpu_to_le32(wr->dest_qkey);
 		return p + sizeof(*seg);
 	}
+	/* The key is in the header. */
+	if (wr->opcode == ORNIC_WQE_LOCAL_INV ||
+	    wr->opcode == ORNIC_WQE_SEND_INV)
+		return p;
 	p = put_remote(p, wr);
+	if (wr->opcode == ORNIC_WQE_BIND_MW) {
+		struct ornic_seg_bind *seg = (struct ornic_seg_bind *)p;
+
+		memset(seg, 0, sizeof(*seg));
+		seg->length = cpu_to_le64(wr->bind_length);
+		seg->lkey = cpu_to_le32(wr->bind_lkey);
+		seg->access = wr->bind_access;
+		return p + sizeof(*seg);
+	}
 	if (wr->opcode == ORNIC_WQE_CAS || wr->opcode == ORNIC_WQE_FAA) {
 		struct ornic_seg_atomic *seg = (struct ornic_seg_atomic *)p;
 

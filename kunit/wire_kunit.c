@@ -38,6 +38,8 @@ static const struct op_row {
 	{ "RC ATOMIC_ACK", 0x12, 24, "AC", "FL" },
 	{ "RC CAS", 0x13, 40, "T", "FL" },
 	{ "RC FAA", 0x14, 40, "T", "FL" },
+	{ "RC SEND_LAST_INV", 0x16, 16, "V", "L" },
+	{ "RC SEND_ONLY_INV", 0x17, 16, "V", "FL" },
 	{ "UC SEND_FIRST", 0x20, 12, "", "F" },
 	{ "UC SEND_MIDDLE", 0x21, 12, "", "" },
 	{ "UC SEND_LAST", 0x22, 12, "", "L" },
@@ -63,6 +65,7 @@ static const struct {
 	{ ORNIC_OPF_DETH, 'D' },       { ORNIC_OPF_RETH, 'R' },
 	{ ORNIC_OPF_ATOMIC_ETH, 'T' }, { ORNIC_OPF_AETH, 'A' },
 	{ ORNIC_OPF_ATOMIC_ACK, 'C' }, { ORNIC_OPF_IMM, 'I' },
+	{ ORNIC_OPF_INV, 'V' },
 };
 
 static void opinfo_has_row(struct kunit *test)

@@ -98,8 +98,8 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 	no_payload(tx);
 	if (!len)
 		return true;
-	if (ornic_key_check(qp->dev, rd->rkey, qp->pdn, rd->va + off, len,
-			    ORNIC_ACCESS_REMOTE_READ, &mkey) ||
+	if (ornic_rkey_check(qp, rd->rkey, rd->va + off, len,
+			     ORNIC_ACCESS_REMOTE_READ, &mkey) ||
 	    ornic_iov_add_key(&iov, mkey, rd->va + off, len) != len)
 		return false;
 	tx->nfrags = iov.n;

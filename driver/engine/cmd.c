@@ -10,6 +10,7 @@
 #include "cq.h"
 #include "dev.h"
 #include "mem.h"
+#include "mw.h"
 #include "qp.h"
 #include "srq.h"
 
@@ -26,7 +27,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	(void)req;
 	r->caps = cpu_to_le64(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD |
 			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ |
-			      ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY);
+			      ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
+			      ORNIC_CAP_MW);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;
@@ -142,6 +144,15 @@ static int modify_mkey(struct ornic_dev *dev, const union ornic_req *req)
 	return ornic_mkey_modify(dev, &req->modify_mkey);
 }
 
+static int create_mw(struct ornic_dev *dev, const union ornic_req *req,
+		     union ornic_rsp *rsp)
+{
+	u32 key = 0;
+	int status = ornic_mw_create(dev, &req->create_mw, &key);
+
+	return answer_created(rsp, status, key);
+}
+
 static int create_ah(struct ornic_dev *dev, const union ornic_req *req,
 		     union ornic_rsp *rsp)
 {
@@ -195,6 +206,8 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_CREATE_MKEY, .answer = create_mkey },
 	{ ORNIC_CMD_DESTROY_MKEY, .destroy = ornic_mkey_destroy },
 	{ ORNIC_CMD_MODIFY_MKEY, .change = modify_mkey },
+	{ ORNIC_CMD_CREATE_MW, .answer = create_mw },
+	{ ORNIC_CMD_DESTROY_MW, .destroy = ornic_mw_destroy },
 	{ ORNIC_CMD_CREATE_AH, .answer = create_ah },
 	{ ORNIC_CMD_DESTROY_AH, .destroy = ornic_ah_destroy },
 	{ ORNIC_CMD_CREATE_SRQ, .answer = create_srq },

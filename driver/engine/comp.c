@@ -107,6 +107,32 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	/* An answer that overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(end, sq->psn) > 0)
 		ornic_req_seek(qp, end);
+	ornic_comp_local(ctx, qp);
+}
+
+/**
+ * ornic_comp_local - complete operations that need no answer
+ * @ctx: call
+ * @qp: QP
+ *
+ * Those that are executed, and now the oldest.
+ *
+ * Context: sq.lock held.
+ */
+void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+
+	for (; sq->tail != sq->cur; sq->tail++) {
+		sw = ornic_swqe(sq, sq->tail);
+		if (sw->kind != ORNIC_OPF_LOCAL)
+			return;
+		if (sw->flags & ORNIC_WQE_SIGNALED ||
+		    qp->create_flags & ORNIC_QP_SIG_ALL)
+			push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS,
+				 ORNIC_VERR_NONE);
+	}
 }
 
 /**

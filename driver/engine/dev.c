@@ -9,6 +9,7 @@
 #include "cq.h"
 #include "dev.h"
 #include "mem.h"
+#include "mw.h"
 #include "qp.h"
 #include "srq.h"
 
@@ -86,9 +87,11 @@ static u32 first_object(struct ornic_table *t, u32 from)
 	return from;
 }
 
-static void destroy_keys(struct ornic_dev *dev)
+/* The windows, or else what they are bound to. */
+static void destroy_keys(struct ornic_dev *dev, bool windows)
 {
 	struct ornic_mkey *m;
+	bool is_window;
 	u32 i, key;
 
 	for (i = first_object(&dev->mkeys, 0); i < dev->mkeys.size;
@@ -96,8 +99,12 @@ static void destroy_keys(struct ornic_dev *dev)
 		ornic_rcu_read_lock();
 		m = ornic_table_lookup(&dev->mkeys, i);
 		key = m ? m->key : 0;
+		is_window = m && m->window;
 		ornic_rcu_read_unlock();
-		ornic_mkey_destroy(dev, key);
+		if (is_window && windows)
+			ornic_mw_destroy(dev, key);
+		else if (!is_window && !windows)
+			ornic_mkey_destroy(dev, key);
 	}
 }
 
@@ -126,7 +133,8 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 	destroy_all(dev, &dev->srqs, ornic_srq_destroy);
 	destroy_all(dev, &dev->cqs, ornic_cq_destroy);
 	destroy_all(dev, &dev->ahs, ornic_ah_destroy);
-	destroy_keys(dev);
+	destroy_keys(dev, true);
+	destroy_keys(dev, false);
 	tables_fini(dev);
 	ornic_counters_free(&dev->stats);
 	ornic_free(eng);

@@ -156,6 +156,8 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		r.solicited = sw->flags & ORNIC_WQE_SOLICITED;
 		if (ornic_wqe_info(sw->opcode)->imm)
 			r.flags |= ORNIC_OPF_IMM;
+		if (ornic_wqe_info(sw->opcode)->inv)
+			r.flags |= ORNIC_OPF_INV;
 	} else {
 		r.npsn = iov.bytes / qp->mtu;
 		if (!r.npsn)
@@ -200,9 +202,8 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (!peer || !ornic_qp_can_receive(peer))
 		return lost(ctx, qp, sw);
 	if (len) {
-		if (ornic_key_check(qp->dev, sw->rkey, peer->pdn,
-				    sw->raddr + off, len,
-				    ORNIC_ACCESS_REMOTE_READ, &mkey))
+		if (ornic_rkey_check(peer, sw->rkey, sw->raddr + off, len,
+				     ORNIC_ACCESS_REMOTE_READ, &mkey))
 			return read_denied(ctx, qp, peer);
 		ornic_iov_add_key(&src, mkey, sw->raddr + off, len);
 	}

@@ -151,7 +151,7 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 {
 	struct ornic_mkey *m = ornic_table_lookup(&dev->mkeys, key >> 8);
 
-	if (unlikely(!m || m->key != key))
+	if (unlikely(!m || m->key != key || m->window))
 		return ORNIC_VERR_LKEY_UNKNOWN;
 	if (unlikely(m->pdn != pdn))
 		return ORNIC_VERR_LKEY_PD;
@@ -167,7 +167,7 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 /* IBTA 11.2.8.2: remote writes need the right to write at all. */
 static bool access_is_legal(u8 access)
 {
-	if (access & ~ORNIC_ACCESS_MASK)
+	if (access & ~ORNIC_ACCESS_MR_MASK)
 		return false;
 	if (access & (ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC))
 		return access & ORNIC_ACCESS_LOCAL_WRITE;
@@ -249,16 +249,18 @@ err_free:
 	return ornic_errno_status(err);
 }
 
-static bool key_exists(struct ornic_dev *dev, u32 key)
+/* Can the MR of @key be changed or destroyed? An enum ornic_status. */
+static int mr_status(struct ornic_dev *dev, u32 key)
 {
+	int status = ORNIC_NOT_FOUND;
 	struct ornic_mkey *m;
-	bool found;
 
 	ornic_rcu_read_lock();
 	m = ornic_table_lookup(&dev->mkeys, key >> 8);
-	found = m && m->key == key;
+	if (m && m->key == key && !m->window)
+		status = ornic_atomic_read(&m->windows) ? ORNIC_BUSY : ORNIC_OK;
 	ornic_rcu_read_unlock();
-	return found;
+	return status;
 }
 
 /**
@@ -269,17 +271,24 @@ static bool key_exists(struct ornic_dev *dev, u32 key)
  * When it returns, nobody reads or writes the memory of the key any more.
  *
  * Context: sleeps (RCU).
- * Return: enum ornic_status.
+ * Return: enum ornic_status; ORNIC_BUSY while a window is bound to it.
  */
 int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 {
-	struct ornic_mkey *m = NULL;
+	int status = mr_status(dev, key);
+	struct ornic_mkey *m;
 
-	if (key_exists(dev, key))
-		m = ornic_table_unlink(&dev->mkeys, key >> 8);
+	if (status != ORNIC_OK)
+		return status;
+	m = ornic_table_unlink(&dev->mkeys, key >> 8);
 	if (!m)
 		return ORNIC_NOT_FOUND;
 	ornic_rcu_wait();
+	/* A BIND_MW that found it before; there will be no other. */
+	if (ornic_atomic_read(&m->windows)) {
+		ornic_table_publish(&dev->mkeys, key >> 8, m);
+		return ORNIC_BUSY;
+	}
 	ornic_table_release(&dev->mkeys, key >> 8);
 	ornic_pages_put(&m->pages);
 	ornic_free(m);
@@ -294,7 +303,7 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 
 	ornic_rcu_read_lock();
 	m = (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
-	if (m && m->key != key)
+	if (m && (m->key != key || m->window))
 		m = NULL;
 	if (m)
 		*copy = *m;
@@ -342,6 +351,9 @@ int ornic_mkey_modify(struct ornic_dev *dev,
 
 	if (!m)
 		return ORNIC_NO_RESOURCE;
+	err = mr_status(dev, key) == ORNIC_BUSY ? -EBUSY : 0;
+	if (err)
+		goto err_free;
 	old = copy_key(dev, key, m);
 	err = old ? mkey_change(dev, m, req) : -ENOENT;
 	if (err)
@@ -351,6 +363,13 @@ int ornic_mkey_modify(struct ornic_dev *dev,
 		goto err_put_pages;
 	}
 	ornic_rcu_wait();
+	/* A BIND_MW that found it before: it holds on to what was. */
+	if (ornic_atomic_read(&old->windows)) {
+		ornic_table_replace(&dev->mkeys, key >> 8, m, old);
+		ornic_rcu_wait();
+		err = -EBUSY;
+		goto err_put_pages;
+	}
 	if (moves)
 		ornic_pages_put(&old->pages);
 	ornic_free(old);

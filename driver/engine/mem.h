@@ -14,6 +14,7 @@
 #include "engine.h"
 
 struct ornic_dev;
+struct ornic_mw;
 
 /**
  * struct ornic_pages - memory named by a struct ornic_mem
@@ -66,6 +67,8 @@ void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run);
  * @length: bytes, at least 1
  * @off0: offset of byte @iova in @pages
  * @pages: the memory, of at least @off0 + @length bytes
+ * @window: it is a memory window, no MR (mw.h)
+ * @windows: windows bound to it; it is ORNIC_BUSY while > 0
  */
 struct ornic_mkey {
 	u32 key;
@@ -75,6 +78,8 @@ struct ornic_mkey {
 	u64 length;
 	u64 off0;
 	struct ornic_pages pages;
+	struct ornic_mw *window;
+	ornic_atomic_t windows;
 };
 
 /**

@@ -10,6 +10,7 @@
  *   resp.c  responder: requests (rq.lock)
  *   answer.c  responder: packets that answer them (rq.lock)
  *   sgl.c   bytes to SGEs and keys
+ *   mw.c    windows: bind, invalidate, remote keys (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
  *   qp.c    create, destroy, modify, query (both locks)
  *
@@ -18,6 +19,7 @@
 #ifndef ORNIC_ENGINE_PROTO_H
 #define ORNIC_ENGINE_PROTO_H
 
+#include "mw.h"
 #include "qp.h"
 
 /* PSNs that may be outstanding, IBTA 9.7.2: less than half of the space. */
@@ -37,16 +39,18 @@
 
 /**
  * struct ornic_wqe_info - what a send opcode is
- * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC; 0 = no such opcode
+ * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC, LOCAL; 0 = no such opcode
  * @types: QP types that have it, bit = enum ornic_qp_type
  * @cqe: enum ornic_cqe_opcode
  * @imm: carries immediate data
+ * @inv: has the peer invalidate a key
  */
 struct ornic_wqe_info {
 	u32 kind;
 	u8 types;
 	u8 cqe;
 	bool imm;
+	bool inv;
 };
 
 /* The row of @opcode; the row of an unknown opcode has kind 0. */
@@ -128,6 +132,9 @@ void ornic_comp_progress(struct ornic_qp *qp, u32 acked);
 /* sq: the oldest WQE (@sw) is done. */
 void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			struct ornic_swqe *sw);
+
+/* sq: operations that need no answer are done once all before them are. */
+void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq, not rq: the oldest WQE failed; the QP goes to ERR or SQE, all flushed. */
 void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,

@@ -24,13 +24,16 @@
  * @swap_add: CAS: new value; FAA: addend
  * @compare: CAS
  * @index: free-running number of the WQE
- * @kind: ORNIC_OPF_SEND, WRITE, READ or ATOMIC
+ * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC or LOCAL
  * @length: bytes of the message
  * @npkts: PSNs that it takes (READ: response packets)
  * @first_psn: valid once @started
  * @pkts: PSNs sent (READ: asked for), or executed on loopback
- * @rkey: of @raddr
- * @imm: immediate data, as it goes onto the wire
+ * @rkey: of @raddr; BIND_MW: the new key of the window
+ * @bind_length: BIND_MW: bytes
+ * @bind_lkey: BIND_MW: of the MR
+ * @bind_access: BIND_MW: enum ornic_access
+ * @imm: immediate data or key to invalidate, as it goes onto the wire
  * @ah: UD: address handle
  * @dest_qpn: UD: who receives it
  * @dest_qkey: UD: its Q_Key
@@ -40,7 +43,7 @@
  * @status: what is wrong with the WQE itself, or ORNIC_CQE_SUCCESS
  * @verr: enum ornic_vendor_err that goes with @status
  * @started: it has PSNs
- * @answered: the response of a READ or atomic has come
+ * @answered: the response of a READ or atomic has come; LOCAL: executed
  * @sge: SGEs in host order, in the WQE's slot of sq.store
  * @inline_data: the bytes of an inline WQE, in that slot as well
  */
@@ -49,6 +52,9 @@ struct ornic_swqe {
 	u64 raddr;
 	u64 swap_add;
 	u64 compare;
+	u64 bind_length;
+	u32 bind_lkey;
+	u8 bind_access;
 	u32 index;
 	u32 kind;
 	u32 length;

@@ -11,9 +11,9 @@
 #include "proto.h"
 
 /* First opcode of a kind; the table of places follows IBTA table 38. */
-static u8 packet_opcode(const struct ornic_swqe *sw, bool first, bool last,
-			bool imm)
+static u8 packet_opcode(const struct ornic_swqe *sw, bool first, bool last)
 {
+	const struct ornic_wqe_info *info = ornic_wqe_info(sw->opcode);
 	u8 base = sw->kind == ORNIC_OPF_WRITE ? ORNIC_OP_WRITE_FIRST :
 						ORNIC_OP_SEND_FIRST;
 	static const u8 place[2][2] = {
@@ -22,7 +22,9 @@ static u8 packet_opcode(const struct ornic_swqe *sw, bool first, bool last,
 		{ 0, 4 }, /* first, only */
 	};
 
-	return base + place[first][last] + (last && imm);
+	if (last && info->inv)
+		return first ? ORNIC_OP_SEND_ONLY_INV : ORNIC_OP_SEND_LAST_INV;
+	return base + place[first][last] + (last && info->imm);
 }
 
 /**
@@ -239,11 +241,10 @@ static enum ornic_step send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   struct ornic_swqe *sw)
 {
 	bool first = !sw->pkts, last = sw->pkts + 1 == sw->npkts;
-	bool imm = ornic_wqe_info(sw->opcode)->imm;
 	u32 off = sw->pkts * qp->mtu;
 	u32 len = min_t(u32, sw->length - off, qp->mtu);
 	struct ornic_txinfo info = {
-		.opcode = packet_opcode(sw, first, last, imm),
+		.opcode = packet_opcode(sw, first, last),
 		.solicited = last && sw->flags & ORNIC_WQE_SOLICITED,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
@@ -422,6 +423,31 @@ static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
 	return false;
 }
 
+/*
+ * An operation on the device's own keys: executed once, in its turn, and
+ * complete when all before it are. Going back to a WQE before it leads here
+ * again.
+ */
+static enum ornic_step do_local(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				struct ornic_swqe *sw)
+{
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+
+	if (sw->status != ORNIC_CQE_SUCCESS)
+		return ornic_req_fail(ctx, qp, sw, sw->status, sw->verr);
+	if (!sw->answered && sw->opcode == ORNIC_WQE_BIND_MW)
+		verr = ornic_mw_bind(qp, sw);
+	else if (!sw->answered)
+		verr = ornic_mw_invalidate(qp, be32_to_cpu(sw->imm));
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_MW_BIND_ERR, verr);
+	sw->answered = true;
+	ctx->budget -= ORNIC_MSG_COST;
+	ornic_req_advance(qp, sw, 0);
+	ornic_comp_local(ctx, qp);
+	return ORNIC_STEP_DONE;
+}
+
 static enum ornic_step step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			    struct ornic_swqe *sw)
 {
@@ -432,6 +458,8 @@ static enum ornic_step step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		if (res != ORNIC_STEP_DONE)
 			return res;
 	}
+	if (sw->kind == ORNIC_OPF_LOCAL)
+		return do_local(ctx, qp, sw);
 	if (qp->type != ORNIC_QPT_UD && qp->path.loop)
 		return ornic_loop_step(ctx, qp, sw);
 	if (!may_send(qp, sw))

@@ -190,6 +190,10 @@ static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		cqe.imm = r->imm;
 		cqe.flags |= ORNIC_CQE_WITH_IMM;
 	}
+	if (r->flags & ORNIC_OPF_INV) {
+		cqe.imm = r->imm;
+		cqe.flags |= ORNIC_CQE_WITH_INV;
+	}
 	if (r->solicited)
 		cqe.flags |= ORNIC_CQE_SOLICITED_EVENT;
 	if (qp->type == ORNIC_QPT_UD)
@@ -225,6 +229,11 @@ static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (verr != ORNIC_VERR_NONE)
 		return bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 	rq->received += r->src->bytes;
+	if (r->flags & ORNIC_OPF_INV) {
+		verr = ornic_mw_invalidate(qp, be32_to_cpu(r->imm));
+		if (verr != ORNIC_VERR_NONE)
+			return bad_recv(ctx, qp, ORNIC_CQE_LOC_QP_OP_ERR, verr);
+	}
 	if (r->flags & ORNIC_OPF_END)
 		recv_done(ctx, qp, r, ORNIC_CQE_RECV, rq->received);
 	return ORNIC_RESP_ACK;
@@ -241,9 +250,8 @@ static enum ornic_verdict write_start(struct ornic_ctx *ctx,
 	    r->dma_len > ORNIC_MAX_MSG)
 		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	/* IBTA C9-88: a length of zero needs no valid key. */
-	if (r->dma_len &&
-	    ornic_key_check(qp->dev, r->rkey, qp->pdn, r->va, r->dma_len,
-			    ORNIC_ACCESS_REMOTE_WRITE, &mkey))
+	if (r->dma_len && ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
+					   ORNIC_ACCESS_REMOTE_WRITE, &mkey))
 		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	rq->va = r->va;
 	rq->rkey = r->rkey;
@@ -332,8 +340,8 @@ static bool read_allowed(struct ornic_qp *qp, const struct ornic_inreq *r)
 
 	if (!r->dma_len)
 		return true;
-	return !ornic_key_check(qp->dev, r->rkey, qp->pdn, r->va, r->dma_len,
-				ORNIC_ACCESS_REMOTE_READ, &mkey);
+	return !ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
+				 ORNIC_ACCESS_REMOTE_READ, &mkey);
 }
 
 static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -380,8 +388,8 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) || rd_full(qp) ||
 	    r->va & (sizeof(u64) - 1))
 		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
-	if (ornic_key_check(qp->dev, r->rkey, qp->pdn, r->va, sizeof(u64),
-			    ORNIC_ACCESS_REMOTE_ATOMIC, &mkey) ||
+	if (ornic_rkey_check(qp, r->rkey, r->va, sizeof(u64),
+			     ORNIC_ACCESS_REMOTE_ATOMIC, &mkey) ||
 	    ornic_iov_add_key(&iov, mkey, r->va, sizeof(u64)) != sizeof(u64))
 		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	/* An MR may begin anywhere: aligned for the peer is not for us. */

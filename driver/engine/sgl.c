@@ -96,8 +96,8 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 
 	if (!src->bytes)
 		return ORNIC_VERR_NONE;
-	verr = ornic_key_check(qp->dev, rkey, qp->pdn, va, src->bytes,
-			       ORNIC_ACCESS_REMOTE_WRITE, &mkey);
+	verr = ornic_rkey_check(qp, rkey, va, src->bytes,
+				ORNIC_ACCESS_REMOTE_WRITE, &mkey);
 	if (verr != ORNIC_VERR_NONE)
 		return verr;
 	for (i = 0; i < src->n; i++) {

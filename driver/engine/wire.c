@@ -45,7 +45,7 @@
 	 ((f) & ORNIC_OPF_ATOMIC_ETH ? ATOMIC_ETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_AETH ? AETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_ATOMIC_ACK ? ATOMIC_ACK_LEN : 0) + \
-	 ((f) & ORNIC_OPF_IMM ? IMM_LEN : 0))
+	 ((f) & (ORNIC_OPF_IMM | ORNIC_OPF_INV) ? IMM_LEN : 0))
 
 #define ROW(transport, op, f) \
 	[ORNIC_##transport | ORNIC_OP_##op] = { \
@@ -90,6 +90,8 @@ static const struct ornic_opinfo opcodes[] = {
 	    ORNIC_OPF_RESPONSE | F_ATOM | F_AETH | ORNIC_OPF_ATOMIC_ACK),
 	ROW(RC, CAS, ORNIC_OPF_REQUEST | F_ATOM | ORNIC_OPF_ATOMIC_ETH),
 	ROW(RC, FAA, ORNIC_OPF_REQUEST | F_ATOM | ORNIC_OPF_ATOMIC_ETH),
+	ROW(RC, SEND_LAST_INV, F_SEND | F_LAST | ORNIC_OPF_INV),
+	ROW(RC, SEND_ONLY_INV, F_SEND | F_ONLY | ORNIC_OPF_INV),
 	ROW(UC, SEND_FIRST, F_SEND | F_FIRST),
 	ROW(UC, SEND_MIDDLE, F_SEND),
 	ROW(UC, SEND_LAST, F_SEND | F_LAST),
@@ -214,7 +216,7 @@ static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
 		pkt->orig = get_be64(p);
 		p += ATOMIC_ACK_LEN;
 	}
-	if (flags & ORNIC_OPF_IMM)
+	if (flags & (ORNIC_OPF_IMM | ORNIC_OPF_INV))
 		memcpy(&pkt->imm, p, IMM_LEN);
 }
 
@@ -514,7 +516,7 @@ static void put_extensions(u8 *p, u32 flags, const struct ornic_txinfo *info)
 		put_be64(p, info->orig);
 		p += ATOMIC_ACK_LEN;
 	}
-	if (flags & ORNIC_OPF_IMM)
+	if (flags & (ORNIC_OPF_IMM | ORNIC_OPF_INV))
 		memcpy(p, &info->imm, IMM_LEN);
 }
 

@@ -43,6 +43,8 @@ enum ornic_bth_opcode {
 	ORNIC_OP_ATOMIC_ACK		= 0x12,
 	ORNIC_OP_CAS			= 0x13,
 	ORNIC_OP_FAA			= 0x14,
+	ORNIC_OP_SEND_LAST_INV		= 0x16,
+	ORNIC_OP_SEND_ONLY_INV		= 0x17,
 };
 
 /* What an opcode is and which headers follow the BTH. */
@@ -65,6 +67,9 @@ enum ornic_op_flags {
 	ORNIC_OPF_START		= 1 << 12,
 	ORNIC_OPF_END		= 1 << 13,
 	/* may carry payload */
+	ORNIC_OPF_INV		= 1 << 15,	/* IETH, in the place of ImmDt */
+	ORNIC_OPF_LOCAL		= 1 << 16,	/* WQEs only: nothing is sent */
+
 	ORNIC_OPF_PAYLOAD	= 1 << 14,
 };
 
@@ -129,7 +134,7 @@ enum ornic_nak_code {
  * @orig: AtomicAckETH
  * @syndrome: AETH
  * @msn: AETH
- * @imm: ImmDt, wire order
+ * @imm: ImmDt or IETH, wire order
  * @hdr_len: BTH and extension headers, bytes from the start of seg[0]
  * @payload_len: bytes, without pad and ICRC
  */
@@ -268,7 +273,7 @@ bool ornic_path_matches(const struct ornic_path *path,
  * @swap_add: AtomicETH
  * @compare: AtomicETH
  * @orig: AtomicAckETH
- * @imm: ImmDt, wire order
+ * @imm: ImmDt or IETH, wire order
  */
 struct ornic_txinfo {
 	u8 opcode;

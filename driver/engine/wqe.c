@@ -28,6 +28,12 @@ static const struct ornic_wqe_info wqe_table[] = {
 		ORNIC_OPF_ATOMIC, RC, ORNIC_CQE_CAS, false },
 	[ORNIC_WQE_FAA] = {
 		ORNIC_OPF_ATOMIC, RC, ORNIC_CQE_FAA, false },
+	[ORNIC_WQE_BIND_MW] = {
+		ORNIC_OPF_LOCAL, RC | UC, ORNIC_CQE_BIND_MW, false },
+	[ORNIC_WQE_LOCAL_INV] = {
+		ORNIC_OPF_LOCAL, RC | UC, ORNIC_CQE_LOCAL_INV, false },
+	[ORNIC_WQE_SEND_INV] = {
+		ORNIC_OPF_SEND, RC, ORNIC_CQE_SEND, false, true },
 };
 
 /* clang-format on */
@@ -150,6 +156,28 @@ static void check_length(struct ornic_qp *qp, struct ornic_swqe *sw)
 		set_bad(sw, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
 }
 
+/* Nothing is sent: no PSNs, no data. */
+static void decode_local(struct ornic_swqe *sw, const u8 *slot, u32 payload)
+{
+	struct ornic_seg_remote remote;
+	struct ornic_seg_bind bind;
+
+	sw->npkts = 0;
+	if (payload || sw->flags & ORNIC_WQE_INLINE) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
+		return;
+	}
+	if (sw->opcode != ORNIC_WQE_BIND_MW)
+		return;
+	memcpy(&remote, slot, sizeof(remote));
+	memcpy(&bind, slot + sizeof(remote), sizeof(bind));
+	sw->raddr = le64_to_cpu(remote.raddr);
+	sw->rkey = le32_to_cpu(remote.rkey);
+	sw->bind_length = le64_to_cpu(bind.length);
+	sw->bind_lkey = le32_to_cpu(bind.lkey);
+	sw->bind_access = bind.access;
+}
+
 static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 {
 	u32 stride = 1u << qp->sq.ring.log_stride;
@@ -173,6 +201,10 @@ static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 	}
 	if (hdr.flags & ~ORNIC_WQE_FLAGS_MASK) {
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_FLAGS);
+		return;
+	}
+	if (info->kind == ORNIC_OPF_LOCAL) {
+		decode_local(sw, slot + sizeof(hdr), payload);
 		return;
 	}
 	used = sizeof(hdr);

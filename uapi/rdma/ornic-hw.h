@@ -127,6 +127,7 @@ enum ornic_arm {
  *   SEND*                  RC, UC: hdr | data        UD: hdr | ud | data
  *   WRITE*, READ           hdr | remote | data
  *   CAS, FAA               hdr | remote | atomic | data (SGEs of 8 bytes sum)
+ *   BIND_MW                hdr | remote | bind       LOCAL_INV: hdr
  */
 enum ornic_wqe_opcode {
 	ORNIC_WQE_SEND			= 0x00,
@@ -136,6 +137,9 @@ enum ornic_wqe_opcode {
 	ORNIC_WQE_READ			= 0x04,
 	ORNIC_WQE_CAS			= 0x05,
 	ORNIC_WQE_FAA			= 0x06,
+	ORNIC_WQE_BIND_MW		= 0x07,
+	ORNIC_WQE_LOCAL_INV		= 0x08,
+	ORNIC_WQE_SEND_INV		= 0x09,
 };
 
 enum ornic_wqe_flags {
@@ -152,7 +156,8 @@ enum ornic_wqe_flags {
  * @opcode: enum ornic_wqe_opcode
  * @flags: enum ornic_wqe_flags
  * @payload: number of SGEs; with ORNIC_WQE_INLINE the number of inline bytes
- * @imm: immediate data in wire order (opcodes with _IMM)
+ * @imm: immediate data in wire order (opcodes with _IMM), or the key that is
+ *       to be invalidated, big endian (opcodes with _INV)
  * @wr_id: returned in the CQE, opaque to the device
  */
 struct ornic_sq_hdr {
@@ -172,6 +177,17 @@ struct ornic_seg_remote {
 struct ornic_seg_atomic {
 	__le64 swap_add;	/* CAS: new value; FAA: addend */
 	__le64 compare;		/* CAS only */
+};
+
+/*
+ * BIND_MW: the window is that of the index of remote.rkey, which becomes its
+ * key; it begins at remote.raddr. Type 1 is unbound by a length of 0.
+ */
+struct ornic_seg_bind {
+	__le64 length;
+	__le32 lkey;		/* of the MR, which has ORNIC_ACCESS_MW_BIND */
+	__u8 access;		/* enum ornic_access: remote rights */
+	__u8 reserved[3];
 };
 
 struct ornic_seg_ud {
@@ -222,11 +238,13 @@ enum ornic_cqe_status {
 
 /* Receive completions set bit 7. */
 enum ornic_cqe_opcode {
-	ORNIC_CQE_SEND			= 0x00,	/* SEND, SEND_IMM */
+	ORNIC_CQE_SEND			= 0x00,	/* SEND, _IMM, _INV */
 	ORNIC_CQE_WRITE			= 0x01,	/* WRITE, WRITE_IMM */
 	ORNIC_CQE_READ			= 0x02,
 	ORNIC_CQE_CAS			= 0x03,
 	ORNIC_CQE_FAA			= 0x04,
+	ORNIC_CQE_BIND_MW		= 0x05,
+	ORNIC_CQE_LOCAL_INV		= 0x06,
 	ORNIC_CQE_RECV			= 0x80,
 	ORNIC_CQE_RECV_WRITE_IMM	= 0x81,
 };
@@ -238,6 +256,7 @@ enum ornic_cqe_flags {
 	ORNIC_CQE_GRH			= 1 << 1,	/* 40 bytes precede data */
 	ORNIC_CQE_WITH_IMM		= 1 << 2,
 	ORNIC_CQE_SOLICITED_EVENT	= 1 << 3,
+	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm: the key, big endian */
 };
 
 /*
@@ -343,6 +362,8 @@ enum ornic_opcode {
 	ORNIC_CMD_CREATE_MKEY		= 0x30,
 	ORNIC_CMD_DESTROY_MKEY		= 0x31,
 	ORNIC_CMD_MODIFY_MKEY		= 0x32,
+	ORNIC_CMD_CREATE_MW		= 0x38,
+	ORNIC_CMD_DESTROY_MW		= 0x39,
 	ORNIC_CMD_CREATE_AH		= 0x40,
 	ORNIC_CMD_DESTROY_AH		= 0x41,
 	ORNIC_CMD_CREATE_SRQ		= 0x50,
@@ -400,6 +421,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_SRQ			= 1 << 4,
 	ORNIC_CAP_RESIZE_CQ		= 1 << 5,
 	ORNIC_CAP_MODIFY_MKEY		= 1 << 6,
+	ORNIC_CAP_MW			= 1 << 7,	/* type 1 and 2B */
 };
 
 struct ornic_rsp_query_device {
@@ -616,9 +638,11 @@ enum ornic_access {
 	ORNIC_ACCESS_REMOTE_WRITE	= 1 << 1,
 	ORNIC_ACCESS_REMOTE_READ	= 1 << 2,
 	ORNIC_ACCESS_REMOTE_ATOMIC	= 1 << 3,
+	ORNIC_ACCESS_MW_BIND		= 1 << 4,	/* MRs only */
 };
 
 #define ORNIC_ACCESS_MASK	0x0f
+#define ORNIC_ACCESS_MR_MASK	0x1f
 
 /* hdr.param of MODIFY_QP: retry_cnt | rnr_retry << 3 | sqd_notify << 6. */
 #define ORNIC_MODIFY_RETRY_SHIFT	0
@@ -706,6 +730,23 @@ struct ornic_req_modify_mkey {
 	__u8 reserved[18];
 };
 
+enum ornic_mw_type {
+	ORNIC_MW_TYPE_1			= 1,	/* values of enum ib_mw_type */
+	ORNIC_MW_TYPE_2			= 2,	/* 2B: of one QP */
+};
+
+/*
+ * CREATE_MW: a window, unbound. The device makes up the key; BIND_MW replaces
+ * its low byte. DESTROY_MW: hdr.obj = the key, whose low byte counts for
+ * nothing.
+ */
+struct ornic_req_create_mw {
+	struct ornic_req_hdr hdr;
+	__le32 pdn;
+	__u8 type;			/* enum ornic_mw_type */
+	__u8 reserved[51];
+};
+
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */
 struct ornic_req_create_ah {
 	struct ornic_req_hdr hdr;
@@ -760,6 +801,7 @@ union ornic_req {
 	struct ornic_req_modify_qp modify_qp;
 	struct ornic_req_create_mkey create_mkey;
 	struct ornic_req_modify_mkey modify_mkey;
+	struct ornic_req_create_mw create_mw;
 	struct ornic_req_create_ah create_ah;
 	struct ornic_req_create_srq create_srq;
 	struct ornic_req_modify_srq modify_srq;

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory windows of type 1 and 2B.
+ *
+ * A window that is bound counts as a user of its MR, which can neither be
+ * destroyed nor changed meanwhile. So what a lookup finds through a window is
+ * good for the rest of its RCU section even if the window is taken back in the
+ * middle of it: the MR waits for that section before it goes.
+ */
+#include "mw.h"
+#include "dev.h"
+#include "proto.h"
+
+/* Rights that a window may give; local ones mean nothing to it. */
+#define WINDOW_CHANGES (ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC)
+
+static struct ornic_mw *mw_lookup(struct ornic_dev *dev, u32 key)
+{
+	struct ornic_mkey *m =
+		(struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+
+	return m ? m->window : NULL;
+}
+
+static bool covers(u64 start, u64 size, u64 addr, u64 len)
+{
+	return addr >= start && len <= size && addr - start <= size - len;
+}
+
+/* ---- Use ----------------------------------------------------------------------- */
+
+static enum ornic_vendor_err check_locked(const struct ornic_mw *mw,
+					  const struct ornic_qp *qp, u32 rkey,
+					  u64 addr, u64 len, u8 access)
+{
+	if (!mw->mr || mw->key != rkey)
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (mw->base.pdn != qp->pdn ||
+	    (mw->type == ORNIC_MW_TYPE_2 && mw->qpn != qp->qpn))
+		return ORNIC_VERR_LKEY_PD;
+	if (access & ~mw->access)
+		return ORNIC_VERR_LKEY_ACCESS;
+	if (len && !covers(mw->addr, mw->length, addr, len))
+		return ORNIC_VERR_LKEY_RANGE;
+	return ORNIC_VERR_NONE;
+}
+
+enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
+				       u64 addr, u64 len, u8 access,
+				       struct ornic_mkey **mkey)
+{
+	struct ornic_mw *mw = mw_lookup(qp->dev, rkey);
+	enum ornic_vendor_err verr;
+
+	if (likely(!mw))
+		return ornic_key_check(qp->dev, rkey, qp->pdn, addr, len,
+				       access, mkey);
+	ornic_lock(&mw->lock);
+	verr = check_locked(mw, qp, rkey, addr, len, access);
+	if (verr == ORNIC_VERR_NONE)
+		*mkey = mw->mr;
+	ornic_unlock(&mw->lock);
+	return verr;
+}
+
+/* ---- Binding ------------------------------------------------------------------- */
+
+/* The MR that @sw wants a window on, or why it may not have one. */
+static enum ornic_vendor_err bind_target(const struct ornic_qp *qp,
+					 const struct ornic_swqe *sw,
+					 struct ornic_mkey **mr)
+{
+	u8 needs = ORNIC_ACCESS_MW_BIND;
+
+	/* No right that the MR itself could not give. */
+	if (sw->bind_access & WINDOW_CHANGES)
+		needs |= ORNIC_ACCESS_LOCAL_WRITE;
+	if (sw->bind_access & ~ORNIC_ACCESS_MASK)
+		return ORNIC_VERR_BAD_FLAGS;
+	return ornic_key_check(qp->dev, sw->bind_lkey, qp->pdn, sw->raddr,
+			       sw->bind_length, needs, mr);
+}
+
+static void unbind_locked(struct ornic_mw *mw)
+{
+	if (mw->mr)
+		ornic_atomic_dec(&mw->mr->windows);
+	mw->mr = NULL;
+}
+
+static enum ornic_vendor_err bind_locked(struct ornic_mw *mw,
+					 const struct ornic_qp *qp,
+					 const struct ornic_swqe *sw,
+					 struct ornic_mkey *mr)
+{
+	/* A type 2 window is invalidated first. */
+	if (mw->type == ORNIC_MW_TYPE_2 && (mw->mr || !mr))
+		return ORNIC_VERR_BAD_OPCODE;
+	if (mr)
+		ornic_atomic_inc(&mr->windows);
+	unbind_locked(mw);
+	mw->mr = mr;
+	mw->key = sw->rkey;
+	mw->access = sw->bind_access;
+	mw->addr = sw->raddr;
+	mw->length = sw->bind_length;
+	mw->qpn = qp->qpn;
+	return ORNIC_VERR_NONE;
+}
+
+/**
+ * ornic_mw_bind - execute BIND_MW
+ * @qp: QP, of the PD of window and MR
+ * @sw: WQE; a length of 0 unbinds a window of type 1
+ *
+ * Context: sq.lock held, inside an RCU section.
+ * Return: ORNIC_VERR_NONE, or why not; the window is what it was then.
+ */
+enum ornic_vendor_err ornic_mw_bind(const struct ornic_qp *qp,
+				    const struct ornic_swqe *sw)
+{
+	struct ornic_mw *mw = mw_lookup(qp->dev, sw->rkey);
+	struct ornic_mkey *mr = NULL;
+	enum ornic_vendor_err verr;
+
+	if (!mw)
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (mw->base.pdn != qp->pdn)
+		return ORNIC_VERR_LKEY_PD;
+	if (sw->bind_length) {
+		verr = bind_target(qp, sw, &mr);
+		if (verr != ORNIC_VERR_NONE)
+			return verr;
+	}
+	ornic_lock(&mw->lock);
+	verr = bind_locked(mw, qp, sw, mr);
+	ornic_unlock(&mw->lock);
+	return verr;
+}
+
+/**
+ * ornic_mw_invalidate - take a window of type 2 back
+ * @qp: QP that it is bound to
+ * @rkey: its key
+ *
+ * Context: sq.lock or rq.lock held, inside an RCU section.
+ * Return: ORNIC_VERR_NONE, or why not.
+ */
+enum ornic_vendor_err ornic_mw_invalidate(const struct ornic_qp *qp, u32 rkey)
+{
+	struct ornic_mw *mw = mw_lookup(qp->dev, rkey);
+	enum ornic_vendor_err verr;
+
+	if (!mw || mw->type != ORNIC_MW_TYPE_2)
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	ornic_lock(&mw->lock);
+	verr = check_locked(mw, qp, rkey, 0, 0, 0);
+	if (verr == ORNIC_VERR_NONE)
+		unbind_locked(mw);
+	ornic_unlock(&mw->lock);
+	return verr;
+}
+
+/* ---- Commands ------------------------------------------------------------------ */
+
+/**
+ * ornic_mw_create - CREATE_MW
+ * @dev: the device
+ * @req: the command
+ * @key: out: its key, unbound; never 0, hard to guess
+ *
+ * Context: may sleep.
+ * Return: enum ornic_status.
+ */
+int ornic_mw_create(struct ornic_dev *dev,
+		    const struct ornic_req_create_mw *req, u32 *key)
+{
+	u32 random = dev->ops->random(dev->host);
+	struct ornic_mw *mw;
+	int index;
+
+	if (req->type != ORNIC_MW_TYPE_1 && req->type != ORNIC_MW_TYPE_2)
+		return ORNIC_BAD_PARAM;
+	mw = (struct ornic_mw *)ornic_zalloc(sizeof(*mw));
+	if (!mw)
+		return ORNIC_NO_RESOURCE;
+	index = ornic_table_reserve(&dev->mkeys,
+				    (random >> 8) % dev->mkeys.size);
+	if (index < 0) {
+		ornic_free(mw);
+		return ornic_errno_status(index);
+	}
+	ornic_lock_init(&mw->lock);
+	mw->type = req->type;
+	mw->base.window = mw;
+	mw->base.pdn = le32_to_cpu(req->pdn);
+	mw->base.key = (u32)index << 8 | (random & 0xff);
+	*key = mw->base.key;
+	ornic_table_publish(&dev->mkeys, (u32)index, &mw->base);
+	return ORNIC_OK;
+}
+
+/**
+ * ornic_mw_destroy - DESTROY_MW
+ * @dev: the device
+ * @key: with its index, and any variant
+ *
+ * When it returns, nobody uses memory through the window any more.
+ *
+ * Context: sleeps (RCU).
+ * Return: enum ornic_status.
+ */
+int ornic_mw_destroy(struct ornic_dev *dev, u32 key)
+{
+	struct ornic_mw *mw;
+	bool gone = false;
+
+	ornic_rcu_read_lock();
+	mw = mw_lookup(dev, key);
+	if (mw)
+		gone = ornic_table_replace(&dev->mkeys, key >> 8, &mw->base,
+					   NULL);
+	ornic_rcu_read_unlock();
+	if (!gone)
+		return ORNIC_NOT_FOUND;
+	ornic_rcu_wait();
+	unbind_locked(mw);
+	ornic_table_release(&dev->mkeys, key >> 8);
+	ornic_free(mw);
+	return ORNIC_OK;
+}

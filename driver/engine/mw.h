@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Memory windows: keys for a part of an MR, bound and taken back by WQEs.
+ * Their index stays, their variant is chosen by who binds them.
+ */
+#ifndef ORNIC_ENGINE_MW_H
+#define ORNIC_ENGINE_MW_H
+
+#include "mem.h"
+
+struct ornic_qp;
+struct ornic_swqe;
+
+/**
+ * struct ornic_mw - a memory window
+ * @base: its place among the keys; its PD. All else of it is unused.
+ * @type: enum ornic_mw_type
+ * @lock: protects all below it; a leaf
+ * @mr: the MR that it is bound to, counted in its @windows; NULL: unbound
+ * @key: index and variant that it answers to while bound
+ * @access: enum ornic_access
+ * @addr: first byte, as the MR has it
+ * @length: bytes
+ * @qpn: type 2: the QP that may use it
+ */
+struct ornic_mw {
+	struct ornic_mkey base;
+	u8 type;
+	ornic_lock_t lock;
+	struct ornic_mkey *mr;
+	u32 key;
+	u8 access;
+	u64 addr;
+	u64 length;
+	u32 qpn;
+};
+
+/**
+ * ornic_rkey_check - may the peer of a QP use a range through a key?
+ * @qp: the QP that the request came to
+ * @rkey: index and variant, of an MR or of a window
+ * @addr: first byte
+ * @len: bytes
+ * @access: enum ornic_access bits that the key must have
+ * @mkey: out: the MR, good until the end of the RCU section
+ *
+ * Context: inside an RCU section.
+ * Return: ORNIC_VERR_NONE or the ORNIC_VERR_LKEY_* that says why not.
+ */
+enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
+				       u64 addr, u64 len, u8 access,
+				       struct ornic_mkey **mkey);
+
+/* Execute BIND_MW. Inside an RCU section. */
+enum ornic_vendor_err ornic_mw_bind(const struct ornic_qp *qp,
+				    const struct ornic_swqe *sw);
+
+/* Take @rkey back, for LOCAL_INV or the peer's SEND_INV. RCU section. */
+enum ornic_vendor_err ornic_mw_invalidate(const struct ornic_qp *qp, u32 rkey);
+
+/* CREATE_MW and DESTROY_MW. Return: enum ornic_status. */
+int ornic_mw_create(struct ornic_dev *dev,
+		    const struct ornic_req_create_mw *req, u32 *key);
+int ornic_mw_destroy(struct ornic_dev *dev, u32 key);
+
+#endif /* ORNIC_ENGINE_MW_H */
