@@ -11,11 +11,11 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ornic-hw.h>
 
-static int supported(u32 flags, u8 *access)
+static int supported(u32 flags, u32 known, u8 *access)
 {
 	u32 rights = flags & ~(u32)IB_UVERBS_ACCESS_OPTIONAL_RANGE;
 
-	if (rights & ~(u32)ORNIC_ACCESS_MASK)
+	if (rights & ~known)
 		return -EOPNOTSUPP;
 	*access = rights;
 	return 0;
@@ -37,7 +37,7 @@ int ornic_mr_access(u32 flags, u8 *access)
 
 	if ((flags & remote_change) && !(flags & ORNIC_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
-	return supported(flags, access);
+	return supported(flags, ORNIC_ACCESS_MR_MASK, access);
 }
 
 ORNIC_FOR_KUNIT(ornic_mr_access);
@@ -52,7 +52,7 @@ ORNIC_FOR_KUNIT(ornic_mr_access);
  */
 int ornic_qp_access(u32 flags, u8 *access)
 {
-	return supported(flags, access);
+	return supported(flags, ORNIC_ACCESS_MASK, access);
 }
 
 ORNIC_FOR_KUNIT(ornic_qp_access);

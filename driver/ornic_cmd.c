@@ -592,3 +592,39 @@ int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_SRQ, srqn);
 }
+
+/**
+ * ornic_cmd_create_mw - create a memory window
+ * @dev: device
+ * @pdn: protection domain
+ * @type: enum ornic_mw_type
+ * @key: set to its rkey, unbound
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_create_mw(struct ornic_dev *dev, u32 pdn, u8 type, u32 *key)
+{
+	union ornic_req req = {
+		.create_mw = {
+			.hdr.opcode = ORNIC_CMD_CREATE_MW,
+			.pdn = cpu_to_le32(pdn),
+			.type = type,
+		},
+	};
+
+	return create(dev, &req, key);
+}
+
+/**
+ * ornic_cmd_destroy_mw - destroy a memory window
+ * @dev: device
+ * @key: its rkey, with any low byte
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_destroy_mw(struct ornic_dev *dev, u32 key)
+{
+	return destroy(dev, ORNIC_CMD_DESTROY_MW, key);
+}

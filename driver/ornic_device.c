@@ -17,6 +17,8 @@ static void fill_objects(const struct ornic_caps *caps,
 	attr->max_qp = caps->max_qp;
 	attr->max_cq = caps->max_cq;
 	attr->max_mr = caps->max_mr;
+	if (caps->caps & ORNIC_CAP_MW)
+		attr->max_mw = caps->max_mr;
 	attr->max_ah = caps->max_ah;
 	attr->max_srq = caps->max_srq;
 	attr->max_pd = ORNIC_MAX_PD;
@@ -70,6 +72,9 @@ int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->device_cap_flags =
 		IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT |
 		IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_RC_RNR_NAK_GEN;
+	if (dev->caps.caps & ORNIC_CAP_MW)
+		attr->device_cap_flags |= IB_DEVICE_MEM_WINDOW |
+					  IB_DEVICE_MEM_WINDOW_TYPE_2B;
 	if (dev->bus->allow_user_unreg)
 		attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->local_ca_ack_delay = ACK_DELAY;

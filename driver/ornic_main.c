@@ -32,6 +32,7 @@
 #include "ornic_gid.h"
 #include "ornic_mmap.h"
 #include "ornic_mr.h"
+#include "ornic_mw.h"
 #include "ornic_pd.h"
 #include "ornic_port.h"
 #include "ornic_qp.h"
@@ -71,6 +72,7 @@ static const struct ib_device_ops ornic_ops = {
 
 	.add_gid = ornic_add_gid,
 	.alloc_hw_port_stats = ornic_alloc_port_stats,
+	.alloc_mw = ornic_alloc_mw,
 	.alloc_pd = ornic_alloc_pd,
 	.alloc_ucontext = ornic_alloc_ucontext,
 	.create_ah = ornic_create_ah,
@@ -79,6 +81,7 @@ static const struct ib_device_ops ornic_ops = {
 	.create_srq = ornic_create_srq,
 	.create_user_ah = ornic_create_ah,
 	.dealloc_driver = dealloc_driver,
+	.dealloc_mw = ornic_dealloc_mw,
 	.dealloc_pd = ornic_dealloc_pd,
 	.dealloc_ucontext = ornic_dealloc_ucontext,
 	.del_gid = ornic_del_gid,
@@ -112,6 +115,7 @@ static const struct ib_device_ops ornic_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, ornic_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, ornic_cq, ibcq),
+	.size_ib_mw = sizeof(struct ib_mw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, ornic_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, ornic_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, ornic_srq, ibsrq),

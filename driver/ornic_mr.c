@@ -88,9 +88,12 @@ static int check_args(struct ornic_dev *dev, u64 length, u64 iova, int flags,
 		return -EINVAL;
 	}
 	ret = ornic_mr_access(flags, access);
+	if (!ret && *access & ORNIC_ACCESS_MW_BIND &&
+	    !(dev->caps.caps & ORNIC_CAP_MW))
+		ret = -EOPNOTSUPP;
 	if (ret)
 		ibdev_dbg(&dev->ibdev, "MR: access flags %#x, supported %#x\n",
-			  flags, ORNIC_ACCESS_MASK);
+			  flags, ORNIC_ACCESS_MR_MASK);
 	return ret;
 }
 

@@ -44,7 +44,7 @@ void to_wc(const ornic_cqe &cqe, ibv_wc &wc) noexcept
 	wc.opcode = wc_opcode(cqe);
 	wc.vendor_err = cqe.vendor_err;
 	wc.byte_len = le(cqe.byte_len);
-	wc.imm_data = cqe.imm;
+	wc.imm_data = wc_imm(cqe);
 	wc.qp_num = le(cqe.qpn);
 	wc.src_qp = le(cqe.src_qpn);
 	wc.wc_flags = wc_flags(cqe);
@@ -60,7 +60,8 @@ ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept
 {
 	static constexpr std::array<ibv_wc_opcode, 8> send = {
 		IBV_WC_SEND,	  IBV_WC_RDMA_WRITE, IBV_WC_RDMA_READ,
-		IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD,
+		IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD,  IBV_WC_BIND_MW,
+		IBV_WC_LOCAL_INV,
 	};
 
 	if (!(cqe.opcode & ORNIC_CQE_IS_RECV))
@@ -78,7 +79,15 @@ unsigned int wc_flags(const ornic_cqe &cqe) noexcept
 		flags |= IBV_WC_GRH;
 	if (cqe.flags & ORNIC_CQE_WITH_IMM)
 		flags |= IBV_WC_WITH_IMM;
+	if (cqe.flags & ORNIC_CQE_WITH_INV)
+		flags |= IBV_WC_WITH_INV;
 	return flags;
+}
+
+/* libibverbs reads both from one place, the key in host order. */
+__be32 wc_imm(const ornic_cqe &cqe) noexcept
+{
+	return cqe.flags & ORNIC_CQE_WITH_INV ? big_endian(cqe.imm) : cqe.imm;
 }
 
 const ornic_cqe *take_cqe(completion_queue &cq) noexcept

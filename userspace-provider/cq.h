@@ -54,6 +54,9 @@ void set_lazy_poll(ibv_cq_ex &cq, std::uint64_t wc_flags) noexcept;
 [[nodiscard]] ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept;
 [[nodiscard]] unsigned int wc_flags(const ornic_cqe &cqe) noexcept;
 
+/** Immediate data in wire order, or the key that was invalidated. */
+[[nodiscard]] __be32 wc_imm(const ornic_cqe &cqe) noexcept;
+
 } // namespace ornic
 
 #endif // ORNIC_CQ_H

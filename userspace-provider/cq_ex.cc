@@ -74,7 +74,7 @@ std::uint32_t read_byte_len(ibv_cq_ex *cq) noexcept
 
 __be32 read_imm_data(ibv_cq_ex *cq) noexcept
 {
-	return to_cq(cq).current->imm;
+	return wc_imm(*to_cq(cq).current);
 }
 
 std::uint32_t read_qp_num(ibv_cq_ex *cq) noexcept

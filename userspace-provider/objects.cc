@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// Device and port queries, protection domains, memory regions, address handles.
+// Device and port queries, protection domains, memory regions and windows,
+// address handles.
 
 #include <cerrno>
 #include <cstdio>
@@ -98,6 +99,28 @@ int dereg_mr(pabi_mr *mr) noexcept
 	if (int ret = ibv_cmd_dereg_mr(mr))
 		return ret;
 	object_deleter()(mr);
+	return 0;
+}
+
+ibv_mw *alloc_mw(ibv_pd *pd, ibv_mw_type type) noexcept
+{
+	request<ib_uverbs_alloc_mw> cmd;
+	response<ib_uverbs_alloc_mw_resp> resp;
+	auto mw = make_object<ibv_mw>();
+
+	if (!mw)
+		return nullptr;
+	if (int ret = ibv_cmd_alloc_mw(pd, type, mw.get(), cmd.data(),
+				       cmd.size(), resp.data(), resp.size()))
+		return fail(ret);
+	return mw.release();
+}
+
+int dealloc_mw(ibv_mw *mw) noexcept
+{
+	if (int ret = ibv_cmd_dealloc_mw(mw))
+		return ret;
+	object_deleter()(mw);
 	return 0;
 }
 

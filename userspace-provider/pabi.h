@@ -125,7 +125,7 @@ typedef void (*pabi_unused)(void);
 struct pabi_context_ops {
 	pabi_unused advise_mr;
 	pabi_unused alloc_dm;
-	pabi_unused alloc_mw;
+	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	pabi_unused alloc_null_mr;
 	pabi_unused alloc_parent_domain;
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
@@ -134,7 +134,8 @@ struct pabi_context_ops {
 	pabi_unused attach_counters_point_flow;
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
-	pabi_unused bind_mw;
+	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
+		       struct ibv_mw_bind *bind);
 	pabi_unused close_xrcd;
 	pabi_unused cq_event;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd,
@@ -156,7 +157,7 @@ struct pabi_context_ops {
 				      struct ibv_srq_init_attr *attr);
 	pabi_unused create_srq_ex;
 	pabi_unused create_wq;
-	pabi_unused dealloc_mw;
+	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	pabi_unused dealloc_td;
 	int (*dereg_mr)(struct pabi_mr *mr);
@@ -270,6 +271,10 @@ int ibv_cmd_rereg_mr(struct pabi_mr *mr, uint32_t flags, void *addr,
 		     struct ibv_pd *pd, void *cmd, size_t cmd_size, void *resp,
 		     size_t resp_size);
 int ibv_cmd_dereg_mr(struct pabi_mr *mr);
+int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
+		     struct ibv_mw *mw, void *cmd, size_t cmd_size, void *resp,
+		     size_t resp_size);
+int ibv_cmd_dealloc_mw(struct ibv_mw *mw);
 int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ibv_ah_attr *attr, void *resp, size_t resp_size);
 int ibv_cmd_destroy_ah(struct ibv_ah *ah);

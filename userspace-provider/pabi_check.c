@@ -65,14 +65,17 @@ SAME_AT(pabi_mr, verbs_mr, mr_type);
 SAME_AT(pabi_mr, verbs_mr, access);
 
 SAME_SIZE(pabi_context_ops, verbs_context_ops);
+SAME_OP(alloc_mw);
 SAME_OP(alloc_pd);
 SAME_OP(attach_mcast);
+SAME_OP(bind_mw);
 SAME_OP(create_ah);
 SAME_OP(create_cq);
 SAME_OP(create_cq_ex);
 SAME_OP(create_qp);
 SAME_OP(create_qp_ex);
 SAME_OP(create_srq);
+SAME_OP(dealloc_mw);
 SAME_OP(dealloc_pd);
 SAME_OP(dereg_mr);
 SAME_OP(destroy_ah);

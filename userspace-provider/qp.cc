@@ -275,6 +275,29 @@ int post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 	return to_qp(ibqp).sq.post(wr, bad_wr);
 }
 
+/**
+ * Binds a window of type 1, which libibverbs has checked. The window has its
+ * new key at once; who finds the bind failed in its completion has a window
+ * that is not bound.
+ */
+int bind_mw(ibv_qp *ibqp, ibv_mw *mw, ibv_mw_bind *bind) noexcept
+{
+	const ibv_mw_bind_info &info = bind->bind_info;
+	std::uint32_t rkey = ibv_inc_rkey(mw->rkey);
+	send_work work{};
+
+	if (ibqp->state < IBV_QPS_RTS)
+		return EINVAL;
+	if (int ret = fill_bind(work, info, rkey))
+		return ret;
+	work.flags = bind->send_flags;
+	work.wr_id = bind->wr_id;
+	int ret = to_qp(ibqp).sq.post_local(work);
+	if (!ret)
+		mw->rkey = rkey;
+	return ret;
+}
+
 /** Also EINVAL in RESET, IBTA 10.3.1, and without a queue of its own. */
 int post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 {

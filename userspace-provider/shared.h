@@ -27,6 +27,15 @@ template <typename T> [[nodiscard]] constexpr T le(T value) noexcept
 		return __builtin_bswap64(value);
 }
 
+/** Host to big endian, and back: keys in the place of immediate data. */
+[[nodiscard]] constexpr std::uint32_t big_endian(std::uint32_t value) noexcept
+{
+	if constexpr (std::endian::native == std::endian::big)
+		return value;
+	else
+		return __builtin_bswap32(value);
+}
+
 /** An enumerator from a C program, which may be none of its type. */
 template <typename Enum>
 [[nodiscard]] unsigned int raw(const Enum &value) noexcept

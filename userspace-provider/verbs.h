@@ -20,6 +20,8 @@ ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
 	     int access) noexcept;
 int dereg_mr(pabi_mr *mr) noexcept;
+ibv_mw *alloc_mw(ibv_pd *pd, ibv_mw_type type) noexcept;
+int dealloc_mw(ibv_mw *mw) noexcept;
 ibv_ah *create_ah(ibv_pd *pd, ibv_ah_attr *attr) noexcept;
 int destroy_ah(ibv_ah *ah) noexcept;
 
@@ -40,6 +42,7 @@ int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask,
 	     ibv_qp_init_attr *init) noexcept;
 int destroy_qp(ibv_qp *qp) noexcept;
 int post_send(ibv_qp *qp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept;
+int bind_mw(ibv_qp *qp, ibv_mw *mw, ibv_mw_bind *bind) noexcept;
 int post_recv(ibv_qp *qp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
 // srq.cc

@@ -24,6 +24,8 @@ enum send_op_traits : std::uint8_t {
 	has_atomic = 2,
 	may_inline = 4,
 	may_solicit = 8, // it completes a receive WQE of the peer
+	has_bind = 16,
+	no_data = 32,
 };
 
 /* How a work request becomes a WQE. */
@@ -38,11 +40,11 @@ constexpr std::uint8_t any_type = rc_uc | type_ud;
 constexpr std::uint8_t remote_inline = has_remote | may_inline;
 constexpr std::uint8_t remote_atomic = has_remote | has_atomic;
 
-constexpr std::array<send_op, 7> make_send_ops() noexcept
+constexpr std::array<send_op, 10> make_send_ops() noexcept
 {
 	constexpr std::uint8_t send = may_inline | may_solicit;
 	constexpr std::uint8_t write_imm = remote_inline | may_solicit;
-	std::array<send_op, 7> ops{};
+	std::array<send_op, 10> ops{};
 
 	ops[IBV_WR_RDMA_WRITE] = {ORNIC_WQE_WRITE, rc_uc, remote_inline};
 	ops[IBV_WR_RDMA_WRITE_WITH_IMM] = {ORNIC_WQE_WRITE_IMM, rc_uc,
@@ -54,10 +56,14 @@ constexpr std::array<send_op, 7> make_send_ops() noexcept
 					  remote_atomic};
 	ops[IBV_WR_ATOMIC_FETCH_AND_ADD] = {ORNIC_WQE_FAA, type_rc,
 					    remote_atomic};
+	ops[IBV_WR_LOCAL_INV] = {ORNIC_WQE_LOCAL_INV, rc_uc, no_data};
+	ops[IBV_WR_BIND_MW] = {ORNIC_WQE_BIND_MW, rc_uc,
+			       has_remote | has_bind | no_data};
+	ops[IBV_WR_SEND_WITH_INV] = {ORNIC_WQE_SEND_INV, type_rc, send};
 	return ops;
 }
 
-constexpr std::array<send_op, 7> send_ops = make_send_ops();
+constexpr std::array<send_op, 10> send_ops = make_send_ops();
 
 constexpr unsigned int known_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED |
 				     IBV_SEND_SOLICITED | IBV_SEND_INLINE;
@@ -112,6 +118,16 @@ template <typename Segment>
 
 	segment.swap_add = le<__le64>(work.swap_add);
 	segment.compare = le<__le64>(work.compare);
+	return segment;
+}
+
+[[nodiscard]] ornic_seg_bind bind_segment(const send_work &work) noexcept
+{
+	ornic_seg_bind segment{};
+
+	segment.length = le<__le64>(work.bind_length);
+	segment.lkey = le<__le32>(work.bind_lkey);
+	segment.access = work.bind_access;
 	return segment;
 }
 
@@ -177,6 +193,12 @@ int write_receive(wqe_ring &ring, const ibv_recv_wr &wr) noexcept
 		work.rkey = wr.wr.atomic.rkey;
 		work.swap_add = wr.wr.atomic.compare_add;
 		break;
+	case IBV_WR_LOCAL_INV:
+	case IBV_WR_SEND_WITH_INV:
+		work.imm = big_endian(wr.invalidate_rkey);
+		break;
+	case IBV_WR_BIND_MW:
+		break;
 	default:
 		work.raddr = wr.wr.rdma.remote_addr;
 		work.rkey = wr.wr.rdma.rkey;
@@ -186,6 +208,24 @@ int write_receive(wqe_ring &ring, const ibv_recv_wr &wr) noexcept
 }
 
 } // namespace
+
+int fill_bind(send_work &work, const ibv_mw_bind_info &info,
+	      std::uint32_t rkey) noexcept
+{
+	constexpr unsigned int rights =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+	if ((info.mw_access_flags & ~rights) || (!info.mr && info.length))
+		return EINVAL;
+	work.opcode = IBV_WR_BIND_MW;
+	work.raddr = info.addr;
+	work.rkey = rkey;
+	work.bind_length = info.length;
+	work.bind_lkey = info.mr ? info.mr->lkey : 0;
+	work.bind_access = static_cast<std::uint8_t>(info.mw_access_flags);
+	return 0;
+}
 
 void wqe_ring::init(const ring_layout &layout) noexcept
 {
@@ -263,6 +303,9 @@ int send_queue::open(const send_work &work) noexcept
 		data_ = put(data_, remote_segment(work));
 	if (op.traits & has_atomic)
 		data_ = put(data_, atomic_segment(work));
+	if (op.traits & has_bind)
+		data_ = put(data_, bind_segment(work));
+	no_data_ = op.traits & no_data;
 	return 0;
 }
 
@@ -282,6 +325,8 @@ int send_queue::put_address(const address_handle *ah, std::uint32_t qpn,
 
 int send_queue::put_sges(std::span<const ibv_sge> sges) noexcept
 {
+	if (no_data_)
+		return EINVAL;
 	if (sges.size() > ring_.max_sge() ||
 	    sges.size() > ring_.room(data_) / sizeof(ornic_sge))
 		return EINVAL;
@@ -321,8 +366,20 @@ int send_queue::write(const ibv_send_wr &wr) noexcept
 	if (wr.num_sge < 0 ||
 	    static_cast<std::uint32_t>(wr.num_sge) > ring_.max_sge())
 		return EINVAL;
-	if (int ret = open(to_work(wr)))
+	send_work work = to_work(wr);
+	if (work.opcode == IBV_WR_BIND_MW) {
+		const ibv_mw *mw = wr.bind_mw.mw;
+
+		if (!mw || mw->type != IBV_MW_TYPE_2)
+			return EINVAL;
+		if (int ret = fill_bind(work, wr.bind_mw.bind_info,
+					wr.bind_mw.rkey))
+			return ret;
+	}
+	if (int ret = open(work))
 		return ret;
+	if (no_data_)
+		return 0;
 	if (type_ == type_ud) {
 		if (int ret = put_address(to_ah(wr.wr.ud.ah),
 					  wr.wr.ud.remote_qpn,
@@ -348,6 +405,16 @@ int send_queue::post(ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 		}
 		ring_.push();
 	}
+	submit_and_unlock();
+	return ret;
+}
+
+int send_queue::post_local(const send_work &work) noexcept
+{
+	lock_.lock();
+	int ret = open(work);
+	if (!ret)
+		ring_.push();
 	submit_and_unlock();
 	return ret;
 }

@@ -130,7 +130,14 @@ struct send_work {
 	std::uint64_t raddr = 0;
 	std::uint64_t swap_add = 0;
 	std::uint64_t compare = 0;
+	std::uint64_t bind_length = 0;
+	std::uint32_t bind_lkey = 0;
+	std::uint8_t bind_access = 0;
 };
+
+/** Make @work the binding of a window that gets @rkey. 0, or EINVAL. */
+int fill_bind(send_work &work, const ibv_mw_bind_info &info,
+	      std::uint32_t rkey) noexcept;
 
 /** What a send queue is made from. */
 struct send_params {
@@ -157,6 +164,9 @@ public:
 	 * ENOMEM (ring full); then *@bad_wr is the request that failed.
 	 */
 	int post(ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept;
+
+	/** Post a request without data, such as a bind. Return: as post(). */
+	int post_local(const send_work &work) noexcept;
 
 	/**
 	 * The same in steps, for ibv_wr_*: start, then for each request begin,
@@ -195,6 +205,7 @@ private:
 	ornic_sq_hdr *hdr_ = nullptr;
 	std::byte *data_ = nullptr;
 	bool may_inline_ = false;
+	bool no_data_ = false;
 
 	// The batch that is being written.
 	std::uint32_t batch_head_ = 0;

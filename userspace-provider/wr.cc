@@ -13,10 +13,12 @@ namespace
 constexpr std::uint64_t ud_ops = IBV_QP_EX_WITH_SEND |
 				 IBV_QP_EX_WITH_SEND_WITH_IMM;
 constexpr std::uint64_t uc_ops = ud_ops | IBV_QP_EX_WITH_RDMA_WRITE |
-				 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
-constexpr std::uint64_t rc_ops = uc_ops | IBV_QP_EX_WITH_RDMA_READ |
-				 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-				 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+				 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+				 IBV_QP_EX_WITH_BIND_MW |
+				 IBV_QP_EX_WITH_LOCAL_INV;
+constexpr std::uint64_t rc_ops =
+	uc_ops | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+	IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV;
 
 void begin(ibv_qp_ex *qp, send_work work) noexcept
 {
@@ -73,6 +75,27 @@ void wr_atomic_fetch_add(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 		   .rkey = rkey,
 		   .raddr = raddr,
 		   .swap_add = add});
+}
+
+void wr_send_inv(ibv_qp_ex *qp, std::uint32_t rkey) noexcept
+{
+	begin(qp, {.opcode = IBV_WR_SEND_WITH_INV, .imm = big_endian(rkey)});
+}
+
+void wr_local_inv(ibv_qp_ex *qp, std::uint32_t rkey) noexcept
+{
+	begin(qp, {.opcode = IBV_WR_LOCAL_INV, .imm = big_endian(rkey)});
+}
+
+void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, std::uint32_t rkey,
+		const ibv_mw_bind_info *info) noexcept
+{
+	send_work work{};
+
+	// What is wrong fails as an opcode that does not exist.
+	if (mw->type != IBV_MW_TYPE_2 || fill_bind(work, *info, rkey))
+		work.opcode = ~0U;
+	begin(qp, work);
 }
 
 void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, std::uint32_t qpn,
@@ -161,6 +184,12 @@ void set_send_ops(ibv_qp_ex &qp, std::uint64_t send_ops) noexcept
 		qp.wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	if (send_ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 		qp.wr_atomic_fetch_add = wr_atomic_fetch_add;
+	if (send_ops & IBV_QP_EX_WITH_SEND_WITH_INV)
+		qp.wr_send_inv = wr_send_inv;
+	if (send_ops & IBV_QP_EX_WITH_LOCAL_INV)
+		qp.wr_local_inv = wr_local_inv;
+	if (send_ops & IBV_QP_EX_WITH_BIND_MW)
+		qp.wr_bind_mw = wr_bind_mw;
 	if (qp.qp_base.qp_type == IBV_QPT_UD)
 		qp.wr_set_ud_addr = wr_set_ud_addr;
 	qp.wr_set_sge = wr_set_sge;

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_MW_H
+#define ORNIC_MW_H
+
+#include <rdma/ib_verbs.h>
+
+int ornic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int ornic_dealloc_mw(struct ib_mw *ibmw);
+
+#endif /* ORNIC_MW_H */
