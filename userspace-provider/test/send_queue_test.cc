@@ -196,7 +196,8 @@ TEST(send_queue, bad_requests_are_refused)
 		unsigned int flags;
 		int num_sge;
 	} rows[] = {
-		{"opcode after the last", IBV_WR_LOCAL_INV, 0, 0},
+		{"opcode after the last", IBV_WR_TSO, 0, 0},
+		{"bind of no window", IBV_WR_BIND_MW, 0, 0},
 		{"opcode out of range", 1000, 0, 0},
 		{"negative opcode", -1, 0, 0},
 		{"IP checksum", IBV_WR_SEND, IBV_SEND_IP_CSUM, 0},
@@ -501,6 +502,75 @@ TEST(send_queue, no_wakeup_is_lost)
 	first.join();
 	second.join();
 	EXPECT_EQ(seen, 2 * posts);
+}
+
+TEST(send_queue, bind_is_written)
+{
+	send_rig rig;
+	ibv_mr mr{};
+	ibv_mw mw{};
+	ibv_send_wr wr = make_wr(IBV_WR_BIND_MW, 9);
+	ibv_send_wr *bad = nullptr;
+
+	mr.lkey = 0x777;
+	mw.type = IBV_MW_TYPE_2;
+	wr.bind_mw.mw = &mw;
+	wr.bind_mw.rkey = 0x12345678;
+	wr.bind_mw.bind_info = {.mr = &mr,
+				.addr = 0x10000,
+				.length = 0x200,
+				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE};
+	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
+	auto hdr = rig.wqe<ornic_sq_hdr>(0);
+	EXPECT_EQ(hdr.opcode, ORNIC_WQE_BIND_MW);
+	EXPECT_EQ(hdr.payload, 0);
+	EXPECT_EQ(hdr.wr_id, 9U);
+	auto remote = rig.wqe<ornic_seg_remote>(0, 16);
+	EXPECT_EQ(remote.raddr, 0x10000U);
+	EXPECT_EQ(remote.rkey, 0x12345678U);
+	auto bind = rig.wqe<ornic_seg_bind>(0, 32);
+	EXPECT_EQ(bind.length, 0x200U);
+	EXPECT_EQ(bind.lkey, 0x777U);
+	EXPECT_EQ(bind.access, ORNIC_ACCESS_REMOTE_WRITE);
+}
+
+TEST(send_queue, bad_binds_are_refused)
+{
+	send_rig rig;
+	ibv_mr mr{};
+	ibv_mw mw{};
+	ibv_send_wr wr = make_wr(IBV_WR_BIND_MW);
+	ibv_send_wr *bad = nullptr;
+
+	wr.bind_mw.mw = &mw;
+	wr.bind_mw.bind_info = {
+		.mr = &mr, .addr = 0, .length = 1, .mw_access_flags = 0};
+	mw.type = IBV_MW_TYPE_1;
+	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+	mw.type = IBV_MW_TYPE_2;
+	wr.bind_mw.bind_info.mr = nullptr;
+	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+	wr.bind_mw.bind_info.mr = &mr;
+	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_ZERO_BASED;
+	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(rig.record->producer, 0U);
+}
+
+/* The key travels where immediate data would, in the wire's order. */
+TEST(send_queue, keys_to_invalidate_are_big_endian)
+{
+	send_rig rig;
+	ibv_send_wr wr = make_wr(IBV_WR_LOCAL_INV);
+	ibv_send_wr *bad = nullptr;
+
+	wr.invalidate_rkey = 0x01020304;
+	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).opcode, ORNIC_WQE_LOCAL_INV);
+	EXPECT_EQ(rig.wqe<std::uint8_t>(0, offsetof(ornic_sq_hdr, imm)), 1);
+	wr.opcode = IBV_WR_SEND_WITH_INV;
+	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(1).opcode, ORNIC_WQE_SEND_INV);
+	EXPECT_EQ(rig.wqe<std::uint8_t>(1, offsetof(ornic_sq_hdr, imm)), 1);
 }
 
 } // namespace

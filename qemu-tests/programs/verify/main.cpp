@@ -25,10 +25,14 @@ struct group {
 };
 
 const group groups[] = {
-	{ "transfer", transfer_tests }, { "order", order_tests },
-	{ "datagram", datagram_tests }, { "errors", error_tests },
-	{ "arguments", argument_tests }, { "srq", srq_tests },
+	{ "transfer", transfer_tests },
+	{ "order", order_tests },
+	{ "datagram", datagram_tests },
+	{ "errors", error_tests },
+	{ "arguments", argument_tests },
+	{ "srq", srq_tests },
 	{ "cq", cq_tests },
+	{ "keys", key_tests },
 };
 
 struct arguments {
@@ -39,10 +43,9 @@ struct arguments {
 
 [[noreturn]] void usage()
 {
-	std::fprintf(stderr,
-		     "usage: ornic_verify --client DEV:GID[:rxe]"
-		     " --server DEV:GID[:rxe]"
-		     " [--list] [GROUP|TEST]...\n");
+	std::fprintf(stderr, "usage: ornic_verify --client DEV:GID[:rxe]"
+			     " --server DEV:GID[:rxe]"
+			     " [--list] [GROUP|TEST]...\n");
 	std::exit(2);
 }
 

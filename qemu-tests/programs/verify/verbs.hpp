@@ -28,6 +28,7 @@ using owned = std::unique_ptr<T, destroyer<destroy>>;
 using context_ptr = owned<ibv_context, ibv_close_device>;
 using pd_ptr = owned<ibv_pd, ibv_dealloc_pd>;
 using mr_ptr = owned<ibv_mr, ibv_dereg_mr>;
+using mw_ptr = owned<ibv_mw, ibv_dealloc_mw>;
 using channel_ptr = owned<ibv_comp_channel, ibv_destroy_comp_channel>;
 using cq_ptr = owned<ibv_cq, ibv_destroy_cq>;
 using srq_ptr = owned<ibv_srq, ibv_destroy_srq>;
