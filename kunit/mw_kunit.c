@@ -116,6 +116,18 @@ static int use(struct mw_test *mt, u8 opcode, u32 key, u32 off, u32 len)
 	return ornic_bed_status(&mt->bed.ascq, &cqe);
 }
 
+static int destroy(struct mw_test *mt)
+{
+	return ornic_rig_destroy_obj(mt->bed.pair.b, ORNIC_CMD_DESTROY_MW,
+				     mt->key);
+}
+
+/* First byte of wm that is not what a has written; -1 if none. */
+static s32 changed(const struct mw_test *mt, u32 off, u32 len)
+{
+	return ornic_bed_compare(&mt->wm, off, len, 1);
+}
+
 /* ---- Use ------------------------------------------------------------------------ */
 
 static const struct use_row {
@@ -160,9 +172,7 @@ static void mw_gives_what_it_says(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, use(mt, row->opcode, mt->key, row->off, row->len),
 			row->status);
 	if (!row->status && row->opcode == ORNIC_WQE_WRITE)
-		KUNIT_EXPECT_EQ(
-			test, ornic_bed_compare(&mt->wm, row->off, row->len, 1),
-			-1);
+		KUNIT_EXPECT_EQ(test, changed(mt, row->off, row->len), -1);
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&mt->bed.bscq, &cqe), 0xff);
 }
 
@@ -189,9 +199,10 @@ static void mw_is_no_lkey(struct kunit *test)
 	struct ornic_dev *dev = &mt->bed.pair.b->eng->dev;
 	struct ornic_mkey *m;
 
-	KUNIT_EXPECT_EQ(
-		test, ornic_key_check(dev, mt->key, ORNIC_RIG_PD, 0, 0, 0, &m),
-		ORNIC_VERR_LKEY_UNKNOWN);
+	KUNIT_EXPECT_EQ(test,
+			ornic_key_check(dev, mt->key, ORNIC_RIG_PD,
+					mt->wm.iova + WINDOW_AT, 1, 0, &m),
+			ORNIC_VERR_LKEY_UNKNOWN);
 	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
 	KUNIT_EXPECT_EQ(test,
 			ornic_key_check(dev, mt->key, ORNIC_RIG_PD,
@@ -383,12 +394,8 @@ static void mw_holds_its_mr(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bind(mt, 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), 0);
 	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, 100), 0);
-	KUNIT_EXPECT_EQ(
-		test, ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MW, mt->key),
-		0);
-	KUNIT_EXPECT_EQ(
-		test, ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MW, mt->key),
-		ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(test, destroy(mt), 0);
+	KUNIT_EXPECT_EQ(test, destroy(mt), ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, ornic_rig_mr_fini(&mt->wm), 0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);

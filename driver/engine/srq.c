@@ -47,14 +47,14 @@ static void check_limit(struct ornic_ctx *ctx, struct ornic_srq *srq,
 bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
 		    struct ornic_rwqe *rw)
 {
+	const u8 *slot;
 	u32 waiting;
 
 	ornic_lock(&srq->lock);
 	waiting = count_waiting(ctx, srq);
 	if (waiting) {
-		ornic_rwqe_decode(
-			rw, (const u8 *)ornic_ring_slot(&srq->ring, srq->taken),
-			srq->max_sge);
+		slot = (const u8 *)ornic_ring_slot(&srq->ring, srq->taken);
+		ornic_rwqe_decode(rw, slot, srq->max_sge);
 		rw->index = srq->taken++;
 		rw->pdn = srq->pdn;
 		/* Pairs with the host's load before it writes to the slot. */
