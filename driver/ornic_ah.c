@@ -2,6 +2,9 @@
 /*
  * Address handles, and the way from an rdma_ah_attr (of an AH or of the
  * primary path of a QP) to a path of the device and back.
+ *
+ * The kernel makes and destroys AHs in atomic context, where no command can be
+ * issued. The device does not know those: each WQE carries the address itself.
  */
 #include "ornic_ah.h"
 
@@ -114,13 +117,12 @@ static u16 ah_sport(const struct rdma_ah_attr *attr)
 /**
  * ornic_create_ah - ib_device_ops.create_user_ah and .create_ah
  * @ibah: new AH
- * @init: resolved address; the command may sleep, so that an AH cannot be
- *	made in atomic context
+ * @init: resolved address
  * @udata: struct ornic_create_ah_resp; NULL for a kernel user
  *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for a bad address or driver data; -EOPNOTSUPP in atomic
- * context; -EFAULT; -ENOMEM; -ENOSPC.
+ * Context: process, may sleep; any for a kernel user.
+ * Return: 0; -EINVAL for a bad address or driver data; -EFAULT; -ENOMEM;
+ * -ENOSPC.
  */
 int ornic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata)
@@ -131,8 +133,6 @@ int ornic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	struct ornic_path path;
 	int ret;
 
-	if (!(init->flags & RDMA_CREATE_AH_SLEEPABLE))
-		return -EOPNOTSUPP;
 	ret = ornic_udata_none(udata);
 	if (ret)
 		return ret;
@@ -141,17 +141,19 @@ int ornic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	if (ret)
 		return ret;
 
+	ornic_path_to_ah_attr(ibah->device, &path, &ah->attr);
+	if (!udata) {
+		ornic_pack_av(&path, &ah->av);
+		return 0;
+	}
 	ret = ornic_cmd_create_ah(dev, &path, to_ornic_pd(ibah->pd)->pdn,
 				  &ah->ah);
 	if (ret)
 		return ret;
-	ornic_path_to_ah_attr(ibah->device, &path, &ah->attr);
-	if (udata) {
-		resp.ah = ah->ah;
-		ret = ornic_udata_put(udata, &resp, sizeof(resp));
-		if (ret)
-			goto err_destroy_on_device;
-	}
+	resp.ah = ah->ah;
+	ret = ornic_udata_put(udata, &resp, sizeof(resp));
+	if (ret)
+		goto err_destroy_on_device;
 	return 0;
 
 err_destroy_on_device:
@@ -176,13 +178,16 @@ int ornic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 /**
  * ornic_destroy_ah - ib_device_ops.destroy_ah
  * @ibah: AH
- * @flags: enum rdma_destroy_ah_flags; only sleepable AHs exist
+ * @flags: enum rdma_destroy_ah_flags
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; any for a kernel user.
  * Return: 0 or -errno of the device; the AH lives on then.
  */
 int ornic_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
-	return ornic_cmd_destroy_ah(to_ornic_dev(ibah->device),
-				    to_ornic_ah(ibah)->ah);
+	struct ornic_ah *ah = to_ornic_ah(ibah);
+
+	if (!ah->ah)
+		return 0;
+	return ornic_cmd_destroy_ah(to_ornic_dev(ibah->device), ah->ah);
 }

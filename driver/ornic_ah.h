@@ -3,18 +3,21 @@
 #define ORNIC_AH_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/ornic-hw.h>
 
 struct ornic_path;
 
 /**
  * struct ornic_ah - an address handle
  * @ibah: the AH as ib_core knows it
- * @ah: its number
+ * @ah: its number; 0 for a kernel user, whose AHs the device does not know
+ * @av: what WQEs of a kernel user say instead of @ah
  * @attr: what it was made from, for query_ah; without a reference to the GID
  */
 struct ornic_ah {
 	struct ib_ah ibah;
 	u32 ah;
+	struct ornic_av av;
 	struct rdma_ah_attr attr;
 };
 

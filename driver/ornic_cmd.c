@@ -296,6 +296,14 @@ int ornic_cmd_destroy_cq(struct ornic_dev *dev, u32 cqn)
 	return destroy(dev, ORNIC_CMD_DESTROY_CQ, cqn);
 }
 
+static u8 qp_flags(const struct ornic_create_qp_params *params)
+{
+	return (params->sig_all ? ORNIC_QP_SIG_ALL : 0) |
+	       (params->has_srq ? ORNIC_QP_SRQ : 0) |
+	       (params->wqe_av ? ORNIC_QP_AV : 0) |
+	       (params->gsi ? ORNIC_QP_GSI : 0);
+}
+
 /**
  * ornic_cmd_create_qp - create a QP
  * @dev: device
@@ -317,8 +325,7 @@ int ornic_cmd_create_qp(struct ornic_dev *dev,
 			.send_cqn = cpu_to_le32(params->send_cqn),
 			.recv_cqn = cpu_to_le32(params->recv_cqn),
 			.qp_type = params->qp_type,
-			.flags = (params->sig_all ? ORNIC_QP_SIG_ALL : 0) |
-				 (params->has_srq ? ORNIC_QP_SRQ : 0),
+			.flags = qp_flags(params),
 			.has_sq = sq->exists,
 			.has_rq = rq->exists,
 			.sq_log_depth = sq->log_depth,
@@ -417,6 +424,7 @@ int ornic_cmd_create_mkey(struct ornic_dev *dev,
 			.length = cpu_to_le64(params->length),
 			.pdn = cpu_to_le32(params->pdn),
 			.access = params->access,
+			.flags = params->dma ? ORNIC_MKEY_DMA : 0,
 		},
 	};
 

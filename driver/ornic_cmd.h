@@ -63,6 +63,8 @@ struct ornic_create_cq_params {
  * @sig_all: every send WQE is signalled
  * @has_srq: receives come from @srqn
  * @srqn: SRQ
+ * @wqe_av: UD: send WQEs carry address vectors
+ * @gsi: UD: QP 1
  */
 struct ornic_create_qp_params {
 	struct ornic_dma_mem mem;
@@ -74,6 +76,8 @@ struct ornic_create_qp_params {
 	bool sig_all;
 	bool has_srq;
 	u32 srqn;
+	bool wqe_av;
+	bool gsi;
 };
 
 /**
@@ -95,6 +99,7 @@ struct ornic_create_srq_params {
  * @length: bytes
  * @pdn: protection domain
  * @access: enum ornic_access
+ * @dma: a key of all DMA memory; @mem, @iova and @length are 0
  */
 struct ornic_create_mkey_params {
 	struct ornic_dma_mem mem;
@@ -102,6 +107,7 @@ struct ornic_create_mkey_params {
 	u64 length;
 	u32 pdn;
 	u8 access;
+	bool dma;
 };
 
 int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues. The provider polls and arms them in shared memory; the
- * driver makes them, and passes their events on (ornic_event.c).
+ * Completion queues. The provider polls and arms them in shared memory, and so
+ * does the driver for kernel users (ornic_poll.c); the driver makes them, and
+ * passes their events on (ornic_event.c).
  */
 #include "ornic_cq.h"
 
@@ -69,20 +70,35 @@ static int put_response(struct ornic_cq *cq, struct ib_udata *udata)
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
+static int init_queue(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
+		      struct ib_udata *udata)
+{
+	int ret;
+
+	if (udata)
+		return ornic_queue_init(&cq->queue,
+					&ornic_udata_context(udata)->ibctx,
+					size);
+	ret = ornic_queue_init_kernel(&cq->queue, &dev->ibdev, size);
+	if (!ret)
+		ornic_cq_ring_open(&cq->ring, cq->queue.mem, cq->log_depth);
+	return ret;
+}
+
 /* Everything that can fail once the arguments are good. */
 static int bring_up(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
 		    struct ib_udata *udata)
 {
-	struct ornic_ucontext *context = ornic_udata_context(udata);
 	int ret;
 
-	ret = ornic_queue_init(&cq->queue, &context->ibctx, size);
+	ret = init_queue(dev, cq, size, udata);
 	if (ret)
 		return ret;
 	ret = create_on_device(dev, cq);
 	if (ret)
 		goto err_release_queue;
-	ret = put_response(cq, udata);
+	if (udata)
+		ret = put_response(cq, udata);
 	if (ret)
 		goto err_destroy_on_device;
 	cq->sink = ornic_sink_open(&dev->cqs, cq->cqn, &cq->ibcq);
@@ -103,22 +119,21 @@ err_release_queue:
  * ornic_create_cq - ib_device_ops.create_cq
  * @ibcq: new CQ
  * @attr: its size and vector
- * @attrs: struct ornic_create_cq_req and _resp
+ * @attrs: struct ornic_create_cq_req and _resp; NULL for a kernel user
  *
  * Context: process, may sleep.
  * Return: 0; -EINVAL for a bad size, vector or driver data; -EOPNOTSUPP for
- * unknown flags or for a kernel user; -EFAULT; -ENOMEM; -ENOSPC.
+ * unknown flags; -EFAULT; -ENOMEM; -ENOSPC.
  */
 int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
+	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
 	struct ornic_cq *cq = to_ornic_cq(ibcq);
 	u64 size;
 	int ret;
 
-	if (!attrs)
-		return -EOPNOTSUPP;
 	ret = check_attr(ibcq->device, attr);
 	if (ret)
 		return ret;
@@ -129,14 +144,15 @@ int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			  1u << dev->caps.log_max_cqe);
 		return ret;
 	}
-	ret = check_udata(&attrs->driver_udata);
+	if (udata)
+		ret = check_udata(udata);
 	if (ret)
 		return ret;
 
 	cq->vector = attr->comp_vector;
 	ibcq->cqe = 1u << cq->log_depth;
 	mutex_init(&cq->lock);
-	ret = bring_up(dev, cq, size, &attrs->driver_udata);
+	ret = bring_up(dev, cq, size, udata);
 	if (ret)
 		goto err_destroy_lock;
 	return 0;

@@ -5,6 +5,7 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
+#include "ornic_poll.h"
 #include "ornic_queue.h"
 
 struct ornic_sink;
@@ -17,6 +18,7 @@ struct ornic_sink;
  * @log_depth: log2 of its CQEs
  * @vector: its completion vector
  * @queue: record page and ring
+ * @ring: kernel user: the host's end of the ring
  * @sink: takes its events
  */
 struct ornic_cq {
@@ -26,6 +28,7 @@ struct ornic_cq {
 	u8 log_depth;
 	u8 vector;
 	struct ornic_queue queue;
+	struct ornic_cq_ring ring;
 	struct ornic_sink *sink;
 };
 

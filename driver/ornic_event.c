@@ -12,7 +12,9 @@
  */
 #include "ornic_event.h"
 
+#include <linux/bottom_half.h>
 #include <linux/export.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
@@ -101,12 +103,23 @@ static struct ornic_sink *sink_get(struct xarray *table, u32 num)
 	return NULL;
 }
 
+/*
+ * Handlers of kernel users expect an interrupt, and softirqs that they raise
+ * are to run at once: a process that executes its own messages on the device
+ * looks like one.
+ */
 static void cq_completed(struct ornic_sink *sink)
 {
+	bool process = in_task() && !irqs_disabled();
 	struct ib_cq *cq = sink->obj;
 
-	if (cq->comp_handler)
-		cq->comp_handler(cq, cq->cq_context);
+	if (!cq->comp_handler)
+		return;
+	if (process)
+		local_bh_disable();
+	cq->comp_handler(cq, cq->cq_context);
+	if (process)
+		local_bh_enable();
 }
 
 static void cq_failed(struct ornic_sink *sink)

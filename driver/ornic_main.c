@@ -34,12 +34,14 @@
 #include "ornic_mr.h"
 #include "ornic_mw.h"
 #include "ornic_pd.h"
+#include "ornic_poll.h"
 #include "ornic_port.h"
 #include "ornic_qp.h"
 #include "ornic_restrack.h"
 #include "ornic_srq.h"
 #include "ornic_stats.h"
 #include "ornic_ucontext.h"
+#include "ornic_wq.h"
 
 /* Protects bus->dev and ornic_dev.bus_unregisters of all devices. */
 static DEFINE_MUTEX(lifetime_lock);
@@ -96,6 +98,7 @@ static const struct ib_device_ops ornic_ops = {
 	.fill_res_qp_entry = ornic_fill_res_qp,
 	.fill_res_srq_entry = ornic_fill_res_srq,
 	.get_dev_fw_str = ornic_get_fw_str,
+	.get_dma_mr = ornic_get_dma_mr,
 	.get_hw_stats = ornic_get_stats,
 	.get_link_layer = ornic_get_link_layer,
 	.get_port_immutable = ornic_get_port_immutable,
@@ -103,6 +106,9 @@ static const struct ib_device_ops ornic_ops = {
 	.mmap_free = ornic_mmap_free,
 	.modify_qp = ornic_modify_qp,
 	.modify_srq = ornic_modify_srq,
+	.poll_cq = ornic_poll_cq,
+	.post_recv = ornic_post_recv,
+	.post_send = ornic_post_send,
 	.query_ah = ornic_query_ah,
 	.query_device = ornic_query_device,
 	.query_pkey = ornic_query_pkey,
@@ -111,6 +117,7 @@ static const struct ib_device_ops ornic_ops = {
 	.query_srq = ornic_query_srq,
 	.reg_user_mr = ornic_reg_user_mr,
 	.rereg_user_mr = ornic_rereg_user_mr,
+	.req_notify_cq = ornic_req_notify_cq,
 	.resize_cq = ornic_resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, ornic_ah, ibah),

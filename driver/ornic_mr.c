@@ -290,6 +290,44 @@ struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 }
 
 /**
+ * ornic_get_dma_mr - ib_device_ops.get_dma_mr
+ * @ibpd: PD of a kernel user
+ * @flags: enum ib_access_flags
+ *
+ * Context: process, may sleep.
+ * Return: an MR of all memory, whose addresses are DMA addresses;
+ * ERR_PTR(-EOPNOTSUPP) for access flags that the device does not have, and if
+ * it does not have such MRs; -ENOMEM; -ENOSPC.
+ */
+struct ib_mr *ornic_get_dma_mr(struct ib_pd *ibpd, int flags)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibpd->device);
+	struct ornic_create_mkey_params params = {
+		.pdn = to_ornic_pd(ibpd)->pdn,
+		.dma = true,
+	};
+	struct ornic_mr *mr;
+	int ret;
+
+	if (!(dev->caps.caps & ORNIC_CAP_KERNEL))
+		return ERR_PTR(-EOPNOTSUPP);
+	ret = ornic_mr_access(flags, &params.access);
+	if (ret)
+		return ERR_PTR(ret);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	ret = create_mkey(dev, mr, &params);
+	if (ret)
+		goto err_free_mr;
+	return &mr->ibmr;
+
+err_free_mr:
+	kfree(mr);
+	return ERR_PTR(ret);
+}
+
+/**
  * ornic_dereg_mr - ib_device_ops.dereg_mr
  * @ibmr: MR
  * @udata: unused

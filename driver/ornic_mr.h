@@ -9,7 +9,7 @@
 /**
  * struct ornic_mr - a memory region
  * @ibmr: the MR as ib_core knows it
- * @umem: pinned user memory
+ * @umem: pinned user memory; NULL for an MR of the kernel
  * @list: page list that the device reads; no pages if the MR is one run
  * @page_shift: log2 of the bytes per page of @list
  * @access: enum ib_access_flags
@@ -32,6 +32,7 @@ struct ib_mr *ornic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *ibpd, struct ib_udata *udata);
+struct ib_mr *ornic_get_dma_mr(struct ib_pd *ibpd, int flags);
 int ornic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif /* ORNIC_MR_H */

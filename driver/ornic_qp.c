@@ -17,9 +17,14 @@
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
 
-static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type)
+static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type,
+		     bool kernel)
 {
+	if (kernel && !(dev->caps.caps & ORNIC_CAP_KERNEL))
+		return false;
 	switch (type) {
+	case IB_QPT_GSI:
+		return kernel;
 	case IB_QPT_RC:
 		return dev->caps.caps & ORNIC_CAP_RC;
 	case IB_QPT_UC:
@@ -32,9 +37,9 @@ static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type)
 }
 
 static int check_init_attr(struct ornic_dev *dev,
-			   const struct ib_qp_init_attr *init)
+			   const struct ib_qp_init_attr *init, bool kernel)
 {
-	if (!has_type(dev, init->qp_type)) {
+	if (!has_type(dev, init->qp_type, kernel)) {
 		ibdev_dbg(&dev->ibdev, "QP: type %d, device caps %#llx\n",
 			  init->qp_type, dev->caps.caps);
 		return -EOPNOTSUPP;
@@ -72,6 +77,8 @@ static int init_rings(struct ornic_dev *dev, struct ornic_qp *qp,
 	};
 	int ret;
 
+	if (ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp))
+		caps.send_segs = sizeof(struct ornic_av);
 	ret = ornic_qp_rings_init(&qp->rings, &caps,
 				  qp->ibqp.qp_type == IB_QPT_RC, &limits);
 	if (ret) {
@@ -113,10 +120,13 @@ static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
 		.pdn = to_ornic_pd(qp->ibqp.pd)->pdn,
 		.send_cqn = to_ornic_cq(init->send_cq)->cqn,
 		.recv_cqn = to_ornic_cq(init->recv_cq)->cqn,
-		.qp_type = init->qp_type,
+		.qp_type = ornic_qp_is_datagram(qp) ? ORNIC_QPT_UD :
+						      init->qp_type,
 		.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR,
 		.has_srq = init->srq,
 		.srqn = init->srq ? to_ornic_srq(init->srq)->srqn : 0,
+		.wqe_av = ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp),
+		.gsi = init->qp_type == IB_QPT_GSI,
 	};
 
 	ornic_queue_mem_describe(qp->queue.mem, &params.mem);
@@ -151,9 +161,10 @@ static int put_response(struct ornic_qp *qp, struct ib_udata *udata)
 static int publish(struct ornic_dev *dev, struct ornic_qp *qp)
 {
 	u32 qpn = qp->ibqp.qp_num;
-	int ret;
+	int ret = 0;
 
-	ret = ornic_kick_set_add(qp->kicks, qpn);
+	if (qp->kicks)
+		ret = ornic_kick_set_add(qp->kicks, qpn);
 	if (ret)
 		return ret;
 	qp->sink = ornic_sink_open(&dev->qps, qpn, &qp->ibqp);
@@ -164,25 +175,45 @@ static int publish(struct ornic_dev *dev, struct ornic_qp *qp)
 	return 0;
 
 err_del_kicks:
-	ornic_kick_set_del(qp->kicks, qpn);
+	if (qp->kicks)
+		ornic_kick_set_del(qp->kicks, qpn);
 	return ret;
+}
+
+static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
+		      struct ib_udata *udata)
+{
+	struct ornic_ucontext *context;
+	int ret;
+
+	if (udata) {
+		context = ornic_udata_context(udata);
+		qp->kicks = context->kicks;
+		return ornic_queue_init(&qp->queue, &context->ibctx,
+					qp->rings.size);
+	}
+	ret = ornic_queue_init_kernel(&qp->queue, &dev->ibdev, qp->rings.size);
+	if (ret)
+		return ret;
+	ornic_wq_init(&qp->sq, qp->queue.mem, &qp->rings.sq, ORNIC_SQ_RECORD);
+	ornic_wq_init(&qp->rq, qp->queue.mem, &qp->rings.rq, ORNIC_RQ_RECORD);
+	return 0;
 }
 
 /* Everything that can fail once the arguments are good. */
 static int bring_up(struct ornic_dev *dev, struct ornic_qp *qp,
 		    const struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
-	struct ornic_ucontext *context = ornic_udata_context(udata);
 	int ret;
 
-	qp->kicks = context->kicks;
-	ret = ornic_queue_init(&qp->queue, &context->ibctx, qp->rings.size);
+	ret = init_queue(dev, qp, udata);
 	if (ret)
 		return ret;
 	ret = create_on_device(dev, qp, init);
 	if (ret)
 		goto err_release_queue;
-	ret = put_response(qp, udata);
+	if (udata)
+		ret = put_response(qp, udata);
 	if (ret)
 		goto err_destroy_on_device;
 	ret = publish(dev, qp);
@@ -201,12 +232,12 @@ err_release_queue:
  * ornic_create_qp - ib_device_ops.create_qp
  * @ibqp: new QP
  * @init: its attributes; the caps are raised to what it holds
- * @udata: struct ornic_create_qp_req and _resp
+ * @udata: struct ornic_create_qp_req and _resp; NULL for a kernel user
  *
  * Context: process, may sleep.
  * Return: 0; -EINVAL for caps beyond the limits, a missing CQ or bad driver
- * data; -EOPNOTSUPP for QP types and flags that the device does not have and
- * for a kernel user; -EFAULT; -ENOMEM; -ENOSPC.
+ * data; -EOPNOTSUPP for QP types and flags that the device does not have;
+ * -EBUSY for a second GSI QP; -EFAULT; -ENOMEM; -ENOSPC.
  */
 int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
@@ -215,12 +246,11 @@ int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct ornic_qp *qp = to_ornic_qp(ibqp);
 	int ret;
 
-	if (!udata)
-		return -EOPNOTSUPP;
-	ret = check_init_attr(dev, init);
+	ret = check_init_attr(dev, init, !udata);
 	if (ret)
 		return ret;
-	ret = check_udata(udata);
+	if (udata)
+		ret = check_udata(udata);
 	if (ret)
 		return ret;
 	ret = init_rings(dev, qp, &init->cap, init->srq);
@@ -241,6 +271,22 @@ err_destroy_lock:
 }
 
 /**
+ * ornic_qp_forget_cqes - take the CQEs of a QP out of its CQs
+ * @qp: of a kernel user; the device writes none any more
+ *
+ * Context: any.
+ */
+void ornic_qp_forget_cqes(struct ornic_qp *qp)
+{
+	struct ib_cq *send = qp->ibqp.send_cq;
+	struct ib_cq *recv = qp->ibqp.recv_cq;
+
+	ornic_cq_forget_qp(&to_ornic_cq(send)->ring, qp->ibqp.qp_num);
+	if (recv != send)
+		ornic_cq_forget_qp(&to_ornic_cq(recv)->ring, qp->ibqp.qp_num);
+}
+
+/**
  * ornic_destroy_qp - ib_device_ops.destroy_qp
  * @ibqp: QP
  * @udata: unused
@@ -254,16 +300,20 @@ int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct ornic_qp *qp = to_ornic_qp(ibqp);
 	int ret;
 
-	ornic_kick_set_del(qp->kicks, ibqp->qp_num);
+	if (qp->kicks)
+		ornic_kick_set_del(qp->kicks, ibqp->qp_num);
 	ornic_sink_close(&dev->qps, qp->sink);
 	ret = ornic_cmd_destroy_qp(dev, ibqp->qp_num);
 	if (ret) {
 		ibdev_err_ratelimited(ibqp->device, "QP %#x stays: %d\n",
 				      ibqp->qp_num, ret);
 		ornic_sink_reopen(&dev->qps, qp->sink);
-		ornic_kick_set_add(qp->kicks, ibqp->qp_num);
+		if (qp->kicks)
+			ornic_kick_set_add(qp->kicks, ibqp->qp_num);
 		return ret;
 	}
+	if (ornic_qp_is_kernel(qp))
+		ornic_qp_forget_cqes(qp);
 
 	ornic_sink_free(qp->sink);
 	ornic_queue_release(&qp->queue, ibqp->device);

@@ -7,6 +7,7 @@
 
 #include "ornic_queue.h"
 #include "ornic_ring.h"
+#include "ornic_wq.h"
 
 struct ornic_kick_set;
 struct ornic_sink;
@@ -22,7 +23,9 @@ struct ornic_sink;
  * @sig_type: which send WQEs are signalled
  * @queue: record page and rings
  * @sink: takes its events
- * @kicks: of the context that may kick it
+ * @kicks: of the context that may kick it; NULL for a kernel user
+ * @sq: kernel user: the host's end of the send queue
+ * @rq: kernel user: the host's end of the receive queue
  */
 struct ornic_qp {
 	struct ib_qp ibqp;
@@ -35,12 +38,27 @@ struct ornic_qp {
 	struct ornic_queue queue;
 	struct ornic_sink *sink;
 	struct ornic_kick_set *kicks;
+	struct ornic_wq sq;
+	struct ornic_wq rq;
 };
 
 static inline struct ornic_qp *to_ornic_qp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct ornic_qp, ibqp);
 }
+
+static inline bool ornic_qp_is_kernel(const struct ornic_qp *qp)
+{
+	return !qp->kicks;
+}
+
+/* To the device QP 1 is a UD QP. */
+static inline bool ornic_qp_is_datagram(const struct ornic_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
+}
+
+void ornic_qp_forget_cqes(struct ornic_qp *qp);
 
 int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata);

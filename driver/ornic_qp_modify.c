@@ -166,8 +166,16 @@ static int make_params(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 /* A QP in RESET has no peer; RTR names it again. */
 static void remember(struct ornic_qp *qp, enum ib_qp_state state, u32 dest_qpn)
 {
-	qp->state = state;
+	WRITE_ONCE(qp->state, state);
 	qp->dest_qpn = state == IB_QPS_RESET ? 0 : dest_qpn;
+}
+
+/* The provider does this for QPs of users. */
+static void begin_anew(struct ornic_qp *qp)
+{
+	ornic_qp_forget_cqes(qp);
+	ornic_wq_reset(&qp->sq);
+	ornic_wq_reset(&qp->rq);
 }
 
 static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
@@ -194,6 +202,8 @@ static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 		return ret;
 
 	remember(qp, next, params.dest_qpn);
+	if (next == IB_QPS_RESET && ornic_qp_is_kernel(qp))
+		begin_anew(qp);
 	return 0;
 }
 
@@ -251,7 +261,7 @@ static void fill_attr(struct ornic_qp *qp, const struct ornic_qp_params *params,
 	attr->timeout = params->timeout;
 	attr->retry_cnt = params->retry_cnt;
 	attr->rnr_retry = params->rnr_retry;
-	if (qp->ibqp.qp_type != IB_QPT_UD)
+	if (!ornic_qp_is_datagram(qp))
 		ornic_path_to_ah_attr(qp->ibqp.device, &params->path,
 				      &attr->ah_attr);
 }
@@ -293,7 +303,7 @@ int ornic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mutex_lock(&qp->lock);
 	ret = ornic_cmd_query_qp(dev, ibqp->qp_num, &params);
 	if (!ret)
-		qp->state = params.state;
+		WRITE_ONCE(qp->state, params.state);
 	mutex_unlock(&qp->lock);
 	if (ret)
 		return ret;

@@ -32,6 +32,23 @@ err_free_mem:
 }
 
 /**
+ * ornic_queue_init_kernel - allocate queue memory that nobody maps
+ * @queue: filled in
+ * @ibdev: device
+ * @size: bytes
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_queue_init_kernel(struct ornic_queue *queue, struct ib_device *ibdev,
+			    u64 size)
+{
+	queue->mmap = NULL;
+	queue->mem = ornic_queue_mem_alloc(ibdev, size);
+	return PTR_ERR_OR_ZERO(queue->mem);
+}
+
+/**
  * ornic_queue_release - give queue memory up
  * @queue: that the device does not use any more
  * @ibdev: device
@@ -43,5 +60,8 @@ err_free_mem:
 void ornic_queue_release(struct ornic_queue *queue, struct ib_device *ibdev)
 {
 	ornic_queue_mem_unmap(ibdev, queue->mem);
-	ornic_mmap_remove(queue->mmap);
+	if (queue->mmap)
+		ornic_mmap_remove(queue->mmap);
+	else
+		ornic_queue_mem_free(queue->mem);
 }

@@ -12,7 +12,7 @@ struct ornic_queue_mem;
 /**
  * struct ornic_queue - the memory of a QP or CQ and who may map it
  * @mem: record page and rings
- * @mmap: lets the user map @mem, and owns it
+ * @mmap: lets the user map @mem, and owns it; NULL for a kernel user
  */
 struct ornic_queue {
 	struct ornic_queue_mem *mem;
@@ -21,6 +21,8 @@ struct ornic_queue {
 
 int ornic_queue_init(struct ornic_queue *queue, struct ib_ucontext *context,
 		     u64 size);
+int ornic_queue_init_kernel(struct ornic_queue *queue, struct ib_device *ibdev,
+			    u64 size);
 void ornic_queue_release(struct ornic_queue *queue, struct ib_device *ibdev);
 
 #endif /* ORNIC_QUEUE_H */

@@ -151,6 +151,20 @@ err_free_mem:
 }
 
 /**
+ * ornic_queue_mem_at - pointer to a byte of queue memory
+ * @mem: queue memory
+ * @off: of the byte; the pointer is good to the end of its page
+ *
+ * Context: any.
+ * Return: the pointer.
+ */
+void *ornic_queue_mem_at(const struct ornic_queue_mem *mem, u32 off)
+{
+	return page_address(mem->pages[off >> PAGE_SHIFT]) +
+	       offset_in_page(off);
+}
+
+/**
  * ornic_queue_mem_describe - say where the device finds it
  * @mem: queue memory
  * @out: filled in

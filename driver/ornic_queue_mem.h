@@ -26,6 +26,7 @@ struct ornic_queue_mem {
 
 struct ornic_queue_mem *ornic_queue_mem_alloc(struct ib_device *ibdev,
 					      u64 size);
+void *ornic_queue_mem_at(const struct ornic_queue_mem *mem, u32 off);
 void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 			      struct ornic_dma_mem *out);
 void ornic_queue_mem_unmap(struct ib_device *ibdev,

@@ -65,8 +65,8 @@ static u64 ring_bytes(const struct ornic_ring *ring)
 static void init_sq(struct ornic_ring *sq, struct ornic_ring_caps *caps,
 		    bool atomics, const struct ornic_ring_limits *limits)
 {
-	u32 before_sges = HDR_BYTES + SEG_BYTES + (atomics ? ATOMIC_BYTES : 0);
-	u32 before_inline = HDR_BYTES + SEG_BYTES;
+	u32 before_inline = HDR_BYTES + SEG_BYTES + caps->send_segs;
+	u32 before_sges = before_inline + (atomics ? ATOMIC_BYTES : 0);
 	u32 need, stride;
 
 	memset(sq, 0, sizeof(*sq));

@@ -23,6 +23,7 @@ struct ornic_ring_limits {
  * @send_sge: SGEs per send WQE
  * @recv_sge: SGEs per receive WQE
  * @inline_data: inline bytes per send WQE
+ * @send_segs: bytes of segments that send WQEs have beyond the usual ones
  */
 struct ornic_ring_caps {
 	u32 send_wr;
@@ -30,6 +31,7 @@ struct ornic_ring_caps {
 	u32 send_sge;
 	u32 recv_sge;
 	u32 inline_data;
+	u32 send_segs;
 };
 
 /**

@@ -25,6 +25,7 @@
 #define ORNIC_MAX_INIT_RD_ATOMIC 128 /* as requester, nothing but a count */
 #define ORNIC_MAX_MSG (1u << 31) /* bytes, IBTA C9-93 */
 #define ORNIC_MAX_MR_BYTES (1ull << 40)
+#define ORNIC_GSI_QPN 1 /* IBTA 3.9.5 */
 
 /**
  * struct ornic_dev - the engine's own view of struct ornic_engine

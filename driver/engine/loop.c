@@ -279,12 +279,19 @@ static void datagram_ip(u8 *ip, const struct ornic_path *path, u32 payload)
 {
 	u32 len = 8 + ORNIC_BTH_LEN + 8 + payload + ORNIC_ICRC_LEN;
 	u32 at = path->ipv6 ? 4 : 2;
+	u32 sum;
 
 	if (!path->ipv6)
 		len += 20;
 	memcpy(ip, path->hdr + path->l3_offset, path->ipv6 ? 40 : 20);
 	ip[at] = len >> 8;
 	ip[at + 1] = len;
+	if (path->ipv6)
+		return;
+	/* Users tell IPv4 from IPv6 by the checksum of these 20 bytes. */
+	sum = ornic_ipv4_checksum(ip);
+	ip[10] = sum >> 8;
+	ip[11] = sum;
 }
 
 /**

@@ -145,6 +145,14 @@ void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run)
 
 /* ---- Keys ------------------------------------------------------------------- */
 
+static bool range_ok(const struct ornic_mkey *m, u64 addr, u64 len)
+{
+	if (unlikely(m->dma))
+		return m->dma->ops->dma(m->dma->host, addr, len);
+	return addr >= m->iova && len <= m->length &&
+	       addr - m->iova <= m->length - len;
+}
+
 enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 				      u64 addr, u64 len, u8 access,
 				      struct ornic_mkey **mkey)
@@ -157,8 +165,7 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 		return ORNIC_VERR_LKEY_PD;
 	if (unlikely(access & ~m->access))
 		return ORNIC_VERR_LKEY_ACCESS;
-	if (len && unlikely(addr < m->iova || len > m->length ||
-			    addr - m->iova > m->length - len))
+	if (len && unlikely(!range_ok(m, addr, len)))
 		return ORNIC_VERR_LKEY_RANGE;
 	*mkey = m;
 	return ORNIC_VERR_NONE;
@@ -172,6 +179,17 @@ static bool access_is_legal(u8 access)
 	if (access & (ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC))
 		return access & ORNIC_ACCESS_LOCAL_WRITE;
 	return true;
+}
+
+/* A key of all DMA memory: there is nothing to resolve. */
+static int dma_key_init(struct ornic_dev *dev, struct ornic_mkey *m,
+			const struct ornic_req_create_mkey *req)
+{
+	if (req->flags != ORNIC_MKEY_DMA || m->iova || m->length ||
+	    req->mem.npages || !access_is_legal(m->access))
+		return -EINVAL;
+	m->dma = dev;
+	return 0;
 }
 
 /* Map @iova and @length of @m; its bytes must lie inside its pages. */
@@ -205,6 +223,8 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 	m->length = le64_to_cpu(req->length);
 	m->pdn = le32_to_cpu(req->pdn);
 	m->access = req->access;
+	if (req->flags)
+		return dma_key_init(dev, m, req);
 	if (!access_is_legal(m->access))
 		return -EINVAL;
 	return map_bytes(dev, m, &req->mem);
@@ -315,7 +335,7 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
 		       const struct ornic_req_modify_mkey *req)
 {
-	if (req->mask & ~ORNIC_MKEYM_ALL)
+	if (req->mask & ~ORNIC_MKEYM_ALL || m->dma)
 		return -EINVAL;
 	if (req->mask & ORNIC_MKEYM_PD)
 		m->pdn = le32_to_cpu(req->pdn);
@@ -414,6 +434,16 @@ static bool add_piece(struct ornic_iov *iov, u8 *area, u8 *ptr, u32 len)
 	return true;
 }
 
+/* One piece of memory that was checked; it is not merged with others. */
+static u64 add_dma(struct ornic_iov *iov, struct ornic_dev *dev, u64 addr,
+		   u64 len)
+{
+	u32 take = (u32)min_t(u64, len, MAX_PIECE);
+	u8 *ptr = dev->ops->dma(dev->host, addr, take);
+
+	return ptr && add_piece(iov, ptr, ptr, take) ? take : 0;
+}
+
 u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 		      u64 addr, u64 len)
 {
@@ -424,6 +454,8 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	u8 *ptr, *area;
 	u32 take;
 
+	if (mkey->dma)
+		return add_dma(iov, mkey->dma, addr, len);
 	while (done < len) {
 		ptr = ornic_pages_at(pages, off + done, &run);
 		area = pages->page ? ptr - ((off + done) & page_mask) :

@@ -63,6 +63,8 @@ void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run);
  * @key: index << 8 | variant; lkey and rkey
  * @pdn: its PD
  * @access: enum ornic_access
+ * @dma: the device, for a key of all DMA memory: addresses are translated at
+ *	each use, and @pages is empty; else NULL
  * @iova: address of its first byte
  * @length: bytes, at least 1
  * @off0: offset of byte @iova in @pages
@@ -74,6 +76,7 @@ struct ornic_mkey {
 	u32 key;
 	u32 pdn;
 	u8 access;
+	struct ornic_dev *dma;
 	u64 iova;
 	u64 length;
 	u64 off0;

@@ -15,12 +15,21 @@ static bool queue_ok(u8 log_depth, u8 log_stride, u8 min_stride, u8 max_sge)
 	       log_stride <= MAX_LOG_STRIDE && max_sge <= ORNIC_MAX_SGE;
 }
 
+static bool flags_ok(const struct ornic_req_create_qp *req)
+{
+	const u8 datagram = ORNIC_QP_AV | ORNIC_QP_GSI;
+
+	if (req->flags & ~(ORNIC_QP_SIG_ALL | ORNIC_QP_SRQ | datagram))
+		return false;
+	if (req->flags & ORNIC_QP_SRQ && req->has_rq)
+		return false;
+	return !(req->flags & datagram) || req->qp_type == ORNIC_QPT_UD;
+}
+
 static bool request_ok(const struct ornic_req_create_qp *req)
 {
 	if (req->qp_type < ORNIC_QPT_RC || req->qp_type > ORNIC_QPT_UD ||
-	    req->flags & ~(ORNIC_QP_SIG_ALL | ORNIC_QP_SRQ))
-		return false;
-	if (req->flags & ORNIC_QP_SRQ && req->has_rq)
+	    !flags_ok(req))
 		return false;
 	if (req->has_sq && !queue_ok(req->sq_log_depth, req->sq_log_stride,
 				     SQ_MIN_LOG_STRIDE, req->sq_max_sge))
@@ -75,13 +84,15 @@ static int init_rings(struct ornic_qp *qp,
 }
 
 /* The device's own copies of the send WQEs. */
-static int init_store(struct ornic_sq *sq)
+static int init_store(struct ornic_sq *sq, bool with_av)
 {
 	if (!sq->depth)
 		return 0;
 	sq->store_stride = max_t(u32, sq->max_sge * sizeof(struct ornic_lsge),
 				 sq->max_inline);
 	sq->store_stride = ALIGN(sq->store_stride, 16u);
+	if (with_av)
+		sq->store_stride += sizeof(struct ornic_av);
 	sq->swqe = (struct ornic_swqe *)ornic_vzalloc((size_t)sq->depth *
 						      sizeof(*sq->swqe));
 	sq->store =
@@ -190,13 +201,25 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	err = init_rings(qp, req);
 	if (err)
 		return err;
-	err = init_store(&qp->sq);
+	err = init_store(&qp->sq, qp->create_flags & ORNIC_QP_AV);
 	if (err)
 		return err;
 	err = get_cqs(qp, req);
 	if (err)
 		return err;
 	return get_srq(qp, req);
+}
+
+/* There is one QP 1; the others get what is free. */
+static int reserve_qpn(struct ornic_dev *dev,
+		       const struct ornic_req_create_qp *req)
+{
+	int err;
+
+	if (!(req->flags & ORNIC_QP_GSI))
+		return ornic_table_reserve(&dev->qps, 0);
+	err = ornic_table_reserve_at(&dev->qps, ORNIC_GSI_QPN);
+	return err ? err : ORNIC_GSI_QPN;
 }
 
 /**
@@ -207,7 +230,7 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
  *
  * Context: may sleep.
  * Return: ORNIC_OK; ORNIC_BAD_PARAM; ORNIC_BAD_ADDR; ORNIC_NO_RESOURCE;
- * ORNIC_LIMIT when there are no QPNs left.
+ * ORNIC_LIMIT when there are no QPNs left; ORNIC_BUSY when there is a GSI QP.
  */
 int ornic_qp_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_qp *req, u32 *qpn)
@@ -223,7 +246,7 @@ int ornic_qp_create(struct ornic_dev *dev,
 	err = qp_build(qp, req);
 	if (err)
 		goto err_free;
-	index = ornic_table_reserve(&dev->qps, 0);
+	index = reserve_qpn(dev, req);
 	if (index < 0) {
 		err = index;
 		goto err_free;

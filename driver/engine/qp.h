@@ -34,7 +34,9 @@
  * @bind_lkey: BIND_MW: of the MR
  * @bind_access: BIND_MW: enum ornic_access
  * @imm: immediate data or key to invalidate, as it goes onto the wire
- * @ah: UD: address handle
+ * @ah: UD: address handle, if there is no @av
+ * @av: UD: the address vector of the WQE itself, at the end of its slot of
+ *	sq.store; NULL if it has none
  * @dest_qpn: UD: who receives it
  * @dest_qkey: UD: its Q_Key
  * @opcode: enum ornic_wqe_opcode
@@ -75,6 +77,7 @@ struct ornic_swqe {
 	bool answered;
 	struct ornic_lsge *sge;
 	u8 *inline_data;
+	struct ornic_av *av;
 };
 
 enum ornic_wait {
@@ -270,7 +273,7 @@ struct ornic_rq {
  * @qpn: its number
  * @pdn: its PD
  * @type: enum ornic_qp_type
- * @create_flags: ORNIC_QP_SIG_ALL, ORNIC_QP_SRQ
+ * @create_flags: ORNIC_QP_*
  * @pages: memory of rings and records
  * @state: enum ornic_qp_state; written under both locks
  * @access: enum ornic_access that a peer may ask for

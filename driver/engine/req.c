@@ -323,6 +323,19 @@ static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_STEP_DONE;
 }
 
+/* Where a datagram goes: along its AH, or along the AV that it carries. */
+static const struct ornic_path *datagram_path(struct ornic_qp *qp,
+					      const struct ornic_swqe *sw,
+					      struct ornic_path *own)
+{
+	struct ornic_ah *ah;
+
+	if (sw->av)
+		return ornic_path_resolve(qp->dev, own, sw->av) ? NULL : own;
+	ah = (struct ornic_ah *)ornic_table_lookup(&qp->dev->ahs, sw->ah);
+	return ah && ah->pdn == qp->pdn ? &ah->path : NULL;
+}
+
 static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				     struct ornic_swqe *sw)
 {
@@ -338,27 +351,28 @@ static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.qkey = sw->dest_qkey & 0x80000000u ? qp->qkey : sw->dest_qkey,
 		.imm = sw->imm,
 	};
+	const struct ornic_path *path;
 	enum ornic_vendor_err verr;
+	struct ornic_path own;
 	struct ornic_iov iov;
-	struct ornic_ah *ah;
 
-	ah = (struct ornic_ah *)ornic_table_lookup(&qp->dev->ahs, sw->ah);
-	if (!ah || ah->pdn != qp->pdn)
+	path = datagram_path(qp, sw, &own);
+	if (!path)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_QP_OP_ERR,
 				      ORNIC_VERR_AH);
 	verr = map_packet(qp, sw, 0, sw->length);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
 				      verr);
-	if (ah->path.loop) {
+	if (path->loop) {
 		iov.frag = qp->sq.tx.frag;
 		iov.n = qp->sq.tx.nfrags;
 		iov.max = iov.n;
 		iov.bytes = sw->length;
 		sw->dest_qkey = info.qkey;
-		ornic_loop_datagram(ctx, qp, sw, &ah->path, &iov);
+		ornic_loop_datagram(ctx, qp, sw, path, &iov);
 	} else {
-		send_frame(qp, &ah->path, &info);
+		send_frame(qp, path, &info);
 	}
 	ctx->budget -= sw->length + ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, 1);

@@ -197,7 +197,7 @@ static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (r->solicited)
 		cqe.flags |= ORNIC_CQE_SOLICITED_EVENT;
 	if (qp->type == ORNIC_QPT_UD)
-		cqe.flags |= ORNIC_CQE_GRH;
+		cqe.flags |= ORNIC_CQE_GRH | (r->ipv6 ? 0 : ORNIC_CQE_IPV4);
 	if (r->pkt) {
 		memcpy(cqe.smac, r->pkt->rx->smac, sizeof(cqe.smac));
 		cqe.vlan = cpu_to_le16(r->pkt->rx->vlan);

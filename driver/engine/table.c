@@ -158,6 +158,41 @@ int ornic_table_reserve(struct ornic_table *t, u32 hint)
 	return index;
 }
 
+static int take_this(struct ornic_table *t, u32 index)
+{
+	int err = 0;
+
+	ornic_lock(&t->lock);
+	if (test_used(t, index)) {
+		err = -EBUSY;
+	} else {
+		t->used[index / BITS] |= 1ull << (index % BITS);
+		t->count++;
+	}
+	ornic_unlock(&t->lock);
+	return err;
+}
+
+/**
+ * ornic_table_reserve_at - take a certain index
+ * @t: the table
+ * @index: below the size; may be one that is never handed out
+ *
+ * Context: may sleep.
+ * Return: 0, -EBUSY if it is taken, -ENOMEM.
+ */
+int ornic_table_reserve_at(struct ornic_table *t, u32 index)
+{
+	int err = take_this(t, index);
+
+	if (err)
+		return err;
+	err = ensure_chunk(t, index);
+	if (err)
+		ornic_table_release(t, index);
+	return err;
+}
+
 static struct ornic_chunk *chunk_of(struct ornic_table *t, u32 index)
 {
 	return ornic_rcu_dereference(t->chunk[index >> ORNIC_CHUNK_SHIFT]);

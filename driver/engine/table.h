@@ -48,6 +48,9 @@ void ornic_table_fini(struct ornic_table *t);
  */
 int ornic_table_reserve(struct ornic_table *t, u32 hint);
 
+/* Take @index, which may be below @first. Return: 0, -EBUSY, -ENOMEM. */
+int ornic_table_reserve_at(struct ornic_table *t, u32 index);
+
 /* Make @obj visible at a reserved @index. */
 void ornic_table_publish(struct ornic_table *t, u32 index, void *obj);
 

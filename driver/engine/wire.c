@@ -520,8 +520,14 @@ static void put_extensions(u8 *p, u32 flags, const struct ornic_txinfo *info)
 		memcpy(p, &info->imm, IMM_LEN);
 }
 
-/* RFC 1071 over a header whose checksum field is zero. */
-static u32 ipv4_checksum(const u8 *ip)
+/**
+ * ornic_ipv4_checksum - RFC 1071 over an IPv4 header
+ * @ip: 20 bytes; the checksum field is zero
+ *
+ * Context: any.
+ * Return: the checksum in host order.
+ */
+u32 ornic_ipv4_checksum(const u8 *ip)
 {
 	u32 i, sum = 0;
 
@@ -542,7 +548,7 @@ static void put_lengths(struct ornic_tx *tx, u32 udp_len)
 		return;
 	}
 	put_be16(ip + 2, IPV4_LEN + udp_len);
-	put_be16(ip + 10, ipv4_checksum(ip));
+	put_be16(ip + 10, ornic_ipv4_checksum(ip));
 }
 
 static void put_trailer(struct ornic_tx *tx, const u8 *bth, u32 roce_len,

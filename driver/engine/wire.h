@@ -307,6 +307,9 @@ struct ornic_txinfo {
 void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
 		    const struct ornic_txinfo *info);
 
+/* Checksum of the IPv4 header @ip, whose checksum field is zero. */
+u32 ornic_ipv4_checksum(const u8 *ip);
+
 /* icrc.c: IBTA A17.3.3 */
 
 /**

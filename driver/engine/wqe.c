@@ -74,7 +74,13 @@ static u32 decode_segs(struct ornic_qp *qp, struct ornic_swqe *sw,
 		sw->ah = le32_to_cpu(ud.ah);
 		sw->dest_qpn = le32_to_cpu(ud.dest_qpn) & ORNIC_PSN_MASK;
 		sw->dest_qkey = le32_to_cpu(ud.dest_qkey);
-		return sizeof(ud);
+		if (!(sw->flags & ORNIC_WQE_AV))
+			return sizeof(ud);
+		sw->av = (struct ornic_av *)(sw->inline_data +
+					     qp->sq.store_stride) -
+			 1;
+		memcpy(sw->av, slot + sizeof(ud), sizeof(*sw->av));
+		return sizeof(ud) + sizeof(*sw->av);
 	}
 	if (sw->kind == ORNIC_OPF_SEND)
 		return 0;
@@ -178,6 +184,14 @@ static void decode_local(struct ornic_swqe *sw, const u8 *slot, u32 payload)
 	sw->bind_access = bind.access;
 }
 
+/* An address in the WQE is for the QPs that were made for it. */
+static bool flags_ok(const struct ornic_qp *qp, u8 flags)
+{
+	if (flags & ~ORNIC_WQE_FLAGS_MASK)
+		return false;
+	return !(flags & ORNIC_WQE_AV) || qp->create_flags & ORNIC_QP_AV;
+}
+
 static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 {
 	u32 stride = 1u << qp->sq.ring.log_stride;
@@ -199,7 +213,7 @@ static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE);
 		return;
 	}
-	if (hdr.flags & ~ORNIC_WQE_FLAGS_MASK) {
+	if (!flags_ok(qp, hdr.flags)) {
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_FLAGS);
 		return;
 	}

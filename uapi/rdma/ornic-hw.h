@@ -126,6 +126,7 @@ enum ornic_arm {
  * either SGEs or inline bytes:
  *
  *   SEND*                  RC, UC: hdr | data        UD: hdr | ud | data
+ *   SEND* with _AV                                   UD: hdr | ud | av | data
  *   WRITE*, READ           hdr | remote | data
  *   CAS, FAA               hdr | remote | atomic | data (SGEs of 8 bytes sum)
  *   BIND_MW                hdr | remote | bind       LOCAL_INV: hdr
@@ -148,9 +149,10 @@ enum ornic_wqe_flags {
 	ORNIC_WQE_SOLICITED		= 1 << 1,
 	ORNIC_WQE_FENCE			= 1 << 2,
 	ORNIC_WQE_INLINE		= 1 << 3,
+	ORNIC_WQE_AV			= 1 << 4, /* UD: the address itself */
 };
 
-#define ORNIC_WQE_FLAGS_MASK	0x0f
+#define ORNIC_WQE_FLAGS_MASK	0x1f
 
 /*
  * struct ornic_sq_hdr - head of a send WQE
@@ -192,7 +194,7 @@ struct ornic_seg_bind {
 };
 
 struct ornic_seg_ud {
-	__le32 ah;		/* from CREATE_AH, same PD as the QP */
+	__le32 ah;		/* from CREATE_AH, same PD as the QP; _AV: 0 */
 	__le32 dest_qpn;
 	__le32 dest_qkey;	/* bit 31 set: the QP's own Q_Key, IBTA C10-15 */
 	__le32 reserved;
@@ -258,6 +260,7 @@ enum ornic_cqe_flags {
 	ORNIC_CQE_WITH_IMM		= 1 << 2,
 	ORNIC_CQE_SOLICITED_EVENT	= 1 << 3,
 	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm: the key, big endian */
+	ORNIC_CQE_IPV4			= 1 << 4,	/* of the 40 bytes: 20 + IPv4 */
 };
 
 /*
@@ -423,6 +426,8 @@ enum ornic_device_caps {
 	ORNIC_CAP_RESIZE_CQ		= 1 << 5,
 	ORNIC_CAP_MODIFY_MKEY		= 1 << 6,
 	ORNIC_CAP_MW			= 1 << 7,	/* type 1 and 2B */
+	/* What kernel users need: QP 1, AVs in WQEs, keys of all memory. */
+	ORNIC_CAP_KERNEL		= 1 << 8,
 };
 
 struct ornic_rsp_query_device {
@@ -515,6 +520,8 @@ enum ornic_qp_type {
 /* create_qp.flags */
 #define ORNIC_QP_SIG_ALL	(1 << 0)
 #define ORNIC_QP_SRQ		(1 << 4)	/* receives come from @srqn */
+#define ORNIC_QP_AV		(1 << 1)	/* UD: WQEs may say _AV */
+#define ORNIC_QP_GSI		(1 << 2)	/* UD: becomes QP 1, IBTA 3.9.5 */
 
 /*
  * CREATE_QP. Strides are log2 of bytes; depths log2 of WQEs. has_sq / has_rq
@@ -667,7 +674,8 @@ struct ornic_req_create_mkey {
 	__le64 length;			/* bytes; iova + length must not wrap */
 	__le32 pdn;
 	__u8 access;			/* enum ornic_access */
-	__u8 reserved[19];
+	__u8 flags;			/* ORNIC_MKEY_* */
+	__u8 reserved[18];
 };
 
 /* Which fields of ornic_req_modify_mkey count. */
@@ -711,6 +719,11 @@ struct ornic_req_create_mw {
 	__u8 type;			/* enum ornic_mw_type */
 	__u8 reserved[51];
 };
+/*
+ * create_mkey.flags: the key covers all DMA memory, addresses are DMA
+ * addresses; mem, iova and length are 0. Never given to a process.
+ */
+#define ORNIC_MKEY_DMA		(1 << 0)
 
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */
 struct ornic_req_create_ah {

@@ -138,6 +138,7 @@ ORNIC_AT(ornic_req_modify_mkey, access, 44);
 ORNIC_AT(ornic_req_modify_mkey, mask, 45);
 ORNIC_SIZE(ornic_req_create_mw, 64);
 ORNIC_AT(ornic_req_create_mw, type, 12);
+ORNIC_AT(ornic_req_create_mkey, flags, 45);
 ORNIC_SIZE(ornic_req_create_ah, 64);
 ORNIC_AT(ornic_req_create_ah, pdn, 40);
 ORNIC_SIZE(ornic_req_create_srq, 64);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_CQE_H
+#define ORNIC_CQE_H
+
+#include "ornic_pure.h"
+
+#include <rdma/ornic-hw.h>
+
+/**
+ * struct ornic_completion - a CQE in host order, in the terms of verbs
+ * @wr_id: of the work request
+ * @wqe_index: free-running index of its WQE
+ * @qpn: QP
+ * @byte_len: bytes received or read
+ * @imm: immediate data in wire order, if @has_imm
+ * @opcode: enum ib_uverbs_wc_opcode
+ * @status: enum ib_wc_status
+ * @vendor_err: enum ornic_vendor_err
+ * @is_recv: of a receive queue
+ * @has_imm: see @imm
+ * @has_grh: 40 bytes precede the data; what follows is valid
+ * @ipv4: the last 20 of them are an IPv4 header
+ * @src_qpn: sender
+ * @smac: its MAC address, zero if unknown
+ * @vlan: VLAN id or ORNIC_VLAN_NONE
+ * @sl: service level
+ */
+struct ornic_completion {
+	u64 wr_id;
+	u32 wqe_index;
+	u32 qpn;
+	u32 byte_len;
+	__be32 imm;
+	u8 opcode;
+	u8 status;
+	u8 vendor_err;
+	bool is_recv;
+	bool has_imm;
+	bool has_grh;
+	bool ipv4;
+	u32 src_qpn;
+	u8 smac[6];
+	u16 vlan;
+	u8 sl;
+};
+
+void ornic_unpack_cqe(const struct ornic_cqe *cqe,
+		      struct ornic_completion *comp);
+
+/**
+ * ornic_cqe_is_new - has the device written a slot in this pass of the ring?
+ * @flags: of the CQE in the slot of @index
+ * @index: free running
+ * @log_depth: log2 of the CQEs
+ *
+ * Context: any.
+ * Return: whether it has.
+ */
+static inline bool ornic_cqe_is_new(u8 flags, u32 index, u8 log_depth)
+{
+	bool odd_pass = index >> log_depth & 1;
+
+	return !!(flags & ORNIC_CQE_PHASE) != odd_pass;
+}
+
+#endif /* ORNIC_CQE_H */

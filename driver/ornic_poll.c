@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Polling and arming of kernel users, in any context: the driver reads rings
+ * and writes records as the provider does.
+ *
+ * A CQE names its QP by number; the table of the device leads to the QP. A QP
+ * that is destroyed, or begins anew, first takes its CQEs out of the ring under
+ * the lock of the CQ, so what the table finds there is alive.
+ */
+#include "ornic_poll.h"
+
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/xarray.h>
+
+#include "ornic_bus.h"
+#include "ornic_cq.h"
+#include "ornic_cqe.h"
+#include "ornic_dev.h"
+#include "ornic_event.h"
+#include "ornic_qp.h"
+#include "ornic_queue_mem.h"
+
+#define NO_QP 0 /* a number that no QP has */
+
+/**
+ * ornic_cq_ring_open - set up an empty ring
+ * @ring: filled in
+ * @mem: zeroed memory of the CQ
+ * @log_depth: log2 of the CQEs
+ *
+ * Context: process.
+ */
+void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,
+			u8 log_depth)
+{
+	spin_lock_init(&ring->lock);
+	ring->mem = mem;
+	ring->record = ornic_queue_mem_at(mem, 0);
+	ring->consumer = 0;
+	ring->armed = 0;
+	ring->log_depth = log_depth;
+}
+
+static struct ornic_cqe *cqe_at(const struct ornic_cq_ring *ring, u32 index)
+{
+	u32 slot = index & ((1u << ring->log_depth) - 1);
+
+	return ornic_queue_mem_at(ring->mem,
+				  ORNIC_RING_OFFSET +
+					  slot * sizeof(struct ornic_cqe));
+}
+
+static struct ornic_cqe *new_cqe(const struct ornic_cq_ring *ring, u32 index)
+{
+	struct ornic_cqe *cqe = cqe_at(ring, index);
+
+	if (!ornic_cqe_is_new(READ_ONCE(cqe->flags), index, ring->log_depth))
+		return NULL;
+	/* Pairs with the device's store of the phase: the rest is there. */
+	dma_rmb();
+	return cqe;
+}
+
+/**
+ * ornic_cq_forget_qp - take the CQEs of a QP out
+ * @ring: of its CQ
+ * @qpn: QP for which the device writes no more CQEs
+ *
+ * Their slots stay, and are passed over.
+ *
+ * Context: any.
+ */
+void ornic_cq_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
+{
+	u32 depth = 1u << ring->log_depth;
+	struct ornic_cqe *cqe;
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	for (i = 0; i < depth; i++) {
+		cqe = new_cqe(ring, ring->consumer + i);
+		if (!cqe)
+			break;
+		if (le32_to_cpu(cqe->qpn) == qpn)
+			cqe->qpn = cpu_to_le32(NO_QP);
+	}
+	spin_unlock_irqrestore(&ring->lock, flags);
+}
+
+static struct ornic_qp *find_qp(struct ornic_dev *dev, u32 qpn)
+{
+	struct ornic_qp *qp = NULL;
+	struct ornic_sink *sink;
+
+	rcu_read_lock();
+	sink = xa_load(&dev->qps, qpn);
+	if (sink)
+		qp = to_ornic_qp(sink->obj);
+	rcu_read_unlock();
+	return qp;
+}
+
+/* Frames of a VLAN device are untagged to us, but the address is on its VLAN. */
+static u16 vlan_of(const struct ornic_dev *dev,
+		   const struct ornic_completion *comp)
+{
+	const struct net_device *netdev = dev->bus->netdev;
+
+	if (comp->vlan == ORNIC_VLAN_NONE && is_vlan_dev(netdev))
+		return vlan_dev_vlan_id(netdev);
+	return comp->vlan;
+}
+
+static void fill_datagram(const struct ornic_dev *dev, struct ib_wc *wc,
+			  const struct ornic_completion *comp)
+{
+	u16 vlan = vlan_of(dev, comp);
+
+	wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+	wc->network_hdr_type = comp->ipv4 ? RDMA_NETWORK_IPV4 :
+					    RDMA_NETWORK_IPV6;
+	if (!is_zero_ether_addr(comp->smac)) {
+		ether_addr_copy(wc->smac, comp->smac);
+		wc->wc_flags |= IB_WC_WITH_SMAC;
+	}
+	if (vlan != ORNIC_VLAN_NONE) {
+		wc->vlan_id = vlan;
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+	}
+}
+
+static void fill_wc(struct ornic_qp *qp, struct ib_wc *wc,
+		    const struct ornic_completion *comp)
+{
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = comp->wr_id;
+	wc->status = comp->status;
+	wc->opcode = comp->opcode;
+	wc->vendor_err = comp->vendor_err;
+	wc->byte_len = comp->byte_len;
+	wc->qp = &qp->ibqp;
+	wc->src_qp = comp->src_qpn;
+	wc->sl = comp->sl;
+	wc->port_num = ORNIC_PORT;
+	if (comp->has_imm) {
+		wc->ex.imm_data = comp->imm;
+		wc->wc_flags |= IB_WC_WITH_IMM;
+	}
+	if (comp->has_grh)
+		fill_datagram(to_ornic_dev(qp->ibqp.device), wc, comp);
+}
+
+/* False for the CQE of a QP that is gone. */
+static bool take(struct ornic_dev *dev, const struct ornic_cqe *cqe,
+		 struct ib_wc *wc)
+{
+	struct ornic_completion comp;
+	struct ornic_qp *qp;
+
+	ornic_unpack_cqe(cqe, &comp);
+	qp = find_qp(dev, comp.qpn);
+	if (!qp)
+		return false;
+	ornic_wq_retire(comp.is_recv ? &qp->rq : &qp->sq, comp.wqe_index);
+	fill_wc(qp, wc, &comp);
+	return true;
+}
+
+/**
+ * ornic_poll_cq - ib_device_ops.poll_cq
+ * @ibcq: CQ of a kernel user
+ * @count: room in @wc
+ * @wc: filled in
+ *
+ * Context: any.
+ * Return: completions taken.
+ */
+int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
+	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
+	const struct ornic_cqe *cqe;
+	unsigned long flags;
+	int done = 0;
+	u32 before;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	before = ring->consumer;
+	while (done < count) {
+		cqe = new_cqe(ring, ring->consumer);
+		if (!cqe)
+			break;
+		if (take(dev, cqe, &wc[done]))
+			done++;
+		ring->consumer++;
+	}
+	/* The slots are the device's again once it sees this. */
+	if (ring->consumer != before)
+		virt_store_release(&ring->record->consumer,
+				   cpu_to_le32(ring->consumer));
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return done;
+}
+
+/*
+ * A CQ that waits for any completion is not made to wait for a solicited one.
+ * Each arming is a new sequence, see the device interface.
+ */
+static void arm(struct ornic_cq_ring *ring, bool solicited_only)
+{
+	bool pending = ring->armed !=
+		       le32_to_cpu(READ_ONCE(ring->record->fired));
+	bool any = !solicited_only ||
+		   (pending &&
+		    (ring->armed & ORNIC_ARM_MODE_MASK) == ORNIC_ARM_NEXT);
+	u32 sequence = (ring->armed >> ORNIC_ARM_SEQ_SHIFT) + 1;
+
+	ring->armed = sequence << ORNIC_ARM_SEQ_SHIFT |
+		      (any ? ORNIC_ARM_NEXT : ORNIC_ARM_SOLICITED);
+	WRITE_ONCE(ring->record->arm, cpu_to_le32(ring->armed));
+	/*
+	 * Pairs with the device's between its CQE and its look at arm: it sees
+	 * that we wait, or the next poll sees its CQE.
+	 */
+	dma_mb();
+}
+
+/**
+ * ornic_req_notify_cq - ib_device_ops.req_notify_cq
+ * @ibcq: CQ of a kernel user
+ * @flags: which completions, and whether to look for missed ones
+ *
+ * Context: any.
+ * Return: 0; 1 if asked to look and there are completions.
+ */
+int ornic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
+	unsigned long irq;
+	bool missed;
+
+	spin_lock_irqsave(&ring->lock, irq);
+	arm(ring, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
+	missed = flags & IB_CQ_REPORT_MISSED_EVENTS &&
+		 new_cqe(ring, ring->consumer);
+	spin_unlock_irqrestore(&ring->lock, irq);
+	return missed;
+}

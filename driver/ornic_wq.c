@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Posting of kernel users, in any context: the driver writes rings and records
+ * as the provider does.
+ *
+ * A kick may execute messages in the caller, and completion handlers with
+ * them. A caller that holds a spinlock, or that has interrupts or softirqs
+ * off, may hold what a handler wants: then the kick only wakes the device.
+ */
+#include "ornic_wq.h"
+
+#include <linux/preempt.h>
+
+#include "ornic_ah.h"
+#include "ornic_bus.h"
+#include "ornic_dev.h"
+#include "ornic_qp.h"
+#include "ornic_queue_mem.h"
+#include "ornic_ring.h"
+#include "ornic_wqe.h"
+
+#define SEND_FLAGS \
+	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
+
+/**
+ * ornic_wq_init - set up an empty queue
+ * @wq: filled in
+ * @mem: zeroed memory of the QP
+ * @ring: geometry, stays valid; of a queue that may not exist
+ * @record_offset: of the doorbell record in @mem
+ *
+ * Context: process.
+ */
+void ornic_wq_init(struct ornic_wq *wq, struct ornic_queue_mem *mem,
+		   const struct ornic_ring *ring, u32 record_offset)
+{
+	spin_lock_init(&wq->lock);
+	wq->mem = mem;
+	wq->ring = ring;
+	wq->record = ornic_queue_mem_at(mem, record_offset);
+	wq->head = 0;
+	wq->tail = 0;
+}
+
+/**
+ * ornic_wq_reset - begin anew
+ * @wq: of a QP in RESET, whose completions are out of the CQ
+ *
+ * Context: any.
+ */
+void ornic_wq_reset(struct ornic_wq *wq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	wq->head = 0;
+	WRITE_ONCE(wq->tail, 0);
+	WRITE_ONCE(wq->record->producer, 0);
+	spin_unlock_irqrestore(&wq->lock, flags);
+}
+
+/**
+ * ornic_wq_retire - all WQEs up to one are complete
+ * @wq: queue
+ * @index: of the WQE that a CQE names
+ *
+ * Context: any, lock of the CQ held.
+ */
+void ornic_wq_retire(struct ornic_wq *wq, u32 index)
+{
+	/* Pairs with the acquire in is_full(): the CQE was read before. */
+	smp_store_release(&wq->tail, index + 1);
+}
+
+static bool is_full(const struct ornic_wq *wq)
+{
+	/* Pairs with ornic_wq_retire(). */
+	return wq->head - smp_load_acquire(&wq->tail) >=
+	       1u << wq->ring->log_depth;
+}
+
+static void *slot_of(const struct ornic_wq *wq)
+{
+	const struct ornic_ring *ring = wq->ring;
+	u32 index = wq->head & ((1u << ring->log_depth) - 1);
+
+	return ornic_queue_mem_at(wq->mem,
+				  ring->offset + (index << ring->log_stride));
+}
+
+/* Show the device what was written. Returns whether it wants a kick. */
+static bool publish(struct ornic_wq *wq)
+{
+	/* WQEs before producer. */
+	dma_wmb();
+	WRITE_ONCE(wq->record->producer, cpu_to_le32(wq->head));
+	/*
+	 * Pairs with the device's between its store of kick_wanted and its
+	 * last look at producer: it sees the WQEs, or we see that it sleeps.
+	 */
+	dma_mb();
+	return READ_ONCE(wq->record->kick_wanted);
+}
+
+static void kick(struct ib_qp *ibqp)
+{
+	struct ornic_bus *bus = to_ornic_dev(ibqp->device)->bus;
+
+	bus->ops->kick(bus, ibqp->qp_num, preemptible());
+}
+
+/* ---- Send -------------------------------------------------------------------- */
+
+static u8 wqe_flags(int flags)
+{
+	return (flags & IB_SEND_SIGNALED ? ORNIC_WQE_SIGNALED : 0) |
+	       (flags & IB_SEND_SOLICITED ? ORNIC_WQE_SOLICITED : 0) |
+	       (flags & IB_SEND_FENCE ? ORNIC_WQE_FENCE : 0) |
+	       (flags & IB_SEND_INLINE ? ORNIC_WQE_INLINE : 0);
+}
+
+static void read_address(struct ornic_send_work *work,
+			 const struct ib_send_wr *wr)
+{
+	const struct ib_ud_wr *ud = ud_wr(wr);
+
+	work->qp_type = ORNIC_QPT_UD;
+	work->dest_qpn = ud->remote_qpn;
+	work->dest_qkey = ud->remote_qkey;
+	work->av = ud->ah ? &to_ornic_ah(ud->ah)->av : NULL;
+}
+
+static void read_operands(struct ornic_send_work *work,
+			  const struct ib_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+		work->raddr = rdma_wr(wr)->remote_addr;
+		work->rkey = rdma_wr(wr)->rkey;
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		work->raddr = atomic_wr(wr)->remote_addr;
+		work->rkey = atomic_wr(wr)->rkey;
+		work->swap_add = atomic_wr(wr)->swap;
+		work->compare = atomic_wr(wr)->compare_add;
+		break;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		work->raddr = atomic_wr(wr)->remote_addr;
+		work->rkey = atomic_wr(wr)->rkey;
+		work->swap_add = atomic_wr(wr)->compare_add;
+		break;
+	default:
+		break;
+	}
+}
+
+static int put_sges(const struct ornic_wq *sq, void *slot, u32 used,
+		    const struct ib_send_wr *wr)
+{
+	struct ornic_sge *at = slot + used;
+	int i;
+
+	if (wr->num_sge > sq->ring->max_sge)
+		return -EINVAL;
+	for (i = 0; i < wr->num_sge; i++)
+		ornic_pack_sge(at++, wr->sg_list[i].addr,
+			       wr->sg_list[i].length, wr->sg_list[i].lkey);
+	ornic_pack_payload(slot, wr->num_sge);
+	return 0;
+}
+
+/* SGEs of inline data name kernel memory by its virtual address. */
+static int put_inline(const struct ornic_wq *sq, void *slot, u32 used,
+		      const struct ib_send_wr *wr)
+{
+	u32 bytes = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > sq->ring->max_inline - bytes)
+			return -EINVAL;
+		memcpy(slot + used + bytes, (void *)(uintptr_t)sge->addr,
+		       sge->length);
+		bytes += sge->length;
+	}
+	ornic_pack_payload(slot, bytes);
+	return 0;
+}
+
+static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
+{
+	struct ornic_send_work work = {
+		.opcode = wr->opcode,
+		.qp_type = qp->ibqp.qp_type,
+		.flags = wqe_flags(wr->send_flags),
+		.wr_id = wr->wr_id,
+		.imm = wr->ex.imm_data,
+	};
+	void *slot = slot_of(&qp->sq);
+	int used;
+
+	if (wr->send_flags & ~SEND_FLAGS || wr->num_sge < 0)
+		return -EINVAL;
+	if (is_full(&qp->sq))
+		return -ENOMEM;
+	if (ornic_qp_is_datagram(qp))
+		read_address(&work, wr);
+	else
+		read_operands(&work, wr);
+	used = ornic_pack_send(slot, &work);
+	if (used < 0)
+		return used;
+	return wr->send_flags & IB_SEND_INLINE ?
+		       put_inline(&qp->sq, slot, used, wr) :
+		       put_sges(&qp->sq, slot, used, wr);
+}
+
+/**
+ * ornic_post_send - ib_device_ops.post_send
+ * @ibqp: QP of a kernel user
+ * @wr: requests
+ * @bad_wr: set to the first that was not posted
+ *
+ * Context: any.
+ * Return: 0; -EINVAL for a state, opcode, flag, SGE count or inline length that
+ * is not possible; -ENOMEM when the queue is full.
+ */
+int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr)
+{
+	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_wq *sq = &qp->sq;
+	unsigned long flags;
+	bool wanted;
+	int ret = 0;
+
+	if (!sq->ring->exists || READ_ONCE(qp->state) < IB_QPS_RTS) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	spin_lock_irqsave(&sq->lock, flags);
+	for (; wr; wr = wr->next) {
+		ret = write_send(qp, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+		sq->head++;
+	}
+	wanted = publish(sq);
+	spin_unlock_irqrestore(&sq->lock, flags);
+
+	if (wanted)
+		kick(ibqp);
+	return ret;
+}
+
+/* ---- Receive ------------------------------------------------------------------ */
+
+static int write_recv(struct ornic_wq *rq, const struct ib_recv_wr *wr)
+{
+	void *slot = slot_of(rq);
+	struct ornic_sge *at = slot + sizeof(struct ornic_rq_hdr);
+	int i;
+
+	if (wr->num_sge < 0 || wr->num_sge > rq->ring->max_sge)
+		return -EINVAL;
+	if (is_full(rq))
+		return -ENOMEM;
+	ornic_pack_recv(slot, wr->wr_id, wr->num_sge);
+	for (i = 0; i < wr->num_sge; i++)
+		ornic_pack_sge(at++, wr->sg_list[i].addr,
+			       wr->sg_list[i].length, wr->sg_list[i].lkey);
+	return 0;
+}
+
+/**
+ * ornic_post_recv - ib_device_ops.post_recv
+ * @ibqp: QP of a kernel user
+ * @wr: requests
+ * @bad_wr: set to the first that was not posted
+ *
+ * Context: any.
+ * Return: 0; -EINVAL for a state or SGE count that is not possible; -ENOMEM
+ * when the queue is full.
+ */
+int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_wq *rq = &qp->rq;
+	unsigned long flags;
+	bool wanted;
+	int ret = 0;
+
+	if (!rq->ring->exists || READ_ONCE(qp->state) == IB_QPS_RESET) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	spin_lock_irqsave(&rq->lock, flags);
+	for (; wr; wr = wr->next) {
+		ret = write_recv(rq, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+		rq->head++;
+	}
+	wanted = publish(rq);
+	spin_unlock_irqrestore(&rq->lock, flags);
+
+	if (wanted)
+		kick(ibqp);
+	return ret;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_WQ_H
+#define ORNIC_WQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+struct ornic_queue_mem;
+struct ornic_ring;
+struct ornic_wq_record;
+
+/**
+ * struct ornic_wq - the host's end of an SQ or RQ of a kernel user
+ * @lock: protects @head, and the WQEs from there on; taken in any context
+ * @mem: of the QP
+ * @ring: geometry in @mem
+ * @record: doorbell record
+ * @head: WQEs posted, free running
+ * @tail: WQEs that completions have given back; written with the lock of the
+ *	CQ held, read by posters
+ */
+struct ornic_wq {
+	spinlock_t lock; /* posting */
+	struct ornic_queue_mem *mem;
+	const struct ornic_ring *ring;
+	struct ornic_wq_record *record;
+	u32 head;
+	u32 tail;
+};
+
+void ornic_wq_init(struct ornic_wq *wq, struct ornic_queue_mem *mem,
+		   const struct ornic_ring *ring, u32 record_offset);
+void ornic_wq_reset(struct ornic_wq *wq);
+void ornic_wq_retire(struct ornic_wq *wq, u32 index);
+
+int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr);
+int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr);
+
+#endif /* ORNIC_WQ_H */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Work requests of kernel users -> WQEs. Pure.
+ *
+ * A row for each opcode of verbs says what it is on the device, which QP types
+ * have it, and which segments follow the header.
+ */
+#include "ornic_wqe.h"
+
+#include <rdma/ib_user_verbs.h>
+
+#define T(type) (1u << (type))
+#define RC T(ORNIC_QPT_RC)
+#define UC T(ORNIC_QPT_UC)
+#define UD T(ORNIC_QPT_UD)
+
+enum trait {
+	HAS_REMOTE = 1 << 0,
+	HAS_ATOMIC = 1 << 1,
+	MAY_INLINE = 1 << 2,
+};
+
+/* clang-format off */
+static const struct row {
+	u8 opcode;
+	u8 types;
+	u8 traits;
+} rows[] = {
+	[IB_UVERBS_WR_RDMA_WRITE] = {
+		ORNIC_WQE_WRITE, RC | UC, HAS_REMOTE | MAY_INLINE },
+	[IB_UVERBS_WR_RDMA_WRITE_WITH_IMM] = {
+		ORNIC_WQE_WRITE_IMM, RC | UC, HAS_REMOTE | MAY_INLINE },
+	[IB_UVERBS_WR_SEND] = {
+		ORNIC_WQE_SEND, RC | UC | UD, MAY_INLINE },
+	[IB_UVERBS_WR_SEND_WITH_IMM] = {
+		ORNIC_WQE_SEND_IMM, RC | UC | UD, MAY_INLINE },
+	[IB_UVERBS_WR_RDMA_READ] = {
+		ORNIC_WQE_READ, RC, HAS_REMOTE },
+	[IB_UVERBS_WR_ATOMIC_CMP_AND_SWP] = {
+		ORNIC_WQE_CAS, RC, HAS_REMOTE | HAS_ATOMIC },
+	[IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD] = {
+		ORNIC_WQE_FAA, RC, HAS_REMOTE | HAS_ATOMIC },
+};
+
+/* clang-format on */
+
+static u8 *put_remote(u8 *at, const struct ornic_send_work *work)
+{
+	struct ornic_seg_remote seg = {
+		.raddr = cpu_to_le64(work->raddr),
+		.rkey = cpu_to_le32(work->rkey),
+	};
+
+	memcpy(at, &seg, sizeof(seg));
+	return at + sizeof(seg);
+}
+
+static u8 *put_atomic(u8 *at, const struct ornic_send_work *work)
+{
+	struct ornic_seg_atomic seg = {
+		.swap_add = cpu_to_le64(work->swap_add),
+		.compare = cpu_to_le64(work->compare),
+	};
+
+	memcpy(at, &seg, sizeof(seg));
+	return at + sizeof(seg);
+}
+
+static u8 *put_address(u8 *at, const struct ornic_send_work *work)
+{
+	struct ornic_seg_ud seg = {
+		.dest_qpn = cpu_to_le32(work->dest_qpn),
+		.dest_qkey = cpu_to_le32(work->dest_qkey),
+	};
+
+	memcpy(at, &seg, sizeof(seg));
+	memcpy(at + sizeof(seg), work->av, sizeof(*work->av));
+	return at + sizeof(seg) + sizeof(*work->av);
+}
+
+/**
+ * ornic_pack_send - write header and segments of a send WQE
+ * @slot: its place in the ring
+ * @work: what it says
+ *
+ * The data, SGEs or inline bytes, follow at the offset that is returned;
+ * ornic_pack_payload() says how many.
+ *
+ * Context: any.
+ * Return: bytes written; -EINVAL for an opcode or flag that does not exist or
+ * that the QP type does not have.
+ */
+int ornic_pack_send(void *slot, const struct ornic_send_work *work)
+{
+	struct ornic_sq_hdr hdr = {
+		.flags = work->flags,
+		.imm = work->imm,
+		.wr_id = cpu_to_le64(work->wr_id),
+	};
+	u8 *at = (u8 *)slot + sizeof(hdr);
+	const struct row *row;
+
+	if (work->opcode >= ARRAY_SIZE(rows))
+		return -EINVAL;
+	row = &rows[work->opcode];
+	if (!(row->types & T(work->qp_type)))
+		return -EINVAL;
+	if (work->flags & ORNIC_WQE_INLINE && !(row->traits & MAY_INLINE))
+		return -EINVAL;
+
+	hdr.opcode = row->opcode;
+	if (row->traits & HAS_REMOTE)
+		at = put_remote(at, work);
+	if (row->traits & HAS_ATOMIC)
+		at = put_atomic(at, work);
+	if (work->qp_type == ORNIC_QPT_UD) {
+		if (!work->av)
+			return -EINVAL;
+		hdr.flags |= ORNIC_WQE_AV;
+		at = put_address(at, work);
+	}
+	memcpy(slot, &hdr, sizeof(hdr));
+	return at - (u8 *)slot;
+}
+
+ORNIC_FOR_KUNIT(ornic_pack_send);
+
+/**
+ * ornic_pack_payload - say how much data a send WQE has
+ * @slot: its place in the ring, with a header
+ * @count: SGEs, or inline bytes
+ *
+ * Context: any.
+ */
+void ornic_pack_payload(void *slot, u32 count)
+{
+	struct ornic_sq_hdr *hdr = slot;
+
+	hdr->payload = cpu_to_le16(count);
+}
+
+ORNIC_FOR_KUNIT(ornic_pack_payload);
+
+/**
+ * ornic_pack_recv - write the header of a receive WQE
+ * @slot: its place in the ring; SGEs follow the header
+ * @wr_id: returned in the completion
+ * @num_sge: how many
+ *
+ * Context: any.
+ */
+void ornic_pack_recv(void *slot, u64 wr_id, u32 num_sge)
+{
+	struct ornic_rq_hdr hdr = {
+		.wr_id = cpu_to_le64(wr_id),
+		.num_sge = cpu_to_le16(num_sge),
+	};
+
+	memcpy(slot, &hdr, sizeof(hdr));
+}
+
+ORNIC_FOR_KUNIT(ornic_pack_recv);
