@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# The programs of rdmacm-utils, for cases of the group rdmacm. They find their
+# devices by addresses, so a topology is all that they need.
+#
+# udpong is not among them: the datagram sockets of librdmacm 44 make an address
+# handle without a GRH, which no RoCE device may have; it fails on rxe alike.
+
+need_rdmacm() { need rping ucmatose udaddy rstream riostream cmtime; }
+
+# cm_listening PORT: a program on the server's side waits there
+cm_listening()
+{
+	rdma res show cm_id | grep -Eq "LISTEN .*src-addr [^ ]*:$1( |\$)" ||
+		on_srv ss -Hlun "sport = :$1" | grep -q .
+}
+
+# cm_pair PORT STAYS SERVER CLIENT: as run_pair; a server that STAYS (1) is
+# ended when the client is done
+cm_pair()
+{
+	local limit=$((40 * SCALE)) port=$1 stays=$2 status=0 server
+
+	"${srv_prefix[@]}" timeout -s KILL "$limit" bash -c "exec $3" >srv.out 2>&1 &
+	server=$!
+	wait_until 10 cm_listening "$port"
+	on_cli timeout -s KILL "$limit" bash -c "exec $4" >cli.out 2>&1 || status=$?
+	if [ "$status" != 0 ] || [ "$stays" = 1 ]; then
+		kill "$server" 2>/dev/null || :
+		wait "$server" || :
+	else
+		wait "$server" || status="0, server $?"
+	fi
+	# The port is free for the next program.
+	wait_until 10 not_listening "$port"
+	[ "$status" = 0 ] && return
+	tail -n 15 srv.out cli.out
+	fail "client status $status: $4"
+}
+
+not_listening() { ! cm_listening "$1"; }
+
+# Each program once, with OPTIONS for both sides
+rping() { cm_pair 7174 0 "rping -s -a $srv_ip $*" "rping -c -a $srv_ip -V $*"; }
+cm_both() { cm_pair "$1" "$2" "$3 -b $srv_ip ${*:4}" "$3 -s $srv_ip ${*:4}"; }
+ucmatose() { cm_both 7471 0 ucmatose "$@"; }
+udaddy() { cm_both 7174 0 udaddy "$@"; }
+rstream() { cm_both 7471 0 rstream -T v "$@"; }
+riostream() { cm_both 7471 0 riostream -T v "$@"; }
+cmtime() { cm_both 7471 1 cmtime "$@"; }
+
+# rdmacm_programs: each of them, with data that spans packets
+rdmacm_programs()
+{
+	rping -C 5 -S 60000
+	ucmatose -c 4 -C 20 -S 5000
+	udaddy -c 4 -C 20 -S 1000
+	rstream -S 65536 -C 50 -I 2
+	riostream -S 65536 -C 20 -I 1
+	cmtime -c 20
+}
+
+# rdmacm_both_families: over IPv4, then over IPv6, and 20 times on a full run
+rdmacm_both_families()
+{
+	local i rounds=1
+
+	[ "$FULL" != 1 ] || rounds=20
+	for ((i = 0; i < rounds; i++)); do
+		family_of_both 4
+		rdmacm_programs
+		family_of_both 6
+		rdmacm_programs
+	done
+}
+
+# rdmacm_topology NAME FAMILY: the topology, with user-space rdma_cm
+rdmacm_topology()
+{
+	need_rdmacm
+	modprobe rdma_ucm
+	topology "$@"
+}
