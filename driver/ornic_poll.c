@@ -46,9 +46,8 @@ static struct ornic_cqe *cqe_at(const struct ornic_cq_ring *ring, u32 index)
 {
 	u32 slot = index & ((1u << ring->log_depth) - 1);
 
-	return ornic_queue_mem_at(ring->mem,
-				  ORNIC_RING_OFFSET +
-					  slot * sizeof(struct ornic_cqe));
+	return ornic_queue_mem_at(
+		ring->mem, ORNIC_RING_OFFSET + slot * sizeof(struct ornic_cqe));
 }
 
 static struct ornic_cqe *new_cqe(const struct ornic_cq_ring *ring, u32 index)

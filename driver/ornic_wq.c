@@ -165,8 +165,8 @@ static int put_sges(const struct ornic_wq *sq, void *slot, u32 used,
 	if (wr->num_sge > sq->ring->max_sge)
 		return -EINVAL;
 	for (i = 0; i < wr->num_sge; i++)
-		ornic_pack_sge(at++, wr->sg_list[i].addr,
-			       wr->sg_list[i].length, wr->sg_list[i].lkey);
+		ornic_pack_sge(at++, wr->sg_list[i].addr, wr->sg_list[i].length,
+			       wr->sg_list[i].lkey);
 	ornic_pack_payload(slot, wr->num_sge);
 	return 0;
 }
@@ -273,8 +273,8 @@ static int write_recv(struct ornic_wq *rq, const struct ib_recv_wr *wr)
 		return -ENOMEM;
 	ornic_pack_recv(slot, wr->wr_id, wr->num_sge);
 	for (i = 0; i < wr->num_sge; i++)
-		ornic_pack_sge(at++, wr->sg_list[i].addr,
-			       wr->sg_list[i].length, wr->sg_list[i].lkey);
+		ornic_pack_sge(at++, wr->sg_list[i].addr, wr->sg_list[i].length,
+			       wr->sg_list[i].lkey);
 	return 0;
 }
 

@@ -97,6 +97,23 @@ static void rq_holds_what_it_says(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rings.sq.exists);
 }
 
+/* Address vectors in WQEs take room from SGEs and inline data. */
+static void sq_has_room_for_more_segments(struct kunit *test)
+{
+	struct ornic_ring_caps caps = {
+		.send_wr = 128,
+		.send_sge = 2,
+		.send_segs = sizeof(struct ornic_av),
+	};
+	struct ornic_qp_rings rings;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_qp_rings_init(&rings, &caps, false, &limits), 0);
+	KUNIT_EXPECT_EQ(test, rings.sq.log_stride, 7);
+	KUNIT_EXPECT_EQ(test, rings.sq.max_sge, 4);
+	KUNIT_EXPECT_EQ(test, rings.sq.max_inline, 64);
+}
+
 static void rings_follow_each_other_on_pages(struct kunit *test)
 {
 	struct ornic_ring_caps caps = {
@@ -266,6 +283,7 @@ static void srq_holds_what_it_says(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(sq_holds_what_it_says, sq_gen_params),
 	KUNIT_CASE_PARAM(rq_holds_what_it_says, rq_gen_params),
+	KUNIT_CASE(sq_has_room_for_more_segments),
 	KUNIT_CASE(rings_follow_each_other_on_pages),
 	KUNIT_CASE(rings_that_do_not_exist_take_no_space),
 	KUNIT_CASE_PARAM(rings_beyond_limits_are_refused, bad_gen_params),

@@ -34,7 +34,8 @@ host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 engine_c := $(sort $(wildcard driver/engine/*.c))
 rig_c := $(sort $(wildcard kunit/rig*.c))
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.
-driver_c := $(addprefix driver/ornic_,access.c pack.c page_tree.c ring.c)
+driver_c := $(addprefix driver/ornic_,access.c cqe.c pack.c page_tree.c \
+	ring.c wqe.c)
 suite_c := $(sort $(wildcard kunit/*_kunit.c))
 
 # $(call objects,flavour,sources)

@@ -217,6 +217,7 @@ struct ornic_rig_qp {
 
 /**
  * struct ornic_rig_wr - a send work request
+ * @av: UD with ORNIC_WQE_AV: the address
  */
 struct ornic_rig_wr {
 	u64 wr_id;
@@ -237,6 +238,7 @@ struct ornic_rig_wr {
 	const struct ornic_lsge *sge;
 	const void *inline_data;
 	u32 inline_len;
+	const struct ornic_av *av;
 };
 
 /* rig.c: the engine's host */

@@ -114,7 +114,11 @@ static u8 *put_segments(u8 *p, const struct ornic_rig_wr *wr, bool ud)
 		seg->ah = cpu_to_le32(wr->ah);
 		seg->dest_qpn = cpu_to_le32(wr->dest_qpn);
 		seg->dest_qkey = cpu_to_le32(wr->dest_qkey);
-		return p + sizeof(*seg);
+		p += sizeof(*seg);
+		if (!wr->av)
+			return p;
+		memcpy(p, wr->av, sizeof(*wr->av));
+		return p + sizeof(*wr->av);
 	}
 	/* The key is in the header. */
 	if (wr->opcode == ORNIC_WQE_LOCAL_INV ||

@@ -172,7 +172,21 @@ static void table_walks_in_order(struct kunit *test)
 	ornic_rcu_read_unlock();
 }
 
+/* Also below the first index that is handed out, and then it is taken. */
+static void table_reserves_at(struct kunit *test)
+{
+	struct ornic_table *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, ornic_table_reserve_at(t, 0), 0);
+	KUNIT_EXPECT_EQ(test, ornic_table_reserve_at(t, 0), -EBUSY);
+	ornic_table_release(t, 0);
+	KUNIT_EXPECT_EQ(test, ornic_table_reserve_at(t, 0), 0);
+	KUNIT_EXPECT_EQ(test, t->count, 1);
+	ornic_table_release(t, 0);
+}
+
 static struct kunit_case table_cases[] = {
+	KUNIT_CASE(table_reserves_at),
 	KUNIT_CASE(table_reserves_upward),
 	KUNIT_CASE(table_reuses_late),
 	KUNIT_CASE_PARAM(table_reserves_from_hint, hint_gen_params),

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What the device does for kernel users only: QP 1, addresses in WQEs, keys of
+ * all DMA memory.
+ */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+#define UD ORNIC_QPT_UD
+#define PAGE 4096u
+
+static int users_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void users_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+static struct ornic_bed *open_bed(struct kunit *test, enum ornic_bed_kind kind,
+				  u8 flags)
+{
+	struct ornic_rig_qpinit init = {
+		.type = UD,
+		.flags = flags,
+		.max_inline = 200,
+	};
+	struct ornic_bed *bed = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
+	if (kind == ORNIC_BED_LONE)
+		ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	return bed;
+}
+
+/* ---- QP 1 ------------------------------------------------------------------- */
+
+static const struct flags_row {
+	const char *desc;
+	u8 type;
+	u8 flags;
+	int status;
+	u32 qpn; /* 0: an ordinary one */
+} flags_rows[] = {
+	{ "IBTA 3.9.5: the GSI is QP 1", UD, ORNIC_QP_GSI, ORNIC_OK, 1 },
+	{ "GSI with addresses in WQEs", UD, ORNIC_QP_GSI | ORNIC_QP_AV,
+	  ORNIC_OK, 1 },
+	{ "addresses in WQEs", UD, ORNIC_QP_AV | ORNIC_QP_SIG_ALL, ORNIC_OK,
+	  0 },
+	{ "GSI on RC", ORNIC_QPT_RC, ORNIC_QP_GSI, ORNIC_BAD_PARAM, 0 },
+	{ "GSI on UC", ORNIC_QPT_UC, ORNIC_QP_GSI, ORNIC_BAD_PARAM, 0 },
+	{ "addresses on RC", ORNIC_QPT_RC, ORNIC_QP_AV, ORNIC_BAD_PARAM, 0 },
+	{ "unknown flag", UD, 0x80, ORNIC_BAD_PARAM, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(flags, flags_rows, desc);
+
+static void users_qp_flags(struct kunit *test)
+{
+	const struct flags_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, 0);
+	struct ornic_rig_qpinit init = {
+		.type = row->type,
+		.flags = row->flags,
+	};
+	struct ornic_rig_qp *qp;
+
+	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_qp_init(bed->pair.a, qp, &init, &bed->ascq,
+					  &bed->arcq),
+			row->status);
+	if (row->status)
+		return;
+	if (row->qpn)
+		KUNIT_EXPECT_EQ(test, qp->qpn, row->qpn);
+	else
+		KUNIT_EXPECT_GE(test, qp->qpn, 16);
+	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(qp), 0);
+}
+
+static void users_one_gsi(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, ORNIC_QP_GSI);
+	struct ornic_rig_qpinit init = { .type = UD, .flags = ORNIC_QP_GSI };
+	struct ornic_rig_qp *qp;
+
+	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	KUNIT_EXPECT_EQ(test, bed->a.qpn, 1);
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_qp_init(bed->pair.a, qp, &init, &bed->ascq,
+					  &bed->arcq),
+			ORNIC_BUSY);
+}
+
+/* ---- Addresses in WQEs -------------------------------------------------------- */
+
+static const struct av_row {
+	const char *desc;
+	enum ornic_rig_gid gid;
+	u8 qp_flags;
+	u8 bad_sgid;
+	int status;
+	u8 verr;
+} av_rows[] = {
+	{ "IPv4", ORNIC_RIG_IPV4, ORNIC_QP_AV, 0, 0, 0 },
+	{ "IPv6", ORNIC_RIG_IPV6, ORNIC_QP_AV, 0, 0, 0 },
+	{ "VLAN", ORNIC_RIG_VLAN, ORNIC_QP_AV, 0, 0, 0 },
+	{ "empty source", ORNIC_RIG_IPV4, ORNIC_QP_AV, 100,
+	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_AH },
+	{ "QP of a process", ORNIC_RIG_IPV4, 0, 0, ORNIC_CQE_LOC_QP_OP_ERR,
+	  ORNIC_VERR_BAD_FLAGS },
+};
+
+KUNIT_ARRAY_PARAM_DESC(av, av_rows, desc);
+
+static void users_av_in_wqe(struct kunit *test)
+{
+	const struct av_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, row->qp_flags);
+	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 5, 99);
+	struct ornic_av av;
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_SEND,
+		.nsge = 1,
+		.sge = &sge,
+		.dest_qpn = 1,
+		.dest_qkey = 0x80010000,
+		.flags = ORNIC_WQE_SIGNALED | ORNIC_WQE_AV,
+		.av = &av,
+	};
+	struct ornic_cqe cqe;
+
+	ornic_rig_av(&av, 7, row->gid);
+	if (row->bad_sgid)
+		av.sgid_index = row->bad_sgid;
+	ornic_rig_post_send(&bed->a, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), row->status);
+	KUNIT_EXPECT_EQ(test, cqe.vendor_err, row->verr);
+	KUNIT_ASSERT_EQ(test, ornic_bed_sent(bed), !row->status);
+	if (row->status)
+		return;
+	KUNIT_EXPECT_EQ(test, bed->pkt.qpn, 1);
+	KUNIT_EXPECT_EQ(test, bed->pkt.payload_len, 99);
+	KUNIT_EXPECT_EQ(test, bed->rx.ipv6, row->gid == ORNIC_RIG_IPV6);
+	KUNIT_EXPECT_EQ(test, bed->rx.vlan,
+			row->gid == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
+						     ORNIC_VLAN_NONE);
+}
+
+/* Addresses share the store with inline data of the full length. */
+static void users_av_beside_inline(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, ORNIC_QP_AV);
+	u8 data[150];
+	struct ornic_av av;
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_SEND,
+		.inline_data = data,
+		.inline_len = sizeof(data),
+		.dest_qpn = 1,
+		.flags = ORNIC_WQE_INLINE | ORNIC_WQE_AV,
+		.av = &av,
+	};
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+
+	memset(data, 0x5a, sizeof(data));
+	ornic_rig_av(&av, 7, ORNIC_RIG_IPV6);
+	ornic_rig_post_send(&bed->a, &wr);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_ASSERT_EQ(test, ornic_pkt_payload(&bed->pkt, frag), 1);
+	KUNIT_ASSERT_EQ(test, frag[0].len, sizeof(data));
+	KUNIT_EXPECT_MEMEQ(test, frag[0].ptr, data, sizeof(data));
+}
+
+/* ---- What a receiver is told ------------------------------------------------- */
+
+static const struct loop_row {
+	const char *desc;
+	enum ornic_rig_gid gid;
+} loop_rows[] = {
+	{ "IBTA A17.4.5.2: 20 bytes, then IPv4", ORNIC_RIG_IPV4 },
+	{ "IBTA A17.4.5.2: IPv6", ORNIC_RIG_IPV6 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(loop, loop_rows, desc);
+
+/* Programs tell the families apart by the checksum of the header. */
+static void users_grh_of_loopback(struct kunit *test)
+{
+	const struct loop_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LOOP, ORNIC_QP_AV);
+	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 10);
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_SEND,
+		.nsge = 1,
+		.sge = &sge,
+		.dest_qpn = bed->b.qpn,
+		.dest_qkey = 0x1234,
+		.flags = ORNIC_WQE_AV,
+	};
+	bool ipv4 = row->gid == ORNIC_RIG_IPV4;
+	u8 grh[ORNIC_GRH_LEN];
+	struct ornic_cqe cqe;
+	struct ornic_av av;
+	u32 i, sum = 0;
+
+	ornic_rig_av(&av, bed->pair.a->index, row->gid);
+	wr.av = &av;
+	ornic_bed_recv(&bed->b, &bed->bm, 1, 0, 100);
+	ornic_rig_post_send(&bed->a, &wr);
+	KUNIT_ASSERT_EQ(test, ornic_bed_status(&bed->brcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, !!(cqe.flags & ORNIC_CQE_IPV4), ipv4);
+	KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_GRH);
+	ornic_rig_mr_read(&bed->bm, 0, grh, sizeof(grh));
+	if (!ipv4) {
+		KUNIT_EXPECT_EQ(test, grh[0] >> 4, 6);
+		return;
+	}
+	for (i = 20; i < sizeof(grh); i += 2)
+		sum += grh[i] << 8 | grh[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	KUNIT_EXPECT_EQ(test, (sum & 0xffff) + (sum >> 16), 0xffff);
+}
+
+/* ---- Keys of all memory --------------------------------------------------------- */
+
+static int create_dma_key(struct ornic_bed *bed, u8 flags, u64 length, u32 *key)
+{
+	struct ornic_req_create_mkey *c;
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+
+	memset(&req, 0, sizeof(req));
+	c = &req.create_mkey;
+	c->hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	c->pdn = cpu_to_le32(bed->pair.a->pdn);
+	c->access = ORNIC_ACCESS_LOCAL_WRITE;
+	c->flags = flags;
+	c->length = cpu_to_le64(length);
+	status = ornic_rig_cmd(bed->pair.a, &req, &rsp);
+	*key = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+static void users_dma_key_is_plain(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, ORNIC_QP_AV);
+	u32 key;
+
+	KUNIT_EXPECT_EQ(test, create_dma_key(bed, ORNIC_MKEY_DMA, PAGE, &key),
+			ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, create_dma_key(bed, 0x80, 0, &key),
+			ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, create_dma_key(bed, 0, 0, &key), ORNIC_BAD_PARAM);
+}
+
+static const struct dma_row {
+	const char *desc;
+	bool mapped;
+	u32 len;
+	int status;
+	u8 verr;
+} dma_rows[] = {
+	{ "memory that is mapped", true, 1000, 0, 0 },
+	{ "beyond what is mapped", true, 64 * PAGE, ORNIC_CQE_LOC_PROT_ERR,
+	  ORNIC_VERR_LKEY_RANGE },
+	{ "memory that is not", false, 1, ORNIC_CQE_LOC_PROT_ERR,
+	  ORNIC_VERR_LKEY_RANGE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(dma, dma_rows, desc);
+
+static void users_dma_key(struct kunit *test)
+{
+	const struct dma_row *row = test->param_value;
+	struct ornic_bed *bed = test->priv;
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	u8 *page;
+	struct ornic_lsge sge = { .length = row->len };
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_SEND,
+		.nsge = 1,
+		.sge = &sge,
+		.flags = ORNIC_WQE_SIGNALED,
+	};
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	page = ornic_rig_alloc(bed->pair.a, PAGE);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	memset(page, 0x77, PAGE);
+	KUNIT_ASSERT_EQ(test, create_dma_key(bed, ORNIC_MKEY_DMA, 0, &sge.lkey),
+			0);
+	sge.addr = row->mapped ? (uintptr_t)page + 16 : PAGE;
+	ornic_bed_recv(&bed->b, &bed->bm, 1, 0, ORNIC_BED_MR_BYTES);
+	ornic_rig_post_send(&bed->a, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), row->status);
+	KUNIT_EXPECT_EQ(test, cqe.vendor_err, row->verr);
+	if (!row->status) {
+		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->brcq, &cqe), 0);
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), row->len);
+	}
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_destroy_obj(bed->pair.a,
+					      ORNIC_CMD_DESTROY_MKEY, sge.lkey),
+			0);
+	ornic_rig_free(bed->pair.a, page);
+}
+
+static struct kunit_case users_cases[] = {
+	KUNIT_CASE_PARAM(users_qp_flags, flags_gen_params),
+	KUNIT_CASE(users_one_gsi),
+	KUNIT_CASE_PARAM(users_av_in_wqe, av_gen_params),
+	KUNIT_CASE(users_av_beside_inline),
+	KUNIT_CASE_PARAM(users_grh_of_loopback, loop_gen_params),
+	KUNIT_CASE(users_dma_key_is_plain),
+	KUNIT_CASE_PARAM(users_dma_key, dma_gen_params),
+	{}
+};
+
+static struct kunit_suite users_suite = {
+	.name = "ornic_kernel_users",
+	.init = users_init,
+	.exit = users_exit,
+	.test_cases = users_cases,
+};
+
+kunit_test_suite(users_suite);
+
+MODULE_DESCRIPTION("ornic: suite of what kernel users need");
+MODULE_LICENSE("Dual BSD/GPL");
