@@ -45,9 +45,9 @@ void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,
 static struct ornic_cqe *cqe_at(const struct ornic_cq_ring *ring, u32 index)
 {
 	u32 slot = index & ((1u << ring->log_depth) - 1);
+	u32 off = ORNIC_RING_OFFSET + slot * sizeof(struct ornic_cqe);
 
-	return ornic_queue_mem_at(
-		ring->mem, ORNIC_RING_OFFSET + slot * sizeof(struct ornic_cqe));
+	return ornic_queue_mem_at(ring->mem, off);
 }
 
 static struct ornic_cqe *new_cqe(const struct ornic_cq_ring *ring, u32 index)
@@ -167,6 +167,14 @@ static bool take(struct ornic_dev *dev, const struct ornic_cqe *cqe,
 	return true;
 }
 
+static void give_back(struct ornic_cq_ring *ring)
+{
+	__le32 consumer = cpu_to_le32(ring->consumer);
+
+	/* The device may write the slots again once it sees this. */
+	virt_store_release(&ring->record->consumer, consumer);
+}
+
 /**
  * ornic_poll_cq - ib_device_ops.poll_cq
  * @ibcq: CQ of a kernel user
@@ -195,10 +203,8 @@ int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 			done++;
 		ring->consumer++;
 	}
-	/* The slots are the device's again once it sees this. */
 	if (ring->consumer != before)
-		virt_store_release(&ring->record->consumer,
-				   cpu_to_le32(ring->consumer));
+		give_back(ring);
 	spin_unlock_irqrestore(&ring->lock, flags);
 	return done;
 }
