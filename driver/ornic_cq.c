@@ -76,9 +76,8 @@ static int init_queue(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
 	int ret;
 
 	if (udata)
-		return ornic_queue_init(&cq->queue,
-					&ornic_udata_context(udata)->ibctx,
-					size);
+		return ornic_queue_init(
+			&cq->queue, &ornic_udata_context(udata)->ibctx, size);
 	ret = ornic_queue_init_kernel(&cq->queue, &dev->ibdev, size);
 	if (!ret)
 		ornic_cq_ring_open(&cq->ring, cq->queue.mem, cq->log_depth);

@@ -8,6 +8,7 @@ kernels='stock'
 
 run()
 {
+	# shellcheck source=qemu-tests/lib/rdmacm.sh
 	. /ornic/qemu-tests/lib/rdmacm.sh
 	rdmacm_topology rxe-client
 	rdmacm_both_families

@@ -7,6 +7,7 @@ limit=300
 
 run()
 {
+	# shellcheck source=qemu-tests/lib/rdmacm.sh
 	. /ornic/qemu-tests/lib/rdmacm.sh
 	rdmacm_topology veth
 	rdmacm_both_families
