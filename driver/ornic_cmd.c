@@ -117,6 +117,14 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       is_valid_ether_addr(rsp->mac);
 }
 
+/* How many objects there can be, less those whose numbers are reserved. */
+static u32 objects(u8 log_numbers, u32 reserved)
+{
+	u32 numbers = BIT(log_numbers);
+
+	return numbers > reserved ? numbers - reserved : 0;
+}
+
 /**
  * ornic_cmd_query_device - read what the device can do
  * @dev: device
@@ -143,12 +151,12 @@ int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps)
 	caps->caps = le64_to_cpu(answer->caps);
 	caps->page_sizes = le64_to_cpu(answer->page_sizes);
 	caps->max_mr_size = le64_to_cpu(answer->max_mr_size);
-	caps->max_qp = BIT(answer->log_max_qp);
-	caps->max_cq = BIT(answer->log_max_cq);
-	caps->max_mr = BIT(answer->log_max_mkey);
-	caps->max_ah = BIT(answer->log_max_ah);
+	caps->max_qp = objects(answer->log_max_qp, ORNIC_RESERVED_QPNS);
+	caps->max_cq = objects(answer->log_max_cq, 1);
+	caps->max_mr = objects(answer->log_max_mkey, 1);
+	caps->max_ah = objects(answer->log_max_ah, 1);
 	if (caps->caps & ORNIC_CAP_SRQ)
-		caps->max_srq = BIT(answer->log_max_srq);
+		caps->max_srq = objects(answer->log_max_srq, 1);
 	caps->log_max_wqe = answer->log_max_wqe;
 	caps->log_max_cqe = answer->log_max_cqe;
 	caps->max_sge = answer->max_sge;

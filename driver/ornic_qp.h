@@ -49,7 +49,7 @@ static inline struct ornic_qp *to_ornic_qp(struct ib_qp *ibqp)
 
 static inline bool ornic_qp_is_kernel(const struct ornic_qp *qp)
 {
-	return !qp->kicks;
+	return !qp->ibqp.uobject;
 }
 
 /* To the device QP 1 is a UD QP. */

@@ -23,7 +23,8 @@
 /* QPN 0 and 1 are special on the wire (IBTA 3.5.3): QPNs start above them. */
 static int tables_init(struct ornic_dev *dev)
 {
-	if (ornic_table_init(&dev->qps, ORNIC_LOG_MAX_QP, 16) ||
+	if (ornic_table_init(&dev->qps, ORNIC_LOG_MAX_QP,
+			     ORNIC_RESERVED_QPNS) ||
 	    ornic_table_init(&dev->cqs, ORNIC_LOG_MAX_CQ, 1) ||
 	    ornic_table_init(&dev->mkeys, ORNIC_LOG_MAX_MKEY, 1) ||
 	    ornic_table_init(&dev->ahs, ORNIC_LOG_MAX_AH, 1) ||

@@ -430,6 +430,12 @@ enum ornic_device_caps {
 	ORNIC_CAP_KERNEL		= 1 << 8,
 };
 
+/*
+ * log_max_*: the numbers that objects may have. Number 0 is given to none, and
+ * of the QPNs the first 16 are for the fabric (IBTA 3.5.10).
+ */
+#define ORNIC_RESERVED_QPNS	16
+
 struct ornic_rsp_query_device {
 	struct ornic_rsp_hdr hdr;
 	__le64 caps;			/* enum ornic_device_caps */
