@@ -45,7 +45,7 @@ perftest_options()
 	known=$("$program" --help) || :
 	for option in '-n 1000' '-a -n 10' '-q 16 -n 500' '-b -n 1000' \
 		'-e -n 500' '--use-srq -q 4 -n 500' '-I 64 -s 64 -n 1000' '-D 5'; do
-		[[ $known = *"${option%% *}, "* ]] || continue
+		[[ $known = *" ${option%% *}"[,\ ]* ]] || continue
 		perftest "$program" -c "$transport" "$option"
 	done
 }
