@@ -248,15 +248,12 @@ static enum ornic_stat misdelivered(const struct ornic_qp *qp,
 							ORNIC_STAT_RX_BAD_ADDR;
 }
 
-/* Where a datagram was sent to, as an index of our GID table. */
+/* Where a datagram was sent to, as an index of our GID table; a group: 0. */
 static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
 {
-	u8 gid[16] = { [10] = 0xff, [11] = 0xff };
+	u8 gid[16];
 
-	if (rx->ipv6)
-		memcpy(gid, (const u8 *)rx->ip + 24, 16);
-	else
-		memcpy(gid + 12, (const u8 *)rx->ip + 16, 4);
+	ornic_rx_dgid(rx, gid);
 	return ornic_gid_index(dev, gid, rx->vlan);
 }
 

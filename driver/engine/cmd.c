@@ -9,6 +9,7 @@
  */
 #include "cq.h"
 #include "dev.h"
+#include "mcast.h"
 #include "mem.h"
 #include "mw.h"
 #include "qp.h"
@@ -25,10 +26,10 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	struct ornic_rsp_query_device *r = &rsp->query_device;
 
 	(void)req;
-	r->caps = cpu_to_le64(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD |
-			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ |
-			      ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
-			      ORNIC_CAP_MW | ORNIC_CAP_KERNEL);
+	r->caps = cpu_to_le64(
+		ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_ATOMICS |
+		ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
+		ORNIC_CAP_MW | ORNIC_CAP_KERNEL | ORNIC_CAP_MCAST);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;
@@ -46,6 +47,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->max_inline = cpu_to_le16(ORNIC_MAX_INLINE);
 	r->gid_table_len = cpu_to_le16(ORNIC_GID_TABLE_LEN);
 	memcpy(r->mac, dev->mac, sizeof(r->mac));
+	r->log_max_mcast = ORNIC_LOG_MAX_MCAST;
+	r->log_max_mcast_qps = ORNIC_LOG_MAX_MCAST_QPS;
 	return ORNIC_OK;
 }
 
@@ -182,6 +185,16 @@ static int query_srq(struct ornic_dev *dev, const union ornic_req *req,
 	return ornic_srq_query(dev, le32_to_cpu(req->hdr.obj), &rsp->query_srq);
 }
 
+static int attach_mcast(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_mcast_attach(dev, &req->mcast);
+}
+
+static int detach_mcast(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_mcast_detach(dev, &req->mcast);
+}
+
 /* ---- Dispatch ---------------------------------------------------------------- */
 
 /* One of the three: with an answer, without one, or with a number alone. */
@@ -214,6 +227,8 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_DESTROY_SRQ, .destroy = ornic_srq_destroy },
 	{ ORNIC_CMD_MODIFY_SRQ, .change = modify_srq },
 	{ ORNIC_CMD_QUERY_SRQ, .answer = query_srq },
+	{ ORNIC_CMD_ATTACH_MCAST, .change = attach_mcast },
+	{ ORNIC_CMD_DETACH_MCAST, .change = detach_mcast },
 };
 
 static int execute(struct ornic_dev *dev, const union ornic_req *req,

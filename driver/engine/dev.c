@@ -65,6 +65,7 @@ struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 	dev->mtu = MIN_ROCE_MTU;
 	memcpy(dev->mac, mac, sizeof(dev->mac));
 	ornic_lock_init(&dev->gid_lock);
+	ornic_lock_init(&dev->mcast.lock);
 	if (ornic_counters_alloc(&dev->stats, ORNIC_STAT_COUNT))
 		goto err_free;
 	if (tables_init(dev))
@@ -286,7 +287,8 @@ static bool gid_is_legal(const struct ornic_req_set_gid *req)
 	u32 vlan = le16_to_cpu(req->vlan);
 
 	return memcmp(req->gid, zero, sizeof(zero)) != 0 &&
-	       !(req->smac[0] & 1) && (vlan < 4095 || vlan == ORNIC_VLAN_NONE);
+	       !ornic_gid_is_multicast(req->gid) && !(req->smac[0] & 1) &&
+	       (vlan < 4095 || vlan == ORNIC_VLAN_NONE);
 }
 
 /**

@@ -10,6 +10,7 @@
 #define ORNIC_ENGINE_DEV_H
 
 #include "engine.h"
+#include "mcast.h"
 #include "table.h"
 #include "wire.h"
 
@@ -41,6 +42,7 @@
  * @mkeys: key >> 8 to struct ornic_mkey
  * @ahs: handle to struct ornic_ah
  * @srqs: SRQN to struct ornic_srq
+ * @mcast: multicast groups
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
  * @gid: the GID table
@@ -58,6 +60,7 @@ struct ornic_dev {
 	struct ornic_table mkeys;
 	struct ornic_table ahs;
 	struct ornic_table srqs;
+	struct ornic_mcast mcast;
 	ornic_lock_t gid_lock;
 	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];

@@ -294,6 +294,52 @@ static void datagram_ip(u8 *ip, const struct ornic_path *path, u32 payload)
 	ip[11] = sum;
 }
 
+/* The request that the datagram of @sw is; its IP header is put into @ip. */
+static void datagram_request(struct ornic_inreq *r, u8 *ip,
+			     const struct ornic_qp *qp,
+			     const struct ornic_swqe *sw,
+			     const struct ornic_path *path,
+			     const struct ornic_iov *src)
+{
+	memset(r, 0, sizeof(*r));
+	r->flags = ORNIC_OPF_SEND | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
+		   ORNIC_OPF_END;
+	if (ornic_wqe_info(sw->opcode)->imm)
+		r->flags |= ORNIC_OPF_IMM;
+	r->npsn = 1;
+	r->solicited = sw->flags & ORNIC_WQE_SOLICITED;
+	r->imm = sw->imm;
+	r->src_qpn = qp->qpn;
+	r->src = src;
+	r->path = path;
+	r->ip = ip;
+	r->ipv6 = path->ipv6;
+	r->sgid_index = ornic_gid_index(qp->dev, path->dgid, ORNIC_VLAN_NONE);
+	datagram_ip(ip, path, src->bytes);
+}
+
+/* What @peer does not take is dropped and counted, as on the wire. */
+static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *peer,
+		      struct ornic_inreq *r, u32 qkey)
+{
+	struct ornic_dev *dev = peer->dev;
+	bool dead = false;
+
+	ornic_lock(&peer->rq.lock);
+	if (!ornic_qp_can_receive(peer)) {
+		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+	} else if (peer->qkey != qkey) {
+		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_QKEY);
+	} else if (ornic_resp_request(ctx, peer, r) == ORNIC_RESP_ACK) {
+		ornic_stat_inc(dev, ORNIC_STAT_LOOP_MSGS);
+		ornic_stat_add(dev, ORNIC_STAT_LOOP_BYTES, r->src->bytes);
+	}
+	dead = peer->rq.dead;
+	ornic_unlock(&peer->rq.lock);
+	if (dead)
+		ornic_qp_resched(peer);
+}
+
 /**
  * ornic_loop_datagram - deliver a datagram to a QP of the same device
  * @ctx: call
@@ -311,41 +357,58 @@ void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			 const struct ornic_iov *src)
 {
 	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, sw->dest_qpn);
-	struct ornic_dev *dev = qp->dev;
-	bool dead = false;
+	struct ornic_inreq r;
 	u8 ip[40];
-	struct ornic_inreq r = {
-		.flags = ORNIC_OPF_SEND | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
-			 ORNIC_OPF_END,
-		.npsn = 1,
-		.solicited = sw->flags & ORNIC_WQE_SOLICITED,
-		.imm = sw->imm,
-		.src_qpn = qp->qpn,
-		.src = src,
-		.path = path,
-		.ip = ip,
-		.ipv6 = path->ipv6,
-	};
 
 	if (!peer || peer->type != ORNIC_QPT_UD) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_QP);
 		return;
 	}
-	if (ornic_wqe_info(sw->opcode)->imm)
-		r.flags |= ORNIC_OPF_IMM;
-	r.sgid_index = ornic_gid_index(dev, path->dgid, ORNIC_VLAN_NONE);
-	datagram_ip(ip, path, src->bytes);
-	ornic_lock(&peer->rq.lock);
-	if (!ornic_qp_can_receive(peer)) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
-	} else if (peer->qkey != sw->dest_qkey) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_QKEY);
-	} else if (ornic_resp_request(ctx, peer, &r) == ORNIC_RESP_ACK) {
-		ornic_stat_inc(dev, ORNIC_STAT_LOOP_MSGS);
-		ornic_stat_add(dev, ORNIC_STAT_LOOP_BYTES, src->bytes);
+	datagram_request(&r, ip, qp, sw, path, src);
+	hand_over(ctx, peer, &r, sw->dest_qkey);
+}
+
+/* There is always room for one more, so that each call gets on. */
+static bool pause_here(const struct ornic_ctx *ctx, bool first)
+{
+	return !first && (ctx->budget <= 0 || ornic_ctx_full(ctx));
+}
+
+/**
+ * ornic_loop_multicast - deliver a datagram to the group's members on the
+ * same device, the sender included
+ * @ctx: call; its budget is used up
+ * @qp: UD QP
+ * @sw: WQE; its dest_qkey is resolved
+ * @path: of its AH, to a group
+ * @src: payload
+ *
+ * Context: sq.lock held, no rq.lock.
+ * Return: false if there are more members than the call has room for: come
+ * back in another one.
+ */
+bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			  struct ornic_swqe *sw, const struct ornic_path *path,
+			  const struct ornic_iov *src)
+{
+	struct ornic_mcg *group = ornic_mcast_group(qp->dev, path->dgid);
+	struct ornic_qp *peer;
+	struct ornic_inreq r;
+	bool first = true;
+	u8 ip[40];
+
+	if (!group || sw->dest_qpn != ORNIC_MCAST_QPN)
+		return true;
+	datagram_request(&r, ip, qp, sw, path, src);
+	while ((peer = ornic_mcast_member(qp->dev, group, &sw->mcast_at))) {
+		if (pause_here(ctx, first))
+			return false;
+		first = false;
+		sw->mcast_at++;
+		if (peer == qp && qp->create_flags & ORNIC_QP_NO_SELF_MCAST)
+			continue;
+		hand_over(ctx, peer, &r, sw->dest_qkey);
+		ctx->budget -= src->bytes + ORNIC_MSG_COST;
 	}
-	dead = peer->rq.dead;
-	ornic_unlock(&peer->rq.lock);
-	if (dead)
-		ornic_qp_resched(peer);
+	return true;
 }

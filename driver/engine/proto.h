@@ -10,6 +10,7 @@
  *   resp.c  responder: requests (rq.lock)
  *   answer.c  responder: packets that answer them (rq.lock)
  *   sgl.c   bytes to SGEs and keys
+ *   mcast.c   groups and their members (mcast.lock)
  *   mw.c    windows: bind, invalidate, remote keys (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
  *   qp.c    create, destroy, modify, query (both locks)
@@ -210,6 +211,14 @@ enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			 struct ornic_swqe *sw, const struct ornic_path *path,
 			 const struct ornic_iov *src);
+
+/*
+ * sq: deliver the multicast @sw to the members on the same device; false if
+ * some are left for another call.
+ */
+bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			  struct ornic_swqe *sw, const struct ornic_path *path,
+			  const struct ornic_iov *src);
 
 /* ---- qp.c ----------------------------------------------------------------- */
 

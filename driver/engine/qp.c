@@ -17,7 +17,7 @@ static bool queue_ok(u8 log_depth, u8 log_stride, u8 min_stride, u8 max_sge)
 
 static bool flags_ok(const struct ornic_req_create_qp *req)
 {
-	const u8 datagram = ORNIC_QP_AV | ORNIC_QP_GSI;
+	const u8 datagram = ORNIC_QP_AV | ORNIC_QP_GSI | ORNIC_QP_NO_SELF_MCAST;
 
 	if (req->flags & ~(ORNIC_QP_SIG_ALL | ORNIC_QP_SRQ | datagram))
 		return false;
@@ -285,6 +285,7 @@ int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn)
 	qp = (struct ornic_qp *)ornic_table_unlink(&dev->qps, qpn);
 	if (!qp)
 		return ORNIC_NOT_FOUND;
+	ornic_mcast_forget(dev, qp);
 	ornic_rcu_wait();
 	dev->ops->qp_fini(dev->host, qp->host_qp);
 	ornic_table_release(&dev->qps, qpn);

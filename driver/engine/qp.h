@@ -45,7 +45,9 @@
  * @status: what is wrong with the WQE itself, or ORNIC_CQE_SUCCESS
  * @verr: enum ornic_vendor_err that goes with @status
  * @started: it has PSNs
- * @answered: the response of a READ or atomic has come; LOCAL: executed
+ * @answered: the response of a READ or atomic has come; LOCAL: executed;
+ *	multicast: it is on the wire
+ * @mcast_at: multicast: members of this device below this slot have it
  * @sge: SGEs in host order, in the WQE's slot of sq.store
  * @inline_data: the bytes of an inline WQE, in that slot as well
  */
@@ -75,6 +77,7 @@ struct ornic_swqe {
 	u8 verr;
 	bool started;
 	bool answered;
+	u32 mcast_at;
 	struct ornic_lsge *sge;
 	u8 *inline_data;
 	struct ornic_av *av;
@@ -276,6 +279,7 @@ struct ornic_rq {
  * @create_flags: ORNIC_QP_*
  * @pages: memory of rings and records
  * @state: enum ornic_qp_state; written under both locks
+ * @mcast_groups: groups that it is a member of; under mcast.lock
  * @access: enum ornic_access that a peer may ask for
  * @path_mtu_enum: path MTU as enum ib_mtu
  * @timeout: ACK timeout, 4.096 us * 2^timeout; 0 = no timer
@@ -300,6 +304,7 @@ struct ornic_qp {
 	u8 type;
 	u8 create_flags;
 	struct ornic_pages pages;
+	u32 mcast_groups;
 
 	u8 state;
 	u8 access;

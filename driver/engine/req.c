@@ -364,16 +364,18 @@ static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
 				      verr);
-	if (path->loop) {
-		iov.frag = qp->sq.tx.frag;
-		iov.n = qp->sq.tx.nfrags;
-		iov.max = iov.n;
-		iov.bytes = sw->length;
-		sw->dest_qkey = info.qkey;
+	iov.frag = qp->sq.tx.frag;
+	iov.n = qp->sq.tx.nfrags;
+	iov.max = iov.n;
+	iov.bytes = sw->length;
+	sw->dest_qkey = info.qkey;
+	if (path->loop)
 		ornic_loop_datagram(ctx, qp, sw, path, &iov);
-	} else {
+	else if (!sw->answered)
 		send_frame(qp, path, &info);
-	}
+	sw->answered = true;
+	if (path->mcast && !ornic_loop_multicast(ctx, qp, sw, path, &iov))
+		return ORNIC_STEP_DONE;
 	ctx->budget -= sw->length + ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, 1);
 	ornic_comp_success(ctx, qp, sw);

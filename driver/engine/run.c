@@ -187,6 +187,63 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_resched(qp);
 }
 
+/*
+ * Deliver @pkt to members of @mgid from @slot on, as far as there is room for
+ * events. Returns where to go on, 0 at the end: a call has room for the first.
+ */
+static u32 rx_members(struct ornic_ctx *ctx, const struct ornic_pkt *pkt,
+		      const u8 *mgid, u32 slot)
+{
+	struct ornic_mcg *group = ornic_mcast_group(ctx->dev, mgid);
+	struct ornic_qp *qp;
+
+	if (!group) {
+		if (!slot)
+			ornic_stat_inc(ctx->dev, ORNIC_STAT_RX_NO_QP);
+		return 0;
+	}
+	while ((qp = ornic_mcast_member(ctx->dev, group, &slot))) {
+		if (ornic_ctx_full(ctx))
+			return slot;
+		rx_request(ctx, qp, pkt);
+		slot++;
+	}
+	return 0;
+}
+
+/*
+ * IBTA 10.5.2: each member gets a multicast packet, or not, for itself. Each
+ * round is a call of its own, so that no event is lost however many there are.
+ */
+static void rx_multicast(struct ornic_dev *dev, const struct ornic_pkt *pkt)
+{
+	struct ornic_ctx ctx;
+	u32 slot = 0;
+	u8 mgid[16];
+
+	if (!(pkt->op->flags & ORNIC_OPF_DETH)) {
+		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		return;
+	}
+	ornic_rx_dgid(pkt->rx, mgid);
+	do {
+		ornic_ctx_begin(&ctx, dev, RX_BUDGET);
+		slot = rx_members(&ctx, pkt, mgid, slot);
+		ornic_ctx_end(&ctx);
+	} while (slot);
+}
+
+/* What is wrong with a packet before its QP is known: a statistic, or 0. */
+static int check_packet(const struct ornic_pkt *pkt)
+{
+	/* IBTA 10.9.3: the low 15 bits; the default key is the only one. */
+	if ((pkt->pkey & 0x7fff) != (ORNIC_DEFAULT_PKEY & 0x7fff))
+		return ORNIC_STAT_RX_BAD_PKEY;
+	if (ornic_rx_is_multicast(pkt->rx) != (pkt->qpn == ORNIC_MCAST_QPN))
+		return ORNIC_STAT_RX_BAD_ADDR;
+	return 0;
+}
+
 /**
  * ornic_engine_rx - one packet from the wire
  * @eng: engine
@@ -204,11 +261,14 @@ void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
 
 	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
 	stat = ornic_pkt_parse(&pkt, rx);
-	/* IBTA 10.9.3: the low 15 bits; the default key is the only one. */
-	if (!stat && (pkt.pkey & 0x7fff) != (ORNIC_DEFAULT_PKEY & 0x7fff))
-		stat = ORNIC_STAT_RX_BAD_PKEY;
+	if (!stat)
+		stat = check_packet(&pkt);
 	if (stat) {
 		ornic_stat_inc(dev, stat);
+		return;
+	}
+	if (pkt.qpn == ORNIC_MCAST_QPN) {
+		rx_multicast(dev, &pkt);
 		return;
 	}
 	ornic_ctx_begin(&ctx, dev, RX_BUDGET);

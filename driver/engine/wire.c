@@ -354,6 +354,51 @@ static bool gid_is_v4(const u8 *gid)
 	return !memcmp(gid, v4_prefix, sizeof(v4_prefix));
 }
 
+/**
+ * ornic_gid_is_multicast - is this the address of a multicast group?
+ * @gid: IPv6, or IPv4 mapped
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool ornic_gid_is_multicast(const u8 *gid)
+{
+	return gid[0] == 0xff || (gid_is_v4(gid) && gid[12] >> 4 == 0xe);
+}
+
+/**
+ * ornic_rx_dgid - where a packet was sent to
+ * @rx: the packet
+ * @gid: out: IPv6, or IPv4 mapped
+ *
+ * Context: any.
+ */
+void ornic_rx_dgid(const struct ornic_rx *rx, u8 *gid)
+{
+	const u8 *ip = rx->ip;
+
+	if (rx->ipv6) {
+		memcpy(gid, ip + 24, 16);
+		return;
+	}
+	memcpy(gid, v4_prefix, sizeof(v4_prefix));
+	memcpy(gid + 12, ip + 16, 4);
+}
+
+/**
+ * ornic_rx_is_multicast - was a packet sent to a multicast group?
+ * @rx: the packet
+ *
+ * Context: any.
+ * Return: whether it was.
+ */
+bool ornic_rx_is_multicast(const struct ornic_rx *rx)
+{
+	const u8 *ip = rx->ip;
+
+	return rx->ipv6 ? ip[24] == 0xff : ip[16] >> 4 == 0xe;
+}
+
 /* 0.0.0.0 and :: are nobody's address. */
 static bool gid_is_unspecified(const u8 *gid)
 {
@@ -387,7 +432,17 @@ static u8 *put_eth(u8 *p, const struct ornic_gid *src,
 }
 
 /*
- * A hop limit of 0 would die on the first host, so it means "the default".
+ * A hop limit of 0 would die on the first host, so it means "the default": for
+ * a group that does not leave the link (RFC 1112, 6.1).
+ */
+static u8 hop_limit(const struct ornic_av *av)
+{
+	if (av->hop_limit)
+		return av->hop_limit;
+	return ornic_gid_is_multicast(av->dgid) ? 1 : DEFAULT_TTL;
+}
+
+/*
  * DF with id 0: RoCE packets fit the path MTU and are never fragmented, and
  * an atomic datagram needs no id (RFC 6864).
  */
@@ -397,7 +452,7 @@ static u8 *put_ipv4(u8 *p, const struct ornic_gid *src,
 	p[0] = 0x45;
 	p[1] = av->tclass;
 	put_be16(p + 6, IPV4_DF);
-	p[8] = av->hop_limit ? av->hop_limit : DEFAULT_TTL;
+	p[8] = hop_limit(av);
 	p[9] = IPPROTO_UDP_NR;
 	memcpy(p + 12, src->gid + 12, 4);
 	memcpy(p + 16, av->dgid + 12, 4);
@@ -410,7 +465,7 @@ static u8 *put_ipv6(u8 *p, const struct ornic_gid *src,
 	put_be32(p, 6u << 28 | (u32)av->tclass << 20 |
 			    le32_to_cpu(av->flow_label));
 	p[6] = IPPROTO_UDP_NR;
-	p[7] = av->hop_limit ? av->hop_limit : DEFAULT_TTL;
+	p[7] = hop_limit(av);
 	memcpy(p + 8, src->gid, 16);
 	memcpy(p + 24, av->dgid, 16);
 	return p + IPV6_LEN;
@@ -441,6 +496,7 @@ int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
 		return -EINVAL;
 	memset(path, 0, sizeof(*path));
 	path->ipv6 = ipv6;
+	path->mcast = ornic_gid_is_multicast(av->dgid);
 	path->av = *av;
 	memcpy(path->sgid, src->gid, 16);
 	memcpy(path->dgid, av->dgid, 16);

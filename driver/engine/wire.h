@@ -194,6 +194,15 @@ u32 ornic_pkt_payload(const struct ornic_pkt *pkt, struct ornic_frag *frag);
  */
 void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6);
 
+/* Is @gid, IPv6 or mapped IPv4, the address of a multicast group? */
+bool ornic_gid_is_multicast(const u8 *gid);
+
+/* Where @rx was sent to: IPv6, or IPv4 mapped. */
+void ornic_rx_dgid(const struct ornic_rx *rx, u8 *gid);
+
+/* Was @rx sent to a multicast group? */
+bool ornic_rx_is_multicast(const struct ornic_rx *rx);
+
 /**
  * struct ornic_path - header template of a connected QP or an AH
  * @hdr: Ethernet, VLAN tag, IP and UDP header, lengths still zero
@@ -202,6 +211,7 @@ void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6);
  * @l4_offset: as in struct ornic_tx
  * @ipv6: as in struct ornic_tx
  * @loop: the destination is this device itself
+ * @mcast: the destination is a multicast group
  * @sgid: source of the packets that are sent
  * @dgid: their destination
  * @av: what it was made from
@@ -213,6 +223,7 @@ struct ornic_path {
 	u8 l4_offset;
 	bool ipv6;
 	bool loop;
+	bool mcast;
 	u8 sgid[16];
 	u8 dgid[16];
 	struct ornic_av av;

@@ -374,6 +374,8 @@ enum ornic_opcode {
 	ORNIC_CMD_DESTROY_SRQ		= 0x51,
 	ORNIC_CMD_MODIFY_SRQ		= 0x52,
 	ORNIC_CMD_QUERY_SRQ		= 0x53,
+	ORNIC_CMD_ATTACH_MCAST		= 0x70,
+	ORNIC_CMD_DETACH_MCAST		= 0x71,
 };
 
 enum ornic_status {
@@ -428,6 +430,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_MW			= 1 << 7,	/* type 1 and 2B */
 	/* What kernel users need: QP 1, AVs in WQEs, keys of all memory. */
 	ORNIC_CAP_KERNEL		= 1 << 8,
+	ORNIC_CAP_MCAST			= 1 << 13,	/* groups of UD QPs */
 };
 
 /*
@@ -456,7 +459,9 @@ struct ornic_rsp_query_device {
 	__le16 max_inline;		/* bytes */
 	__le16 gid_table_len;
 	__u8 mac[6];
-	__u8 reserved[10];
+	__u8 reserved[8];
+	__u8 log_max_mcast;		/* multicast groups */
+	__u8 log_max_mcast_qps;		/* QPs per group */
 };
 
 /*
@@ -528,6 +533,7 @@ enum ornic_qp_type {
 #define ORNIC_QP_SRQ		(1 << 4)	/* receives come from @srqn */
 #define ORNIC_QP_AV		(1 << 1)	/* UD: WQEs may say _AV */
 #define ORNIC_QP_GSI		(1 << 2)	/* UD: becomes QP 1, IBTA 3.9.5 */
+#define ORNIC_QP_NO_SELF_MCAST	(1 << 6)	/* UD: not what it sent itself */
 
 /*
  * CREATE_QP. Strides are log2 of bytes; depths log2 of WQEs. has_sq / has_rq
@@ -773,6 +779,22 @@ struct ornic_rsp_query_srq {
 	__u8 reserved[47];
 };
 
+/*
+ * ATTACH_MCAST, DETACH_MCAST: hdr.obj = QPN of a UD QP, in any state. It gets,
+ * or no longer gets, what is sent to QPN ORNIC_MCAST_QPN at the group @mgid,
+ * an address of ff00::/8 or ::ffff:224.0.0.0/100, by the wire or by a QP of
+ * this device. ORNIC_BUSY if it is a member already, ORNIC_NOT_FOUND if it is
+ * none. DESTROY_QP detaches the QP from all its groups. That frames for the
+ * group get to the device is the host's affair.
+ */
+struct ornic_req_mcast {
+	struct ornic_req_hdr hdr;
+	__u8 mgid[16];
+	__u8 reserved[40];
+};
+
+#define ORNIC_MCAST_QPN		0xffffff	/* IBTA 10.5.2 */
+
 /* DESTROY_*, QUERY_DEVICE, QUERY_QP, QUERY_SRQ: the header alone. */
 union ornic_req {
 	struct ornic_req_hdr hdr;
@@ -789,6 +811,7 @@ union ornic_req {
 	struct ornic_req_create_ah create_ah;
 	struct ornic_req_create_srq create_srq;
 	struct ornic_req_modify_srq modify_srq;
+	struct ornic_req_mcast mcast;
 	__u8 bytes[64];
 };
 

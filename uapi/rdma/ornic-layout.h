@@ -100,6 +100,8 @@ ORNIC_SIZE(ornic_rsp_query_device, 64);
 ORNIC_AT(ornic_rsp_query_device, hw_version, 32);
 ORNIC_AT(ornic_rsp_query_device, max_inline, 44);
 ORNIC_AT(ornic_rsp_query_device, mac, 48);
+ORNIC_AT(ornic_rsp_query_device, log_max_mcast, 62);
+ORNIC_AT(ornic_rsp_query_device, log_max_mcast_qps, 63);
 ORNIC_SIZE(ornic_req_query_stats, 64);
 ORNIC_AT(ornic_req_query_stats, count, 16);
 ORNIC_SIZE(ornic_req_set_gid, 64);
@@ -151,6 +153,8 @@ ORNIC_SIZE(ornic_rsp_query_srq, 64);
 ORNIC_AT(ornic_rsp_query_srq, limit, 8);
 ORNIC_AT(ornic_rsp_query_srq, waiting, 12);
 ORNIC_AT(ornic_rsp_query_srq, broken, 16);
+ORNIC_SIZE(ornic_req_mcast, 64);
+ORNIC_AT(ornic_req_mcast, mgid, 8);
 static_assert(sizeof(union ornic_req) == 64, "ornic_req");
 static_assert(sizeof(union ornic_rsp) == 64, "ornic_rsp");
 

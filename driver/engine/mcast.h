@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Multicast groups: MGID to the QPNs of its members. A packet finds group and
+ * members under RCU; commands change both under @lock, which is a leaf.
+ *
+ * A member is a QPN, not a pointer: DESTROY_QP takes it out of its groups
+ * before it waits for RCU and gives the number back, so whoever reads it
+ * finds that QP or none.
+ */
+#ifndef ORNIC_ENGINE_MCAST_H
+#define ORNIC_ENGINE_MCAST_H
+
+#include "env.h"
+#include <rdma/ornic-hw.h>
+
+#define ORNIC_LOG_MAX_MCAST 12
+#define ORNIC_LOG_MAX_MCAST_QPS 6
+#define ORNIC_MCAST_BUCKETS 256u
+
+struct ornic_dev;
+struct ornic_qp;
+
+/**
+ * struct ornic_mcg - a multicast group
+ * @rcu: for freeing it behind readers
+ * @next: in its bucket
+ * @mgid: its address
+ * @slots: one past the last entry of @qpn that is in use, never 0
+ * @qpn: members; 0 = free. An entry stays where it is, so a walk may stop and
+ *	go on later.
+ */
+struct ornic_mcg {
+	struct ornic_rcu_head rcu;
+	struct ornic_mcg __rcu *next;
+	u8 mgid[16];
+	u32 slots;
+	u32 qpn[1u << ORNIC_LOG_MAX_MCAST_QPS];
+};
+
+/**
+ * struct ornic_mcast - the groups of a device
+ * @lock: serialises all changes
+ * @seed: of the hash, new whenever there are no groups: nobody can choose
+ *	MGIDs that share a bucket
+ * @count: groups
+ * @bucket: heads of their lists
+ */
+struct ornic_mcast {
+	ornic_lock_t lock;
+	u32 seed;
+	u32 count;
+	struct ornic_mcg __rcu *bucket[ORNIC_MCAST_BUCKETS];
+};
+
+/* ATTACH_MCAST and DETACH_MCAST. Return: enum ornic_status. */
+int ornic_mcast_attach(struct ornic_dev *dev,
+		       const struct ornic_req_mcast *req);
+int ornic_mcast_detach(struct ornic_dev *dev,
+		       const struct ornic_req_mcast *req);
+
+/* @qp is out of sight: take it out of its groups. */
+void ornic_mcast_forget(struct ornic_dev *dev, struct ornic_qp *qp);
+
+/* The group @mgid, NULL if it has no members. Inside an RCU section. */
+struct ornic_mcg *ornic_mcast_group(struct ornic_dev *dev, const u8 *mgid);
+
+/* The first member at or above *@slot (updated), NULL at the end. Likewise. */
+struct ornic_qp *ornic_mcast_member(struct ornic_dev *dev,
+				    const struct ornic_mcg *group, u32 *slot);
+
+#endif /* ORNIC_ENGINE_MCAST_H */
