@@ -13,6 +13,7 @@
 
 struct attribute_group;
 struct device;
+struct net;
 struct net_device;
 struct ornic_bus;
 struct ornic_dev;
@@ -26,6 +27,12 @@ struct ornic_dev;
  *	context with interrupts on, or any context when @inline_ok is false;
  *	must not sleep. With @inline_ok the bus may execute work in the caller,
  *	with softirqs disabled inside.
+ * @join: let packets to the multicast group @mgid (16 bytes: IPv6, or IPv4
+ *	mapped) through to the device, and tell the network. Counted: each
+ *	success is undone by one @leave. 0 or -errno. Process context without
+ *	the RTNL, may sleep. Optional, with @leave.
+ * @leave: undo one @join, when the device has no such member any more.
+ *	Context as above.
  * @removing: the ib_device of @bus is about to go away because of
  *	`rdma link delete`; called before the ib_device is freed, after all of
  *	its objects are destroyed. Process context. Optional.
@@ -34,6 +41,8 @@ struct ornic_bus_ops {
 	int (*cmd)(struct ornic_bus *bus, const union ornic_req *req,
 		   union ornic_rsp *rsp);
 	void (*kick)(struct ornic_bus *bus, u32 qpn, bool inline_ok);
+	int (*join)(struct ornic_bus *bus, const u8 *mgid);
+	void (*leave)(struct ornic_bus *bus, const u8 *mgid);
 	void (*removing)(struct ornic_bus *bus);
 };
 
@@ -44,6 +53,9 @@ struct ornic_bus_ops {
  * @dma_device: device that DMA addresses are made for; NULL = the device works
  *	with kernel virtual addresses (ib_core's virtual DMA)
  * @netdev: the Ethernet side, held by the bus for as long as it is registered
+ * @net: namespace that the ib_device is born in where namespaces do not share
+ *	their devices (`rdma system set netns exclusive`); NULL = the initial
+ *	one. Held by the bus during ornic_register
  * @kick_mode: enum ornic_kick_mode
  * @kick_pfn: ORNIC_KICK_PAGE: page frame of the doorbell page
  * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in it
@@ -57,6 +69,7 @@ struct ornic_bus {
 	struct device *parent;
 	struct device *dma_device;
 	struct net_device *netdev;
+	struct net *net;
 	enum ornic_kick_mode kick_mode;
 	unsigned long kick_pfn;
 	u32 kick_offset;

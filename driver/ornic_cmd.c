@@ -108,6 +108,8 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       rsp->log_max_mkey <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_ah <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_srq <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_mcast <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_mcast_qps <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_wqe <= LOG_MAX_RING &&
 	       rsp->log_max_cqe <= LOG_MAX_RING + 2 && rsp->max_sge &&
 	       rsp->max_sge <= ORNIC_MAX_SGE &&
@@ -157,6 +159,10 @@ int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps)
 	caps->max_ah = objects(answer->log_max_ah, 1);
 	if (caps->caps & ORNIC_CAP_SRQ)
 		caps->max_srq = objects(answer->log_max_srq, 1);
+	if (caps->caps & ORNIC_CAP_MCAST) {
+		caps->max_mcast = BIT(answer->log_max_mcast);
+		caps->max_mcast_qps = BIT(answer->log_max_mcast_qps);
+	}
 	caps->log_max_wqe = answer->log_max_wqe;
 	caps->log_max_cqe = answer->log_max_cqe;
 	caps->max_sge = answer->max_sge;
@@ -309,7 +315,8 @@ static u8 qp_flags(const struct ornic_create_qp_params *params)
 	return (params->sig_all ? ORNIC_QP_SIG_ALL : 0) |
 	       (params->has_srq ? ORNIC_QP_SRQ : 0) |
 	       (params->wqe_av ? ORNIC_QP_AV : 0) |
-	       (params->gsi ? ORNIC_QP_GSI : 0);
+	       (params->gsi ? ORNIC_QP_GSI : 0) |
+	       (params->no_self_mcast ? ORNIC_QP_NO_SELF_MCAST : 0);
 }
 
 /**
@@ -643,4 +650,49 @@ int ornic_cmd_create_mw(struct ornic_dev *dev, u32 pdn, u8 type, u32 *key)
 int ornic_cmd_destroy_mw(struct ornic_dev *dev, u32 key)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_MW, key);
+}
+
+static int group_cmd(struct ornic_dev *dev, u8 opcode, u32 qpn, const u8 *mgid)
+{
+	union ornic_req req = {
+		.hdr.opcode = opcode,
+		.hdr.obj = cpu_to_le32(qpn),
+	};
+	union ornic_rsp rsp;
+	bool answered;
+	int ret;
+
+	memcpy(req.mcast.mgid, mgid, sizeof(req.mcast.mgid));
+	ret = cmd_exec(dev, &req, &rsp, &answered);
+	if (opcode == ORNIC_CMD_DETACH_MCAST && !answered)
+		return 0;
+	return ret;
+}
+
+/**
+ * ornic_cmd_attach_mcast - make a QP a member of a multicast group
+ * @dev: device
+ * @qpn: number of the QP
+ * @mgid: 16 bytes: IPv6, or IPv4 mapped
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid)
+{
+	return group_cmd(dev, ORNIC_CMD_ATTACH_MCAST, qpn, mgid);
+}
+
+/**
+ * ornic_cmd_detach_mcast - take a QP out of a multicast group
+ * @dev: device
+ * @qpn: number of the QP
+ * @mgid: 16 bytes, as it was attached
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_detach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid)
+{
+	return group_cmd(dev, ORNIC_CMD_DETACH_MCAST, qpn, mgid);
 }

@@ -65,6 +65,7 @@ struct ornic_create_cq_params {
  * @srqn: SRQ
  * @wqe_av: UD: send WQEs carry address vectors
  * @gsi: UD: QP 1
+ * @no_self_mcast: UD: gets nothing that it sent to a group itself
  */
 struct ornic_create_qp_params {
 	struct ornic_dma_mem mem;
@@ -78,6 +79,7 @@ struct ornic_create_qp_params {
 	u32 srqn;
 	bool wqe_av;
 	bool gsi;
+	bool no_self_mcast;
 };
 
 /**
@@ -145,5 +147,7 @@ int ornic_cmd_create_srq(struct ornic_dev *dev,
 int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit);
 int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit);
 int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn);
+int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
+int ornic_cmd_detach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
 
 #endif /* ORNIC_CMD_H */

@@ -22,6 +22,8 @@
  * @max_mr: MRs
  * @max_ah: address handles
  * @max_srq: SRQs, 0 if it has none
+ * @max_mcast: multicast groups, 0 if it has none
+ * @max_mcast_qps: QPs per group
  * @log_max_wqe: log2 of the WQEs per ring, of an SRQ as well
  * @log_max_cqe: log2 of the CQEs per CQ
  * @max_sge: SGEs per WQE
@@ -42,6 +44,8 @@ struct ornic_caps {
 	u32 max_mr;
 	u32 max_ah;
 	u32 max_srq;
+	u32 max_mcast;
+	u32 max_mcast_qps;
 	u8 log_max_wqe;
 	u8 log_max_cqe;
 	u8 max_sge;

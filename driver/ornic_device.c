@@ -21,6 +21,10 @@ static void fill_objects(const struct ornic_caps *caps,
 		attr->max_mw = caps->max_mr;
 	attr->max_ah = caps->max_ah;
 	attr->max_srq = caps->max_srq;
+	attr->max_mcast_grp = caps->max_mcast;
+	attr->max_mcast_qp_attach = caps->max_mcast_qps;
+	attr->max_total_mcast_qp_attach =
+		min_t(u64, (u64)caps->max_mcast * caps->max_mcast_qps, INT_MAX);
 	attr->max_pd = ORNIC_MAX_PD;
 	attr->max_mr_size = caps->max_mr_size;
 	attr->page_size_cap = caps->page_sizes;

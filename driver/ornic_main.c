@@ -30,6 +30,7 @@
 #include "ornic_doorbell.h"
 #include "ornic_event.h"
 #include "ornic_gid.h"
+#include "ornic_mcast.h"
 #include "ornic_mmap.h"
 #include "ornic_mr.h"
 #include "ornic_mw.h"
@@ -77,6 +78,7 @@ static const struct ib_device_ops ornic_ops = {
 	.alloc_mw = ornic_alloc_mw,
 	.alloc_pd = ornic_alloc_pd,
 	.alloc_ucontext = ornic_alloc_ucontext,
+	.attach_mcast = ornic_attach_mcast,
 	.create_ah = ornic_create_ah,
 	.create_cq = ornic_create_cq,
 	.create_qp = ornic_create_qp,
@@ -92,6 +94,7 @@ static const struct ib_device_ops ornic_ops = {
 	.destroy_cq = ornic_destroy_cq,
 	.destroy_qp = ornic_destroy_qp,
 	.destroy_srq = ornic_destroy_srq,
+	.detach_mcast = ornic_detach_mcast,
 	.disassociate_ucontext = ornic_disassociate_ucontext,
 	.fill_res_cq_entry = ornic_fill_res_cq,
 	.fill_res_mr_entry = ornic_fill_res_mr,
@@ -141,6 +144,19 @@ static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
 	atomic_set(&dev->cmd_id, 0);
 }
 
+/*
+ * ib_core begins with the initial namespace. Where namespaces share devices
+ * that is right for all; where they do not, a link that is made in a container
+ * is for that container.
+ */
+static void init_net_ns(struct ornic_dev *dev)
+{
+	struct net *net = dev->bus->net;
+
+	if (net && !rdma_dev_access_netns(&dev->ibdev, net))
+		write_pnet(&dev->ibdev.coredev.rdma_net, net);
+}
+
 static int init_ibdev(struct ornic_dev *dev)
 {
 	struct ib_device *ibdev = &dev->ibdev;
@@ -149,6 +165,7 @@ static int init_ibdev(struct ornic_dev *dev)
 	ibdev->phys_port_cnt = 1;
 	ibdev->num_comp_vectors = dev->caps.num_vectors;
 	ibdev->dev.parent = dev->bus->parent;
+	init_net_ns(dev);
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->caps.mac);
 	strscpy(ibdev->node_desc, "ornic", sizeof(ibdev->node_desc));
 	if (IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS))

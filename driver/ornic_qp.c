@@ -36,6 +36,13 @@ static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type,
 	}
 }
 
+static u32 create_flags(const struct ornic_dev *dev, enum ib_qp_type type)
+{
+	if (type == IB_QPT_UD && dev->caps.caps & ORNIC_CAP_MCAST)
+		return IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	return 0;
+}
+
 static int check_init_attr(struct ornic_dev *dev,
 			   const struct ib_qp_init_attr *init, bool kernel)
 {
@@ -44,7 +51,8 @@ static int check_init_attr(struct ornic_dev *dev,
 			  init->qp_type, dev->caps.caps);
 		return -EOPNOTSUPP;
 	}
-	if (init->create_flags || init->rwq_ind_tbl) {
+	if (init->create_flags & ~create_flags(dev, init->qp_type) ||
+	    init->rwq_ind_tbl) {
 		ibdev_dbg(&dev->ibdev, "QP: flags %#x, RWQ %d\n",
 			  init->create_flags, !!init->rwq_ind_tbl);
 		return -EOPNOTSUPP;
@@ -127,6 +135,8 @@ static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
 		.srqn = init->srq ? to_ornic_srq(init->srq)->srqn : 0,
 		.wqe_av = ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp),
 		.gsi = init->qp_type == IB_QPT_GSI,
+		.no_self_mcast = init->create_flags &
+				 IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK,
 	};
 
 	ornic_queue_mem_describe(qp->queue.mem, &params.mem);

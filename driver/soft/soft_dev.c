@@ -18,6 +18,7 @@
 #include <linux/wait_bit.h>
 
 #include "engine/engine.h"
+#include "soft_mcast.h"
 #include "soft_net.h"
 #include "soft_poll.h"
 #include "soft_sched.h"
@@ -149,6 +150,8 @@ static void bus_removing(struct ornic_bus *bus)
 static const struct ornic_bus_ops bus_ops = {
 	.cmd = bus_cmd,
 	.kick = bus_kick,
+	.join = ornic_soft_join,
+	.leave = ornic_soft_leave,
 	.removing = bus_removing,
 };
 
@@ -213,6 +216,7 @@ static void soft_detach(struct ornic_soft *soft)
 {
 	rtnl_lock();
 	list_del_init(&soft->link);
+	ornic_soft_groups_free(soft);
 	hide_netdev(soft);
 	rtnl_unlock();
 
@@ -324,6 +328,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 {
 	INIT_LIST_HEAD(&soft->link);
 	INIT_LIST_HEAD(&soft->net_link);
+	INIT_LIST_HEAD(&soft->groups);
 	xa_init(&soft->flows);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);
@@ -368,19 +373,29 @@ static struct ornic_soft *soft_alloc(struct net_device *netdev)
 	return soft;
 }
 
-/* Register @soft as @name; if that fails, the caller still owns it all. */
+/*
+ * Register @soft as @name; if that fails, the caller still owns it all. The
+ * netdev may move meanwhile, so its namespace is held: it must not end before
+ * ib_core knows of the device and takes it out of there.
+ */
 static int soft_register(struct ornic_soft *soft, const char *name)
 {
+	struct net *net = NULL;
 	int err;
 
 	rtnl_lock();
 	err = soft_attach(soft);
+	if (!err)
+		net = maybe_get_net(dev_net(soft->netdev));
 	rtnl_unlock();
 	if (err)
 		return err;
+	soft->bus.net = net;
 	err = ornic_register(&soft->bus, name);
 	if (err)
 		soft_detach(soft);
+	if (net)
+		put_net(net);
 	return err;
 }
 

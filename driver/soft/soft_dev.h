@@ -29,6 +29,7 @@ struct task_struct;
  * @net: network namespace that packets are taken from, NULL while there is
  *	none; written under the RTNL, or by the one who stops the device
  * @net_link: in @net's list, read under RCU
+ * @groups: struct ornic_soft_group that QPs are attached to; RTNL
  * @flows: struct ornic_soft_flow by QPN
  * @lock: ornic_register and ornic_unregister; taken outside the RTNL
  * @registered: ornic_register succeeded; protected by @lock
@@ -49,6 +50,7 @@ struct ornic_soft {
 	struct list_head link;
 	struct ornic_soft_net *net;
 	struct list_head net_link;
+	struct list_head groups;
 	struct xarray flows;
 	struct mutex lock; /* registration */
 	bool registered;

@@ -13,14 +13,17 @@
 #include <linux/rtnetlink.h>
 
 #include "soft_dev.h"
+#include "soft_mcast.h"
 #include "soft_net.h"
 
 static void netdev_leaves(struct ornic_soft *soft)
 {
-	if (soft->netdev->reg_state == NETREG_REGISTERED)
-		ornic_soft_net_leave(soft);
-	else
+	if (soft->netdev->reg_state != NETREG_REGISTERED) {
 		ornic_soft_remove_later(soft);
+		return;
+	}
+	ornic_soft_groups_gone(soft);
+	ornic_soft_net_leave(soft);
 }
 
 static void netdev_arrives(struct ornic_soft *soft)
@@ -31,7 +34,9 @@ static void netdev_arrives(struct ornic_soft *soft)
 	if (ornic_soft_net_join(soft, dev_net(soft->netdev))) {
 		netdev_err(soft->netdev, "ornic: link removed\n");
 		ornic_soft_remove_later(soft);
+		return;
 	}
+	ornic_soft_groups_back(soft);
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event,

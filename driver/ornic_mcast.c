@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Multicast groups. The device knows the members; that the host's network
+ * lets the packets through, and tells its routers and switches, is the bus's.
+ * ib_core checks type and address, and detaches what a process leaves behind.
+ */
+#include "ornic_mcast.h"
+
+#include "ornic_bus.h"
+#include "ornic_cmd.h"
+#include "ornic_dev.h"
+
+/**
+ * ornic_attach_mcast - ib_device_ops.attach_mcast
+ * @ibqp: UD QP
+ * @gid: the group: IPv6, or IPv4 mapped
+ * @lid: means nothing on Ethernet
+ *
+ * Context: process, without the RTNL; may sleep.
+ * Return: 0; -EOPNOTSUPP for a device without groups; -EBUSY for a member;
+ * -ENOSPC if the group is full or there are too many; -ENOMEM; -errno of the
+ * bus if the netdev cannot join.
+ */
+int ornic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	const struct ornic_bus_ops *ops = dev->bus->ops;
+	int ret = 0;
+
+	if (!(dev->caps.caps & ORNIC_CAP_MCAST))
+		return -EOPNOTSUPP;
+	if (ops->join)
+		ret = ops->join(dev->bus, gid->raw);
+	if (ret) {
+		ibdev_dbg(ibqp->device, "QP %#x: no group %pI6c: %d\n",
+			  ibqp->qp_num, gid->raw, ret);
+		return ret;
+	}
+	ret = ornic_cmd_attach_mcast(dev, ibqp->qp_num, gid->raw);
+	if (ret)
+		goto err_leave;
+	return 0;
+
+err_leave:
+	if (ops->leave)
+		ops->leave(dev->bus, gid->raw);
+	return ret;
+}
+
+/**
+ * ornic_detach_mcast - ib_device_ops.detach_mcast
+ * @ibqp: UD QP
+ * @gid: the group
+ * @lid: means nothing on Ethernet
+ *
+ * Context: process, without the RTNL; may sleep.
+ * Return: 0 (also if the device is gone); -ENOENT if the QP is no member.
+ */
+int ornic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	int ret;
+
+	ret = ornic_cmd_detach_mcast(dev, ibqp->qp_num, gid->raw);
+	if (!ret && dev->bus->ops->leave)
+		dev->bus->ops->leave(dev->bus, gid->raw);
+	return ret;
+}
