@@ -28,7 +28,9 @@ template <typename T> [[nodiscard]] consteval std::size_t data_size() noexcept
 }
 
 /** A request: libibverbs fills header and core part, the rest stays zero. */
-template <typename Core, typename Driver = no_data> class request {
+template <typename Core, typename Driver = no_data,
+	  std::size_t Header = sizeof(ib_uverbs_cmd_hdr)>
+class request {
 public:
 	[[nodiscard]] void *data() noexcept
 	{
@@ -36,13 +38,18 @@ public:
 	}
 	[[nodiscard]] static consteval std::size_t size() noexcept
 	{
-		return sizeof(ib_uverbs_cmd_hdr) + sizeof(Core) +
-		       data_size<Driver>();
+		return Header + sizeof(Core) + data_size<Driver>();
 	}
 
 private:
 	alignas(8) std::array<std::byte, size()> bytes_{};
 };
+
+/** A request of an extended command. */
+template <typename Core, typename Driver = no_data>
+using ex_request =
+	request<Core, Driver,
+		sizeof(ib_uverbs_cmd_hdr) + sizeof(ib_uverbs_ex_cmd_hdr)>;
 
 /** A response: the core's part, then the driver's. */
 template <typename Core, typename Driver = no_data> class response {

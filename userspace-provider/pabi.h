@@ -288,6 +288,9 @@ int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_create_qp_ex(struct ibv_context *context, struct pabi_qp *qp,
 			 struct ibv_qp_init_attr_ex *attr, void *cmd,
 			 size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct pabi_qp *qp,
+			  struct ibv_qp_init_attr_ex *attr, void *cmd,
+			  size_t cmd_size, void *resp, size_t resp_size);
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		      int attr_mask, void *cmd, size_t cmd_size);
 int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,

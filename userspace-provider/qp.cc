@@ -111,7 +111,9 @@ void clean_cqs(completion_queue &send_cq, completion_queue &recv_cq,
 int check(const ibv_qp_init_attr_ex &attr) noexcept
 {
 	constexpr std::uint32_t known = IBV_QP_INIT_ATTR_PD |
+					IBV_QP_INIT_ATTR_CREATE_FLAGS |
 					IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	constexpr std::uint32_t flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 
 	if (attr.comp_mask & ~known)
 		return EOPNOTSUPP;
@@ -124,6 +126,9 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 		return EINVAL;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (attr.send_ops_flags & ~send_ops_of(attr.qp_type)))
+		return EOPNOTSUPP;
+	if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
+	    (attr.create_flags & ~flags))
 		return EOPNOTSUPP;
 	return 0;
 }
@@ -154,23 +159,50 @@ int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
 	return ctx.state.qps.insert(answer.qpn, &qp) ? 0 : ENOMEM;
 }
 
-queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
+/* The kernel's part, without flags. 0, or an errno. */
+int create_plain(context &ctx, queue_pair &qp, ibv_qp_init_attr_ex &attr,
+		 ornic_create_qp_resp &answer) noexcept
 {
 	request<ib_uverbs_create_qp, ornic_create_qp_req> cmd;
 	response<ib_uverbs_create_qp_resp, ornic_create_qp_resp> resp;
+	int ret = ibv_cmd_create_qp_ex(&ctx.base.context, &qp.base, &attr,
+				       cmd.data(), cmd.size(), resp.data(),
+				       resp.size());
+
+	answer = resp.driver();
+	return ret;
+}
+
+/* The same with flags, which only the extended command has. */
+int create_with_flags(context &ctx, queue_pair &qp, ibv_qp_init_attr_ex &attr,
+		      ornic_create_qp_resp &answer) noexcept
+{
+	ex_request<ib_uverbs_ex_create_qp, ornic_create_qp_req> cmd;
+	response<ib_uverbs_ex_create_qp_resp, ornic_create_qp_resp> resp;
+	int ret = ibv_cmd_create_qp_ex2(&ctx.base.context, &qp.base, &attr,
+					cmd.data(), cmd.size(), resp.data(),
+					resp.size());
+
+	answer = resp.driver();
+	return ret;
+}
+
+queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
+{
+	bool flags = attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	ornic_create_qp_resp answer{};
 
 	if (int ret = check(attr))
 		return fail(ret);
 	auto qp = make_object<queue_pair>();
 	if (!qp)
 		return nullptr;
-	if (int ret = ibv_cmd_create_qp_ex(&ctx.base.context, &qp->base, &attr,
-					   cmd.data(), cmd.size(), resp.data(),
-					   resp.size()))
+	if (int ret = flags ? create_with_flags(ctx, *qp, attr, answer) :
+			      create_plain(ctx, *qp, attr, answer))
 		return fail(ret);
-	if (int ret = set_up(ctx, *qp, attr, resp.driver())) {
+	if (int ret = set_up(ctx, *qp, attr, answer)) {
 		log_error(&ctx.base.context, "ornic: %s: memory of QP %u: %d\n",
-			  resp.driver().qpn, ret);
+			  answer.qpn, ret);
 		ibv_cmd_destroy_qp(&qp->base.qp);
 		return fail(ret);
 	}
