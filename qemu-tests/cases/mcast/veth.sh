@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will send to multicast groups between two namespaces over veth:
+# members that mckey has joined by rdma_cm, and members that perftest attaches.
+
+limit=300
+
+requires()
+{
+	need_ornic
+	need mckey ib_send_bw
+}
+
+run()
+{
+	# shellcheck source=qemu-tests/lib/rdmacm.sh
+	. /ornic/qemu-tests/lib/rdmacm.sh
+	# shellcheck source=qemu-tests/lib/mcast.sh
+	. /ornic/qemu-tests/lib/mcast.sh
+	rdmacm_topology veth
+	mcast_programs veth
+}

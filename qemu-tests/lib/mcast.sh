@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# For the cases of mcast: groups, who is in them, and programs that use them.
+# Needs lib/rdmacm.sh.
+
+group4=239.1.2.3 group6=ff0e::102:3
+# As perftest wants them: 16 bytes.
+mgid4=0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:3
+mgid6=255:14:0:0:0:0:0:0:0:0:0:0:1:2:0:3
+
+# in_group FAMILY [NETDEV]: the netdev of the server takes the group's packets
+in_group()
+{
+	local group=group$1
+
+	on_srv ip maddr show dev "${2:-veth-srv}" | grep -Eq " ${!group}( |\$)"
+}
+
+not_in_group() { ! in_group "$@"; }
+
+# mckey [OPTIONS]: both sides join, the client sends. IPv4 only: the kernel's
+# rdma_cm refuses IPv6 groups for RoCEv2. The client waits for three seconds
+# after it has joined, so it is enough that the server has begun.
+mckey()
+{
+	local limit=$((40 * SCALE)) status=0 server
+
+	"${srv_prefix[@]}" timeout -s KILL "$limit" mckey -m "$group4" \
+		-b "$srv_ip" "$@" >srv.out 2>&1 &
+	server=$!
+	wait_until 10 in_group 4
+	on_cli timeout -s KILL "$limit" mckey -s -m "$group4" -b "$cli_ip" \
+		"$@" >cli.out 2>&1 || status=$?
+	[ "$status" = 0 ] || kill "$server" 2>/dev/null || :
+	wait "$server" || status="$status, server $?"
+	[ "$status" = 0 ] && return
+	tail -n 15 srv.out cli.out
+	fail "client status $status: mckey $*"
+}
+
+# mcast_perftest FAMILY: attach without rdma_cm; all messages must arrive
+mcast_perftest()
+{
+	local mgid=mgid$1
+
+	family_of_both "$1"
+	perftest ib_send_bw -c UD -g -M "${!mgid}" -n 200 -s 1000
+	wait_until 10 not_in_group "$1"
+}
+
+# mcast_programs TOPOLOGY: what works there. rxe as the receiver takes packets of
+# groups that rdma_cm has joined only, and has no flags for mckey -l.
+mcast_programs()
+{
+	local i
+
+	for ((i = 0; i < $(times 5); i++)); do
+		family_of_both 4
+		mckey -C 20 -S 1000
+		mckey -c 3 -C 10
+		wait_until 10 not_in_group 4
+	done
+	if [ "$1" != rxe-server ]; then
+		mcast_perftest 4
+		mcast_perftest 6
+	fi
+	case $1 in
+	loop | veth) family_of_both 4; mckey -l -C 20 ;;
+	esac
+	wait_until 10 no_objects "$srv_dev"
+	wait_until 10 no_objects "$cli_dev"
+}
