@@ -408,7 +408,7 @@ bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		if (peer == qp && qp->create_flags & ORNIC_QP_NO_SELF_MCAST)
 			continue;
 		hand_over(ctx, peer, &r, sw->dest_qkey);
-		ctx->budget -= src->bytes + ORNIC_MSG_COST;
+		ctx->budget -= (s64)src->bytes + ORNIC_MSG_COST;
 	}
 	return true;
 }

@@ -37,7 +37,7 @@ struct ornic_mcg *ornic_mcast_group(struct ornic_dev *dev, const u8 *mgid)
 	struct ornic_mcg *group;
 
 	group = ornic_rcu_dereference(mc->bucket[bucket_of(mc, mgid)]);
-	while (group && memcmp(group->mgid, mgid, sizeof(group->mgid)))
+	while (group && memcmp(group->mgid, mgid, sizeof(group->mgid)) != 0)
 		group = ornic_rcu_dereference(group->next);
 	return group;
 }

@@ -236,10 +236,12 @@ static void rx_multicast(struct ornic_dev *dev, const struct ornic_pkt *pkt)
 /* What is wrong with a packet before its QP is known: a statistic, or 0. */
 static int check_packet(const struct ornic_pkt *pkt)
 {
+	bool to_group = pkt->qpn == ORNIC_MCAST_QPN;
+
 	/* IBTA 10.9.3: the low 15 bits; the default key is the only one. */
 	if ((pkt->pkey & 0x7fff) != (ORNIC_DEFAULT_PKEY & 0x7fff))
 		return ORNIC_STAT_RX_BAD_PKEY;
-	if (ornic_rx_is_multicast(pkt->rx) != (pkt->qpn == ORNIC_MCAST_QPN))
+	if (ornic_rx_is_multicast(pkt->rx) != to_group)
 		return ORNIC_STAT_RX_BAD_ADDR;
 	return 0;
 }
