@@ -14,7 +14,9 @@
 
 /**
  * struct mcast_test - a bed, and QPs that are or are not members
- * @n: of them
+ * @bed: whose QP a sends
+ * @n: entries of @qp
+ * @qp: of the device of b
  * @rcq: each has one of its own
  */
 struct mcast_test {
