@@ -60,8 +60,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	synchronize_rcu();
 	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps) ||
 		     !xa_empty(&dev->srqs));
-	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) ||
-		     !ida_is_empty(&dev->xrcdns));
+	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) || !ida_is_empty(&dev->xrcdns));
 	if (!dev->bus_unregisters && bus->ops->removing)
 		bus->ops->removing(bus);
 	mutex_unlock(&lifetime_lock);

@@ -49,8 +49,7 @@ static int check_domains(struct ornic_dev *dev,
 	bool tgt = init->qp_type == IB_QPT_XRC_TGT;
 	bool ini = init->qp_type == IB_QPT_XRC_INI;
 
-	if (tgt ? init->xrcd != NULL :
-		  init->send_cq && (ini || init->recv_cq))
+	if (tgt ? !!init->xrcd : init->send_cq && (ini || init->recv_cq))
 		return 0;
 	ibdev_dbg(&dev->ibdev, "QP: type %d, send CQ %d, receive CQ %d\n",
 		  init->qp_type, !!init->send_cq, !!init->recv_cq);
@@ -74,9 +73,8 @@ static int check_init_attr(struct ornic_dev *dev,
 }
 
 /* What the rings are to hold. There may be no RQ, whatever is asked for. */
-static struct ornic_ring_caps ring_caps(const struct ornic_qp *qp,
-					const struct ib_qp_cap *cap,
-					bool has_srq)
+static struct ornic_ring_caps
+ring_caps(const struct ornic_qp *qp, const struct ib_qp_cap *cap, bool has_srq)
 {
 	enum ib_qp_type type = qp->ibqp.qp_type;
 	bool receives = !has_srq && type != IB_QPT_XRC_INI;

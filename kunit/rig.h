@@ -272,7 +272,8 @@ int ornic_rig_cq_fini(struct ornic_rig_cq *cq);
 int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
 		       u32 log_depth, u32 max_sge);
 int ornic_rig_xsrq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
-			u32 log_depth, u32 xrcdn, const struct ornic_rig_cq *cq);
+			u32 log_depth, u32 xrcdn,
+			const struct ornic_rig_cq *cq);
 int ornic_rig_srq_resize(struct ornic_rig_srq *srq, u32 log_depth);
 int ornic_rig_srq_fini(struct ornic_rig_srq *srq);
 int ornic_rig_srq_limit(struct ornic_rig_srq *srq, u32 limit);

@@ -183,13 +183,11 @@ static void check_transfer(struct kunit *test, enum ornic_bed_kind kind)
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	KUNIT_ASSERT_EQ(test, transfer(xt, &xt->x, row->opcode, row->len), 0);
 	if (row->opcode == ORNIC_WQE_READ)
-		KUNIT_EXPECT_EQ(test,
-				ornic_bed_compare(&bed->am, 0, row->len, 2),
-				-1);
+		KUNIT_EXPECT_EQ(
+			test, ornic_bed_compare(&bed->am, 0, row->len, 2), -1);
 	else if (row->opcode < ORNIC_WQE_READ)
-		KUNIT_EXPECT_EQ(test,
-				ornic_bed_compare(&bed->bm, 0, row->len, 1),
-				-1);
+		KUNIT_EXPECT_EQ(
+			test, ornic_bed_compare(&bed->bm, 0, row->len, 1), -1);
 	KUNIT_ASSERT_EQ(test, ornic_bed_status(&xt->xcq, &cqe),
 			row->received ? 0 : 0xff);
 	if (!row->received)
@@ -250,8 +248,8 @@ static void xrc_targets_share_srq(struct kunit *test)
 	struct ornic_rig_qp c, d;
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(rig, &c, &init, &xt->ycq, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_qp_init(rig, &c, &init, &xt->ycq, NULL),
+			0);
 	init.type = TGT;
 	init.xrcdn = DOMAIN;
 	KUNIT_ASSERT_EQ(test, ornic_rig_qp_init(rig, &d, &init, NULL, NULL), 0);

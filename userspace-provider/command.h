@@ -40,8 +40,8 @@ public:
 		       data_size<Driver>();
 	}
 	/** What the driver is told. */
-	void set_driver(const auto &part) noexcept
-		requires std::is_same_v<std::decay_t<decltype(part)>, Driver>
+	void set_driver(const auto &part) noexcept requires
+		std::is_same_v<std::decay_t<decltype(part)>, Driver>
 	{
 		std::memcpy(bytes_.data() + size() - sizeof(part), &part,
 			    sizeof(part));

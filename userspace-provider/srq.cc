@@ -71,8 +71,8 @@ ibv_srq *finish(ibv_context *ctx, unique_object<shared_receive_queue> srq,
 		const ornic_create_srq_resp &answer) noexcept
 {
 	if (int ret = set_up(ctx, *srq, answer)) {
-		log_error(ctx, "ornic: %s: memory of SRQ %u: %d\n",
-			  answer.srqn, ret);
+		log_error(ctx, "ornic: %s: memory of SRQ %u: %d\n", answer.srqn,
+			  ret);
 		ibv_cmd_destroy_srq(&srq->base.srq);
 		return fail(ret);
 	}

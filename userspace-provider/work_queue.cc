@@ -349,8 +349,7 @@ int send_queue::put_srqn(std::uint32_t srqn) noexcept
 {
 	if (type_ != type_xrc || no_data_)
 		return EINVAL;
-	static_cast<void>(
-		put(ring_.slot() + sizeof(*hdr_), xrc_segment(srqn)));
+	static_cast<void>(put(ring_.slot() + sizeof(*hdr_), xrc_segment(srqn)));
 	return 0;
 }
 

@@ -58,7 +58,8 @@ bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
 		rw->index = srq->taken++;
 		rw->pdn = srq->pdn;
 		/* Pairs with the host's load before it writes to the slot. */
-		smp_store_release(&srq->mem.record->taken, cpu_to_le32(srq->taken));
+		smp_store_release(&srq->mem.record->taken,
+				  cpu_to_le32(srq->taken));
 		check_limit(ctx, srq, waiting - 1);
 	}
 	ornic_unlock(&srq->lock);
