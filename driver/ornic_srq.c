@@ -141,8 +141,8 @@ err_release_queue:
  *
  * Context: process, may sleep.
  * Return: 0; -EINVAL for attributes beyond the limits, an XRC SRQ without CQ
- * or domain, or bad driver data; -EOPNOTSUPP for SRQ types that the device does not have and for a kernel
- * user; -EFAULT; -ENOMEM; -ENOSPC.
+ * or domain, or bad driver data; -EOPNOTSUPP for SRQ types that the device does
+ * not have and for a kernel user; -EFAULT; -ENOMEM; -ENOSPC.
  */
 int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
