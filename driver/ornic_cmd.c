@@ -351,6 +351,7 @@ int ornic_cmd_create_qp(struct ornic_dev *dev,
 			.rq_max_sge = rq->max_sge,
 			.max_inline = cpu_to_le16(sq->max_inline),
 			.srqn = cpu_to_le32(params->srqn),
+			.xrcdn = cpu_to_le32(params->xrcdn),
 		},
 	};
 
@@ -548,6 +549,9 @@ int ornic_cmd_create_srq(struct ornic_dev *dev,
 			.log_depth = params->ring->log_depth,
 			.log_stride = params->ring->log_stride,
 			.max_sge = params->ring->max_sge,
+			.flags = params->is_xrc ? ORNIC_SRQ_XRC : 0,
+			.xrcdn = cpu_to_le32(params->xrcdn),
+			.cqn = cpu_to_le32(params->cqn),
 		},
 	};
 
@@ -575,6 +579,32 @@ int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit)
 	};
 	union ornic_rsp rsp;
 
+	return cmd(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_resize_srq - move an SRQ to other memory
+ * @dev: device
+ * @srqn: its number
+ * @mem: record page and ring, with the stride that it has
+ * @log_depth: log2 of the WQEs that the ring holds
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno; nothing has changed then.
+ */
+int ornic_cmd_resize_srq(struct ornic_dev *dev, u32 srqn,
+			 const struct ornic_dma_mem *mem, u8 log_depth)
+{
+	union ornic_req req = {
+		.resize_srq = {
+			.hdr.opcode = ORNIC_CMD_RESIZE_SRQ,
+			.hdr.obj = cpu_to_le32(srqn),
+			.log_depth = log_depth,
+		},
+	};
+	union ornic_rsp rsp;
+
+	pack_mem(mem, &req.resize_srq.mem);
 	return cmd(dev, &req, &rsp);
 }
 

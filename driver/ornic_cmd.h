@@ -63,6 +63,7 @@ struct ornic_create_cq_params {
  * @sig_all: every send WQE is signalled
  * @has_srq: receives come from @srqn
  * @srqn: SRQ
+ * @xrcdn: XRC targets: their domain
  * @wqe_av: UD: send WQEs carry address vectors
  * @gsi: UD: QP 1
  * @no_self_mcast: UD: gets nothing that it sent to a group itself
@@ -77,6 +78,7 @@ struct ornic_create_qp_params {
 	bool sig_all;
 	bool has_srq;
 	u32 srqn;
+	u32 xrcdn;
 	bool wqe_av;
 	bool gsi;
 	bool no_self_mcast;
@@ -87,11 +89,17 @@ struct ornic_create_qp_params {
  * @mem: record page and ring
  * @ring: its geometry
  * @pdn: protection domain
+ * @is_xrc: it is for XRC targets, and the following count
+ * @xrcdn: XRC domain
+ * @cqn: CQ
  */
 struct ornic_create_srq_params {
 	struct ornic_dma_mem mem;
 	const struct ornic_ring *ring;
 	u32 pdn;
+	bool is_xrc;
+	u32 xrcdn;
+	u32 cqn;
 };
 
 /**
@@ -145,6 +153,8 @@ int ornic_cmd_create_srq(struct ornic_dev *dev,
 			 const struct ornic_create_srq_params *params,
 			 u32 *srqn);
 int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit);
+int ornic_cmd_resize_srq(struct ornic_dev *dev, u32 srqn,
+			 const struct ornic_dma_mem *mem, u8 log_depth);
 int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit);
 int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn);
 int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);

@@ -11,6 +11,7 @@
 
 #define ORNIC_PORT 1
 #define ORNIC_MAX_PD 0x100000
+#define ORNIC_MAX_XRCD 0x100000
 
 /**
  * struct ornic_caps - what the device can do, from QUERY_DEVICE
@@ -79,6 +80,7 @@ struct ornic_port_state {
  * @qps: struct ornic_sink by QPN, for events
  * @srqs: struct ornic_sink by SRQN, for events
  * @pdns: protection domain numbers in use
+ * @xrcdns: XRC domain numbers in use
  * @cmd_id: id of the last command
  * @netdev_nb: follows @bus->netdev
  * @netdev_nn: lets @netdev_nb follow it to other namespaces
@@ -94,6 +96,7 @@ struct ornic_dev {
 	struct xarray qps;
 	struct xarray srqs;
 	struct ida pdns;
+	struct ida xrcdns;
 	atomic_t cmd_id;
 	struct notifier_block netdev_nb;
 	struct netdev_net_notifier netdev_nn;

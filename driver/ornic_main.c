@@ -43,6 +43,7 @@
 #include "ornic_stats.h"
 #include "ornic_ucontext.h"
 #include "ornic_wq.h"
+#include "ornic_xrcd.h"
 
 /* Protects bus->dev and ornic_dev.bus_unregisters of all devices. */
 static DEFINE_MUTEX(lifetime_lock);
@@ -60,7 +61,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	synchronize_rcu();
 	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps) ||
 		     !xa_empty(&dev->srqs));
-	WARN_ON_ONCE(!ida_is_empty(&dev->pdns));
+	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) || !ida_is_empty(&dev->xrcdns));
 	if (!dev->bus_unregisters && bus->ops->removing)
 		bus->ops->removing(bus);
 	mutex_unlock(&lifetime_lock);
@@ -78,6 +79,7 @@ static const struct ib_device_ops ornic_ops = {
 	.alloc_mw = ornic_alloc_mw,
 	.alloc_pd = ornic_alloc_pd,
 	.alloc_ucontext = ornic_alloc_ucontext,
+	.alloc_xrcd = ornic_alloc_xrcd,
 	.attach_mcast = ornic_attach_mcast,
 	.create_ah = ornic_create_ah,
 	.create_cq = ornic_create_cq,
@@ -88,6 +90,7 @@ static const struct ib_device_ops ornic_ops = {
 	.dealloc_mw = ornic_dealloc_mw,
 	.dealloc_pd = ornic_dealloc_pd,
 	.dealloc_ucontext = ornic_dealloc_ucontext,
+	.dealloc_xrcd = ornic_dealloc_xrcd,
 	.del_gid = ornic_del_gid,
 	.dereg_mr = ornic_dereg_mr,
 	.destroy_ah = ornic_destroy_ah,
@@ -130,6 +133,7 @@ static const struct ib_device_ops ornic_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, ornic_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, ornic_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, ornic_ucontext, ibctx),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, ornic_xrcd, ibxrcd),
 };
 
 /* clang-format on */
@@ -141,6 +145,7 @@ static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
 	xa_init(&dev->qps);
 	xa_init(&dev->srqs);
 	ida_init(&dev->pdns);
+	ida_init(&dev->xrcdns);
 	atomic_set(&dev->cmd_id, 0);
 }
 

@@ -16,10 +16,14 @@
 #include "ornic_srq.h"
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
+#include "ornic_xrcd.h"
 
 static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type,
 		     bool kernel)
 {
+	/* It comes without the data of the process that asks for it. */
+	if (type == IB_QPT_XRC_TGT)
+		return dev->caps.caps & ORNIC_CAP_XRC;
 	if (kernel && !(dev->caps.caps & ORNIC_CAP_KERNEL))
 		return false;
 	switch (type) {
@@ -31,6 +35,8 @@ static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type,
 		return dev->caps.caps & ORNIC_CAP_UC;
 	case IB_QPT_UD:
 		return dev->caps.caps & ORNIC_CAP_UD;
+	case IB_QPT_XRC_INI:
+		return !kernel && dev->caps.caps & ORNIC_CAP_XRC;
 	default:
 		return false;
 	}
@@ -41,6 +47,20 @@ static u32 create_flags(const struct ornic_dev *dev, enum ib_qp_type type)
 	if (type == IB_QPT_UD && dev->caps.caps & ORNIC_CAP_MCAST)
 		return IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	return 0;
+}
+
+/* IBTA A14.2: an XRC initiator has one CQ, a target none. */
+static int check_domains(struct ornic_dev *dev,
+			 const struct ib_qp_init_attr *init)
+{
+	bool tgt = init->qp_type == IB_QPT_XRC_TGT;
+	bool ini = init->qp_type == IB_QPT_XRC_INI;
+
+	if (tgt ? !!init->xrcd : init->send_cq && (ini || init->recv_cq))
+		return 0;
+	ibdev_dbg(&dev->ibdev, "QP: type %d, send CQ %d, receive CQ %d\n",
+		  init->qp_type, !!init->send_cq, !!init->recv_cq);
+	return -EINVAL;
 }
 
 static int check_init_attr(struct ornic_dev *dev,
@@ -57,38 +77,46 @@ static int check_init_attr(struct ornic_dev *dev,
 			  init->create_flags, !!init->rwq_ind_tbl);
 		return -EOPNOTSUPP;
 	}
-	if (!init->send_cq || !init->recv_cq) {
-		ibdev_dbg(&dev->ibdev, "QP: needs two CQs\n");
-		return -EINVAL;
-	}
-	return 0;
+	return check_domains(dev, init);
 }
 
-/*
- * Lays the rings out and returns in @cap what they hold. With an SRQ there is
- * no RQ, whatever is asked for.
- */
+/* What the rings are to hold. There may be no RQ, whatever is asked for. */
+static struct ornic_ring_caps
+ring_caps(const struct ornic_qp *qp, const struct ib_qp_cap *cap, bool has_srq)
+{
+	enum ib_qp_type type = qp->ibqp.qp_type;
+	bool receives = !has_srq && type != IB_QPT_XRC_INI;
+	struct ornic_ring_caps caps = {};
+
+	if (type == IB_QPT_XRC_TGT)
+		return caps;
+	caps.send_wr = cap->max_send_wr;
+	caps.send_sge = cap->max_send_sge;
+	caps.inline_data = cap->max_inline_data;
+	caps.recv_wr = receives ? cap->max_recv_wr : 0;
+	caps.recv_sge = receives ? cap->max_recv_sge : 0;
+	if (ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp))
+		caps.send_segs = sizeof(struct ornic_av);
+	else if (type == IB_QPT_XRC_INI)
+		caps.send_segs = sizeof(struct ornic_seg_xrc);
+	return caps;
+}
+
+/* Lays the rings out and returns in @cap what they hold. */
 static int init_rings(struct ornic_dev *dev, struct ornic_qp *qp,
 		      struct ib_qp_cap *cap, bool has_srq)
 {
+	bool atomics = qp->ibqp.qp_type == IB_QPT_RC ||
+		       qp->ibqp.qp_type == IB_QPT_XRC_INI;
 	const struct ornic_ring_limits limits = {
 		.log_max_wqe = dev->caps.log_max_wqe,
 		.max_sge = dev->caps.max_sge,
 		.max_inline = dev->caps.max_inline,
 	};
-	struct ornic_ring_caps caps = {
-		.send_wr = cap->max_send_wr,
-		.recv_wr = has_srq ? 0 : cap->max_recv_wr,
-		.send_sge = cap->max_send_sge,
-		.recv_sge = has_srq ? 0 : cap->max_recv_sge,
-		.inline_data = cap->max_inline_data,
-	};
+	struct ornic_ring_caps caps = ring_caps(qp, cap, has_srq);
 	int ret;
 
-	if (ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp))
-		caps.send_segs = sizeof(struct ornic_av);
-	ret = ornic_qp_rings_init(&qp->rings, &caps,
-				  qp->ibqp.qp_type == IB_QPT_RC, &limits);
+	ret = ornic_qp_rings_init(&qp->rings, &caps, atomics, &limits);
 	if (ret) {
 		ibdev_dbg(&dev->ibdev, "QP: WRs %u, %u of at most %u\n",
 			  cap->max_send_wr, cap->max_recv_wr,
@@ -123,22 +151,28 @@ static int check_udata(struct ib_udata *udata)
 static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
 			    const struct ib_qp_init_attr *init)
 {
+	bool has_srq = init->srq && !ornic_qp_is_xrc_target(qp);
 	struct ornic_create_qp_params params = {
 		.rings = &qp->rings,
-		.pdn = to_ornic_pd(qp->ibqp.pd)->pdn,
-		.send_cqn = to_ornic_cq(init->send_cq)->cqn,
-		.recv_cqn = to_ornic_cq(init->recv_cq)->cqn,
 		.qp_type = ornic_qp_is_datagram(qp) ? ORNIC_QPT_UD :
 						      init->qp_type,
 		.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR,
-		.has_srq = init->srq,
-		.srqn = init->srq ? to_ornic_srq(init->srq)->srqn : 0,
+		.has_srq = has_srq,
+		.srqn = has_srq ? to_ornic_srq(init->srq)->srqn : 0,
 		.wqe_av = ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp),
 		.gsi = init->qp_type == IB_QPT_GSI,
 		.no_self_mcast = init->create_flags &
 				 IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK,
 	};
 
+	if (ornic_qp_is_xrc_target(qp))
+		params.xrcdn = to_ornic_xrcd(init->xrcd)->xrcdn;
+	else
+		params.pdn = to_ornic_pd(qp->ibqp.pd)->pdn;
+	if (init->send_cq)
+		params.send_cqn = to_ornic_cq(init->send_cq)->cqn;
+	if (init->recv_cq)
+		params.recv_cqn = to_ornic_cq(init->recv_cq)->cqn;
 	ornic_queue_mem_describe(qp->queue.mem, &params.mem);
 	return ornic_cmd_create_qp(dev, &params, &qp->ibqp.qp_num);
 }
@@ -203,7 +237,7 @@ static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
 					qp->rings.size);
 	}
 	ret = ornic_queue_init_kernel(&qp->queue, &dev->ibdev, qp->rings.size);
-	if (ret)
+	if (ret || ornic_qp_is_xrc_target(qp))
 		return ret;
 	ornic_wq_init(&qp->sq, qp->queue.mem, &qp->rings.sq, ORNIC_SQ_RECORD);
 	ornic_wq_init(&qp->rq, qp->queue.mem, &qp->rings.rq, ORNIC_RQ_RECORD);
@@ -242,7 +276,8 @@ err_release_queue:
  * ornic_create_qp - ib_device_ops.create_qp
  * @ibqp: new QP
  * @init: its attributes; the caps are raised to what it holds
- * @udata: struct ornic_create_qp_req and _resp; NULL for a kernel user
+ * @udata: struct ornic_create_qp_req and _resp; NULL for a kernel user, and
+ *	for an XRC target, of which no process maps anything
  *
  * Context: process, may sleep.
  * Return: 0; -EINVAL for caps beyond the limits, a missing CQ or bad driver

@@ -47,9 +47,15 @@ static inline struct ornic_qp *to_ornic_qp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct ornic_qp, ibqp);
 }
 
+/* ib_core shares an XRC target among processes: it is nobody's object. */
+static inline bool ornic_qp_is_xrc_target(const struct ornic_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_XRC_TGT;
+}
+
 static inline bool ornic_qp_is_kernel(const struct ornic_qp *qp)
 {
-	return !qp->ibqp.uobject;
+	return !qp->ibqp.uobject && !ornic_qp_is_xrc_target(qp);
 }
 
 /* To the device QP 1 is a UD QP. */

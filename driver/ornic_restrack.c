@@ -57,6 +57,12 @@ int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 	return put_details(msg, details, ARRAY_SIZE(details));
 }
 
+/* XRC QPs do not have both. */
+static u32 cqn_of(struct ib_cq *ibcq)
+{
+	return ibcq ? to_ornic_cq(ibcq)->cqn : 0;
+}
+
 /**
  * ornic_fill_res_qp - ib_device_ops.fill_res_qp_entry
  * @msg: netlink message
@@ -69,8 +75,8 @@ int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	const struct ornic_qp *qp = to_ornic_qp(ibqp);
 	const struct detail details[] = {
-		{ "send_cqn", to_ornic_cq(ibqp->send_cq)->cqn },
-		{ "recv_cqn", to_ornic_cq(ibqp->recv_cq)->cqn },
+		{ "send_cqn", cqn_of(ibqp->send_cq) },
+		{ "recv_cqn", cqn_of(ibqp->recv_cq) },
 		{ "sq_depth", qp->caps.max_send_wr },
 		{ "sq_stride",
 		  qp->caps.max_send_wr ? 1u << qp->rings.sq.log_stride : 0 },
@@ -95,7 +101,7 @@ int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 	const struct ornic_srq *srq = to_ornic_srq(ibsrq);
 	const struct detail details[] = {
 		{ "srqn", srq->srqn },
-		{ "depth", 1u << srq->ring.log_depth },
+		{ "depth", 1u << READ_ONCE(srq->ring.log_depth) },
 		{ "stride", 1u << srq->ring.log_stride },
 	};
 

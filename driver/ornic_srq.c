@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Shared receive queues. The provider posts to them in shared memory; the
- * driver makes them, arms their limit and passes their events on.
+ * driver makes and resizes them, arms their limit and passes their events on.
  */
 #include "ornic_srq.h"
 
@@ -9,6 +9,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "ornic_cmd.h"
+#include "ornic_cq.h"
 #include "ornic_dev.h"
 #include "ornic_event.h"
 #include "ornic_mmap.h"
@@ -16,12 +17,15 @@
 #include "ornic_queue_mem.h"
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
+#include "ornic_xrcd.h"
 
 static int check_init_attr(struct ornic_dev *dev,
 			   const struct ib_srq_init_attr *init)
 {
 	if (init->srq_type == IB_SRQT_BASIC && dev->caps.caps & ORNIC_CAP_SRQ)
 		return 0;
+	if (init->srq_type == IB_SRQT_XRC && dev->caps.caps & ORNIC_CAP_XRC)
+		return init->ext.cq && init->ext.xrc.xrcd ? 0 : -EINVAL;
 	ibdev_dbg(&dev->ibdev, "SRQ: type %d, device caps %#llx\n",
 		  init->srq_type, dev->caps.caps);
 	return -EOPNOTSUPP;
@@ -39,7 +43,7 @@ static int check_udata(struct ib_udata *udata)
 }
 
 /* Lays the ring out and returns in @attr what it holds. */
-static int init_ring(struct ornic_dev *dev, struct ornic_srq *srq,
+static int init_ring(struct ornic_dev *dev, struct ornic_ring *ring,
 		     struct ib_srq_attr *attr, u64 *size)
 {
 	const struct ornic_ring_limits limits = {
@@ -52,7 +56,7 @@ static int init_ring(struct ornic_dev *dev, struct ornic_srq *srq,
 	};
 	int ret;
 
-	ret = ornic_srq_ring_init(&srq->ring, &caps, &limits, size);
+	ret = ornic_srq_ring_init(ring, &caps, &limits, size);
 	if (ret) {
 		ibdev_dbg(&dev->ibdev, "SRQ: WRs %u of %u, SGEs %u of %u\n",
 			  attr->max_wr, 1u << limits.log_max_wqe, attr->max_sge,
@@ -66,13 +70,23 @@ static int init_ring(struct ornic_dev *dev, struct ornic_srq *srq,
 
 static int create_on_device(struct ornic_dev *dev, struct ornic_srq *srq)
 {
+	struct ib_srq *ibsrq = &srq->ibsrq;
 	struct ornic_create_srq_params params = {
 		.ring = &srq->ring,
-		.pdn = to_ornic_pd(srq->ibsrq.pd)->pdn,
+		.pdn = to_ornic_pd(ibsrq->pd)->pdn,
+		.is_xrc = ibsrq->srq_type == IB_SRQT_XRC,
 	};
+	int ret;
 
+	if (params.is_xrc) {
+		params.xrcdn = to_ornic_xrcd(ibsrq->ext.xrc.xrcd)->xrcdn;
+		params.cqn = to_ornic_cq(ibsrq->ext.cq)->cqn;
+	}
 	ornic_queue_mem_describe(srq->queue.mem, &params.mem);
-	return ornic_cmd_create_srq(dev, &params, &srq->srqn);
+	ret = ornic_cmd_create_srq(dev, &params, &srq->srqn);
+	if (!ret && params.is_xrc)
+		ibsrq->ext.xrc.srq_num = srq->srqn;
+	return ret;
 }
 
 static int put_response(struct ornic_srq *srq, struct ib_udata *udata)
@@ -126,9 +140,9 @@ err_release_queue:
  * @udata: struct ornic_create_srq_req and _resp
  *
  * Context: process, may sleep.
- * Return: 0; -EINVAL for attributes beyond the limits or bad driver data;
- * -EOPNOTSUPP for SRQ types that the device does not have and for a kernel
- * user; -EFAULT; -ENOMEM; -ENOSPC.
+ * Return: 0; -EINVAL for attributes beyond the limits, an XRC SRQ without CQ
+ * or domain, or bad driver data; -EOPNOTSUPP for SRQ types that the device does
+ * not have and for a kernel user; -EFAULT; -ENOMEM; -ENOSPC.
  */
 int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
@@ -146,22 +160,120 @@ int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	ret = check_udata(udata);
 	if (ret)
 		return ret;
-	ret = init_ring(dev, srq, &init->attr, &size);
+	ret = init_ring(dev, &srq->ring, &init->attr, &size);
 	if (ret)
 		return ret;
-	return bring_up(dev, srq, size, udata);
+	mutex_init(&srq->lock);
+	ret = bring_up(dev, srq, size, udata);
+	if (ret)
+		goto err_destroy_lock;
+	return 0;
+
+err_destroy_lock:
+	mutex_destroy(&srq->lock);
+	return ret;
+}
+
+/* Where the response of a resize goes; the verb itself has none. */
+static int get_resize_udata(struct ib_udata *udata, void __user **resp)
+{
+	struct ornic_modify_srq_req req;
+	int ret;
+
+	ret = ornic_udata_get(udata, &req, sizeof(req));
+	if (ret)
+		return ret;
+	if (req.reserved_20 || !req.resp)
+		return -EINVAL;
+	*resp = u64_to_user_ptr(req.resp);
+	return 0;
+}
+
+/*
+ * Moves the SRQ to @next, and leaves in it what is to be released. The response
+ * goes first: once the device has moved, nothing may fail.
+ */
+static int resize_locked(struct ornic_srq *srq, struct ornic_queue *next,
+			 u8 log_depth, void __user *to)
+{
+	struct ornic_dev *dev = to_ornic_dev(srq->ibsrq.device);
+	struct ornic_modify_srq_resp resp = {
+		.log_depth = log_depth,
+		.mmap_offset = ornic_mmap_offset(next->mmap),
+		.mmap_size = ornic_mmap_size(next->mmap),
+	};
+	struct ornic_dma_mem mem;
+	int ret;
+
+	if (copy_to_user(to, &resp, sizeof(resp)))
+		return -EFAULT;
+	ornic_queue_mem_describe(next->mem, &mem);
+	ret = ornic_cmd_resize_srq(dev, srq->srqn, &mem, log_depth);
+	if (ret)
+		return ret;
+	swap(srq->queue, *next);
+	WRITE_ONCE(srq->ring.log_depth, log_depth);
+	return 0;
+}
+
+static int resize(struct ornic_srq *srq, u32 max_wr, struct ib_udata *udata)
+{
+	struct ornic_dev *dev = to_ornic_dev(srq->ibsrq.device);
+	struct ib_srq_attr attr = {
+		.max_wr = max_wr,
+		.max_sge = srq->ring.max_sge,
+	};
+	struct ornic_ring ring;
+	struct ornic_queue next;
+	void __user *resp;
+	u64 size;
+	int ret;
+
+	if (!udata || !(dev->caps.caps & ORNIC_CAP_RESIZE_SRQ))
+		return -EOPNOTSUPP;
+	ret = get_resize_udata(udata, &resp);
+	if (ret)
+		return ret;
+	/* As many SGEs as fit the stride lead to that stride again. */
+	ret = init_ring(dev, &ring, &attr, &size);
+	if (ret)
+		return ret;
+	ret = ornic_queue_init(&next, &ornic_udata_context(udata)->ibctx, size);
+	if (ret)
+		return ret;
+	mutex_lock(&srq->lock);
+	ret = resize_locked(srq, &next, ring.log_depth, resp);
+	mutex_unlock(&srq->lock);
+	/* The old memory, or the new one that is not needed. */
+	ornic_queue_release(&next, srq->ibsrq.device);
+	return ret;
+}
+
+static int set_limit(struct ornic_srq *srq, u32 limit)
+{
+	u32 depth = 1u << READ_ONCE(srq->ring.log_depth);
+
+	if (limit > depth) {
+		ibdev_dbg(srq->ibsrq.device, "SRQ %#x: limit %u of %u WRs\n",
+			  srq->srqn, limit, depth);
+		return -EINVAL;
+	}
+	return ornic_cmd_modify_srq(to_ornic_dev(srq->ibsrq.device), srq->srqn,
+				    limit);
 }
 
 /**
  * ornic_modify_srq - ib_device_ops.modify_srq
- * @ibsrq: SRQ
+ * @ibsrq: SRQ, whose owner posts nothing while it is resized
  * @attr: new values
- * @mask: IB_SRQ_LIMIT
- * @udata: none
+ * @mask: IB_SRQ_LIMIT, IB_SRQ_MAX_WR
+ * @udata: struct ornic_modify_srq_req with a new size, else none
  *
  * Context: process, may sleep.
- * Return: 0; -EINVAL for a limit above the size, or an SRQ in error;
- * -EOPNOTSUPP for a new size; -errno of the device.
+ * Return: 0; -EINVAL for a limit above the size, a size that does not hold
+ * what waits or the limit that is armed, an SRQ in error, or bad driver data;
+ * -EOPNOTSUPP for a new size if the device cannot; -EFAULT; -ENOMEM; -errno of
+ * the device. Nothing has changed then.
  */
 int ornic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
@@ -169,24 +281,21 @@ int ornic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	struct ornic_srq *srq = to_ornic_srq(ibsrq);
 	int ret;
 
-	ret = ornic_udata_none(udata);
-	if (ret)
-		return ret;
-	if (mask & ~IB_SRQ_LIMIT) {
+	if (mask & ~(IB_SRQ_LIMIT | IB_SRQ_MAX_WR)) {
 		ibdev_dbg(ibsrq->device, "SRQ %#x: mask %#x, supported %#x\n",
-			  srq->srqn, mask, IB_SRQ_LIMIT);
+			  srq->srqn, mask, IB_SRQ_LIMIT | IB_SRQ_MAX_WR);
 		return -EOPNOTSUPP;
 	}
-	if (!mask)
-		return 0;
-	if (attr->srq_limit > 1u << srq->ring.log_depth) {
-		ibdev_dbg(ibsrq->device, "SRQ %#x: limit %u of %u WRs\n",
-			  srq->srqn, attr->srq_limit,
-			  1u << srq->ring.log_depth);
-		return -EINVAL;
+	if (mask & IB_SRQ_MAX_WR) {
+		if (mask & IB_SRQ_LIMIT && attr->srq_limit > attr->max_wr)
+			return -EINVAL;
+		ret = resize(srq, attr->max_wr, udata);
+	} else {
+		ret = ornic_udata_none(udata);
 	}
-	return ornic_cmd_modify_srq(to_ornic_dev(ibsrq->device), srq->srqn,
-				    attr->srq_limit);
+	if (ret || !(mask & IB_SRQ_LIMIT))
+		return ret;
+	return set_limit(srq, attr->srq_limit);
 }
 
 /**
@@ -206,7 +315,7 @@ int ornic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 				  &attr->srq_limit);
 	if (ret)
 		return ret;
-	attr->max_wr = 1u << srq->ring.log_depth;
+	attr->max_wr = 1u << READ_ONCE(srq->ring.log_depth);
 	attr->max_sge = srq->ring.max_sge;
 	return 0;
 }
@@ -236,5 +345,6 @@ int ornic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 
 	ornic_sink_free(srq->sink);
 	ornic_queue_release(&srq->queue, ibsrq->device);
+	mutex_destroy(&srq->lock);
 	return 0;
 }

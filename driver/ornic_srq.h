@@ -2,6 +2,7 @@
 #ifndef ORNIC_SRQ_H
 #define ORNIC_SRQ_H
 
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
 #include "ornic_queue.h"
@@ -12,13 +13,15 @@ struct ornic_sink;
 /**
  * struct ornic_srq - a shared receive queue
  * @ibsrq: the SRQ as ib_core knows it
+ * @lock: of resizing: protects @ring and @queue
  * @srqn: its number
- * @ring: geometry of its ring
+ * @ring: geometry of its ring; its depth is read without the lock, too
  * @queue: record page and ring
  * @sink: takes its events
  */
 struct ornic_srq {
 	struct ib_srq ibsrq;
+	struct mutex lock; /* resize */
 	u32 srqn;
 	struct ornic_ring ring;
 	struct ornic_queue queue;

@@ -186,11 +186,13 @@ struct ornic_rig_qpinit {
 	u8 rq_log_depth;
 	u8 max_sge;
 	u16 max_inline;
+	u32 xrcdn;
 	const struct ornic_rig_srq *srq;
 };
 
 /**
  * struct ornic_rig_qp - a QP as the provider sees it
+ * @srqn: XRC initiators: whom requests are for that do not say
  * @sq_tail: WQEs that completions have given back
  */
 struct ornic_rig_qp {
@@ -207,6 +209,7 @@ struct ornic_rig_qp {
 	u8 rq_log_stride;
 	bool sig_all;
 	u16 max_inline;
+	u32 srqn;
 	u32 sq_producer;
 	u32 sq_tail;
 	u32 rq_producer;
@@ -217,6 +220,7 @@ struct ornic_rig_qp {
 
 /**
  * struct ornic_rig_wr - a send work request
+ * @srqn: XRC initiators: whom it is for
  * @av: UD with ORNIC_WQE_AV: the address
  */
 struct ornic_rig_wr {
@@ -228,6 +232,7 @@ struct ornic_rig_wr {
 	u32 bind_lkey;
 	u8 bind_access;
 	u32 rkey;
+	u32 srqn;
 	u32 ah;
 	u32 dest_qpn;
 	u32 dest_qkey;
@@ -266,6 +271,10 @@ int ornic_rig_cq_resize(struct ornic_rig_cq *cq, u32 log_depth);
 int ornic_rig_cq_fini(struct ornic_rig_cq *cq);
 int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
 		       u32 log_depth, u32 max_sge);
+int ornic_rig_xsrq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
+			u32 log_depth, u32 xrcdn,
+			const struct ornic_rig_cq *cq);
+int ornic_rig_srq_resize(struct ornic_rig_srq *srq, u32 log_depth);
 int ornic_rig_srq_fini(struct ornic_rig_srq *srq);
 int ornic_rig_srq_limit(struct ornic_rig_srq *srq, u32 limit);
 int ornic_rig_srq_query(struct ornic_rig_srq *srq,

@@ -393,6 +393,8 @@ static void qp_shape(struct ornic_rig_qp *qp, const struct ornic_rig_qpinit *in,
 	qp->max_inline = max_inline;
 	qp->sq_log_depth = in->sq_log_depth ? in->sq_log_depth : 4;
 	qp->rq_log_depth = in->rq_log_depth ? in->rq_log_depth : 4;
+	if (in->type == ORNIC_QPT_XRC_INI)
+		data += sizeof(struct ornic_seg_xrc);
 	qp->sq_log_stride = max_t(u8, 6, log2_up(16 + 32 + data));
 	qp->rq_log_stride = max_t(u8, 5, log2_up(16 + max_sge * 16));
 	sq_bytes = ALIGN(1u << (qp->sq_log_depth + qp->sq_log_stride), 4096u);
@@ -407,8 +409,8 @@ static void qp_shape(struct ornic_rig_qp *qp, const struct ornic_rig_qpinit *in,
  * @rig: the rig
  * @qp: out; stays where it is until ornic_rig_qp_fini
  * @init: its shape
- * @scq: CQ of its sends
- * @rcq: CQ of its receives
+ * @scq: CQ of its sends, NULL for an XRC target
+ * @rcq: CQ of its receives, NULL for XRC
  *
  * Return: enum ornic_status.
  */
@@ -437,12 +439,13 @@ int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
 	c->hdr.opcode = ORNIC_CMD_CREATE_QP;
 	describe(rig, &c->mem, qp->mem, qp->mem_bytes / 4096, 0, &list);
 	c->pdn = cpu_to_le32(rig->pdn);
-	c->send_cqn = cpu_to_le32(scq->cqn);
-	c->recv_cqn = cpu_to_le32(rcq->cqn);
+	c->send_cqn = cpu_to_le32(scq ? scq->cqn : 0);
+	c->recv_cqn = cpu_to_le32(rcq ? rcq->cqn : 0);
 	c->qp_type = init->type;
 	c->flags = init->flags;
-	c->has_sq = 1;
-	c->has_rq = !init->srq;
+	c->has_sq = init->type != ORNIC_QPT_XRC_TGT;
+	c->has_rq = !init->srq && init->type < ORNIC_QPT_XRC_INI;
+	c->xrcdn = cpu_to_le32(init->xrcdn);
 	c->sq_log_depth = qp->sq_log_depth;
 	c->sq_log_stride = qp->sq_log_stride;
 	c->rq_log_depth = qp->rq_log_depth;
@@ -528,16 +531,19 @@ int ornic_rig_modify(struct ornic_rig_qp *qp, u8 state, u32 mask)
 /* What each transition to a state must carry, IBTA table 92 ("required"). */
 static u32 required_mask(u8 type, u8 state)
 {
-	bool ud = type == ORNIC_QPT_UD;
+	bool ud = type == ORNIC_QPT_UD, ini = type == ORNIC_QPT_XRC_INI;
+	bool tgt = type == ORNIC_QPT_XRC_TGT, rc = type == ORNIC_QPT_RC;
 	u32 rtr = ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
 		  ORNIC_QPM_RQ_PSN;
 	u32 rts = ORNIC_QPM_SQ_PSN;
 
-	if (type == ORNIC_QPT_RC) {
+	if (rc || tgt)
 		rtr |= ORNIC_QPM_MAX_DEST_RD_ATOMIC | ORNIC_QPM_MIN_RNR_TIMER;
-		rts |= ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
-		       ORNIC_QPM_RNR_RETRY | ORNIC_QPM_MAX_RD_ATOMIC;
-	}
+	if (rc || ini)
+		rts |= ORNIC_QPM_RETRY_CNT | ORNIC_QPM_RNR_RETRY |
+		       ORNIC_QPM_MAX_RD_ATOMIC;
+	if (rc || ini || tgt)
+		rts |= ORNIC_QPM_TIMEOUT;
 	switch (state) {
 	case ORNIC_QPS_INIT:
 		return ud ? ORNIC_QPM_QKEY : ORNIC_QPM_ACCESS;

@@ -104,6 +104,19 @@ static u8 *put_remote(u8 *p, const struct ornic_rig_wr *wr)
 	return p + sizeof(*seg);
 }
 
+static u8 *put_xrc(u8 *p, const struct ornic_rig_qp *qp,
+		   const struct ornic_rig_wr *wr)
+{
+	struct ornic_seg_xrc *seg = (struct ornic_seg_xrc *)p;
+
+	if (qp->type != ORNIC_QPT_XRC_INI || wr->opcode == ORNIC_WQE_BIND_MW ||
+	    wr->opcode == ORNIC_WQE_LOCAL_INV)
+		return p;
+	memset(seg, 0, sizeof(*seg));
+	seg->srqn = cpu_to_le32(wr->srqn ? wr->srqn : qp->srqn);
+	return p + sizeof(*seg);
+}
+
 static u8 *put_segments(u8 *p, const struct ornic_rig_wr *wr, bool ud)
 {
 	if (wr->opcode <= ORNIC_WQE_SEND_IMM) {
@@ -171,7 +184,8 @@ int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr)
 	hdr->payload = cpu_to_le16(is_inline ? wr->inline_len : wr->nsge);
 	hdr->imm = wr->imm;
 	hdr->wr_id = cpu_to_le64(wr->wr_id);
-	p = put_segments(p + sizeof(*hdr), wr, qp->type == ORNIC_QPT_UD);
+	p = put_xrc(p + sizeof(*hdr), qp, wr);
+	p = put_segments(p, wr, qp->type == ORNIC_QPT_UD);
 	if (is_inline && wr->inline_len)
 		memcpy(p, wr->inline_data, wr->inline_len);
 	else if (!is_inline)

@@ -2,17 +2,21 @@
 /* Shared receive queues of the rig, as driver and provider use them. */
 #include "rig.h"
 
-/**
- * ornic_rig_srq_init - make an SRQ
- * @rig: the rig
- * @srq: out
- * @log_depth: log2 of WQEs
- * @max_sge: SGEs per WQE
- *
- * Return: enum ornic_status.
- */
-int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
-		       u32 log_depth, u32 max_sge)
+static u32 mem_bytes(const struct ornic_rig_srq *srq, u32 log_depth)
+{
+	return 4096 + ALIGN(1u << (log_depth + srq->log_stride), 4096u);
+}
+
+static void describe(struct ornic_mem *mem, const u8 *ptr, u32 bytes)
+{
+	mem->addr = cpu_to_le64((u64)(uintptr_t)ptr);
+	mem->npages = cpu_to_le32(bytes / 4096);
+	mem->page_shift = ORNIC_PAGE_SHIFT;
+}
+
+/* @cq: of an XRC SRQ, else NULL */
+static int make(struct ornic_rig *rig, struct ornic_rig_srq *srq, u32 log_depth,
+		u32 max_sge, u32 xrcdn, const struct ornic_rig_cq *cq)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -25,23 +29,92 @@ int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
 	srq->log_stride = 5;
 	while (1u << srq->log_stride < 16 + max_sge * 16)
 		srq->log_stride++;
-	bytes = 4096 + ALIGN(1u << (log_depth + srq->log_stride), 4096u);
+	bytes = mem_bytes(srq, log_depth);
 	srq->mem = ornic_rig_alloc(rig, bytes);
 	if (!srq->mem)
 		return ORNIC_NO_RESOURCE;
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_SRQ;
-	req.create_srq.mem.addr = cpu_to_le64((u64)(uintptr_t)srq->mem);
-	req.create_srq.mem.npages = cpu_to_le32(bytes / 4096);
-	req.create_srq.mem.page_shift = ORNIC_PAGE_SHIFT;
+	describe(&req.create_srq.mem, srq->mem, bytes);
 	req.create_srq.pdn = cpu_to_le32(rig->pdn);
 	req.create_srq.log_depth = log_depth;
 	req.create_srq.log_stride = srq->log_stride;
 	req.create_srq.max_sge = max_sge;
+	if (cq) {
+		req.create_srq.flags = ORNIC_SRQ_XRC;
+		req.create_srq.xrcdn = cpu_to_le32(xrcdn);
+		req.create_srq.cqn = cpu_to_le32(cq->cqn);
+	}
 	status = ornic_rig_cmd(rig, &req, &rsp);
 	if (status)
 		ornic_rig_free(rig, srq->mem);
 	srq->srqn = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+/**
+ * ornic_rig_srq_init - make an SRQ
+ * @rig: the rig
+ * @srq: out
+ * @log_depth: log2 of WQEs
+ * @max_sge: SGEs per WQE
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
+		       u32 log_depth, u32 max_sge)
+{
+	return make(rig, srq, log_depth, max_sge, 0, NULL);
+}
+
+/**
+ * ornic_rig_xsrq_init - make an SRQ of an XRC domain
+ * @rig: the rig
+ * @srq: out
+ * @log_depth: log2 of WQEs
+ * @xrcdn: the domain
+ * @cq: where its WQEs complete
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_xsrq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
+			u32 log_depth, u32 xrcdn, const struct ornic_rig_cq *cq)
+{
+	return make(rig, srq, log_depth, 4, xrcdn, cq);
+}
+
+/**
+ * ornic_rig_srq_resize - RESIZE_SRQ
+ * @srq: the SRQ
+ * @log_depth: log2 of WQEs from now on
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_rig_srq_resize(struct ornic_rig_srq *srq, u32 log_depth)
+{
+	u32 bytes = mem_bytes(srq, log_depth);
+	u8 *mem = ornic_rig_alloc(srq->rig, bytes);
+	struct ornic_wq_record *rec = (struct ornic_wq_record *)mem;
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+
+	if (!mem)
+		return ORNIC_NO_RESOURCE;
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_RESIZE_SRQ;
+	req.hdr.obj = cpu_to_le32(srq->srqn);
+	describe(&req.resize_srq.mem, mem, bytes);
+	req.resize_srq.log_depth = log_depth;
+	status = ornic_rig_cmd(srq->rig, &req, &rsp);
+	if (!status) {
+		ornic_rig_free(srq->rig, srq->mem);
+		srq->mem = mem;
+		srq->log_depth = log_depth;
+		srq->producer = le32_to_cpu(rec->producer);
+	} else {
+		ornic_rig_free(srq->rig, mem);
+	}
 	return status;
 }
 

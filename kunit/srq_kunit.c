@@ -512,6 +512,98 @@ static void srq_that_is_not_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&st->ccq), 0);
 }
 
+/* ---- Resizing ------------------------------------------------------------------ */
+
+static const struct resize_row {
+	const char *name;
+	u32 before; /* WQEs taken before */
+	u32 waiting;
+	u32 limit;
+	u8 log_depth;
+	int status;
+} resize_rows[] = {
+	{ "larger, empty", 0, 0, 0, 5, ORNIC_OK },
+	{ "larger, full", 0, DEPTH, 0, 5, ORNIC_OK },
+	{ "larger, over the end of the ring", 5, DEPTH, 2, 4, ORNIC_OK },
+	{ "the same size", 3, 2, 0, LOG_DEPTH, ORNIC_OK },
+	{ "smaller, empty", 7, 0, 0, 0, ORNIC_OK },
+	{ "smaller, just fits", 6, 4, 4, 2, ORNIC_OK },
+	{ "smaller than what waits", 6, 3, 0, 1, ORNIC_BAD_PARAM },
+	{ "smaller than the limit", 6, 4, 3, 1, ORNIC_BAD_PARAM },
+	{ "deeper than any", 1, 1, 0, 15, ORNIC_BAD_PARAM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(resize, resize_rows, name);
+
+/* IBTA 11.2.3.3: nothing that was posted is lost, comes twice or moves up. */
+static void srq_resize_keeps_what_waits(struct kunit *test)
+{
+	const struct resize_row *row = test->param_value;
+	struct srq_test *st = open_type(test, RC);
+	struct ornic_rsp_query_srq rsp;
+	u32 i, depth, n;
+
+	for (i = 0; i < row->before; i++) {
+		KUNIT_ASSERT_EQ(test, post(st, 1), 0);
+		send_bytes(st, &st->bed.a, 8);
+		drain(&st->bed.ascq);
+		KUNIT_ASSERT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn),
+				i);
+	}
+	KUNIT_ASSERT_EQ(test, post(st, row->waiting), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_srq_limit(&st->srq, row->limit), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_srq_resize(&st->srq, row->log_depth),
+			row->status);
+	KUNIT_ASSERT_EQ(test, ornic_rig_srq_query(&st->srq, &rsp), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.waiting), row->waiting);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.limit), row->limit);
+	KUNIT_ASSERT_EQ(test, ornic_rig_srq_limit(&st->srq, 0), 0);
+	depth = 1u << (row->status ? LOG_DEPTH : row->log_depth);
+	n = min_t(u32, depth, 16) - row->waiting;
+	KUNIT_ASSERT_EQ(test, post(st, n), 0);
+	if (depth <= 16)
+		KUNIT_EXPECT_EQ(test, post(st, 1), -ENOSPC);
+	for (n += row->waiting; n--; i++) {
+		send_bytes(st, &st->bed.a, 8);
+		drain(&st->bed.ascq);
+		KUNIT_ASSERT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn),
+				i);
+	}
+}
+
+/* The message that is being received has its WQE already. */
+static void srq_resize_within_a_message(struct kunit *test)
+{
+	struct srq_test *st = open_type(test, RC);
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_SEND_FIRST,
+		.psn = ORNIC_BED_PSN,
+	};
+
+	KUNIT_ASSERT_EQ(test, post(st, 2), 0);
+	ornic_rig_inject(&st->bed.b, &info, st->bed.buf, 1024);
+	KUNIT_ASSERT_EQ(test, ornic_rig_srq_resize(&st->srq, 0), 0);
+	info.opcode = ORNIC_OP_SEND_LAST;
+	info.psn = (ORNIC_BED_PSN + 1) & ORNIC_PSN_MASK;
+	ornic_rig_inject(&st->bed.b, &info, st->bed.buf, 4);
+	KUNIT_EXPECT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn), 0);
+	send_bytes(st, &st->d, 8);
+	KUNIT_EXPECT_EQ(test, received(&st->ccq, st->c.qpn), 1);
+}
+
+static void srq_resize_of_a_broken_one(struct kunit *test)
+{
+	struct srq_test *st = open_type(test, RC);
+	struct ornic_rig_srq none = st->srq;
+
+	record(st)->producer = cpu_to_le32(DEPTH + 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_srq_resize(&st->srq, 5),
+			ORNIC_BAD_STATE);
+	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_SRQ_ERR), 1);
+	none.srqn = 4711;
+	KUNIT_EXPECT_EQ(test, ornic_rig_srq_resize(&none, 5), ORNIC_NOT_FOUND);
+}
+
 static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(srq_serves_in_order),
 	KUNIT_CASE(srq_slot_is_free_when_taken),
@@ -528,6 +620,9 @@ static struct kunit_case srq_cases[] = {
 	KUNIT_CASE_PARAM(srq_create_checks, create_gen_params),
 	KUNIT_CASE(srq_destroy_waits_for_its_users),
 	KUNIT_CASE(srq_that_is_not_there),
+	KUNIT_CASE_PARAM(srq_resize_keeps_what_waits, resize_gen_params),
+	KUNIT_CASE(srq_resize_within_a_message),
+	KUNIT_CASE(srq_resize_of_a_broken_one),
 	{}
 };
 

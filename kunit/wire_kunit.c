@@ -7,9 +7,9 @@
 
 #define MAX_PAYLOAD 4096
 
-/* ---- The opcode table, IBTA table 38 ---------------------------------------- */
+/* ---- The opcode table, IBTA table 38, A14.3.1 ---------------------------------------- */
 
-/* @hdrs: what follows the BTH, as letters: Deth Reth aTomic Aeth aCk Imm */
+/* @hdrs: what follows the BTH, as letters: Deth Reth aTomic Aeth aCk Imm Xrceth */
 static const struct op_row {
 	const char *name;
 	u8 opcode;
@@ -54,6 +54,29 @@ static const struct op_row {
 	{ "UC WRITE_ONLY_IMM", 0x2b, 32, "RI", "FL" },
 	{ "UD SEND_ONLY", 0x64, 20, "D", "FL" },
 	{ "UD SEND_ONLY_IMM", 0x65, 24, "DI", "FL" },
+	{ "XRC SEND_FIRST", 0xa0, 16, "X", "F" },
+	{ "XRC SEND_MIDDLE", 0xa1, 16, "X", "" },
+	{ "XRC SEND_LAST", 0xa2, 16, "X", "L" },
+	{ "XRC SEND_LAST_IMM", 0xa3, 20, "XI", "L" },
+	{ "XRC SEND_ONLY", 0xa4, 16, "X", "FL" },
+	{ "XRC SEND_ONLY_IMM", 0xa5, 20, "XI", "FL" },
+	{ "XRC WRITE_FIRST", 0xa6, 32, "XR", "F" },
+	{ "XRC WRITE_MIDDLE", 0xa7, 16, "X", "" },
+	{ "XRC WRITE_LAST", 0xa8, 16, "X", "L" },
+	{ "XRC WRITE_LAST_IMM", 0xa9, 20, "XI", "L" },
+	{ "XRC WRITE_ONLY", 0xaa, 32, "XR", "FL" },
+	{ "XRC WRITE_ONLY_IMM", 0xab, 36, "XRI", "FL" },
+	{ "XRC READ_REQUEST", 0xac, 32, "XR", "FL" },
+	{ "XRC READ_RESP_FIRST", 0xad, 16, "A", "F" },
+	{ "XRC READ_RESP_MIDDLE", 0xae, 12, "", "" },
+	{ "XRC READ_RESP_LAST", 0xaf, 16, "A", "L" },
+	{ "XRC READ_RESP_ONLY", 0xb0, 16, "A", "FL" },
+	{ "XRC ACK", 0xb1, 16, "A", "FL" },
+	{ "XRC ATOMIC_ACK", 0xb2, 24, "AC", "FL" },
+	{ "XRC CAS", 0xb3, 44, "XT", "FL" },
+	{ "XRC FAA", 0xb4, 44, "XT", "FL" },
+	{ "XRC SEND_LAST_INV", 0xb6, 20, "XV", "L" },
+	{ "XRC SEND_ONLY_INV", 0xb7, 20, "XV", "FL" },
 };
 
 KUNIT_ARRAY_PARAM_DESC(op, op_rows, name);
@@ -65,7 +88,7 @@ static const struct {
 	{ ORNIC_OPF_DETH, 'D' },       { ORNIC_OPF_RETH, 'R' },
 	{ ORNIC_OPF_ATOMIC_ETH, 'T' }, { ORNIC_OPF_AETH, 'A' },
 	{ ORNIC_OPF_ATOMIC_ACK, 'C' }, { ORNIC_OPF_IMM, 'I' },
-	{ ORNIC_OPF_INV, 'V' },
+	{ ORNIC_OPF_INV, 'V' },	       { ORNIC_OPF_XRCETH, 'X' },
 };
 
 static void opinfo_has_row(struct kunit *test)

@@ -40,6 +40,13 @@ public:
 	{
 		return Header + sizeof(Core) + data_size<Driver>();
 	}
+	/** What the driver is told. */
+	void set_driver(const auto &part) noexcept requires
+		std::is_same_v<std::decay_t<decltype(part)>, Driver>
+	{
+		std::memcpy(bytes_.data() + size() - sizeof(part), &part,
+			    sizeof(part));
+	}
 
 private:
 	alignas(8) std::array<std::byte, size()> bytes_{};

@@ -40,12 +40,14 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.alloc_pd = alloc_pd;
 	ops.attach_mcast = ibv_cmd_attach_mcast;
 	ops.bind_mw = bind_mw;
+	ops.close_xrcd = close_xrcd;
 	ops.create_ah = create_ah;
 	ops.create_cq = create_cq;
 	ops.create_cq_ex = create_cq_ex;
 	ops.create_qp = create_qp;
 	ops.create_qp_ex = create_qp_ex;
 	ops.create_srq = create_srq;
+	ops.create_srq_ex = create_srq_ex;
 	ops.dealloc_mw = dealloc_mw;
 	ops.dealloc_pd = dealloc_pd;
 	ops.dereg_mr = dereg_mr;
@@ -55,8 +57,11 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.destroy_srq = destroy_srq;
 	ops.detach_mcast = ibv_cmd_detach_mcast;
 	ops.free_context = free_context;
+	ops.get_srq_num = get_srq_num;
 	ops.modify_qp = modify_qp;
 	ops.modify_srq = modify_srq;
+	ops.open_qp = open_qp;
+	ops.open_xrcd = open_xrcd;
 	ops.poll_cq = poll_cq;
 	ops.post_recv = post_recv;
 	ops.post_send = post_send;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// Device and port queries, protection domains, memory regions and windows,
+// Device and port queries, protection and XRC domains, memory regions and windows,
 // address handles.
 
 #include <cerrno>
@@ -121,6 +121,33 @@ int dealloc_mw(ibv_mw *mw) noexcept
 	if (int ret = ibv_cmd_dealloc_mw(mw))
 		return ret;
 	object_deleter()(mw);
+	return 0;
+}
+
+/** Processes that open the same file share the domain; the kernel sees to it. */
+ibv_xrcd *open_xrcd(ibv_context *ctx, ibv_xrcd_init_attr *attr) noexcept
+{
+	request<ib_uverbs_open_xrcd> cmd;
+	response<ib_uverbs_open_xrcd_resp> resp;
+	auto xrcd = make_object<pabi_xrcd>();
+
+	if (!xrcd)
+		return nullptr;
+	if (int ret = ibv_cmd_open_xrcd(ctx, xrcd.get(), sizeof(*xrcd), attr,
+					cmd.data(), cmd.size(), resp.data(),
+					resp.size()))
+		return fail(ret);
+	return &xrcd.release()->xrcd;
+}
+
+/* EBUSY while SRQs and targets of this process are in it. */
+int close_xrcd(ibv_xrcd *ibxrcd) noexcept
+{
+	auto *xrcd = reinterpret_cast<pabi_xrcd *>(ibxrcd);
+
+	if (int ret = ibv_cmd_close_xrcd(xrcd))
+		return ret;
+	object_deleter()(xrcd);
 	return 0;
 }
 

@@ -96,19 +96,25 @@ struct pabi_cq {
 	};
 };
 
+struct pabi_xrcd {
+	struct ibv_xrcd xrcd;
+	uint32_t comp_mask;
+	uint32_t handle;
+};
+
 struct pabi_qp {
 	union {
 		struct ibv_qp qp;
 		struct ibv_qp_ex qp_ex;
 	};
 	uint32_t comp_mask;
-	void *xrcd;
+	struct pabi_xrcd *xrcd;
 };
 
 struct pabi_srq {
 	struct ibv_srq srq;
 	int srq_type;
-	void *xrcd;
+	struct pabi_xrcd *xrcd;
 	struct ibv_cq *cq;
 	uint32_t srq_num;
 };
@@ -136,7 +142,7 @@ struct pabi_context_ops {
 			    uint16_t lid);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
 		       struct ibv_mw_bind *bind);
-	pabi_unused close_xrcd;
+	int (*close_xrcd)(struct ibv_xrcd *xrcd);
 	pabi_unused cq_event;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd,
 				    struct ibv_ah_attr *attr);
@@ -155,7 +161,8 @@ struct pabi_context_ops {
 	pabi_unused create_rwq_ind_table;
 	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
 				      struct ibv_srq_init_attr *attr);
-	pabi_unused create_srq_ex;
+	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
+					 struct ibv_srq_init_attr_ex *attr);
 	pabi_unused create_wq;
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
@@ -174,7 +181,7 @@ struct pabi_context_ops {
 			    uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
 	pabi_unused free_dm;
-	pabi_unused get_srq_num;
+	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
 #if ORNIC_RDMA_CORE >= 35
 	pabi_unused import_dm;
 #endif
@@ -188,8 +195,10 @@ struct pabi_context_ops {
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
 	pabi_unused modify_wq;
-	pabi_unused open_qp;
-	pabi_unused open_xrcd;
+	struct ibv_qp *(*open_qp)(struct ibv_context *context,
+				  struct ibv_qp_open_attr *attr);
+	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context,
+				      struct ibv_xrcd_init_attr *attr);
 	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad_wr);
@@ -263,6 +272,10 @@ int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num,
 int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd, void *cmd,
 		     size_t cmd_size, void *resp, size_t resp_size);
 int ibv_cmd_dealloc_pd(struct ibv_pd *pd);
+int ibv_cmd_open_xrcd(struct ibv_context *context, struct pabi_xrcd *xrcd,
+		      int xrcd_size, struct ibv_xrcd_init_attr *attr, void *cmd,
+		      size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_close_xrcd(struct pabi_xrcd *xrcd);
 int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   uint64_t hca_va, int access, struct pabi_mr *mr, void *cmd,
 		   size_t cmd_size, void *resp, size_t resp_size);
@@ -291,6 +304,9 @@ int ibv_cmd_create_qp_ex(struct ibv_context *context, struct pabi_qp *qp,
 int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct pabi_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr, void *cmd,
 			  size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_open_qp(struct ibv_context *context, struct pabi_qp *qp,
+		    int qp_size, struct ibv_qp_open_attr *attr, void *cmd,
+		    size_t cmd_size, void *resp, size_t resp_size);
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		      int attr_mask, void *cmd, size_t cmd_size);
 int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
@@ -300,6 +316,9 @@ int ibv_cmd_destroy_qp(struct ibv_qp *qp);
 int ibv_cmd_create_srq(struct ibv_pd *pd, struct ibv_srq *srq,
 		       struct ibv_srq_init_attr *attr, void *cmd,
 		       size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_create_srq_ex(struct ibv_context *context, struct pabi_srq *srq,
+			  struct ibv_srq_init_attr_ex *attr, void *cmd,
+			  size_t cmd_size, void *resp, size_t resp_size);
 int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 		       int attr_mask, void *cmd, size_t cmd_size);
 int ibv_cmd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, void *cmd,

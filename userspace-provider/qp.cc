@@ -21,6 +21,23 @@ constexpr std::uint8_t max_log_depth = 24;
 constexpr std::uint8_t min_log_stride = 5;
 constexpr std::uint8_t max_log_stride = 10;
 
+/* An XRC target: processes share it, it completes to no CQ, takes no posts. */
+[[nodiscard]] bool is_target(const ibv_qp &qp) noexcept
+{
+	return qp.qp_type == IBV_QPT_XRC_RECV;
+}
+
+/* Where the QP's own work completes; what an initiator's user names is not. */
+[[nodiscard]] completion_queue &send_cq_of(const ibv_qp &qp) noexcept
+{
+	return to_cq(qp.send_cq);
+}
+
+[[nodiscard]] completion_queue &recv_cq_of(const ibv_qp &qp) noexcept
+{
+	return to_cq(qp.qp_type == IBV_QPT_XRC_SEND ? qp.send_cq : qp.recv_cq);
+}
+
 /* Locks the two CQs of a QP, which may be one, in an order of addresses. */
 class cq_pair_guard {
 public:
@@ -107,23 +124,39 @@ void clean_cqs(completion_queue &send_cq, completion_queue &recv_cq,
 	};
 }
 
+/* Each type has domains and CQs of its own. */
+int check_type(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	bool in_pd = (attr.comp_mask & IBV_QP_INIT_ATTR_PD) && attr.pd;
+	bool in_xrcd = (attr.comp_mask & IBV_QP_INIT_ATTR_XRCD) && attr.xrcd;
+
+	switch (raw(attr.qp_type)) {
+	case IBV_QPT_RC:
+	case IBV_QPT_UC:
+	case IBV_QPT_UD:
+		return in_pd && attr.send_cq && attr.recv_cq ? 0 : EINVAL;
+	case IBV_QPT_XRC_SEND:
+		return in_pd && attr.send_cq && !attr.srq ? 0 : EINVAL;
+	case IBV_QPT_XRC_RECV:
+		return in_xrcd ? 0 : EINVAL;
+	default:
+		return EOPNOTSUPP;
+	}
+}
+
 /* 0 if this provider can make the QP that is asked for. */
 int check(const ibv_qp_init_attr_ex &attr) noexcept
 {
 	constexpr std::uint32_t known = IBV_QP_INIT_ATTR_PD |
 					IBV_QP_INIT_ATTR_CREATE_FLAGS |
+					IBV_QP_INIT_ATTR_XRCD |
 					IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	constexpr std::uint32_t flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 
 	if (attr.comp_mask & ~known)
 		return EOPNOTSUPP;
-	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD))
-		return EINVAL;
-	unsigned int type = raw(attr.qp_type);
-	if (type != IBV_QPT_RC && type != IBV_QPT_UC && type != IBV_QPT_UD)
-		return EOPNOTSUPP;
-	if (!attr.pd || !attr.send_cq || !attr.recv_cq)
-		return EINVAL;
+	if (int ret = check_type(attr))
+		return ret;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (attr.send_ops_flags & ~send_ops_of(attr.qp_type)))
 		return EOPNOTSUPP;
@@ -200,6 +233,8 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 	if (int ret = flags ? create_with_flags(ctx, *qp, attr, answer) :
 			      create_plain(ctx, *qp, attr, answer))
 		return fail(ret);
+	if (is_target(qp->base.qp))
+		return qp.release();
 	if (int ret = set_up(ctx, *qp, attr, answer)) {
 		log_error(&ctx.base.context, "ornic: %s: memory of QP %u: %d\n",
 			  answer.qpn, ret);
@@ -217,8 +252,8 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 void reset(queue_pair &qp) noexcept
 {
 	ibv_qp &base = qp.base.qp;
-	completion_queue &send_cq = to_cq(base.send_cq);
-	completion_queue &recv_cq = to_cq(base.recv_cq);
+	completion_queue &send_cq = send_cq_of(base);
+	completion_queue &recv_cq = recv_cq_of(base);
 	cq_pair_guard guard(send_cq, recv_cq);
 
 	clean_cqs(send_cq, recv_cq, base.qp_num);
@@ -255,6 +290,22 @@ ibv_qp *create_qp_ex(ibv_context *ctx, ibv_qp_init_attr_ex *attr) noexcept
 	return qp ? &qp->base.qp : nullptr;
 }
 
+/** Another handle of an XRC target, which lives until the last one goes. */
+ibv_qp *open_qp(ibv_context *ctx, ibv_qp_open_attr *attr) noexcept
+{
+	request<ib_uverbs_open_qp> cmd;
+	response<ib_uverbs_create_qp_resp> resp;
+	auto qp = make_object<queue_pair>();
+
+	if (!qp)
+		return nullptr;
+	if (int ret = ibv_cmd_open_qp(ctx, &qp->base, sizeof(qp->base), attr,
+				      cmd.data(), cmd.size(), resp.data(),
+				      resp.size()))
+		return fail(ret);
+	return &qp.release()->base.qp;
+}
+
 int modify_qp(ibv_qp *ibqp, ibv_qp_attr *attr, int mask) noexcept
 {
 	request<ib_uverbs_modify_qp> cmd;
@@ -262,7 +313,8 @@ int modify_qp(ibv_qp *ibqp, ibv_qp_attr *attr, int mask) noexcept
 	if (int ret =
 		    ibv_cmd_modify_qp(ibqp, attr, mask, cmd.data(), cmd.size()))
 		return ret;
-	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
+	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET &&
+	    !is_target(*ibqp))
 		reset(to_qp(ibqp));
 	return 0;
 }
@@ -282,12 +334,12 @@ int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask,
 int destroy_qp(ibv_qp *ibqp) noexcept
 {
 	queue_pair &qp = to_qp(ibqp);
-	completion_queue &send_cq = to_cq(ibqp->send_cq);
-	completion_queue &recv_cq = to_cq(ibqp->recv_cq);
 
 	if (int ret = ibv_cmd_destroy_qp(ibqp))
 		return ret;
-	{
+	if (!is_target(*ibqp)) {
+		completion_queue &send_cq = send_cq_of(*ibqp);
+		completion_queue &recv_cq = recv_cq_of(*ibqp);
 		cq_pair_guard guard(send_cq, recv_cq);
 
 		clean_cqs(send_cq, recv_cq, ibqp->qp_num);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// Shared receive queues: creation, limit, posting.
+// Shared receive queues: creation, limit, size, posting.
 
 #include "srq.h"
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <rdma/ornic-abi.h>
+#include <utility>
 
 #include "command.h"
 #include "context.h"
@@ -31,6 +34,21 @@ constexpr std::uint8_t max_log_stride = 10;
 		       size - ORNIC_RING_OFFSET;
 }
 
+[[nodiscard]] ring_layout layout_of(const mapping &memory,
+				    std::uint32_t log_depth,
+				    std::uint32_t log_stride,
+				    std::uint16_t max_sge) noexcept
+{
+	return {
+		.ring = memory.data() + ORNIC_RING_OFFSET,
+		.record = reinterpret_cast<ornic_wq_record *>(memory.data()),
+		.log_depth = static_cast<std::uint8_t>(log_depth),
+		.log_stride = static_cast<std::uint8_t>(log_stride),
+		.max_sge = max_sge,
+		.present = true,
+	};
+}
+
 /* Map what the kernel made. 0, or an errno. */
 int set_up(ibv_context *ctx, shared_receive_queue &srq,
 	   const ornic_create_srq_resp &answer) noexcept
@@ -40,15 +58,97 @@ int set_up(ibv_context *ctx, shared_receive_queue &srq,
 	srq.memory = mapping(ctx->cmd_fd, answer.mmap_offset, answer.mmap_size);
 	if (!srq.memory)
 		return errno;
-	std::byte *memory = srq.memory.data();
-	srq.queue.init({
-		.ring = memory + ORNIC_RING_OFFSET,
-		.record = reinterpret_cast<ornic_wq_record *>(memory),
-		.log_depth = answer.log_depth,
-		.log_stride = answer.log_stride,
-		.max_sge = answer.max_sge,
-		.present = true,
-	});
+	srq.number = answer.srqn;
+	srq.log_stride = answer.log_stride;
+	srq.max_sge = answer.max_sge;
+	srq.queue.init(layout_of(srq.memory, answer.log_depth,
+				 answer.log_stride, answer.max_sge));
+	return 0;
+}
+
+/* Finish what the kernel has made, or take it back. */
+ibv_srq *finish(ibv_context *ctx, unique_object<shared_receive_queue> srq,
+		const ornic_create_srq_resp &answer) noexcept
+{
+	if (int ret = set_up(ctx, *srq, answer)) {
+		log_error(ctx, "ornic: %s: memory of SRQ %u: %d\n", answer.srqn,
+			  ret);
+		ibv_cmd_destroy_srq(&srq->base.srq);
+		return fail(ret);
+	}
+	return &srq.release()->base.srq;
+}
+
+/* What the kernel makes of @max_wr WQEs: record page, then whole pages. */
+[[nodiscard]] std::size_t size_for(std::uint32_t max_wr,
+				   std::uint32_t log_stride) noexcept
+{
+	std::size_t ring = std::bit_ceil(std::size_t{max_wr}) << log_stride;
+
+	return ORNIC_RING_OFFSET +
+	       std::max<std::size_t>(ring, ORNIC_RING_OFFSET);
+}
+
+/*
+ * Posters wait until it is done: the device takes over what is posted, so
+ * nothing may be posted meanwhile. Messages are received all the time.
+ */
+int resize(shared_receive_queue &srq, ibv_srq_attr *attr, int mask) noexcept
+{
+	request<ib_uverbs_modify_srq, ornic_modify_srq_req> cmd;
+	ornic_modify_srq_resp answer{};
+	ornic_modify_srq_req part{};
+	ibv_srq *base = &srq.base.srq;
+
+	if (!attr->max_wr || attr->max_wr > 1U << max_log_depth)
+		return EINVAL;
+	part.resp = reinterpret_cast<std::uintptr_t>(&answer);
+	cmd.set_driver(part);
+	// Once the device has moved there is no way back: have the place ready.
+	mapping memory =
+		mapping::reserve(size_for(attr->max_wr, srq.log_stride));
+	if (!memory)
+		return ENOMEM;
+	lock_guard guard(srq.queue.lock());
+	if (int ret = ibv_cmd_modify_srq(base, attr, mask, cmd.data(),
+					 cmd.size()))
+		return ret;
+	if (answer.log_depth > max_log_depth ||
+	    size_for(1U << answer.log_depth, srq.log_stride) !=
+		    answer.mmap_size ||
+	    !memory.map_here(base->context->cmd_fd, answer.mmap_offset,
+			     answer.mmap_size)) {
+		log_error(base->context,
+			  "ornic: %s: SRQ %u lost its memory, %u WRs\n",
+			  srq.number, attr->max_wr);
+		return EPROTO;
+	}
+	srq.memory = std::move(memory);
+	srq.queue.move(layout_of(srq.memory, answer.log_depth, srq.log_stride,
+				 srq.max_sge));
+	return 0;
+}
+
+/* 0 if this provider can make the SRQ that is asked for. */
+int check(const ibv_srq_init_attr_ex &attr) noexcept
+{
+	constexpr std::uint32_t known =
+		IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+		IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+	constexpr std::uint32_t xrc = IBV_SRQ_INIT_ATTR_XRCD |
+				      IBV_SRQ_INIT_ATTR_CQ;
+
+	if (attr.comp_mask & ~known)
+		return EOPNOTSUPP;
+	if (!(attr.comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr.pd)
+		return EINVAL;
+	if (!(attr.comp_mask & IBV_SRQ_INIT_ATTR_TYPE) ||
+	    raw(attr.srq_type) == IBV_SRQT_BASIC)
+		return 0;
+	if (raw(attr.srq_type) != IBV_SRQT_XRC)
+		return EOPNOTSUPP;
+	if ((attr.comp_mask & xrc) != xrc || !attr.xrcd || !attr.cq)
+		return EINVAL;
 	return 0;
 }
 
@@ -65,19 +165,42 @@ ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept
 	if (int ret = ibv_cmd_create_srq(pd, &srq->base.srq, attr, cmd.data(),
 					 cmd.size(), resp.data(), resp.size()))
 		return fail(ret);
-	if (int ret = set_up(pd->context, *srq, resp.driver())) {
-		log_error(pd->context, "ornic: %s: memory of SRQ %u: %d\n",
-			  resp.driver().srqn, ret);
-		ibv_cmd_destroy_srq(&srq->base.srq);
+	return finish(pd->context, std::move(srq), resp.driver());
+}
+
+/** Also XRC SRQs, from which targets take and which have a CQ of their own. */
+ibv_srq *create_srq_ex(ibv_context *ctx, ibv_srq_init_attr_ex *attr) noexcept
+{
+	request<ib_uverbs_create_xsrq, ornic_create_srq_req> cmd;
+	response<ib_uverbs_create_srq_resp, ornic_create_srq_resp> resp;
+
+	if (int ret = check(*attr))
 		return fail(ret);
-	}
-	return &srq.release()->base.srq;
+	auto srq = make_object<shared_receive_queue>();
+	if (!srq)
+		return nullptr;
+	if (int ret = ibv_cmd_create_srq_ex(ctx, &srq->base, attr, cmd.data(),
+					    cmd.size(), resp.data(),
+					    resp.size()))
+		return fail(ret);
+	return finish(ctx, std::move(srq), resp.driver());
+}
+
+/** The number that an initiator names; only XRC SRQs have one to tell. */
+int get_srq_num(ibv_srq *srq, std::uint32_t *number) noexcept
+{
+	if (to_srq(srq).base.srq_type != IBV_SRQT_XRC)
+		return EINVAL;
+	*number = to_srq(srq).number;
+	return 0;
 }
 
 int modify_srq(ibv_srq *srq, ibv_srq_attr *attr, int mask) noexcept
 {
 	request<ib_uverbs_modify_srq> cmd;
 
+	if (mask & IBV_SRQ_MAX_WR)
+		return resize(to_srq(srq), attr, mask);
 	return ibv_cmd_modify_srq(srq, attr, mask, cmd.data(), cmd.size());
 }
 

@@ -16,6 +16,9 @@ struct shared_receive_queue {
 	pabi_srq base;
 	shared_queue queue;
 	mapping memory;
+	std::uint32_t number;
+	std::uint32_t log_stride;
+	std::uint16_t max_sge;
 };
 
 static_assert(std::is_standard_layout_v<shared_receive_queue>);

@@ -22,6 +22,8 @@ int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
 int dereg_mr(pabi_mr *mr) noexcept;
 ibv_mw *alloc_mw(ibv_pd *pd, ibv_mw_type type) noexcept;
 int dealloc_mw(ibv_mw *mw) noexcept;
+ibv_xrcd *open_xrcd(ibv_context *ctx, ibv_xrcd_init_attr *attr) noexcept;
+int close_xrcd(ibv_xrcd *xrcd) noexcept;
 ibv_ah *create_ah(ibv_pd *pd, ibv_ah_attr *attr) noexcept;
 int destroy_ah(ibv_ah *ah) noexcept;
 
@@ -37,6 +39,7 @@ int req_notify_cq(ibv_cq *cq, int solicited_only) noexcept;
 // qp.cc
 ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept;
 ibv_qp *create_qp_ex(ibv_context *ctx, ibv_qp_init_attr_ex *attr) noexcept;
+ibv_qp *open_qp(ibv_context *ctx, ibv_qp_open_attr *attr) noexcept;
 int modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask) noexcept;
 int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask,
 	     ibv_qp_init_attr *init) noexcept;
@@ -47,6 +50,8 @@ int post_recv(ibv_qp *qp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
 // srq.cc
 ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept;
+ibv_srq *create_srq_ex(ibv_context *ctx, ibv_srq_init_attr_ex *attr) noexcept;
+int get_srq_num(ibv_srq *srq, std::uint32_t *number) noexcept;
 int modify_srq(ibv_srq *srq, ibv_srq_attr *attr, int mask) noexcept;
 int query_srq(ibv_srq *srq, ibv_srq_attr *attr) noexcept;
 int destroy_srq(ibv_srq *srq) noexcept;

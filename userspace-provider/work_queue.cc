@@ -17,6 +17,7 @@ enum qp_type_bits : std::uint8_t {
 	type_rc = 1,
 	type_uc = 2,
 	type_ud = 4,
+	type_xrc = 8,
 };
 
 enum send_op_traits : std::uint8_t {
@@ -35,8 +36,9 @@ struct send_op {
 	std::uint8_t traits;
 };
 
-constexpr std::uint8_t rc_uc = type_rc | type_uc;
-constexpr std::uint8_t any_type = rc_uc | type_ud;
+constexpr std::uint8_t reliable = type_rc | type_xrc;
+constexpr std::uint8_t connected = reliable | type_uc;
+constexpr std::uint8_t any_type = connected | type_ud;
 constexpr std::uint8_t remote_inline = has_remote | may_inline;
 constexpr std::uint8_t remote_atomic = has_remote | has_atomic;
 
@@ -46,20 +48,20 @@ constexpr std::array<send_op, 10> make_send_ops() noexcept
 	constexpr std::uint8_t write_imm = remote_inline | may_solicit;
 	std::array<send_op, 10> ops{};
 
-	ops[IBV_WR_RDMA_WRITE] = {ORNIC_WQE_WRITE, rc_uc, remote_inline};
-	ops[IBV_WR_RDMA_WRITE_WITH_IMM] = {ORNIC_WQE_WRITE_IMM, rc_uc,
+	ops[IBV_WR_RDMA_WRITE] = {ORNIC_WQE_WRITE, connected, remote_inline};
+	ops[IBV_WR_RDMA_WRITE_WITH_IMM] = {ORNIC_WQE_WRITE_IMM, connected,
 					   write_imm};
 	ops[IBV_WR_SEND] = {ORNIC_WQE_SEND, any_type, send};
 	ops[IBV_WR_SEND_WITH_IMM] = {ORNIC_WQE_SEND_IMM, any_type, send};
-	ops[IBV_WR_RDMA_READ] = {ORNIC_WQE_READ, type_rc, has_remote};
-	ops[IBV_WR_ATOMIC_CMP_AND_SWP] = {ORNIC_WQE_CAS, type_rc,
+	ops[IBV_WR_RDMA_READ] = {ORNIC_WQE_READ, reliable, has_remote};
+	ops[IBV_WR_ATOMIC_CMP_AND_SWP] = {ORNIC_WQE_CAS, reliable,
 					  remote_atomic};
-	ops[IBV_WR_ATOMIC_FETCH_AND_ADD] = {ORNIC_WQE_FAA, type_rc,
+	ops[IBV_WR_ATOMIC_FETCH_AND_ADD] = {ORNIC_WQE_FAA, reliable,
 					    remote_atomic};
-	ops[IBV_WR_LOCAL_INV] = {ORNIC_WQE_LOCAL_INV, rc_uc, no_data};
-	ops[IBV_WR_BIND_MW] = {ORNIC_WQE_BIND_MW, rc_uc,
+	ops[IBV_WR_LOCAL_INV] = {ORNIC_WQE_LOCAL_INV, connected, no_data};
+	ops[IBV_WR_BIND_MW] = {ORNIC_WQE_BIND_MW, connected,
 			       has_remote | has_bind | no_data};
-	ops[IBV_WR_SEND_WITH_INV] = {ORNIC_WQE_SEND_INV, type_rc, send};
+	ops[IBV_WR_SEND_WITH_INV] = {ORNIC_WQE_SEND_INV, reliable, send};
 	return ops;
 }
 
@@ -75,6 +77,8 @@ constexpr unsigned int known_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED |
 		return type_rc;
 	case IBV_QPT_UC:
 		return type_uc;
+	case IBV_QPT_XRC_SEND:
+		return type_xrc;
 	default:
 		return type_ud;
 	}
@@ -91,7 +95,7 @@ constexpr unsigned int known_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED |
 		out |= ORNIC_WQE_SIGNALED;
 	if ((op.traits & may_solicit) && (flags & IBV_SEND_SOLICITED))
 		out |= ORNIC_WQE_SOLICITED;
-	if (type == type_rc && (flags & IBV_SEND_FENCE))
+	if ((type & reliable) && (flags & IBV_SEND_FENCE))
 		out |= ORNIC_WQE_FENCE;
 	return static_cast<std::uint8_t>(out);
 }
@@ -154,6 +158,14 @@ template <typename Segment>
 	return piece.addr;
 }
 
+[[nodiscard]] ornic_seg_xrc xrc_segment(std::uint32_t srqn) noexcept
+{
+	ornic_seg_xrc segment{};
+
+	segment.srqn = le<__le32>(srqn);
+	return segment;
+}
+
 /* A receive WQE into the free slot of @ring. 0, or EINVAL. */
 int write_receive(wqe_ring &ring, const ibv_recv_wr &wr) noexcept
 {
@@ -181,6 +193,7 @@ int write_receive(wqe_ring &ring, const ibv_recv_wr &wr) noexcept
 	work.flags = wr.send_flags;
 	work.wr_id = wr.wr_id;
 	work.imm = wr.imm_data;
+	work.srqn = wr.qp_type.xrc.remote_srqn;
 	switch (work.opcode) {
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 		work.raddr = wr.wr.atomic.remote_addr;
@@ -235,6 +248,13 @@ void wqe_ring::init(const ring_layout &layout) noexcept
 	mask_ = depth_ ? depth_ - 1 : 0;
 	max_sge_ = layout.max_sge;
 	log_stride_ = layout.log_stride;
+}
+
+void wqe_ring::move(const ring_layout &layout) noexcept
+{
+	init(layout);
+	head_ = load_acquire(record_->producer);
+	tail_.store(0, std::memory_order_release);
 }
 
 void wqe_ring::reset() noexcept
@@ -299,6 +319,8 @@ int send_queue::open(const send_work &work) noexcept
 	data_ = ring_.slot() + sizeof(*hdr_);
 	if (type_ == type_ud)
 		data_ += sizeof(ornic_seg_ud);
+	if (type_ == type_xrc && !(op.traits & no_data))
+		data_ = put(data_, xrc_segment(work.srqn));
 	if (op.traits & has_remote)
 		data_ = put(data_, remote_segment(work));
 	if (op.traits & has_atomic)
@@ -320,6 +342,14 @@ int send_queue::put_address(const address_handle *ah, std::uint32_t qpn,
 	segment.dest_qpn = le<__le32>(qpn);
 	segment.dest_qkey = le<__le32>(qkey);
 	static_cast<void>(put(ring_.slot() + sizeof(*hdr_), segment));
+	return 0;
+}
+
+int send_queue::put_srqn(std::uint32_t srqn) noexcept
+{
+	if (type_ != type_xrc || no_data_)
+		return EINVAL;
+	static_cast<void>(put(ring_.slot() + sizeof(*hdr_), xrc_segment(srqn)));
 	return 0;
 }
 
@@ -451,6 +481,12 @@ void send_queue::batch_address(const address_handle *ah, std::uint32_t qpn,
 		error_ = hdr_ ? put_address(ah, qpn, qkey) : EINVAL;
 }
 
+void send_queue::batch_srqn(std::uint32_t srqn) noexcept
+{
+	if (!error_)
+		error_ = hdr_ ? put_srqn(srqn) : EINVAL;
+}
+
 void send_queue::batch_sges(std::span<const ibv_sge> sges) noexcept
 {
 	if (!error_)
@@ -535,6 +571,11 @@ int receive_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 void shared_queue::init(const ring_layout &layout) noexcept
 {
 	ring_.init(layout);
+}
+
+void shared_queue::move(const ring_layout &layout) noexcept
+{
+	ring_.move(layout);
 }
 
 int shared_queue::write(const ibv_recv_wr &wr) noexcept

@@ -39,6 +39,12 @@ class wqe_ring {
 public:
 	void init(const ring_layout &layout) noexcept;
 
+	/**
+	 * Go on in other memory, where the device has put the WQEs that it has
+	 * not taken at the start of the ring.
+	 */
+	void move(const ring_layout &layout) noexcept;
+
 	/** Forget every WQE: the QP is in RESET. */
 	void reset() noexcept;
 
@@ -126,6 +132,7 @@ struct send_work {
 	unsigned int flags = 0;
 	std::uint64_t wr_id = 0;
 	__be32 imm = 0;
+	std::uint32_t srqn = 0; // XRC
 	std::uint32_t rkey = 0;
 	std::uint64_t raddr = 0;
 	std::uint64_t swap_add = 0;
@@ -170,7 +177,8 @@ public:
 
 	/**
 	 * The same in steps, for ibv_wr_*: start, then for each request begin,
-	 * address (UD) and sges or inline_data, then complete or abort. The
+	 * address (UD) or srqn (XRC) and sges or inline_data, then complete or
+	 * abort. The
 	 * queue is locked from start to complete or abort. An error sticks:
 	 * complete returns it and posts nothing.
 	 */
@@ -178,6 +186,7 @@ public:
 	void batch_begin(const send_work &work) noexcept;
 	void batch_address(const address_handle *ah, std::uint32_t qpn,
 			   std::uint32_t qkey) noexcept;
+	void batch_srqn(std::uint32_t srqn) noexcept;
 	void batch_sges(std::span<const ibv_sge> sges) noexcept;
 	void batch_inline(std::span<const ibv_data_buf> pieces) noexcept;
 	int batch_complete() noexcept;
@@ -188,6 +197,7 @@ private:
 	int open(const send_work &work) noexcept;
 	int put_address(const address_handle *ah, std::uint32_t qpn,
 			std::uint32_t qkey) noexcept;
+	int put_srqn(std::uint32_t srqn) noexcept;
 	int put_sges(std::span<const ibv_sge> sges) noexcept;
 	template <typename Piece>
 	int put_inline(std::span<const Piece> pieces) noexcept;
@@ -261,6 +271,13 @@ public:
 	 * Return: 0, EINVAL (SGE count) or ENOMEM (ring full).
 	 */
 	int post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
+
+	/** Who holds it keeps posters out, and may move the queue. */
+	[[nodiscard]] spin_lock &lock() noexcept
+	{
+		return lock_;
+	}
+	void move(const ring_layout &layout) noexcept;
 
 private:
 	int write(const ibv_recv_wr &wr) noexcept;

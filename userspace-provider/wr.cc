@@ -104,6 +104,11 @@ void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, std::uint32_t qpn,
 	to_qp(qp).sq.batch_address(to_ah(ah), qpn, qkey);
 }
 
+void wr_set_xrc_srqn(ibv_qp_ex *qp, std::uint32_t srqn) noexcept
+{
+	to_qp(qp).sq.batch_srqn(srqn);
+}
+
 void wr_set_sge(ibv_qp_ex *qp, std::uint32_t lkey, std::uint64_t addr,
 		std::uint32_t length) noexcept
 {
@@ -158,6 +163,7 @@ std::uint64_t send_ops_of(ibv_qp_type type) noexcept
 {
 	switch (type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_XRC_SEND:
 		return rc_ops;
 	case IBV_QPT_UC:
 		return uc_ops;
@@ -192,6 +198,8 @@ void set_send_ops(ibv_qp_ex &qp, std::uint64_t send_ops) noexcept
 		qp.wr_bind_mw = wr_bind_mw;
 	if (qp.qp_base.qp_type == IBV_QPT_UD)
 		qp.wr_set_ud_addr = wr_set_ud_addr;
+	if (qp.qp_base.qp_type == IBV_QPT_XRC_SEND)
+		qp.wr_set_xrc_srqn = wr_set_xrc_srqn;
 	qp.wr_set_sge = wr_set_sge;
 	qp.wr_set_sge_list = wr_set_sge_list;
 	qp.wr_set_inline_data = wr_set_inline_data;

@@ -37,7 +37,7 @@ static void no_payload(struct ornic_tx *tx)
 static void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 {
 	struct ornic_txinfo info = {
-		.opcode = ORNIC_OP_ACK,
+		.opcode = ORNIC_OP_ACK | ornic_qp_transport(qp),
 		.syndrome = syndrome,
 		.dest_qpn = qp->dest_qpn,
 		.psn = psn,
@@ -67,7 +67,7 @@ static void ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 static bool send_atomic(struct ornic_qp *qp, const struct ornic_rd *rd)
 {
 	struct ornic_txinfo info = {
-		.opcode = ORNIC_OP_ATOMIC_ACK,
+		.opcode = ORNIC_OP_ATOMIC_ACK | ornic_qp_transport(qp),
 		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
 		.dest_qpn = qp->dest_qpn,
 		.psn = rd->first_psn,
@@ -98,6 +98,9 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 	no_payload(tx);
 	if (!len)
 		return true;
+	/* Requests that came since may be of another PD. */
+	if (qp->type == ORNIC_QPT_XRC_TGT)
+		qp->pdn = rd->pdn;
 	if (ornic_rkey_check(qp, rd->rkey, rd->va + off, len,
 			     ORNIC_ACCESS_REMOTE_READ, &mkey) ||
 	    ornic_iov_add_key(&iov, mkey, rd->va + off, len) != len)
@@ -114,7 +117,8 @@ static bool send_read(struct ornic_qp *qp, struct ornic_rd *rd)
 	u32 off = rd->next * qp->mtu;
 	u32 len = min_t(u32, rd->length - off, qp->mtu);
 	struct ornic_txinfo info = {
-		.opcode = read_opcode(!rd->next, rd->next + 1 == rd->pkts),
+		.opcode = read_opcode(!rd->next, rd->next + 1 == rd->pkts) |
+			  ornic_qp_transport(qp),
 		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
 		.dest_qpn = qp->dest_qpn,
 		.psn = ornic_psn_add(rd->psn0, rd->next),
@@ -284,6 +288,7 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.compare = pkt->compare,
 		.cas = (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_CAS,
 		.src_qpn = pkt->src_qpn,
+		.srqn = pkt->srqn,
 		.src = &src,
 		.pkt = pkt,
 		.ip = pkt->rx->ip,
@@ -306,6 +311,6 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	verdict = ornic_resp_request(ctx, qp, &r);
 	if (verdict == ORNIC_RESP_ACK)
 		ornic_stat_add(qp->dev, ORNIC_STAT_RX_BYTES, pkt->payload_len);
-	if (qp->type == ORNIC_QPT_RC)
+	if (ornic_qp_is_reliable(qp))
 		answer(ctx, qp, verdict, pkt);
 }

@@ -20,16 +20,23 @@
 
 /* ---- The device ------------------------------------------------------------ */
 
+/* What this device can do. */
+#define DEVICE_CAPS \
+	(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_XRC | \
+	 ORNIC_CAP_ATOMICS | \
+	 ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_SRQ | \
+	 ORNIC_CAP_RESIZE_CQ | \
+	 ORNIC_CAP_MODIFY_MKEY | ORNIC_CAP_MW | \
+	 ORNIC_CAP_KERNEL | \
+	 ORNIC_CAP_MCAST)
+
 static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 			union ornic_rsp *rsp)
 {
 	struct ornic_rsp_query_device *r = &rsp->query_device;
 
 	(void)req;
-	r->caps = cpu_to_le64(
-		ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_ATOMICS |
-		ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
-		ORNIC_CAP_MW | ORNIC_CAP_KERNEL | ORNIC_CAP_MCAST);
+	r->caps = cpu_to_le64(DEVICE_CAPS);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;
@@ -179,6 +186,11 @@ static int modify_srq(struct ornic_dev *dev, const union ornic_req *req)
 	return ornic_srq_modify(dev, &req->modify_srq);
 }
 
+static int resize_srq(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_srq_resize(dev, &req->resize_srq);
+}
+
 static int query_srq(struct ornic_dev *dev, const union ornic_req *req,
 		     union ornic_rsp *rsp)
 {
@@ -227,6 +239,7 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_DESTROY_SRQ, .destroy = ornic_srq_destroy },
 	{ ORNIC_CMD_MODIFY_SRQ, .change = modify_srq },
 	{ ORNIC_CMD_QUERY_SRQ, .answer = query_srq },
+	{ ORNIC_CMD_RESIZE_SRQ, .change = resize_srq },
 	{ ORNIC_CMD_ATTACH_MCAST, .change = attach_mcast },
 	{ ORNIC_CMD_DETACH_MCAST, .change = detach_mcast },
 };

@@ -142,7 +142,7 @@ void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp)
  * @status: of its completion
  * @verr: finer cause
  *
- * RC goes to ERR; UC and UD go to SQE, IBTA 10.3.1.7.
+ * RC and XRC go to ERR; UC and UD go to SQE, IBTA 10.3.1.7.
  *
  * Context: sq.lock held, rq.lock not.
  */
@@ -155,7 +155,7 @@ void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	push_cqe(ctx, qp, ornic_swqe(sq, sq->tail), status, verr);
 	sq->tail++;
-	if (qp->type == ORNIC_QPT_RC) {
+	if (ornic_qp_is_reliable(qp)) {
 		ornic_qp_error(ctx, qp);
 		return;
 	}

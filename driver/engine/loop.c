@@ -19,7 +19,9 @@ struct reply {
 /* Would packets of @qp be accepted by @peer? Under peer's rq.lock. */
 static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 {
-	return peer->type == qp->type && ornic_qp_can_receive(peer) &&
+	u8 type = qp->type == ORNIC_QPT_XRC_INI ? ORNIC_QPT_XRC_TGT : qp->type;
+
+	return peer->type == type && ornic_qp_can_receive(peer) &&
 	       peer->dest_qpn == qp->qpn && peer->path.loop;
 }
 
@@ -78,7 +80,7 @@ static enum ornic_step refused(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	default:
 		return lost(ctx, qp, sw);
 	}
-	if (qp->type != ORNIC_QPT_RC)
+	if (!ornic_qp_is_reliable(qp))
 		return lost(ctx, qp, sw);
 	ornic_comp_fail(ctx, qp, status, ORNIC_VERR_NAK);
 	return ORNIC_STEP_STOP;
@@ -141,6 +143,7 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.rkey = sw->rkey,
 		.dma_len = sw->length,
 		.src_qpn = qp->qpn,
+		.srqn = sw->srqn,
 		.src = &iov,
 	};
 	enum ornic_vendor_err verr;
@@ -187,6 +190,28 @@ static enum ornic_step read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_STEP_STOP;
 }
 
+/* Is it still allowed? XRC: with the PD that the WQE names, as each request. */
+static enum ornic_vendor_err check_source(struct ornic_qp *peer,
+					  const struct ornic_swqe *sw, u64 addr,
+					  u32 len, struct ornic_mkey **mkey)
+{
+	enum ornic_vendor_err verr = ORNIC_VERR_LKEY_PD;
+	struct ornic_srq *srq;
+
+	if (peer->type != ORNIC_QPT_XRC_TGT)
+		return ornic_rkey_check(peer, sw->rkey, addr, len,
+					ORNIC_ACCESS_REMOTE_READ, mkey);
+	ornic_lock(&peer->rq.lock);
+	srq = ornic_srq_xrc(peer->dev, sw->srqn, peer->xrcdn);
+	if (srq) {
+		peer->pdn = srq->pdn;
+		verr = ornic_rkey_check(peer, sw->rkey, addr, len,
+					ORNIC_ACCESS_REMOTE_READ, mkey);
+	}
+	ornic_unlock(&peer->rq.lock);
+	return verr;
+}
+
 /* A piece of the data of a READ that the peer has accepted. */
 static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
@@ -202,8 +227,7 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (!peer || !ornic_qp_can_receive(peer))
 		return lost(ctx, qp, sw);
 	if (len) {
-		if (ornic_rkey_check(peer, sw->rkey, sw->raddr + off, len,
-				     ORNIC_ACCESS_REMOTE_READ, &mkey))
+		if (check_source(peer, sw, sw->raddr + off, len, &mkey))
 			return read_denied(ctx, qp, peer);
 		ornic_iov_add_key(&src, mkey, sw->raddr + off, len);
 	}
@@ -234,6 +258,7 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.compare = sw->compare,
 		.cas = sw->opcode == ORNIC_WQE_CAS,
 		.src_qpn = qp->qpn,
+		.srqn = sw->srqn,
 		.src = &none,
 	};
 	struct ornic_frag frag = { &r.orig, sizeof(r.orig) };

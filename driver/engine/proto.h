@@ -48,7 +48,7 @@
  */
 struct ornic_wqe_info {
 	u32 kind;
-	u8 types;
+	u16 types;
 	u8 cqe;
 	bool imm;
 	bool inv;

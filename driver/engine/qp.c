@@ -26,10 +26,28 @@ static bool flags_ok(const struct ornic_req_create_qp *req)
 	return !(req->flags & datagram) || req->qp_type == ORNIC_QPT_UD;
 }
 
+/* IBTA A14.2: an initiator receives nothing, a target has no queues at all. */
+static bool type_ok(const struct ornic_req_create_qp *req)
+{
+	bool receives = req->has_rq || req->flags & ORNIC_QP_SRQ;
+
+	switch (req->qp_type) {
+	case ORNIC_QPT_RC:
+	case ORNIC_QPT_UC:
+	case ORNIC_QPT_UD:
+		return true;
+	case ORNIC_QPT_XRC_INI:
+		return !receives;
+	case ORNIC_QPT_XRC_TGT:
+		return !receives && !req->has_sq;
+	default:
+		return false;
+	}
+}
+
 static bool request_ok(const struct ornic_req_create_qp *req)
 {
-	if (req->qp_type < ORNIC_QPT_RC || req->qp_type > ORNIC_QPT_UD ||
-	    !flags_ok(req))
+	if (!type_ok(req) || !flags_ok(req))
 		return false;
 	if (req->has_sq && !queue_ok(req->sq_log_depth, req->sq_log_stride,
 				     SQ_MIN_LOG_STRIDE, req->sq_max_sge))
@@ -100,35 +118,38 @@ static int init_store(struct ornic_sq *sq, bool with_av)
 	return sq->swqe && sq->store ? 0 : -ENOMEM;
 }
 
+static struct ornic_cq *get_cq(struct ornic_dev *dev, u32 cqn)
+{
+	struct ornic_cq *cq;
+
+	ornic_rcu_read_lock();
+	cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs, cqn);
+	if (cq)
+		ornic_atomic_inc(&cq->users);
+	ornic_rcu_read_unlock();
+	return cq;
+}
+
 /* Bind the CQs: DESTROY_CQ finds them in use from now on. */
 static int get_cqs(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 {
-	struct ornic_dev *dev = qp->dev;
-	struct ornic_cq *scq, *rcq;
-	int err = -EINVAL;
-
-	ornic_rcu_read_lock();
-	scq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs,
-						    le32_to_cpu(req->send_cqn));
-	rcq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs,
-						    le32_to_cpu(req->recv_cqn));
-	if (scq && rcq) {
-		ornic_atomic_inc(&scq->users);
-		ornic_atomic_inc(&rcq->users);
-		qp->sq.cq = scq;
-		qp->rq.cq = rcq;
-		err = 0;
-	}
-	ornic_rcu_read_unlock();
-	return err;
+	if (qp->type == ORNIC_QPT_XRC_TGT)
+		return 0;
+	qp->sq.cq = get_cq(qp->dev, le32_to_cpu(req->send_cqn));
+	if (!qp->sq.cq)
+		return -EINVAL;
+	if (qp->type == ORNIC_QPT_XRC_INI)
+		return 0;
+	qp->rq.cq = get_cq(qp->dev, le32_to_cpu(req->recv_cqn));
+	return qp->rq.cq ? 0 : -EINVAL;
 }
 
 static void put_cqs(struct ornic_qp *qp)
 {
-	if (!qp->sq.cq)
-		return;
-	ornic_atomic_dec(&qp->sq.cq->users);
-	ornic_atomic_dec(&qp->rq.cq->users);
+	if (qp->sq.cq)
+		ornic_atomic_dec(&qp->sq.cq->users);
+	if (qp->rq.cq)
+		ornic_atomic_dec(&qp->rq.cq->users);
 }
 
 /* The same for the SRQ, if there is one. */
@@ -141,17 +162,18 @@ static int get_srq(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	ornic_rcu_read_lock();
 	srq = (struct ornic_srq *)ornic_table_lookup(&qp->dev->srqs,
 						     le32_to_cpu(req->srqn));
-	if (srq) {
+	/* One of an XRC domain is for messages that name it. */
+	if (srq && !srq->cq) {
 		ornic_atomic_inc(&srq->users);
 		qp->rq.srq = srq;
 	}
 	ornic_rcu_read_unlock();
-	return srq ? 0 : -EINVAL;
+	return qp->rq.srq ? 0 : -EINVAL;
 }
 
 static void put_srq(struct ornic_qp *qp)
 {
-	if (qp->rq.srq)
+	if (qp->rq.srq && qp->create_flags & ORNIC_QP_SRQ)
 		ornic_atomic_dec(&qp->rq.srq->users);
 }
 
@@ -181,6 +203,7 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	qp->type = req->qp_type;
 	qp->create_flags = req->flags;
 	qp->pdn = le32_to_cpu(req->pdn);
+	qp->xrcdn = le32_to_cpu(req->xrcdn);
 	qp->state = ORNIC_QPS_RESET;
 	qp->mtu = dev->mtu;
 	qp->sq.max_sge = req->sq_max_sge;

@@ -34,6 +34,7 @@
  * @bind_lkey: BIND_MW: of the MR
  * @bind_access: BIND_MW: enum ornic_access
  * @imm: immediate data or key to invalidate, as it goes onto the wire
+ * @srqn: XRC: SRQ of the peer that the message is for
  * @ah: UD: address handle, if there is no @av
  * @av: UD: the address vector of the WQE itself, at the end of its slot of
  *	sq.store; NULL if it has none
@@ -67,6 +68,7 @@ struct ornic_swqe {
 	u32 pkts;
 	u32 rkey;
 	__be32 imm;
+	u32 srqn;
 	u32 ah;
 	u32 dest_qpn;
 	u32 dest_qkey;
@@ -182,6 +184,7 @@ struct ornic_rwqe {
  * @busy: response not sent completely
  * @replayed: busy with a duplicate
  * @atomic: an atomic, else a READ
+ * @pdn: PD of @rkey
  * @first_psn: first PSN of the response as first asked for
  * @npkts: PSNs of the response as first asked for
  * @psn0: first PSN of the newest request for it
@@ -198,6 +201,7 @@ struct ornic_rd {
 	bool busy;
 	bool replayed;
 	bool atomic;
+	u32 pdn;
 	u32 first_psn;
 	u32 npkts;
 	u32 psn0;
@@ -215,8 +219,10 @@ struct ornic_rd {
  * @lock: protects all of it
  * @ring: the WQEs, the user's memory
  * @record: doorbell record, the user's memory
- * @cq: where its WQEs complete
- * @srq: where the WQEs come from, NULL = from @ring
+ * @cq: where its WQEs complete; NULL for XRC
+ * @srq: where the WQEs come from, NULL = from @ring. XRC targets: what the
+ *	message that is being received named, NULL if that is gone; not counted,
+ *	DESTROY_SRQ clears it.
  * @depth: WQEs, a power of two; 0 = no RQ
  * @fetched: receive WQEs taken from the ring
  * @epsn: expected PSN
@@ -274,7 +280,8 @@ struct ornic_rq {
  * struct ornic_qp - a queue pair
  * @dev: its device
  * @qpn: its number
- * @pdn: its PD
+ * @pdn: its PD; XRC targets: that of the SRQ of the request at hand, rq.lock
+ * @xrcdn: XRC targets: their domain
  * @type: enum ornic_qp_type
  * @create_flags: ORNIC_QP_*
  * @pages: memory of rings and records
@@ -301,6 +308,7 @@ struct ornic_qp {
 	struct ornic_dev *dev;
 	u32 qpn;
 	u32 pdn;
+	u32 xrcdn;
 	u8 type;
 	u8 create_flags;
 	struct ornic_pages pages;
@@ -329,7 +337,8 @@ struct ornic_qp {
 /*
  * struct ornic_inreq - a request, or a piece of one, at the responder. Made
  * from a packet, or by loop.c from a WQE. @npsn: PSNs that it covers (loop.c
- * hands over more than one packet's worth at once). @src: payload.
+ * hands over more than one packet's worth at once). @src: payload. @srqn: what
+ * an XRC request names, @srq: what resp.c finds there.
  */
 struct ornic_inreq {
 	u32 flags; /* enum ornic_op_flags */
@@ -347,12 +356,34 @@ struct ornic_inreq {
 	bool ipv6;
 	u8 sgid_index;
 	u32 src_qpn;
+	u32 srqn;
+	struct ornic_srq *srq;
 	const void *ip; /* UD: IP header, for the GRH */
 	const struct ornic_iov *src;
 	const struct ornic_pkt *pkt; /* NULL on loopback */
 	const struct ornic_path *path; /* UD loopback: the sender's */
 	u64 orig; /* out: loopback atomics */
 };
+
+/* It acknowledges, repeats and waits for receive WQEs: RC, and XRC like it. */
+static inline bool ornic_qp_is_reliable(const struct ornic_qp *qp)
+{
+	return qp->type == ORNIC_QPT_RC || qp->type == ORNIC_QPT_XRC_INI ||
+	       qp->type == ORNIC_QPT_XRC_TGT;
+}
+
+static inline bool ornic_qp_is_xrc(const struct ornic_qp *qp)
+{
+	return qp->type >= ORNIC_QPT_XRC_INI;
+}
+
+/* Transport bits of what a connected QP sends. */
+static inline u8 ornic_qp_transport(const struct ornic_qp *qp)
+{
+	if (ornic_qp_is_xrc(qp))
+		return ORNIC_XRC;
+	return qp->type == ORNIC_QPT_UC ? ORNIC_UC : ORNIC_RC;
+}
 
 /* What the responder says to a request. */
 enum ornic_verdict {

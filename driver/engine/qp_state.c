@@ -10,6 +10,8 @@
 #define RC	T(ORNIC_QPT_RC)
 #define UC	T(ORNIC_QPT_UC)
 #define UD	T(ORNIC_QPT_UD)
+#define INI	T(ORNIC_QPT_XRC_INI)
+#define TGT	T(ORNIC_QPT_XRC_TGT)
 
 /* What may change in every live state. */
 #define LIVE_C	(ORNIC_QPM_CUR_STATE | ORNIC_QPM_ACCESS)
@@ -26,33 +28,44 @@
 #define SQD_RC	(LIVE_RC | ORNIC_QPM_AV | ORNIC_QPM_TIMEOUT | \
 		 ORNIC_QPM_RETRY_CNT | ORNIC_QPM_RNR_RETRY | \
 		 ORNIC_QPM_MAX_RD_ATOMIC | ORNIC_QPM_MAX_DEST_RD_ATOMIC)
+/* XRC: each end has the half of RC that it needs, IBTA A14.5. */
+#define RTS_TGT	(ORNIC_QPM_TIMEOUT | ORNIC_QPM_SQ_PSN)
+#define SQD_INI	(LIVE_C | ORNIC_QPM_AV | ORNIC_QPM_TIMEOUT | \
+		 ORNIC_QPM_RETRY_CNT | ORNIC_QPM_RNR_RETRY | \
+		 ORNIC_QPM_MAX_RD_ATOMIC)
+#define SQD_TGT	(LIVE_RC | ORNIC_QPM_AV | ORNIC_QPM_TIMEOUT | \
+		 ORNIC_QPM_MAX_DEST_RD_ATOMIC)
 /* clang-format on */
 
 #define S(state) ORNIC_QPS_##state
 
 /* IBTA tables 91 to 95. Any state may also go to RESET and ERR. */
 static const struct transition {
-	u8 from, to, types;
-	u16 required, optional;
+	u8 from, to;
+	u16 types, required, optional;
 } transitions[] = {
-	{ S(RESET), S(INIT), RC | UC, ORNIC_QPM_ACCESS, 0 },
+	{ S(RESET), S(INIT), RC | UC | INI | TGT, ORNIC_QPM_ACCESS, 0 },
 	{ S(RESET), S(INIT), UD, ORNIC_QPM_QKEY, 0 },
-	{ S(INIT), S(INIT), RC | UC, 0, ORNIC_QPM_ACCESS },
+	{ S(INIT), S(INIT), RC | UC | INI | TGT, 0, ORNIC_QPM_ACCESS },
 	{ S(INIT), S(INIT), UD, 0, ORNIC_QPM_QKEY },
-	{ S(INIT), S(RTR), RC, RTR_RC, ORNIC_QPM_ACCESS },
-	{ S(INIT), S(RTR), UC, RTR_UC, ORNIC_QPM_ACCESS },
+	{ S(INIT), S(RTR), RC | TGT, RTR_RC, ORNIC_QPM_ACCESS },
+	{ S(INIT), S(RTR), UC | INI, RTR_UC, ORNIC_QPM_ACCESS },
 	{ S(INIT), S(RTR), UD, 0, ORNIC_QPM_QKEY },
 	{ S(RTR), S(RTS), RC, RTS_RC, LIVE_RC },
+	{ S(RTR), S(RTS), INI, RTS_RC, LIVE_C },
+	{ S(RTR), S(RTS), TGT, RTS_TGT, LIVE_RC },
 	{ S(RTR), S(RTS), UC, ORNIC_QPM_SQ_PSN, LIVE_C },
 	{ S(RTR), S(RTS), UD, ORNIC_QPM_SQ_PSN, LIVE_UD },
-	{ S(RTS), S(RTS), RC, 0, LIVE_RC },
-	{ S(RTS), S(RTS), UC, 0, LIVE_C },
+	{ S(RTS), S(RTS), RC | TGT, 0, LIVE_RC },
+	{ S(RTS), S(RTS), UC | INI, 0, LIVE_C },
 	{ S(RTS), S(RTS), UD, 0, LIVE_UD },
-	{ S(RTS), S(SQD), RC | UC | UD, 0, ORNIC_QPM_SQD_NOTIFY },
-	{ S(SQD), S(RTS), RC, 0, LIVE_RC },
-	{ S(SQD), S(RTS), UC, 0, LIVE_C },
+	{ S(RTS), S(SQD), RC | UC | UD | INI | TGT, 0, ORNIC_QPM_SQD_NOTIFY },
+	{ S(SQD), S(RTS), RC | TGT, 0, LIVE_RC },
+	{ S(SQD), S(RTS), UC | INI, 0, LIVE_C },
 	{ S(SQD), S(RTS), UD, 0, LIVE_UD },
 	{ S(SQD), S(SQD), RC, 0, SQD_RC },
+	{ S(SQD), S(SQD), INI, 0, SQD_INI },
+	{ S(SQD), S(SQD), TGT, 0, SQD_TGT },
 	{ S(SQD), S(SQD), UC, 0, LIVE_C | ORNIC_QPM_AV },
 	{ S(SQD), S(SQD), UD, 0, LIVE_UD },
 	{ S(SQE), S(RTS), UC, 0, LIVE_C },
@@ -231,6 +244,8 @@ static void reset(struct ornic_qp *qp)
 	rq->rd_tail = 0;
 	memset(rq->rd, 0, sizeof(rq->rd));
 	rq->rwqe.valid = false;
+	if (qp->type == ORNIC_QPT_XRC_TGT)
+		rq->srq = NULL;
 	rq->nak_sent = false;
 	rq->comm_est = false;
 	rq->ack_due = false;
@@ -265,6 +280,8 @@ static void entered(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 from, u8 to)
 		ornic_req_probe(qp);
 		if (ornic_req_run(ctx, qp) == ORNIC_RUN_MORE)
 			ornic_qp_resched(qp);
+		/* Without a send queue at once. */
+		ornic_sq_check_drained(ctx, qp);
 	}
 	/* What was posted before: nobody kicks for it again. */
 	if (to == ORNIC_QPS_RTS && from != ORNIC_QPS_RTS)

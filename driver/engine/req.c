@@ -171,7 +171,7 @@ map_packet(struct ornic_qp *qp, const struct ornic_swqe *sw, u32 off, u32 len)
 	tx->nfrags = iov.n;
 	tx->payload_len = len;
 	/* Inline bytes live in the WQE copy, which the ACK frees. */
-	tx->copy = qp->type != ORNIC_QPT_RC || sw->flags & ORNIC_WQE_INLINE;
+	tx->copy = !ornic_qp_is_reliable(qp) || sw->flags & ORNIC_WQE_INLINE;
 	return verr;
 }
 
@@ -189,7 +189,7 @@ bool ornic_req_probe(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	if (!sq->unacked_pkts || qp->type != ORNIC_QPT_RC ||
+	if (!sq->unacked_pkts || !ornic_qp_is_reliable(qp) ||
 	    ornic_psn_diff(sq->psn, sq->acked) <= 0)
 		return false;
 	ornic_req_seek(qp, ornic_psn_add(sq->psn, ORNIC_PSN_MASK));
@@ -244,10 +244,12 @@ static enum ornic_step send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	u32 off = sw->pkts * qp->mtu;
 	u32 len = min_t(u32, sw->length - off, qp->mtu);
 	struct ornic_txinfo info = {
-		.opcode = packet_opcode(sw, first, last),
+		.opcode = packet_opcode(sw, first, last) |
+			  ornic_qp_transport(qp),
 		.solicited = last && sw->flags & ORNIC_WQE_SOLICITED,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
+		.srqn = sw->srqn,
 		.va = sw->raddr,
 		.rkey = sw->rkey,
 		.dma_len = sw->length,
@@ -259,10 +261,8 @@ static enum ornic_step send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
 				      verr);
-	if (qp->type == ORNIC_QPT_RC)
+	if (ornic_qp_is_reliable(qp))
 		info.ack_req = last ? wants_ack(qp) : wants_ack_within(&qp->sq);
-	else
-		info.opcode |= ORNIC_UC;
 	qp->sq.probe = false;
 	qp->sq.unacked_pkts = info.ack_req ? 0 : qp->sq.unacked_pkts + 1;
 	send_frame(qp, &qp->path, &info);
@@ -305,6 +305,7 @@ static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.ack_req = true,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
+		.srqn = sw->srqn,
 		.va = sw->raddr + off,
 		.rkey = sw->rkey,
 		.dma_len = sw->length - off,
@@ -312,6 +313,7 @@ static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.compare = sw->compare,
 	};
 
+	info.opcode |= ornic_qp_transport(qp);
 	qp->sq.tx.nfrags = 0;
 	qp->sq.tx.payload_len = 0;
 	qp->sq.tx.copy = true;
@@ -431,7 +433,7 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 /* Is there room on the wire and in the windows for more of @sw? */
 static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
-	if (qp->type == ORNIC_QPT_RC && !window_open(qp, sw))
+	if (ornic_qp_is_reliable(qp) && !window_open(qp, sw))
 		return false;
 	if (qp->dev->ops->tx_room(qp->dev->host, qp->host_qp))
 		return true;
@@ -597,7 +599,7 @@ enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (READ_ONCE(sq->record->kick_wanted))
 		want_kick(sq, false);
 	res = run_loop(ctx, qp);
-	if (active(qp) && qp->type == ORNIC_QPT_RC)
+	if (active(qp) && ornic_qp_is_reliable(qp))
 		ornic_comp_timer(ctx, qp);
 	ornic_sq_check_drained(ctx, qp);
 	return res;

@@ -35,13 +35,16 @@ static enum ornic_vendor_err scatter(struct ornic_qp *qp, u64 off,
 static void recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     struct ornic_cqe *cqe, bool solicited)
 {
+	struct ornic_srq *srq = qp->rq.srq;
 	struct ornic_rwqe *rw = &qp->rq.rwqe;
+	/* What comes from an XRC SRQ completes to its own CQ, IBTA A14.2. */
+	struct ornic_cq *cq = srq && srq->cq ? srq->cq : qp->rq.cq;
 
 	cqe->wr_id = cpu_to_le64(rw->wr_id);
 	cqe->wqe_index = cpu_to_le32(rw->index);
 	cqe->qpn = cpu_to_le32(qp->qpn);
 	rw->valid = false;
-	ornic_cq_push(ctx, qp->rq.cq, cqe,
+	ornic_cq_push(ctx, cq, cqe,
 		      solicited || cqe->status != ORNIC_CQE_SUCCESS);
 }
 
@@ -90,7 +93,7 @@ void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 	rq->rd_head = rq->rd_tail;
 	rq->ack_due = false;
-	if (rq->srq)
+	if (rq->srq || qp->type == ORNIC_QPT_XRC_TGT)
 		flush_shared(ctx, qp);
 	if (!rq->depth)
 		return;
@@ -125,7 +128,7 @@ static enum ornic_verdict fatal(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static enum ornic_verdict refuse(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 enum ornic_verdict verdict)
 {
-	if (qp->type == ORNIC_QPT_RC)
+	if (ornic_qp_is_reliable(qp))
 		return fatal(ctx, qp, verdict);
 	qp->rq.msg = 0;
 	return ORNIC_RESP_DROP;
@@ -153,7 +156,7 @@ static enum ornic_verdict no_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		qp->rq.dead = true;
 		return ORNIC_RESP_NAK_OP;
 	}
-	if (qp->type == ORNIC_QPT_RC)
+	if (ornic_qp_is_reliable(qp))
 		return ORNIC_RESP_RNR;
 	ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_WQE);
 	qp->rq.msg = 0;
@@ -325,6 +328,7 @@ static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 	rd->va = r->va;
 	rd->rkey = r->rkey;
 	rd->length = r->dma_len;
+	rd->pdn = qp->pdn;
 	rd->msn = ornic_psn_add(qp->rq.msn, 1);
 	return rd;
 }
@@ -418,6 +422,7 @@ static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 	rd->pkts = npkts;
 	rd->va = r->va;
 	rd->rkey = r->rkey;
+	rd->pdn = qp->pdn;
 	rd->length = r->dma_len;
 	return true;
 }
@@ -450,6 +455,42 @@ static enum ornic_verdict replay(struct ornic_qp *qp, struct ornic_inreq *r)
 	return ORNIC_RESP_DROP;
 }
 
+/* ---- XRC ------------------------------------------------------------------------ */
+
+/*
+ * A request to an XRC target names an SRQ, whose PD its keys are of. IBTA
+ * A14.3.2; duplicates as well, so it is looked up before anything else.
+ */
+static void find_srq(struct ornic_qp *qp, struct ornic_inreq *r)
+{
+	if (qp->type != ORNIC_QPT_XRC_TGT)
+		return;
+	r->srq = ornic_srq_xrc(qp->dev, r->srqn, qp->xrcdn);
+	if (r->srq)
+		qp->pdn = r->srq->pdn;
+}
+
+static bool lacks_srq(const struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	return qp->type == ORNIC_QPT_XRC_TGT && !r->srq;
+}
+
+/* Take from that SRQ. One message is for one. */
+static bool bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+
+	if (qp->type != ORNIC_QPT_XRC_TGT)
+		return true;
+	if (!r->srq)
+		return false;
+	if (rq->srq != r->srq &&
+	    (rq->rwqe.valid || !(r->flags & ORNIC_OPF_START)))
+		return false;
+	rq->srq = r->srq;
+	return true;
+}
+
 /* ---- order ---------------------------------------------------------------------- */
 
 /* PSN order. ORNIC_RESP_ACK: it is the one expected. */
@@ -472,7 +513,8 @@ static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
 	if (diff < 0) {
 		ornic_stat_inc(qp->dev, ORNIC_STAT_DUPLICATES);
 		if (r->pkt && r->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
-			return replay(qp, r);
+			return lacks_srq(qp, r) ? ORNIC_RESP_DROP :
+						  replay(qp, r);
 		return ORNIC_RESP_DUPLICATE;
 	}
 	ornic_stat_inc(qp->dev, ORNIC_STAT_OUT_OF_SEQ);
@@ -503,7 +545,7 @@ static bool check_form(struct ornic_qp *qp, const struct ornic_inreq *r)
 static enum ornic_verdict execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_inreq *r)
 {
-	if (!check_form(qp, r))
+	if (!check_form(qp, r) || !bind_srq(qp, r))
 		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (r->flags & ORNIC_OPF_SEND)
 		return do_send(ctx, qp, r);
@@ -578,6 +620,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 	}
 	if (qp->type == ORNIC_QPT_UD)
 		return request_ud(ctx, qp, r);
+	find_srq(qp, r);
 	verdict = check_psn(qp, r);
 	if (verdict != ORNIC_RESP_ACK)
 		return verdict;

@@ -140,15 +140,20 @@ u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget)
 
 /* ---- packets -------------------------------------------------------------------- */
 
-static bool transport_fits(const struct ornic_qp *qp, u8 opcode)
+static bool transport_fits(const struct ornic_qp *qp,
+			   const struct ornic_pkt *pkt)
 {
-	switch (opcode & ORNIC_TRANSPORT_MASK) {
+	switch (pkt->opcode & ORNIC_TRANSPORT_MASK) {
 	case ORNIC_RC:
 		return qp->type == ORNIC_QPT_RC;
 	case ORNIC_UC:
 		return qp->type == ORNIC_QPT_UC;
 	case ORNIC_UD:
 		return qp->type == ORNIC_QPT_UD;
+	case ORNIC_XRC:
+		return qp->type == (pkt->op->flags & ORNIC_OPF_REQUEST ?
+					    ORNIC_QPT_XRC_TGT :
+					    ORNIC_QPT_XRC_INI);
 	}
 	return false;
 }
@@ -157,7 +162,7 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		       const struct ornic_pkt *pkt)
 {
 	ornic_lock(&qp->rq.lock);
-	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt->opcode))
+	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt))
 		ornic_resp_rx(ctx, qp, pkt);
 	else
 		ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_QP);
@@ -174,7 +179,7 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	ornic_lock(&qp->sq.lock);
 	if ((qp->state != ORNIC_QPS_RTS && qp->state != ORNIC_QPS_SQD) ||
-	    !transport_fits(qp, pkt->opcode)) {
+	    !transport_fits(qp, pkt)) {
 		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_ADDR);

@@ -24,12 +24,12 @@ static u32 count_waiting(struct ornic_ctx *ctx, struct ornic_srq *srq)
 
 	if (srq->broken)
 		return 0;
-	producer = ornic_wq_producer(srq->record);
+	producer = ornic_wq_producer(srq->mem.record);
 	waiting = producer - srq->taken;
-	if (likely(waiting <= srq->depth))
+	if (likely(waiting <= srq->mem.depth))
 		return waiting;
 	ornic_pr_debug("SRQ %u: producer %u, taken %u, depth %u\n", srq->srqn,
-		       producer, srq->taken, srq->depth);
+		       producer, srq->taken, srq->mem.depth);
 	WRITE_ONCE(srq->broken, true);
 	ornic_ctx_event(ctx, ORNIC_EVENT_SRQ_ERR, srq->srqn, 0);
 	return 0;
@@ -53,12 +53,13 @@ bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
 	ornic_lock(&srq->lock);
 	waiting = count_waiting(ctx, srq);
 	if (waiting) {
-		slot = (const u8 *)ornic_ring_slot(&srq->ring, srq->taken);
+		slot = (const u8 *)ornic_ring_slot(&srq->mem.ring, srq->taken);
 		ornic_rwqe_decode(rw, slot, srq->max_sge);
 		rw->index = srq->taken++;
 		rw->pdn = srq->pdn;
 		/* Pairs with the host's load before it writes to the slot. */
-		smp_store_release(&srq->record->taken, cpu_to_le32(srq->taken));
+		smp_store_release(&srq->mem.record->taken,
+				  cpu_to_le32(srq->taken));
 		check_limit(ctx, srq, waiting - 1);
 	}
 	ornic_unlock(&srq->lock);
@@ -67,41 +68,88 @@ bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
 
 /* ---- Commands ------------------------------------------------------------------ */
 
-static int srq_init(struct ornic_dev *dev, struct ornic_srq *srq,
-		    const struct ornic_req_create_srq *req)
+static int map_mem(struct ornic_dev *dev, const struct ornic_mem *from,
+		   u8 log_depth, u32 log_stride, struct ornic_srq_mem *to)
 {
 	u64 run;
 	int err;
 
-	if (req->log_depth > ORNIC_LOG_MAX_WQE ||
-	    req->log_stride < MIN_LOG_STRIDE ||
+	if (log_depth > ORNIC_LOG_MAX_WQE)
+		return -EINVAL;
+	err = ornic_pages_get(dev, from, &to->pages);
+	if (err)
+		return err;
+	err = ornic_ring_init(&to->ring, &to->pages, ORNIC_RING_OFFSET,
+			      log_depth, log_stride);
+	if (err) {
+		ornic_pages_put(&to->pages);
+		return err;
+	}
+	to->record =
+		(struct ornic_wq_record *)ornic_pages_at(&to->pages, 0, &run);
+	to->depth = 1u << log_depth;
+	return 0;
+}
+
+static void unmap_mem(struct ornic_srq_mem *mem)
+{
+	ornic_ring_fini(&mem->ring);
+	ornic_pages_put(&mem->pages);
+}
+
+/* The CQ of an XRC SRQ: DESTROY_CQ finds it in use from now on. */
+static int get_cq(struct ornic_dev *dev, struct ornic_srq *srq,
+		  const struct ornic_req_create_srq *req)
+{
+	if (req->flags & ~ORNIC_SRQ_XRC)
+		return -EINVAL;
+	if (!(req->flags & ORNIC_SRQ_XRC))
+		return 0;
+	srq->xrcdn = le32_to_cpu(req->xrcdn);
+	ornic_rcu_read_lock();
+	srq->cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs,
+							le32_to_cpu(req->cqn));
+	if (srq->cq)
+		ornic_atomic_inc(&srq->cq->users);
+	ornic_rcu_read_unlock();
+	return srq->cq ? 0 : -EINVAL;
+}
+
+static void put_cq(struct ornic_srq *srq)
+{
+	if (srq->cq)
+		ornic_atomic_dec(&srq->cq->users);
+}
+
+static int srq_init(struct ornic_dev *dev, struct ornic_srq *srq,
+		    const struct ornic_req_create_srq *req)
+{
+	int err;
+
+	if (req->log_stride < MIN_LOG_STRIDE ||
 	    req->log_stride > MAX_LOG_STRIDE || req->max_sge > ORNIC_MAX_SGE ||
 	    sizeof(struct ornic_rq_hdr) +
 			    req->max_sge * sizeof(struct ornic_sge) >
 		    1u << req->log_stride)
 		return -EINVAL;
-	err = ornic_pages_get(dev, &req->mem, &srq->pages);
-	if (err)
-		return err;
-	err = ornic_ring_init(&srq->ring, &srq->pages, ORNIC_RING_OFFSET,
-			      req->log_depth, req->log_stride);
-	if (err) {
-		ornic_pages_put(&srq->pages);
-		return err;
-	}
-	srq->record =
-		(struct ornic_wq_record *)ornic_pages_at(&srq->pages, 0, &run);
-	srq->depth = 1u << req->log_depth;
+	srq->log_stride = req->log_stride;
 	srq->max_sge = req->max_sge;
 	srq->pdn = le32_to_cpu(req->pdn);
 	ornic_lock_init(&srq->lock);
-	return 0;
+	err = get_cq(dev, srq, req);
+	if (err)
+		return err;
+	err = map_mem(dev, &req->mem, req->log_depth, srq->log_stride,
+		      &srq->mem);
+	if (err)
+		put_cq(srq);
+	return err;
 }
 
 static void srq_free(struct ornic_srq *srq)
 {
-	ornic_ring_fini(&srq->ring);
-	ornic_pages_put(&srq->pages);
+	put_cq(srq);
+	unmap_mem(&srq->mem);
 	ornic_free(srq);
 }
 
@@ -143,6 +191,33 @@ err_free:
 	return ornic_errno_status(err);
 }
 
+/*
+ * XRC targets that are in the middle of a message lose their WQE, without a
+ * completion; their next packet finds that the SRQ is gone. One that is being
+ * destroyed is in no table, and is waited for.
+ */
+static void forget_targets(struct ornic_dev *dev, const struct ornic_srq *srq)
+{
+	struct ornic_qp *qp;
+	u32 index = 0;
+
+	do {
+		ornic_rcu_read_lock();
+		qp = (struct ornic_qp *)ornic_table_next(&dev->qps, &index);
+		if (qp && qp->type == ORNIC_QPT_XRC_TGT) {
+			ornic_lock(&qp->rq.lock);
+			if (qp->rq.srq == srq) {
+				qp->rq.srq = NULL;
+				qp->rq.rwqe.valid = false;
+			}
+			ornic_unlock(&qp->rq.lock);
+		}
+		ornic_rcu_read_unlock();
+		index++;
+	} while (qp);
+	ornic_rcu_wait();
+}
+
 /**
  * ornic_srq_destroy - DESTROY_SRQ
  * @dev: the device
@@ -167,6 +242,8 @@ int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn)
 		ornic_table_publish(&dev->srqs, srqn, srq);
 		return ORNIC_BUSY;
 	}
+	if (srq->cq)
+		forget_targets(dev, srq);
 	ornic_table_release(&dev->srqs, srqn);
 	srq_free(srq);
 	return ORNIC_OK;
@@ -175,6 +252,13 @@ int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn)
 static struct ornic_srq *srq_lookup(struct ornic_dev *dev, u32 srqn)
 {
 	return (struct ornic_srq *)ornic_table_lookup(&dev->srqs, srqn);
+}
+
+struct ornic_srq *ornic_srq_xrc(struct ornic_dev *dev, u32 srqn, u32 xrcdn)
+{
+	struct ornic_srq *srq = srq_lookup(dev, srqn);
+
+	return srq && srq->cq && srq->xrcdn == xrcdn ? srq : NULL;
 }
 
 /**
@@ -203,7 +287,7 @@ int ornic_srq_modify(struct ornic_dev *dev,
 		goto out_end;
 	ornic_lock(&srq->lock);
 	waiting = count_waiting(&ctx, srq);
-	if (limit > srq->depth) {
+	if (limit > srq->mem.depth) {
 		status = ORNIC_BAD_PARAM;
 	} else if (srq->broken) {
 		status = ORNIC_BAD_STATE;
@@ -215,6 +299,93 @@ int ornic_srq_modify(struct ornic_dev *dev,
 	ornic_unlock(&srq->lock);
 out_end:
 	ornic_ctx_end(&ctx);
+	return status;
+}
+
+/* The WQEs that wait become the first of @to. What they say is the host's. */
+static void move_wqes(const struct ornic_srq *srq, u32 n,
+		      const struct ornic_ring *to)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		memcpy(ornic_ring_slot(to, i),
+		       ornic_ring_slot(&srq->mem.ring, srq->taken + i),
+		       1u << srq->log_stride);
+}
+
+/* Go on in @next, and leave in it what is to be unmapped. */
+static int replace_mem(struct ornic_ctx *ctx, struct ornic_srq *srq,
+		       struct ornic_srq_mem *next)
+{
+	struct ornic_srq_mem old = srq->mem;
+	u32 waiting;
+
+	ornic_lock_held(&srq->lock);
+	waiting = count_waiting(ctx, srq);
+	if (srq->broken)
+		return ORNIC_BAD_STATE;
+	if (waiting > next->depth || srq->limit > next->depth)
+		return ORNIC_BAD_PARAM;
+	move_wqes(srq, waiting, &next->ring);
+	next->record->producer = cpu_to_le32(waiting);
+	next->record->kick_wanted = 0;
+	next->record->taken = 0;
+	srq->mem = *next;
+	srq->taken = 0;
+	*next = old;
+	return ORNIC_OK;
+}
+
+/* The SRQ with @srqn, counted as a user of it; NULL if there is none. */
+static struct ornic_srq *srq_get(struct ornic_dev *dev, u32 srqn)
+{
+	struct ornic_srq *srq;
+
+	ornic_rcu_read_lock();
+	srq = srq_lookup(dev, srqn);
+	if (srq)
+		ornic_atomic_inc(&srq->users);
+	ornic_rcu_read_unlock();
+	return srq;
+}
+
+/**
+ * ornic_srq_resize - RESIZE_SRQ
+ * @dev: the device
+ * @req: the command
+ *
+ * Whoever takes meanwhile finds the old memory or the new one. The limit stays
+ * armed.
+ *
+ * Context: may sleep.
+ * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM, also if the WQEs that
+ * wait or the limit do not fit; ORNIC_BAD_STATE if the SRQ is broken;
+ * ORNIC_BAD_ADDR; ORNIC_NO_RESOURCE. Nothing has changed then.
+ */
+int ornic_srq_resize(struct ornic_dev *dev,
+		     const struct ornic_req_resize_srq *req)
+{
+	struct ornic_srq *srq = srq_get(dev, le32_to_cpu(req->hdr.obj));
+	struct ornic_srq_mem mem;
+	struct ornic_ctx ctx;
+	int status, err;
+
+	if (!srq)
+		return ORNIC_NOT_FOUND;
+	err = map_mem(dev, &req->mem, req->log_depth, srq->log_stride, &mem);
+	if (err) {
+		status = ornic_errno_status(err);
+		goto out_put;
+	}
+	ornic_ctx_begin(&ctx, dev, 0);
+	ornic_lock(&srq->lock);
+	status = replace_mem(&ctx, srq, &mem);
+	ornic_unlock(&srq->lock);
+	ornic_ctx_end(&ctx);
+	unmap_mem(&mem);
+out_put:
+	ornic_atomic_dec(&srq->users);
 	return status;
 }
 

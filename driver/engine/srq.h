@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shared receive queues, the device's end. */
+/* Shared receive queues, the device's end; those of XRC domains as well. */
 #ifndef ORNIC_ENGINE_SRQ_H
 #define ORNIC_ENGINE_SRQ_H
 
@@ -10,16 +10,32 @@
 struct ornic_rwqe;
 
 /**
- * struct ornic_srq - a receive queue of several QPs
- * @srqn: its number
- * @pdn: PD in which its SGEs are looked up
- * @max_sge: SGEs that a WQE may have
+ * struct ornic_srq_mem - where an SRQ lives
  * @depth: WQEs, a power of two
  * @pages: memory of ring and record
  * @ring: the WQEs, the user's memory
  * @record: doorbell record, the user's memory
- * @users: QPs that take from it; DESTROY_SRQ is ORNIC_BUSY while > 0
+ */
+struct ornic_srq_mem {
+	u32 depth;
+	struct ornic_pages pages;
+	struct ornic_ring ring;
+	struct ornic_wq_record *record;
+};
+
+/**
+ * struct ornic_srq - a receive queue of several QPs
+ * @srqn: its number
+ * @pdn: PD in which its SGEs are looked up; XRC: and the keys of the messages
+ *	that name it
+ * @max_sge: SGEs that a WQE may have
+ * @log_stride: log2 of the bytes of a WQE
+ * @xrcdn: XRC: its domain
+ * @cq: XRC: where its WQEs complete, else NULL
+ * @users: QPs that take from it; DESTROY_SRQ is ORNIC_BUSY while > 0. XRC
+ *	targets do not count, they name it anew with each message.
  * @lock: protects all below it
+ * @mem: its memory, which RESIZE_SRQ replaces
  * @taken: WQEs taken from the ring (free running)
  * @limit: raise SRQ_LIMIT once fewer WQEs wait; 0: not armed
  * @broken: the record holds nonsense: the ring is not looked at any more
@@ -28,12 +44,12 @@ struct ornic_srq {
 	u32 srqn;
 	u32 pdn;
 	u32 max_sge;
-	u32 depth;
-	struct ornic_pages pages;
-	struct ornic_ring ring;
-	struct ornic_wq_record *record;
+	u32 log_stride;
+	u32 xrcdn;
+	struct ornic_cq *cq;
 	ornic_atomic_t users;
 	ornic_lock_t lock;
+	struct ornic_srq_mem mem;
 	u32 taken;
 	u32 limit;
 	bool broken;
@@ -51,12 +67,25 @@ struct ornic_srq {
 bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
 		    struct ornic_rwqe *rw);
 
-/* CREATE_, DESTROY_, MODIFY_ and QUERY_SRQ. Return: enum ornic_status. */
+/**
+ * ornic_srq_xrc - the SRQ that an XRC request names
+ * @dev: the device
+ * @srqn: what it names
+ * @xrcdn: domain of the QP
+ *
+ * Context: inside an RCU section.
+ * Return: the SRQ; NULL if it is none of that domain.
+ */
+struct ornic_srq *ornic_srq_xrc(struct ornic_dev *dev, u32 srqn, u32 xrcdn);
+
+/* CREATE_, DESTROY_, MODIFY_, RESIZE_, QUERY_SRQ. Return: enum ornic_status. */
 int ornic_srq_create(struct ornic_dev *dev,
 		     const struct ornic_req_create_srq *req, u32 *srqn);
 int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn);
 int ornic_srq_modify(struct ornic_dev *dev,
 		     const struct ornic_req_modify_srq *req);
+int ornic_srq_resize(struct ornic_dev *dev,
+		     const struct ornic_req_resize_srq *req);
 int ornic_srq_query(struct ornic_dev *dev, u32 srqn,
 		    struct ornic_rsp_query_srq *rsp);
 

@@ -24,6 +24,7 @@
 #define AETH_LEN 4
 #define ATOMIC_ACK_LEN 8
 #define IMM_LEN 4
+#define XRCETH_LEN 4
 
 /* BTH, byte 1 */
 #define BTH_SE 0x80
@@ -40,6 +41,7 @@
 /* clang-format off */
 #define HDR_LEN(f) \
 	(ORNIC_BTH_LEN + \
+	 ((f) & ORNIC_OPF_XRCETH ? XRCETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_DETH ? DETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_RETH ? RETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_ATOMIC_ETH ? ATOMIC_ETH_LEN : 0) + \
@@ -64,8 +66,11 @@
 #define F_IMM	ORNIC_OPF_IMM
 #define F_RETH	ORNIC_OPF_RETH
 #define F_AETH	ORNIC_OPF_AETH
+#define F_XREQ	(ORNIC_OPF_REQUEST | ORNIC_OPF_XRCETH)
+#define X_SEND	(F_SEND | ORNIC_OPF_XRCETH)
+#define X_WRITE	(F_WRITE | ORNIC_OPF_XRCETH)
 
-/* IBTA table 38. */
+/* IBTA table 38, A14.3.1. */
 static const struct ornic_opinfo opcodes[] = {
 	ROW(RC, SEND_FIRST, F_SEND | F_FIRST),
 	ROW(RC, SEND_MIDDLE, F_SEND),
@@ -106,6 +111,30 @@ static const struct ornic_opinfo opcodes[] = {
 	ROW(UC, WRITE_ONLY_IMM, F_WRITE | F_ONLY | F_RETH | F_IMM),
 	ROW(UD, SEND_ONLY, F_SEND | F_ONLY | ORNIC_OPF_DETH),
 	ROW(UD, SEND_ONLY_IMM, F_SEND | F_ONLY | ORNIC_OPF_DETH | F_IMM),
+	ROW(XRC, SEND_FIRST, X_SEND | F_FIRST),
+	ROW(XRC, SEND_MIDDLE, X_SEND),
+	ROW(XRC, SEND_LAST, X_SEND | F_LAST),
+	ROW(XRC, SEND_LAST_IMM, X_SEND | F_LAST | F_IMM),
+	ROW(XRC, SEND_ONLY, X_SEND | F_ONLY),
+	ROW(XRC, SEND_ONLY_IMM, X_SEND | F_ONLY | F_IMM),
+	ROW(XRC, WRITE_FIRST, X_WRITE | F_FIRST | F_RETH),
+	ROW(XRC, WRITE_MIDDLE, X_WRITE),
+	ROW(XRC, WRITE_LAST, X_WRITE | F_LAST),
+	ROW(XRC, WRITE_LAST_IMM, X_WRITE | F_LAST | F_IMM),
+	ROW(XRC, WRITE_ONLY, X_WRITE | F_ONLY | F_RETH),
+	ROW(XRC, WRITE_ONLY_IMM, X_WRITE | F_ONLY | F_RETH | F_IMM),
+	ROW(XRC, READ_REQUEST, F_XREQ | ORNIC_OPF_READ | F_ONLY | F_RETH),
+	ROW(XRC, READ_RESP_FIRST, F_RESP | F_FIRST | F_AETH),
+	ROW(XRC, READ_RESP_MIDDLE, F_RESP),
+	ROW(XRC, READ_RESP_LAST, F_RESP | F_LAST | F_AETH),
+	ROW(XRC, READ_RESP_ONLY, F_RESP | F_ONLY | F_AETH),
+	ROW(XRC, ACK, ORNIC_OPF_RESPONSE | F_ONLY | F_AETH),
+	ROW(XRC, ATOMIC_ACK,
+	    ORNIC_OPF_RESPONSE | F_ATOM | F_AETH | ORNIC_OPF_ATOMIC_ACK),
+	ROW(XRC, CAS, F_XREQ | F_ATOM | ORNIC_OPF_ATOMIC_ETH),
+	ROW(XRC, FAA, F_XREQ | F_ATOM | ORNIC_OPF_ATOMIC_ETH),
+	ROW(XRC, SEND_LAST_INV, X_SEND | F_LAST | ORNIC_OPF_INV),
+	ROW(XRC, SEND_ONLY_INV, X_SEND | F_ONLY | ORNIC_OPF_INV),
 };
 
 /* clang-format on */
@@ -189,6 +218,10 @@ static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
 {
 	u32 flags = pkt->op->flags;
 
+	if (flags & ORNIC_OPF_XRCETH) {
+		pkt->srqn = get_be24(p + 1);
+		p += XRCETH_LEN;
+	}
 	if (flags & ORNIC_OPF_DETH) {
 		pkt->qkey = get_be32(p);
 		pkt->src_qpn = get_be24(p + 5);
@@ -545,6 +578,10 @@ static void put_bth(u8 *bth, const struct ornic_txinfo *info, u32 pad)
 /* IBTA 9.3: the extension headers, in the order of enum ornic_op_flags. */
 static void put_extensions(u8 *p, u32 flags, const struct ornic_txinfo *info)
 {
+	if (flags & ORNIC_OPF_XRCETH) {
+		put_be32(p, info->srqn & QPN_MASK);
+		p += XRCETH_LEN;
+	}
 	if (flags & ORNIC_OPF_DETH) {
 		put_be32(p, info->qkey);
 		put_be32(p + 4, info->src_qpn & QPN_MASK);

@@ -20,6 +20,7 @@ enum ornic_bth_opcode {
 	ORNIC_RC			= 0x00,
 	ORNIC_UC			= 0x20,
 	ORNIC_UD			= 0x60,
+	ORNIC_XRC			= 0xa0,	/* IBTA A14.3.1 */
 	ORNIC_TRANSPORT_MASK		= 0xe0,
 
 	ORNIC_OP_SEND_FIRST		= 0x00,
@@ -71,6 +72,7 @@ enum ornic_op_flags {
 	ORNIC_OPF_LOCAL		= 1 << 16,	/* WQEs only: nothing is sent */
 
 	ORNIC_OPF_PAYLOAD	= 1 << 14,
+	ORNIC_OPF_XRCETH	= 1 << 18,	/* before all other headers */
 };
 
 /* clang-format on */
@@ -124,6 +126,7 @@ enum ornic_nak_code {
  * @pkey: BTH
  * @qpn: BTH, destination
  * @psn: BTH
+ * @srqn: XRCETH
  * @src_qpn: DETH
  * @qkey: DETH
  * @va: RETH or AtomicETH
@@ -148,6 +151,7 @@ struct ornic_pkt {
 	u16 pkey;
 	u32 qpn;
 	u32 psn;
+	u32 srqn;
 	u32 src_qpn;
 	u32 qkey;
 	u64 va;
@@ -275,6 +279,7 @@ bool ornic_path_matches(const struct ornic_path *path,
  * @syndrome: AETH
  * @dest_qpn: BTH
  * @psn: BTH
+ * @srqn: XRCETH
  * @src_qpn: DETH
  * @qkey: DETH
  * @msn: AETH
@@ -293,6 +298,7 @@ struct ornic_txinfo {
 	u8 syndrome;
 	u32 dest_qpn;
 	u32 psn;
+	u32 srqn;
 	u32 src_qpn;
 	u32 qkey;
 	u32 msn;

@@ -11,29 +11,32 @@
 #define RC T(ORNIC_QPT_RC)
 #define UC T(ORNIC_QPT_UC)
 #define UD T(ORNIC_QPT_UD)
+/* What has responses, and what has a peer. */
+#define RX (RC | T(ORNIC_QPT_XRC_INI))
+#define CN (RX | UC)
 
 /* clang-format off */
 static const struct ornic_wqe_info wqe_table[] = {
 	[ORNIC_WQE_SEND] = {
-		ORNIC_OPF_SEND, RC | UC | UD, ORNIC_CQE_SEND, false },
+		ORNIC_OPF_SEND, CN | UD, ORNIC_CQE_SEND, false },
 	[ORNIC_WQE_SEND_IMM] = {
-		ORNIC_OPF_SEND, RC | UC | UD, ORNIC_CQE_SEND, true },
+		ORNIC_OPF_SEND, CN | UD, ORNIC_CQE_SEND, true },
 	[ORNIC_WQE_WRITE] = {
-		ORNIC_OPF_WRITE, RC | UC, ORNIC_CQE_WRITE, false },
+		ORNIC_OPF_WRITE, CN, ORNIC_CQE_WRITE, false },
 	[ORNIC_WQE_WRITE_IMM] = {
-		ORNIC_OPF_WRITE, RC | UC, ORNIC_CQE_WRITE, true },
+		ORNIC_OPF_WRITE, CN, ORNIC_CQE_WRITE, true },
 	[ORNIC_WQE_READ] = {
-		ORNIC_OPF_READ, RC, ORNIC_CQE_READ, false },
+		ORNIC_OPF_READ, RX, ORNIC_CQE_READ, false },
 	[ORNIC_WQE_CAS] = {
-		ORNIC_OPF_ATOMIC, RC, ORNIC_CQE_CAS, false },
+		ORNIC_OPF_ATOMIC, RX, ORNIC_CQE_CAS, false },
 	[ORNIC_WQE_FAA] = {
-		ORNIC_OPF_ATOMIC, RC, ORNIC_CQE_FAA, false },
+		ORNIC_OPF_ATOMIC, RX, ORNIC_CQE_FAA, false },
 	[ORNIC_WQE_BIND_MW] = {
-		ORNIC_OPF_LOCAL, RC | UC, ORNIC_CQE_BIND_MW, false },
+		ORNIC_OPF_LOCAL, CN, ORNIC_CQE_BIND_MW, false },
 	[ORNIC_WQE_LOCAL_INV] = {
-		ORNIC_OPF_LOCAL, RC | UC, ORNIC_CQE_LOCAL_INV, false },
+		ORNIC_OPF_LOCAL, CN, ORNIC_CQE_LOCAL_INV, false },
 	[ORNIC_WQE_SEND_INV] = {
-		ORNIC_OPF_SEND, RC, ORNIC_CQE_SEND, false, true },
+		ORNIC_OPF_SEND, RX, ORNIC_CQE_SEND, false, true },
 };
 
 /* clang-format on */
@@ -59,6 +62,19 @@ static void set_bad(struct ornic_swqe *sw, enum ornic_cqe_status status,
 		return;
 	sw->status = status;
 	sw->verr = verr;
+}
+
+/* The segment that says whom an XRC message is for. Returns its bytes. */
+static u32 decode_xrc(struct ornic_qp *qp, struct ornic_swqe *sw,
+		      const u8 *slot)
+{
+	struct ornic_seg_xrc xrc;
+
+	if (qp->type != ORNIC_QPT_XRC_INI)
+		return 0;
+	memcpy(&xrc, slot, sizeof(xrc));
+	sw->srqn = le32_to_cpu(xrc.srqn) & ORNIC_PSN_MASK;
+	return sizeof(xrc);
 }
 
 /* Segments between header and payload. Returns their bytes. */
@@ -222,6 +238,7 @@ static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 		return;
 	}
 	used = sizeof(hdr);
+	used += decode_xrc(qp, sw, slot + used);
 	used += decode_segs(qp, sw, slot + used);
 	if (hdr.flags & ORNIC_WQE_INLINE)
 		decode_inline(qp, sw, slot + used, payload, stride - used);

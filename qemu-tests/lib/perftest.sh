@@ -24,11 +24,29 @@ perftest_more()
 	perftest ib_write_bw -a -n 5
 	perftest ib_send_bw -e -n 200
 	perftest ib_send_bw -c UC -n 200
+	perftest_xrc
 }
+
+# perftest_xrc: each operation over XRC
+perftest_xrc()
+{
+	local operation
+
+	has_xrc || return 0
+	for operation in send write read atomic; do
+		perftest "ib_${operation}_bw" -c XRC -n 200
+	done
+	perftest ib_send_lat -c XRC -n 200
+	perftest ib_send_bw -c XRC -e -q 4 -n 200
+}
+
+# has_xrc: both ends know XRC, which rxe does not
+has_xrc() { [ "$cli_type" != rxe ] && [ "$srv_type" != rxe ]; }
 
 # transports OPERATION: those that have it
 transports()
 {
+	has_xrc && echo XRC
 	case $1 in
 	send) echo RC UC UD ;;
 	write) echo RC UC ;;

@@ -115,6 +115,24 @@ struct ornic_create_srq_resp {
 	__u32 reserved_e0;
 };
 
+/*
+ * modify_srq with a new size. The verb has no response of its own: @resp is
+ * the address of a struct ornic_modify_srq_resp, or 0 without a new size.
+ */
+struct ornic_modify_srq_req {
+	__u32 comp_mask;
+	__u32 reserved_20;
+	__aligned_u64 resp;
+};
+
+/* The new memory of the SRQ, to be mapped in the place of the old. */
+struct ornic_modify_srq_resp {
+	__u32 comp_mask;
+	__u32 log_depth;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+};
+
 struct ornic_create_ah_resp {
 	__u32 comp_mask;
 	__u32 ah;

@@ -130,6 +130,9 @@ enum ornic_arm {
  *   WRITE*, READ           hdr | remote | data
  *   CAS, FAA               hdr | remote | atomic | data (SGEs of 8 bytes sum)
  *   BIND_MW                hdr | remote | bind       LOCAL_INV: hdr
+ *
+ * On an XRC initiator a segment xrc follows the header of what is sent; the
+ * bind, which is not, has none.
  */
 enum ornic_wqe_opcode {
 	ORNIC_WQE_SEND			= 0x00,
@@ -180,6 +183,15 @@ struct ornic_seg_remote {
 struct ornic_seg_atomic {
 	__le64 swap_add;	/* CAS: new value; FAA: addend */
 	__le64 compare;		/* CAS only */
+};
+
+/*
+ * XRC initiators: the SRQ of the peer that the message is for (IBTA A14). READ
+ * and atomics take nothing from it, but belong to its PD.
+ */
+struct ornic_seg_xrc {
+	__le32 srqn;		/* 24 bits */
+	__u8 reserved[12];
 };
 
 /*
@@ -374,6 +386,7 @@ enum ornic_opcode {
 	ORNIC_CMD_DESTROY_SRQ		= 0x51,
 	ORNIC_CMD_MODIFY_SRQ		= 0x52,
 	ORNIC_CMD_QUERY_SRQ		= 0x53,
+	ORNIC_CMD_RESIZE_SRQ		= 0x54,
 	ORNIC_CMD_ATTACH_MCAST		= 0x70,
 	ORNIC_CMD_DETACH_MCAST		= 0x71,
 };
@@ -430,7 +443,9 @@ enum ornic_device_caps {
 	ORNIC_CAP_MW			= 1 << 7,	/* type 1 and 2B */
 	/* What kernel users need: QP 1, AVs in WQEs, keys of all memory. */
 	ORNIC_CAP_KERNEL		= 1 << 8,
+	ORNIC_CAP_XRC			= 1 << 10,
 	ORNIC_CAP_MCAST			= 1 << 13,	/* groups of UD QPs */
+	ORNIC_CAP_RESIZE_SRQ		= 1 << 16,
 };
 
 /*
@@ -526,6 +541,8 @@ enum ornic_qp_type {
 	ORNIC_QPT_RC			= 2,	/* values of enum ib_qp_type */
 	ORNIC_QPT_UC			= 3,
 	ORNIC_QPT_UD			= 4,
+	ORNIC_QPT_XRC_INI		= 9,
+	ORNIC_QPT_XRC_TGT		= 10,
 };
 
 /* create_qp.flags */
@@ -538,7 +555,10 @@ enum ornic_qp_type {
 /*
  * CREATE_QP. Strides are log2 of bytes; depths log2 of WQEs. has_sq / has_rq
  * say whether the ring exists at all; with ORNIC_QP_SRQ there is no RQ. The
- * state is RESET afterwards.
+ * state is RESET afterwards. An XRC initiator has no RQ and no @recv_cqn; an
+ * XRC target has no rings, CQs and PD, but an @xrcdn: it takes from the XRC
+ * SRQs of that domain, completes to their CQs, and lets a peer use the keys of
+ * their PDs, as each request says.
  */
 struct ornic_req_create_qp {
 	struct ornic_req_hdr hdr;
@@ -558,7 +578,8 @@ struct ornic_req_create_qp {
 	__u8 rq_max_sge;
 	__le16 max_inline;
 	__le32 srqn;			/* ORNIC_QP_SRQ */
-	__u8 reserved[12];
+	__le32 xrcdn;			/* XRC targets */
+	__u8 reserved[8];
 };
 
 /* Values of enum ib_qp_state. */
@@ -747,7 +768,9 @@ struct ornic_req_create_ah {
 
 /*
  * CREATE_SRQ: memory layout above; WQEs and strides are those of an RQ. Its
- * SGEs are looked up in @pdn, whatever the PD of the QP that takes them.
+ * SGEs are looked up in @pdn, whatever the PD of the QP that takes them. With
+ * ORNIC_SRQ_XRC it is for the XRC targets of the domain @xrcdn alone, and what
+ * they take completes to @cqn. Domains are numbers of the host's.
  */
 struct ornic_req_create_srq {
 	struct ornic_req_hdr hdr;
@@ -756,7 +779,27 @@ struct ornic_req_create_srq {
 	__u8 log_depth;
 	__u8 log_stride;		/* 5 to 10 */
 	__u8 max_sge;
-	__u8 reserved[33];
+	__u8 flags;			/* ORNIC_SRQ_* */
+	__le32 xrcdn;
+	__le32 cqn;
+	__u8 reserved[24];
+};
+
+#define ORNIC_SRQ_XRC		(1 << 0)
+
+/*
+ * RESIZE_SRQ: hdr.obj = SRQN. The SRQ goes on in @mem, whose layout is that of
+ * CREATE_SRQ with the old stride. The host posts nothing while the command
+ * executes; messages may take WQEs. Those that wait then are the first of the
+ * new ring, where both sides count from zero: the device writes @producer of
+ * the new record this once. The old memory is the host's again with the
+ * response. ORNIC_BAD_PARAM if they, or the limit, do not fit.
+ */
+struct ornic_req_resize_srq {
+	struct ornic_req_hdr hdr;
+	struct ornic_mem mem;
+	__u8 log_depth;
+	__u8 reserved[39];
 };
 
 /*
@@ -812,6 +855,7 @@ union ornic_req {
 	struct ornic_req_create_srq create_srq;
 	struct ornic_req_modify_srq modify_srq;
 	struct ornic_req_mcast mcast;
+	struct ornic_req_resize_srq resize_srq;
 	__u8 bytes[64];
 };
 

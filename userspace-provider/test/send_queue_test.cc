@@ -85,6 +85,8 @@ TEST_P(opcodes, each_qp_type_takes_its_own)
 		ibv_qp_type type;
 		bool taken;
 	} types[] = {{IBV_QPT_RC, row.rc},
+		     {IBV_QPT_XRC_SEND, row.rc},
+		     {IBV_QPT_XRC_RECV, false},
 		     {IBV_QPT_UC, row.uc},
 		     {IBV_QPT_UD, row.ud}};
 	address_handle ah{};
@@ -126,6 +128,59 @@ TEST_P(opcodes, inline_data_only_where_it_goes_out)
 	EXPECT_EQ(hdr.payload, 8);
 	auto data = rig.wqe<std::array<char, 8>>(0, row.data_offset);
 	EXPECT_EQ(std::string(data.data(), 8), "helloyou");
+}
+
+/* On an XRC initiator the segment of the SRQ precedes all others. */
+TEST(send_queue, xrc_segment)
+{
+	send_rig rig(IBV_QPT_XRC_SEND);
+	ibv_send_wr send = make_wr(IBV_WR_SEND);
+	ibv_send_wr write = make_wr(IBV_WR_RDMA_WRITE);
+	ibv_send_wr inv = make_wr(IBV_WR_LOCAL_INV);
+	ibv_sge sge = {0x7000, 5, 6};
+	ibv_send_wr *bad = nullptr;
+
+	send.qp_type.xrc.remote_srqn = 0x1234;
+	send.sg_list = &sge;
+	send.num_sge = 1;
+	send.next = &write;
+	write.qp_type.xrc.remote_srqn = 0x5678;
+	write.wr.rdma = {.remote_addr = 0x3000, .rkey = 0x66};
+	write.next = &inv;
+	ASSERT_EQ(rig.sq.post(&send, &bad), 0);
+
+	EXPECT_EQ(rig.wqe<ornic_seg_xrc>(0, 16).srqn, 0x1234U);
+	EXPECT_EQ(rig.wqe<ornic_sge>(0, 32).addr, 0x7000U);
+	EXPECT_EQ(rig.wqe<ornic_seg_xrc>(1, 16).srqn, 0x5678U);
+	EXPECT_EQ(rig.wqe<ornic_seg_remote>(1, 32).raddr, 0x3000U);
+	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(2).opcode, ORNIC_WQE_LOCAL_INV);
+}
+
+TEST(send_queue, xrc_segment_in_steps)
+{
+	send_rig rig(IBV_QPT_XRC_SEND);
+	ibv_sge sge = {0x7000, 5, 6};
+
+	rig.sq.batch_start();
+	rig.sq.batch_begin({.opcode = IBV_WR_SEND});
+	rig.sq.batch_sges({&sge, 1});
+	rig.sq.batch_srqn(0x4321);
+	ASSERT_EQ(rig.sq.batch_complete(), 0);
+	EXPECT_EQ(rig.wqe<ornic_seg_xrc>(0, 16).srqn, 0x4321U);
+	EXPECT_EQ(rig.wqe<ornic_sge>(0, 32).addr, 0x7000U);
+
+	rig.sq.batch_start();
+	rig.sq.batch_begin({.opcode = IBV_WR_LOCAL_INV});
+	rig.sq.batch_srqn(1);
+	EXPECT_EQ(rig.sq.batch_complete(), EINVAL);
+	EXPECT_EQ(rig.record->producer, 1U);
+
+	send_rig other(IBV_QPT_RC);
+
+	other.sq.batch_start();
+	other.sq.batch_begin({.opcode = IBV_WR_SEND});
+	other.sq.batch_srqn(1);
+	EXPECT_EQ(other.sq.batch_complete(), EINVAL);
 }
 
 TEST(send_queue, remote_and_atomic_segments)

@@ -81,6 +81,35 @@ TEST(shared_queue, what_is_taken_makes_room)
 	EXPECT_EQ(rig.wr_id_at(2), 2U);
 }
 
+/* The device has put what it has not taken at the start of the new ring. */
+TEST(shared_queue, goes_on_in_other_memory)
+{
+	shared_rig rig;
+	queue_memory larger(std::size_t{8} * 64);
+	auto *record = reinterpret_cast<ornic_wq_record *>(larger.data());
+
+	for (std::uint64_t i = 0; i < 4; ++i)
+		ASSERT_EQ(rig.post(i), 0);
+	record->producer = 3;
+	{
+		lock_guard guard(rig.srq.lock());
+
+		rig.srq.move({.ring = larger.ring(),
+			      .record = record,
+			      .log_depth = 3,
+			      .log_stride = 6,
+			      .max_sge = 2,
+			      .present = true});
+	}
+	for (std::uint64_t i = 4; i < 9; ++i)
+		ASSERT_EQ(rig.post(i), 0);
+	EXPECT_EQ(rig.post(9), ENOMEM);
+	EXPECT_EQ(record->producer, 8U);
+	EXPECT_EQ(rig.record->producer, 4U);
+	record->taken = 1;
+	EXPECT_EQ(rig.post(9), 0);
+}
+
 TEST(shared_queue, refusals)
 {
 	shared_rig rig;

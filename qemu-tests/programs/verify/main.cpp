@@ -31,6 +31,7 @@ const group groups[] = {
 	{ "errors", error_tests },
 	{ "arguments", argument_tests },
 	{ "srq", srq_tests },
+	{ "xrc", xrc_tests },
 	{ "cq", cq_tests },
 	{ "keys", key_tests },
 };

@@ -340,6 +340,71 @@ void qps_come_and_go(const ports &on)
 	check_equal(s.try_post(1), ENOMEM, "room for two");
 }
 
+int resize(const shared &s, uint32_t max_wr)
+{
+	ibv_srq_attr attr{};
+
+	attr.max_wr = max_wr;
+	return ibv_modify_srq(s.srq.get(), &attr, IBV_SRQ_MAX_WR);
+}
+
+/* IBTA 11.2.3.3: while messages come, and nothing that was posted is lost. */
+void resized(const ports &on)
+{
+	need_ornic(on);
+	shared s(on.server);
+	pair p(on.client, on.server, of(s));
+	uint64_t posted = 0, sent = 0, done = 0, got = 0;
+	const uint64_t all = 40 * depth;
+	ibv_wc wc;
+
+	fill(p.client.at(0, slot), 1);
+	while (got < all || done < all) {
+		while (posted < all && posted - got < depth)
+			s.post(posted++);
+		if (posted % (3 * depth) == 0)
+			check_equal(resize(s, posted / (3 * depth) % 2 ?
+						      2 * depth :
+						      depth),
+				    0, "resize");
+		if (sent < all && sent - done < 32) {
+			p.client.post(request(IBV_WR_SEND, sent++),
+				      { p.client.sge(0, 2000) });
+		}
+		if (ibv_poll_cq(p.client.send_cq.get(), 1, &wc) > 0) {
+			check_wc(wc, IBV_WC_SUCCESS, "send");
+			done++;
+		}
+		if (ibv_poll_cq(p.server.recv_cq.get(), 1, &wc) > 0) {
+			check_wc(wc, IBV_WC_SUCCESS, "receive");
+			check_equal(wc.wr_id, got++, "order");
+			check_fill(s.place(wc.wr_id, 2000), 1, "bytes");
+		}
+	}
+}
+
+void resize_refusals(const ports &on)
+{
+	need_ornic(on);
+	shared s(on.server);
+	const uint32_t most = static_cast<uint32_t>(on.server.limits.max_srq_wr);
+
+	check(on.server.limits.device_cap_flags & IBV_DEVICE_SRQ_RESIZE,
+	      "IBV_DEVICE_SRQ_RESIZE");
+	for (uint64_t id = 0; id < depth; id++)
+		s.post(id);
+	check_equal(resize(s, 0), EINVAL, "no WRs");
+	check_equal(resize(s, most + 1), EINVAL, "more than the device has");
+	check_equal(resize(s, depth / 2), EINVAL, "less than is posted");
+	check_equal(s.query().max_wr, s.max_wr, "max_wr");
+	check_equal(resize(s, 4 * depth), 0, "four times as many");
+	check_equal(s.query().max_wr, 4 * depth, "max_wr");
+	for (uint64_t id = depth; id < 4 * depth; id++)
+		s.post(id);
+	check_equal(s.try_post(0), ENOMEM, "a full ring");
+	s.limit(4 * depth);
+}
+
 void refusals(const ports &on)
 {
 	need_ornic(on);
@@ -395,6 +460,8 @@ const test list[] = {
 	{ "srq_last_wqe", last_wqe },
 	{ "srq_too_long", too_long },
 	{ "srq_qps_come_and_go", qps_come_and_go },
+	{ "srq_resized", resized },
+	{ "srq_resize_refusals", resize_refusals },
 	{ "srq_refusals", refusals },
 	{ "srq_busy", busy },
 };

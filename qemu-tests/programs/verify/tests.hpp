@@ -22,5 +22,6 @@ extern const std::span<const test> datagram_tests;
 extern const std::span<const test> error_tests;
 extern const std::span<const test> argument_tests;
 extern const std::span<const test> srq_tests;
+extern const std::span<const test> xrc_tests;
 extern const std::span<const test> cq_tests;
 extern const std::span<const test> key_tests;
