@@ -98,6 +98,9 @@ static enum ornic_step executed(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_stat_inc(qp->dev, ORNIC_STAT_LOOP_MSGS);
+	if (sw->kind == ORNIC_OPF_READ)
+		return ornic_comp_read(ctx, qp, sw) ? ORNIC_STEP_DONE :
+						      ORNIC_STEP_STOP;
 	ornic_comp_success(ctx, qp, sw);
 	return ORNIC_STEP_DONE;
 }
@@ -187,6 +190,37 @@ static enum ornic_step read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_STEP_STOP;
 }
 
+/*
+ * Take the data of a READ from the key of the peer. Returns the PSNs that it
+ * makes; 0: the peer denies it.
+ */
+static u32 take_piece(struct ornic_qp *qp, const struct ornic_qp *peer,
+		      const struct ornic_swqe *sw, struct ornic_iov *src,
+		      enum ornic_vendor_err *verr)
+{
+	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
+	u32 len = piece_len(qp, left), npkts = sw->npkts - sw->pkts;
+
+	if (len && ornic_rkey_map(src, peer, sw->rkey, sw->raddr + off, len,
+				  ORNIC_ACCESS_REMOTE_READ))
+		return 0;
+	if (src->bytes != left) {
+		npkts = src->bytes / qp->mtu;
+		trim(src, (u64)npkts * qp->mtu);
+	}
+	*verr = ornic_sgl_write(qp, sw->sge, sw->nsge, off, src);
+	return npkts;
+}
+
+/* Memory that the peer may take back at any time is read under its lock. */
+static bool is_fast_key(struct ornic_dev *dev, u32 key)
+{
+	struct ornic_mkey *m =
+		(struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+
+	return m && m->fast;
+}
+
 /* A piece of the data of a READ that the peer has accepted. */
 static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
@@ -194,24 +228,19 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, qp->dest_qpn);
 	struct ornic_iov src = { .frag = qp->sq.tx.frag,
 				 .max = ORNIC_TX_FRAGS };
-	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
-	u32 len = piece_len(qp, left), npkts = sw->npkts - sw->pkts;
-	enum ornic_vendor_err verr;
-	struct ornic_mkey *mkey;
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+	bool fast = is_fast_key(qp->dev, sw->rkey);
+	u32 npkts;
 
 	if (!peer || !ornic_qp_can_receive(peer))
 		return lost(ctx, qp, sw);
-	if (len) {
-		if (ornic_rkey_check(peer, sw->rkey, sw->raddr + off, len,
-				     ORNIC_ACCESS_REMOTE_READ, &mkey))
-			return read_denied(ctx, qp, peer);
-		ornic_iov_add_key(&src, mkey, sw->raddr + off, len);
-	}
-	if (src.bytes != left) {
-		npkts = src.bytes / qp->mtu;
-		trim(&src, (u64)npkts * qp->mtu);
-	}
-	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, off, &src);
+	if (fast)
+		ornic_lock(&peer->rq.lock);
+	npkts = take_piece(qp, peer, sw, &src, &verr);
+	if (fast)
+		ornic_unlock(&peer->rq.lock);
+	if (!npkts)
+		return read_denied(ctx, qp, peer);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
