@@ -309,7 +309,8 @@ static u8 qp_flags(const struct ornic_create_qp_params *params)
 	return (params->sig_all ? ORNIC_QP_SIG_ALL : 0) |
 	       (params->has_srq ? ORNIC_QP_SRQ : 0) |
 	       (params->wqe_av ? ORNIC_QP_AV : 0) |
-	       (params->gsi ? ORNIC_QP_GSI : 0);
+	       (params->gsi ? ORNIC_QP_GSI : 0) |
+	       (params->fast_reg ? ORNIC_QP_FAST_REG : 0);
 }
 
 /**
@@ -432,7 +433,8 @@ int ornic_cmd_create_mkey(struct ornic_dev *dev,
 			.length = cpu_to_le64(params->length),
 			.pdn = cpu_to_le32(params->pdn),
 			.access = params->access,
-			.flags = params->dma ? ORNIC_MKEY_DMA : 0,
+			.flags = (params->dma ? ORNIC_MKEY_DMA : 0) |
+				 (params->fast ? ORNIC_MKEY_FAST : 0),
 		},
 	};
 

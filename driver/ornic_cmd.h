@@ -65,6 +65,7 @@ struct ornic_create_cq_params {
  * @srqn: SRQ
  * @wqe_av: UD: send WQEs carry address vectors
  * @gsi: UD: QP 1
+ * @fast_reg: RC: send WQEs may register memory
  */
 struct ornic_create_qp_params {
 	struct ornic_dma_mem mem;
@@ -78,6 +79,7 @@ struct ornic_create_qp_params {
 	u32 srqn;
 	bool wqe_av;
 	bool gsi;
+	bool fast_reg;
 };
 
 /**
@@ -100,6 +102,7 @@ struct ornic_create_srq_params {
  * @pdn: protection domain
  * @access: enum ornic_access
  * @dma: a key of all DMA memory; @mem, @iova and @length are 0
+ * @fast: for fast registration; mem.npages is its room, all else is 0
  */
 struct ornic_create_mkey_params {
 	struct ornic_dma_mem mem;
@@ -108,6 +111,7 @@ struct ornic_create_mkey_params {
 	u32 pdn;
 	u8 access;
 	bool dma;
+	bool fast;
 };
 
 int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps);

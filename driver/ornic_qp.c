@@ -127,6 +127,9 @@ static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
 		.srqn = init->srq ? to_ornic_srq(init->srq)->srqn : 0,
 		.wqe_av = ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp),
 		.gsi = init->qp_type == IB_QPT_GSI,
+		.fast_reg = ornic_qp_is_kernel(qp) &&
+			    init->qp_type == IB_QPT_RC &&
+			    dev->caps.caps & ORNIC_CAP_FAST_REG,
 	};
 
 	ornic_queue_mem_describe(qp->queue.mem, &params.mem);

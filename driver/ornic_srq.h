@@ -6,6 +6,7 @@
 
 #include "ornic_queue.h"
 #include "ornic_ring.h"
+#include "ornic_wq.h"
 
 struct ornic_sink;
 
@@ -16,6 +17,7 @@ struct ornic_sink;
  * @ring: geometry of its ring
  * @queue: record page and ring
  * @sink: takes its events
+ * @wq: kernel user: the host's end
  */
 struct ornic_srq {
 	struct ib_srq ibsrq;
@@ -23,6 +25,7 @@ struct ornic_srq {
 	struct ornic_ring ring;
 	struct ornic_queue queue;
 	struct ornic_sink *sink;
+	struct ornic_wq wq;
 };
 
 static inline struct ornic_srq *to_ornic_srq(struct ib_srq *ibsrq)
