@@ -354,8 +354,8 @@ struct ib_mr *ornic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 	    !(dev->caps.caps & ORNIC_CAP_FAST_REG))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_num_sg || max_num_sg > ORNIC_LIST_ENTRIES) {
-		ibdev_dbg(&dev->ibdev, "MR: %u pages, at most %u\n",
-			  max_num_sg, ORNIC_LIST_ENTRIES);
+		ibdev_dbg(&dev->ibdev, "MR: %u pages, at most %u\n", max_num_sg,
+			  ORNIC_LIST_ENTRIES);
 		return ERR_PTR(-EINVAL);
 	}
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);

@@ -27,8 +27,7 @@ struct fast_test {
 
 static int fast_init(struct kunit *test)
 {
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct fast_test), GFP_KERNEL);
+	test->priv = kunit_kzalloc(test, sizeof(struct fast_test), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
@@ -242,10 +241,9 @@ static void fast_destroy_by_index(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, reg(ft, WRITE), 0);
 	req.hdr.obj = cpu_to_le32(ft->key);
 	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY,
-					      first),
-			0);
+	KUNIT_EXPECT_EQ(
+		test, ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY, first),
+		0);
 	KUNIT_EXPECT_EQ(test,
 			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY,
 					      ft->key),
@@ -269,8 +267,7 @@ static const struct use_row {
 	{ "last byte", ORNIC_BED_WIRE, WRITE, ORNIC_WQE_WRITE, BYTES - 1, 1,
 	  0 },
 	{ "read", ORNIC_BED_WIRE, READ, ORNIC_WQE_READ, 0, BYTES, 0 },
-	{ "read, loopback", ORNIC_BED_LOOP, READ, ORNIC_WQE_READ, 0, BYTES,
-	  0 },
+	{ "read, loopback", ORNIC_BED_LOOP, READ, ORNIC_WQE_READ, 0, BYTES, 0 },
 	{ "atomic", ORNIC_BED_WIRE, ATOMIC, ORNIC_WQE_FAA, 5, 8, 0 },
 	{ "atomic, loopback", ORNIC_BED_LOOP, ATOMIC, ORNIC_WQE_FAA, 5, 8, 0 },
 	{ "a byte before", ORNIC_BED_WIRE, WRITE, ORNIC_WQE_WRITE, -1u, 10,
@@ -341,18 +338,17 @@ static void fast_free_is_unknown(struct kunit *test)
 	struct ornic_dev *dev = &ft->bed.pair.b->eng->dev;
 	struct ornic_mkey *m;
 
-	KUNIT_EXPECT_EQ(test,
-			ornic_key_check(dev, ft->key, ORNIC_RIG_PD, 0, 0, 0,
-					&m),
-			ORNIC_VERR_LKEY_UNKNOWN);
+	KUNIT_EXPECT_EQ(
+		test, ornic_key_check(dev, ft->key, ORNIC_RIG_PD, 0, 0, 0, &m),
+		ORNIC_VERR_LKEY_UNKNOWN);
 	KUNIT_ASSERT_EQ(test, reg(ft, READ), 0);
 	KUNIT_EXPECT_EQ(test,
 			ornic_key_check(dev, ft->key, ORNIC_RIG_PD, IOVA, 1, 0,
 					&m),
 			ORNIC_VERR_NONE);
 	KUNIT_EXPECT_EQ(test,
-			ornic_key_check(dev, ft->key, ORNIC_RIG_PD + 1, IOVA,
-					1, 0, &m),
+			ornic_key_check(dev, ft->key, ORNIC_RIG_PD + 1, IOVA, 1,
+					0, &m),
 			ORNIC_VERR_LKEY_PD);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_READ, next_key(ft->key), 0, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
@@ -380,8 +376,8 @@ static void fast_lookup_does_not_outlive_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES), 0);
 	KUNIT_ASSERT_EQ(test, reg(ft, WRITE), 0);
 	KUNIT_EXPECT_EQ(test,
-			ornic_iov_map(&iov, dev, old, ORNIC_RIG_PD, IOVA,
-				      BYTES, 0),
+			ornic_iov_map(&iov, dev, old, ORNIC_RIG_PD, IOVA, BYTES,
+				      0),
 			ORNIC_VERR_LKEY_UNKNOWN);
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES + 1), 0);
 	KUNIT_EXPECT_EQ(test, iov.n, 0);
@@ -402,7 +398,7 @@ static const struct reg_row {
 	enum ornic_vendor_err verr;
 } reg_rows[] = {
 	{ "fine", IOVA, BYTES, 5, 12, WRITE, 0, 0, 0 },
-	{ "all its room", 0, ROOM * PAGE, ROOM, 12, READ, 0, 0, 0 },
+	{ "all its room", 0, ROOM *PAGE, ROOM, 12, READ, 0, 0, 0 },
 	{ "to the end of its pages", IOVA, 5 * PAGE - OFF0, 5, 12, READ, 0, 0,
 	  0 },
 	{ "a byte beyond", IOVA, 5 * PAGE - OFF0 + 1, 5, 12, READ, 0, 0,
@@ -435,8 +431,7 @@ static const struct reg_row {
 	  ORNIC_ACCESS_REMOTE_WRITE, 0, 0, ORNIC_VERR_LKEY_ACCESS },
 	{ "windows on it", IOVA, 1, 5, 12, ORNIC_ACCESS_MW_BIND, 0, 0,
 	  ORNIC_VERR_LKEY_ACCESS },
-	{ "unknown right", IOVA, 1, 5, 12, 0x40, 0, 0,
-	  ORNIC_VERR_LKEY_ACCESS },
+	{ "unknown right", IOVA, 1, 5, 12, 0x40, 0, 0, ORNIC_VERR_LKEY_ACCESS },
 	{ "another variant", IOVA, 1, 5, 12, READ, 0, 0x80, 0 },
 	{ "another index", IOVA, 1, 5, 12, READ, 0, 0x100,
 	  ORNIC_VERR_LKEY_UNKNOWN },
@@ -497,10 +492,9 @@ static void fast_reg_of_ordinary_mr(struct kunit *test)
 
 	wr.rkey = ft->bed.bm.key;
 	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), ORNIC_CQE_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test,
-			ornic_bed_compare(&ft->bed.am, 0,
-					  ORNIC_BED_MR_BYTES, 1),
-			-1);
+	KUNIT_EXPECT_EQ(
+		test, ornic_bed_compare(&ft->bed.am, 0, ORNIC_BED_MR_BYTES, 1),
+		-1);
 }
 
 static void fast_inv_of_ordinary_mr(struct kunit *test)
@@ -529,8 +523,7 @@ static void fast_needs_its_qp(struct kunit *test)
 	for (init.type = ORNIC_QPT_UC; init.type <= ORNIC_QPT_UD; init.type++)
 		KUNIT_EXPECT_EQ(test,
 				ornic_rig_qp_init(ft->bed.pair.b, qp, &init,
-						  &ft->bed.bscq,
-						  &ft->bed.brcq),
+						  &ft->bed.bscq, &ft->bed.brcq),
 				ORNIC_BAD_PARAM);
 }
 

@@ -25,11 +25,10 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	struct ornic_rsp_query_device *r = &rsp->query_device;
 
 	(void)req;
-	r->caps = cpu_to_le64(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD |
-			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ |
-			      ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
-			      ORNIC_CAP_MW | ORNIC_CAP_KERNEL |
-			      ORNIC_CAP_FAST_REG);
+	r->caps = cpu_to_le64(
+		ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_ATOMICS |
+		ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
+		ORNIC_CAP_MW | ORNIC_CAP_KERNEL | ORNIC_CAP_FAST_REG);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;

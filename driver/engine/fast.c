@@ -15,7 +15,7 @@
 
 #define PAGE_MASK_4K ((1ull << ORNIC_PAGE_SHIFT) - 1)
 #define MAX_PAGE_SHIFT 40
-#define REMOTE_RIGHTS \
+#define REMOTE_RIGHTS                                           \
 	(ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_READ | \
 	 ORNIC_ACCESS_REMOTE_ATOMIC)
 
@@ -61,8 +61,7 @@ int ornic_fast_init(struct ornic_fast *f,
 	if (req->flags != ORNIC_MKEY_FAST || m->iova || m->length ||
 	    m->access || !f->room || f->room > ORNIC_LIST_ENTRIES)
 		return -EINVAL;
-	m->pages.page =
-		(u8 **)ornic_vzalloc(f->room * sizeof(*m->pages.page));
+	m->pages.page = (u8 **)ornic_vzalloc(f->room * sizeof(*m->pages.page));
 	return m->pages.page ? 0 : -ENOMEM;
 }
 
@@ -78,8 +77,8 @@ static bool read_list(struct ornic_dev *dev, struct ornic_pages *pages,
 
 	if (sw->reg_list & PAGE_MASK_4K)
 		return false;
-	list = (const __le64 *)dev->ops->dma(
-		dev->host, sw->reg_list, sw->reg_npages * sizeof(*list));
+	list = (const __le64 *)dev->ops->dma(dev->host, sw->reg_list,
+					     sw->reg_npages * sizeof(*list));
 	if (!list)
 		return false;
 	for (i = 0; i < sw->reg_npages; i++) {

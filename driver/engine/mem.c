@@ -244,7 +244,8 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 static struct ornic_mkey *alloc_key(bool fast)
 {
 	return fast ? ornic_fast_alloc() :
-		      (struct ornic_mkey *)ornic_zalloc(sizeof(struct ornic_mkey));
+		      (struct ornic_mkey *)ornic_zalloc(
+			      sizeof(struct ornic_mkey));
 }
 
 static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
@@ -479,8 +480,8 @@ static u64 add_dma(struct ornic_iov *iov, struct ornic_dev *dev, u64 addr,
 	return ptr && add_piece(iov, ptr, ptr, take) ? take : 0;
 }
 
-static u64 add_pages(struct ornic_iov *iov, const struct ornic_mkey *mkey,
-		     u64 addr, u64 len)
+static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
+		    u64 addr, u64 len)
 {
 	u64 off = mkey->off0 + (addr - mkey->iova);
 	const struct ornic_pages *pages = &mkey->pages;
@@ -509,7 +510,7 @@ static u64 add_fast(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 
 	ornic_lock(&mkey->fast->lock);
 	if (mkey->fast->valid && range_ok(mkey, addr, len))
-		done = add_pages(iov, mkey, addr, len);
+		done = add_mkey(iov, mkey, addr, len);
 	ornic_unlock(&mkey->fast->lock);
 	return done;
 }
@@ -521,7 +522,7 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 		return add_dma(iov, mkey->dma, addr, len);
 	if (unlikely(mkey->fast))
 		return add_fast(iov, mkey, addr, len);
-	return add_pages(iov, mkey, addr, len);
+	return add_mkey(iov, mkey, addr, len);
 }
 
 static enum ornic_vendor_err map_fast(struct ornic_iov *iov,
@@ -533,7 +534,7 @@ static enum ornic_vendor_err map_fast(struct ornic_iov *iov,
 	ornic_lock(&f->lock);
 	verr = check_fast(f, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
-		add_pages(iov, &f->base, addr, len);
+		add_mkey(iov, &f->base, addr, len);
 	ornic_unlock(&f->lock);
 	return verr;
 }

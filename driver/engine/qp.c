@@ -19,8 +19,8 @@ static bool flags_ok(const struct ornic_req_create_qp *req)
 {
 	const u8 datagram = ORNIC_QP_AV | ORNIC_QP_GSI;
 
-	if (req->flags & ~(ORNIC_QP_SIG_ALL | ORNIC_QP_SRQ | ORNIC_QP_FAST_REG |
-			   datagram))
+	if (req->flags &
+	    ~(ORNIC_QP_SIG_ALL | ORNIC_QP_SRQ | ORNIC_QP_FAST_REG | datagram))
 		return false;
 	if (req->flags & ORNIC_QP_FAST_REG && req->qp_type != ORNIC_QPT_RC)
 		return false;

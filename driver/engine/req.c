@@ -305,7 +305,7 @@ static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	u32 off = sw->pkts * qp->mtu;
 	struct ornic_txinfo info = {
-		.opcode = sw->kind == ORNIC_OPF_READ	 ? ORNIC_OP_READ_REQUEST :
+		.opcode = sw->kind == ORNIC_OPF_READ  ? ORNIC_OP_READ_REQUEST :
 			  sw->opcode == ORNIC_WQE_CAS ? ORNIC_OP_CAS :
 							ORNIC_OP_FAA,
 		.ack_req = true,
