@@ -8,9 +8,9 @@
 
 #define RC ORNIC_QPT_RC
 #define LWRITE ORNIC_ACCESS_LOCAL_WRITE
-#define WRITE (ORNIC_ACCESS_REMOTE_WRITE | LWRITE)
-#define READ ORNIC_ACCESS_REMOTE_READ
-#define ATOMIC (ORNIC_ACCESS_REMOTE_ATOMIC | LWRITE)
+#define PEER_WRITE (ORNIC_ACCESS_REMOTE_WRITE | LWRITE)
+#define PEER_READ ORNIC_ACCESS_REMOTE_READ
+#define PEER_ATOMIC (ORNIC_ACCESS_REMOTE_ATOMIC | LWRITE)
 #define PAGE 4096u
 #define ROOM 8u
 #define IOVA 0x7f1200000123ull
@@ -197,7 +197,7 @@ static const struct create_row {
 	{ "a list full", 512, ORNIC_MKEY_FAST, 0, 0, 0, ORNIC_OK },
 	{ "none", 0, ORNIC_MKEY_FAST, 0, 0, 0, ORNIC_BAD_PARAM },
 	{ "more than a list", 513, ORNIC_MKEY_FAST, 0, 0, 0, ORNIC_BAD_PARAM },
-	{ "with rights", 8, ORNIC_MKEY_FAST, READ, 0, 0, ORNIC_BAD_PARAM },
+	{ "with rights", 8, ORNIC_MKEY_FAST, PEER_READ, 0, 0, ORNIC_BAD_PARAM },
 	{ "with an address", 8, ORNIC_MKEY_FAST, 0, 1, 0, ORNIC_BAD_PARAM },
 	{ "with a length", 8, ORNIC_MKEY_FAST, 0, 0, 1, ORNIC_BAD_PARAM },
 	{ "of all memory", 8, ORNIC_MKEY_FAST | ORNIC_MKEY_DMA, 0, 0, 0,
@@ -238,7 +238,7 @@ static void fast_destroy_by_index(struct kunit *test)
 	union ornic_rsp rsp;
 	u32 first = ft->key;
 
-	KUNIT_ASSERT_EQ(test, reg(ft, WRITE), 0);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	req.hdr.obj = cpu_to_le32(ft->key);
 	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(
@@ -261,24 +261,27 @@ static const struct use_row {
 	u32 off, len;
 	int status;
 } use_rows[] = {
-	{ "all of it", ORNIC_BED_WIRE, WRITE, ORNIC_WQE_WRITE, 0, BYTES, 0 },
-	{ "all of it, loopback", ORNIC_BED_LOOP, WRITE, ORNIC_WQE_WRITE, 0,
-	  BYTES, 0 },
-	{ "last byte", ORNIC_BED_WIRE, WRITE, ORNIC_WQE_WRITE, BYTES - 1, 1,
+	{ "all of it", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, 0, BYTES,
 	  0 },
-	{ "read", ORNIC_BED_WIRE, READ, ORNIC_WQE_READ, 0, BYTES, 0 },
-	{ "read, loopback", ORNIC_BED_LOOP, READ, ORNIC_WQE_READ, 0, BYTES, 0 },
-	{ "atomic", ORNIC_BED_WIRE, ATOMIC, ORNIC_WQE_FAA, 5, 8, 0 },
-	{ "atomic, loopback", ORNIC_BED_LOOP, ATOMIC, ORNIC_WQE_FAA, 5, 8, 0 },
-	{ "a byte before", ORNIC_BED_WIRE, WRITE, ORNIC_WQE_WRITE, -1u, 10,
+	{ "all of it, loopback", ORNIC_BED_LOOP, PEER_WRITE, ORNIC_WQE_WRITE, 0,
+	  BYTES, 0 },
+	{ "last byte", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, BYTES - 1,
+	  1, 0 },
+	{ "read", ORNIC_BED_WIRE, PEER_READ, ORNIC_WQE_READ, 0, BYTES, 0 },
+	{ "read, loopback", ORNIC_BED_LOOP, PEER_READ, ORNIC_WQE_READ, 0, BYTES,
+	  0 },
+	{ "atomic", ORNIC_BED_WIRE, PEER_ATOMIC, ORNIC_WQE_FAA, 5, 8, 0 },
+	{ "atomic, loopback", ORNIC_BED_LOOP, PEER_ATOMIC, ORNIC_WQE_FAA, 5, 8,
+	  0 },
+	{ "a byte before", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, -1u, 10,
 	  ORNIC_CQE_REM_ACCESS_ERR },
-	{ "a byte behind, in the same page", ORNIC_BED_WIRE, WRITE,
+	{ "a byte behind, in the same page", ORNIC_BED_WIRE, PEER_WRITE,
 	  ORNIC_WQE_WRITE, BYTES - 1, 2, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no right to write", ORNIC_BED_WIRE, READ, ORNIC_WQE_WRITE, 0, 1,
+	{ "no right to write", ORNIC_BED_WIRE, PEER_READ, ORNIC_WQE_WRITE, 0, 1,
 	  ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no right to read, loopback", ORNIC_BED_LOOP, WRITE, ORNIC_WQE_READ,
-	  0, 1, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no atomics", ORNIC_BED_WIRE, WRITE, ORNIC_WQE_FAA, 5, 8,
+	{ "no right to read, loopback", ORNIC_BED_LOOP, PEER_WRITE,
+	  ORNIC_WQE_READ, 0, 1, ORNIC_CQE_REM_ACCESS_ERR },
+	{ "no atomics", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_FAA, 5, 8,
 	  ORNIC_CQE_REM_ACCESS_ERR },
 };
 
@@ -341,7 +344,7 @@ static void fast_free_is_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(
 		test, ornic_key_check(dev, ft->key, ORNIC_RIG_PD, 0, 0, 0, &m),
 		ORNIC_VERR_LKEY_UNKNOWN);
-	KUNIT_ASSERT_EQ(test, reg(ft, READ), 0);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_READ), 0);
 	KUNIT_EXPECT_EQ(test,
 			ornic_key_check(dev, ft->key, ORNIC_RIG_PD, IOVA, 1, 0,
 					&m),
@@ -364,7 +367,7 @@ static void fast_lookup_does_not_outlive_it(struct kunit *test)
 	struct ornic_mkey *m;
 	u32 old;
 
-	KUNIT_ASSERT_EQ(test, reg(ft, WRITE), 0);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	old = ft->key;
 	ornic_rcu_read_lock();
 	KUNIT_ASSERT_EQ(test,
@@ -374,7 +377,7 @@ static void fast_lookup_does_not_outlive_it(struct kunit *test)
 	ornic_rcu_read_unlock();
 	KUNIT_ASSERT_EQ(test, invalidate(ft, old), 0);
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES), 0);
-	KUNIT_ASSERT_EQ(test, reg(ft, WRITE), 0);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	KUNIT_EXPECT_EQ(test,
 			ornic_iov_map(&iov, dev, old, ORNIC_RIG_PD, IOVA, BYTES,
 				      0),
@@ -397,43 +400,43 @@ static const struct reg_row {
 	u32 key_xor;
 	enum ornic_vendor_err verr;
 } reg_rows[] = {
-	{ "fine", IOVA, BYTES, 5, 12, WRITE, 0, 0, 0 },
-	{ "all its room", 0, ROOM *PAGE, ROOM, 12, READ, 0, 0, 0 },
-	{ "to the end of its pages", IOVA, 5 * PAGE - OFF0, 5, 12, READ, 0, 0,
-	  0 },
-	{ "a byte beyond", IOVA, 5 * PAGE - OFF0 + 1, 5, 12, READ, 0, 0,
+	{ "fine", IOVA, BYTES, 5, 12, PEER_WRITE, 0, 0, 0 },
+	{ "all its room", 0, ROOM *PAGE, ROOM, 12, PEER_READ, 0, 0, 0 },
+	{ "to the end of its pages", IOVA, 5 * PAGE - OFF0, 5, 12, PEER_READ, 0,
+	  0, 0 },
+	{ "a byte beyond", IOVA, 5 * PAGE - OFF0 + 1, 5, 12, PEER_READ, 0, 0,
 	  ORNIC_VERR_BAD_LENGTH },
-	{ "no bytes", IOVA, 0, 5, 12, READ, 0, 0, ORNIC_VERR_BAD_LENGTH },
-	{ "no pages", IOVA, 1, 0, 12, READ, 0, 0, ORNIC_VERR_BAD_LENGTH },
-	{ "more than its room", IOVA, BYTES, ROOM + 1, 12, READ, 0, 0,
+	{ "no bytes", IOVA, 0, 5, 12, PEER_READ, 0, 0, ORNIC_VERR_BAD_LENGTH },
+	{ "no pages", IOVA, 1, 0, 12, PEER_READ, 0, 0, ORNIC_VERR_BAD_LENGTH },
+	{ "more than its room", IOVA, BYTES, ROOM + 1, 12, PEER_READ, 0, 0,
 	  ORNIC_VERR_BAD_LENGTH },
-	{ "many more", IOVA, BYTES, -1u, 12, READ, 0, 0,
+	{ "many more", IOVA, BYTES, -1u, 12, PEER_READ, 0, 0,
 	  ORNIC_VERR_BAD_LENGTH },
-	{ "pages too small", IOVA, 1, 5, 11, READ, 0, 0,
+	{ "pages too small", IOVA, 1, 5, 11, PEER_READ, 0, 0,
 	  ORNIC_VERR_BAD_LENGTH },
-	{ "pages too large", IOVA, 1, 5, 41, READ, 0, 0,
+	{ "pages too large", IOVA, 1, 5, 41, PEER_READ, 0, 0,
 	  ORNIC_VERR_BAD_LENGTH },
-	{ "larger than any MR", IOVA, 1, 5, 40, READ, 0, 0,
+	{ "larger than any MR", IOVA, 1, 5, 40, PEER_READ, 0, 0,
 	  ORNIC_VERR_BAD_LENGTH },
-	{ "pages that are not there", IOVA, 1, 5, 30, READ, 0, 0,
+	{ "pages that are not there", IOVA, 1, 5, 30, PEER_READ, 0, 0,
 	  ORNIC_VERR_LKEY_RANGE },
-	{ "an address that wraps", -100ull, 100, 5, 12, READ, 0, 0,
+	{ "an address that wraps", -100ull, 100, 5, 12, PEER_READ, 0, 0,
 	  ORNIC_VERR_BAD_LENGTH },
-	{ "a length that wraps", IOVA, -1ull, 5, 12, READ, 0, 0,
+	{ "a length that wraps", IOVA, -1ull, 5, 12, PEER_READ, 0, 0,
 	  ORNIC_VERR_BAD_LENGTH },
-	{ "no memory for the list", IOVA, 1, 5, 12, READ, ADDR_BAD, 0,
+	{ "no memory for the list", IOVA, 1, 5, 12, PEER_READ, ADDR_BAD, 0,
 	  ORNIC_VERR_LKEY_RANGE },
-	{ "no memory in the list", IOVA, 1, 5, 12, READ, ENTRY_BAD, 0,
+	{ "no memory in the list", IOVA, 1, 5, 12, PEER_READ, ENTRY_BAD, 0,
 	  ORNIC_VERR_LKEY_RANGE },
-	{ "an odd page in the list", IOVA, 1, 5, 12, READ, ENTRY_ODD, 0,
+	{ "an odd page in the list", IOVA, 1, 5, 12, PEER_READ, ENTRY_ODD, 0,
 	  ORNIC_VERR_LKEY_RANGE },
 	{ "IBTA 11.2.8.2: remote write alone", IOVA, 1, 5, 12,
 	  ORNIC_ACCESS_REMOTE_WRITE, 0, 0, ORNIC_VERR_LKEY_ACCESS },
 	{ "windows on it", IOVA, 1, 5, 12, ORNIC_ACCESS_MW_BIND, 0, 0,
 	  ORNIC_VERR_LKEY_ACCESS },
 	{ "unknown right", IOVA, 1, 5, 12, 0x40, 0, 0, ORNIC_VERR_LKEY_ACCESS },
-	{ "another variant", IOVA, 1, 5, 12, READ, 0, 0x80, 0 },
-	{ "another index", IOVA, 1, 5, 12, READ, 0, 0x100,
+	{ "another variant", IOVA, 1, 5, 12, PEER_READ, 0, 0x80, 0 },
+	{ "another index", IOVA, 1, 5, 12, PEER_READ, 0, 0x100,
 	  ORNIC_VERR_LKEY_UNKNOWN },
 };
 
@@ -477,18 +480,18 @@ static void fast_reg_once(struct kunit *test)
 {
 	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
 
-	KUNIT_EXPECT_EQ(test, reg(ft, READ), 0);
+	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
 	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->key), 0);
 	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->key), 0);
-	KUNIT_EXPECT_EQ(test, reg(ft, READ), 0);
-	KUNIT_EXPECT_EQ(test, reg(ft, READ), ORNIC_CQE_MW_BIND_ERR);
+	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
+	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), ORNIC_CQE_MW_BIND_ERR);
 }
 
 /* An ordinary MR is none of them, whoever asks. */
 static void fast_reg_of_ordinary_mr(struct kunit *test)
 {
 	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
-	struct ornic_rig_wr wr = reg_wr(ft, READ);
+	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ);
 
 	wr.rkey = ft->bed.bm.key;
 	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), ORNIC_CQE_MW_BIND_ERR);
@@ -510,7 +513,7 @@ static void fast_needs_its_qp(struct kunit *test)
 {
 	struct fast_test *ft = open_flags(test, ORNIC_BED_WIRE, 0);
 	struct ornic_rig_qpinit init = { .flags = ORNIC_QP_FAST_REG };
-	struct ornic_rig_wr wr = reg_wr(ft, READ);
+	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ);
 	struct ornic_rig_qp *qp;
 	struct ornic_cqe cqe;
 
@@ -534,11 +537,11 @@ static void fast_old_variant_is_dead(struct kunit *test)
 	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
 	u32 old;
 
-	KUNIT_ASSERT_EQ(test, reg(ft, WRITE), 0);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 0, BYTES), 0);
 	old = ft->key;
 	KUNIT_ASSERT_EQ(test, invalidate(ft, old), 0);
-	KUNIT_ASSERT_EQ(test, reg(ft, WRITE), 0);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 9, 10), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, old, 0, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
@@ -550,10 +553,10 @@ static const struct inv_row {
 	u8 access;
 	u32 len, key_xor;
 } inv_rows[] = {
-	{ "one packet", ORNIC_BED_WIRE, WRITE, 10, 0 },
-	{ "several packets", ORNIC_BED_WIRE, READ, 5000, 0 },
-	{ "loopback", ORNIC_BED_LOOP, ATOMIC, 5000, 0 },
-	{ "wrong variant", ORNIC_BED_WIRE, WRITE, 10, 1 },
+	{ "one packet", ORNIC_BED_WIRE, PEER_WRITE, 10, 0 },
+	{ "several packets", ORNIC_BED_WIRE, PEER_READ, 5000, 0 },
+	{ "loopback", ORNIC_BED_LOOP, PEER_ATOMIC, 5000, 0 },
+	{ "wrong variant", ORNIC_BED_WIRE, PEER_WRITE, 10, 1 },
 	{ "not for peers", ORNIC_BED_WIRE, LWRITE, 10, 0 },
 	{ "not for peers, loopback", ORNIC_BED_LOOP, LWRITE, 10, 0 },
 };
@@ -590,7 +593,7 @@ static void fast_send_inv(struct kunit *test)
 			good ? 0 : ORNIC_CQE_REM_OP_ERR);
 	if (!good)
 		return;
-	KUNIT_EXPECT_EQ(test, reg(ft, WRITE), 0);
+	KUNIT_EXPECT_EQ(test, reg(ft, PEER_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 0, 1), 0);
 }
 
@@ -636,7 +639,7 @@ static void fast_read_inv(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&ft->bed.b),
 			row->key_xor ? ORNIC_QPS_ERR : ORNIC_QPS_RTS);
 	if (!row->key_xor)
-		KUNIT_EXPECT_EQ(test, reg(ft, READ), 0);
+		KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
 }
 
 /* ---- Order ----------------------------------------------------------------------- */
@@ -663,7 +666,7 @@ static void fast_inv_waits_for_sends(struct kunit *test)
 {
 	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
 	struct ornic_lsge sge = { .addr = IOVA, .length = 3000 };
-	struct ornic_rig_wr wr = reg_wr(ft, READ), send = {
+	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ), send = {
 		.opcode = ORNIC_WQE_WRITE,
 		.raddr = ft->bed.am.iova,
 		.rkey = ft->bed.am.key,
