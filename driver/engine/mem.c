@@ -243,9 +243,9 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 
 static struct ornic_mkey *alloc_key(bool fast)
 {
-	return fast ? ornic_fast_alloc() :
-		      (struct ornic_mkey *)ornic_zalloc(
-			      sizeof(struct ornic_mkey));
+	if (fast)
+		return ornic_fast_alloc();
+	return (struct ornic_mkey *)ornic_zalloc(sizeof(struct ornic_mkey));
 }
 
 static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
