@@ -316,7 +316,8 @@ static u8 qp_flags(const struct ornic_create_qp_params *params)
 	       (params->has_srq ? ORNIC_QP_SRQ : 0) |
 	       (params->wqe_av ? ORNIC_QP_AV : 0) |
 	       (params->gsi ? ORNIC_QP_GSI : 0) |
-	       (params->no_self_mcast ? ORNIC_QP_NO_SELF_MCAST : 0);
+	       (params->no_self_mcast ? ORNIC_QP_NO_SELF_MCAST : 0) |
+	       (params->fast_reg ? ORNIC_QP_FAST_REG : 0);
 }
 
 /**
@@ -440,7 +441,8 @@ int ornic_cmd_create_mkey(struct ornic_dev *dev,
 			.length = cpu_to_le64(params->length),
 			.pdn = cpu_to_le32(params->pdn),
 			.access = params->access,
-			.flags = params->dma ? ORNIC_MKEY_DMA : 0,
+			.flags = (params->dma ? ORNIC_MKEY_DMA : 0) |
+				 (params->fast ? ORNIC_MKEY_FAST : 0),
 		},
 	};
 

@@ -67,6 +67,7 @@ struct ornic_create_cq_params {
  * @wqe_av: UD: send WQEs carry address vectors
  * @gsi: UD: QP 1
  * @no_self_mcast: UD: gets nothing that it sent to a group itself
+ * @fast_reg: RC: send WQEs may register memory
  */
 struct ornic_create_qp_params {
 	struct ornic_dma_mem mem;
@@ -82,6 +83,7 @@ struct ornic_create_qp_params {
 	bool wqe_av;
 	bool gsi;
 	bool no_self_mcast;
+	bool fast_reg;
 };
 
 /**
@@ -110,6 +112,7 @@ struct ornic_create_srq_params {
  * @pdn: protection domain
  * @access: enum ornic_access
  * @dma: a key of all DMA memory; @mem, @iova and @length are 0
+ * @fast: for fast registration; mem.npages is its room, all else is 0
  */
 struct ornic_create_mkey_params {
 	struct ornic_dma_mem mem;
@@ -118,6 +121,7 @@ struct ornic_create_mkey_params {
 	u32 pdn;
 	u8 access;
 	bool dma;
+	bool fast;
 };
 
 int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps);

@@ -10,6 +10,9 @@ static const u8 send_opcodes[] = {
 	[ORNIC_CQE_READ] = IB_UVERBS_WC_RDMA_READ,
 	[ORNIC_CQE_CAS] = IB_UVERBS_WC_COMP_SWAP,
 	[ORNIC_CQE_FAA] = IB_UVERBS_WC_FETCH_ADD,
+	[ORNIC_CQE_BIND_MW] = IB_UVERBS_WC_BIND_MW,
+	[ORNIC_CQE_LOCAL_INV] = IB_UVERBS_WC_LOCAL_INV,
+	[ORNIC_CQE_REG_MR] = ORNIC_WC_REG_MR,
 };
 
 /* Verbs have receive opcodes from bit 7 on, as the device does. */
@@ -46,6 +49,7 @@ void ornic_unpack_cqe(const struct ornic_cqe *cqe,
 	comp->vendor_err = cqe->vendor_err;
 	comp->is_recv = cqe->opcode & ORNIC_CQE_IS_RECV;
 	comp->has_imm = cqe->flags & ORNIC_CQE_WITH_IMM;
+	comp->has_inv = cqe->flags & ORNIC_CQE_WITH_INV;
 	comp->has_grh = cqe->flags & ORNIC_CQE_GRH;
 	comp->ipv4 = cqe->flags & ORNIC_CQE_IPV4;
 	comp->src_qpn = le32_to_cpu(cqe->src_qpn);

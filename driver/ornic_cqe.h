@@ -6,18 +6,23 @@
 
 #include <rdma/ornic-hw.h>
 
+/* IB_WC_REG_MR, which programs do not have and uapi does not name. */
+#define ORNIC_WC_REG_MR 10
+
 /**
  * struct ornic_completion - a CQE in host order, in the terms of verbs
  * @wr_id: of the work request
  * @wqe_index: free-running index of its WQE
  * @qpn: QP
  * @byte_len: bytes received or read
- * @imm: immediate data in wire order, if @has_imm
- * @opcode: enum ib_uverbs_wc_opcode
+ * @imm: immediate data in wire order, if @has_imm; the key that the peer has
+ *	invalidated, big endian, if @has_inv
+ * @opcode: enum ib_wc_opcode
  * @status: enum ib_wc_status
  * @vendor_err: enum ornic_vendor_err
  * @is_recv: of a receive queue
  * @has_imm: see @imm
+ * @has_inv: see @imm
  * @has_grh: 40 bytes precede the data; what follows is valid
  * @ipv4: the last 20 of them are an IPv4 header
  * @src_qpn: sender
@@ -36,6 +41,7 @@ struct ornic_completion {
 	u8 vendor_err;
 	bool is_recv;
 	bool has_imm;
+	bool has_inv;
 	bool has_grh;
 	bool ipv4;
 	u32 src_qpn;

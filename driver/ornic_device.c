@@ -19,6 +19,8 @@ static void fill_objects(const struct ornic_caps *caps,
 	attr->max_mr = caps->max_mr;
 	if (caps->caps & ORNIC_CAP_MW)
 		attr->max_mw = caps->max_mr;
+	if (caps->caps & ORNIC_CAP_FAST_REG)
+		attr->max_fast_reg_page_list_len = ORNIC_LIST_ENTRIES;
 	attr->max_ah = caps->max_ah;
 	attr->max_srq = caps->max_srq;
 	attr->max_mcast_grp = caps->max_mcast;
@@ -83,6 +85,8 @@ int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->device_cap_flags |= IB_DEVICE_XRC;
 	if (dev->caps.caps & ORNIC_CAP_RESIZE_SRQ)
 		attr->device_cap_flags |= IB_DEVICE_SRQ_RESIZE;
+	if (dev->caps.caps & ORNIC_CAP_FAST_REG)
+		attr->device_cap_flags |= IB_DEVICE_MEM_MGT_EXTENSIONS;
 	if (dev->bus->allow_user_unreg)
 		attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->local_ca_ack_delay = ACK_DELAY;

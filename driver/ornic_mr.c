@@ -328,6 +328,90 @@ err_free_mr:
 }
 
 /**
+ * ornic_alloc_mr - ib_device_ops.alloc_mr
+ * @ibpd: PD of a kernel user
+ * @type: IB_MR_TYPE_MEM_REG
+ * @max_num_sg: pages that it can have
+ *
+ * Context: process, may sleep.
+ * Return: an MR without memory, for work requests to give it some;
+ * ERR_PTR(-EOPNOTSUPP) for other types, and if the device does not have it;
+ * -EINVAL for more pages than a list holds; -ENOMEM; -ENOSPC.
+ */
+struct ib_mr *ornic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+			     u32 max_num_sg)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibpd->device);
+	struct ornic_create_mkey_params params = {
+		.mem.npages = max_num_sg,
+		.pdn = to_ornic_pd(ibpd)->pdn,
+		.fast = true,
+	};
+	struct ornic_mr *mr;
+	int ret;
+
+	if (type != IB_MR_TYPE_MEM_REG ||
+	    !(dev->caps.caps & ORNIC_CAP_FAST_REG))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_num_sg || max_num_sg > ORNIC_LIST_ENTRIES) {
+		ibdev_dbg(&dev->ibdev, "MR: %u pages, at most %u\n", max_num_sg,
+			  ORNIC_LIST_ENTRIES);
+		return ERR_PTR(-EINVAL);
+	}
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->max_pages = max_num_sg;
+	ret = ornic_page_list_alloc(&dev->ibdev, &mr->list, max_num_sg);
+	if (ret)
+		goto err_free_mr;
+	ret = create_mkey(dev, mr, &params);
+	if (ret)
+		goto err_free_list;
+	return &mr->ibmr;
+
+err_free_list:
+	ornic_page_list_free(&dev->ibdev, &mr->list);
+err_free_mr:
+	kfree(mr);
+	return ERR_PTR(ret);
+}
+
+static int set_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct ornic_mr *mr = to_ornic_mr(ibmr);
+
+	if (mr->npages == mr->max_pages)
+		return -ENOMEM;
+	ornic_tree_set(mr->list.pages, mr->npages++, addr);
+	return 0;
+}
+
+/**
+ * ornic_map_mr_sg - ib_device_ops.map_mr_sg
+ * @ibmr: MR that is not registered, with the page size in it
+ * @sg: memory, mapped for DMA
+ * @nents: entries of @sg
+ * @offset: where in the first to begin; NULL: at its start
+ *
+ * Context: any.
+ * Return: entries that fit; -EINVAL if none does.
+ */
+int ornic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		    unsigned int *offset)
+{
+	struct ornic_mr *mr = to_ornic_mr(ibmr);
+	int done;
+
+	mr->npages = 0;
+	mr->page_shift = ilog2(ibmr->page_size);
+	ornic_page_list_take(ibmr->device, &mr->list);
+	done = ib_sg_to_pages(ibmr, sg, nents, offset, set_page);
+	ornic_page_list_finish(ibmr->device, &mr->list);
+	return done;
+}
+
+/**
  * ornic_dereg_mr - ib_device_ops.dereg_mr
  * @ibmr: MR
  * @udata: unused

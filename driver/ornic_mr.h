@@ -13,6 +13,8 @@
  * @list: page list that the device reads; no pages if the MR is one run
  * @page_shift: log2 of the bytes per page of @list
  * @access: enum ib_access_flags
+ * @npages: fast registration: pages that map_mr_sg has put into @list
+ * @max_pages: fast registration: that the device has room for
  */
 struct ornic_mr {
 	struct ib_mr ibmr;
@@ -20,6 +22,8 @@ struct ornic_mr {
 	struct ornic_page_list list;
 	u8 page_shift;
 	int access;
+	u32 npages;
+	u32 max_pages;
 };
 
 static inline struct ornic_mr *to_ornic_mr(struct ib_mr *ibmr)
@@ -33,6 +37,10 @@ struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *ibpd, struct ib_udata *udata);
 struct ib_mr *ornic_get_dma_mr(struct ib_pd *ibpd, int flags);
+struct ib_mr *ornic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+			     u32 max_num_sg);
+int ornic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		    unsigned int *offset);
 int ornic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif /* ORNIC_MR_H */

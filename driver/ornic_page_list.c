@@ -98,6 +98,22 @@ void ornic_page_list_finish(struct ib_device *ibdev,
 }
 
 /**
+ * ornic_page_list_take - have it back, to set its data pages anew
+ * @ibdev: as for the allocation
+ * @list: that the device does not read just now
+ *
+ * Context: any.
+ */
+void ornic_page_list_take(struct ib_device *ibdev, struct ornic_page_list *list)
+{
+	u32 i;
+
+	for (i = 0; i < list->shape.total; i++)
+		ib_dma_sync_single_for_cpu(ibdev, list->pages[i].dma,
+					   LIST_BYTES, DMA_TO_DEVICE);
+}
+
+/**
  * ornic_page_list_free - free the list pages
  * @ibdev: as for the allocation
  * @list: that the device does not read any more, or one without pages

@@ -22,6 +22,8 @@ int ornic_page_list_alloc(struct ib_device *ibdev, struct ornic_page_list *list,
 			  u64 npages);
 void ornic_page_list_finish(struct ib_device *ibdev,
 			    struct ornic_page_list *list);
+void ornic_page_list_take(struct ib_device *ibdev,
+			  struct ornic_page_list *list);
 void ornic_page_list_free(struct ib_device *ibdev,
 			  struct ornic_page_list *list);
 

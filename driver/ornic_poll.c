@@ -21,6 +21,8 @@
 #include "ornic_qp.h"
 #include "ornic_queue_mem.h"
 
+static_assert(ORNIC_WC_REG_MR == IB_WC_REG_MR);
+
 #define NO_QP 0 /* a number that no QP has */
 
 /**
@@ -147,6 +149,10 @@ static void fill_wc(struct ornic_qp *qp, struct ib_wc *wc,
 		wc->ex.imm_data = comp->imm;
 		wc->wc_flags |= IB_WC_WITH_IMM;
 	}
+	if (comp->has_inv) {
+		wc->ex.invalidate_rkey = be32_to_cpu(comp->imm);
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+	}
 	if (comp->has_grh)
 		fill_datagram(to_ornic_dev(qp->ibqp.device), wc, comp);
 }
@@ -162,7 +168,11 @@ static bool take(struct ornic_dev *dev, const struct ornic_cqe *cqe,
 	qp = find_qp(dev, comp.qpn);
 	if (!qp)
 		return false;
-	ornic_wq_retire(comp.is_recv ? &qp->rq : &qp->sq, comp.wqe_index);
+	/* The slots of an SRQ are free when the device has taken the WQEs. */
+	if (!comp.is_recv)
+		ornic_wq_retire(&qp->sq, comp.wqe_index);
+	else if (!qp->ibqp.srq)
+		ornic_wq_retire(&qp->rq, comp.wqe_index);
 	fill_wc(qp, wc, &comp);
 	return true;
 }

@@ -163,6 +163,9 @@ static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
 		.gsi = init->qp_type == IB_QPT_GSI,
 		.no_self_mcast = init->create_flags &
 				 IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK,
+		.fast_reg = ornic_qp_is_kernel(qp) &&
+			    init->qp_type == IB_QPT_RC &&
+			    dev->caps.caps & ORNIC_CAP_FAST_REG,
 	};
 
 	if (ornic_qp_is_xrc_target(qp))

@@ -20,11 +20,12 @@
 #include "ornic_xrcd.h"
 
 static int check_init_attr(struct ornic_dev *dev,
-			   const struct ib_srq_init_attr *init)
+			   const struct ib_srq_init_attr *init, u64 needs)
 {
-	if (init->srq_type == IB_SRQT_BASIC && dev->caps.caps & ORNIC_CAP_SRQ)
+	if (init->srq_type == IB_SRQT_BASIC && !(needs & ~dev->caps.caps))
 		return 0;
-	if (init->srq_type == IB_SRQT_XRC && dev->caps.caps & ORNIC_CAP_XRC)
+	if (init->srq_type == IB_SRQT_XRC && dev->caps.caps & ORNIC_CAP_XRC &&
+	    !(needs & ORNIC_CAP_KERNEL))
 		return init->ext.cq && init->ext.xrc.xrcd ? 0 : -EINVAL;
 	ibdev_dbg(&dev->ibdev, "SRQ: type %d, device caps %#llx\n",
 		  init->srq_type, dev->caps.caps);
@@ -103,20 +104,34 @@ static int put_response(struct ornic_srq *srq, struct ib_udata *udata)
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
+static int init_queue(struct ornic_dev *dev, struct ornic_srq *srq, u64 size,
+		      struct ib_udata *udata)
+{
+	int ret;
+
+	if (udata)
+		return ornic_queue_init(
+			&srq->queue, &ornic_udata_context(udata)->ibctx, size);
+	ret = ornic_queue_init_kernel(&srq->queue, &dev->ibdev, size);
+	if (!ret)
+		ornic_wq_init(&srq->wq, srq->queue.mem, &srq->ring, 0);
+	return ret;
+}
+
 /* Everything that can fail once the arguments are good. */
 static int bring_up(struct ornic_dev *dev, struct ornic_srq *srq, u64 size,
 		    struct ib_udata *udata)
 {
-	struct ornic_ucontext *context = ornic_udata_context(udata);
 	int ret;
 
-	ret = ornic_queue_init(&srq->queue, &context->ibctx, size);
+	ret = init_queue(dev, srq, size, udata);
 	if (ret)
 		return ret;
 	ret = create_on_device(dev, srq);
 	if (ret)
 		goto err_release_queue;
-	ret = put_response(srq, udata);
+	if (udata)
+		ret = put_response(srq, udata);
 	if (ret)
 		goto err_destroy_on_device;
 	srq->sink = ornic_sink_open(&dev->srqs, srq->srqn, &srq->ibsrq);
@@ -137,12 +152,12 @@ err_release_queue:
  * ornic_create_srq - ib_device_ops.create_srq
  * @ibsrq: new SRQ
  * @init: its attributes; max_wr and max_sge are raised to what it holds
- * @udata: struct ornic_create_srq_req and _resp
+ * @udata: struct ornic_create_srq_req and _resp; NULL for a kernel user
  *
  * Context: process, may sleep.
  * Return: 0; -EINVAL for attributes beyond the limits, an XRC SRQ without CQ
- * or domain, or bad driver data; -EOPNOTSUPP for SRQ types that the device does
- * not have and for a kernel user; -EFAULT; -ENOMEM; -ENOSPC.
+ * or domain, or bad driver data; -EOPNOTSUPP for SRQ types and users that the
+ * device does not have; -EFAULT; -ENOMEM; -ENOSPC.
  */
 int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
@@ -152,12 +167,12 @@ int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	u64 size;
 	int ret;
 
-	if (!udata)
-		return -EOPNOTSUPP;
-	ret = check_init_attr(dev, init);
+	ret = check_init_attr(dev, init,
+			      ORNIC_CAP_SRQ | (udata ? 0 : ORNIC_CAP_KERNEL));
 	if (ret)
 		return ret;
-	ret = check_udata(udata);
+	if (udata)
+		ret = check_udata(udata);
 	if (ret)
 		return ret;
 	ret = init_ring(dev, &srq->ring, &init->attr, &size);

@@ -7,6 +7,7 @@
 
 #include "ornic_queue.h"
 #include "ornic_ring.h"
+#include "ornic_wq.h"
 
 struct ornic_sink;
 
@@ -18,6 +19,7 @@ struct ornic_sink;
  * @ring: geometry of its ring; its depth is read without the lock, too
  * @queue: record page and ring
  * @sink: takes its events
+ * @wq: kernel user: the host's end
  */
 struct ornic_srq {
 	struct ib_srq ibsrq;
@@ -26,6 +28,7 @@ struct ornic_srq {
 	struct ornic_ring ring;
 	struct ornic_queue queue;
 	struct ornic_sink *sink;
+	struct ornic_wq wq;
 };
 
 static inline struct ornic_srq *to_ornic_srq(struct ib_srq *ibsrq)

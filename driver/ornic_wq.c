@@ -11,13 +11,18 @@
 
 #include <linux/preempt.h>
 
+#include "ornic_access.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"
 #include "ornic_dev.h"
+#include "ornic_mr.h"
 #include "ornic_qp.h"
 #include "ornic_queue_mem.h"
 #include "ornic_ring.h"
+#include "ornic_srq.h"
 #include "ornic_wqe.h"
+
+static_assert(ORNIC_WR_REG_MR == IB_WR_REG_MR);
 
 #define SEND_FLAGS \
 	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
@@ -130,13 +135,47 @@ static void read_address(struct ornic_send_work *work,
 	work->av = ud->ah ? &to_ornic_ah(ud->ah)->av : NULL;
 }
 
-static void read_operands(struct ornic_send_work *work,
-			  const struct ib_send_wr *wr)
+/* The MR as map_mr_sg() has left it; it may change once this is posted. */
+static int read_registration(struct ornic_send_work *work,
+			     const struct ib_reg_wr *wr)
+{
+	const struct ornic_mr *mr = to_ornic_mr(wr->mr);
+	int ret;
+
+	if (mr->ibmr.type != IB_MR_TYPE_MEM_REG || !mr->npages)
+		return -EINVAL;
+	ret = ornic_mr_access(wr->access, &work->access);
+	if (ret)
+		return ret;
+	work->raddr = mr->ibmr.iova;
+	work->rkey = wr->key;
+	work->length = mr->ibmr.length;
+	work->list = ornic_page_list_root(&mr->list);
+	work->npages = mr->npages;
+	work->page_shift = mr->page_shift;
+	return work->access & ~ORNIC_ACCESS_MASK ? -EINVAL : 0;
+}
+
+static __be32 read_imm(const struct ib_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IB_WR_LOCAL_INV:
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_RDMA_READ_WITH_INV:
+		return cpu_to_be32(wr->ex.invalidate_rkey);
+	default:
+		return wr->ex.imm_data;
+	}
+}
+
+static int read_operands(struct ornic_send_work *work,
+			 const struct ib_send_wr *wr)
 {
 	switch (wr->opcode) {
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_READ_WITH_INV:
 		work->raddr = rdma_wr(wr)->remote_addr;
 		work->rkey = rdma_wr(wr)->rkey;
 		break;
@@ -151,9 +190,12 @@ static void read_operands(struct ornic_send_work *work,
 		work->rkey = atomic_wr(wr)->rkey;
 		work->swap_add = atomic_wr(wr)->compare_add;
 		break;
+	case IB_WR_REG_MR:
+		return read_registration(work, reg_wr(wr));
 	default:
 		break;
 	}
+	return 0;
 }
 
 static int put_sges(const struct ornic_wq *sq, void *slot, u32 used,
@@ -198,10 +240,10 @@ static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
 		.qp_type = qp->ibqp.qp_type,
 		.flags = wqe_flags(wr->send_flags),
 		.wr_id = wr->wr_id,
-		.imm = wr->ex.imm_data,
+		.imm = read_imm(wr),
 	};
 	void *slot = slot_of(&qp->sq);
-	int used;
+	int used = 0;
 
 	if (wr->send_flags & ~SEND_FLAGS || wr->num_sge < 0)
 		return -EINVAL;
@@ -210,8 +252,9 @@ static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
 	if (ornic_qp_is_datagram(qp))
 		read_address(&work, wr);
 	else
-		read_operands(&work, wr);
-	used = ornic_pack_send(slot, &work);
+		used = read_operands(&work, wr);
+	if (!used)
+		used = ornic_pack_send(slot, &work);
 	if (used < 0)
 		return used;
 	return wr->send_flags & IB_SEND_INLINE ?
@@ -261,6 +304,7 @@ int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 
 /* ---- Receive ------------------------------------------------------------------ */
 
+/* Into a slot that is free. */
 static int write_recv(struct ornic_wq *rq, const struct ib_recv_wr *wr)
 {
 	void *slot = slot_of(rq);
@@ -269,8 +313,6 @@ static int write_recv(struct ornic_wq *rq, const struct ib_recv_wr *wr)
 
 	if (wr->num_sge < 0 || wr->num_sge > rq->ring->max_sge)
 		return -EINVAL;
-	if (is_full(rq))
-		return -ENOMEM;
 	ornic_pack_recv(slot, wr->wr_id, wr->num_sge);
 	for (i = 0; i < wr->num_sge; i++)
 		ornic_pack_sge(at++, wr->sg_list[i].addr, wr->sg_list[i].length,
@@ -303,7 +345,7 @@ int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	}
 	spin_lock_irqsave(&rq->lock, flags);
 	for (; wr; wr = wr->next) {
-		ret = write_recv(rq, wr);
+		ret = is_full(rq) ? -ENOMEM : write_recv(rq, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
@@ -315,5 +357,51 @@ int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 	if (wanted)
 		kick(ibqp);
+	return ret;
+}
+
+/* The device says itself which WQEs of an SRQ it has copied. */
+static bool is_srq_full(struct ornic_wq *wq)
+{
+	u32 depth = 1u << wq->ring->log_depth;
+	__le32 taken;
+
+	if (wq->head - wq->tail < depth)
+		return false;
+	/* Pairs with the device's release: it reads the slot no more. */
+	taken = virt_load_acquire(&wq->record->taken);
+	wq->tail = le32_to_cpu(taken);
+	return wq->head - wq->tail >= depth;
+}
+
+/**
+ * ornic_post_srq_recv - ib_device_ops.post_srq_recv
+ * @ibsrq: SRQ of a kernel user
+ * @wr: requests
+ * @bad_wr: set to the first that was not posted
+ *
+ * Context: any.
+ * Return: 0; -EINVAL for an SGE count that is not possible; -ENOMEM when the
+ * queue is full.
+ */
+int ornic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad_wr)
+{
+	struct ornic_wq *wq = &to_ornic_srq(ibsrq)->wq;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	for (; wr; wr = wr->next) {
+		ret = is_srq_full(wq) ? -ENOMEM : write_recv(wq, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+		wq->head++;
+	}
+	/* The device looks when a message arrives: it never wants a kick. */
+	publish(wq);
+	spin_unlock_irqrestore(&wq->lock, flags);
 	return ret;
 }

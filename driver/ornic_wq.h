@@ -10,14 +10,15 @@ struct ornic_ring;
 struct ornic_wq_record;
 
 /**
- * struct ornic_wq - the host's end of an SQ or RQ of a kernel user
+ * struct ornic_wq - the host's end of an SQ, RQ or SRQ of a kernel user
  * @lock: protects @head, and the WQEs from there on; taken in any context
- * @mem: of the QP
+ * @mem: of the QP or SRQ
  * @ring: geometry in @mem
  * @record: doorbell record
  * @head: WQEs posted, free running
  * @tail: WQEs that completions have given back; written with the lock of the
- *	CQ held, read by posters
+ *	CQ held, read by posters. SRQ: WQEs that the device is known to have
+ *	taken; protected by @lock
  */
 struct ornic_wq {
 	spinlock_t lock; /* posting */
@@ -37,5 +38,7 @@ int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr);
 int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr);
+int ornic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad_wr);
 
 #endif /* ORNIC_WQ_H */

@@ -18,6 +18,7 @@ enum trait {
 	HAS_REMOTE = 1 << 0,
 	HAS_ATOMIC = 1 << 1,
 	MAY_INLINE = 1 << 2,
+	HAS_REG = 1 << 3,
 };
 
 /* clang-format off */
@@ -40,6 +41,14 @@ static const struct row {
 		ORNIC_WQE_CAS, RC, HAS_REMOTE | HAS_ATOMIC },
 	[IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD] = {
 		ORNIC_WQE_FAA, RC, HAS_REMOTE | HAS_ATOMIC },
+	[IB_UVERBS_WR_LOCAL_INV] = {
+		ORNIC_WQE_LOCAL_INV, RC | UC, 0 },
+	[IB_UVERBS_WR_SEND_WITH_INV] = {
+		ORNIC_WQE_SEND_INV, RC, MAY_INLINE },
+	[IB_UVERBS_WR_RDMA_READ_WITH_INV] = {
+		ORNIC_WQE_READ_INV, RC, HAS_REMOTE },
+	[ORNIC_WR_REG_MR] = {
+		ORNIC_WQE_REG_MR, RC, HAS_REMOTE | HAS_REG },
 };
 
 /* clang-format on */
@@ -60,6 +69,20 @@ static u8 *put_atomic(u8 *at, const struct ornic_send_work *work)
 	struct ornic_seg_atomic seg = {
 		.swap_add = cpu_to_le64(work->swap_add),
 		.compare = cpu_to_le64(work->compare),
+	};
+
+	memcpy(at, &seg, sizeof(seg));
+	return at + sizeof(seg);
+}
+
+static u8 *put_reg(u8 *at, const struct ornic_send_work *work)
+{
+	struct ornic_seg_reg seg = {
+		.length = cpu_to_le64(work->length),
+		.list = cpu_to_le64(work->list),
+		.npages = cpu_to_le32(work->npages),
+		.page_shift = work->page_shift,
+		.access = work->access,
 	};
 
 	memcpy(at, &seg, sizeof(seg));
@@ -113,6 +136,8 @@ int ornic_pack_send(void *slot, const struct ornic_send_work *work)
 		at = put_remote(at, work);
 	if (row->traits & HAS_ATOMIC)
 		at = put_atomic(at, work);
+	if (row->traits & HAS_REG)
+		at = put_reg(at, work);
 	if (work->qp_type == ORNIC_QPT_UD) {
 		if (!work->av)
 			return -EINVAL;

@@ -6,20 +6,28 @@
 
 #include <rdma/ornic-hw.h>
 
+/* IB_WR_REG_MR, which programs do not have and uapi does not name. */
+#define ORNIC_WR_REG_MR 0x20
+
 /**
  * struct ornic_send_work - a send work request without its data
- * @opcode: enum ib_uverbs_wr_opcode
+ * @opcode: enum ib_uverbs_wr_opcode, or ORNIC_WR_REG_MR
  * @qp_type: enum ornic_qp_type
  * @flags: enum ornic_wqe_flags: SIGNALED, SOLICITED, FENCE and INLINE
  * @wr_id: returned in the completion
- * @imm: immediate data in wire order
- * @raddr: remote address
- * @rkey: of @raddr
+ * @imm: immediate data in wire order, or the key to invalidate, big endian
+ * @raddr: remote address; REG_MR: address of the first byte
+ * @rkey: of @raddr; REG_MR: the new key
  * @swap_add: CAS: new value; FAA: addend
  * @compare: CAS
  * @dest_qpn: UD
  * @dest_qkey: UD
  * @av: UD: where to
+ * @length: REG_MR: bytes
+ * @list: REG_MR: DMA address of the page list
+ * @npages: REG_MR: pages that it names
+ * @page_shift: REG_MR: log2 of their bytes
+ * @access: REG_MR: enum ornic_access
  */
 struct ornic_send_work {
 	u32 opcode;
@@ -34,6 +42,11 @@ struct ornic_send_work {
 	u32 dest_qpn;
 	u32 dest_qkey;
 	const struct ornic_av *av;
+	u64 length;
+	u64 list;
+	u32 npages;
+	u8 page_shift;
+	u8 access;
 };
 
 int ornic_pack_send(void *slot, const struct ornic_send_work *work);

@@ -24,31 +24,45 @@ static const struct send_case {
 	int used; /* or -errno */
 	u8 wqe;
 } send_cases[] = {
-	{ "IBTA table 1: SEND on RC", IB_UVERBS_WR_SEND, RC, 0, 16, ORNIC_WQE_SEND },
+	{ "IBTA table 1: SEND on RC", IB_UVERBS_WR_SEND, RC, 0, 16,
+	  ORNIC_WQE_SEND },
 	{ "SEND on UC", IB_UVERBS_WR_SEND, UC, 0, 16, ORNIC_WQE_SEND },
 	{ "SEND on UD carries the address", IB_UVERBS_WR_SEND, UD, 0, 64,
 	  ORNIC_WQE_SEND },
 	{ "SEND with immediate on UD", IB_UVERBS_WR_SEND_WITH_IMM, UD, 0, 64,
 	  ORNIC_WQE_SEND_IMM },
 	{ "WRITE", IB_UVERBS_WR_RDMA_WRITE, RC, 0, 32, ORNIC_WQE_WRITE },
-	{ "WRITE with immediate on UC", IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, UC, 0, 32,
-	  ORNIC_WQE_WRITE_IMM },
+	{ "WRITE with immediate on UC", IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, UC, 0,
+	  32, ORNIC_WQE_WRITE_IMM },
 	{ "READ", IB_UVERBS_WR_RDMA_READ, RC, 0, 32, ORNIC_WQE_READ },
 	{ "compare and swap", IB_UVERBS_WR_ATOMIC_CMP_AND_SWP, RC, 0, 48,
 	  ORNIC_WQE_CAS },
 	{ "fetch and add", IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, RC, 0, 48,
 	  ORNIC_WQE_FAA },
-	{ "inline WRITE", IB_UVERBS_WR_RDMA_WRITE, RC, INLINE, 32, ORNIC_WQE_WRITE },
+	{ "inline WRITE", IB_UVERBS_WR_RDMA_WRITE, RC, INLINE, 32,
+	  ORNIC_WQE_WRITE },
 	{ "inline READ", IB_UVERBS_WR_RDMA_READ, RC, INLINE, -EINVAL, 0 },
-	{ "IBTA table 1: no WRITE on UD", IB_UVERBS_WR_RDMA_WRITE, UD, 0, -EINVAL, 0 },
-	{ "IBTA table 1: no READ on UC", IB_UVERBS_WR_RDMA_READ, UC, 0, -EINVAL, 0 },
-	{ "IBTA table 1: no atomics on UC", IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, UC, 0,
+	{ "IBTA table 1: no WRITE on UD", IB_UVERBS_WR_RDMA_WRITE, UD, 0,
 	  -EINVAL, 0 },
-	{ "fast registration", 0x20, RC, 0, -EINVAL, 0 },
-	{ "local invalidate", IB_UVERBS_WR_LOCAL_INV, RC, 0, -EINVAL, 0 },
-	{ "SEND with invalidate", IB_UVERBS_WR_SEND_WITH_INV, RC, 0, -EINVAL, 0 },
-	{ "READ with invalidate", IB_UVERBS_WR_RDMA_READ_WITH_INV, RC, 0, -EINVAL, 0 },
-	{ "masked atomic", IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, RC, 0, -EINVAL, 0 },
+	{ "IBTA table 1: no READ on UC", IB_UVERBS_WR_RDMA_READ, UC, 0, -EINVAL,
+	  0 },
+	{ "IBTA table 1: no atomics on UC", IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
+	  UC, 0, -EINVAL, 0 },
+	{ "fast registration", ORNIC_WR_REG_MR, RC, 0, 64, ORNIC_WQE_REG_MR },
+	{ "fast registration on UC", ORNIC_WR_REG_MR, UC, 0, -EINVAL, 0 },
+	{ "inline fast registration", ORNIC_WR_REG_MR, RC, INLINE, -EINVAL, 0 },
+	{ "with integrity", ORNIC_WR_REG_MR + 1, RC, 0, -EINVAL, 0 },
+	{ "local invalidate", IB_UVERBS_WR_LOCAL_INV, RC, 0, 16,
+	  ORNIC_WQE_LOCAL_INV },
+	{ "local invalidate on UD", IB_UVERBS_WR_LOCAL_INV, UD, 0, -EINVAL, 0 },
+	{ "SEND with invalidate", IB_UVERBS_WR_SEND_WITH_INV, RC, 0, 16,
+	  ORNIC_WQE_SEND_INV },
+	{ "SEND with invalidate on UC", IB_UVERBS_WR_SEND_WITH_INV, UC, 0,
+	  -EINVAL, 0 },
+	{ "READ with invalidate", IB_UVERBS_WR_RDMA_READ_WITH_INV, RC, 0, 32,
+	  ORNIC_WQE_READ_INV },
+	{ "masked atomic", IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, RC, 0,
+	  -EINVAL, 0 },
 	{ "unknown", 0xffffffff, RC, 0, -EINVAL, 0 },
 };
 
@@ -102,10 +116,16 @@ static void segments_have_every_field(struct kunit *test)
 		.dest_qpn = 1,
 		.dest_qkey = 0x80010000,
 		.av = &av,
+		.length = 0x123456789ull,
+		.list = 0xffff888000001000ull,
+		.npages = 512,
+		.page_shift = 21,
+		.access = 7,
 	};
 	struct ornic_seg_remote *remote;
 	struct ornic_seg_atomic *atomic;
 	struct ornic_seg_ud *ud;
+	struct ornic_seg_reg *reg;
 	u8 slot[64] = {};
 
 	KUNIT_ASSERT_EQ(test, ornic_pack_send(slot, &work), 48);
@@ -115,6 +135,17 @@ static void segments_have_every_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->rkey), work.rkey);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->swap_add), 11);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->compare), 12);
+
+	work.opcode = ORNIC_WR_REG_MR;
+	KUNIT_ASSERT_EQ(test, ornic_pack_send(slot, &work), 64);
+	reg = (struct ornic_seg_reg *)(slot + 32);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(remote->raddr), work.raddr);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->rkey), work.rkey);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(reg->length), work.length);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(reg->list), work.list);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(reg->npages), 512);
+	KUNIT_EXPECT_EQ(test, reg->page_shift, 21);
+	KUNIT_EXPECT_EQ(test, reg->access, 7);
 
 	work.opcode = IB_UVERBS_WR_SEND;
 	work.qp_type = UD;
@@ -155,9 +186,12 @@ static const struct opcode_case {
 	{ "READ", ORNIC_CQE_READ, IB_UVERBS_WC_RDMA_READ, false },
 	{ "compare and swap", ORNIC_CQE_CAS, IB_UVERBS_WC_COMP_SWAP, false },
 	{ "fetch and add", ORNIC_CQE_FAA, IB_UVERBS_WC_FETCH_ADD, false },
+	{ "local invalidate", ORNIC_CQE_LOCAL_INV, IB_UVERBS_WC_LOCAL_INV,
+	  false },
+	{ "fast registration", ORNIC_CQE_REG_MR, ORNIC_WC_REG_MR, false },
 	{ "receive", ORNIC_CQE_RECV, WC_RECV, true },
-	{ "receive of a WRITE", ORNIC_CQE_RECV_WRITE_IMM,
-	  WC_RECV_RDMA_WITH_IMM, true },
+	{ "receive of a WRITE", ORNIC_CQE_RECV_WRITE_IMM, WC_RECV_RDMA_WITH_IMM,
+	  true },
 	{ "nonsense", 0x7f, IB_UVERBS_WC_SEND, false },
 };
 
@@ -208,6 +242,22 @@ static void completion_has_every_field(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, comp.has_grh);
 	KUNIT_EXPECT_TRUE(test, comp.ipv4);
 	KUNIT_EXPECT_TRUE(test, comp.has_imm);
+	KUNIT_EXPECT_FALSE(test, comp.has_inv);
+}
+
+static void completion_has_the_key(struct kunit *test)
+{
+	const struct ornic_cqe cqe = {
+		.imm = cpu_to_be32(0x12345678),
+		.opcode = ORNIC_CQE_RECV,
+		.flags = ORNIC_CQE_WITH_INV,
+	};
+	struct ornic_completion comp;
+
+	ornic_unpack_cqe(&cqe, &comp);
+	KUNIT_EXPECT_TRUE(test, comp.has_inv);
+	KUNIT_EXPECT_FALSE(test, comp.has_imm);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(comp.imm), 0x12345678);
 }
 
 static const struct phase_case {
@@ -241,6 +291,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(receives_are_packed),
 	KUNIT_CASE_PARAM(opcode_is_that_of_verbs, opcode_gen_params),
 	KUNIT_CASE(completion_has_every_field),
+	KUNIT_CASE(completion_has_the_key),
 	KUNIT_CASE_PARAM(phase_tells_what_is_new, phase_gen_params),
 	{}
 };

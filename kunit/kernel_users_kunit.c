@@ -317,6 +317,73 @@ static void users_dma_key(struct kunit *test)
 	ornic_rig_free(bed->pair.a, page);
 }
 
+/* ---- Draining ------------------------------------------------------------------- */
+
+static const struct drain_row {
+	const char *desc;
+	enum ornic_bed_kind kind;
+	u8 from; /* state before ERR */
+	u32 before; /* work requests of each queue before the last */
+} drain_rows[] = {
+	{ "never used", ORNIC_BED_WIRE, ORNIC_QPS_RESET, 0 },
+	{ "not connected", ORNIC_BED_WIRE, ORNIC_QPS_INIT, 0 },
+	{ "idle", ORNIC_BED_WIRE, ORNIC_QPS_RTS, 0 },
+	{ "with work under way", ORNIC_BED_WIRE, ORNIC_QPS_RTS, 5 },
+	{ "loopback", ORNIC_BED_LOOP, ORNIC_QPS_RTS, 5 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(drain, drain_rows, desc);
+
+/* b takes nothing, so that a's messages wait for it. */
+static void post_some(struct ornic_bed *bed, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0,
+			       100);
+		ornic_bed_recv(&bed->a, &bed->am, 2, 0, 100);
+	}
+}
+
+static u32 last_of(struct ornic_rig_cq *cq, u64 wr_id)
+{
+	struct ornic_cqe cqe;
+	u32 n = 0;
+
+	while (ornic_bed_status(cq, &cqe) == ORNIC_CQE_WR_FLUSH_ERR) {
+		n++;
+		if (le64_to_cpu(cqe.wr_id) == wr_id)
+			return n;
+	}
+	return 0;
+}
+
+/*
+ * How a kernel user drains: it moves the QP to ERR, posts one more to each
+ * queue, without a wish for a completion, and waits for both to complete.
+ * IBTA 10.3.1: in ERR each work request completes, in order.
+ */
+static void users_drain(struct kunit *test)
+{
+	const struct drain_row *row = test->param_value;
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_rig_wr last = { .opcode = ORNIC_WQE_WRITE, .wr_id = 77 };
+	struct ornic_bed *bed = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, row->kind, &init), 0);
+	if (row->from == ORNIC_QPS_INIT)
+		KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, row->from), 0);
+	if (row->from == ORNIC_QPS_RTS)
+		KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	post_some(bed, row->before);
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_ERR), 0);
+	ornic_rig_post_send(&bed->a, &last);
+	ornic_rig_post_recv(&bed->a, 78, NULL, 0);
+	KUNIT_EXPECT_EQ(test, last_of(&bed->ascq, 77), row->before + 1);
+	KUNIT_EXPECT_EQ(test, last_of(&bed->arcq, 78), row->before + 1);
+}
+
 static struct kunit_case users_cases[] = {
 	KUNIT_CASE_PARAM(users_qp_flags, flags_gen_params),
 	KUNIT_CASE(users_one_gsi),
@@ -325,6 +392,7 @@ static struct kunit_case users_cases[] = {
 	KUNIT_CASE_PARAM(users_grh_of_loopback, loop_gen_params),
 	KUNIT_CASE(users_dma_key_is_plain),
 	KUNIT_CASE_PARAM(users_dma_key, dma_gen_params),
+	KUNIT_CASE_PARAM(users_drain, drain_gen_params),
 	{}
 };
 

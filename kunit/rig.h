@@ -222,6 +222,9 @@ struct ornic_rig_qp {
  * struct ornic_rig_wr - a send work request
  * @srqn: XRC initiators: whom it is for
  * @av: UD with ORNIC_WQE_AV: the address
+ * @bind_length: BIND_MW, REG_MR
+ * @bind_access: likewise
+ * @reg_list: REG_MR: DMA address of the page list
  */
 struct ornic_rig_wr {
 	u64 wr_id;
@@ -231,6 +234,9 @@ struct ornic_rig_wr {
 	u64 bind_length;
 	u32 bind_lkey;
 	u8 bind_access;
+	u8 reg_shift;
+	u32 reg_npages;
+	u64 reg_list;
 	u32 rkey;
 	u32 srqn;
 	u32 ah;

@@ -147,6 +147,17 @@ static u8 *put_segments(u8 *p, const struct ornic_rig_wr *wr, bool ud)
 		seg->access = wr->bind_access;
 		return p + sizeof(*seg);
 	}
+	if (wr->opcode == ORNIC_WQE_REG_MR) {
+		struct ornic_seg_reg *seg = (struct ornic_seg_reg *)p;
+
+		memset(seg, 0, sizeof(*seg));
+		seg->length = cpu_to_le64(wr->bind_length);
+		seg->list = cpu_to_le64(wr->reg_list);
+		seg->npages = cpu_to_le32(wr->reg_npages);
+		seg->page_shift = wr->reg_shift;
+		seg->access = wr->bind_access;
+		return p + sizeof(*seg);
+	}
 	if (wr->opcode == ORNIC_WQE_CAS || wr->opcode == ORNIC_WQE_FAA) {
 		struct ornic_seg_atomic *seg = (struct ornic_seg_atomic *)p;
 

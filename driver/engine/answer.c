@@ -93,7 +93,6 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 {
 	struct ornic_tx *tx = &qp->rq.tx;
 	struct ornic_iov iov = { .frag = tx->frag, .max = ORNIC_TX_FRAGS };
-	struct ornic_mkey *mkey;
 
 	no_payload(tx);
 	if (!len)
@@ -101,9 +100,9 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 	/* Requests that came since may be of another PD. */
 	if (qp->type == ORNIC_QPT_XRC_TGT)
 		qp->pdn = rd->pdn;
-	if (ornic_rkey_check(qp, rd->rkey, rd->va + off, len,
-			     ORNIC_ACCESS_REMOTE_READ, &mkey) ||
-	    ornic_iov_add_key(&iov, mkey, rd->va + off, len) != len)
+	if (ornic_rkey_map(&iov, qp, rd->rkey, rd->va + off, len,
+			   ORNIC_ACCESS_REMOTE_READ) ||
+	    iov.bytes != len)
 		return false;
 	tx->nfrags = iov.n;
 	tx->payload_len = len;

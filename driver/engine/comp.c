@@ -166,6 +166,31 @@ void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /**
+ * ornic_comp_read - the oldest WQE is a READ, and its data is there
+ * @ctx: call
+ * @qp: QP
+ * @sw: WQE at sq.tail
+ *
+ * With invalidate, its completion says that the key is taken back as well.
+ *
+ * Context: sq.lock held, rq.lock not; inside an RCU section.
+ * Return: whether it succeeded; else the QP has left its state.
+ */
+bool ornic_comp_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     struct ornic_swqe *sw)
+{
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+
+	if (sw->opcode == ORNIC_WQE_READ_INV)
+		verr = ornic_req_invalidate(qp, sw);
+	if (verr == ORNIC_VERR_NONE)
+		ornic_comp_success(ctx, qp, sw);
+	else
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_MW_BIND_ERR, verr);
+	return verr == ORNIC_VERR_NONE;
+}
+
+/**
  * ornic_sq_flush - complete everything with WR_FLUSH_ERR
  * @ctx: call
  * @qp: QP in ERR or SQE
@@ -466,7 +491,7 @@ static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_stat_add(qp->dev, ORNIC_STAT_RX_BYTES, pkt->payload_len);
 	ornic_comp_progress(qp, ornic_psn_add(pkt->psn, 1));
 	if (i + 1 == sw->npkts)
-		ornic_comp_success(ctx, qp, sw);
+		ornic_comp_read(ctx, qp, sw);
 	else if (ornic_psn_diff(qp->sq.acked, qp->sq.psn) > 0)
 		ornic_req_seek(qp, qp->sq.acked);
 }

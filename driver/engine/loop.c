@@ -100,6 +100,9 @@ static enum ornic_step executed(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_stat_inc(qp->dev, ORNIC_STAT_LOOP_MSGS);
+	if (sw->kind == ORNIC_OPF_READ)
+		return ornic_comp_read(ctx, qp, sw) ? ORNIC_STEP_DONE :
+						      ORNIC_STEP_STOP;
 	ornic_comp_success(ctx, qp, sw);
 	return ORNIC_STEP_DONE;
 }
@@ -190,26 +193,53 @@ static enum ornic_step read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_STEP_STOP;
 }
 
-/* Is it still allowed? XRC: with the PD that the WQE names, as each request. */
-static enum ornic_vendor_err check_source(struct ornic_qp *peer,
-					  const struct ornic_swqe *sw, u64 addr,
-					  u32 len, struct ornic_mkey **mkey)
+/* XRC: with the PD that the WQE names, as each request. */
+static bool has_pd(struct ornic_qp *peer, const struct ornic_swqe *sw)
 {
-	enum ornic_vendor_err verr = ORNIC_VERR_LKEY_PD;
 	struct ornic_srq *srq;
 
 	if (peer->type != ORNIC_QPT_XRC_TGT)
-		return ornic_rkey_check(peer, sw->rkey, addr, len,
-					ORNIC_ACCESS_REMOTE_READ, mkey);
-	ornic_lock(&peer->rq.lock);
+		return true;
 	srq = ornic_srq_xrc(peer->dev, sw->srqn, peer->xrcdn);
-	if (srq) {
+	if (srq)
 		peer->pdn = srq->pdn;
-		verr = ornic_rkey_check(peer, sw->rkey, addr, len,
-					ORNIC_ACCESS_REMOTE_READ, mkey);
+	return srq;
+}
+
+/*
+ * Take the data of a READ from the key of the peer. Returns the PSNs that it
+ * makes; 0: the peer denies it.
+ */
+static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
+		      const struct ornic_swqe *sw, struct ornic_iov *src,
+		      enum ornic_vendor_err *verr)
+{
+	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
+	u32 len = piece_len(qp, left), npkts = sw->npkts - sw->pkts;
+
+	if (!has_pd(peer, sw))
+		return 0;
+	if (len && ornic_rkey_map(src, peer, sw->rkey, sw->raddr + off, len,
+				  ORNIC_ACCESS_REMOTE_READ))
+		return 0;
+	if (src->bytes != left) {
+		npkts = src->bytes / qp->mtu;
+		trim(src, (u64)npkts * qp->mtu);
 	}
-	ornic_unlock(&peer->rq.lock);
-	return verr;
+	*verr = ornic_sgl_write(qp, sw->sge, sw->nsge, off, src);
+	return npkts;
+}
+
+/*
+ * Memory that the peer may take back at any time is read under its lock, and so
+ * is what is read with a PD that changes.
+ */
+static bool needs_lock(const struct ornic_qp *peer, u32 key)
+{
+	struct ornic_mkey *m = (struct ornic_mkey *)ornic_table_lookup(
+		&peer->dev->mkeys, key >> 8);
+
+	return (m && m->fast) || peer->type == ORNIC_QPT_XRC_TGT;
 }
 
 /* A piece of the data of a READ that the peer has accepted. */
@@ -219,23 +249,20 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, qp->dest_qpn);
 	struct ornic_iov src = { .frag = qp->sq.tx.frag,
 				 .max = ORNIC_TX_FRAGS };
-	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
-	u32 len = piece_len(qp, left), npkts = sw->npkts - sw->pkts;
-	enum ornic_vendor_err verr;
-	struct ornic_mkey *mkey;
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+	u32 npkts;
+	bool lock;
 
 	if (!peer || !ornic_qp_can_receive(peer))
 		return lost(ctx, qp, sw);
-	if (len) {
-		if (check_source(peer, sw, sw->raddr + off, len, &mkey))
-			return read_denied(ctx, qp, peer);
-		ornic_iov_add_key(&src, mkey, sw->raddr + off, len);
-	}
-	if (src.bytes != left) {
-		npkts = src.bytes / qp->mtu;
-		trim(&src, (u64)npkts * qp->mtu);
-	}
-	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, off, &src);
+	lock = needs_lock(peer, sw->rkey);
+	if (lock)
+		ornic_lock(&peer->rq.lock);
+	npkts = take_piece(qp, peer, sw, &src, &verr);
+	if (lock)
+		ornic_unlock(&peer->rq.lock);
+	if (!npkts)
+		return read_denied(ctx, qp, peer);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);

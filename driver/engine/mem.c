@@ -8,6 +8,7 @@
  */
 #include "mem.h"
 #include "dev.h"
+#include "fast.h"
 
 #define MIN_PAGE_SHIFT ORNIC_PAGE_SHIFT
 #define MAX_PAGE_SHIFT 40
@@ -153,13 +154,10 @@ static bool range_ok(const struct ornic_mkey *m, u64 addr, u64 len)
 	       addr - m->iova <= m->length - len;
 }
 
-enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
-				      u64 addr, u64 len, u8 access,
-				      struct ornic_mkey **mkey)
+static enum ornic_vendor_err check(const struct ornic_mkey *m, u32 key, u32 pdn,
+				   u64 addr, u64 len, u8 access)
 {
-	struct ornic_mkey *m = ornic_table_lookup(&dev->mkeys, key >> 8);
-
-	if (unlikely(!m || m->key != key || m->window))
+	if (unlikely(m->key != key))
 		return ORNIC_VERR_LKEY_UNKNOWN;
 	if (unlikely(m->pdn != pdn))
 		return ORNIC_VERR_LKEY_PD;
@@ -167,18 +165,45 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 		return ORNIC_VERR_LKEY_ACCESS;
 	if (len && unlikely(!range_ok(m, addr, len)))
 		return ORNIC_VERR_LKEY_RANGE;
-	*mkey = m;
 	return ORNIC_VERR_NONE;
 }
 
-/* IBTA 11.2.8.2: remote writes need the right to write at all. */
-static bool access_is_legal(u8 access)
+static struct ornic_mkey *mr_lookup(struct ornic_dev *dev, u32 key)
 {
-	if (access & ~ORNIC_ACCESS_MR_MASK)
-		return false;
-	if (access & (ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC))
-		return access & ORNIC_ACCESS_LOCAL_WRITE;
-	return true;
+	struct ornic_mkey *m =
+		(struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+
+	return m && !m->window ? m : NULL;
+}
+
+/* With the lock of @f. IBTA 10.6.4: the free state gives access to nothing. */
+static enum ornic_vendor_err check_fast(const struct ornic_fast *f, u32 key,
+					u32 pdn, u64 addr, u64 len, u8 access)
+{
+	if (!f->valid)
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	return check(&f->base, key, pdn, addr, len, access);
+}
+
+enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
+				      u64 addr, u64 len, u8 access,
+				      struct ornic_mkey **mkey)
+{
+	struct ornic_mkey *m = mr_lookup(dev, key);
+	enum ornic_vendor_err verr;
+
+	if (unlikely(!m))
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (unlikely(m->fast)) {
+		ornic_lock(&m->fast->lock);
+		verr = check_fast(m->fast, key, pdn, addr, len, access);
+		ornic_unlock(&m->fast->lock);
+	} else {
+		verr = check(m, key, pdn, addr, len, access);
+	}
+	if (verr == ORNIC_VERR_NONE)
+		*mkey = m;
+	return verr;
 }
 
 /* A key of all DMA memory: there is nothing to resolve. */
@@ -186,7 +211,7 @@ static int dma_key_init(struct ornic_dev *dev, struct ornic_mkey *m,
 			const struct ornic_req_create_mkey *req)
 {
 	if (req->flags != ORNIC_MKEY_DMA || m->iova || m->length ||
-	    req->mem.npages || !access_is_legal(m->access))
+	    req->mem.npages || !ornic_access_is_legal(m->access))
 		return -EINVAL;
 	m->dma = dev;
 	return 0;
@@ -216,6 +241,13 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 	return 0;
 }
 
+static struct ornic_mkey *alloc_key(bool fast)
+{
+	if (fast)
+		return ornic_fast_alloc();
+	return (struct ornic_mkey *)ornic_zalloc(sizeof(struct ornic_mkey));
+}
+
 static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 		     const struct ornic_req_create_mkey *req)
 {
@@ -223,9 +255,11 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 	m->length = le64_to_cpu(req->length);
 	m->pdn = le32_to_cpu(req->pdn);
 	m->access = req->access;
+	if (m->fast)
+		return ornic_fast_init(m->fast, req);
 	if (req->flags)
 		return dma_key_init(dev, m, req);
-	if (!access_is_legal(m->access))
+	if (!ornic_access_is_legal(m->access))
 		return -EINVAL;
 	return map_bytes(dev, m, &req->mem);
 }
@@ -242,10 +276,11 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 int ornic_mkey_create(struct ornic_dev *dev,
 		      const struct ornic_req_create_mkey *req, u32 *key)
 {
-	struct ornic_mkey *m = ornic_zalloc(sizeof(*m));
 	u32 random = dev->ops->random(dev->host);
+	struct ornic_mkey *m;
 	int index, err;
 
+	m = alloc_key(req->flags & ORNIC_MKEY_FAST);
 	if (!m)
 		return ORNIC_NO_RESOURCE;
 	err = mkey_init(dev, m, req);
@@ -277,7 +312,8 @@ static int mr_status(struct ornic_dev *dev, u32 key)
 
 	ornic_rcu_read_lock();
 	m = ornic_table_lookup(&dev->mkeys, key >> 8);
-	if (m && m->key == key && !m->window)
+	/* Work requests change the variant of a fast registration MR. */
+	if (m && (m->key == key || m->fast) && !m->window)
 		status = ornic_atomic_read(&m->windows) ? ORNIC_BUSY : ORNIC_OK;
 	ornic_rcu_read_unlock();
 	return status;
@@ -323,7 +359,7 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 
 	ornic_rcu_read_lock();
 	m = (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
-	if (m && (m->key != key || m->window))
+	if (m && (m->key != key || m->window || m->fast))
 		m = NULL;
 	if (m)
 		*copy = *m;
@@ -341,7 +377,7 @@ static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
 		m->pdn = le32_to_cpu(req->pdn);
 	if (req->mask & ORNIC_MKEYM_ACCESS)
 		m->access = req->access;
-	if (!access_is_legal(m->access))
+	if (!ornic_access_is_legal(m->access))
 		return -EINVAL;
 	if (!(req->mask & ORNIC_MKEYM_MEM))
 		return 0;
@@ -444,8 +480,8 @@ static u64 add_dma(struct ornic_iov *iov, struct ornic_dev *dev, u64 addr,
 	return ptr && add_piece(iov, ptr, ptr, take) ? take : 0;
 }
 
-u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
-		      u64 addr, u64 len)
+static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
+		    u64 addr, u64 len)
 {
 	u64 off = mkey->off0 + (addr - mkey->iova);
 	const struct ornic_pages *pages = &mkey->pages;
@@ -454,8 +490,6 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	u8 *ptr, *area;
 	u32 take;
 
-	if (mkey->dma)
-		return add_dma(iov, mkey->dma, addr, len);
 	while (done < len) {
 		ptr = ornic_pages_at(pages, off + done, &run);
 		area = pages->page ? ptr - ((off + done) & page_mask) :
@@ -468,14 +502,67 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	return done;
 }
 
+/* What the key was found good for may have been taken back since. */
+static u64 add_fast(struct ornic_iov *iov, const struct ornic_mkey *mkey,
+		    u64 addr, u64 len)
+{
+	u64 done = 0;
+
+	ornic_lock(&mkey->fast->lock);
+	if (mkey->fast->valid && range_ok(mkey, addr, len))
+		done = add_mkey(iov, mkey, addr, len);
+	ornic_unlock(&mkey->fast->lock);
+	return done;
+}
+
+u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
+		      u64 addr, u64 len)
+{
+	if (unlikely(mkey->dma))
+		return add_dma(iov, mkey->dma, addr, len);
+	if (unlikely(mkey->fast))
+		return add_fast(iov, mkey, addr, len);
+	return add_mkey(iov, mkey, addr, len);
+}
+
+static enum ornic_vendor_err map_fast(struct ornic_iov *iov,
+				      struct ornic_fast *f, u32 key, u32 pdn,
+				      u64 addr, u64 len, u8 access)
+{
+	enum ornic_vendor_err verr;
+
+	ornic_lock(&f->lock);
+	verr = check_fast(f, key, pdn, addr, len, access);
+	if (verr == ORNIC_VERR_NONE)
+		add_mkey(iov, &f->base, addr, len);
+	ornic_unlock(&f->lock);
+	return verr;
+}
+
+enum ornic_vendor_err ornic_iov_map(struct ornic_iov *iov,
+				    struct ornic_dev *dev, u32 key, u32 pdn,
+				    u64 addr, u64 len, u8 access)
+{
+	struct ornic_mkey *m = mr_lookup(dev, key);
+	enum ornic_vendor_err verr;
+
+	if (unlikely(!m))
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (unlikely(m->fast))
+		return map_fast(iov, m->fast, key, pdn, addr, len, access);
+	verr = check(m, key, pdn, addr, len, access);
+	if (verr == ORNIC_VERR_NONE)
+		ornic_iov_add_key(iov, m, addr, len);
+	return verr;
+}
+
 enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
 					struct ornic_dev *dev, u32 pdn,
 					const struct ornic_lsge *sge, u32 nsge,
 					u64 off, u64 len, u8 access)
 {
 	enum ornic_vendor_err verr;
-	struct ornic_mkey *mkey;
-	u64 take;
+	u64 take, before;
 	u32 i;
 
 	for (i = 0; i < nsge && len; i++) {
@@ -487,12 +574,12 @@ enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
 		/* An address that wraps lies outside of every key. */
 		if (sge[i].addr > U64_MAX - off)
 			return ORNIC_VERR_LKEY_RANGE;
-		verr = ornic_key_check(dev, sge[i].lkey, pdn, sge[i].addr + off,
-				       take, access, &mkey);
+		before = iov->bytes;
+		verr = ornic_iov_map(iov, dev, sge[i].lkey, pdn,
+				     sge[i].addr + off, take, access);
 		if (verr != ORNIC_VERR_NONE)
 			return verr;
-		if (ornic_iov_add_key(iov, mkey, sge[i].addr + off, take) <
-		    take)
+		if (iov->bytes - before < take)
 			break;
 		len -= take;
 		off = 0;

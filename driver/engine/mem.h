@@ -14,6 +14,7 @@
 #include "engine.h"
 
 struct ornic_dev;
+struct ornic_fast;
 struct ornic_mw;
 
 /**
@@ -70,6 +71,7 @@ void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run);
  * @off0: offset of byte @iova in @pages
  * @pages: the memory, of at least @off0 + @length bytes
  * @window: it is a memory window, no MR (mw.h)
+ * @fast: it is a fast registration MR, whose lock protects it (fast.h)
  * @windows: windows bound to it; it is ORNIC_BUSY while > 0
  */
 struct ornic_mkey {
@@ -82,6 +84,7 @@ struct ornic_mkey {
 	u64 off0;
 	struct ornic_pages pages;
 	struct ornic_mw *window;
+	struct ornic_fast *fast;
 	ornic_atomic_t windows;
 };
 
@@ -131,6 +134,26 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 				      struct ornic_mkey **mkey);
 
 /**
+ * ornic_iov_map - check a range of a key and append its memory, in one
+ * @iov: collects it; iov->bytes tells how far it came
+ * @dev: the device
+ * @key: index and variant
+ * @pdn: PD of the QP
+ * @addr: first byte
+ * @len: bytes
+ * @access: enum ornic_access bits that the key must have; 0 = local read
+ *
+ * Between ornic_key_check() and ornic_iov_add_key() a fast registration MR can
+ * be taken back and given other memory; here it cannot.
+ *
+ * Context: inside an RCU section.
+ * Return: as for ornic_key_check().
+ */
+enum ornic_vendor_err ornic_iov_map(struct ornic_iov *iov,
+				    struct ornic_dev *dev, u32 key, u32 pdn,
+				    u64 addr, u64 len, u8 access);
+
+/**
  * ornic_iov_add_key - append memory of a checked key
  * @iov: collects it
  * @mkey: the key, good for the range
@@ -175,6 +198,16 @@ int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len);
 
 /* Copy @src to @dst (memmove); stops at the shorter. Return: bytes copied. */
 u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src);
+
+/* IBTA 11.2.8.2: remote writes need the right to write at all. */
+static inline bool ornic_access_is_legal(u8 access)
+{
+	if (access & ~ORNIC_ACCESS_MR_MASK)
+		return false;
+	if (access & (ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC))
+		return access & ORNIC_ACCESS_LOCAL_WRITE;
+	return true;
+}
 
 /* CREATE_, MODIFY_ and DESTROY_MKEY. Return: enum ornic_status. */
 int ornic_mkey_create(struct ornic_dev *dev,

@@ -63,6 +63,22 @@ enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
 	return verr;
 }
 
+enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
+				     const struct ornic_qp *qp, u32 rkey,
+				     u64 addr, u64 len, u8 access)
+{
+	enum ornic_vendor_err verr;
+	struct ornic_mkey *mkey;
+
+	if (likely(!mw_lookup(qp->dev, rkey)))
+		return ornic_iov_map(iov, qp->dev, rkey, qp->pdn, addr, len,
+				     access);
+	verr = ornic_rkey_check(qp, rkey, addr, len, access, &mkey);
+	if (verr == ORNIC_VERR_NONE)
+		ornic_iov_add_key(iov, mkey, addr, len);
+	return verr;
+}
+
 /* ---- Binding ------------------------------------------------------------------- */
 
 /* The MR that @sw wants a window on, or why it may not have one. */

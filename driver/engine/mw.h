@@ -51,6 +51,22 @@ enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
 				       u64 addr, u64 len, u8 access,
 				       struct ornic_mkey **mkey);
 
+/**
+ * ornic_rkey_map - check a range of a remote key and append its memory, in one
+ * @iov: collects it; iov->bytes tells how far it came
+ * @qp: as for ornic_rkey_check()
+ * @rkey: likewise
+ * @addr: first byte
+ * @len: bytes
+ * @access: enum ornic_access bits that the key must have
+ *
+ * Context: as for ornic_iov_map().
+ * Return: as for ornic_rkey_check().
+ */
+enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
+				     const struct ornic_qp *qp, u32 rkey,
+				     u64 addr, u64 len, u8 access);
+
 /* Execute BIND_MW. Inside an RCU section. */
 enum ornic_vendor_err ornic_mw_bind(const struct ornic_qp *qp,
 				    const struct ornic_swqe *sw);

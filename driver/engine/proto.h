@@ -12,6 +12,7 @@
  *   sgl.c   bytes to SGEs and keys
  *   mcast.c   groups and their members (mcast.lock)
  *   mw.c    windows: bind, invalidate, remote keys (sq or rq)
+ *   fast.c  fast registration, invalidation of any key (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
  *   qp.c    create, destroy, modify, query (both locks)
  *
@@ -20,6 +21,7 @@
 #ifndef ORNIC_ENGINE_PROTO_H
 #define ORNIC_ENGINE_PROTO_H
 
+#include "fast.h"
 #include "mw.h"
 #include "qp.h"
 
@@ -107,6 +109,10 @@ enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			       enum ornic_cqe_status status,
 			       enum ornic_vendor_err verr);
 
+/* sq, not rq: take the key of LOCAL_INV or READ_INV back. */
+enum ornic_vendor_err ornic_req_invalidate(struct ornic_qp *qp,
+					   const struct ornic_swqe *sw);
+
 /* Completion status for an SGE that may not be used. */
 enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr);
 
@@ -133,6 +139,10 @@ void ornic_comp_progress(struct ornic_qp *qp, u32 acked);
 /* sq: the oldest WQE (@sw) is done. */
 void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			struct ornic_swqe *sw);
+
+/* sq, not rq: the data of the READ @sw is there; false: it failed, see STOP. */
+bool ornic_comp_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     struct ornic_swqe *sw);
 
 /* sq: operations that need no answer are done once all before them are. */
 void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp);

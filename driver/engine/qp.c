@@ -19,7 +19,10 @@ static bool flags_ok(const struct ornic_req_create_qp *req)
 {
 	const u8 datagram = ORNIC_QP_AV | ORNIC_QP_GSI | ORNIC_QP_NO_SELF_MCAST;
 
-	if (req->flags & ~(ORNIC_QP_SIG_ALL | ORNIC_QP_SRQ | datagram))
+	if (req->flags &
+	    ~(ORNIC_QP_SIG_ALL | ORNIC_QP_SRQ | ORNIC_QP_FAST_REG | datagram))
+		return false;
+	if (req->flags & ORNIC_QP_FAST_REG && req->qp_type != ORNIC_QPT_RC)
 		return false;
 	if (req->flags & ORNIC_QP_SRQ && req->has_rq)
 		return false;

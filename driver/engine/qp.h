@@ -29,10 +29,13 @@
  * @npkts: PSNs that it takes (READ: response packets)
  * @first_psn: valid once @started
  * @pkts: PSNs sent (READ: asked for), or executed on loopback
- * @rkey: of @raddr; BIND_MW: the new key of the window
- * @bind_length: BIND_MW: bytes
+ * @rkey: of @raddr; BIND_MW, REG_MR: the new key of the window or MR
+ * @reg_list: REG_MR: DMA address of the page list
+ * @reg_npages: REG_MR: pages that it names
+ * @reg_shift: REG_MR: log2 of their bytes
+ * @bind_length: BIND_MW, REG_MR: bytes
  * @bind_lkey: BIND_MW: of the MR
- * @bind_access: BIND_MW: enum ornic_access
+ * @bind_access: BIND_MW, REG_MR: enum ornic_access
  * @imm: immediate data or key to invalidate, as it goes onto the wire
  * @srqn: XRC: SRQ of the peer that the message is for
  * @ah: UD: address handle, if there is no @av
@@ -55,11 +58,18 @@
 struct ornic_swqe {
 	u64 wr_id;
 	u64 raddr;
-	u64 swap_add;
+	union {
+		u64 swap_add;
+		u64 reg_list;
+	};
 	u64 compare;
 	u64 bind_length;
-	u32 bind_lkey;
+	union {
+		u32 bind_lkey;
+		u32 reg_npages;
+	};
 	u8 bind_access;
+	u8 reg_shift;
 	u32 index;
 	u32 kind;
 	u32 length;

@@ -47,6 +47,12 @@ void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts)
 		sq->cur++;
 }
 
+/* An operation on keys that has its place and waits for it. */
+static bool is_pending_local(const struct ornic_swqe *sw)
+{
+	return sw->kind == ORNIC_OPF_LOCAL && !sw->answered;
+}
+
 /**
  * ornic_req_seek - continue sending at @psn
  * @qp: QP
@@ -69,7 +75,7 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 		if (!sw->started)
 			break;
 		into = ornic_psn_diff(psn, sw->first_psn);
-		if (into >= (s32)sw->npkts) {
+		if (into >= (s32)sw->npkts && !is_pending_local(sw)) {
 			sw->pkts = sw->npkts;
 			if (sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
 				sq->rd_out++;
@@ -299,9 +305,9 @@ static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	u32 off = sw->pkts * qp->mtu;
 	struct ornic_txinfo info = {
-		.opcode = sw->opcode == ORNIC_WQE_READ ? ORNIC_OP_READ_REQUEST :
-			  sw->opcode == ORNIC_WQE_CAS  ? ORNIC_OP_CAS :
-							 ORNIC_OP_FAA,
+		.opcode = sw->kind == ORNIC_OPF_READ  ? ORNIC_OP_READ_REQUEST :
+			  sw->opcode == ORNIC_WQE_CAS ? ORNIC_OP_CAS :
+							ORNIC_OP_FAA,
 		.ack_req = true,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
@@ -441,6 +447,49 @@ static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
 	return false;
 }
 
+/**
+ * ornic_req_invalidate - take the key of a WQE back
+ * @qp: QP
+ * @sw: WQE
+ *
+ * Context: sq.lock held, rq.lock not; inside an RCU section.
+ * Return: ORNIC_VERR_NONE, or why not.
+ */
+enum ornic_vendor_err ornic_req_invalidate(struct ornic_qp *qp,
+					   const struct ornic_swqe *sw)
+{
+	enum ornic_vendor_err verr;
+
+	/* Of the peer's requests none that uses the key is half done. */
+	ornic_lock(&qp->rq.lock);
+	verr = ornic_key_invalidate(qp, be32_to_cpu(sw->imm), false);
+	ornic_unlock(&qp->rq.lock);
+	return verr;
+}
+
+static enum ornic_vendor_err execute_local(struct ornic_qp *qp,
+					   const struct ornic_swqe *sw)
+{
+	switch (sw->opcode) {
+	case ORNIC_WQE_BIND_MW:
+		return ornic_mw_bind(qp, sw);
+	case ORNIC_WQE_REG_MR:
+		return ornic_fast_register(qp, sw);
+	default:
+		return ornic_req_invalidate(qp, sw);
+	}
+}
+
+/*
+ * A key is taken back when all before it are complete: what may have to be
+ * sent again still needs it. IBTA 10.6.5.1 has this on demand (the local
+ * invalidate fence), here it is always so.
+ */
+static bool must_wait(const struct ornic_qp *qp, const struct ornic_swqe *sw)
+{
+	return sw->opcode == ORNIC_WQE_LOCAL_INV && qp->sq.tail != qp->sq.cur;
+}
+
 /*
  * An operation on the device's own keys: executed once, in its turn, and
  * complete when all before it are. Going back to a WQE before it leads here
@@ -453,10 +502,10 @@ static enum ornic_step do_local(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (sw->status != ORNIC_CQE_SUCCESS)
 		return ornic_req_fail(ctx, qp, sw, sw->status, sw->verr);
-	if (!sw->answered && sw->opcode == ORNIC_WQE_BIND_MW)
-		verr = ornic_mw_bind(qp, sw);
-	else if (!sw->answered)
-		verr = ornic_mw_invalidate(qp, be32_to_cpu(sw->imm));
+	if (!sw->answered && must_wait(qp, sw))
+		return ornic_req_probe(qp) ? ORNIC_STEP_DONE : ORNIC_STEP_WAIT;
+	if (!sw->answered)
+		verr = execute_local(qp, sw);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_MW_BIND_ERR, verr);
 	sw->answered = true;

@@ -233,7 +233,7 @@ static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 	rq->received += r->src->bytes;
 	if (r->flags & ORNIC_OPF_INV) {
-		verr = ornic_mw_invalidate(qp, be32_to_cpu(r->imm));
+		verr = ornic_key_invalidate(qp, be32_to_cpu(r->imm), true);
 		if (verr != ORNIC_VERR_NONE)
 			return bad_recv(ctx, qp, ORNIC_CQE_LOC_QP_OP_ERR, verr);
 	}
@@ -386,15 +386,14 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_frag frag;
 	struct ornic_iov iov = { &frag, 1, 0, 0 };
-	struct ornic_mkey *mkey;
 	struct ornic_rd *rd;
 
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) || rd_full(qp) ||
 	    r->va & (sizeof(u64) - 1))
 		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
-	if (ornic_rkey_check(qp, r->rkey, r->va, sizeof(u64),
-			     ORNIC_ACCESS_REMOTE_ATOMIC, &mkey) ||
-	    ornic_iov_add_key(&iov, mkey, r->va, sizeof(u64)) != sizeof(u64))
+	if (ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
+			   ORNIC_ACCESS_REMOTE_ATOMIC) ||
+	    iov.bytes != sizeof(u64))
 		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	/* An MR may begin anywhere: aligned for the peer is not for us. */
 	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))

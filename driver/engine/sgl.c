@@ -75,6 +75,20 @@ enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 	return ORNIC_VERR_NONE;
 }
 
+/* More of a range that @mkey was good for. */
+static bool more_of_key(struct ornic_iov *to, const struct ornic_qp *qp,
+			u32 rkey, const struct ornic_mkey *mkey, u64 va,
+			u64 len)
+{
+	to->n = 0;
+	to->bytes = 0;
+	if (likely(!mkey->fast))
+		return ornic_iov_add_key(to, mkey, va, len);
+	return !ornic_rkey_map(to, qp, rkey, va, len,
+			       ORNIC_ACCESS_REMOTE_WRITE) &&
+	       to->bytes;
+}
+
 /**
  * ornic_key_write - write bytes through a remote key
  * @qp: QP, for its PD
@@ -103,9 +117,7 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 	for (i = 0; i < src->n; i++) {
 		left = src->frag[i];
 		while (left.len) {
-			to.n = 0;
-			to.bytes = 0;
-			if (!ornic_iov_add_key(&to, mkey, va, left.len))
+			if (!more_of_key(&to, qp, rkey, mkey, va, left.len))
 				return ORNIC_VERR_LKEY_RANGE;
 			va += move_front(&to, &left);
 		}

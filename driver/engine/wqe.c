@@ -37,6 +37,10 @@ static const struct ornic_wqe_info wqe_table[] = {
 		ORNIC_OPF_LOCAL, CN, ORNIC_CQE_LOCAL_INV, false },
 	[ORNIC_WQE_SEND_INV] = {
 		ORNIC_OPF_SEND, RX, ORNIC_CQE_SEND, false, true },
+	[ORNIC_WQE_REG_MR] = {
+		ORNIC_OPF_LOCAL, RC, ORNIC_CQE_REG_MR, false },
+	[ORNIC_WQE_READ_INV] = {
+		ORNIC_OPF_READ, RC, ORNIC_CQE_READ, false, true },
 };
 
 /* clang-format on */
@@ -178,26 +182,58 @@ static void check_length(struct ornic_qp *qp, struct ornic_swqe *sw)
 		set_bad(sw, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
 }
 
+static void decode_bind(struct ornic_swqe *sw, const u8 *slot)
+{
+	struct ornic_seg_bind bind;
+
+	memcpy(&bind, slot, sizeof(bind));
+	sw->bind_length = le64_to_cpu(bind.length);
+	sw->bind_lkey = le32_to_cpu(bind.lkey);
+	sw->bind_access = bind.access;
+}
+
+static void decode_reg(struct ornic_swqe *sw, const u8 *slot)
+{
+	struct ornic_seg_reg reg;
+
+	memcpy(&reg, slot, sizeof(reg));
+	sw->bind_length = le64_to_cpu(reg.length);
+	sw->reg_list = le64_to_cpu(reg.list);
+	sw->reg_npages = le32_to_cpu(reg.npages);
+	sw->reg_shift = reg.page_shift;
+	sw->bind_access = reg.access;
+}
+
 /* Nothing is sent: no PSNs, no data. */
 static void decode_local(struct ornic_swqe *sw, const u8 *slot, u32 payload)
 {
 	struct ornic_seg_remote remote;
-	struct ornic_seg_bind bind;
 
 	sw->npkts = 0;
 	if (payload || sw->flags & ORNIC_WQE_INLINE) {
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
 		return;
 	}
-	if (sw->opcode != ORNIC_WQE_BIND_MW)
+	if (sw->opcode == ORNIC_WQE_LOCAL_INV)
 		return;
 	memcpy(&remote, slot, sizeof(remote));
-	memcpy(&bind, slot + sizeof(remote), sizeof(bind));
 	sw->raddr = le64_to_cpu(remote.raddr);
 	sw->rkey = le32_to_cpu(remote.rkey);
-	sw->bind_length = le64_to_cpu(bind.length);
-	sw->bind_lkey = le32_to_cpu(bind.lkey);
-	sw->bind_access = bind.access;
+	if (sw->opcode == ORNIC_WQE_REG_MR)
+		decode_reg(sw, slot + sizeof(remote));
+	else
+		decode_bind(sw, slot + sizeof(remote));
+}
+
+/* DMA addresses in a WQE are for the QPs that were made for it. */
+static bool opcode_ok(const struct ornic_qp *qp, u8 opcode)
+{
+	const struct ornic_wqe_info *info = ornic_wqe_info(opcode);
+
+	if (!info->kind || !(info->types & T(qp->type)))
+		return false;
+	return opcode != ORNIC_WQE_REG_MR ||
+	       qp->create_flags & ORNIC_QP_FAST_REG;
 }
 
 /* An address in the WQE is for the QPs that were made for it. */
@@ -225,7 +261,7 @@ static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 	sw->npkts = 1;
 	payload = le16_to_cpu(hdr.payload);
 
-	if (!info->kind || !(info->types & T(qp->type))) {
+	if (!opcode_ok(qp, hdr.opcode)) {
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE);
 		return;
 	}

@@ -130,6 +130,7 @@ enum ornic_arm {
  *   WRITE*, READ           hdr | remote | data
  *   CAS, FAA               hdr | remote | atomic | data (SGEs of 8 bytes sum)
  *   BIND_MW                hdr | remote | bind       LOCAL_INV: hdr
+ *   REG_MR                 hdr | remote | reg        READ_INV: as READ
  *
  * On an XRC initiator a segment xrc follows the header of what is sent; the
  * bind, which is not, has none.
@@ -145,6 +146,8 @@ enum ornic_wqe_opcode {
 	ORNIC_WQE_BIND_MW		= 0x07,
 	ORNIC_WQE_LOCAL_INV		= 0x08,
 	ORNIC_WQE_SEND_INV		= 0x09,
+	ORNIC_WQE_REG_MR		= 0x0a,
+	ORNIC_WQE_READ_INV		= 0x0b,
 };
 
 enum ornic_wqe_flags {
@@ -205,6 +208,20 @@ struct ornic_seg_bind {
 	__u8 reserved[3];
 };
 
+/*
+ * REG_MR: the MR is that of the index of remote.rkey, which becomes its key;
+ * its first byte is remote.raddr. The device reads the list when it executes
+ * the WQE, never later.
+ */
+struct ornic_seg_reg {
+	__le64 length;		/* bytes */
+	__le64 list;		/* DMA address of a list page, see ornic_mem */
+	__le32 npages;		/* that it names, at most those of the MR */
+	__u8 page_shift;
+	__u8 access;		/* enum ornic_access, without MW_BIND */
+	__u8 reserved[10];
+};
+
 struct ornic_seg_ud {
 	__le32 ah;		/* from CREATE_AH, same PD as the QP; _AV: 0 */
 	__le32 dest_qpn;
@@ -255,11 +272,12 @@ enum ornic_cqe_status {
 enum ornic_cqe_opcode {
 	ORNIC_CQE_SEND			= 0x00,	/* SEND, _IMM, _INV */
 	ORNIC_CQE_WRITE			= 0x01,	/* WRITE, WRITE_IMM */
-	ORNIC_CQE_READ			= 0x02,
+	ORNIC_CQE_READ			= 0x02,	/* READ, _INV */
 	ORNIC_CQE_CAS			= 0x03,
 	ORNIC_CQE_FAA			= 0x04,
 	ORNIC_CQE_BIND_MW		= 0x05,
 	ORNIC_CQE_LOCAL_INV		= 0x06,
+	ORNIC_CQE_REG_MR		= 0x07,
 	ORNIC_CQE_RECV			= 0x80,
 	ORNIC_CQE_RECV_WRITE_IMM	= 0x81,
 };
@@ -443,6 +461,8 @@ enum ornic_device_caps {
 	ORNIC_CAP_MW			= 1 << 7,	/* type 1 and 2B */
 	/* What kernel users need: QP 1, AVs in WQEs, keys of all memory. */
 	ORNIC_CAP_KERNEL		= 1 << 8,
+	/* ORNIC_QP_FAST_REG, ORNIC_MKEY_FAST; READ_INV. */
+	ORNIC_CAP_FAST_REG		= 1 << 9,
 	ORNIC_CAP_XRC			= 1 << 10,
 	ORNIC_CAP_MCAST			= 1 << 13,	/* groups of UD QPs */
 	ORNIC_CAP_RESIZE_SRQ		= 1 << 16,
@@ -547,9 +567,11 @@ enum ornic_qp_type {
 
 /* create_qp.flags */
 #define ORNIC_QP_SIG_ALL	(1 << 0)
-#define ORNIC_QP_SRQ		(1 << 4)	/* receives come from @srqn */
 #define ORNIC_QP_AV		(1 << 1)	/* UD: WQEs may say _AV */
 #define ORNIC_QP_GSI		(1 << 2)	/* UD: becomes QP 1, IBTA 3.9.5 */
+/* RC: WQEs may name memory by DMA address (REG_MR). Never of a process. */
+#define ORNIC_QP_FAST_REG	(1 << 3)
+#define ORNIC_QP_SRQ		(1 << 4)	/* receives come from @srqn */
 #define ORNIC_QP_NO_SELF_MCAST	(1 << 6)	/* UD: not what it sent itself */
 
 /*
@@ -757,6 +779,13 @@ struct ornic_req_create_mw {
  * addresses; mem, iova and length are 0. Never given to a process.
  */
 #define ORNIC_MKEY_DMA		(1 << 0)
+
+/*
+ * create_mkey.flags: the key is free until a REG_MR gives it memory, of at most
+ * mem.npages pages (ORNIC_LIST_ENTRIES). All else of mem, iova, length and
+ * access are 0. Never given to a process.
+ */
+#define ORNIC_MKEY_FAST		(1 << 1)
 
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */
 struct ornic_req_create_ah {

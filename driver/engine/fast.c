@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Fast registration MRs. Memory comes and goes here as often as messages do, so
+ * there is no waiting for RCU: each look at such an MR takes its lock, and what
+ * it finds is good under the lock of the queue that it works for.
+ *
+ * Who takes a key back by LOCAL_INV or READ_INV holds both locks of its QP, by
+ * SEND_INV the lock of its RQ. So no access through that QP is under way when
+ * the work request completes.
+ */
+#include "fast.h"
+#include "dev.h"
+#include "mw.h"
+#include "proto.h"
+
+#define PAGE_MASK_4K ((1ull << ORNIC_PAGE_SHIFT) - 1)
+#define MAX_PAGE_SHIFT 40
+#define REMOTE_RIGHTS                                           \
+	(ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_READ | \
+	 ORNIC_ACCESS_REMOTE_ATOMIC)
+
+static struct ornic_mkey *mkey_of(struct ornic_dev *dev, u32 key)
+{
+	return (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+}
+
+/* ---- Commands ------------------------------------------------------------------ */
+
+/**
+ * ornic_fast_alloc - memory for a fast registration MR
+ *
+ * Context: may sleep.
+ * Return: its key, zeroed but for @fast, to be freed as any key; NULL.
+ */
+struct ornic_mkey *ornic_fast_alloc(void)
+{
+	struct ornic_fast *f = (struct ornic_fast *)ornic_zalloc(sizeof(*f));
+
+	if (!f)
+		return NULL;
+	ornic_lock_init(&f->lock);
+	f->base.fast = f;
+	return &f->base;
+}
+
+/**
+ * ornic_fast_init - check CREATE_MKEY and make room
+ * @f: new MR, whose base has the PD
+ * @req: the command
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL for fields that it does not have, or no or too much room;
+ * -ENOMEM.
+ */
+int ornic_fast_init(struct ornic_fast *f,
+		    const struct ornic_req_create_mkey *req)
+{
+	struct ornic_mkey *m = &f->base;
+
+	f->room = le32_to_cpu(req->mem.npages);
+	if (req->flags != ORNIC_MKEY_FAST || m->iova || m->length ||
+	    m->access || !f->room || f->room > ORNIC_LIST_ENTRIES)
+		return -EINVAL;
+	m->pages.page = (u8 **)ornic_vzalloc(f->room * sizeof(*m->pages.page));
+	return m->pages.page ? 0 : -ENOMEM;
+}
+
+/* ---- Registering ---------------------------------------------------------------- */
+
+/* Resolve the list that @sw names, each entry once. */
+static bool read_list(struct ornic_dev *dev, struct ornic_pages *pages,
+		      const struct ornic_swqe *sw)
+{
+	const __le64 *list;
+	u64 entry;
+	u32 i;
+
+	if (sw->reg_list & PAGE_MASK_4K)
+		return false;
+	list = (const __le64 *)dev->ops->dma(dev->host, sw->reg_list,
+					     sw->reg_npages * sizeof(*list));
+	if (!list)
+		return false;
+	for (i = 0; i < sw->reg_npages; i++) {
+		entry = le64_to_cpu(READ_ONCE(list[i]));
+		if (entry & PAGE_MASK_4K)
+			return false;
+		pages->page[i] = (u8 *)dev->ops->dma(dev->host, entry,
+						     1ull << sw->reg_shift);
+		if (!pages->page[i])
+			return false;
+	}
+	pages->npages = sw->reg_npages;
+	pages->page_shift = sw->reg_shift;
+	return true;
+}
+
+/* Do the bytes that @sw asks for lie inside its pages? */
+static bool range_fits(const struct ornic_fast *f, const struct ornic_swqe *sw)
+{
+	u64 bytes, off0;
+
+	if (!sw->reg_npages || sw->reg_npages > f->room ||
+	    sw->reg_shift < ORNIC_PAGE_SHIFT || sw->reg_shift > MAX_PAGE_SHIFT)
+		return false;
+	bytes = (u64)sw->reg_npages << sw->reg_shift;
+	off0 = sw->raddr & ((1ull << sw->reg_shift) - 1);
+	return bytes <= ORNIC_MAX_MR_BYTES && sw->bind_length &&
+	       sw->bind_length <= bytes - off0 &&
+	       sw->raddr <= U64_MAX - sw->bind_length;
+}
+
+static enum ornic_vendor_err register_locked(struct ornic_dev *dev,
+					     struct ornic_fast *f,
+					     const struct ornic_swqe *sw)
+{
+	struct ornic_mkey *m = &f->base;
+
+	/* IBTA 10.6.4: out of the free state, and no other. */
+	if (f->valid)
+		return ORNIC_VERR_BAD_OPCODE;
+	if (sw->bind_access & ~ORNIC_ACCESS_MASK ||
+	    !ornic_access_is_legal(sw->bind_access))
+		return ORNIC_VERR_LKEY_ACCESS;
+	if (!range_fits(f, sw))
+		return ORNIC_VERR_BAD_LENGTH;
+	if (!read_list(dev, &m->pages, sw))
+		return ORNIC_VERR_LKEY_RANGE;
+	m->key = sw->rkey;
+	m->access = sw->bind_access;
+	m->iova = sw->raddr;
+	m->length = sw->bind_length;
+	m->off0 = sw->raddr & ((1ull << sw->reg_shift) - 1);
+	f->valid = true;
+	return ORNIC_VERR_NONE;
+}
+
+/**
+ * ornic_fast_register - execute REG_MR
+ * @qp: QP, of the PD of the MR
+ * @sw: WQE
+ *
+ * Context: sq.lock held, inside an RCU section.
+ * Return: ORNIC_VERR_NONE, or why not; the MR is in the state that it was in.
+ */
+enum ornic_vendor_err ornic_fast_register(const struct ornic_qp *qp,
+					  const struct ornic_swqe *sw)
+{
+	struct ornic_mkey *m = mkey_of(qp->dev, sw->rkey);
+	enum ornic_vendor_err verr;
+
+	if (!m || !m->fast)
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (m->pdn != qp->pdn)
+		return ORNIC_VERR_LKEY_PD;
+	ornic_lock(&m->fast->lock);
+	verr = register_locked(qp->dev, m->fast, sw);
+	ornic_unlock(&m->fast->lock);
+	return verr;
+}
+
+/* ---- Taking back ----------------------------------------------------------------- */
+
+/* What has no memory (any more) can be taken back again. */
+static enum ornic_vendor_err invalidate_locked(struct ornic_fast *f,
+					       const struct ornic_qp *qp,
+					       u32 key, bool remote)
+{
+	if (f->base.key != key)
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (f->base.pdn != qp->pdn)
+		return ORNIC_VERR_LKEY_PD;
+	/* A peer has no say in keys that are not for peers. */
+	if (remote && !(f->base.access & REMOTE_RIGHTS))
+		return ORNIC_VERR_LKEY_ACCESS;
+	f->valid = false;
+	return ORNIC_VERR_NONE;
+}
+
+/**
+ * ornic_key_invalidate - take a key back, IBTA 10.6.5
+ * @qp: QP of its PD; of a window: that it is bound to
+ * @key: of a fast registration MR or of a window of type 2
+ * @remote: the peer asks for it
+ *
+ * Context: rq.lock held, and sq.lock unless @remote; inside an RCU section.
+ * Return: ORNIC_VERR_NONE, or why not.
+ */
+enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
+					   bool remote)
+{
+	struct ornic_mkey *m = mkey_of(qp->dev, key);
+	enum ornic_vendor_err verr;
+
+	if (!m || !m->fast)
+		return ornic_mw_invalidate(qp, key);
+	ornic_lock(&m->fast->lock);
+	verr = invalidate_locked(m->fast, qp, key, remote);
+	ornic_unlock(&m->fast->lock);
+	return verr;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Fast registration MRs (IBTA 10.6.4): keys that are made without memory, get
+ * it by a work request, and lose it by another (IBTA 10.6.5). Their index
+ * stays, their variant is chosen by who registers.
+ */
+#ifndef ORNIC_ENGINE_FAST_H
+#define ORNIC_ENGINE_FAST_H
+
+#include "mem.h"
+
+struct ornic_qp;
+struct ornic_swqe;
+
+/**
+ * struct ornic_fast - a fast registration MR
+ * @base: its place among the keys. All but its PD is protected by @lock.
+ * @lock: a leaf; whoever looks at the MR or changes it holds it
+ * @room: pages that it can have
+ * @valid: it has memory; else it is in the free state
+ */
+struct ornic_fast {
+	struct ornic_mkey base;
+	ornic_lock_t lock;
+	u32 room;
+	bool valid;
+};
+
+/* A new MR as a key, to be freed like any other; NULL: no memory. May sleep. */
+struct ornic_mkey *ornic_fast_alloc(void);
+
+/* CREATE_MKEY of it. May sleep. Return: 0, -EINVAL, -ENOMEM. */
+int ornic_fast_init(struct ornic_fast *f,
+		    const struct ornic_req_create_mkey *req);
+
+/* Execute REG_MR. Inside an RCU section. */
+enum ornic_vendor_err ornic_fast_register(const struct ornic_qp *qp,
+					  const struct ornic_swqe *sw);
+
+/* Take @key back, of an MR or a window. Inside an RCU section. */
+enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
+					   bool remote);
+
+#endif /* ORNIC_ENGINE_FAST_H */

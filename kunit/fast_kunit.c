@@ -1,0 +1,767 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Fast registration: getting memory, use by a peer, taking back, order. */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+#include "engine/fast.h"
+#include "engine/proto.h"
+
+#define RC ORNIC_QPT_RC
+#define LWRITE ORNIC_ACCESS_LOCAL_WRITE
+#define PEER_WRITE (ORNIC_ACCESS_REMOTE_WRITE | LWRITE)
+#define PEER_READ ORNIC_ACCESS_REMOTE_READ
+#define PEER_ATOMIC (ORNIC_ACCESS_REMOTE_ATOMIC | LWRITE)
+#define PAGE 4096u
+#define ROOM 8u
+#define IOVA 0x7f1200000123ull
+#define OFF0 0x123u
+#define BYTES (5 * PAGE - OFF0 - 7) /* of 5 pages, not to their end */
+
+/* b has an MR without memory, and memory for it; a uses it. */
+struct fast_test {
+	struct ornic_bed bed;
+	u8 *mem;
+	__le64 *list;
+	u32 key;
+};
+
+static int fast_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct fast_test), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void fast_exit(struct kunit *test)
+{
+	struct fast_test *ft = test->priv;
+
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(&ft->bed), 0);
+}
+
+static u64 dma(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+static int create(struct ornic_rig *rig, const struct ornic_req_create_mkey *c,
+		  u32 *key)
+{
+	union ornic_req req = { .create_mkey = *c };
+	union ornic_rsp rsp;
+	int status;
+
+	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	req.create_mkey.pdn = cpu_to_le32(rig->pdn);
+	status = ornic_rig_cmd(rig, &req, &rsp);
+	*key = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+static int create_empty(struct ornic_rig *rig, u32 room, u32 *key)
+{
+	struct ornic_req_create_mkey c = {
+		.mem.npages = cpu_to_le32(room),
+		.flags = ORNIC_MKEY_FAST,
+	};
+
+	return create(rig, &c, key);
+}
+
+/* The pages in reverse, so that nothing is contiguous. */
+static struct fast_test *open_flags(struct kunit *test,
+				    enum ornic_bed_kind kind, u8 flags)
+{
+	struct ornic_rig_qpinit init = { .type = RC, .flags = flags };
+	struct fast_test *ft = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(&ft->bed, kind, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(&ft->bed), 0);
+	ft->mem = ornic_rig_alloc(ft->bed.pair.b, ROOM * PAGE);
+	KUNIT_ASSERT_NOT_NULL(test, ft->mem);
+	ft->list = (__le64 *)ornic_rig_alloc(ft->bed.pair.b, PAGE);
+	KUNIT_ASSERT_NOT_NULL(test, ft->list);
+	for (i = 0; i < ROOM; i++)
+		ft->list[i] = cpu_to_le64(dma(ft->mem + (ROOM - 1 - i) * PAGE));
+	KUNIT_ASSERT_EQ(test, create_empty(ft->bed.pair.b, ROOM, &ft->key), 0);
+	ornic_bed_fill(&ft->bed.am, 0, ORNIC_BED_MR_BYTES, 1);
+	return ft;
+}
+
+static struct fast_test *open_fast(struct kunit *test, enum ornic_bed_kind kind)
+{
+	return open_flags(test, kind, ORNIC_QP_FAST_REG);
+}
+
+static u32 next_key(u32 key)
+{
+	return (key & ~0xffu) | ((key + 1) & 0xff);
+}
+
+static struct ornic_rig_wr reg_wr(const struct fast_test *ft, u8 access)
+{
+	return (struct ornic_rig_wr){
+		.wr_id = 77,
+		.opcode = ORNIC_WQE_REG_MR,
+		.flags = ORNIC_WQE_SIGNALED,
+		.raddr = IOVA,
+		.rkey = ft->key,
+		.bind_length = BYTES,
+		.bind_access = access,
+		.reg_list = dma(ft->list),
+		.reg_npages = 5,
+		.reg_shift = ORNIC_PAGE_SHIFT,
+	};
+}
+
+/* The status of @wr on b. */
+static int run_on_b(struct fast_test *ft, const struct ornic_rig_wr *wr)
+{
+	struct ornic_cqe cqe;
+
+	ornic_rig_post_send(&ft->bed.b, wr);
+	ornic_rig_settle(&ft->bed.pair);
+	return ornic_bed_status(&ft->bed.bscq, &cqe);
+}
+
+/* With a new variant of the key, as users do it. */
+static int reg(struct fast_test *ft, u8 access)
+{
+	struct ornic_rig_wr wr;
+
+	ft->key = next_key(ft->key);
+	wr = reg_wr(ft, access);
+	return run_on_b(ft, &wr);
+}
+
+static int invalidate(struct fast_test *ft, u32 key)
+{
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_LOCAL_INV,
+		.flags = ORNIC_WQE_SIGNALED,
+		.imm = cpu_to_be32(key),
+	};
+
+	return run_on_b(ft, &wr);
+}
+
+/* The status of a WRITE, READ or FAA by a of @len bytes at @off of the MR. */
+static int use(struct fast_test *ft, u8 opcode, u32 key, u32 off, u32 len)
+{
+	struct ornic_lsge sge = ornic_bed_sge(&ft->bed.am, 0, len);
+	struct ornic_rig_wr wr = {
+		.opcode = opcode,
+		.flags = ORNIC_WQE_SIGNALED,
+		.raddr = IOVA + off,
+		.rkey = key,
+		.swap_add = 3,
+		.nsge = 1,
+		.sge = &sge,
+	};
+	struct ornic_cqe cqe;
+
+	ornic_rig_post_send(&ft->bed.a, &wr);
+	ornic_rig_settle(&ft->bed.pair);
+	return ornic_bed_status(&ft->bed.ascq, &cqe);
+}
+
+/* The byte of the memory that byte @off of the MR is. */
+static u8 *byte_at(const struct fast_test *ft, u32 off)
+{
+	u32 at = OFF0 + off;
+
+	return ft->mem + (ROOM - 1 - at / PAGE) * PAGE + at % PAGE;
+}
+
+/* First byte of the MR that is not a's pattern; -1 if none. */
+static s32 changed(const struct fast_test *ft, u32 off, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < len; i++)
+		if (*byte_at(ft, off + i) != ornic_bed_byte(1, i))
+			return off + i;
+	return -1;
+}
+
+/* ---- Commands --------------------------------------------------------------------- */
+
+static const struct create_row {
+	const char *name;
+	u32 room;
+	u8 flags, access;
+	u64 iova, length;
+	int status;
+} create_rows[] = {
+	{ "a page", 1, ORNIC_MKEY_FAST, 0, 0, 0, ORNIC_OK },
+	{ "a list full", 512, ORNIC_MKEY_FAST, 0, 0, 0, ORNIC_OK },
+	{ "none", 0, ORNIC_MKEY_FAST, 0, 0, 0, ORNIC_BAD_PARAM },
+	{ "more than a list", 513, ORNIC_MKEY_FAST, 0, 0, 0, ORNIC_BAD_PARAM },
+	{ "with rights", 8, ORNIC_MKEY_FAST, PEER_READ, 0, 0, ORNIC_BAD_PARAM },
+	{ "with an address", 8, ORNIC_MKEY_FAST, 0, 1, 0, ORNIC_BAD_PARAM },
+	{ "with a length", 8, ORNIC_MKEY_FAST, 0, 0, 1, ORNIC_BAD_PARAM },
+	{ "of all memory", 8, ORNIC_MKEY_FAST | ORNIC_MKEY_DMA, 0, 0, 0,
+	  ORNIC_BAD_PARAM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(create, create_rows, name);
+
+static void fast_create_checks(struct kunit *test)
+{
+	const struct create_row *row = test->param_value;
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct ornic_req_create_mkey c = {
+		.mem.npages = cpu_to_le32(row->room),
+		.iova = cpu_to_le64(row->iova),
+		.length = cpu_to_le64(row->length),
+		.access = row->access,
+		.flags = row->flags,
+	};
+	u32 key;
+
+	KUNIT_ASSERT_EQ(test, create(ft->bed.pair.b, &c, &key), row->status);
+	if (row->status)
+		return;
+	KUNIT_EXPECT_NE(test, key, 0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_destroy_obj(ft->bed.pair.b,
+					      ORNIC_CMD_DESTROY_MKEY, key),
+			0);
+}
+
+/* Its variant is a matter of work requests: commands go by the index. */
+static void fast_destroy_by_index(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct ornic_rig *rig = ft->bed.pair.b;
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
+	union ornic_rsp rsp;
+	u32 first = ft->key;
+
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
+	req.hdr.obj = cpu_to_le32(ft->key);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(
+		test, ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY, first),
+		0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY,
+					      ft->key),
+			ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 0, 1),
+			ORNIC_CQE_REM_ACCESS_ERR);
+}
+
+/* ---- Use ------------------------------------------------------------------------- */
+
+static const struct use_row {
+	const char *name;
+	enum ornic_bed_kind kind;
+	u8 access, opcode;
+	u32 off, len;
+	int status;
+} use_rows[] = {
+	{ "all of it", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, 0, BYTES,
+	  0 },
+	{ "all of it, loopback", ORNIC_BED_LOOP, PEER_WRITE, ORNIC_WQE_WRITE, 0,
+	  BYTES, 0 },
+	{ "last byte", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, BYTES - 1,
+	  1, 0 },
+	{ "read", ORNIC_BED_WIRE, PEER_READ, ORNIC_WQE_READ, 0, BYTES, 0 },
+	{ "read, loopback", ORNIC_BED_LOOP, PEER_READ, ORNIC_WQE_READ, 0, BYTES,
+	  0 },
+	{ "atomic", ORNIC_BED_WIRE, PEER_ATOMIC, ORNIC_WQE_FAA, 5, 8, 0 },
+	{ "atomic, loopback", ORNIC_BED_LOOP, PEER_ATOMIC, ORNIC_WQE_FAA, 5, 8,
+	  0 },
+	{ "a byte before", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, -1u, 10,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+	{ "a byte behind, in the same page", ORNIC_BED_WIRE, PEER_WRITE,
+	  ORNIC_WQE_WRITE, BYTES - 1, 2, ORNIC_CQE_REM_ACCESS_ERR },
+	{ "no right to write", ORNIC_BED_WIRE, PEER_READ, ORNIC_WQE_WRITE, 0, 1,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+	{ "no right to read, loopback", ORNIC_BED_LOOP, PEER_WRITE,
+	  ORNIC_WQE_READ, 0, 1, ORNIC_CQE_REM_ACCESS_ERR },
+	{ "no atomics", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_FAA, 5, 8,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+};
+
+KUNIT_ARRAY_PARAM_DESC(use, use_rows, name);
+
+/* IBTA 10.6.4: a work request gives the key memory and rights. */
+static void fast_gives_what_it_says(struct kunit *test)
+{
+	const struct use_row *row = test->param_value;
+	struct fast_test *ft = open_fast(test, row->kind);
+	u32 i;
+
+	for (i = 0; i < BYTES; i++)
+		*byte_at(ft, i) = ornic_bed_byte(2, i);
+	KUNIT_ASSERT_EQ(test, reg(ft, row->access), 0);
+	KUNIT_EXPECT_EQ(test, use(ft, row->opcode, ft->key, row->off, row->len),
+			row->status);
+	if (row->status)
+		return;
+	if (row->opcode == ORNIC_WQE_WRITE)
+		KUNIT_EXPECT_EQ(test, changed(ft, row->off, row->len), -1);
+	if (row->opcode == ORNIC_WQE_READ)
+		KUNIT_EXPECT_EQ(test,
+				ornic_bed_compare(&ft->bed.am, 0, row->len, 2),
+				-1);
+	if (row->opcode == ORNIC_WQE_FAA)
+		KUNIT_EXPECT_EQ(test, (u8)(ornic_bed_byte(2, 5) + 3),
+				*byte_at(ft, 5));
+}
+
+/* The host's own work requests may name it as well. */
+static void fast_is_an_lkey(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct ornic_lsge sge = { .addr = IOVA, .length = BYTES };
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_READ,
+		.flags = ORNIC_WQE_SIGNALED,
+		.raddr = ft->bed.am.iova,
+		.rkey = ft->bed.am.key,
+		.nsge = 1,
+		.sge = &sge,
+	};
+
+	KUNIT_ASSERT_EQ(test, reg(ft, LWRITE), 0);
+	sge.lkey = ft->key;
+	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), 0);
+	KUNIT_EXPECT_EQ(test, changed(ft, 0, BYTES), -1);
+	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), ORNIC_CQE_LOC_PROT_ERR);
+}
+
+/* IBTA 10.6.4: in the free state it is no key at all. */
+static void fast_free_is_unknown(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct ornic_dev *dev = &ft->bed.pair.b->eng->dev;
+	struct ornic_mkey *m;
+
+	KUNIT_EXPECT_EQ(
+		test, ornic_key_check(dev, ft->key, ORNIC_RIG_PD, 0, 0, 0, &m),
+		ORNIC_VERR_LKEY_UNKNOWN);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_READ), 0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_key_check(dev, ft->key, ORNIC_RIG_PD, IOVA, 1, 0,
+					&m),
+			ORNIC_VERR_NONE);
+	KUNIT_EXPECT_EQ(test,
+			ornic_key_check(dev, ft->key, ORNIC_RIG_PD + 1, IOVA, 1,
+					0, &m),
+			ORNIC_VERR_LKEY_PD);
+	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_READ, next_key(ft->key), 0, 1),
+			ORNIC_CQE_REM_ACCESS_ERR);
+}
+
+/* What was looked up before is not good for what the key is now. */
+static void fast_lookup_does_not_outlive_it(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct ornic_dev *dev = &ft->bed.pair.b->eng->dev;
+	struct ornic_frag frag[8];
+	struct ornic_iov iov = { .frag = frag, .max = 8 };
+	struct ornic_mkey *m;
+	u32 old;
+
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
+	old = ft->key;
+	ornic_rcu_read_lock();
+	KUNIT_ASSERT_EQ(test,
+			ornic_key_check(dev, old, ORNIC_RIG_PD, IOVA, BYTES, 0,
+					&m),
+			ORNIC_VERR_NONE);
+	ornic_rcu_read_unlock();
+	KUNIT_ASSERT_EQ(test, invalidate(ft, old), 0);
+	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES), 0);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_iov_map(&iov, dev, old, ORNIC_RIG_PD, IOVA, BYTES,
+				      0),
+			ORNIC_VERR_LKEY_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES + 1), 0);
+	KUNIT_EXPECT_EQ(test, iov.n, 0);
+}
+
+/* ---- Registering ------------------------------------------------------------------ */
+
+#define ADDR_BAD 1 /* what is wrong with the list */
+#define ENTRY_BAD 2
+#define ENTRY_ODD 3
+
+static const struct reg_row {
+	const char *name;
+	u64 iova, length;
+	u32 npages;
+	u8 shift, access, list;
+	u32 key_xor;
+	enum ornic_vendor_err verr;
+} reg_rows[] = {
+	{ "fine", IOVA, BYTES, 5, 12, PEER_WRITE, 0, 0, 0 },
+	{ "all its room", 0, ROOM *PAGE, ROOM, 12, PEER_READ, 0, 0, 0 },
+	{ "to the end of its pages", IOVA, 5 * PAGE - OFF0, 5, 12, PEER_READ, 0,
+	  0, 0 },
+	{ "a byte beyond", IOVA, 5 * PAGE - OFF0 + 1, 5, 12, PEER_READ, 0, 0,
+	  ORNIC_VERR_BAD_LENGTH },
+	{ "no bytes", IOVA, 0, 5, 12, PEER_READ, 0, 0, ORNIC_VERR_BAD_LENGTH },
+	{ "no pages", IOVA, 1, 0, 12, PEER_READ, 0, 0, ORNIC_VERR_BAD_LENGTH },
+	{ "more than its room", IOVA, BYTES, ROOM + 1, 12, PEER_READ, 0, 0,
+	  ORNIC_VERR_BAD_LENGTH },
+	{ "many more", IOVA, BYTES, -1u, 12, PEER_READ, 0, 0,
+	  ORNIC_VERR_BAD_LENGTH },
+	{ "pages too small", IOVA, 1, 5, 11, PEER_READ, 0, 0,
+	  ORNIC_VERR_BAD_LENGTH },
+	{ "pages too large", IOVA, 1, 5, 41, PEER_READ, 0, 0,
+	  ORNIC_VERR_BAD_LENGTH },
+	{ "larger than any MR", IOVA, 1, 5, 40, PEER_READ, 0, 0,
+	  ORNIC_VERR_BAD_LENGTH },
+	{ "pages that are not there", IOVA, 1, 5, 30, PEER_READ, 0, 0,
+	  ORNIC_VERR_LKEY_RANGE },
+	{ "an address that wraps", -100ull, 100, 5, 12, PEER_READ, 0, 0,
+	  ORNIC_VERR_BAD_LENGTH },
+	{ "a length that wraps", IOVA, -1ull, 5, 12, PEER_READ, 0, 0,
+	  ORNIC_VERR_BAD_LENGTH },
+	{ "no memory for the list", IOVA, 1, 5, 12, PEER_READ, ADDR_BAD, 0,
+	  ORNIC_VERR_LKEY_RANGE },
+	{ "no memory in the list", IOVA, 1, 5, 12, PEER_READ, ENTRY_BAD, 0,
+	  ORNIC_VERR_LKEY_RANGE },
+	{ "an odd page in the list", IOVA, 1, 5, 12, PEER_READ, ENTRY_ODD, 0,
+	  ORNIC_VERR_LKEY_RANGE },
+	{ "IBTA 11.2.8.2: remote write alone", IOVA, 1, 5, 12,
+	  ORNIC_ACCESS_REMOTE_WRITE, 0, 0, ORNIC_VERR_LKEY_ACCESS },
+	{ "windows on it", IOVA, 1, 5, 12, ORNIC_ACCESS_MW_BIND, 0, 0,
+	  ORNIC_VERR_LKEY_ACCESS },
+	{ "unknown right", IOVA, 1, 5, 12, 0x40, 0, 0, ORNIC_VERR_LKEY_ACCESS },
+	{ "another variant", IOVA, 1, 5, 12, PEER_READ, 0, 0x80, 0 },
+	{ "another index", IOVA, 1, 5, 12, PEER_READ, 0, 0x100,
+	  ORNIC_VERR_LKEY_UNKNOWN },
+};
+
+KUNIT_ARRAY_PARAM_DESC(reg, reg_rows, name);
+
+static void break_list(struct fast_test *ft, u8 how, struct ornic_rig_wr *wr)
+{
+	if (how == ADDR_BAD)
+		wr->reg_list = PAGE;
+	if (how == ENTRY_BAD)
+		ft->list[4] = cpu_to_le64(PAGE);
+	if (how == ENTRY_ODD)
+		ft->list[4] = cpu_to_le64(dma(ft->mem) + 8);
+}
+
+static void fast_reg_checks(struct kunit *test)
+{
+	const struct reg_row *row = test->param_value;
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct ornic_rig_wr wr = reg_wr(ft, row->access);
+	struct ornic_cqe cqe;
+
+	wr.raddr = row->iova;
+	wr.bind_length = row->length;
+	wr.reg_npages = row->npages;
+	wr.reg_shift = row->shift;
+	wr.rkey ^= row->key_xor;
+	break_list(ft, row->list, &wr);
+	ornic_rig_post_send(&ft->bed.b, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.bscq, &cqe),
+			row->verr ? ORNIC_CQE_MW_BIND_ERR : 0);
+	KUNIT_EXPECT_EQ(test, cqe.vendor_err, row->verr);
+	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_REG_MR);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 77);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&ft->bed.b),
+			row->verr ? ORNIC_QPS_ERR : ORNIC_QPS_RTS);
+}
+
+/* IBTA 10.6.4: it must be free. */
+static void fast_reg_once(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+
+	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
+	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
+	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), ORNIC_CQE_MW_BIND_ERR);
+}
+
+/* An ordinary MR is none of them, whoever asks. */
+static void fast_reg_of_ordinary_mr(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ);
+
+	wr.rkey = ft->bed.bm.key;
+	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), ORNIC_CQE_MW_BIND_ERR);
+	KUNIT_EXPECT_EQ(
+		test, ornic_bed_compare(&ft->bed.am, 0, ORNIC_BED_MR_BYTES, 1),
+		-1);
+}
+
+static void fast_inv_of_ordinary_mr(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+
+	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->bed.bm.key),
+			ORNIC_CQE_MW_BIND_ERR);
+}
+
+/* DMA addresses are not for the QPs of processes. */
+static void fast_needs_its_qp(struct kunit *test)
+{
+	struct fast_test *ft = open_flags(test, ORNIC_BED_WIRE, 0);
+	struct ornic_rig_qpinit init = { .flags = ORNIC_QP_FAST_REG };
+	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ);
+	struct ornic_rig_qp *qp;
+	struct ornic_cqe cqe;
+
+	ornic_rig_post_send(&ft->bed.b, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.bscq, &cqe),
+			ORNIC_CQE_LOC_QP_OP_ERR);
+	KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_BAD_OPCODE);
+	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	for (init.type = ORNIC_QPT_UC; init.type <= ORNIC_QPT_UD; init.type++)
+		KUNIT_EXPECT_EQ(test,
+				ornic_rig_qp_init(ft->bed.pair.b, qp, &init,
+						  &ft->bed.bscq, &ft->bed.brcq),
+				ORNIC_BAD_PARAM);
+}
+
+/* ---- Taking back ----------------------------------------------------------------- */
+
+static void fast_old_variant_is_dead(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	u32 old;
+
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 0, BYTES), 0);
+	old = ft->key;
+	KUNIT_ASSERT_EQ(test, invalidate(ft, old), 0);
+	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 9, 10), 0);
+	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, old, 0, 1),
+			ORNIC_CQE_REM_ACCESS_ERR);
+}
+
+static const struct inv_row {
+	const char *name;
+	enum ornic_bed_kind kind;
+	u8 access;
+	u32 len, key_xor;
+} inv_rows[] = {
+	{ "one packet", ORNIC_BED_WIRE, PEER_WRITE, 10, 0 },
+	{ "several packets", ORNIC_BED_WIRE, PEER_READ, 5000, 0 },
+	{ "loopback", ORNIC_BED_LOOP, PEER_ATOMIC, 5000, 0 },
+	{ "wrong variant", ORNIC_BED_WIRE, PEER_WRITE, 10, 1 },
+	{ "not for peers", ORNIC_BED_WIRE, LWRITE, 10, 0 },
+	{ "not for peers, loopback", ORNIC_BED_LOOP, LWRITE, 10, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(inv, inv_rows, name);
+
+/* The peer takes the key of our MR back with its message. */
+static void fast_send_inv(struct kunit *test)
+{
+	const struct inv_row *row = test->param_value;
+	struct fast_test *ft = open_fast(test, row->kind);
+	struct ornic_lsge sge = ornic_bed_sge(&ft->bed.am, 0, row->len);
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_SEND_INV,
+		.flags = ORNIC_WQE_SIGNALED,
+		.nsge = 1,
+		.sge = &sge,
+	};
+	bool good = !row->key_xor && row->access != LWRITE;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, reg(ft, row->access), 0);
+	wr.imm = cpu_to_be32(ft->key ^ row->key_xor);
+	ornic_bed_recv(&ft->bed.b, &ft->bed.bm, 5, 0, 6000);
+	ornic_rig_post_send(&ft->bed.a, &wr);
+	ornic_rig_settle(&ft->bed.pair);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.brcq, &cqe),
+			good ? 0 : ORNIC_CQE_LOC_QP_OP_ERR);
+	if (good) {
+		KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_WITH_INV);
+		KUNIT_EXPECT_EQ(test, be32_to_cpu(cqe.imm), ft->key);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.ascq, &cqe),
+			good ? 0 : ORNIC_CQE_REM_OP_ERR);
+	if (!good)
+		return;
+	KUNIT_EXPECT_EQ(test, reg(ft, PEER_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 0, 1), 0);
+}
+
+static const struct read_inv_row {
+	const char *name;
+	enum ornic_bed_kind kind;
+	u32 len, key_xor;
+} read_inv_rows[] = {
+	{ "one packet", ORNIC_BED_WIRE, 10, 0 },
+	{ "several packets", ORNIC_BED_WIRE, BYTES, 0 },
+	{ "loopback", ORNIC_BED_LOOP, BYTES, 0 },
+	{ "wrong variant", ORNIC_BED_WIRE, BYTES, 1 },
+	{ "wrong variant, loopback", ORNIC_BED_LOOP, BYTES, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(read_inv, read_inv_rows, name);
+
+/* b reads into its own MR, which is free when the READ completes. */
+static void fast_read_inv(struct kunit *test)
+{
+	const struct read_inv_row *row = test->param_value;
+	struct fast_test *ft = open_fast(test, row->kind);
+	struct ornic_lsge sge = { .addr = IOVA, .length = row->len };
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_READ_INV,
+		.flags = ORNIC_WQE_SIGNALED,
+		.raddr = ft->bed.am.iova,
+		.rkey = ft->bed.am.key,
+		.nsge = 1,
+		.sge = &sge,
+	};
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, reg(ft, LWRITE), 0);
+	sge.lkey = ft->key;
+	wr.imm = cpu_to_be32(ft->key ^ row->key_xor);
+	ornic_rig_post_send(&ft->bed.b, &wr);
+	ornic_rig_settle(&ft->bed.pair);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.bscq, &cqe),
+			row->key_xor ? ORNIC_CQE_MW_BIND_ERR : 0);
+	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_READ);
+	KUNIT_EXPECT_EQ(test, changed(ft, 0, row->len), -1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&ft->bed.b),
+			row->key_xor ? ORNIC_QPS_ERR : ORNIC_QPS_RTS);
+	if (!row->key_xor)
+		KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
+}
+
+/* ---- Order ----------------------------------------------------------------------- */
+
+/* Drops the first @ctx frames of b. */
+static enum ornic_rig_verdict drop_some(struct ornic_rig_pair *pair,
+					struct ornic_rig *from,
+					struct ornic_rig_frame *frame,
+					const struct ornic_pkt *pkt)
+{
+	u32 *left = pair->ctx;
+
+	if (from != pair->b || !*left)
+		return ORNIC_RIG_PASS;
+	(*left)--;
+	return ORNIC_RIG_DROP;
+}
+
+/*
+ * IBTA 10.6.5.1: what is taken back is needed no more, also if the wire loses
+ * the first copies of what was sent from it.
+ */
+static void fast_inv_waits_for_sends(struct kunit *test)
+{
+	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct ornic_lsge sge = { .addr = IOVA, .length = 3000 };
+	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ), send = {
+		.opcode = ORNIC_WQE_WRITE,
+		.raddr = ft->bed.am.iova,
+		.rkey = ft->bed.am.key,
+		.nsge = 1,
+		.sge = &sge,
+	};
+	struct ornic_cqe cqe;
+	u32 drop = 4, i;
+
+	for (i = 0; i < BYTES; i++)
+		*byte_at(ft, i) = ornic_bed_byte(2, i);
+	sge.lkey = ft->key;
+	ft->bed.pair.filter = drop_some;
+	ft->bed.pair.ctx = &drop;
+	for (i = 0; i < 3; i++) {
+		ornic_rig_post_send(&ft->bed.b, &wr);
+		ornic_rig_post_send(&ft->bed.b, &send);
+		wr.opcode = ORNIC_WQE_LOCAL_INV;
+		wr.imm = cpu_to_be32(ft->key);
+		ornic_rig_post_send(&ft->bed.b, &wr);
+		wr.opcode = ORNIC_WQE_REG_MR;
+	}
+	ornic_rig_settle(&ft->bed.pair);
+	ornic_rig_advance(&ft->bed.pair, 3000 * ORNIC_RIG_MS);
+	for (i = 0; i < 6; i++) {
+		KUNIT_ASSERT_EQ(test, ornic_bed_status(&ft->bed.bscq, &cqe), 0);
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index),
+				i / 2 * 3 + i % 2 * 2);
+	}
+	KUNIT_EXPECT_EQ(test, drop, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&ft->bed.am, 0, 3000, 2), -1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&ft->bed.b), ORNIC_QPS_RTS);
+}
+
+/*
+ * An ACK of everything that overtakes a retransmission jumps over packets, and
+ * not over operations that wait for their turn.
+ */
+static void fast_inv_is_not_jumped_over(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct fast_test *ft = test->priv;
+	struct ornic_bed *bed = &ft->bed;
+	struct ornic_rig_wr inv = {
+		.opcode = ORNIC_WQE_LOCAL_INV,
+		.flags = ORNIC_WQE_SIGNALED,
+		.imm = cpu_to_be32(1),
+	};
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	ornic_bed_post(&bed->a, &bed->am, &bed->am, ORNIC_WQE_WRITE, 0, 0,
+		       3000);
+	ornic_rig_post_send(&bed->a, &inv);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 3);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0xff);
+	bed->pair.a->now += 1000 * ORNIC_RIG_MS;
+	ornic_rig_expire(bed->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	ornic_bed_answer(bed, ORNIC_OP_ACK, ornic_psn_add(ORNIC_BED_PSN, 2),
+			 ORNIC_AETH_ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+			ORNIC_CQE_MW_BIND_ERR);
+}
+
+static struct kunit_case fast_cases[] = {
+	KUNIT_CASE_PARAM(fast_create_checks, create_gen_params),
+	KUNIT_CASE(fast_destroy_by_index),
+	KUNIT_CASE_PARAM(fast_gives_what_it_says, use_gen_params),
+	KUNIT_CASE(fast_is_an_lkey),
+	KUNIT_CASE(fast_free_is_unknown),
+	KUNIT_CASE(fast_lookup_does_not_outlive_it),
+	KUNIT_CASE_PARAM(fast_reg_checks, reg_gen_params),
+	KUNIT_CASE(fast_reg_once),
+	KUNIT_CASE(fast_reg_of_ordinary_mr),
+	KUNIT_CASE(fast_inv_of_ordinary_mr),
+	KUNIT_CASE(fast_needs_its_qp),
+	KUNIT_CASE(fast_old_variant_is_dead),
+	KUNIT_CASE_PARAM(fast_send_inv, inv_gen_params),
+	KUNIT_CASE_PARAM(fast_read_inv, read_inv_gen_params),
+	KUNIT_CASE(fast_inv_waits_for_sends),
+	KUNIT_CASE(fast_inv_is_not_jumped_over),
+	{}
+};
+
+static struct kunit_suite fast_suite = {
+	.name = "ornic_fast",
+	.init = fast_init,
+	.exit = fast_exit,
+	.test_cases = fast_cases,
+};
+
+kunit_test_suite(fast_suite);
+
+MODULE_DESCRIPTION("ornic: suite of fast registration");
+MODULE_LICENSE("Dual BSD/GPL");
