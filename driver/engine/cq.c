@@ -123,7 +123,7 @@ void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 	if (unlikely(cq->overflow))
 		goto unlock;
 	if (unlikely(cq_is_full(cq))) {
-		cq->overflow = true;
+		WRITE_ONCE(cq->overflow, true);
 		ornic_ctx_event(ctx, ORNIC_EVENT_CQ_ERR, cq->cqn, 0);
 		goto unlock;
 	}

@@ -52,7 +52,8 @@ struct ornic_cq_mem {
  * @mem: its memory, which RESIZE_CQ replaces
  * @producer: CQEs written so far (free running)
  * @fired: the value of record.arm that was last answered
- * @overflow: it has overflowed: nothing is written any more
+ * @overflow: it has overflowed: nothing is written any more; may be read
+ *	without @lock
  */
 struct ornic_cq {
 	u32 cqn;
@@ -74,6 +75,7 @@ struct ornic_cq {
  *	or any CQE with an error status (IBTA 11.4.2.2)
  *
  * A full ring is never overwritten: the CQ is marked and CQ_ERR is raised once.
+ * Its QPs end in a run of each, which the end of the call asks for.
  *
  * Context: takes cq.lock.
  */

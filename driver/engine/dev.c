@@ -161,6 +161,20 @@ void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 	ornic_rcu_read_lock();
 }
 
+/* The QPs of a CQ that has overflowed end, each in a run of its own. */
+static void run_users(struct ornic_dev *dev, u32 cqn)
+{
+	struct ornic_qp *qp;
+	u32 i;
+
+	ornic_rcu_read_lock();
+	for (i = 0; (qp = ornic_table_next(&dev->qps, &i)); i++) {
+		if (qp->sq.cq->cqn == cqn || qp->rq.cq->cqn == cqn)
+			dev->ops->resched(dev->host, qp->host_qp);
+	}
+	ornic_rcu_read_unlock();
+}
+
 /**
  * ornic_ctx_end - end a call and deliver what it gathered
  * @ctx: the call
@@ -169,12 +183,17 @@ void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
  */
 void ornic_ctx_end(struct ornic_ctx *ctx) __releases(RCU)
 {
-	const struct ornic_dev *dev = ctx->dev;
+	struct ornic_dev *dev = ctx->dev;
+	const struct ornic_eqe *eqe;
 	u32 i;
 
 	ornic_rcu_read_unlock();
-	for (i = 0; i < ctx->nevents; i++)
-		dev->ops->event(dev->host, &ctx->event[i]);
+	for (i = 0; i < ctx->nevents; i++) {
+		eqe = &ctx->event[i];
+		dev->ops->event(dev->host, eqe);
+		if (unlikely(eqe->type == ORNIC_EVENT_CQ_ERR))
+			run_users(dev, le32_to_cpu(eqe->obj));
+	}
 }
 
 /**

@@ -229,6 +229,7 @@ struct ornic_rd {
  * @ack_due: an ACK or NAK must follow the READ responses
  * @dead: a responder error: the QP must go to ERR
  * @last_wqe: with an SRQ: LAST_WQE was raised
+ * @broken: the record holds nonsense: the ring is not looked at any more
  * @syndrome_due: AETH syndrome of the answer that is due
  * @psn_due: PSN of the answer that is due
  * @rd_head: oldest resource with a response to send, free running
@@ -258,6 +259,7 @@ struct ornic_rq {
 	bool ack_due;
 	bool dead;
 	bool last_wqe;
+	bool broken;
 	u8 syndrome_due;
 	u32 psn_due;
 	u32 rd_head;

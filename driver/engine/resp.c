@@ -148,7 +148,7 @@ static enum ornic_verdict no_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_srq *srq = qp->rq.srq;
 
 	/* There will never be one: the QP ends, each on its next message. */
-	if (srq && unlikely(READ_ONCE(srq->broken))) {
+	if (unlikely(srq ? READ_ONCE(srq->broken) : qp->rq.broken)) {
 		ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL, qp->qpn, 0);
 		qp->rq.dead = true;
 		return ORNIC_RESP_NAK_OP;

@@ -20,6 +20,20 @@ static void reap(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_unlock(&qp->sq.lock);
 }
 
+/* What it completes is lost: a QP does not outlive one of its CQs. */
+static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	if (likely(!READ_ONCE(qp->sq.cq->overflow) &&
+		   !READ_ONCE(qp->rq.cq->overflow)))
+		return;
+	ornic_lock(&qp->sq.lock);
+	if (qp->state != ORNIC_QPS_RESET && qp->state != ORNIC_QPS_ERR) {
+		ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL, qp->qpn, 0);
+		ornic_qp_error(ctx, qp);
+	}
+	ornic_unlock(&qp->sq.lock);
+}
+
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	enum ornic_run_result res = ORNIC_RUN_IDLE;
@@ -48,6 +62,7 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	enum ornic_run_result sq, rq;
 
+	check_cqs(ctx, qp);
 	reap(ctx, qp);
 	rq = run_rq(ctx, qp);
 	sq = run_sq(ctx, qp);

@@ -157,7 +157,10 @@ void resize_refusals(const ports &on)
 	p.client.nothing_more();
 }
 
-/* What does not fit is lost, says CQ_ERR once, and overwrites nothing. */
+/*
+ * What does not fit is lost, says CQ_ERR once, and overwrites nothing; the QP
+ * does not outlive its CQ.
+ */
 void overflow(const ports &on)
 {
 	need_ornic(on);
@@ -171,6 +174,8 @@ void overflow(const ports &on)
 		p.client.post(rdma(IBV_WR_RDMA_WRITE, id, p.server, 0),
 			      { p.client.sge(0, 10) });
 	expect_event(on.client, IBV_EVENT_CQ_ERR, p.client.send_cq.get());
+	expect_event(on.client, IBV_EVENT_QP_FATAL, p.client.qp.get());
+	p.client.wait_state(IBV_QPS_ERR);
 	for (uint64_t id = 0; id < 4; id++)
 		(void)p.client.sent(id);
 	check_equal(ibv_poll_cq(p.client.send_cq.get(), 1, &wc), 0,

@@ -32,6 +32,7 @@ const group groups[] = {
 	{ "arguments", argument_tests },
 	{ "srq", srq_tests },
 	{ "cq", cq_tests },
+	{ "events", event_tests },
 	{ "keys", key_tests },
 };
 

@@ -23,4 +23,5 @@ extern const std::span<const test> error_tests;
 extern const std::span<const test> argument_tests;
 extern const std::span<const test> srq_tests;
 extern const std::span<const test> cq_tests;
+extern const std::span<const test> event_tests;
 extern const std::span<const test> key_tests;
