@@ -173,19 +173,93 @@ int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps)
 /**
  * ornic_cmd_query_stats - have the device write its counters
  * @dev: device
+ * @set: counter set, 0: the device's own
  * @dma: DMA address of @count __le64, in the order of enum ornic_stat
  * @count: how many
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_query_stats(struct ornic_dev *dev, u64 dma, u32 count)
+int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count)
 {
 	union ornic_req req = {
 		.query_stats = {
 			.hdr.opcode = ORNIC_CMD_QUERY_STATS,
+			.hdr.obj = cpu_to_le32(set),
 			.addr = cpu_to_le64(dma),
 			.count = cpu_to_le32(count),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_modify_stats - choose which optional counters count
+ * @dev: device
+ * @optional: bit n: counter n of enum ornic_stat
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional)
+{
+	union ornic_req req = {
+		.modify_stats = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_STATS,
+			.optional = cpu_to_le64(optional),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_create_counters - create a counter set
+ * @dev: device
+ * @set: set to its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_COUNTERS };
+
+	return create(dev, &req, set);
+}
+
+/**
+ * ornic_cmd_destroy_counters - destroy a counter set
+ * @dev: device
+ * @set: its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set)
+{
+	return destroy(dev, ORNIC_CMD_DESTROY_COUNTERS, set);
+}
+
+/**
+ * ornic_cmd_bind_counters - choose where a QP counts
+ * @dev: device
+ * @qpn: number of the QP
+ * @set: counter set, 0: the device's own
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set)
+{
+	union ornic_req req = {
+		.bind_counters = {
+			.hdr.opcode = ORNIC_CMD_BIND_COUNTERS,
+			.hdr.obj = cpu_to_le32(qpn),
+			.counters = cpu_to_le32(set),
 		},
 	};
 	union ornic_rsp rsp;

@@ -111,7 +111,11 @@ struct ornic_create_mkey_params {
 };
 
 int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps);
-int ornic_cmd_query_stats(struct ornic_dev *dev, u64 dma, u32 count);
+int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count);
+int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional);
+int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set);
+int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set);
+int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set);
 int ornic_cmd_set_gid(struct ornic_dev *dev,
 		      const struct ornic_set_gid_params *params);
 int ornic_cmd_set_port(struct ornic_dev *dev, u32 mtu, bool up);

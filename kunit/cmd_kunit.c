@@ -29,7 +29,9 @@ static const u8 known[] = {
 	ORNIC_CMD_CREATE_AH,	ORNIC_CMD_DESTROY_AH,  ORNIC_CMD_CREATE_SRQ,
 	ORNIC_CMD_DESTROY_SRQ,	ORNIC_CMD_MODIFY_SRQ,  ORNIC_CMD_QUERY_SRQ,
 	ORNIC_CMD_RESIZE_CQ,	ORNIC_CMD_MODIFY_MKEY, ORNIC_CMD_CREATE_MW,
-	ORNIC_CMD_DESTROY_MW,
+	ORNIC_CMD_DESTROY_MW,	ORNIC_CMD_CREATE_COUNTERS,
+	ORNIC_CMD_DESTROY_COUNTERS, ORNIC_CMD_BIND_COUNTERS,
+	ORNIC_CMD_MODIFY_STATS,
 };
 
 /* Every opcode is answered; those that exist not with BAD_OPCODE. */
@@ -100,7 +102,7 @@ static void query_device_tells_limits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp), 0);
 	r = &rsp.query_device;
 	KUNIT_EXPECT_EQ(test, r->hw_version, ORNIC_HW_VERSION);
-	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0x1ff);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0x41ff);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->page_sizes), 0x1fffffff000);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->max_mr_size), 1ull << 40);
 	KUNIT_EXPECT_LE(test, r->max_sge, ORNIC_MAX_SGE);

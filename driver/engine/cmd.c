@@ -28,7 +28,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->caps = cpu_to_le64(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD |
 			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ |
 			      ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
-			      ORNIC_CAP_MW | ORNIC_CAP_KERNEL);
+			      ORNIC_CAP_MW | ORNIC_CAP_KERNEL |
+			      ORNIC_CAP_COUNTERS);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;
@@ -37,6 +38,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->log_max_mkey = ORNIC_LOG_MAX_MKEY;
 	r->log_max_ah = ORNIC_LOG_MAX_AH;
 	r->log_max_srq = ORNIC_LOG_MAX_SRQ;
+	r->log_max_counters = ORNIC_LOG_MAX_COUNTERS;
 	r->log_max_wqe = ORNIC_LOG_MAX_WQE;
 	r->log_max_cqe = ORNIC_LOG_MAX_CQE;
 	r->max_sge = ORNIC_MAX_SGE;
@@ -51,22 +53,12 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 
 static int query_stats(struct ornic_dev *dev, const union ornic_req *req)
 {
-	u32 i, n = le32_to_cpu(req->query_stats.count);
-	__le64 value;
-	u8 *out;
+	return ornic_stats_query(dev, &req->query_stats);
+}
 
-	n = min_t(u32, n, ORNIC_STAT_COUNT);
-	if (!n)
-		return ORNIC_OK;
-	out = dev->ops->dma(dev->host, le64_to_cpu(req->query_stats.addr),
-			    n * sizeof(value));
-	if (!out)
-		return ORNIC_BAD_ADDR;
-	for (i = 0; i < n; i++) {
-		value = cpu_to_le64(ornic_counters_sum(&dev->stats, i));
-		memcpy(out + i * sizeof(value), &value, sizeof(value));
-	}
-	return ORNIC_OK;
+static int modify_stats(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_stats_modify(dev, &req->modify_stats);
 }
 
 static int set_gid(struct ornic_dev *dev, const union ornic_req *req)
@@ -182,6 +174,21 @@ static int query_srq(struct ornic_dev *dev, const union ornic_req *req,
 	return ornic_srq_query(dev, le32_to_cpu(req->hdr.obj), &rsp->query_srq);
 }
 
+static int create_counters(struct ornic_dev *dev, const union ornic_req *req,
+			   union ornic_rsp *rsp)
+{
+	u32 number = 0;
+	int status = ornic_counters_create(dev, &number);
+
+	(void)req;
+	return answer_created(rsp, status, number);
+}
+
+static int bind_counters(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_counters_bind(dev, &req->bind_counters);
+}
+
 /* ---- Dispatch ---------------------------------------------------------------- */
 
 /* One of the three: with an answer, without one, or with a number alone. */
@@ -214,6 +221,10 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_DESTROY_SRQ, .destroy = ornic_srq_destroy },
 	{ ORNIC_CMD_MODIFY_SRQ, .change = modify_srq },
 	{ ORNIC_CMD_QUERY_SRQ, .answer = query_srq },
+	{ ORNIC_CMD_CREATE_COUNTERS, .answer = create_counters },
+	{ ORNIC_CMD_DESTROY_COUNTERS, .destroy = ornic_counters_destroy },
+	{ ORNIC_CMD_BIND_COUNTERS, .change = bind_counters },
+	{ ORNIC_CMD_MODIFY_STATS, .change = modify_stats },
 };
 
 static int execute(struct ornic_dev *dev, const union ornic_req *req,

@@ -116,9 +116,11 @@ static void fire(struct ornic_ctx *ctx, struct ornic_cq *cq, bool solicited)
 	ornic_ctx_event(ctx, ORNIC_EVENT_COMP, cq->cqn, cq->vector);
 }
 
-void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
+bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 		   const struct ornic_cqe *cqe, bool solicited)
 {
+	bool written = false;
+
 	ornic_lock(&cq->lock);
 	if (unlikely(cq->overflow))
 		goto unlock;
@@ -128,10 +130,11 @@ void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 		goto unlock;
 	}
 	write_cqe(cq, cqe, ctx->now);
-	ornic_stat_inc(ctx->dev, ORNIC_STAT_CQES);
+	written = true;
 	fire(ctx, cq, solicited);
 unlock:
 	ornic_unlock(&cq->lock);
+	return written;
 }
 
 /* ---- Commands --------------------------------------------------------------- */

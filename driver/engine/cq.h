@@ -78,8 +78,9 @@ struct ornic_cq {
  * Its QPs end in a run of each, which the end of the call asks for.
  *
  * Context: takes cq.lock.
+ * Return: whether it was written.
  */
-void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
+bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 		   const struct ornic_cqe *cqe, bool solicited);
 
 /* CREATE_, DESTROY_ and RESIZE_CQ. Return: enum ornic_status. */

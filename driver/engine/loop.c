@@ -90,14 +90,14 @@ static enum ornic_step executed(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	ornic_req_advance(qp, sw, npkts);
 	ctx->budget -= bytes;
-	ornic_stat_add(qp->dev, ORNIC_STAT_LOOP_BYTES, bytes);
+	ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, bytes);
 	if (sw->pkts != sw->npkts) {
 		/* It was answered: if the budget ends here no timer runs. */
 		ornic_comp_progress(qp, qp->sq.psn);
 		return ORNIC_STEP_DONE;
 	}
 	ctx->budget -= ORNIC_MSG_COST;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_LOOP_MSGS);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
 	ornic_comp_success(ctx, qp, sw);
 	return ORNIC_STEP_DONE;
 }
@@ -337,12 +337,12 @@ void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	datagram_ip(ip, path, src->bytes);
 	ornic_lock(&peer->rq.lock);
 	if (!ornic_qp_can_receive(peer)) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_NO_QP);
 	} else if (peer->qkey != sw->dest_qkey) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_QKEY);
+		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_QKEY);
 	} else if (ornic_resp_request(ctx, peer, &r) == ORNIC_RESP_ACK) {
-		ornic_stat_inc(dev, ORNIC_STAT_LOOP_MSGS);
-		ornic_stat_add(dev, ORNIC_STAT_LOOP_BYTES, src->bytes);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
+		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, src->bytes);
 	}
 	dead = peer->rq.dead;
 	ornic_unlock(&peer->rq.lock);

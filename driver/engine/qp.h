@@ -276,6 +276,10 @@ struct ornic_rq {
  * @pdn: its PD
  * @type: enum ornic_qp_type
  * @create_flags: ORNIC_QP_*
+ * @stats: where it counts: dev->stats or those of @cset; written under both
+ *	locks, read under either, or in an RCU section where a count that comes
+ *	late does no harm
+ * @cset: its counter set, NULL = none
  * @pages: memory of rings and records
  * @state: enum ornic_qp_state; written under both locks
  * @access: enum ornic_access that a peer may ask for
@@ -301,6 +305,8 @@ struct ornic_qp {
 	u32 pdn;
 	u8 type;
 	u8 create_flags;
+	struct ornic_counters *stats;
+	struct ornic_counter_set *cset;
 	struct ornic_pages pages;
 
 	u8 state;
@@ -322,6 +328,17 @@ struct ornic_qp {
 	struct ornic_rq rq;
 	u64 host_qp[];
 };
+
+static inline void ornic_qp_stat_add(struct ornic_qp *qp, enum ornic_stat stat,
+				     u64 n)
+{
+	ornic_counters_add(READ_ONCE(qp->stats), stat, n);
+}
+
+static inline void ornic_qp_stat_inc(struct ornic_qp *qp, enum ornic_stat stat)
+{
+	ornic_qp_stat_add(qp, stat, 1);
+}
 
 /*
  * struct ornic_inreq - a request, or a piece of one, at the responder. Made

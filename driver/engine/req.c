@@ -149,11 +149,11 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 	tx->more = false;
 	ornic_tx_build(tx, path, info);
 	if (dev->ops->xmit(dev->host, tx)) {
-		ornic_stat_inc(dev, ORNIC_STAT_TX_ERRORS);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
 		return -EIO;
 	}
-	ornic_stat_inc(dev, ORNIC_STAT_TX_PACKETS);
-	ornic_stat_add(dev, ORNIC_STAT_TX_BYTES, tx->payload_len);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_PACKETS);
+	ornic_qp_stat_add(qp, ORNIC_STAT_TX_BYTES, tx->payload_len);
 	return 0;
 }
 
@@ -404,7 +404,7 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	sw->first_psn = sq->psn;
 	sw->started = true;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_SEND_WQES);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_SEND_WQES);
 	return ORNIC_STEP_DONE;
 }
 
@@ -433,7 +433,7 @@ static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
 		return false;
 	if (qp->dev->ops->tx_room(qp->dev->host, qp->host_qp))
 		return true;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_TX_STALLS);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
 	return false;
 }
 

@@ -74,6 +74,26 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return ORNIC_RUN_IDLE;
 }
 
+static enum ornic_run_result look(struct ornic_engine *eng, u32 qpn, u32 budget,
+				  bool kicked)
+{
+	enum ornic_run_result res = ORNIC_RUN_IDLE;
+	struct ornic_ctx ctx;
+	struct ornic_qp *qp;
+
+	ornic_ctx_begin(&ctx, &eng->dev, budget);
+	qp = ornic_qp_lookup(&eng->dev, qpn);
+	if (qp) {
+		if (kicked)
+			ornic_qp_stat_inc(qp, ORNIC_STAT_KICKS);
+		res = run_qp(&ctx, qp);
+	} else if (kicked) {
+		ornic_stat_inc(&eng->dev, ORNIC_STAT_KICKS);
+	}
+	ornic_ctx_end(&ctx);
+	return res;
+}
+
 /**
  * ornic_engine_run - work on a QP without a kick
  * @eng: engine
@@ -86,16 +106,7 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 				       u32 budget)
 {
-	enum ornic_run_result res = ORNIC_RUN_IDLE;
-	struct ornic_ctx ctx;
-	struct ornic_qp *qp;
-
-	ornic_ctx_begin(&ctx, &eng->dev, budget);
-	qp = ornic_qp_lookup(&eng->dev, qpn);
-	if (qp)
-		res = run_qp(&ctx, qp);
-	ornic_ctx_end(&ctx);
-	return res;
+	return look(eng, qpn, budget, false);
 }
 
 /**
@@ -110,8 +121,7 @@ enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
 					u32 budget)
 {
-	ornic_stat_inc(&eng->dev, ORNIC_STAT_KICKS);
-	return ornic_engine_run(eng, qpn, budget);
+	return look(eng, qpn, budget, true);
 }
 
 /* Is there anything that the poll thread should do for @qp? A peek only. */
@@ -175,7 +185,7 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt->opcode))
 		ornic_resp_rx(ctx, qp, pkt);
 	else
-		ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_QP);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	ornic_unlock(&qp->rq.lock);
 	reap(ctx, qp);
 }
@@ -184,15 +194,14 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			const struct ornic_pkt *pkt)
 {
-	struct ornic_dev *dev = qp->dev;
 	bool more = false;
 
 	ornic_lock(&qp->sq.lock);
 	if ((qp->state != ORNIC_QPS_RTS && qp->state != ORNIC_QPS_SQD) ||
 	    !transport_fits(qp, pkt->opcode)) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_ADDR);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
 	} else {
 		ornic_comp_rx(ctx, qp, pkt);
 		more = ornic_req_run(ctx, qp) == ORNIC_RUN_MORE;
@@ -200,6 +209,21 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_unlock(&qp->sq.lock);
 	if (more)
 		ornic_qp_resched(qp);
+}
+
+/* A packet that belongs to no QP. */
+static void rx_stray(struct ornic_dev *dev, enum ornic_stat why)
+{
+	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
+	ornic_stat_inc(dev, why);
+}
+
+static void rx_count(struct ornic_qp *qp, const struct ornic_rx *rx)
+{
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RX_PACKETS);
+	if (unlikely(ornic_stat_optional(qp->dev, ORNIC_STAT_RX_CE_PACKETS)) &&
+	    ornic_ip_is_ce(rx->ip, rx->ipv6))
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_CE_PACKETS);
 }
 
 /**
@@ -217,19 +241,20 @@ void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
 	struct ornic_qp *qp;
 	int stat;
 
-	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
 	stat = ornic_pkt_parse(&pkt, rx);
 	/* IBTA 10.9.3: the low 15 bits; the default key is the only one. */
 	if (!stat && (pkt.pkey & 0x7fff) != (ORNIC_DEFAULT_PKEY & 0x7fff))
 		stat = ORNIC_STAT_RX_BAD_PKEY;
 	if (stat) {
-		ornic_stat_inc(dev, stat);
+		rx_stray(dev, stat);
 		return;
 	}
 	ornic_ctx_begin(&ctx, dev, RX_BUDGET);
 	qp = ornic_qp_lookup(dev, pkt.qpn);
+	if (qp)
+		rx_count(qp, rx);
 	if (!qp)
-		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		rx_stray(dev, ORNIC_STAT_RX_NO_QP);
 	else if (pkt.op->flags & ORNIC_OPF_REQUEST)
 		rx_request(&ctx, qp, &pkt);
 	else

@@ -334,6 +334,6 @@ bool ornic_rq_fetch(struct ornic_qp *qp)
 	ornic_rwqe_decode(&rq->rwqe, slot, rq->max_sge);
 	rq->rwqe.index = rq->fetched++;
 	rq->rwqe.pdn = qp->pdn;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_RECV_WQES);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RECV_WQES);
 	return true;
 }

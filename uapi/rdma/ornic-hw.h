@@ -374,6 +374,10 @@ enum ornic_opcode {
 	ORNIC_CMD_DESTROY_SRQ		= 0x51,
 	ORNIC_CMD_MODIFY_SRQ		= 0x52,
 	ORNIC_CMD_QUERY_SRQ		= 0x53,
+	ORNIC_CMD_CREATE_COUNTERS	= 0x60,
+	ORNIC_CMD_DESTROY_COUNTERS	= 0x61,
+	ORNIC_CMD_BIND_COUNTERS		= 0x62,
+	ORNIC_CMD_MODIFY_STATS		= 0x63,
 };
 
 enum ornic_status {
@@ -428,6 +432,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_MW			= 1 << 7,	/* type 1 and 2B */
 	/* What kernel users need: QP 1, AVs in WQEs, keys of all memory. */
 	ORNIC_CAP_KERNEL		= 1 << 8,
+	ORNIC_CAP_COUNTERS		= 1 << 14,	/* sets, optional ones */
 };
 
 /*
@@ -456,18 +461,45 @@ struct ornic_rsp_query_device {
 	__le16 max_inline;		/* bytes */
 	__le16 gid_table_len;
 	__u8 mac[6];
-	__u8 reserved[10];
+	__u8 log_max_counters;		/* counter sets */
+	__u8 reserved[9];
 };
 
 /*
  * QUERY_STATS: the device writes min(@count, all it has) counters, __le64
- * each, in the order of enum ornic_stat, to the memory at @addr.
+ * each, in the order of enum ornic_stat, to the memory at @addr. hdr.obj = 0:
+ * those of the device, else those of a counter set. An event is counted in one
+ * place only: in the set of its QP, else in the device's own counters.
  */
 struct ornic_req_query_stats {
 	struct ornic_req_hdr hdr;
 	__le64 addr;
 	__le32 count;
 	__u8 reserved[44];
+};
+
+/*
+ * MODIFY_STATS: @optional: bit n: optional counter n counts from now on; the
+ * others keep the value that they have. Bits of counters that are not optional
+ * are 0.
+ */
+struct ornic_req_modify_stats {
+	struct ornic_req_hdr hdr;
+	__le64 optional;
+	__u8 reserved[48];
+};
+
+/*
+ * CREATE_COUNTERS, DESTROY_COUNTERS: a counter set, all zero at first; the
+ * header alone. Busy while QPs are bound to it.
+ *
+ * BIND_COUNTERS: hdr.obj = QPN, in any state. What the QP counts goes to set
+ * @counters from now on; 0: to the device's own counters.
+ */
+struct ornic_req_bind_counters {
+	struct ornic_req_hdr hdr;
+	__le32 counters;
+	__u8 reserved[52];
 };
 
 /*
@@ -777,6 +809,8 @@ struct ornic_rsp_query_srq {
 union ornic_req {
 	struct ornic_req_hdr hdr;
 	struct ornic_req_query_stats query_stats;
+	struct ornic_req_modify_stats modify_stats;
+	struct ornic_req_bind_counters bind_counters;
 	struct ornic_req_set_gid set_gid;
 	struct ornic_req_set_port set_port;
 	struct ornic_req_create_cq create_cq;
