@@ -268,6 +268,28 @@ int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set)
 }
 
 /**
+ * ornic_cmd_inspect - ask what an object is doing
+ * @dev: device
+ * @kind: enum ornic_inspect
+ * @obj: its number
+ * @rsp: struct ornic_rsp_inspect_* of @kind
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_inspect(struct ornic_dev *dev, u8 kind, u32 obj,
+		      union ornic_rsp *rsp)
+{
+	union ornic_req req = {
+		.hdr.opcode = ORNIC_CMD_INSPECT,
+		.hdr.param = kind,
+		.hdr.obj = cpu_to_le32(obj),
+	};
+
+	return cmd(dev, &req, rsp);
+}
+
+/**
  * ornic_cmd_set_gid - fill or empty a slot of the GID table
  * @dev: device
  * @params: the slot
@@ -656,6 +678,28 @@ int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit)
  */
 int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit)
 {
+	struct ornic_srq_state state;
+	int ret;
+
+	ret = ornic_cmd_srq_state(dev, srqn, &state);
+	if (ret)
+		return ret;
+	*limit = state.limit;
+	return 0;
+}
+
+/**
+ * ornic_cmd_srq_state - ask what an SRQ is doing
+ * @dev: device
+ * @srqn: its number
+ * @state: filled in
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
+			struct ornic_srq_state *state)
+{
 	union ornic_req req = {
 		.hdr.opcode = ORNIC_CMD_QUERY_SRQ,
 		.hdr.obj = cpu_to_le32(srqn),
@@ -666,7 +710,9 @@ int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit)
 	ret = cmd(dev, &req, &rsp);
 	if (ret)
 		return ret;
-	*limit = le32_to_cpu(rsp.query_srq.limit);
+	state->limit = le32_to_cpu(rsp.query_srq.limit);
+	state->waiting = le32_to_cpu(rsp.query_srq.waiting);
+	state->broken = rsp.query_srq.broken;
 	return 0;
 }
 

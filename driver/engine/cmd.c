@@ -225,6 +225,7 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_DESTROY_COUNTERS, .destroy = ornic_counters_destroy },
 	{ ORNIC_CMD_BIND_COUNTERS, .change = bind_counters },
 	{ ORNIC_CMD_MODIFY_STATS, .change = modify_stats },
+	{ ORNIC_CMD_INSPECT, .answer = ornic_inspect },
 };
 
 static int execute(struct ornic_dev *dev, const union ornic_req *req,

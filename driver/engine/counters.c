@@ -80,7 +80,8 @@ int ornic_counters_destroy(struct ornic_dev *dev, u32 number)
 }
 
 /* Under both locks nothing is counted half here and half there. */
-static void bind_qp(struct ornic_qp *qp, struct ornic_counter_set *cset)
+static void bind_qp(struct ornic_qp *qp, struct ornic_counter_set *cset,
+		    u32 number)
 {
 	struct ornic_counter_set *old;
 
@@ -88,6 +89,7 @@ static void bind_qp(struct ornic_qp *qp, struct ornic_counter_set *cset)
 	ornic_lock(&qp->rq.lock);
 	old = qp->cset;
 	qp->cset = cset;
+	qp->csetn = number;
 	WRITE_ONCE(qp->stats, cset ? &cset->stats : &qp->dev->stats);
 	ornic_unlock(&qp->rq.lock);
 	ornic_unlock(&qp->sq.lock);
@@ -119,7 +121,7 @@ int ornic_counters_bind(struct ornic_dev *dev,
 	if (qp && (cset || !number)) {
 		if (cset)
 			ornic_atomic_inc(&cset->users);
-		bind_qp(qp, cset);
+		bind_qp(qp, cset, number);
 		status = ORNIC_OK;
 	}
 	ornic_rcu_read_unlock();

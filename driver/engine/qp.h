@@ -280,6 +280,7 @@ struct ornic_rq {
  *	locks, read under either, or in an RCU section where a count that comes
  *	late does no harm
  * @cset: its counter set, NULL = none
+ * @csetn: the number of that, 0 = none
  * @pages: memory of rings and records
  * @state: enum ornic_qp_state; written under both locks
  * @access: enum ornic_access that a peer may ask for
@@ -307,6 +308,7 @@ struct ornic_qp {
 	u8 create_flags;
 	struct ornic_counters *stats;
 	struct ornic_counter_set *cset;
+	u32 csetn;
 	struct ornic_pages pages;
 
 	u8 state;
@@ -390,5 +392,9 @@ int ornic_qp_modify(struct ornic_dev *dev,
 		    const struct ornic_req_modify_qp *req);
 int ornic_qp_query(struct ornic_dev *dev, u32 qpn,
 		   struct ornic_rsp_query_qp *rsp);
+
+/* cmd.c calls it (inspect.c): INSPECT. Return: enum ornic_status. */
+int ornic_inspect(struct ornic_dev *dev, const union ornic_req *req,
+		  union ornic_rsp *rsp);
 
 #endif /* ORNIC_ENGINE_QP_H */

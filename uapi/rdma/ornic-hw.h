@@ -378,6 +378,7 @@ enum ornic_opcode {
 	ORNIC_CMD_DESTROY_COUNTERS	= 0x61,
 	ORNIC_CMD_BIND_COUNTERS		= 0x62,
 	ORNIC_CMD_MODIFY_STATS		= 0x63,
+	ORNIC_CMD_INSPECT		= 0x65,
 };
 
 enum ornic_status {
@@ -432,7 +433,8 @@ enum ornic_device_caps {
 	ORNIC_CAP_MW			= 1 << 7,	/* type 1 and 2B */
 	/* What kernel users need: QP 1, AVs in WQEs, keys of all memory. */
 	ORNIC_CAP_KERNEL		= 1 << 8,
-	ORNIC_CAP_COUNTERS		= 1 << 14,	/* sets, optional ones */
+	/* Counter sets, optional counters, INSPECT. */
+	ORNIC_CAP_COUNTERS		= 1 << 14,
 };
 
 /*
@@ -805,7 +807,84 @@ struct ornic_rsp_query_srq {
 	__u8 reserved[47];
 };
 
-/* DESTROY_*, QUERY_DEVICE, QUERY_QP, QUERY_SRQ: the header alone. */
+/*
+ * INSPECT: what an object is doing, for people who look for a fault. hdr.param
+ * says what hdr.obj is. Numbers are those of one moment; PSNs have 24 bits, WQEs
+ * and CQEs are counted from RESET or creation (free running).
+ */
+enum ornic_inspect {
+	ORNIC_INSPECT_QP		= 1,	/* obj = QPN */
+	ORNIC_INSPECT_CQ		= 2,	/* obj = CQN */
+	ORNIC_INSPECT_MKEY		= 3,	/* obj = key of an MR */
+};
+
+enum ornic_inspect_qp_flags {
+	ORNIC_IQP_RNR_WAIT		= 1 << 0,	/* until the peer is ready */
+	ORNIC_IQP_TIMER			= 1 << 1,	/* its timer runs */
+	ORNIC_IQP_DRAINING		= 1 << 2,
+	ORNIC_IQP_SQ_BROKEN		= 1 << 3,	/* nonsense in its record */
+	ORNIC_IQP_RQ_BROKEN		= 1 << 4,
+	ORNIC_IQP_NAK_SENT		= 1 << 5,	/* a request is missing */
+};
+
+/*
+ * @sq_psn: next PSN to send; @sq_acked: oldest one without an answer
+ * @sq_window: PSNs that may be out; @sq_reads: READs and atomics that are out
+ * @sq_producer: WQEs posted; @sq_sent: executed, or on the wire; @sq_done:
+ * complete
+ * @rq_psn: next PSN expected; @rq_msn: messages received
+ * @rq_producer: WQEs posted; @rq_taken: taken from the ring
+ * @counters: counter set, 0: none
+ */
+struct ornic_rsp_inspect_qp {
+	struct ornic_rsp_hdr hdr;
+	__le32 sq_psn;
+	__le32 sq_acked;
+	__le32 sq_window;
+	__le32 sq_reads;
+	__le32 sq_producer;
+	__le32 sq_sent;
+	__le32 sq_done;
+	__le32 rq_psn;
+	__le32 rq_msn;
+	__le32 rq_producer;
+	__le32 rq_taken;
+	__le32 counters;
+	__u8 state;			/* enum ornic_qp_state */
+	__u8 flags;			/* enum ornic_inspect_qp_flags */
+	__u8 retry_left;
+	__u8 rnr_left;
+	__u8 reserved[4];
+};
+
+/*
+ * @producer: CQEs written; @consumer: what the host says that it consumed
+ * @users: ends of QPs that complete here
+ */
+struct ornic_rsp_inspect_cq {
+	struct ornic_rsp_hdr hdr;
+	__le32 producer;
+	__le32 consumer;
+	__le32 users;
+	__u8 armed;			/* enum ornic_arm */
+	__u8 overflow;
+	__u8 vector;
+	__u8 reserved[41];
+};
+
+/* @windows: memory windows that are bound to it */
+struct ornic_rsp_inspect_mkey {
+	struct ornic_rsp_hdr hdr;
+	__le64 iova;
+	__le64 length;
+	__le32 pdn;
+	__le32 windows;
+	__u8 access;			/* enum ornic_access */
+	__u8 flags;			/* ORNIC_MKEY_* */
+	__u8 reserved[30];
+};
+
+/* DESTROY_*, QUERY_DEVICE, QUERY_QP, QUERY_SRQ, INSPECT: the header alone. */
 union ornic_req {
 	struct ornic_req_hdr hdr;
 	struct ornic_req_query_stats query_stats;
@@ -831,6 +910,9 @@ union ornic_rsp {
 	struct ornic_rsp_query_device query_device;
 	struct ornic_rsp_query_qp query_qp;
 	struct ornic_rsp_query_srq query_srq;
+	struct ornic_rsp_inspect_qp inspect_qp;
+	struct ornic_rsp_inspect_cq inspect_cq;
+	struct ornic_rsp_inspect_mkey inspect_mkey;
 	__u8 bytes[64];
 };
 
