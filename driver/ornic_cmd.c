@@ -18,8 +18,8 @@
 #define LOG_MAX_RING 20
 
 /* Returns -errno of the bus, if the device did not answer, or of @rsp. */
-static int cmd_exec(struct ornic_dev *dev, union ornic_req *req,
-		    union ornic_rsp *rsp, bool *answered)
+static int exec(struct ornic_dev *dev, union ornic_req *req,
+		union ornic_rsp *rsp, bool *answered)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 	u16 id = atomic_inc_return(&dev->cmd_id);
@@ -57,7 +57,7 @@ static int cmd(struct ornic_dev *dev, union ornic_req *req,
 {
 	bool answered;
 
-	return cmd_exec(dev, req, rsp, &answered);
+	return exec(dev, req, rsp, &answered);
 }
 
 static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
@@ -86,8 +86,37 @@ static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
 	bool answered;
 	int ret;
 
-	ret = cmd_exec(dev, &req, &rsp, &answered);
+	ret = exec(dev, &req, &rsp, &answered);
 	return answered ? ret : 0;
+}
+
+/**
+ * ornic_cmd_exec - have the device execute a command
+ * @dev: device
+ * @req: request; gets its id
+ * @rsp: response
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno, of the bus or of the device's answer.
+ */
+int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
+		   union ornic_rsp *rsp)
+{
+	return cmd(dev, req, rsp);
+}
+
+/**
+ * ornic_cmd_exec_destroy - have the device destroy an object
+ * @dev: device
+ * @opcode: ORNIC_CMD_DESTROY_*
+ * @obj: number of the object
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_exec_destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
+{
+	return destroy(dev, opcode, obj);
 }
 
 static void pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to)
@@ -193,100 +222,6 @@ int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count)
 	union ornic_rsp rsp;
 
 	return cmd(dev, &req, &rsp);
-}
-
-/**
- * ornic_cmd_modify_stats - choose which optional counters count
- * @dev: device
- * @optional: bit n: counter n of enum ornic_stat
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional)
-{
-	union ornic_req req = {
-		.modify_stats = {
-			.hdr.opcode = ORNIC_CMD_MODIFY_STATS,
-			.optional = cpu_to_le64(optional),
-		},
-	};
-	union ornic_rsp rsp;
-
-	return cmd(dev, &req, &rsp);
-}
-
-/**
- * ornic_cmd_create_counters - create a counter set
- * @dev: device
- * @set: set to its number
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set)
-{
-	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_COUNTERS };
-
-	return create(dev, &req, set);
-}
-
-/**
- * ornic_cmd_destroy_counters - destroy a counter set
- * @dev: device
- * @set: its number
- *
- * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
- */
-int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set)
-{
-	return destroy(dev, ORNIC_CMD_DESTROY_COUNTERS, set);
-}
-
-/**
- * ornic_cmd_bind_counters - choose where a QP counts
- * @dev: device
- * @qpn: number of the QP
- * @set: counter set, 0: the device's own
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set)
-{
-	union ornic_req req = {
-		.bind_counters = {
-			.hdr.opcode = ORNIC_CMD_BIND_COUNTERS,
-			.hdr.obj = cpu_to_le32(qpn),
-			.counters = cpu_to_le32(set),
-		},
-	};
-	union ornic_rsp rsp;
-
-	return cmd(dev, &req, &rsp);
-}
-
-/**
- * ornic_cmd_inspect - ask what an object is doing
- * @dev: device
- * @kind: enum ornic_inspect
- * @obj: its number
- * @rsp: struct ornic_rsp_inspect_* of @kind
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int ornic_cmd_inspect(struct ornic_dev *dev, u8 kind, u32 obj,
-		      union ornic_rsp *rsp)
-{
-	union ornic_req req = {
-		.hdr.opcode = ORNIC_CMD_INSPECT,
-		.hdr.param = kind,
-		.hdr.obj = cpu_to_le32(obj),
-	};
-
-	return cmd(dev, &req, rsp);
 }
 
 /**

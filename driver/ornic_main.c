@@ -110,6 +110,7 @@ static const struct ib_device_ops ornic_ops = {
 	.get_port_immutable = ornic_get_port_immutable,
 	.mmap = ornic_mmap,
 	.mmap_free = ornic_mmap_free,
+	.modify_cq = ornic_modify_cq,
 	.modify_hw_stat = ornic_modify_stat,
 	.modify_qp = ornic_modify_qp,
 	.modify_srq = ornic_modify_srq,

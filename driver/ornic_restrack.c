@@ -84,6 +84,8 @@ int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 		{ "consumer", le32_to_cpu(rsp.inspect_cq.consumer) },
 		{ "armed", rsp.inspect_cq.armed },
 		{ "overflow", rsp.inspect_cq.overflow },
+		{ "moderation_count", le16_to_cpu(rsp.inspect_cq.count) },
+		{ "moderation_us", le16_to_cpu(rsp.inspect_cq.period) },
 		{ "queues", le32_to_cpu(rsp.inspect_cq.users) },
 	};
 
@@ -112,8 +114,8 @@ static int put_qp(struct sk_buff *msg, const struct detail *known, int nknown,
 		{ "rnr_wait", !!(r->flags & ORNIC_IQP_RNR_WAIT) },
 		{ "timer", !!(r->flags & ORNIC_IQP_TIMER) },
 		{ "draining", !!(r->flags & ORNIC_IQP_DRAINING) },
-		{ "broken", !!(r->flags & (ORNIC_IQP_SQ_BROKEN |
-					   ORNIC_IQP_RQ_BROKEN)) },
+		{ "broken",
+		  !!(r->flags & (ORNIC_IQP_SQ_BROKEN | ORNIC_IQP_RQ_BROKEN)) },
 		{ "nak_sent", !!(r->flags & ORNIC_IQP_NAK_SENT) },
 		{ "counters", le32_to_cpu(r->counters) },
 	};
@@ -195,8 +197,8 @@ int ornic_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 		{ "list_pages", mr->list.shape.total },
 	};
 	union ornic_rsp rsp = {};
-	bool alive = inspect(ibmr->device, ORNIC_INSPECT_MKEY, ibmr->lkey,
-			     &rsp);
+	bool alive =
+		inspect(ibmr->device, ORNIC_INSPECT_MKEY, ibmr->lkey, &rsp);
 	const struct detail live[] = {
 		{ "access", rsp.inspect_mkey.access },
 		{ "windows", le32_to_cpu(rsp.inspect_mkey.windows) },

@@ -8,9 +8,8 @@
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 
-#define OPTIONAL(stat, text)                       \
-	[ORNIC_STAT_##stat] = { .name = (text),    \
-				.flags = IB_STAT_FLAG_OPTIONAL }
+#define OPTIONAL(stat, text) \
+	[ORNIC_STAT_##stat] = { .name = (text), .flags = IB_STAT_FLAG_OPTIONAL }
 
 static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
 	[ORNIC_STAT_KICKS].name = "kicks",

@@ -34,8 +34,8 @@ static struct counters_bed *open_bed(struct kunit *test,
 
 	KUNIT_ASSERT_EQ(test, ornic_bed_open(&st->bed, kind, &init), 0);
 	KUNIT_ASSERT_EQ(test, ornic_bed_connect(&st->bed), 0);
-	st->values = (__le64 *)ornic_rig_alloc(st->bed.pair.a,
-					       8 * ORNIC_STAT_COUNT);
+	st->values =
+		(__le64 *)ornic_rig_alloc(st->bed.pair.a, 8 * ORNIC_STAT_COUNT);
 	KUNIT_ASSERT_NOT_NULL(test, st->values);
 	return st;
 }
@@ -122,14 +122,11 @@ static const struct value_row {
 	  5 },
 	{ "completions of sends", ORNIC_BED_WIRE, false, ORNIC_STAT_CQES, 5 },
 	{ "WQEs received", ORNIC_BED_WIRE, true, ORNIC_STAT_RECV_WQES, 5 },
-	{ "packets received", ORNIC_BED_WIRE, true, ORNIC_STAT_RX_PACKETS,
-	  15 },
+	{ "packets received", ORNIC_BED_WIRE, true, ORNIC_STAT_RX_PACKETS, 15 },
 	{ "bytes received", ORNIC_BED_WIRE, true, ORNIC_STAT_RX_BYTES, 15000 },
 	{ "ACKs sent", ORNIC_BED_WIRE, true, ORNIC_STAT_ACKS_SENT, 5 },
-	{ "completions of receives", ORNIC_BED_WIRE, true, ORNIC_STAT_CQES,
-	  5 },
-	{ "loopback messages", ORNIC_BED_LOOP, false, ORNIC_STAT_LOOP_MSGS,
-	  5 },
+	{ "completions of receives", ORNIC_BED_WIRE, true, ORNIC_STAT_CQES, 5 },
+	{ "loopback messages", ORNIC_BED_LOOP, false, ORNIC_STAT_LOOP_MSGS, 5 },
 	{ "loopback bytes", ORNIC_BED_LOOP, false, ORNIC_STAT_LOOP_BYTES,
 	  15000 },
 	{ "loopback receives", ORNIC_BED_LOOP, true, ORNIC_STAT_RECV_WQES, 5 },
@@ -217,10 +214,9 @@ static void bind_checks(struct kunit *test)
 			ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, bind(rig, U32_MAX, set), ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, bind(rig, U32_MAX, 0), ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS,
-					      0),
-			ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(
+		test, ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS, 0),
+		ORNIC_NOT_FOUND);
 }
 
 static void sets_are_limited(struct kunit *test)
@@ -280,8 +276,8 @@ static void optional_counts_while_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, row->stat), 3);
 	KUNIT_EXPECT_EQ(test, all_requests(eng), 3);
 	KUNIT_ASSERT_EQ(test,
-			optional(rig, ORNIC_STATS_OPTIONAL &
-					      ~(1ull << row->stat)),
+			optional(rig,
+				 ORNIC_STATS_OPTIONAL & ~(1ull << row->stat)),
 			ORNIC_OK);
 	traffic(&st->bed, row->opcode, 4, row->len);
 	KUNIT_EXPECT_EQ(test, all_requests(eng), 3);

@@ -149,8 +149,8 @@ static const struct broken_row {
 	  ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_OP },
 	{ "RC, goes back", RC, ORNIC_OP_SEND_ONLY, 0xffffffff,
 	  ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_OP },
-	{ "UD, more than the ring has", UD, ORNIC_UD | ORNIC_OP_SEND_ONLY,
-	  1000, 0xff },
+	{ "UD, more than the ring has", UD, ORNIC_UD | ORNIC_OP_SEND_ONLY, 1000,
+	  0xff },
 };
 
 KUNIT_ARRAY_PARAM_DESC(broken, broken_rows, desc);
@@ -167,9 +167,8 @@ static void broken_rq_ends_the_qp(struct kunit *test)
 	ornic_rig_run(bed->pair.a);
 	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test,
-			raised(bed->pair.a, ORNIC_EVENT_QP_FATAL, bed->a.qpn),
-			1);
+	KUNIT_EXPECT_EQ(
+		test, raised(bed->pair.a, ORNIC_EVENT_QP_FATAL, bed->a.qpn), 1);
 	/* RESET forgets it. */
 	record->producer = 0;
 	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);

@@ -144,8 +144,7 @@ static void inspect_shows_the_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->access, ORNIC_ACCESS_MASK);
 	/* A guess tells nothing. */
 	KUNIT_EXPECT_EQ(test,
-			inspect(bed, ORNIC_INSPECT_MKEY, bed->am.key ^ 1,
-				&rsp),
+			inspect(bed, ORNIC_INSPECT_MKEY, bed->am.key ^ 1, &rsp),
 			ORNIC_NOT_FOUND);
 }
 

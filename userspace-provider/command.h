@@ -44,6 +44,23 @@ private:
 	alignas(8) std::array<std::byte, size()> bytes_{};
 };
 
+/** A request of the _EX kind, without driver data. */
+template <typename Core> class extended_request {
+public:
+	[[nodiscard]] void *data() noexcept
+	{
+		return bytes_.data();
+	}
+	[[nodiscard]] static consteval std::size_t size() noexcept
+	{
+		return sizeof(ib_uverbs_cmd_hdr) +
+		       sizeof(ib_uverbs_ex_cmd_hdr) + sizeof(Core);
+	}
+
+private:
+	alignas(8) std::array<std::byte, size()> bytes_{};
+};
+
 /** A response: the core's part, then the driver's. */
 template <typename Core, typename Driver = no_data> class response {
 public:

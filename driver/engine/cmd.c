@@ -29,7 +29,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ |
 			      ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
 			      ORNIC_CAP_MW | ORNIC_CAP_KERNEL |
-			      ORNIC_CAP_COUNTERS);
+			      ORNIC_CAP_COUNTERS | ORNIC_CAP_MODERATION);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;
@@ -100,6 +100,19 @@ static int create_cq(struct ornic_dev *dev, const union ornic_req *req,
 static int resize_cq(struct ornic_dev *dev, const union ornic_req *req)
 {
 	return ornic_cq_resize(dev, &req->resize_cq);
+}
+
+static int modify_cq(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_cq_modify(dev, &req->modify_cq);
+}
+
+static int query_clock(struct ornic_dev *dev, const union ornic_req *req,
+		       union ornic_rsp *rsp)
+{
+	(void)req;
+	rsp->query_clock.now = cpu_to_le64(dev->ops->now(dev->host));
+	return ORNIC_OK;
 }
 
 static int create_qp(struct ornic_dev *dev, const union ornic_req *req,
@@ -225,7 +238,9 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_DESTROY_COUNTERS, .destroy = ornic_counters_destroy },
 	{ ORNIC_CMD_BIND_COUNTERS, .change = bind_counters },
 	{ ORNIC_CMD_MODIFY_STATS, .change = modify_stats },
+	{ ORNIC_CMD_MODIFY_CQ, .change = modify_cq },
 	{ ORNIC_CMD_INSPECT, .answer = ornic_inspect },
+	{ ORNIC_CMD_QUERY_CLOCK, .answer = query_clock },
 };
 
 static int execute(struct ornic_dev *dev, const union ornic_req *req,

@@ -113,7 +113,15 @@ struct ornic_rx {
  *	own. 0 or -errno. May sleep.
  * @qp_fini: the QP goes. Cancels its timer and waits for it, and for a run
  *	that is pending, so that none comes afterwards. May sleep, no lock held.
+ * @cq_init: a CQ was made; @host_cq is host_cq_size zeroed bytes of the host's
+ *	own. May sleep.
+ * @cq_fini: the CQ goes. Cancels its timer and waits for it. May sleep, no lock
+ *	held.
+ * @cq_deadline: ornic_engine_cq_expire(@cqn) is wanted at @when (ns, absolute),
+ *	and no longer at the time that was asked for before. May fire late, or
+ *	in vain: the engine checks. Called with the lock of the CQ held.
  * @host_qp_size: bytes of host_qp, at most 512
+ * @host_cq_size: bytes of host_cq, at most 512
  * @num_vectors: completion vectors, at least 1
  */
 struct ornic_engine_ops {
@@ -127,7 +135,11 @@ struct ornic_engine_ops {
 	u32 (*random)(void *host);
 	int (*qp_init)(void *host, void *host_qp, u32 qpn);
 	void (*qp_fini)(void *host, void *host_qp);
+	void (*cq_init)(void *host, void *host_cq, u32 cqn);
+	void (*cq_fini)(void *host, void *host_cq);
+	void (*cq_deadline)(void *host, void *host_cq, u64 when);
 	u32 host_qp_size;
+	u32 host_cq_size;
 	u32 num_vectors;
 };
 
@@ -175,6 +187,9 @@ void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx);
 
 /* The deadline of @qpn has come. */
 void ornic_engine_expire(struct ornic_engine *eng, u32 qpn);
+
+/* The deadline of @cqn has come. */
+void ornic_engine_cq_expire(struct ornic_engine *eng, u32 cqn);
 
 /* One counter, summed over all CPUs. */
 u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat);

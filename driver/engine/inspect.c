@@ -82,6 +82,9 @@ static int inspect_cq(struct ornic_dev *dev, u32 cqn, union ornic_rsp *rsp)
 	if (arm != cq->fired)
 		r->armed = arm & ORNIC_ARM_MODE_MASK;
 	r->overflow = cq->overflow;
+	r->count = cpu_to_le16(cq->count);
+	r->period = cpu_to_le16(cq->period);
+	r->pending = cpu_to_le32(cq->pending);
 	ornic_unlock(&cq->lock);
 	r->users = cpu_to_le32(ornic_atomic_read(&cq->users));
 	r->vector = cq->vector;

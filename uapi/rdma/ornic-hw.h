@@ -378,7 +378,9 @@ enum ornic_opcode {
 	ORNIC_CMD_DESTROY_COUNTERS	= 0x61,
 	ORNIC_CMD_BIND_COUNTERS		= 0x62,
 	ORNIC_CMD_MODIFY_STATS		= 0x63,
+	ORNIC_CMD_MODIFY_CQ		= 0x64,
 	ORNIC_CMD_INSPECT		= 0x65,
+	ORNIC_CMD_QUERY_CLOCK		= 0x66,
 };
 
 enum ornic_status {
@@ -435,6 +437,8 @@ enum ornic_device_caps {
 	ORNIC_CAP_KERNEL		= 1 << 8,
 	/* Counter sets, optional counters, INSPECT. */
 	ORNIC_CAP_COUNTERS		= 1 << 14,
+	/* Moderated CQs; the clock of the timestamps can be read. */
+	ORNIC_CAP_MODERATION		= 1 << 15,
 };
 
 /*
@@ -549,6 +553,26 @@ struct ornic_req_resize_cq {
 	struct ornic_mem mem;
 	__u8 log_depth;
 	__u8 reserved[39];
+};
+
+/*
+ * MODIFY_CQ: hdr.obj = CQN. The completion event of an armed CQ comes with the
+ * @count-th CQE that would cause it, or @period us after the first of them. 0:
+ * that condition does not count; both 0, or @count 1: with the first CQE, as
+ * after CREATE_CQ. CQEs are visible at once in any case.
+ */
+struct ornic_req_modify_cq {
+	struct ornic_req_hdr hdr;
+	__le16 count;
+	__le16 period;
+	__u8 reserved[52];
+};
+
+/* QUERY_CLOCK: the header alone. */
+struct ornic_rsp_query_clock {
+	struct ornic_rsp_hdr hdr;
+	__le64 now;			/* ns, as in the timestamp of a CQE */
+	__u8 reserved[48];
 };
 
 enum ornic_qp_type {
@@ -869,7 +893,11 @@ struct ornic_rsp_inspect_cq {
 	__u8 armed;			/* enum ornic_arm */
 	__u8 overflow;
 	__u8 vector;
-	__u8 reserved[41];
+	__u8 reserved;
+	__le16 count;			/* of MODIFY_CQ, like @period */
+	__le16 period;
+	__le32 pending;			/* CQEs that its event waits for more of */
+	__u8 reserved2[32];
 };
 
 /* @windows: memory windows that are bound to it */
@@ -894,6 +922,7 @@ union ornic_req {
 	struct ornic_req_set_port set_port;
 	struct ornic_req_create_cq create_cq;
 	struct ornic_req_resize_cq resize_cq;
+	struct ornic_req_modify_cq modify_cq;
 	struct ornic_req_create_qp create_qp;
 	struct ornic_req_modify_qp modify_qp;
 	struct ornic_req_create_mkey create_mkey;
@@ -908,6 +937,7 @@ union ornic_req {
 union ornic_rsp {
 	struct ornic_rsp_hdr hdr;
 	struct ornic_rsp_query_device query_device;
+	struct ornic_rsp_query_clock query_clock;
 	struct ornic_rsp_query_qp query_qp;
 	struct ornic_rsp_query_srq query_srq;
 	struct ornic_rsp_inspect_qp inspect_qp;
