@@ -42,8 +42,8 @@ UVERBS_HANDLER(ORNIC_METHOD_QUERY_CLOCK)(struct uverbs_attr_bundle *attrs)
 /* clang-format off */
 DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_QUERY_CLOCK,
 			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_QUERY_CLOCK_VALUES,
-				UVERBS_ATTR_TYPE(struct ornic_query_clock),
-				UA_MANDATORY));
+						UVERBS_ATTR_TYPE(struct ornic_query_clock),
+						UA_MANDATORY));
 
 ADD_UVERBS_METHODS(ornic_clock_methods, UVERBS_OBJECT_DEVICE,
 		   &UVERBS_METHOD(ORNIC_METHOD_QUERY_CLOCK));

@@ -50,8 +50,11 @@ int ornic_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 			return ret;
 	}
 	ret = ornic_cmd_bind_counters(dev, ibqp->qp_num, set);
-	if (ret)
+	if (ret) {
+		ibdev_dbg(ibqp->device, "QP %#x: counter set %u: %d\n",
+			  ibqp->qp_num, set, ret);
 		goto err_destroy;
+	}
 	counter->id = set;
 	ibqp->counter = counter;
 	return 0;

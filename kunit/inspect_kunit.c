@@ -168,12 +168,38 @@ static void inspect_checks(struct kunit *test)
 	ornic_rig_destroy_obj(bed->pair.a, ORNIC_CMD_DESTROY_MW, window);
 }
 
+/* In the kernel nobody looks, unless a tracepoint is on. */
+static void trace_tells_each_thing_once(struct kunit *test)
+{
+	struct ornic_bed *bed = test->priv;
+	const u32 *n = bed->pair.a->trace_count;
+
+	if (!ornic_trace_on())
+		kunit_skip(test, "tracing is off");
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+		       2048);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_KICK], 1);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_TX], 2);
+	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN,
+			 ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, NULL, 0);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_RETRY], 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN + 1,
+			 ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_TX], 4);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_RX], 2);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_ACK], 2);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_COMPLETION], 1);
+}
+
 static struct kunit_case inspect_cases[] = {
 	KUNIT_CASE(inspect_shows_the_requester),
 	KUNIT_CASE(inspect_shows_the_responder),
 	KUNIT_CASE(inspect_shows_the_cq),
 	KUNIT_CASE(inspect_shows_the_key),
 	KUNIT_CASE(inspect_checks),
+	KUNIT_CASE(trace_tells_each_thing_once),
 	{}
 };
 

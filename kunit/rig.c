@@ -194,6 +194,14 @@ static void op_cq_deadline(void *host, void *host_cq, u64 when)
 	hcq->deadline = when;
 }
 
+static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
+		     u32 a, u32 b)
+{
+	struct ornic_rig *rig = host;
+
+	rig->trace_count[what]++;
+}
+
 static const struct ornic_engine_ops rig_ops = {
 	.dma = op_dma,
 	.tx_room = op_tx_room,
@@ -209,6 +217,7 @@ static const struct ornic_engine_ops rig_ops = {
 	.cq_fini = op_cq_fini,
 	.cq_deadline = op_cq_deadline,
 	.host_cq_size = sizeof(struct ornic_rig_hcq),
+	.trace = op_trace,
 	.host_qp_size = sizeof(struct ornic_rig_hqp),
 	.num_vectors = 2,
 };

@@ -89,6 +89,7 @@ struct ornic_rig_mem {
  * @lost: frames that found the pool empty
  * @events: the last events; @nevents: how many there have been
  * @event_count: by type
+ * @trace_count: what the engine told, by enum ornic_trace; not in the kernel
  */
 struct ornic_rig {
 	struct ornic_engine *eng;
@@ -113,6 +114,7 @@ struct ornic_rig {
 	u32 nevents;
 	struct ornic_eqe events[ORNIC_RIG_EVENTS];
 	u32 event_count[ORNIC_RIG_EVENT_TYPES];
+	u32 trace_count[ORNIC_TRACE_RETRY + 1];
 	struct ornic_tx scratch;
 };
 

@@ -18,6 +18,8 @@ static bool send_answer(struct ornic_qp *qp, const struct ornic_txinfo *info)
 	tx->host_qp = qp->host_qp;
 	tx->more = false;
 	ornic_tx_build(tx, &qp->path, info);
+	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn,
+		    tx->payload_len);
 	if (dev->ops->xmit(dev->host, tx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
 		return false;

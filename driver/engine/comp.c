@@ -57,6 +57,8 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.vendor_err = verr,
 	};
 
+	ornic_trace(qp, ORNIC_TRACE_COMPLETION, (u32)status << 8 | cqe.opcode,
+		    sw->index, sw->length);
 	if (ornic_cq_push(ctx, qp->sq.cq, &cqe, status != ORNIC_CQE_SUCCESS))
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
@@ -278,6 +280,8 @@ static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	}
 	sq->retry_left--;
 	sq->deadline = 0;
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry_left, sq->acked,
+		    sq->window);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
 }
@@ -317,6 +321,7 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	 * several packets would use the retries up while we wait for it.
 	 */
 	sq->retry_left = qp->retry_cnt;
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->rnr_left, sq->acked, sq->window);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
 	sq->wait = ORNIC_WAIT_RNR;
@@ -422,6 +427,7 @@ static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	u32 end = type == ORNIC_AETH_ACK ? ornic_psn_add(pkt->psn, 1) :
 					   pkt->psn;
 
+	ornic_trace(qp, ORNIC_TRACE_ACK, pkt->syndrome, pkt->psn, pkt->msn);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_RCVD);
 	if (!complete_up_to(ctx, qp, end)) {
 		missing(ctx, qp);

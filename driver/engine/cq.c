@@ -196,6 +196,10 @@ bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 	if (unlikely(cq->overflow))
 		goto unlock;
 	if (unlikely(cq_is_full(cq))) {
+		ornic_pr_debug("CQ %u: producer %u, consumer %u, depth %u\n",
+			       cq->cqn, cq->producer,
+			       le32_to_cpu(cq->mem.record->consumer),
+			       cq->mem.ring.mask + 1);
 		WRITE_ONCE(cq->overflow, true);
 		ornic_ctx_event(ctx, ORNIC_EVENT_CQ_ERR, cq->cqn, 0);
 		goto unlock;

@@ -18,6 +18,8 @@
 
 #define MIN_ROCE_MTU 256
 
+ORNIC_DEFINE_TRACE;
+
 /* ---- Birth and death ------------------------------------------------------- */
 
 /* QPN 0 and 1 are special on the wire (IBTA 3.5.3): QPNs start above them. */

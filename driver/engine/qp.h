@@ -342,6 +342,15 @@ static inline void ornic_qp_stat_inc(struct ornic_qp *qp, enum ornic_stat stat)
 	ornic_qp_stat_add(qp, stat, 1);
 }
 
+static inline void ornic_trace(const struct ornic_qp *qp, enum ornic_trace what,
+			       u32 code, u32 a, u32 b)
+{
+	const struct ornic_dev *dev = qp->dev;
+
+	if (ornic_trace_on() && dev->ops->trace)
+		dev->ops->trace(dev->host, what, qp->qpn, code, a, b);
+}
+
 /*
  * struct ornic_inreq - a request, or a piece of one, at the responder. Made
  * from a packet, or by loop.c from a WQE. @npsn: PSNs that it covers (loop.c

@@ -148,6 +148,8 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 	tx->host_qp = qp->host_qp;
 	tx->more = false;
 	ornic_tx_build(tx, path, info);
+	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn,
+		    tx->payload_len);
 	if (dev->ops->xmit(dev->host, tx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
 		return -EIO;

@@ -41,6 +41,9 @@ static void recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	cqe->wqe_index = cpu_to_le32(rw->index);
 	cqe->qpn = cpu_to_le32(qp->qpn);
 	rw->valid = false;
+	ornic_trace(qp, ORNIC_TRACE_COMPLETION,
+		    (u32)cqe->status << 8 | cqe->opcode, rw->index,
+		    le32_to_cpu(cqe->byte_len));
 	if (ornic_cq_push(ctx, qp->rq.cq, cqe,
 			  solicited || cqe->status != ORNIC_CQE_SUCCESS))
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);

@@ -74,6 +74,16 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return ORNIC_RUN_IDLE;
 }
 
+static void count_kick(struct ornic_qp *qp)
+{
+	const struct ornic_sq *sq = &qp->sq;
+	u32 posted = le32_to_cpu(READ_ONCE(sq->record->producer));
+
+	ornic_qp_stat_inc(qp, ORNIC_STAT_KICKS);
+	ornic_trace(qp, ORNIC_TRACE_KICK, READ_ONCE(qp->state), posted,
+		    READ_ONCE(sq->fetched));
+}
+
 static enum ornic_run_result look(struct ornic_engine *eng, u32 qpn, u32 budget,
 				  bool kicked)
 {
@@ -85,7 +95,7 @@ static enum ornic_run_result look(struct ornic_engine *eng, u32 qpn, u32 budget,
 	qp = ornic_qp_lookup(&eng->dev, qpn);
 	if (qp) {
 		if (kicked)
-			ornic_qp_stat_inc(qp, ORNIC_STAT_KICKS);
+			count_kick(qp);
 		res = run_qp(&ctx, qp);
 	} else if (kicked) {
 		ornic_stat_inc(&eng->dev, ORNIC_STAT_KICKS);
@@ -218,8 +228,12 @@ static void rx_stray(struct ornic_dev *dev, enum ornic_stat why)
 	ornic_stat_inc(dev, why);
 }
 
-static void rx_count(struct ornic_qp *qp, const struct ornic_rx *rx)
+static void rx_count(struct ornic_qp *qp, const struct ornic_pkt *pkt)
 {
+	const struct ornic_rx *rx = pkt->rx;
+
+	ornic_trace(qp, ORNIC_TRACE_RX, pkt->opcode, pkt->psn,
+		    pkt->payload_len);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RX_PACKETS);
 	if (unlikely(ornic_stat_optional(qp->dev, ORNIC_STAT_RX_CE_PACKETS)) &&
 	    ornic_ip_is_ce(rx->ip, rx->ipv6))
@@ -252,7 +266,7 @@ void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
 	ornic_ctx_begin(&ctx, dev, RX_BUDGET);
 	qp = ornic_qp_lookup(dev, pkt.qpn);
 	if (qp)
-		rx_count(qp, rx);
+		rx_count(qp, &pkt);
 	if (!qp)
 		rx_stray(dev, ORNIC_STAT_RX_NO_QP);
 	else if (pkt.op->flags & ORNIC_OPF_REQUEST)

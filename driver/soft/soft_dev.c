@@ -22,6 +22,7 @@
 #include "soft_net.h"
 #include "soft_poll.h"
 #include "soft_sched.h"
+#include "soft_trace.h"
 #include "soft_tx.h"
 
 #define MODALIAS "ornic:soft"
@@ -123,6 +124,7 @@ static struct ornic_engine_ops engine_ops = {
 	.cq_fini = ornic_soft_cq_fini,
 	.cq_deadline = ornic_soft_cq_deadline,
 	.host_cq_size = sizeof(struct ornic_soft_cq),
+	.trace = ornic_soft_trace,
 	.host_qp_size = sizeof(struct ornic_soft_flow *),
 };
 

@@ -11,7 +11,7 @@ detail()
 {
 	local line
 
-	line=$(rdma res show "$1" ${2:+link cli0/1} -dd | tr -d '\n\\' |
+	line=$(rdma res show "$1" ${2:+link cli0/1} -dd | tr '\n' ' ' |
 		sed 's/link /\n/g' | grep "pid $cli_pid " | head -n 1)
 	[[ " $line " =~ [[:space:]]$3[[:space:]]([0-9]+)[[:space:]] ]] || return 1
 	echo "${BASH_REMATCH[1]}"
