@@ -18,8 +18,8 @@
 #define LOG_MAX_RING 20
 
 /* Returns -errno of the bus, if the device did not answer, or of @rsp. */
-static int cmd_exec(struct ornic_dev *dev, union ornic_req *req,
-		    union ornic_rsp *rsp, bool *answered)
+static int exec(struct ornic_dev *dev, union ornic_req *req,
+		union ornic_rsp *rsp, bool *answered)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 	u16 id = atomic_inc_return(&dev->cmd_id);
@@ -57,7 +57,7 @@ static int cmd(struct ornic_dev *dev, union ornic_req *req,
 {
 	bool answered;
 
-	return cmd_exec(dev, req, rsp, &answered);
+	return exec(dev, req, rsp, &answered);
 }
 
 static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
@@ -86,8 +86,37 @@ static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
 	bool answered;
 	int ret;
 
-	ret = cmd_exec(dev, &req, &rsp, &answered);
+	ret = exec(dev, &req, &rsp, &answered);
 	return answered ? ret : 0;
+}
+
+/**
+ * ornic_cmd_exec - have the device execute a command
+ * @dev: device
+ * @req: request; gets its id
+ * @rsp: response
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno, of the bus or of the device's answer.
+ */
+int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
+		   union ornic_rsp *rsp)
+{
+	return cmd(dev, req, rsp);
+}
+
+/**
+ * ornic_cmd_exec_destroy - have the device destroy an object
+ * @dev: device
+ * @opcode: ORNIC_CMD_DESTROY_*
+ * @obj: number of the object
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_exec_destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
+{
+	return destroy(dev, opcode, obj);
 }
 
 static void pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to)
@@ -179,17 +208,19 @@ int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps)
 /**
  * ornic_cmd_query_stats - have the device write its counters
  * @dev: device
+ * @set: counter set, 0: the device's own
  * @dma: DMA address of @count __le64, in the order of enum ornic_stat
  * @count: how many
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_query_stats(struct ornic_dev *dev, u64 dma, u32 count)
+int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count)
 {
 	union ornic_req req = {
 		.query_stats = {
 			.hdr.opcode = ORNIC_CMD_QUERY_STATS,
+			.hdr.obj = cpu_to_le32(set),
 			.addr = cpu_to_le64(dma),
 			.count = cpu_to_le32(count),
 		},
@@ -621,6 +652,28 @@ int ornic_cmd_resize_srq(struct ornic_dev *dev, u32 srqn,
  */
 int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit)
 {
+	struct ornic_srq_state state;
+	int ret;
+
+	ret = ornic_cmd_srq_state(dev, srqn, &state);
+	if (ret)
+		return ret;
+	*limit = state.limit;
+	return 0;
+}
+
+/**
+ * ornic_cmd_srq_state - ask what an SRQ is doing
+ * @dev: device
+ * @srqn: its number
+ * @state: filled in
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
+			struct ornic_srq_state *state)
+{
 	union ornic_req req = {
 		.hdr.opcode = ORNIC_CMD_QUERY_SRQ,
 		.hdr.obj = cpu_to_le32(srqn),
@@ -631,7 +684,9 @@ int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit)
 	ret = cmd(dev, &req, &rsp);
 	if (ret)
 		return ret;
-	*limit = le32_to_cpu(rsp.query_srq.limit);
+	state->limit = le32_to_cpu(rsp.query_srq.limit);
+	state->waiting = le32_to_cpu(rsp.query_srq.waiting);
+	state->broken = rsp.query_srq.broken;
 	return 0;
 }
 

@@ -9,6 +9,8 @@
 struct ornic_caps;
 struct ornic_dev;
 struct ornic_ring;
+union ornic_req;
+union ornic_rsp;
 
 /**
  * struct ornic_dma_mem - memory handed to the device
@@ -124,8 +126,24 @@ struct ornic_create_mkey_params {
 	bool fast;
 };
 
+/**
+ * struct ornic_srq_state - what an SRQ is doing
+ * @limit: WQEs; 0: not armed
+ * @waiting: WQEs that are posted and not taken
+ * @broken: SRQ_ERR was raised
+ */
+struct ornic_srq_state {
+	u32 limit;
+	u32 waiting;
+	bool broken;
+};
+
+int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
+		   union ornic_rsp *rsp);
+int ornic_cmd_exec_destroy(struct ornic_dev *dev, u8 opcode, u32 obj);
+
 int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps);
-int ornic_cmd_query_stats(struct ornic_dev *dev, u64 dma, u32 count);
+int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count);
 int ornic_cmd_set_gid(struct ornic_dev *dev,
 		      const struct ornic_set_gid_params *params);
 int ornic_cmd_set_port(struct ornic_dev *dev, u32 mtu, bool up);
@@ -160,8 +178,20 @@ int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit);
 int ornic_cmd_resize_srq(struct ornic_dev *dev, u32 srqn,
 			 const struct ornic_dma_mem *mem, u8 log_depth);
 int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit);
+int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
+			struct ornic_srq_state *state);
 int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn);
 int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
 int ornic_cmd_detach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
+
+/* ornic_cmd_observe.c */
+int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional);
+int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set);
+int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set);
+int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set);
+int ornic_cmd_inspect(struct ornic_dev *dev, u8 kind, u32 obj,
+		      union ornic_rsp *rsp);
+int ornic_cmd_modify_cq(struct ornic_dev *dev, u32 cqn, u16 count, u16 period);
+int ornic_cmd_query_clock(struct ornic_dev *dev, u64 *now);
 
 #endif /* ORNIC_CMD_H */

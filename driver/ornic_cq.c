@@ -244,6 +244,24 @@ int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 }
 
 /**
+ * ornic_modify_cq - ib_device_ops.modify_cq
+ * @ibcq: CQ
+ * @count: CQEs per event; 0: any number
+ * @period: us that an event may wait for them; 0: any time
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EOPNOTSUPP for a device that cannot; -errno of the device.
+ */
+int ornic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
+
+	if (!(dev->caps.caps & ORNIC_CAP_MODERATION))
+		return -EOPNOTSUPP;
+	return ornic_cmd_modify_cq(dev, to_ornic_cq(ibcq)->cqn, count, period);
+}
+
+/**
  * ornic_destroy_cq - ib_device_ops.destroy_cq
  * @ibcq: CQ without QPs
  * @udata: unused

@@ -40,6 +40,7 @@ static inline struct ornic_cq *to_ornic_cq(struct ib_cq *ibcq)
 int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
 int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int ornic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int ornic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 
 #endif /* ORNIC_CQ_H */

@@ -85,6 +85,8 @@ struct ornic_port_state {
  * @netdev_nb: follows @bus->netdev
  * @netdev_nn: lets @netdev_nb follow it to other namespaces
  * @port: protected by the RTNL
+ * @optional: bit n: optional counter n of the device counts; written under
+ *	ib_core's lock of the port's statistics
  * @bus_unregisters: the bus asked for the end, not `rdma link delete`;
  *	protected by the lifetime lock of ornic_main.c
  */
@@ -101,6 +103,7 @@ struct ornic_dev {
 	struct notifier_block netdev_nb;
 	struct netdev_net_notifier netdev_nn;
 	struct ornic_port_state port;
+	u64 optional;
 	bool bus_unregisters;
 };
 

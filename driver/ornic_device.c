@@ -38,6 +38,10 @@ static void fill_queues(const struct ornic_caps *caps,
 {
 	attr->max_qp_wr = 1 << caps->log_max_wqe;
 	attr->max_cqe = 1 << caps->log_max_cqe;
+	if (caps->caps & ORNIC_CAP_MODERATION) {
+		attr->cq_caps.max_cq_moderation_count = U16_MAX;
+		attr->cq_caps.max_cq_moderation_period = U16_MAX;
+	}
 	attr->max_send_sge = caps->max_sge;
 	attr->max_recv_sge = caps->max_sge;
 	attr->max_sge_rd = caps->max_sge;

@@ -24,6 +24,7 @@
 #include "ornic_ah.h"
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
+#include "ornic_counter.h"
 #include "ornic_cq.h"
 #include "ornic_dev.h"
 #include "ornic_device.h"
@@ -82,6 +83,11 @@ static const struct ib_device_ops ornic_ops = {
 	.alloc_ucontext = ornic_alloc_ucontext,
 	.alloc_xrcd = ornic_alloc_xrcd,
 	.attach_mcast = ornic_attach_mcast,
+	.counter_alloc_stats = ornic_counter_alloc_stats,
+	.counter_bind_qp = ornic_counter_bind_qp,
+	.counter_dealloc = ornic_counter_dealloc,
+	.counter_unbind_qp = ornic_counter_unbind_qp,
+	.counter_update_stats = ornic_counter_update_stats,
 	.create_ah = ornic_create_ah,
 	.create_cq = ornic_create_cq,
 	.create_qp = ornic_create_qp,
@@ -112,6 +118,8 @@ static const struct ib_device_ops ornic_ops = {
 	.map_mr_sg = ornic_map_mr_sg,
 	.mmap = ornic_mmap,
 	.mmap_free = ornic_mmap_free,
+	.modify_cq = ornic_modify_cq,
+	.modify_hw_stat = ornic_modify_stat,
 	.modify_qp = ornic_modify_qp,
 	.modify_srq = ornic_modify_srq,
 	.poll_cq = ornic_poll_cq,

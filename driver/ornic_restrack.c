@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Details of ours in `rdma resource show ... -dd`. */
+/*
+ * Details of ours in `rdma resource show ... -dd`: what the driver knows of an
+ * object, and what the device says that it is doing. An object that the device
+ * does not know any more, or a device without INSPECT, leaves the latter out.
+ */
 #include "ornic_restrack.h"
 
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
+#include "ornic_cmd.h"
 #include "ornic_cq.h"
+#include "ornic_dev.h"
 #include "ornic_mr.h"
 #include "ornic_qp.h"
 #include "ornic_srq.h"
@@ -16,25 +22,43 @@ struct detail {
 	u32 value;
 };
 
-static int put_details(struct sk_buff *msg, const struct detail *details,
-		       int count)
+static int put_list(struct sk_buff *msg, const struct detail *details,
+		    int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (rdma_nl_put_driver_u32(msg, details[i].name,
+					   details[i].value))
+			return -EMSGSIZE;
+	return 0;
+}
+
+/* @known, and what @live adds to it. */
+static int put_details(struct sk_buff *msg, const struct detail *known,
+		       int nknown, const struct detail *live, int nlive)
 {
 	struct nlattr *nest;
-	int i;
 
 	nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!nest)
 		return -EMSGSIZE;
-	for (i = 0; i < count; i++)
-		if (rdma_nl_put_driver_u32(msg, details[i].name,
-					   details[i].value))
-			goto err_cancel_nest;
+	if (put_list(msg, known, nknown) || put_list(msg, live, nlive)) {
+		nla_nest_cancel(msg, nest);
+		return -EMSGSIZE;
+	}
 	nla_nest_end(msg, nest);
 	return 0;
+}
 
-err_cancel_nest:
-	nla_nest_cancel(msg, nest);
-	return -EMSGSIZE;
+static bool inspect(struct ib_device *ibdev, u8 kind, u32 obj,
+		    union ornic_rsp *rsp)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibdev);
+
+	if (!(dev->caps.caps & ORNIC_CAP_COUNTERS))
+		return false;
+	return !ornic_cmd_inspect(dev, kind, obj, rsp);
 }
 
 /**
@@ -42,19 +66,61 @@ err_cancel_nest:
  * @msg: netlink message
  * @ibcq: CQ
  *
- * Context: process.
+ * Context: process, may sleep.
  * Return: 0; -EMSGSIZE if @msg is full.
  */
 int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct ornic_cq *cq = to_ornic_cq(ibcq);
-	const struct detail details[] = {
+	const struct detail known[] = {
 		{ "cqn", cq->cqn },
 		{ "depth", 1u << READ_ONCE(cq->log_depth) },
 		{ "vector", cq->vector },
 	};
+	union ornic_rsp rsp = {};
+	bool alive = inspect(ibcq->device, ORNIC_INSPECT_CQ, cq->cqn, &rsp);
+	const struct detail live[] = {
+		{ "producer", le32_to_cpu(rsp.inspect_cq.producer) },
+		{ "consumer", le32_to_cpu(rsp.inspect_cq.consumer) },
+		{ "armed", rsp.inspect_cq.armed },
+		{ "overflow", rsp.inspect_cq.overflow },
+		{ "moderation_count", le16_to_cpu(rsp.inspect_cq.count) },
+		{ "moderation_us", le16_to_cpu(rsp.inspect_cq.period) },
+		{ "queues", le32_to_cpu(rsp.inspect_cq.users) },
+	};
 
-	return put_details(msg, details, ARRAY_SIZE(details));
+	return put_details(msg, known, ARRAY_SIZE(known), live,
+			   alive ? ARRAY_SIZE(live) : 0);
+}
+
+/* What the device says of a QP. */
+static int put_qp(struct sk_buff *msg, const struct detail *known, int nknown,
+		  const struct ornic_rsp_inspect_qp *r)
+{
+	const struct detail live[] = {
+		{ "sq_psn", le32_to_cpu(r->sq_psn) },
+		{ "sq_acked", le32_to_cpu(r->sq_acked) },
+		{ "sq_window", le32_to_cpu(r->sq_window) },
+		{ "sq_reads", le32_to_cpu(r->sq_reads) },
+		{ "sq_producer", le32_to_cpu(r->sq_producer) },
+		{ "sq_sent", le32_to_cpu(r->sq_sent) },
+		{ "sq_done", le32_to_cpu(r->sq_done) },
+		{ "retry_left", r->retry_left },
+		{ "rnr_left", r->rnr_left },
+		{ "rq_psn", le32_to_cpu(r->rq_psn) },
+		{ "rq_msn", le32_to_cpu(r->rq_msn) },
+		{ "rq_producer", le32_to_cpu(r->rq_producer) },
+		{ "rq_taken", le32_to_cpu(r->rq_taken) },
+		{ "rnr_wait", !!(r->flags & ORNIC_IQP_RNR_WAIT) },
+		{ "timer", !!(r->flags & ORNIC_IQP_TIMER) },
+		{ "draining", !!(r->flags & ORNIC_IQP_DRAINING) },
+		{ "broken",
+		  !!(r->flags & (ORNIC_IQP_SQ_BROKEN | ORNIC_IQP_RQ_BROKEN)) },
+		{ "nak_sent", !!(r->flags & ORNIC_IQP_NAK_SENT) },
+		{ "counters", le32_to_cpu(r->counters) },
+	};
+
+	return put_details(msg, known, nknown, live, ARRAY_SIZE(live));
 }
 
 /* XRC QPs do not have both. */
@@ -68,13 +134,13 @@ static u32 cqn_of(struct ib_cq *ibcq)
  * @msg: netlink message
  * @ibqp: QP
  *
- * Context: process.
+ * Context: process, may sleep.
  * Return: 0; -EMSGSIZE if @msg is full.
  */
 int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	const struct ornic_qp *qp = to_ornic_qp(ibqp);
-	const struct detail details[] = {
+	const struct detail known[] = {
 		{ "send_cqn", cqn_of(ibqp->send_cq) },
 		{ "recv_cqn", cqn_of(ibqp->recv_cq) },
 		{ "sq_depth", qp->caps.max_send_wr },
@@ -84,8 +150,11 @@ int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "rq_stride",
 		  qp->caps.max_recv_wr ? 1u << qp->rings.rq.log_stride : 0 },
 	};
+	union ornic_rsp rsp;
 
-	return put_details(msg, details, ARRAY_SIZE(details));
+	if (!inspect(ibqp->device, ORNIC_INSPECT_QP, ibqp->qp_num, &rsp))
+		return put_details(msg, known, ARRAY_SIZE(known), NULL, 0);
+	return put_qp(msg, known, ARRAY_SIZE(known), &rsp.inspect_qp);
 }
 
 /**
@@ -93,19 +162,28 @@ int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
  * @msg: netlink message
  * @ibsrq: SRQ
  *
- * Context: process.
+ * Context: process, may sleep.
  * Return: 0; -EMSGSIZE if @msg is full.
  */
 int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	const struct ornic_srq *srq = to_ornic_srq(ibsrq);
-	const struct detail details[] = {
+	const struct detail known[] = {
 		{ "srqn", srq->srqn },
 		{ "depth", 1u << READ_ONCE(srq->ring.log_depth) },
 		{ "stride", 1u << srq->ring.log_stride },
 	};
+	struct ornic_srq_state state = {};
+	bool alive = !ornic_cmd_srq_state(to_ornic_dev(ibsrq->device),
+					  srq->srqn, &state);
+	const struct detail live[] = {
+		{ "waiting", state.waiting },
+		{ "limit", state.limit },
+		{ "broken", state.broken },
+	};
 
-	return put_details(msg, details, ARRAY_SIZE(details));
+	return put_details(msg, known, ARRAY_SIZE(known), live,
+			   alive ? ARRAY_SIZE(live) : 0);
 }
 
 /**
@@ -113,17 +191,26 @@ int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
  * @msg: netlink message
  * @ibmr: MR
  *
- * Context: process.
+ * Context: process, may sleep.
  * Return: 0; -EMSGSIZE if @msg is full.
  */
 int ornic_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	const struct ornic_mr *mr = to_ornic_mr(ibmr);
-	const struct detail details[] = {
+	const struct detail known[] = {
 		{ "page_shift", mr->page_shift },
 		{ "list_levels", mr->list.shape.levels },
 		{ "list_pages", mr->list.shape.total },
 	};
+	union ornic_rsp rsp = {};
+	bool alive =
+		inspect(ibmr->device, ORNIC_INSPECT_MKEY, ibmr->lkey, &rsp);
+	const struct detail live[] = {
+		{ "access", rsp.inspect_mkey.access },
+		{ "windows", le32_to_cpu(rsp.inspect_mkey.windows) },
+		{ "dma", !!(rsp.inspect_mkey.flags & ORNIC_MKEY_DMA) },
+	};
 
-	return put_details(msg, details, ARRAY_SIZE(details));
+	return put_details(msg, known, ARRAY_SIZE(known), live,
+			   alive ? ARRAY_SIZE(live) : 0);
 }

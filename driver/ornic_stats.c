@@ -8,6 +8,9 @@
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 
+#define OPTIONAL(stat, text) \
+	[ORNIC_STAT_##stat] = { .name = (text), .flags = IB_STAT_FLAG_OPTIONAL }
+
 static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
 	[ORNIC_STAT_KICKS].name = "kicks",
 	[ORNIC_STAT_SEND_WQES].name = "send_wqes",
@@ -41,7 +44,87 @@ static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
 	[ORNIC_STAT_RETRIES].name = "retries",
 	[ORNIC_STAT_TX_STALLS].name = "tx_stalls",
 	[ORNIC_STAT_TX_ERRORS].name = "tx_errors",
+	OPTIONAL(RX_SEND_REQUESTS, "rx_send_requests"),
+	OPTIONAL(RX_WRITE_REQUESTS, "rx_write_requests"),
+	OPTIONAL(RX_READ_REQUESTS, "rx_read_requests"),
+	OPTIONAL(RX_ATOMIC_REQUESTS, "rx_atomic_requests"),
+	OPTIONAL(RX_CE_PACKETS, "rx_ce_packets"),
 };
+
+/* What `rdma statistic` does not show. */
+static void hide_optional(struct rdma_hw_stats *stats, u64 counting)
+{
+	int i;
+
+	for (i = 0; i < ORNIC_STAT_COUNT; i++)
+		if (stat_descs[i].flags & IB_STAT_FLAG_OPTIONAL)
+			assign_bit(i, stats->is_disabled,
+				   !(counting & BIT_ULL(i)));
+}
+
+/**
+ * ornic_stats_alloc - statistics of a port or a counter set
+ * @dev: device
+ *
+ * Context: process, may sleep.
+ * Return: the statistics, all zero, or NULL without memory.
+ */
+struct rdma_hw_stats *ornic_stats_alloc(struct ornic_dev *dev)
+{
+	struct rdma_hw_stats *stats;
+
+	stats = rdma_alloc_hw_stats_struct(stat_descs, ORNIC_STAT_COUNT,
+					   RDMA_HW_STATS_DEFAULT_LIFESPAN);
+	if (stats)
+		hide_optional(stats, READ_ONCE(dev->optional));
+	return stats;
+}
+
+static int read_counters(struct ornic_dev *dev, u32 set, __le64 *counters)
+{
+	const size_t size = ORNIC_STAT_COUNT * sizeof(*counters);
+	u64 dma;
+	int ret;
+
+	dma = ib_dma_map_single(&dev->ibdev, counters, size, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(&dev->ibdev, dma))
+		return -ENOMEM;
+	ret = ornic_cmd_query_stats(dev, set, dma, ORNIC_STAT_COUNT);
+	ib_dma_unmap_single(&dev->ibdev, dma, size, DMA_FROM_DEVICE);
+	return ret;
+}
+
+/**
+ * ornic_stats_read - read all counters
+ * @dev: device
+ * @set: counter set, 0: the device's own
+ * @stats: from ornic_stats_alloc()
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENOMEM; -errno of the device.
+ */
+int ornic_stats_read(struct ornic_dev *dev, u32 set,
+		     struct rdma_hw_stats *stats)
+{
+	__le64 *counters;
+	int ret;
+	int i;
+
+	counters = kcalloc(ORNIC_STAT_COUNT, sizeof(*counters), GFP_KERNEL);
+	if (!counters)
+		return -ENOMEM;
+	ret = read_counters(dev, set, counters);
+	if (ret)
+		goto out_free_counters;
+
+	for (i = 0; i < ORNIC_STAT_COUNT; i++)
+		stats->value[i] = le64_to_cpu(counters[i]);
+	if (set)
+		hide_optional(stats, READ_ONCE(dev->optional));
+out_free_counters:
+	kfree(counters);
+	return ret;
+}
 
 /**
  * ornic_alloc_port_stats - ib_device_ops.alloc_hw_port_stats
@@ -53,22 +136,7 @@ static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
  */
 struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev, u32 port)
 {
-	return rdma_alloc_hw_stats_struct(stat_descs, ORNIC_STAT_COUNT,
-					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
-}
-
-static int read_counters(struct ornic_dev *dev, __le64 *counters)
-{
-	const size_t size = ORNIC_STAT_COUNT * sizeof(*counters);
-	u64 dma;
-	int ret;
-
-	dma = ib_dma_map_single(&dev->ibdev, counters, size, DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(&dev->ibdev, dma))
-		return -ENOMEM;
-	ret = ornic_cmd_query_stats(dev, dma, ORNIC_STAT_COUNT);
-	ib_dma_unmap_single(&dev->ibdev, dma, size, DMA_FROM_DEVICE);
-	return ret;
+	return ornic_stats_alloc(to_ornic_dev(ibdev));
 }
 
 /**
@@ -78,6 +146,8 @@ static int read_counters(struct ornic_dev *dev, __le64 *counters)
  * @port: ORNIC_PORT
  * @index: of the counter that is asked for; all are read in any case
  *
+ * What QPs count in counter sets is not in it: ib_core adds that.
+ *
  * Context: process, may sleep.
  * Return: the number of counters; -EINVAL for the device as a whole; -ENOMEM;
  * -errno of the device.
@@ -85,23 +155,39 @@ static int read_counters(struct ornic_dev *dev, __le64 *counters)
 int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		    u32 port, int index)
 {
-	__le64 *counters;
 	int ret;
-	int i;
 
 	if (port != ORNIC_PORT)
 		return -EINVAL;
-	counters = kcalloc(ORNIC_STAT_COUNT, sizeof(*counters), GFP_KERNEL);
-	if (!counters)
-		return -ENOMEM;
-	ret = read_counters(to_ornic_dev(ibdev), counters);
-	if (ret)
-		goto out_free_counters;
+	ret = ornic_stats_read(to_ornic_dev(ibdev), 0, stats);
+	return ret ?: ORNIC_STAT_COUNT;
+}
 
-	for (i = 0; i < ORNIC_STAT_COUNT; i++)
-		stats->value[i] = le64_to_cpu(counters[i]);
-	ret = ORNIC_STAT_COUNT;
-out_free_counters:
-	kfree(counters);
+/**
+ * ornic_modify_stat - ib_device_ops.modify_hw_stat
+ * @ibdev: device
+ * @port: ORNIC_PORT
+ * @index: of an optional counter
+ * @enable: whether it shall count
+ *
+ * Context: process, may sleep; ib_core calls one at a time.
+ * Return: 0; -EOPNOTSUPP; -errno of the device.
+ */
+int ornic_modify_stat(struct ib_device *ibdev, u32 port, unsigned int index,
+		      bool enable)
+{
+	struct ornic_dev *dev = to_ornic_dev(ibdev);
+	u64 optional = dev->optional;
+	int ret;
+
+	if (!(dev->caps.caps & ORNIC_CAP_COUNTERS))
+		return -EOPNOTSUPP;
+	if (enable)
+		optional |= BIT_ULL(index);
+	else
+		optional &= ~BIT_ULL(index);
+	ret = ornic_cmd_modify_stats(dev, optional);
+	if (!ret)
+		WRITE_ONCE(dev->optional, optional);
 	return ret;
 }

@@ -4,8 +4,16 @@
 
 #include <rdma/ib_verbs.h>
 
+struct ornic_dev;
+
+struct rdma_hw_stats *ornic_stats_alloc(struct ornic_dev *dev);
+int ornic_stats_read(struct ornic_dev *dev, u32 set,
+		     struct rdma_hw_stats *stats);
+
 struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev, u32 port);
 int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		    u32 port, int index);
+int ornic_modify_stat(struct ib_device *ibdev, u32 port, unsigned int index,
+		      bool enable);
 
 #endif /* ORNIC_STATS_H */

@@ -297,6 +297,12 @@ int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	wanted = publish(sq);
 	spin_unlock_irqrestore(&sq->lock, flags);
 
+	if (unlikely(ret))
+		ibdev_dbg(
+			ibqp->device,
+			"QP %#x: op %d flags %#x, %d SGEs of %u, depth %u: %d\n",
+			ibqp->qp_num, wr->opcode, wr->send_flags, wr->num_sge,
+			sq->ring->max_sge, 1u << sq->ring->log_depth, ret);
 	if (wanted)
 		kick(ibqp);
 	return ret;
@@ -355,6 +361,11 @@ int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	wanted = publish(rq);
 	spin_unlock_irqrestore(&rq->lock, flags);
 
+	if (unlikely(ret))
+		ibdev_dbg(ibqp->device,
+			  "QP %#x: receive of %d SGEs of %u, depth %u: %d\n",
+			  ibqp->qp_num, wr->num_sge, rq->ring->max_sge,
+			  1u << rq->ring->log_depth, ret);
 	if (wanted)
 		kick(ibqp);
 	return ret;

@@ -12,6 +12,7 @@ struct cq_bed {
 	struct ornic_rig *rig;
 	struct ornic_rig_cq cq;
 	struct ornic_ctx ctx;
+	bool written;
 };
 
 static int cq_init(struct kunit *test)
@@ -63,7 +64,8 @@ static void push(struct cq_bed *bed, u64 wr_id, bool solicited)
 	};
 
 	ornic_ctx_begin(&bed->ctx, &bed->rig->eng->dev, 0);
-	ornic_cq_push(&bed->ctx, engine_cq(bed), &cqe, solicited);
+	bed->written =
+		ornic_cq_push(&bed->ctx, engine_cq(bed), &cqe, solicited);
 	ornic_ctx_end(&bed->ctx);
 }
 
@@ -92,9 +94,8 @@ static void push_is_seen_by_phase(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_NAK);
 		KUNIT_EXPECT_EQ(test, cqe.flags & ~ORNIC_CQE_PHASE,
 				ORNIC_CQE_WITH_IMM);
+		KUNIT_EXPECT_TRUE(test, bed->written);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->rig->eng, ORNIC_STAT_CQES),
-			3 * DEPTH);
 }
 
 static void push_goes_on_over_the_wrap(struct kunit *test)
@@ -131,6 +132,7 @@ static void push_stops_at_overflow(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
 	}
 	push(bed, 100, true);
+	KUNIT_EXPECT_FALSE(test, bed->written);
 	KUNIT_EXPECT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
 }
 
@@ -436,6 +438,127 @@ static void resize_distrusts_the_consumer(struct kunit *test)
 	bed->cq.cqn--;
 }
 
+/* ---- Moderation ---------------------------------------------------------------- */
+
+static int modify(struct cq_bed *bed, u32 cqn, u16 count, u16 period)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	memset(&req, 0, sizeof(req));
+	req.modify_cq.hdr.opcode = ORNIC_CMD_MODIFY_CQ;
+	req.modify_cq.hdr.obj = cpu_to_le32(cqn);
+	req.modify_cq.count = cpu_to_le16(count);
+	req.modify_cq.period = cpu_to_le16(period);
+	return ornic_rig_cmd(bed->rig, &req, &rsp);
+}
+
+static void wait_us(struct cq_bed *bed, u32 us)
+{
+	bed->rig->now += us * 1000ull;
+	ornic_rig_cq_expire(bed->rig);
+}
+
+static const struct moderate_row {
+	const char *name;
+	u16 count;
+	u16 period;
+	u32 pushed;
+	u32 wait; /* us after the last of them */
+	u32 events;
+} moderate_rows[] = {
+	{ "off", 0, 0, 1, 0, 1 },
+	{ "one is no moderation", 1, 100, 1, 0, 1 },
+	{ "count not reached", 3, 0, 2, 60000, 0 },
+	{ "count reached", 3, 0, 3, 0, 1 },
+	{ "count reached before the period ends", 3, 100, 3, 0, 1 },
+	{ "period not over", 3, 100, 2, 99, 0 },
+	{ "period over", 3, 100, 2, 100, 1 },
+	{ "period alone, not over", 0, 100, 4, 99, 0 },
+	{ "period alone, over", 0, 100, 4, 100, 1 },
+	{ "period over without a CQE", 3, 100, 0, 1000, 0 },
+	{ "longest period", 65535, 65535, 1, 65535, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(moderate, moderate_rows, name);
+
+/* One event per arming, when count or period is reached, and CQEs at once. */
+static void moderated_event_comes_in_time(struct kunit *test)
+{
+	const struct moderate_row *row = test->param_value;
+	struct cq_bed *bed = test->priv;
+	struct ornic_cqe cqe;
+	u32 i, round;
+
+	KUNIT_ASSERT_EQ(test, modify(bed, bed->cq.cqn, row->count, row->period),
+			ORNIC_OK);
+	for (round = 1; round <= 2; round++) {
+		ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
+		for (i = 0; i < row->pushed; i++)
+			push(bed, i, false);
+		wait_us(bed, row->wait);
+		KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP),
+				round * row->events);
+		for (i = 0; i < row->pushed; i++)
+			KUNIT_EXPECT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		/* What did not come by itself does not count for the next. */
+		modify(bed, bed->cq.cqn, 0, 0);
+		modify(bed, bed->cq.cqn, row->count, row->period);
+		bed->rig->event_count[ORNIC_EVENT_COMP] = round * row->events;
+	}
+	wait_us(bed, 100000);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 2 * row->events);
+}
+
+/* CQEs that would not raise an event do not count for one. */
+static void moderation_counts_what_is_armed(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+
+	KUNIT_ASSERT_EQ(test, modify(bed, bed->cq.cqn, 2, 0), ORNIC_OK);
+	push(bed, 1, false);
+	ornic_rig_arm(&bed->cq, ORNIC_ARM_SOLICITED);
+	push(bed, 2, false);
+	push(bed, 3, true);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 0);
+	push(bed, 4, true);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 1);
+}
+
+/* The event of a CQ that is changed meanwhile is not lost. */
+static void modify_lets_nothing_wait(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+
+	KUNIT_ASSERT_EQ(test, modify(bed, bed->cq.cqn, 9, 0), ORNIC_OK);
+	ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
+	push(bed, 1, false);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, 4), 0);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 0);
+	KUNIT_ASSERT_EQ(test, modify(bed, bed->cq.cqn, 0, 0), ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 1);
+	KUNIT_EXPECT_EQ(test, modify(bed, bed->cq.cqn + 1, 0, 0),
+			ORNIC_NOT_FOUND);
+}
+
+static void clock_is_that_of_timestamps(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	union ornic_req req;
+	union ornic_rsp rsp;
+	struct ornic_cqe cqe;
+
+	bed->rig->now += 12345;
+	push(bed, 1, false);
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_QUERY_CLOCK;
+	KUNIT_ASSERT_EQ(test, ornic_rig_cmd(bed->rig, &req, &rsp), ORNIC_OK);
+	KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(rsp.query_clock.now),
+			le64_to_cpu(cqe.timestamp));
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(push_is_seen_by_phase),
 	KUNIT_CASE(push_goes_on_over_the_wrap),
@@ -452,6 +575,10 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(resize_moves_the_limit),
 	KUNIT_CASE(resize_keeps_the_arming),
 	KUNIT_CASE(resize_distrusts_the_consumer),
+	KUNIT_CASE_PARAM(moderated_event_comes_in_time, moderate_gen_params),
+	KUNIT_CASE(moderation_counts_what_is_armed),
+	KUNIT_CASE(modify_lets_nothing_wait),
+	KUNIT_CASE(clock_is_that_of_timestamps),
 	KUNIT_CASE(ring_covers_its_memory),
 	{}
 };

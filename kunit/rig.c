@@ -164,6 +164,44 @@ static void op_qp_fini(void *host, void *host_qp)
 	}
 }
 
+static void op_cq_init(void *host, void *host_cq, u32 cqn)
+{
+	struct ornic_rig *rig = host;
+	struct ornic_rig_hcq *hcq = host_cq;
+
+	hcq->cqn = cqn;
+	hcq->next = rig->hcqs;
+	rig->hcqs = hcq;
+}
+
+static void op_cq_fini(void *host, void *host_cq)
+{
+	struct ornic_rig *rig = host;
+	struct ornic_rig_hcq **p;
+
+	for (p = &rig->hcqs; *p; p = &(*p)->next) {
+		if (*p == host_cq) {
+			*p = (*p)->next;
+			return;
+		}
+	}
+}
+
+static void op_cq_deadline(void *host, void *host_cq, u64 when)
+{
+	struct ornic_rig_hcq *hcq = host_cq;
+
+	hcq->deadline = when;
+}
+
+static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
+		     u32 a, u32 b)
+{
+	struct ornic_rig *rig = host;
+
+	rig->trace_count[what]++;
+}
+
 static const struct ornic_engine_ops rig_ops = {
 	.dma = op_dma,
 	.tx_room = op_tx_room,
@@ -175,6 +213,11 @@ static const struct ornic_engine_ops rig_ops = {
 	.random = op_random,
 	.qp_init = op_qp_init,
 	.qp_fini = op_qp_fini,
+	.cq_init = op_cq_init,
+	.cq_fini = op_cq_fini,
+	.cq_deadline = op_cq_deadline,
+	.host_cq_size = sizeof(struct ornic_rig_hcq),
+	.trace = op_trace,
 	.host_qp_size = sizeof(struct ornic_rig_hqp),
 	.num_vectors = 2,
 };
@@ -455,6 +498,27 @@ bool ornic_rig_expire(struct ornic_rig *rig)
 		any = true;
 		hqp->deadline = 0;
 		ornic_engine_expire(rig->eng, hqp->qpn);
+	}
+	return any;
+}
+
+/**
+ * ornic_rig_cq_expire - let the timers of CQs fire that are due
+ * @rig: its host
+ *
+ * Return: whether there was one.
+ */
+bool ornic_rig_cq_expire(struct ornic_rig *rig)
+{
+	struct ornic_rig_hcq *hcq;
+	bool any = false;
+
+	for (hcq = rig->hcqs; hcq; hcq = hcq->next) {
+		if (!hcq->deadline || hcq->deadline > rig->now)
+			continue;
+		hcq->deadline = 0;
+		ornic_engine_cq_expire(rig->eng, hcq->cqn);
+		any = true;
 	}
 	return any;
 }

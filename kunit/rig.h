@@ -57,6 +57,16 @@ struct ornic_rig_hqp {
 	bool stalled;
 };
 
+/**
+ * struct ornic_rig_hcq - the host's area of a CQ
+ * @deadline: when its timer fires, 0 = never
+ */
+struct ornic_rig_hcq {
+	struct ornic_rig_hcq *next;
+	u64 deadline;
+	u32 cqn;
+};
+
 struct ornic_rig_mem {
 	struct ornic_rig_mem *next;
 	u8 *raw;
@@ -79,6 +89,7 @@ struct ornic_rig_mem {
  * @lost: frames that found the pool empty
  * @events: the last events; @nevents: how many there have been
  * @event_count: by type
+ * @trace_count: what the engine told, by enum ornic_trace; not in the kernel
  */
 struct ornic_rig {
 	struct ornic_engine *eng;
@@ -94,6 +105,7 @@ struct ornic_rig {
 	u32 lost;
 	struct ornic_rig_mem *mems;
 	struct ornic_rig_hqp *hqps;
+	struct ornic_rig_hcq *hcqs;
 	struct ornic_rig_qp *qps;
 	struct ornic_rig_frame *pool;
 	struct ornic_rig_frame *free;
@@ -102,6 +114,7 @@ struct ornic_rig {
 	u32 nevents;
 	struct ornic_eqe events[ORNIC_RIG_EVENTS];
 	u32 event_count[ORNIC_RIG_EVENT_TYPES];
+	u32 trace_count[ORNIC_TRACE_RETRY + 1];
 	struct ornic_tx scratch;
 };
 
@@ -262,6 +275,7 @@ struct ornic_rig_frame *ornic_rig_pull(struct ornic_rig *rig);
 void ornic_rig_put(struct ornic_rig *rig, struct ornic_rig_frame *frame);
 void ornic_rig_rx(struct ornic_rig *rig, const void *data, u32 len);
 bool ornic_rig_run(struct ornic_rig *rig);
+bool ornic_rig_cq_expire(struct ornic_rig *rig);
 u64 ornic_rig_deadline(struct ornic_rig *rig);
 bool ornic_rig_expire(struct ornic_rig *rig);
 

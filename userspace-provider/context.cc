@@ -58,6 +58,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.detach_mcast = ibv_cmd_detach_mcast;
 	ops.free_context = free_context;
 	ops.get_srq_num = get_srq_num;
+	ops.modify_cq = modify_cq;
 	ops.modify_qp = modify_qp;
 	ops.modify_srq = modify_srq;
 	ops.open_qp = open_qp;
@@ -69,6 +70,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.query_device_ex = query_device;
 	ops.query_port = query_port;
 	ops.query_qp = query_qp;
+	ops.query_rt_values = query_rt_values;
 	ops.query_srq = query_srq;
 	ops.reg_mr = reg_mr;
 	ops.req_notify_cq = req_notify_cq;

@@ -186,6 +186,13 @@ int resize_cq(ibv_cq *ibcq, int cqe) noexcept
 	return 0;
 }
 
+int modify_cq(ibv_cq *cq, ibv_modify_cq_attr *attr) noexcept
+{
+	ex_request<ib_uverbs_ex_modify_cq> cmd;
+
+	return ibv_cmd_modify_cq(cq, attr, cmd.data(), cmd.size());
+}
+
 /*
  * Returns only when the application has acknowledged every event of this CQ:
  * libibverbs waits for that.

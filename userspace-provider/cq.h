@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "clock.h"
 #include "cq_ring.h"
 #include "pabi.h"
 #include "qp_table.h"
@@ -20,6 +21,8 @@ struct completion_queue {
 	cq_ring ring;
 	const ornic_cqe *current; // between ibv_start_poll and ibv_end_poll
 	const qp_table *qps;
+	bool wants_wall; // timestamps as wall clock time
+	wall_clock wall;
 	mapping memory;
 };
 

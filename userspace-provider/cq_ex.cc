@@ -13,8 +13,10 @@ namespace ornic
 namespace
 {
 
-constexpr std::uint64_t known_wc_flags = std::uint64_t{IBV_WC_STANDARD_FLAGS} |
-					 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+constexpr std::uint64_t known_wc_flags =
+	std::uint64_t{IBV_WC_STANDARD_FLAGS} |
+	IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+	IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 
 /* Make the next completion current. */
 int advance(completion_queue &cq) noexcept
@@ -40,6 +42,9 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr) noexcept
 	int ret = advance(cq);
 	if (ret)
 		cq.lock.unlock();
+	else if (cq.wants_wall)
+		// Old values are better than none.
+		(void)cq.wall.refresh(*cq.base.cq.context);
 	return ret;
 }
 
@@ -112,6 +117,13 @@ std::uint64_t read_completion_ts(ibv_cq_ex *cq) noexcept
 	return le(to_cq(cq).current->timestamp);
 }
 
+std::uint64_t read_completion_wallclock_ns(ibv_cq_ex *cq) noexcept
+{
+	completion_queue &own = to_cq(cq);
+
+	return own.wall.at(le(own.current->timestamp));
+}
+
 /* 0 if this provider can make the CQ that is asked for. */
 int check(const ibv_cq_init_attr_ex &attr) noexcept
 {
@@ -154,16 +166,26 @@ void set_lazy_poll(ibv_cq_ex &cq, std::uint64_t wc_flags) noexcept
 		cq.read_dlid_path_bits = read_dlid_path_bits;
 	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 		cq.read_completion_ts = read_completion_ts;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		cq.read_completion_wallclock_ns = read_completion_wallclock_ns;
 }
 
 ibv_cq_ex *create_cq_ex(ibv_context *ctx, ibv_cq_init_attr_ex *attr) noexcept
 {
+	bool wants_wall = attr->wc_flags &
+			  IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	wall_clock wall;
+
 	if (int ret = check(*attr))
+		return fail(ret);
+	if (int ret = wants_wall ? wall.refresh(*ctx) : 0)
 		return fail(ret);
 	completion_queue *cq = make_cq(ctx, attr->cqe, attr->channel,
 				       static_cast<int>(attr->comp_vector));
 	if (!cq)
 		return nullptr;
+	cq->wants_wall = wants_wall;
+	cq->wall = wall;
 	set_lazy_poll(cq->base.cq_ex, attr->wc_flags);
 	return &cq->base.cq_ex;
 }

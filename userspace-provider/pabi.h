@@ -187,7 +187,7 @@ struct pabi_context_ops {
 #endif
 	pabi_unused import_mr;
 	pabi_unused import_pd;
-	pabi_unused modify_cq;
+	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	pabi_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
@@ -219,7 +219,8 @@ struct pabi_context_ops {
 #if ORNIC_RDMA_CORE >= 36
 	pabi_unused query_qp_data_in_order;
 #endif
-	pabi_unused query_rt_values;
+	int (*query_rt_values)(struct ibv_context *context,
+			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 	pabi_unused read_counters;
 	pabi_unused reg_dm_mr;
@@ -297,6 +298,8 @@ int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
 		      size_t resp_size);
 int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, void *cmd, size_t cmd_size,
 		      void *resp, size_t resp_size);
+int ibv_cmd_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr,
+		      void *cmd, size_t cmd_size);
 int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_create_qp_ex(struct ibv_context *context, struct pabi_qp *qp,
 			 struct ibv_qp_init_attr_ex *attr, void *cmd,

@@ -27,12 +27,16 @@ int close_xrcd(ibv_xrcd *xrcd) noexcept;
 ibv_ah *create_ah(ibv_pd *pd, ibv_ah_attr *attr) noexcept;
 int destroy_ah(ibv_ah *ah) noexcept;
 
+// clock.cc
+int query_rt_values(ibv_context *ctx, ibv_values_ex *values) noexcept;
+
 // cq.cc, cq_ex.cc
 ibv_cq *create_cq(ibv_context *ctx, int cqe, ibv_comp_channel *channel,
 		  int vector) noexcept;
 ibv_cq_ex *create_cq_ex(ibv_context *ctx, ibv_cq_init_attr_ex *attr) noexcept;
 int destroy_cq(ibv_cq *cq) noexcept;
 int resize_cq(ibv_cq *cq, int cqe) noexcept;
+int modify_cq(ibv_cq *cq, ibv_modify_cq_attr *attr) noexcept;
 int poll_cq(ibv_cq *cq, int count, ibv_wc *wc) noexcept;
 int req_notify_cq(ibv_cq *cq, int solicited_only) noexcept;
 

@@ -18,12 +18,14 @@ static bool send_answer(struct ornic_qp *qp, const struct ornic_txinfo *info)
 	tx->host_qp = qp->host_qp;
 	tx->more = false;
 	ornic_tx_build(tx, &qp->path, info);
+	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn,
+		    tx->payload_len);
 	if (dev->ops->xmit(dev->host, tx)) {
-		ornic_stat_inc(dev, ORNIC_STAT_TX_ERRORS);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
 		return false;
 	}
-	ornic_stat_inc(dev, ORNIC_STAT_TX_PACKETS);
-	ornic_stat_add(dev, ORNIC_STAT_TX_BYTES, tx->payload_len);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_PACKETS);
+	ornic_qp_stat_add(qp, ORNIC_STAT_TX_BYTES, tx->payload_len);
 	return true;
 }
 
@@ -46,7 +48,7 @@ static void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 
 	no_payload(&qp->rq.tx);
 	if (send_answer(qp, &info))
-		ornic_stat_inc(qp->dev, ORNIC_STAT_ACKS_SENT);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_SENT);
 }
 
 /* One ACK or NAK: at once, or behind the READ responses that wait. */
@@ -140,7 +142,7 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	rq->rd_head = rq->rd_tail;
 	rq->ack_due = false;
 	rq->dead = true;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_ERR_NAK_SENT);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
 	send_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
 		 ornic_psn_add(rd->psn0, rd->next));
@@ -169,7 +171,7 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		if (ctx->budget <= 0 || ornic_ctx_full(ctx))
 			return ORNIC_RUN_MORE;
 		if (!dev->ops->tx_room(dev->host, qp->host_qp)) {
-			ornic_stat_inc(dev, ORNIC_STAT_TX_STALLS);
+			ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
 			return ORNIC_RUN_WAIT;
 		}
 		ctx->budget -= ORNIC_ANSWER_COST;
@@ -199,7 +201,6 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		[ORNIC_RESP_NAK_OP] = ORNIC_NAK_REMOTE_OP,
 	};
 	struct ornic_rq *rq = &qp->rq;
-	struct ornic_dev *dev = qp->dev;
 	u32 last = ornic_psn_add(rq->epsn, ORNIC_PSN_MASK);
 
 	switch (verdict) {
@@ -215,17 +216,17 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 last);
 		break;
 	case ORNIC_RESP_RNR:
-		ornic_stat_inc(dev, ORNIC_STAT_RNR_NAK_SENT);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_SENT);
 		ack(qp, ORNIC_AETH_RNR | qp->min_rnr_timer, pkt->psn);
 		break;
 	case ORNIC_RESP_NAK_SEQ:
-		ornic_stat_inc(dev, ORNIC_STAT_SEQ_NAK_SENT);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_SENT);
 		ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, rq->epsn);
 		break;
 	case ORNIC_RESP_NAK_INVALID:
 	case ORNIC_RESP_NAK_ACCESS:
 	case ORNIC_RESP_NAK_OP:
-		ornic_stat_inc(dev, ORNIC_STAT_ERR_NAK_SENT);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 		/* The QP ends: what still waits goes now or never. */
 		ornic_resp_run(ctx, qp);
 		send_ack(qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
@@ -298,7 +299,7 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	stat = misdelivered(qp, pkt);
 	if (stat != ORNIC_STAT_COUNT) {
-		ornic_stat_inc(qp->dev, stat);
+		ornic_qp_stat_inc(qp, stat);
 		return;
 	}
 	src.n = ornic_pkt_payload(pkt, frag);
@@ -309,7 +310,7 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		r.src_qpn = qp->dest_qpn;
 	verdict = ornic_resp_request(ctx, qp, &r);
 	if (verdict == ORNIC_RESP_ACK)
-		ornic_stat_add(qp->dev, ORNIC_STAT_RX_BYTES, pkt->payload_len);
+		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
 	if (ornic_qp_is_reliable(qp))
 		answer(ctx, qp, verdict, pkt);
 }

@@ -25,9 +25,9 @@
 	(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_XRC | \
 	 ORNIC_CAP_ATOMICS | \
 	 ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_SRQ | \
-	 ORNIC_CAP_RESIZE_CQ | \
+	 ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODERATION | \
 	 ORNIC_CAP_MODIFY_MKEY | ORNIC_CAP_MW | ORNIC_CAP_FAST_REG | \
-	 ORNIC_CAP_KERNEL | \
+	 ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS | \
 	 ORNIC_CAP_MCAST)
 
 static int query_device(struct ornic_dev *dev, const union ornic_req *req,
@@ -45,6 +45,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->log_max_mkey = ORNIC_LOG_MAX_MKEY;
 	r->log_max_ah = ORNIC_LOG_MAX_AH;
 	r->log_max_srq = ORNIC_LOG_MAX_SRQ;
+	r->log_max_counters = ORNIC_LOG_MAX_COUNTERS;
 	r->log_max_wqe = ORNIC_LOG_MAX_WQE;
 	r->log_max_cqe = ORNIC_LOG_MAX_CQE;
 	r->max_sge = ORNIC_MAX_SGE;
@@ -61,22 +62,12 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 
 static int query_stats(struct ornic_dev *dev, const union ornic_req *req)
 {
-	u32 i, n = le32_to_cpu(req->query_stats.count);
-	__le64 value;
-	u8 *out;
+	return ornic_stats_query(dev, &req->query_stats);
+}
 
-	n = min_t(u32, n, ORNIC_STAT_COUNT);
-	if (!n)
-		return ORNIC_OK;
-	out = dev->ops->dma(dev->host, le64_to_cpu(req->query_stats.addr),
-			    n * sizeof(value));
-	if (!out)
-		return ORNIC_BAD_ADDR;
-	for (i = 0; i < n; i++) {
-		value = cpu_to_le64(ornic_counters_sum(&dev->stats, i));
-		memcpy(out + i * sizeof(value), &value, sizeof(value));
-	}
-	return ORNIC_OK;
+static int modify_stats(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_stats_modify(dev, &req->modify_stats);
 }
 
 static int set_gid(struct ornic_dev *dev, const union ornic_req *req)
@@ -118,6 +109,19 @@ static int create_cq(struct ornic_dev *dev, const union ornic_req *req,
 static int resize_cq(struct ornic_dev *dev, const union ornic_req *req)
 {
 	return ornic_cq_resize(dev, &req->resize_cq);
+}
+
+static int modify_cq(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_cq_modify(dev, &req->modify_cq);
+}
+
+static int query_clock(struct ornic_dev *dev, const union ornic_req *req,
+		       union ornic_rsp *rsp)
+{
+	(void)req;
+	rsp->query_clock.now = cpu_to_le64(dev->ops->now(dev->host));
+	return ORNIC_OK;
 }
 
 static int create_qp(struct ornic_dev *dev, const union ornic_req *req,
@@ -207,6 +211,21 @@ static int detach_mcast(struct ornic_dev *dev, const union ornic_req *req)
 	return ornic_mcast_detach(dev, &req->mcast);
 }
 
+static int create_counters(struct ornic_dev *dev, const union ornic_req *req,
+			   union ornic_rsp *rsp)
+{
+	u32 number = 0;
+	int status = ornic_counters_create(dev, &number);
+
+	(void)req;
+	return answer_created(rsp, status, number);
+}
+
+static int bind_counters(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_counters_bind(dev, &req->bind_counters);
+}
+
 /* ---- Dispatch ---------------------------------------------------------------- */
 
 /* One of the three: with an answer, without one, or with a number alone. */
@@ -240,6 +259,13 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_MODIFY_SRQ, .change = modify_srq },
 	{ ORNIC_CMD_QUERY_SRQ, .answer = query_srq },
 	{ ORNIC_CMD_RESIZE_SRQ, .change = resize_srq },
+	{ ORNIC_CMD_CREATE_COUNTERS, .answer = create_counters },
+	{ ORNIC_CMD_DESTROY_COUNTERS, .destroy = ornic_counters_destroy },
+	{ ORNIC_CMD_BIND_COUNTERS, .change = bind_counters },
+	{ ORNIC_CMD_MODIFY_STATS, .change = modify_stats },
+	{ ORNIC_CMD_MODIFY_CQ, .change = modify_cq },
+	{ ORNIC_CMD_INSPECT, .answer = ornic_inspect },
+	{ ORNIC_CMD_QUERY_CLOCK, .answer = query_clock },
 	{ ORNIC_CMD_ATTACH_MCAST, .change = attach_mcast },
 	{ ORNIC_CMD_DETACH_MCAST, .change = detach_mcast },
 };

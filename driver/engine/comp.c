@@ -57,7 +57,10 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.vendor_err = verr,
 	};
 
-	ornic_cq_push(ctx, qp->sq.cq, &cqe, status != ORNIC_CQE_SUCCESS);
+	ornic_trace(qp, ORNIC_TRACE_COMPLETION, (u32)status << 8 | cqe.opcode,
+		    sw->index, sw->length);
+	if (ornic_cq_push(ctx, qp->sq.cq, &cqe, status != ORNIC_CQE_SUCCESS))
+		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
 
 /**
@@ -302,7 +305,9 @@ static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	}
 	sq->retry_left--;
 	sq->deadline = 0;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_RETRIES);
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry_left, sq->acked,
+		    sq->window);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
 }
 
@@ -327,7 +332,7 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	ornic_stat_inc(qp->dev, ORNIC_STAT_RNR_NAK_RCVD);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_RCVD);
 	if (!sq->rnr_left) {
 		ornic_comp_fail(ctx, qp, ORNIC_CQE_RNR_RETRY_EXC_ERR,
 				ORNIC_VERR_RNR);
@@ -341,7 +346,8 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	 * several packets would use the retries up while we wait for it.
 	 */
 	sq->retry_left = qp->retry_cnt;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_RETRIES);
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->rnr_left, sq->acked, sq->window);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
 	sq->wait = ORNIC_WAIT_RNR;
 	sq->deadline = ctx->now + ornic_rnr_ns(code);
@@ -371,7 +377,7 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		sq->wait = ORNIC_WAIT_NONE;
 		return;
 	}
-	ornic_stat_inc(qp->dev, ORNIC_STAT_TIMEOUTS);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TIMEOUTS);
 	sq->gap = false;
 	/*
 	 * Perhaps all of it is in the queue of a peer that is busy: do not add
@@ -421,7 +427,7 @@ static void rx_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	};
 
 	if (code == ORNIC_NAK_PSN_SEQ) {
-		ornic_stat_inc(qp->dev, ORNIC_STAT_SEQ_NAK_RCVD);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_RCVD);
 		/* Of packets that were under way before the RNR NAK came. */
 		if (qp->sq.wait != ORNIC_WAIT_NONE)
 			return;
@@ -430,7 +436,7 @@ static void rx_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 		retry(ctx, qp);
 		return;
 	}
-	ornic_stat_inc(qp->dev, ORNIC_STAT_ERR_NAK_RCVD);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_RCVD);
 	if (code < ARRAY_SIZE(status))
 		ornic_comp_fail(ctx, qp, status[code], ORNIC_VERR_NAK);
 	else
@@ -446,7 +452,8 @@ static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	u32 end = type == ORNIC_AETH_ACK ? ornic_psn_add(pkt->psn, 1) :
 					   pkt->psn;
 
-	ornic_stat_inc(qp->dev, ORNIC_STAT_ACKS_RCVD);
+	ornic_trace(qp, ORNIC_TRACE_ACK, pkt->syndrome, pkt->psn, pkt->msn);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_RCVD);
 	if (!complete_up_to(ctx, qp, end)) {
 		missing(ctx, qp);
 		return;
@@ -488,7 +495,7 @@ static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_comp_fail(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 		return;
 	}
-	ornic_stat_add(qp->dev, ORNIC_STAT_RX_BYTES, pkt->payload_len);
+	ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
 	ornic_comp_progress(qp, ornic_psn_add(pkt->psn, 1));
 	if (i + 1 == sw->npkts)
 		ornic_comp_read(ctx, qp, sw);

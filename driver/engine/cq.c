@@ -95,6 +95,44 @@ static void write_cqe(struct ornic_cq *cq, const struct ornic_cqe *cqe, u64 now)
 	cq->producer++;
 }
 
+/*
+ * The arming that waits for an event, with @mode set to what it waits for;
+ * ORNIC_ARM_NONE if there is none.
+ */
+static u32 read_arming(const struct ornic_cq *cq, u32 *mode)
+{
+	u32 arm = le32_to_cpu(READ_ONCE(cq->mem.record->arm));
+
+	*mode = arm == cq->fired ? ORNIC_ARM_NONE : arm & ORNIC_ARM_MODE_MASK;
+	return arm;
+}
+
+static void raise_event(struct ornic_ctx *ctx, struct ornic_cq *cq, u32 arm)
+{
+	cq->pending = 0;
+	cq->due = 0;
+	cq->fired = arm;
+	WRITE_ONCE(cq->mem.record->fired, cpu_to_le32(arm));
+	ornic_stat_inc(ctx->dev, ORNIC_STAT_COMP_EVENTS);
+	ornic_ctx_event(ctx, ORNIC_EVENT_COMP, cq->cqn, cq->vector);
+}
+
+/* Does the event wait for more CQEs? The first of them starts the period. */
+static bool waits_for_more(struct ornic_ctx *ctx, struct ornic_cq *cq)
+{
+	if (likely(cq->count <= 1 && (cq->count || !cq->period)))
+		return false;
+	cq->pending++;
+	if (cq->count && cq->pending >= cq->count)
+		return false;
+	if (cq->period && !cq->due) {
+		cq->due = ctx->now + cq->period * 1000ull;
+		ctx->dev->ops->cq_deadline(ctx->dev->host, cq->host_cq,
+					   cq->due);
+	}
+	return true;
+}
+
 static void fire(struct ornic_ctx *ctx, struct ornic_cq *cq, bool solicited)
 {
 	u32 arm, mode;
@@ -104,34 +142,74 @@ static void fire(struct ornic_ctx *ctx, struct ornic_cq *cq, bool solicited)
 	 * poll: either the host sees this CQE, or we see that it is armed.
 	 */
 	smp_mb();
-	arm = le32_to_cpu(READ_ONCE(cq->mem.record->arm));
-	mode = arm & ORNIC_ARM_MODE_MASK;
-	if (mode == ORNIC_ARM_NONE || arm == cq->fired)
+	arm = read_arming(cq, &mode);
+	if (mode == ORNIC_ARM_NONE || (mode != ORNIC_ARM_NEXT && !solicited))
 		return;
-	if (mode != ORNIC_ARM_NEXT && !solicited)
-		return;
-	cq->fired = arm;
-	WRITE_ONCE(cq->mem.record->fired, cpu_to_le32(arm));
-	ornic_stat_inc(ctx->dev, ORNIC_STAT_COMP_EVENTS);
-	ornic_ctx_event(ctx, ORNIC_EVENT_COMP, cq->cqn, cq->vector);
+	if (!waits_for_more(ctx, cq))
+		raise_event(ctx, cq, arm);
 }
 
-void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
+/* The event that waits for more CQEs waits no longer. */
+static void fire_pending(struct ornic_ctx *ctx, struct ornic_cq *cq)
+{
+	u32 arm, mode;
+
+	arm = read_arming(cq, &mode);
+	if (cq->pending && mode != ORNIC_ARM_NONE)
+		raise_event(ctx, cq, arm);
+	cq->pending = 0;
+	cq->due = 0;
+}
+
+/**
+ * ornic_engine_cq_expire - the deadline of a CQ has come
+ * @eng: engine
+ * @cqn: CQ; one that does not exist any more is ignored
+ *
+ * Context: softirq or process context, no engine lock held.
+ */
+void ornic_engine_cq_expire(struct ornic_engine *eng, u32 cqn)
+{
+	struct ornic_ctx ctx;
+	struct ornic_cq *cq;
+
+	ornic_ctx_begin(&ctx, &eng->dev, 0);
+	cq = (struct ornic_cq *)ornic_table_lookup(&eng->dev.cqs, cqn);
+	if (cq) {
+		ornic_lock(&cq->lock);
+		if (cq->due && cq->due <= ctx.now)
+			fire_pending(&ctx, cq);
+		else if (cq->due)
+			eng->dev.ops->cq_deadline(eng->dev.host, cq->host_cq,
+						  cq->due);
+		ornic_unlock(&cq->lock);
+	}
+	ornic_ctx_end(&ctx);
+}
+
+bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 		   const struct ornic_cqe *cqe, bool solicited)
 {
+	bool written = false;
+
 	ornic_lock(&cq->lock);
 	if (unlikely(cq->overflow))
 		goto unlock;
 	if (unlikely(cq_is_full(cq))) {
-		cq->overflow = true;
+		ornic_pr_debug("CQ %u: producer %u, consumer %u, depth %u\n",
+			       cq->cqn, cq->producer,
+			       le32_to_cpu(cq->mem.record->consumer),
+			       cq->mem.ring.mask + 1);
+		WRITE_ONCE(cq->overflow, true);
 		ornic_ctx_event(ctx, ORNIC_EVENT_CQ_ERR, cq->cqn, 0);
 		goto unlock;
 	}
 	write_cqe(cq, cqe, ctx->now);
-	ornic_stat_inc(ctx->dev, ORNIC_STAT_CQES);
+	written = true;
 	fire(ctx, cq, solicited);
 unlock:
 	ornic_unlock(&cq->lock);
+	return written;
 }
 
 /* ---- Commands --------------------------------------------------------------- */
@@ -191,7 +269,8 @@ static void cq_free(struct ornic_cq *cq)
 int ornic_cq_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_cq *req, u32 *cqn)
 {
-	struct ornic_cq *cq = ornic_zalloc(sizeof(*cq));
+	struct ornic_cq *cq = (struct ornic_cq *)ornic_zalloc(
+		sizeof(*cq) + dev->ops->host_cq_size);
 	int index, err;
 
 	if (!cq)
@@ -206,6 +285,7 @@ int ornic_cq_create(struct ornic_dev *dev,
 	}
 	cq->cqn = (u32)index;
 	*cqn = cq->cqn;
+	dev->ops->cq_init(dev->host, cq->host_cq, cq->cqn);
 	ornic_table_publish(&dev->cqs, cq->cqn, cq);
 	return ORNIC_OK;
 
@@ -240,6 +320,7 @@ int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn)
 		ornic_table_publish(&dev->cqs, cqn, cq);
 		return ORNIC_BUSY;
 	}
+	dev->ops->cq_fini(dev->host, cq->host_cq);
 	ornic_table_release(&dev->cqs, cqn);
 	cq_free(cq);
 	return ORNIC_OK;
@@ -330,4 +411,34 @@ int ornic_cq_resize(struct ornic_dev *dev,
 out_put:
 	ornic_atomic_dec(&cq->users);
 	return status;
+}
+
+/**
+ * ornic_cq_modify - MODIFY_CQ
+ * @dev: the device
+ * @req: the command
+ *
+ * An event that waits by the old values comes now.
+ *
+ * Context: may sleep.
+ * Return: ORNIC_OK; ORNIC_NOT_FOUND.
+ */
+int ornic_cq_modify(struct ornic_dev *dev,
+		    const struct ornic_req_modify_cq *req)
+{
+	struct ornic_ctx ctx;
+	struct ornic_cq *cq;
+
+	ornic_ctx_begin(&ctx, dev, 0);
+	cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs,
+						   le32_to_cpu(req->hdr.obj));
+	if (cq) {
+		ornic_lock(&cq->lock);
+		fire_pending(&ctx, cq);
+		cq->count = le16_to_cpu(req->count);
+		cq->period = le16_to_cpu(req->period);
+		ornic_unlock(&cq->lock);
+	}
+	ornic_ctx_end(&ctx);
+	return cq ? ORNIC_OK : ORNIC_NOT_FOUND;
 }

@@ -52,7 +52,13 @@ struct ornic_cq_mem {
  * @mem: its memory, which RESIZE_CQ replaces
  * @producer: CQEs written so far (free running)
  * @fired: the value of record.arm that was last answered
- * @overflow: it has overflowed: nothing is written any more
+ * @overflow: it has overflowed: nothing is written any more; may be read
+ *	without @lock
+ * @count: raise the event with that many CQEs; 0: no matter how many
+ * @period: or so many us after the first of them; 0: no matter when
+ * @pending: CQEs that would have raised it
+ * @due: when the period of these ends, ns; 0: never
+ * @host_cq: the host's own area, see struct ornic_engine_ops
  */
 struct ornic_cq {
 	u32 cqn;
@@ -63,6 +69,11 @@ struct ornic_cq {
 	u32 producer;
 	u32 fired;
 	bool overflow;
+	u16 count;
+	u16 period;
+	u32 pending;
+	u64 due;
+	u64 host_cq[];
 };
 
 /**
@@ -74,17 +85,22 @@ struct ornic_cq {
  *	or any CQE with an error status (IBTA 11.4.2.2)
  *
  * A full ring is never overwritten: the CQ is marked and CQ_ERR is raised once.
+ * Its QPs end in a run of each, which the end of the call asks for.
  *
  * Context: takes cq.lock.
+ * Return: whether it was written.
  */
-void ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
+bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 		   const struct ornic_cqe *cqe, bool solicited);
 
-/* CREATE_, DESTROY_ and RESIZE_CQ. Return: enum ornic_status. */
+/* CREATE_, DESTROY_, RESIZE_ and MODIFY_CQ. Return: enum ornic_status. */
 int ornic_cq_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_cq *req, u32 *cqn);
 int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn);
 int ornic_cq_resize(struct ornic_dev *dev,
 		    const struct ornic_req_resize_cq *req);
+
+int ornic_cq_modify(struct ornic_dev *dev,
+		    const struct ornic_req_modify_cq *req);
 
 #endif /* ORNIC_ENGINE_CQ_H */

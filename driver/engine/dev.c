@@ -18,6 +18,8 @@
 
 #define MIN_ROCE_MTU 256
 
+ORNIC_DEFINE_TRACE;
+
 /* ---- Birth and death ------------------------------------------------------- */
 
 /* QPN 0 and 1 are special on the wire (IBTA 3.5.3): QPNs start above them. */
@@ -28,13 +30,15 @@ static int tables_init(struct ornic_dev *dev)
 	    ornic_table_init(&dev->cqs, ORNIC_LOG_MAX_CQ, 1) ||
 	    ornic_table_init(&dev->mkeys, ORNIC_LOG_MAX_MKEY, 1) ||
 	    ornic_table_init(&dev->ahs, ORNIC_LOG_MAX_AH, 1) ||
-	    ornic_table_init(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1))
+	    ornic_table_init(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1) ||
+	    ornic_table_init(&dev->csets, ORNIC_LOG_MAX_COUNTERS, 1))
 		return -ENOMEM;
 	return 0;
 }
 
 static void tables_fini(struct ornic_dev *dev)
 {
+	ornic_table_fini(&dev->csets);
 	ornic_table_fini(&dev->srqs);
 	ornic_table_fini(&dev->ahs);
 	ornic_table_fini(&dev->mkeys);
@@ -135,6 +139,7 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 	destroy_all(dev, &dev->srqs, ornic_srq_destroy);
 	destroy_all(dev, &dev->cqs, ornic_cq_destroy);
 	destroy_all(dev, &dev->ahs, ornic_ah_destroy);
+	destroy_all(dev, &dev->csets, ornic_counters_destroy);
 	destroy_keys(dev, true);
 	destroy_keys(dev, false);
 	tables_fini(dev);
@@ -162,6 +167,20 @@ void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 	ornic_rcu_read_lock();
 }
 
+/* The QPs of a CQ that has overflowed end, each in a run of its own. */
+static void run_users(struct ornic_dev *dev, u32 cqn)
+{
+	struct ornic_qp *qp;
+	u32 i;
+
+	ornic_rcu_read_lock();
+	for (i = 0; (qp = ornic_table_next(&dev->qps, &i)); i++) {
+		if (qp->sq.cq->cqn == cqn || qp->rq.cq->cqn == cqn)
+			dev->ops->resched(dev->host, qp->host_qp);
+	}
+	ornic_rcu_read_unlock();
+}
+
 /**
  * ornic_ctx_end - end a call and deliver what it gathered
  * @ctx: the call
@@ -170,12 +189,17 @@ void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
  */
 void ornic_ctx_end(struct ornic_ctx *ctx) __releases(RCU)
 {
-	const struct ornic_dev *dev = ctx->dev;
+	struct ornic_dev *dev = ctx->dev;
+	const struct ornic_eqe *eqe;
 	u32 i;
 
 	ornic_rcu_read_unlock();
-	for (i = 0; i < ctx->nevents; i++)
-		dev->ops->event(dev->host, &ctx->event[i]);
+	for (i = 0; i < ctx->nevents; i++) {
+		eqe = &ctx->event[i];
+		dev->ops->event(dev->host, eqe);
+		if (unlikely(eqe->type == ORNIC_EVENT_CQ_ERR))
+			run_users(dev, le32_to_cpu(eqe->obj));
+	}
 }
 
 /**

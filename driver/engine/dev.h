@@ -20,6 +20,7 @@
 #define ORNIC_LOG_MAX_MKEY 20
 #define ORNIC_LOG_MAX_AH 16
 #define ORNIC_LOG_MAX_SRQ 16
+#define ORNIC_LOG_MAX_COUNTERS 10
 #define ORNIC_LOG_MAX_WQE 14
 #define ORNIC_LOG_MAX_CQE 17
 #define ORNIC_MAX_RD_ATOMIC 16 /* as responder, each keeps its answer */
@@ -36,13 +37,16 @@
  * @up: the port is up
  * @polling: kick_wanted stays clear
  * @mtu: RoCE MTU of the port, bytes
- * @stats: enum ornic_stat
+ * @stats: enum ornic_stat; what is counted for no QP, or for a QP that has no
+ *	counter set
+ * @optional: bit n: optional counter n counts
  * @qps: QPN to struct ornic_qp
  * @cqs: CQN to struct ornic_cq
  * @mkeys: key >> 8 to struct ornic_mkey
  * @ahs: handle to struct ornic_ah
  * @srqs: SRQN to struct ornic_srq
  * @mcast: multicast groups
+ * @csets: number to struct ornic_counter_set
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
  * @gid: the GID table
@@ -55,12 +59,14 @@ struct ornic_dev {
 	bool polling;
 	u32 mtu;
 	struct ornic_counters stats;
+	u64 optional;
 	struct ornic_table qps;
 	struct ornic_table cqs;
 	struct ornic_table mkeys;
 	struct ornic_table ahs;
 	struct ornic_table srqs;
 	struct ornic_mcast mcast;
+	struct ornic_table csets;
 	ornic_lock_t gid_lock;
 	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];
@@ -79,6 +85,13 @@ static inline void ornic_stat_add(struct ornic_dev *dev, enum ornic_stat stat,
 static inline void ornic_stat_inc(struct ornic_dev *dev, enum ornic_stat stat)
 {
 	ornic_counters_add(&dev->stats, stat, 1);
+}
+
+/* Does an optional counter count? */
+static inline bool ornic_stat_optional(const struct ornic_dev *dev,
+				       enum ornic_stat stat)
+{
+	return READ_ONCE(dev->optional) & BIT_ULL(stat);
 }
 
 /* What a command answers for -@err of the functions it is made of. */
@@ -171,6 +184,28 @@ struct ornic_ah {
 	u32 pdn;
 	struct ornic_path path;
 };
+
+/**
+ * struct ornic_counter_set - counters of the QPs that are bound to it
+ * @users: those QPs; DESTROY_COUNTERS is ORNIC_BUSY while > 0
+ * @stats: enum ornic_stat
+ */
+struct ornic_counter_set {
+	ornic_atomic_t users;
+	struct ornic_counters stats;
+};
+
+/* CREATE_, DESTROY_ and BIND_COUNTERS. Return: enum ornic_status. */
+int ornic_counters_create(struct ornic_dev *dev, u32 *number);
+int ornic_counters_destroy(struct ornic_dev *dev, u32 number);
+int ornic_counters_bind(struct ornic_dev *dev,
+			const struct ornic_req_bind_counters *req);
+
+/* QUERY_STATS and MODIFY_STATS. Return: enum ornic_status. */
+int ornic_stats_query(struct ornic_dev *dev,
+		      const struct ornic_req_query_stats *req);
+int ornic_stats_modify(struct ornic_dev *dev,
+		       const struct ornic_req_modify_stats *req);
 
 /* CREATE_AH and DESTROY_AH. Return: enum ornic_status. */
 int ornic_ah_create(struct ornic_dev *dev,

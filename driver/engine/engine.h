@@ -91,6 +91,16 @@ struct ornic_rx {
 	struct ornic_frag seg[ORNIC_RX_SEGS];
 };
 
+/* What a trace is about, and what its three numbers are. */
+enum ornic_trace {
+	ORNIC_TRACE_KICK, /* state; WQEs posted; WQEs taken */
+	ORNIC_TRACE_TX, /* BTH opcode; PSN; bytes of payload */
+	ORNIC_TRACE_RX, /* likewise */
+	ORNIC_TRACE_ACK, /* syndrome of an ACK or NAK that came; PSN; MSN */
+	ORNIC_TRACE_COMPLETION, /* status << 8 | opcode; WQE; bytes */
+	ORNIC_TRACE_RETRY, /* retries left; PSN that is sent again; window */
+};
+
 /**
  * struct ornic_engine_ops - what the host does for the engine
  * @dma: translate DMA address @addr. On success returns a pointer that stays
@@ -113,7 +123,17 @@ struct ornic_rx {
  *	own. 0 or -errno. May sleep.
  * @qp_fini: the QP goes. Cancels its timer and waits for it, and for a run
  *	that is pending, so that none comes afterwards. May sleep, no lock held.
+ * @cq_init: a CQ was made; @host_cq is host_cq_size zeroed bytes of the host's
+ *	own. May sleep.
+ * @cq_fini: the CQ goes. Cancels its timer and waits for it. May sleep, no lock
+ *	held.
+ * @cq_deadline: ornic_engine_cq_expire(@cqn) is wanted at @when (ns, absolute),
+ *	and no longer at the time that was asked for before. May fire late, or
+ *	in vain: the engine checks. Called with the lock of the CQ held.
+ * @trace: something happened to QP @qpn, see enum ornic_trace; engine locks are
+ *	held. NULL: nobody wants to know
  * @host_qp_size: bytes of host_qp, at most 512
+ * @host_cq_size: bytes of host_cq, at most 512
  * @num_vectors: completion vectors, at least 1
  */
 struct ornic_engine_ops {
@@ -127,7 +147,13 @@ struct ornic_engine_ops {
 	u32 (*random)(void *host);
 	int (*qp_init)(void *host, void *host_qp, u32 qpn);
 	void (*qp_fini)(void *host, void *host_qp);
+	void (*cq_init)(void *host, void *host_cq, u32 cqn);
+	void (*cq_fini)(void *host, void *host_cq);
+	void (*cq_deadline)(void *host, void *host_cq, u64 when);
+	void (*trace)(void *host, enum ornic_trace what, u32 qpn, u32 code,
+		      u32 a, u32 b);
 	u32 host_qp_size;
+	u32 host_cq_size;
 	u32 num_vectors;
 };
 
@@ -175,6 +201,9 @@ void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx);
 
 /* The deadline of @qpn has come. */
 void ornic_engine_expire(struct ornic_engine *eng, u32 qpn);
+
+/* The deadline of @cqn has come. */
+void ornic_engine_cq_expire(struct ornic_engine *eng, u32 cqn);
 
 /* One counter, summed over all CPUs. */
 u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat);

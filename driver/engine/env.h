@@ -14,6 +14,7 @@
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
  *  CRC         ornic_crc32: the reflected 0x04c11db7 polynomial, no inversion
  *  logging     ornic_pr_debug
+ *  tracing     ornic_trace_on: does anybody look? ORNIC_DEFINE_TRACE, once
  */
 #ifndef ORNIC_ENGINE_ENV_H
 #define ORNIC_ENGINE_ENV_H

@@ -188,4 +188,8 @@ static inline void ornic_atomic_dec(ornic_atomic_t *a)
 
 #define ornic_pr_debug(fmt, ...) ((void)0)
 
+/* The suites look; who passes no op pays one branch. */
+#define ornic_trace_on() true
+#define ORNIC_DEFINE_TRACE struct ornic_trace_unused
+
 #endif /* ORNIC_ENGINE_ENV_HOST_H */

@@ -5,6 +5,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/crc32.h>
+#include <linux/jump_label.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -102,5 +103,10 @@ static inline u32 ornic_crc32(u32 crc, const void *p, size_t len)
 #define ornic_atomic_dec(a)		atomic_dec(a)
 #define ornic_pr_debug(fmt, ...)	pr_debug("ornic: " fmt, ##__VA_ARGS__)
 /* clang-format on */
+
+/* On while a tracepoint of the host is: no branch is taken otherwise. */
+DECLARE_STATIC_KEY_FALSE(ornic_trace_key);
+#define ornic_trace_on() static_branch_unlikely(&ornic_trace_key)
+#define ORNIC_DEFINE_TRACE DEFINE_STATIC_KEY_FALSE(ornic_trace_key)
 
 #endif /* ORNIC_ENGINE_ENV_KERNEL_H */

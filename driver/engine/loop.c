@@ -92,14 +92,14 @@ static enum ornic_step executed(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	ornic_req_advance(qp, sw, npkts);
 	ctx->budget -= bytes;
-	ornic_stat_add(qp->dev, ORNIC_STAT_LOOP_BYTES, bytes);
+	ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, bytes);
 	if (sw->pkts != sw->npkts) {
 		/* It was answered: if the budget ends here no timer runs. */
 		ornic_comp_progress(qp, qp->sq.psn);
 		return ORNIC_STEP_DONE;
 	}
 	ctx->budget -= ORNIC_MSG_COST;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_LOOP_MSGS);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
 	if (sw->kind == ORNIC_OPF_READ)
 		return ornic_comp_read(ctx, qp, sw) ? ORNIC_STEP_DONE :
 						      ORNIC_STEP_STOP;
@@ -371,20 +371,20 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 }
 
 /* What @peer does not take is dropped and counted, as on the wire. */
-static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *peer,
-		      struct ornic_inreq *r, u32 qkey)
+static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		      struct ornic_qp *peer, struct ornic_inreq *r, u32 qkey)
 {
-	struct ornic_dev *dev = peer->dev;
 	bool dead = false;
 
 	ornic_lock(&peer->rq.lock);
 	if (!ornic_qp_can_receive(peer)) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_NO_QP);
 	} else if (peer->qkey != qkey) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_QKEY);
+		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_QKEY);
 	} else if (ornic_resp_request(ctx, peer, r) == ORNIC_RESP_ACK) {
-		ornic_stat_inc(dev, ORNIC_STAT_LOOP_MSGS);
-		ornic_stat_add(dev, ORNIC_STAT_LOOP_BYTES, r->src->bytes);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
+		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES,
+				  r->src->bytes);
 	}
 	dead = peer->rq.dead;
 	ornic_unlock(&peer->rq.lock);
@@ -417,7 +417,7 @@ void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	}
 	datagram_request(&r, ip, qp, sw, path, src);
-	hand_over(ctx, peer, &r, sw->dest_qkey);
+	hand_over(ctx, qp, peer, &r, sw->dest_qkey);
 }
 
 /* There is always room for one more, so that each call gets on. */
@@ -459,7 +459,7 @@ bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		sw->mcast_at++;
 		if (peer == qp && qp->create_flags & ORNIC_QP_NO_SELF_MCAST)
 			continue;
-		hand_over(ctx, peer, &r, sw->dest_qkey);
+		hand_over(ctx, qp, peer, &r, sw->dest_qkey);
 		ctx->budget -= (s64)src->bytes + ORNIC_MSG_COST;
 	}
 	return true;

@@ -183,6 +183,8 @@ static void put_srq(struct ornic_qp *qp)
 /* Undo of everything but publication; each part may be missing. */
 static void qp_free(struct ornic_qp *qp)
 {
+	if (qp->cset)
+		ornic_atomic_dec(&qp->cset->users);
 	put_srq(qp);
 	put_cqs(qp);
 	ornic_vfree(qp->sq.store);
@@ -208,6 +210,7 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	qp->pdn = le32_to_cpu(req->pdn);
 	qp->xrcdn = le32_to_cpu(req->xrcdn);
 	qp->state = ORNIC_QPS_RESET;
+	qp->stats = &dev->stats;
 	qp->mtu = dev->mtu;
 	qp->sq.max_sge = req->sq_max_sge;
 	qp->sq.max_inline = le16_to_cpu(req->max_inline);

@@ -248,6 +248,7 @@ struct ornic_rd {
  * @ack_due: an ACK or NAK must follow the READ responses
  * @dead: a responder error: the QP must go to ERR
  * @last_wqe: with an SRQ: LAST_WQE was raised
+ * @broken: the record holds nonsense: the ring is not looked at any more
  * @syndrome_due: AETH syndrome of the answer that is due
  * @psn_due: PSN of the answer that is due
  * @rd_head: oldest resource with a response to send, free running
@@ -277,6 +278,7 @@ struct ornic_rq {
 	bool ack_due;
 	bool dead;
 	bool last_wqe;
+	bool broken;
 	u8 syndrome_due;
 	u32 psn_due;
 	u32 rd_head;
@@ -294,6 +296,11 @@ struct ornic_rq {
  * @xrcdn: XRC targets: their domain
  * @type: enum ornic_qp_type
  * @create_flags: ORNIC_QP_*
+ * @stats: where it counts: dev->stats or those of @cset; written under both
+ *	locks, read under either, or in an RCU section where a count that comes
+ *	late does no harm
+ * @cset: its counter set, NULL = none
+ * @csetn: the number of that, 0 = none
  * @pages: memory of rings and records
  * @state: enum ornic_qp_state; written under both locks
  * @mcast_groups: groups that it is a member of; under mcast.lock
@@ -321,6 +328,9 @@ struct ornic_qp {
 	u32 xrcdn;
 	u8 type;
 	u8 create_flags;
+	struct ornic_counters *stats;
+	struct ornic_counter_set *cset;
+	u32 csetn;
 	struct ornic_pages pages;
 	u32 mcast_groups;
 
@@ -343,6 +353,26 @@ struct ornic_qp {
 	struct ornic_rq rq;
 	u64 host_qp[];
 };
+
+static inline void ornic_qp_stat_add(struct ornic_qp *qp, enum ornic_stat stat,
+				     u64 n)
+{
+	ornic_counters_add(READ_ONCE(qp->stats), stat, n);
+}
+
+static inline void ornic_qp_stat_inc(struct ornic_qp *qp, enum ornic_stat stat)
+{
+	ornic_qp_stat_add(qp, stat, 1);
+}
+
+static inline void ornic_trace(const struct ornic_qp *qp, enum ornic_trace what,
+			       u32 code, u32 a, u32 b)
+{
+	const struct ornic_dev *dev = qp->dev;
+
+	if (ornic_trace_on() && dev->ops->trace)
+		dev->ops->trace(dev->host, what, qp->qpn, code, a, b);
+}
 
 /*
  * struct ornic_inreq - a request, or a piece of one, at the responder. Made
@@ -417,5 +447,9 @@ int ornic_qp_modify(struct ornic_dev *dev,
 		    const struct ornic_req_modify_qp *req);
 int ornic_qp_query(struct ornic_dev *dev, u32 qpn,
 		   struct ornic_rsp_query_qp *rsp);
+
+/* cmd.c calls it (inspect.c): INSPECT. Return: enum ornic_status. */
+int ornic_inspect(struct ornic_dev *dev, const union ornic_req *req,
+		  union ornic_rsp *rsp);
 
 #endif /* ORNIC_ENGINE_QP_H */

@@ -251,6 +251,7 @@ static void reset(struct ornic_qp *qp)
 	rq->ack_due = false;
 	rq->dead = false;
 	rq->last_wqe = false;
+	rq->broken = false;
 	if (rq->depth)
 		WRITE_ONCE(rq->record->kick_wanted, 0);
 }

@@ -154,12 +154,14 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 	tx->host_qp = qp->host_qp;
 	tx->more = false;
 	ornic_tx_build(tx, path, info);
+	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn,
+		    tx->payload_len);
 	if (dev->ops->xmit(dev->host, tx)) {
-		ornic_stat_inc(dev, ORNIC_STAT_TX_ERRORS);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
 		return -EIO;
 	}
-	ornic_stat_inc(dev, ORNIC_STAT_TX_PACKETS);
-	ornic_stat_add(dev, ORNIC_STAT_TX_BYTES, tx->payload_len);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_PACKETS);
+	ornic_qp_stat_add(qp, ORNIC_STAT_TX_BYTES, tx->payload_len);
 	return 0;
 }
 
@@ -414,7 +416,7 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	sw->first_psn = sq->psn;
 	sw->started = true;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_SEND_WQES);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_SEND_WQES);
 	return ORNIC_STEP_DONE;
 }
 
@@ -443,7 +445,7 @@ static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
 		return false;
 	if (qp->dev->ops->tx_room(qp->dev->host, qp->host_qp))
 		return true;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_TX_STALLS);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
 	return false;
 }
 

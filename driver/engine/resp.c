@@ -18,7 +18,7 @@ static bool take_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return ornic_rq_fetch(qp);
 	if (!ornic_srq_take(ctx, rq->srq, &rq->rwqe))
 		return false;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_RECV_WQES);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RECV_WQES);
 	return true;
 }
 
@@ -44,8 +44,12 @@ static void recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	cqe->wqe_index = cpu_to_le32(rw->index);
 	cqe->qpn = cpu_to_le32(qp->qpn);
 	rw->valid = false;
-	ornic_cq_push(ctx, cq, cqe,
-		      solicited || cqe->status != ORNIC_CQE_SUCCESS);
+	ornic_trace(qp, ORNIC_TRACE_COMPLETION,
+		    (u32)cqe->status << 8 | cqe->opcode, rw->index,
+		    le32_to_cpu(cqe->byte_len));
+	if (ornic_cq_push(ctx, cq, cqe,
+			  solicited || cqe->status != ORNIC_CQE_SUCCESS))
+		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
 
 static void recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -151,14 +155,14 @@ static enum ornic_verdict no_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_srq *srq = qp->rq.srq;
 
 	/* There will never be one: the QP ends, each on its next message. */
-	if (srq && unlikely(READ_ONCE(srq->broken))) {
+	if (unlikely(srq ? READ_ONCE(srq->broken) : qp->rq.broken)) {
 		ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL, qp->qpn, 0);
 		qp->rq.dead = true;
 		return ORNIC_RESP_NAK_OP;
 	}
 	if (ornic_qp_is_reliable(qp))
 		return ORNIC_RESP_RNR;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_WQE);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_WQE);
 	qp->rq.msg = 0;
 	return ORNIC_RESP_DROP;
 }
@@ -504,19 +508,19 @@ static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
 	}
 	if (qp->type == ORNIC_QPT_UC) {
 		/* IBTA 9.8.2.2.1: a message is lost, go on with the next. */
-		ornic_stat_inc(qp->dev, ORNIC_STAT_OUT_OF_SEQ);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);
 		rq->msg = 0;
 		rq->epsn = r->psn;
 		return ORNIC_RESP_ACK;
 	}
 	if (diff < 0) {
-		ornic_stat_inc(qp->dev, ORNIC_STAT_DUPLICATES);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
 		if (r->pkt && r->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
 			return lacks_srq(qp, r) ? ORNIC_RESP_DROP :
 						  replay(qp, r);
 		return ORNIC_RESP_DUPLICATE;
 	}
-	ornic_stat_inc(qp->dev, ORNIC_STAT_OUT_OF_SEQ);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);
 	if (rq->nak_sent)
 		return ORNIC_RESP_DROP;
 	rq->nak_sent = true;
@@ -593,6 +597,30 @@ static void accept(struct ornic_rq *rq, const struct ornic_inreq *r)
 	}
 }
 
+/* Optional counters: messages, by what they ask for. */
+static void count_request(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	static const struct {
+		u32 kind;
+		enum ornic_stat stat;
+	} stats[] = {
+		{ ORNIC_OPF_SEND, ORNIC_STAT_RX_SEND_REQUESTS },
+		{ ORNIC_OPF_WRITE, ORNIC_STAT_RX_WRITE_REQUESTS },
+		{ ORNIC_OPF_READ, ORNIC_STAT_RX_READ_REQUESTS },
+		{ ORNIC_OPF_ATOMIC, ORNIC_STAT_RX_ATOMIC_REQUESTS },
+	};
+	u32 i;
+
+	if (likely(!READ_ONCE(qp->dev->optional)) ||
+	    !(r->flags & ORNIC_OPF_END))
+		return;
+	for (i = 0; i < ARRAY_SIZE(stats); i++) {
+		if (r->flags & stats[i].kind &&
+		    ornic_stat_optional(qp->dev, stats[i].stat))
+			ornic_qp_stat_inc(qp, stats[i].stat);
+	}
+}
+
 /**
  * ornic_resp_request - execute a request, or say why not
  * @ctx: call
@@ -617,8 +645,12 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 		rq->comm_est = true;
 		ornic_ctx_event(ctx, ORNIC_EVENT_COMM_EST, qp->qpn, 0);
 	}
-	if (qp->type == ORNIC_QPT_UD)
-		return request_ud(ctx, qp, r);
+	if (qp->type == ORNIC_QPT_UD) {
+		verdict = request_ud(ctx, qp, r);
+		if (verdict == ORNIC_RESP_ACK)
+			count_request(qp, r);
+		return verdict;
+	}
 	find_srq(qp, r);
 	verdict = check_psn(qp, r);
 	if (verdict != ORNIC_RESP_ACK)
@@ -631,6 +663,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 	case ORNIC_RESP_DATA:
 	case ORNIC_RESP_ATOMIC:
 		accept(rq, r);
+		count_request(qp, r);
 		break;
 	case ORNIC_RESP_RNR:
 		/* What is under way behind it needs no NAK of its own. */

@@ -20,6 +20,20 @@ static void reap(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_unlock(&qp->sq.lock);
 }
 
+/* What it completes is lost: a QP does not outlive one of its CQs. */
+static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	if (likely(!READ_ONCE(qp->sq.cq->overflow) &&
+		   !READ_ONCE(qp->rq.cq->overflow)))
+		return;
+	ornic_lock(&qp->sq.lock);
+	if (qp->state != ORNIC_QPS_RESET && qp->state != ORNIC_QPS_ERR) {
+		ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL, qp->qpn, 0);
+		ornic_qp_error(ctx, qp);
+	}
+	ornic_unlock(&qp->sq.lock);
+}
+
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	enum ornic_run_result res = ORNIC_RUN_IDLE;
@@ -48,6 +62,7 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	enum ornic_run_result sq, rq;
 
+	check_cqs(ctx, qp);
 	reap(ctx, qp);
 	rq = run_rq(ctx, qp);
 	sq = run_sq(ctx, qp);
@@ -57,6 +72,36 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (sq == ORNIC_RUN_WAIT || rq == ORNIC_RUN_WAIT)
 		return ORNIC_RUN_WAIT;
 	return ORNIC_RUN_IDLE;
+}
+
+static void count_kick(struct ornic_qp *qp)
+{
+	const struct ornic_sq *sq = &qp->sq;
+	u32 posted = le32_to_cpu(READ_ONCE(sq->record->producer));
+
+	ornic_qp_stat_inc(qp, ORNIC_STAT_KICKS);
+	ornic_trace(qp, ORNIC_TRACE_KICK, READ_ONCE(qp->state), posted,
+		    READ_ONCE(sq->fetched));
+}
+
+static enum ornic_run_result look(struct ornic_engine *eng, u32 qpn, u32 budget,
+				  bool kicked)
+{
+	enum ornic_run_result res = ORNIC_RUN_IDLE;
+	struct ornic_ctx ctx;
+	struct ornic_qp *qp;
+
+	ornic_ctx_begin(&ctx, &eng->dev, budget);
+	qp = ornic_qp_lookup(&eng->dev, qpn);
+	if (qp) {
+		if (kicked)
+			count_kick(qp);
+		res = run_qp(&ctx, qp);
+	} else if (kicked) {
+		ornic_stat_inc(&eng->dev, ORNIC_STAT_KICKS);
+	}
+	ornic_ctx_end(&ctx);
+	return res;
 }
 
 /**
@@ -71,16 +116,7 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 				       u32 budget)
 {
-	enum ornic_run_result res = ORNIC_RUN_IDLE;
-	struct ornic_ctx ctx;
-	struct ornic_qp *qp;
-
-	ornic_ctx_begin(&ctx, &eng->dev, budget);
-	qp = ornic_qp_lookup(&eng->dev, qpn);
-	if (qp)
-		res = run_qp(&ctx, qp);
-	ornic_ctx_end(&ctx);
-	return res;
+	return look(eng, qpn, budget, false);
 }
 
 /**
@@ -95,8 +131,7 @@ enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
 					u32 budget)
 {
-	ornic_stat_inc(&eng->dev, ORNIC_STAT_KICKS);
-	return ornic_engine_run(eng, qpn, budget);
+	return look(eng, qpn, budget, true);
 }
 
 /* Is there anything that the poll thread should do for @qp? A peek only. */
@@ -165,7 +200,7 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt))
 		ornic_resp_rx(ctx, qp, pkt);
 	else
-		ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_QP);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	ornic_unlock(&qp->rq.lock);
 	reap(ctx, qp);
 }
@@ -174,15 +209,14 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			const struct ornic_pkt *pkt)
 {
-	struct ornic_dev *dev = qp->dev;
 	bool more = false;
 
 	ornic_lock(&qp->sq.lock);
 	if ((qp->state != ORNIC_QPS_RTS && qp->state != ORNIC_QPS_SQD) ||
 	    !transport_fits(qp, pkt)) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
-		ornic_stat_inc(dev, ORNIC_STAT_RX_BAD_ADDR);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
 	} else {
 		ornic_comp_rx(ctx, qp, pkt);
 		more = ornic_req_run(ctx, qp) == ORNIC_RUN_MORE;
@@ -226,6 +260,7 @@ static void rx_multicast(struct ornic_dev *dev, const struct ornic_pkt *pkt)
 	u32 slot = 0;
 	u8 mgid[16];
 
+	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
 	if (!(pkt->op->flags & ORNIC_OPF_DETH)) {
 		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
 		return;
@@ -251,6 +286,25 @@ static int check_packet(const struct ornic_pkt *pkt)
 	return 0;
 }
 
+/* A packet that belongs to no QP. */
+static void rx_stray(struct ornic_dev *dev, enum ornic_stat why)
+{
+	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
+	ornic_stat_inc(dev, why);
+}
+
+static void rx_count(struct ornic_qp *qp, const struct ornic_pkt *pkt)
+{
+	const struct ornic_rx *rx = pkt->rx;
+
+	ornic_trace(qp, ORNIC_TRACE_RX, pkt->opcode, pkt->psn,
+		    pkt->payload_len);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RX_PACKETS);
+	if (unlikely(ornic_stat_optional(qp->dev, ORNIC_STAT_RX_CE_PACKETS)) &&
+	    ornic_ip_is_ce(rx->ip, rx->ipv6))
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_CE_PACKETS);
+}
+
 /**
  * ornic_engine_rx - one packet from the wire
  * @eng: engine
@@ -266,12 +320,11 @@ void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
 	struct ornic_qp *qp;
 	int stat;
 
-	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
 	stat = ornic_pkt_parse(&pkt, rx);
 	if (!stat)
 		stat = check_packet(&pkt);
 	if (stat) {
-		ornic_stat_inc(dev, stat);
+		rx_stray(dev, stat);
 		return;
 	}
 	if (pkt.qpn == ORNIC_MCAST_QPN) {
@@ -280,8 +333,10 @@ void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
 	}
 	ornic_ctx_begin(&ctx, dev, RX_BUDGET);
 	qp = ornic_qp_lookup(dev, pkt.qpn);
+	if (qp)
+		rx_count(qp, &pkt);
 	if (!qp)
-		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
+		rx_stray(dev, ORNIC_STAT_RX_NO_QP);
 	else if (pkt.op->flags & ORNIC_OPF_REQUEST)
 		rx_request(&ctx, qp, &pkt);
 	else

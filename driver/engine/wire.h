@@ -189,6 +189,14 @@ int ornic_pkt_parse(struct ornic_pkt *pkt, const struct ornic_rx *rx);
  */
 u32 ornic_pkt_payload(const struct ornic_pkt *pkt, struct ornic_frag *frag);
 
+/* Congestion experienced, RFC 3168: the low two bits of the traffic class. */
+static inline bool ornic_ip_is_ce(const void *ip, bool ipv6)
+{
+	u8 byte = ((const u8 *)ip)[1];
+
+	return (ipv6 ? byte >> 4 : byte) % 4 == 3;
+}
+
 /**
  * ornic_grh_from_ip - the 40 bytes that a UD receive finds before its data
  * @grh: 40 bytes. IPv6: the header. IPv4: 20 zero bytes, then the header,

@@ -359,8 +359,11 @@ void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge)
  * ornic_rq_fetch - copy the next receive WQE to rq.rwqe
  * @qp: QP
  *
+ * A producer that claims more WQEs than the ring has slots for is nonsense:
+ * the ring is marked broken and never looked at again until RESET.
+ *
  * Context: rq.lock held.
- * Return: false if there is none (or the record holds nonsense).
+ * Return: false if there is none.
  */
 bool ornic_rq_fetch(struct ornic_qp *qp)
 {
@@ -369,15 +372,21 @@ bool ornic_rq_fetch(struct ornic_qp *qp)
 	u32 producer;
 
 	ornic_lock_held(&rq->lock);
-	if (!rq->depth)
+	if (!rq->depth || rq->broken)
 		return false;
 	producer = ornic_wq_producer(rq->record);
-	if (producer == rq->fetched || producer - rq->fetched > rq->depth)
+	if (producer == rq->fetched)
 		return false;
+	if (producer - rq->fetched > rq->depth) {
+		ornic_pr_debug("QP %u: RQ producer %u, fetched %u, depth %u\n",
+			       qp->qpn, producer, rq->fetched, rq->depth);
+		rq->broken = true;
+		return false;
+	}
 	slot = (const u8 *)ornic_ring_slot(&rq->ring, rq->fetched);
 	ornic_rwqe_decode(&rq->rwqe, slot, rq->max_sge);
 	rq->rwqe.index = rq->fetched++;
 	rq->rwqe.pdn = qp->pdn;
-	ornic_stat_inc(qp->dev, ORNIC_STAT_RECV_WQES);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RECV_WQES);
 	return true;
 }

@@ -18,10 +18,12 @@
 #include <linux/wait_bit.h>
 
 #include "engine/engine.h"
+#include "soft_cq.h"
 #include "soft_mcast.h"
 #include "soft_net.h"
 #include "soft_poll.h"
 #include "soft_sched.h"
+#include "soft_trace.h"
 #include "soft_tx.h"
 
 #define MODALIAS "ornic:soft"
@@ -119,6 +121,11 @@ static struct ornic_engine_ops engine_ops = {
 	.random = engine_random,
 	.qp_init = ornic_soft_qp_init,
 	.qp_fini = ornic_soft_qp_fini,
+	.cq_init = ornic_soft_cq_init,
+	.cq_fini = ornic_soft_cq_fini,
+	.cq_deadline = ornic_soft_cq_deadline,
+	.host_cq_size = sizeof(struct ornic_soft_cq),
+	.trace = ornic_soft_trace,
 	.host_qp_size = sizeof(struct ornic_soft_flow *),
 };
 

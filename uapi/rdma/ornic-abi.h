@@ -158,4 +158,21 @@ enum ornic_doorbell_alloc_attrs {
 	ORNIC_ATTR_DOORBELL_ALLOC_HANDLE = (1U << 12),
 };
 
+/*
+ * ORNIC_METHOD_QUERY_CLOCK, a method of UVERBS_OBJECT_DEVICE: the clock of the
+ * timestamps in CQEs and CLOCK_REALTIME, both in ns, at the same moment.
+ */
+struct ornic_query_clock {
+	__aligned_u64 device_ns;
+	__aligned_u64 realtime_ns;
+};
+
+enum ornic_device_methods {
+	ORNIC_METHOD_QUERY_CLOCK = (1U << 12),
+};
+
+enum ornic_query_clock_attrs {
+	ORNIC_ATTR_QUERY_CLOCK_VALUES = (1U << 12),
+};
+
 #endif /* ORNIC_ABI_H */

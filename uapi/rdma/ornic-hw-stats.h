@@ -38,8 +38,21 @@ enum ornic_stat {
 	ORNIC_STAT_RETRIES,		/* go-back-N restarts, any cause */
 	ORNIC_STAT_TX_STALLS,		/* QP waited for packets in flight */
 	ORNIC_STAT_TX_ERRORS,		/* frames that the port refused */
+	/* Optional ones count only while MODIFY_STATS says so. */
+	ORNIC_STAT_RX_SEND_REQUESTS,	/* messages executed for a peer */
+	ORNIC_STAT_RX_WRITE_REQUESTS,
+	ORNIC_STAT_RX_READ_REQUESTS,
+	ORNIC_STAT_RX_ATOMIC_REQUESTS,
+	ORNIC_STAT_RX_CE_PACKETS,	/* congestion experienced, RFC 3168 */
 	ORNIC_STAT_COUNT
 };
+
+#define ORNIC_STATS_OPTIONAL \
+	(1ULL << ORNIC_STAT_RX_SEND_REQUESTS | \
+	 1ULL << ORNIC_STAT_RX_WRITE_REQUESTS | \
+	 1ULL << ORNIC_STAT_RX_READ_REQUESTS | \
+	 1ULL << ORNIC_STAT_RX_ATOMIC_REQUESTS | \
+	 1ULL << ORNIC_STAT_RX_CE_PACKETS)
 
 /* clang-format on */
 

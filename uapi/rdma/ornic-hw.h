@@ -405,6 +405,13 @@ enum ornic_opcode {
 	ORNIC_CMD_MODIFY_SRQ		= 0x52,
 	ORNIC_CMD_QUERY_SRQ		= 0x53,
 	ORNIC_CMD_RESIZE_SRQ		= 0x54,
+	ORNIC_CMD_CREATE_COUNTERS	= 0x60,
+	ORNIC_CMD_DESTROY_COUNTERS	= 0x61,
+	ORNIC_CMD_BIND_COUNTERS		= 0x62,
+	ORNIC_CMD_MODIFY_STATS		= 0x63,
+	ORNIC_CMD_MODIFY_CQ		= 0x64,
+	ORNIC_CMD_INSPECT		= 0x65,
+	ORNIC_CMD_QUERY_CLOCK		= 0x66,
 	ORNIC_CMD_ATTACH_MCAST		= 0x70,
 	ORNIC_CMD_DETACH_MCAST		= 0x71,
 };
@@ -465,6 +472,10 @@ enum ornic_device_caps {
 	ORNIC_CAP_FAST_REG		= 1 << 9,
 	ORNIC_CAP_XRC			= 1 << 10,
 	ORNIC_CAP_MCAST			= 1 << 13,	/* groups of UD QPs */
+	/* Counter sets, optional counters, INSPECT. */
+	ORNIC_CAP_COUNTERS		= 1 << 14,
+	/* Moderated CQs; the clock of the timestamps can be read. */
+	ORNIC_CAP_MODERATION		= 1 << 15,
 	ORNIC_CAP_RESIZE_SRQ		= 1 << 16,
 };
 
@@ -494,20 +505,47 @@ struct ornic_rsp_query_device {
 	__le16 max_inline;		/* bytes */
 	__le16 gid_table_len;
 	__u8 mac[6];
-	__u8 reserved[8];
+	__u8 log_max_counters;		/* counter sets */
+	__u8 reserved[7];
 	__u8 log_max_mcast;		/* multicast groups */
 	__u8 log_max_mcast_qps;		/* QPs per group */
 };
 
 /*
  * QUERY_STATS: the device writes min(@count, all it has) counters, __le64
- * each, in the order of enum ornic_stat, to the memory at @addr.
+ * each, in the order of enum ornic_stat, to the memory at @addr. hdr.obj = 0:
+ * those of the device, else those of a counter set. An event is counted in one
+ * place only: in the set of its QP, else in the device's own counters.
  */
 struct ornic_req_query_stats {
 	struct ornic_req_hdr hdr;
 	__le64 addr;
 	__le32 count;
 	__u8 reserved[44];
+};
+
+/*
+ * MODIFY_STATS: @optional: bit n: optional counter n counts from now on; the
+ * others keep the value that they have. Bits of counters that are not optional
+ * are 0.
+ */
+struct ornic_req_modify_stats {
+	struct ornic_req_hdr hdr;
+	__le64 optional;
+	__u8 reserved[48];
+};
+
+/*
+ * CREATE_COUNTERS, DESTROY_COUNTERS: a counter set, all zero at first; the
+ * header alone. Busy while QPs are bound to it.
+ *
+ * BIND_COUNTERS: hdr.obj = QPN, in any state. What the QP counts goes to set
+ * @counters from now on; 0: to the device's own counters.
+ */
+struct ornic_req_bind_counters {
+	struct ornic_req_hdr hdr;
+	__le32 counters;
+	__u8 reserved[52];
 };
 
 /*
@@ -555,6 +593,26 @@ struct ornic_req_resize_cq {
 	struct ornic_mem mem;
 	__u8 log_depth;
 	__u8 reserved[39];
+};
+
+/*
+ * MODIFY_CQ: hdr.obj = CQN. The completion event of an armed CQ comes with the
+ * @count-th CQE that would cause it, or @period us after the first of them. 0:
+ * that condition does not count; both 0, or @count 1: with the first CQE, as
+ * after CREATE_CQ. CQEs are visible at once in any case.
+ */
+struct ornic_req_modify_cq {
+	struct ornic_req_hdr hdr;
+	__le16 count;
+	__le16 period;
+	__u8 reserved[52];
+};
+
+/* QUERY_CLOCK: the header alone. */
+struct ornic_rsp_query_clock {
+	struct ornic_rsp_hdr hdr;
+	__le64 now;			/* ns, as in the timestamp of a CQE */
+	__u8 reserved[48];
 };
 
 enum ornic_qp_type {
@@ -867,14 +925,98 @@ struct ornic_req_mcast {
 
 #define ORNIC_MCAST_QPN		0xffffff	/* IBTA 10.5.2 */
 
-/* DESTROY_*, QUERY_DEVICE, QUERY_QP, QUERY_SRQ: the header alone. */
+/*
+ * INSPECT: what an object is doing, for people who look for a fault. hdr.param
+ * says what hdr.obj is. Numbers are those of one moment; PSNs have 24 bits, WQEs
+ * and CQEs are counted from RESET or creation (free running).
+ */
+enum ornic_inspect {
+	ORNIC_INSPECT_QP		= 1,	/* obj = QPN */
+	ORNIC_INSPECT_CQ		= 2,	/* obj = CQN */
+	ORNIC_INSPECT_MKEY		= 3,	/* obj = key of an MR */
+};
+
+enum ornic_inspect_qp_flags {
+	ORNIC_IQP_RNR_WAIT		= 1 << 0,	/* until the peer is ready */
+	ORNIC_IQP_TIMER			= 1 << 1,	/* its timer runs */
+	ORNIC_IQP_DRAINING		= 1 << 2,
+	ORNIC_IQP_SQ_BROKEN		= 1 << 3,	/* nonsense in its record */
+	ORNIC_IQP_RQ_BROKEN		= 1 << 4,
+	ORNIC_IQP_NAK_SENT		= 1 << 5,	/* a request is missing */
+};
+
+/*
+ * @sq_psn: next PSN to send; @sq_acked: oldest one without an answer
+ * @sq_window: PSNs that may be out; @sq_reads: READs and atomics that are out
+ * @sq_producer: WQEs posted; @sq_sent: executed, or on the wire; @sq_done:
+ * complete
+ * @rq_psn: next PSN expected; @rq_msn: messages received
+ * @rq_producer: WQEs posted; @rq_taken: taken from the ring
+ * @counters: counter set, 0: none
+ */
+struct ornic_rsp_inspect_qp {
+	struct ornic_rsp_hdr hdr;
+	__le32 sq_psn;
+	__le32 sq_acked;
+	__le32 sq_window;
+	__le32 sq_reads;
+	__le32 sq_producer;
+	__le32 sq_sent;
+	__le32 sq_done;
+	__le32 rq_psn;
+	__le32 rq_msn;
+	__le32 rq_producer;
+	__le32 rq_taken;
+	__le32 counters;
+	__u8 state;			/* enum ornic_qp_state */
+	__u8 flags;			/* enum ornic_inspect_qp_flags */
+	__u8 retry_left;
+	__u8 rnr_left;
+	__u8 reserved[4];
+};
+
+/*
+ * @producer: CQEs written; @consumer: what the host says that it consumed
+ * @users: ends of QPs that complete here
+ */
+struct ornic_rsp_inspect_cq {
+	struct ornic_rsp_hdr hdr;
+	__le32 producer;
+	__le32 consumer;
+	__le32 users;
+	__u8 armed;			/* enum ornic_arm */
+	__u8 overflow;
+	__u8 vector;
+	__u8 reserved;
+	__le16 count;			/* of MODIFY_CQ, like @period */
+	__le16 period;
+	__le32 pending;			/* CQEs that its event waits for more of */
+	__u8 reserved2[32];
+};
+
+/* @windows: memory windows that are bound to it */
+struct ornic_rsp_inspect_mkey {
+	struct ornic_rsp_hdr hdr;
+	__le64 iova;
+	__le64 length;
+	__le32 pdn;
+	__le32 windows;
+	__u8 access;			/* enum ornic_access */
+	__u8 flags;			/* ORNIC_MKEY_* */
+	__u8 reserved[30];
+};
+
+/* DESTROY_*, QUERY_DEVICE, QUERY_QP, QUERY_SRQ, INSPECT: the header alone. */
 union ornic_req {
 	struct ornic_req_hdr hdr;
 	struct ornic_req_query_stats query_stats;
+	struct ornic_req_modify_stats modify_stats;
+	struct ornic_req_bind_counters bind_counters;
 	struct ornic_req_set_gid set_gid;
 	struct ornic_req_set_port set_port;
 	struct ornic_req_create_cq create_cq;
 	struct ornic_req_resize_cq resize_cq;
+	struct ornic_req_modify_cq modify_cq;
 	struct ornic_req_create_qp create_qp;
 	struct ornic_req_modify_qp modify_qp;
 	struct ornic_req_create_mkey create_mkey;
@@ -891,8 +1033,12 @@ union ornic_req {
 union ornic_rsp {
 	struct ornic_rsp_hdr hdr;
 	struct ornic_rsp_query_device query_device;
+	struct ornic_rsp_query_clock query_clock;
 	struct ornic_rsp_query_qp query_qp;
 	struct ornic_rsp_query_srq query_srq;
+	struct ornic_rsp_inspect_qp inspect_qp;
+	struct ornic_rsp_inspect_cq inspect_cq;
+	struct ornic_rsp_inspect_mkey inspect_mkey;
 	__u8 bytes[64];
 };
 

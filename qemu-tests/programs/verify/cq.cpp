@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Completion queues: another size under traffic, and overflow. */
 
+#include <poll.h>
+
 #include <cerrno>
 
 #include <atomic>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "tests.hpp"
 
@@ -157,7 +161,10 @@ void resize_refusals(const ports &on)
 	p.client.nothing_more();
 }
 
-/* What does not fit is lost, says CQ_ERR once, and overwrites nothing. */
+/*
+ * What does not fit is lost, says CQ_ERR once, and overwrites nothing; the QP
+ * does not outlive its CQ.
+ */
 void overflow(const ports &on)
 {
 	need_ornic(on);
@@ -171,6 +178,8 @@ void overflow(const ports &on)
 		p.client.post(rdma(IBV_WR_RDMA_WRITE, id, p.server, 0),
 			      { p.client.sge(0, 10) });
 	expect_event(on.client, IBV_EVENT_CQ_ERR, p.client.send_cq.get());
+	expect_event(on.client, IBV_EVENT_QP_FATAL, p.client.qp.get());
+	p.client.wait_state(IBV_QPS_ERR);
 	for (uint64_t id = 0; id < 4; id++)
 		(void)p.client.sent(id);
 	check_equal(ibv_poll_cq(p.client.send_cq.get(), 1, &wc), 0,
@@ -180,12 +189,128 @@ void overflow(const ports &on)
 		    "ibv_resize_cq after the overflow");
 }
 
+bool has_event(endpoint &at, int ms)
+{
+	pollfd fd = { at.channel->fd, POLLIN, 0 };
+
+	return poll(&fd, 1, ms) == 1;
+}
+
+void take_event(endpoint &at)
+{
+	ibv_cq *cq = nullptr;
+	void *context = nullptr;
+
+	check(has_event(at, patience_ms()), "no completion event");
+	check(!ibv_get_cq_event(at.channel.get(), &cq, &context) &&
+		      cq == at.recv_cq.get(),
+	      "event of another CQ");
+	ibv_ack_cq_events(cq, 1);
+}
+
+void moderate(ibv_cq *cq, uint16_t count, uint16_t period)
+{
+	ibv_modify_cq_attr attr{};
+
+	attr.attr_mask = IBV_CQ_ATTR_MODERATE;
+	attr.moderate.cq_count = count;
+	attr.moderate.cq_period = period;
+	check_equal(ibv_modify_cq(cq, &attr), 0, "ibv_modify_cq");
+}
+
+void send_to(pair &p, uint64_t id)
+{
+	p.server.post_recv(id, 0, 100);
+	p.client.post(request(IBV_WR_SEND, id), { p.client.sge(0, 10) });
+	(void)p.client.sent(id);
+	(void)p.server.received(id);
+}
+
+/* An event for each so many completions, or when the period is over. */
+void moderation(const ports &on)
+{
+	need_ornic(on);
+	options o;
+	o.channel = true;
+	pair p(on.client, on.server, o);
+	ibv_cq *cq = p.server.recv_cq.get();
+
+	moderate(cq, 4, 0);
+	for (int round = 0; round < 3; round++) {
+		check_equal(ibv_req_notify_cq(cq, 0), 0, "arm");
+		for (uint64_t id = 0; id < 3; id++)
+			send_to(p, id);
+		check(!has_event(p.server, 0), "event before the count");
+		send_to(p, 3);
+		take_event(p.server);
+	}
+	moderate(cq, 1000, 50000);
+	check_equal(ibv_req_notify_cq(cq, 0), 0, "arm");
+	send_to(p, 0);
+	take_event(p.server);
+	moderate(cq, 1000, 0);
+	check_equal(ibv_req_notify_cq(cq, 0), 0, "arm");
+	send_to(p, 0);
+	check(!has_event(p.server, 0), "event before the count");
+	moderate(cq, 0, 0);
+	take_event(p.server);
+}
+
+/* A CQ on each vector; each channel gets the events of its own. */
+void vectors(const ports &on)
+{
+	need_ornic(on);
+	const int count = on.server.context->num_comp_vectors;
+	std::vector<std::unique_ptr<pair>> pairs;
+
+	check(count > 1, "one completion vector only");
+	for (int v = 0; v < count && v < 4; v++) {
+		options o;
+		o.channel = true;
+		o.vector = v;
+		pairs.push_back(
+			std::make_unique<pair>(on.client, on.server, o));
+	}
+	for (auto &p : pairs)
+		check_equal(ibv_req_notify_cq(p->server.recv_cq.get(), 0), 0,
+			    "arm");
+	for (auto &p : pairs) {
+		send_to(*p, 7);
+		take_event(p->server);
+		for (auto &other : pairs)
+			check(!has_event(other->server, 0),
+			      "event of another CQ");
+	}
+	check(!ibv_create_cq(on.server.context.get(), 10, nullptr, nullptr,
+			     count),
+	      "a CQ on a vector that does not exist");
+}
+
+/* The clock that makes timestamps can be read, and does not go back. */
+void clock_values(const ports &on)
+{
+	need_ornic(on);
+	ibv_values_ex before{}, after{};
+
+	before.comp_mask = after.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+	check_equal(ibv_query_rt_values_ex(on.client.context.get(), &before),
+		    0, "ibv_query_rt_values_ex");
+	check_equal(ibv_query_rt_values_ex(on.client.context.get(), &after), 0,
+		    "ibv_query_rt_values_ex");
+	check(before.raw_clock.tv_nsec > 0 &&
+		      after.raw_clock.tv_nsec >= before.raw_clock.tv_nsec,
+	      "the clock");
+}
+
 const test list[] = {
 	{ "cq_resize_under_traffic", resize_under_traffic },
 	{ "cq_resize_beside_a_poller", resize_beside_a_poller },
 	{ "cq_resize_keeps_arming", resize_keeps_arming },
 	{ "cq_resize_refusals", resize_refusals },
 	{ "cq_overflow", overflow },
+	{ "cq_moderation", moderation },
+	{ "cq_vectors", vectors },
+	{ "cq_clock", clock_values },
 };
 
 } /* namespace */

@@ -33,6 +33,7 @@ const group groups[] = {
 	{ "srq", srq_tests },
 	{ "xrc", xrc_tests },
 	{ "cq", cq_tests },
+	{ "events", event_tests },
 	{ "keys", key_tests },
 };
 

@@ -24,4 +24,5 @@ extern const std::span<const test> argument_tests;
 extern const std::span<const test> srq_tests;
 extern const std::span<const test> xrc_tests;
 extern const std::span<const test> cq_tests;
+extern const std::span<const test> event_tests;
 extern const std::span<const test> key_tests;

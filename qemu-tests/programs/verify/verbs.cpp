@@ -102,9 +102,9 @@ endpoint::endpoint(port &p, const options &o)
 	  channel(o.channel ? ibv_create_comp_channel(p.context.get()) :
 			      nullptr),
 	  send_cq(ibv_create_cq(p.context.get(), 2 * o.depth, nullptr, nullptr,
-				0)),
+				o.vector)),
 	  recv_cq(ibv_create_cq(p.context.get(), 2 * o.depth, nullptr,
-				channel.get(), 0)),
+				channel.get(), o.vector)),
 	  cap{}, psn(next_psn())
 {
 	ibv_qp_init_attr attr{};

@@ -91,6 +91,7 @@ struct options {
 	uint8_t rd_atomic = 4;
 	size_t buffer = 2 << 20;
 	bool channel = false;
+	int vector = 0; /* of both CQs */
 	ibv_srq *srq = nullptr; /* of the server */
 };
 

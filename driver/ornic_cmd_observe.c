@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Commands by which a device is observed: counters, state, clock, moderation. */
+#include "ornic_cmd.h"
+
+#include "ornic_dev.h"
+
+/**
+ * ornic_cmd_modify_stats - choose which optional counters count
+ * @dev: device
+ * @optional: bit n: counter n of enum ornic_stat
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional)
+{
+	union ornic_req req = {
+		.modify_stats = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_STATS,
+			.optional = cpu_to_le64(optional),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return ornic_cmd_exec(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_create_counters - create a counter set
+ * @dev: device
+ * @set: set to its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_COUNTERS };
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = ornic_cmd_exec(dev, &req, &rsp);
+	if (ret)
+		return ret;
+	*set = le32_to_cpu(rsp.hdr.obj);
+	return 0;
+}
+
+/**
+ * ornic_cmd_destroy_counters - destroy a counter set
+ * @dev: device
+ * @set: its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ */
+int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set)
+{
+	return ornic_cmd_exec_destroy(dev, ORNIC_CMD_DESTROY_COUNTERS, set);
+}
+
+/**
+ * ornic_cmd_bind_counters - choose where a QP counts
+ * @dev: device
+ * @qpn: number of the QP
+ * @set: counter set, 0: the device's own
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set)
+{
+	union ornic_req req = {
+		.bind_counters = {
+			.hdr.opcode = ORNIC_CMD_BIND_COUNTERS,
+			.hdr.obj = cpu_to_le32(qpn),
+			.counters = cpu_to_le32(set),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return ornic_cmd_exec(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_inspect - ask what an object is doing
+ * @dev: device
+ * @kind: enum ornic_inspect
+ * @obj: its number
+ * @rsp: struct ornic_rsp_inspect_* of @kind
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_inspect(struct ornic_dev *dev, u8 kind, u32 obj,
+		      union ornic_rsp *rsp)
+{
+	union ornic_req req = {
+		.hdr.opcode = ORNIC_CMD_INSPECT,
+		.hdr.param = kind,
+		.hdr.obj = cpu_to_le32(obj),
+	};
+
+	return ornic_cmd_exec(dev, &req, rsp);
+}
+
+/**
+ * ornic_cmd_modify_cq - moderate the events of a CQ
+ * @dev: device
+ * @cqn: its number
+ * @count: CQEs per event
+ * @period: us that an event may wait
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_modify_cq(struct ornic_dev *dev, u32 cqn, u16 count, u16 period)
+{
+	union ornic_req req = {
+		.modify_cq = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_CQ,
+			.hdr.obj = cpu_to_le32(cqn),
+			.count = cpu_to_le16(count),
+			.period = cpu_to_le16(period),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return ornic_cmd_exec(dev, &req, &rsp);
+}
+
+/**
+ * ornic_cmd_query_clock - read the clock of the timestamps
+ * @dev: device
+ * @now: set to ns
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int ornic_cmd_query_clock(struct ornic_dev *dev, u64 *now)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_CLOCK };
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = ornic_cmd_exec(dev, &req, &rsp);
+	if (ret)
+		return ret;
+	*now = le64_to_cpu(rsp.query_clock.now);
+	return 0;
+}

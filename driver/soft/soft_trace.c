@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* From what the engine tells to tracepoints. */
+#include "engine/engine.h"
+#include "soft_dev.h"
+
+#define CREATE_TRACE_POINTS
+#include "soft_trace.h"
+
+/**
+ * ornic_soft_trace_reg - somebody begins to look at a tracepoint
+ *
+ * Context: Process context.
+ * Return: 0.
+ */
+int ornic_soft_trace_reg(void)
+{
+	static_branch_inc(&ornic_trace_key);
+	return 0;
+}
+
+/**
+ * ornic_soft_trace_unreg - and stops
+ *
+ * Context: Process context.
+ */
+void ornic_soft_trace_unreg(void)
+{
+	static_branch_dec(&ornic_trace_key);
+}
+
+/**
+ * ornic_soft_trace - ornic_engine_ops::trace
+ * @host: the device
+ * @what: what happened
+ * @qpn: to which QP
+ * @code: see enum ornic_trace, like @a and @b
+ * @a: second number
+ * @b: third number
+ *
+ * Context: Any; engine locks are held.
+ */
+void ornic_soft_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
+		      u32 a, u32 b)
+{
+	const char *netdev = ((struct ornic_soft *)host)->netdev->name;
+
+	switch (what) {
+	case ORNIC_TRACE_KICK:
+		trace_ornic_kick(netdev, qpn, code, a, b);
+		break;
+	case ORNIC_TRACE_TX:
+		trace_ornic_tx(netdev, qpn, code, a, b);
+		break;
+	case ORNIC_TRACE_RX:
+		trace_ornic_rx(netdev, qpn, code, a, b);
+		break;
+	case ORNIC_TRACE_ACK:
+		trace_ornic_ack(netdev, qpn, code, a, b);
+		break;
+	case ORNIC_TRACE_COMPLETION:
+		trace_ornic_completion(netdev, qpn, code, a, b);
+		break;
+	case ORNIC_TRACE_RETRY:
+		trace_ornic_retry(netdev, qpn, code, a, b);
+		break;
+	}
+}

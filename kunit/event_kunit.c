@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Asynchronous events: what raises each of them, how often, and what happens
+ * to the QP. Those of SRQs are in srq_kunit.c, SQ_DRAINED is in qp_kunit.c.
+ */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+#define RC ORNIC_QPT_RC
+#define UC ORNIC_QPT_UC
+#define UD ORNIC_QPT_UD
+#define LOG_CQ 2
+
+static int event_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void event_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+static struct ornic_bed *open_bed(struct kunit *test, enum ornic_bed_kind kind,
+				  u8 type)
+{
+	struct ornic_rig_qpinit init = { .type = type };
+	struct ornic_bed *bed = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
+	if (kind == ORNIC_BED_LONE)
+		ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	return bed;
+}
+
+/* How often @type was raised for @obj. */
+static u32 raised(const struct ornic_rig *rig, enum ornic_eqe_type type,
+		  u32 obj)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < rig->nevents && i < ORNIC_RIG_EVENTS; i++)
+		n += rig->events[i].type == type &&
+		     le32_to_cpu(rig->events[i].obj) == obj;
+	return n;
+}
+
+/* ---- Overflow of a CQ ------------------------------------------------------- */
+
+static const struct overflow_row {
+	const char *desc;
+	enum ornic_bed_kind kind;
+	u8 type;
+	bool of_receiver;
+} overflow_rows[] = {
+	{ "RC, send CQ, wire", ORNIC_BED_WIRE, RC, false },
+	{ "RC, send CQ, loopback", ORNIC_BED_LOOP, RC, false },
+	{ "RC, receive CQ, wire", ORNIC_BED_WIRE, RC, true },
+	{ "RC, receive CQ, loopback", ORNIC_BED_LOOP, RC, true },
+	{ "UC, send CQ", ORNIC_BED_WIRE, UC, false },
+	{ "UC, receive CQ", ORNIC_BED_LOOP, UC, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(overflow, overflow_rows, desc);
+
+static void send_many(struct ornic_bed *bed, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		ornic_bed_recv(&bed->b, &bed->bm, i, 0, 64);
+		ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND,
+			       ORNIC_WQE_SIGNALED, 0, 10);
+		ornic_rig_kick(&bed->a);
+		ornic_rig_settle(&bed->pair);
+	}
+}
+
+/* The QP of the CQ ends, and its CQ keeps what it had. */
+static void overflow_ends_the_qp(struct kunit *test)
+{
+	const struct overflow_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test, row->kind, row->type);
+	struct ornic_rig_cq *cq = row->of_receiver ? &bed->brcq : &bed->ascq;
+	struct ornic_rig_qp *qp = row->of_receiver ? &bed->b : &bed->a;
+	struct ornic_rig *rig = qp->rig;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(cq, LOG_CQ), 0);
+	send_many(bed, 1 << LOG_CQ);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(qp), ORNIC_QPS_RTS);
+	send_many(bed, 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(qp), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_CQ_ERR, cq->cqn), 1);
+	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_QP_FATAL, qp->qpn), 1);
+	for (i = 0; i < 1 << LOG_CQ; i++)
+		KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0xff);
+	/* Room comes too late. */
+	ornic_rig_run(rig);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_QP_FATAL, qp->qpn), 1);
+}
+
+/* Those that complete elsewhere go on. */
+static void overflow_spares_the_others(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LOOP, RC);
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_rig_qp idle, other;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_qp_init(rig, &idle, &init, &bed->ascq,
+					  &bed->arcq),
+			0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_qp_init(rig, &other, &init, &bed->bscq,
+					  &bed->arcq),
+			0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&idle, ORNIC_QPS_INIT), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&other, ORNIC_QPS_INIT), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->ascq, LOG_CQ), 0);
+	send_many(bed, 1 + (1 << LOG_CQ));
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&idle), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_QP_FATAL, idle.qpn), 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&other), ORNIC_QPS_INIT);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->b), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, rig->event_count[ORNIC_EVENT_QP_FATAL], 2);
+	ornic_rig_qp_fini(&idle);
+	ornic_rig_qp_fini(&other);
+}
+
+/* ---- Nonsense in the record of an RQ ------------------------------------------ */
+
+static const struct broken_row {
+	const char *desc;
+	u8 type;
+	u8 opcode;
+	u32 producer;
+	u8 syndrome;
+} broken_rows[] = {
+	{ "RC, more than the ring has", RC, ORNIC_OP_SEND_ONLY, 1000,
+	  ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_OP },
+	{ "RC, goes back", RC, ORNIC_OP_SEND_ONLY, 0xffffffff,
+	  ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_OP },
+	{ "UD, more than the ring has", UD, ORNIC_UD | ORNIC_OP_SEND_ONLY, 1000,
+	  0xff },
+};
+
+KUNIT_ARRAY_PARAM_DESC(broken, broken_rows, desc);
+
+static void broken_rq_ends_the_qp(struct kunit *test)
+{
+	const struct broken_row *row = test->param_value;
+	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, row->type);
+	struct ornic_wq_record *record =
+		(struct ornic_wq_record *)(bed->a.mem + ORNIC_RQ_RECORD);
+
+	record->producer = cpu_to_le32(row->producer);
+	ornic_bed_request(bed, row->opcode, 0, 0, 0, 10);
+	ornic_rig_run(bed->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(
+		test, raised(bed->pair.a, ORNIC_EVENT_QP_FATAL, bed->a.qpn), 1);
+	/* RESET forgets it. */
+	record->producer = 0;
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_INIT), 0);
+}
+
+static struct kunit_case event_cases[] = {
+	KUNIT_CASE_PARAM(overflow_ends_the_qp, overflow_gen_params),
+	KUNIT_CASE(overflow_spares_the_others),
+	KUNIT_CASE_PARAM(broken_rq_ends_the_qp, broken_gen_params),
+	{}
+};
+
+static struct kunit_suite event_suite = {
+	.name = "ornic_event",
+	.init = event_init,
+	.exit = event_exit,
+	.test_cases = event_cases,
+};
+
+kunit_test_suite(event_suite);
+
+MODULE_DESCRIPTION("ornic: events suite");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* INSPECT: the state of objects under traffic of known size. */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+static int inspect_init(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_bed *bed = kunit_kzalloc(test, sizeof(*bed), GFP_KERNEL);
+
+	if (!bed)
+		return -ENOMEM;
+	test->priv = bed;
+	if (ornic_bed_open(bed, ORNIC_BED_LONE, &init))
+		return -EINVAL;
+	ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
+	return ornic_bed_connect(bed) ? -EINVAL : 0;
+}
+
+static void inspect_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+static int inspect(struct ornic_bed *bed, u8 kind, u32 obj,
+		   union ornic_rsp *rsp)
+{
+	union ornic_req req;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_INSPECT;
+	req.hdr.param = kind;
+	req.hdr.obj = cpu_to_le32(obj);
+	return ornic_rig_cmd(bed->pair.a, &req, rsp);
+}
+
+static u32 psn(u32 n)
+{
+	return (ORNIC_BED_PSN + n) & ORNIC_PSN_MASK;
+}
+
+/* Two WQEs of two packets each; the first packet is acknowledged. */
+static void inspect_shows_the_requester(struct kunit *test)
+{
+	struct ornic_bed *bed = test->priv;
+	struct ornic_rsp_inspect_qp *r;
+	union ornic_rsp rsp;
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0,
+			       0, 2048);
+	ornic_rig_kick(&bed->a);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
+	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN,
+			 ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
+	KUNIT_ASSERT_EQ(test, inspect(bed, ORNIC_INSPECT_QP, bed->a.qpn, &rsp),
+			ORNIC_OK);
+	r = &rsp.inspect_qp;
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_psn), psn(4));
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_acked), psn(1));
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_producer), 2);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_sent), 2);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_done), 0);
+	KUNIT_EXPECT_EQ(test, r->retry_left, bed->a.conn.retry_cnt);
+	KUNIT_EXPECT_EQ(test, r->state, ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, r->flags, ORNIC_IQP_TIMER);
+	/* The peer is not ready. */
+	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN + 1,
+			 ORNIC_AETH_RNR | 20, NULL, 0);
+	KUNIT_ASSERT_EQ(test, inspect(bed, ORNIC_INSPECT_QP, bed->a.qpn, &rsp),
+			ORNIC_OK);
+	KUNIT_EXPECT_TRUE(test, r->flags & ORNIC_IQP_RNR_WAIT);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_psn), psn(1));
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_sent), 0);
+}
+
+static void inspect_shows_the_responder(struct kunit *test)
+{
+	struct ornic_bed *bed = test->priv;
+	struct ornic_rsp_inspect_qp *r;
+	union ornic_rsp rsp;
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		ornic_bed_recv(&bed->a, &bed->am, i, 0, 64);
+	for (i = 0; i < 2; i++)
+		ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, i, 0, 0, 10);
+	/* One is missing. */
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 3);
+	KUNIT_ASSERT_EQ(test, inspect(bed, ORNIC_INSPECT_QP, bed->a.qpn, &rsp),
+			ORNIC_OK);
+	r = &rsp.inspect_qp;
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->rq_psn), psn(2));
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->rq_msn), 2);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->rq_producer), 3);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->rq_taken), 2);
+	KUNIT_EXPECT_EQ(test, r->flags, ORNIC_IQP_NAK_SENT);
+}
+
+static void inspect_shows_the_cq(struct kunit *test)
+{
+	struct ornic_bed *bed = test->priv;
+	struct ornic_rsp_inspect_cq *r;
+	union ornic_rsp rsp;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		ornic_bed_recv(&bed->a, &bed->am, i, 0, 64);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	ornic_bed_drain(bed);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
+	ornic_rig_arm(&bed->arcq, ORNIC_ARM_SOLICITED);
+	KUNIT_ASSERT_EQ(test,
+			inspect(bed, ORNIC_INSPECT_CQ, bed->arcq.cqn, &rsp),
+			ORNIC_OK);
+	r = &rsp.inspect_cq;
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->producer), 2);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->consumer), 1);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->users), 1);
+	KUNIT_EXPECT_EQ(test, r->armed, ORNIC_ARM_SOLICITED);
+	KUNIT_EXPECT_EQ(test, r->overflow, 0);
+	KUNIT_EXPECT_EQ(test, r->vector, 1);
+}
+
+static void inspect_shows_the_key(struct kunit *test)
+{
+	struct ornic_bed *bed = test->priv;
+	struct ornic_rsp_inspect_mkey *r;
+	union ornic_rsp rsp;
+
+	KUNIT_ASSERT_EQ(test,
+			inspect(bed, ORNIC_INSPECT_MKEY, bed->am.key, &rsp),
+			ORNIC_OK);
+	r = &rsp.inspect_mkey;
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->iova), bed->am.iova);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->length), ORNIC_BED_MR_BYTES);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->pdn), ORNIC_RIG_PD);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->windows), 0);
+	KUNIT_EXPECT_EQ(test, r->access, ORNIC_ACCESS_MASK);
+	/* A guess tells nothing. */
+	KUNIT_EXPECT_EQ(test,
+			inspect(bed, ORNIC_INSPECT_MKEY, bed->am.key ^ 1, &rsp),
+			ORNIC_NOT_FOUND);
+}
+
+static void inspect_checks(struct kunit *test)
+{
+	struct ornic_bed *bed = test->priv;
+	union ornic_rsp rsp;
+	u32 kind, window = 0;
+
+	for (kind = 0; kind < 256; kind++)
+		KUNIT_EXPECT_EQ(test, inspect(bed, kind, U32_MAX, &rsp),
+				kind >= ORNIC_INSPECT_QP &&
+						kind <= ORNIC_INSPECT_MKEY ?
+					ORNIC_NOT_FOUND :
+					ORNIC_BAD_PARAM);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_mw(bed->pair.a, ORNIC_MW_TYPE_1, &window),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, inspect(bed, ORNIC_INSPECT_MKEY, window, &rsp),
+			ORNIC_NOT_FOUND);
+	ornic_rig_destroy_obj(bed->pair.a, ORNIC_CMD_DESTROY_MW, window);
+}
+
+/* In the kernel nobody looks, unless a tracepoint is on. */
+static void trace_tells_each_thing_once(struct kunit *test)
+{
+	struct ornic_bed *bed = test->priv;
+	const u32 *n = bed->pair.a->trace_count;
+
+	if (!ornic_trace_on())
+		kunit_skip(test, "tracing is off");
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+		       2048);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_KICK], 1);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_TX], 2);
+	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN,
+			 ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, NULL, 0);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_RETRY], 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN + 1,
+			 ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_TX], 4);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_RX], 2);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_ACK], 2);
+	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_COMPLETION], 1);
+}
+
+static struct kunit_case inspect_cases[] = {
+	KUNIT_CASE(inspect_shows_the_requester),
+	KUNIT_CASE(inspect_shows_the_responder),
+	KUNIT_CASE(inspect_shows_the_cq),
+	KUNIT_CASE(inspect_shows_the_key),
+	KUNIT_CASE(inspect_checks),
+	KUNIT_CASE(trace_tells_each_thing_once),
+	{}
+};
+
+static struct kunit_suite inspect_suite = {
+	.name = "ornic_inspect",
+	.init = inspect_init,
+	.exit = inspect_exit,
+	.test_cases = inspect_cases,
+};
+
+kunit_test_suite(inspect_suite);
+
+MODULE_DESCRIPTION("ornic: inspection suite");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will raise every asynchronous event that there is and see that each
+# comes once and names its object: those of objects over veth, then those of
+# port, GID table and device as ibv_asyncwatch prints them.
+
+limit=120
+
+saw() { grep -qi "$1" watch.out; }
+
+run()
+{
+	need_ornic
+	need ibv_asyncwatch stdbuf
+	topology veth
+	verify event_comm_est event_access_err event_req_err cq_overflow \
+		rc_drain srq_limit srq_last_wqe
+	"${cli_prefix[@]}" stdbuf -oL ibv_asyncwatch -d cli0 >watch.out 2>&1 &
+	watcher=$!
+	wait_until 10 grep -q . watch.out
+	on_cli ip link set veth-cli down
+	wait_until 10 saw 'port error'
+	on_cli ip link set veth-cli up
+	wait_until 10 saw 'port active'
+	on_cli ip addr add 10.0.9.9/24 dev veth-cli
+	wait_until 10 saw 'GID table change'
+	on_cli rdma link delete cli0
+	wait_until 10 saw catastrophic
+	cat watch.out
+	kill "$watcher" 2>/dev/null || :
+	wait "$watcher" || :
+}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will look at what `rdma resource show -dd` says of the objects of a
+# running program: the details are there, they move with the traffic, and they
+# agree with each other.
+
+limit=60
+
+# detail KIND NAME: of the client's first object of a process
+detail()
+{
+	local line
+
+	line=$(rdma res show "$1" ${2:+link cli0/1} -dd | tr '\n' ' ' |
+		sed 's/link /\n/g' | grep "pid $cli_pid " | head -n 1)
+	[[ " $line " =~ [[:space:]]$3[[:space:]]([0-9]+)[[:space:]] ]] || return 1
+	echo "${BASH_REMATCH[1]}"
+}
+
+qp() { detail qp link "$1"; }
+
+posts_beyond() { [ "$(qp sq_producer)" != "$1" ]; }
+
+run()
+{
+	local before name
+
+	need_ornic
+	topology veth
+	start_traffic 18610
+	wait_until 20 busy_posting cli0
+	rdma res show qp link cli0/1 -dd
+	rdma res show cq dev cli0 -dd
+	rdma res show mr dev cli0 -dd
+	for name in sq_psn sq_acked sq_window sq_done rq_psn rq_msn timer \
+		counters sq_depth; do
+		qp $name >/dev/null || fail "a QP without $name"
+	done
+	before=$(qp sq_producer)
+	wait_until 10 posts_beyond "$before"
+	[ "$(qp rnr_wait)" = 0 ] || fail 'a WRITE waits for a receive WQE'
+	[ "$(qp broken)" = 0 ] || fail 'a QP that runs is broken'
+	for name in producer consumer armed overflow queues; do
+		rdma res show cq dev cli0 -dd | grep -qw "$name" ||
+			fail "a CQ without $name"
+	done
+	for name in access windows; do
+		rdma res show mr dev cli0 -dd | grep -qw "$name" ||
+			fail "an MR without $name"
+	done
+	stop_traffic "$cli_pid" "$srv_pid"
+}
