@@ -10,6 +10,8 @@ static const u8 send_opcodes[] = {
 	[ORNIC_CQE_READ] = IB_UVERBS_WC_RDMA_READ,
 	[ORNIC_CQE_CAS] = IB_UVERBS_WC_COMP_SWAP,
 	[ORNIC_CQE_FAA] = IB_UVERBS_WC_FETCH_ADD,
+	[ORNIC_CQE_ATOMIC_WRITE] = ORNIC_VERBS_WC_ATOMIC_WRITE,
+	[ORNIC_CQE_FLUSH] = ORNIC_VERBS_WC_FLUSH,
 };
 
 /* Verbs have receive opcodes from bit 7 on, as the device does. */

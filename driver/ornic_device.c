@@ -75,6 +75,10 @@ int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	if (dev->caps.caps & ORNIC_CAP_MW)
 		attr->device_cap_flags |= IB_DEVICE_MEM_WINDOW |
 					  IB_DEVICE_MEM_WINDOW_TYPE_2B;
+	if (dev->caps.caps & ORNIC_CAP_ATOMIC_WRITE)
+		attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
+	if (dev->caps.caps & ORNIC_CAP_FLUSH)
+		attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
 	if (dev->bus->allow_user_unreg)
 		attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->local_ca_ack_delay = ACK_DELAY;

@@ -18,6 +18,7 @@ enum trait {
 	HAS_REMOTE = 1 << 0,
 	HAS_ATOMIC = 1 << 1,
 	MAY_INLINE = 1 << 2,
+	HAS_FLUSH = 1 << 7,
 };
 
 /* clang-format off */
@@ -40,6 +41,10 @@ static const struct row {
 		ORNIC_WQE_CAS, RC, HAS_REMOTE | HAS_ATOMIC },
 	[IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD] = {
 		ORNIC_WQE_FAA, RC, HAS_REMOTE | HAS_ATOMIC },
+	[ORNIC_VERBS_WR_FLUSH] = {
+		ORNIC_WQE_FLUSH, RC, HAS_REMOTE | HAS_FLUSH },
+	[ORNIC_VERBS_WR_ATOMIC_WRITE] = {
+		ORNIC_WQE_ATOMIC_WRITE, RC, HAS_REMOTE | MAY_INLINE },
 };
 
 /* clang-format on */
@@ -60,6 +65,18 @@ static u8 *put_atomic(u8 *at, const struct ornic_send_work *work)
 	struct ornic_seg_atomic seg = {
 		.swap_add = cpu_to_le64(work->swap_add),
 		.compare = cpu_to_le64(work->compare),
+	};
+
+	memcpy(at, &seg, sizeof(seg));
+	return at + sizeof(seg);
+}
+
+static u8 *put_flush(u8 *at, const struct ornic_send_work *work)
+{
+	struct ornic_seg_flush seg = {
+		.length = cpu_to_le32(work->flush_length),
+		.type = ORNIC_FLUSH_GLOBAL,
+		.level = work->flush_level,
 	};
 
 	memcpy(at, &seg, sizeof(seg));
@@ -113,6 +130,8 @@ int ornic_pack_send(void *slot, const struct ornic_send_work *work)
 		at = put_remote(at, work);
 	if (row->traits & HAS_ATOMIC)
 		at = put_atomic(at, work);
+	if (row->traits & HAS_FLUSH)
+		at = put_flush(at, work);
 	if (work->qp_type == ORNIC_QPT_UD) {
 		if (!work->av)
 			return -EINVAL;

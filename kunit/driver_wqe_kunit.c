@@ -24,31 +24,48 @@ static const struct send_case {
 	int used; /* or -errno */
 	u8 wqe;
 } send_cases[] = {
-	{ "IBTA table 1: SEND on RC", IB_UVERBS_WR_SEND, RC, 0, 16, ORNIC_WQE_SEND },
+	{ "IBTA table 1: SEND on RC", IB_UVERBS_WR_SEND, RC, 0, 16,
+	  ORNIC_WQE_SEND },
 	{ "SEND on UC", IB_UVERBS_WR_SEND, UC, 0, 16, ORNIC_WQE_SEND },
 	{ "SEND on UD carries the address", IB_UVERBS_WR_SEND, UD, 0, 64,
 	  ORNIC_WQE_SEND },
 	{ "SEND with immediate on UD", IB_UVERBS_WR_SEND_WITH_IMM, UD, 0, 64,
 	  ORNIC_WQE_SEND_IMM },
 	{ "WRITE", IB_UVERBS_WR_RDMA_WRITE, RC, 0, 32, ORNIC_WQE_WRITE },
-	{ "WRITE with immediate on UC", IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, UC, 0, 32,
-	  ORNIC_WQE_WRITE_IMM },
+	{ "WRITE with immediate on UC", IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, UC, 0,
+	  32, ORNIC_WQE_WRITE_IMM },
 	{ "READ", IB_UVERBS_WR_RDMA_READ, RC, 0, 32, ORNIC_WQE_READ },
 	{ "compare and swap", IB_UVERBS_WR_ATOMIC_CMP_AND_SWP, RC, 0, 48,
 	  ORNIC_WQE_CAS },
 	{ "fetch and add", IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, RC, 0, 48,
 	  ORNIC_WQE_FAA },
-	{ "inline WRITE", IB_UVERBS_WR_RDMA_WRITE, RC, INLINE, 32, ORNIC_WQE_WRITE },
+	{ "IBTA A19.4.1: FLUSH", ORNIC_VERBS_WR_FLUSH, RC, 0, 48,
+	  ORNIC_WQE_FLUSH },
+	{ "IBTA A19.4.2: ATOMIC WRITE", ORNIC_VERBS_WR_ATOMIC_WRITE, RC, 0, 32,
+	  ORNIC_WQE_ATOMIC_WRITE },
+	{ "inline ATOMIC WRITE", ORNIC_VERBS_WR_ATOMIC_WRITE, RC, INLINE, 32,
+	  ORNIC_WQE_ATOMIC_WRITE },
+	{ "inline FLUSH", ORNIC_VERBS_WR_FLUSH, RC, INLINE, -EINVAL, 0 },
+	{ "no ATOMIC WRITE on UC", ORNIC_VERBS_WR_ATOMIC_WRITE, UC, 0, -EINVAL,
+	  0 },
+	{ "no FLUSH on UD", ORNIC_VERBS_WR_FLUSH, UD, 0, -EINVAL, 0 },
+	{ "inline WRITE", IB_UVERBS_WR_RDMA_WRITE, RC, INLINE, 32,
+	  ORNIC_WQE_WRITE },
 	{ "inline READ", IB_UVERBS_WR_RDMA_READ, RC, INLINE, -EINVAL, 0 },
-	{ "IBTA table 1: no WRITE on UD", IB_UVERBS_WR_RDMA_WRITE, UD, 0, -EINVAL, 0 },
-	{ "IBTA table 1: no READ on UC", IB_UVERBS_WR_RDMA_READ, UC, 0, -EINVAL, 0 },
-	{ "IBTA table 1: no atomics on UC", IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, UC, 0,
+	{ "IBTA table 1: no WRITE on UD", IB_UVERBS_WR_RDMA_WRITE, UD, 0,
 	  -EINVAL, 0 },
+	{ "IBTA table 1: no READ on UC", IB_UVERBS_WR_RDMA_READ, UC, 0, -EINVAL,
+	  0 },
+	{ "IBTA table 1: no atomics on UC", IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
+	  UC, 0, -EINVAL, 0 },
 	{ "fast registration", 0x20, RC, 0, -EINVAL, 0 },
 	{ "local invalidate", IB_UVERBS_WR_LOCAL_INV, RC, 0, -EINVAL, 0 },
-	{ "SEND with invalidate", IB_UVERBS_WR_SEND_WITH_INV, RC, 0, -EINVAL, 0 },
-	{ "READ with invalidate", IB_UVERBS_WR_RDMA_READ_WITH_INV, RC, 0, -EINVAL, 0 },
-	{ "masked atomic", IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, RC, 0, -EINVAL, 0 },
+	{ "SEND with invalidate", IB_UVERBS_WR_SEND_WITH_INV, RC, 0, -EINVAL,
+	  0 },
+	{ "READ with invalidate", IB_UVERBS_WR_RDMA_READ_WITH_INV, RC, 0,
+	  -EINVAL, 0 },
+	{ "masked atomic", IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, RC, 0,
+	  -EINVAL, 0 },
 	{ "unknown", 0xffffffff, RC, 0, -EINVAL, 0 },
 };
 
@@ -105,6 +122,7 @@ static void segments_have_every_field(struct kunit *test)
 	};
 	struct ornic_seg_remote *remote;
 	struct ornic_seg_atomic *atomic;
+	struct ornic_seg_flush *flush;
 	struct ornic_seg_ud *ud;
 	u8 slot[64] = {};
 
@@ -115,6 +133,16 @@ static void segments_have_every_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->rkey), work.rkey);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->swap_add), 11);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->compare), 12);
+
+	work.opcode = ORNIC_VERBS_WR_FLUSH;
+	work.flush_length = 4096;
+	work.flush_level = ORNIC_FLUSH_MR;
+	KUNIT_ASSERT_EQ(test, ornic_pack_send(slot, &work), 48);
+	flush = (struct ornic_seg_flush *)(slot + 32);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(remote->raddr), work.raddr);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(flush->length), 4096);
+	KUNIT_EXPECT_EQ(test, flush->type, ORNIC_FLUSH_GLOBAL);
+	KUNIT_EXPECT_EQ(test, flush->level, ORNIC_FLUSH_MR);
 
 	work.opcode = IB_UVERBS_WR_SEND;
 	work.qp_type = UD;
@@ -155,9 +183,12 @@ static const struct opcode_case {
 	{ "READ", ORNIC_CQE_READ, IB_UVERBS_WC_RDMA_READ, false },
 	{ "compare and swap", ORNIC_CQE_CAS, IB_UVERBS_WC_COMP_SWAP, false },
 	{ "fetch and add", ORNIC_CQE_FAA, IB_UVERBS_WC_FETCH_ADD, false },
+	{ "ATOMIC WRITE", ORNIC_CQE_ATOMIC_WRITE, ORNIC_VERBS_WC_ATOMIC_WRITE,
+	  false },
+	{ "FLUSH", ORNIC_CQE_FLUSH, ORNIC_VERBS_WC_FLUSH, false },
 	{ "receive", ORNIC_CQE_RECV, WC_RECV, true },
-	{ "receive of a WRITE", ORNIC_CQE_RECV_WRITE_IMM,
-	  WC_RECV_RDMA_WITH_IMM, true },
+	{ "receive of a WRITE", ORNIC_CQE_RECV_WRITE_IMM, WC_RECV_RDMA_WITH_IMM,
+	  true },
 	{ "nonsense", 0x7f, IB_UVERBS_WC_SEND, false },
 };
 

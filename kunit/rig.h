@@ -217,6 +217,7 @@ struct ornic_rig_qp {
 
 /**
  * struct ornic_rig_wr - a send work request
+ * @bind_length: BIND_MW and FLUSH: bytes
  * @av: UD with ORNIC_WQE_AV: the address
  */
 struct ornic_rig_wr {
@@ -227,6 +228,8 @@ struct ornic_rig_wr {
 	u64 bind_length;
 	u32 bind_lkey;
 	u8 bind_access;
+	u8 flush_type;
+	u8 flush_level;
 	u32 rkey;
 	u32 ah;
 	u32 dest_qpn;

@@ -58,10 +58,17 @@ void to_wc(const ornic_cqe &cqe, ibv_wc &wc) noexcept
 
 ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept
 {
-	static constexpr std::array<ibv_wc_opcode, 8> send = {
-		IBV_WC_SEND,	  IBV_WC_RDMA_WRITE, IBV_WC_RDMA_READ,
-		IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD,  IBV_WC_BIND_MW,
+	static constexpr std::array<ibv_wc_opcode, 16> send = {
+		IBV_WC_SEND,
+		IBV_WC_RDMA_WRITE,
+		IBV_WC_RDMA_READ,
+		IBV_WC_COMP_SWAP,
+		IBV_WC_FETCH_ADD,
+		IBV_WC_BIND_MW,
 		IBV_WC_LOCAL_INV,
+		IBV_WC_SEND, // no such completion
+		static_cast<ibv_wc_opcode>(verbs_wc_atomic_write),
+		static_cast<ibv_wc_opcode>(verbs_wc_flush),
 	};
 
 	if (!(cqe.opcode & ORNIC_CQE_IS_RECV))

@@ -120,6 +120,12 @@ private:
 	std::atomic<std::uint32_t> tail_{0};
 };
 
+/* Values of verbs that rdma-core 44 and older does not name. */
+constexpr unsigned int verbs_wr_flush = 14;
+constexpr unsigned int verbs_wr_atomic_write = 15;
+constexpr unsigned int verbs_wc_flush = 8;
+constexpr unsigned int verbs_wc_atomic_write = 9;
+
 /** Everything of a send work request but its data and its UD address. */
 struct send_work {
 	unsigned int opcode = IBV_WR_SEND; // enum ibv_wr_opcode, or bad
@@ -133,6 +139,9 @@ struct send_work {
 	std::uint64_t bind_length = 0;
 	std::uint32_t bind_lkey = 0;
 	std::uint8_t bind_access = 0;
+	std::uint8_t flush_type = 0; // enum ornic_flush_type
+	std::uint8_t flush_level = 0; // enum ornic_flush_level
+	std::uint32_t flush_length = 0;
 };
 
 /** Make @work the binding of a window that gets @rkey. 0, or EINVAL. */
@@ -205,6 +214,7 @@ private:
 	ornic_sq_hdr *hdr_ = nullptr;
 	std::byte *data_ = nullptr;
 	bool may_inline_ = false;
+	std::uint16_t inline_limit_ = 0;
 	bool no_data_ = false;
 
 	// The batch that is being written.

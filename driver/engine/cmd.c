@@ -28,7 +28,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->caps = cpu_to_le64(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD |
 			      ORNIC_CAP_ATOMICS | ORNIC_CAP_SRQ |
 			      ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODIFY_MKEY |
-			      ORNIC_CAP_MW | ORNIC_CAP_KERNEL);
+			      ORNIC_CAP_MW | ORNIC_CAP_KERNEL |
+			      ORNIC_CAP_ATOMIC_WRITE | ORNIC_CAP_FLUSH);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
 	r->hw_version = ORNIC_HW_VERSION;
