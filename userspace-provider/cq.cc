@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "context.h"
+#include "domain.h"
 #include "qp.h"
 #include "verbs.h"
 
@@ -201,6 +202,8 @@ int destroy_cq(ibv_cq *ibcq) noexcept
 {
 	if (int ret = ibv_cmd_destroy_cq(ibcq))
 		return ret;
+	if (ibv_pd *parent = to_cq(ibcq).parent_domain)
+		unuse(parent);
 	object_deleter()(&to_cq(ibcq));
 	return 0;
 }

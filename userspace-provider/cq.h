@@ -21,6 +21,7 @@ struct completion_queue {
 	const ornic_cqe *current; // between ibv_start_poll and ibv_end_poll
 	const qp_table *qps;
 	mapping memory;
+	ibv_pd *parent_domain; // or null
 };
 
 static_assert(std::is_standard_layout_v<completion_queue>);

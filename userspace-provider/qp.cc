@@ -10,6 +10,7 @@
 #include "command.h"
 #include "context.h"
 #include "cq.h"
+#include "domain.h"
 #include "verbs.h"
 
 namespace ornic
@@ -145,11 +146,13 @@ int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
 		.type = attr.qp_type,
 		.signal_all = attr.sq_sig_all != 0,
 		.max_inline = answer.max_inline,
+		.single_threaded = single_threaded(attr.pd),
 	});
 	qp.rq.init({
 		.layout = rq_layout(qp.memory, answer),
 		.qpn = answer.qpn,
 		.bell = &ctx.state.bell,
+		.single_threaded = single_threaded(attr.pd),
 	});
 	return ctx.state.qps.insert(answer.qpn, &qp) ? 0 : ENOMEM;
 }
@@ -178,6 +181,8 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 		set_send_ops(qp->base.qp_ex, attr.send_ops_flags);
 		qp->base.comp_mask |= PABI_QP_EX;
 	}
+	qp->pd = attr.pd;
+	use(attr.pd);
 	return qp.release();
 }
 
@@ -261,6 +266,7 @@ int destroy_qp(ibv_qp *ibqp) noexcept
 		clean_cqs(send_cq, recv_cq, ibqp->qp_num);
 		to_context(ibqp->context)->state.qps.remove(ibqp->qp_num);
 	}
+	unuse(qp.pd);
 	object_deleter()(&qp);
 	return 0;
 }

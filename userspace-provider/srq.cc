@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "context.h"
+#include "domain.h"
 #include "verbs.h"
 
 namespace ornic
@@ -32,23 +33,26 @@ constexpr std::uint8_t max_log_stride = 10;
 }
 
 /* Map what the kernel made. 0, or an errno. */
-int set_up(ibv_context *ctx, shared_receive_queue &srq,
+int set_up(ibv_pd *pd, shared_receive_queue &srq,
 	   const ornic_create_srq_resp &answer) noexcept
 {
 	if (!plausible(answer))
 		return EPROTO;
-	srq.memory = mapping(ctx->cmd_fd, answer.mmap_offset, answer.mmap_size);
+	srq.memory = mapping(pd->context->cmd_fd, answer.mmap_offset,
+			     answer.mmap_size);
 	if (!srq.memory)
 		return errno;
 	std::byte *memory = srq.memory.data();
-	srq.queue.init({
-		.ring = memory + ORNIC_RING_OFFSET,
-		.record = reinterpret_cast<ornic_wq_record *>(memory),
-		.log_depth = answer.log_depth,
-		.log_stride = answer.log_stride,
-		.max_sge = answer.max_sge,
-		.present = true,
-	});
+	srq.queue.init(
+		{
+			.ring = memory + ORNIC_RING_OFFSET,
+			.record = reinterpret_cast<ornic_wq_record *>(memory),
+			.log_depth = answer.log_depth,
+			.log_stride = answer.log_stride,
+			.max_sge = answer.max_sge,
+			.present = true,
+		},
+		single_threaded(pd));
 	return 0;
 }
 
@@ -65,12 +69,14 @@ ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept
 	if (int ret = ibv_cmd_create_srq(pd, &srq->base.srq, attr, cmd.data(),
 					 cmd.size(), resp.data(), resp.size()))
 		return fail(ret);
-	if (int ret = set_up(pd->context, *srq, resp.driver())) {
+	if (int ret = set_up(pd, *srq, resp.driver())) {
 		log_error(pd->context, "ornic: %s: memory of SRQ %u: %d\n",
 			  resp.driver().srqn, ret);
 		ibv_cmd_destroy_srq(&srq->base.srq);
 		return fail(ret);
 	}
+	srq->pd = pd;
+	use(pd);
 	return &srq.release()->base.srq;
 }
 
@@ -93,6 +99,7 @@ int destroy_srq(ibv_srq *srq) noexcept
 {
 	if (int ret = ibv_cmd_destroy_srq(srq))
 		return ret;
+	unuse(to_srq(srq).pd);
 	object_deleter()(&to_srq(srq));
 	return 0;
 }

@@ -16,6 +16,7 @@ struct shared_receive_queue {
 	pabi_srq base;
 	shared_queue queue;
 	mapping memory;
+	ibv_pd *pd;
 };
 
 static_assert(std::is_standard_layout_v<shared_receive_queue>);

@@ -285,6 +285,8 @@ void send_queue::init(const send_params &params) noexcept
 	type_ = type_bit(params.type);
 	signal_all_ = params.signal_all;
 	max_inline_ = params.max_inline;
+	if (params.single_threaded)
+		lock_.omit();
 }
 
 void send_queue::reset() noexcept
@@ -526,6 +528,8 @@ void receive_queue::init(const receive_params &params) noexcept
 	ring_.init(params.layout);
 	bell_ = params.bell;
 	qpn_ = params.qpn;
+	if (params.single_threaded)
+		lock_.omit();
 }
 
 void receive_queue::reset() noexcept
@@ -570,9 +574,12 @@ int receive_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 	return ret;
 }
 
-void shared_queue::init(const ring_layout &layout) noexcept
+void shared_queue::init(const ring_layout &layout,
+			bool single_threaded) noexcept
 {
 	ring_.init(layout);
+	if (single_threaded)
+		lock_.omit();
 }
 
 int shared_queue::write(const ibv_recv_wr &wr) noexcept

@@ -156,6 +156,7 @@ struct send_params {
 	ibv_qp_type type;
 	bool signal_all;
 	std::uint16_t max_inline;
+	bool single_threaded = false; // posted without a lock
 };
 
 class send_queue {
@@ -227,6 +228,7 @@ struct receive_params {
 	ring_layout layout;
 	std::uint32_t qpn;
 	const doorbell *bell;
+	bool single_threaded = false;
 };
 
 class receive_queue {
@@ -263,7 +265,8 @@ private:
  */
 class shared_queue {
 public:
-	void init(const ring_layout &layout) noexcept;
+	void init(const ring_layout &layout,
+		  bool single_threaded = false) noexcept;
 
 	/**
 	 * Post a list of receives, all or up to the first bad one. Never kicks:
