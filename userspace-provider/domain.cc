@@ -24,6 +24,12 @@ template <typename Domain>
 	return domain.users.load(std::memory_order_relaxed) != 0;
 }
 
+/* By objects; an import counts as a user. */
+[[nodiscard]] bool has_objects(const protection_domain &pd) noexcept
+{
+	return pd.users.load(std::memory_order_relaxed) > pd.imported;
+}
+
 } // namespace
 
 ibv_pd *alloc_pd(ibv_context *ctx) noexcept
@@ -45,7 +51,7 @@ int dealloc_pd(ibv_pd *ibpd) noexcept
 {
 	protection_domain &pd = to_pd(ibpd);
 
-	if (in_use(pd))
+	if (has_objects(pd))
 		return EBUSY;
 	if (pd.parent_of) {
 		unuse(&pd.parent_of->base);
@@ -122,12 +128,14 @@ ibv_pd *import_pd(ibv_context *ctx, std::uint32_t handle) noexcept
 		return fail(ret);
 	pd->base.context = ctx;
 	pd->base.handle = handle;
+	pd->imported = true;
+	use(&pd->base);
 	return &pd.release()->base;
 }
 
 void unimport_pd(ibv_pd *pd) noexcept
 {
-	object_deleter()(&to_pd(pd));
+	unuse(pd);
 }
 
 /** Its address is not known here: ibv_import_mr says null. */

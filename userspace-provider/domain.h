@@ -7,7 +7,9 @@
  * objects made in it belong to. Those take no locks: the program sees to it
  * that no two threads use objects of one thread domain at a time.
  *
- * What is in use counts its users, and cannot go before them.
+ * What is in use counts its users, and cannot go before them. The import of a PD
+ * is given back even while objects are in it (ibv_unimport_pd cannot fail), so it
+ * is a user itself, and the last one frees the memory.
  */
 #ifndef ORNIC_DOMAIN_H
 #define ORNIC_DOMAIN_H
@@ -16,6 +18,8 @@
 #include <cstdint>
 #include <infiniband/verbs.h>
 #include <type_traits>
+
+#include "resource.h"
 
 namespace ornic
 {
@@ -32,6 +36,7 @@ struct protection_domain {
 	std::atomic<std::uint32_t> users;
 	protection_domain *parent_of; // of a parent domain: its PD
 	thread_domain *td; // of a parent domain, or null
+	bool imported;
 };
 
 static_assert(std::is_standard_layout_v<protection_domain>);
@@ -59,9 +64,13 @@ inline void use(ibv_pd *pd) noexcept
 	to_pd(pd).users.fetch_add(1, std::memory_order_relaxed);
 }
 
-inline void unuse(ibv_pd *pd) noexcept
+inline void unuse(ibv_pd *ibpd) noexcept
 {
-	to_pd(pd).users.fetch_sub(1, std::memory_order_relaxed);
+	protection_domain &pd = to_pd(ibpd);
+
+	if (pd.users.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
+	    pd.imported)
+		object_deleter()(&pd);
 }
 
 } // namespace ornic

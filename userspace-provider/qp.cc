@@ -112,9 +112,13 @@ void clean_cqs(completion_queue &send_cq, completion_queue &recv_cq,
 int check(const ibv_qp_init_attr_ex &attr) noexcept
 {
 	constexpr std::uint32_t known = IBV_QP_INIT_ATTR_PD |
+					IBV_QP_INIT_ATTR_CREATE_FLAGS |
 					IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
 	if (attr.comp_mask & ~known)
+		return EOPNOTSUPP;
+	if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
+	    attr.create_flags)
 		return EOPNOTSUPP;
 	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD))
 		return EINVAL;
@@ -167,10 +171,16 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 	auto qp = make_object<queue_pair>();
 	if (!qp)
 		return nullptr;
-	if (int ret = ibv_cmd_create_qp_ex(&ctx.base.context, &qp->base, &attr,
-					   cmd.data(), cmd.size(), resp.data(),
-					   resp.size()))
-		return fail(ret);
+	// No flags at all are what this command is for.
+	std::uint32_t comp_mask = attr.comp_mask;
+	attr.comp_mask &=
+		~static_cast<std::uint32_t>(IBV_QP_INIT_ATTR_CREATE_FLAGS);
+	int error = ibv_cmd_create_qp_ex(&ctx.base.context, &qp->base, &attr,
+					 cmd.data(), cmd.size(), resp.data(),
+					 resp.size());
+	attr.comp_mask = comp_mask;
+	if (error)
+		return fail(error);
 	if (int ret = set_up(ctx, *qp, attr, resp.driver())) {
 		log_error(&ctx.base.context, "ornic: %s: memory of QP %u: %d\n",
 			  resp.driver().qpn, ret);

@@ -106,6 +106,22 @@ TEST_F(domains, what_makes_no_sense_is_refused)
 	EXPECT_EQ(errno, EINVAL);
 }
 
+/* What is in it goes later; ASan sees who frees it, and who does not. */
+TEST_F(domains, import_is_given_back_before_its_objects)
+{
+	auto imported = make_object<protection_domain>();
+	ibv_pd *ibpd = &imported->base;
+
+	imported->imported = true;
+	use(ibpd);
+	use(ibpd); // a QP
+	static_cast<void>(imported.release());
+	EXPECT_EQ(dealloc_pd(ibpd), EBUSY);
+	unimport_pd(ibpd);
+	EXPECT_EQ(to_pd(ibpd).users, 1U);
+	unuse(ibpd);
+}
+
 TEST_F(domains, no_pd_is_no_thread_domain)
 {
 	EXPECT_FALSE(single_threaded(nullptr));
