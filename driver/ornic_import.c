@@ -32,10 +32,9 @@ int ornic_query_ucontext(struct ib_ucontext *context,
 {
 	struct ornic_alloc_ucontext_resp resp =
 		ornic_describe_ucontext(to_ornic_ucontext(context));
+	const size_t id = ORNIC_ATTR_QUERY_CONTEXT_RESP;
 
-	return uverbs_copy_to_struct_or_zero(attrs,
-					     ORNIC_ATTR_QUERY_CONTEXT_RESP,
-					     &resp, sizeof(resp));
+	return uverbs_copy_to_struct_or_zero(attrs, id, &resp, sizeof(resp));
 }
 
 static int
@@ -51,12 +50,14 @@ UVERBS_HANDLER(ORNIC_METHOD_PD_QUERY)(struct uverbs_attr_bundle *attrs)
 }
 
 /* clang-format off */
+#define CONTEXT_RESP \
+	UVERBS_ATTR_STRUCT(struct ornic_alloc_ucontext_resp, max_cqe)
+#define PD_RESP UVERBS_ATTR_STRUCT(struct ornic_alloc_pd_resp, pdn)
+
 ADD_UVERBS_ATTRIBUTES_SIMPLE(ornic_query_context, UVERBS_OBJECT_DEVICE,
 			     UVERBS_METHOD_QUERY_CONTEXT,
 			     UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_QUERY_CONTEXT_RESP,
-				UVERBS_ATTR_STRUCT(struct ornic_alloc_ucontext_resp,
-						   max_cqe),
-				UA_MANDATORY));
+						 CONTEXT_RESP, UA_MANDATORY));
 
 DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_PD_QUERY,
 			    UVERBS_ATTR_IDR(ORNIC_ATTR_PD_QUERY_HANDLE,
@@ -64,9 +65,7 @@ DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_PD_QUERY,
 					    UVERBS_ACCESS_READ,
 					    UA_MANDATORY),
 			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_PD_QUERY_RESP,
-				UVERBS_ATTR_STRUCT(struct ornic_alloc_pd_resp,
-						   pdn),
-				UA_MANDATORY));
+						PD_RESP, UA_MANDATORY));
 
 ADD_UVERBS_METHODS(ornic_pd_query, UVERBS_OBJECT_PD,
 		   &UVERBS_METHOD(ORNIC_METHOD_PD_QUERY));
