@@ -2,19 +2,28 @@
 /*
  * Access flags of verbs -> access rights of the device. Pure.
  *
- * The values are the same by the definition of enum ornic_access; what is
- * left is to refuse what the device does not do. Flags of the optional range
- * (relaxed ordering) may be ignored by definition.
+ * The values are the same by the definition of enum ornic_access, save for
+ * those that do not fit into its byte; what is left is to refuse what the
+ * device does not do. Flags of the optional range (relaxed ordering) may be
+ * ignored by definition.
  */
 #include "ornic_access.h"
 
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ornic-hw.h>
 
+#define SAME_VALUE 0x1fu
+
 static int supported(u32 flags, u32 known, u8 *access)
 {
 	u32 rights = flags & ~(u32)IB_UVERBS_ACCESS_OPTIONAL_RANGE;
+	u32 other = rights & ~SAME_VALUE;
 
+	if (other & ~ORNIC_VERBS_FLUSH_GLOBAL)
+		return -EOPNOTSUPP;
+	rights &= SAME_VALUE;
+	if (other)
+		rights |= ORNIC_ACCESS_FLUSH_GLOBAL;
 	if (rights & ~known)
 		return -EOPNOTSUPP;
 	*access = rights;
@@ -56,3 +65,21 @@ int ornic_qp_access(u32 flags, u8 *access)
 }
 
 ORNIC_FOR_KUNIT(ornic_qp_access);
+
+/**
+ * ornic_access_flags - access rights as verbs have them
+ * @access: enum ornic_access
+ *
+ * Context: any.
+ * Return: enum ib_access_flags.
+ */
+u32 ornic_access_flags(u8 access)
+{
+	u32 flags = access & SAME_VALUE;
+
+	if (access & ORNIC_ACCESS_FLUSH_GLOBAL)
+		flags |= ORNIC_VERBS_FLUSH_GLOBAL;
+	return flags;
+}
+
+ORNIC_FOR_KUNIT(ornic_access_flags);

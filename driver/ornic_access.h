@@ -6,5 +6,6 @@
 
 int ornic_mr_access(u32 flags, u8 *access);
 int ornic_qp_access(u32 flags, u8 *access);
+u32 ornic_access_flags(u8 access);
 
 #endif /* ORNIC_ACCESS_H */

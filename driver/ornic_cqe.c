@@ -13,6 +13,8 @@ static const u8 send_opcodes[] = {
 	[ORNIC_CQE_BIND_MW] = IB_UVERBS_WC_BIND_MW,
 	[ORNIC_CQE_LOCAL_INV] = IB_UVERBS_WC_LOCAL_INV,
 	[ORNIC_CQE_REG_MR] = ORNIC_WC_REG_MR,
+	[ORNIC_CQE_ATOMIC_WRITE] = ORNIC_VERBS_WC_ATOMIC_WRITE,
+	[ORNIC_CQE_FLUSH] = ORNIC_VERBS_WC_FLUSH,
 };
 
 /* Verbs have receive opcodes from bit 7 on, as the device does. */

@@ -30,6 +30,7 @@
 
 #include "ornic_bus.h"
 #include "ornic_clock.h"
+#include "ornic_import.h"
 #include "ornic_ucontext.h"
 
 /**
@@ -198,5 +199,6 @@ DECLARE_UVERBS_NAMED_OBJECT(ORNIC_OBJECT_DOORBELL,
 const struct uapi_definition ornic_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(ORNIC_OBJECT_DOORBELL),
 	UAPI_DEF_CHAIN(ornic_clock_defs),
+	UAPI_DEF_CHAIN(ornic_import_defs),
 	{}
 };

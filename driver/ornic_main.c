@@ -31,6 +31,7 @@
 #include "ornic_doorbell.h"
 #include "ornic_event.h"
 #include "ornic_gid.h"
+#include "ornic_import.h"
 #include "ornic_mcast.h"
 #include "ornic_mmap.h"
 #include "ornic_mr.h"
@@ -132,6 +133,7 @@ static const struct ib_device_ops ornic_ops = {
 	.query_port = ornic_query_port,
 	.query_qp = ornic_query_qp,
 	.query_srq = ornic_query_srq,
+	.query_ucontext = ornic_query_ucontext,
 	.reg_user_mr = ornic_reg_user_mr,
 	.rereg_user_mr = ornic_rereg_user_mr,
 	.req_notify_cq = ornic_req_notify_cq,

@@ -53,4 +53,12 @@ typedef __u64 u64;
 
 #endif
 
+/* Values of verbs that the host's headers may be too old to have. */
+#define ORNIC_VERBS_FLUSH_GLOBAL (1u << 8)
+#define ORNIC_VERBS_FLUSH_PERSISTENT (1u << 9)
+#define ORNIC_VERBS_WR_FLUSH 14
+#define ORNIC_VERBS_WR_ATOMIC_WRITE 15
+#define ORNIC_VERBS_WC_FLUSH 8
+#define ORNIC_VERBS_WC_ATOMIC_WRITE 9
+
 #endif /* ORNIC_PURE_H */

@@ -251,7 +251,7 @@ static void fill_attr(struct ornic_qp *qp, const struct ornic_qp_params *params,
 	attr->rq_psn = params->rq_psn;
 	attr->sq_psn = params->sq_psn;
 	attr->dest_qp_num = params->dest_qpn;
-	attr->qp_access_flags = params->access;
+	attr->qp_access_flags = ornic_access_flags(params->access);
 	attr->cap = qp->caps;
 	attr->sq_draining = params->sq_draining;
 	attr->max_rd_atomic = params->max_rd_atomic;

@@ -9,9 +9,17 @@
 #include "ornic_mmap.h"
 #include "ornic_udata.h"
 
-static int put_response(struct ornic_ucontext *context, struct ornic_dev *dev,
-			struct ib_udata *udata)
+/**
+ * ornic_describe_ucontext - what the provider has to know
+ * @context: context
+ *
+ * Context: any.
+ * Return: the response of alloc_ucontext.
+ */
+struct ornic_alloc_ucontext_resp
+ornic_describe_ucontext(const struct ornic_ucontext *context)
 {
+	const struct ornic_dev *dev = to_ornic_dev(context->ibctx.device);
 	struct ornic_alloc_ucontext_resp resp = {
 		.hw_version = dev->caps.hw_version,
 		.kick_mode = dev->bus->kick_mode,
@@ -26,6 +34,15 @@ static int put_response(struct ornic_ucontext *context, struct ornic_dev *dev,
 		resp.kick_offset = dev->bus->kick_offset;
 		resp.kick_value = dev->bus->kick_value;
 	}
+	return resp;
+}
+
+static int put_response(const struct ornic_ucontext *context,
+			struct ib_udata *udata)
+{
+	struct ornic_alloc_ucontext_resp resp;
+
+	resp = ornic_describe_ucontext(context);
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
@@ -58,7 +75,7 @@ int ornic_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 			goto err_free_kicks;
 		}
 	}
-	ret = put_response(octx, dev, udata);
+	ret = put_response(octx, udata);
 	if (ret)
 		goto err_remove_page;
 	return 0;

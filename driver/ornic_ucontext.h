@@ -3,6 +3,7 @@
 #define ORNIC_UCONTEXT_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/ornic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
 struct ornic_kick_set;
@@ -32,6 +33,8 @@ static inline struct ornic_ucontext *ornic_udata_context(struct ib_udata *udata)
 	return rdma_udata_to_drv_context(udata, struct ornic_ucontext, ibctx);
 }
 
+struct ornic_alloc_ucontext_resp
+ornic_describe_ucontext(const struct ornic_ucontext *context);
 int ornic_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata);
 void ornic_dealloc_ucontext(struct ib_ucontext *context);
 void ornic_disassociate_ucontext(struct ib_ucontext *context);

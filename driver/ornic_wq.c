@@ -27,6 +27,12 @@ static_assert(ORNIC_WR_REG_MR == IB_WR_REG_MR);
 #define SEND_FLAGS \
 	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 
+static_assert(ORNIC_VERBS_WR_FLUSH == IB_WR_FLUSH);
+static_assert(ORNIC_VERBS_WR_ATOMIC_WRITE == IB_WR_ATOMIC_WRITE);
+static_assert(ORNIC_VERBS_WC_FLUSH == IB_WC_FLUSH);
+static_assert(ORNIC_VERBS_WC_ATOMIC_WRITE == IB_WC_ATOMIC_WRITE);
+static_assert(ORNIC_VERBS_FLUSH_GLOBAL == IB_ACCESS_FLUSH_GLOBAL);
+
 /**
  * ornic_wq_init - set up an empty queue
  * @wq: filled in
@@ -168,6 +174,22 @@ static __be32 read_imm(const struct ib_send_wr *wr)
 	}
 }
 
+/*
+ * Verbs have no work request of its own for FLUSH. Its SGEs say how much of
+ * remote_addr it covers, their addresses nothing; without any it is the MR.
+ */
+static void read_flush(struct ornic_send_work *work,
+		       const struct ib_send_wr *wr)
+{
+	int i;
+
+	work->raddr = rdma_wr(wr)->remote_addr;
+	work->rkey = rdma_wr(wr)->rkey;
+	work->flush_level = wr->num_sge ? ORNIC_FLUSH_RANGE : ORNIC_FLUSH_MR;
+	for (i = 0; i < wr->num_sge; i++)
+		work->flush_length += wr->sg_list[i].length;
+}
+
 static int read_operands(struct ornic_send_work *work,
 			 const struct ib_send_wr *wr)
 {
@@ -176,8 +198,12 @@ static int read_operands(struct ornic_send_work *work,
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_READ_WITH_INV:
+	case IB_WR_ATOMIC_WRITE:
 		work->raddr = rdma_wr(wr)->remote_addr;
 		work->rkey = rdma_wr(wr)->rkey;
+		break;
+	case IB_WR_FLUSH:
+		read_flush(work, wr);
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 		work->raddr = atomic_wr(wr)->remote_addr;
@@ -257,6 +283,8 @@ static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
 		used = ornic_pack_send(slot, &work);
 	if (used < 0)
 		return used;
+	if (wr->opcode == IB_WR_FLUSH)
+		return 0;
 	return wr->send_flags & IB_SEND_INLINE ?
 		       put_inline(&qp->sq, slot, used, wr) :
 		       put_sges(&qp->sq, slot, used, wr);

@@ -19,6 +19,7 @@ enum trait {
 	HAS_ATOMIC = 1 << 1,
 	MAY_INLINE = 1 << 2,
 	HAS_REG = 1 << 3,
+	HAS_FLUSH = 1 << 7,
 };
 
 /* clang-format off */
@@ -49,6 +50,10 @@ static const struct row {
 		ORNIC_WQE_READ_INV, RC, HAS_REMOTE },
 	[ORNIC_WR_REG_MR] = {
 		ORNIC_WQE_REG_MR, RC, HAS_REMOTE | HAS_REG },
+	[ORNIC_VERBS_WR_FLUSH] = {
+		ORNIC_WQE_FLUSH, RC, HAS_REMOTE | HAS_FLUSH },
+	[ORNIC_VERBS_WR_ATOMIC_WRITE] = {
+		ORNIC_WQE_ATOMIC_WRITE, RC, HAS_REMOTE | MAY_INLINE },
 };
 
 /* clang-format on */
@@ -83,6 +88,18 @@ static u8 *put_reg(u8 *at, const struct ornic_send_work *work)
 		.npages = cpu_to_le32(work->npages),
 		.page_shift = work->page_shift,
 		.access = work->access,
+	};
+
+	memcpy(at, &seg, sizeof(seg));
+	return at + sizeof(seg);
+}
+
+static u8 *put_flush(u8 *at, const struct ornic_send_work *work)
+{
+	struct ornic_seg_flush seg = {
+		.length = cpu_to_le32(work->flush_length),
+		.type = ORNIC_FLUSH_GLOBAL,
+		.level = work->flush_level,
 	};
 
 	memcpy(at, &seg, sizeof(seg));
@@ -138,6 +155,8 @@ int ornic_pack_send(void *slot, const struct ornic_send_work *work)
 		at = put_atomic(at, work);
 	if (row->traits & HAS_REG)
 		at = put_reg(at, work);
+	if (row->traits & HAS_FLUSH)
+		at = put_flush(at, work);
 	if (work->qp_type == ORNIC_QPT_UD) {
 		if (!work->av)
 			return -EINVAL;

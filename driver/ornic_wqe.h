@@ -20,6 +20,8 @@
  * @rkey: of @raddr; REG_MR: the new key
  * @swap_add: CAS: new value; FAA: addend
  * @compare: CAS
+ * @flush_length: FLUSH: bytes
+ * @flush_level: FLUSH: enum ornic_flush_level; its type is GLOBAL
  * @dest_qpn: UD
  * @dest_qkey: UD
  * @av: UD: where to
@@ -39,6 +41,8 @@ struct ornic_send_work {
 	u32 rkey;
 	u64 swap_add;
 	u64 compare;
+	u32 flush_length;
+	u8 flush_level;
 	u32 dest_qpn;
 	u32 dest_qkey;
 	const struct ornic_av *av;

@@ -39,6 +39,16 @@ static const struct send_case {
 	  ORNIC_WQE_CAS },
 	{ "fetch and add", IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, RC, 0, 48,
 	  ORNIC_WQE_FAA },
+	{ "IBTA A19.4.1: FLUSH", ORNIC_VERBS_WR_FLUSH, RC, 0, 48,
+	  ORNIC_WQE_FLUSH },
+	{ "IBTA A19.4.2: ATOMIC WRITE", ORNIC_VERBS_WR_ATOMIC_WRITE, RC, 0, 32,
+	  ORNIC_WQE_ATOMIC_WRITE },
+	{ "inline ATOMIC WRITE", ORNIC_VERBS_WR_ATOMIC_WRITE, RC, INLINE, 32,
+	  ORNIC_WQE_ATOMIC_WRITE },
+	{ "inline FLUSH", ORNIC_VERBS_WR_FLUSH, RC, INLINE, -EINVAL, 0 },
+	{ "no ATOMIC WRITE on UC", ORNIC_VERBS_WR_ATOMIC_WRITE, UC, 0, -EINVAL,
+	  0 },
+	{ "no FLUSH on UD", ORNIC_VERBS_WR_FLUSH, UD, 0, -EINVAL, 0 },
 	{ "inline WRITE", IB_UVERBS_WR_RDMA_WRITE, RC, INLINE, 32,
 	  ORNIC_WQE_WRITE },
 	{ "inline READ", IB_UVERBS_WR_RDMA_READ, RC, INLINE, -EINVAL, 0 },
@@ -124,6 +134,7 @@ static void segments_have_every_field(struct kunit *test)
 	};
 	struct ornic_seg_remote *remote;
 	struct ornic_seg_atomic *atomic;
+	struct ornic_seg_flush *flush;
 	struct ornic_seg_ud *ud;
 	struct ornic_seg_reg *reg;
 	u8 slot[64] = {};
@@ -146,6 +157,15 @@ static void segments_have_every_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(reg->npages), 512);
 	KUNIT_EXPECT_EQ(test, reg->page_shift, 21);
 	KUNIT_EXPECT_EQ(test, reg->access, 7);
+	work.opcode = ORNIC_VERBS_WR_FLUSH;
+	work.flush_length = 4096;
+	work.flush_level = ORNIC_FLUSH_MR;
+	KUNIT_ASSERT_EQ(test, ornic_pack_send(slot, &work), 48);
+	flush = (struct ornic_seg_flush *)(slot + 32);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(remote->raddr), work.raddr);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(flush->length), 4096);
+	KUNIT_EXPECT_EQ(test, flush->type, ORNIC_FLUSH_GLOBAL);
+	KUNIT_EXPECT_EQ(test, flush->level, ORNIC_FLUSH_MR);
 
 	work.opcode = IB_UVERBS_WR_SEND;
 	work.qp_type = UD;
@@ -189,6 +209,9 @@ static const struct opcode_case {
 	{ "local invalidate", ORNIC_CQE_LOCAL_INV, IB_UVERBS_WC_LOCAL_INV,
 	  false },
 	{ "fast registration", ORNIC_CQE_REG_MR, ORNIC_WC_REG_MR, false },
+	{ "ATOMIC WRITE", ORNIC_CQE_ATOMIC_WRITE, ORNIC_VERBS_WC_ATOMIC_WRITE,
+	  false },
+	{ "FLUSH", ORNIC_CQE_FLUSH, ORNIC_VERBS_WC_FLUSH, false },
 	{ "receive", ORNIC_CQE_RECV, WC_RECV, true },
 	{ "receive of a WRITE", ORNIC_CQE_RECV_WRITE_IMM, WC_RECV_RDMA_WITH_IMM,
 	  true },

@@ -235,7 +235,7 @@ struct ornic_rig_qp {
  * struct ornic_rig_wr - a send work request
  * @srqn: XRC initiators: whom it is for
  * @av: UD with ORNIC_WQE_AV: the address
- * @bind_length: BIND_MW, REG_MR
+ * @bind_length: BIND_MW, REG_MR and FLUSH: bytes
  * @bind_access: likewise
  * @reg_list: REG_MR: DMA address of the page list
  */
@@ -250,6 +250,8 @@ struct ornic_rig_wr {
 	u8 reg_shift;
 	u32 reg_npages;
 	u64 reg_list;
+	u8 flush_type;
+	u8 flush_level;
 	u32 rkey;
 	u32 srqn;
 	u32 ah;

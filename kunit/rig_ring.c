@@ -158,6 +158,15 @@ static u8 *put_segments(u8 *p, const struct ornic_rig_wr *wr, bool ud)
 		seg->access = wr->bind_access;
 		return p + sizeof(*seg);
 	}
+	if (wr->opcode == ORNIC_WQE_FLUSH) {
+		struct ornic_seg_flush *seg = (struct ornic_seg_flush *)p;
+
+		memset(seg, 0, sizeof(*seg));
+		seg->length = cpu_to_le32((u32)wr->bind_length);
+		seg->type = wr->flush_type;
+		seg->level = wr->flush_level;
+		return p + sizeof(*seg);
+	}
 	if (wr->opcode == ORNIC_WQE_CAS || wr->opcode == ORNIC_WQE_FAA) {
 		struct ornic_seg_atomic *seg = (struct ornic_seg_atomic *)p;
 

@@ -40,6 +40,8 @@ static const struct op_row {
 	{ "RC FAA", 0x14, 40, "T", "FL" },
 	{ "RC SEND_LAST_INV", 0x16, 16, "V", "L" },
 	{ "RC SEND_ONLY_INV", 0x17, 16, "V", "FL" },
+	{ "RC FLUSH", 0x1c, 32, "ER", "FL" },
+	{ "RC ATOMIC_WRITE", 0x1d, 28, "R", "FL" },
 	{ "UC SEND_FIRST", 0x20, 12, "", "F" },
 	{ "UC SEND_MIDDLE", 0x21, 12, "", "" },
 	{ "UC SEND_LAST", 0x22, 12, "", "L" },
@@ -89,6 +91,7 @@ static const struct {
 	{ ORNIC_OPF_ATOMIC_ETH, 'T' }, { ORNIC_OPF_AETH, 'A' },
 	{ ORNIC_OPF_ATOMIC_ACK, 'C' }, { ORNIC_OPF_IMM, 'I' },
 	{ ORNIC_OPF_INV, 'V' },	       { ORNIC_OPF_XRCETH, 'X' },
+	{ ORNIC_OPF_FLUSH, 'E' },
 };
 
 static void opinfo_has_row(struct kunit *test)

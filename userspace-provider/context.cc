@@ -9,6 +9,7 @@
 #include <rdma/ornic-hw.h>
 
 #include "command.h"
+#include "import.h"
 #include "verbs.h"
 
 namespace ornic
@@ -37,7 +38,9 @@ constexpr pabi_context_ops make_ops() noexcept
 	pabi_context_ops ops{};
 
 	ops.alloc_mw = alloc_mw;
+	ops.alloc_parent_domain = alloc_parent_domain;
 	ops.alloc_pd = alloc_pd;
+	ops.alloc_td = alloc_td;
 	ops.attach_mcast = ibv_cmd_attach_mcast;
 	ops.bind_mw = bind_mw;
 	ops.close_xrcd = close_xrcd;
@@ -50,6 +53,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.create_srq_ex = create_srq_ex;
 	ops.dealloc_mw = dealloc_mw;
 	ops.dealloc_pd = dealloc_pd;
+	ops.dealloc_td = dealloc_td;
 	ops.dereg_mr = dereg_mr;
 	ops.destroy_ah = destroy_ah;
 	ops.destroy_cq = destroy_cq;
@@ -59,6 +63,8 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.free_context = free_context;
 	ops.get_srq_num = get_srq_num;
 	ops.modify_cq = modify_cq;
+	ops.import_mr = import_mr;
+	ops.import_pd = import_pd;
 	ops.modify_qp = modify_qp;
 	ops.modify_srq = modify_srq;
 	ops.open_qp = open_qp;
@@ -76,23 +82,18 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.req_notify_cq = req_notify_cq;
 	ops.rereg_mr = rereg_mr;
 	ops.resize_cq = resize_cq;
+	ops.unimport_mr = unimport_mr;
+	ops.unimport_pd = unimport_pd;
 	return ops;
 }
 
 constinit const pabi_context_ops context_ops = make_ops();
 
-/* Agree with the kernel on device and doorbell. 0, or an errno. */
-int connect(context &ctx) noexcept
+/* Can we drive what the kernel describes? 0, or an errno. */
+int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 {
-	request<ib_uverbs_get_context> cmd;
-	response<ib_uverbs_get_context_resp, ornic_alloc_ucontext_resp> resp;
 	ibv_context &base = ctx.base.context;
 
-	if (int ret = ibv_cmd_get_context(&ctx.base, cmd.data(), cmd.size(),
-					  resp.data(), resp.size()))
-		return ret;
-
-	auto answer = resp.driver();
 	if (answer.hw_version != ORNIC_HW_VERSION) {
 		log_error(&base, "ornic: %s: device interface %u, not %d\n",
 			  answer.hw_version, ORNIC_HW_VERSION);
@@ -104,10 +105,36 @@ int connect(context &ctx) noexcept
 	return ret;
 }
 
-} // namespace
+/* Open the device. 0, or an errno. */
+int connect(context &ctx) noexcept
+{
+	request<ib_uverbs_get_context> cmd;
+	response<ib_uverbs_get_context_resp, ornic_alloc_ucontext_resp> resp;
 
-verbs_context *alloc_context(ibv_device *device, int cmd_fd,
-			     void * /* for devices with options */) noexcept
+	if (int ret = ibv_cmd_get_context(&ctx.base, cmd.data(), cmd.size(),
+					  resp.data(), resp.size()))
+		return ret;
+
+	return set_up(ctx, resp.driver());
+}
+
+/* Use what another process has opened. 0, or an errno. */
+int join(context &ctx) noexcept
+{
+	ibv_context &base = ctx.base.context;
+	context_info info{};
+
+	if (int ret = query_context(base.cmd_fd, info))
+		return ret;
+	base.num_comp_vectors = static_cast<int>(info.num_comp_vectors);
+	reinterpret_cast<pabi_device *>(base.device)->core_support =
+		info.core_support;
+	return set_up(ctx, info.answer);
+}
+
+/* A context on which @begin has worked, or null with errno. */
+verbs_context *make_context(ibv_device *device, int cmd_fd,
+			    int (*begin)(context &) noexcept) noexcept
 {
 	static_assert(offsetof(context, base) == 0);
 	auto *ctx = static_cast<context *>(_verbs_init_and_alloc_context(
@@ -116,12 +143,25 @@ verbs_context *alloc_context(ibv_device *device, int cmd_fd,
 	if (!ctx)
 		return nullptr;
 	std::construct_at(&ctx->state);
-	if (int ret = connect(*ctx)) {
+	if (int ret = begin(*ctx)) {
 		destroy(ctx);
 		return fail(ret);
 	}
 	verbs_set_ops(&ctx->base, &context_ops);
 	return &ctx->base;
+}
+
+} // namespace
+
+verbs_context *alloc_context(ibv_device *device, int cmd_fd,
+			     void * /* for devices with options */) noexcept
+{
+	return make_context(device, cmd_fd, connect);
+}
+
+verbs_context *import_context(ibv_device *device, int cmd_fd) noexcept
+{
+	return make_context(device, cmd_fd, join);
 }
 
 } // namespace ornic

@@ -54,6 +54,9 @@ void log_error(ibv_context *ctx, const char *format, Values... values) noexcept
 verbs_context *alloc_context(ibv_device *device, int cmd_fd,
 			     void *private_data) noexcept;
 
+/** pabi_device_ops::import_context */
+verbs_context *import_context(ibv_device *device, int cmd_fd) noexcept;
+
 } // namespace ornic
 
 #endif // ORNIC_CONTEXT_H

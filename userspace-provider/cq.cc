@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "context.h"
+#include "domain.h"
 #include "qp.h"
 #include "verbs.h"
 
@@ -58,10 +59,17 @@ void to_wc(const ornic_cqe &cqe, ibv_wc &wc) noexcept
 
 ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept
 {
-	static constexpr std::array<ibv_wc_opcode, 8> send = {
-		IBV_WC_SEND,	  IBV_WC_RDMA_WRITE, IBV_WC_RDMA_READ,
-		IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD,  IBV_WC_BIND_MW,
+	static constexpr std::array<ibv_wc_opcode, 16> send = {
+		IBV_WC_SEND,
+		IBV_WC_RDMA_WRITE,
+		IBV_WC_RDMA_READ,
+		IBV_WC_COMP_SWAP,
+		IBV_WC_FETCH_ADD,
+		IBV_WC_BIND_MW,
 		IBV_WC_LOCAL_INV,
+		IBV_WC_SEND, // no such completion
+		static_cast<ibv_wc_opcode>(verbs_wc_atomic_write),
+		static_cast<ibv_wc_opcode>(verbs_wc_flush),
 	};
 
 	if (!(cqe.opcode & ORNIC_CQE_IS_RECV))
@@ -201,6 +209,8 @@ int destroy_cq(ibv_cq *ibcq) noexcept
 {
 	if (int ret = ibv_cmd_destroy_cq(ibcq))
 		return ret;
+	if (ibv_pd *parent = to_cq(ibcq).parent_domain)
+		unuse(parent);
 	object_deleter()(&to_cq(ibcq));
 	return 0;
 }

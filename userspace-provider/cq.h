@@ -24,6 +24,7 @@ struct completion_queue {
 	bool wants_wall; // timestamps as wall clock time
 	wall_clock wall;
 	mapping memory;
+	ibv_pd *parent_domain; // or null
 };
 
 static_assert(std::is_standard_layout_v<completion_queue>);

@@ -6,6 +6,7 @@
 
 #include "context.h"
 #include "cq.h"
+#include "domain.h"
 #include "verbs.h"
 
 namespace ornic
@@ -124,15 +125,25 @@ std::uint64_t read_completion_wallclock_ns(ibv_cq_ex *cq) noexcept
 	return own.wall.at(le(own.current->timestamp));
 }
 
+[[nodiscard]] bool asks_for_no_lock(const ibv_cq_init_attr_ex &attr) noexcept
+{
+	return (attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
+	       (attr.flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+}
+
 /* 0 if this provider can make the CQ that is asked for. */
 int check(const ibv_cq_init_attr_ex &attr) noexcept
 {
 	if (attr.wc_flags & ~known_wc_flags)
 		return EOPNOTSUPP;
-	if (attr.comp_mask &
-	    ~static_cast<std::uint32_t>(IBV_CQ_INIT_ATTR_MASK_FLAGS))
+	constexpr std::uint32_t known = IBV_CQ_INIT_ATTR_MASK_FLAGS |
+					IBV_CQ_INIT_ATTR_MASK_PD;
+
+	if (attr.comp_mask & ~known)
 		return EOPNOTSUPP;
-	// A CQ for one thread is locked all the same.
+	if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
+	    (!attr.parent_domain || !to_pd(attr.parent_domain).parent_of))
+		return EINVAL;
 	if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
 	    (attr.flags &
 	     ~static_cast<std::uint32_t>(IBV_CREATE_CQ_ATTR_SINGLE_THREADED)))
@@ -187,6 +198,12 @@ ibv_cq_ex *create_cq_ex(ibv_context *ctx, ibv_cq_init_attr_ex *attr) noexcept
 	cq->wants_wall = wants_wall;
 	cq->wall = wall;
 	set_lazy_poll(cq->base.cq_ex, attr->wc_flags);
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+		cq->parent_domain = attr->parent_domain;
+		use(cq->parent_domain);
+	}
+	if (single_threaded(cq->parent_domain) || asks_for_no_lock(*attr))
+		cq->lock.omit();
 	return &cq->base.cq_ex;
 }
 

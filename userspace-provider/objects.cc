@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// Device and port queries, protection and XRC domains, memory regions and windows,
-// address handles.
+// Device and port queries, XRC domains, memory regions and windows, address
+// handles.
 
 #include <cerrno>
 #include <cstdio>
@@ -41,28 +41,6 @@ int query_port(ibv_context *ctx, std::uint8_t port,
 	request<ib_uverbs_query_port> cmd;
 
 	return ibv_cmd_query_port(ctx, port, attr, cmd.data(), cmd.size());
-}
-
-ibv_pd *alloc_pd(ibv_context *ctx) noexcept
-{
-	request<ib_uverbs_alloc_pd> cmd;
-	response<ib_uverbs_alloc_pd_resp, ornic_alloc_pd_resp> resp;
-	auto pd = make_object<ibv_pd>();
-
-	if (!pd)
-		return nullptr;
-	if (int ret = ibv_cmd_alloc_pd(ctx, pd.get(), cmd.data(), cmd.size(),
-				       resp.data(), resp.size()))
-		return fail(ret);
-	return pd.release();
-}
-
-int dealloc_pd(ibv_pd *pd) noexcept
-{
-	if (int ret = ibv_cmd_dealloc_pd(pd))
-		return ret;
-	object_deleter()(pd);
-	return 0;
 }
 
 ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,

@@ -133,9 +133,12 @@ struct pabi_context_ops {
 	pabi_unused alloc_dm;
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	pabi_unused alloc_null_mr;
-	pabi_unused alloc_parent_domain;
+	struct ibv_pd *(*alloc_parent_domain)(
+		struct ibv_context *context,
+		struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
-	pabi_unused alloc_td;
+	struct ibv_td *(*alloc_td)(struct ibv_context *context,
+				   struct ibv_td_init_attr *attr);
 	pabi_unused async_event;
 	pabi_unused attach_counters_point_flow;
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
@@ -166,7 +169,7 @@ struct pabi_context_ops {
 	pabi_unused create_wq;
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	pabi_unused dealloc_td;
+	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct pabi_mr *mr);
 	int (*destroy_ah)(struct ibv_ah *ah);
 	pabi_unused destroy_counters;
@@ -185,8 +188,9 @@ struct pabi_context_ops {
 #if ORNIC_RDMA_CORE >= 35
 	pabi_unused import_dm;
 #endif
-	pabi_unused import_mr;
-	pabi_unused import_pd;
+	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
+	struct ibv_pd *(*import_pd)(struct ibv_context *context,
+				    uint32_t pd_handle);
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	pabi_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -235,8 +239,8 @@ struct pabi_context_ops {
 #if ORNIC_RDMA_CORE >= 35
 	pabi_unused unimport_dm;
 #endif
-	pabi_unused unimport_mr;
-	pabi_unused unimport_pd;
+	void (*unimport_mr)(struct ibv_mr *mr);
+	void (*unimport_pd)(struct ibv_pd *pd);
 };
 
 /*
@@ -284,6 +288,7 @@ int ibv_cmd_rereg_mr(struct pabi_mr *mr, uint32_t flags, void *addr,
 		     size_t length, uint64_t hca_va, int access,
 		     struct ibv_pd *pd, void *cmd, size_t cmd_size, void *resp,
 		     size_t resp_size);
+int ibv_cmd_query_mr(struct ibv_pd *pd, struct pabi_mr *mr, uint32_t handle);
 int ibv_cmd_dereg_mr(struct pabi_mr *mr);
 int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
 		     struct ibv_mw *mw, void *cmd, size_t cmd_size, void *resp,

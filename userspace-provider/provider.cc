@@ -46,7 +46,7 @@ constinit const pabi_device_ops device_ops = {
 	.static_providers = nullptr,
 	.match_device = nullptr,
 	.alloc_context = alloc_context,
-	.import_context = nullptr,
+	.import_context = import_context,
 	.alloc_device = alloc_device,
 	.uninit_device = uninit_device,
 };

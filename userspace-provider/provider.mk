@@ -66,7 +66,8 @@ uninstall-provider:
 # Rings and records on plain memory, under ASan and UBSan.
 PROVIDER_UNIT_OBJ := $(patsubst $(PROVIDER_DIR)/test/%.cc, \
 	$(PROVIDER_OUT)/test/%.o,$(PROVIDER_TEST_SRC)) \
-	$(addprefix $(PROVIDER_OUT)/test/,cq_ring.o doorbell.o work_queue.o \
+	$(addprefix $(PROVIDER_OUT)/test/,cq_ring.o doorbell.o domain.o import.o \
+	work_queue.o wr.o \
 	version.o)
 PROVIDER_UNIT_FLAGS = $(PROVIDER_STD) -O1 -g -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -I$(PROVIDER_DIR) \

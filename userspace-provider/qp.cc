@@ -10,6 +10,7 @@
 #include "command.h"
 #include "context.h"
 #include "cq.h"
+#include "domain.h"
 #include "verbs.h"
 
 namespace ornic
@@ -183,11 +184,13 @@ int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
 		.type = attr.qp_type,
 		.signal_all = attr.sq_sig_all != 0,
 		.max_inline = answer.max_inline,
+		.single_threaded = single_threaded(attr.pd),
 	});
 	qp.rq.init({
 		.layout = rq_layout(qp.memory, answer),
 		.qpn = answer.qpn,
 		.bell = &ctx.state.bell,
+		.single_threaded = single_threaded(attr.pd),
 	});
 	return ctx.state.qps.insert(answer.qpn, &qp) ? 0 : ENOMEM;
 }
@@ -198,9 +201,14 @@ int create_plain(context &ctx, queue_pair &qp, ibv_qp_init_attr_ex &attr,
 {
 	request<ib_uverbs_create_qp, ornic_create_qp_req> cmd;
 	response<ib_uverbs_create_qp_resp, ornic_create_qp_resp> resp;
+	// No flags at all are what this command is for.
+	std::uint32_t comp_mask = attr.comp_mask;
+	attr.comp_mask &=
+		~static_cast<std::uint32_t>(IBV_QP_INIT_ATTR_CREATE_FLAGS);
 	int ret = ibv_cmd_create_qp_ex(&ctx.base.context, &qp.base, &attr,
 				       cmd.data(), cmd.size(), resp.data(),
 				       resp.size());
+	attr.comp_mask = comp_mask;
 
 	answer = resp.driver();
 	return ret;
@@ -222,7 +230,8 @@ int create_with_flags(context &ctx, queue_pair &qp, ibv_qp_init_attr_ex &attr,
 
 queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 {
-	bool flags = attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	bool flags = (attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
+		     attr.create_flags;
 	ornic_create_qp_resp answer{};
 
 	if (int ret = check(attr))
@@ -245,6 +254,8 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 		set_send_ops(qp->base.qp_ex, attr.send_ops_flags);
 		qp->base.comp_mask |= PABI_QP_EX;
 	}
+	qp->pd = attr.pd;
+	use(attr.pd);
 	return qp.release();
 }
 
@@ -345,6 +356,7 @@ int destroy_qp(ibv_qp *ibqp) noexcept
 		clean_cqs(send_cq, recv_cq, ibqp->qp_num);
 		to_context(ibqp->context)->state.qps.remove(ibqp->qp_num);
 	}
+	unuse(qp.pd);
 	object_deleter()(&qp);
 	return 0;
 }

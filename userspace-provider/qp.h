@@ -17,6 +17,7 @@ struct queue_pair {
 	send_queue sq;
 	receive_queue rq;
 	mapping memory;
+	ibv_pd *pd;
 };
 
 static_assert(std::is_standard_layout_v<queue_pair>);

@@ -77,14 +77,24 @@ inline void full_barrier() noexcept
  */
 class spin_lock {
 public:
+	/** Never lock: what it protects is used by one thread at a time. */
+	void omit() noexcept
+	{
+		omitted_ = true;
+	}
+
 	void lock() noexcept
 	{
+		if (omitted_)
+			return;
 		while (held_.exchange(true, std::memory_order_acquire))
 			wait();
 	}
 
 	void unlock() noexcept
 	{
+		if (omitted_)
+			return;
 		held_.store(false, std::memory_order_release);
 	}
 
@@ -103,6 +113,7 @@ private:
 	}
 
 	std::atomic<bool> held_{false};
+	bool omitted_ = false;
 };
 
 /** Holds a spin_lock for the length of a scope. */

@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "context.h"
+#include "domain.h"
 #include "verbs.h"
 
 namespace ornic
@@ -50,32 +51,37 @@ constexpr std::uint8_t max_log_stride = 10;
 }
 
 /* Map what the kernel made. 0, or an errno. */
-int set_up(ibv_context *ctx, shared_receive_queue &srq,
+int set_up(ibv_context *ctx, ibv_pd *pd, shared_receive_queue &srq,
 	   const ornic_create_srq_resp &answer) noexcept
 {
 	if (!plausible(answer))
 		return EPROTO;
-	srq.memory = mapping(ctx->cmd_fd, answer.mmap_offset, answer.mmap_size);
+	srq.memory = mapping(ctx->cmd_fd, answer.mmap_offset,
+			     answer.mmap_size);
 	if (!srq.memory)
 		return errno;
 	srq.number = answer.srqn;
 	srq.log_stride = answer.log_stride;
 	srq.max_sge = answer.max_sge;
 	srq.queue.init(layout_of(srq.memory, answer.log_depth,
-				 answer.log_stride, answer.max_sge));
+				 answer.log_stride, answer.max_sge),
+		       single_threaded(pd));
 	return 0;
 }
 
 /* Finish what the kernel has made, or take it back. */
-ibv_srq *finish(ibv_context *ctx, unique_object<shared_receive_queue> srq,
+ibv_srq *finish(ibv_context *ctx, ibv_pd *pd,
+		unique_object<shared_receive_queue> srq,
 		const ornic_create_srq_resp &answer) noexcept
 {
-	if (int ret = set_up(ctx, *srq, answer)) {
+	if (int ret = set_up(ctx, pd, *srq, answer)) {
 		log_error(ctx, "ornic: %s: memory of SRQ %u: %d\n", answer.srqn,
 			  ret);
 		ibv_cmd_destroy_srq(&srq->base.srq);
 		return fail(ret);
 	}
+	srq->pd = pd;
+	use(pd);
 	return &srq.release()->base.srq;
 }
 
@@ -149,6 +155,17 @@ int check(const ibv_srq_init_attr_ex &attr) noexcept
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & xrc) != xrc || !attr.xrcd || !attr.cq)
 		return EINVAL;
+	std::byte *memory = srq.memory.data();
+	srq.queue.init(
+		{
+			.ring = memory + ORNIC_RING_OFFSET,
+			.record = reinterpret_cast<ornic_wq_record *>(memory),
+			.log_depth = answer.log_depth,
+			.log_stride = answer.log_stride,
+			.max_sge = answer.max_sge,
+			.present = true,
+		},
+		single_threaded(pd));
 	return 0;
 }
 
@@ -165,7 +182,7 @@ ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept
 	if (int ret = ibv_cmd_create_srq(pd, &srq->base.srq, attr, cmd.data(),
 					 cmd.size(), resp.data(), resp.size()))
 		return fail(ret);
-	return finish(pd->context, std::move(srq), resp.driver());
+	return finish(pd->context, pd, std::move(srq), resp.driver());
 }
 
 /** Also XRC SRQs, from which targets take and which have a CQ of their own. */
@@ -183,7 +200,7 @@ ibv_srq *create_srq_ex(ibv_context *ctx, ibv_srq_init_attr_ex *attr) noexcept
 					    cmd.size(), resp.data(),
 					    resp.size()))
 		return fail(ret);
-	return finish(ctx, std::move(srq), resp.driver());
+	return finish(ctx, attr->pd, std::move(srq), resp.driver());
 }
 
 /** The number that an initiator names; only XRC SRQs have one to tell. */
@@ -216,6 +233,7 @@ int destroy_srq(ibv_srq *srq) noexcept
 {
 	if (int ret = ibv_cmd_destroy_srq(srq))
 		return ret;
+	unuse(to_srq(srq).pd);
 	object_deleter()(&to_srq(srq));
 	return 0;
 }

@@ -19,6 +19,7 @@ struct shared_receive_queue {
 	std::uint32_t number;
 	std::uint32_t log_stride;
 	std::uint16_t max_sge;
+	ibv_pd *pd;
 };
 
 static_assert(std::is_standard_layout_v<shared_receive_queue>);

@@ -13,8 +13,6 @@ int query_device(ibv_context *ctx, const ibv_query_device_ex_input *input,
 		 ibv_device_attr_ex *attr, std::size_t attr_size) noexcept;
 int query_port(ibv_context *ctx, std::uint8_t port,
 	       ibv_port_attr *attr) noexcept;
-ibv_pd *alloc_pd(ibv_context *ctx) noexcept;
-int dealloc_pd(ibv_pd *pd) noexcept;
 ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 	       int access) noexcept;
 int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
@@ -29,6 +27,18 @@ int destroy_ah(ibv_ah *ah) noexcept;
 
 // clock.cc
 int query_rt_values(ibv_context *ctx, ibv_values_ex *values) noexcept;
+
+// domain.cc
+ibv_pd *alloc_pd(ibv_context *ctx) noexcept;
+int dealloc_pd(ibv_pd *pd) noexcept;
+ibv_pd *alloc_parent_domain(ibv_context *ctx,
+			    ibv_parent_domain_init_attr *attr) noexcept;
+ibv_td *alloc_td(ibv_context *ctx, ibv_td_init_attr *attr) noexcept;
+int dealloc_td(ibv_td *td) noexcept;
+ibv_pd *import_pd(ibv_context *ctx, std::uint32_t handle) noexcept;
+void unimport_pd(ibv_pd *pd) noexcept;
+ibv_mr *import_mr(ibv_pd *pd, std::uint32_t handle) noexcept;
+void unimport_mr(ibv_mr *mr) noexcept;
 
 // cq.cc, cq_ex.cc
 ibv_cq *create_cq(ibv_context *ctx, int cqe, ibv_comp_channel *channel,

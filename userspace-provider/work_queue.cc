@@ -27,6 +27,8 @@ enum send_op_traits : std::uint8_t {
 	may_solicit = 8, // it completes a receive WQE of the peer
 	has_bind = 16,
 	no_data = 32,
+	has_flush = 64,
+	one_word = 128, // inline as well, whatever max_inline is
 };
 
 /* How a work request becomes a WQE. */
@@ -42,11 +44,11 @@ constexpr std::uint8_t any_type = connected | type_ud;
 constexpr std::uint8_t remote_inline = has_remote | may_inline;
 constexpr std::uint8_t remote_atomic = has_remote | has_atomic;
 
-constexpr std::array<send_op, 10> make_send_ops() noexcept
+constexpr std::array<send_op, 16> make_send_ops() noexcept
 {
 	constexpr std::uint8_t send = may_inline | may_solicit;
 	constexpr std::uint8_t write_imm = remote_inline | may_solicit;
-	std::array<send_op, 10> ops{};
+	std::array<send_op, 16> ops{};
 
 	ops[IBV_WR_RDMA_WRITE] = {ORNIC_WQE_WRITE, connected, remote_inline};
 	ops[IBV_WR_RDMA_WRITE_WITH_IMM] = {ORNIC_WQE_WRITE_IMM, connected,
@@ -62,10 +64,14 @@ constexpr std::array<send_op, 10> make_send_ops() noexcept
 	ops[IBV_WR_BIND_MW] = {ORNIC_WQE_BIND_MW, connected,
 			       has_remote | has_bind | no_data};
 	ops[IBV_WR_SEND_WITH_INV] = {ORNIC_WQE_SEND_INV, reliable, send};
+	ops[verbs_wr_flush] = {ORNIC_WQE_FLUSH, type_rc,
+			       has_remote | has_flush | no_data};
+	ops[verbs_wr_atomic_write] = {ORNIC_WQE_ATOMIC_WRITE, type_rc,
+				      remote_inline | one_word};
 	return ops;
 }
 
-constexpr std::array<send_op, 10> send_ops = make_send_ops();
+constexpr std::array<send_op, 16> send_ops = make_send_ops();
 
 constexpr unsigned int known_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED |
 				     IBV_SEND_SOLICITED | IBV_SEND_INLINE;
@@ -135,6 +141,16 @@ template <typename Segment>
 	return segment;
 }
 
+[[nodiscard]] ornic_seg_flush flush_segment(const send_work &work) noexcept
+{
+	ornic_seg_flush segment{};
+
+	segment.length = le<__le32>(work.flush_length);
+	segment.type = work.flush_type;
+	segment.level = work.flush_level;
+	return segment;
+}
+
 [[nodiscard]] std::byte *put_sge(std::byte *at, const ibv_sge &sge) noexcept
 {
 	ornic_sge segment{};
@@ -185,6 +201,20 @@ int write_receive(wqe_ring &ring, const ibv_recv_wr &wr) noexcept
 	return 0;
 }
 
+/*
+ * ibv_post_send() has no place for what FLUSH needs: the SGEs say how much of
+ * remote_addr it covers, and name no memory; without any it is the MR.
+ */
+void fill_flush(send_work &work, const ibv_send_wr &wr) noexcept
+{
+	work.raddr = wr.wr.rdma.remote_addr;
+	work.rkey = wr.wr.rdma.rkey;
+	work.flush_type = ORNIC_FLUSH_GLOBAL;
+	work.flush_level = wr.num_sge ? ORNIC_FLUSH_RANGE : ORNIC_FLUSH_MR;
+	for (int i = 0; i < wr.num_sge; ++i)
+		work.flush_length += wr.sg_list[i].length;
+}
+
 [[nodiscard]] send_work to_work(const ibv_send_wr &wr) noexcept
 {
 	send_work work{};
@@ -211,6 +241,9 @@ int write_receive(wqe_ring &ring, const ibv_recv_wr &wr) noexcept
 		work.imm = big_endian(wr.invalidate_rkey);
 		break;
 	case IBV_WR_BIND_MW:
+		break;
+	case verbs_wr_flush:
+		fill_flush(work, wr);
 		break;
 	default:
 		work.raddr = wr.wr.rdma.remote_addr;
@@ -272,6 +305,8 @@ void send_queue::init(const send_params &params) noexcept
 	type_ = type_bit(params.type);
 	signal_all_ = params.signal_all;
 	max_inline_ = params.max_inline;
+	if (params.single_threaded)
+		lock_.omit();
 }
 
 void send_queue::reset() noexcept
@@ -315,6 +350,9 @@ int send_queue::open(const send_work &work) noexcept
 	hdr_->payload = 0;
 	hdr_->imm = work.imm;
 	hdr_->wr_id = le<__le64>(work.wr_id);
+	inline_limit_ = op.traits & one_word   ? sizeof(std::uint64_t) :
+			op.traits & may_inline ? max_inline_ :
+						 0;
 	may_inline_ = op.traits & may_inline;
 	data_ = ring_.slot() + sizeof(*hdr_);
 	if (type_ == type_ud)
@@ -327,6 +365,8 @@ int send_queue::open(const send_work &work) noexcept
 		data_ = put(data_, atomic_segment(work));
 	if (op.traits & has_bind)
 		data_ = put(data_, bind_segment(work));
+	if (op.traits & has_flush)
+		data_ = put(data_, flush_segment(work));
 	no_data_ = op.traits & no_data;
 	return 0;
 }
@@ -371,7 +411,7 @@ template <typename Piece>
 int send_queue::put_inline(std::span<const Piece> pieces) noexcept
 {
 	std::size_t limit =
-		std::min<std::size_t>(max_inline_, ring_.room(data_));
+		std::min<std::size_t>(inline_limit_, ring_.room(data_));
 	std::size_t room = limit;
 	std::byte *at = data_;
 
@@ -524,6 +564,8 @@ void receive_queue::init(const receive_params &params) noexcept
 	ring_.init(params.layout);
 	bell_ = params.bell;
 	qpn_ = params.qpn;
+	if (params.single_threaded)
+		lock_.omit();
 }
 
 void receive_queue::reset() noexcept
@@ -568,9 +610,12 @@ int receive_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 	return ret;
 }
 
-void shared_queue::init(const ring_layout &layout) noexcept
+void shared_queue::init(const ring_layout &layout,
+			bool single_threaded) noexcept
 {
 	ring_.init(layout);
+	if (single_threaded)
+		lock_.omit();
 }
 
 void shared_queue::move(const ring_layout &layout) noexcept

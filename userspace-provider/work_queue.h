@@ -126,6 +126,12 @@ private:
 	std::atomic<std::uint32_t> tail_{0};
 };
 
+/* Values of verbs that rdma-core 44 and older does not name. */
+constexpr unsigned int verbs_wr_flush = 14;
+constexpr unsigned int verbs_wr_atomic_write = 15;
+constexpr unsigned int verbs_wc_flush = 8;
+constexpr unsigned int verbs_wc_atomic_write = 9;
+
 /** Everything of a send work request but its data and its UD address. */
 struct send_work {
 	unsigned int opcode = IBV_WR_SEND; // enum ibv_wr_opcode, or bad
@@ -140,6 +146,9 @@ struct send_work {
 	std::uint64_t bind_length = 0;
 	std::uint32_t bind_lkey = 0;
 	std::uint8_t bind_access = 0;
+	std::uint8_t flush_type = 0; // enum ornic_flush_type
+	std::uint8_t flush_level = 0; // enum ornic_flush_level
+	std::uint32_t flush_length = 0;
 };
 
 /** Make @work the binding of a window that gets @rkey. 0, or EINVAL. */
@@ -154,6 +163,7 @@ struct send_params {
 	ibv_qp_type type;
 	bool signal_all;
 	std::uint16_t max_inline;
+	bool single_threaded = false; // posted without a lock
 };
 
 class send_queue {
@@ -215,6 +225,7 @@ private:
 	ornic_sq_hdr *hdr_ = nullptr;
 	std::byte *data_ = nullptr;
 	bool may_inline_ = false;
+	std::uint16_t inline_limit_ = 0;
 	bool no_data_ = false;
 
 	// The batch that is being written.
@@ -227,6 +238,7 @@ struct receive_params {
 	ring_layout layout;
 	std::uint32_t qpn;
 	const doorbell *bell;
+	bool single_threaded = false;
 };
 
 class receive_queue {
@@ -263,7 +275,8 @@ private:
  */
 class shared_queue {
 public:
-	void init(const ring_layout &layout) noexcept;
+	void init(const ring_layout &layout,
+		  bool single_threaded = false) noexcept;
 
 	/**
 	 * Post a list of receives, all or up to the first bad one. Never kicks:

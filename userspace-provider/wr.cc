@@ -2,6 +2,7 @@
 // The ibv_wr_* interface: work requests built in the send queue, in steps.
 
 #include <cerrno>
+#include <cstdint>
 
 #include "qp.h"
 
@@ -16,9 +17,19 @@ constexpr std::uint64_t uc_ops = ud_ops | IBV_QP_EX_WITH_RDMA_WRITE |
 				 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 				 IBV_QP_EX_WITH_BIND_MW |
 				 IBV_QP_EX_WITH_LOCAL_INV;
-constexpr std::uint64_t rc_ops =
-	uc_ops | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-	IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV;
+// What of the interface this libibverbs has.
+#if ORNIC_RDMA_CORE >= 45
+constexpr std::uint64_t placement_ops = IBV_QP_EX_WITH_ATOMIC_WRITE |
+					IBV_QP_EX_WITH_FLUSH;
+#elif ORNIC_RDMA_CORE >= 44
+constexpr std::uint64_t placement_ops = IBV_QP_EX_WITH_ATOMIC_WRITE;
+#else
+constexpr std::uint64_t placement_ops = 0;
+#endif
+constexpr std::uint64_t rc_ops = uc_ops | IBV_QP_EX_WITH_RDMA_READ |
+				 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+				 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+				 IBV_QP_EX_WITH_SEND_WITH_INV | placement_ops;
 
 void begin(ibv_qp_ex *qp, send_work work) noexcept
 {
@@ -97,6 +108,38 @@ void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, std::uint32_t rkey,
 		work.opcode = ~0U;
 	begin(qp, work);
 }
+
+#if ORNIC_RDMA_CORE >= 44
+void wr_atomic_write(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
+		     const void *value) noexcept
+{
+	// The interface takes it from here and does not write to it.
+	ibv_data_buf piece = {.addr = const_cast<void *>(value), .length = 8};
+
+	begin(qp,
+	      {.opcode = verbs_wr_atomic_write, .rkey = rkey, .raddr = raddr});
+	to_qp(qp).sq.batch_inline({&piece, 1});
+}
+#endif
+
+#if ORNIC_RDMA_CORE >= 45
+void wr_flush(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
+	      std::size_t length, std::uint8_t type,
+	      std::uint8_t level) noexcept
+{
+	send_work work = {.opcode = verbs_wr_flush,
+			  .rkey = rkey,
+			  .raddr = raddr,
+			  .flush_type = type,
+			  .flush_level = level,
+			  .flush_length = static_cast<std::uint32_t>(length)};
+
+	// What the wire cannot say fails as an opcode that does not exist.
+	if (length > UINT32_MAX)
+		work.opcode = ~0U;
+	begin(qp, work);
+}
+#endif
 
 void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, std::uint32_t qpn,
 		    std::uint32_t qkey) noexcept
@@ -196,6 +239,14 @@ void set_send_ops(ibv_qp_ex &qp, std::uint64_t send_ops) noexcept
 		qp.wr_local_inv = wr_local_inv;
 	if (send_ops & IBV_QP_EX_WITH_BIND_MW)
 		qp.wr_bind_mw = wr_bind_mw;
+#if ORNIC_RDMA_CORE >= 44
+	if (send_ops & IBV_QP_EX_WITH_ATOMIC_WRITE)
+		qp.wr_atomic_write = wr_atomic_write;
+#endif
+#if ORNIC_RDMA_CORE >= 45
+	if (send_ops & IBV_QP_EX_WITH_FLUSH)
+		qp.wr_flush = wr_flush;
+#endif
 	if (qp.qp_base.qp_type == IBV_QPT_UD)
 		qp.wr_set_ud_addr = wr_set_ud_addr;
 	if (qp.qp_base.qp_type == IBV_QPT_XRC_SEND)

@@ -233,6 +233,7 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		break;
 	case ORNIC_RESP_DATA:
 	case ORNIC_RESP_ATOMIC:
+	case ORNIC_RESP_EMPTY:
 	case ORNIC_RESP_DROP:
 		break;
 	}
@@ -286,6 +287,7 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.dma_len = pkt->dma_len,
 		.swap_add = pkt->swap_add,
 		.compare = pkt->compare,
+		.feth = pkt->feth,
 		.cas = (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_CAS,
 		.src_qpn = pkt->src_qpn,
 		.srqn = pkt->srqn,

@@ -39,7 +39,7 @@ u64 ornic_rnr_ns(u8 code)
 
 static bool is_fetch(const struct ornic_swqe *sw)
 {
-	return sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
+	return sw->kind & ORNIC_OPF_ANSWERED;
 }
 
 static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -518,7 +518,18 @@ static void rx_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_comp_success(ctx, qp, sw);
 }
 
-/* A response with data: it must be the one that is due. */
+/* IBTA A19.4: ATOMIC WRITE and FLUSH are answered by an empty READ response. */
+static void rx_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     struct ornic_swqe *sw, const struct ornic_pkt *pkt)
+{
+	if (pkt->opcode == ORNIC_OP_READ_RESP_ONLY && !pkt->payload_len)
+		ornic_comp_success(ctx, qp, sw);
+	else
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_BAD_RESP_ERR,
+				ORNIC_VERR_BAD_RESPONSE);
+}
+
+/* A response of its own: it must be the one that is due. */
 static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    const struct ornic_pkt *pkt)
 {
@@ -535,6 +546,10 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	sw = ornic_swqe(sq, sq->tail);
 	if (!sw->started)
 		return;
+	if (sw->kind & ORNIC_OPF_EMPTY_ANSWER) {
+		rx_empty(ctx, qp, sw, pkt);
+		return;
+	}
 	if (sw->kind != kind) {
 		ornic_comp_fail(ctx, qp, ORNIC_CQE_BAD_RESP_ERR,
 				ORNIC_VERR_BAD_RESPONSE);

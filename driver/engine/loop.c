@@ -272,7 +272,8 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     struct ornic_swqe *sw)
 {
-	struct ornic_iov none = { .n = 0 };
+	struct ornic_iov data = { .frag = qp->sq.tx.frag,
+				  .max = ORNIC_TX_FRAGS };
 	struct ornic_inreq r = {
 		.flags = sw->kind | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
 			 ORNIC_OPF_END,
@@ -280,20 +281,29 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.npsn = 1,
 		.va = sw->raddr,
 		.rkey = sw->rkey,
-		.dma_len = sw->length,
+		.dma_len = sw->kind == ORNIC_OPF_FLUSH ? sw->flush_length :
+							 sw->length,
 		.swap_add = sw->swap_add,
 		.compare = sw->compare,
+		.feth = sw->feth,
 		.cas = sw->opcode == ORNIC_WQE_CAS,
 		.src_qpn = qp->qpn,
 		.srqn = sw->srqn,
-		.src = &none,
+		.src = &data,
 	};
 	struct ornic_frag frag = { &r.orig, sizeof(r.orig) };
 	struct ornic_iov orig = { &frag, 1, 1, sizeof(r.orig) };
-	enum ornic_vendor_err verr;
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 	struct reply reply;
 
+	if (sw->kind == ORNIC_OPF_ATOMIC_WRITE)
+		verr = ornic_swqe_iov(qp, sw, 0, sw->length, 0, &data);
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+				      verr);
 	reply = request(ctx, qp, &r);
+	if (reply.verdict == ORNIC_RESP_EMPTY)
+		return executed(ctx, qp, sw, 1, sw->length);
 	if (reply.verdict == ORNIC_RESP_DATA) {
 		sw->answered = true;
 		return read_piece(ctx, qp, sw);

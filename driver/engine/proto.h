@@ -42,7 +42,7 @@
 
 /**
  * struct ornic_wqe_info - what a send opcode is
- * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC, LOCAL; 0 = no such opcode
+ * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC, ATOMIC_WRITE, FLUSH, LOCAL; 0 = no such opcode
  * @types: QP types that have it, bit = enum ornic_qp_type
  * @cqe: enum ornic_cqe_opcode
  * @imm: carries immediate data

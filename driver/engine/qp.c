@@ -111,6 +111,8 @@ static int init_store(struct ornic_sq *sq, bool with_av)
 		return 0;
 	sq->store_stride = max_t(u32, sq->max_sge * sizeof(struct ornic_lsge),
 				 sq->max_inline);
+	/* The bytes of an ATOMIC WRITE need no max_inline. */
+	sq->store_stride = max_t(u32, sq->store_stride, sizeof(u64));
 	sq->store_stride = ALIGN(sq->store_stride, 16u);
 	if (with_av)
 		sq->store_stride += sizeof(struct ornic_av);

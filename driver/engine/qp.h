@@ -24,7 +24,7 @@
  * @swap_add: CAS: new value; FAA: addend
  * @compare: CAS
  * @index: free-running number of the WQE
- * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC or LOCAL
+ * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC, ATOMIC_WRITE, FLUSH or LOCAL
  * @length: bytes of the message
  * @npkts: PSNs that it takes (READ: response packets)
  * @first_psn: valid once @started
@@ -36,6 +36,8 @@
  * @bind_length: BIND_MW, REG_MR: bytes
  * @bind_lkey: BIND_MW: of the MR
  * @bind_access: BIND_MW, REG_MR: enum ornic_access
+ * @flush_length: FLUSH: bytes
+ * @feth: FLUSH: what goes into FETH
  * @imm: immediate data or key to invalidate, as it goes onto the wire
  * @srqn: XRC: SRQ of the peer that the message is for
  * @ah: UD: address handle, if there is no @av
@@ -70,6 +72,8 @@ struct ornic_swqe {
 	};
 	u8 bind_access;
 	u8 reg_shift;
+	u32 flush_length;
+	u32 feth;
 	u32 index;
 	u32 kind;
 	u32 length;
@@ -195,6 +199,7 @@ struct ornic_rwqe {
  * @replayed: busy with a duplicate
  * @atomic: an atomic, else a READ
  * @pdn: PD of @rkey
+ * @empty: an ATOMIC WRITE or FLUSH, answered like a READ of no bytes
  * @first_psn: first PSN of the response as first asked for
  * @npkts: PSNs of the response as first asked for
  * @psn0: first PSN of the newest request for it
@@ -212,6 +217,7 @@ struct ornic_rd {
 	bool replayed;
 	bool atomic;
 	u32 pdn;
+	bool empty;
 	u32 first_psn;
 	u32 npkts;
 	u32 psn0;
@@ -392,6 +398,7 @@ struct ornic_inreq {
 	u32 dma_len;
 	u64 swap_add;
 	u64 compare;
+	u32 feth; /* FLUSH */
 	bool cas; /* atomic: compare and swap */
 	bool ipv6;
 	u8 sgid_index;
@@ -437,6 +444,7 @@ enum ornic_verdict {
 	ORNIC_RESP_DUPLICATE,
 	ORNIC_RESP_DATA, /* READ accepted: resource made */
 	ORNIC_RESP_ATOMIC, /* atomic executed: resource made */
+	ORNIC_RESP_EMPTY, /* ATOMIC WRITE, FLUSH executed: resource made */
 };
 
 /* cmd.c calls these (qp.c): CREATE, DESTROY, MODIFY, QUERY_QP. */

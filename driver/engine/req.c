@@ -77,7 +77,7 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 		into = ornic_psn_diff(psn, sw->first_psn);
 		if (into >= (s32)sw->npkts && !is_pending_local(sw)) {
 			sw->pkts = sw->npkts;
-			if (sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
+			if (sw->kind & ORNIC_OPF_ANSWERED)
 				sq->rd_out++;
 			continue;
 		}
@@ -301,30 +301,64 @@ static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
 	return ORNIC_VERR_NONE;
 }
 
-/* The request of a READ (what of it is missing) or atomic. */
+static u8 fetch_opcode(const struct ornic_swqe *sw)
+{
+	switch (sw->opcode) {
+	case ORNIC_WQE_CAS:
+		return ORNIC_OP_CAS;
+	case ORNIC_WQE_FAA:
+		return ORNIC_OP_FAA;
+	case ORNIC_WQE_ATOMIC_WRITE:
+		return ORNIC_OP_ATOMIC_WRITE;
+	case ORNIC_WQE_FLUSH:
+		return ORNIC_OP_FLUSH;
+	default:
+		return ORNIC_OP_READ_REQUEST;
+	}
+}
+
+/* The data of a request that has an answer: only ATOMIC WRITE has some. */
+static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
+				       const struct ornic_swqe *sw)
+{
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+
+	if (sw->kind == ORNIC_OPF_ATOMIC_WRITE) {
+		verr = map_packet(qp, sw, 0, sw->length);
+	} else {
+		qp->sq.tx.nfrags = 0;
+		qp->sq.tx.payload_len = 0;
+	}
+	qp->sq.tx.copy = true;
+	return verr;
+}
+
+/* A READ (what of it is missing), atomic, ATOMIC WRITE or FLUSH. */
 static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
 {
 	u32 off = sw->pkts * qp->mtu;
 	struct ornic_txinfo info = {
-		.opcode = sw->kind == ORNIC_OPF_READ  ? ORNIC_OP_READ_REQUEST :
-			  sw->opcode == ORNIC_WQE_CAS ? ORNIC_OP_CAS :
-							ORNIC_OP_FAA,
+		.opcode = fetch_opcode(sw),
 		.ack_req = true,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
 		.srqn = sw->srqn,
 		.va = sw->raddr + off,
 		.rkey = sw->rkey,
-		.dma_len = sw->length - off,
+		.dma_len = sw->kind == ORNIC_OPF_FLUSH ? sw->flush_length :
+							 sw->length - off,
 		.swap_add = sw->swap_add,
 		.compare = sw->compare,
+		.feth = sw->feth,
 	};
+	enum ornic_vendor_err verr;
 
 	info.opcode |= ornic_qp_transport(qp);
-	qp->sq.tx.nfrags = 0;
-	qp->sq.tx.payload_len = 0;
-	qp->sq.tx.copy = true;
+	verr = map_fetch(qp, sw);
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+				      verr);
 	qp->sq.unacked_pkts = 0;
 	qp->sq.rd_out++;
 	send_frame(qp, &qp->path, &info);
@@ -396,7 +430,7 @@ static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     struct ornic_swqe *sw)
 {
-	bool fetch = sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
+	bool fetch = sw->kind & ORNIC_OPF_ANSWERED;
 	struct ornic_sq *sq = &qp->sq;
 	enum ornic_vendor_err verr;
 
@@ -409,7 +443,9 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			return ornic_req_fail(ctx, qp, sw,
 					      ORNIC_CQE_LOC_QP_OP_ERR,
 					      ORNIC_VERR_RD_ATOMIC);
-		verr = check_sink(qp, sw);
+		verr = ORNIC_VERR_NONE;
+		if (!(sw->kind & ORNIC_OPF_EMPTY_ANSWER))
+			verr = check_sink(qp, sw);
 		if (verr != ORNIC_VERR_NONE)
 			return ornic_req_fail(ctx, qp, sw,
 					      ornic_prot_status(verr), verr);
@@ -432,7 +468,7 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 	if (out >= sq->window &&
 	    (!sq->rd_out || sq->window < ORNIC_SEND_WINDOW))
 		return false;
-	if (!(sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC)))
+	if (!(sw->kind & ORNIC_OPF_ANSWERED))
 		return out < ORNIC_PSN_WINDOW;
 	return sq->rd_out < qp->max_rd_atomic &&
 	       out + (sw->npkts - sw->pkts) <= ORNIC_PSN_WINDOW;
@@ -535,7 +571,7 @@ static enum ornic_step step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
-	if (sw->kind & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
+	if (sw->kind & ORNIC_OPF_ANSWERED)
 		return send_fetch(ctx, qp, sw);
 	return send_packet(ctx, qp, sw);
 }

@@ -412,6 +412,86 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_RESP_ATOMIC;
 }
 
+/* A resource for an answer without data. */
+static void rd_new_empty(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	struct ornic_rd *rd = rd_new(qp, r);
+
+	rd->empty = true;
+	rd->length = 0;
+}
+
+/* IBTA A19.4.2: 8 bytes that nobody sees in part. */
+static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
+					  struct ornic_qp *qp,
+					  struct ornic_inreq *r)
+{
+	struct ornic_frag frag;
+	struct ornic_iov iov = { &frag, 1, 0, 0 };
+	u64 value;
+	struct ornic_frag to = { &value, sizeof(value) };
+	struct ornic_iov payload = { &to, 1, 1, sizeof(value) };
+
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) || rd_full(qp) ||
+	    r->va & (sizeof(u64) - 1) || r->dma_len != sizeof(u64) ||
+	    r->src->bytes != sizeof(u64))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	if (ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
+			   ORNIC_ACCESS_REMOTE_WRITE) ||
+	    iov.bytes != sizeof(u64))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))
+		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	ornic_iov_copy(&payload, r->src);
+	/* Whoever sees it sees the writes before it: pairs with acquires. */
+	smp_store_release((u64 *)frag.ptr, value);
+	r->npsn = 1;
+	if (r->pkt)
+		rd_new_empty(qp, r);
+	return ORNIC_RESP_EMPTY;
+}
+
+/* May all that @r wants flushed be flushed so? IBTA A19.4.1. */
+static enum ornic_verdict flush_allowed(struct ornic_qp *qp,
+					const struct ornic_inreq *r)
+{
+	u32 level = (r->feth & ORNIC_FETH_LEVEL_MASK) >> ORNIC_FETH_LEVEL_SHIFT;
+	struct ornic_mkey *mkey;
+	u64 len = r->dma_len;
+
+	/* Nothing here is persistent, and no QP has the right to it. */
+	if ((r->feth & ORNIC_FETH_TYPE_MASK) != ORNIC_FLUSH_GLOBAL ||
+	    !(qp->access & ORNIC_ACCESS_FLUSH_GLOBAL) || level > ORNIC_FLUSH_MR)
+		return ORNIC_RESP_NAK_INVALID;
+	if (level == ORNIC_FLUSH_MR)
+		len = 0;
+	if (ornic_rkey_check(qp, r->rkey, r->va, len, ORNIC_ACCESS_FLUSH_GLOBAL,
+			     &mkey))
+		return ORNIC_RESP_NAK_ACCESS;
+	return ORNIC_RESP_ACK;
+}
+
+/*
+ * Payload goes straight to memory that all CPUs see, so what is left is order:
+ * nothing that comes after the answer overtakes the writes before it.
+ */
+static enum ornic_verdict do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				   struct ornic_inreq *r)
+{
+	enum ornic_verdict verdict = ORNIC_RESP_NAK_INVALID;
+
+	if (!rd_full(qp))
+		verdict = flush_allowed(qp, r);
+	if (verdict != ORNIC_RESP_ACK)
+		return refuse(ctx, qp, verdict);
+	/* Writes of this QP before what its peer does on the answer. */
+	smp_mb();
+	r->npsn = 1;
+	if (r->pkt)
+		rd_new_empty(qp, r);
+	return ORNIC_RESP_EMPTY;
+}
+
 /* The READ of @rd once more, or the rest of it. */
 static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 			const struct ornic_inreq *r, u32 into)
@@ -430,10 +510,11 @@ static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 	return true;
 }
 
-/* A READ or atomic that was accepted before: answer it again, IBTA C9-105. */
+/* What a resource was made for is not done again: answer it, IBTA C9-105. */
 static enum ornic_verdict replay(struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	bool atomic = r->flags & ORNIC_OPF_ATOMIC;
+	bool empty = r->flags & ORNIC_OPF_EMPTY_ANSWER;
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_rd *rd;
 	u32 i, n;
@@ -443,17 +524,19 @@ static enum ornic_verdict replay(struct ornic_qp *qp, struct ornic_inreq *r)
 		i = rq->rd_tail - n;
 		rd = ornic_rd_slot(rq, i);
 		into = ornic_psn_diff(r->psn, rd->first_psn);
-		if (!rd->valid || rd->atomic != atomic || into < 0 ||
-		    into >= (s32)rd->npkts)
+		if (!rd->valid || rd->atomic != atomic || rd->empty != empty ||
+		    into < 0 || into >= (s32)rd->npkts)
 			continue;
-		if (!atomic && !replay_read(qp, rd, r, into))
+		if (!atomic && !empty && !replay_read(qp, rd, r, into))
 			return ORNIC_RESP_DROP;
 		rd->next = 0;
 		rd->busy = true;
 		rd->replayed = true;
 		if ((s32)(i - rq->rd_head) < 0)
 			rq->rd_head = i;
-		return atomic ? ORNIC_RESP_ATOMIC : ORNIC_RESP_DATA;
+		return atomic ? ORNIC_RESP_ATOMIC :
+		       empty  ? ORNIC_RESP_EMPTY :
+				ORNIC_RESP_DATA;
 	}
 	return ORNIC_RESP_DROP;
 }
@@ -515,7 +598,7 @@ static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
 	}
 	if (diff < 0) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
-		if (r->pkt && r->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
+		if (r->pkt && r->flags & ORNIC_OPF_ANSWERED)
 			return lacks_srq(qp, r) ? ORNIC_RESP_DROP :
 						  replay(qp, r);
 		return ORNIC_RESP_DUPLICATE;
@@ -556,6 +639,10 @@ static enum ornic_verdict execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return do_write(ctx, qp, r);
 	if (r->flags & ORNIC_OPF_READ)
 		return do_read(ctx, qp, r);
+	if (r->flags & ORNIC_OPF_ATOMIC_WRITE)
+		return do_atomic_write(ctx, qp, r);
+	if (r->flags & ORNIC_OPF_FLUSH)
+		return do_flush(ctx, qp, r);
 	return do_atomic(ctx, qp, r);
 }
 
@@ -662,6 +749,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 	case ORNIC_RESP_ACK:
 	case ORNIC_RESP_DATA:
 	case ORNIC_RESP_ATOMIC:
+	case ORNIC_RESP_EMPTY:
 		accept(rq, r);
 		count_request(qp, r);
 		break;

@@ -19,6 +19,7 @@
 #define VLAN_ID_MAX 4094
 
 #define DETH_LEN 8
+#define FETH_LEN 4
 #define RETH_LEN 16
 #define ATOMIC_ETH_LEN 28
 #define AETH_LEN 4
@@ -43,6 +44,7 @@
 	(ORNIC_BTH_LEN + \
 	 ((f) & ORNIC_OPF_XRCETH ? XRCETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_DETH ? DETH_LEN : 0) + \
+	 ((f) & ORNIC_OPF_FLUSH ? FETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_RETH ? RETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_ATOMIC_ETH ? ATOMIC_ETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_AETH ? AETH_LEN : 0) + \
@@ -97,6 +99,10 @@ static const struct ornic_opinfo opcodes[] = {
 	ROW(RC, FAA, ORNIC_OPF_REQUEST | F_ATOM | ORNIC_OPF_ATOMIC_ETH),
 	ROW(RC, SEND_LAST_INV, F_SEND | F_LAST | ORNIC_OPF_INV),
 	ROW(RC, SEND_ONLY_INV, F_SEND | F_ONLY | ORNIC_OPF_INV),
+	ROW(RC, FLUSH, ORNIC_OPF_REQUEST | ORNIC_OPF_FLUSH | F_ONLY | F_RETH),
+	ROW(RC, ATOMIC_WRITE,
+	    ORNIC_OPF_REQUEST | ORNIC_OPF_ATOMIC_WRITE | ORNIC_OPF_PAYLOAD |
+	    F_ONLY | F_RETH),
 	ROW(UC, SEND_FIRST, F_SEND | F_FIRST),
 	ROW(UC, SEND_MIDDLE, F_SEND),
 	ROW(UC, SEND_LAST, F_SEND | F_LAST),
@@ -213,7 +219,7 @@ static void parse_bth(struct ornic_pkt *pkt, const u8 *bth)
 	pkt->psn = get_be24(bth + 9);
 }
 
-/* IBTA 9.3: the extension headers, in the order of enum ornic_op_flags. */
+/* IBTA 9.3, A19.4.1: the extension headers in their order. */
 static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
 {
 	u32 flags = pkt->op->flags;
@@ -226,6 +232,10 @@ static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
 		pkt->qkey = get_be32(p);
 		pkt->src_qpn = get_be24(p + 5);
 		p += DETH_LEN;
+	}
+	if (flags & ORNIC_OPF_FLUSH) {
+		pkt->feth = get_be32(p);
+		p += FETH_LEN;
 	}
 	if (flags & ORNIC_OPF_RETH) {
 		pkt->va = get_be64(p);
@@ -575,7 +585,7 @@ static void put_bth(u8 *bth, const struct ornic_txinfo *info, u32 pad)
 	put_be24(bth + 9, info->psn);
 }
 
-/* IBTA 9.3: the extension headers, in the order of enum ornic_op_flags. */
+/* IBTA 9.3, A19.4.1: the extension headers in their order. */
 static void put_extensions(u8 *p, u32 flags, const struct ornic_txinfo *info)
 {
 	if (flags & ORNIC_OPF_XRCETH) {
@@ -586,6 +596,10 @@ static void put_extensions(u8 *p, u32 flags, const struct ornic_txinfo *info)
 		put_be32(p, info->qkey);
 		put_be32(p + 4, info->src_qpn & QPN_MASK);
 		p += DETH_LEN;
+	}
+	if (flags & ORNIC_OPF_FLUSH) {
+		put_be32(p, info->feth);
+		p += FETH_LEN;
 	}
 	if (flags & ORNIC_OPF_RETH) {
 		put_be64(p, info->va);

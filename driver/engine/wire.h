@@ -46,6 +46,8 @@ enum ornic_bth_opcode {
 	ORNIC_OP_FAA			= 0x14,
 	ORNIC_OP_SEND_LAST_INV		= 0x16,
 	ORNIC_OP_SEND_ONLY_INV		= 0x17,
+	ORNIC_OP_FLUSH			= 0x1c,
+	ORNIC_OP_ATOMIC_WRITE		= 0x1d,
 };
 
 /* What an opcode is and which headers follow the BTH. */
@@ -73,7 +75,18 @@ enum ornic_op_flags {
 
 	ORNIC_OPF_PAYLOAD	= 1 << 14,
 	ORNIC_OPF_XRCETH	= 1 << 18,	/* before all other headers */
+
+	/* IBTA A19, requests: answered by a READ response without data */
+	ORNIC_OPF_ATOMIC_WRITE	= 1 << 20,
+	ORNIC_OPF_FLUSH		= 1 << 21,	/* has FETH, before RETH */
 };
+
+/* Requests that take a responder resource and have an answer of their own. */
+#define ORNIC_OPF_ANSWERED \
+	(ORNIC_OPF_READ | ORNIC_OPF_ATOMIC | ORNIC_OPF_ATOMIC_WRITE | \
+	 ORNIC_OPF_FLUSH)
+/* Those of them whose answer has no data. */
+#define ORNIC_OPF_EMPTY_ANSWER	(ORNIC_OPF_ATOMIC_WRITE | ORNIC_OPF_FLUSH)
 
 /* clang-format on */
 
@@ -98,6 +111,11 @@ struct ornic_opinfo {
 const struct ornic_opinfo *ornic_opinfo(u8 opcode);
 
 /* clang-format off */
+/* FETH, IBTA A19.4.1: enum ornic_flush_type, enum ornic_flush_level. */
+#define ORNIC_FETH_TYPE_MASK	0x0f
+#define ORNIC_FETH_LEVEL_SHIFT	4
+#define ORNIC_FETH_LEVEL_MASK	0x30
+
 /* AETH syndrome, IBTA 9.7.5.1.1 */
 #define ORNIC_AETH_TYPE_MASK	0xe0
 #define ORNIC_AETH_ACK		0x00
@@ -134,6 +152,7 @@ enum ornic_nak_code {
  * @dma_len: RETH, bytes
  * @swap_add: AtomicETH
  * @compare: AtomicETH
+ * @feth: FETH, placement type and selectivity level
  * @orig: AtomicAckETH
  * @syndrome: AETH
  * @msn: AETH
@@ -159,6 +178,7 @@ struct ornic_pkt {
 	u32 dma_len;
 	u64 swap_add;
 	u64 compare;
+	u32 feth;
 	u64 orig;
 	u8 syndrome;
 	u32 msn;
@@ -296,6 +316,7 @@ bool ornic_path_matches(const struct ornic_path *path,
  * @dma_len: RETH, bytes
  * @swap_add: AtomicETH
  * @compare: AtomicETH
+ * @feth: FETH
  * @orig: AtomicAckETH
  * @imm: ImmDt or IETH, wire order
  */
@@ -315,6 +336,7 @@ struct ornic_txinfo {
 	u32 dma_len;
 	u64 swap_add;
 	u64 compare;
+	u32 feth;
 	u64 orig;
 	__be32 imm;
 };

@@ -41,6 +41,10 @@ static const struct ornic_wqe_info wqe_table[] = {
 		ORNIC_OPF_LOCAL, RC, ORNIC_CQE_REG_MR, false },
 	[ORNIC_WQE_READ_INV] = {
 		ORNIC_OPF_READ, RC, ORNIC_CQE_READ, false, true },
+	[ORNIC_WQE_ATOMIC_WRITE] = {
+		ORNIC_OPF_ATOMIC_WRITE, RC, ORNIC_CQE_ATOMIC_WRITE, false },
+	[ORNIC_WQE_FLUSH] = {
+		ORNIC_OPF_FLUSH, RC, ORNIC_CQE_FLUSH, false },
 };
 
 /* clang-format on */
@@ -118,8 +122,13 @@ static u32 decode_segs(struct ornic_qp *qp, struct ornic_swqe *sw,
 static void decode_inline(struct ornic_qp *qp, struct ornic_swqe *sw,
 			  const u8 *data, u32 bytes, u32 room)
 {
-	if (bytes > qp->sq.max_inline || bytes > room ||
-	    (sw->kind != ORNIC_OPF_SEND && sw->kind != ORNIC_OPF_WRITE)) {
+	/* The 8 bytes of an ATOMIC WRITE always fit. */
+	u32 limit = sw->kind == ORNIC_OPF_ATOMIC_WRITE ? sizeof(u64) :
+							 qp->sq.max_inline;
+
+	if (bytes > limit || bytes > room ||
+	    !(sw->kind &
+	      (ORNIC_OPF_SEND | ORNIC_OPF_WRITE | ORNIC_OPF_ATOMIC_WRITE))) {
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_INLINE);
 		return;
 	}
@@ -168,7 +177,8 @@ static void check_length(struct ornic_qp *qp, struct ornic_swqe *sw)
 
 	if (qp->type == ORNIC_QPT_UD)
 		limit = qp->mtu;
-	if (sw->kind == ORNIC_OPF_ATOMIC) {
+	if (sw->kind & (ORNIC_OPF_ATOMIC | ORNIC_OPF_ATOMIC_WRITE)) {
+		/* IBTA A19.4.2: ATOMIC WRITE has 8 bytes as well. */
 		if (sw->length != sizeof(u64))
 			set_bad(sw, ORNIC_CQE_LOC_LEN_ERR,
 				ORNIC_VERR_BAD_LENGTH);
@@ -236,6 +246,29 @@ static bool opcode_ok(const struct ornic_qp *qp, u8 opcode)
 	       qp->create_flags & ORNIC_QP_FAST_REG;
 }
 
+/*
+ * FLUSH has no data. What it covers may be larger than a message, and what is
+ * not possible here (a type that the peer does not have) is for the peer to
+ * refuse.
+ */
+static void decode_flush(struct ornic_swqe *sw, const u8 *slot, u32 payload)
+{
+	struct ornic_seg_flush flush;
+
+	if (payload || sw->flags & ORNIC_WQE_INLINE) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
+		return;
+	}
+	memcpy(&flush, slot, sizeof(flush));
+	if (!flush.type || flush.type & ~ORNIC_FETH_TYPE_MASK ||
+	    flush.level > ORNIC_FLUSH_MR) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_FLAGS);
+		return;
+	}
+	sw->flush_length = le32_to_cpu(flush.length);
+	sw->feth = flush.type | (u32)flush.level << ORNIC_FETH_LEVEL_SHIFT;
+}
+
 /* An address in the WQE is for the QPs that were made for it. */
 static bool flags_ok(const struct ornic_qp *qp, u8 flags)
 {
@@ -276,6 +309,10 @@ static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 	used = sizeof(hdr);
 	used += decode_xrc(qp, sw, slot + used);
 	used += decode_segs(qp, sw, slot + used);
+	if (info->kind == ORNIC_OPF_FLUSH) {
+		decode_flush(sw, slot + used, payload);
+		return;
+	}
 	if (hdr.flags & ORNIC_WQE_INLINE)
 		decode_inline(qp, sw, slot + used, payload, stride - used);
 	else

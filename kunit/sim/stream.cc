@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <map>
 
 extern "C" {
 #include "rig_bed.h"
@@ -27,6 +28,11 @@ bool is_fetch(u8 op)
 bool is_atomic(u8 op)
 {
 	return op == ORNIC_WQE_CAS || op == ORNIC_WQE_FAA;
+}
+
+bool is_on_word(u8 op)
+{
+	return is_atomic(op) || op == ORNIC_WQE_ATOMIC_WRITE;
 }
 
 bool is_write(u8 op)
@@ -161,7 +167,7 @@ u8 stream::pick_opcode()
 		ORNIC_WQE_SEND,	     ORNIC_WQE_SEND_IMM, ORNIC_WQE_WRITE,
 		ORNIC_WQE_WRITE_IMM, ORNIC_WQE_READ,	 ORNIC_WQE_CAS,
 		ORNIC_WQE_FAA,	     ORNIC_WQE_WRITE,	 ORNIC_WQE_SEND,
-		ORNIC_WQE_READ,
+		ORNIC_WQE_READ,	     ORNIC_WQE_FLUSH,	 ORNIC_WQE_ATOMIC_WRITE,
 	};
 
 	switch (from_->type) {
@@ -179,8 +185,10 @@ u32 stream::pick_length(u32 mtu, u8 opcode)
 	u64 what = rng_.in(0, 9);
 	u32 len;
 
-	if (is_atomic(opcode))
+	if (is_on_word(opcode))
 		return 8;
+	if (opcode == ORNIC_WQE_FLUSH)
+		return 0;
 	if (what < 4)
 		len = static_cast<u32>(rng_.in(0, 64));
 	else if (what < 7)
@@ -230,6 +238,13 @@ void stream::model_atomic(message &m)
 	memcpy(m.data.data(), &m.orig, 8);
 }
 
+void stream::model_atomic_write(message &m)
+{
+	word_ = rng_.next();
+	m.data.resize(8);
+	memcpy(m.data.data(), &word_, 8);
+}
+
 void stream::plan(u32 mtu, bool sig_all, u32 max_inline)
 {
 	bool rc = from_->type == ORNIC_QPT_RC;
@@ -251,11 +266,13 @@ void stream::plan(u32 mtu, bool sig_all, u32 max_inline)
 			m.flags |= ORNIC_WQE_FENCE;
 		if (rng_.chance(0.2))
 			m.flags |= ORNIC_WQE_SOLICITED;
-		if (!is_fetch(m.opcode) && m.length <= max_inline &&
-		    rng_.chance(0.3))
+		if (!is_fetch(m.opcode) && m.opcode != ORNIC_WQE_FLUSH &&
+		    m.length <= max_inline && rng_.chance(0.3))
 			m.flags |= ORNIC_WQE_INLINE;
 		if (is_atomic(m.opcode))
 			model_atomic(m);
+		if (m.opcode == ORNIC_WQE_ATOMIC_WRITE)
+			model_atomic_write(m);
 		if (is_send(m.opcode))
 			slot_bytes_ = std::max(slot_bytes_, m.length);
 		if (is_write(m.opcode))
@@ -270,6 +287,15 @@ void stream::plan(u32 mtu, bool sig_all, u32 max_inline)
 	}
 	arrived_.resize(n);
 	nrecvs_ = static_cast<u32>(recv_order_.size());
+}
+
+void stream::fill_message(message &m) const
+{
+	m.data.resize(m.length);
+	for (u32 i = 0; i < m.length; i++)
+		m.data[i] = ornic_bed_byte(index_ << 8 | m.id, i);
+	if (m.length >= 4)
+		memcpy(m.data.data(), &m.id, 4);
 }
 
 // Contents of all memory, and the images of what it must become.
@@ -297,11 +323,8 @@ void stream::fill_memory()
 		}
 		if (is_atomic(m.opcode))
 			continue;
-		m.data.resize(m.length);
-		for (u32 i = 0; i < m.length; i++)
-			m.data[i] = ornic_bed_byte(index_ << 8 | m.id, i);
-		if (m.length >= 4)
-			memcpy(m.data.data(), &m.id, 4);
+		if (!is_on_word(m.opcode))
+			fill_message(m);
 		if (m.flags & ORNIC_WQE_INLINE)
 			continue;
 
@@ -367,14 +390,18 @@ bool stream::post_sends()
 		wr.dest_qpn = to_->qpn;
 		wr.dest_qkey = to_->conn.qkey;
 		wr.rkey = dst_.key();
-		wr.raddr = dst_.va(is_atomic(m.opcode) ? word_off_ :
-				   m.opcode == ORNIC_WQE_READ ?
-							 read_off_ + m.remote :
-							 write_off_ + m.remote);
+		wr.raddr = dst_.va(
+			is_on_word(m.opcode)	   ? word_off_ :
+			m.opcode == ORNIC_WQE_READ ? read_off_ + m.remote :
+						     write_off_ + m.remote);
+		wr.flush_type = ORNIC_FLUSH_GLOBAL;
+		wr.flush_level = m.id & 1;
+		wr.bind_length = m.id;
 		wr.swap_add = m.swap_add;
 		wr.compare = m.compare;
 		wr.sge = list.data();
-		wr.nsge = static_cast<u32>(list.size());
+		if (m.opcode != ORNIC_WQE_FLUSH)
+			wr.nsge = static_cast<u32>(list.size());
 		wr.inline_data = m.data.data();
 		wr.inline_len = m.length;
 		if (ornic_rig_post_send(from_, &wr))
@@ -417,10 +444,16 @@ void stream::check_fetched(const message &m)
 
 void stream::on_send(const ornic_cqe &cqe)
 {
-	static const u8 opcode[] = {
-		ORNIC_CQE_SEND,	 ORNIC_CQE_SEND, ORNIC_CQE_WRITE,
-		ORNIC_CQE_WRITE, ORNIC_CQE_READ, ORNIC_CQE_CAS,
-		ORNIC_CQE_FAA,
+	static const std::map<u8, u8> opcode = {
+		{ ORNIC_WQE_SEND, ORNIC_CQE_SEND },
+		{ ORNIC_WQE_SEND_IMM, ORNIC_CQE_SEND },
+		{ ORNIC_WQE_WRITE, ORNIC_CQE_WRITE },
+		{ ORNIC_WQE_WRITE_IMM, ORNIC_CQE_WRITE },
+		{ ORNIC_WQE_READ, ORNIC_CQE_READ },
+		{ ORNIC_WQE_CAS, ORNIC_CQE_CAS },
+		{ ORNIC_WQE_FAA, ORNIC_CQE_FAA },
+		{ ORNIC_WQE_ATOMIC_WRITE, ORNIC_CQE_ATOMIC_WRITE },
+		{ ORNIC_WQE_FLUSH, ORNIC_CQE_FLUSH },
 	};
 
 	if (send_cqes_ == send_order_.size()) {
@@ -442,7 +475,7 @@ void stream::on_send(const ornic_cqe &cqe)
 	if (le32_to_cpu(cqe.wqe_index) != m.id)
 		fail("message %u: WQE index %u", m.id,
 		     le32_to_cpu(cqe.wqe_index));
-	if (cqe.opcode != opcode[m.opcode])
+	if (cqe.opcode != opcode.at(m.opcode))
 		fail("message %u: CQE opcode %u", m.id, cqe.opcode);
 	// Everything up to here has been fetched.
 	for (u32 i = 0; i <= m.id; i++) {

@@ -124,6 +124,8 @@ class stream {
 	u32 pick_length(u32 mtu, u8 opcode);
 	std::vector<piece> place(u32 len, u32 &top);
 	void model_atomic(message &m);
+	void model_atomic_write(message &m);
+	void fill_message(message &m) const;
 	void fill_memory();
 	void check_recv_bytes(const message &m, u32 slot);
 	void check_fetched(const message &m);

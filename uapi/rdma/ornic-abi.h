@@ -175,4 +175,24 @@ enum ornic_query_clock_attrs {
 	ORNIC_ATTR_QUERY_CLOCK_VALUES = (1U << 12),
 };
 
+/*
+ * Attributes and methods of the driver on objects of ib_core, for a process
+ * that imports a context: UVERBS_METHOD_QUERY_CONTEXT returns in
+ * ORNIC_ATTR_QUERY_CONTEXT_RESP a struct ornic_alloc_ucontext_resp.
+ * ORNIC_METHOD_PD_QUERY on UVERBS_OBJECT_PD returns in ORNIC_ATTR_PD_QUERY_RESP
+ * a struct ornic_alloc_pd_resp, and -ENOENT for a handle that is no PD.
+ */
+enum ornic_query_context_attrs {
+	ORNIC_ATTR_QUERY_CONTEXT_RESP = (1U << 12),
+};
+
+enum ornic_pd_methods {
+	ORNIC_METHOD_PD_QUERY = (1U << 12),
+};
+
+enum ornic_pd_query_attrs {
+	ORNIC_ATTR_PD_QUERY_HANDLE = (1U << 12),
+	ORNIC_ATTR_PD_QUERY_RESP,
+};
+
 #endif /* ORNIC_ABI_H */

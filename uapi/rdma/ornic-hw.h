@@ -131,6 +131,8 @@ enum ornic_arm {
  *   CAS, FAA               hdr | remote | atomic | data (SGEs of 8 bytes sum)
  *   BIND_MW                hdr | remote | bind       LOCAL_INV: hdr
  *   REG_MR                 hdr | remote | reg        READ_INV: as READ
+ *   ATOMIC_WRITE           hdr | remote | data (8 bytes)
+ *   FLUSH                  hdr | remote | flush
  *
  * On an XRC initiator a segment xrc follows the header of what is sent; the
  * bind, which is not, has none.
@@ -148,6 +150,8 @@ enum ornic_wqe_opcode {
 	ORNIC_WQE_SEND_INV		= 0x09,
 	ORNIC_WQE_REG_MR		= 0x0a,
 	ORNIC_WQE_READ_INV		= 0x0b,
+	ORNIC_WQE_ATOMIC_WRITE		= 0x0c,
+	ORNIC_WQE_FLUSH			= 0x0d,
 };
 
 enum ornic_wqe_flags {
@@ -222,6 +226,24 @@ struct ornic_seg_reg {
 	__u8 reserved[10];
 };
 
+enum ornic_flush_type {			/* values of FETH, IBTA A19.4.1 */
+	ORNIC_FLUSH_GLOBAL		= 1 << 0,	/* visible to all */
+	ORNIC_FLUSH_PERSISTENT		= 1 << 1,
+};
+
+enum ornic_flush_level {
+	ORNIC_FLUSH_RANGE		= 0,
+	ORNIC_FLUSH_MR			= 1,	/* all that the key covers */
+};
+
+/* FLUSH: of remote.raddr, at the level of the MR of remote.rkey alone. */
+struct ornic_seg_flush {
+	__le32 length;		/* bytes; ORNIC_FLUSH_MR: 0 */
+	__u8 type;		/* enum ornic_flush_type */
+	__u8 level;		/* enum ornic_flush_level */
+	__u8 reserved[10];
+};
+
 struct ornic_seg_ud {
 	__le32 ah;		/* from CREATE_AH, same PD as the QP; _AV: 0 */
 	__le32 dest_qpn;
@@ -278,6 +300,8 @@ enum ornic_cqe_opcode {
 	ORNIC_CQE_BIND_MW		= 0x05,
 	ORNIC_CQE_LOCAL_INV		= 0x06,
 	ORNIC_CQE_REG_MR		= 0x07,
+	ORNIC_CQE_ATOMIC_WRITE		= 0x08,
+	ORNIC_CQE_FLUSH			= 0x09,
 	ORNIC_CQE_RECV			= 0x80,
 	ORNIC_CQE_RECV_WRITE_IMM	= 0x81,
 };
@@ -471,6 +495,8 @@ enum ornic_device_caps {
 	/* ORNIC_QP_FAST_REG, ORNIC_MKEY_FAST; READ_INV. */
 	ORNIC_CAP_FAST_REG		= 1 << 9,
 	ORNIC_CAP_XRC			= 1 << 10,
+	ORNIC_CAP_ATOMIC_WRITE		= 1 << 11,
+	ORNIC_CAP_FLUSH			= 1 << 12,	/* ORNIC_FLUSH_GLOBAL */
 	ORNIC_CAP_MCAST			= 1 << 13,	/* groups of UD QPs */
 	/* Counter sets, optional counters, INSPECT. */
 	ORNIC_CAP_COUNTERS		= 1 << 14,
@@ -717,17 +743,21 @@ enum ornic_qp_mask {
 
 #define ORNIC_QPM_ALL		0xffff
 
-/* Access rights of MRs and QPs; the values of enum ib_access_flags. */
+/*
+ * Access rights of MRs and QPs; the values of enum ib_access_flags, which has
+ * the last one elsewhere.
+ */
 enum ornic_access {
 	ORNIC_ACCESS_LOCAL_WRITE	= 1 << 0,
 	ORNIC_ACCESS_REMOTE_WRITE	= 1 << 1,
 	ORNIC_ACCESS_REMOTE_READ	= 1 << 2,
 	ORNIC_ACCESS_REMOTE_ATOMIC	= 1 << 3,
 	ORNIC_ACCESS_MW_BIND		= 1 << 4,	/* MRs only */
+	ORNIC_ACCESS_FLUSH_GLOBAL	= 1 << 7,
 };
 
-#define ORNIC_ACCESS_MASK	0x0f
-#define ORNIC_ACCESS_MR_MASK	0x1f
+#define ORNIC_ACCESS_MASK	0x8f
+#define ORNIC_ACCESS_MR_MASK	0x9f
 
 /* hdr.param of MODIFY_QP: retry_cnt | rnr_retry << 3 | sqd_notify << 6. */
 #define ORNIC_MODIFY_RETRY_SHIFT	0

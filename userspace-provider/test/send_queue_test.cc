@@ -559,6 +559,44 @@ TEST(send_queue, no_wakeup_is_lost)
 	EXPECT_EQ(seen, 2 * posts);
 }
 
+/* In a thread domain: a second start finds no lock to wait for. */
+TEST(send_queue, thread_domain_takes_no_lock)
+{
+	queue_memory memory(4096);
+	kick_counter kicks;
+	send_queue sq;
+
+	sq.init({.layout = {.ring = memory.ring(),
+			    .record = reinterpret_cast<ornic_wq_record *>(
+				    memory.data()),
+			    .log_depth = 2,
+			    .log_stride = 7,
+			    .max_sge = 3,
+			    .present = true},
+		 .qpn = test_qpn,
+		 .bell = &kicks.bell,
+		 .type = IBV_QPT_RC,
+		 .signal_all = false,
+		 .max_inline = 64,
+		 .single_threaded = true});
+	sq.batch_start();
+	sq.batch_start();
+	sq.batch_begin({.opcode = IBV_WR_SEND});
+	EXPECT_EQ(sq.batch_complete(), 0);
+	EXPECT_EQ(reinterpret_cast<ornic_wq_record *>(memory.data())->producer,
+		  1U);
+}
+
+TEST(spin_lock, omitted_lock_is_never_held)
+{
+	spin_lock lock;
+
+	lock.omit();
+	lock.lock();
+	lock.lock();
+	lock.unlock();
+}
+
 TEST(send_queue, bind_is_written)
 {
 	send_rig rig;

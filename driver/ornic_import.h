@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_IMPORT_H
+#define ORNIC_IMPORT_H
+
+#include <rdma/uverbs_ioctl.h>
+
+int ornic_query_ucontext(struct ib_ucontext *context,
+			 struct uverbs_attr_bundle *attrs);
+
+extern const struct uapi_definition ornic_import_defs[];
+
+#endif /* ORNIC_IMPORT_H */
