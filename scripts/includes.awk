@@ -14,7 +14,7 @@
 function allowed(file, what, quoted)
 {
 	if (file ~ /^uapi\//)
-		return !quoted && what ~ /^(linux\/(types|stddef|build_bug)|assert|stddef|rdma\/ornic-[a-z]+)\.h$/
+		return !quoted && what ~ /^(linux\/(types|stddef|build_bug)|assert|stddef|rdma\/ornic-[a-z-]+)\.h$/
 	if (file ~ /^driver\/engine\/env[a-z_]*\.h$/)
 		return !quoted || what ~ /^env[a-z_]*\.h$/
 	if (file ~ /^driver\/engine\//)

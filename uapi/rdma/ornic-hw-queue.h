@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
+/*
+ * The part of the device interface that host and device share in memory:
+ * doorbell records, rings, WQEs, CQEs, EQEs. Included by ornic-hw.h, which has
+ * the conventions.
+ */
+#ifndef ORNIC_HW_QUEUE_H
+#define ORNIC_HW_QUEUE_H
+
+#include <linux/types.h>
+
+/* One table: names, values and remarks in columns. */
+/* clang-format off */
+
+/* ---- Doorbell records --------------------------------------------------- */
+
+/*
+ * struct ornic_wq_record - doorbell record of an SQ, RQ or SRQ
+ * @producer: host writes: WQEs posted so far (free running). Written with
+ *            release semantics after the WQEs.
+ * @kick_wanted: device writes: non-zero while the device does not look at
+ *            the queue. The host reads it after a full barrier that follows
+ *            its store of @producer, and kicks if it is set. The device sets
+ *            it, issues a full barrier and reads @producer once more before
+ *            it turns away. The device looks at an RQ when a message arrives,
+ *            so there it is set only in the error state, where WQEs posted
+ *            late are to be flushed. A kick names the QP and serves both.
+ *            Always zero for an SRQ.
+ * @taken: SRQ: device writes: WQEs taken so far (free running), in the order
+ *            of the ring. Written with release semantics after the device has
+ *            copied the WQE: its slot is free then, whatever becomes of the
+ *            message. May lag behind. Zero for an SQ and an RQ.
+ */
+struct ornic_wq_record {
+	__le32 producer;
+	__le32 kick_wanted;
+	__le32 taken;
+	__u8 reserved[52];
+};
+
+/*
+ * struct ornic_cq_record - doorbell record of a CQ
+ * @consumer: host writes: CQEs consumed so far (free running)
+ * @arm: host writes: sequence << 2 | enum ornic_arm. Each arming uses a new
+ *       sequence. The host issues a full barrier after it and polls once
+ *       more; the device issues a full barrier between its CQE and its read
+ *       of @arm.
+ * @fired: device writes: the value of @arm that the last completion event
+ *       answered. arm == fired means "not armed".
+ */
+struct ornic_cq_record {
+	__le32 consumer;
+	__le32 arm;
+	__le32 fired;
+	__u8 reserved[52];
+};
+
+enum ornic_arm {
+	ORNIC_ARM_NONE		= 0,
+	ORNIC_ARM_SOLICITED	= 1,
+	ORNIC_ARM_NEXT		= 2,
+};
+
+#define ORNIC_ARM_MODE_MASK	3u
+#define ORNIC_ARM_SEQ_SHIFT	2
+
+/*
+ * Queue memory. One ornic_mem describes one object:
+ *  - QP: page 0 holds the SQ record at ORNIC_SQ_RECORD and the RQ record at
+ *    ORNIC_RQ_RECORD; the SQ ring starts at byte 4096, the RQ ring at the
+ *    next 4 KiB boundary after it. A ring of depth 0 takes no space.
+ *  - CQ: page 0 holds the CQ record at 0; the ring starts at byte 4096.
+ *  - SRQ: page 0 holds the SRQ record at 0; the ring starts at byte 4096.
+ */
+#define ORNIC_SQ_RECORD		0
+#define ORNIC_RQ_RECORD		64
+#define ORNIC_RING_OFFSET	4096
+
+/* ---- Send WQE ------------------------------------------------------------ */
+
+/*
+ * A send WQE is a 16-byte header, the segments that its opcode needs, then
+ * either SGEs or inline bytes:
+ *
+ *   SEND*                  RC, UC: hdr | data        UD: hdr | ud | data
+ *   SEND* with _AV                                   UD: hdr | ud | av | data
+ *   WRITE*, READ           hdr | remote | data
+ *   CAS, FAA               hdr | remote | atomic | data (SGEs of 8 bytes sum)
+ *   BIND_MW                hdr | remote | bind       LOCAL_INV: hdr
+ *   REG_MR                 hdr | remote | reg        READ_INV: as READ
+ *   ATOMIC_WRITE           hdr | remote | data (8 bytes)
+ *   FLUSH                  hdr | remote | flush
+ *
+ * On an XRC initiator a segment xrc follows the header of what is sent; the
+ * bind, which is not, has none.
+ */
+enum ornic_wqe_opcode {
+	ORNIC_WQE_SEND			= 0x00,
+	ORNIC_WQE_SEND_IMM		= 0x01,
+	ORNIC_WQE_WRITE			= 0x02,
+	ORNIC_WQE_WRITE_IMM		= 0x03,
+	ORNIC_WQE_READ			= 0x04,
+	ORNIC_WQE_CAS			= 0x05,
+	ORNIC_WQE_FAA			= 0x06,
+	ORNIC_WQE_BIND_MW		= 0x07,
+	ORNIC_WQE_LOCAL_INV		= 0x08,
+	ORNIC_WQE_SEND_INV		= 0x09,
+	ORNIC_WQE_REG_MR		= 0x0a,
+	ORNIC_WQE_READ_INV		= 0x0b,
+	ORNIC_WQE_ATOMIC_WRITE		= 0x0c,
+	ORNIC_WQE_FLUSH			= 0x0d,
+};
+
+enum ornic_wqe_flags {
+	ORNIC_WQE_SIGNALED		= 1 << 0,
+	ORNIC_WQE_SOLICITED		= 1 << 1,
+	ORNIC_WQE_FENCE			= 1 << 2,
+	ORNIC_WQE_INLINE		= 1 << 3,
+	ORNIC_WQE_AV			= 1 << 4, /* UD: the address itself */
+};
+
+#define ORNIC_WQE_FLAGS_MASK	0x1f
+
+/*
+ * struct ornic_sq_hdr - head of a send WQE
+ * @opcode: enum ornic_wqe_opcode
+ * @flags: enum ornic_wqe_flags
+ * @payload: number of SGEs; with ORNIC_WQE_INLINE the number of inline bytes
+ * @imm: immediate data in wire order (opcodes with _IMM), or the key that is
+ *       to be invalidated, big endian (opcodes with _INV)
+ * @wr_id: returned in the CQE, opaque to the device
+ */
+struct ornic_sq_hdr {
+	__u8 opcode;
+	__u8 flags;
+	__le16 payload;
+	__be32 imm;
+	__le64 wr_id;
+};
+
+struct ornic_seg_remote {
+	__le64 raddr;		/* remote virtual address */
+	__le32 rkey;
+	__le32 reserved;
+};
+
+struct ornic_seg_atomic {
+	__le64 swap_add;	/* CAS: new value; FAA: addend */
+	__le64 compare;		/* CAS only */
+};
+
+/*
+ * XRC initiators: the SRQ of the peer that the message is for (IBTA A14). READ
+ * and atomics take nothing from it, but belong to its PD.
+ */
+struct ornic_seg_xrc {
+	__le32 srqn;		/* 24 bits */
+	__u8 reserved[12];
+};
+
+/*
+ * BIND_MW: the window is that of the index of remote.rkey, which becomes its
+ * key; it begins at remote.raddr. Type 1 is unbound by a length of 0.
+ */
+struct ornic_seg_bind {
+	__le64 length;
+	__le32 lkey;		/* of the MR, which has ORNIC_ACCESS_MW_BIND */
+	__u8 access;		/* enum ornic_access: remote rights */
+	__u8 reserved[3];
+};
+
+/*
+ * REG_MR: the MR is that of the index of remote.rkey, which becomes its key;
+ * its first byte is remote.raddr. The device reads the list when it executes
+ * the WQE, never later.
+ */
+struct ornic_seg_reg {
+	__le64 length;		/* bytes */
+	__le64 list;		/* DMA address of a list page, see ornic_mem */
+	__le32 npages;		/* that it names, at most those of the MR */
+	__u8 page_shift;
+	__u8 access;		/* enum ornic_access, without MW_BIND */
+	__u8 reserved[10];
+};
+
+enum ornic_flush_type {			/* values of FETH, IBTA A19.4.1 */
+	ORNIC_FLUSH_GLOBAL		= 1 << 0,	/* visible to all */
+	ORNIC_FLUSH_PERSISTENT		= 1 << 1,
+};
+
+enum ornic_flush_level {
+	ORNIC_FLUSH_RANGE		= 0,
+	ORNIC_FLUSH_MR			= 1,	/* all that the key covers */
+};
+
+/* FLUSH: of remote.raddr, at the level of the MR of remote.rkey alone. */
+struct ornic_seg_flush {
+	__le32 length;		/* bytes; ORNIC_FLUSH_MR: 0 */
+	__u8 type;		/* enum ornic_flush_type */
+	__u8 level;		/* enum ornic_flush_level */
+	__u8 reserved[10];
+};
+
+struct ornic_seg_ud {
+	__le32 ah;		/* from CREATE_AH, same PD as the QP; _AV: 0 */
+	__le32 dest_qpn;
+	__le32 dest_qkey;	/* bit 31 set: the QP's own Q_Key, IBTA C10-15 */
+	__le32 reserved;
+};
+
+struct ornic_sge {
+	__le64 addr;
+	__le32 length;		/* bytes, at most 2^31 */
+	__le32 lkey;
+};
+
+/* ---- Receive WQE --------------------------------------------------------- */
+
+/* struct ornic_rq_hdr - head of a receive WQE; @num_sge SGEs follow it. */
+struct ornic_rq_hdr {
+	__le64 wr_id;
+	__le16 num_sge;
+	__u8 reserved[6];
+};
+
+/* ---- CQE ------------------------------------------------------------------ */
+
+/* Status of a completion; the values are those of enum ibv_wc_status. */
+enum ornic_cqe_status {
+	ORNIC_CQE_SUCCESS		= 0,
+	ORNIC_CQE_LOC_LEN_ERR		= 1,
+	ORNIC_CQE_LOC_QP_OP_ERR		= 2,
+	ORNIC_CQE_LOC_EEC_OP_ERR	= 3,
+	ORNIC_CQE_LOC_PROT_ERR		= 4,
+	ORNIC_CQE_WR_FLUSH_ERR		= 5,
+	ORNIC_CQE_MW_BIND_ERR		= 6,
+	ORNIC_CQE_BAD_RESP_ERR		= 7,
+	ORNIC_CQE_LOC_ACCESS_ERR	= 8,
+	ORNIC_CQE_REM_INV_REQ_ERR	= 9,
+	ORNIC_CQE_REM_ACCESS_ERR	= 10,
+	ORNIC_CQE_REM_OP_ERR		= 11,
+	ORNIC_CQE_RETRY_EXC_ERR		= 12,
+	ORNIC_CQE_RNR_RETRY_EXC_ERR	= 13,
+	ORNIC_CQE_REM_ABORT_ERR		= 16,
+	ORNIC_CQE_FATAL_ERR		= 19,
+	ORNIC_CQE_RESP_TIMEOUT_ERR	= 20,
+	ORNIC_CQE_GENERAL_ERR		= 21,
+};
+
+/* Receive completions set bit 7. */
+enum ornic_cqe_opcode {
+	ORNIC_CQE_SEND			= 0x00,	/* SEND, _IMM, _INV */
+	ORNIC_CQE_WRITE			= 0x01,	/* WRITE, WRITE_IMM */
+	ORNIC_CQE_READ			= 0x02,	/* READ, _INV */
+	ORNIC_CQE_CAS			= 0x03,
+	ORNIC_CQE_FAA			= 0x04,
+	ORNIC_CQE_BIND_MW		= 0x05,
+	ORNIC_CQE_LOCAL_INV		= 0x06,
+	ORNIC_CQE_REG_MR		= 0x07,
+	ORNIC_CQE_ATOMIC_WRITE		= 0x08,
+	ORNIC_CQE_FLUSH			= 0x09,
+	ORNIC_CQE_RECV			= 0x80,
+	ORNIC_CQE_RECV_WRITE_IMM	= 0x81,
+};
+
+#define ORNIC_CQE_IS_RECV	0x80
+
+enum ornic_cqe_flags {
+	ORNIC_CQE_PHASE			= 1 << 0,
+	ORNIC_CQE_GRH			= 1 << 1,	/* 40 bytes precede data */
+	ORNIC_CQE_WITH_IMM		= 1 << 2,
+	ORNIC_CQE_SOLICITED_EVENT	= 1 << 3,
+	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm: the key, big endian */
+	ORNIC_CQE_IPV4			= 1 << 4,	/* of the 40 bytes: 20 + IPv4 */
+};
+
+/*
+ * struct ornic_cqe - completion queue entry, 64 bytes, written by the device
+ * @wr_id: of the WQE
+ * @timestamp: device time in ns at which the CQE was made
+ * @wqe_index: free-running index of the WQE; for an SQ, all WQEs up to it
+ *             are done and their slots free
+ * @qpn: the QP it belongs to
+ * @byte_len: bytes received, with the GRH's 40 for UD; READ and atomics:
+ *            bytes read
+ * @imm: immediate data in wire order
+ * @src_qpn: UD: QP of the sender
+ * @smac: UD: source MAC, or zero where it is not known
+ * @vlan: UD: VLAN id, 0xffff if untagged
+ * @sgid_index: UD: GID index that the packet was sent to
+ * @sl: service level, 3 bits
+ * @opcode: enum ornic_cqe_opcode, valid also on errors
+ * @status: enum ornic_cqe_status
+ * @vendor_err: finer cause, enum ornic_vendor_err
+ * @flags: enum ornic_cqe_flags. The phase bit is 1 in the first pass over
+ *         the ring and toggles with each pass; stored last, with release
+ *         semantics, together with the rest of its 32-bit word.
+ */
+struct ornic_cqe {
+	__le64 wr_id;
+	__le64 timestamp;
+	__le32 wqe_index;
+	__le32 qpn;
+	__le32 byte_len;
+	__be32 imm;
+	__le32 src_qpn;
+	__u8 smac[6];
+	__le16 vlan;
+	__u8 sgid_index;
+	__u8 sl;
+	__u8 reserved[14];
+	__u8 opcode;
+	__u8 status;
+	__u8 vendor_err;
+	__u8 flags;
+};
+
+enum ornic_vendor_err {
+	ORNIC_VERR_NONE			= 0,
+	ORNIC_VERR_BAD_OPCODE		= 1,
+	ORNIC_VERR_BAD_FLAGS		= 2,
+	ORNIC_VERR_BAD_SGE_COUNT	= 3,
+	ORNIC_VERR_BAD_INLINE		= 4,
+	ORNIC_VERR_BAD_LENGTH		= 5,
+	ORNIC_VERR_LKEY_UNKNOWN		= 6,
+	ORNIC_VERR_LKEY_PD		= 7,
+	ORNIC_VERR_LKEY_ACCESS		= 8,
+	ORNIC_VERR_LKEY_RANGE		= 9,
+	ORNIC_VERR_AH			= 10,
+	ORNIC_VERR_NAK			= 11,
+	ORNIC_VERR_TIMEOUT		= 12,
+	ORNIC_VERR_RNR			= 13,
+	ORNIC_VERR_BAD_RESPONSE		= 14,
+	ORNIC_VERR_FLUSH		= 15,
+	ORNIC_VERR_RD_ATOMIC		= 16,	/* max_rd_atomic is 0 */
+};
+
+/* ---- Events ---------------------------------------------------------------- */
+
+enum ornic_eqe_type {
+	ORNIC_EVENT_COMP		= 0,	/* obj = CQN */
+	ORNIC_EVENT_CQ_ERR		= 1,	/* obj = CQN: overflow */
+	ORNIC_EVENT_QP_FATAL		= 2,	/* obj = QPN, here and below */
+	ORNIC_EVENT_QP_REQ_ERR		= 3,
+	ORNIC_EVENT_QP_ACCESS_ERR	= 4,
+	ORNIC_EVENT_COMM_EST		= 5,
+	ORNIC_EVENT_SQ_DRAINED		= 6,
+	ORNIC_EVENT_LAST_WQE		= 7,
+	ORNIC_EVENT_DEVICE_FATAL	= 8,
+	ORNIC_EVENT_SRQ_LIMIT		= 9,	/* obj = SRQN, here and below */
+	ORNIC_EVENT_SRQ_ERR		= 10,
+};
+
+/* struct ornic_eqe - event queue entry, 16 bytes; phase as in a CQE */
+struct ornic_eqe {
+	__le32 obj;
+	__u8 type;		/* enum ornic_eqe_type */
+	__u8 vector;		/* completion vector of the CQ, else 0 */
+	__u8 reserved[9];
+	__u8 flags;		/* bit 0: phase */
+};
+
+/* clang-format on */
+
+#endif /* ORNIC_HW_QUEUE_H */
