@@ -221,13 +221,14 @@ run_pair()
 	fail "client status $status: $3"
 }
 
-# perftest PROGRAM [OPTIONS]: both sides of one perftest program
+# perftest PROGRAM [OPTIONS]: both sides of one perftest program, $seconds_max
+# (60) seconds at most
 perftest()
 {
 	local program=$1
 
 	shift
-	run_pair 60 "$program -d $srv_dev -x $srv_gid -F $*" \
+	run_pair "${seconds_max:-60}" "$program -d $srv_dev -x $srv_gid -F $*" \
 		"$program -d $cli_dev -x $cli_gid -F $* $srv_host"
 }
 
