@@ -6,7 +6,8 @@ KVER ?= $(notdir $(patsubst %/build,%,$(shell \
 KDIR ?= /lib/modules/$(KVER)/build
 DESTDIR ?=
 MODDIR ?= /lib/modules/$(KVER)/updates/ornic
-CASES ?=
+# What qemu-test runs, all if empty
+CASES ?= $(GROUP)
 BUILD := $(CURDIR)/build
 JOBS := $(shell nproc)
 CXX := g++
@@ -29,7 +30,8 @@ help:
 	@echo 'make sim          the seeded simulator of two engines and a bad wire'
 	@echo 'make kunit        the suites in the debug kernel in QEMU'
 	@echo 'make qemu-test    the system cases in QEMU: stock, then debug kernel'
-	@echo '                    (CASES="smoke wire/drops"; FULL=1 for full counts)'
+	@echo '                    (CASES="smoke wire/drops" or GROUP=smoke; FULL=1'
+	@echo '                    for full counts)'
 	@echo 'make test         all of the above, and a short run of the fuzzers'
 	@echo 'make demo         a guest that shows the device, beside rxe'
 	@echo 'make fuzz         each fuzzer for DURATION seconds (600), and keep'

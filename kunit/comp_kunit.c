@@ -252,6 +252,25 @@ static void comp_retries_run_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, i, row->retry_cnt + 1);
 }
 
+/* A peer that sends requests is given more time, but not for ever. */
+static void comp_busy_peer_has_time(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	u32 i;
+
+	bed->a.conn.retry_cnt = 2;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	post_send(bed, 4);
+	for (i = 0; i < 100 && status(bed) == NONE; i++) {
+		ornic_bed_drain(bed);
+		ornic_bed_answer(bed, ORNIC_OP_SEND_MIDDLE, 0, 0, NULL, 0);
+		ornic_bed_drain(bed);
+		expire(bed);
+	}
+	KUNIT_EXPECT_EQ(test, i, 24 + 2 + 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+}
+
 /* IBTA 9.9.2.1.1: progress fills the retry counter again. */
 static void comp_progress_refills_retries(struct kunit *test)
 {
@@ -304,14 +323,68 @@ static void comp_loss_narrows(struct kunit *test)
 	struct ornic_bed *bed = open_rts(test);
 	u32 i;
 
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 8; i++)
 		post_send(bed, 40 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 128);
-	ack(bed, 0, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
+	ack(bed, 31, ACK);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 64);
-	ack(bed, 63, ACK);
+	ack(bed, 95, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 128);
+	ack(bed, 96, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 64);
+	ack(bed, 159, ACK);
 	KUNIT_EXPECT_EQ(test, status(bed), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 128);
+}
+
+/*
+ * An answer that takes more than a quarter of the timeout (here 4.2 ms) halves
+ * the window; it grows again when one takes less than an eighth.
+ */
+static void comp_late_answer_narrows(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		post_send(bed, 40 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
+	bed->pair.a->now += 2 * ORNIC_RIG_MS;
+	ack(bed, 31, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
+	bed->pair.a->now += ORNIC_RIG_MS * 7 / 10;
+	ack(bed, 47, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
+	ack(bed, 63, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
+}
+
+/* The answer to a packet that was sent twice says nothing about the time. */
+static void comp_resent_is_not_timed(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+
+	post_send(bed, 20 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 20);
+	bed->pair.a->now += 2 * ORNIC_RIG_MS;
+	ack(bed, 0, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
+	ack(bed, 15, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
+	ack(bed, 19, ACK);
+	post_send(bed, 60 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 36);
+}
+
+/* What READs ask for counts: a slow responder has so much to send at most. */
+static void comp_reads_fill_window(struct kunit *test)
+{
+	struct ornic_bed *bed = open_rts(test);
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		post_read(bed, 0, 20 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 }
 
 /* A timer that fires early or after everything is done does nothing. */
@@ -668,9 +741,13 @@ static struct kunit_case comp_cases[] = {
 	KUNIT_CASE(comp_unsignalled),
 	KUNIT_CASE(comp_ack_timeout),
 	KUNIT_CASE_PARAM(comp_retries_run_out, retry_gen_params),
+	KUNIT_CASE(comp_busy_peer_has_time),
 	KUNIT_CASE(comp_progress_refills_retries),
 	KUNIT_CASE(comp_restarts_slowly),
 	KUNIT_CASE(comp_loss_narrows),
+	KUNIT_CASE(comp_late_answer_narrows),
+	KUNIT_CASE(comp_resent_is_not_timed),
+	KUNIT_CASE(comp_reads_fill_window),
 	KUNIT_CASE(comp_stale_timer),
 	KUNIT_CASE(comp_rnr_refills_retries),
 	KUNIT_CASE(comp_rnr_timer),

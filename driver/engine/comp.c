@@ -63,8 +63,25 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
 
+/*
+ * An answer that takes a large part of the timeout means that the queue in
+ * front of the peer is long: then less of ours should be in it.
+ */
+static void judge_round(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u64 patience = 4096ull << (qp->timeout ? qp->timeout : 14);
+	u64 took = ctx->now - sq->round_at;
+
+	sq->round_at = 0;
+	sq->late = took > patience / 8;
+	if (took > patience / 4 && sq->window > ORNIC_LATE_WINDOW)
+		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
+}
+
 /**
  * ornic_comp_progress - the peer got further
+ * @ctx: call
  * @qp: QP
  * @acked: the oldest PSN without an answer now
  *
@@ -72,15 +89,19 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
  *
  * Context: sq.lock held.
  */
-void ornic_comp_progress(struct ornic_qp *qp, u32 acked)
+void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 {
 	struct ornic_sq *sq = &qp->sq;
 	u32 gain = ornic_psn_diff(acked, sq->acked);
 
-	sq->window = min_t(u32, sq->window + gain, ORNIC_SEND_WINDOW);
+	if (sq->round_at && ornic_psn_diff(acked, sq->round_end) >= 0)
+		judge_round(ctx, qp);
+	if (!sq->late)
+		sq->window = min_t(u32, sq->window + gain, ORNIC_SEND_WINDOW);
 	sq->acked = acked;
 	sq->retry_left = qp->retry_cnt;
 	sq->rnr_left = qp->rnr_retry;
+	sq->excused = 0;
 	sq->gap = false;
 	if (sq->wait == ORNIC_WAIT_NONE)
 		sq->deadline = 0;
@@ -106,7 +127,7 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	    qp->create_flags & ORNIC_QP_SIG_ALL)
 		push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS, ORNIC_VERR_NONE);
 	sq->tail++;
-	ornic_comp_progress(qp, end);
+	ornic_comp_progress(ctx, qp, end);
 	/* An answer that overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(end, sq->psn) > 0)
 		ornic_req_seek(qp, end);
@@ -287,10 +308,38 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 * IBTA 9.7.6.1.3: 4.096 us * 2^timeout, at most four times as long.
 	 * A peer that has not answered once may be slow: wait longer then.
 	 */
-	used = qp->retry_cnt - sq->retry_left;
+	used = qp->retry_cnt - sq->retry_left + sq->excused;
 	sq->deadline =
 		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
 	arm(qp);
+}
+
+/*
+ * A peer that sends requests is there, however long its answers take: some of
+ * its timeouts cost no retry. Only some, so that an end is in sight.
+ */
+static bool is_excused(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u32 heard = READ_ONCE(qp->rq.heard);
+	bool alive = heard != sq->heard;
+
+	sq->heard = heard;
+	if (!alive || sq->excused == ORNIC_EXCUSES)
+		return false;
+	sq->excused++;
+	return true;
+}
+
+static void resend(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	sq->deadline = 0;
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry_left, sq->acked,
+		    sq->window);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
+	ornic_req_seek(qp, sq->acked);
 }
 
 /* Go back to the oldest PSN without an answer, or give up. */
@@ -304,11 +353,7 @@ static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return;
 	}
 	sq->retry_left--;
-	sq->deadline = 0;
-	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry_left, sq->acked,
-		    sq->window);
-	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
-	ornic_req_seek(qp, sq->acked);
+	resend(qp);
 }
 
 /* An answer is missing before one that came; the rest of it is on the way. */
@@ -384,7 +429,10 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 * to it, one packet finds out. Answers open the window again.
 	 */
 	sq->window = 1;
-	retry(ctx, qp);
+	if (is_excused(qp))
+		resend(qp);
+	else
+		retry(ctx, qp);
 }
 
 /* ---- answers ---------------------------------------------------------------- */
@@ -408,7 +456,7 @@ static bool complete_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
 			return false;
 		last = ornic_psn_add(sw->first_psn, sw->npkts);
 		if (ornic_psn_diff(last, end) > 0) {
-			ornic_comp_progress(qp, end);
+			ornic_comp_progress(ctx, qp, end);
 			if (ornic_psn_diff(end, sq->psn) > 0)
 				ornic_req_seek(qp, end);
 			return true;
@@ -496,7 +544,7 @@ static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	}
 	ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
-	ornic_comp_progress(qp, ornic_psn_add(pkt->psn, 1));
+	ornic_comp_progress(ctx, qp, ornic_psn_add(pkt->psn, 1));
 	if (i + 1 == sw->npkts)
 		ornic_comp_read(ctx, qp, sw);
 	else if (ornic_psn_diff(qp->sq.acked, qp->sq.psn) > 0)

@@ -95,7 +95,7 @@ static enum ornic_step executed(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, bytes);
 	if (sw->pkts != sw->npkts) {
 		/* It was answered: if the budget ends here no timer runs. */
-		ornic_comp_progress(qp, qp->sq.psn);
+		ornic_comp_progress(ctx, qp, qp->sq.psn);
 		return ORNIC_STEP_DONE;
 	}
 	ctx->budget -= ORNIC_MSG_COST;

@@ -30,8 +30,14 @@
 /* Unacknowledged packets before RC waits, and between AckReqs. */
 #define ORNIC_SEND_WINDOW 128
 #define ORNIC_ACK_INTERVAL 32
-/* The window does not shrink below this for a lost packet. */
+/* What a connection begins with; each answer that comes soon adds to it. */
+#define ORNIC_FIRST_WINDOW 32
+/* The window does not shrink below this for a lost packet, ... */
 #define ORNIC_LOSS_WINDOW 8
+/* ... nor below this for an answer that comes late. */
+#define ORNIC_LATE_WINDOW 2
+/* Timeouts without progress that cost no retry if the peer is heard of. */
+#define ORNIC_EXCUSES 24
 /* Bytes that a loopback step moves at once, at most. */
 #define ORNIC_LOOP_PIECE (128u << 10)
 /* What a message costs at least, in bytes of budget. */
@@ -134,7 +140,8 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
 void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: the peer answered everything before @acked. */
-void ornic_comp_progress(struct ornic_qp *qp, u32 acked);
+void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 u32 acked);
 
 /* sq: the oldest WQE (@sw) is done. */
 void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,

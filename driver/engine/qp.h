@@ -123,6 +123,11 @@ enum ornic_wait {
  * @rd_out: READs and atomics sent and not answered
  * @unacked_pkts: packets since the last AckReq
  * @window: PSNs that may be out, shrinks when the peer does not keep up
+ * @round_end: one past the PSN whose answer is timed
+ * @round_at: when it was sent, ns; 0 = none is timed
+ * @heard: rq.heard when the timer last fired
+ * @excused: timeouts since the last progress that cost no retry
+ * @late: the last answer that was timed came late: the window does not grow
  * @max_sge: SGEs that a WQE may have
  * @max_inline: bytes that a WQE may carry
  * @retry_left: what is left of the retry counter
@@ -154,6 +159,11 @@ struct ornic_sq {
 	u32 rd_out;
 	u32 unacked_pkts;
 	u32 window;
+	u32 round_end;
+	u64 round_at;
+	u32 heard;
+	u8 excused;
+	bool late;
 	u8 max_sge;
 	u16 max_inline;
 	u8 retry_left;
@@ -249,6 +259,7 @@ struct ornic_rd {
  * @rkey: RETH, likewise
  * @dma_len: RETH, likewise; bytes
  * @max_sge: SGEs that a WQE may have
+ * @heard: requests that have come, counts for the requester
  * @nak_sent: one sequence NAK per gap, IBTA C9-116
  * @comm_est: the communication-established event was raised
  * @ack_due: an ACK or NAK must follow the READ responses
@@ -279,6 +290,7 @@ struct ornic_rq {
 	u32 rkey;
 	u32 dma_len;
 	u8 max_sge;
+	u32 heard;
 	bool nak_sent;
 	bool comm_est;
 	bool ack_due;

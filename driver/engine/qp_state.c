@@ -181,7 +181,9 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->psn = m->sq_psn;
 		sq->acked = m->sq_psn;
 		sq->max_psn = m->sq_psn;
-		sq->window = ORNIC_SEND_WINDOW;
+		sq->window = ORNIC_FIRST_WINDOW;
+		sq->round_at = 0;
+		sq->late = false;
 	}
 	if (m->mask & ORNIC_QPM_SQD_NOTIFY)
 		qp->sqd_notify = m->sqd_notify;

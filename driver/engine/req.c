@@ -70,6 +70,8 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
+	/* What comes now may answer the first packet or its copy. */
+	sq->round_at = 0;
 	for (i = sq->tail; i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
 		if (!sw->started)
@@ -245,10 +247,24 @@ enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr)
 }
 
 /* One packet of a SEND or WRITE. */
+/*
+ * Begin to time the answer to what was just sent, if it was sent for the first
+ * time and no other is timed.
+ */
+static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
+		       bool first_time)
+{
+	if (!first_time || sq->round_at)
+		return;
+	sq->round_end = sq->psn;
+	sq->round_at = ctx->now;
+}
+
 static enum ornic_step send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   struct ornic_swqe *sw)
 {
 	bool first = !sw->pkts, last = sw->pkts + 1 == sw->npkts;
+	bool first_time = qp->sq.psn == qp->sq.max_psn;
 	u32 off = sw->pkts * qp->mtu;
 	u32 len = min_t(u32, sw->length - off, qp->mtu);
 	struct ornic_txinfo info = {
@@ -276,6 +292,8 @@ static enum ornic_step send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	send_frame(qp, &qp->path, &info);
 	ctx->budget -= len + ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, 1);
+	if (info.ack_req)
+		time_round(ctx, &qp->sq, first_time);
 	if (last && qp->type == ORNIC_QPT_UC)
 		ornic_comp_success(ctx, qp, sw);
 	return ORNIC_STEP_DONE;
@@ -337,6 +355,7 @@ static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
 static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
 {
+	bool first_time = qp->sq.psn == qp->sq.max_psn;
 	u32 off = sw->pkts * qp->mtu;
 	struct ornic_txinfo info = {
 		.opcode = fetch_opcode(sw),
@@ -364,6 +383,7 @@ static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	send_frame(qp, &qp->path, &info);
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, sw->npkts - sw->pkts);
+	time_round(ctx, &qp->sq, first_time);
 	return ORNIC_STEP_DONE;
 }
 
@@ -457,16 +477,15 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /*
- * May an RC QP have more PSNs out, for @sw? What READs ask for counts only when
- * the peer is slow already: one READ may be longer than the whole window.
+ * May an RC QP have more PSNs out, for @sw? A READ may begin in the window and
+ * end behind it, as it may be longer.
  */
 static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
 	const struct ornic_sq *sq = &qp->sq;
 	u32 out = ornic_psn_diff(sq->psn, sq->acked);
 
-	if (out >= sq->window &&
-	    (!sq->rd_out || sq->window < ORNIC_SEND_WINDOW))
+	if (out >= sq->window)
 		return false;
 	if (!(sw->kind & ORNIC_OPF_ANSWERED))
 		return out < ORNIC_PSN_WINDOW;

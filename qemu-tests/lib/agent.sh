@@ -80,6 +80,8 @@ clean_up()
 			left+=" ${dev##*/}"
 			ip link delete "${dev##*/}"
 		done
+		# rxe keeps UDP port 4791 of the initial namespace while it is loaded.
+		[ ! -e /sys/module/rdma_rxe ] || rmmod rdma_rxe || left+=' rdma_rxe'
 		[ -n "$left" ] || return 0
 		if [ "$SECONDS" -ge "$deadline" ]; then
 			echo "left behind:$left"

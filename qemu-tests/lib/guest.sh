@@ -80,7 +80,16 @@ add_link()
 	wait_until 5 link_up "$name"
 }
 
-link_up() { grep -q ACTIVE "/sys/class/infiniband/$1/ports/1/state"; }
+# port_is STATE DEVICE: as verbs call it, without IBV_PORT_
+port_is()
+{
+	local state
+
+	read -r state <"/sys/class/infiniband/$2/ports/1/state"
+	[ "${state#*: }" = "$1" ]
+}
+
+link_up() { port_is ACTIVE "$1"; }
 
 del_link() { rdma link delete "$1"; }
 
@@ -178,7 +187,20 @@ topology()
 	[ "$1" = loop ] || wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"
 }
 
-listening() { on_srv ss -Hltn "sport = :$1" | grep -q .; }
+# listening PID PORT: somebody waits at the TCP port in the namespace of PID. No
+# process is started here, see gid_of; 0A is TCP_LISTEN of <net/tcp_states.h>.
+listening()
+{
+	local table port at state _
+
+	printf -v port '%04X' "$2"
+	for table in tcp tcp6; do
+		while read -r _ at _ state _; do
+			[[ $at$state != *:"${port}0A" ]] || return 0
+		done <"/proc/$1/net/$table"
+	done
+	return 1
+}
 
 # run_pair SECONDS SERVER CLIENT: two command lines, the client's after the
 # server listens on TCP port $port; both must exit 0. Output: srv.out, cli.out
@@ -186,11 +208,12 @@ run_pair()
 {
 	local limit=$(($1 * SCALE)) status=0 server
 
-	"${srv_prefix[@]}" timeout -s KILL "$limit" bash -c "exec $2" >srv.out 2>&1 &
+	# shellcheck disable=SC2086 # a list of words, here and below
+	"${srv_prefix[@]}" timeout -s KILL "$limit" $2 >srv.out 2>&1 &
 	server=$!
-	wait_until 10 listening "${port:-18515}"
-	on_cli timeout -s KILL "$limit" bash -c "exec $3" >cli.out 2>&1 ||
-		status=$?
+	wait_until 10 listening "$server" "${port:-18515}"
+	# shellcheck disable=SC2086
+	on_cli timeout -s KILL "$limit" $3 >cli.out 2>&1 || status=$?
 	[ "$status" = 0 ] || kill "$server" 2>/dev/null || :
 	wait "$server" || status="$status, server $?"
 	[ "$status" = 0 ] && return
@@ -198,13 +221,14 @@ run_pair()
 	fail "client status $status: $3"
 }
 
-# perftest PROGRAM [OPTIONS]: both sides of one perftest program
+# perftest PROGRAM [OPTIONS]: both sides of one perftest program, $seconds_max
+# (60) seconds at most
 perftest()
 {
 	local program=$1
 
 	shift
-	run_pair 60 "$program -d $srv_dev -x $srv_gid -F $*" \
+	run_pair "${seconds_max:-60}" "$program -d $srv_dev -x $srv_gid -F $*" \
 		"$program -d $cli_dev -x $cli_gid -F $* $srv_host"
 }
 
@@ -226,7 +250,13 @@ verify()
 }
 
 # stat DEVICE NAME: one hardware counter, of those that `rdma statistic` shows
-stat() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
+stat()
+{
+	local value
+
+	read -r value <"/sys/class/infiniband/$1/ports/1/hw_counters/$2"
+	echo "$value"
+}
 
 # no_objects DEVICE: nothing of users is left in `rdma res`
 no_objects()
@@ -283,7 +313,7 @@ start_traffic()
 	# shellcheck disable=SC2086 # a list of words
 	"${srv_prefix[@]}" ib_write_bw -d "$srv_dev" $options >"srv.$tcp" 2>&1 &
 	srv_pid=$!
-	wait_until 20 listening "$tcp"
+	wait_until 20 listening "$srv_pid" "$tcp"
 	options="-x $cli_gid -F -s 4096 -p $tcp -D 600 $*"
 	# shellcheck disable=SC2086
 	"${cli_prefix[@]}" ib_write_bw -d "$cli_dev" $options "$srv_host" >"cli.$tcp" 2>&1 &

@@ -4,16 +4,14 @@
 
 trap '[ $? = 0 ] || tail -n 8 srv.out cli.out 2>/dev/null || :' EXIT
 
-# counter DEVICE NAME: of the hardware counters, without a program
-counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
-
-counted() { [ "$(counter "$1" "$2")" -gt "$3" ]; }
+# counted DEVICE NAME NUMBER: the hardware counter is above it
+counted() { [ "$(stat "$1" "$2")" -gt "$3" ]; }
 
 # flowing: wait until the client has sent more
 flowing()
 {
 	wait_until 10 counted "$cli_dev" send_wqes \
-		"$(counter "$cli_dev" send_wqes)"
+		"$(stat "$cli_dev" send_wqes)"
 }
 
 # traffic PROGRAM [OPTIONS]: both sides of a perftest program, as $srv_pid and
@@ -25,13 +23,13 @@ traffic()
 	shift
 	# perftest cannot have both a duration and events.
 	[[ " $* " != *' -e '* ]] || length=(-N -n 5000000)
-	before=$(counter "$cli_dev" send_wqes)
+	before=$(stat "$cli_dev" send_wqes)
 	"${srv_prefix[@]}" "$program" -d "$srv_dev" -x "$srv_gid" -F \
 		"${length[@]}" "$@" >srv.out 2>&1 &
 	srv_pid=$!
-	wait_until 10 listening 18515
+	wait_until 10 listening "$srv_pid" 18515
 	"${cli_prefix[@]}" "$program" -d "$cli_dev" -x "$cli_gid" -F \
-		"${length[@]}" "$@" 10.0.0.1 >cli.out 2>&1 &
+		"${length[@]}" "$@" "$srv_host" >cli.out 2>&1 &
 	cli_pid=$!
 	wait_until 20 counted "$cli_dev" send_wqes "$before"
 }

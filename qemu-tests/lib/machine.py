@@ -31,11 +31,12 @@ def accelerator_options(accel, cpus):
 
 
 def take_slot(cache, cpus_of_guest):
-    """Wait until this host has CPUs for one more guest: two guests that share
-    the CPUs of one take far more than twice the time, and miss deadlines.
-    The slot is given back when the returned file is closed."""
+    """Wait until this host has CPUs for one more guest: there may be twice as
+    many CPUs in guests as outside, since a guest waits half of the time. More
+    of them miss deadlines. The slot is given back when the returned file is
+    closed."""
     os.makedirs(cache, exist_ok=True)
-    slots = max(1, (os.cpu_count() or 1) // max(1, cpus_of_guest))
+    slots = max(1, 2 * (os.cpu_count() or 1) // max(1, cpus_of_guest))
     while True:
         for number in range(slots):
             # Not inherited by QEMU, so that it ends with this process.

@@ -10,7 +10,7 @@ requires()
 	need_ornic
 }
 
-port_has() { ibv_devinfo -d srv0 | grep -qE "$1"; }
+mtu_is() { ibv_devinfo -d srv0 | grep -qE "active_mtu:[[:space:]]*$1"; }
 no_gid() { ! gid_index "$@"; }
 
 # works ADDRESS: data moves with the GID of that address
@@ -26,10 +26,10 @@ run()
 {
 	topology loop
 	ip link set veth-srv mtu 1500
-	wait_until 5 port_has 'active_mtu:[[:space:]]*1024'
+	wait_until 5 mtu_is 1024
 	works 10.0.0.1
 	ip link set veth-srv mtu 9000
-	wait_until 5 port_has 'active_mtu:[[:space:]]*4096'
+	wait_until 5 mtu_is 4096
 
 	ip addr add 10.0.0.77/24 dev veth-srv
 	works 10.0.0.77
@@ -38,9 +38,9 @@ run()
 	works 10.0.0.1
 
 	ip link set veth-cli down
-	wait_until 5 port_has PORT_DOWN
+	wait_until 5 port_is DOWN srv0
 	ip link set veth-cli up
-	wait_until 5 port_has PORT_ACTIVE
+	wait_until 5 link_up srv0
 
 	ip link set veth-srv down
 	ip link set veth-srv name renamed
