@@ -167,6 +167,12 @@ void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 	ornic_rcu_read_lock();
 }
 
+/* XRC QPs do not have both CQs. */
+static bool completes_to(const struct ornic_cq *cq, u32 cqn)
+{
+	return cq && cq->cqn == cqn;
+}
+
 /* The QPs of a CQ that has overflowed end, each in a run of its own. */
 static void run_users(struct ornic_dev *dev, u32 cqn)
 {
@@ -175,7 +181,8 @@ static void run_users(struct ornic_dev *dev, u32 cqn)
 
 	ornic_rcu_read_lock();
 	for (i = 0; (qp = ornic_table_next(&dev->qps, &i)); i++) {
-		if (qp->sq.cq->cqn == cqn || qp->rq.cq->cqn == cqn)
+		if (completes_to(qp->sq.cq, cqn) ||
+		    completes_to(qp->rq.cq, cqn))
 			dev->ops->resched(dev->host, qp->host_qp);
 	}
 	ornic_rcu_read_unlock();

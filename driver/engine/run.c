@@ -20,11 +20,16 @@ static void reap(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_unlock(&qp->sq.lock);
 }
 
+/* XRC QPs do not have both CQs. */
+static bool has_overflowed(const struct ornic_cq *cq)
+{
+	return cq && READ_ONCE(cq->overflow);
+}
+
 /* What it completes is lost: a QP does not outlive one of its CQs. */
 static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
-	if (likely(!READ_ONCE(qp->sq.cq->overflow) &&
-		   !READ_ONCE(qp->rq.cq->overflow)))
+	if (likely(!has_overflowed(qp->sq.cq) && !has_overflowed(qp->rq.cq)))
 		return;
 	ornic_lock(&qp->sq.lock);
 	if (qp->state != ORNIC_QPS_RESET && qp->state != ORNIC_QPS_ERR) {
