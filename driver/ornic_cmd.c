@@ -750,7 +750,7 @@ static int group_cmd(struct ornic_dev *dev, u8 opcode, u32 qpn, const u8 *mgid)
 	int ret;
 
 	memcpy(req.mcast.mgid, mgid, sizeof(req.mcast.mgid));
-	ret = cmd_exec(dev, &req, &rsp, &answered);
+	ret = exec(dev, &req, &rsp, &answered);
 	if (opcode == ORNIC_CMD_DETACH_MCAST && !answered)
 		return 0;
 	return ret;

@@ -155,17 +155,6 @@ int check(const ibv_srq_init_attr_ex &attr) noexcept
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & xrc) != xrc || !attr.xrcd || !attr.cq)
 		return EINVAL;
-	std::byte *memory = srq.memory.data();
-	srq.queue.init(
-		{
-			.ring = memory + ORNIC_RING_OFFSET,
-			.record = reinterpret_cast<ornic_wq_record *>(memory),
-			.log_depth = answer.log_depth,
-			.log_stride = answer.log_stride,
-			.max_sge = answer.max_sge,
-			.present = true,
-		},
-		single_threaded(pd));
 	return 0;
 }
 
