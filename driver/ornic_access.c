@@ -61,6 +61,8 @@ ORNIC_FOR_KUNIT(ornic_mr_access);
  */
 int ornic_qp_access(u32 flags, u8 *access)
 {
+	/* rdma_cm asks for it of every device that knows FLUSH. No MR has it. */
+	flags &= ~ORNIC_VERBS_FLUSH_PERSISTENT;
 	return supported(flags, ORNIC_ACCESS_MASK, access);
 }
 

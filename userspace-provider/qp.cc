@@ -364,7 +364,7 @@ int destroy_qp(ibv_qp *ibqp) noexcept
 /** Also EINVAL in states that take no send work requests, IBTA 10.3.1. */
 int post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 {
-	if (ibqp->state < IBV_QPS_RTS) [[unlikely]] {
+	if (ibqp->state < IBV_QPS_RTS || is_target(*ibqp)) [[unlikely]] {
 		*bad_wr = wr;
 		return EINVAL;
 	}
@@ -397,7 +397,7 @@ int bind_mw(ibv_qp *ibqp, ibv_mw *mw, ibv_mw_bind *bind) noexcept
 /** Also EINVAL in RESET, IBTA 10.3.1, and without a queue of its own. */
 int post_recv(ibv_qp *ibqp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 {
-	if (ibqp->state == IBV_QPS_RESET) [[unlikely]] {
+	if (ibqp->state == IBV_QPS_RESET || is_target(*ibqp)) [[unlikely]] {
 		*bad_wr = wr;
 		return EINVAL;
 	}

@@ -19,13 +19,13 @@ run()
 	watcher=$!
 	wait_until 10 grep -q . watch.out
 	on_cli ip link set veth-cli down
-	wait_until 10 saw 'port error'
+	wait_until 10 saw PORT_ERR
 	on_cli ip link set veth-cli up
-	wait_until 10 saw 'port active'
+	wait_until 10 saw PORT_ACTIVE
 	on_cli ip addr add 10.0.9.9/24 dev veth-cli
-	wait_until 10 saw 'GID table change'
+	wait_until 10 saw GID_CHANGE
 	on_cli rdma link delete cli0
-	wait_until 10 saw catastrophic
+	wait_until 10 saw DEVICE_FATAL
 	cat watch.out
 	kill "$watcher" 2>/dev/null || :
 	wait "$watcher" || :

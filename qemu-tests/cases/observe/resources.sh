@@ -13,7 +13,7 @@ detail()
 
 	line=$(rdma res show "$1" ${2:+link cli0/1} -dd | tr '\n' ' ' |
 		sed 's/link /\n/g' | grep "pid $cli_pid " | head -n 1)
-	[[ " $line " =~ [[:space:]]$3[[:space:]]([0-9]+)[[:space:]] ]] || return 1
+	[[ " $line " =~ [[:space:]]drv_$3[[:space:]]([0-9]+)[[:space:]] ]] || return 1
 	echo "${BASH_REMATCH[1]}"
 }
 
@@ -41,11 +41,11 @@ run()
 	[ "$(qp rnr_wait)" = 0 ] || fail 'a WRITE waits for a receive WQE'
 	[ "$(qp broken)" = 0 ] || fail 'a QP that runs is broken'
 	for name in producer consumer armed overflow queues; do
-		rdma res show cq dev cli0 -dd | grep -qw "$name" ||
+		rdma res show cq dev cli0 -dd | grep -qw "drv_$name" ||
 			fail "a CQ without $name"
 	done
 	for name in access windows; do
-		rdma res show mr dev cli0 -dd | grep -qw "$name" ||
+		rdma res show mr dev cli0 -dd | grep -qw "drv_$name" ||
 			fail "an MR without $name"
 	done
 	stop_traffic "$cli_pid" "$srv_pid"

@@ -213,7 +213,7 @@ void unusable_qps(const ports &on)
 	refused_qp(e, IBV_QPT_RC, { 1, 1, sge + 1, 1, 0 }, "max_send_sge");
 	refused_qp(e, IBV_QPT_RC, { 1, 1, 1, sge + 1, 0 }, "max_recv_sge");
 	refused_qp(e, IBV_QPT_RC, { 1, 1, 1, 1, 1 << 20 }, "inline 1 MiB");
-	refused_qp(e, IBV_QPT_XRC_SEND, { 1, 1, 1, 1, 0 }, "XRC QP");
+	refused_qp(e, IBV_QPT_RAW_PACKET, { 1, 1, 1, 1, 0 }, "raw packet QP");
 	refused_qp(e, static_cast<ibv_qp_type>(77), { 1, 1, 1, 1, 0 },
 		   "QP type 77");
 }

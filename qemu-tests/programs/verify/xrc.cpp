@@ -285,7 +285,7 @@ void reads_and_atomics(const ports &on)
 {
 	need_xrc(on);
 	link l(on);
-	uint64_t value = 0;
+	uint64_t before = 0, value = 0;
 
 	for (uint64_t id = 1; id < 2 * depth; id++) {
 		fill(l.to.at(id, slot), static_cast<uint32_t>(id));
@@ -295,10 +295,11 @@ void reads_and_atomics(const ports &on)
 		check_fill(l.from.at(id, slot), static_cast<uint32_t>(id),
 			   "READ");
 		clear(l.to.at(id, 8));
+		std::memcpy(&before, l.to.at(id, 8).data(), 8);
 		l.post(IBV_WR_ATOMIC_FETCH_AND_ADD, id, l.a.number, 8);
 		l.sent(id);
 		std::memcpy(&value, l.to.at(id, 8).data(), 8);
-		check_equal(value, id, "sum");
+		check_equal(value, before + id, "sum");
 	}
 }
 
