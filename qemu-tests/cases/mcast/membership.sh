@@ -31,6 +31,10 @@ run()
 	# shellcheck source=qemu-tests/lib/mcast.sh
 	. /ornic/qemu-tests/lib/mcast.sh
 	topology veth
+	# What is left of a TCP connection keeps its namespace for a while, and
+	# the netdev goes in the middle of one.
+	on_srv sysctl -qw net.ipv4.tcp_orphan_retries=1
+	on_cli sysctl -qw net.ipv4.tcp_orphan_retries=1
 	for family in 4 6; do
 		members "$family"
 		end "$srv_pid"
