@@ -36,14 +36,14 @@ static int put_list(struct sk_buff *msg, const struct detail *details,
 
 /* @known, and what @live adds to it. */
 static int put_details(struct sk_buff *msg, const struct detail *known,
-		       int nknown, const struct detail *live, int nlive)
+		       int num_known, const struct detail *live, int nlive)
 {
 	struct nlattr *nest;
 
 	nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!nest)
 		return -EMSGSIZE;
-	if (put_list(msg, known, nknown) || put_list(msg, live, nlive)) {
+	if (put_list(msg, known, num_known) || put_list(msg, live, nlive)) {
 		nla_nest_cancel(msg, nest);
 		return -EMSGSIZE;
 	}
@@ -94,7 +94,7 @@ int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 }
 
 /* What the device says of a QP. */
-static int put_qp(struct sk_buff *msg, const struct detail *known, int nknown,
+static int put_qp(struct sk_buff *msg, const struct detail *known, int num_known,
 		  const struct ornic_rsp_inspect_qp *r)
 {
 	const struct detail live[] = {
@@ -120,7 +120,7 @@ static int put_qp(struct sk_buff *msg, const struct detail *known, int nknown,
 		{ "counters", le32_to_cpu(r->counters) },
 	};
 
-	return put_details(msg, known, nknown, live, ARRAY_SIZE(live));
+	return put_details(msg, known, num_known, live, ARRAY_SIZE(live));
 }
 
 /* XRC QPs do not have both. */
