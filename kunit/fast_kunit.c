@@ -334,24 +334,30 @@ static void fast_is_an_lkey(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), ORNIC_CQE_LOC_PROT_ERR);
 }
 
+/* What the peer's device says of @len bytes at @addr of the key. */
+static int check_key(struct fast_test *ft, u32 pdn, u64 addr, u64 len)
+{
+	enum ornic_vendor_err verr;
+	struct ornic_mkey *m;
+
+	ornic_rcu_read_lock();
+	verr = ornic_key_check(&ft->bed.pair.b->eng->dev, ft->key, pdn, addr,
+			       len, 0, &m);
+	ornic_rcu_read_unlock();
+	return verr;
+}
+
 /* IBTA 10.6.4: in the free state it is no key at all. */
 static void fast_free_is_unknown(struct kunit *test)
 {
 	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
-	struct ornic_dev *dev = &ft->bed.pair.b->eng->dev;
-	struct ornic_mkey *m;
 
-	KUNIT_EXPECT_EQ(
-		test, ornic_key_check(dev, ft->key, ORNIC_RIG_PD, 0, 0, 0, &m),
-		ORNIC_VERR_LKEY_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_RIG_PD, 0, 0),
+			ORNIC_VERR_LKEY_UNKNOWN);
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_READ), 0);
-	KUNIT_EXPECT_EQ(test,
-			ornic_key_check(dev, ft->key, ORNIC_RIG_PD, IOVA, 1, 0,
-					&m),
+	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_RIG_PD, IOVA, 1),
 			ORNIC_VERR_NONE);
-	KUNIT_EXPECT_EQ(test,
-			ornic_key_check(dev, ft->key, ORNIC_RIG_PD + 1, IOVA, 1,
-					0, &m),
+	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_RIG_PD + 1, IOVA, 1),
 			ORNIC_VERR_LKEY_PD);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_READ, next_key(ft->key), 0, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
@@ -378,10 +384,12 @@ static void fast_lookup_does_not_outlive_it(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, invalidate(ft, old), 0);
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES), 0);
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
+	ornic_rcu_read_lock();
 	KUNIT_EXPECT_EQ(test,
 			ornic_iov_map(&iov, dev, old, ORNIC_RIG_PD, IOVA, BYTES,
 				      0),
 			ORNIC_VERR_LKEY_UNKNOWN);
+	ornic_rcu_read_unlock();
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES + 1), 0);
 	KUNIT_EXPECT_EQ(test, iov.n, 0);
 }

@@ -17,6 +17,17 @@ static struct ornic_dev *dev_of(struct kunit *test)
 	return &rig_of(test)->eng->dev;
 }
 
+/* Nobody destroys it meanwhile. */
+static struct ornic_mkey *find_key(struct kunit *test, u32 key)
+{
+	struct ornic_mkey *m;
+
+	ornic_rcu_read_lock();
+	m = ornic_table_lookup(&dev_of(test)->mkeys, key >> 8);
+	ornic_rcu_read_unlock();
+	return m;
+}
+
 static int mem_suite_init(struct kunit *test)
 {
 	test->priv = ornic_rig_create(1, 1);
@@ -394,8 +405,7 @@ static void key_modify_changes_what_it_names(struct kunit *test)
 			ornic_rig_mr_init(rig_of(test), &mr, 5000, 10, 1,
 					  ORNIC_ACCESS_MASK),
 			0);
-	was = *(struct ornic_mkey *)ornic_table_lookup(&dev_of(test)->mkeys,
-						       mr.key >> 8);
+	was = *find_key(test, mr.key);
 	req.hdr.obj = cpu_to_le32(mr.key);
 	req.modify_mkey.mem.addr = addr_of(mem);
 	req.modify_mkey.mem.npages = cpu_to_le32(row->npages);
@@ -407,7 +417,7 @@ static void key_modify_changes_what_it_names(struct kunit *test)
 	req.modify_mkey.mask = row->mask;
 	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
 			row->status);
-	m = ornic_table_lookup(&dev_of(test)->mkeys, mr.key >> 8);
+	m = find_key(test, mr.key);
 	want = was;
 	if (!row->status && row->mask & ORNIC_MKEYM_PD)
 		want.pdn = row->pdn;

@@ -191,23 +191,27 @@ static void mw_old_variant_is_dead(struct kunit *test)
 			ORNIC_CQE_REM_ACCESS_ERR);
 }
 
+static int check_lkey(struct mw_test *mt)
+{
+	enum ornic_vendor_err verr;
+	struct ornic_mkey *m;
+
+	ornic_rcu_read_lock();
+	verr = ornic_key_check(&mt->bed.pair.b->eng->dev, mt->key, ORNIC_RIG_PD,
+			       mt->wm.iova + WINDOW_AT, 1, 0, &m);
+	ornic_rcu_read_unlock();
+	return verr;
+}
+
 /* A key of a window is no lkey, and none before it is bound. */
 static void mw_is_no_lkey(struct kunit *test)
 {
 	struct mw_test *mt =
 		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
-	struct ornic_dev *dev = &mt->bed.pair.b->eng->dev;
-	struct ornic_mkey *m;
 
-	KUNIT_EXPECT_EQ(test,
-			ornic_key_check(dev, mt->key, ORNIC_RIG_PD,
-					mt->wm.iova + WINDOW_AT, 1, 0, &m),
-			ORNIC_VERR_LKEY_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, check_lkey(mt), ORNIC_VERR_LKEY_UNKNOWN);
 	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
-	KUNIT_EXPECT_EQ(test,
-			ornic_key_check(dev, mt->key, ORNIC_RIG_PD,
-					mt->wm.iova + WINDOW_AT, 1, 0, &m),
-			ORNIC_VERR_LKEY_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, check_lkey(mt), ORNIC_VERR_LKEY_UNKNOWN);
 }
 
 /* Type 2B is of one QP. */

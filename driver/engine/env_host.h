@@ -123,12 +123,15 @@ static inline void ornic_unlock(ornic_lock_t *l)
 #define ornic_lock_held(l) assert((l)->held)
 
 /* clang-format off */
-#define ornic_rcu_read_lock()		((void)0)
-#define ornic_rcu_read_unlock()		((void)0)
-#define ornic_rcu_dereference(p)	(p)
+/* One thread needs no RCU; what needs a section is checked all the same. */
+__attribute__((weak)) __thread int ornic_rcu_depth;
+
+#define ornic_rcu_read_lock()		((void)ornic_rcu_depth++)
+#define ornic_rcu_read_unlock()		((void)ornic_rcu_depth--)
+#define ornic_rcu_dereference(p)	(assert(ornic_rcu_depth > 0), (p))
 #define ornic_rcu_locked(p)		(p)
 #define ornic_rcu_assign(p, v)		((p) = (v))
-#define ornic_rcu_wait()		((void)0)
+#define ornic_rcu_wait()		assert(!ornic_rcu_depth)
 /* clang-format on */
 
 struct ornic_counters {
