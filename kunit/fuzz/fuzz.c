@@ -146,7 +146,7 @@ static void poll_cq(struct ornic_rig_cq *cq)
 	while (ornic_rig_poll(cq, &cqe)) {
 		check(++n <= 1u << cq->log_depth, "more CQEs than the CQ has");
 		check(cqe.status <= ORNIC_CQE_GENERAL_ERR, "CQE status");
-		check((cqe.opcode & ~ORNIC_CQE_IS_RECV) <= ORNIC_CQE_REG_MR,
+		check((cqe.opcode & ~ORNIC_CQE_IS_RECV) <= ORNIC_CQE_FLUSH,
 		      "CQE opcode");
 	}
 }
