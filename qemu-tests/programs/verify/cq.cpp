@@ -263,7 +263,9 @@ void vectors(const ports &on)
 	const int count = on.server.context->num_comp_vectors;
 	std::vector<std::unique_ptr<pair>> pairs;
 
-	check(count > 1, "one completion vector only");
+	/* There is one for each CPU. */
+	if (count < 2)
+		throw skipped("one completion vector only");
 	for (int v = 0; v < count && v < 4; v++) {
 		options o;
 		o.channel = true;
