@@ -94,8 +94,8 @@ int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 }
 
 /* What the device says of a QP. */
-static int put_qp(struct sk_buff *msg, const struct detail *known, int num_known,
-		  const struct ornic_rsp_inspect_qp *r)
+static int put_qp(struct sk_buff *msg, const struct detail *known,
+		  int num_known, const struct ornic_rsp_inspect_qp *r)
 {
 	const struct detail live[] = {
 		{ "sq_psn", le32_to_cpu(r->sq_psn) },

@@ -148,10 +148,9 @@ int check_type(const ibv_qp_init_attr_ex &attr) noexcept
 /* 0 if this provider can make the QP that is asked for. */
 int check(const ibv_qp_init_attr_ex &attr) noexcept
 {
-	constexpr std::uint32_t known = IBV_QP_INIT_ATTR_PD |
-					IBV_QP_INIT_ATTR_CREATE_FLAGS |
-					IBV_QP_INIT_ATTR_XRCD |
-					IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	constexpr std::uint32_t known =
+		IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+		IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	constexpr std::uint32_t flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 
 	if (attr.comp_mask & ~known)

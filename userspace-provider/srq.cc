@@ -56,8 +56,7 @@ int set_up(ibv_context *ctx, ibv_pd *pd, shared_receive_queue &srq,
 {
 	if (!plausible(answer))
 		return EPROTO;
-	srq.memory = mapping(ctx->cmd_fd, answer.mmap_offset,
-			     answer.mmap_size);
+	srq.memory = mapping(ctx->cmd_fd, answer.mmap_offset, answer.mmap_size);
 	if (!srq.memory)
 		return errno;
 	srq.number = answer.srqn;

@@ -21,13 +21,12 @@
 /* ---- The device ------------------------------------------------------------ */
 
 /* What this device can do. */
-#define DEVICE_CAPS \
-	(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_XRC | \
+#define DEVICE_CAPS                                                     \
+	(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_XRC |   \
 	 ORNIC_CAP_ATOMICS | ORNIC_CAP_ATOMIC_WRITE | ORNIC_CAP_FLUSH | \
-	 ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_SRQ | \
-	 ORNIC_CAP_RESIZE_CQ | ORNIC_CAP_MODERATION | \
-	 ORNIC_CAP_MODIFY_MKEY | ORNIC_CAP_MW | ORNIC_CAP_FAST_REG | \
-	 ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS | \
+	 ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_SRQ | ORNIC_CAP_RESIZE_CQ |   \
+	 ORNIC_CAP_MODERATION | ORNIC_CAP_MODIFY_MKEY | ORNIC_CAP_MW |  \
+	 ORNIC_CAP_FAST_REG | ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS |   \
 	 ORNIC_CAP_MCAST)
 
 static int query_device(struct ornic_dev *dev, const union ornic_req *req,

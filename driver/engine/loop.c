@@ -393,8 +393,7 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_QKEY);
 	} else if (ornic_resp_request(ctx, peer, r) == ORNIC_RESP_ACK) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
-		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES,
-				  r->src->bytes);
+		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, r->src->bytes);
 	}
 	dead = peer->rq.dead;
 	ornic_unlock(&peer->rq.lock);

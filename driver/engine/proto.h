@@ -140,8 +140,7 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
 void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: the peer answered everything before @acked. */
-void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			 u32 acked);
+void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked);
 
 /* sq: the oldest WQE (@sw) is done. */
 void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,

@@ -515,6 +515,7 @@ struct ornic_req_create_mw {
 	__u8 type;			/* enum ornic_mw_type */
 	__u8 reserved[51];
 };
+
 /*
  * create_mkey.flags: the key covers all DMA memory, addresses are DMA
  * addresses; mem, iova and length are 0. Never given to a process.
