@@ -21,7 +21,8 @@ GUEST_MODULES = [
     "rdma_rxe", "ib_uverbs", "ib_umad", "rdma_ucm", "veth", "bridge", "8021q",
     "bonding", "tun", "dummy", "macvlan", "sch_netem", "sch_tbf", "virtio_net",
     "udp_diag", "tcp_diag", "inet_diag", "af_packet", "crc32_pclmul",
-    "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser",
+    "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser", "brd",
+    "vrf",
 ]
 
 
