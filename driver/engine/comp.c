@@ -63,6 +63,16 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
 
+/* The oldest WQE has succeeded; whoever asked for it is told. */
+static void retire(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_swqe *sw)
+{
+	if (sw->flags & ORNIC_WQE_SIGNALED ||
+	    qp->create_flags & ORNIC_QP_SIG_ALL)
+		push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS, ORNIC_VERR_NONE);
+	qp->sq.tail++;
+}
+
 /*
  * An answer that takes a large part of the timeout means that the queue in
  * front of the peer is long: then less of ours should be in it.
@@ -123,10 +133,7 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (is_fetch(sw) && sq->rd_out)
 		sq->rd_out--;
-	if (sw->flags & ORNIC_WQE_SIGNALED ||
-	    qp->create_flags & ORNIC_QP_SIG_ALL)
-		push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS, ORNIC_VERR_NONE);
-	sq->tail++;
+	retire(ctx, qp, sw);
 	ornic_comp_progress(ctx, qp, end);
 	/* An answer that overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(end, sq->psn) > 0)
@@ -148,14 +155,11 @@ void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_swqe *sw;
 
-	for (; sq->tail != sq->cur; sq->tail++) {
+	while (sq->tail != sq->cur) {
 		sw = ornic_swqe(sq, sq->tail);
 		if (sw->kind != ORNIC_OPF_LOCAL)
 			return;
-		if (sw->flags & ORNIC_WQE_SIGNALED ||
-		    qp->create_flags & ORNIC_QP_SIG_ALL)
-			push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS,
-				 ORNIC_VERR_NONE);
+		retire(ctx, qp, sw);
 	}
 }
 

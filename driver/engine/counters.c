@@ -68,12 +68,8 @@ int ornic_counters_destroy(struct ornic_dev *dev, u32 number)
 							      number);
 	if (!cset)
 		return ORNIC_NOT_FOUND;
-	if (!ornic_atomic_read(&cset->users))
-		ornic_rcu_wait();
-	if (ornic_atomic_read(&cset->users)) {
-		ornic_table_publish(&dev->csets, number, cset);
+	if (!ornic_table_retire(&dev->csets, number, cset, &cset->users))
 		return ORNIC_BUSY;
-	}
 	ornic_table_release(&dev->csets, number);
 	cset_free(cset);
 	return ORNIC_OK;

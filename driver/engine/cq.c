@@ -314,20 +314,23 @@ int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn)
 
 	if (!cq)
 		return ORNIC_NOT_FOUND;
-	if (!ornic_atomic_read(&cq->users))
-		ornic_rcu_wait();
-	if (ornic_atomic_read(&cq->users)) {
-		ornic_table_publish(&dev->cqs, cqn, cq);
+	if (!ornic_table_retire(&dev->cqs, cqn, cq, &cq->users))
 		return ORNIC_BUSY;
-	}
 	dev->ops->cq_fini(dev->host, cq->host_cq);
 	ornic_table_release(&dev->cqs, cqn);
 	cq_free(cq);
 	return ORNIC_OK;
 }
 
-/* The CQ with @cqn, counted as a user of it; NULL if there is none. */
-static struct ornic_cq *cq_get(struct ornic_dev *dev, u32 cqn)
+/**
+ * ornic_cq_get - find a CQ and be a user of it
+ * @dev: the device
+ * @cqn: its number
+ *
+ * Context: any but hard interrupts.
+ * Return: the CQ, until ornic_cq_put(); NULL if there is none.
+ */
+struct ornic_cq *ornic_cq_get(struct ornic_dev *dev, u32 cqn)
 {
 	struct ornic_cq *cq;
 
@@ -393,7 +396,7 @@ static int replace_mem(struct ornic_cq *cq, struct ornic_cq_mem *next)
 int ornic_cq_resize(struct ornic_dev *dev,
 		    const struct ornic_req_resize_cq *req)
 {
-	struct ornic_cq *cq = cq_get(dev, le32_to_cpu(req->hdr.obj));
+	struct ornic_cq *cq = ornic_cq_get(dev, le32_to_cpu(req->hdr.obj));
 	struct ornic_cq_mem mem;
 	int status, err;
 
@@ -409,7 +412,7 @@ int ornic_cq_resize(struct ornic_dev *dev,
 	ornic_unlock(&cq->lock);
 	unmap_mem(&mem);
 out_put:
-	ornic_atomic_dec(&cq->users);
+	ornic_cq_put(cq);
 	return status;
 }
 

@@ -93,6 +93,16 @@ struct ornic_cq {
 bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 		   const struct ornic_cqe *cqe, bool solicited);
 
+/* The CQ with @cqn, with its user counted; NULL if there is none. */
+struct ornic_cq *ornic_cq_get(struct ornic_dev *dev, u32 cqn);
+
+/* No user of @cq, which may be NULL, any more. */
+static inline void ornic_cq_put(struct ornic_cq *cq)
+{
+	if (cq)
+		ornic_atomic_dec(&cq->users);
+}
+
 /* CREATE_, DESTROY_, RESIZE_ and MODIFY_CQ. Return: enum ornic_status. */
 int ornic_cq_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_cq *req, u32 *cqn);

@@ -123,38 +123,24 @@ static int init_store(struct ornic_sq *sq, bool with_av)
 	return sq->swqe && sq->store ? 0 : -ENOMEM;
 }
 
-static struct ornic_cq *get_cq(struct ornic_dev *dev, u32 cqn)
-{
-	struct ornic_cq *cq;
-
-	ornic_rcu_read_lock();
-	cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs, cqn);
-	if (cq)
-		ornic_atomic_inc(&cq->users);
-	ornic_rcu_read_unlock();
-	return cq;
-}
-
 /* Bind the CQs: DESTROY_CQ finds them in use from now on. */
 static int get_cqs(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 {
 	if (qp->type == ORNIC_QPT_XRC_TGT)
 		return 0;
-	qp->sq.cq = get_cq(qp->dev, le32_to_cpu(req->send_cqn));
+	qp->sq.cq = ornic_cq_get(qp->dev, le32_to_cpu(req->send_cqn));
 	if (!qp->sq.cq)
 		return -EINVAL;
 	if (qp->type == ORNIC_QPT_XRC_INI)
 		return 0;
-	qp->rq.cq = get_cq(qp->dev, le32_to_cpu(req->recv_cqn));
+	qp->rq.cq = ornic_cq_get(qp->dev, le32_to_cpu(req->recv_cqn));
 	return qp->rq.cq ? 0 : -EINVAL;
 }
 
 static void put_cqs(struct ornic_qp *qp)
 {
-	if (qp->sq.cq)
-		ornic_atomic_dec(&qp->sq.cq->users);
-	if (qp->rq.cq)
-		ornic_atomic_dec(&qp->rq.cq->users);
+	ornic_cq_put(qp->sq.cq);
+	ornic_cq_put(qp->rq.cq);
 }
 
 /* The same for the SRQ, if there is one. */

@@ -106,19 +106,8 @@ static int get_cq(struct ornic_dev *dev, struct ornic_srq *srq,
 	if (!(req->flags & ORNIC_SRQ_XRC))
 		return 0;
 	srq->xrcdn = le32_to_cpu(req->xrcdn);
-	ornic_rcu_read_lock();
-	srq->cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs,
-							le32_to_cpu(req->cqn));
-	if (srq->cq)
-		ornic_atomic_inc(&srq->cq->users);
-	ornic_rcu_read_unlock();
+	srq->cq = ornic_cq_get(dev, le32_to_cpu(req->cqn));
 	return srq->cq ? 0 : -EINVAL;
-}
-
-static void put_cq(struct ornic_srq *srq)
-{
-	if (srq->cq)
-		ornic_atomic_dec(&srq->cq->users);
 }
 
 static int srq_init(struct ornic_dev *dev, struct ornic_srq *srq,
@@ -142,13 +131,13 @@ static int srq_init(struct ornic_dev *dev, struct ornic_srq *srq,
 	err = map_mem(dev, &req->mem, req->log_depth, srq->log_stride,
 		      &srq->mem);
 	if (err)
-		put_cq(srq);
+		ornic_cq_put(srq->cq);
 	return err;
 }
 
 static void srq_free(struct ornic_srq *srq)
 {
-	put_cq(srq);
+	ornic_cq_put(srq->cq);
 	unmap_mem(&srq->mem);
 	ornic_free(srq);
 }
@@ -236,12 +225,8 @@ int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn)
 
 	if (!srq)
 		return ORNIC_NOT_FOUND;
-	if (!ornic_atomic_read(&srq->users))
-		ornic_rcu_wait();
-	if (ornic_atomic_read(&srq->users)) {
-		ornic_table_publish(&dev->srqs, srqn, srq);
+	if (!ornic_table_retire(&dev->srqs, srqn, srq, &srq->users))
 		return ORNIC_BUSY;
-	}
 	if (srq->cq)
 		forget_targets(dev, srq);
 	ornic_table_release(&dev->srqs, srqn);

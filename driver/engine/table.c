@@ -272,6 +272,30 @@ void *ornic_table_unlink(struct ornic_table *t, u32 index)
 }
 
 /**
+ * ornic_table_retire - wait until an object can be freed
+ * @t: the table
+ * @index: where it was
+ * @obj: what ornic_table_unlink returned
+ * @users: of @obj; they are counted inside the RCU section of the lookup
+ *
+ * Who found the object before it was unlinked shows in @users after the wait.
+ *
+ * Context: sleeps (RCU).
+ * Return: true: nobody knows it any more; false: it has users, and is visible
+ * at @index again.
+ */
+bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
+			const ornic_atomic_t *users)
+{
+	if (!ornic_atomic_read(users))
+		ornic_rcu_wait();
+	if (!ornic_atomic_read(users))
+		return true;
+	ornic_table_publish(t, index, obj);
+	return false;
+}
+
+/**
  * ornic_table_release - give a reserved index back
  * @t: the table
  * @index: reserved, nothing visible there

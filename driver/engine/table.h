@@ -61,6 +61,10 @@ bool ornic_table_replace(struct ornic_table *t, u32 index, void *old,
 /* Take what is at @index out of sight (NULL if nothing); stays reserved. */
 void *ornic_table_unlink(struct ornic_table *t, u32 index);
 
+/* Wait until @obj, just unlinked, is free; put it back if it has @users. */
+bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
+			const ornic_atomic_t *users);
+
 /* Give a reserved index back. */
 void ornic_table_release(struct ornic_table *t, u32 index);
 
