@@ -114,16 +114,6 @@ static struct ornic_rig_wr reg_wr(const struct fast_test *ft, u8 access)
 	};
 }
 
-/* The status of @wr on b. */
-static int run_on_b(struct fast_test *ft, const struct ornic_rig_wr *wr)
-{
-	struct ornic_cqe cqe;
-
-	ornic_rig_post_send(&ft->bed.b, wr);
-	ornic_rig_settle(&ft->bed.pair);
-	return ornic_bed_status(&ft->bed.bscq, &cqe);
-}
-
 /* With a new variant of the key, as users do it. */
 static int reg(struct fast_test *ft, u8 access)
 {
@@ -131,18 +121,7 @@ static int reg(struct fast_test *ft, u8 access)
 
 	ft->key = next_key(ft->key);
 	wr = reg_wr(ft, access);
-	return run_on_b(ft, &wr);
-}
-
-static int invalidate(struct fast_test *ft, u32 key)
-{
-	struct ornic_rig_wr wr = {
-		.opcode = ORNIC_WQE_LOCAL_INV,
-		.flags = ORNIC_WQE_SIGNALED,
-		.imm = cpu_to_be32(key),
-	};
-
-	return run_on_b(ft, &wr);
+	return ornic_bed_run_on_b(&ft->bed, &wr);
 }
 
 /* The status of a WRITE, READ or FAA by a of @len bytes at @off of the MR. */
@@ -328,10 +307,11 @@ static void fast_is_an_lkey(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, reg(ft, LWRITE), 0);
 	sge.lkey = ft->key;
-	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_run_on_b(&ft->bed, &wr), 0);
 	KUNIT_EXPECT_EQ(test, changed(ft, 0, BYTES), -1);
-	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->key), 0);
-	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), ORNIC_CQE_LOC_PROT_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&ft->bed, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_run_on_b(&ft->bed, &wr),
+			ORNIC_CQE_LOC_PROT_ERR);
 }
 
 /* What the peer's device says of @len bytes at @addr of the key. */
@@ -381,7 +361,7 @@ static void fast_lookup_does_not_outlive_it(struct kunit *test)
 					&m),
 			ORNIC_VERR_NONE);
 	ornic_rcu_read_unlock();
-	KUNIT_ASSERT_EQ(test, invalidate(ft, old), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_invalidate(&ft->bed, old), 0);
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES), 0);
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	ornic_rcu_read_lock();
@@ -489,8 +469,8 @@ static void fast_reg_once(struct kunit *test)
 	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
 
 	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
-	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->key), 0);
-	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&ft->bed, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&ft->bed, ft->key), 0);
 	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
 	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), ORNIC_CQE_MW_BIND_ERR);
 }
@@ -502,7 +482,8 @@ static void fast_reg_of_ordinary_mr(struct kunit *test)
 	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ);
 
 	wr.rkey = ft->bed.bm.key;
-	KUNIT_EXPECT_EQ(test, run_on_b(ft, &wr), ORNIC_CQE_MW_BIND_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_bed_run_on_b(&ft->bed, &wr),
+			ORNIC_CQE_MW_BIND_ERR);
 	KUNIT_EXPECT_EQ(
 		test, ornic_bed_compare(&ft->bed.am, 0, ORNIC_BED_MR_BYTES, 1),
 		-1);
@@ -512,7 +493,7 @@ static void fast_inv_of_ordinary_mr(struct kunit *test)
 {
 	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
 
-	KUNIT_EXPECT_EQ(test, invalidate(ft, ft->bed.bm.key),
+	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&ft->bed, ft->bed.bm.key),
 			ORNIC_CQE_MW_BIND_ERR);
 }
 
@@ -548,7 +529,7 @@ static void fast_old_variant_is_dead(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 0, BYTES), 0);
 	old = ft->key;
-	KUNIT_ASSERT_EQ(test, invalidate(ft, old), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_invalidate(&ft->bed, old), 0);
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 9, 10), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, old, 0, 1),

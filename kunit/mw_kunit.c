@@ -66,16 +66,6 @@ static struct ornic_rig_wr bind_wr(const struct mw_test *mt, u8 access,
 	};
 }
 
-/* The status of @wr on b. */
-static int run_on_b(struct mw_test *mt, const struct ornic_rig_wr *wr)
-{
-	struct ornic_cqe cqe;
-
-	ornic_rig_post_send(&mt->bed.b, wr);
-	ornic_rig_settle(&mt->bed.pair);
-	return ornic_bed_status(&mt->bed.bscq, &cqe);
-}
-
 /* With a new variant of the key, as users do it. */
 static int bind(struct mw_test *mt, u8 access, u64 length)
 {
@@ -83,18 +73,7 @@ static int bind(struct mw_test *mt, u8 access, u64 length)
 
 	mt->key = (mt->key & ~0xffu) | ((mt->key + 1) & 0xff);
 	wr = bind_wr(mt, access, length);
-	return run_on_b(mt, &wr);
-}
-
-static int invalidate(struct mw_test *mt, u32 key)
-{
-	struct ornic_rig_wr wr = {
-		.opcode = ORNIC_WQE_LOCAL_INV,
-		.flags = ORNIC_WQE_SIGNALED,
-		.imm = cpu_to_be32(key),
-	};
-
-	return run_on_b(mt, &wr);
+	return ornic_bed_run_on_b(&mt->bed, &wr);
 }
 
 /* The status of a WRITE or READ by a of @len bytes at @off of wm. */
@@ -298,7 +277,7 @@ static void mw_type2_is_not_bound_twice(struct kunit *test)
 		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
 
 	KUNIT_EXPECT_EQ(test, bind(mt, WRITE, 10), 0);
-	KUNIT_EXPECT_EQ(test, invalidate(mt, mt->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key), 0);
 	KUNIT_EXPECT_EQ(test, bind(mt, WRITE, 10), 0);
 	KUNIT_EXPECT_EQ(test, bind(mt, WRITE, 10), ORNIC_CQE_MW_BIND_ERR);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&mt->bed.b), ORNIC_QPS_ERR);
@@ -312,7 +291,7 @@ static void mw_invalidate_ends_access(struct kunit *test)
 		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
 
 	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
-	KUNIT_EXPECT_EQ(test, invalidate(mt, mt->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key), 0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
 }
@@ -323,7 +302,8 @@ static void mw_invalidate_needs_type2(struct kunit *test)
 		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
 
 	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
-	KUNIT_EXPECT_EQ(test, invalidate(mt, mt->key), ORNIC_CQE_MW_BIND_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key),
+			ORNIC_CQE_MW_BIND_ERR);
 }
 
 static const struct inv_row {

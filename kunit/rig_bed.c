@@ -298,3 +298,23 @@ int ornic_bed_status(struct ornic_rig_cq *cq, struct ornic_cqe *cqe)
 	memset(cqe, 0, sizeof(*cqe));
 	return ornic_rig_poll(cq, cqe) ? cqe->status : 0xff;
 }
+
+int ornic_bed_run_on_b(struct ornic_bed *bed, const struct ornic_rig_wr *wr)
+{
+	struct ornic_cqe cqe;
+
+	ornic_rig_post_send(&bed->b, wr);
+	ornic_rig_settle(&bed->pair);
+	return ornic_bed_status(&bed->bscq, &cqe);
+}
+
+int ornic_bed_invalidate(struct ornic_bed *bed, u32 key)
+{
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_LOCAL_INV,
+		.flags = ORNIC_WQE_SIGNALED,
+		.imm = cpu_to_be32(key),
+	};
+
+	return ornic_bed_run_on_b(bed, &wr);
+}

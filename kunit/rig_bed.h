@@ -102,4 +102,8 @@ u8 ornic_bed_syndrome(struct ornic_bed *bed);
 /* The next completion of @cq has @status; 0xff when there is none. */
 int ornic_bed_status(struct ornic_rig_cq *cq, struct ornic_cqe *cqe);
 
+/* b posts @wr, or takes @key back, and all settles: status of b's completion. */
+int ornic_bed_run_on_b(struct ornic_bed *bed, const struct ornic_rig_wr *wr);
+int ornic_bed_invalidate(struct ornic_bed *bed, u32 key);
+
 #endif /* ORNIC_RIG_BED_H */
