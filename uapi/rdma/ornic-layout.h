@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
 /*
- * Sizes and offsets of ornic-hw.h and ornic-abi.h, asserted once. Included by
+ * Sizes and offsets of ornic-hw*.h and ornic-abi.h, asserted once. Included by
  * one file of the driver, one of the engine and one of the provider, so the
  * same list holds in kernel C, C11 and C++20.
  */
@@ -17,6 +17,7 @@
 
 #include <rdma/ornic-abi.h>
 #include <rdma/ornic-hw.h>
+#include <rdma/ornic-hw-pci.h>
 
 #define ORNIC_SIZE(type, bytes) \
 	static_assert(sizeof(struct type) == (bytes), #type)
@@ -223,5 +224,28 @@ ORNIC_SIZE(ornic_modify_srq_resp, 24);
 ORNIC_AT(ornic_modify_srq_resp, log_depth, 4);
 ORNIC_AT(ornic_modify_srq_resp, mmap_offset, 8);
 ORNIC_SIZE(ornic_create_ah_resp, 8);
+
+ORNIC_SIZE(ornic_pci_device_regs, 64);
+ORNIC_AT(ornic_pci_device_regs, version, 8);
+ORNIC_AT(ornic_pci_device_regs, status, 12);
+ORNIC_AT(ornic_pci_device_regs, health, 16);
+ORNIC_AT(ornic_pci_device_regs, num_msgs, 20);
+ORNIC_AT(ornic_pci_device_regs, reset_done, 24);
+ORNIC_AT(ornic_pci_device_regs, doorbell_bar, 28);
+ORNIC_AT(ornic_pci_device_regs, mac, 32);
+ORNIC_AT(ornic_pci_device_regs, doorbell_offset, 40);
+ORNIC_AT(ornic_pci_device_regs, doorbell_control, 44);
+ORNIC_AT(ornic_pci_device_regs, doorbell_kick, 48);
+ORNIC_SIZE(ornic_pci_host_regs, 64);
+ORNIC_AT(ornic_pci_host_regs, cmd_log_depth, 4);
+ORNIC_AT(ornic_pci_host_regs, cmd_ring, 8);
+ORNIC_AT(ornic_pci_host_regs, rsp_ring, 16);
+ORNIC_AT(ornic_pci_host_regs, cmd_producer, 24);
+ORNIC_SIZE(ornic_req_create_eq, 64);
+ORNIC_AT(ornic_req_create_eq, mem, 8);
+ORNIC_AT(ornic_req_create_eq, log_depth, 24);
+ORNIC_AT(ornic_req_create_eq, msg, 26);
+ORNIC_SIZE(ornic_eq_record, 64);
+ORNIC_AT(ornic_eq_record, kick_wanted, 4);
 
 #endif /* ORNIC_LAYOUT_H */
