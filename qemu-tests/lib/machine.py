@@ -27,7 +27,8 @@ def accelerator_options(accel, cpus):
     # A single-threaded or single-CPU TCG drops memory barriers and makes LOCK
     # non-atomic toward other processes; maxcpus=2 keeps both.
     return ["-accel", "tcg,thread=multi", "-cpu", TCG_CPU,
-            "-smp", "1,maxcpus=2" if cpus == 1 else str(cpus)]
+            "-smp", "1,maxcpus=2" if cpus == 1
+            else f"{cpus},sockets={cpus}"]
 
 
 def take_slot(cache, cpus_of_guest):
