@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# NVMe over RDMA with the kernel's own target and host, without their tools:
-# configfs for the target, the file /dev/nvme-fabrics for the host.
+# NVMe over RDMA with the kernel's own target and host: configfs for the target,
+# nvme-cli for the host, fio for traffic that verifies itself.
 #
 # Both make their rdma_cm ids in the initial network namespace and know no
-# other: so both ends of the wire are there. What keeps the two ends apart is a
-# VRF for each: an address of the one is not local to the other, so that routes
-# and neighbours lead over the wire. rdma_cm follows, since an id that is bound
-# to an address (traddr, host_traddr) looks up routes on the device of it.
+# other: so both ends of the wire are there. Rules keep the two ends apart: what
+# is sent to the address of either end leaves by the other end's netdev, and
+# only what a netdev has received is looked up among the local addresses first.
 #
-#   [vrf-srv: srv0 on veth-srv] ==== [vrf-cli: cli0 on veth-cli]
-#          10.0.0.1                        10.0.0.2
+#   [srv0 on veth-srv] ==== [cli0 on veth-cli]
+#        10.0.0.1                10.0.0.2
 
 nqn=nqn.2024-01.org.ornic:storage
 nvmet=/sys/kernel/config/nvmet
@@ -19,30 +18,39 @@ need_nvme()
 {
 	local module
 
+	need nvme fio
 	for module in nvmet-rdma nvme-rdma brd; do
 		modprobe -n "$module" 2>/dev/null || skip "no module $module"
 	done
 }
 
-# vrf_wire: the topology above
-vrf_wire()
+# one_namespace: the topology above
+one_namespace()
 {
 	local name number=1
 
-	modprobe -n vrf 2>/dev/null || skip 'no module vrf'
+	ip rule add preference 1000 lookup local
+	ip rule add preference 100 to 10.0.0.1 lookup 101
+	ip rule add preference 100 to 10.0.0.2 lookup 102
 	ip link add veth-srv type veth peer name veth-cli
 	for name in srv cli; do
-		ip link add "vrf-$name" type vrf table $((100 + number))
-		ip link set "vrf-$name" up
-		# Before it has addresses: it loses their routes here.
-		ip link set "veth-$name" master "vrf-$name"
+		ip rule add preference 10 iif "veth-$name" lookup local
+		sysctl -qw "net.ipv4.conf.veth-$name.accept_local=1" \
+			"net.ipv4.conf.veth-$name.rp_filter=0"
 		side "$name" "$number"
 		number=$((number + 1))
 	done
+	sysctl -qw net.ipv4.conf.all.rp_filter=0
+	ip route add 10.0.0.1 dev veth-cli src 10.0.0.2 table 101
+	ip route add 10.0.0.2 dev veth-srv src 10.0.0.1 table 102
+	ip rule del preference 0
 	add_link srv0 veth-srv
 	add_link cli0 veth-cli
 	srv_dev=srv0 cli_dev=cli0
 	family_of_both 4
+	wait_until 5 ping -c 1 -W 1 -I 10.0.0.2 10.0.0.1
+	[ "$(cat /sys/class/net/veth-cli/statistics/tx_packets)" != 0 ] ||
+		fail 'what should cross the wire stays at home'
 }
 
 put() { echo "$2" >"$1" || fail "$1: $2 is refused"; }
@@ -92,28 +100,22 @@ find_disk()
 	[ -n "$disk" ]
 }
 
-# host_connect: sets $disk and $controller
+# host_connect: sets $disk
 host_connect()
 {
-	local options answer=
-
 	modprobe nvme-rdma
-	options="transport=rdma,nqn=$nqn,traddr=$srv_ip,trsvcid=4420"
-	options+=",host_traddr=$cli_ip,nr_io_queues=2,queue_size=32"
-	exec 9<>/dev/nvme-fabrics
-	printf '%s' "$options" >&9 || fail "no connection: $options"
-	read -r answer <&9 || :
-	exec 9>&-
-	controller=${answer#*instance=}
-	controller=nvme${controller%%,*}
-	[ -d "/sys/class/nvme/$controller" ] || fail "connected: $answer"
+	nvme connect --transport=rdma --nqn="$nqn" --traddr="$srv_ip" \
+		--trsvcid=4420 --host-traddr="$cli_ip" --nr-io-queues=2 \
+		--queue-size=32 >connect.out 2>&1 ||
+		{ cat connect.out; fail 'no connection'; }
 	wait_until 10 find_disk
 }
 
 host_disconnect()
 {
-	put "/sys/class/nvme/$controller/delete_controller" 1
-	wait_until 10 test ! -e "/sys/class/nvme/$controller"
+	nvme disconnect --nqn="$nqn" >disconnect.out 2>&1 ||
+		{ cat disconnect.out; fail 'no end of the connection'; }
+	wait_until 10 test ! -e "$disk"
 }
 
 # copied BLOCK COUNT: random bytes to the disk and back, past all caches
@@ -136,9 +138,8 @@ disk_works()
 	copied 4096 64
 	copied 65536 32
 	copied $((2 << 20)) 4
-	command -v fio >/dev/null || return 0
 	fio --name=verify --filename="$disk" --direct=1 --rw=randwrite \
-		--bsrange=4k-512k --size=16M --iodepth=16 --ioengine=libaio \
+		--bsrange=4k-512k --size=16M --iodepth=16 --ioengine=posixaio \
 		--verify=crc32c --verify_fatal=1 >fio.out 2>&1 ||
 		{ tail -n 20 fio.out; fail 'fio'; }
 }

@@ -22,7 +22,6 @@ GUEST_MODULES = [
     "bonding", "tun", "dummy", "macvlan", "sch_netem", "sch_tbf", "virtio_net",
     "udp_diag", "tcp_diag", "inet_diag", "af_packet", "crc32_pclmul",
     "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser", "brd",
-    "vrf",
 ]
 
 

@@ -5,7 +5,7 @@
 # the target's QPs and with SRQs.
 
 limit=300
-kernels='stock'
+full_limit=900
 
 run()
 {
