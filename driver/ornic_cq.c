@@ -73,11 +73,13 @@ static int put_response(struct ornic_cq *cq, struct ib_udata *udata)
 static int init_queue(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
 		      struct ib_udata *udata)
 {
+	struct ornic_ucontext *context;
 	int ret;
 
-	if (udata)
-		return ornic_queue_init(
-			&cq->queue, &ornic_udata_context(udata)->ibctx, size);
+	if (udata) {
+		context = ornic_udata_context(udata);
+		return ornic_queue_init(&cq->queue, &context->ibctx, size);
+	}
 	ret = ornic_queue_init_kernel(&cq->queue, &dev->ibdev, size);
 	if (!ret)
 		ornic_cq_ring_open(&cq->ring, cq->queue.mem, cq->log_depth);

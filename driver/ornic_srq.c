@@ -107,11 +107,13 @@ static int put_response(struct ornic_srq *srq, struct ib_udata *udata)
 static int init_queue(struct ornic_dev *dev, struct ornic_srq *srq, u64 size,
 		      struct ib_udata *udata)
 {
+	struct ornic_ucontext *context;
 	int ret;
 
-	if (udata)
-		return ornic_queue_init(
-			&srq->queue, &ornic_udata_context(udata)->ibctx, size);
+	if (udata) {
+		context = ornic_udata_context(udata);
+		return ornic_queue_init(&srq->queue, &context->ibctx, size);
+	}
 	ret = ornic_queue_init_kernel(&srq->queue, &dev->ibdev, size);
 	if (!ret)
 		ornic_wq_init(&srq->wq, srq->queue.mem, &srq->ring, 0);

@@ -290,6 +290,17 @@ static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
 		       put_sges(&qp->sq, slot, used, wr);
 }
 
+static void say_refused(struct ornic_qp *qp, const struct ib_send_wr *wr,
+			int ret)
+{
+	const struct ornic_ring *ring = qp->sq.ring;
+
+	ibdev_dbg(qp->ibqp.device,
+		  "QP %#x: op %d flags %#x, %d SGEs of %u, depth %u: %d\n",
+		  qp->ibqp.qp_num, wr->opcode, wr->send_flags, wr->num_sge,
+		  ring->max_sge, 1u << ring->log_depth, ret);
+}
+
 /**
  * ornic_post_send - ib_device_ops.post_send
  * @ibqp: QP of a kernel user
@@ -326,11 +337,7 @@ int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	spin_unlock_irqrestore(&sq->lock, flags);
 
 	if (unlikely(ret))
-		ibdev_dbg(
-			ibqp->device,
-			"QP %#x: op %d flags %#x, %d SGEs of %u, depth %u: %d\n",
-			ibqp->qp_num, wr->opcode, wr->send_flags, wr->num_sge,
-			sq->ring->max_sge, 1u << sq->ring->log_depth, ret);
+		say_refused(qp, wr, ret);
 	if (wanted)
 		kick(ibqp);
 	return ret;

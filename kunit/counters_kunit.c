@@ -207,6 +207,7 @@ static void bind_checks(struct kunit *test)
 	struct counters_bed *st = open_bed(test, ORNIC_BED_LOOP, RC);
 	struct ornic_rig *rig = st->bed.pair.a;
 	u32 set = make_set(test, rig);
+	int status;
 
 	KUNIT_EXPECT_EQ(test, bind(rig, st->bed.a.qpn, set + 1),
 			ORNIC_NOT_FOUND);
@@ -214,9 +215,8 @@ static void bind_checks(struct kunit *test)
 			ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, bind(rig, U32_MAX, set), ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, bind(rig, U32_MAX, 0), ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(
-		test, ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS, 0),
-		ORNIC_NOT_FOUND);
+	status = ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS, 0);
+	KUNIT_EXPECT_EQ(test, status, ORNIC_NOT_FOUND);
 }
 
 static void sets_are_limited(struct kunit *test)

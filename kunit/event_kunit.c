@@ -161,14 +161,14 @@ static void broken_rq_ends_the_qp(struct kunit *test)
 	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, row->type);
 	struct ornic_wq_record *record =
 		(struct ornic_wq_record *)(bed->a.mem + ORNIC_RQ_RECORD);
+	struct ornic_rig *rig = bed->pair.a;
 
 	record->producer = cpu_to_le32(row->producer);
 	ornic_bed_request(bed, row->opcode, 0, 0, 0, 10);
 	ornic_rig_run(bed->pair.a);
 	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(
-		test, raised(bed->pair.a, ORNIC_EVENT_QP_FATAL, bed->a.qpn), 1);
+	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_QP_FATAL, bed->a.qpn), 1);
 	/* RESET forgets it. */
 	record->producer = 0;
 	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);

@@ -216,13 +216,13 @@ static void fast_destroy_by_index(struct kunit *test)
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
 	union ornic_rsp rsp;
 	u32 first = ft->key;
+	int status;
 
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	req.hdr.obj = cpu_to_le32(ft->key);
 	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(
-		test, ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY, first),
-		0);
+	status = ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY, first);
+	KUNIT_EXPECT_EQ(test, status, 0);
 	KUNIT_EXPECT_EQ(test,
 			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY,
 					      ft->key),
@@ -389,7 +389,7 @@ static const struct reg_row {
 	enum ornic_vendor_err verr;
 } reg_rows[] = {
 	{ "fine", IOVA, BYTES, 5, 12, PEER_WRITE, 0, 0, 0 },
-	{ "all its room", 0, ROOM *PAGE, ROOM, 12, PEER_READ, 0, 0, 0 },
+	{ "all its room", 0, (ROOM * PAGE), ROOM, 12, PEER_READ, 0, 0, 0 },
 	{ "to the end of its pages", IOVA, 5 * PAGE - OFF0, 5, 12, PEER_READ, 0,
 	  0, 0 },
 	{ "a byte beyond", IOVA, 5 * PAGE - OFF0 + 1, 5, 12, PEER_READ, 0, 0,
@@ -480,13 +480,13 @@ static void fast_reg_of_ordinary_mr(struct kunit *test)
 {
 	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
 	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ);
+	struct ornic_rig_mr *am = &ft->bed.am;
 
 	wr.rkey = ft->bed.bm.key;
 	KUNIT_EXPECT_EQ(test, ornic_bed_run_on_b(&ft->bed, &wr),
 			ORNIC_CQE_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(
-		test, ornic_bed_compare(&ft->bed.am, 0, ORNIC_BED_MR_BYTES, 1),
-		-1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(am, 0, ORNIC_BED_MR_BYTES, 1),
+			-1);
 }
 
 static void fast_inv_of_ordinary_mr(struct kunit *test)

@@ -9,8 +9,8 @@
 #define RC ORNIC_QPT_RC
 #define T1 ORNIC_MW_TYPE_1
 #define T2 ORNIC_MW_TYPE_2
-#define WRITE ORNIC_ACCESS_REMOTE_WRITE
-#define READ ORNIC_ACCESS_REMOTE_READ
+#define PEER_WRITE ORNIC_ACCESS_REMOTE_WRITE
+#define PEER_READ ORNIC_ACCESS_REMOTE_READ
 #define WINDOW_AT 1000u
 #define WINDOW_BYTES 3000u
 
@@ -116,23 +116,23 @@ static const struct use_row {
 	u32 off, len;
 	int status;
 } use_rows[] = {
-	{ "all of it", ORNIC_BED_WIRE, T1, WRITE, ORNIC_WQE_WRITE, WINDOW_AT,
-	  WINDOW_BYTES, 0 },
-	{ "all of it, loopback", ORNIC_BED_LOOP, T1, WRITE, ORNIC_WQE_WRITE,
+	{ "all of it", ORNIC_BED_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
 	  WINDOW_AT, WINDOW_BYTES, 0 },
-	{ "its last byte, type 2", ORNIC_BED_WIRE, T2, WRITE, ORNIC_WQE_WRITE,
-	  WINDOW_AT + WINDOW_BYTES - 1, 1, 0 },
-	{ "read", ORNIC_BED_WIRE, T2, READ, ORNIC_WQE_READ, WINDOW_AT, 2000,
-	  0 },
-	{ "read, loopback", ORNIC_BED_LOOP, T2, READ, ORNIC_WQE_READ, WINDOW_AT,
+	{ "all of it, loopback", ORNIC_BED_LOOP, T1, PEER_WRITE,
+	  ORNIC_WQE_WRITE, WINDOW_AT, WINDOW_BYTES, 0 },
+	{ "its last byte, type 2", ORNIC_BED_WIRE, T2, PEER_WRITE,
+	  ORNIC_WQE_WRITE, WINDOW_AT + WINDOW_BYTES - 1, 1, 0 },
+	{ "read", ORNIC_BED_WIRE, T2, PEER_READ, ORNIC_WQE_READ, WINDOW_AT,
 	  2000, 0 },
-	{ "a byte before", ORNIC_BED_WIRE, T1, WRITE, ORNIC_WQE_WRITE,
+	{ "read, loopback", ORNIC_BED_LOOP, T2, PEER_READ, ORNIC_WQE_READ,
+	  WINDOW_AT, 2000, 0 },
+	{ "a byte before", ORNIC_BED_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
 	  WINDOW_AT - 1, 10, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "a byte behind", ORNIC_BED_WIRE, T1, WRITE, ORNIC_WQE_WRITE,
+	{ "a byte behind", ORNIC_BED_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
 	  WINDOW_AT, WINDOW_BYTES + 1, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no right to write", ORNIC_BED_WIRE, T1, READ, ORNIC_WQE_WRITE,
+	{ "no right to write", ORNIC_BED_WIRE, T1, PEER_READ, ORNIC_WQE_WRITE,
 	  WINDOW_AT, 10, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no right to read, loopback", ORNIC_BED_LOOP, T2, WRITE,
+	{ "no right to read, loopback", ORNIC_BED_LOOP, T2, PEER_WRITE,
 	  ORNIC_WQE_READ, WINDOW_AT, 10, ORNIC_CQE_REM_ACCESS_ERR },
 };
 
@@ -161,9 +161,9 @@ static void mw_old_variant_is_dead(struct kunit *test)
 		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
 	u32 old;
 
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	old = mt->key;
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 1),
 			0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, old, WINDOW_AT, 1),
@@ -189,7 +189,7 @@ static void mw_is_no_lkey(struct kunit *test)
 		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
 
 	KUNIT_EXPECT_EQ(test, check_lkey(mt), ORNIC_VERR_LKEY_UNKNOWN);
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	KUNIT_EXPECT_EQ(test, check_lkey(mt), ORNIC_VERR_LKEY_UNKNOWN);
 }
 
@@ -203,7 +203,7 @@ static void mw_type2_is_of_one_qp(struct kunit *test)
 	struct ornic_mkey *m;
 	struct ornic_qp *qp;
 
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	KUNIT_ASSERT_EQ(test,
 			ornic_rig_qp_init(mt->bed.pair.b, &c, &init,
 					  &mt->bed.bscq, &mt->bed.brcq),
@@ -212,7 +212,7 @@ static void mw_type2_is_of_one_qp(struct kunit *test)
 	qp = ornic_table_lookup(&mt->bed.pair.b->eng->dev.qps, c.qpn);
 	KUNIT_EXPECT_EQ(test,
 			ornic_rkey_check(qp, mt->key, mt->wm.iova + WINDOW_AT,
-					 1, WRITE, &m),
+					 1, PEER_WRITE, &m),
 			ORNIC_VERR_LKEY_PD);
 	KUNIT_EXPECT_EQ(test, ornic_mw_invalidate(qp, mt->key),
 			ORNIC_VERR_LKEY_PD);
@@ -230,22 +230,22 @@ static const struct bind_row {
 	u32 key_xor, lkey_xor;
 	enum ornic_vendor_err verr;
 } bind_rows[] = {
-	{ "fine", T1, ORNIC_ACCESS_MR_MASK, WRITE, 100, 0, 0, 0 },
+	{ "fine", T1, ORNIC_ACCESS_MR_MASK, PEER_WRITE, 100, 0, 0, 0 },
 	{ "type 1, no bytes", T1, ORNIC_ACCESS_MR_MASK, 0, 0, 0, 0, 0 },
 	{ "type 2, no bytes", T2, ORNIC_ACCESS_MR_MASK, 0, 0, 0, 0,
 	  ORNIC_VERR_BAD_OPCODE },
-	{ "MR that may not be bound to", T1, ORNIC_ACCESS_MASK, WRITE, 100, 0,
-	  0, ORNIC_VERR_LKEY_ACCESS },
-	{ "MR that may not be written", T1, ORNIC_ACCESS_MW_BIND, WRITE, 100, 0,
-	  0, ORNIC_VERR_LKEY_ACCESS },
-	{ "reading only", T1, ORNIC_ACCESS_MW_BIND, READ, 100, 0, 0, 0 },
-	{ "no such window", T1, ORNIC_ACCESS_MR_MASK, WRITE, 100, 0x10000, 0,
+	{ "MR that may not be bound to", T1, ORNIC_ACCESS_MASK, PEER_WRITE, 100,
+	  0, 0, ORNIC_VERR_LKEY_ACCESS },
+	{ "MR that may not be written", T1, ORNIC_ACCESS_MW_BIND, PEER_WRITE,
+	  100, 0, 0, ORNIC_VERR_LKEY_ACCESS },
+	{ "reading only", T1, ORNIC_ACCESS_MW_BIND, PEER_READ, 100, 0, 0, 0 },
+	{ "no such window", T1, ORNIC_ACCESS_MR_MASK, PEER_WRITE, 100, 0x10000,
+	  0, ORNIC_VERR_LKEY_UNKNOWN },
+	{ "no such MR", T1, ORNIC_ACCESS_MR_MASK, PEER_WRITE, 100, 0, 1,
 	  ORNIC_VERR_LKEY_UNKNOWN },
-	{ "no such MR", T1, ORNIC_ACCESS_MR_MASK, WRITE, 100, 0, 1,
-	  ORNIC_VERR_LKEY_UNKNOWN },
-	{ "beyond the MR", T1, ORNIC_ACCESS_MR_MASK, WRITE, 20000, 0, 0,
+	{ "beyond the MR", T1, ORNIC_ACCESS_MR_MASK, PEER_WRITE, 20000, 0, 0,
 	  ORNIC_VERR_LKEY_RANGE },
-	{ "range that wraps", T2, ORNIC_ACCESS_MR_MASK, WRITE, -1ull, 0, 0,
+	{ "range that wraps", T2, ORNIC_ACCESS_MR_MASK, PEER_WRITE, -1ull, 0, 0,
 	  ORNIC_VERR_LKEY_RANGE },
 	{ "unknown right", T1, ORNIC_ACCESS_MR_MASK, 0x20, 100, 0, 0,
 	  ORNIC_VERR_BAD_FLAGS },
@@ -276,10 +276,10 @@ static void mw_type2_is_not_bound_twice(struct kunit *test)
 	struct mw_test *mt =
 		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
 
-	KUNIT_EXPECT_EQ(test, bind(mt, WRITE, 10), 0);
+	KUNIT_EXPECT_EQ(test, bind(mt, PEER_WRITE, 10), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key), 0);
-	KUNIT_EXPECT_EQ(test, bind(mt, WRITE, 10), 0);
-	KUNIT_EXPECT_EQ(test, bind(mt, WRITE, 10), ORNIC_CQE_MW_BIND_ERR);
+	KUNIT_EXPECT_EQ(test, bind(mt, PEER_WRITE, 10), 0);
+	KUNIT_EXPECT_EQ(test, bind(mt, PEER_WRITE, 10), ORNIC_CQE_MW_BIND_ERR);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&mt->bed.b), ORNIC_QPS_ERR);
 }
 
@@ -290,7 +290,7 @@ static void mw_invalidate_ends_access(struct kunit *test)
 	struct mw_test *mt =
 		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
 
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key), 0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
@@ -301,7 +301,7 @@ static void mw_invalidate_needs_type2(struct kunit *test)
 	struct mw_test *mt =
 		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
 
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key),
 			ORNIC_CQE_MW_BIND_ERR);
 }
@@ -336,7 +336,7 @@ static void mw_send_inv(struct kunit *test)
 	};
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, WINDOW_BYTES), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	wr.imm = cpu_to_be32(mt->key ^ row->key_xor);
 	ornic_bed_recv(&mt->bed.b, &mt->bed.bm, 5, 0, 6000);
 	ornic_rig_post_send(&mt->bed.a, &wr);
@@ -367,7 +367,7 @@ static void mw_holds_its_mr(struct kunit *test)
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
 	union ornic_rsp rsp;
 
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, 100), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, 100), 0);
 	req.hdr.obj = cpu_to_le32(mt->wm.key);
 	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), ORNIC_BUSY);
 	KUNIT_EXPECT_EQ(test, ornic_rig_mr_fini(&mt->wm), ORNIC_BUSY);
@@ -377,7 +377,7 @@ static void mw_holds_its_mr(struct kunit *test)
 			ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, bind(mt, 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), 0);
-	KUNIT_ASSERT_EQ(test, bind(mt, WRITE, 100), 0);
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, 100), 0);
 	KUNIT_EXPECT_EQ(test, destroy(mt), 0);
 	KUNIT_EXPECT_EQ(test, destroy(mt), ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, ornic_rig_mr_fini(&mt->wm), 0);
@@ -425,7 +425,7 @@ static void mw_bind_keeps_its_place(struct kunit *test)
 {
 	struct mw_test *mt =
 		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
-	struct ornic_rig_wr wr = bind_wr(mt, WRITE, 100);
+	struct ornic_rig_wr wr = bind_wr(mt, PEER_WRITE, 100);
 	struct ornic_cqe cqe;
 	u32 drop = 4, i;
 

@@ -36,7 +36,7 @@ public:
 	{
 		return bytes_.data();
 	}
-	[[nodiscard]] static consteval std::size_t size() noexcept
+	[[nodiscard]] static constexpr std::size_t size() noexcept
 	{
 		return Header + sizeof(Core) + data_size<Driver>();
 	}

@@ -269,8 +269,8 @@ static void cq_free(struct ornic_cq *cq)
 int ornic_cq_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_cq *req, u32 *cqn)
 {
-	struct ornic_cq *cq = (struct ornic_cq *)ornic_zalloc(
-		sizeof(*cq) + dev->ops->host_cq_size);
+	size_t size = sizeof(struct ornic_cq) + dev->ops->host_cq_size;
+	struct ornic_cq *cq = (struct ornic_cq *)ornic_zalloc(size);
 	int index, err;
 
 	if (!cq)

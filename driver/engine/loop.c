@@ -236,8 +236,9 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
  */
 static bool needs_lock(const struct ornic_qp *peer, u32 key)
 {
-	struct ornic_mkey *m = (struct ornic_mkey *)ornic_table_lookup(
-		&peer->dev->mkeys, key >> 8);
+	struct ornic_table *mkeys = &peer->dev->mkeys;
+	struct ornic_mkey *m =
+		(struct ornic_mkey *)ornic_table_lookup(mkeys, key >> 8);
 
 	return (m && m->fast) || peer->type == ORNIC_QPT_XRC_TGT;
 }
@@ -251,16 +252,16 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 .max = ORNIC_TX_FRAGS };
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 	u32 npkts;
-	bool lock;
 
 	if (!peer || !ornic_qp_can_receive(peer))
 		return lost(ctx, qp, sw);
-	lock = needs_lock(peer, sw->rkey);
-	if (lock)
+	if (needs_lock(peer, sw->rkey)) {
 		ornic_lock(&peer->rq.lock);
-	npkts = take_piece(qp, peer, sw, &src, &verr);
-	if (lock)
+		npkts = take_piece(qp, peer, sw, &src, &verr);
 		ornic_unlock(&peer->rq.lock);
+	} else {
+		npkts = take_piece(qp, peer, sw, &src, &verr);
+	}
 	if (!npkts)
 		return read_denied(ctx, qp, peer);
 	if (verr != ORNIC_VERR_NONE)

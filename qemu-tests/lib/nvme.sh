@@ -34,7 +34,7 @@ one_namespace()
 	ip rule add preference 100 to 10.0.0.2 lookup 102
 	ip link add veth-srv type veth peer name veth-cli
 	for name in srv cli; do
-		ip rule add preference 10 iif "veth-$name" lookup local
+		ip rule add preference 10 dev "veth-$name" lookup local
 		sysctl -qw "net.ipv4.conf.veth-$name.accept_local=1" \
 			"net.ipv4.conf.veth-$name.rp_filter=0"
 		side "$name" "$number"
