@@ -4,6 +4,7 @@
 # over IPv4 and IPv6: RC and UD, many connections, streams that are verified.
 
 limit=300
+full_limit=3600
 kernels='stock'
 
 run()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will connect with the programs of rdmacm-utils between two namespaces over veth,
+# This test will connect with the programs of rdmacm-utils between two namespaces,
 # over IPv4 and IPv6: RC and UD, many connections, streams that are verified.
 
 limit=300
+full_limit=3600
 
 run()
 {
