@@ -226,6 +226,8 @@ void device::plug(int ram_fd)
 	}
 	status_ = ORNIC_PCI_READY;
 	identify();
+	// It may have asked before we heard of it.
+	look_at_registers();
 }
 
 void device::unplug()

@@ -192,6 +192,9 @@ void keeper::greet_guest(guest_site &g)
 
 void keeper::lose_guest(guest_site &g)
 {
+	// The worker may have a copy, which would keep it in epoll.
+	if (g.qemu)
+		epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, g.qemu.get(), nullptr);
 	g.qemu.reset();
 	g.ram.reset();
 	tell({change::GUEST_WENT, g.index}, -1);

@@ -97,17 +97,38 @@ void worker::apply(const change &c, unique_fd fd)
 		break;
 	case change::NETDEV:
 	case change::WIRE:
-		// A socket that is closed leaves epoll by itself.
-		(index == segment_.wire() ? site_.wire :
-					    site_.netdevs[index])
-			.fd = std::move(fd);
-		segment_.at(index).connect(
-			(index == segment_.wire() ? site_.wire :
-						    site_.netdevs[index])
-				.fd.get());
-		watch(segment_.at(index).fd(), source::PORT, index);
+		drop_port(index);
+		segment_.at(index).connect(fd.get());
+		watch(fd.get(), source::PORT, index);
+		socket_of(index) = std::move(fd);
 		break;
 	}
+}
+
+unique_fd &worker::socket_of(u32 index)
+{
+	return index == segment_.wire() ? site_.wire.fd :
+					  site_.netdevs[index].fd;
+}
+
+// The keeper has a copy, which would keep it in epoll.
+void worker::drop_port(u32 index)
+{
+	unique_fd &fd = socket_of(index);
+
+	if (fd)
+		epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd.get(), nullptr);
+	fd.reset();
+}
+
+bool worker::hear_port(u32 index)
+{
+	bool any = segment_.input(index);
+
+	// A stream that has ended.
+	if (segment_.at(index).fd() < 0)
+		drop_port(index);
+	return any;
 }
 
 bool worker::dispatch(u64 timeout)
@@ -135,7 +156,7 @@ bool worker::dispatch(u64 timeout)
 			any |= ring(index, part);
 			break;
 		case source::PORT:
-			any |= segment_.input(index);
+			any |= hear_port(index);
 			break;
 		}
 	}

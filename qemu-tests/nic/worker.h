@@ -36,6 +36,9 @@ private:
 	bool ring(u32 index, u32 part);
 	void hear();
 	void apply(const change &c, unique_fd fd);
+	unique_fd &socket_of(u32 index);
+	void drop_port(u32 index);
+	bool hear_port(u32 index);
 	void beat(u64 now);
 	bool expire(u64 now);
 	bool work(u64 now);
