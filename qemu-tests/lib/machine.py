@@ -31,23 +31,30 @@ def accelerator_options(accel, cpus):
             else f"{cpus},sockets={cpus}"]
 
 
-def take_slot(cache, cpus_of_guest):
-    """Wait until this host has CPUs for one more guest: there may be twice as
-    many CPUs in guests as outside, since a guest waits half of the time. More
-    of them miss deadlines. The slot is given back when the returned file is
-    closed."""
+def take_slots(cache, cpus_of_guest, count=1):
+    """Wait until this host has CPUs for so many more guests: there may be twice
+    as many CPUs in guests as outside, since a guest waits half of the time. More
+    of them miss deadlines. The slots are given back when the returned files are
+    closed; guests that belong together take all of theirs, or none."""
     os.makedirs(cache, exist_ok=True)
     slots = max(1, 2 * (os.cpu_count() or 1) // max(1, cpus_of_guest))
     while True:
+        taken = []
         for number in range(slots):
+            if len(taken) == min(count, slots):
+                return taken
             # Not inherited by QEMU, so that it ends with this process.
             file = open(os.path.join(cache, f"slot-{number}"), "w",
                         encoding="ascii")
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return file
+                taken.append(file)
             except BlockingIOError:
                 file.close()
+        if len(taken) == min(count, slots):
+            return taken
+        for file in taken:
+            file.close()
         time.sleep(0.5)
 
 
@@ -56,9 +63,11 @@ class Machine:
 
     def __init__(self, kernel, initramfs, shares, console, *, accel="tcg",
                  cpus=2, memory="1G", append="", interactive=False,
-                 cache=None):
+                 cache=None, guests=1, devices=(), reboots=False):
+        """guests: how many take their slots with this one; devices: more
+        options of QEMU; reboots: a guest that reboots begins anew."""
         self.console = console
-        self._slot = take_slot(cache, cpus) if cache else None
+        self._slots = take_slots(cache, cpus, guests) if cache else []
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-qemu-")
         self._listener = socket.socket(socket.AF_UNIX)
         path = os.path.join(self._folder.name, "result")
@@ -69,8 +78,10 @@ class Machine:
         cmdline = " ".join([CMDLINE, append]).strip()
         command = [
             # A runner that is killed takes its guest along.
-            "setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-display", "none", "-no-reboot",
-            "-machine", "q35", "-m", memory,
+            "setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-display", "none",
+            *([] if reboots else ["-no-reboot"]),
+            "-machine", "q35,memory-backend=ram0" if any("id=ram0" in d for d in devices)
+            else "q35", "-m", memory,
             *accelerator_options(accel, cpus),
             "-kernel", kernel.image, "-initrd", initramfs, "-append", cmdline,
             "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
@@ -78,6 +89,7 @@ class Machine:
             "-device", "virtserialport,chardev=result,name=org.ornic.result",
             "-serial", "mon:stdio" if interactive else f"file:{console}",
         ]
+        command += devices
         for tag, folder in shares.items():
             command += ["-virtfs", f"local,path={folder},mount_tag={tag},"
                         "security_model=none,readonly=on,multidevs=remap"]
@@ -126,8 +138,8 @@ class Machine:
         if self._port is not None:
             self._port.close()
         self._listener.close()
-        if self._slot is not None:
-            self._slot.close()
+        for slot in self._slots:
+            slot.close()
         self._folder.cleanup()
 
     def kill(self):
