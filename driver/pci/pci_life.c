@@ -309,7 +309,9 @@ void ornic_pci_life_init(struct ornic_pci *pci)
 {
 	INIT_WORK(&pci->update, update_work);
 	INIT_DELAYED_WORK(&pci->watch, watch_work);
+	/* Until probe cannot fail any more. */
 	disable_work(&pci->update);
+	disable_delayed_work(&pci->watch);
 	pci->delay_ms = MIN_DELAY_MS;
 	pci->retry_at = jiffies;
 }
@@ -339,6 +341,7 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 		return ret;
 	}
 	enable_work(&pci->update);
+	enable_delayed_work(&pci->watch);
 	queue_delayed_work(system_wq, &pci->watch, 0);
 	return 0;
 }
