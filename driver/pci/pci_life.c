@@ -43,12 +43,12 @@
 void ornic_pci_read_regs(struct ornic_pci *pci,
 			 struct ornic_pci_device_regs *regs)
 {
+	void __iomem *from = pci->regs;
 	__le32 *to = (__le32 *)regs;
 	u32 i;
 
 	for (i = 0; i < sizeof(*regs) / sizeof(*to); i++)
-		to[i] = cpu_to_le32(
-			ioread32((void __iomem *)pci->regs + i * sizeof(*to)));
+		to[i] = cpu_to_le32(ioread32(from + i * sizeof(*to)));
 }
 
 static u32 status_of(struct ornic_pci *pci)
