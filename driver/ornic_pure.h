@@ -54,9 +54,10 @@ typedef __u64 u64;
 
 /* The other side of shared memory is a thread of the test, if any. */
 #ifndef READ_ONCE
-#define READ_ONCE(v) (*(const volatile __typeof__(v) *)&(v))
+#define READ_ONCE(v) __atomic_load_n(&(v), __ATOMIC_RELAXED)
 #endif
 #define dma_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+/* Who uses them says which race they close. */
 #define dma_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define virt_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 

@@ -19,6 +19,11 @@
 
 static_assert(sizeof(union ornic_req) == sizeof(union ornic_rsp));
 
+static void *ring_alloc(struct device *dev, dma_addr_t *dma)
+{
+	return dma_alloc_coherent(dev, RING_BYTES, dma, GFP_KERNEL);
+}
+
 /**
  * ornic_pci_cmds_alloc - get memory for the rings
  * @pci: device; the rings are dead
@@ -38,12 +43,10 @@ int ornic_pci_cmds_alloc(struct ornic_pci *pci)
 		init_completion(&cmds->answered[i]);
 	cmds->dead = true;
 
-	cmds->slots.requests = dma_alloc_coherent(
-		dev, RING_BYTES, &cmds->requests_dma, GFP_KERNEL);
+	cmds->slots.requests = ring_alloc(dev, &cmds->requests_dma);
 	if (!cmds->slots.requests)
 		return -ENOMEM;
-	cmds->slots.responses = dma_alloc_coherent(
-		dev, RING_BYTES, &cmds->responses_dma, GFP_KERNEL);
+	cmds->slots.responses = ring_alloc(dev, &cmds->responses_dma);
 	if (!cmds->slots.responses)
 		goto err_free_requests;
 	return 0;

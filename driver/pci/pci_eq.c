@@ -84,6 +84,15 @@ static irqreturn_t on_flood(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+/* Vectors go round the CPUs, those near the device first. */
+static unsigned int cpu_of(struct ornic_pci *pci, u32 msg)
+{
+	u32 vector = msg == ORNIC_PCI_MSG_CONTROL ? 0 :
+						    msg - ORNIC_PCI_MSG_COMP;
+
+	return cpumask_local_spread(vector, dev_to_node(&pci->pdev->dev));
+}
+
 static int eq_alloc(struct ornic_pci *pci, u32 msg)
 {
 	struct ornic_pci_eq *eq = &pci->eqs[msg];
@@ -106,10 +115,7 @@ static int eq_alloc(struct ornic_pci *pci, u32 msg)
 				   eq->name, eq);
 	if (ret)
 		goto err_free;
-	irq_set_affinity_and_hint(
-		irq,
-		cpumask_of(cpumask_local_spread(
-			msg ? msg - ORNIC_PCI_MSG_COMP : 0, dev_to_node(dev))));
+	irq_set_affinity_and_hint(irq, cpumask_of(cpu_of(pci, msg)));
 	return 0;
 
 err_free:

@@ -27,6 +27,7 @@ void ornic_pci_eq_ring_init(struct ornic_pci_eq_ring *eq, void *mem,
 	       ORNIC_PCI_EQ_RING_OFFSET +
 		       (sizeof(struct ornic_eqe) << log_depth));
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_eq_ring_init);
 
 /**
@@ -51,6 +52,7 @@ bool ornic_pci_eq_ring_take(struct ornic_pci_eq_ring *eq, struct ornic_eqe *eqe)
 	eq->consumer++;
 	return true;
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_eq_ring_take);
 
 /**
@@ -74,6 +76,7 @@ bool ornic_pci_eq_ring_give(struct ornic_pci_eq_ring *eq)
 	dma_mb();
 	return READ_ONCE(eq->record->kick_wanted);
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_eq_ring_give);
 
 /**
@@ -92,4 +95,5 @@ bool ornic_pci_eqe_fits(const struct ornic_eqe *eqe, u32 msg)
 	return (eqe->type == ORNIC_EVENT_COMP) ==
 	       (msg != ORNIC_PCI_MSG_CONTROL);
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_eqe_fits);

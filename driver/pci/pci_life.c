@@ -43,12 +43,12 @@
 void ornic_pci_read_regs(struct ornic_pci *pci,
 			 struct ornic_pci_device_regs *regs)
 {
+	void __iomem *from = pci->regs;
 	__le32 *to = (__le32 *)regs;
 	u32 i;
 
 	for (i = 0; i < sizeof(*regs) / sizeof(*to); i++)
-		to[i] = cpu_to_le32(
-			ioread32((void __iomem *)pci->regs + i * sizeof(*to)));
+		to[i] = cpu_to_le32(ioread32(from + i * sizeof(*to)));
 }
 
 static u32 status_of(struct ornic_pci *pci)
@@ -309,7 +309,9 @@ void ornic_pci_life_init(struct ornic_pci *pci)
 {
 	INIT_WORK(&pci->update, update_work);
 	INIT_DELAYED_WORK(&pci->watch, watch_work);
+	/* Until probe cannot fail any more. */
 	disable_work(&pci->update);
+	disable_delayed_work(&pci->watch);
 	pci->delay_ms = MIN_DELAY_MS;
 	pci->retry_at = jiffies;
 }
@@ -339,6 +341,7 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 		return ret;
 	}
 	enable_work(&pci->update);
+	enable_delayed_work(&pci->watch);
 	queue_delayed_work(system_wq, &pci->watch, 0);
 	return 0;
 }

@@ -20,6 +20,7 @@ bool ornic_pci_is_ours(const struct ornic_pci_device_regs *regs)
 {
 	return le64_to_cpu(regs->magic) == ORNIC_PCI_MAGIC;
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_is_ours);
 
 /* Neither zero nor a group. */
@@ -78,6 +79,7 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 		return flawed(flaw, "mac", info->mac[0], -EINVAL);
 	return 0;
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_read_info);
 
 /**
@@ -94,6 +96,7 @@ u32 ornic_pci_next_reset(u32 asked, u32 done)
 
 	return next == asked ? next + 1 : next;
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_next_reset);
 
 /**
@@ -114,4 +117,5 @@ u64 ornic_pci_pulse_age(struct ornic_pci_pulse *pulse, u32 health, u64 now_ms)
 	}
 	return now_ms - pulse->since_ms;
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_pulse_age);

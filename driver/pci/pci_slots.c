@@ -35,6 +35,7 @@ void ornic_pci_slots_init(struct ornic_pci_slots *slots,
 	}
 	memset(responses, 0, ORNIC_PCI_NUM_SLOTS * sizeof(*responses));
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_slots_init);
 
 /**
@@ -69,6 +70,7 @@ int ornic_pci_slots_send(struct ornic_pci_slots *slots,
 	slots->producer++;
 	return i;
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_slots_send);
 
 /* The opcode, status and id of a response are in its first word. */
@@ -126,6 +128,7 @@ int ornic_pci_slots_take(struct ornic_pci_slots *slots)
 	slot->state = ORNIC_PCI_SLOT_ANSWERED;
 	return slot - slots->slots;
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_slots_take);
 
 /**
@@ -148,4 +151,5 @@ bool ornic_pci_slots_finish(struct ornic_pci_slots *slots, u32 slot,
 	s->state = ORNIC_PCI_SLOT_FREE;
 	return answered;
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_slots_finish);
