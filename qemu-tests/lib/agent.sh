@@ -195,6 +195,7 @@ set_up_network()
 {
 	[ -n "${NUMBER-}" ] || return 0
 	modprobe virtio_net
+	[ -e /sys/class/net/eth0 ] || return 0
 	ip link set eth0 mtu 4500
 	ip addr add "10.0.0.$NUMBER/24" dev eth0
 	ip addr add "fd00::$NUMBER/64" dev eth0 nodad

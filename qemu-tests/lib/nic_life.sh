@@ -2,8 +2,30 @@
 # shellcheck shell=bash
 # For cases in which a PCI NIC, its driver or a guest goes under traffic.
 
-# traffic_ended: of start_traffic; its programs saw an error, and went
-traffic_ended() { ! kill -0 "$cli_pid" 2>/dev/null; }
+# watch_events: from now on, what happens to the device is written to events
+watch_events()
+{
+	ibv_asyncwatch -d ornic0 >events 2>&1 &
+	watch_pid=$!
+	wait_until 10 watches "$watch_pid"
+}
+
+# watches PID: it has the file of asynchronous events
+watches() { ls -l "/proc/$1/fd" | grep -q infinibandevent; }
+
+# saw_fatal: the device told its users that it is over. Programs that poll see
+# nothing else: nobody is left who could complete their work.
+saw_fatal() { grep -qi 'catastrophic\|fatal' events || [ ! -e "/proc/$watch_pid/exe" ]; }
+
+# end_traffic: of start_traffic and watch_events; nothing of it hangs
+end_traffic()
+{
+	kill -9 "$srv_pid" "$cli_pid" "$watch_pid" 2>/dev/null || :
+	wait_until 20 traffic_ended
+	wait "$srv_pid" "$cli_pid" "$watch_pid" 2>/dev/null || :
+}
+
+traffic_ended() { [ ! -e "/proc/$cli_pid/exe" ]; }
 
 # works_again: the NIC is back, and moves data
 works_again()

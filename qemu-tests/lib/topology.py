@@ -6,6 +6,7 @@ RAM. A case says machines=TEXT, where
   nic+nic    two guests, the NICs of one process
   nic/nic    two guests, a process for each, and a wire between the two
   nic/net    the second guest has a virtio-net on that wire, and no NIC
+  liar       a device that lies (liar.py), and no network
 
 Machine 0 runs the cases; machine 1, the peer, does what it asks for. Machine N
 of two has the address 10.0.0.(2 - N), a lone one 10.0.0.1."""
@@ -22,6 +23,8 @@ from stage import Missing, TREE
 
 SPLAT = re.compile(r"Kernel panic|BUG:|WARNING:|KASAN|Oops|Call Trace:")
 VECTORS = 5
+LIAR_VECTORS = 3
+LIB = os.path.dirname(os.path.abspath(__file__))
 
 
 def nic_program(sanitized):
@@ -45,6 +48,7 @@ class Topology:
         self.log = log
         self.sanitized = sanitized
         self.nics = {}
+        self.liar = None
         self.peer = None
         self.restart_peer = None
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-nic-")
@@ -77,6 +81,9 @@ class Topology:
         """The process of a host, if its guests have NICs."""
         if self.hosts[host] == ["net"]:
             return
+        if self.hosts[host] == ["liar"]:
+            self._start_liar()
+            return
         command = [nic_program(self.sanitized), "--control", self.path(f"control{host}")]
         for machine in self._machines_of(host):
             with open(self.ram(machine), "ab") as file:
@@ -93,11 +100,25 @@ class Topology:
                 ["setpriv", "--pdeathsig", "KILL", *command],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         # The control socket is the last that is made.
+        self._wait_for(f"control{host}", self.nics[host])
+
+    def _start_liar(self):
+        with open(self.ram(0), "ab") as file:
+            file.truncate(bytes_of(self.memory))
+        with open(self.log, "ab") as log:
+            self.liar = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", os.path.join(LIB, "liar.py"),
+                 "--socket", self.path("nic0"), "--ram", self.ram(0),
+                 "--mac", self.mac(1), "--vectors", str(LIAR_VECTORS)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._wait_for("nic0", self.liar)
+
+    def _wait_for(self, name, process):
         for _ in range(500):
-            if os.path.exists(self.path(f"control{host}")):
+            if os.path.exists(self.path(name)):
                 return
-            if self.nics[host].poll() is not None:
-                raise Missing(f"ornic-nic ends at once, see {self.log}")
+            if process.poll() is not None:
+                raise Missing(f"a device ends at once, see {self.log}")
             threading.Event().wait(0.02)
 
     def options(self, machine):
@@ -111,7 +132,10 @@ class Topology:
                 "-object", f"memory-backend-file,id=ram0,size={self.memory},"
                 f"mem-path={self.ram(machine)},share=on",
                 "-chardev", f"socket,id=nic,path={self.path(f'nic{machine}')}",
-                "-device", f"ivshmem-doorbell,chardev=nic,vectors={VECTORS}"]
+                "-device", "ivshmem-doorbell,chardev=nic,"
+                f"vectors={LIAR_VECTORS if self.liar else VECTORS}"]
+        if self.liar:
+            return options
         options += [
             "-netdev", "dgram,id=net0,"
             f"local.type=unix,local.path={self.path(ends[1])},"
@@ -143,7 +167,7 @@ class Topology:
         try:
             return getattr(self, "host_" + words[0].replace("-", "_"))(*words[1:]) or "ok"
         except (AttributeError, IndexError, TypeError, ValueError, KeyError,
-                OSError, Missing) as error:
+                OSError, Missing, subprocess.TimeoutExpired) as error:
             return f"error {error}"
 
     def host_ask(self, host, *words):
@@ -181,6 +205,9 @@ class Topology:
             self.peer.kill()
             self.peer.close()
         self._port.close()
+        if self.liar is not None:
+            self.liar.kill()
+            self.liar.wait()
         status = 0
         for nic in self.nics.values():
             nic.terminate()

@@ -5,6 +5,7 @@
 # sanitizers, has traffic: that goes on, and the process does not mind.
 
 machines=nic+nic
+alone=1
 sanitized=1
 limit=240
 

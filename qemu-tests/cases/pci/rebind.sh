@@ -19,12 +19,12 @@ run()
 	pci=$(nic_pci)
 	for ((round = 1; round <= $(times 20); round++)); do
 		topology nic
+		watch_events
 		start_traffic $((20000 + round)) -q 4
 		wait_until 20 busy_posting ornic0
 		echo "$pci" >"$driver/unbind"
 		nic_gone || fail 'the device stays'
-		wait_until 30 traffic_ended
-		stop_traffic "$srv_pid" "$cli_pid"
+		end_traffic
 		echo "$pci" >"$driver/bind"
 		wait_until 30 works_again nic
 	done

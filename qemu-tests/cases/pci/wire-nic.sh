@@ -17,7 +17,7 @@ run()
 	pingpong ibv_rc_pingpong -n 100 -c
 	perftest ib_write_bw -b -n 200
 	rping -C 5 -S 10000
-	[ "$(nic_stat 0 wire_tx_frames)" -gt 1000 ] || fail 'not by the wire'
+	[ "$(nic_stat 0 wire_tx_frames)" -gt 1000 ] || { host ask 0 stats; fail 'not by the wire'; }
 	[ "$(nic_stat 0 rx_icrc_errors)" = 0 ] || fail 'rx_icrc_errors'
 	host ask 0 faults loss=0.01,corrupt=0.01,delay=1ms
 	pingpong ibv_rc_pingpong -n 100 -c
