@@ -542,10 +542,9 @@ static void loop_one_sided(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->bscq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->bscq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->bm, 0, 4096, 3), -1);
-	KUNIT_EXPECT_GT(test,
-			ornic_engine_stat(bed->pair.b->eng,
-					  ORNIC_STAT_TX_PACKETS),
-			0);
+	KUNIT_EXPECT_GT(
+		test,
+		ornic_engine_stat(bed->pair.b->eng, ORNIC_STAT_TX_PACKETS), 0);
 }
 
 static struct kunit_case loop_cases[] = { KUNIT_CASE_PARAM(loop_equals_wire,

@@ -401,8 +401,7 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 			     const struct ornic_qp *qp,
 			     const struct ornic_swqe *sw,
 			     const struct ornic_path *path,
-			     const struct ornic_iov *src,
-			     struct ornic_dev *dev)
+			     const struct ornic_iov *src, struct ornic_dev *dev)
 {
 	memset(r, 0, sizeof(*r));
 	r->flags = ORNIC_OPF_SEND | ORNIC_OPF_REQUEST | ORNIC_OPF_START |

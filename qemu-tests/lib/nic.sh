@@ -48,7 +48,7 @@ nic_stat()
 	local answer
 
 	answer=$(host ask "$1" stats)
-	answer=${answer#*\"$2\": }
+	answer=${answer#*\""$2"\": }
 	echo "${answer%%[,\}]*}"
 }
 

@@ -11,7 +11,7 @@ watch_events()
 }
 
 # watches PID: it has the file of asynchronous events
-watches() { ls -l "/proc/$1/fd" | grep -q infinibandevent; }
+watches() { find "/proc/$1/fd" -lname "*infinibandevent*" | grep -q .; }
 
 # saw_fatal: the device told its users that it is over. Programs that poll see
 # nothing else: nobody is left who could complete their work.

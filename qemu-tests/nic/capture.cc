@@ -28,9 +28,21 @@ unique_fd create_capture(const char *path)
 			  0644));
 	// Version 1.0, a section of unknown length; then its one interface.
 	const u32 head[] = {
-		block_section, 28, byte_order, 1, ~0u, ~0u, 28,
-		block_interface, 32, link_ethernet, 0,
-		option_tsresol, nanoseconds, 0, 32,
+		block_section,
+		28,
+		byte_order,
+		1,
+		~0u,
+		~0u,
+		28,
+		block_interface,
+		32,
+		link_ethernet,
+		0,
+		option_tsresol,
+		nanoseconds,
+		0,
+		32,
 	};
 
 	if (fd && write(fd.get(), head, sizeof(head)) != sizeof(head))
@@ -50,8 +62,9 @@ void capture_frame(int fd, bytes f)
 	at = static_cast<u64>(t.tv_sec) * 1000000000u +
 	     static_cast<u64>(t.tv_nsec);
 
-	u32 head[] = {block_packet, total, 0, static_cast<u32>(at >> 32),
-		      static_cast<u32>(at), len, len};
+	u32 head[] = {
+		block_packet,	      total, 0,	 static_cast<u32>(at >> 32),
+		static_cast<u32>(at), len,   len};
 	iovec iov[] = {
 		{head, sizeof(head)},
 		{const_cast<u8 *>(f.data()), len},

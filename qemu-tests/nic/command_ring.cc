@@ -27,7 +27,8 @@ bool command_ring::take(const guest_memory &memory,
 	if (log_depth > ORNIC_PCI_MAX_LOG_CMDS ||
 	    ((requests | responses) & page_mask))
 		return false;
-	requests_ = static_cast<const union ornic_req *>(memory.at(requests, size));
+	requests_ =
+		static_cast<const union ornic_req *>(memory.at(requests, size));
 	responses_ = static_cast<union ornic_rsp *>(memory.at(responses, size));
 	depth_ = 1u << log_depth;
 	return requests_ && responses_;

@@ -22,8 +22,7 @@ bool send_all(int fd, const std::string &text)
 
 } // namespace
 
-control_server::control_server(int listener, int epoll, u64 tag,
-			       handler answer)
+control_server::control_server(int listener, int epoll, u64 tag, handler answer)
 	: listener_(listener)
 	, epoll_(epoll)
 	, tag_(tag)

@@ -444,9 +444,8 @@ std::string device::json(bool all) const
 	o.add("resets", counts_.resets);
 	o.add("messages", counts_.messages);
 	for (u32 i = 0; all && engine_ && i < ORNIC_STAT_COUNT; i++)
-		o.add(stat_name(i), ornic_engine_stat(
-					    engine_,
-					    static_cast<ornic_stat>(i)));
+		o.add(stat_name(i),
+		      ornic_engine_stat(engine_, static_cast<ornic_stat>(i)));
 	return o.text();
 }
 

@@ -40,8 +40,8 @@ void make_bar(guest_site &g)
 {
 	void *p;
 
-	g.bar_fd.reset(memfd_create("ornic-bar", MFD_CLOEXEC |
-							 MFD_ALLOW_SEALING));
+	g.bar_fd.reset(
+		memfd_create("ornic-bar", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	// A file that cannot shrink under our mapping.
 	if (!g.bar_fd || ftruncate(g.bar_fd.get(), bar_bytes) ||
 	    fcntl(g.bar_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))

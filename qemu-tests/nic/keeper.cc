@@ -145,7 +145,7 @@ void keeper::watch(int fd, source what, u32 index)
 bool keeper::open_ram(guest_site &g)
 {
 	unique_fd fd(open(g.config.ram.c_str(), O_RDWR | O_CLOEXEC));
-	struct stat st{};
+	struct stat st {};
 
 	if (!fd || fstat(fd.get(), &st)) {
 		say("guest %u: %s: %s", g.index, g.config.ram.c_str(),
@@ -165,8 +165,8 @@ bool keeper::open_ram(guest_site &g)
 
 void keeper::greet_guest(guest_site &g)
 {
-	unique_fd sock(accept4(g.listener.get(), nullptr, nullptr,
-			       SOCK_CLOEXEC));
+	unique_fd sock(
+		accept4(g.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
 	eventfd_t old;
 
 	if (!sock)
@@ -202,8 +202,7 @@ void keeper::lose_guest(guest_site &g)
 
 void keeper::accept_port(port_site &p, change c)
 {
-	unique_fd fd(accept4(p.listener.get(), nullptr, nullptr,
-			     SOCK_CLOEXEC));
+	unique_fd fd(accept4(p.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
 
 	if (!fd)
 		return;

@@ -340,10 +340,11 @@ bool fault_config::parse(const std::string &text)
 		std::string value = cut(left, ',');
 		std::string key = cut(value, '=');
 
-		if (key == "loss" ? !parse_chance(value, f.loss) :
+		if (key == "loss"    ? !parse_chance(value, f.loss) :
 		    key == "corrupt" ? !parse_chance(value, f.corrupt) :
-		    key == "delay" ? !parse_time(value, f.delay) :
-		    key == "seed" ? !parse_number(value, f.seed, &rest) || *rest :
+		    key == "delay"   ? !parse_time(value, f.delay) :
+		    key == "seed"    ? !parse_number(value, f.seed, &rest) ||
+					    *rest :
 				    true)
 			return false;
 	}

@@ -47,11 +47,12 @@ unique_fd open_datagrams(const port_config &p)
 {
 	bool group = p.kind == port_kind::MCAST;
 	std::string local = group ? p.remote : p.local;
-	address addr = p.kind == port_kind::UNIX ? unix_address(local) :
-					    inet_address(local, SOCK_DGRAM);
+	address addr = p.kind == port_kind::UNIX ?
+			       unix_address(local) :
+			       inet_address(local, SOCK_DGRAM);
 	int one = 1;
-	unique_fd fd(socket(family_of(addr), SOCK_DGRAM | SOCK_NONBLOCK |
-						     SOCK_CLOEXEC, 0));
+	unique_fd fd(socket(family_of(addr),
+			    SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 
 	if (p.kind == port_kind::UNIX)
 		clear_stale(local);

@@ -30,11 +30,11 @@ bool somebody_has(const std::string &path)
 	address addr = unix_address(path);
 
 	for (int type : {SOCK_STREAM, SOCK_DGRAM}) {
-		unique_fd probe(socket(AF_UNIX, type | SOCK_NONBLOCK |
-							SOCK_CLOEXEC, 0));
+		unique_fd probe(socket(AF_UNIX,
+				       type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 
-		if (!connect(probe.get(), sockaddr_of(addr),
-			     length_of(addr)) || errno == EAGAIN)
+		if (!connect(probe.get(), sockaddr_of(addr), length_of(addr)) ||
+		    errno == EAGAIN)
 			return true;
 	}
 	return false;
@@ -131,8 +131,7 @@ bool send_with_fd(int sock, const void *data, std::size_t size, int fd)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
 	}
-	return sendmsg(sock, &msg, MSG_NOSIGNAL) ==
-	       static_cast<ssize_t>(size);
+	return sendmsg(sock, &msg, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
 }
 
 bool receive_with_fd(int sock, void *data, std::size_t size, unique_fd &fd)
@@ -146,8 +145,7 @@ bool receive_with_fd(int sock, void *data, std::size_t size, unique_fd &fd)
 	msg.msg_iovlen = 1;
 	msg.msg_control = control;
 	msg.msg_controllen = sizeof(control);
-	if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) !=
-	    static_cast<ssize_t>(size))
+	if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(size))
 		return false;
 	fd.reset();
 	for (cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {

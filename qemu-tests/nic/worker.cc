@@ -37,11 +37,11 @@ worker::worker(site &s, int channel, bool failed)
 {
 	segment_.attach(&devices_);
 	for (guest_site &g : s.guests) {
-		devices_.push_back(std::make_unique<device>(
-			g, segment_, timers_, failed));
+		devices_.push_back(
+			std::make_unique<device>(g, segment_, timers_, failed));
 		for (u32 bell = 0; bell < DOORBELLS; bell++)
-			watch(g.doorbell[bell].get(), source::DOORBELL,
-			      g.index, bell);
+			watch(g.doorbell[bell].get(), source::DOORBELL, g.index,
+			      bell);
 	}
 	for (u32 i = 0; i <= segment_.wire(); i++)
 		if (segment_.at(i).fd() >= 0)

@@ -15,8 +15,8 @@ bench::bench(u32 count, arguments more, u8 first)
 
 		address_of(static_cast<u8>(first + i - 1), mac, gid);
 		args.push_back("--guest");
-		args.push_back("socket=" + path("s" + n) + ",ram=" +
-			       folder_.file("ram" + n, ram_bytes) +
+		args.push_back("socket=" + path("s" + n) +
+			       ",ram=" + folder_.file("ram" + n, ram_bytes) +
 			       ",vectors=" + std::to_string(vectors) +
 			       ",mac=" + ::nic::mac_text(mac) +
 			       ",netdev=unix:" + path("n" + n) + ":" +

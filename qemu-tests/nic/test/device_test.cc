@@ -17,7 +17,8 @@ bool is_one_line(const outcome &o)
 
 union ornic_req request(u8 opcode)
 {
-	union ornic_req req{};
+	union ornic_req req {
+	};
 
 	req.hdr.opcode = opcode;
 	return req;
@@ -86,9 +87,8 @@ TEST(options, stale_socket)
 	{
 		process first(args);
 
-		ASSERT_TRUE(eventually([&] {
-			return !access(dir.path("s").c_str(), F_OK);
-		}));
+		ASSERT_TRUE(eventually(
+			[&] { return !access(dir.path("s").c_str(), F_OK); }));
 		first.stop(SIGKILL);
 	}
 	process second(args);
@@ -135,8 +135,7 @@ TEST(device, command_ring_wraps)
 		auto rsp = b.guest(1).command(request(i % 3 ? 0x7f : 0x01));
 
 		ASSERT_TRUE(rsp) << i;
-		EXPECT_EQ(rsp->hdr.status,
-			  i % 3 ? ORNIC_BAD_OPCODE : ORNIC_OK);
+		EXPECT_EQ(rsp->hdr.status, i % 3 ? ORNIC_BAD_OPCODE : ORNIC_OK);
 	}
 }
 
@@ -194,7 +193,8 @@ TEST(device, event_queues_are_checked)
 	bench b(1);
 	fake_guest &g = b.guest(1);
 	ornic_req_create_eq create{};
-	union ornic_req req{};
+	union ornic_req req {
+	};
 	auto status = [&] {
 		memcpy(&req, &create, sizeof(create));
 		return g.command(req)->hdr.status;

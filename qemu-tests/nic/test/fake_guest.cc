@@ -98,10 +98,9 @@ bool fake_guest::hello(const std::string &socket)
 		} else if (i == 2) {
 			fstat(fd.get(), &st);
 			bar_size_ = static_cast<u64>(st.st_size);
-			bar_ = static_cast<u8 *>(
-				mmap(nullptr, bar_size_,
-				     PROT_READ | PROT_WRITE, MAP_SHARED,
-				     fd.get(), 0));
+			bar_ = static_cast<u8 *>(mmap(nullptr, bar_size_,
+						      PROT_READ | PROT_WRITE,
+						      MAP_SHARED, fd.get(), 0));
 		} else if (value == 0) {
 			doorbells_.push_back(std::move(fd));
 		} else {
@@ -150,7 +149,8 @@ bool fake_guest::reset()
 
 bool fake_guest::start()
 {
-	union ornic_req req{};
+	union ornic_req req {
+	};
 
 	if (!reset())
 		return false;
@@ -170,7 +170,8 @@ bool fake_guest::start()
 
 void fake_guest::set_gid()
 {
-	union ornic_req req{};
+	union ornic_req req {
+	};
 
 	req.hdr.opcode = ORNIC_CMD_SET_GID;
 	address_of(number_, req.set_gid.smac, req.set_gid.gid);
@@ -193,8 +194,7 @@ std::optional<union ornic_rsp> fake_guest::command(union ornic_req req)
 	smp_store_release(&host_regs()->cmd_producer, ++commands_);
 	ring_control();
 	if (!eventually([&] {
-		    u32 word = smp_load_acquire(
-			    reinterpret_cast<u32 *>(rsp));
+		    u32 word = smp_load_acquire(reinterpret_cast<u32 *>(rsp));
 
 		    return (word >> 15 & 1) == phase;
 	    }))
@@ -233,7 +233,8 @@ ornic_mem fake_guest::mem_of(const buffer &b) const
 queue fake_guest::make_eq(u32 msg, u32 log_depth)
 {
 	ornic_req_create_eq create{};
-	union ornic_req req{};
+	union ornic_req req {
+	};
 	queue q;
 
 	q.mem = alloc(page + (sizeof(ornic_eqe) << log_depth));
@@ -250,7 +251,8 @@ queue fake_guest::make_eq(u32 msg, u32 log_depth)
 
 queue fake_guest::make_cq(u32 log_depth, u8 vector)
 {
-	union ornic_req req{};
+	union ornic_req req {
+	};
 	queue q;
 
 	q.mem = alloc(page + (sizeof(ornic_cqe) << log_depth));
@@ -267,17 +269,17 @@ queue fake_guest::make_cq(u32 log_depth, u8 vector)
 buffer fake_guest::make_mr(u64 bytes)
 {
 	buffer b = alloc(bytes);
-	union ornic_req req{};
+	union ornic_req req {
+	};
 
 	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
 	req.create_mkey.mem = mem_of(b);
 	req.create_mkey.iova = b.dma;
 	req.create_mkey.length = b.size;
 	req.create_mkey.pdn = pd;
-	req.create_mkey.access = ORNIC_ACCESS_LOCAL_WRITE |
-				 ORNIC_ACCESS_REMOTE_WRITE |
-				 ORNIC_ACCESS_REMOTE_READ |
-				 ORNIC_ACCESS_REMOTE_ATOMIC;
+	req.create_mkey.access =
+		ORNIC_ACCESS_LOCAL_WRITE | ORNIC_ACCESS_REMOTE_WRITE |
+		ORNIC_ACCESS_REMOTE_READ | ORNIC_ACCESS_REMOTE_ATOMIC;
 	if (auto rsp = command(req); rsp && !rsp->hdr.status)
 		b.key = rsp->hdr.obj;
 	return b;
@@ -285,7 +287,8 @@ buffer fake_guest::make_mr(u64 bytes)
 
 queue fake_guest::make_qp(const queue &cq, u8 type)
 {
-	union ornic_req req{};
+	union ornic_req req {
+	};
 	queue q;
 
 	q.mem = alloc(3 * page);
@@ -308,7 +311,8 @@ queue fake_guest::make_qp(const queue &cq, u8 type)
 
 bool fake_guest::destroy(u8 opcode, u32 number)
 {
-	union ornic_req req{};
+	union ornic_req req {
+	};
 
 	req.hdr.opcode = opcode;
 	req.hdr.obj = number;
@@ -325,18 +329,18 @@ bool fake_guest::connect(const queue &qp, u32 peer, u8 number)
 		u32 mask;
 	} steps[] = {
 		{ORNIC_QPS_INIT, ORNIC_QPM_ACCESS},
-		{ORNIC_QPS_RTR,
-		 ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
-			 ORNIC_QPM_RQ_PSN | ORNIC_QPM_MAX_DEST_RD_ATOMIC |
-			 ORNIC_QPM_MIN_RNR_TIMER},
-		{ORNIC_QPS_RTS,
-		 ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
-			 ORNIC_QPM_RNR_RETRY | ORNIC_QPM_SQ_PSN |
-			 ORNIC_QPM_MAX_RD_ATOMIC},
+		{ORNIC_QPS_RTR, ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU |
+					ORNIC_QPM_DEST_QPN | ORNIC_QPM_RQ_PSN |
+					ORNIC_QPM_MAX_DEST_RD_ATOMIC |
+					ORNIC_QPM_MIN_RNR_TIMER},
+		{ORNIC_QPS_RTS, ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
+					ORNIC_QPM_RNR_RETRY | ORNIC_QPM_SQ_PSN |
+					ORNIC_QPM_MAX_RD_ATOMIC},
 	};
 
 	for (const auto &step : steps) {
-		union ornic_req req{};
+		union ornic_req req {
+		};
 		ornic_req_modify_qp &m = req.modify_qp;
 
 		m.hdr.opcode = ORNIC_CMD_MODIFY_QP;
@@ -350,10 +354,9 @@ bool fake_guest::connect(const queue &qp, u32 peer, u8 number)
 		address_of(number, m.av.dmac, m.av.dgid);
 		m.av.udp_sport = 0xc123;
 		m.av.hop_limit = 64;
-		m.access = ORNIC_ACCESS_LOCAL_WRITE |
-			   ORNIC_ACCESS_REMOTE_WRITE |
-			   ORNIC_ACCESS_REMOTE_READ |
-			   ORNIC_ACCESS_REMOTE_ATOMIC;
+		m.access =
+			ORNIC_ACCESS_LOCAL_WRITE | ORNIC_ACCESS_REMOTE_WRITE |
+			ORNIC_ACCESS_REMOTE_READ | ORNIC_ACCESS_REMOTE_ATOMIC;
 		m.max_rd_atomic = m.max_dest_rd_atomic = 4;
 
 		auto rsp = command(req);

@@ -28,8 +28,8 @@ public:
 		: fd_(::socket(AF_UNIX, SOCK_DGRAM, 0))
 		, to_(nic::unix_address(b.path("n" + std::to_string(number))))
 	{
-		nic::address own = nic::unix_address(
-			b.path("q" + std::to_string(number)));
+		nic::address own =
+			nic::unix_address(b.path("q" + std::to_string(number)));
 		timeval wait = {1, 0};
 
 		EXPECT_EQ(bind(fd_.get(), nic::sockaddr_of(own),
@@ -99,7 +99,8 @@ TEST(guests, by_packets)
 
 TEST(guests, bad_wire)
 {
-	bench b(2, {"--packets", "--faults", "loss=0.05,corrupt=0.05,delay=100us"});
+	bench b(2, {"--packets", "--faults",
+		    "loss=0.05,corrupt=0.05,delay=100us"});
 	end x(b.guest(1)), y(b.guest(2));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
@@ -224,8 +225,8 @@ TEST(guests, hostile)
 		g.arm(u.cq);
 		for (int i = 0; i < 300; i++) {
 			u64 r = random.next();
-			u64 at = r % (r & 1 ? 2 * ORNIC_RING_OFFSET :
-					      128 * page);
+			u64 at = r %
+				 (r & 1 ? 2 * ORNIC_RING_OFFSET : 128 * page);
 
 			u8 *to = (r & 1 ? bar : g.ram()) + (at & ~7ull);
 			u64 value = random.next() >> (r >> 8 & 31);
@@ -251,10 +252,10 @@ TEST(guests, hostile_commands)
 	u64 worker = b.number("guests", "worker");
 	generator random;
 	static const u8 opcodes[] = {
-		0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x12, 0x20, 0x21, 0x22,
-		0x23, 0x30, 0x31, 0x32, 0x38, 0x39, 0x40, 0x41, 0x50, 0x51,
-		0x52, 0x53, 0x54, 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66,
-		0x70, 0x71, 0x80, 0x81, 0xff,
+		0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x12, 0x20, 0x21,
+		0x22, 0x23, 0x30, 0x31, 0x32, 0x38, 0x39, 0x40, 0x41,
+		0x50, 0x51, 0x52, 0x53, 0x54, 0x60, 0x61, 0x62, 0x63,
+		0x64, 0x65, 0x66, 0x70, 0x71, 0x80, 0x81, 0xff,
 	};
 
 	for (int i = 0; i < 5000; i++) {
