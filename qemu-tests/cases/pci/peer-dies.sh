@@ -29,13 +29,13 @@ start_own()
 
 run()
 {
-	local round own=()
+	local round pids=()
 
 	for ((round = 1; round <= $(times 20); round++)); do
 		topology peer
 		rm -f own
 		start_own $((21000 + round))
-		read -r -a own <own
+		read -r -a pids <own
 		start_traffic $((20000 + round))
 		wait_until 20 busy_posting ornic0
 		if ((round % 2)); then
@@ -47,9 +47,9 @@ run()
 		fi
 		wait_until 30 traffic_ended
 		stop_traffic "$srv_pid" "$cli_pid"
-		kill -0 "${own[@]}" || fail 'other traffic ended'
+		kill -0 "${pids[@]}" || fail 'other traffic ended'
 		busy_posting ornic0 || fail 'other traffic stands still'
-		kill -9 "${own[@]}" || :
+		kill -9 "${pids[@]}" || :
 		wait_until 90 peer_answers
 		wait_until 30 works_again peer
 	done
