@@ -45,6 +45,7 @@ help:
 -include userspace-provider/provider.mk
 -include kunit/kunit.mk
 include qemu-tests/programs/programs.mk
+-include qemu-tests/nic/nic.mk
 
 # Kernel modules. External modules of 6.12 build beside their sources only, so
 # the sources are mirrored into one folder for each kernel.

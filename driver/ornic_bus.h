@@ -60,6 +60,9 @@ struct ornic_bus_ops {
  * @kick_pfn: ORNIC_KICK_PAGE: page frame of the doorbell page
  * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in it
  * @kick_value: ORNIC_KICK_PAGE: value to store
+ * @num_vectors: completion vectors that the bus can deliver; 0 = all that the
+ *	device has
+ * @dead: set by ornic_fail. Cleared by the bus before it registers anew
  * @allow_user_unreg: `rdma link delete` may remove it
  * @attrs: additional sysfs attribute group of the ib_device, or NULL
  * @dev: the driver's device, set by ornic_register
@@ -74,6 +77,8 @@ struct ornic_bus {
 	unsigned long kick_pfn;
 	u32 kick_offset;
 	u32 kick_value;
+	u8 num_vectors;
+	bool dead;
 	bool allow_user_unreg;
 	const struct attribute_group *attrs;
 	struct ornic_dev *dev;
@@ -92,9 +97,14 @@ struct ornic_bus {
  *
  * ornic_event - an event of the device. Any context, interrupts included;
  * no lock of the device may be held that @cmd or @kick take.
+ *
+ * ornic_fail - the device has lost all its state; @cmd returns -EIO from now
+ * on. Users hear of it, and those of the kernel find their work flushed. Any
+ * context, locks as above. The bus calls ornic_unregister when it can.
  */
 int ornic_register(struct ornic_bus *bus, const char *name);
 void ornic_unregister(struct ornic_bus *bus);
 void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe);
+void ornic_fail(struct ornic_bus *bus);
 
 #endif /* ORNIC_BUS_H */

@@ -31,9 +31,12 @@ static int exec(struct ornic_dev *dev, union ornic_req *req,
 
 	ret = dev->bus->ops->cmd(dev->bus, req, rsp);
 	if (ret) {
-		ibdev_err_ratelimited(ibdev, "command %#x of %#x failed: %d\n",
-				      req->hdr.opcode,
-				      le32_to_cpu(req->hdr.obj), ret);
+		/* That was said already. */
+		if (!ornic_is_dead(dev))
+			ibdev_err_ratelimited(ibdev,
+					      "command %#x of %#x failed: %d\n",
+					      req->hdr.opcode,
+					      le32_to_cpu(req->hdr.obj), ret);
 		return ret;
 	}
 	if (rsp->hdr.opcode != req->hdr.opcode || rsp->hdr.id != req->hdr.id) {

@@ -4,6 +4,7 @@
 
 #include <linux/idr.h>
 #include <linux/netdevice.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
@@ -87,6 +88,7 @@ struct ornic_port_state {
  * @port: protected by the RTNL
  * @optional: bit n: optional counter n of the device counts; written under
  *	ib_core's lock of the port's statistics
+ * @flush_work: tells kernel users of a failed device
  * @bus_unregisters: the bus asked for the end, not `rdma link delete`;
  *	protected by the lifetime lock of ornic_main.c
  */
@@ -104,12 +106,19 @@ struct ornic_dev {
 	struct netdev_net_notifier netdev_nn;
 	struct ornic_port_state port;
 	u64 optional;
+	struct work_struct flush_work;
 	bool bus_unregisters;
 };
 
 static inline struct ornic_dev *to_ornic_dev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct ornic_dev, ibdev);
+}
+
+/* The bus said so: commands fail, and nobody looks at queues. */
+static inline bool ornic_is_dead(const struct ornic_dev *dev)
+{
+	return READ_ONCE(dev->bus->dead);
 }
 
 #endif /* ORNIC_DEV_H */

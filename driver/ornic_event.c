@@ -164,7 +164,36 @@ static void srq_event(struct ornic_sink *sink, enum ib_event_type type)
 		srq->event_handler(&event, srq->srq_context);
 }
 
-static void device_failed(struct ornic_dev *dev)
+/**
+ * ornic_event_comp_kernel - let a kernel user poll, whatever it has armed
+ * @dev: device
+ * @cqn: CQ; nothing happens if it is gone, or of a process
+ *
+ * Context: process.
+ */
+void ornic_event_comp_kernel(struct ornic_dev *dev, u32 cqn)
+{
+	struct ornic_sink *sink;
+	struct ib_cq *cq;
+
+	rcu_read_lock();
+	sink = sink_get(&dev->cqs, cqn);
+	rcu_read_unlock();
+	if (!sink)
+		return;
+	cq = sink->obj;
+	if (!cq->uobject)
+		cq_completed(sink);
+	sink_put(sink);
+}
+
+/**
+ * ornic_event_fatal - tell all users that the device has failed
+ * @dev: device
+ *
+ * Context: any.
+ */
+void ornic_event_fatal(struct ornic_dev *dev)
 {
 	struct ib_event event = {
 		.device = &dev->ibdev,
@@ -174,7 +203,7 @@ static void device_failed(struct ornic_dev *dev)
 	if (!ib_device_try_get(&dev->ibdev))
 		return;
 	ibdev_err_ratelimited(&dev->ibdev,
-			      "the device reports a fatal error\n");
+			      "fatal error: the device has failed\n");
 	ib_dispatch_event(&event);
 	ib_device_put(&dev->ibdev);
 }
@@ -233,7 +262,7 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 	else if (type < ARRAY_SIZE(qp_event_types))
 		sink = sink_get(&dev->qps, num);
 	else if (type == ORNIC_EVENT_DEVICE_FATAL)
-		device_failed(dev);
+		ornic_event_fatal(dev);
 	else if (type == ORNIC_EVENT_SRQ_LIMIT || type == ORNIC_EVENT_SRQ_ERR)
 		sink = sink_get(&dev->srqs, num);
 out_unlock:

@@ -6,6 +6,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+struct ornic_dev;
 struct xarray;
 
 /**
@@ -13,6 +14,8 @@ struct xarray;
  * @ref: one of the object, one of each handler that runs
  * @idle: completed with the last reference
  * @num: CQN or QPN
+ * @send_cq: QP of a kernel user: struct ib_cq of its SQ, else NULL
+ * @recv_cq: and of its RQ
  * @obj: struct ib_cq or struct ib_qp, valid while a reference is held
  * @rcu: frees it after the last lookup
  */
@@ -21,6 +24,8 @@ struct ornic_sink {
 	struct completion idle;
 	u32 num;
 	void *obj;
+	const void *send_cq;
+	const void *recv_cq;
 	struct rcu_head rcu;
 };
 
@@ -28,5 +33,7 @@ struct ornic_sink *ornic_sink_open(struct xarray *table, u32 num, void *obj);
 int ornic_sink_reopen(struct xarray *table, struct ornic_sink *sink);
 void ornic_sink_close(struct xarray *table, struct ornic_sink *sink);
 void ornic_sink_free(struct ornic_sink *sink);
+void ornic_event_comp_kernel(struct ornic_dev *dev, u32 cqn);
+void ornic_event_fatal(struct ornic_dev *dev);
 
 #endif /* ORNIC_EVENT_H */

@@ -30,6 +30,7 @@
 #include "ornic_device.h"
 #include "ornic_doorbell.h"
 #include "ornic_event.h"
+#include "ornic_flush.h"
 #include "ornic_gid.h"
 #include "ornic_import.h"
 #include "ornic_mcast.h"
@@ -61,6 +62,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	WRITE_ONCE(bus->dev, NULL);
 	/* Writes to doorbell files and events that began before. */
 	synchronize_rcu();
+	cancel_work_sync(&dev->flush_work);
 	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps) ||
 		     !xa_empty(&dev->srqs));
 	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) || !ida_is_empty(&dev->xrcdns));
@@ -160,6 +162,7 @@ static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
 	ida_init(&dev->pdns);
 	ida_init(&dev->xrcdns);
 	atomic_set(&dev->cmd_id, 0);
+	INIT_WORK(&dev->flush_work, ornic_flush_work);
 }
 
 /*
@@ -235,6 +238,9 @@ int ornic_register(struct ornic_bus *bus, const char *name)
 			ORNIC_HW_VERSION, ret);
 		goto err_dealloc_unused;
 	}
+	if (bus->num_vectors)
+		dev->caps.num_vectors =
+			min(dev->caps.num_vectors, bus->num_vectors);
 	ret = init_ibdev(dev);
 	if (ret)
 		goto err_dealloc_unused;

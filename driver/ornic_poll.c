@@ -18,6 +18,7 @@
 #include "ornic_cqe.h"
 #include "ornic_dev.h"
 #include "ornic_event.h"
+#include "ornic_flush.h"
 #include "ornic_qp.h"
 #include "ornic_queue_mem.h"
 
@@ -90,14 +91,20 @@ void ornic_cq_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
 	spin_unlock_irqrestore(&ring->lock, flags);
 }
 
-static struct ornic_qp *find_qp(struct ornic_dev *dev, u32 qpn)
+/*
+ * The QP of a CQE, if it completes to this CQ: the lock of the CQ keeps it then,
+ * as who destroys it takes that lock, and nothing keeps others.
+ */
+static struct ornic_qp *find_qp(struct ornic_dev *dev, const struct ib_cq *ibcq,
+				const struct ornic_completion *comp)
 {
 	struct ornic_qp *qp = NULL;
 	struct ornic_sink *sink;
 
 	rcu_read_lock();
-	sink = xa_load(&dev->qps, qpn);
-	if (sink)
+	sink = xa_load(&dev->qps, comp->qpn);
+	if (sink && (comp->is_recv ? READ_ONCE(sink->recv_cq) :
+				     READ_ONCE(sink->send_cq)) == ibcq)
 		qp = to_ornic_qp(sink->obj);
 	rcu_read_unlock();
 	return qp;
@@ -157,22 +164,39 @@ static void fill_wc(struct ornic_qp *qp, struct ib_wc *wc,
 		fill_datagram(to_ornic_dev(qp->ibqp.device), wc, comp);
 }
 
-/* False for the CQE of a QP that is gone. */
-static bool take(struct ornic_dev *dev, const struct ornic_cqe *cqe,
-		 struct ib_wc *wc)
+/*
+ * What kernel users take for a pointer, or for bytes that are there, comes from
+ * what they posted and not from the device. The slots of an SRQ are free when
+ * the device has taken the WQEs, so of those nothing is known here.
+ */
+static bool match(struct ornic_qp *qp, struct ornic_completion *comp)
+{
+	struct ornic_posted posted;
+
+	if (comp->is_recv && qp->ibqp.srq)
+		return true;
+	if (!ornic_wq_complete(comp->is_recv ? &qp->rq : &qp->sq,
+			       comp->wqe_index, &posted))
+		return false;
+	comp->wr_id = posted.wr_id;
+	if (comp->opcode == IB_WC_RECV && comp->byte_len > posted.length) {
+		comp->byte_len = 0;
+		comp->status = comp->status ?: IB_WC_LOC_LEN_ERR;
+	}
+	return true;
+}
+
+/* False for the CQE of a QP that is gone, or of nothing that was posted. */
+static bool take(struct ornic_dev *dev, const struct ib_cq *ibcq,
+		 const struct ornic_cqe *cqe, struct ib_wc *wc)
 {
 	struct ornic_completion comp;
 	struct ornic_qp *qp;
 
 	ornic_unpack_cqe(cqe, &comp);
-	qp = find_qp(dev, comp.qpn);
-	if (!qp)
+	qp = find_qp(dev, ibcq, &comp);
+	if (!qp || !match(qp, &comp))
 		return false;
-	/* The slots of an SRQ are free when the device has taken the WQEs. */
-	if (!comp.is_recv)
-		ornic_wq_retire(&qp->sq, comp.wqe_index);
-	else if (!qp->ibqp.srq)
-		ornic_wq_retire(&qp->rq, comp.wqe_index);
 	fill_wc(qp, wc, &comp);
 	return true;
 }
@@ -209,12 +233,14 @@ int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 		cqe = new_cqe(ring, ring->consumer);
 		if (!cqe)
 			break;
-		if (take(dev, cqe, &wc[done]))
+		if (take(dev, ibcq, cqe, &wc[done]))
 			done++;
 		ring->consumer++;
 	}
 	if (ring->consumer != before)
 		give_back(ring);
+	if (unlikely(ornic_is_dead(dev)))
+		done += ornic_flush_cq(dev, ibcq, count - done, wc + done);
 	spin_unlock_irqrestore(&ring->lock, flags);
 	return done;
 }
@@ -252,6 +278,7 @@ static void arm(struct ornic_cq_ring *ring, bool solicited_only)
  */
 int ornic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
+	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
 	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
 	unsigned long irq;
 	bool missed;
@@ -259,7 +286,9 @@ int ornic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&ring->lock, irq);
 	arm(ring, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
 	missed = flags & IB_CQ_REPORT_MISSED_EVENTS &&
-		 new_cqe(ring, ring->consumer);
+		 (new_cqe(ring, ring->consumer) ||
+		  (unlikely(ornic_is_dead(dev)) &&
+		   ornic_flush_pending(dev, ibcq)));
 	spin_unlock_irqrestore(&ring->lock, irq);
 	return missed;
 }

@@ -16,6 +16,7 @@
 #include <linux/export.h>
 #include <linux/string.h>
 #include <linux/types.h>
+#include <asm/barrier.h>
 #include <asm/byteorder.h>
 
 #define ORNIC_FOR_KUNIT EXPORT_SYMBOL_IF_KUNIT
@@ -50,6 +51,15 @@ typedef __u64 u64;
 #define be32_to_cpu(v) be32toh(v)
 #define cpu_to_be32(v) htobe32(v)
 #endif
+
+/* The other side of shared memory is a thread of the test, if any. */
+#ifndef READ_ONCE
+#define READ_ONCE(v) __atomic_load_n(&(v), __ATOMIC_RELAXED)
+#endif
+#define dma_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+/* Who uses them says which race they close. */
+#define dma_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define virt_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 
 #endif
 

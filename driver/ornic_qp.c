@@ -219,12 +219,23 @@ static int publish(struct ornic_dev *dev, struct ornic_qp *qp)
 		ret = PTR_ERR(qp->sink);
 		goto err_del_kicks;
 	}
+	if (ornic_qp_is_kernel(qp)) {
+		WRITE_ONCE(qp->sink->send_cq, qp->ibqp.send_cq);
+		WRITE_ONCE(qp->sink->recv_cq, qp->ibqp.recv_cq);
+	}
 	return 0;
 
 err_del_kicks:
 	if (qp->kicks)
 		ornic_kick_set_del(qp->kicks, qpn);
 	return ret;
+}
+
+static void release_queue(struct ornic_dev *dev, struct ornic_qp *qp)
+{
+	ornic_wq_untrack(&qp->sq);
+	ornic_wq_untrack(&qp->rq);
+	ornic_queue_release(&qp->queue, &dev->ibdev);
 }
 
 static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
@@ -244,7 +255,12 @@ static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
 		return ret;
 	ornic_wq_init(&qp->sq, qp->queue.mem, &qp->rings.sq, ORNIC_SQ_RECORD);
 	ornic_wq_init(&qp->rq, qp->queue.mem, &qp->rings.rq, ORNIC_RQ_RECORD);
-	return 0;
+	ret = ornic_wq_track(&qp->sq);
+	if (!ret)
+		ret = ornic_wq_track(&qp->rq);
+	if (ret)
+		release_queue(dev, qp);
+	return ret;
 }
 
 /* Everything that can fail once the arguments are good. */
@@ -271,7 +287,7 @@ static int bring_up(struct ornic_dev *dev, struct ornic_qp *qp,
 err_destroy_on_device:
 	ornic_cmd_destroy_qp(dev, qp->ibqp.qp_num);
 err_release_queue:
-	ornic_queue_release(&qp->queue, &dev->ibdev);
+	release_queue(dev, qp);
 	return ret;
 }
 
@@ -364,7 +380,7 @@ int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		ornic_qp_forget_cqes(qp);
 
 	ornic_sink_free(qp->sink);
-	ornic_queue_release(&qp->queue, ibqp->device);
+	release_queue(dev, qp);
 	mutex_destroy(&qp->lock);
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "ornic_access.h"
 #include "ornic_ah.h"
+#include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_qp.h"
@@ -178,6 +179,24 @@ static void begin_anew(struct ornic_qp *qp)
 	ornic_wq_reset(&qp->rq);
 }
 
+/* All QPs of a device that has failed are in error, or may forget it all. */
+static bool may_end(struct ornic_dev *dev, enum ib_qp_state next)
+{
+	return ornic_is_dead(dev) &&
+	       (next == IB_QPS_ERR || next == IB_QPS_RESET);
+}
+
+/* Nobody takes from the SRQ for it any more (IBTA 10.3.1.7). */
+static void say_last_wqe(struct ornic_qp *qp)
+{
+	struct ornic_eqe eqe = {
+		.obj = cpu_to_le32(qp->ibqp.qp_num),
+		.type = ORNIC_EVENT_LAST_WQE,
+	};
+
+	ornic_event(to_ornic_dev(qp->ibqp.device)->bus, &eqe);
+}
+
 static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 			 int mask)
 {
@@ -198,6 +217,8 @@ static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 	if (ret)
 		return ret;
 	ret = ornic_cmd_modify_qp(dev, qp->ibqp.qp_num, &params);
+	if (ret && may_end(dev, next))
+		ret = 0;
 	if (ret)
 		return ret;
 
@@ -236,6 +257,10 @@ int ornic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mutex_lock(&qp->lock);
 	ret = modify_locked(qp, attr, mask);
 	mutex_unlock(&qp->lock);
+	if (!ret && qp->ibqp.srq && mask & IB_QP_STATE &&
+	    attr->qp_state == IB_QPS_ERR &&
+	    ornic_is_dead(to_ornic_dev(ibqp->device)))
+		say_last_wqe(qp);
 	return ret;
 }
 

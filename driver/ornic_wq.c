@@ -10,11 +10,13 @@
 #include "ornic_wq.h"
 
 #include <linux/preempt.h>
+#include <linux/slab.h>
 
 #include "ornic_access.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"
 #include "ornic_dev.h"
+#include "ornic_flush.h"
 #include "ornic_mr.h"
 #include "ornic_qp.h"
 #include "ornic_queue_mem.h"
@@ -71,21 +73,109 @@ void ornic_wq_reset(struct ornic_wq *wq)
 }
 
 /**
- * ornic_wq_retire - all WQEs up to one are complete
- * @wq: queue
+ * ornic_wq_track - remember what gets posted
+ * @wq: SQ or RQ, which may not exist
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_wq_track(struct ornic_wq *wq)
+{
+	if (!wq->ring->exists)
+		return 0;
+	wq->posted = kvcalloc(1u << wq->ring->log_depth, sizeof(*wq->posted),
+			      GFP_KERNEL);
+	return wq->posted ? 0 : -ENOMEM;
+}
+
+/**
+ * ornic_wq_untrack - undo ornic_wq_track()
+ * @wq: queue, also one that is not tracked
+ *
+ * Context: process, may sleep.
+ */
+void ornic_wq_untrack(struct ornic_wq *wq)
+{
+	kvfree(wq->posted);
+	wq->posted = NULL;
+}
+
+static struct ornic_posted *posted_at(const struct ornic_wq *wq, u32 index)
+{
+	return &wq->posted[index & ((1u << wq->ring->log_depth) - 1)];
+}
+
+/* Of a slot that is free. The completion may come once head is stored. */
+static void remember(struct ornic_wq *wq, u64 wr_id, u32 length)
+{
+	*posted_at(wq, wq->head) = (struct ornic_posted){
+		.wr_id = wr_id,
+		.length = length,
+	};
+}
+
+static void advance(struct ornic_wq *wq)
+{
+	/* Pairs with ornic_wq_complete(): what was posted before. */
+	smp_store_release(&wq->head, wq->head + 1);
+}
+
+/**
+ * ornic_wq_complete - a WQE, and all before it, are complete
+ * @wq: SQ or RQ
  * @index: of the WQE that a CQE names
+ * @posted: set to what was posted there
  *
  * Context: any, lock of the CQ held.
+ * Return: whether such a WQE was posted and is not yet complete.
  */
-void ornic_wq_retire(struct ornic_wq *wq, u32 index)
+bool ornic_wq_complete(struct ornic_wq *wq, u32 index,
+		       struct ornic_posted *posted)
 {
+	/* Pairs with advance(). */
+	u32 head = smp_load_acquire(&wq->head);
+
+	if (index - wq->tail >= head - wq->tail)
+		return false;
+	*posted = *posted_at(wq, index);
 	/* Pairs with the acquire in is_full(): the CQE was read before. */
 	smp_store_release(&wq->tail, index + 1);
+	return true;
+}
+
+/**
+ * ornic_wq_next - complete the next WQE, which the device does not
+ * @wq: SQ or RQ
+ * @wr_id: set to what was posted
+ *
+ * Context: any, lock of the CQ held.
+ * Return: whether there was one.
+ */
+bool ornic_wq_next(struct ornic_wq *wq, u64 *wr_id)
+{
+	struct ornic_posted posted;
+
+	if (!ornic_wq_complete(wq, wq->tail, &posted))
+		return false;
+	*wr_id = posted.wr_id;
+	return true;
+}
+
+/**
+ * ornic_wq_has_work - is anything not yet complete?
+ * @wq: SQ or RQ
+ *
+ * Context: any, lock of the CQ held.
+ * Return: whether there is.
+ */
+bool ornic_wq_has_work(const struct ornic_wq *wq)
+{
+	return READ_ONCE(wq->head) != wq->tail;
 }
 
 static bool is_full(const struct ornic_wq *wq)
 {
-	/* Pairs with ornic_wq_retire(). */
+	/* Pairs with ornic_wq_complete(). */
 	return wq->head - smp_load_acquire(&wq->tail) >=
 	       1u << wq->ring->log_depth;
 }
@@ -113,11 +203,15 @@ static bool publish(struct ornic_wq *wq)
 	return READ_ONCE(wq->record->kick_wanted);
 }
 
-static void kick(struct ib_qp *ibqp)
+/* Tell whoever is to execute what was published. */
+static void announce(struct ib_qp *ibqp, bool wanted)
 {
-	struct ornic_bus *bus = to_ornic_dev(ibqp->device)->bus;
+	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
 
-	bus->ops->kick(bus, ibqp->qp_num, preemptible());
+	if (unlikely(ornic_is_dead(dev)))
+		ornic_flush_later(dev);
+	else if (wanted)
+		dev->bus->ops->kick(dev->bus, ibqp->qp_num, preemptible());
 }
 
 /* ---- Send -------------------------------------------------------------------- */
@@ -331,15 +425,15 @@ int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		sq->head++;
+		remember(sq, wr->wr_id, 0);
+		advance(sq);
 	}
 	wanted = publish(sq);
 	spin_unlock_irqrestore(&sq->lock, flags);
 
 	if (unlikely(ret))
 		say_refused(qp, wr, ret);
-	if (wanted)
-		kick(ibqp);
+	announce(ibqp, wanted);
 	return ret;
 }
 
@@ -359,6 +453,16 @@ static int write_recv(struct ornic_wq *rq, const struct ib_recv_wr *wr)
 		ornic_pack_sge(at++, wr->sg_list[i].addr, wr->sg_list[i].length,
 			       wr->sg_list[i].lkey);
 	return 0;
+}
+
+static u32 room_of(const struct ib_recv_wr *wr)
+{
+	u64 room = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		room += wr->sg_list[i].length;
+	return min_t(u64, room, U32_MAX);
 }
 
 /**
@@ -391,7 +495,8 @@ int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		rq->head++;
+		remember(rq, wr->wr_id, room_of(wr));
+		advance(rq);
 	}
 	wanted = publish(rq);
 	spin_unlock_irqrestore(&rq->lock, flags);
@@ -401,8 +506,7 @@ int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			  "QP %#x: receive of %d SGEs of %u, depth %u: %d\n",
 			  ibqp->qp_num, wr->num_sge, rq->ring->max_sge,
 			  1u << rq->ring->log_depth, ret);
-	if (wanted)
-		kick(ibqp);
+	announce(ibqp, wanted);
 	return ret;
 }
 

@@ -35,7 +35,8 @@ engine_c := $(sort $(wildcard driver/engine/*.c))
 rig_c := $(sort $(wildcard kunit/rig*.c))
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.
 driver_c := $(addprefix driver/ornic_,access.c cqe.c pack.c page_tree.c \
-	ring.c wqe.c)
+	ring.c wqe.c) \
+	$(addprefix driver/pci/pci_,eq_ring.c regs.c slots.c)
 suite_c := $(sort $(wildcard kunit/*_kunit.c))
 
 # $(call objects,flavour,sources)

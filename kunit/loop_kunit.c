@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Loopback means what the wire means: every scenario runs twice, between two
- * devices and on one, and completions, PSNs, states, events and memory must
- * be the same.
+ * Loopback means what the wire means: every scenario runs between two devices
+ * and on one, and between two neighbours, and completions, PSNs, states, events
+ * and memory must be the same.
  */
 #include <kunit/test.h>
 
@@ -35,7 +35,7 @@ struct story {
 
 struct loop_test {
 	struct ornic_bed bed;
-	struct story told[2];
+	struct story told[3];
 };
 
 static int loop_init(struct kunit *test)
@@ -378,7 +378,7 @@ static void play(struct kunit *test, const struct scene *scene,
 			  ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS));
 	tell(bed, s);
 	KUNIT_EXPECT_GT(test, s->notes, 0);
-	if (kind == ORNIC_BED_LOOP)
+	if (kind != ORNIC_BED_WIRE)
 		KUNIT_EXPECT_EQ(test,
 				ornic_engine_stat(bed->pair.a->eng,
 						  ORNIC_STAT_TX_PACKETS),
@@ -411,15 +411,11 @@ static void compare_notes(struct kunit *test, const struct story *w,
 	}
 }
 
-static void loop_equals_wire(struct kunit *test)
+static void compare(struct kunit *test, const struct story *w,
+		    const struct story *l)
 {
-	const struct scene *scene = test->param_value;
-	struct loop_test *lt = test->priv;
-	struct story *w = &lt->told[0], *l = &lt->told[1];
 	u32 i;
 
-	play(test, scene, ORNIC_BED_WIRE, w);
-	play(test, scene, ORNIC_BED_LOOP, l);
 	compare_notes(test, w, l);
 	/* PSNs of an SQ in error mean nothing: IBTA 10.3.1.6. */
 	for (i = 0; i < 4; i++)
@@ -435,6 +431,18 @@ static void loop_equals_wire(struct kunit *test)
 	for (i = 0; i < ORNIC_RIG_EVENT_TYPES; i++)
 		KUNIT_EXPECT_EQ_MSG(test, w->events[i], l->events[i],
 				    "events of type %u", i);
+}
+
+static void loop_equals_wire(struct kunit *test)
+{
+	const struct scene *scene = test->param_value;
+	struct loop_test *lt = test->priv;
+
+	play(test, scene, ORNIC_BED_WIRE, &lt->told[0]);
+	play(test, scene, ORNIC_BED_LOOP, &lt->told[1]);
+	compare(test, &lt->told[0], &lt->told[1]);
+	play(test, scene, ORNIC_BED_NEAR, &lt->told[2]);
+	compare(test, &lt->told[0], &lt->told[2]);
 }
 
 /* ---- what only loopback can do --------------------------------------------- */
@@ -490,10 +498,61 @@ static void loop_budget(struct kunit *test)
 			-1);
 }
 
+/* A neighbour that goes is a peer that does not answer, IBTA C9-138. */
+static void loop_neighbour_gone(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct loop_test *lt = test->priv;
+	struct ornic_bed *bed = &lt->bed;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_NEAR, &init), 0);
+	bed->a.conn.retry_cnt = 1;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	bed->pair.a->near = NULL;
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 64);
+	ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+			ORNIC_CQE_RETRY_EXC_ERR);
+}
+
+/*
+ * Who found its neighbour only after it had made its path sends packets, and
+ * the other one answers them by packets.
+ */
+static void loop_one_sided(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct loop_test *lt = test->priv;
+	struct ornic_bed *bed = &lt->bed;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_NEAR, &init), 0);
+	bed->pair.b->near = NULL;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	ornic_bed_fill(&bed->am, 0, 4096, 3);
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+		       4096);
+	ornic_bed_post(&bed->b, &bed->bm, &bed->am, ORNIC_WQE_READ, 0, 8192,
+		       4096);
+	ornic_bed_post(&bed->b, &bed->bm, &bed->am, ORNIC_WQE_WRITE, 0, 16384,
+		       4096);
+	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->bscq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->bscq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->bm, 0, 4096, 3), -1);
+	KUNIT_EXPECT_GT(
+		test,
+		ornic_engine_stat(bed->pair.b->eng, ORNIC_STAT_TX_PACKETS), 0);
+}
+
 static struct kunit_case loop_cases[] = { KUNIT_CASE_PARAM(loop_equals_wire,
 							   scene_gen_params),
 					  KUNIT_CASE(loop_self),
 					  KUNIT_CASE(loop_budget),
+					  KUNIT_CASE(loop_neighbour_gone),
+					  KUNIT_CASE(loop_one_sided),
 					  {} };
 
 static struct kunit_suite loop_suite = {

@@ -194,6 +194,15 @@ static void op_cq_deadline(void *host, void *host_cq, u64 when)
 	hcq->deadline = when;
 }
 
+static struct ornic_engine *op_neighbour(void *host, const u8 *mac)
+{
+	struct ornic_rig *rig = host;
+
+	if (!rig->near || memcmp(mac, rig->near->mac, sizeof(rig->near->mac)))
+		return NULL;
+	return rig->near->eng;
+}
+
 static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 		     u32 a, u32 b)
 {
@@ -217,6 +226,7 @@ static const struct ornic_engine_ops rig_ops = {
 	.cq_fini = op_cq_fini,
 	.cq_deadline = op_cq_deadline,
 	.host_cq_size = sizeof(struct ornic_rig_hcq),
+	.neighbour = op_neighbour,
 	.trace = op_trace,
 	.host_qp_size = sizeof(struct ornic_rig_hqp),
 	.num_vectors = 2,

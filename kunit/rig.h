@@ -84,6 +84,7 @@ struct ornic_rig_mem {
  * @tx_window: frames in flight per QP
  * @budget: bytes of work per kick and run
  * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
+ * @near: a neighbour, NULL = none
  * @xmit_fail: the next so many frames are refused
  * @tx_head, @tx_tail: frames sent and not pulled
  * @lost: frames that found the pool empty
@@ -102,6 +103,7 @@ struct ornic_rig {
 	u32 budget;
 	u32 seg_bytes;
 	u32 xmit_fail;
+	struct ornic_rig *near;
 	u32 lost;
 	struct ornic_rig_mem *mems;
 	struct ornic_rig_hqp *hqps;

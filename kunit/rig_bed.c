@@ -41,8 +41,14 @@ int ornic_bed_open(struct ornic_bed *bed, enum ornic_bed_kind kind,
 	int status;
 
 	memset(bed, 0, sizeof(*bed));
-	if (ornic_rig_pair_init(&bed->pair, 42, kind != ORNIC_BED_WIRE))
+	if (ornic_rig_pair_init(&bed->pair, 42,
+				kind == ORNIC_BED_LOOP ||
+					kind == ORNIC_BED_LONE))
 		return ORNIC_NO_RESOURCE;
+	if (kind == ORNIC_BED_NEAR) {
+		bed->pair.a->near = bed->pair.b;
+		bed->pair.b->near = bed->pair.a;
+	}
 	status = make_cqs(bed);
 	if (!status)
 		status = make_mrs(bed);

@@ -16,6 +16,7 @@ enum ornic_bed_kind {
 	ORNIC_BED_WIRE,
 	ORNIC_BED_LOOP,
 	ORNIC_BED_LONE,
+	ORNIC_BED_NEAR, /* two rigs, neighbours of each other */
 };
 
 /**

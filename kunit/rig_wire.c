@@ -199,6 +199,8 @@ u32 ornic_rig_pair_fini(struct ornic_rig_pair *pair)
 {
 	u32 broken = 0;
 
+	if (pair->a)
+		pair->a->near = NULL;
 	if (pair->b != pair->a)
 		broken = ornic_rig_destroy(pair->b);
 	broken += ornic_rig_destroy(pair->a);

@@ -20,7 +20,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^driver\/engine\//)
 		return quoted ? beside(file, what) : what ~ /^rdma\/ornic-/
 	if (file ~ /^driver\/soft\//)
-		return !quoted || what ~ /^(engine\/engine|soft_[a-z]+|ornic_bus)\.h$/
+		return !quoted || what ~ /^(engine\/engine|soft_[a-z]+|ornic_bus|ornic_groups)\.h$/
 	if (file ~ /^driver\//)
 		return quoted ? what ~ /^(pci\/)?(ornic|pci)_[a-z_]+\.h$/ : what !~ /^(engine|soft)/
 	if (file ~ /^userspace-provider\/pabi_check\.c$/)
@@ -28,7 +28,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^userspace-provider\//)
 		return quoted ? what !~ /\// : what !~ /^infiniband\/driver/ && what !~ /^(kunit|engine)\//
 	if (file ~ /^kunit\/driver_/)
-		return !quoted || what ~ /^ornic_[a-z_]+\.h$/
+		return !quoted || what ~ /^(pci\/pci|ornic)_[a-z_]+\.h$/
 	if (file ~ /^kunit\//)
 		return !quoted ? what !~ /^ornic_/ : what !~ /^(ornic_|soft|\.\.)/
 	if (file ~ /^qemu-tests\/programs\//)

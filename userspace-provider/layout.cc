@@ -8,6 +8,8 @@
 
 static_assert(sizeof(pabi_device_ops) == 72);
 static_assert(sizeof(pabi_match_ent) == 24);
+static_assert(offsetof(pabi_sysfs_dev, match) == 24);
+static_assert(offsetof(pabi_sysfs_dev, ibdev_path) == 176);
 static_assert(sizeof(pabi_device) == 712 && offsetof(pabi_device, ops) == 664);
 static_assert(sizeof(pabi_cq) == 288);
 static_assert(sizeof(pabi_mr) == 56 && offsetof(pabi_mr, mr_type) == 48);

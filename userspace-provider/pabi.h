@@ -62,7 +62,18 @@ struct pabi_match_ent {
 	uint8_t kind;
 };
 
-struct pabi_sysfs_dev;
+/* How libibverbs describes a device that it has found; the head of it. */
+struct pabi_sysfs_dev {
+	struct pabi_list_node entry;
+	void *provider_data;
+	const struct pabi_match_ent *match;
+	unsigned int flags;
+	char sysfs_name[IBV_SYSFS_NAME_MAX];
+	uint64_t sysfs_cdev;
+	char ibdev_name[IBV_SYSFS_NAME_MAX];
+	char ibdev_path[IBV_SYSFS_PATH_MAX];
+};
+
 struct pabi_device;
 
 struct pabi_device_ops {

@@ -31,6 +31,9 @@ SAME_AT(pabi_match_ent, verbs_match_ent, vendor);
 SAME_AT(pabi_match_ent, verbs_match_ent, device);
 SAME_AT(pabi_match_ent, verbs_match_ent, kind);
 
+SAME_AT(pabi_sysfs_dev, verbs_sysfs_dev, match);
+SAME_AT(pabi_sysfs_dev, verbs_sysfs_dev, ibdev_path);
+
 SAME_SIZE(pabi_device_ops, verbs_device_ops);
 SAME_DEV_OP(name);
 SAME_DEV_OP(match_min_abi_version);

@@ -5,6 +5,7 @@
 #include <rdma/ornic-abi.h>
 
 #include "context.h"
+#include "match.h"
 #include "resource.h"
 #include "version.h"
 
@@ -24,10 +25,20 @@ void uninit_device(pabi_device *device) noexcept
 }
 
 /*
- * By the modalias of the parent device. It is a device of our own, so no other
- * provider matches it, and it stays when the RDMA device is renamed.
+ * By the modalias of the parent device; it stays when the RDMA device is
+ * renamed. That of the soft device is our own. The ids of the PCI NIC may be
+ * those of something else, so there the driver of the parent counts, too.
  */
-constexpr pabi_match_ent match_table[] = {
+char pci_driver[] = "ornic";
+
+const pabi_match_ent match_table[] = {
+	{
+		.driver_data = pci_driver,
+		.u = {.modalias = "pci:v00001AF4d00001110sv*"},
+		.vendor = 0,
+		.device = 0,
+		.kind = PABI_MATCH_MODALIAS,
+	},
 	{
 		.driver_data = nullptr,
 		.u = {.modalias = "ornic:soft"},
@@ -38,13 +49,24 @@ constexpr pabi_match_ent match_table[] = {
 	{},
 };
 
+bool match_device(pabi_sysfs_dev *found) noexcept
+{
+	if (!found->match)
+		return false;
+
+	const auto *driver =
+		static_cast<const char *>(found->match->driver_data);
+
+	return !driver || parent_has_driver(found->ibdev_path, driver);
+}
+
 constinit const pabi_device_ops device_ops = {
 	.name = "ornic",
 	.match_min_abi_version = ORNIC_ABI_VERSION,
 	.match_max_abi_version = ORNIC_ABI_VERSION,
 	.match_table = match_table,
 	.static_providers = nullptr,
-	.match_device = nullptr,
+	.match_device = match_device,
 	.alloc_context = alloc_context,
 	.import_context = import_context,
 	.alloc_device = alloc_device,

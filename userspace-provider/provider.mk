@@ -66,7 +66,7 @@ uninstall-provider:
 # Rings and records on plain memory, under ASan and UBSan.
 PROVIDER_UNIT_OBJ := $(patsubst $(PROVIDER_DIR)/test/%.cc, \
 	$(PROVIDER_OUT)/test/%.o,$(PROVIDER_TEST_SRC)) \
-	$(addprefix $(PROVIDER_OUT)/test/,cq_ring.o doorbell.o domain.o import.o \
+	$(addprefix $(PROVIDER_OUT)/test/,cq_ring.o doorbell.o domain.o import.o match.o \
 	work_queue.o wr.o \
 	version.o)
 PROVIDER_UNIT_FLAGS = $(PROVIDER_STD) -O1 -g -fsanitize=address,undefined \

@@ -415,6 +415,39 @@ void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid)
 	ornic_unlock(&dev->gid_lock);
 }
 
+static struct ornic_dev *neighbour(struct ornic_dev *dev, const u8 *mac)
+{
+	struct ornic_engine *eng;
+
+	if (!dev->ops->neighbour)
+		return NULL;
+	eng = dev->ops->neighbour(dev->host, mac);
+	return eng ? &eng->dev : NULL;
+}
+
+/* Is the next hop of @path a neighbour, and the end of the way, too? */
+static bool is_near(struct ornic_dev *dev, const struct ornic_path *path,
+		    u16 vlan)
+{
+	struct ornic_dev *there = neighbour(dev, path->av.dmac);
+
+	return there && ornic_gid_is_local(there, path->dgid, vlan);
+}
+
+/**
+ * ornic_path_dev - the device at the far end of a path that makes no packets
+ * @dev: the device at its near end
+ * @path: with loop set
+ *
+ * Context: any but hard interrupts.
+ * Return: the device, @dev itself or a neighbour; NULL if that has gone.
+ */
+struct ornic_dev *ornic_path_dev(struct ornic_dev *dev,
+				 const struct ornic_path *path)
+{
+	return path->near ? neighbour(dev, path->av.dmac) : dev;
+}
+
 /**
  * ornic_path_resolve - the path along an address vector
  * @dev: the device
@@ -435,5 +468,9 @@ int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
 	if (err)
 		return err;
 	path->loop = ornic_gid_is_local(dev, av->dgid, src.vlan);
+	if (!path->loop && is_near(dev, path, src.vlan)) {
+		path->near = true;
+		path->loop = true;
+	}
 	return 0;
 }

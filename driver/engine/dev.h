@@ -212,8 +212,12 @@ int ornic_ah_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_ah *req, u32 *ah);
 int ornic_ah_destroy(struct ornic_dev *dev, u32 ah);
 
-/* Path along @av: checks the AV against the GID table, sets path->loop. */
+/* Path along @av: checks the AV against the GID table, sets path->loop, near. */
 int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
 		       const struct ornic_av *av);
+
+/* The device at the far end of a path with loop set; NULL: it has gone. */
+struct ornic_dev *ornic_path_dev(struct ornic_dev *dev,
+				 const struct ornic_path *path);
 
 #endif /* ORNIC_ENGINE_DEV_H */

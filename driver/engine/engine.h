@@ -130,6 +130,12 @@ enum ornic_trace {
  * @cq_deadline: ornic_engine_cq_expire(@cqn) is wanted at @when (ns, absolute),
  *	and no longer at the time that was asked for before. May fire late, or
  *	in vain: the engine checks. Called with the lock of the CQ held.
+ * @neighbour: the engine, other than this one, whose port has the Ethernet
+ *	address @mac, if the host lets the two work from memory to memory: what
+ *	the one sends to the other is executed at once, in the caller of the
+ *	sender, and ops of the other are called while locks of the sender are
+ *	held. It stays for the time of the call into the sender. NULL: there is
+ *	none; the op itself may be NULL.
  * @trace: something happened to QP @qpn, see enum ornic_trace; engine locks are
  *	held. NULL: nobody wants to know
  * @host_qp_size: bytes of host_qp, at most 512
@@ -150,6 +156,7 @@ struct ornic_engine_ops {
 	void (*cq_init)(void *host, void *host_cq, u32 cqn);
 	void (*cq_fini)(void *host, void *host_cq);
 	void (*cq_deadline)(void *host, void *host_cq, u64 when);
+	struct ornic_engine *(*neighbour)(void *host, const u8 *mac);
 	void (*trace)(void *host, enum ornic_trace what, u32 qpn, u32 code,
 		      u32 a, u32 b);
 	u32 host_qp_size;

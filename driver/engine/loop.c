@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Same-device traffic: the requester hands its message to the responder of
- * the peer, MR to MR, without packets. What the two say to each other is what
- * they would say on the wire: a peer that is not there or not ready to listen
- * is a lost packet, and the ACK timer takes over.
+ * Traffic within a device, and between neighbours: the requester hands its
+ * message to the responder of the peer, MR to MR, without packets. What the two
+ * say to each other is what they would say on the wire: a peer that is not
+ * there or not ready to listen is a lost packet, and the ACK timer takes over.
  *
  * Locks: A.sq is held, B.rq is taken around the responder, nothing else. What
- * must happen to B as a whole (its error state) is left to a run of B.
+ * must happen to B as a whole (its error state) is left to a run of B. What a
+ * neighbour does is a call of its own into that device, with its own events.
  */
 #include "proto.h"
 
@@ -16,33 +17,69 @@ struct reply {
 	u8 rnr_timer;
 };
 
+/* The call of @ctx, or one that it makes into the device of a neighbour. */
+static struct ornic_ctx *enter(struct ornic_ctx *ctx, struct ornic_dev *dev,
+			       struct ornic_ctx *there)
+{
+	if (dev == ctx->dev)
+		return ctx;
+	ornic_ctx_begin(there, dev, max_t(s64, ctx->budget, 0));
+	return there;
+}
+
+static void leave(const struct ornic_ctx *ctx, struct ornic_ctx *inner)
+{
+	if (inner != ctx)
+		ornic_ctx_end(inner);
+}
+
+/* The peer of a connected QP, in whichever device it is. */
+static struct ornic_qp *peer_of(const struct ornic_qp *qp)
+{
+	struct ornic_dev *dev = ornic_path_dev(qp->dev, &qp->path);
+
+	return dev ? ornic_qp_lookup(dev, qp->dest_qpn) : NULL;
+}
+
+/* Do the addresses fit, as those of packets have to? */
+static bool faces(const struct ornic_qp *qp, const struct ornic_qp *peer)
+{
+	if (qp->dev == peer->dev)
+		return peer->path.loop && !peer->path.near;
+	return !memcmp(peer->path.dgid, qp->path.sgid, 16) &&
+	       !memcmp(peer->path.sgid, qp->path.dgid, 16);
+}
+
 /* Would packets of @qp be accepted by @peer? Under peer's rq.lock. */
 static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 {
 	u8 type = qp->type == ORNIC_QPT_XRC_INI ? ORNIC_QPT_XRC_TGT : qp->type;
 
 	return peer->type == type && ornic_qp_can_receive(peer) &&
-	       peer->dest_qpn == qp->qpn && peer->path.loop;
+	       peer->dest_qpn == qp->qpn && faces(qp, peer);
 }
 
 static struct reply request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			    struct ornic_inreq *r)
 {
-	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, qp->dest_qpn);
+	struct ornic_qp *peer = peer_of(qp);
 	struct reply reply = { ORNIC_RESP_DROP, 0 };
+	struct ornic_ctx there, *inner;
 	bool dead = false;
 
 	if (!peer)
 		return reply;
+	inner = enter(ctx, peer->dev, &there);
 	ornic_lock(&peer->rq.lock);
 	if (is_connected(qp, peer)) {
-		reply.verdict = ornic_resp_request(ctx, peer, r);
+		reply.verdict = ornic_resp_request(inner, peer, r);
 		reply.rnr_timer = peer->min_rnr_timer;
 		dead = peer->rq.dead;
 	}
 	ornic_unlock(&peer->rq.lock);
 	if (dead)
 		ornic_qp_resched(peer);
+	leave(ctx, inner);
 	return reply;
 }
 
@@ -184,11 +221,14 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static enum ornic_step read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   struct ornic_qp *peer)
 {
+	struct ornic_ctx there, *inner = enter(ctx, peer->dev, &there);
+
 	ornic_lock(&peer->rq.lock);
 	peer->rq.dead = true;
 	ornic_unlock(&peer->rq.lock);
-	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
+	ornic_ctx_event(inner, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
 	ornic_qp_resched(peer);
+	leave(ctx, inner);
 	ornic_comp_fail(ctx, qp, ORNIC_CQE_REM_ACCESS_ERR, ORNIC_VERR_NAK);
 	return ORNIC_STEP_STOP;
 }
@@ -247,7 +287,7 @@ static bool needs_lock(const struct ornic_qp *peer, u32 key)
 static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
 {
-	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, qp->dest_qpn);
+	struct ornic_qp *peer = peer_of(qp);
 	struct ornic_iov src = { .frag = qp->sq.tx.frag,
 				 .max = ORNIC_TX_FRAGS };
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
@@ -319,9 +359,9 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /**
- * ornic_loop_step - execute a piece of a WQE on the same device
+ * ornic_loop_step - execute a piece of a WQE without packets
  * @ctx: call
- * @qp: RC or UC QP whose path leads back to the device
+ * @qp: RC or UC QP whose path leads back to the device, or to a neighbour
  * @sw: WQE at sq.cur, started
  *
  * Context: sq.lock held, no rq.lock.
@@ -357,12 +397,12 @@ static void datagram_ip(u8 *ip, const struct ornic_path *path, u32 payload)
 	ip[11] = sum;
 }
 
-/* The request that the datagram of @sw is; its IP header is put into @ip. */
+/* The request that the datagram of @sw is to @dev; @ip: room for its header. */
 static void datagram_request(struct ornic_inreq *r, u8 *ip,
 			     const struct ornic_qp *qp,
 			     const struct ornic_swqe *sw,
 			     const struct ornic_path *path,
-			     const struct ornic_iov *src)
+			     const struct ornic_iov *src, struct ornic_dev *dev)
 {
 	memset(r, 0, sizeof(*r));
 	r->flags = ORNIC_OPF_SEND | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
@@ -377,7 +417,7 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 	r->path = path;
 	r->ip = ip;
 	r->ipv6 = path->ipv6;
-	r->sgid_index = ornic_gid_index(qp->dev, path->dgid, ORNIC_VLAN_NONE);
+	r->sgid_index = ornic_gid_index(dev, path->dgid, ORNIC_VLAN_NONE);
 	datagram_ip(ip, path, src->bytes);
 }
 
@@ -385,6 +425,7 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      struct ornic_qp *peer, struct ornic_inreq *r, u32 qkey)
 {
+	struct ornic_ctx there, *inner = enter(ctx, peer->dev, &there);
 	bool dead = false;
 
 	ornic_lock(&peer->rq.lock);
@@ -392,7 +433,7 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_NO_QP);
 	} else if (peer->qkey != qkey) {
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_QKEY);
-	} else if (ornic_resp_request(ctx, peer, r) == ORNIC_RESP_ACK) {
+	} else if (ornic_resp_request(inner, peer, r) == ORNIC_RESP_ACK) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
 		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, r->src->bytes);
 	}
@@ -400,14 +441,15 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_unlock(&peer->rq.lock);
 	if (dead)
 		ornic_qp_resched(peer);
+	leave(ctx, inner);
 }
 
 /**
- * ornic_loop_datagram - deliver a datagram to a QP of the same device
+ * ornic_loop_datagram - deliver a datagram without a packet
  * @ctx: call
  * @qp: UD QP
  * @sw: WQE; its dest_qkey is resolved
- * @path: of its AH, leads back to the device
+ * @path: of its AH, leads back to the device, or to a neighbour
  * @src: payload
  *
  * What cannot be delivered is dropped and counted, as on the wire.
@@ -418,15 +460,19 @@ void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			 struct ornic_swqe *sw, const struct ornic_path *path,
 			 const struct ornic_iov *src)
 {
-	struct ornic_qp *peer = ornic_qp_lookup(qp->dev, sw->dest_qpn);
+	struct ornic_dev *dev = ornic_path_dev(qp->dev, path);
+	struct ornic_qp *peer;
 	struct ornic_inreq r;
 	u8 ip[40];
 
+	if (!dev)
+		return;
+	peer = ornic_qp_lookup(dev, sw->dest_qpn);
 	if (!peer || peer->type != ORNIC_QPT_UD) {
-		ornic_stat_inc(qp->dev, ORNIC_STAT_RX_NO_QP);
+		ornic_stat_inc(dev, ORNIC_STAT_RX_NO_QP);
 		return;
 	}
-	datagram_request(&r, ip, qp, sw, path, src);
+	datagram_request(&r, ip, qp, sw, path, src, dev);
 	hand_over(ctx, qp, peer, &r, sw->dest_qkey);
 }
 
@@ -461,7 +507,7 @@ bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (!group || sw->dest_qpn != ORNIC_MCAST_QPN)
 		return true;
-	datagram_request(&r, ip, qp, sw, path, src);
+	datagram_request(&r, ip, qp, sw, path, src, qp->dev);
 	while ((peer = ornic_mcast_member(qp->dev, group, &sw->mcast_at))) {
 		if (pause_here(ctx, first))
 			return false;

@@ -210,7 +210,7 @@ static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		cqe.vlan = cpu_to_le16(r->pkt->rx->vlan);
 		cqe.sl = r->pkt->rx->sl;
 	} else if (r->path) {
-		memcpy(cqe.smac, qp->dev->mac, sizeof(cqe.smac));
+		memcpy(cqe.smac, r->path->hdr + 6, sizeof(cqe.smac));
 		cqe.sl = r->path->av.sl;
 	}
 	recv_cqe(ctx, qp, &cqe, r->solicited);

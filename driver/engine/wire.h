@@ -242,7 +242,8 @@ bool ornic_rx_is_multicast(const struct ornic_rx *rx);
  * @l3_offset: as in struct ornic_tx
  * @l4_offset: as in struct ornic_tx
  * @ipv6: as in struct ornic_tx
- * @loop: the destination is this device itself
+ * @loop: no packets are made: the destination is this device itself, or
+ * @near: a neighbour, see struct ornic_engine_ops
  * @mcast: the destination is a multicast group
  * @sgid: source of the packets that are sent
  * @dgid: their destination
@@ -255,6 +256,7 @@ struct ornic_path {
 	u8 l4_offset;
 	bool ipv6;
 	bool loop;
+	bool near;
 	bool mcast;
 	u8 sgid[16];
 	u8 dgid[16];

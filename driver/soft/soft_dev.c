@@ -19,7 +19,6 @@
 
 #include "engine/engine.h"
 #include "soft_cq.h"
-#include "soft_mcast.h"
 #include "soft_net.h"
 #include "soft_poll.h"
 #include "soft_sched.h"
@@ -147,6 +146,20 @@ static void bus_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 	ornic_soft_kick(soft, qpn, inline_ok);
 }
 
+static int bus_join(struct ornic_bus *bus, const u8 *mgid)
+{
+	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
+
+	return ornic_groups_join(&soft->groups, mgid);
+}
+
+static void bus_leave(struct ornic_bus *bus, const u8 *mgid)
+{
+	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
+
+	ornic_groups_leave(&soft->groups, mgid);
+}
+
 static void soft_stop(struct ornic_soft *soft);
 
 static void bus_removing(struct ornic_bus *bus)
@@ -157,8 +170,8 @@ static void bus_removing(struct ornic_bus *bus)
 static const struct ornic_bus_ops bus_ops = {
 	.cmd = bus_cmd,
 	.kick = bus_kick,
-	.join = ornic_soft_join,
-	.leave = ornic_soft_leave,
+	.join = bus_join,
+	.leave = bus_leave,
 	.removing = bus_removing,
 };
 
@@ -223,7 +236,7 @@ static void soft_detach(struct ornic_soft *soft)
 {
 	rtnl_lock();
 	list_del_init(&soft->link);
-	ornic_soft_groups_free(soft);
+	ornic_groups_close(&soft->groups);
 	hide_netdev(soft);
 	rtnl_unlock();
 
@@ -335,7 +348,8 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 {
 	INIT_LIST_HEAD(&soft->link);
 	INIT_LIST_HEAD(&soft->net_link);
-	INIT_LIST_HEAD(&soft->groups);
+	ornic_groups_init(&soft->groups);
+	ornic_groups_open(&soft->groups, netdev);
 	xa_init(&soft->flows);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);

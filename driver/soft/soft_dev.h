@@ -10,6 +10,7 @@
 #include <linux/xarray.h>
 
 #include "ornic_bus.h"
+#include "ornic_groups.h"
 
 struct ornic_engine;
 struct ornic_soft_net;
@@ -29,7 +30,7 @@ struct task_struct;
  * @net: network namespace that packets are taken from, NULL while there is
  *	none; written under the RTNL, or by the one who stops the device
  * @net_link: in @net's list, read under RCU
- * @groups: struct ornic_soft_group that QPs are attached to; RTNL
+ * @groups: multicast groups that QPs are attached to; RTNL
  * @flows: struct ornic_soft_flow by QPN
  * @lock: ornic_register and ornic_unregister; taken outside the RTNL
  * @registered: ornic_register succeeded; protected by @lock
@@ -50,7 +51,7 @@ struct ornic_soft {
 	struct list_head link;
 	struct ornic_soft_net *net;
 	struct list_head net_link;
-	struct list_head groups;
+	struct ornic_groups groups;
 	struct xarray flows;
 	struct mutex lock; /* registration */
 	bool registered;

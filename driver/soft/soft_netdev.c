@@ -13,7 +13,6 @@
 #include <linux/rtnetlink.h>
 
 #include "soft_dev.h"
-#include "soft_mcast.h"
 #include "soft_net.h"
 
 static void netdev_leaves(struct ornic_soft *soft)
@@ -22,7 +21,7 @@ static void netdev_leaves(struct ornic_soft *soft)
 		ornic_soft_remove_later(soft);
 		return;
 	}
-	ornic_soft_groups_gone(soft);
+	ornic_groups_gone(&soft->groups);
 	ornic_soft_net_leave(soft);
 }
 
@@ -36,7 +35,7 @@ static void netdev_arrives(struct ornic_soft *soft)
 		ornic_soft_remove_later(soft);
 		return;
 	}
-	ornic_soft_groups_back(soft);
+	ornic_groups_back(&soft->groups);
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event,

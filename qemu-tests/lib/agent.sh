@@ -72,6 +72,8 @@ clean_up()
 		left=
 		for dev in /sys/class/infiniband/*; do
 			[ -e "$dev" ] || continue
+			# A PCI NIC stays, as the one that drives it does.
+			[ ! -e "$dev/device/vendor" ] || continue
 			left+=" ${dev##*/}"
 			rdma link delete "${dev##*/}"
 		done
@@ -188,13 +190,30 @@ run_group()
 	say "# done"
 }
 
+# The virtio-net that a topology gives: eth0 at 10.0.0.$NUMBER.
+set_up_network()
+{
+	[ -n "${NUMBER-}" ] || return 0
+	modprobe virtio_net
+	[ -e /sys/class/net/eth0 ] || return 0
+	ip link set eth0 mtu 4500
+	ip addr add "10.0.0.$NUMBER/24" dev eth0
+	ip addr add "fd00::$NUMBER/64" dev eth0 nodad
+	ip link set eth0 up
+}
+
 mount_kernel_filesystems
 # Lines NAME=VALUE are the environment, lines "case NAME LIMIT" the work.
 set -a
 eval "$(grep -E '^[A-Z_]+=' /run/ornic/manifest)"
 set +a
 cd /tmp || exit
+set_up_network
 case $MODE in
+peer)
+	hostname peer
+	/ornic/qemu-tests/lib/peer.py 7777
+	;;
 shell)
 	echo "the tree is at /ornic; leave with exit or ^D"
 	setsid -c bash --rcfile <(echo ". $tests/lib/guest.sh; set +eu") -i \

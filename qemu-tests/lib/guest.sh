@@ -15,8 +15,13 @@
 #   rxe-server    the same wire, but the server is rxe in the initial
 #   rxe-client    namespace (rxe knows no other), or the client is
 #
+#   nic, peer     a PCI NIC, and another guest: see nic.sh
+#
 # After it: $srv_dev $cli_dev name the devices, $srv_ip $cli_ip the addresses
 # of the chosen family, on_srv and on_cli run a command on a side.
+
+# shellcheck source=qemu-tests/lib/nic.sh
+. /ornic/qemu-tests/lib/nic.sh
 
 skip()
 {
@@ -163,6 +168,9 @@ topology()
 {
 	local srv_ns=srv cli_ns=cli
 
+	case $1 in
+	nic | peer) "topology_$1" "${2:-4}"; return ;;
+	esac
 	srv_type=$DEV cli_type=$DEV
 	case $1 in
 	loop) srv_ns='' cli_ns='' ;;
@@ -193,6 +201,10 @@ listening()
 {
 	local table port at state _
 
+	if srv_is_peer && [ "$1" != self ]; then
+		"$peer" "listening self $2"
+		return
+	fi
 	printf -v port '%04X' "$2"
 	for table in tcp tcp6; do
 		while read -r _ at _ state _; do
@@ -279,10 +291,14 @@ family_of_both()
 	4) srv_ip=10.0.0.1 cli_ip=10.0.0.2 ;;
 	6) srv_ip=fd00::1 cli_ip=fd00::2 ;;
 	esac
-	[ "$srv_dev" != "$cli_dev" ] || cli_ip=$srv_ip
-	wait_until 5 gid_index "$srv_dev" "$srv_ip"
+	# One device, in one guest.
+	if [ "$srv_dev" = "$cli_dev" ] && ! srv_is_peer; then
+		[ "${MACHINES-1}" = 1 ] || srv_ip=$cli_ip
+		cli_ip=$srv_ip
+	fi
+	wait_until 5 at_srv gid_index "$srv_dev" "$srv_ip"
 	wait_until 5 gid_index "$cli_dev" "$cli_ip"
-	srv_gid=$(gid_index "$srv_dev" "$srv_ip")
+	srv_gid=$(at_srv gid_index "$srv_dev" "$srv_ip")
 	cli_gid=$(gid_index "$cli_dev" "$cli_ip")
 }
 

@@ -21,33 +21,43 @@ CMDLINE = ("console=ttyS0 quiet loglevel=4 panic=-1 panic_on_warn=1 oops=panic "
 KVM_PROBE_SECONDS = 25
 
 
-def accelerator_options(accel, cpus):
+def accelerator_options(accel, cpus, acpi):
+    # Without ACPI a kernel reads the MP table, where SeaBIOS has one CPU of each
+    # socket. A kernel that has ACPI keeps unbound work (rxe's) on the socket
+    # that it was queued on, so there they share one.
+    smp = str(cpus) if acpi else f"{cpus},sockets={cpus}"
     if accel == "kvm":
-        return ["-accel", "kvm", "-cpu", "host", "-smp", str(cpus)]
+        return ["-accel", "kvm", "-cpu", "host", "-smp", smp]
     # A single-threaded or single-CPU TCG drops memory barriers and makes LOCK
     # non-atomic toward other processes; maxcpus=2 keeps both.
     return ["-accel", "tcg,thread=multi", "-cpu", TCG_CPU,
-            "-smp", "1,maxcpus=2" if cpus == 1
-            else f"{cpus},sockets={cpus}"]
+            "-smp", "1,maxcpus=2" if cpus == 1 else smp]
 
 
-def take_slot(cache, cpus_of_guest):
-    """Wait until this host has CPUs for one more guest: there may be twice as
-    many CPUs in guests as outside, since a guest waits half of the time. More
-    of them miss deadlines. The slot is given back when the returned file is
-    closed."""
+def take_slots(cache, cpus_of_guest, count=1):
+    """Wait until this host has CPUs for so many more guests: there may be twice
+    as many CPUs in guests as outside, since a guest waits half of the time. More
+    of them miss deadlines. The slots are given back when the returned files are
+    closed; guests that belong together take all of theirs, or none."""
     os.makedirs(cache, exist_ok=True)
     slots = max(1, 2 * (os.cpu_count() or 1) // max(1, cpus_of_guest))
     while True:
+        taken = []
         for number in range(slots):
+            if len(taken) == min(count, slots):
+                return taken
             # Not inherited by QEMU, so that it ends with this process.
             file = open(os.path.join(cache, f"slot-{number}"), "w",
                         encoding="ascii")
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return file
+                taken.append(file)
             except BlockingIOError:
                 file.close()
+        if len(taken) == min(count, slots):
+            return taken
+        for file in taken:
+            file.close()
         time.sleep(0.5)
 
 
@@ -56,9 +66,11 @@ class Machine:
 
     def __init__(self, kernel, initramfs, shares, console, *, accel="tcg",
                  cpus=2, memory="1G", append="", interactive=False,
-                 cache=None):
+                 cache=None, guests=1, devices=(), reboots=False):
+        """guests: how many take their slots with this one; devices: more
+        options of QEMU; reboots: a guest that reboots begins anew."""
         self.console = console
-        self._slot = take_slot(cache, cpus) if cache else None
+        self._slots = take_slots(cache, cpus, guests) if cache else []
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-qemu-")
         self._listener = socket.socket(socket.AF_UNIX)
         path = os.path.join(self._folder.name, "result")
@@ -69,15 +81,18 @@ class Machine:
         cmdline = " ".join([CMDLINE, append]).strip()
         command = [
             # A runner that is killed takes its guest along.
-            "setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-display", "none", "-no-reboot",
-            "-machine", "q35", "-m", memory,
-            *accelerator_options(accel, cpus),
+            "setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-display", "none",
+            *([] if reboots else ["-no-reboot"]),
+            "-machine", "q35,memory-backend=ram0" if any("id=ram0" in d for d in devices)
+            else "q35", "-m", memory,
+            *accelerator_options(accel, cpus, kernel.acpi),
             "-kernel", kernel.image, "-initrd", initramfs, "-append", cmdline,
             "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=result,path={path}",
             "-device", "virtserialport,chardev=result,name=org.ornic.result",
             "-serial", "mon:stdio" if interactive else f"file:{console}",
         ]
+        command += devices
         for tag, folder in shares.items():
             command += ["-virtfs", f"local,path={folder},mount_tag={tag},"
                         "security_model=none,readonly=on,multidevs=remap"]
@@ -126,8 +141,8 @@ class Machine:
         if self._port is not None:
             self._port.close()
         self._listener.close()
-        if self._slot is not None:
-            self._slot.close()
+        for slot in self._slots:
+            slot.close()
         self._folder.cleanup()
 
     def kill(self):

@@ -11,6 +11,10 @@ need_rdmacm() { need rping ucmatose udaddy rstream riostream cmtime; }
 # cm_listening PORT: a program on the server's side waits there
 cm_listening()
 {
+	if srv_is_peer; then
+		on_srv ". /ornic/qemu-tests/lib/rdmacm.sh; cm_listening $1"
+		return
+	fi
 	rdma res show cm_id | grep -Eq "LISTEN .*src-addr [^ ]*:$1( |\$)" ||
 		on_srv ss -Hlun "sport = :$1" | grep -q .
 }

@@ -34,6 +34,7 @@ class Kernel:
 
     def __init__(self, name):
         self.name = name
+        self.acpi = name == "stock"
         if name == "stock":
             images = glob.glob("/boot/vmlinuz-6.12*-amd64")
             if not images:

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Commands over PCI. Who has a command waits for a slot, writes the request,
+ * rings and sleeps; the interrupt of message 0 takes responses.
+ *
+ * A command without an answer fails the device, as does an answer without a
+ * command: then nobody knows any more what the device has done. Who waits is
+ * woken by that, and nothing is taken in until the next reset.
+ */
+#include "pci/pci_cmd.h"
+
+#include <linux/dma-mapping.h>
+
+#include "pci/pci_dev.h"
+#include "pci/pci_life.h"
+
+#define ANSWER_LIMIT_S 15
+#define RING_BYTES (ORNIC_PCI_NUM_SLOTS * sizeof(union ornic_req))
+
+static_assert(sizeof(union ornic_req) == sizeof(union ornic_rsp));
+
+static void *ring_alloc(struct device *dev, dma_addr_t *dma)
+{
+	return dma_alloc_coherent(dev, RING_BYTES, dma, GFP_KERNEL);
+}
+
+/**
+ * ornic_pci_cmds_alloc - get memory for the rings
+ * @pci: device; the rings are dead
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_pci_cmds_alloc(struct ornic_pci *pci)
+{
+	struct ornic_pci_cmds *cmds = &pci->cmds;
+	struct device *dev = &pci->pdev->dev;
+	int i;
+
+	spin_lock_init(&cmds->lock);
+	sema_init(&cmds->room, ORNIC_PCI_NUM_SLOTS);
+	for (i = 0; i < ORNIC_PCI_NUM_SLOTS; i++)
+		init_completion(&cmds->answered[i]);
+	cmds->dead = true;
+
+	cmds->slots.requests = ring_alloc(dev, &cmds->requests_dma);
+	if (!cmds->slots.requests)
+		return -ENOMEM;
+	cmds->slots.responses = ring_alloc(dev, &cmds->responses_dma);
+	if (!cmds->slots.responses)
+		goto err_free_requests;
+	return 0;
+
+err_free_requests:
+	dma_free_coherent(dev, RING_BYTES, cmds->slots.requests,
+			  cmds->requests_dma);
+	return -ENOMEM;
+}
+
+/**
+ * ornic_pci_cmds_free - free the rings
+ * @pci: device that has none any more, without interrupts
+ *
+ * Context: process, may sleep.
+ */
+void ornic_pci_cmds_free(struct ornic_pci *pci)
+{
+	struct ornic_pci_cmds *cmds = &pci->cmds;
+	struct device *dev = &pci->pdev->dev;
+
+	dma_free_coherent(dev, RING_BYTES, cmds->slots.responses,
+			  cmds->responses_dma);
+	dma_free_coherent(dev, RING_BYTES, cmds->slots.requests,
+			  cmds->requests_dma);
+}
+
+/* Registers are read one way by all machines; the ring's name has two words. */
+static void write_addr(__le64 __iomem *reg, u64 addr)
+{
+	iowrite32(lower_32_bits(addr), reg);
+	iowrite32(upper_32_bits(addr), (void __iomem *)reg + sizeof(u32));
+}
+
+/**
+ * ornic_pci_cmds_start - give the device its rings
+ * @pci: device after a reset, without commands in flight
+ *
+ * Context: process.
+ */
+void ornic_pci_cmds_start(struct ornic_pci *pci)
+{
+	struct ornic_pci_cmds *cmds = &pci->cmds;
+
+	spin_lock_irq(&cmds->lock);
+	ornic_pci_slots_init(&cmds->slots, cmds->slots.requests,
+			     cmds->slots.responses);
+	iowrite32(ORNIC_PCI_MAX_LOG_CMDS, &pci->host->cmd_log_depth);
+	write_addr(&pci->host->cmd_ring, cmds->requests_dma);
+	write_addr(&pci->host->rsp_ring, cmds->responses_dma);
+	cmds->dead = false;
+	spin_unlock_irq(&cmds->lock);
+}
+
+/**
+ * ornic_pci_cmds_abort - all commands fail, now and from now on
+ * @pci: device
+ *
+ * Context: any.
+ */
+void ornic_pci_cmds_abort(struct ornic_pci *pci)
+{
+	struct ornic_pci_cmds *cmds = &pci->cmds;
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&cmds->lock, flags);
+	cmds->dead = true;
+	for (i = 0; i < ORNIC_PCI_NUM_SLOTS; i++)
+		if (cmds->slots.slots[i].state == ORNIC_PCI_SLOT_SENT)
+			complete(&cmds->answered[i]);
+	spin_unlock_irqrestore(&cmds->lock, flags);
+}
+
+/**
+ * ornic_pci_cmds_poll - take responses
+ * @pci: device
+ *
+ * Context: any. At most one ring full, whatever the device writes.
+ */
+void ornic_pci_cmds_poll(struct ornic_pci *pci)
+{
+	struct ornic_pci_cmds *cmds = &pci->cmds;
+	unsigned long flags;
+	int left, slot = 0;
+
+	spin_lock_irqsave(&cmds->lock, flags);
+	for (left = ORNIC_PCI_NUM_SLOTS; left && !cmds->dead; left--) {
+		slot = ornic_pci_slots_take(&cmds->slots);
+		if (slot < 0)
+			break;
+		complete(&cmds->answered[slot]);
+	}
+	spin_unlock_irqrestore(&cmds->lock, flags);
+	if (slot == -EBADMSG)
+		ornic_pci_fail(pci, "answers what was not asked");
+}
+
+/* Returns the slot, or -EIO. */
+static int send(struct ornic_pci *pci, const union ornic_req *req)
+{
+	struct ornic_pci_cmds *cmds = &pci->cmds;
+	unsigned long flags;
+	int slot = -EIO;
+
+	spin_lock_irqsave(&cmds->lock, flags);
+	if (!cmds->dead)
+		slot = ornic_pci_slots_send(&cmds->slots, req);
+	if (slot >= 0) {
+		reinit_completion(&cmds->answered[slot]);
+		/* The request before the producer; iowrite32 orders both. */
+		iowrite32(cmds->slots.producer, &pci->host->cmd_producer);
+		ornic_pci_ring_control(pci);
+	}
+	spin_unlock_irqrestore(&cmds->lock, flags);
+	return slot;
+}
+
+/* A second look each second forgives an interrupt that was lost. */
+static bool wait(struct ornic_pci *pci, int slot)
+{
+	int left;
+
+	for (left = ANSWER_LIMIT_S; left; left--) {
+		if (wait_for_completion_timeout(&pci->cmds.answered[slot], HZ))
+			return true;
+		ornic_pci_cmds_poll(pci);
+	}
+	return try_wait_for_completion(&pci->cmds.answered[slot]);
+}
+
+static bool finish(struct ornic_pci *pci, int slot, union ornic_rsp *rsp)
+{
+	struct ornic_pci_cmds *cmds = &pci->cmds;
+	unsigned long flags;
+	bool answered;
+
+	spin_lock_irqsave(&cmds->lock, flags);
+	answered = ornic_pci_slots_finish(&cmds->slots, slot, rsp);
+	spin_unlock_irqrestore(&cmds->lock, flags);
+	return answered;
+}
+
+/**
+ * ornic_pci_cmd - ornic_bus_ops.cmd
+ * @bus: device
+ * @req: request
+ * @rsp: set to the response
+ *
+ * Context: process, may sleep; at most for the time limit and as long as
+ * others wait before us.
+ * Return: 0; -ETIMEDOUT if the device does not answer, which fails it; -EIO
+ * if it has failed.
+ */
+int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
+		  union ornic_rsp *rsp)
+{
+	struct ornic_pci *pci = to_ornic_pci(bus);
+	bool in_time;
+	int slot, ret = 0;
+
+	down(&pci->cmds.room);
+	slot = send(pci, req);
+	if (slot < 0) {
+		up(&pci->cmds.room);
+		return -EIO;
+	}
+	in_time = wait(pci, slot);
+	if (!in_time)
+		ornic_pci_fail(pci, "does not answer a command");
+	if (!finish(pci, slot, rsp))
+		ret = in_time ? -EIO : -ETIMEDOUT;
+	up(&pci->cmds.room);
+	if (!ret)
+		rsp->hdr.id = req->hdr.id;
+	return ret;
+}

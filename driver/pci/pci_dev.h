@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_PCI_DEV_H
+#define ORNIC_PCI_DEV_H
+
+#include <linux/completion.h>
+#include <linux/ioport.h>
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/semaphore.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "ornic_bus.h"
+#include "ornic_groups.h"
+#include "pci/pci_eq_ring.h"
+#include "pci/pci_regs.h"
+#include "pci/pci_slots.h"
+
+struct ornic_pci;
+
+/**
+ * struct ornic_pci_cmds - the command rings
+ * @lock: protects @slots and @dead; taken in interrupts
+ * @room: one for each slot
+ * @slots: rings and commands in flight
+ * @answered: completed with the response of a slot, or when @dead is set
+ * @dead: nothing goes out or is taken in
+ * @requests_dma: DMA address of the ring
+ * @responses_dma: DMA address of the ring
+ */
+struct ornic_pci_cmds {
+	spinlock_t lock; /* rings */
+	struct semaphore room;
+	struct ornic_pci_slots slots;
+	struct completion answered[ORNIC_PCI_NUM_SLOTS];
+	bool dead;
+	dma_addr_t requests_dma;
+	dma_addr_t responses_dma;
+};
+
+/**
+ * struct ornic_pci_eq - a message and its event queue
+ * @pci: device
+ * @msg: message
+ * @live: the device may have an EQ; written with the interrupt quiet
+ * @ring: read by the interrupt handler alone
+ * @mem: of the ring
+ * @dma: DMA address of @mem
+ * @misfits: events that this message cannot bring, ignored
+ * @name: of the interrupt
+ */
+struct ornic_pci_eq {
+	struct ornic_pci *pci;
+	u32 msg;
+	bool live;
+	struct ornic_pci_eq_ring ring;
+	void *mem;
+	dma_addr_t dma;
+	u64 misfits;
+	char name[40];
+};
+
+/* Bits of ornic_pci.flags */
+enum {
+	ORNIC_PCI_DEAD, /* failed; everything has to begin anew */
+	ORNIC_PCI_STOPPING, /* nothing may begin any more */
+	ORNIC_PCI_LOST, /* removed, or another device: it does not come back */
+	ORNIC_PCI_NETDEV_GONE, /* @netdev wants to be let go */
+};
+
+/**
+ * struct ornic_pci - a PCI device
+ * @bus: as the driver knows it
+ * @pdev: as the kernel knows it
+ * @flags: bits above
+ * @regs: registers that the device writes
+ * @host: registers that we write
+ * @doorbell: the doorbell register
+ * @info: what does not change
+ * @doorbell_page: reserves what the BAR leaves of the doorbell's page
+ * @cmds: command rings
+ * @eqs: message n and its EQ
+ * @num_eqs: how many
+ * @up: reset, with rings and EQs; of who runs @update
+ * @registered: there is an ib_device; of who runs @update
+ * @said_waiting: the log says so already; of who runs @update
+ * @up_since: jiffies when @up was set
+ * @delay_ms: from the next failure to the attempt to begin anew
+ * @retry_at: jiffies of that
+ * @pulse: of the health register; of @watch
+ * @watch: looks at the registers every second
+ * @update: brings it up and down
+ * @netdev: the Ethernet side, held; written with the RTNL by who runs @update
+ * @netdev_tracker: of that
+ * @netdev_nb: sees netdevs come and go
+ * @groups: multicast groups of @netdev; RTNL
+ */
+struct ornic_pci {
+	struct ornic_bus bus;
+	struct pci_dev *pdev;
+	unsigned long flags;
+	struct ornic_pci_device_regs __iomem *regs;
+	struct ornic_pci_host_regs __iomem *host;
+	u32 __iomem *doorbell;
+	struct ornic_pci_info info;
+	struct resource doorbell_page;
+	struct ornic_pci_cmds cmds;
+	struct ornic_pci_eq *eqs;
+	u32 num_eqs;
+	bool up;
+	bool registered;
+	bool said_waiting;
+	unsigned long up_since;
+	int delay_ms;
+	unsigned long retry_at;
+	struct ornic_pci_pulse pulse;
+	struct delayed_work watch;
+	struct work_struct update;
+	struct net_device *netdev;
+	netdevice_tracker netdev_tracker;
+	struct notifier_block netdev_nb;
+	struct ornic_groups groups;
+};
+
+static inline struct ornic_pci *to_ornic_pci(struct ornic_bus *bus)
+{
+	return container_of(bus, struct ornic_pci, bus);
+}
+
+/* Tell the device to look at its registers, the command ring, full EQs. */
+static inline void ornic_pci_ring_control(struct ornic_pci *pci)
+{
+	iowrite32(pci->info.doorbell_control, pci->doorbell);
+}
+
+#endif /* ORNIC_PCI_DEV_H */

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MSI-X messages and the event queues behind them: one of each for commands and
+ * asynchronous events, and one for each completion vector.
+ *
+ * Interrupts live as long as the device is bound, EQs from reset to reset.
+ * Events are handed up from the interrupt, a ring full at a time; what a busy
+ * device has beyond that is for the interrupt's thread, during which the message
+ * is masked. So a ring has one reader.
+ */
+#include "pci/pci_eq.h"
+
+#include <linux/cpumask.h>
+#include <linux/dma-mapping.h>
+#include <linux/interrupt.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "pci/pci_cmd.h"
+#include "pci/pci_dev.h"
+#include "pci/pci_life.h"
+
+#define LOG_DEPTH 8 /* a page */
+#define MEM_BYTES \
+	(ORNIC_PCI_EQ_RING_OFFSET + (sizeof(struct ornic_eqe) << LOG_DEPTH))
+
+static void deliver(struct ornic_pci_eq *eq, const struct ornic_eqe *eqe)
+{
+	struct ornic_pci *pci = eq->pci;
+
+	if (!ornic_pci_eqe_fits(eqe, eq->msg)) {
+		eq->misfits++;
+		dev_warn_ratelimited(&pci->pdev->dev,
+				     "message %u: no event of type %u\n",
+				     eq->msg, eqe->type);
+		return;
+	}
+	if (eqe->type == ORNIC_EVENT_DEVICE_FATAL)
+		ornic_pci_fail(pci, "reports a fatal error");
+	else
+		ornic_event(&pci->bus, eqe);
+}
+
+/* Returns whether there may be more, after a ring full. */
+static bool drain(struct ornic_pci_eq *eq)
+{
+	u32 left = 1u << LOG_DEPTH;
+	struct ornic_eqe eqe;
+	u32 before;
+
+	/* Pairs with eq_start(). */
+	if (!smp_load_acquire(&eq->live))
+		return false;
+	for (;;) {
+		before = eq->ring.consumer;
+		while (left && ornic_pci_eq_ring_take(&eq->ring, &eqe)) {
+			deliver(eq, &eqe);
+			left--;
+		}
+		if (eq->ring.consumer == before)
+			return false;
+		if (ornic_pci_eq_ring_give(&eq->ring))
+			ornic_pci_ring_control(eq->pci);
+		if (!left)
+			return true;
+	}
+}
+
+static irqreturn_t on_message(int irq, void *data)
+{
+	struct ornic_pci_eq *eq = data;
+
+	if (eq->msg == ORNIC_PCI_MSG_CONTROL) {
+		ornic_pci_cmds_poll(eq->pci);
+		ornic_pci_look(eq->pci);
+	}
+	return drain(eq) ? IRQ_WAKE_THREAD : IRQ_HANDLED;
+}
+
+static irqreturn_t on_flood(int irq, void *data)
+{
+	while (drain(data))
+		cond_resched();
+	return IRQ_HANDLED;
+}
+
+/* Vectors go round the CPUs, those near the device first. */
+static unsigned int cpu_of(struct ornic_pci *pci, u32 msg)
+{
+	u32 vector = msg == ORNIC_PCI_MSG_CONTROL ? 0 :
+						    msg - ORNIC_PCI_MSG_COMP;
+
+	return cpumask_local_spread(vector, dev_to_node(&pci->pdev->dev));
+}
+
+static int eq_alloc(struct ornic_pci *pci, u32 msg)
+{
+	struct ornic_pci_eq *eq = &pci->eqs[msg];
+	int irq = pci_irq_vector(pci->pdev, msg);
+	struct device *dev = &pci->pdev->dev;
+	int ret;
+
+	eq->pci = pci;
+	eq->msg = msg;
+	eq->mem = dma_alloc_coherent(dev, MEM_BYTES, &eq->dma, GFP_KERNEL);
+	if (!eq->mem)
+		return -ENOMEM;
+	if (msg == ORNIC_PCI_MSG_CONTROL)
+		snprintf(eq->name, sizeof(eq->name), "ornic-control@%s",
+			 pci_name(pci->pdev));
+	else
+		snprintf(eq->name, sizeof(eq->name), "ornic-comp%u@%s",
+			 msg - ORNIC_PCI_MSG_COMP, pci_name(pci->pdev));
+	ret = request_threaded_irq(irq, on_message, on_flood, IRQF_ONESHOT,
+				   eq->name, eq);
+	if (ret)
+		goto err_free;
+	irq_set_affinity_and_hint(irq, cpumask_of(cpu_of(pci, msg)));
+	return 0;
+
+err_free:
+	dma_free_coherent(dev, MEM_BYTES, eq->mem, eq->dma);
+	return ret;
+}
+
+static void eq_free(struct ornic_pci_eq *eq)
+{
+	struct pci_dev *pdev = eq->pci->pdev;
+	int irq = pci_irq_vector(pdev, eq->msg);
+
+	irq_set_affinity_and_hint(irq, NULL);
+	free_irq(irq, eq);
+	dma_free_coherent(&pdev->dev, MEM_BYTES, eq->mem, eq->dma);
+}
+
+/**
+ * ornic_pci_eqs_alloc - get messages and memory
+ * @pci: device that has none
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENOSPC if there are not even two messages; -ENOMEM.
+ */
+int ornic_pci_eqs_alloc(struct ornic_pci *pci)
+{
+	u32 want = min3(pci->info.num_msgs, num_online_cpus() + 1u,
+			(u32)U8_MAX + 1);
+	int got, ret;
+	u32 msg;
+
+	got = pci_alloc_irq_vectors(pci->pdev, ORNIC_PCI_MSG_COMP + 1, want,
+				    PCI_IRQ_MSIX);
+	if (got < 0)
+		return got;
+	pci->eqs = kcalloc(got, sizeof(*pci->eqs), GFP_KERNEL);
+	if (!pci->eqs) {
+		ret = -ENOMEM;
+		goto err_free_vectors;
+	}
+	for (msg = 0; msg < got; msg++) {
+		ret = eq_alloc(pci, msg);
+		if (ret)
+			goto err_free_eqs;
+	}
+	pci->num_eqs = got;
+	pci->bus.num_vectors = got - ORNIC_PCI_MSG_COMP;
+	return 0;
+
+err_free_eqs:
+	while (msg--)
+		eq_free(&pci->eqs[msg]);
+	kfree(pci->eqs);
+err_free_vectors:
+	pci_free_irq_vectors(pci->pdev);
+	return ret;
+}
+
+/**
+ * ornic_pci_eqs_free - give messages and memory back
+ * @pci: device, without EQs
+ *
+ * Context: process, may sleep.
+ */
+void ornic_pci_eqs_free(struct ornic_pci *pci)
+{
+	u32 msg = pci->num_eqs;
+
+	while (msg--)
+		eq_free(&pci->eqs[msg]);
+	kfree(pci->eqs);
+	pci_free_irq_vectors(pci->pdev);
+}
+
+static int eq_start(struct ornic_pci *pci, struct ornic_pci_eq *eq)
+{
+	union ornic_req req = {};
+	struct ornic_req_create_eq *create = (void *)&req;
+	union ornic_rsp rsp;
+	int ret;
+
+	static_assert(sizeof(*create) == sizeof(req));
+	create->hdr.opcode = ORNIC_CMD_CREATE_EQ;
+	create->mem.addr = cpu_to_le64(eq->dma);
+	create->mem.npages = cpu_to_le32(MEM_BYTES >> ORNIC_PAGE_SHIFT);
+	create->mem.page_shift = ORNIC_PAGE_SHIFT;
+	create->log_depth = LOG_DEPTH;
+	create->msg = cpu_to_le16(eq->msg);
+
+	ornic_pci_eq_ring_init(&eq->ring, eq->mem, LOG_DEPTH);
+	/* The handler that sees it sees the ring. */
+	smp_store_release(&eq->live, true);
+	ret = ornic_pci_cmd(&pci->bus, &req, &rsp);
+	if (ret)
+		return ret;
+	if (rsp.hdr.status) {
+		dev_err(&pci->pdev->dev, "CREATE_EQ of message %u: status %u\n",
+			eq->msg, rsp.hdr.status);
+		return -EIO;
+	}
+	return 0;
+}
+
+/**
+ * ornic_pci_eqs_start - let the device send events
+ * @pci: device after a reset, with command rings
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno; some EQs may live then.
+ */
+int ornic_pci_eqs_start(struct ornic_pci *pci)
+{
+	u32 msg;
+	int ret;
+
+	for (msg = 0; msg < pci->num_eqs; msg++) {
+		ret = eq_start(pci, &pci->eqs[msg]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * ornic_pci_eqs_stop - look at no EQ any more
+ * @pci: device
+ *
+ * Context: process, may sleep. On return no handler looks at one.
+ */
+void ornic_pci_eqs_stop(struct ornic_pci *pci)
+{
+	u32 msg;
+
+	for (msg = 0; msg < pci->num_eqs; msg++) {
+		WRITE_ONCE(pci->eqs[msg].live, false);
+		synchronize_irq(pci_irq_vector(pci->pdev, msg));
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_PCI_EQ_RING_H
+#define ORNIC_PCI_EQ_RING_H
+
+#include "ornic_pure.h"
+
+#include <rdma/ornic-hw-pci.h>
+
+#define ORNIC_PCI_EQ_RING_OFFSET 4096
+
+/**
+ * struct ornic_pci_eq_ring - the host's end of an event queue
+ * @record: shared with the device
+ * @ring: written by the device
+ * @consumer: EQEs taken, free running
+ * @log_depth: log2 of the EQEs
+ */
+struct ornic_pci_eq_ring {
+	struct ornic_eq_record *record;
+	struct ornic_eqe *ring;
+	u32 consumer;
+	u8 log_depth;
+};
+
+void ornic_pci_eq_ring_init(struct ornic_pci_eq_ring *eq, void *mem,
+			    u8 log_depth);
+bool ornic_pci_eq_ring_take(struct ornic_pci_eq_ring *eq,
+			    struct ornic_eqe *eqe);
+bool ornic_pci_eq_ring_give(struct ornic_pci_eq_ring *eq);
+bool ornic_pci_eqe_fits(const struct ornic_eqe *eqe, u32 msg);
+
+#endif /* ORNIC_PCI_EQ_RING_H */

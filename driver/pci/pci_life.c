@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Life of a PCI device, from reset to reset.
+ *
+ *	down --reset, rings, EQs--> up --netdev of its MAC--> registered
+ *	  ^                                                        |
+ *	  +-- reset <-- unregister <-- end, or ornic_pci_fail() ---+
+ *
+ * All steps are made by one work item, or by who has disabled it, so they need
+ * no lock. ornic_pci_fail() only says, in any context, that it is over, wakes
+ * who waits for the device, and leaves the rest to the work item. A second work
+ * item looks at the registers each second, also while the first one waits for
+ * users to let go.
+ *
+ * Before memory goes back to its owners the device acknowledges a reset. One
+ * that does not is cut off by its bus-master bit.
+ */
+#include "pci/pci_life.h"
+
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+
+#include "pci/pci_cmd.h"
+#include "pci/pci_dev.h"
+#include "pci/pci_eq.h"
+#include "pci/pci_netdev.h"
+
+#define WATCH_PERIOD HZ
+#define PULSE_LIMIT_MS 8000
+#define RESET_LIMIT_MS 5000
+/* Between attempts; one that lasted that long was a success. */
+#define MIN_DELAY_MS 250
+#define MAX_DELAY_MS 32000
+#define SUCCESS_MS 3000
+
+/**
+ * ornic_pci_read_regs - read the registers of the device
+ * @pci: device
+ * @regs: filled in; all ones if it was pulled out
+ *
+ * Context: any.
+ */
+void ornic_pci_read_regs(struct ornic_pci *pci,
+			 struct ornic_pci_device_regs *regs)
+{
+	void __iomem *from = pci->regs;
+	__le32 *to = (__le32 *)regs;
+	u32 i;
+
+	for (i = 0; i < sizeof(*regs) / sizeof(*to); i++)
+		to[i] = cpu_to_le32(ioread32(from + i * sizeof(*to)));
+}
+
+static u32 status_of(struct ornic_pci *pci)
+{
+	return ioread32(&pci->regs->status);
+}
+
+/* ---- Reset ----------------------------------------------------------------- */
+
+/* The device has forgotten everything when this returns 0. */
+static int reset(struct ornic_pci *pci)
+{
+	unsigned long limit = jiffies + msecs_to_jiffies(RESET_LIMIT_MS);
+	u32 ask = ornic_pci_next_reset(ioread32(&pci->host->reset),
+				       ioread32(&pci->regs->reset_done));
+
+	iowrite32(0, &pci->host->cmd_producer);
+	iowrite32(ask, &pci->host->reset);
+	ornic_pci_ring_control(pci);
+	while (ioread32(&pci->regs->reset_done) != ask) {
+		if (time_after(jiffies, limit) ||
+		    status_of(pci) > ORNIC_PCI_FAILED)
+			return -ETIMEDOUT;
+		usleep_range(500, 2000);
+	}
+	return 0;
+}
+
+/* Let it touch no memory any more. */
+static void quiesce(struct ornic_pci *pci)
+{
+	if (!test_bit(ORNIC_PCI_LOST, &pci->flags) && reset(pci))
+		dev_warn(&pci->pdev->dev,
+			 "does not acknowledge a reset: cut off\n");
+	pci_clear_master(pci->pdev);
+}
+
+/* ---- Failure --------------------------------------------------------------- */
+
+/**
+ * ornic_pci_fail - the device cannot go on
+ * @pci: device
+ * @why: the end of "ornic ...: the device"
+ *
+ * Context: any.
+ */
+void ornic_pci_fail(struct ornic_pci *pci, const char *why)
+{
+	if (test_and_set_bit(ORNIC_PCI_DEAD, &pci->flags))
+		return;
+	dev_err(&pci->pdev->dev, "the device %s\n", why);
+	ornic_pci_cmds_abort(pci);
+	ornic_fail(&pci->bus);
+	queue_work(system_unbound_wq, &pci->update);
+}
+
+static void lose(struct ornic_pci *pci, const char *why)
+{
+	set_bit(ORNIC_PCI_LOST, &pci->flags);
+	ornic_pci_fail(pci, why);
+}
+
+/* ---- Up and down ----------------------------------------------------------- */
+
+/* A device that comes back must be the one that was there. */
+static int check_again(struct ornic_pci *pci)
+{
+	struct ornic_pci_device_regs regs;
+	struct ornic_pci_info info;
+	struct ornic_pci_flaw flaw;
+	int ret;
+
+	ornic_pci_read_regs(pci, &regs);
+	memset(&info, 0, sizeof(info));
+	ret = ornic_pci_read_info(&regs, &info, &flaw);
+	if (!ret && memcmp(&info, &pci->info, sizeof(info)))
+		ret = -EPROTO;
+	if (ret)
+		lose(pci, "is another one now: bind the driver anew");
+	return ret;
+}
+
+static int bring_up(struct ornic_pci *pci)
+{
+	int ret;
+
+	ret = check_again(pci);
+	if (ret)
+		return ret;
+	pci_set_master(pci->pdev);
+	ret = reset(pci);
+	if (ret) {
+		dev_err(&pci->pdev->dev, "no reset in %u ms, status %u\n",
+			RESET_LIMIT_MS, status_of(pci));
+		goto err_clear_master;
+	}
+	/* A device that has failed may need the reset to get ready. */
+	if (status_of(pci) != ORNIC_PCI_READY) {
+		ret = -EAGAIN;
+		goto err_clear_master;
+	}
+
+	pci->bus.dead = false;
+	clear_bit(ORNIC_PCI_DEAD, &pci->flags);
+	ornic_pci_cmds_start(pci);
+	ret = ornic_pci_eqs_start(pci);
+	if (ret)
+		goto err_stop_eqs;
+	pci->up_since = jiffies;
+	WRITE_ONCE(pci->up, true);
+	return 0;
+
+err_stop_eqs:
+	ornic_pci_cmds_abort(pci);
+	quiesce(pci);
+	ornic_pci_eqs_stop(pci);
+err_clear_master:
+	pci_clear_master(pci->pdev);
+	return ret;
+}
+
+/* In good order, or after a failure: then its DMA ends first. */
+static void take_down(struct ornic_pci *pci)
+{
+	bool failed = test_bit(ORNIC_PCI_DEAD, &pci->flags);
+
+	if (pci->up && failed)
+		quiesce(pci);
+	ornic_pci_unpair(pci);
+	if (!pci->up)
+		return;
+	ornic_pci_cmds_abort(pci);
+	if (!failed)
+		quiesce(pci);
+	ornic_pci_eqs_stop(pci);
+	WRITE_ONCE(pci->up, false);
+}
+
+/* ---- The work items -------------------------------------------------------- */
+
+static void retry_later(struct ornic_pci *pci)
+{
+	unsigned long delay = msecs_to_jiffies(pci->delay_ms);
+
+	pci->delay_ms = min(pci->delay_ms * 2, MAX_DELAY_MS);
+	WRITE_ONCE(pci->retry_at, jiffies + delay);
+	mod_delayed_work(system_wq, &pci->watch, delay);
+}
+
+static void end_failed(struct ornic_pci *pci)
+{
+	if (time_after(jiffies, pci->up_since + msecs_to_jiffies(SUCCESS_MS)))
+		pci->delay_ms = MIN_DELAY_MS;
+	take_down(pci);
+	retry_later(pci);
+}
+
+static bool may_begin(struct ornic_pci *pci)
+{
+	return !test_bit(ORNIC_PCI_STOPPING, &pci->flags) &&
+	       !test_bit(ORNIC_PCI_LOST, &pci->flags) &&
+	       time_is_before_eq_jiffies(READ_ONCE(pci->retry_at));
+}
+
+static int update(struct ornic_pci *pci)
+{
+	int ret = 0;
+
+	if (pci->up && test_bit(ORNIC_PCI_DEAD, &pci->flags))
+		end_failed(pci);
+	if (test_and_clear_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags))
+		ornic_pci_unpair(pci);
+	if (!may_begin(pci))
+		return 0;
+	if (!pci->up) {
+		ret = bring_up(pci);
+		if (ret) {
+			retry_later(pci);
+			return ret;
+		}
+	}
+	return ornic_pci_pair(pci);
+}
+
+static void update_work(struct work_struct *work)
+{
+	update(container_of(work, struct ornic_pci, update));
+}
+
+static bool is_there(struct ornic_pci *pci)
+{
+	struct ornic_pci_device_regs regs;
+
+	ornic_pci_read_regs(pci, &regs);
+	return ornic_pci_is_ours(&regs);
+}
+
+/* Milliseconds without a sign of life. */
+static u64 pulse_age(struct ornic_pci *pci)
+{
+	u64 now_ms = jiffies64_to_msecs(get_jiffies_64());
+
+	return ornic_pci_pulse_age(&pci->pulse, ioread32(&pci->regs->health),
+				   now_ms);
+}
+
+static void watch(struct ornic_pci *pci)
+{
+	bool up = READ_ONCE(pci->up);
+	u32 status = status_of(pci);
+	u64 age_ms = pulse_age(pci);
+
+	if (up && !test_bit(ORNIC_PCI_DEAD, &pci->flags)) {
+		if (status != ORNIC_PCI_READY)
+			ornic_pci_fail(pci, "has failed");
+		else if (age_ms > PULSE_LIMIT_MS)
+			ornic_pci_fail(pci, "shows no sign of life");
+	} else if (!up && age_ms <= PULSE_LIMIT_MS && may_begin(pci) &&
+		   (status == ORNIC_PCI_READY || status == ORNIC_PCI_FAILED)) {
+		queue_work(system_unbound_wq, &pci->update);
+	}
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct ornic_pci *pci =
+		container_of(to_delayed_work(work), struct ornic_pci, watch);
+
+	if (!is_there(pci) || status_of(pci) == ORNIC_PCI_REMOVED)
+		lose(pci, "is gone");
+	if (test_bit(ORNIC_PCI_LOST, &pci->flags))
+		return;
+	watch(pci);
+	queue_delayed_work(system_wq, &pci->watch, WATCH_PERIOD);
+}
+
+/**
+ * ornic_pci_look - see early whether the device has failed
+ * @pci: device that has sent its control message
+ *
+ * Context: any.
+ */
+void ornic_pci_look(struct ornic_pci *pci)
+{
+	if (status_of(pci) != ORNIC_PCI_READY)
+		mod_delayed_work(system_wq, &pci->watch, 0);
+}
+
+/* ---- From probe to remove -------------------------------------------------- */
+
+/**
+ * ornic_pci_life_init - prepare
+ * @pci: device that is down
+ *
+ * Context: process.
+ */
+void ornic_pci_life_init(struct ornic_pci *pci)
+{
+	INIT_WORK(&pci->update, update_work);
+	INIT_DELAYED_WORK(&pci->watch, watch_work);
+	/* Until probe cannot fail any more. */
+	disable_work(&pci->update);
+	disable_delayed_work(&pci->watch);
+	pci->delay_ms = MIN_DELAY_MS;
+	pci->retry_at = jiffies;
+}
+
+/**
+ * ornic_pci_life_start - begin to drive the device
+ * @pci: device that is down
+ *
+ * One that is not there yet, or has failed before, gets the time that it takes.
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ETIMEDOUT, -EIO if it says that it is ready and is not; -errno
+ * of who pairs it.
+ */
+int ornic_pci_life_start(struct ornic_pci *pci)
+{
+	u32 status = status_of(pci);
+	int ret = 0;
+
+	if (status == ORNIC_PCI_READY)
+		ret = update(pci);
+	else
+		dev_info(&pci->pdev->dev, "waits for the device, status %u\n",
+			 status);
+	if (ret && status_of(pci) == ORNIC_PCI_READY) {
+		take_down(pci);
+		return ret;
+	}
+	enable_work(&pci->update);
+	enable_delayed_work(&pci->watch);
+	queue_delayed_work(system_wq, &pci->watch, 0);
+	return 0;
+}
+
+/**
+ * ornic_pci_life_stop - stop driving the device
+ * @pci: device; down on return, and touching no memory
+ *
+ * Context: process, may sleep.
+ */
+void ornic_pci_life_stop(struct ornic_pci *pci)
+{
+	set_bit(ORNIC_PCI_STOPPING, &pci->flags);
+	/* What somebody waits for will not come, if it was pulled out. */
+	if (!is_there(pci))
+		lose(pci, "is gone");
+	disable_work_sync(&pci->update);
+	take_down(pci);
+	disable_delayed_work_sync(&pci->watch);
+	/* In case the last look failed it. */
+	clear_bit(ORNIC_PCI_DEAD, &pci->flags);
+}
+
+/**
+ * ornic_pci_life_resume - drive it again
+ * @pci: device, after ornic_pci_life_stop()
+ *
+ * Context: process, may sleep.
+ */
+void ornic_pci_life_resume(struct ornic_pci *pci)
+{
+	clear_bit(ORNIC_PCI_STOPPING, &pci->flags);
+	pci->retry_at = jiffies;
+	pci->pulse.known = false;
+	enable_work(&pci->update);
+	enable_delayed_work(&pci->watch);
+	queue_work(system_unbound_wq, &pci->update);
+	queue_delayed_work(system_wq, &pci->watch, WATCH_PERIOD);
+}
+
+/**
+ * ornic_pci_shut_down - end its DMA, for whoever runs after us
+ * @pci: device
+ *
+ * Users keep what they have, and get no answers.
+ *
+ * Context: process, may sleep.
+ */
+void ornic_pci_shut_down(struct ornic_pci *pci)
+{
+	set_bit(ORNIC_PCI_STOPPING, &pci->flags);
+	disable_delayed_work_sync(&pci->watch);
+	disable_work_sync(&pci->update);
+	ornic_pci_cmds_abort(pci);
+	if (pci->up)
+		quiesce(pci);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ornic as a PCI function: from probe to remove.
+ *
+ * Behind ivshmem the function has the ids of any ivshmem-doorbell, so probe
+ * first looks for our magic, and leaves what has none to others without a word.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+
+#include "pci/pci_cmd.h"
+#include "pci/pci_dev.h"
+#include "pci/pci_eq.h"
+#include "pci/pci_life.h"
+#include "pci/pci_netdev.h"
+
+#define VENDOR_ID PCI_VENDOR_ID_REDHAT_QUMRANET
+#define DEVICE_ID 0x1110
+
+static void kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
+{
+	struct ornic_pci *pci = to_ornic_pci(bus);
+
+	/* Behind what was written to records; it names no QP. */
+	iowrite32(pci->info.doorbell_kick, pci->doorbell);
+}
+
+static const struct ornic_bus_ops bus_ops = {
+	.cmd = ornic_pci_cmd,
+	.kick = kick,
+	.join = ornic_pci_join,
+	.leave = ornic_pci_leave,
+};
+
+/* ---- Registers ---------------------------------------------------------------- */
+
+static int map_regs(struct ornic_pci *pci)
+{
+	struct pci_dev *pdev = pci->pdev;
+	void __iomem *base;
+	int ret;
+
+	if (!(pci_resource_flags(pdev, ORNIC_PCI_REG_BAR) & IORESOURCE_MEM) ||
+	    pci_resource_len(pdev, ORNIC_PCI_REG_BAR) < ORNIC_PCI_REGS_SIZE)
+		return -ENODEV;
+	ret = pci_request_region(pdev, ORNIC_PCI_REG_BAR, KBUILD_MODNAME);
+	if (ret)
+		return ret;
+	base = pci_iomap(pdev, ORNIC_PCI_REG_BAR, ORNIC_PCI_REGS_SIZE);
+	if (!base) {
+		ret = -ENOMEM;
+		goto err_release;
+	}
+	pci->regs = base + ORNIC_PCI_DEVICE_REGS;
+	pci->host = base + ORNIC_PCI_HOST_REGS;
+	return 0;
+
+err_release:
+	pci_release_region(pdev, ORNIC_PCI_REG_BAR);
+	return ret;
+}
+
+static void unmap_regs(struct ornic_pci *pci)
+{
+	pci_iounmap(pci->pdev, (void __iomem *)pci->regs);
+	pci_release_region(pci->pdev, ORNIC_PCI_REG_BAR);
+}
+
+static int check_regs(struct ornic_pci *pci)
+{
+	struct device *dev = &pci->pdev->dev;
+	struct ornic_pci_device_regs regs;
+	struct ornic_pci_flaw flaw = {};
+	int ret;
+
+	ornic_pci_read_regs(pci, &regs);
+	ret = ornic_pci_read_info(&regs, &pci->info, &flaw);
+	if (ret == -EPROTO)
+		dev_err(dev, "version %u of the device, driver for %u\n",
+			flaw.value, ORNIC_HW_VERSION);
+	else if (ret == -EINVAL)
+		dev_err(dev, "register %s of the device: %#x\n", flaw.what,
+			flaw.value);
+	return ret;
+}
+
+/* ---- Doorbell ----------------------------------------------------------------- */
+
+/*
+ * Processes may map the page of the doorbell if nothing else is in it. Where
+ * the BAR is smaller than a page, what it leaves is reserved, so that no BAR
+ * gets there later.
+ */
+static bool own_page(struct ornic_pci *pci)
+{
+	struct resource *bar = &pci->pdev->resource[pci->info.doorbell_bar];
+	struct resource *rest = &pci->doorbell_page;
+
+	if (!PAGE_ALIGNED(bar->start) || !bar->parent)
+		return false;
+	if (PAGE_ALIGNED(bar->end + 1))
+		return true;
+	rest->name = KBUILD_MODNAME;
+	rest->start = bar->end + 1;
+	rest->end = PAGE_ALIGN(bar->end) - 1;
+	rest->flags = bar->flags;
+	return !request_resource(bar->parent, rest);
+}
+
+static void describe_doorbell(struct ornic_pci *pci)
+{
+	const struct ornic_pci_info *info = &pci->info;
+	u64 addr = pci_resource_start(pci->pdev, info->doorbell_bar) +
+		   info->doorbell_offset;
+
+	pci->bus.kick_mode = ORNIC_KICK_FD;
+	if (!own_page(pci)) {
+		dev_info(
+			&pci->pdev->dev,
+			"doorbell not alone in its page: kicks by system call\n");
+		return;
+	}
+	pci->bus.kick_mode = ORNIC_KICK_PAGE;
+	pci->bus.kick_pfn = addr >> PAGE_SHIFT;
+	pci->bus.kick_offset = offset_in_page(addr);
+	pci->bus.kick_value = info->doorbell_kick;
+}
+
+static int map_doorbell(struct ornic_pci *pci)
+{
+	const struct ornic_pci_info *info = &pci->info;
+	struct pci_dev *pdev = pci->pdev;
+	int bar = info->doorbell_bar;
+	void __iomem *base;
+	int ret;
+
+	if (!(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) ||
+	    pci_resource_len(pdev, bar) < sizeof(u32) ||
+	    info->doorbell_offset > pci_resource_len(pdev, bar) - sizeof(u32)) {
+		dev_err(&pdev->dev, "no doorbell at %#x of BAR %d\n",
+			info->doorbell_offset, bar);
+		return -EINVAL;
+	}
+	if (bar != ORNIC_PCI_REG_BAR) {
+		ret = pci_request_region(pdev, bar, KBUILD_MODNAME);
+		if (ret)
+			return ret;
+	}
+	base = pci_iomap_range(pdev, bar, info->doorbell_offset, sizeof(u32));
+	if (!base) {
+		ret = -ENOMEM;
+		goto err_release;
+	}
+	pci->doorbell = base;
+	describe_doorbell(pci);
+	return 0;
+
+err_release:
+	if (bar != ORNIC_PCI_REG_BAR)
+		pci_release_region(pdev, bar);
+	return ret;
+}
+
+static void unmap_doorbell(struct ornic_pci *pci)
+{
+	int bar = pci->info.doorbell_bar;
+
+	if (pci->doorbell_page.parent)
+		release_resource(&pci->doorbell_page);
+	pci_iounmap(pci->pdev, pci->doorbell);
+	if (bar != ORNIC_PCI_REG_BAR)
+		pci_release_region(pci->pdev, bar);
+}
+
+/* ---- Probe -------------------------------------------------------------------- */
+
+static struct ornic_pci *pci_alloc(struct pci_dev *pdev)
+{
+	struct ornic_pci *pci;
+
+	pci = kzalloc(sizeof(*pci), GFP_KERNEL);
+	if (!pci)
+		return NULL;
+	pci->pdev = pdev;
+	pci->bus.ops = &bus_ops;
+	pci->bus.parent = &pdev->dev;
+	pci->bus.dma_device = &pdev->dev;
+	ornic_pci_life_init(pci);
+	pci_set_drvdata(pdev, pci);
+	return pci;
+}
+
+/* What the device has, whatever it does: registers, memory, messages. */
+static int probe_function(struct ornic_pci *pci)
+{
+	struct device *dev = &pci->pdev->dev;
+	int ret;
+
+	ret = check_regs(pci);
+	if (ret)
+		return ret;
+	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
+	if (ret)
+		return ret;
+	dma_set_max_seg_size(dev, UINT_MAX);
+	ret = map_doorbell(pci);
+	if (ret)
+		return ret;
+	ret = ornic_pci_cmds_alloc(pci);
+	if (ret)
+		goto err_unmap_doorbell;
+	ret = ornic_pci_eqs_alloc(pci);
+	if (ret) {
+		dev_err(dev, "no interrupts: %d\n", ret);
+		goto err_free_cmds;
+	}
+	return 0;
+
+err_free_cmds:
+	ornic_pci_cmds_free(pci);
+err_unmap_doorbell:
+	unmap_doorbell(pci);
+	return ret;
+}
+
+static void remove_function(struct ornic_pci *pci)
+{
+	ornic_pci_eqs_free(pci);
+	ornic_pci_cmds_free(pci);
+	unmap_doorbell(pci);
+}
+
+static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct ornic_pci *pci;
+	int ret;
+
+	pci = pci_alloc(pdev);
+	if (!pci)
+		return -ENOMEM;
+	ret = pci_enable_device_mem(pdev);
+	if (ret)
+		goto err_free;
+	ret = map_regs(pci);
+	if (ret)
+		goto err_disable;
+	ret = probe_function(pci);
+	if (ret)
+		goto err_unmap_regs;
+	ret = ornic_pci_netdev_init(pci);
+	if (ret)
+		goto err_remove_function;
+	ret = ornic_pci_life_start(pci);
+	if (ret)
+		goto err_netdev;
+	return 0;
+
+err_netdev:
+	ornic_pci_netdev_exit(pci);
+err_remove_function:
+	remove_function(pci);
+err_unmap_regs:
+	unmap_regs(pci);
+err_disable:
+	pci_disable_device(pdev);
+err_free:
+	kfree(pci);
+	return ret;
+}
+
+static void remove(struct pci_dev *pdev)
+{
+	struct ornic_pci *pci = pci_get_drvdata(pdev);
+
+	ornic_pci_life_stop(pci);
+	ornic_pci_netdev_exit(pci);
+	remove_function(pci);
+	unmap_regs(pci);
+	pci_disable_device(pdev);
+	kfree(pci);
+}
+
+static void shutdown(struct pci_dev *pdev)
+{
+	ornic_pci_shut_down(pci_get_drvdata(pdev));
+}
+
+/* Sleep takes all state from the device: the ib_device goes, and comes anew. */
+static int suspend(struct device *dev)
+{
+	ornic_pci_life_stop(dev_get_drvdata(dev));
+	return 0;
+}
+
+static int resume(struct device *dev)
+{
+	ornic_pci_life_resume(dev_get_drvdata(dev));
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(pm_ops, suspend, resume);
+
+static const struct pci_device_id ids[] = {
+	{ PCI_DEVICE(VENDOR_ID, DEVICE_ID) },
+	{},
+};
+
+MODULE_DEVICE_TABLE(pci, ids);
+
+static struct pci_driver pci_driver = {
+	.name = KBUILD_MODNAME,
+	.id_table = ids,
+	.probe = probe,
+	.remove = remove,
+	.shutdown = shutdown,
+	.driver.pm = pm_sleep_ptr(&pm_ops),
+};
+
+module_pci_driver(pci_driver);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The Ethernet side of a PCI device is the netdev with its MAC address: of
+ * another function, with another driver, that comes and goes as it likes. The
+ * ib_device is there while it is. A new name changes nothing, and neither does
+ * another address: what counts is the one that it was made with.
+ *
+ * What is stacked on that netdev often has the same address, and is not it.
+ */
+#include "pci/pci_netdev.h"
+
+#include <linux/if_arp.h>
+#include <linux/if_macvlan.h>
+#include <linux/if_vlan.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+
+#include "pci/pci_dev.h"
+#include "pci/pci_life.h"
+
+static bool is_stacked(struct net_device *netdev)
+{
+	struct list_head *iter = &netdev->adj_list.lower;
+
+	return is_vlan_dev(netdev) || netif_is_macvlan(netdev) ||
+	       netif_is_bridge_master(netdev) || netif_is_lag_master(netdev) ||
+	       netdev_lower_get_next(netdev, &iter);
+}
+
+static bool fits(const struct ornic_pci *pci, struct net_device *netdev)
+{
+	const u8 *addr = netdev->perm_addr;
+
+	if (netdev->type != ARPHRD_ETHER || netdev->addr_len != ETH_ALEN ||
+	    netdev->reg_state != NETREG_REGISTERED || is_stacked(netdev))
+		return false;
+	if (is_zero_ether_addr(addr))
+		addr = netdev->dev_addr;
+	return ether_addr_equal(addr, pci->info.mac);
+}
+
+static struct net_device *find(const struct ornic_pci *pci)
+{
+	struct net_device *netdev, *found = NULL;
+	struct net *net;
+
+	ASSERT_RTNL();
+	down_read(&net_rwsem);
+	for_each_net(net) {
+		for_each_netdev(net, netdev) {
+			if (!found && fits(pci, netdev))
+				found = netdev;
+		}
+	}
+	up_read(&net_rwsem);
+	return found;
+}
+
+/* ---- What the network says ------------------------------------------------- */
+
+static void netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
+{
+	if (netdev != pci->netdev)
+		return;
+	if (netdev->reg_state == NETREG_REGISTERED) {
+		/* To another namespace. */
+		ornic_groups_gone(&pci->groups);
+		return;
+	}
+	set_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
+	queue_work(system_unbound_wq, &pci->update);
+}
+
+static void netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
+{
+	if (netdev == pci->netdev)
+		ornic_groups_back(&pci->groups);
+	else if (!pci->netdev && fits(pci, netdev))
+		queue_work(system_unbound_wq, &pci->update);
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *info)
+{
+	struct ornic_pci *pci = container_of(nb, struct ornic_pci, netdev_nb);
+	struct net_device *netdev = netdev_notifier_info_to_dev(info);
+
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		netdev_leaves(pci, netdev);
+		break;
+	case NETDEV_REGISTER:
+	case NETDEV_CHANGEADDR:
+		netdev_arrives(pci, netdev);
+		break;
+	case NETDEV_CHANGENAME:
+		if (netdev == pci->netdev)
+			dev_info(&pci->pdev->dev, "its netdev is %s now\n",
+				 netdev->name);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+/**
+ * ornic_pci_netdev_init - follow netdevs
+ * @pci: device, whose work item is disabled
+ *
+ * Context: process, without the RTNL; may sleep.
+ * Return: 0 or -errno of the notifier.
+ */
+int ornic_pci_netdev_init(struct ornic_pci *pci)
+{
+	ornic_groups_init(&pci->groups);
+	pci->netdev_nb.notifier_call = netdev_event;
+	return register_netdevice_notifier(&pci->netdev_nb);
+}
+
+/**
+ * ornic_pci_netdev_exit - stop following them
+ * @pci: device without a netdev
+ *
+ * Context: process, without the RTNL; may sleep.
+ */
+void ornic_pci_netdev_exit(struct ornic_pci *pci)
+{
+	unregister_netdevice_notifier(&pci->netdev_nb);
+}
+
+/* ---- Pairing --------------------------------------------------------------- */
+
+/* Takes the netdev, and its namespace until the ib_device is registered. */
+static bool take_netdev(struct ornic_pci *pci)
+{
+	struct net_device *netdev;
+
+	rtnl_lock();
+	netdev = find(pci);
+	if (netdev) {
+		netdev_hold(netdev, &pci->netdev_tracker, GFP_KERNEL);
+		ornic_groups_open(&pci->groups, netdev);
+		pci->netdev = netdev;
+		pci->bus.netdev = netdev;
+		pci->bus.net = maybe_get_net(dev_net(netdev));
+	}
+	rtnl_unlock();
+	return netdev;
+}
+
+static void drop_netdev(struct ornic_pci *pci)
+{
+	rtnl_lock();
+	ornic_groups_close(&pci->groups);
+	netdev_put(pci->netdev, &pci->netdev_tracker);
+	pci->netdev = NULL;
+	pci->bus.netdev = NULL;
+	rtnl_unlock();
+	clear_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
+}
+
+/**
+ * ornic_pci_pair - register the ib_device, if there is a netdev for it
+ * @pci: device that is up; may be registered already
+ *
+ * Context: process, without the RTNL, from who runs the work; may sleep.
+ * Return: 0 (also without a netdev), or -errno of ornic_register(), which fails
+ * the device.
+ */
+int ornic_pci_pair(struct ornic_pci *pci)
+{
+	int ret;
+
+	if (pci->registered)
+		return 0;
+	if (!take_netdev(pci)) {
+		if (!pci->said_waiting)
+			dev_info(&pci->pdev->dev,
+				 "waits for a netdev with address %pM\n",
+				 pci->info.mac);
+		pci->said_waiting = true;
+		return 0;
+	}
+	pci->said_waiting = false;
+	ret = ornic_register(&pci->bus, "ornic%d");
+	if (pci->bus.net)
+		put_net(pci->bus.net);
+	pci->bus.net = NULL;
+	if (ret)
+		goto err_drop;
+	pci->registered = true;
+	dev_info(&pci->pdev->dev, "RDMA device on %s, %u vectors\n",
+		 pci->netdev->name, pci->bus.num_vectors);
+	return 0;
+
+err_drop:
+	drop_netdev(pci);
+	ornic_pci_fail(pci, "cannot be registered");
+	return ret;
+}
+
+/**
+ * ornic_pci_unpair - unregister the ib_device
+ * @pci: device; may not be registered
+ *
+ * Context: process, without the RTNL, from who runs the work; may sleep.
+ */
+void ornic_pci_unpair(struct ornic_pci *pci)
+{
+	if (!pci->registered)
+		return;
+	ornic_unregister(&pci->bus);
+	pci->registered = false;
+	drop_netdev(pci);
+}
+
+/**
+ * ornic_pci_join - ornic_bus_ops.join
+ * @bus: device
+ * @mgid: 16 bytes: an IPv6 group, or an IPv4 group mapped
+ *
+ * Context: process, without the RTNL; may sleep.
+ * Return: as ornic_groups_join().
+ */
+int ornic_pci_join(struct ornic_bus *bus, const u8 *mgid)
+{
+	return ornic_groups_join(&to_ornic_pci(bus)->groups, mgid);
+}
+
+/**
+ * ornic_pci_leave - ornic_bus_ops.leave
+ * @bus: device
+ * @mgid: the group of an earlier join
+ *
+ * Context: process, without the RTNL; may sleep.
+ */
+void ornic_pci_leave(struct ornic_bus *bus, const u8 *mgid)
+{
+	ornic_groups_leave(&to_ornic_pci(bus)->groups, mgid);
+}

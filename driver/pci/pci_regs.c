@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What the registers of a PCI device say, and whether it makes sense. Pure:
+ * who calls has read them.
+ */
+#include "pci/pci_regs.h"
+
+#define STD_BARS 6
+
+/**
+ * ornic_pci_is_ours - is this a device of ours?
+ * @regs: its registers
+ *
+ * Other functions have the same PCI ids.
+ *
+ * Context: any.
+ * Return: whether the magic is there.
+ */
+bool ornic_pci_is_ours(const struct ornic_pci_device_regs *regs)
+{
+	return le64_to_cpu(regs->magic) == ORNIC_PCI_MAGIC;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_is_ours);
+
+/* Neither zero nor a group. */
+static bool is_station(const u8 *mac)
+{
+	return !(mac[0] & 1) &&
+	       (mac[0] | mac[1] | mac[2] | mac[3] | mac[4] | mac[5]);
+}
+
+static int flawed(struct ornic_pci_flaw *flaw, const char *what, u32 value,
+		  int err)
+{
+	flaw->what = what;
+	flaw->value = value;
+	return err;
+}
+
+/**
+ * ornic_pci_read_info - check the registers that do not change
+ * @regs: all of them
+ * @info: filled in
+ * @flaw: filled in on failure
+ *
+ * Context: any.
+ * Return: 0; -ENODEV without the magic; -EPROTO for another version; -EINVAL
+ * if something makes no sense.
+ */
+int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
+			struct ornic_pci_info *info,
+			struct ornic_pci_flaw *flaw)
+{
+	u32 version = le32_to_cpu(regs->version);
+
+	if (!ornic_pci_is_ours(regs))
+		return flawed(flaw, "magic", le64_to_cpu(regs->magic), -ENODEV);
+	if (version != ORNIC_HW_VERSION)
+		return flawed(flaw, "version", version, -EPROTO);
+
+	info->num_msgs = le32_to_cpu(regs->num_msgs);
+	info->doorbell_bar = regs->doorbell_bar;
+	info->doorbell_offset = le32_to_cpu(regs->doorbell_offset);
+	info->doorbell_control = le32_to_cpu(regs->doorbell_control);
+	info->doorbell_kick = le32_to_cpu(regs->doorbell_kick);
+	memcpy(info->mac, regs->mac, sizeof(info->mac));
+
+	if (info->num_msgs <= ORNIC_PCI_MSG_COMP ||
+	    info->num_msgs > ORNIC_PCI_MAX_MSGS)
+		return flawed(flaw, "num_msgs", info->num_msgs, -EINVAL);
+	if (info->doorbell_bar >= STD_BARS)
+		return flawed(flaw, "doorbell_bar", info->doorbell_bar,
+			      -EINVAL);
+	if (info->doorbell_offset % sizeof(u32))
+		return flawed(flaw, "doorbell_offset", info->doorbell_offset,
+			      -EINVAL);
+	if (!is_station(info->mac))
+		return flawed(flaw, "mac", info->mac[0], -EINVAL);
+	return 0;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_read_info);
+
+/**
+ * ornic_pci_next_reset - choose the value that asks for a reset
+ * @asked: what the host's register holds, by us or by who ran before us
+ * @done: what the device's register holds
+ *
+ * Context: any.
+ * Return: a value that is new to both sides.
+ */
+u32 ornic_pci_next_reset(u32 asked, u32 done)
+{
+	u32 next = done + 1;
+
+	return next == asked ? next + 1 : next;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_next_reset);
+
+/**
+ * ornic_pci_pulse_age - for how long has the device shown no sign of life?
+ * @pulse: what was seen before
+ * @health: the register now
+ * @now_ms: any clock that only goes forward
+ *
+ * Context: any; one caller at a time.
+ * Return: milliseconds since another value was first seen.
+ */
+u64 ornic_pci_pulse_age(struct ornic_pci_pulse *pulse, u32 health, u64 now_ms)
+{
+	if (!pulse->known || pulse->health != health) {
+		pulse->known = true;
+		pulse->health = health;
+		pulse->since_ms = now_ms;
+	}
+	return now_ms - pulse->since_ms;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_pulse_age);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Commands in flight: requests go out in the order of their ring, responses
+ * come in any. Pure: the caller has the lock, the doorbell and those who wait.
+ *
+ * Nothing that the device writes is more than a number to look up. A response
+ * is copied once, into a slot that waits for just this id and opcode, and its
+ * caller takes it from there: one that is late, forged or repeated finds no
+ * such slot.
+ */
+#include "pci/pci_slots.h"
+
+#define SLOT_MASK (ORNIC_PCI_NUM_SLOTS - 1)
+
+/**
+ * ornic_pci_slots_init - begin with empty rings
+ * @slots: filled in
+ * @requests: ORNIC_PCI_NUM_SLOTS of them
+ * @responses: as many; zeroed here
+ *
+ * Context: any, when the device has no ring.
+ */
+void ornic_pci_slots_init(struct ornic_pci_slots *slots,
+			  union ornic_req *requests, union ornic_rsp *responses)
+{
+	u32 i;
+
+	slots->requests = requests;
+	slots->responses = responses;
+	slots->producer = 0;
+	slots->consumer = 0;
+	for (i = 0; i < ORNIC_PCI_NUM_SLOTS; i++) {
+		slots->slots[i].state = ORNIC_PCI_SLOT_FREE;
+		slots->slots[i].id = i;
+	}
+	memset(responses, 0, ORNIC_PCI_NUM_SLOTS * sizeof(*responses));
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_slots_init);
+
+/**
+ * ornic_pci_slots_send - write a request
+ * @slots: with the lock held
+ * @req: the request; its id is replaced
+ *
+ * The caller tells the device of the new producer, behind a write barrier.
+ *
+ * Context: any.
+ * Return: the slot of the command; -EBUSY if all are in use.
+ */
+int ornic_pci_slots_send(struct ornic_pci_slots *slots,
+			 const union ornic_req *req)
+{
+	union ornic_req *to = &slots->requests[slots->producer & SLOT_MASK];
+	struct ornic_pci_slot *slot;
+	u32 i;
+
+	for (i = 0; i < ORNIC_PCI_NUM_SLOTS; i++)
+		if (slots->slots[i].state == ORNIC_PCI_SLOT_FREE)
+			break;
+	if (i == ORNIC_PCI_NUM_SLOTS)
+		return -EBUSY;
+
+	slot = &slots->slots[i];
+	slot->state = ORNIC_PCI_SLOT_SENT;
+	slot->opcode = req->hdr.opcode;
+	slot->id += ORNIC_PCI_NUM_SLOTS;
+	*to = *req;
+	to->hdr.id = cpu_to_le16(slot->id);
+	slots->producer++;
+	return i;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_slots_send);
+
+/* The opcode, status and id of a response are in its first word. */
+static u8 word_opcode(u32 word)
+{
+	return word;
+}
+
+static u8 word_status(u32 word)
+{
+	return word >> 8;
+}
+
+static u16 word_id(u32 word)
+{
+	return word >> 16;
+}
+
+static bool is_new(const struct ornic_pci_slots *slots, u32 word)
+{
+	bool odd = slots->consumer >> ORNIC_PCI_MAX_LOG_CMDS & 1;
+
+	return !!(word_status(word) & ORNIC_PCI_RSP_PHASE) != odd;
+}
+
+/**
+ * ornic_pci_slots_take - take the next response
+ * @slots: with the lock held
+ *
+ * Context: any.
+ * Return: the slot whose command it answers; -EAGAIN if there is none yet;
+ * -EBADMSG if it answers nothing that was asked: the device is broken.
+ */
+int ornic_pci_slots_take(struct ornic_pci_slots *slots)
+{
+	union ornic_rsp *from = &slots->responses[slots->consumer & SLOT_MASK];
+	struct ornic_pci_slot *slot;
+	u32 word;
+
+	word = le32_to_cpu(READ_ONCE(*(__le32 *)from));
+	if (!is_new(slots, word))
+		return -EAGAIN;
+	slots->consumer++;
+	slot = &slots->slots[word_id(word) & SLOT_MASK];
+	if (slot->state != ORNIC_PCI_SLOT_SENT || slot->id != word_id(word) ||
+	    slot->opcode != word_opcode(word))
+		return -EBADMSG;
+
+	/* Pairs with the device's release of the word: the rest is there. */
+	dma_rmb();
+	slot->rsp = *from;
+	slot->rsp.hdr.opcode = word_opcode(word);
+	slot->rsp.hdr.status = word_status(word) & ~ORNIC_PCI_RSP_PHASE;
+	slot->rsp.hdr.id = cpu_to_le16(word_id(word));
+	slot->state = ORNIC_PCI_SLOT_ANSWERED;
+	return slot - slots->slots;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_slots_take);
+
+/**
+ * ornic_pci_slots_finish - take the response out of a slot and free it
+ * @slots: with the lock held
+ * @slot: of a command
+ * @rsp: filled in if there is a response
+ *
+ * Context: any.
+ * Return: whether there is one.
+ */
+bool ornic_pci_slots_finish(struct ornic_pci_slots *slots, u32 slot,
+			    union ornic_rsp *rsp)
+{
+	struct ornic_pci_slot *s = &slots->slots[slot & SLOT_MASK];
+	bool answered = s->state == ORNIC_PCI_SLOT_ANSWERED;
+
+	if (answered)
+		*rsp = s->rsp;
+	s->state = ORNIC_PCI_SLOT_FREE;
+	return answered;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_slots_finish);

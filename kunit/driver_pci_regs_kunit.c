@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Registers of a PCI device that may say anything: driver/pci/pci_regs.c. */
+#include <kunit/test.h>
+
+#include <rdma/ornic-hw-pci.h>
+
+#include "pci/pci_regs.h"
+
+static struct ornic_pci_device_regs good_regs(void)
+{
+	return (struct ornic_pci_device_regs){
+		.magic = cpu_to_le64(ORNIC_PCI_MAGIC),
+		.version = cpu_to_le32(ORNIC_HW_VERSION),
+		.status = cpu_to_le32(ORNIC_PCI_READY),
+		.num_msgs = cpu_to_le32(5),
+		.doorbell_bar = 0,
+		.doorbell_offset = cpu_to_le32(12),
+		.doorbell_control = cpu_to_le32(0x10000),
+		.doorbell_kick = cpu_to_le32(0x10001),
+		.mac = { 2, 0, 0, 0, 0, 7 },
+	};
+}
+
+static void regs_are_read(struct kunit *test)
+{
+	struct ornic_pci_device_regs regs = good_regs();
+	struct ornic_pci_info info;
+	struct ornic_pci_flaw flaw;
+
+	KUNIT_ASSERT_EQ(test, ornic_pci_read_info(&regs, &info, &flaw), 0);
+	KUNIT_EXPECT_EQ(test, info.num_msgs, 5u);
+	KUNIT_EXPECT_EQ(test, info.doorbell_bar, 0u);
+	KUNIT_EXPECT_EQ(test, info.doorbell_offset, 12u);
+	KUNIT_EXPECT_EQ(test, info.doorbell_control, 0x10000u);
+	KUNIT_EXPECT_EQ(test, info.doorbell_kick, 0x10001u);
+	KUNIT_EXPECT_MEMEQ(test, info.mac, regs.mac, 6);
+}
+
+/* One register, as it is in little-endian words, is something else. */
+struct flaw_case {
+	const char *name;
+	u32 offset, value;
+	int ret;
+	const char *what;
+};
+
+#define AT(reg) offsetof(struct ornic_pci_device_regs, reg)
+
+/* clang-format off */
+static const struct flaw_case flaw_cases[] = {
+	{ "no magic",		AT(magic), 0, -ENODEV, "magic" },
+	{ "half a magic",	AT(magic) + 4, 0, -ENODEV, "magic" },
+	{ "pulled out",		AT(magic), ~0u, -ENODEV, "magic" },
+	{ "older",		AT(version), ORNIC_HW_VERSION - 1, -EPROTO, "version" },
+	{ "newer",		AT(version), ORNIC_HW_VERSION + 1, -EPROTO, "version" },
+	{ "no messages",	AT(num_msgs), 0, -EINVAL, "num_msgs" },
+	{ "control alone",	AT(num_msgs), 1, -EINVAL, "num_msgs" },
+	{ "too many messages",	AT(num_msgs), ORNIC_PCI_MAX_MSGS + 1, -EINVAL, "num_msgs" },
+	{ "messages without end", AT(num_msgs), ~0u, -EINVAL, "num_msgs" },
+	{ "a seventh BAR",	AT(doorbell_bar), 6, -EINVAL, "doorbell_bar" },
+	{ "doorbell askew",	AT(doorbell_offset), 13, -EINVAL, "doorbell_offset" },
+	{ "group address",	AT(mac), 1, -EINVAL, "mac" },
+};
+
+/* clang-format on */
+
+KUNIT_ARRAY_PARAM_DESC(flaw, flaw_cases, name);
+
+static void flaw_is_found(struct kunit *test)
+{
+	const struct flaw_case *c = test->param_value;
+	struct ornic_pci_device_regs regs = good_regs();
+	__le32 value = cpu_to_le32(c->value);
+	struct ornic_pci_flaw flaw = {};
+	struct ornic_pci_info info;
+
+	memcpy((u8 *)&regs + c->offset, &value, sizeof(value));
+	KUNIT_EXPECT_EQ(test, ornic_pci_read_info(&regs, &info, &flaw), c->ret);
+	KUNIT_EXPECT_STREQ(test, flaw.what, c->what);
+}
+
+static void mac_of_zeros_is_none(struct kunit *test)
+{
+	struct ornic_pci_device_regs regs = good_regs();
+	struct ornic_pci_flaw flaw = {};
+	struct ornic_pci_info info;
+
+	memset(regs.mac, 0, sizeof(regs.mac));
+	KUNIT_EXPECT_EQ(test, ornic_pci_read_info(&regs, &info, &flaw),
+			-EINVAL);
+	KUNIT_EXPECT_STREQ(test, flaw.what, "mac");
+}
+
+struct reset_case {
+	const char *name;
+	u32 asked, done;
+};
+
+static const struct reset_case reset_cases[] = {
+	{ "first", 0, 0 },
+	{ "next", 7, 7 },
+	{ "one is still asked for", 8, 7 },
+	{ "who ran before left nonsense", 0xdeadbeef, 3 },
+	{ "wraps", ~0u, ~0u },
+	{ "wraps past one that is asked for", 0, ~0u },
+};
+
+KUNIT_ARRAY_PARAM_DESC(reset, reset_cases, name);
+
+static void reset_is_new_to_both(struct kunit *test)
+{
+	const struct reset_case *c = test->param_value;
+	u32 next = ornic_pci_next_reset(c->asked, c->done);
+
+	KUNIT_EXPECT_NE(test, next, c->asked);
+	KUNIT_EXPECT_NE(test, next, c->done);
+}
+
+static void pulse_ages_until_it_beats(struct kunit *test)
+{
+	struct ornic_pci_pulse pulse = {};
+
+	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 90000), 0u);
+	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 91000), 1000u);
+	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 98500), 8500u);
+	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, ~0u, 98600), 0u);
+	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, ~0u, 98700), 100u);
+	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 98800), 0u);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(regs_are_read),
+	KUNIT_CASE_PARAM(flaw_is_found, flaw_gen_params),
+	KUNIT_CASE(mac_of_zeros_is_none),
+	KUNIT_CASE_PARAM(reset_is_new_to_both, reset_gen_params),
+	KUNIT_CASE(pulse_ages_until_it_beats),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "ornic_driver_pci_regs",
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
+
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_DESCRIPTION("KUnit suite of ornic's PCI registers");
+MODULE_LICENSE("Dual BSD/GPL");

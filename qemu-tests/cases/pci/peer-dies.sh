@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will kill one of two guests of a process, and reboot it, while it
+# has traffic with the other: whose other traffic goes on.
+
+machines=nic+nic
+limit=300
+full_limit=1800
+
+# shellcheck source=qemu-tests/lib/nic_life.sh
+. /ornic/qemu-tests/lib/nic_life.sh
+
+requires() { need_ornic; }
+
+peer_is_down() { ! timeout 1 "$peer" true; }
+
+# Traffic within this guest
+start_own()
+{
+	(
+		srv_prefix=()
+		topology nic
+		start_traffic "$1"
+		echo "$srv_pid $cli_pid" >own
+		wait
+	) >own.log 2>&1 &
+	wait_until 30 test -s own
+}
+
+run()
+{
+	local round pids=()
+
+	for ((round = 1; round <= $(times 20); round++)); do
+		topology peer
+		rm -f own
+		start_own $((21000 + round))
+		read -r -a pids <own
+		start_traffic $((20000 + round))
+		wait_until 20 busy_posting ornic0
+		if ((round % 2)); then
+			host kill-peer
+			host start-peer
+		else
+			"$peer" 'echo b >/proc/sysrq-trigger' || :
+			wait_until 20 peer_is_down
+		fi
+		wait_until 30 traffic_ended
+		stop_traffic "$srv_pid" "$cli_pid"
+		kill -0 "${pids[@]}" || fail 'other traffic ended'
+		busy_posting ornic0 || fail 'other traffic stands still'
+		kill -9 "${pids[@]}" || :
+		wait_until 90 peer_answers
+		wait_until 30 works_again peer
+	done
+}

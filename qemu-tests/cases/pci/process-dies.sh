@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will kill ornic-nic as a whole under traffic: the driver gives the
+# device up, nothing hangs, and the driver can be unloaded.
+
+machines=nic
+alone=1
+limit=120
+
+# shellcheck source=qemu-tests/lib/nic_life.sh
+. /ornic/qemu-tests/lib/nic_life.sh
+
+requires()
+{
+	need_ornic
+	need ibv_asyncwatch
+}
+
+run()
+{
+	topology nic
+	watch_events
+	start_traffic 20001 -q 4
+	wait_until 20 busy_posting ornic0
+	host kill-nic 0
+	wait_until 40 saw_fatal
+	end_traffic
+	wait_until 20 nic_gone
+	rmmod ornic
+}

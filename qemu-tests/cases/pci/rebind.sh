@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will take the PCI NIC from its driver under traffic and give it
+# back, and load and unload the driver.
+
+machines=nic
+limit=240
+full_limit=900
+
+# shellcheck source=qemu-tests/lib/nic_life.sh
+. /ornic/qemu-tests/lib/nic_life.sh
+
+requires() { need_ornic; }
+
+run()
+{
+	local round pci driver=/sys/bus/pci/drivers/ornic
+
+	pci=$(nic_pci)
+	for ((round = 1; round <= $(times 20); round++)); do
+		topology nic
+		watch_events
+		start_traffic $((20000 + round)) -q 4
+		wait_until 20 busy_posting ornic0
+		echo "$pci" >"$driver/unbind"
+		nic_gone || fail 'the device stays'
+		end_traffic
+		echo "$pci" >"$driver/bind"
+		wait_until 30 works_again nic
+	done
+	rmmod ornic_soft 2>/dev/null || :
+	rmmod ornic
+	topology nic
+	pingpong ibv_rc_pingpong -n 10
+}

@@ -1,0 +1,357 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""A PCI NIC that lies: the device interface behind ivshmem-doorbell, kept to
+until users are there, and then broken in one way after the other.
+
+  liar.py --socket PATH --ram FILE --mac MAC [--vectors N] [--seed N]
+
+Each life begins with a reset of the host and ends with the next. Nothing is
+written outside of what the host has given the device: what may be wrong there
+is the content. Prints one line for each life.
+"""
+
+import argparse
+import array
+import mmap
+import os
+import random
+import select
+import socket
+import struct
+import sys
+import time
+
+REGS_SIZE = 1 << 20  # ivshmem wants a power of two
+MAGIC = 0x43494e63696e726f
+READY, FAILED = 1, 2
+VERSION, STATUS, HEALTH, NUM_MSGS, RESET_DONE = 8, 12, 16, 20, 24
+HOST = 4096
+QUERY_DEVICE = 0x01
+CREATE_CQ, DESTROY_CQ, CREATE_QP, CREATE_EQ = 0x10, 0x11, 0x20, 0x80
+PHASE = 0x80
+HONEST_SECONDS = 1.5
+LIE_SECONDS = 6
+
+EFD_NONBLOCK = os.EFD_NONBLOCK | os.EFD_CLOEXEC
+
+
+class Memory:
+    """The guest's RAM, by DMA address. Small guests: all of it is low."""
+
+    def __init__(self, path):
+        with open(path, "r+b") as file:
+            self.map = mmap.mmap(file.fileno(), 0)
+
+    def read(self, addr, size):
+        if addr + size > len(self.map):
+            return bytes(size)
+        return self.map[addr:addr + size]
+
+    def write(self, addr, data):
+        if addr + len(data) <= len(self.map):
+            self.map[addr:addr + len(data)] = data
+
+
+class Ring:
+    """A ring of the device: entries whose last byte has the phase in bit 0."""
+
+    def __init__(self, memory, pages, log_depth, size):
+        self.memory, self.pages = memory, pages
+        self.depth, self.size = 1 << log_depth, size
+        self.producer = 0
+
+    def put(self, data, advance=True):
+        at = 4096 + self.producer % self.depth * self.size
+        phase = ~(self.producer // self.depth) & 1
+        entry = data[:self.size - 1] + bytes([data[-1] & 0xfe | phase])
+        self.memory.write(self.pages[at // 4096] + at % 4096, entry)
+        self.producer += advance
+
+
+class Liar:
+    def __init__(self, options):
+        self.options = options
+        self.random = random.Random(options.seed)
+        self.memory = Memory(options.ram)
+        fd = os.memfd_create("ornic-liar")
+        os.ftruncate(fd, REGS_SIZE)
+        self.regs_fd = fd
+        self.regs = mmap.mmap(fd, REGS_SIZE)
+        self.kicks = [os.eventfd(0, EFD_NONBLOCK) for _ in range(2)]
+        self.messages = [os.eventfd(0, EFD_NONBLOCK)
+                         for _ in range(options.vectors)]
+        self.lies = [self.odd_answers, self.silence, self.events,
+                     self.completions, self.interrupts, self.garbage,
+                     self.registers, self.limits, self.repeats,
+                     self.failures, self.heart]
+        self.lives = 0
+        self.write32(NUM_MSGS, options.vectors)
+        self.write32(VERSION, 1)
+        self.regs[32:38] = bytes.fromhex(options.mac.replace(":", ""))
+        self.regs[40:52] = struct.pack("<III", 12, 0, 1)
+        self.write32(STATUS, READY)
+        self.regs[0:8] = struct.pack("<Q", MAGIC)
+        self.begin(0)
+
+    # ---- Registers and messages
+
+    def read32(self, at):
+        return struct.unpack_from("<I", self.regs, at)[0]
+
+    def write32(self, at, value):
+        struct.pack_into("<I", self.regs, at, value & 0xffffffff)
+
+    def message(self, number):
+        os.eventfd_write(self.messages[number % len(self.messages)], 1)
+
+    # ---- Lives
+
+    def begin(self, reset):
+        self.producer = self.consumer = 0
+        self.eqs, self.cqs, self.qps = {}, [], []
+        self.next_obj = 16
+        self.begun = time.monotonic()
+        self.rings = None
+        # The first life is the honest one.
+        self.lie = self.lies[(self.lives - 1) % len(self.lies)] \
+            if self.lives else self.nothing
+        print(f"life {self.lives}: {self.lie.__name__}", flush=True)
+        self.lives += 1
+        self.write32(STATUS, READY)
+        self.write32(RESET_DONE, reset)
+
+    @property
+    def lying(self):
+        return time.monotonic() - self.begun > HONEST_SECONDS
+
+    def look(self):
+        reset = self.read32(HOST)
+        if reset != self.read32(RESET_DONE):
+            self.begin(reset)
+        producer = self.read32(HOST + 24)
+        if not producer:
+            return
+        if not self.rings:
+            self.rings = struct.unpack_from("<IQQ", self.regs, HOST + 4)
+        while self.consumer != producer:
+            self.take()
+
+    def take(self):
+        depth = 1 << (self.rings[0] & 15)
+        request = self.memory.read(
+            self.rings[1] + self.consumer % depth * 64, 64)
+        self.consumer += 1
+        if self.lie == self.silence and self.lying:
+            return
+        self.answer(request[0], struct.unpack_from("<H", request, 2)[0],
+                    self.execute(request))
+
+    def answer(self, opcode, number, body, status=0):
+        """@body: 60 bytes behind opcode, status and id"""
+        if self.lie == self.odd_answers and self.lying:
+            opcode = self.random.choice([opcode, self.random.randrange(256)])
+            number = self.random.choice([number, self.random.randrange(65536)])
+        depth = 1 << (self.rings[0] & 15)
+        phase = 0 if self.producer // depth & 1 else PHASE
+        at = self.rings[2] + self.producer % depth * 64
+        self.producer += 1
+        self.memory.write(at + 4, body)
+        self.memory.write(at, struct.pack("<BBH", opcode, status | phase,
+                                          number))
+        self.message(0)
+        if self.lie == self.repeats and self.lying:
+            self.lie = self.nothing
+            self.answer(opcode, number, body)
+
+    def execute(self, request):
+        opcode, obj = request[0], struct.unpack_from("<I", request, 4)[0]
+        if opcode == QUERY_DEVICE:
+            return self.describe()
+        if opcode == DESTROY_CQ:
+            self.cqs = [cq for cq in self.cqs if cq[0] != obj]
+        if opcode & 0x0f == 0 and opcode not in (0x60, 0x70):
+            obj = self.next_obj
+            self.next_obj += 1
+            if opcode in (CREATE_CQ, CREATE_EQ):
+                self.make_ring(opcode, obj, request)
+            if opcode == CREATE_QP:
+                if request[37] & 4:
+                    obj = 1
+                self.qps.append(obj)
+        return struct.pack("<I", obj) + bytes(56)
+
+    def make_ring(self, opcode, obj, request):
+        addr, npages, _, levels = struct.unpack_from("<QIBB", request, 8)
+        if levels == 0:
+            pages = [addr + 4096 * n for n in range(npages)]
+        elif levels == 1:
+            pages = struct.unpack(f"<{npages}Q",
+                                  self.memory.read(addr, 8 * npages))
+        else:
+            return
+        ring = Ring(self.memory, pages, request[24],
+                    16 if opcode == CREATE_EQ else 64)
+        if opcode == CREATE_EQ:
+            self.eqs[struct.unpack_from("<H", request, 26)[0]] = ring
+        else:
+            self.cqs.append((obj, ring, request[25]))
+
+    def describe(self):
+        caps = (1 << 0) | (1 << 2) | (1 << 8)  # RC, UD, KERNEL
+        numbers = [1, 16, 16, 20, 16, 0, 14, 16, 32, 16, 16,
+                   len(self.messages) - 1]
+        if self.lie == self.limits:
+            numbers = [1] + [self.random.randrange(256) for _ in range(11)]
+        return struct.pack("<IQQQ12BHH6s10x", 0, caps, 1 << 12, 1 << 40,
+                           *numbers, 992, 128, self.regs[32:38])
+
+    # ---- Lies, told again and again
+
+    def nothing(self):
+        pass
+
+    # These four are told by answer() and execute().
+
+    def odd_answers(self):
+        pass
+
+    def silence(self):
+        pass
+
+    def repeats(self):
+        pass
+
+    def limits(self):
+        pass
+
+    def bytes_(self, size):
+        return self.random.randbytes(size)
+
+    def events(self):
+        for message, ring in self.eqs.items():
+            for _ in range(40):
+                kind = self.random.choice([0, 1, 2, 5, 7, 9,
+                                           self.random.randrange(256)])
+                if kind == 8:
+                    continue
+                obj = self.random.choice(
+                    self.qps + [n for n, _, _ in self.cqs] +
+                    [self.random.getrandbits(32)])
+                ring.put(struct.pack("<IB", obj, kind) + self.bytes_(11))
+            self.message(message)
+
+    def completions(self):
+        """For work that was never posted, pointers that nobody has given."""
+        for number, ring, vector in self.cqs:
+            for _ in range(self.random.randrange(1, 200)):
+                qpn = self.random.choice(self.qps + [0, 0xffffffff])
+                index = self.random.choice(
+                    [0, 1, 5, 511, 512, 0xffffffff,
+                     self.random.getrandbits(32)])
+                opcode = self.random.choice([0x80, 0, 0x81, 1, 7, 0xff])
+                ring.put(struct.pack("<QQIIII", 0xdead4ead00000000 | index, 0,
+                                     index, qpn, 0xffffffff, 0) +
+                         self.bytes_(28) +
+                         bytes([opcode, self.random.choice([0, 5, 255]), 0,
+                                self.random.randrange(256)]))
+            if 1 + vector in self.eqs:
+                self.eqs[1 + vector].put(struct.pack("<IB", number, 0) +
+                                         bytes(11))
+                self.message(1 + vector)
+
+    def interrupts(self):
+        for _ in range(2000):
+            self.message(self.random.randrange(len(self.messages)))
+
+    def garbage(self):
+        """In every ring and record that the host has given."""
+        for ring in [*self.eqs.values()] + [r for _, r, _ in self.cqs]:
+            for page in ring.pages:
+                self.memory.write(page, self.bytes_(4096))
+        for message in self.eqs:
+            self.message(message)
+        if self.rings:
+            self.memory.write(self.rings[2], self.bytes_(4096))
+            self.message(0)
+
+    def registers(self):
+        done = self.read32(RESET_DONE)
+        for at in (VERSION, NUM_MSGS, RESET_DONE, 28, 36, 40, 44, 48):
+            self.write32(at, self.random.getrandbits(32))
+        self.message(0)
+        self.regs[28:32] = bytes(4)
+        self.regs[32:38] = bytes.fromhex(self.options.mac.replace(":", ""))
+        self.regs[40:52] = struct.pack("<III", 12, 0, 1)
+        self.write32(VERSION, 1)
+        self.write32(NUM_MSGS, len(self.messages))
+        self.write32(STATUS, self.random.choice([READY, FAILED, 0]))
+        self.write32(RESET_DONE, done)
+
+    def failures(self):
+        self.write32(STATUS, FAILED)
+        self.message(0)
+        self.lie = self.nothing
+
+    def heart(self):
+        pass
+
+    # ---- ivshmem
+
+    def serve(self):
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.options.socket)
+        listener.listen(1)
+        guest, _ = listener.accept()
+        send = lambda value, fd=None: guest.sendmsg(
+            [struct.pack("<q", value)],
+            [] if fd is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                                    array.array("i", [fd]))])
+        send(0)
+        send(1)
+        send(-1, self.regs_fd)
+        for fd in self.kicks:
+            send(0, fd)
+        for fd in self.messages:
+            send(1, fd)
+        return guest
+
+    def run(self):
+        guest = self.serve()
+        lie_at = beat_at = 0
+        while True:
+            ready, _, _ = select.select([guest, *self.kicks], [], [], 0.05)
+            if guest in ready and not guest.recv(8):
+                return
+            for fd in self.kicks:
+                if fd in ready:
+                    os.eventfd_read(fd)
+            now = time.monotonic()
+            if now > beat_at and not (self.lie == self.heart and self.lying):
+                self.write32(HEALTH, self.read32(HEALTH) + 1)
+                beat_at = now + 0.3
+            self.look()
+            if self.lying and now > lie_at and \
+                    now - self.begun < HONEST_SECONDS + LIE_SECONDS:
+                self.lie()
+                lie_at = now + 0.2
+            elif now - self.begun > HONEST_SECONDS + LIE_SECONDS and \
+                    self.lives > 1 and self.lie not in (self.silence,
+                                                        self.heart):
+                # On to the next one.
+                self.lie = self.nothing
+                self.write32(STATUS, FAILED)
+                self.message(0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--socket", required=True)
+    parser.add_argument("--ram", required=True)
+    parser.add_argument("--mac", required=True)
+    parser.add_argument("--vectors", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    Liar(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What cases with machines= are written with; read by guest.sh. The PCI NIC is
+# ornic0, its netdev eth0. Two more topologies:
+#
+#   nic           the NIC of this guest is both sides
+#
+#   peer          [peer: ornic0, or srv0 of $srv_type] ===== [this guest: ornic0]
+#                       10.0.0.1, fd00::1               10.0.0.2, fd00::2
+#
+# host COMMAND... has the host do something, see lib/topology.py: ask, kill-nic
+# and kill-worker (of process 0 or 1), kill-peer, start-peer.
+
+peer=/ornic/qemu-tests/lib/peer.sh
+
+# at_srv FUNCTION [ARGUMENTS]: of guest.sh, where the server is
+at_srv()
+{
+	if srv_is_peer; then
+		"$peer" "$*"
+	else
+		"$@"
+	fi
+}
+
+srv_is_peer() { [ "${srv_prefix[0]-}" = "$peer" ]; }
+
+host()
+{
+	local port answer
+
+	for port in /sys/class/virtio-ports/*; do
+		[ "$(cat "$port/name")" = org.ornic.host ] || continue
+		exec 9<>"/dev/${port##*/}"
+		echo "$*" >&9
+		IFS= read -r -t 60 answer <&9 || answer='error: no answer'
+		exec 9>&-
+		echo "$answer"
+		[[ $answer != error* ]]
+		return
+	done
+	return 1
+}
+
+# nic_stat PROCESS KEY: a number from what `ornic-nic --ask stats` says
+nic_stat()
+{
+	local answer
+
+	answer=$(host ask "$1" stats)
+	answer=${answer#*\""$2"\": }
+	echo "${answer%%[,\}]*}"
+}
+
+# nic_up: the driver, and its device with the netdev
+nic_up()
+{
+	modprobe ornic
+	wait_until 20 link_up ornic0
+}
+
+# nic_gone: the device is no more
+nic_gone() { [ ! -e /sys/class/infiniband/ornic0 ]; }
+
+# nic_pci: its PCI address, which stays when the driver goes
+nic_pci()
+{
+	local dev
+
+	for dev in /sys/bus/pci/devices/*; do
+		[ "$(cat "$dev/vendor" "$dev/device")" = $'0x1af4\n0x1110' ] || continue
+		echo "${dev##*/}"
+		return
+	done
+	return 1
+}
+
+peer_answers() { "$peer" true; }
+
+topology_nic()
+{
+	[ "${NIC-}" = 1 ] || fail 'the case lacks machines='
+	nic_up
+	srv_dev=ornic0 cli_dev=ornic0 srv_type=ornic cli_type=ornic
+	srv_host=10.0.0.1
+	if [ "$MACHINES" = 2 ]; then
+		# This guest is the second, and its own server here.
+		srv_host=10.0.0.2
+	fi
+	family_of_both "${1:-4}"
+}
+
+topology_peer()
+{
+	[ "${MACHINES-}" = 2 ] || fail 'the case lacks machines='
+	srv_prefix=("$peer")
+	nic_up
+	cli_dev=ornic0 cli_type=ornic
+	wait_until 60 peer_answers
+	if [ "$PEER_NIC" = 1 ]; then
+		srv_dev=ornic0 srv_type=ornic
+		at_srv nic_up
+	else
+		srv_dev=srv0 srv_type=${srv_type:-ornic}
+		"$peer" "type=$srv_type add_link srv0 eth0"
+	fi
+	srv_host=10.0.0.1
+	family_of_both "${1:-4}"
+	wait_until 5 ping -c 1 -W 1 "$srv_ip"
+}

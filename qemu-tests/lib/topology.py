@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What is around the guests of a case: their PCI NICs, their network and their
+RAM. A case says machines=TEXT, where
+
+  nic        a guest with the PCI NIC
+  nic+nic    two guests, the NICs of one process
+  nic/nic    two guests, a process for each, and a wire between the two
+  nic/net    the second guest has a virtio-net on that wire, and no NIC
+  liar       a device that lies (liar.py), and no network
+
+Machine 0 runs the cases; machine 1, the peer, does what it asks for. Machine N
+of two has the address 10.0.0.(2 - N), a lone one 10.0.0.1."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+
+from stage import Missing, TREE
+
+SPLAT = re.compile(r"Kernel panic|BUG:|WARNING:|KASAN|Oops|Call Trace:")
+VECTORS = 5
+LIAR_VECTORS = 3
+LIB = os.path.dirname(os.path.abspath(__file__))
+
+
+def nic_program(sanitized):
+    path = os.path.join(TREE, "build", "nicsan" if sanitized else "nic", "ornic-nic")
+    if not os.path.exists(path):
+        raise Missing("no ornic-nic: make programs")
+    return path
+
+
+def bytes_of(memory):
+    return int(memory[:-1]) << {"M": 20, "G": 30}[memory[-1]]
+
+
+class Topology:
+    """The processes and files around the guests, from start to close."""
+
+    def __init__(self, text, memory, log, sanitized=False):
+        self.hosts = [host.split("+") for host in text.split("/")]
+        self.kinds = [kind for host in self.hosts for kind in host]
+        self.memory = memory
+        self.log = log
+        self.sanitized = sanitized
+        self.nics = {}
+        self.liar = None
+        self.peer = None
+        self.restart_peer = None
+        self._folder = tempfile.TemporaryDirectory(prefix="ornic-nic-")
+        self._ram = tempfile.TemporaryDirectory(prefix="ornic-ram-", dir="/dev/shm")
+        self._port = socket.socket(socket.AF_UNIX)
+        self._port.bind(self.path("host"))
+        self._port.listen(1)
+        for number in range(len(self.hosts)):
+            self.start_nic(number)
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def path(self, name):
+        return os.path.join(self._folder.name, name)
+
+    def ram(self, machine):
+        return os.path.join(self._ram.name, f"ram{machine}")
+
+    @staticmethod
+    def mac(number):
+        return f"52:54:00:00:00:{number:02x}"
+
+    def number(self, machine):
+        return 1 if len(self.kinds) == 1 else 2 - machine
+
+    def _machines_of(self, host):
+        first = sum(len(h) for h in self.hosts[:host])
+        return range(first, first + len(self.hosts[host]))
+
+    def start_nic(self, host):
+        """The process of a host, if its guests have NICs."""
+        if self.hosts[host] == ["net"]:
+            return
+        if self.hosts[host] == ["liar"]:
+            self._start_liar()
+            return
+        command = [nic_program(self.sanitized), "--control", self.path(f"control{host}")]
+        for machine in self._machines_of(host):
+            with open(self.ram(machine), "ab") as file:
+                file.truncate(bytes_of(self.memory))
+            command += ["--guest",
+                        f"socket={self.path(f'nic{machine}')},ram={self.ram(machine)},"
+                        f"size={self.memory},machine=q35,vectors={VECTORS},"
+                        f"mac={self.mac(self.number(machine))},"
+                        f"netdev=unix:{self.path(f'sw{machine}')}:{self.path(f'net{machine}')}"]
+        if len(self.hosts) == 2:
+            command += ["--wire", f"unix:{self.path(f'wire{host}')}:{self.path(f'wire{1 - host}')}"]
+        with open(self.log, "ab") as log:
+            self.nics[host] = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", *command],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        # The control socket is the last that is made.
+        self._wait_for(f"control{host}", self.nics[host])
+
+    def _start_liar(self):
+        with open(self.ram(0), "ab") as file:
+            file.truncate(bytes_of(self.memory))
+        with open(self.log, "ab") as log:
+            self.liar = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", os.path.join(LIB, "liar.py"),
+                 "--socket", self.path("nic0"), "--ram", self.ram(0),
+                 "--mac", self.mac(1), "--vectors", str(LIAR_VECTORS)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._wait_for("nic0", self.liar)
+
+    def _wait_for(self, name, process):
+        for _ in range(500):
+            if os.path.exists(self.path(name)):
+                return
+            if process.poll() is not None:
+                raise Missing(f"a device ends at once, see {self.log}")
+            threading.Event().wait(0.02)
+
+    def options(self, machine):
+        """QEMU's options for the guest."""
+        ends = [f"sw{machine}", f"net{machine}"]
+        options = []
+        if self.kinds[machine] == "net":
+            ends = ["wire0", "wire1"]
+        else:
+            options += [
+                "-object", f"memory-backend-file,id=ram0,size={self.memory},"
+                f"mem-path={self.ram(machine)},share=on",
+                "-chardev", f"socket,id=nic,path={self.path(f'nic{machine}')}",
+                "-device", "ivshmem-doorbell,chardev=nic,"
+                f"vectors={LIAR_VECTORS if self.liar else VECTORS}"]
+        if self.liar:
+            return options
+        options += [
+            "-netdev", "dgram,id=net0,"
+            f"local.type=unix,local.path={self.path(ends[1])},"
+            f"remote.type=unix,remote.path={self.path(ends[0])}",
+            "-device", "virtio-net-pci,netdev=net0,"
+            f"mac={self.mac(self.number(machine))}"]
+        if machine == 0:
+            options += ["-chardev", f"socket,id=host,path={self.path('host')}",
+                        "-device", "virtserialport,chardev=host,name=org.ornic.host"]
+        return options
+
+    def has_nic(self, machine):
+        return self.kinds[machine] == "nic"
+
+    # What a case may ask of the host
+
+    def _serve(self):
+        try:
+            while True:
+                port, _ = self._port.accept()
+                with port, port.makefile("rw", encoding="utf-8") as stream:
+                    for line in stream:
+                        stream.write(self._answer(line.split()) + "\n")
+                        stream.flush()
+        except (OSError, ValueError):
+            return
+
+    def _answer(self, words):
+        try:
+            return getattr(self, "host_" + words[0].replace("-", "_"))(*words[1:]) or "ok"
+        except (AttributeError, IndexError, TypeError, ValueError, KeyError,
+                OSError, Missing, subprocess.TimeoutExpired) as error:
+            return f"error {error}"
+
+    def host_ask(self, host, *words):
+        result = subprocess.run(
+            [nic_program(False), "--ask", self.path(f"control{host}"), *words],
+            stdout=subprocess.PIPE, text=True, check=False, timeout=20)
+        return result.stdout.strip()
+
+    def host_kill_worker(self, host):
+        match = re.search(r'"worker": (\d+)', self.host_ask(host, "guests"))
+        os.kill(int(match.group(1)), signal.SIGKILL)
+
+    def host_kill_nic(self, host):
+        self.nics[int(host)].kill()
+        self.nics[int(host)].wait()
+
+    def host_kill_peer(self):
+        self.peer.kill()
+        self.peer.wait()
+
+    def host_start_peer(self):
+        self.peer.close()
+        self.peer = self.restart_peer()
+
+    # The end
+
+    def peer_splats(self):
+        """Lines of the peer's console that no healthy kernel prints."""
+        if self.peer is None:
+            return []
+        return [line for line in self.peer.last_console_lines(400) if SPLAT.search(line)]
+
+    def close(self):
+        if self.peer is not None:
+            self.peer.kill()
+            self.peer.close()
+        self._port.close()
+        if self.liar is not None:
+            self.liar.kill()
+            self.liar.wait()
+        status = 0
+        for nic in self.nics.values():
+            nic.terminate()
+            try:
+                status |= nic.wait(10)
+            except subprocess.TimeoutExpired:
+                nic.kill()
+                nic.wait()
+        self._folder.cleanup()
+        self._ram.cleanup()
+        return status

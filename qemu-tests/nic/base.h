@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What all of ornic-nic stands on: the engine, time, file descriptors. */
+#ifndef ORNIC_NIC_BASE_H
+#define ORNIC_NIC_BASE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <time.h>
+#include <unistd.h>
+#include <utility>
+
+extern "C" {
+#include "engine/dev.h"
+#include "engine/engine.h"
+#include "engine/mem.h"
+}
+#include <rdma/ornic-hw-pci.h>
+
+namespace nic
+{
+
+using bytes = std::span<const u8>;
+
+/** Nanoseconds of the monotonic clock, never 0. */
+inline u64 now_ns()
+{
+	timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return static_cast<u64>(t.tv_sec) * 1000000000u +
+	       static_cast<u64>(t.tv_nsec);
+}
+
+constexpr u64 us = 1000;
+constexpr u64 ms = 1000 * us;
+
+/** A file descriptor that is closed with its owner; -1: none. */
+class unique_fd {
+public:
+	unique_fd() = default;
+	explicit unique_fd(int fd)
+		: fd_(fd)
+	{
+	}
+	unique_fd(unique_fd &&other) noexcept
+		: fd_(std::exchange(other.fd_, -1))
+	{
+	}
+	unique_fd &operator=(unique_fd &&other) noexcept
+	{
+		reset(std::exchange(other.fd_, -1));
+		return *this;
+	}
+	~unique_fd()
+	{
+		reset();
+	}
+
+	int get() const
+	{
+		return fd_;
+	}
+	explicit operator bool() const
+	{
+		return fd_ >= 0;
+	}
+	void reset(int fd = -1)
+	{
+		if (fd_ >= 0)
+			close(fd_);
+		fd_ = fd;
+	}
+
+private:
+	int fd_ = -1;
+};
+
+/** One line on standard error, with the name of the program before it. */
+[[gnu::format(printf, 1, 2)]] void say(const char *format, ...);
+
+/** say(), then the end, with status 1. */
+[[noreturn, gnu::format(printf, 1, 2)]] void die(const char *format, ...);
+
+/** "02:00:00:00:00:01" */
+std::string mac_text(const u8 *mac);
+
+} // namespace nic
+
+#endif // ORNIC_NIC_BASE_H

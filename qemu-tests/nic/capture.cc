@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// The format: draft-ietf-opsawg-pcapng.
+#include "capture.h"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+
+namespace nic
+{
+
+namespace
+{
+
+constexpr u32 block_section = 0x0a0d0d0a;
+constexpr u32 block_interface = 1;
+constexpr u32 block_packet = 6;
+constexpr u32 byte_order = 0x1a2b3c4d;
+constexpr u32 link_ethernet = 1;
+constexpr u32 option_tsresol = 9 | 1 << 16; // one byte long
+constexpr u32 nanoseconds = 9;
+
+} // namespace
+
+unique_fd create_capture(const char *path)
+{
+	unique_fd fd(open(path,
+			  O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+			  0644));
+	// Version 1.0, a section of unknown length; then its one interface.
+	const u32 head[] = {
+		block_section,
+		28,
+		byte_order,
+		1,
+		~0u,
+		~0u,
+		28,
+		block_interface,
+		32,
+		link_ethernet,
+		0,
+		option_tsresol,
+		nanoseconds,
+		0,
+		32,
+	};
+
+	if (fd && write(fd.get(), head, sizeof(head)) != sizeof(head))
+		fd.reset();
+	return fd;
+}
+
+void capture_frame(int fd, bytes f)
+{
+	u32 len = static_cast<u32>(f.size());
+	u32 total = 32 + ((len + 3) & ~3u);
+	timespec t;
+	u64 at;
+	static const u8 zero[4] = {};
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	at = static_cast<u64>(t.tv_sec) * 1000000000u +
+	     static_cast<u64>(t.tv_nsec);
+
+	u32 head[] = {
+		block_packet,	      total, 0,	 static_cast<u32>(at >> 32),
+		static_cast<u32>(at), len,   len};
+	iovec iov[] = {
+		{head, sizeof(head)},
+		{const_cast<u8 *>(f.data()), len},
+		{const_cast<u8 *>(zero), -len & 3},
+		{&total, sizeof(total)},
+	};
+
+	if (writev(fd, iov, std::size(iov)) < 0)
+		return;
+}
+
+} // namespace nic

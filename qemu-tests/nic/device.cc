@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "device.h"
+
+#include <sys/eventfd.h>
+#include <sys/random.h>
+
+#include "json.h"
+#include "segment.h"
+
+namespace nic
+{
+
+namespace
+{
+
+constexpr u32 budget = 64 << 10; // bytes of work for a QP at once
+
+u32 random_bits()
+{
+	static u32 pool[64];
+	static std::size_t left;
+
+	if (!left) {
+		if (getrandom(pool, sizeof(pool), 0) != sizeof(pool))
+			die("no random numbers");
+		left = std::size(pool);
+	}
+	return pool[--left];
+}
+
+flow *flow_of(void *area)
+{
+	return static_cast<flow *>(area);
+}
+
+} // namespace
+
+// ---- What the engine asks of its host --------------------------------------
+
+void device::op_resched(void *host, void *area)
+{
+	self(host)->enqueue(*flow_of(area));
+}
+
+u32 device::op_tx_room(void *host, void *area)
+{
+	device *dev = self(host);
+	flow *f = flow_of(area);
+	u32 room = dev->net_.room();
+
+	if (!room && !f->stalled) {
+		f->stalled = true;
+		dev->stalled_.push_back(f);
+	}
+	return room;
+}
+
+int device::op_init(device *dev, void *area, u32 number, bool is_cq)
+{
+	flow *f = flow_of(area);
+
+	f->dev = dev;
+	f->number = number;
+	f->is_cq = is_cq;
+	return 0;
+}
+
+void device::op_fini(void *host, void *area)
+{
+	device *dev = self(host);
+	flow *f = flow_of(area);
+
+	dev->timers_.set(f->clock, 0);
+	dev->dequeue(*f);
+	if (f->stalled)
+		std::erase(dev->stalled_, f);
+}
+
+const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
+{
+	ops.dma = [](void *host, u64 addr, u64 len) {
+		return self(host)->memory_.at(addr, len);
+	};
+	ops.tx_room = op_tx_room;
+	ops.xmit = [](void *host, const ornic_tx *tx) {
+		device *dev = self(host);
+
+		return dev->net_.from_engine(*dev, *tx);
+	};
+	ops.deadline = [](void *host, void *area, u64 when) {
+		self(host)->timers_.set(flow_of(area)->clock, when);
+	};
+	ops.resched = op_resched;
+	ops.event = [](void *host, const ornic_eqe *eqe) {
+		self(host)->event(*eqe);
+	};
+	ops.now = [](void *) { return now_ns(); };
+	ops.random = [](void *) { return random_bits(); };
+	ops.qp_init = [](void *host, void *area, u32 qpn) {
+		return op_init(self(host), area, qpn, false);
+	};
+	ops.qp_fini = op_fini;
+	ops.cq_init = [](void *host, void *area, u32 cqn) {
+		op_init(self(host), area, cqn, true);
+	};
+	ops.cq_fini = op_fini;
+	ops.cq_deadline = ops.deadline;
+	ops.neighbour = [](void *host, const u8 *mac) {
+		return self(host)->net_.neighbour(*self(host), mac);
+	};
+	ops.host_qp_size = sizeof(flow);
+	ops.host_cq_size = sizeof(flow);
+	ops.num_vectors = vectors;
+	return &ops;
+}
+
+// ---- Birth, resets, death -----------------------------------------------------
+
+device::device(const guest_site &site, segment &net, timer_queue &timers,
+	       bool failed)
+	: site_(site)
+	, net_(net)
+	, timers_(timers)
+	, regs_(site.device_regs())
+	, host_(site.host_regs())
+	, eqs_(site.config.vectors)
+{
+	make_ops(ops_, site.config.vectors - 1);
+	status_ = failed ? ORNIC_PCI_FAILED : ORNIC_PCI_READY;
+	identify();
+	if (site.ram)
+		memory_.map(site.ram.get(), site.config.size,
+			    site.config.machine);
+	// A reset that nobody has answered yet.
+	look_at_registers();
+}
+
+device::~device()
+{
+	drop_engine();
+}
+
+// The guest can write to all of it, so it is written anew with each reset.
+void device::identify()
+{
+	WRITE_ONCE(regs_->version, cpu_to_le32(ORNIC_HW_VERSION));
+	WRITE_ONCE(regs_->num_msgs, cpu_to_le32(site_.config.vectors));
+	memcpy(regs_->mac, site_.config.mac, sizeof(regs_->mac));
+	regs_->doorbell_bar = 0;
+	WRITE_ONCE(regs_->doorbell_offset, cpu_to_le32(12));
+	WRITE_ONCE(regs_->doorbell_control,
+		   cpu_to_le32(device_peer << 16 | DOORBELL_CONTROL));
+	WRITE_ONCE(regs_->doorbell_kick,
+		   cpu_to_le32(device_peer << 16 | DOORBELL_KICK));
+	WRITE_ONCE(regs_->reset_done, cpu_to_le32(*site_.reset_done));
+	WRITE_ONCE(regs_->status, cpu_to_le32(status_));
+	smp_store_release(&regs_->magic, cpu_to_le64(ORNIC_PCI_MAGIC));
+}
+
+void device::beat()
+{
+	WRITE_ONCE(regs_->health, cpu_to_le32(++health_));
+}
+
+void device::message(u32 number)
+{
+	eventfd_t one = 1;
+
+	if (write(site_.message[number].get(), &one, sizeof(one)) > 0)
+		counts_.messages++;
+}
+
+void device::set_status(ornic_pci_status status)
+{
+	status_ = status;
+	smp_store_release(&regs_->status, cpu_to_le32(status));
+	message(ORNIC_PCI_MSG_CONTROL);
+}
+
+void device::drop_engine()
+{
+	if (engine_)
+		ornic_engine_destroy(engine_);
+	engine_ = nullptr;
+	for (event_queue &eq : eqs_)
+		eq.close();
+	commands_.reset();
+	awake_ = false;
+	live_ = false;
+}
+
+void device::reset(u32 value)
+{
+	drop_engine();
+	counts_.resets++;
+	engine_ = ornic_engine_create(&ops_, this, site_.config.mac);
+	if (!engine_) {
+		fail("out of memory");
+		return;
+	}
+	live_ = true;
+	status_ = ORNIC_PCI_READY;
+	*site_.reset_done = value;
+	identify();
+	message(ORNIC_PCI_MSG_CONTROL);
+}
+
+void device::fail(const char *why)
+{
+	u64 now = now_ns();
+
+	// At most once a second: the guest decides how often it fails.
+	if (now - last_fail_ > 1000 * ms)
+		say("guest %u: %s: failed until it is reset", site_.index, why);
+	last_fail_ = now;
+	drop_engine();
+	set_status(ORNIC_PCI_FAILED);
+}
+
+void device::plug(int ram_fd)
+{
+	drop_engine();
+	if (!memory_.map(ram_fd, site_.config.size, site_.config.machine)) {
+		fail("its RAM cannot be mapped");
+		return;
+	}
+	status_ = ORNIC_PCI_READY;
+	identify();
+	// It may have asked before we heard of it.
+	look_at_registers();
+}
+
+void device::unplug()
+{
+	drop_engine();
+	memory_.unmap();
+}
+
+// ---- Commands -------------------------------------------------------------------
+
+void device::look_at_registers()
+{
+	u32 want = le32_to_cpu(READ_ONCE(host_->reset));
+	union ornic_req req;
+	union ornic_rsp rsp;
+	bool any = false;
+
+	if (!memory_.mapped())
+		return;
+	if (want != *site_.reset_done)
+		reset(want);
+	if (!live_)
+		return;
+	if (!commands_.look(memory_, host_)) {
+		fail("its command ring makes no sense");
+		return;
+	}
+	while (commands_.next(req)) {
+		execute(req, rsp);
+		commands_.respond(rsp);
+		counts_.commands++;
+		any = true;
+	}
+	if (any)
+		message(ORNIC_PCI_MSG_CONTROL);
+}
+
+void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
+{
+	u8 opcode = req.hdr.opcode;
+
+	if (opcode != ORNIC_CMD_CREATE_EQ && opcode != ORNIC_CMD_DESTROY_EQ) {
+		ornic_engine_cmd(engine_, &req, &rsp);
+		return;
+	}
+	memset(&rsp, 0, sizeof(rsp));
+	rsp.hdr.opcode = opcode;
+	rsp.hdr.id = req.hdr.id;
+	rsp.hdr.obj = req.hdr.obj;
+	rsp.hdr.status = static_cast<u8>(opcode == ORNIC_CMD_CREATE_EQ ?
+						 create_eq(req, rsp) :
+						 destroy_eq(req));
+}
+
+int device::create_eq(const union ornic_req &req, union ornic_rsp &rsp)
+{
+	ornic_req_create_eq create;
+	u32 msg;
+	int status;
+
+	memcpy(&create, &req, sizeof(create));
+	msg = le16_to_cpu(create.msg);
+	if (msg >= eqs_.size())
+		return ORNIC_BAD_PARAM;
+	status = eqs_[msg].open(engine_->dev, create);
+	if (status == ORNIC_OK)
+		rsp.hdr.obj = cpu_to_le32(msg + 1);
+	return status;
+}
+
+int device::destroy_eq(const union ornic_req &req)
+{
+	u32 eqn = le32_to_cpu(req.hdr.obj);
+
+	if (!eqn || eqn > eqs_.size() || !eqs_[eqn - 1].is_open())
+		return ORNIC_NOT_FOUND;
+	eqs_[eqn - 1].close();
+	return ORNIC_OK;
+}
+
+void device::event(const ornic_eqe &eqe)
+{
+	u32 msg = eqe.type == ORNIC_EVENT_COMP ?
+			  ORNIC_PCI_MSG_COMP + eqe.vector :
+			  ORNIC_PCI_MSG_CONTROL;
+
+	if (msg < eqs_.size() && eqs_[msg].post(eqe))
+		message(msg);
+}
+
+void device::control()
+{
+	counts_.controls++;
+	look_at_registers();
+	for (u32 msg = 0; msg < eqs_.size(); msg++)
+		if (eqs_[msg].flush())
+			message(msg);
+}
+
+// ---- Queues ---------------------------------------------------------------------
+
+void device::kick()
+{
+	counts_.kicks++;
+	if (!engine_)
+		return;
+	// QPN 0 is none: it counts for the device.
+	ornic_engine_kick(engine_, 0, 0);
+	awake_ = true;
+	last_work_ = now_ns();
+	// Runs all, those with a kick for their RQ among them.
+	ornic_engine_set_polling(engine_, true);
+}
+
+void device::enqueue(flow &f)
+{
+	if (f.queued || f.is_cq)
+		return;
+	f.queued = true;
+	f.next = nullptr;
+	f.prev = last_;
+	(last_ ? last_->next : first_) = &f;
+	last_ = &f;
+}
+
+void device::dequeue(flow &f)
+{
+	if (!f.queued)
+		return;
+	f.queued = false;
+	(f.prev ? f.prev->next : first_) = f.next;
+	(f.next ? f.next->prev : last_) = f.prev;
+}
+
+bool device::run_queue()
+{
+	flow *end = last_, *f;
+	bool any = false, at_end;
+
+	while (first_) {
+		f = first_;
+		at_end = f == end;
+		dequeue(*f);
+		any = true;
+		if (ornic_engine_run(engine_, f->number, budget) ==
+		    ORNIC_RUN_MORE)
+			enqueue(*f);
+		if (at_end)
+			break;
+	}
+	return any;
+}
+
+bool device::poll(u64 now)
+{
+	bool any = run_queue();
+
+	if (awake_ && ornic_engine_poll(engine_, budget))
+		any = true;
+	if (any)
+		last_work_ = now;
+	return any;
+}
+
+void device::rest()
+{
+	awake_ = false;
+	ornic_engine_set_polling(engine_, false);
+	run_queue();
+}
+
+void device::expire(flow &f)
+{
+	if (f.is_cq)
+		ornic_engine_cq_expire(engine_, f.number);
+	else
+		ornic_engine_expire(engine_, f.number);
+}
+
+void device::wake_stalled()
+{
+	for (flow *f : stalled_) {
+		f->stalled = false;
+		enqueue(*f);
+	}
+	stalled_.clear();
+}
+
+void device::receive(const ornic_rx &rx)
+{
+	if (engine_)
+		ornic_engine_rx(engine_, &rx);
+}
+
+// ---- For people -------------------------------------------------------------------
+
+std::string device::json(bool all) const
+{
+	json_object o;
+
+	o.add("guest", site_.index);
+	o.add("socket", site_.config.socket);
+	o.add("mac", mac_text(site_.config.mac));
+	o.add("connected", memory_.mapped());
+	o.add("status", status_ == ORNIC_PCI_READY ? "ready" : "failed");
+	o.add("live", live_);
+	o.add("awake", awake_);
+	o.add("qps", engine_ ? engine_->dev.qps.count : 0);
+	o.add("cqs", engine_ ? engine_->dev.cqs.count : 0);
+	o.add("mkeys", engine_ ? engine_->dev.mkeys.count : 0);
+	o.add("doorbell_kicks", counts_.kicks);
+	o.add("doorbell_controls", counts_.controls);
+	o.add("commands", counts_.commands);
+	o.add("resets", counts_.resets);
+	o.add("messages", counts_.messages);
+	for (u32 i = 0; all && engine_ && i < ORNIC_STAT_COUNT; i++)
+		o.add(stat_name(i),
+		      ornic_engine_stat(engine_, static_cast<ornic_stat>(i)));
+	return o.text();
+}
+
+} // namespace nic

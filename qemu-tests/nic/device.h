@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The NIC of one guest: registers, command ring, event queues, and the engine
+ * behind them. All that it reads from the guest it reads once, and checks.
+ */
+#ifndef ORNIC_NIC_DEVICE_H
+#define ORNIC_NIC_DEVICE_H
+
+#include <string>
+#include <vector>
+
+#include "base.h"
+#include "command_ring.h"
+#include "event_queue.h"
+#include "memory.h"
+#include "site.h"
+#include "timers.h"
+
+namespace nic
+{
+
+class device;
+class segment;
+
+/** What the device keeps of a QP or CQ, inside the engine's object. */
+struct flow {
+	device *dev;
+	u32 number;
+	bool is_cq;
+	bool queued; // in the list of those to be run
+	bool stalled; // waits for room on the wire
+	timer clock;
+	flow *next;
+	flow *prev;
+};
+
+/** Numbers for people; those of the engine are beside them. */
+struct device_counts {
+	u64 kicks;
+	u64 controls;
+	u64 commands;
+	u64 resets;
+	u64 messages;
+};
+
+class device {
+public:
+	/** @failed: the worker before this one has died. */
+	device(const guest_site &site, segment &net, timer_queue &timers,
+	       bool failed);
+	device(const device &) = delete;
+	device &operator=(const device &) = delete;
+	~device();
+
+	/** A QEMU has come, with this file of RAM; it has gone again. */
+	void plug(int ram_fd);
+	void unplug();
+
+	/** The guest stored doorbell_control, or doorbell_kick. */
+	void control();
+	void kick();
+
+	/** Do what there is to do without being asked.
+	 *  Return: whether there was anything. */
+	bool poll(u64 now);
+	/** When poll() last found something, ns. */
+	u64 last_work() const
+	{
+		return last_work_;
+	}
+	/** Look no longer: from now on the guest kicks. */
+	void rest();
+	bool has_queued() const
+	{
+		return first_;
+	}
+	bool awake() const
+	{
+		return awake_;
+	}
+
+	void beat();
+	void expire(flow &f);
+	void wake_stalled();
+	/** A packet, from headers that were checked. */
+	void receive(const ornic_rx &rx);
+
+	/** Frames of RoCE are for this device, not for the netdev. */
+	bool takes_frames() const
+	{
+		return engine_ && engine_->dev.up;
+	}
+	ornic_engine *engine() const
+	{
+		return engine_;
+	}
+	const guest_site &site() const
+	{
+		return site_;
+	}
+	const u8 *mac() const
+	{
+		return site_.config.mac;
+	}
+	/** Its state, and with @all its statistics, as a JSON object. */
+	std::string json(bool all) const;
+
+private:
+	static const ornic_engine_ops *make_ops(ornic_engine_ops &ops,
+						u32 num_vectors);
+	static device *self(void *host)
+	{
+		return static_cast<device *>(host);
+	}
+	static void op_resched(void *host, void *host_qp);
+	static u32 op_tx_room(void *host, void *host_qp);
+	static int op_init(device *dev, void *area, u32 number, bool is_cq);
+	static void op_fini(void *host, void *area);
+
+	void identify();
+	void message(u32 number);
+	void set_status(ornic_pci_status status);
+	void reset(u32 value);
+	void drop_engine();
+	void fail(const char *why);
+	void look_at_registers();
+	void execute(const union ornic_req &req, union ornic_rsp &rsp);
+	int create_eq(const union ornic_req &req, union ornic_rsp &rsp);
+	int destroy_eq(const union ornic_req &req);
+	void event(const ornic_eqe &eqe);
+	void enqueue(flow &f);
+	void dequeue(flow &f);
+	bool run_queue();
+
+	const guest_site &site_;
+	segment &net_;
+	timer_queue &timers_;
+	ornic_engine_ops ops_{};
+	guest_memory memory_;
+	ornic_pci_device_regs *regs_;
+	const ornic_pci_host_regs *host_;
+	ornic_engine *engine_ = nullptr;
+	command_ring commands_;
+	std::vector<event_queue> eqs_;
+	device_counts counts_{};
+	flow *first_ = nullptr;
+	flow *last_ = nullptr;
+	std::vector<flow *> stalled_;
+	u32 health_ = 0;
+	u32 status_ = ORNIC_PCI_ABSENT;
+	u64 last_fail_ = 0;
+	u64 last_work_ = 0;
+	bool awake_ = false;
+	bool live_ = false; // has had a reset since the QEMU came
+};
+
+} // namespace nic
+
+#endif // ORNIC_NIC_DEVICE_H

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* One event queue of a guest, see CREATE_EQ in ornic-hw-pci.h. */
+#ifndef ORNIC_NIC_EVENT_QUEUE_H
+#define ORNIC_NIC_EVENT_QUEUE_H
+
+#include <deque>
+#include <unordered_set>
+
+#include "base.h"
+
+namespace nic
+{
+
+class event_queue {
+public:
+	event_queue() = default;
+	event_queue(const event_queue &) = delete;
+	event_queue &operator=(const event_queue &) = delete;
+	~event_queue()
+	{
+		close();
+	}
+
+	/** Take the memory that @req names. An enum ornic_status. */
+	int open(ornic_dev &dev, const ornic_req_create_eq &req);
+	void close();
+	bool is_open() const
+	{
+		return record_;
+	}
+
+	/** Write @eqe, or keep it until there is room.
+	 *  Return: the message has to be sent. */
+	bool post(const ornic_eqe &eqe);
+	/** Write what was kept back. Return: the message has to be sent. */
+	bool flush();
+
+private:
+	bool write(const ornic_eqe &eqe);
+	bool has_room() const;
+
+	ornic_pages pages_{};
+	ornic_eq_record *record_ = nullptr;
+	u32 depth_ = 0;
+	u32 producer_ = 0;
+	std::deque<ornic_eqe> kept_;
+	// One that waits stands for all like it, so that a guest that does
+	// not look cannot make the queue longer than it has objects.
+	std::unordered_set<u64> waiting_;
+};
+
+} // namespace nic
+
+#endif // ORNIC_NIC_EVENT_QUEUE_H

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Faults of the segment, the same for the same seed. */
+#ifndef ORNIC_NIC_FAULTS_H
+#define ORNIC_NIC_FAULTS_H
+
+#include <random>
+
+#include "frame.h"
+#include "options.h"
+
+namespace nic
+{
+
+struct fault_counts {
+	u64 lost;
+	u64 corrupted;
+};
+
+class fault_maker {
+public:
+	explicit fault_maker(const fault_config &config)
+	{
+		set(config);
+	}
+
+	void set(const fault_config &config)
+	{
+		config_ = config;
+		rng_.seed(config.seed);
+	}
+	/** Is this frame lost? */
+	bool lose()
+	{
+		return config_.loss > 0 && chance(config_.loss) &&
+		       ++counts_.lost;
+	}
+	/** Put a broken copy of @f into @copy; false: leave it alone. */
+	bool corrupt(bytes f, frame &copy);
+	/** How long each frame takes, ns. */
+	u64 delay() const
+	{
+		return config_.delay;
+	}
+	const fault_counts &counts() const
+	{
+		return counts_;
+	}
+
+private:
+	bool chance(double p)
+	{
+		return std::uniform_real_distribution<>()(rng_) < p;
+	}
+
+	fault_config config_;
+	std::mt19937_64 rng_;
+	fault_counts counts_{};
+};
+
+} // namespace nic
+
+#endif // ORNIC_NIC_FAULTS_H

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "keeper.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "capture.h"
+#include "ivshmem.h"
+#include "port.h"
+#include "sockets.h"
+#include "worker.h"
+
+namespace nic
+{
+
+namespace
+{
+
+constexpr u64 hang_limit = 5000 * ms; // of a worker without a pulse
+constexpr u64 short_life = 100 * ms; // the next one waits as long
+constexpr int tick = 500; // ms between looks at the pulse
+
+void set_status(const guest_site &g, ornic_pci_status status)
+{
+	smp_store_release(&g.device_regs()->status, cpu_to_le32(status));
+	eventfd_write(g.message[ORNIC_PCI_MSG_CONTROL].get(), 1);
+}
+
+// Keeper and workers share it: a pulse, and for each guest the last reset.
+u32 *make_shared(std::size_t words)
+{
+	void *p = mmap(nullptr, words * sizeof(u32), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		die("no memory: %s", strerror(errno));
+	return static_cast<u32 *>(p);
+}
+
+sigset_t our_signals()
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (int sig : {SIGTERM, SIGINT, SIGHUP, SIGCHLD})
+		sigaddset(&set, sig);
+	return set;
+}
+
+} // namespace
+
+// ---- What it holds -----------------------------------------------------------------
+
+keeper::keeper(options opt)
+	: epoll_(epoll_create1(EPOLL_CLOEXEC))
+{
+	sigset_t set = our_signals();
+
+	site_.opt = std::move(opt);
+	sigprocmask(SIG_BLOCK, &set, nullptr);
+	signals_.reset(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+	watch(signals_.get(), source::SIGNAL, 0);
+	open_all();
+}
+
+void keeper::open_all()
+{
+	const options &opt = site_.opt;
+	std::size_t n = opt.guests.size();
+
+	site_.pulse = make_shared(1 + n);
+	site_.guests.resize(n);
+	site_.netdevs.resize(n);
+	for (u32 i = 0; i < n; i++)
+		open_guest(i);
+	site_.wire.config = opt.wire;
+	open_port(site_.wire);
+	if (site_.wire.listener)
+		watch(site_.wire.listener.get(), source::WIRE, 0);
+	if (!opt.control.empty())
+		site_.control = listen_at(opt.control);
+	if (!opt.capture.empty()) {
+		site_.capture = create_capture(opt.capture.c_str());
+		if (!site_.capture)
+			die("%s: %s", opt.capture.c_str(), strerror(errno));
+	}
+}
+
+void keeper::open_guest(u32 index)
+{
+	guest_site &g = site_.guests[index];
+	port_site &p = site_.netdevs[index];
+
+	g.config = site_.opt.guests[index];
+	g.index = index;
+	g.reset_done = site_.pulse + 1 + index;
+	make_bar(g);
+	g.listener = listen_at(g.config.socket);
+	watch(g.listener.get(), source::GUEST, index);
+	p.config = g.config.netdev;
+	open_port(p);
+	if (p.listener)
+		watch(p.listener.get(), source::NETDEV, index);
+}
+
+keeper::~keeper()
+{
+	auto forget = [](const port_config &p) {
+		if (p.kind == port_kind::UNIX ||
+		    (p.kind == port_kind::LISTEN &&
+		     p.local.find('/') != std::string::npos))
+			unlink(p.local.c_str());
+	};
+
+	for (const guest_site &g : site_.guests) {
+		unlink(g.config.socket.c_str());
+		forget(g.config.netdev);
+	}
+	forget(site_.opt.wire);
+	if (!site_.opt.control.empty())
+		unlink(site_.opt.control.c_str());
+}
+
+void keeper::watch(int fd, source what, u32 index)
+{
+	epoll_event ev{};
+
+	ev.events = EPOLLIN | EPOLLRDHUP;
+	ev.data.u64 = static_cast<u64>(what) << 32 | index;
+	epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &ev);
+}
+
+// ---- Guests and ports --------------------------------------------------------------
+
+// QEMU may have made the file anew since the last time.
+bool keeper::open_ram(guest_site &g)
+{
+	unique_fd fd(open(g.config.ram.c_str(), O_RDWR | O_CLOEXEC));
+	struct stat st {};
+
+	if (!fd || fstat(fd.get(), &st)) {
+		say("guest %u: %s: %s", g.index, g.config.ram.c_str(),
+		    strerror(errno));
+		return false;
+	}
+	if (static_cast<u64>(st.st_size) != g.config.size) {
+		say("guest %u: %s has %llu bytes, not %llu", g.index,
+		    g.config.ram.c_str(),
+		    static_cast<unsigned long long>(st.st_size),
+		    static_cast<unsigned long long>(g.config.size));
+		return false;
+	}
+	g.ram = std::move(fd);
+	return true;
+}
+
+void keeper::greet_guest(guest_site &g)
+{
+	unique_fd sock(
+		accept4(g.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+	eventfd_t old;
+
+	if (!sock)
+		return;
+	if (g.qemu) {
+		say("guest %u: there is a QEMU already", g.index);
+		return;
+	}
+	if (!open_ram(g))
+		return;
+	for (const unique_fd &fd : g.doorbell)
+		eventfd_read(fd.get(), &old);
+	for (const unique_fd &fd : g.message)
+		eventfd_read(fd.get(), &old);
+	tell({change::GUEST_CAME, g.index}, g.ram.get());
+	if (!greet(g, sock.get())) {
+		lose_guest(g);
+		return;
+	}
+	watch(sock.get(), source::QEMU, g.index);
+	g.qemu = std::move(sock);
+}
+
+void keeper::lose_guest(guest_site &g)
+{
+	// The worker may have a copy, which would keep it in epoll.
+	if (g.qemu)
+		epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, g.qemu.get(), nullptr);
+	g.qemu.reset();
+	g.ram.reset();
+	tell({change::GUEST_WENT, g.index}, -1);
+}
+
+void keeper::accept_port(port_site &p, change c)
+{
+	unique_fd fd(accept4(p.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+
+	if (!fd)
+		return;
+	// The newest wins: a peer that died says nothing when it does.
+	tell(c, fd.get());
+	p.fd = std::move(fd);
+}
+
+void keeper::tell(change c, int fd)
+{
+	if (worker_ > 0 && !send_with_fd(channel_.get(), &c, sizeof(c), fd))
+		say("the worker does not listen");
+}
+
+// ---- The worker ----------------------------------------------------------------------
+
+void keeper::start_worker()
+{
+	pid_t keeper_pid = getpid();
+	sigset_t none;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		die("no socket pair: %s", strerror(errno));
+	worker_ = fork();
+	if (worker_ < 0)
+		die("no process for the worker: %s", strerror(errno));
+	if (worker_) {
+		close(pair[1]);
+		channel_.reset(pair[0]);
+		started_ = pulse_at_ = now_ns();
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != keeper_pid)
+		_exit(EXIT_FAILURE);
+	close(pair[0]);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, nullptr);
+	{
+		worker w(site_, pair[1], failed_);
+
+		w.run();
+	}
+	_exit(EXIT_SUCCESS);
+}
+
+void keeper::worker_died(int status)
+{
+	u64 now = now_ns();
+
+	worker_ = -1;
+	if (ended_)
+		return;
+	if (WIFSIGNALED(status))
+		say("the worker died of signal %d; another takes its place",
+		    WTERMSIG(status));
+	else
+		say("the worker ended with status %d; another takes its place",
+		    WEXITSTATUS(status));
+	failed_ = true;
+	for (const guest_site &g : site_.guests)
+		set_status(g, ORNIC_PCI_FAILED);
+	if (now - started_ < short_life)
+		usleep(static_cast<useconds_t>(short_life / us));
+	start_worker();
+}
+
+void keeper::look_at_pulse()
+{
+	u32 pulse = READ_ONCE(*site_.pulse);
+	u64 now = now_ns();
+
+	if (pulse != pulse_) {
+		pulse_ = pulse;
+		pulse_at_ = now;
+	} else if (worker_ > 0 && now - pulse_at_ > hang_limit) {
+		say("the worker hangs");
+		kill(worker_, SIGKILL);
+		pulse_at_ = now;
+	}
+}
+
+void keeper::handle_signal()
+{
+	signalfd_siginfo info;
+	int status;
+
+	while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			ended_ = true;
+		else if (worker_ > 0 &&
+			 waitpid(worker_, &status, WNOHANG) == worker_)
+			worker_died(status);
+	}
+}
+
+void keeper::handle(u64 data)
+{
+	u32 index = static_cast<u32>(data);
+
+	switch (static_cast<source>(data >> 32)) {
+	case source::SIGNAL:
+		handle_signal();
+		break;
+	case source::GUEST:
+		greet_guest(site_.guests[index]);
+		break;
+	case source::QEMU:
+		// It says nothing, so this is its end.
+		lose_guest(site_.guests[index]);
+		break;
+	case source::NETDEV:
+		accept_port(site_.netdevs[index], {change::NETDEV, index});
+		break;
+	case source::WIRE:
+		accept_port(site_.wire, {change::WIRE, 0});
+		break;
+	}
+}
+
+int keeper::run()
+{
+	epoll_event events[16];
+
+	start_worker();
+	while (!ended_) {
+		int n = epoll_wait(epoll_.get(), events, std::size(events),
+				   tick);
+
+		for (int i = 0; i < n; i++)
+			handle(events[i].data.u64);
+		look_at_pulse();
+	}
+	// The worker ends with its channel.
+	channel_.reset();
+	if (worker_ > 0)
+		waitpid(worker_, nullptr, 0);
+	for (const guest_site &g : site_.guests)
+		set_status(g, ORNIC_PCI_REMOVED);
+	return EXIT_SUCCESS;
+}
+
+} // namespace nic

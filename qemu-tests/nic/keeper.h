@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The keeper: owns what must outlive a worker (sockets, eventfds, BARs, files
+ * of RAM), serves QEMU's ivshmem, and sees to it that there is a worker. It
+ * never looks into what a guest can write.
+ */
+#ifndef ORNIC_NIC_KEEPER_H
+#define ORNIC_NIC_KEEPER_H
+
+#include "site.h"
+
+namespace nic
+{
+
+class keeper {
+public:
+	/** Take all that @opt names; die when something cannot be had. */
+	explicit keeper(options opt);
+	~keeper();
+
+	/** Until a signal comes. Return: exit status. */
+	int run();
+
+private:
+	enum class source : u32 { SIGNAL, GUEST, QEMU, NETDEV, WIRE };
+
+	void open_all();
+	void open_guest(u32 index);
+	void watch(int fd, source what, u32 index);
+	void handle(u64 data);
+	void handle_signal();
+	void greet_guest(guest_site &g);
+	void lose_guest(guest_site &g);
+	bool open_ram(guest_site &g);
+	void accept_port(port_site &p, change c);
+	void tell(change c, int fd);
+	void start_worker();
+	void worker_died(int status);
+	void look_at_pulse();
+
+	site site_;
+	unique_fd epoll_;
+	unique_fd signals_;
+	unique_fd channel_;
+	pid_t worker_ = -1;
+	u64 started_ = 0; // the worker, ns
+	u64 pulse_at_ = 0; // when it was last seen to change, ns
+	u32 pulse_ = 0;
+	bool failed_ = false;
+	bool ended_ = false;
+};
+
+} // namespace nic
+
+#endif // ORNIC_NIC_KEEPER_H

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// ornic-nic: see ornic-nic(1), or --help.
+#include "control.h"
+#include "keeper.h"
+#include "options.h"
+
+int main(int argc, char **argv)
+{
+	nic::options opt = nic::parse_options(argc, argv);
+
+	if (!opt.ask_path.empty())
+		return nic::ask(opt.ask_path, opt.ask_what);
+	return nic::keeper(std::move(opt)).run();
+}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# ornic-nic, the PCI NIC of QEMU guests. Included by the top Makefile.
+#
+#   nic        build/nic/ornic-nic, and build/nicsan/ornic-nic under sanitizers
+#   nic-test   its test, which plays guests, against the latter
+
+.PHONY: nic nic-test
+
+nic_cc := $(sort $(wildcard qemu-tests/nic/*.cc))
+nic_test_cc := $(sort $(wildcard qemu-tests/nic/test/*.cc))
+nic_inc := -Iuapi -Idriver -Iqemu-tests/nic
+nic_cxx := -std=c++20 -fno-exceptions -fno-rtti -g -MMD -MP $(nic_inc) \
+	$(host_warn) -Werror
+nic_objects = $(call objects,$(1),$(engine_c) $(nic_cc))
+
+nic: $(BUILD)/nic/ornic-nic
+programs: $(BUILD)/nic/ornic-nic $(BUILD)/nicsan/ornic-nic
+
+$(BUILD)/nic/%.o: %.c
+	@mkdir -p $(@D)
+	$(call host_say,CC)$(CC) $(host_c) -O2 -c -o $@ $<
+
+$(BUILD)/nic/%.o: %.cc
+	@mkdir -p $(@D)
+	$(call host_say,CXX)$(CXX) $(nic_cxx) -O2 -c -o $@ $<
+
+$(BUILD)/nic/ornic-nic: $(call nic_objects,nic)
+	$(call host_say,LD)$(CXX) -o $@ $^ -lz
+
+$(BUILD)/nicsan/%.o: %.c
+	@mkdir -p $(@D)
+	$(call host_say,CC)$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
+
+$(BUILD)/nicsan/%.o: %.cc
+	@mkdir -p $(@D)
+	$(call host_say,CXX)$(CXX) $(nic_cxx) -O1 $(host_san) -c -o $@ $<
+
+$(BUILD)/nicsan/ornic-nic: $(call nic_objects,nicsan)
+	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lz
+
+$(BUILD)/nicsan/nic-test: $(call objects,nicsan,$(nic_test_cc) \
+		$(filter-out %/main.cc,$(nic_cc)) $(engine_c))
+	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lgtest -lz -pthread
+
+nic-test: $(BUILD)/nicsan/nic-test $(BUILD)/nicsan/ornic-nic
+	@mkdir -p $(BUILD)/results
+	@$(BUILD)/nicsan/nic-test --program=$(BUILD)/nicsan/ornic-nic \
+		--results=$(BUILD)/results/nic.txt
+	@echo "nic-test: $$(cat $(BUILD)/results/nic.txt)"
+
+-include $(wildcard $(BUILD)/nic/*/*/*.d $(BUILD)/nicsan/*/*/*.d \
+	$(BUILD)/nicsan/*/*/*/*.d)

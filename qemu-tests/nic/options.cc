@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "options.h"
+
+#include <cerrno>
+#include <cstring>
+#include <getopt.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+namespace nic
+{
+
+namespace
+{
+
+const char usage[] =
+	R"(usage: ornic-nic --guest socket=PATH,ram=FILE[,KEY=VALUE...] [OPTION...]
+       ornic-nic --ask PATH COMMAND
+
+Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
+
+  --guest KEY=VALUE,...  a guest, and its NIC; give it once for each
+      socket=PATH          where QEMU's chardev connects
+      ram=FILE             mem-path of the guest's RAM, which exists already
+      size=BYTES           of it, with K, M or G; must be that of the file
+      machine=q35|pc       where RAM goes beyond 4 GiB (q35)
+      mac=MAC              of the NIC and of the guest's virtio-net
+      vectors=N            MSI-X messages, as vectors= of the device (5):
+                           one for control, one each for N - 1 completion
+                           vectors
+      netdev=PORT          the guest's virtio-net
+  --wire PORT            other hosts of the segment
+  --control PATH         answer commands in JSON at this socket
+  --ask PATH COMMAND     give a command to the process whose socket that is:
+                         guests, stats, faults KEY=VALUE..., crash, hang
+  --faults KEY=VALUE,... of RoCE frames: loss=P, corrupt=P (0 to 1), delay=TIME
+                         (us, ms, s), seed=N
+  --capture FILE         write all frames to FILE, in pcapng
+  --packets              guests of this process reach each other by packets,
+                         and not from memory to memory
+  --spin TIME            look so long for more work before sleeping (50us)
+  --help, --version
+
+PORT is one of
+  unix:LOCAL:REMOTE            -netdev dgram,local.type=unix,remote.type=unix
+  udp:HOST:PORT:HOST:PORT      -netdev dgram,local.type=inet,...
+  mcast:GROUP:PORT             -netdev socket,mcast= or dgram to a group
+  listen:PATH, listen:HOST:PORT      -netdev stream, or socket,connect=
+  connect:PATH, connect:HOST:PORT    -netdev stream,server=on
+where the local end is that of ornic-nic.
+
+  ornic-nic --guest socket=/tmp/a,ram=/dev/shm/a,mac=52:54:00:00:00:01
+  qemu-system-x86_64 -machine q35,memory-backend=ram -m 1G \
+    -object memory-backend-file,id=ram,size=1G,mem-path=/dev/shm/a,share=on \
+    -chardev socket,id=nic,path=/tmp/a \
+    -device ivshmem-doorbell,chardev=nic,vectors=5 ...
+)";
+
+enum {
+	OPT_GUEST = 256,
+	OPT_WIRE,
+	OPT_CONTROL,
+	OPT_ASK,
+	OPT_FAULTS,
+	OPT_CAPTURE,
+	OPT_PACKETS,
+	OPT_SPIN,
+	OPT_HELP,
+	OPT_VERSION,
+};
+
+const struct option longs[] = {
+	{"guest", required_argument, nullptr, OPT_GUEST},
+	{"wire", required_argument, nullptr, OPT_WIRE},
+	{"control", required_argument, nullptr, OPT_CONTROL},
+	{"ask", required_argument, nullptr, OPT_ASK},
+	{"faults", required_argument, nullptr, OPT_FAULTS},
+	{"capture", required_argument, nullptr, OPT_CAPTURE},
+	{"packets", no_argument, nullptr, OPT_PACKETS},
+	{"spin", required_argument, nullptr, OPT_SPIN},
+	{"help", no_argument, nullptr, OPT_HELP},
+	{"version", no_argument, nullptr, OPT_VERSION},
+	{},
+};
+
+/** Cut @text at the first @mark; the whole of it if there is none. */
+std::string cut(std::string &text, char mark)
+{
+	std::size_t at = text.find(mark);
+	std::string head = text.substr(0, at);
+
+	text = at == std::string::npos ? "" : text.substr(at + 1);
+	return head;
+}
+
+bool parse_number(const std::string &text, u64 &value, const char **rest)
+{
+	char *end;
+
+	if (text.empty() || text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	value = strtoull(text.c_str(), &end, 10);
+	*rest = end;
+	return !errno;
+}
+
+bool parse_size(const std::string &text, u64 &size)
+{
+	const char *rest;
+	u64 unit = 1;
+
+	if (!parse_number(text, size, &rest))
+		return false;
+	if (*rest) {
+		const char *letters = "KMG";
+		const char *at = strchr(letters, *rest);
+
+		if (!at || rest[1])
+			return false;
+		unit <<= 10 * (at - letters + 1);
+	}
+	size *= unit;
+	return size && size <= 1ull << 42;
+}
+
+bool parse_time(const std::string &text, u64 &ns)
+{
+	const char *rest;
+
+	if (!parse_number(text, ns, &rest) || ns > 1000000000)
+		return false;
+	if (!strcmp(rest, "us"))
+		ns *= us;
+	else if (!strcmp(rest, "ms"))
+		ns *= ms;
+	else if (!strcmp(rest, "s"))
+		ns *= 1000 * ms;
+	else
+		return false;
+	return ns <= 3600 * 1000 * ms;
+}
+
+bool parse_chance(const std::string &text, double &p)
+{
+	char *end;
+
+	p = strtod(text.c_str(), &end);
+	return !text.empty() && !*end && p >= 0 && p <= 1;
+}
+
+bool parse_mac(const std::string &text, u8 *mac)
+{
+	int n = 0;
+
+	return sscanf(text.c_str(), "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx%n", &mac[0],
+		      &mac[1], &mac[2], &mac[3], &mac[4], &mac[5], &n) == 6 &&
+	       n == static_cast<int>(text.size()) && !(mac[0] & 1);
+}
+
+bool fits_unix(const std::string &path)
+{
+	return !path.empty() && path.size() < sizeof(sockaddr_un::sun_path);
+}
+
+port_config parse_port(const std::string &text)
+{
+	std::string rest = text, how = cut(rest, ':');
+	port_config p;
+
+	if (how == "unix") {
+		p.kind = port_kind::UNIX;
+		p.local = cut(rest, ':');
+		p.remote = rest;
+		if (!fits_unix(p.local) || !fits_unix(p.remote))
+			die("%s: unix:LOCAL:REMOTE it should be", text.c_str());
+		return p;
+	}
+	if (how == "udp") {
+		p.kind = port_kind::UDP;
+		p.local = cut(rest, ':');
+		p.local += ":" + cut(rest, ':');
+		p.remote = rest;
+	} else if (how == "mcast") {
+		p.kind = port_kind::MCAST;
+		p.remote = rest;
+	} else if (how == "listen") {
+		p.kind = port_kind::LISTEN;
+		p.local = rest;
+	} else if (how == "connect") {
+		p.kind = port_kind::CONNECT;
+		p.remote = rest;
+	} else {
+		die("%s: no port; see --help", text.c_str());
+	}
+	if (p.local.empty() && p.remote.empty())
+		die("%s: it lacks an address", text.c_str());
+	return p;
+}
+
+void set_guest(guest_config &g, const std::string &key,
+	       const std::string &value)
+{
+	const char *rest = "";
+	u64 n = 0;
+
+	if (key == "socket" && fits_unix(value)) {
+		g.socket = value;
+	} else if (key == "ram" && !value.empty()) {
+		g.ram = value;
+	} else if (key == "size" && parse_size(value, g.size)) {
+	} else if (key == "machine" && (value == "q35" || value == "pc")) {
+		g.machine = value == "pc" ? machine::pc : machine::q35;
+	} else if (key == "mac" && parse_mac(value, g.mac)) {
+	} else if (key == "vectors" && parse_number(value, n, &rest) &&
+		   !*rest && n >= 2 && n <= ORNIC_PCI_MAX_MSGS) {
+		g.vectors = static_cast<u32>(n);
+	} else if (key == "netdev") {
+		g.netdev = parse_port(value);
+	} else {
+		die("--guest: %s=%s makes no sense; see --help", key.c_str(),
+		    value.c_str());
+	}
+}
+
+guest_config parse_guest(std::string text, std::size_t index)
+{
+	guest_config g;
+
+	// Locally administered; the same for the same place.
+	g.mac[0] = 0x52;
+	g.mac[1] = 0x54;
+	g.mac[5] = static_cast<u8>(index + 1);
+	while (!text.empty()) {
+		std::string value = cut(text, ',');
+		std::string key = cut(value, '=');
+
+		set_guest(g, key, value);
+	}
+	if (g.socket.empty() || g.ram.empty())
+		die("--guest: socket= and ram= are needed");
+	return g;
+}
+
+/** The file is there, and as large as the guest's RAM is said to be. */
+void check_ram(guest_config &g)
+{
+	struct stat st;
+
+	if (stat(g.ram.c_str(), &st))
+		die("%s: no RAM of a guest: %s", g.ram.c_str(),
+		    strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		die("%s: RAM of a guest is a file", g.ram.c_str());
+	if (!g.size)
+		g.size = static_cast<u64>(st.st_size);
+	if (g.size != static_cast<u64>(st.st_size))
+		die("%s: has %llu bytes, not the %llu of size=", g.ram.c_str(),
+		    static_cast<unsigned long long>(st.st_size),
+		    static_cast<unsigned long long>(g.size));
+	if (!g.size || g.size & 4095)
+		die("%s: %llu bytes are no RAM", g.ram.c_str(),
+		    static_cast<unsigned long long>(g.size));
+}
+
+void check(options &opt)
+{
+	if (!opt.ask_path.empty())
+		return;
+	if (opt.guests.empty())
+		die("no --guest; see --help");
+	for (std::size_t i = 0; i < opt.guests.size(); i++) {
+		check_ram(opt.guests[i]);
+		for (std::size_t k = 0; k < i; k++) {
+			if (!memcmp(opt.guests[i].mac, opt.guests[k].mac, 6))
+				die("two guests have the MAC %s",
+				    mac_text(opt.guests[i].mac).c_str());
+			if (opt.guests[i].ram == opt.guests[k].ram)
+				die("two guests have the RAM %s",
+				    opt.guests[i].ram.c_str());
+			if (opt.guests[i].socket == opt.guests[k].socket)
+				die("two guests have the socket %s",
+				    opt.guests[i].socket.c_str());
+		}
+	}
+}
+
+void take(options &opt, int what)
+{
+	switch (what) {
+	case OPT_GUEST:
+		opt.guests.push_back(parse_guest(optarg, opt.guests.size()));
+		break;
+	case OPT_WIRE:
+		opt.wire = parse_port(optarg);
+		break;
+	case OPT_CONTROL:
+		opt.control = optarg;
+		if (!fits_unix(opt.control))
+			die("%s: too long for a socket", optarg);
+		break;
+	case OPT_ASK:
+		opt.ask_path = optarg;
+		break;
+	case OPT_FAULTS:
+		if (!opt.faults.parse(optarg))
+			die("--faults: %s makes no sense", optarg);
+		break;
+	case OPT_CAPTURE:
+		opt.capture = optarg;
+		break;
+	case OPT_PACKETS:
+		opt.packets = true;
+		break;
+	case OPT_SPIN:
+		if (!parse_time(optarg, opt.spin))
+			die("--spin: %s is no time, such as 50us", optarg);
+		break;
+	case OPT_HELP:
+		fputs(usage, stdout);
+		exit(EXIT_SUCCESS);
+	case OPT_VERSION:
+		printf("ornic-nic, device interface version %u\n",
+		       ORNIC_HW_VERSION);
+		exit(EXIT_SUCCESS);
+	default:
+		die("see --help");
+	}
+}
+
+} // namespace
+
+bool fault_config::parse(const std::string &text)
+{
+	std::string left = text;
+	const char *rest = "";
+	fault_config f;
+
+	while (!left.empty()) {
+		std::string value = cut(left, ',');
+		std::string key = cut(value, '=');
+
+		if (key == "loss"    ? !parse_chance(value, f.loss) :
+		    key == "corrupt" ? !parse_chance(value, f.corrupt) :
+		    key == "delay"   ? !parse_time(value, f.delay) :
+		    key == "seed"    ? !parse_number(value, f.seed, &rest) ||
+					    *rest :
+				    true)
+			return false;
+	}
+	*this = f;
+	return true;
+}
+
+options parse_options(int argc, char **argv)
+{
+	options opt;
+	int what;
+
+	while ((what = getopt_long(argc, argv, "+", longs, nullptr)) != -1)
+		take(opt, what);
+	while (!opt.ask_path.empty() && optind < argc) {
+		opt.ask_what += opt.ask_what.empty() ? "" : " ";
+		opt.ask_what += argv[optind++];
+	}
+	if (optind < argc)
+		die("%s: what is that? See --help", argv[optind]);
+	check(opt);
+	return opt;
+}
+
+} // namespace nic

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The command line. */
+#ifndef ORNIC_NIC_OPTIONS_H
+#define ORNIC_NIC_OPTIONS_H
+
+#include <string>
+#include <vector>
+
+#include "base.h"
+#include "memory.h"
+
+namespace nic
+{
+
+/** How Ethernet frames come and go, see ornic-nic(1). */
+enum class port_kind {
+	NONE,
+	UNIX, // datagrams between two paths
+	UDP, // datagrams between two addresses
+	MCAST, // datagrams to a group
+	LISTEN, // a stream, from whoever connects
+	CONNECT,
+};
+
+struct port_config {
+	port_kind kind = port_kind::NONE;
+	std::string local;
+	std::string remote;
+};
+
+struct guest_config {
+	std::string socket;
+	std::string ram;
+	u64 size = 0; // bytes, 0: that of the file
+	nic::machine machine = machine::q35;
+	u8 mac[6] = {};
+	u32 vectors = 5; // MSI-X messages
+	port_config netdev;
+};
+
+/** What is done to RoCE frames. */
+struct fault_config {
+	double loss = 0;
+	double corrupt = 0;
+	u64 delay = 0; // ns
+	u64 seed = 1;
+
+	/** "loss=0.01,delay=1ms"; false: it makes no sense. */
+	bool parse(const std::string &text);
+};
+
+struct options {
+	std::vector<guest_config> guests;
+	port_config wire;
+	fault_config faults;
+	std::string control;
+	std::string capture;
+	u64 spin = 50 * us; // ns
+	bool packets = false; // no way from memory to memory
+
+	/** --ask: send a command to a control socket, and that is all. */
+	std::string ask_path;
+	std::string ask_what;
+};
+
+/** Parse, or die with one line. --help and --version end here, too. */
+options parse_options(int argc, char **argv);
+
+} // namespace nic
+
+#endif // ORNIC_NIC_OPTIONS_H

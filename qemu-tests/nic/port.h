@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A socket with Ethernet frames, as QEMU's netdevs have them. */
+#ifndef ORNIC_NIC_PORT_H
+#define ORNIC_NIC_PORT_H
+
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "frame.h"
+#include "site.h"
+
+namespace nic
+{
+
+/** Open the socket of @p, or make it listen; die when that fails. */
+void open_port(port_site &p);
+
+struct port_counts {
+	u64 rx_frames;
+	u64 tx_frames;
+	u64 tx_dropped;
+};
+
+/** Sends what fits, keeps what does not, up to a limit. */
+class port {
+public:
+	explicit port(const port_site &site);
+
+	int fd() const
+	{
+		return fd_;
+	}
+	/** A stream has (another) connection, or none: -1. */
+	void connect(int fd);
+
+	void send(bytes f);
+	/** Try to send what was kept; true when something went. */
+	bool work();
+	std::size_t kept() const
+	{
+		return kept_.size();
+	}
+
+	/** Take up to @limit frames that are there. Return: how many. */
+	u32 receive(u32 limit, const std::function<void(bytes)> &take);
+
+	const port_counts &counts() const
+	{
+		return counts_;
+	}
+
+private:
+	enum class sent { YES, LATER, NEVER };
+	sent send_now(bytes f);
+	bool finish_half();
+	u32 receive_stream(u32 limit, const std::function<void(bytes)> &take);
+	u32 cut_stream(const std::function<void(bytes)> &take);
+
+	bool stream_;
+	int fd_;
+	std::string to_; // sockaddr
+	std::deque<frame> kept_;
+	frame half_; // of a stream: the rest of a frame that went in part
+	frame input_; // of a stream, not yet cut
+	port_counts counts_{};
+};
+
+} // namespace nic
+
+#endif // ORNIC_NIC_PORT_H

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "segment.h"
+
+#include "capture.h"
+#include "json.h"
+
+namespace nic
+{
+
+namespace
+{
+
+constexpr u32 window = 64; // frames that QPs may have waiting in a port
+constexpr std::size_t max_arrivals = 4096;
+constexpr std::size_t max_learned = 4096;
+constexpr u32 input_limit = 64;
+constexpr u64 retry = 20 * us; // until a full socket is tried again
+
+} // namespace
+
+segment::segment(const site &s)
+	: faults_(s.opt.faults)
+	, capture_(s.capture.get())
+	, packets_only_(s.opt.packets)
+{
+	for (const port_site &p : s.netdevs)
+		ports_.emplace_back(p);
+	ports_.emplace_back(s.wire);
+}
+
+device *segment::device_of(const u8 *mac) const
+{
+	for (const auto &dev : *devices_)
+		if (!memcmp(dev->mac(), mac, 6))
+			return dev.get();
+	return nullptr;
+}
+
+u32 segment::room() const
+{
+	std::size_t waiting = arrivals_.size();
+
+	for (const port &p : ports_)
+		waiting += p.kept();
+	return waiting < window ? static_cast<u32>(window - waiting) : 0;
+}
+
+ornic_engine *segment::neighbour(const device &from, const u8 *mac) const
+{
+	device *to = packets_only_ ? nullptr : device_of(mac);
+
+	if (!to || to == &from || !to->takes_frames())
+		return nullptr;
+	return to->engine();
+}
+
+int segment::from_engine(const device &from, const ornic_tx &tx)
+{
+	if (arrivals_.size() >= max_arrivals)
+		return -ENOBUFS;
+	admit(flatten(tx), from.site().index);
+	return 0;
+}
+
+u32 segment::input(u32 index)
+{
+	return ports_[index].receive(input_limit, [&](bytes f) {
+		if (f.size() < min_frame)
+			return;
+		// A group's socket hears what it has sent itself.
+		if (index == wire() && device_of(f.data() + 6))
+			return;
+		learn(f.data() + 6, index);
+		admit(f, index);
+	});
+}
+
+void segment::learn(const u8 *mac, u32 from)
+{
+	if (is_group(mac) || device_of(mac))
+		return;
+	if (learned_.size() >= max_learned)
+		learned_.clear();
+	learned_[mac_key(mac)] = from;
+}
+
+void segment::admit(bytes f, u32 from)
+{
+	ornic_rx rx;
+	roce kind = parse_roce(f, rx);
+	frame changed;
+
+	if (kind == roce::BAD) {
+		counts_.bad++;
+		return;
+	}
+	if (capture_ >= 0)
+		capture_frame(capture_, f);
+	if (kind == roce::NO) {
+		counts_.other_frames++;
+		route(f, false, from);
+		return;
+	}
+	counts_.roce_frames++;
+	if (faults_.lose())
+		return;
+	if (faults_.corrupt(f, changed))
+		f = changed;
+	if (faults_.delay())
+		held_.push_back({now_ns() + faults_.delay(), from,
+				 frame(f.begin(), f.end())});
+	else
+		route(f, true, from);
+}
+
+// An engine must not be called by another one: frames wait until none is at
+// work.
+void segment::to_engine(device &to, bytes f)
+{
+	if (arrivals_.size() >= max_arrivals) {
+		counts_.overflows++;
+		return;
+	}
+	counts_.to_engines++;
+	arrivals_.push_back({&to, frame(f.begin(), f.end())});
+}
+
+void segment::route(bytes f, bool is_roce, u32 from)
+{
+	device *dev = device_of(f.data());
+
+	if (dev && is_roce && dev->takes_frames()) {
+		to_engine(*dev, f);
+		return;
+	}
+	if (dev) {
+		if (dev->site().index != from)
+			ports_[dev->site().index].send(f);
+		return;
+	}
+
+	auto known = learned_.find(mac_key(f.data()));
+
+	if (is_group(f.data()) || known == learned_.end())
+		flood(f, is_roce, from);
+	else if (known->second != from)
+		ports_[known->second].send(f);
+}
+
+void segment::flood(bytes f, bool is_roce, u32 from)
+{
+	for (const auto &dev : *devices_) {
+		u32 index = dev->site().index;
+
+		if (index == from)
+			continue;
+		if (is_roce && is_group(f.data()) && dev->takes_frames())
+			to_engine(*dev, f);
+		else
+			ports_[index].send(f);
+	}
+	if (from != wire())
+		ports_[wire()].send(f);
+}
+
+bool segment::deliver()
+{
+	std::size_t count = arrivals_.size();
+
+	for (std::size_t i = 0; i < count; i++) {
+		arrival a = std::move(arrivals_.front());
+		ornic_rx rx;
+
+		arrivals_.pop_front();
+		// A broken frame may not be what it was.
+		if (parse_roce(a.data, rx) == roce::YES)
+			a.to->receive(rx);
+	}
+	return count;
+}
+
+bool segment::work(u64 now)
+{
+	bool was_full = !room(), any = false;
+
+	while (!held_.empty() && held_.front().when <= now) {
+		held h = std::move(held_.front());
+
+		held_.pop_front();
+		route(h.data, true, h.from);
+		any = true;
+	}
+	any |= deliver();
+	for (port &p : ports_)
+		if (p.kept())
+			any |= p.work();
+	if ((any || was_full) && room())
+		for (const auto &dev : *devices_)
+			dev->wake_stalled();
+	return any;
+}
+
+u64 segment::next() const
+{
+	u64 when = held_.empty() ? 0 : held_.front().when;
+
+	if (!arrivals_.empty())
+		return 1;
+	for (const port &p : ports_)
+		if (p.kept() && p.fd() >= 0) {
+			u64 again = now_ns() + retry;
+
+			if (!when || again < when)
+				when = again;
+		}
+	return when;
+}
+
+std::string segment::json() const
+{
+	json_object o;
+	u64 tx = 0, rx = 0, dropped = 0;
+
+	for (const port &p : ports_) {
+		tx += p.counts().tx_frames;
+		rx += p.counts().rx_frames;
+		dropped += p.counts().tx_dropped;
+	}
+	o.add("roce_frames", counts_.roce_frames);
+	o.add("other_frames", counts_.other_frames);
+	o.add("to_engines", counts_.to_engines);
+	o.add("bad_frames", counts_.bad);
+	o.add("overflows", counts_.overflows);
+	o.add("port_tx_frames", tx);
+	o.add("port_rx_frames", rx);
+	o.add("port_tx_dropped", dropped);
+	o.add("wire_tx_frames", ports_.back().counts().tx_frames);
+	o.add("wire_rx_frames", ports_.back().counts().rx_frames);
+	o.add("lost", faults_.counts().lost);
+	o.add("corrupted", faults_.counts().corrupted);
+	return o.text();
+}
+
+} // namespace nic

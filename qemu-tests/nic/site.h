@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the keeper holds for its workers: it outlives each of them. A worker
+ * has it all from the fork, and hears of changes through its channel.
+ */
+#ifndef ORNIC_NIC_SITE_H
+#define ORNIC_NIC_SITE_H
+
+#include <vector>
+
+#include "base.h"
+#include "options.h"
+
+namespace nic
+{
+
+/** Doorbells, by their vector. */
+enum doorbell {
+	DOORBELL_CONTROL,
+	DOORBELL_KICK,
+	DOORBELLS,
+};
+
+constexpr u32 device_peer = 0; // peer ids of ivshmem
+constexpr u32 guest_peer = 1;
+constexpr u64 bar_bytes = 1 << 20;
+
+/** One guest: what is shared with its QEMU, if there is one. */
+struct guest_site {
+	guest_config config;
+	u32 index = 0;
+	unique_fd listener; // for QEMU's chardev
+	unique_fd bar_fd;
+	u8 *bar = nullptr; // mapped, shared by all
+	unique_fd doorbell[DOORBELLS]; // eventfds, guest to device
+	std::vector<unique_fd> message; // eventfds, device to guest
+	unique_fd qemu; // connected
+	unique_fd ram;
+	u32 *reset_done = nullptr; // shared by all: the last reset answered
+
+	ornic_pci_device_regs *device_regs() const
+	{
+		return reinterpret_cast<ornic_pci_device_regs *>(
+			bar + ORNIC_PCI_DEVICE_REGS);
+	}
+	const ornic_pci_host_regs *host_regs() const
+	{
+		return reinterpret_cast<const ornic_pci_host_regs *>(
+			bar + ORNIC_PCI_HOST_REGS);
+	}
+};
+
+/** One socket with Ethernet frames. */
+struct port_site {
+	port_config config;
+	unique_fd listener; // config.kind == LISTEN
+	unique_fd fd; // datagrams, or the connection
+};
+
+struct site {
+	options opt;
+	std::vector<guest_site> guests;
+	std::vector<port_site> netdevs; // [guest]
+	port_site wire;
+	unique_fd control; // listens
+	unique_fd capture;
+	u32 *pulse = nullptr; // shared: the worker counts, the keeper looks
+};
+
+/** Keeper to worker, with a file descriptor. */
+struct change {
+	enum kind : u32 {
+		GUEST_CAME, // its RAM
+		GUEST_WENT,
+		NETDEV, // its connection
+		WIRE,
+	} what;
+	u32 index;
+};
+
+} // namespace nic
+
+#endif // ORNIC_NIC_SITE_H

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "sockets.h"
+
+#include <cerrno>
+#include <cstring>
+#include <netdb.h>
+#include <sys/un.h>
+
+namespace nic
+{
+
+namespace
+{
+
+// A path has a slash, or no colon.
+bool is_path(const std::string &where)
+{
+	return where.find('/') != std::string::npos ||
+	       where.find(':') == std::string::npos;
+}
+
+address address_of(const std::string &where)
+{
+	return is_path(where) ? unix_address(where) :
+				inet_address(where, SOCK_STREAM);
+}
+
+bool somebody_has(const std::string &path)
+{
+	address addr = unix_address(path);
+
+	for (int type : {SOCK_STREAM, SOCK_DGRAM}) {
+		unique_fd probe(socket(AF_UNIX,
+				       type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+
+		if (!connect(probe.get(), sockaddr_of(addr), length_of(addr)) ||
+		    errno == EAGAIN)
+			return true;
+	}
+	return false;
+}
+
+} // namespace
+
+address unix_address(const std::string &path)
+{
+	sockaddr_un un{};
+
+	un.sun_family = AF_UNIX;
+	if (path.size() >= sizeof(un.sun_path))
+		die("%s: too long for a socket", path.c_str());
+	memcpy(un.sun_path, path.data(), path.size());
+	return address(reinterpret_cast<char *>(&un), sizeof(un));
+}
+
+address inet_address(const std::string &text, int type)
+{
+	std::size_t colon = text.rfind(':');
+	std::string host = text.substr(0, colon);
+	addrinfo hints{}, *found;
+	address addr;
+
+	if (colon == std::string::npos)
+		die("%s: HOST:PORT it should be", text.c_str());
+	if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+		host = host.substr(1, host.size() - 2);
+	hints.ai_socktype = type;
+	hints.ai_flags = host.empty() ? AI_PASSIVE : 0;
+	if (getaddrinfo(host.empty() ? nullptr : host.c_str(),
+			text.c_str() + colon + 1, &hints, &found))
+		die("%s: no such address", text.c_str());
+	addr.assign(reinterpret_cast<char *>(found->ai_addr),
+		    found->ai_addrlen);
+	freeaddrinfo(found);
+	return addr;
+}
+
+void clear_stale(const std::string &path)
+{
+	if (access(path.c_str(), F_OK))
+		return;
+	if (somebody_has(path))
+		die("%s: the socket is in use", path.c_str());
+	unlink(path.c_str());
+}
+
+unique_fd listen_at(const std::string &where)
+{
+	address addr = address_of(where);
+	int one = 1;
+	unique_fd fd(socket(family_of(addr),
+			    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+
+	if (family_of(addr) == AF_UNIX)
+		clear_stale(where);
+	else
+		setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one,
+			   sizeof(one));
+	if (bind(fd.get(), sockaddr_of(addr), length_of(addr)) ||
+	    listen(fd.get(), 4))
+		die("%s: %s", where.c_str(), strerror(errno));
+	return fd;
+}
+
+unique_fd connect_to(const std::string &where)
+{
+	address addr = address_of(where);
+	unique_fd fd(socket(family_of(addr), SOCK_STREAM | SOCK_CLOEXEC, 0));
+
+	if (connect(fd.get(), sockaddr_of(addr), length_of(addr)))
+		die("%s: %s", where.c_str(), strerror(errno));
+	return fd;
+}
+
+bool send_with_fd(int sock, const void *data, std::size_t size, int fd)
+{
+	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+	iovec iov = {const_cast<void *>(data), size};
+	msghdr msg{};
+
+	msg.msg_iov = &iov;
+	msg.msg_iovlen = 1;
+	if (fd >= 0) {
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof(control);
+
+		cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	return sendmsg(sock, &msg, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
+}
+
+bool receive_with_fd(int sock, void *data, std::size_t size, unique_fd &fd)
+{
+	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+	iovec iov = {data, size};
+	msghdr msg{};
+	int got;
+
+	msg.msg_iov = &iov;
+	msg.msg_iovlen = 1;
+	msg.msg_control = control;
+	msg.msg_controllen = sizeof(control);
+	if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(size))
+		return false;
+	fd.reset();
+	for (cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		memcpy(&got, CMSG_DATA(c), sizeof(got));
+		fd.reset(got);
+	}
+	return true;
+}
+
+} // namespace nic

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Addresses and sockets. What fails ends the program with one line. */
+#ifndef ORNIC_NIC_SOCKETS_H
+#define ORNIC_NIC_SOCKETS_H
+
+#include <string>
+#include <sys/socket.h>
+
+#include "base.h"
+
+namespace nic
+{
+
+/** A sockaddr, of its own length. */
+using address = std::string;
+
+inline const sockaddr *sockaddr_of(const address &a)
+{
+	return reinterpret_cast<const sockaddr *>(a.data());
+}
+inline socklen_t length_of(const address &a)
+{
+	return static_cast<socklen_t>(a.size());
+}
+inline int family_of(const address &a)
+{
+	return sockaddr_of(a)->sa_family;
+}
+
+address unix_address(const std::string &path);
+/** "HOST:PORT", or "[HOST]:PORT" */
+address inet_address(const std::string &text, int type);
+
+/** Remove the socket at @path if nobody has it; die if somebody has. */
+void clear_stale(const std::string &path);
+
+/** Listen at a path, or at HOST:PORT. */
+unique_fd listen_at(const std::string &where);
+/** Connect to a path, or to HOST:PORT. */
+unique_fd connect_to(const std::string &where);
+
+/** Send @size bytes of @data with @fd (-1: none); false when it failed. */
+bool send_with_fd(int sock, const void *data, std::size_t size, int fd);
+/** Take as many bytes, and what came with them. */
+bool receive_with_fd(int sock, void *data, std::size_t size, unique_fd &fd);
+
+} // namespace nic
+
+#endif // ORNIC_NIC_SOCKETS_H

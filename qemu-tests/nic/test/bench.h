@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A process and its guests, as most cases want them. */
+#ifndef ORNIC_NIC_TEST_BENCH_H
+#define ORNIC_NIC_TEST_BENCH_H
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "fake_guest.h"
+#include "process.h"
+
+namespace test
+{
+
+/** Guests 1 to @count of one process, started. */
+class bench {
+public:
+	explicit bench(u32 count, arguments more = {}, u8 first = 1);
+
+	fake_guest &guest(u32 number)
+	{
+		return *guests_[number - 1];
+	}
+	process &nic()
+	{
+		return *process_;
+	}
+	std::string ask(const std::string &what);
+	/** The number behind @key in what the process says of itself. */
+	u64 number(const std::string &what, const std::string &key);
+	/** The QEMU of @number dies, and another one comes. */
+	void replug(u32 number);
+	void unplug(u32 number)
+	{
+		guests_[number - 1].reset();
+	}
+	std::string path(const std::string &name) const
+	{
+		return folder_.path(name);
+	}
+
+private:
+	void plug(u32 number);
+
+	scratch folder_;
+	u8 first_;
+	std::unique_ptr<process> process_;
+	std::vector<std::unique_ptr<fake_guest>> guests_;
+};
+
+/** A connected QP with its CQ and an MR, at each of two guests. */
+struct end {
+	end(fake_guest &g)
+		: guest(g)
+		, cq(g.make_cq())
+		, qp(g.make_qp(cq))
+		, mr(g.make_mr(64 << 10))
+	{
+	}
+	fake_guest &guest;
+	queue cq;
+	queue qp;
+	buffer mr;
+};
+
+/** @a and @b of the guests whose addresses have these numbers. */
+bool join(end &a, u8 number_a, end &b, u8 number_b);
+
+/** WRITE, READ and SEND of @bytes from @a to @b, and what they leave. */
+void exchange(end &a, end &b, u32 bytes);
+
+} // namespace test
+
+#endif // ORNIC_NIC_TEST_BENCH_H

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// One guest: registers, commands, events, and what goes wrong.
+#include "bench.h"
+
+#include <csignal>
+
+using namespace test;
+
+namespace
+{
+
+bool is_one_line(const outcome &o)
+{
+	return o.out.starts_with("ornic-nic: ") &&
+	       o.out.find('\n') == o.out.size() - 1;
+}
+
+union ornic_req request(u8 opcode)
+{
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = opcode;
+	return req;
+}
+
+} // namespace
+
+TEST(options, wrong_ones)
+{
+	scratch dir;
+	std::string ram = dir.file("ram", ram_bytes);
+	std::string good = "socket=" + dir.path("s") + ",ram=" + ram;
+	const std::vector<arguments> wrong = {
+		{},
+		{"--guest", "ram=" + ram},
+		{"--guest", "socket=" + dir.path("s") + ",ram=/nowhere"},
+		{"--guest", "socket=" + dir.path("s") + ",ram=/dev/zero"},
+		{"--guest", good + ",size=1G"},
+		{"--guest", good + ",size=1X"},
+		{"--guest", good + ",vectors=1"},
+		{"--guest", good + ",machine=microvm"},
+		{"--guest", good + ",mac=01:00:00:00:00:00"},
+		{"--guest", good + ",mac=02:00:00:00:00"},
+		{"--guest", good + ",netdev=carrier:pigeon"},
+		{"--guest", good, "--guest", good},
+		{"--guest", good, "--faults", "loss=2"},
+		{"--guest", good, "--spin", "50"},
+		{"--guest", good, "--wire", "connect:" + dir.path("none")},
+		{"--guest", good, "--capture", "/nowhere/file"},
+		{"--guest", good, "surplus"},
+		{"--guest", "socket=/nowhere/s,ram=" + ram},
+	};
+
+	for (const arguments &args : wrong) {
+		outcome o = run(args);
+		std::string line;
+
+		for (const std::string &arg : args)
+			line += " " + arg;
+		EXPECT_EQ(o.status, 1) << line;
+		EXPECT_TRUE(is_one_line(o)) << line << ": " << o.out;
+	}
+	EXPECT_EQ(run({"--help"}).status, 0);
+	EXPECT_EQ(run({"--version"}).status, 0);
+}
+
+TEST(options, socket_in_use)
+{
+	bench b(1);
+	scratch dir;
+	outcome o = run({"--guest", "socket=" + b.path("s1") + ",ram=" +
+					    dir.file("ram", ram_bytes)});
+
+	EXPECT_EQ(o.status, 1);
+	EXPECT_TRUE(is_one_line(o)) << o.out;
+	EXPECT_NE(o.out.find("in use"), std::string::npos) << o.out;
+}
+
+// What a process leaves that was killed is no socket in use.
+TEST(options, stale_socket)
+{
+	scratch dir;
+	std::string ram = dir.file("ram", ram_bytes);
+	arguments args{"--guest", "socket=" + dir.path("s") + ",ram=" + ram};
+
+	{
+		process first(args);
+
+		ASSERT_TRUE(eventually(
+			[&] { return !access(dir.path("s").c_str(), F_OK); }));
+		first.stop(SIGKILL);
+	}
+	process second(args);
+	fake_guest g(dir.path("s"), ram, 1);
+
+	EXPECT_TRUE(g.connected());
+	EXPECT_EQ(second.stop(SIGTERM), 0);
+}
+
+TEST(device, registers)
+{
+	bench b(1);
+	fake_guest &g = b.guest(1);
+	ornic_pci_device_regs *r = g.device_regs();
+	u32 health = r->health;
+
+	EXPECT_EQ(r->magic, ORNIC_PCI_MAGIC);
+	EXPECT_EQ(r->version, static_cast<u32>(ORNIC_HW_VERSION));
+	EXPECT_EQ(r->status, static_cast<u32>(ORNIC_PCI_READY));
+	EXPECT_EQ(r->num_msgs, vectors);
+	EXPECT_EQ(r->doorbell_bar, 0);
+	EXPECT_EQ(r->doorbell_offset, 12u);
+	EXPECT_NE(r->doorbell_control, r->doorbell_kick);
+	EXPECT_TRUE(eventually([&] { return READ_ONCE(r->health) != health; }));
+}
+
+TEST(device, query)
+{
+	bench b(1);
+	auto rsp = b.guest(1).command(request(ORNIC_CMD_QUERY_DEVICE));
+
+	ASSERT_TRUE(rsp);
+	EXPECT_EQ(rsp->hdr.status, ORNIC_OK);
+	EXPECT_EQ(rsp->query_device.num_vectors, vectors - 1);
+	EXPECT_EQ(memcmp(rsp->query_device.mac, b.guest(1).mac(), 6), 0);
+}
+
+// Each command is answered, in every pass over the rings.
+TEST(device, command_ring_wraps)
+{
+	bench b(1);
+
+	for (int i = 0; i < 50; i++) {
+		auto rsp = b.guest(1).command(request(i % 3 ? 0x7f : 0x01));
+
+		ASSERT_TRUE(rsp) << i;
+		EXPECT_EQ(rsp->hdr.status, i % 3 ? ORNIC_BAD_OPCODE : ORNIC_OK);
+	}
+}
+
+TEST(device, events)
+{
+	bench b(1);
+	fake_guest &g = b.guest(1);
+	queue eq = g.make_eq(2), cq = g.make_cq(6, 1), qp = g.make_qp(cq);
+	buffer mr = g.make_mr(page);
+
+	ASSERT_TRUE(eq.number && cq.number && qp.number && mr.key);
+	ASSERT_TRUE(g.connect(qp, qp.number, 1));
+	for (int i = 0; i < 40; i++) {
+		g.arm(cq);
+		g.post(qp, ORNIC_WQE_WRITE, mr, mr.dma, mr.key, 8);
+		ASSERT_TRUE(g.poll(cq));
+		EXPECT_EQ(g.messages(2), 1u) << i;
+
+		auto eqe = g.poll_eq(eq);
+
+		ASSERT_TRUE(eqe) << i;
+		EXPECT_EQ(eqe->obj, cq.number);
+		EXPECT_EQ(eqe->type, ORNIC_EVENT_COMP);
+		EXPECT_FALSE(g.poll_eq(eq));
+	}
+}
+
+// Events that find no room come when there is some, each object's once.
+TEST(device, full_event_queue)
+{
+	constexpr u32 count = 24;
+	bench b(1);
+	fake_guest &g = b.guest(1);
+	queue eq = g.make_eq(1, 4);
+	std::vector<queue> cqs, qps;
+	buffer mr = g.make_mr(page);
+	u32 seen = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		cqs.push_back(g.make_cq(4));
+		qps.push_back(g.make_qp(cqs[i]));
+		ASSERT_TRUE(g.connect(qps[i], qps[i].number, 1));
+		g.arm(cqs[i]);
+		g.post(qps[i], ORNIC_WQE_WRITE, mr, mr.dma, mr.key, 8);
+		ASSERT_TRUE(g.poll(cqs[i]));
+	}
+	EXPECT_TRUE(eventually([&] {
+		seen += g.poll_eq(eq).has_value();
+		return seen == count;
+	})) << seen;
+}
+
+TEST(device, event_queues_are_checked)
+{
+	bench b(1);
+	fake_guest &g = b.guest(1);
+	ornic_req_create_eq create{};
+	union ornic_req req {
+	};
+	auto status = [&] {
+		memcpy(&req, &create, sizeof(create));
+		return g.command(req)->hdr.status;
+	};
+
+	create.hdr.opcode = ORNIC_CMD_CREATE_EQ;
+	create.mem.addr = page * 100;
+	create.mem.npages = 2;
+	create.mem.page_shift = 12;
+	create.log_depth = 4;
+	create.msg = vectors;
+	EXPECT_EQ(status(), ORNIC_BAD_PARAM);
+	create.msg = 0;
+	create.log_depth = 17;
+	EXPECT_EQ(status(), ORNIC_BAD_PARAM);
+	create.log_depth = 9; // does not fit
+	EXPECT_EQ(status(), ORNIC_BAD_PARAM);
+	create.log_depth = 8;
+	create.mem.addr = ram_bytes - page;
+	EXPECT_EQ(status(), ORNIC_BAD_ADDR);
+	create.mem.addr = page * 100 + 16;
+	EXPECT_EQ(status(), ORNIC_BAD_PARAM);
+	create.mem.addr = page * 100;
+	EXPECT_EQ(status(), ORNIC_OK);
+	EXPECT_EQ(status(), ORNIC_BUSY);
+	EXPECT_FALSE(g.destroy(ORNIC_CMD_DESTROY_EQ, 2));
+	EXPECT_FALSE(g.destroy(ORNIC_CMD_DESTROY_EQ, 0));
+	EXPECT_FALSE(g.destroy(ORNIC_CMD_DESTROY_EQ, ~0u));
+	EXPECT_TRUE(g.destroy(ORNIC_CMD_DESTROY_EQ, 1));
+}
+
+TEST(device, loop)
+{
+	bench b(1);
+	end x(b.guest(1)), y(b.guest(1));
+
+	ASSERT_TRUE(join(x, 1, y, 1));
+	for (u32 bytes : {1u, 8u, 4096u, 65536u})
+		exchange(x, y, bytes);
+}
+
+// While the device looks by itself nobody kicks.
+TEST(device, busy_queue_needs_no_kicks)
+{
+	constexpr u32 count = 2000;
+	bench b(1, {"--spin", "100ms"});
+	end x(b.guest(1)), y(b.guest(1));
+	u64 before;
+
+	ASSERT_TRUE(join(x, 1, y, 1));
+	exchange(x, y, 8);
+	before = b.guest(1).kicks();
+	for (u32 i = 0; i < count; i++) {
+		x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, y.mr.dma, y.mr.key,
+			     8);
+		ASSERT_TRUE(x.guest.poll(x.cq));
+	}
+	EXPECT_LT(b.guest(1).kicks() - before, count / 100);
+}
+
+TEST(device, reset_forgets)
+{
+	bench b(1);
+
+	for (int i = 0; i < 4; i++) {
+		end x(b.guest(1)), y(b.guest(1));
+
+		ASSERT_TRUE(join(x, 1, y, 1));
+		exchange(x, y, 100);
+		ASSERT_TRUE(b.guest(1).reset());
+		EXPECT_EQ(b.number("guests", "qps"), 0u);
+		// Like a reboot, and like another QEMU.
+		b.replug(1);
+		ASSERT_TRUE(b.guest(1).start());
+	}
+}
+
+TEST(device, worker_dies)
+{
+	bench b(1);
+
+	for (int i = 0; i < 5; i++) {
+		fake_guest &g = b.guest(1);
+		u64 worker = b.number("guests", "worker");
+		end x(g), y(g);
+
+		ASSERT_TRUE(join(x, 1, y, 1));
+		exchange(x, y, 1000);
+		while (g.messages(0))
+			;
+		kill(static_cast<pid_t>(worker), SIGKILL);
+		EXPECT_TRUE(eventually(
+			[&] { return g.status() == ORNIC_PCI_FAILED; }));
+		EXPECT_GE(g.messages(0), 1u);
+		EXPECT_TRUE(b.nic().alive());
+		// Nothing works until there was a reset, then all does.
+		EXPECT_TRUE(eventually([&] {
+			return b.number("guests", "worker") != worker;
+		}));
+		EXPECT_EQ(g.status(), ORNIC_PCI_FAILED);
+		b.replug(1);
+		ASSERT_TRUE(b.guest(1).start());
+		EXPECT_EQ(b.guest(1).status(), ORNIC_PCI_READY);
+	}
+}
+
+TEST(device, worker_hangs)
+{
+	bench b(1);
+	u64 worker = b.number("guests", "worker");
+
+	std::string none = run({"--ask", b.path("control"), "hang"}).out;
+
+	EXPECT_EQ(none, "");
+	EXPECT_NE(b.number("guests", "worker"), worker);
+}
+
+TEST(device, says_when_it_goes)
+{
+	bench b(1);
+
+	EXPECT_EQ(b.nic().stop(SIGTERM), 0);
+	EXPECT_EQ(b.guest(1).status(), ORNIC_PCI_REMOVED);
+	EXPECT_GE(b.guest(1).messages(0), 1u);
+}

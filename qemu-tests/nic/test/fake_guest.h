@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A guest without a machine: plays QEMU's ivshmem, a driver and a program that
+ * posts, over a file for RAM.
+ */
+#ifndef ORNIC_NIC_TEST_FAKE_GUEST_H
+#define ORNIC_NIC_TEST_FAKE_GUEST_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base.h"
+
+namespace test
+{
+
+constexpr u64 ram_bytes = 16 << 20;
+constexpr u64 page = 4096;
+constexpr u32 vectors = 3;
+
+/** Memory of the guest: where the device and where the test see it. */
+struct buffer {
+	u64 dma = 0;
+	u8 *ptr = nullptr;
+	u64 size = 0;
+	u32 key = 0; // if it is an MR
+};
+
+struct queue {
+	buffer mem;
+	u32 number = 0;
+	u32 log_depth = 0;
+	u32 index = 0; // next to consume, or to post
+	u32 recv_index = 0; // QPs: next receive to post
+	u32 arm = 0;
+};
+
+class fake_guest {
+public:
+	/** Connect to the device at @socket, with the RAM in the file @ram;
+	 *  @number makes its addresses. */
+	fake_guest(const std::string &socket, const std::string &ram,
+		   u8 number);
+	~fake_guest();
+	fake_guest(const fake_guest &) = delete;
+
+	bool connected() const
+	{
+		return bar_;
+	}
+	ornic_pci_device_regs *device_regs()
+	{
+		return reinterpret_cast<ornic_pci_device_regs *>(bar_);
+	}
+	ornic_pci_host_regs *host_regs()
+	{
+		return reinterpret_cast<ornic_pci_host_regs *>(
+			bar_ + ORNIC_PCI_HOST_REGS);
+	}
+	u8 *ram()
+	{
+		return ram_;
+	}
+	u32 status()
+	{
+		return READ_ONCE(device_regs()->status);
+	}
+
+	void ring_control();
+	void ring_kick();
+	/** Messages of @number since the last call, after a while if none. */
+	u64 messages(u32 number);
+
+	/** Ask for a reset and wait for it. */
+	bool reset();
+	/** reset(), rings, port and GID, and an EQ for each message. */
+	bool start();
+	/** A command; nothing if no answer comes. */
+	std::optional<union ornic_rsp> command(union ornic_req req);
+
+	buffer alloc(u64 bytes);
+	queue make_eq(u32 msg, u32 log_depth = 4);
+	queue make_cq(u32 log_depth = 6, u8 vector = 0);
+	buffer make_mr(u64 bytes);
+	queue make_qp(const queue &cq, u8 type = ORNIC_QPT_RC);
+	bool destroy(u8 opcode, u32 number);
+	/** To RTS, with @peer of the guest @number. */
+	bool connect(const queue &qp, u32 peer, u8 number);
+
+	void post(queue &qp, u8 opcode, const buffer &local, u64 remote,
+		  u32 rkey, u32 length);
+	void post_recv(queue &qp, const buffer &local, u32 length);
+	/** The next completion, after a while if there is none yet. */
+	std::optional<ornic_cqe> poll(queue &cq);
+	void arm(queue &cq);
+	std::optional<ornic_eqe> poll_eq(queue &eq);
+
+	u64 kicks() const
+	{
+		return kicks_;
+	}
+	const u8 *mac()
+	{
+		return device_regs()->mac;
+	}
+
+private:
+	bool hello(const std::string &socket);
+	void set_gid();
+	ornic_mem mem_of(const buffer &b) const;
+	void publish(queue &qp, u64 record, u32 producer);
+
+	nic::unique_fd socket_;
+	std::vector<nic::unique_fd> doorbells_;
+	std::vector<nic::unique_fd> messages_;
+	u8 *bar_ = nullptr;
+	u64 bar_size_ = 0;
+	u8 *ram_ = nullptr;
+	u64 used_ = page;
+	u8 number_;
+	buffer requests_, responses_;
+	u32 commands_ = 0;
+	u64 kicks_ = 0;
+};
+
+/** MAC and IPv4 GID of guest @number. */
+void address_of(u8 number, u8 *mac, u8 *gid);
+
+} // namespace test
+
+#endif // ORNIC_NIC_TEST_FAKE_GUEST_H

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// Several guests: of one process, of two, and a hostile one among them.
+#include "bench.h"
+
+#include <csignal>
+#include <sys/socket.h>
+
+#include "sockets.h"
+
+using namespace test;
+
+namespace
+{
+
+struct generator {
+	u64 state = 12345;
+	u64 next()
+	{
+		state = state * 6364136223846793005ull + 1442695040888963407ull;
+		return state >> 16;
+	}
+};
+
+/** The socket of a guest's virtio-net. */
+class netdev {
+public:
+	netdev(const bench &b, u32 number)
+		: fd_(::socket(AF_UNIX, SOCK_DGRAM, 0))
+		, to_(nic::unix_address(b.path("n" + std::to_string(number))))
+	{
+		nic::address own =
+			nic::unix_address(b.path("q" + std::to_string(number)));
+		timeval wait = {1, 0};
+
+		EXPECT_EQ(bind(fd_.get(), nic::sockaddr_of(own),
+			       nic::length_of(own)),
+			  0);
+		setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &wait,
+			   sizeof(wait));
+	}
+	void send(const std::string &frame)
+	{
+		sendto(fd_.get(), frame.data(), frame.size(), 0,
+		       nic::sockaddr_of(to_), nic::length_of(to_));
+	}
+	std::string receive(bool wait = true)
+	{
+		char buffer[4096];
+		ssize_t n = recv(fd_.get(), buffer, sizeof(buffer),
+				 wait ? 0 : MSG_DONTWAIT);
+
+		return n < 0 ? "" : std::string(buffer, n);
+	}
+
+private:
+	nic::unique_fd fd_;
+	nic::address to_;
+};
+
+std::string ethernet(u8 to, u8 from, const std::string &what)
+{
+	u8 mac[6], gid[16];
+	std::string f;
+
+	address_of(to, mac, gid);
+	if (!to)
+		memset(mac, 0xff, 6);
+	f.assign(reinterpret_cast<char *>(mac), 6);
+	address_of(from, mac, gid);
+	f.append(reinterpret_cast<char *>(mac), 6);
+	return f + "\x08\x06" + what + std::string(40, 'x');
+}
+
+} // namespace
+
+TEST(guests, memory_to_memory)
+{
+	bench b(2);
+	end x(b.guest(1)), y(b.guest(2));
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	for (u32 bytes : {1u, 4096u, 65536u})
+		exchange(x, y, bytes);
+	exchange(y, x, 1000);
+	EXPECT_EQ(b.number("stats", "roce_frames"), 0u);
+}
+
+TEST(guests, by_packets)
+{
+	bench b(2, {"--packets"});
+	end x(b.guest(1)), y(b.guest(2));
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	for (u32 bytes : {1u, 4096u, 65536u})
+		exchange(x, y, bytes);
+	EXPECT_GT(b.number("stats", "roce_frames"), 100u);
+	EXPECT_EQ(b.number("stats", "rx_icrc_errors"), 0u);
+}
+
+TEST(guests, bad_wire)
+{
+	bench b(2, {"--packets", "--faults",
+		    "loss=0.05,corrupt=0.05,delay=100us"});
+	end x(b.guest(1)), y(b.guest(2));
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	for (int i = 0; i < 5; i++)
+		exchange(x, y, 16384);
+	EXPECT_GT(b.number("stats", "lost"), 0u);
+	EXPECT_GT(b.number("stats", "corrupted"), 0u);
+}
+
+TEST(guests, two_processes)
+{
+	scratch dir;
+	bench p(1, {"--wire", "unix:" + dir.path("p") + ":" + dir.path("q")});
+	bench q(1, {"--wire", "unix:" + dir.path("q") + ":" + dir.path("p")},
+		2);
+	end x(p.guest(1)), y(q.guest(1));
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	for (u32 bytes : {1u, 4096u, 65536u})
+		exchange(x, y, bytes);
+	EXPECT_GT(p.number("stats", "wire_tx_frames"), 64u);
+	EXPECT_EQ(q.number("stats", "rx_icrc_errors"), 0u);
+}
+
+TEST(guests, two_processes_stream)
+{
+	scratch dir;
+	bench p(1, {"--wire", "listen:" + dir.path("p")});
+	bench q(1, {"--wire", "connect:" + dir.path("p")}, 2);
+	end x(p.guest(1)), y(q.guest(1));
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	for (u32 bytes : {1u, 4096u, 65536u})
+		exchange(x, y, bytes);
+}
+
+TEST(guests, netdevs_have_a_switch)
+{
+	bench b(3);
+	netdev n1(b, 1), n2(b, 2), n3(b, 3);
+	std::string all = ethernet(0, 1, "who has"), one;
+
+	n1.send(all);
+	EXPECT_EQ(n2.receive(), all);
+	EXPECT_EQ(n3.receive(), all);
+	one = ethernet(1, 2, "I have");
+	n2.send(one);
+	EXPECT_EQ(n1.receive(), one);
+	EXPECT_EQ(n3.receive(false), "");
+	// An address that a bridge in guest 3 has.
+	n3.send(ethernet(0, 77, "hello"));
+	EXPECT_NE(n1.receive(), "");
+	EXPECT_NE(n2.receive(), "");
+	one = ethernet(77, 1, "welcome");
+	n1.send(one);
+	EXPECT_EQ(n3.receive(), one);
+	EXPECT_EQ(n2.receive(false), "");
+}
+
+// A key is of its guest, whatever others know of it.
+TEST(guests, memory_is_apart)
+{
+	bench b(2);
+	end x(b.guest(1)), z(b.guest(1)), y(b.guest(2));
+
+	memset(y.mr.ptr, 0x5a, page);
+	ASSERT_TRUE(join(x, 1, z, 1));
+	x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, y.mr.dma, y.mr.key, 64);
+
+	auto cqe = x.guest.poll(x.cq);
+
+	ASSERT_TRUE(cqe);
+	// Unless that number is a key of guest 1 as well.
+	if (y.mr.key != z.mr.key && y.mr.key != x.mr.key) {
+		EXPECT_EQ(cqe->status, ORNIC_CQE_REM_ACCESS_ERR);
+	}
+	for (u32 i = 0; i < page; i++)
+		ASSERT_EQ(y.mr.ptr[i], 0x5a);
+}
+
+TEST(guests, one_goes)
+{
+	bench b(3);
+	end x(b.guest(1)), y(b.guest(2)), u(b.guest(1)), v(b.guest(3));
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	ASSERT_TRUE(join(u, 1, v, 3));
+	exchange(x, y, 100);
+	b.unplug(2);
+	exchange(u, v, 1000);
+	x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, page, 1, 64);
+	exchange(u, v, 1000);
+
+	auto cqe = x.guest.poll(x.cq);
+
+	ASSERT_TRUE(cqe);
+	EXPECT_EQ(cqe->status, ORNIC_CQE_RETRY_EXC_ERR);
+}
+
+// Guest 1 writes garbage wherever it can and rings; guests 2 and 3 go on.
+TEST(guests, hostile)
+{
+	bench b(3);
+	end x(b.guest(2)), y(b.guest(3));
+	u64 worker = b.number("guests", "worker");
+	generator random;
+
+	ASSERT_TRUE(join(x, 2, y, 3));
+	for (int round = 0; round < 40; round++) {
+		b.replug(1);
+
+		fake_guest &g = b.guest(1);
+
+		ASSERT_TRUE(g.start());
+
+		end u(g), v(g);
+
+		EXPECT_TRUE(g.make_eq(1).number);
+		u8 *bar = reinterpret_cast<u8 *>(g.device_regs());
+
+		join(u, 1, v, 1);
+		g.arm(u.cq);
+		for (int i = 0; i < 300; i++) {
+			u64 r = random.next();
+			u64 at = r %
+				 (r & 1 ? 2 * ORNIC_RING_OFFSET : 128 * page);
+
+			u8 *to = (r & 1 ? bar : g.ram()) + (at & ~7ull);
+			u64 value = random.next() >> (r >> 8 & 31);
+
+			memcpy(to, &value, sizeof(value));
+			if (r & 6)
+				g.ring_kick();
+			if (r & 24)
+				g.ring_control();
+		}
+		exchange(x, y, 512);
+		if (HasFatalFailure())
+			return;
+	}
+	EXPECT_EQ(b.number("guests", "worker"), worker);
+}
+
+// The same, with commands that are nearly right.
+TEST(guests, hostile_commands)
+{
+	bench b(2);
+	fake_guest &g = b.guest(1);
+	u64 worker = b.number("guests", "worker");
+	generator random;
+	static const u8 opcodes[] = {
+		0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x12, 0x20, 0x21,
+		0x22, 0x23, 0x30, 0x31, 0x32, 0x38, 0x39, 0x40, 0x41,
+		0x50, 0x51, 0x52, 0x53, 0x54, 0x60, 0x61, 0x62, 0x63,
+		0x64, 0x65, 0x66, 0x70, 0x71, 0x80, 0x81, 0xff,
+	};
+
+	for (int i = 0; i < 5000; i++) {
+		union ornic_req req;
+		ornic_mem mem{};
+
+		for (u8 &byte : req.bytes)
+			byte = random.next() & 3 ?
+				       0 :
+				       static_cast<u8>(random.next());
+		mem.addr = random.next() % (ram_bytes / page) * page;
+		mem.npages = 1 + random.next() % 64;
+		mem.page_shift = 12;
+		mem.levels = random.next() % 8 == 0;
+		if (random.next() & 3)
+			memcpy(req.bytes + 8, &mem, sizeof(mem));
+		if (random.next() & 1)
+			req.hdr.obj = random.next() % 64;
+		req.hdr.opcode = opcodes[random.next() % sizeof(opcodes)];
+		ASSERT_TRUE(g.command(req)) << i;
+		if (i % 16 == 0)
+			g.ring_kick();
+	}
+	EXPECT_EQ(b.number("guests", "worker"), worker);
+}
+
+TEST(guests, capture)
+{
+	scratch dir;
+	std::string file = dir.path("frames.pcapng");
+
+	{
+		bench b(2, {"--packets", "--capture", file});
+		end x(b.guest(1)), y(b.guest(2));
+
+		ASSERT_TRUE(join(x, 1, y, 2));
+		exchange(x, y, 4096);
+	}
+	FILE *f = fopen(file.c_str(), "rb");
+	u32 head[2] = {}, packets = 0;
+	long at = 0;
+
+	ASSERT_NE(f, nullptr);
+	while (fread(head, sizeof(head), 1, f) == 1) {
+		ASSERT_EQ(head[1] % 4, 0u);
+		ASSERT_GE(head[1], 12u);
+		packets += head[0] == 6;
+		at += head[1];
+		fseek(f, at, SEEK_SET);
+	}
+	fclose(f);
+	EXPECT_GE(packets, 12u);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "worker.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "json.h"
+#include "sockets.h"
+
+namespace nic
+{
+
+namespace
+{
+
+constexpr u64 beat_every = 250 * ms;
+constexpr u32 looks = 4; // rounds between looks at file descriptors
+
+u64 tag(u32 what, u32 index, u32 part)
+{
+	return static_cast<u64>(what) << 48 | static_cast<u64>(part) << 32 |
+	       index;
+}
+
+} // namespace
+
+worker::worker(site &s, int channel, bool failed)
+	: site_(s)
+	, epoll_(epoll_create1(EPOLL_CLOEXEC))
+	, channel_(channel)
+	, segment_(s)
+	, control_(s.control.get(), epoll_.get(),
+		   tag(static_cast<u32>(source::CONTROL), 0, 0),
+		   [this](const std::string &line) { return answer(line); })
+{
+	segment_.attach(&devices_);
+	for (guest_site &g : s.guests) {
+		devices_.push_back(
+			std::make_unique<device>(g, segment_, timers_, failed));
+		for (u32 bell = 0; bell < DOORBELLS; bell++)
+			watch(g.doorbell[bell].get(), source::DOORBELL, g.index,
+			      bell);
+	}
+	for (u32 i = 0; i <= segment_.wire(); i++)
+		if (segment_.at(i).fd() >= 0)
+			watch(segment_.at(i).fd(), source::PORT, i);
+	watch(channel_, source::CHANNEL, 0);
+}
+
+void worker::watch(int fd, source what, u32 index, u32 part)
+{
+	epoll_event ev{};
+
+	ev.events = EPOLLIN;
+	ev.data.u64 = tag(static_cast<u32>(what), index, part);
+	epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &ev);
+}
+
+// ---- What comes ------------------------------------------------------------------
+
+bool worker::ring(u32 index, u32 part)
+{
+	eventfd_t value;
+
+	if (eventfd_read(site_.guests[index].doorbell[part].get(), &value))
+		return false;
+	if (part == DOORBELL_CONTROL)
+		devices_[index]->control();
+	else
+		devices_[index]->kick();
+	return true;
+}
+
+void worker::hear()
+{
+	unique_fd fd;
+	change c;
+
+	if (receive_with_fd(channel_, &c, sizeof(c), fd))
+		apply(c, std::move(fd));
+	else
+		ended_ = true;
+}
+
+void worker::apply(const change &c, unique_fd fd)
+{
+	u32 index = c.what == change::WIRE ? segment_.wire() : c.index;
+
+	switch (c.what) {
+	case change::GUEST_CAME:
+		devices_[c.index]->plug(fd.get());
+		break;
+	case change::GUEST_WENT:
+		devices_[c.index]->unplug();
+		break;
+	case change::NETDEV:
+	case change::WIRE:
+		drop_port(index);
+		segment_.at(index).connect(fd.get());
+		watch(fd.get(), source::PORT, index);
+		socket_of(index) = std::move(fd);
+		break;
+	}
+}
+
+unique_fd &worker::socket_of(u32 index)
+{
+	return index == segment_.wire() ? site_.wire.fd :
+					  site_.netdevs[index].fd;
+}
+
+// The keeper has a copy, which would keep it in epoll.
+void worker::drop_port(u32 index)
+{
+	unique_fd &fd = socket_of(index);
+
+	if (fd)
+		epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd.get(), nullptr);
+	fd.reset();
+}
+
+bool worker::hear_port(u32 index)
+{
+	bool any = segment_.input(index);
+
+	// A stream that has ended.
+	if (segment_.at(index).fd() < 0)
+		drop_port(index);
+	return any;
+}
+
+bool worker::dispatch(u64 timeout)
+{
+	timespec t = {static_cast<time_t>(timeout / 1000000000u),
+		      static_cast<long>(timeout % 1000000000u)};
+	epoll_event events[32];
+	bool any = false;
+	int n = epoll_pwait2(epoll_.get(), events, std::size(events), &t,
+			     nullptr);
+
+	for (int i = 0; i < n; i++) {
+		u64 data = events[i].data.u64;
+		u32 index = static_cast<u32>(data);
+		u32 part = static_cast<u32>(data >> 32) & 0xffff;
+
+		switch (static_cast<source>(data >> 48)) {
+		case source::CHANNEL:
+			hear();
+			break;
+		case source::CONTROL:
+			control_.serve(events[i]);
+			break;
+		case source::DOORBELL:
+			any |= ring(index, part);
+			break;
+		case source::PORT:
+			any |= hear_port(index);
+			break;
+		}
+	}
+	return any;
+}
+
+// ---- The loop ---------------------------------------------------------------------
+
+void worker::beat(u64 now)
+{
+	if (now - last_beat_ < beat_every)
+		return;
+	last_beat_ = now;
+	WRITE_ONCE(*site_.pulse, *site_.pulse + 1);
+	for (const auto &dev : devices_)
+		dev->beat();
+}
+
+bool worker::expire(u64 now)
+{
+	bool any = false;
+
+	while (timer *t = timers_.due(now)) {
+		flow *f = container_of(t, flow, clock);
+
+		f->dev->expire(*f);
+		any = true;
+	}
+	return any;
+}
+
+bool worker::work(u64 now)
+{
+	bool any = expire(now);
+
+	any |= segment_.work(now);
+	for (const auto &dev : devices_)
+		any |= dev->poll(now);
+	return any;
+}
+
+// Devices that had nothing to do for a while are not looked at any more.
+bool worker::may_sleep(u64 now)
+{
+	bool asleep = true;
+
+	for (const auto &dev : devices_) {
+		if (dev->awake() && now - dev->last_work() > site_.opt.spin)
+			dev->rest();
+		if (dev->awake() || dev->has_queued())
+			asleep = false;
+	}
+	return asleep;
+}
+
+u64 worker::sleep_time(u64 now) const
+{
+	u64 end = last_beat_ + beat_every;
+
+	for (u64 when : {timers_.next(), segment_.next()})
+		if (when && when < end)
+			end = when;
+	return end > now ? end - now : 0;
+}
+
+void worker::run()
+{
+	u64 now = now_ns(), last = now;
+
+	for (u32 round = 0; !ended_; round++) {
+		now = now_ns();
+		beat(now);
+		if (work(now))
+			last = now;
+		if (may_sleep(now) && now - last > site_.opt.spin) {
+			sleeps_++;
+			if (dispatch(sleep_time(now)))
+				last = now_ns();
+		} else if (round % looks == 0 && dispatch(0)) {
+			last = now;
+		}
+	}
+}
+
+// ---- Questions of people -----------------------------------------------------------
+
+std::string worker::answer(const std::string &line)
+{
+	std::string word = line.substr(0, line.find(' '));
+	fault_config faults = site_.opt.faults;
+	json_object o;
+	std::string list;
+
+	if (word == "guests" || word == "stats") {
+		for (const auto &dev : devices_)
+			list += (list.empty() ? "" : ", ") +
+				dev->json(word == "stats");
+		o.add_raw("guests", "[" + list + "]");
+		o.add_raw("segment", segment_.json());
+		o.add("sleeps", sleeps_);
+		o.add("worker", static_cast<u64>(getpid()));
+		return o.text();
+	}
+	if (word == "faults" &&
+	    faults.parse(line.size() > 7 ? line.substr(7) : "")) {
+		segment_.faults().set(faults);
+		o.add("ok", true);
+		return o.text();
+	}
+	if (word == "crash")
+		abort();
+	while (word == "hang")
+		sleep(1000);
+	o.add("error", "guests, stats, faults KEY=VALUE,..., crash or hang");
+	return o.text();
+}
+
+} // namespace nic

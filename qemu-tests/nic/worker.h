@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The worker: all devices of the process, in one thread. It looks around for
+ * a while after the last work (options::spin), then it has the guests kick and
+ * sleeps.
+ */
+#ifndef ORNIC_NIC_WORKER_H
+#define ORNIC_NIC_WORKER_H
+
+#include <memory>
+#include <vector>
+
+#include "control.h"
+#include "device.h"
+#include "segment.h"
+#include "site.h"
+#include "timers.h"
+
+namespace nic
+{
+
+class worker {
+public:
+	/** @channel: where the keeper tells of changes; @failed: another worker
+	 *  has died before. */
+	worker(site &s, int channel, bool failed);
+
+	/** Until the keeper goes. */
+	void run();
+
+private:
+	enum class source : u32 { CHANNEL, CONTROL, DOORBELL, PORT };
+
+	void watch(int fd, source what, u32 index, u32 part = 0);
+	bool dispatch(u64 timeout);
+	bool ring(u32 index, u32 part);
+	void hear();
+	void apply(const change &c, unique_fd fd);
+	unique_fd &socket_of(u32 index);
+	void drop_port(u32 index);
+	bool hear_port(u32 index);
+	void beat(u64 now);
+	bool expire(u64 now);
+	bool work(u64 now);
+	bool may_sleep(u64 now);
+	u64 sleep_time(u64 now) const;
+	std::string answer(const std::string &line);
+
+	site &site_;
+	unique_fd epoll_;
+	int channel_;
+	timer_queue timers_;
+	segment segment_;
+	std::vector<std::unique_ptr<device>> devices_;
+	control_server control_;
+	u64 last_beat_ = 0;
+	u64 sleeps_ = 0;
+	bool ended_ = false;
+};
+
+} // namespace nic
+
+#endif // ORNIC_NIC_WORKER_H
