@@ -252,23 +252,52 @@ static void comp_retries_run_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, i, row->retry_cnt + 1);
 }
 
+/* Expire a's timer until it gives up, and let the peer talk to @talks to. */
+static u32 timeouts_beside(struct ornic_bed *bed, struct ornic_rig_qp *talks_to)
+{
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
+	u32 i;
+
+	post_send(bed, 4);
+	for (i = 0; i < 100 && status(bed) == NONE; i++) {
+		ornic_bed_drain(bed);
+		ornic_rig_inject(talks_to, &info, NULL, 0);
+		ornic_rig_run(bed->pair.a);
+		ornic_bed_drain(bed);
+		expire(bed);
+	}
+	return i;
+}
+
 /* A peer that sends requests is given more time, but not for ever. */
 static void comp_busy_peer_has_time(struct kunit *test)
 {
 	struct ornic_bed *bed = open_bed(test);
-	u32 i;
 
 	bed->a.conn.retry_cnt = 2;
 	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	post_send(bed, 4);
-	for (i = 0; i < 100 && status(bed) == NONE; i++) {
-		ornic_bed_drain(bed);
-		ornic_bed_answer(bed, ORNIC_OP_SEND_MIDDLE, 0, 0, NULL, 0);
-		ornic_bed_drain(bed);
-		expire(bed);
-	}
-	KUNIT_EXPECT_EQ(test, i, 24 + 2 + 1);
+	KUNIT_EXPECT_EQ(test, timeouts_beside(bed, &bed->a), 24 + 2 + 1);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+}
+
+/* So is one that talks to another QP: with many it gets to each in turn. */
+static void comp_busy_host_has_time(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_rig_qp other = {};
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_qp_init(bed->pair.a, &other, &init,
+					  &bed->ascq, &bed->arcq),
+			0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_connect(&other, NULL, ORNIC_RIG_IPV4),
+			0);
+	bed->a.conn.retry_cnt = 2;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	KUNIT_EXPECT_EQ(test, timeouts_beside(bed, &other), 24 + 2 + 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&other), ORNIC_QPS_RTS);
 }
 
 /* IBTA 9.9.2.1.1: progress fills the retry counter again. */
@@ -742,6 +771,7 @@ static struct kunit_case comp_cases[] = {
 	KUNIT_CASE(comp_ack_timeout),
 	KUNIT_CASE_PARAM(comp_retries_run_out, retry_gen_params),
 	KUNIT_CASE(comp_busy_peer_has_time),
+	KUNIT_CASE(comp_busy_host_has_time),
 	KUNIT_CASE(comp_progress_refills_retries),
 	KUNIT_CASE(comp_restarts_slowly),
 	KUNIT_CASE(comp_loss_narrows),

@@ -304,7 +304,7 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, stat);
 		return;
 	}
-	WRITE_ONCE(qp->rq.heard, qp->rq.heard + 1);
+	ornic_qp_hear(qp, ctx->now);
 	src.n = ornic_pkt_payload(pkt, frag);
 	src.bytes = pkt->payload_len;
 	if (qp->type == ORNIC_QPT_UD)

@@ -315,21 +315,21 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	used = qp->retry_cnt - sq->retry_left + sq->excused;
 	sq->deadline =
 		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
+	sq->heard = READ_ONCE(qp->dev->heard[qp->peer]);
 	arm(qp);
 }
 
 /*
- * A peer that sends requests is there, however long its answers take: some of
- * its timeouts cost no retry. Only some, so that an end is in sight.
+ * A peer that was heard of meanwhile, by any of its QPs, is there, however long
+ * its answers take: some of its timeouts cost no retry. Only some, so that an
+ * end is in sight.
  */
 static bool is_excused(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
-	u32 heard = READ_ONCE(qp->rq.heard);
-	bool alive = heard != sq->heard;
 
-	sq->heard = heard;
-	if (!alive || sq->excused == ORNIC_EXCUSES)
+	if (READ_ONCE(qp->dev->heard[qp->peer]) == sq->heard ||
+	    sq->excused == ORNIC_EXCUSES)
 		return false;
 	sq->excused++;
 	return true;

@@ -125,7 +125,7 @@ enum ornic_wait {
  * @window: PSNs that may be out, shrinks when the peer does not keep up
  * @round_end: one past the PSN whose answer is timed
  * @round_at: when it was sent, ns; 0 = none is timed
- * @heard: rq.heard when the timer last fired
+ * @heard: when the peer had been heard of as the timer was set
  * @excused: timeouts since the last progress that cost no retry
  * @late: the last answer that was timed came late: the window does not grow
  * @max_sge: SGEs that a WQE may have
@@ -259,7 +259,6 @@ struct ornic_rd {
  * @rkey: RETH, likewise
  * @dma_len: RETH, likewise; bytes
  * @max_sge: SGEs that a WQE may have
- * @heard: requests that have come, counts for the requester
  * @nak_sent: one sequence NAK per gap, IBTA C9-116
  * @comm_est: the communication-established event was raised
  * @ack_due: an ACK or NAK must follow the READ responses
@@ -290,7 +289,6 @@ struct ornic_rq {
 	u32 rkey;
 	u32 dma_len;
 	u8 max_sge;
-	u32 heard;
 	bool nak_sent;
 	bool comm_est;
 	bool ack_due;
@@ -335,6 +333,7 @@ struct ornic_rq {
  * @dest_qpn: RC and UC: the peer
  * @qkey: UD
  * @path: RC and UC: header template, set with the AV
+ * @peer: slot of its destination in ornic_dev.heard
  * @sq: send side
  * @rq: receive side
  * @host_qp: the host's own area, see struct ornic_engine_ops
@@ -365,6 +364,7 @@ struct ornic_qp {
 	u32 mtu;
 	u32 dest_qpn;
 	u32 qkey;
+	u8 peer;
 	struct ornic_path path;
 
 	struct ornic_sq sq;
@@ -381,6 +381,19 @@ static inline void ornic_qp_stat_add(struct ornic_qp *qp, enum ornic_stat stat,
 static inline void ornic_qp_stat_inc(struct ornic_qp *qp, enum ornic_stat stat)
 {
 	ornic_qp_stat_add(qp, stat, 1);
+}
+
+/*
+ * Something came from the peer, with this QP or another: it is there. Counted
+ * in units of a millisecond or so, so that few packets write the word.
+ */
+static inline void ornic_qp_hear(const struct ornic_qp *qp, u64 now)
+{
+	u32 *heard = &qp->dev->heard[qp->peer];
+	u32 at = now >> 20;
+
+	if (READ_ONCE(*heard) != at)
+		WRITE_ONCE(*heard, at);
 }
 
 static inline void ornic_trace(const struct ornic_qp *qp, enum ornic_trace what,

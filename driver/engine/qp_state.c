@@ -199,6 +199,16 @@ static void apply_rq(struct ornic_qp *qp, const struct modify *m)
 		qp->min_rnr_timer = m->min_rnr;
 }
 
+/* What differs between two hosts of a network is in the last bytes. */
+static u8 heard_slot(const struct ornic_path *path)
+{
+	const u8 *end = path->dgid + 12;
+	u32 low = (u32)end[0] << 24 | end[1] << 16 | end[2] << 8 | end[3];
+
+	/* Multiplicative hashing: by 2^32 over the golden ratio. */
+	return (u32)(low * 0x9e3779b1u) >> (32 - ORNIC_HEARD_LOG);
+}
+
 static void apply(struct ornic_qp *qp, const struct modify *m)
 {
 	apply_sq(qp, m);
@@ -209,8 +219,10 @@ static void apply(struct ornic_qp *qp, const struct modify *m)
 		qp->qkey = m->qkey;
 	if (m->mask & ORNIC_QPM_DEST_QPN)
 		qp->dest_qpn = m->dest_qpn;
-	if (m->mask & ORNIC_QPM_AV)
+	if (m->mask & ORNIC_QPM_AV) {
 		qp->path = m->path;
+		qp->peer = heard_slot(&m->path);
+	}
 	if (m->mask & ORNIC_QPM_PATH_MTU) {
 		qp->path_mtu_enum = m->mtu;
 		qp->mtu = mtu_bytes(m->mtu);

@@ -223,6 +223,7 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
 	} else {
+		ornic_qp_hear(qp, ctx->now);
 		ornic_comp_rx(ctx, qp, pkt);
 		more = ornic_req_run(ctx, qp) == ORNIC_RUN_MORE;
 	}
