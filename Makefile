@@ -27,6 +27,8 @@ help:
 	@echo 'make provider     build/provider/libornic-rdmav34.so'
 	@echo 'make unit         the suites on this host, under ASan and UBSan'
 	@echo '                    (unit-provider: those of the provider)'
+	@echo 'make nic          build/nic/ornic-nic, the PCI NIC of QEMU guests'
+	@echo '                    (nic-test: its test, which plays guests)'
 	@echo 'make sim          the seeded simulator of two engines and a bad wire'
 	@echo 'make kunit        the suites in the debug kernel in QEMU'
 	@echo 'make qemu-test    the system cases in QEMU: stock, then debug kernel'

@@ -214,6 +214,20 @@ listening()
 	return 1
 }
 
+# await_server PID PORT COMMAND LINE: until it listens, or has ended instead
+await_server()
+{
+	local deadline=$((SECONDS + 30 * SCALE))
+
+	until listening "$1" "$2"; do
+		if [ "$SECONDS" -ge "$deadline" ] || ! kill -0 "$1"; then
+			tail -n 15 srv.out
+			fail "does not listen on port $2: $3"
+		fi
+		pause
+	done 2>/dev/null
+}
+
 # run_pair SECONDS SERVER CLIENT: two command lines, the client's after the
 # server listens on TCP port $port; both must exit 0. Output: srv.out, cli.out
 run_pair()
@@ -223,7 +237,7 @@ run_pair()
 	# shellcheck disable=SC2086 # a list of words, here and below
 	"${srv_prefix[@]}" timeout -s KILL "$limit" $2 >srv.out 2>&1 &
 	server=$!
-	wait_until 10 listening "$server" "${port:-18515}"
+	await_server "$server" "${port:-18515}" "$2"
 	# shellcheck disable=SC2086
 	on_cli timeout -s KILL "$limit" $3 >cli.out 2>&1 || status=$?
 	[ "$status" = 0 ] || kill "$server" 2>/dev/null || :
