@@ -254,6 +254,7 @@ perftest()
 	local program=$1
 
 	shift
+	echo "$program $*"
 	run_pair "${seconds_max:-60}" "$program -d $srv_dev -x $srv_gid -F $*" \
 		"$program -d $cli_dev -x $cli_gid -F $* $srv_host"
 }
