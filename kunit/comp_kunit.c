@@ -262,7 +262,6 @@ static u32 timeouts_beside(struct ornic_bed *bed, struct ornic_rig_qp *qp)
 	for (i = 0; i < 100 && status(bed) == NONE; i++) {
 		ornic_bed_drain(bed);
 		ornic_rig_inject(qp, &info, NULL, 0);
-		ornic_rig_run(bed->pair.a);
 		ornic_bed_drain(bed);
 		expire(bed);
 	}
