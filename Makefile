@@ -73,7 +73,7 @@ modules-debug: debug-kernel
 kunit: modules-debug
 	$(RUN) --kernel debug kunit
 
-qemu-test: modules modules-debug provider programs
+qemu-test: modules modules-debug provider programs nic
 	$(RUN) --kernel stock $(CASES)
 	$(RUN) --kernel debug $(CASES)
 

@@ -30,7 +30,7 @@ LIB = os.path.dirname(os.path.abspath(__file__))
 def nic_program(sanitized):
     path = os.path.join(TREE, "build", "nicsan" if sanitized else "nic", "ornic-nic")
     if not os.path.exists(path):
-        raise Missing("no ornic-nic: make programs")
+        raise Missing(f"{path} is missing: make nic")
     return path
 
 

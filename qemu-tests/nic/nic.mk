@@ -13,8 +13,8 @@ nic_cxx := -std=c++20 -fno-exceptions -fno-rtti -g -MMD -MP $(nic_inc) \
 	$(host_warn) -Werror
 nic_objects = $(call objects,$(1),$(engine_c) $(nic_cc))
 
-nic: $(BUILD)/nic/ornic-nic
-programs: $(BUILD)/nic/ornic-nic $(BUILD)/nicsan/ornic-nic
+nic: $(BUILD)/nic/ornic-nic $(BUILD)/nicsan/ornic-nic
+programs: $(BUILD)/nic/ornic-nic
 
 $(BUILD)/nic/%.o: %.c
 	@mkdir -p $(@D)
