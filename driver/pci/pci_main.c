@@ -117,9 +117,8 @@ static void describe_doorbell(struct ornic_pci *pci)
 
 	pci->bus.kick_mode = ORNIC_KICK_FD;
 	if (!own_page(pci)) {
-		dev_info(
-			&pci->pdev->dev,
-			"doorbell not alone in its page: kicks by system call\n");
+		dev_info(&pci->pdev->dev,
+			 "doorbell shares its page: kicks by system call\n");
 		return;
 	}
 	pci->bus.kick_mode = ORNIC_KICK_PAGE;
