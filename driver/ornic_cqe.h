@@ -54,19 +54,33 @@ void ornic_unpack_cqe(const struct ornic_cqe *cqe,
 		      struct ornic_completion *comp);
 
 /**
- * ornic_cqe_is_new - has the device written a slot in this pass of the ring?
- * @flags: of the CQE in the slot of @index
+ * ornic_phase_is_new - has the device written a slot in this pass of the ring?
+ * @phase: bit of what is in the slot of @index
  * @index: free running
- * @log_depth: log2 of the CQEs
+ * @log_depth: log2 of the slots
  *
  * Context: any.
  * Return: whether it has.
  */
-static inline bool ornic_cqe_is_new(u8 flags, u32 index, u8 log_depth)
+static inline bool ornic_phase_is_new(bool phase, u32 index, u8 log_depth)
 {
 	bool odd_pass = index >> log_depth & 1;
 
-	return !!(flags & ORNIC_CQE_PHASE) != odd_pass;
+	return phase != odd_pass;
+}
+
+/**
+ * ornic_cqe_is_new - the same for a CQE, or an EQE
+ * @flags: of the entry in the slot of @index
+ * @index: free running
+ * @log_depth: log2 of the entries
+ *
+ * Context: any.
+ * Return: whether the device has written it.
+ */
+static inline bool ornic_cqe_is_new(u8 flags, u32 index, u8 log_depth)
+{
+	return ornic_phase_is_new(flags & ORNIC_CQE_PHASE, index, log_depth);
 }
 
 #endif /* ORNIC_CQE_H */

@@ -8,7 +8,7 @@
 
 #define LOG_DEPTH 4
 #define DEPTH (1u << LOG_DEPTH)
-#define MEM_BYTES (ORNIC_PCI_EQ_RING_OFFSET + DEPTH * sizeof(struct ornic_eqe))
+#define MEM_BYTES (ORNIC_RING_OFFSET + DEPTH * sizeof(struct ornic_eqe))
 
 /* The device's end: how many events it has written. */
 struct bed {
@@ -29,7 +29,7 @@ static int set_up(struct kunit *test)
 	memset(mem, 0xff, MEM_BYTES);
 	ornic_pci_eq_ring_init(&bed->eq, mem, LOG_DEPTH);
 	bed->record = (void *)mem;
-	bed->ring = (void *)(mem + ORNIC_PCI_EQ_RING_OFFSET);
+	bed->ring = (void *)(mem + ORNIC_RING_OFFSET);
 	return 0;
 }
 

@@ -202,11 +202,11 @@ static void apply_rq(struct ornic_qp *qp, const struct modify *m)
 /* What differs between two hosts of a network is in the last bytes. */
 static u8 heard_slot(const struct ornic_path *path)
 {
-	const u8 *end = path->dgid + 12;
-	u32 low = (u32)end[0] << 24 | end[1] << 16 | end[2] << 8 | end[3];
+	u32 low;
 
+	memcpy(&low, path->dgid + 12, sizeof(low));
 	/* Multiplicative hashing: by 2^32 over the golden ratio. */
-	return (u32)(low * 0x9e3779b1u) >> (32 - ORNIC_HEARD_LOG);
+	return (low * 0x9e3779b1u) >> (32 - ORNIC_HEARD_LOG);
 }
 
 static void apply(struct ornic_qp *qp, const struct modify *m)

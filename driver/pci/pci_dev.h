@@ -46,7 +46,6 @@ struct ornic_pci_cmds {
  * @ring: read by the interrupt handler alone
  * @mem: of the ring
  * @dma: DMA address of @mem
- * @misfits: events that this message cannot bring, ignored
  * @name: of the interrupt
  */
 struct ornic_pci_eq {
@@ -56,7 +55,6 @@ struct ornic_pci_eq {
 	struct ornic_pci_eq_ring ring;
 	void *mem;
 	dma_addr_t dma;
-	u64 misfits;
 	char name[40];
 };
 

@@ -21,15 +21,13 @@
 #include "pci/pci_life.h"
 
 #define LOG_DEPTH 8 /* a page */
-#define MEM_BYTES \
-	(ORNIC_PCI_EQ_RING_OFFSET + (sizeof(struct ornic_eqe) << LOG_DEPTH))
+#define MEM_BYTES (ORNIC_RING_OFFSET + (sizeof(struct ornic_eqe) << LOG_DEPTH))
 
 static void deliver(struct ornic_pci_eq *eq, const struct ornic_eqe *eqe)
 {
 	struct ornic_pci *pci = eq->pci;
 
 	if (!ornic_pci_eqe_fits(eqe, eq->msg)) {
-		eq->misfits++;
 		dev_warn_ratelimited(&pci->pdev->dev,
 				     "message %u: no event of type %u\n",
 				     eq->msg, eqe->type);

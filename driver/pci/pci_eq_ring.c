@@ -8,6 +8,8 @@
  */
 #include "pci/pci_eq_ring.h"
 
+#include "ornic_cqe.h"
+
 /**
  * ornic_pci_eq_ring_init - begin with an empty ring
  * @eq: filled in
@@ -20,12 +22,11 @@ void ornic_pci_eq_ring_init(struct ornic_pci_eq_ring *eq, void *mem,
 			    u8 log_depth)
 {
 	eq->record = mem;
-	eq->ring = (void *)((u8 *)mem + ORNIC_PCI_EQ_RING_OFFSET);
+	eq->ring = (void *)((u8 *)mem + ORNIC_RING_OFFSET);
 	eq->consumer = 0;
 	eq->log_depth = log_depth;
 	memset(mem, 0,
-	       ORNIC_PCI_EQ_RING_OFFSET +
-		       (sizeof(struct ornic_eqe) << log_depth));
+	       ORNIC_RING_OFFSET + (sizeof(struct ornic_eqe) << log_depth));
 }
 
 ORNIC_FOR_KUNIT(ornic_pci_eq_ring_init);
@@ -41,10 +42,10 @@ ORNIC_FOR_KUNIT(ornic_pci_eq_ring_init);
 bool ornic_pci_eq_ring_take(struct ornic_pci_eq_ring *eq, struct ornic_eqe *eqe)
 {
 	u32 slot = eq->consumer & ((1u << eq->log_depth) - 1);
-	bool odd = eq->consumer >> eq->log_depth & 1;
 	struct ornic_eqe *from = &eq->ring[slot];
 
-	if (!!(READ_ONCE(from->flags) & ORNIC_CQE_PHASE) == odd)
+	if (!ornic_cqe_is_new(READ_ONCE(from->flags), eq->consumer,
+			      eq->log_depth))
 		return false;
 	/* Pairs with the device's release of the phase: the rest is there. */
 	dma_rmb();

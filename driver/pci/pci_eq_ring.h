@@ -6,8 +6,6 @@
 
 #include <rdma/ornic-hw-pci.h>
 
-#define ORNIC_PCI_EQ_RING_OFFSET 4096
-
 /**
  * struct ornic_pci_eq_ring - the host's end of an event queue
  * @record: shared with the device

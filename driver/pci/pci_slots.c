@@ -10,6 +10,8 @@
  */
 #include "pci/pci_slots.h"
 
+#include "ornic_cqe.h"
+
 #define SLOT_MASK (ORNIC_PCI_NUM_SLOTS - 1)
 
 /**
@@ -91,9 +93,8 @@ static u16 word_id(u32 word)
 
 static bool is_new(const struct ornic_pci_slots *slots, u32 word)
 {
-	bool odd = slots->consumer >> ORNIC_PCI_MAX_LOG_CMDS & 1;
-
-	return !!(word_status(word) & ORNIC_PCI_RSP_PHASE) != odd;
+	return ornic_phase_is_new(word_status(word) & ORNIC_PCI_RSP_PHASE,
+				  slots->consumer, ORNIC_PCI_MAX_LOG_CMDS);
 }
 
 /**

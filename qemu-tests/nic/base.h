@@ -25,12 +25,12 @@ namespace nic
 
 using bytes = std::span<const u8>;
 
-/** Nanoseconds of the monotonic clock, never 0. */
-inline u64 now_ns()
+/** Nanoseconds of a clock, never 0. */
+inline u64 now_ns(clockid_t clock = CLOCK_MONOTONIC)
 {
 	timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return static_cast<u64>(t.tv_sec) * 1000000000u +
 	       static_cast<u64>(t.tv_nsec);
 }

@@ -54,14 +54,8 @@ void capture_frame(int fd, bytes f)
 {
 	u32 len = static_cast<u32>(f.size());
 	u32 total = 32 + ((len + 3) & ~3u);
-	timespec t;
-	u64 at;
+	u64 at = now_ns(CLOCK_REALTIME);
 	static const u8 zero[4] = {};
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	at = static_cast<u64>(t.tv_sec) * 1000000000u +
-	     static_cast<u64>(t.tv_nsec);
-
 	u32 head[] = {
 		block_packet,	      total, 0,	 static_cast<u32>(at >> 32),
 		static_cast<u32>(at), len,   len};

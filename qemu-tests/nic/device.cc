@@ -164,9 +164,7 @@ void device::beat()
 
 void device::message(u32 number)
 {
-	eventfd_t one = 1;
-
-	if (write(site_.message[number].get(), &one, sizeof(one)) > 0)
+	if (!eventfd_write(site_.message[number].get(), 1))
 		counts_.messages++;
 }
 

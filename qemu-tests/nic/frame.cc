@@ -7,7 +7,6 @@ namespace nic
 namespace
 {
 
-constexpr u32 udp_port = 4791; // IBTA A17.4.3
 constexpr std::size_t ipv4_len = 20;
 constexpr std::size_t ipv6_len = 40;
 constexpr std::size_t udp_len = 8;
@@ -74,7 +73,7 @@ bool is_for_us(bytes ip, bool ipv6)
 		    ip[9] != proto_udp || (be16_at(ip.data() + 6) & 0x1fff))
 			return false;
 	}
-	return be16_at(ip.data() + len + 2) == udp_port;
+	return be16_at(ip.data() + len + 2) == ORNIC_UDP_PORT;
 }
 
 /** Bytes of UDP payload; 0 if the headers are not those of IBTA A17.4. */

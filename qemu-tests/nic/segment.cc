@@ -200,19 +200,15 @@ bool segment::work(u64 now)
 	return any;
 }
 
-u64 segment::next() const
+u64 segment::next(u64 now) const
 {
 	u64 when = held_.empty() ? 0 : held_.front().when;
 
 	if (!arrivals_.empty())
 		return 1;
 	for (const port &p : ports_)
-		if (p.kept() && p.fd() >= 0) {
-			u64 again = now_ns() + retry;
-
-			if (!when || again < when)
-				when = again;
-		}
+		if (p.kept() && p.fd() >= 0 && (!when || now + retry < when))
+			when = now + retry;
 	return when;
 }
 

@@ -59,7 +59,7 @@ public:
 	/** Deliver what waits and is due. Return: whether something was. */
 	bool work(u64 now);
 	/** When something that waits is due, ns; 0: nothing waits. */
-	u64 next() const;
+	u64 next(u64 now) const;
 
 	fault_maker &faults()
 	{

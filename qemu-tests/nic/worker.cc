@@ -216,7 +216,7 @@ u64 worker::sleep_time(u64 now) const
 {
 	u64 end = last_beat_ + beat_every;
 
-	for (u64 when : {timers_.next(), segment_.next()})
+	for (u64 when : {timers_.next(), segment_.next(now)})
 		if (when && when < end)
 			end = when;
 	return end > now ? end - now : 0;

@@ -23,6 +23,8 @@ constexpr u32 recv_stride = 5;
 constexpr u32 pd = 7;
 constexpr u32 path_mtu = 3; // 1024
 constexpr u32 first_psn = 100;
+constexpr u8 all_access = ORNIC_ACCESS_LOCAL_WRITE | ORNIC_ACCESS_REMOTE_WRITE |
+			  ORNIC_ACCESS_REMOTE_READ | ORNIC_ACCESS_REMOTE_ATOMIC;
 
 u64 align(u64 n)
 {
@@ -206,6 +208,14 @@ std::optional<union ornic_rsp> fake_guest::command(union ornic_req req)
 	return copy;
 }
 
+// The number of the new object, 0 if there is none.
+u32 fake_guest::create(const union ornic_req &req)
+{
+	auto rsp = command(req);
+
+	return rsp && !rsp->hdr.status ? rsp->hdr.obj : 0;
+}
+
 buffer fake_guest::alloc(u64 bytes)
 {
 	buffer b;
@@ -232,20 +242,19 @@ ornic_mem fake_guest::mem_of(const buffer &b) const
 
 queue fake_guest::make_eq(u32 msg, u32 log_depth)
 {
-	ornic_req_create_eq create{};
+	ornic_req_create_eq eq{};
 	union ornic_req req {
 	};
 	queue q;
 
 	q.mem = alloc(page + (sizeof(ornic_eqe) << log_depth));
 	q.log_depth = log_depth;
-	create.hdr.opcode = ORNIC_CMD_CREATE_EQ;
-	create.mem = mem_of(q.mem);
-	create.log_depth = static_cast<u8>(log_depth);
-	create.msg = static_cast<u16>(msg);
-	memcpy(&req, &create, sizeof(create));
-	if (auto rsp = command(req); rsp && !rsp->hdr.status)
-		q.number = rsp->hdr.obj;
+	eq.hdr.opcode = ORNIC_CMD_CREATE_EQ;
+	eq.mem = mem_of(q.mem);
+	eq.log_depth = static_cast<u8>(log_depth);
+	eq.msg = static_cast<u16>(msg);
+	memcpy(&req, &eq, sizeof(eq));
+	q.number = create(req);
 	return q;
 }
 
@@ -261,8 +270,7 @@ queue fake_guest::make_cq(u32 log_depth, u8 vector)
 	req.create_cq.mem = mem_of(q.mem);
 	req.create_cq.log_depth = static_cast<u8>(log_depth);
 	req.create_cq.vector = vector;
-	if (auto rsp = command(req); rsp && !rsp->hdr.status)
-		q.number = rsp->hdr.obj;
+	q.number = create(req);
 	return q;
 }
 
@@ -277,11 +285,8 @@ buffer fake_guest::make_mr(u64 bytes)
 	req.create_mkey.iova = b.dma;
 	req.create_mkey.length = b.size;
 	req.create_mkey.pdn = pd;
-	req.create_mkey.access =
-		ORNIC_ACCESS_LOCAL_WRITE | ORNIC_ACCESS_REMOTE_WRITE |
-		ORNIC_ACCESS_REMOTE_READ | ORNIC_ACCESS_REMOTE_ATOMIC;
-	if (auto rsp = command(req); rsp && !rsp->hdr.status)
-		b.key = rsp->hdr.obj;
+	req.create_mkey.access = all_access;
+	b.key = create(req);
 	return b;
 }
 
@@ -304,8 +309,7 @@ queue fake_guest::make_qp(const queue &cq, u8 type)
 	req.create_qp.sq_log_stride = send_stride;
 	req.create_qp.rq_log_stride = recv_stride;
 	req.create_qp.sq_max_sge = req.create_qp.rq_max_sge = 1;
-	if (auto rsp = command(req); rsp && !rsp->hdr.status)
-		q.number = rsp->hdr.obj;
+	q.number = create(req);
 	return q;
 }
 
@@ -354,9 +358,7 @@ bool fake_guest::connect(const queue &qp, u32 peer, u8 number)
 		address_of(number, m.av.dmac, m.av.dgid);
 		m.av.udp_sport = 0xc123;
 		m.av.hop_limit = 64;
-		m.access =
-			ORNIC_ACCESS_LOCAL_WRITE | ORNIC_ACCESS_REMOTE_WRITE |
-			ORNIC_ACCESS_REMOTE_READ | ORNIC_ACCESS_REMOTE_ATOMIC;
+		m.access = all_access;
 		m.max_rd_atomic = m.max_dest_rd_atomic = 4;
 
 		auto rsp = command(req);

@@ -108,6 +108,7 @@ public:
 private:
 	bool hello(const std::string &socket);
 	void set_gid();
+	u32 create(const union ornic_req &req);
 	ornic_mem mem_of(const buffer &b) const;
 	void publish(queue &qp, u64 record, u32 producer);
 
