@@ -57,8 +57,7 @@ typedef __u64 u64;
 #define READ_ONCE(v) __atomic_load_n(&(v), __ATOMIC_RELAXED)
 #endif
 #define dma_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
-/* Who uses them says which race they close. */
-#define dma_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define dma_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST) /* users say why */
 #define virt_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 
 #endif

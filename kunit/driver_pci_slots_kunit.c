@@ -33,7 +33,8 @@ static int set_up(struct kunit *test)
 
 static int send(struct bed *bed, u8 opcode)
 {
-	union ornic_req req = { .hdr.opcode = opcode, .hdr.id = 0x7777 };
+	union ornic_req req = { .hdr.opcode = opcode,
+				.hdr.id = cpu_to_le16(0x7777) };
 
 	return ornic_pci_slots_send(&bed->slots, &req);
 }
