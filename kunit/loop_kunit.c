@@ -547,12 +547,33 @@ static void loop_one_sided(struct kunit *test)
 	KUNIT_EXPECT_GT(test, sent, 0);
 }
 
+/* Switched off, it leaves a device's packets to itself to the wire. */
+static void loop_switched_off(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct loop_test *lt = test->priv;
+	struct ornic_bed *bed = &lt->bed;
+	struct ornic_engine *eng;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
+	eng = bed->pair.a->eng;
+	KUNIT_EXPECT_TRUE(test, ornic_engine_loopback(eng));
+	ornic_engine_set_loopback(eng, false);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 100);
+	ornic_rig_run(bed->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_TX_PACKETS), 1);
+	KUNIT_EXPECT_FALSE(test, ornic_rig_poll(&bed->ascq, &cqe));
+}
+
 static struct kunit_case loop_cases[] = { KUNIT_CASE_PARAM(loop_equals_wire,
 							   scene_gen_params),
 					  KUNIT_CASE(loop_self),
 					  KUNIT_CASE(loop_budget),
 					  KUNIT_CASE(loop_neighbour_gone),
 					  KUNIT_CASE(loop_one_sided),
+					  KUNIT_CASE(loop_switched_off),
 					  {} };
 
 static struct kunit_suite loop_suite = {

@@ -241,7 +241,7 @@ void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type, u32 obj,
 		ornic_pr_debug("event %u of object %u is lost\n", type, obj);
 }
 
-/* ---- Poll mode -------------------------------------------------------------- */
+/* ---- Modes ------------------------------------------------------------------ */
 
 void ornic_dev_resched_all(struct ornic_dev *dev)
 {
@@ -272,6 +272,34 @@ void ornic_engine_set_polling(struct ornic_engine *eng, bool polling)
 	/* Pairs with the one between kick_wanted and producer in a run. */
 	smp_mb();
 	ornic_dev_resched_all(&eng->dev);
+}
+
+/**
+ * ornic_engine_set_loopback - how QPs of this device reach each other
+ * @eng: the device
+ * @loopback: from memory to memory; else by packets, which only arrive if a
+ *	switch reflects them
+ *
+ * It is for paths that MODIFY_QP and CREATE_AH make from then on. Multicast is
+ * not concerned.
+ *
+ * Context: any.
+ */
+void ornic_engine_set_loopback(struct ornic_engine *eng, bool loopback)
+{
+	WRITE_ONCE(eng->dev.wire_only, !loopback);
+}
+
+/**
+ * ornic_engine_loopback - what ornic_engine_set_loopback() said last
+ * @eng: the device
+ *
+ * Context: any.
+ * Return: true from memory to memory, as at first; false by packets.
+ */
+bool ornic_engine_loopback(const struct ornic_engine *eng)
+{
+	return !READ_ONCE(eng->dev.wire_only);
 }
 
 /* ---- Statistics -------------------------------------------------------------- */
@@ -467,7 +495,8 @@ int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
 	err = ornic_path_init(path, &src, av);
 	if (err)
 		return err;
-	path->loop = ornic_gid_is_local(dev, av->dgid, src.vlan);
+	path->loop = !READ_ONCE(dev->wire_only) &&
+		     ornic_gid_is_local(dev, av->dgid, src.vlan);
 	if (!path->loop && is_near(dev, path, src.vlan)) {
 		path->near = true;
 		path->loop = true;

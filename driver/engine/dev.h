@@ -37,6 +37,7 @@
  * @mac: Ethernet address
  * @up: the port is up
  * @polling: kick_wanted stays clear
+ * @wire_only: new paths to this device itself make packets as well
  * @mtu: RoCE MTU of the port, bytes
  * @stats: enum ornic_stat; what is counted for no QP, or for a QP that has no
  *	counter set
@@ -60,6 +61,7 @@ struct ornic_dev {
 	u8 mac[6];
 	bool up;
 	bool polling;
+	bool wire_only;
 	u32 mtu;
 	struct ornic_counters stats;
 	u64 optional;

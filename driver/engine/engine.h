@@ -203,6 +203,13 @@ enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget);
 void ornic_engine_set_polling(struct ornic_engine *eng, bool polling);
 
+/*
+ * ornic_engine_set_loopback - new paths between QPs of this device copy from
+ * memory to memory, as at first, or make packets that a switch must reflect.
+ */
+void ornic_engine_set_loopback(struct ornic_engine *eng, bool loopback);
+bool ornic_engine_loopback(const struct ornic_engine *eng);
+
 /* One packet from the wire. */
 void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx);
 

@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "soft_cq.h"
 #include "soft_net.h"
+#include "soft_attrs.h"
 #include "soft_poll.h"
 #include "soft_sched.h"
 #include "soft_trace.h"
@@ -250,7 +251,7 @@ static void soft_stop(struct ornic_soft *soft)
 		return;
 
 	soft_detach(soft);
-	ornic_soft_poll_stop(soft);
+	ornic_soft_poll_set(soft, false);
 	ornic_engine_destroy(soft->engine);
 	netdev_put(soft->netdev, &soft->netdev_tracker);
 	kobject_put(soft->net_dir);
@@ -361,7 +362,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	soft->bus.netdev = netdev;
 	soft->bus.kick_mode = ORNIC_KICK_FD;
 	soft->bus.allow_user_unreg = true;
-	soft->bus.attrs = &ornic_soft_poll_group;
+	soft->bus.attrs = &ornic_soft_attr_group;
 
 	soft->dev.bus = &soft_bus_type;
 	soft->dev.parent = root;

@@ -2,15 +2,12 @@
 /*
  * The poll thread: looks at all send queues of its device without being
  * kicked, as hardware does, so no post needs a system call. It takes a CPU
- * for itself, so it is off until somebody writes 1 to poll_thread in the
- * ib_device's sysfs folder.
+ * for itself, so it is off until somebody writes 1 to the attribute poll_thread.
  */
 #include "soft_poll.h"
 
 #include <linux/kthread.h>
-#include <linux/kstrtox.h>
 #include <linux/sched.h>
-#include <rdma/ib_verbs.h>
 
 #include "engine/engine.h"
 #include "soft_dev.h"
@@ -54,59 +51,22 @@ static void poll_stop(struct ornic_soft *soft)
 }
 
 /**
- * ornic_soft_poll_stop - stop the poll thread if there is one
+ * ornic_soft_poll_set - start or stop the poll thread
  * @soft: the device
+ * @on: it shall run
  *
  * Context: Process context; sleeps.
+ * Return: 0, or what kthread_create() says.
  */
-void ornic_soft_poll_stop(struct ornic_soft *soft)
+int ornic_soft_poll_set(struct ornic_soft *soft, bool on)
 {
-	mutex_lock(&soft->poll_lock);
-	poll_stop(soft);
-	mutex_unlock(&soft->poll_lock);
-}
+	int err = 0;
 
-/* ---- sysfs ---------------------------------------------------------------------- */
-
-static struct ornic_soft *to_soft(struct device *dev)
-{
-	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
-
-	return container_of(ibdev->dev.parent, struct ornic_soft, dev);
-}
-
-static ssize_t poll_thread_show(struct device *dev,
-				struct device_attribute *attr, char *buf)
-{
-	struct ornic_soft *soft = to_soft(dev);
-
-	return sysfs_emit(buf, "%d\n", !!READ_ONCE(soft->poll_thread));
-}
-
-static ssize_t poll_thread_store(struct device *dev,
-				 struct device_attribute *attr, const char *buf,
-				 size_t count)
-{
-	struct ornic_soft *soft = to_soft(dev);
-	bool on;
-	int err;
-
-	err = kstrtobool(buf, &on);
-	if (err)
-		return err;
 	mutex_lock(&soft->poll_lock);
 	if (on)
 		err = poll_start(soft);
 	else
 		poll_stop(soft);
 	mutex_unlock(&soft->poll_lock);
-	return err ?: count;
+	return err;
 }
-
-static DEVICE_ATTR_RW(poll_thread);
-
-static struct attribute *poll_attrs[] = { &dev_attr_poll_thread.attr, NULL };
-
-const struct attribute_group ornic_soft_poll_group = {
-	.attrs = poll_attrs,
-};

@@ -2,11 +2,10 @@
 #ifndef ORNIC_SOFT_POLL_H
 #define ORNIC_SOFT_POLL_H
 
-struct attribute_group;
+#include <linux/types.h>
+
 struct ornic_soft;
 
-extern const struct attribute_group ornic_soft_poll_group;
-
-void ornic_soft_poll_stop(struct ornic_soft *soft);
+int ornic_soft_poll_set(struct ornic_soft *soft, bool on);
 
 #endif /* ORNIC_SOFT_POLL_H */

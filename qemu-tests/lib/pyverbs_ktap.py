@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Run rdma-core's own tests and report each of them in KTAP.
 
-  pyverbs_ktap.py FOLDER SECONDS [OPTIONS OF THE TESTS...]
+  pyverbs_ktap.py FOLDER SECONDS PATTERN [OPTIONS OF THE TESTS...]
 
-FOLDER holds them as the package "tests", unchanged. A test that takes longer
-than SECONDS fails. The last line is "# P passed, F failed, S skipped"; the exit
+FOLDER holds them as the package "tests", unchanged. Those whose name has the
+regular expression PATTERN are run; one that takes longer than SECONDS fails. The last line is "# P passed, F failed, S skipped"; the exit
 status is 1 if any failed, or if none ran.
 """
 
+import re
 import signal
 import sys
 import unittest
@@ -97,8 +98,8 @@ def on_alarm(_signal, _frame):
 
 
 def main():
-    folder, seconds = sys.argv[1], int(sys.argv[2])
-    sys.argv[1:] = sys.argv[3:]
+    folder, seconds, pattern = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    sys.argv[1:] = sys.argv[4:]
     # As their run_tests.py does it: the package and, for it, its own modules.
     sys.path[:0] = [folder, folder + "/tests"]
     import tests  # pylint: disable=import-outside-toplevel
@@ -106,7 +107,8 @@ def main():
     parser.parse_args()
     signal.signal(signal.SIGALRM, on_alarm)
     suite = unittest.defaultTestLoader.loadTestsFromModule(tests)
-    chosen = [t for t in flatten(suite) if is_generic(t)]
+    chosen = [t for t in flatten(suite)
+              if is_generic(t) and re.search(pattern, t.id())]
     result = KtapResult(seconds)
     unittest.TestSuite(chosen).run(result)
     print(f"# {result.passed} passed, {result.failed} failed, "

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will run rdma-core's tests of RC and XRC over a wire that loses 1 %.
+# Both ends of each are on one device, which sends to itself here: the wire ends
+# at a port of a bridge that reflects.
+
+limit=300
+kernels='stock'
+
+requires()
+{
+	# shellcheck source=qemu-tests/lib/rdma_core.sh
+	. /ornic/qemu-tests/lib/rdma_core.sh
+	need_ornic
+	need_rdma_core_tests
+}
+
+# reflect: what veth-srv sends to itself comes back
+reflect()
+{
+	ip link add br0 mtu 4500 type bridge
+	ip link set veth-cli master br0
+	ip link set br0 up
+	bridge link set dev veth-cli hairpin on
+	# Our own address is the source of what comes in.
+	sysctl -qw net.ipv4.conf.veth-srv.accept_local=1
+	echo 0 >"/sys/class/infiniband/$srv_dev/loopback"
+}
+
+run()
+{
+	# shellcheck source=qemu-tests/lib/rdma_core.sh
+	. /ornic/qemu-tests/lib/rdma_core.sh
+	topology loop
+	reflect
+	tc qdisc replace dev veth-srv root netem loss 1%
+	rdma_core_tests '_x?rc_|test_atomic|test_resize|test_rereg' 37
+	[ "$(stat "$srv_dev" retries)" -gt 0 ] || fail 'nothing was retried'
+}
