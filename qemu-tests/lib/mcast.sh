@@ -52,9 +52,10 @@ mcast_perftest()
 # groups that rdma_cm has joined only, and has no flags for mckey -l.
 mcast_programs()
 {
-	local i
+	local i rounds=2
 
-	for ((i = 0; i < $(times 5); i++)); do
+	[ "$FULL" != 1 ] || rounds=20
+	for ((i = 0; i < rounds; i++)); do
 		family_of_both 4
 		mckey -C 20 -S 1000
 		mckey -c 3 -C 10

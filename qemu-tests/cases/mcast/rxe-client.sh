@@ -4,6 +4,7 @@
 # members that mckey has joined by rdma_cm, and members that perftest attaches.
 
 limit=300
+full_limit=1200
 kernels='stock'
 
 requires()
