@@ -243,7 +243,8 @@ run_pair()
 	[ "$status" = 0 ] || kill "$server" 2>/dev/null || :
 	wait "$server" || status="$status, server $?"
 	[ "$status" = 0 ] && return
-	tail -n 15 srv.out cli.out
+	# What went wrong is at the top: standard error is not buffered.
+	tail -n 40 srv.out cli.out
 	fail "client status $status: $3"
 }
 

@@ -5,7 +5,7 @@
 # options that change the data path. FULL=1 runs the whole matrix.
 
 limit=600
-full_limit=1800
+full_limit=2400
 kernels='stock'
 
 run()

@@ -6,7 +6,7 @@
 
 full_only=1
 limit=400
-full_limit=1800
+full_limit=2400
 kernels='stock'
 
 run()
