@@ -8,8 +8,8 @@
 #   peer          [peer: ornic0, or srv0 of $srv_type] ===== [this guest: ornic0]
 #                       10.0.0.1, fd00::1               10.0.0.2, fd00::2
 #
-# host COMMAND... has the host do something, see lib/topology.py: ask, kill-nic
-# and kill-worker (of process 0 or 1), kill-peer, start-peer.
+# host COMMAND... has the host do something, see lib/topology.py: ask, dissect,
+# kill-nic and kill-worker (of process 0 or 1), kill-peer, start-peer.
 
 peer=/ornic/qemu-tests/lib/peer.sh
 

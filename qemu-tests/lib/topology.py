@@ -41,12 +41,13 @@ def bytes_of(memory):
 class Topology:
     """The processes and files around the guests, from start to close."""
 
-    def __init__(self, text, memory, log, sanitized=False):
+    def __init__(self, text, memory, log, sanitized=False, capture=False):
         self.hosts = [host.split("+") for host in text.split("/")]
         self.kinds = [kind for host in self.hosts for kind in host]
         self.memory = memory
         self.log = log
         self.sanitized = sanitized
+        self.capture = capture
         self.nics = {}
         self.liar = None
         self.peer = None
@@ -94,6 +95,8 @@ class Topology:
                         f"netdev=unix:{self.path(f'sw{machine}')}:{self.path(f'net{machine}')}"]
         if len(self.hosts) == 2:
             command += ["--wire", f"unix:{self.path(f'wire{host}')}:{self.path(f'wire{1 - host}')}"]
+        if self.capture:
+            command += ["--capture", self.path(f"capture{host}")]
         # The control socket is the last that is made.
         self.nics[host] = self._start(command, f"control{host}")
 
@@ -180,6 +183,13 @@ class Topology:
             [nic_program(False), "--ask", self.path(f"control{host}"), *words],
             stdout=subprocess.PIPE, text=True, check=False, timeout=20)
         return result.stdout.strip()
+
+    def host_dissect(self, host, minimum):
+        result = subprocess.run(
+            [os.path.join(LIB, "dissect.sh"), self.path(f"capture{host}"), minimum],
+            stdout=subprocess.PIPE, text=True, check=False, timeout=50)
+        lines = result.stdout.strip().replace("\n", "; ")
+        return lines if result.returncode == 0 else f"error {lines}"
 
     def host_kill_worker(self, host):
         match = re.search(r'"worker": (\d+)', self.host_ask(host, "guests"))
