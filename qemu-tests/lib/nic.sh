@@ -45,11 +45,16 @@ host()
 # nic_stat PROCESS KEY: a number from what `ornic-nic --ask stats` says
 nic_stat()
 {
-	local answer
+	local answer value
 
-	answer=$(host ask "$1" stats)
-	answer=${answer#*\""$2"\": }
-	echo "${answer%%[,\}]*}"
+	answer=$(host ask "$1" stats) || :
+	value=${answer#*\""$2"\": }
+	value=${value%%[,\}]*}
+	if [[ ! $value =~ ^[0-9]+$ ]]; then
+		echo "no $2 in '$answer'" >&2
+		return 1
+	fi
+	echo "$value"
 }
 
 # nic_up: the driver, and its device with the netdev

@@ -182,7 +182,8 @@ class Topology:
         result = subprocess.run(
             [nic_program(False), "--ask", self.path(f"control{host}"), *words],
             stdout=subprocess.PIPE, text=True, check=False, timeout=20)
-        return result.stdout.strip()
+        text = result.stdout.strip()
+        return f"error {text}" if result.returncode else text
 
     def host_dissect(self, host, minimum):
         result = subprocess.run(
