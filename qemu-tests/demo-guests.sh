@@ -19,20 +19,20 @@ rows=('ib_write_lat 8 1000' 'ib_send_lat 8 1000' 'ib_read_lat 8 1000'
 # measure PROGRAM SIZE COUNT
 measure()
 {
-	perftest "$1" -s "$2" -n "$3" >log || { cat log >&2; exit 1; }
+	(perftest "$1" -s "$2" -n "$3") >log || { cat log >&2; exit 1; }
 	value "$1" cli.out
 }
 
-# column: all rows, and rping, between $cli_dev and $srv_dev
+# column: all rows, between $cli_dev and $srv_dev
 column()
 {
-	local row values=()
+	local row
 
 	for row in "${rows[@]}"; do
 		# shellcheck disable=SC2086 # three words
-		values+=("$(measure $row)") || exit 1
+		measure $row
+		echo
 	done
-	printf '%s\n' "${values[@]}"
 }
 
 ping_over()
