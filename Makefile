@@ -35,7 +35,8 @@ help:
 	@echo '                    (CASES="smoke wire/drops" or GROUP=smoke; FULL=1'
 	@echo '                    for full counts)'
 	@echo 'make test         all of the above, and a short run of the fuzzers'
-	@echo 'make demo         a guest that shows the device, beside rxe'
+	@echo 'make demo         a guest that shows the device, beside rxe; then'
+	@echo '                    two guests with PCI NICs'
 	@echo 'make fuzz         each fuzzer for DURATION seconds (600), and keep'
 	@echo '                    what it learns'
 	@echo 'make check        style, static analysis, include rules'
@@ -82,6 +83,7 @@ test:
 
 demo: modules provider programs
 	$(RUN) --kernel stock --script qemu-tests/demo.sh
+	$(RUN) --kernel stock --machines nic+nic --script qemu-tests/demo-guests.sh
 
 check: modules
 	scripts/check

@@ -11,6 +11,8 @@
 #include <rdma/ornic-abi.h>
 #include <rdma/ornic-hw.h>
 
+#include "ornic_groups.h"
+
 struct attribute_group;
 struct device;
 struct net;
@@ -27,12 +29,6 @@ struct ornic_dev;
  *	context with interrupts on, or any context when @inline_ok is false;
  *	must not sleep. With @inline_ok the bus may execute work in the caller,
  *	with softirqs disabled inside.
- * @join: let packets to the multicast group @mgid (16 bytes: IPv6, or IPv4
- *	mapped) through to the device, and tell the network. Counted: each
- *	success is undone by one @leave. 0 or -errno. Process context without
- *	the RTNL, may sleep. Optional, with @leave.
- * @leave: undo one @join, when the device has no such member any more.
- *	Context as above.
  * @removing: the ib_device of @bus is about to go away because of
  *	`rdma link delete`; called before the ib_device is freed, after all of
  *	its objects are destroyed. Process context. Optional.
@@ -41,8 +37,6 @@ struct ornic_bus_ops {
 	int (*cmd)(struct ornic_bus *bus, const union ornic_req *req,
 		   union ornic_rsp *rsp);
 	void (*kick)(struct ornic_bus *bus, u32 qpn, bool inline_ok);
-	int (*join)(struct ornic_bus *bus, const u8 *mgid);
-	void (*leave)(struct ornic_bus *bus, const u8 *mgid);
 	void (*removing)(struct ornic_bus *bus);
 };
 
@@ -53,6 +47,8 @@ struct ornic_bus_ops {
  * @dma_device: device that DMA addresses are made for; NULL = the device works
  *	with kernel virtual addresses (ib_core's virtual DMA)
  * @netdev: the Ethernet side, held by the bus for as long as it is registered
+ * @groups: multicast groups of @netdev, which the bus opens and closes, and
+ *	which follow @netdev from one namespace to another; RTNL
  * @net: namespace that the ib_device is born in where namespaces do not share
  *	their devices (`rdma system set netns exclusive`); NULL = the initial
  *	one. Held by the bus during ornic_register
@@ -72,6 +68,7 @@ struct ornic_bus {
 	struct device *parent;
 	struct device *dma_device;
 	struct net_device *netdev;
+	struct ornic_groups groups;
 	struct net *net;
 	enum ornic_kick_mode kick_mode;
 	unsigned long kick_pfn;

@@ -159,7 +159,6 @@ int ornic_groups_join(struct ornic_groups *groups, const u8 *mgid)
 	rtnl_unlock();
 	return err;
 }
-EXPORT_SYMBOL_GPL(ornic_groups_join);
 
 /**
  * ornic_groups_leave - undo a join
@@ -181,7 +180,6 @@ void ornic_groups_leave(struct ornic_groups *groups, const u8 *mgid)
 	}
 	rtnl_unlock();
 }
-EXPORT_SYMBOL_GPL(ornic_groups_leave);
 
 /**
  * ornic_groups_gone - the netdev leaves its namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Multicast groups. The device knows the members; that the host's network
- * lets the packets through, and tells its routers and switches, is the bus's.
+ * lets the packets through, and tells its routers and switches, is the
+ * netdev's.
  * ib_core checks type and address, and detaches what a process leaves behind.
  */
 #include "ornic_mcast.h"
@@ -18,19 +19,17 @@
  *
  * Context: process, without the RTNL; may sleep.
  * Return: 0; -EOPNOTSUPP for a device without groups; -EBUSY for a member;
- * -ENOSPC if the group is full or there are too many; -ENOMEM; -errno of the
- * bus if the netdev cannot join.
+ * -ENOSPC if the group is full or there are too many; -ENOMEM; as
+ * ornic_groups_join() if the netdev cannot join.
  */
 int ornic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
-	const struct ornic_bus_ops *ops = dev->bus->ops;
-	int ret = 0;
+	int ret;
 
 	if (!(dev->caps.caps & ORNIC_CAP_MCAST))
 		return -EOPNOTSUPP;
-	if (ops->join)
-		ret = ops->join(dev->bus, gid->raw);
+	ret = ornic_groups_join(&dev->bus->groups, gid->raw);
 	if (ret) {
 		ibdev_dbg(ibqp->device, "QP %#x: no group %pI6c: %d\n",
 			  ibqp->qp_num, gid->raw, ret);
@@ -42,8 +41,7 @@ int ornic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return 0;
 
 err_leave:
-	if (ops->leave)
-		ops->leave(dev->bus, gid->raw);
+	ornic_groups_leave(&dev->bus->groups, gid->raw);
 	return ret;
 }
 
@@ -62,7 +60,7 @@ int ornic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	int ret;
 
 	ret = ornic_cmd_detach_mcast(dev, ibqp->qp_num, gid->raw);
-	if (!ret && dev->bus->ops->leave)
-		dev->bus->ops->leave(dev->bus, gid->raw);
+	if (!ret)
+		ornic_groups_leave(&dev->bus->groups, gid->raw);
 	return ret;
 }

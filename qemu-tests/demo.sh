@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# `make demo`: what a newcomer sees first. One guest, two netdevs; ornic on the
+# `make demo` begins with what a newcomer sees first: one guest, two netdevs; ornic on the
 # one, rxe on the other, and the same unmodified programs on both. COUNT scales
 # the measurements. Both want UDP port 4791, and rxe knows the initial network
 # namespace only, so ornic works in one of its own.
@@ -10,8 +10,8 @@ set -u
 n=${COUNT:-1000}
 table=/tmp/table
 
-title() { printf '\n=== %s\n' "$*"; }
-show() { printf '\n$ %s\n' "$*"; "$@"; }
+# shellcheck source=qemu-tests/lib/demo.sh
+. /ornic/qemu-tests/lib/demo.sh
 
 # in_ns COMMAND...: in the namespace of $dev
 in_ns()
@@ -79,20 +79,11 @@ pingpong()
 	failed=1
 }
 
-# last column that a program of perftest prints its typical value in
-value()
-{
-	case $1 in
-	*_lat) awk '/^ [0-9]/ { v = $5 } END { printf "%8.1f us", v }' /tmp/client ;;
-	*_bw) awk '/^ [0-9]/ { v = $4 } END { printf "%8.0f MB/s", v }' /tmp/client ;;
-	esac
-}
-
 # measure GID PROGRAM SIZE COUNT: on $dev
 measure()
 {
 	if pair "$2" -d "$dev" -x "$1" -F -s "$3" -n "$4"; then
-		value "$2"
+		value "$2" /tmp/client
 	else
 		echo failed
 		failed=1

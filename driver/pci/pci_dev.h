@@ -11,7 +11,6 @@
 #include <linux/workqueue.h>
 
 #include "ornic_bus.h"
-#include "ornic_groups.h"
 #include "pci/pci_eq_ring.h"
 #include "pci/pci_regs.h"
 #include "pci/pci_slots.h"
@@ -88,10 +87,9 @@ enum {
  * @pulse: of the health register; of @watch
  * @watch: looks at the registers every second
  * @update: brings it up and down
- * @netdev: the Ethernet side, held; written with the RTNL by who runs @update
- * @netdev_tracker: of that
+ * @netdev_tracker: of @bus.netdev, which is written with the RTNL by who runs
+ *	@update
  * @netdev_nb: sees netdevs come and go
- * @groups: multicast groups of @netdev; RTNL
  */
 struct ornic_pci {
 	struct ornic_bus bus;
@@ -114,10 +112,8 @@ struct ornic_pci {
 	struct ornic_pci_pulse pulse;
 	struct delayed_work watch;
 	struct work_struct update;
-	struct net_device *netdev;
 	netdevice_tracker netdev_tracker;
 	struct notifier_block netdev_nb;
-	struct ornic_groups groups;
 };
 
 static inline struct ornic_pci *to_ornic_pci(struct ornic_bus *bus)

@@ -30,8 +30,6 @@ static void kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 static const struct ornic_bus_ops bus_ops = {
 	.cmd = ornic_pci_cmd,
 	.kick = kick,
-	.join = ornic_pci_join,
-	.leave = ornic_pci_leave,
 };
 
 /* ---- Registers ---------------------------------------------------------------- */

@@ -61,11 +61,11 @@ static struct net_device *find(const struct ornic_pci *pci)
 
 static void netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 {
-	if (netdev != pci->netdev)
+	if (netdev != pci->bus.netdev)
 		return;
 	if (netdev->reg_state == NETREG_REGISTERED) {
 		/* To another namespace. */
-		ornic_groups_gone(&pci->groups);
+		ornic_groups_gone(&pci->bus.groups);
 		return;
 	}
 	set_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
@@ -74,9 +74,9 @@ static void netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 
 static void netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 {
-	if (netdev == pci->netdev)
-		ornic_groups_back(&pci->groups);
-	else if (!pci->netdev && fits(pci, netdev))
+	if (netdev == pci->bus.netdev)
+		ornic_groups_back(&pci->bus.groups);
+	else if (!pci->bus.netdev && fits(pci, netdev))
 		queue_work(system_unbound_wq, &pci->update);
 }
 
@@ -95,7 +95,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		netdev_arrives(pci, netdev);
 		break;
 	case NETDEV_CHANGENAME:
-		if (netdev == pci->netdev)
+		if (netdev == pci->bus.netdev)
 			dev_info(&pci->pdev->dev, "its netdev is %s now\n",
 				 netdev->name);
 		break;
@@ -112,7 +112,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
  */
 int ornic_pci_netdev_init(struct ornic_pci *pci)
 {
-	ornic_groups_init(&pci->groups);
+	ornic_groups_init(&pci->bus.groups);
 	pci->netdev_nb.notifier_call = netdev_event;
 	return register_netdevice_notifier(&pci->netdev_nb);
 }
@@ -139,8 +139,7 @@ static bool take_netdev(struct ornic_pci *pci)
 	netdev = find(pci);
 	if (netdev) {
 		netdev_hold(netdev, &pci->netdev_tracker, GFP_KERNEL);
-		ornic_groups_open(&pci->groups, netdev);
-		pci->netdev = netdev;
+		ornic_groups_open(&pci->bus.groups, netdev);
 		pci->bus.netdev = netdev;
 		pci->bus.net = maybe_get_net(dev_net(netdev));
 	}
@@ -151,9 +150,8 @@ static bool take_netdev(struct ornic_pci *pci)
 static void drop_netdev(struct ornic_pci *pci)
 {
 	rtnl_lock();
-	ornic_groups_close(&pci->groups);
-	netdev_put(pci->netdev, &pci->netdev_tracker);
-	pci->netdev = NULL;
+	ornic_groups_close(&pci->bus.groups);
+	netdev_put(pci->bus.netdev, &pci->netdev_tracker);
 	pci->bus.netdev = NULL;
 	rtnl_unlock();
 	clear_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
@@ -190,7 +188,7 @@ int ornic_pci_pair(struct ornic_pci *pci)
 		goto err_drop;
 	pci->registered = true;
 	dev_info(&pci->pdev->dev, "RDMA device on %s, %u vectors\n",
-		 pci->netdev->name, pci->bus.num_vectors);
+		 pci->bus.netdev->name, pci->bus.num_vectors);
 	return 0;
 
 err_drop:
@@ -212,29 +210,4 @@ void ornic_pci_unpair(struct ornic_pci *pci)
 	ornic_unregister(&pci->bus);
 	pci->registered = false;
 	drop_netdev(pci);
-}
-
-/**
- * ornic_pci_join - ornic_bus_ops.join
- * @bus: device
- * @mgid: 16 bytes: an IPv6 group, or an IPv4 group mapped
- *
- * Context: process, without the RTNL; may sleep.
- * Return: as ornic_groups_join().
- */
-int ornic_pci_join(struct ornic_bus *bus, const u8 *mgid)
-{
-	return ornic_groups_join(&to_ornic_pci(bus)->groups, mgid);
-}
-
-/**
- * ornic_pci_leave - ornic_bus_ops.leave
- * @bus: device
- * @mgid: the group of an earlier join
- *
- * Context: process, without the RTNL; may sleep.
- */
-void ornic_pci_leave(struct ornic_bus *bus, const u8 *mgid)
-{
-	ornic_groups_leave(&to_ornic_pci(bus)->groups, mgid);
 }

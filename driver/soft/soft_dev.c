@@ -147,20 +147,6 @@ static void bus_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 	ornic_soft_kick(soft, qpn, inline_ok);
 }
 
-static int bus_join(struct ornic_bus *bus, const u8 *mgid)
-{
-	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
-
-	return ornic_groups_join(&soft->groups, mgid);
-}
-
-static void bus_leave(struct ornic_bus *bus, const u8 *mgid)
-{
-	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
-
-	ornic_groups_leave(&soft->groups, mgid);
-}
-
 static void soft_stop(struct ornic_soft *soft);
 
 static void bus_removing(struct ornic_bus *bus)
@@ -171,8 +157,6 @@ static void bus_removing(struct ornic_bus *bus)
 static const struct ornic_bus_ops bus_ops = {
 	.cmd = bus_cmd,
 	.kick = bus_kick,
-	.join = bus_join,
-	.leave = bus_leave,
 	.removing = bus_removing,
 };
 
@@ -237,7 +221,7 @@ static void soft_detach(struct ornic_soft *soft)
 {
 	rtnl_lock();
 	list_del_init(&soft->link);
-	ornic_groups_close(&soft->groups);
+	ornic_groups_close(&soft->bus.groups);
 	hide_netdev(soft);
 	rtnl_unlock();
 
@@ -349,8 +333,8 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 {
 	INIT_LIST_HEAD(&soft->link);
 	INIT_LIST_HEAD(&soft->net_link);
-	ornic_groups_init(&soft->groups);
-	ornic_groups_open(&soft->groups, netdev);
+	ornic_groups_init(&soft->bus.groups);
+	ornic_groups_open(&soft->bus.groups, netdev);
 	xa_init(&soft->flows);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);

@@ -10,7 +10,6 @@
 #include <linux/xarray.h>
 
 #include "ornic_bus.h"
-#include "ornic_groups.h"
 
 struct ornic_engine;
 struct ornic_soft_net;
@@ -30,7 +29,6 @@ struct task_struct;
  * @net: network namespace that packets are taken from, NULL while there is
  *	none; written under the RTNL, or by the one who stops the device
  * @net_link: in @net's list, read under RCU
- * @groups: multicast groups that QPs are attached to; RTNL
  * @flows: struct ornic_soft_flow by QPN
  * @lock: ornic_register and ornic_unregister; taken outside the RTNL
  * @registered: ornic_register succeeded; protected by @lock
@@ -51,7 +49,6 @@ struct ornic_soft {
 	struct list_head link;
 	struct ornic_soft_net *net;
 	struct list_head net_link;
-	struct ornic_groups groups;
 	struct xarray flows;
 	struct mutex lock; /* registration */
 	bool registered;

@@ -21,7 +21,7 @@ static void netdev_leaves(struct ornic_soft *soft)
 		ornic_soft_remove_later(soft);
 		return;
 	}
-	ornic_groups_gone(&soft->groups);
+	ornic_groups_gone(&soft->bus.groups);
 	ornic_soft_net_leave(soft);
 }
 
@@ -35,7 +35,7 @@ static void netdev_arrives(struct ornic_soft *soft)
 		ornic_soft_remove_later(soft);
 		return;
 	}
-	ornic_groups_back(&soft->groups);
+	ornic_groups_back(&soft->bus.groups);
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event,

@@ -214,18 +214,15 @@ listening()
 	return 1
 }
 
+# listening_or_gone PID PORT
+listening_or_gone() { listening "$1" "$2" || ! kill -0 "$1"; }
+
 # await_server PID PORT COMMAND LINE: until it listens, or has ended instead
 await_server()
 {
-	local deadline=$((SECONDS + 30 * SCALE))
-
-	until listening "$1" "$2"; do
-		if [ "$SECONDS" -ge "$deadline" ] || ! kill -0 "$1"; then
-			tail -n 15 srv.out
-			fail "does not listen on port $2: $3"
-		fi
-		pause
-	done 2>/dev/null
+	(wait_until 30 listening_or_gone "$1" "$2") && listening "$1" "$2" && return
+	tail -n 15 srv.out
+	fail "does not listen on port $2: $3"
 }
 
 # run_pair SECONDS SERVER CLIENT: two command lines, the client's after the

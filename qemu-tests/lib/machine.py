@@ -41,11 +41,10 @@ def take_slots(cache, cpus_of_guest, count=1):
     closed; guests that belong together take all of theirs, or none."""
     os.makedirs(cache, exist_ok=True)
     slots = max(1, 2 * (os.cpu_count() or 1) // max(1, cpus_of_guest))
+    count = min(count, slots)
     while True:
         taken = []
         for number in range(slots):
-            if len(taken) == min(count, slots):
-                return taken
             # Not inherited by QEMU, so that it ends with this process.
             file = open(os.path.join(cache, f"slot-{number}"), "w",
                         encoding="ascii")
@@ -54,8 +53,9 @@ def take_slots(cache, cpus_of_guest, count=1):
                 taken.append(file)
             except BlockingIOError:
                 file.close()
-        if len(taken) == min(count, slots):
-            return taken
+                continue
+            if len(taken) == count:
+                return taken
         for file in taken:
             file.close()
         time.sleep(0.5)
@@ -83,8 +83,7 @@ class Machine:
             # A runner that is killed takes its guest along.
             "setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-display", "none",
             *([] if reboots else ["-no-reboot"]),
-            "-machine", "q35,memory-backend=ram0" if any("id=ram0" in d for d in devices)
-            else "q35", "-m", memory,
+            "-machine", "q35", "-m", memory,
             *accelerator_options(accel, cpus, kernel.acpi),
             "-kernel", kernel.image, "-initrd", initramfs, "-append", cmdline,
             "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",

@@ -8,8 +8,8 @@
 #   peer          [peer: ornic0, or srv0 of $srv_type] ===== [this guest: ornic0]
 #                       10.0.0.1, fd00::1               10.0.0.2, fd00::2
 #
-# host COMMAND... has the host do something, see lib/topology.py: ask, kill-nic
-# and kill-worker (of process 0 or 1), kill-peer, start-peer.
+# host COMMAND... has the host do something, see lib/topology.py: ask, dissect,
+# kill-nic and kill-worker (of process 0 or 1), kill-peer, start-peer.
 
 peer=/ornic/qemu-tests/lib/peer.sh
 
@@ -45,11 +45,16 @@ host()
 # nic_stat PROCESS KEY: a number from what `ornic-nic --ask stats` says
 nic_stat()
 {
-	local answer
+	local answer value
 
-	answer=$(host ask "$1" stats)
-	answer=${answer#*\""$2"\": }
-	echo "${answer%%[,\}]*}"
+	answer=$(host ask "$1" stats) || :
+	value=${answer#*\""$2"\": }
+	value=${value%%[,\}]*}
+	if [[ ! $value =~ ^[0-9]+$ ]]; then
+		echo "no $2 in '$answer'" >&2
+		return 1
+	fi
+	echo "$value"
 }
 
 # nic_up: the driver, and its device with the netdev

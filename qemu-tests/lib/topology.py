@@ -41,12 +41,13 @@ def bytes_of(memory):
 class Topology:
     """The processes and files around the guests, from start to close."""
 
-    def __init__(self, text, memory, log, sanitized=False):
+    def __init__(self, text, memory, log, sanitized=False, capture=False):
         self.hosts = [host.split("+") for host in text.split("/")]
         self.kinds = [kind for host in self.hosts for kind in host]
         self.memory = memory
         self.log = log
         self.sanitized = sanitized
+        self.capture = capture
         self.nics = {}
         self.liar = None
         self.peer = None
@@ -86,8 +87,7 @@ class Topology:
             return
         command = [nic_program(self.sanitized), "--control", self.path(f"control{host}")]
         for machine in self._machines_of(host):
-            with open(self.ram(machine), "ab") as file:
-                file.truncate(bytes_of(self.memory))
+            self._make_ram(machine)
             command += ["--guest",
                         f"socket={self.path(f'nic{machine}')},ram={self.ram(machine)},"
                         f"size={self.memory},machine=q35,vectors={VECTORS},"
@@ -95,23 +95,30 @@ class Topology:
                         f"netdev=unix:{self.path(f'sw{machine}')}:{self.path(f'net{machine}')}"]
         if len(self.hosts) == 2:
             command += ["--wire", f"unix:{self.path(f'wire{host}')}:{self.path(f'wire{1 - host}')}"]
-        with open(self.log, "ab") as log:
-            self.nics[host] = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", *command],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        if self.capture:
+            command += ["--capture", self.path(f"capture{host}")]
         # The control socket is the last that is made.
-        self._wait_for(f"control{host}", self.nics[host])
+        self.nics[host] = self._start(command, f"control{host}")
 
     def _start_liar(self):
-        with open(self.ram(0), "ab") as file:
+        self._make_ram(0)
+        self.liar = self._start(
+            [os.path.join(LIB, "liar.py"), "--socket", self.path("nic0"),
+             "--ram", self.ram(0), "--mac", self.mac(1),
+             "--vectors", str(LIAR_VECTORS)], "nic0")
+
+    def _make_ram(self, machine):
+        with open(self.ram(machine), "ab") as file:
             file.truncate(bytes_of(self.memory))
+
+    def _start(self, command, last):
+        """A process, once it has made its last socket."""
         with open(self.log, "ab") as log:
-            self.liar = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", os.path.join(LIB, "liar.py"),
-                 "--socket", self.path("nic0"), "--ram", self.ram(0),
-                 "--mac", self.mac(1), "--vectors", str(LIAR_VECTORS)],
+            process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", *command],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self._wait_for("nic0", self.liar)
+        self._wait_for(last, process)
+        return process
 
     def _wait_for(self, name, process):
         for _ in range(500):
@@ -129,6 +136,7 @@ class Topology:
             ends = ["wire0", "wire1"]
         else:
             options += [
+                "-machine", "memory-backend=ram0",
                 "-object", f"memory-backend-file,id=ram0,size={self.memory},"
                 f"mem-path={self.ram(machine)},share=on",
                 "-chardev", f"socket,id=nic,path={self.path(f'nic{machine}')}",
@@ -174,7 +182,15 @@ class Topology:
         result = subprocess.run(
             [nic_program(False), "--ask", self.path(f"control{host}"), *words],
             stdout=subprocess.PIPE, text=True, check=False, timeout=20)
-        return result.stdout.strip()
+        text = result.stdout.strip()
+        return f"error {text}" if result.returncode else text
+
+    def host_dissect(self, host, minimum):
+        result = subprocess.run(
+            [os.path.join(LIB, "dissect.sh"), self.path(f"capture{host}"), minimum],
+            stdout=subprocess.PIPE, text=True, check=False, timeout=50)
+        lines = result.stdout.strip().replace("\n", "; ")
+        return lines if result.returncode == 0 else f"error {lines}"
 
     def host_kill_worker(self, host):
         match = re.search(r'"worker": (\d+)', self.host_ask(host, "guests"))

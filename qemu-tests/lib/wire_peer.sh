@@ -25,4 +25,5 @@ wire_peer()
 	[ "$1" = rxe ] || [ "$(at_srv stat srv0 rx_icrc_errors)" = 0 ] ||
 		fail 'rx_icrc_errors of the peer'
 	at_srv del_link srv0
+	host dissect 0 1000 || fail 'tshark finds fault'
 }

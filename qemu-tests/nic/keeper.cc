@@ -25,7 +25,7 @@ namespace nic
 namespace
 {
 
-constexpr u64 hang_limit = 5000 * ms; // of a worker without a pulse
+constexpr u32 hang_limit = 10; // looks at a worker without a pulse
 constexpr u64 short_life = 100 * ms; // the next one waits as long
 constexpr int tick = 500; // ms between looks at the pulse
 
@@ -233,7 +233,8 @@ void keeper::start_worker()
 	if (worker_) {
 		close(pair[1]);
 		channel_.reset(pair[0]);
-		started_ = pulse_at_ = now_ns();
+		started_ = looked_at_ = now_ns();
+		silent_ = 0;
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -271,6 +272,7 @@ void keeper::worker_died(int status)
 	start_worker();
 }
 
+// Looks are counted, and not time: who had no CPU for it saw nothing.
 void keeper::look_at_pulse()
 {
 	u32 pulse = READ_ONCE(*site_.pulse);
@@ -278,11 +280,15 @@ void keeper::look_at_pulse()
 
 	if (pulse != pulse_) {
 		pulse_ = pulse;
-		pulse_at_ = now;
-	} else if (worker_ > 0 && now - pulse_at_ > hang_limit) {
+		silent_ = 0;
+	} else if (now - looked_at_ >= tick * ms) {
+		looked_at_ = now;
+		silent_++;
+	}
+	if (worker_ > 0 && silent_ > hang_limit) {
 		say("the worker hangs");
 		kill(worker_, SIGKILL);
-		pulse_at_ = now;
+		silent_ = 0;
 	}
 }
 

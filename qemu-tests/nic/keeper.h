@@ -44,7 +44,8 @@ private:
 	unique_fd channel_;
 	pid_t worker_ = -1;
 	u64 started_ = 0; // the worker, ns
-	u64 pulse_at_ = 0; // when it was last seen to change, ns
+	u64 looked_at_ = 0; // its pulse, ns
+	u32 silent_ = 0; // looks since that changed
 	u32 pulse_ = 0;
 	bool failed_ = false;
 	bool ended_ = false;

@@ -39,6 +39,8 @@ Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
   --packets              guests of this process reach each other by packets,
                          and not from memory to memory
   --spin TIME            look so long for more work before sleeping (50us)
+  --max-spin TIME        look up to so long while a guest is busy and nobody
+                         else wants the CPU (4ms)
   --help, --version
 
 PORT is one of
@@ -65,6 +67,7 @@ enum {
 	OPT_CAPTURE,
 	OPT_PACKETS,
 	OPT_SPIN,
+	OPT_MAX_SPIN,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -78,6 +81,7 @@ const struct option longs[] = {
 	{"capture", required_argument, nullptr, OPT_CAPTURE},
 	{"packets", no_argument, nullptr, OPT_PACKETS},
 	{"spin", required_argument, nullptr, OPT_SPIN},
+	{"max-spin", required_argument, nullptr, OPT_MAX_SPIN},
 	{"help", no_argument, nullptr, OPT_HELP},
 	{"version", no_argument, nullptr, OPT_VERSION},
 	{},
@@ -315,6 +319,10 @@ void take(options &opt, int what)
 	case OPT_SPIN:
 		if (!parse_time(optarg, opt.spin))
 			die("--spin: %s is no time, such as 50us", optarg);
+		break;
+	case OPT_MAX_SPIN:
+		if (!parse_time(optarg, opt.max_spin))
+			die("--max-spin: %s is no time, such as 4ms", optarg);
 		break;
 	case OPT_HELP:
 		fputs(usage, stdout);

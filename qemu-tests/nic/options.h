@@ -55,7 +55,8 @@ struct options {
 	fault_config faults;
 	std::string control;
 	std::string capture;
-	u64 spin = 50 * us; // ns
+	u64 spin = 50 * us; // ns, see patience.h
+	u64 max_spin = 4 * ms;
 	bool packets = false; // no way from memory to memory
 
 	/** --ask: send a command to a control socket, and that is all. */

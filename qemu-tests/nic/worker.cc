@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
@@ -36,6 +37,7 @@ worker::worker(site &s, int channel, bool failed)
 		   [this](const std::string &line) { return answer(line); })
 {
 	segment_.attach(&devices_);
+	patience_.assign(s.guests.size(), {s.opt.spin, s.opt.max_spin});
 	for (guest_site &g : s.guests) {
 		devices_.push_back(
 			std::make_unique<device>(g, segment_, timers_, failed));
@@ -66,10 +68,12 @@ bool worker::ring(u32 index, u32 part)
 
 	if (eventfd_read(site_.guests[index].doorbell[part].get(), &value))
 		return false;
-	if (part == DOORBELL_CONTROL)
+	if (part == DOORBELL_CONTROL) {
 		devices_[index]->control();
-	else
+	} else {
+		patience_[index].kick(now_ns());
 		devices_[index]->kick();
+	}
 	return true;
 }
 
@@ -201,12 +205,17 @@ bool worker::work(u64 now)
 // Devices that had nothing to do for a while are not looked at any more.
 bool worker::may_sleep(u64 now)
 {
-	bool asleep = true;
+	bool asleep = true, crowded = crowd_.is_here(now);
 
-	for (const auto &dev : devices_) {
-		if (dev->awake() && now - dev->last_work() > site_.opt.spin)
-			dev->rest();
-		if (dev->awake() || dev->has_queued())
+	for (u32 i = 0; i < devices_.size(); i++) {
+		device &dev = *devices_[i];
+		u64 limit = crowded ? site_.opt.spin : patience_[i].limit();
+
+		if (dev.awake() && now - dev.last_work() > limit) {
+			dev.rest();
+			patience_[i].rest(now);
+		}
+		if (dev.awake() || dev.has_queued())
 			asleep = false;
 	}
 	return asleep;
@@ -224,19 +233,29 @@ u64 worker::sleep_time(u64 now) const
 
 void worker::run()
 {
-	u64 now = now_ns(), last = now;
+	u64 now = now_ns(), last = now, before;
+	bool idle = false;
 
 	for (u32 round = 0; !ended_; round++) {
+		before = now;
 		now = now_ns();
+		if (idle)
+			crowd_.idle_round(before, now);
 		beat(now);
-		if (work(now))
+		idle = !work(now);
+		if (!idle)
 			last = now;
 		if (may_sleep(now) && now - last > site_.opt.spin) {
 			sleeps_++;
+			idle = false;
 			if (dispatch(sleep_time(now)))
 				last = now_ns();
 		} else if (round % looks == 0 && dispatch(0)) {
 			last = now;
+			idle = false;
+		} else if (idle && now - last > site_.opt.spin) {
+			// Who waits for this CPU may be who is waited for.
+			sched_yield();
 		}
 	}
 }
@@ -257,6 +276,7 @@ std::string worker::answer(const std::string &line)
 		o.add_raw("guests", "[" + list + "]");
 		o.add_raw("segment", segment_.json());
 		o.add("sleeps", sleeps_);
+		o.add("crowded", crowd_.seen());
 		o.add("worker", static_cast<u64>(getpid()));
 		return o.text();
 	}

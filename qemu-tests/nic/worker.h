@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The worker: all devices of the process, in one thread. It looks around for
- * a while after the last work (options::spin), then it has the guests kick and
+ * a while after the last work (patience.h), then it has the guests kick and
  * sleeps.
  */
 #ifndef ORNIC_NIC_WORKER_H
@@ -12,6 +12,7 @@
 
 #include "control.h"
 #include "device.h"
+#include "patience.h"
 #include "segment.h"
 #include "site.h"
 #include "timers.h"
@@ -52,6 +53,8 @@ private:
 	timer_queue timers_;
 	segment segment_;
 	std::vector<std::unique_ptr<device>> devices_;
+	std::vector<patience> patience_; // [guest]
+	crowd crowd_;
 	control_server control_;
 	u64 last_beat_ = 0;
 	u64 sleeps_ = 0;

@@ -5,7 +5,7 @@
 
 machines=nic+nic
 limit=300
-full_limit=1800
+full_limit=3600
 
 # shellcheck source=qemu-tests/lib/nic_life.sh
 . /ornic/qemu-tests/lib/nic_life.sh
@@ -29,9 +29,12 @@ start_own()
 
 run()
 {
-	local round pids=()
+	local round rounds pids=()
 
-	for ((round = 1; round <= $(times 20); round++)); do
+	# Twenty of each kind on a full run.
+	rounds=$(times 20)
+	[ "$FULL" != 1 ] || rounds=40
+	for ((round = 1; round <= rounds; round++)); do
 		topology peer
 		rm -f own
 		start_own $((21000 + round))

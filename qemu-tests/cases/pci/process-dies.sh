@@ -5,6 +5,7 @@
 
 machines=nic
 alone=1
+full_repeat=20
 limit=120
 
 # shellcheck source=qemu-tests/lib/nic_life.sh

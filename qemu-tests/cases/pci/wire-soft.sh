@@ -4,6 +4,7 @@
 # soft device on its virtio-net.
 
 machines=nic/net
+capture=1
 limit=240
 
 # shellcheck source=qemu-tests/lib/rdmacm.sh
@@ -11,6 +12,10 @@ limit=240
 # shellcheck source=qemu-tests/lib/wire_peer.sh
 . /ornic/qemu-tests/lib/wire_peer.sh
 
-requires() { need_ornic; }
+requires()
+{
+	need_ornic
+	need tshark
+}
 
 run() { wire_peer ornic; }

@@ -6,7 +6,6 @@
 machines=nic+nic
 limit=300
 full_limit=1200
-allow_log='ornic'
 
 # shellcheck source=qemu-tests/lib/nic_life.sh
 . /ornic/qemu-tests/lib/nic_life.sh

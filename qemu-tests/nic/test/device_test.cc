@@ -301,6 +301,22 @@ TEST(device, worker_dies)
 	}
 }
 
+// The keeper, too, was away while there was no pulse: that says nothing.
+TEST(device, all_pause)
+{
+	bench b(1);
+	pid_t worker = static_cast<pid_t>(b.number("guests", "worker"));
+
+	kill(worker, SIGSTOP);
+	kill(b.nic().pid(), SIGSTOP);
+	sleep(6);
+	kill(b.nic().pid(), SIGCONT);
+	usleep(200000);
+	kill(worker, SIGCONT);
+	usleep(200000);
+	EXPECT_EQ(b.number("guests", "worker"), static_cast<u64>(worker));
+}
+
 TEST(device, worker_hangs)
 {
 	bench b(1);

@@ -191,6 +191,10 @@ TEST(guests, one_goes)
 	exchange(x, y, 100);
 	b.unplug(2);
 	exchange(u, v, 1000);
+	EXPECT_TRUE(eventually([&] {
+		return b.ask("guests").find("\"connected\": false") !=
+		       std::string::npos;
+	}));
 	x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, page, 1, 64);
 	exchange(u, v, 1000);
 

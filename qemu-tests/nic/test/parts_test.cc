@@ -6,6 +6,7 @@
 
 #include "frame.h"
 #include "memory.h"
+#include "patience.h"
 #include "timers.h"
 
 using namespace nic;
@@ -46,6 +47,46 @@ TEST(memory, bounds)
 	EXPECT_EQ(m.at(high, ~0ull), nullptr);
 	EXPECT_EQ(m.at(~0ull, 1), nullptr);
 	EXPECT_EQ(m.at(~0ull, ~0ull), nullptr);
+}
+
+TEST(patience, grows_with_early_kicks)
+{
+	patience p(50 * us, 4 * ms);
+	u64 now = 1;
+
+	for (u64 limit :
+	     {50 * us, 200 * us, 800 * us, 3200 * us, 4 * ms, 4 * ms}) {
+		EXPECT_EQ(p.limit(), limit);
+		p.rest(now);
+		p.kick(now += 100 * us);
+	}
+	// Of who was awake already.
+	p.kick(now += 100 * ms);
+	EXPECT_EQ(p.limit(), 4 * ms);
+	p.rest(now);
+	p.kick(now += 4 * ms);
+	EXPECT_EQ(p.limit(), 50 * us);
+}
+
+TEST(patience, never_less_than_the_least)
+{
+	patience p(50 * us, 0);
+
+	p.rest(1);
+	p.kick(2);
+	EXPECT_EQ(p.limit(), 50 * us);
+}
+
+TEST(patience, remembers_a_crowd)
+{
+	crowd c;
+
+	c.idle_round(1000, 3000);
+	EXPECT_FALSE(c.is_here(3000));
+	c.idle_round(3000, 3000 + 3 * ms);
+	EXPECT_TRUE(c.is_here(3000 + 4 * ms));
+	EXPECT_FALSE(c.is_here(3000 + 200 * ms));
+	EXPECT_EQ(c.seen(), 1u);
 }
 
 TEST(timers, order)
