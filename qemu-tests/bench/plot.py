@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The plot of `make bench`: latency by operation, bandwidth by size."""
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+COLOURS = {"ornic": "#0b6e4f", "pci": "#2ca25f", "rxe": "#c44536", "siw": "#e9a13b"}
+SIZES = (64, 4096, 65536, 1 << 20)
+PLACES = (("one device", ("ornic-loop", "rxe-loop", "siw-loop")),
+          ("two devices, veth", ("ornic-veth", "rxe-veth", "siw-veth")),
+          ("PCI NIC", ("pci-loop", "pci-two", "rxe-loop-nic", "rxe-two")))
+
+
+def style(peer):
+    return {"color": COLOURS[peer.split("-")[0]],
+            "linestyle": "--" if peer.endswith("two") else "-"}
+
+
+def latencies(axes, results, title, peers):
+    operations = ("write", "send", "read")
+    width = 0.8 / len(peers)
+    for i, peer in enumerate(peers):
+        values = [results.median(peer, f"{op}-lat-8", "typical_us") or 0 for op in operations]
+        axes.bar([n + i * width for n in range(len(operations))], values, width * 0.9,
+                 label=peer, color=style(peer)["color"],
+                 hatch="//" if peer.endswith("two") else None)
+    axes.set_xticks([n + 0.4 - width / 2 for n in range(len(operations))], operations)
+    axes.set_yscale("log")
+    axes.set_title(f"{title}: latency 8 B, us", fontsize=9)
+    axes.legend(fontsize=7)
+
+
+def bandwidths(axes, results, title, peers):
+    for peer in peers:
+        points = [(size, results.median(peer, f"write-bw-{size}", "mb_per_s"))
+                  for size in SIZES]
+        points = [p for p in points if p[1]]
+        axes.plot([p[0] for p in points], [p[1] for p in points], marker="o",
+                  markersize=3, label=peer, **style(peer))
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(SIZES, ("64 B", "4 KiB", "64 KiB", "1 MiB"))
+    axes.set_title(f"{title}: write, MB/s", fontsize=9)
+    axes.grid(True, linewidth=0.3)
+
+
+def draw(results, path):
+    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "ornic",
+                         "font.size": 8})
+    figure, axes = plt.subplots(2, len(PLACES), figsize=(11, 6), layout="constrained")
+    for column, (title, peers) in enumerate(PLACES):
+        latencies(axes[0][column], results, title, peers)
+        bandwidths(axes[1][column], results, title, peers)
+    figure.savefig(path, metadata={"Date": None})
