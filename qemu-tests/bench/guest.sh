@@ -26,8 +26,6 @@ runs=0
 
 note() { echo "note $*"; }
 
-inside() { prefix=(nsenter "--net=/run/netns/$1"); }
-
 set_up_ornic()
 {
 	topology veth 4
@@ -75,7 +73,7 @@ set_up_rxe()
 
 set_up_siw()
 {
-	local end number=1
+	local end number=1 enter
 
 	modprobe -a libcrc32c ib_uverbs rdma_ucm
 	insmod "$bench/siw.ko" || return
@@ -83,21 +81,21 @@ set_up_siw()
 	for end in srv cli; do
 		ip netns add "w$end"
 		ip link set "siw-$end" netns "w$end"
-		inside "w$end"
-		"${prefix[@]}" ip link set lo up
-		"${prefix[@]}" ip addr add "10.2.0.$number/24" dev "siw-$end"
-		"${prefix[@]}" ip link set "siw-$end" up
+		entering "w$end"
+		"${enter[@]}" ip link set lo up
+		"${enter[@]}" ip addr add "10.2.0.$number/24" dev "siw-$end"
+		"${enter[@]}" ip link set "siw-$end" up
 		number=$((number + 1))
 	done
 	# It looks for a carrier once only.
 	for end in srv cli; do
-		inside "w$end"
-		type=siw add_link "siw-$end" "siw-$end" "${prefix[@]}"
+		entering "w$end"
+		type=siw add_link "siw-$end" "siw-$end" "${enter[@]}"
 	done
 	ip netns add wlo
-	inside wlo
-	"${prefix[@]}" ip link set lo up
-	type=siw add_link siw-lo lo "${prefix[@]}"
+	entering wlo
+	"${enter[@]}" ip link set lo up
+	type=siw add_link siw-lo lo "${enter[@]}"
 }
 
 set_up_two()
@@ -135,30 +133,21 @@ ends()
 	srv_options="-d $1 -x $2" cli_options="-d $3 -x $4" srv_host=$5
 }
 
-# select_peer NAME: $srv_prefix $cli_prefix $srv_options $cli_options $srv_host
+# select_peer NAME: $srv_prefix (another guest), $srv_ns $cli_ns (namespaces),
+# $srv_options $cli_options $srv_host
 select_peer()
 {
-	srv_prefix=() cli_prefix=()
+	srv_prefix=() srv_ns='-' cli_ns='-'
 	case $1 in
-	ornic-*)
-		inside srv
-		srv_prefix=("${prefix[@]}") cli_prefix=("${prefix[@]}") ;;
-	siw-veth)
-		inside wsrv
-		srv_prefix=("${prefix[@]}")
-		inside wcli
-		cli_prefix=("${prefix[@]}") ;;
-	siw-loop)
-		inside wlo
-		srv_prefix=("${prefix[@]}") cli_prefix=("${prefix[@]}") ;;
+	ornic-loop) srv_ns=srv cli_ns=srv ;;
+	ornic-veth) srv_ns=srv cli_ns=cli ;;
+	siw-loop) srv_ns=wlo cli_ns=wlo ;;
+	siw-veth) srv_ns=wsrv cli_ns=wcli ;;
 	*-two) srv_prefix=("$peer") ;;
 	esac
 	case $1 in
 	ornic-loop) ends srv0 "$ornic_srv_gid" srv0 "$ornic_srv_gid" 10.0.0.1 ;;
-	ornic-veth)
-		inside cli
-		cli_prefix=("${prefix[@]}")
-		ends srv0 "$ornic_srv_gid" cli0 "$ornic_cli_gid" 10.0.0.1 ;;
+	ornic-veth) ends srv0 "$ornic_srv_gid" cli0 "$ornic_cli_gid" 10.0.0.1 ;;
 	rxe-loop*) ends rxe0 "$rxe_srv_gid" rxe0 "$rxe_srv_gid" 127.0.0.1 ;;
 	rxe-veth) ends rxe0 "$rxe_srv_gid" rxe1 "$rxe_cli_gid" 127.0.0.1 ;;
 	siw-loop) ends siw-lo 0 siw-lo 0 127.0.0.1 ;;
@@ -189,7 +178,7 @@ numbers()
 pair()
 {
 	local limit=$1 program=$2 port=$((18000 + runs % 2000)) served=1 pid='' command
-	local -a server
+	local -a server enter
 
 	shift 2
 	cpu_ticks
@@ -197,17 +186,18 @@ pair()
 	# shellcheck disable=SC2206 # lists of words
 	server=($program $srv_options -F -p $port $*)
 	if srv_is_peer; then
-		command=". $tests/bench/serve.sh; serve $limit $port ${server[*]}"
+		command=". $tests/bench/serve.sh; serve $limit $port - ${server[*]}"
 		exec 8< <("$peer" "$command")
 	else
-		exec 8< <(serve "$limit" "$port" "${srv_prefix[@]}" "${server[@]}")
+		exec 8< <(serve "$limit" "$port" "$srv_ns" "${server[@]}")
 	fi
 	read -r -t "$limit" _ pid <&8 || status=no-server
 	if [ "$status" = 0 ]; then
+		entering "$cli_ns"
 		# shellcheck disable=SC2086 # a list of words
-		timeout -s KILL "$limit" "${cli_prefix[@]}" $program \
+		{ "${enter[@]}" timeout -s KILL "$limit" $program \
 			$cli_options -F -p "$port" "$@" "$srv_host" \
-			>cli.out 2>&1 || status=$?
+			>cli.out 2>&1 || status=$?; } 2>/dev/null
 	fi
 	[ "$status" = 0 ] || [ -z "$pid" ] || on_server_side kill "$pid" 2>/dev/null
 	read -r -t "$limit" _ served server_ticks words <&8 || served=lost
@@ -234,7 +224,7 @@ on_server_side()
 # tcp_bandwidth SECONDS, tcp_latency SECONDS: between srv and cli of ornic's wire
 tcp_bandwidth()
 {
-	exec 8< <(serve "$1" 5201 nsenter --net=/run/netns/srv iperf3 -s -1)
+	exec 8< <(serve "$1" 5201 srv iperf3 -s -1)
 	read -r -t "$1" _ <&8
 	nsenter --net=/run/netns/cli timeout "$1" iperf3 -c 10.0.0.1 -t 1 -f m \
 		>cli.out 2>&1
@@ -246,7 +236,7 @@ tcp_latency()
 {
 	local pid=''
 
-	exec 8< <(serve "$1" 11111 nsenter --net=/run/netns/srv \
+	exec 8< <(serve "$1" 11111 srv \
 		sockperf server --tcp -i 10.0.0.1)
 	read -r -t "$1" _ pid <&8
 	nsenter --net=/run/netns/cli timeout "$1" sockperf ping-pong --tcp \

@@ -45,6 +45,14 @@ GUESTS = {
 }
 
 
+def short(size):
+    """64, 4k, 1m"""
+    for shift, unit in ((20, "m"), (10, "k")):
+        if size >> shift:
+            return f"{size >> shift}{unit}"
+    return str(size)
+
+
 @dataclass(frozen=True)
 class Row:
     """One program with its options. in_quick: guests where `quick` has it."""
@@ -60,7 +68,7 @@ class Row:
     def name(self):
         if self.kind == CPU:
             return SETUP
-        words = [self.operation, "bw" if self.kind == RATE else "lat", str(self.size)]
+        words = [self.operation, "bw" if self.kind == RATE else "lat", short(self.size)]
         if "UD" in self.options:
             words.insert(1, "ud")
         if self.qps > 1:
@@ -114,7 +122,7 @@ def rate(operation, size, options="", qps=1, in_quick="", only=()):
 
 EVERYWHERE = "main nic two"
 ROWS = [
-    Row("write", CPU, 64, in_quick="main"),
+    Row("write", CPU, 64, in_quick=EVERYWHERE),
     *[latency(op, size, in_quick=EVERYWHERE if size == 8 else "")
       for op in ("write", "send", "read") for size in (8, 4096)],
     latency("atomic", 8, in_quick="main"),

@@ -3,6 +3,8 @@
 
 import matplotlib
 
+from plan import short
+
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
@@ -28,13 +30,14 @@ def latencies(axes, results, title, peers):
                  hatch="//" if peer.endswith("two") else None)
     axes.set_xticks([n + 0.4 - width / 2 for n in range(len(operations))], operations)
     axes.set_yscale("log")
+    axes.minorticks_off()
     axes.set_title(f"{title}: latency 8 B, us", fontsize=9)
     axes.legend(fontsize=7)
 
 
 def bandwidths(axes, results, title, peers):
     for peer in peers:
-        points = [(size, results.median(peer, f"write-bw-{size}", "mb_per_s"))
+        points = [(size, results.median(peer, f"write-bw-{short(size)}", "mb_per_s"))
                   for size in SIZES]
         points = [p for p in points if p[1]]
         axes.plot([p[0] for p in points], [p[1] for p in points], marker="o",
@@ -42,6 +45,7 @@ def bandwidths(axes, results, title, peers):
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(SIZES, ("64 B", "4 KiB", "64 KiB", "1 MiB"))
+    axes.minorticks_off()
     axes.set_title(f"{title}: write, MB/s", fontsize=9)
     axes.grid(True, linewidth=0.3)
 

@@ -5,7 +5,7 @@ import csv
 import statistics
 from collections import defaultdict
 
-from plan import LATENCY, PEERS, ROW, SETUP
+from plan import LATENCY, ROW, SETUP
 
 TICK_US = 10000
 MIB = 1 << 20
@@ -116,6 +116,13 @@ def better_by(results, row, ours, theirs):
     return b / a if row.kind == LATENCY else a / b
 
 
+# Where ornic is, and who is with it: (title, ours, others)
+PLACES = [
+    ("One device", "ornic-loop", ["rxe-loop", "siw-loop"]),
+    ("Two devices over veth", "ornic-veth", ["rxe-veth", "siw-veth"]),
+    ("PCI NIC in one guest", "pci-loop", ["rxe-loop-nic"]),
+    ("PCI NIC between two guests", "pci-two", ["rxe-two"]),
+]
 # The limits: (what, rows, ours, theirs, times better at least). Theirs may be
 # a reference, whose MB/s a row is then compared with, or another row.
 WAY = ("write", "send", "read")
@@ -124,10 +131,10 @@ LIMITS = [
      "ornic-loop", {"rxe-loop": 8, "siw-loop": 4}),
     ("one device: send latency 8 B", ["send-lat-8"],
      "ornic-loop", {"rxe-loop": 6, "siw-loop": 4}),
-    ("one device: write 64 KiB", ["write-bw-65536"], "ornic-loop",
-     {"rxe-loop": 20, "siw-loop": 6, "ref:memcpy-65536": 0.6}),
-    ("one device: write 1 MiB", ["write-bw-1048576"], "ornic-loop",
-     {"rxe-loop": 20, "siw-loop": 6, "ref:memcpy-1048576": 0.6}),
+    ("one device: write 64 KiB", ["write-bw-64k"], "ornic-loop",
+     {"rxe-loop": 20, "siw-loop": 6, "ref:memcpy-64k": 0.6}),
+    ("one device: write 1 MiB", ["write-bw-1m"], "ornic-loop",
+     {"rxe-loop": 20, "siw-loop": 6, "ref:memcpy-1m": 0.6}),
     ("one device: write 64 B", ["write-bw-64"], "ornic-loop",
      {"rxe-loop": 8, "siw-loop": 15}),
     ("one device: write 64 B, -l 32", ["write-bw-64-l32"], "ornic-loop",
@@ -135,15 +142,15 @@ LIMITS = [
     ("veth: latency 8 B", [f"{op}-lat-8" for op in WAY],
      "ornic-veth", {"rxe-veth": 3, "siw-veth": 1}),
     ("veth: 64 KiB and 1 MiB",
-     [f"{op}-bw-{size}" for op in WAY for size in (65536, MIB)],
-     "ornic-veth", {"rxe-veth": 3, "siw-veth": 2, "ref:crc32-4096": 0.5}),
+     [f"{op}-bw-{size}" for op in WAY for size in ("64k", "1m")],
+     "ornic-veth", {"rxe-veth": 3, "siw-veth": 2, "ref:crc32-4k": 0.5}),
     ("PCI, one guest: write latency 8 B", ["write-lat-8"], "pci-loop",
      {"rxe-loop-nic": 15}),
-    ("PCI, one guest: write 64 KiB", ["write-bw-65536"], "pci-loop",
+    ("PCI, one guest: write 64 KiB", ["write-bw-64k"], "pci-loop",
      {"rxe-loop-nic": 30}),
     ("PCI, two guests: write latency 8 B", ["write-lat-8"], "pci-two",
      {"rxe-two": 20}),
-    ("PCI, two guests: write 64 KiB", ["write-bw-65536"], "pci-two",
+    ("PCI, two guests: write 64 KiB", ["write-bw-64k"], "pci-two",
      {"rxe-two": 30}),
     ("one device: 512 QPs, rate of one", ["write-bw-64-q512"], "ornic-loop",
      {"row:write-bw-64": 0.7}),
@@ -172,14 +179,12 @@ def verdicts(results):
 
 def slower(results):
     """Rows where ornic is behind: (row, ours, theirs, ratio)."""
-    others = {"ornic-loop": ("rxe-loop", "siw-loop"),
-              "ornic-veth": ("rxe-veth", "siw-veth"),
-              "pci-loop": ("rxe-loop-nic",), "pci-two": ("rxe-two",)}
-    for row in ROW.values():
-        for ours, theirs in ((o, t) for o in others for t in others[o]):
-            ratio = better_by(results, row, ours, theirs)
-            if ratio is not None and ratio < 1:
-                yield row.name, ours, theirs, ratio
+    for _, ours, others in PLACES:
+        for row in ROW.values():
+            for theirs in others:
+                ratio = better_by(results, row, ours, theirs)
+                if ratio is not None and ratio < 1:
+                    yield row.name, ours, theirs, ratio
 
 
 def number(value):
@@ -194,37 +199,57 @@ def cell(results, peer, row, metric):
     failures = len(results.failed.get((peer, row), []))
     mark = f" !{failures}" if failures else ""
     value = results.median(peer, row, metric)
-    if value is not None and metric.startswith("cpu"):
-        return number(value)
     if value is None:
         return "-" + mark
     return f"{number(value)} ±{results.spread(peer, row, metric):.0f}%{mark}"
 
 
-def rows_with(metric):
-    return [row for row in ROW.values() if row.name != SETUP and (
-        metric == metric_of(row) or
-        (metric.startswith("cpu") and row.kind != LATENCY and row.qps == 1))]
+def rows_of(results, peers):
+    """Rows that any of them has run."""
+    return [row for row in ROW.values() if row.name != SETUP and any(
+        (peer, row.name) in results.values for peer in peers)]
 
 
-def table(results, title, metric, say):
-    peers = [p for p in PEERS if any(peer == p.name for peer, _ in results.values)]
-    rows = [row for row in rows_with(metric) if any(
-        results.median(p.name, row.name, metric) is not None or
-        (p.name, row.name) in results.failed for p in peers)]
+UNITS = {"typical_us": "us", "messages_per_s": "/s", "mb_per_s": "MB/s"}
+
+
+def show_place(results, title, ours, others, say):
+    """Every row of a topology, and how many times better ornic is."""
+    peers = [ours, *others]
+    rows = rows_of(results, peers)
     if not rows:
         return
     say(f"\n{title}\n")
-    say(f"{'':18}" + "".join(f"{p.name:>15}" for p in peers))
+    say(f"{'':18}{'':5}" + "".join(f"{p:>15}" for p in peers) +
+        "".join(f"{'x ' + p.split('-')[0]:>7}" for p in others))
+    for row in rows:
+        metric = metric_of(row)
+        cells = "".join(f"{cell(results, p, row.name, metric):>15}" for p in peers)
+        ratios = "".join(f"{number(better_by(results, row, ours, p)):>7}" for p in others)
+        say(f"{row.name:18}{UNITS[metric]:5}{cells}{ratios}")
+
+
+def joined(results, peer, row, metrics):
+    values = [results.median(peer, row.name, m) for m in metrics]
+    return "-" if values[0] is None else " / ".join(number(v) for v in values)
+
+
+def show_details(results, title, choose, metrics, peers, say):
+    """Some metrics of the rows that choose() takes, by peer."""
+    rows = [row for row in rows_of(results, peers) if choose(row)]
+    if not rows:
+        return
+    say(f"\n{title}\n")
+    say(f"{'':18}" + "".join(f"{p:>22}" for p in peers))
     for row in rows:
         say(f"{row.name:18}" + "".join(
-            f"{cell(results, p.name, row.name, metric):>15}" for p in peers))
+            f"{joined(results, p, row, metrics):>22}" for p in peers))
 
 
 def show_references(results, say):
     say("\nReferences\n")
-    names = [("memcpy-4096", "MB/s"), ("memcpy-65536", "MB/s"),
-             ("memcpy-1048576", "MB/s"), ("crc32-4096", "MB/s"),
+    names = [("memcpy-4k", "MB/s"), ("memcpy-64k", "MB/s"),
+             ("memcpy-1m", "MB/s"), ("crc32-4k", "MB/s"),
              ("null-syscall", "ns"), ("tcp-bw", "MB/s, iperf3 over ornic's veth")]
     for name, unit in names:
         say(f"{name:18}{cell(results, 'ref', name, 'value'):>15} {unit}")
@@ -254,11 +279,16 @@ def show(results, mode, say=print):
         f"kernel {results.about.get('kernel', '?')}, MTU 4500; medians of "
         + ", ".join(f"{n} ({guest})" for guest, n in results.repeats.items()))
     say("±: half the distance of the quartiles; !N: N runs failed")
-    table(results, "Latency, typical, us", "typical_us", say)
-    table(results, "Messages per second", "messages_per_s", say)
-    table(results, "MB/s", "mb_per_s", say)
-    table(results, "CPU time of a message, us, both ends", "cpu_us_per_message", say)
-    table(results, "CPU time of a GB, s, both ends", "cpu_s_per_gb", say)
+    for title, ours, others in PLACES:
+        show_place(results, title, ours, others, say)
+    for title, ours, others in PLACES:
+        show_details(results, f"{title}: typical / 99 % / 99.9 % latency, us",
+                     lambda row: row.kind == LATENCY,
+                     ("typical_us", "p99_us", "p999_us"), [ours, *others], say)
+    for title, ours, others in PLACES:
+        show_details(results, f"{title}: CPU time of both ends, us a message / s a GB",
+                     lambda row: row.kind != LATENCY and row.qps == 1,
+                     ("cpu_us_per_message", "cpu_s_per_gb"), [ours, *others], say)
     show_references(results, say)
     show_verdicts(results, say)
     failures = sum(len(f) for f in results.failed.values())

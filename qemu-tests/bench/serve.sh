@@ -15,16 +15,25 @@ cpu_ticks()
 # blink: let others run for a moment
 blink() { read -r -t 0.02 <>/dev/ptmx || :; }
 
-# serve SECONDS PORT COMMAND...: says "ready PID" once it listens, and in the
-# end "served STATUS TICKS" and what it has printed last
+# entering NAMESPACE: $enter begins a command in it, or here if it is "-"
+entering()
+{
+	enter=()
+	[ "$1" = - ] || enter=(nsenter "--net=/run/netns/$1")
+}
+
+# serve SECONDS PORT NAMESPACE COMMAND...: says "ready PID" once it listens, and
+# in the end "served STATUS TICKS" and what it has printed last
 serve()
 {
-	local limit=$1 port=$2 pid status=0 begun
+	local limit=$1 port=$2 pid status=0 begun enter
 
-	shift 2
+	entering "$3"
+	shift 3
 	cpu_ticks
 	begun=$ticks
-	timeout -s KILL "$limit" "$@" >srv.out 2>&1 &
+	# The namespace of $pid is where the port is looked for.
+	"${enter[@]}" timeout -s KILL "$limit" "$@" >srv.out 2>&1 &
 	pid=$!
 	until listening "$pid" "$port"; do
 		kill -0 "$pid" || break

@@ -12,7 +12,7 @@
 #include <linux/sizes.h>
 #include <linux/vmalloc.h>
 
-#define RUN_NS (20 * NSEC_PER_MSEC)
+#define RUN_NS (50 * NSEC_PER_MSEC)
 
 static u32 crc;
 
@@ -48,10 +48,10 @@ static int __init ornic_bench_ref_init(void)
 
 	if (!buffer)
 		return -ENOMEM;
-	measure("memcpy-4096", buffer, SZ_4K, copy);
-	measure("memcpy-65536", buffer, SZ_64K, copy);
-	measure("memcpy-1048576", buffer, SZ_1M, copy);
-	measure("crc32-4096", buffer, SZ_4K, sum);
+	measure("memcpy-4k", buffer, SZ_4K, copy);
+	measure("memcpy-64k", buffer, SZ_64K, copy);
+	measure("memcpy-1m", buffer, SZ_1M, copy);
+	measure("crc32-4k", buffer, SZ_4K, sum);
 	pr_debug("ornic_bench: %x\n", crc);
 	vfree(buffer);
 	return -ECANCELED;
