@@ -209,7 +209,7 @@ pair()
 	[ "$status" != 0 ] || numbers cli.out
 	[ "$status" != 0 ] || [ -n "$numbers" ] || status=no-result
 	[ "$status" = 0 ] && status=ok && return
-	note "$program $* : $(tail -n 1 cli.out) / ${words-}"
+	note "$program $* : $(tail -n 3 cli.out | tr '\n' ' ')/ ${words-}"
 }
 
 on_server_side()
@@ -245,7 +245,8 @@ tcp_latency()
 	exec 8<&-
 	numbers=$(awk '/percentile 50.000/ { p50 = $NF }
 		/percentile 99.000/ { p99 = $NF }
-		/percentile 99.900/ { print p50, p99, $NF }' cli.out)
+		/percentile 99.900/ { p999 = $NF }
+		END { if (p50) print p50, p99, p999 }' cli.out)
 }
 
 # reference NAME SECONDS: sets $status $numbers

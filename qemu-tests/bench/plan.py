@@ -2,6 +2,7 @@
 """What `make bench` measures: rows (a program with its options), peers (a
 device in a topology), and how often each row is run on each."""
 
+import re
 from dataclasses import dataclass, replace
 
 MANY_QPS = 512
@@ -154,6 +155,7 @@ class Mode:
     seconds: float
     budget: dict
     limit: int = 15
+    rows: str = ""
 
     def slower(self, times):
         """The same with that much time for it."""
@@ -169,7 +171,9 @@ MODES = {
 
 def rows_of(guest, mode):
     for row in ROWS:
-        if mode.name == "full" or guest in row.in_quick.split():
+        chosen = re.fullmatch(mode.rows, row.name) if mode.rows else (
+            mode.name == "full" or guest in row.in_quick.split())
+        if chosen:
             yield row
 
 
