@@ -92,9 +92,10 @@ set_up_siw()
 		entering "w$end"
 		type=siw add_link "siw-$end" "siw-$end" "${enter[@]}"
 	done
+	# Its GID is the MAC, and one of zeros is none.
 	ip netns add wlo
 	entering wlo
-	"${enter[@]}" ip link set lo up
+	"${enter[@]}" ip link set lo address 02:00:00:00:00:01 up
 	type=siw add_link siw-lo lo "${enter[@]}"
 }
 
