@@ -178,7 +178,8 @@ numbers()
 # pair SECONDS PROGRAM [OPTIONS]: both ends; sets $status $numbers $busy
 pair()
 {
-	local limit=$1 program=$2 port=$((18000 + runs % 2000)) served=1 pid='' command
+	local limit=$1 program=$2 port=$((18000 + runs % 2000)) pid='' command
+	local served=lost said='' word result words server_ticks=0
 	local -a server enter
 
 	shift 2
@@ -201,16 +202,18 @@ pair()
 			>cli.out 2>&1 || status=$?; } 2>/dev/null
 	fi
 	[ "$status" = 0 ] || [ -z "$pid" ] || on_server_side kill "$pid" 2>/dev/null
-	read -r -t "$limit" _ served server_ticks words <&8 || served=lost
+	while read -r -t "$limit" word result ticks words <&8; do
+		[ "$word" != served ] || served=$result server_ticks=$ticks said=$words
+	done
 	exec 8<&-
 	cpu_ticks
 	busy=$((ticks - busy))
-	! srv_is_peer || busy=$((busy + ${server_ticks:-0}))
+	! srv_is_peer || busy=$((busy + server_ticks))
 	[ "$status" != 0 ] || [ "$served" = 0 ] || status=server-$served
 	[ "$status" != 0 ] || numbers cli.out
 	[ "$status" != 0 ] || [ -n "$numbers" ] || status=no-result
 	[ "$status" = 0 ] && status=ok && return
-	note "$program $* : $(tail -n 3 cli.out | tr '\n' ' ')/ ${words-}"
+	note "$program $* : $(tail -n 3 cli.out | tr '\n' ' ')/ $said"
 }
 
 on_server_side()

@@ -39,7 +39,8 @@ serve()
 		kill -0 "$pid" || break
 		blink
 	done 2>/dev/null
-	echo "ready $pid"
+	# peer.sh holds back the last line that it has.
+	printf 'ready %s\n-\n' "$pid"
 	wait "$pid" 2>/dev/null || status=$?
 	cpu_ticks
 	echo "served $status $((ticks - begun)) $(tail -n 1 srv.out)"
