@@ -56,13 +56,14 @@ def short(size):
 
 @dataclass(frozen=True)
 class Row:
-    """One program with its options. in_quick: guests where `quick` has it."""
+    """One program with its options. quick, full: guests that have it then."""
     operation: str
     kind: str
     size: int
     options: str = ""
     qps: int = 1
-    in_quick: str = ""
+    quick: str = ""
+    full: str = "main nic two"
     only: tuple = ()
 
     @property
@@ -113,34 +114,39 @@ class Row:
         return " ".join(words + self.options.split())
 
 
-def latency(operation, size, options="", in_quick=""):
-    return Row(operation, LATENCY, size, options, in_quick=in_quick)
-
-
-def rate(operation, size, options="", qps=1, in_quick="", only=()):
-    return Row(operation, RATE, size, options, qps, in_quick, only)
-
-
 EVERYWHERE = "main nic two"
+
+
+def latency(operation, size, options="", quick="", full=EVERYWHERE):
+    return Row(operation, LATENCY, size, options, quick=quick, full=full)
+
+
+def rate(operation, size, options="", qps=1, quick="", full=EVERYWHERE, only=()):
+    return Row(operation, RATE, size, options, qps, quick, full, only)
+
+
+OPERATIONS = ("write", "send", "read")
 ROWS = [
-    Row("write", CPU, 64, in_quick=EVERYWHERE),
-    *[latency(op, size, in_quick=EVERYWHERE if size == 8 else "")
-      for op in ("write", "send", "read") for size in (8, 4096)],
-    latency("atomic", 8, in_quick="main"),
-    *[latency("send", size, "-c UD") for size in (8, 4096)],
+    Row("write", CPU, 64, quick=EVERYWHERE),
+    *[latency(op, 8, quick=EVERYWHERE) for op in OPERATIONS],
+    *[latency(op, 4096, full="main") for op in OPERATIONS],
+    latency("atomic", 8, quick="main"),
+    latency("send", 8, "-c UD"),
+    latency("send", 4096, "-c UD", full="main"),
     latency("send", 8, "-e"),
-    *[rate(op, size, in_quick=quick)
-      for op in ("write", "send", "read")
-      for size, quick in ((64, EVERYWHERE if op == "write" else ""), (4096, ""),
-                          (65536, EVERYWHERE), (1 << 20, "main"))],
-    rate("atomic", 8),
-    *[rate("send", size, "-c UD") for size in (64, 4096)],
-    *[rate("write", size, qps=16) for size in (64, 4096, 65536, 1 << 20)],
-    *[rate(op, size, qps=16) for op in ("send", "read") for size in (64, 65536)],
-    *[rate(op, 64, "-l 32", in_quick="main" if op == "write" else "")
-      for op in ("write", "send")],
-    *[rate("send", size, "-e") for size in (64, 65536)],
-    rate("write", 64, qps=MANY_QPS, in_quick="main", only=("ornic-loop",)),
+    *[rate(op, 64, quick=EVERYWHERE if op == "write" else "") for op in OPERATIONS],
+    *[rate(op, 4096, full=EVERYWHERE if op == "write" else "main") for op in OPERATIONS],
+    *[rate(op, 65536, quick=EVERYWHERE) for op in OPERATIONS],
+    *[rate(op, 1 << 20, quick="main", full=EVERYWHERE if op == "write" else "main")
+      for op in OPERATIONS],
+    rate("atomic", 8, full="main"),
+    *[rate("send", size, "-c UD", full="main") for size in (64, 4096)],
+    *[rate("write", size, qps=16) for size in (64, 65536)],
+    *[rate(op, 64, qps=16, full="main") for op in ("send", "read")],
+    rate("write", 64, "-l 32", quick="main"),
+    rate("send", 64, "-l 32", full="main"),
+    rate("send", 64, "-e", full="main"),
+    rate("write", 64, qps=MANY_QPS, quick="main", only=("ornic-loop",)),
 ]
 ROW = {row.name: row for row in ROWS}
 REFERENCES = ["kernel", "null-syscall", "tcp-bw", "tcp-lat"]
@@ -164,15 +170,15 @@ class Mode:
 
 
 MODES = {
-    "full": Mode("full", 5, 0.25, {"main": 560, "nic": 100, "two": 130}),
-    "quick": Mode("quick", 3, 0.12, {"main": 100, "nic": 20, "two": 30}),
+    "full": Mode("full", 5, 0.25, {"main": 570, "nic": 110, "two": 140}),
+    "quick": Mode("quick", 2, 0.12, {"main": 100, "nic": 20, "two": 30}),
 }
 
 
 def rows_of(guest, mode):
     for row in ROWS:
         chosen = re.fullmatch(mode.rows, row.name) if mode.rows else (
-            mode.name == "full" or guest in row.in_quick.split())
+            guest in getattr(row, mode.name).split())
         if chosen:
             yield row
 
