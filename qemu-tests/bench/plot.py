@@ -23,8 +23,12 @@ def style(peer):
 def latencies(axes, results, title, peers):
     operations = ("write", "send", "read")
     width = 0.8 / len(peers)
-    for i, peer in enumerate(peers):
-        values = [results.median(peer, f"{op}-lat-8", "typical_us") or 0 for op in operations]
+    measured = {peer: [results.median(peer, f"{op}-lat-8", "typical_us") or 0
+                       for op in operations] for peer in peers}
+    axes.set_visible(any(map(any, measured.values())))
+    if not axes.get_visible():
+        return
+    for i, (peer, values) in enumerate(measured.items()):
         axes.bar([n + i * width for n in range(len(operations))], values, width * 0.9,
                  label=peer, color=style(peer)["color"],
                  hatch="//" if peer.endswith("two") else None)
@@ -36,10 +40,15 @@ def latencies(axes, results, title, peers):
 
 
 def bandwidths(axes, results, title, peers):
+    lines = {}
     for peer in peers:
         points = [(size, results.median(peer, f"write-bw-{short(size)}", "mb_per_s"))
                   for size in SIZES]
-        points = [p for p in points if p[1]]
+        lines[peer] = [p for p in points if p[1]]
+    axes.set_visible(any(lines.values()))
+    if not axes.get_visible():
+        return
+    for peer, points in lines.items():
         axes.plot([p[0] for p in points], [p[1] for p in points], marker="o",
                   markersize=3, label=peer, **style(peer))
     axes.set_xscale("log", base=2)

@@ -278,7 +278,7 @@ def show(results, mode, say=print):
     say(f"\nmake bench, {mode}: {accel}, {results.about.get('cpus', '?')} vCPUs, "
         f"kernel {results.about.get('kernel', '?')}, MTU 4500; medians of "
         + ", ".join(f"{n} ({guest})" for guest, n in results.repeats.items()))
-    say("±: half the distance of the quartiles; !N: N runs failed")
+    say("±: half the distance of the quartiles; !N: N runs failed or were given up")
     for title, ours, others in PLACES:
         show_place(results, title, ours, others, say)
     for title, ours, others in PLACES:
@@ -292,7 +292,7 @@ def show(results, mode, say=print):
     show_references(results, say)
     show_verdicts(results, say)
     failures = sum(len(f) for f in results.failed.values())
-    say(f"{failures} runs failed")
+    say(f"{failures} runs failed or were given up")
     for note in results.notes:
         say(f"note: {note}")
 
