@@ -29,11 +29,14 @@ def latencies(axes, results, title, peers):
     if not axes.get_visible():
         return
     for i, (peer, values) in enumerate(measured.items()):
-        axes.bar([n + i * width for n in range(len(operations))], values, width * 0.9,
-                 label=peer, color=style(peer)["color"],
-                 hatch="//" if peer.endswith("two") else None)
+        bars = axes.bar([n + i * width for n in range(len(operations))], values,
+                        width * 0.9, label=peer, color=style(peer)["color"],
+                        alpha=0.6 if peer.endswith("two") else 1)
+        axes.bar_label(bars, [f"{v:.3g}" for v in values], fontsize=6)
     axes.set_xticks([n + 0.4 - width / 2 for n in range(len(operations))], operations)
     axes.set_yscale("log")
+    # From one microsecond on, and with room for the legend.
+    axes.set_ylim(1, 20 * max(map(max, measured.values())))
     axes.minorticks_off()
     axes.set_title(f"{title}: latency 8 B, us", fontsize=9)
     axes.legend(fontsize=7)
@@ -56,7 +59,7 @@ def bandwidths(axes, results, title, peers):
     axes.set_xticks(SIZES, ("64 B", "4 KiB", "64 KiB", "1 MiB"))
     axes.minorticks_off()
     axes.set_title(f"{title}: write, MB/s", fontsize=9)
-    axes.grid(True, linewidth=0.3)
+    axes.grid(True, axis="y", linewidth=0.3)
 
 
 def draw(results, path):
