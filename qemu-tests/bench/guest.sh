@@ -266,7 +266,9 @@ reference()
 	tcp-bw) tcp_bandwidth "$2" ;;
 	tcp-lat) tcp_latency "$2" ;;
 	esac
-	[ -n "$numbers" ] || status=failed
+	[ -n "$numbers" ] && return
+	status=failed
+	note "$1 : $(tail -n 3 cli.out | tr '\n' ' ')"
 }
 
 # step REPEAT PEER ROW SECONDS COMMAND...
