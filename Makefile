@@ -37,6 +37,8 @@ help:
 	@echo 'make test         all of the above, and a short run of the fuzzers'
 	@echo 'make demo         a guest that shows the device, beside rxe; then'
 	@echo '                    two guests with PCI NICs'
+	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
+	@echo '                    build/bench (BENCH=quick: 3 minutes, not 15)'
 	@echo 'make fuzz         each fuzzer for DURATION seconds (600), and keep'
 	@echo '                    what it learns'
 	@echo 'make check        style, static analysis, include rules'
@@ -49,6 +51,7 @@ help:
 -include kunit/kunit.mk
 include qemu-tests/programs/programs.mk
 -include qemu-tests/nic/nic.mk
+include qemu-tests/bench/bench.mk
 
 # Kernel modules. External modules of 6.12 build beside their sources only, so
 # the sources are mirrored into one folder for each kernel.

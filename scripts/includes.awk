@@ -10,6 +10,7 @@
 #   kunit                 driver_* the driver, all others uapi and the engine
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
 #                         is common to them is verify/verbs.hpp
+#   qemu-tests/bench      kernel headers or the C library's: nothing of ours
 
 function allowed(file, what, quoted)
 {
@@ -33,6 +34,8 @@ function allowed(file, what, quoted)
 		return !quoted ? what !~ /^ornic_/ : what !~ /^(ornic_|soft|\.\.)/
 	if (file ~ /^qemu-tests\/programs\//)
 		return quoted ? what !~ /\// || what == "../verify/verbs.hpp" : what !~ /^rdma\/ornic|^infiniband\/driver/
+	if (file ~ /^qemu-tests\/bench\//)
+		return !quoted && what !~ /^(rdma|infiniband)\//
 	if (file ~ /^qemu-tests\/nic\//)
 		return what !~ /^(ornic_|soft)/
 	return 0

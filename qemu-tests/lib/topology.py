@@ -9,7 +9,8 @@ RAM. A case says machines=TEXT, where
   liar       a device that lies (liar.py), and no network
 
 Machine 0 runs the cases; machine 1, the peer, does what it asks for. Machine N
-of two has the address 10.0.0.(2 - N), a lone one 10.0.0.1."""
+of two has the address 10.0.0.(2 - N), a lone one 10.0.0.1. Two may have one more
+virtio-net each (eth1), with nothing but a direct wire between them."""
 
 import os
 import re
@@ -41,13 +42,15 @@ def bytes_of(memory):
 class Topology:
     """The processes and files around the guests, from start to close."""
 
-    def __init__(self, text, memory, log, sanitized=False, capture=False):
+    def __init__(self, text, memory, log, sanitized=False, capture=False,
+                 direct_wire=False):
         self.hosts = [host.split("+") for host in text.split("/")]
         self.kinds = [kind for host in self.hosts for kind in host]
         self.memory = memory
         self.log = log
         self.sanitized = sanitized
         self.capture = capture
+        self.direct_wire = direct_wire
         self.nics = {}
         self.liar = None
         self.peer = None
@@ -150,6 +153,12 @@ class Topology:
             f"remote.type=unix,remote.path={self.path(ends[0])}",
             "-device", "virtio-net-pci,netdev=net0,"
             f"mac={self.mac(self.number(machine))}"]
+        if self.direct_wire:
+            options += [
+                "-netdev", "dgram,id=net1,"
+                f"local.type=unix,local.path={self.path(f'direct{machine}')},"
+                f"remote.type=unix,remote.path={self.path(f'direct{1 - machine}')}",
+                "-device", f"virtio-net-pci,netdev=net1,mac={self.mac(0x10 + machine)}"]
         if machine == 0:
             options += ["-chardev", f"socket,id=host,path={self.path('host')}",
                         "-device", "virtserialport,chardev=host,name=org.ornic.host"]

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# `make bench`: ornic beside rxe and siw, see qemu-tests/bench/bench. It needs
+# Debian's linux-source-6.12, perftest, iperf3, sockperf, python3-matplotlib.
+
+.PHONY: bench bench-parts
+
+bench: all nic bench-parts
+	qemu-tests/bench/bench
+
+bench-parts: $(BUILD)/bench/null_syscall
+	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
+	+@$(MAKE) -s -C $(KDIR) M=$(BUILD)/bench/ref modules
+	@siw=$$(qemu-tests/bench/siw.sh $(KDIR)) && cp "$$siw" $(BUILD)/bench/
+
+$(BUILD)/bench/null_syscall: qemu-tests/bench/null_syscall.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -o $@ $<

@@ -1,0 +1,321 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The guest's part of `make bench`: sets up every peer once, then does one line
+# of the plan after the other. Line of a plan: REPEAT PEER ROW SECONDS COMMAND...
+# Peers, by where their two ends are:
+#
+#   ornic-loop ornic-veth   srv0 in namespace srv, cli0 in namespace cli
+#   rxe-loop rxe-veth       rxe0 and rxe1 in the initial one, by policy routing
+#   siw-loop siw-veth       on lo, and between namespaces wsrv and wcli
+#   pci-loop pci-two        the PCI NIC, its own peer or the other guest's
+#   rxe-two                 rxe of both guests, a wire of their own between them
+#   ref                     what is no RDMA: copies, checksums, calls, TCP
+#
+# Prints "run REPEAT PEER ROW STATUS WALL_US TICKS VALUE..." for each line.
+set -u
+
+bench=/ornic/build/bench
+tests=/ornic/qemu-tests
+# shellcheck source=qemu-tests/lib/guest.sh
+. "$tests/lib/guest.sh"
+# shellcheck source=qemu-tests/bench/serve.sh
+. "$tests/bench/serve.sh"
+DEV=ornic
+runs=0
+
+note() { echo "note $*"; }
+
+set_up_ornic()
+{
+	topology veth 4
+	ornic_srv_gid=$srv_gid ornic_cli_gid=$cli_gid
+}
+
+# wire NAME: veth pair NAME-srv, NAME-cli of the bench's MTU
+wire()
+{
+	ip link add "$1-srv" mtu 4500 type veth peer name "$1-cli" mtu 4500
+}
+
+# rxe knows the initial namespace only: both ends are local, and what leaves one
+# netdev for the other must not take the short way.
+set_up_rxe()
+{
+	local end number=1 to
+
+	wire rxe
+	ip rule add preference 1000 lookup local
+	ip rule del preference 0
+	for end in srv cli; do
+		to=$((3 - number))
+		echo 1 >"/proc/sys/net/ipv4/conf/rxe-$end/accept_local"
+		echo 0 >"/proc/sys/net/ipv4/conf/rxe-$end/rp_filter"
+		ip addr add "10.1.0.$number/24" dev "rxe-$end"
+		ip link set "rxe-$end" up
+		ip route add "10.1.0.$to" dev "rxe-$end" table "10$to"
+		ip rule add preference 5 oif "rxe-$end" to "10.1.0.$to" \
+			lookup "10$to"
+		number=$((number + 1))
+	done
+	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
+	ip neigh replace 10.1.0.2 lladdr "$(</sys/class/net/rxe-cli/address)" \
+		dev rxe-srv nud permanent
+	ip neigh replace 10.1.0.1 lladdr "$(</sys/class/net/rxe-srv/address)" \
+		dev rxe-cli nud permanent
+	type=rxe add_link rxe0 rxe-srv
+	type=rxe add_link rxe1 rxe-cli
+	wait_until 5 gid_index rxe0 10.1.0.1
+	wait_until 5 gid_index rxe1 10.1.0.2
+	rxe_srv_gid=$(gid_index rxe0 10.1.0.1)
+	rxe_cli_gid=$(gid_index rxe1 10.1.0.2)
+}
+
+set_up_siw()
+{
+	local end number=1 enter
+
+	modprobe -a libcrc32c ib_uverbs rdma_ucm
+	insmod "$bench/siw.ko" || return
+	wire siw
+	for end in srv cli; do
+		ip netns add "w$end"
+		ip link set "siw-$end" netns "w$end"
+		entering "w$end"
+		"${enter[@]}" ip link set lo up
+		"${enter[@]}" ip addr add "10.2.0.$number/24" dev "siw-$end"
+		"${enter[@]}" ip link set "siw-$end" up
+		number=$((number + 1))
+	done
+	# It looks for a carrier once only.
+	for end in srv cli; do
+		entering "w$end"
+		type=siw add_link "siw-$end" "siw-$end" "${enter[@]}"
+	done
+	# Its GID is the MAC, and one of zeros is none.
+	ip netns add wlo
+	entering wlo
+	"${enter[@]}" ip link set lo address 02:00:00:00:00:01 up
+	type=siw add_link siw-lo lo "${enter[@]}"
+}
+
+set_up_two()
+{
+	topology peer 4
+	ornic_srv_gid=$srv_gid ornic_cli_gid=$cli_gid
+	"$peer" ". $tests/bench/serve.sh; drop_other_providers; add_rxe_wire 1"
+	add_rxe_wire 2
+	wait_until 10 ping -c 1 -W 1 10.1.0.1
+	wait_until 5 gid_index rxe0 10.1.0.2
+	wait_until 5 at_srv gid_index rxe0 10.1.0.1
+	rxe_srv_gid=$(at_srv gid_index rxe0 10.1.0.1)
+	rxe_cli_gid=$(gid_index rxe0 10.1.0.2)
+}
+
+set_up()
+{
+	drop_other_providers
+	if [ "${MACHINES-}" = 2 ]; then
+		set_up_two
+	elif [ -n "${MACHINES-}" ]; then
+		topology nic 4
+		ornic_srv_gid=$srv_gid
+		set_up_rxe
+	else
+		set_up_ornic
+		set_up_siw || note 'no siw'
+		set_up_rxe
+	fi
+}
+
+# ends DEVICE GID DEVICE GID HOST: of server, of client
+ends()
+{
+	srv_options="-d $1 -x $2" cli_options="-d $3 -x $4" srv_host=$5
+}
+
+# select_peer NAME: $srv_prefix (another guest), $srv_ns $cli_ns (namespaces),
+# $srv_options $cli_options $srv_host
+select_peer()
+{
+	srv_prefix=() srv_ns='-' cli_ns='-'
+	case $1 in
+	ornic-loop) srv_ns=srv cli_ns=srv ;;
+	ornic-veth) srv_ns=srv cli_ns=cli ;;
+	siw-loop) srv_ns=wlo cli_ns=wlo ;;
+	siw-veth) srv_ns=wsrv cli_ns=wcli ;;
+	*-two) srv_prefix=("$peer") ;;
+	esac
+	case $1 in
+	ornic-loop) ends srv0 "$ornic_srv_gid" srv0 "$ornic_srv_gid" 10.0.0.1 ;;
+	ornic-veth) ends srv0 "$ornic_srv_gid" cli0 "$ornic_cli_gid" 10.0.0.1 ;;
+	rxe-loop*) ends rxe0 "$rxe_srv_gid" rxe0 "$rxe_srv_gid" 127.0.0.1 ;;
+	rxe-veth) ends rxe0 "$rxe_srv_gid" rxe1 "$rxe_cli_gid" 127.0.0.1 ;;
+	siw-loop) ends siw-lo 0 siw-lo 0 127.0.0.1 ;;
+	siw-veth) ends siw-srv 0 siw-cli 0 10.2.0.1 ;;
+	pci-loop) ends ornic0 "$ornic_srv_gid" ornic0 "$ornic_srv_gid" 127.0.0.1 ;;
+	pci-two) ends ornic0 "$ornic_srv_gid" ornic0 "$ornic_cli_gid" 10.0.0.1 ;;
+	rxe-two) ends rxe0 "$rxe_srv_gid" rxe0 "$rxe_cli_gid" 10.0.0.1 ;;
+	esac
+	# iWARP has its connections from rdma_cm alone.
+	[[ $1 != siw-* ]] || srv_options+=' -R' cli_options+=' -R'
+}
+
+# numbers FILE: of the last line of a table of perftest, in $numbers
+numbers()
+{
+	local line
+
+	numbers=
+	while read -r line; do
+		[[ ! $line =~ ^[0-9]+\ +[0-9]+\ +[0-9.]+ ]] || numbers=$line
+	done <"$1"
+	# shellcheck disable=SC2086 # to one blank each
+	set -- $numbers
+	numbers=$*
+}
+
+# pair SECONDS PROGRAM [OPTIONS]: both ends; sets $status $numbers $busy
+pair()
+{
+	local limit=$1 program=$2 port=$((18000 + runs % 2000)) pid='' command
+	local served=lost said='' word result words server_ticks=0
+	local -a server enter
+
+	shift 2
+	cpu_ticks
+	busy=$ticks status=0 numbers=''
+	# shellcheck disable=SC2206 # lists of words
+	server=($program $srv_options -F -p $port $*)
+	if srv_is_peer; then
+		command=". $tests/bench/serve.sh; serve $limit $port - ${server[*]}"
+		exec 8< <("$peer" "$command")
+	else
+		exec 8< <(serve "$limit" "$port" "$srv_ns" "${server[@]}")
+	fi
+	read -r -t "$limit" _ pid <&8 || status=no-server
+	if [ "$status" = 0 ]; then
+		entering "$cli_ns"
+		# shellcheck disable=SC2086 # a list of words
+		{ "${enter[@]}" timeout -s KILL "$limit" $program \
+			$cli_options -F -p "$port" "$@" "$srv_host" \
+			>cli.out 2>&1 || status=$?; } 2>/dev/null
+	fi
+	[ "$status" = 0 ] || [ -z "$pid" ] || on_server_side kill "$pid" 2>/dev/null
+	while read -r -t "$limit" word result ticks words <&8; do
+		[ "$word" != served ] || served=$result server_ticks=$ticks said=$words
+	done
+	exec 8<&-
+	cpu_ticks
+	busy=$((ticks - busy))
+	! srv_is_peer || busy=$((busy + server_ticks))
+	[ "$status" != 0 ] || [ "$served" = 0 ] || status=server-$served
+	[ "$status" != 0 ] || numbers cli.out
+	[ "$status" != 0 ] || [ -n "$numbers" ] || status=no-result
+	[ "$status" = 0 ] && status=ok && return
+	note "$program $* : $(tail -n 3 cli.out | tr '\n' ' ')/ $said"
+}
+
+on_server_side()
+{
+	if srv_is_peer; then
+		"$peer" "$@"
+	else
+		"$@"
+	fi
+}
+
+# tcp_bandwidth SECONDS, tcp_latency SECONDS: between srv and cli of ornic's wire
+tcp_bandwidth()
+{
+	exec 8< <(serve "$1" 5201 srv iperf3 -s -1)
+	read -r -t "$1" _ <&8
+	nsenter --net=/run/netns/cli timeout "$1" iperf3 -c 10.0.0.1 -t 1 -f m \
+		>cli.out 2>&1
+	exec 8<&-
+	numbers=$(awk '/receiver/ { print $7 / 8 }' cli.out)
+}
+
+tcp_latency()
+{
+	local pid=''
+
+	exec 8< <(serve "$1" 11111 srv \
+		sockperf server --tcp -i 10.0.0.1)
+	read -r -t "$1" _ pid <&8
+	nsenter --net=/run/netns/cli timeout "$1" sockperf ping-pong --tcp \
+		-i 10.0.0.1 -t 1 -m 14 >cli.out 2>&1
+	[ -z "$pid" ] || kill "$pid"
+	exec 8<&-
+	numbers=$(awk '/percentile 50.000/ { p50 = $NF }
+		/percentile 99.000/ { p99 = $NF }
+		/percentile 99.900/ { p999 = $NF }
+		END { if (p50) print p50, p99, p999 }' cli.out)
+}
+
+# reference NAME SECONDS: sets $status $numbers
+reference()
+{
+	status=ok numbers='' busy=0
+	case $1 in
+	kernel)
+		insmod "$bench/ref/ornic_bench_ref.ko" 2>/dev/null
+		numbers=$(dmesg | awk '/ornic_bench: / { v[$(NF - 1)] = $NF }
+			END { for (k in v) printf "%s=%s ", k, v[k] }') ;;
+	null-syscall) numbers=$("$bench/null_syscall") ;;
+	tcp-bw) tcp_bandwidth "$2" ;;
+	tcp-lat) tcp_latency "$2" ;;
+	esac
+	[ -n "$numbers" ] && return
+	status=failed
+	note "$1 : $(tail -n 3 cli.out | tr '\n' ' ')"
+}
+
+# step REPEAT PEER ROW SECONDS COMMAND...
+step()
+{
+	local repeat=$1 name=$2 row=$3 limit=$4 begin
+
+	shift 4
+	if [ "${failures[$name/$row]-0}" -ge 2 ]; then
+		echo "run $repeat $name $row given-up 0 0"
+		return
+	fi
+	runs=$((runs + 1))
+	begin=${EPOCHREALTIME/./}
+	if [ "$name" = ref ]; then
+		reference "$row" "$limit"
+	else
+		select_peer "$name"
+		pair "$limit" "$@"
+	fi
+	[ "$status" = ok ] || failures[$name/$row]=$((${failures[$name/$row]-0} + 1))
+	echo "run $repeat $name $row $status $((${EPOCHREALTIME/./} - begin))" \
+		"$busy $numbers"
+}
+
+follow_plan()
+{
+	local -A failures=()
+	local budget=$1 begun=$SECONDS last=1 repeat words
+
+	while read -r repeat words; do
+		if [ "$repeat" != "$last" ] && [ $((SECONDS - begun)) -gt "$budget" ]; then
+			note "$budget seconds are over before repeat $repeat"
+			return
+		fi
+		last=$repeat
+		# shellcheck disable=SC2086 # a list of words
+		step "$repeat" $words
+	done
+	note "all of the plan in $((SECONDS - begun)) seconds"
+}
+
+echo "about kernel $(uname -r)"
+echo "about cpu $(sed -n 's/^model name\t*: //p;T;q' /proc/cpuinfo)"
+echo "about cpus $(nproc)"
+set_up
+read -r budget <"$bench/plan"
+note "set up after $SECONDS seconds"
+follow_plan "$budget" < <(tail -n +2 "$bench/plan")
+echo 'about end complete'

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What guests have said in `make bench`, as medians, ratios and verdicts."""
+
+import csv
+import statistics
+from collections import defaultdict
+
+from plan import LATENCY, ROW, SETUP
+
+TICK_US = 10000
+MIB = 1 << 20
+
+
+class Results:
+    """All runs: (peer, row) -> metric -> the value of each repeat."""
+
+    def __init__(self):
+        self.values = defaultdict(lambda: defaultdict(list))
+        self.failed = defaultdict(list)
+        self.about = {}
+        self.notes = []
+        self.raw = []
+        self.repeats = defaultdict(int)
+
+    def take(self, guest, line):
+        """A line that the guest has printed."""
+        words = line.split()
+        if words[:1] == ["about"]:
+            self.about[words[1]] = " ".join(words[2:])
+        elif words[:1] == ["run"] and len(words) >= 7:
+            self._take_run(guest, words[1:])
+        elif words:
+            self.notes.append(f"{guest}: {line.removeprefix('note ')}")
+
+    def _take_run(self, guest, words):
+        repeat, peer, row, status = words[:4]
+        self.raw.append([guest, *words])
+        self.repeats[guest] = max(self.repeats[guest], int(repeat))
+        values = self.values[peer, row]
+        if status != "ok":
+            self.failed[peer, row].append(status)
+            return
+        values["wall_us"].append(float(words[4]))
+        values["ticks"].append(float(words[5]))
+        numbers = words[6:]
+        if peer == "ref":
+            _take_reference(self.values, row, numbers)
+        elif row in ROW:
+            _take_perftest(values, ROW[row], [float(n) for n in numbers])
+
+    def median(self, peer, row, metric):
+        values = self.values[peer, row][metric] if (peer, row) in self.values else []
+        return statistics.median(values) if values else None
+
+    def spread(self, peer, row, metric):
+        """Half of the range between the quartiles, in per cent."""
+        values = sorted(self.values[peer, row][metric])
+        middle = statistics.median(values)
+        if len(values) < 3 or not middle:
+            return 0
+        low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+        return (high - low) / 2 / middle * 100
+
+    def add_cpu_time(self):
+        """CPU time of a message, over all repeats: what both programs took,
+        less what they take for next to none. Ticks are coarse: there is none
+        where the rest is small."""
+        for (peer, row), values in list(self.values.items()):
+            base = self.median(peer, SETUP, "ticks")
+            if base is None or not values["count"] or ROW[row].qps > 1 or row == SETUP:
+                continue
+            ticks = sum(values["ticks"]) - base * len(values["ticks"])
+            if ticks < 20:
+                continue
+            each = ticks * TICK_US / sum(values["count"])
+            values["cpu_us_per_message"].append(each)
+            values["cpu_s_per_gb"].append(each * 1e3 / ROW[row].size)
+
+
+def _take_reference(values, row, numbers):
+    if row == "kernel":
+        for number in numbers:
+            name, _, value = number.partition("=")
+            values["ref", name]["value"].append(float(value))
+        return
+    names = {"tcp-lat": ["typical_us", "p99_us", "p999_us"]}
+    for name, number in zip(names.get(row, ["value"]), numbers):
+        values["ref", row][name].append(float(number))
+
+
+def _take_perftest(values, row, numbers):
+    if row.kind == LATENCY:
+        for name, index in (("typical_us", 4), ("p99_us", 7), ("p999_us", 8)):
+            values[name].append(numbers[index])
+        return
+    size, count, _, mib, mega = numbers[:5]
+    # The one has two digits behind the point, the other six.
+    rate = mega * 1e6 if size <= 4096 else mib * MIB / size
+    values["count"].append(count)
+    values["messages_per_s"].append(rate)
+    values["mb_per_s"].append(rate * size / 1e6)
+
+
+def metric_of(row):
+    if row.kind == LATENCY:
+        return "typical_us"
+    return "messages_per_s" if row.size <= 64 else "mb_per_s"
+
+
+def better_by(results, row, ours, theirs):
+    """How many times better ours is."""
+    metric = metric_of(row)
+    a, b = (results.median(peer, row.name, metric) for peer in (ours, theirs))
+    if not a or not b:
+        return None
+    return b / a if row.kind == LATENCY else a / b
+
+
+# Where ornic is, and who is with it: (title, ours, others)
+PLACES = [
+    ("One device", "ornic-loop", ["rxe-loop", "siw-loop"]),
+    ("Two devices over veth", "ornic-veth", ["rxe-veth", "siw-veth"]),
+    ("PCI NIC in one guest", "pci-loop", ["rxe-loop-nic"]),
+    ("PCI NIC between two guests", "pci-two", ["rxe-two"]),
+]
+# The limits: (what, rows, ours, theirs, times better at least). Theirs may be
+# a reference, whose MB/s a row is then compared with, or another row.
+WAY = ("write", "send", "read")
+LIMITS = [
+    ("one device: write, read latency 8 B", ["write-lat-8", "read-lat-8"],
+     "ornic-loop", {"rxe-loop": 8, "siw-loop": 4}),
+    ("one device: send latency 8 B", ["send-lat-8"],
+     "ornic-loop", {"rxe-loop": 6, "siw-loop": 4}),
+    ("one device: write 64 KiB", ["write-bw-64k"], "ornic-loop",
+     {"rxe-loop": 20, "siw-loop": 6, "ref:memcpy-64k": 0.6}),
+    ("one device: write 1 MiB", ["write-bw-1m"], "ornic-loop",
+     {"rxe-loop": 20, "siw-loop": 6, "ref:memcpy-1m": 0.6}),
+    ("one device: write 64 B", ["write-bw-64"], "ornic-loop",
+     {"rxe-loop": 8, "siw-loop": 15}),
+    ("one device: write 64 B, -l 32", ["write-bw-64-l32"], "ornic-loop",
+     {"rxe-loop": 15, "siw-loop": 15}),
+    ("veth: latency 8 B", [f"{op}-lat-8" for op in WAY],
+     "ornic-veth", {"rxe-veth": 3, "siw-veth": 1}),
+    ("veth: 64 KiB and 1 MiB",
+     [f"{op}-bw-{size}" for op in WAY for size in ("64k", "1m")],
+     "ornic-veth", {"rxe-veth": 3, "siw-veth": 2, "ref:crc32-4k": 0.5}),
+    ("PCI, one guest: write latency 8 B", ["write-lat-8"], "pci-loop",
+     {"rxe-loop-nic": 15}),
+    ("PCI, one guest: write 64 KiB", ["write-bw-64k"], "pci-loop",
+     {"rxe-loop-nic": 30}),
+    ("PCI, two guests: write latency 8 B", ["write-lat-8"], "pci-two",
+     {"rxe-two": 20}),
+    ("PCI, two guests: write 64 KiB", ["write-bw-64k"], "pci-two",
+     {"rxe-two": 30}),
+    ("one device: 512 QPs, rate of one", ["write-bw-64-q512"], "ornic-loop",
+     {"row:write-bw-64": 0.7}),
+]
+
+
+def compare(results, row, ours, theirs):
+    kind, _, name = theirs.partition(":")
+    if not name:
+        return better_by(results, row, ours, theirs)
+    metric = "mb_per_s" if kind == "ref" else metric_of(row)
+    mine = results.median(ours, row.name, metric)
+    other = results.median("ref", name, "value") if kind == "ref" else \
+        results.median(ours, name, metric)
+    return mine / other if mine and other else None
+
+
+def verdicts(results):
+    """Each limit, row and other: (what, row, ours, theirs, ratio, limit)."""
+    for what, rows, ours, others in LIMITS:
+        for name in rows:
+            for theirs, limit in others.items():
+                ratio = compare(results, ROW[name], ours, theirs)
+                yield what, name, ours, theirs, ratio, limit
+
+
+def slower(results):
+    """Rows where ornic is behind: (row, ours, theirs, ratio)."""
+    for _, ours, others in PLACES:
+        for row in ROW.values():
+            for theirs in others:
+                ratio = better_by(results, row, ours, theirs)
+                if ratio is not None and ratio < 1:
+                    yield row.name, ours, theirs, ratio
+
+
+def number(value):
+    if value is None:
+        return "-"
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def cell(results, peer, row, metric):
+    failures = len(results.failed.get((peer, row), []))
+    mark = f" !{failures}" if failures else ""
+    value = results.median(peer, row, metric)
+    if value is None:
+        return "-" + mark
+    return f"{number(value)} ±{results.spread(peer, row, metric):.0f}%{mark}"
+
+
+def rows_of(results, peers):
+    """Rows that any of them has run."""
+    return [row for row in ROW.values() if row.name != SETUP and any(
+        (peer, row.name) in results.values for peer in peers)]
+
+
+UNITS = {"typical_us": "us", "messages_per_s": "/s", "mb_per_s": "MB/s"}
+
+
+def show_place(results, title, ours, others, say):
+    """Every row of a topology, and how many times better ornic is."""
+    peers = [ours, *others]
+    rows = rows_of(results, peers)
+    if not rows:
+        return
+    say(f"\n{title}\n")
+    say(f"{'':18}{'':5}" + "".join(f"{p:>15}" for p in peers) +
+        "".join(f"{'x ' + p.split('-')[0]:>7}" for p in others))
+    for row in rows:
+        metric = metric_of(row)
+        cells = "".join(f"{cell(results, p, row.name, metric):>15}" for p in peers)
+        ratios = "".join(f"{number(better_by(results, row, ours, p)):>7}" for p in others)
+        say(f"{row.name:18}{UNITS[metric]:5}{cells}{ratios}")
+
+
+def joined(results, peer, row, metrics):
+    values = [results.median(peer, row.name, m) for m in metrics]
+    return "-" if values[0] is None else " / ".join(number(v) for v in values)
+
+
+def show_details(results, title, choose, metrics, peers, say):
+    """Some metrics of the rows that choose() takes, by peer."""
+    rows = [row for row in rows_of(results, peers) if choose(row)]
+    if not rows:
+        return
+    say(f"\n{title}\n")
+    say(f"{'':18}" + "".join(f"{p:>22}" for p in peers))
+    for row in rows:
+        say(f"{row.name:18}" + "".join(
+            f"{joined(results, p, row, metrics):>22}" for p in peers))
+
+
+def show_references(results, say):
+    say("\nReferences\n")
+    names = [("memcpy-4k", "MB/s"), ("memcpy-64k", "MB/s"),
+             ("memcpy-1m", "MB/s"), ("crc32-4k", "MB/s"),
+             ("null-syscall", "ns"), ("tcp-bw", "MB/s, iperf3 over ornic's veth")]
+    for name, unit in names:
+        say(f"{name:18}{cell(results, 'ref', name, 'value'):>15} {unit}")
+    say(f"{'tcp-lat':18}{cell(results, 'ref', 'tcp-lat', 'typical_us'):>15} "
+        "us, sockperf, half of a round trip")
+
+
+def show_verdicts(results, say):
+    say("\nLimits: ornic is better by (limit)\n")
+    missed = unknown = 0
+    for what, name, ours, theirs, ratio, limit in verdicts(results):
+        word = "-" if ratio is None else "met" if ratio >= limit else "MISSED"
+        missed += word == "MISSED"
+        unknown += word == "-"
+        say(f"{what:36} {name:17} {theirs:20} {number(ratio):>6}x "
+            f"({number(limit)}) {word}")
+    behind = list(slower(results))
+    for name, ours, theirs, ratio in behind:
+        say(f"slower: {name} of {ours} against {theirs}: {number(ratio)}x")
+    say(f"\n{missed} limits missed, {unknown} not measured, "
+        f"{len(behind)} rows slower than a peer")
+
+
+def show(results, mode, say=print):
+    accel = "TCG" if "TCG" in results.about.get("cpu", "") else "KVM"
+    say(f"\nmake bench, {mode}: {accel}, {results.about.get('cpus', '?')} vCPUs, "
+        f"kernel {results.about.get('kernel', '?')}, MTU 4500; medians of "
+        + ", ".join(f"{n} ({guest})" for guest, n in results.repeats.items()))
+    say("±: half the distance of the quartiles; !N: N runs failed or were given up")
+    for title, ours, others in PLACES:
+        show_place(results, title, ours, others, say)
+    for title, ours, others in PLACES:
+        show_details(results, f"{title}: typical / 99 % / 99.9 % latency, us",
+                     lambda row: row.kind == LATENCY,
+                     ("typical_us", "p99_us", "p999_us"), [ours, *others], say)
+    for title, ours, others in PLACES:
+        show_details(results, f"{title}: CPU time of both ends, us a message / s a GB",
+                     lambda row: row.kind != LATENCY and row.qps == 1,
+                     ("cpu_us_per_message", "cpu_s_per_gb"), [ours, *others], say)
+    show_references(results, say)
+    show_verdicts(results, say)
+    failures = sum(len(f) for f in results.failed.values())
+    say(f"{failures} runs failed or were given up")
+    for note in results.notes:
+        say(f"note: {note}")
+
+
+def write_csv(results, summary, runs):
+    with open(summary, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["peer", "row", "metric", "median", "min", "max", "runs", "failed"])
+        for (peer, row), metrics in results.values.items():
+            failed = len(results.failed.get((peer, row), []))
+            for metric, values in metrics.items():
+                if values:
+                    writer.writerow([peer, row, metric, f"{statistics.median(values):.6g}",
+                                     min(values), max(values), len(values), failed])
+            if failed and not any(metrics.values()):
+                writer.writerow([peer, row, "", "", "", "", 0, failed])
+    with open(runs, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["guest", "repeat", "peer", "row", "status", "wall_us", "cpu_ticks"])
+        writer.writerows(results.raw)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# The server's half of a run of `make bench`, in this guest or its peer. Read
+# after lib/guest.sh.
+
+# cpu_ticks: hundredths of a second that CPUs were busy since boot, in $ticks
+cpu_ticks()
+{
+	local user nice system irq softirq _
+
+	read -r _ user nice system _ _ irq softirq _ </proc/stat
+	ticks=$((user + nice + system + irq + softirq))
+}
+
+# blink: let others run for a moment
+blink() { read -r -t 0.02 <>/dev/ptmx || :; }
+
+# entering NAMESPACE: $enter begins a command in it, or here if it is "-"
+entering()
+{
+	enter=()
+	[ "$1" = - ] || enter=(nsenter "--net=/run/netns/$1")
+}
+
+# serve SECONDS PORT NAMESPACE COMMAND...: says "ready PID" once it listens, and
+# in the end "served STATUS TICKS" and what it has printed last
+serve()
+{
+	local limit=$1 port=$2 pid status=0 begun enter
+
+	entering "$3"
+	shift 3
+	cpu_ticks
+	begun=$ticks
+	# The namespace of $pid is where the port is looked for.
+	"${enter[@]}" timeout -s KILL "$limit" "$@" >srv.out 2>&1 &
+	pid=$!
+	until listening "$pid" "$port"; do
+		kill -0 "$pid" || break
+		blink
+	done 2>/dev/null
+	# peer.sh holds back the last line that it has.
+	printf 'ready %s\n-\n' "$pid"
+	wait "$pid" 2>/dev/null || status=$?
+	cpu_ticks
+	echo "served $status $((ticks - begun)) $(tail -n 1 srv.out)"
+}
+
+# drop_other_providers: a program loads all that there are, which takes longer
+# than most runs
+drop_other_providers()
+{
+	local file
+
+	for file in /etc/libibverbs.d/*.driver; do
+		[[ $file = *@(ornic|rxe|siw).driver ]] || rm "$file"
+	done
+}
+
+# add_rxe_wire NUMBER: rxe0 on the direct wire between two guests
+add_rxe_wire()
+{
+	ip link set eth1 mtu 4500
+	ip addr add "10.1.0.$1/24" dev eth1
+	ip link set eth1 up
+	type=rxe add_link rxe0 eth1
+}
