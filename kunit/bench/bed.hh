@@ -37,11 +37,18 @@ struct work {
 	u32 idle = 0;
 };
 
-// Runs the part that is looked at.
+// Runs the part that is looked at. What the engine's host does meanwhile is put
+// between pause and resume.
 class meter {
     public:
 	virtual ~meter() = default;
 	virtual void run(const std::function<void()> &part) = 0;
+	virtual void pause()
+	{
+	}
+	virtual void resume()
+	{
+	}
 };
 
 // Nothing is looked at.
@@ -72,7 +79,10 @@ class bed {
 		ornic_rig_mr mr = {};
 	};
 
+	static int xmit(void *host, const ornic_tx *tx);
+	void replace_host(ornic_rig *rig, ornic_engine_ops &ops);
 	void open(ornic_rig *rig, end &e);
+	void look_at(meter &m, const std::function<void()> &part);
 	void add_idle();
 	void post_list();
 	void kick();
@@ -88,6 +98,7 @@ class bed {
 	std::deque<ornic_rig_qp> idle_;
 	std::vector<ornic_rig_frame *> frames_;
 	no_meter none_;
+	ornic_engine_ops a_ops_, b_ops_;
 };
 
 // An MR of @pages pages in one run or in none that touch, and how long it takes

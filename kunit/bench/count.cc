@@ -32,6 +32,14 @@ class counter final : public meter {
 	{
 		bench_counted(part);
 	}
+	void pause() override
+	{
+		CALLGRIND_TOGGLE_COLLECT;
+	}
+	void resume() override
+	{
+		CALLGRIND_TOGGLE_COLLECT;
+	}
 };
 
 void dump(const std::string &name, const char *unit, u64 units)

@@ -27,11 +27,18 @@ class stopwatch final : public meter {
     public:
 	void run(const std::function<void()> &part) override
 	{
-		steady::time_point begun = steady::now();
-
+		resume();
 		part();
-		sum_ += steady::now() - begun;
+		pause();
+	}
+	void pause() override
+	{
+		sum_ += steady::now() - begun_;
 		calls_++;
+	}
+	void resume() override
+	{
+		begun_ = steady::now();
 	}
 	// A sample is complete.
 	void lap(benchmark::State &state)
@@ -60,6 +67,7 @@ class stopwatch final : public meter {
     private:
 	static double overhead();
 
+	steady::time_point begun_;
 	steady::duration sum_{};
 	u32 calls_ = 0;
 	std::vector<double> samples_;
