@@ -22,6 +22,7 @@ struct ornic_chunk {
  * @lock: serialises reserve, publish, remove
  * @chunk: @size / ORNIC_CHUNK chunks, NULL until used
  * @used: bitmap of reserved indices
+ * @some: bitmap of the words of @used that are not 0
  * @size: indices, a power of two
  * @first: lowest index that is given out
  * @next: where the search for a free index starts
@@ -31,6 +32,7 @@ struct ornic_table {
 	ornic_lock_t lock;
 	struct ornic_chunk __rcu **chunk;
 	u64 *used;
+	u64 *some;
 	u32 size;
 	u32 first;
 	u32 next;

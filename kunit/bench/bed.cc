@@ -225,7 +225,10 @@ u64 bed::round(meter &m)
 
 	post_list();
 	if (work_.what == part::POLL)
-		look_at(m, [this] { ornic_engine_poll(pair_.a->eng, budget); });
+		look_at(m, [this] {
+			while (!ornic_engine_poll(pair_.a->eng, budget))
+				;
+		});
 	else if (work_.what == part::KICK)
 		look_at(m, [this] { kick(); });
 	else
@@ -235,8 +238,6 @@ u64 bed::round(meter &m)
 	drain(a_.scq, work_.list);
 	if (takes_receive(work_.opcode))
 		drain(b_.rcq, work_.list);
-	if (work_.what == part::POLL)
-		return 1;
 	return work_.where == link::WIRE ? packets : work_.list;
 }
 

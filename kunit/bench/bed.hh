@@ -23,7 +23,7 @@ enum class link { LOOP, WIRE };
 
 // Which call into the engine is looked at: that of the kick, with all that a
 // message costs on one device, that of a request that arrives, that of an
-// answer, or the look around of a poll thread.
+// answer, or the looks of a poll thread until it has found a message.
 enum class part { KICK, REQUEST, RESPONSE, POLL };
 
 // @list messages of @bytes, posted at once. @idle more QPs do nothing.
@@ -68,7 +68,7 @@ class bed {
 	bed &operator=(const bed &) = delete;
 
 	// Posts the list, and lets both ends work until it is complete. Returns
-	// what the part is counted in: messages, packets or looks.
+	// what the part is counted in: messages or packets.
 	u64 round(meter &m);
 
     private:

@@ -51,8 +51,6 @@ void dump(const std::string &name, const char *unit, u64 units)
 
 const char *unit_of(const work &w)
 {
-	if (w.what == part::POLL)
-		return "look";
 	return w.where == link::WIRE ? "packet" : "message";
 }
 

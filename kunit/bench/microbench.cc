@@ -2,7 +2,7 @@
 // How long the engine takes on this machine, with memcpy to compare it with.
 //
 // Of a message on one device that is all from the post to the completion; of a
-// packet, or a look around, it is the call into the engine alone. The columns
+// packet, or of a poll thread, it is the call into the engine alone. The columns
 // that Google Benchmark makes are means, those after them medians.
 #include <benchmark/benchmark.h>
 
@@ -109,7 +109,7 @@ void message(benchmark::State &state, work w)
 // The part that is looked at.
 void packets(benchmark::State &state, work w)
 {
-	const char *unit = w.what == part::POLL ? "look" : "packet";
+	const char *unit = w.what == part::POLL ? "message" : "packet";
 	stopwatch watch;
 	u64 n = 1;
 	bed b(w);
