@@ -185,6 +185,19 @@ static enum ornic_vendor_err check_fast(const struct ornic_fast *f, u32 key,
 	return check(&f->base, key, pdn, addr, len, access);
 }
 
+enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *m, u32 key,
+				     u32 pdn, u64 addr, u64 len, u8 access)
+{
+	enum ornic_vendor_err verr;
+
+	if (likely(!m->fast))
+		return check(m, key, pdn, addr, len, access);
+	ornic_lock(&m->fast->lock);
+	verr = check_fast(m->fast, key, pdn, addr, len, access);
+	ornic_unlock(&m->fast->lock);
+	return verr;
+}
+
 enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 				      u64 addr, u64 len, u8 access,
 				      struct ornic_mkey **mkey)
@@ -194,13 +207,7 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 
 	if (unlikely(!m))
 		return ORNIC_VERR_LKEY_UNKNOWN;
-	if (unlikely(m->fast)) {
-		ornic_lock(&m->fast->lock);
-		verr = check_fast(m->fast, key, pdn, addr, len, access);
-		ornic_unlock(&m->fast->lock);
-	} else {
-		verr = check(m, key, pdn, addr, len, access);
-	}
+	verr = ornic_mr_check(m, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
 		*mkey = m;
 	return verr;
@@ -544,10 +551,18 @@ enum ornic_vendor_err ornic_iov_map(struct ornic_iov *iov,
 				    u64 addr, u64 len, u8 access)
 {
 	struct ornic_mkey *m = mr_lookup(dev, key);
-	enum ornic_vendor_err verr;
 
 	if (unlikely(!m))
 		return ORNIC_VERR_LKEY_UNKNOWN;
+	return ornic_iov_map_mr(iov, m, key, pdn, addr, len, access);
+}
+
+enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
+				       struct ornic_mkey *m, u32 key, u32 pdn,
+				       u64 addr, u64 len, u8 access)
+{
+	enum ornic_vendor_err verr;
+
 	if (unlikely(m->fast))
 		return map_fast(iov, m->fast, key, pdn, addr, len, access);
 	verr = check(m, key, pdn, addr, len, access);

@@ -133,6 +133,10 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 				      u64 addr, u64 len, u8 access,
 				      struct ornic_mkey **mkey);
 
+/* The same for the MR @mkey, which was found at the index of @key. */
+enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *mkey, u32 key,
+				     u32 pdn, u64 addr, u64 len, u8 access);
+
 /**
  * ornic_iov_map - check a range of a key and append its memory, in one
  * @iov: collects it; iov->bytes tells how far it came
@@ -152,6 +156,11 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 enum ornic_vendor_err ornic_iov_map(struct ornic_iov *iov,
 				    struct ornic_dev *dev, u32 key, u32 pdn,
 				    u64 addr, u64 len, u8 access);
+
+/* The same for the MR @mkey, which was found at the index of @key. */
+enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
+				       struct ornic_mkey *mkey, u32 key,
+				       u32 pdn, u64 addr, u64 len, u8 access);
 
 /**
  * ornic_iov_add_key - append memory of a checked key

@@ -258,11 +258,6 @@ int ornic_table_reserve_at(struct ornic_table *t, u32 index)
 	return err;
 }
 
-static struct ornic_chunk *chunk_of(struct ornic_table *t, u32 index)
-{
-	return ornic_rcu_dereference(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
-}
-
 static struct ornic_chunk *chunk_locked(struct ornic_table *t, u32 index)
 {
 	return ornic_rcu_locked(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
@@ -373,26 +368,6 @@ void ornic_table_release(struct ornic_table *t, u32 index)
 	if (test_used(t, index))
 		clear_used(t, index);
 	ornic_unlock(&t->lock);
-}
-
-/**
- * ornic_table_lookup - the object at an index
- * @t: the table
- * @index: any
- *
- * Context: inside an RCU section, whose end is the end of the result.
- * Return: the object or NULL.
- */
-void *ornic_table_lookup(struct ornic_table *t, u32 index)
-{
-	struct ornic_chunk *chunk;
-
-	if (unlikely(index >= t->size))
-		return NULL;
-	chunk = chunk_of(t, index);
-	if (unlikely(!chunk))
-		return NULL;
-	return ornic_rcu_dereference(chunk->slot[index % ORNIC_CHUNK]);
 }
 
 /**

@@ -70,8 +70,25 @@ bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
 /* Give a reserved index back. */
 void ornic_table_release(struct ornic_table *t, u32 index);
 
-/* The object at @index or NULL. Inside an RCU section. */
-void *ornic_table_lookup(struct ornic_table *t, u32 index);
+/**
+ * ornic_table_lookup - the object at an index
+ * @t: the table
+ * @index: any
+ *
+ * Context: inside an RCU section, whose end is the end of the result.
+ * Return: the object or NULL.
+ */
+static inline void *ornic_table_lookup(const struct ornic_table *t, u32 index)
+{
+	struct ornic_chunk *chunk;
+
+	if (unlikely(index >= t->size))
+		return NULL;
+	chunk = ornic_rcu_dereference(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
+	if (unlikely(!chunk))
+		return NULL;
+	return ornic_rcu_dereference(chunk->slot[index % ORNIC_CHUNK]);
+}
 
 /* The first object at or above *@index (updated), NULL at the end. */
 void *ornic_table_next(struct ornic_table *t, u32 *index);

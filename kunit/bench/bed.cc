@@ -282,7 +282,7 @@ checksum::checksum(u32 bytes)
 
 u32 checksum::run() const
 {
-	u32 crc = ornic_icrc_start(header_, false, bth_);
+	u32 crc = ornic_icrc_start(header_, false, bth_, sizeof(bth_));
 
 	crc = ornic_crc32(crc, payload_.data(), payload_.size());
 	return le32_to_cpu(ornic_icrc_finish(crc));
