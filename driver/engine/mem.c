@@ -503,8 +503,8 @@ static u64 add_run(struct ornic_iov *iov, u8 *base, u64 off, u64 len)
 }
 
 /* [@off, @off + @len) of a list of pages. */
-static u64 add_pages(struct ornic_iov *iov, const struct ornic_pages *pages,
-		     u64 off, u64 len)
+static u64 add_list(struct ornic_iov *iov, const struct ornic_pages *pages,
+		    u64 off, u64 len)
 {
 	u64 bytes = 1ull << pages->page_shift, in_page = off & (bytes - 1);
 	u8 **page = &pages->page[off >> pages->page_shift];
@@ -532,7 +532,7 @@ static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	u64 off = mkey->off0 + (addr - mkey->iova);
 
 	if (mkey->pages.page)
-		return add_pages(iov, &mkey->pages, off, len);
+		return add_list(iov, &mkey->pages, off, len);
 	return add_run(iov, mkey->pages.base, off, len);
 }
 
