@@ -14,7 +14,7 @@ static __le32 icrc_of(const u8 *frame, u32 len, bool ipv6)
 {
 	const u8 *ip = frame + 14;
 	u32 bth = 14 + (ipv6 ? 40 : 20) + UDP_LEN;
-	u32 crc = ornic_icrc_start(ip, ipv6, frame + bth);
+	u32 crc = ornic_icrc_start(ip, ipv6, frame + bth, ORNIC_BTH_LEN);
 
 	bth += ORNIC_BTH_LEN;
 	crc = ornic_crc32(crc, frame + bth, len - bth - ORNIC_ICRC_LEN);
@@ -104,7 +104,8 @@ static void icrc_starts_after_the_lrh(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, p->ipv6);
 	KUNIT_EXPECT_EQ(test, crc,
 			ornic_icrc_start(p->frame + 14, false,
-					 p->frame + 14 + 20 + UDP_LEN));
+					 p->frame + 14 + 20 + UDP_LEN,
+					 ORNIC_BTH_LEN));
 }
 
 static struct kunit_case icrc_cases[] = {

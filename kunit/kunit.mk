@@ -6,8 +6,13 @@
 #   sim         the simulator (SEEDS=N, SEED=N for one)
 #   fuzz-short  each fuzzer for FUZZ_SECONDS, from the corpus in git
 #   fuzz        each fuzzer for DURATION seconds; keeps what it learns
+#   microbench  how long the engine takes here (FILTER=regular expression)
+#   microbench-count
+#               how many instructions, against bench/instructions.txt
+#               (UPDATE=1 writes that)
 #
-# Each leaves one line "N passed, M failed, K skipped" in build/results/.
+# Those that test leave one line "N passed, M failed, K skipped" in
+# build/results/.
 
 BUILD ?= $(CURDIR)/build
 CXX ?= g++
@@ -16,9 +21,10 @@ SAN_SEEDS ?= 1000
 SEED ?=
 FUZZ_SECONDS ?= 10
 DURATION ?= 600
+FILTER ?= .
 CLANG ?= $(firstword $(shell command -v clang-14 clang-15 clang-16 clang))
 
-.PHONY: unit sim fuzz fuzz-short
+.PHONY: unit sim fuzz fuzz-short microbench microbench-count
 
 host_inc := -Iuapi -Idriver -Idriver/engine -Ikunit -Ikunit/host
 # V=1 shows whole command lines.
@@ -126,6 +132,38 @@ fuzz: $(fuzz_bin)
 .SECONDARY: $(fuzz_obj) \
 	$(call objects,fuzz,$(patsubst %,kunit/fuzz/%_fuzz.c,$(fuzzers)))
 
--include $(wildcard $(BUILD)/unit/*/*.d $(BUILD)/unit/*/*/*.d \
+# bench -----------------------------------------------------------------
+# Without assertions: locks cost then what they cost where nobody waits.
+
+bench_flags := -O2 -DNDEBUG
+bench_c := $(engine_c) $(rig_c) kunit/bench/bed.cc
+bench_obj := $(call objects,bench,$(bench_c))
+
+$(BUILD)/bench/%.o: %.c
+	@mkdir -p $(@D)
+	$(call host_say,CC)$(CC) $(host_c) $(bench_flags) -c -o $@ $<
+
+$(BUILD)/bench/%.o: %.cc
+	@mkdir -p $(@D)
+	$(call host_say,CXX)$(CXX) $(host_cxx) $(bench_flags) -c -o $@ $<
+
+$(BUILD)/bench/ornic_microbench: $(bench_obj) \
+		$(BUILD)/bench/kunit/bench/microbench.o
+	$(call host_say,LD)$(CXX) -o $@ $^ -lbenchmark -lz -pthread
+
+$(BUILD)/bench/ornic_count: $(bench_obj) $(BUILD)/bench/kunit/bench/count.o
+	$(call host_say,LD)$(CXX) -o $@ $^ -lz
+
+microbench:
+	@scripts/need-packages libbenchmark-dev zlib1g-dev
+	+@$(MAKE) $(BUILD)/bench/ornic_microbench
+	@$(BUILD)/bench/ornic_microbench --benchmark_min_time=0.3 \
+		--benchmark_filter='$(FILTER)'
+
+microbench-count: $(BUILD)/bench/ornic_count
+	@kunit/bench/count $(BUILD)
+
+-include $(wildcard $(BUILD)/bench/*/*.d $(BUILD)/bench/*/*/*.d \
+	$(BUILD)/unit/*/*.d $(BUILD)/unit/*/*/*.d \
 	$(BUILD)/sim/*/*.d $(BUILD)/sim/*/*/*.d $(BUILD)/simsan/*/*.d \
 	$(BUILD)/simsan/*/*/*.d $(BUILD)/fuzz/*/*.d $(BUILD)/fuzz/*/*/*.d)

@@ -473,6 +473,53 @@ static void req_polling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
 }
 
+#define MANY 50
+
+/* Some looks find what is posted, whichever QP it is, and however often. */
+static bool poll_finds(struct ornic_bed *bed, struct ornic_rig_qp *qp)
+{
+	u32 looks;
+
+	ornic_bed_post(qp, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	for (looks = 0; looks < MANY / 4; looks++) {
+		if (ornic_engine_poll(bed->pair.a->eng, 1000000))
+			return ornic_bed_drain(bed) == 1;
+	}
+	return false;
+}
+
+/* More QPs than a look takes in; some go while they are remembered. */
+static void req_polls_many(struct kunit *test)
+{
+	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_rig_qp *qps;
+	u32 round, i;
+
+	qps = kunit_kzalloc(test, MANY * sizeof(*qps), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qps);
+	for (i = 0; i < MANY; i++) {
+		KUNIT_ASSERT_EQ(test,
+				ornic_rig_qp_init(bed->pair.a, &qps[i], &init,
+						  &bed->ascq, &bed->arcq),
+				0);
+		KUNIT_ASSERT_EQ(
+			test, ornic_rig_connect(&qps[i], NULL, ORNIC_RIG_IPV4),
+			0);
+	}
+	ornic_engine_set_polling(bed->pair.a->eng, true);
+	ornic_rig_run(bed->pair.a);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < MANY; i++)
+			KUNIT_EXPECT_TRUE(test, poll_finds(bed, &qps[i]));
+	}
+	for (i = 0; i < MANY; i += 2)
+		KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&qps[i]), 0);
+	for (i = 1; i < MANY; i += 2)
+		KUNIT_EXPECT_TRUE(test, poll_finds(bed, &qps[i]));
+	KUNIT_EXPECT_EQ(test, ornic_engine_poll(bed->pair.a->eng, 1000000), 0);
+}
+
 static const struct nonsense_row {
 	const char *desc;
 	u32 sends; /* posted and out before */
@@ -675,6 +722,7 @@ static struct kunit_case req_cases[] = {
 	KUNIT_CASE(req_obeys_budget),
 	KUNIT_CASE(req_kick_wanted),
 	KUNIT_CASE(req_polling),
+	KUNIT_CASE(req_polls_many),
 	KUNIT_CASE_PARAM(req_nonsense_producer, nonsense_gen_params),
 	KUNIT_CASE(req_gathers),
 	KUNIT_CASE(req_gathers_across_pages),

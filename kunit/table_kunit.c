@@ -169,6 +169,11 @@ static void table_walks_in_order(struct kunit *test)
 	}
 	KUNIT_EXPECT_NULL(test, ornic_table_next(t, &index));
 	KUNIT_EXPECT_EQ(test, index, SIZE);
+	/* One that goes is passed over, also if it was the last of its word. */
+	ornic_table_unlink(t, at[2]);
+	ornic_table_release(t, at[2]);
+	index = at[1] + 1;
+	KUNIT_EXPECT_PTR_EQ(test, ornic_table_next(t, &index), (void *)&at[3]);
 	ornic_rcu_read_unlock();
 }
 

@@ -30,6 +30,24 @@
 #define ORNIC_HEARD_LOG 6 /* slots of addresses */
 #define ORNIC_GSI_QPN 1 /* IBTA 3.9.5 */
 
+/* What one look around of a poll thread takes in, at most, of each. */
+#define ORNIC_POLL_RECENT 16
+#define ORNIC_POLL_OTHERS 16
+
+/**
+ * struct ornic_poll - what the poll thread remembers, for itself
+ * @recent: QPNs that had work last, each once
+ * @nrecent: how many there are
+ * @oldest: of @recent, when it is full, the one that makes room
+ * @at: where the round of all QPs goes on
+ */
+struct ornic_poll {
+	u32 recent[ORNIC_POLL_RECENT];
+	u32 nrecent;
+	u32 oldest;
+	u32 at;
+};
+
 /**
  * struct ornic_dev - the engine's own view of struct ornic_engine
  * @ops: what the host does for it
@@ -54,6 +72,7 @@
  * @gid: the GID table
  * @heard: when something last came from peers whose addresses share the slot,
  *	see ornic_qp_hear()
+ * @poll: of ornic_engine_poll()
  */
 struct ornic_dev {
 	const struct ornic_engine_ops *ops;
@@ -76,6 +95,7 @@ struct ornic_dev {
 	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];
 	u32 heard[1 << ORNIC_HEARD_LOG];
+	struct ornic_poll poll;
 };
 
 struct ornic_engine {

@@ -196,9 +196,11 @@ enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 				       u32 budget);
 
 /*
- * ornic_engine_poll - for a poll thread: look at every SQ whose record shows
- * news, without needing kicks. Returns how many QPs did work. With @polling
- * on, kick_wanted stays clear (ornic_engine_set_polling).
+ * ornic_engine_poll - for a poll thread: look for SQs whose record shows news,
+ * without needing kicks: at those that had some lately, and at some of the
+ * others, in turn, so that a look costs the same however many QPs there are.
+ * Returns how many QPs did work. One thread calls it. With @polling on,
+ * kick_wanted stays clear (ornic_engine_set_polling).
  */
 u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget);
 void ornic_engine_set_polling(struct ornic_engine *eng, bool polling);

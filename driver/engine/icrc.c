@@ -32,10 +32,10 @@ static void mask_ipv6(u8 *ip)
 	ip[7] = 0xff;
 }
 
-u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth)
+u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth, u32 len)
 {
 	u32 l4 = ipv6 ? IPV6_LEN : IPV4_LEN;
-	u8 buf[IPV6_LEN + UDP_LEN + ORNIC_BTH_LEN];
+	u8 buf[IPV6_LEN + UDP_LEN + ORNIC_ICRC_HEAD];
 	u8 *udp = buf + l4;
 
 	memcpy(buf, ip, l4 + UDP_LEN);
@@ -45,9 +45,9 @@ u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth)
 		mask_ipv4(buf);
 	udp[6] = 0xff; /* checksum */
 	udp[7] = 0xff;
-	memcpy(udp + UDP_LEN, bth, ORNIC_BTH_LEN);
+	memcpy(udp + UDP_LEN, bth, len);
 	udp[UDP_LEN + 4] = 0xff; /* FECN, BECN, reserved */
-	return ornic_crc32(CRC_AFTER_LRH, buf, l4 + UDP_LEN + ORNIC_BTH_LEN);
+	return ornic_crc32(CRC_AFTER_LRH, buf, l4 + UDP_LEN + len);
 }
 
 __le32 ornic_icrc_finish(u32 crc)

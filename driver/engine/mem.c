@@ -185,6 +185,19 @@ static enum ornic_vendor_err check_fast(const struct ornic_fast *f, u32 key,
 	return check(&f->base, key, pdn, addr, len, access);
 }
 
+enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *m, u32 key,
+				     u32 pdn, u64 addr, u64 len, u8 access)
+{
+	enum ornic_vendor_err verr;
+
+	if (likely(!m->fast))
+		return check(m, key, pdn, addr, len, access);
+	ornic_lock(&m->fast->lock);
+	verr = check_fast(m->fast, key, pdn, addr, len, access);
+	ornic_unlock(&m->fast->lock);
+	return verr;
+}
+
 enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 				      u64 addr, u64 len, u8 access,
 				      struct ornic_mkey **mkey)
@@ -194,13 +207,7 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 
 	if (unlikely(!m))
 		return ORNIC_VERR_LKEY_UNKNOWN;
-	if (unlikely(m->fast)) {
-		ornic_lock(&m->fast->lock);
-		verr = check_fast(m->fast, key, pdn, addr, len, access);
-		ornic_unlock(&m->fast->lock);
-	} else {
-		verr = check(m, key, pdn, addr, len, access);
-	}
+	verr = ornic_mr_check(m, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
 		*mkey = m;
 	return verr;
@@ -480,26 +487,53 @@ static u64 add_dma(struct ornic_iov *iov, struct ornic_dev *dev, u64 addr,
 	return ptr && add_piece(iov, ptr, ptr, take) ? take : 0;
 }
 
-static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
-		    u64 addr, u64 len)
+/* [@off, @off + @len) of one run. */
+static u64 add_run(struct ornic_iov *iov, u8 *base, u64 off, u64 len)
 {
-	u64 off = mkey->off0 + (addr - mkey->iova);
-	const struct ornic_pages *pages = &mkey->pages;
-	u64 page_mask = (1ull << pages->page_shift) - 1;
-	u64 run, done = 0;
-	u8 *ptr, *area;
+	u64 done = 0;
 	u32 take;
 
 	while (done < len) {
-		ptr = ornic_pages_at(pages, off + done, &run);
-		area = pages->page ? ptr - ((off + done) & page_mask) :
-				     pages->base;
-		take = (u32)min_t(u64, min_t(u64, run, len - done), MAX_PIECE);
-		if (!add_piece(iov, area, ptr, take))
+		take = (u32)min_t(u64, len - done, MAX_PIECE);
+		if (!add_piece(iov, base, base + off + done, take))
 			break;
 		done += take;
 	}
 	return done;
+}
+
+/* [@off, @off + @len) of a list of pages. */
+static u64 add_list(struct ornic_iov *iov, const struct ornic_pages *pages,
+		    u64 off, u64 len)
+{
+	u64 bytes = 1ull << pages->page_shift, in_page = off & (bytes - 1);
+	u8 **page = &pages->page[off >> pages->page_shift];
+	u64 done = 0, left;
+	u32 take;
+
+	while (done < len) {
+		left = min_t(u64, bytes - in_page, len - done);
+		take = (u32)min_t(u64, left, MAX_PIECE);
+		if (!add_piece(iov, *page, *page + in_page, take))
+			break;
+		done += take;
+		in_page += take;
+		if (in_page == bytes) {
+			in_page = 0;
+			page++;
+		}
+	}
+	return done;
+}
+
+static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
+		    u64 addr, u64 len)
+{
+	u64 off = mkey->off0 + (addr - mkey->iova);
+
+	if (mkey->pages.page)
+		return add_list(iov, &mkey->pages, off, len);
+	return add_run(iov, mkey->pages.base, off, len);
 }
 
 /* What the key was found good for may have been taken back since. */
@@ -544,10 +578,18 @@ enum ornic_vendor_err ornic_iov_map(struct ornic_iov *iov,
 				    u64 addr, u64 len, u8 access)
 {
 	struct ornic_mkey *m = mr_lookup(dev, key);
-	enum ornic_vendor_err verr;
 
 	if (unlikely(!m))
 		return ORNIC_VERR_LKEY_UNKNOWN;
+	return ornic_iov_map_mr(iov, m, key, pdn, addr, len, access);
+}
+
+enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
+				       struct ornic_mkey *m, u32 key, u32 pdn,
+				       u64 addr, u64 len, u8 access)
+{
+	enum ornic_vendor_err verr;
+
 	if (unlikely(m->fast))
 		return map_fast(iov, m->fast, key, pdn, addr, len, access);
 	verr = check(m, key, pdn, addr, len, access);

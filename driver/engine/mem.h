@@ -134,6 +134,21 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 				      struct ornic_mkey **mkey);
 
 /**
+ * ornic_mr_check - ornic_key_check() for an MR that was looked up
+ * @mkey: what is at the index of @key, no window
+ * @key: index and variant
+ * @pdn: PD of the QP
+ * @addr: first byte
+ * @len: bytes
+ * @access: enum ornic_access bits that the key must have; 0 = local read
+ *
+ * Context: inside the RCU section of the lookup.
+ * Return: as for ornic_key_check().
+ */
+enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *mkey, u32 key,
+				     u32 pdn, u64 addr, u64 len, u8 access);
+
+/**
  * ornic_iov_map - check a range of a key and append its memory, in one
  * @iov: collects it; iov->bytes tells how far it came
  * @dev: the device
@@ -152,6 +167,23 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 enum ornic_vendor_err ornic_iov_map(struct ornic_iov *iov,
 				    struct ornic_dev *dev, u32 key, u32 pdn,
 				    u64 addr, u64 len, u8 access);
+
+/**
+ * ornic_iov_map_mr - ornic_iov_map() for an MR that was looked up
+ * @iov: collects it; iov->bytes tells how far it came
+ * @mkey: what is at the index of @key, no window
+ * @key: index and variant
+ * @pdn: PD of the QP
+ * @addr: first byte
+ * @len: bytes
+ * @access: enum ornic_access bits that the key must have; 0 = local read
+ *
+ * Context: inside the RCU section of the lookup.
+ * Return: as for ornic_key_check().
+ */
+enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
+				       struct ornic_mkey *mkey, u32 key,
+				       u32 pdn, u64 addr, u64 len, u8 access);
 
 /**
  * ornic_iov_add_key - append memory of a checked key

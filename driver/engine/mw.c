@@ -14,10 +14,14 @@
 /* Rights that a window may give; local ones mean nothing to it. */
 #define WINDOW_CHANGES (ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC)
 
+static struct ornic_mkey *mkey_lookup(struct ornic_dev *dev, u32 key)
+{
+	return (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+}
+
 static struct ornic_mw *mw_lookup(struct ornic_dev *dev, u32 key)
 {
-	struct ornic_mkey *m =
-		(struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+	struct ornic_mkey *m = mkey_lookup(dev, key);
 
 	return m ? m->window : NULL;
 }
@@ -45,16 +49,13 @@ static enum ornic_vendor_err check_locked(const struct ornic_mw *mw,
 	return ORNIC_VERR_NONE;
 }
 
-enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
-				       u64 addr, u64 len, u8 access,
-				       struct ornic_mkey **mkey)
+static enum ornic_vendor_err check_window(struct ornic_mw *mw,
+					  const struct ornic_qp *qp, u32 rkey,
+					  u64 addr, u64 len, u8 access,
+					  struct ornic_mkey **mkey)
 {
-	struct ornic_mw *mw = mw_lookup(qp->dev, rkey);
 	enum ornic_vendor_err verr;
 
-	if (likely(!mw))
-		return ornic_key_check(qp->dev, rkey, qp->pdn, addr, len,
-				       access, mkey);
 	ornic_lock(&mw->lock);
 	verr = check_locked(mw, qp, rkey, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
@@ -63,17 +64,37 @@ enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
 	return verr;
 }
 
+enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
+				       u64 addr, u64 len, u8 access,
+				       struct ornic_mkey **mkey)
+{
+	struct ornic_mkey *m = mkey_lookup(qp->dev, rkey);
+	enum ornic_vendor_err verr;
+
+	if (unlikely(!m))
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (unlikely(m->window))
+		return check_window(m->window, qp, rkey, addr, len, access,
+				    mkey);
+	verr = ornic_mr_check(m, rkey, qp->pdn, addr, len, access);
+	if (verr == ORNIC_VERR_NONE)
+		*mkey = m;
+	return verr;
+}
+
 enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
 				     const struct ornic_qp *qp, u32 rkey,
 				     u64 addr, u64 len, u8 access)
 {
+	struct ornic_mkey *m = mkey_lookup(qp->dev, rkey), *mkey;
 	enum ornic_vendor_err verr;
-	struct ornic_mkey *mkey;
 
-	if (likely(!mw_lookup(qp->dev, rkey)))
-		return ornic_iov_map(iov, qp->dev, rkey, qp->pdn, addr, len,
-				     access);
-	verr = ornic_rkey_check(qp, rkey, addr, len, access, &mkey);
+	if (unlikely(!m))
+		return ORNIC_VERR_LKEY_UNKNOWN;
+	if (likely(!m->window))
+		return ornic_iov_map_mr(iov, m, rkey, qp->pdn, addr, len,
+					access);
+	verr = check_window(m->window, qp, rkey, addr, len, access, &mkey);
 	if (verr == ORNIC_VERR_NONE)
 		ornic_iov_add_key(iov, mkey, addr, len);
 	return verr;

@@ -246,6 +246,19 @@ static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_RESP_ACK;
 }
 
+/*
+ * May the check of a WRITE wait for that of its first piece? Yes if this is all
+ * of it and takes no receive WQE: nothing is decided in between, and what is
+ * checked is the same.
+ */
+static bool is_whole(const struct ornic_inreq *r)
+{
+	u32 place = ORNIC_OPF_START | ORNIC_OPF_END;
+
+	return (r->flags & (place | ORNIC_OPF_IMM)) == place &&
+	       r->src->bytes == r->dma_len;
+}
+
 static enum ornic_verdict write_start(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      const struct ornic_inreq *r)
@@ -257,8 +270,9 @@ static enum ornic_verdict write_start(struct ornic_ctx *ctx,
 	    r->dma_len > ORNIC_MAX_MSG)
 		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	/* IBTA C9-88: a length of zero needs no valid key. */
-	if (r->dma_len && ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
-					   ORNIC_ACCESS_REMOTE_WRITE, &mkey))
+	if (r->dma_len && !is_whole(r) &&
+	    ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
+			     ORNIC_ACCESS_REMOTE_WRITE, &mkey))
 		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	rq->va = r->va;
 	rq->rkey = r->rkey;

@@ -150,32 +150,102 @@ static bool has_news(struct ornic_qp *qp)
 	       READ_ONCE(sq->fetched);
 }
 
+static bool is_recent(const struct ornic_poll *poll, u32 qpn)
+{
+	u32 i;
+
+	for (i = 0; i < poll->nrecent; i++) {
+		if (poll->recent[i] == qpn)
+			return true;
+	}
+	return false;
+}
+
+static void remember(struct ornic_poll *poll, u32 qpn)
+{
+	if (poll->nrecent < ORNIC_POLL_RECENT)
+		poll->recent[poll->nrecent++] = qpn;
+	else
+		poll->recent[poll->oldest++ % ORNIC_POLL_RECENT] = qpn;
+}
+
+/* QPs with news among those that had some last. Returns how many. */
+static u32 look_at_recent(struct ornic_dev *dev, u32 *found)
+{
+	struct ornic_poll *poll = &dev->poll;
+	struct ornic_qp *qp;
+	u32 i = 0, n = 0;
+
+	while (i < poll->nrecent) {
+		qp = ornic_qp_lookup(dev, poll->recent[i]);
+		if (unlikely(!qp)) {
+			poll->recent[i] = poll->recent[--poll->nrecent];
+			continue;
+		}
+		if (has_news(qp))
+			found[n++] = qp->qpn;
+		i++;
+	}
+	return n;
+}
+
+/* And among all, from where the last look ended. */
+static u32 look_at_others(struct ornic_dev *dev, u32 *found)
+{
+	struct ornic_poll *poll = &dev->poll;
+	struct ornic_qp *qp;
+	u32 i, n = 0;
+
+	for (i = 0; i < ORNIC_POLL_OTHERS; i++) {
+		qp = (struct ornic_qp *)ornic_table_next(&dev->qps, &poll->at);
+		if (!qp) {
+			poll->at = 0;
+			break;
+		}
+		poll->at++;
+		if (has_news(qp) && !is_recent(poll, qp->qpn)) {
+			remember(poll, qp->qpn);
+			found[n++] = qp->qpn;
+		}
+	}
+	return n;
+}
+
+static void run_polled(struct ornic_dev *dev, u32 qpn, u32 budget)
+{
+	struct ornic_ctx ctx;
+	struct ornic_qp *qp;
+
+	ornic_ctx_begin(&ctx, dev, budget);
+	qp = ornic_qp_lookup(dev, qpn);
+	if (qp && run_qp(&ctx, qp) == ORNIC_RUN_MORE)
+		ornic_qp_resched(qp);
+	ornic_ctx_end(&ctx);
+}
+
 /**
- * ornic_engine_poll - look at every SQ
+ * ornic_engine_poll - look for SQs with news
  * @eng: engine
  * @budget: bytes of work per QP
  *
- * Context: process context, no engine lock held; one RCU section per QP.
+ * Whoever had news lately is looked at each time, the others some at a time.
+ *
+ * Context: process context, no engine lock held; one caller at a time; one RCU
+ * section for the look, and one per QP that has news.
  * Return: QPs that had work.
  */
 u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget)
 {
-	u32 index = 0, busy = 0;
-	struct ornic_ctx ctx;
-	struct ornic_qp *qp;
+	u32 found[ORNIC_POLL_RECENT + ORNIC_POLL_OTHERS], i, n;
+	struct ornic_dev *dev = &eng->dev;
 
-	do {
-		ornic_ctx_begin(&ctx, &eng->dev, budget);
-		qp = (struct ornic_qp *)ornic_table_next(&eng->dev.qps, &index);
-		if (qp && has_news(qp)) {
-			busy++;
-			if (run_qp(&ctx, qp) == ORNIC_RUN_MORE)
-				ornic_qp_resched(qp);
-		}
-		index++;
-		ornic_ctx_end(&ctx);
-	} while (qp);
-	return busy;
+	ornic_rcu_read_lock();
+	n = look_at_recent(dev, found);
+	n += look_at_others(dev, found + n);
+	ornic_rcu_read_unlock();
+	for (i = 0; i < n; i++)
+		run_polled(dev, found[i], budget);
+	return n;
 }
 
 /* ---- packets -------------------------------------------------------------------- */

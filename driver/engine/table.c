@@ -30,6 +30,66 @@ static u32 find_free(const struct ornic_table *t, u32 from, u32 to)
 	return to;
 }
 
+/* First set bit of @map in [@from, @to), or @to. Whole words at a time. */
+static u32 find_set(const u64 *map, u32 from, u32 to)
+{
+	u64 set;
+	u32 index;
+
+	while (from < to) {
+		set = READ_ONCE(map[from / BITS]) >> (from % BITS);
+		if (set) {
+			index = from + (u32)__builtin_ctzll(set);
+			return min_t(u32, index, to);
+		}
+		from = (from / BITS + 1) * BITS;
+	}
+	return to;
+}
+
+/* Words of the bitmap of used indices. */
+static u32 num_words(const struct ornic_table *t)
+{
+	return DIV_ROUND_UP(t->size, BITS);
+}
+
+/* First index at or above @from, below @size, that is used; @size if none. */
+static u32 find_used(const struct ornic_table *t, u32 from)
+{
+	u32 word = from / BITS, end, index;
+
+	while (from < t->size) {
+		end = min_t(u32, (word + 1) * BITS, t->size);
+		index = find_set(t->used, from, end);
+		if (index != end)
+			return index;
+		word = find_set(t->some, word + 1, num_words(t));
+		from = word * BITS;
+	}
+	return t->size;
+}
+
+static void set_used(struct ornic_table *t, u32 index)
+{
+	u32 word = index / BITS;
+
+	WRITE_ONCE(t->used[word], t->used[word] | 1ull << (index % BITS));
+	WRITE_ONCE(t->some[word / BITS],
+		   t->some[word / BITS] | 1ull << (word % BITS));
+	t->count++;
+}
+
+static void clear_used(struct ornic_table *t, u32 index)
+{
+	u32 word = index / BITS;
+
+	WRITE_ONCE(t->used[word], t->used[word] & ~(1ull << (index % BITS)));
+	if (!t->used[word])
+		WRITE_ONCE(t->some[word / BITS],
+			   t->some[word / BITS] & ~(1ull << (word % BITS)));
+	t->count--;
+}
+
 /**
  * ornic_table_init - make an empty table
  * @t: the table
@@ -46,15 +106,21 @@ int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first)
 	t->size = 1u << log_size;
 	t->first = first;
 	t->next = first;
-	t->used = ornic_vzalloc(DIV_ROUND_UP(t->size, BITS) * sizeof(u64));
+	t->used = ornic_vzalloc(num_words(t) * sizeof(u64));
 	if (!t->used)
 		return -ENOMEM;
+	t->some = ornic_vzalloc(DIV_ROUND_UP(num_words(t), BITS) * sizeof(u64));
+	if (!t->some)
+		goto err_free_used;
 	t->chunk = ornic_vzalloc(DIV_ROUND_UP(t->size, ORNIC_CHUNK) *
 				 sizeof(*t->chunk));
 	if (!t->chunk)
-		goto err_free_used;
+		goto err_free_some;
 	return 0;
 
+err_free_some:
+	ornic_vfree(t->some);
+	t->some = NULL;
 err_free_used:
 	ornic_vfree(t->used);
 	t->used = NULL;
@@ -77,8 +143,10 @@ void ornic_table_fini(struct ornic_table *t)
 	for (i = 0; i < DIV_ROUND_UP(t->size, ORNIC_CHUNK); i++)
 		ornic_free(ornic_rcu_locked(t->chunk[i]));
 	ornic_vfree(t->chunk);
+	ornic_vfree(t->some);
 	ornic_vfree(t->used);
 	t->chunk = NULL;
+	t->some = NULL;
 	t->used = NULL;
 }
 
@@ -121,9 +189,8 @@ static int take_index(struct ornic_table *t, u32 hint)
 		if (index == from)
 			goto err_unlock;
 	}
-	t->used[index / BITS] |= 1ull << (index % BITS);
+	set_used(t, index);
 	t->next = index + 1 < t->size ? index + 1 : t->first;
-	t->count++;
 	ornic_unlock(&t->lock);
 	return (int)index;
 
@@ -163,12 +230,10 @@ static int take_this(struct ornic_table *t, u32 index)
 	int err = 0;
 
 	ornic_lock(&t->lock);
-	if (test_used(t, index)) {
+	if (test_used(t, index))
 		err = -EBUSY;
-	} else {
-		t->used[index / BITS] |= 1ull << (index % BITS);
-		t->count++;
-	}
+	else
+		set_used(t, index);
 	ornic_unlock(&t->lock);
 	return err;
 }
@@ -191,11 +256,6 @@ int ornic_table_reserve_at(struct ornic_table *t, u32 index)
 	if (err)
 		ornic_table_release(t, index);
 	return err;
-}
-
-static struct ornic_chunk *chunk_of(struct ornic_table *t, u32 index)
-{
-	return ornic_rcu_dereference(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
 }
 
 static struct ornic_chunk *chunk_locked(struct ornic_table *t, u32 index)
@@ -305,31 +365,9 @@ bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
 void ornic_table_release(struct ornic_table *t, u32 index)
 {
 	ornic_lock(&t->lock);
-	if (test_used(t, index)) {
-		t->used[index / BITS] &= ~(1ull << (index % BITS));
-		t->count--;
-	}
+	if (test_used(t, index))
+		clear_used(t, index);
 	ornic_unlock(&t->lock);
-}
-
-/**
- * ornic_table_lookup - the object at an index
- * @t: the table
- * @index: any
- *
- * Context: inside an RCU section, whose end is the end of the result.
- * Return: the object or NULL.
- */
-void *ornic_table_lookup(struct ornic_table *t, u32 index)
-{
-	struct ornic_chunk *chunk;
-
-	if (unlikely(index >= t->size))
-		return NULL;
-	chunk = chunk_of(t, index);
-	if (unlikely(!chunk))
-		return NULL;
-	return ornic_rcu_dereference(chunk->slot[index % ORNIC_CHUNK]);
 }
 
 /**
@@ -345,17 +383,12 @@ void *ornic_table_next(struct ornic_table *t, u32 *index)
 	u32 i = *index;
 	void *obj;
 
-	while (i < t->size) {
-		if (!chunk_of(t, i)) {
-			i = (i & ~(ORNIC_CHUNK - 1)) + ORNIC_CHUNK;
-			continue;
-		}
+	for (i = find_used(t, i); i < t->size; i = find_used(t, i + 1)) {
 		obj = ornic_table_lookup(t, i);
 		if (obj) {
 			*index = i;
 			return obj;
 		}
-		i++;
 	}
 	*index = t->size;
 	return NULL;

@@ -22,6 +22,7 @@ struct ornic_chunk {
  * @lock: serialises reserve, publish, remove
  * @chunk: @size / ORNIC_CHUNK chunks, NULL until used
  * @used: bitmap of reserved indices
+ * @some: bitmap of the words of @used that are not 0
  * @size: indices, a power of two
  * @first: lowest index that is given out
  * @next: where the search for a free index starts
@@ -31,6 +32,7 @@ struct ornic_table {
 	ornic_lock_t lock;
 	struct ornic_chunk __rcu **chunk;
 	u64 *used;
+	u64 *some;
 	u32 size;
 	u32 first;
 	u32 next;
@@ -68,8 +70,25 @@ bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
 /* Give a reserved index back. */
 void ornic_table_release(struct ornic_table *t, u32 index);
 
-/* The object at @index or NULL. Inside an RCU section. */
-void *ornic_table_lookup(struct ornic_table *t, u32 index);
+/**
+ * ornic_table_lookup - the object at an index
+ * @t: the table
+ * @index: any
+ *
+ * Context: inside an RCU section, whose end is the end of the result.
+ * Return: the object or NULL.
+ */
+static inline void *ornic_table_lookup(const struct ornic_table *t, u32 index)
+{
+	struct ornic_chunk *chunk;
+
+	if (unlikely(index >= t->size))
+		return NULL;
+	chunk = ornic_rcu_dereference(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
+	if (unlikely(!chunk))
+		return NULL;
+	return ornic_rcu_dereference(chunk->slot[index % ORNIC_CHUNK]);
+}
 
 /* The first object at or above *@index (updated), NULL at the end. */
 void *ornic_table_next(struct ornic_table *t, u32 *index);

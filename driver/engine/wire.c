@@ -282,6 +282,11 @@ static u32 cut_pieces(const struct ornic_rx *rx, u32 off, u32 len,
 {
 	u32 i, take, n = 0;
 
+	if (likely((u64)off + len <= rx->seg[0].len)) {
+		frag->ptr = (u8 *)rx->seg[0].ptr + off;
+		frag->len = len;
+		return !!len;
+	}
 	for (i = 0; i < rx->nsegs && len; i++) {
 		if (off >= rx->seg[i].len) {
 			off -= rx->seg[i].len;
@@ -314,6 +319,11 @@ static __le32 read_icrc(const struct ornic_rx *rx)
 	u8 bytes[ORNIC_ICRC_LEN] = { 0 };
 	__le32 icrc;
 
+	if (likely(rx->seg[0].len >= rx->len)) {
+		memcpy(&icrc, (u8 *)rx->seg[0].ptr + rx->len - ORNIC_ICRC_LEN,
+		       sizeof(icrc));
+		return icrc;
+	}
 	n = cut_pieces(rx, rx->len - ORNIC_ICRC_LEN, ORNIC_ICRC_LEN, frag);
 	for (i = 0; i < n; i++) {
 		memcpy(bytes + at, frag[i].ptr, frag[i].len);
@@ -325,12 +335,13 @@ static __le32 read_icrc(const struct ornic_rx *rx)
 
 static bool icrc_is_good(const struct ornic_rx *rx)
 {
+	u32 covered = rx->len - ORNIC_ICRC_LEN;
 	struct ornic_frag frag[ORNIC_RX_SEGS];
-	u32 crc, n;
+	u32 crc, n, head;
 
-	crc = ornic_icrc_start(rx->ip, rx->ipv6, rx->seg[0].ptr);
-	n = cut_pieces(rx, ORNIC_BTH_LEN,
-		       rx->len - ORNIC_BTH_LEN - ORNIC_ICRC_LEN, frag);
+	head = min_t(u32, min_t(u32, covered, rx->seg[0].len), ORNIC_ICRC_HEAD);
+	crc = ornic_icrc_start(rx->ip, rx->ipv6, rx->seg[0].ptr, head);
+	n = cut_pieces(rx, head, covered - head, frag);
 	return ornic_icrc_finish(crc_pieces(crc, frag, n)) == read_icrc(rx);
 }
 
@@ -661,13 +672,15 @@ static void put_lengths(struct ornic_tx *tx, u32 udp_len)
 static void put_trailer(struct ornic_tx *tx, const u8 *bth, u32 roce_len,
 			u32 pad)
 {
-	u32 crc = ornic_icrc_start(tx->hdr + tx->l3_offset, tx->ipv6, bth);
+	u32 crc = ornic_icrc_start(tx->hdr + tx->l3_offset, tx->ipv6, bth,
+				   roce_len);
 	__le32 icrc;
 
 	memset(tx->trailer, 0, sizeof(tx->trailer));
-	crc = ornic_crc32(crc, bth + ORNIC_BTH_LEN, roce_len - ORNIC_BTH_LEN);
 	crc = crc_pieces(crc, tx->frag, tx->nfrags);
-	icrc = ornic_icrc_finish(ornic_crc32(crc, tx->trailer, pad));
+	if (pad)
+		crc = ornic_crc32(crc, tx->trailer, pad);
+	icrc = ornic_icrc_finish(crc);
 	memcpy(tx->trailer + pad, &icrc, sizeof(icrc));
 	tx->trailer_len = (u8)(pad + ORNIC_ICRC_LEN);
 }

@@ -361,15 +361,20 @@ u32 ornic_ipv4_checksum(const u8 *ip);
 
 /* icrc.c: IBTA A17.3.3 */
 
+/* Bytes from the BTH on that ornic_icrc_start() takes, at most. */
+#define ORNIC_ICRC_HEAD 64
+
 /**
  * ornic_icrc_start - CRC of the masked pseudo LRH, IP, UDP and BTH
  * @ip: IP header, UDP header follows it contiguously
  * @ipv6: @ip is an IPv6 header
- * @bth: 12 bytes
+ * @bth: BTH and what follows it
+ * @len: bytes there, 12 to ORNIC_ICRC_HEAD. One run over short pieces costs
+ *	less than one for each.
  *
- * Return: CRC register, to be continued over what follows the BTH.
+ * Return: CRC register, to be continued over what follows them.
  */
-u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth);
+u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth, u32 len);
 
 /**
  * ornic_icrc_finish - the ICRC for a finished CRC register

@@ -179,7 +179,7 @@ void ornic_fuzz_seal(u8 *frame, u32 len)
 	    rx.len < ORNIC_BTH_LEN + ORNIC_ICRC_LEN)
 		return;
 	bth = rx.seg[0].ptr;
-	crc = ornic_icrc_start(rx.ip, rx.ipv6, bth);
+	crc = ornic_icrc_start(rx.ip, rx.ipv6, bth, ORNIC_BTH_LEN);
 	crc = ornic_crc32(crc, bth + ORNIC_BTH_LEN,
 			  rx.len - ORNIC_BTH_LEN - ORNIC_ICRC_LEN);
 	icrc = ornic_icrc_finish(crc);

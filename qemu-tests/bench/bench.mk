@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# `make bench`: ornic beside rxe and siw, see qemu-tests/bench/bench. It needs
-# Debian's linux-source-6.12, perftest, iperf3, sockperf, python3-matplotlib.
+# `make bench`: ornic beside rxe and siw, see qemu-tests/bench/bench.
 
 .PHONY: bench bench-parts
 
-bench: all nic bench-parts
+bench:
+	@scripts/need-packages linux-source-6.12 xz-utils zlib1g-dev perftest \
+		iperf3 sockperf python3-matplotlib
+	+@$(MAKE) all nic bench-parts
 	qemu-tests/bench/bench
 
 bench-parts: $(BUILD)/bench/null_syscall

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "bed.hh"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace bench
+{
+
+namespace
+{
+
+constexpr u8 mtu_4096 = 5;
+constexpr u32 budget = 64 << 20; // bytes: all at once
+
+bool takes_receive(u8 opcode)
+{
+	return opcode == ORNIC_WQE_SEND;
+}
+
+void check(int status, const char *what)
+{
+	if (status)
+		die(std::string(what) + ": " + std::to_string(status));
+}
+
+// The rig's own host, and who measures what it is called for; null: nobody.
+const ornic_engine_ops *rig_host;
+meter *running;
+
+ornic_wq_record *sq_record(const ornic_rig_qp &qp)
+{
+	return reinterpret_cast<ornic_wq_record *>(qp.mem + ORNIC_SQ_RECORD);
+}
+
+ornic_rig_qpinit shape(u8 log_depth)
+{
+	ornic_rig_qpinit init = {};
+
+	init.type = ORNIC_QPT_RC;
+	init.sq_log_depth = log_depth;
+	init.rq_log_depth = log_depth;
+	init.max_sge = 1;
+	return init;
+}
+
+} // namespace
+
+void die(const std::string &why)
+{
+	std::fprintf(stderr, "bench: %s\n", why.c_str());
+	std::exit(1);
+}
+
+// ---- Both ends ----------------------------------------------------------------
+
+// The engine's host copies a frame here, which others do not.
+int bed::xmit(void *host, const ornic_tx *tx)
+{
+	meter *m = running;
+	int err;
+
+	if (m)
+		m->pause();
+	err = rig_host->xmit(host, tx);
+	if (m)
+		m->resume();
+	return err;
+}
+
+void bed::replace_host(ornic_rig *rig, ornic_engine_ops &ops)
+{
+	const ornic_engine_ops **used = &rig->eng->dev.ops;
+
+	if (*used == &ops)
+		return;
+	rig_host = *used;
+	ops = **used;
+	ops.xmit = xmit;
+	ops.trace = nullptr;
+	*used = &ops;
+}
+
+void bed::look_at(meter &m, const std::function<void()> &part)
+{
+	running = &m;
+	m.run(part);
+	running = nullptr;
+}
+
+bed::bed(const work &w)
+	: work_(w)
+{
+	check(ornic_rig_pair_init(&pair_, 1, w.where == link::LOOP), "pair");
+	replace_host(pair_.a, a_ops_);
+	if (w.where == link::WIRE)
+		replace_host(pair_.b, b_ops_);
+	add_idle();
+	open(pair_.a, a_);
+	open(pair_.b, b_);
+	a_.qp.conn.mtu = mtu_4096;
+	b_.qp.conn.mtu = mtu_4096;
+	a_.qp.conn.max_rd_atomic = ORNIC_MAX_RD_ATOMIC;
+	b_.qp.conn.max_dest_rd_atomic = ORNIC_MAX_RD_ATOMIC;
+	check(ornic_rig_connect(&a_.qp, &b_.qp, ORNIC_RIG_IPV4), "connect");
+	if (w.what != part::POLL)
+		return;
+	ornic_engine_set_polling(pair_.a->eng, true);
+	while (ornic_rig_run(pair_.a))
+		;
+}
+
+bed::~bed()
+{
+	if (ornic_rig_pair_fini(&pair_))
+		die("memory was written beside");
+}
+
+void bed::open(ornic_rig *rig, end &e)
+{
+	ornic_rig_qpinit init = shape(6);
+
+	check(ornic_rig_cq_init(rig, &e.scq, 8), "CQ");
+	check(ornic_rig_cq_init(rig, &e.rcq, 8), "CQ");
+	check(ornic_rig_qp_init(rig, &e.qp, &init, &e.scq, &e.rcq), "QP");
+	check(ornic_rig_mr_init(rig, &e.mr, mr_bytes, 0, 1, ORNIC_ACCESS_MASK),
+	      "MR");
+}
+
+// Made first: the rig looks for the last QP first.
+void bed::add_idle()
+{
+	ornic_rig_qpinit init = shape(1);
+
+	if (work_.idle)
+		check(ornic_rig_cq_init(pair_.a, &idle_cq_, 4), "CQ");
+	for (u32 i = 0; i < work_.idle; i++) {
+		ornic_rig_qp &qp = idle_.emplace_back();
+
+		check(ornic_rig_qp_init(pair_.a, &qp, &init, &idle_cq_,
+					&idle_cq_),
+		      "idle QP");
+		check(ornic_rig_connect(&qp, nullptr, ORNIC_RIG_IPV4), "idle");
+	}
+}
+
+// ---- A round ------------------------------------------------------------------
+
+void bed::post_list()
+{
+	ornic_lsge local = { a_.mr.iova, work_.bytes, a_.mr.key };
+	ornic_lsge remote = { b_.mr.iova, work_.bytes, b_.mr.key };
+	ornic_rig_wr wr = {};
+
+	wr.opcode = work_.opcode;
+	wr.flags = ORNIC_WQE_SIGNALED;
+	wr.raddr = b_.mr.iova;
+	wr.rkey = b_.mr.key;
+	wr.swap_add = 1;
+	wr.sge = &local;
+	wr.nsge = 1;
+	// One kick for all of them, and that is measured.
+	WRITE_ONCE(sq_record(a_.qp)->kick_wanted, 0);
+	for (u32 i = 0; i < work_.list; i++) {
+		if (takes_receive(work_.opcode))
+			ornic_rig_post_recv(&b_.qp, i, &remote, 1);
+		wr.wr_id = i;
+		check(ornic_rig_post_send(&a_.qp, &wr), "post");
+	}
+}
+
+// What @from has sent by now reaches @to. Returns the packets.
+u64 bed::deliver(ornic_rig *from, ornic_rig *to, meter &m)
+{
+	ornic_rx rx;
+
+	frames_.clear();
+	while (ornic_rig_frame *f = ornic_rig_pull(from))
+		frames_.push_back(f);
+	for (ornic_rig_frame *f : frames_) {
+		check(ornic_rig_parse(f->data, f->len, &rx), "parse");
+		look_at(m, [to, &rx] { ornic_engine_rx(to->eng, &rx); });
+		ornic_rig_put(from, f);
+	}
+	return frames_.size();
+}
+
+// Returns the packets of the part that is looked at.
+u64 bed::settle(meter &m)
+{
+	meter &request = work_.what == part::REQUEST ? m : none_;
+	meter &response = work_.what == part::RESPONSE ? m : none_;
+	u64 there, back, requests = 0, responses = 0;
+
+	do {
+		there = deliver(pair_.a, pair_.b, request);
+		ornic_rig_run(pair_.b);
+		back = deliver(pair_.b, pair_.a, response);
+		ornic_rig_run(pair_.a);
+		requests += there;
+		responses += back;
+	} while (there || back);
+	return work_.what == part::RESPONSE ? responses : requests;
+}
+
+void bed::drain(ornic_rig_cq &cq, u32 expected)
+{
+	ornic_cqe cqe;
+
+	while (ornic_rig_poll(&cq, &cqe)) {
+		expected--;
+		check(cqe.status, "completion");
+	}
+	check(static_cast<int>(expected), "completions are missing");
+}
+
+void bed::kick()
+{
+	ornic_engine_kick(pair_.a->eng, a_.qp.qpn, budget);
+}
+
+u64 bed::round(meter &m)
+{
+	u64 packets = 0;
+
+	post_list();
+	if (work_.what == part::POLL)
+		look_at(m, [this] {
+			while (!ornic_engine_poll(pair_.a->eng, budget))
+				;
+		});
+	else if (work_.what == part::KICK)
+		look_at(m, [this] { kick(); });
+	else
+		kick();
+	if (work_.where == link::WIRE)
+		packets = settle(m);
+	drain(a_.scq, work_.list);
+	if (takes_receive(work_.opcode))
+		drain(b_.rcq, work_.list);
+	return work_.where == link::WIRE ? packets : work_.list;
+}
+
+// ---- Pieces -------------------------------------------------------------------
+
+translation::translation(u32 pages, bool scattered)
+	: rig_(ornic_rig_create(1, 1))
+	, frags_(pages)
+{
+	if (!rig_)
+		die("no rig");
+	check(ornic_rig_mr_init(rig_, &mr_, pages * 4096, 0, scattered,
+				ORNIC_ACCESS_MASK),
+	      "MR");
+}
+
+translation::~translation()
+{
+	ornic_rig_destroy(rig_);
+}
+
+u32 translation::run()
+{
+	ornic_iov iov = { frags_.data(), static_cast<u32>(frags_.size()), 0,
+			  0 };
+
+	ornic_rcu_read_lock();
+	ornic_iov_map(&iov, &rig_->eng->dev, mr_.key, rig_->pdn, mr_.iova,
+		      mr_.length, ORNIC_ACCESS_LOCAL_WRITE);
+	ornic_rcu_read_unlock();
+	if (iov.bytes != mr_.length)
+		die("translation");
+	return iov.n;
+}
+
+checksum::checksum(u32 bytes)
+	: payload_(bytes)
+{
+	for (u32 i = 0; i < bytes; i++)
+		payload_[i] = static_cast<u8>(i * 131);
+}
+
+u32 checksum::run() const
+{
+	u32 crc = ornic_icrc_start(header_, false, bth_, sizeof(bth_));
+
+	crc = ornic_crc32(crc, payload_.data(), payload_.size());
+	return le32_to_cpu(ornic_icrc_finish(crc));
+}
+
+// clang-format off
+const std::vector<work> works = {
+	{"loop/write/8", link::LOOP, ORNIC_WQE_WRITE, 8, 1, part::KICK},
+	{"loop/write/64/list32", link::LOOP, ORNIC_WQE_WRITE, 64, 32, part::KICK},
+	{"loop/write/4096", link::LOOP, ORNIC_WQE_WRITE, 4096, 1, part::KICK},
+	{"loop/write/65536", link::LOOP, ORNIC_WQE_WRITE, 65536, 1, part::KICK},
+	{"loop/write/1048576", link::LOOP, ORNIC_WQE_WRITE, 1048576, 1, part::KICK},
+	{"loop/send/8", link::LOOP, ORNIC_WQE_SEND, 8, 1, part::KICK},
+	{"loop/send/4096", link::LOOP, ORNIC_WQE_SEND, 4096, 1, part::KICK},
+	{"loop/send/65536", link::LOOP, ORNIC_WQE_SEND, 65536, 1, part::KICK},
+	{"loop/send/1048576", link::LOOP, ORNIC_WQE_SEND, 1048576, 1, part::KICK},
+	{"loop/read/8", link::LOOP, ORNIC_WQE_READ, 8, 1, part::KICK},
+	{"loop/read/4096", link::LOOP, ORNIC_WQE_READ, 4096, 1, part::KICK},
+	{"loop/read/65536", link::LOOP, ORNIC_WQE_READ, 65536, 1, part::KICK},
+	{"loop/read/1048576", link::LOOP, ORNIC_WQE_READ, 1048576, 1, part::KICK},
+	{"loop/atomic/8", link::LOOP, ORNIC_WQE_FAA, 8, 1, part::KICK},
+	{"wire/write/8/send", link::WIRE, ORNIC_WQE_WRITE, 8, 1, part::KICK},
+	{"wire/write/8/request", link::WIRE, ORNIC_WQE_WRITE, 8, 1, part::REQUEST},
+	{"wire/write/8/ack", link::WIRE, ORNIC_WQE_WRITE, 8, 1, part::RESPONSE},
+	{"wire/write/64/list32/send", link::WIRE, ORNIC_WQE_WRITE, 64, 32, part::KICK},
+	{"wire/write/64/list32/request", link::WIRE, ORNIC_WQE_WRITE, 64, 32, part::REQUEST},
+	{"wire/write/65536/send", link::WIRE, ORNIC_WQE_WRITE, 65536, 1, part::KICK},
+	{"wire/write/65536/request", link::WIRE, ORNIC_WQE_WRITE, 65536, 1, part::REQUEST},
+	{"wire/send/8/request", link::WIRE, ORNIC_WQE_SEND, 8, 1, part::REQUEST},
+	{"wire/read/8/request", link::WIRE, ORNIC_WQE_READ, 8, 1, part::REQUEST},
+	{"wire/read/8/response", link::WIRE, ORNIC_WQE_READ, 8, 1, part::RESPONSE},
+	{"wire/read/65536/response", link::WIRE, ORNIC_WQE_READ, 65536, 1, part::RESPONSE},
+	{"poll/1 of 1", link::LOOP, ORNIC_WQE_WRITE, 8, 1, part::POLL},
+	{"poll/1 of 64", link::LOOP, ORNIC_WQE_WRITE, 8, 1, part::POLL, 63},
+	{"poll/1 of 1024", link::LOOP, ORNIC_WQE_WRITE, 8, 1, part::POLL, 1023},
+};
+// clang-format on
+
+} // namespace bench

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// What is measured, and on what: two QPs of one device or of two with a perfect
+// wire between them, and the work that they do. microbench.cc takes the time of
+// it, count.cc the instructions.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "engine/dev.h"
+#include "rig.h"
+}
+
+namespace bench
+{
+
+constexpr u32 mr_bytes = 1 << 20;
+
+enum class link { LOOP, WIRE };
+
+// Which call into the engine is looked at: that of the kick, with all that a
+// message costs on one device, that of a request that arrives, that of an
+// answer, or the looks of a poll thread until it has found a message.
+enum class part { KICK, REQUEST, RESPONSE, POLL };
+
+// @list messages of @bytes, posted at once. @idle more QPs do nothing.
+struct work {
+	const char *name;
+	link where;
+	u8 opcode;
+	u32 bytes;
+	u32 list;
+	part what;
+	u32 idle = 0;
+};
+
+// Runs the part that is looked at. What the engine's host does meanwhile is put
+// between pause and resume.
+class meter {
+    public:
+	virtual ~meter() = default;
+	virtual void run(const std::function<void()> &part) = 0;
+	virtual void pause()
+	{
+	}
+	virtual void resume()
+	{
+	}
+};
+
+// Nothing is looked at.
+class no_meter final : public meter {
+    public:
+	void run(const std::function<void()> &part) override
+	{
+		part();
+	}
+};
+
+class bed {
+    public:
+	explicit bed(const work &w);
+	~bed();
+	bed(const bed &) = delete;
+	bed &operator=(const bed &) = delete;
+
+	// Posts the list, and lets both ends work until it is complete. Returns
+	// what the part is counted in: messages or packets.
+	u64 round(meter &m);
+
+    private:
+	// An end: its QP with the CQs and the memory of it.
+	struct end {
+		ornic_rig_cq scq = {}, rcq = {};
+		ornic_rig_qp qp = {};
+		ornic_rig_mr mr = {};
+	};
+
+	static int xmit(void *host, const ornic_tx *tx);
+	void replace_host(ornic_rig *rig, ornic_engine_ops &ops);
+	void open(ornic_rig *rig, end &e);
+	void look_at(meter &m, const std::function<void()> &part);
+	void add_idle();
+	void post_list();
+	void kick();
+	u64 deliver(ornic_rig *from, ornic_rig *to, meter &m);
+	u64 settle(meter &m);
+	void drain(ornic_rig_cq &cq, u32 expected);
+
+	const work work_;
+	ornic_rig_pair pair_ = {};
+	end a_, b_;
+	// Neither moves: the rig has pointers to them.
+	ornic_rig_cq idle_cq_ = {};
+	std::deque<ornic_rig_qp> idle_;
+	std::vector<ornic_rig_frame *> frames_;
+	no_meter none_;
+	ornic_engine_ops a_ops_, b_ops_;
+};
+
+// An MR of @pages pages in one run or in none that touch, and how long it takes
+// to find @pages of them.
+class translation {
+    public:
+	translation(u32 pages, bool scattered);
+	~translation();
+	translation(const translation &) = delete;
+	translation &operator=(const translation &) = delete;
+
+	// Returns the pieces.
+	u32 run();
+
+    private:
+	ornic_rig *rig_;
+	ornic_rig_mr mr_ = {};
+	std::vector<ornic_frag> frags_;
+};
+
+// The ICRC of a packet with @bytes after its BTH.
+class checksum {
+    public:
+	explicit checksum(u32 bytes);
+
+	u32 run() const;
+
+    private:
+	u8 header_[28] = { 0x45 };
+	u8 bth_[12] = {};
+	std::vector<u8> payload_;
+};
+
+// All that is measured of the protocol.
+extern const std::vector<work> works;
+
+[[noreturn]] void die(const std::string &why);
+
+} // namespace bench

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// The same work, a fixed number of times, for callgrind: it counts what runs
+// between start and stop, and each work goes into a dump of its own, which the
+// script beside this file reads. What a dump is divided by goes to stdout.
+#include <valgrind/callgrind.h>
+
+#include <cstdio>
+
+#include "bed.hh"
+
+// What callgrind collects: see --toggle-collect.
+extern "C" __attribute__((noinline)) void
+bench_counted(const std::function<void()> &part)
+{
+	part();
+	// No jump to it in place of a call.
+	asm volatile("");
+}
+
+namespace bench
+{
+
+namespace
+{
+
+constexpr u32 warm_up = 8;
+constexpr u32 rounds = 64;
+
+class counter final : public meter {
+    public:
+	void run(const std::function<void()> &part) override
+	{
+		bench_counted(part);
+	}
+	void pause() override
+	{
+		CALLGRIND_TOGGLE_COLLECT;
+	}
+	void resume() override
+	{
+		CALLGRIND_TOGGLE_COLLECT;
+	}
+};
+
+void dump(const std::string &name, const char *unit, u64 units)
+{
+	CALLGRIND_DUMP_STATS_AT(name.c_str());
+	std::printf("%s\t%s\t%llu\n", name.c_str(), unit,
+		    static_cast<unsigned long long>(units));
+}
+
+const char *unit_of(const work &w)
+{
+	return w.where == link::WIRE ? "packet" : "message";
+}
+
+void count(const work &w)
+{
+	no_meter none;
+	counter meter;
+	u64 units = 0;
+	bed b(w);
+
+	for (u32 i = 0; i < warm_up; i++)
+		b.round(none);
+	CALLGRIND_ZERO_STATS;
+	for (u32 i = 0; i < rounds; i++)
+		units += b.round(meter);
+	dump(w.name, unit_of(w), units);
+}
+
+template <typename thing>
+void count(const std::string &name, const char *unit, u64 units, thing &t)
+{
+	t.run();
+	CALLGRIND_ZERO_STATS;
+	bench_counted([&t] { t.run(); });
+	dump(name, unit, units);
+}
+
+void count_pieces()
+{
+	for (u32 bytes : { 256, 4096 }) {
+		checksum sum(bytes);
+
+		count("icrc/" + std::to_string(bytes), "byte", bytes, sum);
+	}
+	for (bool scattered : { false, true }) {
+		for (u32 pages : { 1, 256 }) {
+			translation t(pages, scattered);
+			std::string name = scattered ? "scattered/" :
+						       "one run/";
+
+			count("translate/" + name + std::to_string(pages),
+			      "page", pages, t);
+		}
+	}
+}
+
+} // namespace
+
+} // namespace bench
+
+int main()
+{
+	for (const bench::work &w : bench::works)
+		bench::count(w);
+	bench::count_pieces();
+	return 0;
+}
