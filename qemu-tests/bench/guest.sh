@@ -7,7 +7,7 @@
 #
 #   ornic-loop ornic-veth   srv0 in namespace srv, cli0 in namespace cli
 #   rxe-loop rxe-veth       rxe0 and rxe1 in the initial one, by policy routing
-#   siw-loop siw-veth       on lo, and between namespaces wsrv and wcli
+#   siw-loop siw-veth       on lo of the initial one, and between wsrv and wcli
 #   pci-loop pci-two        the PCI NIC, its own peer or the other guest's
 #   rxe-two                 rxe of both guests, a wire of their own between them
 #   ref                     what is no RDMA: copies, checksums, calls, TCP
@@ -93,10 +93,8 @@ set_up_siw()
 		type=siw add_link "siw-$end" "siw-$end" "${enter[@]}"
 	done
 	# Its GID is the MAC, and one of zeros is none.
-	ip netns add wlo
-	entering wlo
-	"${enter[@]}" ip link set lo address 02:00:00:00:00:01 up
-	type=siw add_link siw-lo lo "${enter[@]}"
+	ip link set lo address 02:00:00:00:00:01
+	type=siw add_link siw-lo lo
 }
 
 set_up_two()
@@ -142,7 +140,6 @@ select_peer()
 	case $1 in
 	ornic-loop) srv_ns=srv cli_ns=srv ;;
 	ornic-veth) srv_ns=srv cli_ns=cli ;;
-	siw-loop) srv_ns=wlo cli_ns=wlo ;;
 	siw-veth) srv_ns=wsrv cli_ns=wcli ;;
 	*-two) srv_prefix=("$peer") ;;
 	esac
