@@ -122,7 +122,8 @@ static void pulse_ages_until_it_beats(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 90000), 0u);
 	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 91000), 1000u);
-	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 98500), 8500u);
+	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 92500), 2500u);
+	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 98500), 4500u);
 	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, ~0u, 98600), 0u);
 	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, ~0u, 98700), 100u);
 	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 98800), 0u);

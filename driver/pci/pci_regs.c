@@ -6,6 +6,7 @@
 #include "pci/pci_regs.h"
 
 #define STD_BARS 6
+#define MAX_LOOK_MS 2000
 
 /**
  * ornic_pci_is_ours - is this a device of ours?
@@ -105,17 +106,26 @@ ORNIC_FOR_KUNIT(ornic_pci_next_reset);
  * @health: the register now
  * @now_ms: any clock that only goes forward
  *
+ * A host that did not look for a while may have been paused, and the device of
+ * a guest with it: the time between two looks counts for two seconds at most.
+ *
  * Context: any; one caller at a time.
- * Return: milliseconds since another value was first seen.
+ * Return: milliseconds without a change.
  */
 u64 ornic_pci_pulse_age(struct ornic_pci_pulse *pulse, u32 health, u64 now_ms)
 {
-	if (!pulse->known || pulse->health != health) {
-		pulse->known = true;
-		pulse->health = health;
-		pulse->since_ms = now_ms;
-	}
-	return now_ms - pulse->since_ms;
+	u64 passed_ms = now_ms - pulse->looked_ms;
+
+	if (passed_ms > MAX_LOOK_MS)
+		passed_ms = MAX_LOOK_MS;
+	if (pulse->known && pulse->health == health)
+		pulse->age_ms += passed_ms;
+	else
+		pulse->age_ms = 0;
+	pulse->known = true;
+	pulse->health = health;
+	pulse->looked_ms = now_ms;
+	return pulse->age_ms;
 }
 
 ORNIC_FOR_KUNIT(ornic_pci_pulse_age);

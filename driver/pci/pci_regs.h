@@ -36,13 +36,15 @@ struct ornic_pci_flaw {
 
 /**
  * struct ornic_pci_pulse - whether a device is alive
- * @health: the register, when it last changed
- * @since_ms: when that was
+ * @health: the register, at the last look
+ * @looked_ms: when that was
+ * @age_ms: how long it has not changed
  * @known: false before the first look
  */
 struct ornic_pci_pulse {
 	u32 health;
-	u64 since_ms;
+	u64 looked_ms;
+	u64 age_ms;
 	bool known;
 };
 
