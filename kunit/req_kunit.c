@@ -495,17 +495,16 @@ static void req_polls_many(struct kunit *test)
 	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
 	struct ornic_rig_qp *qps;
 	u32 round, i;
+	int err;
 
 	qps = kunit_kzalloc(test, MANY * sizeof(*qps), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qps);
 	for (i = 0; i < MANY; i++) {
-		KUNIT_ASSERT_EQ(test,
-				ornic_rig_qp_init(bed->pair.a, &qps[i], &init,
-						  &bed->ascq, &bed->arcq),
-				0);
-		KUNIT_ASSERT_EQ(
-			test, ornic_rig_connect(&qps[i], NULL, ORNIC_RIG_IPV4),
-			0);
+		err = ornic_rig_qp_init(bed->pair.a, &qps[i], &init, &bed->ascq,
+					&bed->arcq);
+		KUNIT_ASSERT_EQ(test, err, 0);
+		err = ornic_rig_connect(&qps[i], NULL, ORNIC_RIG_IPV4);
+		KUNIT_ASSERT_EQ(test, err, 0);
 	}
 	ornic_engine_set_polling(bed->pair.a->eng, true);
 	ornic_rig_run(bed->pair.a);
