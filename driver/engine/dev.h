@@ -211,6 +211,13 @@ struct ornic_ah {
 	struct ornic_path path;
 };
 
+/* The MR or window of @key, whatever its variant, or NULL. In an RCU section. */
+static inline struct ornic_mkey *ornic_mkey_lookup(struct ornic_dev *dev,
+						   u32 key)
+{
+	return (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+}
+
 /**
  * struct ornic_counter_set - counters of the QPs that are bound to it
  * @users: those QPs; DESTROY_COUNTERS is ORNIC_BUSY while > 0

@@ -19,11 +19,6 @@
 	(ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_READ | \
 	 ORNIC_ACCESS_REMOTE_ATOMIC)
 
-static struct ornic_mkey *mkey_of(struct ornic_dev *dev, u32 key)
-{
-	return (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
-}
-
 /* ---- Commands ------------------------------------------------------------------ */
 
 /**
@@ -146,7 +141,7 @@ static enum ornic_vendor_err register_locked(struct ornic_dev *dev,
 enum ornic_vendor_err ornic_fast_register(const struct ornic_qp *qp,
 					  const struct ornic_swqe *sw)
 {
-	struct ornic_mkey *m = mkey_of(qp->dev, sw->rkey);
+	struct ornic_mkey *m = ornic_mkey_lookup(qp->dev, sw->rkey);
 	enum ornic_vendor_err verr;
 
 	if (!m || !m->fast)
@@ -189,7 +184,7 @@ static enum ornic_vendor_err invalidate_locked(struct ornic_fast *f,
 enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
 					   bool remote)
 {
-	struct ornic_mkey *m = mkey_of(qp->dev, key);
+	struct ornic_mkey *m = ornic_mkey_lookup(qp->dev, key);
 	enum ornic_vendor_err verr;
 
 	if (!m || !m->fast)

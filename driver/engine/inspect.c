@@ -94,9 +94,8 @@ static int inspect_cq(struct ornic_dev *dev, u32 cqn, union ornic_rsp *rsp)
 static int inspect_mkey(struct ornic_dev *dev, u32 key, union ornic_rsp *rsp)
 {
 	struct ornic_rsp_inspect_mkey *r = &rsp->inspect_mkey;
-	struct ornic_mkey *m;
+	struct ornic_mkey *m = ornic_mkey_lookup(dev, key);
 
-	m = (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
 	if (!m || m->window || m->key != key)
 		return ORNIC_NOT_FOUND;
 	r->iova = cpu_to_le64(m->iova);

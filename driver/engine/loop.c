@@ -276,9 +276,7 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
  */
 static bool needs_lock(const struct ornic_qp *peer, u32 key)
 {
-	struct ornic_table *mkeys = &peer->dev->mkeys;
-	struct ornic_mkey *m =
-		(struct ornic_mkey *)ornic_table_lookup(mkeys, key >> 8);
+	struct ornic_mkey *m = ornic_mkey_lookup(peer->dev, key);
 
 	return (m && m->fast) || peer->type == ORNIC_QPT_XRC_TGT;
 }

@@ -170,8 +170,7 @@ static enum ornic_vendor_err check(const struct ornic_mkey *m, u32 key, u32 pdn,
 
 static struct ornic_mkey *mr_lookup(struct ornic_dev *dev, u32 key)
 {
-	struct ornic_mkey *m =
-		(struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+	struct ornic_mkey *m = ornic_mkey_lookup(dev, key);
 
 	return m && !m->window ? m : NULL;
 }
@@ -318,7 +317,7 @@ static int mr_status(struct ornic_dev *dev, u32 key)
 	struct ornic_mkey *m;
 
 	ornic_rcu_read_lock();
-	m = ornic_table_lookup(&dev->mkeys, key >> 8);
+	m = ornic_mkey_lookup(dev, key);
 	/* Work requests change the variant of a fast registration MR. */
 	if (m && (m->key == key || m->fast) && !m->window)
 		status = ornic_atomic_read(&m->windows) ? ORNIC_BUSY : ORNIC_OK;
@@ -365,7 +364,7 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 	struct ornic_mkey *m;
 
 	ornic_rcu_read_lock();
-	m = (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
+	m = ornic_mkey_lookup(dev, key);
 	if (m && (m->key != key || m->window || m->fast))
 		m = NULL;
 	if (m)

@@ -14,14 +14,9 @@
 /* Rights that a window may give; local ones mean nothing to it. */
 #define WINDOW_CHANGES (ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_ATOMIC)
 
-static struct ornic_mkey *mkey_lookup(struct ornic_dev *dev, u32 key)
-{
-	return (struct ornic_mkey *)ornic_table_lookup(&dev->mkeys, key >> 8);
-}
-
 static struct ornic_mw *mw_lookup(struct ornic_dev *dev, u32 key)
 {
-	struct ornic_mkey *m = mkey_lookup(dev, key);
+	struct ornic_mkey *m = ornic_mkey_lookup(dev, key);
 
 	return m ? m->window : NULL;
 }
@@ -68,7 +63,7 @@ enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
 				       u64 addr, u64 len, u8 access,
 				       struct ornic_mkey **mkey)
 {
-	struct ornic_mkey *m = mkey_lookup(qp->dev, rkey);
+	struct ornic_mkey *m = ornic_mkey_lookup(qp->dev, rkey);
 	enum ornic_vendor_err verr;
 
 	if (unlikely(!m))
@@ -86,7 +81,7 @@ enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
 				     const struct ornic_qp *qp, u32 rkey,
 				     u64 addr, u64 len, u8 access)
 {
-	struct ornic_mkey *m = mkey_lookup(qp->dev, rkey), *mkey;
+	struct ornic_mkey *m = ornic_mkey_lookup(qp->dev, rkey), *mkey;
 	enum ornic_vendor_err verr;
 
 	if (unlikely(!m))
