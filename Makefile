@@ -49,6 +49,12 @@ help:
 	@echo 'make uninstall    take them away again'
 	@echo 'make clean        remove build/ (the debug kernel stays in the cache)'
 
+# Packages that ./run does not install: make tells which are missing
+define need_packages
+	@missing=$$(scripts/missing-packages $(1)); [ -z "$$missing" ] || \
+		{ echo "missing packages: apt-get install $$missing" >&2; exit 1; }
+endef
+
 # The parts
 -include userspace-provider/provider.mk
 -include kunit/kunit.mk

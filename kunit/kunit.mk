@@ -155,7 +155,7 @@ $(BUILD)/bench/ornic_count: $(bench_obj) $(BUILD)/bench/kunit/bench/count.o
 	$(call host_say,LD)$(CXX) -o $@ $^ -lz
 
 microbench:
-	@scripts/need-packages libbenchmark-dev zlib1g-dev
+	$(call need_packages,libbenchmark-dev zlib1g-dev)
 	+@$(MAKE) $(BUILD)/bench/ornic_microbench
 	@$(BUILD)/bench/ornic_microbench --benchmark_min_time=0.3 \
 		--benchmark_filter='$(FILTER)'

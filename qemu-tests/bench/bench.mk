@@ -4,8 +4,8 @@
 .PHONY: bench bench-parts
 
 bench:
-	@scripts/need-packages linux-source-6.12 xz-utils zlib1g-dev perftest \
-		iperf3 sockperf python3-matplotlib
+	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest \
+		iperf3 sockperf python3-matplotlib)
 	+@$(MAKE) all nic bench-parts
 	qemu-tests/bench/bench
 
