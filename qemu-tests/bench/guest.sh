@@ -45,12 +45,9 @@ set_up_rxe()
 	local end number=1 to
 
 	wire rxe
-	ip rule add preference 1000 lookup local
-	ip rule del preference 0
+	local_wire rxe-srv rxe-cli
 	for end in srv cli; do
 		to=$((3 - number))
-		echo 1 >"/proc/sys/net/ipv4/conf/rxe-$end/accept_local"
-		echo 0 >"/proc/sys/net/ipv4/conf/rxe-$end/rp_filter"
 		ip addr add "10.1.0.$number/24" dev "rxe-$end"
 		ip link set "rxe-$end" up
 		ip route add "10.1.0.$to" dev "rxe-$end" table "10$to"
@@ -58,7 +55,6 @@ set_up_rxe()
 			lookup "10$to"
 		number=$((number + 1))
 	done
-	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
 	ip neigh replace 10.1.0.2 lladdr "$(</sys/class/net/rxe-cli/address)" \
 		dev rxe-srv nud permanent
 	ip neigh replace 10.1.0.1 lladdr "$(</sys/class/net/rxe-srv/address)" \

@@ -163,6 +163,22 @@ side()
 	declare -ga "${name}_prefix=(${prefix[*]})"
 }
 
+# local_wire NETDEV NETDEV: a wire whose ends are both in this namespace, and
+# their addresses both local: what comes over it is accepted, and rules of
+# preferences below 1000 can send it that way
+local_wire()
+{
+	local netdev
+
+	ip rule add preference 1000 lookup local
+	ip rule del preference 0
+	for netdev; do
+		echo 1 >"/proc/sys/net/ipv4/conf/$netdev/accept_local"
+		echo 0 >"/proc/sys/net/ipv4/conf/$netdev/rp_filter"
+	done
+	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
+}
+
 # topology NAME [FAMILY]: see the head of this file. $mtu is the netdevs' MTU.
 topology()
 {

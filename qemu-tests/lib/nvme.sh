@@ -29,21 +29,17 @@ one_namespace()
 {
 	local name number=1
 
-	ip rule add preference 1000 lookup local
 	ip rule add preference 100 to 10.0.0.1 lookup 101
 	ip rule add preference 100 to 10.0.0.2 lookup 102
 	ip link add veth-srv type veth peer name veth-cli
+	local_wire veth-srv veth-cli
 	for name in srv cli; do
 		ip rule add preference 10 dev "veth-$name" lookup local
-		sysctl -qw "net.ipv4.conf.veth-$name.accept_local=1" \
-			"net.ipv4.conf.veth-$name.rp_filter=0"
 		side "$name" "$number"
 		number=$((number + 1))
 	done
-	sysctl -qw net.ipv4.conf.all.rp_filter=0
 	ip route add 10.0.0.1 dev veth-cli src 10.0.0.2 table 101
 	ip route add 10.0.0.2 dev veth-srv src 10.0.0.1 table 102
-	ip rule del preference 0
 	add_link srv0 veth-srv
 	add_link cli0 veth-cli
 	srv_dev=srv0 cli_dev=cli0
