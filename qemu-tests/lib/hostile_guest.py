@@ -33,7 +33,7 @@ def find_nic():
 
 def open_bar(path, number):
     fd = os.open(f"{path}/resource{number}", os.O_RDWR)
-    return mmap.mmap(fd, max(PAGE, os.fstat(fd).st_size))
+    return mmap.mmap(fd, os.fstat(fd).st_size)
 
 
 def physical(address):
