@@ -12,7 +12,7 @@
  *  atomics     ornic_atomic_t, ornic_cmpxchg64
  *  barriers    smp_mb, smp_load_acquire, smp_store_release, READ_ONCE
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
- *  CRC         ornic_crc32: the reflected 0x04c11db7 polynomial, no inversion
+ *  CRC         ornic_crc32_by_table: of short data, see crc32.h
  *  logging     ornic_pr_debug
  *  tracing     ornic_trace_on: does anybody look? ORNIC_DEFINE_TRACE, once
  */

@@ -163,7 +163,7 @@ static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
 }
 
 /* zlib inverts before and after; the engine wants the bare register. */
-static inline u32 ornic_crc32(u32 crc, const void *p, size_t len)
+static inline u32 ornic_crc32_by_table(u32 crc, const void *p, size_t len)
 {
 	return ~(u32)crc32_z(~crc & 0xffffffffu, (const Bytef *)p, len);
 }

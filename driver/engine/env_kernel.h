@@ -90,7 +90,7 @@ static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
 	return sum;
 }
 
-static inline u32 ornic_crc32(u32 crc, const void *p, size_t len)
+static inline u32 ornic_crc32_by_table(u32 crc, const void *p, size_t len)
 {
 	return crc32_le(crc, p, len);
 }

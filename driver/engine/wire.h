@@ -6,6 +6,7 @@
 #ifndef ORNIC_ENGINE_WIRE_H
 #define ORNIC_ENGINE_WIRE_H
 
+#include "crc32.h"
 #include "engine.h"
 
 /* clang-format off */

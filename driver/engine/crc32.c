@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * CRC-32 without tables, for a CPU that may not use its vector unit here or has
+ * no instruction for it. Pure.
+ *
+ * A CRC does not change when a multiple of its polynomial is added to the
+ * message. One multiple has five terms only:
+ *
+ *	x^300 + x^155 + x^117 + x^89 + 1
+ *
+ * Adding it, shifted so that its first term meets a bit of the message, clears
+ * this bit and flips those 145, 183, 211 and 300 bits further on. That is done
+ * for all 64 bits of a word at once, with a few shifts, and word after word: in
+ * the end all that is left of the message are its last bytes, with what was
+ * flipped in them. The tables have these.
+ *
+ * A table look-up is a load that waits for the one before it; shifts are not,
+ * and under an emulated MMU they cost a tenth of it.
+ */
+#include "crc32.h"
+
+#define WORD 8
+#define WORDS 5 /* that a word reaches to: 300 bits, rounded up */
+#define ROUND (WORDS * WORD)
+/* Less is faster by tables. */
+#define MIN_LEN (3 * ROUND)
+
+static u64 load(const u8 *p)
+{
+	__le64 word;
+
+	memcpy(&word, p, sizeof(word));
+	return le64_to_cpu(word);
+}
+
+static void store(u8 *p, u64 value)
+{
+	__le64 word = cpu_to_le64(value);
+
+	memcpy(p, &word, sizeof(word));
+}
+
+/*
+ * Clear @word: what it flips in the words 2, 3, 4 and 5 after it. The first bit
+ * of the message is the lowest, so further on is to the left.
+ */
+static inline void clear_word(u64 word, u64 *two, u64 *three, u64 *four,
+			      u64 *five)
+{
+	*two ^= word << (145 - 128) ^ word << (183 - 128);
+	*three ^= word >> (192 - 145) ^ word >> (192 - 183) ^
+		  word << (211 - 192);
+	*four ^= word >> (256 - 211) ^ word << (300 - 256);
+	*five = word >> (320 - 300);
+}
+
+u32 ornic_crc32(u32 crc, const void *data, size_t len)
+{
+	/* What is to be flipped in the next words. */
+	u64 a = crc, b = 0, c = 0, d = 0, e = 0;
+	u8 last[2 * ROUND];
+	const u8 *p = (const u8 *)data;
+
+	if (len < MIN_LEN)
+		return ornic_crc32_by_table(crc, data, len);
+	for (; len >= 2 * ROUND; len -= ROUND, p += ROUND) {
+		clear_word(load(p) ^ a, &c, &d, &e, &a);
+		clear_word(load(p + WORD) ^ b, &d, &e, &a, &b);
+		clear_word(load(p + 2 * WORD) ^ c, &e, &a, &b, &c);
+		clear_word(load(p + 3 * WORD) ^ d, &a, &b, &c, &d);
+		clear_word(load(p + 4 * WORD) ^ e, &b, &c, &d, &e);
+	}
+	memcpy(last, p, len);
+	store(last, load(last) ^ a);
+	store(last + WORD, load(last + WORD) ^ b);
+	store(last + 2 * WORD, load(last + 2 * WORD) ^ c);
+	store(last + 3 * WORD, load(last + 3 * WORD) ^ d);
+	store(last + 4 * WORD, load(last + 4 * WORD) ^ e);
+	return ornic_crc32_by_table(0, last, len);
+}
