@@ -25,5 +25,7 @@ wire_peer()
 	[ "$1" = rxe ] || [ "$(at_srv stat srv0 rx_icrc_errors)" = 0 ] ||
 		fail 'rx_icrc_errors of the peer'
 	at_srv del_link srv0
+	# Its socket stays until then, and the soft device wants the port as well.
+	[ "$1" != rxe ] || "$peer" modprobe -r rdma_rxe
 	host dissect 0 1000 || fail 'tshark finds fault'
 }

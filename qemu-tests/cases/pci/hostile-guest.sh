@@ -23,7 +23,7 @@ run()
 	wait_until 20 busy_posting ornic0
 	wait_until 60 peer_answers
 	worker=$(nic_stat 0 worker)
-	at_srv /ornic/qemu-tests/lib/hostile_guest.py "$(times 500)"
+	"$peer" "/ornic/qemu-tests/lib/hostile_guest.py $(times 500)"
 	[ "$(nic_stat 0 worker)" = "$worker" ] || fail 'the worker died'
 	is_busy || fail 'the traffic stands still'
 	stop_traffic "$srv_pid" "$cli_pid"
