@@ -112,11 +112,18 @@ judge_log()
 	return 1
 }
 
+# show_late SECONDS: what runs by then, and what it waits for
+show_late()
+{
+	read -r -t "$1" <>/dev/ptmx || ps -eo pid,ppid,stat,wchan:24,args |
+		grep -v '\[.*\]$' | sed 's/^/# /' >&3
+}
+
 # run_case NUMBER NAME LIMIT
 run_case()
 {
 	local number=$1 name=$2 limit=$3 status allow begin=$EPOCHREALTIME
-	local took verdict=ok reason=
+	local took verdict=ok reason= watch
 
 	say "# case: $name $limit"
 	echo "ornic-test: $name" >/dev/kmsg
@@ -124,10 +131,13 @@ run_case()
 	rm -rf "$WORK"
 	mkdir "$WORK"
 	allow=$(sed -n "s/^allow_log='\\(.*\\)'$/\\1/p" "$CASE")
+	show_late $((limit * 19 / 20)) &
+	watch=$!
 	timeout -s KILL "$limit" unshare -fpm --mount-proc --kill-child \
 		bash "$tests/lib/case.sh" </dev/null 2>&1 |
 		sed -u -E 's/^(ok|not ok) /    &/; t; s/^/# /' >&3
 	status=${PIPESTATUS[0]}
+	kill "$watch" 2>/dev/null
 	{
 		clean_up || status=left
 		judge_log "$name" "$allow" || status=splat
