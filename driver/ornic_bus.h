@@ -12,6 +12,7 @@
 #include <rdma/ornic-hw.h>
 
 #include "ornic_groups.h"
+#include "ornic_netdir.h"
 
 struct attribute_group;
 struct device;
@@ -49,6 +50,7 @@ struct ornic_bus_ops {
  * @netdev: the Ethernet side, held by the bus for as long as it is registered
  * @groups: multicast groups of @netdev, which the bus opens and closes, and
  *	which follow @netdev from one namespace to another; RTNL
+ * @netdir: where @parent shows @netdev; as @groups
  * @net: namespace that the ib_device is born in where namespaces do not share
  *	their devices (`rdma system set netns exclusive`); NULL = the initial
  *	one. Held by the bus during ornic_register
@@ -69,6 +71,7 @@ struct ornic_bus {
 	struct device *dma_device;
 	struct net_device *netdev;
 	struct ornic_groups groups;
+	struct ornic_netdir netdir;
 	struct net *net;
 	enum ornic_kick_mode kick_mode;
 	unsigned long kick_pfn;

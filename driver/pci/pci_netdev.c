@@ -80,6 +80,12 @@ static void netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 		queue_work(system_unbound_wq, &pci->update);
 }
 
+static void netdev_renamed(struct ornic_pci *pci, struct net_device *netdev)
+{
+	dev_info(&pci->pdev->dev, "its netdev is %s now\n", netdev->name);
+	ornic_netdir_rename(&pci->bus.netdir, netdev);
+}
+
 static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *info)
 {
@@ -96,8 +102,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_CHANGENAME:
 		if (netdev == pci->bus.netdev)
-			dev_info(&pci->pdev->dev, "its netdev is %s now\n",
-				 netdev->name);
+			netdev_renamed(pci, netdev);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -142,6 +147,10 @@ static bool take_netdev(struct ornic_pci *pci)
 		ornic_groups_open(&pci->bus.groups, netdev);
 		pci->bus.netdev = netdev;
 		pci->bus.net = maybe_get_net(dev_net(netdev));
+		if (ornic_netdir_open(&pci->bus.netdir, &pci->pdev->dev,
+				      netdev))
+			dev_warn(&pci->pdev->dev, "no net/%s in sysfs\n",
+				 netdev->name);
 	}
 	rtnl_unlock();
 	return netdev;
@@ -150,6 +159,7 @@ static bool take_netdev(struct ornic_pci *pci)
 static void drop_netdev(struct ornic_pci *pci)
 {
 	rtnl_lock();
+	ornic_netdir_close(&pci->bus.netdir);
 	ornic_groups_close(&pci->bus.groups);
 	netdev_put(pci->bus.netdev, &pci->netdev_tracker);
 	pci->bus.netdev = NULL;

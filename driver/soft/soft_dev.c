@@ -160,42 +160,7 @@ static const struct ornic_bus_ops bus_ops = {
 	.removing = bus_removing,
 };
 
-/* ---- net/IFNAME ----------------------------------------------------------- */
-
-static int show_netdev(struct ornic_soft *soft)
-{
-	struct net_device *netdev = soft->netdev;
-	int err;
-
-	err = sysfs_create_link(soft->net_dir, &netdev->dev.kobj, netdev->name);
-	if (!err)
-		strscpy(soft->ifname, netdev->name);
-	return err;
-}
-
-static void hide_netdev(struct ornic_soft *soft)
-{
-	if (soft->ifname[0])
-		sysfs_remove_link(soft->net_dir, soft->ifname);
-	soft->ifname[0] = '\0';
-}
-
-/**
- * ornic_soft_rename - let net/IFNAME follow the name of the netdev
- * @soft: the device
- *
- * Context: Process context, RTNL held.
- */
-void ornic_soft_rename(struct ornic_soft *soft)
-{
-	ASSERT_RTNL();
-	if (!strcmp(soft->ifname, soft->netdev->name))
-		return;
-	hide_netdev(soft);
-	if (show_netdev(soft))
-		dev_warn(&soft->dev, "no net/%s in sysfs\n",
-			 soft->netdev->name);
-}
+/* ---- All soft devices ------------------------------------------------------- */
 
 /**
  * ornic_soft_find - the soft device on a netdev
@@ -222,7 +187,7 @@ static void soft_detach(struct ornic_soft *soft)
 	rtnl_lock();
 	list_del_init(&soft->link);
 	ornic_groups_close(&soft->bus.groups);
-	hide_netdev(soft);
+	ornic_netdir_close(&soft->bus.netdir);
 	rtnl_unlock();
 
 	ornic_soft_net_leave(soft);
@@ -238,7 +203,6 @@ static void soft_stop(struct ornic_soft *soft)
 	ornic_soft_poll_set(soft, false);
 	ornic_engine_destroy(soft->engine);
 	netdev_put(soft->netdev, &soft->netdev_tracker);
-	kobject_put(soft->net_dir);
 	device_unregister(&soft->dev);
 }
 
@@ -318,7 +282,7 @@ static int soft_attach(struct ornic_soft *soft)
 	err = ornic_soft_net_join(soft, dev_net(netdev));
 	if (err)
 		return err;
-	err = show_netdev(soft);
+	err = ornic_netdir_open(&soft->bus.netdir, &soft->dev, netdev);
 	if (err)
 		goto err_leave;
 	list_add_tail(&soft->link, &devices);
@@ -432,11 +396,6 @@ int ornic_soft_create(const char *name, struct net_device *netdev)
 	err = device_add(&soft->dev);
 	if (err)
 		goto err_engine;
-	soft->net_dir = kobject_create_and_add("net", &soft->dev.kobj);
-	if (!soft->net_dir) {
-		err = -ENOMEM;
-		goto err_del;
-	}
 
 	/* Once it is registered, anybody may remove it: hold it meanwhile. */
 	get_device(&soft->dev);
@@ -453,8 +412,6 @@ int ornic_soft_create(const char *name, struct net_device *netdev)
 err_netdev:
 	netdev_put(netdev, &soft->netdev_tracker);
 	put_device(&soft->dev);
-	kobject_put(soft->net_dir);
-err_del:
 	device_del(&soft->dev);
 err_engine:
 	ornic_engine_destroy(soft->engine);

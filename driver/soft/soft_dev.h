@@ -23,8 +23,6 @@ struct task_struct;
  * @netdev_tracker: see @netdev
  * @dev: virtual parent of the ib_device; its references keep this structure
  * @id: number in the name of @dev
- * @net_dir: `net` folder in @dev's sysfs folder
- * @ifname: name of the link in @net_dir, empty while there is none; RTNL
  * @link: in the list of all soft devices; RTNL
  * @net: network namespace that packets are taken from, NULL while there is
  *	none; written under the RTNL, or by the one who stops the device
@@ -44,8 +42,6 @@ struct ornic_soft {
 	netdevice_tracker netdev_tracker;
 	struct device dev;
 	int id;
-	struct kobject *net_dir;
-	char ifname[IFNAMSIZ];
 	struct list_head link;
 	struct ornic_soft_net *net;
 	struct list_head net_link;
@@ -61,7 +57,6 @@ struct ornic_soft {
 int ornic_soft_create(const char *name, struct net_device *netdev);
 void ornic_soft_remove_later(struct ornic_soft *soft);
 struct ornic_soft *ornic_soft_find(const struct net_device *netdev);
-void ornic_soft_rename(struct ornic_soft *soft);
 int ornic_soft_dev_init(void);
 void ornic_soft_dev_exit(void);
 

@@ -27,7 +27,7 @@ static void netdev_leaves(struct ornic_soft *soft)
 
 static void netdev_arrives(struct ornic_soft *soft)
 {
-	ornic_soft_rename(soft);
+	ornic_netdir_rename(&soft->bus.netdir, soft->netdev);
 	if (soft->net)
 		return;
 	if (ornic_soft_net_join(soft, dev_net(soft->netdev))) {
@@ -55,7 +55,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		netdev_arrives(soft);
 		break;
 	case NETDEV_CHANGENAME:
-		ornic_soft_rename(soft);
+		ornic_netdir_rename(&soft->bus.netdir, soft->netdev);
 		break;
 	}
 	return NOTIFY_DONE;
