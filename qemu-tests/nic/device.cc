@@ -267,6 +267,11 @@ void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 {
 	u8 opcode = req.hdr.opcode;
 
+	// Whether the CQEs fit is known when what was posted is done.
+	if (opcode == ORNIC_CMD_RESIZE_CQ) {
+		wake();
+		run_queue();
+	}
 	if (opcode != ORNIC_CMD_CREATE_EQ && opcode != ORNIC_CMD_DESTROY_EQ) {
 		ornic_engine_cmd(engine_, &req, &rsp);
 		return;
@@ -334,6 +339,11 @@ void device::kick()
 		return;
 	// QPN 0 is none: it counts for the device.
 	ornic_engine_kick(engine_, 0, 0);
+	wake();
+}
+
+void device::wake()
+{
 	awake_ = true;
 	last_work_ = now_ns();
 	// Runs all, those with a kick for their RQ among them.

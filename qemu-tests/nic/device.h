@@ -130,6 +130,8 @@ private:
 	void event(const ornic_eqe &eqe);
 	void enqueue(flow &f);
 	void dequeue(flow &f);
+	/** All QPs run next, and the device looks at them until it rests. */
+	void wake();
 	bool run_queue();
 
 	const guest_site &site_;
