@@ -88,7 +88,7 @@ add_link()
 # port_is STATE DEVICE: as verbs call it, without IBV_PORT_
 port_is()
 {
-	local state
+	local state=
 
 	read -r state <"/sys/class/infiniband/$2/ports/1/state"
 	[ "${state#*: }" = "$1" ]

@@ -8,12 +8,12 @@ group4=239.1.2.3 group6=ff0e::102:3
 mgid4=0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:3
 mgid6=255:14:0:0:0:0:0:0:0:0:0:0:1:2:0:3
 
-# in_group FAMILY [NETDEV]: the netdev of the server takes the group's packets
+# in_group FAMILY [NETDEV]: the netdev of the server ($srv_netdev) takes the group's packets
 in_group()
 {
 	local group=group$1
 
-	on_srv ip maddr show dev "${2:-veth-srv}" | grep -Eq " ${!group}( |\$)"
+	on_srv ip maddr show dev "${2:-${srv_netdev:-veth-srv}}" | grep -Eq " ${!group}( |\$)"
 }
 
 not_in_group() { ! in_group "$@"; }
@@ -86,7 +86,7 @@ mcast_programs()
 		mcast_perftest 6
 	fi
 	case $1 in
-	loop | veth) family_of_both 4; mckey 1 -l -C 20 ;;
+	loop | veth | nic) family_of_both 4; mckey 1 -l -C 20 ;;
 	esac
 	wait_until 10 no_objects "$srv_dev"
 	wait_until 10 no_objects "$cli_dev"

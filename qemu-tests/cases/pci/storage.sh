@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will attach a RAM disk by NVMe over RDMA on the PCI NIC, write it and
+# verify what it reads, and detach it, again and again.
+
+machines=nic
+limit=300
+full_limit=900
+
+requires()
+{
+	# shellcheck source=qemu-tests/lib/nvme.sh
+	. /ornic/qemu-tests/lib/nvme.sh
+	need_ornic
+	need_nvme
+}
+
+run()
+{
+	# shellcheck source=qemu-tests/lib/nvme.sh
+	. /ornic/qemu-tests/lib/nvme.sh
+	topology nic
+	nvme_rounds
+}
