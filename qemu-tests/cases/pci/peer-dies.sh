@@ -14,6 +14,9 @@ requires() { need_ornic; }
 
 peer_is_down() { ! timeout 1 "$peer" true; }
 
+# connected N: so many QPs of this guest
+connected() { [ "$(rdma res show qp link ornic0 state RTS | wc -l)" -ge "$1" ]; }
+
 # Traffic within this guest
 start_own()
 {
@@ -36,11 +39,14 @@ run()
 	[ "$FULL" != 1 ] || rounds=40
 	for ((round = 1; round <= rounds; round++)); do
 		topology peer
+		start_traffic $((20000 + round))
+		# As long as it is alone on the device. A client that waits for
+		# its server's socket would wait for ever.
+		wait_until 20 busy_posting ornic0
 		rm -f own
 		start_own $((21000 + round))
 		read -r -a pids <own
-		start_traffic $((20000 + round))
-		wait_until 20 busy_posting ornic0
+		wait_until 20 connected 3
 		if ((round % 2)); then
 			host kill-peer
 			host start-peer
