@@ -52,7 +52,7 @@ run()
 			host start-peer
 		else
 			# Nobody is left to close the connection.
-			timeout 5 "$peer" 'echo b >/proc/sysrq-trigger' || :
+			timeout 5 "$peer" busybox reboot -f || :
 			wait_until 20 peer_is_down
 		fi
 		wait_until 30 traffic_ended
