@@ -7,7 +7,7 @@
 #
 #   ornic-loop ornic-veth   srv0 in namespace srv, cli0 in namespace cli
 #   rxe-loop rxe-veth       rxe0 and rxe1 in the initial one, by policy routing
-#   siw-loop siw-veth       on lo of the initial one, and between wsrv and wcli
+#   siw-loop siw-veth       on lo of wlo, and between wsrv and wcli
 #   pci-loop pci-two        the PCI NIC, its own peer or the other guest's
 #   rxe-two                 rxe of both guests, a wire of their own between them
 #   ref                     what is no RDMA: copies, checksums, calls, TCP
@@ -73,6 +73,13 @@ set_up_siw()
 
 	modprobe -a libcrc32c ib_uverbs rdma_ucm
 	insmod "$bench/siw.ko" || return
+	# Its GID is the MAC, and one of zeros is none.
+	ip netns add wlo
+	entering wlo
+	"${enter[@]}" ip link set lo address 02:00:00:00:00:01
+	"${enter[@]}" ip addr add 10.3.0.1/32 dev lo
+	"${enter[@]}" ip link set lo up
+	type=siw add_link siw-lo lo "${enter[@]}"
 	wire siw
 	for end in srv cli; do
 		ip netns add "w$end"
@@ -88,9 +95,6 @@ set_up_siw()
 		entering "w$end"
 		type=siw add_link "siw-$end" "siw-$end" "${enter[@]}"
 	done
-	# Its GID is the MAC, and one of zeros is none.
-	ip link set lo address 02:00:00:00:00:01
-	type=siw add_link siw-lo lo
 }
 
 set_up_two()
@@ -116,8 +120,8 @@ set_up()
 		ornic_srv_gid=$srv_gid
 		set_up_rxe
 	else
-		set_up_ornic
 		set_up_siw || note 'no siw'
+		set_up_ornic
 		set_up_rxe
 	fi
 }
@@ -136,6 +140,7 @@ select_peer()
 	case $1 in
 	ornic-loop) srv_ns=srv cli_ns=srv ;;
 	ornic-veth) srv_ns=srv cli_ns=cli ;;
+	siw-loop) srv_ns=wlo cli_ns=wlo ;;
 	siw-veth) srv_ns=wsrv cli_ns=wcli ;;
 	*-two) srv_prefix=("$peer") ;;
 	esac
@@ -144,7 +149,7 @@ select_peer()
 	ornic-veth) ends srv0 "$ornic_srv_gid" cli0 "$ornic_cli_gid" 10.0.0.1 ;;
 	rxe-loop*) ends rxe0 "$rxe_srv_gid" rxe0 "$rxe_srv_gid" 127.0.0.1 ;;
 	rxe-veth) ends rxe0 "$rxe_srv_gid" rxe1 "$rxe_cli_gid" 127.0.0.1 ;;
-	siw-loop) ends siw-lo 0 siw-lo 0 127.0.0.1 ;;
+	siw-loop) ends siw-lo 0 siw-lo 0 10.3.0.1 ;;
 	siw-veth) ends siw-srv 0 siw-cli 0 10.2.0.1 ;;
 	pci-loop) ends ornic0 "$ornic_srv_gid" ornic0 "$ornic_srv_gid" 127.0.0.1 ;;
 	pci-two) ends ornic0 "$ornic_srv_gid" ornic0 "$ornic_cli_gid" 10.0.0.1 ;;
