@@ -87,13 +87,11 @@ static void crc32_of_the_check_value(struct kunit *test)
 			0xcbf43926u);
 }
 
-static struct kunit_case crc32_cases[] = {
-	KUNIT_CASE(crc32_of_each_length),
-	KUNIT_CASE(crc32_in_pieces),
-	KUNIT_CASE(crc32_feels_each_bit),
-	KUNIT_CASE(crc32_of_the_check_value),
-	{}
-};
+static struct kunit_case crc32_cases[] = { KUNIT_CASE(crc32_of_each_length),
+					   KUNIT_CASE(crc32_in_pieces),
+					   KUNIT_CASE(crc32_feels_each_bit),
+					   KUNIT_CASE(crc32_of_the_check_value),
+					   {} };
 
 static struct kunit_suite crc32_suite = {
 	.name = "ornic_crc32",

@@ -44,7 +44,7 @@ function allowed(file, what, quoted)
 # A header of the same folder.
 function beside(file, what)
 {
-	return what ~ /^[a-z_]+\.h$/ && what !~ /^(ornic|soft)_/
+	return what ~ /^[a-z0-9_]+\.h$/ && what !~ /^(ornic|soft)_/
 }
 
 /^[ \t]*#[ \t]*include/ {

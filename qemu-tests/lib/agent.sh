@@ -115,15 +115,17 @@ judge_log()
 # show_late SECONDS: what runs by then, and what it waits for
 show_late()
 {
-	read -r -t "$1" <>/dev/ptmx || ps -eo pid,ppid,stat,wchan:24,args |
-		grep -v '\[.*\]$' | sed 's/^/# /' >&3
+	# All but kernel threads.
+	read -r -t "$1" <>/dev/ptmx ||
+		ps -N -p 2 --ppid 2 -o pid,ppid,stat,wchan:24,args |
+		sed 's/^/# /' >&3
 }
 
 # run_case NUMBER NAME LIMIT
 run_case()
 {
 	local number=$1 name=$2 limit=$3 status allow begin=$EPOCHREALTIME
-	local took verdict=ok reason= watch
+	local took verdict=ok reason='' watch
 
 	say "# case: $name $limit"
 	echo "ornic-test: $name" >/dev/kmsg
