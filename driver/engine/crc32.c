@@ -19,9 +19,9 @@
  */
 #include "crc32.h"
 
-#define WORD 8
-#define WORDS 5 /* that a word reaches to: 300 bits, rounded up */
-#define ROUND (WORDS * WORD)
+#define WORD sizeof(u64)
+#define WORDS 5u /* that a word reaches to: 300 bits, rounded up */
+#define ROUND (WORDS * WORD) /* a size_t, as lengths are */
 /* Less is faster by tables. */
 #define MIN_LEN (3 * ROUND)
 
