@@ -33,9 +33,9 @@ static u64 load(const u8 *p)
 	return le64_to_cpu(word);
 }
 
-static void store(u8 *p, u64 value)
+static void flip(u8 *p, u64 bits)
 {
-	__le64 word = cpu_to_le64(value);
+	__le64 word = cpu_to_le64(load(p) ^ bits);
 
 	memcpy(p, &word, sizeof(word));
 }
@@ -71,10 +71,10 @@ u32 ornic_crc32(u32 crc, const void *data, size_t len)
 		clear_word(load(p + 4 * WORD) ^ e, &b, &c, &d, &e);
 	}
 	memcpy(last, p, len);
-	store(last, load(last) ^ a);
-	store(last + WORD, load(last + WORD) ^ b);
-	store(last + 2 * WORD, load(last + 2 * WORD) ^ c);
-	store(last + 3 * WORD, load(last + 3 * WORD) ^ d);
-	store(last + 4 * WORD, load(last + 4 * WORD) ^ e);
+	flip(last, a);
+	flip(last + WORD, b);
+	flip(last + 2 * WORD, c);
+	flip(last + 3 * WORD, d);
+	flip(last + 4 * WORD, e);
 	return ornic_crc32_by_table(0, last, len);
 }

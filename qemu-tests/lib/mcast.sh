@@ -8,7 +8,8 @@ group4=239.1.2.3 group6=ff0e::102:3
 mgid4=0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:3
 mgid6=255:14:0:0:0:0:0:0:0:0:0:0:1:2:0:3
 
-# in_group FAMILY [NETDEV]: the netdev of the server ($srv_netdev) takes the group's packets
+# in_group FAMILY [NETDEV]: the netdev of the server ($srv_netdev) takes the
+# group's packets
 in_group()
 {
 	local group=group$1
