@@ -25,7 +25,8 @@
 /* Less is faster by tables. */
 #define MIN_LEN (3 * ROUND)
 
-static u64 load(const u8 *p)
+/* As a call it would cost more than all else that is done to a word. */
+static __always_inline u64 load(const u8 *p)
 {
 	__le64 word;
 
@@ -44,7 +45,7 @@ static void flip(u8 *p, u64 bits)
  * Clear @word: what it flips in the words 2, 3, 4 and 5 after it. The first bit
  * of the message is the lowest, so further on is to the left.
  */
-static inline void clear_word(u64 word, u64 *two, u64 *three, u64 *four,
+static __always_inline void clear_word(u64 word, u64 *two, u64 *three, u64 *four,
 			      u64 *five)
 {
 	*two ^= word << (145 - 128) ^ word << (183 - 128);

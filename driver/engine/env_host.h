@@ -36,6 +36,9 @@ typedef int64_t s64;
 #define BIT_ULL(n)	(1ULL << (n))
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#ifndef __always_inline
+#define __always_inline	inline __attribute__((always_inline))
+#endif
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define container_of(p, type, member) \

@@ -136,8 +136,8 @@ ROWS = [
     *[rate(op, 64, quick=EVERYWHERE if op == "write" else "") for op in OPERATIONS],
     *[rate(op, 4096, full=EVERYWHERE if op == "write" else "main") for op in OPERATIONS],
     *[rate(op, 65536, quick=EVERYWHERE) for op in OPERATIONS],
-    *[rate(op, 1 << 20, quick="main", full=EVERYWHERE if op == "write" else "main")
-      for op in OPERATIONS],
+    rate("write", 1 << 20, quick=EVERYWHERE),
+    *[rate(op, 1 << 20, quick="main", full="main") for op in ("send", "read")],
     rate("atomic", 8, full="main"),
     *[rate("send", size, "-c UD", full="main") for size in (64, 4096)],
     *[rate("write", size, qps=16) for size in (64, 65536)],
