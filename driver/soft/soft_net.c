@@ -69,7 +69,7 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	if (!soft)
 		goto drop;
 
-	ornic_soft_rx(soft, skb, vlan);
+	ornic_soft_rx(soft, sk, skb, vlan);
 	return 0;
 
 drop:
@@ -172,7 +172,7 @@ int ornic_soft_net_join(struct ornic_soft *soft, struct net *net)
  * ornic_soft_net_leave - no packet will come any more
  * @soft: the device; nothing happens if it is in no namespace
  *
- * On return no packet is being received.
+ * On return no packet is being received, but for those that QPs have queued.
  *
  * Context: Process context; sleeps.
  */

@@ -15,8 +15,22 @@
 
 #include "engine/engine.h"
 #include "soft_dev.h"
+#include "soft_rxq.h"
 
 #define FIRST_SEG 64u /* bytes that the first piece holds */
+
+/* What is known of a packet, while it waits, without its netdev. */
+struct rx_cb {
+	u32 len; /* bytes behind the UDP header; 0: no RoCEv2 packet */
+	u16 vlan;
+	u8 smac[ETH_ALEN];
+};
+
+static struct rx_cb *rx_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct rx_cb) > sizeof(skb->cb));
+	return (struct rx_cb *)skb->cb;
+}
 
 /*
  * Headers that a RoCEv2 packet has, IBTA A17.4: no options, no extension
@@ -82,50 +96,71 @@ static bool gather(struct ornic_rx *rx, struct sk_buff *skb)
 	return true;
 }
 
-static void get_smac(struct ornic_rx *rx, const struct sk_buff *skb)
+static void get_smac(u8 *smac, const struct sk_buff *skb)
 {
 	if (skb->dev->type == ARPHRD_ETHER && skb_mac_header_was_set(skb) &&
 	    skb_mac_header(skb) + ETH_HLEN <= skb_network_header(skb))
-		ether_addr_copy(rx->smac, eth_hdr(skb)->h_source);
+		ether_addr_copy(smac, eth_hdr(skb)->h_source);
 	else
-		eth_zero_addr(rx->smac);
+		eth_zero_addr(smac);
+}
+
+/**
+ * ornic_soft_rx_deliver - a checked packet for the engine
+ * @soft: the device
+ * @skb: what ornic_soft_rx() has made of it; consumed
+ *
+ * Context: Softirqs off, under RCU.
+ */
+void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
+{
+	const struct rx_cb *cb = rx_cb(skb);
+	struct ornic_rx rx;
+
+	rx.ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	rx.nsegs = 0;
+	rx.sl = 0;
+	rx.vlan = cb->vlan;
+	rx.len = cb->len;
+	if (rx.len && !gather(&rx, skb)) {
+		kfree_skb(skb);
+		return;
+	}
+	rx.ip = skb_network_header(skb);
+	ether_addr_copy(rx.smac, cb->smac);
+	ornic_engine_rx(soft->engine, &rx);
+	consume_skb(skb);
 }
 
 /**
  * ornic_soft_rx - a packet for the RoCEv2 port
  * @soft: whose netdev it came through
+ * @sk: the socket that has the port
  * @skb: starts at the UDP header; consumed
  * @vlan: VLAN id or ORNIC_VLAN_NONE
  *
  * A packet that the stack let pass but that is no RoCEv2 packet is handed on
  * as one without content: the engine counts it with its malformed ones.
  *
- * Context: Softirq, under RCU: ornic_soft_net_leave waits for it.
+ * Context: Softirq, under RCU: ornic_soft_net_leave waits for it. What is left
+ * to the worker of a QP may be delivered until the QP is destroyed.
  */
-void ornic_soft_rx(struct ornic_soft *soft, struct sk_buff *skb, u16 vlan)
+void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
+		   struct sk_buff *skb, u16 vlan)
 {
-	struct ornic_rx rx;
+	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	struct rx_cb cb = { .vlan = vlan };
 
 	if (!pskb_may_pull(skb, sizeof(struct udphdr)) ||
-	    !skb_frags_readable(skb))
-		goto drop;
-
-	rx.ipv6 = skb->protocol == htons(ETH_P_IPV6);
-	rx.nsegs = 0;
-	rx.sl = 0;
-	rx.vlan = vlan;
-	rx.len = 0;
-	if (headers_ok(skb, rx.ipv6)) {
-		rx.len = skb->len - sizeof(struct udphdr);
-		if (!gather(&rx, skb))
-			goto drop;
+	    !skb_frags_readable(skb)) {
+		kfree_skb(skb);
+		return;
 	}
-	rx.ip = skb_network_header(skb);
-	get_smac(&rx, skb);
-	ornic_engine_rx(soft->engine, &rx);
-	consume_skb(skb);
-	return;
-
-drop:
-	kfree_skb(skb);
+	if (headers_ok(skb, ipv6))
+		cb.len = skb->len - sizeof(struct udphdr);
+	get_smac(cb.smac, skb);
+	/* Over what IP kept there for the check above. */
+	*rx_cb(skb) = cb;
+	if (!cb.len || !ornic_soft_rxq_take(soft, sk, skb))
+		ornic_soft_rx_deliver(soft, skb);
 }

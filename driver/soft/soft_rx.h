@@ -6,7 +6,10 @@
 
 struct ornic_soft;
 struct sk_buff;
+struct sock;
 
-void ornic_soft_rx(struct ornic_soft *soft, struct sk_buff *skb, u16 vlan);
+void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
+		   struct sk_buff *skb, u16 vlan);
+void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb);
 
 #endif /* ORNIC_SOFT_RX_H */

@@ -38,6 +38,16 @@ static atomic_t num_flows = ATOMIC_INIT(0);
 
 /* ---- Running ---------------------------------------------------------------- */
 
+/* This CPU receives; the last one if that was not this one. */
+static int cpu_beside_receiver(const struct ornic_soft_flow *flow)
+{
+	int cpu = READ_ONCE(flow->cpu);
+
+	if (cpu == smp_processor_id())
+		cpu = ornic_soft_other_cpu();
+	return cpu < 0 ? WORK_CPU_UNBOUND : cpu;
+}
+
 /* On the CPU that may send now, see soft_tx.c. */
 static void queue_run(struct ornic_soft_flow *flow)
 {
@@ -45,6 +55,8 @@ static void queue_run(struct ornic_soft_flow *flow)
 
 	if (atomic_read(&flow->in_flight))
 		cpu = READ_ONCE(flow->cpu);
+	else if (ornic_soft_rxq_is_here())
+		cpu = cpu_beside_receiver(flow);
 	queue_work_on(cpu, run_wq, &flow->work);
 }
 
@@ -222,6 +234,7 @@ static struct ornic_soft_flow *flow_alloc(struct ornic_soft *soft, u32 qpn)
 	flow->qpn = qpn;
 	flow->hash = hash_32(qpn, 32) ?: 1;
 	INIT_WORK(&flow->work, run_work);
+	ornic_soft_rxq_init(&flow->rxq);
 	hrtimer_init(&flow->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	flow->timer.function = timer_fires;
 	spin_lock_init(&flow->timer_lock);
@@ -278,7 +291,7 @@ int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn)
  * @host: the device
  * @host_qp: the host's area of the QP
  *
- * On return its timer and its work item are off for good. Frames of it may
+ * On return its timer and its work items are off for good. Frames of it may
  * still be in flight.
  *
  * Context: Process context; sleeps.
@@ -289,6 +302,7 @@ void ornic_soft_qp_fini(void *host, void *host_qp)
 	struct ornic_soft *soft = host;
 
 	xa_erase(&soft->flows, flow->qpn);
+	ornic_soft_rxq_stop(&flow->rxq);
 	timer_stop(flow);
 	disable_work_sync(&flow->work);
 	ornic_soft_flow_put(flow);

@@ -7,6 +7,8 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "soft_rxq.h"
+
 struct ornic_soft;
 
 enum ornic_soft_flow_state {
@@ -26,6 +28,7 @@ enum ornic_soft_flow_state {
  * @cpu: that sent last
  * @hash: of the frames, so that nobody dissects them to pick a queue
  * @work: runs the QP
+ * @rxq: packets of long messages
  * @timer: one timer for the deadlines of the QP, see soft_sched.c
  * @timer_lock: protects @deadline, @armed and @dead; softirqs off
  * @deadline: when the engine wants to be called, ns; 0: never
@@ -42,6 +45,7 @@ struct ornic_soft_flow {
 	int cpu;
 	u32 hash;
 	struct work_struct work;
+	struct ornic_soft_rxq rxq;
 	struct hrtimer timer;
 	spinlock_t timer_lock; /* deadline */
 	u64 deadline;

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Long messages are received on a CPU of their own. Between two netdevs of one
+ * host a packet is received by the softirq of the CPU that sent it, so one CPU
+ * would build, carry, check and copy a message while the others are idle. The
+ * first packet of a message that has more of them therefore wakes a worker on
+ * another CPU. Until its queue is empty all packets of the QP go through it, so
+ * none overtakes another. Short messages stay where they are: to wake somebody
+ * takes longer than to receive one.
+ *
+ * The worker's CPU answers, and so gets the ACK; the requester must not go on
+ * there, or all would be on one CPU again: see ornic_soft_tx_room().
+ *
+ * A queue is bounded as the receive buffer of a socket is, and what it drops is
+ * counted with the drops of the UDP socket; the requester sends it again.
+ */
+#include "soft_rxq.h"
+
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/isolation.h>
+#include <linux/udp.h>
+#include <linux/xarray.h>
+#include <net/sock.h>
+
+#include "engine/wire.h"
+#include "soft_dev.h"
+#include "soft_rx.h"
+#include "soft_sched.h"
+
+/* Packets of one QP: several windows of a peer like us, see wire.rst. */
+#define QUEUE_MAX 512
+#define BATCH 16 /* packets with softirqs off */
+
+static struct workqueue_struct *rx_wq;
+/* The worker that has packets delivered on a CPU, also in softirqs above it. */
+static DEFINE_PER_CPU(struct task_struct *, receiver);
+
+static struct ornic_soft_flow *flow_of(struct ornic_soft_rxq *rxq)
+{
+	return container_of(rxq, struct ornic_soft_flow, rxq);
+}
+
+/* All that is queued; an empty list ends the work. */
+static void next_packets(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
+{
+	spin_lock_bh(&rxq->packets.lock);
+	skb_queue_splice_tail_init(&rxq->packets, list);
+	rxq->busy = !skb_queue_empty(list);
+	spin_unlock_bh(&rxq->packets.lock);
+}
+
+static void deliver_batch(struct ornic_soft *soft, struct sk_buff_head *list)
+{
+	struct sk_buff *skb;
+	int i;
+
+	migrate_disable();
+	this_cpu_write(receiver, current);
+	local_bh_disable();
+	rcu_read_lock();
+	for (i = 0; i < BATCH; i++) {
+		skb = __skb_dequeue(list);
+		if (!skb)
+			break;
+		ornic_soft_rx_deliver(soft, skb);
+	}
+	rcu_read_unlock();
+	/* What we sent comes back to this CPU now, the ACK for it as well. */
+	local_bh_enable();
+	this_cpu_write(receiver, NULL);
+	migrate_enable();
+}
+
+static void rx_work(struct work_struct *work)
+{
+	struct ornic_soft_rxq *rxq =
+		container_of(work, struct ornic_soft_rxq, work);
+	struct ornic_soft *soft = flow_of(rxq)->soft;
+	struct sk_buff_head list;
+
+	__skb_queue_head_init(&list);
+	for (;;) {
+		next_packets(rxq, &list);
+		if (skb_queue_empty(&list))
+			return;
+		while (!skb_queue_empty(&list)) {
+			deliver_batch(soft, &list);
+			cond_resched();
+		}
+	}
+}
+
+/* Is this packet one of many, with more to come? */
+static bool is_part_of_long(const u8 *bth)
+{
+	const u32 more =
+		BIT(ORNIC_OP_SEND_FIRST) | BIT(ORNIC_OP_SEND_MIDDLE) |
+		BIT(ORNIC_OP_WRITE_FIRST) | BIT(ORNIC_OP_WRITE_MIDDLE) |
+		BIT(ORNIC_OP_READ_RESP_FIRST) | BIT(ORNIC_OP_READ_RESP_MIDDLE);
+
+	return more & BIT(bth[0] & ~ORNIC_TRANSPORT_MASK);
+}
+
+static u32 dest_qpn(const u8 *bth)
+{
+	return bth[5] << 16 | bth[6] << 8 | bth[7];
+}
+
+static void drop(struct sk_buff *skb, struct sock *sk)
+{
+	atomic_inc(&sk->sk_drops);
+	kfree_skb_reason(skb, SKB_DROP_REASON_SOCKET_RCVBUFF);
+}
+
+/* What the stack lent for the softirq only must not be kept. */
+static void detach(struct sk_buff *skb)
+{
+	skb_dst_drop(skb);
+	skb->dev = NULL;
+}
+
+/* The worker's CPU: the last one, unless it is this one. */
+static int pick_cpu(const struct ornic_soft_rxq *rxq)
+{
+	if (rxq->cpu >= 0 && rxq->cpu != smp_processor_id())
+		return rxq->cpu;
+	return ornic_soft_other_cpu();
+}
+
+static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
+		 struct sock *sk)
+{
+	bool taken;
+	int cpu;
+
+	spin_lock(&rxq->packets.lock);
+	cpu = rxq->busy ? rxq->cpu : pick_cpu(rxq);
+	taken = !rxq->dead && (begin || rxq->busy) && cpu >= 0;
+	if (taken && skb_queue_len(&rxq->packets) >= QUEUE_MAX) {
+		drop(skb, sk);
+	} else if (taken) {
+		detach(skb);
+		__skb_queue_tail(&rxq->packets, skb);
+		rxq->cpu = cpu;
+		if (!rxq->busy)
+			queue_work_on(cpu, rx_wq, &rxq->work);
+		rxq->busy = true;
+	}
+	spin_unlock(&rxq->packets.lock);
+	return taken;
+}
+
+/**
+ * ornic_soft_other_cpu - a CPU for what should not be done on this one
+ *
+ * Context: Not preemptible.
+ * Return: The next one that is for work queues; -1 if there is none.
+ */
+int ornic_soft_other_cpu(void)
+{
+	const struct cpumask *fit = housekeeping_cpumask(HK_TYPE_WQ);
+	int this_cpu = smp_processor_id();
+	int cpu = cpumask_next_and(this_cpu, cpu_online_mask, fit);
+
+	if (cpu >= nr_cpu_ids)
+		cpu = cpumask_first_and(cpu_online_mask, fit);
+	return cpu >= nr_cpu_ids || cpu == this_cpu ? -1 : cpu;
+}
+
+/**
+ * ornic_soft_rxq_is_here - this CPU receives long messages now
+ *
+ * Context: Not preemptible.
+ * Return: True in the worker, and in softirqs that interrupt it.
+ */
+bool ornic_soft_rxq_is_here(void)
+{
+	return this_cpu_read(receiver) == current;
+}
+
+/**
+ * ornic_soft_rxq_take - leave a packet to the worker of its QP
+ * @soft: the device
+ * @sk: the socket that it came to
+ * @skb: starts at the UDP header; what ornic_soft_rx_deliver() wants is in it
+ *
+ * Context: Softirq, under RCU.
+ * Return: True if the packet is taken, and no longer the caller's.
+ */
+bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
+			 struct sk_buff *skb)
+{
+	struct ornic_soft_flow *flow;
+	const u8 *bth;
+	bool begin;
+
+	if (!pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_BTH_LEN))
+		return false;
+	bth = skb->data + sizeof(struct udphdr);
+	flow = xa_load(&soft->flows, dest_qpn(bth));
+	if (!flow)
+		return false;
+	begin = is_part_of_long(bth);
+	if (!begin && !READ_ONCE(flow->rxq.busy))
+		return false;
+	return take(&flow->rxq, skb, begin, sk);
+}
+
+/**
+ * ornic_soft_rxq_init - a new QP has nothing to receive
+ * @rxq: its queue
+ */
+void ornic_soft_rxq_init(struct ornic_soft_rxq *rxq)
+{
+	skb_queue_head_init(&rxq->packets);
+	INIT_WORK(&rxq->work, rx_work);
+	rxq->cpu = -1;
+}
+
+/**
+ * ornic_soft_rxq_stop - forget what is queued; nothing will be any more
+ * @rxq: the queue of a QP that goes
+ *
+ * Context: Process context; sleeps.
+ */
+void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq)
+{
+	spin_lock_bh(&rxq->packets.lock);
+	rxq->dead = true;
+	spin_unlock_bh(&rxq->packets.lock);
+	cancel_work_sync(&rxq->work);
+	skb_queue_purge(&rxq->packets);
+}
+
+/**
+ * ornic_soft_rxq_module_init - prepare for queues
+ *
+ * Context: Process context.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_soft_rxq_module_init(void)
+{
+	/* MEM_RECLAIM: see soft_sched.c. */
+	unsigned int flags = WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM;
+
+	rx_wq = alloc_workqueue("ornic_rx", flags, 0);
+	return rx_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * ornic_soft_rxq_module_exit - all queues have been stopped
+ *
+ * Context: Process context.
+ */
+void ornic_soft_rxq_module_exit(void)
+{
+	destroy_workqueue(rx_wq);
+}

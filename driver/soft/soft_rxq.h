@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_SOFT_RXQ_H
+#define ORNIC_SOFT_RXQ_H
+
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+
+struct ornic_soft;
+struct sock;
+
+/**
+ * struct ornic_soft_rxq - packets of long messages that a QP has yet to receive
+ * @packets: in the order of their arrival; its lock protects what follows,
+ *	softirqs off
+ * @work: receives them
+ * @cpu: that @work runs on, or did; -1: none yet
+ * @busy: @work runs or will: what comes now comes after what is there
+ * @dead: the QP goes, nothing is queued any more
+ */
+struct ornic_soft_rxq {
+	struct sk_buff_head packets;
+	struct work_struct work;
+	int cpu;
+	bool busy;
+	bool dead;
+};
+
+void ornic_soft_rxq_init(struct ornic_soft_rxq *rxq);
+void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq);
+bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
+			 struct sk_buff *skb);
+bool ornic_soft_rxq_is_here(void);
+int ornic_soft_other_cpu(void);
+int ornic_soft_rxq_module_init(void);
+void ornic_soft_rxq_module_exit(void);
+
+#endif /* ORNIC_SOFT_RXQ_H */
