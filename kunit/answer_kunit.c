@@ -232,6 +232,24 @@ static void answer_ack_behind_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 3));
 }
 
+/* An ACK does not overtake a READ response that the port still has. */
+static void answer_ack_waits_for_port(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	struct ornic_rig *rig = bed->pair.a;
+
+	rig->tx_window = 1;
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 8, 0);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 1, 8000, 10, 10);
+	KUNIT_ASSERT_NOT_NULL(test, rig->hqps);
+	KUNIT_EXPECT_EQ(test, rig->hqps->in_flight, 1);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_ONLY);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ACK);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
+}
+
 /* IBTA 9.7.4.1.2: more READs than max_dest_rd_atomic is invalid. */
 static void answer_too_many_reads(struct kunit *test)
 {
@@ -286,6 +304,7 @@ static struct kunit_case answer_cases[] = {
 	KUNIT_CASE(answer_forgotten_atomic),
 	KUNIT_CASE_PARAM(answer_cas, cas_gen_params),
 	KUNIT_CASE(answer_ack_behind_read),
+	KUNIT_CASE(answer_ack_waits_for_port),
 	KUNIT_CASE(answer_too_many_reads),
 	KUNIT_CASE(answer_duplicate_read_takes_no_room),
 	KUNIT_CASE(answer_mr_goes_during_read),

@@ -84,6 +84,7 @@ struct ornic_rig_mem {
  * @tx_window: frames in flight per QP
  * @budget: bytes of work per kick and run
  * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
+ * @busy_here: what arrives finds a busy CPU, see struct ornic_rx
  * @near: a neighbour, NULL = none
  * @xmit_fail: the next so many frames are refused
  * @tx_head, @tx_tail: frames sent and not pulled
@@ -102,6 +103,7 @@ struct ornic_rig {
 	u32 tx_window;
 	u32 budget;
 	u32 seg_bytes;
+	bool busy_here;
 	u32 xmit_fail;
 	struct ornic_rig *near;
 	u32 lost;

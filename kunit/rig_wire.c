@@ -99,6 +99,7 @@ void ornic_rig_rx(struct ornic_rig *rig, const void *data, u32 len)
 		return;
 	if (rig->seg_bytes && rx.len)
 		split(&rx, rig->seg_bytes);
+	rx.busy_here = rig->busy_here;
 	ornic_engine_rx(rig->eng, &rx);
 }
 

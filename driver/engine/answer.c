@@ -51,16 +51,15 @@ static void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 		ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_SENT);
 }
 
-/* One ACK or NAK: at once, or behind the READ responses that wait. */
+/*
+ * One ACK or NAK, for ornic_resp_run(): behind the READ responses that wait, and
+ * behind those that a port still has, which it might overtake. A later ACK says
+ * what an earlier one did; a NAK ends the sequence.
+ */
 static void ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 {
 	struct ornic_rq *rq = &qp->rq;
 
-	if (rq->rd_head == rq->rd_tail) {
-		send_ack(qp, syndrome, psn);
-		return;
-	}
-	/* A later ACK says what an earlier one did; a NAK ends the sequence. */
 	rq->ack_due = true;
 	rq->syndrome_due = syndrome;
 	rq->psn_due = psn;
@@ -148,6 +147,14 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		 ornic_psn_add(rd->psn0, rd->next));
 }
 
+static bool has_room(struct ornic_qp *qp)
+{
+	if (qp->dev->ops->tx_room(qp->dev->host, qp->host_qp))
+		return true;
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
+	return false;
+}
+
 /**
  * ornic_resp_run - send the answers that wait
  * @ctx: call; its budget is used up
@@ -159,7 +166,6 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
-	struct ornic_dev *dev = qp->dev;
 	struct ornic_rd *rd;
 
 	while (rq->rd_head != rq->rd_tail) {
@@ -170,10 +176,8 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		}
 		if (ctx->budget <= 0 || ornic_ctx_full(ctx))
 			return ORNIC_RUN_MORE;
-		if (!dev->ops->tx_room(dev->host, qp->host_qp)) {
-			ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
+		if (!has_room(qp))
 			return ORNIC_RUN_WAIT;
-		}
 		ctx->budget -= ORNIC_ANSWER_COST;
 		if (rd->atomic) {
 			send_atomic(qp, rd);
@@ -185,6 +189,8 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		ctx->budget -= rq->tx.payload_len;
 	}
 	if (rq->ack_due) {
+		if (!has_room(qp))
+			return ORNIC_RUN_WAIT;
 		rq->ack_due = false;
 		send_ack(qp, rq->syndrome_due, rq->psn_due);
 	}
@@ -211,9 +217,8 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		break;
 	case ORNIC_RESP_DUPLICATE:
 		/* IBTA C9-105: what it would say now. Not past what waits. */
-		if (rq->rd_head == rq->rd_tail)
-			send_ack(qp, ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
-				 last);
+		if (!ornic_resp_waits(rq))
+			ack(qp, ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, last);
 		break;
 	case ORNIC_RESP_RNR:
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_SENT);
@@ -237,8 +242,7 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	case ORNIC_RESP_DROP:
 		break;
 	}
-	if (rq->rd_head != rq->rd_tail &&
-	    ornic_resp_run(ctx, qp) == ORNIC_RUN_MORE)
+	if (ornic_resp_waits(rq) && ornic_resp_run(ctx, qp) == ORNIC_RUN_MORE)
 		ornic_qp_resched(qp);
 }
 

@@ -70,6 +70,8 @@ struct ornic_tx {
  * @ip: its IP header (IPv4 with IHL 5, or IPv6 with UDP next), contiguous
  *	up to the end of the UDP header
  * @ipv6: @ip is an IPv6 header
+ * @busy_here: this CPU has enough to do: what an answer lets the requester send
+ *	is left to ornic_engine_ops::resched
  * @nsegs: pieces in @seg
  * @sl: PCP of a tagged frame, else 0
  * @smac: source MAC, zero if unknown
@@ -83,6 +85,7 @@ struct ornic_tx {
 struct ornic_rx {
 	const void *ip;
 	bool ipv6;
+	bool busy_here;
 	u8 nsegs;
 	u8 sl;
 	u8 smac[6];

@@ -189,6 +189,12 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx,
 				     struct ornic_qp *qp);
 
+/* Answers that wait for room or budget. */
+static inline bool ornic_resp_waits(const struct ornic_rq *rq)
+{
+	return rq->rd_head != rq->rd_tail || rq->ack_due;
+}
+
 /* Responder resource of free-running @index. */
 static inline struct ornic_rd *ornic_rd_slot(struct ornic_rq *rq, u32 index)
 {

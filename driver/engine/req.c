@@ -655,7 +655,7 @@ static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
 	for (;;) {
 		if (qp->sq.wait != ORNIC_WAIT_NONE)
 			return ORNIC_RUN_WAIT;
-		if (ctx->budget <= 0 || ornic_ctx_full(ctx))
+		if (ornic_ctx_full(ctx))
 			return ORNIC_RUN_MORE;
 		sw = current_wqe(qp);
 		if (!sw) {
@@ -669,6 +669,8 @@ static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
 				return ORNIC_RUN_IDLE;
 			continue;
 		}
+		if (ctx->budget <= 0)
+			return ORNIC_RUN_MORE;
 		res = step(ctx, qp, sw);
 		if (res == ORNIC_STEP_WAIT)
 			return ORNIC_RUN_WAIT;

@@ -47,7 +47,7 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_lock(&rq->lock);
 	if (qp->state == ORNIC_QPS_ERR)
 		ornic_rq_flush(ctx, qp);
-	else if (rq->rd_head != rq->rd_tail || rq->ack_due)
+	else if (ornic_resp_waits(rq))
 		res = ornic_resp_run(ctx, qp);
 	ornic_unlock(&rq->lock);
 	return res;
@@ -295,6 +295,8 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	} else {
 		ornic_qp_hear(qp, ctx->now);
 		ornic_comp_rx(ctx, qp, pkt);
+		if (pkt->rx->busy_here)
+			ctx->budget = 0;
 		more = ornic_req_run(ctx, qp) == ORNIC_RUN_MORE;
 	}
 	ornic_unlock(&qp->sq.lock);

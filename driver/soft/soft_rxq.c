@@ -9,7 +9,7 @@
  * takes longer than to receive one.
  *
  * The worker's CPU answers, and so gets the ACK; the requester must not go on
- * there, or all would be on one CPU again: see ornic_soft_tx_room().
+ * there, or all would be on one CPU again: see ornic_rx::busy_here.
  *
  * A queue is bounded as the receive buffer of a socket is, and what it drops is
  * counted with the drops of the UDP socket; the requester sends it again.

@@ -12,8 +12,7 @@
  *
  * CPUs have queues of their own down there, and a frame of one may overtake
  * those of another: to a QP that is a lost packet. So a QP stays on the CPU
- * that sent last, until its frames are gone. Then it leaves a CPU that receives
- * long messages, see soft_rxq.c.
+ * that sent last, until its frames are gone.
  */
 #include "soft_tx.h"
 
@@ -56,11 +55,6 @@ u32 ornic_soft_tx_room(void *host, void *host_qp)
 	struct ornic_soft_flow *flow = ornic_soft_flow_of(host_qp);
 	int room = room_here(flow);
 
-	if (room == TX_LIMIT && ornic_soft_rxq_is_here() &&
-	    ornic_soft_other_cpu() >= 0) {
-		ornic_soft_flow_wake(flow);
-		return 0;
-	}
 	if (room <= 0) {
 		set_bit(ORNIC_FLOW_STALLED, &flow->state);
 		smp_mb__after_atomic(); /* pairs with the one in frame_freed */

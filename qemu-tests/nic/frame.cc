@@ -38,6 +38,7 @@ bytes strip_ethernet(bytes f, ornic_rx &rx)
 
 	rx.vlan = ORNIC_VLAN_NONE;
 	rx.sl = 0;
+	rx.busy_here = false;
 	if (f.size() < min_frame + 4)
 		return {};
 	memcpy(rx.smac, f.data() + 6, sizeof(rx.smac));
