@@ -114,6 +114,35 @@ static int map_queue(struct vm_area_struct *vma, struct ornic_queue_mem *mem)
 	return vm_insert_pages(vma, vma->vm_start, mem->pages, &left);
 }
 
+/*
+ * To ib_core this is the mapping of rdma_user_mmap_io(). Its PTE is inserted
+ * anew because of x86: remapping a whole VMA reserves a memory type (VM_PAT).
+ * Before 6.16 both munmap() and the zapping at disassociation give that back,
+ * both with the mmap lock held for reading only; if they meet, one finds no PTE
+ * to take the type from, and warns. Inserting looks the type up and reserves
+ * nothing. The driver's own mapping of the page goes after the zapping.
+ *
+ * Nothing may fail after rdma_user_mmap_io(): ib_core has the VMA on its list.
+ * Nor can it: the page table is there, and the mmap lock is held for writing.
+ */
+static int map_doorbell_page(struct ib_ucontext *context,
+			     struct vm_area_struct *vma,
+			     struct ornic_mmap_entry *entry)
+{
+	int ret;
+
+	ret = rdma_user_mmap_io(context, vma, entry->pfn, PAGE_SIZE,
+				pgprot_noncached(vma->vm_page_prot),
+				&entry->rdma);
+	if (ret)
+		return ret;
+
+	zap_vma_ptes(vma, vma->vm_start, PAGE_SIZE);
+	WARN_ON(vmf_insert_pfn(vma, vma->vm_start, entry->pfn) !=
+		VM_FAULT_NOPAGE);
+	return 0;
+}
+
 /**
  * ornic_mmap - ib_device_ops.mmap
  * @context: of the user
@@ -147,9 +176,7 @@ int ornic_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 	if (entry->mem)
 		ret = map_queue(vma, entry->mem);
 	else
-		ret = rdma_user_mmap_io(context, vma, entry->pfn, PAGE_SIZE,
-					pgprot_noncached(vma->vm_page_prot),
-					rdma);
+		ret = map_doorbell_page(context, vma, entry);
 	rdma_user_mmap_entry_put(rdma);
 	return ret;
 }
