@@ -28,6 +28,7 @@ struct task_struct;
  *	none; written under the RTNL, or by the one who stops the device
  * @net_link: in @net's list, read under RCU
  * @flows: struct ornic_soft_flow by QPN
+ * @rx_queued: packets in the queues of all @flows, see soft_rxq.c
  * @lock: ornic_register and ornic_unregister; taken outside the RTNL
  * @registered: ornic_register succeeded; protected by @lock
  * @stopped: bit 0: somebody stops or has stopped the device
@@ -46,6 +47,7 @@ struct ornic_soft {
 	struct ornic_soft_net *net;
 	struct list_head net_link;
 	struct xarray flows;
+	atomic_t rx_queued;
 	struct mutex lock; /* registration */
 	bool registered;
 	unsigned long stopped;

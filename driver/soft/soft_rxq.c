@@ -32,6 +32,8 @@
 
 /* Packets of one QP: several windows of a peer like us, see wire.rst. */
 #define QUEUE_MAX 512
+/* Packets of a device, so that many queues are bounded as well. */
+#define DEVICE_MAX 8192
 #define BATCH 16 /* packets with softirqs off */
 
 static struct workqueue_struct *rx_wq;
@@ -72,6 +74,7 @@ static void deliver_batch(struct ornic_soft *soft, struct sk_buff_head *list)
 	local_bh_enable();
 	this_cpu_write(receiver, NULL);
 	migrate_enable();
+	atomic_sub(i, &soft->rx_queued);
 }
 
 static void rx_work(struct work_struct *work)
@@ -130,19 +133,28 @@ static int pick_cpu(const struct ornic_soft_rxq *rxq)
 	return ornic_soft_other_cpu();
 }
 
+static bool is_full(const struct ornic_soft *soft,
+		    const struct ornic_soft_rxq *rxq)
+{
+	return skb_queue_len(&rxq->packets) >= QUEUE_MAX ||
+	       atomic_read(&soft->rx_queued) >= DEVICE_MAX;
+}
+
 static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
 		 struct sock *sk)
 {
+	struct ornic_soft *soft = flow_of(rxq)->soft;
 	bool taken;
 	int cpu;
 
 	spin_lock(&rxq->packets.lock);
 	cpu = rxq->busy ? rxq->cpu : pick_cpu(rxq);
 	taken = !rxq->dead && (begin || rxq->busy) && cpu >= 0;
-	if (taken && skb_queue_len(&rxq->packets) >= QUEUE_MAX) {
+	if (taken && is_full(soft, rxq)) {
 		drop(skb, sk);
 	} else if (taken) {
 		detach(skb);
+		atomic_inc(&soft->rx_queued);
 		__skb_queue_tail(&rxq->packets, skb);
 		rxq->cpu = cpu;
 		if (!rxq->busy)
@@ -232,6 +244,8 @@ void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq)
 	rxq->dead = true;
 	spin_unlock_bh(&rxq->packets.lock);
 	cancel_work_sync(&rxq->work);
+	atomic_sub(skb_queue_len(&rxq->packets),
+		   &flow_of(rxq)->soft->rx_queued);
 	skb_queue_purge(&rxq->packets);
 }
 
