@@ -4,6 +4,7 @@
 # done by a worker; then with one CPU, where there is nobody to leave it to.
 
 limit=150
+kernels='stock'
 tracing=/sys/kernel/tracing
 cpu=/sys/devices/system/cpu/cpu1
 event=$tracing/events/workqueue/workqueue_execute_start
