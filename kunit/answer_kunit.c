@@ -250,6 +250,20 @@ static void answer_ack_waits_for_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
 }
 
+/* What the requester has in the port does not hold ACKs back. */
+static void answer_ack_passes_requests(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	struct ornic_rig *rig = bed->pair.a;
+
+	rig->tx_window = 1;
+	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 0, 8000, 10, 10);
+	KUNIT_ASSERT_NOT_NULL(test, rig->hqps);
+	KUNIT_EXPECT_EQ(test, rig->hqps->in_flight, 2);
+	ornic_bed_drain(bed);
+}
+
 /* IBTA 9.7.4.1.2: more READs than max_dest_rd_atomic is invalid. */
 static void answer_too_many_reads(struct kunit *test)
 {
@@ -305,6 +319,7 @@ static struct kunit_case answer_cases[] = {
 	KUNIT_CASE_PARAM(answer_cas, cas_gen_params),
 	KUNIT_CASE(answer_ack_behind_read),
 	KUNIT_CASE(answer_ack_waits_for_port),
+	KUNIT_CASE(answer_ack_passes_requests),
 	KUNIT_CASE(answer_too_many_reads),
 	KUNIT_CASE(answer_duplicate_read_takes_no_room),
 	KUNIT_CASE(answer_mr_goes_during_read),

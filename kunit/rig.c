@@ -40,6 +40,8 @@ static u32 op_tx_room(void *host, void *host_qp)
 	struct ornic_rig *rig = host;
 	struct ornic_rig_hqp *hqp = host_qp;
 
+	if (!hqp->in_flight && rig->tx_window)
+		return ORNIC_TX_IDLE;
 	if (hqp->in_flight < rig->tx_window)
 		return rig->tx_window - hqp->in_flight;
 	hqp->stalled = true;

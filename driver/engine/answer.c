@@ -149,10 +149,13 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 static bool has_room(struct ornic_qp *qp)
 {
-	if (qp->dev->ops->tx_room(qp->dev->host, qp->host_qp))
-		return true;
-	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
-	return false;
+	u32 room = qp->dev->ops->tx_room(qp->dev->host, qp->host_qp);
+
+	if (!room)
+		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
+	if (room == ORNIC_TX_IDLE)
+		qp->rq.reads_out = false;
+	return room;
 }
 
 /**
@@ -179,6 +182,7 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		if (!has_room(qp))
 			return ORNIC_RUN_WAIT;
 		ctx->budget -= ORNIC_ANSWER_COST;
+		rq->reads_out = true;
 		if (rd->atomic) {
 			send_atomic(qp, rd);
 			rd->busy = false;
@@ -189,7 +193,7 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		ctx->budget -= rq->tx.payload_len;
 	}
 	if (rq->ack_due) {
-		if (!has_room(qp))
+		if (rq->reads_out && !has_room(qp))
 			return ORNIC_RUN_WAIT;
 		rq->ack_due = false;
 		send_ack(qp, rq->syndrome_due, rq->psn_due);

@@ -104,6 +104,9 @@ enum ornic_trace {
 	ORNIC_TRACE_RETRY, /* retries left; PSN that is sent again; window */
 };
 
+/* ornic_engine_ops::tx_room: as many as it likes, and none is in flight. */
+#define ORNIC_TX_IDLE	((u32)~0u)
+
 /**
  * struct ornic_engine_ops - what the host does for the engine
  * @dma: translate DMA address @addr. On success returns a pointer that stays
@@ -113,7 +116,8 @@ enum ornic_trace {
  *	-errno when the frame was dropped.
  * @tx_room: how many frames of this QP the host takes now. After it returned 0
  *	the host calls ornic_engine_run(@qpn) as soon as there is room again.
- *	This bounds the packets in flight per QP.
+ *	This bounds the packets in flight per QP. ORNIC_TX_IDLE says that none
+ *	is in flight, so that the next cannot overtake any.
  * @deadline: ornic_engine_expire(@qpn) is wanted at @when (ns, absolute, the
  *	clock of @now). 0: no timer. At most one per QP. May fire late, and may
  *	fire after it was cancelled: the engine checks.

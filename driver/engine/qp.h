@@ -262,6 +262,7 @@ struct ornic_rd {
  * @nak_sent: one sequence NAK per gap, IBTA C9-116
  * @comm_est: the communication-established event was raised
  * @ack_due: an ACK or NAK must follow the READ responses
+ * @reads_out: the port may still have some of these, which none may overtake
  * @dead: a responder error: the QP must go to ERR
  * @last_wqe: with an SRQ: LAST_WQE was raised
  * @broken: the record holds nonsense: the ring is not looked at any more
@@ -292,6 +293,7 @@ struct ornic_rq {
 	bool nak_sent;
 	bool comm_est;
 	bool ack_due;
+	bool reads_out;
 	bool dead;
 	bool last_wqe;
 	bool broken;

@@ -263,6 +263,7 @@ static void reset(struct ornic_qp *qp)
 	rq->nak_sent = false;
 	rq->comm_est = false;
 	rq->ack_due = false;
+	rq->reads_out = false;
 	rq->dead = false;
 	rq->last_wqe = false;
 	rq->broken = false;

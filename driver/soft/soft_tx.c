@@ -47,7 +47,8 @@ static int room_here(const struct ornic_soft_flow *flow)
  * @host_qp: the host's area of the QP
  *
  * Context: Softirqs off; engine locks are held.
- * Return: Frames that may be sent now, by this CPU. After 0 the QP is woken,
+ * Return: Frames that may be sent now, by this CPU; ORNIC_TX_IDLE if none of the
+ * QP is in flight. After 0 the QP is woken,
  * at TX_LOW, on the CPU that may go on.
  */
 u32 ornic_soft_tx_room(void *host, void *host_qp)
@@ -64,7 +65,7 @@ u32 ornic_soft_tx_room(void *host, void *host_qp)
 	}
 	if (READ_ONCE(flow->cpu) != smp_processor_id())
 		WRITE_ONCE(flow->cpu, smp_processor_id());
-	return room;
+	return room == TX_LIMIT ? ORNIC_TX_IDLE : room;
 }
 
 static void frame_freed(struct sk_buff *skb)
