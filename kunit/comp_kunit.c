@@ -399,28 +399,6 @@ static void comp_resent_is_not_timed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 36);
 }
 
-/* An answer to a busy CPU: the QP asks to be run, if there is more to send. */
-static void comp_leaves_busy_cpu(struct kunit *test)
-{
-	struct ornic_bed *bed = open_rts(test);
-	struct ornic_rig *rig = bed->pair.a;
-	struct ornic_txinfo info = { .opcode = ORNIC_OP_ACK,
-				     .psn = PSN + 31,
-				     .syndrome = ACK };
-
-	post_send(bed, 40 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
-	rig->busy_here = true;
-	ornic_rig_inject(&bed->a, &info, NULL, 0);
-	KUNIT_EXPECT_NULL(test, rig->tx_head);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_run(rig));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 8);
-	info.psn = PSN + 39;
-	ornic_rig_inject(&bed->a, &info, NULL, 0);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_FALSE(test, ornic_rig_run(rig));
-}
-
 /* What READs ask for counts: a slow responder has so much to send at most. */
 static void comp_reads_fill_window(struct kunit *test)
 {
@@ -793,7 +771,6 @@ static struct kunit_case comp_cases[] = {
 	KUNIT_CASE(comp_loss_narrows),
 	KUNIT_CASE(comp_late_answer_narrows),
 	KUNIT_CASE(comp_resent_is_not_timed),
-	KUNIT_CASE(comp_leaves_busy_cpu),
 	KUNIT_CASE(comp_reads_fill_window),
 	KUNIT_CASE(comp_stale_timer),
 	KUNIT_CASE(comp_rnr_refills_retries),

@@ -431,6 +431,30 @@ static void req_obeys_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 10);
 }
 
+/* An answer to a busy CPU: the QP asks to be run, if there is more to send. */
+static void req_leaves_busy_cpu(struct kunit *test)
+{
+	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_cqe cqe;
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_ACK,
+				     .psn = PSN + 31,
+				     .syndrome = ORNIC_AETH_ACK };
+
+	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0,
+		       40 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
+	rig->busy_here = true;
+	ornic_rig_inject(&bed->a, &info, NULL, 0);
+	KUNIT_EXPECT_NULL(test, rig->tx_head);
+	KUNIT_EXPECT_TRUE(test, ornic_rig_run(rig));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 8);
+	info.psn = PSN + 39;
+	ornic_rig_inject(&bed->a, &info, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_FALSE(test, ornic_rig_run(rig));
+}
+
 /* kick_wanted: set at rest, clear while the device looks by itself. */
 static void req_kick_wanted(struct kunit *test)
 {
@@ -718,6 +742,7 @@ static struct kunit_case req_cases[] = {
 	KUNIT_CASE(req_max_rd_atomic),
 	KUNIT_CASE(req_no_rd_atomic),
 	KUNIT_CASE(req_obeys_tx_room),
+	KUNIT_CASE(req_leaves_busy_cpu),
 	KUNIT_CASE(req_obeys_budget),
 	KUNIT_CASE(req_kick_wanted),
 	KUNIT_CASE(req_polling),

@@ -45,8 +45,8 @@ static void flip(u8 *p, u64 bits)
  * Clear @word: what it flips in the words 2, 3, 4 and 5 after it. The first bit
  * of the message is the lowest, so further on is to the left.
  */
-static __always_inline void clear_word(u64 word, u64 *two, u64 *three, u64 *four,
-			      u64 *five)
+static __always_inline void clear_word(u64 word, u64 *two, u64 *three,
+				       u64 *four, u64 *five)
 {
 	*two ^= word << (145 - 128) ^ word << (183 - 128);
 	*three ^= word >> (192 - 145) ^ word >> (192 - 183) ^

@@ -105,7 +105,7 @@ enum ornic_trace {
 };
 
 /* ornic_engine_ops::tx_room: as many as it likes, and none is in flight. */
-#define ORNIC_TX_IDLE	((u32)~0u)
+#define ORNIC_TX_IDLE ((u32)~0u)
 
 /**
  * struct ornic_engine_ops - what the host does for the engine
@@ -218,6 +218,13 @@ void ornic_engine_set_polling(struct ornic_engine *eng, bool polling);
  */
 void ornic_engine_set_loopback(struct ornic_engine *eng, bool loopback);
 bool ornic_engine_loopback(const struct ornic_engine *eng);
+
+/*
+ * Of the ORNIC_RX_PEEK bytes @bth behind the UDP header: the QP that the packet is
+ * for, and in @more whether others of its message follow. Nothing is checked.
+ */
+#define ORNIC_RX_PEEK 12
+u32 ornic_engine_rx_peek(const u8 *bth, bool *more);
 
 /* One packet from the wire. */
 void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx);

@@ -703,3 +703,22 @@ void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
 				ORNIC_ICRC_LEN);
 	put_trailer(tx, bth, op->hdr_len, pad);
 }
+
+/**
+ * ornic_engine_rx_peek - what a host may want to know before ornic_engine_rx()
+ * @bth: the first ORNIC_RX_PEEK bytes behind the UDP header
+ * @more: out: other packets of the same message follow
+ *
+ * Context: any.
+ * Return: the destination QPN. Neither is checked.
+ */
+u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
+{
+	const u32 not_last =
+		BIT(ORNIC_OP_SEND_FIRST) | BIT(ORNIC_OP_SEND_MIDDLE) |
+		BIT(ORNIC_OP_WRITE_FIRST) | BIT(ORNIC_OP_WRITE_MIDDLE) |
+		BIT(ORNIC_OP_READ_RESP_FIRST) | BIT(ORNIC_OP_READ_RESP_MIDDLE);
+
+	*more = not_last & BIT(bth[0] & ~ORNIC_TRANSPORT_MASK);
+	return bth[5] << 16 | bth[6] << 8 | bth[7];
+}

@@ -16,7 +16,6 @@
  */
 #include "soft_rxq.h"
 
-#include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -25,7 +24,7 @@
 #include <linux/xarray.h>
 #include <net/sock.h>
 
-#include "engine/wire.h"
+#include "engine/engine.h"
 #include "soft_dev.h"
 #include "soft_rx.h"
 #include "soft_sched.h"
@@ -94,22 +93,6 @@ static void rx_work(struct work_struct *work)
 			cond_resched();
 		}
 	}
-}
-
-/* Is this packet one of many, with more to come? */
-static bool is_part_of_long(const u8 *bth)
-{
-	const u32 more =
-		BIT(ORNIC_OP_SEND_FIRST) | BIT(ORNIC_OP_SEND_MIDDLE) |
-		BIT(ORNIC_OP_WRITE_FIRST) | BIT(ORNIC_OP_WRITE_MIDDLE) |
-		BIT(ORNIC_OP_READ_RESP_FIRST) | BIT(ORNIC_OP_READ_RESP_MIDDLE);
-
-	return more & BIT(bth[0] & ~ORNIC_TRANSPORT_MASK);
-}
-
-static u32 dest_qpn(const u8 *bth)
-{
-	return bth[5] << 16 | bth[6] << 8 | bth[7];
 }
 
 static void drop(struct sk_buff *skb, struct sock *sk)
@@ -206,17 +189,14 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 			 struct sk_buff *skb)
 {
 	struct ornic_soft_flow *flow;
-	const u8 *bth;
 	bool begin;
+	u32 qpn;
 
-	if (!pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_BTH_LEN))
+	if (!pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_RX_PEEK))
 		return false;
-	bth = skb->data + sizeof(struct udphdr);
-	flow = xa_load(&soft->flows, dest_qpn(bth));
-	if (!flow)
-		return false;
-	begin = is_part_of_long(bth);
-	if (!begin && !READ_ONCE(flow->rxq.busy))
+	qpn = ornic_engine_rx_peek(skb->data + sizeof(struct udphdr), &begin);
+	flow = xa_load(&soft->flows, qpn);
+	if (!flow || (!begin && !READ_ONCE(flow->rxq.busy)))
 		return false;
 	return take(&flow->rxq, skb, begin, sk);
 }
