@@ -212,6 +212,12 @@ static void answer_cas(struct kunit *test)
 
 /* ---- READs that wait for the port ------------------------------------------ */
 
+static void expect_sent(struct kunit *test, struct ornic_bed *bed, u8 opcode)
+{
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, opcode);
+}
+
 /* ACKs of later requests come behind the READ responses. */
 static void answer_ack_behind_read(struct kunit *test)
 {
@@ -221,14 +227,10 @@ static void answer_ack_behind_read(struct kunit *test)
 	rig->tx_window = 1;
 	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 2500, 0);
 	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 3, 8000, 10, 10);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_FIRST);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_MIDDLE);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_LAST);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ACK);
+	expect_sent(test, bed, ORNIC_OP_READ_RESP_FIRST);
+	expect_sent(test, bed, ORNIC_OP_READ_RESP_MIDDLE);
+	expect_sent(test, bed, ORNIC_OP_READ_RESP_LAST);
+	expect_sent(test, bed, ORNIC_OP_ACK);
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 3));
 }
 
@@ -243,10 +245,8 @@ static void answer_ack_waits_for_port(struct kunit *test)
 	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 1, 8000, 10, 10);
 	KUNIT_ASSERT_NOT_NULL(test, rig->hqps);
 	KUNIT_EXPECT_EQ(test, rig->hqps->in_flight, 1);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_RESP_ONLY);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ACK);
+	expect_sent(test, bed, ORNIC_OP_READ_RESP_ONLY);
+	expect_sent(test, bed, ORNIC_OP_ACK);
 	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
 }
 

@@ -149,10 +149,8 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 static bool has_room(struct ornic_qp *qp)
 {
-	u32 room = qp->dev->ops->tx_room(qp->dev->host, qp->host_qp);
+	u32 room = ornic_qp_tx_room(qp);
 
-	if (!room)
-		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
 	if (room == ORNIC_TX_IDLE)
 		qp->rq.reads_out = false;
 	return room;

@@ -259,4 +259,14 @@ static inline void ornic_qp_resched(struct ornic_qp *qp)
 	qp->dev->ops->resched(qp->dev->host, qp->host_qp);
 }
 
+/* How many frames of @qp the host takes now; a stall is counted. */
+static inline u32 ornic_qp_tx_room(struct ornic_qp *qp)
+{
+	u32 room = qp->dev->ops->tx_room(qp->dev->host, qp->host_qp);
+
+	if (!room)
+		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
+	return room;
+}
+
 #endif /* ORNIC_ENGINE_PROTO_H */

@@ -498,10 +498,7 @@ static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
 	if (ornic_qp_is_reliable(qp) && !window_open(qp, sw))
 		return false;
-	if (qp->dev->ops->tx_room(qp->dev->host, qp->host_qp))
-		return true;
-	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_STALLS);
-	return false;
+	return ornic_qp_tx_room(qp);
 }
 
 /**

@@ -714,11 +714,8 @@ void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
  */
 u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
 {
-	const u32 not_last =
-		BIT(ORNIC_OP_SEND_FIRST) | BIT(ORNIC_OP_SEND_MIDDLE) |
-		BIT(ORNIC_OP_WRITE_FIRST) | BIT(ORNIC_OP_WRITE_MIDDLE) |
-		BIT(ORNIC_OP_READ_RESP_FIRST) | BIT(ORNIC_OP_READ_RESP_MIDDLE);
+	const struct ornic_opinfo *op = ornic_opinfo(bth[0]);
 
-	*more = not_last & BIT(bth[0] & ~ORNIC_TRANSPORT_MASK);
-	return bth[5] << 16 | bth[6] << 8 | bth[7];
+	*more = op && !(op->flags & ORNIC_OPF_END);
+	return get_be24(bth + 5);
 }
