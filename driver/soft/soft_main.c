@@ -11,7 +11,6 @@
 #include "soft_dev.h"
 #include "soft_net.h"
 #include "soft_netdev.h"
-#include "soft_rxq.h"
 #include "soft_sched.h"
 
 static struct rdma_link_ops link_ops = {
@@ -26,12 +25,9 @@ static int __init soft_init(void)
 	err = ornic_soft_sched_init();
 	if (err)
 		return err;
-	err = ornic_soft_rxq_module_init();
-	if (err)
-		goto err_sched;
 	err = ornic_soft_dev_init();
 	if (err)
-		goto err_rxq;
+		goto err_sched;
 	err = ornic_soft_net_init();
 	if (err)
 		goto err_dev;
@@ -45,8 +41,6 @@ err_net:
 	ornic_soft_net_exit();
 err_dev:
 	ornic_soft_dev_exit();
-err_rxq:
-	ornic_soft_rxq_module_exit();
 err_sched:
 	ornic_soft_sched_exit();
 	return err;
@@ -62,7 +56,6 @@ static void __exit soft_exit(void)
 	ornic_soft_netdev_exit();
 	ornic_soft_dev_exit();
 	ornic_soft_net_exit();
-	ornic_soft_rxq_module_exit();
 	ornic_soft_sched_exit();
 }
 

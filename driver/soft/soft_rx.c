@@ -118,7 +118,7 @@ void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 	struct ornic_rx rx;
 
 	rx.ipv6 = skb->protocol == htons(ETH_P_IPV6);
-	rx.busy_here = ornic_soft_rxq_is_here() && ornic_soft_other_cpu() >= 0;
+	rx.busy_here = ornic_soft_rxq_is_here();
 	rx.nsegs = 0;
 	rx.sl = 0;
 	rx.vlan = cb->vlan;

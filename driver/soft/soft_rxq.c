@@ -16,10 +16,8 @@
  */
 #include "soft_rxq.h"
 
-#include <linux/cpumask.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/isolation.h>
 #include <linux/udp.h>
 #include <linux/xarray.h>
 #include <net/sock.h>
@@ -35,7 +33,6 @@
 #define DEVICE_MAX 8192
 #define BATCH 16 /* packets with softirqs off */
 
-static struct workqueue_struct *rx_wq;
 /* The worker that has packets delivered on a CPU, also in softirqs above it. */
 static DEFINE_PER_CPU(struct task_struct *, receiver);
 
@@ -49,7 +46,7 @@ static void next_packets(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
 {
 	spin_lock_bh(&rxq->packets.lock);
 	skb_queue_splice_tail_init(&rxq->packets, list);
-	rxq->busy = !skb_queue_empty(list);
+	WRITE_ONCE(rxq->busy, !skb_queue_empty(list));
 	spin_unlock_bh(&rxq->packets.lock);
 }
 
@@ -108,61 +105,52 @@ static void detach(struct sk_buff *skb)
 	skb->dev = NULL;
 }
 
-/* The worker's CPU: the last one, unless it is this one. */
-static int pick_cpu(const struct ornic_soft_rxq *rxq)
+/*
+ * Is a packet for the queue, and not for whoever has it? The first of a message
+ * chooses the worker's CPU, if there is one.
+ */
+static bool is_wanted(struct ornic_soft_rxq *rxq, bool begin)
 {
-	if (rxq->cpu >= 0 && rxq->cpu != smp_processor_id())
-		return rxq->cpu;
-	return ornic_soft_other_cpu();
+	if (rxq->dead)
+		return false;
+	if (rxq->busy)
+		return true;
+	if (!begin)
+		return false;
+	rxq->cpu = ornic_soft_other_cpu(rxq->cpu);
+	return rxq->cpu >= 0;
 }
 
-static bool is_full(const struct ornic_soft *soft,
-		    const struct ornic_soft_rxq *rxq)
+static bool is_full(struct ornic_soft_rxq *rxq)
 {
 	return skb_queue_len(&rxq->packets) >= QUEUE_MAX ||
-	       atomic_read(&soft->rx_queued) >= DEVICE_MAX;
+	       atomic_read(&flow_of(rxq)->soft->rx_queued) >= DEVICE_MAX;
+}
+
+static void put_in(struct ornic_soft_rxq *rxq, struct sk_buff *skb)
+{
+	detach(skb);
+	atomic_inc(&flow_of(rxq)->soft->rx_queued);
+	__skb_queue_tail(&rxq->packets, skb);
+	if (rxq->busy)
+		return;
+	WRITE_ONCE(rxq->busy, true);
+	ornic_soft_queue_work(rxq->cpu, &rxq->work);
 }
 
 static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
 		 struct sock *sk)
 {
-	struct ornic_soft *soft = flow_of(rxq)->soft;
 	bool taken;
-	int cpu;
 
 	spin_lock(&rxq->packets.lock);
-	cpu = rxq->busy ? rxq->cpu : pick_cpu(rxq);
-	taken = !rxq->dead && (begin || rxq->busy) && cpu >= 0;
-	if (taken && is_full(soft, rxq)) {
+	taken = is_wanted(rxq, begin);
+	if (taken && is_full(rxq))
 		drop(skb, sk);
-	} else if (taken) {
-		detach(skb);
-		atomic_inc(&soft->rx_queued);
-		__skb_queue_tail(&rxq->packets, skb);
-		rxq->cpu = cpu;
-		if (!rxq->busy)
-			queue_work_on(cpu, rx_wq, &rxq->work);
-		rxq->busy = true;
-	}
+	else if (taken)
+		put_in(rxq, skb);
 	spin_unlock(&rxq->packets.lock);
 	return taken;
-}
-
-/**
- * ornic_soft_other_cpu - a CPU for what should not be done on this one
- *
- * Context: Not preemptible.
- * Return: The next one that is for work queues; -1 if there is none.
- */
-int ornic_soft_other_cpu(void)
-{
-	const struct cpumask *fit = housekeeping_cpumask(HK_TYPE_WQ);
-	int this_cpu = smp_processor_id();
-	int cpu = cpumask_next_and(this_cpu, cpu_online_mask, fit);
-
-	if (cpu >= nr_cpu_ids)
-		cpu = cpumask_first_and(cpu_online_mask, fit);
-	return cpu >= nr_cpu_ids || cpu == this_cpu ? -1 : cpu;
 }
 
 /**
@@ -227,29 +215,4 @@ void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq)
 	atomic_sub(skb_queue_len(&rxq->packets),
 		   &flow_of(rxq)->soft->rx_queued);
 	skb_queue_purge(&rxq->packets);
-}
-
-/**
- * ornic_soft_rxq_module_init - prepare for queues
- *
- * Context: Process context.
- * Return: 0 or -ENOMEM.
- */
-int ornic_soft_rxq_module_init(void)
-{
-	/* MEM_RECLAIM: see soft_sched.c. */
-	unsigned int flags = WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM;
-
-	rx_wq = alloc_workqueue("ornic_rx", flags, 0);
-	return rx_wq ? 0 : -ENOMEM;
-}
-
-/**
- * ornic_soft_rxq_module_exit - all queues have been stopped
- *
- * Context: Process context.
- */
-void ornic_soft_rxq_module_exit(void)
-{
-	destroy_workqueue(rx_wq);
 }

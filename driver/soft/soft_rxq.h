@@ -30,8 +30,5 @@ void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq);
 bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 			 struct sk_buff *skb);
 bool ornic_soft_rxq_is_here(void);
-int ornic_soft_other_cpu(void);
-int ornic_soft_rxq_module_init(void);
-void ornic_soft_rxq_module_exit(void);
 
 #endif /* ORNIC_SOFT_RXQ_H */

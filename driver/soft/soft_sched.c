@@ -20,9 +20,11 @@
  */
 #include "soft_sched.h"
 
+#include <linux/cpumask.h>
 #include <linux/hash.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
+#include <linux/sched/isolation.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -38,26 +40,50 @@ static atomic_t num_flows = ATOMIC_INIT(0);
 
 /* ---- Running ---------------------------------------------------------------- */
 
-/* This CPU receives; the last one if that was not this one. */
-static int cpu_beside_receiver(const struct ornic_soft_flow *flow)
+/**
+ * ornic_soft_other_cpu - a CPU for what should not be done on this one
+ * @last: the one that had it last, -1 if none
+ *
+ * Context: Not preemptible.
+ * Return: @last unless it is this one, else the next CPU that is for work
+ * queues; -1 if there is none.
+ */
+int ornic_soft_other_cpu(int last)
 {
-	int cpu = READ_ONCE(flow->cpu);
+	const struct cpumask *fit = housekeeping_cpumask(HK_TYPE_WQ);
+	int this_cpu = smp_processor_id();
+	int cpu;
 
-	if (cpu == smp_processor_id())
-		cpu = ornic_soft_other_cpu();
-	return cpu < 0 ? WORK_CPU_UNBOUND : cpu;
+	if (last >= 0 && last != this_cpu)
+		return last;
+	cpu = cpumask_next_and(this_cpu, cpu_online_mask, fit);
+	if (cpu >= nr_cpu_ids)
+		cpu = cpumask_first_and(cpu_online_mask, fit);
+	return cpu >= nr_cpu_ids || cpu == this_cpu ? -1 : cpu;
+}
+
+/**
+ * ornic_soft_queue_work - queue the work of a flow
+ * @cpu: where; -1: wherever it suits
+ * @work: the work item
+ *
+ * Context: Any, also with interrupts off.
+ */
+void ornic_soft_queue_work(int cpu, struct work_struct *work)
+{
+	queue_work_on(cpu < 0 ? WORK_CPU_UNBOUND : cpu, run_wq, work);
 }
 
 /* On the CPU that may send now, see soft_tx.c. */
 static void queue_run(struct ornic_soft_flow *flow)
 {
-	int cpu = WORK_CPU_UNBOUND;
+	int cpu = -1;
 
 	if (atomic_read(&flow->in_flight))
 		cpu = READ_ONCE(flow->cpu);
 	else if (ornic_soft_rxq_is_here())
-		cpu = cpu_beside_receiver(flow);
-	queue_work_on(cpu, run_wq, &flow->work);
+		cpu = ornic_soft_other_cpu(READ_ONCE(flow->cpu));
+	ornic_soft_queue_work(cpu, &flow->work);
 }
 
 /* One budget. Returns true if it should be run again. */

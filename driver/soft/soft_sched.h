@@ -75,6 +75,9 @@ void ornic_soft_resched(void *host, void *host_qp);
 void ornic_soft_deadline(void *host, void *host_qp, u64 when);
 void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok);
 
+int ornic_soft_other_cpu(int last);
+void ornic_soft_queue_work(int cpu, struct work_struct *work);
+
 int ornic_soft_sched_init(void);
 void ornic_soft_sched_exit(void);
 

@@ -48,8 +48,7 @@ static int room_here(const struct ornic_soft_flow *flow)
  *
  * Context: Softirqs off; engine locks are held.
  * Return: Frames that may be sent now, by this CPU; ORNIC_TX_IDLE if none of the
- * QP is in flight. After 0 the QP is woken,
- * at TX_LOW, on the CPU that may go on.
+ * QP is in flight. After 0 the QP is woken, at TX_LOW, on the CPU that may go on.
  */
 u32 ornic_soft_tx_room(void *host, void *host_qp)
 {
