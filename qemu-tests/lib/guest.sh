@@ -44,6 +44,16 @@ need()
 	done
 }
 
+tracing=/sys/kernel/tracing
+
+# need_events NAME: tracepoints, a folder of $tracing/events
+need_events()
+{
+	[ -d $tracing/events ] || mount -t tracefs tracefs $tracing ||
+		skip 'no tracefs'
+	[ -d "$tracing/events/$1" ] || skip 'the kernel has no tracepoints'
+}
+
 need_ornic() { [ "$DEV" = ornic ] || skip "for ornic, not for $DEV"; }
 
 # times N: N on a full run, else a fifth of it, on the debug kernel a tenth, at

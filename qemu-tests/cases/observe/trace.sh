@@ -8,29 +8,27 @@ limit=60
 
 run()
 {
-	local tracing=/sys/kernel/tracing name
+	local name
 
 	need_ornic
-	[ -d $tracing/events ] || mount -t tracefs tracefs $tracing ||
-		skip 'no tracefs'
-	[ -d $tracing/events/ornic ] || skip 'the kernel has no tracepoints'
-	topology veth
-	echo 1 >$tracing/events/ornic/enable
+	topology veth # loads the module, and with it its tracepoints
+	need_events ornic
+	echo 1 >"$tracing/events/ornic/enable"
 	perftest ib_write_lat -n 20 -s 64
-	cat $tracing/trace >trace.out
+	cat "$tracing/trace" >trace.out
 	head -n 20 trace.out
 	for name in kick tx rx completion; do
 		grep -q "ornic_$name: veth-cli qpn=" trace.out ||
 			fail "no ornic_$name"
 	done
 	grep -q 'ornic_ack: veth-.* syndrome=0x' trace.out || fail 'no ornic_ack'
-	echo >$tracing/trace
+	echo >"$tracing/trace"
 	on_cli tc qdisc replace dev veth-cli root netem loss 20%
 	perftest ib_write_bw -n 200 -s 4096
-	grep -q 'ornic_retry: veth-' $tracing/trace || fail 'no ornic_retry'
-	echo 0 >$tracing/events/ornic/enable
-	echo >$tracing/trace
+	grep -q 'ornic_retry: veth-' "$tracing/trace" || fail 'no ornic_retry'
+	echo 0 >"$tracing/events/ornic/enable"
+	echo >"$tracing/trace"
 	on_cli tc qdisc del dev veth-cli root
 	perftest ib_write_lat -n 20 -s 64
-	! grep -q ornic_ $tracing/trace || fail 'traced while it is off'
+	! grep -q ornic_ "$tracing/trace" || fail 'traced while it is off'
 }

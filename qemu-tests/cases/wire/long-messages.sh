@@ -5,28 +5,25 @@
 
 limit=150
 kernels='stock'
-tracing=/sys/kernel/tracing
 cpu=/sys/devices/system/cpu/cpu1
-event=$tracing/events/workqueue/workqueue_execute_start
+event=workqueue/workqueue_execute_start
 
 requires()
 {
 	need_ornic
 	[ "$(nproc)" -gt 1 ] || skip 'needs two CPUs'
-	[ -d $tracing/events ] || mount -t tracefs tracefs $tracing ||
-		skip 'no tracefs'
-	[ -d $event ] || skip 'the kernel has no tracepoints'
+	need_events $event
 }
 
 # workers SIZE: how often one received, while messages of that size were moved
 workers()
 {
-	echo >$tracing/trace
-	echo 1 >$event/enable
+	echo >"$tracing/trace"
+	echo 1 >"$tracing/events/$event/enable"
 	perftest ib_write_bw -s "$1" -n 50 >&2
 	perftest ib_read_bw -s "$1" -n 50 >&2
-	echo 0 >$event/enable
-	grep -c 'function rx_work \[ornic_soft\]' $tracing/trace || true
+	echo 0 >"$tracing/events/$event/enable"
+	grep -c 'function rx_work \[ornic_soft\]' "$tracing/trace" || true
 }
 
 all_bytes()
