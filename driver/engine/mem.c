@@ -644,6 +644,15 @@ int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len)
 	return add_piece(iov, ptr, ptr, len) ? 0 : -ENOSPC;
 }
 
+/* The kernel's memmove() takes twice as long as its memcpy() on some CPUs. */
+static void copy_piece(u8 *to, const u8 *from, u32 len)
+{
+	if (likely(to + len <= from || from + len <= to))
+		memcpy(to, from, len);
+	else
+		memmove(to, from, len);
+}
+
 /**
  * ornic_iov_copy - copy memory to memory; the two may overlap
  * @dst: where to
@@ -660,8 +669,8 @@ u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src)
 	while (d < dst->n && s < src->n) {
 		n = min_t(u32, dst->frag[d].len - doff,
 			  src->frag[s].len - soff);
-		memmove((u8 *)dst->frag[d].ptr + doff,
-			(const u8 *)src->frag[s].ptr + soff, n);
+		copy_piece((u8 *)dst->frag[d].ptr + doff,
+			   (const u8 *)src->frag[s].ptr + soff, n);
 		done += n;
 		doff += n;
 		soff += n;
