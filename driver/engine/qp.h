@@ -137,6 +137,7 @@ enum ornic_wait {
  * @gap: went back for a missing response; ignore more gaps until progress
  * @probe: the next packet asks for an ACK whatever follows
  * @broken: the record holds nonsense: the ring is not looked at any more
+ * @watched: somebody looks at it without being kicked
  * @deadline: when to act, ns; 0 = never
  * @timer_at: deadline that the host was given, ns; 0 = none
  * @tx: the frame that is being made
@@ -173,6 +174,7 @@ struct ornic_sq {
 	bool gap;
 	bool probe;
 	bool broken;
+	bool watched;
 	u64 deadline;
 	u64 timer_at;
 	struct ornic_tx tx;

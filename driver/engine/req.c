@@ -624,7 +624,7 @@ static bool may_rest(struct ornic_qp *qp)
 
 	if (!sq->depth || sq->broken)
 		return true;
-	if (qp->dev->polling)
+	if (qp->dev->polling || sq->watched)
 		return true;
 	want_kick(sq, true);
 	/* Between our wish and the second look, see above. */

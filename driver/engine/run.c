@@ -150,6 +150,59 @@ static bool has_news(struct ornic_qp *qp)
 	       READ_ONCE(sq->fetched);
 }
 
+/**
+ * ornic_engine_watch - somebody starts or stops to look at the SQ of a QP
+ * @eng: engine
+ * @qpn: QP; one that does not exist (any more) needs nobody
+ * @on: who looks asks ornic_engine_has_news() again and again, and runs the QP;
+ *	with false they have to run it once more: that leaves kick_wanted as it
+ *	must be now, and finds what was posted meanwhile
+ *
+ * One for all QPs is ornic_engine_set_polling().
+ *
+ * Context: process or softirq context, no engine lock held.
+ */
+void ornic_engine_watch(struct ornic_engine *eng, u32 qpn, bool on)
+{
+	struct ornic_qp *qp;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&eng->dev, qpn);
+	if (qp) {
+		ornic_lock(&qp->sq.lock);
+		qp->sq.watched = on;
+		ornic_unlock(&qp->sq.lock);
+	}
+	ornic_rcu_read_unlock();
+}
+
+/**
+ * ornic_engine_has_news - was anything posted to the SQ of a QP?
+ * @eng: engine
+ * @qpn: QP; one that does not exist (any more) has no news
+ * @seen: what the caller has seen so far, whatever it is at first; updated
+ *
+ * WQEs that wait for the peer are no news: they go on without the caller.
+ *
+ * Context: any but hard interrupts.
+ * Return: whether to run the QP. A peek only: no lock is taken.
+ */
+bool ornic_engine_has_news(struct ornic_engine *eng, u32 qpn, u32 *seen)
+{
+	struct ornic_qp *qp;
+	u32 producer = *seen;
+	bool news;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&eng->dev, qpn);
+	if (qp && qp->sq.depth)
+		producer = le32_to_cpu(READ_ONCE(qp->sq.record->producer));
+	ornic_rcu_read_unlock();
+	news = producer != *seen;
+	*seen = producer;
+	return news;
+}
+
 static bool is_recent(const struct ornic_poll *poll, u32 qpn)
 {
 	u32 i;
