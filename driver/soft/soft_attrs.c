@@ -4,6 +4,9 @@
  * (a link message has no room for options):
  *
  *	poll_thread	look at the send queues in a thread, see soft_poll.c
+ *	lookout_us	look at queues that are posted to all the time from a CPU
+ *			that has nothing else to do, until there was nothing
+ *			new for that long; 0: never. See soft_lookout.c
  *	loopback	QPs of this device need no packets between them. With 0,
  *			those that connect from then on send packets, for a
  *			switch that reflects them, such as a port of a bridge
@@ -48,6 +51,28 @@ static ssize_t poll_thread_store(struct device *dev,
 
 static DEVICE_ATTR_RW(poll_thread);
 
+static ssize_t lookout_us_show(struct device *dev,
+			       struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n",
+			  READ_ONCE(to_soft(dev)->lookout.patience_us));
+}
+
+static ssize_t lookout_us_store(struct device *dev,
+				struct device_attribute *attr, const char *buf,
+				size_t count)
+{
+	u16 us;
+	int err;
+
+	err = kstrtou16(buf, 0, &us);
+	if (!err)
+		WRITE_ONCE(to_soft(dev)->lookout.patience_us, us);
+	return err ?: count;
+}
+
+static DEVICE_ATTR_RW(lookout_us);
+
 static ssize_t loopback_show(struct device *dev, struct device_attribute *attr,
 			     char *buf)
 {
@@ -71,6 +96,7 @@ static DEVICE_ATTR_RW(loopback);
 
 static struct attribute *attrs[] = {
 	&dev_attr_poll_thread.attr,
+	&dev_attr_lookout_us.attr,
 	&dev_attr_loopback.attr,
 	NULL,
 };

@@ -201,6 +201,7 @@ static void soft_stop(struct ornic_soft *soft)
 
 	soft_detach(soft);
 	ornic_soft_poll_set(soft, false);
+	ornic_soft_lookout_stop(&soft->lookout);
 	ornic_engine_destroy(soft->engine);
 	netdev_put(soft->netdev, &soft->netdev_tracker);
 	device_unregister(&soft->dev);
@@ -302,6 +303,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	xa_init(&soft->flows);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);
+	ornic_soft_lookout_init(&soft->lookout);
 	INIT_WORK(&soft->remove_work, remove_work);
 
 	soft->netdev = netdev;

@@ -10,6 +10,7 @@
 #include <linux/xarray.h>
 
 #include "ornic_bus.h"
+#include "soft_lookout.h"
 
 struct ornic_engine;
 struct ornic_soft_net;
@@ -29,6 +30,7 @@ struct task_struct;
  * @net_link: in @net's list, read under RCU
  * @flows: struct ornic_soft_flow by QPN
  * @rx_queued: packets in the queues of all @flows, see soft_rxq.c
+ * @lookout: looks at the SQs that are posted to, see soft_lookout.c
  * @lock: ornic_register and ornic_unregister; taken outside the RTNL
  * @registered: ornic_register succeeded; protected by @lock
  * @stopped: bit 0: somebody stops or has stopped the device
@@ -48,6 +50,7 @@ struct ornic_soft {
 	struct list_head net_link;
 	struct xarray flows;
 	atomic_t rx_queued;
+	struct ornic_soft_lookout lookout;
 	struct mutex lock; /* registration */
 	bool registered;
 	unsigned long stopped;

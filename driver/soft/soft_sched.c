@@ -41,6 +41,24 @@ static atomic_t num_flows = ATOMIC_INIT(0);
 /* ---- Running ---------------------------------------------------------------- */
 
 /**
+ * ornic_soft_next_cpu - the CPU behind another
+ * @cpu: any
+ *
+ * Context: Any.
+ * Return: The next one that is for work queues, around the end; @cpu if it is
+ * the only one; -1 if there is none at all.
+ */
+int ornic_soft_next_cpu(int cpu)
+{
+	const struct cpumask *fit = housekeeping_cpumask(HK_TYPE_WQ);
+	int next = cpumask_next_and(cpu, cpu_online_mask, fit);
+
+	if (next >= nr_cpu_ids)
+		next = cpumask_first_and(cpu_online_mask, fit);
+	return next >= nr_cpu_ids ? -1 : next;
+}
+
+/**
  * ornic_soft_other_cpu - a CPU for what should not be done on this one
  * @last: the one that had it last, -1 if none
  *
@@ -50,16 +68,13 @@ static atomic_t num_flows = ATOMIC_INIT(0);
  */
 int ornic_soft_other_cpu(int last)
 {
-	const struct cpumask *fit = housekeeping_cpumask(HK_TYPE_WQ);
 	int this_cpu = smp_processor_id();
 	int cpu;
 
 	if (last >= 0 && last != this_cpu)
 		return last;
-	cpu = cpumask_next_and(this_cpu, cpu_online_mask, fit);
-	if (cpu >= nr_cpu_ids)
-		cpu = cpumask_first_and(cpu_online_mask, fit);
-	return cpu >= nr_cpu_ids || cpu == this_cpu ? -1 : cpu;
+	cpu = ornic_soft_next_cpu(this_cpu);
+	return cpu == this_cpu ? -1 : cpu;
 }
 
 /**
@@ -101,6 +116,18 @@ static bool run_once(struct ornic_soft_flow *flow, bool kicked)
 	smp_mb__after_atomic(); /* pairs with ornic_soft_flow_wake */
 	return test_and_clear_bit(ORNIC_FLOW_AGAIN, &flow->state) ||
 	       res == ORNIC_RUN_MORE;
+}
+
+/**
+ * ornic_soft_flow_run - run a QP here
+ * @flow: its flow; the QP may be gone, then nothing happens
+ *
+ * Context: Process context.
+ * Return: Whether it should be run again: one call does not do without end.
+ */
+bool ornic_soft_flow_run(struct ornic_soft_flow *flow)
+{
+	return run_once(flow, false);
 }
 
 static void run_work(struct work_struct *work)
@@ -174,6 +201,7 @@ void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok)
 	flow = xa_load(&soft->flows, qpn);
 	if (flow && inline_ok) {
 		kick_inline(flow);
+		ornic_soft_lookout_kicked(flow);
 	} else if (flow) {
 		set_bit(ORNIC_FLOW_KICKED, &flow->state);
 		queue_run(flow);
@@ -261,6 +289,7 @@ static struct ornic_soft_flow *flow_alloc(struct ornic_soft *soft, u32 qpn)
 	flow->hash = hash_32(qpn, 32) ?: 1;
 	INIT_WORK(&flow->work, run_work);
 	ornic_soft_rxq_init(&flow->rxq);
+	INIT_LIST_HEAD(&flow->watch.link);
 	hrtimer_init(&flow->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	flow->timer.function = timer_fires;
 	spin_lock_init(&flow->timer_lock);
@@ -348,7 +377,13 @@ int ornic_soft_sched_init(void)
 	unsigned int flags = WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM;
 
 	run_wq = alloc_workqueue("ornic", flags, 0);
-	return run_wq ? 0 : -ENOMEM;
+	if (!run_wq)
+		return -ENOMEM;
+	if (ornic_soft_lookout_module_init()) {
+		destroy_workqueue(run_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /**
@@ -362,5 +397,6 @@ void ornic_soft_sched_exit(void)
 
 	/* The last ornic_soft_flow_put may have a few instructions to go. */
 	synchronize_rcu();
+	ornic_soft_lookout_module_exit();
 	destroy_workqueue(run_wq);
 }

@@ -7,6 +7,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "soft_lookout.h"
 #include "soft_rxq.h"
 
 struct ornic_soft;
@@ -16,11 +17,13 @@ enum ornic_soft_flow_state {
 	ORNIC_FLOW_ACTIVE, /* somebody runs the QP now */
 	ORNIC_FLOW_AGAIN, /* who runs it looks once more */
 	ORNIC_FLOW_KICKED, /* a kick was left to the worker */
+	ORNIC_FLOW_WATCHED, /* the lookout of the device has it */
 };
 
 /**
  * struct ornic_soft_flow - what the soft device keeps for a QP
- * @refs: one of the QP, one of each frame in flight: frames may outlive it
+ * @refs: one of the QP, one of each frame in flight: frames may outlive it; one
+ *	of the lookout
  * @in_flight: frames that the netdev has not freed
  * @state: enum ornic_soft_flow_state, bits
  * @soft: the device; valid only while the QP exists
@@ -29,6 +32,7 @@ enum ornic_soft_flow_state {
  * @hash: of the frames, so that nobody dissects them to pick a queue
  * @work: runs the QP
  * @rxq: packets of long messages
+ * @watch: what the lookout of the device knows, see soft_lookout.c
  * @timer: one timer for the deadlines of the QP, see soft_sched.c
  * @timer_lock: protects @deadline, @armed and @dead; softirqs off
  * @deadline: when the engine wants to be called, ns; 0: never
@@ -46,6 +50,7 @@ struct ornic_soft_flow {
 	u32 hash;
 	struct work_struct work;
 	struct ornic_soft_rxq rxq;
+	struct ornic_soft_watch watch;
 	struct hrtimer timer;
 	spinlock_t timer_lock; /* deadline */
 	u64 deadline;
@@ -68,6 +73,7 @@ static inline struct ornic_soft_flow *ornic_soft_flow_of(void *host_qp)
 
 void ornic_soft_flow_put(struct ornic_soft_flow *flow);
 void ornic_soft_flow_wake(struct ornic_soft_flow *flow);
+bool ornic_soft_flow_run(struct ornic_soft_flow *flow);
 
 int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn);
 void ornic_soft_qp_fini(void *host, void *host_qp);
@@ -75,6 +81,7 @@ void ornic_soft_resched(void *host, void *host_qp);
 void ornic_soft_deadline(void *host, void *host_qp, u64 when);
 void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok);
 
+int ornic_soft_next_cpu(int cpu);
 int ornic_soft_other_cpu(int last);
 void ornic_soft_queue_work(int cpu, struct work_struct *work);
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will post one message after another: beside an idle CPU fewer than
+# half of the posts kick; without one, or with lookout_us at 0, nearly all do.
+
+limit=150
+kernels='stock'
+
+requires()
+{
+	need_ornic
+	[ "$(nproc)" -gt 1 ] || skip 'needs two CPUs'
+}
+
+# kicks_of POSTS: percent of the posts of an ib_write_bw that kicked
+kicks_of()
+{
+	local kicks posts
+
+	kicks=$(stat "$cli_dev" kicks) posts=$(stat "$cli_dev" send_wqes)
+	perftest ib_write_bw -s 64 -n "$1" -N >&2
+	kicks=$(($(stat "$cli_dev" kicks) - kicks))
+	posts=$(($(stat "$cli_dev" send_wqes) - posts))
+	echo "$kicks kicks for $posts posts" >&2
+	[ "$posts" -ge "$1" ] || fail 'posts are not counted'
+	echo $((kicks * 100 / posts))
+}
+
+# patience US: of the device that posts
+patience()
+{
+	find "/sys/class/infiniband/$cli_dev/" -maxdepth 1 -name lookout_us |
+		grep -q . || fail "$cli_dev has no lookout_us"
+	echo "$1" >"/sys/class/infiniband/$cli_dev/lookout_us"
+}
+
+busy()
+{
+	taskset -c "$1" bash -c 'while :; do :; done' &
+	hogs+=($!)
+}
+
+run()
+{
+	local hogs=() percent
+
+	topology loop
+	percent=$(kicks_of 60000)
+	[ "$percent" -lt 50 ] || fail "$percent % kick beside an idle CPU"
+	patience 0
+	percent=$(kicks_of 20000)
+	[ "$percent" -gt 80 ] || fail "$percent % kick without a lookout"
+	patience 50
+	busy 0
+	busy 1
+	percent=$(kicks_of 20000)
+	kill "${hogs[@]}"
+	[ "$percent" -gt 50 ] || fail "$percent % kick on busy CPUs"
+	percent=$(kicks_of 60000)
+	[ "$percent" -lt 50 ] || fail "$percent % kick once they are idle"
+}
