@@ -26,6 +26,18 @@ kicks_of()
 	echo $((kicks * 100 / posts))
 }
 
+# The idle CPU of the guest may have none of the host's at that moment.
+few_kicks()
+{
+	local try percent
+
+	for try in 1 2 3 4 5; do
+		percent=$(kicks_of 60000)
+		[ "$percent" -ge 50 ] || return 0
+	done
+	fail "$percent % kick beside an idle CPU, also in try $try"
+}
+
 # patience US: of the device that posts
 patience()
 {
@@ -45,8 +57,7 @@ run()
 	local hogs=() percent
 
 	topology loop
-	percent=$(kicks_of 60000)
-	[ "$percent" -lt 50 ] || fail "$percent % kick beside an idle CPU"
+	few_kicks
 	patience 0
 	percent=$(kicks_of 20000)
 	[ "$percent" -gt 80 ] || fail "$percent % kick without a lookout"
@@ -56,6 +67,5 @@ run()
 	percent=$(kicks_of 20000)
 	kill "${hogs[@]}"
 	[ "$percent" -gt 50 ] || fail "$percent % kick on busy CPUs"
-	percent=$(kicks_of 60000)
-	[ "$percent" -lt 50 ] || fail "$percent % kick once they are idle"
+	few_kicks
 }
