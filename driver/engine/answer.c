@@ -279,7 +279,7 @@ static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
 void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   const struct ornic_pkt *pkt)
 {
-	struct ornic_frag frag[ORNIC_RX_SEGS];
+	struct ornic_frag ornic_unzeroed frag[ORNIC_RX_SEGS];
 	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
 	struct ornic_inreq r = {
 		.flags = pkt->op->flags,

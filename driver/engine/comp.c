@@ -52,7 +52,7 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.qpn = cpu_to_le32(qp->qpn),
 		.byte_len = cpu_to_le32(sw->length),
 		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
-		.opcode = ornic_wqe_info(sw->opcode)->cqe,
+		.opcode = sw->info->cqe,
 		.status = status,
 		.vendor_err = verr,
 	};
@@ -530,7 +530,7 @@ static bool read_fits(struct ornic_qp *qp, const struct ornic_swqe *sw,
 static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    struct ornic_swqe *sw, const struct ornic_pkt *pkt)
 {
-	struct ornic_frag frag[ORNIC_RX_SEGS];
+	struct ornic_frag ornic_unzeroed frag[ORNIC_RX_SEGS];
 	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
 	u32 i = ornic_psn_diff(pkt->psn, sw->first_psn);
 	enum ornic_vendor_err verr;

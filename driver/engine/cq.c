@@ -192,7 +192,7 @@ bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 {
 	bool written = false;
 
-	ornic_lock(&cq->lock);
+	ornic_lock_inner(&cq->lock);
 	if (unlikely(cq->overflow))
 		goto unlock;
 	if (unlikely(cq_is_full(cq))) {
@@ -208,7 +208,7 @@ bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 	written = true;
 	fire(ctx, cq, solicited);
 unlock:
-	ornic_unlock(&cq->lock);
+	ornic_unlock_inner(&cq->lock);
 	return written;
 }
 

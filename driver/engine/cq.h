@@ -87,7 +87,7 @@ struct ornic_cq {
  * A full ring is never overwritten: the CQ is marked and CQ_ERR is raised once.
  * Its QPs end in a run of each, which the end of the call asks for.
  *
- * Context: takes cq.lock.
+ * Context: sq.lock or rq.lock of a QP held; takes cq.lock.
  * Return: whether it was written.
  */
 bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,

@@ -6,7 +6,8 @@
  *  types       u8..u64, __le and __be conversions, unaligned access
  *  memory      ornic_zalloc, ornic_vzalloc, ornic_free, ornic_vfree,
  *              ornic_free_rcu
- *  locks       ornic_lock_t, ornic_lock, ornic_unlock (softirqs off)
+ *  locks       ornic_lock_t, ornic_lock, ornic_unlock (softirqs off);
+ *              ornic_lock_inner, ornic_unlock_inner: inside another lock
  *  RCU         ornic_rcu_read_lock/unlock, ornic_rcu_dereference,
  *              ornic_rcu_assign, ornic_rcu_locked, ornic_rcu_wait (sleeps)
  *  atomics     ornic_atomic_t, ornic_cmpxchg64
@@ -14,10 +15,25 @@
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
  *  CRC         ornic_crc32_by_table: of short data, see crc32.h
  *  logging     ornic_pr_debug
+ *  stack       ornic_unzeroed
  *  tracing     ornic_trace_on: does anybody look? ORNIC_DEFINE_TRACE, once
  */
 #ifndef ORNIC_ENGINE_ENV_H
 #define ORNIC_ENGINE_ENV_H
+
+/*
+ * For what the hot path has on its stack and writes before it reads it: kernels
+ * that zero all of the stack (CONFIG_INIT_STACK_ALL_ZERO) need not zero this. A
+ * call with its pieces and events would write 1.5 KiB of zeros for a packet.
+ */
+#if defined(__has_attribute) && !defined(__CHECKER__)
+#if __has_attribute(__uninitialized__)
+#define ornic_unzeroed __attribute__((__uninitialized__))
+#endif
+#endif
+#ifndef ornic_unzeroed
+#define ornic_unzeroed
+#endif
 
 #ifdef __KERNEL__
 #include "env_kernel.h"

@@ -123,6 +123,8 @@ static inline void ornic_unlock(ornic_lock_t *l)
 	l->held = false;
 }
 
+#define ornic_lock_inner(l) ornic_lock(l)
+#define ornic_unlock_inner(l) ornic_unlock(l)
 #define ornic_lock_held(l) assert((l)->held)
 
 /* clang-format off */

@@ -45,6 +45,9 @@ static inline void ornic_vfree(void *p)
 #define ornic_lock_init(l)	spin_lock_init(l)
 #define ornic_lock(l)		spin_lock_bh(l)
 #define ornic_unlock(l)		spin_unlock_bh(l)
+/* Inside another one: softirqs are off. */
+#define ornic_lock_inner(l)	spin_lock(l)
+#define ornic_unlock_inner(l)	spin_unlock(l)
 #define ornic_lock_held(l)	lockdep_assert_held(l)
 
 #define ornic_rcu_read_lock()		rcu_read_lock()

@@ -64,19 +64,19 @@ static struct reply request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_qp *peer = peer_of(qp);
 	struct reply reply = { ORNIC_RESP_DROP, 0 };
-	struct ornic_ctx there, *inner;
+	struct ornic_ctx ornic_unzeroed there, *inner;
 	bool dead = false;
 
 	if (!peer)
 		return reply;
 	inner = enter(ctx, peer->dev, &there);
-	ornic_lock(&peer->rq.lock);
+	ornic_lock_inner(&peer->rq.lock);
 	if (is_connected(qp, peer)) {
 		reply.verdict = ornic_resp_request(inner, peer, r);
 		reply.rnr_timer = peer->min_rnr_timer;
 		dead = peer->rq.dead;
 	}
-	ornic_unlock(&peer->rq.lock);
+	ornic_unlock_inner(&peer->rq.lock);
 	if (dead)
 		ornic_qp_resched(peer);
 	leave(ctx, inner);
@@ -197,9 +197,9 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		r.npsn = sw->npkts - sw->pkts;
 		r.flags |= ORNIC_OPF_END;
 		r.solicited = sw->flags & ORNIC_WQE_SOLICITED;
-		if (ornic_wqe_info(sw->opcode)->imm)
+		if (sw->info->imm)
 			r.flags |= ORNIC_OPF_IMM;
-		if (ornic_wqe_info(sw->opcode)->inv)
+		if (sw->info->inv)
 			r.flags |= ORNIC_OPF_INV;
 	} else {
 		r.npsn = iov.bytes / qp->mtu;
@@ -221,11 +221,12 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static enum ornic_step read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   struct ornic_qp *peer)
 {
-	struct ornic_ctx there, *inner = enter(ctx, peer->dev, &there);
+	struct ornic_ctx ornic_unzeroed there,
+		*inner = enter(ctx, peer->dev, &there);
 
-	ornic_lock(&peer->rq.lock);
+	ornic_lock_inner(&peer->rq.lock);
 	peer->rq.dead = true;
-	ornic_unlock(&peer->rq.lock);
+	ornic_unlock_inner(&peer->rq.lock);
 	ornic_ctx_event(inner, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
 	ornic_qp_resched(peer);
 	leave(ctx, inner);
@@ -294,9 +295,9 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (!peer || !ornic_qp_can_receive(peer))
 		return lost(ctx, qp, sw);
 	if (needs_lock(peer, sw->rkey)) {
-		ornic_lock(&peer->rq.lock);
+		ornic_lock_inner(&peer->rq.lock);
 		npkts = take_piece(qp, peer, sw, &src, &verr);
-		ornic_unlock(&peer->rq.lock);
+		ornic_unlock_inner(&peer->rq.lock);
 	} else {
 		npkts = take_piece(qp, peer, sw, &src, &verr);
 	}
@@ -405,7 +406,7 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 	memset(r, 0, sizeof(*r));
 	r->flags = ORNIC_OPF_SEND | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
 		   ORNIC_OPF_END;
-	if (ornic_wqe_info(sw->opcode)->imm)
+	if (sw->info->imm)
 		r->flags |= ORNIC_OPF_IMM;
 	r->npsn = 1;
 	r->solicited = sw->flags & ORNIC_WQE_SOLICITED;
@@ -423,10 +424,11 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      struct ornic_qp *peer, struct ornic_inreq *r, u32 qkey)
 {
-	struct ornic_ctx there, *inner = enter(ctx, peer->dev, &there);
+	struct ornic_ctx ornic_unzeroed there,
+		*inner = enter(ctx, peer->dev, &there);
 	bool dead = false;
 
-	ornic_lock(&peer->rq.lock);
+	ornic_lock_inner(&peer->rq.lock);
 	if (!ornic_qp_can_receive(peer)) {
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_NO_QP);
 	} else if (peer->qkey != qkey) {
@@ -436,7 +438,7 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, r->src->bytes);
 	}
 	dead = peer->rq.dead;
-	ornic_unlock(&peer->rq.lock);
+	ornic_unlock_inner(&peer->rq.lock);
 	if (dead)
 		ornic_qp_resched(peer);
 	leave(ctx, inner);

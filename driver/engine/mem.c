@@ -122,31 +122,10 @@ u64 ornic_pages_bytes(const struct ornic_pages *pages)
 	return (u64)pages->npages << pages->page_shift;
 }
 
-/**
- * ornic_pages_at - pointer to a byte of @pages
- * @pages: resolved
- * @off: of the byte, below ornic_pages_bytes()
- * @run: out: bytes from there to the end of its page (or of the run)
- *
- * Context: any.
- * Return: the pointer.
- */
-void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run)
-{
-	u64 page_bytes = 1ull << pages->page_shift;
-	u64 in_page = off & (page_bytes - 1);
-
-	if (!pages->page) {
-		*run = ornic_pages_bytes(pages) - off;
-		return pages->base + off;
-	}
-	*run = page_bytes - in_page;
-	return pages->page[off >> pages->page_shift] + in_page;
-}
-
 /* ---- Keys ------------------------------------------------------------------- */
 
-static bool range_ok(const struct ornic_mkey *m, u64 addr, u64 len)
+static __always_inline bool range_ok(const struct ornic_mkey *m, u64 addr,
+				     u64 len)
 {
 	if (unlikely(m->dma))
 		return m->dma->ops->dma(m->dma->host, addr, len);
@@ -486,53 +465,30 @@ static u64 add_dma(struct ornic_iov *iov, struct ornic_dev *dev, u64 addr,
 	return ptr && add_piece(iov, ptr, ptr, take) ? take : 0;
 }
 
-/* [@off, @off + @len) of one run. */
-static u64 add_run(struct ornic_iov *iov, u8 *base, u64 off, u64 len)
+/* Whatever lies in one page of a list, or in a run, may be one piece. */
+static u8 *area_of(const struct ornic_pages *pages, u8 *ptr, u64 off)
 {
-	u64 done = 0;
-	u32 take;
-
-	while (done < len) {
-		take = (u32)min_t(u64, len - done, MAX_PIECE);
-		if (!add_piece(iov, base, base + off + done, take))
-			break;
-		done += take;
-	}
-	return done;
-}
-
-/* [@off, @off + @len) of a list of pages. */
-static u64 add_list(struct ornic_iov *iov, const struct ornic_pages *pages,
-		    u64 off, u64 len)
-{
-	u64 bytes = 1ull << pages->page_shift, in_page = off & (bytes - 1);
-	u8 **page = &pages->page[off >> pages->page_shift];
-	u64 done = 0, left;
-	u32 take;
-
-	while (done < len) {
-		left = min_t(u64, bytes - in_page, len - done);
-		take = (u32)min_t(u64, left, MAX_PIECE);
-		if (!add_piece(iov, *page, *page + in_page, take))
-			break;
-		done += take;
-		in_page += take;
-		if (in_page == bytes) {
-			in_page = 0;
-			page++;
-		}
-	}
-	return done;
+	if (!pages->page)
+		return pages->base;
+	return ptr - (off & ((1ull << pages->page_shift) - 1));
 }
 
 static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 		    u64 addr, u64 len)
 {
-	u64 off = mkey->off0 + (addr - mkey->iova);
+	u64 off = ornic_mkey_off(mkey, addr), done, run;
+	u8 *ptr, *area;
+	u32 take;
 
-	if (mkey->pages.page)
-		return add_list(iov, &mkey->pages, off, len);
-	return add_run(iov, mkey->pages.base, off, len);
+	for (done = 0; done < len; done += take) {
+		ptr = ornic_pages_at(&mkey->pages, off + done, &run);
+		area = area_of(&mkey->pages, ptr, off + done);
+		run = min_t(u64, run, len - done);
+		take = min_t(u64, run, MAX_PIECE);
+		if (!add_piece(iov, area, ptr, take))
+			break;
+	}
+	return done;
 }
 
 /* What the key was found good for may have been taken back since. */
@@ -644,15 +600,6 @@ int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len)
 	return add_piece(iov, ptr, ptr, len) ? 0 : -ENOSPC;
 }
 
-/* The kernel's memmove() takes twice as long as its memcpy() on some CPUs. */
-static void copy_piece(u8 *to, const u8 *from, u32 len)
-{
-	if (likely(to + len <= from || from + len <= to))
-		memcpy(to, from, len);
-	else
-		memmove(to, from, len);
-}
-
 /**
  * ornic_iov_copy - copy memory to memory; the two may overlap
  * @dst: where to
@@ -669,7 +616,7 @@ u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src)
 	while (d < dst->n && s < src->n) {
 		n = min_t(u32, dst->frag[d].len - doff,
 			  src->frag[s].len - soff);
-		copy_piece((u8 *)dst->frag[d].ptr + doff,
+		ornic_copy((u8 *)dst->frag[d].ptr + doff,
 			   (const u8 *)src->frag[s].ptr + soff, n);
 		done += n;
 		doff += n;

@@ -56,8 +56,46 @@ void ornic_pages_put(struct ornic_pages *pages);
  */
 u64 ornic_pages_bytes(const struct ornic_pages *pages);
 
-/* Pointer to byte @off, and in @run how many bytes follow contiguously. */
-void *ornic_pages_at(const struct ornic_pages *pages, u64 off, u64 *run);
+/**
+ * ornic_pages_at - pointer to a byte of @pages
+ * @pages: resolved
+ * @off: of the byte, below ornic_pages_bytes()
+ * @run: out: bytes from there to the end of its page (or of the run)
+ *
+ * Context: any.
+ * Return: the pointer.
+ */
+static inline void *ornic_pages_at(const struct ornic_pages *pages, u64 off,
+				   u64 *run)
+{
+	u64 page_bytes = 1ull << pages->page_shift;
+	u64 in_page = off & (page_bytes - 1);
+
+	if (!pages->page) {
+		*run = ((u64)pages->npages << pages->page_shift) - off;
+		return pages->base + off;
+	}
+	*run = page_bytes - in_page;
+	return pages->page[off >> pages->page_shift] + in_page;
+}
+
+/**
+ * ornic_copy - copy memory; the two may overlap
+ * @to: where to
+ * @from: where from
+ * @len: bytes
+ *
+ * The kernel's memmove() takes twice as long as its memcpy() on some CPUs.
+ *
+ * Context: any.
+ */
+static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
+{
+	if (likely(to + len <= from || from + len <= to))
+		memcpy(to, from, len);
+	else
+		memmove(to, from, len);
+}
 
 /**
  * struct ornic_mkey - a memory region
@@ -87,6 +125,12 @@ struct ornic_mkey {
 	struct ornic_fast *fast;
 	ornic_atomic_t windows;
 };
+
+/* Where byte @addr of a key with pages is in them. */
+static inline u64 ornic_mkey_off(const struct ornic_mkey *mkey, u64 addr)
+{
+	return mkey->off0 + (addr - mkey->iova);
+}
 
 /**
  * struct ornic_iov - pieces of memory being collected

@@ -62,9 +62,6 @@ struct ornic_wqe_info {
 	bool inv;
 };
 
-/* The row of @opcode; the row of an unknown opcode has kind 0. */
-const struct ornic_wqe_info *ornic_wqe_info(u8 opcode);
-
 static inline struct ornic_swqe *ornic_swqe(struct ornic_sq *sq, u32 index)
 {
 	return &sq->swqe[index & (sq->depth - 1)];

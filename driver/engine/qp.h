@@ -20,6 +20,7 @@
 /**
  * struct ornic_swqe - the device's copy of a send WQE and its progress
  * @wr_id: given back in the CQE
+ * @info: what @opcode is
  * @raddr: remote address of WRITE, READ and atomics
  * @swap_add: CAS: new value; FAA: addend
  * @compare: CAS
@@ -59,6 +60,7 @@
  */
 struct ornic_swqe {
 	u64 wr_id;
+	const struct ornic_wqe_info *info;
 	u64 raddr;
 	union {
 		u64 swap_add;

@@ -13,7 +13,7 @@
 /* First opcode of a kind; the table of places follows IBTA table 38. */
 static u8 packet_opcode(const struct ornic_swqe *sw, bool first, bool last)
 {
-	const struct ornic_wqe_info *info = ornic_wqe_info(sw->opcode);
+	const struct ornic_wqe_info *info = sw->info;
 	u8 base = sw->kind == ORNIC_OPF_WRITE ? ORNIC_OP_WRITE_FIRST :
 						ORNIC_OP_SEND_FIRST;
 	static const u8 place[2][2] = {
@@ -403,7 +403,7 @@ static const struct ornic_path *datagram_path(struct ornic_qp *qp,
 static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				     struct ornic_swqe *sw)
 {
-	bool imm = ornic_wqe_info(sw->opcode)->imm;
+	bool imm = sw->info->imm;
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_UD |
 			  (imm ? ORNIC_OP_SEND_ONLY_IMM : ORNIC_OP_SEND_ONLY),

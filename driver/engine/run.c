@@ -93,7 +93,7 @@ static enum ornic_run_result look(struct ornic_engine *eng, u32 qpn, u32 budget,
 				  bool kicked)
 {
 	enum ornic_run_result res = ORNIC_RUN_IDLE;
-	struct ornic_ctx ctx;
+	struct ornic_ctx ornic_unzeroed ctx;
 	struct ornic_qp *qp;
 
 	ornic_ctx_begin(&ctx, &eng->dev, budget);
@@ -266,7 +266,7 @@ static u32 look_at_others(struct ornic_dev *dev, u32 *found)
 
 static void run_polled(struct ornic_dev *dev, u32 qpn, u32 budget)
 {
-	struct ornic_ctx ctx;
+	struct ornic_ctx ornic_unzeroed ctx;
 	struct ornic_qp *qp;
 
 	ornic_ctx_begin(&ctx, dev, budget);
@@ -387,7 +387,7 @@ static u32 rx_members(struct ornic_ctx *ctx, const struct ornic_pkt *pkt,
  */
 static void rx_multicast(struct ornic_dev *dev, const struct ornic_pkt *pkt)
 {
-	struct ornic_ctx ctx;
+	struct ornic_ctx ornic_unzeroed ctx;
 	u32 slot = 0;
 	u8 mgid[16];
 
@@ -446,8 +446,8 @@ static void rx_count(struct ornic_qp *qp, const struct ornic_pkt *pkt)
 void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
 {
 	struct ornic_dev *dev = &eng->dev;
-	struct ornic_pkt pkt;
-	struct ornic_ctx ctx;
+	struct ornic_pkt ornic_unzeroed pkt;
+	struct ornic_ctx ornic_unzeroed ctx;
 	struct ornic_qp *qp;
 	int stat;
 
@@ -484,7 +484,7 @@ void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
  */
 void ornic_engine_expire(struct ornic_engine *eng, u32 qpn)
 {
-	struct ornic_ctx ctx;
+	struct ornic_ctx ornic_unzeroed ctx;
 	struct ornic_qp *qp;
 	bool more = false;
 

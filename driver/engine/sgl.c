@@ -52,7 +52,7 @@ enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 					 const struct ornic_lsge *sge, u32 nsge,
 					 u64 off, const struct ornic_iov *src)
 {
-	struct ornic_frag dst[8], left;
+	struct ornic_frag ornic_unzeroed dst[8], left;
 	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
 	enum ornic_vendor_err verr;
 	u32 i;
@@ -75,6 +75,21 @@ enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 	return ORNIC_VERR_NONE;
 }
 
+/* @piece goes to memory that is resolved. */
+static void write_pages(const struct ornic_mkey *mkey, u64 va,
+			const struct ornic_frag *piece)
+{
+	u64 off = ornic_mkey_off(mkey, va), run;
+	u32 done, take;
+	u8 *to;
+
+	for (done = 0; done < piece->len; done += take) {
+		to = ornic_pages_at(&mkey->pages, off + done, &run);
+		take = min_t(u64, run, piece->len - done);
+		ornic_copy(to, (const u8 *)piece->ptr + done, take);
+	}
+}
+
 /* More of a range that @mkey was good for. */
 static bool more_of_key(struct ornic_iov *to, const struct ornic_qp *qp,
 			u32 rkey, const struct ornic_mkey *mkey, u64 va,
@@ -82,11 +97,27 @@ static bool more_of_key(struct ornic_iov *to, const struct ornic_qp *qp,
 {
 	to->n = 0;
 	to->bytes = 0;
-	if (likely(!mkey->fast))
+	if (mkey->dma)
 		return ornic_iov_add_key(to, mkey, va, len);
 	return !ornic_rkey_map(to, qp, rkey, va, len,
 			       ORNIC_ACCESS_REMOTE_WRITE) &&
 	       to->bytes;
+}
+
+/* @piece goes to memory that has to be asked for, and may be taken back. */
+static bool write_asking(const struct ornic_qp *qp, u32 rkey,
+			 const struct ornic_mkey *mkey, u64 va,
+			 const struct ornic_frag *piece)
+{
+	struct ornic_frag ornic_unzeroed dst[8], left = *piece;
+	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
+
+	while (left.len) {
+		if (!more_of_key(&to, qp, rkey, mkey, va, left.len))
+			return false;
+		va += move_front(&to, &left);
+	}
+	return true;
 }
 
 /**
@@ -102,8 +133,6 @@ static bool more_of_key(struct ornic_iov *to, const struct ornic_qp *qp,
 enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 				      const struct ornic_iov *src)
 {
-	struct ornic_frag dst[8], left;
-	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
 	enum ornic_vendor_err verr;
 	struct ornic_mkey *mkey;
 	u32 i;
@@ -115,12 +144,11 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 	if (verr != ORNIC_VERR_NONE)
 		return verr;
 	for (i = 0; i < src->n; i++) {
-		left = src->frag[i];
-		while (left.len) {
-			if (!more_of_key(&to, qp, rkey, mkey, va, left.len))
-				return ORNIC_VERR_LKEY_RANGE;
-			va += move_front(&to, &left);
-		}
+		if (likely(!mkey->fast && !mkey->dma))
+			write_pages(mkey, va, &src->frag[i]);
+		else if (!write_asking(qp, rkey, mkey, va, &src->frag[i]))
+			return ORNIC_VERR_LKEY_RANGE;
+		va += src->frag[i].len;
 	}
 	return ORNIC_VERR_NONE;
 }

@@ -49,14 +49,8 @@ static const struct ornic_wqe_info wqe_table[] = {
 
 /* clang-format on */
 
-/**
- * ornic_wqe_info - what a send opcode is
- * @opcode: any byte
- *
- * Context: any.
- * Return: its row; for an opcode that does not exist a row with kind 0.
- */
-const struct ornic_wqe_info *ornic_wqe_info(u8 opcode)
+/* The row of any byte; for an opcode that does not exist one with kind 0. */
+static const struct ornic_wqe_info *info_of(u8 opcode)
 {
 	static const struct ornic_wqe_info none;
 
@@ -236,10 +230,9 @@ static void decode_local(struct ornic_swqe *sw, const u8 *slot, u32 payload)
 }
 
 /* DMA addresses in a WQE are for the QPs that were made for it. */
-static bool opcode_ok(const struct ornic_qp *qp, u8 opcode)
+static bool opcode_ok(const struct ornic_qp *qp, u8 opcode,
+		      const struct ornic_wqe_info *info)
 {
-	const struct ornic_wqe_info *info = ornic_wqe_info(opcode);
-
 	if (!info->kind || !(info->types & T(qp->type)))
 		return false;
 	return opcode != ORNIC_WQE_REG_MR ||
@@ -285,16 +278,17 @@ static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 	u32 used, payload;
 
 	memcpy(&hdr, slot, sizeof(hdr));
-	info = ornic_wqe_info(hdr.opcode);
+	info = info_of(hdr.opcode);
 	sw->wr_id = le64_to_cpu(hdr.wr_id);
 	sw->imm = hdr.imm;
 	sw->opcode = hdr.opcode;
 	sw->flags = hdr.flags;
+	sw->info = info;
 	sw->kind = info->kind;
 	sw->npkts = 1;
 	payload = le16_to_cpu(hdr.payload);
 
-	if (!opcode_ok(qp, hdr.opcode)) {
+	if (!opcode_ok(qp, hdr.opcode, info)) {
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE);
 		return;
 	}

@@ -115,7 +115,7 @@ static void get_smac(u8 *smac, const struct sk_buff *skb)
 void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 {
 	const struct rx_cb *cb = rx_cb(skb);
-	struct ornic_rx rx;
+	struct ornic_rx ornic_unzeroed rx;
 
 	rx.ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	rx.busy_here = ornic_soft_rxq_is_here();
