@@ -9,7 +9,7 @@ bench:
 	+@$(MAKE) all nic bench-parts
 	qemu-tests/bench/bench
 
-bench-parts: $(BUILD)/bench/null_syscall
+bench-parts: $(addprefix $(BUILD)/bench/,null_syscall start no_sleep.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
 	+@$(MAKE) -s -C $(KDIR) M=$(BUILD)/bench/ref modules
 	@siw=$$(qemu-tests/bench/siw.sh $(KDIR)) && cp "$$siw" $(BUILD)/bench/
@@ -17,3 +17,11 @@ bench-parts: $(BUILD)/bench/null_syscall
 $(BUILD)/bench/null_syscall: qemu-tests/bench/null_syscall.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -o $@ $<
+
+$(BUILD)/bench/start: qemu-tests/bench/start.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static -o $@ $<
+
+$(BUILD)/bench/no_sleep.so: qemu-tests/bench/no_sleep.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -shared -o $@ $<

@@ -15,7 +15,6 @@
 # Prints "run REPEAT PEER ROW STATUS WALL_US TICKS VALUE..." for each line.
 set -u
 
-bench=/ornic/build/bench
 tests=/ornic/qemu-tests
 # shellcheck source=qemu-tests/lib/guest.sh
 . "$tests/lib/guest.sh"
@@ -69,31 +68,29 @@ set_up_rxe()
 
 set_up_siw()
 {
-	local end number=1 enter
+	local end number=1
 
 	modprobe -a libcrc32c ib_uverbs rdma_ucm
 	insmod "$bench/siw.ko" || return
 	# Its GID is the MAC, and one of zeros is none.
 	ip netns add wlo
-	entering wlo
-	"${enter[@]}" ip link set lo address 02:00:00:00:00:01
-	"${enter[@]}" ip addr add 10.3.0.1/32 dev lo
-	"${enter[@]}" ip link set lo up
-	type=siw add_link siw-lo lo "${enter[@]}"
+	ip -n wlo link set lo address 02:00:00:00:00:01
+	ip -n wlo addr add 10.3.0.1/32 dev lo
+	ip -n wlo link set lo up
+	type=siw add_link siw-lo lo nsenter --net=/run/netns/wlo
 	wire siw
 	for end in srv cli; do
 		ip netns add "w$end"
 		ip link set "siw-$end" netns "w$end"
-		entering "w$end"
-		"${enter[@]}" ip link set lo up
-		"${enter[@]}" ip addr add "10.2.0.$number/24" dev "siw-$end"
-		"${enter[@]}" ip link set "siw-$end" up
+		ip -n "w$end" link set lo up
+		ip -n "w$end" addr add "10.2.0.$number/24" dev "siw-$end"
+		ip -n "w$end" link set "siw-$end" up
 		number=$((number + 1))
 	done
 	# It looks for a carrier once only.
 	for end in srv cli; do
-		entering "w$end"
-		type=siw add_link "siw-$end" "siw-$end" "${enter[@]}"
+		type=siw add_link "siw-$end" "siw-$end" \
+			nsenter "--net=/run/netns/w$end"
 	done
 }
 
@@ -132,11 +129,11 @@ ends()
 	srv_options="-d $1 -x $2" cli_options="-d $3 -x $4" srv_host=$5
 }
 
-# select_peer NAME: $srv_prefix (another guest), $srv_ns $cli_ns (namespaces),
-# $srv_options $cli_options $srv_host
+# select_peer NAME: $name_of_peer, $srv_prefix (another guest), $srv_ns $cli_ns
+# (namespaces), and what ends sets
 select_peer()
 {
-	srv_prefix=() srv_ns='-' cli_ns='-'
+	name_of_peer=$1 srv_prefix=() srv_ns='-' cli_ns='-'
 	case $1 in
 	ornic-loop) srv_ns=srv cli_ns=srv ;;
 	ornic-veth) srv_ns=srv cli_ns=cli ;;
@@ -178,7 +175,8 @@ pair()
 {
 	local limit=$1 program=$2 port=$((18000 + runs % 2000)) pid='' command
 	local served=lost said='' word result words server_ticks=0
-	local -a server enter
+	local preload lines
+	local -a server start
 
 	shift 2
 	cpu_ticks
@@ -193,9 +191,9 @@ pair()
 	fi
 	read -r -t "$limit" _ pid <&8 || status=no-server
 	if [ "$status" = 0 ]; then
-		entering "$cli_ns"
+		starting "$limit" "$cli_ns" "$program"
 		# shellcheck disable=SC2086 # a list of words
-		{ "${enter[@]}" timeout -s KILL "$limit" $program \
+		{ LD_PRELOAD=$preload "${start[@]}" $program \
 			$cli_options -F -p "$port" "$@" "$srv_host" \
 			>cli.out 2>&1 || status=$?; } 2>/dev/null
 	fi
@@ -211,7 +209,8 @@ pair()
 	[ "$status" != 0 ] || numbers cli.out
 	[ "$status" != 0 ] || [ -n "$numbers" ] || status=no-result
 	[ "$status" = 0 ] && status=ok && return
-	note "$program $* : $(tail -n 3 cli.out | tr '\n' ' ')/ $said"
+	last_lines 3 cli.out
+	note "$name_of_peer: $program $* : $status: $lines / $said"
 }
 
 on_server_side()
@@ -266,7 +265,8 @@ reference()
 	esac
 	[ -n "$numbers" ] && return
 	status=failed
-	note "$1 : $(tail -n 3 cli.out | tr '\n' ' ')"
+	last_lines 3 cli.out
+	note "$1 : $lines"
 }
 
 # step REPEAT PEER ROW SECONDS COMMAND...

@@ -3,6 +3,8 @@
 # The server's half of a run of `make bench`, in this guest or its peer. Read
 # after lib/guest.sh.
 
+bench=/ornic/build/bench
+
 # cpu_ticks: hundredths of a second that CPUs were busy since boot, in $ticks
 cpu_ticks()
 {
@@ -15,25 +17,39 @@ cpu_ticks()
 # blink: let others run for a moment
 blink() { read -r -t 0.02 <>/dev/ptmx || :; }
 
-# entering NAMESPACE: $enter begins a command in it, or here if it is "-"
-entering()
+# starting SECONDS NAMESPACE PROGRAM...: $start begins its command, so that it
+# ends in time, in that namespace ("-": in this one), and without sleep(), see
+# no_sleep.c. What is preloaded comes with it: nothing is started for that.
+starting()
 {
-	enter=()
-	[ "$1" = - ] || enter=(nsenter "--net=/run/netns/$1")
+	start=("$bench/start" "$1" "$2")
+	preload=
+	[[ $3 != ib_* ]] || preload=$bench/no_sleep.so
+}
+
+# last_lines NUMBER FILE: in $lines, in one line
+last_lines()
+{
+	local -a all=()
+
+	[ ! -r "$2" ] || mapfile -t all <"$2"
+	lines=${all[*]: -$1}
+	[ ${#all[@]} -ge "$1" ] || lines=${all[*]}
 }
 
 # serve SECONDS PORT NAMESPACE COMMAND...: says "ready PID" once it listens, and
 # in the end "served STATUS TICKS" and what it has printed last
 serve()
 {
-	local limit=$1 port=$2 pid status=0 begun enter
+	local port=$2 pid status=0 begun preload lines
+	local -a start
 
-	entering "$3"
+	starting "$1" "$3" "$4"
 	shift 3
 	cpu_ticks
 	begun=$ticks
 	# The namespace of $pid is where the port is looked for.
-	"${enter[@]}" timeout -s KILL "$limit" "$@" >srv.out 2>&1 &
+	LD_PRELOAD=$preload "${start[@]}" "$@" >srv.out 2>&1 &
 	pid=$!
 	until listening "$pid" "$port"; do
 		kill -0 "$pid" || break
@@ -43,7 +59,8 @@ serve()
 	printf 'ready %s\n-\n' "$pid"
 	wait "$pid" 2>/dev/null || status=$?
 	cpu_ticks
-	echo "served $status $((ticks - begun)) $(tail -n 1 srv.out)"
+	last_lines 1 srv.out
+	echo "served $status $((ticks - begun)) $lines"
 }
 
 # drop_other_providers: a program loads all that there are, which takes longer
