@@ -10,7 +10,8 @@
 #   kunit                 driver_* the driver, all others uapi and the engine
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
 #                         is common to them is verify/verbs.hpp
-#   qemu-tests/bench      kernel headers or the C library's: nothing of ours
+#   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing
+#                         of ours
 
 function allowed(file, what, quoted)
 {
@@ -35,7 +36,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^qemu-tests\/programs\//)
 		return quoted ? what !~ /\// || what == "../verify/verbs.hpp" : what !~ /^rdma\/ornic|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/bench\//)
-		return !quoted && what !~ /^(rdma|infiniband)\//
+		return !quoted && what !~ /^rdma\/|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/nic\//)
 		return what !~ /^(ornic_|soft)/
 	return 0

@@ -5,11 +5,11 @@
 
 bench:
 	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest \
-		iperf3 sockperf python3-matplotlib)
+		rdmacm-utils iperf3 sockperf python3-matplotlib)
 	+@$(MAKE) all nic bench-parts
 	qemu-tests/bench/bench
 
-bench-parts: $(addprefix $(BUILD)/bench/,null_syscall start no_sleep.so)
+bench-parts: $(addprefix $(BUILD)/bench/,null_syscall start objects no_sleep.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
 	+@$(MAKE) -s -C $(KDIR) M=$(BUILD)/bench/ref modules
 	@siw=$$(qemu-tests/bench/siw.sh $(KDIR)) && cp "$$siw" $(BUILD)/bench/
@@ -25,3 +25,7 @@ $(BUILD)/bench/start: qemu-tests/bench/start.c
 $(BUILD)/bench/no_sleep.so: qemu-tests/bench/no_sleep.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -shared -o $@ $<
+
+$(BUILD)/bench/objects: qemu-tests/bench/objects.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -O2 -Wall -Wextra -Werror -o $@ $< -libverbs

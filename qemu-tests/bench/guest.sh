@@ -20,6 +20,8 @@ tests=/ornic/qemu-tests
 . "$tests/lib/guest.sh"
 # shellcheck source=qemu-tests/bench/serve.sh
 . "$tests/bench/serve.sh"
+# shellcheck source=qemu-tests/bench/scale.sh
+. "$tests/bench/scale.sh"
 DEV=ornic
 runs=0
 
@@ -123,10 +125,12 @@ set_up()
 	fi
 }
 
-# ends DEVICE GID DEVICE GID HOST: of server, of client
+# ends DEVICE GID DEVICE GID HOST [ADDRESS]: of server, of client; the server's
+# host for TCP, and its address for rdma_cm if that is another
 ends()
 {
-	srv_options="-d $1 -x $2" cli_options="-d $3 -x $4" srv_host=$5
+	srv_device=$1 srv_gid=$2 srv_host=$5 rdma_host=${6:-$5}
+	srv_options="-d $1 -x $2" cli_options="-d $3 -x $4"
 }
 
 # select_peer NAME: $name_of_peer, $srv_prefix (another guest), $srv_ns $cli_ns
@@ -144,7 +148,7 @@ select_peer()
 	case $1 in
 	ornic-loop) ends srv0 "$ornic_srv_gid" srv0 "$ornic_srv_gid" 10.0.0.1 ;;
 	ornic-veth) ends srv0 "$ornic_srv_gid" cli0 "$ornic_cli_gid" 10.0.0.1 ;;
-	rxe-loop*) ends rxe0 "$rxe_srv_gid" rxe0 "$rxe_srv_gid" 127.0.0.1 ;;
+	rxe-loop*) ends rxe0 "$rxe_srv_gid" rxe0 "$rxe_srv_gid" 127.0.0.1 10.1.0.1 ;;
 	rxe-veth) ends rxe0 "$rxe_srv_gid" rxe1 "$rxe_cli_gid" 127.0.0.1 ;;
 	siw-loop) ends siw-lo 0 siw-lo 0 10.3.0.1 ;;
 	siw-veth) ends siw-srv 0 siw-cli 0 10.2.0.1 ;;
@@ -285,7 +289,12 @@ step()
 		reference "$row" "$limit"
 	else
 		select_peer "$name"
-		pair "$limit" "$@"
+		case $1 in
+		objects) busy=0; values "$limit" "${@:2}" ;;
+		cmtime) busy=0; connections "$limit" "$2" ;;
+		idle) among_idle "$limit" "${@:2}" ;;
+		*) pair "$limit" "$@" ;;
+		esac
 	fi
 	[ "$status" = ok ] || failures[$name/$row]=$((${failures[$name/$row]-0} + 1))
 	echo "run $repeat $name $row $status $((${EPOCHREALTIME/./} - begin))" \

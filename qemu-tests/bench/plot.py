@@ -3,7 +3,7 @@
 
 import matplotlib
 
-from plan import short
+from rows import short
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402

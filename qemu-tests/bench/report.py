@@ -5,10 +5,13 @@ import csv
 import statistics
 from collections import defaultdict
 
-from plan import LATENCY, ROW, SETUP
+from rows import LATENCY, RATE, ROWS, SETUP
+from scale import PROGRAMS, SCALE_ROWS, VALUES
 
 TICK_US = 10000
 MIB = 1 << 20
+ROW = {row.name: row for row in [*ROWS, *SCALE_ROWS]}
+PROGRAM_NAMES = {program.name for program in PROGRAMS}
 
 
 class Results:
@@ -45,6 +48,8 @@ class Results:
         numbers = words[6:]
         if peer == "ref":
             _take_reference(self.values, row, numbers)
+        elif row in PROGRAM_NAMES:
+            _take_values(self.values, peer, numbers)
         elif row in ROW:
             _take_perftest(values, ROW[row], [float(n) for n in numbers])
 
@@ -67,7 +72,8 @@ class Results:
         where the rest is small."""
         for (peer, row), values in list(self.values.items()):
             base = self.median(peer, SETUP, "ticks")
-            if base is None or not values["count"] or ROW[row].qps > 1 or row == SETUP:
+            if base is None or not values["count"] or row == SETUP or \
+                    ROW[row].qps > 1:
                 continue
             ticks = sum(values["ticks"]) - base * len(values["ticks"])
             if ticks < 20:
@@ -88,6 +94,13 @@ def _take_reference(values, row, numbers):
         values["ref", row][name].append(float(number))
 
 
+def _take_values(values, peer, numbers):
+    """NAME=VALUE of each row that a program has measured."""
+    for number in numbers:
+        name, _, value = number.partition("=")
+        values[peer, name]["value"].append(float(value))
+
+
 def _take_perftest(values, row, numbers):
     if row.kind == LATENCY:
         for name, index in (("typical_us", 4), ("p99_us", 7), ("p999_us", 8)):
@@ -101,27 +114,22 @@ def _take_perftest(values, row, numbers):
     values["mb_per_s"].append(rate * size / 1e6)
 
 
-def metric_of(row):
-    if row.kind == LATENCY:
-        return "typical_us"
-    return "messages_per_s" if row.size <= 64 else "mb_per_s"
-
-
 def better_by(results, row, ours, theirs):
     """How many times better ours is."""
-    metric = metric_of(row)
-    a, b = (results.median(peer, row.name, metric) for peer in (ours, theirs))
+    a, b = (results.median(peer, row.name, row.metric) for peer in (ours, theirs))
     if not a or not b:
         return None
-    return b / a if row.kind == LATENCY else a / b
+    return b / a if row.less_is_better else a / b
 
 
-# Where ornic is, and who is with it: (title, ours, others)
+# Where ornic is, who is with it, and what was run: (title, ours, others, rows)
 PLACES = [
-    ("One device", "ornic-loop", ["rxe-loop", "siw-loop"]),
-    ("Two devices over veth", "ornic-veth", ["rxe-veth", "siw-veth"]),
-    ("PCI NIC in one guest", "pci-loop", ["rxe-loop-nic"]),
-    ("PCI NIC between two guests", "pci-two", ["rxe-two"]),
+    ("One device", "ornic-loop", ["rxe-loop", "siw-loop"], ROWS),
+    ("Two devices over veth", "ornic-veth", ["rxe-veth", "siw-veth"], ROWS),
+    ("PCI NIC in one guest", "pci-loop", ["rxe-loop-nic"], ROWS),
+    ("PCI NIC between two guests", "pci-two", ["rxe-two"], ROWS),
+    ("Scaling, on one device", "ornic-loop", ["rxe-loop", "siw-loop"],
+     [*SCALE_ROWS, *VALUES]),
 ]
 # The limits: (what, rows, ours, theirs, times better at least). Theirs may be
 # a reference, whose MB/s a row is then compared with, or another row.
@@ -161,7 +169,7 @@ def compare(results, row, ours, theirs):
     kind, _, name = theirs.partition(":")
     if not name:
         return better_by(results, row, ours, theirs)
-    metric = "mb_per_s" if kind == "ref" else metric_of(row)
+    metric = "mb_per_s" if kind == "ref" else row.metric
     mine = results.median(ours, row.name, metric)
     other = results.median("ref", name, "value") if kind == "ref" else \
         results.median(ours, name, metric)
@@ -179,8 +187,8 @@ def verdicts(results):
 
 def slower(results):
     """Rows where ornic is behind: (row, ours, theirs, ratio)."""
-    for _, ours, others in PLACES:
-        for row in ROW.values():
+    for _, ours, others, rows in PLACES:
+        for row in rows:
             for theirs in others:
                 ratio = better_by(results, row, ours, theirs)
                 if ratio is not None and ratio < 1:
@@ -195,8 +203,8 @@ def number(value):
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def cell(results, peer, row, metric):
-    failures = len(results.failed.get((peer, row), []))
+def cell(results, peer, row, metric, program=""):
+    failures = len(results.failed.get((peer, program or row), []))
     mark = f" !{failures}" if failures else ""
     value = results.median(peer, row, metric)
     if value is None:
@@ -204,29 +212,27 @@ def cell(results, peer, row, metric):
     return f"{number(value)} ±{results.spread(peer, row, metric):.0f}%{mark}"
 
 
-def rows_of(results, peers):
-    """Rows that any of them has run."""
-    return [row for row in ROW.values() if row.name != SETUP and any(
-        (peer, row.name) in results.values for peer in peers)]
+def rows_of(results, peers, rows):
+    """Those that any of the peers has run."""
+    return [row for row in rows if row.name != SETUP and any(
+        (peer, row.program or row.name) in results.values for peer in peers)]
 
 
-UNITS = {"typical_us": "us", "messages_per_s": "/s", "mb_per_s": "MB/s"}
-
-
-def show_place(results, title, ours, others, say):
+def show_place(results, place, say):
     """Every row of a topology, and how many times better ornic is."""
+    title, ours, others, rows = place
     peers = [ours, *others]
-    rows = rows_of(results, peers)
+    rows = rows_of(results, peers, rows)
     if not rows:
         return
     say(f"\n{title}\n")
-    say(f"{'':18}{'':5}" + "".join(f"{p:>15}" for p in peers) +
+    say(f"{'':18}{'':6}" + "".join(f"{p:>15}" for p in peers) +
         "".join(f"{'x ' + p.split('-')[0]:>7}" for p in others))
     for row in rows:
-        metric = metric_of(row)
-        cells = "".join(f"{cell(results, p, row.name, metric):>15}" for p in peers)
+        cells = "".join(f"{cell(results, p, row.name, row.metric, row.program):>15}"
+                        for p in peers)
         ratios = "".join(f"{number(better_by(results, row, ours, p)):>7}" for p in others)
-        say(f"{row.name:18}{UNITS[metric]:5}{cells}{ratios}")
+        say(f"{row.name:18}{row.unit:6}{cells}{ratios}")
 
 
 def joined(results, peer, row, metrics):
@@ -234,12 +240,14 @@ def joined(results, peer, row, metrics):
     return "-" if values[0] is None else " / ".join(number(v) for v in values)
 
 
-def show_details(results, title, choose, metrics, peers, say):
+def show_details(results, place, title, choose, metrics, say):
     """Some metrics of the rows that choose() takes, by peer."""
-    rows = [row for row in rows_of(results, peers) if choose(row)]
+    where, ours, others, rows = place
+    peers = [ours, *others]
+    rows = [row for row in rows_of(results, peers, rows) if choose(row)]
     if not rows:
         return
-    say(f"\n{title}\n")
+    say(f"\n{where}: {title}\n")
     say(f"{'':18}" + "".join(f"{p:>22}" for p in peers))
     for row in rows:
         say(f"{row.name:18}" + "".join(
@@ -279,16 +287,16 @@ def show(results, mode, say=print):
         f"kernel {results.about.get('kernel', '?')}, MTU 4500; medians of "
         + ", ".join(f"{n} ({guest})" for guest, n in results.repeats.items()))
     say("±: half the distance of the quartiles; !N: N runs failed or were given up")
-    for title, ours, others in PLACES:
-        show_place(results, title, ours, others, say)
-    for title, ours, others in PLACES:
-        show_details(results, f"{title}: typical / 99 % / 99.9 % latency, us",
+    for place in PLACES:
+        show_place(results, place, say)
+    for place in PLACES:
+        show_details(results, place, "typical / 99 % / 99.9 % latency, us",
                      lambda row: row.kind == LATENCY,
-                     ("typical_us", "p99_us", "p999_us"), [ours, *others], say)
-    for title, ours, others in PLACES:
-        show_details(results, f"{title}: CPU time of both ends, us a message / s a GB",
-                     lambda row: row.kind != LATENCY and row.qps == 1,
-                     ("cpu_us_per_message", "cpu_s_per_gb"), [ours, *others], say)
+                     ("typical_us", "p99_us", "p999_us"), say)
+    for place in PLACES:
+        show_details(results, place, "CPU time of both ends, us a message / s a GB",
+                     lambda row: row.kind == RATE and row.qps == 1 and row in ROWS,
+                     ("cpu_us_per_message", "cpu_s_per_gb"), say)
     show_references(results, say)
     show_verdicts(results, say)
     failures = sum(len(f) for f in results.failed.values())
