@@ -9,7 +9,7 @@ bench:
 	+@$(MAKE) all nic bench-parts
 	qemu-tests/bench/bench
 
-bench-parts: $(addprefix $(BUILD)/bench/,null_syscall start objects no_sleep.so)
+bench-parts: $(addprefix $(BUILD)/bench/,null_syscall start objects hurry.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
 	+@$(MAKE) -s -C $(KDIR) M=$(BUILD)/bench/ref modules
 	@siw=$$(qemu-tests/bench/siw.sh $(KDIR)) && cp "$$siw" $(BUILD)/bench/
@@ -22,7 +22,7 @@ $(BUILD)/bench/start: qemu-tests/bench/start.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static -o $@ $<
 
-$(BUILD)/bench/no_sleep.so: qemu-tests/bench/no_sleep.c
+$(BUILD)/bench/hurry.so: qemu-tests/bench/hurry.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -shared -o $@ $<
 

@@ -174,26 +174,32 @@ numbers()
 	numbers=$*
 }
 
-# pair SECONDS PROGRAM [OPTIONS]: both ends; sets $status $numbers $busy
+# pair SECONDS PROGRAM [OPTIONS]: both ends, of which the server may come second,
+# unless rdma_cm connects them; sets $status $numbers $busy
 pair()
 {
 	local limit=$1 program=$2 port=$((18000 + runs % 2000)) pid='' command
-	local served=lost said='' word result words server_ticks=0
+	local served=lost said='' word result words server_ticks=0 await=0
 	local preload lines
 	local -a server start
 
 	shift 2
 	cpu_ticks
 	busy=$ticks status=0 numbers=''
+	[[ $srv_options != *-R* ]] || await=$port
 	# shellcheck disable=SC2206 # lists of words
 	server=($program $srv_options -F -p $port $*)
 	if srv_is_peer; then
-		command=". $tests/bench/serve.sh; serve $limit $port - ${server[*]}"
+		command=". $tests/bench/serve.sh; serve $limit $await - ${server[*]}"
 		exec 8< <("$peer" "$command")
 	else
-		exec 8< <(serve "$limit" "$port" "$srv_ns" "${server[@]}")
+		exec 8< <(serve "$limit" "$await" "$srv_ns" "${server[@]}")
 	fi
-	read -r -t "$limit" _ pid <&8 || status=no-server
+	if [ "$await" != 0 ]; then
+		read -r -t "$limit" _ pid <&8 || status=no-server
+		# It listens on one device after the other.
+		blink
+	fi
 	if [ "$status" = 0 ]; then
 		starting "$limit" "$cli_ns" "$program"
 		# shellcheck disable=SC2086 # a list of words
@@ -201,6 +207,7 @@ pair()
 			$cli_options -F -p "$port" "$@" "$srv_host" \
 			>cli.out 2>&1 || status=$?; } 2>/dev/null
 	fi
+	[ "$await" != 0 ] || read -r -t "$limit" _ pid <&8 || status=no-server
 	[ "$status" = 0 ] || [ -z "$pid" ] || on_server_side kill "$pid" 2>/dev/null
 	while read -r -t "$limit" word result ticks words <&8; do
 		[ "$word" != served ] || served=$result server_ticks=$ticks said=$words
@@ -242,10 +249,10 @@ tcp_latency()
 	local pid=''
 
 	exec 8< <(serve "$1" 11111 srv \
-		sockperf server --tcp -i 10.0.0.1)
+		sockperf server --tcp --no-rdtsc -i 10.0.0.1)
 	read -r -t "$1" _ pid <&8
 	nsenter --net=/run/netns/cli timeout "$1" sockperf ping-pong --tcp \
-		-i 10.0.0.1 -t 1 -m 14 >cli.out 2>&1
+		--no-rdtsc -i 10.0.0.1 -t 1 -m 14 >cli.out 2>&1
 	[ -z "$pid" ] || kill "$pid"
 	exec 8<&-
 	numbers=$(awk '/percentile 50.000/ { p50 = $NF }
@@ -273,10 +280,44 @@ reference()
 	note "$1 : $lines"
 }
 
+# counted WHICH COMMAND...: in $command, with a count for rows.py's -n
+# SPEED:QPS:STEP:LEAST:MOST, by the speed that WHICH had in the repeat before
+counted()
+{
+	local which=$1 word speed qps step least most count
+
+	shift
+	command=()
+	for word; do
+		if [[ $word == *:*:*:*:* ]]; then
+			IFS=: read -r speed qps step least most <<<"$word"
+			count=$((${speeds[$which]-$speed} * run_ms / 1000 / qps))
+			count=$((count > most ? most : count))
+			count=$((count < least ? least : count))
+			[ "$count" -le "$step" ] || count=$((count / step * step))
+			word=$count
+		fi
+		command+=("$word")
+	done
+}
+
+# note_speed WHICH: messages a second, from the line of perftest in $numbers
+note_speed()
+{
+	local -a fields
+
+	read -r -a fields <<<"$numbers"
+	case ${#fields[@]} in
+	5) speeds[$1]=$((10#${fields[4]/./})) ;; # millions, with six digits
+	9) speeds[$1]=$((10 ** 8 / (2 * 10#${fields[5]/./} + 1))) ;; # half of us
+	esac
+}
+
 # step REPEAT PEER ROW SECONDS COMMAND...
 step()
 {
 	local repeat=$1 name=$2 row=$3 limit=$4 begin
+	local -a command
 
 	shift 4
 	if [ "${failures[$name/$row]-0}" -ge 2 ]; then
@@ -289,40 +330,61 @@ step()
 		reference "$row" "$limit"
 	else
 		select_peer "$name"
+		counted "$name/$row" "$@"
+		busy=0
 		case $1 in
-		objects) busy=0; values "$limit" "${@:2}" ;;
-		cmtime) busy=0; connections "$limit" "$2" ;;
-		idle) among_idle "$limit" "${@:2}" ;;
-		*) pair "$limit" "$@" ;;
+		objects) values "$limit" "${command[@]:1}" ;;
+		cmtime) connections "$limit" "$2" ;;
+		idle) among_idle "$limit" "${command[@]:1}" ;;
+		*) pair "$limit" "${command[@]}" ;;
 		esac
+		[ "$status" != ok ] || note_speed "$name/$row"
 	fi
 	[ "$status" = ok ] || failures[$name/$row]=$((${failures[$name/$row]-0} + 1))
 	echo "run $repeat $name $row $status $((${EPOCHREALTIME/./} - begin))" \
 		"$busy $numbers"
 }
 
+# follow_plan SECONDS MS: all of it, but no repeat that would end later than that
+# after the guest has started, if it takes as long as the longest so far
 follow_plan()
 {
-	local -A failures=()
-	local budget=$1 begun=$SECONDS last=1 repeat words
+	local -A failures=() speeds=()
+	local budget=$1 run_ms=$2 now begun longest=0 last=1 repeat words
 
+	uptime_seconds
+	begun=$now
 	while read -r repeat words; do
-		if [ "$repeat" != "$last" ] && [ $((SECONDS - begun)) -gt "$budget" ]; then
-			note "$budget seconds are over before repeat $repeat"
-			return
+		if [ "$repeat" != "$last" ]; then
+			uptime_seconds
+			longest=$((now - begun > longest ? now - begun : longest))
+			begun=$now last=$repeat
+			if [ $((now + longest)) -gt "$budget" ]; then
+				note "$((last - 1)) repeats: another of $longest" \
+					"seconds would not end within $budget"
+				return
+			fi
 		fi
-		last=$repeat
 		# shellcheck disable=SC2086 # a list of words
 		step "$repeat" $words
 	done
-	note "all of the plan in $((SECONDS - begun)) seconds"
+}
+
+# uptime_seconds: in $now, rounded up
+uptime_seconds()
+{
+	read -r now _ </proc/uptime
+	now=$((${now%.*} + 1))
 }
 
 echo "about kernel $(uname -r)"
 echo "about cpu $(sed -n 's/^model name\t*: //p;T;q' /proc/cpuinfo)"
 echo "about cpus $(nproc)"
 set_up
-read -r budget <"$bench/plan"
-note "set up after $SECONDS seconds"
-follow_plan "$budget" < <(tail -n +2 "$bench/plan")
+read -r budget run_ms <"$bench/plan"
+uptime_seconds
+note "set up after $now seconds"
+follow_plan "$budget" "$run_ms" < <(tail -n +2 "$bench/plan")
+uptime_seconds
+note "ended after $now seconds of $budget"
 echo 'about end complete'

@@ -11,10 +11,10 @@ from scale import PROGRAMS, SCALE_ROWS
 
 @dataclass(frozen=True)
 class Peer:
-    """A device in a topology, the guests that have it, and what it roughly does:
-    it decides only how many messages fill the time of a run."""
+    """A device, the places where it is, and what it roughly does: it decides only
+    how many messages fill the time of a run, in the first repeat."""
     name: str
-    guests: str
+    places: str
     latency_us: float
     message_us: float
     mb_per_s: float
@@ -25,35 +25,36 @@ class Peer:
 
 
 PEERS = [
-    Peer("ornic-loop", "main scale", 8, 8, 2000),
-    Peer("rxe-loop", "main scale", 60, 20, 100),
-    Peer("siw-loop", "main scale", 20, 40, 400),
-    Peer("ornic-veth", "main", 30, 30, 200),
-    Peer("rxe-veth", "main", 80, 40, 80),
-    Peer("siw-veth", "main", 30, 40, 130),
-    Peer("pci-loop", "nic", 4, 3, 5000),
-    Peer("rxe-loop-nic", "nic", 60, 20, 100),
-    Peer("pci-two", "two", 6, 4, 5000),
-    Peer("rxe-two", "two", 350, 90, 55),
+    Peer("ornic-loop", "loop scale", 3, 4, 3000),
+    Peer("rxe-loop", "loop scale", 50, 15, 150),
+    Peer("siw-loop", "loop scale", 20, 40, 400),
+    Peer("ornic-veth", "veth", 15, 15, 450),
+    Peer("rxe-veth", "veth", 70, 25, 120),
+    Peer("siw-veth", "veth", 25, 30, 100),
+    Peer("pci-loop", "nic", 4, 1, 10000),
+    Peer("rxe-loop-nic", "nic", 50, 15, 150),
+    Peer("pci-two", "two", 5, 1, 10000),
+    Peer("rxe-two", "two", 550, 200, 55),
 ]
 PEER = {peer.name: peer for peer in PEERS}
-# Which machines a guest has around it: options of qemu-tests/run.
+# Which machines a guest has around it, as options of qemu-tests/run; its places.
 GUESTS = {
     "main": [],
     "nic": ["--machines", "nic"],
     "two": ["--machines", "nic+nic", "--direct-wire"],
     "scale": [],
 }
+PLACES = {"main": {"loop", "veth"}, "nic": {"nic"}, "two": {"two"}, "scale": {"scale"}}
 REFERENCES = ["kernel", "null-syscall", "tcp-bw", "tcp-lat"]
 
 
 @dataclass(frozen=True)
 class Mode:
-    """How long the bench may take. A single run that takes longer than limit
-    has failed."""
+    """How long the bench may take, with the boots of its guests. A run measures for
+    run_ms; if it takes longer than limit in all, it has failed."""
     name: str
     repeats: int
-    seconds: float
+    run_ms: int
     budget: dict
     limit: int = 15
     rows: str = ""
@@ -68,35 +69,34 @@ class Mode:
 
 
 MODES = {
-    "full": Mode("full", 5, 0.25, {"main": 440, "nic": 100, "two": 110, "scale": 190}),
-    "quick": Mode("quick", 2, 0.12, {"main": 100, "nic": 20, "two": 30}),
+    "full": Mode("full", 5, 200, {"main": 490, "nic": 90, "two": 120, "scale": 190}),
+    "quick": Mode("quick", 2, 120, {"main": 120, "nic": 20, "two": 35}),
 }
 
 
-def rows_of(guest, mode):
+def runs(guest, peers, mode):
+    """Each row on each peer: those of the mode, or those that were asked for."""
     for row in [*ROWS, *SCALE_ROWS, *PROGRAMS]:
+        wanted = set(getattr(row, mode.name).split())
         if mode.rows:
-            # Those of scaling need a guest of that kind, the others none.
-            chosen = (guest == "scale") == (row.full == "scale") and \
-                re.fullmatch(mode.rows, row.name)
-        else:
-            chosen = guest in getattr(row, mode.name).split()
-        if chosen:
-            yield row
+            matches = re.fullmatch(mode.rows, row.name)
+            wanted = set(row.full.split()) if matches else set()
+        for peer in peers:
+            if wanted & PLACES[guest] & set(peer.places.split()) and row.runs_on(peer):
+                yield peer, row
 
 
-def lines(guest, mode):
+def lines(guest, mode, budget):
     """The plan of a guest: every row on every peer, then all of it again, so
-    that drift hits all of them alike; each time another peer begins."""
-    peers = [peer for peer in PEERS if guest in peer.guests.split()]
-    yield str(mode.seconds_of(guest))
+    that drift hits all of them alike; each time another peer begins. The guest
+    leaves out repeats for which its budget of seconds does not suffice."""
+    peers = [peer for peer in PEERS if PLACES[guest] & set(peer.places.split())]
+    yield f"{budget} {mode.run_ms}"
     for repeat in range(1, mode.repeats + 1):
         if guest == "main":
             for name in REFERENCES:
                 yield f"{repeat} ref {name} {mode.limit} -"
         peers = peers[1:] + peers[:1]
-        for row in rows_of(guest, mode):
-            for peer in peers:
-                if row.runs_on(peer):
-                    yield (f"{repeat} {peer.name} {row.name} {mode.limit} "
-                           f"{row.command(peer, mode.seconds)}")
+        for peer, row in runs(guest, peers, mode):
+            yield (f"{repeat} {peer.name} {row.name} {mode.limit} "
+                   f"{row.command(peer)}")

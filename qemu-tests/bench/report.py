@@ -244,7 +244,8 @@ def show_details(results, place, title, choose, metrics, say):
     """Some metrics of the rows that choose() takes, by peer."""
     where, ours, others, rows = place
     peers = [ours, *others]
-    rows = [row for row in rows_of(results, peers, rows) if choose(row)]
+    rows = [row for row in rows_of(results, peers, rows) if choose(row) and any(
+        results.median(peer, row.name, metrics[0]) for peer in peers)]
     if not rows:
         return
     say(f"\n{where}: {title}\n")
@@ -283,9 +284,10 @@ def show_verdicts(results, say):
 
 def show(results, mode, say=print):
     accel = "TCG" if "TCG" in results.about.get("cpu", "") else "KVM"
-    say(f"\nmake bench, {mode}: {accel}, {results.about.get('cpus', '?')} vCPUs, "
+    say(f"\nmake bench, {mode.name}: {accel}, {results.about.get('cpus', '?')} vCPUs, "
         f"kernel {results.about.get('kernel', '?')}, MTU 4500; medians of "
-        + ", ".join(f"{n} ({guest})" for guest, n in results.repeats.items()))
+        + ", ".join(f"{n} ({guest})" for guest, n in results.repeats.items())
+        + f" of {mode.repeats} repeats")
     say("±: half the distance of the quartiles; !N: N runs failed or were given up")
     for place in PLACES:
         show_place(results, place, say)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What `make bench` measures with perftest: rows, each a program with its
-options, and the guests that have it."""
+options, and the places where it runs."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,12 @@ SIW_QPS = 64
 # Kinds of rows. A set-up row transfers next to nothing: it is taken off the
 # time that the others needed.
 RATE, LATENCY, SETUP = "rate", "latency", "setup"
-EVERYWHERE = "main nic two"
+# Places, where the two ends of a row are; who is there is in plan.py.
+EVERYWHERE = "loop veth nic two"
 # Of perftest's -t, and of the completions that it asks for: one in that many.
 TX_DEPTH, CQ_MOD = 128, 100
+POST_LIST = 32
+MOST_MESSAGES = 300000
 
 
 def short(size):
@@ -25,7 +28,7 @@ def short(size):
 
 @dataclass(frozen=True)
 class Row:
-    """One program of perftest with its options. quick, full: guests that have it
+    """One program of perftest with its options. quick, full: places that have it
     then. tx_depth: of a QP. idle: QPs that do nothing meanwhile. title: its
     name, if not made of its parts."""
     operation: str
@@ -53,7 +56,7 @@ class Row:
         if self.qps > 1:
             words.append(f"q{self.qps}")
         if "-l " in self.options:
-            words.append("l32")
+            words.append(f"l{POST_LIST}")
         if "-e" in self.options.split():
             words.append("e")
         return "-".join(words)
@@ -83,27 +86,24 @@ class Row:
             # With events, perftest dies of siw's second QP.
             ("-e" in self.options.split() and self.qps > 1))
 
-    def count(self, peer, seconds):
-        """-n: messages of each QP."""
+    def count(self, peer):
+        """-n, messages of each QP, as the guest works it out from a speed, which is
+        a guess in the first repeat: SPEED:QPS:STEP:LEAST:MOST. With several QPs,
+        ib_write_bw may wait forever for the end of a count that is larger than
+        a step and not a multiple; with -l, perftest takes no other."""
         if self.kind == SETUP:
-            return 5
+            return "5"
         if self.kind == LATENCY:
-            transfer = peer.latency_us + self.size / peer.mb_per_s
-            return max(200, min(2000, int(seconds * 1e6 / transfer / 2)))
-        each = max(peer.message_us, self.size / peer.mb_per_s)
-        total = min(60000, max(8, int(seconds * 1e6 / each)))
-        least = self.tx_depth if self.tx_depth < TX_DEPTH else 5
-        count = max(least, total // self.qps)
-        if "-l " in self.options:
-            return (count // 32 + 1) * 32
-        # With some QPs, ib_write_bw can wait forever for the end of a count
-        # that leaves a rest.
-        step = min(self.tx_depth, CQ_MOD)
-        return count // step * step or count
+            speed = 1e6 / 2 / (peer.latency_us + self.size / peer.mb_per_s)
+            return f"{speed:.0f}:1:1:200:2000"
+        speed = 1e6 / max(peer.message_us, self.size / peer.mb_per_s)
+        step = POST_LIST if "-l " in self.options else min(self.tx_depth, CQ_MOD)
+        least = step if step < CQ_MOD else 5
+        return f"{speed:.0f}:{self.qps}:{step}:{least}:{MOST_MESSAGES // self.qps}"
 
-    def command(self, peer, seconds):
+    def command(self, peer):
         program = f"ib_{self.operation}_{'lat' if self.kind == LATENCY else 'bw'}"
-        words = [program, "-s", str(self.size), "-n", str(self.count(peer, seconds))]
+        words = [program, "-s", str(self.size), "-n", self.count(peer)]
         if self.operation == "atomic":
             del words[1:3]
         if self.kind != LATENCY:
@@ -121,31 +121,38 @@ def latency(operation, size, options="", quick="", full=EVERYWHERE):
     return Row(operation, LATENCY, size, options, quick=quick, full=full)
 
 
-def rate(operation, size, options="", qps=1, quick="", full=EVERYWHERE, only=()):
-    return Row(operation, RATE, size, options, qps, quick, full, only)
+def rate(operation, size, options="", qps=1, quick="", full=EVERYWHERE):
+    return Row(operation, RATE, size, options, qps, quick, full)
 
 
 OPERATIONS = ("write", "send", "read")
+HERE = "loop veth"
 ROWS = [
-    Row("write", SETUP, 64, quick=EVERYWHERE),
-    *[latency(op, 8, quick=EVERYWHERE) for op in OPERATIONS],
-    *[latency(op, 4096, full="main") for op in OPERATIONS],
-    latency("atomic", 8, quick="main"),
+    Row("write", SETUP, 64),
+    latency("write", 8, quick=EVERYWHERE),
+    *[latency(op, 8, quick=HERE) for op in ("send", "read")],
+    latency("write", 4096, full=HERE),
+    *[latency(op, 4096, full="veth") for op in ("send", "read")],
+    latency("atomic", 8),
     latency("send", 8, "-c UD"),
-    latency("send", 4096, "-c UD", full="main"),
+    latency("send", 4096, "-c UD", full="veth"),
     latency("send", 8, "-e"),
-    *[rate(op, 64, quick=EVERYWHERE if op == "write" else "") for op in OPERATIONS],
-    *[rate(op, 4096, full=EVERYWHERE if op == "write" else "main") for op in OPERATIONS],
-    *[rate(op, 65536, quick=EVERYWHERE) for op in OPERATIONS],
-    rate("write", 1 << 20, quick=EVERYWHERE),
-    *[rate(op, 1 << 20, quick="main", full="main") for op in ("send", "read")],
-    rate("atomic", 8, full="main"),
-    *[rate("send", size, "-c UD", full="main") for size in (64, 4096)],
-    *[rate("write", size, qps=16) for size in (64, 65536)],
-    *[rate(op, 64, qps=16, full="main") for op in ("send", "read")],
-    rate("write", 64, "-l 32", quick="main"),
-    rate("send", 64, "-l 32", full="main"),
-    rate("send", 64, "-e", full="main"),
-    Row("write", RATE, 64, qps=MANY_QPS, tx_depth=16, quick="main",
+    rate("write", 64, quick="loop"),
+    *[rate(op, 64) for op in ("send", "read")],
+    rate("write", 4096),
+    *[rate(op, 4096, full=HERE) for op in ("send", "read")],
+    rate("write", 65536, quick=EVERYWHERE),
+    *[rate(op, 65536, quick="veth") for op in ("send", "read")],
+    rate("write", 1 << 20, quick=HERE),
+    *[rate(op, 1 << 20, quick="veth", full=HERE) for op in ("send", "read")],
+    rate("atomic", 8, full=HERE),
+    *[rate("send", size, "-c UD", full=HERE) for size in (64, 4096)],
+    # On one device, scale.py has them.
+    *[rate("write", size, qps=16, full="veth nic two") for size in (64, 65536)],
+    *[rate(op, 64, qps=16, full="veth") for op in ("send", "read")],
+    rate("send", 64, "-e", full="veth"),
+    rate("write", 64, f"-l {POST_LIST}", quick="loop"),
+    rate("send", 64, f"-l {POST_LIST}", full=HERE),
+    Row("write", RATE, 64, qps=MANY_QPS, tx_depth=16, quick="loop", full="loop",
         only=("ornic-loop",)),
 ]

@@ -8,6 +8,7 @@ from rows import LATENCY, RATE, Row
 
 SCALE_QPS = (1, 4, 16, 64, 256, 1024)
 SCALE_IDLE = (0, 1024)
+SCALE_MR = ("4k", "64k", "1m", "16m")
 SCALE_ROWS = [
     *[Row("write", RATE, 64, qps=qps, tx_depth=16, full="scale", title=f"qps-{qps}")
       for qps in SCALE_QPS],
@@ -45,7 +46,7 @@ class Program:
     def runs_on(self, peer):
         return peer.device not in self.lacks
 
-    def command(self, *_):
+    def command(self, _):
         return self.line
 
 
@@ -58,6 +59,6 @@ PROGRAMS = [
 VALUES = [
     *[Value("memory", what, "bytes", True) for what in ("qp", "cq", "mr")],
     *[Value("mr", f"{what}-{size}", "/s")
-      for what in ("reg", "dereg") for size in ("4k", "64k", "1m", "16m")],
+      for what in ("reg", "dereg") for size in SCALE_MR],
     Value("cm", "connect", "/s"),
 ]

@@ -18,13 +18,12 @@ cpu_ticks()
 blink() { read -r -t 0.02 <>/dev/ptmx || :; }
 
 # starting SECONDS NAMESPACE PROGRAM...: $start begins its command, so that it
-# ends in time, in that namespace ("-": in this one), and without sleep(), see
-# no_sleep.c. What is preloaded comes with it: nothing is started for that.
+# ends in time and is in that namespace ("-": in this one); and $preload is for it
 starting()
 {
 	start=("$bench/start" "$1" "$2")
 	preload=
-	[[ $3 != ib_* ]] || preload=$bench/no_sleep.so
+	[[ $3 != ib_* ]] || preload=$bench/hurry.so
 }
 
 # last_lines NUMBER FILE: in $lines, in one line
@@ -37,8 +36,8 @@ last_lines()
 	[ ${#all[@]} -ge "$1" ] || lines=${all[*]}
 }
 
-# serve SECONDS PORT NAMESPACE COMMAND...: says "ready PID" once it listens, and
-# in the end "served STATUS TICKS" and what it has printed last
+# serve SECONDS PORT NAMESPACE COMMAND...: says "ready PID" once it listens (port
+# 0: at once), and in the end "served STATUS TICKS" and what it has printed last
 serve()
 {
 	local port=$2 pid status=0 begun preload lines
@@ -51,7 +50,7 @@ serve()
 	# The namespace of $pid is where the port is looked for.
 	LD_PRELOAD=$preload "${start[@]}" "$@" >srv.out 2>&1 &
 	pid=$!
-	until listening "$pid" "$port"; do
+	until [ "$port" = 0 ] || listening "$pid" "$port"; do
 		kill -0 "$pid" || break
 		blink
 	done 2>/dev/null
