@@ -174,13 +174,23 @@ numbers()
 	numbers=$*
 }
 
+# in_a_word STATUS: what the exit status of a program of start.c means, in $outcome
+in_a_word()
+{
+	case $1 in
+	142) outcome=took-too-long ;;
+	134 | 139) outcome=crashed ;;
+	*) outcome=$1 ;;
+	esac
+}
+
 # pair SECONDS PROGRAM [OPTIONS]: both ends, of which the server may come second,
 # unless rdma_cm connects them; sets $status $numbers $busy
 pair()
 {
 	local limit=$1 program=$2 port=$((18000 + runs % 2000)) pid='' command
 	local served=lost said='' word result words server_ticks=0 await=0
-	local preload lines
+	local preload lines outcome
 	local -a server start
 
 	shift 2
@@ -216,7 +226,13 @@ pair()
 	cpu_ticks
 	busy=$((ticks - busy))
 	! srv_is_peer || busy=$((busy + server_ticks))
-	[ "$status" != 0 ] || [ "$served" = 0 ] || status=server-$served
+	if [ "$status" != 0 ]; then
+		in_a_word "$status"
+		status=$outcome
+	elif [ "$served" != 0 ]; then
+		in_a_word "$served"
+		status=server-$outcome
+	fi
 	[ "$status" != 0 ] || numbers cli.out
 	[ "$status" != 0 ] || [ -n "$numbers" ] || status=no-result
 	[ "$status" = 0 ] && status=ok && return
@@ -249,10 +265,10 @@ tcp_latency()
 	local pid=''
 
 	exec 8< <(serve "$1" 11111 srv \
-		sockperf server --tcp --no-rdtsc -i 10.0.0.1)
+		sockperf server --tcp -i 10.0.0.1)
 	read -r -t "$1" _ pid <&8
 	nsenter --net=/run/netns/cli timeout "$1" sockperf ping-pong --tcp \
-		--no-rdtsc -i 10.0.0.1 -t 1 -m 14 >cli.out 2>&1
+		-i 10.0.0.1 -t 1 -m 14 >cli.out 2>&1
 	[ -z "$pid" ] || kill "$pid"
 	exec 8<&-
 	numbers=$(awk '/percentile 50.000/ { p50 = $NF }

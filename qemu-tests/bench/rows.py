@@ -152,7 +152,6 @@ ROWS = [
     *[rate(op, 64, qps=16, full="veth") for op in ("send", "read")],
     rate("send", 64, "-e", full="veth"),
     rate("write", 64, f"-l {POST_LIST}", quick="loop"),
-    rate("send", 64, f"-l {POST_LIST}", full=HERE),
     Row("write", RATE, 64, qps=MANY_QPS, tx_depth=16, quick="loop", full="loop",
         only=("ornic-loop",)),
 ]
