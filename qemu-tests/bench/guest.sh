@@ -94,6 +94,8 @@ set_up_siw()
 		type=siw add_link "siw-$end" "siw-$end" \
 			nsenter "--net=/run/netns/w$end"
 	done
+	# A server listens on each, one after the other.
+	siw_devices=3
 }
 
 set_up_two()
@@ -189,14 +191,14 @@ in_a_word()
 pair()
 {
 	local limit=$1 program=$2 port=$((18000 + runs % 2000)) pid='' command
-	local served=lost said='' word result words server_ticks=0 await=0
+	local served=lost said='' word result words server_ticks=0 await=0/0
 	local preload lines outcome
 	local -a server start
 
 	shift 2
 	cpu_ticks
 	busy=$ticks status=0 numbers=''
-	[[ $srv_options != *-R* ]] || await=$port
+	[[ $srv_options != *-R* ]] || await=$port/$siw_devices
 	# shellcheck disable=SC2206 # lists of words
 	server=($program $srv_options -F -p $port $*)
 	if srv_is_peer; then
@@ -205,11 +207,7 @@ pair()
 	else
 		exec 8< <(serve "$limit" "$await" "$srv_ns" "${server[@]}")
 	fi
-	if [ "$await" != 0 ]; then
-		read -r -t "$limit" _ pid <&8 || status=no-server
-		# It listens on one device after the other.
-		blink
-	fi
+	[ "$await" = 0/0 ] || read -r -t "$limit" _ pid <&8 || status=no-server
 	if [ "$status" = 0 ]; then
 		starting "$limit" "$cli_ns" "$program"
 		# shellcheck disable=SC2086 # a list of words
@@ -217,7 +215,7 @@ pair()
 			$cli_options -F -p "$port" "$@" "$srv_host" \
 			>cli.out 2>&1 || status=$?; } 2>/dev/null
 	fi
-	[ "$await" != 0 ] || read -r -t "$limit" _ pid <&8 || status=no-server
+	[ "$await" != 0/0 ] || read -r -t "$limit" _ pid <&8 || status=no-server
 	[ "$status" = 0 ] || [ -z "$pid" ] || on_server_side kill "$pid" 2>/dev/null
 	while read -r -t "$limit" word result ticks words <&8; do
 		[ "$word" != served ] || served=$result server_ticks=$ticks said=$words
