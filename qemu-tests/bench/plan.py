@@ -91,14 +91,13 @@ def lines(guest, mode, budget):
     that drift hits all of them alike; each time another peer begins. The guest
     leaves out repeats for which its budget of seconds does not suffice."""
     peers = [peer for peer in PEERS if PLACES[guest] & set(peer.places.split())]
-    # A thousand QPs take their time.
-    limit = mode.limit * (2 if guest == "scale" else 1)
     yield f"{budget} {mode.run_ms}"
     for repeat in range(1, mode.repeats + 1):
         if guest == "main":
             for name in REFERENCES:
-                yield f"{repeat} ref {name} {limit} -"
+                yield f"{repeat} ref {name} {mode.limit} -"
         peers = peers[1:] + peers[:1]
         for peer, row in runs(guest, peers, mode):
+            limit = mode.limit * (2 if row.many_qps else 1)
             yield (f"{repeat} {peer.name} {row.name} {limit} "
                    f"{row.command(peer)}")

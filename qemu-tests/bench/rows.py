@@ -62,6 +62,11 @@ class Row:
         return "-".join(words)
 
     @property
+    def many_qps(self):
+        """Setting them up takes its time."""
+        return max(self.qps, self.idle) >= MANY_QPS
+
+    @property
     def metric(self):
         """What stands for the row, and its unit."""
         if self.kind == LATENCY:

@@ -42,6 +42,7 @@ class Program:
     lacks: tuple = ()
     full: str = "scale"
     quick: str = ""
+    many_qps = True
 
     def runs_on(self, peer):
         return peer.device not in self.lacks
