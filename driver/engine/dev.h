@@ -61,6 +61,7 @@ struct ornic_poll {
  *	counter set
  * @optional: bit n: optional counter n counts
  * @qps: QPN to struct ornic_qp
+ * @qps_leaving: QPs that are out of @qps and may still run
  * @cqs: CQN to struct ornic_cq
  * @mkeys: key >> 8 to struct ornic_mkey
  * @ahs: handle to struct ornic_ah
@@ -85,6 +86,7 @@ struct ornic_dev {
 	struct ornic_counters stats;
 	u64 optional;
 	struct ornic_table qps;
+	ornic_atomic_t qps_leaving;
 	struct ornic_table cqs;
 	struct ornic_table mkeys;
 	struct ornic_table ahs;

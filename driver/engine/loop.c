@@ -271,17 +271,6 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 	return npkts;
 }
 
-/*
- * Memory that the peer may take back at any time is read under its lock, and so
- * is what is read with a PD that changes.
- */
-static bool needs_lock(const struct ornic_qp *peer, u32 key)
-{
-	struct ornic_mkey *m = ornic_mkey_lookup(peer->dev, key);
-
-	return (m && m->fast) || peer->type == ORNIC_QPT_XRC_TGT;
-}
-
 /* A piece of the data of a READ that the peer has accepted. */
 static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
@@ -294,13 +283,10 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (!peer || !ornic_qp_can_receive(peer))
 		return lost(ctx, qp, sw);
-	if (needs_lock(peer, sw->rkey)) {
-		ornic_lock_inner(&peer->rq.lock);
-		npkts = take_piece(qp, peer, sw, &src, &verr);
-		ornic_unlock_inner(&peer->rq.lock);
-	} else {
-		npkts = take_piece(qp, peer, sw, &src, &verr);
-	}
+	/* Its key and memory are the peer's, and may be taken back: mem.h. */
+	ornic_lock_inner(&peer->rq.lock);
+	npkts = take_piece(qp, peer, sw, &src, &verr);
+	ornic_unlock_inner(&peer->rq.lock);
 	if (!npkts)
 		return read_denied(ctx, qp, peer);
 	if (verr != ORNIC_VERR_NONE)

@@ -9,9 +9,11 @@
 #include "mem.h"
 #include "dev.h"
 #include "fast.h"
+#include "qp.h"
 
 #define MIN_PAGE_SHIFT ORNIC_PAGE_SHIFT
 #define MAX_PAGE_SHIFT 40
+#define FEW_QPS 64 /* whose locks are passed sooner than RCU waits */
 #define LIST_BYTES ((u64)ORNIC_LIST_ENTRIES * sizeof(__le64))
 #define PAGE_MASK_4K ((1ull << ORNIC_PAGE_SHIFT) - 1)
 
@@ -289,6 +291,40 @@ err_free:
 	return ornic_errno_status(err);
 }
 
+static void pass_locks(struct ornic_qp *qp)
+{
+	ornic_lock(&qp->sq.lock);
+	ornic_unlock(&qp->sq.lock);
+	ornic_lock(&qp->rq.lock);
+	ornic_unlock(&qp->rq.lock);
+}
+
+/*
+ * Nobody uses what was in the table of keys before when this returns. Memory of a
+ * key is used only under a lock of a QP of its device, which finds the key in the
+ * table under that lock: so whoever has passed all of them is behind all users. A
+ * QP that is out of its table runs until the end of the grace period for which
+ * ornic_qp_destroy() waits. Grace periods cost more than the locks of some QPs.
+ */
+static void wait_for_users(struct ornic_dev *dev)
+{
+	struct ornic_qp *qp;
+	u32 i;
+
+	if (READ_ONCE(dev->qps.count) > FEW_QPS) {
+		ornic_rcu_wait();
+		return;
+	}
+	ornic_rcu_read_lock();
+	for (i = 0; (qp = ornic_table_next(&dev->qps, &i)); i++)
+		pass_locks(qp);
+	ornic_rcu_read_unlock();
+	/* Pairs with the one in ornic_qp_destroy() before it is unlinked. */
+	smp_mb();
+	if (ornic_atomic_read(&dev->qps_leaving))
+		ornic_rcu_wait();
+}
+
 /* Can the MR of @key be changed or destroyed? An enum ornic_status. */
 static int mr_status(struct ornic_dev *dev, u32 key)
 {
@@ -311,7 +347,7 @@ static int mr_status(struct ornic_dev *dev, u32 key)
  *
  * When it returns, nobody reads or writes the memory of the key any more.
  *
- * Context: sleeps (RCU).
+ * Context: sleeps.
  * Return: enum ornic_status; ORNIC_BUSY while a window is bound to it.
  */
 int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
@@ -324,7 +360,7 @@ int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 	m = ornic_table_unlink(&dev->mkeys, key >> 8);
 	if (!m)
 		return ORNIC_NOT_FOUND;
-	ornic_rcu_wait();
+	wait_for_users(dev);
 	/* A BIND_MW that found it before; there will be no other. */
 	if (ornic_atomic_read(&m->windows)) {
 		ornic_table_publish(&dev->mkeys, key >> 8, m);
@@ -332,7 +368,7 @@ int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 	}
 	ornic_table_release(&dev->mkeys, key >> 8);
 	ornic_pages_put(&m->pages);
-	ornic_free(m);
+	ornic_free_rcu(m, rcu);
 	return ORNIC_OK;
 }
 
@@ -378,7 +414,7 @@ static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
  *
  * When it returns, nobody uses the key as it was before.
  *
- * Context: sleeps (RCU).
+ * Context: sleeps.
  * Return: enum ornic_status; nothing has changed unless ORNIC_OK.
  */
 int ornic_mkey_modify(struct ornic_dev *dev,
@@ -403,24 +439,24 @@ int ornic_mkey_modify(struct ornic_dev *dev,
 		err = -ENOENT;
 		goto err_put_pages;
 	}
-	ornic_rcu_wait();
+	wait_for_users(dev);
 	/* A BIND_MW that found it before: it holds on to what was. */
 	if (ornic_atomic_read(&old->windows)) {
 		ornic_table_replace(&dev->mkeys, key >> 8, m, old);
-		ornic_rcu_wait();
+		wait_for_users(dev);
 		err = -EBUSY;
 		goto err_put_pages;
 	}
 	if (moves)
 		ornic_pages_put(&old->pages);
-	ornic_free(old);
+	ornic_free_rcu(old, rcu);
 	return ORNIC_OK;
 
 err_put_pages:
 	if (moves)
 		ornic_pages_put(&m->pages);
 err_free:
-	ornic_free(m);
+	ornic_free_rcu(m, rcu);
 	return ornic_errno_status(err);
 }
 

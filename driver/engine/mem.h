@@ -3,10 +3,11 @@
  * Memory: page lists resolved to pointers, memory keys, and the mapping of
  * keyed ranges and SGE lists to pieces of host memory.
  *
- * Lifetime: lookups happen inside the RCU section of an engine call and what
- * they return is good until its end. Destroying a key unlinks it and waits
- * for those sections, so afterwards nobody touches its memory. No references
- * are counted on the way.
+ * Lifetime: lookups happen inside the RCU section of an engine call, and the key
+ * that they return is good until its end. Its memory is used only under a lock of
+ * a QP of the key's own device, taken before the lookup. Destroying a key unlinks
+ * it and waits for those locks, so afterwards nobody touches its memory. No
+ * references are counted on the way.
  */
 #ifndef ORNIC_ENGINE_MEM_H
 #define ORNIC_ENGINE_MEM_H
@@ -111,6 +112,7 @@ static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
  * @window: it is a memory window, no MR (mw.h)
  * @fast: it is a fast registration MR, whose lock protects it (fast.h)
  * @windows: windows bound to it; it is ORNIC_BUSY while > 0
+ * @rcu: commands look at it without the lock of a QP
  */
 struct ornic_mkey {
 	u32 key;
@@ -124,6 +126,7 @@ struct ornic_mkey {
 	struct ornic_mw *window;
 	struct ornic_fast *fast;
 	ornic_atomic_t windows;
+	struct ornic_rcu_head rcu;
 };
 
 /* Where byte @addr of a key with pages is in them. */

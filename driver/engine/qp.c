@@ -299,11 +299,17 @@ int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn)
 {
 	struct ornic_qp *qp;
 
+	ornic_atomic_inc(&dev->qps_leaving);
+	/* Whoever misses it in the table sees that it leaves: mem.c. */
+	smp_mb();
 	qp = (struct ornic_qp *)ornic_table_unlink(&dev->qps, qpn);
+	if (qp) {
+		ornic_mcast_forget(dev, qp);
+		ornic_rcu_wait();
+	}
+	ornic_atomic_dec(&dev->qps_leaving);
 	if (!qp)
 		return ORNIC_NOT_FOUND;
-	ornic_mcast_forget(dev, qp);
-	ornic_rcu_wait();
 	dev->ops->qp_fini(dev->host, qp->host_qp);
 	ornic_table_release(&dev->qps, qpn);
 	qp_free(qp);

@@ -5,6 +5,7 @@
  */
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -180,6 +181,43 @@ void rkey_after_dereg(const ports &on)
 	refused(p, wr, 3000);
 }
 
+/*
+ * While another thread posts WRITEs to it, memory is deregistered: what its
+ * owner does with it from then on stays.
+ */
+void writes_end_with_dereg(const ports &on)
+{
+	constexpr size_t size = 64 << 10;
+	constexpr unsigned int rounds = 10, posts = 32;
+
+	for (unsigned int round = 0; round < rounds; round++) {
+		pair p(on.client, on.server);
+		const memory target(size);
+		mr_ptr mr(ibv_reg_mr(on.server.pd.get(), target.bytes().data(),
+				     size, all_access));
+		ibv_send_wr wr = rdma(IBV_WR_RDMA_WRITE, 1, p.server, 0);
+		std::atomic<unsigned int> posted = 0;
+
+		check(mr != nullptr, "MR");
+		wr.wr.rdma.rkey = mr->rkey;
+		wr.wr.rdma.remote_addr =
+			reinterpret_cast<uint64_t>(target.bytes().data());
+		fill(p.client.at(0, size), round);
+		std::thread poster([&] {
+			for (; posted < posts; posted++)
+				p.client.post(wr, { p.client.sge(0, size) });
+		});
+		while (posted < 1 + round % 4)
+			std::this_thread::yield();
+		mr.reset();
+		clear(target.bytes());
+		poster.join();
+		for (unsigned int i = 0; i < posts; i++)
+			(void)p.client.wait_send();
+		check_clear(target.bytes(), "memory that was deregistered");
+	}
+}
+
 /* The QP does not allow what the memory does: invalid request, or access. */
 template <ibv_wr_opcode opcode> void qp_without_right(const ports &on)
 {
@@ -347,6 +385,7 @@ const test list[] = {
 	{ "atomic_without_right", atomic_without_right },
 	{ "rkey_of_other_pd", rkey_of_other_pd },
 	{ "rkey_after_dereg", rkey_after_dereg },
+	{ "writes_end_with_dereg", writes_end_with_dereg },
 	{ "write_to_qp_without_right", qp_without_right<IBV_WR_RDMA_WRITE> },
 	{ "read_from_qp_without_right", qp_without_right<IBV_WR_RDMA_READ> },
 	{ "unaligned_atomic", unaligned_atomic },
