@@ -39,11 +39,26 @@ static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_unlock(&qp->sq.lock);
 }
 
+/*
+ * Is there work of the responder that no packet does? A peek without the lock:
+ * whoever leaves such work behind asks for a run afterwards.
+ */
+static bool rq_may_wait(const struct ornic_qp *qp)
+{
+	const struct ornic_rq *rq = &qp->rq;
+
+	return READ_ONCE(qp->state) == ORNIC_QPS_ERR ||
+	       READ_ONCE(rq->rd_head) != READ_ONCE(rq->rd_tail) ||
+	       READ_ONCE(rq->ack_due);
+}
+
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	enum ornic_run_result res = ORNIC_RUN_IDLE;
 	struct ornic_rq *rq = &qp->rq;
 
+	if (!rq_may_wait(qp))
+		return res;
 	ornic_lock(&rq->lock);
 	if (qp->state == ORNIC_QPS_ERR)
 		ornic_rq_flush(ctx, qp);

@@ -6,8 +6,9 @@
  * to do, a worker looks at the send queues there: posts are mere stores then.
  *
  * It begins when a CPU kicks HOT_KICKS times a second and another was idle since
- * this was asked last, and ends when nothing was new for a while, or as soon as
- * anything else wants to run on its CPU.
+ * this was asked last (a kernel with a tick on idle CPUs cannot tell), and ends
+ * when nothing was new for a while, or as soon as anything else wants to run on
+ * its CPU.
  *
  * A QP joins at a kick, under the lock; from then on it is the worker's, which
  * lets it go when it had no news for some time. It holds a reference of the flow,
@@ -92,7 +93,7 @@ static bool begin(struct ornic_soft_lookout *lookout)
 	if (lookout->stopped || !READ_ONCE(lookout->patience_us) || cpu < 0 ||
 	    !was_idle(lookout, cpu))
 		return false;
-	lookout->running = true;
+	WRITE_ONCE(lookout->running, true);
 	queue_work_on(cpu, lookout_wq, &lookout->work);
 	return true;
 }
