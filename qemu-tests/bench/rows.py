@@ -158,6 +158,8 @@ ROWS = [
     *[rate(op, 64, qps=16, full="veth") for op in ("send", "read")],
     rate("send", 64, "-e", full="veth"),
     rate("write", 64, f"-l {POST_LIST}", quick="loop"),
-    Row("write", RATE, 64, qps=MANY_QPS, tx_depth=16, quick="loop", full="loop",
+    # With perftest's own depth, as the one QP that it is compared with: refilling
+    # short queues takes perftest longer than the device.
+    Row("write", RATE, 64, qps=MANY_QPS, quick="loop", full="loop",
         only=("ornic-loop",)),
 ]
