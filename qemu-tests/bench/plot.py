@@ -3,8 +3,10 @@
 ratios.svg (all rows, how many times better ornic is), scaling.svg. The same
 results make the same files."""
 
+import io
 import math
 import os
+import re
 
 import matplotlib
 
@@ -172,6 +174,18 @@ def draw_scaling(results):
     return figure if any(panel.get_visible() for panel in flat) else None
 
 
+def save(figure, path):
+    """As a file of the tree: with its licence, a line for each group."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    svg = text.getvalue()
+    svg = re.sub(r">\s+<", "><", svg[svg.index("<svg"):]).replace("\n", " ")
+    svg = re.sub(r"(<g id=|<path |<text )", r"\n\1", svg)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("<!-- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause -->\n"
+                   + svg.rstrip() + "\n")
+
+
 def draw(results, folder):
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "ornic",
                          "font.size": 8})
@@ -179,5 +193,5 @@ def draw(results, folder):
                        ("scaling", draw_scaling)):
         figure = make(results)
         if figure:
-            figure.savefig(os.path.join(folder, name + ".svg"), metadata={"Date": None})
+            save(figure, os.path.join(folder, name + ".svg"))
             plt.close(figure)
