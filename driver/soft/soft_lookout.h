@@ -37,7 +37,7 @@ struct ornic_soft_watch {
 struct ornic_soft_lookout {
 	struct work_struct work;
 	unsigned int patience_us;
-	spinlock_t lock;
+	spinlock_t lock; /* all that follows */
 	struct list_head joining;
 	bool running;
 	bool stopped;
