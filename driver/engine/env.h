@@ -24,7 +24,7 @@
 /*
  * For what the hot path has on its stack and writes before it reads it: kernels
  * that zero all of the stack (CONFIG_INIT_STACK_ALL_ZERO) need not zero this. A
- * call with its pieces and events would write 1.5 KiB of zeros for a packet.
+ * call with its pieces and events would write 2 KiB of zeros for a packet.
  */
 #if defined(__has_attribute) && !defined(__CHECKER__)
 #if __has_attribute(__uninitialized__)
