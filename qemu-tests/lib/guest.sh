@@ -218,8 +218,12 @@ topology()
 	srv_dev=srv0 cli_dev=cli0 srv_host=10.0.0.1
 	[ "$1" != loop ] || cli_dev=srv0
 	family_of_both "${2:-4}"
-	[ "$1" = loop ] || wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"
+	[ "$1" = loop ] || reach_server
 }
+
+# By the address of the family in use: MODIFY_QP waits a second for a neighbour
+# that is not known yet, which is too short on a busy host.
+reach_server() { wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"; }
 
 # listening PID PORT: somebody waits at the TCP port in the namespace of PID. No
 # process is started here, see gid_of; 0A is TCP_LISTEN of <net/tcp_states.h>.

@@ -13,6 +13,7 @@ run()
 		pingpong "$program" -e -n "$(times 1000)"
 	done
 	family_of_both 6
+	reach_server
 	for program in ibv_{rc,uc,ud,srq}_pingpong; do
 		pingpong "$program" -e -n "$(times 1000)"
 	done

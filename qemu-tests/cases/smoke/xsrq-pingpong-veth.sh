@@ -10,5 +10,6 @@ run()
 	pingpong ibv_xsrq_pingpong -n "$(times 1000)"
 	pingpong ibv_xsrq_pingpong -e -n "$(times 1000)"
 	family_of_both 6
+	reach_server
 	pingpong ibv_xsrq_pingpong -e -n "$(times 1000)"
 }

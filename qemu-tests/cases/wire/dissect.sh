@@ -24,6 +24,7 @@ run()
 	verify rc_gather_scatter rc_read_scatter rc_inline rc_mixed_in_order \
 		uc_inline ud_send ud_reply
 	family_of_both 6
+	reach_server
 	verify rc_inline rc_read_scatter uc_inline ud_send
 	kill -INT "$capture"
 	wait "$capture" || :

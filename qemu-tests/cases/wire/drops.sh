@@ -25,6 +25,7 @@ run()
 	verify rc_send rc_write rc_read uc_inline ud_send
 	no_drops
 	family_of_both 6
+	reach_server
 	verify rc_send rc_write rc_read uc_inline ud_send
 	no_drops
 	rdma statistic show link
