@@ -221,8 +221,8 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static enum ornic_step read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   struct ornic_qp *peer)
 {
-	struct ornic_ctx ornic_unzeroed there,
-		*inner = enter(ctx, peer->dev, &there);
+	struct ornic_ctx ornic_unzeroed there;
+	struct ornic_ctx *inner = enter(ctx, peer->dev, &there);
 
 	ornic_lock_inner(&peer->rq.lock);
 	peer->rq.dead = true;
@@ -410,8 +410,8 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      struct ornic_qp *peer, struct ornic_inreq *r, u32 qkey)
 {
-	struct ornic_ctx ornic_unzeroed there,
-		*inner = enter(ctx, peer->dev, &there);
+	struct ornic_ctx ornic_unzeroed there;
+	struct ornic_ctx *inner = enter(ctx, peer->dev, &there);
 	bool dead = false;
 
 	ornic_lock_inner(&peer->rq.lock);

@@ -119,11 +119,6 @@ void ornic_pages_put(struct ornic_pages *pages)
 	memset(pages, 0, sizeof(*pages));
 }
 
-u64 ornic_pages_bytes(const struct ornic_pages *pages)
-{
-	return (u64)pages->npages << pages->page_shift;
-}
-
 /* ---- Keys ------------------------------------------------------------------- */
 
 static __always_inline bool range_ok(const struct ornic_mkey *m, u64 addr,

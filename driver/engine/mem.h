@@ -55,7 +55,10 @@ void ornic_pages_put(struct ornic_pages *pages);
  *
  * Return: bytes.
  */
-u64 ornic_pages_bytes(const struct ornic_pages *pages);
+static inline u64 ornic_pages_bytes(const struct ornic_pages *pages)
+{
+	return (u64)pages->npages << pages->page_shift;
+}
 
 /**
  * ornic_pages_at - pointer to a byte of @pages
@@ -73,7 +76,7 @@ static inline void *ornic_pages_at(const struct ornic_pages *pages, u64 off,
 	u64 in_page = off & (page_bytes - 1);
 
 	if (!pages->page) {
-		*run = ((u64)pages->npages << pages->page_shift) - off;
+		*run = ornic_pages_bytes(pages) - off;
 		return pages->base + off;
 	}
 	*run = page_bytes - in_page;

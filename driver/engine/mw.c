@@ -4,8 +4,8 @@
  *
  * A window that is bound counts as a user of its MR, which can neither be
  * destroyed nor changed meanwhile. So what a lookup finds through a window is
- * good for the rest of its RCU section even if the window is taken back in the
- * middle of it: the MR waits for that section before it goes.
+ * good under the lock of its QP even if the window is taken back in the middle:
+ * the MR waits for that lock before it goes (mem.h).
  */
 #include "mw.h"
 #include "dev.h"

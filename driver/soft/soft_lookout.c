@@ -144,7 +144,7 @@ static void admit(struct ornic_soft_lookout *lookout, struct list_head *members)
 /* From here on it has to be kicked, as before. */
 static void let_go(struct ornic_soft_flow *flow)
 {
-	list_del_init(&flow->watch.link);
+	list_del(&flow->watch.link);
 	ornic_engine_watch(flow->soft->engine, flow->qpn, false);
 	clear_bit(ORNIC_FLOW_WATCHED, &flow->state);
 	if (ornic_soft_flow_run(flow))

@@ -289,7 +289,6 @@ static struct ornic_soft_flow *flow_alloc(struct ornic_soft *soft, u32 qpn)
 	flow->hash = hash_32(qpn, 32) ?: 1;
 	INIT_WORK(&flow->work, run_work);
 	ornic_soft_rxq_init(&flow->rxq);
-	INIT_LIST_HEAD(&flow->watch.link);
 	hrtimer_init(&flow->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	flow->timer.function = timer_fires;
 	spin_lock_init(&flow->timer_lock);
