@@ -12,7 +12,7 @@ import matplotlib
 
 from report import PLACES, better_by, number
 from rows import short
-from scale import SCALE_MR, SCALE_QPS
+from scale import SCALE_MR, SCALE_MR_BYTES, SCALE_QPS
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
@@ -20,7 +20,6 @@ import matplotlib.pyplot as plt  # noqa: E402
 COLOURS = {"ornic": "#0b6e4f", "pci": "#2ca25f", "rxe": "#c44536", "siw": "#e9a13b"}
 SIZES = (64, 4096, 65536, 1 << 20)
 SIZE_NAMES = ("64 B", "4 KiB", "64 KiB", "1 MiB")
-MR_SIZES = (1 << 12, 1 << 16, 1 << 20, 1 << 24)
 OVERVIEW = (("one device", ("ornic-loop", "rxe-loop", "siw-loop")),
             ("two devices, veth", ("ornic-veth", "rxe-veth", "siw-veth")),
             ("PCI NIC", ("pci-loop", "pci-two", "rxe-loop-nic", "rxe-two")))
@@ -143,7 +142,7 @@ def ratio_bars(axes, others, ratios):
 
 def by_size(results, metric):
     return {peer: [(size, results.median(peer, f"mr-{metric}-{name}", "value"))
-                   for size, name in zip(MR_SIZES, SCALE_MR)] for peer in ONE_DEVICE}
+                   for size, name in zip(SCALE_MR_BYTES, SCALE_MR)] for peer in ONE_DEVICE}
 
 
 def draw_scaling(results):
@@ -157,7 +156,7 @@ def draw_scaling(results):
         flat[0].legend(fontsize=7)
     for panel, metric, word in ((flat[1], "reg", "registered"),
                                 (flat[2], "dereg", "deregistered")):
-        curves(panel, by_size(results, metric), MR_SIZES,
+        curves(panel, by_size(results, metric), SCALE_MR_BYTES,
                ("4 KiB", "64 KiB", "1 MiB", "16 MiB"))
         panel.set_title(f"MRs {word} a second, by size", fontsize=9)
     for panel, title, groups, rows, metric in (

@@ -4,11 +4,12 @@ rows of perftest, and what other programs print."""
 
 from dataclasses import dataclass
 
-from rows import LATENCY, RATE, Row
+from rows import LATENCY, RATE, Row, short
 
 SCALE_QPS = (1, 4, 16, 64, 256, 1024)
 SCALE_IDLE = (0, 1024)
-SCALE_MR = ("4k", "64k", "1m", "16m")
+SCALE_MR_BYTES = (4 << 10, 64 << 10, 1 << 20, 16 << 20)
+SCALE_MR = tuple(short(size) for size in SCALE_MR_BYTES)
 SCALE_ROWS = [
     *[Row("write", RATE, 64, qps=qps, tx_depth=16, full="scale", title=f"qps-{qps}")
       for qps in SCALE_QPS],

@@ -36,20 +36,6 @@ last_lines()
 	[ ${#all[@]} -ge "$1" ] || lines=${all[*]}
 }
 
-# waiting_at PID PORT SOCKETS: so many sockets listen at it in the namespace of PID
-waiting_at()
-{
-	local table port at state _ count=0
-
-	printf -v port '%04X' "$2"
-	for table in tcp tcp6; do
-		while read -r _ at _ state _; do
-			[[ $at$state != *:"${port}0A" ]] || count=$((count + 1))
-		done <"/proc/$1/net/$table"
-	done
-	[ "$count" -ge "$3" ]
-}
-
 # serve SECONDS PORT[/SOCKETS] NAMESPACE COMMAND...: says "ready PID" once it listens
 # with so many of them (0: at once), and in the end "served STATUS TICKS" and what
 # it has printed last
@@ -66,7 +52,7 @@ serve()
 	# The namespace of $pid is where the port is looked for.
 	LD_PRELOAD=$preload "${start[@]}" "$@" >srv.out 2>&1 &
 	pid=$!
-	until waiting_at "$pid" "$port" "$sockets"; do
+	until sockets_at "$pid" "$port" "$sockets"; do
 		kill -0 "$pid" || break
 		blink
 	done 2>/dev/null

@@ -225,23 +225,29 @@ topology()
 # that is not known yet, which is too short on a busy host.
 reach_server() { wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"; }
 
-# listening PID PORT: somebody waits at the TCP port in the namespace of PID. No
+# sockets_at PID PORT COUNT: so many wait at the TCP port in the namespace of PID. No
 # process is started here, see gid_of; 0A is TCP_LISTEN of <net/tcp_states.h>.
-listening()
+sockets_at()
 {
-	local table port at state _
+	local table port at state _ count=0
 
-	if srv_is_peer && [ "$1" != self ]; then
-		"$peer" "listening self $2"
-		return
-	fi
 	printf -v port '%04X' "$2"
 	for table in tcp tcp6; do
 		while read -r _ at _ state _; do
-			[[ $at$state != *:"${port}0A" ]] || return 0
+			[[ $at$state != *:"${port}0A" ]] || count=$((count + 1))
 		done <"/proc/$1/net/$table"
 	done
-	return 1
+	[ "$count" -ge "$3" ]
+}
+
+# listening PID PORT: somebody waits there
+listening()
+{
+	if srv_is_peer && [ "$1" != self ]; then
+		"$peer" "listening self $2"
+	else
+		sockets_at "$1" "$2" 1
+	fi
 }
 
 # listening_or_gone PID PORT
