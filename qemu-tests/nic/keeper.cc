@@ -219,6 +219,17 @@ void keeper::tell(change c, int fd)
 
 // ---- The worker ----------------------------------------------------------------------
 
+// In the worker, which may outlive a keeper by a moment: nobody shall connect
+// to what no one serves.
+void keeper::drop_listeners()
+{
+	for (guest_site &g : site_.guests)
+		g.listener.reset();
+	for (port_site &p : site_.netdevs)
+		p.listener.reset();
+	site_.wire.listener.reset();
+}
+
 void keeper::start_worker()
 {
 	pid_t keeper_pid = getpid();
@@ -241,6 +252,7 @@ void keeper::start_worker()
 	if (getppid() != keeper_pid)
 		_exit(EXIT_FAILURE);
 	close(pair[0]);
+	drop_listeners();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, nullptr);
 	{

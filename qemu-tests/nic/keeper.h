@@ -34,6 +34,7 @@ private:
 	bool open_ram(guest_site &g);
 	void accept_port(port_site &p, change c);
 	void tell(change c, int fd);
+	void drop_listeners();
 	void start_worker();
 	void worker_died(int status);
 	void look_at_pulse();

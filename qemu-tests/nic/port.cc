@@ -54,13 +54,10 @@ unique_fd open_datagrams(const port_config &p)
 	unique_fd fd(socket(family_of(addr),
 			    SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 
-	if (p.kind == port_kind::UNIX)
-		clear_stale(local);
-	else if (group)
+	if (group)
 		setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one,
 			   sizeof(one));
-	if (bind(fd.get(), sockaddr_of(addr), length_of(addr)))
-		die("%s: %s", local.c_str(), strerror(errno));
+	bind_to(fd.get(), addr, local);
 	if (group)
 		join_group(fd.get(), addr, local);
 	enlarge(fd.get());

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <netdb.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 namespace nic
@@ -11,6 +12,10 @@ namespace nic
 
 namespace
 {
+
+// While an address is in use, in microseconds: 31 * 20 ms in all.
+constexpr useconds_t first_pause = 20000;
+constexpr useconds_t last_pause = first_pause * 16;
 
 // A path has a slash, or no colon.
 bool is_path(const std::string &where)
@@ -75,13 +80,27 @@ address inet_address(const std::string &text, int type)
 	return addr;
 }
 
-void clear_stale(const std::string &path)
+void bind_to(int fd, const address &addr, const std::string &where)
 {
-	if (access(path.c_str(), F_OK))
-		return;
-	if (somebody_has(path))
-		die("%s: the socket is in use", path.c_str());
-	unlink(path.c_str());
+	useconds_t pause = first_pause;
+	struct stat st;
+
+	while (bind(fd, sockaddr_of(addr), length_of(addr))) {
+		if (errno != EADDRINUSE)
+			die("%s: %s", where.c_str(), strerror(errno));
+		if (family_of(addr) == AF_UNIX && !somebody_has(where)) {
+			if (!lstat(where.c_str(), &st) && !S_ISSOCK(st.st_mode))
+				die("%s: there is a file, and no socket",
+				    where.c_str());
+			if (unlink(where.c_str()) && errno != ENOENT)
+				die("%s: %s", where.c_str(), strerror(errno));
+			continue;
+		}
+		if (pause > last_pause)
+			die("%s: the socket is in use", where.c_str());
+		usleep(pause);
+		pause *= 2;
+	}
 }
 
 unique_fd listen_at(const std::string &where)
@@ -91,13 +110,11 @@ unique_fd listen_at(const std::string &where)
 	unique_fd fd(socket(family_of(addr),
 			    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 
-	if (family_of(addr) == AF_UNIX)
-		clear_stale(where);
-	else
+	if (family_of(addr) != AF_UNIX)
 		setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one,
 			   sizeof(one));
-	if (bind(fd.get(), sockaddr_of(addr), length_of(addr)) ||
-	    listen(fd.get(), 4))
+	bind_to(fd.get(), addr, where);
+	if (listen(fd.get(), 4))
 		die("%s: %s", where.c_str(), strerror(errno));
 	return fd;
 }

@@ -31,8 +31,12 @@ address unix_address(const std::string &path);
 /** "HOST:PORT", or "[HOST]:PORT" */
 address inet_address(const std::string &text, int type);
 
-/** Remove the socket at @path if nobody has it; die if somebody has. */
-void clear_stale(const std::string &path);
+/**
+ * Bind @fd to @addr, which messages call @where. A socket that nobody has any
+ * more is removed from its path. Whoever was killed may have it for a moment
+ * yet: its worker dies after it, so this waits a little before it gives up.
+ */
+void bind_to(int fd, const address &addr, const std::string &where);
 
 /** Listen at a path, or at HOST:PORT. */
 unique_fd listen_at(const std::string &where);

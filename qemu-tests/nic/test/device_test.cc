@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+#include "sockets.h"
+
 using namespace test;
 
 namespace
@@ -86,9 +88,16 @@ TEST(options, stale_socket)
 
 	{
 		process first(args);
+		fake_guest g(dir.path("s"), ram, 1);
 
-		ASSERT_TRUE(eventually(
-			[&] { return !access(dir.path("s").c_str(), F_OK); }));
+		ASSERT_TRUE(g.connected());
+
+		u32 health = READ_ONCE(g.device_regs()->health);
+
+		// Once there is a worker: until then it has the listeners.
+		EXPECT_TRUE(eventually([&] {
+			return READ_ONCE(g.device_regs()->health) != health;
+		}));
 		first.stop(SIGKILL);
 	}
 	process second(args);
@@ -96,6 +105,40 @@ TEST(options, stale_socket)
 
 	EXPECT_TRUE(g.connected());
 	EXPECT_EQ(second.stop(SIGTERM), 0);
+}
+
+// The worker of a process that was killed goes a moment after it.
+TEST(options, socket_in_use_for_a_moment)
+{
+	scratch dir;
+	std::string ram = dir.file("ram", ram_bytes);
+	nic::address addr = nic::unix_address(dir.path("s"));
+	nic::unique_fd old(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+
+	ASSERT_FALSE(bind(old.get(), nic::sockaddr_of(addr),
+			  nic::length_of(addr)));
+	ASSERT_FALSE(listen(old.get(), 64));
+
+	process p({"--guest", "socket=" + dir.path("s") + ",ram=" + ram});
+
+	usleep(100000);
+	old.reset();
+
+	fake_guest g(dir.path("s"), ram, 1);
+
+	EXPECT_TRUE(g.connected());
+	EXPECT_EQ(p.stop(SIGTERM), 0);
+}
+
+TEST(options, no_socket_there)
+{
+	scratch dir;
+	std::string ram = dir.file("ram", ram_bytes);
+	outcome o = run({"--guest", "socket=" + ram + ",ram=" + ram});
+
+	EXPECT_EQ(o.status, 1);
+	EXPECT_TRUE(is_one_line(o)) << o.out;
+	EXPECT_FALSE(access(ram.c_str(), F_OK));
 }
 
 TEST(device, registers)
