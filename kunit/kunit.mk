@@ -37,7 +37,10 @@ host_san := -fsanitize=address,undefined -fno-sanitize-recover=all \
 host_c := -std=gnu11 -g -MMD -MP $(host_inc) $(host_warn)
 host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 
-engine_c := $(sort $(wildcard driver/engine/*.c))
+# But for what datapath.c includes.
+datapath_c := $(shell sed -n 's,^.include "\(.*\.c\)"$$,driver/engine/\1,p' \
+	driver/engine/datapath.c)
+engine_c := $(filter-out $(datapath_c),$(sort $(wildcard driver/engine/*.c)))
 rig_c := $(sort $(wildcard kunit/rig*.c))
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.
 driver_c := $(addprefix driver/ornic_,access.c cqe.c pack.c page_tree.c \

@@ -94,6 +94,57 @@ static void do_fetches(struct ornic_bed *bed)
 	post(bed, ORNIC_WQE_READ, 0, 40000, 1);
 }
 
+/* Two SGEs, and bytes in the WQE itself. */
+static void post_pieces(struct ornic_bed *bed, u8 opcode)
+{
+	struct ornic_lsge sge[] = {
+		ornic_bed_sge(&bed->am, 30000, 7),
+		ornic_bed_sge(&bed->am, 20000, 9),
+	};
+	struct ornic_rig_wr wr = {
+		.wr_id = 1,
+		.opcode = opcode,
+		.nsge = ARRAY_SIZE(sge),
+		.sge = sge,
+		.raddr = bed->bm.iova + 33333,
+		.rkey = bed->bm.key,
+	};
+
+	ornic_rig_post_send(&bed->a, &wr);
+	if (opcode != ORNIC_WQE_WRITE)
+		return;
+	wr.flags = ORNIC_WQE_INLINE;
+	wr.inline_data = "inline";
+	wr.inline_len = 6;
+	wr.raddr += 100;
+	ornic_rig_post_send(&bed->a, &wr);
+}
+
+/* Messages of one packet: in one page, over its end, behind long ones. */
+static void do_shorts(struct ornic_bed *bed, u8 opcode)
+{
+	static const u32 len[] = { 1, 8, 1023, 1024, 2000, 64 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(len); i++) {
+		post(bed, opcode, ORNIC_WQE_SIGNALED, i * 8192, len[i]);
+		post(bed, opcode, 0, i * 8192 + 4096 - len[i], len[i]);
+		post(bed, opcode, 0, i * 8192 + 8191 - len[i] / 2, len[i]);
+	}
+	post_pieces(bed, opcode);
+	post(bed, opcode, ORNIC_WQE_SIGNALED, 50, 60);
+}
+
+static void do_short_writes(struct ornic_bed *bed)
+{
+	do_shorts(bed, ORNIC_WQE_WRITE);
+}
+
+static void do_short_reads(struct ornic_bed *bed)
+{
+	do_shorts(bed, ORNIC_WQE_READ);
+}
+
 static void do_rnr(struct ornic_bed *bed)
 {
 	post(bed, ORNIC_WQE_SEND, 0, 0, 2000);
@@ -197,6 +248,42 @@ static void do_bad_lkey(struct ornic_bed *bed)
 	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
 }
 
+static void bad_local(struct ornic_bed *bed, u8 opcode)
+{
+	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 8);
+	struct ornic_rig_wr wr = {
+		.wr_id = 1,
+		.opcode = opcode,
+		.nsge = 1,
+		.sge = &sge,
+		.raddr = bed->bm.iova,
+		.rkey = bed->bm.key,
+	};
+
+	post(bed, opcode, ORNIC_WQE_SIGNALED, 0, 10);
+	sge.lkey ^= 1;
+	ornic_rig_post_send(&bed->a, &wr);
+	post(bed, opcode, 0, 0, 10);
+}
+
+static void do_bad_lkey_write(struct ornic_bed *bed)
+{
+	bad_local(bed, ORNIC_WQE_WRITE);
+}
+
+static void do_bad_lkey_read(struct ornic_bed *bed)
+{
+	bad_local(bed, ORNIC_WQE_READ);
+}
+
+static void do_write_forbidden(struct ornic_bed *bed)
+{
+	bed->b.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
+	ornic_rig_modify(&bed->b, ORNIC_QPS_RTS,
+			 ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
+	post(bed, ORNIC_WQE_WRITE, 0, 0, 10);
+}
+
 static void do_peer_in_error(struct ornic_bed *bed)
 {
 	recv(bed, 0, 4096);
@@ -266,6 +353,9 @@ static const struct scene {
 	{ "IBTA 9.7: RC, SENDs of many sizes", RC, do_sends, 7, 4 },
 	{ "IBTA 9.7: RC, WRITEs", RC, do_writes, 7, 4 },
 	{ "IBTA 9.7: RC, READs and atomics", RC, do_fetches, 7, 4 },
+	{ "IBTA 9.7: RC, short WRITEs", RC, do_short_writes, 7, 4 },
+	{ "IBTA 9.7: RC, short READs", RC, do_short_reads, 7, 4 },
+	{ "IBTA 9.7: RC, short READs, one by one", RC, do_short_reads, 7, 1 },
 	{ "IBTA 9.7.5.2.8: RC, RNR and a late receive", RC, do_rnr, 7, 4 },
 	{ "IBTA 9.7.5.2.8: RC, RNR at the end of a WRITE", RC, do_rnr_write_imm,
 	  7, 4 },
@@ -281,11 +371,20 @@ static const struct scene {
 	{ "IBTA 9.9.3: RC, READ without responder resources", RC, do_no_dest_rd,
 	  7, 0 },
 	{ "IBTA 9.9.2: RC, bad local key in its turn", RC, do_bad_lkey, 7, 4 },
+	{ "IBTA 9.9.2: RC, WRITE with a bad local key", RC, do_bad_lkey_write,
+	  7, 4 },
+	{ "IBTA 9.9.2: RC, READ with a bad local key", RC, do_bad_lkey_read, 7,
+	  4 },
+	{ "IBTA 9.9.3: RC, WRITE that the QP forbids", RC, do_write_forbidden,
+	  7, 4 },
 	{ "IBTA 9.9.2.1.1: RC, peer in the error state", RC, do_peer_in_error,
 	  7, 4 },
 	{ "IBTA 9.9.2.1.1: RC, peer destroyed", RC, do_peer_gone, 7, 4 },
 	{ "IBTA 9.8.2: UC, SENDs of many sizes", UC, do_sends, 0, 0 },
 	{ "IBTA 9.8.2: UC, WRITEs", UC, do_writes, 0, 0 },
+	{ "IBTA 9.8.2: UC, short WRITEs", UC, do_short_writes, 0, 0 },
+	{ "IBTA 9.8.2: UC, WRITE that the QP forbids", UC, do_write_forbidden,
+	  0, 0 },
 	{ "IBTA 9.8.2: UC, no receive", UC, do_no_recv, 0, 0 },
 	{ "IBTA 9.8.2: UC, WRITE with a bad key", UC, do_bad_rkey, 0, 0 },
 	{ "IBTA 9.8.2: UC, peer destroyed", UC, do_peer_gone, 0, 0 },

@@ -36,7 +36,7 @@ static void no_payload(struct ornic_tx *tx)
 	tx->copy = true;
 }
 
-static void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
+static ornic_apart void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ACK | ornic_qp_transport(qp),

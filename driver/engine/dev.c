@@ -150,6 +150,22 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 /* ---- One call into the engine ---------------------------------------------- */
 
 /**
+ * ornic_ctx_enter - begin a call inside another one, into another device
+ * @ctx: on the caller's stack
+ * @dev: the device
+ * @budget: bytes of work that the call may do
+ *
+ * Context: inside the RCU section of the other call.
+ */
+void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
+{
+	ctx->dev = dev;
+	ctx->now = dev->ops->now(dev->host);
+	ctx->budget = budget;
+	ctx->nevents = 0;
+}
+
+/**
  * ornic_ctx_begin - begin a call
  * @ctx: on the caller's stack
  * @dev: the device
@@ -160,10 +176,7 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 	__acquires(RCU)
 {
-	ctx->dev = dev;
-	ctx->now = dev->ops->now(dev->host);
-	ctx->budget = budget;
-	ctx->nevents = 0;
+	ornic_ctx_enter(ctx, dev, budget);
 	ornic_rcu_read_lock();
 }
 
@@ -189,6 +202,26 @@ static void run_users(struct ornic_dev *dev, u32 cqn)
 }
 
 /**
+ * ornic_ctx_leave - deliver what a call gathered
+ * @ctx: the call, of ornic_ctx_enter()
+ *
+ * Context: no lock of the device is held.
+ */
+void ornic_ctx_leave(struct ornic_ctx *ctx)
+{
+	struct ornic_dev *dev = ctx->dev;
+	const struct ornic_eqe *eqe;
+	u32 i;
+
+	for (i = 0; i < ctx->nevents; i++) {
+		eqe = &ctx->event[i];
+		dev->ops->event(dev->host, eqe);
+		if (unlikely(eqe->type == ORNIC_EVENT_CQ_ERR))
+			run_users(dev, le32_to_cpu(eqe->obj));
+	}
+}
+
+/**
  * ornic_ctx_end - end a call and deliver what it gathered
  * @ctx: the call
  *
@@ -196,17 +229,8 @@ static void run_users(struct ornic_dev *dev, u32 cqn)
  */
 void ornic_ctx_end(struct ornic_ctx *ctx) __releases(RCU)
 {
-	struct ornic_dev *dev = ctx->dev;
-	const struct ornic_eqe *eqe;
-	u32 i;
-
 	ornic_rcu_read_unlock();
-	for (i = 0; i < ctx->nevents; i++) {
-		eqe = &ctx->event[i];
-		dev->ops->event(dev->host, eqe);
-		if (unlikely(eqe->type == ORNIC_EVENT_CQ_ERR))
-			run_users(dev, le32_to_cpu(eqe->obj));
-	}
+	ornic_ctx_leave(ctx);
 }
 
 /**

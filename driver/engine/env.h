@@ -15,7 +15,7 @@
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
  *  CRC         ornic_crc32_by_table: of short data, see crc32.h
  *  logging     ornic_pr_debug
- *  stack       ornic_unzeroed
+ *  compiler    ornic_unzeroed, ornic_flatten, ornic_apart
  *  tracing     ornic_trace_on: does anybody look? ORNIC_DEFINE_TRACE, once
  */
 #ifndef ORNIC_ENGINE_ENV_H
@@ -34,6 +34,19 @@
 #ifndef ornic_unzeroed
 #define ornic_unzeroed
 #endif
+
+/*
+ * For what every message passes through: whatever it calls in its unit (see
+ * datapath.c) becomes part of it, down to what is marked as apart, which is rare
+ * or takes long. A call and its return cost as much as many a callee. Frames would
+ * be too large under KASAN and ASan.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define ornic_flatten
+#else
+#define ornic_flatten __attribute__((__flatten__))
+#endif
+#define ornic_apart __attribute__((__noinline__))
 
 #ifdef __KERNEL__
 #include "env_kernel.h"

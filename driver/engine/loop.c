@@ -23,14 +23,14 @@ static struct ornic_ctx *enter(struct ornic_ctx *ctx, struct ornic_dev *dev,
 {
 	if (dev == ctx->dev)
 		return ctx;
-	ornic_ctx_begin(there, dev, max_t(s64, ctx->budget, 0));
+	ornic_ctx_enter(there, dev, max_t(s64, ctx->budget, 0));
 	return there;
 }
 
 static void leave(const struct ornic_ctx *ctx, struct ornic_ctx *inner)
 {
 	if (inner != ctx)
-		ornic_ctx_end(inner);
+		ornic_ctx_leave(inner);
 }
 
 /* The peer of a connected QP, in whichever device it is. */
@@ -59,8 +59,109 @@ static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 	       peer->dest_qpn == qp->qpn && faces(qp, peer);
 }
 
-static struct reply request(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			    struct ornic_inreq *r)
+/* ---- The short way ----------------------------------------------------------- */
+
+/*
+ * A WRITE or READ of one packet that is as most are, in one go. All is looked at
+ * before anything changes, and whatever is not plain (a failure, an event, a
+ * counter, a window, memory that has to be asked for, more than a page) is left
+ * to the long way, which decides on it from the start.
+ */
+static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
+{
+	return (sw->opcode == ORNIC_WQE_WRITE ||
+		sw->opcode == ORNIC_WQE_READ) &&
+	       (qp->type == ORNIC_QPT_RC || qp->type == ORNIC_QPT_UC) &&
+	       sw->npkts == 1 && sw->length;
+}
+
+/* The bytes of a plain MR, if they may be used and lie in one page; or NULL. */
+static u8 *plain_bytes(struct ornic_dev *dev, u32 key, u32 pdn, u64 addr,
+		       u32 len, u8 access)
+{
+	struct ornic_mkey *m = ornic_mkey_lookup(dev, key);
+	u64 run;
+	u8 *at;
+
+	if (!m || m->window || m->fast || m->dma ||
+	    ornic_mr_check(m, key, pdn, addr, len, access))
+		return NULL;
+	at = ornic_pages_at(&m->pages, ornic_mkey_off(m, addr), &run);
+	return len <= run ? at : NULL;
+}
+
+static u8 *local_bytes(struct ornic_qp *qp, const struct ornic_swqe *sw)
+{
+	bool read = sw->opcode == ORNIC_WQE_READ;
+
+	if (sw->flags & ORNIC_WQE_INLINE)
+		return sw->inline_data;
+	if (sw->nsge != 1)
+		return NULL;
+	return plain_bytes(qp->dev, sw->sge->lkey, qp->pdn, sw->sge->addr,
+			   sw->length, read ? ORNIC_ACCESS_LOCAL_WRITE : 0);
+}
+
+/* Is this what @peer expects next, and may do at once? Under its rq.lock. */
+static bool is_expected(const struct ornic_qp *qp, const struct ornic_qp *peer,
+			const struct ornic_swqe *sw, u8 access)
+{
+	const struct ornic_rq *rq = &peer->rq;
+
+	return is_connected(qp, peer) && !rq->dead && !rq->msg &&
+	       rq->epsn == qp->sq.psn && sw->length <= peer->mtu &&
+	       (peer->state != ORNIC_QPS_RTR || rq->comm_est) &&
+	       peer->access & access && !READ_ONCE(peer->dev->optional);
+}
+
+/* May @peer answer one more READ? Its resources are for those with packets. */
+static bool has_resource(const struct ornic_qp *peer)
+{
+	return peer->max_dest_rd_atomic && peer->rq.rd_head == peer->rq.rd_tail;
+}
+
+/* Both ends are known, and @peer accepts. */
+static void move_short(struct ornic_qp *peer, const struct ornic_swqe *sw,
+		       u8 *local, u8 *remote)
+{
+	struct ornic_rq *rq = &peer->rq;
+
+	if (sw->opcode == ORNIC_WQE_READ)
+		ornic_copy(local, remote, sw->length);
+	else
+		ornic_copy(remote, local, sw->length);
+	rq->nak_sent = false;
+	rq->epsn = ornic_psn_add(rq->epsn, 1);
+	rq->msn = ornic_psn_add(rq->msn, 1);
+}
+
+/* Returns false if it has to go the long way; nothing has happened then. */
+static bool go_short(struct ornic_qp *qp, const struct ornic_swqe *sw)
+{
+	bool read = sw->opcode == ORNIC_WQE_READ, done = false;
+	u8 access = read ? ORNIC_ACCESS_REMOTE_READ : ORNIC_ACCESS_REMOTE_WRITE;
+	u8 *local = local_bytes(qp, sw), *remote;
+	struct ornic_qp *peer = peer_of(qp);
+
+	if (!local || !peer || peer->dev != qp->dev)
+		return false;
+	ornic_lock_inner(&peer->rq.lock);
+	if (is_expected(qp, peer, sw, access) &&
+	    (!read || has_resource(peer))) {
+		remote = plain_bytes(peer->dev, sw->rkey, peer->pdn, sw->raddr,
+				     sw->length, access);
+		if (remote)
+			move_short(peer, sw, local, remote);
+		done = remote;
+	}
+	ornic_unlock_inner(&peer->rq.lock);
+	return done;
+}
+
+/* ---- The long way ------------------------------------------------------------ */
+
+static ornic_flatten ornic_apart struct reply
+request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	struct ornic_qp *peer = peer_of(qp);
 	struct reply reply = { ORNIC_RESP_DROP, 0 };
@@ -95,8 +196,10 @@ static enum ornic_step lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* Anything but success. */
-static enum ornic_step refused(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			       struct ornic_swqe *sw, struct reply reply)
+static ornic_apart enum ornic_step refused(struct ornic_ctx *ctx,
+					   struct ornic_qp *qp,
+					   struct ornic_swqe *sw,
+					   struct reply reply)
 {
 	enum ornic_cqe_status status;
 
@@ -124,8 +227,10 @@ static enum ornic_step refused(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* @npkts more of @sw are executed. */
-static enum ornic_step executed(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				struct ornic_swqe *sw, u32 npkts, u32 bytes)
+static ornic_flatten ornic_apart enum ornic_step executed(struct ornic_ctx *ctx,
+							  struct ornic_qp *qp,
+							  struct ornic_swqe *sw,
+							  u32 npkts, u32 bytes)
 {
 	ornic_req_advance(qp, sw, npkts);
 	ctx->budget -= bytes;
@@ -218,8 +323,8 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* The peer's key has gone in the middle of a READ: its QP ends as well. */
-static enum ornic_step read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				   struct ornic_qp *peer)
+static ornic_apart enum ornic_step
+read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer)
 {
 	struct ornic_ctx ornic_unzeroed there;
 	struct ornic_ctx *inner = enter(ctx, peer->dev, &there);
@@ -355,6 +460,8 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				struct ornic_swqe *sw)
 {
+	if (is_short(qp, sw) && !sw->answered && go_short(qp, sw))
+		return executed(ctx, qp, sw, 1, sw->length);
 	if (sw->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE))
 		return move_piece(ctx, qp, sw);
 	if (sw->answered)

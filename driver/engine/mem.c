@@ -523,8 +523,9 @@ static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 }
 
 /* What the key was found good for may have been taken back since. */
-static u64 add_fast(struct ornic_iov *iov, const struct ornic_mkey *mkey,
-		    u64 addr, u64 len)
+static ornic_apart u64 add_fast(struct ornic_iov *iov,
+				const struct ornic_mkey *mkey, u64 addr,
+				u64 len)
 {
 	u64 done = 0;
 
@@ -545,9 +546,10 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	return add_mkey(iov, mkey, addr, len);
 }
 
-static enum ornic_vendor_err map_fast(struct ornic_iov *iov,
-				      struct ornic_fast *f, u32 key, u32 pdn,
-				      u64 addr, u64 len, u8 access)
+static ornic_apart enum ornic_vendor_err map_fast(struct ornic_iov *iov,
+						  struct ornic_fast *f, u32 key,
+						  u32 pdn, u64 addr, u64 len,
+						  u8 access)
 {
 	enum ornic_vendor_err verr;
 

@@ -44,10 +44,9 @@ static enum ornic_vendor_err check_locked(const struct ornic_mw *mw,
 	return ORNIC_VERR_NONE;
 }
 
-static enum ornic_vendor_err check_window(struct ornic_mw *mw,
-					  const struct ornic_qp *qp, u32 rkey,
-					  u64 addr, u64 len, u8 access,
-					  struct ornic_mkey **mkey)
+static ornic_apart enum ornic_vendor_err
+check_window(struct ornic_mw *mw, const struct ornic_qp *qp, u32 rkey, u64 addr,
+	     u64 len, u8 access, struct ornic_mkey **mkey)
 {
 	enum ornic_vendor_err verr;
 

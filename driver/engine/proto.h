@@ -68,7 +68,8 @@ static inline struct ornic_swqe *ornic_swqe(struct ornic_sq *sq, u32 index)
 }
 
 /* sq: copy the next WQE of the ring, NULL if there is none or it is broken. */
-struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp);
+ornic_flatten ornic_apart struct ornic_swqe *
+ornic_sq_fetch(struct ornic_qp *qp);
 
 /* rq: copy the next receive WQE to rq.rwqe; false if there is none. */
 bool ornic_rq_fetch(struct ornic_qp *qp);
@@ -95,26 +96,27 @@ enum ornic_step {
 enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: continue sending at @psn, which is in [acked, max_psn]. */
-void ornic_req_seek(struct ornic_qp *qp, u32 psn);
+ornic_apart void ornic_req_seek(struct ornic_qp *qp, u32 psn);
 
 /*
  * sq: packets may be out that asked for no ACK: send the last one again so
  * that it does. False if there is none.
  */
-bool ornic_req_probe(struct ornic_qp *qp);
+ornic_apart bool ornic_req_probe(struct ornic_qp *qp);
 
 /* sq: @sw is executed or on the wire as far as @npkts: advance psn, cur. */
 void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts);
 
 /* sq, not rq: @sw is at fault itself and fails in its turn. */
-enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			       struct ornic_swqe *sw,
-			       enum ornic_cqe_status status,
-			       enum ornic_vendor_err verr);
+ornic_apart enum ornic_step ornic_req_fail(struct ornic_ctx *ctx,
+					   struct ornic_qp *qp,
+					   struct ornic_swqe *sw,
+					   enum ornic_cqe_status status,
+					   enum ornic_vendor_err verr);
 
 /* sq, not rq: take the key of LOCAL_INV or READ_INV back. */
-enum ornic_vendor_err ornic_req_invalidate(struct ornic_qp *qp,
-					   const struct ornic_swqe *sw);
+ornic_apart enum ornic_vendor_err
+ornic_req_invalidate(struct ornic_qp *qp, const struct ornic_swqe *sw);
 
 /* Completion status for an SGE that may not be used. */
 enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr);
@@ -127,11 +129,12 @@ enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 /* ---- comp.c --------------------------------------------------------------- */
 
 /* sq: a response packet. */
-void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		   const struct ornic_pkt *pkt);
+ornic_flatten ornic_apart void ornic_comp_rx(struct ornic_ctx *ctx,
+					     struct ornic_qp *qp,
+					     const struct ornic_pkt *pkt);
 
 /* sq: the deadline may have come. */
-void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
+ornic_apart void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: start, move or stop the ACK timer after sending or progress. */
 void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
@@ -151,17 +154,20 @@ bool ornic_comp_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq, not rq: the oldest WQE failed; the QP goes to ERR or SQE, all flushed. */
-void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		     enum ornic_cqe_status status, enum ornic_vendor_err verr);
+ornic_apart void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 enum ornic_cqe_status status,
+				 enum ornic_vendor_err verr);
 
 /* sq: the peer was not ready; @code is its timer code. */
-void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code);
+ornic_apart void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				u8 code);
 
 /* sq: complete all WQEs with FLUSH_ERR, and look for more. */
-void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+ornic_apart void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: SQD: tell when everything that was started is done. */
-void ornic_sq_check_drained(struct ornic_ctx *ctx, struct ornic_qp *qp);
+ornic_apart void ornic_sq_check_drained(struct ornic_ctx *ctx,
+					struct ornic_qp *qp);
 
 /* ns that RNR timer @code means, IBTA table 45. */
 u64 ornic_rnr_ns(u8 code);
@@ -174,17 +180,18 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 				      struct ornic_inreq *r);
 
 /* rq: complete the receive in progress and all posted ones with FLUSH_ERR. */
-void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+ornic_apart void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* ---- answer.c ------------------------------------------------------------- */
 
 /* rq: a request packet. */
-void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		   const struct ornic_pkt *pkt);
+ornic_flatten ornic_apart void ornic_resp_rx(struct ornic_ctx *ctx,
+					     struct ornic_qp *qp,
+					     const struct ornic_pkt *pkt);
 
 /* rq: send READ responses that wait, and the ACK behind them. */
-enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx,
-				     struct ornic_qp *qp);
+ornic_flatten ornic_apart enum ornic_run_result
+ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* Answers that wait for room or budget. */
 static inline bool ornic_resp_waits(const struct ornic_rq *rq)
@@ -223,21 +230,25 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 /* ---- loop.c --------------------------------------------------------------- */
 
 /* sq: execute a piece of @sw on the same device. RC, UC. */
-enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				struct ornic_swqe *sw);
+ornic_flatten ornic_apart enum ornic_step
+ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		struct ornic_swqe *sw);
 
 /* sq: deliver the datagram @sw to a QP of the same device. */
-void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			 struct ornic_swqe *sw, const struct ornic_path *path,
-			 const struct ornic_iov *src);
+ornic_apart void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				     struct ornic_swqe *sw,
+				     const struct ornic_path *path,
+				     const struct ornic_iov *src);
 
 /*
  * sq: deliver the multicast @sw to the members on the same device; false if
  * some are left for another call.
  */
-bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			  struct ornic_swqe *sw, const struct ornic_path *path,
-			  const struct ornic_iov *src);
+ornic_apart bool ornic_loop_multicast(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
+				      struct ornic_swqe *sw,
+				      const struct ornic_path *path,
+				      const struct ornic_iov *src);
 
 /* ---- qp.c ----------------------------------------------------------------- */
 

@@ -260,8 +260,8 @@ static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 	sq->round_at = ctx->now;
 }
 
-static enum ornic_step send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				   struct ornic_swqe *sw)
+static ornic_flatten ornic_apart enum ornic_step
+send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	bool first = !sw->pkts, last = sw->pkts + 1 == sw->npkts;
 	bool first_time = qp->sq.psn == qp->sq.max_psn;
@@ -352,8 +352,8 @@ static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
 }
 
 /* A READ (what of it is missing), atomic, ATOMIC WRITE or FLUSH. */
-static enum ornic_step send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				  struct ornic_swqe *sw)
+static ornic_flatten ornic_apart enum ornic_step
+send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	bool first_time = qp->sq.psn == qp->sq.max_psn;
 	u32 off = sw->pkts * qp->mtu;
@@ -400,8 +400,8 @@ static const struct ornic_path *datagram_path(struct ornic_qp *qp,
 	return ah && ah->pdn == qp->pdn ? &ah->path : NULL;
 }
 
-static enum ornic_step send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				     struct ornic_swqe *sw)
+static ornic_apart enum ornic_step
+send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	bool imm = sw->info->imm;
 	struct ornic_txinfo info = {
@@ -549,8 +549,8 @@ static bool must_wait(const struct ornic_qp *qp, const struct ornic_swqe *sw)
  * complete when all before it are. Going back to a WQE before it leads here
  * again.
  */
-static enum ornic_step do_local(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				struct ornic_swqe *sw)
+static ornic_apart enum ornic_step
+do_local(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 

@@ -139,9 +139,10 @@ static enum ornic_verdict refuse(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* A receive WQE could not take the message: it and the QP are done. */
-static enum ornic_verdict bad_recv(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				   enum ornic_cqe_status status,
-				   enum ornic_vendor_err verr)
+static ornic_apart enum ornic_verdict bad_recv(struct ornic_ctx *ctx,
+					       struct ornic_qp *qp,
+					       enum ornic_cqe_status status,
+					       enum ornic_vendor_err verr)
 {
 	recv_fail(ctx, qp, status, verr);
 	qp->rq.dead = true;
@@ -399,8 +400,8 @@ static u64 atomic_execute(u64 *p, const struct ornic_inreq *r)
 	}
 }
 
-static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				    struct ornic_inreq *r)
+static ornic_apart enum ornic_verdict
+do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	struct ornic_frag frag;
 	struct ornic_iov iov = { &frag, 1, 0, 0 };
@@ -436,9 +437,9 @@ static void rd_new_empty(struct ornic_qp *qp, const struct ornic_inreq *r)
 }
 
 /* IBTA A19.4.2: 8 bytes that nobody sees in part. */
-static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
-					  struct ornic_qp *qp,
-					  struct ornic_inreq *r)
+static ornic_apart enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
+						      struct ornic_qp *qp,
+						      struct ornic_inreq *r)
 {
 	struct ornic_frag frag;
 	struct ornic_iov iov = { &frag, 1, 0, 0 };
@@ -489,8 +490,8 @@ static enum ornic_verdict flush_allowed(struct ornic_qp *qp,
  * Payload goes straight to memory that all CPUs see, so what is left is order:
  * nothing that comes after the answer overtakes the writes before it.
  */
-static enum ornic_verdict do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				   struct ornic_inreq *r)
+static ornic_apart enum ornic_verdict
+do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	enum ornic_verdict verdict = ORNIC_RESP_NAK_INVALID;
 
@@ -525,7 +526,8 @@ static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 }
 
 /* What a resource was made for is not done again: answer it, IBTA C9-105. */
-static enum ornic_verdict replay(struct ornic_qp *qp, struct ornic_inreq *r)
+static ornic_apart enum ornic_verdict replay(struct ornic_qp *qp,
+					     struct ornic_inreq *r)
 {
 	bool atomic = r->flags & ORNIC_OPF_ATOMIC;
 	bool empty = r->flags & ORNIC_OPF_EMPTY_ANSWER;
@@ -660,8 +662,9 @@ static enum ornic_verdict execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return do_atomic(ctx, qp, r);
 }
 
-static enum ornic_verdict request_ud(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				     const struct ornic_inreq *r)
+static ornic_apart enum ornic_verdict request_ud(struct ornic_ctx *ctx,
+						 struct ornic_qp *qp,
+						 const struct ornic_inreq *r)
 {
 	u8 grh[ORNIC_GRH_LEN];
 	struct ornic_frag frag = { grh, sizeof(grh) };

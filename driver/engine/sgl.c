@@ -105,9 +105,9 @@ static bool more_of_key(struct ornic_iov *to, const struct ornic_qp *qp,
 }
 
 /* @piece goes to memory that has to be asked for, and may be taken back. */
-static bool write_asking(const struct ornic_qp *qp, u32 rkey,
-			 const struct ornic_mkey *mkey, u64 va,
-			 const struct ornic_frag *piece)
+static ornic_apart bool write_asking(const struct ornic_qp *qp, u32 rkey,
+				     const struct ornic_mkey *mkey, u64 va,
+				     const struct ornic_frag *piece)
 {
 	struct ornic_frag ornic_unzeroed dst[8], left = *piece;
 	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };

@@ -199,7 +199,8 @@ struct ornic_pkt {
  * Return: 0, or the ornic_stat to count (RX_MALFORMED, RX_ICRC_ERRORS) when
  * the packet is to be dropped.
  */
-int ornic_pkt_parse(struct ornic_pkt *pkt, const struct ornic_rx *rx);
+ornic_flatten ornic_apart int ornic_pkt_parse(struct ornic_pkt *pkt,
+					      const struct ornic_rx *rx);
 
 /**
  * ornic_pkt_payload - the payload of @pkt as pieces

@@ -179,9 +179,9 @@ static void check_length(struct ornic_qp *qp, struct ornic_swqe *sw)
 		sw->npkts = 1;
 		return;
 	}
-	sw->npkts = DIV_ROUND_UP(sw->length, qp->mtu);
-	if (!sw->npkts)
-		sw->npkts = 1;
+	sw->npkts = 1;
+	if (sw->length > qp->mtu)
+		sw->npkts = DIV_ROUND_UP(sw->length, qp->mtu);
 	if (sw->length > limit || sw->npkts > ORNIC_PSN_WINDOW)
 		set_bad(sw, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
 }
@@ -209,7 +209,8 @@ static void decode_reg(struct ornic_swqe *sw, const u8 *slot)
 }
 
 /* Nothing is sent: no PSNs, no data. */
-static void decode_local(struct ornic_swqe *sw, const u8 *slot, u32 payload)
+static ornic_apart void decode_local(struct ornic_swqe *sw, const u8 *slot,
+				     u32 payload)
 {
 	struct ornic_seg_remote remote;
 
