@@ -215,7 +215,7 @@ int destroy_cq(ibv_cq *ibcq) noexcept
 	return 0;
 }
 
-int poll_cq(ibv_cq *ibcq, int count, ibv_wc *wc) noexcept
+[[gnu::flatten]] int poll_cq(ibv_cq *ibcq, int count, ibv_wc *wc) noexcept
 {
 	completion_queue &cq = to_cq(ibcq);
 	lock_guard guard(cq.lock);

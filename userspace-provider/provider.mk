@@ -15,7 +15,7 @@ PROVIDER_TEST_SRC := $(sort $(wildcard $(PROVIDER_DIR)/test/*.cc))
 # No libstdc++ at run time: every verbs program on the machine loads this.
 PROVIDER_STD := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 	-Iuapi -D_GNU_SOURCE
-PROVIDER_CXXFLAGS = $(PROVIDER_STD) -O2 -g -fPIC -fno-exceptions -fno-rtti \
+PROVIDER_CXXFLAGS = $(PROVIDER_STD) -O2 -g -fPIC -flto -fno-exceptions -fno-rtti \
 	-fno-threadsafe-statics -fvisibility=hidden \
 	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE)
 PROVIDER_LDFLAGS = -shared -Wl,--no-undefined -Wl,--as-needed \

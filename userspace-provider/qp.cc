@@ -361,7 +361,8 @@ int destroy_qp(ibv_qp *ibqp) noexcept
 }
 
 /** Also EINVAL in states that take no send work requests, IBTA 10.3.1. */
-int post_send(ibv_qp *ibqp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
+[[gnu::flatten]] int post_send(ibv_qp *ibqp, ibv_send_wr *wr,
+			       ibv_send_wr **bad_wr) noexcept
 {
 	if (ibqp->state < IBV_QPS_RTS || is_target(*ibqp)) [[unlikely]] {
 		*bad_wr = wr;
