@@ -58,10 +58,10 @@ int ornic_flush_cq(struct ornic_dev *dev, const struct ib_cq *ibcq, int room,
 	xa_for_each(&dev->qps, num, sink) {
 		qp = to_ornic_qp(sink->obj);
 		if (READ_ONCE(sink->send_cq) == ibcq)
-			done += flush_wq(qp, &qp->sq, false, room - done,
+			done += flush_wq(qp, qp->sq, false, room - done,
 					 wc + done);
 		if (READ_ONCE(sink->recv_cq) == ibcq && !qp->ibqp.srq)
-			done += flush_wq(qp, &qp->rq, true, room - done,
+			done += flush_wq(qp, qp->rq, true, room - done,
 					 wc + done);
 	}
 	rcu_read_unlock();
@@ -87,9 +87,9 @@ bool ornic_flush_pending(struct ornic_dev *dev, const struct ib_cq *ibcq)
 	xa_for_each(&dev->qps, num, sink) {
 		qp = to_ornic_qp(sink->obj);
 		if (READ_ONCE(sink->send_cq) == ibcq)
-			pending |= ornic_wq_has_work(&qp->sq);
+			pending |= ornic_wq_has_work(qp->sq);
 		if (READ_ONCE(sink->recv_cq) == ibcq && !qp->ibqp.srq)
-			pending |= ornic_wq_has_work(&qp->rq);
+			pending |= ornic_wq_has_work(qp->rq);
 	}
 	rcu_read_unlock();
 	return pending;

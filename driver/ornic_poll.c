@@ -175,8 +175,8 @@ static bool match(struct ornic_qp *qp, struct ornic_completion *comp)
 
 	if (comp->is_recv && qp->ibqp.srq)
 		return true;
-	if (!ornic_wq_complete(comp->is_recv ? &qp->rq : &qp->sq,
-			       comp->wqe_index, &posted))
+	if (!ornic_wq_complete(comp->is_recv ? qp->rq : qp->sq, comp->wqe_index,
+			       &posted))
 		return false;
 	comp->wr_id = posted.wr_id;
 	if (comp->opcode == IB_WC_RECV && comp->byte_len > posted.length) {

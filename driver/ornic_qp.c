@@ -233,9 +233,29 @@ err_del_kicks:
 
 static void release_queue(struct ornic_dev *dev, struct ornic_qp *qp)
 {
-	ornic_wq_untrack(&qp->sq);
-	ornic_wq_untrack(&qp->rq);
+	if (qp->sq) {
+		ornic_wq_untrack(qp->sq);
+		ornic_wq_untrack(qp->rq);
+		kfree(qp->sq);
+	}
 	ornic_queue_release(&qp->queue, &dev->ibdev);
+}
+
+/* The host's ends, of a kernel user. An XRC target has none to speak of. */
+static int init_wqs(struct ornic_qp *qp)
+{
+	int ret;
+
+	qp->sq = kcalloc(2, sizeof(*qp->sq), GFP_KERNEL);
+	if (!qp->sq)
+		return -ENOMEM;
+	qp->rq = qp->sq + 1;
+	if (ornic_qp_is_xrc_target(qp))
+		return 0;
+	ornic_wq_init(qp->sq, qp->queue.mem, &qp->rings.sq, ORNIC_SQ_RECORD);
+	ornic_wq_init(qp->rq, qp->queue.mem, &qp->rings.rq, ORNIC_RQ_RECORD);
+	ret = ornic_wq_track(qp->sq);
+	return ret ?: ornic_wq_track(qp->rq);
 }
 
 static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
@@ -251,13 +271,9 @@ static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
 					qp->rings.size);
 	}
 	ret = ornic_queue_init_kernel(&qp->queue, &dev->ibdev, qp->rings.size);
-	if (ret || ornic_qp_is_xrc_target(qp))
+	if (ret)
 		return ret;
-	ornic_wq_init(&qp->sq, qp->queue.mem, &qp->rings.sq, ORNIC_SQ_RECORD);
-	ornic_wq_init(&qp->rq, qp->queue.mem, &qp->rings.rq, ORNIC_RQ_RECORD);
-	ret = ornic_wq_track(&qp->sq);
-	if (!ret)
-		ret = ornic_wq_track(&qp->rq);
+	ret = init_wqs(qp);
 	if (ret)
 		release_queue(dev, qp);
 	return ret;

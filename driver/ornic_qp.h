@@ -24,8 +24,8 @@ struct ornic_sink;
  * @queue: record page and rings
  * @sink: takes its events
  * @kicks: of the context that may kick it; NULL for a kernel user
- * @sq: kernel user: the host's end of the send queue
- * @rq: kernel user: the host's end of the receive queue
+ * @sq: kernel user: the host's end of the send queue; else NULL
+ * @rq: kernel user: the host's end of the receive queue; else NULL
  */
 struct ornic_qp {
 	struct ib_qp ibqp;
@@ -38,8 +38,8 @@ struct ornic_qp {
 	struct ornic_queue queue;
 	struct ornic_sink *sink;
 	struct ornic_kick_set *kicks;
-	struct ornic_wq sq;
-	struct ornic_wq rq;
+	struct ornic_wq *sq;
+	struct ornic_wq *rq;
 };
 
 static inline struct ornic_qp *to_ornic_qp(struct ib_qp *ibqp)

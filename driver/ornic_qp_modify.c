@@ -175,8 +175,8 @@ static void remember(struct ornic_qp *qp, enum ib_qp_state state, u32 dest_qpn)
 static void begin_anew(struct ornic_qp *qp)
 {
 	ornic_qp_forget_cqes(qp);
-	ornic_wq_reset(&qp->sq);
-	ornic_wq_reset(&qp->rq);
+	ornic_wq_reset(qp->sq);
+	ornic_wq_reset(qp->rq);
 }
 
 /* All QPs of a device that has failed are in error, or may forget it all. */

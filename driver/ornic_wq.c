@@ -362,12 +362,12 @@ static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
 		.wr_id = wr->wr_id,
 		.imm = read_imm(wr),
 	};
-	void *slot = slot_of(&qp->sq);
+	void *slot = slot_of(qp->sq);
 	int used = 0;
 
 	if (wr->send_flags & ~SEND_FLAGS || wr->num_sge < 0)
 		return -EINVAL;
-	if (is_full(&qp->sq))
+	if (is_full(qp->sq))
 		return -ENOMEM;
 	if (ornic_qp_is_datagram(qp))
 		read_address(&work, wr);
@@ -380,14 +380,14 @@ static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
 	if (wr->opcode == IB_WR_FLUSH)
 		return 0;
 	return wr->send_flags & IB_SEND_INLINE ?
-		       put_inline(&qp->sq, slot, used, wr) :
-		       put_sges(&qp->sq, slot, used, wr);
+		       put_inline(qp->sq, slot, used, wr) :
+		       put_sges(qp->sq, slot, used, wr);
 }
 
 static void say_refused(struct ornic_qp *qp, const struct ib_send_wr *wr,
 			int ret)
 {
-	const struct ornic_ring *ring = qp->sq.ring;
+	const struct ornic_ring *ring = qp->sq->ring;
 
 	ibdev_dbg(qp->ibqp.device,
 		  "QP %#x: op %d flags %#x, %d SGEs of %u, depth %u: %d\n",
@@ -409,7 +409,7 @@ int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr)
 {
 	struct ornic_qp *qp = to_ornic_qp(ibqp);
-	struct ornic_wq *sq = &qp->sq;
+	struct ornic_wq *sq = qp->sq;
 	unsigned long flags;
 	bool wanted;
 	int ret = 0;
@@ -479,7 +479,7 @@ int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)
 {
 	struct ornic_qp *qp = to_ornic_qp(ibqp);
-	struct ornic_wq *rq = &qp->rq;
+	struct ornic_wq *rq = qp->rq;
 	unsigned long flags;
 	bool wanted;
 	int ret = 0;

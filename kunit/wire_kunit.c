@@ -331,6 +331,7 @@ static u32 build(struct kunit *test, const struct ornic_path *path,
 		 const struct ornic_txinfo *info, u32 payload, u8 *frame)
 {
 	struct ornic_tx *tx = kunit_kzalloc(test, sizeof(*tx), GFP_KERNEL);
+	struct ornic_frag frag[2];
 	u32 len, i;
 	u8 *data = kunit_kzalloc(test, payload + 1, GFP_KERNEL);
 
@@ -338,6 +339,7 @@ static u32 build(struct kunit *test, const struct ornic_path *path,
 	for (i = 0; i < payload; i++)
 		data[i] = (u8)(i * 3 + 1);
 	/* Two pieces of uneven length. */
+	tx->frag = frag;
 	tx->frag[0].ptr = data;
 	tx->frag[0].len = payload / 3;
 	tx->frag[1].ptr = data + payload / 3;

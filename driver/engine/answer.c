@@ -93,7 +93,7 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 		     u32 len)
 {
 	struct ornic_tx *tx = &qp->rq.tx;
-	struct ornic_iov iov = { .frag = tx->frag, .max = ORNIC_TX_FRAGS };
+	struct ornic_iov iov = { .frag = tx->frag, .max = ORNIC_ANSWER_FRAGS };
 
 	no_payload(tx);
 	if (!len)

@@ -46,7 +46,7 @@ struct ornic_frag {
  * @nfrags: pieces in @frag
  * @payload_len: bytes in @frag in all
  * @trailer: pad bytes and ICRC
- * @frag: payload. Each piece lies within one page of the MR that it belongs
+ * @frag: payload, ORNIC_TX_FRAGS at most. Each piece lies within one page of the MR that it belongs
  *	to.
  */
 struct ornic_tx {
@@ -62,7 +62,7 @@ struct ornic_tx {
 	u8 nfrags;
 	u32 payload_len;
 	u8 trailer[8];
-	struct ornic_frag frag[ORNIC_TX_FRAGS];
+	struct ornic_frag *frag;
 };
 
 /**

@@ -17,6 +17,9 @@
 #include "srq.h"
 #include "wire.h"
 
+/* Of a READ response: its payload lies in two pages of the key at most. */
+#define ORNIC_ANSWER_FRAGS 2
+
 /**
  * struct ornic_swqe - the device's copy of a send WQE and its progress
  * @wr_id: given back in the CQE
@@ -56,7 +59,7 @@
  *	multicast: it is on the wire
  * @mcast_at: multicast: members of this device below this slot have it
  * @sge: SGEs in host order, in the WQE's slot of sq.store
- * @inline_data: the bytes of an inline WQE, in that slot as well
+ * @inline_data: the bytes of an inline WQE, in that slot instead
  */
 struct ornic_swqe {
 	u64 wr_id;
@@ -66,16 +69,20 @@ struct ornic_swqe {
 		u64 swap_add;
 		u64 reg_list;
 	};
-	u64 compare;
-	u64 bind_length;
+	union {
+		u64 compare;
+		u64 bind_length;
+		struct {
+			u32 flush_length;
+			u32 feth;
+		};
+	};
 	union {
 		u32 bind_lkey;
 		u32 reg_npages;
 	};
 	u8 bind_access;
 	u8 reg_shift;
-	u32 flush_length;
-	u32 feth;
 	u32 index;
 	u32 kind;
 	u32 length;
@@ -96,8 +103,10 @@ struct ornic_swqe {
 	bool started;
 	bool answered;
 	u32 mcast_at;
-	struct ornic_lsge *sge;
-	u8 *inline_data;
+	union {
+		struct ornic_lsge *sge;
+		u8 *inline_data;
+	};
 	struct ornic_av *av;
 };
 
@@ -143,6 +152,7 @@ enum ornic_wait {
  * @deadline: when to act, ns; 0 = never
  * @timer_at: deadline that the host was given, ns; 0 = none
  * @tx: the frame that is being made
+ * @frag: of @tx
  */
 struct ornic_sq {
 	ornic_lock_t lock;
@@ -180,6 +190,7 @@ struct ornic_sq {
 	u64 deadline;
 	u64 timer_at;
 	struct ornic_tx tx;
+	struct ornic_frag frag[ORNIC_TX_FRAGS];
 };
 
 /**
@@ -277,6 +288,7 @@ struct ornic_rd {
  * @rd: responder resources, a ring of max_dest_rd_atomic
  * @rwqe: receive WQE of the message that is being received
  * @tx: the frame that is being made
+ * @frag: of @tx
  */
 struct ornic_rq {
 	ornic_lock_t lock;
@@ -308,6 +320,7 @@ struct ornic_rq {
 	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC];
 	struct ornic_rwqe rwqe;
 	struct ornic_tx tx;
+	struct ornic_frag frag[ORNIC_ANSWER_FRAGS];
 };
 
 /**

@@ -104,8 +104,8 @@ static void count_kick(struct ornic_qp *qp)
 		    READ_ONCE(sq->fetched));
 }
 
-static enum ornic_run_result look(struct ornic_engine *eng, u32 qpn, u32 budget,
-				  bool kicked)
+static ornic_flatten enum ornic_run_result
+look(struct ornic_engine *eng, u32 qpn, u32 budget, bool kicked)
 {
 	enum ornic_run_result res = ORNIC_RUN_IDLE;
 	struct ornic_ctx ornic_unzeroed ctx;
@@ -400,7 +400,8 @@ static u32 rx_members(struct ornic_ctx *ctx, const struct ornic_pkt *pkt,
  * IBTA 10.5.2: each member gets a multicast packet, or not, for itself. Each
  * round is a call of its own, so that no event is lost however many there are.
  */
-static void rx_multicast(struct ornic_dev *dev, const struct ornic_pkt *pkt)
+static ornic_apart void rx_multicast(struct ornic_dev *dev,
+				     const struct ornic_pkt *pkt)
 {
 	struct ornic_ctx ornic_unzeroed ctx;
 	u32 slot = 0;
@@ -433,7 +434,7 @@ static int check_packet(const struct ornic_pkt *pkt)
 }
 
 /* A packet that belongs to no QP. */
-static void rx_stray(struct ornic_dev *dev, enum ornic_stat why)
+static ornic_apart void rx_stray(struct ornic_dev *dev, enum ornic_stat why)
 {
 	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
 	ornic_stat_inc(dev, why);
@@ -458,7 +459,8 @@ static void rx_count(struct ornic_qp *qp, const struct ornic_pkt *pkt)
  *
  * Context: softirq or process context, no engine lock held.
  */
-void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx)
+ornic_flatten void ornic_engine_rx(struct ornic_engine *eng,
+				   const struct ornic_rx *rx)
 {
 	struct ornic_dev *dev = &eng->dev;
 	struct ornic_pkt ornic_unzeroed pkt;

@@ -349,7 +349,6 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	sw->index = sq->fetched;
 	sw->inline_data = sq->store + (size_t)(sq->fetched & (sq->depth - 1)) *
 					      sq->store_stride;
-	sw->sge = (struct ornic_lsge *)sw->inline_data;
 	decode(qp, sw, (const u8 *)ornic_ring_slot(&sq->ring, sq->fetched));
 	sq->fetched++;
 	return sw;

@@ -130,7 +130,7 @@ void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 	rx.ip = skb_network_header(skb);
 	ether_addr_copy(rx.smac, cb->smac);
 	ornic_engine_rx(soft->engine, &rx);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 }
 
 /**

@@ -181,8 +181,10 @@ static struct sk_buff *alloc_frame(const struct net_device *netdev,
 	u32 headroom = LL_RESERVED_SPACE(netdev);
 	struct sk_buff *skb;
 
-	skb = alloc_skb(headroom + tx->hdr_len + tail,
-			GFP_ATOMIC | __GFP_NOWARN);
+	/* From this CPU's own stock, where what is received goes back to. */
+	skb = __alloc_skb(headroom + tx->hdr_len + tail,
+			  GFP_ATOMIC | __GFP_NOWARN, SKB_ALLOC_NAPI,
+			  NUMA_NO_NODE);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
