@@ -389,14 +389,14 @@ bool device::run_queue()
 	return any;
 }
 
-bool device::poll(u64 now)
+bool device::poll()
 {
 	bool any = run_queue();
 
 	if (awake_ && ornic_engine_poll(engine_, budget))
 		any = true;
 	if (any)
-		last_work_ = now;
+		last_work_ = now_ns();
 	return any;
 }
 

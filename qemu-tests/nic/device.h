@@ -62,7 +62,7 @@ public:
 
 	/** Do what there is to do without being asked.
 	 *  Return: whether there was anything. */
-	bool poll(u64 now);
+	bool poll();
 	/** When poll() last found something, ns. */
 	u64 last_work() const
 	{

@@ -38,7 +38,7 @@ Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
   --capture FILE         write all frames to FILE, in pcapng
   --packets              guests of this process reach each other by packets,
                          and not from memory to memory
-  --spin TIME            look so long for more work before sleeping (3us)
+  --spin TIME            look so long for more work before sleeping (1us)
   --max-spin TIME        look up to so long while a guest is busy and nobody
                          else wants the CPU (4ms)
   --help, --version

@@ -198,7 +198,7 @@ bool worker::work(u64 now)
 
 	any |= segment_.work(now);
 	for (const auto &dev : devices_)
-		any |= dev->poll(now);
+		any |= dev->poll();
 	return any;
 }
 
@@ -243,8 +243,9 @@ void worker::run()
 			crowd_.idle_round(before, now);
 		beat(now);
 		idle = !work(now);
+		// From its end on: the work may take longer than the patience.
 		if (!idle)
-			last = now;
+			last = now = now_ns();
 		if (may_sleep(now) && now - last > site_.opt.spin) {
 			sleeps_++;
 			idle = false;
