@@ -184,7 +184,9 @@ static void do_bad_recv_key(struct ornic_bed *bed)
 	post(bed, ORNIC_WQE_SEND, 0, 0, 50);
 }
 
-static void bad_remote(struct ornic_bed *bed, u8 opcode, u64 raddr, u32 xor)
+/* 8 bytes with keys that may be wrong, then a good one. */
+static void post_keys(struct ornic_bed *bed, u8 opcode, u32 lkey, u64 raddr,
+		      u32 rkey)
 {
 	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 8);
 	struct ornic_rig_wr wr = {
@@ -194,11 +196,23 @@ static void bad_remote(struct ornic_bed *bed, u8 opcode, u64 raddr, u32 xor)
 		.nsge = 1,
 		.sge = &sge,
 		.raddr = raddr,
-		.rkey = bed->bm.key ^ xor,
+		.rkey = rkey,
 	};
 
+	sge.lkey = lkey;
 	ornic_rig_post_send(&bed->a, &wr);
 	post(bed, ORNIC_WQE_WRITE, 0, 0, 10);
+}
+
+static void bad_remote(struct ornic_bed *bed, u8 opcode, u64 raddr, u32 xor)
+{
+	post_keys(bed, opcode, bed->am.key, raddr, bed->bm.key ^ xor);
+}
+
+static void bad_local(struct ornic_bed *bed, u8 opcode)
+{
+	post(bed, opcode, ORNIC_WQE_SIGNALED, 0, 10);
+	post_keys(bed, opcode, bed->am.key ^ 1, bed->bm.iova, bed->bm.key);
 }
 
 static void do_bad_rkey(struct ornic_bed *bed)
@@ -246,24 +260,6 @@ static void do_bad_lkey(struct ornic_bed *bed)
 	sge.lkey ^= 1;
 	ornic_rig_post_send(&bed->a, &wr);
 	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
-}
-
-static void bad_local(struct ornic_bed *bed, u8 opcode)
-{
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 8);
-	struct ornic_rig_wr wr = {
-		.wr_id = 1,
-		.opcode = opcode,
-		.nsge = 1,
-		.sge = &sge,
-		.raddr = bed->bm.iova,
-		.rkey = bed->bm.key,
-	};
-
-	post(bed, opcode, ORNIC_WQE_SIGNALED, 0, 10);
-	sge.lkey ^= 1;
-	ornic_rig_post_send(&bed->a, &wr);
-	post(bed, opcode, 0, 0, 10);
 }
 
 static void do_bad_lkey_write(struct ornic_bed *bed)
