@@ -46,7 +46,6 @@
 #else
 #define ornic_flatten __attribute__((__flatten__))
 #endif
-#define ornic_apart __attribute__((__noinline__))
 
 #ifdef __KERNEL__
 #include "env_kernel.h"

@@ -39,6 +39,7 @@ typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
 #endif
+#define ornic_apart	__attribute__((__noinline__))
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define container_of(p, type, member) \

@@ -37,6 +37,7 @@ static inline void ornic_vfree(void *p)
 	kvfree(p);
 }
 
+#define ornic_apart noinline
 #define ornic_rcu_head rcu_head
 #define ornic_free_rcu(ptr, field) kfree_rcu(ptr, field)
 
