@@ -133,7 +133,7 @@ int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
 	const struct ornic_av *av = &qp->conn.av;
 	struct ornic_rig *rig = qp->rig;
 	struct ornic_tx *tx = &rig->scratch;
-	struct ornic_frag frag;
+	struct ornic_frag frag = { (void *)payload, len };
 	struct ornic_path path;
 	struct ornic_gid src;
 	struct ornic_av back;
@@ -153,8 +153,6 @@ int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
 		return -ENOMEM;
 	memset(tx, 0, sizeof(*tx));
 	tx->frag = &frag;
-	tx->frag[0].ptr = (void *)payload;
-	tx->frag[0].len = len;
 	tx->nfrags = !!len;
 	tx->payload_len = len;
 	info->dest_qpn = qp->qpn;

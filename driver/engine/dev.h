@@ -176,12 +176,12 @@ struct ornic_ctx {
 /* Begin a call: enters the RCU section. */
 void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
 
-/* Begin and end one inside it, into another device. */
-void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
-void ornic_ctx_leave(struct ornic_ctx *ctx);
-
 /* End it: leaves the RCU section and delivers the events. No lock is held. */
 void ornic_ctx_end(struct ornic_ctx *ctx);
+
+/* Begin and end a call into another device inside one, and its RCU section. */
+void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
+void ornic_ctx_leave(struct ornic_ctx *ctx);
 
 /* Gather an event; one that waits already is not gathered again. */
 ornic_apart void ornic_ctx_event(struct ornic_ctx *ctx,

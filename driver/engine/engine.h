@@ -46,8 +46,8 @@ struct ornic_frag {
  * @nfrags: pieces in @frag
  * @payload_len: bytes in @frag in all
  * @trailer: pad bytes and ICRC
- * @frag: payload, ORNIC_TX_FRAGS at most. Each piece lies within one page of the MR that it belongs
- *	to.
+ * @frag: payload, ORNIC_TX_FRAGS pieces at most. Each lies within one page of the
+ *	MR that it belongs to.
  */
 struct ornic_tx {
 	void *host_qp;

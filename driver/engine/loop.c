@@ -72,7 +72,7 @@ static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 	return (sw->opcode == ORNIC_WQE_WRITE ||
 		sw->opcode == ORNIC_WQE_READ) &&
 	       (qp->type == ORNIC_QPT_RC || qp->type == ORNIC_QPT_UC) &&
-	       sw->npkts == 1 && sw->length;
+	       sw->npkts == 1 && sw->length && !sw->answered;
 }
 
 /* The bytes of a plain MR, if they may be used and lie in one page; or NULL. */
@@ -460,7 +460,7 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				struct ornic_swqe *sw)
 {
-	if (is_short(qp, sw) && !sw->answered && go_short(qp, sw))
+	if (is_short(qp, sw) && go_short(qp, sw))
 		return executed(ctx, qp, sw, 1, sw->length);
 	if (sw->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE))
 		return move_piece(ctx, qp, sw);

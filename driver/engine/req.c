@@ -246,7 +246,6 @@ enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr)
 						  ORNIC_CQE_LOC_PROT_ERR;
 }
 
-/* One packet of a SEND or WRITE. */
 /*
  * Begin to time the answer to what was just sent, if it was sent for the first
  * time and no other is timed.
@@ -260,6 +259,7 @@ static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 	sq->round_at = ctx->now;
 }
 
+/* One packet of a SEND or WRITE. */
 static ornic_flatten ornic_apart enum ornic_step
 send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the keeper holds for its workers: it outlives each of them. A worker
- * has it all from the fork, and hears of changes through its channel.
+ * has it all from the fork, but for the listeners, and hears of changes through
+ * its channel.
  */
 #ifndef ORNIC_NIC_SITE_H
 #define ORNIC_NIC_SITE_H

@@ -45,6 +45,20 @@ bool somebody_has(const std::string &path)
 	return false;
 }
 
+// Remove the socket at @path if nobody has it any more; false: somebody has.
+bool clear_stale(const std::string &path)
+{
+	struct stat st;
+
+	if (somebody_has(path))
+		return false;
+	if (!lstat(path.c_str(), &st) && !S_ISSOCK(st.st_mode))
+		die("%s: there is a file, and no socket", path.c_str());
+	if (unlink(path.c_str()) && errno != ENOENT)
+		die("%s: %s", path.c_str(), strerror(errno));
+	return true;
+}
+
 } // namespace
 
 address unix_address(const std::string &path)
@@ -83,19 +97,12 @@ address inet_address(const std::string &text, int type)
 void bind_to(int fd, const address &addr, const std::string &where)
 {
 	useconds_t pause = first_pause;
-	struct stat st;
 
 	while (bind(fd, sockaddr_of(addr), length_of(addr))) {
 		if (errno != EADDRINUSE)
 			die("%s: %s", where.c_str(), strerror(errno));
-		if (family_of(addr) == AF_UNIX && !somebody_has(where)) {
-			if (!lstat(where.c_str(), &st) && !S_ISSOCK(st.st_mode))
-				die("%s: there is a file, and no socket",
-				    where.c_str());
-			if (unlink(where.c_str()) && errno != ENOENT)
-				die("%s: %s", where.c_str(), strerror(errno));
+		if (family_of(addr) == AF_UNIX && clear_stale(where))
 			continue;
-		}
 		if (pause > last_pause)
 			die("%s: the socket is in use", where.c_str());
 		usleep(pause);

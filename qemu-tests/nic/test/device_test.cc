@@ -26,6 +26,31 @@ union ornic_req request(u8 opcode)
 	return req;
 }
 
+arguments one_guest(const std::string &socket, const std::string &ram)
+{
+	return {"--guest", "socket=" + socket + ",ram=" + ram};
+}
+
+// A guest can connect to @p, which ends well.
+void expect_serves(process &p, const std::string &socket,
+		   const std::string &ram)
+{
+	fake_guest g(socket, ram, 1);
+
+	EXPECT_TRUE(g.connected());
+	EXPECT_EQ(p.stop(SIGTERM), 0);
+}
+
+// Does a worker count, so that it is there?
+bool has_worker(fake_guest &g)
+{
+	u32 health = READ_ONCE(g.device_regs()->health);
+
+	return eventually([&] {
+		return READ_ONCE(g.device_regs()->health) != health;
+	});
+}
+
 } // namespace
 
 TEST(options, wrong_ones)
@@ -71,8 +96,7 @@ TEST(options, socket_in_use)
 {
 	bench b(1);
 	scratch dir;
-	outcome o = run({"--guest", "socket=" + b.path("s1") + ",ram=" +
-					    dir.file("ram", ram_bytes)});
+	outcome o = run(one_guest(b.path("s1"), dir.file("ram", ram_bytes)));
 
 	EXPECT_EQ(o.status, 1);
 	EXPECT_TRUE(is_one_line(o)) << o.out;
@@ -84,27 +108,20 @@ TEST(options, stale_socket)
 {
 	scratch dir;
 	std::string ram = dir.file("ram", ram_bytes);
-	arguments args{"--guest", "socket=" + dir.path("s") + ",ram=" + ram};
+	arguments args = one_guest(dir.path("s"), ram);
 
 	{
 		process first(args);
 		fake_guest g(dir.path("s"), ram, 1);
 
 		ASSERT_TRUE(g.connected());
-
-		u32 health = READ_ONCE(g.device_regs()->health);
-
-		// Once there is a worker: until then it has the listeners.
-		EXPECT_TRUE(eventually([&] {
-			return READ_ONCE(g.device_regs()->health) != health;
-		}));
+		// Until there is a worker it has the listeners.
+		EXPECT_TRUE(has_worker(g));
 		first.stop(SIGKILL);
 	}
 	process second(args);
-	fake_guest g(dir.path("s"), ram, 1);
 
-	EXPECT_TRUE(g.connected());
-	EXPECT_EQ(second.stop(SIGTERM), 0);
+	expect_serves(second, dir.path("s"), ram);
 }
 
 // The worker of a process that was killed goes a moment after it.
@@ -119,22 +136,18 @@ TEST(options, socket_in_use_for_a_moment)
 			  nic::length_of(addr)));
 	ASSERT_FALSE(listen(old.get(), 64));
 
-	process p({"--guest", "socket=" + dir.path("s") + ",ram=" + ram});
+	process p(one_guest(dir.path("s"), ram));
 
 	usleep(100000);
 	old.reset();
-
-	fake_guest g(dir.path("s"), ram, 1);
-
-	EXPECT_TRUE(g.connected());
-	EXPECT_EQ(p.stop(SIGTERM), 0);
+	expect_serves(p, dir.path("s"), ram);
 }
 
 TEST(options, no_socket_there)
 {
 	scratch dir;
 	std::string ram = dir.file("ram", ram_bytes);
-	outcome o = run({"--guest", "socket=" + ram + ",ram=" + ram});
+	outcome o = run(one_guest(ram, ram));
 
 	EXPECT_EQ(o.status, 1);
 	EXPECT_TRUE(is_one_line(o)) << o.out;
@@ -146,7 +159,6 @@ TEST(device, registers)
 	bench b(1);
 	fake_guest &g = b.guest(1);
 	ornic_pci_device_regs *r = g.device_regs();
-	u32 health = r->health;
 
 	EXPECT_EQ(r->magic, ORNIC_PCI_MAGIC);
 	EXPECT_EQ(r->version, static_cast<u32>(ORNIC_HW_VERSION));
@@ -155,7 +167,7 @@ TEST(device, registers)
 	EXPECT_EQ(r->doorbell_bar, 0);
 	EXPECT_EQ(r->doorbell_offset, 12u);
 	EXPECT_NE(r->doorbell_control, r->doorbell_kick);
-	EXPECT_TRUE(eventually([&] { return READ_ONCE(r->health) != health; }));
+	EXPECT_TRUE(has_worker(g));
 }
 
 TEST(device, query)
