@@ -21,6 +21,7 @@
 
 struct ornic_engine;
 
+#define ORNIC_UDP_PORT 4791 /* of RoCEv2, IBTA A17.4.6 */
 #define ORNIC_TX_FRAGS (2 * ORNIC_MAX_SGE)
 #define ORNIC_TX_HDR_MAX 128 /* Ethernet, VLAN, IPv6, UDP, RoCE */
 #define ORNIC_RX_SEGS 20

@@ -10,7 +10,6 @@
 #include "engine.h"
 
 /* clang-format off */
-#define ORNIC_UDP_PORT		4791	/* IBTA A17.4.6 */
 #define ORNIC_BTH_LEN		12
 #define ORNIC_ICRC_LEN		4
 #define ORNIC_DEFAULT_PKEY	0xffff

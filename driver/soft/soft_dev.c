@@ -188,9 +188,8 @@ static void soft_detach(struct ornic_soft *soft)
 	list_del_init(&soft->link);
 	ornic_groups_close(&soft->bus.groups);
 	ornic_netdir_close(&soft->bus.netdir);
-	rtnl_unlock();
-
 	ornic_soft_net_leave(soft);
+	rtnl_unlock();
 }
 
 /* The ib_device is gone or was never there: no command or kick will come. */

@@ -10,6 +10,7 @@
 #include <linux/xarray.h>
 
 #include "ornic_bus.h"
+#include "soft_ingress.h"
 #include "soft_lookout.h"
 
 struct ornic_engine;
@@ -26,8 +27,9 @@ struct task_struct;
  * @id: number in the name of @dev
  * @link: in the list of all soft devices; RTNL
  * @net: network namespace that packets are taken from, NULL while there is
- *	none; written under the RTNL, or by the one who stops the device
+ *	none; written under the RTNL
  * @net_link: in @net's list, read under RCU
+ * @ingress: the short way that its packets take, see soft_ingress.c
  * @flows: struct ornic_soft_flow by QPN
  * @rx_queued: packets in the queues of all @flows, see soft_rxq.c
  * @lookout: looks at the SQs that are posted to, see soft_lookout.c
@@ -48,6 +50,7 @@ struct ornic_soft {
 	struct list_head link;
 	struct ornic_soft_net *net;
 	struct list_head net_link;
+	struct ornic_soft_ingress ingress;
 	struct xarray flows;
 	atomic_t rx_queued;
 	struct ornic_soft_lookout lookout;

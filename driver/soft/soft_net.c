@@ -4,20 +4,22 @@
  * namespace and family, made for the first soft device whose netdev lives
  * there and released with the last one. The sockets take every packet out of
  * the stack before it is queued; the list of the namespace's soft devices,
- * mostly of one, tells whose it is.
+ * mostly of one, tells whose it is. Most packets do not come that far, see
+ * soft_ingress.c.
  */
 #include "soft_net.h"
 
 #include <linux/if_vlan.h>
+#include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include "engine/engine.h"
 #include "soft_dev.h"
+#include "soft_ingress.h"
 #include "soft_rx.h"
-
-#define ROCE_PORT 4791 /* IBTA A17.4.3 */
 
 /**
  * struct ornic_soft_net - a network namespace
@@ -69,6 +71,8 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	if (!soft)
 		goto drop;
 
+	if (vlan == ORNIC_VLAN_NONE)
+		ornic_soft_ingress_note(soft, skb);
 	ornic_soft_rx(soft, sk, skb, vlan);
 	return 0;
 
@@ -85,7 +89,7 @@ static int open_socket(struct net *net, struct ornic_soft_net *sn, u8 family,
 	/* RoCEv2 leaves the UDP checksum zero, IBTA A17.4.3. */
 	struct udp_port_cfg cfg = {
 		.family = family,
-		.local_udp_port = htons(ROCE_PORT),
+		.local_udp_port = htons(ORNIC_UDP_PORT),
 		.ipv6_v6only = family == AF_INET6,
 	};
 	struct udp_tunnel_sock_cfg tunnel = {
@@ -133,6 +137,44 @@ static int open_sockets(struct net *net, struct ornic_soft_net *sn)
 
 /* ---- Devices ---------------------------------------------------------------- */
 
+static int get_sockets(struct net *net, struct ornic_soft_net *sn)
+{
+	int err;
+
+	if (!sn->users) {
+		err = open_sockets(net, sn);
+		if (err)
+			return err;
+	}
+	sn->users++;
+	return 0;
+}
+
+static void put_sockets(struct ornic_soft_net *sn)
+{
+	if (!--sn->users)
+		close_sockets(sn);
+}
+
+static int add_link(struct ornic_soft_net *sn, struct ornic_soft *soft,
+		    struct net *net)
+{
+	int err;
+
+	err = get_sockets(net, sn);
+	if (err)
+		return err;
+	err = ornic_soft_ingress_open(soft, net, sn->sock4->sk,
+				      sn->sock6 ? sn->sock6->sk : NULL);
+	if (err) {
+		put_sockets(sn);
+		return err;
+	}
+	soft->net = sn;
+	list_add_tail_rcu(&soft->net_link, &sn->links);
+	return 0;
+}
+
 /**
  * ornic_soft_net_join - take the packets of a device's netdev
  * @soft: the device; it is in no namespace
@@ -145,26 +187,20 @@ static int open_sockets(struct net *net, struct ornic_soft_net *sn)
 int ornic_soft_net_join(struct ornic_soft *soft, struct net *net)
 {
 	struct ornic_soft_net *sn = net_generic(net, soft_net_id);
-	int err = 0;
+	int err;
 
 	mutex_lock(&sn->lock);
-	if (!sn->users)
-		err = open_sockets(net, sn);
-	if (!err) {
-		sn->users++;
-		soft->net = sn;
-		list_add_tail_rcu(&soft->net_link, &sn->links);
-	}
+	err = add_link(sn, soft, net);
 	mutex_unlock(&sn->lock);
 
 	if (err == -EADDRINUSE)
 		netdev_err(soft->netdev,
 			   "ornic: UDP port %u is in use (by rxe?)\n",
-			   ROCE_PORT);
+			   ORNIC_UDP_PORT);
 	else if (err)
 		netdev_err(soft->netdev,
-			   "ornic: no socket on UDP port %u: %d\n", ROCE_PORT,
-			   err);
+			   "ornic: no packets of UDP port %u: %d\n",
+			   ORNIC_UDP_PORT, err);
 	return err;
 }
 
@@ -174,21 +210,24 @@ int ornic_soft_net_join(struct ornic_soft *soft, struct net *net)
  *
  * On return no packet is being received, but for those that QPs have queued.
  *
- * Context: Process context; sleeps.
+ * Context: Process context; the RTNL is held, as a netdev that moved on would
+ * take the hook along.
  */
 void ornic_soft_net_leave(struct ornic_soft *soft)
 {
 	struct ornic_soft_net *sn = soft->net;
 
+	ASSERT_RTNL();
 	if (!sn)
 		return;
 	mutex_lock(&sn->lock);
+	ornic_soft_ingress_close(soft);
 	list_del_rcu(&soft->net_link);
 	soft->net = NULL;
-	if (!--sn->users)
-		close_sockets(sn);
-	mutex_unlock(&sn->lock);
+	/* Packets on their way use the sockets. */
 	synchronize_net();
+	put_sockets(sn);
+	mutex_unlock(&sn->lock);
 }
 
 /* ---- Namespaces ------------------------------------------------------------- */

@@ -32,37 +32,18 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 	return (struct rx_cb *)skb->cb;
 }
 
-/*
- * Headers that a RoCEv2 packet has, IBTA A17.4: no options, no extension
- * headers, no fragments (the ICRC could not be checked), and lengths that
- * agree. @skb starts at the UDP header.
- */
-static bool ipv4_ok(struct sk_buff *skb, u32 udp_len)
-{
-	const struct iphdr *ip = ip_hdr(skb);
-
-	return ip->version == 4 && ip->ihl == 5 &&
-	       !(IPCB(skb)->flags & IPSKB_FRAG_COMPLETE) &&
-	       !ip_is_fragment(ip) &&
-	       ntohs(ip->tot_len) == sizeof(*ip) + udp_len;
-}
-
-static bool ipv6_ok(struct sk_buff *skb, u32 udp_len)
-{
-	const struct ipv6hdr *ip = ipv6_hdr(skb);
-
-	return ip->version == 6 && ip->nexthdr == IPPROTO_UDP &&
-	       !(IP6CB(skb)->flags & IP6SKB_FRAGMENTED) &&
-	       ntohs(ip->payload_len) == udp_len;
-}
-
+/* @skb starts at the UDP header. */
 static bool headers_ok(struct sk_buff *skb, bool ipv6)
 {
 	u32 udp_len = skb->len;
 
 	if (ntohs(udp_hdr(skb)->len) != udp_len)
 		return false;
-	return ipv6 ? ipv6_ok(skb, udp_len) : ipv4_ok(skb, udp_len);
+	if (ipv6)
+		return !(IP6CB(skb)->flags & IP6SKB_FRAGMENTED) &&
+		       ornic_soft_rx_is_ipv6(ipv6_hdr(skb), udp_len);
+	return !(IPCB(skb)->flags & IPSKB_FRAG_COMPLETE) &&
+	       ornic_soft_rx_is_ipv4(ip_hdr(skb), udp_len);
 }
 
 static void add_seg(struct ornic_rx *rx, void *ptr, u32 len)
@@ -134,6 +115,29 @@ void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 }
 
 /**
+ * ornic_soft_rx_checked - a packet whose headers are those of RoCEv2
+ * @soft: whose netdev it came through
+ * @sk: the socket of the port
+ * @skb: starts at the UDP header; consumed
+ * @len: bytes behind the UDP header; 0: it is none after all
+ * @vlan: VLAN id or ORNIC_VLAN_NONE
+ *
+ * Context: As for ornic_soft_rx().
+ */
+void ornic_soft_rx_checked(struct ornic_soft *soft, struct sock *sk,
+			   struct sk_buff *skb, u32 len, u16 vlan)
+{
+	struct rx_cb *cb = rx_cb(skb);
+
+	/* Over what IP kept there. */
+	cb->len = len;
+	cb->vlan = vlan;
+	get_smac(cb->smac, skb);
+	if (!len || !ornic_soft_rxq_take(soft, sk, skb))
+		ornic_soft_rx_deliver(soft, skb);
+}
+
+/**
  * ornic_soft_rx - a packet for the RoCEv2 port
  * @soft: whose netdev it came through
  * @sk: the socket that has the port
@@ -150,7 +154,7 @@ void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		   struct sk_buff *skb, u16 vlan)
 {
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
-	struct rx_cb cb = { .vlan = vlan };
+	u32 len = 0;
 
 	if (!pskb_may_pull(skb, sizeof(struct udphdr)) ||
 	    !skb_frags_readable(skb)) {
@@ -158,10 +162,6 @@ void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		return;
 	}
 	if (headers_ok(skb, ipv6))
-		cb.len = skb->len - sizeof(struct udphdr);
-	get_smac(cb.smac, skb);
-	/* Over what IP kept there for the check above. */
-	*rx_cb(skb) = cb;
-	if (!cb.len || !ornic_soft_rxq_take(soft, sk, skb))
-		ornic_soft_rx_deliver(soft, skb);
+		len = skb->len - sizeof(struct udphdr);
+	ornic_soft_rx_checked(soft, sk, skb, len, vlan);
 }

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The short way from the netdev to the engine. IP and UDP ask of every packet
+ * whether it is for this host, whether its sender is plausible, and whose port
+ * it goes to: a third of what it takes to receive a small one. The answer is
+ * the same for all RoCEv2 packets of a sender, so it is remembered, as a
+ * connected socket remembers its route:
+ *
+ * - A packet that came to the socket has passed, and vouches for its addresses:
+ *   on this netdev and CPU, for VERDICT_TIME, until a route, an address or a
+ *   rule of the namespace changes (the generation that routes are cached by).
+ * - While somebody wants to see each packet (netfilter's hooks, IPsec policies,
+ *   rules of routing) all take the long way. So does a packet that is not as
+ *   plain as RoCEv2 packets are.
+ *
+ * The hook is netfilter's at the ingress of the netdev. Packet sockets, XDP,
+ * tc's ingress and other hooks there have had the packet before; bridges, IP's
+ * and UDP's counters and raw sockets do not get it.
+ */
+#include "soft_ingress.h"
+
+#include <linux/atomic.h>
+#include <linux/hash.h>
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/jiffies.h>
+#include <linux/percpu.h>
+#include <linux/udp.h>
+#include <net/dsfield.h>
+#include <net/ip.h>
+#include <net/ip6_fib.h>
+#include <net/ip_fib.h>
+#include <net/sock.h>
+#include <net/xfrm.h>
+
+#include "engine/engine.h"
+#include "soft_dev.h"
+#include "soft_rx.h"
+
+#define VERDICT_TIME (HZ / 10)
+#define VERDICT_BITS 7
+
+/**
+ * struct sender - what the stack's answer depends on, while nobody asks more
+ * @saddr: source, an IPv4 address as a mapped one
+ * @daddr: destination, likewise
+ * @link: ornic_soft_ingress::id, stands for netdev and namespace
+ * @genid: generation of the routes
+ * @tos: type of service or traffic class
+ * @ipv6: family
+ */
+struct sender {
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	u64 link;
+	int genid;
+	u8 tos;
+	bool ipv6;
+};
+
+/**
+ * struct verdict - a sender whose packets come to the socket
+ * @sender: whose; its link is 0 if there is none
+ * @until: jiffies; after it the stack is asked again
+ */
+struct verdict {
+	struct sender sender;
+	unsigned long until;
+};
+
+/* One for each CPU, so that softirqs need no lock. */
+struct verdict_table {
+	struct verdict slot[1 << VERDICT_BITS];
+};
+
+static struct verdict_table __percpu *tables;
+static atomic64_t last_id = ATOMIC64_INIT(0);
+
+/* ---- Verdicts ----------------------------------------------------------------- */
+
+static bool is_same(const struct sender *a, const struct sender *b)
+{
+	return ipv6_addr_equal(&a->saddr, &b->saddr) &&
+	       ipv6_addr_equal(&a->daddr, &b->daddr) && a->link == b->link &&
+	       a->genid == b->genid && a->tos == b->tos && a->ipv6 == b->ipv6;
+}
+
+/*
+ * Senders that share a slot take it from each other, which costs time only. The
+ * two ends of a wire within this host differ by their links.
+ */
+static struct verdict *slot_of(const struct sender *sender)
+{
+	u32 mixed = (__force u32)sender->saddr.s6_addr32[3] ^
+		    (__force u32)sender->daddr.s6_addr32[3] ^ (u32)sender->link;
+
+	return &this_cpu_ptr(tables)->slot[hash_32(mixed, VERDICT_BITS)];
+}
+
+static bool has_passed(const struct sender *sender)
+{
+	const struct verdict *verdict = slot_of(sender);
+
+	return is_same(&verdict->sender, sender) &&
+	       time_before(jiffies, verdict->until);
+}
+
+/* Is there somebody whose answer may differ from packet to packet? */
+static bool is_watched(const struct net *net, bool ipv6)
+{
+	struct nf_hook_entries __rcu *const *hooks = net->nf.hooks_ipv4;
+
+	if (ipv6)
+		hooks = net->nf.hooks_ipv6;
+	if (rcu_access_pointer(hooks[NF_INET_PRE_ROUTING]) ||
+	    rcu_access_pointer(hooks[NF_INET_LOCAL_IN]))
+		return true;
+#ifdef CONFIG_XFRM
+	if (READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_IN]))
+		return true;
+#endif
+	return ipv6 ? fib6_has_custom_rules(net) : fib4_has_custom_rules(net);
+}
+
+/* ---- Packets ------------------------------------------------------------------ */
+
+static int genid_of(const struct net *net, bool ipv6)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (ipv6)
+		return rt_genid_ipv6(net);
+#endif
+	return rt_genid_ipv4(net);
+}
+
+static void get_sender(struct sender *sender, const struct ornic_soft *soft,
+		       const void *l3, bool ipv6)
+{
+	const struct ipv6hdr *ip6 = l3;
+	const struct iphdr *ip4 = l3;
+
+	if (ipv6) {
+		sender->saddr = ip6->saddr;
+		sender->daddr = ip6->daddr;
+		sender->tos = ipv6_get_dsfield(ip6);
+	} else {
+		ipv6_addr_set_v4mapped(ip4->saddr, &sender->saddr);
+		ipv6_addr_set_v4mapped(ip4->daddr, &sender->daddr);
+		sender->tos = ip4->tos;
+	}
+	sender->link = soft->ingress.id;
+	sender->genid = genid_of(soft->ingress.net, ipv6);
+	sender->ipv6 = ipv6;
+}
+
+/* Nothing that the stack, or who sees it before IP, treats in a way of its own. */
+static bool is_plain(struct sk_buff *skb)
+{
+	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
+	       !skb->mark && !skb_dst(skb) && !skb_is_gso(skb) &&
+	       !skb_shared(skb) && !skb_sk_is_prefetched(skb) &&
+	       skb_frags_readable(skb) &&
+	       !rcu_access_pointer(skb->dev->rx_handler);
+}
+
+/*
+ * Is it a RoCEv2 packet, with an IP header of @l3_len bytes, and none that the
+ * stack should see: with a checksum of UDP, with padding behind it?
+ */
+static bool is_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
+{
+	const struct udphdr *udp;
+	u32 udp_len;
+
+	if (!pskb_may_pull(skb, l3_len + sizeof(*udp)))
+		return false;
+	udp = (const struct udphdr *)(skb->data + l3_len);
+	udp_len = skb->len - l3_len;
+	if (udp->dest != htons(ORNIC_UDP_PORT) || udp->check ||
+	    ntohs(udp->len) != udp_len)
+		return false;
+	if (ipv6)
+		return ornic_soft_rx_is_ipv6(ipv6_hdr(skb), udp_len);
+	return ornic_soft_rx_is_ipv4(ip_hdr(skb), udp_len) &&
+	       !ip_fast_csum(ip_hdr(skb), ip_hdr(skb)->ihl);
+}
+
+/* Netfilter's hook. Context: softirq, under RCU. */
+static unsigned int on_ingress(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	u32 l3_len = ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	struct ornic_soft *soft = priv;
+	struct sender sender;
+	struct sock *sk;
+
+	if ((!ipv6 && skb->protocol != htons(ETH_P_IP)) || !is_plain(skb) ||
+	    !is_roce(skb, l3_len, ipv6) || is_watched(state->net, ipv6))
+		return NF_ACCEPT;
+	get_sender(&sender, soft, skb->data, ipv6);
+	if (!has_passed(&sender))
+		return NF_ACCEPT;
+
+	sk = ipv6 ? soft->ingress.sk6 : soft->ingress.sk4;
+	skb_orphan(skb);
+	skb_set_transport_header(skb, l3_len);
+	__skb_pull(skb, l3_len);
+	ornic_soft_rx_checked(soft, sk, skb, skb->len - sizeof(struct udphdr),
+			      ORNIC_VLAN_NONE);
+	return NF_STOLEN;
+}
+
+/**
+ * ornic_soft_ingress_note - the stack has let a packet pass
+ * @soft: whose netdev it came through, untagged
+ * @skb: the packet; its network header is set
+ *
+ * Context: Softirq, under RCU.
+ */
+void ornic_soft_ingress_note(const struct ornic_soft *soft,
+			     const struct sk_buff *skb)
+{
+	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	struct sender sender;
+	struct verdict *verdict;
+
+	if (skb->pkt_type != PACKET_HOST || skb->mark ||
+	    is_watched(soft->ingress.net, ipv6))
+		return;
+	get_sender(&sender, soft, skb_network_header(skb), ipv6);
+	verdict = slot_of(&sender);
+	verdict->sender = sender;
+	verdict->until = jiffies + VERDICT_TIME;
+}
+
+/* ---- Devices ------------------------------------------------------------------ */
+
+/**
+ * ornic_soft_ingress_open - meet the packets of a device's netdev early
+ * @soft: the device; its hook is not registered
+ * @net: the namespace of its netdev
+ * @sk4: the sockets of the namespace, until ornic_soft_ingress_close() and a
+ *	grace period after it
+ * @sk6: may be NULL if there is no IPv6
+ *
+ * Context: Process context; the RTNL is held.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_soft_ingress_open(struct ornic_soft *soft, struct net *net,
+			    struct sock *sk4, struct sock *sk6)
+{
+	struct ornic_soft_ingress *ingress = &soft->ingress;
+
+	ingress->hook = (struct nf_hook_ops){
+		.hook = on_ingress,
+		.dev = soft->netdev,
+		.priv = soft,
+		.pf = NFPROTO_NETDEV,
+		.hooknum = NF_NETDEV_INGRESS,
+		.priority = INT_MAX, /* who filters there comes first */
+	};
+	ingress->net = net;
+	ingress->id = atomic64_inc_return(&last_id);
+	ingress->sk4 = sk4;
+	ingress->sk6 = sk6;
+	return nf_register_net_hook(net, &ingress->hook);
+}
+
+/**
+ * ornic_soft_ingress_close - the end of it
+ * @soft: the device; its netdev is still in the namespace
+ *
+ * A packet may be on its way through the hook until RCU's next grace period.
+ *
+ * Context: Process context; the RTNL is held.
+ */
+void ornic_soft_ingress_close(struct ornic_soft *soft)
+{
+	nf_unregister_net_hook(soft->ingress.net, &soft->ingress.hook);
+}
+
+/**
+ * ornic_soft_ingress_init - room for the verdicts of all devices
+ *
+ * Context: Process context.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_soft_ingress_init(void)
+{
+	tables = alloc_percpu(struct verdict_table);
+	return tables ? 0 : -ENOMEM;
+}
+
+/**
+ * ornic_soft_ingress_exit - give it back; all devices are gone
+ *
+ * Context: Process context.
+ */
+void ornic_soft_ingress_exit(void)
+{
+	free_percpu(tables);
+}

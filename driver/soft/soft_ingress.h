@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_SOFT_INGRESS_H
+#define ORNIC_SOFT_INGRESS_H
+
+#include <linux/netfilter.h>
+#include <linux/types.h>
+
+struct net;
+struct ornic_soft;
+struct sk_buff;
+struct sock;
+
+/**
+ * struct ornic_soft_ingress - where a soft device meets its packets early
+ * @hook: the hook of its netdev
+ * @net: namespace in which @hook is registered
+ * @id: of this registration; no other one of any device had it
+ * @sk4: the namespace's socket for IPv4
+ * @sk6: for IPv6
+ */
+struct ornic_soft_ingress {
+	struct nf_hook_ops hook;
+	struct net *net;
+	u64 id;
+	struct sock *sk4;
+	struct sock *sk6;
+};
+
+#ifdef CONFIG_NETFILTER_INGRESS
+int ornic_soft_ingress_open(struct ornic_soft *soft, struct net *net,
+			    struct sock *sk4, struct sock *sk6);
+void ornic_soft_ingress_close(struct ornic_soft *soft);
+void ornic_soft_ingress_note(const struct ornic_soft *soft,
+			     const struct sk_buff *skb);
+int ornic_soft_ingress_init(void);
+void ornic_soft_ingress_exit(void);
+#else
+/* Such a kernel has no hook there: all packets come through the socket. */
+static inline int ornic_soft_ingress_open(struct ornic_soft *soft,
+					  struct net *net, struct sock *sk4,
+					  struct sock *sk6)
+{
+	return 0;
+}
+
+static inline void ornic_soft_ingress_close(struct ornic_soft *soft)
+{
+}
+
+static inline void ornic_soft_ingress_note(const struct ornic_soft *soft,
+					   const struct sk_buff *skb)
+{
+}
+
+static inline int ornic_soft_ingress_init(void)
+{
+	return 0;
+}
+
+static inline void ornic_soft_ingress_exit(void)
+{
+}
+#endif
+
+#endif /* ORNIC_SOFT_INGRESS_H */

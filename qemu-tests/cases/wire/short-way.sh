@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will count what comes through the UDP socket: few packets, as most take
+# the short way past IP; all of them while netfilter has a hook there, or routing a
+# rule; and none is received any more when a filter or a route says so.
+
+limit=150
+# shellcheck source=qemu-tests/lib/lifecycle.sh
+. /ornic/qemu-tests/lib/lifecycle.sh
+
+requires()
+{
+	need_ornic
+	need nft
+}
+
+# datagrams: what the server's sockets have had
+# shellcheck disable=SC2016 # words of awk
+datagrams()
+{
+	if [ "$family" = 6 ]; then
+		on_srv awk '$1 == "Udp6InDatagrams" { print $2 }' /proc/net/snmp6
+	else
+		on_srv awk '$1 == "Udp:" { n = $2 } END { print n }' /proc/net/snmp
+	fi
+}
+
+# way SHORT|LONG: that the packets of some thousand messages take
+way()
+{
+	local packets datagrams
+
+	datagrams=$(datagrams)
+	packets=$(stat "$srv_dev" rx_packets)
+	perftest ib_send_bw -s 64 -n "$(times 10000)"
+	datagrams=$(($(datagrams) - datagrams))
+	packets=$(($(stat "$srv_dev" rx_packets) - packets))
+	echo "$family: $datagrams of $packets packets by the socket"
+	case $1 in
+	SHORT) [ $((4 * datagrams)) -lt $packets ] ;;
+	LONG) [ $datagrams -ge $packets ] ;;
+	esac || fail "IPv$family: not the $1 way"
+}
+
+same_packets()
+{
+	local before
+
+	before=$(stat "$srv_dev" rx_packets)
+	pause
+	[ "$(stat "$srv_dev" rx_packets)" = "$before" ]
+}
+
+# ends COMMAND...: with it the server receives no more of the traffic
+ends()
+{
+	traffic ib_send_bw -s 64 -u 20
+	wait_until 5 counted "$srv_dev" rx_packets "$(stat "$srv_dev" rx_packets)"
+	on_srv "$@"
+	wait_until 2 same_packets
+	stop_traffic
+}
+
+hooks()
+{
+	local type=ip hook
+
+	[ "$family" = 4 ] || type=ip6
+	way SHORT
+	on_srv nft add table $type t
+	for hook in prerouting input; do
+		on_srv nft add chain $type t c "{ type filter hook $hook priority 0; }"
+		way LONG
+		on_srv nft delete chain $type t c
+	done
+	way SHORT
+	on_srv nft add chain $type t c '{ type filter hook input priority 0; }'
+	on_srv nft delete chain $type t c
+	ends nft add chain $type t c \
+		'{ type filter hook input priority 0; policy drop; }'
+	on_srv nft delete table $type t
+}
+
+run()
+{
+	topology veth
+	hooks
+	family_of_both 6
+	reach_server
+	hooks
+	family_of_both 4
+
+	# With a filter for the reverse path, the route to a sender matters.
+	on_srv sysctl -q net.ipv4.conf.veth-srv.rp_filter=1
+	ends ip route add blackhole "$cli_ip/32"
+	on_srv ip route del blackhole "$cli_ip/32"
+	way SHORT
+	# Once there has been a rule, the kernel asks the rules for ever.
+	on_srv ip rule add from 10.1.1.1 lookup main
+	way LONG
+}
