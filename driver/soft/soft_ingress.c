@@ -187,8 +187,8 @@ static bool is_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
 }
 
 /* Netfilter's hook. Context: softirq, under RCU. */
-static unsigned int on_ingress(void *priv, struct sk_buff *skb,
-			       const struct nf_hook_state *state)
+static ornic_flatten unsigned int on_ingress(void *priv, struct sk_buff *skb,
+					     const struct nf_hook_state *state)
 {
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	u32 l3_len = ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);

@@ -124,8 +124,9 @@ void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
  *
  * Context: As for ornic_soft_rx().
  */
-void ornic_soft_rx_checked(struct ornic_soft *soft, struct sock *sk,
-			   struct sk_buff *skb, u32 len, u16 vlan)
+ornic_flatten void ornic_soft_rx_checked(struct ornic_soft *soft,
+					 struct sock *sk, struct sk_buff *skb,
+					 u32 len, u16 vlan)
 {
 	struct rx_cb *cb = rx_cb(skb);
 

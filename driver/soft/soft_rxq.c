@@ -33,8 +33,7 @@
 #define DEVICE_MAX 8192
 #define BATCH 16 /* packets with softirqs off */
 
-/* The worker that has packets delivered on a CPU, also in softirqs above it. */
-static DEFINE_PER_CPU(struct task_struct *, receiver);
+DEFINE_PER_CPU(struct task_struct *, ornic_soft_receiver);
 
 static struct ornic_soft_flow *flow_of(struct ornic_soft_rxq *rxq)
 {
@@ -56,7 +55,7 @@ static void deliver_batch(struct ornic_soft *soft, struct sk_buff_head *list)
 	int i;
 
 	migrate_disable();
-	this_cpu_write(receiver, current);
+	this_cpu_write(ornic_soft_receiver, current);
 	local_bh_disable();
 	rcu_read_lock();
 	for (i = 0; i < BATCH; i++) {
@@ -68,9 +67,10 @@ static void deliver_batch(struct ornic_soft *soft, struct sk_buff_head *list)
 	rcu_read_unlock();
 	/* What we sent comes back to this CPU now, the ACK for it as well. */
 	local_bh_enable();
-	this_cpu_write(receiver, NULL);
+	this_cpu_write(ornic_soft_receiver, NULL);
 	migrate_enable();
-	atomic_sub(i, &soft->rx_queued);
+	/* Pairs with ornic_soft_rxq_take(): what was queued has been delivered. */
+	atomic_sub_return_release(i, &soft->rx_queued);
 }
 
 static void rx_work(struct work_struct *work)
@@ -154,17 +154,6 @@ static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
 }
 
 /**
- * ornic_soft_rxq_is_here - this CPU receives long messages now
- *
- * Context: Not preemptible.
- * Return: True in the worker, and in softirqs that interrupt it.
- */
-bool ornic_soft_rxq_is_here(void)
-{
-	return this_cpu_read(receiver) == current;
-}
-
-/**
  * ornic_soft_rxq_take - leave a packet to the worker of its QP
  * @soft: the device
  * @sk: the socket that it came to
@@ -183,6 +172,9 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	if (!pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_RX_PEEK))
 		return false;
 	qpn = ornic_engine_rx_peek(skb->data + sizeof(struct udphdr), &begin);
+	/* One that is a message of its own, and nothing that it could overtake. */
+	if (!begin && !atomic_read_acquire(&soft->rx_queued))
+		return false;
 	flow = xa_load(&soft->flows, qpn);
 	if (!flow || (!begin && !READ_ONCE(flow->rxq.busy)))
 		return false;

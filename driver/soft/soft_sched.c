@@ -297,15 +297,13 @@ static struct ornic_soft_flow *flow_alloc(struct ornic_soft *soft, u32 qpn)
 }
 
 /**
- * ornic_soft_flow_put - drop a reference of a flow
+ * ornic_soft_flow_free - the last reference of a flow is gone
  * @flow: the flow
  *
  * Context: Any, also with interrupts off.
  */
-void ornic_soft_flow_put(struct ornic_soft_flow *flow)
+void ornic_soft_flow_free(struct ornic_soft_flow *flow)
 {
-	if (!refcount_dec_and_test(&flow->refs))
-		return;
 	kfree_rcu(flow, rcu);
 
 	/* The module's exit waits for us, and then for RCU: see there. */
@@ -394,7 +392,7 @@ void ornic_soft_sched_exit(void)
 {
 	wait_var_event(&num_flows, !atomic_read(&num_flows));
 
-	/* The last ornic_soft_flow_put may have a few instructions to go. */
+	/* The last ornic_soft_flow_free may have a few instructions to go. */
 	synchronize_rcu();
 	ornic_soft_lookout_module_exit();
 	destroy_workqueue(run_wq);

@@ -71,7 +71,20 @@ static inline struct ornic_soft_flow *ornic_soft_flow_of(void *host_qp)
 	return *(struct ornic_soft_flow **)host_qp;
 }
 
-void ornic_soft_flow_put(struct ornic_soft_flow *flow);
+void ornic_soft_flow_free(struct ornic_soft_flow *flow);
+
+/**
+ * ornic_soft_flow_put - drop a reference of a flow
+ * @flow: the flow
+ *
+ * Context: Any, also with interrupts off.
+ */
+static inline void ornic_soft_flow_put(struct ornic_soft_flow *flow)
+{
+	if (refcount_dec_and_test(&flow->refs))
+		ornic_soft_flow_free(flow);
+}
+
 void ornic_soft_flow_wake(struct ornic_soft_flow *flow);
 bool ornic_soft_flow_run(struct ornic_soft_flow *flow);
 

@@ -175,6 +175,7 @@ static bool append_all_pages(struct sk_buff *skb, const struct ornic_tx *tx)
 
 /* ---- Frames ---------------------------------------------------------------------- */
 
+/* The headers, and room for @tail bytes behind them. */
 static struct sk_buff *alloc_frame(const struct net_device *netdev,
 				   const struct ornic_tx *tx, u32 tail)
 {
@@ -188,7 +189,7 @@ static struct sk_buff *alloc_frame(const struct net_device *netdev,
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
-	skb_put_data(skb, tx->hdr, tx->hdr_len);
+	memcpy(__skb_put(skb, tx->hdr_len + tail), tx->hdr, tx->hdr_len);
 	return skb;
 }
 
@@ -196,16 +197,19 @@ static struct sk_buff *linear_frame(const struct net_device *netdev,
 				    const struct ornic_tx *tx)
 {
 	struct sk_buff *skb;
+	u8 *payload;
 
 	skb = alloc_frame(netdev, tx, tx->payload_len + tx->trailer_len);
 	if (!skb)
 		return NULL;
-	copy_payload(skb_put(skb, tx->payload_len), tx);
-	skb_put_data(skb, tx->trailer, tx->trailer_len);
+	payload = skb->data + tx->hdr_len;
+	copy_payload(payload, tx);
+	memcpy(payload + tx->payload_len, tx->trailer, tx->trailer_len);
 	return skb;
 }
 
-static struct sk_buff *copy_frame(const struct net_device *netdev,
+static ornic_apart struct sk_buff *
+copy_frame(const struct net_device *netdev,
 				  const struct ornic_tx *tx)
 {
 	struct sk_buff *skb;
@@ -219,7 +223,8 @@ static struct sk_buff *copy_frame(const struct net_device *netdev,
 	return NULL;
 }
 
-static struct sk_buff *page_frame(const struct net_device *netdev,
+static ornic_apart struct sk_buff *
+page_frame(const struct net_device *netdev,
 				  const struct ornic_tx *tx)
 {
 	struct sk_buff *skb;
@@ -268,7 +273,7 @@ static void fill_in(struct sk_buff *skb, struct net_device *netdev,
  * Return: 0, -ENETDOWN, -ENOMEM, -ENOBUFS if the netdev has no room, or
  * another error of it.
  */
-int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
+ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 {
 	struct ornic_soft_flow *flow = ornic_soft_flow_of(tx->host_qp);
 	struct ornic_soft *soft = host;
