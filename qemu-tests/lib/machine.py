@@ -148,12 +148,20 @@ class Machine:
         self.process.kill()
 
     def last_console_lines(self, count):
-        try:
-            with open(self.console, "rb") as file:
-                text = file.read().decode(errors="replace")
-        except FileNotFoundError:
-            return []
-        return text.replace("\r", "").splitlines()[-count:]
+        return _lines(self.console)[-count:]
+
+    def complaints(self):
+        """What QEMU itself had to say."""
+        return _lines(self.console + ".qemu")
+
+
+def _lines(path):
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return []
+    return text.replace("\r", "").splitlines()
 
 
 def _boot_id():
