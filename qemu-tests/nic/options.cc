@@ -38,7 +38,7 @@ Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
   --capture FILE         write all frames to FILE, in pcapng
   --packets              guests of this process reach each other by packets,
                          and not from memory to memory
-  --spin TIME            look so long for more work before sleeping (1us)
+  --spin TIME            look so long for more work before sleeping (800ns)
   --max-spin TIME        look up to so long while a guest is busy and nobody
                          else wants the CPU (4ms)
   --help, --version
@@ -134,6 +134,8 @@ bool parse_time(const std::string &text, u64 &ns)
 
 	if (!parse_number(text, ns, &rest) || ns > 1000000000)
 		return false;
+	if (!strcmp(rest, "ns"))
+		return true;
 	if (!strcmp(rest, "us"))
 		ns *= us;
 	else if (!strcmp(rest, "ms"))

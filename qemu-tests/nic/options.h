@@ -55,7 +55,7 @@ struct options {
 	fault_config faults;
 	std::string control;
 	std::string capture;
-	u64 spin = 1 * us; // ns, see patience.h
+	u64 spin = 800; // ns, see patience.h
 	u64 max_spin = 4 * ms;
 	bool packets = false; // no way from memory to memory
 

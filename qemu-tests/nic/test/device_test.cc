@@ -73,6 +73,7 @@ TEST(options, wrong_ones)
 		{"--guest", good, "--guest", good},
 		{"--guest", good, "--faults", "loss=2"},
 		{"--guest", good, "--spin", "50"},
+		{"--guest", good, "--spin", "50n"},
 		{"--guest", good, "--wire", "connect:" + dir.path("none")},
 		{"--guest", good, "--capture", "/nowhere/file"},
 		{"--guest", good, "surplus"},
