@@ -208,9 +208,8 @@ static struct sk_buff *linear_frame(const struct net_device *netdev,
 	return skb;
 }
 
-static ornic_apart struct sk_buff *
-copy_frame(const struct net_device *netdev,
-				  const struct ornic_tx *tx)
+static ornic_apart struct sk_buff *copy_frame(const struct net_device *netdev,
+					      const struct ornic_tx *tx)
 {
 	struct sk_buff *skb;
 
@@ -223,9 +222,8 @@ copy_frame(const struct net_device *netdev,
 	return NULL;
 }
 
-static ornic_apart struct sk_buff *
-page_frame(const struct net_device *netdev,
-				  const struct ornic_tx *tx)
+static ornic_apart struct sk_buff *page_frame(const struct net_device *netdev,
+					      const struct ornic_tx *tx)
 {
 	struct sk_buff *skb;
 
