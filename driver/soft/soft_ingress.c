@@ -171,19 +171,13 @@ static bool is_plain(struct sk_buff *skb)
 static bool is_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
 {
 	const struct udphdr *udp;
-	u32 udp_len;
 
 	if (!pskb_may_pull(skb, l3_len + sizeof(*udp)))
 		return false;
 	udp = (const struct udphdr *)(skb->data + l3_len);
-	udp_len = skb->len - l3_len;
-	if (udp->dest != htons(ORNIC_UDP_PORT) || udp->check ||
-	    ntohs(udp->len) != udp_len)
-		return false;
-	if (ipv6)
-		return ornic_soft_rx_is_ipv6(ipv6_hdr(skb), udp_len);
-	return ornic_soft_rx_is_ipv4(ip_hdr(skb), udp_len) &&
-	       !ip_fast_csum(ip_hdr(skb), ip_hdr(skb)->ihl);
+	return udp->dest == htons(ORNIC_UDP_PORT) && !udp->check &&
+	       ornic_soft_rx_is_roce(skb->data, udp, skb->len - l3_len, ipv6) &&
+	       (ipv6 || !ip_fast_csum(skb->data, ip_hdr(skb)->ihl));
 }
 
 /* Netfilter's hook. Context: softirq, under RCU. */

@@ -35,15 +35,12 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 /* @skb starts at the UDP header. */
 static bool headers_ok(struct sk_buff *skb, bool ipv6)
 {
-	u32 udp_len = skb->len;
+	bool was_fragments = ipv6 ? IP6CB(skb)->flags & IP6SKB_FRAGMENTED :
+				    IPCB(skb)->flags & IPSKB_FRAG_COMPLETE;
 
-	if (ntohs(udp_hdr(skb)->len) != udp_len)
-		return false;
-	if (ipv6)
-		return !(IP6CB(skb)->flags & IP6SKB_FRAGMENTED) &&
-		       ornic_soft_rx_is_ipv6(ipv6_hdr(skb), udp_len);
-	return !(IPCB(skb)->flags & IPSKB_FRAG_COMPLETE) &&
-	       ornic_soft_rx_is_ipv4(ip_hdr(skb), udp_len);
+	return !was_fragments &&
+	       ornic_soft_rx_is_roce(skb_network_header(skb), udp_hdr(skb),
+				     skb->len, ipv6);
 }
 
 static void add_seg(struct ornic_rx *rx, void *ptr, u32 len)

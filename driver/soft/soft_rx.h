@@ -5,6 +5,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/types.h>
+#include <linux/udp.h>
 #include <net/ip.h>
 
 struct ornic_soft;
@@ -16,17 +17,21 @@ struct sock;
  * headers, no fragments (the ICRC could not be checked), and lengths that
  * agree; @udp_len is that of the UDP header with what follows it.
  */
-static inline bool ornic_soft_rx_is_ipv4(const struct iphdr *ip, u32 udp_len)
+static inline bool ornic_soft_rx_is_roce(const void *ip,
+					 const struct udphdr *udp, u32 udp_len,
+					 bool ipv6)
 {
-	return ip->version == 4 && ip->ihl == 5 &&
-	       ip->protocol == IPPROTO_UDP && !ip_is_fragment(ip) &&
-	       ntohs(ip->tot_len) == sizeof(*ip) + udp_len;
-}
+	const struct ipv6hdr *ip6 = ip;
+	const struct iphdr *ip4 = ip;
 
-static inline bool ornic_soft_rx_is_ipv6(const struct ipv6hdr *ip, u32 udp_len)
-{
-	return ip->version == 6 && ip->nexthdr == IPPROTO_UDP &&
-	       ntohs(ip->payload_len) == udp_len;
+	if (ntohs(udp->len) != udp_len)
+		return false;
+	if (ipv6)
+		return ip6->version == 6 && ip6->nexthdr == IPPROTO_UDP &&
+		       ntohs(ip6->payload_len) == udp_len;
+	return ip4->version == 4 && ip4->ihl == 5 &&
+	       ip4->protocol == IPPROTO_UDP && !ip_is_fragment(ip4) &&
+	       ntohs(ip4->tot_len) == sizeof(*ip4) + udp_len;
 }
 
 void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,

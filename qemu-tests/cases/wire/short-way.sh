@@ -74,8 +74,6 @@ hooks()
 		on_srv nft delete chain $type t c
 	done
 	way SHORT
-	on_srv nft add chain $type t c '{ type filter hook input priority 0; }'
-	on_srv nft delete chain $type t c
 	ends nft add chain $type t c \
 		'{ type filter hook input priority 0; policy drop; }'
 	on_srv nft delete table $type t
