@@ -49,6 +49,7 @@ static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
 	OPTIONAL(RX_READ_REQUESTS, "rx_read_requests"),
 	OPTIONAL(RX_ATOMIC_REQUESTS, "rx_atomic_requests"),
 	OPTIONAL(RX_CE_PACKETS, "rx_ce_packets"),
+	[ORNIC_STAT_RX_TOO_LONG].name = "rx_too_long",
 };
 
 /* What `rdma statistic` does not show. */

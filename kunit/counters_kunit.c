@@ -257,7 +257,8 @@ static u64 all_requests(struct ornic_engine *eng)
 	u64 sum = 0;
 	u32 i;
 
-	for (i = ORNIC_STAT_RX_SEND_REQUESTS; i < ORNIC_STAT_COUNT; i++)
+	for (i = ORNIC_STAT_RX_SEND_REQUESTS; i <= ORNIC_STAT_RX_CE_PACKETS;
+	     i++)
 		sum += ornic_engine_stat(eng, i);
 	return sum;
 }

@@ -339,6 +339,15 @@ static void do_long_datagram(struct ornic_bed *bed)
 	datagram(bed, 0x1234, 10);
 }
 
+static void do_long_unreliable(struct ornic_bed *bed)
+{
+	recv(bed, 0, 100);
+	recv(bed, 1000, 100);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 101);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 100);
+	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+}
+
 static const struct scene {
 	const char *desc;
 	u8 type;
@@ -384,8 +393,10 @@ static const struct scene {
 	{ "IBTA 9.8.2: UC, no receive", UC, do_no_recv, 0, 0 },
 	{ "IBTA 9.8.2: UC, WRITE with a bad key", UC, do_bad_rkey, 0, 0 },
 	{ "IBTA 9.8.2: UC, peer destroyed", UC, do_peer_gone, 0, 0 },
+	{ "IBTA 9.9.3: UC, SEND longer than the receive", UC,
+	  do_long_unreliable, 0, 0 },
 	{ "IBTA 9.8.3: UD, datagrams", UD, do_datagrams, 0, 0 },
-	{ "IBTA 9.8.3: UD, longer than the receive", UD, do_long_datagram, 0,
+	{ "IBTA 9.9.3: UD, longer than the receive", UD, do_long_datagram, 0,
 	  0 },
 };
 

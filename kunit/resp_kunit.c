@@ -525,8 +525,8 @@ static const struct dgram_row {
 } dgram_rows[] = {
 	{ "IBTA 9.8.3: data behind 40 bytes of GRH", 140, 100, 0x1234, 0,
 	  ORNIC_STAT_RECV_WQES },
-	{ "IBTA 9.8.3: one byte too long", 139, 100, 0x1234,
-	  ORNIC_CQE_LOC_LEN_ERR, ORNIC_STAT_RECV_WQES },
+	{ "IBTA 9.9.3: one byte too long", 139, 100, 0x1234, NONE,
+	  ORNIC_STAT_RX_TOO_LONG },
 	{ "IBTA 9.6.1.4: wrong Q_Key", 140, 100, 0x1235, NONE,
 	  ORNIC_STAT_RX_BAD_QKEY },
 	{ "IBTA 9.8.3: no receive", 0, 100, 0x1234, NONE,
@@ -553,6 +553,7 @@ static void resp_ud(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), row->status);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng, row->stat),
 			1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
 	if (row->status)
 		return;
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), 140);
@@ -561,6 +562,55 @@ static void resp_ud(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cqe.smac[5], 9);
 	KUNIT_EXPECT_EQ(test, cqe.sgid_index, ORNIC_RIG_IPV4);
 	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 40, 100, 2), -1);
+}
+
+/* IBTA 9.9.3, class D: a receive that was too short takes the next message. */
+static void resp_ud_too_long(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UD);
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY,
+		.src_qpn = 0x777,
+		.qkey = 0x1234,
+	};
+	struct ornic_cqe cqe;
+	u32 i;
+
+	ornic_bed_recv(&bed->a, &bed->am, 3, 0, 100);
+	for (i = 0; i < 100; i++)
+		ornic_rig_inject(&bed->a, &info, bed->buf, 61 + i);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(bed->pair.a->eng,
+					  ORNIC_STAT_RX_TOO_LONG),
+			100);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	ornic_rig_inject(&bed->a, &info, bed->buf, 60);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 3);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), 100);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+}
+
+/* IBTA 9.9.3, class D: as for UD, wherever the message grew too long. */
+static void resp_uc_too_long(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UC);
+	struct ornic_cqe cqe;
+
+	ornic_bed_recv(&bed->a, &bed->am, 3, 0, MTU + 32);
+	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_FIRST, 0, 0, 0, MTU);
+	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_MIDDLE, 1, 0, 0, MTU);
+	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_LAST, 2, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_FIRST, 3, 0, 0, MTU);
+	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_LAST, 4, 0, 0, 32);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 3);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), MTU + 32);
+	KUNIT_EXPECT_EQ(
+		test,
+		ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_RX_TOO_LONG), 1);
 }
 
 /* ---- packets that are for nobody ------------------------------------------- */
@@ -633,6 +683,8 @@ static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(resp_solicited),
 	KUNIT_CASE_PARAM(resp_uc, uc_gen_params),
 	KUNIT_CASE_PARAM(resp_ud, dgram_gen_params),
+	KUNIT_CASE(resp_ud_too_long),
+	KUNIT_CASE(resp_uc_too_long),
 	KUNIT_CASE(resp_wrong_peer),
 	KUNIT_CASE(resp_comm_est),
 	KUNIT_CASE(resp_pieces),

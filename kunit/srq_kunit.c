@@ -235,6 +235,59 @@ static void srq_empty_drops_for_uc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&st->bed.b), ORNIC_QPS_RTS);
 }
 
+static void send_datagram(struct srq_test *st, u32 len)
+{
+	struct ornic_lsge sge = ornic_bed_sge(&st->bed.am, 0, len);
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_SEND,
+		.nsge = 1,
+		.sge = &sge,
+		.dest_qpn = st->bed.b.qpn,
+		.dest_qkey = 0x1234,
+	};
+
+	ornic_rig_ah(st->bed.pair.a, &st->bed.a.conn.av, &wr.ah);
+	ornic_rig_post_send(&st->bed.a, &wr);
+	ornic_rig_settle(&st->bed.pair);
+}
+
+static void send_to(struct srq_test *st, u8 type, u32 len)
+{
+	if (type == UD)
+		send_datagram(st, len);
+	else
+		send_bytes(st, &st->bed.a, len);
+}
+
+static const struct long_row {
+	const char *desc;
+	u8 type;
+	u32 fits; /* bytes that the receives have room for */
+} long_rows[] = {
+	{ "UC", UC, 4096 },
+	{ "UD", UD, 4096 - 40 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(long, long_rows, desc);
+
+/* IBTA 9.9.3, class E: the WQE completes in error, the QP goes on. */
+static void srq_too_long_costs_a_wqe(struct kunit *test)
+{
+	const struct long_row *row = test->param_value;
+	struct srq_test *st = open_type(test, row->type);
+	struct ornic_rig_cq *cq = &st->bed.brcq;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, post(st, 2), 0);
+	send_to(st, row->type, row->fits + 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe),
+			ORNIC_CQE_LOC_LEN_ERR);
+	send_to(st, row->type, row->fits);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&st->bed.b), ORNIC_QPS_RTS);
+}
+
 /* The SRQ has a PD of its own, and its SGEs belong to that. */
 static void srq_uses_its_own_pd(struct kunit *test)
 {
@@ -610,6 +663,7 @@ static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(srq_counts_over_the_wrap),
 	KUNIT_CASE(srq_empty_is_rnr),
 	KUNIT_CASE(srq_empty_drops_for_uc),
+	KUNIT_CASE_PARAM(srq_too_long_costs_a_wqe, long_gen_params),
 	KUNIT_CASE(srq_uses_its_own_pd),
 	KUNIT_CASE_PARAM(srq_limit_fires_once, limit_gen_params),
 	KUNIT_CASE(srq_limit_is_armed_again),

@@ -150,6 +150,26 @@ static ornic_apart enum ornic_verdict bad_recv(struct ornic_ctx *ctx,
 						 ORNIC_RESP_NAK_OP;
 }
 
+/*
+ * A message that is longer than its receive, IBTA 9.9.3. On RC it is the peer's
+ * fault (class C). Others reach UD QPs as well, so there no message ends the QP:
+ * the WQE waits for the next one (class D), or, from an SRQ, completes in error
+ * (class E).
+ */
+static ornic_apart enum ornic_verdict too_long(struct ornic_ctx *ctx,
+					       struct ornic_qp *qp)
+{
+	if (ornic_qp_is_reliable(qp))
+		return bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
+				ORNIC_VERR_BAD_LENGTH);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RX_TOO_LONG);
+	if (qp->rq.srq)
+		recv_fail(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
+			  ORNIC_VERR_BAD_LENGTH);
+	qp->rq.msg = 0;
+	return ORNIC_RESP_DROP;
+}
+
 /* What happens to a message that finds no receive WQE. */
 static enum ornic_verdict no_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
@@ -231,8 +251,7 @@ static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		rq->received = 0;
 	}
 	if (rq->received + r->src->bytes > rq->rwqe.length)
-		return bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
-				ORNIC_VERR_BAD_LENGTH);
+		return too_long(ctx, qp);
 	verr = scatter(qp, rq->received, r->src);
 	if (verr != ORNIC_VERR_NONE)
 		return bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
@@ -674,10 +693,8 @@ static ornic_apart enum ornic_verdict request_ud(struct ornic_ctx *ctx,
 
 	if (need_rwqe(ctx, qp) != ORNIC_RESP_ACK)
 		return ORNIC_RESP_DROP;
-	if (r->src->bytes + sizeof(grh) > rw->length) {
-		bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
-		return ORNIC_RESP_DROP;
-	}
+	if (r->src->bytes + sizeof(grh) > rw->length)
+		return too_long(ctx, qp);
 	ornic_grh_from_ip(grh, r->ip, r->ipv6);
 	verr = scatter(qp, 0, &head);
 	if (verr == ORNIC_VERR_NONE)

@@ -90,6 +90,7 @@ const char *stat_name(u32 stat)
 		"rx_read_requests",
 		"rx_atomic_requests",
 		"rx_ce_packets",
+		"rx_too_long",
 	};
 
 	static_assert(std::size(names) == ORNIC_STAT_COUNT);

@@ -44,6 +44,8 @@ enum ornic_stat {
 	ORNIC_STAT_RX_READ_REQUESTS,
 	ORNIC_STAT_RX_ATOMIC_REQUESTS,
 	ORNIC_STAT_RX_CE_PACKETS,	/* congestion experienced, RFC 3168 */
+	/* These count always. */
+	ORNIC_STAT_RX_TOO_LONG,		/* UC, UD: longer than the receive */
 	ORNIC_STAT_COUNT
 };
 
