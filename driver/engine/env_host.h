@@ -77,9 +77,47 @@ typedef int64_t s64;
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 /* clang-format on */
 
+/**
+ * struct ornic_account - what may be allocated on behalf of one party
+ * @limit: bytes that may be charged to it
+ * @used: bytes that are
+ */
+struct ornic_account {
+	u64 limit;
+	u64 used;
+};
+
+/*
+ * Allocations of this thread are charged to this account, as the kernel charges
+ * them to the memcg of its caller. NULL: nobody is charged.
+ */
+__attribute__((weak)) __thread struct ornic_account *ornic_account;
+
+/* Before each allocation, so that it is given back to where it was charged. */
+struct ornic_block {
+	struct ornic_account *account;
+	u64 charged;
+};
+
+/* What an allocation costs beside its bytes: its head, and that of malloc(). */
+#define ORNIC_BLOCK_COST 32
+
 static inline void *ornic_zalloc(size_t size)
 {
-	return calloc(1, size ? size : 1);
+	struct ornic_account *account = ornic_account;
+	u64 charge = (u64)size + ORNIC_BLOCK_COST;
+	struct ornic_block *block;
+
+	if (account && charge > account->limit - account->used)
+		return NULL;
+	block = (struct ornic_block *)calloc(1, sizeof(*block) + size);
+	if (!block)
+		return NULL;
+	if (account)
+		account->used += charge;
+	block->account = account;
+	block->charged = charge;
+	return block + 1;
 }
 
 static inline void *ornic_vzalloc(size_t size)
@@ -89,19 +127,26 @@ static inline void *ornic_vzalloc(size_t size)
 
 static inline void ornic_free(void *p)
 {
-	free(p);
+	struct ornic_block *block;
+
+	if (!p)
+		return;
+	block = (struct ornic_block *)p - 1;
+	if (block->account)
+		block->account->used -= block->charged;
+	free(block);
 }
 
 static inline void ornic_vfree(void *p)
 {
-	free(p);
+	ornic_free(p);
 }
 
 struct ornic_rcu_head {
 	char none;
 };
 
-#define ornic_free_rcu(ptr, field) free(ptr)
+#define ornic_free_rcu(ptr, field) ornic_free(ptr)
 
 typedef struct {
 	bool held;
@@ -154,7 +199,7 @@ static inline int ornic_counters_alloc(struct ornic_counters *c, unsigned int n)
 
 static inline void ornic_counters_free(struct ornic_counters *c)
 {
-	free(c->v);
+	ornic_free(c->v);
 }
 
 static inline void ornic_counters_add(struct ornic_counters *c, unsigned int i,
