@@ -180,6 +180,51 @@ static void pages_get_checks(struct kunit *test)
 	ornic_pages_put(&pages);
 }
 
+static u32 relaxed;
+
+static void count_relax(void *host)
+{
+	relaxed++;
+}
+
+/*
+ * A list that names its own pages describes as much memory as its levels can. The
+ * host's bound counts pages as often as they are named, and others get their turn
+ * while a long list is walked.
+ */
+static void list_that_names_itself(struct kunit *test)
+{
+	struct ornic_dev *dev = dev_of(test);
+	const struct ornic_engine_ops *rig_ops = dev->ops;
+	struct ornic_engine_ops ops = *rig_ops;
+	struct ornic_pages pages;
+	struct tree tree;
+	u32 i, k;
+
+	grow(test, &tree, 3);
+	for (i = 0; i < 3; i++) {
+		for (k = 0; k < ORNIC_LIST_ENTRIES; k++)
+			tree.list[i][k] = addr_of(i ? (u8 *)tree.list[i - 1] :
+						      tree.pages);
+	}
+	tree.mem.page_shift = 12;
+	tree.mem.levels = 3;
+	ops.max_mem = 4096 * PAGE;
+	ops.relax = count_relax;
+	dev->ops = &ops;
+	relaxed = 0;
+	tree.mem.npages = cpu_to_le32(1u << 27);
+	KUNIT_EXPECT_EQ(test, ornic_pages_get(dev, &tree.mem, &pages), -EINVAL);
+	tree.mem.npages = cpu_to_le32(4097);
+	KUNIT_EXPECT_EQ(test, ornic_pages_get(dev, &tree.mem, &pages), -EINVAL);
+	KUNIT_EXPECT_EQ(test, relaxed, 0);
+	tree.mem.npages = cpu_to_le32(4096);
+	KUNIT_EXPECT_EQ(test, ornic_pages_get(dev, &tree.mem, &pages), 0);
+	KUNIT_EXPECT_GE(test, relaxed, 4096 / ORNIC_LIST_ENTRIES);
+	ornic_pages_put(&pages);
+	dev->ops = rig_ops;
+}
+
 /* ---- Keys --------------------------------------------------------------------- */
 
 #define LW ORNIC_ACCESS_LOCAL_WRITE
@@ -678,6 +723,7 @@ static void iov_copies_overlapping(struct kunit *test)
 
 static struct kunit_case mem_cases[] = {
 	KUNIT_CASE_PARAM(pages_get_checks, list_gen_params),
+	KUNIT_CASE(list_that_names_itself),
 	KUNIT_CASE_PARAM(key_create_checks, create_gen_params),
 	KUNIT_CASE(key_is_hard_to_guess),
 	KUNIT_CASE(key_destroy_needs_the_variant),

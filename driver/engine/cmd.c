@@ -37,7 +37,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	(void)req;
 	r->caps = cpu_to_le64(DEVICE_CAPS);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
-	r->max_mr_size = cpu_to_le64(ORNIC_MAX_MR_BYTES);
+	r->max_mr_size = cpu_to_le64(ornic_max_mem(dev));
 	r->hw_version = ORNIC_HW_VERSION;
 	r->log_max_qp = ORNIC_LOG_MAX_QP;
 	r->log_max_cq = ORNIC_LOG_MAX_CQ;

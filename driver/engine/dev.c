@@ -111,6 +111,7 @@ static void destroy_keys(struct ornic_dev *dev, bool windows)
 			ornic_mw_destroy(dev, key);
 		else if (!is_window && !windows)
 			ornic_mkey_destroy(dev, key);
+		ornic_relax(dev);
 	}
 }
 
@@ -119,8 +120,10 @@ static void destroy_all(struct ornic_dev *dev, struct ornic_table *t,
 {
 	u32 i;
 
-	for (i = first_object(t, 0); i < t->size; i = first_object(t, i + 1))
+	for (i = first_object(t, 0); i < t->size; i = first_object(t, i + 1)) {
 		destroy(dev, i);
+		ornic_relax(dev);
+	}
 }
 
 /**

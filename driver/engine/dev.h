@@ -234,6 +234,22 @@ struct ornic_counter_set {
 	struct ornic_counters stats;
 };
 
+/* Most bytes that the page list of one object may name. */
+static inline u64 ornic_max_mem(const struct ornic_dev *dev)
+{
+	u64 max_mem = dev->ops->max_mem;
+
+	return max_mem ? min_t(u64, max_mem, ORNIC_MAX_MR_BYTES) :
+			 ORNIC_MAX_MR_BYTES;
+}
+
+/* Of what takes long, with no lock held: let the host do other work. */
+static inline void ornic_relax(const struct ornic_dev *dev)
+{
+	if (dev->ops->relax)
+		dev->ops->relax(dev->host);
+}
+
 /* CREATE_, DESTROY_ and BIND_COUNTERS. Return: enum ornic_status. */
 int ornic_counters_create(struct ornic_dev *dev, u32 *number);
 int ornic_counters_destroy(struct ornic_dev *dev, u32 number);

@@ -146,6 +146,12 @@ enum ornic_trace {
  *	none; the op itself may be NULL.
  * @trace: something happened to QP @qpn, see enum ornic_trace; engine locks are
  *	held. NULL: nobody wants to know
+ * @relax: a command, or ornic_engine_destroy(), takes long: called every few
+ *	microseconds of it with no engine lock held. The host may do other work,
+ *	calls into this engine for its QPs among it. May sleep. May be NULL.
+ * @max_mem: most bytes of memory that a page list may name: a list may name a
+ *	page many times, so what the host has does not bound it. 0: no bound but
+ *	ORNIC_MAX_MR_BYTES.
  * @host_qp_size: bytes of host_qp, at most 512
  * @host_cq_size: bytes of host_cq, at most 512
  * @num_vectors: completion vectors, at least 1
@@ -167,6 +173,8 @@ struct ornic_engine_ops {
 	struct ornic_engine *(*neighbour)(void *host, const u8 *mac);
 	void (*trace)(void *host, enum ornic_trace what, u32 qpn, u32 code,
 		      u32 a, u32 b);
+	void (*relax)(void *host);
+	u64 max_mem;
 	u32 host_qp_size;
 	u32 host_cq_size;
 	u32 num_vectors;

@@ -25,13 +25,14 @@
 
 /* ---- Page lists ------------------------------------------------------------ */
 
-static bool mem_in_range(const struct ornic_mem *mem)
+static bool mem_in_range(const struct ornic_dev *dev,
+			 const struct ornic_mem *mem)
 {
 	u64 npages = le32_to_cpu(mem->npages);
 
 	if (mem->page_shift < MIN_PAGE_SHIFT ||
 	    mem->page_shift > MAX_PAGE_SHIFT || mem->levels > 3 || !npages ||
-	    npages > ORNIC_MAX_MR_BYTES >> mem->page_shift)
+	    npages > ornic_max_mem(dev) >> mem->page_shift)
 		return false;
 	if (!mem->levels)
 		return true;
@@ -39,7 +40,10 @@ static bool mem_in_range(const struct ornic_mem *mem)
 	       !(le64_to_cpu(mem->addr) & PAGE_MASK_4K);
 }
 
-/* Entries of the list at @addr, @level levels above the pages: each once. */
+/*
+ * Entries of the list at @addr, @level levels above the pages: each once. Between
+ * the lists, of which each takes microseconds, others get their turn.
+ */
 static int walk_list(struct ornic_dev *dev, struct ornic_pages *pages, u64 addr,
 		     u32 level, u32 *done)
 {
@@ -50,6 +54,7 @@ static int walk_list(struct ornic_dev *dev, struct ornic_pages *pages, u64 addr,
 
 	if (!list)
 		return -EFAULT;
+	ornic_relax(dev);
 	for (i = 0; i < ORNIC_LIST_ENTRIES && *done < pages->npages; i++) {
 		entry = le64_to_cpu(READ_ONCE(list[i]));
 		if (entry & PAGE_MASK_4K)
@@ -89,7 +94,7 @@ static int get_pages(struct ornic_dev *dev, const struct ornic_mem *mem,
 		     u64 run_bytes, struct ornic_pages *pages)
 {
 	memset(pages, 0, sizeof(*pages));
-	if (!mem_in_range(mem))
+	if (!mem_in_range(dev, mem))
 		return -EINVAL;
 	pages->npages = le32_to_cpu(mem->npages);
 	pages->page_shift = mem->page_shift;
@@ -207,7 +212,7 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 	int err;
 
 	m->off0 = 0;
-	if (!m->length || m->length > ORNIC_MAX_MR_BYTES ||
+	if (!m->length || m->length > ornic_max_mem(dev) ||
 	    m->iova > U64_MAX - m->length)
 		return -EINVAL;
 	err = get_pages(dev, mem, m->length, &m->pages);

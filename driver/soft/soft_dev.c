@@ -110,6 +110,11 @@ static void engine_event(void *host, const struct ornic_eqe *eqe)
 	ornic_event(&soft->bus, eqe);
 }
 
+static void engine_relax(void *host)
+{
+	cond_resched();
+}
+
 static struct ornic_engine_ops engine_ops = {
 	.dma = engine_dma,
 	.tx_room = ornic_soft_tx_room,
@@ -124,6 +129,7 @@ static struct ornic_engine_ops engine_ops = {
 	.cq_init = ornic_soft_cq_init,
 	.cq_fini = ornic_soft_cq_fini,
 	.cq_deadline = ornic_soft_cq_deadline,
+	.relax = engine_relax,
 	.host_cq_size = sizeof(struct ornic_soft_cq),
 	.trace = ornic_soft_trace,
 	.host_qp_size = sizeof(struct ornic_soft_flow *),
