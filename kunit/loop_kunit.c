@@ -293,6 +293,17 @@ static void do_peer_gone(struct ornic_bed *bed)
 	post(bed, ORNIC_WQE_WRITE, 0, 0, 3000);
 }
 
+/* A peer that expects its packets from, and sends them to, another address. */
+static void do_other_address(struct ornic_bed *bed)
+{
+	ornic_rig_av(&bed->b.conn.av, bed->pair.a->index, ORNIC_RIG_IPV6);
+	ornic_rig_to(&bed->b, ORNIC_QPS_RESET);
+	ornic_rig_to(&bed->b, ORNIC_QPS_INIT);
+	ornic_rig_to(&bed->b, ORNIC_QPS_RTR);
+	ornic_rig_to(&bed->b, ORNIC_QPS_RTS);
+	post(bed, ORNIC_WQE_WRITE, 0, 0, 3000);
+}
+
 static void do_no_recv(struct ornic_bed *bed)
 {
 	recv(bed, 0, 4096);
@@ -385,6 +396,8 @@ static const struct scene {
 	{ "IBTA 9.9.2.1.1: RC, peer in the error state", RC, do_peer_in_error,
 	  7, 4 },
 	{ "IBTA 9.9.2.1.1: RC, peer destroyed", RC, do_peer_gone, 7, 4 },
+	{ "IBTA A17.9: RC, peer with other addresses", RC, do_other_address, 7,
+	  4 },
 	{ "IBTA 9.8.2: UC, SENDs of many sizes", UC, do_sends, 0, 0 },
 	{ "IBTA 9.8.2: UC, WRITEs", UC, do_writes, 0, 0 },
 	{ "IBTA 9.8.2: UC, short WRITEs", UC, do_short_writes, 0, 0 },

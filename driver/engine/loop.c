@@ -11,10 +11,11 @@
  */
 #include "proto.h"
 
-/* The peer's answer, and what of its state belongs to it. */
+/* The peer's response, and what of its state belongs to it. */
 struct reply {
 	enum ornic_verdict verdict;
 	u8 rnr_timer;
+	u64 epoch;
 };
 
 /* The call of @ctx, or one that it makes into the device of a neighbour. */
@@ -41,11 +42,9 @@ static struct ornic_qp *peer_of(const struct ornic_qp *qp)
 	return dev ? ornic_qp_lookup(dev, qp->dest_qpn) : NULL;
 }
 
-/* Do the addresses fit, as those of packets have to? */
+/* Do the addresses fit, as those of packets have to? IBTA A17.9. */
 static bool faces(const struct ornic_qp *qp, const struct ornic_qp *peer)
 {
-	if (qp->dev == peer->dev)
-		return peer->path.loop && !peer->path.near;
 	return !memcmp(peer->path.dgid, qp->path.sgid, 16) &&
 	       !memcmp(peer->path.sgid, qp->path.dgid, 16);
 }
@@ -164,7 +163,7 @@ static ornic_flatten ornic_apart struct reply
 request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	struct ornic_qp *peer = peer_of(qp);
-	struct reply reply = { ORNIC_RESP_DROP, 0 };
+	struct reply reply = { .verdict = ORNIC_RESP_DROP };
 	struct ornic_ctx ornic_unzeroed there, *inner;
 	bool dead = false;
 
@@ -175,6 +174,7 @@ request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 	if (is_connected(qp, peer)) {
 		reply.verdict = ornic_resp_request(inner, peer, r);
 		reply.rnr_timer = peer->min_rnr_timer;
+		reply.epoch = peer->epoch;
 		dead = peer->rq.dead;
 	}
 	ornic_unlock_inner(&peer->rq.lock);
@@ -184,7 +184,7 @@ request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 	return reply;
 }
 
-/* Nobody answered. UC does not mind; RC waits for its timer. */
+/* No response. UC does not mind; RC waits for its timer. */
 static enum ornic_step lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			    struct ornic_swqe *sw)
 {
@@ -322,16 +322,13 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return executed(ctx, qp, sw, r.npsn, iov.bytes);
 }
 
-/* The peer's key has gone in the middle of a READ: its QP ends as well. */
+/* The peer's key has gone in the middle of a READ: its QP is dead as well. */
 static ornic_apart enum ornic_step
 read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer)
 {
 	struct ornic_ctx ornic_unzeroed there;
 	struct ornic_ctx *inner = enter(ctx, peer->dev, &there);
 
-	ornic_lock_inner(&peer->rq.lock);
-	peer->rq.dead = true;
-	ornic_unlock_inner(&peer->rq.lock);
 	ornic_ctx_event(inner, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
 	ornic_qp_resched(peer);
 	leave(ctx, inner);
@@ -376,6 +373,26 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 	return npkts;
 }
 
+/*
+ * Is @peer the QP that accepted the READ @sw, and still of that connection? Its
+ * number alone says nothing: since the last piece the QP may have been reset, or
+ * destroyed and its number given to another. Under peer's rq.lock.
+ */
+static bool serves(const struct ornic_qp *qp, const struct ornic_qp *peer,
+		   const struct ornic_swqe *sw)
+{
+	return is_connected(qp, peer) && peer->epoch == sw->peer_epoch &&
+	       peer->access & ORNIC_ACCESS_REMOTE_READ;
+}
+
+/* What is missing of the READ is a new request to whatever QP answers next. */
+static enum ornic_step read_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 struct ornic_swqe *sw)
+{
+	sw->answered = false;
+	return lost(ctx, qp, sw);
+}
+
 /* A piece of the data of a READ that the peer has accepted. */
 static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
@@ -384,14 +401,21 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_iov src = { .frag = qp->sq.tx.frag,
 				 .max = ORNIC_TX_FRAGS };
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
-	u32 npkts;
+	u32 npkts = 0;
+	bool served;
 
-	if (!peer || !ornic_qp_can_receive(peer))
-		return lost(ctx, qp, sw);
+	if (!peer)
+		return read_lost(ctx, qp, sw);
 	/* Its key and memory are the peer's, and may be taken back: mem.h. */
 	ornic_lock_inner(&peer->rq.lock);
-	npkts = take_piece(qp, peer, sw, &src, &verr);
+	served = serves(qp, peer, sw);
+	if (served)
+		npkts = take_piece(qp, peer, sw, &src, &verr);
+	if (served && !npkts)
+		peer->rq.dead = true;
 	ornic_unlock_inner(&peer->rq.lock);
+	if (!served)
+		return read_lost(ctx, qp, sw);
 	if (!npkts)
 		return read_denied(ctx, qp, peer);
 	if (verr != ORNIC_VERR_NONE)
@@ -405,15 +429,16 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_iov data = { .frag = qp->sq.tx.frag,
 				  .max = ORNIC_TX_FRAGS };
+	u32 off = sw->pkts * qp->mtu;
 	struct ornic_inreq r = {
 		.flags = sw->kind | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
 			 ORNIC_OPF_END,
 		.psn = qp->sq.psn,
 		.npsn = 1,
-		.va = sw->raddr,
+		.va = sw->raddr + off,
 		.rkey = sw->rkey,
 		.dma_len = sw->kind == ORNIC_OPF_FLUSH ? sw->flush_length :
-							 sw->length,
+							 sw->length - off,
 		.swap_add = sw->swap_add,
 		.compare = sw->compare,
 		.feth = sw->feth,
@@ -437,6 +462,7 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return executed(ctx, qp, sw, 1, sw->length);
 	if (reply.verdict == ORNIC_RESP_DATA) {
 		sw->answered = true;
+		sw->peer_epoch = reply.epoch;
 		return read_piece(ctx, qp, sw);
 	}
 	if (reply.verdict != ORNIC_RESP_ATOMIC)

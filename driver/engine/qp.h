@@ -25,6 +25,8 @@
  * @wr_id: given back in the CQE
  * @info: what @opcode is
  * @raddr: remote address of WRITE, READ and atomics
+ * @peer_epoch: READ on loopback, once @answered: &ornic_qp.epoch of the QP that
+ *	accepted it
  * @swap_add: CAS: new value; FAA: addend
  * @compare: CAS
  * @index: free-running number of the WQE
@@ -68,6 +70,7 @@ struct ornic_swqe {
 	union {
 		u64 swap_add;
 		u64 reg_list;
+		u64 peer_epoch;
 	};
 	union {
 		u64 compare;
@@ -327,6 +330,9 @@ struct ornic_rq {
  * struct ornic_qp - a queue pair
  * @dev: its device
  * @qpn: its number
+ * @id: random; tells it from other QPs that have had, or will have, its number
+ * @epoch: differs from that of any other QP, and changes at RESET; written
+ *	under both locks
  * @pdn: its PD; XRC targets: that of the SRQ of the request at hand, rq.lock
  * @xrcdn: XRC targets: their domain
  * @type: enum ornic_qp_type
@@ -359,6 +365,8 @@ struct ornic_rq {
  */
 struct ornic_qp {
 	struct ornic_dev *dev;
+	u64 id;
+	u64 epoch;
 	u32 qpn;
 	u32 pdn;
 	u32 xrcdn;

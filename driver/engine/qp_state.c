@@ -237,6 +237,7 @@ static void reset(struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_rq *rq = &qp->rq;
 
+	qp->epoch++;
 	sq->fetched = 0;
 	sq->cur = 0;
 	sq->tail = 0;

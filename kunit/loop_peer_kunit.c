@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Loopback finds its peer by number for each piece of a message. What happens to
+ * the number in between must not lead to another QP: that is a lost packet.
+ */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+#include "engine/proto.h"
+
+#define RC ORNIC_QPT_RC
+#define BYTES (512u << 10) /* some pieces of a loopback message */
+#define OTHER_PD 0x77
+#define PATTERN 5
+
+/*
+ * a has begun a message to b. @from and @to are on their sides; @other is a QP
+ * that has nothing to do with the two.
+ */
+struct peer_test {
+	struct ornic_bed bed;
+	struct ornic_rig_mr am;
+	struct ornic_rig_mr bm;
+	struct ornic_rig_qp other;
+};
+
+static int peer_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct peer_test), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void peer_exit(struct kunit *test)
+{
+	struct peer_test *pt = test->priv;
+
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(&pt->bed), 0);
+}
+
+static struct peer_test *open_pair(struct kunit *test, enum ornic_bed_kind kind)
+{
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct peer_test *pt = test->priv;
+	struct ornic_bed *bed = &pt->bed;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_mr_init(bed->pair.a, &pt->am, BYTES, 0, 1,
+					  ORNIC_ACCESS_MASK),
+			0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_mr_init(bed->pair.b, &pt->bm, BYTES, 0, 1,
+					  ORNIC_ACCESS_MASK),
+			0);
+	bed->a.conn.retry_cnt = 1;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	return pt;
+}
+
+/* a does the first piece of a message and no more. */
+static void begin(struct kunit *test, struct peer_test *pt, u8 opcode)
+{
+	struct ornic_bed *bed = &pt->bed;
+	struct ornic_cqe cqe;
+
+	bed->pair.a->budget = 1000;
+	ornic_bed_fill(opcode == ORNIC_WQE_READ ? &pt->bm : &pt->am, 0, BYTES,
+		       PATTERN);
+	if (opcode == ORNIC_WQE_SEND)
+		ornic_bed_recv(&bed->b, &pt->bm, 7, 0, BYTES);
+	ornic_bed_post(&bed->a, &pt->am, &pt->bm, opcode, 0, 0, BYTES);
+	KUNIT_ASSERT_FALSE(test, ornic_rig_poll(&bed->ascq, &cqe));
+	KUNIT_ASSERT_NE(test, ornic_rig_sq_psn(&bed->a), ORNIC_BED_PSN);
+}
+
+/* The next QP of @rig gets @qpn, as after all other numbers were in use. */
+static void next_number(struct ornic_rig *rig, u32 qpn)
+{
+	rig->eng->dev.qps.next = qpn;
+}
+
+/* ---- What becomes of the number ---------------------------------------------- */
+
+/* Destroyed, and a QP of another PD gets it, which has a peer elsewhere. */
+static int reuse(struct peer_test *pt)
+{
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_bed *bed = &pt->bed;
+	struct ornic_rig *rig = bed->pair.b;
+	u32 qpn = bed->b.qpn;
+	int status;
+
+	status = ornic_rig_qp_fini(&bed->b);
+	if (status)
+		return status;
+	next_number(rig, qpn);
+	rig->pdn = OTHER_PD;
+	status = ornic_rig_qp_init(rig, &pt->other, &init, &bed->bscq,
+				   &bed->brcq);
+	if (status)
+		return status;
+	if (pt->other.qpn != qpn)
+		return ORNIC_FAILED;
+	return ornic_rig_connect(&pt->other, NULL, ORNIC_RIG_IPV4);
+}
+
+/* Back to RESET and to RTS, as @other says from now on. */
+static int reconnect(struct peer_test *pt)
+{
+	static const u8 way[] = { ORNIC_QPS_RESET, ORNIC_QPS_INIT,
+				  ORNIC_QPS_RTR, ORNIC_QPS_RTS };
+	int status = 0;
+	u32 i;
+
+	pt->other = pt->bed.b;
+	for (i = 0; i < ARRAY_SIZE(way) && !status; i++)
+		status = ornic_rig_to(&pt->other, way[i]);
+	return status;
+}
+
+static int other_peer(struct peer_test *pt)
+{
+	pt->bed.b.conn.dest_qpn = 0x123;
+	return reconnect(pt);
+}
+
+static int other_gid(struct peer_test *pt)
+{
+	ornic_rig_av(&pt->bed.b.conn.av, pt->bed.pair.a->index, ORNIC_RIG_IPV6);
+	return reconnect(pt);
+}
+
+/* The same two numbers, but a connection that knows nothing of the READ. */
+static int same_peer(struct peer_test *pt)
+{
+	pt->bed.b.conn.rq_psn = 0x10;
+	return reconnect(pt);
+}
+
+static int no_right(struct peer_test *pt)
+{
+	pt->other = pt->bed.b;
+	pt->other.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
+	return ornic_rig_modify(&pt->other, ORNIC_QPS_RTS,
+				ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
+}
+
+static const struct change_row {
+	const char *name;
+	u8 opcode;
+	int (*act)(struct peer_test *pt);
+} change_rows[] = {
+	{ "READ, number reused", ORNIC_WQE_READ, reuse },
+	{ "READ, another peer", ORNIC_WQE_READ, other_peer },
+	{ "READ, another address", ORNIC_WQE_READ, other_gid },
+	{ "READ, connected anew", ORNIC_WQE_READ, same_peer },
+	{ "READ, right taken away", ORNIC_WQE_READ, no_right },
+	{ "WRITE, number reused", ORNIC_WQE_WRITE, reuse },
+	{ "WRITE, another peer", ORNIC_WQE_WRITE, other_peer },
+	{ "WRITE, another address", ORNIC_WQE_WRITE, other_gid },
+	{ "WRITE, connected anew", ORNIC_WQE_WRITE, same_peer },
+	{ "SEND, number reused", ORNIC_WQE_SEND, reuse },
+	{ "SEND, another peer", ORNIC_WQE_SEND, other_peer },
+	{ "SEND, connected anew", ORNIC_WQE_SEND, same_peer },
+};
+
+KUNIT_ARRAY_PARAM_DESC(change, change_rows, name);
+
+/* Nothing more arrives, and the other QP does not notice. */
+static void expect_untouched(struct kunit *test, struct peer_test *pt,
+			     u8 opcode, s32 arrived)
+{
+	const struct ornic_rig_mr *to = opcode == ORNIC_WQE_READ ? &pt->am :
+								   &pt->bm;
+	struct ornic_bed *bed = &pt->bed;
+	struct ornic_cqe cqe;
+
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+			ORNIC_CQE_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(to, 0, BYTES, PATTERN),
+			arrived);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&pt->other), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test,
+			bed->pair.b->event_count[ORNIC_EVENT_QP_ACCESS_ERR], 0);
+	KUNIT_EXPECT_EQ(test, bed->pair.b->event_count[ORNIC_EVENT_QP_REQ_ERR],
+			0);
+}
+
+static void try_change(struct kunit *test, enum ornic_bed_kind kind)
+{
+	const struct change_row *row = test->param_value;
+	struct peer_test *pt = open_pair(test, kind);
+	s32 arrived;
+
+	begin(test, pt, row->opcode);
+	arrived = ornic_bed_compare(row->opcode == ORNIC_WQE_READ ? &pt->am :
+								    &pt->bm,
+				    0, BYTES, PATTERN);
+	KUNIT_ASSERT_GT(test, arrived, 0);
+	KUNIT_ASSERT_EQ(test, row->act(pt), 0);
+	KUNIT_EXPECT_TRUE(test, ornic_rig_advance(&pt->bed.pair,
+						  2000 * ORNIC_RIG_MS));
+	expect_untouched(test, pt, row->opcode, arrived);
+}
+
+static void peer_changes_here(struct kunit *test)
+{
+	try_change(test, ORNIC_BED_LOOP);
+}
+
+static void peer_changes_near(struct kunit *test)
+{
+	try_change(test, ORNIC_BED_NEAR);
+}
+
+/*
+ * A connection made anew that expects what is missing of a READ serves it, as it
+ * would on the wire: it is a request like any other.
+ */
+static void peer_takes_over(struct kunit *test)
+{
+	struct peer_test *pt = open_pair(test, ORNIC_BED_LOOP);
+	struct ornic_bed *bed = &pt->bed;
+	struct ornic_cqe cqe;
+
+	begin(test, pt, ORNIC_WQE_READ);
+	bed->b.conn.rq_psn = ornic_rig_sq_psn(&bed->a);
+	KUNIT_ASSERT_EQ(test, reconnect(pt), 0);
+	KUNIT_EXPECT_TRUE(test,
+			  ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS));
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&pt->am, 0, BYTES, PATTERN),
+			-1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_rq_psn(&pt->other),
+			ornic_rig_sq_psn(&bed->a));
+}
+
+static struct kunit_case peer_cases[] = {
+	KUNIT_CASE_PARAM(peer_changes_here, change_gen_params),
+	KUNIT_CASE_PARAM(peer_changes_near, change_gen_params),
+	KUNIT_CASE(peer_takes_over),
+	{}
+};
+
+static struct kunit_suite peer_suite = {
+	.name = "ornic_loop_peer",
+	.init = peer_init,
+	.exit = peer_exit,
+	.test_cases = peer_cases,
+};
+
+kunit_test_suite(peer_suite);
+
+MODULE_DESCRIPTION("ornic: peers of loopback that change");
+MODULE_LICENSE("Dual BSD/GPL");
