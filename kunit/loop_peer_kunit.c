@@ -170,8 +170,8 @@ KUNIT_ARRAY_PARAM_DESC(change, change_rows, name);
 static void expect_untouched(struct kunit *test, struct peer_test *pt,
 			     u8 opcode, s32 arrived)
 {
-	const struct ornic_rig_mr *to = opcode == ORNIC_WQE_READ ? &pt->am :
-								   &pt->bm;
+	const struct ornic_rig_mr *to =
+		opcode == ORNIC_WQE_READ ? &pt->am : &pt->bm;
 	struct ornic_bed *bed = &pt->bed;
 	struct ornic_cqe cqe;
 
@@ -235,10 +235,66 @@ static void peer_takes_over(struct kunit *test)
 			ornic_rig_sq_psn(&bed->a));
 }
 
+/* ---- PSNs without a response ---------------------------------------------------- */
+
+static const struct far_row {
+	const char *name;
+	u8 mtu;
+	u32 wrs;
+} far_rows[] = {
+	{ "IBTA 9.7.2: four WRITEs of 2 GiB, MTU 1024", 3, 4 },
+	{ "IBTA 9.7.2: nine WRITEs of 2 GiB, MTU 1024", 3, 9 },
+	{ "IBTA C9-93: one of 2^23 packets", 1, 1 },
+	{ "IBTA C9-93: three of 2^23 packets", 1, 3 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(far, far_rows, name);
+
+/* More PSNs than may be outstanding: the timer runs and ends the QP in order. */
+static void peer_gone_far_behind(struct kunit *test)
+{
+	const struct far_row *row = test->param_value;
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct peer_test *pt = test->priv;
+	struct ornic_bed *bed = &pt->bed;
+	struct ornic_lsge sge;
+	struct ornic_rig_wr wr = {
+		.opcode = ORNIC_WQE_WRITE,
+		.flags = ORNIC_WQE_SIGNALED,
+		.nsge = 1,
+		.sge = &sge,
+	};
+	struct ornic_cqe cqe;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
+	bed->a.conn.mtu = row->mtu;
+	bed->b.conn.mtu = row->mtu;
+	bed->a.conn.retry_cnt = 2;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_qp_fini(&bed->b), 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_mr_init(bed->pair.a, &pt->am, BYTES, 0, 1,
+					  ORNIC_ACCESS_MASK),
+			0);
+	sge = ornic_bed_sge(&pt->am, 0, 1u << 31);
+	for (i = 0; i < row->wrs; i++)
+		ornic_rig_post_send(&bed->a, &wr);
+	KUNIT_EXPECT_TRUE(test,
+			  ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS));
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+			ORNIC_CQE_RETRY_EXC_ERR);
+	for (i = 1; i < row->wrs; i++)
+		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+				ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0xff);
+}
+
 static struct kunit_case peer_cases[] = {
 	KUNIT_CASE_PARAM(peer_changes_here, change_gen_params),
 	KUNIT_CASE_PARAM(peer_changes_near, change_gen_params),
 	KUNIT_CASE(peer_takes_over),
+	KUNIT_CASE_PARAM(peer_gone_far_behind, far_gen_params),
 	{}
 };
 

@@ -184,11 +184,21 @@ request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 	return reply;
 }
 
+/* PSNs that may still be outstanding: no more than on the wire. */
+static u32 psns_left(const struct ornic_qp *qp)
+{
+	return ORNIC_PSN_WINDOW - ornic_psn_diff(qp->sq.psn, qp->sq.acked);
+}
+
 /* No response. UC does not mind; RC waits for its timer. */
 static enum ornic_step lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			    struct ornic_swqe *sw)
 {
-	ornic_req_advance(qp, sw, sw->npkts - sw->pkts);
+	u32 npkts = sw->npkts - sw->pkts;
+
+	if (ornic_qp_is_reliable(qp))
+		npkts = min_t(u32, npkts, psns_left(qp));
+	ornic_req_advance(qp, sw, npkts);
 	ctx->budget -= ORNIC_MSG_COST;
 	if (qp->type == ORNIC_QPT_UC)
 		ornic_comp_success(ctx, qp, sw);
@@ -488,6 +498,8 @@ enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	if (is_short(qp, sw) && go_short(qp, sw))
 		return executed(ctx, qp, sw, 1, sw->length);
+	if (unlikely(!psns_left(qp)))
+		return ORNIC_STEP_WAIT;
 	if (sw->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE))
 		return move_piece(ctx, qp, sw);
 	if (sw->answered)

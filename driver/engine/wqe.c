@@ -182,7 +182,9 @@ static void check_length(struct ornic_qp *qp, struct ornic_swqe *sw)
 	sw->npkts = 1;
 	if (sw->length > qp->mtu)
 		sw->npkts = DIV_ROUND_UP(sw->length, qp->mtu);
-	if (sw->length > limit || sw->npkts > ORNIC_PSN_WINDOW)
+	/* The responses of a READ are all outstanding at once. */
+	if (sw->length > limit ||
+	    (sw->kind == ORNIC_OPF_READ && sw->npkts > ORNIC_PSN_WINDOW))
 		set_bad(sw, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
 }
 
