@@ -111,8 +111,8 @@ int connect(context &ctx) noexcept
 	request<ib_uverbs_get_context> cmd;
 	response<ib_uverbs_get_context_resp, ornic_alloc_ucontext_resp> resp;
 
-	if (int ret = ibv_cmd_get_context(&ctx.base, cmd.data(), cmd.size(),
-					  resp.data(), resp.size()))
+	if (int ret = pabi_get_context(&ctx.base, cmd.data(), cmd.size(),
+				       resp.data(), resp.size()))
 		return ret;
 
 	return set_up(ctx, resp.driver());

@@ -2,7 +2,7 @@
 /*
  * The private interface between libibverbs and its providers, which rdma-core
  * does not install: the structures that both sides share, under names of our
- * own so that pabi_check.c can compare them with rdma-core's driver.h.
+ * own: scripts/rdma-core-abi compares them with rdma-core's driver.h.
  *
  * The structures are not append-only, so a build is good for one layout class
  * of rdma-core: {34} {35} {36-43} {44} {45-56} {57-58}. ORNIC_RDMA_CORE is the
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #if !defined(ORNIC_RDMA_CORE) || ORNIC_RDMA_CORE < 34 || ORNIC_RDMA_CORE > 58
-#error "rdma-core 34 to 58 is supported; set ORNIC_RDMA_CORE to its release"
+#error "ORNIC_RDMA_CORE is no release from 34 to 58, which is supported"
 #endif
 
 #ifdef __cplusplus
@@ -256,10 +256,8 @@ struct pabi_context_ops {
 
 /*
  * The functions of libibverbs@IBVERBS_PRIVATE_NN that this provider calls. The
- * commands are byte buffers here (command.h), so their type is void. Plain C
- * sees them in driver.h, with rdma-core's own types.
+ * commands are byte buffers here (command.h), so their type is void.
  */
-#ifdef __cplusplus
 #if ORNIC_RDMA_CORE <= 56
 #define PABI_REGISTER verbs_register_driver_34
 #else
@@ -276,8 +274,14 @@ void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
 void verbs_uninit_context(struct verbs_context *context);
 void verbs_set_ops(struct verbs_context *context,
 		   const struct pabi_context_ops *ops);
+#if ORNIC_RDMA_CORE <= 56
 int ibv_cmd_get_context(struct verbs_context *context, void *cmd,
 			size_t cmd_size, void *resp, size_t resp_size);
+#else
+int ibv_cmd_get_context(struct verbs_context *context, void *cmd,
+			size_t cmd_size, void *fd_arr, void *resp,
+			size_t resp_size);
+#endif
 int ibv_cmd_query_device_any(struct ibv_context *context,
 			     const struct ibv_query_device_ex_input *input,
 			     struct ibv_device_attr_ex *attr, size_t attr_size,
@@ -347,6 +351,21 @@ int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
+
+/** ibv_cmd_get_context() without file descriptors to hand over. */
+static inline int pabi_get_context(struct verbs_context *context, void *cmd,
+				   size_t cmd_size, void *resp,
+				   size_t resp_size)
+{
+#if ORNIC_RDMA_CORE <= 56
+	return ibv_cmd_get_context(context, cmd, cmd_size, resp, resp_size);
+#else
+	return ibv_cmd_get_context(context, cmd, cmd_size, NULL, resp,
+				   resp_size);
+#endif
+}
+
+#ifdef __cplusplus
 } /* extern "C" */
 #endif
 
