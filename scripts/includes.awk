@@ -28,8 +28,6 @@ function allowed(file, what, quoted)
 		return !quoted || what ~ /^(engine\/engine|soft_[a-z]+|ornic_bus|ornic_groups)\.h$/
 	if (file ~ /^driver\//)
 		return quoted ? what ~ /^(pci\/)?(ornic|pci)_[a-z_]+\.h$/ : what !~ /^(engine|soft)/
-	if (file ~ /^userspace-provider\/pabi_check\.c$/)
-		return 1
 	if (file ~ /^userspace-provider\//)
 		return quoted ? what !~ /\// : what !~ /^infiniband\/driver/ && what !~ /^(kunit|engine)\//
 	if (file ~ /^kunit\/driver_/)

@@ -7,6 +7,10 @@ PROVIDER_OUT := $(BUILD)/provider
 PROVIDER_RDMA_CORE := $(word 3,$(subst ., ,$(shell \
 	pkg-config --modversion libibverbs 2>/dev/null)))
 PROVIDER_PABI := $(if $(filter 57 58,$(PROVIDER_RDMA_CORE)),57,34)
+# Of another release, nothing is built; that is no reason not to have modules.
+PROVIDER_REFUSED := $(if $(PROVIDER_RDMA_CORE),$(if $(filter \
+	$(shell seq 34 58),$(PROVIDER_RDMA_CORE)),,no provider for rdma-core \
+	$(PROVIDER_RDMA_CORE): it is for 34 to 58))
 PROVIDER_LIB := $(PROVIDER_OUT)/libornic-rdmav$(PROVIDER_PABI).so
 PROVIDER_SRC := $(sort $(wildcard $(PROVIDER_DIR)/*.cc))
 PROVIDER_OBJ := $(PROVIDER_SRC:$(PROVIDER_DIR)/%.cc=$(PROVIDER_OUT)/%.o)
@@ -27,13 +31,34 @@ PROVIDER_CONFDIR := /etc/libibverbs.d
 PROVIDER_MANDIR := /usr/share/man/man7
 
 .PHONY: provider install-provider uninstall-provider check-provider \
-	check-pabi unit-provider provider-headers
+	unit-provider provider-headers provider-name
 
+ifneq ($(PROVIDER_REFUSED),)
+# As part of a bigger goal it is a remark, asked for alone it is an error.
+provider install-provider:
+	@echo '$(strip $(PROVIDER_REFUSED))' >&2; \
+		exit $(words $(filter $@,$(MAKECMDGOALS)))
+
+provider-headers:
+	@echo '$(strip $(PROVIDER_REFUSED))' >&2; exit 1
+else
 provider: $(PROVIDER_LIB)
 
 provider-headers:
 	@pkg-config --exists libibverbs || \
 		{ echo 'no libibverbs headers: apt-get install libibverbs-dev' >&2; exit 1; }
+
+install-provider: provider
+	install -d $(DESTDIR)$(PROVIDER_LIBDIR) $(DESTDIR)$(PROVIDER_CONFDIR) \
+		$(DESTDIR)$(PROVIDER_MANDIR)
+	install -m 644 $(PROVIDER_LIB) $(DESTDIR)$(PROVIDER_LIBDIR)/
+	echo 'driver ornic' > $(DESTDIR)$(PROVIDER_CONFDIR)/ornic.driver
+	install -m 644 $(PROVIDER_DIR)/ornic.7 $(DESTDIR)$(PROVIDER_MANDIR)/
+endif
+
+# What libibverbs of PROVIDER_RDMA_CORE looks for.
+provider-name:
+	@echo $(notdir $(PROVIDER_LIB))
 
 # The release is part of what objects depend on: another one, another layout.
 $(PROVIDER_OUT)/rdma-core: provider-headers
@@ -50,13 +75,6 @@ $(PROVIDER_LIB): $(PROVIDER_OBJ) $(PROVIDER_DIR)/ornic.map
 	@$(CXX) $(PROVIDER_LDFLAGS) -o $@ $(PROVIDER_OBJ) -libverbs
 
 -include $(PROVIDER_OBJ:.o=.d)
-
-install-provider: provider
-	install -d $(DESTDIR)$(PROVIDER_LIBDIR) $(DESTDIR)$(PROVIDER_CONFDIR) \
-		$(DESTDIR)$(PROVIDER_MANDIR)
-	install -m 644 $(PROVIDER_LIB) $(DESTDIR)$(PROVIDER_LIBDIR)/
-	echo 'driver ornic' > $(DESTDIR)$(PROVIDER_CONFDIR)/ornic.driver
-	install -m 644 $(PROVIDER_DIR)/ornic.7 $(DESTDIR)$(PROVIDER_MANDIR)/
 
 uninstall-provider:
 	rm -f $(DESTDIR)$(PROVIDER_LIBDIR)/libornic-rdmav*.so \
@@ -105,13 +123,5 @@ check-provider: provider
 	test -z "$$exported" || \
 		{ echo "$(PROVIDER_LIB) exports $$exported" >&2; exit 1; }
 	clang-format --dry-run -Werror $(PROVIDER_DIR)/*.cc $(PROVIDER_DIR)/*.h \
-		$(PROVIDER_DIR)/*.c $(PROVIDER_TEST_SRC)
+		$(PROVIDER_TEST_SRC)
 	clang-tidy --quiet $(PROVIDER_SRC) -- $(PROVIDER_CXXFLAGS)
-
-# pabi.h against the headers of a configured rdma-core tree (RDMA_CORE_SRC,
-# with its build/include); its release is PROVIDER_RDMA_CORE.
-check-pabi:
-	$(CC) -std=gnu11 -fsyntax-only -Wall \
-		-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE) \
-		-I$(RDMA_CORE_SRC)/build/include -I$(RDMA_CORE_SRC) \
-		$(PROVIDER_DIR)/pabi_check.c
