@@ -113,7 +113,9 @@ void ornic_soft_lookout_kicked(struct ornic_soft_flow *flow)
 	if (test_bit(ORNIC_FLOW_WATCHED, &flow->state))
 		return;
 	spin_lock_bh(&lookout->lock);
-	if (begin(lookout) && refcount_inc_not_zero(&flow->refs)) {
+	/* Again: another thread may kick the same QP at this moment. */
+	if (!test_bit_acquire(ORNIC_FLOW_WATCHED, &flow->state) &&
+	    begin(lookout) && refcount_inc_not_zero(&flow->refs)) {
 		set_bit(ORNIC_FLOW_WATCHED, &flow->state);
 		list_add_tail(&flow->watch.link, &lookout->joining);
 	}
@@ -146,7 +148,8 @@ static void let_go(struct ornic_soft_flow *flow)
 {
 	list_del(&flow->watch.link);
 	ornic_engine_watch(flow->soft->engine, flow->qpn, false);
-	clear_bit(ORNIC_FLOW_WATCHED, &flow->state);
+	/* Its link is free for the next to join, who tests with acquire. */
+	clear_bit_unlock(ORNIC_FLOW_WATCHED, &flow->state);
 	if (ornic_soft_flow_run(flow))
 		ornic_soft_flow_wake(flow);
 	ornic_soft_flow_put(flow);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Programs that cases run in the guest, over plain libibverbs.
 
-programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork
+programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
+		$(BUILD)/programs/ornic_kicks
 
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cpp)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.hpp)
@@ -17,3 +18,7 @@ $(BUILD)/programs/ornic_verify: $(verify_objects)
 $(BUILD)/programs/ornic_fork: $(BUILD)/programs/fork/main.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -libverbs -o $@
+
+$(BUILD)/programs/ornic_kicks: $(BUILD)/programs/kicks/main.o \
+		$(BUILD)/programs/verify/verbs.o
+	$(CXX) $^ -libverbs -pthread -o $@

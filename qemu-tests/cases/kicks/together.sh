@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will kick the same QPs by two threads at once, while idle CPUs look at
+# the queues that are kicked often: no QP may be looked at twice.
+
+limit=120
+cpus=4
+
+requires()
+{
+	need_ornic
+}
+
+run()
+{
+	topology loop
+	echo 60000 >"/sys/class/infiniband/$srv_dev/lookout_us"
+	/ornic/build/programs/ornic_kicks "$srv_dev" "$srv_gid" "$(times 300)"
+	no_objects "$srv_dev" || fail 'objects stay'
+}
