@@ -447,12 +447,13 @@ static void comp_rnr_refills_retries(struct kunit *test)
 	u32 i;
 
 	post_send(bed, 2048);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 	for (i = 0; i < 20; i++) {
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 		ack(bed, 0, RNR(1));
 		expire(bed);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
 		ack(bed, 0, NAK(0));
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
 	}
 	KUNIT_EXPECT_EQ(test, status(bed), NONE);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
@@ -464,12 +465,12 @@ static void comp_rnr_timer(struct kunit *test)
 	struct ornic_bed *bed = open_rts(test);
 	u32 code;
 
-	post_send(bed, 2048);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 	for (code = 0; code < 32; code++) {
 		u64 now = bed->pair.a->now;
 
-		ack(bed, 0, RNR(code));
+		post_send(bed, 1024);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+		ack(bed, code, RNR(code));
 		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
 		KUNIT_EXPECT_LE(test, ornic_rig_deadline(bed->pair.a) - now,
 				rnr_ns[code]);
@@ -479,10 +480,10 @@ static void comp_rnr_timer(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ornic_rig_deadline(bed->pair.a),
 				now + rnr_ns[code]);
 		expire(bed);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+		ack(bed, code, ACK);
+		KUNIT_EXPECT_EQ(test, status(bed), 0);
 	}
-	ack(bed, 1, ACK);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
 }
 
 static const struct rnr_row {

@@ -37,6 +37,22 @@ u64 ornic_rnr_ns(u8 code)
 	return rnr_table[code & ORNIC_AETH_VALUE_MASK] * 10000ull;
 }
 
+/*
+ * How long to wait. A peer may ask for 10 us again and again, and a timer's time
+ * is charged to no process: each wait in a row is longer than the last one, by
+ * up to a millisecond.
+ */
+static u64 rnr_wait_ns(struct ornic_sq *sq, u8 code)
+{
+	u64 more = 0;
+
+	if (sq->rnr_waits)
+		more = ORNIC_RNR_STEP_NS << (sq->rnr_waits - 1);
+	if (sq->rnr_waits <= ORNIC_RNR_STEPS_LOG)
+		sq->rnr_waits++;
+	return ornic_rnr_ns(code) + more;
+}
+
 static bool is_fetch(const struct ornic_swqe *sw)
 {
 	return sw->kind & ORNIC_OPF_ANSWERED;
@@ -111,6 +127,7 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 	sq->acked = acked;
 	sq->retry_left = qp->retry_cnt;
 	sq->rnr_left = qp->rnr_retry;
+	sq->rnr_waits = 0;
 	sq->excused = 0;
 	sq->gap = false;
 	if (sq->wait == ORNIC_WAIT_NONE)
@@ -398,8 +415,10 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->rnr_left, sq->acked, sq->window);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
+	/* What is refused once is not sent in full again: one packet asks. */
+	sq->window = 1;
 	sq->wait = ORNIC_WAIT_RNR;
-	sq->deadline = ctx->now + ornic_rnr_ns(code);
+	sq->deadline = ctx->now + rnr_wait_ns(sq, code);
 	arm(qp);
 }
 
@@ -483,8 +502,9 @@ static void rx_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 		/* Of packets that were under way before the RNR NAK came. */
 		if (qp->sq.wait != ORNIC_WAIT_NONE)
 			return;
-		qp->sq.window =
-			max_t(u32, qp->sq.window / 2, ORNIC_LOSS_WINDOW);
+		if (qp->sq.window > ORNIC_LOSS_WINDOW)
+			qp->sq.window = max_t(u32, qp->sq.window / 2,
+					      ORNIC_LOSS_WINDOW);
 		retry(ctx, qp);
 		return;
 	}

@@ -36,6 +36,9 @@
 #define ORNIC_LOSS_WINDOW 8
 /* ... nor below this for an answer that comes late. */
 #define ORNIC_LATE_WINDOW 2
+/* RNR waits in a row: the second is longer by STEP, ... the last by STEP << LOG */
+#define ORNIC_RNR_STEP_NS 8192ull
+#define ORNIC_RNR_STEPS_LOG 7
 /* Timeouts without progress that cost no retry if the peer is heard of. */
 #define ORNIC_EXCUSES 24
 /* Bytes that a loopback step moves at once, at most. */

@@ -146,6 +146,7 @@ enum ornic_wait {
  * @max_inline: bytes that a WQE may carry
  * @retry_left: what is left of the retry counter
  * @rnr_left: what is left of the RNR retry counter
+ * @rnr_waits: RNR waits since the last progress, to ORNIC_RNR_STEPS_LOG + 1
  * @wait: what sending waits for, enum ornic_wait
  * @draining: SQD asked for and not reached
  * @gap: went back for a missing response; ignore more gaps until progress
@@ -184,6 +185,7 @@ struct ornic_sq {
 	u16 max_inline;
 	u8 retry_left;
 	u8 rnr_left;
+	u8 rnr_waits;
 	u8 wait;
 	bool draining;
 	bool gap;

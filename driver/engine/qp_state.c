@@ -243,6 +243,7 @@ static void reset(struct ornic_qp *qp)
 	sq->tail = 0;
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
+	sq->rnr_waits = 0;
 	sq->wait = ORNIC_WAIT_NONE;
 	sq->draining = false;
 	sq->gap = false;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What the requester does about loss, reordering and peers that are not ready. */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+
+#define PSN ORNIC_BED_PSN
+#define MTU 1024u
+#define ACK 0x1f /* credits: none */
+#define NAK(n) (ORNIC_AETH_NAK | (n))
+#define RNR(n) (ORNIC_AETH_RNR | (n))
+
+static int recovery_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void recovery_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+static struct ornic_bed *open_kind(struct kunit *test, enum ornic_bed_kind kind)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_bed *bed = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
+	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
+	/* The least: 10 us. */
+	bed->a.conn.min_rnr_timer = 1;
+	bed->b.conn.min_rnr_timer = 1;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	return bed;
+}
+
+static void post_send(struct ornic_bed *bed, u32 len)
+{
+	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
+}
+
+static void ack(struct ornic_bed *bed, u32 n, u8 syndrome)
+{
+	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
+}
+
+static void run_at(struct ornic_rig *rig, u64 when)
+{
+	rig->now = when;
+	ornic_rig_expire(rig);
+	ornic_rig_run(rig);
+}
+
+static u64 stat(struct ornic_rig *rig, enum ornic_stat which)
+{
+	return ornic_engine_stat(rig->eng, which);
+}
+
+/* ---- RNR ------------------------------------------------------------------- */
+
+/* A message that was refused is not sent in full only to be refused again. */
+static void rnr_narrows_the_window(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	u32 i, acked = 0;
+
+	post_send(bed, 20 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 20);
+	for (i = 0; i < 3; i++) {
+		ack(bed, 0, RNR(1));
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+		run_at(bed->pair.a, bed->pair.a->now + ORNIC_RIG_MS);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+		KUNIT_EXPECT_TRUE(test, bed->pkt.ack_req);
+	}
+	for (i = 2; i <= 8; i *= 2) {
+		acked += i / 2;
+		ack(bed, acked - 1, ACK);
+		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), i);
+	}
+}
+
+/* Waits in a row, in us, of a peer that asks for 10 each time. */
+static const u32 rnr_waits[] = { 10,  18,  26,	 42,   75,  141,
+				 272, 534, 1058, 1058, 1058 };
+
+static void rnr_waits_grow(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_rig *rig = bed->pair.a;
+	u32 i, round;
+
+	for (round = 0; round < 2; round++) {
+		post_send(bed, 1);
+		ornic_bed_drain(bed);
+		for (i = 0; i < ARRAY_SIZE(rnr_waits); i++) {
+			u64 now = rig->now;
+
+			ack(bed, round, RNR(1));
+			run_at(rig, now + rnr_waits[i] * 1000);
+			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), !i);
+			run_at(rig, now + rnr_waits[i] * 1000 + 1000);
+			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), !!i);
+		}
+		ack(bed, round, ACK);
+	}
+}
+
+/* On loopback as well, where each try is work of a timer, which nobody pays. */
+static void rnr_on_loopback_costs_little(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LOOP);
+	struct ornic_cqe cqe;
+	u64 tries;
+
+	post_send(bed, 1);
+	ornic_rig_advance(&bed->pair, 100 * ORNIC_RIG_MS);
+	tries = stat(bed->pair.a, ORNIC_STAT_RNR_NAK_RCVD);
+	KUNIT_EXPECT_GE(test, tries, 90);
+	KUNIT_EXPECT_LE(test, tries, 110);
+	ornic_bed_recv(&bed->b, &bed->bm, 0, 0, 64);
+	ornic_rig_advance(&bed->pair, 2 * ORNIC_RIG_MS);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+}
+
+static struct kunit_case recovery_cases[] = {
+	KUNIT_CASE(rnr_narrows_the_window),
+	KUNIT_CASE(rnr_waits_grow),
+	KUNIT_CASE(rnr_on_loopback_costs_little),
+	{}
+};
+
+static struct kunit_suite recovery_suite = {
+	.name = "ornic_recovery",
+	.init = recovery_init,
+	.exit = recovery_exit,
+	.test_cases = recovery_cases,
+};
+
+kunit_test_suite(recovery_suite);
+
+MODULE_DESCRIPTION("ornic: loss recovery suite");
+MODULE_LICENSE("Dual BSD/GPL");
