@@ -124,10 +124,87 @@ static void rnr_on_loopback_costs_little(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
 }
 
+/* ---- timeouts ---------------------------------------------------------------- */
+
+/* A request from each of 256 other hosts, for QP @b. */
+static int others_send(struct ornic_rig_qp *b)
+{
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
+	int status = 0;
+	u32 i;
+
+	for (i = 0; i < 256 && !status; i++) {
+		status = ornic_rig_to(b, ORNIC_QPS_RESET);
+		ornic_rig_av(&b->conn.av, 9, ORNIC_RIG_IPV4);
+		b->conn.av.dgid[14] ^= 1;
+		b->conn.av.dgid[15] = i;
+		status = status ?: ornic_rig_to(b, ORNIC_QPS_INIT);
+		status = status ?: ornic_rig_to(b, ORNIC_QPS_RTR);
+		status = status ?: ornic_rig_inject(b, &info, NULL, 0);
+	}
+	return status;
+}
+
+/* The peer is silent, and no other host excuses that, whatever its address. */
+static void timeout_is_excused_by_no_other(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_rig_qp b = {};
+	struct ornic_cqe cqe;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(
+		test, ornic_rig_qp_init(rig, &b, &init, &bed->arcq, &bed->arcq),
+		0);
+	ornic_rig_conn_default(&b.conn, ORNIC_QPT_RC);
+	b.conn.dest_qpn = 0x123;
+	post_send(bed, 4);
+	for (i = 0; i < 100 && !ornic_rig_poll(&bed->ascq, &cqe); i++) {
+		KUNIT_ASSERT_EQ(test, others_send(&b), 0);
+		ornic_bed_drain(bed);
+		run_at(rig, max_t(u64, rig->now, ornic_rig_deadline(rig)));
+	}
+	KUNIT_EXPECT_EQ(test, cqe.status, ORNIC_CQE_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TIMEOUTS),
+			bed->a.conn.retry_cnt + 1);
+}
+
+/* What was excused on the last connection is forgotten on the next. */
+static void timeout_excuses_end_with_the_connection(struct kunit *test)
+{
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_cqe cqe;
+	u32 i, round;
+	u64 before;
+
+	for (round = 0; round < 2; round++) {
+		before = stat(rig, ORNIC_STAT_TIMEOUTS);
+		post_send(bed, 4);
+		for (i = 0; i < 100 && !ornic_rig_poll(&bed->ascq, &cqe); i++) {
+			ornic_rig_inject(&bed->a, &info, NULL, 0);
+			ornic_bed_drain(bed);
+			run_at(rig,
+			       max_t(u64, rig->now, ornic_rig_deadline(rig)));
+		}
+		KUNIT_EXPECT_EQ(test, cqe.status, ORNIC_CQE_RETRY_EXC_ERR);
+		KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TIMEOUTS) - before,
+				2 * bed->a.conn.retry_cnt + 1);
+		KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET),
+				0);
+		KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	}
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
 	KUNIT_CASE(rnr_on_loopback_costs_little),
+	KUNIT_CASE(timeout_is_excused_by_no_other),
+	KUNIT_CASE(timeout_excuses_end_with_the_connection),
 	{}
 };
 

@@ -268,6 +268,14 @@ static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
 	return ornic_gid_index(dev, gid, rx->vlan);
 }
 
+/* A connected QP has one peer, and that is up. */
+static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
+		      struct ornic_inreq *r)
+{
+	r->src_qpn = qp->dest_qpn;
+	ornic_qp_hear(qp, ctx->now);
+}
+
 /**
  * ornic_resp_rx - a request packet
  * @ctx: call
@@ -310,13 +318,12 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, stat);
 		return;
 	}
-	ornic_qp_hear(qp, ctx->now);
 	src.n = ornic_pkt_payload(pkt, frag);
 	src.bytes = pkt->payload_len;
 	if (qp->type == ORNIC_QPT_UD)
 		r.sgid_index = dest_gid_index(qp->dev, pkt->rx);
 	else
-		r.src_qpn = qp->dest_qpn;
+		from_peer(ctx, qp, &r);
 	verdict = ornic_resp_request(ctx, qp, &r);
 	if (verdict == ORNIC_RESP_ACK)
 		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);

@@ -332,21 +332,22 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	used = qp->retry_cnt - sq->retry_left + sq->excused;
 	sq->deadline =
 		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
-	sq->heard = READ_ONCE(qp->dev->heard[qp->peer]);
+	sq->heard = READ_ONCE(*ornic_qp_heard(qp));
 	arm(qp);
 }
 
 /*
- * A peer that was heard of meanwhile, by any of its QPs, is there, however long
- * its answers take: some of its timeouts cost no retry. Only some, so that an
- * end is in sight.
+ * A peer from whose address a packet came meanwhile, for any QP, is up, however
+ * long its answers take: such a timeout costs no retry. No more of them than
+ * there are retries, as IBTA 9.9.2.1.1 bounds the time to the error by these.
  */
 static bool is_excused(struct ornic_qp *qp)
 {
+	u64 heard = READ_ONCE(*ornic_qp_heard(qp));
 	struct ornic_sq *sq = &qp->sq;
 
-	if (READ_ONCE(qp->dev->heard[qp->peer]) == sq->heard ||
-	    sq->excused == ORNIC_EXCUSES)
+	if (heard == sq->heard || (heard & ~ORNIC_HEARD_TIME) != qp->peer ||
+	    sq->excused >= qp->retry_cnt)
 		return false;
 	sq->excused++;
 	return true;

@@ -39,8 +39,6 @@
 /* RNR waits in a row: the second is longer by STEP, ... the last by STEP << LOG */
 #define ORNIC_RNR_STEP_NS 8192ull
 #define ORNIC_RNR_STEPS_LOG 7
-/* Timeouts without progress that cost no retry if the peer is heard of. */
-#define ORNIC_EXCUSES 24
 /* Bytes that a loopback step moves at once, at most. */
 #define ORNIC_LOOP_PIECE (128u << 10)
 /* What a message costs at least, in bytes of budget. */

@@ -139,7 +139,7 @@ enum ornic_wait {
  * @window: PSNs that may be out, shrinks when the peer does not keep up
  * @round_end: one past the PSN whose answer is timed
  * @round_at: when it was sent, ns; 0 = none is timed
- * @heard: when the peer had been heard of as the timer was set
+ * @heard: ornic_qp_heard() as the timer was set
  * @excused: timeouts since the last progress that cost no retry
  * @late: the last answer that was timed came late: the window does not grow
  * @max_sge: SGEs that a WQE may have
@@ -178,7 +178,7 @@ struct ornic_sq {
 	u32 window;
 	u32 round_end;
 	u64 round_at;
-	u32 heard;
+	u64 heard;
 	u8 excused;
 	bool late;
 	u8 max_sge;
@@ -360,7 +360,7 @@ struct ornic_rq {
  * @dest_qpn: RC and UC: the peer
  * @qkey: UD
  * @path: RC and UC: header template, set with the AV
- * @peer: slot of its destination in ornic_dev.heard
+ * @peer: fingerprint of its destination, 0 in the bits of ORNIC_HEARD_TIME
  * @sq: send side
  * @rq: receive side
  * @host_qp: the host's own area, see struct ornic_engine_ops
@@ -393,7 +393,7 @@ struct ornic_qp {
 	u32 mtu;
 	u32 dest_qpn;
 	u32 qkey;
-	u8 peer;
+	u64 peer;
 	struct ornic_path path;
 
 	struct ornic_sq sq;
@@ -412,17 +412,29 @@ static inline void ornic_qp_stat_inc(struct ornic_qp *qp, enum ornic_stat stat)
 	ornic_qp_stat_add(qp, stat, 1);
 }
 
+/* Of a slot of ornic_dev.heard: the time. The rest is the peer's fingerprint. */
+#define ORNIC_HEARD_TIME ((1ull << 24) - 1)
+
 /*
- * Something came from the peer, with this QP or another: it is there. Counted
- * in units of a millisecond or so, so that few packets write the word.
+ * When a packet came from the peer of a connected QP, for this QP or another.
+ * Two peers may share the slot: the last one has it.
+ */
+static inline u64 *ornic_qp_heard(const struct ornic_qp *qp)
+{
+	return &qp->dev->heard[qp->peer >> (64 - ORNIC_HEARD_LOG)];
+}
+
+/*
+ * A packet came from the peer of a connected QP. The time is in units of a
+ * millisecond or so, so that few packets write the word.
  */
 static inline void ornic_qp_hear(const struct ornic_qp *qp, u64 now)
 {
-	u32 *heard = &qp->dev->heard[qp->peer];
-	u32 at = now >> 20;
+	u64 *heard = ornic_qp_heard(qp);
+	u64 word = qp->peer | (now >> 20 & ORNIC_HEARD_TIME);
 
-	if (READ_ONCE(*heard) != at)
-		WRITE_ONCE(*heard, at);
+	if (READ_ONCE(*heard) != word)
+		WRITE_ONCE(*heard, word);
 }
 
 static inline void ornic_trace(const struct ornic_qp *qp, enum ornic_trace what,

@@ -199,14 +199,17 @@ static void apply_rq(struct ornic_qp *qp, const struct modify *m)
 		qp->min_rnr_timer = m->min_rnr;
 }
 
-/* What differs between two hosts of a network is in the last bytes. */
-static u8 heard_slot(const struct ornic_path *path)
+/* All of the address counts: 40 bits that tell one peer from another. */
+static u64 fingerprint(const struct ornic_path *path)
 {
-	u32 low;
+	u64 half[2];
 
-	memcpy(&low, path->dgid + 12, sizeof(low));
-	/* Multiplicative hashing: by 2^32 over the golden ratio. */
-	return (low * 0x9e3779b1u) >> (32 - ORNIC_HEARD_LOG);
+	memcpy(half, path->dgid, sizeof(half));
+	/* Multiplicative hashing: by 2^64 over the golden ratio. */
+	half[0] = (half[0] ^ half[0] >> 32) * 0x9e3779b97f4a7c15ull;
+	half[1] ^= half[0] ^ half[0] >> 32;
+	half[1] = (half[1] ^ half[1] >> 32) * 0x9e3779b97f4a7c15ull;
+	return half[1] & ~ORNIC_HEARD_TIME;
 }
 
 static void apply(struct ornic_qp *qp, const struct modify *m)
@@ -221,7 +224,7 @@ static void apply(struct ornic_qp *qp, const struct modify *m)
 		qp->dest_qpn = m->dest_qpn;
 	if (m->mask & ORNIC_QPM_AV) {
 		qp->path = m->path;
-		qp->peer = heard_slot(&m->path);
+		qp->peer = fingerprint(&m->path);
 	}
 	if (m->mask & ORNIC_QPM_PATH_MTU) {
 		qp->path_mtu_enum = m->mtu;
@@ -244,6 +247,7 @@ static void reset(struct ornic_qp *qp)
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
 	sq->rnr_waits = 0;
+	sq->excused = 0;
 	sq->wait = ORNIC_WAIT_NONE;
 	sq->draining = false;
 	sq->gap = false;
