@@ -199,12 +199,126 @@ static void timeout_excuses_end_with_the_connection(struct kunit *test)
 	}
 }
 
+/* ---- reordering ------------------------------------------------------------- */
+
+#define RTT (ORNIC_RIG_MS / 10)
+
+static void pass_time(struct ornic_bed *bed, u64 ns)
+{
+	bed->pair.a->now += ns;
+	bed->pair.b->now = bed->pair.a->now;
+}
+
+/* A WRITE of one packet, answered after a round trip: a knows that now. */
+static void time_one(struct ornic_bed *bed)
+{
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	pass_time(bed, RTT);
+	ornic_rig_settle(&bed->pair);
+}
+
+/* a's frames reach b, the two from @swap on in the wrong order. */
+static void deliver_swapped(struct ornic_bed *bed, u32 swap)
+{
+	struct ornic_rig_frame *frame, *late = NULL;
+	u32 i;
+
+	for (i = 0; (frame = ornic_rig_pull(bed->pair.a)); i++) {
+		if (i == swap) {
+			late = frame;
+			continue;
+		}
+		ornic_rig_rx(bed->pair.b, frame->data, frame->len);
+		ornic_rig_put(bed->pair.a, frame);
+		if (late) {
+			ornic_rig_rx(bed->pair.b, late->data, late->len);
+			ornic_rig_put(bed->pair.a, late);
+			late = NULL;
+		}
+	}
+}
+
+/* Two packets that swap their places: two NAKs, but only one is loss. */
+static void reorder_goes_back_once(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_WIRE);
+	struct ornic_rig *a = bed->pair.a;
+	struct ornic_cqe cqe;
+
+	time_one(bed);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+		       16 * MTU);
+	deliver_swapped(bed, 3);
+	ornic_rig_settle(&bed->pair);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, stat(a, ORNIC_STAT_SEQ_NAK_RCVD), 2);
+	KUNIT_EXPECT_EQ(test, stat(a, ORNIC_STAT_RETRIES), 1);
+	KUNIT_EXPECT_EQ(test, stat(a, ORNIC_STAT_TX_PACKETS), 1 + 16 + 13);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->bm, 0, 16 * MTU, 1), -1);
+}
+
+/* One that was true is believed after a round trip: no timeout is needed. */
+static void reorder_or_loss(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_rig *rig = bed->pair.a;
+
+	post_send(bed, 1);
+	ornic_bed_drain(bed);
+	rig->now += RTT;
+	ack(bed, 0, ACK);
+	post_send(bed, 16 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
+	ack(bed, 4, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 13);
+	ack(bed, 5, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	run_at(rig, rig->now + RTT - 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	run_at(rig, rig->now + 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 9);
+	/* What comes a round trip later is news. */
+	rig->now += RTT;
+	ack(bed, 7, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 8);
+	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TIMEOUTS), 0);
+	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_RETRIES), 3);
+}
+
+/* A NAK that acknowledges something is no retry. */
+static void loss_with_progress_is_free(struct kunit *test)
+{
+	struct ornic_bed *bed = test->priv;
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_cqe cqe;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
+	bed->a.conn.retry_cnt = 1;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	post_send(bed, 16 * MTU);
+	for (i = 1; i < 8; i++) {
+		bed->pair.a->now += RTT;
+		ack(bed, i, NAK(0));
+		ornic_bed_drain(bed);
+	}
+	ack(bed, 7, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0xff);
+	ack(bed, 7, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+			ORNIC_CQE_RETRY_EXC_ERR);
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
 	KUNIT_CASE(rnr_on_loopback_costs_little),
 	KUNIT_CASE(timeout_is_excused_by_no_other),
 	KUNIT_CASE(timeout_excuses_end_with_the_connection),
+	KUNIT_CASE(reorder_goes_back_once),
+	KUNIT_CASE(reorder_or_loss),
+	KUNIT_CASE(loss_with_progress_is_free),
 	{}
 };
 

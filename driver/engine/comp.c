@@ -7,7 +7,8 @@
  * answer counts only if its PSN is in [acked, max_psn).
  *
  * Timer law: there is one deadline. While sending waits for the peer to be
- * ready (RNR) it is the end of that wait; else it is the ACK timeout, set when
+ * ready (RNR) it is the end of that wait; while a sequence NAK is held, the end
+ * of the round trip in which packets go back to it; else it is the ACK timeout, set when
  * the first packet goes out, moved by each progress, gone when nothing is
  * outstanding. The host's timer may be early against it, never late: it is set
  * again on expiry, so that progress costs no timer operation.
@@ -100,6 +101,7 @@ static void judge_round(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u64 took = ctx->now - sq->round_at;
 
 	sq->round_at = 0;
+	sq->rtt = min_t(u64, took, patience / 4);
 	sq->late = took > patience / 8;
 	if (took > patience / 4 && sq->window > ORNIC_LATE_WINDOW)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
@@ -130,6 +132,7 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 	sq->rnr_waits = 0;
 	sq->excused = 0;
 	sq->gap = false;
+	sq->nak_held = false;
 	if (sq->wait == ORNIC_WAIT_NONE)
 		sq->deadline = 0;
 }
@@ -353,11 +356,14 @@ static bool is_excused(struct ornic_qp *qp)
 	return true;
 }
 
-static void resend(struct ornic_qp *qp)
+static void resend(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
 	sq->deadline = 0;
+	sq->nak_held = false;
+	sq->recover = sq->max_psn;
+	sq->recover_until = ctx->now + sq->rtt;
 	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry_left, sq->acked,
 		    sq->window);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
@@ -375,7 +381,7 @@ static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return;
 	}
 	sq->retry_left--;
-	resend(qp);
+	resend(ctx, qp);
 }
 
 /* An answer is missing before one that came; the rest of it is on the way. */
@@ -385,6 +391,41 @@ static void missing(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return;
 	qp->sq.gap = true;
 	retry(ctx, qp);
+}
+
+/*
+ * A packet was lost: go back to it. That is no retry if the peer got further
+ * before, unless IBTA 9.9.2.1.1 allows none at all.
+ */
+static void lost_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			bool progress)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->window > ORNIC_LOSS_WINDOW)
+		sq->window = max_t(u32, sq->window / 2, ORNIC_LOSS_WINDOW);
+	if (progress && qp->retry_cnt)
+		resend(ctx, qp);
+	else
+		retry(ctx, qp);
+}
+
+/*
+ * A sequence NAK for what was just sent again. Packets that were under way then
+ * may have caused it: two that swap their places cause one NAK each. If it is
+ * true, nothing is acknowledged within a round trip of the resend.
+ */
+static bool hold_nak(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (ctx->now >= sq->recover_until ||
+	    ornic_psn_diff(psn, sq->recover) >= 0)
+		return false;
+	sq->nak_held = true;
+	sq->deadline = sq->recover_until;
+	arm(qp);
+	return true;
 }
 
 /**
@@ -416,6 +457,7 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->rnr_left, sq->acked, sq->window);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
+	sq->nak_held = false;
 	/* What is refused once is not sent in full again: one packet asks. */
 	sq->window = 1;
 	sq->wait = ORNIC_WAIT_RNR;
@@ -446,6 +488,10 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		sq->wait = ORNIC_WAIT_NONE;
 		return;
 	}
+	if (sq->nak_held) {
+		lost_packet(ctx, qp, false);
+		return;
+	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_TIMEOUTS);
 	sq->gap = false;
 	/*
@@ -454,7 +500,7 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 */
 	sq->window = 1;
 	if (is_excused(qp))
-		resend(qp);
+		resend(ctx, qp);
 	else
 		retry(ctx, qp);
 }
@@ -490,7 +536,18 @@ static bool complete_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
 	return true;
 }
 
-static void rx_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
+static void rx_seq_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
+		       bool progress)
+{
+	ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_RCVD);
+	/* Of packets that were under way before the RNR NAK came. */
+	if (qp->sq.wait != ORNIC_WAIT_NONE)
+		return;
+	if (!hold_nak(ctx, qp, psn))
+		lost_packet(ctx, qp, progress);
+}
+
+static void rx_fatal_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 {
 	static const u8 status[] = {
 		[ORNIC_NAK_INVALID_REQ] = ORNIC_CQE_REM_INV_REQ_ERR,
@@ -498,17 +555,6 @@ static void rx_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 		[ORNIC_NAK_REMOTE_OP] = ORNIC_CQE_REM_OP_ERR,
 	};
 
-	if (code == ORNIC_NAK_PSN_SEQ) {
-		ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_RCVD);
-		/* Of packets that were under way before the RNR NAK came. */
-		if (qp->sq.wait != ORNIC_WAIT_NONE)
-			return;
-		if (qp->sq.window > ORNIC_LOSS_WINDOW)
-			qp->sq.window = max_t(u32, qp->sq.window / 2,
-					      ORNIC_LOSS_WINDOW);
-		retry(ctx, qp);
-		return;
-	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_RCVD);
 	if (code < ARRAY_SIZE(status))
 		ornic_comp_fail(ctx, qp, status[code], ORNIC_VERR_NAK);
@@ -524,6 +570,7 @@ static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	u8 value = pkt->syndrome & ORNIC_AETH_VALUE_MASK;
 	u32 end = type == ORNIC_AETH_ACK ? ornic_psn_add(pkt->psn, 1) :
 					   pkt->psn;
+	u32 before = qp->sq.acked;
 
 	ornic_trace(qp, ORNIC_TRACE_ACK, pkt->syndrome, pkt->psn, pkt->msn);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_RCVD);
@@ -531,8 +578,10 @@ static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		missing(ctx, qp);
 		return;
 	}
-	if (type == ORNIC_AETH_NAK)
-		rx_nak(ctx, qp, value);
+	if (type == ORNIC_AETH_NAK && value == ORNIC_NAK_PSN_SEQ)
+		rx_seq_nak(ctx, qp, pkt->psn, before != qp->sq.acked);
+	else if (type == ORNIC_AETH_NAK)
+		rx_fatal_nak(ctx, qp, value);
 	else if (type == ORNIC_AETH_RNR && qp->sq.wait == ORNIC_WAIT_NONE)
 		ornic_comp_rnr(ctx, qp, value);
 }

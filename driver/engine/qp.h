@@ -139,6 +139,10 @@ enum ornic_wait {
  * @window: PSNs that may be out, shrinks when the peer does not keep up
  * @round_end: one past the PSN whose answer is timed
  * @round_at: when it was sent, ns; 0 = none is timed
+ * @rtt: the last answer that was timed took so long, ns; at most a quarter of
+ *	the ACK timeout; 0 = none was timed
+ * @recover: one past the highest PSN ever sent when packets were sent again
+ * @recover_until: a round trip after that, ns
  * @heard: ornic_qp_heard() as the timer was set
  * @excused: timeouts since the last progress that cost no retry
  * @late: the last answer that was timed came late: the window does not grow
@@ -150,6 +154,8 @@ enum ornic_wait {
  * @wait: what sending waits for, enum ornic_wait
  * @draining: SQD asked for and not reached
  * @gap: went back for a missing response; ignore more gaps until progress
+ * @nak_held: at @deadline, if nothing was acknowledged by then, a sequence NAK
+ *	for PSNs before @recover was true
  * @probe: the next packet asks for an ACK whatever follows
  * @broken: the record holds nonsense: the ring is not looked at any more
  * @watched: somebody looks at it without being kicked
@@ -178,6 +184,9 @@ struct ornic_sq {
 	u32 window;
 	u32 round_end;
 	u64 round_at;
+	u64 rtt;
+	u64 recover_until;
+	u32 recover;
 	u64 heard;
 	u8 excused;
 	bool late;
@@ -189,6 +198,7 @@ struct ornic_sq {
 	u8 wait;
 	bool draining;
 	bool gap;
+	bool nak_held;
 	bool probe;
 	bool broken;
 	bool watched;

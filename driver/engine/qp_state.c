@@ -248,6 +248,9 @@ static void reset(struct ornic_qp *qp)
 	sq->unacked_pkts = 0;
 	sq->rnr_waits = 0;
 	sq->excused = 0;
+	sq->rtt = 0;
+	sq->recover_until = 0;
+	sq->nak_held = false;
 	sq->wait = ORNIC_WAIT_NONE;
 	sq->draining = false;
 	sq->gap = false;
