@@ -14,6 +14,15 @@
 
 #define SAME_VALUE 0x1fu
 
+/*
+ * What only an MR can have. rdma_cm asks for persistence of every device that
+ * knows FLUSH, and programs pass the flags of their MR.
+ */
+#define MR_ONLY                                                            \
+	((u32)ORNIC_ACCESS_MW_BIND | (u32)IB_UVERBS_ACCESS_ZERO_BASED |    \
+	 (u32)IB_UVERBS_ACCESS_ON_DEMAND | (u32)IB_UVERBS_ACCESS_HUGETLB | \
+	 (u32)ORNIC_VERBS_FLUSH_PERSISTENT)
+
 static int supported(u32 flags, u32 known, u8 *access)
 {
 	u32 rights = flags & ~(u32)IB_UVERBS_ACCESS_OPTIONAL_RANGE;
@@ -53,7 +62,7 @@ ORNIC_FOR_KUNIT(ornic_mr_access);
 
 /**
  * ornic_qp_access - remote access rights of a QP
- * @flags: enum ib_access_flags
+ * @flags: enum ib_access_flags; those of MRs are ignored
  * @access: set to enum ornic_access
  *
  * Context: any.
@@ -61,9 +70,7 @@ ORNIC_FOR_KUNIT(ornic_mr_access);
  */
 int ornic_qp_access(u32 flags, u8 *access)
 {
-	/* rdma_cm asks for it of every device that knows FLUSH. No MR has it. */
-	flags &= ~ORNIC_VERBS_FLUSH_PERSISTENT;
-	return supported(flags, ORNIC_ACCESS_MASK, access);
+	return supported(flags & ~MR_ONLY, ORNIC_ACCESS_MASK, access);
 }
 
 ORNIC_FOR_KUNIT(ornic_qp_access);

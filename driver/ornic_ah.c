@@ -16,8 +16,8 @@
 #include "ornic_pd.h"
 #include "ornic_udata.h"
 
-#define MAX_SL 7
-#define MAX_FLOW_LABEL 0xfffff
+/* Of a service level the bits that the PCP of a VLAN tag has. */
+#define SL_MASK 0x7
 
 static int check_ah_attr(struct ib_device *ibdev,
 			 const struct rdma_ah_attr *attr)
@@ -32,16 +32,6 @@ static int check_ah_attr(struct ib_device *ibdev,
 	}
 	if (rdma_ah_get_port_num(attr) != ORNIC_PORT) {
 		ibdev_dbg(ibdev, "AH: port %u\n", rdma_ah_get_port_num(attr));
-		return -EINVAL;
-	}
-	if (rdma_ah_get_sl(attr) > MAX_SL) {
-		ibdev_dbg(ibdev, "AH: SL %u, at most %u\n",
-			  rdma_ah_get_sl(attr), MAX_SL);
-		return -EINVAL;
-	}
-	if (grh->flow_label > MAX_FLOW_LABEL) {
-		ibdev_dbg(ibdev, "AH: flow label %#x, at most %#x\n",
-			  grh->flow_label, MAX_FLOW_LABEL);
 		return -EINVAL;
 	}
 	if (grh->sgid_index >= to_ornic_dev(ibdev)->caps.gid_table_len) {
@@ -76,11 +66,11 @@ int ornic_path_from_ah_attr(struct ib_device *ibdev,
 	memcpy(path->dgid, grh->dgid.raw, sizeof(path->dgid));
 	ether_addr_copy(path->dmac, attr->roce.dmac);
 	path->udp_sport = udp_sport;
-	path->flow_label = grh->flow_label;
+	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
 	path->sgid_index = grh->sgid_index;
 	path->tclass = grh->traffic_class;
 	path->hop_limit = grh->hop_limit;
-	path->sl = rdma_ah_get_sl(attr);
+	path->sl = rdma_ah_get_sl(attr) & SL_MASK;
 	return 0;
 }
 

@@ -4,7 +4,9 @@
  *
  * The driver checks masks and ranges, ib_core's table the transition as the
  * driver knows the state; the device, which alone knows the state for sure,
- * checks it again (IBTA 10.3.1).
+ * checks it again (IBTA 10.3.1). Of attributes that are narrower than their
+ * field in struct ib_qp_attr the bits that go on the wire count, as with mlx5:
+ * programs pass what they find. ib_core does so for PSNs.
  */
 #include <rdma/ib_verbs.h>
 
@@ -16,9 +18,9 @@
 #include "ornic_qp.h"
 #include "ornic_udata.h"
 
-#define MAX_RETRY 7 /* 3 bits */
-#define MAX_CODE 31 /* 5 bits: timeout, RNR timer */
-#define MAX_QPN 0xffffff
+#define RETRY_MASK 0x7 /* retry counts */
+#define CODE_MASK 0x1f /* timeout, RNR timer */
+#define QPN_MASK 0xffffff
 
 /* clang-format off */
 #define SUPPORTED_MASK							\
@@ -85,21 +87,11 @@ static int check_ranges(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 			attr->pkey_index, 0, 0) ||
 	    check_range(qp, mask, IB_QP_PATH_MTU, "path MTU", attr->path_mtu,
 			IB_MTU_256, IB_MTU_4096) ||
-	    check_range(qp, mask, IB_QP_TIMEOUT, "timeout", attr->timeout, 0,
-			MAX_CODE) ||
-	    check_range(qp, mask, IB_QP_RETRY_CNT, "retry count",
-			attr->retry_cnt, 0, MAX_RETRY) ||
-	    check_range(qp, mask, IB_QP_RNR_RETRY, "RNR retry count",
-			attr->rnr_retry, 0, MAX_RETRY) ||
-	    check_range(qp, mask, IB_QP_MIN_RNR_TIMER, "RNR timer",
-			attr->min_rnr_timer, 0, MAX_CODE) ||
 	    check_range(qp, mask, IB_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic",
 			attr->max_rd_atomic, 0, caps->max_rd_atomic) ||
 	    check_range(qp, mask, IB_QP_MAX_DEST_RD_ATOMIC,
 			"max_dest_rd_atomic", attr->max_dest_rd_atomic, 0,
-			caps->max_dest_rd_atomic) ||
-	    check_range(qp, mask, IB_QP_DEST_QPN, "destination QP",
-			attr->dest_qp_num, 0, MAX_QPN))
+			caps->max_dest_rd_atomic))
 		return -EINVAL;
 	return 0;
 }
@@ -127,8 +119,9 @@ static int check_transition(struct ornic_qp *qp, enum ib_qp_state cur,
 static int set_path(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 		    struct ornic_qp_params *params)
 {
-	u16 sport = rdma_get_udp_sport(attr->ah_attr.grh.flow_label,
-				       qp->ibqp.qp_num, params->dest_qpn);
+	u32 label = attr->ah_attr.grh.flow_label & IB_GRH_FLOWLABEL_MASK;
+	u16 sport =
+		rdma_get_udp_sport(label, qp->ibqp.qp_num, params->dest_qpn);
 
 	return ornic_path_from_ah_attr(qp->ibqp.device, &attr->ah_attr, sport,
 				       &params->path);
@@ -144,17 +137,18 @@ static int make_params(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 		.state = attr->qp_state,
 		.cur_state = attr->cur_qp_state,
 		.path_mtu = attr->path_mtu,
-		.timeout = attr->timeout,
-		.retry_cnt = attr->retry_cnt,
-		.rnr_retry = attr->rnr_retry,
-		.min_rnr_timer = attr->min_rnr_timer,
+		.timeout = attr->timeout & CODE_MASK,
+		.retry_cnt = attr->retry_cnt & RETRY_MASK,
+		.rnr_retry = attr->rnr_retry & RETRY_MASK,
+		.min_rnr_timer = attr->min_rnr_timer & CODE_MASK,
 		.max_rd_atomic = attr->max_rd_atomic,
 		.max_dest_rd_atomic = attr->max_dest_rd_atomic,
 		.sqd_notify = attr->en_sqd_async_notify,
 		.rq_psn = attr->rq_psn,
 		.sq_psn = attr->sq_psn,
-		.dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
-						    qp->dest_qpn,
+		.dest_qpn = mask & IB_QP_DEST_QPN ?
+				    attr->dest_qp_num & QPN_MASK :
+				    qp->dest_qpn,
 		.qkey = attr->qkey,
 	};
 	if (mask & IB_QP_ACCESS_FLAGS)

@@ -240,7 +240,7 @@ static const struct ah_row {
 	{ "from an entry that does not exist", 2, 200, 0, ORNIC_BAD_PARAM,
 	  false },
 	{ "to another family", 2, ORNIC_RIG_IPV6, 0, ORNIC_BAD_PARAM, false },
-	{ "SL 8", 2, ORNIC_RIG_IPV4, 8, ORNIC_BAD_PARAM, false },
+	{ "SL of more than 3 bits", 2, ORNIC_RIG_IPV4, 0xff, ORNIC_OK, false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(ah, ah_rows, name);

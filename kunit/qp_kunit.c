@@ -241,9 +241,6 @@ static const struct value_row {
 	  offsetof(struct ornic_rig_conn, av) +
 		  offsetof(struct ornic_av, sgid_index),
 	  ORNIC_RIG_IPV6 },
-	{ "service level 8", ORNIC_QPS_RTR,
-	  offsetof(struct ornic_rig_conn, av) + offsetof(struct ornic_av, sl),
-	  8 },
 	{ "max_rd_atomic 129", ORNIC_QPS_RTS,
 	  offsetof(struct ornic_rig_conn, max_rd_atomic), 129 },
 };

@@ -533,13 +533,6 @@ static const struct path_row {
 	{ "UDP port below 0xc000", ORNIC_RIG_IPV4,
 	  offsetof(struct ornic_av, udp_sport) + 1, 0xbf, ORNIC_VLAN_NONE,
 	  false, -EINVAL },
-	{ "flow label of 21 bits", ORNIC_RIG_IPV4,
-	  offsetof(struct ornic_av, flow_label) + 2, 0x10, ORNIC_VLAN_NONE,
-	  false, -EINVAL },
-	{ "SL 8", ORNIC_RIG_IPV4, offsetof(struct ornic_av, sl), 8,
-	  ORNIC_VLAN_NONE, false, -EINVAL },
-	{ "SL 7", ORNIC_RIG_IPV4, offsetof(struct ornic_av, sl), 7,
-	  ORNIC_VLAN_NONE, false, 0 },
 	{ "VLAN 4094", ORNIC_RIG_IPV4, 30, 7, 4094, false, 0 },
 	{ "VLAN 4095", ORNIC_RIG_IPV4, 30, 7, 4095, false, -EINVAL },
 };
@@ -557,6 +550,29 @@ static void path_init_checks(struct kunit *test)
 	ornic_rig_av(&av, 2, ORNIC_RIG_IPV4);
 	((u8 *)&av)[row->at] = row->value;
 	KUNIT_EXPECT_EQ(test, ornic_path_init(&path, &src, &av), row->status);
+}
+
+/* Of a flow label 20 bits count, of an SL the 3 of a PCP. */
+static void path_init_masks(struct kunit *test)
+{
+	static const u8 want[] = {
+		0x81, 0x00, 0xa0, 7, /* PCP 5, VLAN 7 */
+		0x86, 0xdd, 0x61, 0x2f, 0xff, 0xff,
+	};
+	struct ornic_gid src = { .vlan = 7, .valid = true };
+	struct ornic_path path;
+	struct ornic_av av;
+
+	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV6, src.gid);
+	ornic_rig_av(&av, 2, ORNIC_RIG_IPV6);
+	av.flow_label = cpu_to_le32(0xffffffff);
+	av.tclass = 0x12;
+	av.sl = 0xfd;
+	KUNIT_ASSERT_EQ(test, ornic_path_init(&path, &src, &av), 0);
+	KUNIT_EXPECT_MEMEQ(test, path.hdr + 12, want, sizeof(want));
+	/* What QUERY_QP tells is what is sent. */
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(path.av.flow_label), 0xfffffu);
+	KUNIT_EXPECT_EQ(test, path.av.sl, 5);
 }
 
 static void path_init_needs_a_destination(struct kunit *test)
@@ -696,6 +712,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE_PARAM(build_writes_what_rxe_does, rxe_gen_params),
 	KUNIT_CASE(build_fits_lengths),
 	KUNIT_CASE_PARAM(path_init_checks, path_gen_params),
+	KUNIT_CASE(path_init_masks),
 	KUNIT_CASE(path_init_needs_a_destination),
 	KUNIT_CASE(path_init_writes_ipv4),
 	KUNIT_CASE(path_init_writes_ipv6),

@@ -36,6 +36,8 @@
 #define BTH_ACKREQ 0x80
 
 #define QPN_MASK 0xffffffu
+#define FLOW_LABEL_MASK 0xfffffu
+#define SL_MASK 0x7u
 
 /* ---- The opcode table ---------------------------------------------------- */
 
@@ -466,7 +468,6 @@ static bool gid_is_unspecified(const u8 *gid)
 static bool av_in_range(const struct ornic_av *av)
 {
 	return le16_to_cpu(av->udp_sport) >= 0xc000 &&
-	       le32_to_cpu(av->flow_label) <= 0xfffff && av->sl <= 7 &&
 	       !gid_is_unspecified(av->dgid);
 }
 
@@ -552,11 +553,13 @@ int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
 	path->ipv6 = ipv6;
 	path->mcast = ornic_gid_is_multicast(av->dgid);
 	path->av = *av;
+	path->av.flow_label &= cpu_to_le32(FLOW_LABEL_MASK);
+	path->av.sl &= SL_MASK;
 	memcpy(path->sgid, src->gid, 16);
 	memcpy(path->dgid, av->dgid, 16);
-	p = put_eth(p, src, av, ipv6);
+	p = put_eth(p, src, &path->av, ipv6);
 	path->l3_offset = (u8)(p - path->hdr);
-	p = ipv6 ? put_ipv6(p, src, av) : put_ipv4(p, src, av);
+	p = ipv6 ? put_ipv6(p, src, &path->av) : put_ipv4(p, src, &path->av);
 	path->l4_offset = (u8)(p - path->hdr);
 	p = put_udp(p, av);
 	path->hdr_len = (u8)(p - path->hdr);

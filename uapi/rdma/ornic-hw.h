@@ -357,11 +357,11 @@ enum ornic_qp_state {
  * @dgid: destination GID; ::ffff:a.b.c.d means RoCEv2 over IPv4
  * @dmac: next hop
  * @udp_sport: UDP source port, 0xc000 to 0xffff
- * @flow_label: 20 bits
+ * @flow_label: 20 bits; the others are ignored
  * @sgid_index: source, an entry set by SET_GID
  * @tclass: DSCP and ECN bits
  * @hop_limit: TTL
- * @sl: service level, 0 to 7; the PCP of a tagged frame
+ * @sl: service level, 3 bits; the PCP of a tagged frame
  */
 struct ornic_av {
 	__u8 dgid[16];

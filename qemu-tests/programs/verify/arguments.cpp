@@ -177,6 +177,56 @@ void illegal_rtr(const ports &on)
 	check_equal(e.state(), IBV_QPS_INIT, "state after refusals");
 }
 
+/*
+ * Of attributes narrower than their field the bits that go on the wire count,
+ * as with the devices that programs are written on.
+ */
+void wide_attributes(const ports &on)
+{
+	endpoint e(on.client, {});
+	ibv_qp_attr attr{}, got{};
+	ibv_qp_init_attr init{};
+	const int rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+			IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	const int rts = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+			IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+
+	if (on.client.is_rxe)
+		throw skipped("rxe keeps the bits that it does not use");
+	e.to_init();
+	attr.qp_state = IBV_QPS_RTR;
+	attr.path_mtu = IBV_MTU_1024;
+	attr.dest_qp_num = 0xff123456;
+	attr.rq_psn = 0xff000007;
+	attr.min_rnr_timer = 0xe0 | 12;
+	attr.ah_attr.is_global = 1;
+	attr.ah_attr.sl = 0xf8 | 3;
+	attr.ah_attr.grh.dgid = on.server.gid;
+	attr.ah_attr.grh.flow_label = 0xffffffff;
+	attr.ah_attr.grh.sgid_index = static_cast<uint8_t>(on.client.gid_index);
+	attr.ah_attr.port_num = 1;
+	check_equal(modify(e, attr, rtr), 0, "modify to RTR");
+	attr.qp_state = IBV_QPS_RTS;
+	attr.sq_psn = 0xff000008;
+	attr.timeout = 0xe0 | 14;
+	attr.retry_cnt = 0xf8 | 5;
+	attr.rnr_retry = 0xf8 | 6;
+	check_equal(modify(e, attr, rts), 0, "modify to RTS");
+	check_equal(ibv_query_qp(e.qp.get(), &got, IBV_QP_AV, &init), 0,
+		    "ibv_query_qp");
+	check_equal(got.dest_qp_num, 0x123456u, "dest_qp_num");
+	check_equal(got.rq_psn, 7u, "rq_psn");
+	check_equal(got.sq_psn, 8u, "sq_psn");
+	check_equal(got.min_rnr_timer, 12, "min_rnr_timer");
+	check_equal(got.timeout, 14, "timeout");
+	check_equal(got.retry_cnt, 5, "retry_cnt");
+	check_equal(got.rnr_retry, 6, "rnr_retry");
+	check_equal(got.ah_attr.sl, 3, "sl");
+	check_equal(got.ah_attr.grh.flow_label, 0xfffffu, "flow_label");
+}
+
 ibv_qp *try_qp(const endpoint &e, ibv_qp_type type, ibv_qp_cap cap)
 {
 	ibv_qp_init_attr attr{};
@@ -268,6 +318,7 @@ const test list[] = {
 	{ "illegal_transitions", illegal_transitions },
 	{ "illegal_attributes", illegal_attributes },
 	{ "illegal_rtr", illegal_rtr },
+	{ "wide_attributes", wide_attributes },
 	{ "unusable_qps", unusable_qps },
 	{ "unusable_cqs", unusable_cqs },
 	{ "unusable_mrs", unusable_mrs },
