@@ -51,7 +51,7 @@ void to_wc(const ornic_cqe &cqe, ibv_wc &wc) noexcept
 	wc.wc_flags = wc_flags(cqe);
 	wc.pkey_index = 0;
 	wc.slid = 0;
-	wc.sl = cqe.sl;
+	wc.sl = wc_sl(cqe);
 	wc.dlid_path_bits = 0;
 }
 
@@ -90,6 +90,13 @@ unsigned int wc_flags(const ornic_cqe &cqe) noexcept
 	if (cqe.flags & ORNIC_CQE_WITH_INV)
 		flags |= IBV_WC_WITH_INV;
 	return flags;
+}
+
+std::uint8_t wc_sl(const ornic_cqe &cqe) noexcept
+{
+	if (!(cqe.flags & ORNIC_CQE_GRH))
+		return cqe.sl;
+	return cqe.flags & ORNIC_CQE_IPV4 ? l3_ipv4 : l3_ipv6;
 }
 
 /* libibverbs reads both from one place, the key in host order. */

@@ -58,6 +58,18 @@ void set_lazy_poll(ibv_cq_ex &cq, std::uint64_t wc_flags) noexcept;
 [[nodiscard]] ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept;
 [[nodiscard]] unsigned int wc_flags(const ornic_cqe &cqe) noexcept;
 
+/** L3 types of a datagram as other RoCE devices report them; 0 is RoCEv1. */
+constexpr std::uint8_t l3_ipv6 = 1;
+constexpr std::uint8_t l3_ipv4 = 2;
+
+/**
+ * The service level; of a datagram its L3 type. IBTA A17.4.5.1 wants that in
+ * the completion, struct ibv_wc has no field of its own for it, and mlx5,
+ * bnxt_re and hns use this one. Programs read it there: UCX finds the sender's
+ * address in the GRH by it.
+ */
+[[nodiscard]] std::uint8_t wc_sl(const ornic_cqe &cqe) noexcept;
+
 /** Immediate data in wire order, or the key that was invalidated. */
 [[nodiscard]] __be32 wc_imm(const ornic_cqe &cqe) noexcept;
 

@@ -105,7 +105,7 @@ std::uint32_t read_slid(ibv_cq_ex * /* RoCE has no LIDs */) noexcept
 
 std::uint8_t read_sl(ibv_cq_ex *cq) noexcept
 {
-	return to_cq(cq).current->sl;
+	return wc_sl(*to_cq(cq).current);
 }
 
 std::uint8_t read_dlid_path_bits(ibv_cq_ex * /* as above */) noexcept

@@ -91,6 +91,9 @@ void every_size(const ports &on)
 		check_equal(wc.byte_len, size + grh_size, "byte_len");
 		check_equal(wc.src_qp, p.client.qp->qp_num, "src_qp");
 		check(wc.wc_flags & IBV_WC_GRH, "IBV_WC_GRH");
+		if (!on.server.is_rxe)
+			check_equal(wc.sl, on.server.is_ipv4() ? 2 : 1,
+				    "L3 type in sl");
 		check_equal(!!(wc.wc_flags & IBV_WC_WITH_IMM), imm, "imm flag");
 		if (imm)
 			check_equal(be32toh(wc.imm_data), seed + 5, "imm");
