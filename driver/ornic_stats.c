@@ -44,12 +44,13 @@ static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
 	[ORNIC_STAT_RETRIES].name = "retries",
 	[ORNIC_STAT_TX_STALLS].name = "tx_stalls",
 	[ORNIC_STAT_TX_ERRORS].name = "tx_errors",
+	[ORNIC_STAT_RX_TOO_LONG].name = "rx_too_long",
+	/* ib_core wants the optional ones behind all others. */
 	OPTIONAL(RX_SEND_REQUESTS, "rx_send_requests"),
 	OPTIONAL(RX_WRITE_REQUESTS, "rx_write_requests"),
 	OPTIONAL(RX_READ_REQUESTS, "rx_read_requests"),
 	OPTIONAL(RX_ATOMIC_REQUESTS, "rx_atomic_requests"),
 	OPTIONAL(RX_CE_PACKETS, "rx_ce_packets"),
-	[ORNIC_STAT_RX_TOO_LONG].name = "rx_too_long",
 };
 
 /* What `rdma statistic` does not show. */

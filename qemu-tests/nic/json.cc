@@ -85,12 +85,12 @@ const char *stat_name(u32 stat)
 		"retries",
 		"tx_stalls",
 		"tx_errors",
+		"rx_too_long",
 		"rx_send_requests",
 		"rx_write_requests",
 		"rx_read_requests",
 		"rx_atomic_requests",
 		"rx_ce_packets",
-		"rx_too_long",
 	};
 
 	static_assert(std::size(names) == ORNIC_STAT_COUNT);

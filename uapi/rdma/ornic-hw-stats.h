@@ -38,14 +38,13 @@ enum ornic_stat {
 	ORNIC_STAT_RETRIES,		/* go-back-N restarts, any cause */
 	ORNIC_STAT_TX_STALLS,		/* QP waited for packets in flight */
 	ORNIC_STAT_TX_ERRORS,		/* frames that the port refused */
-	/* Optional ones count only while MODIFY_STATS says so. */
+	ORNIC_STAT_RX_TOO_LONG,		/* UC, UD: longer than the receive */
+	/* Optional ones, all at the end, count only while MODIFY_STATS says so. */
 	ORNIC_STAT_RX_SEND_REQUESTS,	/* messages executed for a peer */
 	ORNIC_STAT_RX_WRITE_REQUESTS,
 	ORNIC_STAT_RX_READ_REQUESTS,
 	ORNIC_STAT_RX_ATOMIC_REQUESTS,
 	ORNIC_STAT_RX_CE_PACKETS,	/* congestion experienced, RFC 3168 */
-	/* These count always. */
-	ORNIC_STAT_RX_TOO_LONG,		/* UC, UD: longer than the receive */
 	ORNIC_STAT_COUNT
 };
 
