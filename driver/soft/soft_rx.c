@@ -36,7 +36,7 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 static bool headers_ok(struct sk_buff *skb, bool ipv6)
 {
 	bool was_fragments = ipv6 ? IP6CB(skb)->flags & IP6SKB_FRAGMENTED :
-				    IPCB(skb)->flags & IPSKB_FRAG_COMPLETE;
+				    IPCB(skb)->frag_max_size;
 
 	return !was_fragments &&
 	       ornic_soft_rx_is_roce(skb_network_header(skb), udp_hdr(skb),
