@@ -10,6 +10,7 @@
 #include "soft_net.h"
 
 #include <linux/if_vlan.h>
+#include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -52,6 +53,17 @@ static struct ornic_soft *find_link(const struct ornic_soft_net *sn,
 	return NULL;
 }
 
+/* Of a VLAN in a VLAN, real_dev is what is below both: two tags are not for us. */
+static struct ornic_soft *find_vlan_link(const struct ornic_soft_net *sn,
+					 const struct net_device *vlan)
+{
+	const struct net_device *real_dev = vlan_dev_real_dev(vlan);
+
+	if (dev_get_iflink(vlan) != real_dev->ifindex)
+		return NULL;
+	return find_link(sn, real_dev);
+}
+
 /* Called by UDP in softirq context, under RCU; owns @skb. */
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
@@ -65,7 +77,7 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	soft = find_link(sn, netdev);
 	if (!soft && is_vlan_dev(netdev)) {
 		/* Tagged: the VLAN belongs to the port that it came from. */
-		soft = find_link(sn, vlan_dev_priv(netdev)->real_dev);
+		soft = find_vlan_link(sn, netdev);
 		vlan = vlan_dev_vlan_id(netdev);
 	}
 	if (!soft)
@@ -125,11 +137,10 @@ static int open_sockets(struct net *net, struct ornic_soft_net *sn)
 	err = open_socket(net, sn, AF_INET, &sn->sock4);
 	if (err)
 		return err;
-	if (!IS_ENABLED(CONFIG_IPV6))
+	/* Where IPv6 is missing, to ask for its sockets loads a module. */
+	if (!ipv6_mod_enabled())
 		return 0;
 	err = open_socket(net, sn, AF_INET6, &sn->sock6);
-	if (err == -EAFNOSUPPORT) /* ipv6.disable=1 */
-		return 0;
 	if (err)
 		close_sockets(sn);
 	return err;
