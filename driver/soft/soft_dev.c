@@ -245,8 +245,10 @@ void ornic_soft_remove_later(struct ornic_soft *soft)
 
 /* ---- The beginning --------------------------------------------------------- */
 
-static int check_netdev(const struct net_device *netdev)
+static int check_netdev(struct net_device *netdev)
 {
+	const struct net_device *master = netdev_master_upper_dev_get(netdev);
+
 	if (netdev->flags & IFF_LOOPBACK) {
 		netdev_err(netdev, "ornic: is a loopback device\n");
 		return -EOPNOTSUPP;
@@ -261,9 +263,10 @@ static int check_netdev(const struct net_device *netdev)
 			   MIN_NETDEV_MTU);
 		return -EMSGSIZE;
 	}
-	if (netif_is_lag_port(netdev) || netif_is_bridge_port(netdev)) {
-		netdev_err(netdev,
-			   "ornic: its bridge or bond takes its packets\n");
+	/* A bridge, a bond, a team, a VRF. */
+	if (master) {
+		netdev_err(netdev, "ornic: %s takes its packets\n",
+			   master->name);
 		return -EBUSY;
 	}
 	return 0;

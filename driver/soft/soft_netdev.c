@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The soft device follows its netdev: its name, its network namespace, its
- * end. MTU, carrier and addresses are the business of the driver.
+ * master, its end. MTU, carrier and addresses are the business of the driver.
  *
  * A netdev that moves to another namespace is unregistered from the one and
  * registered in the other, but stays NETREG_REGISTERED, under the RTNL all
@@ -38,6 +38,19 @@ static void netdev_arrives(struct ornic_soft *soft)
 	ornic_groups_back(&soft->bus.groups);
 }
 
+/* As for a new link: a master takes the packets of its netdevs. */
+static void netdev_upper_changes(struct ornic_soft *soft)
+{
+	const struct net_device *master =
+		netdev_master_upper_dev_get(soft->netdev);
+
+	if (!master)
+		return;
+	netdev_err(soft->netdev, "ornic: %s takes its packets, link removed\n",
+		   master->name);
+	ornic_soft_remove_later(soft);
+}
+
 static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {
@@ -53,6 +66,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_REGISTER:
 		netdev_arrives(soft);
+		break;
+	case NETDEV_CHANGEUPPER:
+		netdev_upper_changes(soft);
 		break;
 	case NETDEV_CHANGENAME:
 		ornic_netdir_rename(&soft->bus.netdir, soft->netdev);
