@@ -420,6 +420,9 @@ int ornic_soft_create(const char *name, struct net_device *netdev)
 	return 0;
 
 err_netdev:
+	/* Its attributes were there for a moment. */
+	ornic_soft_poll_set(soft, false);
+	ornic_soft_lookout_stop(&soft->lookout);
 	netdev_put(netdev, &soft->netdev_tracker);
 	put_device(&soft->dev);
 	device_del(&soft->dev);
