@@ -69,11 +69,9 @@ static void soft_release(struct device *dev)
 	xa_destroy(&soft->flows);
 	kfree(soft);
 
-	/* The module's exit waits for us, and then for RCU: see there. */
-	rcu_read_lock();
+	/* The module's exit waits for this, and at its end for us. */
 	if (atomic_dec_and_test(&num_devices))
 		wake_up_var(&num_devices);
-	rcu_read_unlock();
 }
 
 /* ---- What the engine asks of its host ------------------------------------ */
@@ -489,9 +487,6 @@ void ornic_soft_dev_exit(void)
 	remove_all();
 	wait_var_event(&num_devices, !atomic_read(&num_devices));
 	destroy_workqueue(remove_wq);
-
-	/* The last soft_release may have a few instructions to go. */
-	synchronize_rcu();
 	root_device_unregister(root);
 	bus_unregister(&soft_bus_type);
 	ida_destroy(&ids);

@@ -22,7 +22,10 @@
 
 #include <linux/cpumask.h>
 #include <linux/hash.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/isolation.h>
 #include <linux/slab.h>
@@ -34,6 +37,7 @@
 #define RUN_BUDGET (64 * 1024) /* bytes with softirqs off */
 #define KICK_ROUNDS 4 /* budgets that a kick may use */
 #define WORK_ROUNDS 16 /* and that a work item may use */
+#define EXIT_TIMEOUT (10 * HZ) /* between two messages of a slow exit */
 
 static struct workqueue_struct *run_wq;
 static atomic_t num_flows = ATOMIC_INIT(0);
@@ -306,11 +310,9 @@ void ornic_soft_flow_free(struct ornic_soft_flow *flow)
 {
 	kfree_rcu(flow, rcu);
 
-	/* The module's exit waits for us, and then for RCU: see there. */
-	rcu_read_lock();
+	/* The module's exit waits for this, and then for us: see there. */
 	if (atomic_dec_and_test(&num_flows))
 		wake_up_var(&num_flows);
-	rcu_read_unlock();
 }
 
 /**
@@ -386,14 +388,25 @@ int ornic_soft_sched_init(void)
 /**
  * ornic_soft_sched_exit - wait for the last flow, thus for all frames
  *
- * Context: Process context; no QP exists.
+ * A netdev may keep a frame for long: in a ring that has stopped, in a qdisc
+ * that delays.
+ *
+ * Context: Process context; no QP and no device exists.
  */
 void ornic_soft_sched_exit(void)
 {
-	wait_var_event(&num_flows, !atomic_read(&num_flows));
+	while (!wait_var_event_timeout(&num_flows, !atomic_read(&num_flows),
+				       EXIT_TIMEOUT))
+		pr_info("ornic: unloading waits: netdevs still have frames of %d QPs\n",
+			atomic_read(&num_flows));
 
-	/* The last ornic_soft_flow_free may have a few instructions to go. */
-	synchronize_rcu();
+	/*
+	 * A task that was preempted in ornic_soft_flow_free(), or in what frees
+	 * a device, still has a few instructions of the module to go. It may be
+	 * outside of any RCU section, but has not slept since: that is what
+	 * Tasks RCU waits for.
+	 */
+	synchronize_rcu_tasks();
 	ornic_soft_lookout_module_exit();
 	destroy_workqueue(run_wq);
 }
