@@ -7,6 +7,7 @@
 #include "soft_poll.h"
 
 #include <linux/kthread.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 
 #include "engine/engine.h"
@@ -21,7 +22,8 @@ static int poll_loop(void *arg)
 	while (!kthread_should_stop()) {
 		if (!ornic_engine_poll(soft->engine, POLL_BUDGET))
 			cpu_relax();
-		cond_resched();
+		/* Without this a Tasks RCU grace period never ends. */
+		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }

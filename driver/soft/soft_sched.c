@@ -145,7 +145,7 @@ static void run_work(struct work_struct *work)
 		if (!run_once(flow, kicked))
 			return;
 		kicked = false;
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 	queue_run(flow);
 }
