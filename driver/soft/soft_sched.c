@@ -372,10 +372,11 @@ void ornic_soft_qp_fini(void *host, void *host_qp)
  */
 int ornic_soft_sched_init(void)
 {
-	/* MEM_RECLAIM: storage on RDMA may need it to free memory. */
-	unsigned int flags = WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM;
-
-	run_wq = alloc_workqueue("ornic", flags, 0);
+	/*
+	 * MEM_RECLAIM: storage on RDMA may need it to free memory. Not HIGHPRI:
+	 * peers and programs decide how much there is to do.
+	 */
+	run_wq = alloc_workqueue("ornic", WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM, 0);
 	if (!run_wq)
 		return -ENOMEM;
 	if (ornic_soft_lookout_module_init()) {
