@@ -5,10 +5,11 @@
  * program and the engine take turns on one CPU. Where another CPU has nothing
  * to do, a worker looks at the send queues there: posts are mere stores then.
  *
- * It begins when a CPU kicks HOT_KICKS times a second and another was idle since
- * this was asked last (a kernel with a tick on idle CPUs cannot tell), and ends
- * when nothing was new for a while, or as soon as anything else wants to run on
- * its CPU.
+ * It begins when a CPU kicks HOT_KICKS times a second and another, on which the
+ * program may run as well, was idle since this was asked last (a kernel with a
+ * tick on idle CPUs cannot tell), and ends when nothing was new for a while, or as
+ * soon as anything else wants to run on its CPU. So it takes no time from anybody;
+ * what it spends is charged to nobody, and bounded by one CPU for a device.
  *
  * A QP joins at a kick, under the lock; from then on it is the worker's, which
  * lets it go when it had no news for some time. It holds a reference of the flow,
@@ -16,6 +17,7 @@
  */
 #include "soft_lookout.h"
 
+#include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/percpu.h>
@@ -80,18 +82,21 @@ static bool was_idle(struct ornic_soft_lookout *lookout, int cpu)
 		return false;
 	if (spent * 100 >= time * IDLE_PERCENT)
 		return true;
-	lookout->cpu = ornic_soft_next_cpu(cpu);
+	lookout->cpu = ornic_soft_next_cpu(cpu, current->cpus_ptr);
 	return false;
 }
 
+/* A program gets no time of a CPU that it may not run on itself. */
 static bool begin(struct ornic_soft_lookout *lookout)
 {
-	int cpu = ornic_soft_other_cpu(lookout->cpu);
+	int cpu;
 
 	if (lookout->running)
-		return true;
-	if (lookout->stopped || !READ_ONCE(lookout->patience_us) || cpu < 0 ||
-	    !was_idle(lookout, cpu))
+		return cpumask_test_cpu(lookout->cpu, current->cpus_ptr);
+	if (lookout->stopped || !READ_ONCE(lookout->patience_us))
+		return false;
+	cpu = ornic_soft_other_cpu(lookout->cpu, current->cpus_ptr);
+	if (cpu < 0 || !was_idle(lookout, cpu))
 		return false;
 	WRITE_ONCE(lookout->running, true);
 	queue_work_on(cpu, lookout_wq, &lookout->work);
@@ -150,8 +155,9 @@ static void let_go(struct ornic_soft_flow *flow)
 	ornic_engine_watch(flow->soft->engine, flow->qpn, false);
 	/* Its link is free for the next to join, who tests with acquire. */
 	clear_bit_unlock(ORNIC_FLOW_WATCHED, &flow->state);
+	/* By number: the QP may be gone and its number another one's. */
 	if (ornic_soft_flow_run(flow))
-		ornic_soft_flow_wake(flow);
+		ornic_soft_wake(flow->soft, flow->qpn);
 	ornic_soft_flow_put(flow);
 }
 
@@ -177,8 +183,11 @@ static bool look_at_all(struct list_head *members)
 	struct ornic_soft_flow *flow, *next;
 	bool news = false;
 
-	list_for_each_entry_safe(flow, next, members, watch.link)
+	list_for_each_entry_safe(flow, next, members, watch.link) {
 		news |= look_at(flow);
+		if (need_resched())
+			break;
+	}
 	return news;
 }
 

@@ -117,7 +117,7 @@ static bool is_wanted(struct ornic_soft_rxq *rxq, bool begin)
 		return true;
 	if (!begin)
 		return false;
-	rxq->cpu = ornic_soft_other_cpu(rxq->cpu);
+	rxq->cpu = ornic_soft_other_cpu(rxq->cpu, cpu_online_mask);
 	return rxq->cpu >= 0;
 }
 

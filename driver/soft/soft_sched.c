@@ -44,53 +44,64 @@ static atomic_t num_flows = ATOMIC_INIT(0);
 
 /* ---- Running ---------------------------------------------------------------- */
 
+static bool cpu_is_fit(int cpu, const struct cpumask *among)
+{
+	return cpu >= 0 && cpumask_test_cpu(cpu, among) && cpu_online(cpu) &&
+	       housekeeping_test_cpu(cpu, HK_TYPE_WQ);
+}
+
 /**
- * ornic_soft_next_cpu - the CPU behind another
+ * ornic_soft_next_cpu - the CPU after another
  * @cpu: any
+ * @among: CPUs to choose from
  *
  * Context: Any.
- * Return: The next one that is for work queues, around the end; @cpu if it is
- * the only one; -1 if there is none at all.
+ * Return: The next online CPU that is for work queues, around the end; @cpu if
+ * it is the only one; -1 if there is none at all.
  */
-int ornic_soft_next_cpu(int cpu)
+int ornic_soft_next_cpu(int cpu, const struct cpumask *among)
 {
-	const struct cpumask *fit = housekeeping_cpumask(HK_TYPE_WQ);
-	int next = cpumask_next_and(cpu, cpu_online_mask, fit);
+	int next;
 
-	if (next >= nr_cpu_ids)
-		next = cpumask_first_and(cpu_online_mask, fit);
-	return next >= nr_cpu_ids ? -1 : next;
+	for_each_cpu_wrap(next, among, cpu + 1) {
+		if (cpu_is_fit(next, among))
+			return next;
+	}
+	return -1;
 }
 
 /**
  * ornic_soft_other_cpu - a CPU for what should not be done on this one
  * @last: the one that had it last, -1 if none
+ * @among: CPUs to choose from
  *
  * Context: Not preemptible.
- * Return: @last unless it is this one, else the next CPU that is for work
- * queues; -1 if there is none.
+ * Return: @last if it is still fit and not this one, else the next online CPU
+ * that is for work queues; -1 if there is none.
  */
-int ornic_soft_other_cpu(int last)
+int ornic_soft_other_cpu(int last, const struct cpumask *among)
 {
 	int this_cpu = smp_processor_id();
 	int cpu;
 
-	if (last >= 0 && last != this_cpu)
+	if (last != this_cpu && cpu_is_fit(last, among))
 		return last;
-	cpu = ornic_soft_next_cpu(this_cpu);
+	cpu = ornic_soft_next_cpu(this_cpu, among);
 	return cpu == this_cpu ? -1 : cpu;
 }
 
 /**
  * ornic_soft_queue_work - queue the work of a flow
- * @cpu: where; -1: wherever it suits
+ * @cpu: where; -1 or one that is offline: wherever it suits
  * @work: the work item
  *
  * Context: Any, also with interrupts off.
  */
 void ornic_soft_queue_work(int cpu, struct work_struct *work)
 {
-	queue_work_on(cpu < 0 ? WORK_CPU_UNBOUND : cpu, run_wq, work);
+	if (cpu < 0 || !cpu_online(cpu))
+		cpu = WORK_CPU_UNBOUND;
+	queue_work_on(cpu, run_wq, work);
 }
 
 /* On the CPU that may send now, see soft_tx.c. */
@@ -101,7 +112,8 @@ static void queue_run(struct ornic_soft_flow *flow)
 	if (atomic_read(&flow->in_flight))
 		cpu = READ_ONCE(flow->cpu);
 	else if (ornic_soft_rxq_is_here())
-		cpu = ornic_soft_other_cpu(READ_ONCE(flow->cpu));
+		cpu = ornic_soft_other_cpu(READ_ONCE(flow->cpu),
+					   cpu_online_mask);
 	ornic_soft_queue_work(cpu, &flow->work);
 }
 
@@ -177,6 +189,24 @@ void ornic_soft_flow_wake(struct ornic_soft_flow *flow)
 void ornic_soft_resched(void *host, void *host_qp)
 {
 	ornic_soft_flow_wake(ornic_soft_flow_of(host_qp));
+}
+
+/**
+ * ornic_soft_wake - have a QP run soon
+ * @soft: the device
+ * @qpn: QP number; nothing happens if there is no such QP
+ *
+ * Context: Any, also with interrupts off.
+ */
+void ornic_soft_wake(struct ornic_soft *soft, u32 qpn)
+{
+	struct ornic_soft_flow *flow;
+
+	rcu_read_lock();
+	flow = xa_load(&soft->flows, qpn);
+	if (flow)
+		ornic_soft_flow_wake(flow);
+	rcu_read_unlock();
 }
 
 static void kick_inline(struct ornic_soft_flow *flow)
@@ -290,6 +320,7 @@ static struct ornic_soft_flow *flow_alloc(struct ornic_soft *soft, u32 qpn)
 	refcount_set(&flow->refs, 1);
 	flow->soft = soft;
 	flow->qpn = qpn;
+	flow->cpu = -1;
 	flow->hash = hash_32(qpn, 32) ?: 1;
 	INIT_WORK(&flow->work, run_work);
 	ornic_soft_rxq_init(&flow->rxq);

@@ -2,6 +2,7 @@
 #ifndef ORNIC_SOFT_SCHED_H
 #define ORNIC_SOFT_SCHED_H
 
+#include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -28,7 +29,7 @@ enum ornic_soft_flow_state {
  * @state: enum ornic_soft_flow_state, bits
  * @soft: the device; valid only while the QP exists
  * @qpn: QP number
- * @cpu: that sent last
+ * @cpu: that sent last; -1: none yet
  * @hash: of the frames, so that nobody dissects them to pick a queue
  * @work: runs the QP
  * @rxq: packets of long messages
@@ -93,9 +94,10 @@ void ornic_soft_qp_fini(void *host, void *host_qp);
 void ornic_soft_resched(void *host, void *host_qp);
 void ornic_soft_deadline(void *host, void *host_qp, u64 when);
 void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok);
+void ornic_soft_wake(struct ornic_soft *soft, u32 qpn);
 
-int ornic_soft_next_cpu(int cpu);
-int ornic_soft_other_cpu(int last);
+int ornic_soft_next_cpu(int cpu, const struct cpumask *among);
+int ornic_soft_other_cpu(int last, const struct cpumask *among);
 void ornic_soft_queue_work(int cpu, struct work_struct *work);
 
 int ornic_soft_sched_init(void);
