@@ -244,6 +244,14 @@ bool ornic_engine_loopback(const struct ornic_engine *eng);
 #define ORNIC_RX_PEEK 12
 u32 ornic_engine_rx_peek(const u8 *bth, bool *more);
 
+/*
+ * Is a packet with the IP header @ip from the address of @qpn's peer, to its own, and
+ * @qpn a connected QP that receives? A hint, read without its locks: ICRC and PSN
+ * are not looked at, and ornic_engine_rx() decides.
+ */
+bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
+			  bool ipv6);
+
 /* One packet from the wire. */
 void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx);
 

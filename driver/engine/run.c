@@ -218,6 +218,34 @@ bool ornic_engine_has_news(struct ornic_engine *eng, u32 qpn, u32 *seen)
 	return news;
 }
 
+/**
+ * ornic_engine_is_peer - does a packet come from the peer of a connected QP?
+ * @eng: engine
+ * @qpn: QP that it is for; need not exist
+ * @ip: its IP header, as of struct ornic_rx
+ * @ipv6: @ip is an IPv6 header
+ *
+ * Context: any but hard interrupts.
+ * Return: whether addresses, type and state of the QP fit. A hint: attributes
+ * that change at this moment may be read half old, half new.
+ */
+bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
+			  bool ipv6)
+{
+	struct ornic_rx ornic_unzeroed rx;
+	struct ornic_qp *qp;
+	bool is_peer;
+
+	rx.ip = ip;
+	rx.ipv6 = ipv6;
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&eng->dev, qpn);
+	is_peer = qp && qp->type != ORNIC_QPT_UD && ornic_qp_can_receive(qp) &&
+		  ornic_path_matches(&qp->path, &rx);
+	ornic_rcu_read_unlock();
+	return is_peer;
+}
+
 static bool is_recent(const struct ornic_poll *poll, u32 qpn)
 {
 	u32 i;

@@ -31,7 +31,8 @@ struct task_struct;
  * @net_link: in @net's list, read under RCU
  * @ingress: the short way that its packets take, see soft_ingress.c
  * @flows: struct ornic_soft_flow by QPN
- * @rx_queued: packets in the queues of all @flows, see soft_rxq.c
+ * @rx_active: @flows whose packets are queued, see soft_rxq.c
+ * @rx_queues: attribute: long messages go through the queues of @flows
  * @lookout: looks at the SQs that are posted to, see soft_lookout.c
  * @lock: ornic_register and ornic_unregister; taken outside the RTNL
  * @registered: ornic_register succeeded; protected by @lock
@@ -52,7 +53,8 @@ struct ornic_soft {
 	struct list_head net_link;
 	struct ornic_soft_ingress ingress;
 	struct xarray flows;
-	atomic_t rx_queued;
+	atomic_t rx_active;
+	bool rx_queues;
 	struct ornic_soft_lookout lookout;
 	struct mutex lock; /* registration */
 	bool registered;

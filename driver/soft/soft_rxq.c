@@ -11,11 +11,15 @@
  * The worker's CPU answers, and so gets the ACK; the requester must not go on
  * there, or all would be on one CPU again: see ornic_rx::busy_here.
  *
- * A queue is bounded as the receive buffer of a socket is, and what it drops is
- * counted with the drops of the UDP socket; the requester sends it again.
+ * Only what may be of a message gets there: packets for a connected QP from the
+ * address of its peer. A queue is bounded in bytes as the receive buffer of a socket
+ * is, and has its share of what all queues of the device may hold, so it takes
+ * nothing from the others. What it drops is counted with the drops of the UDP
+ * socket; the requester sends it again.
  */
 #include "soft_rxq.h"
 
+#include <linux/if_ether.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/udp.h>
@@ -27,10 +31,11 @@
 #include "soft_rx.h"
 #include "soft_sched.h"
 
-/* Packets of one QP: several windows of a peer like us, see wire.rst. */
-#define QUEUE_MAX 512
-/* Packets of a device, so that many queues are bounded as well. */
-#define DEVICE_MAX 8192
+/* Of one QP, truesize: several windows of a peer like us, see wire.rst. */
+#define QUEUE_MAX (4 << 20)
+/* Of a device: the share of a queue when there are many. */
+#define DEVICE_MAX (64 << 20)
+#define ACTIVE_MAX 512 /* queues of a device that are not empty */
 #define BATCH 16 /* packets with softirqs off */
 
 DEFINE_PER_CPU(struct task_struct *, ornic_soft_receiver);
@@ -40,18 +45,29 @@ static struct ornic_soft_flow *flow_of(struct ornic_soft_rxq *rxq)
 	return container_of(rxq, struct ornic_soft_flow, rxq);
 }
 
+/* Nothing is queued or being delivered any more. */
+static void rest(struct ornic_soft_rxq *rxq)
+{
+	WRITE_ONCE(rxq->busy, false);
+	/* Pairs with ornic_soft_rxq_take(): what was queued has been delivered. */
+	atomic_dec_return_release(&flow_of(rxq)->soft->rx_active);
+}
+
 /* All that is queued; an empty list ends the work. */
 static void next_packets(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
 {
 	spin_lock_bh(&rxq->packets.lock);
 	skb_queue_splice_tail_init(&rxq->packets, list);
-	WRITE_ONCE(rxq->busy, !skb_queue_empty(list));
+	if (skb_queue_empty(list))
+		rest(rxq);
 	spin_unlock_bh(&rxq->packets.lock);
 }
 
-static void deliver_batch(struct ornic_soft *soft, struct sk_buff_head *list)
+static void deliver_batch(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
 {
+	struct ornic_soft *soft = flow_of(rxq)->soft;
 	struct sk_buff *skb;
+	int bytes = 0;
 	int i;
 
 	migrate_disable();
@@ -62,6 +78,7 @@ static void deliver_batch(struct ornic_soft *soft, struct sk_buff_head *list)
 		skb = __skb_dequeue(list);
 		if (!skb)
 			break;
+		bytes += skb->truesize;
 		ornic_soft_rx_deliver(soft, skb);
 	}
 	rcu_read_unlock();
@@ -69,15 +86,13 @@ static void deliver_batch(struct ornic_soft *soft, struct sk_buff_head *list)
 	local_bh_enable();
 	this_cpu_write(ornic_soft_receiver, NULL);
 	migrate_enable();
-	/* Pairs with ornic_soft_rxq_take(): what was queued has been delivered. */
-	atomic_sub_return_release(i, &soft->rx_queued);
+	atomic_sub(bytes, &rxq->bytes);
 }
 
 static void rx_work(struct work_struct *work)
 {
 	struct ornic_soft_rxq *rxq =
 		container_of(work, struct ornic_soft_rxq, work);
-	struct ornic_soft *soft = flow_of(rxq)->soft;
 	struct sk_buff_head list;
 
 	__skb_queue_head_init(&list);
@@ -86,8 +101,8 @@ static void rx_work(struct work_struct *work)
 		if (skb_queue_empty(&list))
 			return;
 		while (!skb_queue_empty(&list)) {
-			deliver_batch(soft, &list);
-			cond_resched();
+			deliver_batch(rxq, &list);
+			cond_resched_tasks_rcu_qs();
 		}
 	}
 }
@@ -102,6 +117,8 @@ static void drop(struct sk_buff *skb, struct sock *sk)
 static void detach(struct sk_buff *skb)
 {
 	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb_ext_reset(skb);
 	skb->dev = NULL;
 }
 
@@ -115,26 +132,29 @@ static bool is_wanted(struct ornic_soft_rxq *rxq, bool begin)
 		return false;
 	if (rxq->busy)
 		return true;
-	if (!begin)
+	if (!begin || atomic_read(&flow_of(rxq)->soft->rx_active) >= ACTIVE_MAX)
 		return false;
 	rxq->cpu = ornic_soft_other_cpu(rxq->cpu, cpu_online_mask);
 	return rxq->cpu >= 0;
 }
 
-static bool is_full(struct ornic_soft_rxq *rxq)
+static bool is_full(struct ornic_soft_rxq *rxq, const struct sk_buff *skb)
 {
-	return skb_queue_len(&rxq->packets) >= QUEUE_MAX ||
-	       atomic_read(&flow_of(rxq)->soft->rx_queued) >= DEVICE_MAX;
+	int active = atomic_read(&flow_of(rxq)->soft->rx_active);
+	int share = min(QUEUE_MAX, DEVICE_MAX / max(active, 1));
+
+	return atomic_read(&rxq->bytes) + (int)skb->truesize > share;
 }
 
 static void put_in(struct ornic_soft_rxq *rxq, struct sk_buff *skb)
 {
 	detach(skb);
-	atomic_inc(&flow_of(rxq)->soft->rx_queued);
+	atomic_add(skb->truesize, &rxq->bytes);
 	__skb_queue_tail(&rxq->packets, skb);
 	if (rxq->busy)
 		return;
 	WRITE_ONCE(rxq->busy, true);
+	atomic_inc(&flow_of(rxq)->soft->rx_active);
 	ornic_soft_queue_work(rxq->cpu, &rxq->work);
 }
 
@@ -145,7 +165,7 @@ static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
 
 	spin_lock(&rxq->packets.lock);
 	taken = is_wanted(rxq, begin);
-	if (taken && is_full(rxq))
+	if (taken && is_full(rxq, skb))
 		drop(skb, sk);
 	else if (taken)
 		put_in(rxq, skb);
@@ -159,6 +179,9 @@ static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
  * @sk: the socket that it came to
  * @skb: starts at the UDP header; what ornic_soft_rx_deliver() wants is in it
  *
+ * A packet of the emergency reserves must not wait, and is not taken: to the QP
+ * it may be one that overtook others, which are sent again.
+ *
  * Context: Softirq, under RCU.
  * Return: True if the packet is taken, and no longer the caller's.
  */
@@ -169,14 +192,18 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	bool begin;
 	u32 qpn;
 
-	if (!pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_RX_PEEK))
+	if (skb_pfmemalloc(skb) ||
+	    !pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_RX_PEEK))
 		return false;
 	qpn = ornic_engine_rx_peek(skb->data + sizeof(struct udphdr), &begin);
 	/* One that is a message of its own, and nothing that it could overtake. */
-	if (!begin && !atomic_read_acquire(&soft->rx_queued))
+	if (!begin && !atomic_read_acquire(&soft->rx_active))
 		return false;
+	begin = begin && READ_ONCE(soft->rx_queues);
 	flow = xa_load(&soft->flows, qpn);
-	if (!flow || (!begin && !READ_ONCE(flow->rxq.busy)))
+	if (!flow || (!begin && !READ_ONCE(flow->rxq.busy)) ||
+	    !ornic_engine_is_peer(soft->engine, qpn, skb_network_header(skb),
+				  skb->protocol == htons(ETH_P_IPV6)))
 		return false;
 	return take(&flow->rxq, skb, begin, sk);
 }
@@ -204,7 +231,7 @@ void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq)
 	rxq->dead = true;
 	spin_unlock_bh(&rxq->packets.lock);
 	cancel_work_sync(&rxq->work);
-	atomic_sub(skb_queue_len(&rxq->packets),
-		   &flow_of(rxq)->soft->rx_queued);
 	skb_queue_purge(&rxq->packets);
+	if (rxq->busy)
+		rest(rxq);
 }

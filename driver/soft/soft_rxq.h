@@ -2,6 +2,7 @@
 #ifndef ORNIC_SOFT_RXQ_H
 #define ORNIC_SOFT_RXQ_H
 
+#include <linux/atomic.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/skbuff.h>
@@ -15,6 +16,7 @@ struct sock;
  * @packets: in the order of their arrival; its lock protects what follows,
  *	softirqs off
  * @work: receives them
+ * @bytes: truesize of what is queued or being delivered
  * @cpu: that @work runs on, or did; -1: none yet
  * @busy: @work runs or will: what comes now comes after what is there
  * @dead: the QP goes, nothing is queued any more
@@ -22,6 +24,7 @@ struct sock;
 struct ornic_soft_rxq {
 	struct sk_buff_head packets;
 	struct work_struct work;
+	atomic_t bytes;
 	int cpu;
 	bool busy;
 	bool dead;
