@@ -310,6 +310,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);
 	ornic_soft_lookout_init(&soft->lookout);
+	soft->ingress.on = true;
 	soft->rx_queues = true;
 	INIT_WORK(&soft->remove_work, remove_work);
 

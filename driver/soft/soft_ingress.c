@@ -10,12 +10,13 @@
  *   on this netdev and CPU, for VERDICT_TIME, until a route, an address or a
  *   rule of the namespace changes (the generation that routes are cached by).
  * - While somebody wants to see each packet (netfilter's hooks, IPsec policies,
- *   rules of routing) all take the long way. So does a packet that is not as
- *   plain as RoCEv2 packets are.
+ *   rules of routing, BPF programs that choose sockets) all take the long way. So
+ *   does a packet that is not as plain as RoCEv2 packets are.
  *
- * The hook is netfilter's at the ingress of the netdev. Packet sockets, XDP,
- * tc's ingress and other hooks there have had the packet before; bridges, IP's
- * and UDP's counters and raw sockets do not get it.
+ * The hook is netfilter's at the ingress of the netdev. Packet sockets of all
+ * protocols (ETH_P_ALL, tcpdump), XDP, tc's ingress and other hooks there have had
+ * the packet before. Bridges, packet sockets of one protocol (ETH_P_IP), raw
+ * sockets and the counters of IP and UDP do not get it.
  */
 #include "soft_ingress.h"
 
@@ -28,6 +29,7 @@
 #include <linux/percpu.h>
 #include <linux/udp.h>
 #include <net/dsfield.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_fib.h>
 #include <net/ip_fib.h>
@@ -47,7 +49,7 @@
  * @daddr: destination, likewise
  * @link: ornic_soft_ingress::id, stands for netdev and namespace
  * @genid: generation of the routes
- * @tos: type of service or traffic class
+ * @tos: type of service or traffic class; routes do not depend on its ECN bits
  * @ipv6: family
  */
 struct sender {
@@ -120,6 +122,9 @@ static bool is_watched(const struct net *net, bool ipv6)
 	if (READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_IN]))
 		return true;
 #endif
+	/* A program that steers by source port, which is not in the key. */
+	if (rcu_access_pointer(net->bpf.run_array[NETNS_BPF_SK_LOOKUP]))
+		return true;
 	return ipv6 ? fib6_has_custom_rules(net) : fib4_has_custom_rules(net);
 }
 
@@ -149,6 +154,7 @@ static void get_sender(struct sender *sender, const struct ornic_soft *soft,
 		ipv6_addr_set_v4mapped(ip4->daddr, &sender->daddr);
 		sender->tos = ip4->tos;
 	}
+	sender->tos &= ~INET_ECN_MASK;
 	sender->link = soft->ingress.id;
 	sender->genid = genid_of(soft->ingress.net, ipv6);
 	sender->ipv6 = ipv6;
@@ -160,7 +166,8 @@ static bool is_plain(struct sk_buff *skb)
 	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
 	       !skb->mark && !skb_dst(skb) && !skb_is_gso(skb) &&
 	       !skb_shared(skb) && !skb_sk_is_prefetched(skb) &&
-	       skb_frags_readable(skb) &&
+	       skb_frags_readable(skb) && !skb_zcopy(skb) &&
+	       !skb_pfmemalloc(skb) && !skb_sec_path(skb) &&
 	       !rcu_access_pointer(skb->dev->rx_handler);
 }
 
@@ -190,7 +197,8 @@ static ornic_flatten unsigned int on_ingress(void *priv, struct sk_buff *skb,
 	struct sender sender;
 	struct sock *sk;
 
-	if ((!ipv6 && skb->protocol != htons(ETH_P_IP)) || !is_plain(skb) ||
+	if (!READ_ONCE(soft->ingress.on) ||
+	    (!ipv6 && skb->protocol != htons(ETH_P_IP)) || !is_plain(skb) ||
 	    !is_roce(skb, l3_len, ipv6) || is_watched(state->net, ipv6))
 		return NF_ACCEPT;
 	get_sender(&sender, soft, skb->data, ipv6);

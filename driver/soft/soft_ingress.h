@@ -13,6 +13,7 @@ struct sock;
 /**
  * struct ornic_soft_ingress - where a soft device meets its packets early
  * @hook: the hook of its netdev
+ * @on: attribute: packets may take the short way
  * @net: namespace in which @hook is registered
  * @id: of this registration; no other one of any device had it
  * @sk4: the namespace's socket for IPv4
@@ -20,6 +21,7 @@ struct sock;
  */
 struct ornic_soft_ingress {
 	struct nf_hook_ops hook;
+	bool on;
 	struct net *net;
 	u64 id;
 	struct sock *sk4;
