@@ -7,6 +7,8 @@
  *	lookout_us	look at queues that are posted to all the time from a CPU
  *			that has nothing else to do, until there was nothing
  *			new for that long; 0: never. See soft_lookout.c
+ *	ingress		packets of known senders go past IP, see soft_ingress.c
+ *	rx_queues	long messages are received on another CPU, see soft_rxq.c
  *	loopback	QPs of this device need no packets between them. With 0,
  *			those that connect from then on send packets, for a
  *			switch that reflects them, such as a port of a bridge
@@ -14,6 +16,7 @@
  */
 #include "soft_attrs.h"
 
+#include <linux/capability.h>
 #include <linux/device.h>
 #include <linux/kstrtox.h>
 #include <linux/sysfs.h>
@@ -30,6 +33,21 @@ static struct ornic_soft *to_soft(struct device *dev)
 	return container_of(ibdev->dev.parent, struct ornic_soft, dev);
 }
 
+/* What all values are but one. Returns @count, or an error of @set. */
+static ssize_t store_bool(struct device *dev, const char *buf, size_t count,
+			  int (*set)(struct ornic_soft *soft, bool on))
+{
+	bool on;
+	int err;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	err = kstrtobool(buf, &on);
+	if (!err)
+		err = set(to_soft(dev), on);
+	return err ?: count;
+}
+
 static ssize_t poll_thread_show(struct device *dev,
 				struct device_attribute *attr, char *buf)
 {
@@ -40,13 +58,7 @@ static ssize_t poll_thread_store(struct device *dev,
 				 struct device_attribute *attr, const char *buf,
 				 size_t count)
 {
-	bool on;
-	int err;
-
-	err = kstrtobool(buf, &on);
-	if (!err)
-		err = ornic_soft_poll_set(to_soft(dev), on);
-	return err ?: count;
+	return store_bool(dev, buf, count, ornic_soft_poll_set);
 }
 
 static DEVICE_ATTR_RW(poll_thread);
@@ -65,6 +77,8 @@ static ssize_t lookout_us_store(struct device *dev,
 	u16 us;
 	int err;
 
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
 	err = kstrtou16(buf, 0, &us);
 	if (!err)
 		WRITE_ONCE(to_soft(dev)->lookout.patience_us, us);
@@ -73,6 +87,47 @@ static ssize_t lookout_us_store(struct device *dev,
 
 static DEVICE_ATTR_RW(lookout_us);
 
+static ssize_t ingress_show(struct device *dev, struct device_attribute *attr,
+			    char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->ingress.on));
+}
+
+static int ingress_set(struct ornic_soft *soft, bool on)
+{
+	WRITE_ONCE(soft->ingress.on, on);
+	return 0;
+}
+
+static ssize_t ingress_store(struct device *dev, struct device_attribute *attr,
+			     const char *buf, size_t count)
+{
+	return store_bool(dev, buf, count, ingress_set);
+}
+
+static DEVICE_ATTR_RW(ingress);
+
+static ssize_t rx_queues_show(struct device *dev, struct device_attribute *attr,
+			      char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->rx_queues));
+}
+
+static int rx_queues_set(struct ornic_soft *soft, bool on)
+{
+	WRITE_ONCE(soft->rx_queues, on);
+	return 0;
+}
+
+static ssize_t rx_queues_store(struct device *dev,
+			       struct device_attribute *attr, const char *buf,
+			       size_t count)
+{
+	return store_bool(dev, buf, count, rx_queues_set);
+}
+
+static DEVICE_ATTR_RW(rx_queues);
+
 static ssize_t loopback_show(struct device *dev, struct device_attribute *attr,
 			     char *buf)
 {
@@ -80,25 +135,24 @@ static ssize_t loopback_show(struct device *dev, struct device_attribute *attr,
 			  ornic_engine_loopback(to_soft(dev)->engine));
 }
 
+static int loopback_set(struct ornic_soft *soft, bool on)
+{
+	ornic_engine_set_loopback(soft->engine, on);
+	return 0;
+}
+
 static ssize_t loopback_store(struct device *dev, struct device_attribute *attr,
 			      const char *buf, size_t count)
 {
-	bool on;
-	int err;
-
-	err = kstrtobool(buf, &on);
-	if (!err)
-		ornic_engine_set_loopback(to_soft(dev)->engine, on);
-	return err ?: count;
+	return store_bool(dev, buf, count, loopback_set);
 }
 
 static DEVICE_ATTR_RW(loopback);
 
 static struct attribute *attrs[] = {
-	&dev_attr_poll_thread.attr,
-	&dev_attr_lookout_us.attr,
-	&dev_attr_loopback.attr,
-	NULL,
+	&dev_attr_poll_thread.attr, &dev_attr_lookout_us.attr,
+	&dev_attr_ingress.attr,	    &dev_attr_rx_queues.attr,
+	&dev_attr_loopback.attr,    NULL,
 };
 
 const struct attribute_group ornic_soft_attr_group = {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will move messages of many packets and see that the receiver's work is
-# done by a worker; then with one CPU, where there is nobody to leave it to.
+# done by a worker; not with rx_queues at 0; and not with one CPU, where there is
+# nobody to leave it to.
 
 limit=150
 kernels='stock'
@@ -36,6 +37,10 @@ run()
 	topology veth
 	[ "$(workers 65536)" -gt 0 ] || fail 'all was received by softirqs'
 	[ "$(workers 1024)" = 0 ] || fail 'short messages went to a worker'
+	echo 0 | tee /sys/class/infiniband/{srv0,cli0}/rx_queues
+	[ "$(workers 65536)" = 0 ] || fail 'a worker, in spite of rx_queues'
+	all_bytes
+	echo 1 | tee /sys/class/infiniband/{srv0,cli0}/rx_queues
 	all_bytes
 	# A kernel may have no way to take a CPU away.
 	[ -w $cpu/online ] || return 0

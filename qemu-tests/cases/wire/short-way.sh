@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will count what comes through the UDP socket: few packets, as most take
-# the short way past IP; all of them while netfilter has a hook there, or routing a
-# rule; and none is received any more when a filter or a route says so.
+# the short way past IP; all of them while the attribute says so, netfilter has a
+# hook there, or routing a rule; and none is received any more when a filter or a route says so.
 
 limit=150
 # shellcheck source=qemu-tests/lib/lifecycle.sh
@@ -82,6 +82,10 @@ hooks()
 run()
 {
 	topology veth
+	way SHORT
+	echo 0 >"/sys/class/infiniband/$srv_dev/ingress"
+	way LONG
+	echo 1 >"/sys/class/infiniband/$srv_dev/ingress"
 	hooks
 	family_of_both 6
 	reach_server
