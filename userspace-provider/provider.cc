@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // How libibverbs finds this provider, and how it finds its devices.
 
-#include <cstdio>
 #include <rdma/ornic-abi.h>
 
 #include "context.h"
@@ -80,10 +79,7 @@ struct registration {
 		if (library_fits())
 			PABI_REGISTER(&device_ops);
 		else
-			std::fprintf(stderr,
-				     "ornic: provider built for rdma-core %d, "
-				     "not for this libibverbs: not used\n",
-				     ORNIC_RDMA_CORE);
+			warn_of_library();
 	}
 };
 

@@ -89,7 +89,8 @@ PROVIDER_UNIT_OBJ := $(patsubst $(PROVIDER_DIR)/test/%.cc, \
 	version.o)
 PROVIDER_UNIT_FLAGS = $(PROVIDER_STD) -O1 -g -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -I$(PROVIDER_DIR) \
-	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE)
+	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE) \
+	-DORNIC_ABI_RECORD='"$(PROVIDER_DIR)/abi"'
 
 define compile_provider_unit
 	@mkdir -p $(@D)

@@ -7,10 +7,13 @@
 // is, so we ask for what changed:
 //  - the public symbols that came with the new operations;
 //  - where ibv_qp_to_qp_ex() looks for comp_mask of struct verbs_qp.
+// A library with another IBVERBS_PRIVATE_NN lacks the symbols that we link to.
 
 #include "version.h"
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -21,6 +24,8 @@ namespace ornic
 
 static_assert(offsetof(pabi_qp, comp_mask) == PABI_QP_COMP_MASK,
 	      "the headers are not those of rdma-core ORNIC_RDMA_CORE");
+static_assert(class_of(ORNIC_RDMA_CORE)->traits.qp_comp_mask ==
+	      PABI_QP_COMP_MASK);
 
 namespace
 {
@@ -31,28 +36,50 @@ namespace
 }
 
 /*
- * A QP whose only bit is ours at comp_mask: a library with another idea of the
- * offset finds zero there and says that this is no extended QP.
+ * A QP whose only bit is ours at @offset: a library that looks for comp_mask
+ * elsewhere finds zero there and says that this is no extended QP.
  */
-[[nodiscard]] bool same_qp_layout() noexcept
+[[nodiscard]] bool is_qp_comp_mask(std::size_t offset) noexcept
 {
-	alignas(pabi_qp) unsigned char bytes[sizeof(pabi_qp) + 64] = {};
+	alignas(pabi_qp) unsigned char bytes[512] = {};
 	std::uint32_t bit = PABI_QP_EX;
 
-	std::memcpy(bytes + PABI_QP_COMP_MASK, &bit, sizeof(bit));
+	std::memcpy(bytes + offset, &bit, sizeof(bit));
 	return ibv_qp_to_qp_ex(reinterpret_cast<ibv_qp *>(bytes));
+}
+
+[[nodiscard]] std::size_t find_qp_comp_mask() noexcept
+{
+	for (const layout_class &known : layout_classes) {
+		if (is_qp_comp_mask(known.traits.qp_comp_mask))
+			return known.traits.qp_comp_mask;
+	}
+	return 0;
 }
 
 } // namespace
 
 bool library_fits() noexcept
 {
-	bool has_import_dm = library_has("ibv_import_dm", "IBVERBS_1.13");
-	bool has_data_in_order =
-		library_has("ibv_query_qp_data_in_order", "IBVERBS_1.14");
+	return fits(
+		ORNIC_RDMA_CORE,
+		{.pabi = ORNIC_RDMA_CORE <= 56 ? 34 : 57,
+		 .has_import_dm = library_has("ibv_import_dm", "IBVERBS_1.13"),
+		 .has_data_in_order = library_has("ibv_query_qp_data_in_order",
+						  "IBVERBS_1.14"),
+		 .qp_comp_mask = find_qp_comp_mask()});
+}
 
-	return has_import_dm == (ORNIC_RDMA_CORE >= 35) &&
-	       has_data_in_order == (ORNIC_RDMA_CORE >= 36) && same_qp_layout();
+/* Programs without an ornic device load this library, too: no word to them. */
+void warn_of_library() noexcept
+{
+	constexpr const layout_class &built = *class_of(ORNIC_RDMA_CORE);
+
+	if (std::getenv("IBV_SHOW_WARNINGS"))
+		std::fprintf(stderr,
+			     "ornic: Warning: provider built for rdma-core %d "
+			     "to %d, not for this libibverbs: not used\n",
+			     built.first, built.last);
 }
 
 } // namespace ornic

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// The QP table, the owners, commands, and the check of the library.
+// The QP table, the owners and commands.
 
 #include <cerrno>
 #include <fcntl.h>
@@ -8,7 +8,6 @@
 #include "command.h"
 #include "qp_table.h"
 #include "resource.h"
-#include "version.h"
 
 namespace ornic::test
 {
@@ -84,11 +83,6 @@ TEST(command, driver_data_follows_the_core)
 	std::memcpy(resp.data(), answer, sizeof(answer));
 	EXPECT_EQ(resp.driver().number, 2U);
 	EXPECT_EQ(resp.driver().more, 3U);
-}
-
-TEST(version, this_library_fits)
-{
-	EXPECT_TRUE(library_fits());
 }
 
 } // namespace
