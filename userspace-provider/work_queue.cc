@@ -211,8 +211,13 @@ void fill_flush(send_work &work, const ibv_send_wr &wr) noexcept
 	work.rkey = wr.wr.rdma.rkey;
 	work.flush_type = ORNIC_FLUSH_GLOBAL;
 	work.flush_level = wr.num_sge ? ORNIC_FLUSH_RANGE : ORNIC_FLUSH_MR;
+	std::uint64_t length = 0;
 	for (int i = 0; i < wr.num_sge; ++i)
-		work.flush_length += wr.sg_list[i].length;
+		length += wr.sg_list[i].length;
+	work.flush_length = static_cast<std::uint32_t>(length);
+	// What the wire cannot say fails as an opcode that does not exist.
+	if (length > UINT32_MAX)
+		work.opcode = ~0U;
 }
 
 [[nodiscard]] send_work to_work(const ibv_send_wr &wr) noexcept
@@ -368,6 +373,7 @@ int send_queue::open(const send_work &work) noexcept
 	if (op.traits & has_flush)
 		data_ = put(data_, flush_segment(work));
 	no_data_ = op.traits & no_data;
+	needs_address_ = type_ == type_ud || (type_ == type_xrc && !no_data_);
 	return 0;
 }
 
@@ -382,6 +388,7 @@ int send_queue::put_address(const address_handle *ah, std::uint32_t qpn,
 	segment.dest_qpn = le<__le32>(qpn);
 	segment.dest_qkey = le<__le32>(qkey);
 	static_cast<void>(put(ring_.slot() + sizeof(*hdr_), segment));
+	needs_address_ = false;
 	return 0;
 }
 
@@ -390,6 +397,7 @@ int send_queue::put_srqn(std::uint32_t srqn) noexcept
 	if (type_ != type_xrc || no_data_)
 		return EINVAL;
 	static_cast<void>(put(ring_.slot() + sizeof(*hdr_), xrc_segment(srqn)));
+	needs_address_ = false;
 	return 0;
 }
 
@@ -499,15 +507,25 @@ void send_queue::batch_start() noexcept
 
 /*
  * The WQE of the batch that is open gets its place in the ring only when the
- * next one begins or the batch ends: the setters write to slot().
+ * next one begins or the batch ends: the setters write to slot(). Where no
+ * address was set, the slot may have that of an older WQE.
  */
-void send_queue::batch_begin(const send_work &work) noexcept
+void send_queue::batch_push() noexcept
 {
-	if (error_)
+	if (error_ || !hdr_)
 		return;
-	if (hdr_)
+	if (needs_address_)
+		error_ = EINVAL;
+	else
 		ring_.push();
 	hdr_ = nullptr;
+}
+
+void send_queue::batch_begin(const send_work &work) noexcept
+{
+	batch_push();
+	if (error_)
+		return;
 	// IBV_SEND_INLINE says nothing here: the setter decides.
 	send_work plain = work;
 	plain.flags &= ~static_cast<unsigned int>(IBV_SEND_INLINE);
@@ -541,14 +559,13 @@ void send_queue::batch_inline(std::span<const ibv_data_buf> pieces) noexcept
 
 int send_queue::batch_complete() noexcept
 {
+	batch_push();
 	if (error_) {
 		int ret = error_;
 
 		batch_abort();
 		return ret;
 	}
-	if (hdr_)
-		ring_.push();
 	submit_and_unlock();
 	return 0;
 }

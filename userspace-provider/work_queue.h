@@ -188,9 +188,9 @@ public:
 	/**
 	 * The same in steps, for ibv_wr_*: start, then for each request begin,
 	 * address (UD) or srqn (XRC) and sges or inline_data, then complete or
-	 * abort. The
-	 * queue is locked from start to complete or abort. An error sticks:
-	 * complete returns it and posts nothing.
+	 * abort. The queue is locked from start to complete or abort. An error
+	 * sticks: complete returns it and posts nothing. A request without its
+	 * address or srqn is EINVAL.
 	 */
 	void batch_start() noexcept;
 	void batch_begin(const send_work &work) noexcept;
@@ -208,6 +208,7 @@ private:
 	int put_address(const address_handle *ah, std::uint32_t qpn,
 			std::uint32_t qkey) noexcept;
 	int put_srqn(std::uint32_t srqn) noexcept;
+	void batch_push() noexcept;
 	int put_sges(std::span<const ibv_sge> sges) noexcept;
 	template <typename Piece>
 	int put_inline(std::span<const Piece> pieces) noexcept;
@@ -227,6 +228,7 @@ private:
 	bool may_inline_ = false;
 	std::uint16_t inline_limit_ = 0;
 	bool no_data_ = false;
+	bool needs_address_ = false; // or SRQ number
 
 	// The batch that is being written.
 	std::uint32_t batch_head_ = 0;

@@ -26,10 +26,10 @@ constexpr std::uint64_t placement_ops = IBV_QP_EX_WITH_ATOMIC_WRITE;
 #else
 constexpr std::uint64_t placement_ops = 0;
 #endif
-constexpr std::uint64_t rc_ops = uc_ops | IBV_QP_EX_WITH_RDMA_READ |
-				 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-				 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-				 IBV_QP_EX_WITH_SEND_WITH_INV | placement_ops;
+constexpr std::uint64_t xrc_ops =
+	uc_ops | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+	IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV;
+constexpr std::uint64_t rc_ops = xrc_ops | placement_ops;
 
 void begin(ibv_qp_ex *qp, send_work work) noexcept
 {
@@ -206,8 +206,9 @@ std::uint64_t send_ops_of(ibv_qp_type type) noexcept
 {
 	switch (type) {
 	case IBV_QPT_RC:
-	case IBV_QPT_XRC_SEND:
 		return rc_ops;
+	case IBV_QPT_XRC_SEND:
+		return xrc_ops;
 	case IBV_QPT_UC:
 		return uc_ops;
 	case IBV_QPT_UD:
