@@ -13,7 +13,7 @@
 #define UD ORNIC_QPT_UD
 #define MAX_NOTES 128
 
-/* What happened, without what may differ: QPNs, times, addresses. */
+/* What happened; of what may differ (QPNs, addresses), whether it is right. */
 struct note {
 	u8 where; /* CQ: 0 a send, 1 a recv, 2 b send, 3 b recv */
 	u8 opcode;
@@ -22,6 +22,13 @@ struct note {
 	u32 index;
 	u32 bytes;
 	u32 imm;
+	u32 grh; /* checksum of what does not differ */
+	u16 vlan;
+	u8 sl;
+	u8 sgid_index;
+	bool from_a; /* source QPN */
+	bool smac_of_a;
+	bool ips_fit; /* addresses and checksum */
 };
 
 struct story {
@@ -60,7 +67,8 @@ static void post(struct ornic_bed *bed, u8 opcode, u8 flags, u32 off, u32 len)
 
 static void recv(struct ornic_bed *bed, u32 off, u32 len)
 {
-	ornic_bed_recv(&bed->b, &bed->bm, 7, off, len);
+	/* So that a completion tells where its GRH is. */
+	ornic_bed_recv(&bed->b, &bed->bm, off, off, len);
 }
 
 static void do_sends(struct ornic_bed *bed)
@@ -296,11 +304,11 @@ static void do_peer_gone(struct ornic_bed *bed)
 /* A peer that expects its packets from, and sends them to, another address. */
 static void do_other_address(struct ornic_bed *bed)
 {
+	u8 state;
+
 	ornic_rig_av(&bed->b.conn.av, bed->pair.a->index, ORNIC_RIG_IPV6);
-	ornic_rig_to(&bed->b, ORNIC_QPS_RESET);
-	ornic_rig_to(&bed->b, ORNIC_QPS_INIT);
-	ornic_rig_to(&bed->b, ORNIC_QPS_RTR);
-	ornic_rig_to(&bed->b, ORNIC_QPS_RTS);
+	for (state = ORNIC_QPS_RESET; state <= ORNIC_QPS_RTS; state++)
+		ornic_rig_to(&bed->b, state);
 	post(bed, ORNIC_WQE_WRITE, 0, 0, 3000);
 }
 
@@ -312,12 +320,12 @@ static void do_no_recv(struct ornic_bed *bed)
 	post(bed, ORNIC_WQE_WRITE, 0, 8192, 2000);
 }
 
-static void datagram(struct ornic_bed *bed, u32 qkey, u32 len)
+static void send_datagram(struct ornic_bed *bed, u8 opcode, u32 qkey, u32 len)
 {
 	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, len);
 	struct ornic_rig_wr wr = {
 		.wr_id = 1,
-		.opcode = ORNIC_WQE_SEND_IMM,
+		.opcode = opcode,
 		.nsge = 1,
 		.sge = &sge,
 		.flags = ORNIC_WQE_SIGNALED,
@@ -328,6 +336,37 @@ static void datagram(struct ornic_bed *bed, u32 qkey, u32 len)
 
 	ornic_rig_ah(bed->pair.a, &bed->a.conn.av, &wr.ah);
 	ornic_rig_post_send(&bed->a, &wr);
+}
+
+static void datagram(struct ornic_bed *bed, u32 qkey, u32 len)
+{
+	send_datagram(bed, ORNIC_WQE_SEND_IMM, qkey, len);
+}
+
+/* With and without ImmDt and pad bytes. */
+static void do_datagrams_to(struct ornic_bed *bed, enum ornic_rig_gid which)
+{
+	struct ornic_av *av = &bed->a.conn.av;
+	u32 i;
+
+	ornic_rig_av(av, bed->b.rig->index, which);
+	av->sl = 5;
+	av->tclass = 0x48;
+	for (i = 0; i < 8; i++)
+		recv(bed, i * 4096, 4096);
+	for (i = 0; i < 8; i++)
+		send_datagram(bed, i & 4 ? ORNIC_WQE_SEND : ORNIC_WQE_SEND_IMM,
+			      0x1234, 101 + i);
+}
+
+static void do_ipv6_datagrams(struct ornic_bed *bed)
+{
+	do_datagrams_to(bed, ORNIC_RIG_IPV6);
+}
+
+static void do_vlan_datagrams(struct ornic_bed *bed)
+{
+	do_datagrams_to(bed, ORNIC_RIG_VLAN);
 }
 
 static void do_datagrams(struct ornic_bed *bed)
@@ -409,6 +448,8 @@ static const struct scene {
 	{ "IBTA 9.9.3: UC, SEND longer than the receive", UC,
 	  do_long_unreliable, 0, 0 },
 	{ "IBTA 9.8.3: UD, datagrams", UD, do_datagrams, 0, 0 },
+	{ "IBTA A17.4.5: UD, IPv6 headers", UD, do_ipv6_datagrams, 0, 0 },
+	{ "IBTA A17.4.5: UD, IPv4 headers, VLAN", UD, do_vlan_datagrams, 0, 0 },
 	{ "IBTA 9.9.3: UD, longer than the receive", UD, do_long_datagram, 0,
 	  0 },
 };
@@ -417,7 +458,42 @@ KUNIT_ARRAY_PARAM_DESC(scene, scenes, desc);
 
 /* ---- telling --------------------------------------------------------------- */
 
-static void take_notes(struct story *s, struct ornic_rig_cq *cq, u8 where)
+static bool gids_fit(const struct ornic_bed *bed, const u8 *src, const u8 *dst,
+		     u32 len, u8 sgid_index)
+{
+	u8 a[16], b[16];
+
+	ornic_rig_gid_bytes(bed->a.rig->index, sgid_index, a);
+	ornic_rig_gid_bytes(bed->b.rig->index, sgid_index, b);
+	return !memcmp(src, a + 16 - len, len) &&
+	       !memcmp(dst, b + 16 - len, len);
+}
+
+/* The GRH of a datagram names its ends, which are others on another device. */
+static void note_grh(const struct ornic_bed *bed, struct note *n, u32 off)
+{
+	bool ipv4 = n->flags & ORNIC_CQE_IPV4;
+	u8 grh[ORNIC_GRH_LEN];
+	u32 sum;
+
+	ornic_rig_mr_read(&bed->bm, off, grh, sizeof(grh));
+	if (ipv4) {
+		sum = grh[30] << 8 | grh[31];
+		memset(grh + 30, 0, 2);
+		n->ips_fit =
+			sum == ornic_ipv4_checksum(grh + 20) &&
+			gids_fit(bed, grh + 32, grh + 36, 4, n->sgid_index);
+		memset(grh + 32, 0, 8);
+	} else {
+		n->ips_fit =
+			gids_fit(bed, grh + 8, grh + 24, 16, n->sgid_index);
+		memset(grh + 8, 0, 32);
+	}
+	n->grh = ornic_crc32(0, grh, sizeof(grh));
+}
+
+static void take_notes(const struct ornic_bed *bed, struct story *s,
+		       struct ornic_rig_cq *cq, u8 where)
 {
 	struct ornic_cqe cqe;
 	struct note *n;
@@ -430,8 +506,15 @@ static void take_notes(struct story *s, struct ornic_rig_cq *cq, u8 where)
 		n->flags = cqe.flags & ~ORNIC_CQE_PHASE;
 		n->index = le32_to_cpu(cqe.wqe_index);
 		n->imm = be32_to_cpu(cqe.imm);
+		n->vlan = le16_to_cpu(cqe.vlan);
+		n->sl = cqe.sl;
+		n->sgid_index = cqe.sgid_index;
+		n->from_a = le32_to_cpu(cqe.src_qpn) == bed->a.qpn;
+		n->smac_of_a = !memcmp(cqe.smac, bed->a.rig->mac, 6);
 		if (!cqe.status)
 			n->bytes = le32_to_cpu(cqe.byte_len);
+		if (!cqe.status && cqe.flags & ORNIC_CQE_GRH)
+			note_grh(bed, n, le64_to_cpu(cqe.wr_id));
 	}
 }
 
@@ -454,10 +537,10 @@ static void tell(struct ornic_bed *bed, struct story *s)
 {
 	u32 i;
 
-	take_notes(s, &bed->ascq, 0);
-	take_notes(s, &bed->arcq, 1);
-	take_notes(s, &bed->bscq, 2);
-	take_notes(s, &bed->brcq, 3);
+	take_notes(bed, s, &bed->ascq, 0);
+	take_notes(bed, s, &bed->arcq, 1);
+	take_notes(bed, s, &bed->bscq, 2);
+	take_notes(bed, s, &bed->brcq, 3);
 	s->psn[0] = ornic_rig_sq_psn(&bed->a);
 	s->psn[1] = ornic_rig_rq_psn(&bed->a);
 	s->state[0] = ornic_rig_state(&bed->a);
@@ -510,7 +593,11 @@ static void tell_note(struct kunit *test, const char *where,
 {
 	kunit_info(test, "%s: cq %u op %02x status %u flags %x index %u", where,
 		   n->where, n->opcode, n->status, n->flags, n->index);
-	kunit_info(test, "%s: bytes %u imm %x", where, n->bytes, n->imm);
+	kunit_info(test, "%s: bytes %u imm %x vlan %x sl %u gid %u grh %x",
+		   where, n->bytes, n->imm, n->vlan, n->sl, n->sgid_index,
+		   n->grh);
+	kunit_info(test, "%s: QPN %d MAC %d IP %d of the sender", where,
+		   n->from_a, n->smac_of_a, n->ips_fit);
 }
 
 static void compare_notes(struct kunit *test, const struct story *w,

@@ -508,9 +508,12 @@ enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* The IP header that the datagram would have had. */
-static void datagram_ip(u8 *ip, const struct ornic_path *path, u32 payload)
+static void datagram_ip(u8 *ip, const struct ornic_path *path, u32 payload,
+			bool imm)
 {
-	u32 len = 8 + ORNIC_BTH_LEN + 8 + payload + ORNIC_ICRC_LEN;
+	u8 opcode = imm ? ORNIC_OP_SEND_ONLY_IMM : ORNIC_OP_SEND_ONLY;
+	u32 len = 8 + ornic_opinfo(ORNIC_UD | opcode)->hdr_len +
+		  ALIGN(payload, 4u) + ORNIC_ICRC_LEN;
 	u32 at = path->ipv6 ? 4 : 2;
 	u32 sum;
 
@@ -547,8 +550,8 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 	r->path = path;
 	r->ip = ip;
 	r->ipv6 = path->ipv6;
-	r->sgid_index = ornic_gid_index(dev, path->dgid, ORNIC_VLAN_NONE);
-	datagram_ip(ip, path, src->bytes);
+	r->sgid_index = ornic_gid_index(dev, path->dgid, path->vlan);
+	datagram_ip(ip, path, src->bytes, sw->info->imm);
 }
 
 /* What @peer does not take is dropped and counted, as on the wire. */

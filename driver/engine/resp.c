@@ -202,6 +202,27 @@ static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 /* ---- SEND and WRITE ------------------------------------------------------------ */
 
+/* What a UD receive is told of the frame, or of what would have been one. */
+static ornic_apart void describe_frame(struct ornic_cqe *cqe,
+				       const struct ornic_inreq *r)
+{
+	const struct ornic_path *path = r->path;
+
+	cqe->flags |= ORNIC_CQE_GRH | (r->ipv6 ? 0 : ORNIC_CQE_IPV4);
+	cqe->sgid_index = r->sgid_index;
+	if (r->pkt) {
+		memcpy(cqe->smac, r->pkt->rx->smac, sizeof(cqe->smac));
+		cqe->vlan = cpu_to_le16(r->pkt->rx->vlan);
+		cqe->sl = r->pkt->rx->sl;
+		return;
+	}
+	memcpy(cqe->smac, path->hdr + 6, sizeof(cqe->smac));
+	cqe->vlan = cpu_to_le16(path->vlan);
+	/* The priority travels in the VLAN tag. */
+	if (path->vlan != ORNIC_VLAN_NONE)
+		cqe->sl = path->av.sl;
+}
+
 /* The completion of a whole message that took a receive WQE. */
 static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      const struct ornic_inreq *r, u8 opcode, u32 bytes)
@@ -211,7 +232,6 @@ static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.opcode = opcode,
 		.src_qpn = cpu_to_le32(r->src_qpn),
 		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
-		.sgid_index = r->sgid_index,
 	};
 
 	if (r->flags & ORNIC_OPF_IMM) {
@@ -225,15 +245,7 @@ static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (r->solicited)
 		cqe.flags |= ORNIC_CQE_SOLICITED_EVENT;
 	if (qp->type == ORNIC_QPT_UD)
-		cqe.flags |= ORNIC_CQE_GRH | (r->ipv6 ? 0 : ORNIC_CQE_IPV4);
-	if (r->pkt) {
-		memcpy(cqe.smac, r->pkt->rx->smac, sizeof(cqe.smac));
-		cqe.vlan = cpu_to_le16(r->pkt->rx->vlan);
-		cqe.sl = r->pkt->rx->sl;
-	} else if (r->path) {
-		memcpy(cqe.smac, r->path->hdr + 6, sizeof(cqe.smac));
-		cqe.sl = r->path->av.sl;
-	}
+		describe_frame(&cqe, r);
 	recv_cqe(ctx, qp, &cqe, r->solicited);
 }
 

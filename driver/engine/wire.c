@@ -552,6 +552,7 @@ int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
 	memset(path, 0, sizeof(*path));
 	path->ipv6 = ipv6;
 	path->mcast = ornic_gid_is_multicast(av->dgid);
+	path->vlan = src->vlan;
 	path->av = *av;
 	path->av.flow_label &= cpu_to_le32(FLOW_LABEL_MASK);
 	path->av.sl &= SL_MASK;

@@ -246,6 +246,7 @@ bool ornic_rx_is_multicast(const struct ornic_rx *rx);
  * @loop: no packets are made: the destination is this device itself, or
  * @near: a neighbour, see struct ornic_engine_ops
  * @mcast: the destination is a multicast group
+ * @vlan: VLAN id or ORNIC_VLAN_NONE
  * @sgid: source of the packets that are sent
  * @dgid: their destination
  * @av: what it was made from
@@ -259,6 +260,7 @@ struct ornic_path {
 	bool loop;
 	bool near;
 	bool mcast;
+	u16 vlan;
 	u8 sgid[16];
 	u8 dgid[16];
 	struct ornic_av av;
