@@ -478,6 +478,7 @@ static struct ornic_dev *neighbour(struct ornic_dev *dev, const u8 *mac)
 		return NULL;
 	eng = dev->ops->neighbour(dev->host, mac);
 	return eng ? &eng->dev : NULL;
+	index = ornic_index_nospec(index, ORNIC_GID_TABLE_LEN);
 }
 
 /* Is the next hop of @path a neighbour, and the end of the way, too? */

@@ -15,7 +15,8 @@
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
  *  CRC         ornic_crc32_by_table: of short data, see crc32.h
  *  logging     ornic_pr_debug
- *  compiler    ornic_unzeroed, ornic_flatten, ornic_apart
+ *  compiler    ornic_unzeroed, ornic_flatten, ornic_apart, ornic_copy_once
+ *  speculation ornic_index_nospec
  *  tracing     ornic_trace_on: does anybody look? ORNIC_DEFINE_TRACE, once
  */
 #ifndef ORNIC_ENGINE_ENV_H
@@ -46,6 +47,17 @@
 #else
 #define ornic_flatten __attribute__((__flatten__))
 #endif
+
+/*
+ * Copy a structure from memory that others may write to at any time, and look at
+ * the copy only. A plain memcpy() lets the compiler read the source once more
+ * later on, behind the checks of what it read before.
+ */
+#define ornic_copy_once(to, from)                    \
+	do {                                         \
+		memcpy(&(to), (from), sizeof(to));   \
+		__asm__ __volatile__("" : "+m"(to)); \
+	} while (0)
 
 #ifdef __KERNEL__
 #include "env_kernel.h"

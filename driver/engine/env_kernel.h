@@ -3,12 +3,14 @@
 #ifndef ORNIC_ENGINE_ENV_KERNEL_H
 #define ORNIC_ENGINE_ENV_KERNEL_H
 
+#include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/crc32.h>
 #include <linux/jump_label.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -100,7 +102,8 @@ static inline u32 ornic_crc32_by_table(u32 crc, const void *p, size_t len)
 }
 
 /* clang-format off */
-#define ornic_cmpxchg64(p, o, n)	cmpxchg(p, o, n)
+#define ornic_cmpxchg64(p, o, n)	cmpxchg64(p, o, n)
+#define ornic_index_nospec(i, n)	array_index_nospec(i, n)
 #define ornic_atomic_t			atomic_t
 #define ornic_atomic_read(a)		atomic_read(a)
 #define ornic_atomic_inc(a)		atomic_inc(a)

@@ -84,6 +84,7 @@ static inline void *ornic_table_lookup(const struct ornic_table *t, u32 index)
 
 	if (unlikely(index >= t->size))
 		return NULL;
+	index = ornic_index_nospec(index, t->size);
 	chunk = ornic_rcu_dereference(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
 	if (unlikely(!chunk))
 		return NULL;

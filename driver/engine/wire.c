@@ -151,7 +151,7 @@ const struct ornic_opinfo *ornic_opinfo(u8 opcode)
 {
 	if (opcode >= ARRAY_SIZE(opcodes) || !opcodes[opcode].flags)
 		return NULL;
-	return &opcodes[opcode];
+	return &opcodes[ornic_index_nospec(opcode, ARRAY_SIZE(opcodes))];
 }
 
 /* ---- Unaligned big-endian fields ----------------------------------------- */

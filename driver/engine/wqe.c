@@ -54,7 +54,9 @@ static const struct ornic_wqe_info *info_of(u8 opcode)
 {
 	static const struct ornic_wqe_info none;
 
-	return opcode < ARRAY_SIZE(wqe_table) ? &wqe_table[opcode] : &none;
+	if (opcode >= ARRAY_SIZE(wqe_table))
+		return &none;
+	return &wqe_table[ornic_index_nospec(opcode, ARRAY_SIZE(wqe_table))];
 }
 
 static void set_bad(struct ornic_swqe *sw, enum ornic_cqe_status status,
@@ -74,7 +76,7 @@ static u32 decode_xrc(struct ornic_qp *qp, struct ornic_swqe *sw,
 
 	if (qp->type != ORNIC_QPT_XRC_INI)
 		return 0;
-	memcpy(&xrc, slot, sizeof(xrc));
+	ornic_copy_once(xrc, slot);
 	sw->srqn = le32_to_cpu(xrc.srqn) & ORNIC_PSN_MASK;
 	return sizeof(xrc);
 }
@@ -88,7 +90,7 @@ static u32 decode_segs(struct ornic_qp *qp, struct ornic_swqe *sw,
 	struct ornic_seg_ud ud;
 
 	if (qp->type == ORNIC_QPT_UD) {
-		memcpy(&ud, slot, sizeof(ud));
+		ornic_copy_once(ud, slot);
 		sw->ah = le32_to_cpu(ud.ah);
 		sw->dest_qpn = le32_to_cpu(ud.dest_qpn) & ORNIC_PSN_MASK;
 		sw->dest_qkey = le32_to_cpu(ud.dest_qkey);
@@ -97,17 +99,17 @@ static u32 decode_segs(struct ornic_qp *qp, struct ornic_swqe *sw,
 		sw->av = (struct ornic_av *)(sw->inline_data +
 					     qp->sq.store_stride) -
 			 1;
-		memcpy(sw->av, slot + sizeof(ud), sizeof(*sw->av));
+		ornic_copy_once(*sw->av, slot + sizeof(ud));
 		return sizeof(ud) + sizeof(*sw->av);
 	}
 	if (sw->kind == ORNIC_OPF_SEND)
 		return 0;
-	memcpy(&remote, slot, sizeof(remote));
+	ornic_copy_once(remote, slot);
 	sw->raddr = le64_to_cpu(remote.raddr);
 	sw->rkey = le32_to_cpu(remote.rkey);
 	if (sw->kind != ORNIC_OPF_ATOMIC)
 		return sizeof(remote);
-	memcpy(&atomic, slot + sizeof(remote), sizeof(atomic));
+	ornic_copy_once(atomic, slot + sizeof(remote));
 	sw->swap_add = le64_to_cpu(atomic.swap_add);
 	sw->compare = le64_to_cpu(atomic.compare);
 	return sizeof(remote) + sizeof(atomic);
@@ -138,7 +140,7 @@ static u64 decode_sges(struct ornic_lsge *lsge, const u8 *data, u32 nsge)
 	u32 i;
 
 	for (i = 0; i < nsge; i++) {
-		memcpy(&sge, data + i * sizeof(sge), sizeof(sge));
+		ornic_copy_once(sge, data + i * sizeof(sge));
 		lsge[i].addr = le64_to_cpu(sge.addr);
 		lsge[i].length = le32_to_cpu(sge.length);
 		lsge[i].lkey = le32_to_cpu(sge.lkey);
@@ -192,7 +194,7 @@ static void decode_bind(struct ornic_swqe *sw, const u8 *slot)
 {
 	struct ornic_seg_bind bind;
 
-	memcpy(&bind, slot, sizeof(bind));
+	ornic_copy_once(bind, slot);
 	sw->bind_length = le64_to_cpu(bind.length);
 	sw->bind_lkey = le32_to_cpu(bind.lkey);
 	sw->bind_access = bind.access;
@@ -202,7 +204,7 @@ static void decode_reg(struct ornic_swqe *sw, const u8 *slot)
 {
 	struct ornic_seg_reg reg;
 
-	memcpy(&reg, slot, sizeof(reg));
+	ornic_copy_once(reg, slot);
 	sw->bind_length = le64_to_cpu(reg.length);
 	sw->reg_list = le64_to_cpu(reg.list);
 	sw->reg_npages = le32_to_cpu(reg.npages);
@@ -223,7 +225,7 @@ static ornic_apart void decode_local(struct ornic_swqe *sw, const u8 *slot,
 	}
 	if (sw->opcode == ORNIC_WQE_LOCAL_INV)
 		return;
-	memcpy(&remote, slot, sizeof(remote));
+	ornic_copy_once(remote, slot);
 	sw->raddr = le64_to_cpu(remote.raddr);
 	sw->rkey = le32_to_cpu(remote.rkey);
 	if (sw->opcode == ORNIC_WQE_REG_MR)
@@ -255,7 +257,7 @@ static void decode_flush(struct ornic_swqe *sw, const u8 *slot, u32 payload)
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
 		return;
 	}
-	memcpy(&flush, slot, sizeof(flush));
+	ornic_copy_once(flush, slot);
 	if (!flush.type || flush.type & ~ORNIC_FETH_TYPE_MASK ||
 	    flush.level > ORNIC_FLUSH_MR) {
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_FLAGS);
@@ -280,7 +282,7 @@ static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
 	struct ornic_sq_hdr hdr;
 	u32 used, payload;
 
-	memcpy(&hdr, slot, sizeof(hdr));
+	ornic_copy_once(hdr, slot);
 	info = info_of(hdr.opcode);
 	sw->wr_id = le64_to_cpu(hdr.wr_id);
 	sw->imm = hdr.imm;
@@ -370,7 +372,7 @@ void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge)
 	u32 nsge;
 	u64 sum;
 
-	memcpy(&hdr, slot, sizeof(hdr));
+	ornic_copy_once(hdr, slot);
 	nsge = le16_to_cpu(hdr.num_sge);
 	rw->wr_id = le64_to_cpu(hdr.wr_id);
 	rw->valid = true;
