@@ -22,6 +22,17 @@ ORNIC_DEFINE_TRACE;
 
 /* ---- Birth and death ------------------------------------------------------- */
 
+/*
+ * Numbers that go onto the wire: the first is any, so that one device does not
+ * tell those of another.
+ */
+static void start_anywhere(struct ornic_dev *dev, struct ornic_table *t)
+{
+	u32 random = dev->ops->random(dev->host);
+
+	t->next = t->first + random % (t->size - t->first);
+}
+
 /* QPN 0 and 1 are special on the wire (IBTA 3.5.3): QPNs start above them. */
 static int tables_init(struct ornic_dev *dev)
 {
@@ -33,6 +44,8 @@ static int tables_init(struct ornic_dev *dev)
 	    ornic_table_init(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1) ||
 	    ornic_table_init(&dev->csets, ORNIC_LOG_MAX_COUNTERS, 1))
 		return -ENOMEM;
+	start_anywhere(dev, &dev->qps);
+	start_anywhere(dev, &dev->srqs);
 	return 0;
 }
 
@@ -465,6 +478,7 @@ void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid)
 		memset(gid, 0, sizeof(*gid));
 		return;
 	}
+	index = ornic_index_nospec(index, ORNIC_GID_TABLE_LEN);
 	ornic_lock(&dev->gid_lock);
 	*gid = dev->gid[index];
 	ornic_unlock(&dev->gid_lock);
@@ -478,7 +492,6 @@ static struct ornic_dev *neighbour(struct ornic_dev *dev, const u8 *mac)
 		return NULL;
 	eng = dev->ops->neighbour(dev->host, mac);
 	return eng ? &eng->dev : NULL;
-	index = ornic_index_nospec(index, ORNIC_GID_TABLE_LEN);
 }
 
 /* Is the next hop of @path a neighbour, and the end of the way, too? */
