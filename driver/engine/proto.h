@@ -75,6 +75,9 @@ ornic_sq_fetch(struct ornic_qp *qp);
 /* rq: copy the next receive WQE to rq.rwqe; false if there is none. */
 bool ornic_rq_fetch(struct ornic_qp *qp);
 
+/* May slots of 2^@log_stride bytes hold receive WQEs of @max_sge SGEs? */
+bool ornic_rwqe_fits(u32 log_stride, u32 max_sge);
+
 /* Copy the receive WQE in @slot: all of @rw but index and pdn. */
 void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge);
 

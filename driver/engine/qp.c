@@ -6,13 +6,14 @@
 #include "proto.h"
 
 #define SQ_MIN_LOG_STRIDE 6
-#define RQ_MIN_LOG_STRIDE 5
-#define MAX_LOG_STRIDE 10
+#define SQ_MAX_LOG_STRIDE 10
 
-static bool queue_ok(u8 log_depth, u8 log_stride, u8 min_stride, u8 max_sge)
+/* Whether what a send WQE holds fits its slot shows when it is decoded. */
+static bool sq_ok(u8 log_depth, u8 log_stride, u8 max_sge)
 {
-	return log_depth <= ORNIC_LOG_MAX_WQE && log_stride >= min_stride &&
-	       log_stride <= MAX_LOG_STRIDE && max_sge <= ORNIC_MAX_SGE;
+	return log_depth <= ORNIC_LOG_MAX_WQE &&
+	       log_stride >= SQ_MIN_LOG_STRIDE &&
+	       log_stride <= SQ_MAX_LOG_STRIDE && max_sge <= ORNIC_MAX_SGE;
 }
 
 static bool flags_ok(const struct ornic_req_create_qp *req)
@@ -52,11 +53,12 @@ static bool request_ok(const struct ornic_req_create_qp *req)
 {
 	if (!type_ok(req) || !flags_ok(req))
 		return false;
-	if (req->has_sq && !queue_ok(req->sq_log_depth, req->sq_log_stride,
-				     SQ_MIN_LOG_STRIDE, req->sq_max_sge))
+	if (req->has_sq &&
+	    !sq_ok(req->sq_log_depth, req->sq_log_stride, req->sq_max_sge))
 		return false;
-	if (req->has_rq && !queue_ok(req->rq_log_depth, req->rq_log_stride,
-				     RQ_MIN_LOG_STRIDE, req->rq_max_sge))
+	if (req->has_rq &&
+	    (req->rq_log_depth > ORNIC_LOG_MAX_WQE ||
+	     !ornic_rwqe_fits(req->rq_log_stride, req->rq_max_sge)))
 		return false;
 	return le16_to_cpu(req->max_inline) <= ORNIC_MAX_INLINE;
 }

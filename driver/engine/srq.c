@@ -9,9 +9,6 @@
 #include "srq.h"
 #include "proto.h"
 
-#define MIN_LOG_STRIDE 5
-#define MAX_LOG_STRIDE 10
-
 /* ---- Taking -------------------------------------------------------------------- */
 
 /*
@@ -115,11 +112,7 @@ static int srq_init(struct ornic_dev *dev, struct ornic_srq *srq,
 {
 	int err;
 
-	if (req->log_stride < MIN_LOG_STRIDE ||
-	    req->log_stride > MAX_LOG_STRIDE || req->max_sge > ORNIC_MAX_SGE ||
-	    sizeof(struct ornic_rq_hdr) +
-			    req->max_sge * sizeof(struct ornic_sge) >
-		    1u << req->log_stride)
+	if (!ornic_rwqe_fits(req->log_stride, req->max_sge))
 		return -EINVAL;
 	srq->log_stride = req->log_stride;
 	srq->max_sge = req->max_sge;

@@ -7,6 +7,9 @@
  */
 #include "proto.h"
 
+#define RQ_MIN_LOG_STRIDE 5
+#define RQ_MAX_LOG_STRIDE 10
+
 #define T(type) (1u << (type))
 #define RC T(ORNIC_QPT_RC)
 #define UC T(ORNIC_QPT_UC)
@@ -359,10 +362,29 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 }
 
 /**
+ * ornic_rwqe_fits - may a receive queue have slots of this size?
+ * @log_stride: log2 of the bytes of a slot
+ * @max_sge: SGEs that its WQEs may have
+ *
+ * What ornic_rwqe_decode() reads ends inside the slot then.
+ *
+ * Context: any.
+ * Return: whether the two are within their limits, and fit each other.
+ */
+bool ornic_rwqe_fits(u32 log_stride, u32 max_sge)
+{
+	return log_stride >= RQ_MIN_LOG_STRIDE &&
+	       log_stride <= RQ_MAX_LOG_STRIDE && max_sge <= ORNIC_MAX_SGE &&
+	       sizeof(struct ornic_rq_hdr) +
+			       max_sge * sizeof(struct ornic_sge) <=
+		       1u << log_stride;
+}
+
+/**
  * ornic_rwqe_decode - copy a receive WQE
  * @rw: out: valid, with all but index and PD
  * @slot: WQE in the ring
- * @max_sge: SGEs that it may have
+ * @max_sge: SGEs that it may have, good for ornic_rwqe_fits()
  *
  * Context: lock of the queue held.
  */
@@ -387,7 +409,8 @@ void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge)
 	}
 	rw->nsge = nsge;
 	sum = decode_sges(rw->sge, slot + sizeof(hdr), nsge);
-	rw->length = min_t(u64, sum, U32_MAX);
+	/* IBTA C9-93: a longer message is none, however much room there is. */
+	rw->length = min_t(u64, sum, ORNIC_MAX_MSG);
 }
 
 /**

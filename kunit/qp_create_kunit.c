@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What CREATE_QP takes of its receive queue, and the number that it gives. */
+#include <kunit/test.h>
+
+#include "rig_bed.h"
+#include "engine/proto.h"
+
+#define PAGES 4
+
+static int create_init(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+
+	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	if (!test->priv)
+		return -ENOMEM;
+	return ornic_bed_open(test->priv, ORNIC_BED_WIRE, &init) ? -EINVAL : 0;
+}
+
+static void create_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+}
+
+static const struct shape_row {
+	const char *name;
+	u8 log_depth, log_stride, max_sge;
+	int status;
+} shape_rows[] = {
+	{ "an SGE", 4, 5, 1, ORNIC_OK },
+	{ "no SGE", 4, 5, 0, ORNIC_OK },
+	{ "an SGE more than fits", 4, 5, 2, ORNIC_BAD_PARAM },
+	{ "SGEs for another slot", 4, 5, 32, ORNIC_BAD_PARAM },
+	{ "as many as fit", 4, 6, 3, ORNIC_OK },
+	{ "as many as there are", 2, 10, 32, ORNIC_OK },
+	{ "as many, in half of the slot", 2, 9, 32, ORNIC_BAD_PARAM },
+	{ "more than there are", 2, 10, 33, ORNIC_BAD_PARAM },
+	{ "slots too small", 4, 4, 0, ORNIC_BAD_PARAM },
+	{ "slots too large", 1, 11, 1, ORNIC_BAD_PARAM },
+	{ "too deep", 15, 5, 1, ORNIC_BAD_PARAM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
+
+/* A slot that is read beyond its end is memory of another, at the last page. */
+static void create_checks_receive_slots(struct kunit *test)
+{
+	const struct shape_row *row = test->param_value;
+	struct ornic_bed *bed = test->priv;
+	u8 *mem = ornic_rig_alloc(bed->pair.a, PAGES * 4096);
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
+	union ornic_rsp rsp;
+
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
+	req.create_qp.mem.npages = cpu_to_le32(PAGES);
+	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_qp.send_cqn = cpu_to_le32(bed->ascq.cqn);
+	req.create_qp.recv_cqn = cpu_to_le32(bed->arcq.cqn);
+	req.create_qp.qp_type = ORNIC_QPT_RC;
+	req.create_qp.has_rq = 1;
+	req.create_qp.rq_log_depth = row->log_depth;
+	req.create_qp.rq_log_stride = row->log_stride;
+	req.create_qp.rq_max_sge = row->max_sge;
+	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(bed->pair.a, &req, &rsp),
+			row->status);
+}
+
+/* IBTA C9-93: lists may be longer than the longest message. */
+static void receive_takes_no_longer_message(struct kunit *test)
+{
+	struct {
+		struct ornic_rq_hdr hdr;
+		struct ornic_sge sge[2];
+	} slot = {
+		.hdr.num_sge = cpu_to_le16(2),
+		.sge[0].length = cpu_to_le32(1u << 31),
+		.sge[1].length = cpu_to_le32(U32_MAX),
+	};
+	struct ornic_rwqe *rw = kunit_kzalloc(test, sizeof(*rw), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, rw);
+	ornic_rwqe_decode(rw, (const u8 *)&slot, 2);
+	KUNIT_EXPECT_EQ(test, rw->status, ORNIC_CQE_SUCCESS);
+	KUNIT_EXPECT_EQ(test, rw->nsge, 2);
+	KUNIT_EXPECT_EQ(test, rw->length, 1u << 31);
+}
+
+/* Two devices, two numbers; on each they go up from there. */
+static void numbers_start_anywhere(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_bed *bed = test->priv;
+	struct ornic_rig_qp more;
+
+	KUNIT_EXPECT_NE(test, bed->a.qpn, ORNIC_RESERVED_QPNS);
+	KUNIT_EXPECT_NE(test, bed->b.qpn, ORNIC_RESERVED_QPNS);
+	KUNIT_EXPECT_NE(test, bed->a.qpn, bed->b.qpn);
+	KUNIT_EXPECT_GE(test, bed->a.qpn, ORNIC_RESERVED_QPNS);
+	KUNIT_EXPECT_GE(test, bed->b.qpn, ORNIC_RESERVED_QPNS);
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_qp_init(bed->pair.a, &more, &init, &bed->ascq,
+					  &bed->arcq),
+			0);
+	KUNIT_EXPECT_EQ(test, more.qpn, bed->a.qpn + 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&more), 0);
+}
+
+static struct kunit_case create_cases[] = {
+	KUNIT_CASE_PARAM(create_checks_receive_slots, shape_gen_params),
+	KUNIT_CASE(receive_takes_no_longer_message),
+	KUNIT_CASE(numbers_start_anywhere),
+	{}
+};
+
+static struct kunit_suite create_suite = {
+	.name = "ornic_qp_create",
+	.init = create_init,
+	.exit = create_exit,
+	.test_cases = create_cases,
+};
+
+kunit_test_suite(create_suite);
+
+MODULE_DESCRIPTION("ornic: creation of QPs");
+MODULE_LICENSE("Dual BSD/GPL");
