@@ -333,6 +333,34 @@ static void qp_sqd_drains(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 }
 
+/* IBTA 10.3.1.5: what is being sent keeps its path and its resources. */
+static void qp_sqd_keeps_attributes(struct kunit *test)
+{
+	static const u32 masks[] = { ORNIC_QPM_AV, ORNIC_QPM_MAX_RD_ATOMIC,
+				     ORNIC_QPM_MAX_DEST_RD_ATOMIC };
+	struct ornic_bed *bed = open_rts(test, RC);
+	u32 i;
+
+	post_send(bed, 4);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_SQD), 0);
+	for (i = 0; i < ARRAY_SIZE(masks); i++)
+		KUNIT_EXPECT_EQ(test,
+				ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
+						 ORNIC_QPM_STATE | masks[i]),
+				ORNIC_BAD_STATE);
+	KUNIT_EXPECT_EQ(test,
+			ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
+					 ORNIC_QPM_STATE | ORNIC_QPM_ACCESS),
+			0);
+	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
+	for (i = 0; i < ARRAY_SIZE(masks); i++)
+		KUNIT_EXPECT_EQ(test,
+				ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
+						 ORNIC_QPM_STATE | masks[i]),
+				0);
+}
+
 /* With nothing begun SQD is drained at once, and in silence unless asked. */
 static void qp_sqd_idle(struct kunit *test)
 {
@@ -531,6 +559,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_query),
 	KUNIT_CASE(qp_cur_state),
 	KUNIT_CASE(qp_sqd_drains),
+	KUNIT_CASE(qp_sqd_keeps_attributes),
 	KUNIT_CASE(qp_sqd_idle),
 	KUNIT_CASE(qp_sqd_asks_for_acks),
 	KUNIT_CASE_PARAM(qp_err_flushes, flush_gen_params),

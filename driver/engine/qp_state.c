@@ -72,6 +72,17 @@ static const struct transition {
 	{ S(SQE), S(RTS), UD, 0, LIVE_UD },
 };
 
+/* What messages under way are sent by, so that it changes between them only. */
+#define IDLE_ONLY \
+	(ORNIC_QPM_AV | ORNIC_QPM_MAX_RD_ATOMIC | ORNIC_QPM_MAX_DEST_RD_ATOMIC)
+
+/* IBTA 10.3.1.5: not before the SQ is drained. */
+static bool is_early(const struct ornic_qp *qp, u32 mask)
+{
+	return qp->state == ORNIC_QPS_SQD && qp->sq.draining &&
+	       mask & IDLE_ONLY;
+}
+
 /* May @qp go from @from to @to with the attributes of @mask? */
 static int check_transition(const struct ornic_qp *qp, u8 from, u8 to, u32 mask)
 {
@@ -325,6 +336,8 @@ static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	status = check_transition(qp, from, to, m->mask);
 	if (status != ORNIC_OK)
 		return status;
+	if (is_early(qp, m->mask))
+		return ORNIC_BAD_STATE;
 	if (to == ORNIC_QPS_ERR) {
 		if (from != ORNIC_QPS_ERR)
 			ornic_qp_error(ctx, qp);
@@ -347,7 +360,8 @@ static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
  *
  * Context: may sleep.
  * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_STATE for a transition that
- * does not exist; ORNIC_BAD_PARAM for a mask or value that it does not allow.
+ * does not exist, or an attribute that waits for the SQ to drain;
+ * ORNIC_BAD_PARAM for a mask or value that it does not allow.
  */
 int ornic_qp_modify(struct ornic_dev *dev,
 		    const struct ornic_req_modify_qp *req)
