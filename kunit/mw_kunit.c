@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 
 #include "rig_bed.h"
+#include "engine/dev.h"
 #include "engine/mw.h"
 #include "engine/qp.h"
 
@@ -385,6 +386,36 @@ static void mw_holds_its_mr(struct kunit *test)
 			ORNIC_CQE_REM_ACCESS_ERR);
 }
 
+/* IBTA 10.6.7.2.2: it is the QP that it belongs to, not the QP's number. */
+static void mw_does_not_pass_to_next_qp(struct kunit *test)
+{
+	struct mw_test *mt =
+		open_mw(test, ORNIC_BED_LOOP, T2, ORNIC_ACCESS_MR_MASK);
+	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_bed *bed = &mt->bed;
+	u32 qpn = bed->b.qpn;
+
+	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
+	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 10),
+			0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_qp_fini(&bed->b), 0);
+	bed->pair.b->eng->dev.qps.next = qpn;
+	KUNIT_ASSERT_EQ(test,
+			ornic_rig_qp_init(bed->pair.b, &bed->b, &init,
+					  &bed->bscq, &bed->brcq),
+			0);
+	KUNIT_ASSERT_EQ(test, bed->b.qpn, qpn);
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(bed, mt->key),
+			ORNIC_CQE_MW_BIND_ERR);
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);
+	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->b, ORNIC_QPS_RESET), 0);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 10),
+			ORNIC_CQE_REM_ACCESS_ERR);
+}
+
 static void mw_create_checks(struct kunit *test)
 {
 	struct mw_test *mt =
@@ -461,6 +492,7 @@ static struct kunit_case mw_cases[] = {
 	KUNIT_CASE(mw_invalidate_needs_type2),
 	KUNIT_CASE_PARAM(mw_send_inv, inv_gen_params),
 	KUNIT_CASE(mw_holds_its_mr),
+	KUNIT_CASE(mw_does_not_pass_to_next_qp),
 	KUNIT_CASE(mw_create_checks),
 	KUNIT_CASE(mw_bind_keeps_its_place),
 	{}

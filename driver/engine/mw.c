@@ -35,7 +35,7 @@ static enum ornic_vendor_err check_locked(const struct ornic_mw *mw,
 	if (!mw->mr || mw->key != rkey)
 		return ORNIC_VERR_LKEY_UNKNOWN;
 	if (mw->base.pdn != qp->pdn ||
-	    (mw->type == ORNIC_MW_TYPE_2 && mw->qpn != qp->qpn))
+	    (mw->type == ORNIC_MW_TYPE_2 && mw->qp_id != qp->id))
 		return ORNIC_VERR_LKEY_PD;
 	if (access & ~mw->access)
 		return ORNIC_VERR_LKEY_ACCESS;
@@ -135,7 +135,7 @@ static enum ornic_vendor_err bind_locked(struct ornic_mw *mw,
 	mw->access = sw->bind_access;
 	mw->addr = sw->raddr;
 	mw->length = sw->bind_length;
-	mw->qpn = qp->qpn;
+	mw->qp_id = qp->id;
 	return ORNIC_VERR_NONE;
 }
 

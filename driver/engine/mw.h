@@ -21,7 +21,8 @@ struct ornic_swqe;
  * @access: enum ornic_access
  * @addr: first byte, as the MR has it
  * @length: bytes
- * @qpn: type 2: the QP that may use it
+ * @qp_id: type 2: the QP that may use it, by &ornic_qp.id: not whatever QP has
+ *	its number later
  */
 struct ornic_mw {
 	struct ornic_mkey base;
@@ -32,7 +33,7 @@ struct ornic_mw {
 	u8 access;
 	u64 addr;
 	u64 length;
-	u32 qpn;
+	u64 qp_id;
 };
 
 /**
