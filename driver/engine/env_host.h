@@ -108,6 +108,8 @@ static inline void *ornic_zalloc(size_t size)
 	u64 charge = (u64)size + ORNIC_BLOCK_COST;
 	struct ornic_block *block;
 
+	if (charge < size)
+		return NULL;
 	if (account && charge > account->limit - account->used)
 		return NULL;
 	block = (struct ornic_block *)calloc(1, sizeof(*block) + size);

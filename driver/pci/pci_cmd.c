@@ -74,13 +74,6 @@ void ornic_pci_cmds_free(struct ornic_pci *pci)
 			  cmds->requests_dma);
 }
 
-/* Registers are read one way by all machines; the ring's name has two words. */
-static void write_addr(__le64 __iomem *reg, u64 addr)
-{
-	iowrite32(lower_32_bits(addr), reg);
-	iowrite32(upper_32_bits(addr), (void __iomem *)reg + sizeof(u32));
-}
-
 /**
  * ornic_pci_cmds_start - give the device its rings
  * @pci: device after a reset, without commands in flight
@@ -95,8 +88,8 @@ void ornic_pci_cmds_start(struct ornic_pci *pci)
 	ornic_pci_slots_init(&cmds->slots, cmds->slots.requests,
 			     cmds->slots.responses);
 	iowrite32(ORNIC_PCI_MAX_LOG_CMDS, &pci->host->cmd_log_depth);
-	write_addr(&pci->host->cmd_ring, cmds->requests_dma);
-	write_addr(&pci->host->rsp_ring, cmds->responses_dma);
+	ornic_pci_write_addr(&pci->host->cmd_ring, cmds->requests_dma);
+	ornic_pci_write_addr(&pci->host->rsp_ring, cmds->responses_dma);
 	cmds->dead = false;
 	spin_unlock_irq(&cmds->lock);
 }

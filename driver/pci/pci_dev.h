@@ -121,6 +121,13 @@ static inline struct ornic_pci *to_ornic_pci(struct ornic_bus *bus)
 	return container_of(bus, struct ornic_pci, bus);
 }
 
+/* A register of the host with a DMA address, as the words that it is made of. */
+static inline void ornic_pci_write_addr(__le64 __iomem *reg, u64 addr)
+{
+	iowrite32(lower_32_bits(addr), reg);
+	iowrite32(upper_32_bits(addr), (void __iomem *)reg + sizeof(u32));
+}
+
 /* Tell the device to look at its registers, the command ring, full EQs. */
 static inline void ornic_pci_ring_control(struct ornic_pci *pci)
 {

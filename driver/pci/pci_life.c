@@ -24,6 +24,7 @@
 #include "pci/pci_dev.h"
 #include "pci/pci_eq.h"
 #include "pci/pci_netdev.h"
+#include "pci/pci_nonce.h"
 
 #define WATCH_PERIOD HZ
 #define PULSE_LIMIT_MS 8000
@@ -139,7 +140,7 @@ static int bring_up(struct ornic_pci *pci)
 	if (ret)
 		return ret;
 	pci_set_master(pci->pdev);
-	ret = reset(pci);
+	ret = ornic_pci_reset_with_nonce(pci, reset);
 	if (ret) {
 		dev_err(&pci->pdev->dev, "no reset in %u ms, status %u\n",
 			RESET_LIMIT_MS, status_of(pci));

@@ -87,6 +87,12 @@ struct ornic_pci_device_regs {
  *	release semantics after them, then a store of @doorbell_control. The
  *	device takes @cmd_log_depth and the addresses when it first sees it
  *	differ from 0.
+ * @nonce_addr: DMA address, a multiple of 16, of a copy of @nonce in memory; 0:
+ *	there is none
+ * @nonce: random, other than 0. With each reset the device reads the copy, and
+ *	touches no memory before the next reset unless it is the same: so host
+ *	and device mean the same memory by an address. Afterwards the host
+ *	clears @nonce_addr and may use the memory for something else.
  */
 struct ornic_pci_host_regs {
 	__le32 reset;
@@ -94,7 +100,10 @@ struct ornic_pci_host_regs {
 	__le64 cmd_ring;
 	__le64 rsp_ring;
 	__le32 cmd_producer;
-	__u8 reserved[36];
+	__u8 reserved[4];
+	__le64 nonce_addr;
+	__le32 nonce[4];
+	__u8 reserved2[8];
 };
 
 #define ORNIC_PCI_MAX_LOG_CMDS	6

@@ -241,6 +241,8 @@ ORNIC_AT(ornic_pci_host_regs, cmd_log_depth, 4);
 ORNIC_AT(ornic_pci_host_regs, cmd_ring, 8);
 ORNIC_AT(ornic_pci_host_regs, rsp_ring, 16);
 ORNIC_AT(ornic_pci_host_regs, cmd_producer, 24);
+ORNIC_AT(ornic_pci_host_regs, nonce_addr, 32);
+ORNIC_AT(ornic_pci_host_regs, nonce, 40);
 ORNIC_SIZE(ornic_req_create_eq, 64);
 ORNIC_AT(ornic_req_create_eq, mem, 8);
 ORNIC_AT(ornic_req_create_eq, log_depth, 24);
