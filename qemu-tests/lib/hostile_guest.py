@@ -20,6 +20,7 @@ PAGE = 4096
 HOST = PAGE  # registers of the host in BAR 2
 PAGES = 64
 RESET, DEPTH, RINGS, PRODUCER = HOST, HOST + 4, HOST + 8, HOST + 24
+NONCE = HOST + 32  # its address, then 16 bytes
 
 
 def find_nic():
@@ -83,6 +84,9 @@ def main():
         bar[PRODUCER:PRODUCER + 4] = bytes(4)
         bar[DEPTH:DEPTH + 4] = struct.pack("<I", 6)
         bar[RINGS:RINGS + 16] = struct.pack("<QQ", memory.at[0], memory.at[1])
+        nonce = random.randbytes(16)
+        memory.map[2 * PAGE:2 * PAGE + 16] = nonce
+        bar[NONCE:NONCE + 24] = struct.pack("<Q", memory.at[2]) + nonce
         bar[RESET:RESET + 4] = struct.pack("<I", random.getrandbits(32))
         ring(0)
         for slot in range(64):

@@ -21,6 +21,11 @@ public:
 	/** The next request, read once; false: none is left. */
 	bool next(union ornic_req &req);
 	void respond(union ornic_rsp rsp);
+	/** Are there requests that have had no response? */
+	bool waiting() const
+	{
+		return done_ != producer_;
+	}
 
 private:
 	bool take(const guest_memory &memory, const ornic_pci_host_regs *regs);

@@ -14,6 +14,8 @@ namespace
 {
 
 constexpr u32 budget = 64 << 10; // bytes of work for a QP at once
+constexpr u32 few = 4; // QPs that may have that in one look
+constexpr u64 no_end = ~0ull;
 
 u32 random_bits()
 {
@@ -34,6 +36,24 @@ flow *flow_of(void *area)
 }
 
 } // namespace
+
+/** While it lives, what is allocated is charged to the guest. */
+class device::charged {
+public:
+	explicit charged(device &dev)
+		: outer_(std::exchange(ornic_account, &dev.account_))
+	{
+		dev.relaxed_ = now_ns();
+	}
+	~charged()
+	{
+		ornic_account = outer_;
+	}
+	charged(const charged &) = delete;
+
+private:
+	struct ornic_account *outer_;
+};
 
 // ---- What the engine asks of its host --------------------------------------
 
@@ -76,6 +96,23 @@ void device::op_fini(void *host, void *area)
 		std::erase(dev->stalled_, f);
 }
 
+// What the guest asked for takes longer than its slice: now it is others' turn. They
+// are not charged to it, neither in bytes nor in time.
+void device::op_relax(void *host)
+{
+	device *dev = self(host);
+	struct ornic_account *account;
+	u64 now = now_ns();
+
+	if (now - dev->relaxed_ < time_share::slice)
+		return;
+	account = std::exchange(::ornic_account, nullptr);
+	dev->relax_(*dev);
+	::ornic_account = account;
+	dev->relaxed_ = now_ns();
+	dev->lent_ += dev->relaxed_ - now;
+}
+
 const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 {
 	ops.dma = [](void *host, u64 addr, u64 len) {
@@ -108,6 +145,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 	ops.neighbour = [](void *host, const u8 *mac) {
 		return self(host)->net_.neighbour(*self(host), mac);
 	};
+	ops.relax = op_relax;
 	ops.host_qp_size = sizeof(flow);
 	ops.host_cq_size = sizeof(flow);
 	ops.num_vectors = vectors;
@@ -117,22 +155,25 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 // ---- Birth, resets, death -----------------------------------------------------
 
 device::device(const guest_site &site, segment &net, timer_queue &timers,
-	       bool failed)
+	       bool failed, relaxer relax)
 	: site_(site)
 	, net_(net)
 	, timers_(timers)
+	, relax_(std::move(relax))
 	, regs_(site.device_regs())
 	, host_(site.host_regs())
 	, eqs_(site.config.vectors)
 {
 	make_ops(ops_, site.config.vectors - 1);
+	// A page may be in a list more than once, as of memory mapped twice.
+	ops_.max_mem = 2 * site.config.size;
+	account_.limit = site.config.mem_limit;
 	status_ = failed ? ORNIC_PCI_FAILED : ORNIC_PCI_READY;
 	identify();
 	if (site.ram)
-		memory_.map(site.ram.get(), site.config.size,
-			    site.config.machine);
+		memory_.map(site.ram.get(), site.config.size);
 	// A reset that nobody has answered yet.
-	look_at_registers();
+	look_ = true;
 }
 
 device::~device()
@@ -177,30 +218,66 @@ void device::set_status(ornic_pci_status status)
 
 void device::drop_engine()
 {
-	if (engine_)
-		ornic_engine_destroy(engine_);
-	engine_ = nullptr;
+	// While it goes others work, who must not find it.
+	ornic_engine *engine = std::exchange(engine_, nullptr);
+
+	awake_ = false;
+	live_ = false;
+	if (engine) {
+		charged c(*this);
+
+		ornic_engine_destroy(engine);
+	}
 	for (event_queue &eq : eqs_)
 		eq.close();
 	commands_.reset();
-	awake_ = false;
-	live_ = false;
 }
 
 void device::reset(u32 value)
 {
 	drop_engine();
 	counts_.resets++;
-	engine_ = ornic_engine_create(&ops_, this, site_.config.mac);
-	if (!engine_) {
-		fail("out of memory");
-		return;
-	}
-	live_ = true;
-	status_ = ORNIC_PCI_READY;
 	*site_.reset_done = value;
+	live_ = begin_anew();
+	status_ = live_ ? ORNIC_PCI_READY : ORNIC_PCI_FAILED;
 	identify();
 	message(ORNIC_PCI_MSG_CONTROL);
+}
+
+// False: it has failed, and has said why.
+bool device::begin_anew()
+{
+	if (memory_.lost() && !memory_.renew()) {
+		fail("its RAM cannot be mapped");
+		return false;
+	}
+	if (!find_layout())
+		return false;
+
+	charged c(*this);
+
+	engine_ = ornic_engine_create(&ops_, this, site_.config.mac);
+	if (!engine_)
+		fail("its mem-limit is too low for a NIC");
+	return engine_;
+}
+
+// False: it has failed. A guest without a nonce has no memory, and needs none for
+// its last reset.
+bool device::find_layout()
+{
+	ram_nonce nonce = {};
+
+	nonce.addr = le64_to_cpu(READ_ONCE(host_->nonce_addr));
+	for (u32 i = 0; i < std::size(nonce.words); i++)
+		nonce.words[i] = READ_ONCE(host_->nonce[i]);
+	memory_.forget_layout();
+	if (!nonce.addr || memory_.locate(site_.config.machine, nonce))
+		return true;
+	fail(site_.config.machine == machine::any ?
+		     "its RAM is laid out neither as machine=pc nor as q35" :
+		     "the address layout does not match: another machine=?");
+	return false;
 }
 
 void device::fail(const char *why)
@@ -218,14 +295,14 @@ void device::fail(const char *why)
 void device::plug(int ram_fd)
 {
 	drop_engine();
-	if (!memory_.map(ram_fd, site_.config.size, site_.config.machine)) {
+	if (!memory_.map(ram_fd, site_.config.size)) {
 		fail("its RAM cannot be mapped");
 		return;
 	}
 	status_ = ORNIC_PCI_READY;
 	identify();
 	// It may have asked before we heard of it.
-	look_at_registers();
+	look_ = true;
 }
 
 void device::unplug()
@@ -236,41 +313,55 @@ void device::unplug()
 
 // ---- Commands -------------------------------------------------------------------
 
-void device::look_at_registers()
+// One command at a time: the others have their turns between them. Return: whether
+// there was anything.
+bool device::look_at_registers()
 {
 	u32 want = le32_to_cpu(READ_ONCE(host_->reset));
-	union ornic_req req;
-	union ornic_rsp rsp;
-	bool any = false;
 
+	look_ = false;
 	if (!memory_.mapped())
-		return;
-	if (want != *site_.reset_done)
+		return false;
+	if (want != *site_.reset_done) {
 		reset(want);
+		look_ = live_;
+		return true;
+	}
 	if (!live_)
-		return;
+		return false;
 	if (!commands_.look(memory_, host_)) {
 		fail("its command ring makes no sense");
+		return true;
+	}
+	if (!commands_.waiting())
+		return false;
+	execute_next();
+	look_ = live_ && commands_.waiting();
+	return true;
+}
+
+void device::execute_next()
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	if (!commands_.next(req))
 		return;
-	}
-	while (commands_.next(req)) {
-		execute(req, rsp);
-		commands_.respond(rsp);
-		counts_.commands++;
-		any = true;
-	}
-	if (any)
-		message(ORNIC_PCI_MSG_CONTROL);
+	execute(req, rsp);
+	commands_.respond(rsp);
+	counts_.commands++;
+	message(ORNIC_PCI_MSG_CONTROL);
 }
 
 void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 {
 	u8 opcode = req.hdr.opcode;
+	charged c(*this);
 
 	// Whether the CQEs fit is known when what was posted is done.
 	if (opcode == ORNIC_CMD_RESIZE_CQ) {
 		wake();
-		run_queue();
+		run_queue(no_end);
 	}
 	if (opcode != ORNIC_CMD_CREATE_EQ && opcode != ORNIC_CMD_DESTROY_EQ) {
 		ornic_engine_cmd(engine_, &req, &rsp);
@@ -324,7 +415,7 @@ void device::event(const ornic_eqe &eqe)
 void device::control()
 {
 	counts_.controls++;
-	look_at_registers();
+	look_ = true;
 	for (u32 msg = 0; msg < eqs_.size(); msg++)
 		if (eqs_[msg].flush())
 			message(msg);
@@ -370,31 +461,48 @@ void device::dequeue(flow &f)
 	(f.next ? f.next->prev : last_) = f.prev;
 }
 
-bool device::run_queue()
+bool device::run_queue(u64 end)
 {
-	flow *end = last_, *f;
-	bool any = false, at_end;
+	flow *last = last_, *f;
+	bool any = false, at_last;
 
-	while (first_) {
+	while (first_ && !(any && now_ns() >= end)) {
 		f = first_;
-		at_end = f == end;
+		at_last = f == last;
 		dequeue(*f);
 		any = true;
 		if (ornic_engine_run(engine_, f->number, budget) ==
 		    ORNIC_RUN_MORE)
 			enqueue(*f);
-		if (at_end)
+		if (at_last)
 			break;
 	}
 	return any;
 }
 
-bool device::poll()
+// The more QPs there are with news, the less each may do in one look.
+bool device::poll_queues()
 {
-	bool any = run_queue();
+	u32 share = budget * few / std::max(polled_, few);
 
-	if (awake_ && ornic_engine_poll(engine_, budget))
+	polled_ = ornic_engine_poll(engine_, share);
+	return polled_;
+}
+
+bool device::poll(u64 now, bool commands)
+{
+	bool any = false;
+
+	if (memory_.lost() && (engine_ || status_ != ORNIC_PCI_FAILED)) {
+		fail("some of its RAM cannot be had");
 		any = true;
+	}
+	if (look_ && commands)
+		any |= look_at_registers();
+	if (first_)
+		any |= run_queue(now + time_share::slice);
+	if (awake_)
+		any |= poll_queues();
 	if (any)
 		last_work_ = now_ns();
 	return any;
@@ -403,12 +511,14 @@ bool device::poll()
 void device::rest()
 {
 	awake_ = false;
+	// Queues all QPs once more.
 	ornic_engine_set_polling(engine_, false);
-	run_queue();
 }
 
 void device::expire(flow &f)
 {
+	if (!engine_)
+		return;
 	if (f.is_cq)
 		ornic_engine_cq_expire(engine_, f.number);
 	else
@@ -442,6 +552,9 @@ std::string device::json(bool all) const
 	o.add("connected", memory_.mapped());
 	o.add("status", status_ == ORNIC_PCI_READY ? "ready" : "failed");
 	o.add("live", live_);
+	o.add("machine", machine_name(memory_.layout()));
+	o.add("mem_used", account_.used);
+	o.add("mem_limit", account_.limit);
 	o.add("awake", awake_);
 	o.add("qps", engine_ ? engine_->dev.qps.count : 0);
 	o.add("cqs", engine_ ? engine_->dev.cqs.count : 0);

@@ -6,6 +6,7 @@
 #ifndef ORNIC_NIC_DEVICE_H
 #define ORNIC_NIC_DEVICE_H
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "command_ring.h"
 #include "event_queue.h"
 #include "memory.h"
+#include "share.h"
 #include "site.h"
 #include "timers.h"
 
@@ -45,9 +47,12 @@ struct device_counts {
 
 class device {
 public:
+	/** Called while a device is busy with one thing for long. */
+	using relaxer = std::function<void(device &)>;
+
 	/** @failed: the worker before this one has died. */
 	device(const guest_site &site, segment &net, timer_queue &timers,
-	       bool failed);
+	       bool failed, relaxer relax);
 	device(const device &) = delete;
 	device &operator=(const device &) = delete;
 	~device();
@@ -60,9 +65,18 @@ public:
 	void control();
 	void kick();
 
-	/** Do what there is to do without being asked.
+	/** Do what there is to do, for about a slice of time; it is @now.
 	 *  Return: whether there was anything. */
-	bool poll();
+	bool poll(u64 now, bool commands = true);
+	/** Time since the last call that others had in the middle of its work. */
+	u64 lent()
+	{
+		return std::exchange(lent_, 0);
+	}
+	time_share &share()
+	{
+		return share_;
+	}
 	/** When poll() last found something, ns. */
 	u64 last_work() const
 	{
@@ -70,9 +84,9 @@ public:
 	}
 	/** Look no longer: from now on the guest kicks. */
 	void rest();
-	bool has_queued() const
+	bool has_work() const
 	{
-		return first_;
+		return first_ || look_;
 	}
 	bool awake() const
 	{
@@ -116,6 +130,9 @@ private:
 	static u32 op_tx_room(void *host, void *host_qp);
 	static int op_init(device *dev, void *area, u32 number, bool is_cq);
 	static void op_fini(void *host, void *area);
+	static void op_relax(void *host);
+
+	class charged;
 
 	void identify();
 	void message(u32 number);
@@ -123,7 +140,10 @@ private:
 	void reset(u32 value);
 	void drop_engine();
 	void fail(const char *why);
-	void look_at_registers();
+	bool look_at_registers();
+	void execute_next();
+	bool begin_anew();
+	bool find_layout();
 	void execute(const union ornic_req &req, union ornic_rsp &rsp);
 	int create_eq(const union ornic_req &req, union ornic_rsp &rsp);
 	int destroy_eq(const union ornic_req &req);
@@ -132,12 +152,21 @@ private:
 	void dequeue(flow &f);
 	/** All QPs run next, and the device looks at them until it rests. */
 	void wake();
-	bool run_queue();
+	/** Run QPs that are queued, each once, those after @end later. */
+	bool run_queue(u64 end);
+	bool poll_queues();
 
 	const guest_site &site_;
 	segment &net_;
 	timer_queue &timers_;
+	relaxer relax_;
 	ornic_engine_ops ops_{};
+	struct ornic_account account_ {
+	}; // memory of the engine and the event queues
+	time_share share_;
+	u64 relaxed_ = 0; // ns, since when it is at one thing
+	u64 lent_ = 0; // ns
+	u32 polled_ = 0; // QPs with news, in the last look
 	guest_memory memory_;
 	ornic_pci_device_regs *regs_;
 	const ornic_pci_host_regs *host_;
@@ -153,6 +182,7 @@ private:
 	u64 last_fail_ = 0;
 	u64 last_work_ = 0;
 	bool awake_ = false;
+	bool look_ = false; // at the registers, and the commands
 	bool live_ = false; // has had a reset since the QEMU came
 };
 

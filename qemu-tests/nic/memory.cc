@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "memory.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
 #include <sys/mman.h>
 
 namespace nic
@@ -14,6 +17,15 @@ constexpr u64 high_base = 4 * gib;
 
 } // namespace
 
+guest_memory *guest_memory::first_;
+
+const char *machine_name(machine type)
+{
+	return type == machine::pc  ? "pc" :
+	       type == machine::q35 ? "q35" :
+				      "any";
+}
+
 u64 lowmem_of(machine type, u64 size)
 {
 	if (type == machine::q35)
@@ -26,41 +38,124 @@ guest_memory::~guest_memory()
 	unmap();
 }
 
-bool guest_memory::map(int fd, u64 size, machine type)
+bool guest_memory::map_file()
 {
-	void *p;
+	void *p = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       fd_.get(), 0);
 
-	unmap();
-	p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		return false;
 	// A core of the worker is of no use with the guest's RAM in it.
-	madvise(p, size, MADV_DONTDUMP);
+	madvise(p, size_, MADV_DONTDUMP);
 	base_ = static_cast<u8 *>(p);
-	size_ = size;
-	lowmem_ = lowmem_of(type, size);
+	lost_ = 0;
+	next_ = first_;
+	first_ = this;
 	return true;
+}
+
+bool guest_memory::map(int fd, u64 size)
+{
+	unmap();
+	fd_.reset(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+	size_ = size;
+	return fd_ && map_file();
 }
 
 void guest_memory::unmap()
 {
-	if (base_)
-		munmap(base_, size_);
+	guest_memory **p = &first_;
+
+	forget_layout();
+	if (!base_)
+		return;
+	while (*p != this)
+		p = &(*p)->next_;
+	*p = next_;
+	munmap(base_, size_);
 	base_ = nullptr;
-	size_ = 0;
-	lowmem_ = 0;
 }
 
-void *guest_memory::at(u64 addr, u64 len) const
+bool guest_memory::renew()
 {
-	if (addr < lowmem_)
-		return len <= lowmem_ - addr ? base_ + addr : nullptr;
+	unmap();
+	return map_file();
+}
+
+bool guest_memory::has(const ram_layout &layout, const ram_nonce &nonce) const
+{
+	const void *p = at(layout, nonce.addr, sizeof(nonce.words));
+
+	return p && !memcmp(p, nonce.words, sizeof(nonce.words));
+}
+
+bool guest_memory::locate(machine type, const ram_nonce &nonce)
+{
+	bool found = false;
+
+	forget_layout();
+	for (machine m : {machine::pc, machine::q35}) {
+		u64 low = lowmem_of(m, size_);
+		ram_layout layout = {m, low, size_ - low};
+
+		if ((type != machine::any && type != m) || !has(layout, nonce))
+			continue;
+		if (found) {
+			layout.type = machine::any;
+			if (low != layout_.low)
+				layout.high = 0;
+			layout.low = std::min(low, layout_.low);
+		}
+		layout_ = layout;
+		found = true;
+	}
+	return found;
+}
+
+u8 *guest_memory::at(const ram_layout &layout, u64 addr, u64 len) const
+{
+	if (addr < layout.low)
+		return len <= layout.low - addr ? base_ + addr : nullptr;
 	if (addr < high_base)
 		return nullptr;
 	addr = addr - high_base;
-	if (addr >= size_ - lowmem_ || len > size_ - lowmem_ - addr)
+	if (addr >= layout.high || len > layout.high - addr)
 		return nullptr;
-	return base_ + lowmem_ + addr;
+	return base_ + layout.low + addr;
+}
+
+// ---- Memory that is not there -----------------------------------------------------
+
+// A fault is raised by an access to RAM, and lists are changed without any: so the
+// list is whole here. Zeros let the access go on.
+void guest_memory::on_fault(int signal, siginfo_t *info, void *)
+{
+	const u8 *at = static_cast<const u8 *>(info->si_addr);
+	int saved = errno;
+	guest_memory *m = info->si_code > 0 ? first_ : nullptr;
+
+	while (m && (at < m->base_ || at >= m->base_ + m->size_))
+		m = m->next_;
+	if (m && mmap(m->base_, m->size_, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+		      -1, 0) != MAP_FAILED) {
+		m->lost_ = 1;
+		errno = saved;
+		return;
+	}
+	// Not ours: the access is repeated, or the signal sent, and ends us.
+	::signal(signal, SIG_DFL);
+	if (info->si_code <= 0)
+		raise(signal);
+}
+
+void guest_memory::catch_faults()
+{
+	struct sigaction action {};
+
+	action.sa_sigaction = on_fault;
+	action.sa_flags = SA_SIGINFO;
+	sigaction(SIGBUS, &action, nullptr);
 }
 
 } // namespace nic

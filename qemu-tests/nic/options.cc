@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "options.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <getopt.h>
@@ -13,6 +14,9 @@ namespace nic
 namespace
 {
 
+constexpr u64 max_size = 1ull << 42;
+constexpr u64 min_limit = 64 << 20;
+
 const char usage[] =
 	R"(usage: ornic-nic --guest socket=PATH,ram=FILE[,KEY=VALUE...] [OPTION...]
        ornic-nic --ask PATH COMMAND
@@ -23,7 +27,10 @@ Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
       socket=PATH          where QEMU's chardev connects
       ram=FILE             mem-path of the guest's RAM, which exists already
       size=BYTES           of it, with K, M or G; must be that of the file
-      machine=q35|pc       where RAM goes beyond 4 GiB (q35)
+      machine=any|q35|pc   where RAM goes beyond 4 GiB (any: the guest's
+                           driver shows it)
+      mem-limit=BYTES      of the host's memory for its NIC's objects (a quarter
+                           of its RAM, at least 64M)
       mac=MAC              of the NIC and of the guest's virtio-net
       vectors=N            MSI-X messages, as vectors= of the device (5):
                            one for control, one each for N - 1 completion
@@ -124,8 +131,10 @@ bool parse_size(const std::string &text, u64 &size)
 			return false;
 		unit <<= 10 * (at - letters + 1);
 	}
+	if (size > max_size / unit)
+		return false;
 	size *= unit;
-	return size && size <= 1ull << 42;
+	return size;
 }
 
 bool parse_time(const std::string &text, u64 &ns)
@@ -162,6 +171,16 @@ bool parse_mac(const std::string &text, u8 *mac)
 	return sscanf(text.c_str(), "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx%n", &mac[0],
 		      &mac[1], &mac[2], &mac[3], &mac[4], &mac[5], &n) == 6 &&
 	       n == static_cast<int>(text.size()) && !(mac[0] & 1);
+}
+
+bool parse_machine(const std::string &text, machine &type)
+{
+	for (machine m : {machine::any, machine::pc, machine::q35}) {
+		type = m;
+		if (text == machine_name(m))
+			return true;
+	}
+	return false;
 }
 
 bool fits_unix(const std::string &path)
@@ -215,8 +234,8 @@ void set_guest(guest_config &g, const std::string &key,
 	} else if (key == "ram" && !value.empty()) {
 		g.ram = value;
 	} else if (key == "size" && parse_size(value, g.size)) {
-	} else if (key == "machine" && (value == "q35" || value == "pc")) {
-		g.machine = value == "pc" ? machine::pc : machine::q35;
+	} else if (key == "mem-limit" && parse_size(value, g.mem_limit)) {
+	} else if (key == "machine" && parse_machine(value, g.machine)) {
 	} else if (key == "mac" && parse_mac(value, g.mac)) {
 	} else if (key == "vectors" && parse_number(value, n, &rest) &&
 		   !*rest && n >= 2 && n <= ORNIC_PCI_MAX_MSGS) {
@@ -264,6 +283,8 @@ void check_ram(guest_config &g)
 		die("%s: has %llu bytes, not the %llu of size=", g.ram.c_str(),
 		    static_cast<unsigned long long>(st.st_size),
 		    static_cast<unsigned long long>(g.size));
+	if (!g.mem_limit)
+		g.mem_limit = std::max(g.size / 4, min_limit);
 	if (!g.size || g.size & 4095)
 		die("%s: %llu bytes are no RAM", g.ram.c_str(),
 		    static_cast<unsigned long long>(g.size));

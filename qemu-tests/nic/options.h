@@ -32,7 +32,9 @@ struct guest_config {
 	std::string socket;
 	std::string ram;
 	u64 size = 0; // bytes, 0: that of the file
-	nic::machine machine = machine::q35;
+	u64 mem_limit =
+		0; // bytes of ours for its objects, 0: a part of its RAM
+	nic::machine machine = machine::any;
 	u8 mac[6] = {};
 	u32 vectors = 5; // MSI-X messages
 	port_config netdev;

@@ -36,11 +36,13 @@ worker::worker(site &s, int channel, bool failed)
 		   tag(static_cast<u32>(source::CONTROL), 0, 0),
 		   [this](const std::string &line) { return answer(line); })
 {
+	guest_memory::catch_faults();
 	segment_.attach(&devices_);
 	patience_.assign(s.guests.size(), {s.opt.spin, s.opt.max_spin});
 	for (guest_site &g : s.guests) {
-		devices_.push_back(
-			std::make_unique<device>(g, segment_, timers_, failed));
+		devices_.push_back(std::make_unique<device>(
+			g, segment_, timers_, failed,
+			[this](device &busy) { relax(busy); }));
 		for (u32 bell = 0; bell < DOORBELLS; bell++)
 			watch(g.doorbell[bell].get(), source::DOORBELL, g.index,
 			      bell);
@@ -192,14 +194,60 @@ bool worker::expire(u64 now)
 	return any;
 }
 
+// Devices that have a turn, or those that have taken more than their share.
+bool worker::serve(u64 now, bool in_debt)
+{
+	bool any = false;
+	u64 end;
+
+	for (const auto &dev : devices_) {
+		if (dev->share().has_turn() == in_debt || !dev->poll(now))
+			continue;
+		any = true;
+		end = dev->last_work();
+		dev->share().spend(end - now - dev->lent());
+		now = end;
+	}
+	return any;
+}
+
 bool worker::work(u64 now)
 {
 	bool any = expire(now);
 
 	any |= segment_.work(now);
 	for (const auto &dev : devices_)
-		any |= dev->poll();
-	return any;
+		dev->share().begin_round();
+	// Who is in debt waits only for who has something to do.
+	return serve(now, false) || serve(now, true) || any;
+}
+
+// In the middle of what @busy takes long for: a round for all others, and no commands
+// in it. It cannot be told now that a guest has gone, nor of new sockets.
+void worker::relax(device &busy)
+{
+	u64 now = now_ns();
+
+	if (relaxing_ || ended_)
+		return;
+	relaxing_ = true;
+	beat(now);
+	expire(now);
+	for (u32 i = 0; i <= segment_.wire(); i++)
+		segment_.input(i);
+	segment_.work(now);
+	for (u32 i = 0; i < devices_.size(); i++) {
+		device &dev = *devices_[i];
+
+		dev.share().begin_round();
+		if (&dev == &busy)
+			continue;
+		ring(i, DOORBELL_KICK);
+		if (dev.share().has_turn() && dev.poll(now, false))
+			dev.share().spend(dev.last_work() - now);
+		now = now_ns();
+	}
+	relaxing_ = false;
 }
 
 // Devices that had nothing to do for a while are not looked at any more.
@@ -211,11 +259,12 @@ bool worker::may_sleep(u64 now)
 		device &dev = *devices_[i];
 		u64 limit = crowded ? site_.opt.spin : patience_[i].limit();
 
-		if (dev.awake() && now - dev.last_work() > limit) {
+		if (dev.awake() && dev.share().has_turn() &&
+		    now - dev.last_work() > limit) {
 			dev.rest();
 			patience_[i].rest(now);
 		}
-		if (dev.awake() || dev.has_queued())
+		if (dev.awake() || dev.has_work())
 			asleep = false;
 	}
 	return asleep;

@@ -43,6 +43,8 @@ private:
 	void beat(u64 now);
 	bool expire(u64 now);
 	bool work(u64 now);
+	bool serve(u64 now, bool in_debt);
+	void relax(device &busy);
 	bool may_sleep(u64 now);
 	u64 sleep_time(u64 now) const;
 	std::string answer(const std::string &line);
@@ -58,6 +60,7 @@ private:
 	control_server control_;
 	u64 last_beat_ = 0;
 	u64 sleeps_ = 0;
+	bool relaxing_ = false;
 	bool ended_ = false;
 };
 

@@ -4,7 +4,7 @@
 namespace test
 {
 
-bench::bench(u32 count, arguments more, u8 first)
+bench::bench(u32 count, arguments more, u8 first, const std::string &keys)
 	: first_(first)
 {
 	arguments args{"--control", path("control")};
@@ -20,7 +20,7 @@ bench::bench(u32 count, arguments more, u8 first)
 			       ",vectors=" + std::to_string(vectors) +
 			       ",mac=" + ::nic::mac_text(mac) +
 			       ",netdev=unix:" + path("n" + n) + ":" +
-			       path("q" + n));
+			       path("q" + n) + keys);
 	}
 	args.insert(args.end(), more.begin(), more.end());
 	process_ = std::make_unique<process>(args);

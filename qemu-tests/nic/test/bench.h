@@ -16,7 +16,9 @@ namespace test
 /** Guests 1 to @count of one process, started. */
 class bench {
 public:
-	explicit bench(u32 count, arguments more = {}, u8 first = 1);
+	/** @keys: more of each --guest. */
+	explicit bench(u32 count, arguments more = {}, u8 first = 1,
+		       const std::string &keys = "");
 
 	fake_guest &guest(u32 number)
 	{

@@ -60,14 +60,16 @@ void address_of(u8 number, u8 *mac, u8 *gid)
 }
 
 fake_guest::fake_guest(const std::string &socket, const std::string &ram,
-		       u8 number)
-	: number_(number)
+		       u8 number, u64 size)
+	: ram_size_(size)
+	, number_(number)
 {
 	nic::unique_fd fd(open(ram.c_str(), O_RDWR));
 
-	ram_ = static_cast<u8 *>(mmap(nullptr, ram_bytes,
+	ram_ = static_cast<u8 *>(mmap(nullptr, ram_size_,
 				      PROT_READ | PROT_WRITE, MAP_SHARED,
 				      fd.get(), 0));
+	nonce_ = alloc(page);
 	if (!hello(socket) && bar_) {
 		munmap(bar_, bar_size_);
 		bar_ = nullptr;
@@ -76,7 +78,7 @@ fake_guest::fake_guest(const std::string &socket, const std::string &ram,
 
 fake_guest::~fake_guest()
 {
-	munmap(ram_, ram_bytes);
+	munmap(ram_, ram_size_);
 	if (bar_)
 		munmap(bar_, bar_size_);
 }
@@ -134,12 +136,21 @@ u64 fake_guest::messages(u32 number)
 	return value;
 }
 
+void fake_guest::write_nonce()
+{
+	for (u32 i = 0; i < 4; i++)
+		host_regs()->nonce[i] = ~commands_ - i;
+	memcpy(nonce_.ptr, host_regs()->nonce, sizeof(host_regs()->nonce));
+	host_regs()->nonce_addr = nonce_.dma;
+}
+
 // ---- The driver -------------------------------------------------------------------
 
 bool fake_guest::reset()
 {
 	u32 value = READ_ONCE(device_regs()->reset_done) + 1;
 
+	write_nonce();
 	host_regs()->cmd_producer = 0;
 	smp_store_release(&host_regs()->reset, value);
 	ring_control();

@@ -40,8 +40,8 @@ class fake_guest {
 public:
 	/** Connect to the device at @socket, with the RAM in the file @ram;
 	 *  @number makes its addresses. */
-	fake_guest(const std::string &socket, const std::string &ram,
-		   u8 number);
+	fake_guest(const std::string &socket, const std::string &ram, u8 number,
+		   u64 size = ram_bytes);
 	~fake_guest();
 	fake_guest(const fake_guest &) = delete;
 
@@ -72,6 +72,12 @@ public:
 	/** Messages of @number since the last call, after a while if none. */
 	u64 messages(u32 number);
 
+	/** Show the next reset a nonce at @dma, which is @offset of the RAM. */
+	void place_nonce(u64 dma, u64 offset)
+	{
+		nonce_.dma = dma;
+		nonce_.ptr = ram_ + offset;
+	}
 	/** Ask for a reset and wait for it. */
 	bool reset();
 	/** reset(), rings, port and GID, and an EQ for each message. */
@@ -108,6 +114,7 @@ public:
 private:
 	bool hello(const std::string &socket);
 	void set_gid();
+	void write_nonce();
 	u32 create(const union ornic_req &req);
 	ornic_mem mem_of(const buffer &b) const;
 	void publish(queue &qp, u64 record, u32 producer);
@@ -118,9 +125,10 @@ private:
 	u8 *bar_ = nullptr;
 	u64 bar_size_ = 0;
 	u8 *ram_ = nullptr;
+	u64 ram_size_;
 	u64 used_ = page;
 	u8 number_;
-	buffer requests_, responses_;
+	buffer nonce_, requests_, responses_;
 	u32 commands_ = 0;
 	u64 kicks_ = 0;
 };

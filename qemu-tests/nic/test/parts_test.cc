@@ -7,6 +7,7 @@
 #include "frame.h"
 #include "memory.h"
 #include "patience.h"
+#include "share.h"
 #include "timers.h"
 
 using namespace nic;
@@ -30,7 +31,10 @@ TEST(memory, bounds)
 
 	EXPECT_EQ(m.at(0, 0), nullptr);
 	ASSERT_EQ(ftruncate(fd.get(), size), 0);
-	ASSERT_TRUE(m.map(fd.get(), size, machine::q35));
+	ASSERT_TRUE(m.map(fd.get(), size));
+	EXPECT_EQ(m.at(0, 1), nullptr);
+	// Nothing but zeros is there, which are as good as any.
+	ASSERT_TRUE(m.locate(machine::q35, {high, {}}));
 	base = static_cast<u8 *>(m.at(0, 1));
 	ASSERT_NE(base, nullptr);
 	EXPECT_EQ(m.at(0, low), base);
@@ -47,6 +51,114 @@ TEST(memory, bounds)
 	EXPECT_EQ(m.at(high, ~0ull), nullptr);
 	EXPECT_EQ(m.at(~0ull, 1), nullptr);
 	EXPECT_EQ(m.at(~0ull, ~0ull), nullptr);
+}
+
+// A page with the nonce shows where RAM goes on, if it is where that matters.
+TEST(memory, locate)
+{
+	constexpr u64 size = 4ull << 30, high = 4ull << 30, lowmem = 3ull << 30;
+	unique_fd fd(memfd_create("ram", MFD_CLOEXEC));
+	ram_nonce nonce = {high + 4096, {1, 2, 3, 4}};
+	guest_memory m;
+
+	ASSERT_EQ(ftruncate(fd.get(), size), 0);
+	ASSERT_TRUE(m.map(fd.get(), size));
+	// Of a machine pc.
+	pwrite(fd.get(), nonce.words, 16, lowmem + 4096);
+	EXPECT_FALSE(m.locate(machine::q35, nonce));
+	EXPECT_EQ(m.at(0, 1), nullptr);
+	EXPECT_TRUE(m.locate(machine::any, nonce));
+	EXPECT_EQ(m.layout(), machine::pc);
+	EXPECT_EQ(m.at(lowmem - 1, 2), nullptr);
+	EXPECT_NE(m.at(lowmem - 2, 2), nullptr);
+	EXPECT_EQ(memcmp(m.at(nonce.addr, 16), nonce.words, 16), 0);
+	// Where both have it, only what is the same in both is reached.
+	pwrite(fd.get(), nonce.words, 16, 4096);
+	nonce.addr = 4096;
+	EXPECT_TRUE(m.locate(machine::any, nonce));
+	EXPECT_NE(m.at((2ull << 30) - 1, 1), nullptr);
+	EXPECT_EQ(m.at(2ull << 30, 1), nullptr);
+	EXPECT_EQ(m.at(high, 1), nullptr);
+	EXPECT_TRUE(m.locate(machine::q35, nonce));
+	EXPECT_NE(m.at(high, 1), nullptr);
+	nonce.addr = ~0ull - 8;
+	EXPECT_FALSE(m.locate(machine::any, nonce));
+}
+
+TEST(memory, faults_are_contained)
+{
+	constexpr u64 size = 1 << 20;
+	unique_fd fd(memfd_create("ram", MFD_CLOEXEC));
+	unique_fd other(memfd_create("ram", MFD_CLOEXEC));
+	ram_nonce nonce = {4096, {1, 2, 3, 4}};
+	guest_memory m, n;
+
+	guest_memory::catch_faults();
+	for (int f : {fd.get(), other.get()}) {
+		ASSERT_EQ(ftruncate(f, size), 0);
+		pwrite(f, nonce.words, 16, 4096);
+	}
+	ASSERT_TRUE(m.map(fd.get(), size) && n.map(other.get(), size));
+	ASSERT_TRUE(m.locate(machine::pc, nonce));
+	ASSERT_TRUE(n.locate(machine::pc, nonce));
+	ASSERT_EQ(ftruncate(fd.get(), 0), 0);
+	EXPECT_EQ(*static_cast<volatile u8 *>(m.at(4096, 1)), 0);
+	EXPECT_TRUE(m.lost());
+	EXPECT_FALSE(n.lost());
+	EXPECT_EQ(*static_cast<volatile u8 *>(n.at(4096, 1)), 1);
+	EXPECT_FALSE(m.locate(machine::pc, nonce));
+	ASSERT_EQ(ftruncate(fd.get(), size), 0);
+	pwrite(fd.get(), nonce.words, 16, 4096);
+	ASSERT_TRUE(m.renew());
+	EXPECT_FALSE(m.lost());
+	EXPECT_TRUE(m.locate(machine::pc, nonce));
+}
+
+TEST(account, charges_and_gives_back)
+{
+	struct ornic_account a = {1000, 0}, b = {1000, 0};
+	void *p, *q;
+
+	::ornic_account = &a;
+	p = ornic_zalloc(900);
+	ASSERT_NE(p, nullptr);
+	EXPECT_GE(a.used, 900u);
+	EXPECT_EQ(ornic_vzalloc(100), nullptr);
+	EXPECT_EQ(ornic_zalloc(~0ull), nullptr);
+	::ornic_account = &b;
+	q = ornic_zalloc(100);
+	EXPECT_NE(q, nullptr);
+	// To where it came from.
+	ornic_free(p);
+	EXPECT_EQ(a.used, 0u);
+	EXPECT_GE(b.used, 100u);
+	::ornic_account = nullptr;
+	ornic_vfree(q);
+	EXPECT_EQ(b.used, 0u);
+}
+
+TEST(share, who_takes_more_waits)
+{
+	time_share s;
+
+	EXPECT_TRUE(s.has_turn());
+	s.spend(3 * time_share::slice);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_FALSE(s.has_turn());
+		s.begin_round();
+	}
+	EXPECT_FALSE(s.has_turn());
+	s.begin_round();
+	EXPECT_TRUE(s.has_turn());
+	// What was not used is not saved, and debts have a limit.
+	for (int i = 0; i < 100; i++)
+		s.begin_round();
+	s.spend(time_share::slice);
+	EXPECT_FALSE(s.has_turn());
+	s.spend(1ull << 40);
+	for (u64 ns = 0; ns <= 10 * ms; ns += time_share::slice)
+		s.begin_round();
+	EXPECT_TRUE(s.has_turn());
 }
 
 TEST(patience, grows_with_early_kicks)
