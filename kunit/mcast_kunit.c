@@ -397,7 +397,6 @@ KUNIT_ARRAY_PARAM_DESC(misfit, misfit_rows, desc);
 static void inject(struct kunit *test, const struct misfit_row *row)
 {
 	struct mcast_test *mt = test->priv;
-	struct ornic_tx *tx = &mt->bed.pair.a->scratch;
 	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
 	struct ornic_txinfo info = {
 		.opcode = row->opcode,
@@ -406,6 +405,7 @@ static void inject(struct kunit *test, const struct misfit_row *row)
 	};
 	u8 data[ORNIC_TX_HDR_MAX + 8];
 	struct ornic_path path;
+	struct ornic_tx tx;
 	struct ornic_av av;
 
 	ornic_rig_gid_bytes(9, ORNIC_RIG_IPV4, src.gid);
@@ -414,11 +414,8 @@ static void inject(struct kunit *test, const struct misfit_row *row)
 	else
 		ornic_rig_av(&av, 1, ORNIC_RIG_IPV4);
 	KUNIT_ASSERT_EQ(test, ornic_path_init(&path, &src, &av), 0);
-	memset(tx, 0, sizeof(*tx));
-	ornic_tx_build(tx, &path, &info);
-	memcpy(data, tx->hdr, tx->hdr_len);
-	memcpy(data + tx->hdr_len, tx->trailer, tx->trailer_len);
-	ornic_rig_rx(mt->bed.pair.a, data, tx->hdr_len + tx->trailer_len);
+	ornic_rig_rx(mt->bed.pair.a, data,
+		     ornic_rig_build(&tx, data, &path, &info, NULL, 0));
 }
 
 static void mcast_misfits(struct kunit *test)

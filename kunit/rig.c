@@ -48,57 +48,59 @@ static u32 op_tx_room(void *host, void *host_qp)
 	return 0;
 }
 
-static void flatten(struct ornic_rig_frame *f, const struct ornic_tx *tx)
-{
-	u8 *p = f->data;
-	u32 i;
-
-	memcpy(p, tx->hdr, tx->hdr_len);
-	p += tx->hdr_len;
-	for (i = 0; i < tx->nfrags; i++) {
-		memcpy(p, tx->frag[i].ptr, tx->frag[i].len);
-		p += tx->frag[i].len;
-	}
-	memcpy(p, tx->trailer, tx->trailer_len);
-	f->len = p - f->data + tx->trailer_len;
-	f->copy = tx->copy;
-}
-
-/* A frame that the engine described wrongly must not be sent. */
+/* A frame that the engine described wrongly must not be made. */
 static bool tx_sane(const struct ornic_tx *tx)
 {
-	u64 bytes = 0;
-	u32 i;
-
-	if (tx->nfrags > ORNIC_TX_FRAGS || tx->hdr_len > ORNIC_TX_HDR_MAX ||
-	    tx->trailer_len < 4 || tx->trailer_len > 7)
-		return false;
-	for (i = 0; i < tx->nfrags; i++)
-		bytes += tx->frag[i].len;
-	return bytes == tx->payload_len && bytes <= 4096;
+	return tx->hdr_len <= ORNIC_TX_HDR_MAX && tx->payload_len <= 4096 &&
+	       tx->body_len == ALIGN(tx->payload_len, 4) + ORNIC_ICRC_LEN;
 }
 
-static int op_xmit(void *host, const struct ornic_tx *tx)
+static void meanwhile(struct ornic_rig *rig)
+{
+	if (rig->meanwhile)
+		rig->meanwhile(rig);
+}
+
+static int op_tx_frame(void *host, struct ornic_tx *tx)
 {
 	struct ornic_rig *rig = host;
-	struct ornic_rig_hqp *hqp = tx->host_qp;
 	struct ornic_rig_frame *f = rig->free;
 
 	if (!tx_sane(tx))
 		return -EINVAL;
-	if (rig->xmit_fail) {
-		rig->xmit_fail--;
-		return -EIO;
+	if (rig->frame_fail) {
+		rig->frame_fail--;
+		return -ENOMEM;
 	}
 	if (!f) {
 		rig->lost++;
 		return -ENOMEM;
 	}
 	rig->free = f->next;
-	flatten(f, tx);
+	meanwhile(rig);
+	tx->frame = f;
+	tx->hdr = f->data;
+	tx->body = f->data + tx->hdr_len;
+	return 0;
+}
+
+static int op_xmit(void *host, const struct ornic_tx *tx)
+{
+	struct ornic_rig *rig = host;
+	struct ornic_rig_hqp *hqp = tx->host_qp;
+	struct ornic_rig_frame *f = tx->frame;
+
+	meanwhile(rig);
+	f->next = NULL;
+	if (rig->xmit_fail) {
+		rig->xmit_fail--;
+		f->next = rig->free;
+		rig->free = f;
+		return -EIO;
+	}
+	f->len = tx->hdr_len + tx->body_len;
 	f->qpn = hqp->qpn;
 	f->when = 0;
-	f->next = NULL;
 	hqp->in_flight++;
 	*rig->tx_tail = f;
 	rig->tx_tail = &f->next;
@@ -216,6 +218,7 @@ static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 static const struct ornic_engine_ops rig_ops = {
 	.dma = op_dma,
 	.tx_room = op_tx_room,
+	.tx_frame = op_tx_frame,
 	.xmit = op_xmit,
 	.deadline = op_deadline,
 	.resched = op_resched,

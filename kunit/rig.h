@@ -29,14 +29,12 @@ struct ornic_rig;
 /**
  * struct ornic_rig_frame - a frame on its way
  * @qpn: the QP that sent it
- * @copy: the engine asked for a copy (UC, UD)
  * @when: free for the user of the rig: when it arrives
  */
 struct ornic_rig_frame {
 	struct ornic_rig_frame *next;
 	u32 qpn;
 	u32 len;
-	bool copy;
 	u64 when;
 	u8 data[ORNIC_RIG_FRAME_BYTES];
 };
@@ -87,6 +85,9 @@ struct ornic_rig_mem {
  * @busy_here: what arrives finds a busy CPU, see struct ornic_rx
  * @near: a neighbour, NULL = none
  * @xmit_fail: the next so many frames are refused
+ * @frame_fail: for the next so many there is no memory
+ * @meanwhile: what a program of @program's does while the host is called for a
+ *	frame, before and after it is written; NULL = nothing
  * @tx_head, @tx_tail: frames sent and not pulled
  * @lost: frames that found the pool empty
  * @events: the last events; @nevents: how many there have been
@@ -105,6 +106,9 @@ struct ornic_rig {
 	u32 seg_bytes;
 	bool busy_here;
 	u32 xmit_fail;
+	u32 frame_fail;
+	void (*meanwhile)(struct ornic_rig *rig);
+	void *program;
 	struct ornic_rig *near;
 	u32 lost;
 	struct ornic_rig_mem *mems;
@@ -119,7 +123,6 @@ struct ornic_rig {
 	struct ornic_eqe events[ORNIC_RIG_EVENTS];
 	u32 event_count[ORNIC_RIG_EVENT_TYPES];
 	u32 trace_count[ORNIC_TRACE_RETRY + 1];
-	struct ornic_tx scratch;
 };
 
 /* GIDs that every rig has: IPv4, IPv6, IPv4 on a VLAN. */
@@ -365,6 +368,10 @@ int ornic_rig_connect(struct ornic_rig_qp *a, struct ornic_rig_qp *b,
 int ornic_rig_parse(const void *data, u32 len, struct ornic_rx *rx);
 bool ornic_rig_decode(const struct ornic_rig_frame *frame, struct ornic_rx *rx,
 		      struct ornic_pkt *pkt);
+u32 ornic_rig_build(struct ornic_tx *tx, u8 *data,
+		    const struct ornic_path *path,
+		    const struct ornic_txinfo *info,
+		    const struct ornic_frag *frag, u32 nfrags);
 int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
 		     const void *payload, u32 len);
 

@@ -119,6 +119,34 @@ bool ornic_rig_decode(const struct ornic_rig_frame *frame, struct ornic_rx *rx,
 }
 
 /**
+ * ornic_rig_build - make a frame
+ * @tx: out: how it is laid out
+ * @data: out: ORNIC_RIG_FRAME_BYTES at most
+ * @path: template of its headers
+ * @info: what its RoCE headers say
+ * @frag: its payload
+ * @nfrags: pieces of it
+ *
+ * Return: its length.
+ */
+u32 ornic_rig_build(struct ornic_tx *tx, u8 *data,
+		    const struct ornic_path *path,
+		    const struct ornic_txinfo *info,
+		    const struct ornic_frag *frag, u32 nfrags)
+{
+	u32 i, len = 0;
+
+	for (i = 0; i < nfrags; i++)
+		len += frag[i].len;
+	memset(tx, 0, sizeof(*tx));
+	ornic_tx_plan(tx, path, info->opcode, len);
+	tx->hdr = data;
+	tx->body = data + tx->hdr_len;
+	ornic_tx_fill(tx, path, info, frag, nfrags);
+	return tx->hdr_len + tx->body_len;
+}
+
+/**
  * ornic_rig_inject - a packet from the peer of @qp, well formed
  * @qp: the receiver, which may have no peer at all
  * @info: its headers; @dest_qpn is filled in
@@ -132,12 +160,12 @@ int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
 {
 	const struct ornic_av *av = &qp->conn.av;
 	struct ornic_rig *rig = qp->rig;
-	struct ornic_tx *tx = &rig->scratch;
 	struct ornic_frag frag = { (void *)payload, len };
 	struct ornic_path path;
 	struct ornic_gid src;
 	struct ornic_av back;
-	u8 *data, *p;
+	struct ornic_tx tx;
+	u8 *data;
 
 	memset(&path, 0, sizeof(path));
 	ornic_rig_av(&back, rig->index, av->sgid_index);
@@ -151,18 +179,9 @@ int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
 	data = ornic_zalloc(ORNIC_RIG_FRAME_BYTES);
 	if (!data)
 		return -ENOMEM;
-	memset(tx, 0, sizeof(*tx));
-	tx->frag = &frag;
-	tx->nfrags = !!len;
-	tx->payload_len = len;
 	info->dest_qpn = qp->qpn;
-	ornic_tx_build(tx, &path, info);
-	memcpy(data, tx->hdr, tx->hdr_len);
-	p = data + tx->hdr_len;
-	if (len)
-		memcpy(p, payload, len);
-	memcpy(p + len, tx->trailer, tx->trailer_len);
-	ornic_rig_rx(rig, data, tx->hdr_len + len + tx->trailer_len);
+	ornic_rig_rx(rig, data,
+		     ornic_rig_build(&tx, data, &path, info, &frag, !!len));
 	ornic_free(data);
 	return 0;
 }

@@ -330,33 +330,24 @@ static void path_to(struct ornic_path *path, enum ornic_rig_gid which)
 static u32 build(struct kunit *test, const struct ornic_path *path,
 		 const struct ornic_txinfo *info, u32 payload, u8 *frame)
 {
-	struct ornic_tx *tx = kunit_kzalloc(test, sizeof(*tx), GFP_KERNEL);
-	struct ornic_frag frag[2];
-	u32 len, i;
 	u8 *data = kunit_kzalloc(test, payload + 1, GFP_KERNEL);
+	struct ornic_frag frag[2];
+	struct ornic_tx tx;
+	u32 len, i;
 
-	KUNIT_ASSERT_TRUE(test, tx && data);
+	KUNIT_ASSERT_NOT_NULL(test, data);
 	for (i = 0; i < payload; i++)
 		data[i] = (u8)(i * 3 + 1);
 	/* Two pieces of uneven length. */
-	tx->frag = frag;
-	tx->frag[0].ptr = data;
-	tx->frag[0].len = payload / 3;
-	tx->frag[1].ptr = data + payload / 3;
-	tx->frag[1].len = payload - payload / 3;
-	tx->nfrags = payload ? 2 : 0;
-	tx->payload_len = payload;
-	ornic_tx_build(tx, path, info);
-	memcpy(frame, tx->hdr, tx->hdr_len);
-	memcpy(frame + tx->hdr_len, data, payload);
-	len = tx->hdr_len + payload;
-	memcpy(frame + len, tx->trailer, tx->trailer_len);
-	len += tx->trailer_len;
-	KUNIT_EXPECT_EQ(test, tx->l3_offset, path->l3_offset);
-	KUNIT_EXPECT_EQ(test, tx->l4_offset, path->l4_offset);
-	KUNIT_EXPECT_EQ(test, tx->ipv6, path->ipv6);
+	frag[0].ptr = data;
+	frag[0].len = payload / 3;
+	frag[1].ptr = data + payload / 3;
+	frag[1].len = payload - payload / 3;
+	len = ornic_rig_build(&tx, frame, path, info, frag, payload ? 2 : 0);
+	KUNIT_EXPECT_EQ(test, tx.l3_offset, path->l3_offset);
+	KUNIT_EXPECT_EQ(test, tx.l4_offset, path->l4_offset);
+	KUNIT_EXPECT_EQ(test, tx.ipv6, path->ipv6);
 	kunit_kfree(test, data);
-	kunit_kfree(test, tx);
 	return len;
 }
 

@@ -10,30 +10,12 @@
 /* What of the budget a packet costs that carries no data. */
 #define ORNIC_ANSWER_COST 64
 
-static bool send_answer(struct ornic_qp *qp, const struct ornic_txinfo *info)
+/* An answer without data. */
+static int send_empty(struct ornic_qp *qp, const struct ornic_txinfo *info)
 {
-	struct ornic_tx *tx = &qp->rq.tx;
-	struct ornic_dev *dev = qp->dev;
+	const struct ornic_iov none = { .n = 0 };
 
-	tx->host_qp = qp->host_qp;
-	tx->more = false;
-	ornic_tx_build(tx, &qp->path, info);
-	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn,
-		    tx->payload_len);
-	if (dev->ops->xmit(dev->host, tx)) {
-		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
-		return false;
-	}
-	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_PACKETS);
-	ornic_qp_stat_add(qp, ORNIC_STAT_TX_BYTES, tx->payload_len);
-	return true;
-}
-
-static void no_payload(struct ornic_tx *tx)
-{
-	tx->nfrags = 0;
-	tx->payload_len = 0;
-	tx->copy = true;
+	return ornic_tx_send(qp, &qp->path, info, &none);
 }
 
 static ornic_apart void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
@@ -46,8 +28,7 @@ static ornic_apart void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 		.msn = qp->rq.msn,
 	};
 
-	no_payload(&qp->rq.tx);
-	if (send_answer(qp, &info))
+	if (!send_empty(qp, &info))
 		ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_SENT);
 }
 
@@ -65,7 +46,7 @@ static void ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 	rq->psn_due = psn;
 }
 
-static bool send_atomic(struct ornic_qp *qp, const struct ornic_rd *rd)
+static void send_atomic(struct ornic_qp *qp, const struct ornic_rd *rd)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ATOMIC_ACK | ornic_qp_transport(qp),
@@ -76,8 +57,7 @@ static bool send_atomic(struct ornic_qp *qp, const struct ornic_rd *rd)
 		.orig = rd->orig,
 	};
 
-	no_payload(&qp->rq.tx);
-	return send_answer(qp, &info);
+	send_empty(qp, &info);
 }
 
 static u8 read_opcode(bool first, bool last)
@@ -90,29 +70,21 @@ static u8 read_opcode(bool first, bool last)
 
 /* Map the data of the next response packet; false if the key has gone. */
 static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
-		     u32 len)
+		     u32 len, struct ornic_iov *iov)
 {
-	struct ornic_tx *tx = &qp->rq.tx;
-	struct ornic_iov iov = { .frag = tx->frag, .max = ORNIC_ANSWER_FRAGS };
-
-	no_payload(tx);
 	if (!len)
 		return true;
 	/* Requests that came since may be of another PD. */
 	if (qp->type == ORNIC_QPT_XRC_TGT)
 		qp->pdn = rd->pdn;
-	if (ornic_rkey_map(&iov, qp, rd->rkey, rd->va + off, len,
-			   ORNIC_ACCESS_REMOTE_READ) ||
-	    iov.bytes != len)
-		return false;
-	tx->nfrags = iov.n;
-	tx->payload_len = len;
-	tx->copy = false;
-	return true;
+	return !ornic_rkey_map(iov, qp, rd->rkey, rd->va + off, len,
+			       ORNIC_ACCESS_REMOTE_READ) &&
+	       iov->bytes == len;
 }
 
 /* The next packet of a READ; false if its memory may not be read any more. */
-static bool send_read(struct ornic_qp *qp, struct ornic_rd *rd)
+static bool send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		      struct ornic_rd *rd)
 {
 	u32 off = rd->next * qp->mtu;
 	u32 len = min_t(u32, rd->length - off, qp->mtu);
@@ -124,10 +96,13 @@ static bool send_read(struct ornic_qp *qp, struct ornic_rd *rd)
 		.psn = ornic_psn_add(rd->psn0, rd->next),
 		.msn = rd->msn,
 	};
+	struct ornic_iov iov = { .frag = qp->rq.frag,
+				 .max = ORNIC_ANSWER_FRAGS };
 
-	if (!map_read(qp, rd, off, len))
+	if (!map_read(qp, rd, off, len, &iov))
 		return false;
-	send_answer(qp, &info);
+	ornic_tx_send(qp, &qp->path, &info, &iov);
+	ctx->budget -= len;
 	if (++rd->next == rd->pkts)
 		rd->busy = false;
 	return true;
@@ -184,11 +159,10 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		if (rd->atomic) {
 			send_atomic(qp, rd);
 			rd->busy = false;
-		} else if (!send_read(qp, rd)) {
+		} else if (!send_read(ctx, qp, rd)) {
 			read_lost_access(ctx, qp, rd);
 			return ORNIC_RUN_IDLE;
 		}
-		ctx->budget -= rq->tx.payload_len;
 	}
 	if (rq->ack_due) {
 		if (rq->reads_out && !has_room(qp))

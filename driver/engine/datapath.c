@@ -16,6 +16,7 @@
 #include "crc32.c"
 #include "icrc.c"
 #include "wire.c"
+#include "tx.c"
 #include "answer.c"
 #include "resp.c"
 #include "comp.c"

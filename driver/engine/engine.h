@@ -22,11 +22,10 @@
 struct ornic_engine;
 
 #define ORNIC_UDP_PORT 4791 /* of RoCEv2, IBTA A17.4.6 */
-#define ORNIC_TX_FRAGS (2 * ORNIC_MAX_SGE)
 #define ORNIC_TX_HDR_MAX 128 /* Ethernet, VLAN, IPv6, UDP, RoCE */
 #define ORNIC_RX_SEGS 20
 
-/* A piece of payload, in memory that @dma of the host returned. */
+/* A piece of a packet, or of memory that @dma of the host returned. */
 struct ornic_frag {
 	void *ptr;
 	u32 len;
@@ -35,35 +34,32 @@ struct ornic_frag {
 /**
  * struct ornic_tx - one frame for the wire
  * @host_qp: the host's own area of the QP that sends (ornic_engine_ops)
- * @hdr: Ethernet to the last RoCE header
- * @hdr_len: bytes in @hdr
+ * @frame: for the host, set by ornic_engine_ops::tx_frame
+ * @hdr: set by it: @hdr_len bytes for Ethernet to the last RoCE header
+ * @body: set by it: @body_len bytes for payload, pad and ICRC, contiguous; it
+ *	may or may not follow @hdr
+ * @hdr_len: at most ORNIC_TX_HDR_MAX
  * @l3_offset: offset of the IP header in @hdr
  * @l4_offset: offset of the UDP header in @hdr
  * @ipv6: the IP header is IPv6
- * @copy: the payload must be copied now: its owner gets it back before the
- *	frame is on the wire. Else the host may refer to its pages.
- * @more: another frame follows at once (xmit_more)
- * @trailer_len: bytes in @trailer, 4 to 7
- * @nfrags: pieces in @frag
- * @payload_len: bytes in @frag in all
- * @trailer: pad bytes and ICRC
- * @frag: payload, ORNIC_TX_FRAGS pieces at most. Each lies within one page of the
- *	MR that it belongs to.
+ * @payload_len: bytes of payload at the start of @body
+ * @body_len: 4 to 7 bytes more than @payload_len
+ *
+ * The payload is a copy, read once, and the ICRC is that of the copy: a program
+ * may write to its memory at any time, also while a peer READs it, and gets it
+ * back with the completion.
  */
 struct ornic_tx {
 	void *host_qp;
-	u8 hdr[ORNIC_TX_HDR_MAX];
+	void *frame;
+	u8 *hdr;
+	u8 *body;
 	u8 hdr_len;
 	u8 l3_offset;
 	u8 l4_offset;
 	bool ipv6;
-	bool copy;
-	bool more;
-	u8 trailer_len;
-	u8 nfrags;
 	u32 payload_len;
-	u8 trailer[8];
-	struct ornic_frag *frag;
+	u32 body_len;
 };
 
 /**
@@ -113,8 +109,12 @@ enum ornic_trace {
  * @dma: translate DMA address @addr. On success returns a pointer that stays
  *	valid until the object that named the memory is destroyed, good for
  *	@len contiguous bytes; NULL if the range is not DMA memory.
- * @xmit: send @tx; the host copies what it needs before it returns. 0, or
- *	-errno when the frame was dropped.
+ * @tx_frame: make memory for a frame of @tx->hdr_len and @tx->body_len bytes,
+ *	of any content: the engine writes all of it. 0 and @tx->frame, @hdr and
+ *	@body are set; or -EMSGSIZE: the port never sends a frame of this size;
+ *	or another -errno: not now.
+ * @xmit: send the frame that @tx_frame made, or drop it; it is the host's again
+ *	either way. 0, or -errno when it was dropped.
  * @tx_room: how many frames of this QP the host takes now. After it returned 0
  *	the host calls ornic_engine_run(@qpn) as soon as there is room again.
  *	This bounds the packets in flight per QP. ORNIC_TX_IDLE says that none
@@ -159,6 +159,7 @@ enum ornic_trace {
 struct ornic_engine_ops {
 	void *(*dma)(void *host, u64 addr, u64 len);
 	u32 (*tx_room)(void *host, void *host_qp);
+	int (*tx_frame)(void *host, struct ornic_tx *tx);
 	int (*xmit)(void *host, const struct ornic_tx *tx);
 	void (*deadline)(void *host, void *host_qp, u64 when);
 	void (*resched)(void *host, void *host_qp);

@@ -287,8 +287,7 @@ static u32 piece_len(const struct ornic_qp *qp, u32 left)
 static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
 {
-	struct ornic_iov iov = { .frag = qp->sq.tx.frag,
-				 .max = ORNIC_TX_FRAGS };
+	struct ornic_iov iov = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
 	struct ornic_inreq r = {
 		.flags = sw->kind | ORNIC_OPF_REQUEST,
@@ -408,8 +407,7 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
 {
 	struct ornic_qp *peer = peer_of(qp);
-	struct ornic_iov src = { .frag = qp->sq.tx.frag,
-				 .max = ORNIC_TX_FRAGS };
+	struct ornic_iov src = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 	u32 npkts = 0;
 	bool served;
@@ -437,8 +435,7 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     struct ornic_swqe *sw)
 {
-	struct ornic_iov data = { .frag = qp->sq.tx.frag,
-				  .max = ORNIC_TX_FRAGS };
+	struct ornic_iov data = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	u32 off = sw->pkts * qp->mtu;
 	struct ornic_inreq r = {
 		.flags = sw->kind | ORNIC_OPF_REQUEST | ORNIC_OPF_START |

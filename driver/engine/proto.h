@@ -5,6 +5,7 @@
  *   run.c   kicks, packets, timers; takes the locks
  *   wqe.c   rings to struct ornic_swqe and struct ornic_rwqe
  *   srq.c   rings that several QPs take receive WQEs from (srq.lock)
+ *   tx.c    packets to the port (sq or rq)
  *   req.c   requester: what to send next (sq.lock)
  *   comp.c  completer: answers, timers, completions (sq.lock)
  *   resp.c  responder: requests (rq.lock)
@@ -93,6 +94,13 @@ enum ornic_step {
 	ORNIC_STEP_WAIT, /* an answer, a timer or room is needed */
 	ORNIC_STEP_STOP, /* the QP left its state */
 };
+
+/* ---- tx.c ----------------------------------------------------------------- */
+
+/* sq or rq: send a packet along @path. */
+int ornic_tx_send(struct ornic_qp *qp, const struct ornic_path *path,
+		  const struct ornic_txinfo *info,
+		  const struct ornic_iov *payload);
 
 /* ---- req.c ---------------------------------------------------------------- */
 

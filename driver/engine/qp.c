@@ -217,8 +217,6 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	qp->rq.max_sge = req->rq_max_sge;
 	ornic_lock_init(&qp->sq.lock);
 	ornic_lock_init(&qp->rq.lock);
-	qp->sq.tx.frag = qp->sq.frag;
-	qp->rq.tx.frag = qp->rq.frag;
 	return qp;
 }
 

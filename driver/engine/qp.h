@@ -17,6 +17,8 @@
 #include "srq.h"
 #include "wire.h"
 
+/* Pieces that the payload of a request may have: an SGE is in two pages. */
+#define ORNIC_TX_FRAGS (2 * ORNIC_MAX_SGE)
 /* Of a READ response: its payload lies in two pages of the key at most. */
 #define ORNIC_ANSWER_FRAGS 2
 
@@ -161,8 +163,7 @@ enum ornic_wait {
  * @watched: somebody looks at it without being kicked
  * @deadline: when to act, ns; 0 = never
  * @timer_at: deadline that the host was given, ns; 0 = none
- * @tx: the frame that is being made
- * @frag: of @tx
+ * @frag: pieces of the payload that is being sent
  */
 struct ornic_sq {
 	ornic_lock_t lock;
@@ -204,7 +205,6 @@ struct ornic_sq {
 	bool watched;
 	u64 deadline;
 	u64 timer_at;
-	struct ornic_tx tx;
 	struct ornic_frag frag[ORNIC_TX_FRAGS];
 };
 
@@ -302,8 +302,7 @@ struct ornic_rd {
  * @rd_tail: resource to be used next, free running
  * @rd: responder resources, a ring of max_dest_rd_atomic
  * @rwqe: receive WQE of the message that is being received
- * @tx: the frame that is being made
- * @frag: of @tx
+ * @frag: pieces of the payload that is being sent
  */
 struct ornic_rq {
 	ornic_lock_t lock;
@@ -334,7 +333,6 @@ struct ornic_rq {
 	u32 rd_tail;
 	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC];
 	struct ornic_rwqe rwqe;
-	struct ornic_tx tx;
 	struct ornic_frag frag[ORNIC_ANSWER_FRAGS];
 };
 

@@ -147,41 +147,16 @@ static bool wants_ack(struct ornic_qp *qp)
 	       !(next->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE));
 }
 
-static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
-		      const struct ornic_txinfo *info)
+/* Where the payload of a packet is: pieces in sq.frag. */
+static enum ornic_vendor_err map_packet(struct ornic_qp *qp,
+					const struct ornic_swqe *sw, u32 off,
+					u32 len, struct ornic_iov *iov)
 {
-	struct ornic_tx *tx = &qp->sq.tx;
-	struct ornic_dev *dev = qp->dev;
-
-	tx->host_qp = qp->host_qp;
-	tx->more = false;
-	ornic_tx_build(tx, path, info);
-	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn,
-		    tx->payload_len);
-	if (dev->ops->xmit(dev->host, tx)) {
-		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
-		return -EIO;
-	}
-	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_PACKETS);
-	ornic_qp_stat_add(qp, ORNIC_STAT_TX_BYTES, tx->payload_len);
-	return 0;
-}
-
-/* Map the payload of one packet into sq.tx. */
-static enum ornic_vendor_err
-map_packet(struct ornic_qp *qp, const struct ornic_swqe *sw, u32 off, u32 len)
-{
-	struct ornic_tx *tx = &qp->sq.tx;
-	struct ornic_iov iov = { .frag = tx->frag, .max = ORNIC_TX_FRAGS };
 	enum ornic_vendor_err verr;
 
-	verr = ornic_swqe_iov(qp, sw, off, len, 0, &iov);
-	if (verr == ORNIC_VERR_NONE && iov.bytes != len)
+	verr = ornic_swqe_iov(qp, sw, off, len, 0, iov);
+	if (verr == ORNIC_VERR_NONE && iov->bytes != len)
 		verr = ORNIC_VERR_BAD_SGE_COUNT;
-	tx->nfrags = iov.n;
-	tx->payload_len = len;
-	/* Inline bytes live in the WQE copy, which the ACK frees. */
-	tx->copy = !ornic_qp_is_reliable(qp) || sw->flags & ORNIC_WQE_INLINE;
 	return verr;
 }
 
@@ -279,9 +254,10 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 		.dma_len = sw->length,
 		.imm = sw->imm,
 	};
+	struct ornic_iov iov = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	enum ornic_vendor_err verr;
 
-	verr = map_packet(qp, sw, off, len);
+	verr = map_packet(qp, sw, off, len, &iov);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
 				      verr);
@@ -289,7 +265,7 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 		info.ack_req = last ? wants_ack(qp) : wants_ack_within(&qp->sq);
 	qp->sq.probe = false;
 	qp->sq.unacked_pkts = info.ack_req ? 0 : qp->sq.unacked_pkts + 1;
-	send_frame(qp, &qp->path, &info);
+	ornic_tx_send(qp, &qp->path, &info, &iov);
 	ctx->budget -= len + ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, 1);
 	if (info.ack_req)
@@ -337,18 +313,12 @@ static u8 fetch_opcode(const struct ornic_swqe *sw)
 
 /* The data of a request that has an answer: only ATOMIC WRITE has some. */
 static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
-				       const struct ornic_swqe *sw)
+				       const struct ornic_swqe *sw,
+				       struct ornic_iov *iov)
 {
-	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
-
-	if (sw->kind == ORNIC_OPF_ATOMIC_WRITE) {
-		verr = map_packet(qp, sw, 0, sw->length);
-	} else {
-		qp->sq.tx.nfrags = 0;
-		qp->sq.tx.payload_len = 0;
-	}
-	qp->sq.tx.copy = true;
-	return verr;
+	if (sw->kind != ORNIC_OPF_ATOMIC_WRITE)
+		return ORNIC_VERR_NONE;
+	return map_packet(qp, sw, 0, sw->length, iov);
 }
 
 /* A READ (what of it is missing), atomic, ATOMIC WRITE or FLUSH. */
@@ -371,16 +341,17 @@ send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 		.compare = sw->compare,
 		.feth = sw->feth,
 	};
+	struct ornic_iov iov = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	enum ornic_vendor_err verr;
 
 	info.opcode |= ornic_qp_transport(qp);
-	verr = map_fetch(qp, sw);
+	verr = map_fetch(qp, sw, &iov);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
 				      verr);
 	qp->sq.unacked_pkts = 0;
 	qp->sq.rd_out++;
-	send_frame(qp, &qp->path, &info);
+	ornic_tx_send(qp, &qp->path, &info, &iov);
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, sw->npkts - sw->pkts);
 	time_round(ctx, &qp->sq, first_time);
@@ -415,28 +386,24 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 		.qkey = sw->dest_qkey & 0x80000000u ? qp->qkey : sw->dest_qkey,
 		.imm = sw->imm,
 	};
+	struct ornic_iov iov = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	const struct ornic_path *path;
 	enum ornic_vendor_err verr;
 	struct ornic_path own;
-	struct ornic_iov iov;
 
 	path = datagram_path(qp, sw, &own);
 	if (!path)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_QP_OP_ERR,
 				      ORNIC_VERR_AH);
-	verr = map_packet(qp, sw, 0, sw->length);
+	verr = map_packet(qp, sw, 0, sw->length, &iov);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
 				      verr);
-	iov.frag = qp->sq.tx.frag;
-	iov.n = qp->sq.tx.nfrags;
-	iov.max = iov.n;
-	iov.bytes = sw->length;
 	sw->dest_qkey = info.qkey;
 	if (path->loop)
 		ornic_loop_datagram(ctx, qp, sw, path, &iov);
 	else if (!sw->answered)
-		send_frame(qp, path, &info);
+		ornic_tx_send(qp, path, &info, &iov);
 	sw->answered = true;
 	if (path->mcast && !ornic_loop_multicast(ctx, qp, sw, path, &iov))
 		return ORNIC_STEP_DONE;

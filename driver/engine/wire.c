@@ -660,8 +660,9 @@ u32 ornic_ipv4_checksum(const u8 *ip)
 	return ~sum & 0xffff;
 }
 
-static void put_lengths(struct ornic_tx *tx, u32 udp_len)
+static void put_lengths(struct ornic_tx *tx)
 {
+	u32 udp_len = tx->hdr_len - tx->l4_offset + tx->body_len;
 	u8 *ip = tx->hdr + tx->l3_offset;
 
 	put_be16(tx->hdr + tx->l4_offset + 4, udp_len);
@@ -673,39 +674,60 @@ static void put_lengths(struct ornic_tx *tx, u32 udp_len)
 	put_be16(ip + 10, ornic_ipv4_checksum(ip));
 }
 
-static void put_trailer(struct ornic_tx *tx, const u8 *bth, u32 roce_len,
-			u32 pad)
+/* The only time that the payload is read: what follows looks at the copy. */
+static void put_payload(u8 *to, const struct ornic_frag *frag, u32 nfrags)
 {
-	u32 crc = ornic_icrc_start(tx->hdr + tx->l3_offset, tx->ipv6, bth,
-				   roce_len);
-	__le32 icrc;
+	u32 i;
 
-	memset(tx->trailer, 0, sizeof(tx->trailer));
-	crc = crc_pieces(crc, tx->frag, tx->nfrags);
-	if (pad)
-		crc = ornic_crc32(crc, tx->trailer, pad);
-	icrc = ornic_icrc_finish(crc);
-	memcpy(tx->trailer + pad, &icrc, sizeof(icrc));
-	tx->trailer_len = (u8)(pad + ORNIC_ICRC_LEN);
+	for (i = 0; i < nfrags; i++) {
+		memcpy(to, frag[i].ptr, frag[i].len);
+		to += frag[i].len;
+	}
 }
 
-void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
-		    const struct ornic_txinfo *info)
+/* The rest of the frame is written: its ICRC. */
+static void put_icrc(struct ornic_tx *tx, const u8 *bth, u32 roce_len)
+{
+	u32 covered = tx->body_len - ORNIC_ICRC_LEN, at = 0, crc;
+	__le32 icrc;
+
+	/* One run over short pieces costs less than one for each. */
+	if (tx->body == bth + roce_len)
+		at = min_t(u32, covered, ORNIC_ICRC_HEAD - roce_len);
+	crc = ornic_icrc_start(tx->hdr + tx->l3_offset, tx->ipv6, bth,
+			       roce_len + at);
+	if (covered > at)
+		crc = ornic_crc32(crc, tx->body + at, covered - at);
+	icrc = ornic_icrc_finish(crc);
+	memcpy(tx->body + covered, &icrc, sizeof(icrc));
+}
+
+void ornic_tx_plan(struct ornic_tx *tx, const struct ornic_path *path,
+		   u8 opcode, u32 len)
+{
+	tx->hdr_len = (u8)(path->hdr_len + opcodes[opcode].hdr_len);
+	tx->l3_offset = path->l3_offset;
+	tx->l4_offset = path->l4_offset;
+	tx->ipv6 = path->ipv6;
+	tx->payload_len = len;
+	tx->body_len = ALIGN(len, 4) + ORNIC_ICRC_LEN;
+}
+
+void ornic_tx_fill(struct ornic_tx *tx, const struct ornic_path *path,
+		   const struct ornic_txinfo *info,
+		   const struct ornic_frag *frag, u32 nfrags)
 {
 	const struct ornic_opinfo *op = &opcodes[info->opcode];
 	u8 *bth = tx->hdr + path->hdr_len;
 	u32 pad = -tx->payload_len & 3;
 
 	memcpy(tx->hdr, path->hdr, path->hdr_len);
-	tx->hdr_len = (u8)(path->hdr_len + op->hdr_len);
-	tx->l3_offset = path->l3_offset;
-	tx->l4_offset = path->l4_offset;
-	tx->ipv6 = path->ipv6;
 	put_bth(bth, info, pad);
 	put_extensions(bth + ORNIC_BTH_LEN, op->flags, info);
-	put_lengths(tx, UDP_LEN + op->hdr_len + tx->payload_len + pad +
-				ORNIC_ICRC_LEN);
-	put_trailer(tx, bth, op->hdr_len, pad);
+	put_lengths(tx);
+	put_payload(tx->body, frag, nfrags);
+	memset(tx->body + tx->payload_len, 0, pad);
+	put_icrc(tx, bth, op->hdr_len);
 }
 
 /**

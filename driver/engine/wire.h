@@ -305,7 +305,7 @@ bool ornic_path_matches(const struct ornic_path *path,
 			const struct ornic_rx *rx);
 
 /**
- * struct ornic_txinfo - what ornic_tx_build puts into the headers
+ * struct ornic_txinfo - what ornic_tx_fill puts into the headers
  * @opcode: BTH; headers that it does not have take nothing from here
  * @solicited: BTH SE
  * @ack_req: BTH A
@@ -347,17 +347,30 @@ struct ornic_txinfo {
 };
 
 /**
- * ornic_tx_build - fill all of @tx but host_qp, copy, more and the payload
- * @tx: the frame
+ * ornic_tx_plan - what a frame will take
+ * @tx: the frame; all is set but host_qp, frame, hdr and body
+ * @path: template of its headers
+ * @opcode: BTH
+ * @len: bytes of payload
+ */
+void ornic_tx_plan(struct ornic_tx *tx, const struct ornic_path *path,
+		   u8 opcode, u32 len);
+
+/**
+ * ornic_tx_fill - write a frame
+ * @tx: what ornic_tx_plan() and the host have set
  * @path: template of its headers
  * @info: what the RoCE headers say
+ * @frag: pieces of the payload
+ * @nfrags: how many; their lengths sum to @tx->payload_len
  *
- * The payload (frag, nfrags, payload_len) is set before. Writes the headers
- * from @path and @info with IP and UDP lengths, IPv4 checksum, pad and ICRC
- * (IBTA A17.3.3).
+ * Writes each byte: the headers from @path and @info with IP and UDP lengths and
+ * IPv4 checksum, payload, pad and ICRC (IBTA A17.3.3). Each byte of @frag is
+ * read once, the ICRC is that of the copy.
  */
-void ornic_tx_build(struct ornic_tx *tx, const struct ornic_path *path,
-		    const struct ornic_txinfo *info);
+void ornic_tx_fill(struct ornic_tx *tx, const struct ornic_path *path,
+		   const struct ornic_txinfo *info,
+		   const struct ornic_frag *frag, u32 nfrags);
 
 /* Checksum of the IPv4 header @ip, whose checksum field is zero. */
 u32 ornic_ipv4_checksum(const u8 *ip);

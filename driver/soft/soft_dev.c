@@ -116,6 +116,7 @@ static void engine_relax(void *host)
 static struct ornic_engine_ops engine_ops = {
 	.dma = engine_dma,
 	.tx_room = ornic_soft_tx_room,
+	.tx_frame = ornic_soft_tx_frame,
 	.xmit = ornic_soft_xmit,
 	.deadline = ornic_soft_deadline,
 	.resched = ornic_soft_resched,

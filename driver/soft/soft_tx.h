@@ -7,6 +7,7 @@
 struct ornic_tx;
 
 u32 ornic_soft_tx_room(void *host, void *host_qp);
+int ornic_soft_tx_frame(void *host, struct ornic_tx *tx);
 int ornic_soft_xmit(void *host, const struct ornic_tx *tx);
 
 #endif /* ORNIC_SOFT_TX_H */

@@ -54,7 +54,20 @@ void die(const std::string &why)
 
 // ---- Both ends ----------------------------------------------------------------
 
-// The engine's host copies a frame here, which others do not.
+// What the rig does with a frame, others do not.
+int bed::tx_frame(void *host, ornic_tx *tx)
+{
+	meter *m = running;
+	int err;
+
+	if (m)
+		m->pause();
+	err = rig_host->tx_frame(host, tx);
+	if (m)
+		m->resume();
+	return err;
+}
+
 int bed::xmit(void *host, const ornic_tx *tx)
 {
 	meter *m = running;
@@ -76,6 +89,7 @@ void bed::replace_host(ornic_rig *rig, ornic_engine_ops &ops)
 		return;
 	rig_host = *used;
 	ops = **used;
+	ops.tx_frame = tx_frame;
 	ops.xmit = xmit;
 	ops.trace = nullptr;
 	*used = &ops;

@@ -79,6 +79,7 @@ class bed {
 		ornic_rig_mr mr = {};
 	};
 
+	static int tx_frame(void *host, ornic_tx *tx);
 	static int xmit(void *host, const ornic_tx *tx);
 	void replace_host(ornic_rig *rig, ornic_engine_ops &ops);
 	void open(ornic_rig *rig, end &e);

@@ -119,6 +119,9 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 		return self(host)->memory_.at(addr, len);
 	};
 	ops.tx_room = op_tx_room;
+	ops.tx_frame = [](void *host, ornic_tx *tx) {
+		return self(host)->net_.make_frame(*tx);
+	};
 	ops.xmit = [](void *host, const ornic_tx *tx) {
 		device *dev = self(host);
 

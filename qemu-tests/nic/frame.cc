@@ -117,19 +117,4 @@ roce parse_roce(bytes f, ornic_rx &rx)
 	return roce::YES;
 }
 
-frame flatten(const ornic_tx &tx)
-{
-	frame f(tx.hdr_len + tx.payload_len + tx.trailer_len);
-	u8 *p = f.data();
-
-	memcpy(p, tx.hdr, tx.hdr_len);
-	p += tx.hdr_len;
-	for (u32 i = 0; i < tx.nfrags; i++) {
-		memcpy(p, tx.frag[i].ptr, tx.frag[i].len);
-		p += tx.frag[i].len;
-	}
-	memcpy(p, tx.trailer, tx.trailer_len);
-	return f;
-}
-
 } // namespace nic

@@ -40,9 +40,6 @@ enum class roce {
  *  RoCE that is none is YES, with no content: the engine counts it. */
 roce parse_roce(bytes f, ornic_rx &rx);
 
-/** The frame that @tx describes, in one piece. */
-frame flatten(const ornic_tx &tx);
-
 } // namespace nic
 
 #endif // ORNIC_NIC_FRAME_H

@@ -54,11 +54,19 @@ ornic_engine *segment::neighbour(const device &from, const u8 *mac) const
 	return to->engine();
 }
 
+int segment::make_frame(ornic_tx &tx)
+{
+	made_.resize(tx.hdr_len + tx.body_len);
+	tx.hdr = made_.data();
+	tx.body = tx.hdr + tx.hdr_len;
+	return 0;
+}
+
 int segment::from_engine(const device &from, const ornic_tx &tx)
 {
 	if (arrivals_.size() >= max_arrivals)
 		return -ENOBUFS;
-	admit(flatten(tx), from.site().index);
+	admit(made_, from.site().index);
 	return 0;
 }
 

@@ -49,7 +49,9 @@ public:
 
 	/** Frames that a QP may send now. */
 	u32 room() const;
-	/** The engine makes a frame. 0 or -errno. */
+	/** Memory for the frame that an engine makes next. 0 or -errno. */
+	int make_frame(ornic_tx &tx);
+	/** It is made. 0 or -errno. */
 	int from_engine(const device &from, const ornic_tx &tx);
 	/** The engine with this MAC, if memory to memory is allowed. */
 	ornic_engine *neighbour(const device &from, const u8 *mac) const;
@@ -92,6 +94,7 @@ private:
 	std::unordered_map<u64, u32> learned_;
 	std::deque<arrival> arrivals_;
 	std::deque<held> held_;
+	frame made_; // of the engine that is at work
 	fault_maker faults_;
 	segment_counts counts_{};
 	int capture_;
