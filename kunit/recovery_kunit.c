@@ -127,7 +127,7 @@ static void rnr_on_loopback_costs_little(struct kunit *test)
 /* ---- timeouts ---------------------------------------------------------------- */
 
 /* A request from each of 256 other hosts, for QP @b. */
-static int others_send(struct ornic_rig_qp *b)
+static int others_send(struct ornic_bed *bed, struct ornic_rig_qp *b)
 {
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
 	int status = 0;
@@ -141,6 +141,7 @@ static int others_send(struct ornic_rig_qp *b)
 		status = status ?: ornic_rig_to(b, ORNIC_QPS_INIT);
 		status = status ?: ornic_rig_to(b, ORNIC_QPS_RTR);
 		status = status ?: ornic_rig_inject(b, &info, NULL, 0);
+		ornic_bed_drain(bed);
 	}
 	return status;
 }
@@ -162,7 +163,7 @@ static void timeout_is_excused_by_no_other(struct kunit *test)
 	b.conn.dest_qpn = 0x123;
 	post_send(bed, 4);
 	for (i = 0; i < 100 && !ornic_rig_poll(&bed->ascq, &cqe); i++) {
-		KUNIT_ASSERT_EQ(test, others_send(&b), 0);
+		KUNIT_ASSERT_EQ(test, others_send(bed, &b), 0);
 		ornic_bed_drain(bed);
 		run_at(rig, max_t(u64, rig->now, ornic_rig_deadline(rig)));
 	}

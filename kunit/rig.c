@@ -68,6 +68,8 @@ static int op_tx_frame(void *host, struct ornic_tx *tx)
 
 	if (!tx_sane(tx))
 		return -EINVAL;
+	if (rig->largest && tx->hdr_len + tx->body_len > rig->largest)
+		return -EMSGSIZE;
 	if (rig->frame_fail) {
 		rig->frame_fail--;
 		return -ENOMEM;

@@ -86,6 +86,7 @@ struct ornic_rig_mem {
  * @near: a neighbour, NULL = none
  * @xmit_fail: the next so many frames are refused
  * @frame_fail: for the next so many there is no memory
+ * @largest: bytes of the largest frame that the port takes; 0 = any
  * @meanwhile: what a program of @program's does while the host is called for a
  *	frame, before and after it is written; NULL = nothing
  * @tx_head, @tx_tail: frames sent and not pulled
@@ -107,6 +108,7 @@ struct ornic_rig {
 	bool busy_here;
 	u32 xmit_fail;
 	u32 frame_fail;
+	u32 largest;
 	void (*meanwhile)(struct ornic_rig *rig);
 	void *program;
 	struct ornic_rig *near;

@@ -11,14 +11,16 @@
 #define ORNIC_ANSWER_COST 64
 
 /* An answer without data. */
-static int send_empty(struct ornic_qp *qp, const struct ornic_txinfo *info)
+static bool send_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		       const struct ornic_txinfo *info)
 {
 	const struct ornic_iov none = { .n = 0 };
 
-	return ornic_tx_send(qp, &qp->path, info, &none);
+	return ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, info, &none);
 }
 
-static ornic_apart void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
+static ornic_apart bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 u8 syndrome, u32 psn)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ACK | ornic_qp_transport(qp),
@@ -28,8 +30,10 @@ static ornic_apart void send_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 		.msn = qp->rq.msn,
 	};
 
-	if (!send_empty(qp, &info))
-		ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_SENT);
+	if (!send_empty(ctx, qp, &info))
+		return false;
+	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_SENT);
+	return true;
 }
 
 /*
@@ -46,7 +50,8 @@ static void ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 	rq->psn_due = psn;
 }
 
-static void send_atomic(struct ornic_qp *qp, const struct ornic_rd *rd)
+static enum ornic_step send_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				   struct ornic_rd *rd)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ATOMIC_ACK | ornic_qp_transport(qp),
@@ -57,7 +62,10 @@ static void send_atomic(struct ornic_qp *qp, const struct ornic_rd *rd)
 		.orig = rd->orig,
 	};
 
-	send_empty(qp, &info);
+	if (!send_empty(ctx, qp, &info))
+		return ORNIC_STEP_WAIT;
+	rd->busy = false;
+	return ORNIC_STEP_DONE;
 }
 
 static u8 read_opcode(bool first, bool last)
@@ -82,9 +90,9 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 	       iov->bytes == len;
 }
 
-/* The next packet of a READ; false if its memory may not be read any more. */
-static bool send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		      struct ornic_rd *rd)
+/* The next packet of a READ; STOP if its memory may not be read any more. */
+static enum ornic_step send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 struct ornic_rd *rd)
 {
 	u32 off = rd->next * qp->mtu;
 	u32 len = min_t(u32, rd->length - off, qp->mtu);
@@ -100,12 +108,13 @@ static bool send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 .max = ORNIC_ANSWER_FRAGS };
 
 	if (!map_read(qp, rd, off, len, &iov))
-		return false;
-	ornic_tx_send(qp, &qp->path, &info, &iov);
+		return ORNIC_STEP_STOP;
+	if (!ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, &info, &iov))
+		return ORNIC_STEP_WAIT;
 	ctx->budget -= len;
 	if (++rd->next == rd->pkts)
 		rd->busy = false;
-	return true;
+	return ORNIC_STEP_DONE;
 }
 
 static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -118,13 +127,18 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	rq->dead = true;
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
-	send_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
+	send_ack(ctx, qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
 		 ornic_psn_add(rd->psn0, rd->next));
 }
 
-static bool has_room(struct ornic_qp *qp)
+/* May an answer be sent now? */
+static bool has_room(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
-	u32 room = ornic_qp_tx_room(qp);
+	u32 room;
+
+	if (ornic_backoff_on(&qp->rq.backoff, ctx->now))
+		return false;
+	room = ornic_qp_tx_room(qp);
 
 	if (room == ORNIC_TX_IDLE)
 		qp->rq.reads_out = false;
@@ -137,11 +151,13 @@ static bool has_room(struct ornic_qp *qp)
  * @qp: RC QP
  *
  * Context: rq.lock held.
- * Return: IDLE when nothing is left, WAIT for room, MORE for budget.
+ * Return: IDLE when nothing is left, WAIT for room or the end of rq.backoff, MORE
+ * for budget.
  */
 enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
+	enum ornic_step res;
 	struct ornic_rd *rd;
 
 	while (rq->rd_head != rq->rd_tail) {
@@ -152,23 +168,28 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		}
 		if (ctx->budget <= 0 || ornic_ctx_full(ctx))
 			return ORNIC_RUN_MORE;
-		if (!has_room(qp))
+		if (!has_room(ctx, qp))
 			return ORNIC_RUN_WAIT;
 		ctx->budget -= ORNIC_ANSWER_COST;
 		rq->reads_out = true;
-		if (rd->atomic) {
-			send_atomic(qp, rd);
-			rd->busy = false;
-		} else if (!send_read(ctx, qp, rd)) {
+		if (rd->atomic)
+			res = send_atomic(ctx, qp, rd);
+		else
+			res = send_read(ctx, qp, rd);
+		if (res == ORNIC_STEP_WAIT)
+			return ORNIC_RUN_WAIT;
+		if (res == ORNIC_STEP_STOP) {
 			read_lost_access(ctx, qp, rd);
 			return ORNIC_RUN_IDLE;
 		}
 	}
 	if (rq->ack_due) {
-		if (rq->reads_out && !has_room(qp))
+		if (ornic_backoff_on(&rq->backoff, ctx->now) ||
+		    (rq->reads_out && !has_room(ctx, qp)))
+			return ORNIC_RUN_WAIT;
+		if (!send_ack(ctx, qp, rq->syndrome_due, rq->psn_due))
 			return ORNIC_RUN_WAIT;
 		rq->ack_due = false;
-		send_ack(qp, rq->syndrome_due, rq->psn_due);
 	}
 	return ORNIC_RUN_IDLE;
 }
@@ -210,7 +231,7 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 		/* The QP ends: what still waits goes now or never. */
 		ornic_resp_run(ctx, qp);
-		send_ack(qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
+		send_ack(ctx, qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
 		break;
 	case ORNIC_RESP_DATA:
 	case ORNIC_RESP_ATOMIC:

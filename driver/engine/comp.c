@@ -8,10 +8,12 @@
  *
  * Timer law: there is one deadline. While sending waits for the peer to be
  * ready (RNR) it is the end of that wait; while a sequence NAK is held, the end
- * of the round trip in which packets go back to it; else it is the ACK timeout, set when
- * the first packet goes out, moved by each progress, gone when nothing is
+ * of the round trip in which packets go back to it; else it is the ACK timeout,
+ * set when the first packet goes out, moved by each progress, gone when nothing is
  * outstanding. The host's timer may be early against it, never late: it is set
- * again on expiry, so that progress costs no timer operation.
+ * again on expiry, so that progress costs no timer operation. The same timer
+ * serves the short waits for a port that refused a frame (struct ornic_backoff);
+ * meanwhile the ACK timer runs, so that a port that is down has an end as well.
  */
 #include "proto.h"
 
@@ -256,6 +258,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 	sq->wait = ORNIC_WAIT_NONE;
 	sq->deadline = 0;
+	sq->backoff = (struct ornic_backoff){ 0 };
 	sq->rd_out = 0;
 	if (!sq->depth)
 		return;
@@ -298,14 +301,39 @@ void ornic_sq_check_drained(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 /* ---- timer and retries ------------------------------------------------------ */
 
-static void arm(struct ornic_qp *qp)
+/* The earlier of two times; 0 is none, and so is a @b that is over. */
+static u64 earlier(u64 a, u64 b, u64 now)
+{
+	if (b <= now)
+		return a;
+	return a && a < b ? a : b;
+}
+
+/**
+ * ornic_comp_arm - set the host's timer
+ * @ctx: call
+ * @qp: QP
+ *
+ * Context: sq.lock held.
+ */
+void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
+	u64 when = sq->deadline;
 
-	if (sq->timer_at && sq->timer_at <= sq->deadline)
+	when = earlier(when, sq->backoff.until, ctx->now);
+	when = earlier(when, READ_ONCE(qp->rq.backoff.until), ctx->now);
+	if (!when || (sq->timer_at && sq->timer_at <= when))
 		return;
-	sq->timer_at = sq->deadline;
-	qp->dev->ops->deadline(qp->dev->host, qp->host_qp, sq->deadline);
+	sq->timer_at = when;
+	qp->dev->ops->deadline(qp->dev->host, qp->host_qp, when);
+}
+
+/* Is an answer awaited, or to be awaited as soon as the port takes a frame? */
+static bool is_outstanding(const struct ornic_sq *sq)
+{
+	return ornic_psn_diff(sq->max_psn, sq->acked) > 0 ||
+	       (sq->backoff.tries && sq->cur != sq->fetched);
 }
 
 /**
@@ -322,7 +350,7 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 	if (sq->wait != ORNIC_WAIT_NONE)
 		return;
-	if (!qp->timeout || ornic_psn_diff(sq->max_psn, sq->acked) <= 0) {
+	if (!qp->timeout || !is_outstanding(sq)) {
 		sq->deadline = 0;
 		return;
 	}
@@ -336,7 +364,7 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->deadline =
 		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
 	sq->heard = READ_ONCE(*ornic_qp_heard(qp));
-	arm(qp);
+	ornic_comp_arm(ctx, qp);
 }
 
 /*
@@ -424,7 +452,7 @@ static bool hold_nak(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 		return false;
 	sq->nak_held = true;
 	sq->deadline = sq->recover_until;
-	arm(qp);
+	ornic_comp_arm(ctx, qp);
 	return true;
 }
 
@@ -462,7 +490,7 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	sq->window = 1;
 	sq->wait = ORNIC_WAIT_RNR;
 	sq->deadline = ctx->now + rnr_wait_ns(sq, code);
-	arm(qp);
+	ornic_comp_arm(ctx, qp);
 }
 
 /**
@@ -480,7 +508,7 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (!sq->deadline)
 		return;
 	if (ctx->now < sq->deadline) {
-		arm(qp);
+		ornic_comp_arm(ctx, qp);
 		return;
 	}
 	sq->deadline = 0;

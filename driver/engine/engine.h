@@ -111,10 +111,11 @@ enum ornic_trace {
  *	@len contiguous bytes; NULL if the range is not DMA memory.
  * @tx_frame: make memory for a frame of @tx->hdr_len and @tx->body_len bytes,
  *	of any content: the engine writes all of it. 0 and @tx->frame, @hdr and
- *	@body are set; or -EMSGSIZE: the port never sends a frame of this size;
- *	or another -errno: not now.
+ *	@body are set; or -EMSGSIZE: the port never sends a frame of this size,
+ *	which counts as lost; or another -errno: not now. Then the engine makes
+ *	the frame anew, after 64 us and later up to 65 ms (@deadline).
  * @xmit: send the frame that @tx_frame made, or drop it; it is the host's again
- *	either way. 0, or -errno when it was dropped.
+ *	either way. 0, or -errno when it was dropped: the same holds.
  * @tx_room: how many frames of this QP the host takes now. After it returned 0
  *	the host calls ornic_engine_run(@qpn) as soon as there is room again.
  *	This bounds the packets in flight per QP. ORNIC_TX_IDLE says that none

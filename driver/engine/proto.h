@@ -97,10 +97,11 @@ enum ornic_step {
 
 /* ---- tx.c ----------------------------------------------------------------- */
 
-/* sq or rq: send a packet along @path. */
-int ornic_tx_send(struct ornic_qp *qp, const struct ornic_path *path,
-		  const struct ornic_txinfo *info,
-		  const struct ornic_iov *payload);
+/* sq or rq: send a packet along @path; false: later, see @b. */
+bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   struct ornic_backoff *b, const struct ornic_path *path,
+		   const struct ornic_txinfo *info,
+		   const struct ornic_iov *payload);
 
 /* ---- req.c ---------------------------------------------------------------- */
 
@@ -150,6 +151,10 @@ ornic_apart void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: start, move or stop the ACK timer after sending or progress. */
 void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: have the host call when the next of the deadlines of @qp has come. */
+ornic_apart void ornic_comp_arm(const struct ornic_ctx *ctx,
+				struct ornic_qp *qp);
 
 /* sq: the peer answered everything before @acked. */
 void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked);

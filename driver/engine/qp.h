@@ -115,6 +115,27 @@ struct ornic_swqe {
 	struct ornic_av *av;
 };
 
+/**
+ * struct ornic_backoff - the port refused a frame
+ * @until: not to be tried again before, ns; 0 = now
+ * @tries: refusals since the last frame that it took
+ */
+struct ornic_backoff {
+	u64 until;
+	u8 tries;
+};
+
+/* Is it too early? */
+static inline bool ornic_backoff_on(struct ornic_backoff *b, u64 now)
+{
+	if (likely(!b->until))
+		return false;
+	if (now < b->until)
+		return true;
+	WRITE_ONCE(b->until, 0);
+	return false;
+}
+
 enum ornic_wait {
 	ORNIC_WAIT_NONE,
 	ORNIC_WAIT_RNR, /* until @deadline, IBTA 9.7.5.2.8 */
@@ -163,6 +184,7 @@ enum ornic_wait {
  * @watched: somebody looks at it without being kicked
  * @deadline: when to act, ns; 0 = never
  * @timer_at: deadline that the host was given, ns; 0 = none
+ * @backoff: of requests
  * @frag: pieces of the payload that is being sent
  */
 struct ornic_sq {
@@ -205,6 +227,7 @@ struct ornic_sq {
 	bool watched;
 	u64 deadline;
 	u64 timer_at;
+	struct ornic_backoff backoff;
 	struct ornic_frag frag[ORNIC_TX_FRAGS];
 };
 
@@ -302,6 +325,7 @@ struct ornic_rd {
  * @rd_tail: resource to be used next, free running
  * @rd: responder resources, a ring of max_dest_rd_atomic
  * @rwqe: receive WQE of the message that is being received
+ * @backoff: of answers
  * @frag: pieces of the payload that is being sent
  */
 struct ornic_rq {
@@ -333,6 +357,7 @@ struct ornic_rq {
 	u32 rd_tail;
 	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC];
 	struct ornic_rwqe rwqe;
+	struct ornic_backoff backoff;
 	struct ornic_frag frag[ORNIC_ANSWER_FRAGS];
 };
 

@@ -268,6 +268,7 @@ static void reset(struct ornic_qp *qp)
 	sq->probe = false;
 	sq->broken = false;
 	sq->deadline = 0;
+	sq->backoff = (struct ornic_backoff){ 0 };
 	if (sq->depth)
 		WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(1));
 	rq->fetched = 0;
@@ -284,6 +285,7 @@ static void reset(struct ornic_qp *qp)
 	rq->comm_est = false;
 	rq->ack_due = false;
 	rq->reads_out = false;
+	rq->backoff = (struct ornic_backoff){ 0 };
 	rq->dead = false;
 	rq->last_wqe = false;
 	rq->broken = false;

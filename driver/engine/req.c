@@ -263,9 +263,10 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 				      verr);
 	if (ornic_qp_is_reliable(qp))
 		info.ack_req = last ? wants_ack(qp) : wants_ack_within(&qp->sq);
+	if (!ornic_tx_send(ctx, qp, &qp->sq.backoff, &qp->path, &info, &iov))
+		return ORNIC_STEP_WAIT;
 	qp->sq.probe = false;
 	qp->sq.unacked_pkts = info.ack_req ? 0 : qp->sq.unacked_pkts + 1;
-	ornic_tx_send(qp, &qp->path, &info, &iov);
 	ctx->budget -= len + ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, 1);
 	if (info.ack_req)
@@ -349,9 +350,10 @@ send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
 				      verr);
+	if (!ornic_tx_send(ctx, qp, &qp->sq.backoff, &qp->path, &info, &iov))
+		return ORNIC_STEP_WAIT;
 	qp->sq.unacked_pkts = 0;
 	qp->sq.rd_out++;
-	ornic_tx_send(qp, &qp->path, &info, &iov);
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, sw->npkts - sw->pkts);
 	time_round(ctx, &qp->sq, first_time);
@@ -402,8 +404,9 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	sw->dest_qkey = info.qkey;
 	if (path->loop)
 		ornic_loop_datagram(ctx, qp, sw, path, &iov);
-	else if (!sw->answered)
-		ornic_tx_send(qp, path, &info, &iov);
+	else if (!sw->answered &&
+		 !ornic_tx_send(ctx, qp, &qp->sq.backoff, path, &info, &iov))
+		return ORNIC_STEP_WAIT;
 	sw->answered = true;
 	if (path->mcast && !ornic_loop_multicast(ctx, qp, sw, path, &iov))
 		return ORNIC_STEP_DONE;
@@ -461,8 +464,11 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 }
 
 /* Is there room on the wire and in the windows for more of @sw? */
-static bool may_send(struct ornic_qp *qp, const struct ornic_swqe *sw)
+static bool may_send(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     const struct ornic_swqe *sw)
 {
+	if (ornic_backoff_on(&qp->sq.backoff, ctx->now))
+		return false;
 	if (ornic_qp_is_reliable(qp) && !window_open(qp, sw))
 		return false;
 	return ornic_qp_tx_room(qp);
@@ -550,7 +556,7 @@ static enum ornic_step step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return do_local(ctx, qp, sw);
 	if (qp->type != ORNIC_QPT_UD && qp->path.loop)
 		return ornic_loop_step(ctx, qp, sw);
-	if (!may_send(qp, sw))
+	if (!may_send(ctx, qp, sw))
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
@@ -673,6 +679,8 @@ enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	res = run_loop(ctx, qp);
 	if (active(qp) && ornic_qp_is_reliable(qp))
 		ornic_comp_timer(ctx, qp);
+	if (unlikely(sq->backoff.until))
+		ornic_comp_arm(ctx, qp);
 	ornic_sq_check_drained(ctx, qp);
 	return res;
 }

@@ -97,6 +97,7 @@ void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 	rq->rd_head = rq->rd_tail;
 	rq->ack_due = false;
+	rq->backoff = (struct ornic_backoff){ 0 };
 	if (rq->srq || qp->type == ORNIC_QPT_XRC_TGT)
 		flush_shared(ctx, qp);
 	if (!rq->depth)

@@ -68,6 +68,16 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return res;
 }
 
+/* If the port refused an answer, the timer of the QP is wanted; rq is free. */
+static void arm_answers(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	if (likely(!READ_ONCE(qp->rq.backoff.until)))
+		return;
+	ornic_lock(&qp->sq.lock);
+	ornic_comp_arm(ctx, qp);
+	ornic_unlock(&qp->sq.lock);
+}
+
 static enum ornic_run_result run_sq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	enum ornic_run_result res;
@@ -85,6 +95,7 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	check_cqs(ctx, qp);
 	reap(ctx, qp);
 	rq = run_rq(ctx, qp);
+	arm_answers(ctx, qp);
 	sq = run_sq(ctx, qp);
 	reap(ctx, qp);
 	if (sq == ORNIC_RUN_MORE || rq == ORNIC_RUN_MORE)
@@ -373,6 +384,7 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	else
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	ornic_unlock(&qp->rq.lock);
+	arm_answers(ctx, qp);
 	reap(ctx, qp);
 }
 
@@ -536,10 +548,13 @@ void ornic_engine_expire(struct ornic_engine *eng, u32 qpn)
 	ornic_ctx_begin(&ctx, &eng->dev, RX_BUDGET);
 	qp = ornic_qp_lookup(&eng->dev, qpn);
 	if (qp) {
+		more = run_rq(&ctx, qp) == ORNIC_RUN_MORE;
 		ornic_lock(&qp->sq.lock);
 		ornic_comp_expire(&ctx, qp);
-		more = ornic_req_run(&ctx, qp) == ORNIC_RUN_MORE;
+		more |= ornic_req_run(&ctx, qp) == ORNIC_RUN_MORE;
 		ornic_unlock(&qp->sq.lock);
+		arm_answers(&ctx, qp);
+		reap(&ctx, qp);
 		if (more)
 			ornic_qp_resched(qp);
 	}

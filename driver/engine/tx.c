@@ -7,6 +7,11 @@
  */
 #include "proto.h"
 
+/* What the first refusal of the port is good for; each further one doubles it. */
+#define BACKOFF_NS 64000ull
+/* Refusals after which the wait grows no more, or the packet is lost: 65 ms. */
+#define BACKOFF_TRIES 10
+
 static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 		      const struct ornic_txinfo *info,
 		      const struct ornic_iov *payload)
@@ -24,30 +29,66 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 	return dev->ops->xmit(dev->host, &tx);
 }
 
+/*
+ * A port that is full or has no memory is known at once, and is not loss in the
+ * network, which would cost an ACK timeout: the packet is tried again. Who has a
+ * retry rule of its own is patient; the peer of an answer has it, and on UC and
+ * UD nobody. A frame that the port will never take is lost.
+ */
+static bool try_again(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
+		      struct ornic_backoff *b, int err)
+{
+	bool patient = b == &qp->sq.backoff && ornic_qp_is_reliable(qp);
+
+	if (err == -EMSGSIZE || (!patient && b->tries == BACKOFF_TRIES))
+		return false;
+	WRITE_ONCE(b->until, ctx->now + (BACKOFF_NS << b->tries));
+	if (b->tries < BACKOFF_TRIES)
+		b->tries++;
+	return true;
+}
+
+/* The port takes frames again. The ACK timer counts from the first of them. */
+static ornic_apart void accepted(struct ornic_qp *qp, struct ornic_backoff *b)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	b->tries = 0;
+	if (b == &sq->backoff && sq->wait == ORNIC_WAIT_NONE &&
+	    ornic_psn_diff(sq->max_psn, sq->acked) <= 0)
+		sq->deadline = 0;
+}
+
 /**
  * ornic_tx_send - send a packet
+ * @ctx: call
  * @qp: QP
+ * @b: sq.backoff for a request, rq.backoff for an answer; not on
  * @path: template of its headers
  * @info: what its RoCE headers say
  * @payload: its payload
  *
- * Context: sq.lock or rq.lock held, inside an RCU section.
- * Return: 0 or -errno of ornic_engine_ops::tx_frame or xmit.
+ * Context: sq.lock for a request, rq.lock for an answer; inside an RCU section.
+ * Return: true if it is sent, or lost; false if the port refused it and it is to
+ * be sent when @b is over, which ornic_comp_arm() has the host tell.
  */
-int ornic_tx_send(struct ornic_qp *qp, const struct ornic_path *path,
-		  const struct ornic_txinfo *info,
-		  const struct ornic_iov *payload)
+bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   struct ornic_backoff *b, const struct ornic_path *path,
+		   const struct ornic_txinfo *info,
+		   const struct ornic_iov *payload)
 {
 	u32 len = (u32)payload->bytes;
 	int err;
 
-	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn, len);
 	err = send_frame(qp, path, info, payload);
 	if (unlikely(err)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
-		return err;
+		return !try_again(ctx, qp, b, err);
 	}
+	if (unlikely(b->tries))
+		accepted(qp, b);
+	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn, len);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_PACKETS);
 	ornic_qp_stat_add(qp, ORNIC_STAT_TX_BYTES, len);
-	return 0;
+	return true;
 }
