@@ -5,6 +5,7 @@
  *	rdma link add ornic0 type ornic netdev eth0
  *	rdma link delete ornic0
  */
+#include <linux/kconfig.h>
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
@@ -13,6 +14,14 @@
 #include "soft_net.h"
 #include "soft_netdev.h"
 #include "soft_sched.h"
+
+/* A Kconfig file would say "depends on". */
+#if !IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA)
+#error "ornic_soft needs CONFIG_INFINIBAND_VIRT_DMA, which is off with HIGHMEM"
+#endif
+#if !IS_ENABLED(CONFIG_NET_UDP_TUNNEL)
+#error "ornic_soft needs CONFIG_NET_UDP_TUNNEL"
+#endif
 
 static struct rdma_link_ops link_ops = {
 	.type = "ornic",
