@@ -82,7 +82,7 @@ static bool was_idle(struct ornic_soft_lookout *lookout, int cpu)
 		return false;
 	if (spent * 100 >= time * IDLE_PERCENT)
 		return true;
-	lookout->cpu = ornic_soft_next_cpu(cpu, current->cpus_ptr);
+	lookout->cpu = ornic_soft_next_cpu(cpu, &current->cpus_mask);
 	return false;
 }
 
@@ -92,10 +92,10 @@ static bool begin(struct ornic_soft_lookout *lookout)
 	int cpu;
 
 	if (lookout->running)
-		return cpumask_test_cpu(lookout->cpu, current->cpus_ptr);
+		return cpumask_test_cpu(lookout->cpu, &current->cpus_mask);
 	if (lookout->stopped || !READ_ONCE(lookout->patience_us))
 		return false;
-	cpu = ornic_soft_other_cpu(lookout->cpu, current->cpus_ptr);
+	cpu = ornic_soft_other_cpu(lookout->cpu, &current->cpus_mask);
 	if (cpu < 0 || !was_idle(lookout, cpu))
 		return false;
 	WRITE_ONCE(lookout->running, true);
