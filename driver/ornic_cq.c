@@ -212,7 +212,8 @@ static int resize_locked(struct ornic_dev *dev, struct ornic_cq *cq,
  * Context: process, may sleep.
  * Return: 0; -EINVAL for a bad size, completions that do not fit, a CQ that
  * has overflowed, or bad driver data; -EOPNOTSUPP for a kernel user or a
- * device that cannot; -EFAULT; -ENOMEM. The CQ is what it was then.
+ * device that cannot; -EBUSY if more completions wait than the device moves;
+ * -EFAULT; -ENOMEM. The CQ is what it was then.
  */
 int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {

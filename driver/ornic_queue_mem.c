@@ -21,8 +21,10 @@
 
 static void put_pages_upto(struct ornic_queue_mem *mem, u32 count)
 {
-	while (count--)
+	while (count--) {
 		__free_page(mem->pages[count]);
+		cond_resched();
+	}
 }
 
 /* Takes what the page allocator has at hand, without reclaim. */
@@ -77,9 +79,11 @@ static int map_run(struct ib_device *ibdev, struct ornic_queue_mem *mem)
 static void unmap_list_upto(struct ib_device *ibdev,
 			    struct ornic_queue_mem *mem, u32 count)
 {
-	while (count--)
+	while (count--) {
 		ib_dma_unmap_page(ibdev, ornic_tree_get(mem->list.pages, count),
 				  PAGE_SIZE, DMA_BIDIRECTIONAL);
+		cond_resched();
+	}
 	ornic_page_list_free(ibdev, &mem->list);
 }
 
@@ -98,6 +102,7 @@ static int map_list(struct ib_device *ibdev, struct ornic_queue_mem *mem)
 		if (ib_dma_mapping_error(ibdev, dma))
 			goto err_unmap;
 		ornic_tree_set(mem->list.pages, i, dma);
+		cond_resched();
 	}
 	ornic_page_list_finish(ibdev, &mem->list);
 	return 0;

@@ -400,6 +400,21 @@ static void resize_moves_the_limit(struct kunit *test)
 			ORNIC_BAD_STATE);
 }
 
+/* The lock is not held for longer than so many take. */
+static void resize_moves_no_more_than_it_may(struct kunit *test)
+{
+	struct cq_bed *bed = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, 18), 0);
+	for (i = 0; i <= ORNIC_MAX_MOVED_CQES; i++)
+		push(bed, i, false);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 19), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 0);
+	record(bed)->consumer = cpu_to_le32(1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 19), 0);
+}
+
 /* What is armed fires once, in the new memory; what has fired does not. */
 static void resize_keeps_the_arming(struct kunit *test)
 {
@@ -574,6 +589,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(destroy_waits_for_its_users),
 	KUNIT_CASE_PARAM(resize_keeps_what_waits, resize_gen_params),
 	KUNIT_CASE(resize_moves_the_limit),
+	KUNIT_CASE(resize_moves_no_more_than_it_may),
 	KUNIT_CASE(resize_keeps_the_arming),
 	KUNIT_CASE(resize_distrusts_the_consumer),
 	KUNIT_CASE_PARAM(moderated_event_comes_in_time, moderate_gen_params),

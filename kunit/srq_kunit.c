@@ -492,7 +492,7 @@ static const struct create_row {
 	{ "one WQE", 2, 0, 6, 3, ORNIC_OK },
 	{ "ring longer than its memory", 2, 8, 5, 1, ORNIC_BAD_PARAM },
 	{ "no ring at all", 1, 0, 5, 1, ORNIC_BAD_PARAM },
-	{ "deeper than any", 2, 15, 5, 1, ORNIC_BAD_PARAM },
+	{ "deeper than any", 2, ORNIC_LOG_MAX_WQE + 1, 5, 1, ORNIC_BAD_PARAM },
 	{ "depth that would wrap", 2, 64, 5, 1, ORNIC_BAD_PARAM },
 	{ "stride too short", 2, 0, 4, 0, ORNIC_BAD_PARAM },
 	{ "stride too long", 2, 0, 11, 1, ORNIC_BAD_PARAM },
@@ -583,7 +583,7 @@ static const struct resize_row {
 	{ "smaller, just fits", 6, 4, 4, 2, ORNIC_OK },
 	{ "smaller than what waits", 6, 3, 0, 1, ORNIC_BAD_PARAM },
 	{ "smaller than the limit", 6, 4, 3, 1, ORNIC_BAD_PARAM },
-	{ "deeper than any", 1, 1, 0, 15, ORNIC_BAD_PARAM },
+	{ "deeper than any", 1, 1, 0, ORNIC_LOG_MAX_WQE + 1, ORNIC_BAD_PARAM },
 };
 
 KUNIT_ARRAY_PARAM_DESC(resize, resize_rows, name);

@@ -371,6 +371,8 @@ static int replace_mem(struct ornic_cq *cq, struct ornic_cq_mem *next)
 	/* The first is a host's that tells nonsense. */
 	if (waiting > old.ring.mask + 1 || waiting > next->ring.mask + 1)
 		return ORNIC_BAD_PARAM;
+	if (waiting > ORNIC_MAX_MOVED_CQES)
+		return ORNIC_BUSY;
 	move_cqes(cq, waiting, &next->ring);
 	next->record->consumer = 0;
 	next->record->arm = READ_ONCE(old.record->arm);
@@ -390,8 +392,9 @@ static int replace_mem(struct ornic_cq *cq, struct ornic_cq_mem *next)
  *
  * Context: may sleep.
  * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM, also if the CQEs that
- * wait do not fit; ORNIC_BAD_STATE after an overflow; ORNIC_BAD_ADDR;
- * ORNIC_NO_RESOURCE. Nothing has changed then.
+ * wait do not fit; ORNIC_BUSY if more than ORNIC_MAX_MOVED_CQES wait;
+ * ORNIC_BAD_STATE after an overflow; ORNIC_BAD_ADDR; ORNIC_NO_RESOURCE. Nothing
+ * has changed then.
  */
 int ornic_cq_resize(struct ornic_dev *dev,
 		    const struct ornic_req_resize_cq *req)

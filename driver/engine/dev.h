@@ -15,14 +15,15 @@
 #include "wire.h"
 
 /* Limits of this engine, as QUERY_DEVICE reports them. */
-#define ORNIC_LOG_MAX_QP 16
-#define ORNIC_LOG_MAX_CQ 16
-#define ORNIC_LOG_MAX_MKEY 20
-#define ORNIC_LOG_MAX_AH 16
-#define ORNIC_LOG_MAX_SRQ 16
+#define ORNIC_LOG_MAX_QP 18
+#define ORNIC_LOG_MAX_CQ 18
+#define ORNIC_LOG_MAX_MKEY 22
+#define ORNIC_LOG_MAX_AH 20
+#define ORNIC_LOG_MAX_SRQ 18
 #define ORNIC_LOG_MAX_COUNTERS 10
-#define ORNIC_LOG_MAX_WQE 14
-#define ORNIC_LOG_MAX_CQE 17
+#define ORNIC_LOG_MAX_WQE 15
+#define ORNIC_LOG_MAX_CQE 22
+#define ORNIC_MAX_MOVED_CQES (1u << 17) /* by RESIZE_CQ, under its lock */
 #define ORNIC_MAX_RD_ATOMIC 16 /* as responder, each keeps its answer */
 #define ORNIC_MAX_INIT_RD_ATOMIC 128 /* as requester, nothing but a count */
 #define ORNIC_MAX_MSG (1u << 31) /* bytes, IBTA C9-93 */

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include <atomic>
 #include <memory>
@@ -162,6 +163,35 @@ void resize_refusals(const ports &on)
 }
 
 /*
+ * A CQ of as many CQEs as the device says there can be. FULL=1 goes round it
+ * once; else the first ones do.
+ */
+void deepest(const ports &on)
+{
+	need_ornic(on);
+	pair p(on.client, on.server);
+	ibv_cq *cq = p.client.send_cq.get();
+	const char *full = std::getenv("FULL");
+	const uint64_t depth = static_cast<uint64_t>(on.client.limits.max_cqe);
+	const uint64_t count = full && *full == '1' ? depth + 1000 : 1000;
+	const uint64_t batch = p.client.opt.depth / 2;
+
+	check(depth >= 4194303, "max_cqe is below mlx5's");
+	check_equal(ibv_resize_cq(cq, on.client.limits.max_cqe), 0,
+		    "ibv_resize_cq");
+	check(static_cast<uint64_t>(cq->cqe) >= depth, "cqe");
+	for (uint64_t id = 0; id < count; id += batch) {
+		for (uint64_t i = id; i < id + batch; i++)
+			p.client.post(rdma(IBV_WR_RDMA_WRITE, i, p.server, 0),
+				      { p.client.sge(0, 0) });
+		for (uint64_t i = id; i < id + batch; i++)
+			(void)p.client.sent(i);
+	}
+	p.client.nothing_more();
+	check_equal(ibv_resize_cq(cq, 16), 0, "ibv_resize_cq to 16");
+}
+
+/*
  * What does not fit is lost, says CQ_ERR once, and overwrites nothing; the QP
  * does not outlive its CQ.
  */
@@ -309,6 +339,7 @@ const test list[] = {
 	{ "cq_resize_beside_a_poller", resize_beside_a_poller },
 	{ "cq_resize_keeps_arming", resize_keeps_arming },
 	{ "cq_resize_refusals", resize_refusals },
+	{ "cq_deepest", deepest },
 	{ "cq_overflow", overflow },
 	{ "cq_moderation", moderation },
 	{ "cq_vectors", vectors },
