@@ -105,6 +105,21 @@ __be32 wc_imm(const ornic_cqe &cqe) noexcept
 	return cqe.flags & ORNIC_CQE_WITH_INV ? big_endian(cqe.imm) : cqe.imm;
 }
 
+/*
+ * The QP of a completion, or null. A device that names a QP of other CQs is not
+ * believed: their locks, and not ours, keep that one alive.
+ */
+[[nodiscard]] static queue_pair *find_qp(const completion_queue &cq,
+					 std::uint32_t qpn) noexcept
+{
+	queue_pair *qp = cq.qps->find(qpn);
+
+	if (!qp || (qp->base.qp.send_cq != &cq.base.cq &&
+		    qp->base.qp.recv_cq != &cq.base.cq)) [[unlikely]]
+		return nullptr;
+	return qp;
+}
+
 const ornic_cqe *take_cqe(completion_queue &cq) noexcept
 {
 	const ornic_cqe *cqe = cq.ring.next();
@@ -113,7 +128,7 @@ const ornic_cqe *take_cqe(completion_queue &cq) noexcept
 		return nullptr;
 	cq.ring.consume();
 
-	queue_pair *qp = cq.qps->find(le(cqe->qpn));
+	queue_pair *qp = find_qp(cq, le(cqe->qpn));
 	if (qp) [[likely]] {
 		if (cqe->opcode & ORNIC_CQE_IS_RECV)
 			qp->rq.retire(le(cqe->wqe_index));

@@ -20,6 +20,7 @@ namespace
 
 constexpr std::uint8_t max_log_depth = 24;
 constexpr std::uint8_t min_log_stride = 5;
+constexpr std::uint8_t min_sq_log_stride = 6; // header and three segments
 constexpr std::uint8_t max_log_stride = 10;
 
 /* An XRC target: processes share it, it completes to no CQ, takes no posts. */
@@ -73,12 +74,41 @@ void clean_cqs(completion_queue &send_cq, completion_queue &recv_cq,
 		recv_cq.ring.remove(qpn);
 }
 
+/* Take it out of the table and its CQs, with owners() held. */
+void leave(qp_table &qps, queue_pair &qp) noexcept
+{
+	ibv_qp &base = qp.base.qp;
+	completion_queue &send_cq = send_cq_of(base);
+	completion_queue &recv_cq = recv_cq_of(base);
+	// No poller is using it, then.
+	cq_pair_guard guard(send_cq, recv_cq);
+
+	clean_cqs(send_cq, recv_cq, base.qp_num);
+	qps.remove(base.qp_num);
+}
+
+/*
+ * The kernel may give out the number of a QP while destroy_qp() of that QP is
+ * on its way back from there. That one is gone from the device, so whoever of
+ * the two comes first takes it out. False if there is no memory.
+ */
+[[nodiscard]] bool enter(qp_table &qps, queue_pair &qp,
+			 std::uint32_t qpn) noexcept
+{
+	lock_guard guard(qps.owners());
+
+	if (queue_pair *last = qps.find(qpn))
+		leave(qps, *last);
+	return qps.insert(qpn, &qp);
+}
+
 [[nodiscard]] bool ring_fits(std::uint64_t size, std::uint64_t offset,
 			     std::uint8_t log_depth,
 			     std::uint8_t log_stride) noexcept
 {
 	return log_depth <= max_log_depth && log_stride >= min_log_stride &&
-	       log_stride <= max_log_stride && offset <= size &&
+	       log_stride <= max_log_stride && offset >= ORNIC_RING_OFFSET &&
+	       offset % sizeof(ornic_sge) == 0 && offset <= size &&
 	       std::uint64_t{1} << (log_depth + log_stride) <= size - offset;
 }
 
@@ -89,8 +119,9 @@ void clean_cqs(completion_queue &send_cq, completion_queue &recv_cq,
 	if (size < ORNIC_RING_OFFSET)
 		return false;
 	if (answer.has_sq &&
-	    !ring_fits(size, answer.sq_offset, answer.sq_log_depth,
-		       answer.sq_log_stride))
+	    (answer.sq_log_stride < min_sq_log_stride ||
+	     !ring_fits(size, answer.sq_offset, answer.sq_log_depth,
+			answer.sq_log_stride)))
 		return false;
 	return !answer.has_rq ||
 	       ring_fits(size, answer.rq_offset, answer.rq_log_depth,
@@ -191,7 +222,7 @@ int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
 		.bell = &ctx.state.bell,
 		.single_threaded = single_threaded(attr.pd),
 	});
-	return ctx.state.qps.insert(answer.qpn, &qp) ? 0 : ENOMEM;
+	return enter(ctx.state.qps, qp, answer.qpn) ? 0 : ENOMEM;
 }
 
 /* The kernel's part, without flags. 0, or an errno. */
@@ -338,8 +369,9 @@ int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask,
 }
 
 /*
- * The kernel goes first: afterwards the device completes nothing more here.
- * The QP leaves the table with its CQs locked, so no poller is using it.
+ * The kernel goes first: afterwards the device completes nothing more here. No
+ * lock is held meanwhile: libibverbs waits there for the acknowledgement of the
+ * QP's events, by a thread that may be creating or destroying another QP.
  */
 int destroy_qp(ibv_qp *ibqp) noexcept
 {
@@ -348,12 +380,11 @@ int destroy_qp(ibv_qp *ibqp) noexcept
 	if (int ret = ibv_cmd_destroy_qp(ibqp))
 		return ret;
 	if (!is_target(*ibqp)) {
-		completion_queue &send_cq = send_cq_of(*ibqp);
-		completion_queue &recv_cq = recv_cq_of(*ibqp);
-		cq_pair_guard guard(send_cq, recv_cq);
+		qp_table &qps = to_context(ibqp->context)->state.qps;
+		lock_guard guard(qps.owners());
 
-		clean_cqs(send_cq, recv_cq, ibqp->qp_num);
-		to_context(ibqp->context)->state.qps.remove(ibqp->qp_num);
+		if (qps.find(ibqp->qp_num) == &qp)
+			leave(qps, qp);
 	}
 	unuse(qp.pd);
 	object_deleter()(&qp);

@@ -2,7 +2,7 @@
 /*
  * The QPs of a context by QP number: two levels of 4096 entries for 24 bits.
  * Lookups take no lock; the caller sees to it that the QP it looks for is not
- * removed meanwhile (it holds the lock of a CQ of that QP).
+ * removed meanwhile (it holds the lock of a CQ of that QP, or owners()).
  */
 #ifndef ORNIC_QP_TABLE_H
 #define ORNIC_QP_TABLE_H
@@ -40,10 +40,15 @@ public:
 			      nullptr;
 	}
 
+	/** Held to insert and to remove. */
+	[[nodiscard]] mutex &owners() noexcept
+	{
+		return owners_;
+	}
+
 	/** False if there is no memory. */
 	[[nodiscard]] bool insert(std::uint32_t qpn, queue_pair *qp) noexcept
 	{
-		lock_guard guard(lock_);
 		leaf *page = grow(high(qpn));
 
 		if (!page)
@@ -90,7 +95,7 @@ private:
 		return page;
 	}
 
-	spin_lock lock_;
+	mutex owners_;
 	std::array<std::atomic<leaf *>, entries> leaves_{};
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <linux/types.h>
+#include <pthread.h>
 #include <sched.h>
 
 namespace ornic
@@ -116,10 +117,27 @@ private:
 	bool omitted_ = false;
 };
 
-/** Holds a spin_lock for the length of a scope. */
-class lock_guard {
+/** A lock for what takes longer. std::mutex needs libstdc++ at run time. */
+class mutex {
 public:
-	explicit lock_guard(spin_lock &lock) noexcept
+	void lock() noexcept
+	{
+		pthread_mutex_lock(&held_);
+	}
+
+	void unlock() noexcept
+	{
+		pthread_mutex_unlock(&held_);
+	}
+
+private:
+	pthread_mutex_t held_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/** Holds a spin_lock or a mutex for the length of a scope. */
+template <typename Lock> class lock_guard {
+public:
+	explicit lock_guard(Lock &lock) noexcept
 		: lock_(lock)
 	{
 		lock_.lock();
@@ -132,7 +150,7 @@ public:
 	lock_guard &operator=(const lock_guard &) = delete;
 
 private:
-	spin_lock &lock_;
+	Lock &lock_;
 };
 
 } // namespace ornic
