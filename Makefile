@@ -10,7 +10,6 @@ MODDIR ?= /lib/modules/$(KVER)/updates/ornic
 CASES ?= $(GROUP)
 BUILD := $(CURDIR)/build
 JOBS := $(shell nproc)
-CXX := g++
 RUN := qemu-tests/run
 
 MAKEFLAGS += --no-print-directory

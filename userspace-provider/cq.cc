@@ -3,7 +3,6 @@
 
 #include "cq.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -34,8 +33,7 @@ constexpr std::uint32_t max_log_depth = 24;
 	std::size_t ring = std::bit_ceil(static_cast<std::size_t>(cqe)) *
 			   sizeof(ornic_cqe);
 
-	return ORNIC_RING_OFFSET +
-	       std::max<std::size_t>(ring, ORNIC_RING_OFFSET);
+	return whole_pages(ORNIC_RING_OFFSET + ring);
 }
 
 void to_wc(const ornic_cqe &cqe, ibv_wc &wc) noexcept

@@ -20,6 +20,10 @@
 #error "ORNIC_RDMA_CORE is no release from 34 to 58, which is supported"
 #endif
 
+#if __SIZEOF_POINTER__ != 8 || !defined(__GLIBC__)
+#error "the provider is for 64-bit machines with glibc: layouts, dlvsym()"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

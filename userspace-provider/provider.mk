@@ -16,14 +16,21 @@ PROVIDER_SRC := $(sort $(wildcard $(PROVIDER_DIR)/*.cc))
 PROVIDER_OBJ := $(PROVIDER_SRC:$(PROVIDER_DIR)/%.cc=$(PROVIDER_OUT)/%.o)
 PROVIDER_TEST_SRC := $(sort $(wildcard $(PROVIDER_DIR)/test/*.cc))
 
+# What distributions build with; CPPFLAGS, CXXFLAGS and LDFLAGS come last.
+PROVIDER_HARDENING = -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. \
+	$(if $(filter x86_64%,$(shell $(CXX) -dumpmachine)),-fcf-protection) \
+	$(if $(findstring FORTIFY_SOURCE,$(CPPFLAGS) $(CXXFLAGS)),, \
+		-D_FORTIFY_SOURCE=2)
 # No libstdc++ at run time: every verbs program on the machine loads this.
 PROVIDER_STD := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 	-Iuapi -D_GNU_SOURCE
 PROVIDER_CXXFLAGS = $(PROVIDER_STD) -O2 -g -fPIC -flto -fno-exceptions -fno-rtti \
 	-fno-threadsafe-statics -fvisibility=hidden \
-	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE)
+	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE) $(PROVIDER_HARDENING) \
+	$(CPPFLAGS) $(CXXFLAGS)
 PROVIDER_LDFLAGS = -shared -Wl,--no-undefined -Wl,--as-needed \
-	-Wl,-z,relro,-z,now -Wl,--version-script=$(PROVIDER_DIR)/ornic.map
+	-Wl,-z,relro,-z,now -Wl,--version-script=$(PROVIDER_DIR)/ornic.map \
+	$(LDFLAGS)
 # Without libibverbs-dev, which may be gone when the provider has to go: Debian's.
 PROVIDER_LIBDIR = $(or $(shell pkg-config --variable=libdir libibverbs \
 	2>/dev/null),/usr/lib/$(shell $(CC) -print-multiarch))/libibverbs

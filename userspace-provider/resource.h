@@ -50,6 +50,14 @@ private:
 	int fd_ = -1;
 };
 
+/** What a mapping of @bytes takes. */
+[[nodiscard]] inline std::size_t whole_pages(std::size_t bytes) noexcept
+{
+	auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+
+	return (bytes + page - 1) / page * page;
+}
+
 /**
  * Memory of the driver, mapped shared. Shared mappings are not copied on
  * write, so a fork() leaves the parent's rings alone.

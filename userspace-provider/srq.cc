@@ -3,7 +3,6 @@
 
 #include "srq.h"
 
-#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <rdma/ornic-abi.h>
@@ -90,8 +89,7 @@ ibv_srq *finish(ibv_context *ctx, ibv_pd *pd,
 {
 	std::size_t ring = std::bit_ceil(std::size_t{max_wr}) << log_stride;
 
-	return ORNIC_RING_OFFSET +
-	       std::max<std::size_t>(ring, ORNIC_RING_OFFSET);
+	return whole_pages(ORNIC_RING_OFFSET + ring);
 }
 
 /*
