@@ -88,7 +88,8 @@ class Topology:
         if self.hosts[host] == ["liar"]:
             self._start_liar()
             return
-        command = [nic_program(self.sanitized), "--control", self.path(f"control{host}")]
+        command = [nic_program(self.sanitized), "--debug",
+                   "--control", self.path(f"control{host}")]
         for machine in self._machines_of(host):
             self._make_ram(machine)
             command += ["--guest",

@@ -66,8 +66,15 @@ void capture_frame(int fd, bytes f)
 		{&total, sizeof(total)},
 	};
 
-	if (writev(fd, iov, std::size(iov)) < 0)
-		return;
+	ssize_t n = writev(fd, iov, std::size(iov));
+
+	// Part of a block makes all that follow unreadable: take it away again.
+	if (n >= 0 && n < static_cast<ssize_t>(total)) {
+		off_t size = lseek(fd, 0, SEEK_END);
+
+		if (ftruncate(fd, size - n))
+			return;
+	}
 }
 
 } // namespace nic

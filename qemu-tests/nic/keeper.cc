@@ -11,11 +11,13 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "capture.h"
 #include "ivshmem.h"
 #include "port.h"
+#include "sandbox.h"
 #include "sockets.h"
 #include "worker.h"
 
@@ -46,6 +48,20 @@ u32 *make_shared(std::size_t words)
 	return static_cast<u32 *>(p);
 }
 
+// A file system that has no room for the pages to come ends the guest, or its NIC.
+void warn_of_holes(const guest_site &g, int fd, const struct stat &st)
+{
+	u64 have = static_cast<u64>(st.st_blocks) * 512;
+	struct statvfs fs;
+
+	if (have >= g.config.size || fstatvfs(fd, &fs))
+		return;
+	if (static_cast<u64>(fs.f_bavail) * fs.f_frsize < g.config.size - have)
+		say("guest %u: %s lacks pages, and its file system room for them: "
+		    "let QEMU allocate them (prealloc=on)",
+		    g.index, g.config.ram.c_str());
+}
+
 sigset_t our_signals()
 {
 	sigset_t set;
@@ -66,6 +82,9 @@ keeper::keeper(options opt)
 	sigset_t set = our_signals();
 
 	site_.opt = std::move(opt);
+	set_socket_access(site_.opt.access);
+	// Also when it ends before it has begun.
+	atexit(remove_sockets);
 	sigprocmask(SIG_BLOCK, &set, nullptr);
 	signals_.reset(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
 	watch(signals_.get(), source::SIGNAL, 0);
@@ -114,20 +133,7 @@ void keeper::open_guest(u32 index)
 
 keeper::~keeper()
 {
-	auto forget = [](const port_config &p) {
-		if (p.kind == port_kind::UNIX ||
-		    (p.kind == port_kind::LISTEN &&
-		     p.local.find('/') != std::string::npos))
-			unlink(p.local.c_str());
-	};
-
-	for (const guest_site &g : site_.guests) {
-		unlink(g.config.socket.c_str());
-		forget(g.config.netdev);
-	}
-	forget(site_.opt.wire);
-	if (!site_.opt.control.empty())
-		unlink(site_.opt.control.c_str());
+	remove_sockets();
 }
 
 void keeper::watch(int fd, source what, u32 index)
@@ -159,6 +165,7 @@ bool keeper::open_ram(guest_site &g)
 		    static_cast<unsigned long long>(g.config.size));
 		return false;
 	}
+	warn_of_holes(g, fd.get(), st);
 	g.ram = std::move(fd);
 	return true;
 }
@@ -255,6 +262,7 @@ void keeper::start_worker()
 	drop_listeners();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, nullptr);
+	drop_privileges();
 	{
 		worker w(site_, pair[1], failed_);
 
@@ -310,6 +318,9 @@ void keeper::handle_signal()
 	int status;
 
 	while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+		// There is nothing to read again; nohup and terminals send it.
+		if (info.ssi_signo == SIGHUP)
+			continue;
 		if (info.ssi_signo != SIGCHLD)
 			ended_ = true;
 		else if (worker_ > 0 &&
@@ -346,6 +357,7 @@ int keeper::run()
 {
 	epoll_event events[16];
 
+	drop_user(site_.opt.user);
 	start_worker();
 	while (!ended_) {
 		int n = epoll_wait(epoll_.get(), events, std::size(events),

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <getopt.h>
+#include <grp.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
@@ -48,7 +49,11 @@ Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
   --spin TIME            look so long for more work before sleeping (800ns)
   --max-spin TIME        look up to so long while a guest is busy and nobody
                          else wants the CPU (4ms)
-  --help, --version
+  --user NAME            become that user, when all sockets are open
+  --mode MODE            of sockets at paths, octal (0600)
+  --group NAME           likewise
+  --debug                allow the commands faults, crash and hang
+  -h, --help, -V, --version
 
 PORT is one of
   unix:LOCAL:REMOTE            -netdev dgram,local.type=unix,remote.type=unix
@@ -58,10 +63,10 @@ PORT is one of
   connect:PATH, connect:HOST:PORT    -netdev stream,server=on
 where the local end is that of ornic-nic.
 
-  ornic-nic --guest socket=/tmp/a,ram=/dev/shm/a,mac=52:54:00:00:00:01
+  ornic-nic --guest socket=/run/ornic/a,ram=/dev/shm/a,mac=52:54:00:00:00:01
   qemu-system-x86_64 -machine q35,memory-backend=ram -m 1G \
     -object memory-backend-file,id=ram,size=1G,mem-path=/dev/shm/a,share=on \
-    -chardev socket,id=nic,path=/tmp/a \
+    -chardev socket,id=nic,path=/run/ornic/a \
     -device ivshmem-doorbell,chardev=nic,vectors=5 ...
 )";
 
@@ -75,8 +80,12 @@ enum {
 	OPT_PACKETS,
 	OPT_SPIN,
 	OPT_MAX_SPIN,
-	OPT_HELP,
-	OPT_VERSION,
+	OPT_USER,
+	OPT_MODE,
+	OPT_GROUP,
+	OPT_DEBUG,
+	OPT_HELP = 'h',
+	OPT_VERSION = 'V',
 };
 
 const struct option longs[] = {
@@ -89,19 +98,44 @@ const struct option longs[] = {
 	{"packets", no_argument, nullptr, OPT_PACKETS},
 	{"spin", required_argument, nullptr, OPT_SPIN},
 	{"max-spin", required_argument, nullptr, OPT_MAX_SPIN},
+	{"user", required_argument, nullptr, OPT_USER},
+	{"mode", required_argument, nullptr, OPT_MODE},
+	{"group", required_argument, nullptr, OPT_GROUP},
+	{"debug", no_argument, nullptr, OPT_DEBUG},
 	{"help", no_argument, nullptr, OPT_HELP},
 	{"version", no_argument, nullptr, OPT_VERSION},
 	{},
 };
 
-/** Cut @text at the first @mark; the whole of it if there is none. */
+/** Cut @text at the first @mark that is neither in brackets nor after a
+ *  backslash; the whole of it if there is none. */
 std::string cut(std::string &text, char mark)
 {
-	std::size_t at = text.find(mark);
-	std::string head = text.substr(0, at);
+	bool inside = false;
+	std::string head;
+	std::size_t i;
 
-	text = at == std::string::npos ? "" : text.substr(at + 1);
+	for (i = 0; i < text.size() && (text[i] != mark || inside); i++) {
+		inside = text[i] == '[' || (inside && text[i] != ']');
+		head += text[i];
+		if (text[i] == '\\' && i + 1 < text.size())
+			head += text[++i];
+	}
+	text = i < text.size() ? text.substr(i + 1) : "";
 	return head;
+}
+
+/** Without the backslashes: those before other characters are kept by cut(). */
+std::string plain(const std::string &text)
+{
+	std::string result;
+
+	for (std::size_t i = 0; i < text.size(); i++) {
+		if (text[i] == '\\' && i + 1 < text.size())
+			i++;
+		result += text[i];
+	}
+	return result;
 }
 
 bool parse_number(const std::string &text, u64 &value, const char **rest)
@@ -195,8 +229,8 @@ port_config parse_port(const std::string &text)
 
 	if (how == "unix") {
 		p.kind = port_kind::UNIX;
-		p.local = cut(rest, ':');
-		p.remote = rest;
+		p.local = plain(cut(rest, ':'));
+		p.remote = plain(rest);
 		if (!fits_unix(p.local) || !fits_unix(p.remote))
 			die("%s: unix:LOCAL:REMOTE it should be", text.c_str());
 		return p;
@@ -211,10 +245,10 @@ port_config parse_port(const std::string &text)
 		p.remote = rest;
 	} else if (how == "listen") {
 		p.kind = port_kind::LISTEN;
-		p.local = rest;
+		p.local = plain(rest);
 	} else if (how == "connect") {
 		p.kind = port_kind::CONNECT;
-		p.remote = rest;
+		p.remote = plain(rest);
 	} else {
 		die("%s: no port; see --help", text.c_str());
 	}
@@ -229,10 +263,10 @@ void set_guest(guest_config &g, const std::string &key,
 	const char *rest = "";
 	u64 n = 0;
 
-	if (key == "socket" && fits_unix(value)) {
-		g.socket = value;
+	if (key == "socket" && fits_unix(plain(value))) {
+		g.socket = plain(value);
 	} else if (key == "ram" && !value.empty()) {
-		g.ram = value;
+		g.ram = plain(value);
 	} else if (key == "size" && parse_size(value, g.size)) {
 	} else if (key == "mem-limit" && parse_size(value, g.mem_limit)) {
 	} else if (key == "machine" && parse_machine(value, g.machine)) {
@@ -312,6 +346,25 @@ void check(options &opt)
 	}
 }
 
+mode_t parse_mode(const char *text)
+{
+	char *end;
+	unsigned long mode = strtoul(text, &end, 8);
+
+	if (!*text || *end || mode > 0777)
+		die("--mode: %s is no mode, such as 0660", text);
+	return static_cast<mode_t>(mode);
+}
+
+gid_t parse_group(const char *name)
+{
+	const group *gr = getgrnam(name);
+
+	if (!gr)
+		die("--group: there is no %s", name);
+	return gr->gr_gid;
+}
+
 void take(options &opt, int what)
 {
 	switch (what) {
@@ -346,6 +399,18 @@ void take(options &opt, int what)
 	case OPT_MAX_SPIN:
 		if (!parse_time(optarg, opt.max_spin))
 			die("--max-spin: %s is no time, such as 4ms", optarg);
+		break;
+	case OPT_USER:
+		opt.user = optarg;
+		break;
+	case OPT_MODE:
+		opt.access.mode = parse_mode(optarg);
+		break;
+	case OPT_GROUP:
+		opt.access.group = parse_group(optarg);
+		break;
+	case OPT_DEBUG:
+		opt.debug = true;
 		break;
 	case OPT_HELP:
 		fputs(usage, stdout);
@@ -388,7 +453,7 @@ options parse_options(int argc, char **argv)
 	options opt;
 	int what;
 
-	while ((what = getopt_long(argc, argv, "+", longs, nullptr)) != -1)
+	while ((what = getopt_long(argc, argv, "+hV", longs, nullptr)) != -1)
 		take(opt, what);
 	while (!opt.ask_path.empty() && optind < argc) {
 		opt.ask_what += opt.ask_what.empty() ? "" : " ";

@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "memory.h"
+#include "sockets.h"
 
 namespace nic
 {
@@ -60,6 +61,9 @@ struct options {
 	u64 spin = 800; // ns, see patience.h
 	u64 max_spin = 4 * ms;
 	bool packets = false; // no way from memory to memory
+	bool debug = false; // commands that do harm
+	std::string user; // to become
+	socket_access access;
 
 	/** --ask: send a command to a control socket, and that is all. */
 	std::string ask_path;

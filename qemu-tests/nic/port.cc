@@ -60,6 +60,13 @@ unique_fd open_datagrams(const port_config &p)
 	bind_to(fd.get(), addr, local);
 	if (group)
 		join_group(fd.get(), addr, local);
+	// Frames from its peer alone. UNIX sockets have modes instead, and a
+	// peer that comes and goes.
+	if (p.kind == port_kind::UDP) {
+		addr = inet_address(p.remote, SOCK_DGRAM);
+		if (connect(fd.get(), sockaddr_of(addr), length_of(addr)))
+			die("%s: %s", p.remote.c_str(), strerror(errno));
+	}
 	enlarge(fd.get());
 	return fd;
 }
@@ -69,7 +76,6 @@ std::string destination(const port_config &p)
 	switch (p.kind) {
 	case port_kind::UNIX:
 		return unix_address(p.remote);
-	case port_kind::UDP:
 	case port_kind::MCAST:
 		return inet_address(p.remote, SOCK_DGRAM);
 	default:
@@ -88,7 +94,8 @@ void open_port(port_site &p)
 		p.listener = listen_at(p.config.local);
 		return;
 	case port_kind::CONNECT:
-		p.fd = connect_to(p.config.remote);
+		// The worker does, when there is somebody.
+		p.peer = address_of(p.config.remote);
 		break;
 	default:
 		p.fd = open_datagrams(p.config);
@@ -209,6 +216,9 @@ u32 port::receive(u32 limit, const std::function<void(bytes)> &take)
 		return receive_stream(limit, take);
 	while (count < limit) {
 		n = recv(fd_, buffer, sizeof(buffer), MSG_DONTWAIT);
+		// Of a UDP peer that was not there.
+		if (n < 0 && errno == ECONNREFUSED)
+			continue;
 		if (n < 0)
 			break;
 		count++;

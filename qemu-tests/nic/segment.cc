@@ -12,6 +12,7 @@ namespace
 
 constexpr u32 window = 64; // frames that QPs may have waiting in a port
 constexpr std::size_t max_arrivals = 4096;
+constexpr std::size_t max_held = 65536; // delayed frames
 constexpr std::size_t max_learned = 4096;
 constexpr u32 input_limit = 64;
 constexpr u64 retry = 20 * us; // until a full socket is tried again
@@ -38,10 +39,9 @@ device *segment::device_of(const u8 *mac) const
 
 u32 segment::room() const
 {
-	std::size_t waiting = arrivals_.size();
+	// A guest that does not read its netdev stops nobody but itself.
+	std::size_t waiting = arrivals_.size() + ports_.back().kept();
 
-	for (const port &p : ports_)
-		waiting += p.kept();
 	return waiting < window ? static_cast<u32>(window - waiting) : 0;
 }
 
@@ -114,7 +114,9 @@ void segment::admit(bytes f, u32 from)
 		return;
 	if (faults_.corrupt(f, changed))
 		f = changed;
-	if (faults_.delay())
+	if (faults_.delay() && held_.size() >= max_held)
+		counts_.overflows++;
+	else if (faults_.delay())
 		held_.push_back({now_ns() + faults_.delay(), from,
 				 frame(f.begin(), f.end())});
 	else

@@ -54,6 +54,7 @@ struct guest_site {
 /** One socket with Ethernet frames. */
 struct port_site {
 	port_config config;
+	std::string peer; // address, config.kind == CONNECT
 	unique_fd listener; // config.kind == LISTEN
 	unique_fd fd; // datagrams, or the connection
 };

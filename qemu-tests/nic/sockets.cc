@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <vector>
 #include <netdb.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,17 +19,35 @@ namespace
 constexpr useconds_t first_pause = 20000;
 constexpr useconds_t last_pause = first_pause * 16;
 
+socket_access access_rights;
+std::vector<std::string> made; // paths
+pid_t maker; // a worker must leave them
+
+bool bind_once(int fd, const address &addr, const std::string &where)
+{
+	mode_t old = umask(0177);
+	int failed = bind(fd, sockaddr_of(addr), length_of(addr));
+	int error = errno;
+
+	umask(old);
+	errno = error;
+	if (failed)
+		return false;
+	if (family_of(addr) != AF_UNIX)
+		return true;
+	maker = getpid();
+	made.push_back(where);
+	if (chown(where.c_str(), static_cast<uid_t>(-1), access_rights.group) ||
+	    chmod(where.c_str(), access_rights.mode))
+		die("%s: %s", where.c_str(), strerror(errno));
+	return true;
+}
+
 // A path has a slash, or no colon.
 bool is_path(const std::string &where)
 {
 	return where.find('/') != std::string::npos ||
 	       where.find(':') == std::string::npos;
-}
-
-address address_of(const std::string &where)
-{
-	return is_path(where) ? unix_address(where) :
-				inet_address(where, SOCK_STREAM);
 }
 
 bool somebody_has(const std::string &path)
@@ -61,6 +81,26 @@ bool clear_stale(const std::string &path)
 
 } // namespace
 
+void set_socket_access(const socket_access &access)
+{
+	access_rights = access;
+}
+
+void remove_sockets()
+{
+	if (maker != getpid())
+		return;
+	for (const std::string &path : made)
+		unlink(path.c_str());
+	made.clear();
+}
+
+address address_of(const std::string &where)
+{
+	return is_path(where) ? unix_address(where) :
+				inet_address(where, SOCK_STREAM);
+}
+
 address unix_address(const std::string &path)
 {
 	sockaddr_un un{};
@@ -84,9 +124,9 @@ address inet_address(const std::string &text, int type)
 	if (host.size() > 2 && host.front() == '[' && host.back() == ']')
 		host = host.substr(1, host.size() - 2);
 	hints.ai_socktype = type;
-	hints.ai_flags = host.empty() ? AI_PASSIVE : 0;
-	if (getaddrinfo(host.empty() ? nullptr : host.c_str(),
-			text.c_str() + colon + 1, &hints, &found))
+	// All addresses are for those who say so: 0.0.0.0 or [::].
+	if (host.empty() ||
+	    getaddrinfo(host.c_str(), text.c_str() + colon + 1, &hints, &found))
 		die("%s: no such address", text.c_str());
 	addr.assign(reinterpret_cast<char *>(found->ai_addr),
 		    found->ai_addrlen);
@@ -98,7 +138,7 @@ void bind_to(int fd, const address &addr, const std::string &where)
 {
 	useconds_t pause = first_pause;
 
-	while (bind(fd, sockaddr_of(addr), length_of(addr))) {
+	while (!bind_once(fd, addr, where)) {
 		if (errno != EADDRINUSE)
 			die("%s: %s", where.c_str(), strerror(errno));
 		if (family_of(addr) == AF_UNIX && clear_stale(where))
@@ -133,6 +173,17 @@ unique_fd connect_to(const std::string &where)
 
 	if (connect(fd.get(), sockaddr_of(addr), length_of(addr)))
 		die("%s: %s", where.c_str(), strerror(errno));
+	return fd;
+}
+
+unique_fd start_connect(const address &addr)
+{
+	unique_fd fd(socket(family_of(addr),
+			    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+
+	if (connect(fd.get(), sockaddr_of(addr), length_of(addr)) &&
+	    errno != EINPROGRESS)
+		fd.reset();
 	return fd;
 }
 

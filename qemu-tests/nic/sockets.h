@@ -27,7 +27,18 @@ inline int family_of(const address &a)
 	return sockaddr_of(a)->sa_family;
 }
 
+/** Who may connect to the sockets that are made at paths. */
+struct socket_access {
+	mode_t mode = 0600;
+	gid_t group = static_cast<gid_t>(-1); // as it is
+};
+void set_socket_access(const socket_access &access);
+/** Remove the sockets that were made at paths: at exit. */
+void remove_sockets();
+
 address unix_address(const std::string &path);
+/** That of a path, or of HOST:PORT; die if there is none. */
+address address_of(const std::string &where);
 /** "HOST:PORT", or "[HOST]:PORT" */
 address inet_address(const std::string &text, int type);
 
@@ -42,6 +53,8 @@ void bind_to(int fd, const address &addr, const std::string &where);
 unique_fd listen_at(const std::string &where);
 /** Connect to a path, or to HOST:PORT. */
 unique_fd connect_to(const std::string &where);
+/** Begin to, without waiting; an empty fd when that cannot be. */
+unique_fd start_connect(const address &addr);
 
 /** Send @size bytes of @data with @fd (-1: none); false when it failed. */
 bool send_with_fd(int sock, const void *data, std::size_t size, int fd);

@@ -179,6 +179,26 @@ void worker::beat(u64 now)
 	WRITE_ONCE(*site_.pulse, *site_.pulse + 1);
 	for (const auto &dev : devices_)
 		dev->beat();
+	connect_ports();
+}
+
+// Streams whose other end was not there yet, or has gone.
+void worker::connect_ports()
+{
+	for (u32 i = 0; i <= segment_.wire(); i++) {
+		const port_site &p = i == segment_.wire() ? site_.wire :
+							    site_.netdevs[i];
+		unique_fd fd;
+
+		if (p.config.kind != port_kind::CONNECT || p.fd)
+			continue;
+		fd = start_connect(p.peer);
+		if (!fd)
+			continue;
+		segment_.at(i).connect(fd.get());
+		watch(fd.get(), source::PORT, i);
+		socket_of(i) = std::move(fd);
+	}
 }
 
 bool worker::expire(u64 now)
@@ -328,6 +348,10 @@ std::string worker::answer(const std::string &line)
 		o.add("sleeps", sleeps_);
 		o.add("crowded", crowd_.seen());
 		o.add("worker", static_cast<u64>(getpid()));
+		return o.text();
+	}
+	if (!site_.opt.debug) {
+		o.add("error", "guests or stats; others with --debug alone");
 		return o.text();
 	}
 	if (word == "faults" &&

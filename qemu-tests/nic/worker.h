@@ -41,6 +41,7 @@ private:
 	void drop_port(u32 index);
 	bool hear_port(u32 index);
 	void beat(u64 now);
+	void connect_ports();
 	bool expire(u64 now);
 	bool work(u64 now);
 	bool serve(u64 now, bool in_debt);

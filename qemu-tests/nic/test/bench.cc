@@ -7,7 +7,7 @@ namespace test
 bench::bench(u32 count, arguments more, u8 first, const std::string &keys)
 	: first_(first)
 {
-	arguments args{"--control", path("control")};
+	arguments args{"--debug", "--control", path("control")};
 
 	for (u32 i = 1; i <= count; i++) {
 		std::string n = std::to_string(i);

@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include <csignal>
+#include <sys/stat.h>
 
 #include "sockets.h"
 
@@ -74,7 +75,12 @@ TEST(options, wrong_ones)
 		{"--guest", good, "--faults", "loss=2"},
 		{"--guest", good, "--spin", "50"},
 		{"--guest", good, "--spin", "50n"},
-		{"--guest", good, "--wire", "connect:" + dir.path("none")},
+		{"--guest", good + ",size=17179869185G"},
+		{"--guest", good + ",netdev=listen::4000"},
+		{"--guest", good, "--wire", "udp:[::1:4000:[::1]:4001"},
+		{"--guest", good, "--user", "nobody-here"},
+		{"--guest", good, "--mode", "rw"},
+		{"--guest", good, "--group", "nobody-here"},
 		{"--guest", good, "--capture", "/nowhere/file"},
 		{"--guest", good, "surplus"},
 		{"--guest", "socket=/nowhere/s,ram=" + ram},
@@ -91,6 +97,45 @@ TEST(options, wrong_ones)
 	}
 	EXPECT_EQ(run({"--help"}).status, 0);
 	EXPECT_EQ(run({"--version"}).status, 0);
+	EXPECT_EQ(run({"-h"}).status, 0);
+	EXPECT_EQ(run({"-V"}).status, 0);
+	// Also what was made before the mistake was found.
+	EXPECT_TRUE(access(dir.path("s").c_str(), F_OK));
+}
+
+TEST(options, paths_with_any_character)
+{
+	scratch dir;
+	std::string ram = dir.file("r,a:m", ram_bytes);
+	process p(one_guest(dir.path("s\\,o:c"), dir.path("r\\,a:m")));
+
+	expect_serves(p, dir.path("s,o:c"), ram);
+}
+
+// Neither crash nor hang nor faults, for whoever may ask.
+TEST(options, control_does_no_harm)
+{
+	scratch dir;
+	std::string ram = dir.file("ram", ram_bytes);
+	arguments args = one_guest(dir.path("s"), ram);
+
+	args.insert(args.end(), {"--control", dir.path("c"), "--mode", "0620"});
+
+	process p(args);
+	fake_guest g(dir.path("s"), ram, 1);
+	struct stat st;
+
+	ASSERT_TRUE(g.connected());
+	EXPECT_TRUE(has_worker(g));
+	for (const char *what : {"crash", "hang", "faults loss=1"})
+		EXPECT_EQ(run({"--ask", dir.path("c"), what}).status, 1);
+	EXPECT_EQ(run({"--ask", dir.path("c"), "guests"}).status, 0);
+	ASSERT_FALSE(stat(dir.path("s").c_str(), &st));
+	EXPECT_EQ(st.st_mode & 0777, 0620u);
+	// A terminal that goes says nothing.
+	kill(p.pid(), SIGHUP);
+	usleep(50000);
+	EXPECT_TRUE(has_worker(g));
 }
 
 TEST(options, socket_in_use)

@@ -137,6 +137,42 @@ TEST(guests, two_processes_stream)
 		exchange(x, y, bytes);
 }
 
+// The other end of a stream may come later, and come back.
+TEST(guests, stream_is_connected_again)
+{
+	scratch dir;
+	bench q(1, {"--wire", "connect:" + dir.path("p")}, 2);
+
+	for (int i = 0; i < 2; i++) {
+		bench p(1, {"--wire", "listen:" + dir.path("p")});
+		end x(p.guest(1)), y(q.guest(1));
+
+		ASSERT_TRUE(join(x, 1, y, 2));
+		exchange(x, y, 1000);
+	}
+}
+
+// Of a UDP port: no other sender is heard.
+TEST(guests, udp_from_its_peer_alone)
+{
+	bench b(1, {"--wire", "udp:127.0.0.1:47911:127.0.0.1:47912"});
+	nic::address to = nic::inet_address("127.0.0.1:47911", SOCK_DGRAM);
+	nic::unique_fd stranger(::socket(AF_INET, SOCK_DGRAM, 0));
+	nic::unique_fd peer(::socket(AF_INET, SOCK_DGRAM, 0));
+	std::string f = ethernet(0, 9, "hello");
+
+	nic::bind_to(peer.get(),
+		     nic::inet_address("127.0.0.1:47912", SOCK_DGRAM), "peer");
+	for (int i = 0; i < 10; i++)
+		sendto(stranger.get(), f.data(), f.size(), 0,
+		       nic::sockaddr_of(to), nic::length_of(to));
+	sendto(peer.get(), f.data(), f.size(), 0, nic::sockaddr_of(to),
+	       nic::length_of(to));
+	EXPECT_TRUE(eventually(
+		[&] { return b.number("stats", "wire_rx_frames") > 0; }));
+	EXPECT_EQ(b.number("stats", "wire_rx_frames"), 1u);
+}
+
 TEST(guests, netdevs_have_a_switch)
 {
 	bench b(3);
