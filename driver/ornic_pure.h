@@ -12,6 +12,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/array_size.h>
+#include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/string.h>
@@ -59,6 +60,8 @@ typedef __u64 u64;
 #define dma_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define dma_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST) /* users say why */
 #define virt_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define xchg(p, v) __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+#define cmpxchg(p, old, new) __sync_val_compare_and_swap(p, old, new)
 
 #endif
 

@@ -143,11 +143,28 @@ static void event_fits_its_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_pci_eqe_fits(&eqe, c->msg), c->fits);
 }
 
+static void ring_has_one_reader(struct kunit *test)
+{
+	u32 turn = 0;
+
+	KUNIT_EXPECT_TRUE(test, ornic_pci_eq_turn_begin(&turn));
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_turn_begin(&turn));
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_turn_begin(&turn));
+	/* It looks once more, however many messages came. */
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_turn_end(&turn));
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_turn_begin(&turn));
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_turn_end(&turn));
+	KUNIT_EXPECT_TRUE(test, ornic_pci_eq_turn_end(&turn));
+	KUNIT_EXPECT_TRUE(test, ornic_pci_eq_turn_begin(&turn));
+	KUNIT_EXPECT_TRUE(test, ornic_pci_eq_turn_end(&turn));
+}
+
 static struct kunit_case cases[] = { KUNIT_CASE(new_ring_is_empty),
 				     KUNIT_CASE(events_come_in_order),
 				     KUNIT_CASE(waiting_device_is_kicked),
 				     KUNIT_CASE(flood_ends_with_the_pass),
 				     KUNIT_CASE(record_is_not_read_back),
+				     KUNIT_CASE(ring_has_one_reader),
 				     KUNIT_CASE_PARAM(event_fits_its_message,
 						      fit_gen_params),
 				     {} };

@@ -42,7 +42,8 @@ struct ornic_pci_cmds {
  * @pci: device
  * @msg: message
  * @live: the device may have an EQ; written with the interrupt quiet
- * @ring: read by the interrupt handler alone
+ * @turn: who reads @ring: the interrupt handler or its thread
+ * @ring: read by one at a time
  * @mem: of the ring
  * @dma: DMA address of @mem
  * @name: of the interrupt
@@ -51,6 +52,7 @@ struct ornic_pci_eq {
 	struct ornic_pci *pci;
 	u32 msg;
 	bool live;
+	u32 turn;
 	struct ornic_pci_eq_ring ring;
 	void *mem;
 	dma_addr_t dma;

@@ -5,8 +5,9 @@
  *
  * Interrupts live as long as the device is bound, EQs from reset to reset.
  * Events are handed up from the interrupt, a ring full at a time; what a busy
- * device has beyond that is for the interrupt's thread, during which the message
- * is masked. So a ring has one reader.
+ * device has beyond that is for the interrupt's thread. Nothing masks the message
+ * meanwhile, and where all handlers are threads both run as such. So a ring has
+ * an owner: a handler that finds it owned leaves its events to the owner.
  */
 #include "pci/pci_eq.h"
 
@@ -39,7 +40,7 @@ static void deliver(struct ornic_pci_eq *eq, const struct ornic_eqe *eqe)
 		ornic_event(&pci->bus, eqe);
 }
 
-/* Returns whether there may be more, after a ring full. */
+/* By the owner of the ring. Returns whether there may be more, after a ring full. */
 static bool drain(struct ornic_pci_eq *eq)
 {
 	u32 left = 1u << LOG_DEPTH;
@@ -72,13 +73,22 @@ static irqreturn_t on_message(int irq, void *data)
 		ornic_pci_cmds_poll(eq->pci);
 		ornic_pci_look(eq->pci);
 	}
-	return drain(eq) ? IRQ_WAKE_THREAD : IRQ_HANDLED;
+	if (!ornic_pci_eq_turn_begin(&eq->turn))
+		return IRQ_HANDLED;
+	/* The thread inherits the turn. */
+	if (drain(eq) || !ornic_pci_eq_turn_end(&eq->turn))
+		return IRQ_WAKE_THREAD;
+	return IRQ_HANDLED;
 }
 
 static irqreturn_t on_flood(int irq, void *data)
 {
-	while (drain(data))
-		cond_resched();
+	struct ornic_pci_eq *eq = data;
+
+	do {
+		while (drain(eq))
+			cond_resched();
+	} while (!ornic_pci_eq_turn_end(&eq->turn));
 	return IRQ_HANDLED;
 }
 
@@ -109,8 +119,7 @@ static int eq_alloc(struct ornic_pci *pci, u32 msg)
 	else
 		snprintf(eq->name, sizeof(eq->name), "ornic-comp%u@%s",
 			 msg - ORNIC_PCI_MSG_COMP, pci_name(pci->pdev));
-	ret = request_threaded_irq(irq, on_message, on_flood, IRQF_ONESHOT,
-				   eq->name, eq);
+	ret = request_threaded_irq(irq, on_message, on_flood, 0, eq->name, eq);
 	if (ret)
 		goto err_free;
 	irq_set_affinity_and_hint(irq, cpumask_of(cpu_of(pci, msg)));

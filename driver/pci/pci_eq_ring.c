@@ -98,3 +98,53 @@ bool ornic_pci_eqe_fits(const struct ornic_eqe *eqe, u32 msg)
 }
 
 ORNIC_FOR_KUNIT(ornic_pci_eqe_fits);
+
+/* States of a turn. */
+enum {
+	TURN_FREE,
+	TURN_TAKEN,
+	TURN_AGAIN, /* taken, and a message came meanwhile */
+};
+
+/**
+ * ornic_pci_eq_turn_begin - become the reader of a ring
+ * @turn: of the ring; zeroed at first
+ *
+ * Context: any.
+ * Return: whether the caller is the reader now. If not, the reader looks at the
+ * ring once more before it ends its turn.
+ */
+bool ornic_pci_eq_turn_begin(u32 *turn)
+{
+	u32 old = READ_ONCE(*turn);
+
+	for (;;) {
+		u32 new = old == TURN_FREE ? TURN_TAKEN : TURN_AGAIN;
+		u32 seen = cmpxchg(turn, old, new);
+
+		if (seen == old)
+			return old == TURN_FREE;
+		old = seen;
+	}
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_eq_turn_begin);
+
+/**
+ * ornic_pci_eq_turn_end - stop being the reader, if there is nothing to read
+ * @turn: of the ring, which the caller has found empty
+ *
+ * Context: any.
+ * Return: false if a message came meanwhile: the caller is still the reader and
+ * looks at the ring again.
+ */
+bool ornic_pci_eq_turn_end(u32 *turn)
+{
+	if (cmpxchg(turn, TURN_TAKEN, TURN_FREE) == TURN_TAKEN)
+		return true;
+	/* Only the reader leaves this state; it looks at the ring after this. */
+	xchg(turn, TURN_TAKEN);
+	return false;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_eq_turn_end);

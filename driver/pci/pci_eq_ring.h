@@ -26,5 +26,7 @@ bool ornic_pci_eq_ring_take(struct ornic_pci_eq_ring *eq,
 			    struct ornic_eqe *eqe);
 bool ornic_pci_eq_ring_give(struct ornic_pci_eq_ring *eq);
 bool ornic_pci_eqe_fits(const struct ornic_eqe *eqe, u32 msg);
+bool ornic_pci_eq_turn_begin(u32 *turn);
+bool ornic_pci_eq_turn_end(u32 *turn);
 
 #endif /* ORNIC_PCI_EQ_RING_H */

@@ -2,7 +2,7 @@
 # Programs that cases run in the guest, over plain libibverbs.
 
 programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
-		$(BUILD)/programs/ornic_kicks
+		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events
 
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cpp)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.hpp)
@@ -22,3 +22,7 @@ $(BUILD)/programs/ornic_fork: $(BUILD)/programs/fork/main.o \
 $(BUILD)/programs/ornic_kicks: $(BUILD)/programs/kicks/main.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -libverbs -pthread -o $@
+
+$(BUILD)/programs/ornic_events: $(BUILD)/programs/events/main.o \
+		$(BUILD)/programs/verify/verbs.o
+	$(CXX) $^ -libverbs -o $@
