@@ -7,6 +7,7 @@
 #ifndef ORNIC_BUS_H
 #define ORNIC_BUS_H
 
+#include <linux/atomic.h>
 #include <linux/types.h>
 #include <rdma/ornic-abi.h>
 #include <rdma/ornic-hw.h>
@@ -25,7 +26,8 @@ struct ornic_dev;
  * struct ornic_bus_ops - what a bus does for the driver
  * @cmd: execute @req synchronously and fill @rsp. Returns 0 when the device
  *	answered (whatever rsp->hdr.status says), else -ETIMEDOUT, -EIO,
- *	-ENODEV. Context: process context, may sleep.
+ *	-ENODEV. It returns an error only when the device has stopped its DMA,
+ *	or @writes_on of the bus is set. Context: process context, may sleep.
  * @kick: tell the device that the SQ of @qpn has new WQEs. Context: process
  *	context with interrupts on, or any context when @inline_ok is false;
  *	must not sleep. With @inline_ok the bus may execute work in the caller,
@@ -61,6 +63,10 @@ struct ornic_bus_ops {
  * @num_vectors: completion vectors that the bus can deliver; 0 = all that the
  *	device has
  * @dead: set by ornic_fail. Cleared by the bus before it registers anew
+ * @writes_on: the device has failed and may go on writing to memory that it was
+ *	given, so what it had is not freed. Set by the bus before ornic_fail,
+ *	cleared once the device is known to have stopped
+ * @kept: bytes that were not freed for that reason
  * @allow_user_unreg: `rdma link delete` may remove it
  * @attrs: additional sysfs attribute group of the ib_device, or NULL
  * @dev: the driver's device, set by ornic_register
@@ -79,6 +85,8 @@ struct ornic_bus {
 	u32 kick_value;
 	u8 num_vectors;
 	bool dead;
+	bool writes_on;
+	atomic64_t kept;
 	bool allow_user_unreg;
 	const struct attribute_group *attrs;
 	struct ornic_dev *dev;
@@ -98,9 +106,10 @@ struct ornic_bus {
  * ornic_event - an event of the device. Any context, interrupts included;
  * no lock of the device may be held that @cmd or @kick take.
  *
- * ornic_fail - the device has lost all its state; @cmd returns -EIO from now
- * on. Users hear of it, and those of the kernel find their work flushed. Any
- * context, locks as above. The bus calls ornic_unregister when it can.
+ * ornic_fail - the device has lost all its state and has stopped its DMA; @cmd
+ * returns -EIO from now on. Users hear of it, and those of the kernel find their
+ * work flushed, and free what they gave to the device. Any context, locks as
+ * above. The bus calls ornic_unregister when it can.
  */
 int ornic_register(struct ornic_bus *bus, const char *name);
 void ornic_unregister(struct ornic_bus *bus);

@@ -115,6 +115,20 @@ static inline struct ornic_dev *to_ornic_dev(struct ib_device *ibdev)
 	return container_of(ibdev, struct ornic_dev, ibdev);
 }
 
+/**
+ * ornic_dma_lives - may memory that the device had not be freed?
+ * @ibdev: device
+ * @obj: what is leaked then: from kmalloc, or NULL
+ * @bytes: that the device may still access
+ *
+ * A device that failed and cannot be stopped may go on writing. Leaking is the
+ * lesser evil.
+ *
+ * Context: any; an object that a command could not destroy, or had not made.
+ * Return: whether to leak it.
+ */
+bool ornic_dma_lives(struct ib_device *ibdev, const void *obj, u64 bytes);
+
 /* The bus said so: commands fail, and nobody looks at queues. */
 static inline bool ornic_is_dead(const struct ornic_dev *dev)
 {

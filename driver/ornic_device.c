@@ -2,6 +2,8 @@
 /* What the device is and how much it can do. */
 #include "ornic_device.h"
 
+#include <linux/kmemleak.h>
+
 #include "ornic_dev.h"
 #include "ornic_udata.h"
 
@@ -116,4 +118,15 @@ void ornic_get_fw_str(struct ib_device *ibdev, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u",
 		 to_ornic_dev(ibdev)->caps.hw_version);
+}
+
+bool ornic_dma_lives(struct ib_device *ibdev, const void *obj, u64 bytes)
+{
+	struct ornic_bus *bus = to_ornic_dev(ibdev)->bus;
+
+	if (likely(!READ_ONCE(bus->writes_on)))
+		return false;
+	kmemleak_not_leak(obj);
+	atomic64_add(bytes, &bus->kept);
+	return true;
 }

@@ -119,7 +119,9 @@ static int pin(struct ornic_dev *dev, struct ornic_mr *mr, u64 start,
 static void unpin(struct ornic_dev *dev, struct ornic_mr *mr)
 {
 	ornic_page_list_free(&dev->ibdev, &mr->list);
-	ib_umem_release(mr->umem);
+	if (mr->umem &&
+	    !ornic_dma_lives(&dev->ibdev, mr->umem, mr->umem->length))
+		ib_umem_release(mr->umem);
 }
 
 static int create_mkey(struct ornic_dev *dev, struct ornic_mr *mr,

@@ -11,6 +11,8 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-hw.h>
 
+#include "ornic_dev.h"
+
 #define LIST_BYTES (ORNIC_LIST_ENTRIES * sizeof(__le64))
 
 static_assert(LIST_BYTES <= PAGE_SIZE);
@@ -122,6 +124,8 @@ void ornic_page_list_take(struct ib_device *ibdev, struct ornic_page_list *list)
  */
 void ornic_page_list_free(struct ib_device *ibdev, struct ornic_page_list *list)
 {
-	if (list->pages)
+	if (list->pages &&
+	    !ornic_dma_lives(ibdev, list->pages,
+			     (u64)list->shape.total * LIST_BYTES))
 		free_pages_upto(ibdev, list, list->shape.total);
 }

@@ -18,6 +18,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "ornic_cmd.h"
+#include "ornic_dev.h"
 
 static void put_pages_upto(struct ornic_queue_mem *mem, u32 count)
 {
@@ -190,6 +191,15 @@ void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 	}
 }
 
+/* References that nobody drops, to the pages and to the list that names them. */
+static void leak_pages(struct ornic_queue_mem *mem)
+{
+	u32 i;
+
+	for (i = 0; i < mem->npages; i++)
+		get_page(mem->pages[i]);
+}
+
 /**
  * ornic_queue_mem_unmap - take the memory from the device
  * @ibdev: device, which has destroyed the object
@@ -199,6 +209,12 @@ void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
  */
 void ornic_queue_mem_unmap(struct ib_device *ibdev, struct ornic_queue_mem *mem)
 {
+	if (ornic_dma_lives(ibdev, NULL, (u64)mem->npages << PAGE_SHIFT)) {
+		leak_pages(mem);
+		if (mem->list.pages)
+			ornic_page_list_free(ibdev, &mem->list);
+		return;
+	}
 	if (mem->list.pages)
 		unmap_list_upto(ibdev, mem, mem->npages);
 	else

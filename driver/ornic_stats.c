@@ -82,16 +82,21 @@ struct rdma_hw_stats *ornic_stats_alloc(struct ornic_dev *dev)
 	return stats;
 }
 
-static int read_counters(struct ornic_dev *dev, u32 set, __le64 *counters)
+/* Takes @counters away from the caller if the device may still write there. */
+static int read_counters(struct ornic_dev *dev, u32 set, __le64 **counters)
 {
-	const size_t size = ORNIC_STAT_COUNT * sizeof(*counters);
+	const size_t size = ORNIC_STAT_COUNT * sizeof(**counters);
 	u64 dma;
 	int ret;
 
-	dma = ib_dma_map_single(&dev->ibdev, counters, size, DMA_FROM_DEVICE);
+	dma = ib_dma_map_single(&dev->ibdev, *counters, size, DMA_FROM_DEVICE);
 	if (ib_dma_mapping_error(&dev->ibdev, dma))
 		return -ENOMEM;
 	ret = ornic_cmd_query_stats(dev, set, dma, ORNIC_STAT_COUNT);
+	if (ret && ornic_dma_lives(&dev->ibdev, *counters, size)) {
+		*counters = NULL;
+		return ret;
+	}
 	ib_dma_unmap_single(&dev->ibdev, dma, size, DMA_FROM_DEVICE);
 	return ret;
 }
@@ -115,7 +120,7 @@ int ornic_stats_read(struct ornic_dev *dev, u32 set,
 	counters = kcalloc(ORNIC_STAT_COUNT, sizeof(*counters), GFP_KERNEL);
 	if (!counters)
 		return -ENOMEM;
-	ret = read_counters(dev, set, counters);
+	ret = read_counters(dev, set, &counters);
 	if (ret)
 		goto out_free_counters;
 

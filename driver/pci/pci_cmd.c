@@ -4,8 +4,9 @@
  * rings and sleeps; the interrupt of message 0 takes responses.
  *
  * A command without an answer fails the device, as does an answer without a
- * command: then nobody knows any more what the device has done. Who waits is
- * woken by that, and nothing is taken in until the next reset.
+ * command: then nobody knows any more what the device has done. Nothing is taken
+ * in until the next reset, and commands fail as soon as the DMA of the device has
+ * ended.
  */
 #include "pci/pci_cmd.h"
 
@@ -59,7 +60,8 @@ err_free_requests:
 
 /**
  * ornic_pci_cmds_free - free the rings
- * @pci: device that has none any more, without interrupts
+ * @pci: device that has none any more, without interrupts; one that cannot be
+ *	stopped keeps them
  *
  * Context: process, may sleep.
  */
@@ -68,6 +70,8 @@ void ornic_pci_cmds_free(struct ornic_pci *pci)
 	struct ornic_pci_cmds *cmds = &pci->cmds;
 	struct device *dev = &pci->pdev->dev;
 
+	if (pci->bus.writes_on)
+		return;
 	dma_free_coherent(dev, RING_BYTES, cmds->slots.responses,
 			  cmds->responses_dma);
 	dma_free_coherent(dev, RING_BYTES, cmds->slots.requests,
@@ -78,20 +82,21 @@ void ornic_pci_cmds_free(struct ornic_pci *pci)
  * ornic_pci_cmds_start - give the device its rings
  * @pci: device after a reset, without commands in flight
  *
- * Context: process.
+ * Context: any.
  */
 void ornic_pci_cmds_start(struct ornic_pci *pci)
 {
 	struct ornic_pci_cmds *cmds = &pci->cmds;
+	unsigned long flags;
 
-	spin_lock_irq(&cmds->lock);
+	spin_lock_irqsave(&cmds->lock, flags);
 	ornic_pci_slots_init(&cmds->slots, cmds->slots.requests,
 			     cmds->slots.responses);
 	iowrite32(ORNIC_PCI_MAX_LOG_CMDS, &pci->host->cmd_log_depth);
 	ornic_pci_write_addr(&pci->host->cmd_ring, cmds->requests_dma);
 	ornic_pci_write_addr(&pci->host->rsp_ring, cmds->responses_dma);
 	cmds->dead = false;
-	spin_unlock_irq(&cmds->lock);
+	spin_unlock_irqrestore(&cmds->lock, flags);
 }
 
 /**
@@ -189,10 +194,10 @@ static bool finish(struct ornic_pci *pci, int slot, union ornic_rsp *rsp)
  * @req: request
  * @rsp: set to the response
  *
- * Context: process, may sleep; at most for the time limit and as long as
- * others wait before us.
+ * Context: process, may sleep; at most for the time limit, as long as others
+ * wait before us, and until a device that failed has been reset.
  * Return: 0; -ETIMEDOUT if the device does not answer, which fails it; -EIO
- * if it has failed.
+ * if it has failed. Its DMA has ended then, see ornic_bus_ops.
  */
 int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
 		  union ornic_rsp *rsp)
@@ -205,7 +210,8 @@ int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
 	slot = send(pci, req);
 	if (slot < 0) {
 		up(&pci->cmds.room);
-		return -EIO;
+		ret = -EIO;
+		goto out_quiesced;
 	}
 	in_time = wait(pci, slot);
 	if (!in_time)
@@ -213,7 +219,13 @@ int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
 	if (!finish(pci, slot, rsp))
 		ret = in_time ? -EIO : -ETIMEDOUT;
 	up(&pci->cmds.room);
-	if (!ret)
-		rsp->hdr.id = req->hdr.id;
+	if (ret)
+		goto out_quiesced;
+	rsp->hdr.id = req->hdr.id;
+	return 0;
+
+out_quiesced:
+	/* The caller frees what the device has been given. */
+	wait_for_completion(&pci->quiesced);
 	return ret;
 }

@@ -80,12 +80,19 @@ enum {
  * @cmds: command rings
  * @eqs: message n and its EQ
  * @num_eqs: how many
+ * @is_cuttable: a clear bus-master bit ends the DMA of the function
+ * @lock: makes failing, and coming back, one step
+ * @quiesced: the device touches no memory: it never did since the last reset, or
+ *	was stopped, or nothing can stop it and @bus.writes_on is set
+ * @quiesce: stops the DMA of a device that has failed, whatever @update waits for
  * @up: reset, with rings and EQs; of who runs @update
  * @registered: there is an ib_device; of who runs @update
  * @said_waiting: the log says so already; of who runs @update
  * @up_since: jiffies when @up was set
  * @delay_ms: from the next failure to the attempt to begin anew
  * @retry_at: jiffies of that
+ * @return_by: jiffies until which a device without registers is asleep; later it
+ *	is gone
  * @pulse: of the health register; of @watch
  * @watch: looks at the registers every second
  * @update: brings it up and down
@@ -105,12 +112,17 @@ struct ornic_pci {
 	struct ornic_pci_cmds cmds;
 	struct ornic_pci_eq *eqs;
 	u32 num_eqs;
+	bool is_cuttable;
+	spinlock_t lock; /* ORNIC_PCI_DEAD, cmds.dead, re-arming @quiesced */
+	struct completion quiesced;
+	struct work_struct quiesce;
 	bool up;
 	bool registered;
 	bool said_waiting;
 	unsigned long up_since;
 	int delay_ms;
 	unsigned long retry_at;
+	unsigned long return_by;
 	struct ornic_pci_pulse pulse;
 	struct delayed_work watch;
 	struct work_struct update;

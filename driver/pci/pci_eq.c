@@ -137,7 +137,9 @@ static void eq_free(struct ornic_pci_eq *eq)
 
 	irq_set_affinity_and_hint(irq, NULL);
 	free_irq(irq, eq);
-	dma_free_coherent(&pdev->dev, MEM_BYTES, eq->mem, eq->dma);
+	/* A device that cannot be stopped keeps it. */
+	if (!eq->pci->bus.writes_on)
+		dma_free_coherent(&pdev->dev, MEM_BYTES, eq->mem, eq->dma);
 }
 
 /**

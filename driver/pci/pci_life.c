@@ -6,14 +6,17 @@
  *	  ^                                                        |
  *	  +-- reset <-- unregister <-- end, or ornic_pci_fail() ---+
  *
- * All steps are made by one work item, or by who has disabled it, so they need
- * no lock. ornic_pci_fail() only says, in any context, that it is over, wakes
- * who waits for the device, and leaves the rest to the work item. A second work
- * item looks at the registers each second, also while the first one waits for
- * users to let go.
+ * All steps are made by one work item, @update, or by who has disabled it.
+ * ornic_pci_fail() only notes, in any context, that it is over. A second work
+ * item, @quiesce, then stops the DMA of the device; users hear of the failure and
+ * commands return after that, so nothing that the device could write to is freed
+ * before. It is a work item of its own because @update may be waiting for just
+ * those users and commands. A third one, @watch, looks at the registers each
+ * second, also while @update waits.
  *
- * Before memory goes back to its owners the device acknowledges a reset. One
- * that does not is cut off by its bus-master bit.
+ * The DMA has ended when the device acknowledges a reset. One that does not is
+ * cut off by its bus-master bit; where that bit means nothing, behind ivshmem,
+ * the memory that it was given is leaked.
  */
 #include "pci/pci_life.h"
 
@@ -29,6 +32,8 @@
 #define WATCH_PERIOD HZ
 #define PULSE_LIMIT_MS 8000
 #define RESET_LIMIT_MS 5000
+/* After a sleep of the host: until the device has registers again. */
+#define RETURN_LIMIT_MS 10000
 /* Between attempts; one that lasted that long was a success. */
 #define MIN_DELAY_MS 250
 #define MAX_DELAY_MS 32000
@@ -79,15 +84,47 @@ static int reset(struct ornic_pci *pci)
 }
 
 /* Let it touch no memory any more. */
-static void quiesce(struct ornic_pci *pci)
+static void stop_dma(struct ornic_pci *pci)
 {
-	if (!test_bit(ORNIC_PCI_LOST, &pci->flags) && reset(pci))
-		dev_warn(&pci->pdev->dev,
-			 "does not acknowledge a reset: cut off\n");
+	bool stopped = test_bit(ORNIC_PCI_LOST, &pci->flags) || !reset(pci);
+
 	pci_clear_master(pci->pdev);
+	if (stopped)
+		return;
+	if (!pci->is_cuttable)
+		WRITE_ONCE(pci->bus.writes_on, true);
+	dev_warn(&pci->pdev->dev, "does not acknowledge a reset: %s\n",
+		 pci->is_cuttable ? "cut off" : "keeps the memory that it has");
 }
 
 /* ---- Failure --------------------------------------------------------------- */
+
+static void quiesce_work(struct work_struct *work)
+{
+	struct ornic_pci *pci = container_of(work, struct ornic_pci, quiesce);
+
+	stop_dma(pci);
+	/* Users of a failed device free what it had. */
+	ornic_fail(&pci->bus);
+	complete_all(&pci->quiesced);
+	queue_work(system_unbound_wq, &pci->update);
+}
+
+/* Commands fail from now on, once the DMA has ended. Any context. */
+static bool end(struct ornic_pci *pci)
+{
+	unsigned long flags;
+	bool first;
+
+	spin_lock_irqsave(&pci->lock, flags);
+	first = !test_and_set_bit(ORNIC_PCI_DEAD, &pci->flags);
+	if (first) {
+		ornic_pci_cmds_abort(pci);
+		queue_work(system_unbound_wq, &pci->quiesce);
+	}
+	spin_unlock_irqrestore(&pci->lock, flags);
+	return first;
+}
 
 /**
  * ornic_pci_fail - the device cannot go on
@@ -98,12 +135,8 @@ static void quiesce(struct ornic_pci *pci)
  */
 void ornic_pci_fail(struct ornic_pci *pci, const char *why)
 {
-	if (test_and_set_bit(ORNIC_PCI_DEAD, &pci->flags))
-		return;
-	dev_err(&pci->pdev->dev, "the device %s\n", why);
-	ornic_pci_cmds_abort(pci);
-	ornic_fail(&pci->bus);
-	queue_work(system_unbound_wq, &pci->update);
+	if (end(pci))
+		dev_err(&pci->pdev->dev, "the device %s\n", why);
 }
 
 static void lose(struct ornic_pci *pci, const char *why)
@@ -132,6 +165,44 @@ static int check_again(struct ornic_pci *pci)
 	return ret;
 }
 
+/* A device that was just reset may fail from now on. */
+static int revive(struct ornic_pci *pci)
+{
+	int ret = 0;
+
+	spin_lock_irq(&pci->lock);
+	if (test_bit(ORNIC_PCI_LOST, &pci->flags)) {
+		ret = -ENODEV;
+		goto out_unlock;
+	}
+	reinit_completion(&pci->quiesced);
+	pci->bus.dead = false;
+	pci->bus.writes_on = false;
+	clear_bit(ORNIC_PCI_DEAD, &pci->flags);
+	ornic_pci_cmds_start(pci);
+out_unlock:
+	spin_unlock_irq(&pci->lock);
+	return ret;
+}
+
+/*
+ * It is no bus master until it has forgotten what it once had. To read the nonce
+ * it has to be one.
+ */
+static int reset_twice(struct ornic_pci *pci)
+{
+	int ret;
+
+	ret = reset(pci);
+	if (ret)
+		return ret;
+	pci_set_master(pci->pdev);
+	ret = ornic_pci_reset_with_nonce(pci, reset);
+	if (ret)
+		pci_clear_master(pci->pdev);
+	return ret;
+}
+
 static int bring_up(struct ornic_pci *pci)
 {
 	int ret;
@@ -139,22 +210,16 @@ static int bring_up(struct ornic_pci *pci)
 	ret = check_again(pci);
 	if (ret)
 		return ret;
-	pci_set_master(pci->pdev);
-	ret = ornic_pci_reset_with_nonce(pci, reset);
+	ret = reset_twice(pci);
 	if (ret) {
 		dev_err(&pci->pdev->dev, "no reset in %u ms, status %u\n",
 			RESET_LIMIT_MS, status_of(pci));
-		goto err_clear_master;
+		return ret;
 	}
 	/* A device that has failed may need the reset to get ready. */
-	if (status_of(pci) != ORNIC_PCI_READY) {
-		ret = -EAGAIN;
+	ret = status_of(pci) == ORNIC_PCI_READY ? revive(pci) : -EAGAIN;
+	if (ret)
 		goto err_clear_master;
-	}
-
-	pci->bus.dead = false;
-	clear_bit(ORNIC_PCI_DEAD, &pci->flags);
-	ornic_pci_cmds_start(pci);
 	ret = ornic_pci_eqs_start(pci);
 	if (ret)
 		goto err_stop_eqs;
@@ -163,27 +228,25 @@ static int bring_up(struct ornic_pci *pci)
 	return 0;
 
 err_stop_eqs:
-	ornic_pci_cmds_abort(pci);
-	quiesce(pci);
+	end(pci);
+	flush_work(&pci->quiesce);
 	ornic_pci_eqs_stop(pci);
 err_clear_master:
 	pci_clear_master(pci->pdev);
 	return ret;
 }
 
-/* In good order, or after a failure: then its DMA ends first. */
+/* In good order; after a failure all of it is gone when the DMA has ended. */
 static void take_down(struct ornic_pci *pci)
 {
-	bool failed = test_bit(ORNIC_PCI_DEAD, &pci->flags);
-
-	if (pci->up && failed)
-		quiesce(pci);
+	if (!test_bit(ORNIC_PCI_DEAD, &pci->flags))
+		ornic_pci_unpair(pci);
+	if (pci->up)
+		end(pci);
+	flush_work(&pci->quiesce);
 	ornic_pci_unpair(pci);
 	if (!pci->up)
 		return;
-	ornic_pci_cmds_abort(pci);
-	if (!failed)
-		quiesce(pci);
 	ornic_pci_eqs_stop(pci);
 	WRITE_ONCE(pci->up, false);
 }
@@ -247,6 +310,12 @@ static bool is_there(struct ornic_pci *pci)
 	return ornic_pci_is_ours(&regs);
 }
 
+/* A device that was asleep as well writes its magic last of all. */
+static bool may_return(struct ornic_pci *pci)
+{
+	return !pci->up && time_before(jiffies, pci->return_by);
+}
+
 /* Milliseconds without a sign of life. */
 static u64 pulse_age(struct ornic_pci *pci)
 {
@@ -262,12 +331,15 @@ static void watch(struct ornic_pci *pci)
 	u32 status = status_of(pci);
 	u64 age_ms = pulse_age(pci);
 
-	if (up && !test_bit(ORNIC_PCI_DEAD, &pci->flags)) {
+	if (up && test_bit(ORNIC_PCI_DEAD, &pci->flags)) {
+		/* In case nobody could look when it failed. */
+		queue_work(system_unbound_wq, &pci->update);
+	} else if (up) {
 		if (status != ORNIC_PCI_READY)
 			ornic_pci_fail(pci, "has failed");
 		else if (age_ms > PULSE_LIMIT_MS)
 			ornic_pci_fail(pci, "shows no sign of life");
-	} else if (!up && age_ms <= PULSE_LIMIT_MS && may_begin(pci) &&
+	} else if (age_ms <= PULSE_LIMIT_MS && may_begin(pci) &&
 		   (status == ORNIC_PCI_READY || status == ORNIC_PCI_FAILED)) {
 		queue_work(system_unbound_wq, &pci->update);
 	}
@@ -277,12 +349,14 @@ static void watch_work(struct work_struct *work)
 {
 	struct ornic_pci *pci =
 		container_of(to_delayed_work(work), struct ornic_pci, watch);
+	bool there = is_there(pci);
 
-	if (!is_there(pci) || status_of(pci) == ORNIC_PCI_REMOVED)
+	if (there ? status_of(pci) == ORNIC_PCI_REMOVED : !may_return(pci))
 		lose(pci, "is gone");
 	if (test_bit(ORNIC_PCI_LOST, &pci->flags))
 		return;
-	watch(pci);
+	if (there)
+		watch(pci);
 	queue_delayed_work(system_wq, &pci->watch, WATCH_PERIOD);
 }
 
@@ -308,6 +382,10 @@ void ornic_pci_look(struct ornic_pci *pci)
  */
 void ornic_pci_life_init(struct ornic_pci *pci)
 {
+	spin_lock_init(&pci->lock);
+	init_completion(&pci->quiesced);
+	complete_all(&pci->quiesced);
+	INIT_WORK(&pci->quiesce, quiesce_work);
 	INIT_WORK(&pci->update, update_work);
 	INIT_DELAYED_WORK(&pci->watch, watch_work);
 	/* Until probe cannot fail any more. */
@@ -315,6 +393,7 @@ void ornic_pci_life_init(struct ornic_pci *pci)
 	disable_delayed_work(&pci->watch);
 	pci->delay_ms = MIN_DELAY_MS;
 	pci->retry_at = jiffies;
+	pci->return_by = jiffies;
 }
 
 /**
@@ -343,6 +422,9 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 	}
 	enable_work(&pci->update);
 	enable_delayed_work(&pci->watch);
+	/* Its netdev may have come or gone meanwhile, or the device failed. */
+	if (pci->up)
+		queue_work(system_unbound_wq, &pci->update);
 	queue_delayed_work(system_wq, &pci->watch, 0);
 	return 0;
 }
@@ -362,6 +444,7 @@ void ornic_pci_life_stop(struct ornic_pci *pci)
 	disable_work_sync(&pci->update);
 	take_down(pci);
 	disable_delayed_work_sync(&pci->watch);
+	flush_work(&pci->quiesce);
 	/* In case the last look failed it. */
 	clear_bit(ORNIC_PCI_DEAD, &pci->flags);
 }
@@ -376,18 +459,18 @@ void ornic_pci_life_resume(struct ornic_pci *pci)
 {
 	clear_bit(ORNIC_PCI_STOPPING, &pci->flags);
 	pci->retry_at = jiffies;
+	pci->return_by = jiffies + msecs_to_jiffies(RETURN_LIMIT_MS);
 	pci->pulse.known = false;
 	enable_work(&pci->update);
 	enable_delayed_work(&pci->watch);
-	queue_work(system_unbound_wq, &pci->update);
-	queue_delayed_work(system_wq, &pci->watch, WATCH_PERIOD);
+	queue_delayed_work(system_wq, &pci->watch, 0);
 }
 
 /**
  * ornic_pci_shut_down - end its DMA, for whoever runs after us
  * @pci: device
  *
- * Users keep what they have, and get no answers.
+ * Users keep what they have, and find the device failed.
  *
  * Context: process, may sleep.
  */
@@ -396,7 +479,7 @@ void ornic_pci_shut_down(struct ornic_pci *pci)
 	set_bit(ORNIC_PCI_STOPPING, &pci->flags);
 	disable_delayed_work_sync(&pci->watch);
 	disable_work_sync(&pci->update);
-	ornic_pci_cmds_abort(pci);
 	if (pci->up)
-		quiesce(pci);
+		end(pci);
+	flush_work(&pci->quiesce);
 }

@@ -19,6 +19,9 @@
 #define VENDOR_ID PCI_VENDOR_ID_REDHAT_QUMRANET
 #define DEVICE_ID 0x1110
 
+/* Of struct pci_device_id: the device does not see the bus-master bit. */
+#define BEHIND_IVSHMEM BIT(0)
+
 static void kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 {
 	struct ornic_pci *pci = to_ornic_pci(bus);
@@ -173,7 +176,8 @@ static void unmap_doorbell(struct ornic_pci *pci)
 
 /* ---- Probe -------------------------------------------------------------------- */
 
-static struct ornic_pci *pci_alloc(struct pci_dev *pdev)
+static struct ornic_pci *pci_alloc(struct pci_dev *pdev,
+				   const struct pci_device_id *id)
 {
 	struct ornic_pci *pci;
 
@@ -181,6 +185,7 @@ static struct ornic_pci *pci_alloc(struct pci_dev *pdev)
 	if (!pci)
 		return NULL;
 	pci->pdev = pdev;
+	pci->is_cuttable = !(id->driver_data & BEHIND_IVSHMEM);
 	pci->bus.ops = &bus_ops;
 	pci->bus.parent = &pdev->dev;
 	pci->bus.dma_device = &pdev->dev;
@@ -234,7 +239,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	struct ornic_pci *pci;
 	int ret;
 
-	pci = pci_alloc(pdev);
+	pci = pci_alloc(pdev, id);
 	if (!pci)
 		return -ENOMEM;
 	ret = pci_enable_device_mem(pdev);
@@ -300,7 +305,7 @@ static int resume(struct device *dev)
 static DEFINE_SIMPLE_DEV_PM_OPS(pm_ops, suspend, resume);
 
 static const struct pci_device_id ids[] = {
-	{ PCI_DEVICE(VENDOR_ID, DEVICE_ID) },
+	{ PCI_DEVICE(VENDOR_ID, DEVICE_ID), .driver_data = BEHIND_IVSHMEM },
 	{},
 };
 

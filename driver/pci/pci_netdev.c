@@ -215,9 +215,16 @@ err_drop:
  */
 void ornic_pci_unpair(struct ornic_pci *pci)
 {
+	s64 kept;
+
 	if (!pci->registered)
 		return;
 	ornic_unregister(&pci->bus);
+	kept = atomic64_xchg(&pci->bus.kept, 0);
+	if (kept)
+		dev_warn(&pci->pdev->dev,
+			 "%lld bytes are not freed: it may write to them\n",
+			 kept);
 	pci->registered = false;
 	drop_netdev(pci);
 }

@@ -9,7 +9,8 @@
 #                       10.0.0.1, fd00::1               10.0.0.2, fd00::2
 #
 # host COMMAND... has the host do something, see lib/topology.py: ask, dissect,
-# kill-nic and kill-worker (of process 0 or 1), kill-peer, start-peer.
+# kill-nic, stop-nic, continue-nic and kill-worker (of process 0 or 1),
+# kill-peer, start-peer.
 
 peer=/ornic/qemu-tests/lib/peer.sh
 

@@ -53,6 +53,7 @@ class Topology:
         self.direct_wire = direct_wire
         self.nics = {}
         self.liar = None
+        self.stopped_worker = None
         self.peer = None
         self.restart_peer = None
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-nic-")
@@ -205,6 +206,17 @@ class Topology:
     def host_kill_worker(self, host):
         match = re.search(r'"worker": (\d+)', self.host_ask(host, "guests"))
         os.kill(int(match.group(1)), signal.SIGKILL)
+
+    def host_stop_nic(self, host):
+        match = re.search(r'"worker": (\d+)', self.host_ask(host, "guests"))
+        self.stopped_worker = int(match.group(1))
+        # It would take a worker that alone is stopped for one that hangs.
+        self.nics[int(host)].send_signal(signal.SIGSTOP)
+        os.kill(self.stopped_worker, signal.SIGSTOP)
+
+    def host_continue_nic(self, host):
+        os.kill(self.stopped_worker, signal.SIGCONT)
+        self.nics[int(host)].send_signal(signal.SIGCONT)
 
     def host_kill_nic(self, host):
         self.nics[int(host)].kill()
