@@ -56,15 +56,16 @@ EXPORT_SYMBOL_GPL(ornic_netdir_open);
 
 /**
  * ornic_netdir_rename - let net/IFNAME follow the name of the netdev
- * @net: open
- * @netdev: the netdev that it is open for
+ * @net: open, or not
+ * @netdev: the netdev that it is for
  *
  * Context: process, RTNL held; may sleep.
  */
 void ornic_netdir_rename(struct ornic_netdir *net, struct net_device *netdev)
 {
 	ASSERT_RTNL();
-	if (!strcmp(net->ifname, netdev->name))
+	/* Without a folder the link would be made in the root of sysfs. */
+	if (!net->dir || !strcmp(net->ifname, netdev->name))
 		return;
 	hide(net);
 	if (show(net, netdev))

@@ -5,7 +5,8 @@
  * ib_device is there while it is. A new name changes nothing, and neither does
  * another address: what counts is the one that it was made with.
  *
- * What is stacked on that netdev often has the same address, and is not it.
+ * What is stacked on that netdev often has the same address, and is not it. Nor is
+ * a netdev that an unprivileged user has made.
  */
 #include "pci/pci_netdev.h"
 
@@ -14,6 +15,7 @@
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 
 #include "pci/pci_dev.h"
@@ -28,18 +30,35 @@ static bool is_stacked(struct net_device *netdev)
 	       netdev_lower_get_next(netdev, &iter);
 }
 
+/*
+ * Any user can make netdevs with any address in a user namespace of his own. One
+ * of a driver that has hardware is not made that way, and may be moved anywhere;
+ * any other one counts where the administrator of the host has made it.
+ */
+static bool is_real(const struct net_device *netdev)
+{
+	return netdev->dev.parent;
+}
+
+static bool is_trusted(const struct net_device *netdev)
+{
+	return is_real(netdev) || dev_net(netdev)->user_ns == &init_user_ns;
+}
+
 static bool fits(const struct ornic_pci *pci, struct net_device *netdev)
 {
 	const u8 *addr = netdev->perm_addr;
 
 	if (netdev->type != ARPHRD_ETHER || netdev->addr_len != ETH_ALEN ||
-	    netdev->reg_state != NETREG_REGISTERED || is_stacked(netdev))
+	    netdev->reg_state != NETREG_REGISTERED || is_stacked(netdev) ||
+	    !is_trusted(netdev))
 		return false;
 	if (is_zero_ether_addr(addr))
 		addr = netdev->dev_addr;
 	return ether_addr_equal(addr, pci->info.mac);
 }
 
+/* Of several, one with hardware. */
 static struct net_device *find(const struct ornic_pci *pci)
 {
 	struct net_device *netdev, *found = NULL;
@@ -49,7 +68,8 @@ static struct net_device *find(const struct ornic_pci *pci)
 	down_read(&net_rwsem);
 	for_each_net(net) {
 		for_each_netdev(net, netdev) {
-			if (!found && fits(pci, netdev))
+			if (fits(pci, netdev) &&
+			    (!found || (is_real(netdev) && !is_real(found))))
 				found = netdev;
 		}
 	}
@@ -74,10 +94,13 @@ static void netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 
 static void netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 {
-	if (netdev == pci->bus.netdev)
+	if (netdev == pci->bus.netdev) {
 		ornic_groups_back(&pci->bus.groups);
-	else if (!pci->bus.netdev && fits(pci, netdev))
+		/* It may have got another name in its new namespace. */
+		ornic_netdir_rename(&pci->bus.netdir, netdev);
+	} else if (!pci->bus.netdev && fits(pci, netdev)) {
 		queue_work(system_unbound_wq, &pci->update);
+	}
 }
 
 static void netdev_renamed(struct ornic_pci *pci, struct net_device *netdev)
