@@ -129,10 +129,60 @@ static void pulse_ages_until_it_beats(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_pci_pulse_age(&pulse, 0, 98800), 0u);
 }
 
+struct map_case {
+	const char *name;
+	u32 bar, offset;
+	u64 bar_bytes, page_bytes;
+	bool may;
+};
+
+/* The MSI-X table is in BAR 1 at 8192, 5 entries; its PBA in BAR 4 at 0. */
+static const struct ornic_pci_span used_spans[] = {
+	{ 1, 8192, 5 * 16 },
+	{ 4, 0, 8 },
+	{ 5, 0, 0 },
+};
+
+/* clang-format off */
+static const struct map_case map_cases[] = {
+	{ "ivshmem",			0, 12, 256, 4096, true },
+	{ "ivshmem, large pages",	0, 12, 256, 65536, true },
+	{ "device registers",		2, 60, 1 << 20, 4096, false },
+	{ "host registers",		2, 4096 + 60, 1 << 20, 4096, false },
+	{ "behind the registers",	2, 8192, 1 << 20, 4096, true },
+	{ "behind the registers, large pages", 2, 8192, 1 << 20, 65536, false },
+	{ "large page of a large BAR",	0, 65536, 1 << 20, 65536, false },
+	{ "large page, registers elsewhere", 0, 8192, 16384, 65536, false },
+	{ "page of the MSI-X table",	1, 8192 + 2048, 16384, 4096, false },
+	{ "page before the table",	1, 4096, 16384, 4096, true },
+	{ "page after the table",	1, 12288, 16384, 4096, true },
+	{ "page of the PBA",		4, 2048, 4096, 4096, false },
+	{ "a table of no bytes",	5, 0, 4096, 4096, true },
+};
+
+/* clang-format on */
+
+KUNIT_ARRAY_PARAM_DESC(map, map_cases, name);
+
+static void doorbell_page_has_nothing_else(struct kunit *test)
+{
+	const struct map_case *c = test->param_value;
+	const struct ornic_pci_info info = {
+		.doorbell_bar = c->bar,
+		.doorbell_offset = c->offset,
+	};
+
+	KUNIT_EXPECT_EQ(test,
+			ornic_pci_may_map(&info, c->bar_bytes, c->page_bytes,
+					  used_spans, ARRAY_SIZE(used_spans)),
+			c->may);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(regs_are_read),
 	KUNIT_CASE_PARAM(flaw_is_found, flaw_gen_params),
 	KUNIT_CASE(mac_of_zeros_is_none),
+	KUNIT_CASE_PARAM(doorbell_page_has_nothing_else, map_gen_params),
 	KUNIT_CASE_PARAM(reset_is_new_to_both, reset_gen_params),
 	KUNIT_CASE(pulse_ages_until_it_beats),
 	{}

@@ -89,6 +89,38 @@ static int check_regs(struct ornic_pci *pci)
 
 /* ---- Doorbell ----------------------------------------------------------------- */
 
+/* A structure of the MSI-X capability; no bytes without one. */
+static struct ornic_pci_span msix_span(struct pci_dev *pdev, int reg, u64 bytes)
+{
+	struct ornic_pci_span span = { .bytes = bytes };
+	u32 where;
+
+	if (!pdev->msix_cap ||
+	    pci_read_config_dword(pdev, pdev->msix_cap + reg, &where)) {
+		span.bytes = 0;
+		return span;
+	}
+	span.bar = where & PCI_MSIX_TABLE_BIR;
+	span.start = where & PCI_MSIX_TABLE_OFFSET;
+	return span;
+}
+
+/* Those who could write there could have any message sent to anywhere. */
+static bool may_map(struct ornic_pci *pci)
+{
+	struct pci_dev *pdev = pci->pdev;
+	int msgs = max(pci_msix_vec_count(pdev), 0);
+	const struct ornic_pci_span used[] = {
+		msix_span(pdev, PCI_MSIX_TABLE, msgs * PCI_MSIX_ENTRY_SIZE),
+		msix_span(pdev, PCI_MSIX_PBA,
+			  DIV_ROUND_UP(msgs, 64) * sizeof(u64)),
+	};
+	u64 bar_bytes = pci_resource_len(pdev, pci->info.doorbell_bar);
+
+	return ornic_pci_may_map(&pci->info, bar_bytes, PAGE_SIZE, used,
+				 ARRAY_SIZE(used));
+}
+
 /*
  * Processes may map the page of the doorbell if nothing else is in it. Where
  * the BAR is smaller than a page, what it leaves is reserved, so that no BAR
@@ -99,7 +131,7 @@ static bool own_page(struct ornic_pci *pci)
 	struct resource *bar = &pci->pdev->resource[pci->info.doorbell_bar];
 	struct resource *rest = &pci->doorbell_page;
 
-	if (!PAGE_ALIGNED(bar->start) || !bar->parent)
+	if (!PAGE_ALIGNED(bar->start) || !bar->parent || !may_map(pci))
 		return false;
 	if (PAGE_ALIGNED(bar->end + 1))
 		return true;

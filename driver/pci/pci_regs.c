@@ -7,6 +7,7 @@
 
 #define STD_BARS 6
 #define MAX_LOOK_MS 2000
+#define DOORBELL_PAGE 4096 /* of the device interface, not of the host */
 
 /**
  * ornic_pci_is_ours - is this a device of ours?
@@ -82,6 +83,43 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 }
 
 ORNIC_FOR_KUNIT(ornic_pci_read_info);
+
+/**
+ * ornic_pci_may_map - may processes map the page that the doorbell is in?
+ * @info: where the doorbell is
+ * @bar_bytes: size of its BAR, which begins at a page
+ * @page_bytes: size of a page of the host
+ * @used: what else the device has in its BARs, beside the registers
+ * @num_used: how many
+ *
+ * The device says that the 4 KiB around the register are for processes. Of the
+ * rest of a larger page it says nothing, so there the BAR must have no rest.
+ *
+ * Context: any.
+ * Return: whether nothing but the doorbell is in it.
+ */
+bool ornic_pci_may_map(const struct ornic_pci_info *info, u64 bar_bytes,
+		       u64 page_bytes, const struct ornic_pci_span *used,
+		       u32 num_used)
+{
+	u64 start = info->doorbell_offset & ~(page_bytes - 1);
+	u64 end = start + page_bytes;
+	u32 i;
+
+	if (info->doorbell_bar == ORNIC_PCI_REG_BAR &&
+	    start < ORNIC_PCI_REGS_SIZE)
+		return false;
+	if (page_bytes > DOORBELL_PAGE && bar_bytes > DOORBELL_PAGE)
+		return false;
+	for (i = 0; i < num_used; i++)
+		if (used[i].bar == info->doorbell_bar && used[i].bytes &&
+		    used[i].start < end &&
+		    start < used[i].start + used[i].bytes)
+			return false;
+	return true;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_may_map);
 
 /**
  * ornic_pci_next_reset - choose the value that asks for a reset

@@ -48,10 +48,25 @@ struct ornic_pci_pulse {
 	bool known;
 };
 
+/**
+ * struct ornic_pci_span - bytes of a BAR that have a use of their own
+ * @bar: BAR
+ * @start: first byte in it
+ * @bytes: how many; 0: none
+ */
+struct ornic_pci_span {
+	u32 bar;
+	u64 start;
+	u64 bytes;
+};
+
 bool ornic_pci_is_ours(const struct ornic_pci_device_regs *regs);
 int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 			struct ornic_pci_info *info,
 			struct ornic_pci_flaw *flaw);
+bool ornic_pci_may_map(const struct ornic_pci_info *info, u64 bar_bytes,
+		       u64 page_bytes, const struct ornic_pci_span *used,
+		       u32 num_used);
 u32 ornic_pci_next_reset(u32 asked, u32 done);
 u64 ornic_pci_pulse_age(struct ornic_pci_pulse *pulse, u32 health, u64 now_ms);
 
