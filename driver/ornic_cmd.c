@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Commands: parameters -> descriptor -> bus -> result. Descriptors do not
- * leave this file (and its pure half, ornic_pack.c).
+ * leave the files of commands (and their pure part, ornic_pack.c).
  */
 #include "ornic_cmd.h"
 
@@ -63,7 +63,8 @@ static int cmd(struct ornic_dev *dev, union ornic_req *req,
 	return exec(dev, req, rsp, &answered);
 }
 
-static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
+/* Any number but 0 is a key; those of other objects have 24 bits. */
+static int create_key(struct ornic_dev *dev, union ornic_req *req, u32 *key)
 {
 	union ornic_rsp rsp;
 	int ret;
@@ -71,13 +72,29 @@ static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
 	ret = cmd(dev, req, &rsp);
 	if (ret)
 		return ret;
-	*obj = le32_to_cpu(rsp.hdr.obj);
-	return 0;
+	*key = le32_to_cpu(rsp.hdr.obj);
+	if (*key)
+		return 0;
+	ibdev_err_ratelimited(&dev->ibdev, "command %#x: an object 0\n",
+			      req->hdr.opcode);
+	return -EIO;
+}
+
+static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
+{
+	int ret;
+
+	ret = create_key(dev, req, obj);
+	if (ret || *obj < BIT(LOG_MAX_OBJECTS))
+		return ret;
+	ibdev_err_ratelimited(&dev->ibdev, "command %#x: number %#x of %#lx\n",
+			      req->hdr.opcode, *obj, BIT(LOG_MAX_OBJECTS));
+	return -EIO;
 }
 
 /*
  * A device that does not answer is gone, and its objects with it (the bus has
- * stopped its DMA): only an answer can keep an object alive.
+ * stopped its DMA, see ornic_bus_ops): only an answer can keep an object alive.
  */
 static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
 {
@@ -109,6 +126,21 @@ int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
 }
 
 /**
+ * ornic_cmd_exec_create - have the device create an object
+ * @dev: device
+ * @req: request; gets its id
+ * @obj: set to the number of the object: 24 bits, and not 0
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EIO for another number; -errno of the bus or of the device's
+ * answer.
+ */
+int ornic_cmd_exec_create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
+{
+	return create(dev, req, obj);
+}
+
+/**
  * ornic_cmd_exec_destroy - have the device destroy an object
  * @dev: device
  * @opcode: ORNIC_CMD_DESTROY_*
@@ -122,7 +154,14 @@ int ornic_cmd_exec_destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
 	return destroy(dev, opcode, obj);
 }
 
-static void pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to)
+/**
+ * ornic_cmd_pack_mem - name memory in a request
+ * @from: the memory
+ * @to: filled in
+ *
+ * Context: any.
+ */
+void ornic_cmd_pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to)
 {
 	to->addr = cpu_to_le64(from->addr);
 	to->npages = cpu_to_le32(from->npages);
@@ -302,7 +341,7 @@ int ornic_cmd_create_cq(struct ornic_dev *dev,
 		},
 	};
 
-	pack_mem(&params->mem, &req.create_cq.mem);
+	ornic_cmd_pack_mem(&params->mem, &req.create_cq.mem);
 	return create(dev, &req, cqn);
 }
 
@@ -327,7 +366,7 @@ int ornic_cmd_resize_cq(struct ornic_dev *dev, u32 cqn,
 	};
 	union ornic_rsp rsp;
 
-	pack_mem(&params->mem, &req.resize_cq.mem);
+	ornic_cmd_pack_mem(&params->mem, &req.resize_cq.mem);
 	return cmd(dev, &req, &rsp);
 }
 
@@ -390,7 +429,7 @@ int ornic_cmd_create_qp(struct ornic_dev *dev,
 		},
 	};
 
-	pack_mem(&params->mem, &req.create_qp.mem);
+	ornic_cmd_pack_mem(&params->mem, &req.create_qp.mem);
 	return create(dev, &req, qpn);
 }
 
@@ -438,8 +477,12 @@ int ornic_cmd_query_qp(struct ornic_dev *dev, u32 qpn,
 	ret = cmd(dev, &req, &rsp);
 	if (ret)
 		return ret;
-	ornic_unpack_query_qp(&rsp.query_qp, params);
-	return 0;
+	ret = ornic_unpack_query_qp(&rsp.query_qp, params);
+	if (ret)
+		ibdev_err_ratelimited(
+			&dev->ibdev, "QP %#x: state %u, MTU %u of the device\n",
+			qpn, params->state, params->path_mtu);
+	return ret;
 }
 
 /**
@@ -480,8 +523,8 @@ int ornic_cmd_create_mkey(struct ornic_dev *dev,
 		},
 	};
 
-	pack_mem(&params->mem, &req.create_mkey.mem);
-	return create(dev, &req, key);
+	ornic_cmd_pack_mem(&params->mem, &req.create_mkey.mem);
+	return create_key(dev, &req, key);
 }
 
 /**
@@ -511,7 +554,7 @@ int ornic_cmd_modify_mkey(struct ornic_dev *dev, u32 key,
 	};
 	union ornic_rsp rsp;
 
-	pack_mem(&params->mem, &req.modify_mkey.mem);
+	ornic_cmd_pack_mem(&params->mem, &req.modify_mkey.mem);
 	return cmd(dev, &req, &rsp);
 }
 
@@ -566,147 +609,6 @@ int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah)
 }
 
 /**
- * ornic_cmd_create_srq - create an SRQ
- * @dev: device
- * @params: the SRQ
- * @srqn: set to its number
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int ornic_cmd_create_srq(struct ornic_dev *dev,
-			 const struct ornic_create_srq_params *params,
-			 u32 *srqn)
-{
-	union ornic_req req = {
-		.create_srq = {
-			.hdr.opcode = ORNIC_CMD_CREATE_SRQ,
-			.pdn = cpu_to_le32(params->pdn),
-			.log_depth = params->ring->log_depth,
-			.log_stride = params->ring->log_stride,
-			.max_sge = params->ring->max_sge,
-			.flags = params->is_xrc ? ORNIC_SRQ_XRC : 0,
-			.xrcdn = cpu_to_le32(params->xrcdn),
-			.cqn = cpu_to_le32(params->cqn),
-		},
-	};
-
-	pack_mem(&params->mem, &req.create_srq.mem);
-	return create(dev, &req, srqn);
-}
-
-/**
- * ornic_cmd_modify_srq - arm the limit event of an SRQ
- * @dev: device
- * @srqn: its number
- * @limit: WQEs; 0: disarm
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit)
-{
-	union ornic_req req = {
-		.modify_srq = {
-			.hdr.opcode = ORNIC_CMD_MODIFY_SRQ,
-			.hdr.obj = cpu_to_le32(srqn),
-			.limit = cpu_to_le32(limit),
-		},
-	};
-	union ornic_rsp rsp;
-
-	return cmd(dev, &req, &rsp);
-}
-
-/**
- * ornic_cmd_resize_srq - move an SRQ to other memory
- * @dev: device
- * @srqn: its number
- * @mem: record page and ring, with the stride that it has
- * @log_depth: log2 of the WQEs that the ring holds
- *
- * Context: process, may sleep.
- * Return: 0 or -errno; nothing has changed then.
- */
-int ornic_cmd_resize_srq(struct ornic_dev *dev, u32 srqn,
-			 const struct ornic_dma_mem *mem, u8 log_depth)
-{
-	union ornic_req req = {
-		.resize_srq = {
-			.hdr.opcode = ORNIC_CMD_RESIZE_SRQ,
-			.hdr.obj = cpu_to_le32(srqn),
-			.log_depth = log_depth,
-		},
-	};
-	union ornic_rsp rsp;
-
-	pack_mem(mem, &req.resize_srq.mem);
-	return cmd(dev, &req, &rsp);
-}
-
-/**
- * ornic_cmd_query_srq - read the limit of an SRQ
- * @dev: device
- * @srqn: its number
- * @limit: set to WQEs; 0: not armed
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit)
-{
-	struct ornic_srq_state state;
-	int ret;
-
-	ret = ornic_cmd_srq_state(dev, srqn, &state);
-	if (ret)
-		return ret;
-	*limit = state.limit;
-	return 0;
-}
-
-/**
- * ornic_cmd_srq_state - ask what an SRQ is doing
- * @dev: device
- * @srqn: its number
- * @state: filled in
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
-			struct ornic_srq_state *state)
-{
-	union ornic_req req = {
-		.hdr.opcode = ORNIC_CMD_QUERY_SRQ,
-		.hdr.obj = cpu_to_le32(srqn),
-	};
-	union ornic_rsp rsp;
-	int ret;
-
-	ret = cmd(dev, &req, &rsp);
-	if (ret)
-		return ret;
-	state->limit = le32_to_cpu(rsp.query_srq.limit);
-	state->waiting = le32_to_cpu(rsp.query_srq.waiting);
-	state->broken = rsp.query_srq.broken;
-	return 0;
-}
-
-/**
- * ornic_cmd_destroy_srq - destroy an SRQ
- * @dev: device
- * @srqn: its number
- *
- * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
- */
-int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn)
-{
-	return destroy(dev, ORNIC_CMD_DESTROY_SRQ, srqn);
-}
-
-/**
  * ornic_cmd_create_mw - create a memory window
  * @dev: device
  * @pdn: protection domain
@@ -726,7 +628,7 @@ int ornic_cmd_create_mw(struct ornic_dev *dev, u32 pdn, u8 type, u32 *key)
 		},
 	};
 
-	return create(dev, &req, key);
+	return create_key(dev, &req, key);
 }
 
 /**

@@ -8,6 +8,7 @@
 
 struct ornic_caps;
 struct ornic_dev;
+struct ornic_mem;
 struct ornic_ring;
 union ornic_req;
 union ornic_rsp;
@@ -140,8 +141,11 @@ struct ornic_srq_state {
 
 int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
 		   union ornic_rsp *rsp);
+int ornic_cmd_exec_create(struct ornic_dev *dev, union ornic_req *req,
+			  u32 *obj);
 int ornic_cmd_exec_destroy(struct ornic_dev *dev, u8 opcode, u32 obj);
 
+void ornic_cmd_pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to);
 int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps);
 int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count);
 int ornic_cmd_set_gid(struct ornic_dev *dev,
@@ -171,6 +175,10 @@ int ornic_cmd_destroy_mw(struct ornic_dev *dev, u32 key);
 int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
 			u32 pdn, u32 *ah);
 int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah);
+int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
+int ornic_cmd_detach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
+
+/* ornic_cmd_srq.c */
 int ornic_cmd_create_srq(struct ornic_dev *dev,
 			 const struct ornic_create_srq_params *params,
 			 u32 *srqn);
@@ -181,8 +189,6 @@ int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit);
 int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
 			struct ornic_srq_state *state);
 int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn);
-int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
-int ornic_cmd_detach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
 
 /* ornic_cmd_observe.c */
 int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional);

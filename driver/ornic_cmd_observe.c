@@ -36,14 +36,8 @@ int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional)
 int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_COUNTERS };
-	union ornic_rsp rsp;
-	int ret;
 
-	ret = ornic_cmd_exec(dev, &req, &rsp);
-	if (ret)
-		return ret;
-	*set = le32_to_cpu(rsp.hdr.obj);
-	return 0;
+	return ornic_cmd_exec_create(dev, &req, set);
 }
 
 /**

@@ -28,7 +28,7 @@
  * @obj: struct ib_cq, struct ib_qp or struct ib_srq
  *
  * Context: process, may sleep.
- * Return: the sink, or ERR_PTR(-ENOMEM).
+ * Return: the sink, or ERR_PTR() as ornic_sink_reopen().
  */
 struct ornic_sink *ornic_sink_open(struct xarray *table, u32 num, void *obj)
 {
@@ -54,13 +54,17 @@ struct ornic_sink *ornic_sink_open(struct xarray *table, u32 num, void *obj)
  * @sink: closed sink
  *
  * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0; -EIO if another object has the number; -ENOMEM.
  */
 int ornic_sink_reopen(struct xarray *table, struct ornic_sink *sink)
 {
+	int ret;
+
 	init_completion(&sink->idle);
 	refcount_set(&sink->ref, 1);
-	return xa_err(xa_store(table, sink->num, sink, GFP_KERNEL_ACCOUNT));
+	ret = xa_insert(table, sink->num, sink, GFP_KERNEL_ACCOUNT);
+	/* A device that gives a number twice is broken. */
+	return ret == -EBUSY ? -EIO : ret;
 }
 
 static void sink_put(struct ornic_sink *sink)

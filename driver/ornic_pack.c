@@ -11,6 +11,7 @@
 #define THREE_BITS 0x7u
 #define STATE_MASK 0xfu
 #define STATE_BITS 4
+#define MAX_MTU 5 /* 4096 bytes */
 
 static const int status_errno[] = {
 	[ORNIC_OK] = 0,
@@ -118,9 +119,10 @@ ORNIC_FOR_KUNIT(ornic_pack_modify_qp);
  * @params: filled in
  *
  * Context: any.
+ * Return: 0; -EIO if the state or the MTU is none, which others use as an index.
  */
-void ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
-			   struct ornic_qp_params *params)
+int ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
+			  struct ornic_qp_params *params)
 {
 	u32 rq_psn_rnr = le32_to_cpu(rsp->rq_psn_rnr);
 	u32 sq_psn_timeout = le32_to_cpu(rsp->sq_psn_timeout);
@@ -143,6 +145,9 @@ void ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
 	params->dest_qpn = dest_qpn_mtu & PSN_MASK;
 	params->qkey = le32_to_cpu(rsp->qkey);
 	unpack_av(&rsp->av, &params->path);
+	if (params->state > ORNIC_QPS_ERR || params->path_mtu > MAX_MTU)
+		return -EIO;
+	return 0;
 }
 
 ORNIC_FOR_KUNIT(ornic_unpack_query_qp);

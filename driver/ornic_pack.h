@@ -74,7 +74,7 @@ int ornic_status_to_errno(u8 status);
 void ornic_pack_av(const struct ornic_path *path, struct ornic_av *av);
 void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 			  struct ornic_req_modify_qp *req);
-void ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
-			   struct ornic_qp_params *params);
+int ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
+			  struct ornic_qp_params *params);
 
 #endif /* ORNIC_PACK_H */

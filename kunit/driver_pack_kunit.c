@@ -136,6 +136,36 @@ static void modify_qp_keeps_fields_apart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, req.state, 0x0f);
 }
 
+struct query_case {
+	const char *name;
+	u8 state, mtu;
+	int ret;
+};
+
+static const struct query_case query_cases[] = {
+	{ "last state", ORNIC_QPS_ERR, 5, 0 },
+	{ "datagrams have no MTU", ORNIC_QPS_RTS, 0, 0 },
+	{ "first state that there is not", ORNIC_QPS_ERR + 1, 5, -EIO },
+	{ "last state of its bits", 15, 5, -EIO },
+	{ "first MTU that there is not", ORNIC_QPS_RTS, 6, -EIO },
+	{ "last MTU of its bits", ORNIC_QPS_RTS, 7, -EIO },
+};
+
+KUNIT_ARRAY_PARAM_DESC(query, query_cases, name);
+
+/* Verbs use both as an index. */
+static void query_qp_refuses_nonsense(struct kunit *test)
+{
+	const struct query_case *c = test->param_value;
+	struct ornic_rsp_query_qp rsp = {
+		.state = c->state,
+		.dest_qpn_mtu = cpu_to_le32((u32)c->mtu << 24),
+	};
+	struct ornic_qp_params params;
+
+	KUNIT_EXPECT_EQ(test, ornic_unpack_query_qp(&rsp, &params), c->ret);
+}
+
 static void query_qp_is_the_inverse(struct kunit *test)
 {
 	struct ornic_qp_params in = all_ones();
@@ -238,6 +268,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(modify_qp_packs_every_field),
 	KUNIT_CASE(modify_qp_keeps_fields_apart),
 	KUNIT_CASE(query_qp_is_the_inverse),
+	KUNIT_CASE_PARAM(query_qp_refuses_nonsense, query_gen_params),
 	KUNIT_CASE_PARAM(access_is_granted_or_refused, access_gen_params),
 	{}
 };
