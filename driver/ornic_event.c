@@ -20,6 +20,7 @@
 
 #include "ornic_bus.h"
 #include "ornic_dev.h"
+#include "ornic_poll.h"
 
 /**
  * ornic_sink_open - let events of an object come
@@ -168,25 +169,34 @@ static void srq_event(struct ornic_sink *sink, enum ib_event_type type)
 		srq->event_handler(&event, srq->srq_context);
 }
 
+/*
+ * A CQ that is polled directly has no handler to call. One without completions
+ * may be about to go, with what its handler would queue.
+ */
+static bool wants_flush(struct ib_cq *cq)
+{
+	return !cq->uobject && cq->poll_ctx != IB_POLL_DIRECT &&
+	       ornic_cq_has_completions(cq);
+}
+
 /**
  * ornic_event_comp_kernel - let a kernel user poll, whatever it has armed
  * @dev: device
- * @cqn: CQ; nothing happens if it is gone, or of a process
+ * @cqn: CQ; nothing happens if it is gone, of a process, polled directly, or
+ *	without completions
  *
  * Context: process.
  */
 void ornic_event_comp_kernel(struct ornic_dev *dev, u32 cqn)
 {
 	struct ornic_sink *sink;
-	struct ib_cq *cq;
 
 	rcu_read_lock();
 	sink = sink_get(&dev->cqs, cqn);
 	rcu_read_unlock();
 	if (!sink)
 		return;
-	cq = sink->obj;
-	if (!cq->uobject)
+	if (wants_flush(sink->obj))
 		cq_completed(sink);
 	sink_put(sink);
 }

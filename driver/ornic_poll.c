@@ -71,16 +71,15 @@ static struct ornic_cqe *new_cqe(const struct ornic_cq_ring *ring, u32 index)
  *
  * Their slots stay, and are passed over.
  *
- * Context: any.
+ * Context: any, lock of the CQ held.
  */
 void ornic_cq_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
 {
 	u32 depth = 1u << ring->log_depth;
 	struct ornic_cqe *cqe;
-	unsigned long flags;
 	u32 i;
 
-	spin_lock_irqsave(&ring->lock, flags);
+	lockdep_assert_held(&ring->lock);
 	for (i = 0; i < depth; i++) {
 		cqe = new_cqe(ring, ring->consumer + i);
 		if (!cqe)
@@ -88,7 +87,6 @@ void ornic_cq_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
 		if (le32_to_cpu(cqe->qpn) == qpn)
 			cqe->qpn = cpu_to_le32(NO_QP);
 	}
-	spin_unlock_irqrestore(&ring->lock, flags);
 }
 
 /*
@@ -223,13 +221,15 @@ int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
 	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
 	const struct ornic_cqe *cqe;
+	/* What matches nothing is passed over, but no device can keep us here. */
+	u32 left = 1u << ring->log_depth;
 	unsigned long flags;
 	int done = 0;
 	u32 before;
 
 	spin_lock_irqsave(&ring->lock, flags);
 	before = ring->consumer;
-	while (done < count) {
+	while (done < count && left--) {
 		cqe = new_cqe(ring, ring->consumer);
 		if (!cqe)
 			break;
@@ -243,6 +243,33 @@ int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 		done += ornic_flush_cq(dev, ibcq, count - done, wc + done);
 	spin_unlock_irqrestore(&ring->lock, flags);
 	return done;
+}
+
+static bool has_completions(struct ornic_dev *dev, struct ib_cq *ibcq)
+{
+	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
+
+	return new_cqe(ring, ring->consumer) ||
+	       (unlikely(ornic_is_dead(dev)) && ornic_flush_pending(dev, ibcq));
+}
+
+/**
+ * ornic_cq_has_completions - would ornic_poll_cq() find something?
+ * @ibcq: CQ of a kernel user
+ *
+ * Context: any.
+ * Return: whether it would.
+ */
+bool ornic_cq_has_completions(struct ib_cq *ibcq)
+{
+	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
+	unsigned long flags;
+	bool has;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	has = has_completions(to_ornic_dev(ibcq->device), ibcq);
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return has;
 }
 
 /*
@@ -286,9 +313,7 @@ int ornic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&ring->lock, irq);
 	arm(ring, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
 	missed = flags & IB_CQ_REPORT_MISSED_EVENTS &&
-		 (new_cqe(ring, ring->consumer) ||
-		  (unlikely(ornic_is_dead(dev)) &&
-		   ornic_flush_pending(dev, ibcq)));
+		 has_completions(dev, ibcq);
 	spin_unlock_irqrestore(&ring->lock, irq);
 	return missed;
 }

@@ -30,6 +30,7 @@ struct ornic_cq_ring {
 void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,
 			u8 log_depth);
 void ornic_cq_forget_qp(struct ornic_cq_ring *ring, u32 qpn);
+bool ornic_cq_has_completions(struct ib_cq *ibcq);
 int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc);
 int ornic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 

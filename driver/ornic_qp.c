@@ -351,19 +351,53 @@ err_destroy_lock:
 }
 
 /**
- * ornic_qp_forget_cqes - take the CQEs of a QP out of its CQs
- * @qp: of a kernel user; the device writes none any more
+ * ornic_qp_begin_anew - empty the queues of a QP, and its CQs of its CQEs
+ * @qp: of a kernel user; in RESET, so the device writes no CQEs any more
+ *
+ * Both in one step to those who poll: the end of a queue belongs to them.
  *
  * Context: any.
  */
-void ornic_qp_forget_cqes(struct ornic_qp *qp)
+void ornic_qp_begin_anew(struct ornic_qp *qp)
 {
-	struct ib_cq *send = qp->ibqp.send_cq;
-	struct ib_cq *recv = qp->ibqp.recv_cq;
+	struct ornic_cq_ring *first = &to_ornic_cq(qp->ibqp.send_cq)->ring;
+	struct ornic_cq_ring *second = &to_ornic_cq(qp->ibqp.recv_cq)->ring;
+	unsigned long flags;
 
-	ornic_cq_forget_qp(&to_ornic_cq(send)->ring, qp->ibqp.qp_num);
-	if (recv != send)
-		ornic_cq_forget_qp(&to_ornic_cq(recv)->ring, qp->ibqp.qp_num);
+	if (first > second)
+		swap(first, second);
+	spin_lock_irqsave(&first->lock, flags);
+	if (second != first)
+		spin_lock_nested(&second->lock, SINGLE_DEPTH_NESTING);
+	ornic_cq_forget_qp(first, qp->ibqp.qp_num);
+	if (second != first)
+		ornic_cq_forget_qp(second, qp->ibqp.qp_num);
+	ornic_wq_reset(qp->sq);
+	ornic_wq_reset(qp->rq);
+	if (second != first)
+		spin_unlock(&second->lock);
+	spin_unlock_irqrestore(&first->lock, flags);
+}
+
+/*
+ * While the QP still has its number: as soon as it is destroyed another QP may
+ * get it, and complete to the same CQ.
+ */
+static void forget_completions(struct ornic_dev *dev, struct ornic_qp *qp)
+{
+	const struct ornic_qp_params params = {
+		.mask = ORNIC_QPM_STATE,
+		.state = IB_QPS_RESET,
+	};
+
+	if (!ornic_cmd_modify_qp(dev, qp->ibqp.qp_num, &params) ||
+	    ornic_is_dead(dev)) {
+		WRITE_ONCE(qp->state, IB_QPS_RESET);
+		ornic_qp_begin_anew(qp);
+	}
+	/* It may just call the handler of a CQ that goes next. */
+	if (ornic_is_dead(dev))
+		flush_work(&dev->flush_work);
 }
 
 /**
@@ -383,6 +417,8 @@ int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->kicks)
 		ornic_kick_set_del(qp->kicks, ibqp->qp_num);
 	ornic_sink_close(&dev->qps, qp->sink);
+	if (ornic_qp_is_kernel(qp))
+		forget_completions(dev, qp);
 	ret = ornic_cmd_destroy_qp(dev, ibqp->qp_num);
 	if (ret) {
 		ibdev_err_ratelimited(ibqp->device, "QP %#x stays: %d\n",
@@ -392,8 +428,6 @@ int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 			ornic_kick_set_add(qp->kicks, ibqp->qp_num);
 		return ret;
 	}
-	if (ornic_qp_is_kernel(qp))
-		ornic_qp_forget_cqes(qp);
 
 	ornic_sink_free(qp->sink);
 	release_queue(dev, qp);

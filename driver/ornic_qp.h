@@ -64,7 +64,7 @@ static inline bool ornic_qp_is_datagram(const struct ornic_qp *qp)
 	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
 }
 
-void ornic_qp_forget_cqes(struct ornic_qp *qp);
+void ornic_qp_begin_anew(struct ornic_qp *qp);
 
 int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata);

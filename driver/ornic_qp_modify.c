@@ -165,14 +165,6 @@ static void remember(struct ornic_qp *qp, enum ib_qp_state state, u32 dest_qpn)
 	qp->dest_qpn = state == IB_QPS_RESET ? 0 : dest_qpn;
 }
 
-/* The provider does this for QPs of users. */
-static void begin_anew(struct ornic_qp *qp)
-{
-	ornic_qp_forget_cqes(qp);
-	ornic_wq_reset(qp->sq);
-	ornic_wq_reset(qp->rq);
-}
-
 /* All QPs of a device that has failed are in error, or may forget it all. */
 static bool may_end(struct ornic_dev *dev, enum ib_qp_state next)
 {
@@ -217,8 +209,9 @@ static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 		return ret;
 
 	remember(qp, next, params.dest_qpn);
+	/* The provider does this for QPs of users. */
 	if (next == IB_QPS_RESET && ornic_qp_is_kernel(qp))
-		begin_anew(qp);
+		ornic_qp_begin_anew(qp);
 	return 0;
 }
 

@@ -59,7 +59,7 @@ void ornic_wq_init(struct ornic_wq *wq, struct ornic_queue_mem *mem,
  * ornic_wq_reset - begin anew
  * @wq: of a QP in RESET, whose completions are out of the CQ
  *
- * Context: any.
+ * Context: any, lock of the CQ held.
  */
 void ornic_wq_reset(struct ornic_wq *wq)
 {
@@ -203,6 +203,12 @@ static bool publish(struct ornic_wq *wq)
 	return READ_ONCE(wq->record->kick_wanted);
 }
 
+/* With PREEMPT_RT a caller that holds a spinlock is preemptible. */
+static bool may_execute(void)
+{
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && preemptible();
+}
+
 /* Tell whoever is to execute what was published. */
 static void announce(struct ib_qp *ibqp, bool wanted)
 {
@@ -211,7 +217,7 @@ static void announce(struct ib_qp *ibqp, bool wanted)
 	if (unlikely(ornic_is_dead(dev)))
 		ornic_flush_later(dev);
 	else if (wanted)
-		dev->bus->ops->kick(dev->bus, ibqp->qp_num, preemptible());
+		dev->bus->ops->kick(dev->bus, ibqp->qp_num, may_execute());
 }
 
 /* ---- Send -------------------------------------------------------------------- */
