@@ -85,7 +85,8 @@ struct ornic_port_state {
  * @cmd_id: id of the last command
  * @netdev_nb: follows @bus->netdev
  * @netdev_nn: lets @netdev_nb follow it to other namespaces
- * @port: protected by the RTNL
+ * @port: of @port_work
+ * @port_work: tells the device, and users, of changes of the port
  * @optional: bit n: optional counter n of the device counts; written under
  *	ib_core's lock of the port's statistics
  * @flush_work: tells kernel users of a failed device
@@ -105,6 +106,7 @@ struct ornic_dev {
 	struct notifier_block netdev_nb;
 	struct netdev_net_notifier netdev_nn;
 	struct ornic_port_state port;
+	struct delayed_work port_work;
 	u64 optional;
 	struct work_struct flush_work;
 	bool bus_unregisters;

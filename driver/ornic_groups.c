@@ -5,8 +5,8 @@
  * sockets of the host and reports them by IGMP or MLD. Each group is joined
  * once, however many QPs are attached; IP counts the joins of others.
  *
- * IP forgets its groups when the netdev leaves a namespace. The list here tells
- * what to join in the next one.
+ * IP forgets its groups when the netdev leaves a namespace, and while its MTU is
+ * too small for IP. The list here tells what to join then.
  *
  * The groups are those of the netdev itself. For packets that come through a
  * VLAN on it, who attaches must join there; rdma_cm does.
@@ -20,6 +20,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
 
 /**
@@ -52,6 +53,16 @@ static void leave_ipv4(struct net_device *netdev, __be32 addr)
 
 	if (in_dev)
 		ip_mc_dec_group(in_dev, addr);
+}
+
+/* IP takes itself, and its groups, from a netdev with a smaller MTU. */
+static bool mtu_fits(const struct ornic_groups *groups,
+		     const struct ornic_group *group)
+{
+	u32 least = ipv6_addr_v4mapped(&group->addr) ? IPV4_MIN_MTU :
+						       IPV6_MIN_MTU;
+
+	return READ_ONCE(groups->netdev->mtu) >= least;
 }
 
 static int join(struct ornic_groups *groups, struct ornic_group *group)
@@ -197,7 +208,22 @@ void ornic_groups_gone(struct ornic_groups *groups)
 EXPORT_SYMBOL_GPL(ornic_groups_gone);
 
 /**
- * ornic_groups_back - the netdev has come to a namespace
+ * ornic_groups_fit_mtu - leave what IP is about to forget
+ * @groups: of the device, whose netdev has got another MTU
+ *
+ * Context: RTNL held, before IP sees the MTU. ornic_groups_back() after that.
+ */
+void ornic_groups_fit_mtu(struct ornic_groups *groups)
+{
+	struct ornic_group *group;
+
+	list_for_each_entry(group, &groups->list, link)
+		if (!mtu_fits(groups, group))
+			leave(groups, group);
+}
+
+/**
+ * ornic_groups_back - the netdev has come to a namespace, or IP to the netdev
  * @groups: of the device
  *
  * Context: RTNL held.
@@ -207,7 +233,8 @@ void ornic_groups_back(struct ornic_groups *groups)
 	struct ornic_group *group;
 
 	list_for_each_entry(group, &groups->list, link) {
-		if (!group->joined && join(groups, group))
+		if (!group->joined && mtu_fits(groups, group) &&
+		    join(groups, group))
 			netdev_warn(groups->netdev,
 				    "ornic: cannot join %pI6c again\n",
 				    &group->addr);

@@ -23,6 +23,7 @@ void ornic_groups_close(struct ornic_groups *groups);
 int ornic_groups_join(struct ornic_groups *groups, const u8 *mgid);
 void ornic_groups_leave(struct ornic_groups *groups, const u8 *mgid);
 void ornic_groups_gone(struct ornic_groups *groups);
+void ornic_groups_fit_mtu(struct ornic_groups *groups);
 void ornic_groups_back(struct ornic_groups *groups);
 
 #endif /* ORNIC_GROUPS_H */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The port: follows carrier and MTU of the netdev, tells the device with
- * SET_PORT and users with port events. The RTNL, under which netdev notifiers
- * run, orders all of it.
+ * SET_PORT and users with port events. A work item does that, and again if the
+ * device refuses: netdev notifiers run under the RTNL, and a device that takes
+ * its time must not stop the network configuration of the host.
  *
  * What ends the netdev or moves it to another namespace concerns the bus,
  * which holds it.
@@ -18,6 +19,7 @@
 
 #define MAX_MSG_BYTES 0x80000000u
 #define DEFAULT_PKEY 0xffff
+#define RETRY_DELAY HZ
 
 /* 0 if not even the smallest RoCE MTU fits. */
 static enum ib_mtu active_mtu(const struct net_device *netdev)
@@ -51,6 +53,7 @@ static void report(struct ornic_dev *dev, bool up)
 	ib_device_put(&dev->ibdev);
 }
 
+/* By the work item, or before it can run. */
 static int sync_port(struct ornic_dev *dev)
 {
 	struct ornic_port_state now = {
@@ -61,7 +64,6 @@ static int sync_port(struct ornic_dev *dev)
 	struct ornic_port_state before = dev->port;
 	int ret;
 
-	ASSERT_RTNL();
 	if (before.known && before.up == now.up && before.mtu == now.mtu)
 		return 0;
 	ret = ornic_cmd_set_port(dev, now.mtu, now.up);
@@ -72,6 +74,25 @@ static int sync_port(struct ornic_dev *dev)
 	if (before.known && before.up != now.up)
 		report(dev, now.up);
 	return 0;
+}
+
+static void port_work(struct work_struct *work)
+{
+	struct ornic_dev *dev = container_of(to_delayed_work(work),
+					     struct ornic_dev, port_work);
+	int ret;
+
+	ret = sync_port(dev);
+	if (ret && !ornic_is_dead(dev)) {
+		ibdev_warn_ratelimited(&dev->ibdev,
+				       "port state not set, trying again: %d\n",
+				       ret);
+		queue_delayed_work(system_wq, &dev->port_work, RETRY_DELAY);
+	}
+	/* IP comes back after our notifier has run. */
+	rtnl_lock();
+	ornic_groups_back(&dev->bus->groups);
+	rtnl_unlock();
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event,
@@ -87,7 +108,8 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
-		sync_port(dev);
+		ornic_groups_fit_mtu(&dev->bus->groups);
+		mod_delayed_work(system_wq, &dev->port_work, 0);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -106,6 +128,8 @@ int ornic_port_start(struct ornic_dev *dev)
 	int ret;
 
 	dev->netdev_nb.notifier_call = netdev_event;
+	INIT_DELAYED_WORK(&dev->port_work, port_work);
+	disable_delayed_work(&dev->port_work);
 	/*
 	 * One of the namespace, which follows the netdev to others: ending a
 	 * global one waits for the cleanup of namespaces, which waits for
@@ -115,11 +139,12 @@ int ornic_port_start(struct ornic_dev *dev)
 						  &dev->netdev_nn);
 	if (ret)
 		return ret;
-	rtnl_lock();
 	ret = sync_port(dev);
-	rtnl_unlock();
 	if (ret)
 		goto err_stop;
+	enable_delayed_work(&dev->port_work);
+	/* In case it changed meanwhile. */
+	queue_delayed_work(system_wq, &dev->port_work, 0);
 	return 0;
 
 err_stop:
@@ -137,6 +162,7 @@ void ornic_port_stop(struct ornic_dev *dev)
 {
 	unregister_netdevice_notifier_dev_net(dev->bus->netdev, &dev->netdev_nb,
 					      &dev->netdev_nn);
+	disable_delayed_work_sync(&dev->port_work);
 }
 
 /**
@@ -155,6 +181,8 @@ int ornic_query_port(struct ib_device *ibdev, u32 port,
 	const struct net_device *netdev = dev->bus->netdev;
 	bool up = is_up(netdev);
 
+	/* The device is to know what programs are told. */
+	flush_delayed_work(&dev->port_work);
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
 				IB_PORT_PHYS_STATE_DISABLED;
