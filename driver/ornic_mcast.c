@@ -10,6 +10,26 @@
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_qp.h"
+#include "ornic_ucontext.h"
+
+/*
+ * Each may be a group that the netdev joins, without the limits that sockets
+ * have: igmp_max_memberships and optmem_max.
+ */
+#define MAX_MEMBERSHIPS 128
+
+static bool get_membership(struct ornic_qp *qp)
+{
+	return !qp->context ||
+	       atomic_add_unless(&qp->context->memberships, 1, MAX_MEMBERSHIPS);
+}
+
+static void put_membership(struct ornic_qp *qp)
+{
+	if (qp->context)
+		atomic_dec(&qp->context->memberships);
+}
 
 /**
  * ornic_attach_mcast - ib_device_ops.attach_mcast
@@ -19,21 +39,27 @@
  *
  * Context: process, without the RTNL; may sleep.
  * Return: 0; -EOPNOTSUPP for a device without groups; -EBUSY for a member;
- * -ENOSPC if the group is full or there are too many; -ENOMEM; as
- * ornic_groups_join() if the netdev cannot join.
+ * -ENOSPC if the group is full or there are too many, of the device or of the
+ * process; -ENOMEM; as ornic_groups_join() if the netdev cannot join.
  */
 int ornic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	struct ornic_qp *qp = to_ornic_qp(ibqp);
 	int ret;
 
 	if (!(dev->caps.caps & ORNIC_CAP_MCAST))
 		return -EOPNOTSUPP;
+	if (!get_membership(qp)) {
+		ibdev_dbg(ibqp->device, "QP %#x: over %u memberships\n",
+			  ibqp->qp_num, MAX_MEMBERSHIPS);
+		return -ENOSPC;
+	}
 	ret = ornic_groups_join(&dev->bus->groups, gid->raw);
 	if (ret) {
 		ibdev_dbg(ibqp->device, "QP %#x: no group %pI6c: %d\n",
 			  ibqp->qp_num, gid->raw, ret);
-		return ret;
+		goto err_put_membership;
 	}
 	ret = ornic_cmd_attach_mcast(dev, ibqp->qp_num, gid->raw);
 	if (ret)
@@ -42,6 +68,8 @@ int ornic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 
 err_leave:
 	ornic_groups_leave(&dev->bus->groups, gid->raw);
+err_put_membership:
+	put_membership(qp);
 	return ret;
 }
 
@@ -60,7 +88,9 @@ int ornic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	int ret;
 
 	ret = ornic_cmd_detach_mcast(dev, ibqp->qp_num, gid->raw);
-	if (!ret)
-		ornic_groups_leave(&dev->bus->groups, gid->raw);
-	return ret;
+	if (ret)
+		return ret;
+	ornic_groups_leave(&dev->bus->groups, gid->raw);
+	put_membership(to_ornic_qp(ibqp));
+	return 0;
 }

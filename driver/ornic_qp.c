@@ -266,6 +266,7 @@ static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
 
 	if (udata) {
 		context = ornic_udata_context(udata);
+		qp->context = context;
 		qp->kicks = context->kicks;
 		return ornic_queue_init(&qp->queue, &context->ibctx,
 					qp->rings.size);

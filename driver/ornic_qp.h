@@ -11,6 +11,7 @@
 
 struct ornic_kick_set;
 struct ornic_sink;
+struct ornic_ucontext;
 
 /**
  * struct ornic_qp - a queue pair; its number is @ibqp.qp_num
@@ -23,6 +24,7 @@ struct ornic_sink;
  * @sig_type: which send WQEs are signalled
  * @queue: record page and rings
  * @sink: takes its events
+ * @context: of its user; NULL for a kernel user and an XRC target
  * @kicks: of the context that may kick it; NULL for a kernel user
  * @sq: kernel user: the host's end of the send queue; else NULL
  * @rq: kernel user: the host's end of the receive queue; else NULL
@@ -37,6 +39,7 @@ struct ornic_qp {
 	enum ib_sig_type sig_type;
 	struct ornic_queue queue;
 	struct ornic_sink *sink;
+	struct ornic_ucontext *context;
 	struct ornic_kick_set *kicks;
 	struct ornic_wq *sq;
 	struct ornic_wq *rq;

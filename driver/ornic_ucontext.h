@@ -14,11 +14,13 @@ struct ornic_mmap_entry;
  * @ibctx: the context as ib_core knows it
  * @kicks: send queues that its doorbell files may kick
  * @page: the doorbell page, if the bus has one
+ * @memberships: QPs times multicast groups
  */
 struct ornic_ucontext {
 	struct ib_ucontext ibctx;
 	struct ornic_kick_set *kicks;
 	struct ornic_mmap_entry *page;
+	atomic_t memberships;
 };
 
 static inline struct ornic_ucontext *
