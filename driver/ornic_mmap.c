@@ -120,7 +120,8 @@ static int map_queue(struct vm_area_struct *vma, struct ornic_queue_mem *mem)
  * Before 6.16 both munmap() and the zapping at disassociation give that back,
  * both with the mmap lock held for reading only; if they meet, one finds no PTE
  * to take the type from, and warns. Inserting looks the type up and reserves
- * nothing. The driver's own mapping of the page goes after the zapping.
+ * nothing. The driver's own mapping of the page goes after the zapping. A guest
+ * with encrypted memory reaches its devices unencrypted only.
  *
  * Nothing may fail after rdma_user_mmap_io(): ib_core has the VMA on its list.
  * Nor can it: the page table is there, and the mmap lock is held for writing.
@@ -138,7 +139,8 @@ static int map_doorbell_page(struct ib_ucontext *context,
 		return ret;
 
 	zap_vma_ptes(vma, vma->vm_start, PAGE_SIZE);
-	WARN_ON(vmf_insert_pfn(vma, vma->vm_start, entry->pfn) !=
+	WARN_ON(vmf_insert_pfn_prot(vma, vma->vm_start, entry->pfn,
+				    pgprot_decrypted(vma->vm_page_prot)) !=
 		VM_FAULT_NOPAGE);
 	return 0;
 }
