@@ -37,6 +37,14 @@ static u32 max_of(u32 a, u32 b)
 	return a > b ? a : b;
 }
 
+static u32 inline_limit(const struct ornic_ring_caps *caps,
+			const struct ornic_ring_limits *limits)
+{
+	return limits->max_inline > caps->send_segs ?
+		       limits->max_inline - caps->send_segs :
+		       0;
+}
+
 static bool caps_fit(const struct ornic_ring_caps *caps,
 		     const struct ornic_ring_limits *limits)
 {
@@ -45,7 +53,7 @@ static bool caps_fit(const struct ornic_ring_caps *caps,
 	return caps->send_wr <= max_wqe && caps->recv_wr <= max_wqe &&
 	       caps->send_sge <= limits->max_sge &&
 	       caps->recv_sge <= limits->max_sge &&
-	       caps->inline_data <= limits->max_inline;
+	       caps->inline_data <= inline_limit(caps, limits);
 }
 
 static u64 ring_bytes(const struct ornic_ring *ring)
@@ -84,7 +92,8 @@ static void init_sq(struct ornic_ring *sq, struct ornic_ring_caps *caps,
 	stride = 1u << sq->log_stride;
 	sq->max_sge =
 		min_of((stride - before_sges) / SGE_BYTES, limits->max_sge);
-	sq->max_inline = min_of(stride - before_inline, limits->max_inline);
+	sq->max_inline =
+		min_of(stride - before_inline, inline_limit(caps, limits));
 
 	caps->send_wr = 1u << sq->log_depth;
 	caps->send_sge = sq->max_sge;

@@ -8,7 +8,7 @@
  * struct ornic_ring_limits - what the device allows
  * @log_max_wqe: log2 of the WQEs of one ring
  * @max_sge: SGEs per WQE
- * @max_inline: inline bytes per send WQE
+ * @max_inline: inline bytes per send WQE, and of segments beyond the usual ones
  */
 struct ornic_ring_limits {
 	u8 log_max_wqe;

@@ -114,6 +114,31 @@ static void sq_has_room_for_more_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rings.sq.max_inline, 64);
 }
 
+/* The device has no stride above that of the largest inline data. */
+static void segments_take_room_from_inline_data(struct kunit *test)
+{
+	const u32 most = ORNIC_MAX_INLINE - sizeof(struct ornic_av);
+	struct ornic_ring_caps caps = {
+		.send_wr = 1,
+		.inline_data = most,
+		.send_segs = sizeof(struct ornic_av),
+	};
+	struct ornic_qp_rings rings;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_qp_rings_init(&rings, &caps, false, &limits), 0);
+	KUNIT_EXPECT_EQ(test, rings.sq.log_stride, 10);
+	KUNIT_EXPECT_EQ(test, rings.sq.max_inline, most);
+	caps.inline_data = most + 1;
+	KUNIT_EXPECT_EQ(test,
+			ornic_qp_rings_init(&rings, &caps, false, &limits),
+			-EINVAL);
+	caps.inline_data = ~0u;
+	KUNIT_EXPECT_EQ(test,
+			ornic_qp_rings_init(&rings, &caps, false, &limits),
+			-EINVAL);
+}
+
 static void rings_follow_each_other_on_pages(struct kunit *test)
 {
 	struct ornic_ring_caps caps = {
@@ -284,6 +309,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(sq_holds_what_it_says, sq_gen_params),
 	KUNIT_CASE_PARAM(rq_holds_what_it_says, rq_gen_params),
 	KUNIT_CASE(sq_has_room_for_more_segments),
+	KUNIT_CASE(segments_take_room_from_inline_data),
 	KUNIT_CASE(rings_follow_each_other_on_pages),
 	KUNIT_CASE(rings_that_do_not_exist_take_no_space),
 	KUNIT_CASE_PARAM(rings_beyond_limits_are_refused, bad_gen_params),
