@@ -6,6 +6,7 @@
  */
 #include "ornic_restrack.h"
 
+#include <linux/capability.h>
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
@@ -51,12 +52,18 @@ static int put_details(struct sk_buff *msg, const struct detail *known,
 	return 0;
 }
 
+/* Any user may list objects; only an administrator keeps the device busy. */
+static bool may_ask(void)
+{
+	return capable(CAP_NET_ADMIN);
+}
+
 static bool inspect(struct ib_device *ibdev, u8 kind, u32 obj,
 		    union ornic_rsp *rsp)
 {
 	struct ornic_dev *dev = to_ornic_dev(ibdev);
 
-	if (!(dev->caps.caps & ORNIC_CAP_COUNTERS))
+	if (!(dev->caps.caps & ORNIC_CAP_COUNTERS) || !may_ask())
 		return false;
 	return !ornic_cmd_inspect(dev, kind, obj, rsp);
 }
@@ -174,7 +181,8 @@ int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 		{ "stride", 1u << srq->ring.log_stride },
 	};
 	struct ornic_srq_state state = {};
-	bool alive = !ornic_cmd_srq_state(to_ornic_dev(ibsrq->device),
+	bool alive = may_ask() &&
+		     !ornic_cmd_srq_state(to_ornic_dev(ibsrq->device),
 					  srq->srqn, &state);
 	const struct detail live[] = {
 		{ "waiting", state.waiting },
