@@ -14,7 +14,9 @@
  *
  * Lock order: unregistration lock of ib_core, lifetime lock, locks of the bus.
  */
+#include <linux/dma-mapping.h>
 #include <linux/export.h>
+#include <linux/gfp.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <net/addrconf.h>
@@ -212,6 +214,31 @@ static void claim_end(struct ornic_dev *dev)
 	mutex_unlock(&lifetime_lock);
 }
 
+/*
+ * Rings and records are shared with the device, and with processes, for as long
+ * as they live: nobody could copy them to and fro, or flush caches.
+ */
+static bool shares_memory(struct device *dma_device)
+{
+	struct page *page;
+	dma_addr_t dma;
+	bool shares;
+
+	if (!dma_device)
+		return true;
+	page = alloc_page(GFP_KERNEL);
+	if (!page)
+		return false;
+	dma = dma_map_page(dma_device, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	shares = !dma_mapping_error(dma_device, dma);
+	if (shares) {
+		shares = !dma_need_sync(dma_device, dma);
+		dma_unmap_page(dma_device, dma, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	}
+	__free_page(page);
+	return shares;
+}
+
 /**
  * ornic_register - register an ib_device for a device on a bus
  * @bus: the device, which answers commands already; bus->dev is set
@@ -220,14 +247,20 @@ static void claim_end(struct ornic_dev *dev)
  * Users may find the device, and delete it, before this returns.
  *
  * Context: process, without the RTNL; may sleep.
- * Return: 0; -EPROTO if the device makes no sense; -errno of ib_core, such as
- * -EEXIST for a taken name, or of the bus.
+ * Return: 0; -EOPNOTSUPP if the device cannot share memory with processes;
+ * -EPROTO if it makes no sense; -errno of ib_core, such as -EEXIST for a taken
+ * name, or of the bus.
  */
 int ornic_register(struct ornic_bus *bus, const char *name)
 {
 	struct ornic_dev *dev;
 	int ret;
 
+	if (!shares_memory(bus->dma_device)) {
+		dev_err(bus->parent,
+			"DMA through bounce buffers or without coherent caches\n");
+		return -EOPNOTSUPP;
+	}
 	dev = ib_alloc_device(ornic_dev, ibdev);
 	if (!dev)
 		return -ENOMEM;
