@@ -172,10 +172,13 @@ static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
 		params.xrcdn = to_ornic_xrcd(init->xrcd)->xrcdn;
 	else
 		params.pdn = to_ornic_pd(qp->ibqp.pd)->pdn;
+	/* XRC QPs do not have both. */
 	if (init->send_cq)
-		params.send_cqn = to_ornic_cq(init->send_cq)->cqn;
+		qp->send_cqn = to_ornic_cq(init->send_cq)->cqn;
 	if (init->recv_cq)
-		params.recv_cqn = to_ornic_cq(init->recv_cq)->cqn;
+		qp->recv_cqn = to_ornic_cq(init->recv_cq)->cqn;
+	params.send_cqn = qp->send_cqn;
+	params.recv_cqn = qp->recv_cqn;
 	ornic_queue_mem_describe(qp->queue.mem, &params.mem);
 	return ornic_cmd_create_qp(dev, &params, &qp->ibqp.qp_num);
 }

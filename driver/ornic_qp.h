@@ -19,6 +19,8 @@ struct ornic_ucontext;
  * @lock: orders modify_qp and query_qp of this QP; protects @state, @dest_qpn
  * @state: as of the last command; the device may have gone to SQE or ERR since
  * @dest_qpn: QP of the peer
+ * @send_cqn: CQ of the SQ, 0: none
+ * @recv_cqn: CQ of the RQ, 0: none
  * @rings: geometry of its memory
  * @caps: what create_qp returned
  * @sig_type: which send WQEs are signalled
@@ -34,6 +36,8 @@ struct ornic_qp {
 	struct mutex lock; /* modify and query */
 	enum ib_qp_state state;
 	u32 dest_qpn;
+	u32 send_cqn;
+	u32 recv_cqn;
 	struct ornic_qp_rings rings;
 	struct ib_qp_cap caps;
 	enum ib_sig_type sig_type;

@@ -130,12 +130,6 @@ static int put_qp(struct sk_buff *msg, const struct detail *known,
 	return put_details(msg, known, num_known, live, ARRAY_SIZE(live));
 }
 
-/* XRC QPs do not have both. */
-static u32 cqn_of(struct ib_cq *ibcq)
-{
-	return ibcq ? to_ornic_cq(ibcq)->cqn : 0;
-}
-
 /**
  * ornic_fill_res_qp - ib_device_ops.fill_res_qp_entry
  * @msg: netlink message
@@ -148,8 +142,8 @@ int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	const struct ornic_qp *qp = to_ornic_qp(ibqp);
 	const struct detail known[] = {
-		{ "send_cqn", cqn_of(ibqp->send_cq) },
-		{ "recv_cqn", cqn_of(ibqp->recv_cq) },
+		{ "send_cqn", qp->send_cqn },
+		{ "recv_cqn", qp->recv_cqn },
 		{ "sq_depth", qp->caps.max_send_wr },
 		{ "sq_stride",
 		  qp->caps.max_send_wr ? 1u << qp->rings.sq.log_stride : 0 },
