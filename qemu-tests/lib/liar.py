@@ -28,6 +28,7 @@ VERSION, STATUS, HEALTH, NUM_MSGS, RESET_DONE = 8, 12, 16, 20, 24
 HOST = 4096
 QUERY_DEVICE = 0x01
 CREATE_CQ, DESTROY_CQ, CREATE_QP, CREATE_EQ = 0x10, 0x11, 0x20, 0x80
+QUERY_QP = 0x23
 PHASE = 0x80
 HONEST_SECONDS = 1.5
 LIE_SECONDS = 6
@@ -83,7 +84,7 @@ class Liar:
         self.lies = [self.odd_answers, self.silence, self.events,
                      self.completions, self.interrupts, self.garbage,
                      self.registers, self.limits, self.repeats,
-                     self.failures, self.heart]
+                     self.failures, self.heart, self.numbers, self.states]
         self.lives = 0
         self.write32(NUM_MSGS, options.vectors)
         self.write32(VERSION, 1)
@@ -172,12 +173,16 @@ class Liar:
         if opcode & 0x0f == 0 and opcode not in (0x60, 0x70):
             obj = self.next_obj
             self.next_obj += 1
+            if self.lie == self.numbers and self.lying:
+                obj = self.random.choice([0, 1 << 24, 0xffffffff, 16, *self.qps])
             if opcode in (CREATE_CQ, CREATE_EQ):
                 self.make_ring(opcode, obj, request)
             if opcode == CREATE_QP:
                 if request[37] & 4:
                     obj = 1
                 self.qps.append(obj)
+        if opcode == QUERY_QP and self.lie == self.states and self.lying:
+            return struct.pack("<I", obj) + self.bytes_(56)
         return struct.pack("<I", obj) + bytes(56)
 
     def make_ring(self, opcode, obj, request):
@@ -210,7 +215,7 @@ class Liar:
     def nothing(self):
         pass
 
-    # These four are told by answer() and execute().
+    # These six are told by answer() and execute().
 
     def odd_answers(self):
         pass
@@ -222,6 +227,12 @@ class Liar:
         pass
 
     def limits(self):
+        pass
+
+    def numbers(self):
+        pass
+
+    def states(self):
         pass
 
     def bytes_(self, size):
