@@ -216,7 +216,7 @@ static void claim_end(struct ornic_dev *dev)
 
 /*
  * Rings and records are shared with the device, and with processes, for as long
- * as they live: nobody could copy them to and fro, or flush caches.
+ * as they live: nobody could copy them, or flush caches.
  */
 static bool shares_memory(struct device *dma_device)
 {
