@@ -273,7 +273,72 @@ static void answer_too_many_reads(struct kunit *test)
 	bed->pair.a->tx_window = 0;
 	for (i = 0; i < 5; i++)
 		ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
+	bed->pair.a->tx_window = 1;
+	ornic_rig_kick(&bed->a);
+	for (i = 0; i < 4; i++)
+		expect_sent(test, bed, ORNIC_OP_READ_RESP_ONLY);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(1));
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+}
+
+/* A READ of four packets, and behind it a WRITE beyond the end of the MR. */
+static void read_and_bad_write(struct ornic_bed *bed)
+{
+	bed->pair.a->tx_window = 1;
+	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 4 * MTU, 0);
+	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 4, ORNIC_BED_MR_BYTES, 10,
+			  10);
+}
+
+/* IBTA 9.7.5.1.1: answers in order: what was accepted first, the NAK last. */
+static void answer_fatal_nak_in_its_turn(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+
+	read_and_bad_write(bed);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	/* Nothing is accepted any more. */
+	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 4, 0, 10, 10);
+	KUNIT_EXPECT_EQ(test, epsn(bed), 4);
+	expect_sent(test, bed, ORNIC_OP_READ_RESP_FIRST);
+	expect_sent(test, bed, ORNIC_OP_READ_RESP_MIDDLE);
+	expect_sent(test, bed, ORNIC_OP_READ_RESP_MIDDLE);
+	expect_sent(test, bed, ORNIC_OP_READ_RESP_LAST);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(2));
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 4));
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+}
+
+/* A port that takes nothing does not keep the QP alive. */
+static void answer_fatal_nak_has_an_end(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	struct ornic_rig *rig = bed->pair.a;
+
+	read_and_bad_write(bed);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	KUNIT_ASSERT_GT(test, ornic_rig_deadline(rig), 0);
+	rig->now = ornic_rig_deadline(rig);
+	ornic_rig_expire(rig);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+}
+
+/* A QP that was reset meanwhile is another connection. */
+static void answer_fatal_nak_ends_with_reset(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	struct ornic_rig *rig = bed->pair.a;
+
+	read_and_bad_write(bed);
+	ornic_bed_drain(bed);
+	ornic_rig_to(&bed->a, ORNIC_QPS_RESET);
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	rig->now += 10000 * ORNIC_RIG_MS;
+	ornic_rig_expire(rig);
+	ornic_rig_run(rig);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
 }
 
 /*
@@ -321,6 +386,9 @@ static struct kunit_case answer_cases[] = {
 	KUNIT_CASE(answer_ack_waits_for_port),
 	KUNIT_CASE(answer_ack_passes_requests),
 	KUNIT_CASE(answer_too_many_reads),
+	KUNIT_CASE(answer_fatal_nak_in_its_turn),
+	KUNIT_CASE(answer_fatal_nak_has_an_end),
+	KUNIT_CASE(answer_fatal_nak_ends_with_reset),
 	KUNIT_CASE(answer_duplicate_read_takes_no_room),
 	KUNIT_CASE(answer_mr_goes_during_read),
 	{}

@@ -311,6 +311,30 @@ static void loss_with_progress_is_free(struct kunit *test)
 			ORNIC_CQE_RETRY_EXC_ERR);
 }
 
+/* ---- errors ------------------------------------------------------------------ */
+
+/* IBTA 9.9.2: the READ was good, and the WRITE behind it fails as itself. */
+static void fatal_nak_leaves_reads_whole(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_WIRE);
+	struct ornic_cqe cqe;
+
+	ornic_bed_fill(&bed->bm, 0, 8 * MTU, 5);
+	bed->pair.b->tx_window = 2;
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 0,
+		       8 * MTU);
+	/* The peer does not know that key. */
+	bed->bm.key ^= 1;
+	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	bed->bm.key ^= 1;
+	ornic_rig_advance(&bed->pair, 10000 * ORNIC_RIG_MS);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 8 * MTU, 5), -1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+			ORNIC_CQE_REM_ACCESS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->b), ORNIC_QPS_ERR);
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
@@ -320,6 +344,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(reorder_goes_back_once),
 	KUNIT_CASE(reorder_or_loss),
 	KUNIT_CASE(loss_with_progress_is_free),
+	KUNIT_CASE(fatal_nak_leaves_reads_whole),
 	{}
 };
 

@@ -229,9 +229,8 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	case ORNIC_RESP_NAK_ACCESS:
 	case ORNIC_RESP_NAK_OP:
 		ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
-		/* The QP ends: what still waits goes now or never. */
-		ornic_resp_run(ctx, qp);
-		send_ack(ctx, qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
+		/* IBTA 9.7.5.1.1: in its turn, behind what was accepted. */
+		ack(qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
 		break;
 	case ORNIC_RESP_DATA:
 	case ORNIC_RESP_ATOMIC:

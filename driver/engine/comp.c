@@ -323,6 +323,7 @@ void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 	when = earlier(when, sq->backoff.until, ctx->now);
 	when = earlier(when, READ_ONCE(qp->rq.backoff.until), ctx->now);
+	when = earlier(when, READ_ONCE(qp->rq.dead_until), ctx->now);
 	if (!when || (sq->timer_at && sq->timer_at <= when))
 		return;
 	sq->timer_at = when;

@@ -46,6 +46,9 @@
 #define ORNIC_MSG_COST 256
 #define ORNIC_RETRY_INFINITE 7 /* RNR, IBTA 9.7.5.2.8 */
 
+/* How long what precedes a fatal NAK may take to leave, ns. */
+#define ORNIC_DRAIN_NS 4000000000ull
+
 /* ---- wqe.c ---------------------------------------------------------------- */
 
 /**
@@ -198,6 +201,17 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 
 /* rq: complete the receive in progress and all posted ones with FLUSH_ERR. */
 ornic_apart void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/*
+ * rq: the responder is at an error and takes no more requests. What it accepted
+ * before is still answered, then run.c takes the QP to ERR.
+ */
+static inline void ornic_resp_die(const struct ornic_ctx *ctx,
+				  struct ornic_rq *rq)
+{
+	rq->dead = true;
+	rq->dead_until = ctx->now + ORNIC_DRAIN_NS;
+}
 
 /* ---- answer.c ------------------------------------------------------------- */
 

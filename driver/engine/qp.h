@@ -316,7 +316,8 @@ struct ornic_rd {
  * @comm_est: the communication-established event was raised
  * @ack_due: an ACK or NAK must follow the READ responses
  * @reads_out: the port may still have some of these, which none may overtake
- * @dead: a responder error: the QP must go to ERR
+ * @dead: a responder error: the QP must go to ERR when nothing waits to be sent
+ * @dead_until: or at that time, ns; 0 = not dead
  * @last_wqe: with an SRQ: LAST_WQE was raised
  * @broken: the record holds nonsense: the ring is not looked at any more
  * @syndrome_due: AETH syndrome of the answer that is due
@@ -353,6 +354,7 @@ struct ornic_rq {
 	bool broken;
 	u8 syndrome_due;
 	u32 psn_due;
+	u64 dead_until;
 	u32 rd_head;
 	u32 rd_tail;
 	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC];

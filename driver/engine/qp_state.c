@@ -287,6 +287,7 @@ static void reset(struct ornic_qp *qp)
 	rq->reads_out = false;
 	rq->backoff = (struct ornic_backoff){ 0 };
 	rq->dead = false;
+	rq->dead_until = 0;
 	rq->last_wqe = false;
 	rq->broken = false;
 	if (rq->depth)

@@ -125,7 +125,7 @@ static enum ornic_verdict fatal(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
 	else
 		ornic_ctx_event(ctx, ORNIC_EVENT_QP_REQ_ERR, qp->qpn, 0);
-	qp->rq.dead = true;
+	ornic_resp_die(ctx, &qp->rq);
 	return verdict;
 }
 
@@ -146,7 +146,7 @@ static ornic_apart enum ornic_verdict bad_recv(struct ornic_ctx *ctx,
 					       enum ornic_vendor_err verr)
 {
 	recv_fail(ctx, qp, status, verr);
-	qp->rq.dead = true;
+	ornic_resp_die(ctx, &qp->rq);
 	return status == ORNIC_CQE_LOC_LEN_ERR ? ORNIC_RESP_NAK_INVALID :
 						 ORNIC_RESP_NAK_OP;
 }
@@ -179,7 +179,7 @@ static enum ornic_verdict no_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	/* There will never be one: the QP ends, each on its next message. */
 	if (unlikely(srq ? READ_ONCE(srq->broken) : qp->rq.broken)) {
 		ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL, qp->qpn, 0);
-		qp->rq.dead = true;
+		ornic_resp_die(ctx, &qp->rq);
 		return ORNIC_RESP_NAK_OP;
 	}
 	if (ornic_qp_is_reliable(qp))

@@ -9,14 +9,31 @@
 /* Work that an arriving packet or timer may do for the queue it unblocks. */
 #define RX_BUDGET (256u << 10)
 
+/* Is all sent that precedes the error, or the time for it over? sq.lock held. */
+static bool has_drained(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_rq *rq = &qp->rq;
+	bool drained;
+
+	ornic_lock(&rq->lock);
+	drained = !ornic_resp_waits(rq) || ctx->now >= rq->dead_until;
+	ornic_unlock(&rq->lock);
+	return drained;
+}
+
 /* The responder found an error: bring the QP down, now that rq is free. */
 static void reap(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	if (!READ_ONCE(qp->rq.dead))
 		return;
 	ornic_lock(&qp->sq.lock);
-	if (qp->state != ORNIC_QPS_ERR && ornic_qp_can_receive(qp))
-		ornic_qp_error(ctx, qp);
+	/* Perhaps reset before the lock was ours, and connected anew. */
+	if (qp->rq.dead && ornic_qp_can_receive(qp)) {
+		if (has_drained(ctx, qp))
+			ornic_qp_error(ctx, qp);
+		else
+			ornic_comp_arm(ctx, qp);
+	}
 	ornic_unlock(&qp->sq.lock);
 }
 
