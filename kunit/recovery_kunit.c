@@ -200,6 +200,61 @@ static void timeout_excuses_end_with_the_connection(struct kunit *test)
 	}
 }
 
+/* ---- window ------------------------------------------------------------------ */
+
+/*
+ * The port takes some packets of a message, none of which asks for an ACK; then
+ * the window shrinks below that. The last of them goes again and asks.
+ */
+static void window_that_shrinks_is_probed(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_rig_frame *frame[20];
+	u32 i;
+
+	post_send(bed, 1);
+	ornic_bed_drain(bed);
+	rig->tx_window = ARRAY_SIZE(frame);
+	post_send(bed, 40 * MTU);
+	/* The first message took more than a quarter of the ACK timeout. */
+	rig->now += 2 * ORNIC_RIG_MS;
+	ack(bed, 0, ACK);
+	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TX_PACKETS), 21);
+	for (i = 0; i < ARRAY_SIZE(frame); i++)
+		frame[i] = ornic_rig_pull(rig);
+	for (i = 0; i < ARRAY_SIZE(frame); i++)
+		ornic_rig_put(rig, frame[i]);
+	ornic_rig_run(rig);
+	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 20));
+	KUNIT_EXPECT_TRUE(test, bed->pkt.ack_req);
+	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_RETRIES), 0);
+}
+
+/* A QP that waits for its peer is no work for the poll thread. */
+static void window_that_is_full_is_no_news(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_engine *eng = bed->pair.a->eng;
+
+	ornic_engine_set_polling(eng, true);
+	ornic_rig_run(bed->pair.a);
+	post_send(bed, 40 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
+	post_send(bed, 8);
+	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 1);
+	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 0);
+	ack(bed, 31, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 9);
+	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 0);
+	post_send(bed, 8);
+	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 1);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+}
+
 /* ---- reordering ------------------------------------------------------------- */
 
 #define RTT (ORNIC_RIG_MS / 10)
@@ -341,6 +396,8 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_on_loopback_costs_little),
 	KUNIT_CASE(timeout_is_excused_by_no_other),
 	KUNIT_CASE(timeout_excuses_end_with_the_connection),
+	KUNIT_CASE(window_that_shrinks_is_probed),
+	KUNIT_CASE(window_that_is_full_is_no_news),
 	KUNIT_CASE(reorder_goes_back_once),
 	KUNIT_CASE(reorder_or_loss),
 	KUNIT_CASE(loss_with_progress_is_free),

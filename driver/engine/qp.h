@@ -152,6 +152,7 @@ enum ornic_wait {
  * @store_stride: bytes
  * @depth: WQEs, a power of two; 0 = no SQ
  * @fetched: WQEs copied from the ring; @fetched - @tail <= @depth
+ * @seen: the producer at the last run, while the device polls
  * @cur: WQE that is being sent
  * @tail: oldest WQE that is not complete
  * @psn: next PSN to send
@@ -197,6 +198,7 @@ struct ornic_sq {
 	u32 store_stride;
 	u32 depth;
 	u32 fetched;
+	u32 seen;
 	u32 cur;
 	u32 tail;
 	u32 psn;

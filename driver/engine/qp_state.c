@@ -253,6 +253,7 @@ static void reset(struct ornic_qp *qp)
 
 	qp->epoch++;
 	sq->fetched = 0;
+	sq->seen = 0;
 	sq->cur = 0;
 	sq->tail = 0;
 	sq->rd_out = 0;

@@ -446,6 +446,13 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_STEP_DONE;
 }
 
+/* A packet that is out already, and goes again to ask for an ACK. */
+static bool is_probe(const struct ornic_sq *sq, const struct ornic_swqe *sw)
+{
+	return sq->probe && ornic_psn_diff(sq->psn, sq->max_psn) < 0 &&
+	       !(sw->kind & ORNIC_OPF_ANSWERED);
+}
+
 /*
  * May an RC QP have more PSNs out, for @sw? A READ may begin in the window and
  * end behind it, as it may be longer.
@@ -455,6 +462,8 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 	const struct ornic_sq *sq = &qp->sq;
 	u32 out = ornic_psn_diff(sq->psn, sq->acked);
 
+	if (is_probe(sq, sw))
+		return true;
 	if (out >= sq->window)
 		return false;
 	if (!(sw->kind & ORNIC_OPF_ANSWERED))
@@ -463,15 +472,11 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 	       out + (sw->npkts - sw->pkts) <= ORNIC_PSN_WINDOW;
 }
 
-/* Is there room on the wire and in the windows for more of @sw? */
-static bool may_send(const struct ornic_ctx *ctx, struct ornic_qp *qp,
-		     const struct ornic_swqe *sw)
+/* Nothing that is out asks for an ACK, so none will open the window. */
+static bool is_mute(const struct ornic_sq *sq)
 {
-	if (ornic_backoff_on(&qp->sq.backoff, ctx->now))
-		return false;
-	if (ornic_qp_is_reliable(qp) && !window_open(qp, sw))
-		return false;
-	return ornic_qp_tx_room(qp);
+	return sq->unacked_pkts &&
+	       sq->unacked_pkts >= ornic_psn_diff(sq->psn, sq->acked);
 }
 
 /**
@@ -556,7 +561,12 @@ static enum ornic_step step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return do_local(ctx, qp, sw);
 	if (qp->type != ORNIC_QPT_UD && qp->path.loop)
 		return ornic_loop_step(ctx, qp, sw);
-	if (!may_send(ctx, qp, sw))
+	if (ornic_qp_is_reliable(qp) && !window_open(qp, sw))
+		return is_mute(&qp->sq) && ornic_req_probe(qp) ?
+			       ORNIC_STEP_DONE :
+			       ORNIC_STEP_WAIT;
+	if (ornic_backoff_on(&qp->sq.backoff, ctx->now) ||
+	    !ornic_qp_tx_room(qp))
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
@@ -668,6 +678,9 @@ enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_lock_held(&sq->lock);
 	if (!sq->depth)
 		return ORNIC_RUN_IDLE;
+	if (qp->dev->polling)
+		WRITE_ONCE(sq->seen,
+			   le32_to_cpu(READ_ONCE(sq->record->producer)));
 	if (qp->state == ORNIC_QPS_ERR || qp->state == ORNIC_QPS_SQE) {
 		ornic_sq_flush(ctx, qp);
 		return ORNIC_RUN_IDLE;

@@ -182,7 +182,10 @@ enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
 	return look(eng, qpn, budget, true);
 }
 
-/* Is there anything that the poll thread should do for @qp? A peek only. */
+/*
+ * Was anything posted to @qp since it last ran? WQEs that wait for the peer, a
+ * timer or room go on without the poll thread. A peek only.
+ */
 static bool has_news(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -190,7 +193,7 @@ static bool has_news(struct ornic_qp *qp)
 	if (!sq->depth || READ_ONCE(qp->state) < ORNIC_QPS_RTS)
 		return false;
 	return le32_to_cpu(READ_ONCE(sq->record->producer)) !=
-	       READ_ONCE(sq->fetched);
+	       READ_ONCE(sq->seen);
 }
 
 /**
