@@ -57,6 +57,40 @@ static void answer_duplicate_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_DUPLICATES), 1);
 }
 
+static void inject_write(struct ornic_bed *bed, u32 n, bool ack_req)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_WRITE_ONLY,
+		.psn = ornic_psn_add(PSN, n),
+		.ack_req = ack_req,
+		.va = bed->am.iova,
+		.rkey = bed->am.key,
+		.dma_len = 8,
+	};
+
+	ornic_rig_inject(&bed->a, &info, bed->buf, 8);
+}
+
+/* A window that is sent again costs no ACK for each packet, yet a lost one is. */
+static void answer_duplicates_once(struct kunit *test)
+{
+	struct ornic_bed *bed = open_bed(test);
+	u32 i;
+
+	for (i = 0; i < 64; i++)
+		inject_write(bed, i, false);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	for (i = 0; i < 63; i++)
+		inject_write(bed, i, false);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	inject_write(bed, 63, false);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 63));
+	inject_write(bed, 31, true);
+	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
+	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 63));
+}
+
 /* Check the responses to a READ of @len at @off: First to Last from PSN @n. */
 static void expect_read(struct kunit *test, struct ornic_bed *bed, u32 n,
 			u32 off, u32 len, u32 seed)
@@ -377,6 +411,7 @@ static void answer_mr_goes_during_read(struct kunit *test)
 
 static struct kunit_case answer_cases[] = {
 	KUNIT_CASE(answer_duplicate_write),
+	KUNIT_CASE(answer_duplicates_once),
 	KUNIT_CASE_PARAM(answer_read, rd_gen_params),
 	KUNIT_CASE(answer_duplicate_read_is_checked),
 	KUNIT_CASE(answer_duplicate_atomic),

@@ -213,8 +213,12 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			    pkt->psn);
 		break;
 	case ORNIC_RESP_DUPLICATE:
-		/* IBTA C9-105: what it would say now. Not past what waits. */
-		if (!ornic_resp_waits(rq))
+		/*
+		 * IBTA C9-105: what it would say now. Not past what waits, and
+		 * once for a window that is sent again: to what asks for it,
+		 * and to the newest, which a peer that never asks ends with.
+		 */
+		if ((pkt->ack_req || pkt->psn == last) && !ornic_resp_waits(rq))
 			ack(qp, ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, last);
 		break;
 	case ORNIC_RESP_RNR:
