@@ -45,6 +45,7 @@ static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
 	[ORNIC_STAT_TX_STALLS].name = "tx_stalls",
 	[ORNIC_STAT_TX_ERRORS].name = "tx_errors",
 	[ORNIC_STAT_RX_TOO_LONG].name = "rx_too_long",
+	[ORNIC_STAT_RX_BAD_RKEY].name = "rx_bad_rkey",
 	/* ib_core wants the optional ones behind all others. */
 	OPTIONAL(RX_SEND_REQUESTS, "rx_send_requests"),
 	OPTIONAL(RX_WRITE_REQUESTS, "rx_write_requests"),

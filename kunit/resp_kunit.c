@@ -613,6 +613,21 @@ static void resp_uc_too_long(struct kunit *test)
 		ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_RX_TOO_LONG), 1);
 }
 
+/* IBTA 9.8.2.2: UC drops what it may not do; a peer that guesses is seen. */
+static void resp_uc_bad_rkey(struct kunit *test)
+{
+	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UC);
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_WRITE_ONLY, i,
+				  ORNIC_BED_MR_BYTES, 10, 10);
+	KUNIT_EXPECT_EQ(
+		test,
+		ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_RX_BAD_RKEY), 5);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+}
+
 /* ---- packets that are for nobody ------------------------------------------- */
 
 static void resp_wrong_peer(struct kunit *test)
@@ -685,6 +700,7 @@ static struct kunit_case resp_cases[] = {
 	KUNIT_CASE_PARAM(resp_ud, dgram_gen_params),
 	KUNIT_CASE(resp_ud_too_long),
 	KUNIT_CASE(resp_uc_too_long),
+	KUNIT_CASE(resp_uc_bad_rkey),
 	KUNIT_CASE(resp_wrong_peer),
 	KUNIT_CASE(resp_comm_est),
 	KUNIT_CASE(resp_pieces),

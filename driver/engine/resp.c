@@ -135,6 +135,9 @@ static enum ornic_verdict refuse(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	if (ornic_qp_is_reliable(qp))
 		return fatal(ctx, qp, verdict);
+	/* No end of the QP stops a peer that guesses keys: show that it does. */
+	if (verdict == ORNIC_RESP_NAK_ACCESS)
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_RKEY);
 	qp->rq.msg = 0;
 	return ORNIC_RESP_DROP;
 }

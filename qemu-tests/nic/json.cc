@@ -86,6 +86,7 @@ const char *stat_name(u32 stat)
 		"tx_stalls",
 		"tx_errors",
 		"rx_too_long",
+		"rx_bad_rkey",
 		"rx_send_requests",
 		"rx_write_requests",
 		"rx_read_requests",

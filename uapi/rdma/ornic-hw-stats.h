@@ -39,6 +39,7 @@ enum ornic_stat {
 	ORNIC_STAT_TX_STALLS,		/* QP waited for packets in flight */
 	ORNIC_STAT_TX_ERRORS,		/* frames that the port refused */
 	ORNIC_STAT_RX_TOO_LONG,		/* UC, UD: longer than the receive */
+	ORNIC_STAT_RX_BAD_RKEY,		/* UC: WRITEs with a key that is refused */
 	/* Optional ones, all at the end, count only while MODIFY_STATS says so. */
 	ORNIC_STAT_RX_SEND_REQUESTS,	/* messages executed for a peer */
 	ORNIC_STAT_RX_WRITE_REQUESTS,
