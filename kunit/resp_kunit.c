@@ -64,8 +64,11 @@ static const struct seq_row {
 	{ "IBTA C9-105: oldest PSN of the duplicate region", 1 - (1 << 23), ACK,
 	  0, 1 },
 	{ "IBTA 9.7.4.1.2: one is missing", 2, NAK(0), 1, 1 },
-	{ "IBTA 9.7.4.1.2: the newest PSN of the invalid region", 1 << 23,
-	  NAK(0), 1, 1 },
+	{ "IBTA 9.7.4.1.2: as many as one QP may lack", (1 << 16) + 1, NAK(0),
+	  1, 1 },
+	{ "IBTA 9.7.4.1.2: more than that", (1 << 16) + 2, NONE, 0, 1 },
+	{ "IBTA 9.7.4.1.2: the newest PSN of the invalid region", 1 << 23, NONE,
+	  0, 1 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(seq, seq_rows, desc);

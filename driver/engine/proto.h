@@ -46,6 +46,11 @@
 #define ORNIC_MSG_COST 256
 #define ORNIC_RETRY_INFINITE 7 /* RNR, IBTA 9.7.5.2.8 */
 
+/*
+ * A request further ahead than this is no sign of loss: from outside the path
+ * one in 256 PSNs would bring a NAK and half a window, else one in two.
+ */
+#define ORNIC_MAX_GAP (1 << 16)
 /* How long what precedes a fatal NAK may take to leave, ns. */
 #define ORNIC_DRAIN_NS 4000000000ull
 

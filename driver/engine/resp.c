@@ -655,7 +655,7 @@ static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
 		return ORNIC_RESP_DUPLICATE;
 	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);
-	if (rq->nak_sent)
+	if (rq->nak_sent || diff > ORNIC_MAX_GAP)
 		return ORNIC_RESP_DROP;
 	rq->nak_sent = true;
 	return ORNIC_RESP_NAK_SEQ;
