@@ -94,6 +94,8 @@ static int op_xmit(void *host, const struct ornic_tx *tx)
 
 	meanwhile(rig);
 	f->next = NULL;
+	if (rig->on_xmit)
+		rig->on_xmit(rig);
 	if (rig->xmit_fail) {
 		rig->xmit_fail--;
 		f->next = rig->free;

@@ -89,6 +89,7 @@ struct ornic_rig_mem {
  * @largest: bytes of the largest frame that the port takes; 0 = any
  * @meanwhile: what a program of @program's does while the host is called for a
  *	frame, before and after it is written; NULL = nothing
+ * @on_xmit: called for each frame while it is sent, NULL = nothing
  * @tx_head, @tx_tail: frames sent and not pulled
  * @lost: frames that found the pool empty
  * @events: the last events; @nevents: how many there have been
@@ -107,6 +108,7 @@ struct ornic_rig {
 	u32 seg_bytes;
 	bool busy_here;
 	u32 xmit_fail;
+	void (*on_xmit)(struct ornic_rig *rig);
 	u32 frame_fail;
 	u32 largest;
 	void (*meanwhile)(struct ornic_rig *rig);

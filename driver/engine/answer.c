@@ -90,9 +90,8 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 	       iov->bytes == len;
 }
 
-/* The next packet of a READ; STOP if its memory may not be read any more. */
-static enum ornic_step send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				 struct ornic_rd *rd)
+static enum ornic_step send_held_read(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp, struct ornic_rd *rd)
 {
 	u32 off = rd->next * qp->mtu;
 	u32 len = min_t(u32, rd->length - off, qp->mtu);
@@ -115,6 +114,19 @@ static enum ornic_step send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (++rd->next == rd->pkts)
 		rd->busy = false;
 	return ORNIC_STEP_DONE;
+}
+
+/* The next packet of a READ; STOP if its memory may not be read any more. */
+static enum ornic_step send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 struct ornic_rd *rd)
+{
+	struct ornic_fast *fast;
+	enum ornic_step res;
+
+	fast = ornic_fast_hold(ornic_mkey_lookup(qp->dev, rd->rkey));
+	res = send_held_read(ctx, qp, rd);
+	ornic_fast_release(fast);
+	return res;
 }
 
 static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,

@@ -18,6 +18,7 @@
 #include "wire.c"
 #include "tx.c"
 #include "answer.c"
+#include "xrc.c"
 #include "resp.c"
 #include "comp.c"
 #include "loop.c"

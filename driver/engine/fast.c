@@ -4,9 +4,11 @@
  * there is no waiting for RCU: each look at such an MR takes its lock, and what
  * it finds is good under the lock of the queue that it works for.
  *
- * Who takes a key back by LOCAL_INV or READ_INV holds both locks of its QP, by
- * SEND_INV the lock of its RQ. So no access through that QP is under way when
- * the work request completes.
+ * LOCAL_INV and READ_INV hold both locks of their QP, SEND_INV the lock of the RQ,
+ * and each holds the use lock of the MR, as every request of a peer does for the
+ * time that it moves data. So no access by a peer, through whichever QP, is under
+ * way when the work request completes. Work requests of other QPs that use the
+ * lkey are the program's own: it waits for them first.
  */
 #include "fast.h"
 #include "dev.h"
@@ -33,6 +35,7 @@ struct ornic_mkey *ornic_fast_alloc(void)
 
 	if (!f)
 		return NULL;
+	ornic_lock_init(&f->use);
 	ornic_lock_init(&f->lock);
 	f->base.fast = f;
 	return &f->base;
@@ -189,8 +192,10 @@ enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
 
 	if (!m || !m->fast)
 		return ornic_mw_invalidate(qp, key);
+	ornic_fast_hold(m);
 	ornic_lock(&m->fast->lock);
 	verr = invalidate_locked(m->fast, qp, key, remote);
 	ornic_unlock(&m->fast->lock);
+	ornic_fast_release(m->fast);
 	return verr;
 }

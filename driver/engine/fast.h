@@ -15,16 +15,46 @@ struct ornic_swqe;
 /**
  * struct ornic_fast - a fast registration MR
  * @base: its place among the keys. All but its PD is protected by @lock.
- * @lock: a leaf; whoever looks at the MR or changes it holds it
+ * @use: held while a peer's request moves data of the MR, from the look at its
+ *	key to the end of the copy, and while the key is invalidated. Taken under
+ *	the rq.lock of the request, outside of @lock; one at a time.
+ * @lock: a leaf, held for each look at the MR and each change of it
  * @room: pages that it can have
  * @valid: it has memory; else it is in the free state
  */
 struct ornic_fast {
 	struct ornic_mkey base;
+	ornic_lock_t use;
 	ornic_lock_t lock;
 	u32 room;
 	bool valid;
 };
+
+/**
+ * ornic_fast_hold - let no QP invalidate a key while data moves through it
+ * @m: what a request names, or NULL
+ *
+ * LOCAL_INV holds the locks of its own QP; requests to other QPs of the PD may
+ * use the key at the same time. Other MRs have no work request that takes their
+ * memory back, and are not held.
+ *
+ * Context: rq.lock held, inside the RCU section of the lookup; nothing is held.
+ * Return: for ornic_fast_release().
+ */
+static inline struct ornic_fast *ornic_fast_hold(const struct ornic_mkey *m)
+{
+	if (likely(!m || !m->fast))
+		return NULL;
+	ornic_lock_inner(&m->fast->use);
+	return m->fast;
+}
+
+/* The end of it; @f may be NULL. */
+static inline void ornic_fast_release(struct ornic_fast *f)
+{
+	if (unlikely(f))
+		ornic_unlock_inner(&f->use);
+}
 
 /* A new MR as a key, to be freed like any other; NULL: no memory. May sleep. */
 struct ornic_mkey *ornic_fast_alloc(void);

@@ -382,6 +382,20 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 	return npkts;
 }
 
+/* The same, while the key stays what it is. */
+static u32 take_held_piece(struct ornic_qp *qp, struct ornic_qp *peer,
+			   const struct ornic_swqe *sw, struct ornic_iov *src,
+			   enum ornic_vendor_err *verr)
+{
+	struct ornic_fast *fast;
+	u32 npkts;
+
+	fast = ornic_fast_hold(ornic_mkey_lookup(peer->dev, sw->rkey));
+	npkts = take_piece(qp, peer, sw, src, verr);
+	ornic_fast_release(fast);
+	return npkts;
+}
+
 /*
  * Is @peer the QP that accepted the READ @sw, and still of that connection? Its
  * number alone says nothing: since the last piece the QP may have been reset, or
@@ -418,7 +432,7 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_lock_inner(&peer->rq.lock);
 	served = serves(qp, peer, sw);
 	if (served)
-		npkts = take_piece(qp, peer, sw, &src, &verr);
+		npkts = take_held_piece(qp, peer, sw, &src, &verr);
 	if (served && !npkts)
 		peer->rq.dead = true;
 	ornic_unlock_inner(&peer->rq.lock);

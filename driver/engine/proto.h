@@ -9,6 +9,7 @@
  *   req.c   requester: what to send next (sq.lock)
  *   comp.c  completer: answers, timers, completions (sq.lock)
  *   resp.c  responder: requests (rq.lock)
+ *   xrc.c   responder: SRQs of XRC targets (rq.lock)
  *   answer.c  responder: packets that answer them (rq.lock)
  *   sgl.c   bytes to SGEs and keys
  *   mcast.c   groups and their members (mcast.lock)
@@ -217,6 +218,18 @@ static inline void ornic_resp_die(const struct ornic_ctx *ctx,
 	rq->dead = true;
 	rq->dead_until = ctx->now + ORNIC_DRAIN_NS;
 }
+
+/* ---- xrc.c ---------------------------------------------------------------- */
+
+/* rq: look up the SRQ that @r names, if @qp is a target. */
+void ornic_xrc_find_srq(struct ornic_qp *qp, struct ornic_inreq *r);
+
+/* Is @qp a target, and @r names no SRQ of its domain? */
+bool ornic_xrc_lacks_srq(const struct ornic_qp *qp,
+			 const struct ornic_inreq *r);
+
+/* rq: take receive WQEs from the SRQ of @r; false: it may not. */
+bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r);
 
 /* ---- answer.c ------------------------------------------------------------- */
 

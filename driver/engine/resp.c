@@ -435,8 +435,8 @@ static u64 atomic_execute(u64 *p, const struct ornic_inreq *r)
 	}
 }
 
-static ornic_apart enum ornic_verdict
-do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
+static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				    struct ornic_inreq *r)
 {
 	struct ornic_frag frag;
 	struct ornic_iov iov = { &frag, 1, 0, 0 };
@@ -472,9 +472,9 @@ static void rd_new_empty(struct ornic_qp *qp, const struct ornic_inreq *r)
 }
 
 /* IBTA A19.4.2: 8 bytes that nobody sees in part. */
-static ornic_apart enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
-						      struct ornic_qp *qp,
-						      struct ornic_inreq *r)
+static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
+					  struct ornic_qp *qp,
+					  struct ornic_inreq *r)
 {
 	struct ornic_frag frag;
 	struct ornic_iov iov = { &frag, 1, 0, 0 };
@@ -499,6 +499,22 @@ static ornic_apart enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
 	if (r->pkt)
 		rd_new_empty(qp, r);
 	return ORNIC_RESP_EMPTY;
+}
+
+/* An atomic or an ATOMIC WRITE, while the key stays what it is. */
+static ornic_apart enum ornic_verdict
+do_word(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
+{
+	enum ornic_verdict verdict;
+	struct ornic_fast *fast;
+
+	fast = ornic_fast_hold(ornic_mkey_lookup(qp->dev, r->rkey));
+	if (r->flags & ORNIC_OPF_ATOMIC_WRITE)
+		verdict = do_atomic_write(ctx, qp, r);
+	else
+		verdict = do_atomic(ctx, qp, r);
+	ornic_fast_release(fast);
+	return verdict;
 }
 
 /* May all that @r wants flushed be flushed so? IBTA A19.4.1. */
@@ -592,42 +608,6 @@ static ornic_apart enum ornic_verdict replay(struct ornic_qp *qp,
 	return ORNIC_RESP_DROP;
 }
 
-/* ---- XRC ------------------------------------------------------------------------ */
-
-/*
- * A request to an XRC target names an SRQ, whose PD its keys are of. IBTA
- * A14.3.2; duplicates as well, so it is looked up before anything else.
- */
-static void find_srq(struct ornic_qp *qp, struct ornic_inreq *r)
-{
-	if (qp->type != ORNIC_QPT_XRC_TGT)
-		return;
-	r->srq = ornic_srq_xrc(qp->dev, r->srqn, qp->xrcdn);
-	if (r->srq)
-		qp->pdn = r->srq->pdn;
-}
-
-static bool lacks_srq(const struct ornic_qp *qp, const struct ornic_inreq *r)
-{
-	return qp->type == ORNIC_QPT_XRC_TGT && !r->srq;
-}
-
-/* Take from that SRQ. One message is for one. */
-static bool bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r)
-{
-	struct ornic_rq *rq = &qp->rq;
-
-	if (qp->type != ORNIC_QPT_XRC_TGT)
-		return true;
-	if (!r->srq)
-		return false;
-	if (rq->srq != r->srq &&
-	    (rq->rwqe.valid || !(r->flags & ORNIC_OPF_START)))
-		return false;
-	rq->srq = r->srq;
-	return true;
-}
-
 /* ---- order ---------------------------------------------------------------------- */
 
 /* PSN order. ORNIC_RESP_ACK: it is the one expected. */
@@ -650,8 +630,8 @@ static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
 	if (diff < 0) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
 		if (r->pkt && r->flags & ORNIC_OPF_ANSWERED)
-			return lacks_srq(qp, r) ? ORNIC_RESP_DROP :
-						  replay(qp, r);
+			return ornic_xrc_lacks_srq(qp, r) ? ORNIC_RESP_DROP :
+							    replay(qp, r);
 		return ORNIC_RESP_DUPLICATE;
 	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);
@@ -682,7 +662,7 @@ static bool check_form(struct ornic_qp *qp, const struct ornic_inreq *r)
 static enum ornic_verdict execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_inreq *r)
 {
-	if (!check_form(qp, r) || !bind_srq(qp, r))
+	if (!check_form(qp, r) || !ornic_xrc_bind_srq(qp, r))
 		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (r->flags & ORNIC_OPF_SEND)
 		return do_send(ctx, qp, r);
@@ -690,11 +670,9 @@ static enum ornic_verdict execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return do_write(ctx, qp, r);
 	if (r->flags & ORNIC_OPF_READ)
 		return do_read(ctx, qp, r);
-	if (r->flags & ORNIC_OPF_ATOMIC_WRITE)
-		return do_atomic_write(ctx, qp, r);
 	if (r->flags & ORNIC_OPF_FLUSH)
 		return do_flush(ctx, qp, r);
-	return do_atomic(ctx, qp, r);
+	return do_word(ctx, qp, r);
 }
 
 static ornic_apart enum ornic_verdict request_ud(struct ornic_ctx *ctx,
@@ -788,7 +766,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 			count_request(qp, r);
 		return verdict;
 	}
-	find_srq(qp, r);
+	ornic_xrc_find_srq(qp, r);
 	verdict = check_psn(qp, r);
 	if (verdict != ORNIC_RESP_ACK)
 		return verdict;

@@ -120,6 +120,23 @@ static ornic_apart bool write_asking(const struct ornic_qp *qp, u32 rkey,
 	return true;
 }
 
+/* All of @src, of which @mkey was good for the range. */
+static enum ornic_vendor_err write_key(const struct ornic_qp *qp, u32 rkey,
+				       const struct ornic_mkey *mkey, u64 va,
+				       const struct ornic_iov *src)
+{
+	u32 i;
+
+	for (i = 0; i < src->n; i++) {
+		if (likely(!mkey->fast && !mkey->dma))
+			write_pages(mkey, va, &src->frag[i]);
+		else if (!write_asking(qp, rkey, mkey, va, &src->frag[i]))
+			return ORNIC_VERR_LKEY_RANGE;
+		va += src->frag[i].len;
+	}
+	return ORNIC_VERR_NONE;
+}
+
 /**
  * ornic_key_write - write bytes through a remote key
  * @qp: QP, for its PD
@@ -135,7 +152,7 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 {
 	enum ornic_vendor_err verr;
 	struct ornic_mkey *mkey;
-	u32 i;
+	struct ornic_fast *fast;
 
 	if (!src->bytes)
 		return ORNIC_VERR_NONE;
@@ -143,12 +160,9 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 				ORNIC_ACCESS_REMOTE_WRITE, &mkey);
 	if (verr != ORNIC_VERR_NONE)
 		return verr;
-	for (i = 0; i < src->n; i++) {
-		if (likely(!mkey->fast && !mkey->dma))
-			write_pages(mkey, va, &src->frag[i]);
-		else if (!write_asking(qp, rkey, mkey, va, &src->frag[i]))
-			return ORNIC_VERR_LKEY_RANGE;
-		va += src->frag[i].len;
-	}
-	return ORNIC_VERR_NONE;
+	/* write_asking() looks at the key again. */
+	fast = ornic_fast_hold(mkey);
+	verr = write_key(qp, rkey, mkey, va, src);
+	ornic_fast_release(fast);
+	return verr;
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* XRC targets: the SRQ that each request names. */
+#include "proto.h"
+
+/*
+ * A request to an XRC target names an SRQ, whose PD its keys are of. IBTA
+ * A14.3.2; duplicates as well, so it is looked up before anything else.
+ */
+void ornic_xrc_find_srq(struct ornic_qp *qp, struct ornic_inreq *r)
+{
+	if (qp->type != ORNIC_QPT_XRC_TGT)
+		return;
+	r->srq = ornic_srq_xrc(qp->dev, r->srqn, qp->xrcdn);
+	if (r->srq)
+		qp->pdn = r->srq->pdn;
+}
+
+bool ornic_xrc_lacks_srq(const struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	return qp->type == ORNIC_QPT_XRC_TGT && !r->srq;
+}
+
+/* Take from that SRQ. One message is for one. */
+bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+
+	if (qp->type != ORNIC_QPT_XRC_TGT)
+		return true;
+	if (!r->srq)
+		return false;
+	if (rq->srq != r->srq &&
+	    (rq->rwqe.valid || !(r->flags & ORNIC_OPF_START)))
+		return false;
+	rq->srq = r->srq;
+	return true;
+}
