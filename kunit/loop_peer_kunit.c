@@ -170,8 +170,8 @@ KUNIT_ARRAY_PARAM_DESC(change, change_rows, name);
 static void expect_untouched(struct kunit *test, struct peer_test *pt,
 			     u8 opcode, s32 arrived)
 {
-	const struct ornic_rig_mr *to =
-		opcode == ORNIC_WQE_READ ? &pt->am : &pt->bm;
+	const struct ornic_rig_mr *to = opcode == ORNIC_WQE_READ ? &pt->am :
+								   &pt->bm;
 	struct ornic_bed *bed = &pt->bed;
 	struct ornic_cqe cqe;
 
