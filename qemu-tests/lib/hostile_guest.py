@@ -3,10 +3,15 @@
 """Play a hostile driver of the PCI NIC, with no driver loaded.
 
   hostile_guest.py ROUNDS
+  hostile_guest.py --greedy SECONDS
 
 Each round is a reset, commands made of garbage in a ring that is all right,
 and then garbage in the registers. What the device writes goes to memory of
-this process: its pages are locked, and their addresses are all that is named."""
+this process: its pages are locked, and their addresses are all that is named.
+
+The greedy one takes what it can get: keys of lists that name themselves, as long as
+the device allows, until it has no more; resets, some with a nonce that is not there;
+and doorbells all the time."""
 
 import ctypes
 import glob
@@ -15,6 +20,7 @@ import os
 import random
 import struct
 import sys
+import time
 
 PAGE = 4096
 HOST = PAGE  # registers of the host in BAR 2
@@ -70,7 +76,75 @@ def request(memory):
     return raw
 
 
+class Nic:
+    """The function, and a ring of 64 commands."""
+
+    def __init__(self):
+        path = find_nic()
+        self.doorbell, self.bar, self.memory = open_bar(path, 0), open_bar(path, 2), Memory()
+        with open(path + "/enable", "w", encoding="ascii") as file:
+            file.write("1")
+        os.system(f"setpci -s {os.path.basename(path)} COMMAND=6")
+        self.producer = 0
+
+    def ring(self, vector):
+        self.doorbell[12:16] = struct.pack("<I", vector)
+
+    def reset(self, honest=True):
+        bar, memory, nonce = self.bar, self.memory, random.randbytes(16)
+        memory.map[2 * PAGE:2 * PAGE + 16] = nonce if honest else bytes(16)
+        memory.map[PAGE:2 * PAGE] = bytes(PAGE)
+        bar[NONCE:NONCE + 24] = struct.pack("<Q", memory.at[2]) + nonce
+        bar[PRODUCER:PRODUCER + 4] = bytes(4)
+        bar[DEPTH:DEPTH + 4] = struct.pack("<I", 6)
+        bar[RINGS:RINGS + 16] = struct.pack("<QQ", memory.at[0], memory.at[1])
+        bar[RESET:RESET + 4] = struct.pack("<I", random.getrandbits(32))
+        self.producer = 0
+        self.ring(0)
+
+    def execute(self, command):
+        """64 times that; the statuses, as far as there are any after a while."""
+        self.memory.map[:PAGE] = bytes(command) * 64
+        self.producer += 64
+        self.bar[PRODUCER:PRODUCER + 4] = struct.pack("<I", self.producer)
+        self.ring(0)
+        phase, end = self.producer & 64, time.monotonic() + 20
+        while time.monotonic() < end:
+            self.ring(random.choice((0, 1)))
+            statuses = self.memory.map[PAGE + 1:2 * PAGE:64]
+            if all((status >> 7) == (phase != 0) for status in statuses):
+                return [status & 127 for status in statuses]
+        return []
+
+
+def greedy(seconds):
+    nic, rounds, keys = Nic(), 0, 0
+    at, pages = nic.memory.at, os.sysconf("SC_PHYS_PAGES")
+    for level in (10, 11, 12):
+        below = at[level - 1] if level > 10 else at[9]
+        nic.memory.map[level * PAGE:(level + 1) * PAGE] = struct.pack("<Q", below) * 512
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        nic.reset(honest=rounds % 8 != 7)
+        npages = random.choice((1 << 27, pages, pages // 2, 1))
+        # CREATE_MKEY: header, memory, iova, length, PD, access
+        command = bytearray(64)
+        struct.pack_into("<B", command, 0, 0x30)
+        struct.pack_into("<QIBBHQQIB", command, 8, at[12], npages, 12, 3, 0, 0,
+                         npages * PAGE, 1, 1)
+        for _ in range(200):
+            statuses = nic.execute(command)
+            keys += statuses.count(0)
+            if not statuses or any(statuses):
+                break
+        rounds += 1
+    print(f"{rounds} rounds, {keys} keys")
+
+
 def main():
+    if sys.argv[1] == "--greedy":
+        greedy(int(sys.argv[2]))
+        return
     path = find_nic()
     doorbell, bar, memory = open_bar(path, 0), open_bar(path, 2), Memory()
     with open(path + "/enable", "w", encoding="ascii") as file:

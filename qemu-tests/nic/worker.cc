@@ -218,14 +218,16 @@ bool worker::expire(u64 now)
 bool worker::serve(u64 now, bool in_debt)
 {
 	bool any = false;
-	u64 end;
+	u64 end, taken;
 
 	for (const auto &dev : devices_) {
 		if (dev->share().has_turn() == in_debt || !dev->poll(now))
 			continue;
 		any = true;
 		end = dev->last_work();
-		dev->share().spend(end - now - dev->lent());
+		taken = end - now - dev->lent();
+		longest_turn_ = std::max(longest_turn_, taken);
+		dev->share().spend(taken);
 		now = end;
 	}
 	return any;
@@ -346,6 +348,7 @@ std::string worker::answer(const std::string &line)
 		o.add_raw("guests", "[" + list + "]");
 		o.add_raw("segment", segment_.json());
 		o.add("sleeps", sleeps_);
+		o.add("longest_turn_us", longest_turn_ / us);
 		o.add("crowded", crowd_.seen());
 		o.add("worker", static_cast<u64>(getpid()));
 		return o.text();
