@@ -34,6 +34,8 @@
 /* What one look around of a poll thread takes in, at most, of each. */
 #define ORNIC_POLL_RECENT 16
 #define ORNIC_POLL_OTHERS 16
+/* And numbers among which it looks for others: most of them may be unused. */
+#define ORNIC_POLL_SPAN (1u << 15)
 
 /**
  * struct ornic_poll - what the poll thread remembers, for itself

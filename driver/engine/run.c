@@ -320,15 +320,18 @@ static u32 look_at_recent(struct ornic_dev *dev, u32 *found)
 static u32 look_at_others(struct ornic_dev *dev, u32 *found)
 {
 	struct ornic_poll *poll = &dev->poll;
+	struct ornic_table *qps = &dev->qps;
 	struct ornic_qp *qp;
-	u32 i, n = 0;
+	u32 end, i, n = 0;
 
+	if (poll->at >= qps->size)
+		poll->at = 0;
+	end = min_t(u32, poll->at + ORNIC_POLL_SPAN, qps->size);
 	for (i = 0; i < ORNIC_POLL_OTHERS; i++) {
-		qp = (struct ornic_qp *)ornic_table_next(&dev->qps, &poll->at);
-		if (!qp) {
-			poll->at = 0;
+		qp = (struct ornic_qp *)ornic_table_next_in(qps, &poll->at,
+							    end);
+		if (!qp)
 			break;
-		}
 		poll->at++;
 		if (has_news(qp) && !is_recent(poll, qp->qpn)) {
 			remember(poll, qp->qpn);

@@ -53,20 +53,20 @@ static u32 num_words(const struct ornic_table *t)
 	return DIV_ROUND_UP(t->size, BITS);
 }
 
-/* First index at or above @from, below @size, that is used; @size if none. */
-static u32 find_used(const struct ornic_table *t, u32 from)
+/* First index in [@from, @to) that is used; @to, at most the size, if none. */
+static u32 find_used(const struct ornic_table *t, u32 from, u32 to)
 {
 	u32 word = from / BITS, end, index;
 
-	while (from < t->size) {
-		end = min_t(u32, (word + 1) * BITS, t->size);
+	while (from < to) {
+		end = min_t(u32, (word + 1) * BITS, to);
 		index = find_set(t->used, from, end);
 		if (index != end)
 			return index;
-		word = find_set(t->some, word + 1, num_words(t));
+		word = find_set(t->some, word + 1, DIV_ROUND_UP(to, BITS));
 		from = word * BITS;
 	}
-	return t->size;
+	return to;
 }
 
 static void set_used(struct ornic_table *t, u32 index)
@@ -371,25 +371,26 @@ void ornic_table_release(struct ornic_table *t, u32 index)
 }
 
 /**
- * ornic_table_next - walk over the objects of a table
+ * ornic_table_next_in - walk over some of the objects of a table
  * @t: the table
- * @index: in: where to start; out: where the result is
+ * @index: in: where to start; out: where the result is, or @end
+ * @end: where to stop, at most the size of the table
  *
  * Context: inside an RCU section, whose end is the end of the result.
- * Return: the first object at or above @index, NULL at the end.
+ * Return: the first object in [*@index, @end), NULL if there is none.
  */
-void *ornic_table_next(struct ornic_table *t, u32 *index)
+void *ornic_table_next_in(struct ornic_table *t, u32 *index, u32 end)
 {
 	u32 i = *index;
 	void *obj;
 
-	for (i = find_used(t, i); i < t->size; i = find_used(t, i + 1)) {
+	for (i = find_used(t, i, end); i < end; i = find_used(t, i + 1, end)) {
 		obj = ornic_table_lookup(t, i);
 		if (obj) {
 			*index = i;
 			return obj;
 		}
 	}
-	*index = t->size;
+	*index = end;
 	return NULL;
 }

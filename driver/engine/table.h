@@ -91,7 +91,13 @@ static inline void *ornic_table_lookup(const struct ornic_table *t, u32 index)
 	return ornic_rcu_dereference(chunk->slot[index % ORNIC_CHUNK]);
 }
 
+/* The first object in [*@index (updated), @end), NULL if there is none. */
+void *ornic_table_next_in(struct ornic_table *t, u32 *index, u32 end);
+
 /* The first object at or above *@index (updated), NULL at the end. */
-void *ornic_table_next(struct ornic_table *t, u32 *index);
+static inline void *ornic_table_next(struct ornic_table *t, u32 *index)
+{
+	return ornic_table_next_in(t, index, t->size);
+}
 
 #endif /* ORNIC_ENGINE_TABLE_H */
