@@ -738,27 +738,6 @@ static void comp_read_into_lost_mr(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_LOC_PROT_ERR);
 }
 
-/* An answer that overtakes a retransmission must not leave it running. */
-static void comp_late_ack_stops_resending(struct kunit *test)
-{
-	struct ornic_bed *bed = open_rts(test);
-	u32 i;
-
-	bed->pair.a->tx_window = 1;
-	for (i = 0; i < 4; i++)
-		post_send(bed, 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
-	expire(bed);
-	ack(bed, 2, ACK);
-	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, status(bed), 0);
-	ornic_bed_drain(bed);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	ack(bed, 3, ACK);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_sq_psn(&bed->a), ornic_psn_add(PSN, 4));
-}
-
 static struct kunit_case comp_cases[] = {
 	KUNIT_CASE_PARAM(comp_ack, ack_gen_params),
 	KUNIT_CASE(comp_resends_the_same),
@@ -784,7 +763,6 @@ static struct kunit_case comp_cases[] = {
 	KUNIT_CASE_PARAM(comp_read_that_does_not_fit, fit_gen_params),
 	KUNIT_CASE(comp_atomic),
 	KUNIT_CASE(comp_read_into_lost_mr),
-	KUNIT_CASE(comp_late_ack_stops_resending),
 	{}
 };
 

@@ -390,6 +390,28 @@ static void fatal_nak_leaves_reads_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->b), ORNIC_QPS_ERR);
 }
 
+/* An ACK that overtakes a retransmission must not leave it running. */
+static void ack_that_is_late_stops_resending(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_cqe cqe;
+	u32 i;
+
+	bed->pair.a->tx_window = 1;
+	for (i = 0; i < 4; i++)
+		post_send(bed, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
+	run_at(bed->pair.a, ornic_rig_deadline(bed->pair.a));
+	ack(bed, 2, ACK);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	ornic_bed_drain(bed);
+	KUNIT_EXPECT_NE(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	ack(bed, 3, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_sq_psn(&bed->a), ornic_psn_add(PSN, 4));
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
@@ -401,6 +423,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(reorder_goes_back_once),
 	KUNIT_CASE(reorder_or_loss),
 	KUNIT_CASE(loss_with_progress_is_free),
+	KUNIT_CASE(ack_that_is_late_stops_resending),
 	KUNIT_CASE(fatal_nak_leaves_reads_whole),
 	{}
 };
