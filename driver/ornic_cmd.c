@@ -479,9 +479,9 @@ int ornic_cmd_query_qp(struct ornic_dev *dev, u32 qpn,
 		return ret;
 	ret = ornic_unpack_query_qp(&rsp.query_qp, params);
 	if (ret)
-		ibdev_err_ratelimited(
-			&dev->ibdev, "QP %#x: state %u, MTU %u of the device\n",
-			qpn, params->state, params->path_mtu);
+		ibdev_err_ratelimited(&dev->ibdev,
+				      "QP %#x: device says state %u, MTU %u\n",
+				      qpn, params->state, params->path_mtu);
 	return ret;
 }
 

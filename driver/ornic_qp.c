@@ -354,6 +354,13 @@ err_destroy_lock:
 	return ret;
 }
 
+/* The CQs of @qp are locked. */
+static void empty_queues(struct ornic_qp *qp)
+{
+	ornic_wq_reset(qp->sq);
+	ornic_wq_reset(qp->rq);
+}
+
 /**
  * ornic_qp_begin_anew - empty the queues of a QP, and its CQs of its CQEs
  * @qp: of a kernel user; in RESET, so the device writes no CQEs any more
@@ -371,15 +378,15 @@ void ornic_qp_begin_anew(struct ornic_qp *qp)
 	if (first > second)
 		swap(first, second);
 	spin_lock_irqsave(&first->lock, flags);
-	if (second != first)
-		spin_lock_nested(&second->lock, SINGLE_DEPTH_NESTING);
 	ornic_cq_forget_qp(first, qp->ibqp.qp_num);
-	if (second != first)
+	if (second == first) {
+		empty_queues(qp);
+	} else {
+		spin_lock_nested(&second->lock, SINGLE_DEPTH_NESTING);
 		ornic_cq_forget_qp(second, qp->ibqp.qp_num);
-	ornic_wq_reset(qp->sq);
-	ornic_wq_reset(qp->rq);
-	if (second != first)
+		empty_queues(qp);
 		spin_unlock(&second->lock);
+	}
 	spin_unlock_irqrestore(&first->lock, flags);
 }
 

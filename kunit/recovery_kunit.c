@@ -155,10 +155,10 @@ static void timeout_is_excused_by_no_other(struct kunit *test)
 	struct ornic_rig_qp b = {};
 	struct ornic_cqe cqe;
 	u32 i;
+	int err;
 
-	KUNIT_ASSERT_EQ(
-		test, ornic_rig_qp_init(rig, &b, &init, &bed->arcq, &bed->arcq),
-		0);
+	err = ornic_rig_qp_init(rig, &b, &init, &bed->arcq, &bed->arcq);
+	KUNIT_ASSERT_EQ(test, err, 0);
 	ornic_rig_conn_default(&b.conn, ORNIC_QPT_RC);
 	b.conn.dest_qpn = 0x123;
 	post_send(bed, 4);

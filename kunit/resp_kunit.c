@@ -36,6 +36,11 @@ static void resp_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
 }
 
+static u64 stat(struct ornic_bed *bed, enum ornic_stat which)
+{
+	return ornic_engine_stat(bed->pair.a->eng, which);
+}
+
 static int status(struct ornic_bed *bed)
 {
 	struct ornic_cqe cqe;
@@ -611,9 +616,7 @@ static void resp_uc_too_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 3);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), MTU + 32);
-	KUNIT_EXPECT_EQ(
-		test,
-		ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_RX_TOO_LONG), 1);
+	KUNIT_EXPECT_EQ(test, stat(bed, ORNIC_STAT_RX_TOO_LONG), 1);
 }
 
 /* IBTA 9.8.2.2: UC drops what it may not do; a peer that guesses is seen. */
@@ -625,9 +628,7 @@ static void resp_uc_bad_rkey(struct kunit *test)
 	for (i = 0; i < 5; i++)
 		ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_WRITE_ONLY, i,
 				  ORNIC_BED_MR_BYTES, 10, 10);
-	KUNIT_EXPECT_EQ(
-		test,
-		ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_RX_BAD_RKEY), 5);
+	KUNIT_EXPECT_EQ(test, stat(bed, ORNIC_STAT_RX_BAD_RKEY), 5);
 	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
 }
 

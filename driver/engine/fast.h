@@ -42,18 +42,24 @@ struct ornic_fast {
  * Return: for ornic_fast_release().
  */
 static inline struct ornic_fast *ornic_fast_hold(const struct ornic_mkey *m)
+	__acquires(ornic_fast)
 {
-	if (likely(!m || !m->fast))
+	if (likely(!m || !m->fast)) {
+		__acquire(ornic_fast);
 		return NULL;
+	}
 	ornic_lock_inner(&m->fast->use);
 	return m->fast;
 }
 
 /* The end of it; @f may be NULL. */
 static inline void ornic_fast_release(struct ornic_fast *f)
+	__releases(ornic_fast)
 {
 	if (unlikely(f))
 		ornic_unlock_inner(&f->use);
+	else
+		__release(ornic_fast);
 }
 
 /* A new MR as a key, to be freed like any other; NULL: no memory. May sleep. */
