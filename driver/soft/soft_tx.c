@@ -136,7 +136,7 @@ static ornic_apart struct sk_buff *alloc_in_two(const struct net_device *netdev,
  * @tx: the frame
  *
  * Context: Softirqs off; engine locks are held.
- * Return: 0, -ENETDOWN or -ENOMEM.
+ * Return: 0, -ENETDOWN, -ENOMEM, or -EMSGSIZE if it is larger than the MTU.
  */
 int ornic_soft_tx_frame(void *host, struct ornic_tx *tx)
 {
@@ -146,6 +146,9 @@ int ornic_soft_tx_frame(void *host, struct ornic_tx *tx)
 
 	if (!netif_running(netdev) || !netif_carrier_ok(netdev))
 		return -ENETDOWN;
+	/* The MTU may have shrunk since the QP got its path MTU. */
+	if (tx->hdr_len - tx->l3_offset + tx->body_len > READ_ONCE(netdev->mtu))
+		return -EMSGSIZE;
 	/* Where fragments are not for this netdev the core would copy again. */
 	if (tx->body_len <= LINEAR_MAX || !(netdev->features & NETIF_F_SG))
 		skb = alloc_frame(netdev, tx, tx->body_len);
@@ -184,10 +187,11 @@ ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 {
 	struct ornic_soft_flow *flow = ornic_soft_flow_of(tx->host_qp);
 	struct ornic_soft *soft = host;
+	struct net_device *netdev = soft->netdev;
 	struct sk_buff *skb = tx->frame;
 	int err;
 
-	fill_in(skb, soft->netdev, tx, flow->hash);
+	fill_in(skb, netdev, tx, flow->hash);
 	own_frame(skb, flow);
 	err = dev_queue_xmit(skb);
 	return err > 0 ? net_xmit_errno(err) : err;
