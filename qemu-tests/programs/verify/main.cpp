@@ -35,6 +35,7 @@ const group groups[] = {
 	{ "cq", cq_tests },
 	{ "events", event_tests },
 	{ "keys", key_tests },
+	{ "live", live_tests },
 };
 
 struct arguments {

@@ -26,3 +26,4 @@ extern const std::span<const test> xrc_tests;
 extern const std::span<const test> cq_tests;
 extern const std::span<const test> event_tests;
 extern const std::span<const test> key_tests;
+extern const std::span<const test> live_tests;
