@@ -154,8 +154,9 @@ void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	u32 len = 0;
 
+	/* IP's copy of our own multicast: the engine has delivered it already. */
 	if (!pskb_may_pull(skb, sizeof(struct udphdr)) ||
-	    !skb_frags_readable(skb)) {
+	    !skb_frags_readable(skb) || skb->pkt_type == PACKET_LOOPBACK) {
 		kfree_skb(skb);
 		return;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From the engine to the netdev. A frame is memory of its own that the engine
+ * From the engine to the netdev, or to IP where there are rules for what leaves
+ * (soft_out.c). A frame is memory of its own that the engine
  * fills: no page of an MR goes down there, where it could be read late, or
  * twice, while the program writes to it.
  *
@@ -22,6 +23,7 @@
 
 #include "engine/engine.h"
 #include "soft_dev.h"
+#include "soft_out.h"
 #include "soft_sched.h"
 
 #define TX_LIMIT 64 /* frames in flight per QP */
@@ -181,7 +183,8 @@ static void fill_in(struct sk_buff *skb, struct net_device *netdev,
  *
  * Context: Softirqs off; engine locks are held. The netdev may take its own
  * locks, and may free the frame at once.
- * Return: 0, -ENOBUFS if the netdev has no room, or another error of it.
+ * Return: 0, -ENOBUFS if the netdev has no room, -EPERM if a rule of the
+ * namespace drops it, or another error of theirs.
  */
 ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 {
@@ -193,6 +196,9 @@ ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 
 	fill_in(skb, netdev, tx, flow->hash);
 	own_frame(skb, flow);
-	err = dev_queue_xmit(skb);
+	if (unlikely(ornic_soft_out_is_ruled(dev_net(netdev), tx->ipv6)))
+		err = ornic_soft_out(skb, tx->ipv6);
+	else
+		err = dev_queue_xmit(skb);
 	return err > 0 ? net_xmit_errno(err) : err;
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Frames where the namespace has rules for what leaves it: netfilter's hooks
+ * LOCAL_OUT and POST_ROUTING, or IPsec policies. They go through IP's output, as
+ * those of any program do, with a route of their own: it may transform them,
+ * send them elsewhere, keep them for a while or drop them. Where there are no
+ * such rules, IP would do nothing that the header template has not done.
+ *
+ * Engine locks are held here. Nothing down there calls the engine: whatever comes
+ * back to this host goes through the backlog of a CPU.
+ */
+#include "soft_out.h"
+
+#include <linux/err.h>
+#include <linux/if_vlan.h>
+#include <linux/ipv6.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/udp.h>
+#include <net/inet_dscp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
+#include <net/net_namespace.h>
+#include <net/route.h>
+
+/**
+ * ornic_soft_out_is_ruled - may IP's output do anything to a frame?
+ * @net: namespace of the netdev
+ * @ipv6: of this family
+ *
+ * Context: Any.
+ * Return: Whether the frame has to go there.
+ */
+bool ornic_soft_out_is_ruled(const struct net *net, bool ipv6)
+{
+#ifdef CONFIG_NETFILTER
+	struct nf_hook_entries __rcu *const *hooks = net->nf.hooks_ipv4;
+
+	if (ipv6)
+		hooks = net->nf.hooks_ipv6;
+	if (rcu_access_pointer(hooks[NF_INET_LOCAL_OUT]) ||
+	    rcu_access_pointer(hooks[NF_INET_POST_ROUTING]))
+		return true;
+#endif
+#ifdef CONFIG_XFRM
+	if (READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_OUT]) ||
+	    READ_ONCE(net->xfrm.policy_default[XFRM_POLICY_OUT]) ==
+		    XFRM_USERPOLICY_BLOCK)
+		return true;
+#endif
+	return false;
+}
+
+static struct dst_entry *route4(struct net *net, const struct sk_buff *skb)
+{
+	const struct udphdr *udp = udp_hdr(skb);
+	const struct iphdr *ip = ip_hdr(skb);
+	struct flowi4 fl = {
+		.flowi4_oif = skb->dev->ifindex,
+		.flowi4_tos = ip->tos & INET_DSCP_MASK,
+		.flowi4_proto = IPPROTO_UDP,
+		.daddr = ip->daddr,
+		.saddr = ip->saddr,
+		.fl4_sport = udp->source,
+		.fl4_dport = udp->dest,
+	};
+	struct rtable *rt = ip_route_output_flow(net, &fl, NULL);
+
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct dst_entry *route6(struct net *net, const struct sk_buff *skb)
+{
+	const struct udphdr *udp = udp_hdr(skb);
+	const struct ipv6hdr *ip = ipv6_hdr(skb);
+	struct flowi6 fl = {
+		.flowi6_oif = skb->dev->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.flowlabel = ip6_flowinfo(ip),
+		.daddr = ip->daddr,
+		.saddr = ip->saddr,
+		.fl6_sport = udp->source,
+		.fl6_dport = udp->dest,
+	};
+
+	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl, NULL);
+}
+
+static int send6(struct net *net, struct sk_buff *skb)
+{
+	return ip6_local_out(net, NULL, skb);
+}
+#else
+static struct dst_entry *route6(struct net *net, const struct sk_buff *skb)
+{
+	return ERR_PTR(-EAFNOSUPPORT);
+}
+
+static int send6(struct net *net, struct sk_buff *skb)
+{
+	return -EAFNOSUPPORT;
+}
+#endif
+
+/* A tagged frame belongs to the VLAN device above. Its tag is made there. */
+static struct net_device *device_of(const struct sk_buff *skb)
+{
+	const struct vlan_ethhdr *eth = vlan_eth_hdr(skb);
+
+	if (eth->h_vlan_proto != htons(ETH_P_8021Q))
+		return skb->dev;
+	return __vlan_find_dev_deep_rcu(skb->dev, eth->h_vlan_proto,
+					ntohs(eth->h_vlan_TCI) & VLAN_VID_MASK);
+}
+
+/* What would stay in this host does not go onto the wire that the QP names. */
+static struct dst_entry *route(struct net *net, const struct sk_buff *skb,
+			       bool ipv6)
+{
+	struct dst_entry *dst = ipv6 ? route6(net, skb) : route4(net, skb);
+
+	if (!IS_ERR(dst) && dst->dev->flags & IFF_LOOPBACK) {
+		dst_release(dst);
+		return ERR_PTR(-ENETUNREACH);
+	}
+	return dst;
+}
+
+/**
+ * ornic_soft_out - send a frame by IP's output
+ * @skb: a whole frame, its headers' offsets set; it is consumed
+ * @ipv6: its family
+ *
+ * Context: Softirqs off, inside an RCU section; engine locks are held.
+ * Return: 0, also if somebody has it who sends it later; a code of the netdev's
+ * queue; -EPERM if a rule drops it, or -errno of routing.
+ */
+int ornic_soft_out(struct sk_buff *skb, bool ipv6)
+{
+	struct net *net = dev_net(skb->dev);
+	struct dst_entry *dst;
+
+	skb->dev = device_of(skb);
+	if (!skb->dev) {
+		kfree_skb(skb);
+		return -ENETUNREACH;
+	}
+	dst = route(net, skb, ipv6);
+	if (IS_ERR(dst)) {
+		kfree_skb(skb);
+		return PTR_ERR(dst);
+	}
+	skb_dst_set(skb, dst);
+	__skb_pull(skb, skb_network_offset(skb));
+	return ipv6 ? send6(net, skb) : ip_local_out(net, NULL, skb);
+}
