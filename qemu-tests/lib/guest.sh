@@ -262,7 +262,8 @@ await_server()
 }
 
 # run_pair SECONDS SERVER CLIENT: two command lines, the client's after the
-# server listens on TCP port $port; both must exit 0. Output: srv.out, cli.out
+# server listens on TCP port $port; both must exit 0, but a server that $stays
+# (1) is ended when the client is done. Output: srv.out, cli.out
 run_pair()
 {
 	local limit=$(($1 * SCALE)) status=0 server
@@ -273,8 +274,8 @@ run_pair()
 	await_server "$server" "${port:-18515}" "$2"
 	# shellcheck disable=SC2086
 	on_cli timeout -s KILL "$limit" $3 >cli.out 2>&1 || status=$?
-	[ "$status" = 0 ] || kill "$server" 2>/dev/null || :
-	wait "$server" || status="$status, server $?"
+	[ "$status${stays-}" = 0 ] || kill "$server" 2>/dev/null || :
+	wait "$server" || [ "${stays-}" = 1 ] || status="$status, server $?"
 	[ "$status" = 0 ] && return
 	# What went wrong is at the top: standard error is not buffered.
 	tail -n 40 srv.out cli.out

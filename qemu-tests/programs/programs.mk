@@ -4,6 +4,17 @@
 programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events
 
+# Without Open MPI's headers the cases that want it are skipped.
+mpi_flags := $(shell pkg-config --cflags ompi-c 2>/dev/null)
+ifneq ($(mpi_flags),)
+programs: $(BUILD)/programs/ornic_mpi
+endif
+
+$(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cpp
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX \
+		$(mpi_flags) $< $$(pkg-config --libs ompi-c) -o $@
+
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cpp)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.hpp)
 verify_objects := $(verify_sources:qemu-tests/programs/%.cpp=$(BUILD)/programs/%.o)

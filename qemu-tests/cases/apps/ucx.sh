@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will run ucx_perftest between two namespaces over veth, over GIDs of IPv4
+# and IPv6: active messages, tags, put, get and atomics, on each transport of UCX and
+# on those that it picks. The settings are UCX's own.
+
+kernels='stock'
+limit=300
+full_limit=900
+
+# shellcheck source=qemu-tests/lib/apps.sh
+. /ornic/qemu-tests/lib/apps.sh
+
+requires()
+{
+	need_ornic
+	need_apps
+}
+
+run()
+{
+	topology veth 4
+	ucx_programs "$(times 250)"
+	without_ipv4
+	ucx_programs "$(times 250)"
+}
