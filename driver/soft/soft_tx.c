@@ -109,7 +109,11 @@ static struct sk_buff *alloc_frame(const struct net_device *netdev,
 	return skb;
 }
 
-/* A long body is a fragment: together with the headers it would need 8 KiB. */
+/*
+ * A long body is a fragment: together with the headers it would need 8 KiB. With
+ * pad and ICRC it may be larger than a page, which the CPU's stock of fragments
+ * does not serve when it has found no memory but single pages; 8 KiB do then.
+ */
 static ornic_apart struct sk_buff *alloc_in_two(const struct net_device *netdev,
 						struct ornic_tx *tx)
 {
@@ -121,9 +125,9 @@ static ornic_apart struct sk_buff *alloc_in_two(const struct net_device *netdev,
 	if (!skb)
 		return NULL;
 	body = netdev_alloc_frag(tx->body_len);
-	if (!body) {
+	if (unlikely(!body)) {
 		kfree_skb(skb);
-		return NULL;
+		return alloc_frame(netdev, tx, tx->body_len);
 	}
 	page = virt_to_head_page(body);
 	skb_add_rx_frag(skb, 0, page, body - (u8 *)page_address(page),
