@@ -135,12 +135,11 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_rq *rq = &qp->rq;
 
 	rq->rd_head = rq->rd_tail;
-	rq->ack_due = false;
-	rq->dead = true;
+	ornic_resp_die(ctx, rq);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
-	send_ack(ctx, qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
-		 ornic_psn_add(rd->psn0, rd->next));
+	ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
+	    ornic_psn_add(rd->psn0, rd->next));
 }
 
 /* May an answer be sent now? */
@@ -190,10 +189,8 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 			res = send_read(ctx, qp, rd);
 		if (res == ORNIC_STEP_WAIT)
 			return ORNIC_RUN_WAIT;
-		if (res == ORNIC_STEP_STOP) {
+		if (res == ORNIC_STEP_STOP)
 			read_lost_access(ctx, qp, rd);
-			return ORNIC_RUN_IDLE;
-		}
 	}
 	if (rq->ack_due) {
 		if (ornic_backoff_on(&rq->backoff, ctx->now) ||
