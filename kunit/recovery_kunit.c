@@ -2,6 +2,7 @@
 /* What the requester does about loss, reordering and peers that are not ready. */
 #include <kunit/test.h>
 
+#include "engine/proto.h"
 #include "rig_bed.h"
 
 #define PSN ORNIC_BED_PSN
@@ -412,6 +413,93 @@ static void ack_that_is_late_stops_resending(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rig_sq_psn(&bed->a), ornic_psn_add(PSN, 4));
 }
 
+/*
+ * What goes back to a sequence NAK when the round trip is over needs no ACK
+ * timeout: a QP may have none.
+ */
+static void reorder_or_loss_without_timeout(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_bed *bed = test->priv;
+	struct ornic_rig *rig;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
+	bed->a.conn.timeout = 0;
+	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	rig = bed->pair.a;
+	post_send(bed, 1);
+	ornic_bed_drain(bed);
+	rig->now += RTT;
+	ack(bed, 0, ACK);
+	post_send(bed, 16 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
+	ack(bed, 4, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 13);
+	ack(bed, 5, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	run_at(rig, rig->now + RTT);
+	KUNIT_EXPECT_GT(test, ornic_bed_drain(bed), 0);
+}
+
+/* A refused resend whose original is acknowledged leaves no timer in SQD. */
+static void refused_resend_ends_with_its_ack(struct kunit *test)
+{
+	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	post_send(bed, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	rig->xmit_fail = 1000;
+	run_at(rig, ornic_rig_deadline(rig));
+	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_SQD), 0);
+	post_send(bed, MTU); /* not begun in SQD */
+	ack(bed, 0, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	rig->xmit_fail = 0;
+	for (i = 0; i < 40 && ornic_rig_deadline(rig); i++)
+		run_at(rig, max_t(u64, rig->now + 1, ornic_rig_deadline(rig)));
+	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TIMEOUTS), 1);
+	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_SQD);
+}
+
+/* A probe after a message of 2^23 packets goes to the message behind it. */
+static void probe_after_the_longest_message(struct kunit *test)
+{
+	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_swqe *sw;
+	struct ornic_qp *qp;
+
+	KUNIT_ASSERT_EQ(test, ornic_bed_open(test->priv, ORNIC_BED_LONE, &init),
+			0);
+	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	sw = kunit_kzalloc(test, 2 * sizeof(*sw), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	KUNIT_ASSERT_NOT_NULL(test, sw);
+	sw[0].npkts = 1 << 23;
+	sw[1].first_psn = 1 << 23;
+	sw[1].npkts = 1;
+	sw[0].kind = ORNIC_OPF_WRITE;
+	sw[1].kind = ORNIC_OPF_WRITE;
+	sw[0].started = true;
+	sw[1].started = true;
+	qp->type = ORNIC_QPT_RC;
+	qp->sq.swqe = sw;
+	qp->sq.depth = 2;
+	qp->sq.fetched = 2;
+	qp->sq.cur = 2;
+	qp->sq.acked = (1 << 23) - 20;
+	qp->sq.psn = (1 << 23) + 1;
+	qp->sq.max_psn = (1 << 23) + 1;
+	qp->sq.unacked_pkts = 21;
+	KUNIT_EXPECT_TRUE(test, ornic_req_probe(qp));
+	KUNIT_EXPECT_EQ(test, qp->sq.psn, 1u << 23);
+	KUNIT_EXPECT_EQ(test, qp->sq.cur, 1);
+	KUNIT_EXPECT_EQ(test, sw[0].pkts, 1u << 23);
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
@@ -423,6 +511,9 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(reorder_goes_back_once),
 	KUNIT_CASE(reorder_or_loss),
 	KUNIT_CASE(loss_with_progress_is_free),
+	KUNIT_CASE(reorder_or_loss_without_timeout),
+	KUNIT_CASE(refused_resend_ends_with_its_ack),
+	KUNIT_CASE(probe_after_the_longest_message),
 	KUNIT_CASE(ack_that_is_late_stops_resending),
 	KUNIT_CASE(fatal_nak_leaves_reads_whole),
 	{}

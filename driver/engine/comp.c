@@ -257,6 +257,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u32 n;
 
 	sq->wait = ORNIC_WAIT_NONE;
+	sq->nak_held = false;
 	sq->deadline = 0;
 	sq->backoff = (struct ornic_backoff){ 0 };
 	sq->rd_out = 0;
@@ -331,10 +332,11 @@ void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /* Is an answer awaited, or to be awaited as soon as the port takes a frame? */
-static bool is_outstanding(const struct ornic_sq *sq)
+static bool is_outstanding(struct ornic_sq *sq)
 {
 	return ornic_psn_diff(sq->max_psn, sq->acked) > 0 ||
-	       (sq->backoff.tries && sq->cur != sq->fetched);
+	       (sq->backoff.tries && sq->cur != sq->fetched &&
+		ornic_swqe(sq, sq->cur)->started);
 }
 
 /**
@@ -349,7 +351,7 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 	u32 used;
 
-	if (sq->wait != ORNIC_WAIT_NONE)
+	if (sq->wait != ORNIC_WAIT_NONE || sq->nak_held)
 		return;
 	if (!qp->timeout || !is_outstanding(sq)) {
 		sq->deadline = 0;

@@ -76,7 +76,9 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 		sw = ornic_swqe(sq, i);
 		if (!sw->started)
 			break;
-		into = ornic_psn_diff(psn, sw->first_psn);
+		/* From acked: a message may take as many PSNs as there are. */
+		into = ornic_psn_diff(psn, sq->acked) -
+		       ornic_psn_diff(sw->first_psn, sq->acked);
 		if (into >= (s32)sw->npkts && !is_pending_local(sw)) {
 			sw->pkts = sw->npkts;
 			if (sw->kind & ORNIC_OPF_ANSWERED)
