@@ -29,8 +29,8 @@ typedef int64_t s64;
 #define __force
 #define __acquires(x)
 #define __releases(x)
-#define __acquire(x)
-#define __release(x)
+#define __acquire(x)	((void)0)
+#define __release(x)	((void)0)
 #define __rcu
 #define U32_MAX		UINT32_MAX
 #define U64_MAX		UINT64_MAX
