@@ -181,8 +181,8 @@ int ornic_query_port(struct ib_device *ibdev, u32 port,
 	const struct net_device *netdev = dev->bus->netdev;
 	bool up = is_up(netdev);
 
-	/* The device is to know what programs are told. */
-	flush_delayed_work(&dev->port_work);
+	/* The device is to know what programs are told; a retry has its time. */
+	flush_work(&dev->port_work.work);
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
 				IB_PORT_PHYS_STATE_DISABLED;

@@ -394,21 +394,23 @@ void ornic_qp_begin_anew(struct ornic_qp *qp)
  * While the QP still has its number: as soon as it is destroyed another QP may
  * get it, and complete to the same CQ.
  */
-static void forget_completions(struct ornic_dev *dev, struct ornic_qp *qp)
+static bool forget_completions(struct ornic_dev *dev, struct ornic_qp *qp)
 {
 	const struct ornic_qp_params params = {
 		.mask = ORNIC_QPM_STATE,
 		.state = IB_QPS_RESET,
 	};
+	int ret;
 
-	if (!ornic_cmd_modify_qp(dev, qp->ibqp.qp_num, &params) ||
-	    ornic_is_dead(dev)) {
-		WRITE_ONCE(qp->state, IB_QPS_RESET);
-		ornic_qp_begin_anew(qp);
-	}
+	ret = ornic_cmd_modify_qp(dev, qp->ibqp.qp_num, &params);
+	if (ret && !ornic_is_dead(dev))
+		return false;
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	ornic_qp_begin_anew(qp);
 	/* It may just call the handler of a CQ that goes next. */
 	if (ornic_is_dead(dev))
 		flush_work(&dev->flush_work);
+	return true;
 }
 
 /**
@@ -423,13 +425,13 @@ int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
 	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	bool forgotten;
 	int ret;
 
 	if (qp->kicks)
 		ornic_kick_set_del(qp->kicks, ibqp->qp_num);
 	ornic_sink_close(&dev->qps, qp->sink);
-	if (ornic_qp_is_kernel(qp))
-		forget_completions(dev, qp);
+	forgotten = !ornic_qp_is_kernel(qp) || forget_completions(dev, qp);
 	ret = ornic_cmd_destroy_qp(dev, ibqp->qp_num);
 	if (ret) {
 		ibdev_err_ratelimited(ibqp->device, "QP %#x stays: %d\n",
@@ -439,6 +441,9 @@ int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 			ornic_kick_set_add(qp->kicks, ibqp->qp_num);
 		return ret;
 	}
+	/* A poller may have found it: whatever the device says, wait for that. */
+	if (!forgotten)
+		ornic_qp_begin_anew(qp);
 
 	ornic_sink_free(qp->sink);
 	release_queue(dev, qp);
