@@ -102,19 +102,14 @@ static enum ornic_vendor_err bind_target(const struct ornic_qp *qp,
 					 struct ornic_mkey **mr)
 {
 	u8 needs = ORNIC_ACCESS_MW_BIND;
-	enum ornic_vendor_err verr;
 
 	/* No right that the MR itself could not give. */
 	if (sw->bind_access & WINDOW_CHANGES)
 		needs |= ORNIC_ACCESS_LOCAL_WRITE;
 	if (sw->bind_access & ~ORNIC_ACCESS_MASK)
 		return ORNIC_VERR_BAD_FLAGS;
-	verr = ornic_key_check(qp->dev, sw->bind_lkey, qp->pdn, sw->raddr,
+	return ornic_key_check(qp->dev, sw->bind_lkey, qp->pdn, sw->raddr,
 			       sw->bind_length, needs, mr);
-	/* LOCAL_INV of the MR would not wait for requests that name the window. */
-	if (verr == ORNIC_VERR_NONE && (*mr)->fast)
-		verr = ORNIC_VERR_LKEY_ACCESS;
-	return verr;
 }
 
 static void unbind_locked(struct ornic_mw *mw)
