@@ -71,7 +71,7 @@ ucx_programs()
 # polled yet, for which the server then waits (libfabric 1.17, 1 of 40 runs here).
 fabric()
 {
-	local provider=$1 type=$2 port=47592 size options domain= stays=
+	local provider=$1 type=$2 port=47592 size options domain='' stays=''
 
 	[ "$type" != dgram ] || domain=-dgram
 	[ "$type" != rdm ] || stays=1
