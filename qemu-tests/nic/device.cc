@@ -4,6 +4,9 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 
+extern "C" {
+#include "engine/cq.h"
+}
 #include "json.h"
 #include "segment.h"
 
@@ -106,6 +109,7 @@ void device::op_relax(void *host)
 
 	if (now - dev->relaxed_ < time_share::slice)
 		return;
+	dev->counts_.breaks++;
 	account = std::exchange(::ornic_account, nullptr);
 	dev->relax_(*dev);
 	::ornic_account = account;
@@ -362,7 +366,7 @@ void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 	charged c(*this);
 
 	// Whether the CQEs fit is known when what was posted is done.
-	if (opcode == ORNIC_CMD_RESIZE_CQ) {
+	if (opcode == ORNIC_CMD_RESIZE_CQ && has_cq(le32_to_cpu(req.hdr.obj))) {
 		wake();
 		run_queue(no_end);
 	}
@@ -377,6 +381,15 @@ void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 	rsp.hdr.status = static_cast<u8>(opcode == ORNIC_CMD_CREATE_EQ ?
 						 create_eq(req, rsp) :
 						 destroy_eq(req));
+}
+
+bool device::has_cq(u32 cqn)
+{
+	ornic_cq *cq = ornic_cq_get(&engine_->dev, cqn);
+
+	if (cq)
+		ornic_cq_put(cq);
+	return cq;
 }
 
 int device::create_eq(const union ornic_req &req, union ornic_rsp &rsp)
@@ -479,6 +492,9 @@ bool device::run_queue(u64 end)
 			enqueue(*f);
 		if (at_last)
 			break;
+		// A command waits for all of them, but the others do not.
+		if (end == no_end)
+			op_relax(this);
 	}
 	return any;
 }
@@ -565,6 +581,7 @@ std::string device::json(bool all) const
 	o.add("doorbell_kicks", counts_.kicks);
 	o.add("doorbell_controls", counts_.controls);
 	o.add("commands", counts_.commands);
+	o.add("breaks", counts_.breaks);
 	o.add("resets", counts_.resets);
 	o.add("messages", counts_.messages);
 	for (u32 i = 0; all && engine_ && i < ORNIC_STAT_COUNT; i++)

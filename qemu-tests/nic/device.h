@@ -41,6 +41,7 @@ struct device_counts {
 	u64 kicks;
 	u64 controls;
 	u64 commands;
+	u64 breaks; // turns of the others in the middle of a command
 	u64 resets;
 	u64 messages;
 };
@@ -145,6 +146,7 @@ private:
 	bool begin_anew();
 	bool find_layout();
 	void execute(const union ornic_req &req, union ornic_rsp &rsp);
+	bool has_cq(u32 cqn);
 	int create_eq(const union ornic_req &req, union ornic_rsp &rsp);
 	int destroy_eq(const union ornic_req &req);
 	void event(const ornic_eqe &eqe);
@@ -152,7 +154,8 @@ private:
 	void dequeue(flow &f);
 	/** All QPs run next, and the device looks at them until it rests. */
 	void wake();
-	/** Run QPs that are queued, each once, those after @end later. */
+	/** Run QPs that are queued, each once, those after @end later. Without an
+	 *  end the other guests have their turns meanwhile. */
 	bool run_queue(u64 end);
 	bool poll_queues();
 

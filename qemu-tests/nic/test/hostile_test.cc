@@ -41,6 +41,41 @@ struct bomb {
 	buffer top;
 };
 
+/** A QP that has the ring of @qp. */
+union ornic_req copy_of(const queue &cq, const queue &qp)
+{
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_CREATE_QP;
+	req.create_qp.mem.addr = qp.mem.dma;
+	req.create_qp.mem.npages = 3;
+	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_qp.pdn = 7;
+	req.create_qp.send_cqn = req.create_qp.recv_cqn = cq.number;
+	req.create_qp.qp_type = ORNIC_QPT_RC;
+	req.create_qp.has_sq = req.create_qp.has_rq = 1;
+	req.create_qp.sq_log_depth = req.create_qp.rq_log_depth = 4;
+	req.create_qp.sq_log_stride = req.create_qp.rq_log_stride = 6;
+	req.create_qp.sq_max_sge = req.create_qp.rq_max_sge = 1;
+	return req;
+}
+
+/** @n of those, each connected to itself. */
+void make_copies(fake_guest &g, const queue &cq, const queue &qp, u32 n)
+{
+	union ornic_req req = copy_of(cq, qp);
+	queue copy = qp;
+
+	for (u32 i = 0; i < n; i++) {
+		auto rsp = g.command(req);
+
+		ASSERT_TRUE(rsp && !rsp->hdr.status) << i;
+		copy.number = rsp->hdr.obj;
+		ASSERT_TRUE(g.connect(copy, copy.number, 1)) << i;
+	}
+}
+
 /** Two guests with traffic between them, and the first, which is hostile. */
 struct street {
 	explicit street(const std::string &keys = "")
@@ -117,20 +152,9 @@ TEST(hostile, queues_up_to_the_limit)
 	street s(",mem-limit=8M");
 	fake_guest &g = s.b.guest(1);
 	queue cq = g.make_cq(), qp = g.make_qp(cq);
-	union ornic_req req {
-	};
+	union ornic_req req = copy_of(cq, qp);
 	u32 count = 0;
 
-	req.hdr.opcode = ORNIC_CMD_CREATE_QP;
-	req.create_qp.mem.addr = qp.mem.dma;
-	req.create_qp.mem.npages = 3;
-	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
-	req.create_qp.send_cqn = req.create_qp.recv_cqn = cq.number;
-	req.create_qp.qp_type = ORNIC_QPT_RC;
-	req.create_qp.has_sq = req.create_qp.has_rq = 1;
-	req.create_qp.sq_log_depth = req.create_qp.rq_log_depth = 4;
-	req.create_qp.sq_log_stride = req.create_qp.rq_log_stride = 6;
-	req.create_qp.sq_max_sge = req.create_qp.rq_max_sge = 1;
 	while (count < 65536 && status_of(g, req) == ORNIC_OK)
 		count++;
 	EXPECT_GT(count, 100u);
@@ -227,4 +251,47 @@ TEST(hostile, no_nonce)
 	smp_store_release(&g.host_regs()->cmd_producer, 1u);
 	g.ring_control();
 	EXPECT_TRUE(eventually([&] { return g.status() == ORNIC_PCI_FAILED; }));
+}
+
+TEST(hostile, resize_of_no_cq_runs_nothing)
+{
+	bench b(1, {"--spin", "100s", "--max-spin", "100s"});
+	fake_guest &g = b.guest(1);
+	queue cq = g.make_cq();
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_RESIZE_CQ;
+	req.hdr.obj = cq.number + 1;
+
+	auto rsp = g.command(req);
+
+	ASSERT_TRUE(rsp);
+	EXPECT_EQ(rsp->hdr.status, ORNIC_NOT_FOUND);
+	EXPECT_NE(b.ask("guests").find("\"awake\": false"), std::string::npos);
+	req.hdr.obj = cq.number;
+	ASSERT_TRUE(g.command(req));
+	EXPECT_NE(b.ask("guests").find("\"awake\": true"), std::string::npos);
+}
+
+// It runs all QPs first: the others have their turns between them.
+TEST(hostile, resize_gives_way)
+{
+	bench b(1, {}, 1, ",mem-limit=256M");
+	fake_guest &g = b.guest(1);
+	queue cq = g.make_cq(), qp = g.make_qp(cq);
+	buffer big = g.make_mr(4 << 20);
+	union ornic_req req {
+	};
+	u64 before;
+
+	make_copies(g, cq, qp, 500);
+	if (HasFatalFailure())
+		return;
+	g.post(qp, ORNIC_WQE_WRITE, big, big.dma, big.key, 4 << 20);
+	before = b.number("guests", "breaks");
+	req.hdr.opcode = ORNIC_CMD_RESIZE_CQ;
+	req.hdr.obj = cq.number;
+	ASSERT_TRUE(g.command(req));
+	EXPECT_GT(b.number("guests", "breaks"), before + 1);
 }
