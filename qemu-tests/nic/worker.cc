@@ -218,14 +218,19 @@ bool worker::expire(u64 now)
 bool worker::serve(u64 now, bool in_debt)
 {
 	bool any = false;
-	u64 end, taken;
+	u64 end, lent, taken;
 
 	for (const auto &dev : devices_) {
-		if (dev->share().has_turn() == in_debt || !dev->poll(now))
+		if (dev->share().has_turn() == in_debt)
+			continue;
+		// Of a guest that went, or of relax().
+		dev->lent();
+		if (!dev->poll(now))
 			continue;
 		any = true;
 		end = dev->last_work();
-		taken = end - now - dev->lent();
+		lent = dev->lent();
+		taken = end - now > lent ? end - now - lent : 0;
 		longest_turn_ = std::max(longest_turn_, taken);
 		dev->share().spend(taken);
 		now = end;

@@ -295,3 +295,19 @@ TEST(hostile, resize_gives_way)
 	ASSERT_TRUE(g.command(req));
 	EXPECT_GT(b.number("guests", "breaks"), before + 1);
 }
+
+// The others had turns while its objects went: no time of the next QEMU.
+TEST(hostile, lent_time_is_forgotten)
+{
+	bench b(2, {}, 1, ",mem-limit=256M");
+	fake_guest &g = b.guest(1);
+	queue cq = g.make_cq(), qp = g.make_qp(cq);
+	u64 minute_us = 60000000;
+
+	make_copies(g, cq, qp, 3000);
+	if (HasFatalFailure())
+		return;
+	b.replug(1);
+	ASSERT_TRUE(b.guest(1).start());
+	EXPECT_LT(b.number("guests", "longest_turn_us"), minute_us);
+}
