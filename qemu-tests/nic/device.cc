@@ -315,7 +315,7 @@ void device::plug(int ram_fd)
 void device::unplug()
 {
 	drop_engine();
-	memory_.unmap();
+	memory_.forget();
 }
 
 // ---- Commands -------------------------------------------------------------------

@@ -76,6 +76,12 @@ void guest_memory::unmap()
 	base_ = nullptr;
 }
 
+void guest_memory::forget()
+{
+	unmap();
+	fd_.reset();
+}
+
 bool guest_memory::renew()
 {
 	unmap();

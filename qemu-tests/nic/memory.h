@@ -52,7 +52,8 @@ public:
 
 	/** Map @size bytes of @fd in the place of what was mapped before. */
 	bool map(int fd, u64 size);
-	void unmap();
+	/** Unmap it and close the file, whose pages are free when all have. */
+	void forget();
 	bool mapped() const
 	{
 		return base_;
@@ -94,6 +95,7 @@ public:
 private:
 	static void on_fault(int signal, siginfo_t *info, void *context);
 	bool map_file();
+	void unmap();
 	u8 *at(const ram_layout &layout, u64 addr, u64 len) const;
 	bool has(const ram_layout &layout, const ram_nonce &nonce) const;
 

@@ -100,6 +100,8 @@ void worker::apply(const change &c, unique_fd fd)
 		break;
 	case change::GUEST_WENT:
 		devices_[c.index]->unplug();
+		// From the fork, of a worker that came after the QEMU.
+		site_.guests[c.index].ram.reset();
 		break;
 	case change::NETDEV:
 	case change::WIRE:

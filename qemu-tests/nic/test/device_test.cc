@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include <csignal>
+#include <filesystem>
 #include <sys/stat.h>
 
 #include "sockets.h"
@@ -436,4 +437,35 @@ TEST(device, says_when_it_goes)
 	EXPECT_EQ(b.nic().stop(SIGTERM), 0);
 	EXPECT_EQ(b.guest(1).status(), ORNIC_PCI_REMOVED);
 	EXPECT_GE(b.guest(1).messages(0), 1u);
+}
+
+// Its pages may be what the next QEMU needs.
+TEST(device, ram_is_closed_with_its_qemu)
+{
+	bench b(2);
+	auto holds = [&](const std::string &name) {
+		std::string self = std::to_string(b.number("guests", "worker"));
+		std::error_code none;
+		bool found = false;
+
+		for (const auto &f : std::filesystem::directory_iterator(
+			     "/proc/" + self + "/fd", none))
+			found |= std::filesystem::read_symlink(f, none) ==
+				 b.path(name);
+		return found;
+	};
+
+	if (!holds("ram2"))
+		GTEST_SKIP() << "the files of a process are root's to see";
+	EXPECT_TRUE(holds("ram1"));
+	b.unplug(1);
+	EXPECT_TRUE(eventually([&] { return !holds("ram1"); }));
+	EXPECT_TRUE(holds("ram2"));
+	b.replug(1);
+	EXPECT_TRUE(b.guest(1).start());
+	// One that has it from the fork.
+	b.ask("crash");
+	EXPECT_TRUE(eventually([&] { return holds("ram1"); }));
+	b.unplug(1);
+	EXPECT_TRUE(eventually([&] { return !holds("ram1"); }));
 }
