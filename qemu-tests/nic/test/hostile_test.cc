@@ -285,11 +285,11 @@ TEST(hostile, resize_gives_way)
 	};
 	u64 before;
 
-	make_copies(g, cq, qp, 500);
+	make_copies(g, cq, qp, 200);
 	if (HasFatalFailure())
 		return;
-	g.post(qp, ORNIC_WQE_WRITE, big, big.dma, big.key, 4 << 20);
 	before = b.number("guests", "breaks");
+	g.post(qp, ORNIC_WQE_WRITE, big, big.dma, big.key, 4 << 20);
 	req.hdr.opcode = ORNIC_CMD_RESIZE_CQ;
 	req.hdr.obj = cq.number;
 	ASSERT_TRUE(g.command(req));
@@ -302,11 +302,11 @@ TEST(hostile, lent_time_is_forgotten)
 	bench b(2, {}, 1, ",mem-limit=256M");
 	fake_guest &g = b.guest(1);
 	queue cq = g.make_cq(), qp = g.make_qp(cq);
+	union ornic_req req = copy_of(cq, qp);
 	u64 minute_us = 60000000;
 
-	make_copies(g, cq, qp, 3000);
-	if (HasFatalFailure())
-		return;
+	for (int i = 0; i < 2000; i++)
+		ASSERT_EQ(status_of(g, req), ORNIC_OK);
 	b.replug(1);
 	ASSERT_TRUE(b.guest(1).start());
 	EXPECT_LT(b.number("guests", "longest_turn_us"), minute_us);
