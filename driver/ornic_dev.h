@@ -124,7 +124,8 @@ static inline struct ornic_dev *to_ornic_dev(struct ib_device *ibdev)
  * @bytes: that the device may still access
  *
  * A device that failed and cannot be stopped may go on writing. Leaking is the
- * lesser evil.
+ * lesser evil. Mappings are not leaked: where undoing them has an effect, it ends
+ * the writing.
  *
  * Context: any; an object that a command could not destroy, or had not made.
  * Return: whether to leak it.

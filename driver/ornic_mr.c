@@ -116,12 +116,21 @@ static int pin(struct ornic_dev *dev, struct ornic_mr *mr, u64 start,
 	return ret;
 }
 
+/* References that nobody drops. */
+static void leak_pages(struct ib_umem *umem)
+{
+	struct sg_page_iter iter;
+
+	for_each_sgtable_page(&umem->sgt_append.sgt, &iter, 0)
+		get_page(sg_page_iter_page(&iter));
+}
+
 static void unpin(struct ornic_dev *dev, struct ornic_mr *mr)
 {
 	ornic_page_list_free(&dev->ibdev, &mr->list);
-	if (mr->umem &&
-	    !ornic_dma_lives(&dev->ibdev, mr->umem, mr->umem->length))
-		ib_umem_release(mr->umem);
+	if (mr->umem && ornic_dma_lives(&dev->ibdev, NULL, mr->umem->length))
+		leak_pages(mr->umem);
+	ib_umem_release(mr->umem);
 }
 
 static int create_mkey(struct ornic_dev *dev, struct ornic_mr *mr,

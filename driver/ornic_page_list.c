@@ -7,6 +7,7 @@
 #include "ornic_page_list.h"
 
 #include <linux/gfp.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-hw.h>
@@ -124,8 +125,13 @@ void ornic_page_list_take(struct ib_device *ibdev, struct ornic_page_list *list)
  */
 void ornic_page_list_free(struct ib_device *ibdev, struct ornic_page_list *list)
 {
-	if (list->pages &&
-	    !ornic_dma_lives(ibdev, list->pages,
-			     (u64)list->shape.total * LIST_BYTES))
-		free_pages_upto(ibdev, list, list->shape.total);
+	u32 total = list->shape.total;
+	u32 i;
+
+	if (!list->pages)
+		return;
+	if (ornic_dma_lives(ibdev, NULL, (u64)total * LIST_BYTES))
+		for (i = 0; i < total; i++)
+			get_page(virt_to_page(list->pages[i].entries));
+	free_pages_upto(ibdev, list, total);
 }

@@ -191,7 +191,7 @@ void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 	}
 }
 
-/* References that nobody drops, to the pages and to the list that names them. */
+/* References that nobody drops. */
 static void leak_pages(struct ornic_queue_mem *mem)
 {
 	u32 i;
@@ -209,12 +209,8 @@ static void leak_pages(struct ornic_queue_mem *mem)
  */
 void ornic_queue_mem_unmap(struct ib_device *ibdev, struct ornic_queue_mem *mem)
 {
-	if (ornic_dma_lives(ibdev, NULL, (u64)mem->npages << PAGE_SHIFT)) {
+	if (ornic_dma_lives(ibdev, NULL, (u64)mem->npages << PAGE_SHIFT))
 		leak_pages(mem);
-		if (mem->list.pages)
-			ornic_page_list_free(ibdev, &mem->list);
-		return;
-	}
 	if (mem->list.pages)
 		unmap_list_upto(ibdev, mem, mem->npages);
 	else

@@ -94,11 +94,9 @@ static int read_counters(struct ornic_dev *dev, u32 set, __le64 **counters)
 	if (ib_dma_mapping_error(&dev->ibdev, dma))
 		return -ENOMEM;
 	ret = ornic_cmd_query_stats(dev, set, dma, ORNIC_STAT_COUNT);
-	if (ret && ornic_dma_lives(&dev->ibdev, *counters, size)) {
-		*counters = NULL;
-		return ret;
-	}
 	ib_dma_unmap_single(&dev->ibdev, dma, size, DMA_FROM_DEVICE);
+	if (ret && ornic_dma_lives(&dev->ibdev, *counters, size))
+		*counters = NULL;
 	return ret;
 }
 
