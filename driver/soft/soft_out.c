@@ -16,6 +16,7 @@
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
 #include <linux/udp.h>
 #include <net/inet_dscp.h>
 #include <net/ip.h>
@@ -24,12 +25,36 @@
 #include <net/net_namespace.h>
 #include <net/route.h>
 
+#ifdef CONFIG_NETFILTER
+/*
+ * AppArmor has a hook in every namespace, by its priority the first one after
+ * routing: it judges packets with a security mark, which frames do not have.
+ */
+static bool has_rules(struct nf_hook_entries __rcu *const *hooks,
+		      unsigned int hook)
+{
+	const struct nf_hook_entries *entries = rcu_dereference(hooks[hook]);
+	struct nf_hook_ops **ops;
+	int i;
+
+	if (!entries)
+		return false;
+	ops = nf_hook_entries_get_hook_ops(entries);
+	for (i = 0; i < entries->num_hook_entries; i++) {
+		if (hook != NF_INET_POST_ROUTING ||
+		    READ_ONCE(ops[i])->priority != NF_IP_PRI_SELINUX_FIRST)
+			return true;
+	}
+	return false;
+}
+#endif
+
 /**
  * ornic_soft_out_is_ruled - may IP's output do anything to a frame?
  * @net: namespace of the netdev
  * @ipv6: of this family
  *
- * Context: Any.
+ * Context: An RCU section.
  * Return: Whether the frame has to go there.
  */
 bool ornic_soft_out_is_ruled(const struct net *net, bool ipv6)
@@ -39,8 +64,8 @@ bool ornic_soft_out_is_ruled(const struct net *net, bool ipv6)
 
 	if (ipv6)
 		hooks = net->nf.hooks_ipv6;
-	if (rcu_access_pointer(hooks[NF_INET_LOCAL_OUT]) ||
-	    rcu_access_pointer(hooks[NF_INET_POST_ROUTING]))
+	if (has_rules(hooks, NF_INET_LOCAL_OUT) ||
+	    has_rules(hooks, NF_INET_POST_ROUTING))
 		return true;
 #endif
 #ifdef CONFIG_XFRM
