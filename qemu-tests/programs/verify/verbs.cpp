@@ -127,6 +127,11 @@ ibv_sge endpoint::sge(size_t offset, size_t size) const
 	return { address(offset), static_cast<uint32_t>(size), mr->lkey };
 }
 
+endpoint::operator remote_end() const
+{
+	return { on.gid, qp->qp_num, psn, mr->rkey, address(0) };
+}
+
 void endpoint::to_init()
 {
 	ibv_qp_attr attr{};
@@ -143,19 +148,19 @@ void endpoint::to_init()
 	check_equal(ibv_modify_qp(qp.get(), &attr, mask), 0, "modify to INIT");
 }
 
-void endpoint::to_rtr(const endpoint &peer)
+void endpoint::to_rtr(const remote_end &peer)
 {
 	ibv_qp_attr attr{};
 	int mask = IBV_QP_STATE;
 
 	attr.qp_state = IBV_QPS_RTR;
 	attr.path_mtu = opt.mtu;
-	attr.dest_qp_num = peer.qp->qp_num;
+	attr.dest_qp_num = peer.qpn;
 	attr.rq_psn = peer.psn;
 	attr.max_dest_rd_atomic = opt.rd_atomic;
 	attr.min_rnr_timer = opt.min_rnr_timer;
 	attr.ah_attr.is_global = 1;
-	attr.ah_attr.grh.dgid = peer.on.gid;
+	attr.ah_attr.grh.dgid = peer.gid;
 	attr.ah_attr.grh.sgid_index = static_cast<uint8_t>(on.gid_index);
 	attr.ah_attr.grh.hop_limit = 64;
 	attr.ah_attr.port_num = 1;
@@ -324,23 +329,23 @@ ibv_send_wr request(ibv_wr_opcode opcode, uint64_t id, unsigned int flags)
 	return wr;
 }
 
-ibv_send_wr rdma(ibv_wr_opcode opcode, uint64_t id, const endpoint &peer,
+ibv_send_wr rdma(ibv_wr_opcode opcode, uint64_t id, const remote_end &peer,
 		 size_t offset, unsigned int flags)
 {
 	ibv_send_wr wr = request(opcode, id, flags);
 
-	wr.wr.rdma.remote_addr = peer.address(offset);
-	wr.wr.rdma.rkey = peer.mr->rkey;
+	wr.wr.rdma.remote_addr = peer.address + offset;
+	wr.wr.rdma.rkey = peer.rkey;
 	return wr;
 }
 
-ibv_send_wr atomic(ibv_wr_opcode opcode, uint64_t id, const endpoint &peer,
+ibv_send_wr atomic(ibv_wr_opcode opcode, uint64_t id, const remote_end &peer,
 		   size_t offset, uint64_t compare_add, uint64_t swap)
 {
 	ibv_send_wr wr = request(opcode, id);
 
-	wr.wr.atomic.remote_addr = peer.address(offset);
-	wr.wr.atomic.rkey = peer.mr->rkey;
+	wr.wr.atomic.remote_addr = peer.address + offset;
+	wr.wr.atomic.rkey = peer.rkey;
 	wr.wr.atomic.compare_add = compare_add;
 	wr.wr.atomic.swap = swap;
 	return wr;

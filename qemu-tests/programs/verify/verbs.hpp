@@ -97,6 +97,15 @@ struct options {
 
 constexpr uint32_t ud_qkey = 0x11111111;
 
+/* What the other side needs of an endpoint: to connect, and for its buffer. */
+struct remote_end {
+	ibv_gid gid;
+	uint32_t qpn;
+	uint32_t psn;
+	uint32_t rkey;
+	uint64_t address;
+};
+
 class endpoint {
 public:
 	endpoint(port &p, const options &o);
@@ -121,9 +130,11 @@ public:
 		       offset;
 	}
 	[[nodiscard]] ibv_sge sge(size_t offset, size_t size) const;
+	/* So that a peer of this process is given as one of another host. */
+	operator remote_end() const;
 
 	void to_init();
-	void to_rtr(const endpoint &peer);
+	void to_rtr(const remote_end &peer);
 	void to_rts();
 	void to_error();
 	[[nodiscard]] ibv_qp_state state() const;
@@ -155,9 +166,9 @@ struct pair {
 /* A work request with defaults: signalled, its id the caller's. */
 ibv_send_wr request(ibv_wr_opcode opcode, uint64_t id,
 		    unsigned int flags = IBV_SEND_SIGNALED);
-ibv_send_wr rdma(ibv_wr_opcode opcode, uint64_t id, const endpoint &peer,
+ibv_send_wr rdma(ibv_wr_opcode opcode, uint64_t id, const remote_end &peer,
 		 size_t offset, unsigned int flags = IBV_SEND_SIGNALED);
-ibv_send_wr atomic(ibv_wr_opcode opcode, uint64_t id, const endpoint &peer,
+ibv_send_wr atomic(ibv_wr_opcode opcode, uint64_t id, const remote_end &peer,
 		   size_t offset, uint64_t compare_add, uint64_t swap = 0);
 
 /* Bytes that depend on the seed and on the place, and their check. */
