@@ -2,7 +2,8 @@
 # Programs that cases run in the guest, over plain libibverbs.
 
 programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
-		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events
+		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events \
+		$(BUILD)/programs/ornic_live
 
 # Without Open MPI's headers the cases that want it are skipped.
 mpi_flags := $(shell pkg-config --cflags ompi-c 2>/dev/null)
@@ -37,3 +38,8 @@ $(BUILD)/programs/ornic_kicks: $(BUILD)/programs/kicks/main.o \
 $(BUILD)/programs/ornic_events: $(BUILD)/programs/events/main.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -libverbs -o $@
+
+$(BUILD)/programs/ornic_live: $(BUILD)/programs/live/main.o \
+		$(BUILD)/programs/verify/verbs.o \
+		$(BUILD)/programs/verify/live_memory.o
+	$(CXX) $^ -libverbs -pthread -o $@
