@@ -8,6 +8,8 @@
 #   peer          [peer: ornic0, or srv0 of $srv_type] ===== [this guest: ornic0]
 #                       10.0.0.1, fd00::1               10.0.0.2, fd00::2
 #
+# A guest without a NIC has a device on its virtio-net instead: srv0, cli0.
+#
 # host COMMAND... has the host do something, see lib/topology.py: ask, dissect,
 # kill-nic, stop-nic, continue-nic and kill-worker (of process 0 or 1),
 # kill-peer, start-peer.
@@ -100,8 +102,13 @@ topology_peer()
 {
 	[ "${MACHINES-}" = 2 ] || fail 'the case lacks machines='
 	srv_prefix=("$peer")
-	nic_up
 	cli_dev=ornic0 cli_type=ornic
+	if [ "$NIC" = 1 ]; then
+		nic_up
+	else
+		cli_dev=cli0
+		type=ornic add_link cli0 eth0
+	fi
 	wait_until 60 peer_answers
 	if [ "$PEER_NIC" = 1 ]; then
 		srv_dev=ornic0 srv_type=ornic

@@ -6,6 +6,7 @@ RAM. A case says machines=TEXT, where
   nic+nic    two guests, the NICs of one process
   nic/nic    two guests, a process for each, and a wire between the two
   nic/net    the second guest has a virtio-net on that wire, and no NIC
+  net/net    both have
   liar       a device that lies (liar.py), and no network
 
 Machine 0 runs the cases; machine 1, the peer, does what it asks for. Machine N
@@ -138,7 +139,7 @@ class Topology:
         ends = [f"sw{machine}", f"net{machine}"]
         options = []
         if self.kinds[machine] == "net":
-            ends = ["wire0", "wire1"]
+            ends = [f"wire{1 - machine}", f"wire{machine}"]
         else:
             options += [
                 "-machine", "memory-backend=ram0",
