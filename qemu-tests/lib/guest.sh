@@ -311,6 +311,19 @@ verify()
 		--server "$srv_dev:$srv_gid:$srv_type" "$@"
 }
 
+# live FULL-COUNT: READs, WRITEs and atomics of memory that changes, of each side
+# to the other; so many of each kind and size on a full run, else 1000
+live()
+{
+	local program=/ornic/build/programs/ornic_live count=1000 limit=60
+
+	[ "$FULL" != 1 ] || count=$1 limit=330
+	run_pair "$limit" "$program $srv_dev $srv_gid $srv_type $count" \
+		"$program $cli_dev $cli_gid $cli_type $count $srv_host"
+	sed 's/^/client: /' cli.out
+	sed 's/^/server: /' srv.out
+}
+
 # stat DEVICE NAME: one hardware counter, of those that `rdma statistic` shows
 stat()
 {
