@@ -5,6 +5,7 @@
 
 machines=nic
 limit=240
+full_limit=300
 
 requires() { need_ornic; }
 

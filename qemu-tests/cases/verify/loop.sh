@@ -4,6 +4,7 @@
 # on one device, over RoCEv2 on IPv4.
 
 limit=150
+full_limit=300
 
 run()
 {

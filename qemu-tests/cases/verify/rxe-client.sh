@@ -4,6 +4,7 @@
 # from rxe to ornic, over RoCEv2 on IPv4.
 
 limit=150
+full_limit=300
 
 run()
 {

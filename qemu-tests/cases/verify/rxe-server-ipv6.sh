@@ -4,6 +4,7 @@
 # from ornic to rxe, over RoCEv2 on IPv6.
 
 limit=150
+full_limit=300
 kernels='stock'
 
 run()

@@ -5,6 +5,7 @@
 
 full_only=1
 limit=150
+full_limit=300
 
 run()
 {

@@ -4,6 +4,7 @@
 # between two namespaces over veth, over RoCEv2 on IPv6.
 
 limit=150
+full_limit=300
 
 run()
 {
