@@ -11,6 +11,17 @@ namespace
 constexpr size_t sizes[] = { 8, 64, 1000, 4096, 65536, 1 << 20 };
 constexpr uint64_t mean_bytes = 10 << 10; /* of an operation, at most */
 
+/* Where a counter is, if there is one. */
+std::string path_of(const port &on, std::string name)
+{
+	if (on.is_rxe && name != "retries")
+		return "";
+	if (on.is_rxe)
+		name = "completer_retry_err";
+	return "/sys/class/infiniband/" + on.name + "/ports/1/hw_counters/" +
+	       name;
+}
+
 } /* namespace */
 
 live_writer::live_writer(std::span<std::byte> range)
@@ -36,10 +47,7 @@ void live_writer::run()
 }
 
 live_counter::live_counter(const port &on, const std::string &name)
-	: path_(on.is_rxe ? "" :
-			    "/sys/class/infiniband/" + on.name +
-				    "/ports/1/hw_counters/" + name),
-	  before_(read())
+	: path_(path_of(on, name)), before_(read())
 {
 }
 

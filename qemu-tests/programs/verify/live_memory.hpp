@@ -36,8 +36,8 @@ private:
 	std::thread thread_;
 };
 
-/* What a port has counted since this exists; always 0 on rxe, whose counters are
- * others. */
+/* What a port has counted since this exists. rxe has retries by another name, and
+ * no rx_icrc_errors: always 0. */
 class live_counter {
 public:
 	live_counter(const port &on, const std::string &name);
@@ -47,7 +47,7 @@ public:
 private:
 	[[nodiscard]] uint64_t read() const;
 
-	std::string path_; /* empty on rxe */
+	std::string path_; /* empty if there is none */
 	uint64_t before_;
 };
 
