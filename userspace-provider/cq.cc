@@ -7,6 +7,7 @@
 #include <bit>
 #include <cerrno>
 #include <rdma/ornic-abi.h>
+#include <sched.h>
 
 #include "command.h"
 #include "context.h"
@@ -167,6 +168,7 @@ completion_queue *make_cq(ibv_context *ctx, std::uint32_t cqe,
 	}
 	cq->ring.init(cq->memory.data(), answer.log_depth);
 	cq->qps = &to_context(ctx)->state.qps;
+	cq->patience.init(to_context(ctx)->state.bell.is_file());
 	return cq.release();
 }
 
@@ -238,9 +240,9 @@ int destroy_cq(ibv_cq *ibcq) noexcept
 [[gnu::flatten]] int poll_cq(ibv_cq *ibcq, int count, ibv_wc *wc) noexcept
 {
 	completion_queue &cq = to_cq(ibcq);
-	lock_guard guard(cq.lock);
 	int done = 0;
 
+	cq.lock.lock();
 	for (; done < count; ++done) {
 		const ornic_cqe *cqe = take_cqe(cq);
 
@@ -250,6 +252,10 @@ int destroy_cq(ibv_cq *ibcq) noexcept
 	}
 	if (done)
 		cq.ring.publish();
+	bool tired = cq.patience.is_over(done);
+	cq.lock.unlock();
+	if (tired) [[unlikely]]
+		sched_yield();
 	return done;
 }
 

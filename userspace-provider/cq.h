@@ -15,9 +15,41 @@
 namespace ornic
 {
 
+/**
+ * How long a program polls in vain. What it waits for is done on a CPU of this host
+ * where the device is software: a program that spins on that CPU would wait for
+ * itself. It gives the CPU to others then, if there are any; a wait of some
+ * microseconds never gets there.
+ */
+class poll_patience {
+public:
+	/** @yields: the device is software. */
+	void init(bool yields) noexcept
+	{
+		yields_ = yields;
+	}
+
+	/** After a poll. Return: whether to yield now, without any lock. */
+	[[nodiscard]] bool is_over(bool found) noexcept
+	{
+		vain_ = found ? 0 : vain_ + 1;
+		if (vain_ < limit) [[likely]]
+			return false;
+		vain_ = 0;
+		return yields_;
+	}
+
+private:
+	static constexpr std::uint32_t limit = 4096; // polls
+
+	std::uint32_t vain_;
+	bool yields_;
+};
+
 struct completion_queue {
 	pabi_cq base;
-	spin_lock lock; // ring and current
+	spin_lock lock; // ring, current and patience
+	poll_patience patience;
 	cq_ring ring;
 	const ornic_cqe *current; // between ibv_start_poll and ibv_end_poll
 	const qp_table *qps;

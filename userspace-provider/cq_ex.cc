@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <sched.h>
 
 #include "context.h"
 #include "cq.h"
@@ -41,11 +42,14 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr) noexcept
 		return EINVAL;
 	cq.lock.lock();
 	int ret = advance(cq);
+	bool tired = cq.patience.is_over(!ret);
 	if (ret)
 		cq.lock.unlock();
 	else if (cq.wants_wall)
 		// Old values are better than none.
 		(void)cq.wall.refresh(*cq.base.cq.context);
+	if (tired) [[unlikely]]
+		sched_yield();
 	return ret;
 }
 

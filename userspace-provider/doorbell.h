@@ -33,6 +33,12 @@ public:
 			ring_file(qpn);
 	}
 
+	/** Whether it is a file: the device is part of this kernel. */
+	[[nodiscard]] bool is_file() const noexcept
+	{
+		return !register_;
+	}
+
 private:
 	void ring_file(std::uint32_t qpn) const noexcept;
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// A program that polls in vain gives its CPU to the device, if that is software.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <sched.h>
+
+#include "fake_kernel.h"
+#include "verbs.h"
+
+static std::atomic<int> yields;
+
+// In the place of the C library's.
+int sched_yield() noexcept
+{
+	++yields;
+	return 0;
+}
+
+namespace ornic::test
+{
+namespace
+{
+
+constexpr int patience = 4096;
+
+int yields_after(ibv_cq *cq, int polls)
+{
+	int before = yields;
+	ibv_wc wc;
+
+	for (int i = 0; i < polls; ++i)
+		EXPECT_EQ(poll_cq(cq, 1, &wc), 0);
+	return yields - before;
+}
+
+TEST(poll, yields_when_nothing_comes)
+{
+	fake_kernel kernel;
+	ibv_cq *cq = kernel.make_cq();
+
+	EXPECT_EQ(yields_after(cq, patience - 1), 0);
+	EXPECT_EQ(yields_after(cq, 1), 1);
+	EXPECT_EQ(yields_after(cq, 3 * patience), 3);
+	EXPECT_EQ(destroy_cq(cq), 0);
+}
+
+TEST(poll, is_patient_after_a_completion)
+{
+	fake_kernel kernel;
+	ibv_cq *cq = kernel.make_cq();
+	ibv_qp *qp = kernel.make_qp(cq);
+
+	EXPECT_EQ(yields_after(cq, patience - 1), 0);
+	kernel.complete(cq, qp->qp_num, 0);
+	EXPECT_EQ(kernel.poll(cq).size(), 1U);
+	EXPECT_EQ(yields_after(cq, patience - 1), 0);
+	EXPECT_EQ(destroy_qp(qp), 0);
+	EXPECT_EQ(destroy_cq(cq), 0);
+}
+
+TEST(poll, never_yields_to_hardware)
+{
+	poll_patience hardware{};
+
+	hardware.init(false);
+	for (int i = 0; i < 3 * patience; ++i)
+		ASSERT_FALSE(hardware.is_over(false));
+}
+
+} // namespace
+} // namespace ornic::test
