@@ -100,7 +100,7 @@ static int op_xmit(void *host, const struct ornic_tx *tx)
 		rig->xmit_fail--;
 		f->next = rig->free;
 		rig->free = f;
-		return -EIO;
+		return rig->xmit_err ?: -EIO;
 	}
 	f->len = tx->hdr_len + tx->body_len;
 	f->qpn = hqp->qpn;

@@ -85,6 +85,7 @@ struct ornic_rig_mem {
  * @busy_here: what arrives finds a busy CPU, see struct ornic_rx
  * @near: a neighbour, NULL = none
  * @xmit_fail: the next so many frames are refused
+ * @xmit_err: with that; 0 = -EIO
  * @frame_fail: for the next so many there is no memory
  * @largest: bytes of the largest frame that the port takes; 0 = any
  * @meanwhile: what a program of @program's does while the host is called for a
@@ -108,6 +109,7 @@ struct ornic_rig {
 	u32 seg_bytes;
 	bool busy_here;
 	u32 xmit_fail;
+	int xmit_err;
 	void (*on_xmit)(struct ornic_rig *rig);
 	u32 frame_fail;
 	u32 largest;

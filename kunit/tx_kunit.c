@@ -389,6 +389,23 @@ static void refused_for_ever_is_loss(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ornic_bed_sent(bed));
 }
 
+/* What a rule of the host's drops is lost, as in any network: nothing waits. */
+static void dropped_by_a_rule_is_loss(struct kunit *test)
+{
+	const struct lossy_row *row = test->param_value;
+	struct ornic_bed *bed = open_lone(test, row->type);
+	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_cqe cqe;
+
+	rig->xmit_fail = 1;
+	rig->xmit_err = -EPERM;
+	post_lossy(bed);
+	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, count(bed, ORNIC_STAT_TX_ERRORS), 1);
+	post_lossy(bed);
+	KUNIT_EXPECT_TRUE(test, ornic_bed_sent(bed));
+}
+
 /* A frame that the port will never take is lost, and the retries find out. */
 static void too_large_is_loss(struct kunit *test)
 {
@@ -417,6 +434,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(refused_answers_are_lost_in_the_end),
 	KUNIT_CASE(refused_for_ever_ends_rc),
 	KUNIT_CASE_PARAM(refused_for_ever_is_loss, lossy_gen_params),
+	KUNIT_CASE_PARAM(dropped_by_a_rule_is_loss, lossy_gen_params),
 	KUNIT_CASE(too_large_is_loss),
 	{}
 };

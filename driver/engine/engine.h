@@ -115,7 +115,8 @@ enum ornic_trace {
  *	which counts as lost; or another -errno: not now. Then the engine makes
  *	the frame anew, after 64 us and later up to 65 ms (@deadline).
  * @xmit: send the frame that @tx_frame made, or drop it; it is the host's again
- *	either way. 0, or -errno when it was dropped: the same holds.
+ *	either way. 0; or -EPERM: a rule of the host's dropped it, which counts
+ *	as lost; or another -errno when it was dropped: as for @tx_frame.
  * @tx_room: how many frames of this QP the host takes now. After it returned 0
  *	the host calls ornic_engine_run(@qpn) as soon as there is room again.
  *	This bounds the packets in flight per QP. ORNIC_TX_IDLE says that none

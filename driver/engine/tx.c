@@ -33,14 +33,15 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
  * A port that is full or has no memory is known at once, and is not loss in the
  * network, which would cost an ACK timeout: the packet is tried again. Who has a
  * retry rule of its own is patient; the peer of an answer has it, and on UC and
- * UD nobody. A frame that the port will never take is lost.
+ * UD nobody. A frame that the port will never take, or that a rule drops, is lost.
  */
 static bool try_again(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 		      struct ornic_backoff *b, int err)
 {
 	bool patient = b == &qp->sq.backoff && ornic_qp_is_reliable(qp);
 
-	if (err == -EMSGSIZE || (!patient && b->tries == BACKOFF_TRIES))
+	if (err == -EMSGSIZE || err == -EPERM ||
+	    (!patient && b->tries == BACKOFF_TRIES))
 		return false;
 	WRITE_ONCE(b->until, ctx->now + (BACKOFF_NS << b->tries));
 	if (b->tries < BACKOFF_TRIES)

@@ -160,24 +160,26 @@ static struct dst_entry *route(struct net *net, const struct sk_buff *skb,
  *
  * Context: Softirqs off, inside an RCU section; engine locks are held.
  * Return: 0, also if somebody has it who sends it later; a code of the netdev's
- * queue; -EPERM if a rule drops it, or -errno of routing.
+ * queue, or -ENOBUFS; -EPERM if a rule drops it, or if it has no route.
  */
 int ornic_soft_out(struct sk_buff *skb, bool ipv6)
 {
 	struct net *net = dev_net(skb->dev);
 	struct dst_entry *dst;
+	int err;
 
 	skb->dev = device_of(skb);
 	if (!skb->dev) {
 		kfree_skb(skb);
-		return -ENETUNREACH;
+		return -EPERM;
 	}
 	dst = route(net, skb, ipv6);
 	if (IS_ERR(dst)) {
 		kfree_skb(skb);
-		return PTR_ERR(dst);
+		return -EPERM;
 	}
 	skb_dst_set(skb, dst);
 	__skb_pull(skb, skb_network_offset(skb));
-	return ipv6 ? send6(net, skb) : ip_local_out(net, NULL, skb);
+	err = ipv6 ? send6(net, skb) : ip_local_out(net, NULL, skb);
+	return err < 0 && err != -ENOBUFS ? -EPERM : err;
 }

@@ -187,8 +187,8 @@ static void fill_in(struct sk_buff *skb, struct net_device *netdev,
  *
  * Context: Softirqs off; engine locks are held. The netdev may take its own
  * locks, and may free the frame at once.
- * Return: 0, -ENOBUFS if the netdev has no room, -EPERM if a rule of the
- * namespace drops it, or another error of theirs.
+ * Return: 0, -ENOBUFS if the netdev has no room, -EPERM if a rule or a route of
+ * the namespace does not let it go, or another error of the netdev's.
  */
 ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 {
