@@ -20,6 +20,7 @@
 
 #include "ornic_bus.h"
 #include "ornic_dev.h"
+#include "ornic_flush.h"
 #include "ornic_poll.h"
 
 /**
@@ -170,20 +171,20 @@ static void srq_event(struct ornic_sink *sink, enum ib_event_type type)
 }
 
 /*
- * A CQ that is polled directly has no handler to call. One without completions
- * may be about to go, with what its handler would queue.
+ * A CQ that is polled directly has no handler to call. One without QPs may be about
+ * to go, with what its handler would queue.
  */
-static bool wants_flush(struct ib_cq *cq)
+static bool wants_flush(struct ornic_dev *dev, struct ib_cq *cq)
 {
 	return !cq->uobject && cq->poll_ctx != IB_POLL_DIRECT &&
-	       ornic_cq_has_completions(cq);
+	       ornic_flush_has_users(dev, cq) && ornic_cq_has_completions(cq);
 }
 
 /**
  * ornic_event_comp_kernel - let a kernel user poll, whatever it has armed
  * @dev: device
  * @cqn: CQ; nothing happens if it is gone, of a process, polled directly, or
- *	without completions
+ *	without QPs or completions
  *
  * Context: process.
  */
@@ -196,7 +197,7 @@ void ornic_event_comp_kernel(struct ornic_dev *dev, u32 cqn)
 	rcu_read_unlock();
 	if (!sink)
 		return;
-	if (wants_flush(sink->obj))
+	if (wants_flush(dev, sink->obj))
 		cq_completed(sink);
 	sink_put(sink);
 }

@@ -96,6 +96,29 @@ bool ornic_flush_pending(struct ornic_dev *dev, const struct ib_cq *ibcq)
 }
 
 /**
+ * ornic_flush_has_users - does a QP complete to the CQ?
+ * @dev: device that has failed
+ * @ibcq: CQ of a kernel user
+ *
+ * Context: any. For a QP that is being destroyed from ornic_sink_close() on no
+ * more, and flush_work() then waits for those that saw it.
+ * Return: whether one does.
+ */
+bool ornic_flush_has_users(struct ornic_dev *dev, const struct ib_cq *ibcq)
+{
+	struct ornic_sink *sink;
+	bool has = false;
+	unsigned long num;
+
+	rcu_read_lock();
+	xa_for_each(&dev->qps, num, sink)
+		has |= READ_ONCE(sink->send_cq) == ibcq ||
+		       READ_ONCE(sink->recv_cq) == ibcq;
+	rcu_read_unlock();
+	return has;
+}
+
+/**
  * ornic_flush_work - tell all kernel users that there are completions
  * @work: ornic_dev.flush_work
  *

@@ -12,6 +12,7 @@ struct work_struct;
 int ornic_flush_cq(struct ornic_dev *dev, const struct ib_cq *ibcq, int room,
 		   struct ib_wc *wc);
 bool ornic_flush_pending(struct ornic_dev *dev, const struct ib_cq *ibcq);
+bool ornic_flush_has_users(struct ornic_dev *dev, const struct ib_cq *ibcq);
 void ornic_flush_later(struct ornic_dev *dev);
 void ornic_flush_work(struct work_struct *work);
 
