@@ -32,6 +32,11 @@ struct ornic_dev;
  *	context with interrupts on, or any context when @inline_ok is false;
  *	must not sleep. With @inline_ok the bus may execute work in the caller,
  *	with softirqs disabled inside.
+ * @broken: the device broke the device interface, as @why says (the end of
+ *	"the device ..."), so nobody knows what it does with the memory that it
+ *	was given. The bus fails it. On return it has stopped its DMA, or
+ *	@writes_on is set. Process context, may sleep. None: the device is part
+ *	of the kernel.
  * @removing: the ib_device of @bus is about to go away because of
  *	`rdma link delete`; called before the ib_device is freed, after all of
  *	its objects are destroyed. Process context. Optional.
@@ -40,6 +45,7 @@ struct ornic_bus_ops {
 	int (*cmd)(struct ornic_bus *bus, const union ornic_req *req,
 		   union ornic_rsp *rsp);
 	void (*kick)(struct ornic_bus *bus, u32 qpn, bool inline_ok);
+	void (*broken)(struct ornic_bus *bus, const char *why);
 	void (*removing)(struct ornic_bus *bus);
 };
 

@@ -17,6 +17,14 @@
 #define LOG_MAX_OBJECTS 24
 #define LOG_MAX_RING 20
 
+/* On return the memory that the device has been given may be freed. */
+static int broken(struct ornic_dev *dev, const char *why)
+{
+	if (dev->bus->ops->broken)
+		dev->bus->ops->broken(dev->bus, why);
+	return -EIO;
+}
+
 /* Returns -errno of the bus, if the device did not answer, or of @rsp. */
 static int exec(struct ornic_dev *dev, union ornic_req *req,
 		union ornic_rsp *rsp, bool *answered)
@@ -43,7 +51,7 @@ static int exec(struct ornic_dev *dev, union ornic_req *req,
 		ibdev_err_ratelimited(ibdev, "command %#x id %u is %#x id %u\n",
 				      req->hdr.opcode, id, rsp->hdr.opcode,
 				      le16_to_cpu(rsp->hdr.id));
-		return -EIO;
+		return broken(dev, "answers another command");
 	}
 
 	*answered = true;
@@ -77,7 +85,7 @@ static int create_key(struct ornic_dev *dev, union ornic_req *req, u32 *key)
 		return 0;
 	ibdev_err_ratelimited(&dev->ibdev, "command %#x: an object 0\n",
 			      req->hdr.opcode);
-	return -EIO;
+	return broken(dev, "gives an object no number");
 }
 
 static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
@@ -89,14 +97,16 @@ static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
 		return ret;
 	ibdev_err_ratelimited(&dev->ibdev, "command %#x: number %#x of %#lx\n",
 			      req->hdr.opcode, *obj, BIT(LOG_MAX_OBJECTS));
-	return -EIO;
+	return broken(dev, "gives an object a number out of bounds");
 }
 
 /*
  * A device that does not answer is gone, and its objects with it (the bus has
- * stopped its DMA, see ornic_bus_ops): only an answer can keep an object alive.
+ * stopped its DMA, see ornic_bus_ops). One that answers may refuse only because
+ * of what ib_core does not count, which are the windows of an MR (@may_refuse):
+ * kernel users, and ib_core when a process ends, cannot do anything about it.
  */
-static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
+static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj, bool may_refuse)
 {
 	union ornic_req req = {
 		.hdr.opcode = opcode,
@@ -107,7 +117,16 @@ static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
 	int ret;
 
 	ret = exec(dev, &req, &rsp, &answered);
-	return answered ? ret : 0;
+	if (!answered)
+		return 0;
+	if (!ret || (ret == -EBUSY && may_refuse))
+		return ret;
+	ibdev_err_ratelimited(&dev->ibdev, "command %#x of %#x: %d\n", opcode,
+			      obj, ret);
+	if (!dev->bus->ops->broken)
+		return ret;
+	broken(dev, "does not destroy an object");
+	return 0;
 }
 
 /**
@@ -132,8 +151,8 @@ int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
  * @obj: set to the number of the object: 24 bits, and not 0
  *
  * Context: process, may sleep.
- * Return: 0; -EIO for another number; -errno of the bus or of the device's
- * answer.
+ * Return: 0; -EIO for another number, which fails the device; -errno of the bus
+ * or of the device's answer.
  */
 int ornic_cmd_exec_create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
 {
@@ -147,11 +166,12 @@ int ornic_cmd_exec_create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
  * @obj: number of the object
  *
  * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ * Return: 0: the object is gone, if need be with the device; -errno of the answer
+ * of a device that is part of the kernel.
  */
 int ornic_cmd_exec_destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
 {
-	return destroy(dev, opcode, obj);
+	return destroy(dev, opcode, obj, false);
 }
 
 /**
@@ -376,11 +396,11 @@ int ornic_cmd_resize_cq(struct ornic_dev *dev, u32 cqn,
  * @cqn: its number
  *
  * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ * Return: as ornic_cmd_exec_destroy().
  */
 int ornic_cmd_destroy_cq(struct ornic_dev *dev, u32 cqn)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_CQ, cqn);
+	return destroy(dev, ORNIC_CMD_DESTROY_CQ, cqn, false);
 }
 
 static u8 qp_flags(const struct ornic_create_qp_params *params)
@@ -491,11 +511,11 @@ int ornic_cmd_query_qp(struct ornic_dev *dev, u32 qpn,
  * @qpn: its number
  *
  * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ * Return: as ornic_cmd_exec_destroy().
  */
 int ornic_cmd_destroy_qp(struct ornic_dev *dev, u32 qpn)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_QP, qpn);
+	return destroy(dev, ORNIC_CMD_DESTROY_QP, qpn, false);
 }
 
 /**
@@ -562,13 +582,15 @@ int ornic_cmd_modify_mkey(struct ornic_dev *dev, u32 key,
  * ornic_cmd_destroy_mkey - destroy an MR
  * @dev: device
  * @key: its key
+ * @may_have_windows: it is a process's
  *
  * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ * Return: -EBUSY for an MR with windows; else as ornic_cmd_exec_destroy().
  */
-int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key)
+int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key,
+			   bool may_have_windows)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_MKEY, key);
+	return destroy(dev, ORNIC_CMD_DESTROY_MKEY, key, may_have_windows);
 }
 
 /**
@@ -601,11 +623,11 @@ int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
  * @ah: its number
  *
  * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ * Return: as ornic_cmd_exec_destroy().
  */
 int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_AH, ah);
+	return destroy(dev, ORNIC_CMD_DESTROY_AH, ah, false);
 }
 
 /**
@@ -637,11 +659,11 @@ int ornic_cmd_create_mw(struct ornic_dev *dev, u32 pdn, u8 type, u32 *key)
  * @key: its rkey, with any low byte
  *
  * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ * Return: as ornic_cmd_exec_destroy().
  */
 int ornic_cmd_destroy_mw(struct ornic_dev *dev, u32 key)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_MW, key);
+	return destroy(dev, ORNIC_CMD_DESTROY_MW, key, false);
 }
 
 static int group_cmd(struct ornic_dev *dev, u8 opcode, u32 qpn, const u8 *mgid)

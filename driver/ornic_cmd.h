@@ -169,7 +169,8 @@ int ornic_cmd_create_mkey(struct ornic_dev *dev,
 int ornic_cmd_modify_mkey(struct ornic_dev *dev, u32 key,
 			  const struct ornic_create_mkey_params *params,
 			  u8 mask);
-int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key);
+int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key,
+			   bool may_have_windows);
 int ornic_cmd_create_mw(struct ornic_dev *dev, u32 pdn, u8 type, u32 *key);
 int ornic_cmd_destroy_mw(struct ornic_dev *dev, u32 key);
 int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,

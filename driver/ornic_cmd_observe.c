@@ -46,7 +46,7 @@ int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set)
  * @set: its number
  *
  * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ * Return: as ornic_cmd_exec_destroy().
  */
 int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set)
 {

@@ -139,7 +139,7 @@ int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
  * @srqn: its number
  *
  * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
+ * Return: as ornic_cmd_exec_destroy().
  */
 int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn)
 {

@@ -436,7 +436,7 @@ int ornic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct ornic_mr *mr = to_ornic_mr(ibmr);
 	int ret;
 
-	ret = ornic_cmd_destroy_mkey(dev, ibmr->lkey);
+	ret = ornic_cmd_destroy_mkey(dev, ibmr->lkey, ibmr->uobject);
 	if (ret)
 		return ret;
 	unpin(dev, mr);

@@ -139,6 +139,21 @@ void ornic_pci_fail(struct ornic_pci *pci, const char *why)
 		dev_err(&pci->pdev->dev, "the device %s\n", why);
 }
 
+/**
+ * ornic_pci_broken - ornic_bus_ops.broken
+ * @bus: device
+ * @why: the end of "ornic ...: the device"
+ *
+ * Context: process, may sleep.
+ */
+void ornic_pci_broken(struct ornic_bus *bus, const char *why)
+{
+	struct ornic_pci *pci = to_ornic_pci(bus);
+
+	ornic_pci_fail(pci, why);
+	wait_for_completion(&pci->quiesced);
+}
+
 static void lose(struct ornic_pci *pci, const char *why)
 {
 	set_bit(ORNIC_PCI_LOST, &pci->flags);

@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+struct ornic_bus;
 struct ornic_pci;
 struct ornic_pci_device_regs;
 
@@ -16,5 +17,6 @@ void ornic_pci_life_resume(struct ornic_pci *pci);
 void ornic_pci_shut_down(struct ornic_pci *pci);
 void ornic_pci_look(struct ornic_pci *pci);
 void ornic_pci_fail(struct ornic_pci *pci, const char *why);
+void ornic_pci_broken(struct ornic_bus *bus, const char *why);
 
 #endif /* ORNIC_PCI_LIFE_H */

@@ -33,6 +33,7 @@ static void kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 static const struct ornic_bus_ops bus_ops = {
 	.cmd = ornic_pci_cmd,
 	.kick = kick,
+	.broken = ornic_pci_broken,
 };
 
 /* ---- Registers ---------------------------------------------------------------- */

@@ -29,6 +29,8 @@ HOST = 4096
 QUERY_DEVICE = 0x01
 CREATE_CQ, DESTROY_CQ, CREATE_QP, CREATE_EQ = 0x10, 0x11, 0x20, 0x80
 QUERY_QP = 0x23
+DESTROYS = (DESTROY_CQ, 0x21, 0x31, 0x39, 0x41, 0x51, 0x61)
+BUSY = 7
 PHASE = 0x80
 HONEST_SECONDS = 1.5
 LIE_SECONDS = 6
@@ -84,7 +86,8 @@ class Liar:
         self.lies = [self.odd_answers, self.silence, self.events,
                      self.completions, self.interrupts, self.garbage,
                      self.registers, self.limits, self.repeats,
-                     self.failures, self.heart, self.numbers, self.states]
+                     self.failures, self.heart, self.numbers, self.states,
+                     self.refusals]
         self.lives = 0
         self.write32(NUM_MSGS, options.vectors)
         self.write32(VERSION, 1)
@@ -144,8 +147,10 @@ class Liar:
         self.consumer += 1
         if self.lie == self.silence and self.lying:
             return
+        refuses = self.lie == self.refusals and self.lying and \
+            request[0] in DESTROYS
         self.answer(request[0], struct.unpack_from("<H", request, 2)[0],
-                    self.execute(request))
+                    self.execute(request), BUSY if refuses else 0)
 
     def answer(self, opcode, number, body, status=0):
         """@body: 60 bytes behind opcode, status and id"""
@@ -215,7 +220,7 @@ class Liar:
     def nothing(self):
         pass
 
-    # These six are told by answer() and execute().
+    # These seven are told by take(), answer() and execute().
 
     def odd_answers(self):
         pass
@@ -233,6 +238,9 @@ class Liar:
         pass
 
     def states(self):
+        pass
+
+    def refusals(self):
         pass
 
     def bytes_(self, size):

@@ -33,7 +33,7 @@ run()
 {
 	local begin=$SECONDS wanted
 
-	wanted=$(times 14)
+	wanted=$(times 15)
 	ip link add d0 address $mac mtu 4500 type dummy
 	ip addr add 10.0.0.1/24 dev d0
 	ip link set d0 up
