@@ -574,6 +574,7 @@ std::string device::json(bool all) const
 	o.add("machine", machine_name(memory_.layout()));
 	o.add("mem_used", account_.used);
 	o.add("mem_limit", account_.limit);
+	o.add("spent_us", share_.spent() / us);
 	o.add("awake", awake_);
 	o.add("qps", engine_ ? engine_->dev.qps.count : 0);
 	o.add("cqs", engine_ ? engine_->dev.cqs.count : 0);

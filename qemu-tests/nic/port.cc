@@ -106,6 +106,7 @@ port::port(const port_site &site)
 	: stream_(site.config.kind == port_kind::LISTEN ||
 		  site.config.kind == port_kind::CONNECT)
 	, fd_(site.fd.get())
+	, remote_(site.config.remote)
 	, to_(destination(site.config))
 {
 }
@@ -116,6 +117,15 @@ void port::connect(int fd)
 	kept_.clear();
 	half_.clear();
 	input_.clear();
+}
+
+void port::not_reached(int error)
+{
+	if (refused_ || (error != EACCES && error != EPERM))
+		return;
+	refused_ = true;
+	say("%s: the worker may not write there: %s", remote_.c_str(),
+	    strerror(error));
 }
 
 port::sent port::send_now(bytes f)
@@ -133,9 +143,12 @@ port::sent port::send_now(bytes f)
 		msg.msg_namelen = static_cast<socklen_t>(to_.size());
 	}
 	n = sendmsg(fd_, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (n < 0)
-		return errno == EAGAIN || errno == ENOBUFS ? sent::LATER :
-							     sent::NEVER;
+	if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))
+		return sent::LATER;
+	if (n < 0) {
+		not_reached(errno);
+		return sent::NEVER;
+	}
 	// The rest of a frame that a stream took in part has to follow.
 	if (stream_ && static_cast<std::size_t>(n) < stream_head + f.size()) {
 		frame rest;

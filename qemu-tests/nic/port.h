@@ -33,6 +33,8 @@ public:
 	}
 	/** A stream has (another) connection, or none: -1. */
 	void connect(int fd);
+	/** Its peer is not reached with @error; those that last are said once. */
+	void not_reached(int error);
 
 	void send(bytes f);
 	/** Try to send what was kept; true when something went. */
@@ -59,11 +61,13 @@ private:
 
 	bool stream_;
 	int fd_;
+	std::string remote_; // for people
 	std::string to_; // sockaddr
 	std::deque<frame> kept_;
 	frame half_; // of a stream: the rest of a frame that went in part
 	frame input_; // of a stream, not yet cut
 	port_counts counts_{};
+	bool refused_ = false; // and has said so
 };
 
 } // namespace nic

@@ -176,6 +176,7 @@ void segment::flood(bytes f, bool is_roce, u32 from)
 bool segment::deliver()
 {
 	std::size_t count = arrivals_.size();
+	u64 begin = count ? now_ns() : 0, end;
 
 	for (std::size_t i = 0; i < count; i++) {
 		arrival a = std::move(arrivals_.front());
@@ -185,6 +186,9 @@ bool segment::deliver()
 		// A broken frame may not be what it was.
 		if (parse_roce(a.data, rx) == roce::YES)
 			a.to->receive(rx);
+		end = now_ns();
+		a.to->share().spend(end - begin);
+		begin = end;
 	}
 	return count;
 }

@@ -29,9 +29,16 @@ public:
 	}
 	void spend(u64 ns)
 	{
+		spent_ += ns;
 		credit_ = std::max(
 			credit_ - static_cast<s64>(std::min(ns, max_debt)),
 			-static_cast<s64>(max_debt));
+	}
+
+	/** All that it has taken, ns. */
+	u64 spent() const
+	{
+		return spent_;
 	}
 
 private:
@@ -40,6 +47,7 @@ private:
 	static constexpr u64 max_debt = 10 * ms;
 
 	s64 credit_ = whole;
+	u64 spent_ = 0;
 };
 
 } // namespace nic

@@ -73,8 +73,11 @@ bool worker::ring(u32 index, u32 part)
 	if (part == DOORBELL_CONTROL) {
 		devices_[index]->control();
 	} else {
-		patience_[index].kick(now_ns());
+		u64 now = now_ns();
+
+		patience_[index].kick(now);
 		devices_[index]->kick();
+		devices_[index]->share().spend(now_ns() - now);
 	}
 	return true;
 }
@@ -195,47 +198,54 @@ void worker::connect_ports()
 		if (p.config.kind != port_kind::CONNECT || p.fd)
 			continue;
 		fd = start_connect(p.peer);
-		if (!fd)
+		if (!fd) {
+			segment_.at(i).not_reached(errno);
 			continue;
+		}
 		segment_.at(i).connect(fd.get());
 		watch(fd.get(), source::PORT, i);
 		socket_of(i) = std::move(fd);
 	}
 }
 
+// For about a slice: those that are left are due in the next round.
 bool worker::expire(u64 now)
 {
-	bool any = false;
+	u64 start = now_ns(), begin = start, end;
+	timer *t;
 
-	while (timer *t = timers_.due(now)) {
+	while (begin - start < time_share::slice && (t = timers_.due(now))) {
 		flow *f = container_of(t, flow, clock);
+		device &dev = *f->dev;
 
-		f->dev->expire(*f);
-		any = true;
+		dev.expire(*f);
+		end = now_ns();
+		dev.share().spend(end - begin);
+		begin = end;
 	}
-	return any;
+	return begin != start;
 }
 
 // Devices that have a turn, or those that have taken more than their share.
-bool worker::serve(u64 now, bool in_debt)
+bool worker::serve(bool in_debt)
 {
+	u64 begin, end, lent, taken;
 	bool any = false;
-	u64 end, lent, taken;
 
 	for (const auto &dev : devices_) {
 		if (dev->share().has_turn() == in_debt)
 			continue;
 		// Of a guest that went, or of relax().
 		dev->lent();
-		if (!dev->poll(now))
+		begin = now_ns();
+		if (!dev->poll(begin))
 			continue;
 		any = true;
 		end = dev->last_work();
 		lent = dev->lent();
-		taken = end - now > lent ? end - now - lent : 0;
+		taken = end - begin > lent ? end - begin - lent : 0;
 		longest_turn_ = std::max(longest_turn_, taken);
 		dev->share().spend(taken);
-		now = end;
 	}
 	return any;
 }
@@ -248,7 +258,7 @@ bool worker::work(u64 now)
 	for (const auto &dev : devices_)
 		dev->share().begin_round();
 	// Who is in debt waits only for who has something to do.
-	return serve(now, false) || serve(now, true) || any;
+	return serve(false) || serve(true) || any;
 }
 
 // In the middle of what @busy takes long for: a round for all others, and no commands
@@ -272,9 +282,9 @@ void worker::relax(device &busy)
 		if (&dev == &busy)
 			continue;
 		ring(i, DOORBELL_KICK);
+		now = now_ns();
 		if (dev.share().has_turn() && dev.poll(now, false))
 			dev.share().spend(dev.last_work() - now);
-		now = now_ns();
 	}
 	relaxing_ = false;
 }

@@ -44,7 +44,7 @@ private:
 	void connect_ports();
 	bool expire(u64 now);
 	bool work(u64 now);
-	bool serve(u64 now, bool in_debt);
+	bool serve(bool in_debt);
 	void relax(device &busy);
 	bool may_sleep(u64 now);
 	u64 sleep_time(u64 now) const;

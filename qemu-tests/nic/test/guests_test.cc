@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "sockets.h"
 
@@ -348,4 +349,26 @@ TEST(guests, capture)
 	}
 	fclose(f);
 	EXPECT_GE(packets, 12u);
+}
+
+// The worker has no capabilities: that its port leads nowhere is said, once.
+TEST(guests, port_that_may_not_be_reached)
+{
+	testing::internal::CaptureStderr();
+	std::string out, what = "the worker may not write there";
+	{
+		bench b(2);
+		netdev n1(b, 1), n2(b, 2);
+
+		ASSERT_FALSE(chmod(b.path("q2").c_str(), 0));
+		n1.send(ethernet(0, 1, "who has"));
+		n1.send(ethernet(0, 1, "who has"));
+		EXPECT_TRUE(eventually([&] {
+			return b.number("stats", "port_tx_dropped") >= 2;
+		}));
+		EXPECT_EQ(n2.receive(false), "");
+	}
+	out = testing::internal::GetCapturedStderr();
+	EXPECT_NE(out.find(what), std::string::npos) << out;
+	EXPECT_EQ(out.find(what), out.rfind(what)) << out;
 }
