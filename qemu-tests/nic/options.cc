@@ -37,6 +37,7 @@ Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
                            one for control, one each for N - 1 completion
                            vectors
       netdev=PORT          the guest's virtio-net
+      spoof=on|off         it may send frames from other MACs than mac (off)
   --wire PORT            other hosts of the segment
   --control PATH         answer commands in JSON at this socket
   --ask PATH COMMAND     give a command to the process whose socket that is:
@@ -274,6 +275,8 @@ void set_guest(guest_config &g, const std::string &key,
 	} else if (key == "vectors" && parse_number(value, n, &rest) &&
 		   !*rest && n >= 2 && n <= ORNIC_PCI_MAX_MSGS) {
 		g.vectors = static_cast<u32>(n);
+	} else if (key == "spoof" && (value == "on" || value == "off")) {
+		g.spoof = value == "on";
 	} else if (key == "netdev") {
 		g.netdev = parse_port(value);
 	} else {

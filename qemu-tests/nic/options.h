@@ -38,6 +38,7 @@ struct guest_config {
 	nic::machine machine = machine::any;
 	u8 mac[6] = {};
 	u32 vectors = 5; // MSI-X messages
+	bool spoof = false; // its netdev may send from any MAC
 	port_config netdev;
 };
 

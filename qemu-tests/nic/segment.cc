@@ -75,12 +75,25 @@ u32 segment::input(u32 index)
 	return ports_[index].receive(input_limit, [&](bytes f) {
 		if (f.size() < min_frame)
 			return;
+		if (is_spoofed(f, index)) {
+			counts_.spoofed++;
+			return;
+		}
 		// A group's socket hears what it has sent itself.
 		if (index == wire() && device_of(f.data() + 6))
 			return;
 		learn(f.data() + 6, index);
 		admit(f, index);
 	});
+}
+
+// To be another station a guest needs the leave of who runs its QEMU.
+bool segment::is_spoofed(bytes f, u32 index) const
+{
+	const device *dev = index == wire() ? nullptr : (*devices_)[index].get();
+
+	return dev && !dev->site().config.spoof &&
+	       memcmp(f.data() + 6, dev->mac(), 6);
 }
 
 void segment::learn(const u8 *mac, u32 from)
@@ -125,14 +138,14 @@ void segment::admit(bytes f, u32 from)
 
 // An engine must not be called by another one: frames wait until none is at
 // work.
-void segment::to_engine(device &to, bytes f)
+void segment::to_engine(device &to, bytes f, u32 from)
 {
 	if (arrivals_.size() >= max_arrivals) {
 		counts_.overflows++;
 		return;
 	}
 	counts_.to_engines++;
-	arrivals_.push_back({&to, frame(f.begin(), f.end())});
+	arrivals_.push_back({&to, from, frame(f.begin(), f.end())});
 }
 
 void segment::route(bytes f, bool is_roce, u32 from)
@@ -140,7 +153,7 @@ void segment::route(bytes f, bool is_roce, u32 from)
 	device *dev = device_of(f.data());
 
 	if (dev && is_roce && dev->takes_frames()) {
-		to_engine(*dev, f);
+		to_engine(*dev, f, from);
 		return;
 	}
 	if (dev) {
@@ -165,12 +178,18 @@ void segment::flood(bytes f, bool is_roce, u32 from)
 		if (index == from)
 			continue;
 		if (is_roce && is_group(f.data()) && dev->takes_frames())
-			to_engine(*dev, f);
+			to_engine(*dev, f, from);
 		else
 			ports_[index].send(f);
 	}
 	if (from != wire())
 		ports_[wire()].send(f);
+}
+
+// A guest pays for what it sends: a flood shall not cost its victim a turn.
+device &segment::payer(const arrival &a) const
+{
+	return a.from < devices_->size() ? *(*devices_)[a.from] : *a.to;
 }
 
 bool segment::deliver()
@@ -187,7 +206,7 @@ bool segment::deliver()
 		if (parse_roce(a.data, rx) == roce::YES)
 			a.to->receive(rx);
 		end = now_ns();
-		a.to->share().spend(end - begin);
+		payer(a).share().spend(end - begin);
 		begin = end;
 	}
 	return count;
@@ -240,6 +259,7 @@ std::string segment::json() const
 	o.add("other_frames", counts_.other_frames);
 	o.add("to_engines", counts_.to_engines);
 	o.add("bad_frames", counts_.bad);
+	o.add("spoofed_frames", counts_.spoofed);
 	o.add("overflows", counts_.overflows);
 	o.add("port_tx_frames", tx);
 	o.add("port_rx_frames", rx);

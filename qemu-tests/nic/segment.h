@@ -25,6 +25,7 @@ struct segment_counts {
 	u64 other_frames;
 	u64 to_engines;
 	u64 bad; // not even a netdev takes them
+	u64 spoofed; // of a guest, and not from its MAC
 	u64 overflows; // of what waits for engines
 };
 
@@ -77,6 +78,7 @@ private:
 	};
 	struct arrival {
 		device *to;
+		u32 from;
 		frame data;
 	};
 
@@ -86,7 +88,9 @@ private:
 	void flood(bytes f, bool is_roce, u32 from);
 	void learn(const u8 *mac, u32 from);
 	device *device_of(const u8 *mac) const;
-	void to_engine(device &to, bytes f);
+	void to_engine(device &to, bytes f, u32 from);
+	device &payer(const arrival &a) const;
+	bool is_spoofed(bytes f, u32 index) const;
 	bool deliver();
 
 	std::vector<port> ports_;

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <malloc.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -18,6 +19,14 @@ namespace
 
 constexpr u64 beat_every = 250 * ms;
 constexpr u32 looks = 4; // rounds between looks at file descriptors
+
+/** What is allocated, by anybody, and large parts of it by mmap(). */
+u64 heap_bytes()
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
 
 u64 tag(u32 what, u32 index, u32 part)
 {
@@ -134,8 +143,11 @@ void worker::drop_port(u32 index)
 
 bool worker::hear_port(u32 index)
 {
+	u64 begin = now_ns();
 	bool any = segment_.input(index);
 
+	if (any && index != segment_.wire())
+		devices_[index]->share().spend(now_ns() - begin);
 	// A stream that has ended.
 	if (segment_.at(index).fd() < 0)
 		drop_port(index);
@@ -366,6 +378,7 @@ std::string worker::answer(const std::string &line)
 		o.add_raw("segment", segment_.json());
 		o.add("sleeps", sleeps_);
 		o.add("longest_turn_us", longest_turn_ / us);
+		o.add("heap_bytes", heap_bytes());
 		o.add("crowded", crowd_.seen());
 		o.add("worker", static_cast<u64>(getpid()));
 		return o.text();

@@ -176,7 +176,7 @@ TEST(guests, udp_from_its_peer_alone)
 
 TEST(guests, netdevs_have_a_switch)
 {
-	bench b(3);
+	bench b(3, {}, 1, ",spoof=on");
 	netdev n1(b, 1), n2(b, 2), n3(b, 3);
 	std::string all = ethernet(0, 1, "who has"), one;
 
@@ -371,4 +371,51 @@ TEST(guests, port_that_may_not_be_reached)
 	out = testing::internal::GetCapturedStderr();
 	EXPECT_NE(out.find(what), std::string::npos) << out;
 	EXPECT_EQ(out.find(what), out.rfind(what)) << out;
+}
+
+// What a frame costs is its sender's: nobody is made to pay by a flood.
+TEST(guests, frames_are_paid_by_their_sender)
+{
+	bench b(2);
+	netdev n1(b, 1), n2(b, 2);
+	std::string f = ethernet(1, 2, "for you");
+	u64 before;
+
+	for (int i = 0; i < 50; i++) {
+		n2.send(f);
+		ASSERT_EQ(n1.receive(), f);
+	}
+	before = b.number("guests", "spent_us");
+	for (int i = 0; i < 50; i++) {
+		n2.send(f);
+		ASSERT_EQ(n1.receive(), f);
+	}
+	EXPECT_EQ(b.number("guests", "spent_us"), before);
+	f = ethernet(2, 1, "for you");
+	for (int i = 0; i < 50; i++) {
+		n1.send(f);
+		ASSERT_EQ(n2.receive(), f);
+	}
+	EXPECT_GT(b.number("guests", "spent_us"), before);
+}
+
+TEST(guests, another_mac_is_dropped)
+{
+	std::string f = ethernet(2, 9, "from another");
+
+	{
+		bench b(2);
+		netdev n1(b, 1), n2(b, 2);
+
+		n1.send(f);
+		EXPECT_TRUE(eventually([&] {
+			return b.number("stats", "spoofed_frames") == 1;
+		}));
+		EXPECT_EQ(n2.receive(false), "");
+	}
+	bench b(2, {}, 1, ",spoof=on");
+	netdev n1(b, 1), n2(b, 2);
+
+	n1.send(f);
+	EXPECT_EQ(n2.receive(), f);
 }
