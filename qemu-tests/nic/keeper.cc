@@ -266,6 +266,7 @@ void keeper::start_worker()
 	{
 		worker w(site_, pair[1], failed_);
 
+		confine(site_.connects());
 		w.run();
 	}
 	_exit(EXIT_SUCCESS);

@@ -25,7 +25,7 @@ $(BUILD)/nic/%.o: %.cc
 	$(call host_say,CXX)$(CXX) $(nic_cxx) -O2 -c -o $@ $<
 
 $(BUILD)/nic/ornic-nic: $(call nic_objects,nic)
-	$(call host_say,LD)$(CXX) -o $@ $^ -lz
+	$(call host_say,LD)$(CXX) -o $@ $^ -lz -lseccomp
 
 $(BUILD)/nicsan/%.o: %.c
 	@mkdir -p $(@D)
@@ -36,11 +36,11 @@ $(BUILD)/nicsan/%.o: %.cc
 	$(call host_say,CXX)$(CXX) $(nic_cxx) -O1 $(host_san) -c -o $@ $<
 
 $(BUILD)/nicsan/ornic-nic: $(call nic_objects,nicsan)
-	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lz
+	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lz -lseccomp
 
 $(BUILD)/nicsan/nic-test: $(call objects,nicsan,$(nic_test_cc) \
 		$(filter-out %/main.cc,$(nic_cc)) $(engine_c))
-	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lgtest -lz -pthread
+	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lgtest -lz -lseccomp -pthread
 
 nic-test: $(BUILD)/nicsan/nic-test $(BUILD)/nicsan/ornic-nic
 	@mkdir -p $(BUILD)/results

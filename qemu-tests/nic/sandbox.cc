@@ -6,6 +6,8 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -13,6 +15,33 @@
 
 namespace nic
 {
+
+namespace
+{
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+// Its work, and what malloc, abort() and raise() come down to.
+constexpr const char *calls[] = {
+	"read",		"write",	  "recvfrom",	   "recvmsg",
+	"sendto",	"sendmsg",	  "epoll_pwait2",  "epoll_pwait",
+	"epoll_ctl",	"accept4",	  "close",	   "fcntl",
+	"munmap",	"mremap",	  "madvise",	   "brk",
+	"sched_yield",	"clock_gettime",  "clock_nanosleep", "nanosleep",
+	"getrandom",	"getpid",	  "gettid",	   "tgkill",
+	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn",  "restart_syscall",
+	"futex",	"exit",		  "exit_group",	   "writev",
+	"lseek",	"ftruncate",
+};
+
+constexpr const char *connect_calls[] = {"socket", "connect"};
+constexpr const char *memory_calls[] = {"mmap", "mprotect"};
+
+} // namespace
 
 void drop_user(const std::string &user)
 {
@@ -38,6 +67,37 @@ void drop_privileges()
 	    syscall(SYS_capset, &head, none))
 		die("the worker cannot drop its privileges: %s",
 		    strerror(errno));
+}
+
+void confine(bool connects)
+{
+	scmp_filter_ctx filter =
+		is_sanitized ? nullptr : seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int ret = 0;
+	auto allow = [&](const char *name, u32 n, scmp_arg_cmp arg = {}) {
+		if (!ret)
+			ret = seccomp_rule_add(
+				filter, SCMP_ACT_ALLOW,
+				seccomp_syscall_resolve_name(name), n, arg);
+	};
+
+	if (is_sanitized)
+		return;
+	if (!filter)
+		die("the worker has no memory for its system calls");
+	for (const char *name : calls)
+		allow(name, 0);
+	for (const char *name : memory_calls)
+		allow(name, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	if (connects)
+		for (const char *name : connect_calls)
+			allow(name, 0);
+	if (!ret)
+		ret = seccomp_load(filter);
+	seccomp_release(filter);
+	if (ret)
+		die("the worker cannot give up system calls: %s",
+		    strerror(-ret));
 }
 
 } // namespace nic

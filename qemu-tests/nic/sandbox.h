@@ -15,6 +15,11 @@ void drop_user(const std::string &user);
  *  capability, no new privileges, no core and no debugger. */
 void drop_privileges();
 
+/** For the worker, from now on: no system call but those of its work, and no memory
+ *  that is executable. @connects: it has streams to begin. Another call ends it by
+ *  SIGSYS. Programs with sanitizers are not held to it: theirs are others. */
+void confine(bool connects);
+
 } // namespace nic
 
 #endif // ORNIC_NIC_SANDBOX_H

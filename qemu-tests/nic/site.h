@@ -67,6 +67,15 @@ struct site {
 	unique_fd control; // listens
 	unique_fd capture;
 	u32 *pulse = nullptr; // shared: the worker counts, the keeper looks
+
+	/** Whether the worker begins streams. */
+	bool connects() const
+	{
+		for (const port_site &p : netdevs)
+			if (p.config.kind == port_kind::CONNECT)
+				return true;
+		return wire.config.kind == port_kind::CONNECT;
+	}
 };
 
 /** Keeper to worker, with a file descriptor. */
