@@ -10,14 +10,16 @@ and then garbage in the registers. What the device writes goes to memory of
 this process: its pages are locked, and their addresses are all that is named.
 
 The greedy one takes what it can get: keys of lists that name themselves, as long as
-the device allows, until it has no more; resets, some with a nonce that is not there;
-and doorbells all the time."""
+the device allows, and QPs, until it has no more; resets, some with a nonce that is not
+there; doorbells all the time; and frames, some under a wrong address, to the other
+guest."""
 
 import ctypes
 import glob
 import mmap
 import os
 import random
+import socket
 import struct
 import sys
 import time
@@ -117,8 +119,64 @@ class Nic:
         return []
 
 
+def flood(seconds):
+    """RoCEv2 datagrams to the other guest's QP 1, and to QPs that it may have."""
+    interface = next(name for name in os.listdir("/sys/class/net") if name != "lo")
+    with open(f"/sys/class/net/{interface}/address", encoding="ascii") as file:
+        own = bytes.fromhex(file.read().strip().replace(":", ""))
+    victim = own[:5] + bytes([own[5] ^ 3])
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    wire.bind((interface, 0))
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        source = random.choice((own, own, own, victim, random.randbytes(6)))
+        payload = random.randbytes(random.randrange(16, 1400))
+        bth = struct.pack(">BBHII", random.choice((0x64, 4, 10, 12)), 0, 0xffff,
+                          random.choice((1, random.randrange(1 << 24))),
+                          random.getrandbits(32))
+        udp = struct.pack(">HHHH", 49152, 4791, 8 + len(bth + payload), 0)
+        header = bytearray(struct.pack(
+            ">BBHHHBBH4B4B", 0x45, 0, 20 + len(udp + bth + payload), 0, 0x4000, 64, 17,
+            0, 10, 0, 0, own[5], 10, 0, 0, victim[5]))
+        total = sum(struct.unpack(">10H", header))
+        total = (total & 0xffff) + (total >> 16)
+        header[10:12] = struct.pack(">H", ~(total + (total >> 16)) & 0xffff)
+        try:
+            wire.send(victim + source + b"\x08\x00" + header + udp + bth + payload)
+        except OSError:
+            time.sleep(0.001)
+
+
+def until_refused(nic, command, limit):
+    """How many of that the device makes."""
+    count = 0
+    while count < limit:
+        statuses = nic.execute(command)
+        count += statuses.count(0)
+        if not statuses or any(statuses):
+            break
+    return count
+
+
+def take_qps(nic, one_page):
+    """65536 QPs on one CQ, all in the same page."""
+    command = bytearray(64)
+    struct.pack_into("<B", command, 0, 0x10)
+    struct.pack_into("<QIBBHB", command, 8, one_page, 2, 12, 1, 0, 4)
+    nic.execute(command)
+    cqn = struct.unpack_from("<I", nic.memory.map, PAGE + 4)[0]
+    command = bytearray(64)
+    struct.pack_into("<B", command, 0, 0x20)
+    struct.pack_into("<QIBBHIIIBBBBBBBBBB", command, 8, one_page, 3, 12, 1, 0, 7, cqn,
+                     cqn, 2, 0, 1, 1, 4, 6, 4, 6, 1, 1)
+    return until_refused(nic, command, 65536)
+
+
 def greedy(seconds):
-    nic, rounds, keys = Nic(), 0, 0
+    if not os.fork():
+        flood(seconds)
+        os._exit(0)
+    nic, rounds, keys, qps = Nic(), 0, 0, 0
     at, pages = nic.memory.at, os.sysconf("SC_PHYS_PAGES")
     for level in (10, 11, 12):
         below = at[level - 1] if level > 10 else at[9]
@@ -132,13 +190,13 @@ def greedy(seconds):
         struct.pack_into("<B", command, 0, 0x30)
         struct.pack_into("<QIBBHQQIB", command, 8, at[12], npages, 12, 3, 0, 0,
                          npages * PAGE, 1, 1)
-        for _ in range(200):
-            statuses = nic.execute(command)
-            keys += statuses.count(0)
-            if not statuses or any(statuses):
-                break
+        if rounds % 4 == 3:
+            qps = max(qps, take_qps(nic, at[10]))
+        else:
+            keys = max(keys, until_refused(nic, command, 1 << 20))
         rounds += 1
-    print(f"{rounds} rounds, {keys} keys")
+    os.wait()
+    print(f"{rounds} rounds, up to {keys} keys and {qps} QPs at once")
 
 
 def main():

@@ -36,6 +36,7 @@ const group groups[] = {
 	{ "events", event_tests },
 	{ "keys", key_tests },
 	{ "live", live_tests },
+	{ "steady", steady_tests },
 };
 
 struct arguments {

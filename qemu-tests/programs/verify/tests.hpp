@@ -27,3 +27,4 @@ extern const std::span<const test> cq_tests;
 extern const std::span<const test> event_tests;
 extern const std::span<const test> key_tests;
 extern const std::span<const test> live_tests;
+extern const std::span<const test> steady_tests;
