@@ -110,6 +110,7 @@ void device::op_relax(void *host)
 	if (now - dev->relaxed_ < time_share::slice)
 		return;
 	dev->counts_.breaks++;
+	dev->longest_ = std::max(dev->longest_, now - dev->relaxed_);
 	account = std::exchange(::ornic_account, nullptr);
 	dev->relax_(*dev);
 	::ornic_account = account;
@@ -512,6 +513,7 @@ bool device::poll(u64 now, bool commands)
 {
 	bool any = false;
 
+	relaxed_ = now;
 	if (memory_.lost() && (engine_ || status_ != ORNIC_PCI_FAILED)) {
 		fail("some of its RAM cannot be had");
 		any = true;
@@ -522,9 +524,11 @@ bool device::poll(u64 now, bool commands)
 		any |= run_queue(now + time_share::slice);
 	if (awake_)
 		any |= poll_queues();
-	if (any)
-		last_work_ = now_ns();
-	return any;
+	if (!any)
+		return false;
+	last_work_ = now_ns();
+	longest_ = std::max(longest_, last_work_ - relaxed_);
+	return true;
 }
 
 void device::rest()

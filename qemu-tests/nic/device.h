@@ -74,6 +74,11 @@ public:
 	{
 		return std::exchange(lent_, 0);
 	}
+	/** The longest time that it did not let others work, ns. */
+	u64 longest() const
+	{
+		return longest_;
+	}
 	time_share &share()
 	{
 		return share_;
@@ -169,6 +174,7 @@ private:
 	time_share share_;
 	u64 relaxed_ = 0; // ns, since when it is at one thing
 	u64 lent_ = 0; // ns
+	u64 longest_ = 0; // ns
 	u32 polled_ = 0; // QPs with news, in the last look
 	guest_memory memory_;
 	ornic_pci_device_regs *regs_;

@@ -256,7 +256,6 @@ bool worker::serve(bool in_debt)
 		end = dev->last_work();
 		lent = dev->lent();
 		taken = end - begin > lent ? end - begin - lent : 0;
-		longest_turn_ = std::max(longest_turn_, taken);
 		dev->share().spend(taken);
 	}
 	return any;
@@ -369,15 +368,18 @@ std::string worker::answer(const std::string &line)
 	fault_config faults = site_.opt.faults;
 	json_object o;
 	std::string list;
+	u64 longest = 0;
 
 	if (word == "guests" || word == "stats") {
-		for (const auto &dev : devices_)
+		for (const auto &dev : devices_) {
+			longest = std::max(longest, dev->longest());
 			list += (list.empty() ? "" : ", ") +
 				dev->json(word == "stats");
+		}
 		o.add_raw("guests", "[" + list + "]");
 		o.add_raw("segment", segment_.json());
 		o.add("sleeps", sleeps_);
-		o.add("longest_turn_us", longest_turn_ / us);
+		o.add("longest_turn_us", longest / us);
 		o.add("heap_bytes", heap_bytes());
 		o.add("crowded", crowd_.seen());
 		o.add("worker", static_cast<u64>(getpid()));

@@ -61,7 +61,6 @@ private:
 	control_server control_;
 	u64 last_beat_ = 0;
 	u64 sleeps_ = 0;
-	u64 longest_turn_ = 0; // ns that the others of a guest waited
 	bool relaxing_ = false;
 	bool ended_ = false;
 };

@@ -289,7 +289,8 @@ TEST(hostile, resize_gives_way)
 	if (HasFatalFailure())
 		return;
 	before = b.number("guests", "breaks");
-	g.post(qp, ORNIC_WQE_WRITE, big, big.dma, big.key, 4 << 20);
+	for (int i = 0; i < 12; i++)
+		g.post(qp, ORNIC_WQE_WRITE, big, big.dma, big.key, 4 << 20);
 	req.hdr.opcode = ORNIC_CMD_RESIZE_CQ;
 	req.hdr.obj = cq.number;
 	ASSERT_TRUE(g.command(req));
@@ -309,5 +310,5 @@ TEST(hostile, lent_time_is_forgotten)
 		ASSERT_EQ(status_of(g, req), ORNIC_OK);
 	b.replug(1);
 	ASSERT_TRUE(b.guest(1).start());
-	EXPECT_LT(b.number("guests", "longest_turn_us"), minute_us);
+	EXPECT_LT(b.number("guests", "spent_us"), minute_us);
 }
