@@ -251,6 +251,30 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 	return map_bytes(dev, m, &req->mem);
 }
 
+/*
+ * Keys are spread over a part of the table that is as small as can be: each chunk
+ * of the table that has one key takes a page.
+ */
+#define DENSE_KEYS (1u << 20)
+
+/**
+ * ornic_mkey_reserve - take an index for a key
+ * @dev: the device
+ * @random: 24 random bits
+ *
+ * Context: may sleep.
+ * Return: as ornic_table_reserve().
+ */
+int ornic_mkey_reserve(struct ornic_dev *dev, u32 random)
+{
+	struct ornic_table *t = &dev->mkeys;
+	u32 among = min_t(u32, DENSE_KEYS, t->size);
+
+	while (among < t->size && READ_ONCE(t->count) >= among / 2)
+		among *= 2;
+	return ornic_table_reserve(t, random % among);
+}
+
 /**
  * ornic_mkey_create - CREATE_MKEY
  * @dev: the device
@@ -273,8 +297,7 @@ int ornic_mkey_create(struct ornic_dev *dev,
 	err = mkey_init(dev, m, req);
 	if (err)
 		goto err_free;
-	index = ornic_table_reserve(&dev->mkeys,
-				    (random >> 8) % dev->mkeys.size);
+	index = ornic_mkey_reserve(dev, random >> 8);
 	if (index < 0) {
 		err = index;
 		goto err_put_pages;

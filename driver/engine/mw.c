@@ -215,8 +215,7 @@ int ornic_mw_create(struct ornic_dev *dev,
 	mw = (struct ornic_mw *)ornic_zalloc(sizeof(*mw));
 	if (!mw)
 		return ORNIC_NO_RESOURCE;
-	index = ornic_table_reserve(&dev->mkeys,
-				    (random >> 8) % dev->mkeys.size);
+	index = ornic_mkey_reserve(dev, random >> 8);
 	if (index < 0) {
 		ornic_free(mw);
 		return ornic_errno_status(index);
