@@ -443,11 +443,19 @@ void device::control()
 void device::kick()
 {
 	counts_.kicks++;
+	kicked_ = engine_;
+}
+
+// In its turn: it takes the longer the more QPs there are.
+bool device::answer_kick()
+{
+	kicked_ = false;
 	if (!engine_)
-		return;
+		return false;
 	// QPN 0 is none: it counts for the device.
 	ornic_engine_kick(engine_, 0, 0);
 	wake();
+	return true;
 }
 
 void device::wake()
@@ -518,6 +526,8 @@ bool device::poll(u64 now, bool commands)
 		fail("some of its RAM cannot be had");
 		any = true;
 	}
+	if (kicked_)
+		any |= answer_kick();
 	if (look_ && commands)
 		any |= look_at_registers();
 	if (first_)
@@ -534,8 +544,10 @@ bool device::poll(u64 now, bool commands)
 void device::rest()
 {
 	awake_ = false;
-	// Queues all QPs once more.
+	// Queues all QPs once more. That they are run is no work of the guest's, after
+	// which the worker would look for more.
 	ornic_engine_set_polling(engine_, false);
+	run_queue(now_ns() + time_share::slice);
 }
 
 void device::expire(flow &f)

@@ -92,7 +92,7 @@ public:
 	void rest();
 	bool has_work() const
 	{
-		return first_ || look_;
+		return first_ || look_ || kicked_;
 	}
 	bool awake() const
 	{
@@ -146,6 +146,7 @@ private:
 	void reset(u32 value);
 	void drop_engine();
 	void fail(const char *why);
+	bool answer_kick();
 	bool look_at_registers();
 	void execute_next();
 	bool begin_anew();
@@ -172,6 +173,7 @@ private:
 	struct ornic_account account_ {
 	}; // memory of the engine and the event queues
 	time_share share_;
+	bool kicked_ = false;
 	u64 relaxed_ = 0; // ns, since when it is at one thing
 	u64 lent_ = 0; // ns
 	u64 longest_ = 0; // ns

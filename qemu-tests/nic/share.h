@@ -23,6 +23,11 @@ public:
 	{
 		credit_ = std::min(credit_ + whole, whole);
 	}
+	/** Nobody had work: nobody waits for it to pay. */
+	void forgive()
+	{
+		credit_ = whole;
+	}
 	bool has_turn() const
 	{
 		return credit_ > 0;

@@ -269,7 +269,11 @@ bool worker::work(u64 now)
 	for (const auto &dev : devices_)
 		dev->share().begin_round();
 	// Who is in debt waits only for who has something to do.
-	return serve(false) || serve(true) || any;
+	any |= serve(false) || serve(true);
+	for (const auto &dev : devices_)
+		if (!any)
+			dev->share().forgive();
+	return any;
 }
 
 // In the middle of what @busy takes long for: a round for all others, and no commands
@@ -304,6 +308,7 @@ void worker::relax(device &busy)
 bool worker::may_sleep(u64 now)
 {
 	bool asleep = true, crowded = crowd_.is_here(now);
+	u64 begin;
 
 	for (u32 i = 0; i < devices_.size(); i++) {
 		device &dev = *devices_[i];
@@ -311,7 +316,9 @@ bool worker::may_sleep(u64 now)
 
 		if (dev.awake() && dev.share().has_turn() &&
 		    now - dev.last_work() > limit) {
+			begin = now_ns();
 			dev.rest();
+			dev.share().spend(now_ns() - begin);
 			patience_[i].rest(now);
 		}
 		if (dev.awake() || dev.has_work())
