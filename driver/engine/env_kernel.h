@@ -59,7 +59,10 @@ static inline void ornic_vfree(void *p)
 #define ornic_rcu_locked(p)		rcu_dereference_protected(p, true)
 #define ornic_rcu_assign(p, v)		rcu_assign_pointer(p, v)
 
-/* Destroying is rare and a caller waits for it: spend IPIs on its latency. */
+/*
+ * Destroying is rare and a caller waits for it: spend IPIs on its latency. A CPU
+ * that runs a program under nohz_full gets none.
+ */
 #define ornic_rcu_wait()		synchronize_rcu_expedited()
 /* clang-format on */
 
