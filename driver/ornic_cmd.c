@@ -125,7 +125,7 @@ static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj, bool may_refuse)
 			      obj, ret);
 	if (!dev->bus->ops->broken)
 		return ret;
-	broken(dev, "does not destroy an object");
+	broken(dev, "keeps an object that nothing uses");
 	return 0;
 }
 
