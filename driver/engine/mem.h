@@ -291,8 +291,9 @@ static inline bool ornic_access_is_legal(u8 access)
 	return true;
 }
 
-/* CREATE_, MODIFY_ and DESTROY_MKEY. Return: enum ornic_status. */
 int ornic_mkey_reserve(struct ornic_dev *dev, u32 random);
+
+/* CREATE_, MODIFY_ and DESTROY_MKEY. Return: enum ornic_status. */
 int ornic_mkey_create(struct ornic_dev *dev,
 		      const struct ornic_req_create_mkey *req, u32 *key);
 int ornic_mkey_modify(struct ornic_dev *dev,

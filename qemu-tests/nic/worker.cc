@@ -82,11 +82,8 @@ bool worker::ring(u32 index, u32 part)
 	if (part == DOORBELL_CONTROL) {
 		devices_[index]->control();
 	} else {
-		u64 now = now_ns();
-
-		patience_[index].kick(now);
+		patience_[index].kick(now_ns());
 		devices_[index]->kick();
-		devices_[index]->share().spend(now_ns() - now);
 	}
 	return true;
 }
@@ -270,10 +267,11 @@ bool worker::work(u64 now)
 		dev->share().begin_round();
 	// Who is in debt waits only for who has something to do.
 	any |= serve(false) || serve(true);
+	if (any)
+		return true;
 	for (const auto &dev : devices_)
-		if (!any)
-			dev->share().forgive();
-	return any;
+		dev->share().forgive();
+	return false;
 }
 
 // In the middle of what @busy takes long for: a round for all others, and no commands

@@ -15,7 +15,7 @@ full_limit=1200
 
 requires() { need_ornic; }
 
-# What the process has allocated, each second, until the file stop appears.
+# What the process has allocated, again and again, until the file stop appears.
 watch_heap()
 {
 	while [ ! -e stop ]; do
