@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // ornic-nic: see ornic-nic(1), or --help.
 #include "control.h"
-#include "keeper.h"
 #include "options.h"
+#include "supervisor.h"
 
 int main(int argc, char **argv)
 {
@@ -10,5 +10,5 @@ int main(int argc, char **argv)
 
 	if (!opt.ask_path.empty())
 		return nic::ask(opt.ask_path, opt.ask_what);
-	return nic::keeper(std::move(opt)).run();
+	return nic::supervisor(std::move(opt)).run();
 }

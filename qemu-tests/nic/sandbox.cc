@@ -27,14 +27,14 @@ constexpr bool is_sanitized = false;
 
 // Its work, and what malloc, abort() and raise() come down to.
 constexpr const char *calls[] = {
-	"read",		"write",	  "recvfrom",	   "recvmsg",
-	"sendto",	"sendmsg",	  "epoll_pwait2",  "epoll_pwait",
-	"epoll_ctl",	"accept4",	  "close",	   "fcntl",
-	"munmap",	"mremap",	  "madvise",	   "brk",
+	"read",		"write",	  "recvfrom",	     "recvmsg",
+	"sendto",	"sendmsg",	  "epoll_pwait2",    "epoll_pwait",
+	"epoll_ctl",	"accept4",	  "close",	     "fcntl",
+	"munmap",	"mremap",	  "madvise",	     "brk",
 	"sched_yield",	"clock_gettime",  "clock_nanosleep", "nanosleep",
-	"getrandom",	"getpid",	  "gettid",	   "tgkill",
-	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn",  "restart_syscall",
-	"futex",	"exit",		  "exit_group",	   "writev",
+	"getrandom",	"getpid",	  "gettid",	     "tgkill",
+	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn",    "restart_syscall",
+	"futex",	"exit",		  "exit_group",	     "writev",
 	"lseek",	"ftruncate",
 };
 

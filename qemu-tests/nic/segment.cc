@@ -90,7 +90,8 @@ u32 segment::input(u32 index)
 // To be another station a guest needs the leave of who runs its QEMU.
 bool segment::is_spoofed(bytes f, u32 index) const
 {
-	const device *dev = index == wire() ? nullptr : (*devices_)[index].get();
+	const device *dev = index == wire() ? nullptr :
+					      (*devices_)[index].get();
 
 	return dev && !dev->site().config.spoof &&
 	       memcmp(f.data() + 6, dev->mac(), 6);

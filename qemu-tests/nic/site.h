@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the keeper holds for its workers: it outlives each of them. A worker
+ * What the supervisor holds for its workers: it outlives each of them. A worker
  * has it all from the fork, but for the listeners, and hears of changes through
  * its channel.
  */
@@ -66,7 +66,7 @@ struct site {
 	port_site wire;
 	unique_fd control; // listens
 	unique_fd capture;
-	u32 *pulse = nullptr; // shared: the worker counts, the keeper looks
+	u32 *pulse = nullptr; // shared: the worker counts, the supervisor looks
 
 	/** Whether the worker begins streams. */
 	bool connects() const
@@ -78,7 +78,7 @@ struct site {
 	}
 };
 
-/** Keeper to worker, with a file descriptor. */
+/** Supervisor to worker, with a file descriptor. */
 struct change {
 	enum kind : u32 {
 		GUEST_CAME, // its RAM

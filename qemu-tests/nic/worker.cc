@@ -128,7 +128,7 @@ unique_fd &worker::socket_of(u32 index)
 					  site_.netdevs[index].fd;
 }
 
-// The keeper has a copy, which would keep it in epoll.
+// The supervisor has a copy, which would keep it in epoll.
 void worker::drop_port(u32 index)
 {
 	unique_fd &fd = socket_of(index);

@@ -22,11 +22,11 @@ namespace nic
 
 class worker {
 public:
-	/** @channel: where the keeper tells of changes; @failed: another worker
+	/** @channel: where the supervisor tells of changes; @failed: another worker
 	 *  has died before. */
 	worker(site &s, int channel, bool failed);
 
-	/** Until the keeper goes. */
+	/** Until the supervisor goes. */
 	void run();
 
 private:

@@ -48,9 +48,8 @@ bool has_worker(fake_guest &g)
 {
 	u32 health = READ_ONCE(g.device_regs()->health);
 
-	return eventually([&] {
-		return READ_ONCE(g.device_regs()->health) != health;
-	});
+	return eventually(
+		[&] { return READ_ONCE(g.device_regs()->health) != health; });
 }
 
 } // namespace
@@ -179,8 +178,8 @@ TEST(options, socket_in_use_for_a_moment)
 	nic::address addr = nic::unix_address(dir.path("s"));
 	nic::unique_fd old(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
 
-	ASSERT_FALSE(bind(old.get(), nic::sockaddr_of(addr),
-			  nic::length_of(addr)));
+	ASSERT_FALSE(
+		bind(old.get(), nic::sockaddr_of(addr), nic::length_of(addr)));
 	ASSERT_FALSE(listen(old.get(), 64));
 
 	process p(one_guest(dir.path("s"), ram));
@@ -403,7 +402,7 @@ TEST(device, worker_dies)
 	}
 }
 
-// The keeper, too, was away while there was no pulse: that says nothing.
+// The supervisor, too, was away while there was no pulse: that says nothing.
 TEST(device, all_pause)
 {
 	bench b(1);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The keeper: owns what must outlive a worker (sockets, eventfds, BARs, files
+ * The supervisor: owns what must outlive a worker (sockets, eventfds, BARs, files
  * of RAM), serves QEMU's ivshmem, and sees to it that there is a worker. It
  * never looks into what a guest can write.
  */
-#ifndef ORNIC_NIC_KEEPER_H
-#define ORNIC_NIC_KEEPER_H
+#ifndef ORNIC_NIC_SUPERVISOR_H
+#define ORNIC_NIC_SUPERVISOR_H
 
 #include "site.h"
 
 namespace nic
 {
 
-class keeper {
+class supervisor {
 public:
 	/** Take all that @opt names; die when something cannot be had. */
-	explicit keeper(options opt);
-	~keeper();
+	explicit supervisor(options opt);
+	~supervisor();
 
 	/** Until a signal comes. Return: exit status. */
 	int run();
@@ -54,4 +54,4 @@ private:
 
 } // namespace nic
 
-#endif // ORNIC_NIC_KEEPER_H
+#endif // ORNIC_NIC_SUPERVISOR_H

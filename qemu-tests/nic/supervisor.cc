@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "keeper.h"
+#include "supervisor.h"
 
 #include <cerrno>
 #include <csignal>
@@ -37,7 +37,7 @@ void set_status(const guest_site &g, ornic_pci_status status)
 	eventfd_write(g.message[ORNIC_PCI_MSG_CONTROL].get(), 1);
 }
 
-// Keeper and workers share it: a pulse, and for each guest the last reset.
+// Supervisor and workers share it: a pulse, and for each guest the last reset.
 u32 *make_shared(std::size_t words)
 {
 	void *p = mmap(nullptr, words * sizeof(u32), PROT_READ | PROT_WRITE,
@@ -76,7 +76,7 @@ sigset_t our_signals()
 
 // ---- What it holds -----------------------------------------------------------------
 
-keeper::keeper(options opt)
+supervisor::supervisor(options opt)
 	: epoll_(epoll_create1(EPOLL_CLOEXEC))
 {
 	sigset_t set = our_signals();
@@ -91,7 +91,7 @@ keeper::keeper(options opt)
 	open_all();
 }
 
-void keeper::open_all()
+void supervisor::open_all()
 {
 	const options &opt = site_.opt;
 	std::size_t n = opt.guests.size();
@@ -114,7 +114,7 @@ void keeper::open_all()
 	}
 }
 
-void keeper::open_guest(u32 index)
+void supervisor::open_guest(u32 index)
 {
 	guest_site &g = site_.guests[index];
 	port_site &p = site_.netdevs[index];
@@ -131,12 +131,12 @@ void keeper::open_guest(u32 index)
 		watch(p.listener.get(), source::NETDEV, index);
 }
 
-keeper::~keeper()
+supervisor::~supervisor()
 {
 	remove_sockets();
 }
 
-void keeper::watch(int fd, source what, u32 index)
+void supervisor::watch(int fd, source what, u32 index)
 {
 	epoll_event ev{};
 
@@ -148,7 +148,7 @@ void keeper::watch(int fd, source what, u32 index)
 // ---- Guests and ports --------------------------------------------------------------
 
 // QEMU may have made the file anew since the last time.
-bool keeper::open_ram(guest_site &g)
+bool supervisor::open_ram(guest_site &g)
 {
 	unique_fd fd(open(g.config.ram.c_str(), O_RDWR | O_CLOEXEC));
 	struct stat st {};
@@ -170,7 +170,7 @@ bool keeper::open_ram(guest_site &g)
 	return true;
 }
 
-void keeper::greet_guest(guest_site &g)
+void supervisor::greet_guest(guest_site &g)
 {
 	unique_fd sock(
 		accept4(g.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -197,7 +197,7 @@ void keeper::greet_guest(guest_site &g)
 	g.qemu = std::move(sock);
 }
 
-void keeper::lose_guest(guest_site &g)
+void supervisor::lose_guest(guest_site &g)
 {
 	// The worker may have a copy, which would keep it in epoll.
 	if (g.qemu)
@@ -207,7 +207,7 @@ void keeper::lose_guest(guest_site &g)
 	tell({change::GUEST_WENT, g.index}, -1);
 }
 
-void keeper::accept_port(port_site &p, change c)
+void supervisor::accept_port(port_site &p, change c)
 {
 	unique_fd fd(accept4(p.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
 
@@ -218,7 +218,7 @@ void keeper::accept_port(port_site &p, change c)
 	p.fd = std::move(fd);
 }
 
-void keeper::tell(change c, int fd)
+void supervisor::tell(change c, int fd)
 {
 	if (worker_ > 0 && !send_with_fd(channel_.get(), &c, sizeof(c), fd))
 		say("the worker does not listen");
@@ -226,9 +226,9 @@ void keeper::tell(change c, int fd)
 
 // ---- The worker ----------------------------------------------------------------------
 
-// In the worker, which may outlive a keeper by a moment: nobody shall connect
+// In the worker, which may outlive a supervisor by a moment: nobody shall connect
 // to what no one serves.
-void keeper::drop_listeners()
+void supervisor::drop_listeners()
 {
 	for (guest_site &g : site_.guests)
 		g.listener.reset();
@@ -237,9 +237,9 @@ void keeper::drop_listeners()
 	site_.wire.listener.reset();
 }
 
-void keeper::start_worker()
+void supervisor::start_worker()
 {
-	pid_t keeper_pid = getpid();
+	pid_t supervisor_pid = getpid();
 	sigset_t none;
 	int pair[2];
 
@@ -256,7 +256,7 @@ void keeper::start_worker()
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != keeper_pid)
+	if (getppid() != supervisor_pid)
 		_exit(EXIT_FAILURE);
 	close(pair[0]);
 	drop_listeners();
@@ -272,7 +272,7 @@ void keeper::start_worker()
 	_exit(EXIT_SUCCESS);
 }
 
-void keeper::worker_died(int status)
+void supervisor::worker_died(int status)
 {
 	u64 now = now_ns();
 
@@ -294,7 +294,7 @@ void keeper::worker_died(int status)
 }
 
 // Looks are counted, and not time: who had no CPU for it saw nothing.
-void keeper::look_at_pulse()
+void supervisor::look_at_pulse()
 {
 	u32 pulse = READ_ONCE(*site_.pulse);
 	u64 now = now_ns();
@@ -313,7 +313,7 @@ void keeper::look_at_pulse()
 	}
 }
 
-void keeper::handle_signal()
+void supervisor::handle_signal()
 {
 	signalfd_siginfo info;
 	int status;
@@ -330,7 +330,7 @@ void keeper::handle_signal()
 	}
 }
 
-void keeper::handle(u64 data)
+void supervisor::handle(u64 data)
 {
 	u32 index = static_cast<u32>(data);
 
@@ -354,7 +354,7 @@ void keeper::handle(u64 data)
 	}
 }
 
-int keeper::run()
+int supervisor::run()
 {
 	epoll_event events[16];
 
