@@ -7,8 +7,8 @@
 extern "C" {
 #include "engine/cq.h"
 }
+#include "eth_switch.h"
 #include "json.h"
-#include "segment.h"
 
 namespace nic
 {
@@ -151,7 +151,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 	ops.cq_fini = op_fini;
 	ops.cq_deadline = ops.deadline;
 	ops.neighbour = [](void *host, const u8 *mac) {
-		return self(host)->net_.neighbour(*self(host), mac);
+		return self(host)->net_.peer_engine(*self(host), mac);
 	};
 	ops.relax = op_relax;
 	ops.host_qp_size = sizeof(flow);
@@ -162,7 +162,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 
 // ---- Birth, resets, death -----------------------------------------------------
 
-device::device(const guest_site &site, segment &net, timer_queue &timers,
+device::device(const guest_site &site, eth_switch &net, timer_queue &timers,
 	       bool failed, relaxer relax)
 	: site_(site)
 	, net_(net)

@@ -22,7 +22,7 @@ namespace nic
 {
 
 class device;
-class segment;
+class eth_switch;
 
 /** What the device keeps of a QP or CQ, inside the engine's object. */
 struct flow {
@@ -52,7 +52,7 @@ public:
 	using relaxer = std::function<void(device &)>;
 
 	/** @failed: the worker before this one has died. */
-	device(const guest_site &site, segment &net, timer_queue &timers,
+	device(const guest_site &site, eth_switch &net, timer_queue &timers,
 	       bool failed, relaxer relax);
 	device(const device &) = delete;
 	device &operator=(const device &) = delete;
@@ -166,7 +166,7 @@ private:
 	bool poll_queues();
 
 	const guest_site &site_;
-	segment &net_;
+	eth_switch &net_;
 	timer_queue &timers_;
 	relaxer relax_;
 	ornic_engine_ops ops_{};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Faults of the segment, the same for the same seed. */
+/* Faults of the switch, the same for the same seed. */
 #ifndef ORNIC_NIC_FAULTS_H
 #define ORNIC_NIC_FAULTS_H
 

@@ -38,7 +38,7 @@ Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
                            vectors
       netdev=PORT          the guest's virtio-net
       spoof=on|off         it may send frames from other MACs than mac (off)
-  --wire PORT            other hosts of the segment
+  --wire PORT            other hosts on the network
   --control PATH         answer commands in JSON at this socket
   --ask PATH COMMAND     give a command to the process whose socket that is:
                          guests, stats, faults KEY=VALUE..., crash, hang

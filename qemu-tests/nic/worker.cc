@@ -40,25 +40,25 @@ worker::worker(site &s, int channel, bool failed)
 	: site_(s)
 	, epoll_(epoll_create1(EPOLL_CLOEXEC))
 	, channel_(channel)
-	, segment_(s)
+	, switch_(s)
 	, control_(s.control.get(), epoll_.get(),
 		   tag(static_cast<u32>(source::CONTROL), 0, 0),
 		   [this](const std::string &line) { return answer(line); })
 {
 	guest_memory::catch_faults();
-	segment_.attach(&devices_);
+	switch_.attach(&devices_);
 	patience_.assign(s.guests.size(), {s.opt.spin, s.opt.max_spin});
 	for (guest_site &g : s.guests) {
 		devices_.push_back(std::make_unique<device>(
-			g, segment_, timers_, failed,
+			g, switch_, timers_, failed,
 			[this](device &busy) { relax(busy); }));
 		for (u32 bell = 0; bell < DOORBELLS; bell++)
 			watch(g.doorbell[bell].get(), source::DOORBELL, g.index,
 			      bell);
 	}
-	for (u32 i = 0; i <= segment_.wire(); i++)
-		if (segment_.at(i).fd() >= 0)
-			watch(segment_.at(i).fd(), source::PORT, i);
+	for (u32 i = 0; i <= switch_.wire(); i++)
+		if (switch_.at(i).fd() >= 0)
+			watch(switch_.at(i).fd(), source::PORT, i);
 	watch(channel_, source::CHANNEL, 0);
 }
 
@@ -101,7 +101,7 @@ void worker::hear()
 
 void worker::apply(const change &c, unique_fd fd)
 {
-	u32 index = c.what == change::WIRE ? segment_.wire() : c.index;
+	u32 index = c.what == change::WIRE ? switch_.wire() : c.index;
 
 	switch (c.what) {
 	case change::GUEST_CAME:
@@ -115,7 +115,7 @@ void worker::apply(const change &c, unique_fd fd)
 	case change::NETDEV:
 	case change::WIRE:
 		drop_port(index);
-		segment_.at(index).connect(fd.get());
+		switch_.at(index).connect(fd.get());
 		watch(fd.get(), source::PORT, index);
 		socket_of(index) = std::move(fd);
 		break;
@@ -124,8 +124,8 @@ void worker::apply(const change &c, unique_fd fd)
 
 unique_fd &worker::socket_of(u32 index)
 {
-	return index == segment_.wire() ? site_.wire.fd :
-					  site_.netdevs[index].fd;
+	return index == switch_.wire() ? site_.wire.fd :
+					 site_.netdevs[index].fd;
 }
 
 // The supervisor has a copy, which would keep it in epoll.
@@ -141,12 +141,12 @@ void worker::drop_port(u32 index)
 bool worker::hear_port(u32 index)
 {
 	u64 begin = now_ns();
-	bool any = segment_.input(index);
+	bool any = switch_.input(index);
 
-	if (any && index != segment_.wire())
+	if (any && index != switch_.wire())
 		devices_[index]->share().spend(now_ns() - begin);
 	// A stream that has ended.
-	if (segment_.at(index).fd() < 0)
+	if (switch_.at(index).fd() < 0)
 		drop_port(index);
 	return any;
 }
@@ -199,19 +199,19 @@ void worker::beat(u64 now)
 // Streams whose other end was not there yet, or has gone.
 void worker::connect_ports()
 {
-	for (u32 i = 0; i <= segment_.wire(); i++) {
-		const port_site &p = i == segment_.wire() ? site_.wire :
-							    site_.netdevs[i];
+	for (u32 i = 0; i <= switch_.wire(); i++) {
+		const port_site &p = i == switch_.wire() ? site_.wire :
+							   site_.netdevs[i];
 		unique_fd fd;
 
 		if (p.config.kind != port_kind::CONNECT || p.fd)
 			continue;
 		fd = start_connect(p.peer);
 		if (!fd) {
-			segment_.at(i).not_reached(errno);
+			switch_.at(i).not_reached(errno);
 			continue;
 		}
-		segment_.at(i).connect(fd.get());
+		switch_.at(i).connect(fd.get());
 		watch(fd.get(), source::PORT, i);
 		socket_of(i) = std::move(fd);
 	}
@@ -262,7 +262,7 @@ bool worker::work(u64 now)
 {
 	bool any = expire(now);
 
-	any |= segment_.work(now);
+	any |= switch_.work(now);
 	for (const auto &dev : devices_)
 		dev->share().begin_round();
 	// Who is in debt waits only for who has something to do.
@@ -285,9 +285,9 @@ void worker::relax(device &busy)
 	relaxing_ = true;
 	beat(now);
 	expire(now);
-	for (u32 i = 0; i <= segment_.wire(); i++)
-		segment_.input(i);
-	segment_.work(now);
+	for (u32 i = 0; i <= switch_.wire(); i++)
+		switch_.input(i);
+	switch_.work(now);
 	for (u32 i = 0; i < devices_.size(); i++) {
 		device &dev = *devices_[i];
 
@@ -329,7 +329,7 @@ u64 worker::sleep_time(u64 now) const
 {
 	u64 end = last_beat_ + beat_every;
 
-	for (u64 when : {timers_.next(), segment_.next(now)})
+	for (u64 when : {timers_.next(), switch_.next(now)})
 		if (when && when < end)
 			end = when;
 	return end > now ? end - now : 0;
@@ -382,7 +382,7 @@ std::string worker::answer(const std::string &line)
 				dev->json(word == "stats");
 		}
 		o.add_raw("guests", "[" + list + "]");
-		o.add_raw("segment", segment_.json());
+		o.add_raw("switch", switch_.json());
 		o.add("sleeps", sleeps_);
 		o.add("longest_turn_us", longest / us);
 		o.add("heap_bytes", heap_bytes());
@@ -396,7 +396,7 @@ std::string worker::answer(const std::string &line)
 	}
 	if (word == "faults" &&
 	    faults.parse(line.size() > 7 ? line.substr(7) : "")) {
-		segment_.faults().set(faults);
+		switch_.faults().set(faults);
 		o.add("ok", true);
 		return o.text();
 	}

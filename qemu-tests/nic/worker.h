@@ -12,8 +12,8 @@
 
 #include "control.h"
 #include "device.h"
+#include "eth_switch.h"
 #include "patience.h"
-#include "segment.h"
 #include "site.h"
 #include "timers.h"
 
@@ -54,7 +54,7 @@ private:
 	unique_fd epoll_;
 	int channel_;
 	timer_queue timers_;
-	segment segment_;
+	eth_switch switch_;
 	std::vector<std::unique_ptr<device>> devices_;
 	std::vector<patience> patience_; // [guest]
 	crowd crowd_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "segment.h"
+#include "eth_switch.h"
 
 #include "capture.h"
 #include "json.h"
@@ -19,7 +19,7 @@ constexpr u64 retry = 20 * us; // until a full socket is tried again
 
 } // namespace
 
-segment::segment(const site &s)
+eth_switch::eth_switch(const site &s)
 	: faults_(s.opt.faults)
 	, capture_(s.capture.get())
 	, packets_only_(s.opt.packets)
@@ -29,7 +29,7 @@ segment::segment(const site &s)
 	ports_.emplace_back(s.wire);
 }
 
-device *segment::device_of(const u8 *mac) const
+device *eth_switch::device_of(const u8 *mac) const
 {
 	for (const auto &dev : *devices_)
 		if (!memcmp(dev->mac(), mac, 6))
@@ -37,7 +37,7 @@ device *segment::device_of(const u8 *mac) const
 	return nullptr;
 }
 
-u32 segment::room() const
+u32 eth_switch::room() const
 {
 	// A guest that does not read its netdev stops nobody but itself.
 	std::size_t waiting = arrivals_.size() + ports_.back().kept();
@@ -45,7 +45,7 @@ u32 segment::room() const
 	return waiting < window ? static_cast<u32>(window - waiting) : 0;
 }
 
-ornic_engine *segment::neighbour(const device &from, const u8 *mac) const
+ornic_engine *eth_switch::peer_engine(const device &from, const u8 *mac) const
 {
 	device *to = packets_only_ ? nullptr : device_of(mac);
 
@@ -54,7 +54,7 @@ ornic_engine *segment::neighbour(const device &from, const u8 *mac) const
 	return to->engine();
 }
 
-int segment::make_frame(ornic_tx &tx)
+int eth_switch::make_frame(ornic_tx &tx)
 {
 	made_.resize(tx.hdr_len + tx.body_len);
 	tx.hdr = made_.data();
@@ -62,7 +62,7 @@ int segment::make_frame(ornic_tx &tx)
 	return 0;
 }
 
-int segment::from_engine(const device &from, const ornic_tx &tx)
+int eth_switch::from_engine(const device &from, const ornic_tx &tx)
 {
 	if (arrivals_.size() >= max_arrivals)
 		return -ENOBUFS;
@@ -70,7 +70,7 @@ int segment::from_engine(const device &from, const ornic_tx &tx)
 	return 0;
 }
 
-u32 segment::input(u32 index)
+u32 eth_switch::input(u32 index)
 {
 	return ports_[index].receive(input_limit, [&](bytes f) {
 		if (f.size() < min_frame)
@@ -88,7 +88,7 @@ u32 segment::input(u32 index)
 }
 
 // To be another station a guest needs the leave of who runs its QEMU.
-bool segment::is_spoofed(bytes f, u32 index) const
+bool eth_switch::is_spoofed(bytes f, u32 index) const
 {
 	const device *dev = index == wire() ? nullptr :
 					      (*devices_)[index].get();
@@ -97,7 +97,7 @@ bool segment::is_spoofed(bytes f, u32 index) const
 	       memcmp(f.data() + 6, dev->mac(), 6);
 }
 
-void segment::learn(const u8 *mac, u32 from)
+void eth_switch::learn(const u8 *mac, u32 from)
 {
 	if (is_group(mac) || device_of(mac))
 		return;
@@ -106,7 +106,7 @@ void segment::learn(const u8 *mac, u32 from)
 	learned_[mac_key(mac)] = from;
 }
 
-void segment::admit(bytes f, u32 from)
+void eth_switch::admit(bytes f, u32 from)
 {
 	ornic_rx rx;
 	roce kind = parse_roce(f, rx);
@@ -139,7 +139,7 @@ void segment::admit(bytes f, u32 from)
 
 // An engine must not be called by another one: frames wait until none is at
 // work.
-void segment::to_engine(device &to, bytes f, u32 from)
+void eth_switch::to_engine(device &to, bytes f, u32 from)
 {
 	if (arrivals_.size() >= max_arrivals) {
 		counts_.overflows++;
@@ -149,7 +149,7 @@ void segment::to_engine(device &to, bytes f, u32 from)
 	arrivals_.push_back({&to, from, frame(f.begin(), f.end())});
 }
 
-void segment::route(bytes f, bool is_roce, u32 from)
+void eth_switch::route(bytes f, bool is_roce, u32 from)
 {
 	device *dev = device_of(f.data());
 
@@ -171,7 +171,7 @@ void segment::route(bytes f, bool is_roce, u32 from)
 		ports_[known->second].send(f);
 }
 
-void segment::flood(bytes f, bool is_roce, u32 from)
+void eth_switch::flood(bytes f, bool is_roce, u32 from)
 {
 	for (const auto &dev : *devices_) {
 		u32 index = dev->site().index;
@@ -188,12 +188,12 @@ void segment::flood(bytes f, bool is_roce, u32 from)
 }
 
 // A guest pays for what it sends: a flood shall not cost its victim a turn.
-device &segment::payer(const arrival &a) const
+device &eth_switch::payer(const arrival &a) const
 {
 	return a.from < devices_->size() ? *(*devices_)[a.from] : *a.to;
 }
 
-bool segment::deliver()
+bool eth_switch::deliver()
 {
 	std::size_t count = arrivals_.size();
 	u64 begin = count ? now_ns() : 0, end;
@@ -213,7 +213,7 @@ bool segment::deliver()
 	return count;
 }
 
-bool segment::work(u64 now)
+bool eth_switch::work(u64 now)
 {
 	bool was_full = !room(), any = false;
 
@@ -234,7 +234,7 @@ bool segment::work(u64 now)
 	return any;
 }
 
-u64 segment::next(u64 now) const
+u64 eth_switch::next(u64 now) const
 {
 	u64 when = held_.empty() ? 0 : held_.front().when;
 
@@ -246,7 +246,7 @@ u64 segment::next(u64 now) const
 	return when;
 }
 
-std::string segment::json() const
+std::string eth_switch::json() const
 {
 	json_object o;
 	u64 tx = 0, rx = 0, dropped = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The Ethernet segment: a switch that learns, whose ports are the netdevs of
+ * An Ethernet switch with MAC learning, whose ports are the netdevs of
  * the guests and the wire. A device shares the MAC of its guest's netdev:
  * RoCE frames for it go to the engine, all else to the netdev.
  */
-#ifndef ORNIC_NIC_SEGMENT_H
-#define ORNIC_NIC_SEGMENT_H
+#ifndef ORNIC_NIC_ETH_SWITCH_H
+#define ORNIC_NIC_ETH_SWITCH_H
 
 #include <deque>
 #include <memory>
@@ -20,7 +20,7 @@
 namespace nic
 {
 
-struct segment_counts {
+struct switch_counts {
 	u64 roce_frames;
 	u64 other_frames;
 	u64 to_engines;
@@ -29,11 +29,11 @@ struct segment_counts {
 	u64 overflows; // of what waits for engines
 };
 
-class segment {
+class eth_switch {
 public:
-	explicit segment(const site &s);
+	explicit eth_switch(const site &s);
 
-	/** The devices, [guest]; they outlive the segment's last work. */
+	/** The devices, [guest]; they outlive its last work. */
 	void attach(std::vector<std::unique_ptr<device>> *devices)
 	{
 		devices_ = devices;
@@ -55,7 +55,7 @@ public:
 	/** It is made. 0 or -errno. */
 	int from_engine(const device &from, const ornic_tx &tx);
 	/** The engine with this MAC, if memory to memory is allowed. */
-	ornic_engine *neighbour(const device &from, const u8 *mac) const;
+	ornic_engine *peer_engine(const device &from, const u8 *mac) const;
 
 	/** Take what has come to a port. Return: frames. */
 	u32 input(u32 index);
@@ -100,11 +100,11 @@ private:
 	std::deque<held> held_;
 	frame made_; // of the engine that is at work
 	fault_maker faults_;
-	segment_counts counts_{};
+	switch_counts counts_{};
 	int capture_;
 	bool packets_only_;
 };
 
 } // namespace nic
 
-#endif // ORNIC_NIC_SEGMENT_H
+#endif // ORNIC_NIC_ETH_SWITCH_H
