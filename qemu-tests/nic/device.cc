@@ -162,24 +162,24 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 
 // ---- Birth, resets, death -----------------------------------------------------
 
-device::device(const guest_site &site, eth_switch &net, timer_queue &timers,
+device::device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	       bool failed, relaxer relax)
-	: site_(site)
+	: guest_(guest)
 	, net_(net)
 	, timers_(timers)
 	, relax_(std::move(relax))
-	, regs_(site.device_regs())
-	, host_(site.host_regs())
-	, eqs_(site.config.vectors)
+	, regs_(guest.device_regs())
+	, host_(guest.host_regs())
+	, eqs_(guest.config.vectors)
 {
-	make_ops(ops_, site.config.vectors - 1);
+	make_ops(ops_, guest.config.vectors - 1);
 	// A page may be in a list more than once, as of memory mapped twice.
-	ops_.max_mem = 2 * site.config.size;
-	account_.limit = site.config.mem_limit;
+	ops_.max_mem = 2 * guest.config.size;
+	account_.limit = guest.config.mem_limit;
 	status_ = failed ? ORNIC_PCI_FAILED : ORNIC_PCI_READY;
 	identify();
-	if (site.ram)
-		memory_.map(site.ram.get(), site.config.size);
+	if (guest.ram)
+		memory_.map(guest.ram.get(), guest.config.size);
 	// A reset that nobody has answered yet.
 	look_ = true;
 }
@@ -193,15 +193,15 @@ device::~device()
 void device::identify()
 {
 	WRITE_ONCE(regs_->version, cpu_to_le32(ORNIC_HW_VERSION));
-	WRITE_ONCE(regs_->num_msgs, cpu_to_le32(site_.config.vectors));
-	memcpy(regs_->mac, site_.config.mac, sizeof(regs_->mac));
+	WRITE_ONCE(regs_->num_msgs, cpu_to_le32(guest_.config.vectors));
+	memcpy(regs_->mac, guest_.config.mac, sizeof(regs_->mac));
 	regs_->doorbell_bar = 0;
 	WRITE_ONCE(regs_->doorbell_offset, cpu_to_le32(12));
 	WRITE_ONCE(regs_->doorbell_control,
 		   cpu_to_le32(device_peer << 16 | DOORBELL_CONTROL));
 	WRITE_ONCE(regs_->doorbell_kick,
 		   cpu_to_le32(device_peer << 16 | DOORBELL_KICK));
-	WRITE_ONCE(regs_->reset_done, cpu_to_le32(*site_.reset_done));
+	WRITE_ONCE(regs_->reset_done, cpu_to_le32(*guest_.reset_done));
 	WRITE_ONCE(regs_->status, cpu_to_le32(status_));
 	smp_store_release(&regs_->magic, cpu_to_le64(ORNIC_PCI_MAGIC));
 }
@@ -213,7 +213,7 @@ void device::beat()
 
 void device::message(u32 number)
 {
-	if (!eventfd_write(site_.message[number].get(), 1))
+	if (!eventfd_write(guest_.message[number].get(), 1))
 		counts_.messages++;
 }
 
@@ -245,7 +245,7 @@ void device::reset(u32 value)
 {
 	drop_engine();
 	counts_.resets++;
-	*site_.reset_done = value;
+	*guest_.reset_done = value;
 	live_ = begin_anew();
 	status_ = live_ ? ORNIC_PCI_READY : ORNIC_PCI_FAILED;
 	identify();
@@ -264,7 +264,7 @@ bool device::begin_anew()
 
 	charged c(*this);
 
-	engine_ = ornic_engine_create(&ops_, this, site_.config.mac);
+	engine_ = ornic_engine_create(&ops_, this, guest_.config.mac);
 	if (!engine_)
 		fail("its mem-limit is too low for a NIC");
 	return engine_;
@@ -280,9 +280,9 @@ bool device::find_layout()
 	for (u32 i = 0; i < std::size(nonce.words); i++)
 		nonce.words[i] = READ_ONCE(host_->nonce[i]);
 	memory_.forget_layout();
-	if (!nonce.addr || memory_.locate(site_.config.machine, nonce))
+	if (!nonce.addr || memory_.locate(guest_.config.machine, nonce))
 		return true;
-	fail(site_.config.machine == machine::any ?
+	fail(guest_.config.machine == machine::any ?
 		     "its RAM is laid out neither as machine=pc nor as q35" :
 		     "the address layout does not match: another machine=?");
 	return false;
@@ -294,7 +294,8 @@ void device::fail(const char *why)
 
 	// At most once a second: the guest decides how often it fails.
 	if (now - last_fail_ > 1000 * ms)
-		say("guest %u: %s: failed until it is reset", site_.index, why);
+		say("guest %u: %s: failed until it is reset", guest_.index,
+		    why);
 	last_fail_ = now;
 	drop_engine();
 	set_status(ORNIC_PCI_FAILED);
@@ -303,7 +304,7 @@ void device::fail(const char *why)
 void device::plug(int ram_fd)
 {
 	drop_engine();
-	if (!memory_.map(ram_fd, site_.config.size)) {
+	if (!memory_.map(ram_fd, guest_.config.size)) {
 		fail("its RAM cannot be mapped");
 		return;
 	}
@@ -330,7 +331,7 @@ bool device::look_at_registers()
 	look_ = false;
 	if (!memory_.mapped())
 		return false;
-	if (want != *site_.reset_done) {
+	if (want != *guest_.reset_done) {
 		reset(want);
 		look_ = live_;
 		return true;
@@ -581,9 +582,9 @@ std::string device::json(bool all) const
 {
 	json_object o;
 
-	o.add("guest", site_.index);
-	o.add("socket", site_.config.socket);
-	o.add("mac", mac_text(site_.config.mac));
+	o.add("guest", guest_.index);
+	o.add("socket", guest_.config.socket);
+	o.add("mac", mac_text(guest_.config.mac));
 	o.add("connected", memory_.mapped());
 	o.add("status", status_ == ORNIC_PCI_READY ? "ready" : "failed");
 	o.add("live", live_);

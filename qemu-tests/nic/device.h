@@ -15,7 +15,7 @@
 #include "event_queue.h"
 #include "memory.h"
 #include "share.h"
-#include "site.h"
+#include "shared_state.h"
 #include "timers.h"
 
 namespace nic
@@ -52,7 +52,7 @@ public:
 	using relaxer = std::function<void(device &)>;
 
 	/** @failed: the worker before this one has died. */
-	device(const guest_site &site, eth_switch &net, timer_queue &timers,
+	device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	       bool failed, relaxer relax);
 	device(const device &) = delete;
 	device &operator=(const device &) = delete;
@@ -114,13 +114,13 @@ public:
 	{
 		return engine_;
 	}
-	const guest_site &site() const
+	const guest_state &guest() const
 	{
-		return site_;
+		return guest_;
 	}
 	const u8 *mac() const
 	{
-		return site_.config.mac;
+		return guest_.config.mac;
 	}
 	/** Its state, and with @all its statistics, as a JSON object. */
 	std::string json(bool all) const;
@@ -165,7 +165,7 @@ private:
 	bool run_queue(u64 end);
 	bool poll_queues();
 
-	const guest_site &site_;
+	const guest_state &guest_;
 	eth_switch &net_;
 	timer_queue &timers_;
 	relaxer relax_;

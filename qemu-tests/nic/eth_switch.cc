@@ -19,12 +19,12 @@ constexpr u64 retry = 20 * us; // until a full socket is tried again
 
 } // namespace
 
-eth_switch::eth_switch(const site &s)
+eth_switch::eth_switch(const shared_state &s)
 	: faults_(s.opt.faults)
 	, capture_(s.capture.get())
 	, packets_only_(s.opt.packets)
 {
-	for (const port_site &p : s.netdevs)
+	for (const port_state &p : s.netdevs)
 		ports_.emplace_back(p);
 	ports_.emplace_back(s.wire);
 }
@@ -66,7 +66,7 @@ int eth_switch::from_engine(const device &from, const ornic_tx &tx)
 {
 	if (arrivals_.size() >= max_arrivals)
 		return -ENOBUFS;
-	admit(made_, from.site().index);
+	admit(made_, from.guest().index);
 	return 0;
 }
 
@@ -93,7 +93,7 @@ bool eth_switch::is_spoofed(bytes f, u32 index) const
 	const device *dev = index == wire() ? nullptr :
 					      (*devices_)[index].get();
 
-	return dev && !dev->site().config.spoof &&
+	return dev && !dev->guest().config.spoof &&
 	       memcmp(f.data() + 6, dev->mac(), 6);
 }
 
@@ -158,8 +158,8 @@ void eth_switch::route(bytes f, bool is_roce, u32 from)
 		return;
 	}
 	if (dev) {
-		if (dev->site().index != from)
-			ports_[dev->site().index].send(f);
+		if (dev->guest().index != from)
+			ports_[dev->guest().index].send(f);
 		return;
 	}
 
@@ -174,7 +174,7 @@ void eth_switch::route(bytes f, bool is_roce, u32 from)
 void eth_switch::flood(bytes f, bool is_roce, u32 from)
 {
 	for (const auto &dev : *devices_) {
-		u32 index = dev->site().index;
+		u32 index = dev->guest().index;
 
 		if (index == from)
 			continue;

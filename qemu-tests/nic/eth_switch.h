@@ -31,7 +31,7 @@ struct switch_counts {
 
 class eth_switch {
 public:
-	explicit eth_switch(const site &s);
+	explicit eth_switch(const shared_state &s);
 
 	/** The devices, [guest]; they outlive its last work. */
 	void attach(std::vector<std::unique_ptr<device>> *devices)

@@ -36,7 +36,7 @@ bool tell(int sock, s64 value, int fd = -1)
 
 } // namespace
 
-void make_bar(guest_site &g)
+void make_bar(guest_state &g)
 {
 	void *p;
 
@@ -57,7 +57,7 @@ void make_bar(guest_site &g)
 		g.message.push_back(make_eventfd());
 }
 
-bool greet(const guest_site &g, int sock)
+bool greet(const guest_state &g, int sock)
 {
 	bool ok = tell(sock, protocol_version) && tell(sock, guest_peer) &&
 		  tell(sock, shared_memory, g.bar_fd.get());

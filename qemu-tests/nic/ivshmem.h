@@ -7,16 +7,16 @@
 #ifndef ORNIC_NIC_IVSHMEM_H
 #define ORNIC_NIC_IVSHMEM_H
 
-#include "site.h"
+#include "shared_state.h"
 
 namespace nic
 {
 
 /** Make the memory and the eventfds of @g; die when they cannot be made. */
-void make_bar(guest_site &g);
+void make_bar(guest_state &g);
 
 /** Tell the QEMU at @sock all that it has to know. False: it does not listen. */
-bool greet(const guest_site &g, int sock);
+bool greet(const guest_state &g, int sock);
 
 } // namespace nic
 

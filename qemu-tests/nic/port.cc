@@ -85,7 +85,7 @@ std::string destination(const port_config &p)
 
 } // namespace
 
-void open_port(port_site &p)
+void open_port(port_state &p)
 {
 	switch (p.config.kind) {
 	case port_kind::NONE:
@@ -102,12 +102,12 @@ void open_port(port_site &p)
 	}
 }
 
-port::port(const port_site &site)
-	: stream_(site.config.kind == port_kind::LISTEN ||
-		  site.config.kind == port_kind::CONNECT)
-	, fd_(site.fd.get())
-	, remote_(site.config.remote)
-	, to_(destination(site.config))
+port::port(const port_state &state)
+	: stream_(state.config.kind == port_kind::LISTEN ||
+		  state.config.kind == port_kind::CONNECT)
+	, fd_(state.fd.get())
+	, remote_(state.config.remote)
+	, to_(destination(state.config))
 {
 }
 

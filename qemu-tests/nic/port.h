@@ -8,13 +8,13 @@
 #include <string>
 
 #include "frame.h"
-#include "site.h"
+#include "shared_state.h"
 
 namespace nic
 {
 
 /** Open the socket of @p, or make it listen; die when that fails. */
-void open_port(port_site &p);
+void open_port(port_state &p);
 
 struct port_counts {
 	u64 rx_frames;
@@ -25,7 +25,7 @@ struct port_counts {
 /** Sends what fits, keeps what does not, up to a limit. */
 class port {
 public:
-	explicit port(const port_site &site);
+	explicit port(const port_state &state);
 
 	int fd() const
 	{

@@ -31,7 +31,7 @@ constexpr u32 hang_limit = 10; // looks at a worker without a pulse
 constexpr u64 short_life = 100 * ms; // the next one waits as long
 constexpr int tick = 500; // ms between looks at the pulse
 
-void set_status(const guest_site &g, ornic_pci_status status)
+void set_status(const guest_state &g, ornic_pci_status status)
 {
 	smp_store_release(&g.device_regs()->status, cpu_to_le32(status));
 	eventfd_write(g.message[ORNIC_PCI_MSG_CONTROL].get(), 1);
@@ -49,7 +49,7 @@ u32 *make_shared(std::size_t words)
 }
 
 // A file system that has no room for the pages to come ends the guest, or its NIC.
-void warn_of_holes(const guest_site &g, int fd, const struct stat &st)
+void warn_of_holes(const guest_state &g, int fd, const struct stat &st)
 {
 	u64 have = static_cast<u64>(st.st_blocks) * 512;
 	struct statvfs fs;
@@ -81,8 +81,8 @@ supervisor::supervisor(options opt)
 {
 	sigset_t set = our_signals();
 
-	site_.opt = std::move(opt);
-	set_socket_access(site_.opt.access);
+	shared_.opt = std::move(opt);
+	set_socket_access(shared_.opt.access);
 	// Also when it ends before it has begun.
 	atexit(remove_sockets);
 	sigprocmask(SIG_BLOCK, &set, nullptr);
@@ -93,35 +93,35 @@ supervisor::supervisor(options opt)
 
 void supervisor::open_all()
 {
-	const options &opt = site_.opt;
+	const options &opt = shared_.opt;
 	std::size_t n = opt.guests.size();
 
-	site_.pulse = make_shared(1 + n);
-	site_.guests.resize(n);
-	site_.netdevs.resize(n);
+	shared_.pulse = make_shared(1 + n);
+	shared_.guests.resize(n);
+	shared_.netdevs.resize(n);
 	for (u32 i = 0; i < n; i++)
 		open_guest(i);
-	site_.wire.config = opt.wire;
-	open_port(site_.wire);
-	if (site_.wire.listener)
-		watch(site_.wire.listener.get(), source::WIRE, 0);
+	shared_.wire.config = opt.wire;
+	open_port(shared_.wire);
+	if (shared_.wire.listener)
+		watch(shared_.wire.listener.get(), source::WIRE, 0);
 	if (!opt.control.empty())
-		site_.control = listen_at(opt.control);
+		shared_.control = listen_at(opt.control);
 	if (!opt.capture.empty()) {
-		site_.capture = create_capture(opt.capture.c_str());
-		if (!site_.capture)
+		shared_.capture = create_capture(opt.capture.c_str());
+		if (!shared_.capture)
 			die("%s: %s", opt.capture.c_str(), strerror(errno));
 	}
 }
 
 void supervisor::open_guest(u32 index)
 {
-	guest_site &g = site_.guests[index];
-	port_site &p = site_.netdevs[index];
+	guest_state &g = shared_.guests[index];
+	port_state &p = shared_.netdevs[index];
 
-	g.config = site_.opt.guests[index];
+	g.config = shared_.opt.guests[index];
 	g.index = index;
-	g.reset_done = site_.pulse + 1 + index;
+	g.reset_done = shared_.pulse + 1 + index;
 	make_bar(g);
 	g.listener = listen_at(g.config.socket);
 	watch(g.listener.get(), source::GUEST, index);
@@ -148,7 +148,7 @@ void supervisor::watch(int fd, source what, u32 index)
 // ---- Guests and ports --------------------------------------------------------------
 
 // QEMU may have made the file anew since the last time.
-bool supervisor::open_ram(guest_site &g)
+bool supervisor::open_ram(guest_state &g)
 {
 	unique_fd fd(open(g.config.ram.c_str(), O_RDWR | O_CLOEXEC));
 	struct stat st {};
@@ -170,7 +170,7 @@ bool supervisor::open_ram(guest_site &g)
 	return true;
 }
 
-void supervisor::greet_guest(guest_site &g)
+void supervisor::greet_guest(guest_state &g)
 {
 	unique_fd sock(
 		accept4(g.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -197,7 +197,7 @@ void supervisor::greet_guest(guest_site &g)
 	g.qemu = std::move(sock);
 }
 
-void supervisor::lose_guest(guest_site &g)
+void supervisor::lose_guest(guest_state &g)
 {
 	// The worker may have a copy, which would keep it in epoll.
 	if (g.qemu)
@@ -207,7 +207,7 @@ void supervisor::lose_guest(guest_site &g)
 	tell({change::GUEST_WENT, g.index}, -1);
 }
 
-void supervisor::accept_port(port_site &p, change c)
+void supervisor::accept_port(port_state &p, change c)
 {
 	unique_fd fd(accept4(p.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
 
@@ -230,11 +230,11 @@ void supervisor::tell(change c, int fd)
 // to what no one serves.
 void supervisor::drop_listeners()
 {
-	for (guest_site &g : site_.guests)
+	for (guest_state &g : shared_.guests)
 		g.listener.reset();
-	for (port_site &p : site_.netdevs)
+	for (port_state &p : shared_.netdevs)
 		p.listener.reset();
-	site_.wire.listener.reset();
+	shared_.wire.listener.reset();
 }
 
 void supervisor::start_worker()
@@ -264,9 +264,9 @@ void supervisor::start_worker()
 	sigprocmask(SIG_SETMASK, &none, nullptr);
 	drop_privileges();
 	{
-		worker w(site_, pair[1], failed_);
+		worker w(shared_, pair[1], failed_);
 
-		confine(site_.connects());
+		confine(shared_.connects());
 		w.run();
 	}
 	_exit(EXIT_SUCCESS);
@@ -286,7 +286,7 @@ void supervisor::worker_died(int status)
 		say("the worker ended with status %d; another takes its place",
 		    WEXITSTATUS(status));
 	failed_ = true;
-	for (const guest_site &g : site_.guests)
+	for (const guest_state &g : shared_.guests)
 		set_status(g, ORNIC_PCI_FAILED);
 	if (now - started_ < short_life)
 		usleep(static_cast<useconds_t>(short_life / us));
@@ -296,7 +296,7 @@ void supervisor::worker_died(int status)
 // Looks are counted, and not time: who had no CPU for it saw nothing.
 void supervisor::look_at_pulse()
 {
-	u32 pulse = READ_ONCE(*site_.pulse);
+	u32 pulse = READ_ONCE(*shared_.pulse);
 	u64 now = now_ns();
 
 	if (pulse != pulse_) {
@@ -339,17 +339,17 @@ void supervisor::handle(u64 data)
 		handle_signal();
 		break;
 	case source::GUEST:
-		greet_guest(site_.guests[index]);
+		greet_guest(shared_.guests[index]);
 		break;
 	case source::QEMU:
 		// It says nothing, so this is its end.
-		lose_guest(site_.guests[index]);
+		lose_guest(shared_.guests[index]);
 		break;
 	case source::NETDEV:
-		accept_port(site_.netdevs[index], {change::NETDEV, index});
+		accept_port(shared_.netdevs[index], {change::NETDEV, index});
 		break;
 	case source::WIRE:
-		accept_port(site_.wire, {change::WIRE, 0});
+		accept_port(shared_.wire, {change::WIRE, 0});
 		break;
 	}
 }
@@ -358,7 +358,7 @@ int supervisor::run()
 {
 	epoll_event events[16];
 
-	drop_user(site_.opt.user);
+	drop_user(shared_.opt.user);
 	start_worker();
 	while (!ended_) {
 		int n = epoll_wait(epoll_.get(), events, std::size(events),
@@ -372,7 +372,7 @@ int supervisor::run()
 	channel_.reset();
 	if (worker_ > 0)
 		waitpid(worker_, nullptr, 0);
-	for (const guest_site &g : site_.guests)
+	for (const guest_state &g : shared_.guests)
 		set_status(g, ORNIC_PCI_REMOVED);
 	return EXIT_SUCCESS;
 }

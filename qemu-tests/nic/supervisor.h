@@ -7,7 +7,7 @@
 #ifndef ORNIC_NIC_SUPERVISOR_H
 #define ORNIC_NIC_SUPERVISOR_H
 
-#include "site.h"
+#include "shared_state.h"
 
 namespace nic
 {
@@ -29,17 +29,17 @@ private:
 	void watch(int fd, source what, u32 index);
 	void handle(u64 data);
 	void handle_signal();
-	void greet_guest(guest_site &g);
-	void lose_guest(guest_site &g);
-	bool open_ram(guest_site &g);
-	void accept_port(port_site &p, change c);
+	void greet_guest(guest_state &g);
+	void lose_guest(guest_state &g);
+	bool open_ram(guest_state &g);
+	void accept_port(port_state &p, change c);
 	void tell(change c, int fd);
 	void drop_listeners();
 	void start_worker();
 	void worker_died(int status);
 	void look_at_pulse();
 
-	site site_;
+	shared_state shared_;
 	unique_fd epoll_;
 	unique_fd signals_;
 	unique_fd channel_;

@@ -36,8 +36,8 @@ u64 tag(u32 what, u32 index, u32 part)
 
 } // namespace
 
-worker::worker(site &s, int channel, bool failed)
-	: site_(s)
+worker::worker(shared_state &s, int channel, bool failed)
+	: shared_(s)
 	, epoll_(epoll_create1(EPOLL_CLOEXEC))
 	, channel_(channel)
 	, switch_(s)
@@ -48,7 +48,7 @@ worker::worker(site &s, int channel, bool failed)
 	guest_memory::catch_faults();
 	switch_.attach(&devices_);
 	patience_.assign(s.guests.size(), {s.opt.spin, s.opt.max_spin});
-	for (guest_site &g : s.guests) {
+	for (guest_state &g : s.guests) {
 		devices_.push_back(std::make_unique<device>(
 			g, switch_, timers_, failed,
 			[this](device &busy) { relax(busy); }));
@@ -77,7 +77,7 @@ bool worker::ring(u32 index, u32 part)
 {
 	eventfd_t value;
 
-	if (eventfd_read(site_.guests[index].doorbell[part].get(), &value))
+	if (eventfd_read(shared_.guests[index].doorbell[part].get(), &value))
 		return false;
 	if (part == DOORBELL_CONTROL) {
 		devices_[index]->control();
@@ -110,7 +110,7 @@ void worker::apply(const change &c, unique_fd fd)
 	case change::GUEST_WENT:
 		devices_[c.index]->unplug();
 		// From the fork, of a worker that came after the QEMU.
-		site_.guests[c.index].ram.reset();
+		shared_.guests[c.index].ram.reset();
 		break;
 	case change::NETDEV:
 	case change::WIRE:
@@ -124,8 +124,8 @@ void worker::apply(const change &c, unique_fd fd)
 
 unique_fd &worker::socket_of(u32 index)
 {
-	return index == switch_.wire() ? site_.wire.fd :
-					 site_.netdevs[index].fd;
+	return index == switch_.wire() ? shared_.wire.fd :
+					 shared_.netdevs[index].fd;
 }
 
 // The supervisor has a copy, which would keep it in epoll.
@@ -190,7 +190,7 @@ void worker::beat(u64 now)
 	if (now - last_beat_ < beat_every)
 		return;
 	last_beat_ = now;
-	WRITE_ONCE(*site_.pulse, *site_.pulse + 1);
+	WRITE_ONCE(*shared_.pulse, *shared_.pulse + 1);
 	for (const auto &dev : devices_)
 		dev->beat();
 	connect_ports();
@@ -200,8 +200,8 @@ void worker::beat(u64 now)
 void worker::connect_ports()
 {
 	for (u32 i = 0; i <= switch_.wire(); i++) {
-		const port_site &p = i == switch_.wire() ? site_.wire :
-							   site_.netdevs[i];
+		const port_state &p = i == switch_.wire() ? shared_.wire :
+							    shared_.netdevs[i];
 		unique_fd fd;
 
 		if (p.config.kind != port_kind::CONNECT || p.fd)
@@ -310,7 +310,7 @@ bool worker::may_sleep(u64 now)
 
 	for (u32 i = 0; i < devices_.size(); i++) {
 		device &dev = *devices_[i];
-		u64 limit = crowded ? site_.opt.spin : patience_[i].limit();
+		u64 limit = crowded ? shared_.opt.spin : patience_[i].limit();
 
 		if (dev.awake() && dev.share().has_turn() &&
 		    now - dev.last_work() > limit) {
@@ -350,7 +350,7 @@ void worker::run()
 		// From its end on: the work may take longer than the patience.
 		if (!idle)
 			last = now = now_ns();
-		if (may_sleep(now) && now - last > site_.opt.spin) {
+		if (may_sleep(now) && now - last > shared_.opt.spin) {
 			sleeps_++;
 			idle = false;
 			if (dispatch(sleep_time(now)))
@@ -358,7 +358,7 @@ void worker::run()
 		} else if (round % looks == 0 && dispatch(0)) {
 			last = now;
 			idle = false;
-		} else if (idle && now - last > site_.opt.spin) {
+		} else if (idle && now - last > shared_.opt.spin) {
 			// Who waits for this CPU may be who is waited for.
 			sched_yield();
 		}
@@ -370,7 +370,7 @@ void worker::run()
 std::string worker::answer(const std::string &line)
 {
 	std::string word = line.substr(0, line.find(' '));
-	fault_config faults = site_.opt.faults;
+	fault_config faults = shared_.opt.faults;
 	json_object o;
 	std::string list;
 	u64 longest = 0;
@@ -390,7 +390,7 @@ std::string worker::answer(const std::string &line)
 		o.add("worker", static_cast<u64>(getpid()));
 		return o.text();
 	}
-	if (!site_.opt.debug) {
+	if (!shared_.opt.debug) {
 		o.add("error", "guests or stats; others with --debug alone");
 		return o.text();
 	}

@@ -14,7 +14,7 @@
 #include "device.h"
 #include "eth_switch.h"
 #include "patience.h"
-#include "site.h"
+#include "shared_state.h"
 #include "timers.h"
 
 namespace nic
@@ -24,7 +24,7 @@ class worker {
 public:
 	/** @channel: where the supervisor tells of changes; @failed: another worker
 	 *  has died before. */
-	worker(site &s, int channel, bool failed);
+	worker(shared_state &s, int channel, bool failed);
 
 	/** Until the supervisor goes. */
 	void run();
@@ -50,7 +50,7 @@ private:
 	u64 sleep_time(u64 now) const;
 	std::string answer(const std::string &line);
 
-	site &site_;
+	shared_state &shared_;
 	unique_fd epoll_;
 	int channel_;
 	timer_queue timers_;

@@ -4,8 +4,8 @@
  * has it all from the fork, but for the listeners, and hears of changes through
  * its channel.
  */
-#ifndef ORNIC_NIC_SITE_H
-#define ORNIC_NIC_SITE_H
+#ifndef ORNIC_NIC_SHARED_STATE_H
+#define ORNIC_NIC_SHARED_STATE_H
 
 #include <vector>
 
@@ -27,7 +27,7 @@ constexpr u32 guest_peer = 1;
 constexpr u64 bar_bytes = 1 << 20;
 
 /** One guest: what is shared with its QEMU, if there is one. */
-struct guest_site {
+struct guest_state {
 	guest_config config;
 	u32 index = 0;
 	unique_fd listener; // for QEMU's chardev
@@ -52,18 +52,18 @@ struct guest_site {
 };
 
 /** One socket with Ethernet frames. */
-struct port_site {
+struct port_state {
 	port_config config;
 	std::string peer; // address, config.kind == CONNECT
 	unique_fd listener; // config.kind == LISTEN
 	unique_fd fd; // datagrams, or the connection
 };
 
-struct site {
+struct shared_state {
 	options opt;
-	std::vector<guest_site> guests;
-	std::vector<port_site> netdevs; // [guest]
-	port_site wire;
+	std::vector<guest_state> guests;
+	std::vector<port_state> netdevs; // [guest]
+	port_state wire;
 	unique_fd control; // listens
 	unique_fd capture;
 	u32 *pulse = nullptr; // shared: the worker counts, the supervisor looks
@@ -71,7 +71,7 @@ struct site {
 	/** Whether the worker begins streams. */
 	bool connects() const
 	{
-		for (const port_site &p : netdevs)
+		for (const port_state &p : netdevs)
 			if (p.config.kind == port_kind::CONNECT)
 				return true;
 		return wire.config.kind == port_kind::CONNECT;
@@ -91,4 +91,4 @@ struct change {
 
 } // namespace nic
 
-#endif // ORNIC_NIC_SITE_H
+#endif // ORNIC_NIC_SHARED_STATE_H
