@@ -59,7 +59,7 @@ struct options {
 	fault_config faults;
 	std::string control;
 	std::string capture;
-	u64 spin = 800; // ns, see patience.h
+	u64 spin = 800; // ns, see busy_poll.h
 	u64 max_spin = 4 * ms;
 	bool packets = false; // no way from memory to memory
 	bool debug = false; // commands that do harm

@@ -47,7 +47,7 @@ worker::worker(shared_state &s, int channel, bool failed)
 {
 	guest_memory::catch_faults();
 	switch_.attach(&devices_);
-	patience_.assign(s.guests.size(), {s.opt.spin, s.opt.max_spin});
+	poll_times_.assign(s.guests.size(), {s.opt.spin, s.opt.max_spin});
 	for (guest_state &g : s.guests) {
 		devices_.push_back(std::make_unique<device>(
 			g, switch_, timers_, failed,
@@ -82,7 +82,7 @@ bool worker::ring(u32 index, u32 part)
 	if (part == DOORBELL_CONTROL) {
 		devices_[index]->control();
 	} else {
-		patience_[index].kick(now_ns());
+		poll_times_[index].kick(now_ns());
 		devices_[index]->kick();
 	}
 	return true;
@@ -305,19 +305,20 @@ void worker::relax(device &busy)
 // Devices that had nothing to do for a while are not looked at any more.
 bool worker::may_sleep(u64 now)
 {
-	bool asleep = true, crowded = crowd_.is_here(now);
+	bool asleep = true, contended = contention_.is_present(now);
 	u64 begin;
 
 	for (u32 i = 0; i < devices_.size(); i++) {
 		device &dev = *devices_[i];
-		u64 limit = crowded ? shared_.opt.spin : patience_[i].limit();
+		u64 limit = contended ? shared_.opt.spin :
+					poll_times_[i].limit();
 
 		if (dev.awake() && dev.share().has_turn() &&
 		    now - dev.last_work() > limit) {
 			begin = now_ns();
 			dev.rest();
 			dev.share().spend(now_ns() - begin);
-			patience_[i].rest(now);
+			poll_times_[i].rest(now);
 		}
 		if (dev.awake() || dev.has_work())
 			asleep = false;
@@ -344,10 +345,10 @@ void worker::run()
 		before = now;
 		now = now_ns();
 		if (idle)
-			crowd_.idle_round(before, now);
+			contention_.idle_round(before, now);
 		beat(now);
 		idle = !work(now);
-		// From its end on: the work may take longer than the patience.
+		// From its end on: the work may take longer than the poll time.
 		if (!idle)
 			last = now = now_ns();
 		if (may_sleep(now) && now - last > shared_.opt.spin) {
@@ -386,7 +387,7 @@ std::string worker::answer(const std::string &line)
 		o.add("sleeps", sleeps_);
 		o.add("longest_turn_us", longest / us);
 		o.add("heap_bytes", heap_bytes());
-		o.add("crowded", crowd_.seen());
+		o.add("cpu_contention", contention_.count());
 		o.add("worker", static_cast<u64>(getpid()));
 		return o.text();
 	}

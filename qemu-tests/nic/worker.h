@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The worker: all devices of the process, in one thread. It looks around for
- * a while after the last work (patience.h), then it has the guests kick and
+ * a while after the last work (busy_poll.h), then it has the guests kick and
  * sleeps.
  */
 #ifndef ORNIC_NIC_WORKER_H
@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
+#include "busy_poll.h"
 #include "control.h"
 #include "device.h"
 #include "eth_switch.h"
-#include "patience.h"
 #include "shared_state.h"
 #include "timers.h"
 
@@ -56,8 +56,8 @@ private:
 	timer_queue timers_;
 	eth_switch switch_;
 	std::vector<std::unique_ptr<device>> devices_;
-	std::vector<patience> patience_; // [guest]
-	crowd crowd_;
+	std::vector<poll_time> poll_times_; // [guest]
+	cpu_contention contention_;
 	control_server control_;
 	u64 last_beat_ = 0;
 	u64 sleeps_ = 0;

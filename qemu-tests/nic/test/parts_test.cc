@@ -4,9 +4,9 @@
 
 #include <sys/mman.h>
 
+#include "busy_poll.h"
 #include "frame.h"
 #include "memory.h"
-#include "patience.h"
 #include "share.h"
 #include "timers.h"
 
@@ -161,9 +161,9 @@ TEST(share, who_takes_more_waits)
 	EXPECT_TRUE(s.has_turn());
 }
 
-TEST(patience, grows_with_early_kicks)
+TEST(poll_time, grows_with_early_kicks)
 {
-	patience p(50 * us, 4 * ms);
+	poll_time p(50 * us, 4 * ms);
 	u64 now = 1;
 
 	for (u64 limit :
@@ -180,25 +180,25 @@ TEST(patience, grows_with_early_kicks)
 	EXPECT_EQ(p.limit(), 50 * us);
 }
 
-TEST(patience, never_less_than_the_least)
+TEST(poll_time, never_less_than_the_least)
 {
-	patience p(50 * us, 0);
+	poll_time p(50 * us, 0);
 
 	p.rest(1);
 	p.kick(2);
 	EXPECT_EQ(p.limit(), 50 * us);
 }
 
-TEST(patience, remembers_a_crowd)
+TEST(cpu_contention, is_remembered)
 {
-	crowd c;
+	cpu_contention c;
 
 	c.idle_round(1000, 3000);
-	EXPECT_FALSE(c.is_here(3000));
+	EXPECT_FALSE(c.is_present(3000));
 	c.idle_round(3000, 3000 + 3 * ms);
-	EXPECT_TRUE(c.is_here(3000 + 4 * ms));
-	EXPECT_FALSE(c.is_here(3000 + 200 * ms));
-	EXPECT_EQ(c.seen(), 1u);
+	EXPECT_TRUE(c.is_present(3000 + 4 * ms));
+	EXPECT_FALSE(c.is_present(3000 + 200 * ms));
+	EXPECT_EQ(c.count(), 1u);
 }
 
 TEST(timers, order)

@@ -14,7 +14,7 @@ std::string program;
 namespace
 {
 
-constexpr u64 patience = 5000 * nic::ms;
+constexpr u64 max_wait = 5000 * nic::ms;
 
 pid_t spawn(const arguments &args, int output)
 {
@@ -114,7 +114,7 @@ int process::stop(int signal)
 
 bool eventually(const std::function<bool()> &what)
 {
-	u64 end = nic::now_ns() + patience;
+	u64 end = nic::now_ns() + max_wait;
 
 	while (!what()) {
 		if (nic::now_ns() > end)

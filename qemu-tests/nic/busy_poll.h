@@ -5,8 +5,8 @@
  * a CPU; and a worker that looks for work of a guest must not keep that very
  * guest from its CPU. Time is passed in, so the same times give the same answers.
  */
-#ifndef ORNIC_NIC_PATIENCE_H
-#define ORNIC_NIC_PATIENCE_H
+#ifndef ORNIC_NIC_BUSY_POLL_H
+#define ORNIC_NIC_BUSY_POLL_H
 
 #include <algorithm>
 
@@ -20,9 +20,9 @@ namespace nic
  * the kick that soon follows: then it becomes four times as long, up to a
  * limit. After a kick that came late it is the least again.
  */
-class patience {
+class poll_time {
 public:
-	patience(u64 least, u64 most)
+	poll_time(u64 least, u64 most)
 		: least_(least)
 		, most_(std::max(least, most))
 		, limit_(least)
@@ -56,7 +56,7 @@ private:
 };
 
 /** Whether others want the CPU that the worker looks for work on. */
-class crowd {
+class cpu_contention {
 public:
 	/** A round without work took from @before to @now. */
 	void idle_round(u64 before, u64 now)
@@ -64,15 +64,15 @@ public:
 		if (now - before < absence)
 			return;
 		until_ = now + memory;
-		seen_++;
+		count_++;
 	}
-	bool is_here(u64 now) const
+	bool is_present(u64 now) const
 	{
 		return now < until_;
 	}
-	u64 seen() const
+	u64 count() const
 	{
-		return seen_;
+		return count_;
 	}
 
 private:
@@ -81,9 +81,9 @@ private:
 	static constexpr u64 memory = 100 * ms;
 
 	u64 until_ = 0;
-	u64 seen_ = 0;
+	u64 count_ = 0;
 };
 
 } // namespace nic
 
-#endif // ORNIC_NIC_PATIENCE_H
+#endif // ORNIC_NIC_BUSY_POLL_H
