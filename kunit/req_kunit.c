@@ -498,27 +498,27 @@ static void req_polling(struct kunit *test)
 }
 
 /* Who watches a QP finds each post once; afterwards it asks for kicks again. */
-static void req_watched(struct kunit *test)
+static void req_polled(struct kunit *test)
 {
 	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)bed->a.mem;
 	struct ornic_engine *eng = bed->pair.a->eng;
 	u32 qpn = bed->a.qpn, seen = 0;
 
-	ornic_engine_watch(eng, qpn, true);
+	ornic_engine_busy_poll(eng, qpn, true);
 	ornic_engine_run(eng, qpn, 1000000);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rec->kick_wanted), 0);
-	KUNIT_EXPECT_FALSE(test, ornic_engine_has_news(eng, qpn, &seen));
+	KUNIT_EXPECT_FALSE(test, ornic_engine_has_work(eng, qpn, &seen));
 	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_KICKS), 0);
-	KUNIT_EXPECT_TRUE(test, ornic_engine_has_news(eng, qpn, &seen));
-	KUNIT_EXPECT_FALSE(test, ornic_engine_has_news(eng, qpn, &seen));
+	KUNIT_EXPECT_TRUE(test, ornic_engine_has_work(eng, qpn, &seen));
+	KUNIT_EXPECT_FALSE(test, ornic_engine_has_work(eng, qpn, &seen));
 	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
-	ornic_engine_watch(eng, qpn, false);
+	ornic_engine_busy_poll(eng, qpn, false);
 	ornic_engine_run(eng, qpn, 1000000);
 	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
 	KUNIT_EXPECT_NE(test, le32_to_cpu(rec->kick_wanted), 0);
-	KUNIT_EXPECT_FALSE(test, ornic_engine_has_news(eng, qpn + 1, &seen));
+	KUNIT_EXPECT_FALSE(test, ornic_engine_has_work(eng, qpn + 1, &seen));
 }
 
 #define MANY 50
@@ -769,7 +769,7 @@ static struct kunit_case req_cases[] = {
 	KUNIT_CASE(req_obeys_budget),
 	KUNIT_CASE(req_kick_wanted),
 	KUNIT_CASE(req_polling),
-	KUNIT_CASE(req_watched),
+	KUNIT_CASE(req_polled),
 	KUNIT_CASE(req_polls_many),
 	KUNIT_CASE_PARAM(req_nonsense_producer, nonsense_gen_params),
 	KUNIT_CASE(req_gathers),

@@ -185,7 +185,7 @@ struct ornic_engine_ops {
 
 /* What a call did and what is left. */
 enum ornic_run_result {
-	ORNIC_RUN_IDLE, /* nothing left; kick_wanted is set unless watched */
+	ORNIC_RUN_IDLE, /* nothing left; kick_wanted is set unless polled */
 	ORNIC_RUN_MORE, /* budget used up: run again soon */
 	ORNIC_RUN_WAIT, /* waits for a packet, a timer or room */
 };
@@ -225,13 +225,13 @@ u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget);
 void ornic_engine_set_polling(struct ornic_engine *eng, bool polling);
 
 /*
- * ornic_engine_watch - somebody looks at the SQ of @qpn from now on, so that
+ * ornic_engine_busy_poll - the host polls the SQ of @qpn from now on, so that
  * kick_wanted stays clear; or nobody does any more: run it once then.
- * ornic_engine_has_news - was something posted since @seen was written? With
- * ornic_engine_run() after it that is how to watch.
+ * ornic_engine_has_work - was something posted since @seen was written? With
+ * ornic_engine_run() after it that is how to poll it.
  */
-void ornic_engine_watch(struct ornic_engine *eng, u32 qpn, bool on);
-bool ornic_engine_has_news(struct ornic_engine *eng, u32 qpn, u32 *seen);
+void ornic_engine_busy_poll(struct ornic_engine *eng, u32 qpn, bool on);
+bool ornic_engine_has_work(struct ornic_engine *eng, u32 qpn, u32 *seen);
 
 /*
  * ornic_engine_set_loopback - new paths between QPs of this device copy from

@@ -182,7 +182,7 @@ enum ornic_wait {
  *	for PSNs before @recover was true
  * @probe: the next packet asks for an ACK whatever follows
  * @broken: the record holds nonsense: the ring is not looked at any more
- * @watched: somebody looks at it without being kicked
+ * @polled: the host looks at it without being kicked
  * @deadline: when to act, ns; 0 = never
  * @timer_at: deadline that the host was given, ns; 0 = none
  * @backoff: of requests
@@ -226,7 +226,7 @@ struct ornic_sq {
 	bool nak_held;
 	bool probe;
 	bool broken;
-	bool watched;
+	bool polled;
 	u64 deadline;
 	u64 timer_at;
 	struct ornic_backoff backoff;

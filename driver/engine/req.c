@@ -609,7 +609,7 @@ static bool may_rest(struct ornic_qp *qp)
 
 	if (!sq->depth || sq->broken)
 		return true;
-	if (qp->dev->polling || sq->watched)
+	if (qp->dev->polling || sq->polled)
 		return true;
 	want_kick(sq, true);
 	/* Between our wish and the second look, see above. */

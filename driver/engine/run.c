@@ -186,7 +186,7 @@ enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
  * Was anything posted to @qp since it last ran? WQEs that wait for the peer, a
  * timer or room go on without the poll thread. A peek only.
  */
-static bool has_news(struct ornic_qp *qp)
+static bool has_work(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
@@ -197,10 +197,10 @@ static bool has_news(struct ornic_qp *qp)
 }
 
 /**
- * ornic_engine_watch - somebody starts or stops to look at the SQ of a QP
+ * ornic_engine_busy_poll - somebody starts or stops to look at the SQ of a QP
  * @eng: engine
  * @qpn: QP; one that does not exist (any more) needs nobody
- * @on: who looks asks ornic_engine_has_news() again and again, and runs the QP;
+ * @on: who looks asks ornic_engine_has_work() again and again, and runs the QP;
  *	with false they have to run it once more: that leaves kick_wanted as it
  *	must be now, and finds what was posted meanwhile
  *
@@ -208,7 +208,7 @@ static bool has_news(struct ornic_qp *qp)
  *
  * Context: process or softirq context, no engine lock held.
  */
-void ornic_engine_watch(struct ornic_engine *eng, u32 qpn, bool on)
+void ornic_engine_busy_poll(struct ornic_engine *eng, u32 qpn, bool on)
 {
 	struct ornic_qp *qp;
 
@@ -216,14 +216,14 @@ void ornic_engine_watch(struct ornic_engine *eng, u32 qpn, bool on)
 	qp = ornic_qp_lookup(&eng->dev, qpn);
 	if (qp) {
 		ornic_lock(&qp->sq.lock);
-		qp->sq.watched = on;
+		qp->sq.polled = on;
 		ornic_unlock(&qp->sq.lock);
 	}
 	ornic_rcu_read_unlock();
 }
 
 /**
- * ornic_engine_has_news - was anything posted to the SQ of a QP?
+ * ornic_engine_has_work - was anything posted to the SQ of a QP?
  * @eng: engine
  * @qpn: QP; one that does not exist (any more) has no news
  * @seen: what the caller has seen so far, whatever it is at first; updated
@@ -233,7 +233,7 @@ void ornic_engine_watch(struct ornic_engine *eng, u32 qpn, bool on)
  * Context: any but hard interrupts.
  * Return: whether to run the QP. A peek only: no lock is taken.
  */
-bool ornic_engine_has_news(struct ornic_engine *eng, u32 qpn, u32 *seen)
+bool ornic_engine_has_work(struct ornic_engine *eng, u32 qpn, u32 *seen)
 {
 	struct ornic_qp *qp;
 	u32 producer = *seen;
@@ -309,7 +309,7 @@ static u32 look_at_recent(struct ornic_dev *dev, u32 *found)
 			poll->recent[i] = poll->recent[--poll->nrecent];
 			continue;
 		}
-		if (has_news(qp))
+		if (has_work(qp))
 			found[n++] = qp->qpn;
 		i++;
 	}
@@ -333,7 +333,7 @@ static u32 look_at_others(struct ornic_dev *dev, u32 *found)
 		if (!qp)
 			break;
 		poll->at++;
-		if (has_news(qp) && !is_recent(poll, qp->qpn)) {
+		if (has_work(qp) && !is_recent(poll, qp->qpn)) {
 			remember(poll, qp->qpn);
 			found[n++] = qp->qpn;
 		}

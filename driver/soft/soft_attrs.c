@@ -4,9 +4,9 @@
  * (a link message has no room for options):
  *
  *	poll_thread	look at the send queues in a thread, see soft_poll.c
- *	lookout_us	look at queues that are posted to all the time from a CPU
+ *	busy_poll_us	look at queues that are posted to all the time from a CPU
  *			that has nothing else to do, until there was nothing
- *			new for that long; 0: never. See soft_lookout.c
+ *			new for that long; 0: never. See soft_busypoll.c
  *	ingress		packets of known senders go past IP, see soft_ingress.c
  *	rx_queues	long messages are received on another CPU, see soft_rxq.c
  *	loopback	QPs of this device need no packets between them. With 0,
@@ -63,16 +63,16 @@ static ssize_t poll_thread_store(struct device *dev,
 
 static DEVICE_ATTR_RW(poll_thread);
 
-static ssize_t lookout_us_show(struct device *dev,
-			       struct device_attribute *attr, char *buf)
+static ssize_t busy_poll_us_show(struct device *dev,
+				 struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%u\n",
-			  READ_ONCE(to_soft(dev)->lookout.patience_us));
+			  READ_ONCE(to_soft(dev)->busypoll.max_idle_us));
 }
 
-static ssize_t lookout_us_store(struct device *dev,
-				struct device_attribute *attr, const char *buf,
-				size_t count)
+static ssize_t busy_poll_us_store(struct device *dev,
+				  struct device_attribute *attr,
+				  const char *buf, size_t count)
 {
 	u16 us;
 	int err;
@@ -81,11 +81,11 @@ static ssize_t lookout_us_store(struct device *dev,
 		return -EPERM;
 	err = kstrtou16(buf, 0, &us);
 	if (!err)
-		WRITE_ONCE(to_soft(dev)->lookout.patience_us, us);
+		WRITE_ONCE(to_soft(dev)->busypoll.max_idle_us, us);
 	return err ?: count;
 }
 
-static DEVICE_ATTR_RW(lookout_us);
+static DEVICE_ATTR_RW(busy_poll_us);
 
 static ssize_t ingress_show(struct device *dev, struct device_attribute *attr,
 			    char *buf)
@@ -150,7 +150,7 @@ static ssize_t loopback_store(struct device *dev, struct device_attribute *attr,
 static DEVICE_ATTR_RW(loopback);
 
 static struct attribute *attrs[] = {
-	&dev_attr_poll_thread.attr, &dev_attr_lookout_us.attr,
+	&dev_attr_poll_thread.attr, &dev_attr_busy_poll_us.attr,
 	&dev_attr_ingress.attr,	    &dev_attr_rx_queues.attr,
 	&dev_attr_loopback.attr,    NULL,
 };

@@ -205,7 +205,7 @@ static void soft_stop(struct ornic_soft *soft)
 
 	soft_detach(soft);
 	ornic_soft_poll_set(soft, false);
-	ornic_soft_lookout_stop(&soft->lookout);
+	ornic_soft_busypoll_stop(&soft->busypoll);
 	ornic_engine_destroy(soft->engine);
 	netdev_put(soft->netdev, &soft->netdev_tracker);
 	device_unregister(&soft->dev);
@@ -310,7 +310,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	xa_init(&soft->flows);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);
-	ornic_soft_lookout_init(&soft->lookout);
+	ornic_soft_busypoll_init(&soft->busypoll);
 	soft->ingress.on = true;
 	soft->rx_queues = true;
 	INIT_WORK(&soft->remove_work, remove_work);
@@ -423,7 +423,7 @@ int ornic_soft_create(const char *name, struct net_device *netdev)
 err_netdev:
 	/* Its attributes were there for a moment. */
 	ornic_soft_poll_set(soft, false);
-	ornic_soft_lookout_stop(&soft->lookout);
+	ornic_soft_busypoll_stop(&soft->busypoll);
 	netdev_put(netdev, &soft->netdev_tracker);
 	put_device(&soft->dev);
 	device_del(&soft->dev);

@@ -11,7 +11,7 @@
 
 #include "ornic_bus.h"
 #include "soft_ingress.h"
-#include "soft_lookout.h"
+#include "soft_busypoll.h"
 
 struct ornic_engine;
 struct ornic_soft_net;
@@ -33,7 +33,7 @@ struct task_struct;
  * @flows: struct ornic_soft_flow by QPN
  * @rx_active: @flows whose packets are queued, see soft_rxq.c
  * @rx_queues: attribute: long messages go through the queues of @flows
- * @lookout: looks at the SQs that are posted to, see soft_lookout.c
+ * @busypoll: looks at the SQs that are posted to, see soft_busypoll.c
  * @lock: ornic_register and ornic_unregister; taken outside the RTNL
  * @registered: ornic_register succeeded; protected by @lock
  * @stopped: bit 0: somebody stops or has stopped the device
@@ -55,7 +55,7 @@ struct ornic_soft {
 	struct xarray flows;
 	atomic_t rx_active;
 	bool rx_queues;
-	struct ornic_soft_lookout lookout;
+	struct ornic_soft_busypoll busypoll;
 	struct mutex lock; /* registration */
 	bool registered;
 	unsigned long stopped;

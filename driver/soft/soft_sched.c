@@ -235,7 +235,7 @@ void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok)
 	flow = xa_load(&soft->flows, qpn);
 	if (flow && inline_ok) {
 		kick_inline(flow);
-		ornic_soft_lookout_kicked(flow);
+		ornic_soft_busypoll_kicked(flow);
 	} else if (flow) {
 		set_bit(ORNIC_FLOW_KICKED, &flow->state);
 		queue_run(flow);
@@ -410,7 +410,7 @@ int ornic_soft_sched_init(void)
 	run_wq = alloc_workqueue("ornic", WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM, 0);
 	if (!run_wq)
 		return -ENOMEM;
-	if (ornic_soft_lookout_module_init()) {
+	if (ornic_soft_busypoll_module_init()) {
 		destroy_workqueue(run_wq);
 		return -ENOMEM;
 	}
@@ -439,6 +439,6 @@ void ornic_soft_sched_exit(void)
 	 * Tasks RCU waits for.
 	 */
 	synchronize_rcu_tasks();
-	ornic_soft_lookout_module_exit();
+	ornic_soft_busypoll_module_exit();
 	destroy_workqueue(run_wq);
 }

@@ -8,7 +8,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "soft_lookout.h"
+#include "soft_busypoll.h"
 #include "soft_rxq.h"
 
 struct ornic_soft;
@@ -18,13 +18,13 @@ enum ornic_soft_flow_state {
 	ORNIC_FLOW_ACTIVE, /* somebody runs the QP now */
 	ORNIC_FLOW_AGAIN, /* who runs it looks once more */
 	ORNIC_FLOW_KICKED, /* a kick was left to the worker */
-	ORNIC_FLOW_WATCHED, /* the lookout of the device has it */
+	ORNIC_FLOW_POLLED, /* the busy poll of the device has it */
 };
 
 /**
  * struct ornic_soft_flow - what the soft device keeps for a QP
  * @refs: one of the QP, one of each frame in flight: frames may outlive it; one
- *	of the lookout
+ *	of the busy poll
  * @in_flight: frames that the netdev has not freed
  * @state: enum ornic_soft_flow_state, bits
  * @soft: the device; valid only while the QP exists
@@ -33,7 +33,7 @@ enum ornic_soft_flow_state {
  * @hash: of the frames, so that nobody dissects them to pick a queue
  * @work: runs the QP
  * @rxq: packets of long messages
- * @watch: what the lookout of the device knows, see soft_lookout.c
+ * @poll: what the busy poll of the device knows, see soft_busypoll.c
  * @timer: one timer for the deadlines of the QP, see soft_sched.c
  * @timer_lock: protects @deadline, @armed and @dead; softirqs off
  * @deadline: when the engine wants to be called, ns; 0: never
@@ -51,7 +51,7 @@ struct ornic_soft_flow {
 	u32 hash;
 	struct work_struct work;
 	struct ornic_soft_rxq rxq;
-	struct ornic_soft_watch watch;
+	struct ornic_soft_polled poll;
 	struct hrtimer timer;
 	spinlock_t timer_lock; /* deadline */
 	u64 deadline;

@@ -14,7 +14,7 @@ requires()
 run()
 {
 	topology loop
-	echo 60000 >"/sys/class/infiniband/$srv_dev/lookout_us"
+	echo 60000 >"/sys/class/infiniband/$srv_dev/busy_poll_us"
 	/ornic/build/programs/ornic_kicks "$srv_dev" "$srv_gid" "$(times 300)"
 	no_objects "$srv_dev" || fail 'objects stay'
 }

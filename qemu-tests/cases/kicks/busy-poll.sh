@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will post one message after another: beside an idle CPU fewer than
-# half of the posts kick; without one, or with lookout_us at 0, nearly all do.
+# half of the posts kick; without one, or with busy_poll_us at 0, nearly all do.
 
 limit=150
 kernels='stock'
@@ -26,13 +26,13 @@ kicks_of()
 	echo $((kicks * 100 / posts))
 }
 
-# On a host with other work the two CPUs of a guest take turns: then the lookout
+# On a host with other work the two CPUs of a guest take turns: then the busy poll
 # has to be there still when it is the poster's turn.
 few_kicks()
 {
 	local try percent
 
-	patience 60000
+	set_busy_poll 60000
 	for try in 1 2 3 4 5; do
 		percent=$(kicks_of 60000)
 		[ "$percent" -ge 50 ] || return 0
@@ -40,12 +40,12 @@ few_kicks()
 	fail "$percent % kick beside an idle CPU, also in try $try"
 }
 
-# patience US: of the device that posts
-patience()
+# set_busy_poll US: of the device that posts
+set_busy_poll()
 {
-	find "/sys/class/infiniband/$cli_dev/" -maxdepth 1 -name lookout_us |
-		grep -q . || fail "$cli_dev has no lookout_us"
-	echo "$1" >"/sys/class/infiniband/$cli_dev/lookout_us"
+	find "/sys/class/infiniband/$cli_dev/" -maxdepth 1 -name busy_poll_us |
+		grep -q . || fail "$cli_dev has no busy_poll_us"
+	echo "$1" >"/sys/class/infiniband/$cli_dev/busy_poll_us"
 }
 
 busy()
@@ -60,10 +60,10 @@ run()
 
 	topology loop
 	few_kicks
-	patience 0
+	set_busy_poll 0
 	percent=$(kicks_of 20000)
-	[ "$percent" -gt 80 ] || fail "$percent % kick without a lookout"
-	patience 60000
+	[ "$percent" -gt 80 ] || fail "$percent % kick without busy polling"
+	set_busy_poll 60000
 	busy 0
 	busy 1
 	percent=$(kicks_of 20000)

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Adaptive busy poll. A kick executes what was posted before the program posts the
+ * next, so a program that posts one WQE after another kicks for each, and the
+ * program and the engine take turns on one CPU. Where another CPU has nothing
+ * to do, a worker looks at the send queues there: posts are mere stores then.
+ *
+ * It begins when a CPU kicks HOT_KICKS times a second and another, on which the
+ * program may run as well, was idle since this was asked last (a kernel with a
+ * tick on idle CPUs cannot tell), and ends when nothing was new for a while, or as
+ * soon as anything else wants to run on its CPU. So it takes no time from anybody;
+ * what it spends is charged to nobody, and bounded by one CPU for a device.
+ *
+ * A QP joins at a kick, under the lock; from then on it is the worker's, which
+ * lets it go when it had no news for some time. It holds a reference of the flow,
+ * and asks the engine by QP number: the QP may be destroyed meanwhile.
+ */
+#include "soft_busypoll.h"
+
+#include <linux/cpumask.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/processor.h>
+#include <linux/sched.h>
+#include <linux/sched/stat.h>
+#include <linux/tick.h>
+
+#include "engine/engine.h"
+#include "soft_dev.h"
+#include "soft_sched.h"
+
+#define HOT_KICKS 16000 /* a second, of a CPU */
+#define MAX_IDLE_US 50
+#define IDLE_JIFFIES 2 /* a QP without news is let go */
+#define IDLE_PERCENT 75 /* of a CPU that has nothing to do */
+
+/* How often a CPU has kicked in a jiffy. */
+struct kick_rate {
+	unsigned long jiffy;
+	unsigned int kicks;
+};
+
+static DEFINE_PER_CPU(struct kick_rate, kick_rate);
+static struct workqueue_struct *busypoll_wq;
+
+/* ---- Joining ----------------------------------------------------------------- */
+
+/* One more kick of this CPU. It may move to another meanwhile: a heuristic. */
+static bool kicks_often(void)
+{
+	struct kick_rate *h = raw_cpu_ptr(&kick_rate);
+	unsigned long now = jiffies;
+	unsigned int kicks;
+
+	if (READ_ONCE(h->jiffy) != now) {
+		WRITE_ONCE(h->jiffy, now);
+		WRITE_ONCE(h->kicks, 0);
+	}
+	kicks = READ_ONCE(h->kicks) + 1;
+	WRITE_ONCE(h->kicks, kicks);
+	if (kicks <= HOT_KICKS / HZ)
+		return false;
+	WRITE_ONCE(h->kicks, 0);
+	return true;
+}
+
+/*
+ * Was the CPU idle since this was asked last? If not, or if that was another
+ * CPU, it will be asked again; a busy one makes room for the next.
+ */
+static bool was_idle(struct ornic_soft_busypoll *busypoll, int cpu)
+{
+	u64 now = 0, idle = get_cpu_idle_time_us(cpu, &now);
+	u64 time = now - busypoll->asked_us, spent = idle - busypoll->idle_us;
+	bool same = cpu == busypoll->cpu;
+
+	busypoll->cpu = cpu;
+	busypoll->asked_us = now;
+	busypoll->idle_us = idle;
+	if (!same || !now)
+		return false;
+	if (spent * 100 >= time * IDLE_PERCENT)
+		return true;
+	busypoll->cpu = ornic_soft_next_cpu(cpu, &current->cpus_mask);
+	return false;
+}
+
+/* A program gets no time of a CPU that it may not run on itself. */
+static bool busypoll_begin(struct ornic_soft_busypoll *busypoll)
+{
+	int cpu;
+
+	if (busypoll->running)
+		return cpumask_test_cpu(busypoll->cpu, &current->cpus_mask);
+	if (busypoll->stopped || !READ_ONCE(busypoll->max_idle_us))
+		return false;
+	cpu = ornic_soft_other_cpu(busypoll->cpu, &current->cpus_mask);
+	if (cpu < 0 || !was_idle(busypoll, cpu))
+		return false;
+	WRITE_ONCE(busypoll->running, true);
+	queue_work_on(cpu, busypoll_wq, &busypoll->work);
+	return true;
+}
+
+/**
+ * ornic_soft_busypoll_kicked - a QP was kicked, and has been run
+ * @flow: its flow
+ *
+ * Context: Process context, in an RCU section that found @flow.
+ */
+void ornic_soft_busypoll_kicked(struct ornic_soft_flow *flow)
+{
+	struct ornic_soft_busypoll *busypoll = &flow->soft->busypoll;
+
+	if (!READ_ONCE(busypoll->running) && !kicks_often())
+		return;
+	if (test_bit(ORNIC_FLOW_POLLED, &flow->state))
+		return;
+	spin_lock_bh(&busypoll->lock);
+	/* Again: another thread may kick the same QP at this moment. */
+	if (!test_bit_acquire(ORNIC_FLOW_POLLED, &flow->state) &&
+	    busypoll_begin(busypoll) && refcount_inc_not_zero(&flow->refs)) {
+		set_bit(ORNIC_FLOW_POLLED, &flow->state);
+		list_add_tail(&flow->poll.link, &busypoll->fresh);
+	}
+	spin_unlock_bh(&busypoll->lock);
+}
+
+/* ---- Looking ----------------------------------------------------------------- */
+
+/* Those who joined are watched now. */
+static void busypoll_add(struct ornic_soft_busypoll *busypoll,
+			 struct list_head *polled)
+{
+	struct ornic_soft_flow *flow;
+	LIST_HEAD(added);
+
+	if (list_empty_careful(&busypoll->fresh))
+		return;
+	spin_lock_bh(&busypoll->lock);
+	list_splice_init(&busypoll->fresh, &added);
+	spin_unlock_bh(&busypoll->lock);
+	list_for_each_entry(flow, &added, poll.link) {
+		ornic_engine_busy_poll(flow->soft->engine, flow->qpn, true);
+		flow->poll.last_work = jiffies;
+		flow->poll.more = true;
+	}
+	list_splice_tail(&added, polled);
+}
+
+/* From here on it has to be kicked, as before. */
+static void busypoll_remove(struct ornic_soft_flow *flow)
+{
+	list_del(&flow->poll.link);
+	ornic_engine_busy_poll(flow->soft->engine, flow->qpn, false);
+	/* Its link is free for the next to join, who tests with acquire. */
+	clear_bit_unlock(ORNIC_FLOW_POLLED, &flow->state);
+	/* By number: the QP may be gone and its number another one's. */
+	if (ornic_soft_flow_run(flow))
+		ornic_soft_wake(flow->soft, flow->qpn);
+	ornic_soft_flow_put(flow);
+}
+
+/* One look at a QP. Returns true if there was something to do. */
+static bool busypoll_qp(struct ornic_soft_flow *flow)
+{
+	struct ornic_soft_polled *poll = &flow->poll;
+
+	if (!ornic_engine_has_work(flow->soft->engine, flow->qpn,
+				   &poll->seen) &&
+	    !poll->more) {
+		if (time_after(jiffies, poll->last_work + IDLE_JIFFIES))
+			busypoll_remove(flow);
+		return false;
+	}
+	poll->more = ornic_soft_flow_run(flow);
+	poll->last_work = jiffies;
+	return true;
+}
+
+static bool busypoll_once(struct list_head *polled)
+{
+	struct ornic_soft_flow *flow, *next;
+	bool work = false;
+
+	list_for_each_entry_safe(flow, next, polled, poll.link) {
+		work |= busypoll_qp(flow);
+		if (need_resched())
+			break;
+	}
+	return work;
+}
+
+/* Does nobody else want this CPU? */
+static bool cpu_is_free(const struct ornic_soft_busypoll *busypoll)
+{
+	return !need_resched() && single_task_running() &&
+	       !READ_ONCE(busypoll->stopped);
+}
+
+static void busypoll_loop(struct ornic_soft_busypoll *busypoll,
+			  struct list_head *polled)
+{
+	u64 max_idle = (u64)READ_ONCE(busypoll->max_idle_us) * NSEC_PER_USEC;
+	u64 idle_since = 0, now;
+
+	while (cpu_is_free(busypoll)) {
+		busypoll_add(busypoll, polled);
+		if (busypoll_once(polled)) {
+			idle_since = 0;
+		} else {
+			now = ktime_get_ns();
+			if (!idle_since)
+				idle_since = now;
+			else if (now - idle_since > max_idle)
+				return;
+			cpu_relax();
+		}
+		cond_resched_tasks_rcu_qs();
+	}
+}
+
+/* If nobody has joined meanwhile. */
+static bool busypoll_end(struct ornic_soft_busypoll *busypoll)
+{
+	bool end;
+
+	spin_lock_bh(&busypoll->lock);
+	end = list_empty(&busypoll->fresh);
+	WRITE_ONCE(busypoll->running, !end);
+	spin_unlock_bh(&busypoll->lock);
+	return end;
+}
+
+static void busypoll_work(struct work_struct *work)
+{
+	struct ornic_soft_busypoll *busypoll =
+		container_of(work, struct ornic_soft_busypoll, work);
+	struct ornic_soft_flow *flow, *next;
+	LIST_HEAD(polled);
+
+	busypoll_loop(busypoll, &polled);
+	do {
+		busypoll_add(busypoll, &polled);
+		list_for_each_entry_safe(flow, next, &polled, poll.link)
+			busypoll_remove(flow);
+	} while (!busypoll_end(busypoll));
+}
+
+/* ---- Beginning and end -------------------------------------------------------- */
+
+/**
+ * ornic_soft_busypoll_init - nobody is looked at
+ * @busypoll: of a device
+ *
+ * Context: Any.
+ */
+void ornic_soft_busypoll_init(struct ornic_soft_busypoll *busypoll)
+{
+	INIT_WORK(&busypoll->work, busypoll_work);
+	busypoll->max_idle_us = MAX_IDLE_US;
+	spin_lock_init(&busypoll->lock);
+	INIT_LIST_HEAD(&busypoll->fresh);
+	busypoll->cpu = -1;
+}
+
+/**
+ * ornic_soft_busypoll_stop - let all QPs go, for good
+ * @busypoll: of a device whose engine still exists
+ *
+ * Context: Process context; sleeps.
+ */
+void ornic_soft_busypoll_stop(struct ornic_soft_busypoll *busypoll)
+{
+	spin_lock_bh(&busypoll->lock);
+	WRITE_ONCE(busypoll->stopped, true);
+	spin_unlock_bh(&busypoll->lock);
+	flush_work(&busypoll->work);
+}
+
+/**
+ * ornic_soft_busypoll_module_init - prepare for busy polling
+ *
+ * Context: Process context.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_soft_busypoll_module_init(void)
+{
+	busypoll_wq = alloc_workqueue("ornic_busypoll", WQ_CPU_INTENSIVE, 0);
+	return busypoll_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * ornic_soft_busypoll_module_exit - all devices are gone
+ *
+ * Context: Process context.
+ */
+void ornic_soft_busypoll_module_exit(void)
+{
+	destroy_workqueue(busypoll_wq);
+}
