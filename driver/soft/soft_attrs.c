@@ -7,7 +7,7 @@
  *	busy_poll_us	look at queues that are posted to all the time from a CPU
  *			that has nothing else to do, until there was nothing
  *			new for that long; 0: never. See soft_busypoll.c
- *	ingress		packets of known senders go past IP, see soft_ingress.c
+ *	rx_fast_path	packets of known senders go past IP, see soft_rx_fast.c
  *	rx_queues	long messages are received on another CPU, see soft_rxq.c
  *	loopback	QPs of this device need no packets between them. With 0,
  *			those that connect from then on send packets, for a
@@ -87,25 +87,26 @@ static ssize_t busy_poll_us_store(struct device *dev,
 
 static DEVICE_ATTR_RW(busy_poll_us);
 
-static ssize_t ingress_show(struct device *dev, struct device_attribute *attr,
-			    char *buf)
+static ssize_t rx_fast_path_show(struct device *dev,
+				 struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->ingress.on));
+	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->rx_fast.on));
 }
 
-static int ingress_set(struct ornic_soft *soft, bool on)
+static int rx_fast_path_set(struct ornic_soft *soft, bool on)
 {
-	WRITE_ONCE(soft->ingress.on, on);
+	WRITE_ONCE(soft->rx_fast.on, on);
 	return 0;
 }
 
-static ssize_t ingress_store(struct device *dev, struct device_attribute *attr,
-			     const char *buf, size_t count)
+static ssize_t rx_fast_path_store(struct device *dev,
+				  struct device_attribute *attr,
+				  const char *buf, size_t count)
 {
-	return store_bool(dev, buf, count, ingress_set);
+	return store_bool(dev, buf, count, rx_fast_path_set);
 }
 
-static DEVICE_ATTR_RW(ingress);
+static DEVICE_ATTR_RW(rx_fast_path);
 
 static ssize_t rx_queues_show(struct device *dev, struct device_attribute *attr,
 			      char *buf)
@@ -150,9 +151,9 @@ static ssize_t loopback_store(struct device *dev, struct device_attribute *attr,
 static DEVICE_ATTR_RW(loopback);
 
 static struct attribute *attrs[] = {
-	&dev_attr_poll_thread.attr, &dev_attr_busy_poll_us.attr,
-	&dev_attr_ingress.attr,	    &dev_attr_rx_queues.attr,
-	&dev_attr_loopback.attr,    NULL,
+	&dev_attr_poll_thread.attr,  &dev_attr_busy_poll_us.attr,
+	&dev_attr_rx_fast_path.attr, &dev_attr_rx_queues.attr,
+	&dev_attr_loopback.attr,     NULL,
 };
 
 const struct attribute_group ornic_soft_attr_group = {

@@ -311,7 +311,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);
 	ornic_soft_busypoll_init(&soft->busypoll);
-	soft->ingress.on = true;
+	soft->rx_fast.on = true;
 	soft->rx_queues = true;
 	INIT_WORK(&soft->remove_work, remove_work);
 

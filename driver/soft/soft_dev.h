@@ -10,7 +10,7 @@
 #include <linux/xarray.h>
 
 #include "ornic_bus.h"
-#include "soft_ingress.h"
+#include "soft_rx_fast.h"
 #include "soft_busypoll.h"
 
 struct ornic_engine;
@@ -29,7 +29,7 @@ struct task_struct;
  * @net: network namespace that packets are taken from, NULL while there is
  *	none; written under the RTNL
  * @net_link: in @net's list, read under RCU
- * @ingress: the short way that its packets take, see soft_ingress.c
+ * @rx_fast: the fast receive path, see soft_rx_fast.c
  * @flows: struct ornic_soft_flow by QPN
  * @rx_active: @flows whose packets are queued, see soft_rxq.c
  * @rx_queues: attribute: long messages go through the queues of @flows
@@ -51,7 +51,7 @@ struct ornic_soft {
 	struct list_head link;
 	struct ornic_soft_net *net;
 	struct list_head net_link;
-	struct ornic_soft_ingress ingress;
+	struct ornic_soft_rx_fast rx_fast;
 	struct xarray flows;
 	atomic_t rx_active;
 	bool rx_queues;

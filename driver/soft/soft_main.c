@@ -10,7 +10,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "soft_dev.h"
-#include "soft_ingress.h"
+#include "soft_rx_fast.h"
 #include "soft_net.h"
 #include "soft_netdev.h"
 #include "soft_sched.h"
@@ -38,12 +38,12 @@ static int __init soft_init(void)
 	err = ornic_soft_dev_init();
 	if (err)
 		goto err_sched;
-	err = ornic_soft_ingress_init();
+	err = ornic_soft_rx_fast_init();
 	if (err)
 		goto err_dev;
 	err = ornic_soft_net_init();
 	if (err)
-		goto err_ingress;
+		goto err_rx_fast;
 	err = ornic_soft_netdev_init();
 	if (err)
 		goto err_net;
@@ -52,8 +52,8 @@ static int __init soft_init(void)
 
 err_net:
 	ornic_soft_net_exit();
-err_ingress:
-	ornic_soft_ingress_exit();
+err_rx_fast:
+	ornic_soft_rx_fast_exit();
 err_dev:
 	ornic_soft_dev_exit();
 err_sched:
@@ -71,7 +71,7 @@ static void __exit soft_exit(void)
 	ornic_soft_netdev_exit();
 	ornic_soft_dev_exit();
 	ornic_soft_net_exit();
-	ornic_soft_ingress_exit();
+	ornic_soft_rx_fast_exit();
 	ornic_soft_sched_exit();
 }
 

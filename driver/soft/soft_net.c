@@ -5,7 +5,7 @@
  * there and released with the last one. The sockets take every packet out of
  * the stack before it is queued; the list of the namespace's soft devices,
  * mostly of one, tells whose it is. Most packets do not come that far, see
- * soft_ingress.c.
+ * soft_rx_fast.c.
  */
 #include "soft_net.h"
 
@@ -19,7 +19,7 @@
 
 #include "engine/engine.h"
 #include "soft_dev.h"
-#include "soft_ingress.h"
+#include "soft_rx_fast.h"
 #include "soft_rx.h"
 
 /**
@@ -84,7 +84,7 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 		goto drop;
 
 	if (vlan == ORNIC_VLAN_NONE)
-		ornic_soft_ingress_note(soft, skb);
+		ornic_soft_rx_fast_note(soft, skb);
 	ornic_soft_rx(soft, sk, skb, vlan);
 	return 0;
 
@@ -175,7 +175,7 @@ static int add_link(struct ornic_soft_net *sn, struct ornic_soft *soft,
 	err = get_sockets(net, sn);
 	if (err)
 		return err;
-	err = ornic_soft_ingress_open(soft, net, sn->sock4->sk,
+	err = ornic_soft_rx_fast_open(soft, net, sn->sock4->sk,
 				      sn->sock6 ? sn->sock6->sk : NULL);
 	if (err) {
 		put_sockets(sn);
@@ -232,7 +232,7 @@ void ornic_soft_net_leave(struct ornic_soft *soft)
 	if (!sn)
 		return;
 	mutex_lock(&sn->lock);
-	ornic_soft_ingress_close(soft);
+	ornic_soft_rx_fast_close(soft);
 	list_del_rcu(&soft->net_link);
 	soft->net = NULL;
 	/* Packets on their way use the sockets. */

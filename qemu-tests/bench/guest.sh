@@ -40,7 +40,7 @@ wire()
 }
 
 # rxe knows the initial namespace only: both ends are local, and what leaves one
-# netdev for the other must not take the short way.
+# netdev for the other must not be delivered within the host.
 set_up_rxe()
 {
 	local end number=1 to

@@ -4,7 +4,7 @@
 # as in a container, and be refused; then with it.
 
 limit=60
-attributes='poll_thread busy_poll_us ingress rx_queues loopback'
+attributes='poll_thread busy_poll_us rx_fast_path rx_queues loopback'
 
 requires()
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#ifndef ORNIC_SOFT_INGRESS_H
-#define ORNIC_SOFT_INGRESS_H
+#ifndef ORNIC_SOFT_RX_FAST_H
+#define ORNIC_SOFT_RX_FAST_H
 
 #include <linux/netfilter.h>
 #include <linux/types.h>
@@ -11,15 +11,15 @@ struct sk_buff;
 struct sock;
 
 /**
- * struct ornic_soft_ingress - where a soft device meets its packets early
+ * struct ornic_soft_rx_fast - where a soft device meets its packets early
  * @hook: the hook of its netdev
- * @on: attribute: packets may take the short way
+ * @on: attribute: packets may take the fast path
  * @net: namespace in which @hook is registered
  * @id: of this registration; no other one of any device had it
  * @sk4: the namespace's socket for IPv4
  * @sk6: for IPv6
  */
-struct ornic_soft_ingress {
+struct ornic_soft_rx_fast {
 	struct nf_hook_ops hook;
 	bool on;
 	struct net *net;
@@ -29,39 +29,39 @@ struct ornic_soft_ingress {
 };
 
 #ifdef CONFIG_NETFILTER_INGRESS
-int ornic_soft_ingress_open(struct ornic_soft *soft, struct net *net,
+int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 			    struct sock *sk4, struct sock *sk6);
-void ornic_soft_ingress_close(struct ornic_soft *soft);
-void ornic_soft_ingress_note(const struct ornic_soft *soft,
+void ornic_soft_rx_fast_close(struct ornic_soft *soft);
+void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 			     const struct sk_buff *skb);
-int ornic_soft_ingress_init(void);
-void ornic_soft_ingress_exit(void);
+int ornic_soft_rx_fast_init(void);
+void ornic_soft_rx_fast_exit(void);
 #else
 /* Such a kernel has no hook there: all packets come through the socket. */
-static inline int ornic_soft_ingress_open(struct ornic_soft *soft,
+static inline int ornic_soft_rx_fast_open(struct ornic_soft *soft,
 					  struct net *net, struct sock *sk4,
 					  struct sock *sk6)
 {
 	return 0;
 }
 
-static inline void ornic_soft_ingress_close(struct ornic_soft *soft)
+static inline void ornic_soft_rx_fast_close(struct ornic_soft *soft)
 {
 }
 
-static inline void ornic_soft_ingress_note(const struct ornic_soft *soft,
+static inline void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 					   const struct sk_buff *skb)
 {
 }
 
-static inline int ornic_soft_ingress_init(void)
+static inline int ornic_soft_rx_fast_init(void)
 {
 	return 0;
 }
 
-static inline void ornic_soft_ingress_exit(void)
+static inline void ornic_soft_rx_fast_exit(void)
 {
 }
 #endif
 
-#endif /* ORNIC_SOFT_INGRESS_H */
+#endif /* ORNIC_SOFT_RX_FAST_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The short way from the netdev to the engine. IP and UDP ask of every packet
+ * The fast path from the netdev to the engine. IP and UDP ask of every packet
  * whether it is for this host, whether its sender is plausible, and whose port
  * it goes to: a third of what it takes to receive a small one. The answer is
  * the same for all RoCEv2 packets of a sender, so it is remembered, as a
@@ -10,7 +10,7 @@
  *   on this netdev and CPU, for VERDICT_TIME, until a route, an address or a
  *   rule of the namespace changes (the generation that routes are cached by).
  * - While somebody wants to see each packet (netfilter's hooks, IPsec policies,
- *   rules of routing, BPF programs that choose sockets) all take the long way. So
+ *   rules of routing, BPF programs that choose sockets) all take the slow path. So
  *   does a packet that is not as plain as RoCEv2 packets are.
  *
  * The hook is netfilter's at the ingress of the netdev. Packet sockets of all
@@ -18,7 +18,7 @@
  * the packet before. Bridges, packet sockets of one protocol (ETH_P_IP), raw
  * sockets and the counters of IP and UDP do not get it.
  */
-#include "soft_ingress.h"
+#include "soft_rx_fast.h"
 
 #include <linux/atomic.h>
 #include <linux/hash.h>
@@ -47,7 +47,7 @@
  * struct sender - what the stack's answer depends on, while nobody asks more
  * @saddr: source, an IPv4 address as a mapped one
  * @daddr: destination, likewise
- * @link: ornic_soft_ingress::id, stands for netdev and namespace
+ * @link: ornic_soft_rx_fast::id, stands for netdev and namespace
  * @genid: generation of the routes
  * @tos: type of service or traffic class; routes do not depend on its ECN bits
  * @ipv6: family
@@ -155,8 +155,8 @@ static void get_sender(struct sender *sender, const struct ornic_soft *soft,
 		sender->tos = ip4->tos;
 	}
 	sender->tos &= ~INET_ECN_MASK;
-	sender->link = soft->ingress.id;
-	sender->genid = genid_of(soft->ingress.net, ipv6);
+	sender->link = soft->rx_fast.id;
+	sender->genid = genid_of(soft->rx_fast.net, ipv6);
 	sender->ipv6 = ipv6;
 }
 
@@ -188,8 +188,8 @@ static bool is_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
 }
 
 /* Netfilter's hook. Context: softirq, under RCU. */
-static ornic_flatten unsigned int on_ingress(void *priv, struct sk_buff *skb,
-					     const struct nf_hook_state *state)
+static ornic_flatten unsigned int
+rx_fast_hook(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	u32 l3_len = ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
@@ -197,7 +197,7 @@ static ornic_flatten unsigned int on_ingress(void *priv, struct sk_buff *skb,
 	struct sender sender;
 	struct sock *sk;
 
-	if (!READ_ONCE(soft->ingress.on) ||
+	if (!READ_ONCE(soft->rx_fast.on) ||
 	    (!ipv6 && skb->protocol != htons(ETH_P_IP)) || !is_plain(skb) ||
 	    !is_roce(skb, l3_len, ipv6) || is_watched(state->net, ipv6))
 		return NF_ACCEPT;
@@ -205,7 +205,7 @@ static ornic_flatten unsigned int on_ingress(void *priv, struct sk_buff *skb,
 	if (!has_passed(&sender))
 		return NF_ACCEPT;
 
-	sk = ipv6 ? soft->ingress.sk6 : soft->ingress.sk4;
+	sk = ipv6 ? soft->rx_fast.sk6 : soft->rx_fast.sk4;
 	skb_orphan(skb);
 	skb_set_transport_header(skb, l3_len);
 	__skb_pull(skb, l3_len);
@@ -215,13 +215,13 @@ static ornic_flatten unsigned int on_ingress(void *priv, struct sk_buff *skb,
 }
 
 /**
- * ornic_soft_ingress_note - the stack has let a packet pass
+ * ornic_soft_rx_fast_note - the stack has let a packet pass
  * @soft: whose netdev it came through, untagged
  * @skb: the packet; its network header is set
  *
  * Context: Softirq, under RCU.
  */
-void ornic_soft_ingress_note(const struct ornic_soft *soft,
+void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 			     const struct sk_buff *skb)
 {
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
@@ -229,7 +229,7 @@ void ornic_soft_ingress_note(const struct ornic_soft *soft,
 	struct verdict *verdict;
 
 	if (skb->pkt_type != PACKET_HOST || skb->mark ||
-	    is_watched(soft->ingress.net, ipv6))
+	    is_watched(soft->rx_fast.net, ipv6))
 		return;
 	get_sender(&sender, soft, skb_network_header(skb), ipv6);
 	verdict = slot_of(&sender);
@@ -240,67 +240,67 @@ void ornic_soft_ingress_note(const struct ornic_soft *soft,
 /* ---- Devices ------------------------------------------------------------------ */
 
 /**
- * ornic_soft_ingress_open - meet the packets of a device's netdev early
+ * ornic_soft_rx_fast_open - meet the packets of a device's netdev early
  * @soft: the device; its hook is not registered
  * @net: the namespace of its netdev
- * @sk4: the sockets of the namespace, until ornic_soft_ingress_close() and a
+ * @sk4: the sockets of the namespace, until ornic_soft_rx_fast_close() and a
  *	grace period after it
  * @sk6: may be NULL if there is no IPv6
  *
  * Context: Process context; the RTNL is held.
  * Return: 0 or -ENOMEM.
  */
-int ornic_soft_ingress_open(struct ornic_soft *soft, struct net *net,
+int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 			    struct sock *sk4, struct sock *sk6)
 {
-	struct ornic_soft_ingress *ingress = &soft->ingress;
+	struct ornic_soft_rx_fast *rx_fast = &soft->rx_fast;
 
-	ingress->hook = (struct nf_hook_ops){
-		.hook = on_ingress,
+	rx_fast->hook = (struct nf_hook_ops){
+		.hook = rx_fast_hook,
 		.dev = soft->netdev,
 		.priv = soft,
 		.pf = NFPROTO_NETDEV,
 		.hooknum = NF_NETDEV_INGRESS,
 		.priority = INT_MAX, /* who filters there comes first */
 	};
-	ingress->net = net;
-	ingress->id = atomic64_inc_return(&last_id);
-	ingress->sk4 = sk4;
-	ingress->sk6 = sk6;
-	return nf_register_net_hook(net, &ingress->hook);
+	rx_fast->net = net;
+	rx_fast->id = atomic64_inc_return(&last_id);
+	rx_fast->sk4 = sk4;
+	rx_fast->sk6 = sk6;
+	return nf_register_net_hook(net, &rx_fast->hook);
 }
 
 /**
- * ornic_soft_ingress_close - the end of it
+ * ornic_soft_rx_fast_close - the end of it
  * @soft: the device; its netdev is still in the namespace
  *
  * A packet may be on its way through the hook until RCU's next grace period.
  *
  * Context: Process context; the RTNL is held.
  */
-void ornic_soft_ingress_close(struct ornic_soft *soft)
+void ornic_soft_rx_fast_close(struct ornic_soft *soft)
 {
-	nf_unregister_net_hook(soft->ingress.net, &soft->ingress.hook);
+	nf_unregister_net_hook(soft->rx_fast.net, &soft->rx_fast.hook);
 }
 
 /**
- * ornic_soft_ingress_init - room for the verdicts of all devices
+ * ornic_soft_rx_fast_init - room for the verdicts of all devices
  *
  * Context: Process context.
  * Return: 0 or -ENOMEM.
  */
-int ornic_soft_ingress_init(void)
+int ornic_soft_rx_fast_init(void)
 {
 	tables = alloc_percpu(struct verdict_table);
 	return tables ? 0 : -ENOMEM;
 }
 
 /**
- * ornic_soft_ingress_exit - give it back; all devices are gone
+ * ornic_soft_rx_fast_exit - give it back; all devices are gone
  *
  * Context: Process context.
  */
-void ornic_soft_ingress_exit(void)
+void ornic_soft_rx_fast_exit(void)
 {
 	free_percpu(tables);
 }

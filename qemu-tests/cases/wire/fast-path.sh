@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will count what comes through the UDP socket: few packets, as most take
-# the short way past IP; all of them while the attribute says so, netfilter has a
+# the fast path past IP; all of them while the attribute says so, netfilter has a
 # hook there, or routing a rule; and none is received any more when a filter or a route says so.
 
 limit=150
@@ -25,8 +25,8 @@ datagrams()
 	fi
 }
 
-# way SHORT|LONG: that the packets of some thousand messages take
-way()
+# path FAST|SLOW: that the packets of some thousand messages take
+path()
 {
 	local packets datagrams
 
@@ -37,9 +37,9 @@ way()
 	packets=$(($(stat "$srv_dev" rx_packets) - packets))
 	echo "$family: $datagrams of $packets packets by the socket"
 	case $1 in
-	SHORT) [ $((4 * datagrams)) -lt $packets ] ;;
-	LONG) [ $datagrams -ge $packets ] ;;
-	esac || fail "IPv$family: not the $1 way"
+	FAST) [ $((4 * datagrams)) -lt $packets ] ;;
+	SLOW) [ $datagrams -ge $packets ] ;;
+	esac || fail "IPv$family: not the $1 path"
 }
 
 same_packets()
@@ -66,14 +66,14 @@ hooks()
 	local type=ip hook
 
 	[ "$family" = 4 ] || type=ip6
-	way SHORT
+	path FAST
 	on_srv nft add table $type t
 	for hook in prerouting input; do
 		on_srv nft add chain $type t c "{ type filter hook $hook priority 0; }"
-		way LONG
+		path SLOW
 		on_srv nft delete chain $type t c
 	done
-	way SHORT
+	path FAST
 	ends nft add chain $type t c \
 		'{ type filter hook input priority 0; policy drop; }'
 	on_srv nft delete table $type t
@@ -82,10 +82,10 @@ hooks()
 run()
 {
 	topology veth
-	way SHORT
-	echo 0 >"/sys/class/infiniband/$srv_dev/ingress"
-	way LONG
-	echo 1 >"/sys/class/infiniband/$srv_dev/ingress"
+	path FAST
+	echo 0 >"/sys/class/infiniband/$srv_dev/rx_fast_path"
+	path SLOW
+	echo 1 >"/sys/class/infiniband/$srv_dev/rx_fast_path"
 	hooks
 	family_of_both 6
 	reach_server
@@ -96,8 +96,8 @@ run()
 	on_srv sysctl -q net.ipv4.conf.veth-srv.rp_filter=1
 	ends ip route add blackhole "$cli_ip/32"
 	on_srv ip route del blackhole "$cli_ip/32"
-	way SHORT
+	path FAST
 	# Once there has been a rule, the kernel asks the rules for ever.
 	on_srv ip rule add from 10.1.1.1 lookup main
-	way LONG
+	path SLOW
 }
