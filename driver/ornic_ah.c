@@ -34,16 +34,16 @@ static int check_ah_attr(struct ib_device *ibdev,
 		ibdev_dbg(ibdev, "AH: port %u\n", rdma_ah_get_port_num(attr));
 		return -EINVAL;
 	}
-	if (grh->sgid_index >= to_ornic_dev(ibdev)->caps.gid_table_len) {
+	if (grh->sgid_index >= to_odev(ibdev)->caps.gid_table_len) {
 		ibdev_dbg(ibdev, "AH: GID index %u of %u\n", grh->sgid_index,
-			  to_ornic_dev(ibdev)->caps.gid_table_len);
+			  to_odev(ibdev)->caps.gid_table_len);
 		return -EINVAL;
 	}
 	return 0;
 }
 
 /**
- * ornic_path_from_ah_attr - the path that an rdma_ah_attr describes
+ * ornic_av_params_from_ah_attr - the path that an rdma_ah_attr describes
  * @ibdev: device
  * @attr: resolved address
  * @udp_sport: UDP source port of the path
@@ -52,9 +52,9 @@ static int check_ah_attr(struct ib_device *ibdev,
  * Context: any.
  * Return: 0; -EINVAL for values out of range.
  */
-int ornic_path_from_ah_attr(struct ib_device *ibdev,
-			    const struct rdma_ah_attr *attr, u16 udp_sport,
-			    struct ornic_path *path)
+int ornic_av_params_from_ah_attr(struct ib_device *ibdev,
+				 const struct rdma_ah_attr *attr, u16 udp_sport,
+				 struct ornic_av_params *path)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 	int ret;
@@ -75,16 +75,16 @@ int ornic_path_from_ah_attr(struct ib_device *ibdev,
 }
 
 /**
- * ornic_path_to_ah_attr - the rdma_ah_attr that describes a path
+ * ornic_av_params_to_ah_attr - the rdma_ah_attr that describes a path
  * @ibdev: device
  * @path: path
  * @attr: filled in, without a reference to the GID
  *
  * Context: any.
  */
-void ornic_path_to_ah_attr(struct ib_device *ibdev,
-			   const struct ornic_path *path,
-			   struct rdma_ah_attr *attr)
+void ornic_av_params_to_ah_attr(struct ib_device *ibdev,
+				const struct ornic_av_params *path,
+				struct rdma_ah_attr *attr)
 {
 	union ib_gid dgid;
 
@@ -117,27 +117,26 @@ static u16 ah_sport(const struct rdma_ah_attr *attr)
 int ornic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibah->device);
-	struct ornic_ah *ah = to_ornic_ah(ibah);
+	struct ornic_ib_dev *dev = to_odev(ibah->device);
+	struct ornic_ib_ah *ah = to_oah(ibah);
 	struct ornic_create_ah_resp resp = {};
-	struct ornic_path path;
+	struct ornic_av_params path;
 	int ret;
 
 	ret = ornic_udata_none(udata);
 	if (ret)
 		return ret;
-	ret = ornic_path_from_ah_attr(ibah->device, init->ah_attr,
-				      ah_sport(init->ah_attr), &path);
+	ret = ornic_av_params_from_ah_attr(ibah->device, init->ah_attr,
+					   ah_sport(init->ah_attr), &path);
 	if (ret)
 		return ret;
 
-	ornic_path_to_ah_attr(ibah->device, &path, &ah->attr);
+	ornic_av_params_to_ah_attr(ibah->device, &path, &ah->attr);
 	if (!udata) {
 		ornic_pack_av(&path, &ah->av);
 		return 0;
 	}
-	ret = ornic_cmd_create_ah(dev, &path, to_ornic_pd(ibah->pd)->pdn,
-				  &ah->ah);
+	ret = ornic_cmd_create_ah(dev, &path, to_opd(ibah->pd)->pdn, &ah->ah);
 	if (ret)
 		return ret;
 	resp.ah = ah->ah;
@@ -161,7 +160,7 @@ err_destroy_on_device:
  */
 int ornic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
-	*attr = to_ornic_ah(ibah)->attr;
+	*attr = to_oah(ibah)->attr;
 	return 0;
 }
 
@@ -175,9 +174,9 @@ int ornic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
  */
 int ornic_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
-	struct ornic_ah *ah = to_ornic_ah(ibah);
+	struct ornic_ib_ah *ah = to_oah(ibah);
 
 	if (!ah->ah)
 		return 0;
-	return ornic_cmd_destroy_ah(to_ornic_dev(ibah->device), ah->ah);
+	return ornic_cmd_destroy_ah(to_odev(ibah->device), ah->ah);
 }

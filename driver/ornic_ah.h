@@ -5,33 +5,33 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-hw.h>
 
-struct ornic_path;
+struct ornic_av_params;
 
 /**
- * struct ornic_ah - an address handle
+ * struct ornic_ib_ah - an address handle
  * @ibah: the AH as ib_core knows it
  * @ah: its number; 0 for a kernel user, whose AHs the device does not know
  * @av: what WQEs of a kernel user say instead of @ah
  * @attr: what it was made from, for query_ah; without a reference to the GID
  */
-struct ornic_ah {
+struct ornic_ib_ah {
 	struct ib_ah ibah;
 	u32 ah;
 	struct ornic_av av;
 	struct rdma_ah_attr attr;
 };
 
-static inline struct ornic_ah *to_ornic_ah(struct ib_ah *ibah)
+static inline struct ornic_ib_ah *to_oah(struct ib_ah *ibah)
 {
-	return container_of(ibah, struct ornic_ah, ibah);
+	return container_of(ibah, struct ornic_ib_ah, ibah);
 }
 
-int ornic_path_from_ah_attr(struct ib_device *ibdev,
-			    const struct rdma_ah_attr *attr, u16 udp_sport,
-			    struct ornic_path *path);
-void ornic_path_to_ah_attr(struct ib_device *ibdev,
-			   const struct ornic_path *path,
-			   struct rdma_ah_attr *attr);
+int ornic_av_params_from_ah_attr(struct ib_device *ibdev,
+				 const struct rdma_ah_attr *attr, u16 udp_sport,
+				 struct ornic_av_params *path);
+void ornic_av_params_to_ah_attr(struct ib_device *ibdev,
+				const struct ornic_av_params *path,
+				struct rdma_ah_attr *attr);
 
 int ornic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata);

@@ -20,7 +20,7 @@ struct device;
 struct net;
 struct net_device;
 struct ornic_bus;
-struct ornic_dev;
+struct ornic_ib_dev;
 
 /**
  * struct ornic_bus_ops - what a bus does for the driver
@@ -95,7 +95,7 @@ struct ornic_bus {
 	atomic64_t kept;
 	bool allow_user_unreg;
 	const struct attribute_group *attrs;
-	struct ornic_dev *dev;
+	struct ornic_ib_dev *dev;
 };
 
 /*

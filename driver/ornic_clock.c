@@ -19,13 +19,13 @@ UVERBS_HANDLER(ORNIC_METHOD_QUERY_CLOCK)(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_ucontext *context = ib_uverbs_get_ucontext(attrs);
 	struct ornic_query_clock clock;
-	struct ornic_dev *dev;
+	struct ornic_ib_dev *dev;
 	u64 before, now;
 	int ret;
 
 	if (IS_ERR(context))
 		return PTR_ERR(context);
-	dev = to_ornic_dev(context->device);
+	dev = to_odev(context->device);
 	if (!(dev->caps.caps & ORNIC_CAP_MODERATION))
 		return -EOPNOTSUPP;
 	before = ktime_get_real_ns();

@@ -18,7 +18,7 @@
 #define LOG_MAX_RING 20
 
 /* On return the memory that the device has been given may be freed. */
-static int broken(struct ornic_dev *dev, const char *why)
+static int broken(struct ornic_ib_dev *dev, const char *why)
 {
 	if (dev->bus->ops->broken)
 		dev->bus->ops->broken(dev->bus, why);
@@ -26,7 +26,7 @@ static int broken(struct ornic_dev *dev, const char *why)
 }
 
 /* Returns -errno of the bus, if the device did not answer, or of @rsp. */
-static int exec(struct ornic_dev *dev, union ornic_req *req,
+static int exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		union ornic_rsp *rsp, bool *answered)
 {
 	struct ib_device *ibdev = &dev->ibdev;
@@ -63,7 +63,7 @@ static int exec(struct ornic_dev *dev, union ornic_req *req,
 	return ret;
 }
 
-static int cmd(struct ornic_dev *dev, union ornic_req *req,
+static int cmd(struct ornic_ib_dev *dev, union ornic_req *req,
 	       union ornic_rsp *rsp)
 {
 	bool answered;
@@ -72,7 +72,7 @@ static int cmd(struct ornic_dev *dev, union ornic_req *req,
 }
 
 /* Any number but 0 is a key; those of other objects have 24 bits. */
-static int create_key(struct ornic_dev *dev, union ornic_req *req, u32 *key)
+static int create_key(struct ornic_ib_dev *dev, union ornic_req *req, u32 *key)
 {
 	union ornic_rsp rsp;
 	int ret;
@@ -88,7 +88,7 @@ static int create_key(struct ornic_dev *dev, union ornic_req *req, u32 *key)
 	return broken(dev, "gives an object no number");
 }
 
-static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
+static int create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
 {
 	int ret;
 
@@ -106,7 +106,8 @@ static int create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
  * of what ib_core does not count, which are the windows of an MR (@may_refuse):
  * kernel users, and ib_core when a process ends, cannot do anything about it.
  */
-static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj, bool may_refuse)
+static int destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
+		   bool may_refuse)
 {
 	union ornic_req req = {
 		.hdr.opcode = opcode,
@@ -138,7 +139,7 @@ static int destroy(struct ornic_dev *dev, u8 opcode, u32 obj, bool may_refuse)
  * Context: process, may sleep.
  * Return: 0 or -errno, of the bus or of the device's answer.
  */
-int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
+int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		   union ornic_rsp *rsp)
 {
 	return cmd(dev, req, rsp);
@@ -154,7 +155,8 @@ int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
  * Return: 0; -EIO for another number, which fails the device; -errno of the bus
  * or of the device's answer.
  */
-int ornic_cmd_exec_create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
+int ornic_cmd_exec_create(struct ornic_ib_dev *dev, union ornic_req *req,
+			  u32 *obj)
 {
 	return create(dev, req, obj);
 }
@@ -169,7 +171,7 @@ int ornic_cmd_exec_create(struct ornic_dev *dev, union ornic_req *req, u32 *obj)
  * Return: 0: the object is gone, if need be with the device; -errno of the answer
  * of a device that is part of the kernel.
  */
-int ornic_cmd_exec_destroy(struct ornic_dev *dev, u8 opcode, u32 obj)
+int ornic_cmd_exec_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj)
 {
 	return destroy(dev, opcode, obj, false);
 }
@@ -227,7 +229,7 @@ static u32 objects(u8 log_numbers, u32 reserved)
  * Return: 0; -EPROTO if the answer is out of the limits of ornic-hw.h;
  * -errno of the bus.
  */
-int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps)
+int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_DEVICE };
 	const struct ornic_rsp_query_device *answer;
@@ -277,7 +279,7 @@ int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count)
+int ornic_cmd_query_stats(struct ornic_ib_dev *dev, u32 set, u64 dma, u32 count)
 {
 	union ornic_req req = {
 		.query_stats = {
@@ -300,7 +302,7 @@ int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_set_gid(struct ornic_dev *dev,
+int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 		      const struct ornic_set_gid_params *params)
 {
 	union ornic_req req = {
@@ -327,7 +329,7 @@ int ornic_cmd_set_gid(struct ornic_dev *dev,
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_set_port(struct ornic_dev *dev, u32 mtu, bool up)
+int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up)
 {
 	union ornic_req req = {
 		.set_port = {
@@ -350,7 +352,7 @@ int ornic_cmd_set_port(struct ornic_dev *dev, u32 mtu, bool up)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_create_cq(struct ornic_dev *dev,
+int ornic_cmd_create_cq(struct ornic_ib_dev *dev,
 			const struct ornic_create_cq_params *params, u32 *cqn)
 {
 	union ornic_req req = {
@@ -374,7 +376,7 @@ int ornic_cmd_create_cq(struct ornic_dev *dev,
  * Context: process, may sleep.
  * Return: 0 or -errno; nothing has changed then.
  */
-int ornic_cmd_resize_cq(struct ornic_dev *dev, u32 cqn,
+int ornic_cmd_resize_cq(struct ornic_ib_dev *dev, u32 cqn,
 			const struct ornic_create_cq_params *params)
 {
 	union ornic_req req = {
@@ -398,7 +400,7 @@ int ornic_cmd_resize_cq(struct ornic_dev *dev, u32 cqn,
  * Context: process, may sleep.
  * Return: as ornic_cmd_exec_destroy().
  */
-int ornic_cmd_destroy_cq(struct ornic_dev *dev, u32 cqn)
+int ornic_cmd_destroy_cq(struct ornic_ib_dev *dev, u32 cqn)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_CQ, cqn, false);
 }
@@ -422,11 +424,11 @@ static u8 qp_flags(const struct ornic_create_qp_params *params)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_create_qp(struct ornic_dev *dev,
+int ornic_cmd_create_qp(struct ornic_ib_dev *dev,
 			const struct ornic_create_qp_params *params, u32 *qpn)
 {
-	const struct ornic_ring *sq = &params->rings->sq;
-	const struct ornic_ring *rq = &params->rings->rq;
+	const struct ornic_ring_geom *sq = &params->rings->sq;
+	const struct ornic_ring_geom *rq = &params->rings->rq;
 	union ornic_req req = {
 		.create_qp = {
 			.hdr.opcode = ORNIC_CMD_CREATE_QP,
@@ -462,7 +464,7 @@ int ornic_cmd_create_qp(struct ornic_dev *dev,
  * Context: process, may sleep.
  * Return: 0 or -errno; nothing has changed then.
  */
-int ornic_cmd_modify_qp(struct ornic_dev *dev, u32 qpn,
+int ornic_cmd_modify_qp(struct ornic_ib_dev *dev, u32 qpn,
 			const struct ornic_qp_params *params)
 {
 	union ornic_req req = {
@@ -484,7 +486,7 @@ int ornic_cmd_modify_qp(struct ornic_dev *dev, u32 qpn,
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_query_qp(struct ornic_dev *dev, u32 qpn,
+int ornic_cmd_query_qp(struct ornic_ib_dev *dev, u32 qpn,
 		       struct ornic_qp_params *params)
 {
 	union ornic_req req = {
@@ -513,7 +515,7 @@ int ornic_cmd_query_qp(struct ornic_dev *dev, u32 qpn,
  * Context: process, may sleep.
  * Return: as ornic_cmd_exec_destroy().
  */
-int ornic_cmd_destroy_qp(struct ornic_dev *dev, u32 qpn)
+int ornic_cmd_destroy_qp(struct ornic_ib_dev *dev, u32 qpn)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_QP, qpn, false);
 }
@@ -527,7 +529,7 @@ int ornic_cmd_destroy_qp(struct ornic_dev *dev, u32 qpn)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_create_mkey(struct ornic_dev *dev,
+int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
 			  const struct ornic_create_mkey_params *params,
 			  u32 *key)
 {
@@ -557,7 +559,7 @@ int ornic_cmd_create_mkey(struct ornic_dev *dev,
  * Context: process, may sleep.
  * Return: 0 or -errno; nothing has changed then.
  */
-int ornic_cmd_modify_mkey(struct ornic_dev *dev, u32 key,
+int ornic_cmd_modify_mkey(struct ornic_ib_dev *dev, u32 key,
 			  const struct ornic_create_mkey_params *params,
 			  u8 mask)
 {
@@ -587,7 +589,7 @@ int ornic_cmd_modify_mkey(struct ornic_dev *dev, u32 key,
  * Context: process, may sleep.
  * Return: -EBUSY for an MR with windows; else as ornic_cmd_exec_destroy().
  */
-int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key,
+int ornic_cmd_destroy_mkey(struct ornic_ib_dev *dev, u32 key,
 			   bool may_have_windows)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_MKEY, key, may_have_windows);
@@ -603,8 +605,8 @@ int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key,
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
-			u32 pdn, u32 *ah)
+int ornic_cmd_create_ah(struct ornic_ib_dev *dev,
+			const struct ornic_av_params *path, u32 pdn, u32 *ah)
 {
 	union ornic_req req = {
 		.create_ah = {
@@ -625,7 +627,7 @@ int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
  * Context: process, may sleep.
  * Return: as ornic_cmd_exec_destroy().
  */
-int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah)
+int ornic_cmd_destroy_ah(struct ornic_ib_dev *dev, u32 ah)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_AH, ah, false);
 }
@@ -640,7 +642,7 @@ int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_create_mw(struct ornic_dev *dev, u32 pdn, u8 type, u32 *key)
+int ornic_cmd_create_mw(struct ornic_ib_dev *dev, u32 pdn, u8 type, u32 *key)
 {
 	union ornic_req req = {
 		.create_mw = {
@@ -661,12 +663,13 @@ int ornic_cmd_create_mw(struct ornic_dev *dev, u32 pdn, u8 type, u32 *key)
  * Context: process, may sleep.
  * Return: as ornic_cmd_exec_destroy().
  */
-int ornic_cmd_destroy_mw(struct ornic_dev *dev, u32 key)
+int ornic_cmd_destroy_mw(struct ornic_ib_dev *dev, u32 key)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_MW, key, false);
 }
 
-static int group_cmd(struct ornic_dev *dev, u8 opcode, u32 qpn, const u8 *mgid)
+static int group_cmd(struct ornic_ib_dev *dev, u8 opcode, u32 qpn,
+		     const u8 *mgid)
 {
 	union ornic_req req = {
 		.hdr.opcode = opcode,
@@ -692,7 +695,7 @@ static int group_cmd(struct ornic_dev *dev, u8 opcode, u32 qpn, const u8 *mgid)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid)
+int ornic_cmd_attach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid)
 {
 	return group_cmd(dev, ORNIC_CMD_ATTACH_MCAST, qpn, mgid);
 }
@@ -706,7 +709,7 @@ int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid)
  * Context: process, may sleep.
  * Return: 0 (also if the device is gone) or -errno of the device's answer.
  */
-int ornic_cmd_detach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid)
+int ornic_cmd_detach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid)
 {
 	return group_cmd(dev, ORNIC_CMD_DETACH_MCAST, qpn, mgid);
 }

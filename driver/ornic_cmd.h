@@ -7,9 +7,9 @@
 #include "ornic_pack.h"
 
 struct ornic_caps;
-struct ornic_dev;
+struct ornic_ib_dev;
 struct ornic_mem;
-struct ornic_ring;
+struct ornic_ring_geom;
 union ornic_req;
 union ornic_rsp;
 
@@ -100,7 +100,7 @@ struct ornic_create_qp_params {
  */
 struct ornic_create_srq_params {
 	struct ornic_dma_mem mem;
-	const struct ornic_ring *ring;
+	const struct ornic_ring_geom *ring;
 	u32 pdn;
 	bool is_xrc;
 	u32 xrcdn;
@@ -139,66 +139,68 @@ struct ornic_srq_state {
 	bool broken;
 };
 
-int ornic_cmd_exec(struct ornic_dev *dev, union ornic_req *req,
+int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		   union ornic_rsp *rsp);
-int ornic_cmd_exec_create(struct ornic_dev *dev, union ornic_req *req,
+int ornic_cmd_exec_create(struct ornic_ib_dev *dev, union ornic_req *req,
 			  u32 *obj);
-int ornic_cmd_exec_destroy(struct ornic_dev *dev, u8 opcode, u32 obj);
+int ornic_cmd_exec_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj);
 
 void ornic_cmd_pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to);
-int ornic_cmd_query_device(struct ornic_dev *dev, struct ornic_caps *caps);
-int ornic_cmd_query_stats(struct ornic_dev *dev, u32 set, u64 dma, u32 count);
-int ornic_cmd_set_gid(struct ornic_dev *dev,
+int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps);
+int ornic_cmd_query_stats(struct ornic_ib_dev *dev, u32 set, u64 dma,
+			  u32 count);
+int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 		      const struct ornic_set_gid_params *params);
-int ornic_cmd_set_port(struct ornic_dev *dev, u32 mtu, bool up);
-int ornic_cmd_create_cq(struct ornic_dev *dev,
+int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up);
+int ornic_cmd_create_cq(struct ornic_ib_dev *dev,
 			const struct ornic_create_cq_params *params, u32 *cqn);
-int ornic_cmd_resize_cq(struct ornic_dev *dev, u32 cqn,
+int ornic_cmd_resize_cq(struct ornic_ib_dev *dev, u32 cqn,
 			const struct ornic_create_cq_params *params);
-int ornic_cmd_destroy_cq(struct ornic_dev *dev, u32 cqn);
-int ornic_cmd_create_qp(struct ornic_dev *dev,
+int ornic_cmd_destroy_cq(struct ornic_ib_dev *dev, u32 cqn);
+int ornic_cmd_create_qp(struct ornic_ib_dev *dev,
 			const struct ornic_create_qp_params *params, u32 *qpn);
-int ornic_cmd_modify_qp(struct ornic_dev *dev, u32 qpn,
+int ornic_cmd_modify_qp(struct ornic_ib_dev *dev, u32 qpn,
 			const struct ornic_qp_params *params);
-int ornic_cmd_query_qp(struct ornic_dev *dev, u32 qpn,
+int ornic_cmd_query_qp(struct ornic_ib_dev *dev, u32 qpn,
 		       struct ornic_qp_params *params);
-int ornic_cmd_destroy_qp(struct ornic_dev *dev, u32 qpn);
-int ornic_cmd_create_mkey(struct ornic_dev *dev,
+int ornic_cmd_destroy_qp(struct ornic_ib_dev *dev, u32 qpn);
+int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
 			  const struct ornic_create_mkey_params *params,
 			  u32 *key);
-int ornic_cmd_modify_mkey(struct ornic_dev *dev, u32 key,
+int ornic_cmd_modify_mkey(struct ornic_ib_dev *dev, u32 key,
 			  const struct ornic_create_mkey_params *params,
 			  u8 mask);
-int ornic_cmd_destroy_mkey(struct ornic_dev *dev, u32 key,
+int ornic_cmd_destroy_mkey(struct ornic_ib_dev *dev, u32 key,
 			   bool may_have_windows);
-int ornic_cmd_create_mw(struct ornic_dev *dev, u32 pdn, u8 type, u32 *key);
-int ornic_cmd_destroy_mw(struct ornic_dev *dev, u32 key);
-int ornic_cmd_create_ah(struct ornic_dev *dev, const struct ornic_path *path,
-			u32 pdn, u32 *ah);
-int ornic_cmd_destroy_ah(struct ornic_dev *dev, u32 ah);
-int ornic_cmd_attach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
-int ornic_cmd_detach_mcast(struct ornic_dev *dev, u32 qpn, const u8 *mgid);
+int ornic_cmd_create_mw(struct ornic_ib_dev *dev, u32 pdn, u8 type, u32 *key);
+int ornic_cmd_destroy_mw(struct ornic_ib_dev *dev, u32 key);
+int ornic_cmd_create_ah(struct ornic_ib_dev *dev,
+			const struct ornic_av_params *path, u32 pdn, u32 *ah);
+int ornic_cmd_destroy_ah(struct ornic_ib_dev *dev, u32 ah);
+int ornic_cmd_attach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid);
+int ornic_cmd_detach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid);
 
 /* ornic_cmd_srq.c */
-int ornic_cmd_create_srq(struct ornic_dev *dev,
+int ornic_cmd_create_srq(struct ornic_ib_dev *dev,
 			 const struct ornic_create_srq_params *params,
 			 u32 *srqn);
-int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit);
-int ornic_cmd_resize_srq(struct ornic_dev *dev, u32 srqn,
+int ornic_cmd_modify_srq(struct ornic_ib_dev *dev, u32 srqn, u32 limit);
+int ornic_cmd_resize_srq(struct ornic_ib_dev *dev, u32 srqn,
 			 const struct ornic_dma_mem *mem, u8 log_depth);
-int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit);
-int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
+int ornic_cmd_query_srq(struct ornic_ib_dev *dev, u32 srqn, u32 *limit);
+int ornic_cmd_srq_state(struct ornic_ib_dev *dev, u32 srqn,
 			struct ornic_srq_state *state);
-int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn);
+int ornic_cmd_destroy_srq(struct ornic_ib_dev *dev, u32 srqn);
 
 /* ornic_cmd_observe.c */
-int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional);
-int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set);
-int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set);
-int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set);
-int ornic_cmd_inspect(struct ornic_dev *dev, u8 kind, u32 obj,
+int ornic_cmd_modify_stats(struct ornic_ib_dev *dev, u64 optional);
+int ornic_cmd_create_counters(struct ornic_ib_dev *dev, u32 *set);
+int ornic_cmd_destroy_counters(struct ornic_ib_dev *dev, u32 set);
+int ornic_cmd_bind_counters(struct ornic_ib_dev *dev, u32 qpn, u32 set);
+int ornic_cmd_inspect(struct ornic_ib_dev *dev, u8 kind, u32 obj,
 		      union ornic_rsp *rsp);
-int ornic_cmd_modify_cq(struct ornic_dev *dev, u32 cqn, u16 count, u16 period);
-int ornic_cmd_query_clock(struct ornic_dev *dev, u64 *now);
+int ornic_cmd_modify_cq(struct ornic_ib_dev *dev, u32 cqn, u16 count,
+			u16 period);
+int ornic_cmd_query_clock(struct ornic_ib_dev *dev, u64 *now);
 
 #endif /* ORNIC_CMD_H */

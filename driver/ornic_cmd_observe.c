@@ -12,7 +12,7 @@
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional)
+int ornic_cmd_modify_stats(struct ornic_ib_dev *dev, u64 optional)
 {
 	union ornic_req req = {
 		.modify_stats = {
@@ -33,7 +33,7 @@ int ornic_cmd_modify_stats(struct ornic_dev *dev, u64 optional)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set)
+int ornic_cmd_create_counters(struct ornic_ib_dev *dev, u32 *set)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_COUNTERS };
 
@@ -48,7 +48,7 @@ int ornic_cmd_create_counters(struct ornic_dev *dev, u32 *set)
  * Context: process, may sleep.
  * Return: as ornic_cmd_exec_destroy().
  */
-int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set)
+int ornic_cmd_destroy_counters(struct ornic_ib_dev *dev, u32 set)
 {
 	return ornic_cmd_exec_destroy(dev, ORNIC_CMD_DESTROY_COUNTERS, set);
 }
@@ -62,7 +62,7 @@ int ornic_cmd_destroy_counters(struct ornic_dev *dev, u32 set)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set)
+int ornic_cmd_bind_counters(struct ornic_ib_dev *dev, u32 qpn, u32 set)
 {
 	union ornic_req req = {
 		.bind_counters = {
@@ -86,7 +86,7 @@ int ornic_cmd_bind_counters(struct ornic_dev *dev, u32 qpn, u32 set)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_inspect(struct ornic_dev *dev, u8 kind, u32 obj,
+int ornic_cmd_inspect(struct ornic_ib_dev *dev, u8 kind, u32 obj,
 		      union ornic_rsp *rsp)
 {
 	union ornic_req req = {
@@ -108,7 +108,8 @@ int ornic_cmd_inspect(struct ornic_dev *dev, u8 kind, u32 obj,
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_modify_cq(struct ornic_dev *dev, u32 cqn, u16 count, u16 period)
+int ornic_cmd_modify_cq(struct ornic_ib_dev *dev, u32 cqn, u16 count,
+			u16 period)
 {
 	union ornic_req req = {
 		.modify_cq = {
@@ -131,7 +132,7 @@ int ornic_cmd_modify_cq(struct ornic_dev *dev, u32 cqn, u16 count, u16 period)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_query_clock(struct ornic_dev *dev, u64 *now)
+int ornic_cmd_query_clock(struct ornic_ib_dev *dev, u64 *now)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_CLOCK };
 	union ornic_rsp rsp;

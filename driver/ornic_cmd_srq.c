@@ -14,7 +14,7 @@
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_create_srq(struct ornic_dev *dev,
+int ornic_cmd_create_srq(struct ornic_ib_dev *dev,
 			 const struct ornic_create_srq_params *params,
 			 u32 *srqn)
 {
@@ -44,7 +44,7 @@ int ornic_cmd_create_srq(struct ornic_dev *dev,
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit)
+int ornic_cmd_modify_srq(struct ornic_ib_dev *dev, u32 srqn, u32 limit)
 {
 	union ornic_req req = {
 		.modify_srq = {
@@ -68,7 +68,7 @@ int ornic_cmd_modify_srq(struct ornic_dev *dev, u32 srqn, u32 limit)
  * Context: process, may sleep.
  * Return: 0 or -errno; nothing has changed then.
  */
-int ornic_cmd_resize_srq(struct ornic_dev *dev, u32 srqn,
+int ornic_cmd_resize_srq(struct ornic_ib_dev *dev, u32 srqn,
 			 const struct ornic_dma_mem *mem, u8 log_depth)
 {
 	union ornic_req req = {
@@ -93,7 +93,7 @@ int ornic_cmd_resize_srq(struct ornic_dev *dev, u32 srqn,
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit)
+int ornic_cmd_query_srq(struct ornic_ib_dev *dev, u32 srqn, u32 *limit)
 {
 	struct ornic_srq_state state;
 	int ret;
@@ -114,7 +114,7 @@ int ornic_cmd_query_srq(struct ornic_dev *dev, u32 srqn, u32 *limit)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
+int ornic_cmd_srq_state(struct ornic_ib_dev *dev, u32 srqn,
 			struct ornic_srq_state *state)
 {
 	union ornic_req req = {
@@ -141,7 +141,7 @@ int ornic_cmd_srq_state(struct ornic_dev *dev, u32 srqn,
  * Context: process, may sleep.
  * Return: as ornic_cmd_exec_destroy().
  */
-int ornic_cmd_destroy_srq(struct ornic_dev *dev, u32 srqn)
+int ornic_cmd_destroy_srq(struct ornic_ib_dev *dev, u32 srqn)
 {
 	return ornic_cmd_exec_destroy(dev, ORNIC_CMD_DESTROY_SRQ, srqn);
 }

@@ -22,7 +22,7 @@
  */
 struct rdma_hw_stats *ornic_counter_alloc_stats(struct rdma_counter *counter)
 {
-	struct ornic_dev *dev = to_ornic_dev(counter->device);
+	struct ornic_ib_dev *dev = to_odev(counter->device);
 
 	if (!(dev->caps.caps & ORNIC_CAP_COUNTERS))
 		return NULL;
@@ -40,7 +40,7 @@ struct rdma_hw_stats *ornic_counter_alloc_stats(struct rdma_counter *counter)
  */
 int ornic_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	u32 set = counter->id;
 	int ret;
 
@@ -74,7 +74,7 @@ err_destroy:
  */
 int ornic_counter_unbind_qp(struct ib_qp *ibqp)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	int ret;
 
 	ret = ornic_cmd_bind_counters(dev, ibqp->qp_num, 0);
@@ -94,7 +94,7 @@ int ornic_counter_unbind_qp(struct ib_qp *ibqp)
  */
 int ornic_counter_update_stats(struct rdma_counter *counter)
 {
-	return ornic_stats_read(to_ornic_dev(counter->device), counter->id,
+	return ornic_stats_read(to_odev(counter->device), counter->id,
 				counter->stats);
 }
 
@@ -109,6 +109,6 @@ int ornic_counter_dealloc(struct rdma_counter *counter)
 {
 	if (!counter->id)
 		return 0;
-	return ornic_cmd_destroy_counters(to_ornic_dev(counter->device),
+	return ornic_cmd_destroy_counters(to_odev(counter->device),
 					  counter->id);
 }

@@ -47,7 +47,7 @@ static int check_udata(struct ib_udata *udata)
 	return req.reserved_20 ? -EINVAL : 0;
 }
 
-static int create_on_device(struct ornic_dev *dev, struct ornic_cq *cq)
+static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq)
 {
 	struct ornic_create_cq_params params = {
 		.log_depth = cq->log_depth,
@@ -58,7 +58,7 @@ static int create_on_device(struct ornic_dev *dev, struct ornic_cq *cq)
 	return ornic_cmd_create_cq(dev, &params, &cq->cqn);
 }
 
-static int put_response(struct ornic_cq *cq, struct ib_udata *udata)
+static int put_response(struct ornic_ib_cq *cq, struct ib_udata *udata)
 {
 	struct ornic_create_cq_resp resp = {
 		.cqn = cq->cqn,
@@ -70,10 +70,10 @@ static int put_response(struct ornic_cq *cq, struct ib_udata *udata)
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
-static int init_queue(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
-		      struct ib_udata *udata)
+static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
+		      u64 size, struct ib_udata *udata)
 {
-	struct ornic_ucontext *context;
+	struct ornic_ib_ucontext *context;
 	int ret;
 
 	if (udata) {
@@ -87,7 +87,7 @@ static int init_queue(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
 }
 
 /* Everything that can fail once the arguments are good. */
-static int bring_up(struct ornic_dev *dev, struct ornic_cq *cq, u64 size,
+static int bring_up(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq, u64 size,
 		    struct ib_udata *udata)
 {
 	int ret;
@@ -129,9 +129,9 @@ err_release_queue:
 int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
+	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
-	struct ornic_cq *cq = to_ornic_cq(ibcq);
+	struct ornic_ib_cq *cq = to_ocq(ibcq);
 	u64 size;
 	int ret;
 
@@ -178,7 +178,7 @@ static int check_resize_udata(struct ib_udata *udata)
  * Moves the CQ to @next, and leaves in it what is to be released. The response
  * goes first: once the device has moved, nothing may fail.
  */
-static int resize_locked(struct ornic_dev *dev, struct ornic_cq *cq,
+static int resize_locked(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 			 struct ornic_queue *next, u8 log_depth,
 			 struct ib_udata *udata)
 {
@@ -217,8 +217,8 @@ static int resize_locked(struct ornic_dev *dev, struct ornic_cq *cq,
  */
 int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
-	struct ornic_cq *cq = to_ornic_cq(ibcq);
+	struct ornic_ib_dev *dev = to_odev(ibcq->device);
+	struct ornic_ib_cq *cq = to_ocq(ibcq);
 	struct ornic_queue next;
 	u8 log_depth;
 	u64 size;
@@ -257,11 +257,11 @@ int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
  */
 int ornic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
+	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 
 	if (!(dev->caps.caps & ORNIC_CAP_MODERATION))
 		return -EOPNOTSUPP;
-	return ornic_cmd_modify_cq(dev, to_ornic_cq(ibcq)->cqn, count, period);
+	return ornic_cmd_modify_cq(dev, to_ocq(ibcq)->cqn, count, period);
 }
 
 /**
@@ -274,8 +274,8 @@ int ornic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
  */
 int ornic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
-	struct ornic_cq *cq = to_ornic_cq(ibcq);
+	struct ornic_ib_dev *dev = to_odev(ibcq->device);
+	struct ornic_ib_cq *cq = to_ocq(ibcq);
 	int ret;
 
 	ornic_sink_close(&dev->cqs, cq->sink);

@@ -11,7 +11,7 @@
 struct ornic_sink;
 
 /**
- * struct ornic_cq - a completion queue
+ * struct ornic_ib_cq - a completion queue
  * @ibcq: the CQ as ib_core knows it
  * @cqn: its number
  * @lock: one resize at a time; protects @log_depth, @queue
@@ -21,7 +21,7 @@ struct ornic_sink;
  * @ring: kernel user: the host's end of the ring
  * @sink: takes its events
  */
-struct ornic_cq {
+struct ornic_ib_cq {
 	struct ib_cq ibcq;
 	u32 cqn;
 	struct mutex lock; /* resize */
@@ -32,9 +32,9 @@ struct ornic_cq {
 	struct ornic_sink *sink;
 };
 
-static inline struct ornic_cq *to_ornic_cq(struct ib_cq *ibcq)
+static inline struct ornic_ib_cq *to_ocq(struct ib_cq *ibcq)
 {
-	return container_of(ibcq, struct ornic_cq, ibcq);
+	return container_of(ibcq, struct ornic_ib_cq, ibcq);
 }
 
 int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

@@ -73,7 +73,7 @@ struct ornic_port_state {
 };
 
 /**
- * struct ornic_dev - one ornic device
+ * struct ornic_ib_dev - one ornic device
  * @ibdev: the device as ib_core knows it
  * @bus: how commands and kicks get to it
  * @caps: constant after ornic_register
@@ -93,7 +93,7 @@ struct ornic_port_state {
  * @bus_unregisters: the bus asked for the end, not `rdma link delete`;
  *	protected by the lifetime lock of ornic_main.c
  */
-struct ornic_dev {
+struct ornic_ib_dev {
 	struct ib_device ibdev;
 	struct ornic_bus *bus;
 	struct ornic_caps caps;
@@ -112,9 +112,9 @@ struct ornic_dev {
 	bool bus_unregisters;
 };
 
-static inline struct ornic_dev *to_ornic_dev(struct ib_device *ibdev)
+static inline struct ornic_ib_dev *to_odev(struct ib_device *ibdev)
 {
-	return container_of(ibdev, struct ornic_dev, ibdev);
+	return container_of(ibdev, struct ornic_ib_dev, ibdev);
 }
 
 /**
@@ -133,7 +133,7 @@ static inline struct ornic_dev *to_ornic_dev(struct ib_device *ibdev)
 bool ornic_dma_lives(struct ib_device *ibdev, const void *obj, u64 bytes);
 
 /* The bus said so: commands fail, and nobody looks at queues. */
-static inline bool ornic_is_dead(const struct ornic_dev *dev)
+static inline bool ornic_is_dead(const struct ornic_ib_dev *dev)
 {
 	return READ_ONCE(dev->bus->dead);
 }

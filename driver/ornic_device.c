@@ -70,7 +70,7 @@ static void fill_queues(const struct ornic_caps *caps,
 int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
-	const struct ornic_dev *dev = to_ornic_dev(ibdev);
+	const struct ornic_ib_dev *dev = to_odev(ibdev);
 	int ret;
 
 	ret = ornic_udata_none(udata);
@@ -117,12 +117,12 @@ int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 void ornic_get_fw_str(struct ib_device *ibdev, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u",
-		 to_ornic_dev(ibdev)->caps.hw_version);
+		 to_odev(ibdev)->caps.hw_version);
 }
 
 bool ornic_dma_lives(struct ib_device *ibdev, const void *obj, u64 bytes)
 {
-	struct ornic_bus *bus = to_ornic_dev(ibdev)->bus;
+	struct ornic_bus *bus = to_odev(ibdev)->bus;
 
 	if (likely(!READ_ONCE(bus->writes_on)))
 		return false;

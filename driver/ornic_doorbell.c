@@ -172,7 +172,7 @@ UVERBS_HANDLER(ORNIC_METHOD_DOORBELL_ALLOC)(struct uverbs_attr_bundle *attrs)
 	struct ib_uobject *uobj = new_uobject(attrs);
 	struct ornic_doorbell *doorbell =
 		container_of(uobj, struct ornic_doorbell, uobj);
-	struct ornic_ucontext *context = to_ornic_ucontext(attrs->context);
+	struct ornic_ib_ucontext *context = to_oucontext(attrs->context);
 
 	/* It has no position; this spares write() the lock for one. */
 	stream_open(NULL, uobj->object);

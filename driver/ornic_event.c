@@ -174,10 +174,11 @@ static void srq_event(struct ornic_sink *sink, enum ib_event_type type)
  * A CQ that is polled directly has no handler to call. One without QPs may be about
  * to go, with what its handler would queue.
  */
-static bool wants_flush(struct ornic_dev *dev, struct ib_cq *cq)
+static bool wants_flush(struct ornic_ib_dev *dev, struct ib_cq *cq)
 {
 	return !cq->uobject && cq->poll_ctx != IB_POLL_DIRECT &&
-	       ornic_flush_has_users(dev, cq) && ornic_cq_has_completions(cq);
+	       ornic_flush_has_users(dev, cq) &&
+	       ornic_ib_cq_has_completions(cq);
 }
 
 /**
@@ -188,7 +189,7 @@ static bool wants_flush(struct ornic_dev *dev, struct ib_cq *cq)
  *
  * Context: process.
  */
-void ornic_event_comp_kernel(struct ornic_dev *dev, u32 cqn)
+void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn)
 {
 	struct ornic_sink *sink;
 
@@ -208,7 +209,7 @@ void ornic_event_comp_kernel(struct ornic_dev *dev, u32 cqn)
  *
  * Context: any.
  */
-void ornic_event_fatal(struct ornic_dev *dev)
+void ornic_event_fatal(struct ornic_ib_dev *dev)
 {
 	struct ib_event event = {
 		.device = &dev->ibdev,
@@ -265,7 +266,7 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 {
 	u32 num = le32_to_cpu(eqe->obj);
 	struct ornic_sink *sink = NULL;
-	struct ornic_dev *dev;
+	struct ornic_ib_dev *dev;
 	u8 type = eqe->type;
 
 	rcu_read_lock();

@@ -6,7 +6,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
-struct ornic_dev;
+struct ornic_ib_dev;
 struct xarray;
 
 /**
@@ -33,7 +33,7 @@ struct ornic_sink *ornic_sink_open(struct xarray *table, u32 num, void *obj);
 int ornic_sink_reopen(struct xarray *table, struct ornic_sink *sink);
 void ornic_sink_close(struct xarray *table, struct ornic_sink *sink);
 void ornic_sink_free(struct ornic_sink *sink);
-void ornic_event_comp_kernel(struct ornic_dev *dev, u32 cqn);
-void ornic_event_fatal(struct ornic_dev *dev);
+void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn);
+void ornic_event_fatal(struct ornic_ib_dev *dev);
 
 #endif /* ORNIC_EVENT_H */

@@ -18,7 +18,7 @@
 #include "ornic_event.h"
 #include "ornic_qp.h"
 
-static int flush_wq(struct ornic_qp *qp, struct ornic_wq *wq, bool is_recv,
+static int flush_wq(struct ornic_ib_qp *qp, struct ornic_wq *wq, bool is_recv,
 		    int room, struct ib_wc *wc)
 {
 	int done = 0;
@@ -46,17 +46,17 @@ static int flush_wq(struct ornic_qp *qp, struct ornic_wq *wq, bool is_recv,
  * Context: any, lock of the CQ held: it keeps the QPs that complete to it.
  * Return: completions.
  */
-int ornic_flush_cq(struct ornic_dev *dev, const struct ib_cq *ibcq, int room,
+int ornic_flush_cq(struct ornic_ib_dev *dev, const struct ib_cq *ibcq, int room,
 		   struct ib_wc *wc)
 {
 	struct ornic_sink *sink;
-	struct ornic_qp *qp;
+	struct ornic_ib_qp *qp;
 	unsigned long num;
 	int done = 0;
 
 	rcu_read_lock();
 	xa_for_each(&dev->qps, num, sink) {
-		qp = to_ornic_qp(sink->obj);
+		qp = to_oqp(sink->obj);
 		if (READ_ONCE(sink->send_cq) == ibcq)
 			done += flush_wq(qp, qp->sq, false, room - done,
 					 wc + done);
@@ -76,16 +76,16 @@ int ornic_flush_cq(struct ornic_dev *dev, const struct ib_cq *ibcq, int room,
  * Context: any, lock of the CQ held.
  * Return: whether it would.
  */
-bool ornic_flush_pending(struct ornic_dev *dev, const struct ib_cq *ibcq)
+bool ornic_flush_pending(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 {
 	struct ornic_sink *sink;
 	bool pending = false;
-	struct ornic_qp *qp;
+	struct ornic_ib_qp *qp;
 	unsigned long num;
 
 	rcu_read_lock();
 	xa_for_each(&dev->qps, num, sink) {
-		qp = to_ornic_qp(sink->obj);
+		qp = to_oqp(sink->obj);
 		if (READ_ONCE(sink->send_cq) == ibcq)
 			pending |= ornic_wq_has_work(qp->sq);
 		if (READ_ONCE(sink->recv_cq) == ibcq && !qp->ibqp.srq)
@@ -104,7 +104,7 @@ bool ornic_flush_pending(struct ornic_dev *dev, const struct ib_cq *ibcq)
  * more, and flush_work() then waits for those that saw it.
  * Return: whether one does.
  */
-bool ornic_flush_has_users(struct ornic_dev *dev, const struct ib_cq *ibcq)
+bool ornic_flush_has_users(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 {
 	struct ornic_sink *sink;
 	bool has = false;
@@ -120,14 +120,14 @@ bool ornic_flush_has_users(struct ornic_dev *dev, const struct ib_cq *ibcq)
 
 /**
  * ornic_flush_work - tell all kernel users that there are completions
- * @work: ornic_dev.flush_work
+ * @work: ornic_ib_dev.flush_work
  *
  * Context: process.
  */
 void ornic_flush_work(struct work_struct *work)
 {
-	struct ornic_dev *dev =
-		container_of(work, struct ornic_dev, flush_work);
+	struct ornic_ib_dev *dev =
+		container_of(work, struct ornic_ib_dev, flush_work);
 	unsigned long num;
 	void *sink;
 
@@ -141,7 +141,7 @@ void ornic_flush_work(struct work_struct *work)
  *
  * Context: any.
  */
-void ornic_flush_later(struct ornic_dev *dev)
+void ornic_flush_later(struct ornic_ib_dev *dev)
 {
 	queue_work(system_unbound_wq, &dev->flush_work);
 }
@@ -154,7 +154,7 @@ void ornic_flush_later(struct ornic_dev *dev)
  */
 void ornic_fail(struct ornic_bus *bus)
 {
-	struct ornic_dev *dev;
+	struct ornic_ib_dev *dev;
 
 	WRITE_ONCE(bus->dead, true);
 	/* Pairs with the reference that dealloc_driver() waits for. */

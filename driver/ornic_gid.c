@@ -17,7 +17,8 @@
  * Frames leave through the netdev of the bus. If that is a VLAN device it
  * does its tagging itself.
  */
-static int read_l2(const struct ornic_dev *dev, const struct ib_gid_attr *attr,
+static int read_l2(const struct ornic_ib_dev *dev,
+		   const struct ib_gid_attr *attr,
 		   struct ornic_set_gid_params *params)
 {
 	int ret;
@@ -31,7 +32,8 @@ static int read_l2(const struct ornic_dev *dev, const struct ib_gid_attr *attr,
 }
 
 /* On a VLAN device ib_core offers also what its siblings and parent have. */
-static bool is_ours(const struct ornic_dev *dev, const struct ib_gid_attr *attr)
+static bool is_ours(const struct ornic_ib_dev *dev,
+		    const struct ib_gid_attr *attr)
 {
 	struct net_device *netdev = dev->bus->netdev;
 	struct net_device *ndev;
@@ -57,7 +59,7 @@ static bool is_ours(const struct ornic_dev *dev, const struct ib_gid_attr *attr)
  * Context: any.
  * Return: the bus's netdev, or what a VLAN device is on.
  */
-struct net_device *ornic_gid_netdev(const struct ornic_dev *dev)
+struct net_device *ornic_gid_netdev(const struct ornic_ib_dev *dev)
 {
 	struct net_device *netdev = dev->bus->netdev;
 
@@ -76,7 +78,7 @@ struct net_device *ornic_gid_netdev(const struct ornic_dev *dev)
  */
 int ornic_add_gid(const struct ib_gid_attr *attr, void **context)
 {
-	struct ornic_dev *dev = to_ornic_dev(attr->device);
+	struct ornic_ib_dev *dev = to_odev(attr->device);
 	struct ornic_set_gid_params params = {
 		.index = attr->index,
 		.valid = true,
@@ -112,5 +114,5 @@ int ornic_del_gid(const struct ib_gid_attr *attr, void **context)
 		.vlan = ORNIC_VLAN_NONE,
 	};
 
-	return ornic_cmd_set_gid(to_ornic_dev(attr->device), &params);
+	return ornic_cmd_set_gid(to_odev(attr->device), &params);
 }

@@ -4,9 +4,9 @@
 
 struct ib_gid_attr;
 struct net_device;
-struct ornic_dev;
+struct ornic_ib_dev;
 
-struct net_device *ornic_gid_netdev(const struct ornic_dev *dev);
+struct net_device *ornic_gid_netdev(const struct ornic_ib_dev *dev);
 int ornic_add_gid(const struct ib_gid_attr *attr, void **context);
 int ornic_del_gid(const struct ib_gid_attr *attr, void **context);
 

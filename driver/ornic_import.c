@@ -31,7 +31,7 @@ int ornic_query_ucontext(struct ib_ucontext *context,
 			 struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_alloc_ucontext_resp resp =
-		ornic_describe_ucontext(to_ornic_ucontext(context));
+		ornic_describe_ucontext(to_oucontext(context));
 	const size_t id = ORNIC_ATTR_QUERY_CONTEXT_RESP;
 
 	return uverbs_copy_to_struct_or_zero(attrs, id, &resp, sizeof(resp));
@@ -44,7 +44,7 @@ UVERBS_HANDLER(ORNIC_METHOD_PD_QUERY)(struct uverbs_attr_bundle *attrs)
 		uverbs_attr_get_obj(attrs, ORNIC_ATTR_PD_QUERY_HANDLE);
 	struct ornic_alloc_pd_resp resp = {};
 
-	resp.pdn = container_of(pd, struct ornic_pd, ibpd)->pdn;
+	resp.pdn = container_of(pd, struct ornic_ib_pd, ibpd)->pdn;
 	return uverbs_copy_to_struct_or_zero(attrs, ORNIC_ATTR_PD_QUERY_RESP,
 					     &resp, sizeof(resp));
 }

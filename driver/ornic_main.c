@@ -50,12 +50,12 @@
 #include "ornic_wq.h"
 #include "ornic_xrcd.h"
 
-/* Protects bus->dev and ornic_dev.bus_unregisters of all devices. */
+/* Protects bus->dev and ornic_ib_dev.bus_unregisters of all devices. */
 static DEFINE_MUTEX(lifetime_lock);
 
 static void dealloc_driver(struct ib_device *ibdev)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibdev);
+	struct ornic_ib_dev *dev = to_odev(ibdev);
 	struct ornic_bus *bus = dev->bus;
 
 	ornic_port_stop(dev);
@@ -143,19 +143,19 @@ static const struct ib_device_ops ornic_ops = {
 	.req_notify_cq = ornic_req_notify_cq,
 	.resize_cq = ornic_resize_cq,
 
-	INIT_RDMA_OBJ_SIZE(ib_ah, ornic_ah, ibah),
-	INIT_RDMA_OBJ_SIZE(ib_cq, ornic_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_ah, ornic_ib_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, ornic_ib_cq, ibcq),
 	.size_ib_mw = sizeof(struct ib_mw),
-	INIT_RDMA_OBJ_SIZE(ib_pd, ornic_pd, ibpd),
-	INIT_RDMA_OBJ_SIZE(ib_qp, ornic_qp, ibqp),
-	INIT_RDMA_OBJ_SIZE(ib_srq, ornic_srq, ibsrq),
-	INIT_RDMA_OBJ_SIZE(ib_ucontext, ornic_ucontext, ibctx),
-	INIT_RDMA_OBJ_SIZE(ib_xrcd, ornic_xrcd, ibxrcd),
+	INIT_RDMA_OBJ_SIZE(ib_pd, ornic_ib_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, ornic_ib_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, ornic_ib_srq, ibsrq),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, ornic_ib_ucontext, ibctx),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, ornic_ib_xrcd, ibxrcd),
 };
 
 /* clang-format on */
 
-static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
+static void init_dev(struct ornic_ib_dev *dev, struct ornic_bus *bus)
 {
 	dev->bus = bus;
 	xa_init(&dev->cqs);
@@ -172,7 +172,7 @@ static void init_dev(struct ornic_dev *dev, struct ornic_bus *bus)
  * that is right for all; where they do not, a link that is made in a container
  * is for that container.
  */
-static void init_net_ns(struct ornic_dev *dev)
+static void init_net_ns(struct ornic_ib_dev *dev)
 {
 	struct net *net = dev->bus->net;
 
@@ -180,7 +180,7 @@ static void init_net_ns(struct ornic_dev *dev)
 		write_pnet(&dev->ibdev.coredev.rdma_net, net);
 }
 
-static int init_ibdev(struct ornic_dev *dev)
+static int init_ibdev(struct ornic_ib_dev *dev)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 
@@ -199,7 +199,7 @@ static int init_ibdev(struct ornic_dev *dev)
 	return ib_device_set_netdev(ibdev, ornic_gid_netdev(dev), ORNIC_PORT);
 }
 
-static void set_bus_dev(struct ornic_bus *bus, struct ornic_dev *dev)
+static void set_bus_dev(struct ornic_bus *bus, struct ornic_ib_dev *dev)
 {
 	mutex_lock(&lifetime_lock);
 	WRITE_ONCE(bus->dev, dev);
@@ -207,7 +207,7 @@ static void set_bus_dev(struct ornic_bus *bus, struct ornic_dev *dev)
 }
 
 /* From here on the failing device is the caller's: no @removing. */
-static void claim_end(struct ornic_dev *dev)
+static void claim_end(struct ornic_ib_dev *dev)
 {
 	mutex_lock(&lifetime_lock);
 	dev->bus_unregisters = true;
@@ -253,7 +253,7 @@ static bool shares_memory(struct device *dma_device)
  */
 int ornic_register(struct ornic_bus *bus, const char *name)
 {
-	struct ornic_dev *dev;
+	struct ornic_ib_dev *dev;
 	int ret;
 
 	if (!shares_memory(bus->dma_device)) {
@@ -261,7 +261,7 @@ int ornic_register(struct ornic_bus *bus, const char *name)
 			"DMA through bounce buffers or without coherent caches\n");
 		return -EOPNOTSUPP;
 	}
-	dev = ib_alloc_device(ornic_dev, ibdev);
+	dev = ib_alloc_device(ornic_ib_dev, ibdev);
 	if (!dev)
 		return -ENOMEM;
 	init_dev(dev, bus);
@@ -311,7 +311,7 @@ EXPORT_SYMBOL_GPL(ornic_register);
  */
 void ornic_unregister(struct ornic_bus *bus)
 {
-	struct ornic_dev *dev;
+	struct ornic_ib_dev *dev;
 
 	mutex_lock(&lifetime_lock);
 	dev = bus->dev;

@@ -19,13 +19,13 @@
  */
 #define MAX_MEMBERSHIPS 128
 
-static bool get_membership(struct ornic_qp *qp)
+static bool get_membership(struct ornic_ib_qp *qp)
 {
 	return !qp->context ||
 	       atomic_add_unless(&qp->context->memberships, 1, MAX_MEMBERSHIPS);
 }
 
-static void put_membership(struct ornic_qp *qp)
+static void put_membership(struct ornic_ib_qp *qp)
 {
 	if (qp->context)
 		atomic_dec(&qp->context->memberships);
@@ -44,8 +44,8 @@ static void put_membership(struct ornic_qp *qp)
  */
 int ornic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
-	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
+	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	int ret;
 
 	if (!(dev->caps.caps & ORNIC_CAP_MCAST))
@@ -84,13 +84,13 @@ err_put_membership:
  */
 int ornic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	int ret;
 
 	ret = ornic_cmd_detach_mcast(dev, ibqp->qp_num, gid->raw);
 	if (ret)
 		return ret;
 	ornic_groups_leave(&dev->bus->groups, gid->raw);
-	put_membership(to_ornic_qp(ibqp));
+	put_membership(to_oqp(ibqp));
 	return 0;
 }

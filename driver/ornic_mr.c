@@ -40,8 +40,8 @@ static void describe_run(struct ib_umem *umem, struct ornic_dma_mem *mem)
 	mem->levels = 0;
 }
 
-static int build_list(struct ornic_dev *dev, struct ornic_mr *mr, u64 iova,
-		      struct ornic_dma_mem *mem)
+static int build_list(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
+		      u64 iova, struct ornic_dma_mem *mem)
 {
 	struct ib_block_iter block;
 	unsigned long page_size;
@@ -74,7 +74,7 @@ static int build_list(struct ornic_dev *dev, struct ornic_mr *mr, u64 iova,
 	return 0;
 }
 
-static int check_args(struct ornic_dev *dev, u64 length, u64 iova, int flags,
+static int check_args(struct ornic_ib_dev *dev, u64 length, u64 iova, int flags,
 		      u8 *access)
 {
 	u64 end;
@@ -98,7 +98,7 @@ static int check_args(struct ornic_dev *dev, u64 length, u64 iova, int flags,
 }
 
 /* Pins the memory of @params and describes it there. */
-static int pin(struct ornic_dev *dev, struct ornic_mr *mr, u64 start,
+static int pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
 	       struct ornic_create_mkey_params *params, int flags)
 {
 	int ret = 0;
@@ -125,7 +125,7 @@ static void leak_pages(struct ib_umem *umem)
 		get_page(sg_page_iter_page(&iter));
 }
 
-static void unpin(struct ornic_dev *dev, struct ornic_mr *mr)
+static void unpin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr)
 {
 	ornic_page_list_free(&dev->ibdev, &mr->list);
 	if (mr->umem && ornic_dma_lives(&dev->ibdev, NULL, mr->umem->length))
@@ -133,7 +133,7 @@ static void unpin(struct ornic_dev *dev, struct ornic_mr *mr)
 	ib_umem_release(mr->umem);
 }
 
-static int create_mkey(struct ornic_dev *dev, struct ornic_mr *mr,
+static int create_mkey(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 		       struct ornic_create_mkey_params *params)
 {
 	u32 key;
@@ -165,13 +165,13 @@ static int create_mkey(struct ornic_dev *dev, struct ornic_mr *mr,
 struct ib_mr *ornic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int flags, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibpd->device);
+	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 	struct ornic_create_mkey_params params = {
 		.iova = iova,
 		.length = length,
-		.pdn = to_ornic_pd(ibpd)->pdn,
+		.pdn = to_opd(ibpd)->pdn,
 	};
-	struct ornic_mr *mr;
+	struct ornic_ib_mr *mr;
 	int ret;
 
 	ret = check_args(dev, length, iova, flags, &params.access);
@@ -199,7 +199,7 @@ err_free_mr:
 }
 
 /* Lets the memory that @from has pinned and described be that of @mr. */
-static void take_memory(struct ornic_mr *mr, const struct ornic_mr *from)
+static void take_memory(struct ornic_ib_mr *mr, const struct ornic_ib_mr *from)
 {
 	mr->umem = from->umem;
 	mr->list = from->list;
@@ -208,10 +208,10 @@ static void take_memory(struct ornic_mr *mr, const struct ornic_mr *from)
 }
 
 /* Moves the MR to other memory, and changes the rest of @mask with it. */
-static int move(struct ornic_dev *dev, struct ornic_mr *mr, u64 start,
+static int move(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
 		struct ornic_create_mkey_params *params, int access, u8 mask)
 {
-	struct ornic_mr old = *mr, next = {};
+	struct ornic_ib_mr old = *mr, next = {};
 	int ret;
 
 	ret = pin(dev, &next, start, params, access);
@@ -233,7 +233,7 @@ static int move(struct ornic_dev *dev, struct ornic_mr *mr, u64 start,
  * Pages that were pinned for reading stay read-only: rights to write need
  * them pinned again.
  */
-static bool needs_pinning(const struct ornic_mr *mr, int flags, int access)
+static bool needs_pinning(const struct ornic_ib_mr *mr, int flags, int access)
 {
 	if (flags & IB_MR_REREG_TRANS)
 		return true;
@@ -260,10 +260,10 @@ struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibmr->device);
-	struct ornic_mr *mr = to_ornic_mr(ibmr);
+	struct ornic_ib_dev *dev = to_odev(ibmr->device);
+	struct ornic_ib_mr *mr = to_omr(ibmr);
 	struct ornic_create_mkey_params params = {
-		.pdn = to_ornic_pd(ibpd)->pdn,
+		.pdn = to_opd(ibpd)->pdn,
 	};
 	u8 mask = 0;
 	int ret;
@@ -312,12 +312,12 @@ struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
  */
 struct ib_mr *ornic_get_dma_mr(struct ib_pd *ibpd, int flags)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibpd->device);
+	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 	struct ornic_create_mkey_params params = {
-		.pdn = to_ornic_pd(ibpd)->pdn,
+		.pdn = to_opd(ibpd)->pdn,
 		.dma = true,
 	};
-	struct ornic_mr *mr;
+	struct ornic_ib_mr *mr;
 	int ret;
 
 	if (!(dev->caps.caps & ORNIC_CAP_KERNEL))
@@ -352,13 +352,13 @@ err_free_mr:
 struct ib_mr *ornic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 			     u32 max_num_sg)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibpd->device);
+	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 	struct ornic_create_mkey_params params = {
 		.mem.npages = max_num_sg,
-		.pdn = to_ornic_pd(ibpd)->pdn,
+		.pdn = to_opd(ibpd)->pdn,
 		.fast = true,
 	};
-	struct ornic_mr *mr;
+	struct ornic_ib_mr *mr;
 	int ret;
 
 	if (type != IB_MR_TYPE_MEM_REG ||
@@ -390,7 +390,7 @@ err_free_mr:
 
 static int set_page(struct ib_mr *ibmr, u64 addr)
 {
-	struct ornic_mr *mr = to_ornic_mr(ibmr);
+	struct ornic_ib_mr *mr = to_omr(ibmr);
 
 	if (mr->npages == mr->max_pages)
 		return -ENOMEM;
@@ -411,7 +411,7 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 int ornic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		    unsigned int *offset)
 {
-	struct ornic_mr *mr = to_ornic_mr(ibmr);
+	struct ornic_ib_mr *mr = to_omr(ibmr);
 	int done;
 
 	mr->npages = 0;
@@ -432,8 +432,8 @@ int ornic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
  */
 int ornic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibmr->device);
-	struct ornic_mr *mr = to_ornic_mr(ibmr);
+	struct ornic_ib_dev *dev = to_odev(ibmr->device);
+	struct ornic_ib_mr *mr = to_omr(ibmr);
 	int ret;
 
 	ret = ornic_cmd_destroy_mkey(dev, ibmr->lkey, ibmr->uobject);

@@ -7,7 +7,7 @@
 #include "ornic_page_list.h"
 
 /**
- * struct ornic_mr - a memory region
+ * struct ornic_ib_mr - a memory region
  * @ibmr: the MR as ib_core knows it
  * @umem: pinned user memory; NULL for an MR of the kernel
  * @list: page list that the device reads; no pages if the MR is one run
@@ -16,7 +16,7 @@
  * @npages: fast registration: pages that map_mr_sg has put into @list
  * @max_pages: fast registration: that the device has room for
  */
-struct ornic_mr {
+struct ornic_ib_mr {
 	struct ib_mr ibmr;
 	struct ib_umem *umem;
 	struct ornic_page_list list;
@@ -26,9 +26,9 @@ struct ornic_mr {
 	u32 max_pages;
 };
 
-static inline struct ornic_mr *to_ornic_mr(struct ib_mr *ibmr)
+static inline struct ornic_ib_mr *to_omr(struct ib_mr *ibmr)
 {
-	return container_of(ibmr, struct ornic_mr, ibmr);
+	return container_of(ibmr, struct ornic_ib_mr, ibmr);
 }
 
 struct ib_mr *ornic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,

@@ -18,7 +18,7 @@
  */
 int ornic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibmw->device);
+	struct ornic_ib_dev *dev = to_odev(ibmw->device);
 	int ret;
 
 	if (!(dev->caps.caps & ORNIC_CAP_MW))
@@ -26,7 +26,7 @@ int ornic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	ret = ornic_udata_none(udata);
 	if (ret)
 		return ret;
-	return ornic_cmd_create_mw(dev, to_ornic_pd(ibmw->pd)->pdn, ibmw->type,
+	return ornic_cmd_create_mw(dev, to_opd(ibmw->pd)->pdn, ibmw->type,
 				   &ibmw->rkey);
 }
 
@@ -39,5 +39,5 @@ int ornic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
  */
 int ornic_dealloc_mw(struct ib_mw *ibmw)
 {
-	return ornic_cmd_destroy_mw(to_ornic_dev(ibmw->device), ibmw->rkey);
+	return ornic_cmd_destroy_mw(to_odev(ibmw->device), ibmw->rkey);
 }

@@ -49,7 +49,7 @@ ORNIC_FOR_KUNIT(ornic_status_to_errno);
  *
  * Context: any.
  */
-void ornic_pack_av(const struct ornic_path *path, struct ornic_av *av)
+void ornic_pack_av(const struct ornic_av_params *path, struct ornic_av *av)
 {
 	memcpy(av->dgid, path->dgid, sizeof(av->dgid));
 	memcpy(av->dmac, path->dmac, sizeof(av->dmac));
@@ -63,7 +63,7 @@ void ornic_pack_av(const struct ornic_path *path, struct ornic_av *av)
 
 ORNIC_FOR_KUNIT(ornic_pack_av);
 
-static void unpack_av(const struct ornic_av *av, struct ornic_path *path)
+static void unpack_av(const struct ornic_av *av, struct ornic_av_params *path)
 {
 	memcpy(path->dgid, av->dgid, sizeof(path->dgid));
 	memcpy(path->dmac, av->dmac, sizeof(path->dmac));

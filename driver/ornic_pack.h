@@ -7,7 +7,7 @@
 #include <rdma/ornic-hw.h>
 
 /**
- * struct ornic_path - where packets go
+ * struct ornic_av_params - where packets go
  * @dgid: destination GID in wire order
  * @dmac: next hop
  * @udp_sport: UDP source port
@@ -17,7 +17,7 @@
  * @hop_limit: TTL
  * @sl: service level, 0 to 7
  */
-struct ornic_path {
+struct ornic_av_params {
 	u8 dgid[16];
 	u8 dmac[6];
 	u16 udp_sport;
@@ -67,11 +67,11 @@ struct ornic_qp_params {
 	u32 sq_psn;
 	u32 dest_qpn;
 	u32 qkey;
-	struct ornic_path path;
+	struct ornic_av_params path;
 };
 
 int ornic_status_to_errno(u8 status);
-void ornic_pack_av(const struct ornic_path *path, struct ornic_av *av);
+void ornic_pack_av(const struct ornic_av_params *path, struct ornic_av *av);
 void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 			  struct ornic_req_modify_qp *req);
 int ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,

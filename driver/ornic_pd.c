@@ -18,7 +18,7 @@
  */
 int ornic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibpd->device);
+	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 	struct ornic_alloc_pd_resp resp = {};
 	int pdn;
 	int ret;
@@ -33,7 +33,7 @@ int ornic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 		return pdn;
 	}
 
-	to_ornic_pd(ibpd)->pdn = pdn;
+	to_opd(ibpd)->pdn = pdn;
 	if (udata) {
 		resp.pdn = pdn;
 		ret = ornic_udata_put(udata, &resp, sizeof(resp));
@@ -57,8 +57,8 @@ err_free_pdn:
  */
 int ornic_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibpd->device);
+	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 
-	ida_free(&dev->pdns, to_ornic_pd(ibpd)->pdn);
+	ida_free(&dev->pdns, to_opd(ibpd)->pdn);
 	return 0;
 }

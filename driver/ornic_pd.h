@@ -5,18 +5,18 @@
 #include <rdma/ib_verbs.h>
 
 /**
- * struct ornic_pd - a protection domain; the device knows only its number
+ * struct ornic_ib_pd - a protection domain; the device knows only its number
  * @ibpd: the PD as ib_core knows it
  * @pdn: its number, not 0
  */
-struct ornic_pd {
+struct ornic_ib_pd {
 	struct ib_pd ibpd;
 	u32 pdn;
 };
 
-static inline struct ornic_pd *to_ornic_pd(struct ib_pd *ibpd)
+static inline struct ornic_ib_pd *to_opd(struct ib_pd *ibpd)
 {
-	return container_of(ibpd, struct ornic_pd, ibpd);
+	return container_of(ibpd, struct ornic_ib_pd, ibpd);
 }
 
 int ornic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);

@@ -65,7 +65,7 @@ static struct ornic_cqe *new_cqe(const struct ornic_cq_ring *ring, u32 index)
 }
 
 /**
- * ornic_cq_forget_qp - take the CQEs of a QP out
+ * ornic_cq_ring_forget_qp - take the CQEs of a QP out
  * @ring: of its CQ
  * @qpn: QP for which the device writes no more CQEs
  *
@@ -73,7 +73,7 @@ static struct ornic_cqe *new_cqe(const struct ornic_cq_ring *ring, u32 index)
  *
  * Context: any, lock of the CQ held.
  */
-void ornic_cq_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
+void ornic_cq_ring_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
 {
 	u32 depth = 1u << ring->log_depth;
 	struct ornic_cqe *cqe;
@@ -93,23 +93,24 @@ void ornic_cq_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
  * The QP of a CQE, if it completes to this CQ: the lock of the CQ keeps it then,
  * as who destroys it takes that lock, and nothing keeps others.
  */
-static struct ornic_qp *find_qp(struct ornic_dev *dev, const struct ib_cq *ibcq,
-				const struct ornic_completion *comp)
+static struct ornic_ib_qp *find_qp(struct ornic_ib_dev *dev,
+				   const struct ib_cq *ibcq,
+				   const struct ornic_completion *comp)
 {
-	struct ornic_qp *qp = NULL;
+	struct ornic_ib_qp *qp = NULL;
 	struct ornic_sink *sink;
 
 	rcu_read_lock();
 	sink = xa_load(&dev->qps, comp->qpn);
 	if (sink && (comp->is_recv ? READ_ONCE(sink->recv_cq) :
 				     READ_ONCE(sink->send_cq)) == ibcq)
-		qp = to_ornic_qp(sink->obj);
+		qp = to_oqp(sink->obj);
 	rcu_read_unlock();
 	return qp;
 }
 
 /* Frames of a VLAN device are untagged to us, but the address is on its VLAN. */
-static u16 vlan_of(const struct ornic_dev *dev,
+static u16 vlan_of(const struct ornic_ib_dev *dev,
 		   const struct ornic_completion *comp)
 {
 	const struct net_device *netdev = dev->bus->netdev;
@@ -119,7 +120,7 @@ static u16 vlan_of(const struct ornic_dev *dev,
 	return comp->vlan;
 }
 
-static void fill_datagram(const struct ornic_dev *dev, struct ib_wc *wc,
+static void fill_datagram(const struct ornic_ib_dev *dev, struct ib_wc *wc,
 			  const struct ornic_completion *comp)
 {
 	u16 vlan = vlan_of(dev, comp);
@@ -137,7 +138,7 @@ static void fill_datagram(const struct ornic_dev *dev, struct ib_wc *wc,
 	}
 }
 
-static void fill_wc(struct ornic_qp *qp, struct ib_wc *wc,
+static void fill_wc(struct ornic_ib_qp *qp, struct ib_wc *wc,
 		    const struct ornic_completion *comp)
 {
 	memset(wc, 0, sizeof(*wc));
@@ -159,7 +160,7 @@ static void fill_wc(struct ornic_qp *qp, struct ib_wc *wc,
 		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
 	}
 	if (comp->has_grh)
-		fill_datagram(to_ornic_dev(qp->ibqp.device), wc, comp);
+		fill_datagram(to_odev(qp->ibqp.device), wc, comp);
 }
 
 /*
@@ -167,7 +168,7 @@ static void fill_wc(struct ornic_qp *qp, struct ib_wc *wc,
  * what they posted and not from the device. The slots of an SRQ are free when
  * the device has taken the WQEs, so of those nothing is known here.
  */
-static bool match(struct ornic_qp *qp, struct ornic_completion *comp)
+static bool match(struct ornic_ib_qp *qp, struct ornic_completion *comp)
 {
 	struct ornic_posted posted;
 
@@ -185,11 +186,11 @@ static bool match(struct ornic_qp *qp, struct ornic_completion *comp)
 }
 
 /* False for the CQE of a QP that is gone, or of nothing that was posted. */
-static bool take(struct ornic_dev *dev, const struct ib_cq *ibcq,
+static bool take(struct ornic_ib_dev *dev, const struct ib_cq *ibcq,
 		 const struct ornic_cqe *cqe, struct ib_wc *wc)
 {
 	struct ornic_completion comp;
-	struct ornic_qp *qp;
+	struct ornic_ib_qp *qp;
 
 	ornic_unpack_cqe(cqe, &comp);
 	qp = find_qp(dev, ibcq, &comp);
@@ -218,8 +219,8 @@ static void give_back(struct ornic_cq_ring *ring)
  */
 int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
-	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
+	struct ornic_ib_dev *dev = to_odev(ibcq->device);
+	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
 	const struct ornic_cqe *cqe;
 	/* What matches nothing is passed over, but no device can keep us here. */
 	u32 left = 1u << ring->log_depth;
@@ -245,29 +246,29 @@ int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 	return done;
 }
 
-static bool has_completions(struct ornic_dev *dev, struct ib_cq *ibcq)
+static bool has_completions(struct ornic_ib_dev *dev, struct ib_cq *ibcq)
 {
-	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
+	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
 
 	return new_cqe(ring, ring->consumer) ||
 	       (unlikely(ornic_is_dead(dev)) && ornic_flush_pending(dev, ibcq));
 }
 
 /**
- * ornic_cq_has_completions - would ornic_poll_cq() find something?
+ * ornic_ib_cq_has_completions - would ornic_poll_cq() find something?
  * @ibcq: CQ of a kernel user
  *
  * Context: any.
  * Return: whether it would.
  */
-bool ornic_cq_has_completions(struct ib_cq *ibcq)
+bool ornic_ib_cq_has_completions(struct ib_cq *ibcq)
 {
-	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
+	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
 	unsigned long flags;
 	bool has;
 
 	spin_lock_irqsave(&ring->lock, flags);
-	has = has_completions(to_ornic_dev(ibcq->device), ibcq);
+	has = has_completions(to_odev(ibcq->device), ibcq);
 	spin_unlock_irqrestore(&ring->lock, flags);
 	return has;
 }
@@ -305,8 +306,8 @@ static void arm(struct ornic_cq_ring *ring, bool solicited_only)
  */
 int ornic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibcq->device);
-	struct ornic_cq_ring *ring = &to_ornic_cq(ibcq)->ring;
+	struct ornic_ib_dev *dev = to_odev(ibcq->device);
+	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
 	unsigned long irq;
 	bool missed;
 

@@ -5,7 +5,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
-struct ornic_cq;
+struct ornic_ib_cq;
 struct ornic_cq_record;
 struct ornic_queue_mem;
 
@@ -29,8 +29,8 @@ struct ornic_cq_ring {
 
 void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,
 			u8 log_depth);
-void ornic_cq_forget_qp(struct ornic_cq_ring *ring, u32 qpn);
-bool ornic_cq_has_completions(struct ib_cq *ibcq);
+void ornic_cq_ring_forget_qp(struct ornic_cq_ring *ring, u32 qpn);
+bool ornic_ib_cq_has_completions(struct ib_cq *ibcq);
 int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc);
 int ornic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 

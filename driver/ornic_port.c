@@ -38,7 +38,7 @@ static u32 mtu_bytes(const struct net_device *netdev)
 	return ib_mtu_enum_to_int(active_mtu(netdev) ?: IB_MTU_256);
 }
 
-static void report(struct ornic_dev *dev, bool up)
+static void report(struct ornic_ib_dev *dev, bool up)
 {
 	struct ib_event event = {
 		.device = &dev->ibdev,
@@ -54,7 +54,7 @@ static void report(struct ornic_dev *dev, bool up)
 }
 
 /* By the work item, or before it can run. */
-static int sync_port(struct ornic_dev *dev)
+static int sync_port(struct ornic_ib_dev *dev)
 {
 	struct ornic_port_state now = {
 		.known = true,
@@ -78,8 +78,8 @@ static int sync_port(struct ornic_dev *dev)
 
 static void port_work(struct work_struct *work)
 {
-	struct ornic_dev *dev = container_of(to_delayed_work(work),
-					     struct ornic_dev, port_work);
+	struct ornic_ib_dev *dev = container_of(to_delayed_work(work),
+						struct ornic_ib_dev, port_work);
 	int ret;
 
 	ret = sync_port(dev);
@@ -98,7 +98,8 @@ static void port_work(struct work_struct *work)
 static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *info)
 {
-	struct ornic_dev *dev = container_of(nb, struct ornic_dev, netdev_nb);
+	struct ornic_ib_dev *dev =
+		container_of(nb, struct ornic_ib_dev, netdev_nb);
 
 	if (netdev_notifier_info_to_dev(info) != dev->bus->netdev)
 		return NOTIFY_DONE;
@@ -122,7 +123,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
  * Context: process, without the RTNL; may sleep.
  * Return: 0 or -errno.
  */
-int ornic_port_start(struct ornic_dev *dev)
+int ornic_port_start(struct ornic_ib_dev *dev)
 {
 	struct net_device *netdev = dev->bus->netdev;
 	int ret;
@@ -158,7 +159,7 @@ err_stop:
  *
  * Context: process, without the RTNL; may sleep. No SET_PORT comes afterwards.
  */
-void ornic_port_stop(struct ornic_dev *dev)
+void ornic_port_stop(struct ornic_ib_dev *dev)
 {
 	unregister_netdevice_notifier_dev_net(dev->bus->netdev, &dev->netdev_nb,
 					      &dev->netdev_nn);
@@ -177,7 +178,7 @@ void ornic_port_stop(struct ornic_dev *dev)
 int ornic_query_port(struct ib_device *ibdev, u32 port,
 		     struct ib_port_attr *attr)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibdev);
+	struct ornic_ib_dev *dev = to_odev(ibdev);
 	const struct net_device *netdev = dev->bus->netdev;
 	bool up = is_up(netdev);
 
@@ -217,7 +218,7 @@ int ornic_get_port_immutable(struct ib_device *ibdev, u32 port,
 			     struct ib_port_immutable *immutable)
 {
 	immutable->pkey_tbl_len = 1;
-	immutable->gid_tbl_len = to_ornic_dev(ibdev)->caps.gid_table_len;
+	immutable->gid_tbl_len = to_odev(ibdev)->caps.gid_table_len;
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	return 0;

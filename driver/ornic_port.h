@@ -4,10 +4,10 @@
 
 #include <rdma/ib_verbs.h>
 
-struct ornic_dev;
+struct ornic_ib_dev;
 
-int ornic_port_start(struct ornic_dev *dev);
-void ornic_port_stop(struct ornic_dev *dev);
+int ornic_port_start(struct ornic_ib_dev *dev);
+void ornic_port_stop(struct ornic_ib_dev *dev);
 
 int ornic_query_port(struct ib_device *ibdev, u32 port,
 		     struct ib_port_attr *attr);

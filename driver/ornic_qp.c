@@ -18,7 +18,7 @@
 #include "ornic_udata.h"
 #include "ornic_xrcd.h"
 
-static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type,
+static bool has_type(const struct ornic_ib_dev *dev, enum ib_qp_type type,
 		     bool kernel)
 {
 	/* It comes without the data of the process that asks for it. */
@@ -42,7 +42,7 @@ static bool has_type(const struct ornic_dev *dev, enum ib_qp_type type,
 	}
 }
 
-static u32 create_flags(const struct ornic_dev *dev, enum ib_qp_type type)
+static u32 create_flags(const struct ornic_ib_dev *dev, enum ib_qp_type type)
 {
 	if (type == IB_QPT_UD && dev->caps.caps & ORNIC_CAP_MCAST)
 		return IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
@@ -50,7 +50,7 @@ static u32 create_flags(const struct ornic_dev *dev, enum ib_qp_type type)
 }
 
 /* IBTA A14.2: an XRC initiator has one CQ, a target none. */
-static int check_domains(struct ornic_dev *dev,
+static int check_domains(struct ornic_ib_dev *dev,
 			 const struct ib_qp_init_attr *init)
 {
 	bool tgt = init->qp_type == IB_QPT_XRC_TGT;
@@ -63,7 +63,7 @@ static int check_domains(struct ornic_dev *dev,
 	return -EINVAL;
 }
 
-static int check_init_attr(struct ornic_dev *dev,
+static int check_init_attr(struct ornic_ib_dev *dev,
 			   const struct ib_qp_init_attr *init, bool kernel)
 {
 	if (!has_type(dev, init->qp_type, kernel)) {
@@ -81,8 +81,9 @@ static int check_init_attr(struct ornic_dev *dev,
 }
 
 /* What the rings are to hold. There may be no RQ, whatever is asked for. */
-static struct ornic_ring_caps
-ring_caps(const struct ornic_qp *qp, const struct ib_qp_cap *cap, bool has_srq)
+static struct ornic_ring_caps ring_caps(const struct ornic_ib_qp *qp,
+					const struct ib_qp_cap *cap,
+					bool has_srq)
 {
 	enum ib_qp_type type = qp->ibqp.qp_type;
 	bool receives = !has_srq && type != IB_QPT_XRC_INI;
@@ -95,7 +96,7 @@ ring_caps(const struct ornic_qp *qp, const struct ib_qp_cap *cap, bool has_srq)
 	caps.inline_data = cap->max_inline_data;
 	caps.recv_wr = receives ? cap->max_recv_wr : 0;
 	caps.recv_sge = receives ? cap->max_recv_sge : 0;
-	if (ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp))
+	if (ornic_ib_qp_is_kernel(qp) && ornic_ib_qp_is_datagram(qp))
 		caps.send_segs = sizeof(struct ornic_av);
 	else if (type == IB_QPT_XRC_INI)
 		caps.send_segs = sizeof(struct ornic_seg_xrc);
@@ -103,7 +104,7 @@ ring_caps(const struct ornic_qp *qp, const struct ib_qp_cap *cap, bool has_srq)
 }
 
 /* Lays the rings out and returns in @cap what they hold. */
-static int init_rings(struct ornic_dev *dev, struct ornic_qp *qp,
+static int init_rings(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 		      struct ib_qp_cap *cap, bool has_srq)
 {
 	bool atomics = qp->ibqp.qp_type == IB_QPT_RC ||
@@ -148,45 +149,46 @@ static int check_udata(struct ib_udata *udata)
 	return req.reserved_20 ? -EINVAL : 0;
 }
 
-static int create_on_device(struct ornic_dev *dev, struct ornic_qp *qp,
+static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 			    const struct ib_qp_init_attr *init)
 {
-	bool has_srq = init->srq && !ornic_qp_is_xrc_target(qp);
+	bool has_srq = init->srq && !ornic_ib_qp_is_xrc_target(qp);
 	struct ornic_create_qp_params params = {
 		.rings = &qp->rings,
-		.qp_type = ornic_qp_is_datagram(qp) ? ORNIC_QPT_UD :
-						      init->qp_type,
+		.qp_type = ornic_ib_qp_is_datagram(qp) ? ORNIC_QPT_UD :
+							 init->qp_type,
 		.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR,
 		.has_srq = has_srq,
-		.srqn = has_srq ? to_ornic_srq(init->srq)->srqn : 0,
-		.wqe_av = ornic_qp_is_kernel(qp) && ornic_qp_is_datagram(qp),
+		.srqn = has_srq ? to_osrq(init->srq)->srqn : 0,
+		.wqe_av = ornic_ib_qp_is_kernel(qp) &&
+			  ornic_ib_qp_is_datagram(qp),
 		.gsi = init->qp_type == IB_QPT_GSI,
 		.no_self_mcast = init->create_flags &
 				 IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK,
-		.fast_reg = ornic_qp_is_kernel(qp) &&
+		.fast_reg = ornic_ib_qp_is_kernel(qp) &&
 			    init->qp_type == IB_QPT_RC &&
 			    dev->caps.caps & ORNIC_CAP_FAST_REG,
 	};
 
-	if (ornic_qp_is_xrc_target(qp))
-		params.xrcdn = to_ornic_xrcd(init->xrcd)->xrcdn;
+	if (ornic_ib_qp_is_xrc_target(qp))
+		params.xrcdn = to_oxrcd(init->xrcd)->xrcdn;
 	else
-		params.pdn = to_ornic_pd(qp->ibqp.pd)->pdn;
+		params.pdn = to_opd(qp->ibqp.pd)->pdn;
 	/* XRC QPs do not have both. */
 	if (init->send_cq)
-		qp->send_cqn = to_ornic_cq(init->send_cq)->cqn;
+		qp->send_cqn = to_ocq(init->send_cq)->cqn;
 	if (init->recv_cq)
-		qp->recv_cqn = to_ornic_cq(init->recv_cq)->cqn;
+		qp->recv_cqn = to_ocq(init->recv_cq)->cqn;
 	params.send_cqn = qp->send_cqn;
 	params.recv_cqn = qp->recv_cqn;
 	ornic_queue_mem_describe(qp->queue.mem, &params.mem);
 	return ornic_cmd_create_qp(dev, &params, &qp->ibqp.qp_num);
 }
 
-static int put_response(struct ornic_qp *qp, struct ib_udata *udata)
+static int put_response(struct ornic_ib_qp *qp, struct ib_udata *udata)
 {
-	const struct ornic_ring *sq = &qp->rings.sq;
-	const struct ornic_ring *rq = &qp->rings.rq;
+	const struct ornic_ring_geom *sq = &qp->rings.sq;
+	const struct ornic_ring_geom *rq = &qp->rings.rq;
 	struct ornic_create_qp_resp resp = {
 		.qpn = qp->ibqp.qp_num,
 		.mmap_offset = ornic_mmap_offset(qp->queue.mmap),
@@ -208,7 +210,7 @@ static int put_response(struct ornic_qp *qp, struct ib_udata *udata)
 }
 
 /* Lets kicks and events come. */
-static int publish(struct ornic_dev *dev, struct ornic_qp *qp)
+static int publish(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 {
 	u32 qpn = qp->ibqp.qp_num;
 	int ret = 0;
@@ -222,7 +224,7 @@ static int publish(struct ornic_dev *dev, struct ornic_qp *qp)
 		ret = PTR_ERR(qp->sink);
 		goto err_del_kicks;
 	}
-	if (ornic_qp_is_kernel(qp)) {
+	if (ornic_ib_qp_is_kernel(qp)) {
 		WRITE_ONCE(qp->sink->send_cq, qp->ibqp.send_cq);
 		WRITE_ONCE(qp->sink->recv_cq, qp->ibqp.recv_cq);
 	}
@@ -234,7 +236,7 @@ err_del_kicks:
 	return ret;
 }
 
-static void release_queue(struct ornic_dev *dev, struct ornic_qp *qp)
+static void release_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 {
 	if (qp->sq) {
 		ornic_wq_untrack(qp->sq);
@@ -245,7 +247,7 @@ static void release_queue(struct ornic_dev *dev, struct ornic_qp *qp)
 }
 
 /* The host's ends, of a kernel user. An XRC target has none to speak of. */
-static int init_wqs(struct ornic_qp *qp)
+static int init_wqs(struct ornic_ib_qp *qp)
 {
 	int ret;
 
@@ -253,7 +255,7 @@ static int init_wqs(struct ornic_qp *qp)
 	if (!qp->sq)
 		return -ENOMEM;
 	qp->rq = qp->sq + 1;
-	if (ornic_qp_is_xrc_target(qp))
+	if (ornic_ib_qp_is_xrc_target(qp))
 		return 0;
 	ornic_wq_init(qp->sq, qp->queue.mem, &qp->rings.sq, ORNIC_SQ_RECORD);
 	ornic_wq_init(qp->rq, qp->queue.mem, &qp->rings.rq, ORNIC_RQ_RECORD);
@@ -261,10 +263,10 @@ static int init_wqs(struct ornic_qp *qp)
 	return ret ?: ornic_wq_track(qp->rq);
 }
 
-static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
+static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 		      struct ib_udata *udata)
 {
-	struct ornic_ucontext *context;
+	struct ornic_ib_ucontext *context;
 	int ret;
 
 	if (udata) {
@@ -284,7 +286,7 @@ static int init_queue(struct ornic_dev *dev, struct ornic_qp *qp,
 }
 
 /* Everything that can fail once the arguments are good. */
-static int bring_up(struct ornic_dev *dev, struct ornic_qp *qp,
+static int bring_up(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 		    const struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
 	int ret;
@@ -326,8 +328,8 @@ err_release_queue:
 int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
-	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
+	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	int ret;
 
 	ret = check_init_attr(dev, init, !udata);
@@ -355,35 +357,35 @@ err_destroy_lock:
 }
 
 /* The CQs of @qp are locked. */
-static void empty_queues(struct ornic_qp *qp)
+static void empty_queues(struct ornic_ib_qp *qp)
 {
 	ornic_wq_reset(qp->sq);
 	ornic_wq_reset(qp->rq);
 }
 
 /**
- * ornic_qp_begin_anew - empty the queues of a QP, and its CQs of its CQEs
+ * ornic_ib_qp_begin_anew - empty the queues of a QP, and its CQs of its CQEs
  * @qp: of a kernel user; in RESET, so the device writes no CQEs any more
  *
  * Both in one step to those who poll: the end of a queue belongs to them.
  *
  * Context: any.
  */
-void ornic_qp_begin_anew(struct ornic_qp *qp)
+void ornic_ib_qp_begin_anew(struct ornic_ib_qp *qp)
 {
-	struct ornic_cq_ring *first = &to_ornic_cq(qp->ibqp.send_cq)->ring;
-	struct ornic_cq_ring *second = &to_ornic_cq(qp->ibqp.recv_cq)->ring;
+	struct ornic_cq_ring *first = &to_ocq(qp->ibqp.send_cq)->ring;
+	struct ornic_cq_ring *second = &to_ocq(qp->ibqp.recv_cq)->ring;
 	unsigned long flags;
 
 	if (first > second)
 		swap(first, second);
 	spin_lock_irqsave(&first->lock, flags);
-	ornic_cq_forget_qp(first, qp->ibqp.qp_num);
+	ornic_cq_ring_forget_qp(first, qp->ibqp.qp_num);
 	if (second == first) {
 		empty_queues(qp);
 	} else {
 		spin_lock_nested(&second->lock, SINGLE_DEPTH_NESTING);
-		ornic_cq_forget_qp(second, qp->ibqp.qp_num);
+		ornic_cq_ring_forget_qp(second, qp->ibqp.qp_num);
 		empty_queues(qp);
 		spin_unlock(&second->lock);
 	}
@@ -394,7 +396,7 @@ void ornic_qp_begin_anew(struct ornic_qp *qp)
  * While the QP still has its number: as soon as it is destroyed another QP may
  * get it, and complete to the same CQ.
  */
-static bool forget_completions(struct ornic_dev *dev, struct ornic_qp *qp)
+static bool forget_completions(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 {
 	const struct ornic_qp_params params = {
 		.mask = ORNIC_QPM_STATE,
@@ -406,7 +408,7 @@ static bool forget_completions(struct ornic_dev *dev, struct ornic_qp *qp)
 	if (ret && !ornic_is_dead(dev))
 		return false;
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	ornic_qp_begin_anew(qp);
+	ornic_ib_qp_begin_anew(qp);
 	/* It may just call the handler of a CQ that goes next. */
 	if (ornic_is_dead(dev))
 		flush_work(&dev->flush_work);
@@ -423,15 +425,15 @@ static bool forget_completions(struct ornic_dev *dev, struct ornic_qp *qp)
  */
 int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
-	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
+	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	bool forgotten;
 	int ret;
 
 	if (qp->kicks)
 		ornic_kick_set_del(qp->kicks, ibqp->qp_num);
 	ornic_sink_close(&dev->qps, qp->sink);
-	forgotten = !ornic_qp_is_kernel(qp) || forget_completions(dev, qp);
+	forgotten = !ornic_ib_qp_is_kernel(qp) || forget_completions(dev, qp);
 	ret = ornic_cmd_destroy_qp(dev, ibqp->qp_num);
 	if (ret) {
 		ibdev_err_ratelimited(ibqp->device, "QP %#x stays: %d\n",
@@ -443,7 +445,7 @@ int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	}
 	/* A poller may have found it: whatever the device says, wait for that. */
 	if (!forgotten)
-		ornic_qp_begin_anew(qp);
+		ornic_ib_qp_begin_anew(qp);
 
 	ornic_sink_free(qp->sink);
 	release_queue(dev, qp);

@@ -11,10 +11,10 @@
 
 struct ornic_kick_set;
 struct ornic_sink;
-struct ornic_ucontext;
+struct ornic_ib_ucontext;
 
 /**
- * struct ornic_qp - a queue pair; its number is @ibqp.qp_num
+ * struct ornic_ib_qp - a queue pair; its number is @ibqp.qp_num
  * @ibqp: the QP as ib_core knows it
  * @lock: orders modify_qp and query_qp of this QP; protects @state, @dest_qpn
  * @state: as of the last command; the device may have gone to SQE or ERR since
@@ -31,7 +31,7 @@ struct ornic_ucontext;
  * @sq: kernel user: the host's end of the send queue; else NULL
  * @rq: kernel user: the host's end of the receive queue; else NULL
  */
-struct ornic_qp {
+struct ornic_ib_qp {
 	struct ib_qp ibqp;
 	struct mutex lock; /* modify and query */
 	enum ib_qp_state state;
@@ -43,35 +43,35 @@ struct ornic_qp {
 	enum ib_sig_type sig_type;
 	struct ornic_queue queue;
 	struct ornic_sink *sink;
-	struct ornic_ucontext *context;
+	struct ornic_ib_ucontext *context;
 	struct ornic_kick_set *kicks;
 	struct ornic_wq *sq;
 	struct ornic_wq *rq;
 };
 
-static inline struct ornic_qp *to_ornic_qp(struct ib_qp *ibqp)
+static inline struct ornic_ib_qp *to_oqp(struct ib_qp *ibqp)
 {
-	return container_of(ibqp, struct ornic_qp, ibqp);
+	return container_of(ibqp, struct ornic_ib_qp, ibqp);
 }
 
 /* ib_core shares an XRC target among processes: it is nobody's object. */
-static inline bool ornic_qp_is_xrc_target(const struct ornic_qp *qp)
+static inline bool ornic_ib_qp_is_xrc_target(const struct ornic_ib_qp *qp)
 {
 	return qp->ibqp.qp_type == IB_QPT_XRC_TGT;
 }
 
-static inline bool ornic_qp_is_kernel(const struct ornic_qp *qp)
+static inline bool ornic_ib_qp_is_kernel(const struct ornic_ib_qp *qp)
 {
-	return !qp->ibqp.uobject && !ornic_qp_is_xrc_target(qp);
+	return !qp->ibqp.uobject && !ornic_ib_qp_is_xrc_target(qp);
 }
 
 /* To the device QP 1 is a UD QP. */
-static inline bool ornic_qp_is_datagram(const struct ornic_qp *qp)
+static inline bool ornic_ib_qp_is_datagram(const struct ornic_ib_qp *qp)
 {
 	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
 }
 
-void ornic_qp_begin_anew(struct ornic_qp *qp);
+void ornic_ib_qp_begin_anew(struct ornic_ib_qp *qp);
 
 int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata);

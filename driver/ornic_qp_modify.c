@@ -66,8 +66,8 @@ static u32 device_mask(u32 mask)
 	return out;
 }
 
-static int check_range(struct ornic_qp *qp, int mask, int bit, const char *name,
-		       u32 value, u32 min, u32 max)
+static int check_range(struct ornic_ib_qp *qp, int mask, int bit,
+		       const char *name, u32 value, u32 min, u32 max)
 {
 	if (!(mask & bit) || (value >= min && value <= max))
 		return 0;
@@ -76,10 +76,10 @@ static int check_range(struct ornic_qp *qp, int mask, int bit, const char *name,
 	return -EINVAL;
 }
 
-static int check_ranges(struct ornic_qp *qp, const struct ib_qp_attr *attr,
+static int check_ranges(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 			int mask)
 {
-	const struct ornic_caps *caps = &to_ornic_dev(qp->ibqp.device)->caps;
+	const struct ornic_caps *caps = &to_odev(qp->ibqp.device)->caps;
 
 	if (check_range(qp, mask, IB_QP_PORT, "port", attr->port_num,
 			ORNIC_PORT, ORNIC_PORT) ||
@@ -96,7 +96,7 @@ static int check_ranges(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 	return 0;
 }
 
-static int check_mask(struct ornic_qp *qp, int mask)
+static int check_mask(struct ornic_ib_qp *qp, int mask)
 {
 	if (!(mask & ~SUPPORTED_MASK))
 		return 0;
@@ -105,7 +105,7 @@ static int check_mask(struct ornic_qp *qp, int mask)
 	return -EOPNOTSUPP;
 }
 
-static int check_transition(struct ornic_qp *qp, enum ib_qp_state cur,
+static int check_transition(struct ornic_ib_qp *qp, enum ib_qp_state cur,
 			    enum ib_qp_state next, int mask)
 {
 	if (ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask))
@@ -116,18 +116,18 @@ static int check_transition(struct ornic_qp *qp, enum ib_qp_state cur,
 }
 
 /* A label of 0 leaves the spreading of flows to us. */
-static int set_path(struct ornic_qp *qp, const struct ib_qp_attr *attr,
+static int set_path(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 		    struct ornic_qp_params *params)
 {
 	u32 label = attr->ah_attr.grh.flow_label & IB_GRH_FLOWLABEL_MASK;
 	u16 sport =
 		rdma_get_udp_sport(label, qp->ibqp.qp_num, params->dest_qpn);
 
-	return ornic_path_from_ah_attr(qp->ibqp.device, &attr->ah_attr, sport,
-				       &params->path);
+	return ornic_av_params_from_ah_attr(qp->ibqp.device, &attr->ah_attr,
+					    sport, &params->path);
 }
 
-static int make_params(struct ornic_qp *qp, const struct ib_qp_attr *attr,
+static int make_params(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 		       int mask, struct ornic_qp_params *params)
 {
 	int ret = 0;
@@ -159,34 +159,35 @@ static int make_params(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 }
 
 /* A QP in RESET has no peer; RTR names it again. */
-static void remember(struct ornic_qp *qp, enum ib_qp_state state, u32 dest_qpn)
+static void remember(struct ornic_ib_qp *qp, enum ib_qp_state state,
+		     u32 dest_qpn)
 {
 	WRITE_ONCE(qp->state, state);
 	qp->dest_qpn = state == IB_QPS_RESET ? 0 : dest_qpn;
 }
 
 /* All QPs of a device that has failed are in error, or may forget it all. */
-static bool may_end(struct ornic_dev *dev, enum ib_qp_state next)
+static bool may_end(struct ornic_ib_dev *dev, enum ib_qp_state next)
 {
 	return ornic_is_dead(dev) &&
 	       (next == IB_QPS_ERR || next == IB_QPS_RESET);
 }
 
 /* Nobody takes from the SRQ for it any more (IBTA 10.3.1.7). */
-static void say_last_wqe(struct ornic_qp *qp)
+static void say_last_wqe(struct ornic_ib_qp *qp)
 {
 	struct ornic_eqe eqe = {
 		.obj = cpu_to_le32(qp->ibqp.qp_num),
 		.type = ORNIC_EVENT_LAST_WQE,
 	};
 
-	ornic_event(to_ornic_dev(qp->ibqp.device)->bus, &eqe);
+	ornic_event(to_odev(qp->ibqp.device)->bus, &eqe);
 }
 
-static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
+static int modify_locked(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 			 int mask)
 {
-	struct ornic_dev *dev = to_ornic_dev(qp->ibqp.device);
+	struct ornic_ib_dev *dev = to_odev(qp->ibqp.device);
 	struct ornic_qp_params params;
 	enum ib_qp_state cur, next;
 	int ret;
@@ -210,8 +211,8 @@ static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 
 	remember(qp, next, params.dest_qpn);
 	/* The provider does this for QPs of users. */
-	if (next == IB_QPS_RESET && ornic_qp_is_kernel(qp))
-		ornic_qp_begin_anew(qp);
+	if (next == IB_QPS_RESET && ornic_ib_qp_is_kernel(qp))
+		ornic_ib_qp_begin_anew(qp);
 	return 0;
 }
 
@@ -231,7 +232,7 @@ static int modify_locked(struct ornic_qp *qp, const struct ib_qp_attr *attr,
 int ornic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
-	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	int ret;
 
 	ret = ornic_udata_none(udata);
@@ -246,12 +247,13 @@ int ornic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mutex_unlock(&qp->lock);
 	if (!ret && qp->ibqp.srq && mask & IB_QP_STATE &&
 	    attr->qp_state == IB_QPS_ERR &&
-	    ornic_is_dead(to_ornic_dev(ibqp->device)))
+	    ornic_is_dead(to_odev(ibqp->device)))
 		say_last_wqe(qp);
 	return ret;
 }
 
-static void fill_attr(struct ornic_qp *qp, const struct ornic_qp_params *params,
+static void fill_attr(struct ornic_ib_qp *qp,
+		      const struct ornic_qp_params *params,
 		      struct ib_qp_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -273,12 +275,12 @@ static void fill_attr(struct ornic_qp *qp, const struct ornic_qp_params *params,
 	attr->timeout = params->timeout;
 	attr->retry_cnt = params->retry_cnt;
 	attr->rnr_retry = params->rnr_retry;
-	if (!ornic_qp_is_datagram(qp))
-		ornic_path_to_ah_attr(qp->ibqp.device, &params->path,
-				      &attr->ah_attr);
+	if (!ornic_ib_qp_is_datagram(qp))
+		ornic_av_params_to_ah_attr(qp->ibqp.device, &params->path,
+					   &attr->ah_attr);
 }
 
-static void fill_init_attr(struct ornic_qp *qp, struct ib_qp_init_attr *init)
+static void fill_init_attr(struct ornic_ib_qp *qp, struct ib_qp_init_attr *init)
 {
 	const struct ib_qp *ibqp = &qp->ibqp;
 
@@ -307,8 +309,8 @@ static void fill_init_attr(struct ornic_qp *qp, struct ib_qp_init_attr *init)
 int ornic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
-	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
+	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	struct ornic_qp_params params;
 	int ret;
 

@@ -61,7 +61,7 @@ static bool may_ask(void)
 static bool inspect(struct ib_device *ibdev, u8 kind, u32 obj,
 		    union ornic_rsp *rsp)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibdev);
+	struct ornic_ib_dev *dev = to_odev(ibdev);
 
 	if (!(dev->caps.caps & ORNIC_CAP_COUNTERS) || !may_ask())
 		return false;
@@ -78,7 +78,7 @@ static bool inspect(struct ib_device *ibdev, u8 kind, u32 obj,
  */
 int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
-	struct ornic_cq *cq = to_ornic_cq(ibcq);
+	struct ornic_ib_cq *cq = to_ocq(ibcq);
 	const struct detail known[] = {
 		{ "cqn", cq->cqn },
 		{ "depth", 1u << READ_ONCE(cq->log_depth) },
@@ -140,7 +140,7 @@ static int put_qp(struct sk_buff *msg, const struct detail *known,
  */
 int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	const struct ornic_qp *qp = to_ornic_qp(ibqp);
+	const struct ornic_ib_qp *qp = to_oqp(ibqp);
 	const struct detail known[] = {
 		{ "send_cqn", qp->send_cqn },
 		{ "recv_cqn", qp->recv_cqn },
@@ -168,16 +168,15 @@ int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
  */
 int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
-	const struct ornic_srq *srq = to_ornic_srq(ibsrq);
+	const struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	const struct detail known[] = {
 		{ "srqn", srq->srqn },
 		{ "depth", 1u << READ_ONCE(srq->ring.log_depth) },
 		{ "stride", 1u << srq->ring.log_stride },
 	};
 	struct ornic_srq_state state = {};
-	bool alive = may_ask() &&
-		     !ornic_cmd_srq_state(to_ornic_dev(ibsrq->device),
-					  srq->srqn, &state);
+	bool alive = may_ask() && !ornic_cmd_srq_state(to_odev(ibsrq->device),
+						       srq->srqn, &state);
 	const struct detail live[] = {
 		{ "waiting", state.waiting },
 		{ "limit", state.limit },
@@ -198,7 +197,7 @@ int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
  */
 int ornic_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
-	const struct ornic_mr *mr = to_ornic_mr(ibmr);
+	const struct ornic_ib_mr *mr = to_omr(ibmr);
 	const struct detail known[] = {
 		{ "page_shift", mr->page_shift },
 		{ "list_levels", mr->list.shape.levels },

@@ -56,7 +56,7 @@ static bool caps_fit(const struct ornic_ring_caps *caps,
 	       caps->inline_data <= inline_limit(caps, limits);
 }
 
-static u64 ring_bytes(const struct ornic_ring *ring)
+static u64 ring_bytes(const struct ornic_ring_geom *ring)
 {
 	u64 bytes;
 
@@ -70,7 +70,7 @@ static u64 ring_bytes(const struct ornic_ring *ring)
  * A WQE holds the header, the segment of its opcode, then SGEs or inline
  * bytes. Only RC has atomics, whose SGEs follow a second segment.
  */
-static void init_sq(struct ornic_ring *sq, struct ornic_ring_caps *caps,
+static void init_sq(struct ornic_ring_geom *sq, struct ornic_ring_caps *caps,
 		    bool atomics, const struct ornic_ring_limits *limits)
 {
 	u32 before_inline = HDR_BYTES + SEG_BYTES + caps->send_segs;
@@ -100,7 +100,7 @@ static void init_sq(struct ornic_ring *sq, struct ornic_ring_caps *caps,
 	caps->inline_data = sq->max_inline;
 }
 
-static void init_rq(struct ornic_ring *rq, struct ornic_ring_caps *caps,
+static void init_rq(struct ornic_ring_geom *rq, struct ornic_ring_caps *caps,
 		    const struct ornic_ring_limits *limits)
 {
 	u32 need, stride;
@@ -159,7 +159,8 @@ ORNIC_FOR_KUNIT(ornic_qp_rings_init);
  * Context: any.
  * Return: 0; -EINVAL if @caps exceeds @limits or asks for no WQE.
  */
-int ornic_srq_ring_init(struct ornic_ring *ring, struct ornic_ring_caps *caps,
+int ornic_srq_ring_init(struct ornic_ring_geom *ring,
+			struct ornic_ring_caps *caps,
 			const struct ornic_ring_limits *limits, u64 *size)
 {
 	if (!caps->recv_wr || !caps_fit(caps, limits))

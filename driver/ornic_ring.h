@@ -35,7 +35,7 @@ struct ornic_ring_caps {
 };
 
 /**
- * struct ornic_ring - geometry of one ring
+ * struct ornic_ring_geom - geometry of one ring
  * @exists: false: the queue does not exist, all else is 0
  * @log_depth: log2 of the number of WQEs
  * @log_stride: log2 of the bytes per WQE
@@ -43,7 +43,7 @@ struct ornic_ring_caps {
  * @max_inline: inline bytes that a WQE holds (send only)
  * @offset: byte offset in the memory of the QP
  */
-struct ornic_ring {
+struct ornic_ring_geom {
 	bool exists;
 	u8 log_depth;
 	u8 log_stride;
@@ -59,15 +59,16 @@ struct ornic_ring {
  * @size: bytes of record page and rings, a multiple of 4 KiB
  */
 struct ornic_qp_rings {
-	struct ornic_ring sq;
-	struct ornic_ring rq;
+	struct ornic_ring_geom sq;
+	struct ornic_ring_geom rq;
 	u64 size;
 };
 
 int ornic_qp_rings_init(struct ornic_qp_rings *rings,
 			struct ornic_ring_caps *caps, bool atomics,
 			const struct ornic_ring_limits *limits);
-int ornic_srq_ring_init(struct ornic_ring *ring, struct ornic_ring_caps *caps,
+int ornic_srq_ring_init(struct ornic_ring_geom *ring,
+			struct ornic_ring_caps *caps,
 			const struct ornic_ring_limits *limits, u64 *size);
 int ornic_cq_ring_init(u32 cqe, u8 log_max_cqe, u8 *log_depth, u64 *size);
 

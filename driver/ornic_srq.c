@@ -19,7 +19,7 @@
 #include "ornic_udata.h"
 #include "ornic_xrcd.h"
 
-static int check_init_attr(struct ornic_dev *dev,
+static int check_init_attr(struct ornic_ib_dev *dev,
 			   const struct ib_srq_init_attr *init, u64 needs)
 {
 	if (init->srq_type == IB_SRQT_BASIC && !(needs & ~dev->caps.caps))
@@ -44,7 +44,7 @@ static int check_udata(struct ib_udata *udata)
 }
 
 /* Lays the ring out and returns in @attr what it holds. */
-static int init_ring(struct ornic_dev *dev, struct ornic_ring *ring,
+static int init_ring(struct ornic_ib_dev *dev, struct ornic_ring_geom *ring,
 		     struct ib_srq_attr *attr, u64 *size)
 {
 	const struct ornic_ring_limits limits = {
@@ -69,19 +69,19 @@ static int init_ring(struct ornic_dev *dev, struct ornic_ring *ring,
 	return 0;
 }
 
-static int create_on_device(struct ornic_dev *dev, struct ornic_srq *srq)
+static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq)
 {
 	struct ib_srq *ibsrq = &srq->ibsrq;
 	struct ornic_create_srq_params params = {
 		.ring = &srq->ring,
-		.pdn = to_ornic_pd(ibsrq->pd)->pdn,
+		.pdn = to_opd(ibsrq->pd)->pdn,
 		.is_xrc = ibsrq->srq_type == IB_SRQT_XRC,
 	};
 	int ret;
 
 	if (params.is_xrc) {
-		params.xrcdn = to_ornic_xrcd(ibsrq->ext.xrc.xrcd)->xrcdn;
-		params.cqn = to_ornic_cq(ibsrq->ext.cq)->cqn;
+		params.xrcdn = to_oxrcd(ibsrq->ext.xrc.xrcd)->xrcdn;
+		params.cqn = to_ocq(ibsrq->ext.cq)->cqn;
 	}
 	ornic_queue_mem_describe(srq->queue.mem, &params.mem);
 	ret = ornic_cmd_create_srq(dev, &params, &srq->srqn);
@@ -90,7 +90,7 @@ static int create_on_device(struct ornic_dev *dev, struct ornic_srq *srq)
 	return ret;
 }
 
-static int put_response(struct ornic_srq *srq, struct ib_udata *udata)
+static int put_response(struct ornic_ib_srq *srq, struct ib_udata *udata)
 {
 	struct ornic_create_srq_resp resp = {
 		.srqn = srq->srqn,
@@ -104,10 +104,10 @@ static int put_response(struct ornic_srq *srq, struct ib_udata *udata)
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
-static int init_queue(struct ornic_dev *dev, struct ornic_srq *srq, u64 size,
-		      struct ib_udata *udata)
+static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
+		      u64 size, struct ib_udata *udata)
 {
-	struct ornic_ucontext *context;
+	struct ornic_ib_ucontext *context;
 	int ret;
 
 	if (udata) {
@@ -121,8 +121,8 @@ static int init_queue(struct ornic_dev *dev, struct ornic_srq *srq, u64 size,
 }
 
 /* Everything that can fail once the arguments are good. */
-static int bring_up(struct ornic_dev *dev, struct ornic_srq *srq, u64 size,
-		    struct ib_udata *udata)
+static int bring_up(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
+		    u64 size, struct ib_udata *udata)
 {
 	int ret;
 
@@ -164,8 +164,8 @@ err_release_queue:
 int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibsrq->device);
-	struct ornic_srq *srq = to_ornic_srq(ibsrq);
+	struct ornic_ib_dev *dev = to_odev(ibsrq->device);
+	struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	u64 size;
 	int ret;
 
@@ -210,10 +210,10 @@ static int get_resize_udata(struct ib_udata *udata, void __user **resp)
  * Moves the SRQ to @next, and leaves in it what is to be released. The response
  * goes first: once the device has moved, nothing may fail.
  */
-static int resize_locked(struct ornic_srq *srq, struct ornic_queue *next,
+static int resize_locked(struct ornic_ib_srq *srq, struct ornic_queue *next,
 			 u8 log_depth, void __user *to)
 {
-	struct ornic_dev *dev = to_ornic_dev(srq->ibsrq.device);
+	struct ornic_ib_dev *dev = to_odev(srq->ibsrq.device);
 	struct ornic_modify_srq_resp resp = {
 		.log_depth = log_depth,
 		.mmap_offset = ornic_mmap_offset(next->mmap),
@@ -233,14 +233,14 @@ static int resize_locked(struct ornic_srq *srq, struct ornic_queue *next,
 	return 0;
 }
 
-static int resize(struct ornic_srq *srq, u32 max_wr, struct ib_udata *udata)
+static int resize(struct ornic_ib_srq *srq, u32 max_wr, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(srq->ibsrq.device);
+	struct ornic_ib_dev *dev = to_odev(srq->ibsrq.device);
 	struct ib_srq_attr attr = {
 		.max_wr = max_wr,
 		.max_sge = srq->ring.max_sge,
 	};
-	struct ornic_ring ring;
+	struct ornic_ring_geom ring;
 	struct ornic_queue next;
 	void __user *resp;
 	u64 size;
@@ -266,7 +266,7 @@ static int resize(struct ornic_srq *srq, u32 max_wr, struct ib_udata *udata)
 	return ret;
 }
 
-static int set_limit(struct ornic_srq *srq, u32 limit)
+static int set_limit(struct ornic_ib_srq *srq, u32 limit)
 {
 	u32 depth = 1u << READ_ONCE(srq->ring.log_depth);
 
@@ -275,7 +275,7 @@ static int set_limit(struct ornic_srq *srq, u32 limit)
 			  srq->srqn, limit, depth);
 		return -EINVAL;
 	}
-	return ornic_cmd_modify_srq(to_ornic_dev(srq->ibsrq.device), srq->srqn,
+	return ornic_cmd_modify_srq(to_odev(srq->ibsrq.device), srq->srqn,
 				    limit);
 }
 
@@ -295,7 +295,7 @@ static int set_limit(struct ornic_srq *srq, u32 limit)
 int ornic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
-	struct ornic_srq *srq = to_ornic_srq(ibsrq);
+	struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	int ret;
 
 	if (mask & ~(IB_SRQ_LIMIT | IB_SRQ_MAX_WR)) {
@@ -325,10 +325,10 @@ int ornic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
  */
 int ornic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
-	struct ornic_srq *srq = to_ornic_srq(ibsrq);
+	struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	int ret;
 
-	ret = ornic_cmd_query_srq(to_ornic_dev(ibsrq->device), srq->srqn,
+	ret = ornic_cmd_query_srq(to_odev(ibsrq->device), srq->srqn,
 				  &attr->srq_limit);
 	if (ret)
 		return ret;
@@ -347,8 +347,8 @@ int ornic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
  */
 int ornic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibsrq->device);
-	struct ornic_srq *srq = to_ornic_srq(ibsrq);
+	struct ornic_ib_dev *dev = to_odev(ibsrq->device);
+	struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	int ret;
 
 	ornic_sink_close(&dev->srqs, srq->sink);

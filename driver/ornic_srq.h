@@ -12,7 +12,7 @@
 struct ornic_sink;
 
 /**
- * struct ornic_srq - a shared receive queue
+ * struct ornic_ib_srq - a shared receive queue
  * @ibsrq: the SRQ as ib_core knows it
  * @lock: of resizing: protects @ring and @queue
  * @srqn: its number
@@ -21,19 +21,19 @@ struct ornic_sink;
  * @sink: takes its events
  * @wq: kernel user: the host's end
  */
-struct ornic_srq {
+struct ornic_ib_srq {
 	struct ib_srq ibsrq;
 	struct mutex lock; /* resize */
 	u32 srqn;
-	struct ornic_ring ring;
+	struct ornic_ring_geom ring;
 	struct ornic_queue queue;
 	struct ornic_sink *sink;
 	struct ornic_wq wq;
 };
 
-static inline struct ornic_srq *to_ornic_srq(struct ib_srq *ibsrq)
+static inline struct ornic_ib_srq *to_osrq(struct ib_srq *ibsrq)
 {
-	return container_of(ibsrq, struct ornic_srq, ibsrq);
+	return container_of(ibsrq, struct ornic_ib_srq, ibsrq);
 }
 
 int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,

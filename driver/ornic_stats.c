@@ -72,7 +72,7 @@ static void hide_optional(struct rdma_hw_stats *stats, u64 counting)
  * Context: process, may sleep.
  * Return: the statistics, all zero, or NULL without memory.
  */
-struct rdma_hw_stats *ornic_stats_alloc(struct ornic_dev *dev)
+struct rdma_hw_stats *ornic_stats_alloc(struct ornic_ib_dev *dev)
 {
 	struct rdma_hw_stats *stats;
 
@@ -84,7 +84,7 @@ struct rdma_hw_stats *ornic_stats_alloc(struct ornic_dev *dev)
 }
 
 /* Takes @counters away from the caller if the device may still write there. */
-static int read_counters(struct ornic_dev *dev, u32 set, __le64 **counters)
+static int read_counters(struct ornic_ib_dev *dev, u32 set, __le64 **counters)
 {
 	const size_t size = ORNIC_STAT_COUNT * sizeof(**counters);
 	u64 dma;
@@ -109,7 +109,7 @@ static int read_counters(struct ornic_dev *dev, u32 set, __le64 **counters)
  * Context: process, may sleep.
  * Return: 0; -ENOMEM; -errno of the device.
  */
-int ornic_stats_read(struct ornic_dev *dev, u32 set,
+int ornic_stats_read(struct ornic_ib_dev *dev, u32 set,
 		     struct rdma_hw_stats *stats)
 {
 	__le64 *counters;
@@ -142,7 +142,7 @@ out_free_counters:
  */
 struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev, u32 port)
 {
-	return ornic_stats_alloc(to_ornic_dev(ibdev));
+	return ornic_stats_alloc(to_odev(ibdev));
 }
 
 /**
@@ -165,7 +165,7 @@ int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 
 	if (port != ORNIC_PORT)
 		return -EINVAL;
-	ret = ornic_stats_read(to_ornic_dev(ibdev), 0, stats);
+	ret = ornic_stats_read(to_odev(ibdev), 0, stats);
 	return ret ?: ORNIC_STAT_COUNT;
 }
 
@@ -182,7 +182,7 @@ int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 int ornic_modify_stat(struct ib_device *ibdev, u32 port, unsigned int index,
 		      bool enable)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibdev);
+	struct ornic_ib_dev *dev = to_odev(ibdev);
 	u64 optional = dev->optional;
 	int ret;
 

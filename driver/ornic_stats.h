@@ -4,10 +4,10 @@
 
 #include <rdma/ib_verbs.h>
 
-struct ornic_dev;
+struct ornic_ib_dev;
 
-struct rdma_hw_stats *ornic_stats_alloc(struct ornic_dev *dev);
-int ornic_stats_read(struct ornic_dev *dev, u32 set,
+struct rdma_hw_stats *ornic_stats_alloc(struct ornic_ib_dev *dev);
+int ornic_stats_read(struct ornic_ib_dev *dev, u32 set,
 		     struct rdma_hw_stats *stats);
 
 struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev, u32 port);

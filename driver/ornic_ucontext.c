@@ -17,9 +17,9 @@
  * Return: the response of alloc_ucontext.
  */
 struct ornic_alloc_ucontext_resp
-ornic_describe_ucontext(const struct ornic_ucontext *context)
+ornic_describe_ucontext(const struct ornic_ib_ucontext *context)
 {
-	const struct ornic_dev *dev = to_ornic_dev(context->ibctx.device);
+	const struct ornic_ib_dev *dev = to_odev(context->ibctx.device);
 	struct ornic_alloc_ucontext_resp resp = {
 		.hw_version = dev->caps.hw_version,
 		.kick_mode = dev->bus->kick_mode,
@@ -37,7 +37,7 @@ ornic_describe_ucontext(const struct ornic_ucontext *context)
 	return resp;
 }
 
-static int put_response(const struct ornic_ucontext *context,
+static int put_response(const struct ornic_ib_ucontext *context,
 			struct ib_udata *udata)
 {
 	struct ornic_alloc_ucontext_resp resp;
@@ -56,8 +56,8 @@ static int put_response(const struct ornic_ucontext *context,
  */
 int ornic_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 {
-	struct ornic_ucontext *octx = to_ornic_ucontext(context);
-	struct ornic_dev *dev = to_ornic_dev(context->device);
+	struct ornic_ib_ucontext *octx = to_oucontext(context);
+	struct ornic_ib_dev *dev = to_odev(context->device);
 	int ret;
 
 	ret = ornic_udata_none(udata);
@@ -95,7 +95,7 @@ err_free_kicks:
  */
 void ornic_dealloc_ucontext(struct ib_ucontext *context)
 {
-	struct ornic_ucontext *octx = to_ornic_ucontext(context);
+	struct ornic_ib_ucontext *octx = to_oucontext(context);
 
 	ornic_mmap_remove(octx->page);
 	ornic_kick_set_free(octx->kicks);

@@ -45,7 +45,7 @@ static_assert(ORNIC_VERBS_FLUSH_GLOBAL == IB_ACCESS_FLUSH_GLOBAL);
  * Context: process.
  */
 void ornic_wq_init(struct ornic_wq *wq, struct ornic_queue_mem *mem,
-		   const struct ornic_ring *ring, u32 record_offset)
+		   const struct ornic_ring_geom *ring, u32 record_offset)
 {
 	spin_lock_init(&wq->lock);
 	wq->mem = mem;
@@ -182,7 +182,7 @@ static bool is_full(const struct ornic_wq *wq)
 
 static void *slot_of(const struct ornic_wq *wq)
 {
-	const struct ornic_ring *ring = wq->ring;
+	const struct ornic_ring_geom *ring = wq->ring;
 	u32 index = wq->head & ((1u << ring->log_depth) - 1);
 
 	return ornic_queue_mem_at(wq->mem,
@@ -212,7 +212,7 @@ static bool may_execute(void)
 /* Tell whoever is to execute what was published. */
 static void announce(struct ib_qp *ibqp, bool wanted)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibqp->device);
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 
 	if (unlikely(ornic_is_dead(dev)))
 		ornic_flush_later(dev);
@@ -238,14 +238,14 @@ static void read_address(struct ornic_send_work *work,
 	work->qp_type = ORNIC_QPT_UD;
 	work->dest_qpn = ud->remote_qpn;
 	work->dest_qkey = ud->remote_qkey;
-	work->av = ud->ah ? &to_ornic_ah(ud->ah)->av : NULL;
+	work->av = ud->ah ? &to_oah(ud->ah)->av : NULL;
 }
 
 /* The MR as map_mr_sg() has left it; it may change once this is posted. */
 static int read_registration(struct ornic_send_work *work,
 			     const struct ib_reg_wr *wr)
 {
-	const struct ornic_mr *mr = to_ornic_mr(wr->mr);
+	const struct ornic_ib_mr *mr = to_omr(wr->mr);
 	int ret;
 
 	if (mr->ibmr.type != IB_MR_TYPE_MEM_REG || !mr->npages)
@@ -359,7 +359,7 @@ static int put_inline(const struct ornic_wq *sq, void *slot, u32 used,
 	return 0;
 }
 
-static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
+static int write_send(struct ornic_ib_qp *qp, const struct ib_send_wr *wr)
 {
 	struct ornic_send_work work = {
 		.opcode = wr->opcode,
@@ -375,7 +375,7 @@ static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
 		return -EINVAL;
 	if (is_full(qp->sq))
 		return -ENOMEM;
-	if (ornic_qp_is_datagram(qp))
+	if (ornic_ib_qp_is_datagram(qp))
 		read_address(&work, wr);
 	else
 		used = read_operands(&work, wr);
@@ -390,10 +390,10 @@ static int write_send(struct ornic_qp *qp, const struct ib_send_wr *wr)
 		       put_sges(qp->sq, slot, used, wr);
 }
 
-static void say_refused(struct ornic_qp *qp, const struct ib_send_wr *wr,
+static void say_refused(struct ornic_ib_qp *qp, const struct ib_send_wr *wr,
 			int ret)
 {
-	const struct ornic_ring *ring = qp->sq->ring;
+	const struct ornic_ring_geom *ring = qp->sq->ring;
 
 	ibdev_dbg(qp->ibqp.device,
 		  "QP %#x: op %d flags %#x, %d SGEs of %u, depth %u: %d\n",
@@ -414,7 +414,7 @@ static void say_refused(struct ornic_qp *qp, const struct ib_send_wr *wr,
 int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr)
 {
-	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	struct ornic_wq *sq = qp->sq;
 	unsigned long flags;
 	bool wanted;
@@ -484,7 +484,7 @@ static u32 room_of(const struct ib_recv_wr *wr)
 int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)
 {
-	struct ornic_qp *qp = to_ornic_qp(ibqp);
+	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	struct ornic_wq *rq = qp->rq;
 	unsigned long flags;
 	bool wanted;
@@ -543,7 +543,7 @@ static bool is_srq_full(struct ornic_wq *wq)
 int ornic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad_wr)
 {
-	struct ornic_wq *wq = &to_ornic_srq(ibsrq)->wq;
+	struct ornic_wq *wq = &to_osrq(ibsrq)->wq;
 	unsigned long flags;
 	int ret = 0;
 

@@ -6,7 +6,7 @@
 #include <rdma/ib_verbs.h>
 
 struct ornic_queue_mem;
-struct ornic_ring;
+struct ornic_ring_geom;
 struct ornic_wq_record;
 
 /**
@@ -34,7 +34,7 @@ struct ornic_posted {
 struct ornic_wq {
 	spinlock_t lock; /* posting */
 	struct ornic_queue_mem *mem;
-	const struct ornic_ring *ring;
+	const struct ornic_ring_geom *ring;
 	struct ornic_wq_record *record;
 	struct ornic_posted *posted;
 	u32 head;
@@ -42,7 +42,7 @@ struct ornic_wq {
 };
 
 void ornic_wq_init(struct ornic_wq *wq, struct ornic_queue_mem *mem,
-		   const struct ornic_ring *ring, u32 record_offset);
+		   const struct ornic_ring_geom *ring, u32 record_offset);
 void ornic_wq_reset(struct ornic_wq *wq);
 int ornic_wq_track(struct ornic_wq *wq);
 void ornic_wq_untrack(struct ornic_wq *wq);

@@ -16,7 +16,7 @@
  */
 int ornic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibxrcd->device);
+	struct ornic_ib_dev *dev = to_odev(ibxrcd->device);
 	int xrcdn;
 	int ret;
 
@@ -31,7 +31,7 @@ int ornic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 			  ORNIC_MAX_XRCD, xrcdn);
 		return xrcdn;
 	}
-	to_ornic_xrcd(ibxrcd)->xrcdn = xrcdn;
+	to_oxrcd(ibxrcd)->xrcdn = xrcdn;
 	return 0;
 }
 
@@ -45,8 +45,8 @@ int ornic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
  */
 int ornic_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
-	struct ornic_dev *dev = to_ornic_dev(ibxrcd->device);
+	struct ornic_ib_dev *dev = to_odev(ibxrcd->device);
 
-	ida_free(&dev->xrcdns, to_ornic_xrcd(ibxrcd)->xrcdn);
+	ida_free(&dev->xrcdns, to_oxrcd(ibxrcd)->xrcdn);
 	return 0;
 }

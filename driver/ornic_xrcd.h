@@ -5,18 +5,18 @@
 #include <rdma/ib_verbs.h>
 
 /**
- * struct ornic_xrcd - an XRC domain; the device knows only its number
+ * struct ornic_ib_xrcd - an XRC domain; the device knows only its number
  * @ibxrcd: the domain as ib_core knows it; ib_core shares it among processes
  * @xrcdn: its number, not 0
  */
-struct ornic_xrcd {
+struct ornic_ib_xrcd {
 	struct ib_xrcd ibxrcd;
 	u32 xrcdn;
 };
 
-static inline struct ornic_xrcd *to_ornic_xrcd(struct ib_xrcd *ibxrcd)
+static inline struct ornic_ib_xrcd *to_oxrcd(struct ib_xrcd *ibxrcd)
 {
-	return container_of(ibxrcd, struct ornic_xrcd, ibxrcd);
+	return container_of(ibxrcd, struct ornic_ib_xrcd, ibxrcd);
 }
 
 int ornic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);

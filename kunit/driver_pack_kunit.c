@@ -39,7 +39,7 @@ static void status_has_its_errno(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_status_to_errno(c->status), c->ret);
 }
 
-static const struct ornic_path a_path = {
+static const struct ornic_av_params a_path = {
 	.dgid = { 0xfe, 0x80, [15] = 0x42 },
 	.dmac = { 2, 3, 4, 5, 6, 7 },
 	.udp_sport = 0xc1d2,

@@ -288,7 +288,7 @@ static void srq_holds_what_it_says(struct kunit *test)
 		.recv_wr = c->wr,
 		.recv_sge = c->sge,
 	};
-	struct ornic_ring ring;
+	struct ornic_ring_geom ring;
 	u64 size = 0;
 
 	KUNIT_ASSERT_EQ(test, ornic_srq_ring_init(&ring, &caps, &limits, &size),
