@@ -105,7 +105,7 @@ static u16 ah_sport(const struct rdma_ah_attr *attr)
 }
 
 /**
- * ornic_create_ah - ib_device_ops.create_user_ah and .create_ah
+ * ornic_ib_create_ah - ib_device_ops.create_user_ah and .create_ah
  * @ibah: new AH
  * @init: resolved address
  * @udata: struct ornic_create_ah_resp; NULL for a kernel user
@@ -114,8 +114,8 @@ static u16 ah_sport(const struct rdma_ah_attr *attr)
  * Return: 0; -EINVAL for a bad address or driver data; -EFAULT; -ENOMEM;
  * -ENOSPC.
  */
-int ornic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
-		    struct ib_udata *udata)
+int ornic_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		       struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibah->device);
 	struct ornic_ib_ah *ah = to_oah(ibah);
@@ -151,28 +151,28 @@ err_destroy_on_device:
 }
 
 /**
- * ornic_query_ah - ib_device_ops.query_ah
+ * ornic_ib_query_ah - ib_device_ops.query_ah
  * @ibah: AH
  * @attr: filled in
  *
  * Context: any.
  * Return: 0.
  */
-int ornic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+int ornic_ib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
 	*attr = to_oah(ibah)->attr;
 	return 0;
 }
 
 /**
- * ornic_destroy_ah - ib_device_ops.destroy_ah
+ * ornic_ib_destroy_ah - ib_device_ops.destroy_ah
  * @ibah: AH
  * @flags: enum rdma_destroy_ah_flags
  *
  * Context: process, may sleep; any for a kernel user.
  * Return: 0 or -errno of the device; the AH lives on then.
  */
-int ornic_destroy_ah(struct ib_ah *ibah, u32 flags)
+int ornic_ib_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
 	struct ornic_ib_ah *ah = to_oah(ibah);
 

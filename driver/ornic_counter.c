@@ -14,13 +14,13 @@
 #include "ornic_stats.h"
 
 /**
- * ornic_counter_alloc_stats - ib_device_ops.counter_alloc_stats
+ * ornic_ib_counter_alloc_stats - ib_device_ops.counter_alloc_stats
  * @counter: new counter, without a number yet
  *
  * Context: process, may sleep.
  * Return: the statistics, or NULL without memory or if the device has no sets.
  */
-struct rdma_hw_stats *ornic_counter_alloc_stats(struct rdma_counter *counter)
+struct rdma_hw_stats *ornic_ib_counter_alloc_stats(struct rdma_counter *counter)
 {
 	struct ornic_ib_dev *dev = to_odev(counter->device);
 
@@ -30,7 +30,7 @@ struct rdma_hw_stats *ornic_counter_alloc_stats(struct rdma_counter *counter)
 }
 
 /**
- * ornic_counter_bind_qp - ib_device_ops.counter_bind_qp
+ * ornic_ib_counter_bind_qp - ib_device_ops.counter_bind_qp
  * @counter: counter; gets its number with its first QP
  * @ibqp: QP without a counter
  *
@@ -38,7 +38,7 @@ struct rdma_hw_stats *ornic_counter_alloc_stats(struct rdma_counter *counter)
  * Return: 0; -ENOSPC if the device has no counter sets left; -ENOMEM; -errno
  * of the device.
  */
-int ornic_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+int ornic_ib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	u32 set = counter->id;
@@ -66,13 +66,13 @@ err_destroy:
 }
 
 /**
- * ornic_counter_unbind_qp - ib_device_ops.counter_unbind_qp
+ * ornic_ib_counter_unbind_qp - ib_device_ops.counter_unbind_qp
  * @ibqp: QP with a counter
  *
  * Context: process, may sleep.
  * Return: 0. ib_core drops the counter whatever the device says of it.
  */
-int ornic_counter_unbind_qp(struct ib_qp *ibqp)
+int ornic_ib_counter_unbind_qp(struct ib_qp *ibqp)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	int ret;
@@ -86,26 +86,26 @@ int ornic_counter_unbind_qp(struct ib_qp *ibqp)
 }
 
 /**
- * ornic_counter_update_stats - ib_device_ops.counter_update_stats
+ * ornic_ib_counter_update_stats - ib_device_ops.counter_update_stats
  * @counter: counter
  *
  * Context: process, may sleep.
  * Return: 0; -ENOMEM; -errno of the device.
  */
-int ornic_counter_update_stats(struct rdma_counter *counter)
+int ornic_ib_counter_update_stats(struct rdma_counter *counter)
 {
 	return ornic_stats_read(to_odev(counter->device), counter->id,
 				counter->stats);
 }
 
 /**
- * ornic_counter_dealloc - ib_device_ops.counter_dealloc
+ * ornic_ib_counter_dealloc - ib_device_ops.counter_dealloc
  * @counter: counter without QPs
  *
  * Context: process, may sleep.
  * Return: 0 or -errno of the device.
  */
-int ornic_counter_dealloc(struct rdma_counter *counter)
+int ornic_ib_counter_dealloc(struct rdma_counter *counter)
 {
 	if (!counter->id)
 		return 0;

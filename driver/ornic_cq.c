@@ -117,7 +117,7 @@ err_release_queue:
 }
 
 /**
- * ornic_create_cq - ib_device_ops.create_cq
+ * ornic_ib_create_cq - ib_device_ops.create_cq
  * @ibcq: new CQ
  * @attr: its size and vector
  * @attrs: struct ornic_create_cq_req and _resp; NULL for a kernel user
@@ -126,8 +126,8 @@ err_release_queue:
  * Return: 0; -EINVAL for a bad size, vector or driver data; -EOPNOTSUPP for
  * unknown flags; -EFAULT; -ENOMEM; -ENOSPC.
  */
-int ornic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct uverbs_attr_bundle *attrs)
+int ornic_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		       struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
@@ -204,7 +204,7 @@ static int resize_locked(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 }
 
 /**
- * ornic_resize_cq - ib_device_ops.resize_cq
+ * ornic_ib_resize_cq - ib_device_ops.resize_cq
  * @ibcq: CQ, whose owner polls and arms nothing meanwhile
  * @cqe: completions that it must hold
  * @udata: struct ornic_resize_cq_req and _resp
@@ -215,7 +215,7 @@ static int resize_locked(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
  * device that cannot; -EBUSY if more completions wait than the device moves;
  * -EFAULT; -ENOMEM. The CQ is what it was then.
  */
-int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ornic_ib_cq *cq = to_ocq(ibcq);
@@ -247,7 +247,7 @@ int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 }
 
 /**
- * ornic_modify_cq - ib_device_ops.modify_cq
+ * ornic_ib_modify_cq - ib_device_ops.modify_cq
  * @ibcq: CQ
  * @count: CQEs per event; 0: any number
  * @period: us that an event may wait for them; 0: any time
@@ -255,7 +255,7 @@ int ornic_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
  * Context: process, may sleep.
  * Return: 0; -EOPNOTSUPP for a device that cannot; -errno of the device.
  */
-int ornic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+int ornic_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 
@@ -265,14 +265,14 @@ int ornic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 }
 
 /**
- * ornic_destroy_cq - ib_device_ops.destroy_cq
+ * ornic_ib_destroy_cq - ib_device_ops.destroy_cq
  * @ibcq: CQ without QPs
  * @udata: unused
  *
  * Context: process, may sleep.
  * Return: 0 or -errno of the device; the CQ lives on then.
  */
-int ornic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+int ornic_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ornic_ib_cq *cq = to_ocq(ibcq);

@@ -59,7 +59,7 @@ static void fill_queues(const struct ornic_caps *caps,
 }
 
 /**
- * ornic_query_device - ib_device_ops.query_device
+ * ornic_ib_query_device - ib_device_ops.query_device
  * @ibdev: device
  * @attr: zeroed; filled in
  * @udata: none
@@ -67,8 +67,8 @@ static void fill_queues(const struct ornic_caps *caps,
  * Context: process, may sleep.
  * Return: 0; -EINVAL for bad driver data.
  */
-int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
-		       struct ib_udata *udata)
+int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			  struct ib_udata *udata)
 {
 	const struct ornic_ib_dev *dev = to_odev(ibdev);
 	int ret;
@@ -108,13 +108,13 @@ int ornic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 }
 
 /**
- * ornic_get_fw_str - ib_device_ops.get_dev_fw_str
+ * ornic_ib_get_dev_fw_str - ib_device_ops.get_dev_fw_str
  * @ibdev: device
  * @str: IB_FW_VERSION_NAME_MAX bytes; set to the version of its interface
  *
  * Context: any.
  */
-void ornic_get_fw_str(struct ib_device *ibdev, char *str)
+void ornic_ib_get_dev_fw_str(struct ib_device *ibdev, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u",
 		 to_odev(ibdev)->caps.hw_version);

@@ -67,7 +67,7 @@ struct net_device *ornic_gid_netdev(const struct ornic_ib_dev *dev)
 }
 
 /**
- * ornic_add_gid - ib_device_ops.add_gid
+ * ornic_ib_add_gid - ib_device_ops.add_gid
  * @attr: the entry
  * @context: unused
  *
@@ -76,7 +76,7 @@ struct net_device *ornic_gid_netdev(const struct ornic_ib_dev *dev)
  * address of another netdev; -ENODEV if its netdev went away; -errno of the
  * device.
  */
-int ornic_add_gid(const struct ib_gid_attr *attr, void **context)
+int ornic_ib_add_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct ornic_ib_dev *dev = to_odev(attr->device);
 	struct ornic_set_gid_params params = {
@@ -100,14 +100,14 @@ int ornic_add_gid(const struct ib_gid_attr *attr, void **context)
 }
 
 /**
- * ornic_del_gid - ib_device_ops.del_gid
+ * ornic_ib_del_gid - ib_device_ops.del_gid
  * @attr: the entry
  * @context: unused
  *
  * Context: process, may sleep.
  * Return: 0 or -errno of the device.
  */
-int ornic_del_gid(const struct ib_gid_attr *attr, void **context)
+int ornic_ib_del_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct ornic_set_gid_params params = {
 		.index = attr->index,

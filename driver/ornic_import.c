@@ -19,7 +19,7 @@
 #include "ornic_ucontext.h"
 
 /**
- * ornic_query_ucontext - ib_device_ops.query_ucontext
+ * ornic_ib_query_ucontext - ib_device_ops.query_ucontext
  * @context: context
  * @attrs: with room for struct ornic_alloc_ucontext_resp, or for the front of
  *	it, as older providers know it
@@ -27,8 +27,8 @@
  * Context: process, may sleep.
  * Return: 0; -EFAULT.
  */
-int ornic_query_ucontext(struct ib_ucontext *context,
-			 struct uverbs_attr_bundle *attrs)
+int ornic_ib_query_ucontext(struct ib_ucontext *context,
+			    struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_alloc_ucontext_resp resp =
 		ornic_describe_ucontext(to_oucontext(context));

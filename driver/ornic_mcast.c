@@ -32,7 +32,7 @@ static void put_membership(struct ornic_ib_qp *qp)
 }
 
 /**
- * ornic_attach_mcast - ib_device_ops.attach_mcast
+ * ornic_ib_attach_mcast - ib_device_ops.attach_mcast
  * @ibqp: UD QP
  * @gid: the group: IPv6, or IPv4 mapped
  * @lid: means nothing on Ethernet
@@ -42,7 +42,7 @@ static void put_membership(struct ornic_ib_qp *qp)
  * -ENOSPC if the group is full or there are too many, of the device or of the
  * process; -ENOMEM; as ornic_groups_join() if the netdev cannot join.
  */
-int ornic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
@@ -74,7 +74,7 @@ err_put_membership:
 }
 
 /**
- * ornic_detach_mcast - ib_device_ops.detach_mcast
+ * ornic_ib_detach_mcast - ib_device_ops.detach_mcast
  * @ibqp: UD QP
  * @gid: the group
  * @lid: means nothing on Ethernet
@@ -82,7 +82,7 @@ err_put_membership:
  * Context: process, without the RTNL; may sleep.
  * Return: 0 (also if the device is gone); -ENOENT if the QP is no member.
  */
-int ornic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+int ornic_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	int ret;

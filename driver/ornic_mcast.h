@@ -4,7 +4,7 @@
 
 #include <rdma/ib_verbs.h>
 
-int ornic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
-int ornic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int ornic_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
 #endif /* ORNIC_MCAST_H */

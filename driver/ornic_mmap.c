@@ -146,7 +146,7 @@ static int map_doorbell_page(struct ib_ucontext *context,
 }
 
 /**
- * ornic_mmap - ib_device_ops.mmap
+ * ornic_ib_mmap - ib_device_ops.mmap
  * @context: of the user
  * @vma: shared, not executable, of exactly one entry
  *
@@ -154,7 +154,7 @@ static int map_doorbell_page(struct ib_ucontext *context,
  * Return: 0; -EINVAL for an unknown offset, another size or a private mapping;
  * -EPERM for an executable one; -ENOMEM, -EAGAIN.
  */
-int ornic_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
+int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *rdma;
 	struct ornic_mmap_entry *entry;
@@ -184,12 +184,12 @@ int ornic_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 }
 
 /**
- * ornic_mmap_free - ib_device_ops.mmap_free
+ * ornic_ib_mmap_free - ib_device_ops.mmap_free
  * @rdma: entry without users
  *
  * Context: process.
  */
-void ornic_mmap_free(struct rdma_user_mmap_entry *rdma)
+void ornic_ib_mmap_free(struct rdma_user_mmap_entry *rdma)
 {
 	struct ornic_mmap_entry *entry = to_entry(rdma);
 

@@ -149,7 +149,7 @@ static int create_mkey(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 }
 
 /**
- * ornic_reg_user_mr - ib_device_ops.reg_user_mr
+ * ornic_ib_reg_user_mr - ib_device_ops.reg_user_mr
  * @ibpd: PD
  * @start: user address
  * @length: bytes
@@ -162,8 +162,8 @@ static int create_mkey(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
  * driver data; -EOPNOTSUPP for access flags that the device does not have;
  * -ENOMEM, also over RLIMIT_MEMLOCK; -EFAULT; -ENOSPC.
  */
-struct ib_mr *ornic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
-				u64 iova, int flags, struct ib_udata *udata)
+struct ib_mr *ornic_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+				   u64 iova, int flags, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 	struct ornic_create_mkey_params params = {
@@ -242,7 +242,7 @@ static bool needs_pinning(const struct ornic_ib_mr *mr, int flags, int access)
 }
 
 /**
- * ornic_rereg_user_mr - ib_device_ops.rereg_user_mr
+ * ornic_ib_rereg_user_mr - ib_device_ops.rereg_user_mr
  * @ibmr: MR; its keys stay
  * @flags: IB_MR_REREG_*: which of the following count
  * @start: user address
@@ -253,12 +253,12 @@ static bool needs_pinning(const struct ornic_ib_mr *mr, int flags, int access)
  * @udata: none
  *
  * Context: process, may sleep.
- * Return: NULL: done in place; ERR_PTR() as for ornic_reg_user_mr(), and
+ * Return: NULL: done in place; ERR_PTR() as for ornic_ib_reg_user_mr(), and
  * -EOPNOTSUPP for a device that cannot: the MR is what it was then.
  */
-struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
-				  u64 length, u64 iova, int access,
-				  struct ib_pd *ibpd, struct ib_udata *udata)
+struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				     u64 length, u64 iova, int access,
+				     struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibmr->device);
 	struct ornic_ib_mr *mr = to_omr(ibmr);
@@ -301,7 +301,7 @@ struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 }
 
 /**
- * ornic_get_dma_mr - ib_device_ops.get_dma_mr
+ * ornic_ib_get_dma_mr - ib_device_ops.get_dma_mr
  * @ibpd: PD of a kernel user
  * @flags: enum ib_access_flags
  *
@@ -310,7 +310,7 @@ struct ib_mr *ornic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
  * ERR_PTR(-EOPNOTSUPP) for access flags that the device does not have, and if
  * it does not have such MRs; -ENOMEM; -ENOSPC.
  */
-struct ib_mr *ornic_get_dma_mr(struct ib_pd *ibpd, int flags)
+struct ib_mr *ornic_ib_get_dma_mr(struct ib_pd *ibpd, int flags)
 {
 	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 	struct ornic_create_mkey_params params = {
@@ -339,7 +339,7 @@ err_free_mr:
 }
 
 /**
- * ornic_alloc_mr - ib_device_ops.alloc_mr
+ * ornic_ib_alloc_mr - ib_device_ops.alloc_mr
  * @ibpd: PD of a kernel user
  * @type: IB_MR_TYPE_MEM_REG
  * @max_num_sg: pages that it can have
@@ -349,8 +349,8 @@ err_free_mr:
  * ERR_PTR(-EOPNOTSUPP) for other types, and if the device does not have it;
  * -EINVAL for more pages than a list holds; -ENOMEM; -ENOSPC.
  */
-struct ib_mr *ornic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
-			     u32 max_num_sg)
+struct ib_mr *ornic_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+				u32 max_num_sg)
 {
 	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 	struct ornic_create_mkey_params params = {
@@ -399,7 +399,7 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 }
 
 /**
- * ornic_map_mr_sg - ib_device_ops.map_mr_sg
+ * ornic_ib_map_mr_sg - ib_device_ops.map_mr_sg
  * @ibmr: MR that is not registered, with the page size in it
  * @sg: memory, mapped for DMA
  * @nents: entries of @sg
@@ -408,8 +408,8 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
  * Context: any.
  * Return: entries that fit; -EINVAL if none does.
  */
-int ornic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
-		    unsigned int *offset)
+int ornic_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		       unsigned int *offset)
 {
 	struct ornic_ib_mr *mr = to_omr(ibmr);
 	int done;
@@ -423,14 +423,14 @@ int ornic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 }
 
 /**
- * ornic_dereg_mr - ib_device_ops.dereg_mr
+ * ornic_ib_dereg_mr - ib_device_ops.dereg_mr
  * @ibmr: MR
  * @udata: unused
  *
  * Context: process, may sleep.
  * Return: 0 or -errno of the device; the MR lives on then.
  */
-int ornic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+int ornic_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibmr->device);
 	struct ornic_ib_mr *mr = to_omr(ibmr);

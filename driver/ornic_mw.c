@@ -8,7 +8,7 @@
 #include "ornic_udata.h"
 
 /**
- * ornic_alloc_mw - ib_device_ops.alloc_mw
+ * ornic_ib_alloc_mw - ib_device_ops.alloc_mw
  * @ibmw: new MW of type 1 or 2; its rkey is set
  * @udata: none
  *
@@ -16,7 +16,7 @@
  * Return: 0; -EINVAL for bad driver data; -EOPNOTSUPP for a device without
  * windows; -ENOMEM; -ENOSPC.
  */
-int ornic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
+int ornic_ib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibmw->device);
 	int ret;
@@ -31,13 +31,13 @@ int ornic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 }
 
 /**
- * ornic_dealloc_mw - ib_device_ops.dealloc_mw
+ * ornic_ib_dealloc_mw - ib_device_ops.dealloc_mw
  * @ibmw: MW, bound or not
  *
  * Context: process, may sleep.
  * Return: 0 or -errno of the device; the MW lives on then.
  */
-int ornic_dealloc_mw(struct ib_mw *ibmw)
+int ornic_ib_dealloc_mw(struct ib_mw *ibmw)
 {
 	return ornic_cmd_destroy_mw(to_odev(ibmw->device), ibmw->rkey);
 }

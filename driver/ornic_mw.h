@@ -4,7 +4,7 @@
 
 #include <rdma/ib_verbs.h>
 
-int ornic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
-int ornic_dealloc_mw(struct ib_mw *ibmw);
+int ornic_ib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int ornic_ib_dealloc_mw(struct ib_mw *ibmw);
 
 #endif /* ORNIC_MW_H */

@@ -8,7 +8,7 @@
 #include "ornic_udata.h"
 
 /**
- * ornic_alloc_pd - ib_device_ops.alloc_pd
+ * ornic_ib_alloc_pd - ib_device_ops.alloc_pd
  * @ibpd: new PD
  * @udata: struct ornic_alloc_pd_resp
  *
@@ -16,7 +16,7 @@
  * Return: 0; -EINVAL, -EFAULT for bad driver data; -ENOSPC if all numbers are
  * taken; -ENOMEM.
  */
-int ornic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+int ornic_ib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 	struct ornic_alloc_pd_resp resp = {};
@@ -48,14 +48,14 @@ err_free_pdn:
 }
 
 /**
- * ornic_dealloc_pd - ib_device_ops.dealloc_pd
+ * ornic_ib_dealloc_pd - ib_device_ops.dealloc_pd
  * @ibpd: PD without objects
  * @udata: unused
  *
  * Context: process, may sleep.
  * Return: 0.
  */
-int ornic_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+int ornic_ib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibpd->device);
 

@@ -209,7 +209,7 @@ static void give_back(struct ornic_cq_ring *ring)
 }
 
 /**
- * ornic_poll_cq - ib_device_ops.poll_cq
+ * ornic_ib_poll_cq - ib_device_ops.poll_cq
  * @ibcq: CQ of a kernel user
  * @count: room in @wc
  * @wc: filled in
@@ -217,7 +217,7 @@ static void give_back(struct ornic_cq_ring *ring)
  * Context: any.
  * Return: completions taken.
  */
-int ornic_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
+int ornic_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
@@ -255,7 +255,7 @@ static bool has_completions(struct ornic_ib_dev *dev, struct ib_cq *ibcq)
 }
 
 /**
- * ornic_ib_cq_has_completions - would ornic_poll_cq() find something?
+ * ornic_ib_cq_has_completions - would ornic_ib_poll_cq() find something?
  * @ibcq: CQ of a kernel user
  *
  * Context: any.
@@ -297,14 +297,14 @@ static void arm(struct ornic_cq_ring *ring, bool solicited_only)
 }
 
 /**
- * ornic_req_notify_cq - ib_device_ops.req_notify_cq
+ * ornic_ib_req_notify_cq - ib_device_ops.req_notify_cq
  * @ibcq: CQ of a kernel user
  * @flags: which completions, and whether to look for missed ones
  *
  * Context: any.
  * Return: 0; 1 if asked to look and there are completions.
  */
-int ornic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+int ornic_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;

@@ -167,7 +167,7 @@ void ornic_port_stop(struct ornic_ib_dev *dev)
 }
 
 /**
- * ornic_query_port - ib_device_ops.query_port
+ * ornic_ib_query_port - ib_device_ops.query_port
  * @ibdev: device
  * @port: ORNIC_PORT
  * @attr: zeroed; filled in
@@ -175,8 +175,8 @@ void ornic_port_stop(struct ornic_ib_dev *dev)
  * Context: process, without the RTNL; may sleep.
  * Return: 0.
  */
-int ornic_query_port(struct ib_device *ibdev, u32 port,
-		     struct ib_port_attr *attr)
+int ornic_ib_query_port(struct ib_device *ibdev, u32 port,
+			struct ib_port_attr *attr)
 {
 	struct ornic_ib_dev *dev = to_odev(ibdev);
 	const struct net_device *netdev = dev->bus->netdev;
@@ -206,7 +206,7 @@ int ornic_query_port(struct ib_device *ibdev, u32 port,
 }
 
 /**
- * ornic_get_port_immutable - ib_device_ops.get_port_immutable
+ * ornic_ib_get_port_immutable - ib_device_ops.get_port_immutable
  * @ibdev: device
  * @port: ORNIC_PORT
  * @immutable: filled in
@@ -214,8 +214,8 @@ int ornic_query_port(struct ib_device *ibdev, u32 port,
  * Context: process.
  * Return: 0.
  */
-int ornic_get_port_immutable(struct ib_device *ibdev, u32 port,
-			     struct ib_port_immutable *immutable)
+int ornic_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
+				struct ib_port_immutable *immutable)
 {
 	immutable->pkey_tbl_len = 1;
 	immutable->gid_tbl_len = to_odev(ibdev)->caps.gid_table_len;
@@ -225,20 +225,20 @@ int ornic_get_port_immutable(struct ib_device *ibdev, u32 port,
 }
 
 /**
- * ornic_get_link_layer - ib_device_ops.get_link_layer
+ * ornic_ib_get_link_layer - ib_device_ops.get_link_layer
  * @ibdev: device
  * @port: ORNIC_PORT
  *
  * Context: any.
  * Return: Ethernet.
  */
-enum rdma_link_layer ornic_get_link_layer(struct ib_device *ibdev, u32 port)
+enum rdma_link_layer ornic_ib_get_link_layer(struct ib_device *ibdev, u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
 }
 
 /**
- * ornic_query_pkey - ib_device_ops.query_pkey
+ * ornic_ib_query_pkey - ib_device_ops.query_pkey
  * @ibdev: device
  * @port: ORNIC_PORT
  * @index: in the partition table; RoCE has only the default partition
@@ -247,7 +247,7 @@ enum rdma_link_layer ornic_get_link_layer(struct ib_device *ibdev, u32 port)
  * Context: any.
  * Return: 0; -EINVAL for another index than 0.
  */
-int ornic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+int ornic_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 {
 	if (index)
 		return -EINVAL;

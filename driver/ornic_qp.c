@@ -314,7 +314,7 @@ err_release_queue:
 }
 
 /**
- * ornic_create_qp - ib_device_ops.create_qp
+ * ornic_ib_create_qp - ib_device_ops.create_qp
  * @ibqp: new QP
  * @init: its attributes; the caps are raised to what it holds
  * @udata: struct ornic_create_qp_req and _resp; NULL for a kernel user, and
@@ -325,8 +325,8 @@ err_release_queue:
  * data; -EOPNOTSUPP for QP types and flags that the device does not have;
  * -EBUSY for a second GSI QP; -EFAULT; -ENOMEM; -ENOSPC.
  */
-int ornic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
-		    struct ib_udata *udata)
+int ornic_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		       struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
@@ -416,14 +416,14 @@ static bool forget_completions(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 }
 
 /**
- * ornic_destroy_qp - ib_device_ops.destroy_qp
+ * ornic_ib_destroy_qp - ib_device_ops.destroy_qp
  * @ibqp: QP
  * @udata: unused
  *
  * Context: process, may sleep.
  * Return: 0 or -errno of the device; the QP lives on then.
  */
-int ornic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	struct ornic_ib_qp *qp = to_oqp(ibqp);

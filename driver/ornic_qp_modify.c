@@ -217,7 +217,7 @@ static int modify_locked(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 }
 
 /**
- * ornic_modify_qp - ib_device_ops.modify_qp
+ * ornic_ib_modify_qp - ib_device_ops.modify_qp
  * @ibqp: QP
  * @attr: new values
  * @mask: enum ib_qp_attr_mask
@@ -229,8 +229,8 @@ static int modify_locked(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
  * migration, resizing, rates) and access rights that it does not know; -errno
  * of the device. Nothing has changed then.
  */
-int ornic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		    struct ib_udata *udata)
+int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		       struct ib_udata *udata)
 {
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	int ret;
@@ -297,7 +297,7 @@ static void fill_init_attr(struct ornic_ib_qp *qp, struct ib_qp_init_attr *init)
 }
 
 /**
- * ornic_query_qp - ib_device_ops.query_qp
+ * ornic_ib_query_qp - ib_device_ops.query_qp
  * @ibqp: QP
  * @attr: filled in, whatever @mask says
  * @mask: enum ib_qp_attr_mask
@@ -306,8 +306,8 @@ static void fill_init_attr(struct ornic_ib_qp *qp, struct ib_qp_init_attr *init)
  * Context: process, may sleep.
  * Return: 0 or -errno of the device.
  */
-int ornic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_qp_init_attr *init)
+int ornic_ib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		      struct ib_qp_init_attr *init)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	struct ornic_ib_qp *qp = to_oqp(ibqp);

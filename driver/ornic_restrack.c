@@ -69,14 +69,14 @@ static bool inspect(struct ib_device *ibdev, u8 kind, u32 obj,
 }
 
 /**
- * ornic_fill_res_cq - ib_device_ops.fill_res_cq_entry
+ * ornic_ib_fill_res_cq_entry - ib_device_ops.fill_res_cq_entry
  * @msg: netlink message
  * @ibcq: CQ
  *
  * Context: process, may sleep.
  * Return: 0; -EMSGSIZE if @msg is full.
  */
-int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
+int ornic_ib_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct ornic_ib_cq *cq = to_ocq(ibcq);
 	const struct detail known[] = {
@@ -131,14 +131,14 @@ static int put_qp(struct sk_buff *msg, const struct detail *known,
 }
 
 /**
- * ornic_fill_res_qp - ib_device_ops.fill_res_qp_entry
+ * ornic_ib_fill_res_qp_entry - ib_device_ops.fill_res_qp_entry
  * @msg: netlink message
  * @ibqp: QP
  *
  * Context: process, may sleep.
  * Return: 0; -EMSGSIZE if @msg is full.
  */
-int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
+int ornic_ib_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	const struct ornic_ib_qp *qp = to_oqp(ibqp);
 	const struct detail known[] = {
@@ -159,14 +159,14 @@ int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 }
 
 /**
- * ornic_fill_res_srq - ib_device_ops.fill_res_srq_entry
+ * ornic_ib_fill_res_srq_entry - ib_device_ops.fill_res_srq_entry
  * @msg: netlink message
  * @ibsrq: SRQ
  *
  * Context: process, may sleep.
  * Return: 0; -EMSGSIZE if @msg is full.
  */
-int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
+int ornic_ib_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	const struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	const struct detail known[] = {
@@ -188,14 +188,14 @@ int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 }
 
 /**
- * ornic_fill_res_mr - ib_device_ops.fill_res_mr_entry
+ * ornic_ib_fill_res_mr_entry - ib_device_ops.fill_res_mr_entry
  * @msg: netlink message
  * @ibmr: MR
  *
  * Context: process, may sleep.
  * Return: 0; -EMSGSIZE if @msg is full.
  */
-int ornic_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+int ornic_ib_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	const struct ornic_ib_mr *mr = to_omr(ibmr);
 	const struct detail known[] = {

@@ -4,9 +4,9 @@
 
 #include <rdma/ib_verbs.h>
 
-int ornic_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq);
-int ornic_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp);
-int ornic_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
-int ornic_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int ornic_ib_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
+int ornic_ib_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
+int ornic_ib_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq);
+int ornic_ib_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 
 #endif /* ORNIC_RESTRACK_H */

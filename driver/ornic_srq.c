@@ -151,7 +151,7 @@ err_release_queue:
 }
 
 /**
- * ornic_create_srq - ib_device_ops.create_srq
+ * ornic_ib_create_srq - ib_device_ops.create_srq
  * @ibsrq: new SRQ
  * @init: its attributes; max_wr and max_sge are raised to what it holds
  * @udata: struct ornic_create_srq_req and _resp; NULL for a kernel user
@@ -161,8 +161,8 @@ err_release_queue:
  * or domain, or bad driver data; -EOPNOTSUPP for SRQ types and users that the
  * device does not have; -EFAULT; -ENOMEM; -ENOSPC.
  */
-int ornic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
-		     struct ib_udata *udata)
+int ornic_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+			struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibsrq->device);
 	struct ornic_ib_srq *srq = to_osrq(ibsrq);
@@ -280,7 +280,7 @@ static int set_limit(struct ornic_ib_srq *srq, u32 limit)
 }
 
 /**
- * ornic_modify_srq - ib_device_ops.modify_srq
+ * ornic_ib_modify_srq - ib_device_ops.modify_srq
  * @ibsrq: SRQ, whose owner posts nothing while it is resized
  * @attr: new values
  * @mask: IB_SRQ_LIMIT, IB_SRQ_MAX_WR
@@ -292,8 +292,8 @@ static int set_limit(struct ornic_ib_srq *srq, u32 limit)
  * -EOPNOTSUPP for a new size if the device cannot; -EFAULT; -ENOMEM; -errno of
  * the device. Nothing has changed then.
  */
-int ornic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
-		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
+int ornic_ib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+			enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	int ret;
@@ -316,14 +316,14 @@ int ornic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 }
 
 /**
- * ornic_query_srq - ib_device_ops.query_srq
+ * ornic_ib_query_srq - ib_device_ops.query_srq
  * @ibsrq: SRQ
  * @attr: filled in
  *
  * Context: process, may sleep.
  * Return: 0 or -errno of the device.
  */
-int ornic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+int ornic_ib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	int ret;
@@ -338,14 +338,14 @@ int ornic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 }
 
 /**
- * ornic_destroy_srq - ib_device_ops.destroy_srq
+ * ornic_ib_destroy_srq - ib_device_ops.destroy_srq
  * @ibsrq: SRQ without QPs
  * @udata: unused
  *
  * Context: process, may sleep.
  * Return: 0 or -errno of the device; the SRQ lives on then.
  */
-int ornic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+int ornic_ib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibsrq->device);
 	struct ornic_ib_srq *srq = to_osrq(ibsrq);

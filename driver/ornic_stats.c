@@ -133,22 +133,23 @@ out_free_counters:
 }
 
 /**
- * ornic_alloc_port_stats - ib_device_ops.alloc_hw_port_stats
+ * ornic_ib_alloc_hw_port_stats - ib_device_ops.alloc_hw_port_stats
  * @ibdev: device
  * @port: ORNIC_PORT
  *
  * Context: process, may sleep.
  * Return: the statistics, or NULL without memory.
  */
-struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev, u32 port)
+struct rdma_hw_stats *ornic_ib_alloc_hw_port_stats(struct ib_device *ibdev,
+						   u32 port)
 {
 	return ornic_stats_alloc(to_odev(ibdev));
 }
 
 /**
- * ornic_get_stats - ib_device_ops.get_hw_stats
+ * ornic_ib_get_hw_stats - ib_device_ops.get_hw_stats
  * @ibdev: device
- * @stats: from ornic_alloc_port_stats()
+ * @stats: from ornic_ib_alloc_hw_port_stats()
  * @port: ORNIC_PORT
  * @index: of the counter that is asked for; all are read in any case
  *
@@ -158,8 +159,8 @@ struct rdma_hw_stats *ornic_alloc_port_stats(struct ib_device *ibdev, u32 port)
  * Return: the number of counters; -EINVAL for the device as a whole; -ENOMEM;
  * -errno of the device.
  */
-int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		    u32 port, int index)
+int ornic_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+			  u32 port, int index)
 {
 	int ret;
 
@@ -170,7 +171,7 @@ int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 }
 
 /**
- * ornic_modify_stat - ib_device_ops.modify_hw_stat
+ * ornic_ib_modify_hw_stat - ib_device_ops.modify_hw_stat
  * @ibdev: device
  * @port: ORNIC_PORT
  * @index: of an optional counter
@@ -179,8 +180,8 @@ int ornic_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
  * Context: process, may sleep; ib_core calls one at a time.
  * Return: 0; -EOPNOTSUPP; -errno of the device.
  */
-int ornic_modify_stat(struct ib_device *ibdev, u32 port, unsigned int index,
-		      bool enable)
+int ornic_ib_modify_hw_stat(struct ib_device *ibdev, u32 port,
+			    unsigned int index, bool enable)
 {
 	struct ornic_ib_dev *dev = to_odev(ibdev);
 	u64 optional = dev->optional;

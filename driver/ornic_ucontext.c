@@ -47,14 +47,14 @@ static int put_response(const struct ornic_ib_ucontext *context,
 }
 
 /**
- * ornic_alloc_ucontext - ib_device_ops.alloc_ucontext
+ * ornic_ib_alloc_ucontext - ib_device_ops.alloc_ucontext
  * @context: new context
  * @udata: struct ornic_alloc_ucontext_resp
  *
  * Context: process, may sleep.
  * Return: 0; -EINVAL, -EFAULT for bad driver data; -ENOMEM.
  */
-int ornic_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
+int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 {
 	struct ornic_ib_ucontext *octx = to_oucontext(context);
 	struct ornic_ib_dev *dev = to_odev(context->device);
@@ -88,12 +88,12 @@ err_free_kicks:
 }
 
 /**
- * ornic_dealloc_ucontext - ib_device_ops.dealloc_ucontext
+ * ornic_ib_dealloc_ucontext - ib_device_ops.dealloc_ucontext
  * @context: without objects
  *
  * Context: process, may sleep.
  */
-void ornic_dealloc_ucontext(struct ib_ucontext *context)
+void ornic_ib_dealloc_ucontext(struct ib_ucontext *context)
 {
 	struct ornic_ib_ucontext *octx = to_oucontext(context);
 
@@ -102,7 +102,7 @@ void ornic_dealloc_ucontext(struct ib_ucontext *context)
 }
 
 /**
- * ornic_disassociate_ucontext - ib_device_ops.disassociate_ucontext
+ * ornic_ib_disassociate_ucontext - ib_device_ops.disassociate_ucontext
  * @context: whose device goes away
  *
  * That it exists allows the device to go while users have it open. ib_core
@@ -111,6 +111,6 @@ void ornic_dealloc_ucontext(struct ib_ucontext *context)
  *
  * Context: process.
  */
-void ornic_disassociate_ucontext(struct ib_ucontext *context)
+void ornic_ib_disassociate_ucontext(struct ib_ucontext *context)
 {
 }

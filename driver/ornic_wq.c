@@ -402,7 +402,7 @@ static void say_refused(struct ornic_ib_qp *qp, const struct ib_send_wr *wr,
 }
 
 /**
- * ornic_post_send - ib_device_ops.post_send
+ * ornic_ib_post_send - ib_device_ops.post_send
  * @ibqp: QP of a kernel user
  * @wr: requests
  * @bad_wr: set to the first that was not posted
@@ -411,8 +411,8 @@ static void say_refused(struct ornic_ib_qp *qp, const struct ib_send_wr *wr,
  * Return: 0; -EINVAL for a state, opcode, flag, SGE count or inline length that
  * is not possible; -ENOMEM when the queue is full.
  */
-int ornic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-		    const struct ib_send_wr **bad_wr)
+int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		       const struct ib_send_wr **bad_wr)
 {
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	struct ornic_wq *sq = qp->sq;
@@ -472,7 +472,7 @@ static u32 room_of(const struct ib_recv_wr *wr)
 }
 
 /**
- * ornic_post_recv - ib_device_ops.post_recv
+ * ornic_ib_post_recv - ib_device_ops.post_recv
  * @ibqp: QP of a kernel user
  * @wr: requests
  * @bad_wr: set to the first that was not posted
@@ -481,8 +481,8 @@ static u32 room_of(const struct ib_recv_wr *wr)
  * Return: 0; -EINVAL for a state or SGE count that is not possible; -ENOMEM
  * when the queue is full.
  */
-int ornic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		    const struct ib_recv_wr **bad_wr)
+int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr)
 {
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	struct ornic_wq *rq = qp->rq;
@@ -531,7 +531,7 @@ static bool is_srq_full(struct ornic_wq *wq)
 }
 
 /**
- * ornic_post_srq_recv - ib_device_ops.post_srq_recv
+ * ornic_ib_post_srq_recv - ib_device_ops.post_srq_recv
  * @ibsrq: SRQ of a kernel user
  * @wr: requests
  * @bad_wr: set to the first that was not posted
@@ -540,8 +540,8 @@ static bool is_srq_full(struct ornic_wq *wq)
  * Return: 0; -EINVAL for an SGE count that is not possible; -ENOMEM when the
  * queue is full.
  */
-int ornic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
-			const struct ib_recv_wr **bad_wr)
+int ornic_ib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			   const struct ib_recv_wr **bad_wr)
 {
 	struct ornic_wq *wq = &to_osrq(ibsrq)->wq;
 	unsigned long flags;

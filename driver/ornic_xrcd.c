@@ -6,7 +6,7 @@
 #include "ornic_udata.h"
 
 /**
- * ornic_alloc_xrcd - ib_device_ops.alloc_xrcd
+ * ornic_ib_alloc_xrcd - ib_device_ops.alloc_xrcd
  * @ibxrcd: new domain
  * @udata: none
  *
@@ -14,7 +14,7 @@
  * Return: 0; -EOPNOTSUPP if the device has no XRC; -EINVAL for bad driver
  * data; -ENOSPC if all numbers are taken; -ENOMEM.
  */
-int ornic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
+int ornic_ib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibxrcd->device);
 	int xrcdn;
@@ -36,14 +36,14 @@ int ornic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 }
 
 /**
- * ornic_dealloc_xrcd - ib_device_ops.dealloc_xrcd
+ * ornic_ib_dealloc_xrcd - ib_device_ops.dealloc_xrcd
  * @ibxrcd: domain without objects
  * @udata: unused
  *
  * Context: process, may sleep.
  * Return: 0.
  */
-int ornic_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
+int ornic_ib_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibxrcd->device);
 
