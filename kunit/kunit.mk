@@ -4,8 +4,8 @@
 #
 #   unit        every suite, natively, under ASan and UBSan
 #   sim         the simulator (SEEDS=N, SEED=N for one)
-#   fuzz-short  each fuzzer for FUZZ_SECONDS, from the corpus in git
-#   fuzz        each fuzzer for DURATION seconds; keeps what it learns
+#   fuzz-short  each fuzzer for FUZZ_SECONDS, from its seeds in git
+#   fuzz        each fuzzer for DURATION seconds; adds to the seeds
 #   microbench  how long the engine takes here (FILTER=regular expression)
 #   microbench-count
 #               how many instructions, against bench/instructions.txt
