@@ -7,7 +7,7 @@ RAM. A case says machines=TEXT, where
   nic/nic    two guests, a process for each, and a wire between the two
   nic/net    the second guest has a virtio-net on that wire, and no NIC
   net/net    both have
-  liar       a device that lies (liar.py), and no network
+  faulty     a device that violates the interface (fault_device.py), no network
 
 Machine 0 runs the cases; machine 1, the peer, does what it asks for. Machine N
 of two has the address 10.0.0.(2 - N), a lone one 10.0.0.1. Two may have one more
@@ -25,7 +25,7 @@ from stage import Missing, TREE
 
 SPLAT = re.compile(r"Kernel panic|BUG:|WARNING:|KASAN|Oops|Call Trace:")
 VECTORS = 5
-LIAR_VECTORS = 3
+FAULT_DEVICE_VECTORS = 3
 LIB = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -53,7 +53,7 @@ class Topology:
         self.capture = capture
         self.direct_wire = direct_wire
         self.nics = {}
-        self.liar = None
+        self.fault_device = None
         self.stopped_worker = None
         self.peer = None
         self.restart_peer = None
@@ -87,8 +87,8 @@ class Topology:
         """The process of a host, if its guests have NICs."""
         if self.hosts[host] == ["net"]:
             return
-        if self.hosts[host] == ["liar"]:
-            self._start_liar()
+        if self.hosts[host] == ["faulty"]:
+            self._start_fault_device()
             return
         command = [nic_program(self.sanitized), "--debug",
                    "--control", self.path(f"control{host}")]
@@ -106,12 +106,12 @@ class Topology:
         # The control socket is the last that is made.
         self.nics[host] = self._start(command, f"control{host}")
 
-    def _start_liar(self):
+    def _start_fault_device(self):
         self._make_ram(0)
-        self.liar = self._start(
-            [os.path.join(LIB, "liar.py"), "--socket", self.path("nic0"),
+        self.fault_device = self._start(
+            [os.path.join(LIB, "fault_device.py"), "--socket", self.path("nic0"),
              "--ram", self.ram(0), "--mac", self.mac(1),
-             "--vectors", str(LIAR_VECTORS)], "nic0")
+             "--vectors", str(FAULT_DEVICE_VECTORS)], "nic0")
 
     def _make_ram(self, machine):
         with open(self.ram(machine), "ab") as file:
@@ -147,8 +147,8 @@ class Topology:
                 f"mem-path={self.ram(machine)},share=on",
                 "-chardev", f"socket,id=nic,path={self.path(f'nic{machine}')}",
                 "-device", "ivshmem-doorbell,chardev=nic,"
-                f"vectors={LIAR_VECTORS if self.liar else VECTORS}"]
-        if self.liar:
+                f"vectors={FAULT_DEVICE_VECTORS if self.fault_device else VECTORS}"]
+        if self.fault_device:
             return options
         options += [
             "-netdev", "dgram,id=net0,"
@@ -244,9 +244,9 @@ class Topology:
             self.peer.kill()
             self.peer.close()
         self._port.close()
-        if self.liar is not None:
-            self.liar.kill()
-            self.liar.wait()
+        if self.fault_device is not None:
+            self.fault_device.kill()
+            self.fault_device.wait()
         status = 0
         for nic in self.nics.values():
             nic.terminate()

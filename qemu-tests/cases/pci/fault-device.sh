@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will use a PCI NIC that breaks the device interface in one way after
-# the other (lib/liar.py): answers, events, completions, registers and interrupts
-# that make no sense, or none at all. The guest must stay as it is, get rid of
-# the device each time, and at last of the driver.
+# This test will use a PCI NIC that violates the device interface
+# (lib/fault_device.py): responses, events, completions, registers and interrupts
+# are invalid or missing. The driver must reset the device each time and can be
+# unloaded at the end; the kernel reports no error.
 
-machines=liar
+machines=faulty
 limit=300
 
 mac=52:54:00:00:00:01
@@ -13,12 +13,12 @@ mac=52:54:00:00:00:01
 requires()
 {
 	need_ornic
-	grep -qx 0x1110 /sys/bus/pci/devices/*/device || skip 'no device that lies'
+	grep -qx 0x1110 /sys/bus/pci/devices/*/device || skip 'no faulty device'
 }
 
 lives() { dmesg | grep -c 'RDMA device on d0'; }
 
-# What makes the driver issue commands, and kernel and processes use queues
+# Make the driver issue commands, and kernel and processes use queues.
 use()
 {
 	ip addr add 10.9.9.9/24 dev d0
@@ -44,6 +44,6 @@ run()
 		[ $((SECONDS - begin)) -lt 250 ] || break
 	done
 	lives
-	[ "$(lives)" -gt 1 ] || fail 'it never came back'
-	modprobe -r ornic || fail 'the driver stays'
+	[ "$(lives)" -gt 1 ] || fail 'the device was not reset'
+	modprobe -r ornic || fail 'the driver cannot be unloaded'
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will have a guest take all that its NIC gives it, in memory, commands,
-# doorbells and frames, for as long as it is let, while the other guest of the
-# process has traffic: no byte of that is wrong, it does not pause, and the process
-# grows by no more than the guest may have.
+# This test will have the peer use its NIC to the limits: memory, commands,
+# doorbells and frames. This guest has traffic on a NIC of the same process: all
+# bytes are right, the traffic does not pause, and the heap of the process grows by
+# no more than mem-limit.
 
 machines=nic+nic
 alone=1
@@ -15,7 +15,7 @@ full_limit=1200
 
 requires() { need_ornic; }
 
-# What the process has allocated, again and again, until the file stop appears.
+# Record the heap size of the process until the file stop exists.
 watch_heap()
 {
 	while [ ! -e stop ]; do
@@ -44,15 +44,15 @@ run()
 	before=$(nic_stat 0 heap_bytes)
 	quota=$(nic_stat 0 mem_limit)
 	seconds=$(times 600)
-	# Time is what FULL=1 runs on a machine of its own.
+	# Pauses can only be measured on an idle host.
 	[ "$FULL" != 1 ] || export STEADY_PAUSE_MS=100
 	STEADY_UNTIL=stop verify steady &
 	steady=$!
 	watch_heap &
 	heap=$!
 	wait_until 20 busy_posting ornic0
-	"$peer" "/ornic/qemu-tests/lib/hostile_guest.py --greedy $seconds"
-	kill -0 $steady || fail 'the traffic has ended'
+	"$peer" "/ornic/qemu-tests/lib/fault_driver.py --exhaust $seconds"
+	kill -0 $steady || fail 'the traffic has stopped'
 	touch stop
 	wait $steady || fail 'the traffic was disturbed'
 	wait $heap
@@ -60,9 +60,9 @@ run()
 	grown=$(($(most_heap) - before))
 	wait_us=$(nic_stat 0 longest_turn_us)
 	echo "longest turn of a guest: $wait_us us; most heap: $grown of $quota bytes"
-	[ "$grown" -gt 1048576 ] || fail 'the guest has taken nothing'
-	[ "$grown" -le "$quota" ] || fail 'the guest has taken more than it may have'
-	# It is a NIC again for who drives it as one.
+	[ "$grown" -gt 1048576 ] || fail 'the peer has allocated nothing'
+	[ "$grown" -le "$quota" ] || fail 'the heap exceeds mem-limit'
+	# The NIC works again with the real driver.
 	topology peer
 	pingpong ibv_rc_pingpong -n 10
 }

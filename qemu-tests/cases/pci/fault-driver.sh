@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will have a guest write garbage to every register of its NIC and
-# ring its doorbells, while the other guest of the process, which is under
-# sanitizers, has traffic: that goes on, and the process does not mind.
+# This test will write random data to all registers of the peer's NIC and ring its
+# doorbells, while this guest has traffic on a NIC of the same process. The
+# traffic continues, and the sanitizers of the process report nothing.
 
 machines=nic+nic
 alone=1
@@ -23,11 +23,11 @@ run()
 	wait_until 20 busy_posting ornic0
 	wait_until 60 peer_answers
 	worker=$(nic_stat 0 worker)
-	"$peer" "/ornic/qemu-tests/lib/hostile_guest.py $(times 500)"
+	"$peer" "/ornic/qemu-tests/lib/fault_driver.py $(times 500)"
 	[ "$(nic_stat 0 worker)" = "$worker" ] || fail 'the worker died'
-	is_busy || fail 'the traffic stands still'
+	is_busy || fail 'the traffic has stopped'
 	stop_traffic "$srv_pid" "$cli_pid"
-	# It is a NIC again for who drives it as one.
+	# The NIC works again with the real driver.
 	topology peer
 	pingpong ibv_rc_pingpong -n 10
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A PCI NIC that lies: the device interface behind ivshmem-doorbell, kept to
-until users are there, and then broken in one way after the other.
+"""A faulty PCI NIC: implements the device interface on ivshmem-doorbell, and
+injects one kind of fault per life, after a time without faults.
 
-  liar.py --socket PATH --ram FILE --mac MAC [--vectors N] [--seed N]
+  fault_device.py --socket PATH --ram FILE --mac MAC [--vectors N] [--seed N]
 
-Each life begins with a reset of the host and ends with the next. Nothing is
-written outside of what the host has given the device: what may be wrong there
-is the content. Prints one line for each life.
+A life is the time between two resets by the host. The device writes only to
+memory that the host has given it: only the content is wrong. Prints one line
+per life.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import struct
 import sys
 import time
 
-REGS_SIZE = 1 << 20  # ivshmem wants a power of two
+REGS_SIZE = 1 << 20  # a power of two, as ivshmem requires
 MAGIC = 0x43494e63696e726f
 READY, FAILED = 1, 2
 VERSION, STATUS, HEALTH, NUM_MSGS, RESET_DONE = 8, 12, 16, 20, 24
@@ -32,8 +32,8 @@ QUERY_QP = 0x23
 DESTROYS = (DESTROY_CQ, 0x21, 0x31, 0x39, 0x41, 0x51, 0x61)
 BUSY = 7
 PHASE = 0x80
-HONEST_SECONDS = 1.5
-LIE_SECONDS = 6
+CORRECT_SECONDS = 1.5
+FAULT_SECONDS = 6
 
 EFD_NONBLOCK = os.EFD_NONBLOCK | os.EFD_CLOEXEC
 
@@ -71,22 +71,22 @@ class Ring:
         self.producer += advance
 
 
-class Liar:
+class FaultDevice:
     def __init__(self, options):
         self.options = options
         self.random = random.Random(options.seed)
         self.memory = Memory(options.ram)
-        fd = os.memfd_create("ornic-liar")
+        fd = os.memfd_create("ornic-fault-device")
         os.ftruncate(fd, REGS_SIZE)
         self.regs_fd = fd
         self.regs = mmap.mmap(fd, REGS_SIZE)
         self.kicks = [os.eventfd(0, EFD_NONBLOCK) for _ in range(2)]
         self.messages = [os.eventfd(0, EFD_NONBLOCK)
                          for _ in range(options.vectors)]
-        self.lies = [self.odd_answers, self.silence, self.events,
+        self.faults = [self.wrong_responses, self.no_responses, self.events,
                      self.completions, self.interrupts, self.garbage,
-                     self.registers, self.limits, self.repeats,
-                     self.failures, self.heart, self.numbers, self.states,
+                     self.random_registers, self.limits, self.repeated_responses,
+                     self.failures, self.no_heartbeat, self.object_numbers, self.states,
                      self.refusals]
         self.lives = 0
         self.write32(NUM_MSGS, options.vectors)
@@ -116,19 +116,19 @@ class Liar:
         self.next_obj = 16
         self.begun = time.monotonic()
         self.rings = None
-        # The first life is the honest one.
-        self.lie = self.lies[(self.lives - 1) % len(self.lies)] \
+        # The first life has no fault.
+        self.fault = self.faults[(self.lives - 1) % len(self.faults)] \
             if self.lives else self.nothing
-        print(f"life {self.lives}: {self.lie.__name__}", flush=True)
+        print(f"life {self.lives}: {self.fault.__name__}", flush=True)
         self.lives += 1
         self.write32(STATUS, READY)
         self.write32(RESET_DONE, reset)
 
     @property
-    def lying(self):
-        return time.monotonic() - self.begun > HONEST_SECONDS
+    def faulty(self):
+        return time.monotonic() - self.begun > CORRECT_SECONDS
 
-    def look(self):
+    def poll(self):
         reset = self.read32(HOST)
         if reset != self.read32(RESET_DONE):
             self.begin(reset)
@@ -138,23 +138,23 @@ class Liar:
         if not self.rings:
             self.rings = struct.unpack_from("<IQQ", self.regs, HOST + 4)
         while self.consumer != producer:
-            self.take()
+            self.next_command()
 
-    def take(self):
+    def next_command(self):
         depth = 1 << (self.rings[0] & 15)
         request = self.memory.read(
             self.rings[1] + self.consumer % depth * 64, 64)
         self.consumer += 1
-        if self.lie == self.silence and self.lying:
+        if self.fault == self.no_responses and self.faulty:
             return
-        refuses = self.lie == self.refusals and self.lying and \
+        refuses = self.fault == self.refusals and self.faulty and \
             request[0] in DESTROYS
-        self.answer(request[0], struct.unpack_from("<H", request, 2)[0],
+        self.respond(request[0], struct.unpack_from("<H", request, 2)[0],
                     self.execute(request), BUSY if refuses else 0)
 
-    def answer(self, opcode, number, body, status=0):
-        """@body: 60 bytes behind opcode, status and id"""
-        if self.lie == self.odd_answers and self.lying:
+    def respond(self, opcode, number, body, status=0):
+        """@body: the 60 bytes after opcode, status and id"""
+        if self.fault == self.wrong_responses and self.faulty:
             opcode = self.random.choice([opcode, self.random.randrange(256)])
             number = self.random.choice([number, self.random.randrange(65536)])
         depth = 1 << (self.rings[0] & 15)
@@ -165,20 +165,20 @@ class Liar:
         self.memory.write(at, struct.pack("<BBH", opcode, status | phase,
                                           number))
         self.message(0)
-        if self.lie == self.repeats and self.lying:
-            self.lie = self.nothing
-            self.answer(opcode, number, body)
+        if self.fault == self.repeated_responses and self.faulty:
+            self.fault = self.nothing
+            self.respond(opcode, number, body)
 
     def execute(self, request):
         opcode, obj = request[0], struct.unpack_from("<I", request, 4)[0]
         if opcode == QUERY_DEVICE:
-            return self.describe()
+            return self.query_device()
         if opcode == DESTROY_CQ:
             self.cqs = [cq for cq in self.cqs if cq[0] != obj]
         if opcode & 0x0f == 0 and opcode not in (0x60, 0x70):
             obj = self.next_obj
             self.next_obj += 1
-            if self.lie == self.numbers and self.lying:
+            if self.fault == self.object_numbers and self.faulty:
                 obj = self.random.choice([0, 1 << 24, 0xffffffff, 16, *self.qps])
             if opcode in (CREATE_CQ, CREATE_EQ):
                 self.make_ring(opcode, obj, request)
@@ -186,8 +186,8 @@ class Liar:
                 if request[37] & 4:
                     obj = 1
                 self.qps.append(obj)
-        if opcode == QUERY_QP and self.lie == self.states and self.lying:
-            return struct.pack("<I", obj) + self.bytes_(56)
+        if opcode == QUERY_QP and self.fault == self.states and self.faulty:
+            return struct.pack("<I", obj) + self.random_bytes(56)
         return struct.pack("<I", obj) + bytes(56)
 
     def make_ring(self, opcode, obj, request):
@@ -206,35 +206,35 @@ class Liar:
         else:
             self.cqs.append((obj, ring, request[25]))
 
-    def describe(self):
+    def query_device(self):
         caps = (1 << 0) | (1 << 2) | (1 << 8)  # RC, UD, KERNEL
         numbers = [1, 16, 16, 20, 16, 0, 14, 16, 32, 16, 16,
                    len(self.messages) - 1]
-        if self.lie == self.limits:
+        if self.fault == self.limits:
             numbers = [1] + [self.random.randrange(256) for _ in range(11)]
         return struct.pack("<IQQQ12BHH6s10x", 0, caps, 1 << 12, 1 << 40,
                            *numbers, 992, 128, self.regs[32:38])
 
-    # ---- Lies, told again and again
+    # ---- Faults, injected periodically
 
     def nothing(self):
         pass
 
-    # These seven are told by take(), answer() and execute().
+    # next_command(), respond() and execute() inject these seven.
 
-    def odd_answers(self):
+    def wrong_responses(self):
         pass
 
-    def silence(self):
+    def no_responses(self):
         pass
 
-    def repeats(self):
+    def repeated_responses(self):
         pass
 
     def limits(self):
         pass
 
-    def numbers(self):
+    def object_numbers(self):
         pass
 
     def states(self):
@@ -243,7 +243,7 @@ class Liar:
     def refusals(self):
         pass
 
-    def bytes_(self, size):
+    def random_bytes(self, size):
         return self.random.randbytes(size)
 
     def events(self):
@@ -256,11 +256,11 @@ class Liar:
                 obj = self.random.choice(
                     self.qps + [n for n, _, _ in self.cqs] +
                     [self.random.getrandbits(32)])
-                ring.put(struct.pack("<IB", obj, kind) + self.bytes_(11))
+                ring.put(struct.pack("<IB", obj, kind) + self.random_bytes(11))
             self.message(message)
 
     def completions(self):
-        """For work that was never posted, pointers that nobody has given."""
+        """CQEs of WQEs that were never posted, with random pointers."""
         for number, ring, vector in self.cqs:
             for _ in range(self.random.randrange(1, 200)):
                 qpn = self.random.choice(self.qps + [0, 0xffffffff])
@@ -270,7 +270,7 @@ class Liar:
                 opcode = self.random.choice([0x80, 0, 0x81, 1, 7, 0xff])
                 ring.put(struct.pack("<QQIIII", 0xdead4ead00000000 | index, 0,
                                      index, qpn, 0xffffffff, 0) +
-                         self.bytes_(28) +
+                         self.random_bytes(28) +
                          bytes([opcode, self.random.choice([0, 5, 255]), 0,
                                 self.random.randrange(256)]))
             if 1 + vector in self.eqs:
@@ -283,17 +283,17 @@ class Liar:
             self.message(self.random.randrange(len(self.messages)))
 
     def garbage(self):
-        """In every ring and record that the host has given."""
+        """Random data in every ring and record of the host."""
         for ring in [*self.eqs.values()] + [r for _, r, _ in self.cqs]:
             for page in ring.pages:
-                self.memory.write(page, self.bytes_(4096))
+                self.memory.write(page, self.random_bytes(4096))
         for message in self.eqs:
             self.message(message)
         if self.rings:
-            self.memory.write(self.rings[2], self.bytes_(4096))
+            self.memory.write(self.rings[2], self.random_bytes(4096))
             self.message(0)
 
-    def registers(self):
+    def random_registers(self):
         done = self.read32(RESET_DONE)
         for at in (VERSION, NUM_MSGS, RESET_DONE, 28, 36, 40, 44, 48):
             self.write32(at, self.random.getrandbits(32))
@@ -309,9 +309,9 @@ class Liar:
     def failures(self):
         self.write32(STATUS, FAILED)
         self.message(0)
-        self.lie = self.nothing
+        self.fault = self.nothing
 
-    def heart(self):
+    def no_heartbeat(self):
         pass
 
     # ---- ivshmem
@@ -336,7 +336,7 @@ class Liar:
 
     def run(self):
         guest = self.serve()
-        lie_at = beat_at = 0
+        fault_at = heartbeat_at = 0
         while True:
             ready, _, _ = select.select([guest, *self.kicks], [], [], 0.05)
             if guest in ready and not guest.recv(8):
@@ -345,19 +345,19 @@ class Liar:
                 if fd in ready:
                     os.eventfd_read(fd)
             now = time.monotonic()
-            if now > beat_at and not (self.lie == self.heart and self.lying):
+            if now > heartbeat_at and not (self.fault == self.no_heartbeat and self.faulty):
                 self.write32(HEALTH, self.read32(HEALTH) + 1)
-                beat_at = now + 0.3
-            self.look()
-            if self.lying and now > lie_at and \
-                    now - self.begun < HONEST_SECONDS + LIE_SECONDS:
-                self.lie()
-                lie_at = now + 0.2
-            elif now - self.begun > HONEST_SECONDS + LIE_SECONDS and \
-                    self.lives > 1 and self.lie not in (self.silence,
-                                                        self.heart):
-                # On to the next one.
-                self.lie = self.nothing
+                heartbeat_at = now + 0.3
+            self.poll()
+            if self.faulty and now > fault_at and \
+                    now - self.begun < CORRECT_SECONDS + FAULT_SECONDS:
+                self.fault()
+                fault_at = now + 0.2
+            elif now - self.begun > CORRECT_SECONDS + FAULT_SECONDS and \
+                    self.lives > 1 and self.fault not in (self.no_responses,
+                                                        self.no_heartbeat):
+                # Makes the host reset the device: the next life.
+                self.fault = self.nothing
                 self.write32(STATUS, FAILED)
                 self.message(0)
 
@@ -369,7 +369,7 @@ def main():
     parser.add_argument("--mac", required=True)
     parser.add_argument("--vectors", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    Liar(parser.parse_args()).run()
+    FaultDevice(parser.parse_args()).run()
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Play a hostile driver of the PCI NIC, with no driver loaded.
+"""A faulty driver of the PCI NIC. The real driver must not be loaded.
 
-  hostile_guest.py ROUNDS
-  hostile_guest.py --greedy SECONDS
+  fault_driver.py ROUNDS
+  fault_driver.py --exhaust SECONDS
 
-Each round is a reset, commands made of garbage in a ring that is all right,
-and then garbage in the registers. What the device writes goes to memory of
-this process: its pages are locked, and their addresses are all that is named.
+Each round resets the NIC, executes random commands from a valid ring, and then
+writes random data to the registers. The device only gets addresses of locked
+pages of this process, so it cannot overwrite other memory of the guest.
 
-The greedy one takes what it can get: keys of lists that name themselves, as long as
-the device allows, and QPs, until it has no more; resets, some with a nonce that is not
-there; doorbells all the time; and frames, some under a wrong address, to the other
-guest."""
+With --exhaust the driver creates memory keys with page lists that refer to
+themselves, as long as the device allows, and QPs, until the device refuses. It
+resets the NIC, sometimes with an invalid nonce, rings the doorbells all the time,
+and sends frames, some of them with a spoofed MAC, to the other guest."""
 
 import ctypes
 import glob
@@ -52,7 +52,7 @@ def physical(address):
 
 
 class Memory:
-    """Locked pages and where the device sees them."""
+    """Locked pages and their DMA addresses."""
 
     def __init__(self):
         self.map = mmap.mmap(-1, PAGES * PAGE)
@@ -64,14 +64,14 @@ class Memory:
         self.at = [physical(start + i * PAGE) for i in range(PAGES)]
 
 
-def request(memory):
-    """Nearly a command: an opcode that exists, and memory of ours."""
+def random_command(memory):
+    """A random command with an existing opcode and our memory."""
     raw = bytearray(random.choice((0, 0, 0, random.randrange(256)))
                     for _ in range(64))
     raw[0] = random.choice((1, 2, 3, 4, 0x10, 0x12, 0x20, 0x22, 0x23, 0x30,
                             0x32, 0x38, 0x40, 0x50, 0x54, 0x65, 0x70, 0x80,
                             0x81, 0xff))
-    # Only single pages, and never lists, whose garbage could name others'.
+    # Single pages only: random data in a page list could address other memory.
     struct.pack_into("<QIBB", raw, 8, random.choice(memory.at), 1, 12, 0)
     if raw[0] == 0x02:
         struct.pack_into("<QI", raw, 8, random.choice(memory.at), 64)
@@ -92,9 +92,9 @@ class Nic:
     def ring(self, vector):
         self.doorbell[12:16] = struct.pack("<I", vector)
 
-    def reset(self, honest=True):
+    def reset(self, valid_nonce=True):
         bar, memory, nonce = self.bar, self.memory, random.randbytes(16)
-        memory.map[2 * PAGE:2 * PAGE + 16] = nonce if honest else bytes(16)
+        memory.map[2 * PAGE:2 * PAGE + 16] = nonce if valid_nonce else bytes(16)
         memory.map[PAGE:2 * PAGE] = bytes(PAGE)
         bar[NONCE:NONCE + 24] = struct.pack("<Q", memory.at[2]) + nonce
         bar[PRODUCER:PRODUCER + 4] = bytes(4)
@@ -105,7 +105,7 @@ class Nic:
         self.ring(0)
 
     def execute(self, command):
-        """64 times that; the statuses, as far as there are any after a while."""
+        """Issue 64 copies of @command. Returns the statuses; [] after 20 s."""
         self.memory.map[:PAGE] = bytes(command) * 64
         self.producer += 64
         self.bar[PRODUCER:PRODUCER + 4] = struct.pack("<I", self.producer)
@@ -120,7 +120,7 @@ class Nic:
 
 
 def flood(seconds):
-    """RoCEv2 datagrams to the other guest's QP 1, and to QPs that it may have."""
+    """Send RoCEv2 packets to QP 1 and to random QPs of the other guest."""
     interface = next(name for name in os.listdir("/sys/class/net") if name != "lo")
     with open(f"/sys/class/net/{interface}/address", encoding="ascii") as file:
         own = bytes.fromhex(file.read().strip().replace(":", ""))
@@ -148,7 +148,7 @@ def flood(seconds):
 
 
 def until_refused(nic, command, limit):
-    """How many of that the device makes."""
+    """Repeat @command until it fails. Returns how often it succeeded."""
     count = 0
     while count < limit:
         statuses = nic.execute(command)
@@ -158,8 +158,8 @@ def until_refused(nic, command, limit):
     return count
 
 
-def take_qps(nic, one_page):
-    """65536 QPs on one CQ, all in the same page."""
+def create_qps(nic, one_page):
+    """Create up to 65536 QPs on one CQ, with their rings in the same page."""
     command = bytearray(64)
     struct.pack_into("<B", command, 0, 0x10)
     struct.pack_into("<QIBBHB", command, 8, one_page, 2, 12, 1, 0, 4)
@@ -172,7 +172,7 @@ def take_qps(nic, one_page):
     return until_refused(nic, command, 65536)
 
 
-def greedy(seconds):
+def exhaust(seconds):
     if not os.fork():
         flood(seconds)
         os._exit(0)
@@ -183,7 +183,7 @@ def greedy(seconds):
         nic.memory.map[level * PAGE:(level + 1) * PAGE] = struct.pack("<Q", below) * 512
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        nic.reset(honest=rounds % 8 != 7)
+        nic.reset(valid_nonce=rounds % 8 != 7)
         npages = random.choice((1 << 27, pages, pages // 2, 1))
         # CREATE_MKEY: header, memory, iova, length, PD, access
         command = bytearray(64)
@@ -191,7 +191,7 @@ def greedy(seconds):
         struct.pack_into("<QIBBHQQIB", command, 8, at[12], npages, 12, 3, 0, 0,
                          npages * PAGE, 1, 1)
         if rounds % 4 == 3:
-            qps = max(qps, take_qps(nic, at[10]))
+            qps = max(qps, create_qps(nic, at[10]))
         else:
             keys = max(keys, until_refused(nic, command, 1 << 20))
         rounds += 1
@@ -200,8 +200,8 @@ def greedy(seconds):
 
 
 def main():
-    if sys.argv[1] == "--greedy":
-        greedy(int(sys.argv[2]))
+    if sys.argv[1] == "--exhaust":
+        exhaust(int(sys.argv[2]))
         return
     path = find_nic()
     doorbell, bar, memory = open_bar(path, 0), open_bar(path, 2), Memory()
@@ -222,14 +222,14 @@ def main():
         bar[RESET:RESET + 4] = struct.pack("<I", random.getrandbits(32))
         ring(0)
         for slot in range(64):
-            memory.map[slot * 64:slot * 64 + 64] = bytes(request(memory))
+            memory.map[slot * 64:slot * 64 + 64] = bytes(random_command(memory))
         bar[PRODUCER:PRODUCER + 4] = struct.pack("<I", random.choice((1, 64, 64, 65)))
         ring(0)
         for _ in range(50):
             at = random.randrange(2 * PAGE, PAGES * PAGE - 8)
             memory.map[at:at + 8] = random.randbytes(8)
             ring(random.choice((0, 1, 1, random.getrandbits(32))))
-        # Registers, but for the rings: they would name memory of others.
+        # All registers but those of the rings, which could address other memory.
         at = random.choice((random.randrange(HOST - 4), PRODUCER, DEPTH,
                             random.randrange(PRODUCER, 2 * PAGE - 4)))
         bar[at:at + 4] = random.randbytes(4)
