@@ -25,7 +25,7 @@ void write_line(const char *format, va_list args)
 
 } // namespace
 
-void say(const char *format, ...)
+void warn(const char *format, ...)
 {
 	va_list args;
 

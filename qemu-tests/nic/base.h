@@ -80,9 +80,9 @@ private:
 };
 
 /** One line on standard error, with the name of the program before it. */
-[[gnu::format(printf, 1, 2)]] void say(const char *format, ...);
+[[gnu::format(printf, 1, 2)]] void warn(const char *format, ...);
 
-/** say(), then the end, with status 1. */
+/** warn(), then the end, with status 1. */
 [[noreturn, gnu::format(printf, 1, 2)]] void die(const char *format, ...);
 
 /** "02:00:00:00:00:01" */

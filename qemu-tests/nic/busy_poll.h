@@ -34,25 +34,25 @@ public:
 		return limit_;
 	}
 	/** From @now on it is not looked at. */
-	void rest(u64 now)
+	void stop(u64 now)
 	{
-		rested_ = now;
+		stopped_ = now;
 	}
 	/** The guest has kicked. */
 	void kick(u64 now)
 	{
-		if (!rested_)
+		if (!stopped_)
 			return;
-		limit_ = now - rested_ < most_ ? std::min(limit_ * 4, most_) :
-						 least_;
-		rested_ = 0;
+		limit_ = now - stopped_ < most_ ? std::min(limit_ * 4, most_) :
+						  least_;
+		stopped_ = 0;
 	}
 
 private:
 	u64 least_;
 	u64 most_;
 	u64 limit_;
-	u64 rested_ = 0;
+	u64 stopped_ = 0;
 };
 
 /** Whether others want the CPU that the worker looks for work on. */

@@ -16,8 +16,8 @@ void command_ring::reset()
 	*this = {};
 }
 
-bool command_ring::take(const guest_memory &memory,
-			const ornic_pci_host_regs *regs)
+bool command_ring::map_rings(const guest_memory &memory,
+			     const ornic_pci_host_regs *regs)
 {
 	u32 log_depth = le32_to_cpu(READ_ONCE(regs->cmd_log_depth));
 	u64 requests = le64_to_cpu(READ_ONCE(regs->cmd_ring));
@@ -34,14 +34,14 @@ bool command_ring::take(const guest_memory &memory,
 	return requests_ && responses_;
 }
 
-bool command_ring::look(const guest_memory &memory,
+bool command_ring::poll(const guest_memory &memory,
 			const ornic_pci_host_regs *regs)
 {
 	u32 producer = le32_to_cpu(smp_load_acquire(&regs->cmd_producer));
 
 	if (!depth_ && !producer)
 		return true;
-	if (!depth_ && !take(memory, regs))
+	if (!depth_ && !map_rings(memory, regs))
 		return false;
 	producer_ = producer;
 	return producer_ - done_ <= depth_;

@@ -16,7 +16,7 @@ public:
 
 	/** Look at the producer in @regs; the first time that there is one,
 	 *  take the rings. False: they, or it, are nonsense. */
-	bool look(const guest_memory &memory, const ornic_pci_host_regs *regs);
+	bool poll(const guest_memory &memory, const ornic_pci_host_regs *regs);
 
 	/** The next request, read once; false: none is left. */
 	bool next(union ornic_req &req);
@@ -28,7 +28,8 @@ public:
 	}
 
 private:
-	bool take(const guest_memory &memory, const ornic_pci_host_regs *regs);
+	bool map_rings(const guest_memory &memory,
+		       const ornic_pci_host_regs *regs);
 
 	const ornic_req *requests_ = nullptr;
 	ornic_rsp *responses_ = nullptr;

@@ -17,8 +17,8 @@ namespace
 {
 
 constexpr u32 budget = 64 << 10; // bytes of work for a QP at once
-constexpr u32 few = 4; // QPs that may have that in one look
-constexpr u64 no_end = ~0ull;
+constexpr u32 full_share_qps = 4; // get the whole budget in one poll
+constexpr u64 no_deadline = ~0ull;
 
 u32 random_bits()
 {
@@ -46,7 +46,7 @@ public:
 	explicit charged(device &dev)
 		: outer_(std::exchange(ornic_account, &dev.account_))
 	{
-		dev.relaxed_ = now_ns();
+		dev.busy_since_ = now_ns();
 	}
 	~charged()
 	{
@@ -107,15 +107,15 @@ void device::op_relax(void *host)
 	struct ornic_account *account;
 	u64 now = now_ns();
 
-	if (now - dev->relaxed_ < time_share::slice)
+	if (now - dev->busy_since_ < time_share::slice)
 		return;
-	dev->counts_.breaks++;
-	dev->longest_ = std::max(dev->longest_, now - dev->relaxed_);
+	dev->counts_.yields++;
+	dev->longest_ = std::max(dev->longest_, now - dev->busy_since_);
 	account = std::exchange(::ornic_account, nullptr);
 	dev->relax_(*dev);
 	::ornic_account = account;
-	dev->relaxed_ = now_ns();
-	dev->lent_ += dev->relaxed_ - now;
+	dev->busy_since_ = now_ns();
+	dev->yielded_ += dev->busy_since_ - now;
 }
 
 const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
@@ -125,12 +125,12 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 	};
 	ops.tx_room = op_tx_room;
 	ops.tx_frame = [](void *host, ornic_tx *tx) {
-		return self(host)->net_.make_frame(*tx);
+		return self(host)->net_.alloc_frame(*tx);
 	};
 	ops.xmit = [](void *host, const ornic_tx *tx) {
 		device *dev = self(host);
 
-		return dev->net_.from_engine(*dev, *tx);
+		return dev->net_.transmit(*dev, *tx);
 	};
 	ops.deadline = [](void *host, void *area, u64 when) {
 		self(host)->timers_.set(flow_of(area)->clock, when);
@@ -181,7 +181,7 @@ device::device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	if (guest.ram)
 		memory_.map(guest.ram.get(), guest.config.size);
 	// A reset that nobody has answered yet.
-	look_ = true;
+	check_regs_ = true;
 }
 
 device::~device()
@@ -206,7 +206,7 @@ void device::identify()
 	smp_store_release(&regs_->magic, cpu_to_le64(ORNIC_PCI_MAGIC));
 }
 
-void device::beat()
+void device::update_heartbeat()
 {
 	WRITE_ONCE(regs_->health, cpu_to_le32(++health_));
 }
@@ -229,7 +229,7 @@ void device::drop_engine()
 	// While it goes others work, who must not find it.
 	ornic_engine *engine = std::exchange(engine_, nullptr);
 
-	awake_ = false;
+	polling_ = false;
 	live_ = false;
 	if (engine) {
 		charged c(*this);
@@ -246,14 +246,14 @@ void device::reset(u32 value)
 	drop_engine();
 	counts_.resets++;
 	*guest_.reset_done = value;
-	live_ = begin_anew();
+	live_ = restart();
 	status_ = live_ ? ORNIC_PCI_READY : ORNIC_PCI_FAILED;
 	identify();
 	message(ORNIC_PCI_MSG_CONTROL);
 }
 
 // False: it has failed, and has said why.
-bool device::begin_anew()
+bool device::restart()
 {
 	if (memory_.lost() && !memory_.renew()) {
 		fail("its RAM cannot be mapped");
@@ -294,8 +294,8 @@ void device::fail(const char *why)
 
 	// At most once a second: the guest decides how often it fails.
 	if (now - last_fail_ > 1000 * ms)
-		say("guest %u: %s: failed until it is reset", guest_.index,
-		    why);
+		warn("guest %u: %s: failed until it is reset", guest_.index,
+		     why);
 	last_fail_ = now;
 	drop_engine();
 	set_status(ORNIC_PCI_FAILED);
@@ -311,7 +311,7 @@ void device::plug(int ram_fd)
 	status_ = ORNIC_PCI_READY;
 	identify();
 	// It may have asked before we heard of it.
-	look_ = true;
+	check_regs_ = true;
 }
 
 void device::unplug()
@@ -324,28 +324,28 @@ void device::unplug()
 
 // One command at a time: the others have their turns between them. Return: whether
 // there was anything.
-bool device::look_at_registers()
+bool device::poll_registers()
 {
 	u32 want = le32_to_cpu(READ_ONCE(host_->reset));
 
-	look_ = false;
+	check_regs_ = false;
 	if (!memory_.mapped())
 		return false;
 	if (want != *guest_.reset_done) {
 		reset(want);
-		look_ = live_;
+		check_regs_ = live_;
 		return true;
 	}
 	if (!live_)
 		return false;
-	if (!commands_.look(memory_, host_)) {
+	if (!commands_.poll(memory_, host_)) {
 		fail("its command ring makes no sense");
 		return true;
 	}
 	if (!commands_.waiting())
 		return false;
 	execute_next();
-	look_ = live_ && commands_.waiting();
+	check_regs_ = live_ && commands_.waiting();
 	return true;
 }
 
@@ -369,8 +369,8 @@ void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 
 	// Whether the CQEs fit is known when what was posted is done.
 	if (opcode == ORNIC_CMD_RESIZE_CQ && has_cq(le32_to_cpu(req.hdr.obj))) {
-		wake();
-		run_queue(no_end);
+		start_polling();
+		run_queue(no_deadline);
 	}
 	if (opcode != ORNIC_CMD_CREATE_EQ && opcode != ORNIC_CMD_DESTROY_EQ) {
 		ornic_engine_cmd(engine_, &req, &rsp);
@@ -433,7 +433,7 @@ void device::event(const ornic_eqe &eqe)
 void device::control()
 {
 	counts_.controls++;
-	look_ = true;
+	check_regs_ = true;
 	for (u32 msg = 0; msg < eqs_.size(); msg++)
 		if (eqs_[msg].flush())
 			message(msg);
@@ -448,20 +448,20 @@ void device::kick()
 }
 
 // In its turn: it takes the longer the more QPs there are.
-bool device::answer_kick()
+bool device::handle_kick()
 {
 	kicked_ = false;
 	if (!engine_)
 		return false;
 	// QPN 0 is none: it counts for the device.
 	ornic_engine_kick(engine_, 0, 0);
-	wake();
+	start_polling();
 	return true;
 }
 
-void device::wake()
+void device::start_polling()
 {
-	awake_ = true;
+	polling_ = true;
 	last_work_ = now_ns();
 	// Runs all, those with a kick for their RQ among them.
 	ornic_engine_set_polling(engine_, true);
@@ -503,7 +503,7 @@ bool device::run_queue(u64 end)
 		if (at_last)
 			break;
 		// A command waits for all of them, but the others do not.
-		if (end == no_end)
+		if (end == no_deadline)
 			op_relax(this);
 	}
 	return any;
@@ -512,7 +512,7 @@ bool device::run_queue(u64 end)
 // The more QPs there are with news, the less each may do in one look.
 bool device::poll_queues()
 {
-	u32 share = budget * few / std::max(polled_, few);
+	u32 share = budget * full_share_qps / std::max(polled_, full_share_qps);
 
 	polled_ = ornic_engine_poll(engine_, share);
 	return polled_;
@@ -522,29 +522,29 @@ bool device::poll(u64 now, bool commands)
 {
 	bool any = false;
 
-	relaxed_ = now;
+	busy_since_ = now;
 	if (memory_.lost() && (engine_ || status_ != ORNIC_PCI_FAILED)) {
 		fail("some of its RAM cannot be had");
 		any = true;
 	}
 	if (kicked_)
-		any |= answer_kick();
-	if (look_ && commands)
-		any |= look_at_registers();
+		any |= handle_kick();
+	if (check_regs_ && commands)
+		any |= poll_registers();
 	if (first_)
 		any |= run_queue(now + time_share::slice);
-	if (awake_)
+	if (polling_)
 		any |= poll_queues();
 	if (!any)
 		return false;
 	last_work_ = now_ns();
-	longest_ = std::max(longest_, last_work_ - relaxed_);
+	longest_ = std::max(longest_, last_work_ - busy_since_);
 	return true;
 }
 
-void device::rest()
+void device::stop_polling()
 {
-	awake_ = false;
+	polling_ = false;
 	// Queues all QPs once more. That they are run is no work of the guest's, after
 	// which the worker would look for more.
 	ornic_engine_set_polling(engine_, false);
@@ -561,7 +561,7 @@ void device::expire(flow &f)
 		ornic_engine_expire(engine_, f.number);
 }
 
-void device::wake_stalled()
+void device::resume_stalled()
 {
 	for (flow *f : stalled_) {
 		f->stalled = false;
@@ -592,14 +592,14 @@ std::string device::json(bool all) const
 	o.add("mem_used", account_.used);
 	o.add("mem_limit", account_.limit);
 	o.add("spent_us", share_.spent() / us);
-	o.add("awake", awake_);
+	o.add("polling", polling_);
 	o.add("qps", engine_ ? engine_->dev.qps.count : 0);
 	o.add("cqs", engine_ ? engine_->dev.cqs.count : 0);
 	o.add("mkeys", engine_ ? engine_->dev.mkeys.count : 0);
 	o.add("doorbell_kicks", counts_.kicks);
 	o.add("doorbell_controls", counts_.controls);
 	o.add("commands", counts_.commands);
-	o.add("breaks", counts_.breaks);
+	o.add("yields", counts_.yields);
 	o.add("resets", counts_.resets);
 	o.add("messages", counts_.messages);
 	for (u32 i = 0; all && engine_ && i < ORNIC_STAT_COUNT; i++)

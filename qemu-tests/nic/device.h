@@ -41,7 +41,7 @@ struct device_counts {
 	u64 kicks;
 	u64 controls;
 	u64 commands;
-	u64 breaks; // turns of the others in the middle of a command
+	u64 yields; // turns of the others in the middle of a command
 	u64 resets;
 	u64 messages;
 };
@@ -70,9 +70,9 @@ public:
 	 *  Return: whether there was anything. */
 	bool poll(u64 now, bool commands = true);
 	/** Time since the last call that others had in the middle of its work. */
-	u64 lent()
+	u64 yielded()
 	{
-		return std::exchange(lent_, 0);
+		return std::exchange(yielded_, 0);
 	}
 	/** The longest time that it did not let others work, ns. */
 	u64 longest() const
@@ -89,19 +89,19 @@ public:
 		return last_work_;
 	}
 	/** Look no longer: from now on the guest kicks. */
-	void rest();
+	void stop_polling();
 	bool has_work() const
 	{
-		return first_ || look_ || kicked_;
+		return first_ || check_regs_ || kicked_;
 	}
-	bool awake() const
+	bool polling() const
 	{
-		return awake_;
+		return polling_;
 	}
 
-	void beat();
+	void update_heartbeat();
 	void expire(flow &f);
-	void wake_stalled();
+	void resume_stalled();
 	/** A packet, from headers that were checked. */
 	void receive(const ornic_rx &rx);
 
@@ -146,10 +146,10 @@ private:
 	void reset(u32 value);
 	void drop_engine();
 	void fail(const char *why);
-	bool answer_kick();
-	bool look_at_registers();
+	bool handle_kick();
+	bool poll_registers();
 	void execute_next();
-	bool begin_anew();
+	bool restart();
 	bool find_layout();
 	void execute(const union ornic_req &req, union ornic_rsp &rsp);
 	bool has_cq(u32 cqn);
@@ -159,7 +159,7 @@ private:
 	void enqueue(flow &f);
 	void dequeue(flow &f);
 	/** All QPs run next, and the device looks at them until it rests. */
-	void wake();
+	void start_polling();
 	/** Run QPs that are queued, each once, those after @end later. Without an
 	 *  end the other guests have their turns meanwhile. */
 	bool run_queue(u64 end);
@@ -174,8 +174,8 @@ private:
 	}; // memory of the engine and the event queues
 	time_share share_;
 	bool kicked_ = false;
-	u64 relaxed_ = 0; // ns, since when it is at one thing
-	u64 lent_ = 0; // ns
+	u64 busy_since_ = 0; // ns, since when it is at one thing
+	u64 yielded_ = 0; // ns
 	u64 longest_ = 0; // ns
 	u32 polled_ = 0; // QPs with news, in the last look
 	guest_memory memory_;
@@ -192,8 +192,8 @@ private:
 	u32 status_ = ORNIC_PCI_ABSENT;
 	u64 last_fail_ = 0;
 	u64 last_work_ = 0;
-	bool awake_ = false;
-	bool look_ = false; // at the registers, and the commands
+	bool polling_ = false;
+	bool check_regs_ = false; // at the registers, and the commands
 	bool live_ = false; // has had a reset since the QEMU came
 };
 

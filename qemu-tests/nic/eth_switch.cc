@@ -54,7 +54,7 @@ ornic_engine *eth_switch::peer_engine(const device &from, const u8 *mac) const
 	return to->engine();
 }
 
-int eth_switch::make_frame(ornic_tx &tx)
+int eth_switch::alloc_frame(ornic_tx &tx)
 {
 	made_.resize(tx.hdr_len + tx.body_len);
 	tx.hdr = made_.data();
@@ -62,11 +62,11 @@ int eth_switch::make_frame(ornic_tx &tx)
 	return 0;
 }
 
-int eth_switch::from_engine(const device &from, const ornic_tx &tx)
+int eth_switch::transmit(const device &from, const ornic_tx &tx)
 {
 	if (arrivals_.size() >= max_arrivals)
 		return -ENOBUFS;
-	admit(made_, from.guest().index);
+	ingress(made_, from.guest().index);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ u32 eth_switch::input(u32 index)
 		if (index == wire() && device_of(f.data() + 6))
 			return;
 		learn(f.data() + 6, index);
-		admit(f, index);
+		ingress(f, index);
 	});
 }
 
@@ -106,7 +106,7 @@ void eth_switch::learn(const u8 *mac, u32 from)
 	learned_[mac_key(mac)] = from;
 }
 
-void eth_switch::admit(bytes f, u32 from)
+void eth_switch::ingress(bytes f, u32 from)
 {
 	ornic_rx rx;
 	roce kind = parse_roce(f, rx);
@@ -188,7 +188,7 @@ void eth_switch::flood(bytes f, bool is_roce, u32 from)
 }
 
 // A guest pays for what it sends: a flood shall not cost its victim a turn.
-device &eth_switch::payer(const arrival &a) const
+device &eth_switch::charged_device(const arrival &a) const
 {
 	return a.from < devices_->size() ? *(*devices_)[a.from] : *a.to;
 }
@@ -207,7 +207,7 @@ bool eth_switch::deliver()
 		if (parse_roce(a.data, rx) == roce::YES)
 			a.to->receive(rx);
 		end = now_ns();
-		payer(a).share().spend(end - begin);
+		charged_device(a).share().spend(end - begin);
 		begin = end;
 	}
 	return count;
@@ -230,7 +230,7 @@ bool eth_switch::work(u64 now)
 			any |= p.work();
 	if ((any || was_full) && room())
 		for (const auto &dev : *devices_)
-			dev->wake_stalled();
+			dev->resume_stalled();
 	return any;
 }
 

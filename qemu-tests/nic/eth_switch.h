@@ -51,9 +51,9 @@ public:
 	/** Frames that a QP may send now. */
 	u32 room() const;
 	/** Memory for the frame that an engine makes next. 0 or -errno. */
-	int make_frame(ornic_tx &tx);
+	int alloc_frame(ornic_tx &tx);
 	/** It is made. 0 or -errno. */
-	int from_engine(const device &from, const ornic_tx &tx);
+	int transmit(const device &from, const ornic_tx &tx);
 	/** The engine with this MAC, if memory to memory is allowed. */
 	ornic_engine *peer_engine(const device &from, const u8 *mac) const;
 
@@ -64,7 +64,7 @@ public:
 	/** When something that waits is due, ns; 0: nothing waits. */
 	u64 next(u64 now) const;
 
-	fault_maker &faults()
+	fault_injector &faults()
 	{
 		return faults_;
 	}
@@ -83,13 +83,13 @@ private:
 	};
 
 	/** A frame enters at port @from (of its guest, if from an engine). */
-	void admit(bytes f, u32 from);
+	void ingress(bytes f, u32 from);
 	void route(bytes f, bool is_roce, u32 from);
 	void flood(bytes f, bool is_roce, u32 from);
 	void learn(const u8 *mac, u32 from);
 	device *device_of(const u8 *mac) const;
 	void to_engine(device &to, bytes f, u32 from);
-	device &payer(const arrival &a) const;
+	device &charged_device(const arrival &a) const;
 	bool is_spoofed(bytes f, u32 index) const;
 	bool deliver();
 
@@ -99,7 +99,7 @@ private:
 	std::deque<arrival> arrivals_;
 	std::deque<held> held_;
 	frame made_; // of the engine that is at work
-	fault_maker faults_;
+	fault_injector faults_;
 	switch_counts counts_{};
 	int capture_;
 	bool packets_only_;

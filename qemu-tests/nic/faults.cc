@@ -4,7 +4,7 @@
 namespace nic
 {
 
-bool fault_maker::corrupt(bytes f, frame &copy)
+bool fault_injector::corrupt(bytes f, frame &copy)
 {
 	if (config_.corrupt <= 0 || !chance(config_.corrupt))
 		return false;

@@ -16,9 +16,9 @@ struct fault_counts {
 	u64 corrupted;
 };
 
-class fault_maker {
+class fault_injector {
 public:
-	explicit fault_maker(const fault_config &config)
+	explicit fault_injector(const fault_config &config)
 	{
 		set(config);
 	}

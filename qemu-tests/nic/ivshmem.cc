@@ -27,7 +27,7 @@ unique_fd make_eventfd()
 	return fd;
 }
 
-bool tell(int sock, s64 value, int fd = -1)
+bool send_msg(int sock, s64 value, int fd = -1)
 {
 	__le64 le = cpu_to_le64(static_cast<u64>(value));
 
@@ -57,15 +57,16 @@ void make_bar(guest_state &g)
 		g.message.push_back(make_eventfd());
 }
 
-bool greet(const guest_state &g, int sock)
+bool send_setup(const guest_state &g, int sock)
 {
-	bool ok = tell(sock, protocol_version) && tell(sock, guest_peer) &&
-		  tell(sock, shared_memory, g.bar_fd.get());
+	bool ok = send_msg(sock, protocol_version) &&
+		  send_msg(sock, guest_peer) &&
+		  send_msg(sock, shared_memory, g.bar_fd.get());
 
 	for (const unique_fd &fd : g.doorbell)
-		ok = ok && tell(sock, device_peer, fd.get());
+		ok = ok && send_msg(sock, device_peer, fd.get());
 	for (const unique_fd &fd : g.message)
-		ok = ok && tell(sock, guest_peer, fd.get());
+		ok = ok && send_msg(sock, guest_peer, fd.get());
 	return ok;
 }
 

@@ -16,7 +16,7 @@ namespace nic
 void make_bar(guest_state &g);
 
 /** Tell the QEMU at @sock all that it has to know. False: it does not listen. */
-bool greet(const guest_state &g, int sock);
+bool send_setup(const guest_state &g, int sock);
 
 } // namespace nic
 

@@ -110,7 +110,7 @@ const struct option longs[] = {
 
 /** Cut @text at the first @mark that is neither in brackets nor after a
  *  backslash; the whole of it if there is none. */
-std::string cut(std::string &text, char mark)
+std::string next_field(std::string &text, char mark)
 {
 	bool inside = false;
 	std::string head;
@@ -126,8 +126,8 @@ std::string cut(std::string &text, char mark)
 	return head;
 }
 
-/** Without the backslashes: those before other characters are kept by cut(). */
-std::string plain(const std::string &text)
+/** Without the backslashes: those before other characters are kept by next_field(). */
+std::string unescape(const std::string &text)
 {
 	std::string result;
 
@@ -225,31 +225,31 @@ bool fits_unix(const std::string &path)
 
 port_config parse_port(const std::string &text)
 {
-	std::string rest = text, how = cut(rest, ':');
+	std::string rest = text, how = next_field(rest, ':');
 	port_config p;
 
 	if (how == "unix") {
 		p.kind = port_kind::UNIX;
-		p.local = plain(cut(rest, ':'));
-		p.remote = plain(rest);
+		p.local = unescape(next_field(rest, ':'));
+		p.remote = unescape(rest);
 		if (!fits_unix(p.local) || !fits_unix(p.remote))
 			die("%s: unix:LOCAL:REMOTE it should be", text.c_str());
 		return p;
 	}
 	if (how == "udp") {
 		p.kind = port_kind::UDP;
-		p.local = cut(rest, ':');
-		p.local += ":" + cut(rest, ':');
+		p.local = next_field(rest, ':');
+		p.local += ":" + next_field(rest, ':');
 		p.remote = rest;
 	} else if (how == "mcast") {
 		p.kind = port_kind::MCAST;
 		p.remote = rest;
 	} else if (how == "listen") {
 		p.kind = port_kind::LISTEN;
-		p.local = plain(rest);
+		p.local = unescape(rest);
 	} else if (how == "connect") {
 		p.kind = port_kind::CONNECT;
-		p.remote = plain(rest);
+		p.remote = unescape(rest);
 	} else {
 		die("%s: no port; see --help", text.c_str());
 	}
@@ -264,10 +264,10 @@ void set_guest(guest_config &g, const std::string &key,
 	const char *rest = "";
 	u64 n = 0;
 
-	if (key == "socket" && fits_unix(plain(value))) {
-		g.socket = plain(value);
+	if (key == "socket" && fits_unix(unescape(value))) {
+		g.socket = unescape(value);
 	} else if (key == "ram" && !value.empty()) {
-		g.ram = plain(value);
+		g.ram = unescape(value);
 	} else if (key == "size" && parse_size(value, g.size)) {
 	} else if (key == "mem-limit" && parse_size(value, g.mem_limit)) {
 	} else if (key == "machine" && parse_machine(value, g.machine)) {
@@ -294,8 +294,8 @@ guest_config parse_guest(std::string text, std::size_t index)
 	g.mac[1] = 0x54;
 	g.mac[5] = static_cast<u8>(index + 1);
 	while (!text.empty()) {
-		std::string value = cut(text, ',');
-		std::string key = cut(value, '=');
+		std::string value = next_field(text, ',');
+		std::string key = next_field(value, '=');
 
 		set_guest(g, key, value);
 	}
@@ -368,7 +368,7 @@ gid_t parse_group(const char *name)
 	return gr->gr_gid;
 }
 
-void take(options &opt, int what)
+void set_option(options &opt, int what)
 {
 	switch (what) {
 	case OPT_GUEST:
@@ -436,8 +436,8 @@ bool fault_config::parse(const std::string &text)
 	fault_config f;
 
 	while (!left.empty()) {
-		std::string value = cut(left, ',');
-		std::string key = cut(value, '=');
+		std::string value = next_field(left, ',');
+		std::string key = next_field(value, '=');
 
 		if (key == "loss"    ? !parse_chance(value, f.loss) :
 		    key == "corrupt" ? !parse_chance(value, f.corrupt) :
@@ -457,7 +457,7 @@ options parse_options(int argc, char **argv)
 	int what;
 
 	while ((what = getopt_long(argc, argv, "+hV", longs, nullptr)) != -1)
-		take(opt, what);
+		set_option(opt, what);
 	while (!opt.ask_path.empty() && optind < argc) {
 		opt.ask_what += opt.ask_what.empty() ? "" : " ";
 		opt.ask_what += argv[optind++];

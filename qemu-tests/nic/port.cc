@@ -124,8 +124,8 @@ void port::not_reached(int error)
 	if (refused_ || (error != EACCES && error != EPERM))
 		return;
 	refused_ = true;
-	say("%s: the worker may not write there: %s", remote_.c_str(),
-	    strerror(error));
+	warn("%s: the worker may not write there: %s", remote_.c_str(),
+	     strerror(error));
 }
 
 port::sent port::send_now(bytes f)
@@ -251,7 +251,7 @@ u32 port::cut_stream(const std::function<void(bytes)> &take)
 		memcpy(&len, input_.data() + at, stream_head);
 		len = ntohl(len);
 		if (len > max_frame) {
-			say("a stream of frames has lost its step");
+			warn("a stream of frames has lost its step");
 			connect(-1);
 			return count;
 		}

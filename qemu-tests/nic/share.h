@@ -21,12 +21,12 @@ public:
 
 	void begin_round()
 	{
-		credit_ = std::min(credit_ + whole, whole);
+		credit_ = std::min(credit_ + full, full);
 	}
 	/** Nobody had work: nobody waits for it to pay. */
-	void forgive()
+	void clear_debt()
 	{
-		credit_ = whole;
+		credit_ = full;
 	}
 	bool has_turn() const
 	{
@@ -47,11 +47,11 @@ public:
 	}
 
 private:
-	static constexpr s64 whole = slice;
+	static constexpr s64 full = slice;
 	// The worker may have lost its CPU meanwhile, which is nobody's debt.
 	static constexpr u64 max_debt = 10 * ms;
 
-	s64 credit_ = whole;
+	s64 credit_ = full;
 	u64 spent_ = 0;
 };
 

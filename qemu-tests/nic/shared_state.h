@@ -66,7 +66,8 @@ struct shared_state {
 	port_state wire;
 	unique_fd control; // listens
 	unique_fd capture;
-	u32 *pulse = nullptr; // shared: the worker counts, the supervisor looks
+	u32 *heartbeat =
+		nullptr; // shared: the worker counts, the supervisor looks
 
 	/** Whether the worker begins streams. */
 	bool connects() const
@@ -81,8 +82,8 @@ struct shared_state {
 /** Supervisor to worker, with a file descriptor. */
 struct change {
 	enum kind : u32 {
-		GUEST_CAME, // its RAM
-		GUEST_WENT,
+		GUEST_CONNECTED, // its RAM
+		GUEST_DISCONNECTED,
 		NETDEV, // its connection
 		WIRE,
 	} what;

@@ -20,8 +20,8 @@ constexpr useconds_t first_pause = 20000;
 constexpr useconds_t last_pause = first_pause * 16;
 
 socket_access access_rights;
-std::vector<std::string> made; // paths
-pid_t maker; // a worker must leave them
+std::vector<std::string> bound_paths; // paths
+pid_t owner_pid; // a worker must leave them
 
 bool bind_once(int fd, const address &addr, const std::string &where)
 {
@@ -35,8 +35,8 @@ bool bind_once(int fd, const address &addr, const std::string &where)
 		return false;
 	if (family_of(addr) != AF_UNIX)
 		return true;
-	maker = getpid();
-	made.push_back(where);
+	owner_pid = getpid();
+	bound_paths.push_back(where);
 	if (chown(where.c_str(), static_cast<uid_t>(-1), access_rights.group) ||
 	    chmod(where.c_str(), access_rights.mode))
 		die("%s: %s", where.c_str(), strerror(errno));
@@ -50,7 +50,7 @@ bool is_path(const std::string &where)
 	       where.find(':') == std::string::npos;
 }
 
-bool somebody_has(const std::string &path)
+bool in_use(const std::string &path)
 {
 	address addr = unix_address(path);
 
@@ -66,11 +66,11 @@ bool somebody_has(const std::string &path)
 }
 
 // Remove the socket at @path if nobody has it any more; false: somebody has.
-bool clear_stale(const std::string &path)
+bool remove_stale(const std::string &path)
 {
 	struct stat st;
 
-	if (somebody_has(path))
+	if (in_use(path))
 		return false;
 	if (!lstat(path.c_str(), &st) && !S_ISSOCK(st.st_mode))
 		die("%s: there is a file, and no socket", path.c_str());
@@ -88,11 +88,11 @@ void set_socket_access(const socket_access &access)
 
 void remove_sockets()
 {
-	if (maker != getpid())
+	if (owner_pid != getpid())
 		return;
-	for (const std::string &path : made)
+	for (const std::string &path : bound_paths)
 		unlink(path.c_str());
-	made.clear();
+	bound_paths.clear();
 }
 
 address address_of(const std::string &where)
@@ -141,7 +141,7 @@ void bind_to(int fd, const address &addr, const std::string &where)
 	while (!bind_once(fd, addr, where)) {
 		if (errno != EADDRINUSE)
 			die("%s: %s", where.c_str(), strerror(errno));
-		if (family_of(addr) == AF_UNIX && clear_stale(where))
+		if (family_of(addr) == AF_UNIX && remove_stale(where))
 			continue;
 		if (pause > last_pause)
 			die("%s: the socket is in use", where.c_str());

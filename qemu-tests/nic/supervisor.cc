@@ -38,7 +38,7 @@ void set_status(const guest_state &g, ornic_pci_status status)
 }
 
 // Supervisor and workers share it: a pulse, and for each guest the last reset.
-u32 *make_shared(std::size_t words)
+u32 *map_shared(std::size_t words)
 {
 	void *p = mmap(nullptr, words * sizeof(u32), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -49,7 +49,7 @@ u32 *make_shared(std::size_t words)
 }
 
 // A file system that has no room for the pages to come ends the guest, or its NIC.
-void warn_of_holes(const guest_state &g, int fd, const struct stat &st)
+void warn_sparse_ram(const guest_state &g, int fd, const struct stat &st)
 {
 	u64 have = static_cast<u64>(st.st_blocks) * 512;
 	struct statvfs fs;
@@ -57,9 +57,9 @@ void warn_of_holes(const guest_state &g, int fd, const struct stat &st)
 	if (have >= g.config.size || fstatvfs(fd, &fs))
 		return;
 	if (static_cast<u64>(fs.f_bavail) * fs.f_frsize < g.config.size - have)
-		say("guest %u: %s lacks pages, and its file system room for them: "
-		    "let QEMU allocate them (prealloc=on)",
-		    g.index, g.config.ram.c_str());
+		warn("guest %u: %s lacks pages, and its file system room for them: "
+		     "let QEMU allocate them (prealloc=on)",
+		     g.index, g.config.ram.c_str());
 }
 
 sigset_t our_signals()
@@ -96,7 +96,7 @@ void supervisor::open_all()
 	const options &opt = shared_.opt;
 	std::size_t n = opt.guests.size();
 
-	shared_.pulse = make_shared(1 + n);
+	shared_.heartbeat = map_shared(1 + n);
 	shared_.guests.resize(n);
 	shared_.netdevs.resize(n);
 	for (u32 i = 0; i < n; i++)
@@ -121,7 +121,7 @@ void supervisor::open_guest(u32 index)
 
 	g.config = shared_.opt.guests[index];
 	g.index = index;
-	g.reset_done = shared_.pulse + 1 + index;
+	g.reset_done = shared_.heartbeat + 1 + index;
 	make_bar(g);
 	g.listener = listen_at(g.config.socket);
 	watch(g.listener.get(), source::GUEST, index);
@@ -154,23 +154,23 @@ bool supervisor::open_ram(guest_state &g)
 	struct stat st {};
 
 	if (!fd || fstat(fd.get(), &st)) {
-		say("guest %u: %s: %s", g.index, g.config.ram.c_str(),
-		    strerror(errno));
+		warn("guest %u: %s: %s", g.index, g.config.ram.c_str(),
+		     strerror(errno));
 		return false;
 	}
 	if (static_cast<u64>(st.st_size) != g.config.size) {
-		say("guest %u: %s has %llu bytes, not %llu", g.index,
-		    g.config.ram.c_str(),
-		    static_cast<unsigned long long>(st.st_size),
-		    static_cast<unsigned long long>(g.config.size));
+		warn("guest %u: %s has %llu bytes, not %llu", g.index,
+		     g.config.ram.c_str(),
+		     static_cast<unsigned long long>(st.st_size),
+		     static_cast<unsigned long long>(g.config.size));
 		return false;
 	}
-	warn_of_holes(g, fd.get(), st);
+	warn_sparse_ram(g, fd.get(), st);
 	g.ram = std::move(fd);
 	return true;
 }
 
-void supervisor::greet_guest(guest_state &g)
+void supervisor::connect_guest(guest_state &g)
 {
 	unique_fd sock(
 		accept4(g.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -179,7 +179,7 @@ void supervisor::greet_guest(guest_state &g)
 	if (!sock)
 		return;
 	if (g.qemu) {
-		say("guest %u: there is a QEMU already", g.index);
+		warn("guest %u: there is a QEMU already", g.index);
 		return;
 	}
 	if (!open_ram(g))
@@ -188,23 +188,23 @@ void supervisor::greet_guest(guest_state &g)
 		eventfd_read(fd.get(), &old);
 	for (const unique_fd &fd : g.message)
 		eventfd_read(fd.get(), &old);
-	tell({change::GUEST_CAME, g.index}, g.ram.get());
-	if (!greet(g, sock.get())) {
-		lose_guest(g);
+	notify_worker({change::GUEST_CONNECTED, g.index}, g.ram.get());
+	if (!send_setup(g, sock.get())) {
+		disconnect_guest(g);
 		return;
 	}
 	watch(sock.get(), source::QEMU, g.index);
 	g.qemu = std::move(sock);
 }
 
-void supervisor::lose_guest(guest_state &g)
+void supervisor::disconnect_guest(guest_state &g)
 {
 	// The worker may have a copy, which would keep it in epoll.
 	if (g.qemu)
 		epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, g.qemu.get(), nullptr);
 	g.qemu.reset();
 	g.ram.reset();
-	tell({change::GUEST_WENT, g.index}, -1);
+	notify_worker({change::GUEST_DISCONNECTED, g.index}, -1);
 }
 
 void supervisor::accept_port(port_state &p, change c)
@@ -214,14 +214,14 @@ void supervisor::accept_port(port_state &p, change c)
 	if (!fd)
 		return;
 	// The newest wins: a peer that died says nothing when it does.
-	tell(c, fd.get());
+	notify_worker(c, fd.get());
 	p.fd = std::move(fd);
 }
 
-void supervisor::tell(change c, int fd)
+void supervisor::notify_worker(change c, int fd)
 {
 	if (worker_ > 0 && !send_with_fd(channel_.get(), &c, sizeof(c), fd))
-		say("the worker does not listen");
+		warn("the worker does not listen");
 }
 
 // ---- The worker ----------------------------------------------------------------------
@@ -251,8 +251,8 @@ void supervisor::start_worker()
 	if (worker_) {
 		close(pair[1]);
 		channel_.reset(pair[0]);
-		started_ = looked_at_ = now_ns();
-		silent_ = 0;
+		started_ = checked_at_ = now_ns();
+		missed_ = 0;
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -280,11 +280,11 @@ void supervisor::worker_died(int status)
 	if (ended_)
 		return;
 	if (WIFSIGNALED(status))
-		say("the worker died of signal %d; another takes its place",
-		    WTERMSIG(status));
+		warn("the worker died of signal %d; another takes its place",
+		     WTERMSIG(status));
 	else
-		say("the worker ended with status %d; another takes its place",
-		    WEXITSTATUS(status));
+		warn("the worker ended with status %d; another takes its place",
+		     WEXITSTATUS(status));
 	failed_ = true;
 	for (const guest_state &g : shared_.guests)
 		set_status(g, ORNIC_PCI_FAILED);
@@ -294,22 +294,22 @@ void supervisor::worker_died(int status)
 }
 
 // Looks are counted, and not time: who had no CPU for it saw nothing.
-void supervisor::look_at_pulse()
+void supervisor::check_heartbeat()
 {
-	u32 pulse = READ_ONCE(*shared_.pulse);
+	u32 heartbeat = READ_ONCE(*shared_.heartbeat);
 	u64 now = now_ns();
 
-	if (pulse != pulse_) {
-		pulse_ = pulse;
-		silent_ = 0;
-	} else if (now - looked_at_ >= tick * ms) {
-		looked_at_ = now;
-		silent_++;
+	if (heartbeat != heartbeat_) {
+		heartbeat_ = heartbeat;
+		missed_ = 0;
+	} else if (now - checked_at_ >= tick * ms) {
+		checked_at_ = now;
+		missed_++;
 	}
-	if (worker_ > 0 && silent_ > hang_limit) {
-		say("the worker hangs");
+	if (worker_ > 0 && missed_ > hang_limit) {
+		warn("the worker hangs");
 		kill(worker_, SIGKILL);
-		silent_ = 0;
+		missed_ = 0;
 	}
 }
 
@@ -339,11 +339,11 @@ void supervisor::handle(u64 data)
 		handle_signal();
 		break;
 	case source::GUEST:
-		greet_guest(shared_.guests[index]);
+		connect_guest(shared_.guests[index]);
 		break;
 	case source::QEMU:
 		// It says nothing, so this is its end.
-		lose_guest(shared_.guests[index]);
+		disconnect_guest(shared_.guests[index]);
 		break;
 	case source::NETDEV:
 		accept_port(shared_.netdevs[index], {change::NETDEV, index});
@@ -366,7 +366,7 @@ int supervisor::run()
 
 		for (int i = 0; i < n; i++)
 			handle(events[i].data.u64);
-		look_at_pulse();
+		check_heartbeat();
 	}
 	// The worker ends with its channel.
 	channel_.reset();

@@ -29,15 +29,15 @@ private:
 	void watch(int fd, source what, u32 index);
 	void handle(u64 data);
 	void handle_signal();
-	void greet_guest(guest_state &g);
-	void lose_guest(guest_state &g);
+	void connect_guest(guest_state &g);
+	void disconnect_guest(guest_state &g);
 	bool open_ram(guest_state &g);
 	void accept_port(port_state &p, change c);
-	void tell(change c, int fd);
+	void notify_worker(change c, int fd);
 	void drop_listeners();
 	void start_worker();
 	void worker_died(int status);
-	void look_at_pulse();
+	void check_heartbeat();
 
 	shared_state shared_;
 	unique_fd epoll_;
@@ -45,9 +45,9 @@ private:
 	unique_fd channel_;
 	pid_t worker_ = -1;
 	u64 started_ = 0; // the worker, ns
-	u64 looked_at_ = 0; // its pulse, ns
-	u32 silent_ = 0; // looks since that changed
-	u32 pulse_ = 0;
+	u64 checked_at_ = 0; // its pulse, ns
+	u32 missed_ = 0; // looks since that changed
+	u32 heartbeat_ = 0;
 	bool failed_ = false;
 	bool ended_ = false;
 };

@@ -17,8 +17,8 @@ namespace nic
 namespace
 {
 
-constexpr u64 beat_every = 250 * ms;
-constexpr u32 looks = 4; // rounds between looks at file descriptors
+constexpr u64 heartbeat_interval = 250 * ms;
+constexpr u32 dispatch_interval = 4; // rounds
 
 /** What is allocated, by anybody, and large parts of it by mmap(). */
 u64 heap_bytes()
@@ -43,7 +43,9 @@ worker::worker(shared_state &s, int channel, bool failed)
 	, switch_(s)
 	, control_(s.control.get(), epoll_.get(),
 		   tag(static_cast<u32>(source::CONTROL), 0, 0),
-		   [this](const std::string &line) { return answer(line); })
+		   [this](const std::string &line) {
+			   return handle_command(line);
+		   })
 {
 	guest_memory::catch_faults();
 	switch_.attach(&devices_);
@@ -73,7 +75,7 @@ void worker::watch(int fd, source what, u32 index, u32 part)
 
 // ---- What comes ------------------------------------------------------------------
 
-bool worker::ring(u32 index, u32 part)
+bool worker::handle_doorbell(u32 index, u32 part)
 {
 	eventfd_t value;
 
@@ -88,26 +90,26 @@ bool worker::ring(u32 index, u32 part)
 	return true;
 }
 
-void worker::hear()
+void worker::receive_change()
 {
 	unique_fd fd;
 	change c;
 
 	if (receive_with_fd(channel_, &c, sizeof(c), fd))
-		apply(c, std::move(fd));
+		apply_change(c, std::move(fd));
 	else
 		ended_ = true;
 }
 
-void worker::apply(const change &c, unique_fd fd)
+void worker::apply_change(const change &c, unique_fd fd)
 {
 	u32 index = c.what == change::WIRE ? switch_.wire() : c.index;
 
 	switch (c.what) {
-	case change::GUEST_CAME:
+	case change::GUEST_CONNECTED:
 		devices_[c.index]->plug(fd.get());
 		break;
-	case change::GUEST_WENT:
+	case change::GUEST_DISCONNECTED:
 		devices_[c.index]->unplug();
 		// From the fork, of a worker that came after the QEMU.
 		shared_.guests[c.index].ram.reset();
@@ -138,7 +140,7 @@ void worker::drop_port(u32 index)
 	fd.reset();
 }
 
-bool worker::hear_port(u32 index)
+bool worker::receive_port(u32 index)
 {
 	u64 begin = now_ns();
 	bool any = switch_.input(index);
@@ -167,16 +169,16 @@ bool worker::dispatch(u64 timeout)
 
 		switch (static_cast<source>(data >> 48)) {
 		case source::CHANNEL:
-			hear();
+			receive_change();
 			break;
 		case source::CONTROL:
 			control_.serve(events[i]);
 			break;
 		case source::DOORBELL:
-			any |= ring(index, part);
+			any |= handle_doorbell(index, part);
 			break;
 		case source::PORT:
-			any |= hear_port(index);
+			any |= receive_port(index);
 			break;
 		}
 	}
@@ -185,14 +187,14 @@ bool worker::dispatch(u64 timeout)
 
 // ---- The loop ---------------------------------------------------------------------
 
-void worker::beat(u64 now)
+void worker::update_heartbeat(u64 now)
 {
-	if (now - last_beat_ < beat_every)
+	if (now - last_heartbeat_ < heartbeat_interval)
 		return;
-	last_beat_ = now;
-	WRITE_ONCE(*shared_.pulse, *shared_.pulse + 1);
+	last_heartbeat_ = now;
+	WRITE_ONCE(*shared_.heartbeat, *shared_.heartbeat + 1);
 	for (const auto &dev : devices_)
-		dev->beat();
+		dev->update_heartbeat();
 	connect_ports();
 }
 
@@ -236,23 +238,23 @@ bool worker::expire(u64 now)
 }
 
 // Devices that have a turn, or those that have taken more than their share.
-bool worker::serve(bool in_debt)
+bool worker::poll_devices(bool in_debt)
 {
-	u64 begin, end, lent, taken;
+	u64 begin, end, yielded, taken;
 	bool any = false;
 
 	for (const auto &dev : devices_) {
 		if (dev->share().has_turn() == in_debt)
 			continue;
 		// Of a guest that went, or of relax().
-		dev->lent();
+		dev->yielded();
 		begin = now_ns();
 		if (!dev->poll(begin))
 			continue;
 		any = true;
 		end = dev->last_work();
-		lent = dev->lent();
-		taken = end - begin > lent ? end - begin - lent : 0;
+		yielded = dev->yielded();
+		taken = end - begin > yielded ? end - begin - yielded : 0;
 		dev->share().spend(taken);
 	}
 	return any;
@@ -266,11 +268,11 @@ bool worker::work(u64 now)
 	for (const auto &dev : devices_)
 		dev->share().begin_round();
 	// Who is in debt waits only for who has something to do.
-	any |= serve(false) || serve(true);
+	any |= poll_devices(false) || poll_devices(true);
 	if (any)
 		return true;
 	for (const auto &dev : devices_)
-		dev->share().forgive();
+		dev->share().clear_debt();
 	return false;
 }
 
@@ -283,7 +285,7 @@ void worker::relax(device &busy)
 	if (relaxing_ || ended_)
 		return;
 	relaxing_ = true;
-	beat(now);
+	update_heartbeat(now);
 	expire(now);
 	for (u32 i = 0; i <= switch_.wire(); i++)
 		switch_.input(i);
@@ -294,7 +296,7 @@ void worker::relax(device &busy)
 		dev.share().begin_round();
 		if (&dev == &busy)
 			continue;
-		ring(i, DOORBELL_KICK);
+		handle_doorbell(i, DOORBELL_KICK);
 		now = now_ns();
 		if (dev.share().has_turn() && dev.poll(now, false))
 			dev.share().spend(dev.last_work() - now);
@@ -313,14 +315,14 @@ bool worker::may_sleep(u64 now)
 		u64 limit = contended ? shared_.opt.spin :
 					poll_times_[i].limit();
 
-		if (dev.awake() && dev.share().has_turn() &&
+		if (dev.polling() && dev.share().has_turn() &&
 		    now - dev.last_work() > limit) {
 			begin = now_ns();
-			dev.rest();
+			dev.stop_polling();
 			dev.share().spend(now_ns() - begin);
-			poll_times_[i].rest(now);
+			poll_times_[i].stop(now);
 		}
-		if (dev.awake() || dev.has_work())
+		if (dev.polling() || dev.has_work())
 			asleep = false;
 	}
 	return asleep;
@@ -328,7 +330,7 @@ bool worker::may_sleep(u64 now)
 
 u64 worker::sleep_time(u64 now) const
 {
-	u64 end = last_beat_ + beat_every;
+	u64 end = last_heartbeat_ + heartbeat_interval;
 
 	for (u64 when : {timers_.next(), switch_.next(now)})
 		if (when && when < end)
@@ -346,7 +348,7 @@ void worker::run()
 		now = now_ns();
 		if (idle)
 			contention_.idle_round(before, now);
-		beat(now);
+		update_heartbeat(now);
 		idle = !work(now);
 		// From its end on: the work may take longer than the poll time.
 		if (!idle)
@@ -356,7 +358,7 @@ void worker::run()
 			idle = false;
 			if (dispatch(sleep_time(now)))
 				last = now_ns();
-		} else if (round % looks == 0 && dispatch(0)) {
+		} else if (round % dispatch_interval == 0 && dispatch(0)) {
 			last = now;
 			idle = false;
 		} else if (idle && now - last > shared_.opt.spin) {
@@ -368,7 +370,7 @@ void worker::run()
 
 // ---- Questions of people -----------------------------------------------------------
 
-std::string worker::answer(const std::string &line)
+std::string worker::handle_command(const std::string &line)
 {
 	std::string word = line.substr(0, line.find(' '));
 	fault_config faults = shared_.opt.faults;

@@ -34,21 +34,21 @@ private:
 
 	void watch(int fd, source what, u32 index, u32 part = 0);
 	bool dispatch(u64 timeout);
-	bool ring(u32 index, u32 part);
-	void hear();
-	void apply(const change &c, unique_fd fd);
+	bool handle_doorbell(u32 index, u32 part);
+	void receive_change();
+	void apply_change(const change &c, unique_fd fd);
 	unique_fd &socket_of(u32 index);
 	void drop_port(u32 index);
-	bool hear_port(u32 index);
-	void beat(u64 now);
+	bool receive_port(u32 index);
+	void update_heartbeat(u64 now);
 	void connect_ports();
 	bool expire(u64 now);
 	bool work(u64 now);
-	bool serve(bool in_debt);
+	bool poll_devices(bool in_debt);
 	void relax(device &busy);
 	bool may_sleep(u64 now);
 	u64 sleep_time(u64 now) const;
-	std::string answer(const std::string &line);
+	std::string handle_command(const std::string &line);
 
 	shared_state &shared_;
 	unique_fd epoll_;
@@ -59,7 +59,7 @@ private:
 	std::vector<poll_time> poll_times_; // [guest]
 	cpu_contention contention_;
 	control_server control_;
-	u64 last_beat_ = 0;
+	u64 last_heartbeat_ = 0;
 	u64 sleeps_ = 0;
 	bool relaxing_ = false;
 	bool ended_ = false;

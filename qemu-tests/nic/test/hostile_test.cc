@@ -271,10 +271,11 @@ TEST(hostile, resize_of_no_cq_runs_nothing)
 
 	ASSERT_TRUE(rsp);
 	EXPECT_EQ(rsp->hdr.status, ORNIC_NOT_FOUND);
-	EXPECT_NE(b.ask("guests").find("\"awake\": false"), std::string::npos);
+	EXPECT_NE(b.ask("guests").find("\"polling\": false"),
+		  std::string::npos);
 	req.hdr.obj = cq.number;
 	ASSERT_TRUE(g.command(req));
-	EXPECT_NE(b.ask("guests").find("\"awake\": true"), std::string::npos);
+	EXPECT_NE(b.ask("guests").find("\"polling\": true"), std::string::npos);
 }
 
 // It runs all QPs first: the others have their turns between them.
@@ -291,17 +292,17 @@ TEST(hostile, resize_gives_way)
 	make_copies(g, cq, qp, 200);
 	if (HasFatalFailure())
 		return;
-	before = b.number("guests", "breaks");
+	before = b.number("guests", "yields");
 	for (int i = 0; i < 12; i++)
 		g.post(qp, ORNIC_WQE_WRITE, big, big.dma, big.key, 4 << 20);
 	req.hdr.opcode = ORNIC_CMD_RESIZE_CQ;
 	req.hdr.obj = cq.number;
 	ASSERT_TRUE(g.command(req));
-	EXPECT_GT(b.number("guests", "breaks"), before + 1);
+	EXPECT_GT(b.number("guests", "yields"), before + 1);
 }
 
 // The others had turns while its objects went: no time of the next QEMU.
-TEST(hostile, lent_time_is_forgotten)
+TEST(hostile, yielded_time_is_not_charged)
 {
 	bench b(2, {}, 1, ",mem-limit=256M");
 	fake_guest &g = b.guest(1);

@@ -169,13 +169,13 @@ TEST(poll_time, grows_with_early_kicks)
 	for (u64 limit :
 	     {50 * us, 200 * us, 800 * us, 3200 * us, 4 * ms, 4 * ms}) {
 		EXPECT_EQ(p.limit(), limit);
-		p.rest(now);
+		p.stop(now);
 		p.kick(now += 100 * us);
 	}
 	// Of who was awake already.
 	p.kick(now += 100 * ms);
 	EXPECT_EQ(p.limit(), 4 * ms);
-	p.rest(now);
+	p.stop(now);
 	p.kick(now += 4 * ms);
 	EXPECT_EQ(p.limit(), 50 * us);
 }
@@ -184,7 +184,7 @@ TEST(poll_time, never_less_than_the_least)
 {
 	poll_time p(50 * us, 0);
 
-	p.rest(1);
+	p.stop(1);
 	p.kick(2);
 	EXPECT_EQ(p.limit(), 50 * us);
 }
