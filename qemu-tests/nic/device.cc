@@ -33,9 +33,9 @@ u32 random_bits()
 	return pool[--left];
 }
 
-flow *flow_of(void *area)
+queue_state *queue_of(void *area)
 {
-	return static_cast<flow *>(area);
+	return static_cast<queue_state *>(area);
 }
 
 } // namespace
@@ -62,13 +62,13 @@ private:
 
 void device::op_resched(void *host, void *area)
 {
-	self(host)->enqueue(*flow_of(area));
+	self(host)->enqueue(*queue_of(area));
 }
 
 u32 device::op_tx_room(void *host, void *area)
 {
 	device *dev = self(host);
-	flow *f = flow_of(area);
+	queue_state *f = queue_of(area);
 	u32 room = dev->net_.room();
 
 	if (!room && !f->stalled) {
@@ -80,7 +80,7 @@ u32 device::op_tx_room(void *host, void *area)
 
 int device::op_init(device *dev, void *area, u32 number, bool is_cq)
 {
-	flow *f = flow_of(area);
+	queue_state *f = queue_of(area);
 
 	f->dev = dev;
 	f->number = number;
@@ -91,7 +91,7 @@ int device::op_init(device *dev, void *area, u32 number, bool is_cq)
 void device::op_fini(void *host, void *area)
 {
 	device *dev = self(host);
-	flow *f = flow_of(area);
+	queue_state *f = queue_of(area);
 
 	dev->timers_.set(f->clock, 0);
 	dev->dequeue(*f);
@@ -133,7 +133,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 		return dev->net_.transmit(*dev, *tx);
 	};
 	ops.deadline = [](void *host, void *area, u64 when) {
-		self(host)->timers_.set(flow_of(area)->clock, when);
+		self(host)->timers_.set(queue_of(area)->clock, when);
 	};
 	ops.resched = op_resched;
 	ops.event = [](void *host, const ornic_eqe *eqe) {
@@ -154,8 +154,8 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 		return self(host)->net_.peer_engine(*self(host), mac);
 	};
 	ops.relax = op_relax;
-	ops.host_qp_size = sizeof(flow);
-	ops.host_cq_size = sizeof(flow);
+	ops.host_qp_size = sizeof(queue_state);
+	ops.host_cq_size = sizeof(queue_state);
 	ops.num_vectors = vectors;
 	return &ops;
 }
@@ -467,7 +467,7 @@ void device::start_polling()
 	ornic_engine_set_polling(engine_, true);
 }
 
-void device::enqueue(flow &f)
+void device::enqueue(queue_state &f)
 {
 	if (f.queued || f.is_cq)
 		return;
@@ -478,7 +478,7 @@ void device::enqueue(flow &f)
 	last_ = &f;
 }
 
-void device::dequeue(flow &f)
+void device::dequeue(queue_state &f)
 {
 	if (!f.queued)
 		return;
@@ -489,7 +489,7 @@ void device::dequeue(flow &f)
 
 bool device::run_queue(u64 end)
 {
-	flow *last = last_, *f;
+	queue_state *last = last_, *f;
 	bool any = false, at_last;
 
 	while (first_ && !(any && now_ns() >= end)) {
@@ -551,7 +551,7 @@ void device::stop_polling()
 	run_queue(now_ns() + time_share::slice);
 }
 
-void device::expire(flow &f)
+void device::expire(queue_state &f)
 {
 	if (!engine_)
 		return;
@@ -563,7 +563,7 @@ void device::expire(flow &f)
 
 void device::resume_stalled()
 {
-	for (flow *f : stalled_) {
+	for (queue_state *f : stalled_) {
 		f->stalled = false;
 		enqueue(*f);
 	}

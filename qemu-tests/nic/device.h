@@ -25,15 +25,15 @@ class device;
 class eth_switch;
 
 /** What the device keeps of a QP or CQ, inside the engine's object. */
-struct flow {
+struct queue_state {
 	device *dev;
 	u32 number;
 	bool is_cq;
 	bool queued; // in the list of those to be run
 	bool stalled; // waits for room on the wire
 	timer clock;
-	flow *next;
-	flow *prev;
+	queue_state *next;
+	queue_state *prev;
 };
 
 /** Numbers for people; those of the engine are beside them. */
@@ -100,7 +100,7 @@ public:
 	}
 
 	void update_heartbeat();
-	void expire(flow &f);
+	void expire(queue_state &f);
 	void resume_stalled();
 	/** A packet, from headers that were checked. */
 	void receive(const ornic_rx &rx);
@@ -156,8 +156,8 @@ private:
 	int create_eq(const union ornic_req &req, union ornic_rsp &rsp);
 	int destroy_eq(const union ornic_req &req);
 	void event(const ornic_eqe &eqe);
-	void enqueue(flow &f);
-	void dequeue(flow &f);
+	void enqueue(queue_state &f);
+	void dequeue(queue_state &f);
 	/** All QPs run next, and the device looks at them until it rests. */
 	void start_polling();
 	/** Run QPs that are queued, each once, those after @end later. Without an
@@ -185,9 +185,9 @@ private:
 	command_ring commands_;
 	std::vector<event_queue> eqs_;
 	device_counts counts_{};
-	flow *first_ = nullptr;
-	flow *last_ = nullptr;
-	std::vector<flow *> stalled_;
+	queue_state *first_ = nullptr;
+	queue_state *last_ = nullptr;
+	std::vector<queue_state *> stalled_;
 	u32 health_ = 0;
 	u32 status_ = ORNIC_PCI_ABSENT;
 	u64 last_fail_ = 0;

@@ -226,7 +226,7 @@ bool worker::expire(u64 now)
 	timer *t;
 
 	while (begin - start < time_share::slice && (t = timers_.due(now))) {
-		flow *f = container_of(t, flow, clock);
+		queue_state *f = container_of(t, queue_state, clock);
 		device &dev = *f->dev;
 
 		dev.expire(*f);
