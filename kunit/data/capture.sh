@@ -13,7 +13,7 @@
 set -eu
 work=/run/capture
 mkdir -p "$work"
-cc -o "$work/talk" /ornic/kunit/data/talk.c -libverbs
+cc -o "$work/rxe_traffic" /ornic/kunit/data/rxe_traffic.c -libverbs
 # shellcheck disable=SC1091
 . /ornic/qemu-tests/lib/guest.sh
 
@@ -54,7 +54,7 @@ for address in 10.0.0 fd00:; do
 	[ "$address" = 10.0.0 ] && dot=. || dot=:
 	wait_until 5 gid_index rxe_a "$address${dot}1"
 	wait_until 5 gid_index rxe_b "$address${dot}2"
-	"$work/talk" rxe_a "$(gid_index rxe_a "$address${dot}1")" \
+	"$work/rxe_traffic" rxe_a "$(gid_index rxe_a "$address${dot}1")" \
 		rxe_b "$(gid_index rxe_b "$address${dot}2")"
 done
 for _ in {1..20}; do pause; done

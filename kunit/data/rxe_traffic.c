@@ -4,7 +4,7 @@
  * captured: each opcode of RC, UC and UD, payloads with each pad, ACK, and
  * the NAKs. Path MTU 256 keeps the packets short. Used by capture.sh.
  *
- *	talk DEVICE GID_INDEX DEVICE GID_INDEX
+ *	rxe_traffic DEVICE GID_INDEX DEVICE GID_INDEX
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -244,7 +244,7 @@ static void rnr(struct side *a, struct side *b)
 	check(!wait_wc(a) && !wait_wc(b), "rnr");
 }
 
-static void talk(struct side *a, struct side *b, enum ibv_qp_type type)
+static void exchange(struct side *a, struct side *b, enum ibv_qp_type type)
 {
 	struct ibv_ah *ah = NULL;
 	struct ibv_ah_attr ah_attr;
@@ -281,11 +281,12 @@ int main(int argc, char **argv)
 {
 	struct side a = { 0 }, b = { 0 };
 
-	check(argc == 5, "usage: talk DEVICE GID_INDEX DEVICE GID_INDEX");
+	check(argc == 5,
+	      "usage: rxe_traffic DEVICE GID_INDEX DEVICE GID_INDEX");
 	open_side(&a, argv[1], atoi(argv[2]));
 	open_side(&b, argv[3], atoi(argv[4]));
-	talk(&a, &b, IBV_QPT_RC);
-	talk(&a, &b, IBV_QPT_UC);
-	talk(&a, &b, IBV_QPT_UD);
+	exchange(&a, &b, IBV_QPT_RC);
+	exchange(&a, &b, IBV_QPT_UC);
+	exchange(&a, &b, IBV_QPT_UD);
 	return 0;
 }
