@@ -9,7 +9,7 @@ namespace nic
 namespace
 {
 
-// In one write, as supervisor and worker share the stream.
+// With a single write(): supervisor and worker share the stream.
 void write_line(const char *format, va_list args)
 {
 	char line[512];

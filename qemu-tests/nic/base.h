@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What all of ornic-nic stands on: the engine, time, file descriptors. */
+/* Used by all of ornic-nic: the engine, time, file descriptors. */
 #ifndef ORNIC_NIC_BASE_H
 #define ORNIC_NIC_BASE_H
 
@@ -38,7 +38,7 @@ inline u64 now_ns(clockid_t clock = CLOCK_MONOTONIC)
 constexpr u64 us = 1000;
 constexpr u64 ms = 1000 * us;
 
-/** A file descriptor that is closed with its owner; -1: none. */
+/** Owns a file descriptor; -1: none. */
 class unique_fd {
 public:
 	unique_fd() = default;
@@ -79,10 +79,10 @@ private:
 	int fd_ = -1;
 };
 
-/** One line on standard error, with the name of the program before it. */
+/** Print one line to standard error, prefixed with the program name. */
 [[gnu::format(printf, 1, 2)]] void warn(const char *format, ...);
 
-/** warn(), then the end, with status 1. */
+/** warn(), then exit with status 1. */
 [[noreturn, gnu::format(printf, 1, 2)]] void die(const char *format, ...);
 
 /** "02:00:00:00:00:01" */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How long the worker looks for more work before it sleeps. A busy guest must
- * find it awake, or each of its posts costs a kick; an idle guest must not cost
- * a CPU; and a worker that looks for work of a guest must not keep that very
- * guest from its CPU. Time is passed in, so the same times give the same answers.
+ * How long the worker busy polls before it sleeps. While it polls, a busy guest
+ * posts without kicks; it must neither burn a CPU for an idle guest nor take the
+ * CPU that the polled guest runs on. The caller passes the time in, so that tests
+ * are deterministic.
  */
 #ifndef ORNIC_NIC_BUSY_POLL_H
 #define ORNIC_NIC_BUSY_POLL_H
@@ -16,9 +16,9 @@ namespace nic
 {
 
 /**
- * How long one device is looked at in vain, ns. Too short a time is known by
- * the kick that soon follows: then it becomes four times as long, up to a
- * limit. After a kick that came late it is the least again.
+ * How long to poll an idle device, ns. A kick soon after polling has stopped
+ * means that the time was too short: it is multiplied by four, up to @most. A
+ * later kick resets it to @least.
  */
 class poll_time {
 public:
@@ -33,7 +33,7 @@ public:
 	{
 		return limit_;
 	}
-	/** From @now on it is not looked at. */
+	/** Polling stops @now. */
 	void stop(u64 now)
 	{
 		stopped_ = now;
@@ -55,7 +55,7 @@ private:
 	u64 stopped_ = 0;
 };
 
-/** Whether others want the CPU that the worker looks for work on. */
+/** Detects other tasks on the CPU that the worker polls on. */
 class cpu_contention {
 public:
 	/** A round without work took from @before to @now. */
@@ -76,7 +76,7 @@ public:
 	}
 
 private:
-	// A round takes a microsecond; a longer one was spent off the CPU.
+	// An idle round takes 1 us: in a longer one the worker was preempted.
 	static constexpr u64 absence = 500 * us;
 	static constexpr u64 memory = 100 * ms;
 

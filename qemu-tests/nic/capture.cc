@@ -26,7 +26,7 @@ unique_fd create_capture(const char *path)
 	unique_fd fd(open(path,
 			  O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
 			  0644));
-	// Version 1.0, a section of unknown length; then its one interface.
+	// Version 1.0, a section of unknown length, one interface.
 	const u32 head[] = {
 		block_section,
 		28,
@@ -68,7 +68,7 @@ void capture_frame(int fd, bytes f)
 
 	ssize_t n = writev(fd, iov, std::size(iov));
 
-	// Part of a block makes all that follow unreadable: take it away again.
+	// A partial block would make the rest unreadable: remove it.
 	if (n >= 0 && n < static_cast<ssize_t>(total)) {
 		off_t size = lseek(fd, 0, SEEK_END);
 

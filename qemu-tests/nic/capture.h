@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* All frames in a file, in pcapng, for tshark and the like. */
+/* Writes all frames to a pcapng file, for tshark. */
 #ifndef ORNIC_NIC_CAPTURE_H
 #define ORNIC_NIC_CAPTURE_H
 
@@ -8,10 +8,10 @@
 namespace nic
 {
 
-/** Make the file with its head; an empty fd when it cannot be made. */
+/** Create the file and write its header. Empty fd on failure. */
 unique_fd create_capture(const char *path);
 
-/** Append a frame, in one write, so that workers may come and go. */
+/** Append a frame. One write per frame, so a new worker can continue. */
 void capture_frame(int fd, bytes frame);
 
 } // namespace nic

@@ -52,7 +52,7 @@ bool command_ring::next(union ornic_req &req)
 	if (!depth_ || done_ == producer_)
 		return false;
 	memcpy(&req, &requests_[done_ & (depth_ - 1)], sizeof(req));
-	// What is done with the copy is done with this copy.
+	// The compiler must not read the guest's memory again.
 	__asm__ __volatile__("" ::: "memory");
 	return true;
 }

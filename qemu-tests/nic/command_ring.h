@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The rings of commands and responses of a guest. */
+/* The command and response rings of a guest. */
 #ifndef ORNIC_NIC_COMMAND_RING_H
 #define ORNIC_NIC_COMMAND_RING_H
 
@@ -11,17 +11,17 @@ namespace nic
 
 class command_ring {
 public:
-	/** Forget the rings, as a reset does. */
+	/** On a reset: unmap the rings. */
 	void reset();
 
-	/** Look at the producer in @regs; the first time that there is one,
-	 *  take the rings. False: they, or it, are nonsense. */
+	/** Read the producer from @regs, and map the rings when it is first
+	 *  set. False: invalid rings or producer. */
 	bool poll(const guest_memory &memory, const ornic_pci_host_regs *regs);
 
-	/** The next request, read once; false: none is left. */
+	/** Copy the next request. False: none is left. */
 	bool next(union ornic_req &req);
 	void respond(union ornic_rsp rsp);
-	/** Are there requests that have had no response? */
+	/** Requests without a response yet. */
 	bool waiting() const
 	{
 		return done_ != producer_;

@@ -53,7 +53,7 @@ void control_server::accept_one()
 	clients_[number].fd = std::move(fd);
 }
 
-// Answer whole lines. False: the client has gone, or talks nonsense.
+// Handle complete lines. False: the client disconnected or sent garbage.
 bool control_server::read_from(client &c)
 {
 	char buffer[max_line];
@@ -96,7 +96,7 @@ int ask(const std::string &path, const std::string &what)
 	ssize_t n;
 
 	if (!send_all(fd.get(), what + "\n"))
-		die("%s: it does not listen", path.c_str());
+		die("%s: no server", path.c_str());
 	while ((n = recv(fd.get(), buffer, sizeof(buffer), 0)) > 0) {
 		line.append(buffer, static_cast<std::size_t>(n));
 		if (line.back() == '\n')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The control socket: a line with a command, a line of JSON in return. */
+/* The control socket: one line per command, one line of JSON per response. */
 #ifndef ORNIC_NIC_CONTROL_H
 #define ORNIC_NIC_CONTROL_H
 
@@ -17,8 +17,8 @@ class control_server {
 public:
 	using handler = std::function<std::string(const std::string &)>;
 
-	/** Serve @listener (-1: there is none) in @epoll. Events of this server
-	 *  have the tag @tag, and in their low bits a file descriptor. */
+	/** Serve @listener (-1: none). Events in @epoll have @tag, and a file
+	 *  descriptor in the low bits. */
 	control_server(int listener, int epoll, u64 tag, handler answer);
 
 	void serve(const epoll_event &event);
@@ -40,7 +40,7 @@ private:
 	std::map<int, client> clients_;
 };
 
-/** Be a client: print the answer to @what. Return: exit status. */
+/** Client: send command @what and print the response. Return: exit status. */
 int ask(const std::string &path, const std::string &what);
 
 } // namespace nic

@@ -16,7 +16,7 @@ namespace nic
 namespace
 {
 
-constexpr u32 budget = 64 << 10; // bytes of work for a QP at once
+constexpr u32 budget = 64 << 10; // bytes per run of a QP
 constexpr u32 full_share_qps = 4; // get the whole budget in one poll
 constexpr u64 no_deadline = ~0ull;
 
@@ -40,7 +40,7 @@ queue_state *queue_of(void *area)
 
 } // namespace
 
-/** While it lives, what is allocated is charged to the guest. */
+/** Charges allocations to the guest while in scope. */
 class device::charged {
 public:
 	explicit charged(device &dev)
@@ -58,7 +58,7 @@ private:
 	struct ornic_account *outer_;
 };
 
-// ---- What the engine asks of its host --------------------------------------
+// ---- Engine ops --------------------------------------------------------------
 
 void device::op_resched(void *host, void *area)
 {
@@ -99,8 +99,8 @@ void device::op_fini(void *host, void *area)
 		std::erase(dev->stalled_, f);
 }
 
-// What the guest asked for takes longer than its slice: now it is others' turn. They
-// are not charged to it, neither in bytes nor in time.
+// An operation exceeds the time slice of its guest: run the other devices, and charge
+// neither their memory nor their time to this guest.
 void device::op_relax(void *host)
 {
 	device *dev = self(host);
@@ -160,7 +160,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 	return &ops;
 }
 
-// ---- Birth, resets, death -----------------------------------------------------
+// ---- Creation, reset, removal --------------------------------------------------
 
 device::device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	       bool failed, relaxer relax)
@@ -173,14 +173,14 @@ device::device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	, eqs_(guest.config.vectors)
 {
 	make_ops(ops_, guest.config.vectors - 1);
-	// A page may be in a list more than once, as of memory mapped twice.
+	// Page lists may contain a page twice, if it is mapped twice.
 	ops_.max_mem = 2 * guest.config.size;
 	account_.limit = guest.config.mem_limit;
 	status_ = failed ? ORNIC_PCI_FAILED : ORNIC_PCI_READY;
 	identify();
 	if (guest.ram)
 		memory_.map(guest.ram.get(), guest.config.size);
-	// A reset that nobody has answered yet.
+	// There may be a pending reset.
 	check_regs_ = true;
 }
 
@@ -189,7 +189,7 @@ device::~device()
 	drop_engine();
 }
 
-// The guest can write to all of it, so it is written anew with each reset.
+// The guest can write to all registers: rewrite them on each reset.
 void device::identify()
 {
 	WRITE_ONCE(regs_->version, cpu_to_le32(ORNIC_HW_VERSION));
@@ -226,7 +226,7 @@ void device::set_status(ornic_pci_status status)
 
 void device::drop_engine()
 {
-	// While it goes others work, who must not find it.
+	// Other devices run during the destruction and must not find it.
 	ornic_engine *engine = std::exchange(engine_, nullptr);
 
 	polling_ = false;
@@ -252,7 +252,7 @@ void device::reset(u32 value)
 	message(ORNIC_PCI_MSG_CONTROL);
 }
 
-// False: it has failed, and has said why.
+// False: failed and reported.
 bool device::restart()
 {
 	if (memory_.lost() && !memory_.renew()) {
@@ -270,8 +270,8 @@ bool device::restart()
 	return engine_;
 }
 
-// False: it has failed. A guest without a nonce has no memory, and needs none for
-// its last reset.
+// False: failed and reported. Without a nonce no memory is accessible, which is
+// enough for the last reset of a guest.
 bool device::find_layout()
 {
 	ram_nonce nonce = {};
@@ -310,7 +310,7 @@ void device::plug(int ram_fd)
 	}
 	status_ = ORNIC_PCI_READY;
 	identify();
-	// It may have asked before we heard of it.
+	// There may be a pending reset already.
 	check_regs_ = true;
 }
 
@@ -322,8 +322,8 @@ void device::unplug()
 
 // ---- Commands -------------------------------------------------------------------
 
-// One command at a time: the others have their turns between them. Return: whether
-// there was anything.
+// One command at a time, so that other devices get their turns in between. False:
+// there was nothing to do.
 bool device::poll_registers()
 {
 	u32 want = le32_to_cpu(READ_ONCE(host_->reset));
@@ -339,7 +339,7 @@ bool device::poll_registers()
 	if (!live_)
 		return false;
 	if (!commands_.poll(memory_, host_)) {
-		fail("its command ring makes no sense");
+		fail("invalid command ring");
 		return true;
 	}
 	if (!commands_.waiting())
@@ -367,7 +367,7 @@ void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 	u8 opcode = req.hdr.opcode;
 	charged c(*this);
 
-	// Whether the CQEs fit is known when what was posted is done.
+	// The CQEs of posted WQEs must fit: execute these WQEs first.
 	if (opcode == ORNIC_CMD_RESIZE_CQ && has_cq(le32_to_cpu(req.hdr.obj))) {
 		start_polling();
 		run_queue(no_deadline);
@@ -447,7 +447,7 @@ void device::kick()
 	kicked_ = engine_;
 }
 
-// In its turn: it takes the longer the more QPs there are.
+// Takes time proportional to the number of QPs, so it waits for its turn.
 bool device::handle_kick()
 {
 	kicked_ = false;
@@ -463,7 +463,7 @@ void device::start_polling()
 {
 	polling_ = true;
 	last_work_ = now_ns();
-	// Runs all, those with a kick for their RQ among them.
+	// Runs all QPs, also those kicked for their RQ.
 	ornic_engine_set_polling(engine_, true);
 }
 
@@ -502,14 +502,14 @@ bool device::run_queue(u64 end)
 			enqueue(*f);
 		if (at_last)
 			break;
-		// A command waits for all of them, but the others do not.
+		// Other devices do not wait for a command of this guest.
 		if (end == no_deadline)
 			op_relax(this);
 	}
 	return any;
 }
 
-// The more QPs there are with news, the less each may do in one look.
+// The budget per QP shrinks with the number of active QPs.
 bool device::poll_queues()
 {
 	u32 share = budget * full_share_qps / std::max(polled_, full_share_qps);
@@ -524,7 +524,7 @@ bool device::poll(u64 now, bool commands)
 
 	busy_since_ = now;
 	if (memory_.lost() && (engine_ || status_ != ORNIC_PCI_FAILED)) {
-		fail("some of its RAM cannot be had");
+		fail("some of its RAM is not available");
 		any = true;
 	}
 	if (kicked_)
@@ -545,8 +545,8 @@ bool device::poll(u64 now, bool commands)
 void device::stop_polling()
 {
 	polling_ = false;
-	// Queues all QPs once more. That they are run is no work of the guest's, after
-	// which the worker would look for more.
+	// Runs all QPs once more. This is not counted as work of the guest, which
+	// would make the worker poll again.
 	ornic_engine_set_polling(engine_, false);
 	run_queue(now_ns() + time_share::slice);
 }
@@ -576,7 +576,7 @@ void device::receive(const ornic_rx &rx)
 		ornic_engine_rx(engine_, &rx);
 }
 
-// ---- For people -------------------------------------------------------------------
+// ---- Statistics --------------------------------------------------------------------
 
 std::string device::json(bool all) const
 {

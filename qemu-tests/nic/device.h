@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The NIC of one guest: registers, command ring, event queues, and the engine
- * behind them. All that it reads from the guest it reads once, and checks.
+ * The NIC of one guest: registers, command ring, event queues and its engine.
+ * Guest memory is read once and validated.
  */
 #ifndef ORNIC_NIC_DEVICE_H
 #define ORNIC_NIC_DEVICE_H
@@ -24,41 +24,41 @@ namespace nic
 class device;
 class eth_switch;
 
-/** What the device keeps of a QP or CQ, inside the engine's object. */
+/** Host state of a QP or CQ, allocated by the engine. */
 struct queue_state {
 	device *dev;
 	u32 number;
 	bool is_cq;
-	bool queued; // in the list of those to be run
-	bool stalled; // waits for room on the wire
+	bool queued; // in the run list
+	bool stalled; // waits for room in a port
 	timer clock;
 	queue_state *next;
 	queue_state *prev;
 };
 
-/** Numbers for people; those of the engine are beside them. */
+/** Reported along with the counters of the engine. */
 struct device_counts {
 	u64 kicks;
 	u64 controls;
 	u64 commands;
-	u64 yields; // turns of the others in the middle of a command
+	u64 yields; // to other devices, during a command
 	u64 resets;
 	u64 messages;
 };
 
 class device {
 public:
-	/** Called while a device is busy with one thing for long. */
+	/** Called during a long operation of a device. */
 	using relaxer = std::function<void(device &)>;
 
-	/** @failed: the worker before this one has died. */
+	/** @failed: the previous worker died. */
 	device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	       bool failed, relaxer relax);
 	device(const device &) = delete;
 	device &operator=(const device &) = delete;
 	~device();
 
-	/** A QEMU has come, with this file of RAM; it has gone again. */
+	/** A QEMU with this RAM has connected; it has disconnected. */
 	void plug(int ram_fd);
 	void unplug();
 
@@ -66,15 +66,15 @@ public:
 	void control();
 	void kick();
 
-	/** Do what there is to do, for about a slice of time; it is @now.
-	 *  Return: whether there was anything. */
+	/** Work for about a time slice from @now. False: there was nothing
+	 *  to do. */
 	bool poll(u64 now, bool commands = true);
-	/** Time since the last call that others had in the middle of its work. */
+	/** Time that other devices got during its work since the last call. */
 	u64 yielded()
 	{
 		return std::exchange(yielded_, 0);
 	}
-	/** The longest time that it did not let others work, ns. */
+	/** The longest time without a turn of other devices, ns. */
 	u64 longest() const
 	{
 		return longest_;
@@ -88,7 +88,7 @@ public:
 	{
 		return last_work_;
 	}
-	/** Look no longer: from now on the guest kicks. */
+	/** Request kicks from the guest. */
 	void stop_polling();
 	bool has_work() const
 	{
@@ -102,10 +102,10 @@ public:
 	void update_heartbeat();
 	void expire(queue_state &f);
 	void resume_stalled();
-	/** A packet, from headers that were checked. */
+	/** A packet with validated headers. */
 	void receive(const ornic_rx &rx);
 
-	/** Frames of RoCE are for this device, not for the netdev. */
+	/** RoCE frames go to this device, not to the netdev. */
 	bool takes_frames() const
 	{
 		return engine_ && engine_->dev.up;
@@ -122,7 +122,7 @@ public:
 	{
 		return guest_.config.mac;
 	}
-	/** Its state, and with @all its statistics, as a JSON object. */
+	/** State as a JSON object; @all: with statistics. */
 	std::string json(bool all) const;
 
 private:
@@ -158,10 +158,10 @@ private:
 	void event(const ornic_eqe &eqe);
 	void enqueue(queue_state &f);
 	void dequeue(queue_state &f);
-	/** All QPs run next, and the device looks at them until it rests. */
+	/** Run all QPs and poll them until stop_polling(). */
 	void start_polling();
-	/** Run QPs that are queued, each once, those after @end later. Without an
-	 *  end the other guests have their turns meanwhile. */
+	/** Run each queued QP once, until @end. Without a deadline other
+	 *  guests get their turns in between. */
 	bool run_queue(u64 end);
 	bool poll_queues();
 
@@ -174,10 +174,10 @@ private:
 	}; // memory of the engine and the event queues
 	time_share share_;
 	bool kicked_ = false;
-	u64 busy_since_ = 0; // ns, since when it is at one thing
+	u64 busy_since_ = 0; // ns, start of the current operation
 	u64 yielded_ = 0; // ns
 	u64 longest_ = 0; // ns
-	u32 polled_ = 0; // QPs with news, in the last look
+	u32 polled_ = 0; // QPs with new WQEs in the last poll
 	guest_memory memory_;
 	ornic_pci_device_regs *regs_;
 	const ornic_pci_host_regs *host_;
@@ -193,8 +193,8 @@ private:
 	u64 last_fail_ = 0;
 	u64 last_work_ = 0;
 	bool polling_ = false;
-	bool check_regs_ = false; // at the registers, and the commands
-	bool live_ = false; // has had a reset since the QEMU came
+	bool check_regs_ = false; // poll registers and commands
+	bool live_ = false; // reset since QEMU connected
 };
 
 } // namespace nic

@@ -39,7 +39,7 @@ device *eth_switch::device_of(const u8 *mac) const
 
 u32 eth_switch::room() const
 {
-	// A guest that does not read its netdev stops nobody but itself.
+	// Frames kept for guests do not count: they must not stall other guests.
 	std::size_t waiting = arrivals_.size() + ports_.back().kept();
 
 	return waiting < window ? static_cast<u32>(window - waiting) : 0;
@@ -79,7 +79,7 @@ u32 eth_switch::input(u32 index)
 			counts_.spoofed++;
 			return;
 		}
-		// A group's socket hears what it has sent itself.
+		// Multicast sockets receive their own frames.
 		if (index == wire() && device_of(f.data() + 6))
 			return;
 		learn(f.data() + 6, index);
@@ -87,7 +87,7 @@ u32 eth_switch::input(u32 index)
 	});
 }
 
-// To be another station a guest needs the leave of who runs its QEMU.
+// Other source MACs are only allowed with spoof=on.
 bool eth_switch::is_spoofed(bytes f, u32 index) const
 {
 	const device *dev = index == wire() ? nullptr :
@@ -137,8 +137,8 @@ void eth_switch::ingress(bytes f, u32 from)
 		route(f, true, from);
 }
 
-// An engine must not be called by another one: frames wait until none is at
-// work.
+// Engines must not call each other: frames wait until the running engine has
+// returned.
 void eth_switch::to_engine(device &to, bytes f, u32 from)
 {
 	if (arrivals_.size() >= max_arrivals) {
@@ -187,7 +187,7 @@ void eth_switch::flood(bytes f, bool is_roce, u32 from)
 		ports_[wire()].send(f);
 }
 
-// A guest pays for what it sends: a flood shall not cost its victim a turn.
+// Charge the sender, so that a flood does not use up the turns of its victim.
 device &eth_switch::charged_device(const arrival &a) const
 {
 	return a.from < devices_->size() ? *(*devices_)[a.from] : *a.to;

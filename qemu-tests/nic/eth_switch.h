@@ -24,21 +24,21 @@ struct switch_counts {
 	u64 roce_frames;
 	u64 other_frames;
 	u64 to_engines;
-	u64 bad; // not even a netdev takes them
-	u64 spoofed; // of a guest, and not from its MAC
-	u64 overflows; // of what waits for engines
+	u64 bad; // invalid IP header checksum
+	u64 spoofed; // sent by a guest with another MAC
+	u64 overflows; // dropped: too many wait for engines
 };
 
 class eth_switch {
 public:
 	explicit eth_switch(const shared_state &s);
 
-	/** The devices, [guest]; they outlive its last work. */
+	/** Set the devices, [guest]. */
 	void attach(std::vector<std::unique_ptr<device>> *devices)
 	{
 		devices_ = devices;
 	}
-	/** The ports: those of the guests in their order, then the wire. */
+	/** Ports: one per guest, then the wire. */
 	port &at(u32 index)
 	{
 		return ports_[index];
@@ -50,18 +50,18 @@ public:
 
 	/** Frames that a QP may send now. */
 	u32 room() const;
-	/** Memory for the frame that an engine makes next. 0 or -errno. */
+	/** Provide memory for the next frame of an engine. 0 or -errno. */
 	int alloc_frame(ornic_tx &tx);
-	/** It is made. 0 or -errno. */
+	/** Send that frame. 0 or -errno. */
 	int transmit(const device &from, const ornic_tx &tx);
-	/** The engine with this MAC, if memory to memory is allowed. */
+	/** The engine with this MAC, if loopback between guests is allowed. */
 	ornic_engine *peer_engine(const device &from, const u8 *mac) const;
 
-	/** Take what has come to a port. Return: frames. */
+	/** Receive from a port. Return: number of frames. */
 	u32 input(u32 index);
-	/** Deliver what waits and is due. Return: whether something was. */
+	/** Deliver waiting frames that are due. Return: whether there were any. */
 	bool work(u64 now);
-	/** When something that waits is due, ns; 0: nothing waits. */
+	/** When the next waiting frame is due, ns; 0: none waits. */
 	u64 next(u64 now) const;
 
 	fault_injector &faults()
@@ -82,7 +82,7 @@ private:
 		frame data;
 	};
 
-	/** A frame enters at port @from (of its guest, if from an engine). */
+	/** Process a frame from port @from, or from the engine of that guest. */
 	void ingress(bytes f, u32 from);
 	void route(bytes f, bool is_roce, u32 from);
 	void flood(bytes f, bool is_roce, u32 from);
@@ -98,7 +98,7 @@ private:
 	std::unordered_map<u64, u32> learned_;
 	std::deque<arrival> arrivals_;
 	std::deque<held> held_;
-	frame made_; // of the engine that is at work
+	frame made_; // being built by an engine
 	fault_injector faults_;
 	switch_counts counts_{};
 	int capture_;

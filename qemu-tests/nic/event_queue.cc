@@ -57,7 +57,7 @@ void event_queue::close()
 	waiting_.clear();
 }
 
-// A consumer that makes no sense is one that has not consumed.
+// An invalid consumer index counts as a full queue.
 bool event_queue::has_room() const
 {
 	return producer_ - le32_to_cpu(READ_ONCE(record_->consumer)) < depth_;
@@ -77,7 +77,7 @@ bool event_queue::write(const ornic_eqe &eqe)
 	memcpy(to, words, 12);
 	smp_store_release(reinterpret_cast<u32 *>(to) + 3, words[3]);
 	producer_++;
-	// Against the barrier of a host that has consumed and looks again.
+	// Pairs with the barrier of the driver between consumer update and re-check.
 	smp_mb();
 	return le32_to_cpu(READ_ONCE(record_->consumer)) == producer_ - 1;
 }
@@ -100,7 +100,7 @@ bool event_queue::flush()
 	if (!is_open() || kept_.empty())
 		return false;
 	WRITE_ONCE(record_->kick_wanted, cpu_to_le32(1));
-	// Between our wish and the look at the consumer.
+	// Between kick_wanted and the read of the consumer, as in write().
 	smp_mb();
 	while (!kept_.empty() && has_room()) {
 		send |= write(kept_.front());

@@ -21,7 +21,7 @@ public:
 		close();
 	}
 
-	/** Take the memory that @req names. An enum ornic_status. */
+	/** Map the memory of @req. Return: enum ornic_status. */
 	int open(ornic_dev &dev, const ornic_req_create_eq &req);
 	void close();
 	bool is_open() const
@@ -29,10 +29,10 @@ public:
 		return record_;
 	}
 
-	/** Write @eqe, or keep it until there is room.
-	 *  Return: the message has to be sent. */
+	/** Write @eqe, or keep it until there is room. Return: whether to
+	 *  send an interrupt message. */
 	bool post(const ornic_eqe &eqe);
-	/** Write what was kept back. Return: the message has to be sent. */
+	/** Write kept events. Return: whether to send an interrupt message. */
 	bool flush();
 
 private:
@@ -44,8 +44,8 @@ private:
 	u32 depth_ = 0;
 	u32 producer_ = 0;
 	std::deque<ornic_eqe> kept_;
-	// One that waits stands for all like it, so that a guest that does
-	// not look cannot make the queue longer than it has objects.
+	// Equal events are merged while they wait, so the number of objects
+	// limits kept_ even if the guest never consumes.
 	std::unordered_set<u64> waiting_;
 };
 

@@ -9,7 +9,7 @@ bool fault_injector::corrupt(bytes f, frame &copy)
 	if (config_.corrupt <= 0 || !chance(config_.corrupt))
 		return false;
 	copy.assign(f.begin(), f.end());
-	// Behind the Ethernet header, which would only send it elsewhere.
+	// After the Ethernet header, so that the frame still reaches its receiver.
 	copy[min_frame + rng_() % (copy.size() - min_frame)] ^=
 		static_cast<u8>(1u << rng_() % 8);
 	counts_.corrupted++;

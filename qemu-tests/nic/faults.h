@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Faults of the switch, the same for the same seed. */
+/* Injected faults of the switch, reproducible by seed. */
 #ifndef ORNIC_NIC_FAULTS_H
 #define ORNIC_NIC_FAULTS_H
 
@@ -28,15 +28,15 @@ public:
 		config_ = config;
 		rng_.seed(config.seed);
 	}
-	/** Is this frame lost? */
+	/** Whether to drop this frame. */
 	bool lose()
 	{
 		return config_.loss > 0 && chance(config_.loss) &&
 		       ++counts_.lost;
 	}
-	/** Put a broken copy of @f into @copy; false: leave it alone. */
+	/** Put a corrupted copy of @f into @copy. False: do not corrupt it. */
 	bool corrupt(bytes f, frame &copy);
-	/** How long each frame takes, ns. */
+	/** Delay of each frame, ns. */
 	u64 delay() const
 	{
 		return config_.delay;

@@ -42,7 +42,7 @@ void make_bar(guest_state &g)
 
 	g.bar_fd.reset(
 		memfd_create("ornic-bar", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-	// A file that cannot shrink under our mapping.
+	// The file must not shrink while it is mapped.
 	if (!g.bar_fd || ftruncate(g.bar_fd.get(), bar_bytes) ||
 	    fcntl(g.bar_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
 		die("no memory for a BAR: %s", strerror(errno));

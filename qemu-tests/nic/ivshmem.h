@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The server of QEMU's ivshmem-doorbell: what its clients are told, see
- * docs/specs/ivshmem-spec.txt of QEMU. Each guest has a server of its own, so
- * it sees itself and the device and nobody else.
+ * The server of QEMU's ivshmem-doorbell, see docs/specs/ivshmem-spec.txt of
+ * QEMU. Each guest has its own server, so its only peer is the device.
  */
 #ifndef ORNIC_NIC_IVSHMEM_H
 #define ORNIC_NIC_IVSHMEM_H
@@ -12,10 +11,10 @@
 namespace nic
 {
 
-/** Make the memory and the eventfds of @g; die when they cannot be made. */
+/** Create the memory and the eventfds of @g; die on failure. */
 void make_bar(guest_state &g);
 
-/** Tell the QEMU at @sock all that it has to know. False: it does not listen. */
+/** Send all ids and file descriptors to the QEMU at @sock. False: failed. */
 bool send_setup(const guest_state &g, int sock);
 
 } // namespace nic

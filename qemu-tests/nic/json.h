@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Just enough JSON to answer at the control socket. */
+/* JSON output for the control socket. */
 #ifndef ORNIC_NIC_JSON_H
 #define ORNIC_NIC_JSON_H
 
@@ -28,7 +28,7 @@ public:
 	{
 		add(key, std::string(value));
 	}
-	/** @value is JSON already. */
+	/** @value is JSON text. */
 	void add_raw(const char *key, const std::string &value);
 	std::string text() const
 	{
@@ -39,7 +39,7 @@ private:
 	std::string text_;
 };
 
-/** @text in quotation marks. */
+/** @text quoted and escaped. */
 std::string json_string(const std::string &text);
 
 /** Name of a statistic of the engine, as `rdma statistic` has it. */

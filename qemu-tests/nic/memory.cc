@@ -45,7 +45,7 @@ bool guest_memory::map_file()
 
 	if (p == MAP_FAILED)
 		return false;
-	// A core of the worker is of no use with the guest's RAM in it.
+	// Keep the RAM out of core dumps.
 	madvise(p, size_, MADV_DONTDUMP);
 	base_ = static_cast<u8 *>(p);
 	lost_ = 0;
@@ -130,10 +130,10 @@ u8 *guest_memory::at(const ram_layout &layout, u64 addr, u64 len) const
 	return base_ + layout.low + addr;
 }
 
-// ---- Memory that is not there -----------------------------------------------------
+// ---- SIGBUS ---------------------------------------------------------------------------
 
-// A fault is raised by an access to RAM, and lists are changed without any: so the
-// list is whole here. Zeros let the access go on.
+// Only accesses to RAM fault, and none happens while the list is modified: so the list
+// is consistent here. The access continues with zeros.
 void guest_memory::on_fault(int signal, siginfo_t *info, void *)
 {
 	const u8 *at = static_cast<const u8 *>(info->si_addr);
@@ -149,7 +149,7 @@ void guest_memory::on_fault(int signal, siginfo_t *info, void *)
 		errno = saved;
 		return;
 	}
-	// Not ours: the access is repeated, or the signal sent, and ends us.
+	// Not RAM: repeat the access or the signal, with the default action.
 	::signal(signal, SIG_DFL);
 	if (info->si_code <= 0)
 		raise(signal);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The RAM of a guest: its file, and guest physical addresses in it. */
+/* The RAM of a guest: translates guest physical addresses. */
 #ifndef ORNIC_NIC_MEMORY_H
 #define ORNIC_NIC_MEMORY_H
 
@@ -12,7 +12,7 @@ namespace nic
 
 /** Where QEMU puts RAM: below lowmem as it is, the rest from 4 GiB on. */
 enum class machine {
-	any, // whichever the guest's nonce is found with
+	any, // detected by the nonce of the guest
 	pc,
 	q35,
 };
@@ -26,22 +26,22 @@ u64 lowmem_of(machine type, u64 size);
 struct ram_layout {
 	machine type = machine::any;
 	u64 low = 0;
-	u64 high = 0; // in the file they follow the others
+	u64 high = 0; // follows low in the file
 };
 
-/** What the guest wrote to a page, to show where its RAM is. */
+/** Written to a page by the guest, to detect the RAM layout. */
 struct ram_nonce {
 	u64 addr;
 	__le32 words[4];
 };
 
 /**
- * The RAM of a guest, mapped. Every access is checked here. No address is good
+ * The mapped RAM of a guest. Every access is checked here. No address is valid
  * before locate() has found the layout.
  *
- * Memory that the file does not have (it was truncated, or its file system is full)
- * raises SIGBUS. catch_faults() makes that the end of this RAM and of nothing else:
- * zeros take its place, and lost() says so.
+ * Access to pages missing in the file (it was truncated, or its file system is full)
+ * raises SIGBUS. The handler of catch_faults() replaces the RAM of this guest by
+ * zeros and sets lost(); other guests are not affected.
  */
 class guest_memory {
 public:
@@ -50,15 +50,15 @@ public:
 	guest_memory &operator=(const guest_memory &) = delete;
 	~guest_memory();
 
-	/** Map @size bytes of @fd in the place of what was mapped before. */
+	/** Map @size bytes of @fd, and unmap the previous RAM. */
 	bool map(int fd, u64 size);
-	/** Unmap it and close the file, whose pages are free when all have. */
+	/** Unmap it and close the file. */
 	void forget();
 	bool mapped() const
 	{
 		return base_;
 	}
-	/** A fault has put zeros in its place. */
+	/** Replaced by zeros after a fault. */
 	bool lost() const
 	{
 		return lost_;
@@ -67,12 +67,12 @@ public:
 	bool renew();
 
 	/**
-	 * Look for @nonce under the layout of @type. If two layouts have it, only
-	 * what they agree upon can be reached. False: it is not there, and
-	 * nothing can be reached.
+	 * Search @nonce in the layout of @type. If it is found in two layouts,
+	 * only their common part is accessible. False: not found, and nothing
+	 * is accessible.
 	 */
 	bool locate(machine type, const ram_nonce &nonce);
-	/** Reach nothing until the next locate(). */
+	/** Nothing is accessible until the next locate(). */
 	void forget_layout()
 	{
 		layout_ = {};
@@ -82,8 +82,8 @@ public:
 		return layout_.type;
 	}
 
-	/** Memory at the guest's physical address @addr, @len bytes without a
-	 *  gap; NULL if that is not RAM, all of it. */
+	/** Memory at the guest's physical address @addr. NULL unless all @len
+	 *  bytes are contiguous RAM. */
 	void *at(u64 addr, u64 len) const
 	{
 		return at(layout_, addr, len);
@@ -104,7 +104,7 @@ private:
 	u64 size_ = 0;
 	ram_layout layout_;
 	volatile sig_atomic_t lost_ = 0;
-	// All that are mapped, for the handler of signals.
+	// List of all mapped RAM, for the signal handler.
 	guest_memory *next_ = nullptr;
 	static guest_memory *first_;
 };

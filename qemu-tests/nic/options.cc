@@ -22,37 +22,36 @@ const char usage[] =
 	R"(usage: ornic-nic --guest socket=PATH,ram=FILE[,KEY=VALUE...] [OPTION...]
        ornic-nic --ask PATH COMMAND
 
-Plays ornic PCI NICs for QEMU guests, behind ivshmem-doorbell.
+Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
 
-  --guest KEY=VALUE,...  a guest, and its NIC; give it once for each
+  --guest KEY=VALUE,...  a guest and its NIC; once per guest
       socket=PATH          where QEMU's chardev connects
-      ram=FILE             mem-path of the guest's RAM, which exists already
-      size=BYTES           of it, with K, M or G; must be that of the file
-      machine=any|q35|pc   where RAM goes beyond 4 GiB (any: the guest's
-                           driver shows it)
-      mem-limit=BYTES      of the host's memory for its NIC's objects (a quarter
-                           of its RAM, at least 64M)
+      ram=FILE             mem-path of the guest's RAM; the file must exist
+      size=BYTES           of the RAM, with K, M or G (size of the file)
+      machine=any|q35|pc   RAM layout below 4 GiB (any: detected with the
+                           help of the driver)
+      mem-limit=BYTES      of host memory for objects of the NIC (a quarter of
+                           the RAM, at least 64M)
       mac=MAC              of the NIC and of the guest's virtio-net
       vectors=N            MSI-X messages, as vectors= of the device (5):
-                           one for control, one each for N - 1 completion
-                           vectors
+                           one for control, N - 1 completion vectors
       netdev=PORT          the guest's virtio-net
-      spoof=on|off         it may send frames from other MACs than mac (off)
-  --wire PORT            other hosts on the network
-  --control PATH         answer commands in JSON at this socket
-  --ask PATH COMMAND     give a command to the process whose socket that is:
-                         guests, stats, faults KEY=VALUE..., crash, hang
-  --faults KEY=VALUE,... of RoCE frames: loss=P, corrupt=P (0 to 1), delay=TIME
+      spoof=on|off         allow the guest other source MACs than mac (off)
+  --wire PORT            port to other hosts
+  --control PATH         socket for commands; responses are JSON
+  --ask PATH COMMAND     send a command to the control socket PATH: guests,
+                         stats, faults KEY=VALUE..., crash, hang
+  --faults KEY=VALUE,... for RoCE frames: loss=P, corrupt=P (0 to 1), delay=TIME
                          (us, ms, s), seed=N
-  --capture FILE         write all frames to FILE, in pcapng
-  --packets              guests of this process reach each other by packets,
-                         and not from memory to memory
-  --spin TIME            look so long for more work before sleeping (800ns)
-  --max-spin TIME        look up to so long while a guest is busy and nobody
-                         else wants the CPU (4ms)
-  --user NAME            become that user, when all sockets are open
-  --mode MODE            of sockets at paths, octal (0600)
-  --group NAME           likewise
+  --capture FILE         write all frames to FILE (pcapng)
+  --packets              use packets between guests of this process, instead of
+                         copying from memory to memory
+  --spin TIME            busy poll time before sleeping (800ns)
+  --max-spin TIME        maximum busy poll time for a busy guest, unless the CPU
+                         is contended (4ms)
+  --user NAME            switch to this user after opening the sockets
+  --mode MODE            of UNIX sockets, octal (0600)
+  --group NAME           of UNIX sockets
   --debug                allow the commands faults, crash and hang
   -h, --help, -V, --version
 
@@ -62,7 +61,7 @@ PORT is one of
   mcast:GROUP:PORT             -netdev socket,mcast= or dgram to a group
   listen:PATH, listen:HOST:PORT      -netdev stream, or socket,connect=
   connect:PATH, connect:HOST:PORT    -netdev stream,server=on
-where the local end is that of ornic-nic.
+where LOCAL and the first HOST:PORT are of ornic-nic.
 
   ornic-nic --guest socket=/run/ornic/a,ram=/dev/shm/a,mac=52:54:00:00:00:01
   qemu-system-x86_64 -machine q35,memory-backend=ram -m 1G \
@@ -108,8 +107,8 @@ const struct option longs[] = {
 	{},
 };
 
-/** Cut @text at the first @mark that is neither in brackets nor after a
- *  backslash; the whole of it if there is none. */
+/** Remove and return the part of @text up to the first @mark that is neither in
+ *  brackets nor escaped by a backslash; all of it if there is none. */
 std::string next_field(std::string &text, char mark)
 {
 	bool inside = false;
@@ -126,7 +125,7 @@ std::string next_field(std::string &text, char mark)
 	return head;
 }
 
-/** Without the backslashes: those before other characters are kept by next_field(). */
+/** Remove the backslashes, which next_field() keeps. */
 std::string unescape(const std::string &text)
 {
 	std::string result;
@@ -233,7 +232,7 @@ port_config parse_port(const std::string &text)
 		p.local = unescape(next_field(rest, ':'));
 		p.remote = unescape(rest);
 		if (!fits_unix(p.local) || !fits_unix(p.remote))
-			die("%s: unix:LOCAL:REMOTE it should be", text.c_str());
+			die("%s: unix:LOCAL:REMOTE expected", text.c_str());
 		return p;
 	}
 	if (how == "udp") {
@@ -251,10 +250,10 @@ port_config parse_port(const std::string &text)
 		p.kind = port_kind::CONNECT;
 		p.remote = unescape(rest);
 	} else {
-		die("%s: no port; see --help", text.c_str());
+		die("%s: not a port; see --help", text.c_str());
 	}
 	if (p.local.empty() && p.remote.empty())
-		die("%s: it lacks an address", text.c_str());
+		die("%s: address missing", text.c_str());
 	return p;
 }
 
@@ -280,7 +279,7 @@ void set_guest(guest_config &g, const std::string &key,
 	} else if (key == "netdev") {
 		g.netdev = parse_port(value);
 	} else {
-		die("--guest: %s=%s makes no sense; see --help", key.c_str(),
+		die("--guest: invalid %s=%s; see --help", key.c_str(),
 		    value.c_str());
 	}
 }
@@ -289,7 +288,7 @@ guest_config parse_guest(std::string text, std::size_t index)
 {
 	guest_config g;
 
-	// Locally administered; the same for the same place.
+	// Locally administered, derived from the index.
 	g.mac[0] = 0x52;
 	g.mac[1] = 0x54;
 	g.mac[5] = static_cast<u8>(index + 1);
@@ -304,16 +303,16 @@ guest_config parse_guest(std::string text, std::size_t index)
 	return g;
 }
 
-/** The file is there, and as large as the guest's RAM is said to be. */
+/** Check that the RAM file exists and has the configured size. */
 void check_ram(guest_config &g)
 {
 	struct stat st;
 
 	if (stat(g.ram.c_str(), &st))
-		die("%s: no RAM of a guest: %s", g.ram.c_str(),
+		die("%s: cannot open guest RAM: %s", g.ram.c_str(),
 		    strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		die("%s: RAM of a guest is a file", g.ram.c_str());
+		die("%s: guest RAM must be a regular file", g.ram.c_str());
 	if (!g.size)
 		g.size = static_cast<u64>(st.st_size);
 	if (g.size != static_cast<u64>(st.st_size))
@@ -323,7 +322,7 @@ void check_ram(guest_config &g)
 	if (!g.mem_limit)
 		g.mem_limit = std::max(g.size / 4, min_limit);
 	if (!g.size || g.size & 4095)
-		die("%s: %llu bytes are no RAM", g.ram.c_str(),
+		die("%s: %llu bytes: invalid RAM size", g.ram.c_str(),
 		    static_cast<unsigned long long>(g.size));
 }
 
@@ -355,7 +354,7 @@ mode_t parse_mode(const char *text)
 	unsigned long mode = strtoul(text, &end, 8);
 
 	if (!*text || *end || mode > 0777)
-		die("--mode: %s is no mode, such as 0660", text);
+		die("--mode: invalid mode %s, expected 0660 or similar", text);
 	return static_cast<mode_t>(mode);
 }
 
@@ -364,7 +363,7 @@ gid_t parse_group(const char *name)
 	const group *gr = getgrnam(name);
 
 	if (!gr)
-		die("--group: there is no %s", name);
+		die("--group: unknown group %s", name);
 	return gr->gr_gid;
 }
 
@@ -387,7 +386,7 @@ void set_option(options &opt, int what)
 		break;
 	case OPT_FAULTS:
 		if (!opt.faults.parse(optarg))
-			die("--faults: %s makes no sense", optarg);
+			die("--faults: invalid value %s", optarg);
 		break;
 	case OPT_CAPTURE:
 		opt.capture = optarg;
@@ -397,11 +396,13 @@ void set_option(options &opt, int what)
 		break;
 	case OPT_SPIN:
 		if (!parse_time(optarg, opt.spin))
-			die("--spin: %s is no time, such as 50us", optarg);
+			die("--spin: invalid time %s, expected 50us or similar",
+			    optarg);
 		break;
 	case OPT_MAX_SPIN:
 		if (!parse_time(optarg, opt.max_spin))
-			die("--max-spin: %s is no time, such as 4ms", optarg);
+			die("--max-spin: invalid time %s, expected 4ms or similar",
+			    optarg);
 		break;
 	case OPT_USER:
 		opt.user = optarg;
@@ -463,7 +464,7 @@ options parse_options(int argc, char **argv)
 		opt.ask_what += argv[optind++];
 	}
 	if (optind < argc)
-		die("%s: what is that? See --help", argv[optind]);
+		die("unexpected argument %s; see --help", argv[optind]);
 	check(opt);
 	return opt;
 }

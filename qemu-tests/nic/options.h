@@ -13,13 +13,13 @@
 namespace nic
 {
 
-/** How Ethernet frames come and go, see ornic-nic(1). */
+/** Transport of Ethernet frames, see ornic-nic(1). */
 enum class port_kind {
 	NONE,
 	UNIX, // datagrams between two paths
 	UDP, // datagrams between two addresses
 	MCAST, // datagrams to a group
-	LISTEN, // a stream, from whoever connects
+	LISTEN, // a stream, accepts connections
 	CONNECT,
 };
 
@@ -42,14 +42,14 @@ struct guest_config {
 	port_config netdev;
 };
 
-/** What is done to RoCE frames. */
+/** Faults injected into RoCE frames. */
 struct fault_config {
 	double loss = 0;
 	double corrupt = 0;
 	u64 delay = 0; // ns
 	u64 seed = 1;
 
-	/** "loss=0.01,delay=1ms"; false: it makes no sense. */
+	/** "loss=0.01,delay=1ms"; false: invalid. */
 	bool parse(const std::string &text);
 };
 
@@ -61,17 +61,17 @@ struct options {
 	std::string capture;
 	u64 spin = 800; // ns, see busy_poll.h
 	u64 max_spin = 4 * ms;
-	bool packets = false; // no way from memory to memory
-	bool debug = false; // commands that do harm
+	bool packets = false; // no loopback between guests of this process
+	bool debug = false; // allow harmful commands
 	std::string user; // to become
 	socket_access access;
 
-	/** --ask: send a command to a control socket, and that is all. */
+	/** --ask: only send a command to a control socket. */
 	std::string ask_path;
 	std::string ask_what;
 };
 
-/** Parse, or die with one line. --help and --version end here, too. */
+/** Parse, or die. Exits on --help and --version. */
 options parse_options(int argc, char **argv);
 
 } // namespace nic

@@ -60,8 +60,8 @@ unique_fd open_datagrams(const port_config &p)
 	bind_to(fd.get(), addr, local);
 	if (group)
 		join_group(fd.get(), addr, local);
-	// Frames from its peer alone. UNIX sockets have modes instead, and a
-	// peer that comes and goes.
+	// Only receive from the peer. UNIX sockets have modes for this, and
+	// their peer may be restarted.
 	if (p.kind == port_kind::UDP) {
 		addr = inet_address(p.remote, SOCK_DGRAM);
 		if (connect(fd.get(), sockaddr_of(addr), length_of(addr)))
@@ -94,7 +94,7 @@ void open_port(port_state &p)
 		p.listener = listen_at(p.config.local);
 		return;
 	case port_kind::CONNECT:
-		// The worker does, when there is somebody.
+		// The worker connects when the peer listens.
 		p.peer = address_of(p.config.remote);
 		break;
 	default:
@@ -149,7 +149,7 @@ port::sent port::send_now(bytes f)
 		not_reached(errno);
 		return sent::NEVER;
 	}
-	// The rest of a frame that a stream took in part has to follow.
+	// Partially sent: the rest must follow.
 	if (stream_ && static_cast<std::size_t>(n) < stream_head + f.size()) {
 		frame rest;
 
@@ -165,7 +165,7 @@ port::sent port::send_now(bytes f)
 	return sent::YES;
 }
 
-// Of a stream: what is left of a frame, before any other.
+// Send the rest of a partially sent frame first.
 bool port::finish_half()
 {
 	ssize_t n;
@@ -229,7 +229,7 @@ u32 port::receive(u32 limit, const std::function<void(bytes)> &take)
 		return receive_stream(limit, take);
 	while (count < limit) {
 		n = recv(fd_, buffer, sizeof(buffer), MSG_DONTWAIT);
-		// Of a UDP peer that was not there.
+		// An earlier datagram to the UDP peer was refused.
 		if (n < 0 && errno == ECONNREFUSED)
 			continue;
 		if (n < 0)
@@ -241,7 +241,7 @@ u32 port::receive(u32 limit, const std::function<void(bytes)> &take)
 	return count;
 }
 
-// Whole frames of what has come. A length that makes no sense ends it.
+// Deliver complete frames. An invalid length closes the stream.
 u32 port::cut_stream(const std::function<void(bytes)> &take)
 {
 	std::size_t at = 0;
@@ -251,7 +251,7 @@ u32 port::cut_stream(const std::function<void(bytes)> &take)
 		memcpy(&len, input_.data() + at, stream_head);
 		len = ntohl(len);
 		if (len > max_frame) {
-			warn("a stream of frames has lost its step");
+			warn("invalid frame length in a stream: closing it");
 			connect(-1);
 			return count;
 		}

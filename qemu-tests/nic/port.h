@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A socket with Ethernet frames, as QEMU's netdevs have them. */
+/* A socket with Ethernet frames, in the formats of QEMU's netdevs. */
 #ifndef ORNIC_NIC_PORT_H
 #define ORNIC_NIC_PORT_H
 
@@ -13,7 +13,7 @@
 namespace nic
 {
 
-/** Open the socket of @p, or make it listen; die when that fails. */
+/** Open the socket of @p, or its listener; die on failure. */
 void open_port(port_state &p);
 
 struct port_counts {
@@ -22,7 +22,7 @@ struct port_counts {
 	u64 tx_dropped;
 };
 
-/** Sends what fits, keeps what does not, up to a limit. */
+/** Sends frames; keeps a limited number while the socket is full. */
 class port {
 public:
 	explicit port(const port_state &state);
@@ -31,20 +31,20 @@ public:
 	{
 		return fd_;
 	}
-	/** A stream has (another) connection, or none: -1. */
+	/** Set the connection of a stream; -1: none. */
 	void connect(int fd);
-	/** Its peer is not reached with @error; those that last are said once. */
+	/** Connecting failed with @error. Permission errors are reported once. */
 	void not_reached(int error);
 
 	void send(bytes f);
-	/** Try to send what was kept; true when something went. */
+	/** Try to send kept frames. Return: whether any was sent. */
 	bool work();
 	std::size_t kept() const
 	{
 		return kept_.size();
 	}
 
-	/** Take up to @limit frames that are there. Return: how many. */
+	/** Receive up to @limit frames. Return: their number. */
 	u32 receive(u32 limit, const std::function<void(bytes)> &take);
 
 	const port_counts &counts() const
@@ -61,13 +61,13 @@ private:
 
 	bool stream_;
 	int fd_;
-	std::string remote_; // for people
+	std::string remote_; // for messages
 	std::string to_; // sockaddr
 	std::deque<frame> kept_;
-	frame half_; // of a stream: the rest of a frame that went in part
-	frame input_; // of a stream, not yet cut
+	frame half_; // of a stream: rest of a partially sent frame
+	frame input_; // of a stream: not yet parsed
 	port_counts counts_{};
-	bool refused_ = false; // and has said so
+	bool refused_ = false; // and reported
 };
 
 } // namespace nic

@@ -25,7 +25,7 @@ constexpr bool is_sanitized = true;
 constexpr bool is_sanitized = false;
 #endif
 
-// Its work, and what malloc, abort() and raise() come down to.
+// Used by the worker itself, and by malloc(), abort() and raise().
 constexpr const char *calls[] = {
 	"read",		"write",	  "recvfrom",	     "recvmsg",
 	"sendto",	"sendmsg",	  "epoll_pwait2",    "epoll_pwait",
@@ -84,7 +84,7 @@ void confine(bool connects)
 	if (is_sanitized)
 		return;
 	if (!filter)
-		die("the worker has no memory for its system calls");
+		die("no memory for the seccomp filter");
 	for (const char *name : calls)
 		allow(name, 0);
 	for (const char *name : memory_calls)
@@ -96,8 +96,7 @@ void confine(bool connects)
 		ret = seccomp_load(filter);
 	seccomp_release(filter);
 	if (ret)
-		die("the worker cannot give up system calls: %s",
-		    strerror(-ret));
+		die("cannot install the seccomp filter: %s", strerror(-ret));
 }
 
 } // namespace nic

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Less rights for who works for guests. What fails ends the program. */
+/* Drops privileges of the worker. Any failure ends the program. */
 #ifndef ORNIC_NIC_SANDBOX_H
 #define ORNIC_NIC_SANDBOX_H
 
@@ -8,16 +8,16 @@
 namespace nic
 {
 
-/** Become @user, and its groups; "": stay who we are. */
+/** Switch to @user and its groups; "": keep the current user. */
 void drop_user(const std::string &user);
 
-/** For the worker, which has all that it needs as file descriptors: no
- *  capability, no new privileges, no core and no debugger. */
+/** In the worker, which has all its files open: drop capabilities, and disable
+ *  new privileges, core dumps and ptrace. */
 void drop_privileges();
 
-/** For the worker, from now on: no system call but those of its work, and no memory
- *  that is executable. @connects: it has streams to begin. Another call ends it by
- *  SIGSYS. Programs with sanitizers are not held to it: theirs are others. */
+/** In the worker: install a seccomp filter that only allows its system calls and no
+ *  executable memory. @connects: also allow connecting streams. Other calls kill the
+ *  worker by SIGSYS. Not with sanitizers, which need more system calls. */
 void confine(bool connects);
 
 } // namespace nic

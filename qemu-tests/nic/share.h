@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fair shares of the worker's time among the guests, by deficit round robin: each
- * guest gets a slice per round, and one that took more than its slice waits, as long
- * as others have work, until it has paid for it. Time is passed in.
+ * Shares the time of the worker among the guests by deficit round robin: each guest
+ * gets a slice per round, and a guest that used more waits until its debt is paid,
+ * while others have work. The caller passes the time in.
  */
 #ifndef ORNIC_NIC_SHARE_H
 #define ORNIC_NIC_SHARE_H
@@ -16,14 +16,14 @@ namespace nic
 
 class time_share {
 public:
-	/** What a guest may take per round, ns. */
+	/** Time per guest and round, ns. */
 	static constexpr u64 slice = 50 * us;
 
 	void begin_round()
 	{
 		credit_ = std::min(credit_ + full, full);
 	}
-	/** Nobody had work: nobody waits for it to pay. */
+	/** No guest had work, so no debt must be paid. */
 	void clear_debt()
 	{
 		credit_ = full;
@@ -40,7 +40,7 @@ public:
 			-static_cast<s64>(max_debt));
 	}
 
-	/** All that it has taken, ns. */
+	/** Total time used, ns. */
 	u64 spent() const
 	{
 		return spent_;
@@ -48,7 +48,7 @@ public:
 
 private:
 	static constexpr s64 full = slice;
-	// The worker may have lost its CPU meanwhile, which is nobody's debt.
+	// Limited, since the worker may have been preempted.
 	static constexpr u64 max_debt = 10 * ms;
 
 	s64 credit_ = full;

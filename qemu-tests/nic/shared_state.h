@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the supervisor holds for its workers: it outlives each of them. A worker
- * has it all from the fork, but for the listeners, and hears of changes through
- * its channel.
+ * State that the supervisor keeps for its workers. A worker inherits all of it by
+ * fork(), except for the listeners, and receives changes through its channel.
  */
 #ifndef ORNIC_NIC_SHARED_STATE_H
 #define ORNIC_NIC_SHARED_STATE_H
@@ -26,18 +25,18 @@ constexpr u32 device_peer = 0; // peer ids of ivshmem
 constexpr u32 guest_peer = 1;
 constexpr u64 bar_bytes = 1 << 20;
 
-/** One guest: what is shared with its QEMU, if there is one. */
+/** One guest: what is shared with its QEMU. */
 struct guest_state {
 	guest_config config;
 	u32 index = 0;
 	unique_fd listener; // for QEMU's chardev
 	unique_fd bar_fd;
-	u8 *bar = nullptr; // mapped, shared by all
+	u8 *bar = nullptr; // shared memory
 	unique_fd doorbell[DOORBELLS]; // eventfds, guest to device
 	std::vector<unique_fd> message; // eventfds, device to guest
 	unique_fd qemu; // connected
 	unique_fd ram;
-	u32 *reset_done = nullptr; // shared by all: the last reset answered
+	u32 *reset_done = nullptr; // shared memory: last completed reset
 
 	ornic_pci_device_regs *device_regs() const
 	{
@@ -64,12 +63,11 @@ struct shared_state {
 	std::vector<guest_state> guests;
 	std::vector<port_state> netdevs; // [guest]
 	port_state wire;
-	unique_fd control; // listens
+	unique_fd control; // listener
 	unique_fd capture;
-	u32 *heartbeat =
-		nullptr; // shared: the worker counts, the supervisor looks
+	u32 *heartbeat = nullptr; // shared memory: written by the worker
 
-	/** Whether the worker begins streams. */
+	/** Whether the worker connects streams. */
 	bool connects() const
 	{
 		for (const port_state &p : netdevs)
@@ -79,7 +77,7 @@ struct shared_state {
 	}
 };
 
-/** Supervisor to worker, with a file descriptor. */
+/** Message from supervisor to worker, with a file descriptor. */
 struct change {
 	enum kind : u32 {
 		GUEST_CONNECTED, // its RAM

@@ -15,13 +15,13 @@ namespace nic
 namespace
 {
 
-// While an address is in use, in microseconds: 31 * 20 ms in all.
+// Retry while an address is in use, us: 31 * 20 ms in total.
 constexpr useconds_t first_pause = 20000;
 constexpr useconds_t last_pause = first_pause * 16;
 
 socket_access access_rights;
-std::vector<std::string> bound_paths; // paths
-pid_t owner_pid; // a worker must leave them
+std::vector<std::string> bound_paths;
+pid_t owner_pid; // a worker must not remove them
 
 bool bind_once(int fd, const address &addr, const std::string &where)
 {
@@ -65,7 +65,7 @@ bool in_use(const std::string &path)
 	return false;
 }
 
-// Remove the socket at @path if nobody has it any more; false: somebody has.
+// Remove the socket at @path if it is stale. False: it is in use.
 bool remove_stale(const std::string &path)
 {
 	struct stat st;
@@ -73,7 +73,7 @@ bool remove_stale(const std::string &path)
 	if (in_use(path))
 		return false;
 	if (!lstat(path.c_str(), &st) && !S_ISSOCK(st.st_mode))
-		die("%s: there is a file, and no socket", path.c_str());
+		die("%s: not a socket", path.c_str());
 	if (unlink(path.c_str()) && errno != ENOENT)
 		die("%s: %s", path.c_str(), strerror(errno));
 	return true;
@@ -120,11 +120,11 @@ address inet_address(const std::string &text, int type)
 	address addr;
 
 	if (colon == std::string::npos)
-		die("%s: HOST:PORT it should be", text.c_str());
+		die("%s: HOST:PORT expected", text.c_str());
 	if (host.size() > 2 && host.front() == '[' && host.back() == ']')
 		host = host.substr(1, host.size() - 2);
 	hints.ai_socktype = type;
-	// All addresses are for those who say so: 0.0.0.0 or [::].
+	// A wildcard address must be given explicitly: 0.0.0.0 or [::].
 	if (host.empty() ||
 	    getaddrinfo(host.c_str(), text.c_str() + colon + 1, &hints, &found))
 		die("%s: no such address", text.c_str());

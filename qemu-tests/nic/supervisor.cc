@@ -27,9 +27,9 @@ namespace nic
 namespace
 {
 
-constexpr u32 hang_limit = 10; // looks at a worker without a pulse
-constexpr u64 short_life = 100 * ms; // the next one waits as long
-constexpr int tick = 500; // ms between looks at the pulse
+constexpr u32 hang_limit = 10; // checks without a heartbeat
+constexpr u64 short_life = 100 * ms; // delay a restart after a shorter life
+constexpr int tick = 500; // ms between checks of the heartbeat
 
 void set_status(const guest_state &g, ornic_pci_status status)
 {
@@ -37,7 +37,7 @@ void set_status(const guest_state &g, ornic_pci_status status)
 	eventfd_write(g.message[ORNIC_PCI_MSG_CONTROL].get(), 1);
 }
 
-// Supervisor and workers share it: a pulse, and for each guest the last reset.
+// Shared with the workers: a heartbeat, and the last reset of each guest.
 u32 *map_shared(std::size_t words)
 {
 	void *p = mmap(nullptr, words * sizeof(u32), PROT_READ | PROT_WRITE,
@@ -48,7 +48,7 @@ u32 *map_shared(std::size_t words)
 	return static_cast<u32 *>(p);
 }
 
-// A file system that has no room for the pages to come ends the guest, or its NIC.
+// If the file system gets full, QEMU or the NIC gets SIGBUS.
 void warn_sparse_ram(const guest_state &g, int fd, const struct stat &st)
 {
 	u64 have = static_cast<u64>(st.st_blocks) * 512;
@@ -57,8 +57,8 @@ void warn_sparse_ram(const guest_state &g, int fd, const struct stat &st)
 	if (have >= g.config.size || fstatvfs(fd, &fs))
 		return;
 	if (static_cast<u64>(fs.f_bavail) * fs.f_frsize < g.config.size - have)
-		warn("guest %u: %s lacks pages, and its file system room for them: "
-		     "let QEMU allocate them (prealloc=on)",
+		warn("guest %u: %s is sparse and its file system lacks space: "
+		     "let QEMU allocate the RAM (prealloc=on)",
 		     g.index, g.config.ram.c_str());
 }
 
@@ -74,7 +74,7 @@ sigset_t our_signals()
 
 } // namespace
 
-// ---- What it holds -----------------------------------------------------------------
+// ---- Setup -------------------------------------------------------------------------
 
 supervisor::supervisor(options opt)
 	: epoll_(epoll_create1(EPOLL_CLOEXEC))
@@ -83,7 +83,7 @@ supervisor::supervisor(options opt)
 
 	shared_.opt = std::move(opt);
 	set_socket_access(shared_.opt.access);
-	// Also when it ends before it has begun.
+	// Also if the setup fails.
 	atexit(remove_sockets);
 	sigprocmask(SIG_BLOCK, &set, nullptr);
 	signals_.reset(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
@@ -147,7 +147,7 @@ void supervisor::watch(int fd, source what, u32 index)
 
 // ---- Guests and ports --------------------------------------------------------------
 
-// QEMU may have made the file anew since the last time.
+// Open it for each connection: QEMU may have recreated the file.
 bool supervisor::open_ram(guest_state &g)
 {
 	unique_fd fd(open(g.config.ram.c_str(), O_RDWR | O_CLOEXEC));
@@ -179,7 +179,7 @@ void supervisor::connect_guest(guest_state &g)
 	if (!sock)
 		return;
 	if (g.qemu) {
-		warn("guest %u: there is a QEMU already", g.index);
+		warn("guest %u: a QEMU is already connected", g.index);
 		return;
 	}
 	if (!open_ram(g))
@@ -199,7 +199,7 @@ void supervisor::connect_guest(guest_state &g)
 
 void supervisor::disconnect_guest(guest_state &g)
 {
-	// The worker may have a copy, which would keep it in epoll.
+	// A copy in the worker would keep it in epoll.
 	if (g.qemu)
 		epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, g.qemu.get(), nullptr);
 	g.qemu.reset();
@@ -213,7 +213,7 @@ void supervisor::accept_port(port_state &p, change c)
 
 	if (!fd)
 		return;
-	// The newest wins: a peer that died says nothing when it does.
+	// Replaces the previous connection, whose peer may have died.
 	notify_worker(c, fd.get());
 	p.fd = std::move(fd);
 }
@@ -221,13 +221,13 @@ void supervisor::accept_port(port_state &p, change c)
 void supervisor::notify_worker(change c, int fd)
 {
 	if (worker_ > 0 && !send_with_fd(channel_.get(), &c, sizeof(c), fd))
-		warn("the worker does not listen");
+		warn("cannot send to the worker");
 }
 
 // ---- The worker ----------------------------------------------------------------------
 
-// In the worker, which may outlive a supervisor by a moment: nobody shall connect
-// to what no one serves.
+// In the worker, which may outlive the supervisor for a moment: new connections must
+// fail then.
 void supervisor::drop_listeners()
 {
 	for (guest_state &g : shared_.guests)
@@ -280,10 +280,10 @@ void supervisor::worker_died(int status)
 	if (ended_)
 		return;
 	if (WIFSIGNALED(status))
-		warn("the worker died of signal %d; another takes its place",
+		warn("worker killed by signal %d: restarting it",
 		     WTERMSIG(status));
 	else
-		warn("the worker ended with status %d; another takes its place",
+		warn("worker exited with status %d: restarting it",
 		     WEXITSTATUS(status));
 	failed_ = true;
 	for (const guest_state &g : shared_.guests)
@@ -293,7 +293,7 @@ void supervisor::worker_died(int status)
 	start_worker();
 }
 
-// Looks are counted, and not time: who had no CPU for it saw nothing.
+// Count checks instead of time: the supervisor may have been preempted, too.
 void supervisor::check_heartbeat()
 {
 	u32 heartbeat = READ_ONCE(*shared_.heartbeat);
@@ -307,7 +307,7 @@ void supervisor::check_heartbeat()
 		missed_++;
 	}
 	if (worker_ > 0 && missed_ > hang_limit) {
-		warn("the worker hangs");
+		warn("the worker hangs: killing it");
 		kill(worker_, SIGKILL);
 		missed_ = 0;
 	}
@@ -319,7 +319,7 @@ void supervisor::handle_signal()
 	int status;
 
 	while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
-		// There is nothing to read again; nohup and terminals send it.
+		// No configuration to reload; sent by terminals.
 		if (info.ssi_signo == SIGHUP)
 			continue;
 		if (info.ssi_signo != SIGCHLD)
@@ -342,7 +342,7 @@ void supervisor::handle(u64 data)
 		connect_guest(shared_.guests[index]);
 		break;
 	case source::QEMU:
-		// It says nothing, so this is its end.
+		// QEMU never sends, so this is its disconnection.
 		disconnect_guest(shared_.guests[index]);
 		break;
 	case source::NETDEV:
@@ -368,7 +368,7 @@ int supervisor::run()
 			handle(events[i].data.u64);
 		check_heartbeat();
 	}
-	// The worker ends with its channel.
+	// The worker exits when its channel is closed.
 	channel_.reset();
 	if (worker_ > 0)
 		waitpid(worker_, nullptr, 0);

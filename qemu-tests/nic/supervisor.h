@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The supervisor: owns what must outlive a worker (sockets, eventfds, BARs, files
- * of RAM), serves QEMU's ivshmem, and sees to it that there is a worker. It
- * never looks into what a guest can write.
+ * The supervisor: owns what must outlive a worker (sockets, eventfds, BARs, RAM
+ * files), serves QEMU's ivshmem, and restarts the worker when it dies or hangs. It
+ * never reads memory that a guest can write.
  */
 #ifndef ORNIC_NIC_SUPERVISOR_H
 #define ORNIC_NIC_SUPERVISOR_H
@@ -14,11 +14,11 @@ namespace nic
 
 class supervisor {
 public:
-	/** Take all that @opt names; die when something cannot be had. */
+	/** Open all resources of @opt; die on failure. */
 	explicit supervisor(options opt);
 	~supervisor();
 
-	/** Until a signal comes. Return: exit status. */
+	/** Run until SIGTERM or SIGINT. Return: exit status. */
 	int run();
 
 private:
@@ -44,9 +44,9 @@ private:
 	unique_fd signals_;
 	unique_fd channel_;
 	pid_t worker_ = -1;
-	u64 started_ = 0; // the worker, ns
-	u64 checked_at_ = 0; // its pulse, ns
-	u32 missed_ = 0; // looks since that changed
+	u64 started_ = 0; // start of the worker, ns
+	u64 checked_at_ = 0; // last check of the heartbeat, ns
+	u32 missed_ = 0; // checks since it changed
 	u32 heartbeat_ = 0;
 	bool failed_ = false;
 	bool ended_ = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Timers of QPs and CQs: a heap that knows where each of them is. */
+/* Timers of QPs and CQs: a heap with back pointers. */
 #ifndef ORNIC_NIC_TIMERS_H
 #define ORNIC_NIC_TIMERS_H
 
@@ -10,24 +10,24 @@
 namespace nic
 {
 
-/** Part of what it belongs to; zeroes are a timer that is not set. */
+/** Embedded in the object that it belongs to. All zero: not set. */
 struct timer {
 	u64 when; // ns
 	u32 place; // 1 + index in the heap, 0: not set
 };
 
-/** Set and forget are O(log n), the next one is O(1). No timer is in it
- *  twice, so a guest cannot make it grow beyond its objects. */
+/** Setting and cancelling are O(log n), next() is O(1). A timer is in the heap at most
+ *  once, so the number of objects limits its size. */
 class timer_queue {
 public:
-	/** Set @t to @when, 0: not at all. */
+	/** Set @t to @when; 0: cancel it. */
 	void set(timer &t, u64 when);
-	/** When the first is due, 0: none is set. */
+	/** When the first timer is due; 0: none is set. */
 	u64 next() const
 	{
 		return heap_.empty() ? 0 : heap_.front()->when;
 	}
-	/** Take out the first one if it is due at @now. */
+	/** Remove and return the first timer, if it is due at @now. */
 	timer *due(u64 now);
 
 private:

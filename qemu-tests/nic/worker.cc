@@ -18,9 +18,9 @@ namespace
 {
 
 constexpr u64 heartbeat_interval = 250 * ms;
-constexpr u32 dispatch_interval = 4; // rounds
+constexpr u32 dispatch_interval = 4; // rounds between polls of epoll
 
-/** What is allocated, by anybody, and large parts of it by mmap(). */
+/** All heap memory in use, including that of mmap(). */
 u64 heap_bytes()
 {
 	struct mallinfo2 info = mallinfo2();
@@ -73,7 +73,7 @@ void worker::watch(int fd, source what, u32 index, u32 part)
 	epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &ev);
 }
 
-// ---- What comes ------------------------------------------------------------------
+// ---- Events ----------------------------------------------------------------------
 
 bool worker::handle_doorbell(u32 index, u32 part)
 {
@@ -111,7 +111,7 @@ void worker::apply_change(const change &c, unique_fd fd)
 		break;
 	case change::GUEST_DISCONNECTED:
 		devices_[c.index]->unplug();
-		// From the fork, of a worker that came after the QEMU.
+		// Inherited, if this worker started after QEMU connected.
 		shared_.guests[c.index].ram.reset();
 		break;
 	case change::NETDEV:
@@ -130,7 +130,7 @@ unique_fd &worker::socket_of(u32 index)
 					 shared_.netdevs[index].fd;
 }
 
-// The supervisor has a copy, which would keep it in epoll.
+// A copy in the supervisor would keep it in epoll.
 void worker::drop_port(u32 index)
 {
 	unique_fd &fd = socket_of(index);
@@ -147,7 +147,7 @@ bool worker::receive_port(u32 index)
 
 	if (any && index != switch_.wire())
 		devices_[index]->share().spend(now_ns() - begin);
-	// A stream that has ended.
+	// The stream was closed.
 	if (switch_.at(index).fd() < 0)
 		drop_port(index);
 	return any;
@@ -198,7 +198,7 @@ void worker::update_heartbeat(u64 now)
 	connect_ports();
 }
 
-// Streams whose other end was not there yet, or has gone.
+// Retry streams that are not connected.
 void worker::connect_ports()
 {
 	for (u32 i = 0; i <= switch_.wire(); i++) {
@@ -219,7 +219,7 @@ void worker::connect_ports()
 	}
 }
 
-// For about a slice: those that are left are due in the next round.
+// For about a time slice: the rest expires in the next round.
 bool worker::expire(u64 now)
 {
 	u64 start = now_ns(), begin = start, end;
@@ -237,7 +237,7 @@ bool worker::expire(u64 now)
 	return begin != start;
 }
 
-// Devices that have a turn, or those that have taken more than their share.
+// Either the devices that have a turn, or those in debt.
 bool worker::poll_devices(bool in_debt)
 {
 	u64 begin, end, yielded, taken;
@@ -246,7 +246,7 @@ bool worker::poll_devices(bool in_debt)
 	for (const auto &dev : devices_) {
 		if (dev->share().has_turn() == in_debt)
 			continue;
-		// Of a guest that went, or of relax().
+		// Discard what disconnect or relax() left.
 		dev->yielded();
 		begin = now_ns();
 		if (!dev->poll(begin))
@@ -267,7 +267,7 @@ bool worker::work(u64 now)
 	any |= switch_.work(now);
 	for (const auto &dev : devices_)
 		dev->share().begin_round();
-	// Who is in debt waits only for who has something to do.
+	// Devices in debt only wait while other devices have work.
 	any |= poll_devices(false) || poll_devices(true);
 	if (any)
 		return true;
@@ -276,8 +276,8 @@ bool worker::work(u64 now)
 	return false;
 }
 
-// In the middle of what @busy takes long for: a round for all others, and no commands
-// in it. It cannot be told now that a guest has gone, nor of new sockets.
+// Called during a long operation of @busy: one round for all other devices, without
+// commands. Changes from the supervisor wait: @busy itself could be unplugged.
 void worker::relax(device &busy)
 {
 	u64 now = now_ns();
@@ -304,7 +304,7 @@ void worker::relax(device &busy)
 	relaxing_ = false;
 }
 
-// Devices that had nothing to do for a while are not looked at any more.
+// Stops polling devices that were idle for their poll time.
 bool worker::may_sleep(u64 now)
 {
 	bool asleep = true, contended = contention_.is_present(now);
@@ -350,7 +350,7 @@ void worker::run()
 			contention_.idle_round(before, now);
 		update_heartbeat(now);
 		idle = !work(now);
-		// From its end on: the work may take longer than the poll time.
+		// After the work, which may take longer than the poll time.
 		if (!idle)
 			last = now = now_ns();
 		if (may_sleep(now) && now - last > shared_.opt.spin) {
@@ -362,13 +362,13 @@ void worker::run()
 			last = now;
 			idle = false;
 		} else if (idle && now - last > shared_.opt.spin) {
-			// Who waits for this CPU may be who is waited for.
+			// A polled guest may be waiting for this CPU.
 			sched_yield();
 		}
 	}
 }
 
-// ---- Questions of people -----------------------------------------------------------
+// ---- Control commands --------------------------------------------------------------
 
 std::string worker::handle_command(const std::string &line)
 {
@@ -394,7 +394,7 @@ std::string worker::handle_command(const std::string &line)
 		return o.text();
 	}
 	if (!shared_.opt.debug) {
-		o.add("error", "guests or stats; others with --debug alone");
+		o.add("error", "guests or stats; other commands need --debug");
 		return o.text();
 	}
 	if (word == "faults" &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The worker: all devices of the process, in one thread. It looks around for
- * a while after the last work (busy_poll.h), then it has the guests kick and
+ * The worker: runs all devices of the process in one thread. It polls for a while
+ * after the last work (busy_poll.h), then requests kicks from the guests and
  * sleeps.
  */
 #ifndef ORNIC_NIC_WORKER_H
@@ -22,11 +22,11 @@ namespace nic
 
 class worker {
 public:
-	/** @channel: where the supervisor tells of changes; @failed: another worker
-	 *  has died before. */
+	/** @channel: changes from the supervisor; @failed: the previous worker
+	 *  died. */
 	worker(shared_state &s, int channel, bool failed);
 
-	/** Until the supervisor goes. */
+	/** Run until the supervisor closes the channel. */
 	void run();
 
 private:
