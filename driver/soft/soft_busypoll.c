@@ -12,7 +12,7 @@
  * what it spends is charged to nobody, and bounded by one CPU for a device.
  *
  * A QP joins at a kick, under the lock; from then on it is the worker's, which
- * lets it go when it had no news for some time. It holds a reference of the flow,
+ * lets it go when it had no news for some time. It holds a reference of the qp,
  * and asks the engine by QP number: the QP may be destroyed meanwhile.
  */
 #include "soft_busypoll.h"
@@ -105,24 +105,24 @@ static bool busypoll_begin(struct ornic_soft_busypoll *busypoll)
 
 /**
  * ornic_soft_busypoll_kicked - a QP was kicked, and has been run
- * @flow: its flow
+ * @qp: its flow
  *
- * Context: Process context, in an RCU section that found @flow.
+ * Context: Process context, in an RCU section that found @qp.
  */
-void ornic_soft_busypoll_kicked(struct ornic_soft_flow *flow)
+void ornic_soft_busypoll_kicked(struct ornic_soft_qp *qp)
 {
-	struct ornic_soft_busypoll *busypoll = &flow->soft->busypoll;
+	struct ornic_soft_busypoll *busypoll = &qp->soft->busypoll;
 
 	if (!READ_ONCE(busypoll->running) && !kicks_often())
 		return;
-	if (test_bit(ORNIC_FLOW_POLLED, &flow->state))
+	if (test_bit(ORNIC_SOFT_QP_POLLED, &qp->state))
 		return;
 	spin_lock_bh(&busypoll->lock);
 	/* Again: another thread may kick the same QP at this moment. */
-	if (!test_bit_acquire(ORNIC_FLOW_POLLED, &flow->state) &&
-	    busypoll_begin(busypoll) && refcount_inc_not_zero(&flow->refs)) {
-		set_bit(ORNIC_FLOW_POLLED, &flow->state);
-		list_add_tail(&flow->poll.link, &busypoll->fresh);
+	if (!test_bit_acquire(ORNIC_SOFT_QP_POLLED, &qp->state) &&
+	    busypoll_begin(busypoll) && refcount_inc_not_zero(&qp->refs)) {
+		set_bit(ORNIC_SOFT_QP_POLLED, &qp->state);
+		list_add_tail(&qp->poll.link, &busypoll->fresh);
 	}
 	spin_unlock_bh(&busypoll->lock);
 }
@@ -133,7 +133,7 @@ void ornic_soft_busypoll_kicked(struct ornic_soft_flow *flow)
 static void busypoll_add(struct ornic_soft_busypoll *busypoll,
 			 struct list_head *polled)
 {
-	struct ornic_soft_flow *flow;
+	struct ornic_soft_qp *qp;
 	LIST_HEAD(added);
 
 	if (list_empty_careful(&busypoll->fresh))
@@ -141,51 +141,50 @@ static void busypoll_add(struct ornic_soft_busypoll *busypoll,
 	spin_lock_bh(&busypoll->lock);
 	list_splice_init(&busypoll->fresh, &added);
 	spin_unlock_bh(&busypoll->lock);
-	list_for_each_entry(flow, &added, poll.link) {
-		ornic_engine_busy_poll(flow->soft->engine, flow->qpn, true);
-		flow->poll.last_work = jiffies;
-		flow->poll.more = true;
+	list_for_each_entry(qp, &added, poll.link) {
+		ornic_engine_busy_poll(qp->soft->engine, qp->qpn, true);
+		qp->poll.last_work = jiffies;
+		qp->poll.more = true;
 	}
 	list_splice_tail(&added, polled);
 }
 
 /* From here on it has to be kicked, as before. */
-static void busypoll_remove(struct ornic_soft_flow *flow)
+static void busypoll_remove(struct ornic_soft_qp *qp)
 {
-	list_del(&flow->poll.link);
-	ornic_engine_busy_poll(flow->soft->engine, flow->qpn, false);
+	list_del(&qp->poll.link);
+	ornic_engine_busy_poll(qp->soft->engine, qp->qpn, false);
 	/* Its link is free for the next to join, who tests with acquire. */
-	clear_bit_unlock(ORNIC_FLOW_POLLED, &flow->state);
+	clear_bit_unlock(ORNIC_SOFT_QP_POLLED, &qp->state);
 	/* By number: the QP may be gone and its number another one's. */
-	if (ornic_soft_flow_run(flow))
-		ornic_soft_wake(flow->soft, flow->qpn);
-	ornic_soft_flow_put(flow);
+	if (ornic_soft_qp_run(qp))
+		ornic_soft_wake(qp->soft, qp->qpn);
+	ornic_soft_qp_put(qp);
 }
 
 /* One look at a QP. Returns true if there was something to do. */
-static bool busypoll_qp(struct ornic_soft_flow *flow)
+static bool busypoll_qp(struct ornic_soft_qp *qp)
 {
-	struct ornic_soft_polled *poll = &flow->poll;
+	struct ornic_soft_polled *poll = &qp->poll;
 
-	if (!ornic_engine_has_work(flow->soft->engine, flow->qpn,
-				   &poll->seen) &&
+	if (!ornic_engine_has_work(qp->soft->engine, qp->qpn, &poll->seen) &&
 	    !poll->more) {
 		if (time_after(jiffies, poll->last_work + IDLE_JIFFIES))
-			busypoll_remove(flow);
+			busypoll_remove(qp);
 		return false;
 	}
-	poll->more = ornic_soft_flow_run(flow);
+	poll->more = ornic_soft_qp_run(qp);
 	poll->last_work = jiffies;
 	return true;
 }
 
 static bool busypoll_once(struct list_head *polled)
 {
-	struct ornic_soft_flow *flow, *next;
+	struct ornic_soft_qp *qp, *next;
 	bool work = false;
 
-	list_for_each_entry_safe(flow, next, polled, poll.link) {
-		work |= busypoll_qp(flow);
+	list_for_each_entry_safe(qp, next, polled, poll.link) {
+		work |= busypoll_qp(qp);
 		if (need_resched())
 			break;
 	}
@@ -237,14 +236,14 @@ static void busypoll_work(struct work_struct *work)
 {
 	struct ornic_soft_busypoll *busypoll =
 		container_of(work, struct ornic_soft_busypoll, work);
-	struct ornic_soft_flow *flow, *next;
+	struct ornic_soft_qp *qp, *next;
 	LIST_HEAD(polled);
 
 	busypoll_loop(busypoll, &polled);
 	do {
 		busypoll_add(busypoll, &polled);
-		list_for_each_entry_safe(flow, next, &polled, poll.link)
-			busypoll_remove(flow);
+		list_for_each_entry_safe(qp, next, &polled, poll.link)
+			busypoll_remove(qp);
 	} while (!busypoll_end(busypoll));
 }
 

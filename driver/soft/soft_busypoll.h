@@ -6,7 +6,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-struct ornic_soft_flow;
+struct ornic_soft_qp;
 
 /**
  * struct ornic_soft_polled - a QP that the busy poll has; its worker's alone
@@ -27,7 +27,7 @@ struct ornic_soft_polled {
  * @work: does
  * @max_idle_us: ends it when there was nothing new for that long; 0: off
  * @lock: protects what follows; softirqs off
- * @fresh: struct ornic_soft_flow that the worker has not seen yet
+ * @fresh: struct ornic_soft_qp that the worker has not seen yet
  * @running: the worker is queued, or has not ended
  * @stopped: the device goes
  * @cpu: that is asked whether it is idle; -1: none yet
@@ -48,7 +48,7 @@ struct ornic_soft_busypoll {
 
 void ornic_soft_busypoll_init(struct ornic_soft_busypoll *busypoll);
 void ornic_soft_busypoll_stop(struct ornic_soft_busypoll *busypoll);
-void ornic_soft_busypoll_kicked(struct ornic_soft_flow *flow);
+void ornic_soft_busypoll_kicked(struct ornic_soft_qp *qp);
 int ornic_soft_busypoll_module_init(void);
 void ornic_soft_busypoll_module_exit(void);
 

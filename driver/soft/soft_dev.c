@@ -66,7 +66,7 @@ static void soft_release(struct device *dev)
 	struct ornic_soft *soft = container_of(dev, struct ornic_soft, dev);
 
 	ida_free(&ids, soft->id);
-	xa_destroy(&soft->flows);
+	xa_destroy(&soft->qps);
 	kfree(soft);
 
 	/* The module's exit waits for this, and at its end for us. */
@@ -131,7 +131,7 @@ static struct ornic_engine_ops engine_ops = {
 	.relax = engine_relax,
 	.host_cq_size = sizeof(struct ornic_soft_cq),
 	.trace = ornic_soft_trace,
-	.host_qp_size = sizeof(struct ornic_soft_flow *),
+	.host_qp_size = sizeof(struct ornic_soft_qp *),
 };
 
 /* ---- What the driver asks of its bus ------------------------------------- */
@@ -307,7 +307,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	INIT_LIST_HEAD(&soft->net_link);
 	ornic_groups_init(&soft->bus.groups);
 	ornic_groups_open(&soft->bus.groups, netdev);
-	xa_init(&soft->flows);
+	xa_init(&soft->qps);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);
 	ornic_soft_busypoll_init(&soft->busypoll);

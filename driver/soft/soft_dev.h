@@ -30,9 +30,9 @@ struct task_struct;
  *	none; written under the RTNL
  * @net_link: in @net's list, read under RCU
  * @rx_fast: the fast receive path, see soft_rx_fast.c
- * @flows: struct ornic_soft_flow by QPN
- * @rx_active: @flows whose packets are queued, see soft_rxq.c
- * @rx_queues: attribute: long messages go through the queues of @flows
+ * @qps: struct ornic_soft_qp by QPN
+ * @rx_active: @qps whose packets are queued, see soft_rxq.c
+ * @rx_queues: attribute: long messages go through the queues of @qps
  * @busypoll: looks at the SQs that are posted to, see soft_busypoll.c
  * @lock: ornic_register and ornic_unregister; taken outside the RTNL
  * @registered: ornic_register succeeded; protected by @lock
@@ -52,7 +52,7 @@ struct ornic_soft {
 	struct ornic_soft_net *net;
 	struct list_head net_link;
 	struct ornic_soft_rx_fast rx_fast;
-	struct xarray flows;
+	struct xarray qps;
 	atomic_t rx_active;
 	bool rx_queues;
 	struct ornic_soft_busypoll busypoll;

@@ -40,9 +40,9 @@
 
 DEFINE_PER_CPU(struct task_struct *, ornic_soft_receiver);
 
-static struct ornic_soft_flow *flow_of(struct ornic_soft_rxq *rxq)
+static struct ornic_soft_qp *rxq_qp(struct ornic_soft_rxq *rxq)
 {
-	return container_of(rxq, struct ornic_soft_flow, rxq);
+	return container_of(rxq, struct ornic_soft_qp, rxq);
 }
 
 /* Nothing is queued or being delivered any more. */
@@ -50,7 +50,7 @@ static void rest(struct ornic_soft_rxq *rxq)
 {
 	WRITE_ONCE(rxq->busy, false);
 	/* Pairs with ornic_soft_rxq_take(): what was queued has been delivered. */
-	atomic_dec_return_release(&flow_of(rxq)->soft->rx_active);
+	atomic_dec_return_release(&rxq_qp(rxq)->soft->rx_active);
 }
 
 /* All that is queued; an empty list ends the work. */
@@ -65,7 +65,7 @@ static void next_packets(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
 
 static void deliver_batch(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
 {
-	struct ornic_soft *soft = flow_of(rxq)->soft;
+	struct ornic_soft *soft = rxq_qp(rxq)->soft;
 	struct sk_buff *skb;
 	int bytes = 0;
 	int i;
@@ -132,7 +132,7 @@ static bool is_wanted(struct ornic_soft_rxq *rxq, bool begin)
 		return false;
 	if (rxq->busy)
 		return true;
-	if (!begin || atomic_read(&flow_of(rxq)->soft->rx_active) >= ACTIVE_MAX)
+	if (!begin || atomic_read(&rxq_qp(rxq)->soft->rx_active) >= ACTIVE_MAX)
 		return false;
 	rxq->cpu = ornic_soft_other_cpu(rxq->cpu, cpu_online_mask);
 	return rxq->cpu >= 0;
@@ -140,7 +140,7 @@ static bool is_wanted(struct ornic_soft_rxq *rxq, bool begin)
 
 static bool is_full(struct ornic_soft_rxq *rxq, const struct sk_buff *skb)
 {
-	int active = atomic_read(&flow_of(rxq)->soft->rx_active);
+	int active = atomic_read(&rxq_qp(rxq)->soft->rx_active);
 	int share = min(QUEUE_MAX, DEVICE_MAX / max(active, 1));
 
 	return atomic_read(&rxq->bytes) + (int)skb->truesize > share;
@@ -154,7 +154,7 @@ static void put_in(struct ornic_soft_rxq *rxq, struct sk_buff *skb)
 	if (rxq->busy)
 		return;
 	WRITE_ONCE(rxq->busy, true);
-	atomic_inc(&flow_of(rxq)->soft->rx_active);
+	atomic_inc(&rxq_qp(rxq)->soft->rx_active);
 	ornic_soft_queue_work(rxq->cpu, &rxq->work);
 }
 
@@ -188,7 +188,7 @@ static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
 bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 			 struct sk_buff *skb)
 {
-	struct ornic_soft_flow *flow;
+	struct ornic_soft_qp *qp;
 	bool begin;
 	u32 qpn;
 
@@ -200,12 +200,12 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	if (!begin && !atomic_read_acquire(&soft->rx_active))
 		return false;
 	begin = begin && READ_ONCE(soft->rx_queues);
-	flow = xa_load(&soft->flows, qpn);
-	if (!flow || (!begin && !READ_ONCE(flow->rxq.busy)) ||
+	qp = xa_load(&soft->qps, qpn);
+	if (!qp || (!begin && !READ_ONCE(qp->rxq.busy)) ||
 	    !ornic_engine_is_peer(soft->engine, qpn, skb_network_header(skb),
 				  skb->protocol == htons(ETH_P_IPV6)))
 		return false;
-	return take(&flow->rxq, skb, begin, sk);
+	return take(&qp->rxq, skb, begin, sk);
 }
 
 /**

@@ -40,7 +40,7 @@
 #define EXIT_TIMEOUT (10 * HZ) /* between two messages of a slow exit */
 
 static struct workqueue_struct *run_wq;
-static atomic_t num_flows = ATOMIC_INIT(0);
+static atomic_t num_qps = ATOMIC_INIT(0);
 
 /* ---- Running ---------------------------------------------------------------- */
 
@@ -105,78 +105,77 @@ void ornic_soft_queue_work(int cpu, struct work_struct *work)
 }
 
 /* On the CPU that may send now, see soft_tx.c. */
-static void queue_run(struct ornic_soft_flow *flow)
+static void queue_run(struct ornic_soft_qp *qp)
 {
 	int cpu = -1;
 
-	if (atomic_read(&flow->in_flight))
-		cpu = READ_ONCE(flow->cpu);
+	if (atomic_read(&qp->in_flight))
+		cpu = READ_ONCE(qp->cpu);
 	else if (ornic_soft_rxq_is_here())
-		cpu = ornic_soft_other_cpu(READ_ONCE(flow->cpu),
-					   cpu_online_mask);
-	ornic_soft_queue_work(cpu, &flow->work);
+		cpu = ornic_soft_other_cpu(READ_ONCE(qp->cpu), cpu_online_mask);
+	ornic_soft_queue_work(cpu, &qp->work);
 }
 
 /* One budget. Returns true if it should be run again. */
-static bool run_once(struct ornic_soft_flow *flow, bool kicked)
+static bool run_once(struct ornic_soft_qp *qp, bool kicked)
 {
-	struct ornic_engine *engine = flow->soft->engine;
+	struct ornic_engine *engine = qp->soft->engine;
 	enum ornic_run_result res;
 
-	set_bit(ORNIC_FLOW_ACTIVE, &flow->state);
+	set_bit(ORNIC_SOFT_QP_ACTIVE, &qp->state);
 	if (kicked)
-		res = ornic_engine_kick(engine, flow->qpn, RUN_BUDGET);
+		res = ornic_engine_kick(engine, qp->qpn, RUN_BUDGET);
 	else
-		res = ornic_engine_run(engine, flow->qpn, RUN_BUDGET);
-	clear_bit_unlock(ORNIC_FLOW_ACTIVE, &flow->state);
-	smp_mb__after_atomic(); /* pairs with ornic_soft_flow_wake */
-	return test_and_clear_bit(ORNIC_FLOW_AGAIN, &flow->state) ||
+		res = ornic_engine_run(engine, qp->qpn, RUN_BUDGET);
+	clear_bit_unlock(ORNIC_SOFT_QP_ACTIVE, &qp->state);
+	smp_mb__after_atomic(); /* pairs with ornic_soft_qp_wake */
+	return test_and_clear_bit(ORNIC_SOFT_QP_AGAIN, &qp->state) ||
 	       res == ORNIC_RUN_MORE;
 }
 
 /**
- * ornic_soft_flow_run - run a QP here
- * @flow: its flow; the QP may be gone, then nothing happens
+ * ornic_soft_qp_run - run a QP here
+ * @qp: its qp; the QP may be gone, then nothing happens
  *
  * Context: Process context.
  * Return: Whether it should be run again: one call does not do without end.
  */
-bool ornic_soft_flow_run(struct ornic_soft_flow *flow)
+bool ornic_soft_qp_run(struct ornic_soft_qp *qp)
 {
-	return run_once(flow, false);
+	return run_once(qp, false);
 }
 
 static void run_work(struct work_struct *work)
 {
-	struct ornic_soft_flow *flow =
-		container_of(work, struct ornic_soft_flow, work);
-	bool kicked = test_and_clear_bit(ORNIC_FLOW_KICKED, &flow->state);
+	struct ornic_soft_qp *qp =
+		container_of(work, struct ornic_soft_qp, work);
+	bool kicked = test_and_clear_bit(ORNIC_SOFT_QP_KICKED, &qp->state);
 	int i;
 
 	for (i = 0; i < WORK_ROUNDS; i++) {
-		if (!run_once(flow, kicked))
+		if (!run_once(qp, kicked))
 			return;
 		kicked = false;
 		cond_resched_tasks_rcu_qs();
 	}
-	queue_run(flow);
+	queue_run(qp);
 }
 
 /**
- * ornic_soft_flow_wake - have a QP run soon
- * @flow: its flow; the QP may be gone, then nothing happens
+ * ornic_soft_qp_wake - have a QP run soon
+ * @qp: its qp; the QP may be gone, then nothing happens
  *
  * Context: Any, also with interrupts off.
  */
-void ornic_soft_flow_wake(struct ornic_soft_flow *flow)
+void ornic_soft_qp_wake(struct ornic_soft_qp *qp)
 {
-	if (test_bit(ORNIC_FLOW_ACTIVE, &flow->state)) {
-		set_bit(ORNIC_FLOW_AGAIN, &flow->state);
+	if (test_bit(ORNIC_SOFT_QP_ACTIVE, &qp->state)) {
+		set_bit(ORNIC_SOFT_QP_AGAIN, &qp->state);
 		smp_mb__after_atomic(); /* pairs with run_once */
-		if (test_bit(ORNIC_FLOW_ACTIVE, &flow->state))
+		if (test_bit(ORNIC_SOFT_QP_ACTIVE, &qp->state))
 			return;
 	}
-	queue_run(flow);
+	queue_run(qp);
 }
 
 /**
@@ -188,7 +187,7 @@ void ornic_soft_flow_wake(struct ornic_soft_flow *flow)
  */
 void ornic_soft_resched(void *host, void *host_qp)
 {
-	ornic_soft_flow_wake(ornic_soft_flow_of(host_qp));
+	ornic_soft_qp_wake(ornic_soft_qp_of(host_qp));
 }
 
 /**
@@ -200,23 +199,23 @@ void ornic_soft_resched(void *host, void *host_qp)
  */
 void ornic_soft_wake(struct ornic_soft *soft, u32 qpn)
 {
-	struct ornic_soft_flow *flow;
+	struct ornic_soft_qp *qp;
 
 	rcu_read_lock();
-	flow = xa_load(&soft->flows, qpn);
-	if (flow)
-		ornic_soft_flow_wake(flow);
+	qp = xa_load(&soft->qps, qpn);
+	if (qp)
+		ornic_soft_qp_wake(qp);
 	rcu_read_unlock();
 }
 
-static void kick_inline(struct ornic_soft_flow *flow)
+static void kick_inline(struct ornic_soft_qp *qp)
 {
 	int i;
 
 	for (i = 0; i < KICK_ROUNDS; i++)
-		if (!run_once(flow, i == 0))
+		if (!run_once(qp, i == 0))
 			return;
-	queue_run(flow);
+	queue_run(qp);
 }
 
 /**
@@ -229,51 +228,51 @@ static void kick_inline(struct ornic_soft_flow *flow)
  */
 void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok)
 {
-	struct ornic_soft_flow *flow;
+	struct ornic_soft_qp *qp;
 
 	rcu_read_lock();
-	flow = xa_load(&soft->flows, qpn);
-	if (flow && inline_ok) {
-		kick_inline(flow);
-		ornic_soft_busypoll_kicked(flow);
-	} else if (flow) {
-		set_bit(ORNIC_FLOW_KICKED, &flow->state);
-		queue_run(flow);
+	qp = xa_load(&soft->qps, qpn);
+	if (qp && inline_ok) {
+		kick_inline(qp);
+		ornic_soft_busypoll_kicked(qp);
+	} else if (qp) {
+		set_bit(ORNIC_SOFT_QP_KICKED, &qp->state);
+		queue_run(qp);
 	}
 	rcu_read_unlock();
 }
 
 /* ---- The timer --------------------------------------------------------------- */
 
-static bool timer_due(struct ornic_soft_flow *flow)
+static bool timer_due(struct ornic_soft_qp *qp)
 {
-	return flow->deadline && flow->deadline <= ktime_get_ns();
+	return qp->deadline && qp->deadline <= ktime_get_ns();
 }
 
 static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
-	struct ornic_soft_flow *flow =
-		container_of(timer, struct ornic_soft_flow, timer);
+	struct ornic_soft_qp *qp =
+		container_of(timer, struct ornic_soft_qp, timer);
 	enum hrtimer_restart ret = HRTIMER_NORESTART;
 	bool due = false;
 
-	spin_lock(&flow->timer_lock);
+	spin_lock(&qp->timer_lock);
 	/* Armed again before we got here: that is the one that counts. */
 	if (!hrtimer_is_queued(timer)) {
-		due = timer_due(flow);
+		due = timer_due(qp);
 		if (due)
-			flow->deadline = 0;
-		flow->armed = flow->dead ? 0 : flow->deadline;
-		if (flow->armed) {
-			hrtimer_set_expires(timer, ns_to_ktime(flow->armed));
+			qp->deadline = 0;
+		qp->armed = qp->dead ? 0 : qp->deadline;
+		if (qp->armed) {
+			hrtimer_set_expires(timer, ns_to_ktime(qp->armed));
 			ret = HRTIMER_RESTART;
 		}
 	}
-	spin_unlock(&flow->timer_lock);
+	spin_unlock(&qp->timer_lock);
 
 	/* Not under the lock: the engine sets the next deadline in there. */
 	if (due)
-		ornic_engine_expire(flow->soft->engine, flow->qpn);
+		ornic_engine_expire(qp->soft->engine, qp->qpn);
 	return ret;
 }
 
@@ -287,63 +286,63 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
  */
 void ornic_soft_deadline(void *host, void *host_qp, u64 when)
 {
-	struct ornic_soft_flow *flow = ornic_soft_flow_of(host_qp);
+	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
 
 	when = min_t(u64, when, KTIME_MAX);
-	spin_lock_bh(&flow->timer_lock);
-	flow->deadline = when;
-	if (when && !flow->dead && (!flow->armed || when < flow->armed)) {
-		flow->armed = when;
-		hrtimer_start(&flow->timer, ns_to_ktime(when),
+	spin_lock_bh(&qp->timer_lock);
+	qp->deadline = when;
+	if (when && !qp->dead && (!qp->armed || when < qp->armed)) {
+		qp->armed = when;
+		hrtimer_start(&qp->timer, ns_to_ktime(when),
 			      HRTIMER_MODE_ABS_SOFT);
 	}
-	spin_unlock_bh(&flow->timer_lock);
+	spin_unlock_bh(&qp->timer_lock);
 }
 
-static void timer_stop(struct ornic_soft_flow *flow)
+static void timer_stop(struct ornic_soft_qp *qp)
 {
-	spin_lock_bh(&flow->timer_lock);
-	flow->dead = true;
-	spin_unlock_bh(&flow->timer_lock);
-	hrtimer_cancel(&flow->timer);
+	spin_lock_bh(&qp->timer_lock);
+	qp->dead = true;
+	spin_unlock_bh(&qp->timer_lock);
+	hrtimer_cancel(&qp->timer);
 }
 
-/* ---- Flows -------------------------------------------------------------------- */
+/* ---- QPs ---------------------------------------------------------------------- */
 
-static struct ornic_soft_flow *flow_alloc(struct ornic_soft *soft, u32 qpn)
+static struct ornic_soft_qp *qp_alloc(struct ornic_soft *soft, u32 qpn)
 {
-	struct ornic_soft_flow *flow;
+	struct ornic_soft_qp *qp;
 
-	flow = kzalloc(sizeof(*flow), GFP_KERNEL_ACCOUNT);
-	if (!flow)
+	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	if (!qp)
 		return NULL;
-	refcount_set(&flow->refs, 1);
-	flow->soft = soft;
-	flow->qpn = qpn;
-	flow->cpu = -1;
-	flow->hash = hash_32(qpn, 32) ?: 1;
-	INIT_WORK(&flow->work, run_work);
-	ornic_soft_rxq_init(&flow->rxq);
-	hrtimer_init(&flow->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	flow->timer.function = timer_fires;
-	spin_lock_init(&flow->timer_lock);
-	atomic_inc(&num_flows);
-	return flow;
+	refcount_set(&qp->refs, 1);
+	qp->soft = soft;
+	qp->qpn = qpn;
+	qp->cpu = -1;
+	qp->hash = hash_32(qpn, 32) ?: 1;
+	INIT_WORK(&qp->work, run_work);
+	ornic_soft_rxq_init(&qp->rxq);
+	hrtimer_init(&qp->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	qp->timer.function = timer_fires;
+	spin_lock_init(&qp->timer_lock);
+	atomic_inc(&num_qps);
+	return qp;
 }
 
 /**
- * ornic_soft_flow_free - the last reference of a flow is gone
- * @flow: the flow
+ * ornic_soft_qp_free - the last reference of a flow is gone
+ * @qp: the flow
  *
  * Context: Any, also with interrupts off.
  */
-void ornic_soft_flow_free(struct ornic_soft_flow *flow)
+void ornic_soft_qp_free(struct ornic_soft_qp *qp)
 {
-	kfree_rcu(flow, rcu);
+	kfree_rcu(qp, rcu);
 
 	/* The module's exit waits for this, and then for us: see there. */
-	if (atomic_dec_and_test(&num_flows))
-		wake_up_var(&num_flows);
+	if (atomic_dec_and_test(&num_qps))
+		wake_up_var(&num_qps);
 }
 
 /**
@@ -358,16 +357,16 @@ void ornic_soft_flow_free(struct ornic_soft_flow *flow)
 int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn)
 {
 	struct ornic_soft *soft = host;
-	struct ornic_soft_flow *flow;
+	struct ornic_soft_qp *qp;
 	int err;
 
-	flow = flow_alloc(soft, qpn);
-	if (!flow)
+	qp = qp_alloc(soft, qpn);
+	if (!qp)
 		return -ENOMEM;
-	*(struct ornic_soft_flow **)host_qp = flow;
-	err = xa_insert(&soft->flows, qpn, flow, GFP_KERNEL);
+	*(struct ornic_soft_qp **)host_qp = qp;
+	err = xa_insert(&soft->qps, qpn, qp, GFP_KERNEL);
 	if (err)
-		ornic_soft_flow_put(flow);
+		ornic_soft_qp_put(qp);
 	return err;
 }
 
@@ -383,14 +382,14 @@ int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn)
  */
 void ornic_soft_qp_fini(void *host, void *host_qp)
 {
-	struct ornic_soft_flow *flow = ornic_soft_flow_of(host_qp);
+	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
 	struct ornic_soft *soft = host;
 
-	xa_erase(&soft->flows, flow->qpn);
-	ornic_soft_rxq_stop(&flow->rxq);
-	timer_stop(flow);
-	disable_work_sync(&flow->work);
-	ornic_soft_flow_put(flow);
+	xa_erase(&soft->qps, qp->qpn);
+	ornic_soft_rxq_stop(&qp->rxq);
+	timer_stop(qp);
+	disable_work_sync(&qp->work);
+	ornic_soft_qp_put(qp);
 }
 
 /* ---- The module ---------------------------------------------------------------- */
@@ -418,7 +417,7 @@ int ornic_soft_sched_init(void)
 }
 
 /**
- * ornic_soft_sched_exit - wait for the last flow, thus for all frames
+ * ornic_soft_sched_exit - wait for the last qp, thus for all frames
  *
  * A netdev may keep a frame for long: in a ring that has stopped, in a qdisc
  * that delays.
@@ -427,13 +426,13 @@ int ornic_soft_sched_init(void)
  */
 void ornic_soft_sched_exit(void)
 {
-	while (!wait_var_event_timeout(&num_flows, !atomic_read(&num_flows),
+	while (!wait_var_event_timeout(&num_qps, !atomic_read(&num_qps),
 				       EXIT_TIMEOUT))
 		pr_info("ornic: unloading waits: netdevs still have frames of %d QPs\n",
-			atomic_read(&num_flows));
+			atomic_read(&num_qps));
 
 	/*
-	 * A task that was preempted in ornic_soft_flow_free(), or in what frees
+	 * A task that was preempted in ornic_soft_qp_free(), or in what frees
 	 * a device, still has a few instructions of the module to go. It may be
 	 * outside of any RCU section, but has not slept since: that is what
 	 * Tasks RCU waits for.

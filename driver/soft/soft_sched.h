@@ -13,20 +13,20 @@
 
 struct ornic_soft;
 
-enum ornic_soft_flow_state {
-	ORNIC_FLOW_STALLED, /* the QP waits for room */
-	ORNIC_FLOW_ACTIVE, /* somebody runs the QP now */
-	ORNIC_FLOW_AGAIN, /* who runs it looks once more */
-	ORNIC_FLOW_KICKED, /* a kick was left to the worker */
-	ORNIC_FLOW_POLLED, /* the busy poll of the device has it */
+enum ornic_soft_qp_state {
+	ORNIC_SOFT_QP_STALLED, /* the QP waits for room */
+	ORNIC_SOFT_QP_ACTIVE, /* somebody runs the QP now */
+	ORNIC_SOFT_QP_AGAIN, /* who runs it looks once more */
+	ORNIC_SOFT_QP_KICKED, /* a kick was left to the worker */
+	ORNIC_SOFT_QP_POLLED, /* the busy poll of the device has it */
 };
 
 /**
- * struct ornic_soft_flow - what the soft device keeps for a QP
+ * struct ornic_soft_qp - what the soft device keeps for a QP
  * @refs: one of the QP, one of each frame in flight: frames may outlive it; one
  *	of the busy poll
  * @in_flight: frames that the netdev has not freed
- * @state: enum ornic_soft_flow_state, bits
+ * @state: enum ornic_soft_qp_state, bits
  * @soft: the device; valid only while the QP exists
  * @qpn: QP number
  * @cpu: that sent last; -1: none yet
@@ -41,7 +41,7 @@ enum ornic_soft_flow_state {
  * @dead: the QP goes, @timer stays off
  * @rcu: ornic_soft_kick looks it up under RCU
  */
-struct ornic_soft_flow {
+struct ornic_soft_qp {
 	refcount_t refs;
 	atomic_t in_flight;
 	unsigned long state;
@@ -61,33 +61,33 @@ struct ornic_soft_flow {
 };
 
 /**
- * ornic_soft_flow_of - the flow of a QP
+ * ornic_soft_qp_of - the flow of a QP
  * @host_qp: the host's area of the QP
  *
  * Context: Any, while the QP exists.
  * Return: The flow.
  */
-static inline struct ornic_soft_flow *ornic_soft_flow_of(void *host_qp)
+static inline struct ornic_soft_qp *ornic_soft_qp_of(void *host_qp)
 {
-	return *(struct ornic_soft_flow **)host_qp;
+	return *(struct ornic_soft_qp **)host_qp;
 }
 
-void ornic_soft_flow_free(struct ornic_soft_flow *flow);
+void ornic_soft_qp_free(struct ornic_soft_qp *qp);
 
 /**
- * ornic_soft_flow_put - drop a reference of a flow
- * @flow: the flow
+ * ornic_soft_qp_put - drop a reference of a flow
+ * @qp: the flow
  *
  * Context: Any, also with interrupts off.
  */
-static inline void ornic_soft_flow_put(struct ornic_soft_flow *flow)
+static inline void ornic_soft_qp_put(struct ornic_soft_qp *qp)
 {
-	if (refcount_dec_and_test(&flow->refs))
-		ornic_soft_flow_free(flow);
+	if (refcount_dec_and_test(&qp->refs))
+		ornic_soft_qp_free(qp);
 }
 
-void ornic_soft_flow_wake(struct ornic_soft_flow *flow);
-bool ornic_soft_flow_run(struct ornic_soft_flow *flow);
+void ornic_soft_qp_wake(struct ornic_soft_qp *qp);
+bool ornic_soft_qp_run(struct ornic_soft_qp *qp);
 
 int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn);
 void ornic_soft_qp_fini(void *host, void *host_qp);

@@ -32,11 +32,11 @@
 
 /* ---- Room --------------------------------------------------------------------- */
 
-static int room_here(const struct ornic_soft_flow *flow)
+static int room_here(const struct ornic_soft_qp *qp)
 {
-	int in_flight = atomic_read(&flow->in_flight);
+	int in_flight = atomic_read(&qp->in_flight);
 
-	if (in_flight && READ_ONCE(flow->cpu) != smp_processor_id())
+	if (in_flight && READ_ONCE(qp->cpu) != smp_processor_id())
 		return 0;
 	return TX_LIMIT - in_flight;
 }
@@ -52,37 +52,37 @@ static int room_here(const struct ornic_soft_flow *flow)
  */
 u32 ornic_soft_tx_room(void *host, void *host_qp)
 {
-	struct ornic_soft_flow *flow = ornic_soft_flow_of(host_qp);
-	int room = room_here(flow);
+	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
+	int room = room_here(qp);
 
 	if (room <= 0) {
-		set_bit(ORNIC_FLOW_STALLED, &flow->state);
+		set_bit(ORNIC_SOFT_QP_STALLED, &qp->state);
 		smp_mb__after_atomic(); /* pairs with the one in frame_freed */
-		room = room_here(flow);
+		room = room_here(qp);
 		if (room <= 0)
 			return 0;
 	}
-	if (READ_ONCE(flow->cpu) != smp_processor_id())
-		WRITE_ONCE(flow->cpu, smp_processor_id());
+	if (READ_ONCE(qp->cpu) != smp_processor_id())
+		WRITE_ONCE(qp->cpu, smp_processor_id());
 	return room == TX_LIMIT ? ORNIC_TX_IDLE : room;
 }
 
 static void frame_freed(struct sk_buff *skb)
 {
-	struct ornic_soft_flow *flow = skb_shinfo(skb)->destructor_arg;
+	struct ornic_soft_qp *qp = skb_shinfo(skb)->destructor_arg;
 
-	if (atomic_dec_return(&flow->in_flight) <= TX_LOW &&
-	    test_bit(ORNIC_FLOW_STALLED, &flow->state) &&
-	    test_and_clear_bit(ORNIC_FLOW_STALLED, &flow->state))
-		ornic_soft_flow_wake(flow);
-	ornic_soft_flow_put(flow);
+	if (atomic_dec_return(&qp->in_flight) <= TX_LOW &&
+	    test_bit(ORNIC_SOFT_QP_STALLED, &qp->state) &&
+	    test_and_clear_bit(ORNIC_SOFT_QP_STALLED, &qp->state))
+		ornic_soft_qp_wake(qp);
+	ornic_soft_qp_put(qp);
 }
 
-static void own_frame(struct sk_buff *skb, struct ornic_soft_flow *flow)
+static void own_frame(struct sk_buff *skb, struct ornic_soft_qp *qp)
 {
-	refcount_inc(&flow->refs);
-	atomic_inc(&flow->in_flight);
-	skb_shinfo(skb)->destructor_arg = flow;
+	refcount_inc(&qp->refs);
+	atomic_inc(&qp->in_flight);
+	skb_shinfo(skb)->destructor_arg = qp;
 	skb->destructor = frame_freed;
 }
 
@@ -192,14 +192,14 @@ static void fill_in(struct sk_buff *skb, struct net_device *netdev,
  */
 ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 {
-	struct ornic_soft_flow *flow = ornic_soft_flow_of(tx->host_qp);
+	struct ornic_soft_qp *qp = ornic_soft_qp_of(tx->host_qp);
 	struct ornic_soft *soft = host;
 	struct net_device *netdev = soft->netdev;
 	struct sk_buff *skb = tx->frame;
 	int err;
 
-	fill_in(skb, netdev, tx, flow->hash);
-	own_frame(skb, flow);
+	fill_in(skb, netdev, tx, qp->hash);
+	own_frame(skb, qp);
 	if (unlikely(ornic_soft_out_is_ruled(dev_net(netdev), tx->ipv6)))
 		err = ornic_soft_out(skb, tx->ipv6);
 	else
