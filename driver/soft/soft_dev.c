@@ -18,7 +18,6 @@
 #include <linux/wait_bit.h>
 
 #include "engine/engine.h"
-#include "soft_cq.h"
 #include "soft_net.h"
 #include "soft_attrs.h"
 #include "soft_poll.h"

@@ -86,6 +86,18 @@ static inline void ornic_soft_qp_put(struct ornic_soft_qp *qp)
 		ornic_soft_qp_free(qp);
 }
 
+/**
+ * struct ornic_soft_cq - what the soft device keeps for a CQ
+ * @soft: the device
+ * @cqn: CQ number
+ * @timer: for an event that waits for more completions
+ */
+struct ornic_soft_cq {
+	struct ornic_soft *soft;
+	u32 cqn;
+	struct hrtimer timer;
+};
+
 void ornic_soft_qp_wake(struct ornic_soft_qp *qp);
 bool ornic_soft_qp_run(struct ornic_soft_qp *qp);
 
@@ -93,6 +105,9 @@ int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn);
 void ornic_soft_qp_fini(void *host, void *host_qp);
 void ornic_soft_resched(void *host, void *host_qp);
 void ornic_soft_deadline(void *host, void *host_qp, u64 when);
+void ornic_soft_cq_init(void *host, void *host_cq, u32 cqn);
+void ornic_soft_cq_fini(void *host, void *host_cq);
+void ornic_soft_cq_deadline(void *host, void *host_cq, u64 when);
 void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok);
 void ornic_soft_wake(struct ornic_soft *soft, u32 qpn);
 
