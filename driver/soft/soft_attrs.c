@@ -23,7 +23,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 #include "soft_poll.h"
 
 static struct ornic_soft *to_soft(struct device *dev)

@@ -27,7 +27,7 @@
 #include <linux/tick.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 #include "soft_sched.h"
 
 #define HOT_KICKS 16000 /* a second, of a CPU */

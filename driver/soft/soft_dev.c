@@ -8,7 +8,7 @@
  * The ib_device gets a virtual parent of our own and not the netdev's parent:
  * by the modalias of that one a provider for the hardware would take it.
  */
-#include "soft_dev.h"
+#include "soft.h"
 
 #include <linux/idr.h>
 #include <linux/if_arp.h>
@@ -18,8 +18,8 @@
 #include <linux/wait_bit.h>
 
 #include "engine/engine.h"
-#include "soft_net.h"
 #include "soft_attrs.h"
+#include "soft_net.h"
 #include "soft_poll.h"
 #include "soft_sched.h"
 #include "soft_trace.h"

@@ -9,10 +9,10 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
-#include "soft_dev.h"
-#include "soft_rx_fast.h"
+#include "soft.h"
 #include "soft_net.h"
 #include "soft_netdev.h"
+#include "soft_rx_fast.h"
 #include "soft_sched.h"
 
 /* A Kconfig file would say "depends on". */

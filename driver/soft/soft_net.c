@@ -18,9 +18,9 @@
 #include <net/udp_tunnel.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
-#include "soft_rx_fast.h"
+#include "soft.h"
 #include "soft_rx.h"
+#include "soft_rx_fast.h"
 
 /**
  * struct ornic_soft_net - a network namespace

@@ -12,7 +12,7 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 
-#include "soft_dev.h"
+#include "soft.h"
 #include "soft_net.h"
 
 static void netdev_leaves(struct ornic_soft *soft)

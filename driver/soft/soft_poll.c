@@ -11,7 +11,7 @@
 #include <linux/sched.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 
 #define POLL_BUDGET (64 * 1024) /* bytes between two looks around */
 

@@ -14,7 +14,7 @@
 #include <net/ip.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 #include "soft_rxq.h"
 
 #define FIRST_SEG 64u /* bytes that the first piece holds */

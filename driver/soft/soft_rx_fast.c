@@ -37,7 +37,7 @@
 #include <net/xfrm.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 #include "soft_rx.h"
 
 #define VERDICT_TIME (HZ / 10)

@@ -27,7 +27,7 @@
 #include <net/sock.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 #include "soft_rx.h"
 #include "soft_sched.h"
 

@@ -32,7 +32,7 @@
 #include <linux/wait_bit.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 
 #define RUN_BUDGET (64 * 1024) /* bytes with softirqs off */
 #define KICK_ROUNDS 4 /* budgets that a kick may use */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* From what the engine tells to tracepoints. */
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 
 #define CREATE_TRACE_POINTS
 #include "soft_trace.h"

@@ -22,7 +22,7 @@
 #include <linux/skbuff.h>
 
 #include "engine/engine.h"
-#include "soft_dev.h"
+#include "soft.h"
 #include "soft_out.h"
 #include "soft_sched.h"
 

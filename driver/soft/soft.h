@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#ifndef ORNIC_SOFT_DEV_H
-#define ORNIC_SOFT_DEV_H
+#ifndef ORNIC_SOFT_H
+#define ORNIC_SOFT_H
 
 #include <linux/device.h>
 #include <linux/list.h>
@@ -70,4 +70,4 @@ struct ornic_soft *ornic_soft_find(const struct net_device *netdev);
 int ornic_soft_dev_init(void);
 void ornic_soft_dev_exit(void);
 
-#endif /* ORNIC_SOFT_DEV_H */
+#endif /* ORNIC_SOFT_H */
