@@ -1,67 +1,146 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The objects of the soft device: a struct ornic_soft for each `rdma link add`,
+ * a struct ornic_soft_qp for each QP of it; and the entry points of files that
+ * need no header of their own.
+ */
 #ifndef ORNIC_SOFT_H
 #define ORNIC_SOFT_H
 
+#include <linux/atomic.h>
 #include <linux/device.h>
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/refcount.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "ornic_bus.h"
-#include "soft_rx_fast.h"
-#include "soft_busypoll.h"
 
+struct net;
 struct ornic_engine;
 struct ornic_soft_net;
+struct sock;
 struct task_struct;
 
-/**
- * struct ornic_soft - one soft device, from `rdma link add` to the end
- * @bus: what ornic.ko knows of it
- * @engine: the device itself
- * @netdev: its Ethernet side, held with @netdev_tracker
- * @netdev_tracker: see @netdev
- * @dev: virtual parent of the ib_device; its references keep this structure
- * @id: number in the name of @dev
- * @link: in the list of all soft devices; RTNL
- * @net: network namespace that packets are taken from, NULL while there is
- *	none; written under the RTNL
- * @net_link: in @net's list, read under RCU
- * @rx_fast: the fast receive path, see soft_rx_fast.c
- * @qps: struct ornic_soft_qp by QPN
- * @rx_active: @qps whose packets are queued, see soft_rxq.c
- * @rx_queues: attribute: long messages go through the queues of @qps
- * @busypoll: looks at the SQs that are posted to, see soft_busypoll.c
- * @lock: ornic_register and ornic_unregister; taken outside the RTNL
- * @registered: ornic_register succeeded; protected by @lock
- * @stopped: bit 0: somebody stops or has stopped the device
- * @remove_work: removes it, for contexts that hold the RTNL
- * @poll_lock: protects @poll_thread
- * @poll_thread: NULL while it is off
- */
+/* Fast receive path of a device, soft_rx_fast.c. */
+struct ornic_soft_rx_fast {
+	struct nf_hook_ops hook; /* of the netdev */
+	bool on; /* attribute: packets may take this path */
+
+	/* Written while @hook is not registered. */
+	struct net *net; /* in which @hook is registered */
+	u64 id; /* of this registration, unique among all devices */
+	struct sock *sk4; /* RoCEv2 sockets of @net */
+	struct sock *sk6; /* NULL without IPv6 */
+};
+
+/* Adaptive busy poll of a device's SQs, soft_busypoll.c. */
+struct ornic_soft_busypoll {
+	struct work_struct work; /* polls the SQs */
+	unsigned int max_idle_us; /* attribute: ends after it; 0: off */
+
+	spinlock_t lock; /* all that follows; softirqs off */
+	struct list_head fresh; /* struct ornic_soft_qp, new for @work */
+	bool running; /* @work is queued or runs */
+	bool stopped; /* the device is being destroyed */
+	int cpu; /* candidate for @work, -1: none yet */
+	u64 asked_us; /* when the idle time of @cpu was last read */
+	u64 idle_us; /* idle time of @cpu at @asked_us */
+};
+
+/* A soft device, from `rdma link add` to the end. */
 struct ornic_soft {
-	struct ornic_bus bus;
+	/* Constant once the device is registered. */
+	struct ornic_bus bus; /* what ornic.ko knows of it */
 	struct ornic_engine *engine;
-	struct net_device *netdev;
+	struct net_device *netdev; /* held with @netdev_tracker */
 	netdevice_tracker netdev_tracker;
-	struct device dev;
-	int id;
-	struct list_head link;
-	struct ornic_soft_net *net;
-	struct list_head net_link;
+	struct device dev; /* parent of the ib_device, counts references */
+	int id; /* number in the name of @dev */
+
+	/* Written under the RTNL. */
+	struct list_head link; /* in the list of all soft devices */
+	struct ornic_soft_net *net; /* NULL: receives no packets */
+	struct list_head net_link; /* in the list of @net, read under RCU */
 	struct ornic_soft_rx_fast rx_fast;
-	struct xarray qps;
-	atomic_t rx_active;
-	bool rx_queues;
+
+	struct xarray qps; /* struct ornic_soft_qp by QPN */
+	atomic_t rx_active; /* number of @qps whose rxq is not empty */
+	bool rx_queues; /* attribute: long messages use the rxq of @qps */
 	struct ornic_soft_busypoll busypoll;
-	struct mutex lock; /* registration */
-	bool registered;
-	unsigned long stopped;
-	struct work_struct remove_work;
+
+	struct mutex lock; /* registration; outside the RTNL */
+	bool registered; /* ornic_register() succeeded; @lock */
+	unsigned long stopped; /* bit 0: the device is or was stopped */
+	struct work_struct remove_work; /* for callers that hold the RTNL */
+
 	struct mutex poll_lock; /* poll_thread */
-	struct task_struct *poll_thread;
+	struct task_struct *poll_thread; /* NULL while it is off */
+};
+
+enum ornic_soft_qp_state {
+	ORNIC_SOFT_QP_STALLED, /* waits for room in the netdev */
+	ORNIC_SOFT_QP_ACTIVE, /* is being run */
+	ORNIC_SOFT_QP_AGAIN, /* has to be run once more after that */
+	ORNIC_SOFT_QP_KICKED, /* a kick was left to the worker */
+	ORNIC_SOFT_QP_POLLED, /* is on a list of the busy poll */
+};
+
+/* Packets of long messages that a QP has yet to receive, soft_rxq.c. */
+struct ornic_soft_rxq {
+	struct sk_buff_head packets; /* its lock protects @cpu to @dead */
+	struct work_struct work; /* receives them */
+	atomic_t bytes; /* truesize of what is queued or being delivered */
+	int cpu; /* where @work runs or ran last, -1: none yet */
+	bool busy; /* @work runs or will: later packets must queue */
+	bool dead; /* the QP is being destroyed, nothing is queued */
+};
+
+/* A QP on the list of the busy poll; written by its worker. */
+struct ornic_soft_polled {
+	struct list_head link; /* under the lock until the worker has it */
+	u32 seen; /* SQ producer, see ornic_engine_has_work() */
+	unsigned long last_work; /* when there was work last, jiffies */
+	bool more; /* work is left of what was seen */
+};
+
+/* What the soft device keeps for a QP. Frames in flight may outlive the QP. */
+struct ornic_soft_qp {
+	refcount_t refs; /* the QP, each frame in flight, the busy poll */
+	atomic_t in_flight; /* frames that the netdev has not freed */
+	unsigned long state; /* bits, enum ornic_soft_qp_state */
+
+	/* Constant. */
+	struct ornic_soft *soft; /* valid only while the QP exists */
+	u32 qpn;
+
+	int cpu; /* that sent last, -1: none yet */
+	u32 hash; /* constant: skb->hash of all frames */
+	struct work_struct work; /* runs the QP */
+
+	struct ornic_soft_rxq rxq;
+	struct ornic_soft_polled poll;
+
+	struct hrtimer timer; /* for all deadlines of the QP, soft_sched.c */
+	spinlock_t timer_lock; /* the fields below; softirqs off */
+	u64 deadline; /* when to call ornic_engine_expire(), ns; 0: never */
+	u64 armed; /* when @timer fires, ns; 0: it does not */
+	bool dead; /* the QP is being destroyed, @timer stays off */
+
+	struct rcu_head rcu; /* looked up in ornic_soft::qps */
+};
+
+/* What the soft device keeps for a CQ. */
+struct ornic_soft_cq {
+	struct ornic_soft *soft;
+	u32 cqn;
+	struct hrtimer timer; /* of an event that waits for completions */
 };
 
 int ornic_soft_create(const char *name, struct net_device *netdev);

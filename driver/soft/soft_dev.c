@@ -19,6 +19,7 @@
 
 #include "engine/engine.h"
 #include "soft_attrs.h"
+#include "soft_busypoll.h"
 #include "soft_net.h"
 #include "soft_poll.h"
 #include "soft_sched.h"

@@ -2,31 +2,12 @@
 #ifndef ORNIC_SOFT_RX_FAST_H
 #define ORNIC_SOFT_RX_FAST_H
 
-#include <linux/netfilter.h>
-#include <linux/types.h>
+#include <linux/kconfig.h>
 
 struct net;
 struct ornic_soft;
 struct sk_buff;
 struct sock;
-
-/**
- * struct ornic_soft_rx_fast - where a soft device meets its packets early
- * @hook: the hook of its netdev
- * @on: attribute: packets may take the fast path
- * @net: namespace in which @hook is registered
- * @id: of this registration; no other one of any device had it
- * @sk4: the namespace's socket for IPv4
- * @sk6: for IPv6
- */
-struct ornic_soft_rx_fast {
-	struct nf_hook_ops hook;
-	bool on;
-	struct net *net;
-	u64 id;
-	struct sock *sk4;
-	struct sock *sk6;
-};
 
 #ifdef CONFIG_NETFILTER_INGRESS
 int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,

@@ -2,33 +2,14 @@
 #ifndef ORNIC_SOFT_RXQ_H
 #define ORNIC_SOFT_RXQ_H
 
-#include <linux/atomic.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/skbuff.h>
-#include <linux/workqueue.h>
+#include <linux/types.h>
 
 struct ornic_soft;
+struct ornic_soft_rxq;
+struct sk_buff;
 struct sock;
-
-/**
- * struct ornic_soft_rxq - packets of long messages that a QP has yet to receive
- * @packets: in the order of their arrival; its lock protects what follows,
- *	softirqs off
- * @work: receives them
- * @bytes: truesize of what is queued or being delivered
- * @cpu: that @work runs on, or did; -1: none yet
- * @busy: @work runs or will: what comes now comes after what is there
- * @dead: the QP goes, nothing is queued any more
- */
-struct ornic_soft_rxq {
-	struct sk_buff_head packets;
-	struct work_struct work;
-	atomic_t bytes;
-	int cpu;
-	bool busy;
-	bool dead;
-};
 
 void ornic_soft_rxq_init(struct ornic_soft_rxq *rxq);
 void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq);

@@ -33,6 +33,8 @@
 
 #include "engine/engine.h"
 #include "soft.h"
+#include "soft_busypoll.h"
+#include "soft_rxq.h"
 
 #define RUN_BUDGET (64 * 1024) /* bytes with softirqs off */
 #define KICK_ROUNDS 4 /* budgets that a kick may use */
