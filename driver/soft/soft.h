@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The objects of the soft device: a struct ornic_soft for each `rdma link add`,
- * a struct ornic_soft_qp for each QP of it; and the entry points of files that
- * need no header of their own.
+ * a struct ornic_soft_qp for each QP of it; and the entry points of
+ * files that need no header of their own.
  */
 #ifndef ORNIC_SOFT_H
 #define ORNIC_SOFT_H
@@ -22,6 +22,7 @@
 
 #include "ornic_bus.h"
 
+struct attribute_group;
 struct net;
 struct ornic_engine;
 struct ornic_soft_net;
@@ -148,5 +149,17 @@ void ornic_soft_remove_later(struct ornic_soft *soft);
 struct ornic_soft *ornic_soft_find(const struct net_device *netdev);
 int ornic_soft_dev_init(void);
 void ornic_soft_dev_exit(void);
+
+extern const struct attribute_group ornic_soft_attr_group;
+
+int ornic_soft_net_join(struct ornic_soft *soft, struct net *net);
+void ornic_soft_net_leave(struct ornic_soft *soft);
+int ornic_soft_net_init(void);
+void ornic_soft_net_exit(void);
+
+int ornic_soft_netdev_init(void);
+void ornic_soft_netdev_exit(void);
+
+int ornic_soft_poll_set(struct ornic_soft *soft, bool on);
 
 #endif /* ORNIC_SOFT_H */

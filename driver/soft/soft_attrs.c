@@ -14,7 +14,7 @@
  *			switch that reflects them, such as a port of a bridge
  *			with "hairpin on": so tests of one device test the wire.
  */
-#include "soft_attrs.h"
+#include "soft.h"
 
 #include <linux/capability.h>
 #include <linux/device.h>
@@ -23,8 +23,6 @@
 #include <rdma/ib_verbs.h>
 
 #include "engine/engine.h"
-#include "soft.h"
-#include "soft_poll.h"
 
 static struct ornic_soft *to_soft(struct device *dev)
 {

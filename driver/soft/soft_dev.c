@@ -18,10 +18,7 @@
 #include <linux/wait_bit.h>
 
 #include "engine/engine.h"
-#include "soft_attrs.h"
 #include "soft_busypoll.h"
-#include "soft_net.h"
-#include "soft_poll.h"
 #include "soft_sched.h"
 #include "soft_trace.h"
 #include "soft_tx.h"

@@ -10,8 +10,6 @@
 #include <rdma/rdma_netlink.h>
 
 #include "soft.h"
-#include "soft_net.h"
-#include "soft_netdev.h"
 #include "soft_rx_fast.h"
 #include "soft_sched.h"
 

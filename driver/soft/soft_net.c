@@ -7,7 +7,7 @@
  * mostly of one, tells whose it is. Most packets do not come that far, see
  * soft_rx_fast.c.
  */
-#include "soft_net.h"
+#include "soft.h"
 
 #include <linux/if_vlan.h>
 #include <linux/ipv6.h>
@@ -18,7 +18,6 @@
 #include <net/udp_tunnel.h>
 
 #include "engine/engine.h"
-#include "soft.h"
 #include "soft_rx.h"
 #include "soft_rx_fast.h"
 

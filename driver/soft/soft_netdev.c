@@ -7,13 +7,10 @@
  * registered in the other, but stays NETREG_REGISTERED, under the RTNL all
  * the time. Only then does the device stay.
  */
-#include "soft_netdev.h"
+#include "soft.h"
 
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-
-#include "soft.h"
-#include "soft_net.h"
 
 static void netdev_leaves(struct ornic_soft *soft)
 {

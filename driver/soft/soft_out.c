@@ -9,7 +9,7 @@
  * Engine locks are held here. Nothing down there calls the engine: whatever comes
  * back to this host goes through the backlog of a CPU.
  */
-#include "soft_out.h"
+#include "soft_tx.h"
 
 #include <linux/err.h>
 #include <linux/if_vlan.h>

@@ -4,14 +4,13 @@
  * kicked, as hardware does, so no post needs a system call. It takes a CPU
  * for itself, so it is off until somebody writes 1 to the attribute poll_thread.
  */
-#include "soft_poll.h"
+#include "soft.h"
 
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
 #include "engine/engine.h"
-#include "soft.h"
 
 #define POLL_BUDGET (64 * 1024) /* bytes between two looks around */
 

@@ -23,7 +23,6 @@
 
 #include "engine/engine.h"
 #include "soft.h"
-#include "soft_out.h"
 #include "soft_sched.h"
 
 #define TX_LIMIT 64 /* frames in flight per QP */
