@@ -142,13 +142,6 @@ static int bus_cmd(struct ornic_bus *bus, const union ornic_req *req,
 	return 0;
 }
 
-static void bus_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
-{
-	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
-
-	ornic_soft_kick(soft, qpn, inline_ok);
-}
-
 static void soft_stop(struct ornic_soft *soft);
 
 static void bus_removing(struct ornic_bus *bus)
@@ -158,7 +151,7 @@ static void bus_removing(struct ornic_bus *bus)
 
 static const struct ornic_bus_ops bus_ops = {
 	.cmd = bus_cmd,
-	.kick = bus_kick,
+	.kick = ornic_soft_kick,
 	.removing = bus_removing,
 };
 

@@ -221,15 +221,16 @@ static void kick_inline(struct ornic_soft_qp *qp)
 }
 
 /**
- * ornic_soft_kick - the driver or a program kicks a QP
- * @soft: the device
+ * ornic_soft_kick - ornic_bus_ops::kick
+ * @bus: of the device
  * @qpn: QP number, unchecked
  * @inline_ok: the QP may be run here
  *
  * Context: Process context with interrupts on, or any if not @inline_ok.
  */
-void ornic_soft_kick(struct ornic_soft *soft, u32 qpn, bool inline_ok)
+void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 {
+	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
 	struct ornic_soft_qp *qp;
 
 	rcu_read_lock();
