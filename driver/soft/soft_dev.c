@@ -457,16 +457,6 @@ err_wq:
 	return err;
 }
 
-static void remove_all(void)
-{
-	struct ornic_soft *soft;
-
-	rtnl_lock();
-	list_for_each_entry(soft, &devices, link)
-		ornic_soft_remove_later(soft);
-	rtnl_unlock();
-}
-
 /**
  * ornic_soft_dev_exit - remove all devices; no new one can come
  *
@@ -477,7 +467,12 @@ static void remove_all(void)
  */
 void ornic_soft_dev_exit(void)
 {
-	remove_all();
+	struct ornic_soft *soft;
+
+	rtnl_lock();
+	list_for_each_entry(soft, &devices, link)
+		ornic_soft_remove_later(soft);
+	rtnl_unlock();
 	wait_var_event(&num_devices, !atomic_read(&num_devices));
 	destroy_workqueue(remove_wq);
 	root_device_unregister(root);

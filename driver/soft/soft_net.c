@@ -52,17 +52,6 @@ static struct ornic_soft *find_link(const struct ornic_soft_net *sn,
 	return NULL;
 }
 
-/* Of a VLAN in a VLAN, real_dev is what is below both: two tags are not for us. */
-static struct ornic_soft *find_vlan_link(const struct ornic_soft_net *sn,
-					 const struct net_device *vlan)
-{
-	const struct net_device *real_dev = vlan_dev_real_dev(vlan);
-
-	if (dev_get_iflink(vlan) != real_dev->ifindex)
-		return NULL;
-	return find_link(sn, real_dev);
-}
-
 /* Called by UDP in softirq context, under RCU; owns @skb. */
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
@@ -75,8 +64,14 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 		goto drop;
 	soft = find_link(sn, netdev);
 	if (!soft && is_vlan_dev(netdev)) {
-		/* Tagged: the VLAN belongs to the port that it came from. */
-		soft = find_vlan_link(sn, netdev);
+		/*
+		 * Tagged: the VLAN belongs to the port that it came from. Of a
+		 * VLAN in a VLAN, the real device is below both tags.
+		 */
+		const struct net_device *port = vlan_dev_real_dev(netdev);
+
+		if (dev_get_iflink(netdev) == port->ifindex)
+			soft = find_link(sn, port);
 		vlan = vlan_dev_vlan_id(netdev);
 	}
 	if (!soft)

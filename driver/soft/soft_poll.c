@@ -31,8 +31,6 @@ static int poll_start(struct ornic_soft *soft)
 {
 	struct task_struct *task;
 
-	if (soft->poll_thread)
-		return 0;
 	task = kthread_create(poll_loop, soft, "ornic_poll/%d", soft->id);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
@@ -40,15 +38,6 @@ static int poll_start(struct ornic_soft *soft)
 	ornic_engine_set_polling(soft->engine, true);
 	wake_up_process(task);
 	return 0;
-}
-
-static void poll_stop(struct ornic_soft *soft)
-{
-	if (!soft->poll_thread)
-		return;
-	kthread_stop(soft->poll_thread);
-	soft->poll_thread = NULL;
-	ornic_engine_set_polling(soft->engine, false);
 }
 
 /**
@@ -64,10 +53,13 @@ int ornic_soft_poll_set(struct ornic_soft *soft, bool on)
 	int err = 0;
 
 	mutex_lock(&soft->poll_lock);
-	if (on)
+	if (on && !soft->poll_thread) {
 		err = poll_start(soft);
-	else
-		poll_stop(soft);
+	} else if (!on && soft->poll_thread) {
+		kthread_stop(soft->poll_thread);
+		soft->poll_thread = NULL;
+		ornic_engine_set_polling(soft->engine, false);
+	}
 	mutex_unlock(&soft->poll_lock);
 	return err;
 }

@@ -32,17 +32,6 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 	return (struct rx_cb *)skb->cb;
 }
 
-/* @skb starts at the UDP header. */
-static bool headers_ok(struct sk_buff *skb, bool ipv6)
-{
-	bool was_fragments = ipv6 ? IP6CB(skb)->flags & IP6SKB_FRAGMENTED :
-				    IPCB(skb)->frag_max_size;
-
-	return !was_fragments &&
-	       ornic_soft_rx_is_roce(skb_network_header(skb), udp_hdr(skb),
-				     skb->len, ipv6);
-}
-
 static void add_seg(struct ornic_rx *rx, void *ptr, u32 len)
 {
 	if (!len)
@@ -72,15 +61,6 @@ static bool gather(struct ornic_rx *rx, struct sk_buff *skb)
 		add_seg(rx, skb_frag_address(frag), skb_frag_size(frag));
 	}
 	return true;
-}
-
-static void get_smac(u8 *smac, const struct sk_buff *skb)
-{
-	if (skb->dev->type == ARPHRD_ETHER && skb_mac_header_was_set(skb) &&
-	    skb_mac_header(skb) + ETH_HLEN <= skb_network_header(skb))
-		ether_addr_copy(smac, eth_hdr(skb)->h_source);
-	else
-		eth_zero_addr(smac);
 }
 
 /**
@@ -130,7 +110,11 @@ ornic_flatten void ornic_soft_rx_checked(struct ornic_soft *soft,
 	/* Over what IP kept there. */
 	cb->len = len;
 	cb->vlan = vlan;
-	get_smac(cb->smac, skb);
+	if (skb->dev->type == ARPHRD_ETHER && skb_mac_header_was_set(skb) &&
+	    skb_mac_header(skb) + ETH_HLEN <= skb_network_header(skb))
+		ether_addr_copy(cb->smac, eth_hdr(skb)->h_source);
+	else
+		eth_zero_addr(cb->smac);
 	if (!len || !ornic_soft_rxq_take(soft, sk, skb))
 		ornic_soft_rx_deliver(soft, skb);
 }
@@ -152,6 +136,7 @@ void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		   struct sk_buff *skb, u16 vlan)
 {
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	bool was_fragments;
 	u32 len = 0;
 
 	/* IP's copy of our own multicast: the engine has delivered it already. */
@@ -160,7 +145,11 @@ void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		kfree_skb(skb);
 		return;
 	}
-	if (headers_ok(skb, ipv6))
+	was_fragments = ipv6 ? IP6CB(skb)->flags & IP6SKB_FRAGMENTED :
+			       IPCB(skb)->frag_max_size;
+	if (!was_fragments &&
+	    ornic_soft_rx_is_roce(skb_network_header(skb), udp_hdr(skb),
+				  skb->len, ipv6))
 		len = skb->len - sizeof(struct udphdr);
 	ornic_soft_rx_checked(soft, sk, skb, len, vlan);
 }

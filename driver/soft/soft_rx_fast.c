@@ -81,13 +81,6 @@ static atomic64_t last_id = ATOMIC64_INIT(0);
 
 /* ---- Verdicts ----------------------------------------------------------------- */
 
-static bool is_same(const struct sender *a, const struct sender *b)
-{
-	return ipv6_addr_equal(&a->saddr, &b->saddr) &&
-	       ipv6_addr_equal(&a->daddr, &b->daddr) && a->link == b->link &&
-	       a->genid == b->genid && a->tos == b->tos && a->ipv6 == b->ipv6;
-}
-
 /*
  * Senders that share a slot take it from each other, which costs time only. The
  * two ends of a wire within this host differ by their links.
@@ -103,8 +96,12 @@ static struct verdict *slot_of(const struct sender *sender)
 static bool has_passed(const struct sender *sender)
 {
 	const struct verdict *verdict = slot_of(sender);
+	const struct sender *known = &verdict->sender;
 
-	return is_same(&verdict->sender, sender) &&
+	return ipv6_addr_equal(&known->saddr, &sender->saddr) &&
+	       ipv6_addr_equal(&known->daddr, &sender->daddr) &&
+	       known->link == sender->link && known->genid == sender->genid &&
+	       known->tos == sender->tos && known->ipv6 == sender->ipv6 &&
 	       time_before(jiffies, verdict->until);
 }
 
@@ -160,26 +157,21 @@ static void get_sender(struct sender *sender, const struct ornic_soft *soft,
 	sender->ipv6 = ipv6;
 }
 
-/* Nothing that the stack, or who sees it before IP, treats in a way of its own. */
-static bool is_plain(struct sk_buff *skb)
-{
-	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
-	       !skb->mark && !skb_dst(skb) && !skb_is_gso(skb) &&
-	       !skb_shared(skb) && !skb_sk_is_prefetched(skb) &&
-	       skb_frags_readable(skb) && !skb_zcopy(skb) &&
-	       !skb_pfmemalloc(skb) && !skb_sec_path(skb) &&
-	       !rcu_access_pointer(skb->dev->rx_handler);
-}
-
 /*
  * Is it a RoCEv2 packet, with an IP header of @l3_len bytes, and none that the
- * stack should see: with a checksum of UDP, with padding behind it?
+ * stack, or who sees it before IP, treats in a way of its own: with a checksum
+ * of UDP, with padding behind it?
  */
-static bool is_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
+static bool is_plain_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
 {
 	const struct udphdr *udp;
 
-	if (!pskb_may_pull(skb, l3_len + sizeof(*udp)))
+	if (skb->pkt_type != PACKET_HOST || skb_vlan_tag_present(skb) ||
+	    skb->mark || skb_dst(skb) || skb_is_gso(skb) || skb_shared(skb) ||
+	    skb_sk_is_prefetched(skb) || !skb_frags_readable(skb) ||
+	    skb_zcopy(skb) || skb_pfmemalloc(skb) || skb_sec_path(skb) ||
+	    rcu_access_pointer(skb->dev->rx_handler) ||
+	    !pskb_may_pull(skb, l3_len + sizeof(*udp)))
 		return false;
 	udp = (const struct udphdr *)(skb->data + l3_len);
 	return udp->dest == htons(ORNIC_UDP_PORT) && !udp->check &&
@@ -198,8 +190,8 @@ rx_fast_hook(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 	struct sock *sk;
 
 	if (!READ_ONCE(soft->rx_fast.on) ||
-	    (!ipv6 && skb->protocol != htons(ETH_P_IP)) || !is_plain(skb) ||
-	    !is_roce(skb, l3_len, ipv6) || is_watched(state->net, ipv6))
+	    (!ipv6 && skb->protocol != htons(ETH_P_IP)) ||
+	    !is_plain_roce(skb, l3_len, ipv6) || is_watched(state->net, ipv6))
 		return NF_ACCEPT;
 	get_sender(&sender, soft, skb->data, ipv6);
 	if (!has_passed(&sender))

@@ -53,16 +53,6 @@ static void rest(struct ornic_soft_rxq *rxq)
 	atomic_dec_return_release(&rxq_qp(rxq)->soft->rx_active);
 }
 
-/* All that is queued; an empty list ends the work. */
-static void next_packets(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
-{
-	spin_lock_bh(&rxq->packets.lock);
-	skb_queue_splice_tail_init(&rxq->packets, list);
-	if (skb_queue_empty(list))
-		rest(rxq);
-	spin_unlock_bh(&rxq->packets.lock);
-}
-
 static void deliver_batch(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
 {
 	struct ornic_soft *soft = rxq_qp(rxq)->soft;
@@ -97,7 +87,11 @@ static void rx_work(struct work_struct *work)
 
 	__skb_queue_head_init(&list);
 	for (;;) {
-		next_packets(rxq, &list);
+		spin_lock_bh(&rxq->packets.lock);
+		skb_queue_splice_tail_init(&rxq->packets, &list);
+		if (skb_queue_empty(&list))
+			rest(rxq);
+		spin_unlock_bh(&rxq->packets.lock);
 		if (skb_queue_empty(&list))
 			return;
 		while (!skb_queue_empty(&list)) {
@@ -105,21 +99,6 @@ static void rx_work(struct work_struct *work)
 			cond_resched_tasks_rcu_qs();
 		}
 	}
-}
-
-static void drop(struct sk_buff *skb, struct sock *sk)
-{
-	atomic_inc(&sk->sk_drops);
-	kfree_skb_reason(skb, SKB_DROP_REASON_SOCKET_RCVBUFF);
-}
-
-/* What the stack lent for the softirq only must not be kept. */
-static void detach(struct sk_buff *skb)
-{
-	skb_dst_drop(skb);
-	nf_reset_ct(skb);
-	skb_ext_reset(skb);
-	skb->dev = NULL;
 }
 
 /*
@@ -138,37 +117,39 @@ static bool is_wanted(struct ornic_soft_rxq *rxq, bool begin)
 	return rxq->cpu >= 0;
 }
 
-static bool is_full(struct ornic_soft_rxq *rxq, const struct sk_buff *skb)
-{
-	int active = atomic_read(&rxq_qp(rxq)->soft->rx_active);
-	int share = min(QUEUE_MAX, DEVICE_MAX / max(active, 1));
-
-	return atomic_read(&rxq->bytes) + (int)skb->truesize > share;
-}
-
-static void put_in(struct ornic_soft_rxq *rxq, struct sk_buff *skb)
-{
-	detach(skb);
-	atomic_add(skb->truesize, &rxq->bytes);
-	__skb_queue_tail(&rxq->packets, skb);
-	if (rxq->busy)
-		return;
-	WRITE_ONCE(rxq->busy, true);
-	atomic_inc(&rxq_qp(rxq)->soft->rx_active);
-	ornic_soft_queue_work(rxq->cpu, &rxq->work);
-}
-
 static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
 		 struct sock *sk)
 {
+	struct ornic_soft *soft = rxq_qp(rxq)->soft;
+	int share;
 	bool taken;
 
 	spin_lock(&rxq->packets.lock);
 	taken = is_wanted(rxq, begin);
-	if (taken && is_full(rxq, skb))
-		drop(skb, sk);
-	else if (taken)
-		put_in(rxq, skb);
+	if (!taken)
+		goto unlock;
+	share = DEVICE_MAX / max(atomic_read(&soft->rx_active), 1);
+	if (atomic_read(&rxq->bytes) + (int)skb->truesize >
+	    min(QUEUE_MAX, share)) {
+		atomic_inc(&sk->sk_drops);
+		kfree_skb_reason(skb, SKB_DROP_REASON_SOCKET_RCVBUFF);
+		goto unlock;
+	}
+
+	/* What the stack lent for the softirq only must not be kept. */
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb_ext_reset(skb);
+	skb->dev = NULL;
+
+	atomic_add(skb->truesize, &rxq->bytes);
+	__skb_queue_tail(&rxq->packets, skb);
+	if (!rxq->busy) {
+		WRITE_ONCE(rxq->busy, true);
+		atomic_inc(&soft->rx_active);
+		ornic_soft_queue_work(rxq->cpu, &rxq->work);
+	}
+unlock:
 	spin_unlock(&rxq->packets.lock);
 	return taken;
 }

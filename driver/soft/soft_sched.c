@@ -210,16 +210,6 @@ void ornic_soft_wake(struct ornic_soft *soft, u32 qpn)
 	rcu_read_unlock();
 }
 
-static void kick_inline(struct ornic_soft_qp *qp)
-{
-	int i;
-
-	for (i = 0; i < KICK_ROUNDS; i++)
-		if (!run_once(qp, i == 0))
-			return;
-	queue_run(qp);
-}
-
 /**
  * ornic_soft_kick - ornic_bus_ops::kick
  * @bus: of the device
@@ -232,11 +222,15 @@ void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 {
 	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
 	struct ornic_soft_qp *qp;
+	int i = 0;
 
 	rcu_read_lock();
 	qp = xa_load(&soft->qps, qpn);
 	if (qp && inline_ok) {
-		kick_inline(qp);
+		while (i < KICK_ROUNDS && run_once(qp, i == 0))
+			i++;
+		if (i == KICK_ROUNDS)
+			queue_run(qp);
 		ornic_soft_busypoll_kicked(qp);
 	} else if (qp) {
 		set_bit(ORNIC_SOFT_QP_KICKED, &qp->state);
@@ -246,11 +240,6 @@ void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 }
 
 /* ---- The timer --------------------------------------------------------------- */
-
-static bool timer_due(struct ornic_soft_qp *qp)
-{
-	return qp->deadline && qp->deadline <= ktime_get_ns();
-}
 
 static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 {
@@ -262,7 +251,7 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 	spin_lock(&qp->timer_lock);
 	/* Armed again before we got here: that is the one that counts. */
 	if (!hrtimer_is_queued(timer)) {
-		due = timer_due(qp);
+		due = qp->deadline && qp->deadline <= ktime_get_ns();
 		if (due)
 			qp->deadline = 0;
 		qp->armed = qp->dead ? 0 : qp->deadline;
@@ -300,14 +289,6 @@ void ornic_soft_deadline(void *host, void *host_qp, u64 when)
 			      HRTIMER_MODE_ABS_SOFT);
 	}
 	spin_unlock_bh(&qp->timer_lock);
-}
-
-static void timer_stop(struct ornic_soft_qp *qp)
-{
-	spin_lock_bh(&qp->timer_lock);
-	qp->dead = true;
-	spin_unlock_bh(&qp->timer_lock);
-	hrtimer_cancel(&qp->timer);
 }
 
 /* ---- QPs ---------------------------------------------------------------------- */
@@ -390,7 +371,10 @@ void ornic_soft_qp_fini(void *host, void *host_qp)
 
 	xa_erase(&soft->qps, qp->qpn);
 	ornic_soft_rxq_stop(&qp->rxq);
-	timer_stop(qp);
+	spin_lock_bh(&qp->timer_lock);
+	qp->dead = true;
+	spin_unlock_bh(&qp->timer_lock);
+	hrtimer_cancel(&qp->timer);
 	disable_work_sync(&qp->work);
 	ornic_soft_qp_put(qp);
 }

@@ -77,14 +77,6 @@ static void frame_freed(struct sk_buff *skb)
 	ornic_soft_qp_put(qp);
 }
 
-static void own_frame(struct sk_buff *skb, struct ornic_soft_qp *qp)
-{
-	refcount_inc(&qp->refs);
-	atomic_inc(&qp->in_flight);
-	skb_shinfo(skb)->destructor_arg = qp;
-	skb->destructor = frame_freed;
-}
-
 /* ---- Frames ---------------------------------------------------------------------- */
 
 /*
@@ -198,7 +190,10 @@ ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 	int err;
 
 	fill_in(skb, netdev, tx, qp->hash);
-	own_frame(skb, qp);
+	refcount_inc(&qp->refs);
+	atomic_inc(&qp->in_flight);
+	skb_shinfo(skb)->destructor_arg = qp;
+	skb->destructor = frame_freed;
 	if (unlikely(ornic_soft_out_is_ruled(dev_net(netdev), tx->ipv6)))
 		err = ornic_soft_out(skb, tx->ipv6);
 	else
