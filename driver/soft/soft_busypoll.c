@@ -69,7 +69,7 @@ static bool kicks_often(void)
  * Was the CPU idle since this was asked last? If not, or if that was another
  * CPU, it will be asked again; a busy one makes room for the next.
  */
-static bool was_idle(struct ornic_soft_busypoll *busypoll, int cpu)
+static bool cpu_was_idle(struct ornic_soft_busypoll *busypoll, int cpu)
 {
 	u64 now = 0, idle = get_cpu_idle_time_us(cpu, &now);
 	u64 time = now - busypoll->asked_us, spent = idle - busypoll->idle_us;
@@ -96,7 +96,7 @@ static bool busypoll_begin(struct ornic_soft_busypoll *busypoll)
 	if (busypoll->stopped || !READ_ONCE(busypoll->max_idle_us))
 		return false;
 	cpu = ornic_soft_other_cpu(busypoll->cpu, &current->cpus_mask);
-	if (cpu < 0 || !was_idle(busypoll, cpu))
+	if (cpu < 0 || !cpu_was_idle(busypoll, cpu))
 		return false;
 	WRITE_ONCE(busypoll->running, true);
 	queue_work_on(cpu, busypoll_wq, &busypoll->work);
@@ -158,7 +158,7 @@ static void busypoll_remove(struct ornic_soft_qp *qp)
 	clear_bit_unlock(ORNIC_SOFT_QP_POLLED, &qp->state);
 	/* By number: the QP may be gone and its number another one's. */
 	if (ornic_soft_qp_run(qp))
-		ornic_soft_wake(qp->soft, qp->qpn);
+		ornic_soft_wake_qpn(qp->soft, qp->qpn);
 	ornic_soft_qp_put(qp);
 }
 

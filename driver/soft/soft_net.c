@@ -237,7 +237,7 @@ void ornic_soft_net_leave(struct ornic_soft *soft)
 
 /* ---- Namespaces ------------------------------------------------------------- */
 
-static int __net_init net_init(struct net *net)
+static int __net_init netns_init(struct net *net)
 {
 	struct ornic_soft_net *sn = net_generic(net, soft_net_id);
 
@@ -250,7 +250,7 @@ static int __net_init net_init(struct net *net)
  * A subsystem's exit comes after all netdevs have left the namespace, so
  * nobody has its sockets now.
  */
-static void __net_exit net_exit(struct net *net)
+static void __net_exit netns_exit(struct net *net)
 {
 	struct ornic_soft_net *sn = net_generic(net, soft_net_id);
 
@@ -259,8 +259,8 @@ static void __net_exit net_exit(struct net *net)
 }
 
 static struct pernet_operations net_ops = {
-	.init = net_init,
-	.exit = net_exit,
+	.init = netns_init,
+	.exit = netns_exit,
 	.id = &soft_net_id,
 	.size = sizeof(struct ornic_soft_net),
 };

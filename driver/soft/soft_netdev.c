@@ -48,8 +48,8 @@ static void netdev_upper_changes(struct ornic_soft *soft)
 	ornic_soft_remove_later(soft);
 }
 
-static int netdev_event(struct notifier_block *nb, unsigned long event,
-			void *ptr)
+static int soft_netdev_event(struct notifier_block *nb, unsigned long event,
+			     void *ptr)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
 	struct ornic_soft *soft = ornic_soft_find(netdev);
@@ -75,7 +75,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 }
 
 static struct notifier_block netdev_nb = {
-	.notifier_call = netdev_event,
+	.notifier_call = soft_netdev_event,
 };
 
 /**

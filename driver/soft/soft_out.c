@@ -77,7 +77,8 @@ bool ornic_soft_out_is_ruled(const struct net *net, bool ipv6)
 	return false;
 }
 
-static struct dst_entry *route4(struct net *net, const struct sk_buff *skb)
+static struct dst_entry *frame_route_ipv4(struct net *net,
+					  const struct sk_buff *skb)
 {
 	const struct udphdr *udp = udp_hdr(skb);
 	const struct iphdr *ip = ip_hdr(skb);
@@ -96,7 +97,8 @@ static struct dst_entry *route4(struct net *net, const struct sk_buff *skb)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route6(struct net *net, const struct sk_buff *skb)
+static struct dst_entry *frame_route_ipv6(struct net *net,
+					  const struct sk_buff *skb)
 {
 	const struct udphdr *udp = udp_hdr(skb);
 	const struct ipv6hdr *ip = ipv6_hdr(skb);
@@ -113,24 +115,25 @@ static struct dst_entry *route6(struct net *net, const struct sk_buff *skb)
 	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl, NULL);
 }
 
-static int send6(struct net *net, struct sk_buff *skb)
+static int frame_send_ipv6(struct net *net, struct sk_buff *skb)
 {
 	return ip6_local_out(net, NULL, skb);
 }
 #else
-static struct dst_entry *route6(struct net *net, const struct sk_buff *skb)
+static struct dst_entry *frame_route_ipv6(struct net *net,
+					  const struct sk_buff *skb)
 {
 	return ERR_PTR(-EAFNOSUPPORT);
 }
 
-static int send6(struct net *net, struct sk_buff *skb)
+static int frame_send_ipv6(struct net *net, struct sk_buff *skb)
 {
 	return -EAFNOSUPPORT;
 }
 #endif
 
 /* A tagged frame belongs to the VLAN device above. Its tag is made there. */
-static struct net_device *device_of(const struct sk_buff *skb)
+static struct net_device *frame_netdev(const struct sk_buff *skb)
 {
 	const struct vlan_ethhdr *eth = vlan_eth_hdr(skb);
 
@@ -141,10 +144,11 @@ static struct net_device *device_of(const struct sk_buff *skb)
 }
 
 /* What would stay in this host does not go onto the wire that the QP names. */
-static struct dst_entry *route(struct net *net, const struct sk_buff *skb,
-			       bool ipv6)
+static struct dst_entry *frame_route(struct net *net, const struct sk_buff *skb,
+				     bool ipv6)
 {
-	struct dst_entry *dst = ipv6 ? route6(net, skb) : route4(net, skb);
+	struct dst_entry *dst = ipv6 ? frame_route_ipv6(net, skb) :
+				       frame_route_ipv4(net, skb);
 
 	if (!IS_ERR(dst) && dst->dev->flags & IFF_LOOPBACK) {
 		dst_release(dst);
@@ -168,18 +172,18 @@ int ornic_soft_out(struct sk_buff *skb, bool ipv6)
 	struct dst_entry *dst;
 	int err;
 
-	skb->dev = device_of(skb);
+	skb->dev = frame_netdev(skb);
 	if (!skb->dev) {
 		kfree_skb(skb);
 		return -EPERM;
 	}
-	dst = route(net, skb, ipv6);
+	dst = frame_route(net, skb, ipv6);
 	if (IS_ERR(dst)) {
 		kfree_skb(skb);
 		return -EPERM;
 	}
 	skb_dst_set(skb, dst);
 	__skb_pull(skb, skb_network_offset(skb));
-	err = ipv6 ? send6(net, skb) : ip_local_out(net, NULL, skb);
+	err = ipv6 ? frame_send_ipv6(net, skb) : ip_local_out(net, NULL, skb);
 	return err < 0 && err != -ENOBUFS ? -EPERM : err;
 }

@@ -32,7 +32,7 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 	return (struct rx_cb *)skb->cb;
 }
 
-static void add_seg(struct ornic_rx *rx, void *ptr, u32 len)
+static void rx_add_seg(struct ornic_rx *rx, void *ptr, u32 len)
 {
 	if (!len)
 		return;
@@ -42,7 +42,7 @@ static void add_seg(struct ornic_rx *rx, void *ptr, u32 len)
 }
 
 /* The first piece: the linear part behind the UDP header. */
-static bool gather(struct ornic_rx *rx, struct sk_buff *skb)
+static bool rx_gather_skb(struct ornic_rx *rx, struct sk_buff *skb)
 {
 	const u32 udp = sizeof(struct udphdr);
 	int i;
@@ -54,11 +54,11 @@ static bool gather(struct ornic_rx *rx, struct sk_buff *skb)
 	} else if (!pskb_may_pull(skb, udp + min(rx->len, FIRST_SEG))) {
 		return false;
 	}
-	add_seg(rx, skb->data + udp, skb_headlen(skb) - udp);
+	rx_add_seg(rx, skb->data + udp, skb_headlen(skb) - udp);
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
 		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
 
-		add_seg(rx, skb_frag_address(frag), skb_frag_size(frag));
+		rx_add_seg(rx, skb_frag_address(frag), skb_frag_size(frag));
 	}
 	return true;
 }
@@ -81,7 +81,7 @@ void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 	rx.sl = 0;
 	rx.vlan = cb->vlan;
 	rx.len = cb->len;
-	if (rx.len && !gather(&rx, skb)) {
+	if (rx.len && !rx_gather_skb(&rx, skb)) {
 		kfree_skb(skb);
 		return;
 	}

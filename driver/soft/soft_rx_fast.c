@@ -85,7 +85,7 @@ static atomic64_t last_id = ATOMIC64_INIT(0);
  * Senders that share a slot take it from each other, which costs time only. The
  * two ends of a wire within this host differ by their links.
  */
-static struct verdict *slot_of(const struct sender *sender)
+static struct verdict *verdict_slot(const struct sender *sender)
 {
 	u32 mixed = (__force u32)sender->saddr.s6_addr32[3] ^
 		    (__force u32)sender->daddr.s6_addr32[3] ^ (u32)sender->link;
@@ -93,9 +93,9 @@ static struct verdict *slot_of(const struct sender *sender)
 	return &this_cpu_ptr(tables)->slot[hash_32(mixed, VERDICT_BITS)];
 }
 
-static bool has_passed(const struct sender *sender)
+static bool sender_has_passed(const struct sender *sender)
 {
-	const struct verdict *verdict = slot_of(sender);
+	const struct verdict *verdict = verdict_slot(sender);
 	const struct sender *known = &verdict->sender;
 
 	return ipv6_addr_equal(&known->saddr, &sender->saddr) &&
@@ -106,7 +106,7 @@ static bool has_passed(const struct sender *sender)
 }
 
 /* Is there somebody whose answer may differ from packet to packet? */
-static bool is_watched(const struct net *net, bool ipv6)
+static bool stack_has_rules(const struct net *net, bool ipv6)
 {
 	struct nf_hook_entries __rcu *const *hooks = net->nf.hooks_ipv4;
 
@@ -127,7 +127,7 @@ static bool is_watched(const struct net *net, bool ipv6)
 
 /* ---- Packets ------------------------------------------------------------------ */
 
-static int genid_of(const struct net *net, bool ipv6)
+static int route_genid(const struct net *net, bool ipv6)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	if (ipv6)
@@ -153,7 +153,7 @@ static void get_sender(struct sender *sender, const struct ornic_soft *soft,
 	}
 	sender->tos &= ~INET_ECN_MASK;
 	sender->link = soft->rx_fast.id;
-	sender->genid = genid_of(soft->rx_fast.net, ipv6);
+	sender->genid = route_genid(soft->rx_fast.net, ipv6);
 	sender->ipv6 = ipv6;
 }
 
@@ -191,10 +191,11 @@ rx_fast_hook(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 
 	if (!READ_ONCE(soft->rx_fast.on) ||
 	    (!ipv6 && skb->protocol != htons(ETH_P_IP)) ||
-	    !is_plain_roce(skb, l3_len, ipv6) || is_watched(state->net, ipv6))
+	    !is_plain_roce(skb, l3_len, ipv6) ||
+	    stack_has_rules(state->net, ipv6))
 		return NF_ACCEPT;
 	get_sender(&sender, soft, skb->data, ipv6);
-	if (!has_passed(&sender))
+	if (!sender_has_passed(&sender))
 		return NF_ACCEPT;
 
 	sk = ipv6 ? soft->rx_fast.sk6 : soft->rx_fast.sk4;
@@ -221,10 +222,10 @@ void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 	struct verdict *verdict;
 
 	if (skb->pkt_type != PACKET_HOST || skb->mark ||
-	    is_watched(soft->rx_fast.net, ipv6))
+	    stack_has_rules(soft->rx_fast.net, ipv6))
 		return;
 	get_sender(&sender, soft, skb_network_header(skb), ipv6);
-	verdict = slot_of(&sender);
+	verdict = verdict_slot(&sender);
 	verdict->sender = sender;
 	verdict->until = jiffies + VERDICT_TIME;
 }

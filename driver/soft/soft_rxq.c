@@ -46,7 +46,7 @@ static struct ornic_soft_qp *rxq_qp(struct ornic_soft_rxq *rxq)
 }
 
 /* Nothing is queued or being delivered any more. */
-static void rest(struct ornic_soft_rxq *rxq)
+static void rxq_set_idle(struct ornic_soft_rxq *rxq)
 {
 	WRITE_ONCE(rxq->busy, false);
 	/* Pairs with ornic_soft_rxq_take(): what was queued has been delivered. */
@@ -90,7 +90,7 @@ static void rx_work(struct work_struct *work)
 		spin_lock_bh(&rxq->packets.lock);
 		skb_queue_splice_tail_init(&rxq->packets, &list);
 		if (skb_queue_empty(&list))
-			rest(rxq);
+			rxq_set_idle(rxq);
 		spin_unlock_bh(&rxq->packets.lock);
 		if (skb_queue_empty(&list))
 			return;
@@ -105,7 +105,7 @@ static void rx_work(struct work_struct *work)
  * Is a packet for the queue, and not for whoever has it? The first of a message
  * chooses the worker's CPU, if there is one.
  */
-static bool is_wanted(struct ornic_soft_rxq *rxq, bool begin)
+static bool rxq_may_take(struct ornic_soft_rxq *rxq, bool begin)
 {
 	if (rxq->dead)
 		return false;
@@ -117,15 +117,15 @@ static bool is_wanted(struct ornic_soft_rxq *rxq, bool begin)
 	return rxq->cpu >= 0;
 }
 
-static bool take(struct ornic_soft_rxq *rxq, struct sk_buff *skb, bool begin,
-		 struct sock *sk)
+static bool rxq_take_skb(struct ornic_soft_rxq *rxq, struct sk_buff *skb,
+			 bool begin, struct sock *sk)
 {
 	struct ornic_soft *soft = rxq_qp(rxq)->soft;
 	int share;
 	bool taken;
 
 	spin_lock(&rxq->packets.lock);
-	taken = is_wanted(rxq, begin);
+	taken = rxq_may_take(rxq, begin);
 	if (!taken)
 		goto unlock;
 	share = DEVICE_MAX / max(atomic_read(&soft->rx_active), 1);
@@ -186,7 +186,7 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	    !ornic_engine_is_peer(soft->engine, qpn, skb_network_header(skb),
 				  skb->protocol == htons(ETH_P_IPV6)))
 		return false;
-	return take(&qp->rxq, skb, begin, sk);
+	return rxq_take_skb(&qp->rxq, skb, begin, sk);
 }
 
 /**
@@ -214,5 +214,5 @@ void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq)
 	cancel_work_sync(&rxq->work);
 	skb_queue_purge(&rxq->packets);
 	if (rxq->busy)
-		rest(rxq);
+		rxq_set_idle(rxq);
 }

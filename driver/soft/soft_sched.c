@@ -193,13 +193,13 @@ void ornic_soft_resched(void *host, void *host_qp)
 }
 
 /**
- * ornic_soft_wake - have a QP run soon
+ * ornic_soft_wake_qpn - have a QP run soon
  * @soft: the device
  * @qpn: QP number; nothing happens if there is no such QP
  *
  * Context: Any, also with interrupts off.
  */
-void ornic_soft_wake(struct ornic_soft *soft, u32 qpn)
+void ornic_soft_wake_qpn(struct ornic_soft *soft, u32 qpn)
 {
 	struct ornic_soft_qp *qp;
 

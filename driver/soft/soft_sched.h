@@ -45,7 +45,7 @@ void ornic_soft_cq_init(void *host, void *host_cq, u32 cqn);
 void ornic_soft_cq_fini(void *host, void *host_cq);
 void ornic_soft_cq_deadline(void *host, void *host_cq, u64 when);
 void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok);
-void ornic_soft_wake(struct ornic_soft *soft, u32 qpn);
+void ornic_soft_wake_qpn(struct ornic_soft *soft, u32 qpn);
 
 int ornic_soft_next_cpu(int cpu, const struct cpumask *among);
 int ornic_soft_other_cpu(int last, const struct cpumask *among);

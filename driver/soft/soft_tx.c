@@ -31,7 +31,7 @@
 
 /* ---- Room --------------------------------------------------------------------- */
 
-static int room_here(const struct ornic_soft_qp *qp)
+static int tx_room_here(const struct ornic_soft_qp *qp)
 {
 	int in_flight = atomic_read(&qp->in_flight);
 
@@ -52,12 +52,12 @@ static int room_here(const struct ornic_soft_qp *qp)
 u32 ornic_soft_tx_room(void *host, void *host_qp)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
-	int room = room_here(qp);
+	int room = tx_room_here(qp);
 
 	if (room <= 0) {
 		set_bit(ORNIC_SOFT_QP_STALLED, &qp->state);
 		smp_mb__after_atomic(); /* pairs with the one in frame_freed */
-		room = room_here(qp);
+		room = tx_room_here(qp);
 		if (room <= 0)
 			return 0;
 	}
@@ -158,8 +158,8 @@ int ornic_soft_tx_frame(void *host, struct ornic_tx *tx)
 }
 
 /* What the stack wants to know of a frame that is complete already. */
-static void fill_in(struct sk_buff *skb, struct net_device *netdev,
-		    const struct ornic_tx *tx, u32 hash)
+static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
+			  const struct ornic_tx *tx, u32 hash)
 {
 	skb->dev = netdev;
 	skb->protocol = ((const struct ethhdr *)tx->hdr)->h_proto;
@@ -189,7 +189,7 @@ ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 	struct sk_buff *skb = tx->frame;
 	int err;
 
-	fill_in(skb, netdev, tx, qp->hash);
+	frame_fill_in(skb, netdev, tx, qp->hash);
 	refcount_inc(&qp->refs);
 	atomic_inc(&qp->in_flight);
 	skb_shinfo(skb)->destructor_arg = qp;
