@@ -144,6 +144,21 @@ struct ornic_soft_cq {
 	struct hrtimer timer; /* of an event that waits for completions */
 };
 
+/*
+ * soft_dev.c. The caller of all but ornic_soft_create() and of the module's
+ * init and exit holds the RTNL.
+ *
+ * ornic_soft_create() - make a soft device on @netdev, which the caller holds.
+ * Returns -EEXIST if @netdev has a link, -EADDRINUSE if something else has the
+ * RoCEv2 port in its network namespace, -EOPNOTSUPP, -EMSGSIZE or -EBUSY if it
+ * is unusable, -ENODEV if it is being unregistered.
+ * ornic_soft_remove_later() - remove a device in a worker, as ornic_unregister()
+ * waits for things that need the RTNL. May be called again before that.
+ * ornic_soft_find() - the soft device on @netdev or NULL; valid under the RTNL.
+ * ornic_soft_dev_init() - prepare for devices.
+ * ornic_soft_dev_exit() - remove all devices and wait until they are freed,
+ * including those that are being removed already.
+ */
 int ornic_soft_create(const char *name, struct net_device *netdev);
 void ornic_soft_remove_later(struct ornic_soft *soft);
 struct ornic_soft *ornic_soft_find(const struct net_device *netdev);
@@ -152,14 +167,37 @@ void ornic_soft_dev_exit(void);
 
 extern const struct attribute_group ornic_soft_attr_group;
 
+/*
+ * soft_net.c
+ *
+ * ornic_soft_net_join() - receive the packets of @soft's netdev, whose namespace
+ * is @net. Under the RTNL. Returns -EADDRINUSE if something else has the RoCEv2
+ * port in @net, or another error of the sockets.
+ * ornic_soft_net_leave() - receive no more; nothing happens if it does not. On
+ * return no packet is being received, except those that QPs have queued. Under
+ * the RTNL, since a netdev that changes its namespace takes its hooks along.
+ * ornic_soft_net_init() - follow network namespaces.
+ * ornic_soft_net_exit() - stop following them; no device is left.
+ */
 int ornic_soft_net_join(struct ornic_soft *soft, struct net *net);
 void ornic_soft_net_leave(struct ornic_soft *soft);
 int ornic_soft_net_init(void);
 void ornic_soft_net_exit(void);
 
+/*
+ * soft_netdev.c
+ *
+ * ornic_soft_netdev_init() - follow netdevs.
+ * ornic_soft_netdev_exit() - stop following them.
+ */
 int ornic_soft_netdev_init(void);
 void ornic_soft_netdev_exit(void);
 
+/*
+ * soft_poll.c
+ *
+ * ornic_soft_poll_set() - start or stop the poll thread. Sleeps.
+ */
 int ornic_soft_poll_set(struct ornic_soft *soft, bool on);
 
 #endif /* ORNIC_SOFT_H */

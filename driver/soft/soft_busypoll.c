@@ -103,12 +103,6 @@ static bool busypoll_begin(struct ornic_soft_busypoll *busypoll)
 	return true;
 }
 
-/**
- * ornic_soft_busypoll_kicked - a QP was kicked, and has been run
- * @qp: its flow
- *
- * Context: Process context, in an RCU section that found @qp.
- */
 void ornic_soft_busypoll_kicked(struct ornic_soft_qp *qp)
 {
 	struct ornic_soft_busypoll *busypoll = &qp->soft->busypoll;
@@ -249,12 +243,6 @@ static void busypoll_work(struct work_struct *work)
 
 /* ---- Beginning and end -------------------------------------------------------- */
 
-/**
- * ornic_soft_busypoll_init - nobody is looked at
- * @busypoll: of a device
- *
- * Context: Any.
- */
 void ornic_soft_busypoll_init(struct ornic_soft_busypoll *busypoll)
 {
 	INIT_WORK(&busypoll->work, busypoll_work);
@@ -264,12 +252,6 @@ void ornic_soft_busypoll_init(struct ornic_soft_busypoll *busypoll)
 	busypoll->cpu = -1;
 }
 
-/**
- * ornic_soft_busypoll_stop - let all QPs go, for good
- * @busypoll: of a device whose engine still exists
- *
- * Context: Process context; sleeps.
- */
 void ornic_soft_busypoll_stop(struct ornic_soft_busypoll *busypoll)
 {
 	spin_lock_bh(&busypoll->lock);
@@ -278,23 +260,12 @@ void ornic_soft_busypoll_stop(struct ornic_soft_busypoll *busypoll)
 	flush_work(&busypoll->work);
 }
 
-/**
- * ornic_soft_busypoll_module_init - prepare for busy polling
- *
- * Context: Process context.
- * Return: 0 or -ENOMEM.
- */
 int ornic_soft_busypoll_module_init(void)
 {
 	busypoll_wq = alloc_workqueue("ornic_busypoll", WQ_CPU_INTENSIVE, 0);
 	return busypoll_wq ? 0 : -ENOMEM;
 }
 
-/**
- * ornic_soft_busypoll_module_exit - all devices are gone
- *
- * Context: Process context.
- */
 void ornic_soft_busypoll_module_exit(void)
 {
 	destroy_workqueue(busypoll_wq);

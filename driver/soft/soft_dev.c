@@ -157,13 +157,6 @@ static const struct ornic_bus_ops bus_ops = {
 
 /* ---- All soft devices ------------------------------------------------------- */
 
-/**
- * ornic_soft_find - the soft device on a netdev
- * @netdev: the netdev
- *
- * Context: RTNL held; the result may be used as long.
- * Return: The device, or NULL.
- */
 struct ornic_soft *ornic_soft_find(const struct net_device *netdev)
 {
 	struct ornic_soft *soft;
@@ -215,15 +208,6 @@ static void remove_work(struct work_struct *work)
 	put_device(&soft->dev);
 }
 
-/**
- * ornic_soft_remove_later - remove a device, from a worker
- * @soft: the device
- *
- * ornic_unregister waits for things that need the RTNL.
- *
- * Context: RTNL held, so that @soft cannot be stopped meanwhile. May be
- * called again before the worker is done.
- */
 void ornic_soft_remove_later(struct ornic_soft *soft)
 {
 	ASSERT_RTNL();
@@ -370,17 +354,6 @@ static int soft_register(struct ornic_soft *soft, const char *name)
 	return err;
 }
 
-/**
- * ornic_soft_create - make a soft device, for `rdma link add`
- * @name: name of the ib_device
- * @netdev: its Ethernet side, held by the caller
- *
- * Context: Process context, RTNL not held.
- * Return: 0, -EEXIST if @netdev has a link, -EADDRINUSE if something else
- * holds the RoCEv2 port in its network namespace, -EOPNOTSUPP, -EMSGSIZE or
- * -EBUSY if it is unusable, -ENODEV if it is going away, -ENOMEM, or an error
- * of ornic_register.
- */
 int ornic_soft_create(const char *name, struct net_device *netdev)
 {
 	struct ornic_soft *soft;
@@ -426,12 +399,6 @@ err_put:
 
 /* ---- The module ------------------------------------------------------------ */
 
-/**
- * ornic_soft_dev_init - prepare for devices
- *
- * Context: Process context.
- * Return: 0, -ENOMEM or an error of the driver core.
- */
 int ornic_soft_dev_init(void)
 {
 	int err;
@@ -457,14 +424,6 @@ err_wq:
 	return err;
 }
 
-/**
- * ornic_soft_dev_exit - remove all devices; no new one can come
- *
- * Returns when the last one is freed, also those that somebody else removes
- * at this moment.
- *
- * Context: Process context.
- */
 void ornic_soft_dev_exit(void)
 {
 	struct ornic_soft *soft;

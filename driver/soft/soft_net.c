@@ -21,20 +21,13 @@
 #include "soft_rx.h"
 #include "soft_rx_fast.h"
 
-/**
- * struct ornic_soft_net - a network namespace
- * @lock: serialises joining and leaving
- * @users: soft devices in @links; protected by @lock
- * @sock4: IPv4 socket, while there are users
- * @sock6: the same for IPv6, NULL where the host has no IPv6
- * @links: struct ornic_soft by @net_link; changed under @lock, read under RCU
- */
+/* A network namespace. */
 struct ornic_soft_net {
-	struct mutex lock; /* joining and leaving */
-	u32 users;
-	struct socket *sock4;
-	struct socket *sock6;
-	struct list_head links;
+	struct mutex lock; /* all that follows */
+	u32 users; /* soft devices in @links */
+	struct socket *sock4; /* open while there are users */
+	struct socket *sock6; /* NULL without IPv6 */
+	struct list_head links; /* ornic_soft::net_link, read under RCU */
 };
 
 static unsigned int soft_net_id;
@@ -180,15 +173,6 @@ static int add_link(struct ornic_soft_net *sn, struct ornic_soft *soft,
 	return 0;
 }
 
-/**
- * ornic_soft_net_join - take the packets of a device's netdev
- * @soft: the device; it is in no namespace
- * @net: the namespace of its netdev
- *
- * Context: Process context; the RTNL is held.
- * Return: 0, -EADDRINUSE if somebody else has the RoCEv2 port in @net, or
- * another error of the sockets.
- */
 int ornic_soft_net_join(struct ornic_soft *soft, struct net *net)
 {
 	struct ornic_soft_net *sn = net_generic(net, soft_net_id);
@@ -209,15 +193,6 @@ int ornic_soft_net_join(struct ornic_soft *soft, struct net *net)
 	return err;
 }
 
-/**
- * ornic_soft_net_leave - no packet will come any more
- * @soft: the device; nothing happens if it is in no namespace
- *
- * On return no packet is being received, but for those that QPs have queued.
- *
- * Context: Process context; the RTNL is held, as a netdev that moved on would
- * take the hook along.
- */
 void ornic_soft_net_leave(struct ornic_soft *soft)
 {
 	struct ornic_soft_net *sn = soft->net;
@@ -265,22 +240,11 @@ static struct pernet_operations net_ops = {
 	.size = sizeof(struct ornic_soft_net),
 };
 
-/**
- * ornic_soft_net_init - follow the network namespaces
- *
- * Context: Process context.
- * Return: 0 or -ENOMEM.
- */
 int ornic_soft_net_init(void)
 {
 	return register_pernet_subsys(&net_ops);
 }
 
-/**
- * ornic_soft_net_exit - stop it; all devices have left
- *
- * Context: Process context.
- */
 void ornic_soft_net_exit(void)
 {
 	unregister_pernet_subsys(&net_ops);

@@ -78,22 +78,11 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = soft_netdev_event,
 };
 
-/**
- * ornic_soft_netdev_init - follow netdevs
- *
- * Context: Process context, RTNL not held.
- * Return: 0 or an error of the notifier.
- */
 int ornic_soft_netdev_init(void)
 {
 	return register_netdevice_notifier(&netdev_nb);
 }
 
-/**
- * ornic_soft_netdev_exit - stop following them
- *
- * Context: Process context, RTNL not held.
- */
 void ornic_soft_netdev_exit(void)
 {
 	unregister_netdevice_notifier(&netdev_nb);

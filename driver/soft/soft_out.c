@@ -49,14 +49,6 @@ static bool has_rules(struct nf_hook_entries __rcu *const *hooks,
 }
 #endif
 
-/**
- * ornic_soft_out_is_ruled - may IP's output do anything to a frame?
- * @net: namespace of the netdev
- * @ipv6: of this family
- *
- * Context: An RCU section.
- * Return: Whether the frame has to go there.
- */
 bool ornic_soft_out_is_ruled(const struct net *net, bool ipv6)
 {
 #ifdef CONFIG_NETFILTER
@@ -157,15 +149,6 @@ static struct dst_entry *frame_route(struct net *net, const struct sk_buff *skb,
 	return dst;
 }
 
-/**
- * ornic_soft_out - send a frame by IP's output
- * @skb: a whole frame, its headers' offsets set; it is consumed
- * @ipv6: its family
- *
- * Context: Softirqs off, inside an RCU section; engine locks are held.
- * Return: 0, also if somebody has it who sends it later; a code of the netdev's
- * queue, or -ENOBUFS; -EPERM if a rule drops it, or if it has no route.
- */
 int ornic_soft_out(struct sk_buff *skb, bool ipv6)
 {
 	struct net *net = dev_net(skb->dev);

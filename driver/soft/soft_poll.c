@@ -40,14 +40,6 @@ static int poll_start(struct ornic_soft *soft)
 	return 0;
 }
 
-/**
- * ornic_soft_poll_set - start or stop the poll thread
- * @soft: the device
- * @on: it shall run
- *
- * Context: Process context; sleeps.
- * Return: 0, or what kthread_create() says.
- */
 int ornic_soft_poll_set(struct ornic_soft *soft, bool on)
 {
 	int err = 0;

@@ -63,13 +63,6 @@ static bool rx_gather_skb(struct ornic_rx *rx, struct sk_buff *skb)
 	return true;
 }
 
-/**
- * ornic_soft_rx_deliver - a checked packet for the engine
- * @soft: the device
- * @skb: what ornic_soft_rx() has made of it; consumed
- *
- * Context: Softirqs off, under RCU.
- */
 void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 {
 	const struct rx_cb *cb = rx_cb(skb);
@@ -91,16 +84,6 @@ void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 	napi_consume_skb(skb, 1);
 }
 
-/**
- * ornic_soft_rx_checked - a packet whose headers are those of RoCEv2
- * @soft: whose netdev it came through
- * @sk: the socket of the port
- * @skb: starts at the UDP header; consumed
- * @len: bytes behind the UDP header; 0: it is none after all
- * @vlan: VLAN id or ORNIC_VLAN_NONE
- *
- * Context: As for ornic_soft_rx().
- */
 ornic_flatten void ornic_soft_rx_checked(struct ornic_soft *soft,
 					 struct sock *sk, struct sk_buff *skb,
 					 u32 len, u16 vlan)
@@ -119,19 +102,6 @@ ornic_flatten void ornic_soft_rx_checked(struct ornic_soft *soft,
 		ornic_soft_rx_deliver(soft, skb);
 }
 
-/**
- * ornic_soft_rx - a packet for the RoCEv2 port
- * @soft: whose netdev it came through
- * @sk: the socket that has the port
- * @skb: starts at the UDP header; consumed
- * @vlan: VLAN id or ORNIC_VLAN_NONE
- *
- * A packet that the stack let pass but that is no RoCEv2 packet is handed on
- * as one without content: the engine counts it with its malformed ones.
- *
- * Context: Softirq, under RCU: ornic_soft_net_leave waits for it. What is left
- * to the worker of a QP may be delivered until the QP is destroyed.
- */
 void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		   struct sk_buff *skb, u16 vlan)
 {
@@ -145,6 +115,7 @@ void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		kfree_skb(skb);
 		return;
 	}
+	/* With @len 0 the engine counts it as malformed. */
 	was_fragments = ipv6 ? IP6CB(skb)->flags & IP6SKB_FRAGMENTED :
 			       IPCB(skb)->frag_max_size;
 	if (!was_fragments &&

@@ -34,6 +34,17 @@ static inline bool ornic_soft_rx_is_roce(const void *ip,
 	       ntohs(ip4->tot_len) == sizeof(*ip4) + udp_len;
 }
 
+/*
+ * @skb starts at the UDP header and is consumed; @vlan may be ORNIC_VLAN_NONE.
+ *
+ * ornic_soft_rx() - receive a packet that came to @sk by the netdev of @soft.
+ * Softirq, under RCU, for which ornic_soft_net_leave() waits. A worker of the QP
+ * may deliver the packet until the QP is destroyed.
+ * ornic_soft_rx_checked() - the same for a packet whose headers were checked;
+ * @len bytes follow the UDP header, 0: it is no RoCEv2 packet after all.
+ * ornic_soft_rx_deliver() - pass @skb, prepared by these two, to the engine.
+ * Softirqs off, under RCU.
+ */
 void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		   struct sk_buff *skb, u16 vlan);
 void ornic_soft_rx_checked(struct ornic_soft *soft, struct sock *sk,

@@ -43,32 +43,20 @@
 #define VERDICT_TIME (HZ / 10)
 #define VERDICT_BITS 7
 
-/**
- * struct sender - what the stack's answer depends on, while nobody asks more
- * @saddr: source, an IPv4 address as a mapped one
- * @daddr: destination, likewise
- * @link: ornic_soft_rx_fast::id, stands for netdev and namespace
- * @genid: generation of the routes
- * @tos: type of service or traffic class; routes do not depend on its ECN bits
- * @ipv6: family
- */
+/* What the verdict of the stack depends on, while stack_has_rules() is false. */
 struct sender {
-	struct in6_addr saddr;
+	struct in6_addr saddr; /* IPv4 addresses are mapped */
 	struct in6_addr daddr;
-	u64 link;
-	int genid;
-	u8 tos;
+	u64 link; /* ornic_soft_rx_fast::id: netdev and namespace */
+	int genid; /* generation of the routes */
+	u8 tos; /* or traffic class, without ECN bits */
 	bool ipv6;
 };
 
-/**
- * struct verdict - a sender whose packets come to the socket
- * @sender: whose; its link is 0 if there is none
- * @until: jiffies; after it the stack is asked again
- */
+/* A sender whose packets the stack delivers to the socket. */
 struct verdict {
-	struct sender sender;
-	unsigned long until;
+	struct sender sender; /* its @link is 0 in an empty slot */
+	unsigned long until; /* jiffies; then the stack decides again */
 };
 
 /* One for each CPU, so that softirqs need no lock. */
@@ -207,13 +195,6 @@ rx_fast_hook(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 	return NF_STOLEN;
 }
 
-/**
- * ornic_soft_rx_fast_note - the stack has let a packet pass
- * @soft: whose netdev it came through, untagged
- * @skb: the packet; its network header is set
- *
- * Context: Softirq, under RCU.
- */
 void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 			     const struct sk_buff *skb)
 {
@@ -232,17 +213,6 @@ void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 
 /* ---- Devices ------------------------------------------------------------------ */
 
-/**
- * ornic_soft_rx_fast_open - meet the packets of a device's netdev early
- * @soft: the device; its hook is not registered
- * @net: the namespace of its netdev
- * @sk4: the sockets of the namespace, until ornic_soft_rx_fast_close() and a
- *	grace period after it
- * @sk6: may be NULL if there is no IPv6
- *
- * Context: Process context; the RTNL is held.
- * Return: 0 or -ENOMEM.
- */
 int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 			    struct sock *sk4, struct sock *sk6)
 {
@@ -263,36 +233,17 @@ int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 	return nf_register_net_hook(net, &rx_fast->hook);
 }
 
-/**
- * ornic_soft_rx_fast_close - the end of it
- * @soft: the device; its netdev is still in the namespace
- *
- * A packet may be on its way through the hook until RCU's next grace period.
- *
- * Context: Process context; the RTNL is held.
- */
 void ornic_soft_rx_fast_close(struct ornic_soft *soft)
 {
 	nf_unregister_net_hook(soft->rx_fast.net, &soft->rx_fast.hook);
 }
 
-/**
- * ornic_soft_rx_fast_init - room for the verdicts of all devices
- *
- * Context: Process context.
- * Return: 0 or -ENOMEM.
- */
 int ornic_soft_rx_fast_init(void)
 {
 	tables = alloc_percpu(struct verdict_table);
 	return tables ? 0 : -ENOMEM;
 }
 
-/**
- * ornic_soft_rx_fast_exit - give it back; all devices are gone
- *
- * Context: Process context.
- */
 void ornic_soft_rx_fast_exit(void)
 {
 	free_percpu(tables);

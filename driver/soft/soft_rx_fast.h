@@ -9,6 +9,18 @@ struct ornic_soft;
 struct sk_buff;
 struct sock;
 
+/*
+ * ornic_soft_rx_fast_open() - register the hook of @soft's netdev, which is in
+ * @net. @sk4 and @sk6 (NULL without IPv6) are the RoCEv2 sockets of @net; they
+ * must exist until a grace period after ornic_soft_rx_fast_close(). Under the
+ * RTNL.
+ * ornic_soft_rx_fast_close() - unregister it; packets may be in it until the
+ * next grace period. The netdev is still in its namespace. Under the RTNL.
+ * ornic_soft_rx_fast_note() - the stack delivered @skb, untagged, to the socket:
+ * the next packets of its sender may take the fast path. Softirq, under RCU.
+ * ornic_soft_rx_fast_init() - allocate memory for all devices.
+ * ornic_soft_rx_fast_exit() - free it; no device is left.
+ */
 #ifdef CONFIG_NETFILTER_INGRESS
 int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 			    struct sock *sk4, struct sock *sk6);

@@ -154,18 +154,6 @@ unlock:
 	return taken;
 }
 
-/**
- * ornic_soft_rxq_take - leave a packet to the worker of its QP
- * @soft: the device
- * @sk: the socket that it came to
- * @skb: starts at the UDP header; what ornic_soft_rx_deliver() wants is in it
- *
- * A packet of the emergency reserves must not wait, and is not taken: to the QP
- * it may be one that overtook others, which are sent again.
- *
- * Context: Softirq, under RCU.
- * Return: True if the packet is taken, and no longer the caller's.
- */
 bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 			 struct sk_buff *skb)
 {
@@ -173,6 +161,10 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	bool begin;
 	u32 qpn;
 
+	/*
+	 * A packet of the emergency reserves must not wait. It may overtake
+	 * queued ones: the QP sees lost packets.
+	 */
 	if (skb_pfmemalloc(skb) ||
 	    !pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_RX_PEEK))
 		return false;
@@ -189,10 +181,6 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	return rxq_take_skb(&qp->rxq, skb, begin, sk);
 }
 
-/**
- * ornic_soft_rxq_init - a new QP has nothing to receive
- * @rxq: its queue
- */
 void ornic_soft_rxq_init(struct ornic_soft_rxq *rxq)
 {
 	skb_queue_head_init(&rxq->packets);
@@ -200,12 +188,6 @@ void ornic_soft_rxq_init(struct ornic_soft_rxq *rxq)
 	rxq->cpu = -1;
 }
 
-/**
- * ornic_soft_rxq_stop - forget what is queued; nothing will be any more
- * @rxq: the queue of a QP that goes
- *
- * Context: Process context; sleeps.
- */
 void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq)
 {
 	spin_lock_bh(&rxq->packets.lock);

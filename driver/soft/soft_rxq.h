@@ -11,19 +11,26 @@ struct ornic_soft_rxq;
 struct sk_buff;
 struct sock;
 
+/*
+ * ornic_soft_rxq_init() - prepare the queue of a new QP.
+ * ornic_soft_rxq_stop() - drop what is queued; nothing is queued any more.
+ * Sleeps.
+ * ornic_soft_rxq_take() - queue @skb, which came to @sk, for the worker of its
+ * QP, if that has to receive it. @skb starts at the UDP header and is ready for
+ * ornic_soft_rx_deliver(). Softirq, under RCU. Returns false if @skb is still
+ * the caller's.
+ */
 void ornic_soft_rxq_init(struct ornic_soft_rxq *rxq);
 void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq);
 bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 			 struct sk_buff *skb);
 
-/* The worker that has packets delivered on a CPU, also in softirqs above it. */
+/* The worker that delivers packets on a CPU. */
 DECLARE_PER_CPU(struct task_struct *, ornic_soft_receiver);
 
-/**
- * ornic_soft_rxq_is_here - this CPU receives long messages now
- *
- * Context: Not preemptible.
- * Return: True in the worker, and in softirqs that interrupt it.
+/*
+ * True in the worker that receives long messages on this CPU, and in softirqs
+ * that interrupt it. Not preemptible.
  */
 static inline bool ornic_soft_rxq_is_here(void)
 {

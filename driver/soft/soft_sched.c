@@ -52,15 +52,6 @@ static bool cpu_is_fit(int cpu, const struct cpumask *among)
 	       housekeeping_test_cpu(cpu, HK_TYPE_WQ);
 }
 
-/**
- * ornic_soft_next_cpu - the CPU after another
- * @cpu: any
- * @among: CPUs to choose from
- *
- * Context: Any.
- * Return: The next online CPU that is for work queues, around the end; @cpu if
- * it is the only one; -1 if there is none at all.
- */
 int ornic_soft_next_cpu(int cpu, const struct cpumask *among)
 {
 	int next;
@@ -72,15 +63,6 @@ int ornic_soft_next_cpu(int cpu, const struct cpumask *among)
 	return -1;
 }
 
-/**
- * ornic_soft_other_cpu - a CPU for what should not be done on this one
- * @last: the one that had it last, -1 if none
- * @among: CPUs to choose from
- *
- * Context: Not preemptible.
- * Return: @last if it is still fit and not this one, else the next online CPU
- * that is for work queues; -1 if there is none.
- */
 int ornic_soft_other_cpu(int last, const struct cpumask *among)
 {
 	int this_cpu = smp_processor_id();
@@ -92,13 +74,6 @@ int ornic_soft_other_cpu(int last, const struct cpumask *among)
 	return cpu == this_cpu ? -1 : cpu;
 }
 
-/**
- * ornic_soft_queue_work - queue the work of a flow
- * @cpu: where; -1 or one that is offline: wherever it suits
- * @work: the work item
- *
- * Context: Any, also with interrupts off.
- */
 void ornic_soft_queue_work(int cpu, struct work_struct *work)
 {
 	if (cpu < 0 || !cpu_online(cpu))
@@ -135,13 +110,6 @@ static bool run_once(struct ornic_soft_qp *qp, bool kicked)
 	       res == ORNIC_RUN_MORE;
 }
 
-/**
- * ornic_soft_qp_run - run a QP here
- * @qp: its qp; the QP may be gone, then nothing happens
- *
- * Context: Process context.
- * Return: Whether it should be run again: one call does not do without end.
- */
 bool ornic_soft_qp_run(struct ornic_soft_qp *qp)
 {
 	return run_once(qp, false);
@@ -163,12 +131,6 @@ static void run_work(struct work_struct *work)
 	queue_run(qp);
 }
 
-/**
- * ornic_soft_qp_wake - have a QP run soon
- * @qp: its qp; the QP may be gone, then nothing happens
- *
- * Context: Any, also with interrupts off.
- */
 void ornic_soft_qp_wake(struct ornic_soft_qp *qp)
 {
 	if (test_bit(ORNIC_SOFT_QP_ACTIVE, &qp->state)) {
@@ -180,25 +142,11 @@ void ornic_soft_qp_wake(struct ornic_soft_qp *qp)
 	queue_run(qp);
 }
 
-/**
- * ornic_soft_resched - ornic_engine_ops::resched
- * @host: the device
- * @host_qp: the host's area of the QP
- *
- * Context: Any; engine locks are held.
- */
 void ornic_soft_resched(void *host, void *host_qp)
 {
 	ornic_soft_qp_wake(ornic_soft_qp_of(host_qp));
 }
 
-/**
- * ornic_soft_wake_qpn - have a QP run soon
- * @soft: the device
- * @qpn: QP number; nothing happens if there is no such QP
- *
- * Context: Any, also with interrupts off.
- */
 void ornic_soft_wake_qpn(struct ornic_soft *soft, u32 qpn)
 {
 	struct ornic_soft_qp *qp;
@@ -210,14 +158,6 @@ void ornic_soft_wake_qpn(struct ornic_soft *soft, u32 qpn)
 	rcu_read_unlock();
 }
 
-/**
- * ornic_soft_kick - ornic_bus_ops::kick
- * @bus: of the device
- * @qpn: QP number, unchecked
- * @inline_ok: the QP may be run here
- *
- * Context: Process context with interrupts on, or any if not @inline_ok.
- */
 void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 {
 	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
@@ -268,14 +208,6 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 	return ret;
 }
 
-/**
- * ornic_soft_deadline - ornic_engine_ops::deadline
- * @host: the device
- * @host_qp: the host's area of the QP
- * @when: when ornic_engine_expire is wanted, ns; 0: not at all
- *
- * Context: Softirqs off; engine locks are held.
- */
 void ornic_soft_deadline(void *host, void *host_qp, u64 when)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
@@ -314,12 +246,6 @@ static struct ornic_soft_qp *qp_alloc(struct ornic_soft *soft, u32 qpn)
 	return qp;
 }
 
-/**
- * ornic_soft_qp_free - the last reference of a flow is gone
- * @qp: the flow
- *
- * Context: Any, also with interrupts off.
- */
 void ornic_soft_qp_free(struct ornic_soft_qp *qp)
 {
 	kfree_rcu(qp, rcu);
@@ -329,15 +255,6 @@ void ornic_soft_qp_free(struct ornic_soft_qp *qp)
 		wake_up_var(&num_qps);
 }
 
-/**
- * ornic_soft_qp_init - ornic_engine_ops::qp_init
- * @host: the device
- * @host_qp: the host's area of the QP
- * @qpn: its number
- *
- * Context: Process context; sleeps.
- * Return: 0 or -ENOMEM.
- */
 int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn)
 {
 	struct ornic_soft *soft = host;
@@ -354,16 +271,6 @@ int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn)
 	return err;
 }
 
-/**
- * ornic_soft_qp_fini - ornic_engine_ops::qp_fini
- * @host: the device
- * @host_qp: the host's area of the QP
- *
- * On return its timer and its work items are off for good. Frames of it may
- * still be in flight.
- *
- * Context: Process context; sleeps.
- */
 void ornic_soft_qp_fini(void *host, void *host_qp)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
@@ -394,14 +301,6 @@ static enum hrtimer_restart cq_timer_fires(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/**
- * ornic_soft_cq_init - ornic_engine_ops::cq_init
- * @host: the device
- * @host_cq: the host's area of the CQ
- * @cqn: its number
- *
- * Context: Process context.
- */
 void ornic_soft_cq_init(void *host, void *host_cq, u32 cqn)
 {
 	struct ornic_soft_cq *cq = host_cq;
@@ -412,15 +311,6 @@ void ornic_soft_cq_init(void *host, void *host_cq, u32 cqn)
 	cq->timer.function = cq_timer_fires;
 }
 
-/**
- * ornic_soft_cq_fini - ornic_engine_ops::cq_fini
- * @host: the device
- * @host_cq: the host's area of the CQ; nobody completes to it any more
- *
- * On return its timer is off for good.
- *
- * Context: Process context; sleeps.
- */
 void ornic_soft_cq_fini(void *host, void *host_cq)
 {
 	struct ornic_soft_cq *cq = host_cq;
@@ -428,14 +318,6 @@ void ornic_soft_cq_fini(void *host, void *host_cq)
 	hrtimer_cancel(&cq->timer);
 }
 
-/**
- * ornic_soft_cq_deadline - ornic_engine_ops::cq_deadline
- * @host: the device
- * @host_cq: the host's area of the CQ
- * @when: when ornic_engine_cq_expire is wanted, ns
- *
- * Context: Softirqs off; engine locks are held.
- */
 void ornic_soft_cq_deadline(void *host, void *host_cq, u64 when)
 {
 	struct ornic_soft_cq *cq = host_cq;
@@ -445,12 +327,6 @@ void ornic_soft_cq_deadline(void *host, void *host_cq, u64 when)
 
 /* ---- The module ---------------------------------------------------------------- */
 
-/**
- * ornic_soft_sched_init - prepare for flows
- *
- * Context: Process context.
- * Return: 0 or -ENOMEM.
- */
 int ornic_soft_sched_init(void)
 {
 	/*
@@ -467,14 +343,6 @@ int ornic_soft_sched_init(void)
 	return 0;
 }
 
-/**
- * ornic_soft_sched_exit - wait for the last qp, thus for all frames
- *
- * A netdev may keep a frame for long: in a ring that has stopped, in a qdisc
- * that delays.
- *
- * Context: Process context; no QP and no device exists.
- */
 void ornic_soft_sched_exit(void)
 {
 	while (!wait_var_event_timeout(&num_qps, !atomic_read(&num_qps),

@@ -6,39 +6,17 @@
 #define CREATE_TRACE_POINTS
 #include "soft_trace.h"
 
-/**
- * ornic_soft_trace_reg - somebody begins to look at a tracepoint
- *
- * Context: Process context.
- * Return: 0.
- */
 int ornic_soft_trace_reg(void)
 {
 	static_branch_inc(&ornic_trace_key);
 	return 0;
 }
 
-/**
- * ornic_soft_trace_unreg - and stops
- *
- * Context: Process context.
- */
 void ornic_soft_trace_unreg(void)
 {
 	static_branch_dec(&ornic_trace_key);
 }
 
-/**
- * ornic_soft_trace - ornic_engine_ops::trace
- * @host: the device
- * @what: what happened
- * @qpn: to which QP
- * @code: see enum ornic_trace, like @a and @b
- * @a: second number
- * @b: third number
- *
- * Context: Any; engine locks are held.
- */
 void ornic_soft_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 		      u32 a, u32 b)
 {

@@ -16,6 +16,11 @@
 #define ORNIC_SOFT_TRACE_ONCE
 #include "engine/engine.h"
 
+/*
+ * ornic_soft_trace() - ornic_engine_ops::trace
+ * ornic_soft_trace_reg() - a tracepoint is enabled.
+ * ornic_soft_trace_unreg() - it is disabled.
+ */
 int ornic_soft_trace_reg(void);
 void ornic_soft_trace_unreg(void);
 void ornic_soft_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,

@@ -40,15 +40,6 @@ static int tx_room_here(const struct ornic_soft_qp *qp)
 	return TX_LIMIT - in_flight;
 }
 
-/**
- * ornic_soft_tx_room - ornic_engine_ops::tx_room
- * @host: the device
- * @host_qp: the host's area of the QP
- *
- * Context: Softirqs off; engine locks are held.
- * Return: Frames that may be sent now, by this CPU; ORNIC_TX_IDLE if none of the
- * QP is in flight. After 0 the QP is woken, at TX_LOW, on the CPU that may go on.
- */
 u32 ornic_soft_tx_room(void *host, void *host_qp)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
@@ -127,14 +118,6 @@ static ornic_apart struct sk_buff *alloc_in_two(const struct net_device *netdev,
 	return skb;
 }
 
-/**
- * ornic_soft_tx_frame - ornic_engine_ops::tx_frame
- * @host: the device
- * @tx: the frame
- *
- * Context: Softirqs off; engine locks are held.
- * Return: 0, -ENETDOWN, -ENOMEM, or -EMSGSIZE if it is larger than the MTU.
- */
 int ornic_soft_tx_frame(void *host, struct ornic_tx *tx)
 {
 	const struct ornic_soft *soft = host;
@@ -171,16 +154,6 @@ static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
 	__skb_set_sw_hash(skb, hash, true);
 }
 
-/**
- * ornic_soft_xmit - ornic_engine_ops::xmit
- * @host: the device
- * @tx: the frame
- *
- * Context: Softirqs off; engine locks are held. The netdev may take its own
- * locks, and may free the frame at once.
- * Return: 0, -ENOBUFS if the netdev has no room, -EPERM if a rule or a route of
- * the namespace does not let it go, or another error of the netdev's.
- */
 ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(tx->host_qp);

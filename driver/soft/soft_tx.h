@@ -8,10 +8,29 @@ struct net;
 struct ornic_tx;
 struct sk_buff;
 
+/*
+ * Of struct ornic_engine_ops.
+ *
+ * ornic_soft_tx_room() - frames that this CPU may send now for a QP. After 0
+ * the QP is woken on the CPU that may send.
+ * ornic_soft_tx_frame() - allocate a frame.
+ * ornic_soft_xmit() - send it. The netdev may take its own locks, and may free
+ * the frame at once. Returns -EPERM if a rule or a route of the namespace
+ * forbids it.
+ */
 u32 ornic_soft_tx_room(void *host, void *host_qp);
 int ornic_soft_tx_frame(void *host, struct ornic_tx *tx);
 int ornic_soft_xmit(void *host, const struct ornic_tx *tx);
 
+/*
+ * Softirqs off, under RCU; engine locks are held.
+ *
+ * ornic_soft_out_is_ruled() - true if @net has rules for what leaves it, so that
+ * frames have to be sent by ornic_soft_out().
+ * ornic_soft_out() - send a frame, whose header offsets are set, by IP's output;
+ * consumes @skb. Returns 0 also if it is sent later; -EPERM if a rule drops it
+ * or there is no route; -ENOBUFS, or a code of the qdisc.
+ */
 bool ornic_soft_out_is_ruled(const struct net *net, bool ipv6);
 int ornic_soft_out(struct sk_buff *skb, bool ipv6);
 
