@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What can be tuned while a soft device runs, in the ib_device's sysfs folder
- * (a link message has no room for options):
+ * Attributes of a soft device that can be changed at run time, in the sysfs
+ * directory of its ib_device (a link message has no room for options):
  *
- *	poll_thread	look at the send queues in a thread, see soft_poll.c
- *	busy_poll_us	look at queues that are posted to all the time from a CPU
- *			that has nothing else to do, until there was nothing
- *			new for that long; 0: never. See soft_busypoll.c
- *	rx_fast_path	packets of known senders go past IP, see soft_rx_fast.c
+ *	poll_thread	a thread polls the send queues, see soft_poll.c
+ *	busy_poll_us	a CPU that is otherwise idle polls busy send queues; it
+ *			stops after this time without work; 0: off. See
+ *			soft_busypoll.c
+ *	rx_fast_path	packets of known senders bypass IP, see soft_rx_fast.c
  *	rx_queues	long messages are received on another CPU, see soft_rxq.c
- *	loopback	QPs of this device need no packets between them. With 0,
- *			those that connect from then on send packets, for a
- *			switch that reflects them, such as a port of a bridge
- *			with "hairpin on": so tests of one device test the wire.
+ *	loopback	messages between QPs of the device need no packets. With
+ *			0, QPs that are connected afterwards send packets, for a
+ *			switch that reflects them, such as a bridge port with
+ *			"hairpin on": tests of a single device test the wire so.
  */
 #include "soft.h"
 
@@ -31,7 +31,7 @@ static struct ornic_soft *to_soft(struct device *dev)
 	return container_of(ibdev->dev.parent, struct ornic_soft, dev);
 }
 
-/* What all values are but one. Returns @count, or an error of @set. */
+/* Returns @count, or an error of @set. */
 static ssize_t store_bool(struct device *dev, const char *buf, size_t count,
 			  int (*set)(struct ornic_soft *soft, bool on))
 {

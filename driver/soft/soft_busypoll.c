@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Adaptive busy poll. A kick executes what was posted before the program posts the
- * next, so a program that posts one WQE after another kicks for each, and the
- * program and the engine take turns on one CPU. Where another CPU has nothing
- * to do, a worker looks at the send queues there: posts are mere stores then.
+ * Adaptive busy poll. A kick executes what was posted before the program can post
+ * more, so a program that posts single WQEs kicks for each of them, and program
+ * and engine alternate on one CPU. If another CPU is idle, a worker polls the send
+ * queues there, and posts need no kick.
  *
- * It begins when a CPU kicks HOT_KICKS times a second and another, on which the
- * program may run as well, was idle since this was asked last (a kernel with a
- * tick on idle CPUs cannot tell), and ends when nothing was new for a while, or as
- * soon as anything else wants to run on its CPU. So it takes no time from anybody;
- * what it spends is charged to nobody, and bounded by one CPU for a device.
+ * Polling starts when a CPU kicks at HOT_KICKS a second and another CPU, on which
+ * the program may run too, was idle for IDLE_PERCENT of the time since the last
+ * check (a kernel with a tick on idle CPUs does not count idle time). It stops
+ * after max_idle_us without work, or as soon as another task is runnable on its
+ * CPU. So it takes no time from other tasks; the time is not charged to the
+ * program, and is bounded by one CPU for each device.
  *
- * A QP joins at a kick, under the lock; from then on it is the worker's, which
- * lets it go when it had no news for some time. It holds a reference of the qp,
- * and asks the engine by QP number: the QP may be destroyed meanwhile.
+ * A kick adds a QP, under the lock. Then the QP belongs to the worker, which
+ * removes it after IDLE_JIFFIES without work. The list holds a reference of the
+ * ornic_soft_qp. The engine is called by QP number, since the QP may have been
+ * destroyed.
  */
 #include "soft_busypoll.h"
 
@@ -30,12 +32,12 @@
 #include "soft.h"
 #include "soft_sched.h"
 
-#define HOT_KICKS 16000 /* a second, of a CPU */
+#define HOT_KICKS 16000 /* per second and CPU */
 #define MAX_IDLE_US 50
-#define IDLE_JIFFIES 2 /* a QP without news is let go */
-#define IDLE_PERCENT 75 /* of a CPU that has nothing to do */
+#define IDLE_JIFFIES 2 /* then a QP without work is removed */
+#define IDLE_PERCENT 75 /* of the time, of a CPU that is idle */
 
-/* How often a CPU has kicked in a jiffy. */
+/* Kicks of a CPU in the current jiffy. */
 struct kick_rate {
 	unsigned long jiffy;
 	unsigned int kicks;
@@ -44,9 +46,9 @@ struct kick_rate {
 static DEFINE_PER_CPU(struct kick_rate, kick_rate);
 static struct workqueue_struct *busypoll_wq;
 
-/* ---- Joining ----------------------------------------------------------------- */
+/* ---- Kicks --------------------------------------------------------------- */
 
-/* One more kick of this CPU. It may move to another meanwhile: a heuristic. */
+/* Counts a kick. Preemption between the accesses only makes it less precise. */
 static bool kicks_often(void)
 {
 	struct kick_rate *h = raw_cpu_ptr(&kick_rate);
@@ -66,8 +68,8 @@ static bool kicks_often(void)
 }
 
 /*
- * Was the CPU idle since this was asked last? If not, or if that was another
- * CPU, it will be asked again; a busy one makes room for the next.
+ * True if @cpu was idle since the last call, which has to be for the same CPU.
+ * After a busy CPU the next call is for another one.
  */
 static bool cpu_was_idle(struct ornic_soft_busypoll *busypoll, int cpu)
 {
@@ -86,7 +88,7 @@ static bool cpu_was_idle(struct ornic_soft_busypoll *busypoll, int cpu)
 	return false;
 }
 
-/* A program gets no time of a CPU that it may not run on itself. */
+/* Only a CPU on which the program may run itself polls for it. */
 static bool busypoll_begin(struct ornic_soft_busypoll *busypoll)
 {
 	int cpu;
@@ -112,7 +114,7 @@ void ornic_soft_busypoll_kicked(struct ornic_soft_qp *qp)
 	if (test_bit(ORNIC_SOFT_QP_POLLED, &qp->state))
 		return;
 	spin_lock_bh(&busypoll->lock);
-	/* Again: another thread may kick the same QP at this moment. */
+	/* Test again: another thread may kick the same QP. */
 	if (!test_bit_acquire(ORNIC_SOFT_QP_POLLED, &qp->state) &&
 	    busypoll_begin(busypoll) && refcount_inc_not_zero(&qp->refs)) {
 		set_bit(ORNIC_SOFT_QP_POLLED, &qp->state);
@@ -121,9 +123,9 @@ void ornic_soft_busypoll_kicked(struct ornic_soft_qp *qp)
 	spin_unlock_bh(&busypoll->lock);
 }
 
-/* ---- Looking ----------------------------------------------------------------- */
+/* ---- Polling ------------------------------------------------------------- */
 
-/* Those who joined are watched now. */
+/* Move new QPs to @polled. They need no kicks from here on. */
 static void busypoll_add(struct ornic_soft_busypoll *busypoll,
 			 struct list_head *polled)
 {
@@ -143,20 +145,20 @@ static void busypoll_add(struct ornic_soft_busypoll *busypoll,
 	list_splice_tail(&added, polled);
 }
 
-/* From here on it has to be kicked, as before. */
+/* From here on the QP needs kicks. */
 static void busypoll_remove(struct ornic_soft_qp *qp)
 {
 	list_del(&qp->poll.link);
 	ornic_engine_busy_poll(qp->soft->engine, qp->qpn, false);
-	/* Its link is free for the next to join, who tests with acquire. */
+	/* Releases the link; ornic_soft_busypoll_kicked() acquires it. */
 	clear_bit_unlock(ORNIC_SOFT_QP_POLLED, &qp->state);
-	/* By number: the QP may be gone and its number another one's. */
+	/* By number: the QP may be destroyed, and its number reused. */
 	if (ornic_soft_qp_run(qp))
 		ornic_soft_wake_qpn(qp->soft, qp->qpn);
 	ornic_soft_qp_put(qp);
 }
 
-/* One look at a QP. Returns true if there was something to do. */
+/* Poll a QP once. Returns true if there was work. */
 static bool busypoll_qp(struct ornic_soft_qp *qp)
 {
 	struct ornic_soft_polled *poll = &qp->poll;
@@ -185,7 +187,7 @@ static bool busypoll_once(struct list_head *polled)
 	return work;
 }
 
-/* Does nobody else want this CPU? */
+/* False when another task is runnable on this CPU. */
 static bool cpu_is_free(const struct ornic_soft_busypoll *busypoll)
 {
 	return !need_resched() && single_task_running() &&
@@ -214,7 +216,7 @@ static void busypoll_loop(struct ornic_soft_busypoll *busypoll,
 	}
 }
 
-/* If nobody has joined meanwhile. */
+/* Returns false if QPs were added meanwhile. */
 static bool busypoll_end(struct ornic_soft_busypoll *busypoll)
 {
 	bool end;
@@ -241,7 +243,7 @@ static void busypoll_work(struct work_struct *work)
 	} while (!busypoll_end(busypoll));
 }
 
-/* ---- Beginning and end -------------------------------------------------------- */
+/* ---- Init and exit ------------------------------------------------------- */
 
 void ornic_soft_busypoll_init(struct ornic_soft_busypoll *busypoll)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Life of a soft device. `rdma link add` creates it; `rdma link delete`, the
- * end of its netdev or of the module stop it. Whoever comes first stops it,
- * the others find ornic_soft::stopped set. Every holder of a reference of
- * ornic_soft::dev may look at the structure until it drops that.
+ * Life of a soft device. `rdma link add` creates it; `rdma link delete`, and the
+ * end of its netdev or of the module, stop it. The first of these sets
+ * ornic_soft::stopped, the others return. The structure is freed with the last
+ * reference of ornic_soft::dev.
  *
- * The ib_device gets a virtual parent of our own and not the netdev's parent:
- * by the modalias of that one a provider for the hardware would take it.
+ * The ib_device has a virtual parent, not the parent of the netdev, by whose
+ * modalias the provider of that hardware would claim it.
  */
 #include "soft.h"
 
@@ -66,16 +66,16 @@ static void soft_release(struct device *dev)
 	xa_destroy(&soft->qps);
 	kfree(soft);
 
-	/* The module's exit waits for this, and at its end for us. */
+	/* ornic_soft_dev_exit() waits; see also ornic_soft_sched_exit(). */
 	if (atomic_dec_and_test(&num_devices))
 		wake_up_var(&num_devices);
 }
 
-/* ---- What the engine asks of its host ------------------------------------ */
+/* ---- ornic_engine_ops ---------------------------------------------------- */
 
 /*
- * ib_core's virtual DMA makes DMA addresses of kernel virtual addresses, and
- * only the driver names them, after it has pinned or allocated the memory.
+ * With ib_core's virtual DMA a DMA address is a kernel virtual address. It comes
+ * from the driver, which has pinned or allocated the memory.
  */
 static void *engine_dma(void *host, u64 addr, u64 len)
 {
@@ -131,7 +131,7 @@ static struct ornic_engine_ops engine_ops = {
 	.host_qp_size = sizeof(struct ornic_soft_qp *),
 };
 
-/* ---- What the driver asks of its bus ------------------------------------- */
+/* ---- ornic_bus_ops ------------------------------------------------------- */
 
 static int bus_cmd(struct ornic_bus *bus, const union ornic_req *req,
 		   union ornic_rsp *rsp)
@@ -155,7 +155,7 @@ static const struct ornic_bus_ops bus_ops = {
 	.removing = bus_removing,
 };
 
-/* ---- All soft devices ------------------------------------------------------- */
+/* ---- All soft devices ---------------------------------------------------- */
 
 struct ornic_soft *ornic_soft_find(const struct net_device *netdev)
 {
@@ -168,7 +168,7 @@ struct ornic_soft *ornic_soft_find(const struct net_device *netdev)
 	return NULL;
 }
 
-/* ---- The end --------------------------------------------------------------- */
+/* ---- Removal ------------------------------------------------------------- */
 
 static void soft_detach(struct ornic_soft *soft)
 {
@@ -180,7 +180,7 @@ static void soft_detach(struct ornic_soft *soft)
 	rtnl_unlock();
 }
 
-/* The ib_device is gone or was never there: no command or kick will come. */
+/* The ib_device is gone or was never there: no command or kick comes. */
 static void soft_stop(struct ornic_soft *soft)
 {
 	if (test_and_set_bit(0, &soft->stopped))
@@ -216,7 +216,7 @@ void ornic_soft_remove_later(struct ornic_soft *soft)
 		put_device(&soft->dev);
 }
 
-/* ---- The beginning --------------------------------------------------------- */
+/* ---- Creation ------------------------------------------------------------ */
 
 static int check_netdev(struct net_device *netdev)
 {
@@ -236,7 +236,7 @@ static int check_netdev(struct net_device *netdev)
 			   MIN_NETDEV_MTU);
 		return -EMSGSIZE;
 	}
-	/* A bridge, a bond, a team, a VRF. */
+	/* A bridge, bond, team or VRF. */
 	if (master) {
 		netdev_err(netdev, "ornic: %s takes its packets\n",
 			   master->name);
@@ -245,7 +245,7 @@ static int check_netdev(struct net_device *netdev)
 	return 0;
 }
 
-/* Make the device known to the notifier and show it, unless it is too late. */
+/* Fails if the netdev is being unregistered. */
 static int soft_attach(struct ornic_soft *soft)
 {
 	struct net_device *netdev = soft->netdev;
@@ -329,9 +329,9 @@ static struct ornic_soft *soft_alloc(struct net_device *netdev)
 }
 
 /*
- * Register @soft as @name; if that fails, the caller still owns it all. The
- * netdev may move meanwhile, so its namespace is held: it must not end before
- * ib_core knows of the device and takes it out of there.
+ * Register @soft as @name; on failure the caller still owns everything. The
+ * netdev may change its namespace meanwhile, so the namespace is held: it must
+ * exist until ib_core knows the device and moves it out.
  */
 static int soft_register(struct ornic_soft *soft, const char *name)
 {
@@ -371,7 +371,7 @@ int ornic_soft_create(const char *name, struct net_device *netdev)
 	if (err)
 		goto err_engine;
 
-	/* Once it is registered, anybody may remove it: hold it meanwhile. */
+	/* Once it is registered, it may be removed at any time. */
 	get_device(&soft->dev);
 	netdev_hold(netdev, &soft->netdev_tracker, GFP_KERNEL);
 	mutex_lock(&soft->lock);
@@ -384,7 +384,7 @@ int ornic_soft_create(const char *name, struct net_device *netdev)
 	return 0;
 
 err_netdev:
-	/* Its attributes were there for a moment. */
+	/* Its attributes existed for a moment. */
 	ornic_soft_poll_set(soft, false);
 	ornic_soft_busypoll_stop(&soft->busypoll);
 	netdev_put(netdev, &soft->netdev_tracker);
@@ -397,7 +397,7 @@ err_put:
 	return err;
 }
 
-/* ---- The module ------------------------------------------------------------ */
+/* ---- The module ---------------------------------------------------------- */
 
 int ornic_soft_dev_init(void)
 {

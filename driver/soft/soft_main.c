@@ -13,7 +13,7 @@
 #include "soft_rx_fast.h"
 #include "soft_sched.h"
 
-/* A Kconfig file would say "depends on". */
+/* An external module has no Kconfig file with "depends on". */
 #if !IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA)
 #error "ornic_soft needs CONFIG_INFINIBAND_VIRT_DMA, which is off with HIGHMEM"
 #endif
@@ -60,8 +60,9 @@ err_sched:
 }
 
 /*
- * Without the notifier, whose end looks to the devices as if their netdevs
- * moved away, a netdev that goes now waits for ornic_soft_dev_exit.
+ * Unregistering the notifier replays NETDEV_UNREGISTER, as if all netdevs moved
+ * to another namespace. From then on a netdev that is unregistered waits for
+ * ornic_soft_dev_exit().
  */
 static void __exit soft_exit(void)
 {

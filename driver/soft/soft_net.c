@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Where packets come in: one UDP socket on the RoCEv2 port per network
- * namespace and family, made for the first soft device whose netdev lives
- * there and released with the last one. The sockets take every packet out of
- * the stack before it is queued; the list of the namespace's soft devices,
- * mostly of one, tells whose it is. Most packets do not come that far, see
- * soft_rx_fast.c.
+ * Sockets: one UDP socket on the RoCEv2 port for each network namespace and
+ * family, opened for the first soft device whose netdev is in the namespace and
+ * released with the last. The encap_rcv of the sockets takes all packets and
+ * looks up the soft device in the namespace's list, which is short. Most packets
+ * take the fast path in soft_rx_fast.c instead.
  */
 #include "soft.h"
 
@@ -32,7 +31,7 @@ struct ornic_soft_net {
 
 static unsigned int soft_net_id;
 
-/* ---- Packets ---------------------------------------------------------------- */
+/* ---- Packets ------------------------------------------------------------- */
 
 static struct ornic_soft *find_link(const struct ornic_soft_net *sn,
 				    const struct net_device *netdev)
@@ -45,7 +44,7 @@ static struct ornic_soft *find_link(const struct ornic_soft_net *sn,
 	return NULL;
 }
 
-/* Called by UDP in softirq context, under RCU; owns @skb. */
+/* Called by UDP in softirq context, under RCU; consumes @skb. */
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	const struct ornic_soft_net *sn = rcu_dereference_sk_user_data(sk);
@@ -80,7 +79,7 @@ drop:
 	return 0;
 }
 
-/* ---- Sockets ---------------------------------------------------------------- */
+/* ---- Sockets ------------------------------------------------------------- */
 
 static int open_socket(struct net *net, struct ornic_soft_net *sn, u8 family,
 		       struct socket **sock)
@@ -124,7 +123,7 @@ static int open_sockets(struct net *net, struct ornic_soft_net *sn)
 	err = open_socket(net, sn, AF_INET, &sn->sock4);
 	if (err)
 		return err;
-	/* Where IPv6 is missing, to ask for its sockets loads a module. */
+	/* Without IPv6, creating a socket would load its module. */
 	if (!ipv6_mod_enabled())
 		return 0;
 	err = open_socket(net, sn, AF_INET6, &sn->sock6);
@@ -133,7 +132,7 @@ static int open_sockets(struct net *net, struct ornic_soft_net *sn)
 	return err;
 }
 
-/* ---- Devices ---------------------------------------------------------------- */
+/* ---- Devices ------------------------------------------------------------- */
 
 static int get_sockets(struct net *net, struct ornic_soft_net *sn)
 {
@@ -204,13 +203,13 @@ void ornic_soft_net_leave(struct ornic_soft *soft)
 	ornic_soft_rx_fast_close(soft);
 	list_del_rcu(&soft->net_link);
 	soft->net = NULL;
-	/* Packets on their way use the sockets. */
+	/* Packets in flight use the sockets. */
 	synchronize_net();
 	put_sockets(sn);
 	mutex_unlock(&sn->lock);
 }
 
-/* ---- Namespaces ------------------------------------------------------------- */
+/* ---- Namespaces ---------------------------------------------------------- */
 
 static int __net_init netns_init(struct net *net)
 {
@@ -221,10 +220,7 @@ static int __net_init netns_init(struct net *net)
 	return 0;
 }
 
-/*
- * A subsystem's exit comes after all netdevs have left the namespace, so
- * nobody has its sockets now.
- */
+/* Called after all netdevs have left the namespace: no device uses the sockets. */
 static void __net_exit netns_exit(struct net *net)
 {
 	struct ornic_soft_net *sn = net_generic(net, soft_net_id);

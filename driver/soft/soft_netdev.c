@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The soft device follows its netdev: its name, its network namespace, its
- * master, its end. MTU, carrier and addresses are the business of the driver.
+ * Netdev notifier: a soft device follows the name, the network namespace, the
+ * master and the end of its netdev. The driver handles MTU, carrier and addresses.
  *
- * A netdev that moves to another namespace is unregistered from the one and
- * registered in the other, but stays NETREG_REGISTERED, under the RTNL all
- * the time. Only then does the device stay.
+ * A netdev that moves to another namespace is unregistered from the old one and
+ * registered in the new one under the RTNL, but stays NETREG_REGISTERED. The
+ * device survives only that.
  */
 #include "soft.h"
 
@@ -35,7 +35,7 @@ static void netdev_arrives(struct ornic_soft *soft)
 	ornic_groups_back(&soft->bus.groups);
 }
 
-/* As for a new link: a master takes the packets of its netdevs. */
+/* As in ornic_soft_create(): a master takes the packets of its netdevs. */
 static void netdev_upper_changes(struct ornic_soft *soft)
 {
 	const struct net_device *master =

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Frames where the namespace has rules for what leaves it: netfilter's hooks
- * LOCAL_OUT and POST_ROUTING, or IPsec policies. They go through IP's output, as
- * those of any program do, with a route of their own: it may transform them,
- * send them elsewhere, keep them for a while or drop them. Where there are no
- * such rules, IP would do nothing that the header template has not done.
+ * Transmission by IP's output, in namespaces that have rules for what leaves
+ * them: netfilter hooks at LOCAL_OUT or POST_ROUTING, or IPsec policies. A frame
+ * gets a route and may be transformed, redirected, delayed or dropped like the
+ * packets of any program. Without such rules IP's output would not change
+ * anything, and frames go to the netdev directly.
  *
- * Engine locks are held here. Nothing down there calls the engine: whatever comes
- * back to this host goes through the backlog of a CPU.
+ * Engine locks are held. IP's output does not call the engine: packets to this
+ * host go through the backlog of a CPU.
  */
 #include "soft_tx.h"
 
@@ -27,8 +27,8 @@
 
 #ifdef CONFIG_NETFILTER
 /*
- * AppArmor has a hook in every namespace, by its priority the first one after
- * routing: it judges packets with a security mark, which frames do not have.
+ * AppArmor has a POST_ROUTING hook in every namespace, with this priority. It
+ * only checks packets with a security mark, which frames do not have.
  */
 static bool has_rules(struct nf_hook_entries __rcu *const *hooks,
 		      unsigned int hook)
@@ -124,7 +124,7 @@ static int frame_send_ipv6(struct net *net, struct sk_buff *skb)
 }
 #endif
 
-/* A tagged frame belongs to the VLAN device above. Its tag is made there. */
+/* A tagged frame is sent by the VLAN device, which adds the tag. */
 static struct net_device *frame_netdev(const struct sk_buff *skb)
 {
 	const struct vlan_ethhdr *eth = vlan_eth_hdr(skb);
@@ -135,7 +135,7 @@ static struct net_device *frame_netdev(const struct sk_buff *skb)
 					ntohs(eth->h_vlan_TCI) & VLAN_VID_MASK);
 }
 
-/* What would stay in this host does not go onto the wire that the QP names. */
+/* A route to this host would not use the netdev of the QP. */
 static struct dst_entry *frame_route(struct net *net, const struct sk_buff *skb,
 				     bool ipv6)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The poll thread: looks at all send queues of its device without being
- * kicked, as hardware does, so no post needs a system call. It takes a CPU
- * for itself, so it is off until somebody writes 1 to the attribute poll_thread.
+ * Poll thread: polls all send queues of its device, as hardware does, so posts
+ * need no system call. It occupies a CPU, so it is off until the attribute
+ * poll_thread is set.
  */
 #include "soft.h"
 
@@ -12,7 +12,7 @@
 
 #include "engine/engine.h"
 
-#define POLL_BUDGET (64 * 1024) /* bytes between two looks around */
+#define POLL_BUDGET (64 * 1024) /* bytes between two checks for stop */
 
 static int poll_loop(void *arg)
 {
@@ -21,7 +21,7 @@ static int poll_loop(void *arg)
 	while (!kthread_should_stop()) {
 		if (!ornic_engine_poll(soft->engine, POLL_BUDGET))
 			cpu_relax();
-		/* Without this a Tasks RCU grace period never ends. */
+		/* Without this a Tasks RCU grace period would never end. */
 		cond_resched_tasks_rcu_qs();
 	}
 	return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From a socket buffer to the engine: the payload stays where it is, the
- * engine gets the pieces. Nothing in the packet is trusted, and the engine
- * may rely on what is checked here (struct ornic_rx).
+ * Reception: from an skb to the engine. The payload is not copied, the engine
+ * gets the segments of the skb. Packets are not trusted; the engine relies on the
+ * checks that are made here (struct ornic_rx).
  */
 #include "soft_rx.h"
 
@@ -17,11 +17,11 @@
 #include "soft.h"
 #include "soft_rxq.h"
 
-#define FIRST_SEG 64u /* bytes that the first piece holds */
+#define FIRST_SEG 64u /* bytes of the first segment */
 
-/* What is known of a packet, while it waits, without its netdev. */
+/* skb->cb of a checked packet, which may be queued without its netdev. */
 struct rx_cb {
-	u32 len; /* bytes behind the UDP header; 0: no RoCEv2 packet */
+	u32 len; /* bytes after the UDP header; 0: no RoCEv2 packet */
 	u16 vlan;
 	u8 smac[ETH_ALEN];
 };
@@ -41,7 +41,7 @@ static void rx_add_seg(struct ornic_rx *rx, void *ptr, u32 len)
 	rx->nsegs++;
 }
 
-/* The first piece: the linear part behind the UDP header. */
+/* The first segment is the linear part after the UDP header. */
 static bool rx_gather_skb(struct ornic_rx *rx, struct sk_buff *skb)
 {
 	const u32 udp = sizeof(struct udphdr);
@@ -90,7 +90,7 @@ ornic_flatten void ornic_soft_rx_checked(struct ornic_soft *soft,
 {
 	struct rx_cb *cb = rx_cb(skb);
 
-	/* Over what IP kept there. */
+	/* Overwrites the cb of IP. */
 	cb->len = len;
 	cb->vlan = vlan;
 	if (skb->dev->type == ARPHRD_ETHER && skb_mac_header_was_set(skb) &&
@@ -109,7 +109,7 @@ void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 	bool was_fragments;
 	u32 len = 0;
 
-	/* IP's copy of our own multicast: the engine has delivered it already. */
+	/* IP's loopback of our multicast, which the engine has delivered. */
 	if (!pskb_may_pull(skb, sizeof(struct udphdr)) ||
 	    !skb_frags_readable(skb) || skb->pkt_type == PACKET_LOOPBACK) {
 		kfree_skb(skb);

@@ -13,9 +13,9 @@ struct sk_buff;
 struct sock;
 
 /*
- * Headers that a RoCEv2 packet has, IBTA A17.4: no options, no extension
- * headers, no fragments (the ICRC could not be checked), and lengths that
- * agree; @udp_len is that of the UDP header with what follows it.
+ * True for the headers of a RoCEv2 packet, IBTA A17.4: no options, extension
+ * headers or fragments (the ICRC could not be checked), and consistent lengths.
+ * @udp_len counts the UDP header and all bytes after it.
  */
 static inline bool ornic_soft_rx_is_roce(const void *ip,
 					 const struct udphdr *udp, u32 udp_len,

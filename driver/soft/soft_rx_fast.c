@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The fast path from the netdev to the engine. IP and UDP ask of every packet
- * whether it is for this host, whether its sender is plausible, and whose port
- * it goes to: a third of what it takes to receive a small one. The answer is
- * the same for all RoCEv2 packets of a sender, so it is remembered, as a
- * connected socket remembers its route:
+ * Fast receive path, from the netdev to the engine. IP and UDP check for each
+ * packet that it is for this host, that its source is plausible, and which socket
+ * has its port, which is a third of the cost of receiving a small packet. The
+ * verdict is the same for all RoCEv2 packets of a sender, so it is cached, as a
+ * connected socket caches its route:
  *
- * - A packet that came to the socket has passed, and vouches for its addresses:
- *   on this netdev and CPU, for VERDICT_TIME, until a route, an address or a
- *   rule of the namespace changes (the generation that routes are cached by).
- * - While somebody wants to see each packet (netfilter's hooks, IPsec policies,
- *   rules of routing, BPF programs that choose sockets) all take the slow path. So
- *   does a packet that is not as plain as RoCEv2 packets are.
+ * - A packet that reached the socket is a verdict for its addresses, on this
+ *   netdev and CPU. It expires after VERDICT_TIME, and when a route, an address
+ *   or a rule of the namespace changes (the generation of cached routes).
+ * - While anything may judge each packet by itself (netfilter hooks, IPsec
+ *   policies, routing rules, sk_lookup programs), all packets take the slow path.
+ *   So do packets that are not plain RoCEv2.
  *
- * The hook is netfilter's at the ingress of the netdev. Packet sockets of all
- * protocols (ETH_P_ALL, tcpdump), XDP, tc's ingress and other hooks there have had
- * the packet before. Bridges, packet sockets of one protocol (ETH_P_IP), raw
- * sockets and the counters of IP and UDP do not get it.
+ * The hook is netfilter's ingress hook of the netdev, after all others. Packet
+ * sockets for all protocols (ETH_P_ALL, tcpdump), XDP, tc ingress and other
+ * netfilter ingress hooks see the packet first. Bridges, packet sockets for one
+ * protocol (ETH_P_IP), raw sockets and the counters of IP and UDP do not see it.
  */
 #include "soft_rx_fast.h"
 
@@ -59,7 +59,7 @@ struct verdict {
 	unsigned long until; /* jiffies; then the stack decides again */
 };
 
-/* One for each CPU, so that softirqs need no lock. */
+/* One for each CPU: softirqs need no lock. */
 struct verdict_table {
 	struct verdict slot[1 << VERDICT_BITS];
 };
@@ -67,11 +67,11 @@ struct verdict_table {
 static struct verdict_table __percpu *tables;
 static atomic64_t last_id = ATOMIC64_INIT(0);
 
-/* ---- Verdicts ----------------------------------------------------------------- */
+/* ---- Verdicts ------------------------------------------------------------ */
 
 /*
- * Senders that share a slot take it from each other, which costs time only. The
- * two ends of a wire within this host differ by their links.
+ * Senders that share a slot evict each other, which only costs time. The two ends
+ * of a wire within this host differ by their links.
  */
 static struct verdict *verdict_slot(const struct sender *sender)
 {
@@ -93,7 +93,7 @@ static bool sender_has_passed(const struct sender *sender)
 	       time_before(jiffies, verdict->until);
 }
 
-/* Is there somebody whose answer may differ from packet to packet? */
+/* True if the verdict may differ from packet to packet. */
 static bool stack_has_rules(const struct net *net, bool ipv6)
 {
 	struct nf_hook_entries __rcu *const *hooks = net->nf.hooks_ipv4;
@@ -107,13 +107,13 @@ static bool stack_has_rules(const struct net *net, bool ipv6)
 	if (READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_IN]))
 		return true;
 #endif
-	/* A program that steers by source port, which is not in the key. */
+	/* A program may look at the source port, which is not in the key. */
 	if (rcu_access_pointer(net->bpf.run_array[NETNS_BPF_SK_LOOKUP]))
 		return true;
 	return ipv6 ? fib6_has_custom_rules(net) : fib4_has_custom_rules(net);
 }
 
-/* ---- Packets ------------------------------------------------------------------ */
+/* ---- Packets ------------------------------------------------------------- */
 
 static int route_genid(const struct net *net, bool ipv6)
 {
@@ -146,9 +146,8 @@ static void get_sender(struct sender *sender, const struct ornic_soft *soft,
 }
 
 /*
- * Is it a RoCEv2 packet, with an IP header of @l3_len bytes, and none that the
- * stack, or who sees it before IP, treats in a way of its own: with a checksum
- * of UDP, with padding behind it?
+ * True for a RoCEv2 packet with an IP header of @l3_len bytes that the stack
+ * would not treat specially. Those with a UDP checksum or padding are excluded.
  */
 static bool is_plain_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
 {
@@ -167,7 +166,7 @@ static bool is_plain_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
 	       (ipv6 || !ip_fast_csum(skb->data, ip_hdr(skb)->ihl));
 }
 
-/* Netfilter's hook. Context: softirq, under RCU. */
+/* Called by netfilter in softirq context, under RCU. */
 static ornic_flatten unsigned int
 rx_fast_hook(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
@@ -211,7 +210,7 @@ void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 	verdict->until = jiffies + VERDICT_TIME;
 }
 
-/* ---- Devices ------------------------------------------------------------------ */
+/* ---- Devices ------------------------------------------------------------- */
 
 int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 			    struct sock *sk4, struct sock *sk6)
@@ -224,7 +223,7 @@ int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 		.priv = soft,
 		.pf = NFPROTO_NETDEV,
 		.hooknum = NF_NETDEV_INGRESS,
-		.priority = INT_MAX, /* who filters there comes first */
+		.priority = INT_MAX, /* after all filters */
 	};
 	rx_fast->net = net;
 	rx_fast->id = atomic64_inc_return(&last_id);

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Long messages are received on a CPU of their own. Between two netdevs of one
- * host a packet is received by the softirq of the CPU that sent it, so one CPU
- * would build, carry, check and copy a message while the others are idle. The
- * first packet of a message that has more of them therefore wakes a worker on
- * another CPU. Until its queue is empty all packets of the QP go through it, so
- * none overtakes another. Short messages stay where they are: to wake somebody
- * takes longer than to receive one.
+ * Receive queues: long messages are received on another CPU. Between two netdevs
+ * of one host, packets are received in the softirq of the CPU that sent them, so
+ * one CPU would build, check and copy a whole message while others are idle. The
+ * first packet of a message of several packets therefore wakes a worker on another
+ * CPU. Until its queue is empty all packets of the QP go through it, to keep them
+ * in order. Short messages are received in the softirq, since waking a worker takes
+ * longer than receiving one packet.
  *
- * The worker's CPU answers, and so gets the ACK; the requester must not go on
- * there, or all would be on one CPU again: see ornic_rx::busy_here.
+ * The worker sends the ACK, which is therefore received on its CPU. The requester
+ * must not continue there, see ornic_rx::busy_here.
  *
- * Only what may be of a message gets there: packets for a connected QP from the
- * address of its peer. A queue is bounded in bytes as the receive buffer of a socket
- * is, and has its share of what all queues of the device may hold, so it takes
- * nothing from the others. What it drops is counted with the drops of the UDP
- * socket; the requester sends it again.
+ * Only packets for a connected QP from the address of its peer are queued. Queues
+ * are bounded in bytes as the receive buffer of a socket is, and by an equal share
+ * of a limit for the device. Drops are counted as drops of the UDP socket; the
+ * requester sends the packets again.
  */
 #include "soft_rxq.h"
 
@@ -31,11 +30,11 @@
 #include "soft_rx.h"
 #include "soft_sched.h"
 
-/* Of one QP, truesize: several windows of a peer like us, see wire.rst. */
+/* Limit of a queue, truesize: several windows of an ornic peer, see wire.rst. */
 #define QUEUE_MAX (4 << 20)
-/* Of a device: the share of a queue when there are many. */
+/* Limit of a device, shared equally by the queues that are not empty. */
 #define DEVICE_MAX (64 << 20)
-#define ACTIVE_MAX 512 /* queues of a device that are not empty */
+#define ACTIVE_MAX 512 /* of a device: limit of queues that are not empty */
 #define BATCH 16 /* packets with softirqs off */
 
 DEFINE_PER_CPU(struct task_struct *, ornic_soft_receiver);
@@ -45,11 +44,11 @@ static struct ornic_soft_qp *rxq_qp(struct ornic_soft_rxq *rxq)
 	return container_of(rxq, struct ornic_soft_qp, rxq);
 }
 
-/* Nothing is queued or being delivered any more. */
+/* Nothing is queued or being delivered. */
 static void rxq_set_idle(struct ornic_soft_rxq *rxq)
 {
 	WRITE_ONCE(rxq->busy, false);
-	/* Pairs with ornic_soft_rxq_take(): what was queued has been delivered. */
+	/* Pairs with ornic_soft_rxq_take(): all packets were delivered. */
 	atomic_dec_return_release(&rxq_qp(rxq)->soft->rx_active);
 }
 
@@ -72,7 +71,7 @@ static void deliver_batch(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
 		ornic_soft_rx_deliver(soft, skb);
 	}
 	rcu_read_unlock();
-	/* What we sent comes back to this CPU now, the ACK for it as well. */
+	/* Runs softirqs: packets that were sent here, and ACKs for them. */
 	local_bh_enable();
 	this_cpu_write(ornic_soft_receiver, NULL);
 	migrate_enable();
@@ -102,8 +101,8 @@ static void rx_work(struct work_struct *work)
 }
 
 /*
- * Is a packet for the queue, and not for whoever has it? The first of a message
- * chooses the worker's CPU, if there is one.
+ * True if a packet has to be queued. With @begin, the first of a message, a queue
+ * that is not busy gets a CPU for its worker; without another CPU it is not used.
  */
 static bool rxq_may_take(struct ornic_soft_rxq *rxq, bool begin)
 {
@@ -136,7 +135,7 @@ static bool rxq_take_skb(struct ornic_soft_rxq *rxq, struct sk_buff *skb,
 		goto unlock;
 	}
 
-	/* What the stack lent for the softirq only must not be kept. */
+	/* References that are valid only in the softirq. */
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
 	skb_ext_reset(skb);
@@ -162,14 +161,14 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	u32 qpn;
 
 	/*
-	 * A packet of the emergency reserves must not wait. It may overtake
-	 * queued ones: the QP sees lost packets.
+	 * A packet of the emergency reserves must not wait. If it overtakes
+	 * queued packets, the QP handles them as lost.
 	 */
 	if (skb_pfmemalloc(skb) ||
 	    !pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_RX_PEEK))
 		return false;
 	qpn = ornic_engine_rx_peek(skb->data + sizeof(struct udphdr), &begin);
-	/* One that is a message of its own, and nothing that it could overtake. */
+	/* A message of one packet, and no queued packet to overtake. */
 	if (!begin && !atomic_read_acquire(&soft->rx_active))
 		return false;
 	begin = begin && READ_ONCE(soft->rx_queues);

@@ -25,7 +25,7 @@ void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq);
 bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 			 struct sk_buff *skb);
 
-/* The worker that delivers packets on a CPU. */
+/* The worker that receives long messages on a CPU, or NULL. */
 DECLARE_PER_CPU(struct task_struct *, ornic_soft_receiver);
 
 /*

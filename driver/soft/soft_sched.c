@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * When the engine runs: in the context of a kick, in a worker, at a timer.
+ * When the engine runs: in a kick, in a worker, at a timer.
  *
- * Running. A QP is run by whoever kicks it, up to a budget, and by its work
- * item for the rest. While somebody runs it, a wish to run it again (room in
- * the netdev, ornic_engine_ops::resched) is only noted for them, so that
- * neither a worker starts nor two CPUs meet at the QP's lock:
+ * Running. A kick runs the QP for up to KICK_ROUNDS budgets; its work item does
+ * the rest. While the QP is being run, a request to run it (room in the netdev,
+ * ornic_engine_ops::resched) only sets a flag, so that no worker is started to
+ * wait for the lock of the QP:
  *
  *	runner					waker
  *	set ACTIVE				if ACTIVE:
@@ -14,9 +14,9 @@
  *	full barrier					if still ACTIVE: done
  *	if AGAIN was set: run again		queue the work
  *
- * Timer. The engine moves the deadline of a QP with nearly every packet. The
- * timer is armed when it is off or would be late, never moved back and never
- * cancelled: when it fires early, it is set to the deadline of that moment.
+ * Timer. The engine moves the deadline of a QP with nearly every packet. The timer
+ * is started only if it is off or would fire too late, and is neither moved to a
+ * later time nor cancelled: if it fires early, it is set to the current deadline.
  */
 #include "soft_sched.h"
 
@@ -37,14 +37,14 @@
 #include "soft_rxq.h"
 
 #define RUN_BUDGET (64 * 1024) /* bytes with softirqs off */
-#define KICK_ROUNDS 4 /* budgets that a kick may use */
-#define WORK_ROUNDS 16 /* and that a work item may use */
-#define EXIT_TIMEOUT (10 * HZ) /* between two messages of a slow exit */
+#define KICK_ROUNDS 4 /* budgets of a kick */
+#define WORK_ROUNDS 16 /* budgets of a work item */
+#define EXIT_TIMEOUT (10 * HZ) /* between two messages */
 
 static struct workqueue_struct *run_wq;
 static atomic_t num_qps = ATOMIC_INIT(0);
 
-/* ---- Running ---------------------------------------------------------------- */
+/* ---- Running ------------------------------------------------------------- */
 
 static bool cpu_is_fit(int cpu, const struct cpumask *among)
 {
@@ -81,7 +81,7 @@ void ornic_soft_queue_work(int cpu, struct work_struct *work)
 	queue_work_on(cpu, run_wq, work);
 }
 
-/* On the CPU that may send now, see soft_tx.c. */
+/* Queue the work on the CPU that may send now, see soft_tx.c. */
 static void queue_run(struct ornic_soft_qp *qp)
 {
 	int cpu = -1;
@@ -93,7 +93,7 @@ static void queue_run(struct ornic_soft_qp *qp)
 	ornic_soft_queue_work(cpu, &qp->work);
 }
 
-/* One budget. Returns true if it should be run again. */
+/* Run one budget. Returns true if there is more to do. */
 static bool run_once(struct ornic_soft_qp *qp, bool kicked)
 {
 	struct ornic_engine *engine = qp->soft->engine;
@@ -105,7 +105,7 @@ static bool run_once(struct ornic_soft_qp *qp, bool kicked)
 	else
 		res = ornic_engine_run(engine, qp->qpn, RUN_BUDGET);
 	clear_bit_unlock(ORNIC_SOFT_QP_ACTIVE, &qp->state);
-	smp_mb__after_atomic(); /* pairs with ornic_soft_qp_wake */
+	smp_mb__after_atomic(); /* pairs with ornic_soft_qp_wake() */
 	return test_and_clear_bit(ORNIC_SOFT_QP_AGAIN, &qp->state) ||
 	       res == ORNIC_RUN_MORE;
 }
@@ -135,7 +135,7 @@ void ornic_soft_qp_wake(struct ornic_soft_qp *qp)
 {
 	if (test_bit(ORNIC_SOFT_QP_ACTIVE, &qp->state)) {
 		set_bit(ORNIC_SOFT_QP_AGAIN, &qp->state);
-		smp_mb__after_atomic(); /* pairs with run_once */
+		smp_mb__after_atomic(); /* pairs with run_once() */
 		if (test_bit(ORNIC_SOFT_QP_ACTIVE, &qp->state))
 			return;
 	}
@@ -179,7 +179,7 @@ void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 	rcu_read_unlock();
 }
 
-/* ---- The timer --------------------------------------------------------------- */
+/* ---- The timer ----------------------------------------------------------- */
 
 static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 {
@@ -189,7 +189,7 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 	bool due = false;
 
 	spin_lock(&qp->timer_lock);
-	/* Armed again before we got here: that is the one that counts. */
+	/* If it was started again meanwhile, wait for that. */
 	if (!hrtimer_is_queued(timer)) {
 		due = qp->deadline && qp->deadline <= ktime_get_ns();
 		if (due)
@@ -202,7 +202,7 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 	}
 	spin_unlock(&qp->timer_lock);
 
-	/* Not under the lock: the engine sets the next deadline in there. */
+	/* Not under the lock: the engine sets the next deadline. */
 	if (due)
 		ornic_engine_expire(qp->soft->engine, qp->qpn);
 	return ret;
@@ -223,7 +223,7 @@ void ornic_soft_deadline(void *host, void *host_qp, u64 when)
 	spin_unlock_bh(&qp->timer_lock);
 }
 
-/* ---- QPs ---------------------------------------------------------------------- */
+/* ---- QPs ----------------------------------------------------------------- */
 
 static struct ornic_soft_qp *qp_alloc(struct ornic_soft *soft, u32 qpn)
 {
@@ -250,7 +250,7 @@ void ornic_soft_qp_free(struct ornic_soft_qp *qp)
 {
 	kfree_rcu(qp, rcu);
 
-	/* The module's exit waits for this, and then for us: see there. */
+	/* ornic_soft_sched_exit() waits. */
 	if (atomic_dec_and_test(&num_qps))
 		wake_up_var(&num_qps);
 }
@@ -286,11 +286,11 @@ void ornic_soft_qp_fini(void *host, void *host_qp)
 	ornic_soft_qp_put(qp);
 }
 
-/* ---- The timer of a moderated CQ ---------------------------------------------- */
+/* ---- The timer of a moderated CQ ----------------------------------------- */
 
 /*
- * The engine starts it with the first completion that an event waits behind, and
- * never stops it: it checks when it fires.
+ * The engine starts it with the first completion of a delayed event and never
+ * stops it: ornic_engine_cq_expire() checks whether the event is still due.
  */
 static enum hrtimer_restart cq_timer_fires(struct hrtimer *timer)
 {
@@ -325,13 +325,13 @@ void ornic_soft_cq_deadline(void *host, void *host_cq, u64 when)
 	hrtimer_start(&cq->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* ---- The module ---------------------------------------------------------------- */
+/* ---- The module ---------------------------------------------------------- */
 
 int ornic_soft_sched_init(void)
 {
 	/*
-	 * MEM_RECLAIM: storage on RDMA may need it to free memory. Not HIGHPRI:
-	 * peers and programs decide how much there is to do.
+	 * WQ_MEM_RECLAIM: storage over RDMA may need it to free memory. Not
+	 * WQ_HIGHPRI: peers and programs determine the load.
 	 */
 	run_wq = alloc_workqueue("ornic", WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM, 0);
 	if (!run_wq)
@@ -351,10 +351,10 @@ void ornic_soft_sched_exit(void)
 			atomic_read(&num_qps));
 
 	/*
-	 * A task that was preempted in ornic_soft_qp_free(), or in what frees
-	 * a device, still has a few instructions of the module to go. It may be
-	 * outside of any RCU section, but has not slept since: that is what
-	 * Tasks RCU waits for.
+	 * A task that was preempted in ornic_soft_qp_free() or soft_release()
+	 * after the wake-up still has to execute instructions of the module. It
+	 * may be outside of RCU sections, but has not slept since: Tasks RCU
+	 * waits for it.
 	 */
 	synchronize_rcu_tasks();
 	ornic_soft_busypoll_module_exit();

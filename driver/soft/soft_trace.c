@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* From what the engine tells to tracepoints. */
+/* Tracepoints: ornic_engine_ops::trace calls them. */
 #include "engine/engine.h"
 #include "soft.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Tracepoints of the soft device (/sys/kernel/tracing/events/ornic). While one
- * of them is on, the engine tells ornic_soft_trace what it does.
+ * of them is enabled, the engine calls ornic_soft_trace().
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM ornic
@@ -29,7 +29,7 @@ void ornic_soft_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 
 /* clang-format off */
 
-/* @netdev, QP and three numbers; @format says what they are. */
+/* @format names the three numbers. */
 #define ORNIC_TRACE_EVENT(event, format)                                   \
 	TRACE_EVENT_FN(event,                                              \
 		TP_PROTO(const char *netdev, u32 qpn, u32 code, u32 a,     \

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From the engine to the netdev, or to IP where there are rules for what leaves
- * (soft_out.c). A frame is memory of its own that the engine
- * fills: no page of an MR goes down there, where it could be read late, or
- * twice, while the program writes to it.
+ * Transmission, from the engine to the netdev, or to IP's output (soft_out.c). The
+ * engine fills frames of their own memory: pages of an MR are not passed down,
+ * where they could be read late or twice while the program writes to them.
  *
- * Frames in flight per QP are bounded as TCP bounds its own (tcp_small_queue):
- * their destructor makes room. It finds the flow by destructor_arg, which the
- * stack leaves alone when a buffer is not marked as zero copy.
+ * Frames in flight of a QP are bounded as those of a TCP socket are by TCP small
+ * queues; the destructor of a frame makes room. It finds the ornic_soft_qp in
+ * destructor_arg, which the stack uses only for zero-copy skbs.
  *
- * CPUs have queues of their own down there, and a frame of one may overtake
- * those of another: to a QP that is a lost packet. So a QP stays on the CPU
- * that sent last, until its frames are gone.
+ * Each CPU has its own transmit queue and backlog, so frames of one CPU may
+ * overtake those of another, and the QP would see lost packets. Therefore a QP
+ * stays on the CPU that sent last while its frames are in flight.
  */
 #include "soft_tx.h"
 
@@ -26,10 +25,10 @@
 #include "soft_sched.h"
 
 #define TX_LIMIT 64 /* frames in flight per QP */
-#define TX_LOW 32 /* a stalled QP goes on here */
-#define LINEAR_MAX 512 /* bytes of payload, pad and ICRC beside the headers */
+#define TX_LOW 32 /* a stalled QP is woken here */
+#define LINEAR_MAX 512 /* payload, pad and ICRC that fit into the linear part */
 
-/* ---- Room --------------------------------------------------------------------- */
+/* ---- Room ---------------------------------------------------------------- */
 
 static int tx_room_here(const struct ornic_soft_qp *qp)
 {
@@ -47,7 +46,7 @@ u32 ornic_soft_tx_room(void *host, void *host_qp)
 
 	if (room <= 0) {
 		set_bit(ORNIC_SOFT_QP_STALLED, &qp->state);
-		smp_mb__after_atomic(); /* pairs with the one in frame_freed */
+		smp_mb__after_atomic(); /* pairs with frame_freed() */
 		room = tx_room_here(qp);
 		if (room <= 0)
 			return 0;
@@ -68,11 +67,11 @@ static void frame_freed(struct sk_buff *skb)
 	ornic_soft_qp_put(qp);
 }
 
-/* ---- Frames ---------------------------------------------------------------------- */
+/* ---- Frames -------------------------------------------------------------- */
 
 /*
- * The headers, and @rest bytes behind them, from this CPU's own stock, where
- * what is received goes back to.
+ * Allocate a linear frame with @rest bytes after the headers, from the NAPI cache
+ * of this CPU, to which received skbs are returned.
  */
 static struct sk_buff *alloc_frame(const struct net_device *netdev,
 				   struct ornic_tx *tx, u32 rest)
@@ -92,9 +91,9 @@ static struct sk_buff *alloc_frame(const struct net_device *netdev,
 }
 
 /*
- * A long body is a fragment: together with the headers it would need 8 KiB. With
- * pad and ICRC it may be larger than a page, which the CPU's stock of fragments
- * does not serve when it has found no memory but single pages; 8 KiB do then.
+ * A long body is a fragment: a linear frame would need 8 KiB. With pad and ICRC it
+ * may be larger than a page, which the fragment cache cannot serve when it had to
+ * fall back to single pages. Then the frame is linear.
  */
 static ornic_apart struct sk_buff *alloc_in_two(const struct net_device *netdev,
 						struct ornic_tx *tx)
@@ -129,7 +128,7 @@ int ornic_soft_tx_frame(void *host, struct ornic_tx *tx)
 	/* The MTU may have shrunk since the QP got its path MTU. */
 	if (tx->hdr_len - tx->l3_offset + tx->body_len > READ_ONCE(netdev->mtu))
 		return -EMSGSIZE;
-	/* Where fragments are not for this netdev the core would copy again. */
+	/* Without NETIF_F_SG the core would linearize, with a copy. */
 	if (tx->body_len <= LINEAR_MAX || !(netdev->features & NETIF_F_SG))
 		skb = alloc_frame(netdev, tx, tx->body_len);
 	else
@@ -140,7 +139,7 @@ int ornic_soft_tx_frame(void *host, struct ornic_tx *tx)
 	return 0;
 }
 
-/* What the stack wants to know of a frame that is complete already. */
+/* Metadata for the stack; the frame itself is complete. */
 static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
 			  const struct ornic_tx *tx, u32 hash)
 {
