@@ -10,7 +10,7 @@
 #   userspace-provider    itself, uapi, <infiniband/verbs.h>; not the driver
 #   kunit                 driver_* the driver, all others uapi and the engine
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
-#                         is common to them is verify/verbs.hpp and live_memory.hpp
+#                         is common to them is verify/verbs.h and live_memory.h
 #   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing
 #                         of ours
 
@@ -35,7 +35,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^kunit\//)
 		return !quoted ? what !~ /^ornic_/ : what !~ /^(ornic_|soft|\.\.)/
 	if (file ~ /^qemu-tests\/programs\//)
-		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory)\.hpp$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
+		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory)\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/bench\//)
 		return !quoted && what !~ /^rdma\/|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/nic\//)

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "bed.hh"
+#include "bed.h"
 
 // What callgrind collects: see --toggle-collect.
 extern "C" __attribute__((noinline)) void

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bed.hh"
+#include "bed.h"
 
 namespace bench
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "scenario.hh"
+#include "scenario.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "stream.hh"
+#include "stream.h"
 
 namespace sim
 {

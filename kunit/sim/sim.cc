@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "scenario.hh"
+#include "scenario.h"
 
 namespace
 {

@@ -11,16 +11,16 @@ ifneq ($(mpi_flags),)
 programs: $(BUILD)/programs/ornic_mpi
 endif
 
-$(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cpp
+$(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX \
 		$(mpi_flags) $< $$(pkg-config --libs ompi-c) -o $@
 
-verify_sources := $(wildcard qemu-tests/programs/verify/*.cpp)
-verify_headers := $(wildcard qemu-tests/programs/verify/*.hpp)
-verify_objects := $(verify_sources:qemu-tests/programs/%.cpp=$(BUILD)/programs/%.o)
+verify_sources := $(wildcard qemu-tests/programs/verify/*.cc)
+verify_headers := $(wildcard qemu-tests/programs/verify/*.h)
+verify_objects := $(verify_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
 
-$(BUILD)/programs/%.o: qemu-tests/programs/%.cpp $(verify_headers)
+$(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -c $< -o $@
 

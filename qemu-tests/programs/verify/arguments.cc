@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "wire.hh"
+#include "wire.h"
 
 namespace sim
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-#include "live_memory.hpp"
+#include "live_memory.h"
 
 #include <algorithm>
 #include <fstream>

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "verbs.hpp"
+#include "verbs.h"
 
 /* Of each buffer: what changes, and where requests put what they move. */
 constexpr size_t live_source = 4096;

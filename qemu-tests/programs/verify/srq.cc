@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

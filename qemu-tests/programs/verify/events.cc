@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Asynchronous events of QPs, each with what raises it. Those of SRQs are in
- * srq.cpp, of CQs in cq.cpp, SQ_DRAINED is in order.cpp.
+ * srq.cc, of CQs in cq.cc, SQ_DRAINED is in order.cc.
  */
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

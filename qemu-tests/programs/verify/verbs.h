@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "report.hpp"
+#include "report.h"
 
 template <auto destroy> struct destroyer {
 	void operator()(auto *object) const { destroy(object); }

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

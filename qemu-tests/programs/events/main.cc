@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../verify/verbs.hpp"
+#include "../verify/verbs.h"
 
 namespace
 {

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "../verify/verbs.hpp"
+#include "../verify/verbs.h"
 
 namespace
 {

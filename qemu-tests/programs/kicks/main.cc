@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "../verify/verbs.hpp"
+#include "../verify/verbs.h"
 
 namespace
 {

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

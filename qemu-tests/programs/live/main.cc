@@ -18,7 +18,7 @@
 #include <memory>
 #include <optional>
 
-#include "../verify/live_memory.hpp"
+#include "../verify/live_memory.h"
 
 namespace
 {

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

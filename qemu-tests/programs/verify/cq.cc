@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests.hpp"
+#include "tests.h"
 
 namespace
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-#include "verbs.hpp"
+#include "verbs.h"
 
 #include <poll.h>
 #include <sys/mman.h>

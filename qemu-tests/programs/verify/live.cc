@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "live_memory.hpp"
-#include "tests.hpp"
+#include "live_memory.h"
+#include "tests.h"
 
 namespace
 {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "verbs.hpp"
+#include "verbs.h"
 
 /* The two ports of a run: requests go from the client's to the server's. */
 struct ports {
