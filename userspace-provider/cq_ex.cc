@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr std::uint64_t known_wc_flags =
-	std::uint64_t{IBV_WC_STANDARD_FLAGS} |
+	std::uint64_t{ IBV_WC_STANDARD_FLAGS } |
 	IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 	IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 

@@ -33,14 +33,14 @@ char pci_driver[] = "ornic";
 const pabi_match_ent match_table[] = {
 	{
 		.driver_data = pci_driver,
-		.u = {.modalias = "pci:v00001AF4d00001110sv*"},
+		.u = { .modalias = "pci:v00001AF4d00001110sv*" },
 		.vendor = 0,
 		.device = 0,
 		.kind = PABI_MATCH_MODALIAS,
 	},
 	{
 		.driver_data = nullptr,
-		.u = {.modalias = "ornic:soft"},
+		.u = { .modalias = "ornic:soft" },
 		.vendor = 0,
 		.device = 0,
 		.kind = PABI_MATCH_MODALIAS,

@@ -129,6 +129,4 @@ check-provider: provider
 	@exported=$$(nm -D --defined-only $(PROVIDER_LIB)); \
 	test -z "$$exported" || \
 		{ echo "$(PROVIDER_LIB) exports $$exported" >&2; exit 1; }
-	clang-format --dry-run -Werror $(PROVIDER_DIR)/*.cc $(PROVIDER_DIR)/*.h \
-		$(PROVIDER_TEST_SRC)
 	clang-tidy --quiet $(PROVIDER_SRC) -- $(PROVIDER_CXXFLAGS)

@@ -109,7 +109,7 @@ void leave(qp_table &qps, queue_pair &qp) noexcept
 	return log_depth <= max_log_depth && log_stride >= min_log_stride &&
 	       log_stride <= max_log_stride && offset >= ORNIC_RING_OFFSET &&
 	       offset % sizeof(ornic_sge) == 0 && offset <= size &&
-	       std::uint64_t{1} << (log_depth + log_stride) <= size - offset;
+	       std::uint64_t{ 1 } << (log_depth + log_stride) <= size - offset;
 }
 
 [[nodiscard]] bool plausible(const ornic_create_qp_resp &answer) noexcept

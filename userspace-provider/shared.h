@@ -140,7 +140,7 @@ private:
 		}
 	}
 
-	std::atomic<bool> held_{false};
+	std::atomic<bool> held_{ false };
 	bool omitted_ = false;
 };
 

@@ -30,7 +30,7 @@ constexpr std::uint8_t max_log_stride = 10;
 	       answer.log_stride >= min_log_stride &&
 	       answer.log_stride <= max_log_stride &&
 	       size >= ORNIC_RING_OFFSET &&
-	       std::uint64_t{1} << (answer.log_depth + answer.log_stride) <=
+	       std::uint64_t{ 1 } << (answer.log_depth + answer.log_stride) <=
 		       size - ORNIC_RING_OFFSET;
 }
 
@@ -87,7 +87,7 @@ ibv_srq *finish(ibv_context *ctx, ibv_pd *pd,
 [[nodiscard]] std::size_t size_for(std::uint32_t max_wr,
 				   std::uint32_t log_stride) noexcept
 {
-	std::size_t ring = std::bit_ceil(std::size_t{max_wr}) << log_stride;
+	std::size_t ring = std::bit_ceil(std::size_t{ max_wr }) << log_stride;
 
 	return whole_pages(ORNIC_RING_OFFSET + ring);
 }

@@ -63,11 +63,11 @@ bool library_fits() noexcept
 {
 	return fits(
 		ORNIC_RDMA_CORE,
-		{.pabi = ORNIC_RDMA_CORE <= 56 ? 34 : 57,
-		 .has_import_dm = library_has("ibv_import_dm", "IBVERBS_1.13"),
-		 .has_data_in_order = library_has("ibv_query_qp_data_in_order",
-						  "IBVERBS_1.14"),
-		 .qp_comp_mask = find_qp_comp_mask()});
+		{ .pabi = ORNIC_RDMA_CORE <= 56 ? 34 : 57,
+		  .has_import_dm = library_has("ibv_import_dm", "IBVERBS_1.13"),
+		  .has_data_in_order = library_has("ibv_query_qp_data_in_order",
+						   "IBVERBS_1.14"),
+		  .qp_comp_mask = find_qp_comp_mask() });
 }
 
 /* Programs without an ornic device load this library, too: no word to them. */

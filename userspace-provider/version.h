@@ -27,14 +27,14 @@ struct layout_class {
 	library_traits traits;
 };
 
-constexpr std::array<layout_class, 6> layout_classes = {{
-	{34, 34, {34, false, false, 344}},
-	{35, 35, {34, true, false, 344}},
-	{36, 43, {34, true, true, 344}},
-	{44, 44, {34, true, true, 352}},
-	{45, 56, {34, true, true, 360}},
-	{57, 58, {57, true, true, 360}},
-}};
+constexpr std::array<layout_class, 6> layout_classes = { {
+	{ 34, 34, { 34, false, false, 344 } },
+	{ 35, 35, { 34, true, false, 344 } },
+	{ 36, 43, { 34, true, true, 344 } },
+	{ 44, 44, { 34, true, true, 352 } },
+	{ 45, 56, { 34, true, true, 360 } },
+	{ 57, 58, { 57, true, true, 360 } },
+} };
 
 /** The class of rdma-core @release, or null. */
 [[nodiscard]] constexpr const layout_class *class_of(int release) noexcept

@@ -50,24 +50,24 @@ constexpr std::array<send_op, 16> make_send_ops() noexcept
 	constexpr std::uint8_t write_imm = remote_inline | may_solicit;
 	std::array<send_op, 16> ops{};
 
-	ops[IBV_WR_RDMA_WRITE] = {ORNIC_WQE_WRITE, connected, remote_inline};
-	ops[IBV_WR_RDMA_WRITE_WITH_IMM] = {ORNIC_WQE_WRITE_IMM, connected,
-					   write_imm};
-	ops[IBV_WR_SEND] = {ORNIC_WQE_SEND, any_type, send};
-	ops[IBV_WR_SEND_WITH_IMM] = {ORNIC_WQE_SEND_IMM, any_type, send};
-	ops[IBV_WR_RDMA_READ] = {ORNIC_WQE_READ, reliable, has_remote};
-	ops[IBV_WR_ATOMIC_CMP_AND_SWP] = {ORNIC_WQE_CAS, reliable,
-					  remote_atomic};
-	ops[IBV_WR_ATOMIC_FETCH_AND_ADD] = {ORNIC_WQE_FAA, reliable,
-					    remote_atomic};
-	ops[IBV_WR_LOCAL_INV] = {ORNIC_WQE_LOCAL_INV, connected, no_data};
-	ops[IBV_WR_BIND_MW] = {ORNIC_WQE_BIND_MW, connected,
-			       has_remote | has_bind | no_data};
-	ops[IBV_WR_SEND_WITH_INV] = {ORNIC_WQE_SEND_INV, reliable, send};
-	ops[verbs_wr_flush] = {ORNIC_WQE_FLUSH, type_rc,
-			       has_remote | has_flush | no_data};
-	ops[verbs_wr_atomic_write] = {ORNIC_WQE_ATOMIC_WRITE, type_rc,
-				      remote_inline | one_word};
+	ops[IBV_WR_RDMA_WRITE] = { ORNIC_WQE_WRITE, connected, remote_inline };
+	ops[IBV_WR_RDMA_WRITE_WITH_IMM] = { ORNIC_WQE_WRITE_IMM, connected,
+					    write_imm };
+	ops[IBV_WR_SEND] = { ORNIC_WQE_SEND, any_type, send };
+	ops[IBV_WR_SEND_WITH_IMM] = { ORNIC_WQE_SEND_IMM, any_type, send };
+	ops[IBV_WR_RDMA_READ] = { ORNIC_WQE_READ, reliable, has_remote };
+	ops[IBV_WR_ATOMIC_CMP_AND_SWP] = { ORNIC_WQE_CAS, reliable,
+					   remote_atomic };
+	ops[IBV_WR_ATOMIC_FETCH_AND_ADD] = { ORNIC_WQE_FAA, reliable,
+					     remote_atomic };
+	ops[IBV_WR_LOCAL_INV] = { ORNIC_WQE_LOCAL_INV, connected, no_data };
+	ops[IBV_WR_BIND_MW] = { ORNIC_WQE_BIND_MW, connected,
+				has_remote | has_bind | no_data };
+	ops[IBV_WR_SEND_WITH_INV] = { ORNIC_WQE_SEND_INV, reliable, send };
+	ops[verbs_wr_flush] = { ORNIC_WQE_FLUSH, type_rc,
+				has_remote | has_flush | no_data };
+	ops[verbs_wr_atomic_write] = { ORNIC_WQE_ATOMIC_WRITE, type_rc,
+				       remote_inline | one_word };
 	return ops;
 }
 

@@ -111,7 +111,7 @@ public:
 	/** Bytes from @at to the end of slot(). */
 	[[nodiscard]] std::size_t room(const std::byte *at) const noexcept
 	{
-		return (std::size_t{1} << log_stride_) -
+		return (std::size_t{ 1 } << log_stride_) -
 		       static_cast<std::size_t>(at - slot());
 	}
 
@@ -123,7 +123,7 @@ private:
 	std::uint32_t max_sge_ = 0;
 	std::uint32_t log_stride_ = 0;
 	std::uint32_t head_ = 0;
-	std::atomic<std::uint32_t> tail_{0};
+	std::atomic<std::uint32_t> tail_{ 0 };
 };
 
 /* Values of verbs that rdma-core 44 and older does not name. */

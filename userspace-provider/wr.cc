@@ -40,62 +40,63 @@ void begin(ibv_qp_ex *qp, send_work work) noexcept
 
 void wr_send(ibv_qp_ex *qp) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_SEND});
+	begin(qp, { .opcode = IBV_WR_SEND });
 }
 
 void wr_send_imm(ibv_qp_ex *qp, __be32 imm) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_SEND_WITH_IMM, .imm = imm});
+	begin(qp, { .opcode = IBV_WR_SEND_WITH_IMM, .imm = imm });
 }
 
 void wr_rdma_write(ibv_qp_ex *qp, std::uint32_t rkey,
 		   std::uint64_t raddr) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_RDMA_WRITE, .rkey = rkey, .raddr = raddr});
+	begin(qp,
+	      { .opcode = IBV_WR_RDMA_WRITE, .rkey = rkey, .raddr = raddr });
 }
 
 void wr_rdma_write_imm(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 		       __be32 imm) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-		   .imm = imm,
-		   .rkey = rkey,
-		   .raddr = raddr});
+	begin(qp, { .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		    .imm = imm,
+		    .rkey = rkey,
+		    .raddr = raddr });
 }
 
 void wr_rdma_read(ibv_qp_ex *qp, std::uint32_t rkey,
 		  std::uint64_t raddr) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_RDMA_READ, .rkey = rkey, .raddr = raddr});
+	begin(qp, { .opcode = IBV_WR_RDMA_READ, .rkey = rkey, .raddr = raddr });
 }
 
 void wr_atomic_cmp_swp(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 		       std::uint64_t compare, std::uint64_t swap) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
-		   .rkey = rkey,
-		   .raddr = raddr,
-		   .swap_add = swap,
-		   .compare = compare});
+	begin(qp, { .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		    .rkey = rkey,
+		    .raddr = raddr,
+		    .swap_add = swap,
+		    .compare = compare });
 }
 
 void wr_atomic_fetch_add(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 			 std::uint64_t add) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
-		   .rkey = rkey,
-		   .raddr = raddr,
-		   .swap_add = add});
+	begin(qp, { .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		    .rkey = rkey,
+		    .raddr = raddr,
+		    .swap_add = add });
 }
 
 void wr_send_inv(ibv_qp_ex *qp, std::uint32_t rkey) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_SEND_WITH_INV, .imm = big_endian(rkey)});
+	begin(qp, { .opcode = IBV_WR_SEND_WITH_INV, .imm = big_endian(rkey) });
 }
 
 void wr_local_inv(ibv_qp_ex *qp, std::uint32_t rkey) noexcept
 {
-	begin(qp, {.opcode = IBV_WR_LOCAL_INV, .imm = big_endian(rkey)});
+	begin(qp, { .opcode = IBV_WR_LOCAL_INV, .imm = big_endian(rkey) });
 }
 
 void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, std::uint32_t rkey,
@@ -114,11 +115,12 @@ void wr_atomic_write(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 		     const void *value) noexcept
 {
 	// The interface takes it from here and does not write to it.
-	ibv_data_buf piece = {.addr = const_cast<void *>(value), .length = 8};
+	ibv_data_buf piece = { .addr = const_cast<void *>(value), .length = 8 };
 
-	begin(qp,
-	      {.opcode = verbs_wr_atomic_write, .rkey = rkey, .raddr = raddr});
-	to_qp(qp).sq.batch_inline({&piece, 1});
+	begin(qp, { .opcode = verbs_wr_atomic_write,
+		    .rkey = rkey,
+		    .raddr = raddr });
+	to_qp(qp).sq.batch_inline({ &piece, 1 });
 }
 #endif
 
@@ -127,12 +129,12 @@ void wr_flush(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 	      std::size_t length, std::uint8_t type,
 	      std::uint8_t level) noexcept
 {
-	send_work work = {.opcode = verbs_wr_flush,
-			  .rkey = rkey,
-			  .raddr = raddr,
-			  .flush_type = type,
-			  .flush_level = level,
-			  .flush_length = static_cast<std::uint32_t>(length)};
+	send_work work = { .opcode = verbs_wr_flush,
+			   .rkey = rkey,
+			   .raddr = raddr,
+			   .flush_type = type,
+			   .flush_level = level,
+			   .flush_length = static_cast<std::uint32_t>(length) };
 
 	// What the wire cannot say fails as an opcode that does not exist.
 	if (length > UINT32_MAX)
@@ -155,28 +157,28 @@ void wr_set_xrc_srqn(ibv_qp_ex *qp, std::uint32_t srqn) noexcept
 void wr_set_sge(ibv_qp_ex *qp, std::uint32_t lkey, std::uint64_t addr,
 		std::uint32_t length) noexcept
 {
-	ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
+	ibv_sge sge = { .addr = addr, .length = length, .lkey = lkey };
 
-	to_qp(qp).sq.batch_sges({&sge, 1});
+	to_qp(qp).sq.batch_sges({ &sge, 1 });
 }
 
 void wr_set_sge_list(ibv_qp_ex *qp, std::size_t count,
 		     const ibv_sge *sges) noexcept
 {
-	to_qp(qp).sq.batch_sges({sges, count});
+	to_qp(qp).sq.batch_sges({ sges, count });
 }
 
 void wr_set_inline_data(ibv_qp_ex *qp, void *addr, std::size_t length) noexcept
 {
-	ibv_data_buf piece = {.addr = addr, .length = length};
+	ibv_data_buf piece = { .addr = addr, .length = length };
 
-	to_qp(qp).sq.batch_inline({&piece, 1});
+	to_qp(qp).sq.batch_inline({ &piece, 1 });
 }
 
 void wr_set_inline_data_list(ibv_qp_ex *qp, std::size_t count,
 			     const ibv_data_buf *pieces) noexcept
 {
-	to_qp(qp).sq.batch_inline({pieces, count});
+	to_qp(qp).sq.batch_inline({ pieces, count });
 }
 
 void wr_start(ibv_qp_ex *qp) noexcept

@@ -40,7 +40,7 @@ struct work {
 // Runs the part that is looked at. What the engine's host does meanwhile is put
 // between pause and resume.
 class meter {
-    public:
+public:
 	virtual ~meter() = default;
 	virtual void run(const std::function<void()> &part) = 0;
 	virtual void pause()
@@ -53,7 +53,7 @@ class meter {
 
 // Nothing is looked at.
 class no_meter final : public meter {
-    public:
+public:
 	void run(const std::function<void()> &part) override
 	{
 		part();
@@ -61,7 +61,7 @@ class no_meter final : public meter {
 };
 
 class bed {
-    public:
+public:
 	explicit bed(const work &w);
 	~bed();
 	bed(const bed &) = delete;
@@ -71,7 +71,7 @@ class bed {
 	// what the part is counted in: messages or packets.
 	u64 round(meter &m);
 
-    private:
+private:
 	// An end: its QP with the CQs and the memory of it.
 	struct end {
 		ornic_rig_cq scq = {}, rcq = {};
@@ -105,7 +105,7 @@ class bed {
 // An MR of @pages pages in one run or in none that touch, and how long it takes
 // to find @pages of them.
 class translation {
-    public:
+public:
 	translation(u32 pages, bool scattered);
 	~translation();
 	translation(const translation &) = delete;
@@ -114,7 +114,7 @@ class translation {
 	// Returns the pieces.
 	u32 run();
 
-    private:
+private:
 	ornic_rig *rig_;
 	ornic_rig_mr mr_ = {};
 	std::vector<ornic_frag> frags_;
@@ -122,12 +122,12 @@ class translation {
 
 // The ICRC of a packet with @bytes after its BTH.
 class checksum {
-    public:
+public:
 	explicit checksum(u32 bytes);
 
 	u32 run() const;
 
-    private:
+private:
 	u8 header_[28] = { 0x45 };
 	u8 bth_[12] = {};
 	std::vector<u8> payload_;

@@ -27,7 +27,7 @@ constexpr u32 warm_up = 8;
 constexpr u32 rounds = 64;
 
 class counter final : public meter {
-    public:
+public:
 	void run(const std::function<void()> &part) override
 	{
 		bench_counted(part);

@@ -24,7 +24,7 @@ using steady = std::chrono::steady_clock;
 
 // Other programs run on this machine as well: of many times the median counts.
 class stopwatch final : public meter {
-    public:
+public:
 	void run(const std::function<void()> &part) override
 	{
 		resume();
@@ -64,7 +64,7 @@ class stopwatch final : public meter {
 			state.counters["B/ns"] = bytes / *middle;
 	}
 
-    private:
+private:
 	static double overhead();
 
 	steady::time_point begun_;
@@ -140,8 +140,7 @@ void pieces(benchmark::State &state, const char *unit, double n, double bytes,
 	watch.report(state, unit, row * n, row * bytes);
 }
 
-struct alignas(4096) page
-{
+struct alignas(4096) page {
 	u8 bytes[4096];
 };
 

@@ -29,7 +29,7 @@ struct actor {
 };
 
 class world {
-    public:
+public:
 	world(kind what, u64 seed, bool trace);
 	~world();
 	world(const world &) = delete;
@@ -37,7 +37,7 @@ class world {
 
 	outcome run();
 
-    private:
+private:
 	faults pick_faults();
 	void make_rigs(u64 seed);
 	void make_couple(u32 index);
@@ -76,7 +76,7 @@ class world {
 	ornic_rig_cq cq_[4] = {}; // a send, a recv, b send, b recv
 	u32 ncqs_ = 0;
 	ornic_rig_gid gid_ = ORNIC_RIG_IPV4;
-	std::vector<std::unique_ptr<couple> > couples_;
+	std::vector<std::unique_ptr<couple>> couples_;
 	std::vector<actor> actors_;
 	u64 now_ = 1000000;
 	u64 abort_at_ = 0;

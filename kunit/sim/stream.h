@@ -20,7 +20,7 @@ struct rules {
 
 // An MR and its image: what the memory must hold.
 class region {
-    public:
+public:
 	~region();
 	int make(ornic_rig *rig, u32 bytes, random &rng, u32 align);
 
@@ -44,7 +44,7 @@ class region {
 	[[nodiscard]] s64 check() const;
 	int destroy();
 
-    private:
+private:
 	ornic_rig_mr mr_ = {};
 	bool made_ = false;
 	std::vector<u8> image_;
@@ -71,7 +71,7 @@ struct message {
 };
 
 class stream {
-    public:
+public:
 	stream(random &rng, const rules &r, u32 index);
 
 	// Connects @from (sender) to @to (receiver); both are made already.
@@ -118,7 +118,7 @@ class stream {
 		early_ = true;
 	}
 
-    private:
+private:
 	void plan(u32 mtu, bool sig_all, u32 max_inline);
 	u8 pick_opcode();
 	u32 pick_length(u32 mtu, u8 opcode);
@@ -148,7 +148,7 @@ class stream {
 	std::vector<u32> recv_order_; // messages that take a receive
 	std::vector<u32> send_order_; // messages that are signalled
 	std::vector<u8> arrived_;
-	std::vector<std::vector<piece> > slots_;
+	std::vector<std::vector<piece>> slots_;
 	u32 next_send_ = 0, next_recv_ = 0;
 	u32 send_cqes_ = 0, recv_cqes_ = 0;
 	s64 last_id_ = -1;

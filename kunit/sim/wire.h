@@ -17,7 +17,7 @@ namespace sim
 {
 
 class random {
-    public:
+public:
 	explicit random(u64 seed)
 		: state_(seed)
 	{
@@ -39,7 +39,7 @@ class random {
 	// Log-uniform in [lo, hi].
 	double log_in(double lo, double hi);
 
-    private:
+private:
 	u64 state_;
 };
 
@@ -65,7 +65,7 @@ struct arrival {
 };
 
 class wire {
-    public:
+public:
 	wire(const faults &f, u64 seed)
 		: faults_(f)
 		, rng_(seed)
@@ -98,7 +98,7 @@ class wire {
 		trace_ = on;
 	}
 
-    private:
+private:
 	struct departure {
 		u64 when;
 		ornic_rig *from;
@@ -124,7 +124,7 @@ class wire {
 	std::queue<departure> leaving_[2];
 	u64 link_free_[2] = {};
 	std::priority_queue<std::unique_ptr<arrival>,
-			    std::vector<std::unique_ptr<arrival> >, later>
+			    std::vector<std::unique_ptr<arrival>>, later>
 		arriving_;
 	std::map<u64, u32> harmed_;
 	u64 seq_ = 0;

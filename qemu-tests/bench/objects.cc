@@ -63,7 +63,7 @@ template <auto destroy> struct destroyer {
 };
 
 template <typename T, auto destroy>
-using owned = std::unique_ptr<T, destroyer<destroy> >;
+using owned = std::unique_ptr<T, destroyer<destroy>>;
 
 using context_ptr = owned<ibv_context, ibv_close_device>;
 using pd_ptr = owned<ibv_pd, ibv_dealloc_pd>;

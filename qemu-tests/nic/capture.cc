@@ -58,12 +58,13 @@ void capture_frame(int fd, bytes f)
 	static const u8 zero[4] = {};
 	u32 head[] = {
 		block_packet,	      total, 0,	 static_cast<u32>(at >> 32),
-		static_cast<u32>(at), len,   len};
+		static_cast<u32>(at), len,   len
+	};
 	iovec iov[] = {
-		{head, sizeof(head)},
-		{const_cast<u8 *>(f.data()), len},
-		{const_cast<u8 *>(zero), -len & 3},
-		{&total, sizeof(total)},
+		{ head, sizeof(head) },
+		{ const_cast<u8 *>(f.data()), len },
+		{ const_cast<u8 *>(zero), -len & 3 },
+		{ &total, sizeof(total) },
 	};
 
 	ssize_t n = writev(fd, iov, std::size(iov));

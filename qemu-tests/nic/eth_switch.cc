@@ -131,8 +131,8 @@ void eth_switch::ingress(bytes f, u32 from)
 	if (faults_.delay() && held_.size() >= max_held)
 		counts_.overflows++;
 	else if (faults_.delay())
-		held_.push_back({now_ns() + faults_.delay(), from,
-				 frame(f.begin(), f.end())});
+		held_.push_back({ now_ns() + faults_.delay(), from,
+				  frame(f.begin(), f.end()) });
 	else
 		route(f, true, from);
 }
@@ -146,7 +146,7 @@ void eth_switch::to_engine(device &to, bytes f, u32 from)
 		return;
 	}
 	counts_.to_engines++;
-	arrivals_.push_back({&to, from, frame(f.begin(), f.end())});
+	arrivals_.push_back({ &to, from, frame(f.begin(), f.end()) });
 }
 
 void eth_switch::route(bytes f, bool is_roce, u32 from)

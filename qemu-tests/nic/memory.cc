@@ -100,9 +100,9 @@ bool guest_memory::locate(machine type, const ram_nonce &nonce)
 	bool found = false;
 
 	forget_layout();
-	for (machine m : {machine::pc, machine::q35}) {
+	for (machine m : { machine::pc, machine::q35 }) {
 		u64 low = lowmem_of(m, size_);
-		ram_layout layout = {m, low, size_ - low};
+		ram_layout layout = { m, low, size_ - low };
 
 		if ((type != machine::any && type != m) || !has(layout, nonce))
 			continue;

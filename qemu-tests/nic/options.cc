@@ -89,21 +89,21 @@ enum {
 };
 
 const struct option longs[] = {
-	{"guest", required_argument, nullptr, OPT_GUEST},
-	{"wire", required_argument, nullptr, OPT_WIRE},
-	{"control", required_argument, nullptr, OPT_CONTROL},
-	{"ask", required_argument, nullptr, OPT_ASK},
-	{"faults", required_argument, nullptr, OPT_FAULTS},
-	{"capture", required_argument, nullptr, OPT_CAPTURE},
-	{"packets", no_argument, nullptr, OPT_PACKETS},
-	{"spin", required_argument, nullptr, OPT_SPIN},
-	{"max-spin", required_argument, nullptr, OPT_MAX_SPIN},
-	{"user", required_argument, nullptr, OPT_USER},
-	{"mode", required_argument, nullptr, OPT_MODE},
-	{"group", required_argument, nullptr, OPT_GROUP},
-	{"debug", no_argument, nullptr, OPT_DEBUG},
-	{"help", no_argument, nullptr, OPT_HELP},
-	{"version", no_argument, nullptr, OPT_VERSION},
+	{ "guest", required_argument, nullptr, OPT_GUEST },
+	{ "wire", required_argument, nullptr, OPT_WIRE },
+	{ "control", required_argument, nullptr, OPT_CONTROL },
+	{ "ask", required_argument, nullptr, OPT_ASK },
+	{ "faults", required_argument, nullptr, OPT_FAULTS },
+	{ "capture", required_argument, nullptr, OPT_CAPTURE },
+	{ "packets", no_argument, nullptr, OPT_PACKETS },
+	{ "spin", required_argument, nullptr, OPT_SPIN },
+	{ "max-spin", required_argument, nullptr, OPT_MAX_SPIN },
+	{ "user", required_argument, nullptr, OPT_USER },
+	{ "mode", required_argument, nullptr, OPT_MODE },
+	{ "group", required_argument, nullptr, OPT_GROUP },
+	{ "debug", no_argument, nullptr, OPT_DEBUG },
+	{ "help", no_argument, nullptr, OPT_HELP },
+	{ "version", no_argument, nullptr, OPT_VERSION },
 	{},
 };
 
@@ -209,7 +209,7 @@ bool parse_mac(const std::string &text, u8 *mac)
 
 bool parse_machine(const std::string &text, machine &type)
 {
-	for (machine m : {machine::any, machine::pc, machine::q35}) {
+	for (machine m : { machine::any, machine::pc, machine::q35 }) {
 		type = m;
 		if (text == machine_name(m))
 			return true;

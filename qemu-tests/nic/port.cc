@@ -131,8 +131,8 @@ void port::not_reached(int error)
 port::sent port::send_now(bytes f)
 {
 	u32 head = htonl(static_cast<u32>(f.size()));
-	iovec iov[] = {{&head, stream_head},
-		       {const_cast<u8 *>(f.data()), f.size()}};
+	iovec iov[] = { { &head, stream_head },
+			{ const_cast<u8 *>(f.data()), f.size() } };
 	msghdr msg{};
 	ssize_t n;
 

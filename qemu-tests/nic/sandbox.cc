@@ -38,8 +38,8 @@ constexpr const char *calls[] = {
 	"lseek",	"ftruncate",
 };
 
-constexpr const char *connect_calls[] = {"socket", "connect"};
-constexpr const char *memory_calls[] = {"mmap", "mprotect"};
+constexpr const char *connect_calls[] = { "socket", "connect" };
+constexpr const char *memory_calls[] = { "mmap", "mprotect" };
 
 } // namespace
 
@@ -59,7 +59,7 @@ void drop_user(const std::string &user)
 
 void drop_privileges()
 {
-	__user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	__user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	__user_cap_data_struct none[2] = {};
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||

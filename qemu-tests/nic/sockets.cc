@@ -54,7 +54,7 @@ bool in_use(const std::string &path)
 {
 	address addr = unix_address(path);
 
-	for (int type : {SOCK_STREAM, SOCK_DGRAM}) {
+	for (int type : { SOCK_STREAM, SOCK_DGRAM }) {
 		unique_fd probe(socket(AF_UNIX,
 				       type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 
@@ -190,7 +190,7 @@ unique_fd start_connect(const address &addr)
 bool send_with_fd(int sock, const void *data, std::size_t size, int fd)
 {
 	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-	iovec iov = {const_cast<void *>(data), size};
+	iovec iov = { const_cast<void *>(data), size };
 	msghdr msg{};
 
 	msg.msg_iov = &iov;
@@ -212,7 +212,7 @@ bool send_with_fd(int sock, const void *data, std::size_t size, int fd)
 bool receive_with_fd(int sock, void *data, std::size_t size, unique_fd &fd)
 {
 	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-	iovec iov = {data, size};
+	iovec iov = { data, size };
 	msghdr msg{};
 	int got;
 

@@ -67,7 +67,7 @@ sigset_t our_signals()
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (int sig : {SIGTERM, SIGINT, SIGHUP, SIGCHLD})
+	for (int sig : { SIGTERM, SIGINT, SIGHUP, SIGCHLD })
 		sigaddset(&set, sig);
 	return set;
 }
@@ -188,7 +188,7 @@ void supervisor::connect_guest(guest_state &g)
 		eventfd_read(fd.get(), &old);
 	for (const unique_fd &fd : g.message)
 		eventfd_read(fd.get(), &old);
-	notify_worker({change::GUEST_CONNECTED, g.index}, g.ram.get());
+	notify_worker({ change::GUEST_CONNECTED, g.index }, g.ram.get());
 	if (!send_setup(g, sock.get())) {
 		disconnect_guest(g);
 		return;
@@ -204,7 +204,7 @@ void supervisor::disconnect_guest(guest_state &g)
 		epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, g.qemu.get(), nullptr);
 	g.qemu.reset();
 	g.ram.reset();
-	notify_worker({change::GUEST_DISCONNECTED, g.index}, -1);
+	notify_worker({ change::GUEST_DISCONNECTED, g.index }, -1);
 }
 
 void supervisor::accept_port(port_state &p, change c)
@@ -346,10 +346,10 @@ void supervisor::handle(u64 data)
 		disconnect_guest(shared_.guests[index]);
 		break;
 	case source::NETDEV:
-		accept_port(shared_.netdevs[index], {change::NETDEV, index});
+		accept_port(shared_.netdevs[index], { change::NETDEV, index });
 		break;
 	case source::WIRE:
-		accept_port(shared_.wire, {change::WIRE, 0});
+		accept_port(shared_.wire, { change::WIRE, 0 });
 		break;
 	}
 }

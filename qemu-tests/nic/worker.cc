@@ -49,7 +49,7 @@ worker::worker(shared_state &s, int channel, bool failed)
 {
 	guest_memory::catch_faults();
 	switch_.attach(&devices_);
-	poll_times_.assign(s.guests.size(), {s.opt.spin, s.opt.max_spin});
+	poll_times_.assign(s.guests.size(), { s.opt.spin, s.opt.max_spin });
 	for (guest_state &g : s.guests) {
 		devices_.push_back(std::make_unique<device>(
 			g, switch_, timers_, failed,
@@ -155,8 +155,8 @@ bool worker::receive_port(u32 index)
 
 bool worker::dispatch(u64 timeout)
 {
-	timespec t = {static_cast<time_t>(timeout / 1000000000u),
-		      static_cast<long>(timeout % 1000000000u)};
+	timespec t = { static_cast<time_t>(timeout / 1000000000u),
+		       static_cast<long>(timeout % 1000000000u) };
 	epoll_event events[32];
 	bool any = false;
 	int n = epoll_pwait2(epoll_.get(), events, std::size(events), &t,
@@ -332,7 +332,7 @@ u64 worker::sleep_time(u64 now) const
 {
 	u64 end = last_heartbeat_ + heartbeat_interval;
 
-	for (u64 when : {timers_.next(), switch_.next(now)})
+	for (u64 when : { timers_.next(), switch_.next(now) })
 		if (when && when < end)
 			end = when;
 	return end > now ? end - now : 0;

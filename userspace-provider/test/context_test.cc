@@ -23,8 +23,8 @@ queue_pair *token(int &value)
 TEST(qp_table, finds_what_was_inserted)
 {
 	auto table = std::make_unique<qp_table>();
-	constexpr std::uint32_t qpns[] = {0,	  1,	    0xfff,
-					  0x1000, 0x123456, 0xffffff};
+	constexpr std::uint32_t qpns[] = { 0,	   1,	     0xfff,
+					   0x1000, 0x123456, 0xffffff };
 	int values[std::size(qpns)] = {};
 
 	for (std::size_t i = 0; i < std::size(qpns); ++i) {
@@ -76,7 +76,7 @@ TEST(command, driver_data_follows_the_core)
 {
 	response<ib_uverbs_create_ah_resp, driver_part> resp;
 	request<ib_uverbs_alloc_pd> cmd;
-	const std::uint32_t answer[] = {1, 2, 3};
+	const std::uint32_t answer[] = { 1, 2, 3 };
 
 	static_assert(resp.size() == sizeof(answer));
 	static_assert(cmd.size() == 16);

@@ -104,9 +104,9 @@ TEST(cq_ring, full_ring_ends_after_one_pass)
 	for (std::uint64_t i = 0; i < cq_rig::depth; ++i)
 		ASSERT_TRUE(rig.push(i));
 	EXPECT_FALSE(rig.push(8));
-	EXPECT_EQ(rig.drain(), (ids{0, 1, 2, 3, 4, 5, 6, 7}));
+	EXPECT_EQ(rig.drain(), (ids{ 0, 1, 2, 3, 4, 5, 6, 7 }));
 	EXPECT_TRUE(rig.push(8));
-	EXPECT_EQ(rig.drain(), ids{8});
+	EXPECT_EQ(rig.drain(), ids{ 8 });
 }
 
 TEST(cq_ring, slots_go_back_only_when_published)
@@ -141,14 +141,14 @@ TEST(arm, solicited_does_not_weaken_an_unanswered_next)
 	cq_rig rig;
 
 	rig.ring.arm(true);
-	EXPECT_EQ(rig.mode(), unsigned{ORNIC_ARM_SOLICITED});
+	EXPECT_EQ(rig.mode(), unsigned{ ORNIC_ARM_SOLICITED });
 	rig.ring.arm(false);
-	EXPECT_EQ(rig.mode(), unsigned{ORNIC_ARM_NEXT});
+	EXPECT_EQ(rig.mode(), unsigned{ ORNIC_ARM_NEXT });
 	rig.ring.arm(true);
-	EXPECT_EQ(rig.mode(), unsigned{ORNIC_ARM_NEXT});
+	EXPECT_EQ(rig.mode(), unsigned{ ORNIC_ARM_NEXT });
 	rig.fire();
 	rig.ring.arm(true);
-	EXPECT_EQ(rig.mode(), unsigned{ORNIC_ARM_SOLICITED});
+	EXPECT_EQ(rig.mode(), unsigned{ ORNIC_ARM_SOLICITED });
 }
 
 /*
@@ -180,15 +180,17 @@ INSTANTIATE_TEST_SUITE_P(
 	cases, remove_qp,
 	testing::Combine(
 		testing::Values(
-			remove_row{"nothing_there", {}, {}},
-			remove_row{"none_of_it", {2, 3, 2}, {0, 1, 2}},
-			remove_row{"all", {1, 1, 1}, {}},
-			remove_row{"first", {1, 2, 3}, {1, 2}},
-			remove_row{"last", {2, 3, 1}, {0, 1}},
-			remove_row{"mixed", {1, 2, 1, 1, 3, 1, 2}, {1, 4, 6}},
-			remove_row{"full_ring",
-				   {2, 1, 2, 1, 2, 1, 2, 1},
-				   {0, 2, 4, 6}}),
+			remove_row{ "nothing_there", {}, {} },
+			remove_row{ "none_of_it", { 2, 3, 2 }, { 0, 1, 2 } },
+			remove_row{ "all", { 1, 1, 1 }, {} },
+			remove_row{ "first", { 1, 2, 3 }, { 1, 2 } },
+			remove_row{ "last", { 2, 3, 1 }, { 0, 1 } },
+			remove_row{ "mixed",
+				    { 1, 2, 1, 1, 3, 1, 2 },
+				    { 1, 4, 6 } },
+			remove_row{ "full_ring",
+				    { 2, 1, 2, 1, 2, 1, 2, 1 },
+				    { 0, 2, 4, 6 } }),
 		testing::Range(0U, 18U)),
 	[](const auto &row) {
 		return std::string(std::get<0>(row.param).name) + "_at_" +
@@ -203,7 +205,7 @@ TEST_P(remove_qp, keeps_the_others_in_order)
 
 	for (unsigned int i = 0; i < start; ++i) {
 		ASSERT_TRUE(rig.push(100));
-		ASSERT_EQ(rig.drain(), ids{100});
+		ASSERT_EQ(rig.drain(), ids{ 100 });
 	}
 	for (std::uint64_t i = 0; i < row.qpns.size(); ++i)
 		ASSERT_TRUE(rig.push(i, row.qpns[i]));
@@ -215,7 +217,7 @@ TEST_P(remove_qp, keeps_the_others_in_order)
 	// The device goes on where it was.
 	for (std::uint64_t i = 0; i < cq_rig::depth; ++i)
 		ASSERT_TRUE(rig.push(200 + i));
-	EXPECT_EQ(rig.drain(), (ids{200, 201, 202, 203, 204, 205, 206, 207}));
+	EXPECT_EQ(rig.drain(), (ids{ 200, 201, 202, 203, 204, 205, 206, 207 }));
 }
 
 /* A device in another thread: nothing is seen before it is complete. */

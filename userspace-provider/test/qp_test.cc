@@ -31,7 +31,7 @@ TEST(qp, leaves_no_completion_behind)
 	kernel.complete(cq, gone->qp_num, 1);
 	EXPECT_EQ(destroy_qp(gone), 0);
 	EXPECT_EQ(kernel.find(0x100), nullptr);
-	EXPECT_EQ(kernel.poll(cq), (qpns{0x101}));
+	EXPECT_EQ(kernel.poll(cq), (qpns{ 0x101 }));
 	EXPECT_EQ(destroy_qp(stays), 0);
 	EXPECT_EQ(destroy_cq(cq), 0);
 }
@@ -59,7 +59,7 @@ TEST(qp, number_may_be_reused_at_once)
 	EXPECT_EQ(kernel.find(0x100), &to_qp(reused));
 	// Its completion is still there, that of the old one is not, and it
 	// frees a place.
-	EXPECT_EQ(kernel.poll(cq), (qpns{0x100}));
+	EXPECT_EQ(kernel.poll(cq), (qpns{ 0x100 }));
 	EXPECT_EQ(kernel.post(reused), 0);
 	EXPECT_EQ(destroy_qp(reused), 0);
 	EXPECT_EQ(kernel.find(0x100), nullptr);
@@ -72,7 +72,7 @@ TEST(qp, numbers_are_reused_by_many_threads)
 	std::vector<std::thread> threads;
 	ibv_cq *cq = kernel.make_cq();
 	ibv_qp *old = kernel.make_qp(cq);
-	std::atomic<ibv_qp *> reused{nullptr};
+	std::atomic<ibv_qp *> reused{ nullptr };
 
 	for (int round = 0; round < 20; ++round) {
 		kernel.on_destroy = [&] {
@@ -101,10 +101,10 @@ TEST(qp, completion_on_a_foreign_cq_retires_nothing)
 		ASSERT_EQ(kernel.post(qp), 0);
 	kernel.complete(other, qp->qp_num, 0);
 	kernel.complete(other, 0xffffffff, 0xffffffff);
-	EXPECT_EQ(kernel.poll(other), (qpns{0x100, 0xffffffff}));
+	EXPECT_EQ(kernel.poll(other), (qpns{ 0x100, 0xffffffff }));
 	EXPECT_EQ(kernel.post(qp), ENOMEM);
 	kernel.complete(own, qp->qp_num, 0);
-	EXPECT_EQ(kernel.poll(own), (qpns{0x100}));
+	EXPECT_EQ(kernel.poll(own), (qpns{ 0x100 }));
 	EXPECT_EQ(kernel.post(qp), 0);
 	EXPECT_EQ(destroy_qp(qp), 0);
 	EXPECT_EQ(destroy_cq(own), 0);
@@ -119,7 +119,7 @@ TEST(qp, completion_with_a_wild_index_stays_in_the_ring)
 	ibv_qp *qp = kernel.make_qp(cq);
 
 	for (std::uint32_t index :
-	     {0U, 0x7fffffffU, 0xfffffffeU, 0xffffffffU}) {
+	     { 0U, 0x7fffffffU, 0xfffffffeU, 0xffffffffU }) {
 		kernel.complete(cq, qp->qp_num, index);
 		EXPECT_EQ(kernel.poll(cq).size(), 1U);
 		for (int i = 0; i < 1000; ++i)

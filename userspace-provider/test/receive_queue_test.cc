@@ -21,12 +21,12 @@ struct receive_rig {
 							     ORNIC_RQ_RECORD))
 	{
 		rq.init({
-			.layout = {.ring = memory.ring(),
-				   .record = record,
-				   .log_depth = 2,
-				   .log_stride = 6,
-				   .max_sge = 2,
-				   .present = true},
+			.layout = { .ring = memory.ring(),
+				    .record = record,
+				    .log_depth = 2,
+				    .log_stride = 6,
+				    .max_sge = 2,
+				    .present = true },
 			.qpn = test_qpn,
 			.bell = &kicks.bell,
 		});
@@ -49,11 +49,13 @@ struct receive_rig {
 TEST(receive_queue, list_is_written_and_published)
 {
 	receive_rig rig;
-	ibv_sge sges[] = {{0x1000, 10, 1}, {0x2000, 20, 2}};
+	ibv_sge sges[] = { { 0x1000, 10, 1 }, { 0x2000, 20, 2 } };
 	ibv_recv_wr second = {
-		.wr_id = 6, .next = nullptr, .sg_list = nullptr, .num_sge = 0};
+		.wr_id = 6, .next = nullptr, .sg_list = nullptr, .num_sge = 0
+	};
 	ibv_recv_wr first = {
-		.wr_id = 5, .next = &second, .sg_list = sges, .num_sge = 2};
+		.wr_id = 5, .next = &second, .sg_list = sges, .num_sge = 2
+	};
 	ibv_recv_wr *bad = nullptr;
 
 	ASSERT_EQ(rig.rq.post(&first, &bad), 0);
@@ -73,9 +75,11 @@ TEST(receive_queue, refusals)
 	receive_rig rig;
 	ibv_sge sges[3] = {};
 	ibv_recv_wr evil = {
-		.wr_id = 2, .next = nullptr, .sg_list = sges, .num_sge = 3};
+		.wr_id = 2, .next = nullptr, .sg_list = sges, .num_sge = 3
+	};
 	ibv_recv_wr good = {
-		.wr_id = 1, .next = &evil, .sg_list = sges, .num_sge = 1};
+		.wr_id = 1, .next = &evil, .sg_list = sges, .num_sge = 1
+	};
 	ibv_recv_wr *bad = nullptr;
 
 	EXPECT_EQ(rig.rq.post(&good, &bad), EINVAL);
@@ -105,7 +109,7 @@ TEST(receive_queue, kicks_only_a_flush_that_asks)
 	EXPECT_TRUE(rig.kicks.take().empty());
 	rig.record->kick_wanted = 1;
 	ASSERT_EQ(rig.rq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.kicks.take(), std::vector<std::uint32_t>{test_qpn});
+	EXPECT_EQ(rig.kicks.take(), std::vector<std::uint32_t>{ test_qpn });
 }
 
 TEST(receive_queue, reset_starts_over)

@@ -77,16 +77,16 @@ struct send_rig {
 
 	explicit send_rig(ibv_qp_type type = IBV_QPT_RC,
 			  bool signal_all = false)
-		: memory(std::size_t{1} << (log_depth + log_stride))
+		: memory(std::size_t{ 1 } << (log_depth + log_stride))
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
 	{
 		sq.init({
-			.layout = {.ring = memory.ring(),
-				   .record = record,
-				   .log_depth = log_depth,
-				   .log_stride = log_stride,
-				   .max_sge = 3,
-				   .present = true},
+			.layout = { .ring = memory.ring(),
+				    .record = record,
+				    .log_depth = log_depth,
+				    .log_stride = log_stride,
+				    .max_sge = 3,
+				    .present = true },
 			.qpn = test_qpn,
 			.bell = &kicks.bell,
 			.type = type,

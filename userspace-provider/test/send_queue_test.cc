@@ -26,19 +26,19 @@ struct opcode_row {
 };
 
 constexpr opcode_row opcode_rows[] = {
-	{IBV_WR_SEND, ORNIC_WQE_SEND, 16, true, true, true, true, true},
-	{IBV_WR_SEND_WITH_IMM, ORNIC_WQE_SEND_IMM, 16, true, true, true, true,
-	 true},
-	{IBV_WR_RDMA_WRITE, ORNIC_WQE_WRITE, 32, true, true, false, true,
-	 false},
-	{IBV_WR_RDMA_WRITE_WITH_IMM, ORNIC_WQE_WRITE_IMM, 32, true, true, false,
-	 true, true},
-	{IBV_WR_RDMA_READ, ORNIC_WQE_READ, 32, true, false, false, false,
-	 false},
-	{IBV_WR_ATOMIC_CMP_AND_SWP, ORNIC_WQE_CAS, 48, true, false, false,
-	 false, false},
-	{IBV_WR_ATOMIC_FETCH_AND_ADD, ORNIC_WQE_FAA, 48, true, false, false,
-	 false, false},
+	{ IBV_WR_SEND, ORNIC_WQE_SEND, 16, true, true, true, true, true },
+	{ IBV_WR_SEND_WITH_IMM, ORNIC_WQE_SEND_IMM, 16, true, true, true, true,
+	  true },
+	{ IBV_WR_RDMA_WRITE, ORNIC_WQE_WRITE, 32, true, true, false, true,
+	  false },
+	{ IBV_WR_RDMA_WRITE_WITH_IMM, ORNIC_WQE_WRITE_IMM, 32, true, true,
+	  false, true, true },
+	{ IBV_WR_RDMA_READ, ORNIC_WQE_READ, 32, true, false, false, false,
+	  false },
+	{ IBV_WR_ATOMIC_CMP_AND_SWP, ORNIC_WQE_CAS, 48, true, false, false,
+	  false, false },
+	{ IBV_WR_ATOMIC_FETCH_AND_ADD, ORNIC_WQE_FAA, 48, true, false, false,
+	  false, false },
 };
 
 class opcodes : public testing::TestWithParam<opcode_row> {};
@@ -53,7 +53,7 @@ TEST_P(opcodes, header_and_data_are_in_place)
 {
 	const opcode_row &row = GetParam();
 	send_rig rig;
-	ibv_sge sge{.addr = 0x1122334455667788, .length = 8, .lkey = 0xabcd};
+	ibv_sge sge{ .addr = 0x1122334455667788, .length = 8, .lkey = 0xabcd };
 	ibv_send_wr wr = make_wr(row.opcode, 0xfeedfacecafebeef);
 	ibv_send_wr *bad = nullptr;
 
@@ -84,11 +84,11 @@ TEST_P(opcodes, each_qp_type_takes_its_own)
 	struct {
 		ibv_qp_type type;
 		bool taken;
-	} types[] = {{IBV_QPT_RC, row.rc},
-		     {IBV_QPT_XRC_SEND, row.rc},
-		     {IBV_QPT_XRC_RECV, false},
-		     {IBV_QPT_UC, row.uc},
-		     {IBV_QPT_UD, row.ud}};
+	} types[] = { { IBV_QPT_RC, row.rc },
+		      { IBV_QPT_XRC_SEND, row.rc },
+		      { IBV_QPT_XRC_RECV, false },
+		      { IBV_QPT_UC, row.uc },
+		      { IBV_QPT_UD, row.ud } };
 	address_handle ah{};
 
 	for (auto [type, taken] : types) {
@@ -108,12 +108,13 @@ TEST_P(opcodes, inline_data_only_where_it_goes_out)
 {
 	const opcode_row &row = GetParam();
 	send_rig rig;
-	std::array<char, 5> first = {'h', 'e', 'l', 'l', 'o'};
-	std::array<char, 3> second = {'y', 'o', 'u'};
+	std::array<char, 5> first = { 'h', 'e', 'l', 'l', 'o' };
+	std::array<char, 3> second = { 'y', 'o', 'u' };
 	ibv_sge sges[] = {
-		{reinterpret_cast<std::uintptr_t>(first.data()), 5, 0},
-		{0, 0, 0},
-		{reinterpret_cast<std::uintptr_t>(second.data()), 3, 0}};
+		{ reinterpret_cast<std::uintptr_t>(first.data()), 5, 0 },
+		{ 0, 0, 0 },
+		{ reinterpret_cast<std::uintptr_t>(second.data()), 3, 0 }
+	};
 	ibv_send_wr wr = make_wr(row.opcode);
 	ibv_send_wr *bad = nullptr;
 
@@ -137,7 +138,7 @@ TEST(send_queue, xrc_segment)
 	ibv_send_wr send = make_wr(IBV_WR_SEND);
 	ibv_send_wr write = make_wr(IBV_WR_RDMA_WRITE);
 	ibv_send_wr inv = make_wr(IBV_WR_LOCAL_INV);
-	ibv_sge sge = {0x7000, 5, 6};
+	ibv_sge sge = { 0x7000, 5, 6 };
 	ibv_send_wr *bad = nullptr;
 
 	send.qp_type.xrc.remote_srqn = 0x1234;
@@ -145,7 +146,7 @@ TEST(send_queue, xrc_segment)
 	send.num_sge = 1;
 	send.next = &write;
 	write.qp_type.xrc.remote_srqn = 0x5678;
-	write.wr.rdma = {.remote_addr = 0x3000, .rkey = 0x66};
+	write.wr.rdma = { .remote_addr = 0x3000, .rkey = 0x66 };
 	write.next = &inv;
 	ASSERT_EQ(rig.sq.post(&send, &bad), 0);
 
@@ -159,18 +160,18 @@ TEST(send_queue, xrc_segment)
 TEST(send_queue, xrc_segment_in_steps)
 {
 	send_rig rig(IBV_QPT_XRC_SEND);
-	ibv_sge sge = {0x7000, 5, 6};
+	ibv_sge sge = { 0x7000, 5, 6 };
 
 	rig.sq.batch_start();
-	rig.sq.batch_begin({.opcode = IBV_WR_SEND});
-	rig.sq.batch_sges({&sge, 1});
+	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	rig.sq.batch_sges({ &sge, 1 });
 	rig.sq.batch_srqn(0x4321);
 	ASSERT_EQ(rig.sq.batch_complete(), 0);
 	EXPECT_EQ(rig.wqe<ornic_seg_xrc>(0, 16).srqn, 0x4321U);
 	EXPECT_EQ(rig.wqe<ornic_sge>(0, 32).addr, 0x7000U);
 
 	rig.sq.batch_start();
-	rig.sq.batch_begin({.opcode = IBV_WR_LOCAL_INV});
+	rig.sq.batch_begin({ .opcode = IBV_WR_LOCAL_INV });
 	rig.sq.batch_srqn(1);
 	EXPECT_EQ(rig.sq.batch_complete(), EINVAL);
 	EXPECT_EQ(rig.record->producer, 1U);
@@ -178,7 +179,7 @@ TEST(send_queue, xrc_segment_in_steps)
 	send_rig other(IBV_QPT_RC);
 
 	other.sq.batch_start();
-	other.sq.batch_begin({.opcode = IBV_WR_SEND});
+	other.sq.batch_begin({ .opcode = IBV_WR_SEND });
 	other.sq.batch_srqn(1);
 	EXPECT_EQ(other.sq.batch_complete(), EINVAL);
 }
@@ -191,13 +192,13 @@ TEST(send_queue, remote_and_atomic_segments)
 	ibv_send_wr read = make_wr(IBV_WR_RDMA_READ);
 	ibv_send_wr *bad = nullptr;
 
-	cas.wr.atomic = {.remote_addr = 0x1000,
-			 .compare_add = 7,
-			 .swap = 9,
-			 .rkey = 0x55};
+	cas.wr.atomic = {
+		.remote_addr = 0x1000, .compare_add = 7, .swap = 9, .rkey = 0x55
+	};
 	faa.wr.atomic = {
-		.remote_addr = 0x2000, .compare_add = 3, .swap = 4, .rkey = 0};
-	read.wr.rdma = {.remote_addr = 0x3000, .rkey = 0x66};
+		.remote_addr = 0x2000, .compare_add = 3, .swap = 4, .rkey = 0
+	};
+	read.wr.rdma = { .remote_addr = 0x3000, .rkey = 0x66 };
 	cas.next = &faa;
 	faa.next = &read;
 	ASSERT_EQ(rig.sq.post(&cas, &bad), 0);
@@ -216,7 +217,7 @@ TEST(send_queue, ud_address)
 {
 	send_rig rig(IBV_QPT_UD);
 	address_handle ah{};
-	ibv_sge sge{.addr = 0x9000, .length = 4, .lkey = 2};
+	ibv_sge sge{ .addr = 0x9000, .length = 4, .lkey = 2 };
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
 
@@ -243,23 +244,23 @@ TEST(send_queue, ud_address)
 TEST(send_queue, bad_requests_are_refused)
 {
 	std::array<char, 65> buffer{};
-	ibv_sge sges[4] = {
-		{reinterpret_cast<std::uintptr_t>(buffer.data()), 65, 0}};
+	ibv_sge sges[4] = { { reinterpret_cast<std::uintptr_t>(buffer.data()),
+			      65, 0 } };
 	struct {
 		const char *what;
 		int opcode;
 		unsigned int flags;
 		int num_sge;
 	} rows[] = {
-		{"opcode after the last", IBV_WR_TSO, 0, 0},
-		{"bind of no window", IBV_WR_BIND_MW, 0, 0},
-		{"opcode out of range", 1000, 0, 0},
-		{"negative opcode", -1, 0, 0},
-		{"IP checksum", IBV_WR_SEND, IBV_SEND_IP_CSUM, 0},
-		{"unknown flag", IBV_WR_SEND, 1U << 20, 0},
-		{"too many SGEs", IBV_WR_SEND, 0, 4},
-		{"negative SGE count", IBV_WR_SEND, 0, -1},
-		{"inline too long", IBV_WR_SEND, IBV_SEND_INLINE, 1},
+		{ "opcode after the last", IBV_WR_TSO, 0, 0 },
+		{ "bind of no window", IBV_WR_BIND_MW, 0, 0 },
+		{ "opcode out of range", 1000, 0, 0 },
+		{ "negative opcode", -1, 0, 0 },
+		{ "IP checksum", IBV_WR_SEND, IBV_SEND_IP_CSUM, 0 },
+		{ "unknown flag", IBV_WR_SEND, 1U << 20, 0 },
+		{ "too many SGEs", IBV_WR_SEND, 0, 4 },
+		{ "negative SGE count", IBV_WR_SEND, 0, -1 },
+		{ "inline too long", IBV_WR_SEND, IBV_SEND_INLINE, 1 },
 	};
 
 	for (const auto &row : rows) {
@@ -323,17 +324,17 @@ TEST(send_queue, absent_ring_is_full)
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
 
-	rig.sq.init({.layout = {.ring = rig.memory.ring(),
-				.record = rig.record,
-				.log_depth = 0,
-				.log_stride = 6,
-				.max_sge = 0,
-				.present = false},
-		     .qpn = test_qpn,
-		     .bell = &rig.kicks.bell,
-		     .type = IBV_QPT_RC,
-		     .signal_all = false,
-		     .max_inline = 0});
+	rig.sq.init({ .layout = { .ring = rig.memory.ring(),
+				  .record = rig.record,
+				  .log_depth = 0,
+				  .log_stride = 6,
+				  .max_sge = 0,
+				  .present = false },
+		      .qpn = test_qpn,
+		      .bell = &rig.kicks.bell,
+		      .type = IBV_QPT_RC,
+		      .signal_all = false,
+		      .max_inline = 0 });
 	EXPECT_EQ(rig.sq.post(&wr, &bad), ENOMEM);
 }
 
@@ -365,7 +366,7 @@ TEST(send_queue, signal_all)
 TEST(send_queue, kicks_only_a_device_that_asks)
 {
 	send_rig rig;
-	ibv_send_wr wr[2] = {make_wr(IBV_WR_SEND), make_wr(IBV_WR_SEND)};
+	ibv_send_wr wr[2] = { make_wr(IBV_WR_SEND), make_wr(IBV_WR_SEND) };
 	ibv_send_wr *bad = nullptr;
 
 	wr[0].next = &wr[1];
@@ -373,7 +374,7 @@ TEST(send_queue, kicks_only_a_device_that_asks)
 	EXPECT_TRUE(rig.kicks.take().empty());
 	rig.record->kick_wanted = 1;
 	ASSERT_EQ(rig.sq.post(&wr[0], &bad), 0);
-	EXPECT_EQ(rig.kicks.take(), std::vector<std::uint32_t>{test_qpn});
+	EXPECT_EQ(rig.kicks.take(), std::vector<std::uint32_t>{ test_qpn });
 }
 
 TEST(send_queue, page_doorbell_stores_its_value)
@@ -413,17 +414,17 @@ TEST(send_queue, atomic_stays_within_its_slot)
 	ibv_send_wr wr = make_wr(IBV_WR_ATOMIC_FETCH_AND_ADD);
 	ibv_send_wr *bad = nullptr;
 
-	rig.sq.init({.layout = {.ring = rig.memory.ring(),
-				.record = rig.record,
-				.log_depth = 2,
-				.log_stride = 6,
-				.max_sge = 2,
-				.present = true},
-		     .qpn = test_qpn,
-		     .bell = &rig.kicks.bell,
-		     .type = IBV_QPT_RC,
-		     .signal_all = false,
-		     .max_inline = 0});
+	rig.sq.init({ .layout = { .ring = rig.memory.ring(),
+				  .record = rig.record,
+				  .log_depth = 2,
+				  .log_stride = 6,
+				  .max_sge = 2,
+				  .present = true },
+		      .qpn = test_qpn,
+		      .bell = &rig.kicks.bell,
+		      .type = IBV_QPT_RC,
+		      .signal_all = false,
+		      .max_inline = 0 });
 	wr.sg_list = sges;
 	wr.num_sge = 1;
 	EXPECT_EQ(rig.sq.post(&wr, &bad), 0);
@@ -434,19 +435,19 @@ TEST(send_queue, atomic_stays_within_its_slot)
 TEST(batch, is_published_once_at_the_end)
 {
 	send_rig rig;
-	ibv_sge sge{.addr = 0x1000, .length = 16, .lkey = 5};
-	ibv_data_buf pieces[] = {{const_cast<char *>("ab"), 2},
-				 {const_cast<char *>("cde"), 3}};
+	ibv_sge sge{ .addr = 0x1000, .length = 16, .lkey = 5 };
+	ibv_data_buf pieces[] = { { const_cast<char *>("ab"), 2 },
+				  { const_cast<char *>("cde"), 3 } };
 
 	rig.record->kick_wanted = 1;
 	rig.sq.batch_start();
-	rig.sq.batch_begin({.opcode = IBV_WR_RDMA_WRITE,
-			    .flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
-			    .wr_id = 10,
-			    .rkey = 8,
-			    .raddr = 0x7000});
-	rig.sq.batch_sges({&sge, 1});
-	rig.sq.batch_begin({.opcode = IBV_WR_SEND, .wr_id = 11});
+	rig.sq.batch_begin({ .opcode = IBV_WR_RDMA_WRITE,
+			     .flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
+			     .wr_id = 10,
+			     .rkey = 8,
+			     .raddr = 0x7000 });
+	rig.sq.batch_sges({ &sge, 1 });
+	rig.sq.batch_begin({ .opcode = IBV_WR_SEND, .wr_id = 11 });
 	rig.sq.batch_inline(pieces);
 	EXPECT_EQ(rig.record->producer, 0U);
 	EXPECT_TRUE(rig.kicks.take().empty());
@@ -463,7 +464,7 @@ TEST(batch, is_published_once_at_the_end)
 	EXPECT_EQ(send.flags, ORNIC_WQE_INLINE);
 	EXPECT_EQ(send.payload, 5);
 	EXPECT_EQ((rig.wqe<std::array<char, 5>>(1, 16)),
-		  (std::array<char, 5>{'a', 'b', 'c', 'd', 'e'}));
+		  (std::array<char, 5>{ 'a', 'b', 'c', 'd', 'e' }));
 }
 
 TEST(batch, an_error_sticks_and_posts_nothing)
@@ -472,16 +473,16 @@ TEST(batch, an_error_sticks_and_posts_nothing)
 	ibv_sge sges[4] = {};
 
 	rig.sq.batch_start();
-	rig.sq.batch_begin({.opcode = IBV_WR_SEND});
-	rig.sq.batch_begin({.opcode = IBV_WR_SEND});
+	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
 	rig.sq.batch_sges(sges);
-	rig.sq.batch_begin({.opcode = IBV_WR_SEND});
+	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
 	EXPECT_EQ(rig.sq.batch_complete(), EINVAL);
 	EXPECT_EQ(rig.record->producer, 0U);
 
 	// The next batch starts where the failed one did.
 	rig.sq.batch_start();
-	rig.sq.batch_begin({.opcode = IBV_WR_SEND, .wr_id = 5});
+	rig.sq.batch_begin({ .opcode = IBV_WR_SEND, .wr_id = 5 });
 	EXPECT_EQ(rig.sq.batch_complete(), 0);
 	EXPECT_EQ(rig.record->producer, 1U);
 	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).wr_id, 5U);
@@ -493,11 +494,11 @@ TEST(batch, more_than_the_ring_holds)
 
 	rig.sq.batch_start();
 	for (int i = 0; i < 5; ++i)
-		rig.sq.batch_begin({.opcode = IBV_WR_SEND});
+		rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
 	EXPECT_EQ(rig.sq.batch_complete(), ENOMEM);
 	rig.sq.batch_start();
 	for (int i = 0; i < 4; ++i)
-		rig.sq.batch_begin({.opcode = IBV_WR_SEND});
+		rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
 	EXPECT_EQ(rig.sq.batch_complete(), 0);
 	EXPECT_EQ(rig.record->producer, 4U);
 }
@@ -508,10 +509,10 @@ TEST(batch, abort_forgets_and_setters_need_a_request)
 	ibv_sge sge{};
 
 	rig.sq.batch_start();
-	rig.sq.batch_begin({.opcode = IBV_WR_SEND});
+	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
 	rig.sq.batch_abort();
 	rig.sq.batch_start();
-	rig.sq.batch_sges({&sge, 1});
+	rig.sq.batch_sges({ &sge, 1 });
 	EXPECT_EQ(rig.sq.batch_complete(), EINVAL);
 	rig.sq.batch_start();
 	EXPECT_EQ(rig.sq.batch_complete(), 0);
@@ -566,22 +567,22 @@ TEST(send_queue, thread_domain_takes_no_lock)
 	kick_counter kicks;
 	send_queue sq;
 
-	sq.init({.layout = {.ring = memory.ring(),
-			    .record = reinterpret_cast<ornic_wq_record *>(
-				    memory.data()),
-			    .log_depth = 2,
-			    .log_stride = 7,
-			    .max_sge = 3,
-			    .present = true},
-		 .qpn = test_qpn,
-		 .bell = &kicks.bell,
-		 .type = IBV_QPT_RC,
-		 .signal_all = false,
-		 .max_inline = 64,
-		 .single_threaded = true});
+	sq.init({ .layout = { .ring = memory.ring(),
+			      .record = reinterpret_cast<ornic_wq_record *>(
+				      memory.data()),
+			      .log_depth = 2,
+			      .log_stride = 7,
+			      .max_sge = 3,
+			      .present = true },
+		  .qpn = test_qpn,
+		  .bell = &kicks.bell,
+		  .type = IBV_QPT_RC,
+		  .signal_all = false,
+		  .max_inline = 64,
+		  .single_threaded = true });
 	sq.batch_start();
 	sq.batch_start();
-	sq.batch_begin({.opcode = IBV_WR_SEND});
+	sq.batch_begin({ .opcode = IBV_WR_SEND });
 	EXPECT_EQ(sq.batch_complete(), 0);
 	EXPECT_EQ(reinterpret_cast<ornic_wq_record *>(memory.data())->producer,
 		  1U);
@@ -609,10 +610,10 @@ TEST(send_queue, bind_is_written)
 	mw.type = IBV_MW_TYPE_2;
 	wr.bind_mw.mw = &mw;
 	wr.bind_mw.rkey = 0x12345678;
-	wr.bind_mw.bind_info = {.mr = &mr,
-				.addr = 0x10000,
-				.length = 0x200,
-				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE};
+	wr.bind_mw.bind_info = { .mr = &mr,
+				 .addr = 0x10000,
+				 .length = 0x200,
+				 .mw_access_flags = IBV_ACCESS_REMOTE_WRITE };
 	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
 	auto hdr = rig.wqe<ornic_sq_hdr>(0);
 	EXPECT_EQ(hdr.opcode, ORNIC_WQE_BIND_MW);
@@ -637,7 +638,8 @@ TEST(send_queue, bad_binds_are_refused)
 
 	wr.bind_mw.mw = &mw;
 	wr.bind_mw.bind_info = {
-		.mr = &mr, .addr = 0, .length = 1, .mw_access_flags = 0};
+		.mr = &mr, .addr = 0, .length = 1, .mw_access_flags = 0
+	};
 	mw.type = IBV_MW_TYPE_1;
 	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
 	mw.type = IBV_MW_TYPE_2;

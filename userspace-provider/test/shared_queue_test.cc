@@ -19,21 +19,21 @@ struct shared_rig {
 		: memory(4 * 64)
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
 	{
-		srq.init({.ring = memory.ring(),
-			  .record = record,
-			  .log_depth = 2,
-			  .log_stride = 6,
-			  .max_sge = 2,
-			  .present = true});
+		srq.init({ .ring = memory.ring(),
+			   .record = record,
+			   .log_depth = 2,
+			   .log_stride = 6,
+			   .max_sge = 2,
+			   .present = true });
 	}
 
 	int post(std::uint64_t wr_id, int num_sge = 1)
 	{
-		ibv_sge sges[3] = {{wr_id << 12, 10, 1}, {}, {}};
-		ibv_recv_wr wr = {.wr_id = wr_id,
-				  .next = nullptr,
-				  .sg_list = sges,
-				  .num_sge = num_sge};
+		ibv_sge sges[3] = { { wr_id << 12, 10, 1 }, {}, {} };
+		ibv_recv_wr wr = { .wr_id = wr_id,
+				   .next = nullptr,
+				   .sg_list = sges,
+				   .num_sge = num_sge };
 		ibv_recv_wr *bad = nullptr;
 		int ret = srq.post(&wr, &bad);
 
@@ -45,7 +45,7 @@ struct shared_rig {
 	{
 		ornic_rq_hdr hdr;
 
-		std::memcpy(&hdr, memory.ring() + slot * std::size_t{64},
+		std::memcpy(&hdr, memory.ring() + slot * std::size_t{ 64 },
 			    sizeof(hdr));
 		return hdr.wr_id;
 	}
@@ -85,7 +85,7 @@ TEST(shared_queue, what_is_taken_makes_room)
 TEST(shared_queue, goes_on_in_other_memory)
 {
 	shared_rig rig;
-	queue_memory larger(std::size_t{8} * 64);
+	queue_memory larger(std::size_t{ 8 } * 64);
 	auto *record = reinterpret_cast<ornic_wq_record *>(larger.data());
 
 	for (std::uint64_t i = 0; i < 4; ++i)
@@ -94,12 +94,12 @@ TEST(shared_queue, goes_on_in_other_memory)
 	{
 		lock_guard guard(rig.srq.lock());
 
-		rig.srq.move({.ring = larger.ring(),
-			      .record = record,
-			      .log_depth = 3,
-			      .log_stride = 6,
-			      .max_sge = 2,
-			      .present = true});
+		rig.srq.move({ .ring = larger.ring(),
+			       .record = record,
+			       .log_depth = 3,
+			       .log_stride = 6,
+			       .max_sge = 2,
+			       .present = true });
 	}
 	for (std::uint64_t i = 4; i < 9; ++i)
 		ASSERT_EQ(rig.post(i), 0);
@@ -125,9 +125,11 @@ TEST(shared_queue, list_stops_at_the_bad_one)
 	shared_rig rig;
 	ibv_sge sges[3] = {};
 	ibv_recv_wr evil = {
-		.wr_id = 2, .next = nullptr, .sg_list = sges, .num_sge = 3};
+		.wr_id = 2, .next = nullptr, .sg_list = sges, .num_sge = 3
+	};
 	ibv_recv_wr good = {
-		.wr_id = 1, .next = &evil, .sg_list = sges, .num_sge = 1};
+		.wr_id = 1, .next = &evil, .sg_list = sges, .num_sge = 1
+	};
 	ibv_recv_wr *bad = nullptr;
 
 	EXPECT_EQ(rig.srq.post(&good, &bad), EINVAL);
@@ -141,17 +143,18 @@ TEST(receive_queue, absent_queue_refuses)
 	shared_rig rig;
 	receive_queue rq;
 	ibv_recv_wr wr = {
-		.wr_id = 1, .next = nullptr, .sg_list = nullptr, .num_sge = 0};
+		.wr_id = 1, .next = nullptr, .sg_list = nullptr, .num_sge = 0
+	};
 	ibv_recv_wr *bad = nullptr;
 
-	rq.init({.layout = {.ring = rig.memory.ring(),
-			    .record = rig.record,
-			    .log_depth = 0,
-			    .log_stride = 0,
-			    .max_sge = 0,
-			    .present = false},
-		 .qpn = test_qpn,
-		 .bell = nullptr});
+	rq.init({ .layout = { .ring = rig.memory.ring(),
+			      .record = rig.record,
+			      .log_depth = 0,
+			      .log_stride = 0,
+			      .max_sge = 0,
+			      .present = false },
+		  .qpn = test_qpn,
+		  .bell = nullptr });
 	EXPECT_EQ(rq.post(&wr, &bad), EINVAL);
 	EXPECT_EQ(bad, &wr);
 }

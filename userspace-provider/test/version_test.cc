@@ -35,12 +35,12 @@ facts read_facts(const std::filesystem::path &path)
 /** What a process finds out about the libibverbs of a release. */
 library_traits traits_of(const facts &release)
 {
-	return {.pabi = std::stoi(release.at("pabi")),
-		.has_import_dm = release.contains("public ibv_import_dm"),
-		.has_data_in_order =
-			release.contains("public ibv_query_qp_data_in_order"),
-		.qp_comp_mask =
-			std::stoul(release.at("at verbs_qp.comp_mask"))};
+	return { .pabi = std::stoi(release.at("pabi")),
+		 .has_import_dm = release.contains("public ibv_import_dm"),
+		 .has_data_in_order =
+			 release.contains("public ibv_query_qp_data_in_order"),
+		 .qp_comp_mask =
+			 std::stoul(release.at("at verbs_qp.comp_mask")) };
 }
 
 /** What has to be the same, or memory is taken for what it is not. */

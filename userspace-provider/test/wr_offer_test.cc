@@ -18,8 +18,8 @@ namespace
 
 constexpr std::uint32_t rkey = 0x12345678;
 constexpr std::uint64_t raddr = 0xabcdef0123456780;
-constexpr ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD,
-				 IBV_QPT_XRC_SEND};
+constexpr ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD,
+				  IBV_QPT_XRC_SEND };
 
 /** A QP of any type that posts, in RTS. */
 struct initiator : send_rig {
@@ -27,12 +27,12 @@ struct initiator : send_rig {
 		: send_rig(type)
 	{
 		qp.sq.init({
-			.layout = {.ring = memory.ring(),
-				   .record = record,
-				   .log_depth = log_depth,
-				   .log_stride = log_stride,
-				   .max_sge = 3,
-				   .present = true},
+			.layout = { .ring = memory.ring(),
+				    .record = record,
+				    .log_depth = log_depth,
+				    .log_stride = log_stride,
+				    .max_sge = 3,
+				    .present = true },
 			.qpn = test_qpn,
 			.bell = &kicks.bell,
 			.type = type,
@@ -70,46 +70,46 @@ ibv_mw mw{};
 
 void call_bind(ibv_qp_ex *qp)
 {
-	ibv_mw_bind_info info = {.mr = &mr,
-				 .addr = raddr,
-				 .length = 0x200,
-				 .mw_access_flags = IBV_ACCESS_REMOTE_WRITE};
+	ibv_mw_bind_info info = { .mr = &mr,
+				  .addr = raddr,
+				  .length = 0x200,
+				  .mw_access_flags = IBV_ACCESS_REMOTE_WRITE };
 
 	mw.type = IBV_MW_TYPE_2;
 	ibv_wr_bind_mw(qp, &mw, rkey, &info);
 }
 
 const offer offers[] = {
-	{IBV_QP_EX_WITH_SEND, true, [](ibv_qp_ex *qp) { ibv_wr_send(qp); }},
-	{IBV_QP_EX_WITH_SEND_WITH_IMM, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_send_imm(qp, 7); }},
-	{IBV_QP_EX_WITH_SEND_WITH_INV, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_send_inv(qp, rkey); }},
-	{IBV_QP_EX_WITH_RDMA_WRITE, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_rdma_write(qp, rkey, raddr); }},
-	{IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_rdma_write_imm(qp, rkey, raddr, 7); }},
-	{IBV_QP_EX_WITH_RDMA_READ, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_rdma_read(qp, rkey, raddr); }},
-	{IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_atomic_cmp_swp(qp, rkey, raddr, 1, 2); }},
-	{IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_atomic_fetch_add(qp, rkey, raddr, 1); }},
-	{IBV_QP_EX_WITH_BIND_MW, false, call_bind},
-	{IBV_QP_EX_WITH_LOCAL_INV, false,
-	 [](ibv_qp_ex *qp) { ibv_wr_local_inv(qp, rkey); }},
+	{ IBV_QP_EX_WITH_SEND, true, [](ibv_qp_ex *qp) { ibv_wr_send(qp); } },
+	{ IBV_QP_EX_WITH_SEND_WITH_IMM, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_send_imm(qp, 7); } },
+	{ IBV_QP_EX_WITH_SEND_WITH_INV, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_send_inv(qp, rkey); } },
+	{ IBV_QP_EX_WITH_RDMA_WRITE, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_rdma_write(qp, rkey, raddr); } },
+	{ IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_rdma_write_imm(qp, rkey, raddr, 7); } },
+	{ IBV_QP_EX_WITH_RDMA_READ, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_rdma_read(qp, rkey, raddr); } },
+	{ IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_atomic_cmp_swp(qp, rkey, raddr, 1, 2); } },
+	{ IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_atomic_fetch_add(qp, rkey, raddr, 1); } },
+	{ IBV_QP_EX_WITH_BIND_MW, false, call_bind },
+	{ IBV_QP_EX_WITH_LOCAL_INV, false,
+	  [](ibv_qp_ex *qp) { ibv_wr_local_inv(qp, rkey); } },
 #if ORNIC_RDMA_CORE >= 44
-	{IBV_QP_EX_WITH_ATOMIC_WRITE, false,
-	 [](ibv_qp_ex *qp) {
-		 ibv_wr_atomic_write(qp, rkey, raddr, "1234567");
-	 }},
+	{ IBV_QP_EX_WITH_ATOMIC_WRITE, false,
+	  [](ibv_qp_ex *qp) {
+		  ibv_wr_atomic_write(qp, rkey, raddr, "1234567");
+	  } },
 #endif
 #if ORNIC_RDMA_CORE >= 45
-	{IBV_QP_EX_WITH_FLUSH, false,
-	 [](ibv_qp_ex *qp) {
-		 ibv_wr_flush(qp, rkey, raddr, 4096, IBV_FLUSH_GLOBAL,
-			      IBV_FLUSH_RANGE);
-	 }},
+	{ IBV_QP_EX_WITH_FLUSH, false,
+	  [](ibv_qp_ex *qp) {
+		  ibv_wr_flush(qp, rkey, raddr, 4096, IBV_FLUSH_GLOBAL,
+			       IBV_FLUSH_RANGE);
+	  } },
 #endif
 };
 
@@ -167,8 +167,8 @@ TEST(wr_offer, nothing_goes_to_the_address_of_an_older_request)
 
 TEST(wr_offer, each_request_of_a_batch_needs_its_address)
 {
-	for (ibv_qp_type type : {IBV_QPT_UD, IBV_QPT_XRC_SEND}) {
-		for (int without : {0, 1, 2}) {
+	for (ibv_qp_type type : { IBV_QPT_UD, IBV_QPT_XRC_SEND }) {
+		for (int without : { 0, 1, 2 }) {
 			initiator rig(type);
 
 			ibv_wr_start(&rig.ex());
@@ -186,7 +186,7 @@ TEST(wr_offer, each_request_of_a_batch_needs_its_address)
 TEST(wr_offer, a_flush_that_the_wire_cannot_say_is_refused)
 {
 	initiator rig(IBV_QPT_RC);
-	ibv_sge sges[] = {{0, UINT32_MAX, 0}, {0, 1, 0}};
+	ibv_sge sges[] = { { 0, UINT32_MAX, 0 }, { 0, 1, 0 } };
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
 

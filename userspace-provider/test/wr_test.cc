@@ -29,16 +29,16 @@ struct qp_rig {
 	static constexpr std::uint8_t log_stride = 7;
 
 	explicit qp_rig(ibv_qp_type type, std::uint16_t max_inline = 64)
-		: memory(std::size_t{1} << (log_depth + log_stride))
+		: memory(std::size_t{ 1 } << (log_depth + log_stride))
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
 	{
 		qp.sq.init({
-			.layout = {.ring = memory.ring(),
-				   .record = record,
-				   .log_depth = log_depth,
-				   .log_stride = log_stride,
-				   .max_sge = 3,
-				   .present = true},
+			.layout = { .ring = memory.ring(),
+				    .record = record,
+				    .log_depth = log_depth,
+				    .log_stride = log_stride,
+				    .max_sge = 3,
+				    .present = true },
 			.qpn = test_qpn,
 			.bell = &kicks.bell,
 			.type = type,
@@ -84,41 +84,41 @@ ibv_mw bind_mw{};
 
 void call_bind(ibv_qp_ex *qp)
 {
-	ibv_mw_bind_info info = {.mr = &bind_mr,
-				 .addr = raddr,
-				 .length = 0x200,
-				 .mw_access_flags = IBV_ACCESS_REMOTE_WRITE};
+	ibv_mw_bind_info info = { .mr = &bind_mr,
+				  .addr = raddr,
+				  .length = 0x200,
+				  .mw_access_flags = IBV_ACCESS_REMOTE_WRITE };
 
 	bind_mw.type = IBV_MW_TYPE_2;
 	ibv_wr_bind_mw(qp, &bind_mw, rkey, &info);
 }
 
 const wr_row wr_rows[] = {
-	{"send", ORNIC_WQE_SEND, 16, true, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_send(qp); }},
-	{"send_imm", ORNIC_WQE_SEND_IMM, 16, true, true,
-	 [](ibv_qp_ex *qp) { ibv_wr_send_imm(qp, 7); }},
-	{"send_inv", ORNIC_WQE_SEND_INV, 16, false, false,
-	 [](ibv_qp_ex *qp) { ibv_wr_send_inv(qp, rkey); }},
-	{"write", ORNIC_WQE_WRITE, 32, true, false,
-	 [](ibv_qp_ex *qp) { ibv_wr_rdma_write(qp, rkey, raddr); }},
-	{"write_imm", ORNIC_WQE_WRITE_IMM, 32, true, false,
-	 [](ibv_qp_ex *qp) { ibv_wr_rdma_write_imm(qp, rkey, raddr, 7); }},
-	{"read", ORNIC_WQE_READ, 32, false, false,
-	 [](ibv_qp_ex *qp) { ibv_wr_rdma_read(qp, rkey, raddr); }},
-	{"cmp_swp", ORNIC_WQE_CAS, 48, false, false,
-	 [](ibv_qp_ex *qp) { ibv_wr_atomic_cmp_swp(qp, rkey, raddr, 1, 2); }},
-	{"fetch_add", ORNIC_WQE_FAA, 48, false, false,
-	 [](ibv_qp_ex *qp) { ibv_wr_atomic_fetch_add(qp, rkey, raddr, 1); }},
-	{"bind_mw", ORNIC_WQE_BIND_MW, 0, true, false, call_bind},
-	{"local_inv", ORNIC_WQE_LOCAL_INV, 0, true, false,
-	 [](ibv_qp_ex *qp) { ibv_wr_local_inv(qp, rkey); }},
+	{ "send", ORNIC_WQE_SEND, 16, true, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_send(qp); } },
+	{ "send_imm", ORNIC_WQE_SEND_IMM, 16, true, true,
+	  [](ibv_qp_ex *qp) { ibv_wr_send_imm(qp, 7); } },
+	{ "send_inv", ORNIC_WQE_SEND_INV, 16, false, false,
+	  [](ibv_qp_ex *qp) { ibv_wr_send_inv(qp, rkey); } },
+	{ "write", ORNIC_WQE_WRITE, 32, true, false,
+	  [](ibv_qp_ex *qp) { ibv_wr_rdma_write(qp, rkey, raddr); } },
+	{ "write_imm", ORNIC_WQE_WRITE_IMM, 32, true, false,
+	  [](ibv_qp_ex *qp) { ibv_wr_rdma_write_imm(qp, rkey, raddr, 7); } },
+	{ "read", ORNIC_WQE_READ, 32, false, false,
+	  [](ibv_qp_ex *qp) { ibv_wr_rdma_read(qp, rkey, raddr); } },
+	{ "cmp_swp", ORNIC_WQE_CAS, 48, false, false,
+	  [](ibv_qp_ex *qp) { ibv_wr_atomic_cmp_swp(qp, rkey, raddr, 1, 2); } },
+	{ "fetch_add", ORNIC_WQE_FAA, 48, false, false,
+	  [](ibv_qp_ex *qp) { ibv_wr_atomic_fetch_add(qp, rkey, raddr, 1); } },
+	{ "bind_mw", ORNIC_WQE_BIND_MW, 0, true, false, call_bind },
+	{ "local_inv", ORNIC_WQE_LOCAL_INV, 0, true, false,
+	  [](ibv_qp_ex *qp) { ibv_wr_local_inv(qp, rkey); } },
 #if ORNIC_RDMA_CORE >= 45
-	{"flush", ORNIC_WQE_FLUSH, 0, false, false,
-	 [](ibv_qp_ex *qp) {
-		 ibv_wr_flush(qp, rkey, raddr, 4096, IBV_FLUSH_GLOBAL,
-			      IBV_FLUSH_RANGE);
-	 }},
+	{ "flush", ORNIC_WQE_FLUSH, 0, false, false,
+	  [](ibv_qp_ex *qp) {
+		  ibv_wr_flush(qp, rkey, raddr, 4096, IBV_FLUSH_GLOBAL,
+			       IBV_FLUSH_RANGE);
+	  } },
 #endif
 };
 
@@ -139,7 +139,7 @@ TEST_P(wr, request_is_written)
 {
 	const wr_row &row = GetParam();
 
-	for (ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC}) {
+	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UC }) {
 		qp_rig rig(type);
 
 		if (type == IBV_QPT_UC && !row.uc)
@@ -176,7 +176,7 @@ TEST_P(wr, ud_takes_sends_with_an_address)
 	const wr_row &row = GetParam();
 	qp_rig rig(IBV_QPT_UD);
 	address_handle ah{};
-	ibv_sge sges[2] = {{0x1000, 8, 1}, {0x2000, 8, 2}};
+	ibv_sge sges[2] = { { 0x1000, 8, 1 }, { 0x2000, 8, 2 } };
 
 	if (!row.ud)
 		return;
@@ -214,9 +214,10 @@ TEST_P(wr, is_refused_before_rts_and_aborts)
 TEST(wr_inline, data_comes_from_one_piece_or_several)
 {
 	qp_rig rig(IBV_QPT_RC);
-	std::array<char, 3> a = {'a', 'b', 'c'};
-	std::array<char, 2> b = {'d', 'e'};
-	ibv_data_buf pieces[] = {{a.data(), a.size()}, {b.data(), b.size()}};
+	std::array<char, 3> a = { 'a', 'b', 'c' };
+	std::array<char, 2> b = { 'd', 'e' };
+	ibv_data_buf pieces[] = { { a.data(), a.size() },
+				  { b.data(), b.size() } };
 
 	ibv_wr_start(rig.ex());
 	rig.ex()->wr_flags = 0;
@@ -229,7 +230,7 @@ TEST(wr_inline, data_comes_from_one_piece_or_several)
 	EXPECT_EQ((rig.wqe<std::array<char, 3>>(0, 16)), a);
 	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(1).payload, 5);
 	EXPECT_EQ((rig.wqe<std::array<char, 5>>(1, 16)),
-		  (std::array<char, 5>{'a', 'b', 'c', 'd', 'e'}));
+		  (std::array<char, 5>{ 'a', 'b', 'c', 'd', 'e' }));
 }
 
 TEST(wr_ops, each_type_has_its_own)
@@ -248,7 +249,7 @@ TEST(wr_ops, each_type_has_its_own)
 		  rc_only | connected | sends);
 	EXPECT_EQ(send_ops_of(IBV_QPT_UC), connected | sends);
 	EXPECT_EQ(send_ops_of(IBV_QPT_UD), sends);
-	for (ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD})
+	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD })
 		EXPECT_FALSE(send_ops_of(type) & IBV_QP_EX_WITH_TSO);
 	EXPECT_EQ(send_ops_of(IBV_QPT_RAW_PACKET), 0U);
 }
@@ -271,7 +272,7 @@ TEST(wr_ops, what_was_not_asked_for_is_not_there)
 TEST(atomic_write, takes_its_value_along)
 {
 	for (std::uint16_t max_inline :
-	     std::array<std::uint16_t, 3>{0, 4, 64}) {
+	     std::array<std::uint16_t, 3>{ 0, 4, 64 }) {
 		qp_rig rig(IBV_QPT_RC, max_inline);
 
 		ibv_wr_start(rig.ex());
@@ -311,7 +312,7 @@ ibv_send_wr placement_wr(unsigned int opcode)
 TEST(atomic_write, is_posted_from_memory_or_inline)
 {
 	send_rig rig;
-	ibv_sge sge = {reinterpret_cast<std::uintptr_t>(&word), 8, 0xabc};
+	ibv_sge sge = { reinterpret_cast<std::uintptr_t>(&word), 8, 0xabc };
 	ibv_send_wr wr = placement_wr(verbs_wr_atomic_write);
 	ibv_send_wr *bad = nullptr;
 
@@ -331,7 +332,7 @@ TEST(atomic_write, is_posted_from_memory_or_inline)
 TEST(flush, is_posted_for_a_range_or_an_mr)
 {
 	send_rig rig;
-	ibv_sge sges[] = {{0, 4096, 0}, {0, 100, 0}};
+	ibv_sge sges[] = { { 0, 4096, 0 }, { 0, 100, 0 } };
 	ibv_send_wr wr = placement_wr(verbs_wr_flush);
 	ibv_send_wr *bad = nullptr;
 
@@ -359,7 +360,7 @@ TEST(flush, is_for_rc)
 	ibv_send_wr wr = placement_wr(verbs_wr_flush);
 	ibv_send_wr *bad = nullptr;
 
-	for (ibv_qp_type type : {IBV_QPT_UC, IBV_QPT_UD}) {
+	for (ibv_qp_type type : { IBV_QPT_UC, IBV_QPT_UD }) {
 		send_rig rig(type);
 
 		EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);

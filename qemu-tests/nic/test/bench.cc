@@ -7,7 +7,7 @@ namespace test
 bench::bench(u32 count, arguments more, u8 first, const std::string &keys)
 	: first_(first)
 {
-	arguments args{"--debug", "--control", path("control")};
+	arguments args{ "--debug", "--control", path("control") };
 
 	for (u32 i = 1; i <= count; i++) {
 		std::string n = std::to_string(i);
@@ -50,7 +50,7 @@ void bench::replug(u32 number)
 
 std::string bench::ask(const std::string &what)
 {
-	return run({"--ask", path("control"), what}).out;
+	return run({ "--ask", path("control"), what }).out;
 }
 
 u64 bench::number(const std::string &what, const std::string &key)

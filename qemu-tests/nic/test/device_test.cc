@@ -30,7 +30,7 @@ union ornic_req request(u8 opcode)
 
 arguments one_guest(const std::string &socket, const std::string &ram)
 {
-	return {"--guest", "socket=" + socket + ",ram=" + ram};
+	return { "--guest", "socket=" + socket + ",ram=" + ram };
 }
 
 // A guest can connect to @p, which ends well.
@@ -61,29 +61,29 @@ TEST(options, wrong_ones)
 	std::string good = "socket=" + dir.path("s") + ",ram=" + ram;
 	const std::vector<arguments> wrong = {
 		{},
-		{"--guest", "ram=" + ram},
-		{"--guest", "socket=" + dir.path("s") + ",ram=/nowhere"},
-		{"--guest", "socket=" + dir.path("s") + ",ram=/dev/zero"},
-		{"--guest", good + ",size=1G"},
-		{"--guest", good + ",size=1X"},
-		{"--guest", good + ",vectors=1"},
-		{"--guest", good + ",machine=microvm"},
-		{"--guest", good + ",mac=01:00:00:00:00:00"},
-		{"--guest", good + ",mac=02:00:00:00:00"},
-		{"--guest", good + ",netdev=carrier:pigeon"},
-		{"--guest", good, "--guest", good},
-		{"--guest", good, "--faults", "loss=2"},
-		{"--guest", good, "--spin", "50"},
-		{"--guest", good, "--spin", "50n"},
-		{"--guest", good + ",size=17179869185G"},
-		{"--guest", good + ",netdev=listen::4000"},
-		{"--guest", good, "--wire", "udp:[::1:4000:[::1]:4001"},
-		{"--guest", good, "--user", "nobody-here"},
-		{"--guest", good, "--mode", "rw"},
-		{"--guest", good, "--group", "nobody-here"},
-		{"--guest", good, "--capture", "/nowhere/file"},
-		{"--guest", good, "surplus"},
-		{"--guest", "socket=/nowhere/s,ram=" + ram},
+		{ "--guest", "ram=" + ram },
+		{ "--guest", "socket=" + dir.path("s") + ",ram=/nowhere" },
+		{ "--guest", "socket=" + dir.path("s") + ",ram=/dev/zero" },
+		{ "--guest", good + ",size=1G" },
+		{ "--guest", good + ",size=1X" },
+		{ "--guest", good + ",vectors=1" },
+		{ "--guest", good + ",machine=microvm" },
+		{ "--guest", good + ",mac=01:00:00:00:00:00" },
+		{ "--guest", good + ",mac=02:00:00:00:00" },
+		{ "--guest", good + ",netdev=carrier:pigeon" },
+		{ "--guest", good, "--guest", good },
+		{ "--guest", good, "--faults", "loss=2" },
+		{ "--guest", good, "--spin", "50" },
+		{ "--guest", good, "--spin", "50n" },
+		{ "--guest", good + ",size=17179869185G" },
+		{ "--guest", good + ",netdev=listen::4000" },
+		{ "--guest", good, "--wire", "udp:[::1:4000:[::1]:4001" },
+		{ "--guest", good, "--user", "nobody-here" },
+		{ "--guest", good, "--mode", "rw" },
+		{ "--guest", good, "--group", "nobody-here" },
+		{ "--guest", good, "--capture", "/nowhere/file" },
+		{ "--guest", good, "surplus" },
+		{ "--guest", "socket=/nowhere/s,ram=" + ram },
 	};
 
 	for (const arguments &args : wrong) {
@@ -95,10 +95,10 @@ TEST(options, wrong_ones)
 		EXPECT_EQ(o.status, 1) << line;
 		EXPECT_TRUE(is_one_line(o)) << line << ": " << o.out;
 	}
-	EXPECT_EQ(run({"--help"}).status, 0);
-	EXPECT_EQ(run({"--version"}).status, 0);
-	EXPECT_EQ(run({"-h"}).status, 0);
-	EXPECT_EQ(run({"-V"}).status, 0);
+	EXPECT_EQ(run({ "--help" }).status, 0);
+	EXPECT_EQ(run({ "--version" }).status, 0);
+	EXPECT_EQ(run({ "-h" }).status, 0);
+	EXPECT_EQ(run({ "-V" }).status, 0);
 	// Also what was made before the mistake was found.
 	EXPECT_TRUE(access(dir.path("s").c_str(), F_OK));
 }
@@ -119,7 +119,8 @@ TEST(options, control_does_no_harm)
 	std::string ram = dir.file("ram", ram_bytes);
 	arguments args = one_guest(dir.path("s"), ram);
 
-	args.insert(args.end(), {"--control", dir.path("c"), "--mode", "0620"});
+	args.insert(args.end(),
+		    { "--control", dir.path("c"), "--mode", "0620" });
 
 	process p(args);
 	fake_guest g(dir.path("s"), ram, 1);
@@ -127,9 +128,9 @@ TEST(options, control_does_no_harm)
 
 	ASSERT_TRUE(g.connected());
 	EXPECT_TRUE(has_worker(g));
-	for (const char *what : {"crash", "hang", "faults loss=1"})
-		EXPECT_EQ(run({"--ask", dir.path("c"), what}).status, 1);
-	EXPECT_EQ(run({"--ask", dir.path("c"), "guests"}).status, 0);
+	for (const char *what : { "crash", "hang", "faults loss=1" })
+		EXPECT_EQ(run({ "--ask", dir.path("c"), what }).status, 1);
+	EXPECT_EQ(run({ "--ask", dir.path("c"), "guests" }).status, 0);
 	ASSERT_FALSE(stat(dir.path("s").c_str(), &st));
 	EXPECT_EQ(st.st_mode & 0777, 0620u);
 	// A terminal that goes says nothing.
@@ -333,7 +334,7 @@ TEST(device, loop)
 	end x(b.guest(1)), y(b.guest(1));
 
 	ASSERT_TRUE(join(x, 1, y, 1));
-	for (u32 bytes : {1u, 8u, 4096u, 65536u})
+	for (u32 bytes : { 1u, 8u, 4096u, 65536u })
 		exchange(x, y, bytes);
 }
 
@@ -341,7 +342,7 @@ TEST(device, loop)
 TEST(device, busy_queue_needs_no_kicks)
 {
 	constexpr u32 count = 2000;
-	bench b(1, {"--spin", "100ms"});
+	bench b(1, { "--spin", "100ms" });
 	end x(b.guest(1)), y(b.guest(1));
 	u64 before;
 
@@ -423,7 +424,7 @@ TEST(device, worker_hangs)
 	bench b(1);
 	u64 worker = b.number("guests", "worker");
 
-	std::string none = run({"--ask", b.path("control"), "hang"}).out;
+	std::string none = run({ "--ask", b.path("control"), "hang" }).out;
 
 	EXPECT_EQ(none, "");
 	EXPECT_NE(b.number("guests", "worker"), worker);

@@ -35,7 +35,7 @@ nic::unique_fd connect_now(const std::string &path)
 {
 	nic::address addr = nic::unix_address(path);
 	nic::unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-	timeval wait = {2, 0};
+	timeval wait = { 2, 0 };
 
 	setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	if (!eventually([&] {
@@ -50,7 +50,7 @@ nic::unique_fd connect_now(const std::string &path)
 
 void address_of(u8 number, u8 *mac, u8 *gid)
 {
-	const u8 m[] = {0x52, 0x54, 0, 0, 0, number};
+	const u8 m[] = { 0x52, 0x54, 0, 0, 0, number };
 
 	memcpy(mac, m, sizeof(m));
 	memset(gid, 0, 16);
@@ -127,7 +127,7 @@ void fake_guest::ring_kick()
 
 u64 fake_guest::messages(u32 number)
 {
-	pollfd p = {messages_[number].get(), POLLIN, 0};
+	pollfd p = { messages_[number].get(), POLLIN, 0 };
 	eventfd_t value;
 
 	if (::poll(&p, 1, 1000) != 1 ||
@@ -343,14 +343,15 @@ bool fake_guest::connect(const queue &qp, u32 peer, u8 number)
 		u8 state;
 		u32 mask;
 	} steps[] = {
-		{ORNIC_QPS_INIT, ORNIC_QPM_ACCESS},
-		{ORNIC_QPS_RTR, ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU |
-					ORNIC_QPM_DEST_QPN | ORNIC_QPM_RQ_PSN |
-					ORNIC_QPM_MAX_DEST_RD_ATOMIC |
-					ORNIC_QPM_MIN_RNR_TIMER},
-		{ORNIC_QPS_RTS, ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
-					ORNIC_QPM_RNR_RETRY | ORNIC_QPM_SQ_PSN |
-					ORNIC_QPM_MAX_RD_ATOMIC},
+		{ ORNIC_QPS_INIT, ORNIC_QPM_ACCESS },
+		{ ORNIC_QPS_RTR, ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU |
+					 ORNIC_QPM_DEST_QPN | ORNIC_QPM_RQ_PSN |
+					 ORNIC_QPM_MAX_DEST_RD_ATOMIC |
+					 ORNIC_QPM_MIN_RNR_TIMER },
+		{ ORNIC_QPS_RTS, ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
+					 ORNIC_QPM_RNR_RETRY |
+					 ORNIC_QPM_SQ_PSN |
+					 ORNIC_QPM_MAX_RD_ATOMIC },
 	};
 
 	for (const auto &step : steps) {

@@ -31,7 +31,7 @@ public:
 	{
 		nic::address own =
 			nic::unix_address(b.path("q" + std::to_string(number)));
-		timeval wait = {1, 0};
+		timeval wait = { 1, 0 };
 
 		EXPECT_EQ(bind(fd_.get(), nic::sockaddr_of(own),
 			       nic::length_of(own)),
@@ -80,7 +80,7 @@ TEST(guests, memory_to_memory)
 	end x(b.guest(1)), y(b.guest(2));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
-	for (u32 bytes : {1u, 4096u, 65536u})
+	for (u32 bytes : { 1u, 4096u, 65536u })
 		exchange(x, y, bytes);
 	exchange(y, x, 1000);
 	EXPECT_EQ(b.number("stats", "roce_frames"), 0u);
@@ -88,11 +88,11 @@ TEST(guests, memory_to_memory)
 
 TEST(guests, by_packets)
 {
-	bench b(2, {"--packets"});
+	bench b(2, { "--packets" });
 	end x(b.guest(1)), y(b.guest(2));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
-	for (u32 bytes : {1u, 4096u, 65536u})
+	for (u32 bytes : { 1u, 4096u, 65536u })
 		exchange(x, y, bytes);
 	EXPECT_GT(b.number("stats", "roce_frames"), 100u);
 	EXPECT_EQ(b.number("stats", "rx_icrc_errors"), 0u);
@@ -100,8 +100,8 @@ TEST(guests, by_packets)
 
 TEST(guests, bad_wire)
 {
-	bench b(2, {"--packets", "--faults",
-		    "loss=0.05,corrupt=0.05,delay=100us"});
+	bench b(2, { "--packets", "--faults",
+		     "loss=0.05,corrupt=0.05,delay=100us" });
 	end x(b.guest(1)), y(b.guest(2));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
@@ -114,13 +114,13 @@ TEST(guests, bad_wire)
 TEST(guests, two_processes)
 {
 	scratch dir;
-	bench p(1, {"--wire", "unix:" + dir.path("p") + ":" + dir.path("q")});
-	bench q(1, {"--wire", "unix:" + dir.path("q") + ":" + dir.path("p")},
+	bench p(1, { "--wire", "unix:" + dir.path("p") + ":" + dir.path("q") });
+	bench q(1, { "--wire", "unix:" + dir.path("q") + ":" + dir.path("p") },
 		2);
 	end x(p.guest(1)), y(q.guest(1));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
-	for (u32 bytes : {1u, 4096u, 65536u})
+	for (u32 bytes : { 1u, 4096u, 65536u })
 		exchange(x, y, bytes);
 	EXPECT_GT(p.number("stats", "wire_tx_frames"), 64u);
 	EXPECT_EQ(q.number("stats", "rx_icrc_errors"), 0u);
@@ -129,12 +129,12 @@ TEST(guests, two_processes)
 TEST(guests, two_processes_stream)
 {
 	scratch dir;
-	bench p(1, {"--wire", "listen:" + dir.path("p")});
-	bench q(1, {"--wire", "connect:" + dir.path("p")}, 2);
+	bench p(1, { "--wire", "listen:" + dir.path("p") });
+	bench q(1, { "--wire", "connect:" + dir.path("p") }, 2);
 	end x(p.guest(1)), y(q.guest(1));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
-	for (u32 bytes : {1u, 4096u, 65536u})
+	for (u32 bytes : { 1u, 4096u, 65536u })
 		exchange(x, y, bytes);
 }
 
@@ -142,10 +142,10 @@ TEST(guests, two_processes_stream)
 TEST(guests, stream_is_connected_again)
 {
 	scratch dir;
-	bench q(1, {"--wire", "connect:" + dir.path("p")}, 2);
+	bench q(1, { "--wire", "connect:" + dir.path("p") }, 2);
 
 	for (int i = 0; i < 2; i++) {
-		bench p(1, {"--wire", "listen:" + dir.path("p")});
+		bench p(1, { "--wire", "listen:" + dir.path("p") });
 		end x(p.guest(1)), y(q.guest(1));
 
 		ASSERT_TRUE(join(x, 1, y, 2));
@@ -156,7 +156,7 @@ TEST(guests, stream_is_connected_again)
 // Of a UDP port: no other sender is heard.
 TEST(guests, udp_from_its_peer_alone)
 {
-	bench b(1, {"--wire", "udp:127.0.0.1:47911:127.0.0.1:47912"});
+	bench b(1, { "--wire", "udp:127.0.0.1:47911:127.0.0.1:47912" });
 	nic::address to = nic::inet_address("127.0.0.1:47911", SOCK_DGRAM);
 	nic::unique_fd stranger(::socket(AF_INET, SOCK_DGRAM, 0));
 	nic::unique_fd peer(::socket(AF_INET, SOCK_DGRAM, 0));
@@ -329,7 +329,7 @@ TEST(guests, capture)
 	std::string file = dir.path("frames.pcapng");
 
 	{
-		bench b(2, {"--packets", "--capture", file});
+		bench b(2, { "--packets", "--capture", file });
 		end x(b.guest(1)), y(b.guest(2));
 
 		ASSERT_TRUE(join(x, 1, y, 2));

@@ -218,19 +218,19 @@ TEST(hostile, another_machine)
 		const char *keys;
 		u32 status;
 	} rows[] = {
-		{"", ORNIC_PCI_READY},
-		{",machine=any", ORNIC_PCI_READY},
-		{",machine=pc", ORNIC_PCI_READY},
-		{",machine=q35", ORNIC_PCI_FAILED},
+		{ "", ORNIC_PCI_READY },
+		{ ",machine=any", ORNIC_PCI_READY },
+		{ ",machine=pc", ORNIC_PCI_READY },
+		{ ",machine=q35", ORNIC_PCI_FAILED },
 	};
 
 	for (const auto &row : rows) {
 		scratch dir;
 		std::string ram = dir.file("ram", size);
-		process p({"--guest",
-			   "socket=" + dir.path("s") + ",ram=" + ram +
-				   ",vectors=" + std::to_string(vectors) +
-				   row.keys});
+		process p({ "--guest",
+			    "socket=" + dir.path("s") + ",ram=" + ram +
+				    ",vectors=" + std::to_string(vectors) +
+				    row.keys });
 		fake_guest g(dir.path("s"), ram, 1, size);
 
 		ASSERT_TRUE(g.connected());
@@ -258,7 +258,7 @@ TEST(hostile, no_nonce)
 
 TEST(hostile, resize_of_no_cq_runs_nothing)
 {
-	bench b(1, {"--spin", "100s", "--max-spin", "100s"});
+	bench b(1, { "--spin", "100s", "--max-spin", "100s" });
 	fake_guest &g = b.guest(1);
 	queue cq = g.make_cq();
 	union ornic_req req {

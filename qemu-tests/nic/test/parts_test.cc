@@ -34,7 +34,7 @@ TEST(memory, bounds)
 	ASSERT_TRUE(m.map(fd.get(), size));
 	EXPECT_EQ(m.at(0, 1), nullptr);
 	// Nothing but zeros is there, which are as good as any.
-	ASSERT_TRUE(m.locate(machine::q35, {high, {}}));
+	ASSERT_TRUE(m.locate(machine::q35, { high, {} }));
 	base = static_cast<u8 *>(m.at(0, 1));
 	ASSERT_NE(base, nullptr);
 	EXPECT_EQ(m.at(0, low), base);
@@ -58,7 +58,7 @@ TEST(memory, locate)
 {
 	constexpr u64 size = 4ull << 30, high = 4ull << 30, lowmem = 3ull << 30;
 	unique_fd fd(memfd_create("ram", MFD_CLOEXEC));
-	ram_nonce nonce = {high + 4096, {1, 2, 3, 4}};
+	ram_nonce nonce = { high + 4096, { 1, 2, 3, 4 } };
 	guest_memory m;
 
 	ASSERT_EQ(ftruncate(fd.get(), size), 0);
@@ -90,11 +90,11 @@ TEST(memory, faults_are_contained)
 	constexpr u64 size = 1 << 20;
 	unique_fd fd(memfd_create("ram", MFD_CLOEXEC));
 	unique_fd other(memfd_create("ram", MFD_CLOEXEC));
-	ram_nonce nonce = {4096, {1, 2, 3, 4}};
+	ram_nonce nonce = { 4096, { 1, 2, 3, 4 } };
 	guest_memory m, n;
 
 	guest_memory::catch_faults();
-	for (int f : {fd.get(), other.get()}) {
+	for (int f : { fd.get(), other.get() }) {
 		ASSERT_EQ(ftruncate(f, size), 0);
 		pwrite(f, nonce.words, 16, 4096);
 	}
@@ -116,7 +116,7 @@ TEST(memory, faults_are_contained)
 
 TEST(account, charges_and_gives_back)
 {
-	struct ornic_account a = {1000, 0}, b = {1000, 0};
+	struct ornic_account a = { 1000, 0 }, b = { 1000, 0 };
 	void *p, *q;
 
 	::ornic_account = &a;
@@ -167,7 +167,7 @@ TEST(poll_time, grows_with_early_kicks)
 	u64 now = 1;
 
 	for (u64 limit :
-	     {50 * us, 200 * us, 800 * us, 3200 * us, 4 * ms, 4 * ms}) {
+	     { 50 * us, 200 * us, 800 * us, 3200 * us, 4 * ms, 4 * ms }) {
 		EXPECT_EQ(p.limit(), limit);
 		p.stop(now);
 		p.kick(now += 100 * us);

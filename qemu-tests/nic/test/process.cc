@@ -18,7 +18,7 @@ constexpr u64 max_wait = 5000 * nic::ms;
 
 pid_t spawn(const arguments &args, int output)
 {
-	std::vector<char *> argv{program.data()};
+	std::vector<char *> argv{ program.data() };
 	pid_t pid;
 
 	for (const std::string &arg : args)

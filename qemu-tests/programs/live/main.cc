@@ -32,11 +32,17 @@ public:
 	{
 		check(fd_ >= 0, std::string("socket: ") + std::strerror(errno));
 	}
-	~descriptor() { close(fd_); }
+	~descriptor()
+	{
+		close(fd_);
+	}
 	descriptor(const descriptor &) = delete;
 	descriptor &operator=(const descriptor &) = delete;
 
-	[[nodiscard]] int get() const { return fd_; }
+	[[nodiscard]] int get() const
+	{
+		return fd_;
+	}
 
 private:
 	int fd_;
@@ -92,7 +98,10 @@ public:
 		      "the peer has ended");
 		return theirs;
 	}
-	void meet() { (void)swap('.'); }
+	void meet()
+	{
+		(void)swap('.');
+	}
 
 private:
 	descriptor fd_;
@@ -101,7 +110,10 @@ private:
 /* One side: its end of the QPs, and the other one's. */
 struct side {
 	side(port &on, uint64_t most, const char *host)
-		: to_peer(host), mine(on, live_options()), peer{}, most(most)
+		: to_peer(host)
+		, mine(on, live_options())
+		, peer{}
+		, most(most)
 	{
 		mine.to_init();
 		peer = to_peer.swap(remote_end(mine));

@@ -21,7 +21,7 @@ namespace
 {
 
 /* Words of a message: eager, at the edges of packets, rendezvous. */
-constexpr int sizes[] = { 0,   1,    2,	   15,	  16,	 127,	128,
+constexpr int sizes[] = { 0,   1,    2,	   15,	 16,	127,   128,
 			  255, 1024, 1025, 8192, 16385, 262144 };
 
 int rank, ranks, rounds = 3;
@@ -43,8 +43,9 @@ void expect(std::uint32_t got, std::uint32_t want, const char *what, int size,
 	checked++;
 	if (got == want)
 		return;
-	std::fprintf(stderr, "rank %d: %s of %d words: word %d is %#x, not %#x\n",
-		     rank, what, size, at, got, want);
+	std::fprintf(stderr,
+		     "rank %d: %s of %d words: word %d is %#x, not %#x\n", rank,
+		     what, size, at, got, want);
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

@@ -273,7 +273,8 @@ void unusable_cqs(const ports &on)
 	ibv_context *context = on.client.context.get();
 
 	for (int cqe : { 0, -1, on.client.limits.max_cqe + 1 }) {
-		const cq_ptr cq(ibv_create_cq(context, cqe, nullptr, nullptr, 0));
+		const cq_ptr cq(
+			ibv_create_cq(context, cqe, nullptr, nullptr, 0));
 
 		check(!cq, std::to_string(cqe) + " CQEs");
 	}

@@ -31,7 +31,7 @@ void resize(ibv_cq *cq, int cqe)
 
 /* Sends until @until, @ahead of what has completed, checking each completion. */
 class sender {
-    public:
+public:
 	explicit sender(endpoint &from)
 		: from_(from)
 	{
@@ -53,7 +53,7 @@ class sender {
 		return done_;
 	}
 
-    private:
+private:
 	endpoint &from_;
 	uint64_t sent_ = 0, done_ = 0;
 };
@@ -325,8 +325,8 @@ void clock_values(const ports &on)
 	ibv_values_ex before{}, after{};
 
 	before.comp_mask = after.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
-	check_equal(ibv_query_rt_values_ex(on.client.context.get(), &before),
-		    0, "ibv_query_rt_values_ex");
+	check_equal(ibv_query_rt_values_ex(on.client.context.get(), &before), 0,
+		    "ibv_query_rt_values_ex");
 	check_equal(ibv_query_rt_values_ex(on.client.context.get(), &after), 0,
 		    "ibv_query_rt_values_ex");
 	check(before.raw_clock.tv_nsec > 0 &&

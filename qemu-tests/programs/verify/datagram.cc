@@ -69,11 +69,12 @@ void every_size(const ports &on)
 {
 	pair p(on.client, on.server, datagram);
 	const ah_ptr ah = address_of(p.client, on.server);
-	const size_t mtu = mtu_bytes(std::min(on.client.attr.active_mtu,
-					      on.server.attr.active_mtu));
+	const size_t mtu = mtu_bytes(
+		std::min(on.client.attr.active_mtu, on.server.attr.active_mtu));
 
-	for (size_t size : { size_t{ 0 }, size_t{ 1 }, size_t{ 3 }, size_t{ 64 },
-			     size_t{ 255 }, mtu / 2 + 1, mtu - 1, mtu }) {
+	for (size_t size :
+	     { size_t{ 0 }, size_t{ 1 }, size_t{ 3 }, size_t{ 64 },
+	       size_t{ 255 }, mtu / 2 + 1, mtu - 1, mtu }) {
 		const auto seed = static_cast<uint32_t>(size);
 		const bool imm = size % 2;
 		ibv_send_wr wr = to(p.server, ah.get(),
@@ -138,7 +139,8 @@ void reply(const ports &on)
 	(void)p.client.sent(3);
 	ibv_wc wc = p.server.received(1);
 	auto *grh = reinterpret_cast<ibv_grh *>(p.server.at(0, 40).data());
-	const ah_ptr back(ibv_create_ah_from_wc(on.server.pd.get(), &wc, grh, 1));
+	const ah_ptr back(
+		ibv_create_ah_from_wc(on.server.pd.get(), &wc, grh, 1));
 
 	check(back != nullptr, "ibv_create_ah_from_wc");
 	fill(p.server.at(1000, 77), 4);

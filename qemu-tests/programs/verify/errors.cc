@@ -31,8 +31,7 @@ void expect_failure(pair &p, ibv_wc_status status, const port *by = nullptr,
 void check_recv_error(pair &p, ibv_wc_status status)
 {
 	check_wc(p.server.wait_recv(),
-		 p.server.on.is_rxe ? IBV_WC_LOC_QP_OP_ERR : status,
-		 "receive");
+		 p.server.on.is_rxe ? IBV_WC_LOC_QP_OP_ERR : status, "receive");
 }
 
 /* Anything behind the failed request is flushed. */
@@ -55,8 +54,7 @@ void bad_send_lkey(const ports &on)
 	clear(p.server.at(place, 100));
 	p.client.post(request(IBV_WR_SEND, 1), { sge });
 	p.client.post(request(IBV_WR_SEND, 2), { p.client.sge(0, 8) });
-	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client,
-		       IBV_WC_WR_FLUSH_ERR);
+	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client, IBV_WC_WR_FLUSH_ERR);
 	expect_flushed(p.client, 2);
 	check_clear(p.server.at(place, 100), "server's buffer");
 	check_equal(p.server.state(), IBV_QPS_RTS, "server's state");
@@ -69,8 +67,7 @@ void send_beyond_mr(const ports &on)
 	p.server.post_recv(1, place, 100);
 	p.client.post(request(IBV_WR_SEND, 1),
 		      { p.client.sge(p.client.opt.buffer - 50, 51) });
-	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client,
-		       IBV_WC_WR_FLUSH_ERR);
+	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client, IBV_WC_WR_FLUSH_ERR);
 }
 
 void bad_recv_lkey(const ports &on)
@@ -337,7 +334,8 @@ void reset_and_reuse(const ports &on)
 			e->post_recv(99, place, 100);
 			attr.qp_state = IBV_QPS_RESET;
 			check_equal(ibv_modify_qp(e->qp.get(), &attr,
-						  IBV_QP_STATE), 0, "to RESET");
+						  IBV_QP_STATE),
+				    0, "to RESET");
 			e->nothing_more();
 			e->to_init();
 		}
@@ -347,7 +345,8 @@ void reset_and_reuse(const ports &on)
 		p.client.to_rts();
 		p.server.post_recv(1, place, 3000);
 		fill(p.client.at(0, 3000), 5);
-		p.client.post(request(IBV_WR_SEND, 2), { p.client.sge(0, 3000) });
+		p.client.post(request(IBV_WR_SEND, 2),
+			      { p.client.sge(0, 3000) });
 		(void)p.client.sent(2);
 		(void)p.server.received(1);
 		check_fill(p.server.at(place, 3000), 5, "after RESET");

@@ -25,7 +25,8 @@ std::string path_of(const port &on, std::string name)
 } /* namespace */
 
 live_writer::live_writer(std::span<std::byte> range)
-	: range_(range), thread_([this] { run(); })
+	: range_(range)
+	, thread_([this] { run(); })
 {
 	while (!rounds_)
 		std::this_thread::yield();
@@ -47,7 +48,8 @@ void live_writer::run()
 }
 
 live_counter::live_counter(const port &on, const std::string &name)
-	: path_(path_of(on, name)), before_(read())
+	: path_(path_of(on, name))
+	, before_(read())
 {
 }
 

@@ -42,7 +42,10 @@ class live_counter {
 public:
 	live_counter(const port &on, const std::string &name);
 
-	[[nodiscard]] uint64_t more() const { return read() - before_; }
+	[[nodiscard]] uint64_t more() const
+	{
+		return read() - before_;
+	}
 
 private:
 	[[nodiscard]] uint64_t read() const;

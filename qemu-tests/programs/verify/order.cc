@@ -34,7 +34,8 @@ void mixed_in_order(const ports &on)
 			break;
 		case 1:
 			p.client.post(rdma(IBV_WR_RDMA_WRITE, i, p.server,
-					   3 * slot), { data });
+					   3 * slot),
+				      { data });
 			break;
 		case 2:
 			p.client.post(rdma(IBV_WR_RDMA_READ, i, p.server, slot),
@@ -196,8 +197,10 @@ void both_ways(const ports &on)
 		fill(p.server.at(0, 9000), i + 1);
 		p.client.post_recv(i, 10000, 9000);
 		p.server.post_recv(i, 10000, 9000);
-		p.client.post(request(IBV_WR_SEND, i), { p.client.sge(0, 9000) });
-		p.server.post(request(IBV_WR_SEND, i), { p.server.sge(0, 9000) });
+		p.client.post(request(IBV_WR_SEND, i),
+			      { p.client.sge(0, 9000) });
+		p.server.post(request(IBV_WR_SEND, i),
+			      { p.server.sge(0, 9000) });
 		(void)p.client.sent(i);
 		(void)p.server.sent(i);
 		(void)p.client.received(i);
@@ -260,9 +263,12 @@ void drain(const ports &on)
 
 void query(const ports &on)
 {
-	pair p(on.client, on.server, { .mtu = IBV_MTU_512, .timeout = 11,
-				       .retry = 5, .rnr_retry = 3,
-				       .min_rnr_timer = 9 });
+	pair p(on.client, on.server,
+	       { .mtu = IBV_MTU_512,
+		 .timeout = 11,
+		 .retry = 5,
+		 .rnr_retry = 3,
+		 .min_rnr_timer = 9 });
 	ibv_qp_attr attr{};
 	ibv_qp_init_attr init{};
 

@@ -387,7 +387,8 @@ void resize_refusals(const ports &on)
 {
 	need_ornic(on);
 	shared s(on.server);
-	const uint32_t most = static_cast<uint32_t>(on.server.limits.max_srq_wr);
+	const uint32_t most =
+		static_cast<uint32_t>(on.server.limits.max_srq_wr);
 
 	check(on.server.limits.device_cap_flags & IBV_DEVICE_SRQ_RESIZE,
 	      "IBV_DEVICE_SRQ_RESIZE");

@@ -76,7 +76,8 @@ void post(pair &p, uint64_t id)
 	fill(p.client.at(slot(id), size), seed);
 	clear(p.server.at(target + slot(id), size));
 	p.server.post_recv(id, target + slot(id), size);
-	p.client.post(request(IBV_WR_SEND, id), { p.client.sge(slot(id), size) });
+	p.client.post(request(IBV_WR_SEND, id),
+		      { p.client.sge(slot(id), size) });
 }
 
 void steady_send(const ports &on)

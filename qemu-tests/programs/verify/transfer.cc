@@ -44,10 +44,26 @@ constexpr operation op_read = { IBV_WR_RDMA_READ, false, false,
 
 std::vector<size_t> boundary_sizes(size_t mtu)
 {
-	return { 0,	  1,	       2,	    3,		  4,
-		 5,	  63,	       64,	    mtu - 1,	  mtu,
-		 mtu + 1, 2 * mtu - 1, 2 * mtu,	    2 * mtu + 1,  3 * mtu + 2,
-		 4095,	  4096,	       4097,	    (1 << 16) - 1, 1 << 16,
+	return { 0,
+		 1,
+		 2,
+		 3,
+		 4,
+		 5,
+		 63,
+		 64,
+		 mtu - 1,
+		 mtu,
+		 mtu + 1,
+		 2 * mtu - 1,
+		 2 * mtu,
+		 2 * mtu + 1,
+		 3 * mtu + 2,
+		 4095,
+		 4096,
+		 4097,
+		 (1 << 16) - 1,
+		 1 << 16,
 		 (1 << 16) + 1 };
 }
 
@@ -116,8 +132,8 @@ void move_one(pair &p, const operation &op, size_t size, uint32_t seed)
 	endpoint &from = reading ? p.server : p.client;
 	endpoint &to = reading ? p.client : p.server;
 	const ibv_sge local = p.client.sge(reading ? target : source, size);
-	ibv_send_wr wr = rdma(op.opcode, seed, p.server,
-			      reading ? source : target);
+	ibv_send_wr wr =
+		rdma(op.opcode, seed, p.server, reading ? source : target);
 	const std::string what = "size " + std::to_string(size);
 
 	fill(from.at(source, size), seed);
@@ -146,8 +162,9 @@ void sweep(const ports &on, ibv_qp_type type, const operation &op)
 {
 	uint32_t seed = 0;
 
-	for (int m = IBV_MTU_256; m <= on.client.attr.active_mtu &&
-				  m <= on.server.attr.active_mtu; m++) {
+	for (int m = IBV_MTU_256;
+	     m <= on.client.attr.active_mtu && m <= on.server.attr.active_mtu;
+	     m++) {
 		const auto mtu = static_cast<ibv_mtu>(m);
 		pair p(on.client, on.server, { .type = type, .mtu = mtu });
 
@@ -159,7 +176,8 @@ void sweep(const ports &on, ibv_qp_type type, const operation &op)
 		move_one(p, op, size, seed += 2);
 }
 
-template <ibv_qp_type type, const operation &op> void every_size(const ports &on)
+template <ibv_qp_type type, const operation &op>
+void every_size(const ports &on)
 {
 	sweep(on, type, op);
 }
@@ -215,7 +233,9 @@ template <ibv_qp_type type> void gather_scatter(const ports &on)
 {
 	pair p(on.client, on.server, { .type = type });
 	const std::array<std::array<size_t, 3>, 4> shapes = {
-		{ { 1, 1023, 7 }, { 0, 4096, 4095 }, { 5000, 0, 1 },
+		{ { 1, 1023, 7 },
+		  { 0, 4096, 4095 },
+		  { 5000, 0, 1 },
 		  { 3, 5, 8191 } }
 	};
 	uint32_t seed = 100;
@@ -257,8 +277,7 @@ template <ibv_qp_type type> void inline_data(const ports &on)
 		ibv_send_wr wr = request(IBV_WR_SEND, size,
 					 IBV_SEND_SIGNALED | IBV_SEND_INLINE);
 		ibv_sge head = p.client.sge(source, size / 3);
-		ibv_sge tail = p.client.sge(source + size / 3,
-					    size - size / 3);
+		ibv_sge tail = p.client.sge(source + size / 3, size - size / 3);
 
 		head.lkey = tail.lkey = 0xdeadbeef;
 		fill(p.client.at(source, size), size);

@@ -61,8 +61,11 @@ int patience_ms()
 }
 
 port::port(const std::string &device, int index, const std::string &type)
-	: name(device), is_rxe(type == "rxe"), context(open_device(device)),
-	  pd(ibv_alloc_pd(context.get())), gid_index(index)
+	: name(device)
+	, is_rxe(type == "rxe")
+	, context(open_device(device))
+	, pd(ibv_alloc_pd(context.get()))
+	, gid_index(index)
 {
 	check(pd != nullptr, "ibv_alloc_pd on " + name);
 	check(!ibv_query_gid(context.get(), 1, gid_index, &gid),
@@ -82,11 +85,10 @@ bool port::is_ipv4() const
 }
 
 memory::memory(size_t size)
-	: base_(static_cast<std::byte *>(mmap(nullptr, size,
-					      PROT_READ | PROT_WRITE,
-					      MAP_PRIVATE | MAP_ANONYMOUS, -1,
-					      0))),
-	  size_(size)
+	: base_(static_cast<std::byte *>(
+		  mmap(nullptr, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
+	, size_(size)
 {
 	check(base_ != MAP_FAILED, "mmap");
 }
@@ -97,15 +99,18 @@ memory::~memory()
 }
 
 endpoint::endpoint(port &p, const options &o)
-	: on(p), opt(o), buffer(o.buffer),
-	  mr(ibv_reg_mr(p.pd.get(), buffer.bytes().data(), o.buffer, o.access)),
-	  channel(o.channel ? ibv_create_comp_channel(p.context.get()) :
-			      nullptr),
-	  send_cq(ibv_create_cq(p.context.get(), 2 * o.depth, nullptr, nullptr,
-				o.vector)),
-	  recv_cq(ibv_create_cq(p.context.get(), 2 * o.depth, nullptr,
-				channel.get(), o.vector)),
-	  cap{}, psn(next_psn())
+	: on(p)
+	, opt(o)
+	, buffer(o.buffer)
+	, mr(ibv_reg_mr(p.pd.get(), buffer.bytes().data(), o.buffer, o.access))
+	, channel(o.channel ? ibv_create_comp_channel(p.context.get()) :
+			      nullptr)
+	, send_cq(ibv_create_cq(p.context.get(), 2 * o.depth, nullptr, nullptr,
+				o.vector))
+	, recv_cq(ibv_create_cq(p.context.get(), 2 * o.depth, nullptr,
+				channel.get(), o.vector))
+	, cap{}
+	, psn(next_psn())
 {
 	ibv_qp_init_attr attr{};
 
@@ -117,8 +122,8 @@ endpoint::endpoint(port &p, const options &o)
 	attr.sq_sig_all = o.sq_sig_all;
 	attr.cap = { o.depth, o.depth, o.sges, o.sges, o.inline_size };
 	qp.reset(ibv_create_qp(p.pd.get(), &attr));
-	check(qp != nullptr, "ibv_create_qp: " +
-				     std::string(std::strerror(errno)));
+	check(qp != nullptr,
+	      "ibv_create_qp: " + std::string(std::strerror(errno)));
 	cap = attr.cap;
 }
 
@@ -309,7 +314,8 @@ static options without_srq(options o)
 }
 
 pair::pair(port &client_port, port &server_port, const options &o)
-	: client(client_port, without_srq(o)), server(server_port, o)
+	: client(client_port, without_srq(o))
+	, server(server_port, o)
 {
 	client.to_init();
 	server.to_init();
@@ -353,7 +359,8 @@ ibv_send_wr atomic(ibv_wr_opcode opcode, uint64_t id, const remote_end &peer,
 
 static std::byte pattern(uint32_t seed, size_t i)
 {
-	uint32_t x = seed * 0x9e3779b9u + static_cast<uint32_t>(i) * 0x85ebca6bu;
+	uint32_t x =
+		seed * 0x9e3779b9u + static_cast<uint32_t>(i) * 0x85ebca6bu;
 
 	return static_cast<std::byte>((x ^ x >> 15) >> 3);
 }

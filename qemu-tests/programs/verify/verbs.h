@@ -19,7 +19,10 @@
 #include "report.h"
 
 template <auto destroy> struct destroyer {
-	void operator()(auto *object) const { destroy(object); }
+	void operator()(auto *object) const
+	{
+		destroy(object);
+	}
 };
 
 template <typename T, auto destroy>
@@ -145,8 +148,14 @@ public:
 	void post(ibv_send_wr wr, std::vector<ibv_sge> list);
 	int try_post(ibv_send_wr wr, std::vector<ibv_sge> list);
 
-	[[nodiscard]] ibv_wc wait_send() { return wait(send_cq.get()); }
-	[[nodiscard]] ibv_wc wait_recv() { return wait(recv_cq.get()); }
+	[[nodiscard]] ibv_wc wait_send()
+	{
+		return wait(send_cq.get());
+	}
+	[[nodiscard]] ibv_wc wait_recv()
+	{
+		return wait(recv_cq.get());
+	}
 	[[nodiscard]] ibv_wc sent(uint64_t id);
 	[[nodiscard]] ibv_wc received(uint64_t id);
 	void nothing_more();

@@ -32,8 +32,8 @@ xrcd_ptr open_domain(port &p, int fd = -1)
 	attr.fd = fd;
 	attr.oflags = O_CREAT;
 	xrcd_ptr xrcd(ibv_open_xrcd(p.context.get(), &attr));
-	check(xrcd != nullptr, "ibv_open_xrcd: " +
-				       std::string(std::strerror(errno)));
+	check(xrcd != nullptr,
+	      "ibv_open_xrcd: " + std::string(std::strerror(errno)));
 	return xrcd;
 }
 
@@ -77,8 +77,9 @@ struct xsrq {
 		attr.attr.max_wr = depth;
 		attr.attr.max_sge = 2;
 		srq.reset(ibv_create_srq_ex(p.context.get(), &attr));
-		check(srq != nullptr, "ibv_create_srq_ex: " +
-					      std::string(std::strerror(errno)));
+		check(srq != nullptr,
+		      "ibv_create_srq_ex: " +
+			      std::string(std::strerror(errno)));
 		check_equal(ibv_get_srq_num(srq.get(), &number), 0,
 			    "ibv_get_srq_num");
 		check(number != 0, "SRQ number");
@@ -132,8 +133,7 @@ void to_rts(ibv_qp *qp, port &at, port &peer, uint32_t peer_qpn)
 	       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 		       IBV_QP_RQ_PSN |
 		       (ini ? 0 :
-			      IBV_QP_MAX_DEST_RD_ATOMIC |
-				      IBV_QP_MIN_RNR_TIMER),
+			      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
 	       "modify to RTR");
 	attr.qp_state = IBV_QPS_RTS;
 	attr.sq_psn = 0xfffffe;
@@ -144,7 +144,7 @@ void to_rts(ibv_qp *qp, port &at, port &peer, uint32_t peer_qpn)
 	modify(qp, attr,
 	       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
 		       (ini ? IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				      IBV_QP_MAX_QP_RD_ATOMIC :
+					IBV_QP_MAX_QP_RD_ATOMIC :
 			      0),
 	       "modify to RTS");
 }
@@ -386,9 +386,8 @@ void opened(const ports &on)
 		attr.xrcd = second.get();
 		attr.qp_type = IBV_QPT_XRC_RECV;
 		qp_ptr again(ibv_open_qp(on.server.context.get(), &attr));
-		check(again != nullptr, "ibv_open_qp: " +
-						std::string(
-							std::strerror(errno)));
+		check(again != nullptr,
+		      "ibv_open_qp: " + std::string(std::strerror(errno)));
 		made.reset();
 
 		xsrq at(on.server, first.get());
