@@ -2,7 +2,7 @@
 /* Answers of the responder: READ responses, atomics, and what is repeated. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 #define PSN ORNIC_BED_PSN
 #define ACK 0x1f

@@ -2,7 +2,7 @@
 /* Commands: dispatch, ranges, what they answer; GIDs, port, statistics. */
 #include <kunit/test.h>
 
-#include "rig.h"
+#include "harness.h"
 #include "engine/dev.h"
 
 static struct ornic_rig *rig_of(struct kunit *test)

@@ -2,7 +2,7 @@
 /* The completer: answers, retries, timers. The peer is on the wire only. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 #define PSN ORNIC_BED_PSN
 #define ACK 0x1f /* credits: none */

@@ -2,7 +2,7 @@
 /* Counter sets of QPs, and optional counters: exact, and each event once. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 #define RC ORNIC_QPT_RC
 #define UD ORNIC_QPT_UD

@@ -2,7 +2,7 @@
 /* Completion queues: phases, overflow, arming; and rings. */
 #include <kunit/test.h>
 
-#include "rig.h"
+#include "harness.h"
 #include "engine/cq.h"
 
 #define LOG_DEPTH 2

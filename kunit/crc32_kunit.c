@@ -2,7 +2,7 @@
 /* CRC-32 without tables, against a bit after the other. */
 #include <kunit/test.h>
 
-#include "rig.h"
+#include "harness.h"
 #include "engine/crc32.h"
 
 #define MAX_LEN 512

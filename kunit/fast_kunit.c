@@ -2,7 +2,7 @@
 /* Fast registration: getting memory, use by a peer, taking back, order. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/fast.h"
 #include "engine/proto.h"
 

@@ -2,7 +2,7 @@
 /* Fast registration: the key stays what it is while a peer's data moves. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/fast.h"
 #include "engine/proto.h"
 

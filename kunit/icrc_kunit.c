@@ -2,7 +2,7 @@
 /* The invariant CRC, IBTA A17.3.3, against packets of a foreign encoder. */
 #include <kunit/test.h>
 
-#include "rig.h"
+#include "harness.h"
 #include "data/rxe_packets.h"
 
 #define UDP_LEN 8

@@ -2,7 +2,7 @@
 /* INSPECT: the state of objects under traffic of known size. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 static int inspect_init(struct kunit *test)
 {

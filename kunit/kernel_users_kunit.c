@@ -5,7 +5,7 @@
  */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 #define UD ORNIC_QPT_UD
 #define PAGE 4096u

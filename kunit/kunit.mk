@@ -41,7 +41,7 @@ host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 datapath_c := $(shell sed -n 's,^.include "\(.*\.c\)"$$,driver/engine/\1,p' \
 	driver/engine/datapath.c)
 engine_c := $(filter-out $(datapath_c),$(sort $(wildcard driver/engine/*.c)))
-rig_c := $(sort $(wildcard kunit/rig*.c))
+harness_c := $(sort $(wildcard kunit/harness*.c) kunit/pair_fixture.c)
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.
 driver_c := $(addprefix driver/ornic_,access.c cqe.c pack.c page_tree.c \
 	ring.c wqe.c) \
@@ -53,7 +53,7 @@ objects = $(patsubst %,$(BUILD)/$(1)/%.o,$(basename $(2)))
 
 # unit ------------------------------------------------------------------
 
-unit_obj := $(call objects,unit,$(engine_c) $(driver_c) $(rig_c) $(suite_c) \
+unit_obj := $(call objects,unit,$(engine_c) $(driver_c) $(harness_c) $(suite_c) \
 	kunit/host/runner.c)
 
 $(BUILD)/unit/%.o: %.c
@@ -76,8 +76,8 @@ unit: $(BUILD)/unit/run
 # Twice: at speed for many seeds, under sanitizers for some of them.
 
 sim_cc := $(sort $(wildcard kunit/sim/*.cc))
-sim_obj := $(call objects,sim,$(engine_c) $(rig_c) $(sim_cc))
-simsan_obj := $(call objects,simsan,$(engine_c) $(rig_c) $(sim_cc))
+sim_obj := $(call objects,sim,$(engine_c) $(harness_c) $(sim_cc))
+simsan_obj := $(call objects,simsan,$(engine_c) $(harness_c) $(sim_cc))
 
 $(BUILD)/sim/%.o: %.c
 	@mkdir -p $(@D)
@@ -112,7 +112,7 @@ sim: $(BUILD)/sim/ornic_sim $(BUILD)/simsan/ornic_sim
 # fuzz ------------------------------------------------------------------
 
 fuzzers := packet wqe command link
-fuzz_c := $(engine_c) $(rig_c) kunit/fuzz/fuzz.c
+fuzz_c := $(engine_c) $(harness_c) kunit/fuzz/fuzz.c
 fuzz_obj := $(call objects,fuzz,$(fuzz_c))
 fuzz_flags := -O1 $(host_san)
 
@@ -139,7 +139,7 @@ fuzz: $(fuzz_bin)
 # Without assertions: locks cost then what they cost where nobody waits.
 
 bench_flags := -O2 -DNDEBUG
-bench_c := $(engine_c) $(rig_c) kunit/bench/bed.cc
+bench_c := $(engine_c) $(harness_c) kunit/bench/workload.cc
 bench_obj := $(call objects,bench,$(bench_c))
 
 $(BUILD)/bench/%.o: %.c

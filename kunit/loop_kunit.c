@@ -6,7 +6,7 @@
  */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 #define RC ORNIC_QPT_RC
 #define UC ORNIC_QPT_UC

@@ -5,7 +5,7 @@
  */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/proto.h"
 
 #define RC ORNIC_QPT_RC

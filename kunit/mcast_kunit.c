@@ -5,7 +5,7 @@
  */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/dev.h"
 
 #define MEMBERS (1u << ORNIC_LOG_MAX_MCAST_QPS)

@@ -2,7 +2,7 @@
 /* Page lists, memory keys, and the pieces that keyed ranges map to. */
 #include <kunit/test.h>
 
-#include "rig.h"
+#include "harness.h"
 #include "engine/dev.h"
 
 #define PAGE 4096u

@@ -2,7 +2,7 @@
 /* Memory windows: binding, use by a peer, taking back, order with messages. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/dev.h"
 #include "engine/mw.h"
 #include "engine/qp.h"

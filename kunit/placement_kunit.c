@@ -2,7 +2,7 @@
 /* Memory placement extensions, IBTA annex A19: FLUSH and ATOMIC WRITE. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/qp.h"
 
 #define PSN ORNIC_BED_PSN

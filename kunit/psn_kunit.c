@@ -2,7 +2,7 @@
 /* Arithmetic of 24-bit packet sequence numbers, IBTA 9.7.2. */
 #include <kunit/test.h>
 
-#include "rig.h"
+#include "harness.h"
 
 static const struct psn_row {
 	const char *name;

@@ -2,7 +2,7 @@
 /* What CREATE_QP takes of its receive queue, and the number that it gives. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/proto.h"
 
 #define PAGES 4

@@ -2,7 +2,7 @@
 /* The state machine of a QP: transitions, attributes, draining, flushing. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 #define PSN ORNIC_BED_PSN
 #define ACK 0x1f

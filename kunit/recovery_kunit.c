@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 
 #include "engine/proto.h"
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 #define PSN ORNIC_BED_PSN
 #define MTU 1024u

@@ -2,7 +2,7 @@
 /* The requester: WQEs to packets. The peer exists on the wire only. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 #define PSN ORNIC_BED_PSN
 

@@ -2,7 +2,7 @@
 /* Shared receive queues: taking, limit, errors, and what QPs do with them. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/srq.h"
 
 #define LOG_DEPTH 3

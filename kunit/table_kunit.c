@@ -2,7 +2,7 @@
 /* Object tables: which indices are handed out, and what lookups find. */
 #include <kunit/test.h>
 
-#include "rig.h"
+#include "harness.h"
 #include "engine/table.h"
 
 #define LOG_SIZE 11

@@ -2,7 +2,7 @@
 /* Frames: every byte written, once, whatever memory does meanwhile. */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 static struct ornic_bed *open_bed(struct kunit *test, enum ornic_bed_kind kind,
 				  u8 type)

@@ -2,7 +2,7 @@
 /* RoCEv2 packets: opcode table, decoder, encoder, header templates. */
 #include <kunit/test.h>
 
-#include "rig.h"
+#include "harness.h"
 #include "data/rxe_packets.h"
 
 #define MAX_PAYLOAD 4096

@@ -2,7 +2,7 @@
 /* XRC: initiators, targets, and SRQs that messages name (IBTA A14). */
 #include <kunit/test.h>
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 #include "engine/srq.h"
 
 #define LOG_DEPTH 3

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "bed.h"
+#include "workload.h"
 
 // What callgrind collects: see --toggle-collect.
 extern "C" __attribute__((noinline)) void

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bed.h"
+#include "workload.h"
 
 namespace bench
 {

@@ -6,7 +6,7 @@
 #ifndef ORNIC_FUZZ_H
 #define ORNIC_FUZZ_H
 
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 /* Each fuzzer is this function; libFuzzer calls it. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);

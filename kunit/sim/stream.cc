@@ -7,7 +7,7 @@
 #include <map>
 
 extern "C" {
-#include "rig_bed.h"
+#include "pair_fixture.h"
 }
 
 namespace sim

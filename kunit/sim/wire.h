@@ -10,7 +10,7 @@
 #include <vector>
 
 extern "C" {
-#include "rig.h"
+#include "harness.h"
 }
 
 namespace sim

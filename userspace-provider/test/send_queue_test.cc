@@ -9,7 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 namespace ornic::test
 {

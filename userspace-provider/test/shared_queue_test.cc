@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 namespace ornic::test
 {

@@ -12,7 +12,7 @@
 
 #include "address_handle.h"
 #include "qp.h"
-#include "rig.h"
+#include "fixture.h"
 
 namespace ornic::test
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // One guest: registers, commands, events, and what goes wrong.
-#include "bench.h"
+#include "nic_fixture.h"
 
 #include <csignal>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // Several guests: of one process, of two, and a hostile one among them.
-#include "bench.h"
+#include "nic_fixture.h"
 
 #include <csignal>
 #include <sys/socket.h>

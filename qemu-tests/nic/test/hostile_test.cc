@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // A guest that takes what it can get: the others do not notice.
-#include "bench.h"
+#include "nic_fixture.h"
 
 #include <fcntl.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Objects of the rig, made by commands as the driver makes them. */
-#include "rig.h"
+#include "harness.h"
 
 static u64 dma_addr(const void *p)
 {

@@ -11,7 +11,7 @@
 
 extern "C" {
 #include "engine/dev.h"
-#include "rig.h"
+#include "harness.h"
 }
 
 namespace bench

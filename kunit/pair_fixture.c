@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The bed of the protocol suites. */
-#include "rig_bed.h"
+#include "pair_fixture.h"
 
 static int make_cqs(struct ornic_bed *bed)
 {

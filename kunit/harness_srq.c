@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Shared receive queues of the rig, as driver and provider use them. */
-#include "rig.h"
+#include "harness.h"
 
 static u32 mem_bytes(const struct ornic_rig_srq *srq, u32 log_depth)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The wire of the rig: frames in and out, ideal links, made-up peers. */
-#include "rig.h"
+#include "harness.h"
 
 #define ETH_LEN 14
 #define IPV4_LEN 20

@@ -280,7 +280,7 @@ struct ornic_rig_wr {
 	const struct ornic_av *av;
 };
 
-/* rig.c: the engine's host */
+/* harness.c: the engine's host */
 struct ornic_rig *ornic_rig_create(u64 seed, u8 index);
 u32 ornic_rig_destroy(struct ornic_rig *rig);
 u64 ornic_rig_random(u64 *state);
@@ -294,7 +294,7 @@ bool ornic_rig_cq_expire(struct ornic_rig *rig);
 u64 ornic_rig_deadline(struct ornic_rig *rig);
 bool ornic_rig_expire(struct ornic_rig *rig);
 
-/* rig_cmd.c: objects, rings, completions */
+/* harness_cmd.c: objects, rings, completions */
 int ornic_rig_cmd(struct ornic_rig *rig, union ornic_req *req,
 		  union ornic_rsp *rsp);
 int ornic_rig_destroy_obj(struct ornic_rig *rig, u8 opcode, u32 obj);
@@ -343,7 +343,7 @@ int ornic_rig_post_recv(struct ornic_rig_qp *qp, u64 wr_id,
 			const struct ornic_lsge *sge, u32 nsge);
 void ornic_rig_kick(struct ornic_rig_qp *qp);
 
-/* rig_wire.c: what is on the wire, and pairs */
+/* harness_wire.c: what is on the wire, and pairs */
 enum ornic_rig_verdict {
 	ORNIC_RIG_PASS,
 	ORNIC_RIG_DROP,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The engine's host of the rig: memory, time, frames, events. */
-#include "rig.h"
+#include "harness.h"
 
 #define GUARD_BYTES 64
 #define GUARD 0xa5

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Rings and records of the rig: posting and polling as the provider does it. */
-#include "rig.h"
+#include "harness.h"
 
 /**
  * ornic_rig_arm - ask for the next completion event

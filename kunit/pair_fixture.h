@@ -7,7 +7,7 @@
 #ifndef ORNIC_RIG_BED_H
 #define ORNIC_RIG_BED_H
 
-#include "rig.h"
+#include "harness.h"
 
 #define ORNIC_BED_MR_BYTES 65536u
 #define ORNIC_BED_PSN 0xfffffeu /* the first: wraps at once */

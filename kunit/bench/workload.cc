@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "bed.h"
+#include "workload.h"
 
 #include <cstdio>
 #include <cstdlib>
