@@ -4,39 +4,40 @@
 
 #include "pair_fixture.h"
 
-#define PSN ORNIC_BED_PSN
+#define PSN ORNIC_FIX_PSN
 #define ACK 0x1f
 #define NAK(n) (ORNIC_AETH_NAK | (n))
 #define MTU 1024u
 
-static struct ornic_bed *open_bed(struct kunit *test)
+static struct ornic_fixture *open_fix(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
-	for (i = 0; i < sizeof(bed->buf); i++)
-		bed->buf[i] = ornic_bed_byte(2, i);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
+	for (i = 0; i < sizeof(fix->buf); i++)
+		fix->buf[i] = ornic_fix_byte(2, i);
+	return fix;
 }
 
 static int answer_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void answer_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static u32 epsn(struct ornic_bed *bed)
+static u32 epsn(struct ornic_fixture *fix)
 {
-	return ornic_psn_diff(ornic_rig_rq_psn(&bed->a), PSN);
+	return ornic_psn_diff(ornic_th_rq_psn(&fix->a), PSN);
 }
 
 /* ---- duplicates ------------------------------------------------------------ */
@@ -44,55 +45,55 @@ static u32 epsn(struct ornic_bed *bed)
 /* IBTA C9-105: a duplicate WRITE is acknowledged and not executed again. */
 static void answer_duplicate_write(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
-	struct ornic_engine *eng = bed->pair.a->eng;
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_engine *eng = fix->pair.a->eng;
 
-	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	ornic_bed_fill(&bed->am, 0, 100, 3);
-	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	KUNIT_EXPECT_EQ(test, bed->pkt.msn, 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 100, 3), -1);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	ornic_fix_fill(&fix->am, 0, 100, 3);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 0, 0, 100, 100);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.msn, 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 100, 3), -1);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_DUPLICATES), 1);
 }
 
-static void inject_write(struct ornic_bed *bed, u32 n, bool ack_req)
+static void inject_write(struct ornic_fixture *fix, u32 n, bool ack_req)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_WRITE_ONLY,
 		.psn = ornic_psn_add(PSN, n),
 		.ack_req = ack_req,
-		.va = bed->am.iova,
-		.rkey = bed->am.key,
+		.va = fix->am.iova,
+		.rkey = fix->am.key,
 		.dma_len = 8,
 	};
 
-	ornic_rig_inject(&bed->a, &info, bed->buf, 8);
+	ornic_th_inject(&fix->a, &info, fix->buf, 8);
 }
 
 /* A window that is sent again costs no ACK for each packet, yet a lost one is. */
 static void answer_duplicates_once(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
 
 	for (i = 0; i < 64; i++)
-		inject_write(bed, i, false);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+		inject_write(fix, i, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
 	for (i = 0; i < 63; i++)
-		inject_write(bed, i, false);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	inject_write(bed, 63, false);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 63));
-	inject_write(bed, 31, true);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 63));
+		inject_write(fix, i, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	inject_write(fix, 63, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 63));
+	inject_write(fix, 31, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 63));
 }
 
 /* Check the responses to a READ of @len at @off: First to Last from PSN @n. */
-static void expect_read(struct kunit *test, struct ornic_bed *bed, u32 n,
+static void expect_read(struct kunit *test, struct ornic_fixture *fix, u32 n,
 			u32 off, u32 len, u32 seed)
 {
 	u32 npkts = len ? DIV_ROUND_UP(len, MTU) : 1, i, k, f, at;
@@ -104,26 +105,26 @@ static void expect_read(struct kunit *test, struct ornic_bed *bed, u32 n,
 			i + 1 == npkts ? ORNIC_OP_READ_RESP_LAST :
 					 ORNIC_OP_READ_RESP_MIDDLE;
 
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, op);
-		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, n + i));
-		KUNIT_EXPECT_EQ(test, bed->pkt.payload_len,
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.opcode, op);
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n + i));
+		KUNIT_EXPECT_EQ(test, fix->pkt.payload_len,
 				min_t(u32, MTU, len - i * MTU));
 		if (op != ORNIC_OP_READ_RESP_MIDDLE)
-			KUNIT_EXPECT_EQ(test, bed->pkt.syndrome & 0xe0, 0);
+			KUNIT_EXPECT_EQ(test, fix->pkt.syndrome & 0xe0, 0);
 		at = off + i * MTU;
-		k = ornic_pkt_payload(&bed->pkt, frag);
+		k = ornic_pkt_payload(&fix->pkt, frag);
 		for (f = 0; f < k; f++) {
 			u32 b;
 
 			for (b = 0; b < frag[f].len; b++, at++)
 				if (((u8 *)frag[f].ptr)[b] !=
-				    ornic_bed_byte(seed, at))
+				    ornic_fix_byte(seed, at))
 					break;
 			KUNIT_EXPECT_EQ(test, b, frag[f].len);
 		}
 	}
-	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
 static const struct rd_row {
@@ -147,78 +148,78 @@ KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
 static void answer_read(struct kunit *test)
 {
 	const struct rd_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u32 off = row->from * MTU;
 
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, row->length, 0);
-	expect_read(test, bed, 0, 0, row->length, 1);
-	KUNIT_EXPECT_EQ(test, epsn(bed), row->psns);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, row->length, 0);
+	expect_read(test, fix, 0, 0, row->length, 1);
+	KUNIT_EXPECT_EQ(test, epsn(fix), row->psns);
 	/* IBTA C9-105: a duplicate reads the memory as it is now. */
-	ornic_bed_fill(&bed->am, 0, 8192, 4);
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, row->from, off,
+	ornic_fix_fill(&fix->am, 0, 8192, 4);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, row->from, off,
 			  min_t(u32, row->length, row->until * MTU) - off, 0);
-	expect_read(test, bed, row->from, off,
+	expect_read(test, fix, row->from, off,
 		    min_t(u32, row->length, row->until * MTU) - off, 4);
-	KUNIT_EXPECT_EQ(test, epsn(bed), row->psns);
+	KUNIT_EXPECT_EQ(test, epsn(fix), row->psns);
 }
 
 /* A duplicate READ of memory that has gone is not answered with data. */
 static void answer_duplicate_read_is_checked(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
-	if (ornic_bed_sent(bed))
-		KUNIT_EXPECT_EQ(test, bed->pkt.payload_len, 0);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_ASSERT_EQ(test, ornic_th_mr_fini(&fix->am), 0);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 100, 0);
+	if (ornic_fix_sent(fix))
+		KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 0);
 }
 
-static u64 word(struct ornic_bed *bed, u32 off)
+static u64 word(struct ornic_fixture *fix, u32 off)
 {
 	u64 v;
 
-	ornic_rig_mr_read(&bed->am, off, &v, 8);
+	ornic_th_mr_read(&fix->am, off, &v, 8);
 	return v;
 }
 
 /* IBTA C9-105: a duplicate atomic gets the saved answer and runs once. */
 static void answer_duplicate_atomic(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u64 old = 7;
 	u32 i;
 
-	ornic_rig_mr_write(&bed->am, 4, &old, 8);
-	ornic_bed_request(bed, ORNIC_OP_FAA, 0, 4, 0, 0);
-	ornic_bed_request(bed, ORNIC_OP_FAA, 1, 4, 0, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
-	KUNIT_EXPECT_EQ(test, word(bed, 4), 17);
+	ornic_th_mr_write(&fix->am, 4, &old, 8);
+	ornic_fix_request(fix, ORNIC_OP_FAA, 0, 4, 0, 0);
+	ornic_fix_request(fix, ORNIC_OP_FAA, 1, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+	KUNIT_EXPECT_EQ(test, word(fix, 4), 17);
 	for (i = 0; i < 2; i++) {
-		ornic_bed_request(bed, ORNIC_OP_FAA, i, 4, 0, 0);
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_ATOMIC_ACK);
-		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, i));
-		KUNIT_EXPECT_EQ(test, bed->pkt.orig, 7 + 5 * i);
+		ornic_fix_request(fix, ORNIC_OP_FAA, i, 4, 0, 0);
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_ATOMIC_ACK);
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, i));
+		KUNIT_EXPECT_EQ(test, fix->pkt.orig, 7 + 5 * i);
 	}
-	KUNIT_EXPECT_EQ(test, word(bed, 4), 17);
+	KUNIT_EXPECT_EQ(test, word(fix, 4), 17);
 }
 
 /* A duplicate atomic whose answer is no longer kept is dropped. */
 static void answer_forgotten_atomic(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u64 old = 0;
 	u32 i;
 
-	ornic_rig_mr_write(&bed->am, 4, &old, 8);
+	ornic_th_mr_write(&fix->am, 4, &old, 8);
 	for (i = 0; i < 5; i++)
-		ornic_bed_request(bed, ORNIC_OP_FAA, i, 4, 0, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
-	ornic_bed_request(bed, ORNIC_OP_FAA, 0, 4, 0, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, word(bed, 4), 25);
+		ornic_fix_request(fix, ORNIC_OP_FAA, i, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 5);
+	ornic_fix_request(fix, ORNIC_OP_FAA, 0, 4, 0, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, word(fix, 4), 25);
 }
 
 static const struct cas_row {
@@ -235,144 +236,145 @@ KUNIT_ARRAY_PARAM_DESC(cas, cas_rows, desc);
 static void answer_cas(struct kunit *test)
 {
 	const struct cas_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 
-	ornic_rig_mr_write(&bed->am, 4, &row->before, 8);
-	ornic_bed_request(bed, ORNIC_OP_CAS, 0, 4, 0, 0);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.orig, row->before);
-	KUNIT_EXPECT_EQ(test, word(bed, 4), row->after);
+	ornic_th_mr_write(&fix->am, 4, &row->before, 8);
+	ornic_fix_request(fix, ORNIC_OP_CAS, 0, 4, 0, 0);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.orig, row->before);
+	KUNIT_EXPECT_EQ(test, word(fix, 4), row->after);
 }
 
 /* ---- READs that wait for the port ------------------------------------------ */
 
-static void expect_sent(struct kunit *test, struct ornic_bed *bed, u8 opcode)
+static void expect_sent(struct kunit *test, struct ornic_fixture *fix,
+			u8 opcode)
 {
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, opcode);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, opcode);
 }
 
 /* ACKs of later requests come behind the READ responses. */
 static void answer_ack_behind_read(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th *th = fix->pair.a;
 
-	rig->tx_window = 1;
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 2500, 0);
-	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 3, 8000, 10, 10);
-	expect_sent(test, bed, ORNIC_OP_READ_RESP_FIRST);
-	expect_sent(test, bed, ORNIC_OP_READ_RESP_MIDDLE);
-	expect_sent(test, bed, ORNIC_OP_READ_RESP_LAST);
-	expect_sent(test, bed, ORNIC_OP_ACK);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 3));
+	th->tx_window = 1;
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 2500, 0);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 3, 8000, 10, 10);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_FIRST);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_MIDDLE);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_LAST);
+	expect_sent(test, fix, ORNIC_OP_ACK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
 }
 
 /* An ACK does not overtake a READ response that the port still has. */
 static void answer_ack_waits_for_port(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th *th = fix->pair.a;
 
-	rig->tx_window = 1;
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 8, 0);
-	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 1, 8000, 10, 10);
-	KUNIT_ASSERT_NOT_NULL(test, rig->hqps);
-	KUNIT_EXPECT_EQ(test, rig->hqps->in_flight, 1);
-	expect_sent(test, bed, ORNIC_OP_READ_RESP_ONLY);
-	expect_sent(test, bed, ORNIC_OP_ACK);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
+	th->tx_window = 1;
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 8, 0);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 1, 8000, 10, 10);
+	KUNIT_ASSERT_NOT_NULL(test, th->hqps);
+	KUNIT_EXPECT_EQ(test, th->hqps->in_flight, 1);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_ONLY);
+	expect_sent(test, fix, ORNIC_OP_ACK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
 }
 
 /* What the requester has in the port does not hold ACKs back. */
 static void answer_ack_passes_requests(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th *th = fix->pair.a;
 
-	rig->tx_window = 1;
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
-	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 0, 8000, 10, 10);
-	KUNIT_ASSERT_NOT_NULL(test, rig->hqps);
-	KUNIT_EXPECT_EQ(test, rig->hqps->in_flight, 2);
-	ornic_bed_drain(bed);
+	th->tx_window = 1;
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 0, 8000, 10, 10);
+	KUNIT_ASSERT_NOT_NULL(test, th->hqps);
+	KUNIT_EXPECT_EQ(test, th->hqps->in_flight, 2);
+	ornic_fix_drain(fix);
 }
 
 /* IBTA 9.7.4.1.2: more READs than max_dest_rd_atomic is invalid. */
 static void answer_too_many_reads(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
 
-	bed->pair.a->tx_window = 0;
+	fix->pair.a->tx_window = 0;
 	for (i = 0; i < 5; i++)
-		ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
-	bed->pair.a->tx_window = 1;
-	ornic_rig_kick(&bed->a);
+		ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
+	fix->pair.a->tx_window = 1;
+	ornic_th_kick(&fix->a);
 	for (i = 0; i < 4; i++)
-		expect_sent(test, bed, ORNIC_OP_READ_RESP_ONLY);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(1));
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+		expect_sent(test, fix, ORNIC_OP_READ_RESP_ONLY);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(1));
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
 }
 
 /* A READ of four packets, and behind it a WRITE beyond the end of the MR. */
-static void read_and_bad_write(struct ornic_bed *bed)
+static void read_and_bad_write(struct ornic_fixture *fix)
 {
-	bed->pair.a->tx_window = 1;
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 4 * MTU, 0);
-	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 4, ORNIC_BED_MR_BYTES, 10,
+	fix->pair.a->tx_window = 1;
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 4 * MTU, 0);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 4, ORNIC_FIX_MR_BYTES, 10,
 			  10);
 }
 
 /* IBTA 9.7.5.1.1: answers in order: what was accepted first, the NAK last. */
 static void answer_fatal_nak_in_its_turn(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 
-	read_and_bad_write(bed);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	read_and_bad_write(fix);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 	/* Nothing is accepted any more. */
-	ornic_bed_request(bed, ORNIC_OP_WRITE_ONLY, 4, 0, 10, 10);
-	KUNIT_EXPECT_EQ(test, epsn(bed), 4);
-	expect_sent(test, bed, ORNIC_OP_READ_RESP_FIRST);
-	expect_sent(test, bed, ORNIC_OP_READ_RESP_MIDDLE);
-	expect_sent(test, bed, ORNIC_OP_READ_RESP_MIDDLE);
-	expect_sent(test, bed, ORNIC_OP_READ_RESP_LAST);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(2));
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 4));
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 4, 0, 10, 10);
+	KUNIT_EXPECT_EQ(test, epsn(fix), 4);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_FIRST);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_MIDDLE);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_MIDDLE);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_LAST);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(2));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 4));
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
 /* A port that takes nothing does not keep the QP alive. */
 static void answer_fatal_nak_has_an_end(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th *th = fix->pair.a;
 
-	read_and_bad_write(bed);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
-	KUNIT_ASSERT_GT(test, ornic_rig_deadline(rig), 0);
-	rig->now = ornic_rig_deadline(rig);
-	ornic_rig_expire(rig);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	read_and_bad_write(fix);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	KUNIT_ASSERT_GT(test, ornic_th_deadline(th), 0);
+	th->now = ornic_th_deadline(th);
+	ornic_th_expire(th);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
 /* A QP that was reset meanwhile is another connection. */
 static void answer_fatal_nak_ends_with_reset(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th *th = fix->pair.a;
 
-	read_and_bad_write(bed);
-	ornic_bed_drain(bed);
-	ornic_rig_to(&bed->a, ORNIC_QPS_RESET);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	rig->now += 10000 * ORNIC_RIG_MS;
-	ornic_rig_expire(rig);
-	ornic_rig_run(rig);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	read_and_bad_write(fix);
+	ornic_fix_drain(fix);
+	ornic_th_to(&fix->a, ORNIC_QPS_RESET);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	th->now += 10000 * ORNIC_TH_MS;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
 /*
@@ -381,32 +383,32 @@ static void answer_fatal_nak_ends_with_reset(struct kunit *test)
  */
 static void answer_duplicate_read_takes_no_room(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
 
 	for (i = 0; i < 4; i++)
-		ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
-	bed->pair.a->tx_window = 0;
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 8, 0);
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 4, 0, 8, 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
-	KUNIT_EXPECT_EQ(test, epsn(bed), 5);
+		ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 4);
+	fix->pair.a->tx_window = 0;
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 8, 0);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 4, 0, 8, 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, epsn(fix), 5);
 }
 
 /* An MR that goes in the middle of a READ ends it with a NAK. */
 static void answer_mr_goes_during_read(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 
-	bed->pair.a->tx_window = 1;
-	ornic_bed_request(bed, ORNIC_OP_READ_REQUEST, 0, 0, 4096, 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(2));
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
-	ornic_bed_drain(bed);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	fix->pair.a->tx_window = 1;
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 4096, 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_mr_fini(&fix->am), 0);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(2));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
 }
 
 static struct kunit_case answer_cases[] = {

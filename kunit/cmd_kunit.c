@@ -5,20 +5,20 @@
 #include "harness.h"
 #include "engine/dev.h"
 
-static struct ornic_rig *rig_of(struct kunit *test)
+static struct ornic_th *th_of(struct kunit *test)
 {
 	return test->priv;
 }
 
 static int cmd_init(struct kunit *test)
 {
-	test->priv = ornic_rig_create(1, 1);
+	test->priv = ornic_th_create(1, 1);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void cmd_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_rig_destroy(rig_of(test)), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_destroy(th_of(test)), 0);
 }
 
 static const u8 known[] = {
@@ -53,7 +53,7 @@ static void cmd_knows_its_opcodes(struct kunit *test)
 		req.hdr.opcode = (u8)i;
 		req.hdr.id = cpu_to_le16(0xabcd);
 		req.hdr.obj = cpu_to_le32(0x7fffffff);
-		ornic_rig_cmd(rig_of(test), &req, &rsp);
+		ornic_th_cmd(th_of(test), &req, &rsp);
 		for (k = 0, is_known = false; k < ARRAY_SIZE(known); k++)
 			is_known |= known[k] == i;
 		KUNIT_EXPECT_EQ_MSG(test, rsp.hdr.status != ORNIC_BAD_OPCODE,
@@ -73,7 +73,7 @@ static void cmd_clears_the_answer(struct kunit *test)
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_DESTROY_AH;
 	req.hdr.obj = cpu_to_le32(77);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp),
 			ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), 77);
 	KUNIT_EXPECT_MEMEQ(test, rsp.bytes + 8, zero, sizeof(zero));
@@ -89,12 +89,10 @@ static void cmd_ignores_reserved(struct kunit *test)
 	req.hdr.opcode = ORNIC_CMD_SET_PORT;
 	req.set_port.mtu = cpu_to_le32(1024);
 	req.set_port.up = 1;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
-			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), ORNIC_OK);
 	memset(&req, 0xff, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_QUERY_DEVICE;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
-			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), ORNIC_OK);
 }
 
 static void query_device_tells_limits(struct kunit *test)
@@ -105,7 +103,7 @@ static void query_device_tells_limits(struct kunit *test)
 
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_QUERY_DEVICE;
-	KUNIT_ASSERT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), 0);
 	r = &rsp.query_device;
 	KUNIT_EXPECT_EQ(test, r->hw_version, ORNIC_HW_VERSION);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0x1ffff);
@@ -116,7 +114,7 @@ static void query_device_tells_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le16_to_cpu(r->gid_table_len),
 			ORNIC_GID_TABLE_LEN);
 	KUNIT_EXPECT_EQ(test, r->num_vectors, 2);
-	KUNIT_EXPECT_MEMEQ(test, r->mac, rig_of(test)->mac, 6);
+	KUNIT_EXPECT_MEMEQ(test, r->mac, th_of(test)->mac, 6);
 }
 
 /* ---- Port and GIDs ------------------------------------------------------------ */
@@ -141,7 +139,7 @@ KUNIT_ARRAY_PARAM_DESC(port, port_rows, name);
 static void set_port_checks(struct kunit *test)
 {
 	const struct port_row *row = test->param_value;
-	struct ornic_dev *dev = &rig_of(test)->eng->dev;
+	struct ornic_dev *dev = &th_of(test)->eng->dev;
 	bool good = row->status == ORNIC_OK;
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -150,7 +148,7 @@ static void set_port_checks(struct kunit *test)
 	req.hdr.opcode = ORNIC_CMD_SET_PORT;
 	req.set_port.mtu = cpu_to_le32(row->mtu);
 	req.set_port.up = row->up;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp),
 			row->status);
 	/* Refused commands change nothing. */
 	KUNIT_EXPECT_EQ(test, dev->mtu, good ? row->mtu : 4096);
@@ -184,7 +182,7 @@ KUNIT_ARRAY_PARAM_DESC(gid, gid_rows, name);
 static void set_gid_checks(struct kunit *test)
 {
 	const struct gid_row *row = test->param_value;
-	struct ornic_dev *dev = &rig_of(test)->eng->dev;
+	struct ornic_dev *dev = &th_of(test)->eng->dev;
 	bool set = row->status == ORNIC_OK && row->valid;
 	bool local;
 	struct ornic_gid gid;
@@ -198,7 +196,7 @@ static void set_gid_checks(struct kunit *test)
 	req.set_gid.smac[0] = row->smac0;
 	req.set_gid.vlan = cpu_to_le16(row->vlan);
 	req.set_gid.valid = row->valid;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp),
 			row->status);
 	ornic_gid_read(dev, row->index, &gid);
 	KUNIT_EXPECT_EQ(test, gid.valid, set);
@@ -212,15 +210,14 @@ static void set_gid_checks(struct kunit *test)
 /* The same address on another VLAN is another place. */
 static void gid_counts_with_its_vlan(struct kunit *test)
 {
-	struct ornic_dev *dev = &rig_of(test)->eng->dev;
+	struct ornic_dev *dev = &th_of(test)->eng->dev;
 	u8 gid[16];
 
-	ornic_rig_gid_bytes(1, ORNIC_RIG_VLAN, gid);
-	KUNIT_EXPECT_TRUE(test,
-			  ornic_gid_is_local(dev, gid, ORNIC_RIG_VLAN_ID));
+	ornic_th_gid_bytes(1, ORNIC_TH_VLAN, gid);
+	KUNIT_EXPECT_TRUE(test, ornic_gid_is_local(dev, gid, ORNIC_TH_VLAN_ID));
 	KUNIT_EXPECT_FALSE(test, ornic_gid_is_local(dev, gid, ORNIC_VLAN_NONE));
-	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, ORNIC_RIG_VLAN_ID),
-			ORNIC_RIG_VLAN);
+	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, ORNIC_TH_VLAN_ID),
+			ORNIC_TH_VLAN);
 	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, ORNIC_VLAN_NONE), 0);
 }
 
@@ -234,13 +231,13 @@ static const struct ah_row {
 	int status;
 	bool loop;
 } ah_rows[] = {
-	{ "to another", 2, ORNIC_RIG_IPV4, 0, ORNIC_OK, false },
-	{ "to the device itself", 1, ORNIC_RIG_IPV4, 7, ORNIC_OK, true },
+	{ "to another", 2, ORNIC_TH_IPV4, 0, ORNIC_OK, false },
+	{ "to the device itself", 1, ORNIC_TH_IPV4, 7, ORNIC_OK, true },
 	{ "from an empty entry", 2, 9, 0, ORNIC_BAD_PARAM, false },
 	{ "from an entry that does not exist", 2, 200, 0, ORNIC_BAD_PARAM,
 	  false },
-	{ "to another family", 2, ORNIC_RIG_IPV6, 0, ORNIC_BAD_PARAM, false },
-	{ "SL of more than 3 bits", 2, ORNIC_RIG_IPV4, 0xff, ORNIC_OK, false },
+	{ "to another family", 2, ORNIC_TH_IPV6, 0, ORNIC_BAD_PARAM, false },
+	{ "SL of more than 3 bits", 2, ORNIC_TH_IPV4, 0xff, ORNIC_OK, false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(ah, ah_rows, name);
@@ -248,15 +245,15 @@ KUNIT_ARRAY_PARAM_DESC(ah, ah_rows, name);
 static void create_ah_checks(struct kunit *test)
 {
 	const struct ah_row *row = test->param_value;
-	struct ornic_dev *dev = &rig_of(test)->eng->dev;
+	struct ornic_dev *dev = &th_of(test)->eng->dev;
 	struct ornic_ah *ah;
 	struct ornic_av av;
 	u32 number = 0;
 
-	ornic_rig_av(&av, row->peer, ORNIC_RIG_IPV4);
+	ornic_th_av(&av, row->peer, ORNIC_TH_IPV4);
 	av.sgid_index = row->sgid_index;
 	av.sl = row->sl;
-	KUNIT_ASSERT_EQ(test, ornic_rig_ah(rig_of(test), &av, &number),
+	KUNIT_ASSERT_EQ(test, ornic_th_ah(th_of(test), &av, &number),
 			row->status);
 	if (row->status)
 		return;
@@ -267,12 +264,12 @@ static void create_ah_checks(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ah->path.loop, row->loop);
 	ornic_rcu_read_unlock();
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig_of(test),
-					      ORNIC_CMD_DESTROY_AH, number),
+			ornic_th_destroy_obj(th_of(test), ORNIC_CMD_DESTROY_AH,
+					     number),
 			ORNIC_OK);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig_of(test),
-					      ORNIC_CMD_DESTROY_AH, number),
+			ornic_th_destroy_obj(th_of(test), ORNIC_CMD_DESTROY_AH,
+					     number),
 			ORNIC_NOT_FOUND);
 }
 
@@ -298,8 +295,8 @@ KUNIT_ARRAY_PARAM_DESC(stats, stats_rows, name);
 static void query_stats_writes(struct kunit *test)
 {
 	const struct stats_row *row = test->param_value;
-	struct ornic_rig *rig = rig_of(test);
-	u8 *mem = ornic_rig_alloc(rig, ORNIC_STAT_COUNT * 8);
+	struct ornic_th *th = th_of(test);
+	u8 *mem = ornic_th_alloc(th, ORNIC_STAT_COUNT * 8);
 	union ornic_req req;
 	union ornic_rsp rsp;
 	__le64 *value = (__le64 *)mem;
@@ -308,13 +305,13 @@ static void query_stats_writes(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, mem);
 	memset(mem, 0xff, ORNIC_STAT_COUNT * 8);
 	for (i = 0; i < ORNIC_STAT_COUNT; i++)
-		ornic_stat_add(&rig->eng->dev, i, i + 1);
+		ornic_stat_add(&th->eng->dev, i, i + 1);
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_QUERY_STATS;
 	req.query_stats.count = cpu_to_le32(row->count);
 	req.query_stats.addr =
 		cpu_to_le64(row->bad_addr ? 4096 : (u64)(uintptr_t)mem);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), row->status);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th, &req, &rsp), row->status);
 	for (i = 0; i < ORNIC_STAT_COUNT; i++)
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(value[i]),
 				i < row->written ? i + 1 : U64_MAX);
@@ -322,9 +319,8 @@ static void query_stats_writes(struct kunit *test)
 
 static void stat_of_nothing_is_zero(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test,
-			ornic_engine_stat(rig_of(test)->eng, ORNIC_STAT_COUNT),
-			0);
+	KUNIT_EXPECT_EQ(
+		test, ornic_engine_stat(th_of(test)->eng, ORNIC_STAT_COUNT), 0);
 }
 
 /* ---- The end ----------------------------------------------------------------------- */
@@ -332,50 +328,48 @@ static void stat_of_nothing_is_zero(struct kunit *test)
 /* Objects that the host left behind go with the device: kmemleak and ASan. */
 static void destroy_takes_all_along(struct kunit *test)
 {
-	struct ornic_rig *rig = ornic_rig_create(3, 3);
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_rig_qp *qp;
-	struct ornic_rig_cq cq;
-	struct ornic_rig_mr mr;
+	struct ornic_th *th = ornic_th_create(3, 3);
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_th_qp *qp;
+	struct ornic_th_cq cq;
+	struct ornic_th_mr mr;
 	struct ornic_av av;
 	u32 ah;
 
-	KUNIT_ASSERT_NOT_NULL(test, rig);
+	KUNIT_ASSERT_NOT_NULL(test, th);
 	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
-	ornic_rig_av(&av, 4, ORNIC_RIG_IPV6);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_init(rig, &cq, 3), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_init(rig, qp, &init, &cq, &cq), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_mr_init(rig, &mr, 9000, 5, 1, 1), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_ah(rig, &av, &ah), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_destroy(rig), 0);
+	ornic_th_av(&av, 4, ORNIC_TH_IPV6);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_init(th, &cq, 3), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_init(th, qp, &init, &cq, &cq), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_init(th, &mr, 9000, 5, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_ah(th, &av, &ah), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_destroy(th), 0);
 }
 
 /* The host is asked to run every QP, so that kick_wanted is set anew. */
 static void polling_reruns_every_qp(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_rig *rig = rig_of(test);
-	struct ornic_rig_hqp *hqp;
-	struct ornic_rig_qp *qp;
-	struct ornic_rig_cq cq;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_th *th = th_of(test);
+	struct ornic_th_hqp *hqp;
+	struct ornic_th_qp *qp;
+	struct ornic_th_cq cq;
 	u32 n = 0;
 
 	qp = kunit_kzalloc(test, 2 * sizeof(*qp), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qp);
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_init(rig, &cq, 3), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_qp_init(rig, &qp[0], &init, &cq, &cq),
-			0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_qp_init(rig, &qp[1], &init, &cq, &cq),
-			0);
-	ornic_rig_run(rig);
-	ornic_engine_set_polling(rig->eng, true);
-	KUNIT_EXPECT_TRUE(test, rig->eng->dev.polling);
-	ornic_rig_run(rig);
-	ornic_engine_set_polling(rig->eng, false);
-	for (hqp = rig->hqps; hqp; hqp = hqp->next)
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_init(th, &cq, 3), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_qp_init(th, &qp[0], &init, &cq, &cq), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_qp_init(th, &qp[1], &init, &cq, &cq), 0);
+	ornic_th_run(th);
+	ornic_engine_set_polling(th->eng, true);
+	KUNIT_EXPECT_TRUE(test, th->eng->dev.polling);
+	ornic_th_run(th);
+	ornic_engine_set_polling(th->eng, false);
+	for (hqp = th->hqps; hqp; hqp = hqp->next)
 		n += hqp->resched;
 	KUNIT_EXPECT_EQ(test, n, 2);
-	KUNIT_EXPECT_FALSE(test, rig->eng->dev.polling);
+	KUNIT_EXPECT_FALSE(test, th->eng->dev.polling);
 }
 
 static struct kunit_case cmd_cases[] = {

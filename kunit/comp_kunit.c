@@ -4,81 +4,82 @@
 
 #include "pair_fixture.h"
 
-#define PSN ORNIC_BED_PSN
+#define PSN ORNIC_FIX_PSN
 #define ACK 0x1f /* credits: none */
 #define NAK(n) (ORNIC_AETH_NAK | (n))
 #define RNR(n) (ORNIC_AETH_RNR | (n))
 #define NONE 0xff
 
-static struct ornic_bed *open_bed(struct kunit *test)
+static struct ornic_fixture *open_fix(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
+	return fix;
 }
 
-static struct ornic_bed *open_rts(struct kunit *test)
+static struct ornic_fixture *open_rts(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	return fix;
 }
 
 static int comp_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void comp_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static void post_send(struct ornic_bed *bed, u32 len)
+static void post_send(struct ornic_fixture *fix, u32 len)
 {
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
 }
 
-static void post_read(struct ornic_bed *bed, u32 off, u32 len)
+static void post_read(struct ornic_fixture *fix, u32 off, u32 len)
 {
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, off,
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, off,
 		       len);
 }
 
-static void ack(struct ornic_bed *bed, u32 n, u8 syndrome)
+static void ack(struct ornic_fixture *fix, u32 n, u8 syndrome)
 {
-	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
+	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
 }
 
-static int status(struct ornic_bed *bed)
+static int status(struct ornic_fixture *fix)
 {
 	struct ornic_cqe cqe;
 
-	return ornic_bed_status(&bed->ascq, &cqe);
+	return ornic_fix_status(&fix->ascq, &cqe);
 }
 
 /*
  * Let timers fire until one does something: the engine may leave a timer set
  * earlier than it needs, and sets it again when it fires.
  */
-static void expire(struct ornic_bed *bed)
+static void expire(struct ornic_fixture *fix)
 {
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_th *th = fix->pair.a;
 	u32 i;
 
-	for (i = 0; i < 4 && !rig->tx_head; i++) {
-		u64 when = ornic_rig_deadline(rig);
+	for (i = 0; i < 4 && !th->tx_head; i++) {
+		u64 when = ornic_th_deadline(th);
 
 		if (!when)
 			return;
-		rig->now = max_t(u64, rig->now, when);
-		ornic_rig_expire(rig);
-		ornic_rig_run(rig);
+		th->now = max_t(u64, th->now, when);
+		ornic_th_expire(th);
+		ornic_th_run(th);
 	}
 }
 
@@ -117,49 +118,49 @@ static const u32 five[] = { 1, 2, 1, 3, 1 };
 static void comp_ack(struct kunit *test)
 {
 	const struct ack_row *row = test->param_value;
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	struct ornic_cqe cqe;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(five); i++)
-		post_send(bed, five[i] * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 8);
-	ack(bed, row->psn, row->syndrome);
-	for (i = 0; ornic_bed_status(&bed->ascq, &cqe) == 0; i++)
+		post_send(fix, five[i] * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 8);
+	ack(fix, row->psn, row->syndrome);
+	for (i = 0; ornic_fix_status(&fix->ascq, &cqe) == 0; i++)
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), i);
 	KUNIT_EXPECT_EQ(test, i, row->done);
 	if (row->resent < 0) {
-		KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+		KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 		return;
 	}
 	for (i = row->resent; i < 8; i++) {
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, i));
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, i));
 	}
-	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
 /* IBTA 9.7.5.2.2: go back N sends the same packets again, byte for byte. */
 static void comp_resends_the_same(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	u8 *first[3];
 	u32 len[3], i;
 
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE_IMM, 0, 7,
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE_IMM, 0, 7,
 		       2500);
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		len[i] = bed->frame->len;
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		len[i] = fix->frame->len;
 		first[i] = kunit_kzalloc(test, len[i], GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, first[i]);
-		memcpy(first[i], bed->frame->data, len[i]);
+		memcpy(first[i], fix->frame->data, len[i]);
 	}
-	ack(bed, 0, NAK(0));
+	ack(fix, 0, NAK(0));
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		KUNIT_ASSERT_EQ(test, bed->frame->len, len[i]);
-		KUNIT_EXPECT_MEMEQ(test, bed->frame->data + 42, first[i] + 42,
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_ASSERT_EQ(test, fix->frame->len, len[i]);
+		KUNIT_EXPECT_MEMEQ(test, fix->frame->data + 42, first[i] + 42,
 				   len[i] - 42);
 	}
 }
@@ -167,9 +168,9 @@ static void comp_resends_the_same(struct kunit *test)
 /* Unsignalled WQEs make no CQE; their slots come back with the next one. */
 static void comp_unsignalled(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 4);
-	struct ornic_rig_wr wr = {
+	struct ornic_fixture *fix = open_rts(test);
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 4);
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
 		.nsge = 1,
 		.sge = &sge,
@@ -180,14 +181,14 @@ static void comp_unsignalled(struct kunit *test)
 	for (i = 0; i < 5; i++) {
 		wr.wr_id = i;
 		wr.flags = i == 3 ? ORNIC_WQE_SIGNALED : 0;
-		ornic_rig_post_send(&bed->a, &wr);
+		ornic_th_post_send(&fix->a, &wr);
 	}
-	ornic_bed_drain(bed);
-	ack(bed, 4, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	ornic_fix_drain(fix);
+	ack(fix, 4, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 3);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), 3);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
 }
 
 /* ---- timer and retry counters ---------------------------------------------- */
@@ -195,25 +196,25 @@ static void comp_unsignalled(struct kunit *test)
 /* IBTA 9.7.6.1.3: the ACK timeout is 4.096 us * 2^code; 0 means none. */
 static void comp_ack_timeout(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u32 code;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	for (code = 0; code < 32; code++) {
-		u64 now = bed->pair.a->now;
+		u64 now = fix->pair.a->now;
 
-		bed->a.conn.timeout = code;
-		ornic_rig_to(&bed->a, ORNIC_QPS_RESET);
-		KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-		post_send(bed, 4);
-		ornic_bed_drain(bed);
-		expire(bed);
+		fix->a.conn.timeout = code;
+		ornic_th_to(&fix->a, ORNIC_QPS_RESET);
+		KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+		post_send(fix, 4);
+		ornic_fix_drain(fix);
+		expire(fix);
 		if (!code) {
-			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+			KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
 			continue;
 		}
-		KUNIT_EXPECT_EQ(test, bed->pair.a->now - now, 4096ull << code);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+		KUNIT_EXPECT_EQ(test, fix->pair.a->now - now, 4096ull << code);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 	}
 }
 
@@ -231,39 +232,39 @@ KUNIT_ARRAY_PARAM_DESC(retry, retry_rows, desc);
 static void comp_retries_run_out(struct kunit *test)
 {
 	const struct retry_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
 
-	bed->a.conn.retry_cnt = row->retry_cnt;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	post_send(bed, 4);
-	post_send(bed, 4);
+	fix->a.conn.retry_cnt = row->retry_cnt;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	post_send(fix, 4);
+	post_send(fix, 4);
 	for (i = 0; i <= row->retry_cnt; i++) {
-		KUNIT_EXPECT_EQ(test, status(bed), NONE);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), i ? 1 : 2);
-		expire(bed);
+		KUNIT_EXPECT_EQ(test, status(fix), NONE);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), i ? 1 : 2);
+		expire(fix);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_RETRY_EXC_ERR);
-	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	i = ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_TIMEOUTS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	i = ornic_engine_stat(fix->pair.a->eng, ORNIC_STAT_TIMEOUTS);
 	KUNIT_EXPECT_EQ(test, i, row->retry_cnt + 1);
 }
 
 /* Expire a's timer until it gives up, while the peer talks to @qp. */
-static u32 timeouts_beside(struct ornic_bed *bed, struct ornic_rig_qp *qp)
+static u32 timeouts_beside(struct ornic_fixture *fix, struct ornic_th_qp *qp)
 {
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
 	u32 i;
 
-	post_send(bed, 4);
-	for (i = 0; i < 100 && status(bed) == NONE; i++) {
-		ornic_bed_drain(bed);
-		ornic_rig_inject(qp, &info, NULL, 0);
-		ornic_bed_drain(bed);
-		expire(bed);
+	post_send(fix, 4);
+	for (i = 0; i < 100 && status(fix) == NONE; i++) {
+		ornic_fix_drain(fix);
+		ornic_th_inject(qp, &info, NULL, 0);
+		ornic_fix_drain(fix);
+		expire(fix);
 	}
 	return i;
 }
@@ -271,50 +272,50 @@ static u32 timeouts_beside(struct ornic_bed *bed, struct ornic_rig_qp *qp)
 /* A peer that sends requests is given more time, but not for ever. */
 static void comp_busy_peer_has_time(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 
-	bed->a.conn.retry_cnt = 2;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	KUNIT_EXPECT_EQ(test, timeouts_beside(bed, &bed->a), 2 + 2 + 1);
+	fix->a.conn.retry_cnt = 2;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	KUNIT_EXPECT_EQ(test, timeouts_beside(fix, &fix->a), 2 + 2 + 1);
 }
 
 /* So is one that talks to another QP: with many it gets to each in turn. */
 static void comp_busy_host_has_time(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = open_bed(test);
-	struct ornic_rig_qp b = {};
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th_qp b = {};
 	int err;
 
-	err = ornic_rig_qp_init(bed->pair.a, &b, &init, &bed->ascq, &bed->arcq);
-	err = err ?: ornic_rig_connect(&b, NULL, ORNIC_RIG_IPV4);
+	err = ornic_th_qp_init(fix->pair.a, &b, &init, &fix->ascq, &fix->arcq);
+	err = err ?: ornic_th_connect(&b, NULL, ORNIC_TH_IPV4);
 	KUNIT_ASSERT_EQ(test, err, 0);
-	bed->a.conn.retry_cnt = 2;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	KUNIT_EXPECT_EQ(test, timeouts_beside(bed, &b), 2 + 2 + 1);
+	fix->a.conn.retry_cnt = 2;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	KUNIT_EXPECT_EQ(test, timeouts_beside(fix, &b), 2 + 2 + 1);
 }
 
 /* IBTA 9.9.2.1.1: progress fills the retry counter again. */
 static void comp_progress_refills_retries(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u32 i, n;
 
-	bed->a.conn.retry_cnt = 2;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	post_send(bed, 5 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
+	fix->a.conn.retry_cnt = 2;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	post_send(fix, 5 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 5);
 	for (i = 0; i < 4; i++) {
 		for (n = 0; n < 2; n++) {
-			expire(bed);
-			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+			expire(fix);
+			KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 		}
-		ack(bed, i, ACK);
-		ornic_bed_drain(bed);
+		ack(fix, i, ACK);
+		ornic_fix_drain(fix);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
-	ack(bed, 4, ACK);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	ack(fix, 4, ACK);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
 }
 
 /*
@@ -323,41 +324,41 @@ static void comp_progress_refills_retries(struct kunit *test)
  */
 static void comp_restarts_slowly(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	u32 i, acked = 0;
 
-	post_send(bed, 20 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 20);
-	expire(bed);
+	post_send(fix, 20 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 20);
+	expire(fix);
 	for (i = 1; i <= 8; i *= 2) {
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), i);
-		KUNIT_EXPECT_TRUE(test, bed->pkt.ack_req);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), i);
+		KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
 		acked += i;
-		ack(bed, acked - 1, ACK);
+		ack(fix, acked - 1, ACK);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
-	ack(bed, 19, ACK);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 5);
+	ack(fix, 19, ACK);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
 }
 
 /* A lost packet halves the window. */
 static void comp_loss_narrows(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	u32 i;
 
 	for (i = 0; i < 8; i++)
-		post_send(bed, 40 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
-	ack(bed, 31, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 64);
-	ack(bed, 95, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 128);
-	ack(bed, 96, NAK(0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 64);
-	ack(bed, 159, ACK);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 128);
+		post_send(fix, 40 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 32);
+	ack(fix, 31, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 64);
+	ack(fix, 95, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 128);
+	ack(fix, 96, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 64);
+	ack(fix, 159, ACK);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 128);
 }
 
 /*
@@ -366,66 +367,66 @@ static void comp_loss_narrows(struct kunit *test)
  */
 static void comp_late_answer_narrows(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	u32 i;
 
 	for (i = 0; i < 8; i++)
-		post_send(bed, 40 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
-	bed->pair.a->now += 2 * ORNIC_RIG_MS;
-	ack(bed, 31, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
-	bed->pair.a->now += ORNIC_RIG_MS * 7 / 10;
-	ack(bed, 47, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
-	ack(bed, 63, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
+		post_send(fix, 40 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 32);
+	fix->pair.a->now += 2 * ORNIC_TH_MS;
+	ack(fix, 31, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 16);
+	fix->pair.a->now += ORNIC_TH_MS * 7 / 10;
+	ack(fix, 47, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 16);
+	ack(fix, 63, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 32);
 }
 
 /* The answer to a packet that was sent twice says nothing about the time. */
 static void comp_resent_is_not_timed(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 
-	post_send(bed, 20 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 20);
-	bed->pair.a->now += 2 * ORNIC_RIG_MS;
-	ack(bed, 0, NAK(0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
-	ack(bed, 15, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
-	ack(bed, 19, ACK);
-	post_send(bed, 60 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 36);
+	post_send(fix, 20 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 20);
+	fix->pair.a->now += 2 * ORNIC_TH_MS;
+	ack(fix, 0, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 16);
+	ack(fix, 15, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 4);
+	ack(fix, 19, ACK);
+	post_send(fix, 60 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 36);
 }
 
 /* What READs ask for counts: a slow responder has so much to send at most. */
 static void comp_reads_fill_window(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	u32 i;
 
 	for (i = 0; i < 4; i++)
-		post_read(bed, 0, 20 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+		post_read(fix, 0, 20 * 1024);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
 }
 
 /* A timer that fires early or after everything is done does nothing. */
 static void comp_stale_timer(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 
-	post_send(bed, 4);
-	ornic_bed_drain(bed);
-	ornic_engine_expire(bed->pair.a->eng, bed->a.qpn);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	ack(bed, 0, ACK);
-	bed->pair.a->now += 10000 * ORNIC_RIG_MS;
-	ornic_engine_expire(bed->pair.a->eng, bed->a.qpn);
-	ornic_engine_expire(bed->pair.a->eng, 0xffff);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	post_send(fix, 4);
+	ornic_fix_drain(fix);
+	ornic_engine_expire(fix->pair.a->eng, fix->a.qpn);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	ack(fix, 0, ACK);
+	fix->pair.a->now += 10000 * ORNIC_TH_MS;
+	ornic_engine_expire(fix->pair.a->eng, fix->a.qpn);
+	ornic_engine_expire(fix->pair.a->eng, 0xffff);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
 }
 
 /* ---- RNR ------------------------------------------------------------------- */
@@ -443,46 +444,46 @@ static const u64 rnr_ns[32] = {
 /* A responder that answers RNR is there: its sequence NAKs cost no retry. */
 static void comp_rnr_refills_retries(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	u32 i;
 
-	post_send(bed, 2048);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	post_send(fix, 2048);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
 	for (i = 0; i < 20; i++) {
-		ack(bed, 0, RNR(1));
-		expire(bed);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-		ack(bed, 0, NAK(0));
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+		ack(fix, 0, RNR(1));
+		expire(fix);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+		ack(fix, 0, NAK(0));
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 	}
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
 /* IBTA 9.7.5.2.8: sending waits for as long as the RNR NAK says. */
 static void comp_rnr_timer(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	u32 code;
 
 	for (code = 0; code < 32; code++) {
-		u64 now = bed->pair.a->now;
+		u64 now = fix->pair.a->now;
 
-		post_send(bed, 1024);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-		ack(bed, code, RNR(code));
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-		KUNIT_EXPECT_LE(test, ornic_rig_deadline(bed->pair.a) - now,
+		post_send(fix, 1024);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+		ack(fix, code, RNR(code));
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+		KUNIT_EXPECT_LE(test, ornic_th_deadline(fix->pair.a) - now,
 				rnr_ns[code]);
-		bed->pair.a->now = now + rnr_ns[code] - 1;
-		ornic_rig_expire(bed->pair.a);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-		KUNIT_EXPECT_EQ(test, ornic_rig_deadline(bed->pair.a),
+		fix->pair.a->now = now + rnr_ns[code] - 1;
+		ornic_th_expire(fix->pair.a);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+		KUNIT_EXPECT_EQ(test, ornic_th_deadline(fix->pair.a),
 				now + rnr_ns[code]);
-		expire(bed);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-		ack(bed, code, ACK);
-		KUNIT_EXPECT_EQ(test, status(bed), 0);
+		expire(fix);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+		ack(fix, code, ACK);
+		KUNIT_EXPECT_EQ(test, status(fix), 0);
 	}
 }
 
@@ -502,24 +503,24 @@ KUNIT_ARRAY_PARAM_DESC(rnr, rnr_rows, desc);
 static void comp_rnr_retries_run_out(struct kunit *test)
 {
 	const struct rnr_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test);
+	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
 
-	bed->a.conn.rnr_retry = row->rnr_retry;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	post_send(bed, 4);
+	fix->a.conn.rnr_retry = row->rnr_retry;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	post_send(fix, 4);
 	for (i = 0; i < row->naks; i++) {
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-		ack(bed, 0, RNR(1));
-		KUNIT_EXPECT_EQ(test, status(bed), NONE);
-		expire(bed);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+		ack(fix, 0, RNR(1));
+		KUNIT_EXPECT_EQ(test, status(fix), NONE);
+		expire(fix);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 	if (row->rnr_retry == 7)
 		return;
-	ack(bed, 0, RNR(1));
-	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_RNR_RETRY_EXC_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	ack(fix, 0, RNR(1));
+	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_RNR_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
 }
 
 /* ---- errors ---------------------------------------------------------------- */
@@ -550,27 +551,28 @@ KUNIT_ARRAY_PARAM_DESC(nak, nak_rows, desc);
 static void comp_error_answers(struct kunit *test)
 {
 	const struct nak_row *row = test->param_value;
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	struct ornic_cqe cqe;
 
-	post_send(bed, 4);
-	post_send(bed, 4);
-	post_send(bed, 4);
-	ornic_bed_drain(bed);
-	ornic_bed_answer(bed, row->opcode, PSN + 1, row->syndrome, bed->buf,
+	post_send(fix, 4);
+	post_send(fix, 4);
+	post_send(fix, 4);
+	ornic_fix_drain(fix);
+	ornic_fix_answer(fix, row->opcode, PSN + 1, row->syndrome, fix->buf,
 			 row->len);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), row->status);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), row->status);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), 1);
-	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	expire(bed);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	expire(fix);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
 }
 
 /* ---- READ and atomics ------------------------------------------------------ */
 
-static void read_response(struct ornic_bed *bed, u32 n, u32 npkts, u32 length)
+static void read_response(struct ornic_fixture *fix, u32 n, u32 npkts,
+			  u32 length)
 {
 	u8 op = npkts == 1     ? ORNIC_OP_READ_RESP_ONLY :
 		!n	       ? ORNIC_OP_READ_RESP_FIRST :
@@ -579,8 +581,8 @@ static void read_response(struct ornic_bed *bed, u32 n, u32 npkts, u32 length)
 	u32 len = min_t(u32, 1024, length - n * 1024), i;
 
 	for (i = 0; i < len; i++)
-		bed->buf[i] = ornic_bed_byte(2, n * 1024 + i);
-	ornic_bed_answer(bed, op, PSN + n, ACK, bed->buf, len);
+		fix->buf[i] = ornic_fix_byte(2, n * 1024 + i);
+	ornic_fix_answer(fix, op, PSN + n, ACK, fix->buf, len);
 }
 
 static const struct rd_row {
@@ -602,28 +604,28 @@ KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
 static void comp_read(struct kunit *test)
 {
 	const struct rd_row *row = test->param_value;
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	u32 off = 11, n;
 
-	post_read(bed, off, row->length);
-	ornic_bed_drain(bed);
+	post_read(fix, off, row->length);
+	ornic_fix_drain(fix);
 	for (n = 0; n < row->npkts && n != row->lost; n++)
-		read_response(bed, n, row->npkts, row->length);
+		read_response(fix, n, row->npkts, row->length);
 	if (n < row->npkts) {
 		u32 first = n;
 
-		KUNIT_EXPECT_EQ(test, status(bed), NONE);
+		KUNIT_EXPECT_EQ(test, status(fix), NONE);
 		/* The packet behind the gap says that one is missing. */
 		if (n + 1 < row->npkts)
-			read_response(bed, n + 1, row->npkts, row->length);
+			read_response(fix, n + 1, row->npkts, row->length);
 		else
-			expire(bed);
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_REQUEST);
-		KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, n));
-		KUNIT_EXPECT_EQ(test, bed->pkt.va,
-				bed->bm.iova + off + n * 1024);
-		KUNIT_EXPECT_EQ(test, bed->pkt.dma_len, row->length - n * 1024);
+			expire(fix);
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_REQUEST);
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
+		KUNIT_EXPECT_EQ(test, fix->pkt.va,
+				fix->bm.iova + off + n * 1024);
+		KUNIT_EXPECT_EQ(test, fix->pkt.dma_len, row->length - n * 1024);
 		/* The responder begins again with a First. */
 		for (; n < row->npkts; n++) {
 			u32 left = row->npkts - first;
@@ -634,49 +636,49 @@ static void comp_read(struct kunit *test)
 						      ORNIC_OP_READ_RESP_MIDDLE;
 
 			for (i = 0; i < len; i++)
-				bed->buf[i] = ornic_bed_byte(2, n * 1024 + i);
-			ornic_bed_answer(bed, op, PSN + n, ACK, bed->buf, len);
+				fix->buf[i] = ornic_fix_byte(2, n * 1024 + i);
+			ornic_fix_answer(fix, op, PSN + n, ACK, fix->buf, len);
 		}
 	}
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, off, row->length, 2),
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, off, row->length, 2),
 			-1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, off, 1), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, off, 1), -1);
 }
 
 /* IBTA 9.7.5.1.2: an ACK behind a READ without its data asks for it again. */
 static void comp_ack_does_not_complete_read(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 
-	post_send(bed, 4);
-	post_read(bed, 0, 100);
-	post_send(bed, 4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 3);
-	ack(bed, 2, ACK);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_READ_REQUEST);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_SEND_ONLY);
+	post_send(fix, 4);
+	post_read(fix, 0, 100);
+	post_send(fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	ack(fix, 2, ACK);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_REQUEST);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_SEND_ONLY);
 }
 
 /* IBTA 9.7.5.1.2: a READ response acknowledges all that precedes it. */
 static void comp_read_response_acks(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 
-	post_send(bed, 4);
-	post_send(bed, 4);
-	post_read(bed, 0, 4);
-	ornic_bed_drain(bed);
-	ornic_bed_answer(bed, ORNIC_OP_READ_RESP_ONLY, PSN + 2, ACK, bed->buf,
+	post_send(fix, 4);
+	post_send(fix, 4);
+	post_read(fix, 0, 4);
+	ornic_fix_drain(fix);
+	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN + 2, ACK, fix->buf,
 			 4);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
 }
 
 static const struct fit_row {
@@ -695,19 +697,19 @@ KUNIT_ARRAY_PARAM_DESC(fit, fit_rows, desc);
 static void comp_read_that_does_not_fit(struct kunit *test)
 {
 	const struct fit_row *row = test->param_value;
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 
-	post_read(bed, 0, 2500);
-	ornic_bed_drain(bed);
-	ornic_bed_answer(bed, row->opcode, PSN, ACK, bed->buf, row->len);
-	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_BAD_RESP_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 4096, 1), -1);
+	post_read(fix, 0, 2500);
+	ornic_fix_drain(fix);
+	ornic_fix_answer(fix, row->opcode, PSN, ACK, fix->buf, row->len);
+	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_BAD_RESP_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 4096, 1), -1);
 }
 
 /* IBTA 9.4.5: the original value lands in the SGEs. */
 static void comp_atomic(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ATOMIC_ACK,
 		.psn = PSN,
@@ -716,26 +718,26 @@ static void comp_atomic(struct kunit *test)
 	};
 	u64 got = 0;
 
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_FAA, 0, 16, 8);
-	ornic_bed_drain(bed);
-	ornic_rig_inject(&bed->a, &info, NULL, 0);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	ornic_rig_mr_read(&bed->am, 16, &got, 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_FAA, 0, 16, 8);
+	ornic_fix_drain(fix);
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	ornic_th_mr_read(&fix->am, 16, &got, 8);
 	KUNIT_EXPECT_EQ(test, got, 0x1122334455667788ull);
-	ornic_rig_inject(&bed->a, &info, NULL, 0);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
 }
 
 /* A local MR that goes while its READ is out fails the READ, not the host. */
 static void comp_read_into_lost_mr(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test);
+	struct ornic_fixture *fix = open_rts(test);
 
-	post_read(bed, 0, 4);
-	ornic_bed_drain(bed);
-	KUNIT_ASSERT_EQ(test, ornic_rig_mr_fini(&bed->am), 0);
-	ornic_bed_answer(bed, ORNIC_OP_READ_RESP_ONLY, PSN, ACK, bed->buf, 4);
-	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_LOC_PROT_ERR);
+	post_read(fix, 0, 4);
+	ornic_fix_drain(fix);
+	KUNIT_ASSERT_EQ(test, ornic_th_mr_fini(&fix->am), 0);
+	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN, ACK, fix->buf, 4);
+	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_LOC_PROT_ERR);
 }
 
 static struct kunit_case comp_cases[] = {

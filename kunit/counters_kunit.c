@@ -7,51 +7,51 @@
 #define RC ORNIC_QPT_RC
 #define UD ORNIC_QPT_UD
 
-struct counters_bed {
-	struct ornic_bed bed;
+struct counters_fixture {
+	struct ornic_fixture fix;
 	__le64 *values;
 };
 
 static int counters_init(struct kunit *test)
 {
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct counters_bed), GFP_KERNEL);
+	test->priv = kunit_kzalloc(test, sizeof(struct counters_fixture),
+				   GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void counters_exit(struct kunit *test)
 {
-	struct counters_bed *st = test->priv;
+	struct counters_fixture *st = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(&st->bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(&st->fix), 0);
 }
 
-static struct counters_bed *open_bed(struct kunit *test,
-				     enum ornic_bed_kind kind, u8 type)
+static struct counters_fixture *open_fix(struct kunit *test,
+					 enum ornic_fix_kind kind, u8 type)
 {
-	struct ornic_rig_qpinit init = { .type = type };
-	struct counters_bed *st = test->priv;
+	struct ornic_th_qpinit init = { .type = type };
+	struct counters_fixture *st = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(&st->bed, kind, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(&st->bed), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(&st->fix, kind, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(&st->fix), 0);
 	st->values =
-		(__le64 *)ornic_rig_alloc(st->bed.pair.a, 8 * ORNIC_STAT_COUNT);
+		(__le64 *)ornic_th_alloc(st->fix.pair.a, 8 * ORNIC_STAT_COUNT);
 	KUNIT_ASSERT_NOT_NULL(test, st->values);
 	return st;
 }
 
-static u32 make_set(struct kunit *test, struct ornic_rig *rig)
+static u32 make_set(struct kunit *test, struct ornic_th *th)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
 
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_COUNTERS;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th, &req, &rsp), ORNIC_OK);
 	return le32_to_cpu(rsp.hdr.obj);
 }
 
-static int bind(struct ornic_rig *rig, u32 qpn, u32 set)
+static int bind(struct ornic_th *th, u32 qpn, u32 set)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -60,10 +60,10 @@ static int bind(struct ornic_rig *rig, u32 qpn, u32 set)
 	req.bind_counters.hdr.opcode = ORNIC_CMD_BIND_COUNTERS;
 	req.bind_counters.hdr.obj = cpu_to_le32(qpn);
 	req.bind_counters.counters = cpu_to_le32(set);
-	return ornic_rig_cmd(rig, &req, &rsp);
+	return ornic_th_cmd(th, &req, &rsp);
 }
 
-static int optional(struct ornic_rig *rig, u64 mask)
+static int optional(struct ornic_th *th, u64 mask)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -71,11 +71,11 @@ static int optional(struct ornic_rig *rig, u64 mask)
 	memset(&req, 0, sizeof(req));
 	req.modify_stats.hdr.opcode = ORNIC_CMD_MODIFY_STATS;
 	req.modify_stats.optional = cpu_to_le64(mask);
-	return ornic_rig_cmd(rig, &req, &rsp);
+	return ornic_th_cmd(th, &req, &rsp);
 }
 
-/* Counter @stat of @set of the rig, by command, as the driver reads it. */
-static u64 value(struct counters_bed *st, struct ornic_rig *rig, u32 set,
+/* Counter @stat of @set of the harness, by command, as the driver reads it. */
+static u64 value(struct counters_fixture *st, struct ornic_th *th, u32 set,
 		 enum ornic_stat stat)
 {
 	union ornic_req req;
@@ -86,50 +86,50 @@ static u64 value(struct counters_bed *st, struct ornic_rig *rig, u32 set,
 	req.query_stats.hdr.obj = cpu_to_le32(set);
 	req.query_stats.addr = cpu_to_le64((u64)(uintptr_t)st->values);
 	req.query_stats.count = cpu_to_le32(ORNIC_STAT_COUNT);
-	if (ornic_rig_cmd(rig, &req, &rsp))
+	if (ornic_th_cmd(th, &req, &rsp))
 		return U64_MAX;
 	return le64_to_cpu(st->values[stat]);
 }
 
 /* @n messages of @opcode with @len bytes each, from a to b. */
-static void traffic(struct ornic_bed *bed, u8 opcode, u32 n, u32 len)
+static void traffic(struct ornic_fixture *fix, u8 opcode, u32 n, u32 len)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++) {
 		if (opcode == ORNIC_WQE_SEND)
-			ornic_bed_recv(&bed->b, &bed->bm, i, 0, len);
-		ornic_bed_post(&bed->a, &bed->am,
-			       opcode == ORNIC_WQE_SEND ? NULL : &bed->bm,
+			ornic_fix_recv(&fix->b, &fix->bm, i, 0, len);
+		ornic_fix_post(&fix->a, &fix->am,
+			       opcode == ORNIC_WQE_SEND ? NULL : &fix->bm,
 			       opcode, 0, 0, len);
-		ornic_rig_kick(&bed->a);
-		ornic_rig_settle(&bed->pair);
+		ornic_th_kick(&fix->a);
+		ornic_th_settle(&fix->pair);
 	}
 }
 
 static const struct value_row {
 	const char *desc;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 	bool at_b;
 	enum ornic_stat stat;
 	u64 value; /* of 5 SENDs of 3000 bytes at a path MTU of 1024 */
 } value_rows[] = {
-	{ "WQEs sent", ORNIC_BED_WIRE, false, ORNIC_STAT_SEND_WQES, 5 },
-	{ "packets sent", ORNIC_BED_WIRE, false, ORNIC_STAT_TX_PACKETS, 15 },
-	{ "bytes sent", ORNIC_BED_WIRE, false, ORNIC_STAT_TX_BYTES, 15000 },
-	{ "ACKs received", ORNIC_BED_WIRE, false, ORNIC_STAT_ACKS_RCVD, 5 },
-	{ "packets with ACKs", ORNIC_BED_WIRE, false, ORNIC_STAT_RX_PACKETS,
+	{ "WQEs sent", ORNIC_FIX_WIRE, false, ORNIC_STAT_SEND_WQES, 5 },
+	{ "packets sent", ORNIC_FIX_WIRE, false, ORNIC_STAT_TX_PACKETS, 15 },
+	{ "bytes sent", ORNIC_FIX_WIRE, false, ORNIC_STAT_TX_BYTES, 15000 },
+	{ "ACKs received", ORNIC_FIX_WIRE, false, ORNIC_STAT_ACKS_RCVD, 5 },
+	{ "packets with ACKs", ORNIC_FIX_WIRE, false, ORNIC_STAT_RX_PACKETS,
 	  5 },
-	{ "completions of sends", ORNIC_BED_WIRE, false, ORNIC_STAT_CQES, 5 },
-	{ "WQEs received", ORNIC_BED_WIRE, true, ORNIC_STAT_RECV_WQES, 5 },
-	{ "packets received", ORNIC_BED_WIRE, true, ORNIC_STAT_RX_PACKETS, 15 },
-	{ "bytes received", ORNIC_BED_WIRE, true, ORNIC_STAT_RX_BYTES, 15000 },
-	{ "ACKs sent", ORNIC_BED_WIRE, true, ORNIC_STAT_ACKS_SENT, 5 },
-	{ "completions of receives", ORNIC_BED_WIRE, true, ORNIC_STAT_CQES, 5 },
-	{ "loopback messages", ORNIC_BED_LOOP, false, ORNIC_STAT_LOOP_MSGS, 5 },
-	{ "loopback bytes", ORNIC_BED_LOOP, false, ORNIC_STAT_LOOP_BYTES,
+	{ "completions of sends", ORNIC_FIX_WIRE, false, ORNIC_STAT_CQES, 5 },
+	{ "WQEs received", ORNIC_FIX_WIRE, true, ORNIC_STAT_RECV_WQES, 5 },
+	{ "packets received", ORNIC_FIX_WIRE, true, ORNIC_STAT_RX_PACKETS, 15 },
+	{ "bytes received", ORNIC_FIX_WIRE, true, ORNIC_STAT_RX_BYTES, 15000 },
+	{ "ACKs sent", ORNIC_FIX_WIRE, true, ORNIC_STAT_ACKS_SENT, 5 },
+	{ "completions of receives", ORNIC_FIX_WIRE, true, ORNIC_STAT_CQES, 5 },
+	{ "loopback messages", ORNIC_FIX_LOOP, false, ORNIC_STAT_LOOP_MSGS, 5 },
+	{ "loopback bytes", ORNIC_FIX_LOOP, false, ORNIC_STAT_LOOP_BYTES,
 	  15000 },
-	{ "loopback receives", ORNIC_BED_LOOP, true, ORNIC_STAT_RECV_WQES, 5 },
+	{ "loopback receives", ORNIC_FIX_LOOP, true, ORNIC_STAT_RECV_WQES, 5 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(value, value_rows, desc);
@@ -138,97 +138,91 @@ KUNIT_ARRAY_PARAM_DESC(value, value_rows, desc);
 static void set_counts_its_qp(struct kunit *test)
 {
 	const struct value_row *row = test->param_value;
-	struct counters_bed *st = open_bed(test, row->kind, RC);
-	struct ornic_rig_qp *qp = row->at_b ? &st->bed.b : &st->bed.a;
-	struct ornic_rig *rig = qp->rig;
-	u32 set = make_set(test, rig);
+	struct counters_fixture *st = open_fix(test, row->kind, RC);
+	struct ornic_th_qp *qp = row->at_b ? &st->fix.b : &st->fix.a;
+	struct ornic_th *th = qp->th;
+	u32 set = make_set(test, th);
 	u64 before;
 
-	if (rig != st->bed.pair.a) {
-		st->values =
-			(__le64 *)ornic_rig_alloc(rig, 8 * ORNIC_STAT_COUNT);
+	if (th != st->fix.pair.a) {
+		st->values = (__le64 *)ornic_th_alloc(th, 8 * ORNIC_STAT_COUNT);
 		KUNIT_ASSERT_NOT_NULL(test, st->values);
 	}
-	KUNIT_ASSERT_EQ(test, bind(rig, qp->qpn, set), ORNIC_OK);
-	before = value(st, rig, 0, row->stat);
-	traffic(&st->bed, ORNIC_WQE_SEND, 5, 3000);
-	KUNIT_EXPECT_EQ(test, value(st, rig, set, row->stat), row->value);
-	if (row->kind == ORNIC_BED_WIRE)
-		KUNIT_EXPECT_EQ(test, value(st, rig, 0, row->stat), before);
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS,
-					      set),
-			ORNIC_BUSY);
-	KUNIT_EXPECT_EQ(test, bind(rig, qp->qpn, 0), ORNIC_OK);
-	before = value(st, rig, 0, row->stat);
-	traffic(&st->bed, ORNIC_WQE_SEND, 5, 3000);
-	KUNIT_EXPECT_EQ(test, value(st, rig, set, row->stat), row->value);
-	KUNIT_EXPECT_GE(test, value(st, rig, 0, row->stat) - before,
-			row->value);
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS,
-					      set),
-			ORNIC_OK);
-	KUNIT_EXPECT_EQ(test, value(st, rig, set, row->stat), U64_MAX);
+	KUNIT_ASSERT_EQ(test, bind(th, qp->qpn, set), ORNIC_OK);
+	before = value(st, th, 0, row->stat);
+	traffic(&st->fix, ORNIC_WQE_SEND, 5, 3000);
+	KUNIT_EXPECT_EQ(test, value(st, th, set, row->stat), row->value);
+	if (row->kind == ORNIC_FIX_WIRE)
+		KUNIT_EXPECT_EQ(test, value(st, th, 0, row->stat), before);
+	KUNIT_EXPECT_EQ(
+		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set),
+		ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, bind(th, qp->qpn, 0), ORNIC_OK);
+	before = value(st, th, 0, row->stat);
+	traffic(&st->fix, ORNIC_WQE_SEND, 5, 3000);
+	KUNIT_EXPECT_EQ(test, value(st, th, set, row->stat), row->value);
+	KUNIT_EXPECT_GE(test, value(st, th, 0, row->stat) - before, row->value);
+	KUNIT_EXPECT_EQ(
+		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set),
+		ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, value(st, th, set, row->stat), U64_MAX);
 }
 
 /* Two QPs may share a set, and a QP that goes lets go of it. */
 static void set_is_shared(struct kunit *test)
 {
-	struct counters_bed *st = open_bed(test, ORNIC_BED_LOOP, RC);
-	struct ornic_rig *rig = st->bed.pair.a;
-	u32 set = make_set(test, rig), other = make_set(test, rig);
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LOOP, RC);
+	struct ornic_th *th = st->fix.pair.a;
+	u32 set = make_set(test, th), other = make_set(test, th);
 
 	KUNIT_EXPECT_NE(test, set, other);
-	KUNIT_ASSERT_EQ(test, bind(rig, st->bed.a.qpn, other), ORNIC_OK);
-	KUNIT_ASSERT_EQ(test, bind(rig, st->bed.a.qpn, set), ORNIC_OK);
-	KUNIT_ASSERT_EQ(test, bind(rig, st->bed.b.qpn, set), ORNIC_OK);
-	traffic(&st->bed, ORNIC_WQE_SEND, 3, 100);
-	KUNIT_EXPECT_EQ(test, value(st, rig, set, ORNIC_STAT_CQES), 6);
-	KUNIT_EXPECT_EQ(test, value(st, rig, other, ORNIC_STAT_CQES), 0);
+	KUNIT_ASSERT_EQ(test, bind(th, st->fix.a.qpn, other), ORNIC_OK);
+	KUNIT_ASSERT_EQ(test, bind(th, st->fix.a.qpn, set), ORNIC_OK);
+	KUNIT_ASSERT_EQ(test, bind(th, st->fix.b.qpn, set), ORNIC_OK);
+	traffic(&st->fix, ORNIC_WQE_SEND, 3, 100);
+	KUNIT_EXPECT_EQ(test, value(st, th, set, ORNIC_STAT_CQES), 6);
+	KUNIT_EXPECT_EQ(test, value(st, th, other, ORNIC_STAT_CQES), 0);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS,
-					      other),
+			ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS,
+					     other),
 			ORNIC_OK);
-	ornic_rig_qp_fini(&st->bed.a);
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS,
-					      set),
-			ORNIC_BUSY);
-	ornic_rig_qp_fini(&st->bed.b);
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS,
-					      set),
-			ORNIC_OK);
+	ornic_th_qp_fini(&st->fix.a);
+	KUNIT_EXPECT_EQ(
+		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set),
+		ORNIC_BUSY);
+	ornic_th_qp_fini(&st->fix.b);
+	KUNIT_EXPECT_EQ(
+		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set),
+		ORNIC_OK);
 }
 
 static void bind_checks(struct kunit *test)
 {
-	struct counters_bed *st = open_bed(test, ORNIC_BED_LOOP, RC);
-	struct ornic_rig *rig = st->bed.pair.a;
-	u32 set = make_set(test, rig);
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LOOP, RC);
+	struct ornic_th *th = st->fix.pair.a;
+	u32 set = make_set(test, th);
 	int status;
 
-	KUNIT_EXPECT_EQ(test, bind(rig, st->bed.a.qpn, set + 1),
+	KUNIT_EXPECT_EQ(test, bind(th, st->fix.a.qpn, set + 1),
 			ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(test, bind(rig, st->bed.a.qpn, U32_MAX),
+	KUNIT_EXPECT_EQ(test, bind(th, st->fix.a.qpn, U32_MAX),
 			ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(test, bind(rig, U32_MAX, set), ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(test, bind(rig, U32_MAX, 0), ORNIC_NOT_FOUND);
-	status = ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_COUNTERS, 0);
+	KUNIT_EXPECT_EQ(test, bind(th, U32_MAX, set), ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(test, bind(th, U32_MAX, 0), ORNIC_NOT_FOUND);
+	status = ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, 0);
 	KUNIT_EXPECT_EQ(test, status, ORNIC_NOT_FOUND);
 }
 
 static void sets_are_limited(struct kunit *test)
 {
-	struct counters_bed *st = open_bed(test, ORNIC_BED_LOOP, RC);
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LOOP, RC);
 	union ornic_req req;
 	union ornic_rsp rsp;
 	u32 n;
 
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_COUNTERS;
-	for (n = 0; !ornic_rig_cmd(st->bed.pair.a, &req, &rsp); n++)
+	for (n = 0; !ornic_th_cmd(st->fix.pair.a, &req, &rsp); n++)
 		;
 	KUNIT_EXPECT_EQ(test, rsp.hdr.status, ORNIC_LIMIT);
 	KUNIT_EXPECT_EQ(test, n, 1023);
@@ -266,28 +260,27 @@ static u64 all_requests(struct ornic_engine *eng)
 static void optional_counts_while_on(struct kunit *test)
 {
 	const struct optional_row *row = test->param_value;
-	struct counters_bed *st = open_bed(test, ORNIC_BED_WIRE, row->type);
-	struct ornic_rig *rig = st->bed.pair.b;
-	struct ornic_engine *eng = rig->eng;
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_WIRE, row->type);
+	struct ornic_th *th = st->fix.pair.b;
+	struct ornic_engine *eng = th->eng;
 
-	traffic(&st->bed, row->opcode, 2, row->len);
+	traffic(&st->fix, row->opcode, 2, row->len);
 	KUNIT_EXPECT_EQ(test, all_requests(eng), 0);
-	KUNIT_ASSERT_EQ(test, optional(rig, 1ull << row->stat), ORNIC_OK);
-	traffic(&st->bed, row->opcode, 3, row->len);
+	KUNIT_ASSERT_EQ(test, optional(th, 1ull << row->stat), ORNIC_OK);
+	traffic(&st->fix, row->opcode, 3, row->len);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, row->stat), 3);
 	KUNIT_EXPECT_EQ(test, all_requests(eng), 3);
-	KUNIT_ASSERT_EQ(test,
-			optional(rig,
-				 ORNIC_STATS_OPTIONAL & ~(1ull << row->stat)),
-			ORNIC_OK);
-	traffic(&st->bed, row->opcode, 4, row->len);
+	KUNIT_ASSERT_EQ(
+		test, optional(th, ORNIC_STATS_OPTIONAL & ~(1ull << row->stat)),
+		ORNIC_OK);
+	traffic(&st->fix, row->opcode, 4, row->len);
 	KUNIT_EXPECT_EQ(test, all_requests(eng), 3);
 }
 
-static enum ornic_rig_verdict mark_ce(struct ornic_rig_pair *pair,
-				      struct ornic_rig *from,
-				      struct ornic_rig_frame *frame,
-				      const struct ornic_pkt *pkt)
+static enum ornic_th_verdict mark_ce(struct ornic_th_pair *pair,
+				     struct ornic_th *from,
+				     struct ornic_th_frame *frame,
+				     const struct ornic_pkt *pkt)
 {
 	/* TOS of IPv4; the ICRC takes it for ones. */
 	if (from == pair->a) {
@@ -295,35 +288,35 @@ static enum ornic_rig_verdict mark_ce(struct ornic_rig_pair *pair,
 		frame->data[24] = 0;
 		frame->data[25] = 0;
 	}
-	return ORNIC_RIG_PASS;
+	return ORNIC_TH_PASS;
 }
 
 /* RFC 3168: packets that a switch has marked. */
 static void optional_counts_ce(struct kunit *test)
 {
-	struct counters_bed *st = open_bed(test, ORNIC_BED_WIRE, RC);
-	struct ornic_engine *eng = st->bed.pair.b->eng;
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_WIRE, RC);
+	struct ornic_engine *eng = st->fix.pair.b->eng;
 
 	KUNIT_ASSERT_EQ(test,
-			optional(st->bed.pair.b,
+			optional(st->fix.pair.b,
 				 1ull << ORNIC_STAT_RX_CE_PACKETS),
 			ORNIC_OK);
-	traffic(&st->bed, ORNIC_WQE_WRITE, 1, 3000);
+	traffic(&st->fix, ORNIC_WQE_WRITE, 1, 3000);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_CE_PACKETS),
 			0);
-	st->bed.pair.filter = mark_ce;
-	traffic(&st->bed, ORNIC_WQE_WRITE, 1, 3000);
+	st->fix.pair.filter = mark_ce;
+	traffic(&st->fix, ORNIC_WQE_WRITE, 1, 3000);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_CE_PACKETS),
 			3);
 }
 
 static void optional_refuses_the_others(struct kunit *test)
 {
-	struct counters_bed *st = open_bed(test, ORNIC_BED_LOOP, RC);
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LOOP, RC);
 	u32 i;
 
 	for (i = 0; i < 64; i++)
-		KUNIT_EXPECT_EQ(test, optional(st->bed.pair.a, 1ull << i),
+		KUNIT_EXPECT_EQ(test, optional(st->fix.pair.a, 1ull << i),
 				ORNIC_STATS_OPTIONAL & 1ull << i ?
 					ORNIC_OK :
 					ORNIC_BAD_PARAM);

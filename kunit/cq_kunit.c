@@ -8,51 +8,51 @@
 #define LOG_DEPTH 2
 #define DEPTH (1u << LOG_DEPTH)
 
-struct cq_bed {
-	struct ornic_rig *rig;
-	struct ornic_rig_cq cq;
+struct cq_fixture {
+	struct ornic_th *th;
+	struct ornic_th_cq cq;
 	struct ornic_ctx ctx;
 	bool written;
 };
 
 static int cq_init(struct kunit *test)
 {
-	struct cq_bed *bed = kunit_kzalloc(test, sizeof(*bed), GFP_KERNEL);
+	struct cq_fixture *fix = kunit_kzalloc(test, sizeof(*fix), GFP_KERNEL);
 
-	if (!bed)
+	if (!fix)
 		return -ENOMEM;
-	test->priv = bed;
-	bed->rig = ornic_rig_create(1, 1);
-	if (!bed->rig)
+	test->priv = fix;
+	fix->th = ornic_th_create(1, 1);
+	if (!fix->th)
 		return -ENOMEM;
-	return ornic_rig_cq_init(bed->rig, &bed->cq, LOG_DEPTH);
+	return ornic_th_cq_init(fix->th, &fix->cq, LOG_DEPTH);
 }
 
 static void cq_exit(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_rig_destroy(bed->rig), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_destroy(fix->th), 0);
 }
 
-static struct ornic_cq_record *record(struct cq_bed *bed)
+static struct ornic_cq_record *record(struct cq_fixture *fix)
 {
-	return (struct ornic_cq_record *)bed->cq.mem;
+	return (struct ornic_cq_record *)fix->cq.mem;
 }
 
 /* The engine's end; it stays, since only these cases destroy it. */
-static struct ornic_cq *engine_cq(struct cq_bed *bed)
+static struct ornic_cq *engine_cq(struct cq_fixture *fix)
 {
 	struct ornic_cq *cq;
 
 	ornic_rcu_read_lock();
-	cq = ornic_table_lookup(&bed->rig->eng->dev.cqs, bed->cq.cqn);
+	cq = ornic_table_lookup(&fix->th->eng->dev.cqs, fix->cq.cqn);
 	ornic_rcu_read_unlock();
 	return cq;
 }
 
 /* One CQE with @wr_id, in a call of its own. */
-static void push(struct cq_bed *bed, u64 wr_id, bool solicited)
+static void push(struct cq_fixture *fix, u64 wr_id, bool solicited)
 {
 	struct ornic_cqe cqe = {
 		.wr_id = cpu_to_le64(wr_id),
@@ -63,56 +63,55 @@ static void push(struct cq_bed *bed, u64 wr_id, bool solicited)
 		.flags = ORNIC_CQE_WITH_IMM | (wr_id & 1),
 	};
 
-	ornic_ctx_begin(&bed->ctx, &bed->rig->eng->dev, 0);
-	bed->written =
-		ornic_cq_push(&bed->ctx, engine_cq(bed), &cqe, solicited);
-	ornic_ctx_end(&bed->ctx);
+	ornic_ctx_begin(&fix->ctx, &fix->th->eng->dev, 0);
+	fix->written =
+		ornic_cq_push(&fix->ctx, engine_cq(fix), &cqe, solicited);
+	ornic_ctx_end(&fix->ctx);
 }
 
-static u32 events(struct cq_bed *bed, enum ornic_eqe_type type)
+static u32 events(struct cq_fixture *fix, enum ornic_eqe_type type)
 {
-	return bed->rig->event_count[type];
+	return fix->th->event_count[type];
 }
 
 /* Three passes, so that the phase toggles twice. */
 static void push_is_seen_by_phase(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 	u64 i;
 
 	for (i = 0; i < 3 * DEPTH; i++) {
-		bed->rig->now += 5;
-		KUNIT_ASSERT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
-		push(bed, i, false);
-		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		fix->th->now += 5;
+		KUNIT_ASSERT_FALSE(test, ornic_th_poll(&fix->cq, &cqe));
+		push(fix, i, false);
+		KUNIT_ASSERT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
-		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.timestamp),
-				bed->rig->now);
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.timestamp), fix->th->now);
 		KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_RECV);
 		KUNIT_EXPECT_EQ(test, cqe.status, ORNIC_CQE_REM_OP_ERR);
 		KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_NAK);
 		KUNIT_EXPECT_EQ(test, cqe.flags & ~ORNIC_CQE_PHASE,
 				ORNIC_CQE_WITH_IMM);
-		KUNIT_EXPECT_TRUE(test, bed->written);
+		KUNIT_EXPECT_TRUE(test, fix->written);
 	}
 }
 
 static void push_goes_on_over_the_wrap(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	u32 i, start = -(u32)DEPTH;
 	struct ornic_cqe cqe;
 
-	engine_cq(bed)->producer = start;
-	bed->cq.consumer = start;
-	record(bed)->consumer = cpu_to_le32(start);
+	engine_cq(fix)->producer = start;
+	fix->cq.consumer = start;
+	record(fix)->consumer = cpu_to_le32(start);
 	/* As the pass before, an odd one, left it. */
-	memset(bed->cq.mem + 4096, 0xff, DEPTH * sizeof(cqe));
+	memset(fix->cq.mem + 4096, 0xff, DEPTH * sizeof(cqe));
 	for (i = 0; i < 2 * DEPTH; i++) {
-		KUNIT_ASSERT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
-		push(bed, i, false);
-		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_ASSERT_FALSE(test, ornic_th_poll(&fix->cq, &cqe));
+		push(fix, i, false);
+		KUNIT_ASSERT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
 	}
 }
@@ -120,32 +119,32 @@ static void push_goes_on_over_the_wrap(struct kunit *test)
 /* IBTA 11.6.3.2: nothing is overwritten, and the CQ says so, once. */
 static void push_stops_at_overflow(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 	u32 i;
 
 	for (i = 0; i < DEPTH + 3; i++)
-		push(bed, i, true);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 1);
+		push(fix, i, true);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_CQ_ERR), 1);
 	for (i = 0; i < DEPTH; i++) {
-		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_ASSERT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
 	}
-	push(bed, 100, true);
-	KUNIT_EXPECT_FALSE(test, bed->written);
-	KUNIT_EXPECT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
+	push(fix, 100, true);
+	KUNIT_EXPECT_FALSE(test, fix->written);
+	KUNIT_EXPECT_FALSE(test, ornic_th_poll(&fix->cq, &cqe));
 }
 
 /* An index that was never produced means "full", not "lots of room". */
 static void push_distrusts_the_consumer(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 
-	record(bed)->consumer = cpu_to_le32(1000);
-	push(bed, 1, false);
-	KUNIT_EXPECT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 1);
+	record(fix)->consumer = cpu_to_le32(1000);
+	push(fix, 1, false);
+	KUNIT_EXPECT_FALSE(test, ornic_th_poll(&fix->cq, &cqe));
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_CQ_ERR), 1);
 }
 
 static const struct arm_row {
@@ -171,48 +170,47 @@ KUNIT_ARRAY_PARAM_DESC(arm, arm_rows, name);
 static void push_fires_what_is_armed(struct kunit *test)
 {
 	const struct arm_row *row = test->param_value;
-	struct cq_bed *bed = test->priv;
-	struct ornic_engine *eng = bed->rig->eng;
+	struct cq_fixture *fix = test->priv;
+	struct ornic_engine *eng = fix->th->eng;
 
-	record(bed)->arm = cpu_to_le32(row->arm);
-	push(bed, 1, row->solicited);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), row->events);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(record(bed)->fired),
+	record(fix)->arm = cpu_to_le32(row->arm);
+	push(fix, 1, row->solicited);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), row->events);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(record(fix)->fired),
 			row->events ? row->arm : 0);
-	push(bed, 2, row->solicited);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), row->events);
+	push(fix, 2, row->solicited);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), row->events);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_COMP_EVENTS),
 			row->events);
 }
 
 static void push_names_cq_and_vector(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 
-	ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
-	push(bed, 1, false);
-	KUNIT_ASSERT_EQ(test, bed->rig->nevents, 1);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(bed->rig->events[0].obj),
-			bed->cq.cqn);
-	KUNIT_EXPECT_EQ(test, bed->rig->events[0].vector, 1);
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
+	push(fix, 1, false);
+	KUNIT_ASSERT_EQ(test, fix->th->nevents, 1);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(fix->th->events[0].obj), fix->cq.cqn);
+	KUNIT_EXPECT_EQ(test, fix->th->events[0].vector, 1);
 }
 
 /* Armed again with the same mode is armed anew, also against @fired. */
 static void push_fires_each_arming_once(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 	u32 i;
 
 	for (i = 1; i < 10; i++) {
-		ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
+		ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
 		/* What the host writes there must not matter. */
-		record(bed)->fired = record(bed)->arm;
-		push(bed, i, false);
-		ornic_rig_poll(&bed->cq, &cqe);
-		push(bed, i, false);
-		ornic_rig_poll(&bed->cq, &cqe);
-		KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), i);
+		record(fix)->fired = record(fix)->arm;
+		push(fix, i, false);
+		ornic_th_poll(&fix->cq, &cqe);
+		push(fix, i, false);
+		ornic_th_poll(&fix->cq, &cqe);
+		KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), i);
 	}
 }
 
@@ -220,34 +218,34 @@ static void push_fires_each_arming_once(struct kunit *test)
 
 static void ctx_event_merges(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	u32 i;
 
-	ornic_ctx_begin(&bed->ctx, &bed->rig->eng->dev, 0);
+	ornic_ctx_begin(&fix->ctx, &fix->th->eng->dev, 0);
 	for (i = 0; i < 100; i++) {
-		ornic_ctx_event(&bed->ctx, ORNIC_EVENT_COMP, i % 3, 0);
-		ornic_ctx_event(&bed->ctx, ORNIC_EVENT_COMM_EST, 1, 0);
+		ornic_ctx_event(&fix->ctx, ORNIC_EVENT_COMP, i % 3, 0);
+		ornic_ctx_event(&fix->ctx, ORNIC_EVENT_COMM_EST, 1, 0);
 	}
-	KUNIT_EXPECT_EQ(test, bed->rig->nevents, 0);
-	ornic_ctx_end(&bed->ctx);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 3);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMM_EST), 1);
+	KUNIT_EXPECT_EQ(test, fix->th->nevents, 0);
+	ornic_ctx_end(&fix->ctx);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 3);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMM_EST), 1);
 }
 
 static void ctx_says_when_it_is_full(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	u32 i;
 
-	ornic_ctx_begin(&bed->ctx, &bed->rig->eng->dev, 0);
-	for (i = 0; !ornic_ctx_full(&bed->ctx); i++)
-		ornic_ctx_event(&bed->ctx, ORNIC_EVENT_COMP, i, 0);
+	ornic_ctx_begin(&fix->ctx, &fix->th->eng->dev, 0);
+	for (i = 0; !ornic_ctx_full(&fix->ctx); i++)
+		ornic_ctx_event(&fix->ctx, ORNIC_EVENT_COMP, i, 0);
 	KUNIT_EXPECT_EQ(test, i, ORNIC_CTX_EVENTS - ORNIC_CTX_RESERVE + 1);
 	/* Even a caller that does not ask breaks nothing. */
 	for (i = 0; i < 100; i++)
-		ornic_ctx_event(&bed->ctx, ORNIC_EVENT_COMP, i, 0);
-	KUNIT_EXPECT_EQ(test, bed->ctx.nevents, ORNIC_CTX_EVENTS);
-	ornic_ctx_end(&bed->ctx);
+		ornic_ctx_event(&fix->ctx, ORNIC_EVENT_COMP, i, 0);
+	KUNIT_EXPECT_EQ(test, fix->ctx.nevents, ORNIC_CTX_EVENTS);
+	ornic_ctx_end(&fix->ctx);
 }
 
 /* ---- Creating ------------------------------------------------------------------- */
@@ -276,8 +274,8 @@ KUNIT_ARRAY_PARAM_DESC(create, create_rows, name);
 static void create_checks(struct kunit *test)
 {
 	const struct create_row *row = test->param_value;
-	struct cq_bed *bed = test->priv;
-	u8 *mem = ornic_rig_alloc(bed->rig, 3 * 4096);
+	struct cq_fixture *fix = test->priv;
+	u8 *mem = ornic_th_alloc(fix->th, 3 * 4096);
 	struct ornic_req_create_cq req;
 	u32 cqn = 0;
 
@@ -288,26 +286,26 @@ static void create_checks(struct kunit *test)
 	req.mem.page_shift = 12;
 	req.log_depth = row->log_depth;
 	req.vector = row->vector;
-	KUNIT_EXPECT_EQ(test, ornic_cq_create(&bed->rig->eng->dev, &req, &cqn),
+	KUNIT_EXPECT_EQ(test, ornic_cq_create(&fix->th->eng->dev, &req, &cqn),
 			row->status);
 	KUNIT_EXPECT_EQ(test, !!cqn, row->status == ORNIC_OK);
 }
 
 static void destroy_waits_for_its_users(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
-	struct ornic_dev *dev = &bed->rig->eng->dev;
-	struct ornic_cq *cq = engine_cq(bed);
+	struct cq_fixture *fix = test->priv;
+	struct ornic_dev *dev = &fix->th->eng->dev;
+	struct ornic_cq *cq = engine_cq(fix);
 	struct ornic_cqe cqe;
 
 	ornic_atomic_inc(&cq->users);
-	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, bed->cq.cqn), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, fix->cq.cqn), ORNIC_BUSY);
 	/* It lives on as before. */
-	push(bed, 1, false);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+	push(fix, 1, false);
+	KUNIT_EXPECT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 	ornic_atomic_dec(&cq->users);
-	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, bed->cq.cqn), ORNIC_OK);
-	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, bed->cq.cqn),
+	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, fix->cq.cqn), ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, fix->cq.cqn),
 			ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, ornic_cq_destroy(dev, U32_MAX), ORNIC_NOT_FOUND);
 }
@@ -315,8 +313,8 @@ static void destroy_waits_for_its_users(struct kunit *test)
 /* Every slot lies inside the memory, no two at the same place. */
 static void ring_covers_its_memory(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
-	u8 *mem = ornic_rig_alloc(bed->rig, 5 * 4096);
+	struct cq_fixture *fix = test->priv;
+	u8 *mem = ornic_th_alloc(fix->th, 5 * 4096);
 	struct ornic_pages pages = { .base = mem,
 				     .npages = 5,
 				     .page_shift = 12 };
@@ -360,103 +358,102 @@ KUNIT_ARRAY_PARAM_DESC(resize, resize_rows, name);
 static void resize_keeps_what_waits(struct kunit *test)
 {
 	const struct resize_row *row = test->param_value;
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	u32 i, n = row->before + row->waiting;
 	struct ornic_cqe cqe;
 
 	for (i = 0; i < row->before; i++) {
-		push(bed, i, false);
-		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		push(fix, i, false);
+		KUNIT_ASSERT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 	}
 	for (; i < n; i++)
-		push(bed, i, false);
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, row->log_depth),
+		push(fix, i, false);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&fix->cq, row->log_depth),
 			row->status);
 	for (i = row->before; i < n; i++) {
-		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_ASSERT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
 	}
 	for (i = n; i < n + 100; i++) {
-		KUNIT_ASSERT_FALSE(test, ornic_rig_poll(&bed->cq, &cqe));
-		push(bed, i, false);
-		KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+		KUNIT_ASSERT_FALSE(test, ornic_th_poll(&fix->cq, &cqe));
+		push(fix, i, false);
+		KUNIT_ASSERT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
 	}
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 0);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_CQ_ERR), 0);
 }
 
 static void resize_moves_the_limit(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, LOG_DEPTH + 1), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&fix->cq, LOG_DEPTH + 1), 0);
 	for (i = 0; i < 2 * DEPTH; i++)
-		push(bed, i, false);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 0);
-	push(bed, i, false);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, LOG_DEPTH + 2),
+		push(fix, i, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_CQ_ERR), 0);
+	push(fix, i, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_CQ_ERR), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_resize(&fix->cq, LOG_DEPTH + 2),
 			ORNIC_BAD_STATE);
 }
 
 /* The lock is not held for longer than so many take. */
 static void resize_moves_no_more_than_it_may(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, 18), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&fix->cq, 18), 0);
 	for (i = 0; i <= ORNIC_MAX_MOVED_CQES; i++)
-		push(bed, i, false);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 19), ORNIC_BUSY);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_CQ_ERR), 0);
-	record(bed)->consumer = cpu_to_le32(1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 19), 0);
+		push(fix, i, false);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_resize(&fix->cq, 19), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_CQ_ERR), 0);
+	record(fix)->consumer = cpu_to_le32(1);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_resize(&fix->cq, 19), 0);
 }
 
 /* What is armed fires once, in the new memory; what has fired does not. */
 static void resize_keeps_the_arming(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 
-	ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, 4), 0);
-	push(bed, 1, false);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 1);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(record(bed)->fired),
-			le32_to_cpu(record(bed)->arm));
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, 5), 0);
-	push(bed, 2, false);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 1);
-	ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
-	push(bed, 3, false);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 2);
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&fix->cq, 4), 0);
+	push(fix, 1, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 1);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(record(fix)->fired),
+			le32_to_cpu(record(fix)->arm));
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&fix->cq, 5), 0);
+	push(fix, 2, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 1);
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
+	push(fix, 3, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 2);
 }
 
 static void resize_distrusts_the_consumer(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 
-	record(bed)->consumer = cpu_to_le32(1000);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 10),
+	record(fix)->consumer = cpu_to_le32(1000);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_resize(&fix->cq, 10),
 			ORNIC_BAD_PARAM);
-	record(bed)->consumer = cpu_to_le32(-(u32)DEPTH - 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 10),
+	record(fix)->consumer = cpu_to_le32(-(u32)DEPTH - 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_resize(&fix->cq, 10),
 			ORNIC_BAD_PARAM);
-	record(bed)->consumer = 0;
+	record(fix)->consumer = 0;
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_cq_resize(&bed->cq, ORNIC_LOG_MAX_CQE + 1),
+			ornic_th_cq_resize(&fix->cq, ORNIC_LOG_MAX_CQE + 1),
 			ORNIC_BAD_PARAM);
-	bed->cq.cqn++;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_resize(&bed->cq, 4),
-			ORNIC_NOT_FOUND);
-	bed->cq.cqn--;
+	fix->cq.cqn++;
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_resize(&fix->cq, 4), ORNIC_NOT_FOUND);
+	fix->cq.cqn--;
 }
 
 /* ---- Moderation ---------------------------------------------------------------- */
 
-static int modify(struct cq_bed *bed, u32 cqn, u16 count, u16 period)
+static int modify(struct cq_fixture *fix, u32 cqn, u16 count, u16 period)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -466,13 +463,13 @@ static int modify(struct cq_bed *bed, u32 cqn, u16 count, u16 period)
 	req.modify_cq.hdr.obj = cpu_to_le32(cqn);
 	req.modify_cq.count = cpu_to_le16(count);
 	req.modify_cq.period = cpu_to_le16(period);
-	return ornic_rig_cmd(bed->rig, &req, &rsp);
+	return ornic_th_cmd(fix->th, &req, &rsp);
 }
 
-static void wait_us(struct cq_bed *bed, u32 us)
+static void wait_us(struct cq_fixture *fix, u32 us)
 {
-	bed->rig->now += us * 1000ull;
-	ornic_rig_cq_expire(bed->rig);
+	fix->th->now += us * 1000ull;
+	ornic_th_cq_expire(fix->th);
 }
 
 static const struct moderate_row {
@@ -502,75 +499,75 @@ KUNIT_ARRAY_PARAM_DESC(moderate, moderate_rows, name);
 static void moderated_event_comes_in_time(struct kunit *test)
 {
 	const struct moderate_row *row = test->param_value;
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 	u32 i, round;
 
-	KUNIT_ASSERT_EQ(test, modify(bed, bed->cq.cqn, row->count, row->period),
+	KUNIT_ASSERT_EQ(test, modify(fix, fix->cq.cqn, row->count, row->period),
 			ORNIC_OK);
 	for (round = 1; round <= 2; round++) {
-		ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
+		ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
 		for (i = 0; i < row->pushed; i++)
-			push(bed, i, false);
-		wait_us(bed, row->wait);
-		KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP),
+			push(fix, i, false);
+		wait_us(fix, row->wait);
+		KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP),
 				round * row->events);
 		for (i = 0; i < row->pushed; i++)
-			KUNIT_EXPECT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+			KUNIT_EXPECT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 		/* What did not come by itself does not count for the next. */
-		modify(bed, bed->cq.cqn, 0, 0);
-		modify(bed, bed->cq.cqn, row->count, row->period);
-		bed->rig->event_count[ORNIC_EVENT_COMP] = round * row->events;
+		modify(fix, fix->cq.cqn, 0, 0);
+		modify(fix, fix->cq.cqn, row->count, row->period);
+		fix->th->event_count[ORNIC_EVENT_COMP] = round * row->events;
 	}
-	wait_us(bed, 100000);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 2 * row->events);
+	wait_us(fix, 100000);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 2 * row->events);
 }
 
 /* CQEs that would not raise an event do not count for one. */
 static void moderation_counts_what_is_armed(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, modify(bed, bed->cq.cqn, 2, 0), ORNIC_OK);
-	push(bed, 1, false);
-	ornic_rig_arm(&bed->cq, ORNIC_ARM_SOLICITED);
-	push(bed, 2, false);
-	push(bed, 3, true);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 0);
-	push(bed, 4, true);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 1);
+	KUNIT_ASSERT_EQ(test, modify(fix, fix->cq.cqn, 2, 0), ORNIC_OK);
+	push(fix, 1, false);
+	ornic_th_arm(&fix->cq, ORNIC_ARM_SOLICITED);
+	push(fix, 2, false);
+	push(fix, 3, true);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 0);
+	push(fix, 4, true);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 1);
 }
 
 /* The event of a CQ that is changed meanwhile is not lost. */
 static void modify_lets_nothing_wait(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, modify(bed, bed->cq.cqn, 9, 0), ORNIC_OK);
-	ornic_rig_arm(&bed->cq, ORNIC_ARM_NEXT);
-	push(bed, 1, false);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->cq, 4), 0);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 0);
-	KUNIT_ASSERT_EQ(test, modify(bed, bed->cq.cqn, 0, 0), ORNIC_OK);
-	KUNIT_EXPECT_EQ(test, events(bed, ORNIC_EVENT_COMP), 1);
-	KUNIT_EXPECT_EQ(test, modify(bed, bed->cq.cqn + 1, 0, 0),
+	KUNIT_ASSERT_EQ(test, modify(fix, fix->cq.cqn, 9, 0), ORNIC_OK);
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
+	push(fix, 1, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&fix->cq, 4), 0);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 0);
+	KUNIT_ASSERT_EQ(test, modify(fix, fix->cq.cqn, 0, 0), ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 1);
+	KUNIT_EXPECT_EQ(test, modify(fix, fix->cq.cqn + 1, 0, 0),
 			ORNIC_NOT_FOUND);
 }
 
 static void clock_is_that_of_timestamps(struct kunit *test)
 {
-	struct cq_bed *bed = test->priv;
+	struct cq_fixture *fix = test->priv;
 	union ornic_req req;
 	union ornic_rsp rsp;
 	struct ornic_cqe cqe;
 
-	bed->rig->now += 12345;
-	push(bed, 1, false);
+	fix->th->now += 12345;
+	push(fix, 1, false);
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_QUERY_CLOCK;
-	KUNIT_ASSERT_EQ(test, ornic_rig_cmd(bed->rig, &req, &rsp), ORNIC_OK);
-	KUNIT_ASSERT_TRUE(test, ornic_rig_poll(&bed->cq, &cqe));
+	KUNIT_ASSERT_EQ(test, ornic_th_cmd(fix->th, &req, &rsp), ORNIC_OK);
+	KUNIT_ASSERT_TRUE(test, ornic_th_poll(&fix->cq, &cqe));
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(rsp.query_clock.now),
 			le64_to_cpu(cqe.timestamp));
 }

@@ -11,7 +11,7 @@
 #define MEM_BYTES (ORNIC_RING_OFFSET + DEPTH * sizeof(struct ornic_eqe))
 
 /* The device's end: how many events it has written. */
-struct bed {
+struct fix {
 	struct ornic_pci_eq_ring eq;
 	struct ornic_eq_record *record;
 	struct ornic_eqe *ring;
@@ -20,98 +20,98 @@ struct bed {
 
 static int set_up(struct kunit *test)
 {
-	struct bed *bed = kunit_kzalloc(test, sizeof(*bed), GFP_KERNEL);
+	struct fix *fix = kunit_kzalloc(test, sizeof(*fix), GFP_KERNEL);
 	u8 *mem = kunit_kzalloc(test, MEM_BYTES, GFP_KERNEL);
 
-	if (!bed || !mem)
+	if (!fix || !mem)
 		return -ENOMEM;
-	test->priv = bed;
+	test->priv = fix;
 	memset(mem, 0xff, MEM_BYTES);
-	ornic_pci_eq_ring_init(&bed->eq, mem, LOG_DEPTH);
-	bed->record = (void *)mem;
-	bed->ring = (void *)(mem + ORNIC_RING_OFFSET);
+	ornic_pci_eq_ring_init(&fix->eq, mem, LOG_DEPTH);
+	fix->record = (void *)mem;
+	fix->ring = (void *)(mem + ORNIC_RING_OFFSET);
 	return 0;
 }
 
-static void write_event(struct bed *bed, u8 type, u32 obj)
+static void write_event(struct fix *fix, u8 type, u32 obj)
 {
-	struct ornic_eqe *eqe = &bed->ring[bed->written % DEPTH];
-	bool odd = bed->written / DEPTH & 1;
+	struct ornic_eqe *eqe = &fix->ring[fix->written % DEPTH];
+	bool odd = fix->written / DEPTH & 1;
 
 	eqe->type = type;
 	eqe->obj = cpu_to_le32(obj);
 	eqe->flags = odd ? 0 : ORNIC_CQE_PHASE;
-	bed->written++;
+	fix->written++;
 }
 
 static void new_ring_is_empty(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	struct ornic_eqe eqe;
 
-	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_ring_take(&bed->eq, &eqe));
-	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_ring_give(&bed->eq));
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(bed->record->consumer), 0u);
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_ring_take(&fix->eq, &eqe));
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_ring_give(&fix->eq));
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(fix->record->consumer), 0u);
 }
 
 static void events_come_in_order(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	struct ornic_eqe eqe;
 	u32 i, n, taken = 0;
 
 	for (n = 1; n <= DEPTH; n++) {
 		for (i = 0; i < n; i++)
-			write_event(bed, ORNIC_EVENT_COMP, bed->written);
+			write_event(fix, ORNIC_EVENT_COMP, fix->written);
 		for (i = 0; i < n; i++) {
-			KUNIT_ASSERT_TRUE(test, ornic_pci_eq_ring_take(&bed->eq,
+			KUNIT_ASSERT_TRUE(test, ornic_pci_eq_ring_take(&fix->eq,
 								       &eqe));
 			KUNIT_ASSERT_EQ(test, le32_to_cpu(eqe.obj), taken++);
 		}
 		KUNIT_EXPECT_FALSE(test,
-				   ornic_pci_eq_ring_take(&bed->eq, &eqe));
-		ornic_pci_eq_ring_give(&bed->eq);
-		KUNIT_EXPECT_EQ(test, le32_to_cpu(bed->record->consumer),
+				   ornic_pci_eq_ring_take(&fix->eq, &eqe));
+		ornic_pci_eq_ring_give(&fix->eq);
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(fix->record->consumer),
 				taken);
 	}
 }
 
 static void waiting_device_is_kicked(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	struct ornic_eqe eqe;
 
-	write_event(bed, ORNIC_EVENT_COMP, 1);
-	bed->record->kick_wanted = cpu_to_le32(1);
-	ornic_pci_eq_ring_take(&bed->eq, &eqe);
-	KUNIT_EXPECT_TRUE(test, ornic_pci_eq_ring_give(&bed->eq));
-	bed->record->kick_wanted = 0;
-	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_ring_give(&bed->eq));
+	write_event(fix, ORNIC_EVENT_COMP, 1);
+	fix->record->kick_wanted = cpu_to_le32(1);
+	ornic_pci_eq_ring_take(&fix->eq, &eqe);
+	KUNIT_EXPECT_TRUE(test, ornic_pci_eq_ring_give(&fix->eq));
+	fix->record->kick_wanted = 0;
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_ring_give(&fix->eq));
 }
 
 static void flood_ends_with_the_pass(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	struct ornic_eqe eqe;
 	u32 i;
 
-	memset(bed->ring, 0xff, DEPTH * sizeof(*bed->ring));
+	memset(fix->ring, 0xff, DEPTH * sizeof(*fix->ring));
 	for (i = 0; i < DEPTH; i++)
-		KUNIT_ASSERT_TRUE(test, ornic_pci_eq_ring_take(&bed->eq, &eqe));
-	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_ring_take(&bed->eq, &eqe));
+		KUNIT_ASSERT_TRUE(test, ornic_pci_eq_ring_take(&fix->eq, &eqe));
+	KUNIT_EXPECT_FALSE(test, ornic_pci_eq_ring_take(&fix->eq, &eqe));
 }
 
 static void record_is_not_read_back(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	struct ornic_eqe eqe;
 
-	write_event(bed, ORNIC_EVENT_COMP, 1);
-	bed->record->consumer = cpu_to_le32(0xdeadbeef);
-	KUNIT_ASSERT_TRUE(test, ornic_pci_eq_ring_take(&bed->eq, &eqe));
+	write_event(fix, ORNIC_EVENT_COMP, 1);
+	fix->record->consumer = cpu_to_le32(0xdeadbeef);
+	KUNIT_ASSERT_TRUE(test, ornic_pci_eq_ring_take(&fix->eq, &eqe));
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(eqe.obj), 1u);
-	ornic_pci_eq_ring_give(&bed->eq);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(bed->record->consumer), 1u);
+	ornic_pci_eq_ring_give(&fix->eq);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(fix->record->consumer), 1u);
 }
 
 struct fit {

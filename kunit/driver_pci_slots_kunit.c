@@ -12,7 +12,7 @@
 #define SLOTS ORNIC_PCI_NUM_SLOTS
 
 /* The device's end: how many responses it has written. */
-struct bed {
+struct fix {
 	struct ornic_pci_slots slots;
 	union ornic_req requests[SLOTS];
 	union ornic_rsp responses[SLOTS];
@@ -21,33 +21,33 @@ struct bed {
 
 static int set_up(struct kunit *test)
 {
-	struct bed *bed = kunit_kzalloc(test, sizeof(*bed), GFP_KERNEL);
+	struct fix *fix = kunit_kzalloc(test, sizeof(*fix), GFP_KERNEL);
 
-	if (!bed)
+	if (!fix)
 		return -ENOMEM;
-	test->priv = bed;
-	memset(bed->responses, 0xff, sizeof(bed->responses));
-	ornic_pci_slots_init(&bed->slots, bed->requests, bed->responses);
+	test->priv = fix;
+	memset(fix->responses, 0xff, sizeof(fix->responses));
+	ornic_pci_slots_init(&fix->slots, fix->requests, fix->responses);
 	return 0;
 }
 
-static int send(struct bed *bed, u8 opcode)
+static int send(struct fix *fix, u8 opcode)
 {
 	union ornic_req req = { .hdr.opcode = opcode,
 				.hdr.id = cpu_to_le16(0x7777) };
 
-	return ornic_pci_slots_send(&bed->slots, &req);
+	return ornic_pci_slots_send(&fix->slots, &req);
 }
 
-static const union ornic_req *request(const struct bed *bed, u32 index)
+static const union ornic_req *request(const struct fix *fix, u32 index)
 {
-	return &bed->requests[index % SLOTS];
+	return &fix->requests[index % SLOTS];
 }
 
-static void respond(struct bed *bed, u8 opcode, u16 id, u8 status, u32 obj)
+static void respond(struct fix *fix, u8 opcode, u16 id, u8 status, u32 obj)
 {
-	bool odd = bed->written / SLOTS & 1;
-	union ornic_rsp *rsp = &bed->responses[bed->written++ % SLOTS];
+	bool odd = fix->written / SLOTS & 1;
+	union ornic_rsp *rsp = &fix->responses[fix->written++ % SLOTS];
 
 	rsp->hdr.opcode = opcode;
 	rsp->hdr.id = cpu_to_le16(id);
@@ -55,29 +55,29 @@ static void respond(struct bed *bed, u8 opcode, u16 id, u8 status, u32 obj)
 	rsp->hdr.status = status | (odd ? 0 : ORNIC_PCI_RSP_PHASE);
 }
 
-static void answer(struct bed *bed, u32 index, u8 status, u32 obj)
+static void answer(struct fix *fix, u32 index, u8 status, u32 obj)
 {
-	const union ornic_req *req = request(bed, index);
+	const union ornic_req *req = request(fix, index);
 
-	respond(bed, req->hdr.opcode, le16_to_cpu(req->hdr.id), status, obj);
+	respond(fix, req->hdr.opcode, le16_to_cpu(req->hdr.id), status, obj);
 }
 
 static void command_is_answered(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	union ornic_rsp rsp;
-	int slot = send(bed, ORNIC_CMD_CREATE_CQ);
+	int slot = send(fix, ORNIC_CMD_CREATE_CQ);
 
 	KUNIT_ASSERT_GE(test, slot, 0);
-	KUNIT_EXPECT_EQ(test, bed->slots.producer, 1u);
-	KUNIT_EXPECT_EQ(test, request(bed, 0)->hdr.opcode, ORNIC_CMD_CREATE_CQ);
-	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fix->slots.producer, 1u);
+	KUNIT_EXPECT_EQ(test, request(fix, 0)->hdr.opcode, ORNIC_CMD_CREATE_CQ);
+	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EAGAIN);
 
-	answer(bed, 0, ORNIC_LIMIT, 42);
-	KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&bed->slots), slot);
-	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots), -EAGAIN);
+	answer(fix, 0, ORNIC_LIMIT, 42);
+	KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&fix->slots), slot);
+	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EAGAIN);
 	KUNIT_ASSERT_TRUE(test,
-			  ornic_pci_slots_finish(&bed->slots, slot, &rsp));
+			  ornic_pci_slots_finish(&fix->slots, slot, &rsp));
 	KUNIT_EXPECT_EQ(test, rsp.hdr.opcode, ORNIC_CMD_CREATE_CQ);
 	KUNIT_EXPECT_EQ(test, rsp.hdr.status, ORNIC_LIMIT);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), 42u);
@@ -85,21 +85,21 @@ static void command_is_answered(struct kunit *test)
 
 static void answers_come_in_any_order(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	union ornic_rsp rsp;
 	int slot[SLOTS];
 	u32 i;
 
 	for (i = 0; i < SLOTS; i++)
-		slot[i] = send(bed, ORNIC_CMD_QUERY_QP);
-	KUNIT_EXPECT_EQ(test, send(bed, ORNIC_CMD_QUERY_QP), -EBUSY);
+		slot[i] = send(fix, ORNIC_CMD_QUERY_QP);
+	KUNIT_EXPECT_EQ(test, send(fix, ORNIC_CMD_QUERY_QP), -EBUSY);
 	for (i = SLOTS; i--;)
-		answer(bed, i, ORNIC_OK, i);
+		answer(fix, i, ORNIC_OK, i);
 	for (i = SLOTS; i--;)
-		KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots),
+		KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots),
 				slot[i]);
 	for (i = 0; i < SLOTS; i++) {
-		KUNIT_ASSERT_TRUE(test, ornic_pci_slots_finish(&bed->slots,
+		KUNIT_ASSERT_TRUE(test, ornic_pci_slots_finish(&fix->slots,
 							       slot[i], &rsp));
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), i);
 	}
@@ -107,19 +107,19 @@ static void answers_come_in_any_order(struct kunit *test)
 
 static void rings_go_round(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	union ornic_rsp rsp;
 	int slot;
 	u32 i;
 
 	/* As many as it takes for the ids to wrap, too. */
 	for (i = 0; i < 70000; i++) {
-		slot = send(bed, ORNIC_CMD_SET_GID);
-		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&bed->slots),
+		slot = send(fix, ORNIC_CMD_SET_GID);
+		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&fix->slots),
 				-EAGAIN);
-		answer(bed, i, ORNIC_OK, i);
-		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&bed->slots), slot);
-		KUNIT_ASSERT_TRUE(test, ornic_pci_slots_finish(&bed->slots,
+		answer(fix, i, ORNIC_OK, i);
+		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&fix->slots), slot);
+		KUNIT_ASSERT_TRUE(test, ornic_pci_slots_finish(&fix->slots,
 							       slot, &rsp));
 		KUNIT_ASSERT_EQ(test, le32_to_cpu(rsp.hdr.obj), i);
 	}
@@ -127,36 +127,36 @@ static void rings_go_round(struct kunit *test)
 
 static void long_command_keeps_its_slot(struct kunit *test)
 {
-	struct bed *bed = test->priv;
-	int slow = send(bed, ORNIC_CMD_DESTROY_QP);
-	u16 id = le16_to_cpu(request(bed, 0)->hdr.id);
+	struct fix *fix = test->priv;
+	int slow = send(fix, ORNIC_CMD_DESTROY_QP);
+	u16 id = le16_to_cpu(request(fix, 0)->hdr.id);
 	union ornic_rsp rsp;
 	int slot;
 	u32 i;
 
 	for (i = 1; i < 3 * SLOTS; i++) {
-		slot = send(bed, ORNIC_CMD_SET_GID);
+		slot = send(fix, ORNIC_CMD_SET_GID);
 		KUNIT_ASSERT_NE(test, slot, slow);
-		answer(bed, i, ORNIC_OK, i);
-		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&bed->slots), slot);
-		ornic_pci_slots_finish(&bed->slots, slot, &rsp);
+		answer(fix, i, ORNIC_OK, i);
+		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&fix->slots), slot);
+		ornic_pci_slots_finish(&fix->slots, slot, &rsp);
 	}
-	respond(bed, ORNIC_CMD_DESTROY_QP, id, ORNIC_OK, 5);
-	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots), slow);
+	respond(fix, ORNIC_CMD_DESTROY_QP, id, ORNIC_OK, 5);
+	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), slow);
 }
 
 static void command_without_answer_is_given_up(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	union ornic_rsp rsp = { .hdr.obj = cpu_to_le32(7) };
-	int slot = send(bed, ORNIC_CMD_SET_PORT);
+	int slot = send(fix, ORNIC_CMD_SET_PORT);
 
 	KUNIT_EXPECT_FALSE(test,
-			   ornic_pci_slots_finish(&bed->slots, slot, &rsp));
+			   ornic_pci_slots_finish(&fix->slots, slot, &rsp));
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), 7u);
 	/* Late. */
-	answer(bed, 0, ORNIC_OK, 0);
-	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots), -EBADMSG);
+	answer(fix, 0, ORNIC_OK, 0);
+	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EBADMSG);
 }
 
 /* What is wrong with an answer to the only command. */
@@ -180,19 +180,19 @@ KUNIT_ARRAY_PARAM_DESC(lie, lies, name);
 static void lie_is_found(struct kunit *test)
 {
 	const struct lie *lie = test->param_value;
-	struct bed *bed = test->priv;
-	int slot = send(bed, ORNIC_CMD_CREATE_QP);
-	u16 id = le16_to_cpu(request(bed, 0)->hdr.id);
+	struct fix *fix = test->priv;
+	int slot = send(fix, ORNIC_CMD_CREATE_QP);
+	u16 id = le16_to_cpu(request(fix, 0)->hdr.id);
 	union ornic_rsp rsp;
 
 	if (lie->twice) {
-		answer(bed, 0, ORNIC_OK, 1);
-		KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots), slot);
+		answer(fix, 0, ORNIC_OK, 1);
+		KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), slot);
 	}
-	respond(bed, ORNIC_CMD_CREATE_QP + lie->opcode, id + lie->id, ORNIC_OK,
+	respond(fix, ORNIC_CMD_CREATE_QP + lie->opcode, id + lie->id, ORNIC_OK,
 		9);
-	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots), -EBADMSG);
-	KUNIT_EXPECT_EQ(test, ornic_pci_slots_finish(&bed->slots, slot, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, ornic_pci_slots_finish(&fix->slots, slot, &rsp),
 			lie->twice);
 	if (lie->twice)
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), 1u);
@@ -200,27 +200,27 @@ static void lie_is_found(struct kunit *test)
 
 static void idle_ring_is_not_believed(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	u32 i;
 
 	/* All bits set look like a first pass to its end, and no further. */
-	memset(bed->responses, 0xff, sizeof(bed->responses));
+	memset(fix->responses, 0xff, sizeof(fix->responses));
 	for (i = 0; i < SLOTS; i++)
-		KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots),
+		KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots),
 				-EBADMSG);
-	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&bed->slots), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EAGAIN);
 }
 
 static void answer_is_a_copy(struct kunit *test)
 {
-	struct bed *bed = test->priv;
+	struct fix *fix = test->priv;
 	union ornic_rsp rsp;
-	int slot = send(bed, ORNIC_CMD_CREATE_CQ);
+	int slot = send(fix, ORNIC_CMD_CREATE_CQ);
 
-	answer(bed, 0, ORNIC_OK, 3);
-	ornic_pci_slots_take(&bed->slots);
-	memset(bed->responses, 0xee, sizeof(bed->responses));
-	ornic_pci_slots_finish(&bed->slots, slot, &rsp);
+	answer(fix, 0, ORNIC_OK, 3);
+	ornic_pci_slots_take(&fix->slots);
+	memset(fix->responses, 0xee, sizeof(fix->responses));
+	ornic_pci_slots_finish(&fix->slots, slot, &rsp);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), 3u);
 	KUNIT_EXPECT_EQ(test, rsp.hdr.status, ORNIC_OK);
 }

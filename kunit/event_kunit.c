@@ -14,37 +14,37 @@
 
 static int event_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void event_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static struct ornic_bed *open_bed(struct kunit *test, enum ornic_bed_kind kind,
-				  u8 type)
+static struct ornic_fixture *open_fix(struct kunit *test,
+				      enum ornic_fix_kind kind, u8 type)
 {
-	struct ornic_rig_qpinit init = { .type = type };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = type };
+	struct ornic_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
-	if (kind == ORNIC_BED_LONE)
-		ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
+	if (kind == ORNIC_FIX_LONE)
+		ornic_th_av(&fix->a.conn.av, 9, ORNIC_TH_IPV4);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	return fix;
 }
 
 /* How often @type was raised for @obj. */
-static u32 raised(const struct ornic_rig *rig, enum ornic_eqe_type type,
-		  u32 obj)
+static u32 raised(const struct ornic_th *th, enum ornic_eqe_type type, u32 obj)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < rig->nevents && i < ORNIC_RIG_EVENTS; i++)
-		n += rig->events[i].type == type &&
-		     le32_to_cpu(rig->events[i].obj) == obj;
+	for (i = 0; i < th->nevents && i < ORNIC_TH_EVENTS; i++)
+		n += th->events[i].type == type &&
+		     le32_to_cpu(th->events[i].obj) == obj;
 	return n;
 }
 
@@ -52,30 +52,30 @@ static u32 raised(const struct ornic_rig *rig, enum ornic_eqe_type type,
 
 static const struct overflow_row {
 	const char *desc;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 	u8 type;
 	bool of_receiver;
 } overflow_rows[] = {
-	{ "RC, send CQ, wire", ORNIC_BED_WIRE, RC, false },
-	{ "RC, send CQ, loopback", ORNIC_BED_LOOP, RC, false },
-	{ "RC, receive CQ, wire", ORNIC_BED_WIRE, RC, true },
-	{ "RC, receive CQ, loopback", ORNIC_BED_LOOP, RC, true },
-	{ "UC, send CQ", ORNIC_BED_WIRE, UC, false },
-	{ "UC, receive CQ", ORNIC_BED_LOOP, UC, true },
+	{ "RC, send CQ, wire", ORNIC_FIX_WIRE, RC, false },
+	{ "RC, send CQ, loopback", ORNIC_FIX_LOOP, RC, false },
+	{ "RC, receive CQ, wire", ORNIC_FIX_WIRE, RC, true },
+	{ "RC, receive CQ, loopback", ORNIC_FIX_LOOP, RC, true },
+	{ "UC, send CQ", ORNIC_FIX_WIRE, UC, false },
+	{ "UC, receive CQ", ORNIC_FIX_LOOP, UC, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(overflow, overflow_rows, desc);
 
-static void send_many(struct ornic_bed *bed, u32 n)
+static void send_many(struct ornic_fixture *fix, u32 n)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		ornic_bed_recv(&bed->b, &bed->bm, i, 0, 64);
-		ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND,
+		ornic_fix_recv(&fix->b, &fix->bm, i, 0, 64);
+		ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND,
 			       ORNIC_WQE_SIGNALED, 0, 10);
-		ornic_rig_kick(&bed->a);
-		ornic_rig_settle(&bed->pair);
+		ornic_th_kick(&fix->a);
+		ornic_th_settle(&fix->pair);
 	}
 }
 
@@ -83,57 +83,55 @@ static void send_many(struct ornic_bed *bed, u32 n)
 static void overflow_ends_the_qp(struct kunit *test)
 {
 	const struct overflow_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, row->kind, row->type);
-	struct ornic_rig_cq *cq = row->of_receiver ? &bed->brcq : &bed->ascq;
-	struct ornic_rig_qp *qp = row->of_receiver ? &bed->b : &bed->a;
-	struct ornic_rig *rig = qp->rig;
+	struct ornic_fixture *fix = open_fix(test, row->kind, row->type);
+	struct ornic_th_cq *cq = row->of_receiver ? &fix->brcq : &fix->ascq;
+	struct ornic_th_qp *qp = row->of_receiver ? &fix->b : &fix->a;
+	struct ornic_th *th = qp->th;
 	struct ornic_cqe cqe;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(cq, LOG_CQ), 0);
-	send_many(bed, 1 << LOG_CQ);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(qp), ORNIC_QPS_RTS);
-	send_many(bed, 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(qp), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_CQ_ERR, cq->cqn), 1);
-	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_QP_FATAL, qp->qpn), 1);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(cq, LOG_CQ), 0);
+	send_many(fix, 1 << LOG_CQ);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(qp), ORNIC_QPS_RTS);
+	send_many(fix, 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(qp), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, raised(th, ORNIC_EVENT_CQ_ERR, cq->cqn), 1);
+	KUNIT_EXPECT_EQ(test, raised(th, ORNIC_EVENT_QP_FATAL, qp->qpn), 1);
 	for (i = 0; i < 1 << LOG_CQ; i++)
-		KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0xff);
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(cq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(cq, &cqe), 0xff);
 	/* Room comes too late. */
-	ornic_rig_run(rig);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0xff);
-	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_QP_FATAL, qp->qpn), 1);
+	ornic_th_run(th);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(cq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, raised(th, ORNIC_EVENT_QP_FATAL, qp->qpn), 1);
 }
 
 /* Those that complete elsewhere go on. */
 static void overflow_spares_the_others(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LOOP, RC);
-	struct ornic_rig_qpinit init = { .type = RC };
-	struct ornic_rig *rig = bed->pair.a;
-	struct ornic_rig_qp idle, other;
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LOOP, RC);
+	struct ornic_th_qpinit init = { .type = RC };
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_th_qp idle, other;
 
-	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(rig, &idle, &init, &bed->ascq,
-					  &bed->arcq),
-			0);
-	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(rig, &other, &init, &bed->bscq,
-					  &bed->arcq),
-			0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&idle, ORNIC_QPS_INIT), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&other, ORNIC_QPS_INIT), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_resize(&bed->ascq, LOG_CQ), 0);
-	send_many(bed, 1 + (1 << LOG_CQ));
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&idle), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_QP_FATAL, idle.qpn), 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&other), ORNIC_QPS_INIT);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->b), ORNIC_QPS_RTS);
-	KUNIT_EXPECT_EQ(test, rig->event_count[ORNIC_EVENT_QP_FATAL], 2);
-	ornic_rig_qp_fini(&idle);
-	ornic_rig_qp_fini(&other);
+	KUNIT_ASSERT_EQ(
+		test,
+		ornic_th_qp_init(th, &idle, &init, &fix->ascq, &fix->arcq), 0);
+	KUNIT_ASSERT_EQ(
+		test,
+		ornic_th_qp_init(th, &other, &init, &fix->bscq, &fix->arcq), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&idle, ORNIC_QPS_INIT), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&other, ORNIC_QPS_INIT), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&fix->ascq, LOG_CQ), 0);
+	send_many(fix, 1 + (1 << LOG_CQ));
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&idle), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, raised(th, ORNIC_EVENT_QP_FATAL, idle.qpn), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&other), ORNIC_QPS_INIT);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->b), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, th->event_count[ORNIC_EVENT_QP_FATAL], 2);
+	ornic_th_qp_fini(&idle);
+	ornic_th_qp_fini(&other);
 }
 
 /* ---- Nonsense in the record of an RQ ------------------------------------------ */
@@ -158,21 +156,21 @@ KUNIT_ARRAY_PARAM_DESC(broken, broken_rows, desc);
 static void broken_rq_ends_the_qp(struct kunit *test)
 {
 	const struct broken_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, row->type);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, row->type);
 	struct ornic_wq_record *record =
-		(struct ornic_wq_record *)(bed->a.mem + ORNIC_RQ_RECORD);
-	struct ornic_rig *rig = bed->pair.a;
+		(struct ornic_wq_record *)(fix->a.mem + ORNIC_RQ_RECORD);
+	struct ornic_th *th = fix->pair.a;
 
 	record->producer = cpu_to_le32(row->producer);
-	ornic_bed_request(bed, row->opcode, 0, 0, 0, 10);
-	ornic_rig_run(bed->pair.a);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, raised(rig, ORNIC_EVENT_QP_FATAL, bed->a.qpn), 1);
+	ornic_fix_request(fix, row->opcode, 0, 0, 0, 10);
+	ornic_th_run(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), row->syndrome);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, raised(th, ORNIC_EVENT_QP_FATAL, fix->a.qpn), 1);
 	/* RESET forgets it. */
 	record->producer = 0;
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_INIT), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_INIT), 0);
 }
 
 static struct kunit_case event_cases[] = {

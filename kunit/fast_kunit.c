@@ -19,7 +19,7 @@
 
 /* b has an MR without memory, and memory for it; a uses it. */
 struct fast_test {
-	struct ornic_bed bed;
+	struct ornic_fixture fix;
 	u8 *mem;
 	__le64 *list;
 	u32 key;
@@ -35,7 +35,7 @@ static void fast_exit(struct kunit *test)
 {
 	struct fast_test *ft = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(&ft->bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(&ft->fix), 0);
 }
 
 static u64 dma(const void *p)
@@ -43,7 +43,7 @@ static u64 dma(const void *p)
 	return (uintptr_t)p;
 }
 
-static int create(struct ornic_rig *rig, const struct ornic_req_create_mkey *c,
+static int create(struct ornic_th *th, const struct ornic_req_create_mkey *c,
 		  u32 *key)
 {
 	union ornic_req req = { .create_mkey = *c };
@@ -51,44 +51,44 @@ static int create(struct ornic_rig *rig, const struct ornic_req_create_mkey *c,
 	int status;
 
 	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	req.create_mkey.pdn = cpu_to_le32(rig->pdn);
-	status = ornic_rig_cmd(rig, &req, &rsp);
+	req.create_mkey.pdn = cpu_to_le32(th->pdn);
+	status = ornic_th_cmd(th, &req, &rsp);
 	*key = le32_to_cpu(rsp.hdr.obj);
 	return status;
 }
 
-static int create_empty(struct ornic_rig *rig, u32 room, u32 *key)
+static int create_empty(struct ornic_th *th, u32 room, u32 *key)
 {
 	struct ornic_req_create_mkey c = {
 		.mem.npages = cpu_to_le32(room),
 		.flags = ORNIC_MKEY_FAST,
 	};
 
-	return create(rig, &c, key);
+	return create(th, &c, key);
 }
 
 /* The pages in reverse, so that nothing is contiguous. */
 static struct fast_test *open_flags(struct kunit *test,
-				    enum ornic_bed_kind kind, u8 flags)
+				    enum ornic_fix_kind kind, u8 flags)
 {
-	struct ornic_rig_qpinit init = { .type = RC, .flags = flags };
+	struct ornic_th_qpinit init = { .type = RC, .flags = flags };
 	struct fast_test *ft = test->priv;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(&ft->bed, kind, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(&ft->bed), 0);
-	ft->mem = ornic_rig_alloc(ft->bed.pair.b, ROOM * PAGE);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(&ft->fix, kind, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(&ft->fix), 0);
+	ft->mem = ornic_th_alloc(ft->fix.pair.b, ROOM * PAGE);
 	KUNIT_ASSERT_NOT_NULL(test, ft->mem);
-	ft->list = (__le64 *)ornic_rig_alloc(ft->bed.pair.b, PAGE);
+	ft->list = (__le64 *)ornic_th_alloc(ft->fix.pair.b, PAGE);
 	KUNIT_ASSERT_NOT_NULL(test, ft->list);
 	for (i = 0; i < ROOM; i++)
 		ft->list[i] = cpu_to_le64(dma(ft->mem + (ROOM - 1 - i) * PAGE));
-	KUNIT_ASSERT_EQ(test, create_empty(ft->bed.pair.b, ROOM, &ft->key), 0);
-	ornic_bed_fill(&ft->bed.am, 0, ORNIC_BED_MR_BYTES, 1);
+	KUNIT_ASSERT_EQ(test, create_empty(ft->fix.pair.b, ROOM, &ft->key), 0);
+	ornic_fix_fill(&ft->fix.am, 0, ORNIC_FIX_MR_BYTES, 1);
 	return ft;
 }
 
-static struct fast_test *open_fast(struct kunit *test, enum ornic_bed_kind kind)
+static struct fast_test *open_fast(struct kunit *test, enum ornic_fix_kind kind)
 {
 	return open_flags(test, kind, ORNIC_QP_FAST_REG);
 }
@@ -98,9 +98,9 @@ static u32 next_key(u32 key)
 	return (key & ~0xffu) | ((key + 1) & 0xff);
 }
 
-static struct ornic_rig_wr reg_wr(const struct fast_test *ft, u8 access)
+static struct ornic_th_wr reg_wr(const struct fast_test *ft, u8 access)
 {
-	return (struct ornic_rig_wr){
+	return (struct ornic_th_wr){
 		.wr_id = 77,
 		.opcode = ORNIC_WQE_REG_MR,
 		.flags = ORNIC_WQE_SIGNALED,
@@ -117,18 +117,18 @@ static struct ornic_rig_wr reg_wr(const struct fast_test *ft, u8 access)
 /* With a new variant of the key, as users do it. */
 static int reg(struct fast_test *ft, u8 access)
 {
-	struct ornic_rig_wr wr;
+	struct ornic_th_wr wr;
 
 	ft->key = next_key(ft->key);
 	wr = reg_wr(ft, access);
-	return ornic_bed_run_on_b(&ft->bed, &wr);
+	return ornic_fix_run_on_b(&ft->fix, &wr);
 }
 
 /* The status of a WRITE, READ or FAA by a of @len bytes at @off of the MR. */
 static int use(struct fast_test *ft, u8 opcode, u32 key, u32 off, u32 len)
 {
-	struct ornic_lsge sge = ornic_bed_sge(&ft->bed.am, 0, len);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&ft->fix.am, 0, len);
+	struct ornic_th_wr wr = {
 		.opcode = opcode,
 		.flags = ORNIC_WQE_SIGNALED,
 		.raddr = IOVA + off,
@@ -139,9 +139,9 @@ static int use(struct fast_test *ft, u8 opcode, u32 key, u32 off, u32 len)
 	};
 	struct ornic_cqe cqe;
 
-	ornic_rig_post_send(&ft->bed.a, &wr);
-	ornic_rig_settle(&ft->bed.pair);
-	return ornic_bed_status(&ft->bed.ascq, &cqe);
+	ornic_th_post_send(&ft->fix.a, &wr);
+	ornic_th_settle(&ft->fix.pair);
+	return ornic_fix_status(&ft->fix.ascq, &cqe);
 }
 
 /* The byte of the memory that byte @off of the MR is. */
@@ -158,7 +158,7 @@ static s32 changed(const struct fast_test *ft, u32 off, u32 len)
 	u32 i;
 
 	for (i = 0; i < len; i++)
-		if (*byte_at(ft, off + i) != ornic_bed_byte(1, i))
+		if (*byte_at(ft, off + i) != ornic_fix_byte(1, i))
 			return off + i;
 	return -1;
 }
@@ -188,7 +188,7 @@ KUNIT_ARRAY_PARAM_DESC(create, create_rows, name);
 static void fast_create_checks(struct kunit *test)
 {
 	const struct create_row *row = test->param_value;
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
 	struct ornic_req_create_mkey c = {
 		.mem.npages = cpu_to_le32(row->room),
 		.iova = cpu_to_le64(row->iova),
@@ -198,21 +198,21 @@ static void fast_create_checks(struct kunit *test)
 	};
 	u32 key;
 
-	KUNIT_ASSERT_EQ(test, create(ft->bed.pair.b, &c, &key), row->status);
+	KUNIT_ASSERT_EQ(test, create(ft->fix.pair.b, &c, &key), row->status);
 	if (row->status)
 		return;
 	KUNIT_EXPECT_NE(test, key, 0);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(ft->bed.pair.b,
-					      ORNIC_CMD_DESTROY_MKEY, key),
+			ornic_th_destroy_obj(ft->fix.pair.b,
+					     ORNIC_CMD_DESTROY_MKEY, key),
 			0);
 }
 
 /* Its variant is a matter of work requests: commands go by the index. */
 static void fast_destroy_by_index(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
-	struct ornic_rig *rig = ft->bed.pair.b;
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct ornic_th *th = ft->fix.pair.b;
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
 	union ornic_rsp rsp;
 	u32 first = ft->key;
@@ -220,13 +220,12 @@ static void fast_destroy_by_index(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	req.hdr.obj = cpu_to_le32(ft->key);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), ORNIC_NOT_FOUND);
-	status = ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY, first);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th, &req, &rsp), ORNIC_NOT_FOUND);
+	status = ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_MKEY, first);
 	KUNIT_EXPECT_EQ(test, status, 0);
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY,
-					      ft->key),
-			ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(
+		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_MKEY, ft->key),
+		ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 0, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
 }
@@ -235,32 +234,32 @@ static void fast_destroy_by_index(struct kunit *test)
 
 static const struct use_row {
 	const char *name;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 	u8 access, opcode;
 	u32 off, len;
 	int status;
 } use_rows[] = {
-	{ "all of it", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, 0, BYTES,
+	{ "all of it", ORNIC_FIX_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, 0, BYTES,
 	  0 },
-	{ "all of it, loopback", ORNIC_BED_LOOP, PEER_WRITE, ORNIC_WQE_WRITE, 0,
+	{ "all of it, loopback", ORNIC_FIX_LOOP, PEER_WRITE, ORNIC_WQE_WRITE, 0,
 	  BYTES, 0 },
-	{ "last byte", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, BYTES - 1,
+	{ "last byte", ORNIC_FIX_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, BYTES - 1,
 	  1, 0 },
-	{ "read", ORNIC_BED_WIRE, PEER_READ, ORNIC_WQE_READ, 0, BYTES, 0 },
-	{ "read, loopback", ORNIC_BED_LOOP, PEER_READ, ORNIC_WQE_READ, 0, BYTES,
+	{ "read", ORNIC_FIX_WIRE, PEER_READ, ORNIC_WQE_READ, 0, BYTES, 0 },
+	{ "read, loopback", ORNIC_FIX_LOOP, PEER_READ, ORNIC_WQE_READ, 0, BYTES,
 	  0 },
-	{ "atomic", ORNIC_BED_WIRE, PEER_ATOMIC, ORNIC_WQE_FAA, 5, 8, 0 },
-	{ "atomic, loopback", ORNIC_BED_LOOP, PEER_ATOMIC, ORNIC_WQE_FAA, 5, 8,
+	{ "atomic", ORNIC_FIX_WIRE, PEER_ATOMIC, ORNIC_WQE_FAA, 5, 8, 0 },
+	{ "atomic, loopback", ORNIC_FIX_LOOP, PEER_ATOMIC, ORNIC_WQE_FAA, 5, 8,
 	  0 },
-	{ "a byte before", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, -1u, 10,
+	{ "a byte before", ORNIC_FIX_WIRE, PEER_WRITE, ORNIC_WQE_WRITE, -1u, 10,
 	  ORNIC_CQE_REM_ACCESS_ERR },
-	{ "a byte behind, in the same page", ORNIC_BED_WIRE, PEER_WRITE,
+	{ "a byte behind, in the same page", ORNIC_FIX_WIRE, PEER_WRITE,
 	  ORNIC_WQE_WRITE, BYTES - 1, 2, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no right to write", ORNIC_BED_WIRE, PEER_READ, ORNIC_WQE_WRITE, 0, 1,
+	{ "no right to write", ORNIC_FIX_WIRE, PEER_READ, ORNIC_WQE_WRITE, 0, 1,
 	  ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no right to read, loopback", ORNIC_BED_LOOP, PEER_WRITE,
+	{ "no right to read, loopback", ORNIC_FIX_LOOP, PEER_WRITE,
 	  ORNIC_WQE_READ, 0, 1, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no atomics", ORNIC_BED_WIRE, PEER_WRITE, ORNIC_WQE_FAA, 5, 8,
+	{ "no atomics", ORNIC_FIX_WIRE, PEER_WRITE, ORNIC_WQE_FAA, 5, 8,
 	  ORNIC_CQE_REM_ACCESS_ERR },
 };
 
@@ -274,7 +273,7 @@ static void fast_gives_what_it_says(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < BYTES; i++)
-		*byte_at(ft, i) = ornic_bed_byte(2, i);
+		*byte_at(ft, i) = ornic_fix_byte(2, i);
 	KUNIT_ASSERT_EQ(test, reg(ft, row->access), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, row->opcode, ft->key, row->off, row->len),
 			row->status);
@@ -284,33 +283,33 @@ static void fast_gives_what_it_says(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, changed(ft, row->off, row->len), -1);
 	if (row->opcode == ORNIC_WQE_READ)
 		KUNIT_EXPECT_EQ(test,
-				ornic_bed_compare(&ft->bed.am, 0, row->len, 2),
+				ornic_fix_compare(&ft->fix.am, 0, row->len, 2),
 				-1);
 	if (row->opcode == ORNIC_WQE_FAA)
-		KUNIT_EXPECT_EQ(test, (u8)(ornic_bed_byte(2, 5) + 3),
+		KUNIT_EXPECT_EQ(test, (u8)(ornic_fix_byte(2, 5) + 3),
 				*byte_at(ft, 5));
 }
 
 /* The host's own work requests may name it as well. */
 static void fast_is_an_lkey(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
 	struct ornic_lsge sge = { .addr = IOVA, .length = BYTES };
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_READ,
 		.flags = ORNIC_WQE_SIGNALED,
-		.raddr = ft->bed.am.iova,
-		.rkey = ft->bed.am.key,
+		.raddr = ft->fix.am.iova,
+		.rkey = ft->fix.am.key,
 		.nsge = 1,
 		.sge = &sge,
 	};
 
 	KUNIT_ASSERT_EQ(test, reg(ft, LWRITE), 0);
 	sge.lkey = ft->key;
-	KUNIT_EXPECT_EQ(test, ornic_bed_run_on_b(&ft->bed, &wr), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_run_on_b(&ft->fix, &wr), 0);
 	KUNIT_EXPECT_EQ(test, changed(ft, 0, BYTES), -1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&ft->bed, ft->key), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_run_on_b(&ft->bed, &wr),
+	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&ft->fix, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_run_on_b(&ft->fix, &wr),
 			ORNIC_CQE_LOC_PROT_ERR);
 }
 
@@ -321,7 +320,7 @@ static int check_key(struct fast_test *ft, u32 pdn, u64 addr, u64 len)
 	struct ornic_mkey *m;
 
 	ornic_rcu_read_lock();
-	verr = ornic_key_check(&ft->bed.pair.b->eng->dev, ft->key, pdn, addr,
+	verr = ornic_key_check(&ft->fix.pair.b->eng->dev, ft->key, pdn, addr,
 			       len, 0, &m);
 	ornic_rcu_read_unlock();
 	return verr;
@@ -330,14 +329,14 @@ static int check_key(struct fast_test *ft, u32 pdn, u64 addr, u64 len)
 /* IBTA 10.6.4: in the free state it is no key at all. */
 static void fast_free_is_unknown(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
 
-	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_RIG_PD, 0, 0),
+	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_TH_PD, 0, 0),
 			ORNIC_VERR_LKEY_UNKNOWN);
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_READ), 0);
-	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_RIG_PD, IOVA, 1),
+	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_TH_PD, IOVA, 1),
 			ORNIC_VERR_NONE);
-	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_RIG_PD + 1, IOVA, 1),
+	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_TH_PD + 1, IOVA, 1),
 			ORNIC_VERR_LKEY_PD);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_READ, next_key(ft->key), 0, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
@@ -346,8 +345,8 @@ static void fast_free_is_unknown(struct kunit *test)
 /* What was looked up before is not good for what the key is now. */
 static void fast_lookup_does_not_outlive_it(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
-	struct ornic_dev *dev = &ft->bed.pair.b->eng->dev;
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct ornic_dev *dev = &ft->fix.pair.b->eng->dev;
 	struct ornic_frag frag[8];
 	struct ornic_iov iov = { .frag = frag, .max = 8 };
 	struct ornic_mkey *m;
@@ -357,16 +356,16 @@ static void fast_lookup_does_not_outlive_it(struct kunit *test)
 	old = ft->key;
 	ornic_rcu_read_lock();
 	KUNIT_ASSERT_EQ(test,
-			ornic_key_check(dev, old, ORNIC_RIG_PD, IOVA, BYTES, 0,
+			ornic_key_check(dev, old, ORNIC_TH_PD, IOVA, BYTES, 0,
 					&m),
 			ORNIC_VERR_NONE);
 	ornic_rcu_read_unlock();
-	KUNIT_ASSERT_EQ(test, ornic_bed_invalidate(&ft->bed, old), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_invalidate(&ft->fix, old), 0);
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES), 0);
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	ornic_rcu_read_lock();
 	KUNIT_EXPECT_EQ(test,
-			ornic_iov_map(&iov, dev, old, ORNIC_RIG_PD, IOVA, BYTES,
+			ornic_iov_map(&iov, dev, old, ORNIC_TH_PD, IOVA, BYTES,
 				      0),
 			ORNIC_VERR_LKEY_UNKNOWN);
 	ornic_rcu_read_unlock();
@@ -430,7 +429,7 @@ static const struct reg_row {
 
 KUNIT_ARRAY_PARAM_DESC(reg, reg_rows, name);
 
-static void break_list(struct fast_test *ft, u8 how, struct ornic_rig_wr *wr)
+static void break_list(struct fast_test *ft, u8 how, struct ornic_th_wr *wr)
 {
 	if (how == ADDR_BAD)
 		wr->reg_list = PAGE;
@@ -443,8 +442,8 @@ static void break_list(struct fast_test *ft, u8 how, struct ornic_rig_wr *wr)
 static void fast_reg_checks(struct kunit *test)
 {
 	const struct reg_row *row = test->param_value;
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
-	struct ornic_rig_wr wr = reg_wr(ft, row->access);
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct ornic_th_wr wr = reg_wr(ft, row->access);
 	struct ornic_cqe cqe;
 
 	wr.raddr = row->iova;
@@ -453,24 +452,24 @@ static void fast_reg_checks(struct kunit *test)
 	wr.reg_shift = row->shift;
 	wr.rkey ^= row->key_xor;
 	break_list(ft, row->list, &wr);
-	ornic_rig_post_send(&ft->bed.b, &wr);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.bscq, &cqe),
+	ornic_th_post_send(&ft->fix.b, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&ft->fix.bscq, &cqe),
 			row->verr ? ORNIC_CQE_MW_BIND_ERR : 0);
 	KUNIT_EXPECT_EQ(test, cqe.vendor_err, row->verr);
 	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_REG_MR);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 77);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&ft->bed.b),
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&ft->fix.b),
 			row->verr ? ORNIC_QPS_ERR : ORNIC_QPS_RTS);
 }
 
 /* IBTA 10.6.4: it must be free. */
 static void fast_reg_once(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
 
 	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&ft->bed, ft->key), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&ft->bed, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&ft->fix, ft->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&ft->fix, ft->key), 0);
 	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
 	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), ORNIC_CQE_MW_BIND_ERR);
 }
@@ -478,44 +477,44 @@ static void fast_reg_once(struct kunit *test)
 /* An ordinary MR is none of them, whoever asks. */
 static void fast_reg_of_ordinary_mr(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
-	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ);
-	struct ornic_rig_mr *am = &ft->bed.am;
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct ornic_th_wr wr = reg_wr(ft, PEER_READ);
+	struct ornic_th_mr *am = &ft->fix.am;
 
-	wr.rkey = ft->bed.bm.key;
-	KUNIT_EXPECT_EQ(test, ornic_bed_run_on_b(&ft->bed, &wr),
+	wr.rkey = ft->fix.bm.key;
+	KUNIT_EXPECT_EQ(test, ornic_fix_run_on_b(&ft->fix, &wr),
 			ORNIC_CQE_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(am, 0, ORNIC_BED_MR_BYTES, 1),
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(am, 0, ORNIC_FIX_MR_BYTES, 1),
 			-1);
 }
 
 static void fast_inv_of_ordinary_mr(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&ft->bed, ft->bed.bm.key),
+	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&ft->fix, ft->fix.bm.key),
 			ORNIC_CQE_MW_BIND_ERR);
 }
 
 /* DMA addresses are not for the QPs of processes. */
 static void fast_needs_its_qp(struct kunit *test)
 {
-	struct fast_test *ft = open_flags(test, ORNIC_BED_WIRE, 0);
-	struct ornic_rig_qpinit init = { .flags = ORNIC_QP_FAST_REG };
-	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ);
-	struct ornic_rig_qp *qp;
+	struct fast_test *ft = open_flags(test, ORNIC_FIX_WIRE, 0);
+	struct ornic_th_qpinit init = { .flags = ORNIC_QP_FAST_REG };
+	struct ornic_th_wr wr = reg_wr(ft, PEER_READ);
+	struct ornic_th_qp *qp;
 	struct ornic_cqe cqe;
 
-	ornic_rig_post_send(&ft->bed.b, &wr);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.bscq, &cqe),
+	ornic_th_post_send(&ft->fix.b, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&ft->fix.bscq, &cqe),
 			ORNIC_CQE_LOC_QP_OP_ERR);
 	KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_BAD_OPCODE);
 	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qp);
 	for (init.type = ORNIC_QPT_UC; init.type <= ORNIC_QPT_UD; init.type++)
 		KUNIT_EXPECT_EQ(test,
-				ornic_rig_qp_init(ft->bed.pair.b, qp, &init,
-						  &ft->bed.bscq, &ft->bed.brcq),
+				ornic_th_qp_init(ft->fix.pair.b, qp, &init,
+						 &ft->fix.bscq, &ft->fix.brcq),
 				ORNIC_BAD_PARAM);
 }
 
@@ -523,13 +522,13 @@ static void fast_needs_its_qp(struct kunit *test)
 
 static void fast_old_variant_is_dead(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
 	u32 old;
 
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 0, BYTES), 0);
 	old = ft->key;
-	KUNIT_ASSERT_EQ(test, ornic_bed_invalidate(&ft->bed, old), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_invalidate(&ft->fix, old), 0);
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, ft->key, 9, 10), 0);
 	KUNIT_EXPECT_EQ(test, use(ft, ORNIC_WQE_WRITE, old, 0, 1),
@@ -538,16 +537,16 @@ static void fast_old_variant_is_dead(struct kunit *test)
 
 static const struct inv_row {
 	const char *name;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 	u8 access;
 	u32 len, key_xor;
 } inv_rows[] = {
-	{ "one packet", ORNIC_BED_WIRE, PEER_WRITE, 10, 0 },
-	{ "several packets", ORNIC_BED_WIRE, PEER_READ, 5000, 0 },
-	{ "loopback", ORNIC_BED_LOOP, PEER_ATOMIC, 5000, 0 },
-	{ "wrong variant", ORNIC_BED_WIRE, PEER_WRITE, 10, 1 },
-	{ "not for peers", ORNIC_BED_WIRE, LWRITE, 10, 0 },
-	{ "not for peers, loopback", ORNIC_BED_LOOP, LWRITE, 10, 0 },
+	{ "one packet", ORNIC_FIX_WIRE, PEER_WRITE, 10, 0 },
+	{ "several packets", ORNIC_FIX_WIRE, PEER_READ, 5000, 0 },
+	{ "loopback", ORNIC_FIX_LOOP, PEER_ATOMIC, 5000, 0 },
+	{ "wrong variant", ORNIC_FIX_WIRE, PEER_WRITE, 10, 1 },
+	{ "not for peers", ORNIC_FIX_WIRE, LWRITE, 10, 0 },
+	{ "not for peers, loopback", ORNIC_FIX_LOOP, LWRITE, 10, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(inv, inv_rows, name);
@@ -557,8 +556,8 @@ static void fast_send_inv(struct kunit *test)
 {
 	const struct inv_row *row = test->param_value;
 	struct fast_test *ft = open_fast(test, row->kind);
-	struct ornic_lsge sge = ornic_bed_sge(&ft->bed.am, 0, row->len);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&ft->fix.am, 0, row->len);
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND_INV,
 		.flags = ORNIC_WQE_SIGNALED,
 		.nsge = 1,
@@ -569,16 +568,16 @@ static void fast_send_inv(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, reg(ft, row->access), 0);
 	wr.imm = cpu_to_be32(ft->key ^ row->key_xor);
-	ornic_bed_recv(&ft->bed.b, &ft->bed.bm, 5, 0, 6000);
-	ornic_rig_post_send(&ft->bed.a, &wr);
-	ornic_rig_settle(&ft->bed.pair);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.brcq, &cqe),
+	ornic_fix_recv(&ft->fix.b, &ft->fix.bm, 5, 0, 6000);
+	ornic_th_post_send(&ft->fix.a, &wr);
+	ornic_th_settle(&ft->fix.pair);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&ft->fix.brcq, &cqe),
 			good ? 0 : ORNIC_CQE_LOC_QP_OP_ERR);
 	if (good) {
 		KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_WITH_INV);
 		KUNIT_EXPECT_EQ(test, be32_to_cpu(cqe.imm), ft->key);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.ascq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&ft->fix.ascq, &cqe),
 			good ? 0 : ORNIC_CQE_REM_OP_ERR);
 	if (!good)
 		return;
@@ -588,14 +587,14 @@ static void fast_send_inv(struct kunit *test)
 
 static const struct read_inv_row {
 	const char *name;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 	u32 len, key_xor;
 } read_inv_rows[] = {
-	{ "one packet", ORNIC_BED_WIRE, 10, 0 },
-	{ "several packets", ORNIC_BED_WIRE, BYTES, 0 },
-	{ "loopback", ORNIC_BED_LOOP, BYTES, 0 },
-	{ "wrong variant", ORNIC_BED_WIRE, BYTES, 1 },
-	{ "wrong variant, loopback", ORNIC_BED_LOOP, BYTES, 1 },
+	{ "one packet", ORNIC_FIX_WIRE, 10, 0 },
+	{ "several packets", ORNIC_FIX_WIRE, BYTES, 0 },
+	{ "loopback", ORNIC_FIX_LOOP, BYTES, 0 },
+	{ "wrong variant", ORNIC_FIX_WIRE, BYTES, 1 },
+	{ "wrong variant, loopback", ORNIC_FIX_LOOP, BYTES, 1 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(read_inv, read_inv_rows, name);
@@ -606,11 +605,11 @@ static void fast_read_inv(struct kunit *test)
 	const struct read_inv_row *row = test->param_value;
 	struct fast_test *ft = open_fast(test, row->kind);
 	struct ornic_lsge sge = { .addr = IOVA, .length = row->len };
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_READ_INV,
 		.flags = ORNIC_WQE_SIGNALED,
-		.raddr = ft->bed.am.iova,
-		.rkey = ft->bed.am.key,
+		.raddr = ft->fix.am.iova,
+		.rkey = ft->fix.am.key,
 		.nsge = 1,
 		.sge = &sge,
 	};
@@ -619,13 +618,13 @@ static void fast_read_inv(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, reg(ft, LWRITE), 0);
 	sge.lkey = ft->key;
 	wr.imm = cpu_to_be32(ft->key ^ row->key_xor);
-	ornic_rig_post_send(&ft->bed.b, &wr);
-	ornic_rig_settle(&ft->bed.pair);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&ft->bed.bscq, &cqe),
+	ornic_th_post_send(&ft->fix.b, &wr);
+	ornic_th_settle(&ft->fix.pair);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&ft->fix.bscq, &cqe),
 			row->key_xor ? ORNIC_CQE_MW_BIND_ERR : 0);
 	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_READ);
 	KUNIT_EXPECT_EQ(test, changed(ft, 0, row->len), -1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&ft->bed.b),
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&ft->fix.b),
 			row->key_xor ? ORNIC_QPS_ERR : ORNIC_QPS_RTS);
 	if (!row->key_xor)
 		KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
@@ -634,17 +633,17 @@ static void fast_read_inv(struct kunit *test)
 /* ---- Order ----------------------------------------------------------------------- */
 
 /* Drops the first @ctx frames of b. */
-static enum ornic_rig_verdict drop_some(struct ornic_rig_pair *pair,
-					struct ornic_rig *from,
-					struct ornic_rig_frame *frame,
-					const struct ornic_pkt *pkt)
+static enum ornic_th_verdict drop_some(struct ornic_th_pair *pair,
+				       struct ornic_th *from,
+				       struct ornic_th_frame *frame,
+				       const struct ornic_pkt *pkt)
 {
 	u32 *left = pair->ctx;
 
 	if (from != pair->b || !*left)
-		return ORNIC_RIG_PASS;
+		return ORNIC_TH_PASS;
 	(*left)--;
-	return ORNIC_RIG_DROP;
+	return ORNIC_TH_DROP;
 }
 
 /*
@@ -653,12 +652,12 @@ static enum ornic_rig_verdict drop_some(struct ornic_rig_pair *pair,
  */
 static void fast_inv_waits_for_sends(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_BED_WIRE);
+	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
 	struct ornic_lsge sge = { .addr = IOVA, .length = 3000 };
-	struct ornic_rig_wr wr = reg_wr(ft, PEER_READ), send = {
+	struct ornic_th_wr wr = reg_wr(ft, PEER_READ), send = {
 		.opcode = ORNIC_WQE_WRITE,
-		.raddr = ft->bed.am.iova,
-		.rkey = ft->bed.am.key,
+		.raddr = ft->fix.am.iova,
+		.rkey = ft->fix.am.key,
 		.nsge = 1,
 		.sge = &sge,
 	};
@@ -666,28 +665,28 @@ static void fast_inv_waits_for_sends(struct kunit *test)
 	u32 drop = 4, i;
 
 	for (i = 0; i < BYTES; i++)
-		*byte_at(ft, i) = ornic_bed_byte(2, i);
+		*byte_at(ft, i) = ornic_fix_byte(2, i);
 	sge.lkey = ft->key;
-	ft->bed.pair.filter = drop_some;
-	ft->bed.pair.ctx = &drop;
+	ft->fix.pair.filter = drop_some;
+	ft->fix.pair.ctx = &drop;
 	for (i = 0; i < 3; i++) {
-		ornic_rig_post_send(&ft->bed.b, &wr);
-		ornic_rig_post_send(&ft->bed.b, &send);
+		ornic_th_post_send(&ft->fix.b, &wr);
+		ornic_th_post_send(&ft->fix.b, &send);
 		wr.opcode = ORNIC_WQE_LOCAL_INV;
 		wr.imm = cpu_to_be32(ft->key);
-		ornic_rig_post_send(&ft->bed.b, &wr);
+		ornic_th_post_send(&ft->fix.b, &wr);
 		wr.opcode = ORNIC_WQE_REG_MR;
 	}
-	ornic_rig_settle(&ft->bed.pair);
-	ornic_rig_advance(&ft->bed.pair, 3000 * ORNIC_RIG_MS);
+	ornic_th_settle(&ft->fix.pair);
+	ornic_th_advance(&ft->fix.pair, 3000 * ORNIC_TH_MS);
 	for (i = 0; i < 6; i++) {
-		KUNIT_ASSERT_EQ(test, ornic_bed_status(&ft->bed.bscq, &cqe), 0);
+		KUNIT_ASSERT_EQ(test, ornic_fix_status(&ft->fix.bscq, &cqe), 0);
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index),
 				i / 2 * 3 + i % 2 * 2);
 	}
 	KUNIT_EXPECT_EQ(test, drop, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&ft->bed.am, 0, 3000, 2), -1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&ft->bed.b), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&ft->fix.am, 0, 3000, 2), -1);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&ft->fix.b), ORNIC_QPS_RTS);
 }
 
 /*
@@ -696,30 +695,30 @@ static void fast_inv_waits_for_sends(struct kunit *test)
  */
 static void fast_inv_is_not_jumped_over(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct fast_test *ft = test->priv;
-	struct ornic_bed *bed = &ft->bed;
-	struct ornic_rig_wr inv = {
+	struct ornic_fixture *fix = &ft->fix;
+	struct ornic_th_wr inv = {
 		.opcode = ORNIC_WQE_LOCAL_INV,
 		.flags = ORNIC_WQE_SIGNALED,
 		.imm = cpu_to_be32(1),
 	};
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_post(&bed->a, &bed->am, &bed->am, ORNIC_WQE_WRITE, 0, 0,
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->am, ORNIC_WQE_WRITE, 0, 0,
 		       3000);
-	ornic_rig_post_send(&bed->a, &inv);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 3);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0xff);
-	bed->pair.a->now += 1000 * ORNIC_RIG_MS;
-	ornic_rig_expire(bed->pair.a);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-	ornic_bed_answer(bed, ORNIC_OP_ACK, ornic_psn_add(ORNIC_BED_PSN, 2),
+	ornic_th_post_send(&fix->a, &inv);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
+	fix->pair.a->now += 1000 * ORNIC_TH_MS;
+	ornic_th_expire(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	ornic_fix_answer(fix, ORNIC_OP_ACK, ornic_psn_add(ORNIC_FIX_PSN, 2),
 			 ORNIC_AETH_ACK, NULL, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_MW_BIND_ERR);
 }
 

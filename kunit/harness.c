@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The engine's host of the rig: memory, time, frames, events. */
+/* The engine's host of the harness: memory, time, frames, events. */
 #include "harness.h"
 
 #define GUARD_BYTES 64
 #define GUARD 0xa5
 
 /**
- * ornic_rig_random - next number of a generator (splitmix64)
+ * ornic_th_random - next number of a generator (splitmix64)
  * @state: its state; any value is a seed
  *
  * Return: 64 random bits, the same for the same seed everywhere.
  */
-u64 ornic_rig_random(u64 *state)
+u64 ornic_th_random(u64 *state)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ull;
 
@@ -22,10 +22,10 @@ u64 ornic_rig_random(u64 *state)
 
 static void *op_dma(void *host, u64 addr, u64 len)
 {
-	struct ornic_rig *rig = host;
-	struct ornic_rig_mem *m;
+	struct ornic_th *th = host;
+	struct ornic_th_mem *m;
 
-	for (m = rig->mems; m; m = m->next) {
+	for (m = th->mems; m; m = m->next) {
 		u64 base = (u64)(uintptr_t)m->ptr;
 
 		if (addr >= base && addr - base < m->bytes &&
@@ -37,13 +37,13 @@ static void *op_dma(void *host, u64 addr, u64 len)
 
 static u32 op_tx_room(void *host, void *host_qp)
 {
-	struct ornic_rig *rig = host;
-	struct ornic_rig_hqp *hqp = host_qp;
+	struct ornic_th *th = host;
+	struct ornic_th_hqp *hqp = host_qp;
 
-	if (!hqp->in_flight && rig->tx_window)
+	if (!hqp->in_flight && th->tx_window)
 		return ORNIC_TX_IDLE;
-	if (hqp->in_flight < rig->tx_window)
-		return rig->tx_window - hqp->in_flight;
+	if (hqp->in_flight < th->tx_window)
+		return th->tx_window - hqp->in_flight;
 	hqp->stalled = true;
 	return 0;
 }
@@ -55,31 +55,31 @@ static bool tx_sane(const struct ornic_tx *tx)
 	       tx->body_len == ALIGN(tx->payload_len, 4) + ORNIC_ICRC_LEN;
 }
 
-static void meanwhile(struct ornic_rig *rig)
+static void meanwhile(struct ornic_th *th)
 {
-	if (rig->meanwhile)
-		rig->meanwhile(rig);
+	if (th->meanwhile)
+		th->meanwhile(th);
 }
 
 static int op_tx_frame(void *host, struct ornic_tx *tx)
 {
-	struct ornic_rig *rig = host;
-	struct ornic_rig_frame *f = rig->free;
+	struct ornic_th *th = host;
+	struct ornic_th_frame *f = th->free;
 
 	if (!tx_sane(tx))
 		return -EINVAL;
-	if (rig->largest && tx->hdr_len + tx->body_len > rig->largest)
+	if (th->largest && tx->hdr_len + tx->body_len > th->largest)
 		return -EMSGSIZE;
-	if (rig->frame_fail) {
-		rig->frame_fail--;
+	if (th->frame_fail) {
+		th->frame_fail--;
 		return -ENOMEM;
 	}
 	if (!f) {
-		rig->lost++;
+		th->lost++;
 		return -ENOMEM;
 	}
-	rig->free = f->next;
-	meanwhile(rig);
+	th->free = f->next;
+	meanwhile(th);
 	tx->frame = f;
 	tx->hdr = f->data;
 	tx->body = f->data + tx->hdr_len;
@@ -88,83 +88,83 @@ static int op_tx_frame(void *host, struct ornic_tx *tx)
 
 static int op_xmit(void *host, const struct ornic_tx *tx)
 {
-	struct ornic_rig *rig = host;
-	struct ornic_rig_hqp *hqp = tx->host_qp;
-	struct ornic_rig_frame *f = tx->frame;
+	struct ornic_th *th = host;
+	struct ornic_th_hqp *hqp = tx->host_qp;
+	struct ornic_th_frame *f = tx->frame;
 
-	meanwhile(rig);
+	meanwhile(th);
 	f->next = NULL;
-	if (rig->on_xmit)
-		rig->on_xmit(rig);
-	if (rig->xmit_fail) {
-		rig->xmit_fail--;
-		f->next = rig->free;
-		rig->free = f;
-		return rig->xmit_err ?: -EIO;
+	if (th->on_xmit)
+		th->on_xmit(th);
+	if (th->xmit_fail) {
+		th->xmit_fail--;
+		f->next = th->free;
+		th->free = f;
+		return th->xmit_err ?: -EIO;
 	}
 	f->len = tx->hdr_len + tx->body_len;
 	f->qpn = hqp->qpn;
 	f->when = 0;
 	hqp->in_flight++;
-	*rig->tx_tail = f;
-	rig->tx_tail = &f->next;
+	*th->tx_tail = f;
+	th->tx_tail = &f->next;
 	return 0;
 }
 
 static void op_deadline(void *host, void *host_qp, u64 when)
 {
-	struct ornic_rig_hqp *hqp = host_qp;
+	struct ornic_th_hqp *hqp = host_qp;
 
 	hqp->deadline = when;
 }
 
 static void op_resched(void *host, void *host_qp)
 {
-	struct ornic_rig_hqp *hqp = host_qp;
+	struct ornic_th_hqp *hqp = host_qp;
 
 	hqp->resched = true;
 }
 
 static void op_event(void *host, const struct ornic_eqe *eqe)
 {
-	struct ornic_rig *rig = host;
+	struct ornic_th *th = host;
 
-	rig->events[rig->nevents++ % ORNIC_RIG_EVENTS] = *eqe;
-	if (eqe->type < ORNIC_RIG_EVENT_TYPES)
-		rig->event_count[eqe->type]++;
+	th->events[th->nevents++ % ORNIC_TH_EVENTS] = *eqe;
+	if (eqe->type < ORNIC_TH_EVENT_TYPES)
+		th->event_count[eqe->type]++;
 }
 
 static u64 op_now(void *host)
 {
-	struct ornic_rig *rig = host;
+	struct ornic_th *th = host;
 
-	return rig->now;
+	return th->now;
 }
 
 static u32 op_random(void *host)
 {
-	struct ornic_rig *rig = host;
+	struct ornic_th *th = host;
 
-	return (u32)ornic_rig_random(&rig->rng);
+	return (u32)ornic_th_random(&th->rng);
 }
 
 static int op_qp_init(void *host, void *host_qp, u32 qpn)
 {
-	struct ornic_rig *rig = host;
-	struct ornic_rig_hqp *hqp = host_qp;
+	struct ornic_th *th = host;
+	struct ornic_th_hqp *hqp = host_qp;
 
 	hqp->qpn = qpn;
-	hqp->next = rig->hqps;
-	rig->hqps = hqp;
+	hqp->next = th->hqps;
+	th->hqps = hqp;
 	return 0;
 }
 
 static void op_qp_fini(void *host, void *host_qp)
 {
-	struct ornic_rig *rig = host;
-	struct ornic_rig_hqp **p;
+	struct ornic_th *th = host;
+	struct ornic_th_hqp **p;
 
-	for (p = &rig->hqps; *p; p = &(*p)->next) {
+	for (p = &th->hqps; *p; p = &(*p)->next) {
 		if (*p == host_qp) {
 			*p = (*p)->next;
 			return;
@@ -174,20 +174,20 @@ static void op_qp_fini(void *host, void *host_qp)
 
 static void op_cq_init(void *host, void *host_cq, u32 cqn)
 {
-	struct ornic_rig *rig = host;
-	struct ornic_rig_hcq *hcq = host_cq;
+	struct ornic_th *th = host;
+	struct ornic_th_hcq *hcq = host_cq;
 
 	hcq->cqn = cqn;
-	hcq->next = rig->hcqs;
-	rig->hcqs = hcq;
+	hcq->next = th->hcqs;
+	th->hcqs = hcq;
 }
 
 static void op_cq_fini(void *host, void *host_cq)
 {
-	struct ornic_rig *rig = host;
-	struct ornic_rig_hcq **p;
+	struct ornic_th *th = host;
+	struct ornic_th_hcq **p;
 
-	for (p = &rig->hcqs; *p; p = &(*p)->next) {
+	for (p = &th->hcqs; *p; p = &(*p)->next) {
 		if (*p == host_cq) {
 			*p = (*p)->next;
 			return;
@@ -197,29 +197,29 @@ static void op_cq_fini(void *host, void *host_cq)
 
 static void op_cq_deadline(void *host, void *host_cq, u64 when)
 {
-	struct ornic_rig_hcq *hcq = host_cq;
+	struct ornic_th_hcq *hcq = host_cq;
 
 	hcq->deadline = when;
 }
 
 static struct ornic_engine *op_neighbour(void *host, const u8 *mac)
 {
-	struct ornic_rig *rig = host;
+	struct ornic_th *th = host;
 
-	if (!rig->near || memcmp(mac, rig->near->mac, sizeof(rig->near->mac)))
+	if (!th->near || memcmp(mac, th->near->mac, sizeof(th->near->mac)))
 		return NULL;
-	return rig->near->eng;
+	return th->near->eng;
 }
 
 static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 		     u32 a, u32 b)
 {
-	struct ornic_rig *rig = host;
+	struct ornic_th *th = host;
 
-	rig->trace_count[what]++;
+	th->trace_count[what]++;
 }
 
-static const struct ornic_engine_ops rig_ops = {
+static const struct ornic_engine_ops th_ops = {
 	.dma = op_dma,
 	.tx_room = op_tx_room,
 	.tx_frame = op_tx_frame,
@@ -234,23 +234,23 @@ static const struct ornic_engine_ops rig_ops = {
 	.cq_init = op_cq_init,
 	.cq_fini = op_cq_fini,
 	.cq_deadline = op_cq_deadline,
-	.host_cq_size = sizeof(struct ornic_rig_hcq),
+	.host_cq_size = sizeof(struct ornic_th_hcq),
 	.neighbour = op_neighbour,
 	.trace = op_trace,
-	.host_qp_size = sizeof(struct ornic_rig_hqp),
+	.host_qp_size = sizeof(struct ornic_th_hqp),
 	.num_vectors = 2,
 };
 
 /**
- * ornic_rig_alloc - DMA memory, zeroed, page aligned, between guards
- * @rig: its host
+ * ornic_th_alloc - DMA memory, zeroed, page aligned, between guards
+ * @th: its host
  * @bytes: size
  *
  * Return: the memory or NULL.
  */
-u8 *ornic_rig_alloc(struct ornic_rig *rig, u64 bytes)
+u8 *ornic_th_alloc(struct ornic_th *th, u64 bytes)
 {
-	struct ornic_rig_mem *m = ornic_zalloc(sizeof(*m));
+	struct ornic_th_mem *m = ornic_zalloc(sizeof(*m));
 
 	if (!m)
 		return NULL;
@@ -264,12 +264,12 @@ u8 *ornic_rig_alloc(struct ornic_rig *rig, u64 bytes)
 	m->bytes = bytes;
 	memset(m->ptr - GUARD_BYTES, GUARD, GUARD_BYTES);
 	memset(m->ptr + bytes, GUARD, GUARD_BYTES);
-	m->next = rig->mems;
-	rig->mems = m;
+	m->next = th->mems;
+	th->mems = m;
 	return m->ptr;
 }
 
-static bool guards_intact(const struct ornic_rig_mem *m)
+static bool guards_intact(const struct ornic_th_mem *m)
 {
 	u32 i;
 
@@ -280,7 +280,7 @@ static bool guards_intact(const struct ornic_rig_mem *m)
 	return true;
 }
 
-static u32 mem_free(struct ornic_rig_mem *m)
+static u32 mem_free(struct ornic_th_mem *m)
 {
 	u32 broken = !guards_intact(m);
 
@@ -290,17 +290,17 @@ static u32 mem_free(struct ornic_rig_mem *m)
 }
 
 /**
- * ornic_rig_free - give DMA memory back
- * @rig: its host
- * @ptr: from ornic_rig_alloc; its guards are checked, and a broken one stays
- *	registered so that ornic_rig_destroy reports it
+ * ornic_th_free - give DMA memory back
+ * @th: its host
+ * @ptr: from ornic_th_alloc; its guards are checked, and a broken one stays
+ *	registered so that ornic_th_destroy reports it
  */
-void ornic_rig_free(struct ornic_rig *rig, u8 *ptr)
+void ornic_th_free(struct ornic_th *th, u8 *ptr)
 {
-	struct ornic_rig_mem **p;
+	struct ornic_th_mem **p;
 
-	for (p = &rig->mems; *p; p = &(*p)->next) {
-		struct ornic_rig_mem *m = *p;
+	for (p = &th->mems; *p; p = &(*p)->next) {
+		struct ornic_th_mem *m = *p;
 
 		if (m->ptr != ptr || !guards_intact(m))
 			continue;
@@ -310,39 +310,38 @@ void ornic_rig_free(struct ornic_rig *rig, u8 *ptr)
 	}
 }
 
-static int pool_init(struct ornic_rig *rig)
+static int pool_init(struct ornic_th *th)
 {
 	u32 i;
 
-	rig->pool = ornic_vzalloc(sizeof(*rig->pool) * ORNIC_RIG_FRAMES);
-	if (!rig->pool)
+	th->pool = ornic_vzalloc(sizeof(*th->pool) * ORNIC_TH_FRAMES);
+	if (!th->pool)
 		return -ENOMEM;
-	for (i = 0; i < ORNIC_RIG_FRAMES; i++) {
-		rig->pool[i].next = rig->free;
-		rig->free = &rig->pool[i];
+	for (i = 0; i < ORNIC_TH_FRAMES; i++) {
+		th->pool[i].next = th->free;
+		th->free = &th->pool[i];
 	}
-	rig->tx_tail = &rig->tx_head;
+	th->tx_tail = &th->tx_head;
 	return 0;
 }
 
-static void set_gid(struct ornic_rig *rig, enum ornic_rig_gid which)
+static void set_gid(struct ornic_th *th, enum ornic_th_gid which)
 {
-	u16 vlan = which == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
-					     ORNIC_VLAN_NONE;
+	u16 vlan = which == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID : ORNIC_VLAN_NONE;
 	union ornic_req req;
 	union ornic_rsp rsp;
 
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_SET_GID;
 	req.hdr.obj = cpu_to_le32(which);
-	ornic_rig_gid_bytes(rig->index, which, req.set_gid.gid);
-	memcpy(req.set_gid.smac, rig->mac, 6);
+	ornic_th_gid_bytes(th->index, which, req.set_gid.gid);
+	memcpy(req.set_gid.smac, th->mac, 6);
 	req.set_gid.vlan = cpu_to_le16(vlan);
 	req.set_gid.valid = 1;
-	ornic_rig_cmd(rig, &req, &rsp);
+	ornic_th_cmd(th, &req, &rsp);
 }
 
-static void set_port(struct ornic_rig *rig)
+static void set_port(struct ornic_th *th)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -351,103 +350,103 @@ static void set_port(struct ornic_rig *rig)
 	req.hdr.opcode = ORNIC_CMD_SET_PORT;
 	req.set_port.mtu = cpu_to_le32(4096);
 	req.set_port.up = 1;
-	ornic_rig_cmd(rig, &req, &rsp);
+	ornic_th_cmd(th, &req, &rsp);
 }
 
 /**
- * ornic_rig_create - an engine on a new host
+ * ornic_th_create - an engine on a new host
  * @seed: of its randomness
  * @index: 1 to 250, its number on the wire
  *
- * The port is up at MTU 4096 and the GIDs of enum ornic_rig_gid are set.
+ * The port is up at MTU 4096 and the GIDs of enum ornic_th_gid are set.
  *
- * Return: the rig, or NULL when out of memory.
+ * Return: the harness, or NULL when out of memory.
  */
-struct ornic_rig *ornic_rig_create(u64 seed, u8 index)
+struct ornic_th *ornic_th_create(u64 seed, u8 index)
 {
-	struct ornic_rig *rig = ornic_zalloc(sizeof(*rig));
+	struct ornic_th *th = ornic_zalloc(sizeof(*th));
 	u32 i;
 
-	if (!rig)
+	if (!th)
 		return NULL;
-	rig->rng = seed;
-	rig->index = index;
-	rig->pdn = ORNIC_RIG_PD;
-	rig->now = 1000000;
-	rig->tx_window = 64;
-	rig->budget = 1 << 20;
-	rig->mac[0] = 2;
-	rig->mac[5] = index;
-	if (pool_init(rig))
-		goto err_free_rig;
-	rig->eng = ornic_engine_create(&rig_ops, rig, rig->mac);
-	if (!rig->eng)
+	th->rng = seed;
+	th->index = index;
+	th->pdn = ORNIC_TH_PD;
+	th->now = 1000000;
+	th->tx_window = 64;
+	th->budget = 1 << 20;
+	th->mac[0] = 2;
+	th->mac[5] = index;
+	if (pool_init(th))
+		goto err_free_th;
+	th->eng = ornic_engine_create(&th_ops, th, th->mac);
+	if (!th->eng)
 		goto err_free_pool;
-	set_port(rig);
-	for (i = 0; i < ORNIC_RIG_GIDS; i++)
-		set_gid(rig, i);
-	return rig;
+	set_port(th);
+	for (i = 0; i < ORNIC_TH_GIDS; i++)
+		set_gid(th, i);
+	return th;
 
 err_free_pool:
-	ornic_vfree(rig->pool);
-err_free_rig:
-	ornic_free(rig);
+	ornic_vfree(th->pool);
+err_free_th:
+	ornic_free(th);
 	return NULL;
 }
 
 /**
- * ornic_rig_destroy - the engine with all that it still holds, then the host
- * @rig: the rig; NULL is fine
+ * ornic_th_destroy - the engine with all that it still holds, then the host
+ * @th: the harness; NULL is fine
  *
  * Return: how many pieces of memory the engine wrote beside; 0 is right.
  */
-u32 ornic_rig_destroy(struct ornic_rig *rig)
+u32 ornic_th_destroy(struct ornic_th *th)
 {
 	u32 broken = 0;
 
-	if (!rig)
+	if (!th)
 		return 0;
-	ornic_engine_destroy(rig->eng);
-	while (rig->mems) {
-		struct ornic_rig_mem *m = rig->mems;
+	ornic_engine_destroy(th->eng);
+	while (th->mems) {
+		struct ornic_th_mem *m = th->mems;
 
-		rig->mems = m->next;
+		th->mems = m->next;
 		broken += mem_free(m);
 	}
-	ornic_vfree(rig->pool);
-	ornic_free(rig);
+	ornic_vfree(th->pool);
+	ornic_free(th);
 	return broken;
 }
 
 /**
- * ornic_rig_pull - take the oldest frame that was sent
- * @rig: the sender
+ * ornic_th_pull - take the oldest frame that was sent
+ * @th: the sender
  *
- * Return: the frame, to be given back with ornic_rig_put, or NULL.
+ * Return: the frame, to be given back with ornic_th_put, or NULL.
  */
-struct ornic_rig_frame *ornic_rig_pull(struct ornic_rig *rig)
+struct ornic_th_frame *ornic_th_pull(struct ornic_th *th)
 {
-	struct ornic_rig_frame *f = rig->tx_head;
+	struct ornic_th_frame *f = th->tx_head;
 
 	if (!f)
 		return NULL;
-	rig->tx_head = f->next;
-	if (!rig->tx_head)
-		rig->tx_tail = &rig->tx_head;
+	th->tx_head = f->next;
+	if (!th->tx_head)
+		th->tx_tail = &th->tx_head;
 	f->next = NULL;
 	return f;
 }
 
 /**
- * ornic_rig_put - the frame has left: its QP may send another
- * @rig: the sender
- * @frame: from ornic_rig_pull
+ * ornic_th_put - the frame has left: its QP may send another
+ * @th: the sender
+ * @frame: from ornic_th_pull
  */
-void ornic_rig_put(struct ornic_rig *rig, struct ornic_rig_frame *frame)
+void ornic_th_put(struct ornic_th *th, struct ornic_th_frame *frame)
 {
-	struct ornic_rig_hqp *hqp;
+	struct ornic_th_hqp *hqp;
 
-	for (hqp = rig->hqps; hqp; hqp = hqp->next) {
+	for (hqp = th->hqps; hqp; hqp = hqp->next) {
 		if (hqp->qpn != frame->qpn || !hqp->in_flight)
 			continue;
 		hqp->in_flight--;
@@ -456,27 +455,27 @@ void ornic_rig_put(struct ornic_rig *rig, struct ornic_rig_frame *frame)
 			hqp->resched = true;
 		}
 	}
-	frame->next = rig->free;
-	rig->free = frame;
+	frame->next = th->free;
+	th->free = frame;
 }
 
 /**
- * ornic_rig_run - serve the QPs that asked to be run, once each
- * @rig: the rig
+ * ornic_th_run - serve the QPs that asked to be run, once each
+ * @th: the harness
  *
  * Return: whether there was one.
  */
-bool ornic_rig_run(struct ornic_rig *rig)
+bool ornic_th_run(struct ornic_th *th)
 {
-	struct ornic_rig_hqp *hqp;
+	struct ornic_th_hqp *hqp;
 	bool any = false;
 
-	for (hqp = rig->hqps; hqp; hqp = hqp->next) {
+	for (hqp = th->hqps; hqp; hqp = hqp->next) {
 		if (!hqp->resched)
 			continue;
 		any = true;
 		hqp->resched = false;
-		if (ornic_engine_run(rig->eng, hqp->qpn, rig->budget) ==
+		if (ornic_engine_run(th->eng, hqp->qpn, th->budget) ==
 		    ORNIC_RUN_MORE)
 			hqp->resched = true;
 	}
@@ -484,59 +483,59 @@ bool ornic_rig_run(struct ornic_rig *rig)
 }
 
 /**
- * ornic_rig_deadline - the next timer
- * @rig: the rig
+ * ornic_th_deadline - the next timer
+ * @th: the harness
  *
  * Return: when it fires in ns, 0 if none is set.
  */
-u64 ornic_rig_deadline(struct ornic_rig *rig)
+u64 ornic_th_deadline(struct ornic_th *th)
 {
-	struct ornic_rig_hqp *hqp;
+	struct ornic_th_hqp *hqp;
 	u64 when = 0;
 
-	for (hqp = rig->hqps; hqp; hqp = hqp->next)
+	for (hqp = th->hqps; hqp; hqp = hqp->next)
 		if (hqp->deadline && (!when || hqp->deadline < when))
 			when = hqp->deadline;
 	return when;
 }
 
 /**
- * ornic_rig_expire - fire the timers that are due at rig->now
- * @rig: the rig
+ * ornic_th_expire - fire the timers that are due at harness->now
+ * @th: the harness
  *
  * Return: whether one was.
  */
-bool ornic_rig_expire(struct ornic_rig *rig)
+bool ornic_th_expire(struct ornic_th *th)
 {
-	struct ornic_rig_hqp *hqp;
+	struct ornic_th_hqp *hqp;
 	bool any = false;
 
-	for (hqp = rig->hqps; hqp; hqp = hqp->next) {
-		if (!hqp->deadline || hqp->deadline > rig->now)
+	for (hqp = th->hqps; hqp; hqp = hqp->next) {
+		if (!hqp->deadline || hqp->deadline > th->now)
 			continue;
 		any = true;
 		hqp->deadline = 0;
-		ornic_engine_expire(rig->eng, hqp->qpn);
+		ornic_engine_expire(th->eng, hqp->qpn);
 	}
 	return any;
 }
 
 /**
- * ornic_rig_cq_expire - let the timers of CQs fire that are due
- * @rig: its host
+ * ornic_th_cq_expire - let the timers of CQs fire that are due
+ * @th: its host
  *
  * Return: whether there was one.
  */
-bool ornic_rig_cq_expire(struct ornic_rig *rig)
+bool ornic_th_cq_expire(struct ornic_th *th)
 {
-	struct ornic_rig_hcq *hcq;
+	struct ornic_th_hcq *hcq;
 	bool any = false;
 
-	for (hcq = rig->hcqs; hcq; hcq = hcq->next) {
-		if (!hcq->deadline || hcq->deadline > rig->now)
+	for (hcq = th->hcqs; hcq; hcq = hcq->next) {
+		if (!hcq->deadline || hcq->deadline > th->now)
 			continue;
 		hcq->deadline = 0;
-		ornic_engine_cq_expire(rig->eng, hcq->cqn);
+		ornic_engine_cq_expire(th->eng, hcq->cqn);
 		any = true;
 	}
 	return any;

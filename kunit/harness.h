@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rig: an engine on a fake host, for suites, simulator and fuzzers.
+ * The harness: an engine on a fake host, for suites, simulator and fuzzers.
  *
  * Time is a variable, randomness a seed, DMA addresses are pointers that the
- * rig has handed out, frames land in a list, and everything else goes through
- * the device interface: commands, rings, records and completions, as driver
- * and provider use them. Two rigs, or one with itself, make a pair.
+ * harness has handed out, frames land in a list, and everything else goes
+ * through the device interface: commands, rings, records and completions, as
+ * driver and provider use them. Two harnesses, or one with itself, make a pair.
  *
- * One thread uses a rig at a time. Compiles in the kernel and natively.
+ * One thread uses a harness at a time. Compiles in the kernel and natively.
  */
-#ifndef ORNIC_RIG_H
-#define ORNIC_RIG_H
+#ifndef ORNIC_HARNESS_H
+#define ORNIC_HARNESS_H
 
 #include "engine/engine.h"
 #include "engine/mem.h"
 #include "engine/psn.h"
 #include "engine/wire.h"
 
-#define ORNIC_RIG_FRAMES 256
-#define ORNIC_RIG_FRAME_BYTES (ORNIC_TX_HDR_MAX + 4096 + 8)
-#define ORNIC_RIG_EVENTS 64
-#define ORNIC_RIG_EVENT_TYPES (ORNIC_EVENT_SRQ_ERR + 1)
-#define ORNIC_RIG_MS 1000000ull
-#define ORNIC_RIG_PD 0x11
+#define ORNIC_TH_FRAMES 256
+#define ORNIC_TH_FRAME_BYTES (ORNIC_TX_HDR_MAX + 4096 + 8)
+#define ORNIC_TH_EVENTS 64
+#define ORNIC_TH_EVENT_TYPES (ORNIC_EVENT_SRQ_ERR + 1)
+#define ORNIC_TH_MS 1000000ull
+#define ORNIC_TH_PD 0x11
 
-struct ornic_rig;
+struct ornic_th;
 
 /**
- * struct ornic_rig_frame - a frame on its way
+ * struct ornic_th_frame - a frame on its way
  * @qpn: the QP that sent it
- * @when: free for the user of the rig: when it arrives
+ * @when: free for the user of the harness: when it arrives
  */
-struct ornic_rig_frame {
-	struct ornic_rig_frame *next;
+struct ornic_th_frame {
+	struct ornic_th_frame *next;
 	u32 qpn;
 	u32 len;
 	u64 when;
-	u8 data[ORNIC_RIG_FRAME_BYTES];
+	u8 data[ORNIC_TH_FRAME_BYTES];
 };
 
 /**
- * struct ornic_rig_hqp - the host's area of a QP
+ * struct ornic_th_hqp - the host's area of a QP
  * @deadline: when its timer fires, 0 = never
  * @resched: the engine wants to run
  * @stalled: tx_room said 0; run when frames of it are gone
  * @in_flight: frames of it that are not put back
  */
-struct ornic_rig_hqp {
-	struct ornic_rig_hqp *next;
+struct ornic_th_hqp {
+	struct ornic_th_hqp *next;
 	u64 deadline;
 	u32 qpn;
 	u32 in_flight;
@@ -56,17 +56,17 @@ struct ornic_rig_hqp {
 };
 
 /**
- * struct ornic_rig_hcq - the host's area of a CQ
+ * struct ornic_th_hcq - the host's area of a CQ
  * @deadline: when its timer fires, 0 = never
  */
-struct ornic_rig_hcq {
-	struct ornic_rig_hcq *next;
+struct ornic_th_hcq {
+	struct ornic_th_hcq *next;
 	u64 deadline;
 	u32 cqn;
 };
 
-struct ornic_rig_mem {
-	struct ornic_rig_mem *next;
+struct ornic_th_mem {
+	struct ornic_th_mem *next;
 	u8 *raw;
 	u64 raw_bytes;
 	u8 *ptr;
@@ -74,11 +74,11 @@ struct ornic_rig_mem {
 };
 
 /**
- * struct ornic_rig - an engine and its host
+ * struct ornic_th - an engine and its host
  * @now: the time, ns
  * @rng: state of the generator behind the random op
  * @pdn: PD of what is made next
- * @index: number of the rig, in its MAC and IP addresses
+ * @index: number of the harness, in its MAC and IP addresses
  * @tx_window: frames in flight per QP
  * @budget: bytes of work per kick and run
  * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
@@ -97,7 +97,7 @@ struct ornic_rig_mem {
  * @event_count: by type
  * @trace_count: what the engine told, by enum ornic_trace; not in the kernel
  */
-struct ornic_rig {
+struct ornic_th {
 	struct ornic_engine *eng;
 	u64 now;
 	u64 rng;
@@ -110,42 +110,42 @@ struct ornic_rig {
 	bool busy_here;
 	u32 xmit_fail;
 	int xmit_err;
-	void (*on_xmit)(struct ornic_rig *rig);
+	void (*on_xmit)(struct ornic_th *th);
 	u32 frame_fail;
 	u32 largest;
-	void (*meanwhile)(struct ornic_rig *rig);
+	void (*meanwhile)(struct ornic_th *th);
 	void *program;
-	struct ornic_rig *near;
+	struct ornic_th *near;
 	u32 lost;
-	struct ornic_rig_mem *mems;
-	struct ornic_rig_hqp *hqps;
-	struct ornic_rig_hcq *hcqs;
-	struct ornic_rig_qp *qps;
-	struct ornic_rig_frame *pool;
-	struct ornic_rig_frame *free;
-	struct ornic_rig_frame *tx_head;
-	struct ornic_rig_frame **tx_tail;
+	struct ornic_th_mem *mems;
+	struct ornic_th_hqp *hqps;
+	struct ornic_th_hcq *hcqs;
+	struct ornic_th_qp *qps;
+	struct ornic_th_frame *pool;
+	struct ornic_th_frame *free;
+	struct ornic_th_frame *tx_head;
+	struct ornic_th_frame **tx_tail;
 	u32 nevents;
-	struct ornic_eqe events[ORNIC_RIG_EVENTS];
-	u32 event_count[ORNIC_RIG_EVENT_TYPES];
+	struct ornic_eqe events[ORNIC_TH_EVENTS];
+	u32 event_count[ORNIC_TH_EVENT_TYPES];
 	u32 trace_count[ORNIC_TRACE_RETRY + 1];
 };
 
-/* GIDs that every rig has: IPv4, IPv6, IPv4 on a VLAN. */
-enum ornic_rig_gid {
-	ORNIC_RIG_IPV4,
-	ORNIC_RIG_IPV6,
-	ORNIC_RIG_VLAN,
-	ORNIC_RIG_GIDS,
+/* GIDs that every harness has: IPv4, IPv6, IPv4 on a VLAN. */
+enum ornic_th_gid {
+	ORNIC_TH_IPV4,
+	ORNIC_TH_IPV6,
+	ORNIC_TH_VLAN,
+	ORNIC_TH_GIDS,
 };
 
-#define ORNIC_RIG_VLAN_ID 7
+#define ORNIC_TH_VLAN_ID 7
 
 /**
- * struct ornic_rig_cq - a CQ as the provider sees it
+ * struct ornic_th_cq - a CQ as the provider sees it
  */
-struct ornic_rig_cq {
-	struct ornic_rig *rig;
+struct ornic_th_cq {
+	struct ornic_th *th;
 	u32 cqn;
 	u32 log_depth;
 	u32 consumer;
@@ -154,10 +154,10 @@ struct ornic_rig_cq {
 };
 
 /**
- * struct ornic_rig_srq - an SRQ as the provider sees it
+ * struct ornic_th_srq - an SRQ as the provider sees it
  */
-struct ornic_rig_srq {
-	struct ornic_rig *rig;
+struct ornic_th_srq {
+	struct ornic_th *th;
 	u32 srqn;
 	u32 log_depth;
 	u32 log_stride;
@@ -166,11 +166,11 @@ struct ornic_rig_srq {
 };
 
 /**
- * struct ornic_rig_mr - an MR and its memory
+ * struct ornic_th_mr - an MR and its memory
  * @buf: the pages; with @levels 1 the MR names them from last to first
  */
-struct ornic_rig_mr {
-	struct ornic_rig *rig;
+struct ornic_th_mr {
+	struct ornic_th *th;
 	u32 key;
 	u8 levels;
 	u8 access;
@@ -182,11 +182,11 @@ struct ornic_rig_mr {
 };
 
 /**
- * struct ornic_rig_conn - attributes of a QP on its way to RTS
+ * struct ornic_th_conn - attributes of a QP on its way to RTS
  * Fields with a meaning of their own: the wire's units (timeout and
  * min_rnr_timer codes, enum ib_mtu).
  */
-struct ornic_rig_conn {
+struct ornic_th_conn {
 	struct ornic_av av;
 	u32 dest_qpn;
 	u32 sq_psn;
@@ -203,9 +203,9 @@ struct ornic_rig_conn {
 };
 
 /**
- * struct ornic_rig_qpinit - shape of a QP to be made; 0 picks a default
+ * struct ornic_th_qpinit - shape of a QP to be made; 0 picks a default
  */
-struct ornic_rig_qpinit {
+struct ornic_th_qpinit {
 	u8 type;
 	u8 flags;
 	u8 sq_log_depth;
@@ -213,20 +213,20 @@ struct ornic_rig_qpinit {
 	u8 max_sge;
 	u16 max_inline;
 	u32 xrcdn;
-	const struct ornic_rig_srq *srq;
+	const struct ornic_th_srq *srq;
 };
 
 /**
- * struct ornic_rig_qp - a QP as the provider sees it
+ * struct ornic_th_qp - a QP as the provider sees it
  * @srqn: XRC initiators: whom requests are for that do not say
  * @sq_tail: WQEs that completions have given back
  */
-struct ornic_rig_qp {
-	struct ornic_rig_qp *next;
-	struct ornic_rig *rig;
-	struct ornic_rig_cq *scq;
-	struct ornic_rig_cq *rcq;
-	struct ornic_rig_conn conn;
+struct ornic_th_qp {
+	struct ornic_th_qp *next;
+	struct ornic_th *th;
+	struct ornic_th_cq *scq;
+	struct ornic_th_cq *rcq;
+	struct ornic_th_conn conn;
 	u32 qpn;
 	u8 type;
 	u8 sq_log_depth;
@@ -245,14 +245,14 @@ struct ornic_rig_qp {
 };
 
 /**
- * struct ornic_rig_wr - a send work request
+ * struct ornic_th_wr - a send work request
  * @srqn: XRC initiators: whom it is for
  * @av: UD with ORNIC_WQE_AV: the address
  * @bind_length: BIND_MW, REG_MR and FLUSH: bytes
  * @bind_access: likewise
  * @reg_list: REG_MR: DMA address of the page list
  */
-struct ornic_rig_wr {
+struct ornic_th_wr {
 	u64 wr_id;
 	u64 raddr;
 	u64 swap_add;
@@ -281,104 +281,102 @@ struct ornic_rig_wr {
 };
 
 /* harness.c: the engine's host */
-struct ornic_rig *ornic_rig_create(u64 seed, u8 index);
-u32 ornic_rig_destroy(struct ornic_rig *rig);
-u64 ornic_rig_random(u64 *state);
-u8 *ornic_rig_alloc(struct ornic_rig *rig, u64 bytes);
-void ornic_rig_free(struct ornic_rig *rig, u8 *ptr);
-struct ornic_rig_frame *ornic_rig_pull(struct ornic_rig *rig);
-void ornic_rig_put(struct ornic_rig *rig, struct ornic_rig_frame *frame);
-void ornic_rig_rx(struct ornic_rig *rig, const void *data, u32 len);
-bool ornic_rig_run(struct ornic_rig *rig);
-bool ornic_rig_cq_expire(struct ornic_rig *rig);
-u64 ornic_rig_deadline(struct ornic_rig *rig);
-bool ornic_rig_expire(struct ornic_rig *rig);
+struct ornic_th *ornic_th_create(u64 seed, u8 index);
+u32 ornic_th_destroy(struct ornic_th *th);
+u64 ornic_th_random(u64 *state);
+u8 *ornic_th_alloc(struct ornic_th *th, u64 bytes);
+void ornic_th_free(struct ornic_th *th, u8 *ptr);
+struct ornic_th_frame *ornic_th_pull(struct ornic_th *th);
+void ornic_th_put(struct ornic_th *th, struct ornic_th_frame *frame);
+void ornic_th_rx(struct ornic_th *th, const void *data, u32 len);
+bool ornic_th_run(struct ornic_th *th);
+bool ornic_th_cq_expire(struct ornic_th *th);
+u64 ornic_th_deadline(struct ornic_th *th);
+bool ornic_th_expire(struct ornic_th *th);
 
 /* harness_cmd.c: objects, rings, completions */
-int ornic_rig_cmd(struct ornic_rig *rig, union ornic_req *req,
-		  union ornic_rsp *rsp);
-int ornic_rig_destroy_obj(struct ornic_rig *rig, u8 opcode, u32 obj);
-void ornic_rig_gid_bytes(u8 index, enum ornic_rig_gid which, u8 *gid);
-void ornic_rig_av(struct ornic_av *av, u8 index, enum ornic_rig_gid which);
-int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
-		      u32 log_depth);
-int ornic_rig_cq_resize(struct ornic_rig_cq *cq, u32 log_depth);
-int ornic_rig_cq_fini(struct ornic_rig_cq *cq);
-int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
-		       u32 log_depth, u32 max_sge);
-int ornic_rig_xsrq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
-			u32 log_depth, u32 xrcdn,
-			const struct ornic_rig_cq *cq);
-int ornic_rig_srq_resize(struct ornic_rig_srq *srq, u32 log_depth);
-int ornic_rig_srq_fini(struct ornic_rig_srq *srq);
-int ornic_rig_srq_limit(struct ornic_rig_srq *srq, u32 limit);
-int ornic_rig_srq_query(struct ornic_rig_srq *srq,
-			struct ornic_rsp_query_srq *rsp);
-int ornic_rig_post_srq(struct ornic_rig_srq *srq, u64 wr_id,
-		       const struct ornic_lsge *sge, u32 nsge);
-void ornic_rig_arm(struct ornic_rig_cq *cq, enum ornic_arm mode);
-bool ornic_rig_poll(struct ornic_rig_cq *cq, struct ornic_cqe *cqe);
-int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
-		      u32 length, u32 off0, u8 levels, u8 access);
-int ornic_rig_mr_fini(struct ornic_rig_mr *mr);
-u8 *ornic_rig_mr_at(const struct ornic_rig_mr *mr, u32 off, u32 *run);
-void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off, const void *src,
-			u32 len);
-void ornic_rig_mr_read(const struct ornic_rig_mr *mr, u32 off, void *dst,
+int ornic_th_cmd(struct ornic_th *th, union ornic_req *req,
+		 union ornic_rsp *rsp);
+int ornic_th_destroy_obj(struct ornic_th *th, u8 opcode, u32 obj);
+void ornic_th_gid_bytes(u8 index, enum ornic_th_gid which, u8 *gid);
+void ornic_th_av(struct ornic_av *av, u8 index, enum ornic_th_gid which);
+int ornic_th_cq_init(struct ornic_th *th, struct ornic_th_cq *cq,
+		     u32 log_depth);
+int ornic_th_cq_resize(struct ornic_th_cq *cq, u32 log_depth);
+int ornic_th_cq_fini(struct ornic_th_cq *cq);
+int ornic_th_srq_init(struct ornic_th *th, struct ornic_th_srq *srq,
+		      u32 log_depth, u32 max_sge);
+int ornic_th_xsrq_init(struct ornic_th *th, struct ornic_th_srq *srq,
+		       u32 log_depth, u32 xrcdn, const struct ornic_th_cq *cq);
+int ornic_th_srq_resize(struct ornic_th_srq *srq, u32 log_depth);
+int ornic_th_srq_fini(struct ornic_th_srq *srq);
+int ornic_th_srq_limit(struct ornic_th_srq *srq, u32 limit);
+int ornic_th_srq_query(struct ornic_th_srq *srq,
+		       struct ornic_rsp_query_srq *rsp);
+int ornic_th_post_srq(struct ornic_th_srq *srq, u64 wr_id,
+		      const struct ornic_lsge *sge, u32 nsge);
+void ornic_th_arm(struct ornic_th_cq *cq, enum ornic_arm mode);
+bool ornic_th_poll(struct ornic_th_cq *cq, struct ornic_cqe *cqe);
+int ornic_th_mr_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
+		     u32 off0, u8 levels, u8 access);
+int ornic_th_mr_fini(struct ornic_th_mr *mr);
+u8 *ornic_th_mr_at(const struct ornic_th_mr *mr, u32 off, u32 *run);
+void ornic_th_mr_write(const struct ornic_th_mr *mr, u32 off, const void *src,
 		       u32 len);
-int ornic_rig_mw(struct ornic_rig *rig, u8 type, u32 *key);
-int ornic_rig_ah(struct ornic_rig *rig, const struct ornic_av *av, u32 *ah);
-int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
-		      const struct ornic_rig_qpinit *init,
-		      struct ornic_rig_cq *scq, struct ornic_rig_cq *rcq);
-int ornic_rig_qp_fini(struct ornic_rig_qp *qp);
-int ornic_rig_modify(struct ornic_rig_qp *qp, u8 state, u32 mask);
-int ornic_rig_to(struct ornic_rig_qp *qp, u8 state);
-int ornic_rig_query(struct ornic_rig_qp *qp, struct ornic_rsp_query_qp *rsp);
-u8 ornic_rig_state(struct ornic_rig_qp *qp);
-u32 ornic_rig_sq_psn(struct ornic_rig_qp *qp);
-u32 ornic_rig_rq_psn(struct ornic_rig_qp *qp);
-int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr);
-int ornic_rig_post_recv(struct ornic_rig_qp *qp, u64 wr_id,
-			const struct ornic_lsge *sge, u32 nsge);
-void ornic_rig_kick(struct ornic_rig_qp *qp);
+void ornic_th_mr_read(const struct ornic_th_mr *mr, u32 off, void *dst,
+		      u32 len);
+int ornic_th_mw(struct ornic_th *th, u8 type, u32 *key);
+int ornic_th_ah(struct ornic_th *th, const struct ornic_av *av, u32 *ah);
+int ornic_th_qp_init(struct ornic_th *th, struct ornic_th_qp *qp,
+		     const struct ornic_th_qpinit *init,
+		     struct ornic_th_cq *scq, struct ornic_th_cq *rcq);
+int ornic_th_qp_fini(struct ornic_th_qp *qp);
+int ornic_th_modify(struct ornic_th_qp *qp, u8 state, u32 mask);
+int ornic_th_to(struct ornic_th_qp *qp, u8 state);
+int ornic_th_query(struct ornic_th_qp *qp, struct ornic_rsp_query_qp *rsp);
+u8 ornic_th_state(struct ornic_th_qp *qp);
+u32 ornic_th_sq_psn(struct ornic_th_qp *qp);
+u32 ornic_th_rq_psn(struct ornic_th_qp *qp);
+int ornic_th_post_send(struct ornic_th_qp *qp, const struct ornic_th_wr *wr);
+int ornic_th_post_recv(struct ornic_th_qp *qp, u64 wr_id,
+		       const struct ornic_lsge *sge, u32 nsge);
+void ornic_th_kick(struct ornic_th_qp *qp);
 
 /* harness_wire.c: what is on the wire, and pairs */
-enum ornic_rig_verdict {
-	ORNIC_RIG_PASS,
-	ORNIC_RIG_DROP,
+enum ornic_th_verdict {
+	ORNIC_TH_PASS,
+	ORNIC_TH_DROP,
 };
 
 /**
- * struct ornic_rig_pair - two rigs and an ideal wire, or one and itself
- * @a, @b: the rigs; the same for loopback
+ * struct ornic_th_pair - two harnesses and an ideal wire, or one and itself
+ * @a, @b: the harnesses; the same for loopback
  * @filter: sees each frame first, and may change or drop it
  */
-struct ornic_rig_pair {
-	struct ornic_rig *a;
-	struct ornic_rig *b;
-	enum ornic_rig_verdict (*filter)(struct ornic_rig_pair *pair,
-					 struct ornic_rig *from,
-					 struct ornic_rig_frame *frame,
-					 const struct ornic_pkt *pkt);
+struct ornic_th_pair {
+	struct ornic_th *a;
+	struct ornic_th *b;
+	enum ornic_th_verdict (*filter)(struct ornic_th_pair *pair,
+					struct ornic_th *from,
+					struct ornic_th_frame *frame,
+					const struct ornic_pkt *pkt);
 	void *ctx;
 };
 
-int ornic_rig_pair_init(struct ornic_rig_pair *pair, u64 seed, bool loop);
-u32 ornic_rig_pair_fini(struct ornic_rig_pair *pair);
-bool ornic_rig_settle(struct ornic_rig_pair *pair);
-bool ornic_rig_advance(struct ornic_rig_pair *pair, u64 ns);
-void ornic_rig_conn_default(struct ornic_rig_conn *conn, u8 type);
-int ornic_rig_connect(struct ornic_rig_qp *a, struct ornic_rig_qp *b,
-		      enum ornic_rig_gid which);
-int ornic_rig_parse(const void *data, u32 len, struct ornic_rx *rx);
-bool ornic_rig_decode(const struct ornic_rig_frame *frame, struct ornic_rx *rx,
-		      struct ornic_pkt *pkt);
-u32 ornic_rig_build(struct ornic_tx *tx, u8 *data,
-		    const struct ornic_path *path,
-		    const struct ornic_txinfo *info,
-		    const struct ornic_frag *frag, u32 nfrags);
-int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
-		     const void *payload, u32 len);
+int ornic_th_pair_init(struct ornic_th_pair *pair, u64 seed, bool loop);
+u32 ornic_th_pair_fini(struct ornic_th_pair *pair);
+bool ornic_th_settle(struct ornic_th_pair *pair);
+bool ornic_th_advance(struct ornic_th_pair *pair, u64 ns);
+void ornic_th_conn_default(struct ornic_th_conn *conn, u8 type);
+int ornic_th_connect(struct ornic_th_qp *a, struct ornic_th_qp *b,
+		     enum ornic_th_gid which);
+int ornic_th_parse(const void *data, u32 len, struct ornic_rx *rx);
+bool ornic_th_decode(const struct ornic_th_frame *frame, struct ornic_rx *rx,
+		     struct ornic_pkt *pkt);
+u32 ornic_th_build(struct ornic_tx *tx, u8 *data, const struct ornic_path *path,
+		   const struct ornic_txinfo *info,
+		   const struct ornic_frag *frag, u32 nfrags);
+int ornic_th_inject(struct ornic_th_qp *qp, struct ornic_txinfo *info,
+		    const void *payload, u32 len);
 
-#endif /* ORNIC_RIG_H */
+#endif /* ORNIC_HARNESS_H */

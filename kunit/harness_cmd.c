@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Objects of the rig, made by commands as the driver makes them. */
+/* Objects of the harness, made by commands as the driver makes them. */
 #include "harness.h"
 
 static u64 dma_addr(const void *p)
@@ -8,30 +8,30 @@ static u64 dma_addr(const void *p)
 }
 
 /**
- * ornic_rig_cmd - one command
- * @rig: the rig
+ * ornic_th_cmd - one command
+ * @th: the harness
  * @req: request
  * @rsp: response, filled
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_cmd(struct ornic_rig *rig, union ornic_req *req,
-		  union ornic_rsp *rsp)
+int ornic_th_cmd(struct ornic_th *th, union ornic_req *req,
+		 union ornic_rsp *rsp)
 {
 	memset(rsp, 0xee, sizeof(*rsp));
-	ornic_engine_cmd(rig->eng, req, rsp);
+	ornic_engine_cmd(th->eng, req, rsp);
 	return rsp->hdr.status;
 }
 
 /**
- * ornic_rig_destroy_obj - a command that is a header alone
- * @rig: the rig
+ * ornic_th_destroy_obj - a command that is a header alone
+ * @th: the harness
  * @opcode: ORNIC_CMD_DESTROY_*
  * @obj: number of the object
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_destroy_obj(struct ornic_rig *rig, u8 opcode, u32 obj)
+int ornic_th_destroy_obj(struct ornic_th *th, u8 opcode, u32 obj)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -39,19 +39,19 @@ int ornic_rig_destroy_obj(struct ornic_rig *rig, u8 opcode, u32 obj)
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = opcode;
 	req.hdr.obj = cpu_to_le32(obj);
-	return ornic_rig_cmd(rig, &req, &rsp);
+	return ornic_th_cmd(th, &req, &rsp);
 }
 
 /**
- * ornic_rig_gid_bytes - a GID of rig number @index
- * @index: number of the rig
+ * ornic_th_gid_bytes - a GID of harness number @index
+ * @index: number of the harness
  * @which: which of its GIDs
  * @gid: out: 16 bytes
  */
-void ornic_rig_gid_bytes(u8 index, enum ornic_rig_gid which, u8 *gid)
+void ornic_th_gid_bytes(u8 index, enum ornic_th_gid which, u8 *gid)
 {
 	memset(gid, 0, 16);
-	if (which == ORNIC_RIG_IPV6) {
+	if (which == ORNIC_TH_IPV6) {
 		gid[0] = 0xfd;
 		gid[15] = index;
 		return;
@@ -64,15 +64,15 @@ void ornic_rig_gid_bytes(u8 index, enum ornic_rig_gid which, u8 *gid)
 }
 
 /**
- * ornic_rig_av - the way to rig number @index
+ * ornic_th_av - the way to harness number @index
  * @av: out
  * @index: the destination
  * @which: GID of both ends
  */
-void ornic_rig_av(struct ornic_av *av, u8 index, enum ornic_rig_gid which)
+void ornic_th_av(struct ornic_av *av, u8 index, enum ornic_th_gid which)
 {
 	memset(av, 0, sizeof(*av));
-	ornic_rig_gid_bytes(index, which, av->dgid);
+	ornic_th_gid_bytes(index, which, av->dgid);
 	av->dmac[0] = 2;
 	av->dmac[5] = index;
 	av->udp_sport = cpu_to_le16(0xc000 + index);
@@ -81,7 +81,7 @@ void ornic_rig_av(struct ornic_av *av, u8 index, enum ornic_rig_gid which)
 }
 
 /* A run of pages, or with @levels 1 a list that names them in reverse. */
-static int describe(struct ornic_rig *rig, struct ornic_mem *mem, u8 *buf,
+static int describe(struct ornic_th *th, struct ornic_mem *mem, u8 *buf,
 		    u32 npages, u8 levels, u8 **list)
 {
 	__le64 *entry;
@@ -96,7 +96,7 @@ static int describe(struct ornic_rig *rig, struct ornic_mem *mem, u8 *buf,
 		mem->addr = cpu_to_le64(dma_addr(buf));
 		return 0;
 	}
-	*list = ornic_rig_alloc(rig, 4096);
+	*list = ornic_th_alloc(th, 4096);
 	if (!*list)
 		return -ENOMEM;
 	entry = (__le64 *)*list;
@@ -108,15 +108,14 @@ static int describe(struct ornic_rig *rig, struct ornic_mem *mem, u8 *buf,
 }
 
 /**
- * ornic_rig_cq_init - make a CQ
- * @rig: the rig
+ * ornic_th_cq_init - make a CQ
+ * @th: the harness
  * @cq: out
  * @log_depth: log2 of CQEs
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
-		      u32 log_depth)
+int ornic_th_cq_init(struct ornic_th *th, struct ornic_th_cq *cq, u32 log_depth)
 {
 	u32 bytes = 4096 + ALIGN(64u << log_depth, 4096u);
 	union ornic_req req;
@@ -125,34 +124,34 @@ int ornic_rig_cq_init(struct ornic_rig *rig, struct ornic_rig_cq *cq,
 	u8 *list;
 
 	memset(cq, 0, sizeof(*cq));
-	cq->rig = rig;
+	cq->th = th;
 	cq->log_depth = log_depth;
-	cq->mem = ornic_rig_alloc(rig, bytes);
+	cq->mem = ornic_th_alloc(th, bytes);
 	if (!cq->mem)
 		return ORNIC_NO_RESOURCE;
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_CQ;
-	describe(rig, &req.create_cq.mem, cq->mem, bytes / 4096, 0, &list);
+	describe(th, &req.create_cq.mem, cq->mem, bytes / 4096, 0, &list);
 	req.create_cq.log_depth = log_depth;
 	req.create_cq.vector = 1;
-	status = ornic_rig_cmd(rig, &req, &rsp);
+	status = ornic_th_cmd(th, &req, &rsp);
 	if (status)
-		ornic_rig_free(rig, cq->mem);
+		ornic_th_free(th, cq->mem);
 	cq->cqn = le32_to_cpu(rsp.hdr.obj);
 	return status;
 }
 
 /**
- * ornic_rig_cq_resize - give a CQ other memory
+ * ornic_th_cq_resize - give a CQ other memory
  * @cq: the CQ
  * @log_depth: log2 of CQEs
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_cq_resize(struct ornic_rig_cq *cq, u32 log_depth)
+int ornic_th_cq_resize(struct ornic_th_cq *cq, u32 log_depth)
 {
 	u32 bytes = 4096 + ALIGN(64u << log_depth, 4096u);
-	u8 *mem = ornic_rig_alloc(cq->rig, bytes);
+	u8 *mem = ornic_th_alloc(cq->th, bytes);
 	union ornic_req req;
 	union ornic_rsp rsp;
 	int status;
@@ -163,10 +162,10 @@ int ornic_rig_cq_resize(struct ornic_rig_cq *cq, u32 log_depth)
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_RESIZE_CQ;
 	req.hdr.obj = cpu_to_le32(cq->cqn);
-	describe(cq->rig, &req.resize_cq.mem, mem, bytes / 4096, 0, &list);
+	describe(cq->th, &req.resize_cq.mem, mem, bytes / 4096, 0, &list);
 	req.resize_cq.log_depth = log_depth;
-	status = ornic_rig_cmd(cq->rig, &req, &rsp);
-	ornic_rig_free(cq->rig, status ? mem : cq->mem);
+	status = ornic_th_cmd(cq->th, &req, &rsp);
+	ornic_th_free(cq->th, status ? mem : cq->mem);
 	if (status)
 		return status;
 	cq->mem = mem;
@@ -176,24 +175,24 @@ int ornic_rig_cq_resize(struct ornic_rig_cq *cq, u32 log_depth)
 }
 
 /**
- * ornic_rig_cq_fini - destroy a CQ and free its memory
+ * ornic_th_cq_fini - destroy a CQ and free its memory
  * @cq: the CQ
  *
  * Return: enum ornic_status; nothing is freed when it is not ORNIC_OK.
  */
-int ornic_rig_cq_fini(struct ornic_rig_cq *cq)
+int ornic_th_cq_fini(struct ornic_th_cq *cq)
 {
 	int status =
-		ornic_rig_destroy_obj(cq->rig, ORNIC_CMD_DESTROY_CQ, cq->cqn);
+		ornic_th_destroy_obj(cq->th, ORNIC_CMD_DESTROY_CQ, cq->cqn);
 
 	if (!status)
-		ornic_rig_free(cq->rig, cq->mem);
+		ornic_th_free(cq->th, cq->mem);
 	return status;
 }
 
 /**
- * ornic_rig_mr_init - make an MR
- * @rig: the rig
+ * ornic_th_mr_init - make an MR
+ * @th: the harness
  * @mr: out
  * @length: bytes
  * @off0: offset of its first byte in its first page
@@ -202,8 +201,8 @@ int ornic_rig_cq_fini(struct ornic_rig_cq *cq)
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
-		      u32 length, u32 off0, u8 levels, u8 access)
+int ornic_th_mr_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
+		     u32 off0, u8 levels, u8 access)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -211,7 +210,7 @@ int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
 	u8 *list;
 
 	memset(mr, 0, sizeof(*mr));
-	mr->rig = rig;
+	mr->th = th;
 	mr->length = length;
 	mr->levels = levels;
 	mr->access = access;
@@ -220,54 +219,54 @@ int ornic_rig_mr_init(struct ornic_rig *rig, struct ornic_rig_mr *mr,
 	if (!mr->npages)
 		mr->npages = 1;
 	mr->iova = 0x7f1200000000ull + (off0 & 4095);
-	mr->buf = ornic_rig_alloc(rig, 4096ull * mr->npages);
+	mr->buf = ornic_th_alloc(th, 4096ull * mr->npages);
 	if (!mr->buf)
 		return ORNIC_NO_RESOURCE;
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	if (describe(rig, &req.create_mkey.mem, mr->buf, mr->npages, levels,
+	if (describe(th, &req.create_mkey.mem, mr->buf, mr->npages, levels,
 		     &list)) {
-		ornic_rig_free(rig, mr->buf);
+		ornic_th_free(th, mr->buf);
 		return ORNIC_NO_RESOURCE;
 	}
 	req.create_mkey.iova = cpu_to_le64(mr->iova);
 	req.create_mkey.length = cpu_to_le64(length);
-	req.create_mkey.pdn = cpu_to_le32(rig->pdn);
+	req.create_mkey.pdn = cpu_to_le32(th->pdn);
 	req.create_mkey.access = access;
-	status = ornic_rig_cmd(rig, &req, &rsp);
+	status = ornic_th_cmd(th, &req, &rsp);
 	if (list)
-		ornic_rig_free(rig, list);
+		ornic_th_free(th, list);
 	if (status)
-		ornic_rig_free(rig, mr->buf);
+		ornic_th_free(th, mr->buf);
 	mr->key = le32_to_cpu(rsp.hdr.obj);
 	return status;
 }
 
 /**
- * ornic_rig_mr_fini - destroy an MR and free its memory
+ * ornic_th_mr_fini - destroy an MR and free its memory
  * @mr: the MR
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_mr_fini(struct ornic_rig_mr *mr)
+int ornic_th_mr_fini(struct ornic_th_mr *mr)
 {
 	int status =
-		ornic_rig_destroy_obj(mr->rig, ORNIC_CMD_DESTROY_MKEY, mr->key);
+		ornic_th_destroy_obj(mr->th, ORNIC_CMD_DESTROY_MKEY, mr->key);
 
 	if (!status)
-		ornic_rig_free(mr->rig, mr->buf);
+		ornic_th_free(mr->th, mr->buf);
 	return status;
 }
 
 /**
- * ornic_rig_mr_at - where byte @off of an MR lies
+ * ornic_th_mr_at - where byte @off of an MR lies
  * @mr: the MR
  * @off: offset from its start
  * @run: out: how many bytes follow in one piece
  *
  * Return: the byte.
  */
-u8 *ornic_rig_mr_at(const struct ornic_rig_mr *mr, u32 off, u32 *run)
+u8 *ornic_th_mr_at(const struct ornic_th_mr *mr, u32 off, u32 *run)
 {
 	u32 at = mr->off0 + off;
 
@@ -280,20 +279,20 @@ u8 *ornic_rig_mr_at(const struct ornic_rig_mr *mr, u32 off, u32 *run)
 }
 
 /**
- * ornic_rig_mr_write - put bytes into an MR, as its owner
+ * ornic_th_mr_write - put bytes into an MR, as its owner
  * @mr: the MR
  * @off: offset from its start
  * @src: bytes
  * @len: how many
  */
-void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off, const void *src,
-			u32 len)
+void ornic_th_mr_write(const struct ornic_th_mr *mr, u32 off, const void *src,
+		       u32 len)
 {
 	const u8 *s = src;
 
 	while (len) {
 		u32 run;
-		u8 *p = ornic_rig_mr_at(mr, off, &run);
+		u8 *p = ornic_th_mr_at(mr, off, &run);
 
 		run = min_t(u32, run, len);
 		memcpy(p, s, run);
@@ -304,20 +303,19 @@ void ornic_rig_mr_write(const struct ornic_rig_mr *mr, u32 off, const void *src,
 }
 
 /**
- * ornic_rig_mr_read - get bytes out of an MR, as its owner
+ * ornic_th_mr_read - get bytes out of an MR, as its owner
  * @mr: the MR
  * @off: offset from its start
  * @dst: out
  * @len: how many
  */
-void ornic_rig_mr_read(const struct ornic_rig_mr *mr, u32 off, void *dst,
-		       u32 len)
+void ornic_th_mr_read(const struct ornic_th_mr *mr, u32 off, void *dst, u32 len)
 {
 	u8 *d = dst;
 
 	while (len) {
 		u32 run;
-		u8 *p = ornic_rig_mr_at(mr, off, &run);
+		u8 *p = ornic_th_mr_at(mr, off, &run);
 
 		run = min_t(u32, run, len);
 		memcpy(d, p, run);
@@ -328,14 +326,14 @@ void ornic_rig_mr_read(const struct ornic_rig_mr *mr, u32 off, void *dst,
 }
 
 /**
- * ornic_rig_mw - make a memory window
- * @rig: the rig
+ * ornic_th_mw - make a memory window
+ * @th: the harness
  * @type: enum ornic_mw_type
  * @key: out
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_mw(struct ornic_rig *rig, u8 type, u32 *key)
+int ornic_th_mw(struct ornic_th *th, u8 type, u32 *key)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -343,22 +341,22 @@ int ornic_rig_mw(struct ornic_rig *rig, u8 type, u32 *key)
 
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_MW;
-	req.create_mw.pdn = cpu_to_le32(rig->pdn);
+	req.create_mw.pdn = cpu_to_le32(th->pdn);
 	req.create_mw.type = type;
-	status = ornic_rig_cmd(rig, &req, &rsp);
+	status = ornic_th_cmd(th, &req, &rsp);
 	*key = le32_to_cpu(rsp.hdr.obj);
 	return status;
 }
 
 /**
- * ornic_rig_ah - make an AH
- * @rig: the rig
+ * ornic_th_ah - make an AH
+ * @th: the harness
  * @av: where to
  * @ah: out
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_ah(struct ornic_rig *rig, const struct ornic_av *av, u32 *ah)
+int ornic_th_ah(struct ornic_th *th, const struct ornic_av *av, u32 *ah)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -367,8 +365,8 @@ int ornic_rig_ah(struct ornic_rig *rig, const struct ornic_av *av, u32 *ah)
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_AH;
 	req.create_ah.av = *av;
-	req.create_ah.pdn = cpu_to_le32(rig->pdn);
-	status = ornic_rig_cmd(rig, &req, &rsp);
+	req.create_ah.pdn = cpu_to_le32(th->pdn);
+	status = ornic_th_cmd(th, &req, &rsp);
 	*ah = le32_to_cpu(rsp.hdr.obj);
 	return status;
 }
@@ -382,7 +380,7 @@ static u8 log2_up(u32 n)
 	return log;
 }
 
-static void qp_shape(struct ornic_rig_qp *qp, const struct ornic_rig_qpinit *in,
+static void qp_shape(struct ornic_th_qp *qp, const struct ornic_th_qpinit *in,
 		     u32 max_sge, u32 max_inline)
 {
 	u32 data = max_t(u32, max_sge * 16, max_inline);
@@ -405,18 +403,18 @@ static void qp_shape(struct ornic_rig_qp *qp, const struct ornic_rig_qpinit *in,
 }
 
 /**
- * ornic_rig_qp_init - make a QP, in RESET
- * @rig: the rig
- * @qp: out; stays where it is until ornic_rig_qp_fini
+ * ornic_th_qp_init - make a QP, in RESET
+ * @th: the harness
+ * @qp: out; stays where it is until ornic_th_qp_fini
  * @init: its shape
  * @scq: CQ of its sends, NULL for an XRC target
  * @rcq: CQ of its receives, NULL for XRC
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
-		      const struct ornic_rig_qpinit *init,
-		      struct ornic_rig_cq *scq, struct ornic_rig_cq *rcq)
+int ornic_th_qp_init(struct ornic_th *th, struct ornic_th_qp *qp,
+		     const struct ornic_th_qpinit *init,
+		     struct ornic_th_cq *scq, struct ornic_th_cq *rcq)
 {
 	u32 max_sge = init->max_sge ? init->max_sge : 4;
 	u32 max_inline = init->max_inline ? init->max_inline : 64;
@@ -427,18 +425,18 @@ int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
 	u8 *list;
 
 	memset(qp, 0, sizeof(*qp));
-	qp->rig = rig;
+	qp->th = th;
 	qp->scq = scq;
 	qp->rcq = rcq;
 	qp_shape(qp, init, max_sge, max_inline);
-	qp->mem = ornic_rig_alloc(rig, qp->mem_bytes);
+	qp->mem = ornic_th_alloc(th, qp->mem_bytes);
 	if (!qp->mem)
 		return ORNIC_NO_RESOURCE;
 	memset(&req, 0, sizeof(req));
 	c = &req.create_qp;
 	c->hdr.opcode = ORNIC_CMD_CREATE_QP;
-	describe(rig, &c->mem, qp->mem, qp->mem_bytes / 4096, 0, &list);
-	c->pdn = cpu_to_le32(rig->pdn);
+	describe(th, &c->mem, qp->mem, qp->mem_bytes / 4096, 0, &list);
+	c->pdn = cpu_to_le32(th->pdn);
 	c->send_cqn = cpu_to_le32(scq ? scq->cqn : 0);
 	c->recv_cqn = cpu_to_le32(rcq ? rcq->cqn : 0);
 	c->qp_type = init->type;
@@ -457,53 +455,53 @@ int ornic_rig_qp_init(struct ornic_rig *rig, struct ornic_rig_qp *qp,
 		c->srqn = cpu_to_le32(init->srq->srqn);
 	}
 	c->max_inline = cpu_to_le16(max_inline);
-	status = ornic_rig_cmd(rig, &req, &rsp);
+	status = ornic_th_cmd(th, &req, &rsp);
 	if (status) {
-		ornic_rig_free(rig, qp->mem);
+		ornic_th_free(th, qp->mem);
 		return status;
 	}
 	qp->qpn = le32_to_cpu(rsp.hdr.obj);
-	qp->next = rig->qps;
-	rig->qps = qp;
-	ornic_rig_conn_default(&qp->conn, init->type);
+	qp->next = th->qps;
+	th->qps = qp;
+	ornic_th_conn_default(&qp->conn, init->type);
 	return ORNIC_OK;
 }
 
 /**
- * ornic_rig_qp_fini - destroy a QP and free its memory
+ * ornic_th_qp_fini - destroy a QP and free its memory
  * @qp: the QP
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_qp_fini(struct ornic_rig_qp *qp)
+int ornic_th_qp_fini(struct ornic_th_qp *qp)
 {
-	struct ornic_rig_qp **p;
+	struct ornic_th_qp **p;
 	int status =
-		ornic_rig_destroy_obj(qp->rig, ORNIC_CMD_DESTROY_QP, qp->qpn);
+		ornic_th_destroy_obj(qp->th, ORNIC_CMD_DESTROY_QP, qp->qpn);
 
 	if (status)
 		return status;
-	for (p = &qp->rig->qps; *p; p = &(*p)->next) {
+	for (p = &qp->th->qps; *p; p = &(*p)->next) {
 		if (*p == qp) {
 			*p = qp->next;
 			break;
 		}
 	}
-	ornic_rig_free(qp->rig, qp->mem);
+	ornic_th_free(qp->th, qp->mem);
 	return ORNIC_OK;
 }
 
 /**
- * ornic_rig_modify - MODIFY_QP with the attributes of qp->conn
+ * ornic_th_modify - MODIFY_QP with the attributes of qp->conn
  * @qp: the QP
  * @state: new state, for ORNIC_QPM_STATE
  * @mask: enum ornic_qp_mask
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_modify(struct ornic_rig_qp *qp, u8 state, u32 mask)
+int ornic_th_modify(struct ornic_th_qp *qp, u8 state, u32 mask)
 {
-	const struct ornic_rig_conn *c = &qp->conn;
+	const struct ornic_th_conn *c = &qp->conn;
 	struct ornic_req_modify_qp *m;
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -525,7 +523,7 @@ int ornic_rig_modify(struct ornic_rig_qp *qp, u8 state, u32 mask)
 	m->access = c->access;
 	m->max_rd_atomic = c->max_rd_atomic;
 	m->max_dest_rd_atomic = c->max_dest_rd_atomic;
-	return ornic_rig_cmd(qp->rig, &req, &rsp);
+	return ornic_th_cmd(qp->th, &req, &rsp);
 }
 
 /* What each transition to a state must carry, IBTA table 92 ("required"). */
@@ -557,16 +555,16 @@ static u32 required_mask(u8 type, u8 state)
 }
 
 /**
- * ornic_rig_to - one transition, with what it requires
+ * ornic_th_to - one transition, with what it requires
  * @qp: the QP
  * @state: the new state
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_to(struct ornic_rig_qp *qp, u8 state)
+int ornic_th_to(struct ornic_th_qp *qp, u8 state)
 {
 	u32 mask = ORNIC_QPM_STATE | required_mask(qp->type, state);
-	int status = ornic_rig_modify(qp, state, mask);
+	int status = ornic_th_modify(qp, state, mask);
 
 	if (!status && state == ORNIC_QPS_RESET) {
 		qp->sq_producer = 0;
@@ -580,13 +578,13 @@ int ornic_rig_to(struct ornic_rig_qp *qp, u8 state)
 }
 
 /**
- * ornic_rig_query - QUERY_QP
+ * ornic_th_query - QUERY_QP
  * @qp: the QP
  * @rsp: out
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_query(struct ornic_rig_qp *qp, struct ornic_rsp_query_qp *rsp)
+int ornic_th_query(struct ornic_th_qp *qp, struct ornic_rsp_query_qp *rsp)
 {
 	union ornic_req req;
 	union ornic_rsp r;
@@ -595,48 +593,48 @@ int ornic_rig_query(struct ornic_rig_qp *qp, struct ornic_rsp_query_qp *rsp)
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_QUERY_QP;
 	req.hdr.obj = cpu_to_le32(qp->qpn);
-	status = ornic_rig_cmd(qp->rig, &req, &r);
+	status = ornic_th_cmd(qp->th, &req, &r);
 	*rsp = r.query_qp;
 	return status;
 }
 
 /**
- * ornic_rig_state - the state of a QP
+ * ornic_th_state - the state of a QP
  * @qp: the QP
  *
  * Return: enum ornic_qp_state.
  */
-u8 ornic_rig_state(struct ornic_rig_qp *qp)
+u8 ornic_th_state(struct ornic_th_qp *qp)
 {
 	struct ornic_rsp_query_qp rsp;
 
-	return ornic_rig_query(qp, &rsp) ? 0xff : rsp.state & 15;
+	return ornic_th_query(qp, &rsp) ? 0xff : rsp.state & 15;
 }
 
 /**
- * ornic_rig_sq_psn - next PSN to be sent
+ * ornic_th_sq_psn - next PSN to be sent
  * @qp: the QP
  *
  * Return: the PSN.
  */
-u32 ornic_rig_sq_psn(struct ornic_rig_qp *qp)
+u32 ornic_th_sq_psn(struct ornic_th_qp *qp)
 {
 	struct ornic_rsp_query_qp rsp;
 
-	ornic_rig_query(qp, &rsp);
+	ornic_th_query(qp, &rsp);
 	return le32_to_cpu(rsp.sq_psn_timeout) & ORNIC_PSN_MASK;
 }
 
 /**
- * ornic_rig_rq_psn - next PSN expected
+ * ornic_th_rq_psn - next PSN expected
  * @qp: the QP
  *
  * Return: the PSN.
  */
-u32 ornic_rig_rq_psn(struct ornic_rig_qp *qp)
+u32 ornic_th_rq_psn(struct ornic_th_qp *qp)
 {
 	struct ornic_rsp_query_qp rsp;
 
-	ornic_rig_query(qp, &rsp);
+	ornic_th_query(qp, &rsp);
 	return le32_to_cpu(rsp.rq_psn_rnr) & ORNIC_PSN_MASK;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Rings and records of the rig: posting and polling as the provider does it. */
+/* Rings and records of the harness: posts and polls as the provider does. */
 #include "harness.h"
 
 /**
- * ornic_rig_arm - ask for the next completion event
+ * ornic_th_arm - ask for the next completion event
  * @cq: the CQ
  * @mode: what is to cause it
  */
-void ornic_rig_arm(struct ornic_rig_cq *cq, enum ornic_arm mode)
+void ornic_th_arm(struct ornic_th_cq *cq, enum ornic_arm mode)
 {
 	struct ornic_cq_record *rec = (struct ornic_cq_record *)cq->mem;
 
@@ -18,30 +18,30 @@ void ornic_rig_arm(struct ornic_rig_cq *cq, enum ornic_arm mode)
 	smp_mb();
 }
 
-static struct ornic_rig_qp *find_qp(struct ornic_rig *rig, u32 qpn)
+static struct ornic_th_qp *find_qp(struct ornic_th *th, u32 qpn)
 {
-	struct ornic_rig_qp *qp;
+	struct ornic_th_qp *qp;
 
-	for (qp = rig->qps; qp; qp = qp->next)
+	for (qp = th->qps; qp; qp = qp->next)
 		if (qp->qpn == qpn)
 			return qp;
 	return NULL;
 }
 
 /**
- * ornic_rig_poll - take the next CQE
+ * ornic_th_poll - take the next CQE
  * @cq: the CQ
  * @cqe: out: the CQE
  *
  * Return: whether there was one.
  */
-bool ornic_rig_poll(struct ornic_rig_cq *cq, struct ornic_cqe *cqe)
+bool ornic_th_poll(struct ornic_th_cq *cq, struct ornic_cqe *cqe)
 {
 	struct ornic_cq_record *rec = (struct ornic_cq_record *)cq->mem;
 	u32 slot = cq->consumer & ((1u << cq->log_depth) - 1);
 	struct ornic_cqe *ring = (struct ornic_cqe *)(cq->mem + 4096);
 	u8 phase = ~(cq->consumer >> cq->log_depth) & 1;
-	struct ornic_rig_qp *qp;
+	struct ornic_th_qp *qp;
 
 	/* Pairs with the store of the phase by ornic_cq_push(). */
 	if ((smp_load_acquire(&ring[slot].flags) & ORNIC_CQE_PHASE) != phase)
@@ -50,36 +50,36 @@ bool ornic_rig_poll(struct ornic_rig_cq *cq, struct ornic_cqe *cqe)
 	cq->consumer++;
 	/* The slot is the device's again once it sees this. */
 	smp_store_release(&rec->consumer, cpu_to_le32(cq->consumer));
-	qp = find_qp(cq->rig, le32_to_cpu(cqe->qpn));
+	qp = find_qp(cq->th, le32_to_cpu(cqe->qpn));
 	if (qp && !(cqe->opcode & ORNIC_CQE_IS_RECV))
 		qp->sq_tail = le32_to_cpu(cqe->wqe_index) + 1;
 	return true;
 }
 
 /**
- * ornic_rig_kick - kick a QP
+ * ornic_th_kick - kick a QP
  * @qp: the QP
  */
-void ornic_rig_kick(struct ornic_rig_qp *qp)
+void ornic_th_kick(struct ornic_th_qp *qp)
 {
-	struct ornic_rig *rig = qp->rig;
-	struct ornic_rig_hqp *hqp;
+	struct ornic_th *th = qp->th;
+	struct ornic_th_hqp *hqp;
 
-	if (ornic_engine_kick(rig->eng, qp->qpn, rig->budget) != ORNIC_RUN_MORE)
+	if (ornic_engine_kick(th->eng, qp->qpn, th->budget) != ORNIC_RUN_MORE)
 		return;
-	for (hqp = rig->hqps; hqp; hqp = hqp->next)
+	for (hqp = th->hqps; hqp; hqp = hqp->next)
 		if (hqp->qpn == qp->qpn)
 			hqp->resched = true;
 }
 
-static void kick_if_wanted(struct ornic_rig_qp *qp, u32 off)
+static void kick_if_wanted(struct ornic_th_qp *qp, u32 off)
 {
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)(qp->mem + off);
 
 	/* Pairs with the device's between kick_wanted and producer. */
 	smp_mb();
 	if (READ_ONCE(rec->kick_wanted))
-		ornic_rig_kick(qp);
+		ornic_th_kick(qp);
 }
 
 static void put_sges(u8 *p, const struct ornic_lsge *sge, u32 nsge)
@@ -94,7 +94,7 @@ static void put_sges(u8 *p, const struct ornic_lsge *sge, u32 nsge)
 	}
 }
 
-static u8 *put_remote(u8 *p, const struct ornic_rig_wr *wr)
+static u8 *put_remote(u8 *p, const struct ornic_th_wr *wr)
 {
 	struct ornic_seg_remote *seg = (struct ornic_seg_remote *)p;
 
@@ -104,8 +104,8 @@ static u8 *put_remote(u8 *p, const struct ornic_rig_wr *wr)
 	return p + sizeof(*seg);
 }
 
-static u8 *put_xrc(u8 *p, const struct ornic_rig_qp *qp,
-		   const struct ornic_rig_wr *wr)
+static u8 *put_xrc(u8 *p, const struct ornic_th_qp *qp,
+		   const struct ornic_th_wr *wr)
 {
 	struct ornic_seg_xrc *seg = (struct ornic_seg_xrc *)p;
 
@@ -117,7 +117,7 @@ static u8 *put_xrc(u8 *p, const struct ornic_rig_qp *qp,
 	return p + sizeof(*seg);
 }
 
-static u8 *put_segments(u8 *p, const struct ornic_rig_wr *wr, bool ud)
+static u8 *put_segments(u8 *p, const struct ornic_th_wr *wr, bool ud)
 {
 	if (wr->opcode <= ORNIC_WQE_SEND_IMM) {
 		struct ornic_seg_ud *seg = (struct ornic_seg_ud *)p;
@@ -178,14 +178,14 @@ static u8 *put_segments(u8 *p, const struct ornic_rig_wr *wr, bool ud)
 }
 
 /**
- * ornic_rig_post_send - post a send WQE, and kick if the device wants it
+ * ornic_th_post_send - post a send WQE, and kick if the device wants it
  * @qp: the QP
  * @wr: the request; more SGEs or inline bytes than the stride has room for
  *	are the caller's mistake
  *
  * Return: 0, or -ENOSPC when the ring is full.
  */
-int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr)
+int ornic_th_post_send(struct ornic_th_qp *qp, const struct ornic_th_wr *wr)
 {
 	struct ornic_wq_record *rec =
 		(struct ornic_wq_record *)(qp->mem + ORNIC_SQ_RECORD);
@@ -218,7 +218,7 @@ int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr)
 }
 
 /**
- * ornic_rig_post_recv - post a receive WQE
+ * ornic_th_post_recv - post a receive WQE
  * @qp: the QP
  * @wr_id: its id
  * @sge: SGEs
@@ -228,8 +228,8 @@ int ornic_rig_post_send(struct ornic_rig_qp *qp, const struct ornic_rig_wr *wr)
  *
  * Return: 0.
  */
-int ornic_rig_post_recv(struct ornic_rig_qp *qp, u64 wr_id,
-			const struct ornic_lsge *sge, u32 nsge)
+int ornic_th_post_recv(struct ornic_th_qp *qp, u64 wr_id,
+		       const struct ornic_lsge *sge, u32 nsge)
 {
 	struct ornic_wq_record *rec =
 		(struct ornic_wq_record *)(qp->mem + ORNIC_RQ_RECORD);

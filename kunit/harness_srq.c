@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Shared receive queues of the rig, as driver and provider use them. */
+/* Shared receive queues of the harness, as driver and provider use them. */
 #include "harness.h"
 
-static u32 mem_bytes(const struct ornic_rig_srq *srq, u32 log_depth)
+static u32 mem_bytes(const struct ornic_th_srq *srq, u32 log_depth)
 {
 	return 4096 + ALIGN(1u << (log_depth + srq->log_stride), 4096u);
 }
@@ -15,8 +15,8 @@ static void describe(struct ornic_mem *mem, const u8 *ptr, u32 bytes)
 }
 
 /* @cq: of an XRC SRQ, else NULL */
-static int make(struct ornic_rig *rig, struct ornic_rig_srq *srq, u32 log_depth,
-		u32 max_sge, u32 xrcdn, const struct ornic_rig_cq *cq)
+static int make(struct ornic_th *th, struct ornic_th_srq *srq, u32 log_depth,
+		u32 max_sge, u32 xrcdn, const struct ornic_th_cq *cq)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -24,19 +24,19 @@ static int make(struct ornic_rig *rig, struct ornic_rig_srq *srq, u32 log_depth,
 	int status;
 
 	memset(srq, 0, sizeof(*srq));
-	srq->rig = rig;
+	srq->th = th;
 	srq->log_depth = log_depth;
 	srq->log_stride = 5;
 	while (1u << srq->log_stride < 16 + max_sge * 16)
 		srq->log_stride++;
 	bytes = mem_bytes(srq, log_depth);
-	srq->mem = ornic_rig_alloc(rig, bytes);
+	srq->mem = ornic_th_alloc(th, bytes);
 	if (!srq->mem)
 		return ORNIC_NO_RESOURCE;
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_CREATE_SRQ;
 	describe(&req.create_srq.mem, srq->mem, bytes);
-	req.create_srq.pdn = cpu_to_le32(rig->pdn);
+	req.create_srq.pdn = cpu_to_le32(th->pdn);
 	req.create_srq.log_depth = log_depth;
 	req.create_srq.log_stride = srq->log_stride;
 	req.create_srq.max_sge = max_sge;
@@ -45,31 +45,31 @@ static int make(struct ornic_rig *rig, struct ornic_rig_srq *srq, u32 log_depth,
 		req.create_srq.xrcdn = cpu_to_le32(xrcdn);
 		req.create_srq.cqn = cpu_to_le32(cq->cqn);
 	}
-	status = ornic_rig_cmd(rig, &req, &rsp);
+	status = ornic_th_cmd(th, &req, &rsp);
 	if (status)
-		ornic_rig_free(rig, srq->mem);
+		ornic_th_free(th, srq->mem);
 	srq->srqn = le32_to_cpu(rsp.hdr.obj);
 	return status;
 }
 
 /**
- * ornic_rig_srq_init - make an SRQ
- * @rig: the rig
+ * ornic_th_srq_init - make an SRQ
+ * @th: the harness
  * @srq: out
  * @log_depth: log2 of WQEs
  * @max_sge: SGEs per WQE
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
-		       u32 log_depth, u32 max_sge)
+int ornic_th_srq_init(struct ornic_th *th, struct ornic_th_srq *srq,
+		      u32 log_depth, u32 max_sge)
 {
-	return make(rig, srq, log_depth, max_sge, 0, NULL);
+	return make(th, srq, log_depth, max_sge, 0, NULL);
 }
 
 /**
- * ornic_rig_xsrq_init - make an SRQ of an XRC domain
- * @rig: the rig
+ * ornic_th_xsrq_init - make an SRQ of an XRC domain
+ * @th: the harness
  * @srq: out
  * @log_depth: log2 of WQEs
  * @xrcdn: the domain
@@ -77,23 +77,23 @@ int ornic_rig_srq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_xsrq_init(struct ornic_rig *rig, struct ornic_rig_srq *srq,
-			u32 log_depth, u32 xrcdn, const struct ornic_rig_cq *cq)
+int ornic_th_xsrq_init(struct ornic_th *th, struct ornic_th_srq *srq,
+		       u32 log_depth, u32 xrcdn, const struct ornic_th_cq *cq)
 {
-	return make(rig, srq, log_depth, 4, xrcdn, cq);
+	return make(th, srq, log_depth, 4, xrcdn, cq);
 }
 
 /**
- * ornic_rig_srq_resize - RESIZE_SRQ
+ * ornic_th_srq_resize - RESIZE_SRQ
  * @srq: the SRQ
  * @log_depth: log2 of WQEs from now on
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_srq_resize(struct ornic_rig_srq *srq, u32 log_depth)
+int ornic_th_srq_resize(struct ornic_th_srq *srq, u32 log_depth)
 {
 	u32 bytes = mem_bytes(srq, log_depth);
-	u8 *mem = ornic_rig_alloc(srq->rig, bytes);
+	u8 *mem = ornic_th_alloc(srq->th, bytes);
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)mem;
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -106,42 +106,42 @@ int ornic_rig_srq_resize(struct ornic_rig_srq *srq, u32 log_depth)
 	req.hdr.obj = cpu_to_le32(srq->srqn);
 	describe(&req.resize_srq.mem, mem, bytes);
 	req.resize_srq.log_depth = log_depth;
-	status = ornic_rig_cmd(srq->rig, &req, &rsp);
+	status = ornic_th_cmd(srq->th, &req, &rsp);
 	if (!status) {
-		ornic_rig_free(srq->rig, srq->mem);
+		ornic_th_free(srq->th, srq->mem);
 		srq->mem = mem;
 		srq->log_depth = log_depth;
 		srq->producer = le32_to_cpu(rec->producer);
 	} else {
-		ornic_rig_free(srq->rig, mem);
+		ornic_th_free(srq->th, mem);
 	}
 	return status;
 }
 
 /**
- * ornic_rig_srq_fini - destroy an SRQ and free its memory
+ * ornic_th_srq_fini - destroy an SRQ and free its memory
  * @srq: the SRQ
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_srq_fini(struct ornic_rig_srq *srq)
+int ornic_th_srq_fini(struct ornic_th_srq *srq)
 {
-	int status = ornic_rig_destroy_obj(srq->rig, ORNIC_CMD_DESTROY_SRQ,
-					   srq->srqn);
+	int status =
+		ornic_th_destroy_obj(srq->th, ORNIC_CMD_DESTROY_SRQ, srq->srqn);
 
 	if (!status)
-		ornic_rig_free(srq->rig, srq->mem);
+		ornic_th_free(srq->th, srq->mem);
 	return status;
 }
 
 /**
- * ornic_rig_srq_limit - MODIFY_SRQ
+ * ornic_th_srq_limit - MODIFY_SRQ
  * @srq: the SRQ
  * @limit: WQEs
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_srq_limit(struct ornic_rig_srq *srq, u32 limit)
+int ornic_th_srq_limit(struct ornic_th_srq *srq, u32 limit)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -150,18 +150,18 @@ int ornic_rig_srq_limit(struct ornic_rig_srq *srq, u32 limit)
 	req.hdr.opcode = ORNIC_CMD_MODIFY_SRQ;
 	req.hdr.obj = cpu_to_le32(srq->srqn);
 	req.modify_srq.limit = cpu_to_le32(limit);
-	return ornic_rig_cmd(srq->rig, &req, &rsp);
+	return ornic_th_cmd(srq->th, &req, &rsp);
 }
 
 /**
- * ornic_rig_srq_query - QUERY_SRQ
+ * ornic_th_srq_query - QUERY_SRQ
  * @srq: the SRQ
  * @rsp: out
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_srq_query(struct ornic_rig_srq *srq,
-			struct ornic_rsp_query_srq *rsp)
+int ornic_th_srq_query(struct ornic_th_srq *srq,
+		       struct ornic_rsp_query_srq *rsp)
 {
 	union ornic_req req;
 	union ornic_rsp r;
@@ -170,13 +170,13 @@ int ornic_rig_srq_query(struct ornic_rig_srq *srq,
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_QUERY_SRQ;
 	req.hdr.obj = cpu_to_le32(srq->srqn);
-	status = ornic_rig_cmd(srq->rig, &req, &r);
+	status = ornic_th_cmd(srq->th, &req, &r);
 	*rsp = r.query_srq;
 	return status;
 }
 
 /**
- * ornic_rig_post_srq - post a receive WQE to an SRQ
+ * ornic_th_post_srq - post a receive WQE to an SRQ
  * @srq: the SRQ
  * @wr_id: its id
  * @sge: SGEs
@@ -184,8 +184,8 @@ int ornic_rig_srq_query(struct ornic_rig_srq *srq,
  *
  * Return: 0, or -ENOSPC when the ring is full.
  */
-int ornic_rig_post_srq(struct ornic_rig_srq *srq, u64 wr_id,
-		       const struct ornic_lsge *sge, u32 nsge)
+int ornic_th_post_srq(struct ornic_th_srq *srq, u64 wr_id,
+		      const struct ornic_lsge *sge, u32 nsge)
 {
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)srq->mem;
 	u32 slot = srq->producer & ((1u << srq->log_depth) - 1);

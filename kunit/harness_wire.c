@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The wire of the rig: frames in and out, ideal links, made-up peers. */
+/* The wire of the harness: frames in and out, ideal links, made-up peers. */
 #include "harness.h"
 
 #define ETH_LEN 14
@@ -27,14 +27,14 @@ static u32 ip_len(u16 type, const u8 *ip, u32 len)
 }
 
 /**
- * ornic_rig_parse - what the host's network stack does before the engine
+ * ornic_th_parse - what the host's network stack does before the engine
  * @data: an Ethernet frame
  * @len: its length
  * @rx: out: the packet in one piece
  *
  * Return: 0, or -EINVAL for a frame that no stack would hand on.
  */
-int ornic_rig_parse(const void *data, u32 len, struct ornic_rx *rx)
+int ornic_th_parse(const void *data, u32 len, struct ornic_rx *rx)
 {
 	const u8 *p = data;
 	u32 at = ETH_LEN, iplen;
@@ -86,42 +86,42 @@ static void split(struct ornic_rx *rx, u32 bytes)
 }
 
 /**
- * ornic_rig_rx - a frame arrives
- * @rig: the receiver
+ * ornic_th_rx - a frame arrives
+ * @th: the receiver
  * @data: the frame
  * @len: its length
  */
-void ornic_rig_rx(struct ornic_rig *rig, const void *data, u32 len)
+void ornic_th_rx(struct ornic_th *th, const void *data, u32 len)
 {
 	struct ornic_rx rx;
 
-	if (ornic_rig_parse(data, len, &rx))
+	if (ornic_th_parse(data, len, &rx))
 		return;
-	if (rig->seg_bytes && rx.len)
-		split(&rx, rig->seg_bytes);
-	rx.busy_here = rig->busy_here;
-	ornic_engine_rx(rig->eng, &rx);
+	if (th->seg_bytes && rx.len)
+		split(&rx, th->seg_bytes);
+	rx.busy_here = th->busy_here;
+	ornic_engine_rx(th->eng, &rx);
 }
 
 /**
- * ornic_rig_decode - look into a frame
+ * ornic_th_decode - look into a frame
  * @frame: the frame
  * @rx: out, @pkt points into it
  * @pkt: out: its headers
  *
  * Return: whether it is a RoCE packet with a good ICRC.
  */
-bool ornic_rig_decode(const struct ornic_rig_frame *frame, struct ornic_rx *rx,
-		      struct ornic_pkt *pkt)
+bool ornic_th_decode(const struct ornic_th_frame *frame, struct ornic_rx *rx,
+		     struct ornic_pkt *pkt)
 {
-	return !ornic_rig_parse(frame->data, frame->len, rx) &&
+	return !ornic_th_parse(frame->data, frame->len, rx) &&
 	       !ornic_pkt_parse(pkt, rx);
 }
 
 /**
- * ornic_rig_build - make a frame
+ * ornic_th_build - make a frame
  * @tx: out: how it is laid out
- * @data: out: ORNIC_RIG_FRAME_BYTES at most
+ * @data: out: ORNIC_TH_FRAME_BYTES at most
  * @path: template of its headers
  * @info: what its RoCE headers say
  * @frag: its payload
@@ -129,10 +129,9 @@ bool ornic_rig_decode(const struct ornic_rig_frame *frame, struct ornic_rx *rx,
  *
  * Return: its length.
  */
-u32 ornic_rig_build(struct ornic_tx *tx, u8 *data,
-		    const struct ornic_path *path,
-		    const struct ornic_txinfo *info,
-		    const struct ornic_frag *frag, u32 nfrags)
+u32 ornic_th_build(struct ornic_tx *tx, u8 *data, const struct ornic_path *path,
+		   const struct ornic_txinfo *info,
+		   const struct ornic_frag *frag, u32 nfrags)
 {
 	u32 i, len = 0;
 
@@ -147,7 +146,7 @@ u32 ornic_rig_build(struct ornic_tx *tx, u8 *data,
 }
 
 /**
- * ornic_rig_inject - a packet from the peer of @qp, well formed
+ * ornic_th_inject - a packet from the peer of @qp, well formed
  * @qp: the receiver, which may have no peer at all
  * @info: its headers; @dest_qpn is filled in
  * @payload: its payload
@@ -155,11 +154,11 @@ u32 ornic_rig_build(struct ornic_tx *tx, u8 *data,
  *
  * Return: 0, -EINVAL or -ENOMEM.
  */
-int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
-		     const void *payload, u32 len)
+int ornic_th_inject(struct ornic_th_qp *qp, struct ornic_txinfo *info,
+		    const void *payload, u32 len)
 {
 	const struct ornic_av *av = &qp->conn.av;
-	struct ornic_rig *rig = qp->rig;
+	struct ornic_th *th = qp->th;
 	struct ornic_frag frag = { (void *)payload, len };
 	struct ornic_path path;
 	struct ornic_gid src;
@@ -168,41 +167,41 @@ int ornic_rig_inject(struct ornic_rig_qp *qp, struct ornic_txinfo *info,
 	u8 *data;
 
 	memset(&path, 0, sizeof(path));
-	ornic_rig_av(&back, rig->index, av->sgid_index);
+	ornic_th_av(&back, th->index, av->sgid_index);
 	memcpy(src.gid, av->dgid, 16);
 	memcpy(src.smac, av->dmac, 6);
-	src.vlan = av->sgid_index == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
-						      ORNIC_VLAN_NONE;
+	src.vlan = av->sgid_index == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
+						     ORNIC_VLAN_NONE;
 	src.valid = true;
 	if (ornic_path_init(&path, &src, &back))
 		return -EINVAL;
-	data = ornic_zalloc(ORNIC_RIG_FRAME_BYTES);
+	data = ornic_zalloc(ORNIC_TH_FRAME_BYTES);
 	if (!data)
 		return -ENOMEM;
 	info->dest_qpn = qp->qpn;
-	ornic_rig_rx(rig, data,
-		     ornic_rig_build(&tx, data, &path, info, &frag, !!len));
+	ornic_th_rx(th, data,
+		    ornic_th_build(&tx, data, &path, info, &frag, !!len));
 	ornic_free(data);
 	return 0;
 }
 
 /**
- * ornic_rig_pair_init - two rigs with a wire, or one for both ends
+ * ornic_th_pair_init - two harnesses with a wire, or one for both ends
  * @pair: out
  * @seed: of their randomness
- * @loop: one rig
+ * @loop: one harness
  *
  * Return: 0 or -ENOMEM.
  */
-int ornic_rig_pair_init(struct ornic_rig_pair *pair, u64 seed, bool loop)
+int ornic_th_pair_init(struct ornic_th_pair *pair, u64 seed, bool loop)
 {
 	memset(pair, 0, sizeof(*pair));
-	pair->a = ornic_rig_create(seed, 1);
+	pair->a = ornic_th_create(seed, 1);
 	if (!pair->a)
 		return -ENOMEM;
-	pair->b = loop ? pair->a : ornic_rig_create(seed + 1, 2);
+	pair->b = loop ? pair->a : ornic_th_create(seed + 1, 2);
 	if (!pair->b) {
-		ornic_rig_destroy(pair->a);
+		ornic_th_destroy(pair->a);
 		pair->a = NULL;
 		return -ENOMEM;
 	}
@@ -210,62 +209,62 @@ int ornic_rig_pair_init(struct ornic_rig_pair *pair, u64 seed, bool loop)
 }
 
 /**
- * ornic_rig_pair_fini - destroy both
+ * ornic_th_pair_fini - destroy both
  * @pair: the pair, or zeroes
  *
  * Return: pieces of memory that were written beside; 0 is right.
  */
-u32 ornic_rig_pair_fini(struct ornic_rig_pair *pair)
+u32 ornic_th_pair_fini(struct ornic_th_pair *pair)
 {
 	u32 broken = 0;
 
 	if (pair->a)
 		pair->a->near = NULL;
 	if (pair->b != pair->a)
-		broken = ornic_rig_destroy(pair->b);
-	broken += ornic_rig_destroy(pair->a);
+		broken = ornic_th_destroy(pair->b);
+	broken += ornic_th_destroy(pair->a);
 	pair->a = NULL;
 	pair->b = NULL;
 	return broken;
 }
 
-static bool deliver_one(struct ornic_rig_pair *pair, struct ornic_rig *from)
+static bool deliver_one(struct ornic_th_pair *pair, struct ornic_th *from)
 {
-	struct ornic_rig *to = from == pair->a ? pair->b : pair->a;
-	struct ornic_rig_frame *f = ornic_rig_pull(from);
-	enum ornic_rig_verdict verdict = ORNIC_RIG_PASS;
+	struct ornic_th *to = from == pair->a ? pair->b : pair->a;
+	struct ornic_th_frame *f = ornic_th_pull(from);
+	enum ornic_th_verdict verdict = ORNIC_TH_PASS;
 	struct ornic_pkt pkt;
 	struct ornic_rx rx;
 
 	if (!f)
 		return false;
-	if (pair->filter && ornic_rig_decode(f, &rx, &pkt))
+	if (pair->filter && ornic_th_decode(f, &rx, &pkt))
 		verdict = pair->filter(pair, from, f, &pkt);
-	if (verdict == ORNIC_RIG_PASS)
-		ornic_rig_rx(to, f->data, f->len);
-	ornic_rig_put(from, f);
+	if (verdict == ORNIC_TH_PASS)
+		ornic_th_rx(to, f->data, f->len);
+	ornic_th_put(from, f);
 	return true;
 }
 
-static bool step(struct ornic_rig_pair *pair)
+static bool step(struct ornic_th_pair *pair)
 {
-	bool any = ornic_rig_run(pair->a);
+	bool any = ornic_th_run(pair->a);
 
 	any |= deliver_one(pair, pair->a);
 	if (pair->b == pair->a)
 		return any;
-	any |= ornic_rig_run(pair->b);
+	any |= ornic_th_run(pair->b);
 	any |= deliver_one(pair, pair->b);
 	return any;
 }
 
 /**
- * ornic_rig_settle - let both work until neither has anything to do
+ * ornic_th_settle - let both work until neither has anything to do
  * @pair: the pair; time stands still
  *
  * Return: false when they do not come to rest.
  */
-bool ornic_rig_settle(struct ornic_rig_pair *pair)
+bool ornic_th_settle(struct ornic_th_pair *pair)
 {
 	u32 i;
 
@@ -275,15 +274,15 @@ bool ornic_rig_settle(struct ornic_rig_pair *pair)
 	return false;
 }
 
-static u64 next_deadline(const struct ornic_rig_pair *pair)
+static u64 next_deadline(const struct ornic_th_pair *pair)
 {
-	u64 a = ornic_rig_deadline(pair->a);
-	u64 b = ornic_rig_deadline(pair->b);
+	u64 a = ornic_th_deadline(pair->a);
+	u64 b = ornic_th_deadline(pair->b);
 
 	return a && (!b || a < b) ? a : b;
 }
 
-static void set_time(struct ornic_rig_pair *pair, u64 now)
+static void set_time(struct ornic_th_pair *pair, u64 now)
 {
 	if (now <= pair->a->now)
 		return;
@@ -292,13 +291,13 @@ static void set_time(struct ornic_rig_pair *pair, u64 now)
 }
 
 /**
- * ornic_rig_advance - let time pass, timers fire and work be done
+ * ornic_th_advance - let time pass, timers fire and work be done
  * @pair: the pair
  * @ns: how long
  *
  * Return: false when they do not come to rest.
  */
-bool ornic_rig_advance(struct ornic_rig_pair *pair, u64 ns)
+bool ornic_th_advance(struct ornic_th_pair *pair, u64 ns)
 {
 	u64 end = pair->a->now + ns;
 	u32 i;
@@ -306,7 +305,7 @@ bool ornic_rig_advance(struct ornic_rig_pair *pair, u64 ns)
 	for (i = 0; i < MAX_STEPS; i++) {
 		u64 when;
 
-		if (!ornic_rig_settle(pair))
+		if (!ornic_th_settle(pair))
 			return false;
 		when = next_deadline(pair);
 		if (!when || when > end) {
@@ -314,21 +313,21 @@ bool ornic_rig_advance(struct ornic_rig_pair *pair, u64 ns)
 			return true;
 		}
 		set_time(pair, when);
-		ornic_rig_expire(pair->a);
+		ornic_th_expire(pair->a);
 		if (pair->b != pair->a)
-			ornic_rig_expire(pair->b);
+			ornic_th_expire(pair->b);
 	}
 	return false;
 }
 
 /**
- * ornic_rig_conn_default - attributes that do for most cases
+ * ornic_th_conn_default - attributes that do for most cases
  * @conn: out
  * @type: enum ornic_qp_type
  *
  * PSNs near the wrap, path MTU 1024, all access, no lack of retries.
  */
-void ornic_rig_conn_default(struct ornic_rig_conn *conn, u8 type)
+void ornic_th_conn_default(struct ornic_th_conn *conn, u8 type)
 {
 	memset(conn, 0, sizeof(*conn));
 	conn->sq_psn = 0xfffffe;
@@ -347,34 +346,34 @@ void ornic_rig_conn_default(struct ornic_rig_conn *conn, u8 type)
 	conn->max_dest_rd_atomic = 4;
 }
 
-static int to_rts(struct ornic_rig_qp *qp)
+static int to_rts(struct ornic_th_qp *qp)
 {
-	int status = ornic_rig_to(qp, ORNIC_QPS_INIT);
+	int status = ornic_th_to(qp, ORNIC_QPS_INIT);
 
 	if (!status)
-		status = ornic_rig_to(qp, ORNIC_QPS_RTR);
+		status = ornic_th_to(qp, ORNIC_QPS_RTR);
 	if (!status)
-		status = ornic_rig_to(qp, ORNIC_QPS_RTS);
+		status = ornic_th_to(qp, ORNIC_QPS_RTS);
 	return status;
 }
 
 /**
- * ornic_rig_connect - bring two QPs from RESET to RTS, as peers
+ * ornic_th_connect - bring two QPs from RESET to RTS, as peers
  * @a: one; its conn is used, with path and peer filled in
- * @b: the other; NULL connects @a to QP 0x123 of rig 9, which nobody is
+ * @b: the other; NULL connects @a to QP 0x123 of harness 9, which nobody is
  * @which: GIDs
  *
  * Return: enum ornic_status.
  */
-int ornic_rig_connect(struct ornic_rig_qp *a, struct ornic_rig_qp *b,
-		      enum ornic_rig_gid which)
+int ornic_th_connect(struct ornic_th_qp *a, struct ornic_th_qp *b,
+		     enum ornic_th_gid which)
 {
 	int status;
 
-	ornic_rig_av(&a->conn.av, b ? b->rig->index : 9, which);
+	ornic_th_av(&a->conn.av, b ? b->th->index : 9, which);
 	a->conn.dest_qpn = b ? b->qpn : 0x123;
 	if (b) {
-		ornic_rig_av(&b->conn.av, a->rig->index, which);
+		ornic_th_av(&b->conn.av, a->th->index, which);
 		b->conn.dest_qpn = a->qpn;
 		a->conn.rq_psn = b->conn.sq_psn;
 		b->conn.rq_psn = a->conn.sq_psn;

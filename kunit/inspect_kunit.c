@@ -6,24 +6,25 @@
 
 static int inspect_init(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = kunit_kzalloc(test, sizeof(*bed), GFP_KERNEL);
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix =
+		kunit_kzalloc(test, sizeof(*fix), GFP_KERNEL);
 
-	if (!bed)
+	if (!fix)
 		return -ENOMEM;
-	test->priv = bed;
-	if (ornic_bed_open(bed, ORNIC_BED_LONE, &init))
+	test->priv = fix;
+	if (ornic_fix_open(fix, ORNIC_FIX_LONE, &init))
 		return -EINVAL;
-	ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
-	return ornic_bed_connect(bed) ? -EINVAL : 0;
+	ornic_th_av(&fix->a.conn.av, 9, ORNIC_TH_IPV4);
+	return ornic_fix_connect(fix) ? -EINVAL : 0;
 }
 
 static void inspect_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static int inspect(struct ornic_bed *bed, u8 kind, u32 obj,
+static int inspect(struct ornic_fixture *fix, u8 kind, u32 obj,
 		   union ornic_rsp *rsp)
 {
 	union ornic_req req;
@@ -32,30 +33,30 @@ static int inspect(struct ornic_bed *bed, u8 kind, u32 obj,
 	req.hdr.opcode = ORNIC_CMD_INSPECT;
 	req.hdr.param = kind;
 	req.hdr.obj = cpu_to_le32(obj);
-	return ornic_rig_cmd(bed->pair.a, &req, rsp);
+	return ornic_th_cmd(fix->pair.a, &req, rsp);
 }
 
 static u32 psn(u32 n)
 {
-	return (ORNIC_BED_PSN + n) & ORNIC_PSN_MASK;
+	return (ORNIC_FIX_PSN + n) & ORNIC_PSN_MASK;
 }
 
 /* Two WQEs of two packets each; the first packet is acknowledged. */
 static void inspect_shows_the_requester(struct kunit *test)
 {
-	struct ornic_bed *bed = test->priv;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_rsp_inspect_qp *r;
 	union ornic_rsp rsp;
 	u32 i;
 
 	for (i = 0; i < 2; i++)
-		ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0,
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
 			       0, 2048);
-	ornic_rig_kick(&bed->a);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
-	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN,
+	ornic_th_kick(&fix->a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 4);
+	ornic_fix_answer(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN,
 			 ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
-	KUNIT_ASSERT_EQ(test, inspect(bed, ORNIC_INSPECT_QP, bed->a.qpn, &rsp),
+	KUNIT_ASSERT_EQ(test, inspect(fix, ORNIC_INSPECT_QP, fix->a.qpn, &rsp),
 			ORNIC_OK);
 	r = &rsp.inspect_qp;
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_psn), psn(4));
@@ -63,13 +64,13 @@ static void inspect_shows_the_requester(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_producer), 2);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_sent), 2);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_done), 0);
-	KUNIT_EXPECT_EQ(test, r->retry_left, bed->a.conn.retry_cnt);
+	KUNIT_EXPECT_EQ(test, r->retry_left, fix->a.conn.retry_cnt);
 	KUNIT_EXPECT_EQ(test, r->state, ORNIC_QPS_RTS);
 	KUNIT_EXPECT_EQ(test, r->flags, ORNIC_IQP_TIMER);
 	/* The peer is not ready. */
-	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN + 1,
+	ornic_fix_answer(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + 1,
 			 ORNIC_AETH_RNR | 20, NULL, 0);
-	KUNIT_ASSERT_EQ(test, inspect(bed, ORNIC_INSPECT_QP, bed->a.qpn, &rsp),
+	KUNIT_ASSERT_EQ(test, inspect(fix, ORNIC_INSPECT_QP, fix->a.qpn, &rsp),
 			ORNIC_OK);
 	KUNIT_EXPECT_TRUE(test, r->flags & ORNIC_IQP_RNR_WAIT);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->sq_psn), psn(1));
@@ -78,19 +79,19 @@ static void inspect_shows_the_requester(struct kunit *test)
 
 static void inspect_shows_the_responder(struct kunit *test)
 {
-	struct ornic_bed *bed = test->priv;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_rsp_inspect_qp *r;
 	union ornic_rsp rsp;
 	u32 i;
 
 	for (i = 0; i < 3; i++)
-		ornic_bed_recv(&bed->a, &bed->am, i, 0, 64);
+		ornic_fix_recv(&fix->a, &fix->am, i, 0, 64);
 	for (i = 0; i < 2; i++)
-		ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, i, 0, 0, 10);
+		ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, i, 0, 0, 10);
 	/* One is missing. */
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 3);
-	KUNIT_ASSERT_EQ(test, inspect(bed, ORNIC_INSPECT_QP, bed->a.qpn, &rsp),
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	KUNIT_ASSERT_EQ(test, inspect(fix, ORNIC_INSPECT_QP, fix->a.qpn, &rsp),
 			ORNIC_OK);
 	r = &rsp.inspect_qp;
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->rq_psn), psn(2));
@@ -102,21 +103,21 @@ static void inspect_shows_the_responder(struct kunit *test)
 
 static void inspect_shows_the_cq(struct kunit *test)
 {
-	struct ornic_bed *bed = test->priv;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_rsp_inspect_cq *r;
 	union ornic_rsp rsp;
 	struct ornic_cqe cqe;
 	u32 i;
 
 	for (i = 0; i < 2; i++)
-		ornic_bed_recv(&bed->a, &bed->am, i, 0, 64);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
-	ornic_bed_drain(bed);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
-	ornic_rig_arm(&bed->arcq, ORNIC_ARM_SOLICITED);
+		ornic_fix_recv(&fix->a, &fix->am, i, 0, 64);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0);
+	ornic_th_arm(&fix->arcq, ORNIC_ARM_SOLICITED);
 	KUNIT_ASSERT_EQ(test,
-			inspect(bed, ORNIC_INSPECT_CQ, bed->arcq.cqn, &rsp),
+			inspect(fix, ORNIC_INSPECT_CQ, fix->arcq.cqn, &rsp),
 			ORNIC_OK);
 	r = &rsp.inspect_cq;
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->producer), 2);
@@ -129,63 +130,63 @@ static void inspect_shows_the_cq(struct kunit *test)
 
 static void inspect_shows_the_key(struct kunit *test)
 {
-	struct ornic_bed *bed = test->priv;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_rsp_inspect_mkey *r;
 	union ornic_rsp rsp;
 
 	KUNIT_ASSERT_EQ(test,
-			inspect(bed, ORNIC_INSPECT_MKEY, bed->am.key, &rsp),
+			inspect(fix, ORNIC_INSPECT_MKEY, fix->am.key, &rsp),
 			ORNIC_OK);
 	r = &rsp.inspect_mkey;
-	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->iova), bed->am.iova);
-	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->length), ORNIC_BED_MR_BYTES);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->pdn), ORNIC_RIG_PD);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->iova), fix->am.iova);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->length), ORNIC_FIX_MR_BYTES);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->pdn), ORNIC_TH_PD);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(r->windows), 0);
 	KUNIT_EXPECT_EQ(test, r->access, ORNIC_ACCESS_MASK);
 	/* A guess tells nothing. */
 	KUNIT_EXPECT_EQ(test,
-			inspect(bed, ORNIC_INSPECT_MKEY, bed->am.key ^ 1, &rsp),
+			inspect(fix, ORNIC_INSPECT_MKEY, fix->am.key ^ 1, &rsp),
 			ORNIC_NOT_FOUND);
 }
 
 static void inspect_checks(struct kunit *test)
 {
-	struct ornic_bed *bed = test->priv;
+	struct ornic_fixture *fix = test->priv;
 	union ornic_rsp rsp;
 	u32 kind, window = 0;
 
 	for (kind = 0; kind < 256; kind++)
-		KUNIT_EXPECT_EQ(test, inspect(bed, kind, U32_MAX, &rsp),
+		KUNIT_EXPECT_EQ(test, inspect(fix, kind, U32_MAX, &rsp),
 				kind >= ORNIC_INSPECT_QP &&
 						kind <= ORNIC_INSPECT_MKEY ?
 					ORNIC_NOT_FOUND :
 					ORNIC_BAD_PARAM);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_mw(bed->pair.a, ORNIC_MW_TYPE_1, &window),
+			ornic_th_mw(fix->pair.a, ORNIC_MW_TYPE_1, &window),
 			ORNIC_OK);
-	KUNIT_EXPECT_EQ(test, inspect(bed, ORNIC_INSPECT_MKEY, window, &rsp),
+	KUNIT_EXPECT_EQ(test, inspect(fix, ORNIC_INSPECT_MKEY, window, &rsp),
 			ORNIC_NOT_FOUND);
-	ornic_rig_destroy_obj(bed->pair.a, ORNIC_CMD_DESTROY_MW, window);
+	ornic_th_destroy_obj(fix->pair.a, ORNIC_CMD_DESTROY_MW, window);
 }
 
 /* In the kernel nobody looks, unless a tracepoint is on. */
 static void trace_tells_each_thing_once(struct kunit *test)
 {
-	struct ornic_bed *bed = test->priv;
-	const u32 *n = bed->pair.a->trace_count;
+	struct ornic_fixture *fix = test->priv;
+	const u32 *n = fix->pair.a->trace_count;
 
 	if (!ornic_trace_on())
 		kunit_skip(test, "tracing is off");
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       2048);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_KICK], 1);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_TX], 2);
-	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN,
+	ornic_fix_answer(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN,
 			 ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, NULL, 0);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_RETRY], 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
-	ornic_bed_answer(bed, ORNIC_OP_ACK, ORNIC_BED_PSN + 1,
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+	ornic_fix_answer(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + 1,
 			 ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_TX], 4);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_RX], 2);

@@ -12,30 +12,31 @@
 
 static int users_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void users_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static struct ornic_bed *open_bed(struct kunit *test, enum ornic_bed_kind kind,
-				  u8 flags)
+static struct ornic_fixture *open_fix(struct kunit *test,
+				      enum ornic_fix_kind kind, u8 flags)
 {
-	struct ornic_rig_qpinit init = {
+	struct ornic_th_qpinit init = {
 		.type = UD,
 		.flags = flags,
 		.max_inline = 200,
 	};
-	struct ornic_bed *bed = test->priv;
+	struct ornic_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
-	if (kind == ORNIC_BED_LONE)
-		ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
+	if (kind == ORNIC_FIX_LONE)
+		ornic_th_av(&fix->a.conn.av, 9, ORNIC_TH_IPV4);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	return fix;
 }
 
 /* ---- QP 1 ------------------------------------------------------------------- */
@@ -63,18 +64,18 @@ KUNIT_ARRAY_PARAM_DESC(flags, flags_rows, desc);
 static void users_qp_flags(struct kunit *test)
 {
 	const struct flags_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, 0);
-	struct ornic_rig_qpinit init = {
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, 0);
+	struct ornic_th_qpinit init = {
 		.type = row->type,
 		.flags = row->flags,
 	};
-	struct ornic_rig_qp *qp;
+	struct ornic_th_qp *qp;
 
 	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qp);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(bed->pair.a, qp, &init, &bed->ascq,
-					  &bed->arcq),
+			ornic_th_qp_init(fix->pair.a, qp, &init, &fix->ascq,
+					 &fix->arcq),
 			row->status);
 	if (row->status)
 		return;
@@ -82,21 +83,22 @@ static void users_qp_flags(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, qp->qpn, row->qpn);
 	else
 		KUNIT_EXPECT_GE(test, qp->qpn, 16);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(qp), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(qp), 0);
 }
 
 static void users_one_gsi(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, ORNIC_QP_GSI);
-	struct ornic_rig_qpinit init = { .type = UD, .flags = ORNIC_QP_GSI };
-	struct ornic_rig_qp *qp;
+	struct ornic_fixture *fix =
+		open_fix(test, ORNIC_FIX_LONE, ORNIC_QP_GSI);
+	struct ornic_th_qpinit init = { .type = UD, .flags = ORNIC_QP_GSI };
+	struct ornic_th_qp *qp;
 
 	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qp);
-	KUNIT_EXPECT_EQ(test, bed->a.qpn, 1);
+	KUNIT_EXPECT_EQ(test, fix->a.qpn, 1);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_qp_init(bed->pair.a, qp, &init, &bed->ascq,
-					  &bed->arcq),
+			ornic_th_qp_init(fix->pair.a, qp, &init, &fix->ascq,
+					 &fix->arcq),
 			ORNIC_BUSY);
 }
 
@@ -104,18 +106,18 @@ static void users_one_gsi(struct kunit *test)
 
 static const struct av_row {
 	const char *desc;
-	enum ornic_rig_gid gid;
+	enum ornic_th_gid gid;
 	u8 qp_flags;
 	u8 bad_sgid;
 	int status;
 	u8 verr;
 } av_rows[] = {
-	{ "IPv4", ORNIC_RIG_IPV4, ORNIC_QP_AV, 0, 0, 0 },
-	{ "IPv6", ORNIC_RIG_IPV6, ORNIC_QP_AV, 0, 0, 0 },
-	{ "VLAN", ORNIC_RIG_VLAN, ORNIC_QP_AV, 0, 0, 0 },
-	{ "empty source", ORNIC_RIG_IPV4, ORNIC_QP_AV, 100,
+	{ "IPv4", ORNIC_TH_IPV4, ORNIC_QP_AV, 0, 0, 0 },
+	{ "IPv6", ORNIC_TH_IPV6, ORNIC_QP_AV, 0, 0, 0 },
+	{ "VLAN", ORNIC_TH_VLAN, ORNIC_QP_AV, 0, 0, 0 },
+	{ "empty source", ORNIC_TH_IPV4, ORNIC_QP_AV, 100,
 	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_AH },
-	{ "QP of a process", ORNIC_RIG_IPV4, 0, 0, ORNIC_CQE_LOC_QP_OP_ERR,
+	{ "QP of a process", ORNIC_TH_IPV4, 0, 0, ORNIC_CQE_LOC_QP_OP_ERR,
 	  ORNIC_VERR_BAD_FLAGS },
 };
 
@@ -124,10 +126,11 @@ KUNIT_ARRAY_PARAM_DESC(av, av_rows, desc);
 static void users_av_in_wqe(struct kunit *test)
 {
 	const struct av_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, row->qp_flags);
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 5, 99);
+	struct ornic_fixture *fix =
+		open_fix(test, ORNIC_FIX_LONE, row->qp_flags);
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 5, 99);
 	struct ornic_av av;
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
 		.nsge = 1,
 		.sge = &sge,
@@ -138,30 +141,30 @@ static void users_av_in_wqe(struct kunit *test)
 	};
 	struct ornic_cqe cqe;
 
-	ornic_rig_av(&av, 7, row->gid);
+	ornic_th_av(&av, 7, row->gid);
 	if (row->bad_sgid)
 		av.sgid_index = row->bad_sgid;
-	ornic_rig_post_send(&bed->a, &wr);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), row->status);
+	ornic_th_post_send(&fix->a, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), row->status);
 	KUNIT_EXPECT_EQ(test, cqe.vendor_err, row->verr);
-	KUNIT_ASSERT_EQ(test, ornic_bed_sent(bed), !row->status);
+	KUNIT_ASSERT_EQ(test, ornic_fix_sent(fix), !row->status);
 	if (row->status)
 		return;
-	KUNIT_EXPECT_EQ(test, bed->pkt.qpn, 1);
-	KUNIT_EXPECT_EQ(test, bed->pkt.payload_len, 99);
-	KUNIT_EXPECT_EQ(test, bed->rx.ipv6, row->gid == ORNIC_RIG_IPV6);
-	KUNIT_EXPECT_EQ(test, bed->rx.vlan,
-			row->gid == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
-						     ORNIC_VLAN_NONE);
+	KUNIT_EXPECT_EQ(test, fix->pkt.qpn, 1);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 99);
+	KUNIT_EXPECT_EQ(test, fix->rx.ipv6, row->gid == ORNIC_TH_IPV6);
+	KUNIT_EXPECT_EQ(test, fix->rx.vlan,
+			row->gid == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
+						    ORNIC_VLAN_NONE);
 }
 
 /* Addresses share the store with inline data of the full length. */
 static void users_av_beside_inline(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, ORNIC_QP_AV);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, ORNIC_QP_AV);
 	u8 data[150];
 	struct ornic_av av;
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
 		.inline_data = data,
 		.inline_len = sizeof(data),
@@ -172,10 +175,10 @@ static void users_av_beside_inline(struct kunit *test)
 	struct ornic_frag frag[ORNIC_RX_SEGS];
 
 	memset(data, 0x5a, sizeof(data));
-	ornic_rig_av(&av, 7, ORNIC_RIG_IPV6);
-	ornic_rig_post_send(&bed->a, &wr);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_ASSERT_EQ(test, ornic_pkt_payload(&bed->pkt, frag), 1);
+	ornic_th_av(&av, 7, ORNIC_TH_IPV6);
+	ornic_th_post_send(&fix->a, &wr);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_ASSERT_EQ(test, ornic_pkt_payload(&fix->pkt, frag), 1);
 	KUNIT_ASSERT_EQ(test, frag[0].len, sizeof(data));
 	KUNIT_EXPECT_MEMEQ(test, frag[0].ptr, data, sizeof(data));
 }
@@ -184,10 +187,10 @@ static void users_av_beside_inline(struct kunit *test)
 
 static const struct loop_row {
 	const char *desc;
-	enum ornic_rig_gid gid;
+	enum ornic_th_gid gid;
 } loop_rows[] = {
-	{ "IBTA A17.4.5.2: 20 bytes, then IPv4", ORNIC_RIG_IPV4 },
-	{ "IBTA A17.4.5.2: IPv6", ORNIC_RIG_IPV6 },
+	{ "IBTA A17.4.5.2: 20 bytes, then IPv4", ORNIC_TH_IPV4 },
+	{ "IBTA A17.4.5.2: IPv6", ORNIC_TH_IPV6 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(loop, loop_rows, desc);
@@ -196,30 +199,30 @@ KUNIT_ARRAY_PARAM_DESC(loop, loop_rows, desc);
 static void users_grh_of_loopback(struct kunit *test)
 {
 	const struct loop_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LOOP, ORNIC_QP_AV);
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 10);
-	struct ornic_rig_wr wr = {
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LOOP, ORNIC_QP_AV);
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 10);
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
 		.nsge = 1,
 		.sge = &sge,
-		.dest_qpn = bed->b.qpn,
+		.dest_qpn = fix->b.qpn,
 		.dest_qkey = 0x1234,
 		.flags = ORNIC_WQE_AV,
 	};
-	bool ipv4 = row->gid == ORNIC_RIG_IPV4;
+	bool ipv4 = row->gid == ORNIC_TH_IPV4;
 	u8 grh[ORNIC_GRH_LEN];
 	struct ornic_cqe cqe;
 	struct ornic_av av;
 	u32 i, sum = 0;
 
-	ornic_rig_av(&av, bed->pair.a->index, row->gid);
+	ornic_th_av(&av, fix->pair.a->index, row->gid);
 	wr.av = &av;
-	ornic_bed_recv(&bed->b, &bed->bm, 1, 0, 100);
-	ornic_rig_post_send(&bed->a, &wr);
-	KUNIT_ASSERT_EQ(test, ornic_bed_status(&bed->brcq, &cqe), 0);
+	ornic_fix_recv(&fix->b, &fix->bm, 1, 0, 100);
+	ornic_th_post_send(&fix->a, &wr);
+	KUNIT_ASSERT_EQ(test, ornic_fix_status(&fix->brcq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, !!(cqe.flags & ORNIC_CQE_IPV4), ipv4);
 	KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_GRH);
-	ornic_rig_mr_read(&bed->bm, 0, grh, sizeof(grh));
+	ornic_th_mr_read(&fix->bm, 0, grh, sizeof(grh));
 	if (!ipv4) {
 		KUNIT_EXPECT_EQ(test, grh[0] >> 4, 6);
 		return;
@@ -232,7 +235,8 @@ static void users_grh_of_loopback(struct kunit *test)
 
 /* ---- Keys of all memory --------------------------------------------------------- */
 
-static int create_dma_key(struct ornic_bed *bed, u8 flags, u64 length, u32 *key)
+static int create_dma_key(struct ornic_fixture *fix, u8 flags, u64 length,
+			  u32 *key)
 {
 	struct ornic_req_create_mkey *c;
 	union ornic_req req;
@@ -242,25 +246,25 @@ static int create_dma_key(struct ornic_bed *bed, u8 flags, u64 length, u32 *key)
 	memset(&req, 0, sizeof(req));
 	c = &req.create_mkey;
 	c->hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	c->pdn = cpu_to_le32(bed->pair.a->pdn);
+	c->pdn = cpu_to_le32(fix->pair.a->pdn);
 	c->access = ORNIC_ACCESS_LOCAL_WRITE;
 	c->flags = flags;
 	c->length = cpu_to_le64(length);
-	status = ornic_rig_cmd(bed->pair.a, &req, &rsp);
+	status = ornic_th_cmd(fix->pair.a, &req, &rsp);
 	*key = le32_to_cpu(rsp.hdr.obj);
 	return status;
 }
 
 static void users_dma_key_is_plain(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, ORNIC_QP_AV);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, ORNIC_QP_AV);
 	u32 key;
 
-	KUNIT_EXPECT_EQ(test, create_dma_key(bed, ORNIC_MKEY_DMA, PAGE, &key),
+	KUNIT_EXPECT_EQ(test, create_dma_key(fix, ORNIC_MKEY_DMA, PAGE, &key),
 			ORNIC_BAD_PARAM);
-	KUNIT_EXPECT_EQ(test, create_dma_key(bed, 0x80, 0, &key),
+	KUNIT_EXPECT_EQ(test, create_dma_key(fix, 0x80, 0, &key),
 			ORNIC_BAD_PARAM);
-	KUNIT_EXPECT_EQ(test, create_dma_key(bed, 0, 0, &key), ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, create_dma_key(fix, 0, 0, &key), ORNIC_BAD_PARAM);
 }
 
 static const struct dma_row {
@@ -282,11 +286,11 @@ KUNIT_ARRAY_PARAM_DESC(dma, dma_rows, desc);
 static void users_dma_key(struct kunit *test)
 {
 	const struct dma_row *row = test->param_value;
-	struct ornic_bed *bed = test->priv;
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 	u8 *page;
 	struct ornic_lsge sge = { .length = row->len };
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
 		.nsge = 1,
 		.sge = &sge,
@@ -294,64 +298,64 @@ static void users_dma_key(struct kunit *test)
 	};
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	page = ornic_rig_alloc(bed->pair.a, PAGE);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LOOP, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	page = ornic_th_alloc(fix->pair.a, PAGE);
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	memset(page, 0x77, PAGE);
-	KUNIT_ASSERT_EQ(test, create_dma_key(bed, ORNIC_MKEY_DMA, 0, &sge.lkey),
+	KUNIT_ASSERT_EQ(test, create_dma_key(fix, ORNIC_MKEY_DMA, 0, &sge.lkey),
 			0);
 	sge.addr = row->mapped ? (uintptr_t)page + 16 : PAGE;
-	ornic_bed_recv(&bed->b, &bed->bm, 1, 0, ORNIC_BED_MR_BYTES);
-	ornic_rig_post_send(&bed->a, &wr);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), row->status);
+	ornic_fix_recv(&fix->b, &fix->bm, 1, 0, ORNIC_FIX_MR_BYTES);
+	ornic_th_post_send(&fix->a, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), row->status);
 	KUNIT_EXPECT_EQ(test, cqe.vendor_err, row->verr);
 	if (!row->status) {
-		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->brcq, &cqe), 0);
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->brcq, &cqe), 0);
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), row->len);
 	}
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(bed->pair.a,
-					      ORNIC_CMD_DESTROY_MKEY, sge.lkey),
+			ornic_th_destroy_obj(fix->pair.a,
+					     ORNIC_CMD_DESTROY_MKEY, sge.lkey),
 			0);
-	ornic_rig_free(bed->pair.a, page);
+	ornic_th_free(fix->pair.a, page);
 }
 
 /* ---- Draining ------------------------------------------------------------------- */
 
 static const struct drain_row {
 	const char *desc;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 	u8 from; /* state before ERR */
 	u32 before; /* work requests of each queue before the last */
 } drain_rows[] = {
-	{ "never used", ORNIC_BED_WIRE, ORNIC_QPS_RESET, 0 },
-	{ "not connected", ORNIC_BED_WIRE, ORNIC_QPS_INIT, 0 },
-	{ "idle", ORNIC_BED_WIRE, ORNIC_QPS_RTS, 0 },
-	{ "with work under way", ORNIC_BED_WIRE, ORNIC_QPS_RTS, 5 },
-	{ "loopback", ORNIC_BED_LOOP, ORNIC_QPS_RTS, 5 },
+	{ "never used", ORNIC_FIX_WIRE, ORNIC_QPS_RESET, 0 },
+	{ "not connected", ORNIC_FIX_WIRE, ORNIC_QPS_INIT, 0 },
+	{ "idle", ORNIC_FIX_WIRE, ORNIC_QPS_RTS, 0 },
+	{ "with work under way", ORNIC_FIX_WIRE, ORNIC_QPS_RTS, 5 },
+	{ "loopback", ORNIC_FIX_LOOP, ORNIC_QPS_RTS, 5 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(drain, drain_rows, desc);
 
 /* b takes nothing, so that a's messages wait for it. */
-static void post_some(struct ornic_bed *bed, u32 n)
+static void post_some(struct ornic_fixture *fix, u32 n)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0,
+		ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0,
 			       100);
-		ornic_bed_recv(&bed->a, &bed->am, 2, 0, 100);
+		ornic_fix_recv(&fix->a, &fix->am, 2, 0, 100);
 	}
 }
 
-static u32 last_of(struct ornic_rig_cq *cq, u64 wr_id)
+static u32 last_of(struct ornic_th_cq *cq, u64 wr_id)
 {
 	struct ornic_cqe cqe;
 	u32 n = 0;
 
-	while (ornic_bed_status(cq, &cqe) == ORNIC_CQE_WR_FLUSH_ERR) {
+	while (ornic_fix_status(cq, &cqe) == ORNIC_CQE_WR_FLUSH_ERR) {
 		n++;
 		if (le64_to_cpu(cqe.wr_id) == wr_id)
 			return n;
@@ -367,21 +371,21 @@ static u32 last_of(struct ornic_rig_cq *cq, u64 wr_id)
 static void users_drain(struct kunit *test)
 {
 	const struct drain_row *row = test->param_value;
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_rig_wr last = { .opcode = ORNIC_WQE_WRITE, .wr_id = 77 };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_th_wr last = { .opcode = ORNIC_WQE_WRITE, .wr_id = 77 };
+	struct ornic_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, row->kind, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, row->kind, &init), 0);
 	if (row->from == ORNIC_QPS_INIT)
-		KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, row->from), 0);
+		KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, row->from), 0);
 	if (row->from == ORNIC_QPS_RTS)
-		KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	post_some(bed, row->before);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_ERR), 0);
-	ornic_rig_post_send(&bed->a, &last);
-	ornic_rig_post_recv(&bed->a, 78, NULL, 0);
-	KUNIT_EXPECT_EQ(test, last_of(&bed->ascq, 77), row->before + 1);
-	KUNIT_EXPECT_EQ(test, last_of(&bed->arcq, 78), row->before + 1);
+		KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	post_some(fix, row->before);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_ERR), 0);
+	ornic_th_post_send(&fix->a, &last);
+	ornic_th_post_recv(&fix->a, 78, NULL, 0);
+	KUNIT_EXPECT_EQ(test, last_of(&fix->ascq, 77), row->before + 1);
+	KUNIT_EXPECT_EQ(test, last_of(&fix->arcq, 78), row->before + 1);
 }
 
 static struct kunit_case users_cases[] = {

@@ -36,12 +36,12 @@ struct story {
 	u32 notes;
 	u32 psn[4];
 	u8 state[2];
-	u32 events[ORNIC_RIG_EVENT_TYPES];
+	u32 events[ORNIC_TH_EVENT_TYPES];
 	u32 memory[2];
 };
 
 struct loop_test {
-	struct ornic_bed bed;
+	struct ornic_fixture fix;
 	struct story told[3];
 };
 
@@ -55,149 +55,150 @@ static void loop_exit(struct kunit *test)
 {
 	struct loop_test *lt = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(&lt->bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(&lt->fix), 0);
 }
 
 /* ---- scenarios ------------------------------------------------------------- */
 
-static void post(struct ornic_bed *bed, u8 opcode, u8 flags, u32 off, u32 len)
+static void post(struct ornic_fixture *fix, u8 opcode, u8 flags, u32 off,
+		 u32 len)
 {
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, opcode, flags, off, len);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, opcode, flags, off, len);
 }
 
-static void recv(struct ornic_bed *bed, u32 off, u32 len)
+static void recv(struct ornic_fixture *fix, u32 off, u32 len)
 {
 	/* So that a completion tells where its GRH is. */
-	ornic_bed_recv(&bed->b, &bed->bm, off, off, len);
+	ornic_fix_recv(&fix->b, &fix->bm, off, off, len);
 }
 
-static void do_sends(struct ornic_bed *bed)
+static void do_sends(struct ornic_fixture *fix)
 {
 	static const u32 len[] = { 0, 1, 1023, 1024, 1025, 5000 };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(len); i++)
-		recv(bed, i * 8192, 8000);
+		recv(fix, i * 8192, 8000);
 	for (i = 0; i < ARRAY_SIZE(len); i++)
-		post(bed, i & 1 ? ORNIC_WQE_SEND_IMM : ORNIC_WQE_SEND,
+		post(fix, i & 1 ? ORNIC_WQE_SEND_IMM : ORNIC_WQE_SEND,
 		     i == 2 ? ORNIC_WQE_SOLICITED : 0, i * 8192, len[i]);
 }
 
-static void do_writes(struct ornic_bed *bed)
+static void do_writes(struct ornic_fixture *fix)
 {
-	recv(bed, 60000, 0);
-	post(bed, ORNIC_WQE_WRITE, 0, 0, 40000);
-	post(bed, ORNIC_WQE_WRITE, 0, 50000, 0);
-	post(bed, ORNIC_WQE_WRITE_IMM, 0, 45000, 3000);
-	post(bed, ORNIC_WQE_WRITE, 0, 10, 20);
+	recv(fix, 60000, 0);
+	post(fix, ORNIC_WQE_WRITE, 0, 0, 40000);
+	post(fix, ORNIC_WQE_WRITE, 0, 50000, 0);
+	post(fix, ORNIC_WQE_WRITE_IMM, 0, 45000, 3000);
+	post(fix, ORNIC_WQE_WRITE, 0, 10, 20);
 }
 
-static void do_fetches(struct ornic_bed *bed)
+static void do_fetches(struct ornic_fixture *fix)
 {
-	post(bed, ORNIC_WQE_READ, 0, 0, 30000);
-	post(bed, ORNIC_WQE_FAA, 0, 30004, 8);
-	post(bed, ORNIC_WQE_CAS, 0, 30012, 8);
-	post(bed, ORNIC_WQE_FAA, ORNIC_WQE_FENCE, 30004, 8);
-	post(bed, ORNIC_WQE_READ, 0, 40000, 0);
-	post(bed, ORNIC_WQE_READ, 0, 40000, 1);
+	post(fix, ORNIC_WQE_READ, 0, 0, 30000);
+	post(fix, ORNIC_WQE_FAA, 0, 30004, 8);
+	post(fix, ORNIC_WQE_CAS, 0, 30012, 8);
+	post(fix, ORNIC_WQE_FAA, ORNIC_WQE_FENCE, 30004, 8);
+	post(fix, ORNIC_WQE_READ, 0, 40000, 0);
+	post(fix, ORNIC_WQE_READ, 0, 40000, 1);
 }
 
 /* Two SGEs, and bytes in the WQE itself. */
-static void post_pieces(struct ornic_bed *bed, u8 opcode)
+static void post_pieces(struct ornic_fixture *fix, u8 opcode)
 {
 	struct ornic_lsge sge[] = {
-		ornic_bed_sge(&bed->am, 30000, 7),
-		ornic_bed_sge(&bed->am, 20000, 9),
+		ornic_fix_sge(&fix->am, 30000, 7),
+		ornic_fix_sge(&fix->am, 20000, 9),
 	};
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.wr_id = 1,
 		.opcode = opcode,
 		.nsge = ARRAY_SIZE(sge),
 		.sge = sge,
-		.raddr = bed->bm.iova + 33333,
-		.rkey = bed->bm.key,
+		.raddr = fix->bm.iova + 33333,
+		.rkey = fix->bm.key,
 	};
 
-	ornic_rig_post_send(&bed->a, &wr);
+	ornic_th_post_send(&fix->a, &wr);
 	if (opcode != ORNIC_WQE_WRITE)
 		return;
 	wr.flags = ORNIC_WQE_INLINE;
 	wr.inline_data = "inline";
 	wr.inline_len = 6;
 	wr.raddr += 100;
-	ornic_rig_post_send(&bed->a, &wr);
+	ornic_th_post_send(&fix->a, &wr);
 }
 
 /* Messages of one packet: in one page, over its end, behind long ones. */
-static void do_shorts(struct ornic_bed *bed, u8 opcode)
+static void do_shorts(struct ornic_fixture *fix, u8 opcode)
 {
 	static const u32 len[] = { 1, 8, 1023, 1024, 2000, 64 };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(len); i++) {
-		post(bed, opcode, ORNIC_WQE_SIGNALED, i * 8192, len[i]);
-		post(bed, opcode, 0, i * 8192 + 4096 - len[i], len[i]);
-		post(bed, opcode, 0, i * 8192 + 8191 - len[i] / 2, len[i]);
+		post(fix, opcode, ORNIC_WQE_SIGNALED, i * 8192, len[i]);
+		post(fix, opcode, 0, i * 8192 + 4096 - len[i], len[i]);
+		post(fix, opcode, 0, i * 8192 + 8191 - len[i] / 2, len[i]);
 	}
-	post_pieces(bed, opcode);
-	post(bed, opcode, ORNIC_WQE_SIGNALED, 50, 60);
+	post_pieces(fix, opcode);
+	post(fix, opcode, ORNIC_WQE_SIGNALED, 50, 60);
 }
 
-static void do_short_writes(struct ornic_bed *bed)
+static void do_short_writes(struct ornic_fixture *fix)
 {
-	do_shorts(bed, ORNIC_WQE_WRITE);
+	do_shorts(fix, ORNIC_WQE_WRITE);
 }
 
-static void do_short_reads(struct ornic_bed *bed)
+static void do_short_reads(struct ornic_fixture *fix)
 {
-	do_shorts(bed, ORNIC_WQE_READ);
+	do_shorts(fix, ORNIC_WQE_READ);
 }
 
-static void do_rnr(struct ornic_bed *bed)
+static void do_rnr(struct ornic_fixture *fix)
 {
-	post(bed, ORNIC_WQE_SEND, 0, 0, 2000);
-	post(bed, ORNIC_WQE_WRITE, 0, 3000, 2000);
-	ornic_rig_advance(&bed->pair, 3 * ORNIC_RIG_MS);
-	recv(bed, 8192, 4096);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 2000);
+	post(fix, ORNIC_WQE_WRITE, 0, 3000, 2000);
+	ornic_th_advance(&fix->pair, 3 * ORNIC_TH_MS);
+	recv(fix, 8192, 4096);
 }
 
-static void do_rnr_write_imm(struct ornic_bed *bed)
+static void do_rnr_write_imm(struct ornic_fixture *fix)
 {
-	post(bed, ORNIC_WQE_WRITE_IMM, 0, 0, 5000);
-	ornic_rig_advance(&bed->pair, 3 * ORNIC_RIG_MS);
-	recv(bed, 8192, 0);
+	post(fix, ORNIC_WQE_WRITE_IMM, 0, 0, 5000);
+	ornic_th_advance(&fix->pair, 3 * ORNIC_TH_MS);
+	recv(fix, 8192, 0);
 }
 
-static void do_rnr_exhaustion(struct ornic_bed *bed)
+static void do_rnr_exhaustion(struct ornic_fixture *fix)
 {
-	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
 }
 
-static void do_long_send(struct ornic_bed *bed)
+static void do_long_send(struct ornic_fixture *fix)
 {
-	recv(bed, 0, 1000);
-	recv(bed, 8192, 100);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 3000);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+	recv(fix, 0, 1000);
+	recv(fix, 8192, 100);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 3000);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
 }
 
-static void do_bad_recv_key(struct ornic_bed *bed)
+static void do_bad_recv_key(struct ornic_fixture *fix)
 {
-	struct ornic_lsge sge = ornic_bed_sge(&bed->bm, 0, 100);
+	struct ornic_lsge sge = ornic_fix_sge(&fix->bm, 0, 100);
 
 	sge.lkey ^= 1;
-	ornic_rig_post_recv(&bed->b, 7, &sge, 1);
-	recv(bed, 0, 100);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 50);
+	ornic_th_post_recv(&fix->b, 7, &sge, 1);
+	recv(fix, 0, 100);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 50);
 }
 
 /* 8 bytes with keys that may be wrong, then a good one. */
-static void post_keys(struct ornic_bed *bed, u8 opcode, u32 lkey, u64 raddr,
+static void post_keys(struct ornic_fixture *fix, u8 opcode, u32 lkey, u64 raddr,
 		      u32 rkey)
 {
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 8);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 8);
+	struct ornic_th_wr wr = {
 		.wr_id = 1,
 		.opcode = opcode,
 		.flags = ORNIC_WQE_SIGNALED,
@@ -208,200 +209,201 @@ static void post_keys(struct ornic_bed *bed, u8 opcode, u32 lkey, u64 raddr,
 	};
 
 	sge.lkey = lkey;
-	ornic_rig_post_send(&bed->a, &wr);
-	post(bed, ORNIC_WQE_WRITE, 0, 0, 10);
+	ornic_th_post_send(&fix->a, &wr);
+	post(fix, ORNIC_WQE_WRITE, 0, 0, 10);
 }
 
-static void bad_remote(struct ornic_bed *bed, u8 opcode, u64 raddr, u32 xor)
+static void bad_remote(struct ornic_fixture *fix, u8 opcode, u64 raddr, u32 xor)
 {
-	post_keys(bed, opcode, bed->am.key, raddr, bed->bm.key ^ xor);
+	post_keys(fix, opcode, fix->am.key, raddr, fix->bm.key ^ xor);
 }
 
-static void bad_local(struct ornic_bed *bed, u8 opcode)
+static void bad_local(struct ornic_fixture *fix, u8 opcode)
 {
-	post(bed, opcode, ORNIC_WQE_SIGNALED, 0, 10);
-	post_keys(bed, opcode, bed->am.key ^ 1, bed->bm.iova, bed->bm.key);
+	post(fix, opcode, ORNIC_WQE_SIGNALED, 0, 10);
+	post_keys(fix, opcode, fix->am.key ^ 1, fix->bm.iova, fix->bm.key);
 }
 
-static void do_bad_rkey(struct ornic_bed *bed)
+static void do_bad_rkey(struct ornic_fixture *fix)
 {
-	bad_remote(bed, ORNIC_WQE_WRITE, bed->bm.iova, 1);
+	bad_remote(fix, ORNIC_WQE_WRITE, fix->bm.iova, 1);
 }
 
-static void do_bad_range(struct ornic_bed *bed)
+static void do_bad_range(struct ornic_fixture *fix)
 {
-	bad_remote(bed, ORNIC_WQE_READ, bed->bm.iova + ORNIC_BED_MR_BYTES - 4,
+	bad_remote(fix, ORNIC_WQE_READ, fix->bm.iova + ORNIC_FIX_MR_BYTES - 4,
 		   0);
 }
 
-static void do_misaligned(struct ornic_bed *bed)
+static void do_misaligned(struct ornic_fixture *fix)
 {
-	bad_remote(bed, ORNIC_WQE_FAA, bed->bm.iova + 1, 0);
+	bad_remote(fix, ORNIC_WQE_FAA, fix->bm.iova + 1, 0);
 }
 
-static void do_forbidden(struct ornic_bed *bed)
+static void do_forbidden(struct ornic_fixture *fix)
 {
-	bed->b.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
-	ornic_rig_modify(&bed->b, ORNIC_QPS_RTS,
-			 ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
-	post(bed, ORNIC_WQE_READ, 0, 0, 10);
+	fix->b.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
+	ornic_th_modify(&fix->b, ORNIC_QPS_RTS,
+			ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
+	post(fix, ORNIC_WQE_READ, 0, 0, 10);
 }
 
-static void do_no_dest_rd(struct ornic_bed *bed)
+static void do_no_dest_rd(struct ornic_fixture *fix)
 {
-	post(bed, ORNIC_WQE_READ, 0, 0, 10);
+	post(fix, ORNIC_WQE_READ, 0, 0, 10);
 }
 
-static void do_bad_lkey(struct ornic_bed *bed)
+static void do_bad_lkey(struct ornic_fixture *fix)
 {
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 3000);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 3000);
+	struct ornic_th_wr wr = {
 		.wr_id = 1,
 		.opcode = ORNIC_WQE_SEND,
 		.nsge = 1,
 		.sge = &sge,
 	};
 
-	recv(bed, 0, 4096);
-	recv(bed, 4096, 4096);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+	recv(fix, 0, 4096);
+	recv(fix, 4096, 4096);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
 	sge.lkey ^= 1;
-	ornic_rig_post_send(&bed->a, &wr);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+	ornic_th_post_send(&fix->a, &wr);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
 }
 
-static void do_bad_lkey_write(struct ornic_bed *bed)
+static void do_bad_lkey_write(struct ornic_fixture *fix)
 {
-	bad_local(bed, ORNIC_WQE_WRITE);
+	bad_local(fix, ORNIC_WQE_WRITE);
 }
 
-static void do_bad_lkey_read(struct ornic_bed *bed)
+static void do_bad_lkey_read(struct ornic_fixture *fix)
 {
-	bad_local(bed, ORNIC_WQE_READ);
+	bad_local(fix, ORNIC_WQE_READ);
 }
 
-static void do_write_forbidden(struct ornic_bed *bed)
+static void do_write_forbidden(struct ornic_fixture *fix)
 {
-	bed->b.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
-	ornic_rig_modify(&bed->b, ORNIC_QPS_RTS,
-			 ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
-	post(bed, ORNIC_WQE_WRITE, 0, 0, 10);
+	fix->b.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
+	ornic_th_modify(&fix->b, ORNIC_QPS_RTS,
+			ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
+	post(fix, ORNIC_WQE_WRITE, 0, 0, 10);
 }
 
-static void do_peer_in_error(struct ornic_bed *bed)
+static void do_peer_in_error(struct ornic_fixture *fix)
 {
-	recv(bed, 0, 4096);
-	ornic_rig_to(&bed->b, ORNIC_QPS_ERR);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+	recv(fix, 0, 4096);
+	ornic_th_to(&fix->b, ORNIC_QPS_ERR);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
 }
 
-static void do_peer_gone(struct ornic_bed *bed)
+static void do_peer_gone(struct ornic_fixture *fix)
 {
-	ornic_rig_qp_fini(&bed->b);
-	post(bed, ORNIC_WQE_WRITE, 0, 0, 3000);
+	ornic_th_qp_fini(&fix->b);
+	post(fix, ORNIC_WQE_WRITE, 0, 0, 3000);
 }
 
 /* A peer that expects its packets from, and sends them to, another address. */
-static void do_other_address(struct ornic_bed *bed)
+static void do_other_address(struct ornic_fixture *fix)
 {
 	u8 state;
 
-	ornic_rig_av(&bed->b.conn.av, bed->pair.a->index, ORNIC_RIG_IPV6);
+	ornic_th_av(&fix->b.conn.av, fix->pair.a->index, ORNIC_TH_IPV6);
 	for (state = ORNIC_QPS_RESET; state <= ORNIC_QPS_RTS; state++)
-		ornic_rig_to(&bed->b, state);
-	post(bed, ORNIC_WQE_WRITE, 0, 0, 3000);
+		ornic_th_to(&fix->b, state);
+	post(fix, ORNIC_WQE_WRITE, 0, 0, 3000);
 }
 
-static void do_no_recv(struct ornic_bed *bed)
+static void do_no_recv(struct ornic_fixture *fix)
 {
-	recv(bed, 0, 4096);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 2000);
-	post(bed, ORNIC_WQE_SEND, 0, 4096, 2000);
-	post(bed, ORNIC_WQE_WRITE, 0, 8192, 2000);
+	recv(fix, 0, 4096);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 2000);
+	post(fix, ORNIC_WQE_SEND, 0, 4096, 2000);
+	post(fix, ORNIC_WQE_WRITE, 0, 8192, 2000);
 }
 
-static void send_datagram(struct ornic_bed *bed, u8 opcode, u32 qkey, u32 len)
+static void send_datagram(struct ornic_fixture *fix, u8 opcode, u32 qkey,
+			  u32 len)
 {
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, len);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, len);
+	struct ornic_th_wr wr = {
 		.wr_id = 1,
 		.opcode = opcode,
 		.nsge = 1,
 		.sge = &sge,
 		.flags = ORNIC_WQE_SIGNALED,
-		.dest_qpn = bed->b.qpn,
+		.dest_qpn = fix->b.qpn,
 		.dest_qkey = qkey,
 		.imm = cpu_to_be32(0x5678),
 	};
 
-	ornic_rig_ah(bed->pair.a, &bed->a.conn.av, &wr.ah);
-	ornic_rig_post_send(&bed->a, &wr);
+	ornic_th_ah(fix->pair.a, &fix->a.conn.av, &wr.ah);
+	ornic_th_post_send(&fix->a, &wr);
 }
 
-static void datagram(struct ornic_bed *bed, u32 qkey, u32 len)
+static void datagram(struct ornic_fixture *fix, u32 qkey, u32 len)
 {
-	send_datagram(bed, ORNIC_WQE_SEND_IMM, qkey, len);
+	send_datagram(fix, ORNIC_WQE_SEND_IMM, qkey, len);
 }
 
 /* With and without ImmDt and pad bytes. */
-static void do_datagrams_to(struct ornic_bed *bed, enum ornic_rig_gid which)
+static void do_datagrams_to(struct ornic_fixture *fix, enum ornic_th_gid which)
 {
-	struct ornic_av *av = &bed->a.conn.av;
+	struct ornic_av *av = &fix->a.conn.av;
 	u32 i;
 
-	ornic_rig_av(av, bed->b.rig->index, which);
+	ornic_th_av(av, fix->b.th->index, which);
 	av->sl = 5;
 	av->tclass = 0x48;
 	for (i = 0; i < 8; i++)
-		recv(bed, i * 4096, 4096);
+		recv(fix, i * 4096, 4096);
 	for (i = 0; i < 8; i++)
-		send_datagram(bed, i & 4 ? ORNIC_WQE_SEND : ORNIC_WQE_SEND_IMM,
+		send_datagram(fix, i & 4 ? ORNIC_WQE_SEND : ORNIC_WQE_SEND_IMM,
 			      0x1234, 101 + i);
 }
 
-static void do_ipv6_datagrams(struct ornic_bed *bed)
+static void do_ipv6_datagrams(struct ornic_fixture *fix)
 {
-	do_datagrams_to(bed, ORNIC_RIG_IPV6);
+	do_datagrams_to(fix, ORNIC_TH_IPV6);
 }
 
-static void do_vlan_datagrams(struct ornic_bed *bed)
+static void do_vlan_datagrams(struct ornic_fixture *fix)
 {
-	do_datagrams_to(bed, ORNIC_RIG_VLAN);
+	do_datagrams_to(fix, ORNIC_TH_VLAN);
 }
 
-static void do_datagrams(struct ornic_bed *bed)
+static void do_datagrams(struct ornic_fixture *fix)
 {
-	recv(bed, 0, 1000);
-	recv(bed, 1000, 5000);
-	recv(bed, 6000, 40);
-	datagram(bed, 0x1234, 100);
-	datagram(bed, 0x4321, 100); /* wrong Q_Key: lost */
-	datagram(bed, 0x80000000, 4096);
-	datagram(bed, 0x1234, 0);
-	datagram(bed, 0x1234, 1); /* no receive: lost */
+	recv(fix, 0, 1000);
+	recv(fix, 1000, 5000);
+	recv(fix, 6000, 40);
+	datagram(fix, 0x1234, 100);
+	datagram(fix, 0x4321, 100); /* wrong Q_Key: lost */
+	datagram(fix, 0x80000000, 4096);
+	datagram(fix, 0x1234, 0);
+	datagram(fix, 0x1234, 1); /* no receive: lost */
 }
 
-static void do_long_datagram(struct ornic_bed *bed)
+static void do_long_datagram(struct ornic_fixture *fix)
 {
-	recv(bed, 0, 100);
-	recv(bed, 1000, 100);
-	datagram(bed, 0x1234, 61);
-	datagram(bed, 0x1234, 10);
+	recv(fix, 0, 100);
+	recv(fix, 1000, 100);
+	datagram(fix, 0x1234, 61);
+	datagram(fix, 0x1234, 10);
 }
 
-static void do_long_unreliable(struct ornic_bed *bed)
+static void do_long_unreliable(struct ornic_fixture *fix)
 {
-	recv(bed, 0, 100);
-	recv(bed, 1000, 100);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 101);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 100);
-	post(bed, ORNIC_WQE_SEND, 0, 0, 10);
+	recv(fix, 0, 100);
+	recv(fix, 1000, 100);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 101);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 100);
+	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
 }
 
 static const struct scene {
 	const char *desc;
 	u8 type;
-	void (*act)(struct ornic_bed *bed);
+	void (*act)(struct ornic_fixture *fix);
 	u8 rnr_retry;
 	u8 max_dest;
 } scenes[] = {
@@ -458,47 +460,47 @@ KUNIT_ARRAY_PARAM_DESC(scene, scenes, desc);
 
 /* ---- telling --------------------------------------------------------------- */
 
-static bool gids_fit(const struct ornic_bed *bed, const u8 *src, const u8 *dst,
-		     u32 len, u8 sgid_index)
+static bool gids_fit(const struct ornic_fixture *fix, const u8 *src,
+		     const u8 *dst, u32 len, u8 sgid_index)
 {
 	u8 a[16], b[16];
 
-	ornic_rig_gid_bytes(bed->a.rig->index, sgid_index, a);
-	ornic_rig_gid_bytes(bed->b.rig->index, sgid_index, b);
+	ornic_th_gid_bytes(fix->a.th->index, sgid_index, a);
+	ornic_th_gid_bytes(fix->b.th->index, sgid_index, b);
 	return !memcmp(src, a + 16 - len, len) &&
 	       !memcmp(dst, b + 16 - len, len);
 }
 
 /* The GRH of a datagram names its ends, which are others on another device. */
-static void note_grh(const struct ornic_bed *bed, struct note *n, u32 off)
+static void note_grh(const struct ornic_fixture *fix, struct note *n, u32 off)
 {
 	bool ipv4 = n->flags & ORNIC_CQE_IPV4;
 	u8 grh[ORNIC_GRH_LEN];
 	u32 sum;
 
-	ornic_rig_mr_read(&bed->bm, off, grh, sizeof(grh));
+	ornic_th_mr_read(&fix->bm, off, grh, sizeof(grh));
 	if (ipv4) {
 		sum = grh[30] << 8 | grh[31];
 		memset(grh + 30, 0, 2);
 		n->ips_fit =
 			sum == ornic_ipv4_checksum(grh + 20) &&
-			gids_fit(bed, grh + 32, grh + 36, 4, n->sgid_index);
+			gids_fit(fix, grh + 32, grh + 36, 4, n->sgid_index);
 		memset(grh + 32, 0, 8);
 	} else {
 		n->ips_fit =
-			gids_fit(bed, grh + 8, grh + 24, 16, n->sgid_index);
+			gids_fit(fix, grh + 8, grh + 24, 16, n->sgid_index);
 		memset(grh + 8, 0, 32);
 	}
 	n->grh = ornic_crc32(0, grh, sizeof(grh));
 }
 
-static void take_notes(const struct ornic_bed *bed, struct story *s,
-		       struct ornic_rig_cq *cq, u8 where)
+static void take_notes(const struct ornic_fixture *fix, struct story *s,
+		       struct ornic_th_cq *cq, u8 where)
 {
 	struct ornic_cqe cqe;
 	struct note *n;
 
-	while (ornic_rig_poll(cq, &cqe) && s->notes < MAX_NOTES) {
+	while (ornic_th_poll(cq, &cqe) && s->notes < MAX_NOTES) {
 		n = &s->note[s->notes++];
 		n->where = where;
 		n->opcode = cqe.opcode;
@@ -509,22 +511,22 @@ static void take_notes(const struct ornic_bed *bed, struct story *s,
 		n->vlan = le16_to_cpu(cqe.vlan);
 		n->sl = cqe.sl;
 		n->sgid_index = cqe.sgid_index;
-		n->from_a = le32_to_cpu(cqe.src_qpn) == bed->a.qpn;
-		n->smac_of_a = !memcmp(cqe.smac, bed->a.rig->mac, 6);
+		n->from_a = le32_to_cpu(cqe.src_qpn) == fix->a.qpn;
+		n->smac_of_a = !memcmp(cqe.smac, fix->a.th->mac, 6);
 		if (!cqe.status)
 			n->bytes = le32_to_cpu(cqe.byte_len);
 		if (!cqe.status && cqe.flags & ORNIC_CQE_GRH)
-			note_grh(bed, n, le64_to_cpu(cqe.wr_id));
+			note_grh(fix, n, le64_to_cpu(cqe.wr_id));
 	}
 }
 
-static u32 sum_memory(const struct ornic_rig_mr *mr)
+static u32 sum_memory(const struct ornic_th_mr *mr)
 {
 	u32 crc = 0, off = 0;
 
 	while (off < mr->length) {
 		u32 run;
-		u8 *p = ornic_rig_mr_at(mr, off, &run);
+		u8 *p = ornic_th_mr_at(mr, off, &run);
 
 		run = min_t(u32, run, mr->length - off);
 		crc = ornic_crc32(crc, p, run);
@@ -533,59 +535,59 @@ static u32 sum_memory(const struct ornic_rig_mr *mr)
 	return crc;
 }
 
-static void tell(struct ornic_bed *bed, struct story *s)
+static void tell(struct ornic_fixture *fix, struct story *s)
 {
 	u32 i;
 
-	take_notes(bed, s, &bed->ascq, 0);
-	take_notes(bed, s, &bed->arcq, 1);
-	take_notes(bed, s, &bed->bscq, 2);
-	take_notes(bed, s, &bed->brcq, 3);
-	s->psn[0] = ornic_rig_sq_psn(&bed->a);
-	s->psn[1] = ornic_rig_rq_psn(&bed->a);
-	s->state[0] = ornic_rig_state(&bed->a);
-	s->state[1] = ornic_rig_state(&bed->b);
+	take_notes(fix, s, &fix->ascq, 0);
+	take_notes(fix, s, &fix->arcq, 1);
+	take_notes(fix, s, &fix->bscq, 2);
+	take_notes(fix, s, &fix->brcq, 3);
+	s->psn[0] = ornic_th_sq_psn(&fix->a);
+	s->psn[1] = ornic_th_rq_psn(&fix->a);
+	s->state[0] = ornic_th_state(&fix->a);
+	s->state[1] = ornic_th_state(&fix->b);
 	if (s->state[1] != 0xff) {
-		s->psn[2] = ornic_rig_sq_psn(&bed->b);
-		s->psn[3] = ornic_rig_rq_psn(&bed->b);
+		s->psn[2] = ornic_th_sq_psn(&fix->b);
+		s->psn[3] = ornic_th_rq_psn(&fix->b);
 	}
 	/* The GRH of a datagram names its sender, which is another one. */
-	if (bed->a.type != UD) {
-		s->memory[0] = sum_memory(&bed->am);
-		s->memory[1] = sum_memory(&bed->bm);
+	if (fix->a.type != UD) {
+		s->memory[0] = sum_memory(&fix->am);
+		s->memory[1] = sum_memory(&fix->bm);
 	}
-	for (i = 0; i < ORNIC_RIG_EVENT_TYPES; i++) {
-		s->events[i] = bed->pair.a->event_count[i];
-		if (bed->pair.b != bed->pair.a)
-			s->events[i] += bed->pair.b->event_count[i];
+	for (i = 0; i < ORNIC_TH_EVENT_TYPES; i++) {
+		s->events[i] = fix->pair.a->event_count[i];
+		if (fix->pair.b != fix->pair.a)
+			s->events[i] += fix->pair.b->event_count[i];
 	}
 }
 
 static void play(struct kunit *test, const struct scene *scene,
-		 enum ornic_bed_kind kind, struct story *s)
+		 enum ornic_fix_kind kind, struct story *s)
 {
-	struct ornic_rig_qpinit init = { .type = scene->type };
+	struct ornic_th_qpinit init = { .type = scene->type };
 	struct loop_test *lt = test->priv;
-	struct ornic_bed *bed = &lt->bed;
+	struct ornic_fixture *fix = &lt->fix;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
-	bed->a.conn.rnr_retry = scene->rnr_retry;
-	bed->a.conn.retry_cnt = 1;
-	bed->b.conn.max_dest_rd_atomic = scene->max_dest;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
-	ornic_bed_fill(&bed->bm, 0, ORNIC_BED_MR_BYTES, 2);
-	scene->act(bed);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
+	fix->a.conn.rnr_retry = scene->rnr_retry;
+	fix->a.conn.retry_cnt = 1;
+	fix->b.conn.max_dest_rd_atomic = scene->max_dest;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
+	ornic_fix_fill(&fix->bm, 0, ORNIC_FIX_MR_BYTES, 2);
+	scene->act(fix);
 	KUNIT_EXPECT_TRUE(test,
-			  ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS));
-	tell(bed, s);
+			  ornic_th_advance(&fix->pair, 2000 * ORNIC_TH_MS));
+	tell(fix, s);
 	KUNIT_EXPECT_GT(test, s->notes, 0);
-	if (kind != ORNIC_BED_WIRE)
+	if (kind != ORNIC_FIX_WIRE)
 		KUNIT_EXPECT_EQ(test,
-				ornic_engine_stat(bed->pair.a->eng,
+				ornic_engine_stat(fix->pair.a->eng,
 						  ORNIC_STAT_TX_PACKETS),
 				0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(fix), 0);
 }
 
 static void tell_note(struct kunit *test, const char *where,
@@ -634,7 +636,7 @@ static void compare(struct kunit *test, const struct story *w,
 		KUNIT_EXPECT_EQ_MSG(test, w->memory[i], l->memory[i],
 				    "memory %u", i);
 	}
-	for (i = 0; i < ORNIC_RIG_EVENT_TYPES; i++)
+	for (i = 0; i < ORNIC_TH_EVENT_TYPES; i++)
 		KUNIT_EXPECT_EQ_MSG(test, w->events[i], l->events[i],
 				    "events of type %u", i);
 }
@@ -644,10 +646,10 @@ static void loop_equals_wire(struct kunit *test)
 	const struct scene *scene = test->param_value;
 	struct loop_test *lt = test->priv;
 
-	play(test, scene, ORNIC_BED_WIRE, &lt->told[0]);
-	play(test, scene, ORNIC_BED_LOOP, &lt->told[1]);
+	play(test, scene, ORNIC_FIX_WIRE, &lt->told[0]);
+	play(test, scene, ORNIC_FIX_LOOP, &lt->told[1]);
 	compare(test, &lt->told[0], &lt->told[1]);
-	play(test, scene, ORNIC_BED_NEAR, &lt->told[2]);
+	play(test, scene, ORNIC_FIX_NEAR, &lt->told[2]);
 	compare(test, &lt->told[0], &lt->told[2]);
 }
 
@@ -656,69 +658,69 @@ static void loop_equals_wire(struct kunit *test)
 /* A QP may be its own peer. */
 static void loop_self(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct loop_test *lt = test->priv;
-	struct ornic_bed *bed = &lt->bed;
+	struct ornic_fixture *fix = &lt->fix;
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
-	KUNIT_ASSERT_EQ(test,
-			ornic_rig_connect(&bed->a, &bed->a, ORNIC_RIG_IPV6), 0);
-	ornic_bed_fill(&bed->am, 0, 8192, 1);
-	ornic_bed_recv(&bed->a, &bed->am, 5, 16384, 8192);
-	ornic_bed_post(&bed->a, &bed->am, &bed->am, ORNIC_WQE_SEND, 0, 0, 8192);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 32768,
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LOOP, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_connect(&fix->a, &fix->a, ORNIC_TH_IPV6),
+			0);
+	ornic_fix_fill(&fix->am, 0, 8192, 1);
+	ornic_fix_recv(&fix->a, &fix->am, 5, 16384, 8192);
+	ornic_fix_post(&fix->a, &fix->am, &fix->am, ORNIC_WQE_SEND, 0, 0, 8192);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 32768,
 		       100);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 16384, 8192, 1), -1);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 16384, 8192, 1), -1);
 }
 
 /* A long message is done in turns of a budget, and ends whole. */
 static void loop_budget(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct loop_test *lt = test->priv;
-	struct ornic_bed *bed = &lt->bed;
+	struct ornic_fixture *fix = &lt->fix;
 	struct ornic_cqe cqe;
 	u32 turns = 0;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 3);
-	bed->pair.a->budget = 1000;
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
-		       ORNIC_BED_MR_BYTES);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 1);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 1);
-	while (ornic_rig_run(bed->pair.a))
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LOOP, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 3);
+	fix->pair.a->budget = 1000;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       ORNIC_FIX_MR_BYTES);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	while (ornic_th_run(fix->pair.a))
 		turns++;
 	KUNIT_EXPECT_GE(test, turns, 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test,
-			ornic_bed_compare(&bed->bm, 0, ORNIC_BED_MR_BYTES, 3),
+			ornic_fix_compare(&fix->bm, 0, ORNIC_FIX_MR_BYTES, 3),
 			-1);
 }
 
 /* A neighbour that goes is a peer that does not answer, IBTA C9-138. */
 static void loop_neighbour_gone(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct loop_test *lt = test->priv;
-	struct ornic_bed *bed = &lt->bed;
+	struct ornic_fixture *fix = &lt->fix;
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_NEAR, &init), 0);
-	bed->a.conn.retry_cnt = 1;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	bed->pair.a->near = NULL;
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 64);
-	ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_NEAR, &init), 0);
+	fix->a.conn.retry_cnt = 1;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	fix->pair.a->near = NULL;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 64);
+	ornic_th_advance(&fix->pair, 2000 * ORNIC_TH_MS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_RETRY_EXC_ERR);
 }
 
@@ -728,49 +730,49 @@ static void loop_neighbour_gone(struct kunit *test)
  */
 static void loop_one_sided(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct loop_test *lt = test->priv;
-	struct ornic_bed *bed = &lt->bed;
+	struct ornic_fixture *fix = &lt->fix;
 	struct ornic_cqe cqe;
 	u64 sent;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_NEAR, &init), 0);
-	bed->pair.b->near = NULL;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_fill(&bed->am, 0, 4096, 3);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_NEAR, &init), 0);
+	fix->pair.b->near = NULL;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_fill(&fix->am, 0, 4096, 3);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       4096);
-	ornic_bed_post(&bed->b, &bed->bm, &bed->am, ORNIC_WQE_READ, 0, 8192,
+	ornic_fix_post(&fix->b, &fix->bm, &fix->am, ORNIC_WQE_READ, 0, 8192,
 		       4096);
-	ornic_bed_post(&bed->b, &bed->bm, &bed->am, ORNIC_WQE_WRITE, 0, 16384,
+	ornic_fix_post(&fix->b, &fix->bm, &fix->am, ORNIC_WQE_WRITE, 0, 16384,
 		       4096);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->bscq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->bscq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->bm, 0, 4096, 3), -1);
-	sent = ornic_engine_stat(bed->pair.b->eng, ORNIC_STAT_TX_PACKETS);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->bscq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->bscq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->bm, 0, 4096, 3), -1);
+	sent = ornic_engine_stat(fix->pair.b->eng, ORNIC_STAT_TX_PACKETS);
 	KUNIT_EXPECT_GT(test, sent, 0);
 }
 
 /* Switched off, it leaves a device's packets to itself to the wire. */
 static void loop_switched_off(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct loop_test *lt = test->priv;
-	struct ornic_bed *bed = &lt->bed;
+	struct ornic_fixture *fix = &lt->fix;
 	struct ornic_engine *eng;
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
-	eng = bed->pair.a->eng;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LOOP, &init), 0);
+	eng = fix->pair.a->eng;
 	KUNIT_EXPECT_TRUE(test, ornic_engine_loopback(eng));
 	ornic_engine_set_loopback(eng, false);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 100);
-	ornic_rig_run(bed->pair.a);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 100);
+	ornic_th_run(fix->pair.a);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_TX_PACKETS), 1);
-	KUNIT_EXPECT_FALSE(test, ornic_rig_poll(&bed->ascq, &cqe));
+	KUNIT_EXPECT_FALSE(test, ornic_th_poll(&fix->ascq, &cqe));
 }
 
 static struct kunit_case loop_cases[] = { KUNIT_CASE_PARAM(loop_equals_wire,

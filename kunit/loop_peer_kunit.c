@@ -18,10 +18,10 @@
  * that has nothing to do with the two.
  */
 struct peer_test {
-	struct ornic_bed bed;
-	struct ornic_rig_mr am;
-	struct ornic_rig_mr bm;
-	struct ornic_rig_qp other;
+	struct ornic_fixture fix;
+	struct ornic_th_mr am;
+	struct ornic_th_mr bm;
+	struct ornic_th_qp other;
 };
 
 static int peer_init(struct kunit *test)
@@ -34,49 +34,49 @@ static void peer_exit(struct kunit *test)
 {
 	struct peer_test *pt = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(&pt->bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(&pt->fix), 0);
 }
 
-static struct peer_test *open_pair(struct kunit *test, enum ornic_bed_kind kind)
+static struct peer_test *open_pair(struct kunit *test, enum ornic_fix_kind kind)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct peer_test *pt = test->priv;
-	struct ornic_bed *bed = &pt->bed;
+	struct ornic_fixture *fix = &pt->fix;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_mr_init(bed->pair.a, &pt->am, BYTES, 0, 1,
-					  ORNIC_ACCESS_MASK),
+			ornic_th_mr_init(fix->pair.a, &pt->am, BYTES, 0, 1,
+					 ORNIC_ACCESS_MASK),
 			0);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_mr_init(bed->pair.b, &pt->bm, BYTES, 0, 1,
-					  ORNIC_ACCESS_MASK),
+			ornic_th_mr_init(fix->pair.b, &pt->bm, BYTES, 0, 1,
+					 ORNIC_ACCESS_MASK),
 			0);
-	bed->a.conn.retry_cnt = 1;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	fix->a.conn.retry_cnt = 1;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	return pt;
 }
 
 /* a does the first piece of a message and no more. */
 static void begin(struct kunit *test, struct peer_test *pt, u8 opcode)
 {
-	struct ornic_bed *bed = &pt->bed;
+	struct ornic_fixture *fix = &pt->fix;
 	struct ornic_cqe cqe;
 
-	bed->pair.a->budget = 1000;
-	ornic_bed_fill(opcode == ORNIC_WQE_READ ? &pt->bm : &pt->am, 0, BYTES,
+	fix->pair.a->budget = 1000;
+	ornic_fix_fill(opcode == ORNIC_WQE_READ ? &pt->bm : &pt->am, 0, BYTES,
 		       PATTERN);
 	if (opcode == ORNIC_WQE_SEND)
-		ornic_bed_recv(&bed->b, &pt->bm, 7, 0, BYTES);
-	ornic_bed_post(&bed->a, &pt->am, &pt->bm, opcode, 0, 0, BYTES);
-	KUNIT_ASSERT_FALSE(test, ornic_rig_poll(&bed->ascq, &cqe));
-	KUNIT_ASSERT_NE(test, ornic_rig_sq_psn(&bed->a), ORNIC_BED_PSN);
+		ornic_fix_recv(&fix->b, &pt->bm, 7, 0, BYTES);
+	ornic_fix_post(&fix->a, &pt->am, &pt->bm, opcode, 0, 0, BYTES);
+	KUNIT_ASSERT_FALSE(test, ornic_th_poll(&fix->ascq, &cqe));
+	KUNIT_ASSERT_NE(test, ornic_th_sq_psn(&fix->a), ORNIC_FIX_PSN);
 }
 
-/* The next QP of @rig gets @qpn, as after all other numbers were in use. */
-static void next_number(struct ornic_rig *rig, u32 qpn)
+/* The next QP of @th gets @qpn, as after all other numbers were in use. */
+static void next_number(struct ornic_th *th, u32 qpn)
 {
-	rig->eng->dev.qps.next = qpn;
+	th->eng->dev.qps.next = qpn;
 }
 
 /* ---- What becomes of the number ---------------------------------------------- */
@@ -84,24 +84,24 @@ static void next_number(struct ornic_rig *rig, u32 qpn)
 /* Destroyed, and a QP of another PD gets it, which has a peer elsewhere. */
 static int reuse(struct peer_test *pt)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
-	struct ornic_bed *bed = &pt->bed;
-	struct ornic_rig *rig = bed->pair.b;
-	u32 qpn = bed->b.qpn;
+	struct ornic_th_qpinit init = { .type = RC };
+	struct ornic_fixture *fix = &pt->fix;
+	struct ornic_th *th = fix->pair.b;
+	u32 qpn = fix->b.qpn;
 	int status;
 
-	status = ornic_rig_qp_fini(&bed->b);
+	status = ornic_th_qp_fini(&fix->b);
 	if (status)
 		return status;
-	next_number(rig, qpn);
-	rig->pdn = OTHER_PD;
-	status = ornic_rig_qp_init(rig, &pt->other, &init, &bed->bscq,
-				   &bed->brcq);
+	next_number(th, qpn);
+	th->pdn = OTHER_PD;
+	status =
+		ornic_th_qp_init(th, &pt->other, &init, &fix->bscq, &fix->brcq);
 	if (status)
 		return status;
 	if (pt->other.qpn != qpn)
 		return ORNIC_FAILED;
-	return ornic_rig_connect(&pt->other, NULL, ORNIC_RIG_IPV4);
+	return ornic_th_connect(&pt->other, NULL, ORNIC_TH_IPV4);
 }
 
 /* Back to RESET and to RTS, as @other says from now on. */
@@ -112,37 +112,37 @@ static int reconnect(struct peer_test *pt)
 	int status = 0;
 	u32 i;
 
-	pt->other = pt->bed.b;
+	pt->other = pt->fix.b;
 	for (i = 0; i < ARRAY_SIZE(way) && !status; i++)
-		status = ornic_rig_to(&pt->other, way[i]);
+		status = ornic_th_to(&pt->other, way[i]);
 	return status;
 }
 
 static int other_peer(struct peer_test *pt)
 {
-	pt->bed.b.conn.dest_qpn = 0x123;
+	pt->fix.b.conn.dest_qpn = 0x123;
 	return reconnect(pt);
 }
 
 static int other_gid(struct peer_test *pt)
 {
-	ornic_rig_av(&pt->bed.b.conn.av, pt->bed.pair.a->index, ORNIC_RIG_IPV6);
+	ornic_th_av(&pt->fix.b.conn.av, pt->fix.pair.a->index, ORNIC_TH_IPV6);
 	return reconnect(pt);
 }
 
 /* The same two numbers, but a connection that knows nothing of the READ. */
 static int same_peer(struct peer_test *pt)
 {
-	pt->bed.b.conn.rq_psn = 0x10;
+	pt->fix.b.conn.rq_psn = 0x10;
 	return reconnect(pt);
 }
 
 static int no_right(struct peer_test *pt)
 {
-	pt->other = pt->bed.b;
+	pt->other = pt->fix.b;
 	pt->other.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
-	return ornic_rig_modify(&pt->other, ORNIC_QPS_RTS,
-				ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
+	return ornic_th_modify(&pt->other, ORNIC_QPS_RTS,
+			       ORNIC_QPM_STATE | ORNIC_QPM_ACCESS);
 }
 
 static const struct change_row {
@@ -170,47 +170,47 @@ KUNIT_ARRAY_PARAM_DESC(change, change_rows, name);
 static void expect_untouched(struct kunit *test, struct peer_test *pt,
 			     u8 opcode, s32 arrived)
 {
-	const struct ornic_rig_mr *to = opcode == ORNIC_WQE_READ ? &pt->am :
-								   &pt->bm;
-	struct ornic_bed *bed = &pt->bed;
+	const struct ornic_th_mr *to = opcode == ORNIC_WQE_READ ? &pt->am :
+								  &pt->bm;
+	struct ornic_fixture *fix = &pt->fix;
 	struct ornic_cqe cqe;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_RETRY_EXC_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(to, 0, BYTES, PATTERN),
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(to, 0, BYTES, PATTERN),
 			arrived);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&pt->other), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&pt->other), ORNIC_QPS_RTS);
 	KUNIT_EXPECT_EQ(test,
-			bed->pair.b->event_count[ORNIC_EVENT_QP_ACCESS_ERR], 0);
-	KUNIT_EXPECT_EQ(test, bed->pair.b->event_count[ORNIC_EVENT_QP_REQ_ERR],
+			fix->pair.b->event_count[ORNIC_EVENT_QP_ACCESS_ERR], 0);
+	KUNIT_EXPECT_EQ(test, fix->pair.b->event_count[ORNIC_EVENT_QP_REQ_ERR],
 			0);
 }
 
-static void try_change(struct kunit *test, enum ornic_bed_kind kind)
+static void try_change(struct kunit *test, enum ornic_fix_kind kind)
 {
 	const struct change_row *row = test->param_value;
 	struct peer_test *pt = open_pair(test, kind);
 	s32 arrived;
 
 	begin(test, pt, row->opcode);
-	arrived = ornic_bed_compare(row->opcode == ORNIC_WQE_READ ? &pt->am :
+	arrived = ornic_fix_compare(row->opcode == ORNIC_WQE_READ ? &pt->am :
 								    &pt->bm,
 				    0, BYTES, PATTERN);
 	KUNIT_ASSERT_GT(test, arrived, 0);
 	KUNIT_ASSERT_EQ(test, row->act(pt), 0);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_advance(&pt->bed.pair,
-						  2000 * ORNIC_RIG_MS));
+	KUNIT_EXPECT_TRUE(test,
+			  ornic_th_advance(&pt->fix.pair, 2000 * ORNIC_TH_MS));
 	expect_untouched(test, pt, row->opcode, arrived);
 }
 
 static void peer_changes_here(struct kunit *test)
 {
-	try_change(test, ORNIC_BED_LOOP);
+	try_change(test, ORNIC_FIX_LOOP);
 }
 
 static void peer_changes_near(struct kunit *test)
 {
-	try_change(test, ORNIC_BED_NEAR);
+	try_change(test, ORNIC_FIX_NEAR);
 }
 
 /*
@@ -219,20 +219,20 @@ static void peer_changes_near(struct kunit *test)
  */
 static void peer_takes_over(struct kunit *test)
 {
-	struct peer_test *pt = open_pair(test, ORNIC_BED_LOOP);
-	struct ornic_bed *bed = &pt->bed;
+	struct peer_test *pt = open_pair(test, ORNIC_FIX_LOOP);
+	struct ornic_fixture *fix = &pt->fix;
 	struct ornic_cqe cqe;
 
 	begin(test, pt, ORNIC_WQE_READ);
-	bed->b.conn.rq_psn = ornic_rig_sq_psn(&bed->a);
+	fix->b.conn.rq_psn = ornic_th_sq_psn(&fix->a);
 	KUNIT_ASSERT_EQ(test, reconnect(pt), 0);
 	KUNIT_EXPECT_TRUE(test,
-			  ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS));
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&pt->am, 0, BYTES, PATTERN),
+			  ornic_th_advance(&fix->pair, 2000 * ORNIC_TH_MS));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&pt->am, 0, BYTES, PATTERN),
 			-1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_rq_psn(&pt->other),
-			ornic_rig_sq_psn(&bed->a));
+	KUNIT_EXPECT_EQ(test, ornic_th_rq_psn(&pt->other),
+			ornic_th_sq_psn(&fix->a));
 }
 
 /* ---- PSNs without a response ---------------------------------------------------- */
@@ -254,11 +254,11 @@ KUNIT_ARRAY_PARAM_DESC(far, far_rows, name);
 static void peer_gone_far_behind(struct kunit *test)
 {
 	const struct far_row *row = test->param_value;
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct peer_test *pt = test->priv;
-	struct ornic_bed *bed = &pt->bed;
+	struct ornic_fixture *fix = &pt->fix;
 	struct ornic_lsge sge;
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_WRITE,
 		.flags = ORNIC_WQE_SIGNALED,
 		.nsge = 1,
@@ -267,27 +267,27 @@ static void peer_gone_far_behind(struct kunit *test)
 	struct ornic_cqe cqe;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LOOP, &init), 0);
-	bed->a.conn.mtu = row->mtu;
-	bed->b.conn.mtu = row->mtu;
-	bed->a.conn.retry_cnt = 2;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_qp_fini(&bed->b), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LOOP, &init), 0);
+	fix->a.conn.mtu = row->mtu;
+	fix->b.conn.mtu = row->mtu;
+	fix->a.conn.retry_cnt = 2;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_qp_fini(&fix->b), 0);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_mr_init(bed->pair.a, &pt->am, BYTES, 0, 1,
-					  ORNIC_ACCESS_MASK),
+			ornic_th_mr_init(fix->pair.a, &pt->am, BYTES, 0, 1,
+					 ORNIC_ACCESS_MASK),
 			0);
-	sge = ornic_bed_sge(&pt->am, 0, 1u << 31);
+	sge = ornic_fix_sge(&pt->am, 0, 1u << 31);
 	for (i = 0; i < row->wrs; i++)
-		ornic_rig_post_send(&bed->a, &wr);
+		ornic_th_post_send(&fix->a, &wr);
 	KUNIT_EXPECT_TRUE(test,
-			  ornic_rig_advance(&bed->pair, 2000 * ORNIC_RIG_MS));
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+			  ornic_th_advance(&fix->pair, 2000 * ORNIC_TH_MS));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_RETRY_EXC_ERR);
 	for (i = 1; i < row->wrs; i++)
-		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 				ORNIC_CQE_WR_FLUSH_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
 }
 
 static struct kunit_case peer_cases[] = {

@@ -13,17 +13,17 @@
 #define UD ORNIC_QPT_UD
 
 /**
- * struct mcast_test - a bed, and QPs that are or are not members
- * @bed: whose QP a sends
+ * struct mcast_test - a fixture, and QPs that are or are not members
+ * @fix: whose QP a sends
  * @n: entries of @qp
  * @qp: of the device of b
  * @rcq: each has one of its own
  */
 struct mcast_test {
-	struct ornic_bed bed;
+	struct ornic_fixture fix;
 	u32 n;
-	struct ornic_rig_qp qp[MEMBERS + 1];
-	struct ornic_rig_cq rcq[MEMBERS + 1];
+	struct ornic_th_qp qp[MEMBERS + 1];
+	struct ornic_th_cq rcq[MEMBERS + 1];
 };
 
 static int mcast_init(struct kunit *test)
@@ -36,10 +36,10 @@ static void mcast_exit(struct kunit *test)
 {
 	struct mcast_test *mt = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(&mt->bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(&mt->fix), 0);
 }
 
-static int group_cmd(struct ornic_rig *rig, u8 opcode, u32 qpn, const u8 *mgid)
+static int group_cmd(struct ornic_th *th, u8 opcode, u32 qpn, const u8 *mgid)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -48,27 +48,27 @@ static int group_cmd(struct ornic_rig *rig, u8 opcode, u32 qpn, const u8 *mgid)
 	req.hdr.opcode = opcode;
 	req.hdr.obj = cpu_to_le32(qpn);
 	memcpy(req.mcast.mgid, mgid, sizeof(req.mcast.mgid));
-	return ornic_rig_cmd(rig, &req, &rsp);
+	return ornic_th_cmd(th, &req, &rsp);
 }
 
-static int attach(const struct ornic_rig_qp *qp, const u8 *mgid)
+static int attach(const struct ornic_th_qp *qp, const u8 *mgid)
 {
-	return group_cmd(qp->rig, ORNIC_CMD_ATTACH_MCAST, qp->qpn, mgid);
+	return group_cmd(qp->th, ORNIC_CMD_ATTACH_MCAST, qp->qpn, mgid);
 }
 
-static int detach(const struct ornic_rig_qp *qp, const u8 *mgid)
+static int detach(const struct ornic_th_qp *qp, const u8 *mgid)
 {
-	return group_cmd(qp->rig, ORNIC_CMD_DETACH_MCAST, qp->qpn, mgid);
+	return group_cmd(qp->th, ORNIC_CMD_DETACH_MCAST, qp->qpn, mgid);
 }
 
 /* An address of a group in the family of @which: 239.1.2.@n or ff0e::@n. */
-static void group_gid(u8 *mgid, enum ornic_rig_gid which, u8 n)
+static void group_gid(u8 *mgid, enum ornic_th_gid which, u8 n)
 {
 	static const u8 v4[12] = { [10] = 0xff, [11] = 0xff };
 
 	memset(mgid, 0, 16);
 	mgid[15] = n;
-	if (which == ORNIC_RIG_IPV6) {
+	if (which == ORNIC_TH_IPV6) {
 		mgid[0] = 0xff;
 		mgid[1] = 0x0e;
 		return;
@@ -80,45 +80,45 @@ static void group_gid(u8 *mgid, enum ornic_rig_gid which, u8 n)
 }
 
 /* The address vector to a group; the MAC is that of the host's choice. */
-static void group_av(struct ornic_av *av, enum ornic_rig_gid which, u8 n)
+static void group_av(struct ornic_av *av, enum ornic_th_gid which, u8 n)
 {
 	static const u8 mac[6] = { 0x01, 0x00, 0x5e, 0x01, 0x02, 0x03 };
 
-	ornic_rig_av(av, 1, which);
+	ornic_th_av(av, 1, which);
 	group_gid(av->dgid, which, n);
 	memcpy(av->dmac, mac, sizeof(mac));
 }
 
 /* Two devices, or one: a and b are UD in RTS, without being members. */
-static struct ornic_bed *open_bed(struct kunit *test, enum ornic_bed_kind kind,
-				  u8 flags)
+static struct ornic_fixture *open_fix(struct kunit *test,
+				      enum ornic_fix_kind kind, u8 flags)
 {
-	struct ornic_rig_qpinit init = { .type = UD, .flags = flags };
+	struct ornic_th_qpinit init = { .type = UD, .flags = flags };
 	struct mcast_test *mt = test->priv;
-	struct ornic_bed *bed = &mt->bed;
+	struct ornic_fixture *fix = &mt->fix;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_fill(&bed->am, 0, SLICE, 1);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_fill(&fix->am, 0, SLICE, 1);
+	return fix;
 }
 
 /* One more QP of b's device, with a receive for one datagram. */
-static struct ornic_rig_qp *add_qp(struct kunit *test, u32 qkey)
+static struct ornic_th_qp *add_qp(struct kunit *test, u32 qkey)
 {
-	struct ornic_rig_qpinit init = { .type = UD };
+	struct ornic_th_qpinit init = { .type = UD };
 	struct mcast_test *mt = test->priv;
-	struct ornic_rig_qp *qp = &mt->qp[mt->n];
-	struct ornic_rig_cq *rcq = &mt->rcq[mt->n];
+	struct ornic_th_qp *qp = &mt->qp[mt->n];
+	struct ornic_th_cq *rcq = &mt->rcq[mt->n];
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_cq_init(mt->bed.pair.b, rcq, 1), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_init(mt->fix.pair.b, rcq, 1), 0);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(mt->bed.pair.b, qp, &init,
-					  &mt->bed.bscq, rcq),
+			ornic_th_qp_init(mt->fix.pair.b, qp, &init,
+					 &mt->fix.bscq, rcq),
 			0);
 	qp->conn.qkey = qkey;
-	KUNIT_ASSERT_EQ(test, ornic_rig_connect(qp, NULL, ORNIC_RIG_IPV4), 0);
-	ornic_bed_recv(qp, &mt->bed.bm, mt->n, mt->n * SLICE, SLICE);
+	KUNIT_ASSERT_EQ(test, ornic_th_connect(qp, NULL, ORNIC_TH_IPV4), 0);
+	ornic_fix_recv(qp, &mt->fix.bm, mt->n, mt->n * SLICE, SLICE);
 	mt->n++;
 	return qp;
 }
@@ -127,8 +127,8 @@ static void send(struct kunit *test, const struct ornic_av *av, u32 qpn,
 		 u32 len)
 {
 	struct mcast_test *mt = test->priv;
-	struct ornic_lsge sge = ornic_bed_sge(&mt->bed.am, 0, len);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&mt->fix.am, 0, len);
+	struct ornic_th_wr wr = {
 		.wr_id = 1,
 		.opcode = ORNIC_WQE_SEND_IMM,
 		.nsge = 1,
@@ -139,11 +139,11 @@ static void send(struct kunit *test, const struct ornic_av *av, u32 qpn,
 		.imm = cpu_to_be32(0x5678),
 	};
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_ah(mt->bed.pair.a, av, &wr.ah), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_post_send(&mt->bed.a, &wr), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_ah(mt->fix.pair.a, av, &wr.ah), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_post_send(&mt->fix.a, &wr), 0);
 }
 
-static void send_to_group(struct kunit *test, enum ornic_rig_gid which, u8 n)
+static void send_to_group(struct kunit *test, enum ornic_th_gid which, u8 n)
 {
 	struct ornic_av av;
 
@@ -156,15 +156,15 @@ static bool got_it(struct mcast_test *mt, u32 i)
 {
 	struct ornic_cqe cqe;
 
-	return ornic_bed_status(&mt->rcq[i], &cqe) == ORNIC_CQE_SUCCESS &&
+	return ornic_fix_status(&mt->rcq[i], &cqe) == ORNIC_CQE_SUCCESS &&
 	       le32_to_cpu(cqe.byte_len) == 140 &&
-	       le32_to_cpu(cqe.src_qpn) == mt->bed.a.qpn &&
-	       ornic_bed_compare(&mt->bed.bm, i * SLICE + 40, 100, 1) == -1;
+	       le32_to_cpu(cqe.src_qpn) == mt->fix.a.qpn &&
+	       ornic_fix_compare(&mt->fix.bm, i * SLICE + 40, 100, 1) == -1;
 }
 
-static u64 stat_of(const struct ornic_rig *rig, enum ornic_stat stat)
+static u64 stat_of(const struct ornic_th *th, enum ornic_stat stat)
 {
-	return ornic_engine_stat(rig->eng, stat);
+	return ornic_engine_stat(th->eng, stat);
 }
 
 /* ---- commands ---------------------------------------------------------------- */
@@ -196,15 +196,15 @@ KUNIT_ARRAY_PARAM_DESC(address, address_rows, desc);
 static void mcast_takes_groups(struct kunit *test)
 {
 	const struct address_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, 0);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, 0);
 	int again = row->status == ORNIC_OK ? ORNIC_BUSY : row->status;
 	int left = row->status == ORNIC_OK ? ORNIC_NOT_FOUND : row->status;
 
-	KUNIT_EXPECT_EQ(test, attach(&bed->a, row->mgid), row->status);
-	KUNIT_EXPECT_EQ(test, attach(&bed->a, row->mgid), again);
-	KUNIT_EXPECT_EQ(test, detach(&bed->a, row->mgid), row->status);
-	KUNIT_EXPECT_EQ(test, detach(&bed->a, row->mgid), left);
-	KUNIT_EXPECT_EQ(test, bed->pair.a->eng->dev.mcast.count, 0);
+	KUNIT_EXPECT_EQ(test, attach(&fix->a, row->mgid), row->status);
+	KUNIT_EXPECT_EQ(test, attach(&fix->a, row->mgid), again);
+	KUNIT_EXPECT_EQ(test, detach(&fix->a, row->mgid), row->status);
+	KUNIT_EXPECT_EQ(test, detach(&fix->a, row->mgid), left);
+	KUNIT_EXPECT_EQ(test, fix->pair.a->eng->dev.mcast.count, 0);
 }
 
 static const struct qp_row {
@@ -225,52 +225,52 @@ KUNIT_ARRAY_PARAM_DESC(qp, qp_rows, desc);
 static void mcast_takes_ud(struct kunit *test)
 {
 	const struct qp_row *row = test->param_value;
-	struct ornic_rig_qpinit init = { .type = row->type,
-					 .flags = row->flags };
+	struct ornic_th_qpinit init = { .type = row->type,
+					.flags = row->flags };
 	struct mcast_test *mt = test->priv;
-	struct ornic_bed *bed = &mt->bed;
+	struct ornic_fixture *fix = &mt->fix;
 	u8 mgid[16];
 
-	group_gid(mgid, ORNIC_RIG_IPV4, 1);
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	KUNIT_EXPECT_EQ(test, attach(&bed->a, mgid), row->status);
-	bed->a.qpn ^= 0x800;
-	KUNIT_EXPECT_EQ(test, attach(&bed->a, mgid), ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(test, detach(&bed->a, mgid), ORNIC_NOT_FOUND);
-	bed->a.qpn ^= 0x800;
-	KUNIT_EXPECT_EQ(test, detach(&bed->a, mgid), row->status);
+	group_gid(mgid, ORNIC_TH_IPV4, 1);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	KUNIT_EXPECT_EQ(test, attach(&fix->a, mgid), row->status);
+	fix->a.qpn ^= 0x800;
+	KUNIT_EXPECT_EQ(test, attach(&fix->a, mgid), ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(test, detach(&fix->a, mgid), ORNIC_NOT_FOUND);
+	fix->a.qpn ^= 0x800;
+	KUNIT_EXPECT_EQ(test, detach(&fix->a, mgid), row->status);
 }
 
 /* ORNIC_QP_NO_SELF_MCAST means nothing to a QP that has no groups. */
 static void mcast_flag_is_for_ud(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC,
-					 .flags = ORNIC_QP_NO_SELF_MCAST };
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC,
+					.flags = ORNIC_QP_NO_SELF_MCAST };
 	struct mcast_test *mt = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_open(&mt->bed, ORNIC_BED_LONE, &init),
+	KUNIT_EXPECT_EQ(test, ornic_fix_open(&mt->fix, ORNIC_FIX_LONE, &init),
 			ORNIC_BAD_PARAM);
 }
 
 /* As many groups as QUERY_DEVICE tells, in one QP; none is left of them. */
 static void mcast_group_limit(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, 0);
-	struct ornic_mcast *mc = &bed->pair.a->eng->dev.mcast;
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, 0);
+	struct ornic_mcast *mc = &fix->pair.a->eng->dev.mcast;
 	u32 i, refused = 0;
 	u8 mgid[16];
 
-	group_gid(mgid, ORNIC_RIG_IPV6, 0);
+	group_gid(mgid, ORNIC_TH_IPV6, 0);
 	for (i = 0; i < 1u << ORNIC_LOG_MAX_MCAST; i++) {
 		mgid[14] = (u8)(i >> 8);
 		mgid[15] = (u8)i;
-		refused += attach(&bed->a, mgid) != ORNIC_OK;
+		refused += attach(&fix->a, mgid) != ORNIC_OK;
 	}
 	KUNIT_EXPECT_EQ(test, refused, 0);
 	mgid[13] = 1;
-	KUNIT_EXPECT_EQ(test, attach(&bed->a, mgid), ORNIC_LIMIT);
+	KUNIT_EXPECT_EQ(test, attach(&fix->a, mgid), ORNIC_LIMIT);
 	KUNIT_EXPECT_EQ(test, mc->count, 1u << ORNIC_LOG_MAX_MCAST);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&bed->a), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&fix->a), 0);
 	KUNIT_EXPECT_EQ(test, mc->count, 0);
 }
 
@@ -278,15 +278,15 @@ static void mcast_group_limit(struct kunit *test)
 
 static const struct family_row {
 	const char *desc;
-	enum ornic_rig_gid which;
+	enum ornic_th_gid which;
 	u8 hop_limit;
 	u8 ttl;
 } family_rows[] = {
-	{ "IBTA 10.5.2: IPv4", ORNIC_RIG_IPV4, 64, 64 },
-	{ "IBTA 10.5.2: IPv6", ORNIC_RIG_IPV6, 3, 3 },
-	{ "IBTA 10.5.2: IPv4 on a VLAN", ORNIC_RIG_VLAN, 64, 64 },
-	{ "RFC 1112: the default is one hop, IPv4", ORNIC_RIG_IPV4, 0, 1 },
-	{ "RFC 1112: the default is one hop, IPv6", ORNIC_RIG_IPV6, 0, 1 },
+	{ "IBTA 10.5.2: IPv4", ORNIC_TH_IPV4, 64, 64 },
+	{ "IBTA 10.5.2: IPv6", ORNIC_TH_IPV6, 3, 3 },
+	{ "IBTA 10.5.2: IPv4 on a VLAN", ORNIC_TH_VLAN, 64, 64 },
+	{ "RFC 1112: the default is one hop, IPv4", ORNIC_TH_IPV4, 0, 1 },
+	{ "RFC 1112: the default is one hop, IPv6", ORNIC_TH_IPV6, 0, 1 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(family, family_rows, desc);
@@ -295,8 +295,8 @@ KUNIT_ARRAY_PARAM_DESC(family, family_rows, desc);
 static void mcast_sends(struct kunit *test)
 {
 	const struct family_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, 0);
-	bool v6 = row->which == ORNIC_RIG_IPV6;
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, 0);
+	bool v6 = row->which == ORNIC_TH_IPV6;
 	struct ornic_cqe cqe;
 	struct ornic_av av;
 	const u8 *ip;
@@ -304,29 +304,29 @@ static void mcast_sends(struct kunit *test)
 	group_av(&av, row->which, 3);
 	av.hop_limit = row->hop_limit;
 	send(test, &av, ORNIC_MCAST_QPN, 100);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.qpn, ORNIC_MCAST_QPN);
-	KUNIT_EXPECT_EQ(test, bed->pkt.qkey, 0x1234);
-	KUNIT_EXPECT_MEMEQ(test, bed->frame->data, av.dmac, 6);
-	ip = bed->rx.ip;
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.qpn, ORNIC_MCAST_QPN);
+	KUNIT_EXPECT_EQ(test, fix->pkt.qkey, 0x1234);
+	KUNIT_EXPECT_MEMEQ(test, fix->frame->data, av.dmac, 6);
+	ip = fix->rx.ip;
 	KUNIT_EXPECT_EQ(test, ip[v6 ? 7 : 8], row->ttl);
-	KUNIT_EXPECT_TRUE(test, ornic_rx_is_multicast(&bed->rx));
-	KUNIT_EXPECT_EQ(test, bed->rx.vlan,
-			row->which == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
-						       ORNIC_VLAN_NONE);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_TRUE(test, ornic_rx_is_multicast(&fix->rx));
+	KUNIT_EXPECT_EQ(test, fix->rx.vlan,
+			row->which == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
+						      ORNIC_VLAN_NONE);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
 }
 
 /* Members get it, each by its own Q_Key; the GRH names the group. */
 static void mcast_delivers(struct kunit *test)
 {
 	const struct family_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_WIRE, 0);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_WIRE, 0);
 	struct mcast_test *mt = test->priv;
 	u8 mgid[16], other[16], grh[40];
-	u32 at = row->which == ORNIC_RIG_IPV6 ? 24 : 36;
-	u32 bytes = row->which == ORNIC_RIG_IPV6 ? 16 : 4;
+	u32 at = row->which == ORNIC_TH_IPV6 ? 24 : 36;
+	u32 bytes = row->which == ORNIC_TH_IPV6 ? 16 : 4;
 
 	group_gid(mgid, row->which, 3);
 	group_gid(other, row->which, 4);
@@ -336,40 +336,40 @@ static void mcast_delivers(struct kunit *test)
 	add_qp(test, 0x1234);
 	KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x1234), mgid), 0);
 	send_to_group(test, row->which, 3);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
 	KUNIT_EXPECT_TRUE(test, got_it(mt, 0));
 	KUNIT_EXPECT_FALSE(test, got_it(mt, 1));
 	KUNIT_EXPECT_FALSE(test, got_it(mt, 2));
 	KUNIT_EXPECT_FALSE(test, got_it(mt, 3));
 	KUNIT_EXPECT_TRUE(test, got_it(mt, 4));
-	KUNIT_EXPECT_EQ(test, stat_of(bed->pair.b, ORNIC_STAT_RX_BAD_QKEY), 1);
-	KUNIT_EXPECT_EQ(test, stat_of(bed->pair.b, ORNIC_STAT_RX_PACKETS), 1);
-	ornic_rig_mr_read(&bed->bm, 0, grh, sizeof(grh));
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.b, ORNIC_STAT_RX_BAD_QKEY), 1);
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.b, ORNIC_STAT_RX_PACKETS), 1);
+	ornic_th_mr_read(&fix->bm, 0, grh, sizeof(grh));
 	KUNIT_EXPECT_MEMEQ(test, grh + at, mgid + 16 - bytes, bytes);
 }
 
 /* A member without a receive WQE does not keep it from the others. */
 static void mcast_no_wqe(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_WIRE, 0);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_WIRE, 0);
 	struct mcast_test *mt = test->priv;
 	u8 mgid[16];
 	u32 i;
 
-	group_gid(mgid, ORNIC_RIG_IPV4, 3);
+	group_gid(mgid, ORNIC_TH_IPV4, 3);
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x1234), mgid), 0);
-	send_to_group(test, ORNIC_RIG_IPV4, 3);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
+	send_to_group(test, ORNIC_TH_IPV4, 3);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
 	for (i = 0; i < 3; i++)
 		KUNIT_EXPECT_TRUE(test, got_it(mt, i));
-	ornic_bed_recv(&mt->qp[2], &bed->bm, 2, 2 * SLICE, SLICE);
-	send_to_group(test, ORNIC_RIG_IPV4, 3);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
+	ornic_fix_recv(&mt->qp[2], &fix->bm, 2, 2 * SLICE, SLICE);
+	send_to_group(test, ORNIC_TH_IPV4, 3);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
 	KUNIT_EXPECT_FALSE(test, got_it(mt, 0));
 	KUNIT_EXPECT_FALSE(test, got_it(mt, 1));
 	KUNIT_EXPECT_TRUE(test, got_it(mt, 2));
-	KUNIT_EXPECT_EQ(test, stat_of(bed->pair.b, ORNIC_STAT_RX_NO_WQE), 2);
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.b, ORNIC_STAT_RX_NO_WQE), 2);
 }
 
 static const struct misfit_row {
@@ -393,14 +393,14 @@ static const struct misfit_row {
 
 KUNIT_ARRAY_PARAM_DESC(misfit, misfit_rows, desc);
 
-/* A packet from rig 9 to rig 1 or to 239.1.2.3. */
+/* A packet from harness 9 to harness 1 or to 239.1.2.3. */
 static void inject(struct kunit *test, const struct misfit_row *row)
 {
 	struct mcast_test *mt = test->priv;
 	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
 	struct ornic_txinfo info = {
 		.opcode = row->opcode,
-		.dest_qpn = row->group_qpn ? ORNIC_MCAST_QPN : mt->bed.a.qpn,
+		.dest_qpn = row->group_qpn ? ORNIC_MCAST_QPN : mt->fix.a.qpn,
 		.qkey = 0x1234,
 	};
 	u8 data[ORNIC_TX_HDR_MAX + 8];
@@ -408,27 +408,27 @@ static void inject(struct kunit *test, const struct misfit_row *row)
 	struct ornic_tx tx;
 	struct ornic_av av;
 
-	ornic_rig_gid_bytes(9, ORNIC_RIG_IPV4, src.gid);
+	ornic_th_gid_bytes(9, ORNIC_TH_IPV4, src.gid);
 	if (row->group)
-		group_av(&av, ORNIC_RIG_IPV4, 3);
+		group_av(&av, ORNIC_TH_IPV4, 3);
 	else
-		ornic_rig_av(&av, 1, ORNIC_RIG_IPV4);
+		ornic_th_av(&av, 1, ORNIC_TH_IPV4);
 	KUNIT_ASSERT_EQ(test, ornic_path_init(&path, &src, &av), 0);
-	ornic_rig_rx(mt->bed.pair.a, data,
-		     ornic_rig_build(&tx, data, &path, &info, NULL, 0));
+	ornic_th_rx(mt->fix.pair.a, data,
+		    ornic_th_build(&tx, data, &path, &info, NULL, 0));
 }
 
 static void mcast_misfits(struct kunit *test)
 {
 	const struct misfit_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, 0);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, 0);
 	struct ornic_cqe cqe;
 
-	ornic_bed_recv(&bed->a, &bed->am, 1, 0, SLICE);
+	ornic_fix_recv(&fix->a, &fix->am, 1, 0, SLICE);
 	inject(test, row);
-	KUNIT_EXPECT_EQ(test, stat_of(bed->pair.a, row->stat), 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0xff);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.a, row->stat), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
 }
 
 /* ---- on the same device ----------------------------------------------------------- */
@@ -448,48 +448,48 @@ KUNIT_ARRAY_PARAM_DESC(self, self_rows, desc);
 static void mcast_loops(struct kunit *test)
 {
 	const struct self_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, row->flags);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, row->flags);
 	struct mcast_test *mt = test->priv;
 	struct ornic_cqe cqe;
 	u8 mgid[16];
 
-	group_gid(mgid, ORNIC_RIG_IPV6, 3);
-	KUNIT_ASSERT_EQ(test, attach(&bed->a, mgid), 0);
+	group_gid(mgid, ORNIC_TH_IPV6, 3);
+	KUNIT_ASSERT_EQ(test, attach(&fix->a, mgid), 0);
 	KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x1234), mgid), 0);
 	KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x9999), mgid), 0);
-	ornic_bed_recv(&bed->a, &bed->am, 9, 8192, SLICE);
-	ornic_bed_recv(&bed->a, &bed->am, 10, 8192, SLICE);
-	send_to_group(test, ORNIC_RIG_IPV6, 3);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), row->status);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0xff);
+	ornic_fix_recv(&fix->a, &fix->am, 9, 8192, SLICE);
+	ornic_fix_recv(&fix->a, &fix->am, 10, 8192, SLICE);
+	send_to_group(test, ORNIC_TH_IPV6, 3);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), row->status);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0xff);
 	KUNIT_EXPECT_TRUE(test, got_it(mt, 0));
 	KUNIT_EXPECT_FALSE(test, got_it(mt, 1));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
 /* Only QPN 0xffffff means the group; the wire gets what the WQE says. */
 static void mcast_loop_qpn(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_LONE, 0);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, 0);
 	struct mcast_test *mt = test->priv;
 	struct ornic_av av;
 
-	group_av(&av, ORNIC_RIG_IPV4, 3);
+	group_av(&av, ORNIC_TH_IPV4, 3);
 	KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x1234), av.dgid), 0);
 	send(test, &av, mt->qp[0].qpn, 100);
 	KUNIT_EXPECT_FALSE(test, got_it(mt, 0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
 /* ---- many -------------------------------------------------------------------------- */
 
 static const struct many_row {
 	const char *desc;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 } many_rows[] = {
-	{ "by the wire", ORNIC_BED_WIRE },
-	{ "on the same device", ORNIC_BED_LOOP },
+	{ "by the wire", ORNIC_FIX_WIRE },
+	{ "on the same device", ORNIC_FIX_LOOP },
 };
 
 KUNIT_ARRAY_PARAM_DESC(many, many_rows, desc);
@@ -503,30 +503,30 @@ static void fill_group(struct kunit *test, const u8 *mgid)
 		KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x1234), mgid), 0);
 	KUNIT_EXPECT_EQ(test, attach(add_qp(test, 0x1234), mgid), ORNIC_LIMIT);
 	for (i = 0; i < MEMBERS; i++)
-		ornic_rig_arm(&mt->rcq[i], ORNIC_ARM_NEXT);
+		ornic_th_arm(&mt->rcq[i], ORNIC_ARM_NEXT);
 }
 
 /* A full group: each gets it once, and no completion event is lost. */
 static void mcast_full_group(struct kunit *test)
 {
 	const struct many_row *row = test->param_value;
-	struct ornic_bed *bed = open_bed(test, row->kind, 0);
+	struct ornic_fixture *fix = open_fix(test, row->kind, 0);
 	struct mcast_test *mt = test->priv;
 	struct ornic_cqe cqe;
 	u8 mgid[16];
 	u32 i;
 
-	group_gid(mgid, ORNIC_RIG_IPV4, 3);
+	group_gid(mgid, ORNIC_TH_IPV4, 3);
 	fill_group(test, mgid);
-	send_to_group(test, ORNIC_RIG_IPV4, 3);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	send_to_group(test, ORNIC_TH_IPV4, 3);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	for (i = 0; i < MEMBERS; i++)
 		KUNIT_EXPECT_TRUE_MSG(test, got_it(mt, i), "member %u", i);
 	KUNIT_EXPECT_FALSE(test, got_it(mt, MEMBERS));
-	KUNIT_EXPECT_EQ(test, bed->pair.b->event_count[ORNIC_EVENT_COMP],
+	KUNIT_EXPECT_EQ(test, fix->pair.b->event_count[ORNIC_EVENT_COMP],
 			MEMBERS);
-	KUNIT_EXPECT_EQ(test, stat_of(bed->pair.a, ORNIC_STAT_TX_PACKETS), 1);
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.a, ORNIC_STAT_TX_PACKETS), 1);
 }
 
 /* ---- the end --------------------------------------------------------------------------- */
@@ -534,27 +534,27 @@ static void mcast_full_group(struct kunit *test)
 /* A slot that a member leaves is for the next one; the others stay. */
 static void mcast_leaves(struct kunit *test)
 {
-	struct ornic_bed *bed = open_bed(test, ORNIC_BED_WIRE, 0);
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_WIRE, 0);
 	struct mcast_test *mt = test->priv;
 	u8 mgid[16];
 	u32 i;
 
-	group_gid(mgid, ORNIC_RIG_IPV4, 3);
+	group_gid(mgid, ORNIC_TH_IPV4, 3);
 	fill_group(test, mgid);
 	KUNIT_EXPECT_EQ(test, detach(&mt->qp[0], mgid), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&mt->qp[1]), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&mt->qp[1]), 0);
 	KUNIT_EXPECT_EQ(test, attach(&mt->qp[MEMBERS], mgid), 0);
-	send_to_group(test, ORNIC_RIG_IPV4, 3);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
+	send_to_group(test, ORNIC_TH_IPV4, 3);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
 	KUNIT_EXPECT_FALSE(test, got_it(mt, 0));
 	for (i = 2; i <= MEMBERS; i++)
 		KUNIT_EXPECT_TRUE_MSG(test, got_it(mt, i), "member %u", i);
 	for (i = 2; i <= MEMBERS; i++)
-		KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&mt->qp[i]), 0);
-	KUNIT_EXPECT_EQ(test, bed->pair.b->eng->dev.mcast.count, 0);
-	send_to_group(test, ORNIC_RIG_IPV4, 3);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_settle(&bed->pair));
-	KUNIT_EXPECT_EQ(test, stat_of(bed->pair.b, ORNIC_STAT_RX_NO_QP), 1);
+		KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&mt->qp[i]), 0);
+	KUNIT_EXPECT_EQ(test, fix->pair.b->eng->dev.mcast.count, 0);
+	send_to_group(test, ORNIC_TH_IPV4, 3);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.b, ORNIC_STAT_RX_NO_QP), 1);
 }
 
 static struct kunit_case mcast_cases[] = {

@@ -7,14 +7,14 @@
 
 #define PAGE 4096u
 
-static struct ornic_rig *rig_of(struct kunit *test)
+static struct ornic_th *th_of(struct kunit *test)
 {
 	return test->priv;
 }
 
 static struct ornic_dev *dev_of(struct kunit *test)
 {
-	return &rig_of(test)->eng->dev;
+	return &th_of(test)->eng->dev;
 }
 
 /* Nobody destroys it meanwhile. */
@@ -30,13 +30,13 @@ static struct ornic_mkey *find_key(struct kunit *test, u32 key)
 
 static int mem_suite_init(struct kunit *test)
 {
-	test->priv = ornic_rig_create(1, 1);
+	test->priv = ornic_th_create(1, 1);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void mem_suite_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_rig_destroy(rig_of(test)), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_destroy(th_of(test)), 0);
 }
 
 static __le64 addr_of(const void *p)
@@ -100,14 +100,14 @@ struct tree {
 
 static void grow(struct kunit *test, struct tree *tree, u32 levels)
 {
-	struct ornic_rig *rig = rig_of(test);
+	struct ornic_th *th = th_of(test);
 	u32 i;
 
 	memset(tree, 0, sizeof(*tree));
-	tree->pages = ornic_rig_alloc(rig, 3 * PAGE);
+	tree->pages = ornic_th_alloc(th, 3 * PAGE);
 	KUNIT_ASSERT_NOT_NULL(test, tree->pages);
 	for (i = 0; i < 3; i++) {
-		tree->list[i] = (__le64 *)ornic_rig_alloc(rig, PAGE);
+		tree->list[i] = (__le64 *)ornic_th_alloc(th, PAGE);
 		KUNIT_ASSERT_NOT_NULL(test, tree->list[i]);
 		/* Entries that are not in use must not be read. */
 		memset(tree->list[i], 0xff, PAGE);
@@ -195,8 +195,8 @@ static void count_relax(void *host)
 static void list_that_names_itself(struct kunit *test)
 {
 	struct ornic_dev *dev = dev_of(test);
-	const struct ornic_engine_ops *rig_ops = dev->ops;
-	struct ornic_engine_ops ops = *rig_ops;
+	const struct ornic_engine_ops *th_ops = dev->ops;
+	struct ornic_engine_ops ops = *th_ops;
 	struct ornic_pages pages;
 	struct tree tree;
 	u32 i, k;
@@ -222,7 +222,7 @@ static void list_that_names_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_pages_get(dev, &tree.mem, &pages), 0);
 	KUNIT_EXPECT_GE(test, relaxed, 4096 / ORNIC_LIST_ENTRIES);
 	ornic_pages_put(&pages);
-	dev->ops = rig_ops;
+	dev->ops = th_ops;
 }
 
 /* ---- Keys --------------------------------------------------------------------- */
@@ -444,13 +444,13 @@ static void key_modify_changes_what_it_names(struct kunit *test)
 	const struct modify_row *row = test->param_value;
 	struct ornic_mkey *m, was, want;
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
-	struct ornic_rig_mr mr;
+	struct ornic_th_mr mr;
 	union ornic_rsp rsp;
-	u8 *mem = ornic_rig_alloc(rig_of(test), 2 * PAGE);
+	u8 *mem = ornic_th_alloc(th_of(test), 2 * PAGE);
 
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_mr_init(rig_of(test), &mr, 5000, 10, 1,
-					  ORNIC_ACCESS_MASK),
+			ornic_th_mr_init(th_of(test), &mr, 5000, 10, 1,
+					 ORNIC_ACCESS_MASK),
 			0);
 	was = *find_key(test, mr.key);
 	req.hdr.obj = cpu_to_le32(mr.key);
@@ -462,7 +462,7 @@ static void key_modify_changes_what_it_names(struct kunit *test)
 	req.modify_mkey.pdn = cpu_to_le32(row->pdn);
 	req.modify_mkey.access = row->access;
 	req.modify_mkey.mask = row->mask;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp),
 			row->status);
 	m = find_key(test, mr.key);
 	want = was;
@@ -483,9 +483,9 @@ static void key_modify_changes_what_it_names(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->iova, want.iova);
 	KUNIT_EXPECT_EQ(test, m->length, want.length);
 	req.hdr.obj = cpu_to_le32(mr.key ^ 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig_of(test), &req, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp),
 			ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(test, ornic_rig_mr_fini(&mr), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mr), 0);
 }
 
 static void iov_splits_at_pages(struct kunit *test)

@@ -17,8 +17,8 @@
 
 /* b has a window on part of wm; a uses it. */
 struct mw_test {
-	struct ornic_bed bed;
-	struct ornic_rig_mr wm;
+	struct ornic_fixture fix;
+	struct ornic_th_mr wm;
 	u32 key;
 };
 
@@ -32,30 +32,30 @@ static void mw_exit(struct kunit *test)
 {
 	struct mw_test *mt = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(&mt->bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(&mt->fix), 0);
 }
 
-static struct mw_test *open_mw(struct kunit *test, enum ornic_bed_kind kind,
+static struct mw_test *open_mw(struct kunit *test, enum ornic_fix_kind kind,
 			       u8 type, u8 mr_access)
 {
-	struct ornic_rig_qpinit init = { .type = RC };
+	struct ornic_th_qpinit init = { .type = RC };
 	struct mw_test *mt = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(&mt->bed, kind, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(&mt->bed), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(&mt->fix, kind, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(&mt->fix), 0);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_mr_init(mt->bed.pair.b, &mt->wm, 20000, 50, 1,
-					  mr_access),
+			ornic_th_mr_init(mt->fix.pair.b, &mt->wm, 20000, 50, 1,
+					 mr_access),
 			0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_mw(mt->bed.pair.b, type, &mt->key), 0);
-	ornic_bed_fill(&mt->bed.am, 0, ORNIC_BED_MR_BYTES, 1);
+	KUNIT_ASSERT_EQ(test, ornic_th_mw(mt->fix.pair.b, type, &mt->key), 0);
+	ornic_fix_fill(&mt->fix.am, 0, ORNIC_FIX_MR_BYTES, 1);
 	return mt;
 }
 
-static struct ornic_rig_wr bind_wr(const struct mw_test *mt, u8 access,
-				   u64 length)
+static struct ornic_th_wr bind_wr(const struct mw_test *mt, u8 access,
+				  u64 length)
 {
-	return (struct ornic_rig_wr){
+	return (struct ornic_th_wr){
 		.wr_id = 77,
 		.opcode = ORNIC_WQE_BIND_MW,
 		.flags = ORNIC_WQE_SIGNALED,
@@ -70,18 +70,18 @@ static struct ornic_rig_wr bind_wr(const struct mw_test *mt, u8 access,
 /* With a new variant of the key, as users do it. */
 static int bind(struct mw_test *mt, u8 access, u64 length)
 {
-	struct ornic_rig_wr wr;
+	struct ornic_th_wr wr;
 
 	mt->key = (mt->key & ~0xffu) | ((mt->key + 1) & 0xff);
 	wr = bind_wr(mt, access, length);
-	return ornic_bed_run_on_b(&mt->bed, &wr);
+	return ornic_fix_run_on_b(&mt->fix, &wr);
 }
 
 /* The status of a WRITE or READ by a of @len bytes at @off of wm. */
 static int use(struct mw_test *mt, u8 opcode, u32 key, u32 off, u32 len)
 {
-	struct ornic_lsge sge = ornic_bed_sge(&mt->bed.am, 0, len);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&mt->fix.am, 0, len);
+	struct ornic_th_wr wr = {
 		.opcode = opcode,
 		.flags = ORNIC_WQE_SIGNALED,
 		.raddr = mt->wm.iova + off,
@@ -91,49 +91,49 @@ static int use(struct mw_test *mt, u8 opcode, u32 key, u32 off, u32 len)
 	};
 	struct ornic_cqe cqe;
 
-	ornic_rig_post_send(&mt->bed.a, &wr);
-	ornic_rig_settle(&mt->bed.pair);
-	return ornic_bed_status(&mt->bed.ascq, &cqe);
+	ornic_th_post_send(&mt->fix.a, &wr);
+	ornic_th_settle(&mt->fix.pair);
+	return ornic_fix_status(&mt->fix.ascq, &cqe);
 }
 
 static int destroy(struct mw_test *mt)
 {
-	return ornic_rig_destroy_obj(mt->bed.pair.b, ORNIC_CMD_DESTROY_MW,
-				     mt->key);
+	return ornic_th_destroy_obj(mt->fix.pair.b, ORNIC_CMD_DESTROY_MW,
+				    mt->key);
 }
 
 /* First byte of wm that is not what a has written; -1 if none. */
 static s32 changed(const struct mw_test *mt, u32 off, u32 len)
 {
-	return ornic_bed_compare(&mt->wm, off, len, 1);
+	return ornic_fix_compare(&mt->wm, off, len, 1);
 }
 
 /* ---- Use ------------------------------------------------------------------------ */
 
 static const struct use_row {
 	const char *name;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 	u8 type, access, opcode;
 	u32 off, len;
 	int status;
 } use_rows[] = {
-	{ "all of it", ORNIC_BED_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
+	{ "all of it", ORNIC_FIX_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
 	  WINDOW_AT, WINDOW_BYTES, 0 },
-	{ "all of it, loopback", ORNIC_BED_LOOP, T1, PEER_WRITE,
+	{ "all of it, loopback", ORNIC_FIX_LOOP, T1, PEER_WRITE,
 	  ORNIC_WQE_WRITE, WINDOW_AT, WINDOW_BYTES, 0 },
-	{ "its last byte, type 2", ORNIC_BED_WIRE, T2, PEER_WRITE,
+	{ "its last byte, type 2", ORNIC_FIX_WIRE, T2, PEER_WRITE,
 	  ORNIC_WQE_WRITE, WINDOW_AT + WINDOW_BYTES - 1, 1, 0 },
-	{ "read", ORNIC_BED_WIRE, T2, PEER_READ, ORNIC_WQE_READ, WINDOW_AT,
+	{ "read", ORNIC_FIX_WIRE, T2, PEER_READ, ORNIC_WQE_READ, WINDOW_AT,
 	  2000, 0 },
-	{ "read, loopback", ORNIC_BED_LOOP, T2, PEER_READ, ORNIC_WQE_READ,
+	{ "read, loopback", ORNIC_FIX_LOOP, T2, PEER_READ, ORNIC_WQE_READ,
 	  WINDOW_AT, 2000, 0 },
-	{ "a byte before", ORNIC_BED_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
+	{ "a byte before", ORNIC_FIX_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
 	  WINDOW_AT - 1, 10, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "a byte behind", ORNIC_BED_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
+	{ "a byte behind", ORNIC_FIX_WIRE, T1, PEER_WRITE, ORNIC_WQE_WRITE,
 	  WINDOW_AT, WINDOW_BYTES + 1, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no right to write", ORNIC_BED_WIRE, T1, PEER_READ, ORNIC_WQE_WRITE,
+	{ "no right to write", ORNIC_FIX_WIRE, T1, PEER_READ, ORNIC_WQE_WRITE,
 	  WINDOW_AT, 10, ORNIC_CQE_REM_ACCESS_ERR },
-	{ "no right to read, loopback", ORNIC_BED_LOOP, T2, PEER_WRITE,
+	{ "no right to read, loopback", ORNIC_FIX_LOOP, T2, PEER_WRITE,
 	  ORNIC_WQE_READ, WINDOW_AT, 10, ORNIC_CQE_REM_ACCESS_ERR },
 };
 
@@ -153,13 +153,13 @@ static void mw_gives_what_it_says(struct kunit *test)
 			row->status);
 	if (!row->status && row->opcode == ORNIC_WQE_WRITE)
 		KUNIT_EXPECT_EQ(test, changed(mt, row->off, row->len), -1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&mt->bed.bscq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&mt->fix.bscq, &cqe), 0xff);
 }
 
 static void mw_old_variant_is_dead(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
+		open_mw(test, ORNIC_FIX_WIRE, T1, ORNIC_ACCESS_MR_MASK);
 	u32 old;
 
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
@@ -177,7 +177,7 @@ static int check_lkey(struct mw_test *mt)
 	struct ornic_mkey *m;
 
 	ornic_rcu_read_lock();
-	verr = ornic_key_check(&mt->bed.pair.b->eng->dev, mt->key, ORNIC_RIG_PD,
+	verr = ornic_key_check(&mt->fix.pair.b->eng->dev, mt->key, ORNIC_TH_PD,
 			       mt->wm.iova + WINDOW_AT, 1, 0, &m);
 	ornic_rcu_read_unlock();
 	return verr;
@@ -187,7 +187,7 @@ static int check_lkey(struct mw_test *mt)
 static void mw_is_no_lkey(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
+		open_mw(test, ORNIC_FIX_WIRE, T1, ORNIC_ACCESS_MR_MASK);
 
 	KUNIT_EXPECT_EQ(test, check_lkey(mt), ORNIC_VERR_LKEY_UNKNOWN);
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
@@ -198,19 +198,19 @@ static void mw_is_no_lkey(struct kunit *test)
 static void mw_type2_is_of_one_qp(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
-	struct ornic_rig_qpinit init = { .type = RC };
-	struct ornic_rig_qp c;
+		open_mw(test, ORNIC_FIX_WIRE, T2, ORNIC_ACCESS_MR_MASK);
+	struct ornic_th_qpinit init = { .type = RC };
+	struct ornic_th_qp c;
 	struct ornic_mkey *m;
 	struct ornic_qp *qp;
 
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(mt->bed.pair.b, &c, &init,
-					  &mt->bed.bscq, &mt->bed.brcq),
+			ornic_th_qp_init(mt->fix.pair.b, &c, &init,
+					 &mt->fix.bscq, &mt->fix.brcq),
 			0);
 	ornic_rcu_read_lock();
-	qp = ornic_table_lookup(&mt->bed.pair.b->eng->dev.qps, c.qpn);
+	qp = ornic_table_lookup(&mt->fix.pair.b->eng->dev.qps, c.qpn);
 	KUNIT_EXPECT_EQ(test,
 			ornic_rkey_check(qp, mt->key, mt->wm.iova + WINDOW_AT,
 					 1, PEER_WRITE, &m),
@@ -258,14 +258,14 @@ static void mw_bind_checks(struct kunit *test)
 {
 	const struct bind_row *row = test->param_value;
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, row->type, row->mr_access);
-	struct ornic_rig_wr wr = bind_wr(mt, row->access, row->length);
+		open_mw(test, ORNIC_FIX_WIRE, row->type, row->mr_access);
+	struct ornic_th_wr wr = bind_wr(mt, row->access, row->length);
 	struct ornic_cqe cqe;
 
 	wr.rkey ^= row->key_xor;
 	wr.bind_lkey ^= row->lkey_xor;
-	ornic_rig_post_send(&mt->bed.b, &wr);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&mt->bed.bscq, &cqe),
+	ornic_th_post_send(&mt->fix.b, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&mt->fix.bscq, &cqe),
 			row->verr ? ORNIC_CQE_MW_BIND_ERR : 0);
 	KUNIT_EXPECT_EQ(test, cqe.vendor_err, row->verr);
 	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_BIND_MW);
@@ -275,13 +275,13 @@ static void mw_bind_checks(struct kunit *test)
 static void mw_type2_is_not_bound_twice(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
+		open_mw(test, ORNIC_FIX_WIRE, T2, ORNIC_ACCESS_MR_MASK);
 
 	KUNIT_EXPECT_EQ(test, bind(mt, PEER_WRITE, 10), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&mt->fix, mt->key), 0);
 	KUNIT_EXPECT_EQ(test, bind(mt, PEER_WRITE, 10), 0);
 	KUNIT_EXPECT_EQ(test, bind(mt, PEER_WRITE, 10), ORNIC_CQE_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&mt->bed.b), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&mt->fix.b), ORNIC_QPS_ERR);
 }
 
 /* ---- Taking back ----------------------------------------------------------------- */
@@ -289,10 +289,10 @@ static void mw_type2_is_not_bound_twice(struct kunit *test)
 static void mw_invalidate_ends_access(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
+		open_mw(test, ORNIC_FIX_WIRE, T2, ORNIC_ACCESS_MR_MASK);
 
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&mt->fix, mt->key), 0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
 }
@@ -300,25 +300,25 @@ static void mw_invalidate_ends_access(struct kunit *test)
 static void mw_invalidate_needs_type2(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
+		open_mw(test, ORNIC_FIX_WIRE, T1, ORNIC_ACCESS_MR_MASK);
 
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(&mt->bed, mt->key),
+	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&mt->fix, mt->key),
 			ORNIC_CQE_MW_BIND_ERR);
 }
 
 static const struct inv_row {
 	const char *name;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 	u32 len;
 	u32 key_xor;
 } inv_rows[] = {
-	{ "one packet", ORNIC_BED_WIRE, 10, 0 },
-	{ "several packets", ORNIC_BED_WIRE, 5000, 0 },
-	{ "no bytes", ORNIC_BED_WIRE, 0, 0 },
-	{ "loopback", ORNIC_BED_LOOP, 5000, 0 },
-	{ "wrong variant", ORNIC_BED_WIRE, 5000, 1 },
-	{ "wrong variant, loopback", ORNIC_BED_LOOP, 10, 1 },
+	{ "one packet", ORNIC_FIX_WIRE, 10, 0 },
+	{ "several packets", ORNIC_FIX_WIRE, 5000, 0 },
+	{ "no bytes", ORNIC_FIX_WIRE, 0, 0 },
+	{ "loopback", ORNIC_FIX_LOOP, 5000, 0 },
+	{ "wrong variant", ORNIC_FIX_WIRE, 5000, 1 },
+	{ "wrong variant, loopback", ORNIC_FIX_LOOP, 10, 1 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(inv, inv_rows, name);
@@ -328,8 +328,8 @@ static void mw_send_inv(struct kunit *test)
 {
 	const struct inv_row *row = test->param_value;
 	struct mw_test *mt = open_mw(test, row->kind, T2, ORNIC_ACCESS_MR_MASK);
-	struct ornic_lsge sge = ornic_bed_sge(&mt->bed.am, 0, row->len);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&mt->fix.am, 0, row->len);
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND_INV,
 		.flags = ORNIC_WQE_SIGNALED,
 		.nsge = 1,
@@ -339,10 +339,10 @@ static void mw_send_inv(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	wr.imm = cpu_to_be32(mt->key ^ row->key_xor);
-	ornic_bed_recv(&mt->bed.b, &mt->bed.bm, 5, 0, 6000);
-	ornic_rig_post_send(&mt->bed.a, &wr);
-	ornic_rig_settle(&mt->bed.pair);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&mt->bed.brcq, &cqe),
+	ornic_fix_recv(&mt->fix.b, &mt->fix.bm, 5, 0, 6000);
+	ornic_th_post_send(&mt->fix.a, &wr);
+	ornic_th_settle(&mt->fix.pair);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&mt->fix.brcq, &cqe),
 			row->key_xor ? ORNIC_CQE_LOC_QP_OP_ERR : 0);
 	if (!row->key_xor) {
 		KUNIT_EXPECT_EQ(test, cqe.flags & ORNIC_CQE_WITH_INV,
@@ -350,7 +350,7 @@ static void mw_send_inv(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, be32_to_cpu(cqe.imm), mt->key);
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), row->len);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&mt->bed.ascq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&mt->fix.ascq, &cqe),
 			row->key_xor ? ORNIC_CQE_REM_OP_ERR : 0);
 	if (!row->key_xor)
 		KUNIT_EXPECT_EQ(test,
@@ -363,25 +363,24 @@ static void mw_send_inv(struct kunit *test)
 static void mw_holds_its_mr(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
-	struct ornic_rig *rig = mt->bed.pair.b;
+		open_mw(test, ORNIC_FIX_WIRE, T1, ORNIC_ACCESS_MR_MASK);
+	struct ornic_th *th = mt->fix.pair.b;
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
 	union ornic_rsp rsp;
 
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, 100), 0);
 	req.hdr.obj = cpu_to_le32(mt->wm.key);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), ORNIC_BUSY);
-	KUNIT_EXPECT_EQ(test, ornic_rig_mr_fini(&mt->wm), ORNIC_BUSY);
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(rig, ORNIC_CMD_DESTROY_MKEY,
-					      mt->key),
-			ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th, &req, &rsp), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mt->wm), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(
+		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_MKEY, mt->key),
+		ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, bind(mt, 0, 0), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(rig, &req, &rsp), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th, &req, &rsp), 0);
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, 100), 0);
 	KUNIT_EXPECT_EQ(test, destroy(mt), 0);
 	KUNIT_EXPECT_EQ(test, destroy(mt), ORNIC_NOT_FOUND);
-	KUNIT_EXPECT_EQ(test, ornic_rig_mr_fini(&mt->wm), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mt->wm), 0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 1),
 			ORNIC_CQE_REM_ACCESS_ERR);
 }
@@ -390,28 +389,28 @@ static void mw_holds_its_mr(struct kunit *test)
 static void mw_does_not_pass_to_next_qp(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_LOOP, T2, ORNIC_ACCESS_MR_MASK);
-	struct ornic_rig_qpinit init = { .type = RC };
-	struct ornic_bed *bed = &mt->bed;
-	u32 qpn = bed->b.qpn;
+		open_mw(test, ORNIC_FIX_LOOP, T2, ORNIC_ACCESS_MR_MASK);
+	struct ornic_th_qpinit init = { .type = RC };
+	struct ornic_fixture *fix = &mt->fix;
+	u32 qpn = fix->b.qpn;
 
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, WINDOW_BYTES), 0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 10),
 			0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_qp_fini(&bed->b), 0);
-	bed->pair.b->eng->dev.qps.next = qpn;
+	KUNIT_ASSERT_EQ(test, ornic_th_qp_fini(&fix->b), 0);
+	fix->pair.b->eng->dev.qps.next = qpn;
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(bed->pair.b, &bed->b, &init,
-					  &bed->bscq, &bed->brcq),
+			ornic_th_qp_init(fix->pair.b, &fix->b, &init,
+					 &fix->bscq, &fix->brcq),
 			0);
-	KUNIT_ASSERT_EQ(test, bed->b.qpn, qpn);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_invalidate(bed, mt->key),
+	KUNIT_ASSERT_EQ(test, fix->b.qpn, qpn);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(fix, mt->key),
 			ORNIC_CQE_MW_BIND_ERR);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->b, ORNIC_QPS_RESET), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->b, ORNIC_QPS_RESET), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 10),
 			ORNIC_CQE_REM_ACCESS_ERR);
 }
@@ -419,33 +418,33 @@ static void mw_does_not_pass_to_next_qp(struct kunit *test)
 static void mw_create_checks(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T1, ORNIC_ACCESS_MR_MASK);
+		open_mw(test, ORNIC_FIX_WIRE, T1, ORNIC_ACCESS_MR_MASK);
 	u32 key;
 
-	KUNIT_EXPECT_EQ(test, ornic_rig_mw(mt->bed.pair.b, 0, &key),
+	KUNIT_EXPECT_EQ(test, ornic_th_mw(mt->fix.pair.b, 0, &key),
 			ORNIC_BAD_PARAM);
-	KUNIT_EXPECT_EQ(test, ornic_rig_mw(mt->bed.pair.b, 3, &key),
+	KUNIT_EXPECT_EQ(test, ornic_th_mw(mt->fix.pair.b, 3, &key),
 			ORNIC_BAD_PARAM);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(mt->bed.pair.b,
-					      ORNIC_CMD_DESTROY_MW, mt->wm.key),
+			ornic_th_destroy_obj(mt->fix.pair.b,
+					     ORNIC_CMD_DESTROY_MW, mt->wm.key),
 			ORNIC_NOT_FOUND);
 }
 
 /* ---- Order ------------------------------------------------------------------------ */
 
 /* Drops the first @ctx frames of b. */
-static enum ornic_rig_verdict drop_some(struct ornic_rig_pair *pair,
-					struct ornic_rig *from,
-					struct ornic_rig_frame *frame,
-					const struct ornic_pkt *pkt)
+static enum ornic_th_verdict drop_some(struct ornic_th_pair *pair,
+				       struct ornic_th *from,
+				       struct ornic_th_frame *frame,
+				       const struct ornic_pkt *pkt)
 {
 	u32 *left = pair->ctx;
 
 	if (from != pair->b || !*left)
-		return ORNIC_RIG_PASS;
+		return ORNIC_TH_PASS;
 	(*left)--;
-	return ORNIC_RIG_DROP;
+	return ORNIC_TH_DROP;
 }
 
 /*
@@ -455,30 +454,30 @@ static enum ornic_rig_verdict drop_some(struct ornic_rig_pair *pair,
 static void mw_bind_keeps_its_place(struct kunit *test)
 {
 	struct mw_test *mt =
-		open_mw(test, ORNIC_BED_WIRE, T2, ORNIC_ACCESS_MR_MASK);
-	struct ornic_rig_wr wr = bind_wr(mt, PEER_WRITE, 100);
+		open_mw(test, ORNIC_FIX_WIRE, T2, ORNIC_ACCESS_MR_MASK);
+	struct ornic_th_wr wr = bind_wr(mt, PEER_WRITE, 100);
 	struct ornic_cqe cqe;
 	u32 drop = 4, i;
 
-	mt->bed.pair.filter = drop_some;
-	mt->bed.pair.ctx = &drop;
+	mt->fix.pair.filter = drop_some;
+	mt->fix.pair.ctx = &drop;
 	for (i = 0; i < 3; i++) {
-		ornic_bed_post(&mt->bed.b, &mt->bed.bm, &mt->bed.am,
+		ornic_fix_post(&mt->fix.b, &mt->fix.bm, &mt->fix.am,
 			       ORNIC_WQE_WRITE, 0, 0, 3000);
-		ornic_rig_post_send(&mt->bed.b, &wr);
+		ornic_th_post_send(&mt->fix.b, &wr);
 		wr.opcode = ORNIC_WQE_LOCAL_INV;
 		wr.imm = cpu_to_be32(mt->key);
-		ornic_rig_post_send(&mt->bed.b, &wr);
+		ornic_th_post_send(&mt->fix.b, &wr);
 		wr.opcode = ORNIC_WQE_BIND_MW;
 	}
-	ornic_rig_settle(&mt->bed.pair);
-	ornic_rig_advance(&mt->bed.pair, 3000 * ORNIC_RIG_MS);
+	ornic_th_settle(&mt->fix.pair);
+	ornic_th_advance(&mt->fix.pair, 3000 * ORNIC_TH_MS);
 	for (i = 0; i < 9; i++) {
-		KUNIT_ASSERT_EQ(test, ornic_bed_status(&mt->bed.bscq, &cqe), 0);
+		KUNIT_ASSERT_EQ(test, ornic_fix_status(&mt->fix.bscq, &cqe), 0);
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), i);
 	}
 	KUNIT_EXPECT_EQ(test, drop, 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&mt->bed.b), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&mt->fix.b), ORNIC_QPS_RTS);
 }
 
 static struct kunit_case mw_cases[] = {

@@ -1,116 +1,115 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The bed of the protocol suites. */
+/* The fixture of the protocol suites. */
 #include "pair_fixture.h"
 
-static int make_cqs(struct ornic_bed *bed)
+static int make_cqs(struct ornic_fixture *fix)
 {
-	int status = ornic_rig_cq_init(bed->pair.a, &bed->ascq, 8);
+	int status = ornic_th_cq_init(fix->pair.a, &fix->ascq, 8);
 
 	if (!status)
-		status = ornic_rig_cq_init(bed->pair.a, &bed->arcq, 8);
+		status = ornic_th_cq_init(fix->pair.a, &fix->arcq, 8);
 	if (!status)
-		status = ornic_rig_cq_init(bed->pair.b, &bed->bscq, 8);
+		status = ornic_th_cq_init(fix->pair.b, &fix->bscq, 8);
 	if (!status)
-		status = ornic_rig_cq_init(bed->pair.b, &bed->brcq, 8);
+		status = ornic_th_cq_init(fix->pair.b, &fix->brcq, 8);
 	return status;
 }
 
-static int make_mrs(struct ornic_bed *bed)
+static int make_mrs(struct ornic_fixture *fix)
 {
-	int status = ornic_rig_mr_init(bed->pair.a, &bed->am,
-				       ORNIC_BED_MR_BYTES, 100, 1,
-				       ORNIC_ACCESS_MASK);
+	int status = ornic_th_mr_init(fix->pair.a, &fix->am, ORNIC_FIX_MR_BYTES,
+				      100, 1, ORNIC_ACCESS_MASK);
 
 	if (status)
 		return status;
-	return ornic_rig_mr_init(bed->pair.b, &bed->bm, ORNIC_BED_MR_BYTES,
-				 2000, 1, ORNIC_ACCESS_MASK);
+	return ornic_th_mr_init(fix->pair.b, &fix->bm, ORNIC_FIX_MR_BYTES, 2000,
+				1, ORNIC_ACCESS_MASK);
 }
 
 /**
- * ornic_bed_open - a pair with CQs, MRs and QPs in RESET
- * @bed: out
+ * ornic_fix_open - a pair with CQs, MRs and QPs in RESET
+ * @fix: out
  * @kind: wire, loopback, or a alone
  * @init: shape of the QPs
  *
  * Return: 0, or an enum ornic_status.
  */
-int ornic_bed_open(struct ornic_bed *bed, enum ornic_bed_kind kind,
-		   const struct ornic_rig_qpinit *init)
+int ornic_fix_open(struct ornic_fixture *fix, enum ornic_fix_kind kind,
+		   const struct ornic_th_qpinit *init)
 {
 	int status;
 
-	memset(bed, 0, sizeof(*bed));
-	if (ornic_rig_pair_init(&bed->pair, 42,
-				kind == ORNIC_BED_LOOP ||
-					kind == ORNIC_BED_LONE))
+	memset(fix, 0, sizeof(*fix));
+	if (ornic_th_pair_init(&fix->pair, 42,
+			       kind == ORNIC_FIX_LOOP ||
+				       kind == ORNIC_FIX_LONE))
 		return ORNIC_NO_RESOURCE;
-	if (kind == ORNIC_BED_NEAR) {
-		bed->pair.a->near = bed->pair.b;
-		bed->pair.b->near = bed->pair.a;
+	if (kind == ORNIC_FIX_NEAR) {
+		fix->pair.a->near = fix->pair.b;
+		fix->pair.b->near = fix->pair.a;
 	}
-	status = make_cqs(bed);
+	status = make_cqs(fix);
 	if (!status)
-		status = make_mrs(bed);
+		status = make_mrs(fix);
 	if (!status)
-		status = ornic_rig_qp_init(bed->pair.a, &bed->a, init,
-					   &bed->ascq, &bed->arcq);
-	if (!status && kind != ORNIC_BED_LONE)
-		status = ornic_rig_qp_init(bed->pair.b, &bed->b, init,
-					   &bed->bscq, &bed->brcq);
+		status = ornic_th_qp_init(fix->pair.a, &fix->a, init,
+					  &fix->ascq, &fix->arcq);
+	if (!status && kind != ORNIC_FIX_LONE)
+		status = ornic_th_qp_init(fix->pair.b, &fix->b, init,
+					  &fix->bscq, &fix->brcq);
 	return status;
 }
 
 /**
- * ornic_bed_connect - bring the QPs to RTS
- * @bed: opened
+ * ornic_fix_connect - bring the QPs to RTS
+ * @fix: opened
  *
  * Return: enum ornic_status.
  */
-int ornic_bed_connect(struct ornic_bed *bed)
+int ornic_fix_connect(struct ornic_fixture *fix)
 {
-	return ornic_rig_connect(&bed->a, bed->b.rig ? &bed->b : NULL,
-				 ORNIC_RIG_IPV4);
+	return ornic_th_connect(&fix->a, fix->b.th ? &fix->b : NULL,
+				ORNIC_TH_IPV4);
 }
 
 /**
- * ornic_bed_close - destroy all of it
- * @bed: opened, perhaps in part
+ * ornic_fix_close - destroy all of it
+ * @fix: opened, perhaps in part
  *
  * Return: pieces of memory that were written beside; 0 is right.
  */
-u32 ornic_bed_close(struct ornic_bed *bed)
+u32 ornic_fix_close(struct ornic_fixture *fix)
 {
-	if (bed->frame)
-		ornic_rig_put(bed->pair.a, bed->frame);
-	bed->frame = NULL;
-	return ornic_rig_pair_fini(&bed->pair);
+	if (fix->frame)
+		ornic_th_put(fix->pair.a, fix->frame);
+	fix->frame = NULL;
+	return ornic_th_pair_fini(&fix->pair);
 }
 
 /**
- * ornic_bed_fill - put a pattern into an MR
+ * ornic_fix_fill - put a pattern into an MR
  * @mr: the MR
  * @off: where
  * @len: bytes
  * @seed: number of the pattern
  */
-void ornic_bed_fill(const struct ornic_rig_mr *mr, u32 off, u32 len, u32 seed)
+void ornic_fix_fill(const struct ornic_th_mr *mr, u32 off, u32 len, u32 seed)
 {
 	u32 i = 0;
 
 	while (i < len) {
 		u32 run, k;
-		u8 *p = ornic_rig_mr_at(mr, off + i, &run);
+		u8 *p = ornic_th_mr_at(mr, off + i, &run);
 
 		run = min_t(u32, run, len - i);
 		for (k = 0; k < run; k++)
-			p[k] = ornic_bed_byte(seed, i + k);
+			p[k] = ornic_fix_byte(seed, i + k);
 		i += run;
 	}
 }
 
 /**
- * ornic_bed_compare - is a pattern in an MR?
+ * ornic_fix_compare - is a pattern in an MR?
  * @mr: the MR
  * @off: where
  * @len: bytes
@@ -118,17 +117,17 @@ void ornic_bed_fill(const struct ornic_rig_mr *mr, u32 off, u32 len, u32 seed)
  *
  * Return: offset of the first byte that differs, or -1.
  */
-s32 ornic_bed_compare(const struct ornic_rig_mr *mr, u32 off, u32 len, u32 seed)
+s32 ornic_fix_compare(const struct ornic_th_mr *mr, u32 off, u32 len, u32 seed)
 {
 	u32 i = 0;
 
 	while (i < len) {
 		u32 run, k;
-		u8 *p = ornic_rig_mr_at(mr, off + i, &run);
+		u8 *p = ornic_th_mr_at(mr, off + i, &run);
 
 		run = min_t(u32, run, len - i);
 		for (k = 0; k < run; k++)
-			if (p[k] != ornic_bed_byte(seed, i + k))
+			if (p[k] != ornic_fix_byte(seed, i + k))
 				return i + k;
 		i += run;
 	}
@@ -136,14 +135,14 @@ s32 ornic_bed_compare(const struct ornic_rig_mr *mr, u32 off, u32 len, u32 seed)
 }
 
 /**
- * ornic_bed_sge - an SGE for a part of an MR
+ * ornic_fix_sge - an SGE for a part of an MR
  * @mr: the MR
  * @off: where
  * @len: bytes
  *
  * Return: the SGE.
  */
-struct ornic_lsge ornic_bed_sge(const struct ornic_rig_mr *mr, u32 off, u32 len)
+struct ornic_lsge ornic_fix_sge(const struct ornic_th_mr *mr, u32 off, u32 len)
 {
 	struct ornic_lsge sge = { mr->iova + off, len, mr->key };
 
@@ -151,7 +150,7 @@ struct ornic_lsge ornic_bed_sge(const struct ornic_rig_mr *mr, u32 off, u32 len)
 }
 
 /**
- * ornic_bed_post - a plain send work request of one SGE
+ * ornic_fix_post - a plain send work request of one SGE
  * @qp: QP
  * @mr: local memory
  * @remote: memory of the peer, or NULL
@@ -162,12 +161,12 @@ struct ornic_lsge ornic_bed_sge(const struct ornic_rig_mr *mr, u32 off, u32 len)
  *
  * Return: 0 or -ENOSPC.
  */
-int ornic_bed_post(struct ornic_rig_qp *qp, const struct ornic_rig_mr *mr,
-		   const struct ornic_rig_mr *remote, u8 opcode, u8 flags,
+int ornic_fix_post(struct ornic_th_qp *qp, const struct ornic_th_mr *mr,
+		   const struct ornic_th_mr *remote, u8 opcode, u8 flags,
 		   u32 off, u32 len)
 {
-	struct ornic_lsge sge = ornic_bed_sge(mr, off, len);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(mr, off, len);
+	struct ornic_th_wr wr = {
 		.wr_id = 1,
 		.swap_add = 1,
 		.imm = cpu_to_be32(0xabcd0123),
@@ -181,66 +180,66 @@ int ornic_bed_post(struct ornic_rig_qp *qp, const struct ornic_rig_mr *mr,
 		wr.raddr = remote->iova + off;
 		wr.rkey = remote->key;
 	}
-	return ornic_rig_post_send(qp, &wr);
+	return ornic_th_post_send(qp, &wr);
 }
 
 /**
- * ornic_bed_recv - a receive work request of one SGE
+ * ornic_fix_recv - a receive work request of one SGE
  * @qp: QP
  * @mr: memory
  * @wr_id: its id
  * @off: offset
  * @len: bytes
  */
-void ornic_bed_recv(struct ornic_rig_qp *qp, const struct ornic_rig_mr *mr,
+void ornic_fix_recv(struct ornic_th_qp *qp, const struct ornic_th_mr *mr,
 		    u64 wr_id, u32 off, u32 len)
 {
-	struct ornic_lsge sge = ornic_bed_sge(mr, off, len);
+	struct ornic_lsge sge = ornic_fix_sge(mr, off, len);
 
-	ornic_rig_post_recv(qp, wr_id, &sge, 1);
+	ornic_th_post_recv(qp, wr_id, &sge, 1);
 }
 
 /**
- * ornic_bed_sent - look at the next frame of a
- * @bed: the bed; pkt and rx are good until the next call
+ * ornic_fix_sent - look at the next frame of a
+ * @fix: the fixture; pkt and rx are good until the next call
  *
  * Return: false if there is none, or if it does not decode.
  */
-bool ornic_bed_sent(struct ornic_bed *bed)
+bool ornic_fix_sent(struct ornic_fixture *fix)
 {
-	if (bed->frame)
-		ornic_rig_put(bed->pair.a, bed->frame);
-	ornic_rig_run(bed->pair.a);
-	bed->frame = ornic_rig_pull(bed->pair.a);
-	return bed->frame && ornic_rig_decode(bed->frame, &bed->rx, &bed->pkt);
+	if (fix->frame)
+		ornic_th_put(fix->pair.a, fix->frame);
+	ornic_th_run(fix->pair.a);
+	fix->frame = ornic_th_pull(fix->pair.a);
+	return fix->frame && ornic_th_decode(fix->frame, &fix->rx, &fix->pkt);
 }
 
 /**
- * ornic_bed_drain - drop all frames of a
- * @bed: the bed
+ * ornic_fix_drain - drop all frames of a
+ * @fix: the fixture
  *
  * Return: how many there were.
  */
-u32 ornic_bed_drain(struct ornic_bed *bed)
+u32 ornic_fix_drain(struct ornic_fixture *fix)
 {
 	u32 n = 0;
 
-	while (ornic_bed_sent(bed))
+	while (ornic_fix_sent(fix))
 		n++;
 	return n;
 }
 
 /**
- * ornic_bed_answer - a response packet from a's made-up peer
- * @bed: the bed
+ * ornic_fix_answer - a response packet from a's made-up peer
+ * @fix: the fixture
  * @opcode: RC opcode
  * @psn: PSN
  * @syndrome: of the AETH
  * @payload: payload
  * @len: bytes of it
  */
-void ornic_bed_answer(struct ornic_bed *bed, u8 opcode, u32 psn, u8 syndrome,
-		      const void *payload, u32 len)
+void ornic_fix_answer(struct ornic_fixture *fix, u8 opcode, u32 psn,
+		      u8 syndrome, const void *payload, u32 len)
 {
 	struct ornic_txinfo info = {
 		.opcode = opcode,
@@ -248,28 +247,28 @@ void ornic_bed_answer(struct ornic_bed *bed, u8 opcode, u32 psn, u8 syndrome,
 		.syndrome = syndrome,
 	};
 
-	ornic_rig_inject(&bed->a, &info, payload, len);
-	ornic_rig_run(bed->pair.a);
+	ornic_th_inject(&fix->a, &info, payload, len);
+	ornic_th_run(fix->pair.a);
 }
 
 /**
- * ornic_bed_request - a request packet from a's made-up peer
- * @bed: the bed
+ * ornic_fix_request - a request packet from a's made-up peer
+ * @fix: the fixture
  * @opcode: BTH opcode
  * @n: PSN, relative to the first
  * @off: offset in am
  * @dma_len: of the RETH
- * @len: bytes of payload, from bed->buf
+ * @len: bytes of payload, from fix->buf
  */
-void ornic_bed_request(struct ornic_bed *bed, u8 opcode, s32 n, u32 off,
+void ornic_fix_request(struct ornic_fixture *fix, u8 opcode, s32 n, u32 off,
 		       u32 dma_len, u32 len)
 {
 	struct ornic_txinfo info = {
 		.opcode = opcode,
-		.psn = (ORNIC_BED_PSN + n) & ORNIC_PSN_MASK,
+		.psn = (ORNIC_FIX_PSN + n) & ORNIC_PSN_MASK,
 		.ack_req = true,
-		.va = bed->am.iova + off,
-		.rkey = bed->am.key,
+		.va = fix->am.iova + off,
+		.rkey = fix->am.key,
 		.dma_len = dma_len,
 		.swap_add = 5,
 		.imm = cpu_to_be32(0x01020304),
@@ -277,50 +276,50 @@ void ornic_bed_request(struct ornic_bed *bed, u8 opcode, s32 n, u32 off,
 		.qkey = 0x1234,
 	};
 
-	ornic_rig_inject(&bed->a, &info, bed->buf, len);
-	ornic_rig_run(bed->pair.a);
+	ornic_th_inject(&fix->a, &info, fix->buf, len);
+	ornic_th_run(fix->pair.a);
 }
 
 /**
- * ornic_bed_syndrome - what a answers
- * @bed: the bed
+ * ornic_fix_syndrome - what a answers
+ * @fix: the fixture
  *
  * Return: syndrome of its next frame, 0xff if there is none.
  */
-u8 ornic_bed_syndrome(struct ornic_bed *bed)
+u8 ornic_fix_syndrome(struct ornic_fixture *fix)
 {
-	return ornic_bed_sent(bed) ? bed->pkt.syndrome : 0xff;
+	return ornic_fix_sent(fix) ? fix->pkt.syndrome : 0xff;
 }
 
 /**
- * ornic_bed_status - take a completion
+ * ornic_fix_status - take a completion
  * @cq: the CQ
  * @cqe: out
  *
  * Return: its status, 0xff if there is none.
  */
-int ornic_bed_status(struct ornic_rig_cq *cq, struct ornic_cqe *cqe)
+int ornic_fix_status(struct ornic_th_cq *cq, struct ornic_cqe *cqe)
 {
 	memset(cqe, 0, sizeof(*cqe));
-	return ornic_rig_poll(cq, cqe) ? cqe->status : 0xff;
+	return ornic_th_poll(cq, cqe) ? cqe->status : 0xff;
 }
 
-int ornic_bed_run_on_b(struct ornic_bed *bed, const struct ornic_rig_wr *wr)
+int ornic_fix_run_on_b(struct ornic_fixture *fix, const struct ornic_th_wr *wr)
 {
 	struct ornic_cqe cqe;
 
-	ornic_rig_post_send(&bed->b, wr);
-	ornic_rig_settle(&bed->pair);
-	return ornic_bed_status(&bed->bscq, &cqe);
+	ornic_th_post_send(&fix->b, wr);
+	ornic_th_settle(&fix->pair);
+	return ornic_fix_status(&fix->bscq, &cqe);
 }
 
-int ornic_bed_invalidate(struct ornic_bed *bed, u32 key)
+int ornic_fix_invalidate(struct ornic_fixture *fix, u32 key)
 {
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_LOCAL_INV,
 		.flags = ORNIC_WQE_SIGNALED,
 		.imm = cpu_to_be32(key),
 	};
 
-	return ornic_bed_run_on_b(bed, &wr);
+	return ornic_fix_run_on_b(fix, &wr);
 }

@@ -9,17 +9,18 @@
 
 static int create_init(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	if (!test->priv)
 		return -ENOMEM;
-	return ornic_bed_open(test->priv, ORNIC_BED_WIRE, &init) ? -EINVAL : 0;
+	return ornic_fix_open(test->priv, ORNIC_FIX_WIRE, &init) ? -EINVAL : 0;
 }
 
 static void create_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
 static const struct shape_row {
@@ -46,8 +47,8 @@ KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
 static void create_checks_receive_slots(struct kunit *test)
 {
 	const struct shape_row *row = test->param_value;
-	struct ornic_bed *bed = test->priv;
-	u8 *mem = ornic_rig_alloc(bed->pair.a, PAGES * 4096);
+	struct ornic_fixture *fix = test->priv;
+	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
 	union ornic_rsp rsp;
 
@@ -55,14 +56,14 @@ static void create_checks_receive_slots(struct kunit *test)
 	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
 	req.create_qp.mem.npages = cpu_to_le32(PAGES);
 	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
-	req.create_qp.send_cqn = cpu_to_le32(bed->ascq.cqn);
-	req.create_qp.recv_cqn = cpu_to_le32(bed->arcq.cqn);
+	req.create_qp.send_cqn = cpu_to_le32(fix->ascq.cqn);
+	req.create_qp.recv_cqn = cpu_to_le32(fix->arcq.cqn);
 	req.create_qp.qp_type = ORNIC_QPT_RC;
 	req.create_qp.has_rq = 1;
 	req.create_qp.rq_log_depth = row->log_depth;
 	req.create_qp.rq_log_stride = row->log_stride;
 	req.create_qp.rq_max_sge = row->max_sge;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(bed->pair.a, &req, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp),
 			row->status);
 }
 
@@ -89,21 +90,21 @@ static void receive_takes_no_longer_message(struct kunit *test)
 /* Two devices, two numbers; on each they go up from there. */
 static void numbers_start_anywhere(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = test->priv;
-	struct ornic_rig_qp more;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th_qp more;
 
-	KUNIT_EXPECT_NE(test, bed->a.qpn, ORNIC_RESERVED_QPNS);
-	KUNIT_EXPECT_NE(test, bed->b.qpn, ORNIC_RESERVED_QPNS);
-	KUNIT_EXPECT_NE(test, bed->a.qpn, bed->b.qpn);
-	KUNIT_EXPECT_GE(test, bed->a.qpn, ORNIC_RESERVED_QPNS);
-	KUNIT_EXPECT_GE(test, bed->b.qpn, ORNIC_RESERVED_QPNS);
+	KUNIT_EXPECT_NE(test, fix->a.qpn, ORNIC_RESERVED_QPNS);
+	KUNIT_EXPECT_NE(test, fix->b.qpn, ORNIC_RESERVED_QPNS);
+	KUNIT_EXPECT_NE(test, fix->a.qpn, fix->b.qpn);
+	KUNIT_EXPECT_GE(test, fix->a.qpn, ORNIC_RESERVED_QPNS);
+	KUNIT_EXPECT_GE(test, fix->b.qpn, ORNIC_RESERVED_QPNS);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(bed->pair.a, &more, &init, &bed->ascq,
-					  &bed->arcq),
+			ornic_th_qp_init(fix->pair.a, &more, &init, &fix->ascq,
+					 &fix->arcq),
 			0);
-	KUNIT_EXPECT_EQ(test, more.qpn, bed->a.qpn + 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&more), 0);
+	KUNIT_EXPECT_EQ(test, more.qpn, fix->a.qpn + 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&more), 0);
 }
 
 static struct kunit_case create_cases[] = {

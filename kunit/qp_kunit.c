@@ -4,7 +4,7 @@
 
 #include "pair_fixture.h"
 
-#define PSN ORNIC_BED_PSN
+#define PSN ORNIC_FIX_PSN
 #define ACK 0x1f
 #define NONE 0xff
 #define RC ORNIC_QPT_RC
@@ -13,83 +13,84 @@
 
 static int qp_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void qp_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static struct ornic_bed *open_reset(struct kunit *test, u8 type)
+static struct ornic_fixture *open_reset(struct kunit *test, u8 type)
 {
-	struct ornic_rig_qpinit init = { .type = type };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = type };
+	struct ornic_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
-	bed->a.conn.dest_qpn = 0x123;
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	ornic_th_av(&fix->a.conn.av, 9, ORNIC_TH_IPV4);
+	fix->a.conn.dest_qpn = 0x123;
+	return fix;
 }
 
-static struct ornic_bed *open_rts(struct kunit *test, u8 type)
+static struct ornic_fixture *open_rts(struct kunit *test, u8 type)
 {
-	struct ornic_bed *bed = open_reset(test, type);
+	struct ornic_fixture *fix = open_reset(test, type);
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	return fix;
 }
 
-static void post_send(struct ornic_bed *bed, u32 len)
+static void post_send(struct ornic_fixture *fix, u32 len)
 {
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
 }
 
-static int status(struct ornic_bed *bed)
-{
-	struct ornic_cqe cqe;
-
-	return ornic_bed_status(&bed->ascq, &cqe);
-}
-
-static int recv_status(struct ornic_bed *bed)
+static int status(struct ornic_fixture *fix)
 {
 	struct ornic_cqe cqe;
 
-	return ornic_bed_status(&bed->arcq, &cqe);
+	return ornic_fix_status(&fix->ascq, &cqe);
 }
 
-static int back_to_rts(struct ornic_bed *bed)
+static int recv_status(struct ornic_fixture *fix)
 {
-	return ornic_rig_modify(&bed->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE);
+	struct ornic_cqe cqe;
+
+	return ornic_fix_status(&fix->arcq, &cqe);
+}
+
+static int back_to_rts(struct ornic_fixture *fix)
+{
+	return ornic_th_modify(&fix->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE);
 }
 
 /* ---- transitions ----------------------------------------------------------- */
 
 /* Bring the QP to @state by the shortest legal way. */
-static void bring_to(struct kunit *test, struct ornic_bed *bed, u8 state)
+static void bring_to(struct kunit *test, struct ornic_fixture *fix, u8 state)
 {
 	static const u8 way[] = { ORNIC_QPS_INIT, ORNIC_QPS_RTR,
 				  ORNIC_QPS_RTS };
-	struct ornic_rig_wr bad = { .opcode = 0x7f };
+	struct ornic_th_wr bad = { .opcode = 0x7f };
 	u32 i;
 
-	ornic_rig_to(&bed->a, ORNIC_QPS_RESET);
+	ornic_th_to(&fix->a, ORNIC_QPS_RESET);
 	if (state == ORNIC_QPS_ERR) {
-		ornic_rig_to(&bed->a, ORNIC_QPS_INIT);
-		ornic_rig_to(&bed->a, ORNIC_QPS_ERR);
+		ornic_th_to(&fix->a, ORNIC_QPS_INIT);
+		ornic_th_to(&fix->a, ORNIC_QPS_ERR);
 	} else {
 		for (i = 0; i < 3 && i < state; i++)
-			ornic_rig_to(&bed->a, way[i]);
+			ornic_th_to(&fix->a, way[i]);
 	}
 	if (state == ORNIC_QPS_SQD)
-		ornic_rig_to(&bed->a, ORNIC_QPS_SQD);
+		ornic_th_to(&fix->a, ORNIC_QPS_SQD);
 	if (state == ORNIC_QPS_SQE) {
-		ornic_rig_post_send(&bed->a, &bad);
-		status(bed);
+		ornic_th_post_send(&fix->a, &bad);
+		status(fix);
 	}
-	KUNIT_ASSERT_EQ(test, ornic_rig_state(&bed->a), state);
+	KUNIT_ASSERT_EQ(test, ornic_th_state(&fix->a), state);
 }
 
 /* IBTA 10.3.1, figure 124: row from, column to, bit of the types. */
@@ -121,21 +122,21 @@ static const struct type_row {
 KUNIT_ARRAY_PARAM_DESC(type, type_rows, desc);
 
 /* What INIT to RTR needs has no place in RTR to RTS, so each its own. */
-static int try_transition(struct ornic_bed *bed, u8 from, u8 to)
+static int try_transition(struct ornic_fixture *fix, u8 from, u8 to)
 {
 	u32 mask = ORNIC_QPM_STATE;
 
 	if ((from == ORNIC_QPS_RTR && to == ORNIC_QPS_RTS) ||
 	    (from == ORNIC_QPS_INIT && to == ORNIC_QPS_RTR) ||
 	    (from == ORNIC_QPS_RESET && to == ORNIC_QPS_INIT))
-		return ornic_rig_to(&bed->a, to);
-	return ornic_rig_modify(&bed->a, to, mask);
+		return ornic_th_to(&fix->a, to);
+	return ornic_th_modify(&fix->a, to, mask);
 }
 
 static void qp_transitions(struct kunit *test)
 {
 	const struct type_row *row = test->param_value;
-	struct ornic_bed *bed = open_reset(test, row->type);
+	struct ornic_fixture *fix = open_reset(test, row->type);
 	u8 from, to, want;
 	int got;
 
@@ -143,13 +144,13 @@ static void qp_transitions(struct kunit *test)
 		for (to = 0; to < 7; to++) {
 			if (from == ORNIC_QPS_SQE && row->type == RC)
 				continue;
-			bring_to(test, bed, from);
+			bring_to(test, fix, from);
 			want = legal[from][to] & 1 << (row->type - RC);
-			got = try_transition(bed, from, to);
+			got = try_transition(fix, from, to);
 			KUNIT_EXPECT_EQ_MSG(test, !got, !!want,
 					    "state %u to %u: status %d", from,
 					    to, got);
-			KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a),
+			KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a),
 					want ? to : from);
 		}
 	}
@@ -191,58 +192,57 @@ KUNIT_ARRAY_PARAM_DESC(mask, mask_rows, desc);
 static void qp_masks(struct kunit *test)
 {
 	const struct mask_row *row = test->param_value;
-	struct ornic_bed *bed = open_reset(test, row->type);
+	struct ornic_fixture *fix = open_reset(test, row->type);
 	u32 bit, full = ORNIC_QPM_STATE | row->required;
 
-	bring_to(test, bed, row->to - 1);
+	bring_to(test, fix, row->to - 1);
 	for (bit = ORNIC_QPM_ACCESS; bit <= ORNIC_QPM_SQD_NOTIFY; bit <<= 1) {
 		if (bit == ORNIC_QPM_CUR_STATE)
 			continue;
 		if (!(bit & (row->required | row->optional)))
 			KUNIT_EXPECT_NE_MSG(test,
-					    ornic_rig_modify(&bed->a, row->to,
-							     full | bit),
+					    ornic_th_modify(&fix->a, row->to,
+							    full | bit),
 					    0, "foreign bit 0x%x", bit);
 		if (bit & row->required)
 			KUNIT_EXPECT_NE_MSG(test,
-					    ornic_rig_modify(&bed->a, row->to,
-							     full & ~bit),
+					    ornic_th_modify(&fix->a, row->to,
+							    full & ~bit),
 					    0, "missing bit 0x%x", bit);
 	}
-	KUNIT_EXPECT_EQ(test,
-			ornic_rig_modify(&bed->a, row->to, 0x10000 | full),
+	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, row->to, 0x10000 | full),
 			ORNIC_BAD_PARAM);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), row->to - 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_modify(&bed->a, row->to, full), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), row->to - 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, row->to, full), 0);
 }
 
 /* Values that are refused on the way INIT to RTR to RTS. */
 static const struct value_row {
 	const char *desc;
 	u8 to;
-	u32 field; /* offset of a byte in struct ornic_rig_conn */
+	u32 field; /* offset of a byte in struct ornic_th_conn */
 	u8 value;
 } value_rows[] = {
-	{ "path MTU code 0", ORNIC_QPS_RTR,
-	  offsetof(struct ornic_rig_conn, mtu), 0 },
-	{ "path MTU code 6", ORNIC_QPS_RTR,
-	  offsetof(struct ornic_rig_conn, mtu), 6 },
+	{ "path MTU code 0", ORNIC_QPS_RTR, offsetof(struct ornic_th_conn, mtu),
+	  0 },
+	{ "path MTU code 6", ORNIC_QPS_RTR, offsetof(struct ornic_th_conn, mtu),
+	  6 },
 	{ "max_dest_rd_atomic 17", ORNIC_QPS_RTR,
-	  offsetof(struct ornic_rig_conn, max_dest_rd_atomic), 17 },
+	  offsetof(struct ornic_th_conn, max_dest_rd_atomic), 17 },
 	{ "source GID that is not set", ORNIC_QPS_RTR,
-	  offsetof(struct ornic_rig_conn, av) +
+	  offsetof(struct ornic_th_conn, av) +
 		  offsetof(struct ornic_av, sgid_index),
 	  100 },
 	{ "source GID beyond the table", ORNIC_QPS_RTR,
-	  offsetof(struct ornic_rig_conn, av) +
+	  offsetof(struct ornic_th_conn, av) +
 		  offsetof(struct ornic_av, sgid_index),
 	  128 },
 	{ "source GID of the other family", ORNIC_QPS_RTR,
-	  offsetof(struct ornic_rig_conn, av) +
+	  offsetof(struct ornic_th_conn, av) +
 		  offsetof(struct ornic_av, sgid_index),
-	  ORNIC_RIG_IPV6 },
+	  ORNIC_TH_IPV6 },
 	{ "max_rd_atomic 129", ORNIC_QPS_RTS,
-	  offsetof(struct ornic_rig_conn, max_rd_atomic), 129 },
+	  offsetof(struct ornic_th_conn, max_rd_atomic), 129 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(value, value_rows, desc);
@@ -250,25 +250,25 @@ KUNIT_ARRAY_PARAM_DESC(value, value_rows, desc);
 static void qp_values(struct kunit *test)
 {
 	const struct value_row *row = test->param_value;
-	struct ornic_bed *bed = open_reset(test, RC);
-	u8 *field = (u8 *)&bed->a.conn + row->field;
+	struct ornic_fixture *fix = open_reset(test, RC);
+	u8 *field = (u8 *)&fix->a.conn + row->field;
 	u8 good = *field;
 
-	bring_to(test, bed, row->to - 1);
+	bring_to(test, fix, row->to - 1);
 	*field = row->value;
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, row->to), ORNIC_BAD_PARAM);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), row->to - 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, row->to), ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), row->to - 1);
 	*field = good;
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, row->to), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, row->to), 0);
 }
 
 /* QUERY_QP gives back what MODIFY_QP took. */
 static void qp_query(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test, RC);
+	struct ornic_fixture *fix = open_rts(test, RC);
 	struct ornic_rsp_query_qp q;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_query(&bed->a, &q), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_query(&fix->a, &q), 0);
 	KUNIT_EXPECT_EQ(test, q.state, ORNIC_QPS_RTS);
 	KUNIT_EXPECT_EQ(test, q.retry_cnt, 7);
 	KUNIT_EXPECT_EQ(test, q.rnr_retry, 7);
@@ -278,25 +278,25 @@ static void qp_query(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q.access, ORNIC_ACCESS_MASK);
 	KUNIT_EXPECT_EQ(test, q.max_rd_atomic, 4);
 	KUNIT_EXPECT_EQ(test, q.max_dest_rd_atomic, 4);
-	KUNIT_EXPECT_MEMEQ(test, &q.av, &bed->a.conn.av, sizeof(q.av));
+	KUNIT_EXPECT_MEMEQ(test, &q.av, &fix->a.conn.av, sizeof(q.av));
 }
 
 /* CUR_STATE that is not the state refuses the command. */
 static void qp_cur_state(struct kunit *test)
 {
-	struct ornic_bed *bed = open_reset(test, RC);
+	struct ornic_fixture *fix = open_reset(test, RC);
 	u32 mask = ORNIC_QPM_STATE | ORNIC_QPM_CUR_STATE;
 
-	bring_to(test, bed, ORNIC_QPS_RTS);
+	bring_to(test, fix, ORNIC_QPS_RTS);
 	KUNIT_EXPECT_NE(test,
-			ornic_rig_modify(&bed->a,
-					 ORNIC_QPS_RTS | ORNIC_QPS_SQD << 4,
-					 mask),
+			ornic_th_modify(&fix->a,
+					ORNIC_QPS_RTS | ORNIC_QPS_SQD << 4,
+					mask),
 			0);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_modify(&bed->a,
-					 ORNIC_QPS_RTS | ORNIC_QPS_RTS << 4,
-					 mask),
+			ornic_th_modify(&fix->a,
+					ORNIC_QPS_RTS | ORNIC_QPS_RTS << 4,
+					mask),
 			0);
 }
 
@@ -305,32 +305,31 @@ static void qp_cur_state(struct kunit *test)
 /* IBTA 10.3.1.5: SQD finishes what was begun, begins nothing, and tells. */
 static void qp_sqd_drains(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test, RC);
-	u32 *drained = &bed->pair.a->event_count[ORNIC_EVENT_SQ_DRAINED];
+	struct ornic_fixture *fix = open_rts(test, RC);
+	u32 *drained = &fix->pair.a->event_count[ORNIC_EVENT_SQ_DRAINED];
 	struct ornic_rsp_query_qp q;
 
-	bed->pair.a->tx_window = 1;
-	post_send(bed, 2048);
-	post_send(bed, 4);
+	fix->pair.a->tx_window = 1;
+	post_send(fix, 2048);
+	post_send(fix, 4);
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
-					 ORNIC_QPM_STATE |
-						 ORNIC_QPM_SQD_NOTIFY),
+			ornic_th_modify(&fix->a, ORNIC_QPS_SQD,
+					ORNIC_QPM_STATE | ORNIC_QPM_SQD_NOTIFY),
 			0);
-	KUNIT_EXPECT_GE(test, ornic_bed_drain(bed), 2);
-	ornic_rig_query(&bed->a, &q);
+	KUNIT_EXPECT_GE(test, ornic_fix_drain(fix), 2);
+	ornic_th_query(&fix->a, &q);
 	KUNIT_EXPECT_EQ(test, q.sq_draining, 1);
 	KUNIT_EXPECT_EQ(test, *drained, 0);
-	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN + 1, ACK, NULL, 0);
+	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN + 1, ACK, NULL, 0);
 	KUNIT_EXPECT_EQ(test, *drained, 1);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	ornic_rig_query(&bed->a, &q);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+	ornic_th_query(&fix->a, &q);
 	KUNIT_EXPECT_EQ(test, q.sq_draining, 0);
-	post_send(bed, 4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, back_to_rts(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	post_send(fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, back_to_rts(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
 }
 
 /* IBTA 10.3.1.5: what is being sent keeps its path and its resources. */
@@ -338,44 +337,43 @@ static void qp_sqd_keeps_attributes(struct kunit *test)
 {
 	static const u32 masks[] = { ORNIC_QPM_AV, ORNIC_QPM_MAX_RD_ATOMIC,
 				     ORNIC_QPM_MAX_DEST_RD_ATOMIC };
-	struct ornic_bed *bed = open_rts(test, RC);
+	struct ornic_fixture *fix = open_rts(test, RC);
 	u32 i;
 
-	post_send(bed, 4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_SQD), 0);
+	post_send(fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_SQD), 0);
 	for (i = 0; i < ARRAY_SIZE(masks); i++)
 		KUNIT_EXPECT_EQ(test,
-				ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
-						 ORNIC_QPM_STATE | masks[i]),
+				ornic_th_modify(&fix->a, ORNIC_QPS_SQD,
+						ORNIC_QPM_STATE | masks[i]),
 				ORNIC_BAD_STATE);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
-					 ORNIC_QPM_STATE | ORNIC_QPM_ACCESS),
+			ornic_th_modify(&fix->a, ORNIC_QPS_SQD,
+					ORNIC_QPM_STATE | ORNIC_QPM_ACCESS),
 			0);
-	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
+	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
 	for (i = 0; i < ARRAY_SIZE(masks); i++)
 		KUNIT_EXPECT_EQ(test,
-				ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
-						 ORNIC_QPM_STATE | masks[i]),
+				ornic_th_modify(&fix->a, ORNIC_QPS_SQD,
+						ORNIC_QPM_STATE | masks[i]),
 				0);
 }
 
 /* With nothing begun SQD is drained at once, and in silence unless asked. */
 static void qp_sqd_idle(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test, RC);
-	u32 *drained = &bed->pair.a->event_count[ORNIC_EVENT_SQ_DRAINED];
+	struct ornic_fixture *fix = open_rts(test, RC);
+	u32 *drained = &fix->pair.a->event_count[ORNIC_EVENT_SQ_DRAINED];
 
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_SQD), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_SQD), 0);
 	KUNIT_EXPECT_EQ(test, *drained, 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTS),
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RTS),
 			ORNIC_BAD_PARAM); /* SQ_PSN */
-	KUNIT_EXPECT_EQ(test, back_to_rts(bed), 0);
+	KUNIT_EXPECT_EQ(test, back_to_rts(fix), 0);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_modify(&bed->a, ORNIC_QPS_SQD,
-					 ORNIC_QPM_STATE |
-						 ORNIC_QPM_SQD_NOTIFY),
+			ornic_th_modify(&fix->a, ORNIC_QPS_SQD,
+					ORNIC_QPM_STATE | ORNIC_QPM_SQD_NOTIFY),
 			0);
 	KUNIT_EXPECT_EQ(test, *drained, 1);
 }
@@ -386,16 +384,16 @@ static void qp_sqd_idle(struct kunit *test)
  */
 static void qp_sqd_asks_for_acks(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test, RC);
+	struct ornic_fixture *fix = open_rts(test, RC);
 	bool asked = false;
 	u32 i;
 
-	bed->pair.a->tx_window = 2;
+	fix->pair.a->tx_window = 2;
 	for (i = 0; i < 4; i++)
-		post_send(bed, 1024);
-	ornic_rig_to(&bed->a, ORNIC_QPS_SQD);
-	while (ornic_bed_sent(bed))
-		asked |= bed->pkt.ack_req;
+		post_send(fix, 1024);
+	ornic_th_to(&fix->a, ORNIC_QPS_SQD);
+	while (ornic_fix_sent(fix))
+		asked |= fix->pkt.ack_req;
 	KUNIT_EXPECT_TRUE(test, asked);
 }
 
@@ -422,134 +420,134 @@ KUNIT_ARRAY_PARAM_DESC(flush, flush_rows, desc);
 static void qp_err_flushes(struct kunit *test)
 {
 	const struct flush_row *row = test->param_value;
-	struct ornic_bed *bed = open_reset(test, row->type);
+	struct ornic_fixture *fix = open_reset(test, row->type);
 	struct ornic_cqe cqe;
 	u32 i;
 
-	bring_to(test, bed, row->from);
+	bring_to(test, fix, row->from);
 	for (i = 0; i < 5; i++) {
-		post_send(bed, 2000);
-		ornic_bed_recv(&bed->a, &bed->am, 100 + i, 0, 64);
+		post_send(fix, 2000);
+		ornic_fix_recv(&fix->a, &fix->am, 100 + i, 0, 64);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_ERR), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_ERR), 0);
 	for (i = 5; i < 8; i++) {
-		post_send(bed, 4);
-		ornic_bed_recv(&bed->a, &bed->am, 100 + i, 0, 64);
+		post_send(fix, 4);
+		ornic_fix_recv(&fix->a, &fix->am, 100 + i, 0, 64);
 	}
-	ornic_rig_run(bed->pair.a);
+	ornic_th_run(fix->pair.a);
 	for (i = 0; i < 8; i++) {
-		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 				ORNIC_CQE_WR_FLUSH_ERR);
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), i);
-		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe),
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe),
 				ORNIC_CQE_WR_FLUSH_ERR);
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 100 + i);
 	}
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	KUNIT_EXPECT_EQ(test, recv_status(bed), NONE);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+	KUNIT_EXPECT_EQ(test, recv_status(fix), NONE);
 }
 
 /* Flushes of a ring that is refilled all the time end, and lose nothing. */
 static void qp_err_flush_goes_on(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test, RC);
+	struct ornic_fixture *fix = open_rts(test, RC);
 	u32 i;
 
-	ornic_rig_to(&bed->a, ORNIC_QPS_ERR);
+	ornic_th_to(&fix->a, ORNIC_QPS_ERR);
 	for (i = 0; i < 100; i++) {
-		post_send(bed, 4);
-		ornic_bed_recv(&bed->a, &bed->am, i, 0, 4);
-		ornic_rig_run(bed->pair.a);
-		KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
-		KUNIT_EXPECT_EQ(test, recv_status(bed), ORNIC_CQE_WR_FLUSH_ERR);
+		post_send(fix, 4);
+		ornic_fix_recv(&fix->a, &fix->am, i, 0, 4);
+		ornic_th_run(fix->pair.a);
+		KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_WR_FLUSH_ERR);
+		KUNIT_EXPECT_EQ(test, recv_status(fix), ORNIC_CQE_WR_FLUSH_ERR);
 	}
 }
 
 /* IBTA 10.3.1.7: SQE flushes sends, receives live on, RTS brings it back. */
 static void qp_sqe(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test, UD);
-	struct ornic_rig_wr bad = { .opcode = 0x7f };
+	struct ornic_fixture *fix = open_rts(test, UD);
+	struct ornic_th_wr bad = { .opcode = 0x7f };
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY,
 		.src_qpn = 0x123,
 		.qkey = 0x1234,
 	};
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 0, 4);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 4);
+	struct ornic_th_wr wr = {
 		.nsge = 1,
 		.sge = &sge,
 		.dest_qpn = 0x123,
 		.flags = ORNIC_WQE_SIGNALED,
 	};
 
-	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
-	ornic_rig_post_send(&bed->a, &bad);
-	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_LOC_QP_OP_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_SQE);
-	ornic_rig_ah(bed->pair.a, &bed->a.conn.av, &wr.ah);
-	ornic_rig_post_send(&bed->a, &wr);
-	ornic_rig_run(bed->pair.a);
-	KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_WR_FLUSH_ERR);
-	KUNIT_EXPECT_EQ(test, recv_status(bed), NONE);
-	ornic_rig_inject(&bed->a, &info, bed->buf, 10);
-	KUNIT_EXPECT_EQ(test, recv_status(bed), 0);
-	KUNIT_EXPECT_EQ(test, back_to_rts(bed), 0);
-	ornic_rig_post_send(&bed->a, &wr);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
+	ornic_fix_recv(&fix->a, &fix->am, 1, 0, 64);
+	ornic_th_post_send(&fix->a, &bad);
+	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_LOC_QP_OP_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_SQE);
+	ornic_th_ah(fix->pair.a, &fix->a.conn.av, &wr.ah);
+	ornic_th_post_send(&fix->a, &wr);
+	ornic_th_run(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, recv_status(fix), NONE);
+	ornic_th_inject(&fix->a, &info, fix->buf, 10);
+	KUNIT_EXPECT_EQ(test, recv_status(fix), 0);
+	KUNIT_EXPECT_EQ(test, back_to_rts(fix), 0);
+	ornic_th_post_send(&fix->a, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
 }
 
 /* RESET forgets: rings begin at 0, no completion of before, no timer acts. */
 static void qp_reset(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test, RC);
+	struct ornic_fixture *fix = open_rts(test, RC);
 
-	post_send(bed, 4);
-	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET), 0);
-	bed->pair.a->now += 10000 * ORNIC_RIG_MS;
-	ornic_rig_expire(bed->pair.a);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	KUNIT_EXPECT_EQ(test, recv_status(bed), NONE);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	post_send(bed, 4);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, PSN);
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_SEND_ONLY);
+	post_send(fix, 4);
+	ornic_fix_recv(&fix->a, &fix->am, 1, 0, 64);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	fix->pair.a->now += 10000 * ORNIC_TH_MS;
+	ornic_th_expire(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+	KUNIT_EXPECT_EQ(test, recv_status(fix), NONE);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	post_send(fix, 4);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_SEND_ONLY);
 }
 
 /* WQEs posted before RTS go out when it is reached (sends) or count (recvs). */
 static void qp_early_posts(struct kunit *test)
 {
-	struct ornic_bed *bed = open_reset(test, RC);
+	struct ornic_fixture *fix = open_reset(test, RC);
 
-	bring_to(test, bed, ORNIC_QPS_INIT);
-	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
-	bring_to(test, bed, ORNIC_QPS_RTR);
-	post_send(bed, 4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTS), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	bring_to(test, fix, ORNIC_QPS_INIT);
+	ornic_fix_recv(&fix->a, &fix->am, 1, 0, 64);
+	bring_to(test, fix, ORNIC_QPS_RTR);
+	post_send(fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RTS), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
 /* Destroying a QP in mid-message leaves nothing that could fire. */
 static void qp_destroy_busy(struct kunit *test)
 {
-	struct ornic_bed *bed = open_rts(test, RC);
+	struct ornic_fixture *fix = open_rts(test, RC);
 
-	bed->pair.a->tx_window = 1;
-	post_send(bed, 8192);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&bed->ascq), ORNIC_BUSY);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&bed->a), 0);
-	KUNIT_EXPECT_NULL(test, bed->pair.a->hqps);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&bed->ascq), 0);
+	fix->pair.a->tx_window = 1;
+	post_send(fix, 8192);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_fini(&fix->ascq), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&fix->a), 0);
+	KUNIT_EXPECT_NULL(test, fix->pair.a->hqps);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_fini(&fix->ascq), 0);
 	KUNIT_EXPECT_EQ(test,
-			ornic_engine_kick(bed->pair.a->eng, bed->a.qpn, 1000),
+			ornic_engine_kick(fix->pair.a->eng, fix->a.qpn, 1000),
 			ORNIC_RUN_IDLE);
-	ornic_engine_expire(bed->pair.a->eng, bed->a.qpn);
+	ornic_engine_expire(fix->pair.a->eng, fix->a.qpn);
 }
 
 static struct kunit_case qp_cases[] = {

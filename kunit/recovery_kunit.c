@@ -5,7 +5,7 @@
 #include "engine/proto.h"
 #include "pair_fixture.h"
 
-#define PSN ORNIC_BED_PSN
+#define PSN ORNIC_FIX_PSN
 #define MTU 1024u
 #define ACK 0x1f /* credits: none */
 #define NAK(n) (ORNIC_AETH_NAK | (n))
@@ -13,49 +13,51 @@
 
 static int recovery_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void recovery_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static struct ornic_bed *open_kind(struct kunit *test, enum ornic_bed_kind kind)
+static struct ornic_fixture *open_kind(struct kunit *test,
+				       enum ornic_fix_kind kind)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, kind, &init), 0);
-	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
+	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
 	/* The least: 10 us. */
-	bed->a.conn.min_rnr_timer = 1;
-	bed->b.conn.min_rnr_timer = 1;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	return bed;
+	fix->a.conn.min_rnr_timer = 1;
+	fix->b.conn.min_rnr_timer = 1;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	return fix;
 }
 
-static void post_send(struct ornic_bed *bed, u32 len)
+static void post_send(struct ornic_fixture *fix, u32 len)
 {
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
 }
 
-static void ack(struct ornic_bed *bed, u32 n, u8 syndrome)
+static void ack(struct ornic_fixture *fix, u32 n, u8 syndrome)
 {
-	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
+	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
 }
 
-static void run_at(struct ornic_rig *rig, u64 when)
+static void run_at(struct ornic_th *th, u64 when)
 {
-	rig->now = when;
-	ornic_rig_expire(rig);
-	ornic_rig_run(rig);
+	th->now = when;
+	ornic_th_expire(th);
+	ornic_th_run(th);
 }
 
-static u64 stat(struct ornic_rig *rig, enum ornic_stat which)
+static u64 stat(struct ornic_th *th, enum ornic_stat which)
 {
-	return ornic_engine_stat(rig->eng, which);
+	return ornic_engine_stat(th->eng, which);
 }
 
 /* ---- RNR ------------------------------------------------------------------- */
@@ -63,22 +65,22 @@ static u64 stat(struct ornic_rig *rig, enum ornic_stat which)
 /* A message that was refused is not sent in full only to be refused again. */
 static void rnr_narrows_the_window(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
 	u32 i, acked = 0;
 
-	post_send(bed, 20 * MTU);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 20);
+	post_send(fix, 20 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 20);
 	for (i = 0; i < 3; i++) {
-		ack(bed, 0, RNR(1));
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-		run_at(bed->pair.a, bed->pair.a->now + ORNIC_RIG_MS);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-		KUNIT_EXPECT_TRUE(test, bed->pkt.ack_req);
+		ack(fix, 0, RNR(1));
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+		run_at(fix->pair.a, fix->pair.a->now + ORNIC_TH_MS);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+		KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
 	}
 	for (i = 2; i <= 8; i *= 2) {
 		acked += i / 2;
-		ack(bed, acked - 1, ACK);
-		KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), i);
+		ack(fix, acked - 1, ACK);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), i);
 	}
 }
 
@@ -88,61 +90,61 @@ static const u32 rnr_waits[] = { 10,  18,  26,	 42,   75,  141,
 
 static void rnr_waits_grow(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
 	u32 i, round;
 
 	for (round = 0; round < 2; round++) {
-		post_send(bed, 1);
-		ornic_bed_drain(bed);
+		post_send(fix, 1);
+		ornic_fix_drain(fix);
 		for (i = 0; i < ARRAY_SIZE(rnr_waits); i++) {
-			u64 now = rig->now;
+			u64 now = th->now;
 
-			ack(bed, round, RNR(1));
-			run_at(rig, now + rnr_waits[i] * 1000);
-			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), !i);
-			run_at(rig, now + rnr_waits[i] * 1000 + 1000);
-			KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), !!i);
+			ack(fix, round, RNR(1));
+			run_at(th, now + rnr_waits[i] * 1000);
+			KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), !i);
+			run_at(th, now + rnr_waits[i] * 1000 + 1000);
+			KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), !!i);
 		}
-		ack(bed, round, ACK);
+		ack(fix, round, ACK);
 	}
 }
 
 /* On loopback as well, where each try is work of a timer, which nobody pays. */
 static void rnr_on_loopback_costs_little(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LOOP);
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LOOP);
 	struct ornic_cqe cqe;
 	u64 tries;
 
-	post_send(bed, 1);
-	ornic_rig_advance(&bed->pair, 100 * ORNIC_RIG_MS);
-	tries = stat(bed->pair.a, ORNIC_STAT_RNR_NAK_RCVD);
+	post_send(fix, 1);
+	ornic_th_advance(&fix->pair, 100 * ORNIC_TH_MS);
+	tries = stat(fix->pair.a, ORNIC_STAT_RNR_NAK_RCVD);
 	KUNIT_EXPECT_GE(test, tries, 90);
 	KUNIT_EXPECT_LE(test, tries, 110);
-	ornic_bed_recv(&bed->b, &bed->bm, 0, 0, 64);
-	ornic_rig_advance(&bed->pair, 2 * ORNIC_RIG_MS);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	ornic_fix_recv(&fix->b, &fix->bm, 0, 0, 64);
+	ornic_th_advance(&fix->pair, 2 * ORNIC_TH_MS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 }
 
 /* ---- timeouts ---------------------------------------------------------------- */
 
 /* A request from each of 256 other hosts, for QP @b. */
-static int others_send(struct ornic_bed *bed, struct ornic_rig_qp *b)
+static int others_send(struct ornic_fixture *fix, struct ornic_th_qp *b)
 {
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
 	int status = 0;
 	u32 i;
 
 	for (i = 0; i < 256 && !status; i++) {
-		status = ornic_rig_to(b, ORNIC_QPS_RESET);
-		ornic_rig_av(&b->conn.av, 9, ORNIC_RIG_IPV4);
+		status = ornic_th_to(b, ORNIC_QPS_RESET);
+		ornic_th_av(&b->conn.av, 9, ORNIC_TH_IPV4);
 		b->conn.av.dgid[14] ^= 1;
 		b->conn.av.dgid[15] = i;
-		status = status ?: ornic_rig_to(b, ORNIC_QPS_INIT);
-		status = status ?: ornic_rig_to(b, ORNIC_QPS_RTR);
-		status = status ?: ornic_rig_inject(b, &info, NULL, 0);
-		ornic_bed_drain(bed);
+		status = status ?: ornic_th_to(b, ORNIC_QPS_INIT);
+		status = status ?: ornic_th_to(b, ORNIC_QPS_RTR);
+		status = status ?: ornic_th_inject(b, &info, NULL, 0);
+		ornic_fix_drain(fix);
 	}
 	return status;
 }
@@ -150,54 +152,52 @@ static int others_send(struct ornic_bed *bed, struct ornic_rig_qp *b)
 /* The peer is silent, and no other host excuses that, whatever its address. */
 static void timeout_is_excused_by_no_other(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
-	struct ornic_rig *rig = bed->pair.a;
-	struct ornic_rig_qp b = {};
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_th_qp b = {};
 	struct ornic_cqe cqe;
 	u32 i;
 	int err;
 
-	err = ornic_rig_qp_init(rig, &b, &init, &bed->arcq, &bed->arcq);
+	err = ornic_th_qp_init(th, &b, &init, &fix->arcq, &fix->arcq);
 	KUNIT_ASSERT_EQ(test, err, 0);
-	ornic_rig_conn_default(&b.conn, ORNIC_QPT_RC);
+	ornic_th_conn_default(&b.conn, ORNIC_QPT_RC);
 	b.conn.dest_qpn = 0x123;
-	post_send(bed, 4);
-	for (i = 0; i < 100 && !ornic_rig_poll(&bed->ascq, &cqe); i++) {
-		KUNIT_ASSERT_EQ(test, others_send(bed, &b), 0);
-		ornic_bed_drain(bed);
-		run_at(rig, max_t(u64, rig->now, ornic_rig_deadline(rig)));
+	post_send(fix, 4);
+	for (i = 0; i < 100 && !ornic_th_poll(&fix->ascq, &cqe); i++) {
+		KUNIT_ASSERT_EQ(test, others_send(fix, &b), 0);
+		ornic_fix_drain(fix);
+		run_at(th, max_t(u64, th->now, ornic_th_deadline(th)));
 	}
 	KUNIT_EXPECT_EQ(test, cqe.status, ORNIC_CQE_RETRY_EXC_ERR);
-	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TIMEOUTS),
-			bed->a.conn.retry_cnt + 1);
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_TIMEOUTS),
+			fix->a.conn.retry_cnt + 1);
 }
 
 /* What was excused on the last connection is forgotten on the next. */
 static void timeout_excuses_end_with_the_connection(struct kunit *test)
 {
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	u32 i, round;
 	u64 before;
 
 	for (round = 0; round < 2; round++) {
-		before = stat(rig, ORNIC_STAT_TIMEOUTS);
-		post_send(bed, 4);
-		for (i = 0; i < 100 && !ornic_rig_poll(&bed->ascq, &cqe); i++) {
-			ornic_rig_inject(&bed->a, &info, NULL, 0);
-			ornic_bed_drain(bed);
-			run_at(rig,
-			       max_t(u64, rig->now, ornic_rig_deadline(rig)));
+		before = stat(th, ORNIC_STAT_TIMEOUTS);
+		post_send(fix, 4);
+		for (i = 0; i < 100 && !ornic_th_poll(&fix->ascq, &cqe); i++) {
+			ornic_th_inject(&fix->a, &info, NULL, 0);
+			ornic_fix_drain(fix);
+			run_at(th, max_t(u64, th->now, ornic_th_deadline(th)));
 		}
 		KUNIT_EXPECT_EQ(test, cqe.status, ORNIC_CQE_RETRY_EXC_ERR);
-		KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TIMEOUTS) - before,
-				2 * bed->a.conn.retry_cnt + 1);
-		KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RESET),
-				0);
-		KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+		KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_TIMEOUTS) - before,
+				2 * fix->a.conn.retry_cnt + 1);
+		KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+		KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	}
 }
 
@@ -209,87 +209,87 @@ static void timeout_excuses_end_with_the_connection(struct kunit *test)
  */
 static void window_that_shrinks_is_probed(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
-	struct ornic_rig *rig = bed->pair.a;
-	struct ornic_rig_frame *frame[20];
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_th_frame *frame[20];
 	u32 i;
 
-	post_send(bed, 1);
-	ornic_bed_drain(bed);
-	rig->tx_window = ARRAY_SIZE(frame);
-	post_send(bed, 40 * MTU);
+	post_send(fix, 1);
+	ornic_fix_drain(fix);
+	th->tx_window = ARRAY_SIZE(frame);
+	post_send(fix, 40 * MTU);
 	/* The first message took more than a quarter of the ACK timeout. */
-	rig->now += 2 * ORNIC_RIG_MS;
-	ack(bed, 0, ACK);
-	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TX_PACKETS), 21);
+	th->now += 2 * ORNIC_TH_MS;
+	ack(fix, 0, ACK);
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_TX_PACKETS), 21);
 	for (i = 0; i < ARRAY_SIZE(frame); i++)
-		frame[i] = ornic_rig_pull(rig);
+		frame[i] = ornic_th_pull(th);
 	for (i = 0; i < ARRAY_SIZE(frame); i++)
-		ornic_rig_put(rig, frame[i]);
-	ornic_rig_run(rig);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 20));
-	KUNIT_EXPECT_TRUE(test, bed->pkt.ack_req);
-	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_RETRIES), 0);
+		ornic_th_put(th, frame[i]);
+	ornic_th_run(th);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 20));
+	KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_RETRIES), 0);
 }
 
 /* A QP that waits for its peer is no work for the poll thread. */
 static void window_that_is_full_is_no_news(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
-	struct ornic_engine *eng = bed->pair.a->eng;
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_engine *eng = fix->pair.a->eng;
 
 	ornic_engine_set_polling(eng, true);
-	ornic_rig_run(bed->pair.a);
-	post_send(bed, 40 * MTU);
+	ornic_th_run(fix->pair.a);
+	post_send(fix, 40 * MTU);
 	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
-	post_send(bed, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 32);
+	post_send(fix, 8);
 	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 1);
 	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 0);
-	ack(bed, 31, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 9);
+	ack(fix, 31, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 9);
 	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 0);
-	post_send(bed, 8);
+	post_send(fix, 8);
 	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
 /* ---- reordering ------------------------------------------------------------- */
 
-#define RTT (ORNIC_RIG_MS / 10)
+#define RTT (ORNIC_TH_MS / 10)
 
-static void pass_time(struct ornic_bed *bed, u64 ns)
+static void pass_time(struct ornic_fixture *fix, u64 ns)
 {
-	bed->pair.a->now += ns;
-	bed->pair.b->now = bed->pair.a->now;
+	fix->pair.a->now += ns;
+	fix->pair.b->now = fix->pair.a->now;
 }
 
 /* A WRITE of one packet, answered after a round trip: a knows that now. */
-static void time_one(struct ornic_bed *bed)
+static void time_one(struct ornic_fixture *fix)
 {
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 1);
-	pass_time(bed, RTT);
-	ornic_rig_settle(&bed->pair);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	pass_time(fix, RTT);
+	ornic_th_settle(&fix->pair);
 }
 
 /* a's frames reach b, the two from @swap on in the wrong order. */
-static void deliver_swapped(struct ornic_bed *bed, u32 swap)
+static void deliver_swapped(struct ornic_fixture *fix, u32 swap)
 {
-	struct ornic_rig_frame *frame, *late = NULL;
+	struct ornic_th_frame *frame, *late = NULL;
 	u32 i;
 
-	for (i = 0; (frame = ornic_rig_pull(bed->pair.a)); i++) {
+	for (i = 0; (frame = ornic_th_pull(fix->pair.a)); i++) {
 		if (i == swap) {
 			late = frame;
 			continue;
 		}
-		ornic_rig_rx(bed->pair.b, frame->data, frame->len);
-		ornic_rig_put(bed->pair.a, frame);
+		ornic_th_rx(fix->pair.b, frame->data, frame->len);
+		ornic_th_put(fix->pair.a, frame);
 		if (late) {
-			ornic_rig_rx(bed->pair.b, late->data, late->len);
-			ornic_rig_put(bed->pair.a, late);
+			ornic_th_rx(fix->pair.b, late->data, late->len);
+			ornic_th_put(fix->pair.a, late);
 			late = NULL;
 		}
 	}
@@ -298,78 +298,78 @@ static void deliver_swapped(struct ornic_bed *bed, u32 swap)
 /* Two packets that swap their places: two NAKs, but only one is loss. */
 static void reorder_goes_back_once(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_WIRE);
-	struct ornic_rig *a = bed->pair.a;
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_th *a = fix->pair.a;
 	struct ornic_cqe cqe;
 
-	time_one(bed);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+	time_one(fix);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       16 * MTU);
-	deliver_swapped(bed, 3);
-	ornic_rig_settle(&bed->pair);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	deliver_swapped(fix, 3);
+	ornic_th_settle(&fix->pair);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, stat(a, ORNIC_STAT_SEQ_NAK_RCVD), 2);
 	KUNIT_EXPECT_EQ(test, stat(a, ORNIC_STAT_RETRIES), 1);
 	KUNIT_EXPECT_EQ(test, stat(a, ORNIC_STAT_TX_PACKETS), 1 + 16 + 13);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->bm, 0, 16 * MTU, 1), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->bm, 0, 16 * MTU, 1), -1);
 }
 
 /* A round trip is timed, 16 packets go out, two NAKs come: the second is held. */
-static void hold_second_nak(struct kunit *test, struct ornic_bed *bed)
+static void hold_second_nak(struct kunit *test, struct ornic_fixture *fix)
 {
-	post_send(bed, 1);
-	ornic_bed_drain(bed);
-	bed->pair.a->now += RTT;
-	ack(bed, 0, ACK);
-	post_send(bed, 16 * MTU);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 16);
-	ack(bed, 4, NAK(0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 13);
-	ack(bed, 5, NAK(0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
+	post_send(fix, 1);
+	ornic_fix_drain(fix);
+	fix->pair.a->now += RTT;
+	ack(fix, 0, ACK);
+	post_send(fix, 16 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 16);
+	ack(fix, 4, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 13);
+	ack(fix, 5, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
 }
 
 /* One that was true is believed after a round trip: no timeout is needed. */
 static void reorder_or_loss(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
 
-	hold_second_nak(test, bed);
-	run_at(rig, rig->now + RTT - 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	run_at(rig, rig->now + 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 9);
+	hold_second_nak(test, fix);
+	run_at(th, th->now + RTT - 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	run_at(th, th->now + 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 9);
 	/* What comes a round trip later is news. */
-	rig->now += RTT;
-	ack(bed, 7, NAK(0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 8);
-	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TIMEOUTS), 0);
-	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_RETRIES), 3);
+	th->now += RTT;
+	ack(fix, 7, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 8);
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_TIMEOUTS), 0);
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_RETRIES), 3);
 }
 
 /* A NAK that acknowledges something is no retry. */
 static void loss_with_progress_is_free(struct kunit *test)
 {
-	struct ornic_bed *bed = test->priv;
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 	struct ornic_cqe cqe;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	bed->a.conn.retry_cnt = 1;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	post_send(bed, 16 * MTU);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.retry_cnt = 1;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	post_send(fix, 16 * MTU);
 	for (i = 1; i < 8; i++) {
-		bed->pair.a->now += RTT;
-		ack(bed, i, NAK(0));
-		ornic_bed_drain(bed);
+		fix->pair.a->now += RTT;
+		ack(fix, i, NAK(0));
+		ornic_fix_drain(fix);
 	}
-	ack(bed, 7, NAK(0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0xff);
-	ack(bed, 7, NAK(0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	ack(fix, 7, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
+	ack(fix, 7, NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_RETRY_EXC_ERR);
 }
 
@@ -378,45 +378,45 @@ static void loss_with_progress_is_free(struct kunit *test)
 /* IBTA 9.9.2: the READ was good, and the WRITE behind it fails as itself. */
 static void fatal_nak_leaves_reads_whole(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_WIRE);
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_WIRE);
 	struct ornic_cqe cqe;
 
-	ornic_bed_fill(&bed->bm, 0, 8 * MTU, 5);
-	bed->pair.b->tx_window = 2;
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 0,
+	ornic_fix_fill(&fix->bm, 0, 8 * MTU, 5);
+	fix->pair.b->tx_window = 2;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0,
 		       8 * MTU);
 	/* The peer does not know that key. */
-	bed->bm.key ^= 1;
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 8);
-	bed->bm.key ^= 1;
-	ornic_rig_advance(&bed->pair, 10000 * ORNIC_RIG_MS);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 8 * MTU, 5), -1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	fix->bm.key ^= 1;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	fix->bm.key ^= 1;
+	ornic_th_advance(&fix->pair, 10000 * ORNIC_TH_MS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 8 * MTU, 5), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_REM_ACCESS_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->b), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->b), ORNIC_QPS_ERR);
 }
 
 /* An ACK that overtakes a retransmission must not leave it running. */
 static void ack_that_is_late_stops_resending(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
 	struct ornic_cqe cqe;
 	u32 i;
 
-	bed->pair.a->tx_window = 1;
+	fix->pair.a->tx_window = 1;
 	for (i = 0; i < 4; i++)
-		post_send(bed, MTU);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
-	run_at(bed->pair.a, ornic_rig_deadline(bed->pair.a));
-	ack(bed, 2, ACK);
+		post_send(fix, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 4);
+	run_at(fix->pair.a, ornic_th_deadline(fix->pair.a));
+	ack(fix, 2, ACK);
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	ornic_bed_drain(bed);
-	KUNIT_EXPECT_NE(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	ack(bed, 3, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_sq_psn(&bed->a), ornic_psn_add(PSN, 4));
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_NE(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	ack(fix, 3, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_sq_psn(&fix->a), ornic_psn_add(PSN, 4));
 }
 
 /*
@@ -425,51 +425,51 @@ static void ack_that_is_late_stops_resending(struct kunit *test)
  */
 static void reorder_or_loss_without_timeout(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = test->priv;
-	struct ornic_rig *rig;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th *th;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	bed->a.conn.timeout = 0;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	rig = bed->pair.a;
-	hold_second_nak(test, bed);
-	run_at(rig, rig->now + RTT);
-	KUNIT_EXPECT_GT(test, ornic_bed_drain(bed), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.timeout = 0;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	th = fix->pair.a;
+	hold_second_nak(test, fix);
+	run_at(th, th->now + RTT);
+	KUNIT_EXPECT_GT(test, ornic_fix_drain(fix), 0);
 }
 
 /* A refused resend whose original is acknowledged leaves no timer in SQD. */
 static void refused_resend_ends_with_its_ack(struct kunit *test)
 {
-	struct ornic_bed *bed = open_kind(test, ORNIC_BED_LONE);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	u32 i;
 
-	post_send(bed, MTU);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-	rig->xmit_fail = 1000;
-	run_at(rig, ornic_rig_deadline(rig));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_SQD), 0);
-	post_send(bed, MTU); /* not begun in SQD */
-	ack(bed, 0, ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	rig->xmit_fail = 0;
-	for (i = 0; i < 40 && ornic_rig_deadline(rig); i++)
-		run_at(rig, max_t(u64, rig->now + 1, ornic_rig_deadline(rig)));
-	KUNIT_EXPECT_EQ(test, stat(rig, ORNIC_STAT_TIMEOUTS), 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_SQD);
+	post_send(fix, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	th->xmit_fail = 1000;
+	run_at(th, ornic_th_deadline(th));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_SQD), 0);
+	post_send(fix, MTU); /* not begun in SQD */
+	ack(fix, 0, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	th->xmit_fail = 0;
+	for (i = 0; i < 40 && ornic_th_deadline(th); i++)
+		run_at(th, max_t(u64, th->now + 1, ornic_th_deadline(th)));
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_TIMEOUTS), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_SQD);
 }
 
 /* A probe after a message of 2^23 packets goes to the message behind it. */
 static void probe_after_the_longest_message(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 	struct ornic_swqe *sw;
 	struct ornic_qp *qp;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(test->priv, ORNIC_BED_LONE, &init),
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(test->priv, ORNIC_FIX_LONE, &init),
 			0);
 	qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
 	sw = kunit_kzalloc(test, 2 * sizeof(*sw), GFP_KERNEL);

@@ -4,34 +4,35 @@
 
 #include "pair_fixture.h"
 
-#define PSN ORNIC_BED_PSN
+#define PSN ORNIC_FIX_PSN
 
-static struct ornic_bed *open_lone(struct kunit *test, u8 type)
+static struct ornic_fixture *open_lone(struct kunit *test, u8 type)
 {
-	struct ornic_rig_qpinit init = { .type = type };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = type };
+	struct ornic_fixture *fix = test->priv;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
+	return fix;
 }
 
 static int req_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void req_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static u32 payload(struct ornic_bed *bed, u8 *out)
+static u32 payload(struct ornic_fixture *fix, u8 *out)
 {
 	struct ornic_frag frag[ORNIC_RX_SEGS];
-	u32 n = ornic_pkt_payload(&bed->pkt, frag);
+	u32 n = ornic_pkt_payload(&fix->pkt, frag);
 	u32 i, len = 0;
 
 	for (i = 0; i < n; i++) {
@@ -94,11 +95,11 @@ static u8 seg_opcode(const struct seg_row *row, u32 i)
 	return op | (row->type == ORNIC_QPT_UC ? ORNIC_UC : ORNIC_RC);
 }
 
-static void check_segment(struct kunit *test, struct ornic_bed *bed,
+static void check_segment(struct kunit *test, struct ornic_fixture *fix,
 			  const struct seg_row *row, u32 i)
 {
 	u32 mtu = 128u << row->mtu, last = i + 1 == row->npkts;
-	struct ornic_pkt *pkt = &bed->pkt;
+	struct ornic_pkt *pkt = &fix->pkt;
 	u32 len = last ? row->length - i * mtu : mtu, k;
 
 	KUNIT_EXPECT_EQ(test, pkt->opcode, seg_opcode(row, i));
@@ -111,14 +112,14 @@ static void check_segment(struct kunit *test, struct ornic_bed *bed,
 		KUNIT_EXPECT_EQ(test, pkt->ack_req, row->type == ORNIC_QPT_RC);
 	if (pkt->op->flags & ORNIC_OPF_RETH) {
 		KUNIT_EXPECT_EQ(test, pkt->dma_len, row->length);
-		KUNIT_EXPECT_EQ(test, pkt->va, bed->bm.iova + 3);
-		KUNIT_EXPECT_EQ(test, pkt->rkey, bed->bm.key);
+		KUNIT_EXPECT_EQ(test, pkt->va, fix->bm.iova + 3);
+		KUNIT_EXPECT_EQ(test, pkt->rkey, fix->bm.key);
 	}
 	if (pkt->op->flags & ORNIC_OPF_IMM)
 		KUNIT_EXPECT_EQ(test, be32_to_cpu(pkt->imm), 0xabcd0123);
-	KUNIT_ASSERT_EQ(test, payload(bed, bed->buf), len);
+	KUNIT_ASSERT_EQ(test, payload(fix, fix->buf), len);
 	for (k = 0; k < len; k++)
-		if (bed->buf[k] != ornic_bed_byte(1, 3 + i * mtu + k))
+		if (fix->buf[k] != ornic_fix_byte(1, 3 + i * mtu + k))
 			break;
 	KUNIT_EXPECT_EQ(test, k, len);
 }
@@ -126,22 +127,22 @@ static void check_segment(struct kunit *test, struct ornic_bed *bed,
 static void req_segments(struct kunit *test)
 {
 	const struct seg_row *row = test->param_value;
-	struct ornic_rig_qpinit init = { .type = row->type };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = row->type };
+	struct ornic_fixture *fix = test->priv;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	bed->a.conn.mtu = row->mtu;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, row->opcode,
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.mtu = row->mtu;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, row->opcode,
 		       ORNIC_WQE_SOLICITED, 3, row->length);
 	for (i = 0; i < row->npkts; i++) {
-		KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-		check_segment(test, bed, row, i);
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		check_segment(test, fix, row, i);
 	}
-	KUNIT_EXPECT_FALSE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, ornic_rig_sq_psn(&bed->a),
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, ornic_th_sq_psn(&fix->a),
 			ornic_psn_add(PSN, row->npkts));
 }
 
@@ -171,23 +172,23 @@ KUNIT_ARRAY_PARAM_DESC(read, read_rows, desc);
 static void req_fetch_takes_psns(struct kunit *test)
 {
 	const struct read_row *row = test->param_value;
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_pkt *pkt = &bed->pkt;
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_pkt *pkt = &fix->pkt;
 
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, row->opcode, 0, 8,
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, row->opcode, 0, 8,
 		       row->length);
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
 	KUNIT_EXPECT_EQ(test, pkt->opcode, row->bth);
 	KUNIT_EXPECT_EQ(test, pkt->psn, PSN);
 	KUNIT_EXPECT_EQ(test, pkt->payload_len, 0);
-	KUNIT_EXPECT_EQ(test, pkt->va, bed->bm.iova + 8);
-	KUNIT_EXPECT_EQ(test, pkt->rkey, bed->bm.key);
+	KUNIT_EXPECT_EQ(test, pkt->va, fix->bm.iova + 8);
+	KUNIT_EXPECT_EQ(test, pkt->rkey, fix->bm.key);
 	if (row->opcode == ORNIC_WQE_READ)
 		KUNIT_EXPECT_EQ(test, pkt->dma_len, row->length);
 	else
 		KUNIT_EXPECT_EQ(test, pkt->swap_add, 1);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
 	KUNIT_EXPECT_EQ(test, pkt->opcode, ORNIC_OP_SEND_ONLY);
 	KUNIT_EXPECT_EQ(test, pkt->psn, ornic_psn_add(PSN, row->psns));
 }
@@ -261,10 +262,10 @@ static const struct bad_row {
 
 KUNIT_ARRAY_PARAM_DESC(bad, bad_rows, desc);
 
-static void break_wr(struct ornic_bed *bed, const struct bad_row *row,
-		     struct ornic_rig_wr *wr, struct ornic_lsge *sge)
+static void break_wr(struct ornic_fixture *fix, const struct bad_row *row,
+		     struct ornic_th_wr *wr, struct ornic_lsge *sge)
 {
-	struct ornic_rig_mr other;
+	struct ornic_th_mr other;
 
 	switch (row->how) {
 	case BAD_KEY:
@@ -273,13 +274,13 @@ static void break_wr(struct ornic_bed *bed, const struct bad_row *row,
 	case OTHER_PD:
 	case NO_WRITE:
 		if (row->how == OTHER_PD)
-			bed->pair.a->pdn++;
-		ornic_rig_mr_init(bed->pair.a, &other, 64, 0, 0, 0);
+			fix->pair.a->pdn++;
+		ornic_th_mr_init(fix->pair.a, &other, 64, 0, 0, 0);
 		sge->lkey = other.key;
 		sge->addr = other.iova;
 		break;
 	case PAST_END:
-		sge->addr += ORNIC_BED_MR_BYTES - 99;
+		sge->addr += ORNIC_FIX_MR_BYTES - 99;
 		break;
 	case WRAP:
 		sge->addr = -50ull;
@@ -290,7 +291,7 @@ static void break_wr(struct ornic_bed *bed, const struct bad_row *row,
 	case LONG_INLINE:
 		wr->flags |= ORNIC_WQE_INLINE;
 		wr->inline_len = 65;
-		wr->inline_data = bed->buf;
+		wr->inline_data = fix->buf;
 		break;
 	case FLAGS:
 		wr->flags |= 0x20;
@@ -303,9 +304,9 @@ static void break_wr(struct ornic_bed *bed, const struct bad_row *row,
 static void req_refuses(struct kunit *test)
 {
 	const struct bad_row *row = test->param_value;
-	struct ornic_bed *bed = open_lone(test, row->type);
+	struct ornic_fixture *fix = open_lone(test, row->type);
 	struct ornic_lsge sge[5] = { 0 };
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.wr_id = 77,
 		.opcode = row->opcode,
 		.nsge = 1,
@@ -316,18 +317,18 @@ static void req_refuses(struct kunit *test)
 	};
 	struct ornic_cqe cqe;
 
-	sge[0] = ornic_bed_sge(&bed->am, 0, row->length);
-	break_wr(bed, row, &wr, sge);
-	ornic_rig_post_send(&bed->a, &wr);
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), row->status);
+	sge[0] = ornic_fix_sge(&fix->am, 0, row->length);
+	break_wr(fix, row, &wr, sge);
+	ornic_th_post_send(&fix->a, &wr);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), row->status);
 	KUNIT_EXPECT_EQ(test, cqe.vendor_err, row->verr);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 77);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_WR_FLUSH_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0xff);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a),
 			row->type == ORNIC_QPT_RC ? ORNIC_QPS_ERR :
 						    ORNIC_QPS_SQE);
 }
@@ -335,20 +336,20 @@ static void req_refuses(struct kunit *test)
 /* A bad WQE fails in its turn: what was sent before completes first. */
 static void req_bad_wqe_waits_its_turn(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_rig_wr bad = { .wr_id = 9, .opcode = 0x55 };
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_th_wr bad = { .wr_id = 9, .opcode = 0x55 };
 	struct ornic_cqe cqe;
 
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
-	ornic_rig_post_send(&bed->a, &bad);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0xff);
-	KUNIT_EXPECT_GE(test, ornic_bed_drain(bed), 1);
-	ornic_bed_answer(bed, ORNIC_OP_ACK, PSN, 0x1f, NULL, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	ornic_th_post_send(&fix->a, &bad);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
+	KUNIT_EXPECT_GE(test, ornic_fix_drain(fix), 1);
+	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN, 0x1f, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_SUCCESS);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_LOC_QP_OP_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
 }
 
 /* ---- ordering and windows -------------------------------------------------- */
@@ -358,42 +359,42 @@ static const u8 READ_1[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 /* IBTA 10.8.3.3: a fenced WQE waits for READs and atomics before it. */
 static void req_fence(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
 
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 0, 8);
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, ORNIC_WQE_FENCE,
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, ORNIC_WQE_FENCE,
 		       0, 4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
-	ornic_bed_answer(bed, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode, ORNIC_OP_SEND_ONLY);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_SEND_ONLY);
 }
 
 /* IBTA 9.7.3: no more READs and atomics out than max_rd_atomic. */
 static void req_max_rd_atomic(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
 	u32 i;
 
 	for (i = 0; i < 6; i++)
-		ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0,
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0,
 			       i * 8, 8);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 4);
-	ornic_bed_answer(bed, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 4);
+	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
 static void req_no_rd_atomic(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	bed->a.conn.max_rd_atomic = 0;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 0, 8);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe),
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.max_rd_atomic = 0;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_LOC_QP_OP_ERR);
 	KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_RD_ATOMIC);
 }
@@ -401,20 +402,20 @@ static void req_no_rd_atomic(struct kunit *test)
 /* The host's room bounds the frames in flight, and room brings the rest. */
 static void req_obeys_tx_room(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_rig *rig = bed->pair.a;
-	struct ornic_rig_frame *f;
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_th_frame *f;
 	u32 n = 0;
 
-	rig->tx_window = 2;
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 10240);
-	KUNIT_ASSERT_NOT_NULL(test, rig->hqps);
-	KUNIT_EXPECT_EQ(test, rig->hqps->in_flight, 2);
-	while ((f = ornic_rig_pull(rig)) != NULL) {
+	th->tx_window = 2;
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 10240);
+	KUNIT_ASSERT_NOT_NULL(test, th->hqps);
+	KUNIT_EXPECT_EQ(test, th->hqps->in_flight, 2);
+	while ((f = ornic_th_pull(th)) != NULL) {
 		n++;
-		ornic_rig_put(rig, f);
-		ornic_rig_run(rig);
-		KUNIT_EXPECT_LE(test, rig->hqps->in_flight, 2);
+		ornic_th_put(th, f);
+		ornic_th_run(th);
+		KUNIT_EXPECT_LE(test, th->hqps->in_flight, 2);
 	}
 	KUNIT_EXPECT_EQ(test, n, 10);
 }
@@ -422,101 +423,101 @@ static void req_obeys_tx_room(struct kunit *test)
 /* A budget that is used up leaves the rest to runs, and no frame is lost. */
 static void req_obeys_budget(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
 
-	bed->pair.a->budget = 1;
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 10240);
-	KUNIT_ASSERT_NOT_NULL(test, bed->pair.a->hqps);
-	KUNIT_EXPECT_EQ(test, bed->pair.a->hqps->in_flight, 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 10);
+	fix->pair.a->budget = 1;
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 10240);
+	KUNIT_ASSERT_NOT_NULL(test, fix->pair.a->hqps);
+	KUNIT_EXPECT_EQ(test, fix->pair.a->hqps->in_flight, 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 10);
 }
 
 /* An answer to a busy CPU: the QP asks to be run, if there is more to send. */
 static void req_leaves_busy_cpu(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_rig *rig = bed->pair.a;
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_ACK,
 				     .psn = PSN + 31,
 				     .syndrome = ORNIC_AETH_ACK };
 
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0,
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0,
 		       40 * 1024);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 32);
-	rig->busy_here = true;
-	ornic_rig_inject(&bed->a, &info, NULL, 0);
-	KUNIT_EXPECT_NULL(test, rig->tx_head);
-	KUNIT_EXPECT_TRUE(test, ornic_rig_run(rig));
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 32);
+	th->busy_here = true;
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	KUNIT_EXPECT_NULL(test, th->tx_head);
+	KUNIT_EXPECT_TRUE(test, ornic_th_run(th));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 8);
 	info.psn = PSN + 39;
-	ornic_rig_inject(&bed->a, &info, NULL, 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
-	KUNIT_EXPECT_FALSE(test, ornic_rig_run(rig));
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_FALSE(test, ornic_th_run(th));
 }
 
 /* kick_wanted: set at rest, clear while the device looks by itself. */
 static void req_kick_wanted(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_wq_record *rec = (struct ornic_wq_record *)bed->a.mem;
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
 	u64 kicks;
 
 	KUNIT_EXPECT_NE(test, le32_to_cpu(rec->kick_wanted), 0);
-	bed->pair.a->tx_window = 1;
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4096);
+	fix->pair.a->tx_window = 1;
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4096);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rec->kick_wanted), 0);
-	kicks = ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_KICKS);
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 1);
+	kicks = ornic_engine_stat(fix->pair.a->eng, ORNIC_STAT_KICKS);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 1);
 	KUNIT_EXPECT_EQ(test,
-			ornic_engine_stat(bed->pair.a->eng, ORNIC_STAT_KICKS),
+			ornic_engine_stat(fix->pair.a->eng, ORNIC_STAT_KICKS),
 			kicks);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 5);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 5);
 	KUNIT_EXPECT_NE(test, le32_to_cpu(rec->kick_wanted), 0);
 }
 
 /* Polling keeps kick_wanted clear, and poll finds the work. */
 static void req_polling(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_wq_record *rec = (struct ornic_wq_record *)bed->a.mem;
-	struct ornic_engine *eng = bed->pair.a->eng;
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
+	struct ornic_engine *eng = fix->pair.a->eng;
 
 	ornic_engine_set_polling(eng, true);
-	ornic_rig_run(bed->pair.a);
+	ornic_th_run(fix->pair.a);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rec->kick_wanted), 0);
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_KICKS), 0);
 	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 	KUNIT_EXPECT_EQ(test, ornic_engine_poll(eng, 1000000), 0);
 	ornic_engine_set_polling(eng, false);
-	ornic_rig_run(bed->pair.a);
+	ornic_th_run(fix->pair.a);
 	KUNIT_EXPECT_NE(test, le32_to_cpu(rec->kick_wanted), 0);
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 1);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
 /* Who watches a QP finds each post once; afterwards it asks for kicks again. */
 static void req_polled(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_wq_record *rec = (struct ornic_wq_record *)bed->a.mem;
-	struct ornic_engine *eng = bed->pair.a->eng;
-	u32 qpn = bed->a.qpn, seen = 0;
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
+	struct ornic_engine *eng = fix->pair.a->eng;
+	u32 qpn = fix->a.qpn, seen = 0;
 
 	ornic_engine_busy_poll(eng, qpn, true);
 	ornic_engine_run(eng, qpn, 1000000);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rec->kick_wanted), 0);
 	KUNIT_EXPECT_FALSE(test, ornic_engine_has_work(eng, qpn, &seen));
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_KICKS), 0);
 	KUNIT_EXPECT_TRUE(test, ornic_engine_has_work(eng, qpn, &seen));
 	KUNIT_EXPECT_FALSE(test, ornic_engine_has_work(eng, qpn, &seen));
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
 	ornic_engine_busy_poll(eng, qpn, false);
 	ornic_engine_run(eng, qpn, 1000000);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
 	KUNIT_EXPECT_NE(test, le32_to_cpu(rec->kick_wanted), 0);
 	KUNIT_EXPECT_FALSE(test, ornic_engine_has_work(eng, qpn + 1, &seen));
 }
@@ -524,14 +525,14 @@ static void req_polled(struct kunit *test)
 #define MANY 50
 
 /* Some looks find what is posted, whichever QP it is, and however often. */
-static bool poll_finds(struct ornic_bed *bed, struct ornic_rig_qp *qp)
+static bool poll_finds(struct ornic_fixture *fix, struct ornic_th_qp *qp)
 {
 	u32 looks;
 
-	ornic_bed_post(qp, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
+	ornic_fix_post(qp, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
 	for (looks = 0; looks < MANY / 4; looks++) {
-		if (ornic_engine_poll(bed->pair.a->eng, 1000000))
-			return ornic_bed_drain(bed) == 1;
+		if (ornic_engine_poll(fix->pair.a->eng, 1000000))
+			return ornic_fix_drain(fix) == 1;
 	}
 	return false;
 }
@@ -539,32 +540,32 @@ static bool poll_finds(struct ornic_bed *bed, struct ornic_rig_qp *qp)
 /* More QPs than a look takes in; some go while they are remembered. */
 static void req_polls_many(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_rig_qp *qps;
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_th_qp *qps;
 	u32 round, i;
 	int err;
 
 	qps = kunit_kzalloc(test, MANY * sizeof(*qps), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qps);
 	for (i = 0; i < MANY; i++) {
-		err = ornic_rig_qp_init(bed->pair.a, &qps[i], &init, &bed->ascq,
-					&bed->arcq);
+		err = ornic_th_qp_init(fix->pair.a, &qps[i], &init, &fix->ascq,
+				       &fix->arcq);
 		KUNIT_ASSERT_EQ(test, err, 0);
-		err = ornic_rig_connect(&qps[i], NULL, ORNIC_RIG_IPV4);
+		err = ornic_th_connect(&qps[i], NULL, ORNIC_TH_IPV4);
 		KUNIT_ASSERT_EQ(test, err, 0);
 	}
-	ornic_engine_set_polling(bed->pair.a->eng, true);
-	ornic_rig_run(bed->pair.a);
+	ornic_engine_set_polling(fix->pair.a->eng, true);
+	ornic_th_run(fix->pair.a);
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < MANY; i++)
-			KUNIT_EXPECT_TRUE(test, poll_finds(bed, &qps[i]));
+			KUNIT_EXPECT_TRUE(test, poll_finds(fix, &qps[i]));
 	}
 	for (i = 0; i < MANY; i += 2)
-		KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&qps[i]), 0);
+		KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&qps[i]), 0);
 	for (i = 1; i < MANY; i += 2)
-		KUNIT_EXPECT_TRUE(test, poll_finds(bed, &qps[i]));
-	KUNIT_EXPECT_EQ(test, ornic_engine_poll(bed->pair.a->eng, 1000000), 0);
+		KUNIT_EXPECT_TRUE(test, poll_finds(fix, &qps[i]));
+	KUNIT_EXPECT_EQ(test, ornic_engine_poll(fix->pair.a->eng, 1000000), 0);
 }
 
 static const struct nonsense_row {
@@ -585,19 +586,19 @@ KUNIT_ARRAY_PARAM_DESC(nonsense, nonsense_rows, desc);
 static void req_nonsense_producer(struct kunit *test)
 {
 	const struct nonsense_row *row = test->param_value;
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
-	struct ornic_wq_record *rec = (struct ornic_wq_record *)bed->a.mem;
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
 	u32 i;
 
 	for (i = 0; i < row->sends; i++)
-		ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0,
+		ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0,
 			       4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), row->sends);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), row->sends);
 	WRITE_ONCE(rec->producer, cpu_to_le32(row->producer));
-	ornic_rig_kick(&bed->a);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, bed->pair.a->event_count[ORNIC_EVENT_QP_FATAL],
+	ornic_th_kick(&fix->a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, fix->pair.a->event_count[ORNIC_EVENT_QP_FATAL],
 			1);
 }
 
@@ -606,26 +607,26 @@ static void req_nonsense_producer(struct kunit *test)
 /* IBTA 10.8.3: gathered SGEs, empty ones among them, are one message. */
 static void req_gathers(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
 	struct ornic_lsge sge[4];
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
 		.nsge = 4,
 		.sge = sge,
 	};
 	u32 i;
 
-	sge[0] = ornic_bed_sge(&bed->am, 0, 10);
-	sge[1] = ornic_bed_sge(&bed->am, 0, 0);
+	sge[0] = ornic_fix_sge(&fix->am, 0, 10);
+	sge[1] = ornic_fix_sge(&fix->am, 0, 0);
 	sge[1].lkey = 0xbad; /* never looked at: no bytes */
-	sge[2] = ornic_bed_sge(&bed->am, 10, 4090);
-	sge[3] = ornic_bed_sge(&bed->am, 4100, 20);
-	ornic_rig_post_send(&bed->a, &wr);
-	for (i = 0; ornic_bed_sent(bed); i++) {
-		u32 len = payload(bed, bed->buf), k;
+	sge[2] = ornic_fix_sge(&fix->am, 10, 4090);
+	sge[3] = ornic_fix_sge(&fix->am, 4100, 20);
+	ornic_th_post_send(&fix->a, &wr);
+	for (i = 0; ornic_fix_sent(fix); i++) {
+		u32 len = payload(fix, fix->buf), k;
 
 		for (k = 0; k < len; k++)
-			if (bed->buf[k] != ornic_bed_byte(1, i * 1024 + k))
+			if (fix->buf[k] != ornic_fix_byte(1, i * 1024 + k))
 				break;
 		KUNIT_EXPECT_EQ(test, k, len);
 	}
@@ -635,29 +636,29 @@ static void req_gathers(struct kunit *test)
 /* As many pieces as there can be: every SGE lies across two pages. */
 static void req_gathers_across_pages(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC, .max_sge = 32 };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC, .max_sge = 32 };
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_lsge *sge =
 		kunit_kzalloc(test, 32 * sizeof(*sge), GFP_KERNEL);
-	struct ornic_rig_wr wr = { .nsge = 32, .sge = sge };
+	struct ornic_th_wr wr = { .nsge = 32, .sge = sge };
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, sge);
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	bed->a.conn.mtu = 5;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.mtu = 5;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	/* The MR begins at 100 of its first page. */
 	for (i = 0; i < 32; i++) {
 		u32 off = 4096 * (i % 15 + 1) - 100 - 3;
 
-		sge[i] = ornic_bed_sge(&bed->am, off, 6);
-		ornic_bed_fill(&bed->am, off, 6, i % 15);
+		sge[i] = ornic_fix_sge(&fix->am, off, 6);
+		ornic_fix_fill(&fix->am, off, 6, i % 15);
 	}
-	ornic_rig_post_send(&bed->a, &wr);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_ASSERT_EQ(test, payload(bed, bed->buf), 32 * 6);
+	ornic_th_post_send(&fix->a, &wr);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_ASSERT_EQ(test, payload(fix, fix->buf), 32 * 6);
 	for (i = 0; i < 32 * 6; i++)
-		if (bed->buf[i] != ornic_bed_byte(i / 6 % 15, i % 6))
+		if (fix->buf[i] != ornic_fix_byte(i / 6 % 15, i % 6))
 			break;
 	KUNIT_EXPECT_EQ(test, i, 32 * 6);
 }
@@ -665,9 +666,9 @@ static void req_gathers_across_pages(struct kunit *test)
 /* Inline data is taken when it is posted, also for a later retransmission. */
 static void req_inline(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
 	u8 data[64], ring[64];
-	struct ornic_rig_wr wr = {
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
 		.inline_data = data,
 		.inline_len = 64,
@@ -676,16 +677,16 @@ static void req_inline(struct kunit *test)
 
 	memset(data, 0x5c, sizeof(data));
 	memset(ring, 0x77, sizeof(ring));
-	ornic_rig_post_send(&bed->a, &wr);
-	memcpy(bed->a.mem + ORNIC_RING_OFFSET + 16, ring, 64);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_ASSERT_EQ(test, payload(bed, bed->buf), 64);
-	KUNIT_EXPECT_MEMEQ(test, bed->buf, data, 64);
-	bed->pair.a->now += 1000 * ORNIC_RIG_MS;
-	ornic_rig_expire(bed->pair.a);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_ASSERT_EQ(test, payload(bed, bed->buf), 64);
-	KUNIT_EXPECT_MEMEQ(test, bed->buf, data, 64);
+	ornic_th_post_send(&fix->a, &wr);
+	memcpy(fix->a.mem + ORNIC_RING_OFFSET + 16, ring, 64);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_ASSERT_EQ(test, payload(fix, fix->buf), 64);
+	KUNIT_EXPECT_MEMEQ(test, fix->buf, data, 64);
+	fix->pair.a->now += 1000 * ORNIC_TH_MS;
+	ornic_th_expire(fix->pair.a);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_ASSERT_EQ(test, payload(fix, fix->buf), 64);
+	KUNIT_EXPECT_MEMEQ(test, fix->buf, data, 64);
 }
 
 /* ---- UC and UD ------------------------------------------------------------- */
@@ -693,28 +694,28 @@ static void req_inline(struct kunit *test)
 /* IBTA 9.8.2: UC completes when it is sent. */
 static void req_uc_completes_at_once(struct kunit *test)
 {
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_UC);
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_UC);
 	struct ornic_cqe cqe;
 
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 2000);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 2000);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_SEND);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, ornic_rig_deadline(bed->pair.a), 0);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, ornic_th_deadline(fix->pair.a), 0);
 }
 
 static const struct ud_row {
 	const char *desc;
-	enum ornic_rig_gid gid;
+	enum ornic_th_gid gid;
 	u32 qkey;
 	u32 want_qkey;
 	u8 opcode;
 } ud_rows[] = {
-	{ "IBTA 9.6.1.4: Q_Key of the WQE, IPv4", ORNIC_RIG_IPV4, 0x77, 0x77,
+	{ "IBTA 9.6.1.4: Q_Key of the WQE, IPv4", ORNIC_TH_IPV4, 0x77, 0x77,
 	  ORNIC_WQE_SEND },
-	{ "IBTA 9.6.1.4: Q_Key of the WQE, IPv6", ORNIC_RIG_IPV6, 0x78, 0x78,
+	{ "IBTA 9.6.1.4: Q_Key of the WQE, IPv6", ORNIC_TH_IPV6, 0x78, 0x78,
 	  ORNIC_WQE_SEND_IMM },
-	{ "IBTA C10-15: bit 31 selects the Q_Key of the QP", ORNIC_RIG_VLAN,
+	{ "IBTA C10-15: bit 31 selects the Q_Key of the QP", ORNIC_TH_VLAN,
 	  0x80000000, 0x1234, ORNIC_WQE_SEND },
 };
 
@@ -723,9 +724,9 @@ KUNIT_ARRAY_PARAM_DESC(ud, ud_rows, desc);
 static void req_ud(struct kunit *test)
 {
 	const struct ud_row *row = test->param_value;
-	struct ornic_bed *bed = open_lone(test, ORNIC_QPT_UD);
-	struct ornic_lsge sge = ornic_bed_sge(&bed->am, 5, 99);
-	struct ornic_rig_wr wr = {
+	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_UD);
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 5, 99);
+	struct ornic_th_wr wr = {
 		.opcode = row->opcode,
 		.nsge = 1,
 		.sge = &sge,
@@ -737,23 +738,23 @@ static void req_ud(struct kunit *test)
 	struct ornic_cqe cqe;
 	struct ornic_av av;
 
-	ornic_rig_av(&av, 7, row->gid);
-	KUNIT_ASSERT_EQ(test, ornic_rig_ah(bed->pair.a, &av, &wr.ah), 0);
-	ornic_rig_post_send(&bed->a, &wr);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	KUNIT_EXPECT_EQ(test, bed->pkt.opcode,
+	ornic_th_av(&av, 7, row->gid);
+	KUNIT_ASSERT_EQ(test, ornic_th_ah(fix->pair.a, &av, &wr.ah), 0);
+	ornic_th_post_send(&fix->a, &wr);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode,
 			ORNIC_UD | (row->opcode == ORNIC_WQE_SEND ?
 					    ORNIC_OP_SEND_ONLY :
 					    ORNIC_OP_SEND_ONLY_IMM));
-	KUNIT_EXPECT_EQ(test, bed->pkt.qpn, 0x456);
-	KUNIT_EXPECT_EQ(test, bed->pkt.src_qpn, bed->a.qpn);
-	KUNIT_EXPECT_EQ(test, bed->pkt.qkey, row->want_qkey);
-	KUNIT_EXPECT_EQ(test, bed->rx.ipv6, row->gid == ORNIC_RIG_IPV6);
-	KUNIT_EXPECT_EQ(test, bed->rx.vlan,
-			row->gid == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
-						     ORNIC_VLAN_NONE);
-	KUNIT_EXPECT_EQ(test, payload(bed, bed->buf), 99);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, fix->pkt.qpn, 0x456);
+	KUNIT_EXPECT_EQ(test, fix->pkt.src_qpn, fix->a.qpn);
+	KUNIT_EXPECT_EQ(test, fix->pkt.qkey, row->want_qkey);
+	KUNIT_EXPECT_EQ(test, fix->rx.ipv6, row->gid == ORNIC_TH_IPV6);
+	KUNIT_EXPECT_EQ(test, fix->rx.vlan,
+			row->gid == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
+						    ORNIC_VLAN_NONE);
+	KUNIT_EXPECT_EQ(test, payload(fix, fix->buf), 99);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 }
 
 static struct kunit_case req_cases[] = {

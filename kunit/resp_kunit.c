@@ -4,53 +4,54 @@
 
 #include "pair_fixture.h"
 
-#define PSN ORNIC_BED_PSN
+#define PSN ORNIC_FIX_PSN
 #define ACK 0x1f
 #define NAK(n) (ORNIC_AETH_NAK | (n))
 #define NONE 0xff
 #define MTU 1024u
 
-static struct ornic_bed *open_type(struct kunit *test, u8 type)
+static struct ornic_fixture *open_type(struct kunit *test, u8 type)
 {
-	struct ornic_rig_qpinit init = { .type = type };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = type };
+	struct ornic_fixture *fix = test->priv;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	bed->a.conn.min_rnr_timer = 17;
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(bed), 0);
-	ornic_bed_fill(&bed->am, 0, ORNIC_BED_MR_BYTES, 1);
-	for (i = 0; i < sizeof(bed->buf); i++)
-		bed->buf[i] = ornic_bed_byte(2, i);
-	return bed;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.min_rnr_timer = 17;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
+	for (i = 0; i < sizeof(fix->buf); i++)
+		fix->buf[i] = ornic_fix_byte(2, i);
+	return fix;
 }
 
 static int resp_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct ornic_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
 static void resp_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(test->priv), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
-static u64 stat(struct ornic_bed *bed, enum ornic_stat which)
+static u64 stat(struct ornic_fixture *fix, enum ornic_stat which)
 {
-	return ornic_engine_stat(bed->pair.a->eng, which);
+	return ornic_engine_stat(fix->pair.a->eng, which);
 }
 
-static int status(struct ornic_bed *bed)
+static int status(struct ornic_fixture *fix)
 {
 	struct ornic_cqe cqe;
 
-	return ornic_bed_status(&bed->arcq, &cqe);
+	return ornic_fix_status(&fix->arcq, &cqe);
 }
 
-static u32 epsn(struct ornic_bed *bed)
+static u32 epsn(struct ornic_fixture *fix)
 {
-	return ornic_psn_diff(ornic_rig_rq_psn(&bed->a), PSN);
+	return ornic_psn_diff(ornic_th_rq_psn(&fix->a), PSN);
 }
 
 /* ---- PSN order ------------------------------------------------------------- */
@@ -81,41 +82,41 @@ KUNIT_ARRAY_PARAM_DESC(seq, seq_rows, desc);
 static void resp_sequence(struct kunit *test)
 {
 	const struct seq_row *row = test->param_value;
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
 	u32 i;
 
 	for (i = 0; i < 4; i++)
-		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, row->n, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, row->psn));
-	KUNIT_EXPECT_EQ(test, bed->pkt.qpn, 0x123);
-	KUNIT_EXPECT_EQ(test, bed->pkt.msn, row->recvs);
-	for (i = 0; status(bed) == 0; i++)
+		ornic_fix_recv(&fix->a, &fix->am, i, i * 64, 64);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, row->n, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), row->syndrome);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, row->psn));
+	KUNIT_EXPECT_EQ(test, fix->pkt.qpn, 0x123);
+	KUNIT_EXPECT_EQ(test, fix->pkt.msn, row->recvs);
+	for (i = 0; status(fix) == 0; i++)
 		;
 	KUNIT_EXPECT_EQ(test, i, row->recvs);
-	KUNIT_EXPECT_EQ(test, epsn(bed), row->recvs);
+	KUNIT_EXPECT_EQ(test, epsn(fix), row->recvs);
 }
 
 /* IBTA C9-116: one sequence NAK for a gap, not one for each packet. */
 static void resp_one_nak_per_gap(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
 	u32 i;
 
 	for (i = 0; i < 8; i++)
-		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
+		ornic_fix_recv(&fix->a, &fix->am, i, i * 64, 64);
 	for (i = 1; i < 4; i++)
-		ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, i, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(0));
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NONE);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), NAK(0));
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
+		ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, i, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(0));
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NONE);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(0));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
 }
 
 /* ---- form of requests ------------------------------------------------------ */
@@ -176,25 +177,25 @@ KUNIT_ARRAY_PARAM_DESC(form, form_rows, desc);
 static void resp_form(struct kunit *test)
 {
 	const struct form_row *row = test->param_value;
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
 
 	if (row->op1 == ORNIC_OP_SEND_ONLY) {
-		ornic_bed_recv(&bed->a, &bed->am, 0, 0, 4000);
-		ornic_bed_recv(&bed->a, &bed->am, 1, 4000,
+		ornic_fix_recv(&fix->a, &fix->am, 0, 0, 4000);
+		ornic_fix_recv(&fix->a, &fix->am, 1, 4000,
 			       row->len2 == 1001 ? 1000 : 4000);
 	} else {
-		ornic_bed_recv(&bed->a, &bed->am, 0, 0, 4000);
+		ornic_fix_recv(&fix->a, &fix->am, 0, 0, 4000);
 	}
-	ornic_bed_request(bed, row->op1, 0, 0, 2 * MTU, row->len1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	ornic_bed_request(bed, row->op2, 1, 0, 2 * MTU, row->len2);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, ornic_psn_add(PSN, 1));
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a),
+	ornic_fix_request(fix, row->op1, 0, 0, 2 * MTU, row->len1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	ornic_fix_request(fix, row->op2, 1, 0, 2 * MTU, row->len2);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), row->syndrome);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a),
 			row->syndrome == ACK ? ORNIC_QPS_RTS : ORNIC_QPS_ERR);
 	if (row->len2 == 1001) {
-		KUNIT_EXPECT_EQ(test, status(bed), 0);
-		KUNIT_EXPECT_EQ(test, status(bed), ORNIC_CQE_LOC_LEN_ERR);
+		KUNIT_EXPECT_EQ(test, status(fix), 0);
+		KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_LOC_LEN_ERR);
 	}
 }
 
@@ -260,10 +261,10 @@ static const struct key_row {
 
 KUNIT_ARRAY_PARAM_DESC(key, key_rows, desc);
 
-static void corrupt_key(struct ornic_bed *bed, struct ornic_txinfo *info,
+static void corrupt_key(struct ornic_fixture *fix, struct ornic_txinfo *info,
 			enum key_kind kind)
 {
-	struct ornic_rig_mr other;
+	struct ornic_th_mr other;
 
 	switch (kind) {
 	case UNKNOWN:
@@ -272,18 +273,18 @@ static void corrupt_key(struct ornic_bed *bed, struct ornic_txinfo *info,
 	case NO_ACCESS:
 	case OTHER_PD:
 		if (kind == OTHER_PD)
-			bed->pair.a->pdn++;
-		ornic_rig_mr_init(bed->pair.a, &other, 4096, 0, 1,
-				  kind == OTHER_PD ? ORNIC_ACCESS_MASK :
-						     ORNIC_ACCESS_LOCAL_WRITE);
+			fix->pair.a->pdn++;
+		ornic_th_mr_init(fix->pair.a, &other, 4096, 0, 1,
+				 kind == OTHER_PD ? ORNIC_ACCESS_MASK :
+						    ORNIC_ACCESS_LOCAL_WRITE);
 		info->rkey = other.key;
 		info->va = other.iova;
 		break;
 	case BEFORE:
-		info->va = bed->am.iova - 4;
+		info->va = fix->am.iova - 4;
 		break;
 	case PAST:
-		info->va = bed->am.iova + ORNIC_BED_MR_BYTES - 4;
+		info->va = fix->am.iova + ORNIC_FIX_MR_BYTES - 4;
 		if (info->opcode == ORNIC_OP_CAS)
 			info->va += 8;
 		break;
@@ -301,40 +302,40 @@ static void corrupt_key(struct ornic_bed *bed, struct ornic_txinfo *info,
 static void resp_access(struct kunit *test)
 {
 	const struct key_row *row = test->param_value;
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
 	bool write = row->opcode == ORNIC_OP_WRITE_ONLY;
 	struct ornic_txinfo info = {
 		.opcode = row->opcode,
 		.psn = PSN,
 		.ack_req = true,
-		.rkey = bed->am.key,
+		.rkey = fix->am.key,
 		.dma_len = row->len,
 		.swap_add = 1,
 		/* iova ends in 100: 4 mod 8, as does offset 4 of it */
-		.va = bed->am.iova + 4,
+		.va = fix->am.iova + 4,
 	};
 	u32 events = row->syndrome == NAK(1) ? ORNIC_EVENT_QP_REQ_ERR :
 					       ORNIC_EVENT_QP_ACCESS_ERR;
 
 	if (row->kind == QP_FORBIDS) {
-		bed->a.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
+		fix->a.conn.access = ORNIC_ACCESS_LOCAL_WRITE;
 		KUNIT_ASSERT_EQ(test,
-				ornic_rig_modify(&bed->a, ORNIC_QPS_RTS,
-						 ORNIC_QPM_STATE |
-							 ORNIC_QPM_ACCESS),
+				ornic_th_modify(&fix->a, ORNIC_QPS_RTS,
+						ORNIC_QPM_STATE |
+							ORNIC_QPM_ACCESS),
 				0);
 	}
-	corrupt_key(bed, &info, row->kind);
-	ornic_rig_inject(&bed->a, &info, bed->buf, write ? row->len : 0);
-	ornic_rig_run(bed->pair.a);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
+	corrupt_key(fix, &info, row->kind);
+	ornic_th_inject(&fix->a, &info, fix->buf, write ? row->len : 0);
+	ornic_th_run(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), row->syndrome);
 	if (row->syndrome == ACK)
 		return;
 	KUNIT_EXPECT_EQ(test,
-			ornic_bed_compare(&bed->am, 0, ORNIC_BED_MR_BYTES, 1),
+			ornic_fix_compare(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1),
 			-1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, bed->pair.a->event_count[events], 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, fix->pair.a->event_count[events], 1);
 }
 
 /* ---- receives -------------------------------------------------------------- */
@@ -342,43 +343,43 @@ static void resp_access(struct kunit *test)
 /* IBTA 9.7.5.2.8: no receive WQE: RNR NAK, nothing moves, then all is well. */
 static void resp_rnr(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
 
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ORNIC_AETH_RNR | 17);
-	KUNIT_EXPECT_EQ(test, bed->pkt.psn, PSN);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, epsn(bed), 0);
-	ornic_bed_drain(bed);
-	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	KUNIT_EXPECT_EQ(test, status(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 10, 2), -1);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ORNIC_AETH_RNR | 17);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, epsn(fix), 0);
+	ornic_fix_drain(fix);
+	ornic_fix_recv(&fix->a, &fix->am, 0, 0, 64);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 10, 2), -1);
 }
 
 /* WRITE with immediate takes its receive at the end, with RNR there. */
 static void resp_write_imm(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
 	struct ornic_cqe cqe;
 
-	ornic_bed_request(bed, ORNIC_OP_WRITE_FIRST, 0, 50, MTU + 7, MTU);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	ornic_bed_request(bed, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ORNIC_AETH_RNR | 17);
-	ornic_rig_post_recv(&bed->a, 99, NULL, 0);
-	ornic_bed_request(bed, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	KUNIT_EXPECT_EQ(test, bed->pkt.msn, 1);
-	KUNIT_ASSERT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_FIRST, 0, 50, MTU + 7, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ORNIC_AETH_RNR | 17);
+	ornic_th_post_recv(&fix->a, 99, NULL, 0);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_LAST_IMM, 1, 0, 0, 7);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.msn, 1);
+	KUNIT_ASSERT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, cqe.opcode, ORNIC_CQE_RECV_WRITE_IMM);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 99);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), MTU + 7);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(cqe.imm), 0x01020304);
 	KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_WITH_IMM);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 50, MTU, 2), -1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 50 + MTU, 7, 2), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 50, MTU, 2), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 50 + MTU, 7, 2), -1);
 }
 
 static const struct recv_row {
@@ -400,36 +401,36 @@ KUNIT_ARRAY_PARAM_DESC(recv, recv_rows, desc);
 static void resp_scatter(struct kunit *test)
 {
 	const struct recv_row *row = test->param_value;
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
 	struct ornic_lsge sge[5] = { 0 };
 	struct ornic_cqe cqe;
 	u32 i, off = 0;
 
 	for (i = 0; i < 5; i++) {
-		sge[i] = ornic_bed_sge(&bed->am, off, 100 + 150 * i);
+		sge[i] = ornic_fix_sge(&fix->am, off, 100 + 150 * i);
 		off += 100 + 150 * i;
 		if (i == row->bad)
 			sge[i].lkey ^= 0x100;
 	}
-	ornic_rig_post_recv(&bed->a, 5, sge, row->nsge);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 999);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), row->syndrome);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), row->status);
+	ornic_th_post_recv(&fix->a, 5, sge, row->nsge);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 999);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), row->syndrome);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), row->status);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 5);
 	if (!row->status) {
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), 999);
-		KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 0, 999, 2),
+		KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 999, 2),
 				-1);
 	} else {
-		KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_ERR);
+		KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
 	}
 }
 
 /* A solicited message fires a CQ that is armed for them, others do not. */
 static void resp_solicited(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-	u32 *comps = &bed->pair.a->event_count[ORNIC_EVENT_COMP];
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
+	u32 *comps = &fix->pair.a->event_count[ORNIC_EVENT_COMP];
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_SEND_ONLY,
 		.psn = PSN + 1,
@@ -438,16 +439,16 @@ static void resp_solicited(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 4; i++)
-		ornic_bed_recv(&bed->a, &bed->am, i, i * 64, 64);
-	ornic_rig_arm(&bed->arcq, ORNIC_ARM_SOLICITED);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+		ornic_fix_recv(&fix->a, &fix->am, i, i * 64, 64);
+	ornic_th_arm(&fix->arcq, ORNIC_ARM_SOLICITED);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *comps, 0);
-	ornic_rig_inject(&bed->a, &info, bed->buf, 10);
+	ornic_th_inject(&fix->a, &info, fix->buf, 10);
 	KUNIT_EXPECT_EQ(test, *comps, 1);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *comps, 1);
-	ornic_rig_arm(&bed->arcq, ORNIC_ARM_NEXT);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
+	ornic_th_arm(&fix->arcq, ORNIC_ARM_NEXT);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *comps, 2);
 }
 
@@ -504,23 +505,23 @@ KUNIT_ARRAY_PARAM_DESC(uc, uc_rows, desc);
 static void resp_uc(struct kunit *test)
 {
 	const struct uc_row *row = test->param_value;
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_UC);
 	u32 i;
 
 	for (i = 0; i < 5; i++)
-		ornic_bed_recv(&bed->a, &bed->am, i, i * 4096, 4096);
+		ornic_fix_recv(&fix->a, &fix->am, i, i * 4096, 4096);
 	for (i = 0; i < row->npkts; i++) {
 		const struct uc_pkt *pkt = &row->pkt[i];
 		u32 len = pkt->opcode == ORNIC_OP_SEND_FIRST ? MTU : 33;
 
-		ornic_bed_request(bed, ORNIC_UC | pkt->opcode, pkt->n, 0, 0,
+		ornic_fix_request(fix, ORNIC_UC | pkt->opcode, pkt->n, 0, 0,
 				  len);
 	}
-	for (i = 0; status(bed) == 0; i++)
+	for (i = 0; status(fix) == 0; i++)
 		;
 	KUNIT_EXPECT_EQ(test, i, row->messages);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
 static const struct dgram_row {
@@ -546,7 +547,7 @@ KUNIT_ARRAY_PARAM_DESC(dgram, dgram_rows, desc);
 static void resp_ud(struct kunit *test)
 {
 	const struct dgram_row *row = test->param_value;
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UD);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_UD);
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY,
 		.psn = 12345,
@@ -556,26 +557,26 @@ static void resp_ud(struct kunit *test)
 	struct ornic_cqe cqe;
 
 	if (row->recv)
-		ornic_bed_recv(&bed->a, &bed->am, 3, 0, row->recv);
-	ornic_rig_inject(&bed->a, &info, bed->buf, row->len);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), row->status);
-	KUNIT_EXPECT_EQ(test, ornic_engine_stat(bed->pair.a->eng, row->stat),
+		ornic_fix_recv(&fix->a, &fix->am, 3, 0, row->recv);
+	ornic_th_inject(&fix->a, &info, fix->buf, row->len);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), row->status);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(fix->pair.a->eng, row->stat),
 			1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 	if (row->status)
 		return;
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), 140);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.src_qpn), 0x777);
 	KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_GRH);
 	KUNIT_EXPECT_EQ(test, cqe.smac[5], 9);
-	KUNIT_EXPECT_EQ(test, cqe.sgid_index, ORNIC_RIG_IPV4);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 40, 100, 2), -1);
+	KUNIT_EXPECT_EQ(test, cqe.sgid_index, ORNIC_TH_IPV4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 40, 100, 2), -1);
 }
 
 /* IBTA 9.9.3, class D: a receive that was too short takes the next message. */
 static void resp_ud_too_long(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UD);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_UD);
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY,
 		.src_qpn = 0x777,
@@ -584,111 +585,111 @@ static void resp_ud_too_long(struct kunit *test)
 	struct ornic_cqe cqe;
 	u32 i;
 
-	ornic_bed_recv(&bed->a, &bed->am, 3, 0, 100);
+	ornic_fix_recv(&fix->a, &fix->am, 3, 0, 100);
 	for (i = 0; i < 100; i++)
-		ornic_rig_inject(&bed->a, &info, bed->buf, 61 + i);
+		ornic_th_inject(&fix->a, &info, fix->buf, 61 + i);
 	KUNIT_EXPECT_EQ(test,
-			ornic_engine_stat(bed->pair.a->eng,
+			ornic_engine_stat(fix->pair.a->eng,
 					  ORNIC_STAT_RX_TOO_LONG),
 			100);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	ornic_rig_inject(&bed->a, &info, bed->buf, 60);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+	ornic_th_inject(&fix->a, &info, fix->buf, 60);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 3);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), 100);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
 /* IBTA 9.9.3, class D: as for UD, wherever the message grew too long. */
 static void resp_uc_too_long(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_UC);
 	struct ornic_cqe cqe;
 
-	ornic_bed_recv(&bed->a, &bed->am, 3, 0, MTU + 32);
-	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_FIRST, 0, 0, 0, MTU);
-	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_MIDDLE, 1, 0, 0, MTU);
-	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_LAST, 2, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, status(bed), NONE);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
-	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_FIRST, 3, 0, 0, MTU);
-	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_LAST, 4, 0, 0, 32);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&bed->arcq, &cqe), 0);
+	ornic_fix_recv(&fix->a, &fix->am, 3, 0, MTU + 32);
+	ornic_fix_request(fix, ORNIC_UC | ORNIC_OP_SEND_FIRST, 0, 0, 0, MTU);
+	ornic_fix_request(fix, ORNIC_UC | ORNIC_OP_SEND_MIDDLE, 1, 0, 0, MTU);
+	ornic_fix_request(fix, ORNIC_UC | ORNIC_OP_SEND_LAST, 2, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	ornic_fix_request(fix, ORNIC_UC | ORNIC_OP_SEND_FIRST, 3, 0, 0, MTU);
+	ornic_fix_request(fix, ORNIC_UC | ORNIC_OP_SEND_LAST, 4, 0, 0, 32);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 3);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), MTU + 32);
-	KUNIT_EXPECT_EQ(test, stat(bed, ORNIC_STAT_RX_TOO_LONG), 1);
+	KUNIT_EXPECT_EQ(test, stat(fix, ORNIC_STAT_RX_TOO_LONG), 1);
 }
 
 /* IBTA 9.8.2.2: UC drops what it may not do; a peer that guesses is seen. */
 static void resp_uc_bad_rkey(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_UC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_UC);
 	u32 i;
 
 	for (i = 0; i < 5; i++)
-		ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_WRITE_ONLY, i,
-				  ORNIC_BED_MR_BYTES, 10, 10);
-	KUNIT_EXPECT_EQ(test, stat(bed, ORNIC_STAT_RX_BAD_RKEY), 5);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&bed->a), ORNIC_QPS_RTS);
+		ornic_fix_request(fix, ORNIC_UC | ORNIC_OP_WRITE_ONLY, i,
+				  ORNIC_FIX_MR_BYTES, 10, 10);
+	KUNIT_EXPECT_EQ(test, stat(fix, ORNIC_STAT_RX_BAD_RKEY), 5);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
 /* ---- packets that are for nobody ------------------------------------------- */
 
 static void resp_wrong_peer(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
-	struct ornic_engine *eng = bed->pair.a->eng;
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
+	struct ornic_engine *eng = fix->pair.a->eng;
 
-	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
-	bed->a.conn.av.dgid[15] ^= 1;
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	ornic_fix_recv(&fix->a, &fix->am, 0, 0, 64);
+	fix->a.conn.av.dgid[15] ^= 1;
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BAD_ADDR),
 			1);
-	bed->a.conn.av.dgid[15] ^= 1;
-	ornic_bed_request(bed, ORNIC_UC | ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	fix->a.conn.av.dgid[15] ^= 1;
+	ornic_fix_request(fix, ORNIC_UC | ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_NO_QP), 1);
-	bed->a.qpn ^= 0x800;
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	bed->a.qpn ^= 0x800;
+	fix->a.qpn ^= 0x800;
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	fix->a.qpn ^= 0x800;
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_NO_QP), 2);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 0);
-	KUNIT_EXPECT_EQ(test, epsn(bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, epsn(fix), 0);
 }
 
 /* IBTA 10.3.1.3: the first message in RTR raises Communication Established. */
 static void resp_comm_est(struct kunit *test)
 {
-	struct ornic_rig_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_bed *bed = test->priv;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
 	u32 *events;
 
-	KUNIT_ASSERT_EQ(test, ornic_bed_open(bed, ORNIC_BED_LONE, &init), 0);
-	events = &bed->pair.a->event_count[ORNIC_EVENT_COMM_EST];
-	ornic_rig_av(&bed->a.conn.av, 9, ORNIC_RIG_IPV4);
-	bed->a.conn.dest_qpn = 0x123;
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_INIT), 0);
-	ornic_bed_recv(&bed->a, &bed->am, 0, 0, 64);
-	ornic_bed_recv(&bed->a, &bed->am, 1, 0, 64);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&bed->a, ORNIC_QPS_RTR), 0);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	events = &fix->pair.a->event_count[ORNIC_EVENT_COMM_EST];
+	ornic_th_av(&fix->a.conn.av, 9, ORNIC_TH_IPV4);
+	fix->a.conn.dest_qpn = 0x123;
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_INIT), 0);
+	ornic_fix_recv(&fix->a, &fix->am, 0, 0, 64);
+	ornic_fix_recv(&fix->a, &fix->am, 1, 0, 64);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RTR), 0);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *events, 1);
-	ornic_bed_request(bed, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, *events, 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_drain(bed), 2);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
 }
 
 /* Packets in many pieces are the same packets. */
 static void resp_pieces(struct kunit *test)
 {
-	struct ornic_bed *bed = open_type(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
 
-	bed->pair.a->seg_bytes = 61;
-	ornic_bed_request(bed, ORNIC_OP_WRITE_FIRST, 0, 3, 2 * MTU, MTU);
-	ornic_bed_request(bed, ORNIC_OP_WRITE_LAST, 1, 3, 2 * MTU, MTU);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_syndrome(bed), ACK);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 3, MTU, 2), -1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_compare(&bed->am, 3 + MTU, MTU, 2), -1);
+	fix->pair.a->seg_bytes = 61;
+	ornic_fix_request(fix, ORNIC_OP_WRITE_FIRST, 0, 3, 2 * MTU, MTU);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_LAST, 1, 3, 2 * MTU, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 3, MTU, 2), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 3 + MTU, MTU, 2), -1);
 }
 
 static struct kunit_case resp_cases[] = {

@@ -11,14 +11,14 @@
 #define UC ORNIC_QPT_UC
 #define UD ORNIC_QPT_UD
 
-/* The bed's QP b and a third one, c, take from one SRQ; d sends to c. */
+/* The fixture's QP b and a third one, c, take from one SRQ; d sends to c. */
 struct srq_test {
-	struct ornic_bed bed;
-	struct ornic_rig_srq srq;
-	struct ornic_rig_cq ccq;
-	struct ornic_rig_cq dcq;
-	struct ornic_rig_qp c;
-	struct ornic_rig_qp d;
+	struct ornic_fixture fix;
+	struct ornic_th_srq srq;
+	struct ornic_th_cq ccq;
+	struct ornic_th_cq dcq;
+	struct ornic_th_qp c;
+	struct ornic_th_qp d;
 	u32 posted;
 };
 
@@ -32,34 +32,33 @@ static void srq_exit(struct kunit *test)
 {
 	struct srq_test *st = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(&st->bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(&st->fix), 0);
 }
 
 static int open_srq(struct srq_test *st, u8 type)
 {
-	struct ornic_rig_qpinit init = { .type = type };
-	struct ornic_bed *bed = &st->bed;
-	int status = ornic_bed_open(bed, ORNIC_BED_LOOP, &init);
+	struct ornic_th_qpinit init = { .type = type };
+	struct ornic_fixture *fix = &st->fix;
+	int status = ornic_fix_open(fix, ORNIC_FIX_LOOP, &init);
 
 	if (!status)
-		status = ornic_rig_qp_fini(&bed->b);
+		status = ornic_th_qp_fini(&fix->b);
 	if (!status)
-		status =
-			ornic_rig_srq_init(bed->pair.b, &st->srq, LOG_DEPTH, 4);
+		status = ornic_th_srq_init(fix->pair.b, &st->srq, LOG_DEPTH, 4);
 	if (!status)
-		status = ornic_rig_cq_init(bed->pair.b, &st->ccq, 8);
+		status = ornic_th_cq_init(fix->pair.b, &st->ccq, 8);
 	if (!status)
-		status = ornic_rig_cq_init(bed->pair.b, &st->dcq, 8);
+		status = ornic_th_cq_init(fix->pair.b, &st->dcq, 8);
 	if (!status)
-		status = ornic_rig_qp_init(bed->pair.b, &st->d, &init, &st->dcq,
-					   &st->dcq);
+		status = ornic_th_qp_init(fix->pair.b, &st->d, &init, &st->dcq,
+					  &st->dcq);
 	init.srq = &st->srq;
 	if (!status)
-		status = ornic_rig_qp_init(bed->pair.b, &bed->b, &init,
-					   &bed->bscq, &bed->brcq);
+		status = ornic_th_qp_init(fix->pair.b, &fix->b, &init,
+					  &fix->bscq, &fix->brcq);
 	if (!status)
-		status = ornic_rig_qp_init(bed->pair.b, &st->c, &init, &st->ccq,
-					   &st->ccq);
+		status = ornic_th_qp_init(fix->pair.b, &st->c, &init, &st->ccq,
+					  &st->ccq);
 	return status;
 }
 
@@ -68,10 +67,10 @@ static struct srq_test *open_type(struct kunit *test, u8 type)
 	struct srq_test *st = test->priv;
 
 	KUNIT_ASSERT_EQ(test, open_srq(st, type), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(&st->bed), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_connect(&st->d, &st->c, ORNIC_RIG_IPV4),
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(&st->fix), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_connect(&st->d, &st->c, ORNIC_TH_IPV4),
 			0);
-	ornic_bed_fill(&st->bed.am, 0, ORNIC_BED_MR_BYTES, 1);
+	ornic_fix_fill(&st->fix.am, 0, ORNIC_FIX_MR_BYTES, 1);
 	return st;
 }
 
@@ -82,9 +81,9 @@ static int post(struct srq_test *st, u32 n)
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++) {
-		sge = ornic_bed_sge(&st->bed.bm, st->posted * 4096 % 65536,
+		sge = ornic_fix_sge(&st->fix.bm, st->posted * 4096 % 65536,
 				    4096);
-		err = ornic_rig_post_srq(&st->srq, st->posted, &sge, 1);
+		err = ornic_th_post_srq(&st->srq, st->posted, &sge, 1);
 		if (!err)
 			st->posted++;
 	}
@@ -92,26 +91,26 @@ static int post(struct srq_test *st, u32 n)
 }
 
 /* Sends that are done give their slots back. */
-static void drain(struct ornic_rig_cq *cq)
+static void drain(struct ornic_th_cq *cq)
 {
 	struct ornic_cqe cqe;
 
-	while (ornic_rig_poll(cq, &cqe))
+	while (ornic_th_poll(cq, &cqe))
 		;
 }
 
-static void send_bytes(struct srq_test *st, struct ornic_rig_qp *qp, u32 len)
+static void send_bytes(struct srq_test *st, struct ornic_th_qp *qp, u32 len)
 {
-	ornic_bed_post(qp, &st->bed.am, NULL, ORNIC_WQE_SEND, 0, 0, len);
-	ornic_rig_settle(&st->bed.pair);
+	ornic_fix_post(qp, &st->fix.am, NULL, ORNIC_WQE_SEND, 0, 0, len);
+	ornic_th_settle(&st->fix.pair);
 }
 
 /* The wr_id of the next receive in @cq, -1 if none, -2 if it failed. */
-static int received(struct ornic_rig_cq *cq, u32 qpn)
+static int received(struct ornic_th_cq *cq, u32 qpn)
 {
 	struct ornic_cqe cqe;
 
-	if (!ornic_rig_poll(cq, &cqe))
+	if (!ornic_th_poll(cq, &cqe))
 		return -1;
 	if (cqe.status || le32_to_cpu(cqe.qpn) != qpn)
 		return -2;
@@ -120,7 +119,7 @@ static int received(struct ornic_rig_cq *cq, u32 qpn)
 
 static u32 events(struct srq_test *st, enum ornic_eqe_type type)
 {
-	return st->bed.pair.b->event_count[type];
+	return st->fix.pair.b->event_count[type];
 }
 
 static struct ornic_wq_record *record(struct srq_test *st)
@@ -138,17 +137,17 @@ static void srq_serves_in_order(struct kunit *test)
 
 	for (i = 0; i < 5 * DEPTH; i++) {
 		KUNIT_ASSERT_EQ(test, post(st, 1), 0);
-		drain(&st->bed.ascq);
+		drain(&st->fix.ascq);
 		drain(&st->dcq);
-		send_bytes(st, i % 3 ? &st->d : &st->bed.a, 100 + i);
+		send_bytes(st, i % 3 ? &st->d : &st->fix.a, 100 + i);
 		if (i % 3)
 			KUNIT_ASSERT_EQ(test, received(&st->ccq, st->c.qpn), i);
 		else
 			KUNIT_ASSERT_EQ(test,
-					received(&st->bed.brcq, st->bed.b.qpn),
+					received(&st->fix.brcq, st->fix.b.qpn),
 					i);
 		KUNIT_ASSERT_EQ(test,
-				ornic_bed_compare(&st->bed.bm, i * 4096 % 65536,
+				ornic_fix_compare(&st->fix.bm, i * 4096 % 65536,
 						  100 + i, 1),
 				-1);
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(record(st)->taken), i + 1);
@@ -164,14 +163,14 @@ static void srq_slot_is_free_when_taken(struct kunit *test)
 	struct srq_test *st = open_type(test, RC);
 	struct ornic_txinfo first = {
 		.opcode = ORNIC_OP_SEND_FIRST,
-		.psn = ORNIC_BED_PSN,
+		.psn = ORNIC_FIX_PSN,
 	};
 	u32 i;
 
 	KUNIT_ASSERT_EQ(test, post(st, DEPTH), 0);
 	KUNIT_EXPECT_EQ(test, post(st, 1), -ENOSPC);
-	memset(st->bed.buf, 7, 1024);
-	ornic_rig_inject(&st->bed.b, &first, st->bed.buf, 1024);
+	memset(st->fix.buf, 7, 1024);
+	ornic_th_inject(&st->fix.b, &first, st->fix.buf, 1024);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(record(st)->taken), 1);
 	for (i = 1; i < 3 * DEPTH; i++) {
 		KUNIT_ASSERT_EQ(test, post(st, 1), 0);
@@ -179,7 +178,7 @@ static void srq_slot_is_free_when_taken(struct kunit *test)
 		send_bytes(st, &st->d, 1);
 		KUNIT_ASSERT_EQ(test, received(&st->ccq, st->c.qpn), i);
 	}
-	KUNIT_EXPECT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn), -1);
+	KUNIT_EXPECT_EQ(test, received(&st->fix.brcq, st->fix.b.qpn), -1);
 }
 
 static void srq_counts_over_the_wrap(struct kunit *test)
@@ -190,7 +189,7 @@ static void srq_counts_over_the_wrap(struct kunit *test)
 	struct ornic_srq *srq;
 
 	ornic_rcu_read_lock();
-	srq = ornic_table_lookup(&st->bed.pair.b->eng->dev.srqs, st->srq.srqn);
+	srq = ornic_table_lookup(&st->fix.pair.b->eng->dev.srqs, st->srq.srqn);
 	srq->taken = start;
 	ornic_rcu_read_unlock();
 	st->srq.producer = start;
@@ -199,7 +198,7 @@ static void srq_counts_over_the_wrap(struct kunit *test)
 	for (i = 0; i < DEPTH; i++)
 		KUNIT_ASSERT_EQ(test, post(st, 1), 0);
 	KUNIT_EXPECT_EQ(test, post(st, 1), -ENOSPC);
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_query(&st->srq, &rsp), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_query(&st->srq, &rsp), 0);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.waiting), DEPTH);
 	KUNIT_EXPECT_EQ(test, rsp.broken, 0);
 }
@@ -210,16 +209,16 @@ static void srq_empty_is_rnr(struct kunit *test)
 	struct srq_test *st = open_type(test, RC);
 	struct ornic_cqe cqe;
 
-	send_bytes(st, &st->bed.a, 10);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&st->bed.ascq, &cqe), 0xff);
+	send_bytes(st, &st->fix.a, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe), 0xff);
 	KUNIT_EXPECT_EQ(test,
-			ornic_engine_stat(st->bed.pair.a->eng,
+			ornic_engine_stat(st->fix.pair.a->eng,
 					  ORNIC_STAT_RNR_NAK_RCVD),
 			1);
 	KUNIT_ASSERT_EQ(test, post(st, 1), 0);
-	ornic_rig_advance(&st->bed.pair, 5 * ORNIC_RIG_MS);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&st->bed.ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn), 0);
+	ornic_th_advance(&st->fix.pair, 5 * ORNIC_TH_MS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, received(&st->fix.brcq, st->fix.b.qpn), 0);
 }
 
 static void srq_empty_drops_for_uc(struct kunit *test)
@@ -227,28 +226,28 @@ static void srq_empty_drops_for_uc(struct kunit *test)
 	struct srq_test *st = open_type(test, UC);
 	struct ornic_cqe cqe;
 
-	send_bytes(st, &st->bed.a, 3000);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&st->bed.ascq, &cqe), 0);
+	send_bytes(st, &st->fix.a, 3000);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe), 0);
 	KUNIT_ASSERT_EQ(test, post(st, 1), 0);
-	send_bytes(st, &st->bed.a, 3000);
-	KUNIT_EXPECT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&st->bed.b), ORNIC_QPS_RTS);
+	send_bytes(st, &st->fix.a, 3000);
+	KUNIT_EXPECT_EQ(test, received(&st->fix.brcq, st->fix.b.qpn), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&st->fix.b), ORNIC_QPS_RTS);
 }
 
 static void send_datagram(struct srq_test *st, u32 len)
 {
-	struct ornic_lsge sge = ornic_bed_sge(&st->bed.am, 0, len);
-	struct ornic_rig_wr wr = {
+	struct ornic_lsge sge = ornic_fix_sge(&st->fix.am, 0, len);
+	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
 		.nsge = 1,
 		.sge = &sge,
-		.dest_qpn = st->bed.b.qpn,
+		.dest_qpn = st->fix.b.qpn,
 		.dest_qkey = 0x1234,
 	};
 
-	ornic_rig_ah(st->bed.pair.a, &st->bed.a.conn.av, &wr.ah);
-	ornic_rig_post_send(&st->bed.a, &wr);
-	ornic_rig_settle(&st->bed.pair);
+	ornic_th_ah(st->fix.pair.a, &st->fix.a.conn.av, &wr.ah);
+	ornic_th_post_send(&st->fix.a, &wr);
+	ornic_th_settle(&st->fix.pair);
 }
 
 static void send_to(struct srq_test *st, u8 type, u32 len)
@@ -256,7 +255,7 @@ static void send_to(struct srq_test *st, u8 type, u32 len)
 	if (type == UD)
 		send_datagram(st, len);
 	else
-		send_bytes(st, &st->bed.a, len);
+		send_bytes(st, &st->fix.a, len);
 }
 
 static const struct long_row {
@@ -275,37 +274,37 @@ static void srq_too_long_costs_a_wqe(struct kunit *test)
 {
 	const struct long_row *row = test->param_value;
 	struct srq_test *st = open_type(test, row->type);
-	struct ornic_rig_cq *cq = &st->bed.brcq;
+	struct ornic_th_cq *cq = &st->fix.brcq;
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, post(st, 2), 0);
 	send_to(st, row->type, row->fits + 1);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(cq, &cqe),
 			ORNIC_CQE_LOC_LEN_ERR);
 	send_to(st, row->type, row->fits);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(cq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&st->bed.b), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&st->fix.b), ORNIC_QPS_RTS);
 }
 
 /* The SRQ has a PD of its own, and its SGEs belong to that. */
 static void srq_uses_its_own_pd(struct kunit *test)
 {
 	struct srq_test *st = test->priv;
-	struct ornic_rig *rig;
+	struct ornic_th *th;
 
 	KUNIT_ASSERT_EQ(test, open_srq(st, RC), 0);
-	rig = st->bed.pair.b;
-	KUNIT_ASSERT_EQ(test, ornic_rig_qp_fini(&st->c), 0);
-	rig->pdn++;
+	th = st->fix.pair.b;
+	KUNIT_ASSERT_EQ(test, ornic_th_qp_fini(&st->c), 0);
+	th->pdn++;
 	KUNIT_ASSERT_EQ(test,
-			ornic_rig_qp_init(rig, &st->c,
-					  &(struct ornic_rig_qpinit){
-						  .type = RC, .srq = &st->srq },
-					  &st->ccq, &st->ccq),
+			ornic_th_qp_init(th, &st->c,
+					 &(struct ornic_th_qpinit){
+						 .type = RC, .srq = &st->srq },
+					 &st->ccq, &st->ccq),
 			0);
-	rig->pdn--;
-	KUNIT_ASSERT_EQ(test, ornic_rig_connect(&st->d, &st->c, ORNIC_RIG_IPV4),
+	th->pdn--;
+	KUNIT_ASSERT_EQ(test, ornic_th_connect(&st->d, &st->c, ORNIC_TH_IPV4),
 			0);
 	KUNIT_ASSERT_EQ(test, post(st, 1), 0);
 	send_bytes(st, &st->d, 64);
@@ -341,15 +340,15 @@ static void srq_limit_fires_once(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_EQ(test, post(st, row->posted), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_limit(&st->srq, row->limit), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_limit(&st->srq, row->limit), 0);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_SRQ_LIMIT), row->events);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_query(&st->srq, &rsp), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_query(&st->srq, &rsp), 0);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.limit),
 			row->events ? 0 : row->limit);
 	for (i = 0; i < row->sends; i++)
-		send_bytes(st, &st->bed.a, 8);
+		send_bytes(st, &st->fix.a, 8);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_SRQ_LIMIT), row->after);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_query(&st->srq, &rsp), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_query(&st->srq, &rsp), 0);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.limit),
 			row->after ? 0 : row->limit);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.waiting),
@@ -363,12 +362,12 @@ static void srq_limit_is_armed_again(struct kunit *test)
 
 	for (i = 1; i < 4; i++) {
 		KUNIT_ASSERT_EQ(test, post(st, 2), 0);
-		KUNIT_ASSERT_EQ(test, ornic_rig_srq_limit(&st->srq, 1), 0);
-		send_bytes(st, &st->bed.a, 8);
+		KUNIT_ASSERT_EQ(test, ornic_th_srq_limit(&st->srq, 1), 0);
+		send_bytes(st, &st->fix.a, 8);
 		send_bytes(st, &st->d, 8);
 		KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_SRQ_LIMIT), i);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_limit(&st->srq, DEPTH + 1),
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_limit(&st->srq, DEPTH + 1),
 			ORNIC_BAD_PARAM);
 }
 
@@ -380,24 +379,24 @@ static void srq_error_leaves_the_others_alone(struct kunit *test)
 	struct srq_test *st = open_type(test, RC);
 	struct ornic_txinfo first = {
 		.opcode = ORNIC_OP_SEND_FIRST,
-		.psn = ORNIC_BED_PSN,
+		.psn = ORNIC_FIX_PSN,
 	};
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, post(st, 3), 0);
-	ornic_rig_inject(&st->bed.b, &first, st->bed.buf, 1024);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&st->bed.b, ORNIC_QPS_ERR), 0);
-	ornic_rig_run(st->bed.pair.b);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&st->bed.brcq, &cqe),
+	ornic_th_inject(&st->fix.b, &first, st->fix.buf, 1024);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&st->fix.b, ORNIC_QPS_ERR), 0);
+	ornic_th_run(st->fix.pair.b);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.brcq, &cqe),
 			ORNIC_CQE_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&st->bed.brcq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.brcq, &cqe), 0xff);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_LAST_WQE), 1);
-	ornic_rig_kick(&st->bed.b);
+	ornic_th_kick(&st->fix.b);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_LAST_WQE), 1);
 	send_bytes(st, &st->d, 64);
 	KUNIT_EXPECT_EQ(test, received(&st->ccq, st->c.qpn), 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&st->c), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&st->c), ORNIC_QPS_RTS);
 }
 
 static void srq_last_wqe_comes_again_after_reset(struct kunit *test)
@@ -406,10 +405,10 @@ static void srq_last_wqe_comes_again_after_reset(struct kunit *test)
 	u32 i;
 
 	for (i = 1; i < 4; i++) {
-		KUNIT_ASSERT_EQ(test, ornic_rig_to(&st->bed.b, ORNIC_QPS_ERR),
+		KUNIT_ASSERT_EQ(test, ornic_th_to(&st->fix.b, ORNIC_QPS_ERR),
 				0);
 		KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_LAST_WQE), i);
-		KUNIT_ASSERT_EQ(test, ornic_rig_to(&st->bed.b, ORNIC_QPS_RESET),
+		KUNIT_ASSERT_EQ(test, ornic_th_to(&st->fix.b, ORNIC_QPS_RESET),
 				0);
 	}
 }
@@ -438,14 +437,14 @@ static void srq_distrusts_the_producer(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, post(st, 1), 0);
 	record(st)->producer = cpu_to_le32(row->producer);
-	send_bytes(st, &st->bed.a, 8);
+	send_bytes(st, &st->fix.a, 8);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_SRQ_ERR), n);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_QP_FATAL), n);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&st->bed.b),
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&st->fix.b),
 			n ? ORNIC_QPS_ERR : ORNIC_QPS_RTS);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_query(&st->srq, &rsp), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_query(&st->srq, &rsp), 0);
 	KUNIT_EXPECT_EQ(test, rsp.broken, n);
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_limit(&st->srq, 1),
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_limit(&st->srq, 1),
 			n ? ORNIC_BAD_STATE : ORNIC_OK);
 	/* It does not heal, and the next QP to take finds out by itself. */
 	record(st)->producer = cpu_to_le32(1);
@@ -458,21 +457,21 @@ static void srq_distrusts_the_producer(struct kunit *test)
 static void srq_bad_wqe_ends_its_taker(struct kunit *test)
 {
 	struct srq_test *st = open_type(test, RC);
-	struct ornic_lsge sge = ornic_bed_sge(&st->bed.bm, 0, 64);
+	struct ornic_lsge sge = ornic_fix_sge(&st->fix.bm, 0, 64);
 	struct ornic_rq_hdr *hdr;
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_post_srq(&st->srq, 5, &sge, 1), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_post_srq(&st->srq, 5, &sge, 1), 0);
 	hdr = (struct ornic_rq_hdr *)(st->srq.mem + ORNIC_RING_OFFSET);
 	hdr->num_sge = cpu_to_le16(5);
 	KUNIT_ASSERT_EQ(test, post(st, 1), 0);
-	send_bytes(st, &st->bed.a, 8);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&st->bed.brcq, &cqe),
+	send_bytes(st, &st->fix.a, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.brcq, &cqe),
 			ORNIC_CQE_LOC_QP_OP_ERR);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 5);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&st->bed.ascq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe),
 			ORNIC_CQE_REM_OP_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&st->bed.b), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&st->fix.b), ORNIC_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_LAST_WQE), 1);
 	send_bytes(st, &st->d, 8);
 	KUNIT_EXPECT_EQ(test, received(&st->ccq, st->c.qpn), 0);
@@ -507,7 +506,7 @@ static void srq_create_checks(struct kunit *test)
 {
 	const struct create_row *row = test->param_value;
 	struct srq_test *st = open_type(test, RC);
-	u8 *mem = ornic_rig_alloc(st->bed.pair.b, 3 * 4096);
+	u8 *mem = ornic_th_alloc(st->fix.pair.b, 3 * 4096);
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_SRQ };
 	union ornic_rsp rsp;
 
@@ -518,13 +517,13 @@ static void srq_create_checks(struct kunit *test)
 	req.create_srq.log_depth = row->log_depth;
 	req.create_srq.log_stride = row->log_stride;
 	req.create_srq.max_sge = row->max_sge;
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(st->bed.pair.b, &req, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(st->fix.pair.b, &req, &rsp),
 			row->status);
 	if (!row->status)
 		KUNIT_EXPECT_EQ(test,
-				ornic_rig_destroy_obj(st->bed.pair.b,
-						      ORNIC_CMD_DESTROY_SRQ,
-						      le32_to_cpu(rsp.hdr.obj)),
+				ornic_th_destroy_obj(st->fix.pair.b,
+						     ORNIC_CMD_DESTROY_SRQ,
+						     le32_to_cpu(rsp.hdr.obj)),
 				0);
 }
 
@@ -532,37 +531,36 @@ static void srq_destroy_waits_for_its_users(struct kunit *test)
 {
 	struct srq_test *st = open_type(test, RC);
 
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_fini(&st->srq), ORNIC_BUSY);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&st->c), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_fini(&st->srq), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_fini(&st->srq), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&st->c), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_fini(&st->srq), ORNIC_BUSY);
 	KUNIT_ASSERT_EQ(test, post(st, 1), 0);
-	send_bytes(st, &st->bed.a, 8);
-	KUNIT_EXPECT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&st->bed.b), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_fini(&st->srq), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_limit(&st->srq, 1),
-			ORNIC_NOT_FOUND);
+	send_bytes(st, &st->fix.a, 8);
+	KUNIT_EXPECT_EQ(test, received(&st->fix.brcq, st->fix.b.qpn), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&st->fix.b), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_fini(&st->srq), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_limit(&st->srq, 1), ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_destroy_obj(st->bed.pair.b,
-					      ORNIC_CMD_DESTROY_SRQ,
-					      st->srq.srqn),
+			ornic_th_destroy_obj(st->fix.pair.b,
+					     ORNIC_CMD_DESTROY_SRQ,
+					     st->srq.srqn),
 			ORNIC_NOT_FOUND);
 }
 
 static void srq_that_is_not_there(struct kunit *test)
 {
 	struct srq_test *st = open_type(test, RC);
-	struct ornic_rig_srq none = { .srqn = 4711 };
-	struct ornic_rig_qpinit init = { .type = RC, .srq = &none };
-	struct ornic_rig_qp qp;
+	struct ornic_th_srq none = { .srqn = 4711 };
+	struct ornic_th_qpinit init = { .type = RC, .srq = &none };
+	struct ornic_th_qp qp;
 
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_qp_init(st->bed.pair.b, &qp, &init, &st->ccq,
-					  &st->ccq),
+			ornic_th_qp_init(st->fix.pair.b, &qp, &init, &st->ccq,
+					 &st->ccq),
 			ORNIC_BAD_PARAM);
 	/* The CQs are not held by what was not made. */
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&st->c), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&st->ccq), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&st->c), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_fini(&st->ccq), 0);
 }
 
 /* ---- Resizing ------------------------------------------------------------------ */
@@ -598,28 +596,28 @@ static void srq_resize_keeps_what_waits(struct kunit *test)
 
 	for (i = 0; i < row->before; i++) {
 		KUNIT_ASSERT_EQ(test, post(st, 1), 0);
-		send_bytes(st, &st->bed.a, 8);
-		drain(&st->bed.ascq);
-		KUNIT_ASSERT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn),
+		send_bytes(st, &st->fix.a, 8);
+		drain(&st->fix.ascq);
+		KUNIT_ASSERT_EQ(test, received(&st->fix.brcq, st->fix.b.qpn),
 				i);
 	}
 	KUNIT_ASSERT_EQ(test, post(st, row->waiting), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_limit(&st->srq, row->limit), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_resize(&st->srq, row->log_depth),
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_limit(&st->srq, row->limit), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_resize(&st->srq, row->log_depth),
 			row->status);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_query(&st->srq, &rsp), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_query(&st->srq, &rsp), 0);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.waiting), row->waiting);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.limit), row->limit);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_limit(&st->srq, 0), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_limit(&st->srq, 0), 0);
 	depth = 1u << (row->status ? LOG_DEPTH : row->log_depth);
 	n = min_t(u32, depth, 16) - row->waiting;
 	KUNIT_ASSERT_EQ(test, post(st, n), 0);
 	if (depth <= 16)
 		KUNIT_EXPECT_EQ(test, post(st, 1), -ENOSPC);
 	for (n += row->waiting; n--; i++) {
-		send_bytes(st, &st->bed.a, 8);
-		drain(&st->bed.ascq);
-		KUNIT_ASSERT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn),
+		send_bytes(st, &st->fix.a, 8);
+		drain(&st->fix.ascq);
+		KUNIT_ASSERT_EQ(test, received(&st->fix.brcq, st->fix.b.qpn),
 				i);
 	}
 }
@@ -630,16 +628,16 @@ static void srq_resize_within_a_message(struct kunit *test)
 	struct srq_test *st = open_type(test, RC);
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_SEND_FIRST,
-		.psn = ORNIC_BED_PSN,
+		.psn = ORNIC_FIX_PSN,
 	};
 
 	KUNIT_ASSERT_EQ(test, post(st, 2), 0);
-	ornic_rig_inject(&st->bed.b, &info, st->bed.buf, 1024);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_resize(&st->srq, 0), 0);
+	ornic_th_inject(&st->fix.b, &info, st->fix.buf, 1024);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_resize(&st->srq, 0), 0);
 	info.opcode = ORNIC_OP_SEND_LAST;
-	info.psn = (ORNIC_BED_PSN + 1) & ORNIC_PSN_MASK;
-	ornic_rig_inject(&st->bed.b, &info, st->bed.buf, 4);
-	KUNIT_EXPECT_EQ(test, received(&st->bed.brcq, st->bed.b.qpn), 0);
+	info.psn = (ORNIC_FIX_PSN + 1) & ORNIC_PSN_MASK;
+	ornic_th_inject(&st->fix.b, &info, st->fix.buf, 4);
+	KUNIT_EXPECT_EQ(test, received(&st->fix.brcq, st->fix.b.qpn), 0);
 	send_bytes(st, &st->d, 8);
 	KUNIT_EXPECT_EQ(test, received(&st->ccq, st->c.qpn), 1);
 }
@@ -647,14 +645,14 @@ static void srq_resize_within_a_message(struct kunit *test)
 static void srq_resize_of_a_broken_one(struct kunit *test)
 {
 	struct srq_test *st = open_type(test, RC);
-	struct ornic_rig_srq none = st->srq;
+	struct ornic_th_srq none = st->srq;
 
 	record(st)->producer = cpu_to_le32(DEPTH + 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_resize(&st->srq, 5),
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_resize(&st->srq, 5),
 			ORNIC_BAD_STATE);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_SRQ_ERR), 1);
 	none.srqn = 4711;
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_resize(&none, 5), ORNIC_NOT_FOUND);
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_resize(&none, 5), ORNIC_NOT_FOUND);
 }
 
 static struct kunit_case srq_cases[] = {

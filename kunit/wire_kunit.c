@@ -125,7 +125,7 @@ static void opinfo_has_no_other(struct kunit *test)
 }
 
 /* What cases work on: too large for the stack of a kernel with KASAN. */
-struct wire_bed {
+struct wire_fixture {
 	struct ornic_path path, back;
 	struct ornic_pkt pkt;
 	struct ornic_rx rx, lie;
@@ -134,7 +134,8 @@ struct wire_bed {
 
 static int wire_suite_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct wire_bed), GFP_KERNEL);
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct wire_fixture), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
@@ -179,20 +180,20 @@ static void parse_reads_rxe(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
 	const struct ornic_opinfo *op = ornic_opinfo(p->opcode);
-	struct wire_bed *bed = test->priv;
+	struct wire_fixture *fix = test->priv;
 	u32 fixed = roce_offset(p) + op->hdr_len + p->pad + ORNIC_ICRC_LEN;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_parse(p->frame, p->len, &bed->rx), 0);
-	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx), 0);
-	KUNIT_EXPECT_PTR_EQ(test, bed->pkt.op, op);
-	expect_bth(test, &bed->pkt, p);
-	expect_extensions(test, &bed->pkt, p);
-	KUNIT_ASSERT_EQ(test, bed->pkt.payload_len, p->len - fixed);
-	KUNIT_EXPECT_EQ(test, ornic_pkt_payload(&bed->pkt, bed->frag),
-			!!bed->pkt.payload_len);
-	if (bed->pkt.payload_len) {
-		KUNIT_EXPECT_EQ(test, bed->frag[0].len, bed->pkt.payload_len);
-		KUNIT_EXPECT_PTR_EQ(test, (const u8 *)bed->frag[0].ptr,
+	KUNIT_ASSERT_EQ(test, ornic_th_parse(p->frame, p->len, &fix->rx), 0);
+	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->rx), 0);
+	KUNIT_EXPECT_PTR_EQ(test, fix->pkt.op, op);
+	expect_bth(test, &fix->pkt, p);
+	expect_extensions(test, &fix->pkt, p);
+	KUNIT_ASSERT_EQ(test, fix->pkt.payload_len, p->len - fixed);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_payload(&fix->pkt, fix->frag),
+			!!fix->pkt.payload_len);
+	if (fix->pkt.payload_len) {
+		KUNIT_EXPECT_EQ(test, fix->frag[0].len, fix->pkt.payload_len);
+		KUNIT_EXPECT_PTR_EQ(test, (const u8 *)fix->frag[0].ptr,
 				    p->frame + roce_offset(p) + op->hdr_len);
 	}
 }
@@ -219,22 +220,22 @@ static void parse_reads_pieces(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
 	u32 hdr_len = ornic_opinfo(p->opcode)->hdr_len;
-	struct wire_bed *bed = test->priv;
+	struct wire_fixture *fix = test->priv;
 	u32 bytes, i, n, sum;
 
 	for (bytes = 1; bytes < 40; bytes++) {
-		ornic_rig_parse(p->frame, p->len, &bed->rx);
-		cut(&bed->rx, hdr_len, bytes);
-		KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx), 0);
-		n = ornic_pkt_payload(&bed->pkt, bed->frag);
+		ornic_th_parse(p->frame, p->len, &fix->rx);
+		cut(&fix->rx, hdr_len, bytes);
+		KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->rx), 0);
+		n = ornic_pkt_payload(&fix->pkt, fix->frag);
 		for (i = 0, sum = 0; i < n; i++) {
-			KUNIT_EXPECT_MEMEQ(test, bed->frag[i].ptr,
+			KUNIT_EXPECT_MEMEQ(test, fix->frag[i].ptr,
 					   p->frame + roce_offset(p) + hdr_len +
 						   sum,
-					   bed->frag[i].len);
-			sum += bed->frag[i].len;
+					   fix->frag[i].len);
+			sum += fix->frag[i].len;
 		}
-		KUNIT_EXPECT_EQ(test, sum, bed->pkt.payload_len);
+		KUNIT_EXPECT_EQ(test, sum, fix->pkt.payload_len);
 	}
 }
 
@@ -251,7 +252,7 @@ static void parse_drops_damage(struct kunit *test)
 	for (at = bth; at < p->len; at++) {
 		memcpy(copy, p->frame, p->len);
 		copy[at] ^= 0x10;
-		KUNIT_ASSERT_EQ(test, ornic_rig_parse(copy, p->len, &rx), 0);
+		KUNIT_ASSERT_EQ(test, ornic_th_parse(copy, p->len, &rx), 0);
 		KUNIT_EXPECT_EQ_MSG(test, !ornic_pkt_parse(&pkt, &rx),
 				    at == bth + 4, "byte %u", at - bth);
 	}
@@ -266,7 +267,7 @@ static void parse_drops_truncated(struct kunit *test)
 	u32 len, whole;
 	u8 *copy;
 
-	ornic_rig_parse(p->frame, p->len, &rx);
+	ornic_th_parse(p->frame, p->len, &rx);
 	whole = rx.len;
 	for (len = 0; len < whole; len++) {
 		/* At the end of its own allocation, where ASan watches. */
@@ -314,15 +315,15 @@ static const struct bad_row {
 
 KUNIT_ARRAY_PARAM_DESC(bad, bad_rows, name);
 
-static void path_to(struct ornic_path *path, enum ornic_rig_gid which)
+static void path_to(struct ornic_path *path, enum ornic_th_gid which)
 {
 	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
 	struct ornic_av av;
 
-	ornic_rig_gid_bytes(1, which, src.gid);
-	ornic_rig_av(&av, 2, which);
-	if (which == ORNIC_RIG_VLAN)
-		src.vlan = ORNIC_RIG_VLAN_ID;
+	ornic_th_gid_bytes(1, which, src.gid);
+	ornic_th_av(&av, 2, which);
+	if (which == ORNIC_TH_VLAN)
+		src.vlan = ORNIC_TH_VLAN_ID;
 	ornic_path_init(path, &src, &av);
 }
 
@@ -344,7 +345,7 @@ static ornic_apart u32 build(struct kunit *test, const struct ornic_path *path,
 	frag[0].len = payload / 3;
 	frag[1].ptr = data + payload / 3;
 	frag[1].len = payload - payload / 3;
-	len = ornic_rig_build(&tx, frame, path, info, frag, payload ? 2 : 0);
+	len = ornic_th_build(&tx, frame, path, info, frag, payload ? 2 : 0);
 	KUNIT_EXPECT_EQ(test, tx.l3_offset, path->l3_offset);
 	KUNIT_EXPECT_EQ(test, tx.l4_offset, path->l4_offset);
 	KUNIT_EXPECT_EQ(test, tx.ipv6, path->ipv6);
@@ -355,22 +356,22 @@ static ornic_apart u32 build(struct kunit *test, const struct ornic_path *path,
 static void parse_drops_malformed(struct kunit *test)
 {
 	const struct bad_row *row = test->param_value;
-	struct wire_bed *bed = test->priv;
+	struct wire_fixture *fix = test->priv;
 	struct ornic_txinfo info = { .opcode = row->opcode };
 	u8 *frame = kunit_kzalloc(test, 256, GFP_KERNEL);
 	u8 *bth;
 
 	KUNIT_ASSERT_NOT_NULL(test, frame);
-	path_to(&bed->path, ORNIC_RIG_IPV4);
-	ornic_rig_parse(frame,
-			build(test, &bed->path, &info, row->payload, frame),
-			&bed->rx);
-	bth = bed->rx.seg[0].ptr;
+	path_to(&fix->path, ORNIC_TH_IPV4);
+	ornic_th_parse(frame,
+		       build(test, &fix->path, &info, row->payload, frame),
+		       &fix->rx);
+	bth = fix->rx.seg[0].ptr;
 	if (row->at || row->value != row->opcode)
 		bth[row->at] = row->value;
-	bed->rx.seg[0].len += row->add;
-	bed->rx.len += row->add;
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx),
+	fix->rx.seg[0].len += row->add;
+	fix->rx.len += row->add;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->rx),
 			row->status);
 }
 
@@ -378,29 +379,29 @@ static void parse_drops_malformed(struct kunit *test)
 static void parse_drops_lying_pieces(struct kunit *test)
 {
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_WRITE_ONLY };
-	struct wire_bed *bed = test->priv;
+	struct wire_fixture *fix = test->priv;
 	u8 *frame = kunit_kzalloc(test, 256, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, frame);
-	path_to(&bed->path, ORNIC_RIG_IPV4);
-	ornic_rig_parse(frame, build(test, &bed->path, &info, 40, frame),
-			&bed->rx);
-	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx), 0);
-	bed->lie = bed->rx;
-	bed->lie.seg[0].len--;
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->lie),
+	path_to(&fix->path, ORNIC_TH_IPV4);
+	ornic_th_parse(frame, build(test, &fix->path, &info, 40, frame),
+		       &fix->rx);
+	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->rx), 0);
+	fix->lie = fix->rx;
+	fix->lie.seg[0].len--;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->lie),
 			ORNIC_STAT_RX_MALFORMED);
-	bed->lie = bed->rx;
-	bed->lie.nsegs = 0;
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->lie),
+	fix->lie = fix->rx;
+	fix->lie.nsegs = 0;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->lie),
 			ORNIC_STAT_RX_MALFORMED);
-	bed->lie = bed->rx;
-	bed->lie.nsegs = ORNIC_RX_SEGS + 1;
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->lie),
+	fix->lie = fix->rx;
+	fix->lie.nsegs = ORNIC_RX_SEGS + 1;
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->lie),
 			ORNIC_STAT_RX_MALFORMED);
-	bed->lie = bed->rx;
-	cut(&bed->lie, 27, 100);
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->lie),
+	fix->lie = fix->rx;
+	cut(&fix->lie, 27, 100);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->lie),
 			ORNIC_STAT_RX_MALFORMED);
 }
 
@@ -432,19 +433,19 @@ static void build_writes_what_rxe_does(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
 	const struct ornic_opinfo *op = ornic_opinfo(p->opcode);
-	struct wire_bed *bed = test->priv;
+	struct wire_fixture *fix = test->priv;
 	u8 *frame = kunit_kzalloc(test, 1024, GFP_KERNEL);
 	u32 len, at = roce_offset(p);
 	struct ornic_txinfo info;
 
 	KUNIT_ASSERT_NOT_NULL(test, frame);
 	info_of(&info, p);
-	path_to(&bed->path, p->ipv6 ? ORNIC_RIG_IPV6 : ORNIC_RIG_IPV4);
-	len = build(test, &bed->path, &info,
+	path_to(&fix->path, p->ipv6 ? ORNIC_TH_IPV6 : ORNIC_TH_IPV4);
+	len = build(test, &fix->path, &info,
 		    p->len - at - op->hdr_len - p->pad - ORNIC_ICRC_LEN, frame);
 	KUNIT_ASSERT_EQ(test, len, p->len);
-	KUNIT_ASSERT_EQ(test, ornic_rig_parse(frame, len, &bed->rx), 0);
-	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&bed->pkt, &bed->rx), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_parse(frame, len, &fix->rx), 0);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->rx), 0);
 	KUNIT_EXPECT_EQ(test, frame[at + 1] & ~0x40, p->frame[at + 1]);
 	KUNIT_EXPECT_EQ(test, !!(frame[at + 1] & 0x40), p->opcode < 0x60);
 	frame[at + 1] &= ~0x40;
@@ -465,7 +466,7 @@ static u32 sum16(const u8 *p, u32 len)
 	return (sum & 0xffff) + (sum >> 16);
 }
 
-static void build_and_parse(struct kunit *test, enum ornic_rig_gid which,
+static void build_and_parse(struct kunit *test, enum ornic_th_gid which,
 			    u32 payload, u8 *frame)
 {
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_ONLY_IMM,
@@ -478,16 +479,16 @@ static void build_and_parse(struct kunit *test, enum ornic_rig_gid which,
 
 	path_to(&path, which);
 	len = build(test, &path, &info, payload, frame);
-	KUNIT_ASSERT_EQ(test, ornic_rig_parse(frame, len, &rx), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_parse(frame, len, &rx), 0);
 	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
 	KUNIT_EXPECT_EQ(test, pkt.payload_len, payload);
 	KUNIT_EXPECT_EQ(test, pkt.pad, -payload & 3);
 	KUNIT_EXPECT_EQ(test, pkt.qpn, 0x123456);
 	KUNIT_EXPECT_EQ(test, pkt.psn, 0xffffff);
 	KUNIT_EXPECT_EQ(test, rx.vlan,
-			which == ORNIC_RIG_VLAN ? ORNIC_RIG_VLAN_ID :
-						  ORNIC_VLAN_NONE);
-	if (which == ORNIC_RIG_IPV6)
+			which == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
+						 ORNIC_VLAN_NONE);
+	if (which == ORNIC_TH_IPV6)
 		return;
 	/* RFC 791: the header with its checksum sums to all ones. */
 	KUNIT_EXPECT_EQ(test, sum16(frame + path.l3_offset, 20), 0xffff);
@@ -500,9 +501,9 @@ static void build_fits_lengths(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, frame);
 	for (i = 0; i < ARRAY_SIZE(length_rows); i++) {
-		build_and_parse(test, ORNIC_RIG_IPV4, length_rows[i], frame);
-		build_and_parse(test, ORNIC_RIG_IPV6, length_rows[i], frame);
-		build_and_parse(test, ORNIC_RIG_VLAN, length_rows[i], frame);
+		build_and_parse(test, ORNIC_TH_IPV4, length_rows[i], frame);
+		build_and_parse(test, ORNIC_TH_IPV6, length_rows[i], frame);
+		build_and_parse(test, ORNIC_TH_VLAN, length_rows[i], frame);
 	}
 }
 
@@ -511,22 +512,22 @@ static void build_fits_lengths(struct kunit *test)
 /* @at, @value: byte of struct ornic_av that is changed */
 static const struct path_row {
 	const char *name;
-	enum ornic_rig_gid src;
+	enum ornic_th_gid src;
 	u32 at;
 	u8 value;
 	u16 vlan;
 	bool empty;
 	int status;
 } path_rows[] = {
-	{ "IPv4", ORNIC_RIG_IPV4, 30, 7, ORNIC_VLAN_NONE, false, 0 },
-	{ "families differ", ORNIC_RIG_IPV6, 30, 7, ORNIC_VLAN_NONE, false,
+	{ "IPv4", ORNIC_TH_IPV4, 30, 7, ORNIC_VLAN_NONE, false, 0 },
+	{ "families differ", ORNIC_TH_IPV6, 30, 7, ORNIC_VLAN_NONE, false,
 	  -EINVAL },
-	{ "no source", ORNIC_RIG_IPV4, 30, 7, ORNIC_VLAN_NONE, true, -EINVAL },
-	{ "UDP port below 0xc000", ORNIC_RIG_IPV4,
+	{ "no source", ORNIC_TH_IPV4, 30, 7, ORNIC_VLAN_NONE, true, -EINVAL },
+	{ "UDP port below 0xc000", ORNIC_TH_IPV4,
 	  offsetof(struct ornic_av, udp_sport) + 1, 0xbf, ORNIC_VLAN_NONE,
 	  false, -EINVAL },
-	{ "VLAN 4094", ORNIC_RIG_IPV4, 30, 7, 4094, false, 0 },
-	{ "VLAN 4095", ORNIC_RIG_IPV4, 30, 7, 4095, false, -EINVAL },
+	{ "VLAN 4094", ORNIC_TH_IPV4, 30, 7, 4094, false, 0 },
+	{ "VLAN 4095", ORNIC_TH_IPV4, 30, 7, 4095, false, -EINVAL },
 };
 
 KUNIT_ARRAY_PARAM_DESC(path, path_rows, name);
@@ -538,8 +539,8 @@ static void path_init_checks(struct kunit *test)
 	struct ornic_path path;
 	struct ornic_av av;
 
-	ornic_rig_gid_bytes(1, row->src, src.gid);
-	ornic_rig_av(&av, 2, ORNIC_RIG_IPV4);
+	ornic_th_gid_bytes(1, row->src, src.gid);
+	ornic_th_av(&av, 2, ORNIC_TH_IPV4);
 	((u8 *)&av)[row->at] = row->value;
 	KUNIT_EXPECT_EQ(test, ornic_path_init(&path, &src, &av), row->status);
 }
@@ -555,8 +556,8 @@ static void path_init_masks(struct kunit *test)
 	struct ornic_path path;
 	struct ornic_av av;
 
-	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV6, src.gid);
-	ornic_rig_av(&av, 2, ORNIC_RIG_IPV6);
+	ornic_th_gid_bytes(1, ORNIC_TH_IPV6, src.gid);
+	ornic_th_av(&av, 2, ORNIC_TH_IPV6);
 	av.flow_label = cpu_to_le32(0xffffffff);
 	av.tclass = 0x12;
 	av.sl = 0xfd;
@@ -573,11 +574,11 @@ static void path_init_needs_a_destination(struct kunit *test)
 	struct ornic_path path;
 	struct ornic_av av;
 
-	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV4, src.gid);
-	ornic_rig_av(&av, 2, ORNIC_RIG_IPV4);
+	ornic_th_gid_bytes(1, ORNIC_TH_IPV4, src.gid);
+	ornic_th_av(&av, 2, ORNIC_TH_IPV4);
 	memset(av.dgid + 12, 0, 4);
 	KUNIT_EXPECT_EQ(test, ornic_path_init(&path, &src, &av), -EINVAL);
-	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV6, src.gid);
+	ornic_th_gid_bytes(1, ORNIC_TH_IPV6, src.gid);
 	memset(av.dgid, 0, 16);
 	KUNIT_EXPECT_EQ(test, ornic_path_init(&path, &src, &av), -EINVAL);
 }
@@ -598,8 +599,8 @@ static void path_init_writes_ipv4(struct kunit *test)
 	struct ornic_path path;
 	struct ornic_av av;
 
-	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV4, src.gid);
-	ornic_rig_av(&av, 9, ORNIC_RIG_IPV4);
+	ornic_th_gid_bytes(1, ORNIC_TH_IPV4, src.gid);
+	ornic_th_av(&av, 9, ORNIC_TH_IPV4);
 	av.sl = 5;
 	av.tclass = 0x2a;
 	av.hop_limit = 0; /* the default, 64 */
@@ -626,8 +627,8 @@ static void path_init_writes_ipv6(struct kunit *test)
 	struct ornic_path path;
 	struct ornic_av av;
 
-	ornic_rig_gid_bytes(1, ORNIC_RIG_IPV6, src.gid);
-	ornic_rig_av(&av, 9, ORNIC_RIG_IPV6);
+	ornic_th_gid_bytes(1, ORNIC_TH_IPV6, src.gid);
+	ornic_th_av(&av, 9, ORNIC_TH_IPV6);
 	av.tclass = 0xab;
 	av.flow_label = cpu_to_le32(0x12345);
 	av.hop_limit = 3;
@@ -639,30 +640,30 @@ static void path_init_writes_ipv6(struct kunit *test)
 }
 
 /* Both addresses count. IBTA A17.9 */
-static void expect_matches(struct kunit *test, enum ornic_rig_gid which,
+static void expect_matches(struct kunit *test, enum ornic_th_gid which,
 			   const u8 *last)
 {
 	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
-	struct wire_bed *bed = test->priv;
-	u8 *l3 = bed->back.hdr;
+	struct wire_fixture *fix = test->priv;
+	u8 *l3 = fix->back.hdr;
 	struct ornic_av av;
 	u32 i;
 
-	path_to(&bed->path, which);
-	ornic_rig_gid_bytes(2, which, src.gid);
-	ornic_rig_av(&av, 1, which);
-	KUNIT_ASSERT_EQ(test, ornic_path_init(&bed->back, &src, &av), 0);
-	l3 += bed->back.l3_offset;
-	bed->rx.ip = l3;
-	bed->rx.ipv6 = which == ORNIC_RIG_IPV6;
-	KUNIT_EXPECT_TRUE(test, ornic_path_matches(&bed->path, &bed->rx));
-	bed->rx.ipv6 = !bed->rx.ipv6;
-	KUNIT_EXPECT_FALSE(test, ornic_path_matches(&bed->path, &bed->rx));
-	bed->rx.ipv6 = !bed->rx.ipv6;
+	path_to(&fix->path, which);
+	ornic_th_gid_bytes(2, which, src.gid);
+	ornic_th_av(&av, 1, which);
+	KUNIT_ASSERT_EQ(test, ornic_path_init(&fix->back, &src, &av), 0);
+	l3 += fix->back.l3_offset;
+	fix->rx.ip = l3;
+	fix->rx.ipv6 = which == ORNIC_TH_IPV6;
+	KUNIT_EXPECT_TRUE(test, ornic_path_matches(&fix->path, &fix->rx));
+	fix->rx.ipv6 = !fix->rx.ipv6;
+	KUNIT_EXPECT_FALSE(test, ornic_path_matches(&fix->path, &fix->rx));
+	fix->rx.ipv6 = !fix->rx.ipv6;
 	for (i = 0; i < 2; i++) {
 		l3[last[i]] ^= 4;
 		KUNIT_EXPECT_FALSE(test,
-				   ornic_path_matches(&bed->path, &bed->rx));
+				   ornic_path_matches(&fix->path, &fix->rx));
 		l3[last[i]] ^= 4;
 	}
 }
@@ -671,8 +672,8 @@ static void path_matches_the_peer(struct kunit *test)
 {
 	static const u8 last4[] = { 15, 19 }, last6[] = { 23, 39 };
 
-	expect_matches(test, ORNIC_RIG_IPV4, last4);
-	expect_matches(test, ORNIC_RIG_IPV6, last6);
+	expect_matches(test, ORNIC_TH_IPV4, last4);
+	expect_matches(test, ORNIC_TH_IPV6, last6);
 }
 
 /* IBTA A17.4.5.2: IPv4 sits in the last 20 of the 40 bytes. */

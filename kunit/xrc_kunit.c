@@ -12,17 +12,17 @@
 #define TGT ORNIC_QPT_XRC_TGT
 
 /*
- * The bed's QP a is an initiator and b its target. Of the SRQs x and y are of
+ * The fixture's QP a is an initiator and b its target. Of the SRQs x and y are of
  * b's domain, z of another, and w of none.
  */
 struct xrc_test {
-	struct ornic_bed bed;
-	struct ornic_rig_cq xcq;
-	struct ornic_rig_cq ycq;
-	struct ornic_rig_srq x;
-	struct ornic_rig_srq y;
-	struct ornic_rig_srq z;
-	struct ornic_rig_srq w;
+	struct ornic_fixture fix;
+	struct ornic_th_cq xcq;
+	struct ornic_th_cq ycq;
+	struct ornic_th_srq x;
+	struct ornic_th_srq y;
+	struct ornic_th_srq z;
+	struct ornic_th_srq w;
 	u32 posted;
 };
 
@@ -36,115 +36,115 @@ static void xrc_exit(struct kunit *test)
 {
 	struct xrc_test *xt = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ornic_bed_close(&xt->bed), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(&xt->fix), 0);
 }
 
-static int open_srqs(struct xrc_test *xt, struct ornic_rig *rig)
+static int open_srqs(struct xrc_test *xt, struct ornic_th *th)
 {
-	int status = ornic_rig_cq_init(rig, &xt->xcq, 8);
+	int status = ornic_th_cq_init(th, &xt->xcq, 8);
 
 	if (!status)
-		status = ornic_rig_cq_init(rig, &xt->ycq, 8);
+		status = ornic_th_cq_init(th, &xt->ycq, 8);
 	if (!status)
-		status = ornic_rig_xsrq_init(rig, &xt->x, LOG_DEPTH, DOMAIN,
-					     &xt->xcq);
+		status = ornic_th_xsrq_init(th, &xt->x, LOG_DEPTH, DOMAIN,
+					    &xt->xcq);
 	if (!status)
-		status = ornic_rig_xsrq_init(rig, &xt->y, LOG_DEPTH, DOMAIN,
-					     &xt->ycq);
+		status = ornic_th_xsrq_init(th, &xt->y, LOG_DEPTH, DOMAIN,
+					    &xt->ycq);
 	if (!status)
-		status = ornic_rig_xsrq_init(rig, &xt->z, LOG_DEPTH, DOMAIN + 1,
-					     &xt->xcq);
+		status = ornic_th_xsrq_init(th, &xt->z, LOG_DEPTH, DOMAIN + 1,
+					    &xt->xcq);
 	if (!status)
-		status = ornic_rig_srq_init(rig, &xt->w, LOG_DEPTH, 4);
+		status = ornic_th_srq_init(th, &xt->w, LOG_DEPTH, 4);
 	return status;
 }
 
-static int open_bed(struct xrc_test *xt, enum ornic_bed_kind kind)
+static int open_fix(struct xrc_test *xt, enum ornic_fix_kind kind)
 {
-	struct ornic_rig_qpinit init = { .type = INI };
-	struct ornic_bed *bed = &xt->bed;
-	int status = ornic_bed_open(bed, kind, &init);
+	struct ornic_th_qpinit init = { .type = INI };
+	struct ornic_fixture *fix = &xt->fix;
+	int status = ornic_fix_open(fix, kind, &init);
 
 	if (!status)
-		status = ornic_rig_qp_fini(&bed->b);
+		status = ornic_th_qp_fini(&fix->b);
 	if (!status)
-		status = open_srqs(xt, bed->pair.b);
+		status = open_srqs(xt, fix->pair.b);
 	init.type = TGT;
 	init.xrcdn = DOMAIN;
 	if (!status)
-		status = ornic_rig_qp_init(bed->pair.b, &bed->b, &init, NULL,
-					   NULL);
-	bed->a.srqn = xt->x.srqn;
+		status = ornic_th_qp_init(fix->pair.b, &fix->b, &init, NULL,
+					  NULL);
+	fix->a.srqn = xt->x.srqn;
 	return status;
 }
 
-static struct xrc_test *open_kind(struct kunit *test, enum ornic_bed_kind kind)
+static struct xrc_test *open_kind(struct kunit *test, enum ornic_fix_kind kind)
 {
 	struct xrc_test *xt = test->priv;
 
-	KUNIT_ASSERT_EQ(test, open_bed(xt, kind), 0);
-	KUNIT_ASSERT_EQ(test, ornic_bed_connect(&xt->bed), 0);
-	ornic_bed_fill(&xt->bed.am, 0, ORNIC_BED_MR_BYTES, 1);
+	KUNIT_ASSERT_EQ(test, open_fix(xt, kind), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(&xt->fix), 0);
+	ornic_fix_fill(&xt->fix.am, 0, ORNIC_FIX_MR_BYTES, 1);
 	return xt;
 }
 
-static int post(struct xrc_test *xt, struct ornic_rig_srq *srq)
+static int post(struct xrc_test *xt, struct ornic_th_srq *srq)
 {
-	struct ornic_lsge sge = ornic_bed_sge(&xt->bed.bm, 0, 8192);
+	struct ornic_lsge sge = ornic_fix_sge(&xt->fix.bm, 0, 8192);
 
-	return ornic_rig_post_srq(srq, xt->posted++, &sge, 1);
+	return ornic_th_post_srq(srq, xt->posted++, &sge, 1);
 }
 
 /* The status of one message for @srq, 0xff if it does not end. */
-static int transfer(struct xrc_test *xt, const struct ornic_rig_srq *srq,
+static int transfer(struct xrc_test *xt, const struct ornic_th_srq *srq,
 		    u8 opcode, u32 len)
 {
-	struct ornic_bed *bed = &xt->bed;
+	struct ornic_fixture *fix = &xt->fix;
 	struct ornic_cqe cqe;
 
-	bed->a.srqn = srq->srqn;
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, opcode, 0, 0, len);
-	ornic_rig_settle(&bed->pair);
-	return ornic_bed_status(&bed->ascq, &cqe);
+	fix->a.srqn = srq->srqn;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, opcode, 0, 0, len);
+	ornic_th_settle(&fix->pair);
+	return ornic_fix_status(&fix->ascq, &cqe);
 }
 
 static u32 events(struct xrc_test *xt, enum ornic_eqe_type type)
 {
-	return xt->bed.pair.b->event_count[type];
+	return xt->fix.pair.b->event_count[type];
 }
 
 /* A request to b from its peer; n counts PSNs from the first. */
 static void inject(struct xrc_test *xt, u8 opcode, s32 n,
-		   const struct ornic_rig_srq *srq, u32 len)
+		   const struct ornic_th_srq *srq, u32 len)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_XRC | opcode,
-		.psn = (ORNIC_BED_PSN + n) & ORNIC_PSN_MASK,
+		.psn = (ORNIC_FIX_PSN + n) & ORNIC_PSN_MASK,
 		.ack_req = true,
 		.srqn = srq->srqn,
-		.va = xt->bed.bm.iova,
-		.rkey = xt->bed.bm.key,
+		.va = xt->fix.bm.iova,
+		.rkey = xt->fix.bm.key,
 		.dma_len = 64,
 	};
 
-	ornic_rig_inject(&xt->bed.b, &info, xt->bed.buf, len);
-	ornic_rig_run(xt->bed.pair.b);
+	ornic_th_inject(&xt->fix.b, &info, xt->fix.buf, len);
+	ornic_th_run(xt->fix.pair.b);
 }
 
 /* The syndrome of what b answers, 0xff if nothing; READ data as an ACK. */
 static u8 answer(struct xrc_test *xt)
 {
-	struct ornic_rig *rig = xt->bed.pair.b;
-	struct ornic_rig_frame *f = ornic_rig_pull(rig);
+	struct ornic_th *th = xt->fix.pair.b;
+	struct ornic_th_frame *f = ornic_th_pull(th);
 	struct ornic_pkt pkt;
 	struct ornic_rx rx;
 	u8 syndrome = 0xff;
 
-	if (f && ornic_rig_decode(f, &rx, &pkt) &&
+	if (f && ornic_th_decode(f, &rx, &pkt) &&
 	    (pkt.opcode & ORNIC_TRANSPORT_MASK) == ORNIC_XRC)
 		syndrome = pkt.syndrome;
 	if (f)
-		ornic_rig_put(rig, f);
+		ornic_th_put(th, f);
 	return syndrome;
 }
 
@@ -172,28 +172,28 @@ static const struct op_row {
 
 KUNIT_ARRAY_PARAM_DESC(op, op_rows, name);
 
-static void check_transfer(struct kunit *test, enum ornic_bed_kind kind)
+static void check_transfer(struct kunit *test, enum ornic_fix_kind kind)
 {
 	const struct op_row *row = test->param_value;
 	struct xrc_test *xt = open_kind(test, kind);
-	struct ornic_bed *bed = &xt->bed;
+	struct ornic_fixture *fix = &xt->fix;
 	struct ornic_cqe cqe;
 	s32 wrong = -1;
 
-	ornic_bed_fill(&bed->bm, 0, 8192, 2);
+	ornic_fix_fill(&fix->bm, 0, 8192, 2);
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	KUNIT_ASSERT_EQ(test, transfer(xt, &xt->x, row->opcode, row->len), 0);
 	if (row->opcode == ORNIC_WQE_READ)
-		wrong = ornic_bed_compare(&bed->am, 0, row->len, 2);
+		wrong = ornic_fix_compare(&fix->am, 0, row->len, 2);
 	else if (row->opcode < ORNIC_WQE_READ)
-		wrong = ornic_bed_compare(&bed->bm, 0, row->len, 1);
+		wrong = ornic_fix_compare(&fix->bm, 0, row->len, 1);
 	KUNIT_EXPECT_EQ(test, wrong, -1);
-	KUNIT_ASSERT_EQ(test, ornic_bed_status(&xt->xcq, &cqe),
+	KUNIT_ASSERT_EQ(test, ornic_fix_status(&xt->xcq, &cqe),
 			row->received ? 0 : 0xff);
 	if (!row->received)
 		return;
 	KUNIT_EXPECT_EQ(test, cqe.opcode, row->received);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.qpn), bed->b.qpn);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.qpn), fix->b.qpn);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), row->len);
 	KUNIT_EXPECT_EQ(test, !!(cqe.flags & ORNIC_CQE_WITH_IMM),
 			row->opcode != ORNIC_WQE_SEND);
@@ -201,87 +201,87 @@ static void check_transfer(struct kunit *test, enum ornic_bed_kind kind)
 
 static void xrc_moves_data(struct kunit *test)
 {
-	check_transfer(test, ORNIC_BED_WIRE);
+	check_transfer(test, ORNIC_FIX_WIRE);
 }
 
 static void xrc_moves_data_on_loopback(struct kunit *test)
 {
-	check_transfer(test, ORNIC_BED_LOOP);
+	check_transfer(test, ORNIC_FIX_LOOP);
 }
 
 /* IBTA A14.3.2: each message says whom it is for. */
-static void check_choice(struct kunit *test, enum ornic_bed_kind kind)
+static void check_choice(struct kunit *test, enum ornic_fix_kind kind)
 {
 	struct xrc_test *xt = open_kind(test, kind);
 	struct ornic_cqe cqe;
 	u32 i;
 
 	for (i = 0; i < 3 * DEPTH; i++) {
-		struct ornic_rig_srq *srq = i % 3 ? &xt->y : &xt->x;
-		struct ornic_rig_cq *cq = i % 3 ? &xt->ycq : &xt->xcq;
+		struct ornic_th_srq *srq = i % 3 ? &xt->y : &xt->x;
+		struct ornic_th_cq *cq = i % 3 ? &xt->ycq : &xt->xcq;
 
 		KUNIT_ASSERT_EQ(test, post(xt, srq), 0);
 		KUNIT_ASSERT_EQ(test, transfer(xt, srq, ORNIC_WQE_SEND, 1500),
 				0);
-		KUNIT_ASSERT_EQ(test, ornic_bed_status(cq, &cqe), 0);
+		KUNIT_ASSERT_EQ(test, ornic_fix_status(cq, &cqe), 0);
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
-		KUNIT_EXPECT_EQ(test, ornic_bed_status(cq, &cqe), 0xff);
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(cq, &cqe), 0xff);
 	}
 }
 
 static void xrc_message_chooses_srq(struct kunit *test)
 {
-	check_choice(test, ORNIC_BED_WIRE);
+	check_choice(test, ORNIC_FIX_WIRE);
 }
 
 static void xrc_message_chooses_srq_on_loopback(struct kunit *test)
 {
-	check_choice(test, ORNIC_BED_LOOP);
+	check_choice(test, ORNIC_FIX_LOOP);
 }
 
 /* The other direction of the same: two connections, one SRQ. */
 static void xrc_targets_share_srq(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_LOOP);
-	struct ornic_rig *rig = xt->bed.pair.b;
-	struct ornic_rig_qpinit init = { .type = INI };
-	struct ornic_rig_qp c, d;
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_LOOP);
+	struct ornic_th *th = xt->fix.pair.b;
+	struct ornic_th_qpinit init = { .type = INI };
+	struct ornic_th_qp c, d;
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_qp_init(rig, &c, &init, &xt->ycq, NULL),
+	KUNIT_ASSERT_EQ(test, ornic_th_qp_init(th, &c, &init, &xt->ycq, NULL),
 			0);
 	init.type = TGT;
 	init.xrcdn = DOMAIN;
-	KUNIT_ASSERT_EQ(test, ornic_rig_qp_init(rig, &d, &init, NULL, NULL), 0);
-	KUNIT_ASSERT_EQ(test, ornic_rig_connect(&c, &d, ORNIC_RIG_IPV6), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_qp_init(th, &d, &init, NULL, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_connect(&c, &d, ORNIC_TH_IPV6), 0);
 	c.srqn = xt->x.srqn;
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
-	ornic_bed_post(&c, &xt->bed.am, NULL, ORNIC_WQE_SEND, 0, 0, 100);
-	ornic_rig_settle(&xt->bed.pair);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->xcq, &cqe), 0);
+	ornic_fix_post(&c, &xt->fix.am, NULL, ORNIC_WQE_SEND, 0, 0, 100);
+	ornic_th_settle(&xt->fix.pair);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.qpn), d.qpn);
 	KUNIT_EXPECT_EQ(test, transfer(xt, &xt->x, ORNIC_WQE_SEND, 100), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->xcq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.qpn), xt->bed.b.qpn);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&c), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_qp_fini(&d), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.qpn), xt->fix.b.qpn);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&c), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&d), 0);
 }
 
 static void xrc_empty_srq_is_rnr(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
 	struct ornic_cqe cqe;
 
 	KUNIT_EXPECT_EQ(test, transfer(xt, &xt->x, ORNIC_WQE_SEND, 3000), 0xff);
 	KUNIT_EXPECT_EQ(test,
-			ornic_engine_stat(xt->bed.pair.a->eng,
+			ornic_engine_stat(xt->fix.pair.a->eng,
 					  ORNIC_STAT_RNR_NAK_RCVD),
 			1);
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
-	ornic_rig_advance(&xt->bed.pair, 5 * ORNIC_RIG_MS);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->bed.ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->xcq, &cqe), 0);
+	ornic_th_advance(&xt->fix.pair, 5 * ORNIC_TH_MS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->fix.ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe), 0);
 }
 
 /* ---- The wire ------------------------------------------------------------------ */
@@ -289,44 +289,44 @@ static void xrc_empty_srq_is_rnr(struct kunit *test)
 /* IBTA A14.3.1: reserved byte, SRQN; then the other headers. */
 static void xrc_header_follows_bth(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
-	struct ornic_bed *bed = &xt->bed;
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_fixture *fix = &xt->fix;
 	const u8 *bth;
 
-	bed->a.srqn = 0x123456;
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0, 64);
-	KUNIT_ASSERT_TRUE(test, ornic_bed_sent(bed));
-	bth = bed->rx.seg[0].ptr;
+	fix->a.srqn = 0x123456;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 64);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	bth = fix->rx.seg[0].ptr;
 	KUNIT_EXPECT_EQ(test, bth[0], 0xaa);
 	KUNIT_EXPECT_EQ(test, bth[12], 0);
 	KUNIT_EXPECT_EQ(test, bth[13], 0x12);
 	KUNIT_EXPECT_EQ(test, bth[14], 0x34);
 	KUNIT_EXPECT_EQ(test, bth[15], 0x56);
-	KUNIT_EXPECT_EQ(test, bed->pkt.srqn, 0x123456);
-	KUNIT_EXPECT_EQ(test, bed->pkt.va, bed->bm.iova);
-	KUNIT_EXPECT_EQ(test, bed->pkt.hdr_len, 32);
+	KUNIT_EXPECT_EQ(test, fix->pkt.srqn, 0x123456);
+	KUNIT_EXPECT_EQ(test, fix->pkt.va, fix->bm.iova);
+	KUNIT_EXPECT_EQ(test, fix->pkt.hdr_len, 32);
 }
 
 /* Each end has its half of the opcodes, and no RC packet is for either. */
 static void xrc_ends_are_not_mixed_up(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
-	struct ornic_engine *b = xt->bed.pair.b->eng;
-	struct ornic_engine *a = xt->bed.pair.a->eng;
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_engine *b = xt->fix.pair.b->eng;
+	struct ornic_engine *a = xt->fix.pair.a->eng;
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_RC | ORNIC_OP_SEND_ONLY,
-		.psn = ORNIC_BED_PSN,
+		.psn = ORNIC_FIX_PSN,
 		.srqn = xt->x.srqn,
 	};
 
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
-	ornic_rig_inject(&xt->bed.b, &info, NULL, 0);
+	ornic_th_inject(&xt->fix.b, &info, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(b, ORNIC_STAT_RX_NO_QP), 1);
 	info.opcode = ORNIC_XRC | ORNIC_OP_ACK;
-	ornic_rig_inject(&xt->bed.b, &info, NULL, 0);
+	ornic_th_inject(&xt->fix.b, &info, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(b, ORNIC_STAT_RX_NO_QP), 2);
 	info.opcode = ORNIC_XRC | ORNIC_OP_SEND_ONLY;
-	ornic_rig_inject(&xt->bed.a, &info, NULL, 0);
+	ornic_th_inject(&xt->fix.a, &info, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(a, ORNIC_STAT_RX_NO_QP), 1);
 	inject(xt, ORNIC_OP_SEND_ONLY, 0, &xt->x, 0);
 	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
@@ -338,17 +338,17 @@ static const struct bad_row {
 	const char *name;
 	u8 which; /* 'n' none, 'z' other domain, 'w' not XRC */
 	u8 opcode;
-	enum ornic_bed_kind kind;
+	enum ornic_fix_kind kind;
 } bad_rows[] = {
-	{ "none", 'n', ORNIC_WQE_SEND, ORNIC_BED_WIRE },
-	{ "of another domain", 'z', ORNIC_WQE_SEND, ORNIC_BED_WIRE },
-	{ "not XRC", 'w', ORNIC_WQE_SEND, ORNIC_BED_WIRE },
-	{ "none, WRITE", 'n', ORNIC_WQE_WRITE, ORNIC_BED_WIRE },
-	{ "another domain, READ", 'z', ORNIC_WQE_READ, ORNIC_BED_WIRE },
-	{ "not XRC, FAA", 'w', ORNIC_WQE_FAA, ORNIC_BED_WIRE },
-	{ "none, loop", 'n', ORNIC_WQE_SEND, ORNIC_BED_LOOP },
-	{ "of another domain, loop", 'z', ORNIC_WQE_WRITE, ORNIC_BED_LOOP },
-	{ "not XRC, loop", 'w', ORNIC_WQE_READ, ORNIC_BED_LOOP },
+	{ "none", 'n', ORNIC_WQE_SEND, ORNIC_FIX_WIRE },
+	{ "of another domain", 'z', ORNIC_WQE_SEND, ORNIC_FIX_WIRE },
+	{ "not XRC", 'w', ORNIC_WQE_SEND, ORNIC_FIX_WIRE },
+	{ "none, WRITE", 'n', ORNIC_WQE_WRITE, ORNIC_FIX_WIRE },
+	{ "another domain, READ", 'z', ORNIC_WQE_READ, ORNIC_FIX_WIRE },
+	{ "not XRC, FAA", 'w', ORNIC_WQE_FAA, ORNIC_FIX_WIRE },
+	{ "none, loop", 'n', ORNIC_WQE_SEND, ORNIC_FIX_LOOP },
+	{ "of another domain, loop", 'z', ORNIC_WQE_WRITE, ORNIC_FIX_LOOP },
+	{ "not XRC, loop", 'w', ORNIC_WQE_READ, ORNIC_FIX_LOOP },
 };
 
 KUNIT_ARRAY_PARAM_DESC(bad, bad_rows, name);
@@ -358,10 +358,10 @@ static void xrc_refuses_foreign_srq(struct kunit *test)
 {
 	const struct bad_row *row = test->param_value;
 	struct xrc_test *xt = open_kind(test, row->kind);
-	struct ornic_rig_srq none = { .srqn = 0xabcdef };
-	struct ornic_rig_srq *srq = row->which == 'n' ? &none :
-				    row->which == 'z' ? &xt->z :
-							&xt->w;
+	struct ornic_th_srq none = { .srqn = 0xabcdef };
+	struct ornic_th_srq *srq = row->which == 'n' ? &none :
+				   row->which == 'z' ? &xt->z :
+						       &xt->w;
 	struct ornic_rsp_query_srq rsp;
 
 	if (row->which != 'n')
@@ -370,18 +370,18 @@ static void xrc_refuses_foreign_srq(struct kunit *test)
 			ORNIC_CQE_REM_INV_REQ_ERR);
 	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_QP_REQ_ERR), 1);
 	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_LAST_WQE), 1);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&xt->bed.b), ORNIC_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&xt->bed.a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&xt->fix.b), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&xt->fix.a), ORNIC_QPS_ERR);
 	if (row->which == 'n')
 		return;
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_query(srq, &rsp), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_query(srq, &rsp), 0);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.waiting), 1);
 }
 
 /* A message is for one SRQ from its first packet to its last. */
 static void xrc_message_keeps_its_srq(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
@@ -390,9 +390,9 @@ static void xrc_message_keeps_its_srq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
 	inject(xt, ORNIC_OP_SEND_LAST, 1, &xt->y, 10);
 	KUNIT_EXPECT_EQ(test, answer(xt), NAK_INVALID);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->xcq, &cqe),
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe),
 			ORNIC_CQE_WR_FLUSH_ERR);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->ycq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->ycq, &cqe), 0xff);
 }
 
 /* ---- Keys ------------------------------------------------------------------------ */
@@ -402,17 +402,16 @@ static void xrc_keys_are_of_the_srqs_pd(struct kunit *test)
 {
 	static const u8 ops[] = { ORNIC_WQE_WRITE, ORNIC_WQE_READ,
 				  ORNIC_WQE_FAA };
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
-	struct ornic_rig *rig = xt->bed.pair.b;
-	struct ornic_rig_srq other;
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_th *th = xt->fix.pair.b;
+	struct ornic_th_srq other;
 	u32 i;
 
-	rig->pdn++;
-	KUNIT_ASSERT_EQ(test,
-			ornic_rig_xsrq_init(rig, &other, LOG_DEPTH, DOMAIN,
-					    &xt->xcq),
-			0);
-	rig->pdn--;
+	th->pdn++;
+	KUNIT_ASSERT_EQ(
+		test,
+		ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->xcq), 0);
+	th->pdn--;
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		KUNIT_EXPECT_EQ(test, transfer(xt, &xt->x, ops[i], 8), 0);
 	KUNIT_EXPECT_EQ(test, transfer(xt, &other, ORNIC_WQE_READ, 8),
@@ -423,23 +422,22 @@ static void xrc_keys_are_of_the_srqs_pd(struct kunit *test)
 /* What is asked for under one PD is answered under it, whatever comes after. */
 static void xrc_answer_keeps_its_pd(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
-	struct ornic_rig *rig = xt->bed.pair.b;
-	struct ornic_rig_srq other;
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_th *th = xt->fix.pair.b;
+	struct ornic_th_srq other;
 
-	rig->pdn++;
-	KUNIT_ASSERT_EQ(test,
-			ornic_rig_xsrq_init(rig, &other, LOG_DEPTH, DOMAIN,
-					    &xt->ycq),
-			0);
-	rig->pdn--;
+	th->pdn++;
+	KUNIT_ASSERT_EQ(
+		test,
+		ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->ycq), 0);
+	th->pdn--;
 	/* No room on the wire: the READ has to wait. */
-	rig->tx_window = 0;
+	th->tx_window = 0;
 	inject(xt, ORNIC_OP_READ_REQUEST, 0, &xt->x, 0);
 	inject(xt, ORNIC_OP_SEND_ONLY, 1, &other, 0);
 	KUNIT_EXPECT_EQ(test, answer(xt), 0xff);
-	rig->tx_window = 16;
-	ornic_engine_run(rig->eng, xt->bed.b.qpn, rig->budget);
+	th->tx_window = 16;
+	ornic_engine_run(th->eng, xt->fix.b.qpn, th->budget);
 	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
 	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_QP_ACCESS_ERR), 0);
 }
@@ -449,25 +447,25 @@ static void xrc_answer_keeps_its_pd(struct kunit *test)
 /* No QP holds an XRC SRQ; a message in the middle has lost its WQE. */
 static void xrc_srq_goes_in_a_message(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
-	struct ornic_rig_srq gone = xt->x;
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_th_srq gone = xt->x;
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_FIRST, 0, &xt->x, 1024);
 	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_fini(&xt->x), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_fini(&xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_LAST, 1, &gone, 10);
 	KUNIT_EXPECT_EQ(test, answer(xt), NAK_INVALID);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->xcq, &cqe), 0xff);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&xt->bed.b), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&xt->fix.b), ORNIC_QPS_ERR);
 }
 
 /* An ACK that was lost is sent again; data that is the SRQ's is not. */
 static void xrc_duplicates_outlive_the_srq(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
-	struct ornic_rig_srq gone = xt->x;
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_th_srq gone = xt->x;
 
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_ONLY, 0, &xt->x, 10);
@@ -476,40 +474,40 @@ static void xrc_duplicates_outlive_the_srq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
 	inject(xt, ORNIC_OP_READ_REQUEST, 1, &xt->x, 0);
 	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_fini(&xt->x), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_fini(&xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_ONLY, 0, &gone, 10);
 	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
 	inject(xt, ORNIC_OP_READ_REQUEST, 1, &gone, 0);
 	KUNIT_EXPECT_EQ(test, answer(xt), 0xff);
-	KUNIT_EXPECT_EQ(test, ornic_rig_state(&xt->bed.b), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&xt->fix.b), ORNIC_QPS_RTS);
 }
 
 /* Its CQ stays as long as the SRQ, which is its user. */
 static void xrc_srq_holds_its_cq(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_LOOP);
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_LOOP);
 
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&xt->ycq), ORNIC_BUSY);
-	KUNIT_EXPECT_EQ(test, ornic_rig_srq_fini(&xt->y), 0);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cq_fini(&xt->ycq), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_fini(&xt->ycq), ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, ornic_th_srq_fini(&xt->y), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_fini(&xt->ycq), 0);
 }
 
 /* What was taken is flushed to the CQ of its SRQ, and no more. */
 static void xrc_error_flushes_what_is_taken(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_WIRE);
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
 	struct ornic_rsp_query_srq rsp;
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_FIRST, 0, &xt->x, 1024);
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(&xt->bed.b, ORNIC_QPS_ERR), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->xcq, &cqe),
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&xt->fix.b, ORNIC_QPS_ERR), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe),
 			ORNIC_CQE_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 0);
-	KUNIT_EXPECT_EQ(test, ornic_bed_status(&xt->xcq, &cqe), 0xff);
-	KUNIT_ASSERT_EQ(test, ornic_rig_srq_query(&xt->x, &rsp), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe), 0xff);
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_query(&xt->x, &rsp), 0);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.waiting), 1);
 	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_LAST_WQE), 1);
 }
@@ -540,8 +538,8 @@ KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
 static void xrc_create_checks(struct kunit *test)
 {
 	const struct shape_row *row = test->param_value;
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_LOOP);
-	u8 *mem = ornic_rig_alloc(xt->bed.pair.b, 3 * 4096);
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_LOOP);
+	u8 *mem = ornic_th_alloc(xt->fix.pair.b, 3 * 4096);
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
 	union ornic_rsp rsp;
 
@@ -558,7 +556,7 @@ static void xrc_create_checks(struct kunit *test)
 	req.create_qp.sq_log_stride = 6;
 	req.create_qp.rq_log_stride = 6;
 	req.create_qp.srqn = cpu_to_le32(xt->x.srqn);
-	KUNIT_EXPECT_EQ(test, ornic_rig_cmd(xt->bed.pair.b, &req, &rsp),
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(xt->fix.pair.b, &req, &rsp),
 			row->status);
 }
 
@@ -596,28 +594,27 @@ KUNIT_ARRAY_PARAM_DESC(modify, modify_rows, name);
 static void xrc_ends_have_half_of_the_attributes(struct kunit *test)
 {
 	const struct modify_row *row = test->param_value;
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_LOOP);
-	struct ornic_rig_qp *qp = row->type == INI ? &xt->bed.a : &xt->bed.b;
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_LOOP);
+	struct ornic_th_qp *qp = row->type == INI ? &xt->fix.a : &xt->fix.b;
 	u8 s;
 
-	KUNIT_ASSERT_EQ(test, ornic_rig_to(qp, ORNIC_QPS_RESET), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(qp, ORNIC_QPS_RESET), 0);
 	for (s = ORNIC_QPS_INIT; s < row->state; s++)
-		KUNIT_ASSERT_EQ(test, ornic_rig_to(qp, s), 0);
+		KUNIT_ASSERT_EQ(test, ornic_th_to(qp, s), 0);
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_modify(qp, row->state,
-					 row->mask | ORNIC_QPM_STATE),
+			ornic_th_modify(qp, row->state,
+					row->mask | ORNIC_QPM_STATE),
 			row->status);
 }
 
 /* A target has nothing to drain. */
 static void xrc_target_is_drained_at_once(struct kunit *test)
 {
-	struct xrc_test *xt = open_kind(test, ORNIC_BED_LOOP);
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_LOOP);
 
 	KUNIT_EXPECT_EQ(test,
-			ornic_rig_modify(&xt->bed.b, ORNIC_QPS_SQD,
-					 ORNIC_QPM_STATE |
-						 ORNIC_QPM_SQD_NOTIFY),
+			ornic_th_modify(&xt->fix.b, ORNIC_QPS_SQD,
+					ORNIC_QPM_STATE | ORNIC_QPM_SQD_NOTIFY),
 			0);
 	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_SQ_DRAINED), 1);
 }

@@ -59,7 +59,7 @@ void count(const work &w)
 	no_meter none;
 	counter meter;
 	u64 units = 0;
-	bed b(w);
+	qp_pair b(w);
 
 	for (u32 i = 0; i < warm_up; i++)
 		b.round(none);

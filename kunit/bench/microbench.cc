@@ -97,7 +97,7 @@ void message(benchmark::State &state, work w)
 {
 	stopwatch watch;
 	no_meter none;
-	bed b(w);
+	qp_pair b(w);
 
 	for (auto _ : state) {
 		watch.run([&] { b.round(none); });
@@ -112,7 +112,7 @@ void packets(benchmark::State &state, work w)
 	const char *unit = w.what == part::POLL ? "message" : "packet";
 	stopwatch watch;
 	u64 n = 1;
-	bed b(w);
+	qp_pair b(w);
 
 	for (auto _ : state) {
 		n = b.round(watch);

@@ -24,18 +24,18 @@ void check(int status, const char *what)
 		die(std::string(what) + ": " + std::to_string(status));
 }
 
-// The rig's own host, and who measures what it is called for; null: nobody.
-const ornic_engine_ops *rig_host;
+// The harness's own host, and who measures what it is called for; null: nobody.
+const ornic_engine_ops *th_host;
 meter *running;
 
-ornic_wq_record *sq_record(const ornic_rig_qp &qp)
+ornic_wq_record *sq_record(const ornic_th_qp &qp)
 {
 	return reinterpret_cast<ornic_wq_record *>(qp.mem + ORNIC_SQ_RECORD);
 }
 
-ornic_rig_qpinit shape(u8 log_depth)
+ornic_th_qpinit shape(u8 log_depth)
 {
-	ornic_rig_qpinit init = {};
+	ornic_th_qpinit init = {};
 
 	init.type = ORNIC_QPT_RC;
 	init.sq_log_depth = log_depth;
@@ -54,40 +54,40 @@ void die(const std::string &why)
 
 // ---- Both ends ----------------------------------------------------------------
 
-// What the rig does with a frame, others do not.
-int bed::tx_frame(void *host, ornic_tx *tx)
+// What the harness does with a frame, others do not.
+int qp_pair::tx_frame(void *host, ornic_tx *tx)
 {
 	meter *m = running;
 	int err;
 
 	if (m)
 		m->pause();
-	err = rig_host->tx_frame(host, tx);
+	err = th_host->tx_frame(host, tx);
 	if (m)
 		m->resume();
 	return err;
 }
 
-int bed::xmit(void *host, const ornic_tx *tx)
+int qp_pair::xmit(void *host, const ornic_tx *tx)
 {
 	meter *m = running;
 	int err;
 
 	if (m)
 		m->pause();
-	err = rig_host->xmit(host, tx);
+	err = th_host->xmit(host, tx);
 	if (m)
 		m->resume();
 	return err;
 }
 
-void bed::replace_host(ornic_rig *rig, ornic_engine_ops &ops)
+void qp_pair::replace_host(ornic_th *th, ornic_engine_ops &ops)
 {
-	const ornic_engine_ops **used = &rig->eng->dev.ops;
+	const ornic_engine_ops **used = &th->eng->dev.ops;
 
 	if (*used == &ops)
 		return;
-	rig_host = *used;
+	th_host = *used;
 	ops = **used;
 	ops.tx_frame = tx_frame;
 	ops.xmit = xmit;
@@ -95,17 +95,17 @@ void bed::replace_host(ornic_rig *rig, ornic_engine_ops &ops)
 	*used = &ops;
 }
 
-void bed::look_at(meter &m, const std::function<void()> &part)
+void qp_pair::look_at(meter &m, const std::function<void()> &part)
 {
 	running = &m;
 	m.run(part);
 	running = nullptr;
 }
 
-bed::bed(const work &w)
+qp_pair::qp_pair(const work &w)
 	: work_(w)
 {
-	check(ornic_rig_pair_init(&pair_, 1, w.where == link::LOOP), "pair");
+	check(ornic_th_pair_init(&pair_, 1, w.where == link::LOOP), "pair");
 	replace_host(pair_.a, a_ops_);
 	if (w.where == link::WIRE)
 		replace_host(pair_.b, b_ops_);
@@ -116,55 +116,55 @@ bed::bed(const work &w)
 	b_.qp.conn.mtu = mtu_4096;
 	a_.qp.conn.max_rd_atomic = ORNIC_MAX_RD_ATOMIC;
 	b_.qp.conn.max_dest_rd_atomic = ORNIC_MAX_RD_ATOMIC;
-	check(ornic_rig_connect(&a_.qp, &b_.qp, ORNIC_RIG_IPV4), "connect");
+	check(ornic_th_connect(&a_.qp, &b_.qp, ORNIC_TH_IPV4), "connect");
 	if (w.what != part::POLL)
 		return;
 	ornic_engine_set_polling(pair_.a->eng, true);
-	while (ornic_rig_run(pair_.a))
+	while (ornic_th_run(pair_.a))
 		;
 }
 
-bed::~bed()
+qp_pair::~qp_pair()
 {
-	if (ornic_rig_pair_fini(&pair_))
+	if (ornic_th_pair_fini(&pair_))
 		die("memory was written beside");
 }
 
-void bed::open(ornic_rig *rig, end &e)
+void qp_pair::open(ornic_th *th, end &e)
 {
-	ornic_rig_qpinit init = shape(6);
+	ornic_th_qpinit init = shape(6);
 
-	check(ornic_rig_cq_init(rig, &e.scq, 8), "CQ");
-	check(ornic_rig_cq_init(rig, &e.rcq, 8), "CQ");
-	check(ornic_rig_qp_init(rig, &e.qp, &init, &e.scq, &e.rcq), "QP");
-	check(ornic_rig_mr_init(rig, &e.mr, mr_bytes, 0, 1, ORNIC_ACCESS_MASK),
+	check(ornic_th_cq_init(th, &e.scq, 8), "CQ");
+	check(ornic_th_cq_init(th, &e.rcq, 8), "CQ");
+	check(ornic_th_qp_init(th, &e.qp, &init, &e.scq, &e.rcq), "QP");
+	check(ornic_th_mr_init(th, &e.mr, mr_bytes, 0, 1, ORNIC_ACCESS_MASK),
 	      "MR");
 }
 
-// Made first: the rig looks for the last QP first.
-void bed::add_idle()
+// Made first: the harness looks for the last QP first.
+void qp_pair::add_idle()
 {
-	ornic_rig_qpinit init = shape(1);
+	ornic_th_qpinit init = shape(1);
 
 	if (work_.idle)
-		check(ornic_rig_cq_init(pair_.a, &idle_cq_, 4), "CQ");
+		check(ornic_th_cq_init(pair_.a, &idle_cq_, 4), "CQ");
 	for (u32 i = 0; i < work_.idle; i++) {
-		ornic_rig_qp &qp = idle_.emplace_back();
+		ornic_th_qp &qp = idle_.emplace_back();
 
-		check(ornic_rig_qp_init(pair_.a, &qp, &init, &idle_cq_,
-					&idle_cq_),
+		check(ornic_th_qp_init(pair_.a, &qp, &init, &idle_cq_,
+				       &idle_cq_),
 		      "idle QP");
-		check(ornic_rig_connect(&qp, nullptr, ORNIC_RIG_IPV4), "idle");
+		check(ornic_th_connect(&qp, nullptr, ORNIC_TH_IPV4), "idle");
 	}
 }
 
 // ---- A round ------------------------------------------------------------------
 
-void bed::post_list()
+void qp_pair::post_list()
 {
 	ornic_lsge local = { a_.mr.iova, work_.bytes, a_.mr.key };
 	ornic_lsge remote = { b_.mr.iova, work_.bytes, b_.mr.key };
-	ornic_rig_wr wr = {};
+	ornic_th_wr wr = {};
 
 	wr.opcode = work_.opcode;
 	wr.flags = ORNIC_WQE_SIGNALED;
@@ -177,30 +177,30 @@ void bed::post_list()
 	WRITE_ONCE(sq_record(a_.qp)->kick_wanted, 0);
 	for (u32 i = 0; i < work_.list; i++) {
 		if (takes_receive(work_.opcode))
-			ornic_rig_post_recv(&b_.qp, i, &remote, 1);
+			ornic_th_post_recv(&b_.qp, i, &remote, 1);
 		wr.wr_id = i;
-		check(ornic_rig_post_send(&a_.qp, &wr), "post");
+		check(ornic_th_post_send(&a_.qp, &wr), "post");
 	}
 }
 
 // What @from has sent by now reaches @to. Returns the packets.
-u64 bed::deliver(ornic_rig *from, ornic_rig *to, meter &m)
+u64 qp_pair::deliver(ornic_th *from, ornic_th *to, meter &m)
 {
 	ornic_rx rx;
 
 	frames_.clear();
-	while (ornic_rig_frame *f = ornic_rig_pull(from))
+	while (ornic_th_frame *f = ornic_th_pull(from))
 		frames_.push_back(f);
-	for (ornic_rig_frame *f : frames_) {
-		check(ornic_rig_parse(f->data, f->len, &rx), "parse");
+	for (ornic_th_frame *f : frames_) {
+		check(ornic_th_parse(f->data, f->len, &rx), "parse");
 		look_at(m, [to, &rx] { ornic_engine_rx(to->eng, &rx); });
-		ornic_rig_put(from, f);
+		ornic_th_put(from, f);
 	}
 	return frames_.size();
 }
 
 // Returns the packets of the part that is looked at.
-u64 bed::settle(meter &m)
+u64 qp_pair::settle(meter &m)
 {
 	meter &request = work_.what == part::REQUEST ? m : none_;
 	meter &response = work_.what == part::RESPONSE ? m : none_;
@@ -208,32 +208,32 @@ u64 bed::settle(meter &m)
 
 	do {
 		there = deliver(pair_.a, pair_.b, request);
-		ornic_rig_run(pair_.b);
+		ornic_th_run(pair_.b);
 		back = deliver(pair_.b, pair_.a, response);
-		ornic_rig_run(pair_.a);
+		ornic_th_run(pair_.a);
 		requests += there;
 		responses += back;
 	} while (there || back);
 	return work_.what == part::RESPONSE ? responses : requests;
 }
 
-void bed::drain(ornic_rig_cq &cq, u32 expected)
+void qp_pair::drain(ornic_th_cq &cq, u32 expected)
 {
 	ornic_cqe cqe;
 
-	while (ornic_rig_poll(&cq, &cqe)) {
+	while (ornic_th_poll(&cq, &cqe)) {
 		expected--;
 		check(cqe.status, "completion");
 	}
 	check(static_cast<int>(expected), "completions are missing");
 }
 
-void bed::kick()
+void qp_pair::kick()
 {
 	ornic_engine_kick(pair_.a->eng, a_.qp.qpn, budget);
 }
 
-u64 bed::round(meter &m)
+u64 qp_pair::round(meter &m)
 {
 	u64 packets = 0;
 
@@ -258,19 +258,19 @@ u64 bed::round(meter &m)
 // ---- Pieces -------------------------------------------------------------------
 
 translation::translation(u32 pages, bool scattered)
-	: rig_(ornic_rig_create(1, 1))
+	: rig_(ornic_th_create(1, 1))
 	, frags_(pages)
 {
 	if (!rig_)
-		die("no rig");
-	check(ornic_rig_mr_init(rig_, &mr_, pages * 4096, 0, scattered,
-				ORNIC_ACCESS_MASK),
+		die("no th");
+	check(ornic_th_mr_init(rig_, &mr_, pages * 4096, 0, scattered,
+			       ORNIC_ACCESS_MASK),
 	      "MR");
 }
 
 translation::~translation()
 {
-	ornic_rig_destroy(rig_);
+	ornic_th_destroy(rig_);
 }
 
 u32 translation::run()

@@ -60,12 +60,12 @@ public:
 	}
 };
 
-class bed {
+class qp_pair {
 public:
-	explicit bed(const work &w);
-	~bed();
-	bed(const bed &) = delete;
-	bed &operator=(const bed &) = delete;
+	explicit qp_pair(const work &w);
+	~qp_pair();
+	qp_pair(const qp_pair &) = delete;
+	qp_pair &operator=(const qp_pair &) = delete;
 
 	// Posts the list, and lets both ends work until it is complete. Returns
 	// what the part is counted in: messages or packets.
@@ -74,30 +74,30 @@ public:
 private:
 	// An end: its QP with the CQs and the memory of it.
 	struct end {
-		ornic_rig_cq scq = {}, rcq = {};
-		ornic_rig_qp qp = {};
-		ornic_rig_mr mr = {};
+		ornic_th_cq scq = {}, rcq = {};
+		ornic_th_qp qp = {};
+		ornic_th_mr mr = {};
 	};
 
 	static int tx_frame(void *host, ornic_tx *tx);
 	static int xmit(void *host, const ornic_tx *tx);
-	void replace_host(ornic_rig *rig, ornic_engine_ops &ops);
-	void open(ornic_rig *rig, end &e);
+	void replace_host(ornic_th *th, ornic_engine_ops &ops);
+	void open(ornic_th *th, end &e);
 	void look_at(meter &m, const std::function<void()> &part);
 	void add_idle();
 	void post_list();
 	void kick();
-	u64 deliver(ornic_rig *from, ornic_rig *to, meter &m);
+	u64 deliver(ornic_th *from, ornic_th *to, meter &m);
 	u64 settle(meter &m);
-	void drain(ornic_rig_cq &cq, u32 expected);
+	void drain(ornic_th_cq &cq, u32 expected);
 
 	const work work_;
-	ornic_rig_pair pair_ = {};
+	ornic_th_pair pair_ = {};
 	end a_, b_;
-	// Neither moves: the rig has pointers to them.
-	ornic_rig_cq idle_cq_ = {};
-	std::deque<ornic_rig_qp> idle_;
-	std::vector<ornic_rig_frame *> frames_;
+	// Neither moves: the harness has pointers to them.
+	ornic_th_cq idle_cq_ = {};
+	std::deque<ornic_th_qp> idle_;
+	std::vector<ornic_th_frame *> frames_;
 	no_meter none_;
 	ornic_engine_ops a_ops_, b_ops_;
 };
@@ -115,8 +115,8 @@ public:
 	u32 run();
 
 private:
-	ornic_rig *rig_;
-	ornic_rig_mr mr_ = {};
+	ornic_th *rig_;
+	ornic_th_mr mr_ = {};
 	std::vector<ornic_frag> frags_;
 };
 

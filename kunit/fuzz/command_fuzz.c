@@ -10,7 +10,7 @@
 #define MAX_OBJS 16
 
 struct state {
-	struct ornic_rig *rig;
+	struct ornic_th *th;
 	u8 *arena;
 	u32 objs[MAX_OBJS];
 	u32 nobjs;
@@ -59,8 +59,8 @@ static void patch(struct state *s, union ornic_req *req,
 			req->hdr.opcode == ORNIC_CMD_MODIFY_QP)) {
 		struct ornic_av av;
 
-		ornic_rig_av(&av, how & 1 ? s->rig->index : 9,
-			     ornic_fuzz_u8(in) % ORNIC_RIG_GIDS);
+		ornic_th_av(&av, how & 1 ? s->th->index : 9,
+			    ornic_fuzz_u8(in) % ORNIC_TH_GIDS);
 		if (req->hdr.opcode == ORNIC_CMD_CREATE_AH)
 			req->create_ah.av = av;
 		else
@@ -93,7 +93,7 @@ static void one_command(struct state *s, struct ornic_fuzz_in *in)
 	if (!(op & 0x80))
 		req.hdr.opcode = opcodes[op & 31];
 	patch(s, &req, in);
-	ornic_rig_cmd(s->rig, &req, &rsp);
+	ornic_th_cmd(s->th, &req, &rsp);
 	check_rsp(&req, &rsp);
 	if (!rsp.hdr.status && req.hdr.opcode & 0x70 && !(req.hdr.opcode & 15))
 		s->objs[s->nobjs++ % MAX_OBJS] = le32_to_cpu(rsp.hdr.obj);
@@ -102,23 +102,23 @@ static void one_command(struct state *s, struct ornic_fuzz_in *in)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct ornic_fuzz_in in = { data, size };
-	struct state s = { .rig = ornic_rig_create(1, 1) };
-	struct ornic_rig_frame *f;
+	struct state s = { .th = ornic_th_create(1, 1) };
+	struct ornic_th_frame *f;
 	u32 i;
 
-	if (!s.rig)
+	if (!s.th)
 		abort();
-	s.arena = ornic_rig_alloc(s.rig, ARENA_BYTES);
+	s.arena = ornic_th_alloc(s.th, ARENA_BYTES);
 	fill_arena(s.arena);
 	for (i = 0; i < MAX_COMMANDS && in.left; i++) {
 		one_command(&s, &in);
 		if (s.nobjs)
-			ornic_engine_kick(s.rig->eng, some_obj(&s, i), 100000);
+			ornic_engine_kick(s.th->eng, some_obj(&s, i), 100000);
 	}
-	for (i = 0; i < 10000 && ornic_rig_run(s.rig); i++)
-		while ((f = ornic_rig_pull(s.rig)) != NULL)
-			ornic_rig_put(s.rig, f);
-	if (ornic_rig_destroy(s.rig))
+	for (i = 0; i < 10000 && ornic_th_run(s.th); i++)
+		while ((f = ornic_th_pull(s.th)) != NULL)
+			ornic_th_put(s.th, f);
+	if (ornic_th_destroy(s.th))
 		abort();
 	return 0;
 }

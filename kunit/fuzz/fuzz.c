@@ -84,7 +84,7 @@ u32 ornic_fuzz_bytes(struct ornic_fuzz_in *in, void *dst, u32 len)
 	return n;
 }
 
-static void slow_down(struct ornic_rig_conn *conn)
+static void slow_down(struct ornic_th_conn *conn)
 {
 	conn->timeout = 12;
 	conn->retry_cnt = 3;
@@ -93,57 +93,57 @@ static void slow_down(struct ornic_rig_conn *conn)
 }
 
 /**
- * ornic_fuzz_open - a bed of connected QPs
+ * ornic_fuzz_open - a fixture of connected QPs
  * @kind: wire, loopback or alone
  * @type: enum ornic_qp_type
  *
- * Return: the bed.
+ * Return: the fixture.
  */
-struct ornic_bed *ornic_fuzz_open(enum ornic_bed_kind kind, u8 type)
+struct ornic_fixture *ornic_fuzz_open(enum ornic_fix_kind kind, u8 type)
 {
-	struct ornic_rig_qpinit init = { .type = type };
-	struct ornic_bed *bed = ornic_zalloc(sizeof(*bed));
+	struct ornic_th_qpinit init = { .type = type };
+	struct ornic_fixture *fix = ornic_zalloc(sizeof(*fix));
 
-	check(bed && !ornic_bed_open(bed, kind, &init), "open");
+	check(fix && !ornic_fix_open(fix, kind, &init), "open");
 	/* Few and slow retries: virtual time is free, turns are not. */
-	slow_down(&bed->a.conn);
-	slow_down(&bed->b.conn);
-	check(!ornic_bed_connect(bed), "connect");
-	return bed;
+	slow_down(&fix->a.conn);
+	slow_down(&fix->b.conn);
+	check(!ornic_fix_connect(fix), "connect");
+	return fix;
 }
 
 /**
- * ornic_fuzz_close - destroy a bed
- * @bed: from ornic_fuzz_open
+ * ornic_fuzz_close - destroy a fixture
+ * @fix: from ornic_fuzz_open
  */
-void ornic_fuzz_close(struct ornic_bed *bed)
+void ornic_fuzz_close(struct ornic_fixture *fix)
 {
-	check(!ornic_bed_close(bed), "memory beside a buffer was written");
-	ornic_free(bed);
+	check(!ornic_fix_close(fix), "memory beside a buffer was written");
+	ornic_free(fix);
 }
 
 /**
  * ornic_fuzz_rest - until nothing happens any more
- * @bed: the bed
+ * @fix: the fixture
  */
-void ornic_fuzz_rest(struct ornic_bed *bed)
+void ornic_fuzz_rest(struct ornic_fixture *fix)
 {
 	u32 i;
 
-	check(ornic_rig_settle(&bed->pair), "no rest");
+	check(ornic_th_settle(&fix->pair), "no rest");
 	for (i = 0; i < 5; i++)
-		check(ornic_rig_advance(&bed->pair, 50 * ORNIC_RIG_MS),
+		check(ornic_th_advance(&fix->pair, 50 * ORNIC_TH_MS),
 		      "timers do not come to rest");
 }
 
-static void poll_cq(struct ornic_rig_cq *cq)
+static void poll_cq(struct ornic_th_cq *cq)
 {
 	struct ornic_cqe cqe;
 	u32 n = 0;
 
-	if (!cq->rig)
+	if (!cq->th)
 		return;
-	while (ornic_rig_poll(cq, &cqe)) {
+	while (ornic_th_poll(cq, &cqe)) {
 		check(++n <= 1u << cq->log_depth, "more CQEs than the CQ has");
 		check(cqe.status <= ORNIC_CQE_GENERAL_ERR, "CQE status");
 		check((cqe.opcode & ~ORNIC_CQE_IS_RECV) <= ORNIC_CQE_FLUSH,
@@ -153,14 +153,14 @@ static void poll_cq(struct ornic_rig_cq *cq)
 
 /**
  * ornic_fuzz_poll - take all completions
- * @bed: the bed
+ * @fix: the fixture
  */
-void ornic_fuzz_poll(struct ornic_bed *bed)
+void ornic_fuzz_poll(struct ornic_fixture *fix)
 {
-	poll_cq(&bed->ascq);
-	poll_cq(&bed->arcq);
-	poll_cq(&bed->bscq);
-	poll_cq(&bed->brcq);
+	poll_cq(&fix->ascq);
+	poll_cq(&fix->arcq);
+	poll_cq(&fix->bscq);
+	poll_cq(&fix->brcq);
 }
 
 /**
@@ -175,7 +175,7 @@ void ornic_fuzz_seal(u8 *frame, u32 len)
 	u8 *bth;
 	u32 crc;
 
-	if (ornic_rig_parse(frame, len, &rx) ||
+	if (ornic_th_parse(frame, len, &rx) ||
 	    rx.len < ORNIC_BTH_LEN + ORNIC_ICRC_LEN)
 		return;
 	bth = rx.seg[0].ptr;
@@ -187,10 +187,10 @@ void ornic_fuzz_seal(u8 *frame, u32 len)
 }
 
 static struct ornic_lsge pick_sge(struct ornic_fuzz_in *in,
-				  const struct ornic_rig_mr *mr)
+				  const struct ornic_th_mr *mr)
 {
 	u8 how = ornic_fuzz_u8(in);
-	struct ornic_lsge sge = ornic_bed_sge(mr, ornic_fuzz_u16(in),
+	struct ornic_lsge sge = ornic_fix_sge(mr, ornic_fuzz_u16(in),
 					      ornic_fuzz_u16(in) & 0x3fff);
 
 	if (how & 1)
@@ -206,18 +206,18 @@ static struct ornic_lsge pick_sge(struct ornic_fuzz_in *in,
 
 /**
  * ornic_fuzz_post - a send WQE, right but for what the input makes wrong
- * @bed: the bed
+ * @fix: the fixture
  * @qp: QP
  * @in: input
  */
-void ornic_fuzz_post(struct ornic_bed *bed, struct ornic_rig_qp *qp,
+void ornic_fuzz_post(struct ornic_fixture *fix, struct ornic_th_qp *qp,
 		     struct ornic_fuzz_in *in)
 {
-	bool a = qp == &bed->a;
-	const struct ornic_rig_mr *local = a ? &bed->am : &bed->bm;
-	const struct ornic_rig_mr *remote = a ? &bed->bm : &bed->am;
+	bool a = qp == &fix->a;
+	const struct ornic_th_mr *local = a ? &fix->am : &fix->bm;
+	const struct ornic_th_mr *remote = a ? &fix->bm : &fix->am;
 	struct ornic_lsge sge[4];
-	struct ornic_rig_wr wr = { .sge = sge, .inline_data = bed->buf };
+	struct ornic_th_wr wr = { .sge = sge, .inline_data = fix->buf };
 	u8 how = ornic_fuzz_u8(in);
 	u32 i;
 
@@ -236,23 +236,23 @@ void ornic_fuzz_post(struct ornic_bed *bed, struct ornic_rig_qp *qp,
 	wr.swap_add = ornic_fuzz_u8(in);
 	wr.dest_qpn = qp->conn.dest_qpn;
 	wr.dest_qkey = qp->conn.qkey;
-	ornic_rig_post_send(qp, &wr);
+	ornic_th_post_send(qp, &wr);
 }
 
 /**
  * ornic_fuzz_recv - a receive WQE, right but for what the input makes wrong
- * @bed: the bed
+ * @fix: the fixture
  * @qp: QP
  * @in: input
  */
-void ornic_fuzz_recv(struct ornic_bed *bed, struct ornic_rig_qp *qp,
+void ornic_fuzz_recv(struct ornic_fixture *fix, struct ornic_th_qp *qp,
 		     struct ornic_fuzz_in *in)
 {
-	const struct ornic_rig_mr *mr = qp == &bed->a ? &bed->am : &bed->bm;
+	const struct ornic_th_mr *mr = qp == &fix->a ? &fix->am : &fix->bm;
 	struct ornic_lsge sge[4];
 	u32 i, n = ornic_fuzz_u8(in) & 3;
 
 	for (i = 0; i < n; i++)
 		sge[i] = pick_sge(in, mr);
-	ornic_rig_post_recv(qp, qp->rq_producer, sge, n);
+	ornic_th_post_recv(qp, qp->rq_producer, sge, n);
 }

@@ -25,27 +25,27 @@ u32 ornic_fuzz_u32(struct ornic_fuzz_in *in);
 u64 ornic_fuzz_u64(struct ornic_fuzz_in *in);
 u32 ornic_fuzz_bytes(struct ornic_fuzz_in *in, void *dst, u32 len);
 
-/* A bed of QPs of @type, connected; aborts when that fails. */
-struct ornic_bed *ornic_fuzz_open(enum ornic_bed_kind kind, u8 type);
+/* A fixture of QPs of @type, connected; aborts when that fails. */
+struct ornic_fixture *ornic_fuzz_open(enum ornic_fix_kind kind, u8 type);
 
 /* Destroy it; aborts when memory was written beside. */
-void ornic_fuzz_close(struct ornic_bed *bed);
+void ornic_fuzz_close(struct ornic_fixture *fix);
 
-/* Both rigs come to rest, also when timers fire; aborts when they do not. */
-void ornic_fuzz_rest(struct ornic_bed *bed);
+/* Both harnesses come to rest, also when timers fire; aborts when they do not. */
+void ornic_fuzz_rest(struct ornic_fixture *fix);
 
 /* Take all completions of all CQs; aborts at one that makes no sense. */
-void ornic_fuzz_poll(struct ornic_bed *bed);
+void ornic_fuzz_poll(struct ornic_fixture *fix);
 
 /* Give a frame a good ICRC, so that what is behind the check is reached. */
 void ornic_fuzz_seal(u8 *frame, u32 len);
 
 /* A send WQE from input that is right but for what the input makes wrong. */
-void ornic_fuzz_post(struct ornic_bed *bed, struct ornic_rig_qp *qp,
+void ornic_fuzz_post(struct ornic_fixture *fix, struct ornic_th_qp *qp,
 		     struct ornic_fuzz_in *in);
 
 /* A receive WQE likewise. */
-void ornic_fuzz_recv(struct ornic_bed *bed, struct ornic_rig_qp *qp,
+void ornic_fuzz_recv(struct ornic_fixture *fix, struct ornic_th_qp *qp,
 		     struct ornic_fuzz_in *in);
 
 #endif /* ORNIC_FUZZ_H */

@@ -16,17 +16,17 @@ struct held {
 };
 
 struct state {
-	struct ornic_bed *bed;
+	struct ornic_fixture *fix;
 	struct ornic_fuzz_in in;
 	struct held held[MAX_HELD];
 };
 
 static void deliver(struct state *s, bool to_a, const u8 *data, u32 len)
 {
-	ornic_rig_rx(to_a ? s->bed->pair.a : s->bed->pair.b, data, len);
+	ornic_th_rx(to_a ? s->fix->pair.a : s->fix->pair.b, data, len);
 }
 
-static u8 *exact_copy(const struct ornic_rig_frame *f)
+static u8 *exact_copy(const struct ornic_th_frame *f)
 {
 	u8 *copy = malloc(f->len);
 
@@ -65,8 +65,8 @@ static void change(struct state *s, u8 *data, u32 len)
 
 static void one_frame(struct state *s, bool from_b)
 {
-	struct ornic_rig *from = from_b ? s->bed->pair.b : s->bed->pair.a;
-	struct ornic_rig_frame *f = ornic_rig_pull(from);
+	struct ornic_th *from = from_b ? s->fix->pair.b : s->fix->pair.a;
+	struct ornic_th_frame *f = ornic_th_pull(from);
 	u8 what, *data;
 
 	if (!f)
@@ -93,46 +93,46 @@ static void one_frame(struct state *s, bool from_b)
 		break;
 	}
 	free(data);
-	ornic_rig_put(from, f);
+	ornic_th_put(from, f);
 }
 
 static void run_both(struct state *s)
 {
-	ornic_rig_run(s->bed->pair.a);
-	ornic_rig_run(s->bed->pair.b);
+	ornic_th_run(s->fix->pair.a);
+	ornic_th_run(s->fix->pair.b);
 }
 
 static void pass_time(struct state *s)
 {
 	u64 ns = (u64)ornic_fuzz_u8(&s->in) * 200000;
 
-	s->bed->pair.a->now += ns;
-	s->bed->pair.b->now += ns;
-	ornic_rig_expire(s->bed->pair.a);
-	ornic_rig_expire(s->bed->pair.b);
+	s->fix->pair.a->now += ns;
+	s->fix->pair.b->now += ns;
+	ornic_th_expire(s->fix->pair.a);
+	ornic_th_expire(s->fix->pair.b);
 }
 
 static void step(struct state *s)
 {
 	u8 what = ornic_fuzz_u8(&s->in);
-	struct ornic_rig_qp *qp = what & 0x80 ? &s->bed->b : &s->bed->a;
+	struct ornic_th_qp *qp = what & 0x80 ? &s->fix->b : &s->fix->a;
 	u32 i;
 
 	switch (what & 7) {
 	case 0:
 	case 1:
-		ornic_fuzz_post(s->bed, qp, &s->in);
+		ornic_fuzz_post(s->fix, qp, &s->in);
 		break;
 	case 2:
-		ornic_fuzz_recv(s->bed, qp, &s->in);
+		ornic_fuzz_recv(s->fix, qp, &s->in);
 		break;
 	case 3:
 		pass_time(s);
 		break;
 	case 4:
 		if ((what & 0x78) == 0x78)
-			ornic_rig_modify(qp, ornic_fuzz_u8(&s->in) & 7,
-					 ORNIC_QPM_STATE);
+			ornic_th_modify(qp, ornic_fuzz_u8(&s->in) & 7,
+					ORNIC_QPM_STATE);
 		break;
 	default:
 		for (i = 0; i <= (what >> 3 & 7); i++)
@@ -140,7 +140,7 @@ static void step(struct state *s)
 		break;
 	}
 	run_both(s);
-	ornic_fuzz_poll(s->bed);
+	ornic_fuzz_poll(s->fix);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -149,15 +149,15 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u8 how = ornic_fuzz_u8(&s.in);
 	u32 i;
 
-	s.bed = ornic_fuzz_open(ORNIC_BED_WIRE, ORNIC_QPT_RC + how % 3);
-	s.bed->pair.a->tx_window = 1 + (how >> 4);
-	s.bed->pair.b->tx_window = 8;
+	s.fix = ornic_fuzz_open(ORNIC_FIX_WIRE, ORNIC_QPT_RC + how % 3);
+	s.fix->pair.a->tx_window = 1 + (how >> 4);
+	s.fix->pair.b->tx_window = 8;
 	for (i = 0; i < MAX_STEPS && s.in.left; i++)
 		step(&s);
 	for (i = 0; i < MAX_HELD; i++)
 		hold(&s, false, NULL, 0, i);
-	ornic_fuzz_rest(s.bed);
-	ornic_fuzz_poll(s.bed);
-	ornic_fuzz_close(s.bed);
+	ornic_fuzz_rest(s.fix);
+	ornic_fuzz_poll(s.fix);
+	ornic_fuzz_close(s.fix);
 	return 0;
 }

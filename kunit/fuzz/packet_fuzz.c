@@ -9,45 +9,45 @@
 
 #define MAX_PACKETS 24
 
-static void outstanding_work(struct ornic_bed *bed)
+static void outstanding_work(struct ornic_fixture *fix)
 {
 	u32 i;
 
 	for (i = 0; i < 4; i++)
-		ornic_bed_recv(&bed->a, &bed->am, i, i * 4096, 4096 - i * 1000);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_WRITE, 0, 0,
+		ornic_fix_recv(&fix->a, &fix->am, i, i * 4096, 4096 - i * 1000);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       3000);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_READ, 0, 0, 5000);
-	ornic_bed_post(&bed->a, &bed->am, &bed->bm, ORNIC_WQE_FAA, 0, 0, 8);
-	ornic_bed_post(&bed->a, &bed->am, NULL, ORNIC_WQE_SEND, 0, 0, 10);
-	ornic_bed_drain(bed);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 5000);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_FAA, 0, 0, 8);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 10);
+	ornic_fix_drain(fix);
 }
 
-static void aim(struct ornic_bed *bed, u8 *bth, u8 how, s32 delta)
+static void aim(struct ornic_fixture *fix, u8 *bth, u8 how, s32 delta)
 {
-	u32 psn = how & 2 ? ornic_rig_sq_psn(&bed->a) - 10 :
-			    ornic_rig_rq_psn(&bed->a);
+	u32 psn = how & 2 ? ornic_th_sq_psn(&fix->a) - 10 :
+			    ornic_th_rq_psn(&fix->a);
 
 	psn += delta;
-	bth[5] = bed->a.qpn >> 16;
-	bth[6] = bed->a.qpn >> 8;
-	bth[7] = bed->a.qpn;
+	bth[5] = fix->a.qpn >> 16;
+	bth[6] = fix->a.qpn >> 8;
+	bth[7] = fix->a.qpn;
 	bth[9] = psn >> 16;
 	bth[10] = psn >> 8;
 	bth[11] = psn;
 }
 
 /* Headers of a frame from the peer, taken from one that the engine makes. */
-static u32 peer_headers(struct ornic_bed *bed, u8 *frame, u32 roce)
+static u32 peer_headers(struct ornic_fixture *fix, u8 *frame, u32 roce)
 {
 	struct ornic_path path = { .hdr_len = 0 };
 	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
 	struct ornic_av back;
 	u32 len;
 
-	ornic_rig_av(&back, bed->pair.a->index, ORNIC_RIG_IPV4);
-	memcpy(src.gid, bed->a.conn.av.dgid, 16);
-	memcpy(src.smac, bed->a.conn.av.dmac, 6);
+	ornic_th_av(&back, fix->pair.a->index, ORNIC_TH_IPV4);
+	memcpy(src.gid, fix->a.conn.av.dgid, 16);
+	memcpy(src.smac, fix->a.conn.av.dmac, 6);
 	if (ornic_path_init(&path, &src, &back))
 		return 0;
 	memcpy(frame, path.hdr, path.hdr_len);
@@ -60,7 +60,7 @@ static u32 peer_headers(struct ornic_bed *bed, u8 *frame, u32 roce)
 	return path.hdr_len;
 }
 
-static void one_packet(struct ornic_bed *bed, struct ornic_fuzz_in *in)
+static void one_packet(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
 {
 	u8 how = ornic_fuzz_u8(in);
 	u32 want = how & 0x10 ? ornic_fuzz_u16(in) % 4200 : ornic_fuzz_u8(in);
@@ -68,23 +68,23 @@ static void one_packet(struct ornic_bed *bed, struct ornic_fuzz_in *in)
 	u32 hdr, len;
 	u8 *exact;
 
-	memset(bed->buf, 0, sizeof(bed->buf));
+	memset(fix->buf, 0, sizeof(fix->buf));
 	if (how & 1) {
-		len = ornic_fuzz_bytes(in, bed->buf, want % 4000);
+		len = ornic_fuzz_bytes(in, fix->buf, want % 4000);
 	} else {
 		want = max_t(u32, want % 3900, 16);
-		hdr = peer_headers(bed, bed->buf, want);
-		ornic_fuzz_bytes(in, bed->buf + hdr, min_t(u32, want, 80));
+		hdr = peer_headers(fix, fix->buf, want);
+		ornic_fuzz_bytes(in, fix->buf + hdr, min_t(u32, want, 80));
 		if (!(how & 4))
-			aim(bed, bed->buf + hdr, how, delta);
+			aim(fix, fix->buf + hdr, how, delta);
 		len = hdr + want;
 		if (!(how & 8))
-			ornic_fuzz_seal(bed->buf, len);
+			ornic_fuzz_seal(fix->buf, len);
 	}
 	exact = malloc(len ? len : 1);
-	memcpy(exact, bed->buf, len);
-	bed->pair.a->seg_bytes = how & 0x20 ? 1 + (how >> 6) * 40 : 0;
-	ornic_rig_rx(bed->pair.a, exact, len);
+	memcpy(exact, fix->buf, len);
+	fix->pair.a->seg_bytes = how & 0x20 ? 1 + (how >> 6) * 40 : 0;
+	ornic_th_rx(fix->pair.a, exact, len);
 	free(exact);
 }
 
@@ -92,19 +92,19 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct ornic_fuzz_in in = { data, size };
 	u8 type = ORNIC_QPT_RC + ornic_fuzz_u8(&in) % 3;
-	struct ornic_bed *bed = ornic_fuzz_open(ORNIC_BED_LONE, type);
+	struct ornic_fixture *fix = ornic_fuzz_open(ORNIC_FIX_LONE, type);
 	u32 i;
 
-	outstanding_work(bed);
+	outstanding_work(fix);
 	for (i = 0; i < MAX_PACKETS && in.left; i++) {
-		one_packet(bed, &in);
+		one_packet(fix, &in);
 		if (!(i % 4))
-			ornic_bed_drain(bed);
-		ornic_fuzz_poll(bed);
+			ornic_fix_drain(fix);
+		ornic_fuzz_poll(fix);
 	}
-	ornic_bed_drain(bed);
-	ornic_fuzz_rest(bed);
-	ornic_fuzz_poll(bed);
-	ornic_fuzz_close(bed);
+	ornic_fix_drain(fix);
+	ornic_fuzz_rest(fix);
+	ornic_fuzz_poll(fix);
+	ornic_fuzz_close(fix);
 	return 0;
 }

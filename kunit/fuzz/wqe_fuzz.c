@@ -7,7 +7,7 @@
 
 #define MAX_STEPS 64
 
-static void scribble(struct ornic_rig_qp *qp, struct ornic_fuzz_in *in)
+static void scribble(struct ornic_th_qp *qp, struct ornic_fuzz_in *in)
 {
 	u32 off = ornic_fuzz_u16(in) % qp->mem_bytes;
 	u32 len = ornic_fuzz_u8(in) & 63;
@@ -20,7 +20,7 @@ static void scribble(struct ornic_rig_qp *qp, struct ornic_fuzz_in *in)
 	ornic_fuzz_bytes(in, qp->mem + off, len);
 }
 
-static void set_producer(struct ornic_rig_qp *qp, struct ornic_fuzz_in *in)
+static void set_producer(struct ornic_th_qp *qp, struct ornic_fuzz_in *in)
 {
 	u8 how = ornic_fuzz_u8(in);
 	u32 off = how & 1 ? ORNIC_RQ_RECORD : ORNIC_SQ_RECORD;
@@ -31,10 +31,10 @@ static void set_producer(struct ornic_rig_qp *qp, struct ornic_fuzz_in *in)
 		cpu_to_le32(how & 2 ? ornic_fuzz_u32(in) : now + (how >> 4));
 	if (how & 4)
 		rec->kick_wanted = cpu_to_le32(how >> 3);
-	ornic_rig_kick(qp);
+	ornic_th_kick(qp);
 }
 
-static void set_cq(struct ornic_rig_cq *cq, struct ornic_fuzz_in *in)
+static void set_cq(struct ornic_th_cq *cq, struct ornic_fuzz_in *in)
 {
 	struct ornic_cq_record *rec = (struct ornic_cq_record *)cq->mem;
 
@@ -43,15 +43,15 @@ static void set_cq(struct ornic_rig_cq *cq, struct ornic_fuzz_in *in)
 		rec->consumer = cpu_to_le32(ornic_fuzz_u32(in));
 }
 
-static void pass_time(struct ornic_bed *bed, struct ornic_fuzz_in *in)
+static void pass_time(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
 {
-	ornic_rig_advance(&bed->pair, (u64)ornic_fuzz_u8(in) * 100000);
+	ornic_th_advance(&fix->pair, (u64)ornic_fuzz_u8(in) * 100000);
 }
 
-static void step(struct ornic_bed *bed, struct ornic_fuzz_in *in)
+static void step(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
 {
 	u8 what = ornic_fuzz_u8(in);
-	struct ornic_rig_qp *qp = what & 0x80 ? &bed->b : &bed->a;
+	struct ornic_th_qp *qp = what & 0x80 ? &fix->b : &fix->a;
 
 	switch (what & 15) {
 	case 0:
@@ -63,35 +63,34 @@ static void step(struct ornic_bed *bed, struct ornic_fuzz_in *in)
 		set_producer(qp, in);
 		break;
 	case 4:
-		set_cq(what & 0x40 ? &bed->ascq : &bed->brcq, in);
+		set_cq(what & 0x40 ? &fix->ascq : &fix->brcq, in);
 		break;
 	case 5:
-		pass_time(bed, in);
+		pass_time(fix, in);
 		break;
 	case 6:
-		ornic_rig_modify(qp, ornic_fuzz_u8(in) & 15,
-				 ORNIC_QPM_STATE |
-					 (what & 0x40 ? ornic_fuzz_u16(in) :
-							0));
+		ornic_th_modify(qp, ornic_fuzz_u8(in) & 15,
+				ORNIC_QPM_STATE |
+					(what & 0x40 ? ornic_fuzz_u16(in) : 0));
 		break;
 	case 7:
 		if (what & 0x40 && !(ornic_fuzz_u8(in) & 7))
-			ornic_rig_destroy_obj(bed->pair.a,
-					      ORNIC_CMD_DESTROY_MKEY,
-					      bed->am.key);
+			ornic_th_destroy_obj(fix->pair.a,
+					     ORNIC_CMD_DESTROY_MKEY,
+					     fix->am.key);
 		break;
 	case 8:
-		ornic_rig_to(qp, ornic_fuzz_u8(in) & 7);
+		ornic_th_to(qp, ornic_fuzz_u8(in) & 7);
 		break;
 	case 9:
-		ornic_fuzz_poll(bed);
+		ornic_fuzz_poll(fix);
 		break;
 	case 10:
 	case 11:
-		ornic_fuzz_recv(bed, qp, in);
+		ornic_fuzz_recv(fix, qp, in);
 		break;
 	default:
-		ornic_fuzz_post(bed, qp, in);
+		ornic_fuzz_post(fix, qp, in);
 		break;
 	}
 }
@@ -100,16 +99,16 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct ornic_fuzz_in in = { data, size };
 	u8 how = ornic_fuzz_u8(&in);
-	struct ornic_bed *bed =
-		ornic_fuzz_open(how & 0x80 ? ORNIC_BED_WIRE : ORNIC_BED_LOOP,
+	struct ornic_fixture *fix =
+		ornic_fuzz_open(how & 0x80 ? ORNIC_FIX_WIRE : ORNIC_FIX_LOOP,
 				ORNIC_QPT_RC + how % 3);
 	u32 i;
 
-	bed->pair.a->budget = how & 0x40 ? 1 : 1 << 20;
+	fix->pair.a->budget = how & 0x40 ? 1 : 1 << 20;
 	for (i = 0; i < MAX_STEPS && in.left; i++)
-		step(bed, &in);
+		step(fix, &in);
 	/* The CQs may hold nonsense by now: taken out of the rings, not read. */
-	ornic_fuzz_rest(bed);
-	ornic_fuzz_close(bed);
+	ornic_fuzz_rest(fix);
+	ornic_fuzz_close(fix);
 	return 0;
 }

@@ -17,7 +17,7 @@ constexpr u32 max_events = 400000;
 
 // Two QPs, and a stream each way.
 struct couple {
-	ornic_rig_qp a = {}, b = {};
+	ornic_th_qp a = {}, b = {};
 	std::unique_ptr<stream> ab, ba;
 };
 
@@ -41,10 +41,10 @@ private:
 	faults pick_faults();
 	void make_rigs(u64 seed);
 	void make_couple(u32 index);
-	void make_qp(ornic_rig *rig, ornic_rig_qp *qp, u8 type, u32 which);
+	void make_qp(ornic_th *th, ornic_th_qp *qp, u8 type, u32 which);
 	void make_streams(couple &c, u32 index, u32 mtu);
-	u32 make_ah(ornic_rig_qp *from, const ornic_rig_qp *to);
-	ornic_rig *rig(int side)
+	u32 make_ah(ornic_th_qp *from, const ornic_th_qp *to);
+	ornic_th *th(int side)
 	{
 		return side ? pair_.b : pair_.a;
 	}
@@ -57,7 +57,7 @@ private:
 	u64 next_time();
 	bool act(u64 now);
 	void settle();
-	bool poll(ornic_rig_cq &cq);
+	bool poll(ornic_th_cq &cq);
 	void wobble();
 	bool all_done() const;
 	std::string progress() const;
@@ -72,10 +72,10 @@ private:
 	rules rules_;
 	bool trace_;
 	wire wire_;
-	ornic_rig_pair pair_ = {};
-	ornic_rig_cq cq_[4] = {}; // a send, a recv, b send, b recv
+	ornic_th_pair pair_ = {};
+	ornic_th_cq cq_[4] = {}; // a send, a recv, b send, b recv
 	u32 ncqs_ = 0;
-	ornic_rig_gid gid_ = ORNIC_RIG_IPV4;
+	ornic_th_gid gid_ = ORNIC_TH_IPV4;
 	std::vector<std::unique_ptr<couple>> couples_;
 	std::vector<actor> actors_;
 	u64 now_ = 1000000;
@@ -130,7 +130,7 @@ world::world(kind what, u64 seed, bool trace)
 world::~world()
 {
 	wire_.drop_all();
-	if (ornic_rig_pair_fini(&pair_))
+	if (ornic_th_pair_fini(&pair_))
 		abort();
 }
 
@@ -142,13 +142,13 @@ void world::fail(const std::string &why)
 
 void world::make_rigs(u64 seed)
 {
-	if (ornic_rig_pair_init(&pair_, seed, what_ == kind::loopback)) {
+	if (ornic_th_pair_init(&pair_, seed, what_ == kind::loopback)) {
 		fail("no memory");
 		return;
 	}
-	gid_ = static_cast<ornic_rig_gid>(rng_.in(0, ORNIC_RIG_GIDS - 1));
+	gid_ = static_cast<ornic_th_gid>(rng_.in(0, ORNIC_TH_GIDS - 1));
 	for (int side = 0; side < 2; side++) {
-		ornic_rig *r = rig(side);
+		ornic_th *r = th(side);
 
 		r->tx_window = static_cast<u32>(rng_.in(1, 32));
 		r->budget = rng_.chance(0.5) ?
@@ -158,14 +158,14 @@ void world::make_rigs(u64 seed)
 				       static_cast<u32>(rng_.in(1, 2000)) :
 				       0;
 		for (int i = 0; i < 2; i++)
-			if (ornic_rig_cq_init(r, &cq_[ncqs_++], 9))
+			if (ornic_th_cq_init(r, &cq_[ncqs_++], 9))
 				fail("no CQ");
 	}
 }
 
-void world::make_qp(ornic_rig *r, ornic_rig_qp *qp, u8 type, u32 which)
+void world::make_qp(ornic_th *r, ornic_th_qp *qp, u8 type, u32 which)
 {
-	ornic_rig_qpinit init = {};
+	ornic_th_qpinit init = {};
 
 	init.type = type;
 	init.flags = rng_.chance(0.2) ? ORNIC_QP_SIG_ALL : 0;
@@ -174,12 +174,12 @@ void world::make_qp(ornic_rig *r, ornic_rig_qp *qp, u8 type, u32 which)
 	init.rq_log_depth = rules_.all_arrive ? 4 :
 						static_cast<u8>(rng_.in(1, 4));
 	init.max_inline = static_cast<u16>(rng_.in(1, 128));
-	if (ornic_rig_qp_init(r, qp, &init, &cq_[which], &cq_[which + 1])) {
+	if (ornic_th_qp_init(r, qp, &init, &cq_[which], &cq_[which + 1])) {
 		fail("no QP");
 		return;
 	}
 
-	ornic_rig_conn &c = qp->conn;
+	ornic_th_conn &c = qp->conn;
 
 	c.mtu = static_cast<u8>(rng_.in(1, 5));
 	c.sq_psn = rng_.chance(0.5) ? static_cast<u32>(rng_.in(0, 0xffffff)) :
@@ -191,15 +191,15 @@ void world::make_qp(ornic_rig *r, ornic_rig_qp *qp, u8 type, u32 which)
 	c.qkey = static_cast<u32>(rng_.in(1, 0x7fffffff));
 }
 
-u32 world::make_ah(ornic_rig_qp *from, const ornic_rig_qp *to)
+u32 world::make_ah(ornic_th_qp *from, const ornic_th_qp *to)
 {
 	ornic_av av;
 	u32 ah = 0;
 
 	if (from->type != ORNIC_QPT_UD)
 		return 0;
-	ornic_rig_av(&av, to->rig->index, gid_);
-	if (ornic_rig_ah(from->rig, &av, &ah))
+	ornic_th_av(&av, to->th->index, gid_);
+	if (ornic_th_ah(from->th, &av, &ah))
 		fail("no AH");
 	return ah;
 }
@@ -207,8 +207,8 @@ u32 world::make_ah(ornic_rig_qp *from, const ornic_rig_qp *to)
 void world::make_streams(couple &c, u32 index, u32 mtu)
 {
 	for (int way = 0; way < 2; way++) {
-		ornic_rig_qp *from = way ? &c.b : &c.a;
-		ornic_rig_qp *to = way ? &c.a : &c.b;
+		ornic_th_qp *from = way ? &c.b : &c.a;
+		ornic_th_qp *to = way ? &c.a : &c.b;
 		std::unique_ptr<stream> &s = way ? c.ba : c.ab;
 
 		s = std::make_unique<stream>(rng_, rules_, index * 2 + way);
@@ -235,14 +235,14 @@ void world::make_couple(u32 index)
 
 	couple &c = *couples_.back();
 
-	make_qp(rig(0), &c.a, type, 0);
-	make_qp(rig(1), &c.b, type, 2);
+	make_qp(th(0), &c.a, type, 0);
+	make_qp(th(1), &c.b, type, 2);
 	if (!out_.failure.empty())
 		return;
 	c.b.conn.mtu = c.a.conn.mtu;
 	c.b.conn.max_dest_rd_atomic = c.a.conn.max_rd_atomic;
 	c.a.conn.max_dest_rd_atomic = c.b.conn.max_rd_atomic;
-	if (ornic_rig_connect(&c.a, &c.b, gid_)) {
+	if (ornic_th_connect(&c.a, &c.b, gid_)) {
 		fail("no connection");
 		return;
 	}
@@ -252,23 +252,23 @@ void world::make_couple(u32 index)
 
 // ---- life ---------------------------------------------------------------------
 
-bool world::poll(ornic_rig_cq &cq)
+bool world::poll(ornic_th_cq &cq)
 {
 	ornic_cqe cqe;
 	bool any = false;
 
-	while (ornic_rig_poll(&cq, &cqe)) {
+	while (ornic_th_poll(&cq, &cqe)) {
 		u32 qpn = le32_to_cpu(cqe.qpn);
 		bool recv = cqe.opcode & ORNIC_CQE_IS_RECV, found = false;
 
 		any = true;
 		for (auto &c : couples_) {
 			for (stream *s : { c->ab.get(), c->ba.get() }) {
-				if (recv && s->recv_rig() == cq.rig &&
+				if (recv && s->recv_th() == cq.th &&
 				    s->recv_qpn() == qpn) {
 					s->on_recv(cqe);
 					found = true;
-				} else if (!recv && s->send_rig() == cq.rig &&
+				} else if (!recv && s->send_th() == cq.th &&
 					   s->send_qpn() == qpn) {
 					s->on_send(cqe);
 					found = true;
@@ -288,13 +288,13 @@ void world::settle()
 	u32 steps = 0;
 
 	do {
-		any = ornic_rig_run(pair_.a);
+		any = ornic_th_run(pair_.a);
 		if (!loop())
-			any |= ornic_rig_run(pair_.b);
+			any |= ornic_th_run(pair_.b);
 		wire_.take(pair_.a, pair_.b, now_);
 		if (!loop())
 			wire_.take(pair_.b, pair_.a, now_);
-		for (ornic_rig_cq &cq : cq_)
+		for (ornic_th_cq &cq : cq_)
 			any |= poll(cq);
 		if (++steps > 100000) {
 			fail("the engines do not come to rest");
@@ -332,8 +332,8 @@ u64 world::next_time()
 
 	for (const actor &a : actors_)
 		earlier(a.when);
-	earlier(ornic_rig_deadline(pair_.a));
-	earlier(ornic_rig_deadline(pair_.b));
+	earlier(ornic_th_deadline(pair_.a));
+	earlier(ornic_th_deadline(pair_.b));
 	return when;
 }
 
@@ -344,7 +344,7 @@ void world::wobble()
 	if (rules_.all_arrive || !refusals_ || !rng_.chance(0.01))
 		return;
 	refusals_--;
-	rig(static_cast<int>(rng_.in(0, 1)))->xmit_fail = 1;
+	th(static_cast<int>(rng_.in(0, 1)))->xmit_fail = 1;
 }
 
 bool world::all_done() const
@@ -393,9 +393,9 @@ void world::loop_until_done()
 		wobble();
 		act(now_);
 		wire_.work(now_);
-		ornic_rig_expire(pair_.a);
+		ornic_th_expire(pair_.a);
 		if (!loop())
-			ornic_rig_expire(pair_.b);
+			ornic_th_expire(pair_.b);
 		settle();
 		collect();
 		if (!out_.failure.empty())
@@ -417,7 +417,7 @@ void world::check_stats()
 	};
 
 	for (int side = 0; side < 2; side++) {
-		ornic_engine *eng = rig(side)->eng;
+		ornic_engine *eng = th(side)->eng;
 
 		for (ornic_stat s : never)
 			if (ornic_engine_stat(eng, s))
@@ -430,7 +430,7 @@ void world::check_stats()
 		for (int type :
 		     { ORNIC_EVENT_CQ_ERR, ORNIC_EVENT_QP_FATAL,
 		       ORNIC_EVENT_QP_REQ_ERR, ORNIC_EVENT_QP_ACCESS_ERR })
-			if (rig(side)->event_count[type])
+			if (th(side)->event_count[type])
 				fail("event " + std::to_string(type));
 	}
 }
@@ -438,14 +438,14 @@ void world::check_stats()
 void world::tear_down()
 {
 	for (auto &c : couples_) {
-		if (ornic_rig_qp_fini(&c->a) || ornic_rig_qp_fini(&c->b))
+		if (ornic_th_qp_fini(&c->a) || ornic_th_qp_fini(&c->b))
 			fail("a QP cannot be destroyed");
 		c->ab->destroy();
 		c->ba->destroy();
 	}
 	collect();
 	for (u32 i = 0; i < ncqs_; i++)
-		if (ornic_rig_cq_fini(&cq_[i]))
+		if (ornic_th_cq_fini(&cq_[i]))
 			fail("a CQ cannot be destroyed");
 	if (pair_.a->hqps || pair_.b->hqps)
 		fail("a QP was not given back");

@@ -80,17 +80,17 @@ std::vector<u8> gather(const region &r, const std::vector<piece> &list, u32 len)
 
 region::~region()
 {
-	// The memory belongs to the rig.
+	// The memory belongs to the harness.
 }
 
-int region::make(ornic_rig *rig, u32 bytes, random &rng, u32 align)
+int region::make(ornic_th *th, u32 bytes, random &rng, u32 align)
 {
 	u32 off0 = static_cast<u32>(rng.in(0, 4095)) / align * align;
 
 	image_.resize(bytes);
 	made_ = true;
-	return ornic_rig_mr_init(rig, &mr_, bytes, off0, rng.chance(0.8),
-				 ORNIC_ACCESS_MASK);
+	return ornic_th_mr_init(th, &mr_, bytes, off0, rng.chance(0.8),
+				ORNIC_ACCESS_MASK);
 }
 
 void region::expect(u32 off, const u8 *data, u32 len)
@@ -102,12 +102,12 @@ void region::expect(u32 off, const u8 *data, u32 len)
 void region::put(u32 off, const u8 *data, u32 len)
 {
 	expect(off, data, len);
-	ornic_rig_mr_write(&mr_, off, data, len);
+	ornic_th_mr_write(&mr_, off, data, len);
 }
 
 void region::read(u32 off, u8 *data, u32 len) const
 {
-	ornic_rig_mr_read(&mr_, off, data, len);
+	ornic_th_mr_read(&mr_, off, data, len);
 }
 
 s64 region::check() const
@@ -116,7 +116,7 @@ s64 region::check() const
 
 	while (off < mr_.length) {
 		u32 run;
-		const u8 *p = ornic_rig_mr_at(&mr_, off, &run);
+		const u8 *p = ornic_th_mr_at(&mr_, off, &run);
 
 		run = std::min(run, mr_.length - off);
 		if (run && memcmp(p, image_.data() + off, run)) {
@@ -134,7 +134,7 @@ int region::destroy()
 	if (!made_)
 		return 0;
 	made_ = false;
-	return ornic_rig_mr_fini(&mr_);
+	return ornic_th_mr_fini(&mr_);
 }
 
 // ---- planning --------------------------------------------------------------
@@ -293,7 +293,7 @@ void stream::fill_message(message &m) const
 {
 	m.data.resize(m.length);
 	for (u32 i = 0; i < m.length; i++)
-		m.data[i] = ornic_bed_byte(index_ << 8 | m.id, i);
+		m.data[i] = ornic_fix_byte(index_ << 8 | m.id, i);
 	if (m.length >= 4)
 		memcpy(m.data.data(), &m.id, 4);
 }
@@ -305,7 +305,7 @@ void stream::fill_memory()
 		std::max({ src_.size(), dst_.size(), rcv_.size() }));
 
 	for (size_t i = 0; i < noise.size(); i++)
-		noise[i] = ornic_bed_byte(0x5000 + index_, static_cast<u32>(i));
+		noise[i] = ornic_fix_byte(0x5000 + index_, static_cast<u32>(i));
 	src_.put(0, noise.data(), src_.size());
 	dst_.put(0, noise.data(), dst_.size());
 	rcv_.put(0, noise.data(), rcv_.size());
@@ -337,7 +337,7 @@ void stream::fill_memory()
 	}
 }
 
-int stream::setup(ornic_rig_qp *from, ornic_rig_qp *to, u32 mtu, u32 ah,
+int stream::setup(ornic_th_qp *from, ornic_th_qp *to, u32 mtu, u32 ah,
 		  bool sig_all, u32 max_inline)
 {
 	bool rc = from->type == ORNIC_QPT_RC, ud = from->type == ORNIC_QPT_UD;
@@ -359,12 +359,12 @@ int stream::setup(ornic_rig_qp *from, ornic_rig_qp *to, u32 mtu, u32 ah,
 
 	u32 writes = rc ? write_area : static_cast<u32>(msgs_.size()) * 16384;
 	u64 final_word = word_;
-	int status = src_.make(from->rig, top + 16, rng_, 1);
+	int status = src_.make(from->th, top + 16, rng_, 1);
 
 	if (!status)
-		status = dst_.make(to->rig, write_off_ + writes + 16, rng_, 8);
+		status = dst_.make(to->th, write_off_ + writes + 16, rng_, 8);
 	if (!status)
-		status = rcv_.make(to->rig, recv_top + 16, rng_, 1);
+		status = rcv_.make(to->th, recv_top + 16, rng_, 1);
 	if (!status)
 		fill_memory();
 	dst_.expect(word_off_, reinterpret_cast<u8 *>(&final_word), 8);
@@ -380,7 +380,7 @@ bool stream::post_sends()
 	for (; burst && next_send_ < msgs_.size(); burst--) {
 		const message &m = msgs_[next_send_];
 		std::vector<ornic_lsge> list = sges(src_, m.local);
-		ornic_rig_wr wr = {};
+		ornic_th_wr wr = {};
 
 		wr.wr_id = static_cast<u64>(index_) << 32 | m.id;
 		wr.opcode = m.opcode;
@@ -404,7 +404,7 @@ bool stream::post_sends()
 			wr.nsge = static_cast<u32>(list.size());
 		wr.inline_data = m.data.data();
 		wr.inline_len = m.length;
-		if (ornic_rig_post_send(from_, &wr))
+		if (ornic_th_post_send(from_, &wr))
 			return true;
 		next_send_++;
 	}
@@ -421,8 +421,8 @@ bool stream::post_recvs()
 
 		if (next_recv_ - recv_cqes_ >= depth)
 			return true;
-		ornic_rig_post_recv(to_, next_recv_, list.data(),
-				    static_cast<u32>(list.size()));
+		ornic_th_post_recv(to_, next_recv_, list.data(),
+				   static_cast<u32>(list.size()));
 		next_recv_++;
 	}
 	return next_recv_ < nrecvs_;

@@ -22,7 +22,7 @@ struct rules {
 class region {
 public:
 	~region();
-	int make(ornic_rig *rig, u32 bytes, random &rng, u32 align);
+	int make(ornic_th *th, u32 bytes, random &rng, u32 align);
 
 	[[nodiscard]] u32 key() const
 	{
@@ -45,7 +45,7 @@ public:
 	int destroy();
 
 private:
-	ornic_rig_mr mr_ = {};
+	ornic_th_mr mr_ = {};
 	bool made_ = false;
 	std::vector<u8> image_;
 };
@@ -75,7 +75,7 @@ public:
 	stream(random &rng, const rules &r, u32 index);
 
 	// Connects @from (sender) to @to (receiver); both are made already.
-	int setup(ornic_rig_qp *from, ornic_rig_qp *to, u32 mtu, u32 ah,
+	int setup(ornic_th_qp *from, ornic_th_qp *to, u32 mtu, u32 ah,
 		  bool sig_all, u32 max_inline);
 	// Post a few sends or receives. True when there are more to come.
 	bool post_sends();
@@ -101,13 +101,13 @@ public:
 	{
 		return to_->qpn;
 	}
-	[[nodiscard]] ornic_rig *recv_rig() const
+	[[nodiscard]] ornic_th *recv_th() const
 	{
-		return to_->rig;
+		return to_->th;
 	}
-	[[nodiscard]] ornic_rig *send_rig() const
+	[[nodiscard]] ornic_th *send_th() const
 	{
-		return from_->rig;
+		return from_->th;
 	}
 	[[nodiscard]] u64 messages() const
 	{
@@ -136,8 +136,8 @@ private:
 	rules rules_;
 	u32 index_;
 	bool early_ = false;
-	ornic_rig_qp *from_ = nullptr;
-	ornic_rig_qp *to_ = nullptr;
+	ornic_th_qp *from_ = nullptr;
+	ornic_th_qp *to_ = nullptr;
 	u32 ah_ = 0;
 	region src_, dst_, rcv_;
 	u32 read_off_ = 0, read_len_ = 0, word_off_ = 0, write_off_ = 0;

@@ -32,11 +32,11 @@ double random::log_in(double lo, double hi)
 	return lo * std::pow(hi / lo, u);
 }
 
-void wire::take(ornic_rig *from, ornic_rig *to, u64 now)
+void wire::take(ornic_th *from, ornic_th *to, u64 now)
 {
 	int side = from->index & 1;
 
-	while (ornic_rig_frame *f = ornic_rig_pull(from)) {
+	while (ornic_th_frame *f = ornic_th_pull(from)) {
 		u64 start = std::max(now, link_free_[side]);
 		u64 end = start + 1 +
 			  static_cast<u64>(f->len * faults_.ns_per_byte);
@@ -67,25 +67,25 @@ void wire::note(const char *what, const departure &d)
 	hash_ = (hash_ ^ d.when) * 0x100000001b3ull;
 	if (!trace_)
 		return;
-	if (!ornic_rig_decode(d.frame, &rx, &pkt)) {
-		std::printf("%10llu rig %u: not a packet\n",
+	if (!ornic_th_decode(d.frame, &rx, &pkt)) {
+		std::printf("%10llu th %u: not a packet\n",
 			    (unsigned long long)d.when, d.from->index);
 		return;
 	}
 	std::printf(
-		"%10llu rig %u to QP %06x: %-22s psn %06x%s syn %02x msn %u len %u dma %u %s\n",
+		"%10llu th %u to QP %06x: %-22s psn %06x%s syn %02x msn %u len %u dma %u %s\n",
 		(unsigned long long)d.when, d.from->index, pkt.qpn,
 		pkt.op->name, pkt.psn, pkt.ack_req ? " A" : "  ", pkt.syndrome,
 		pkt.msn, pkt.payload_len, pkt.dma_len, what);
 }
 
 // The same request or answer may be harmed only so many times.
-bool wire::patience_is_over(const ornic_rig_frame *f)
+bool wire::patience_is_over(const ornic_th_frame *f)
 {
 	ornic_pkt pkt;
 	ornic_rx rx;
 
-	if (!ornic_rig_decode(f, &rx, &pkt))
+	if (!ornic_th_decode(f, &rx, &pkt))
 		return false;
 
 	bool answer = pkt.op->flags & ORNIC_OPF_RESPONSE;
@@ -138,7 +138,7 @@ void wire::depart(const departure &d)
 		send_copy(d, when + rng_.in(0, faults_.reorder_delay), false);
 	}
 	note(what, d);
-	ornic_rig_put(d.from, d.frame);
+	ornic_th_put(d.from, d.frame);
 }
 
 bool wire::work(u64 now)
@@ -160,7 +160,7 @@ bool wire::work(u64 now)
 			arriving_.top()));
 
 		arriving_.pop();
-		ornic_rig_rx(a->to, a->data.get(), a->len);
+		ornic_th_rx(a->to, a->data.get(), a->len);
 		any = true;
 	}
 	return any;
@@ -170,7 +170,7 @@ void wire::drop_all()
 {
 	for (auto &q : leaving_) {
 		for (; !q.empty(); q.pop())
-			ornic_rig_put(q.front().from, q.front().frame);
+			ornic_th_put(q.front().from, q.front().frame);
 	}
 	while (!arriving_.empty())
 		arriving_.pop();

@@ -25,7 +25,7 @@ public:
 
 	u64 next()
 	{
-		return ornic_rig_random(&state_);
+		return ornic_th_random(&state_);
 	}
 	// In [lo, hi].
 	u64 in(u64 lo, u64 hi)
@@ -54,12 +54,12 @@ struct faults {
 	double ns_per_byte = 0.1;
 };
 
-// A frame that arrives at rig @to; bytes of exactly its length, so that the
+// A frame that arrives at harness @to; bytes of exactly its length, so that the
 // sanitizer sees every read beside it.
 struct arrival {
 	u64 when;
 	u64 seq;
-	ornic_rig *to;
+	ornic_th *to;
 	u32 len;
 	std::unique_ptr<u8[]> data;
 };
@@ -73,12 +73,12 @@ public:
 	}
 
 	// Takes all frames that @from has sent at @now, for @to.
-	void take(ornic_rig *from, ornic_rig *to, u64 now);
+	void take(ornic_th *from, ornic_th *to, u64 now);
 	// When something happens next, 0 if nothing will.
 	u64 next() const;
 	// Does what is due at @now. Returns whether anything was.
 	bool work(u64 now);
-	// Gives frames that have not left back to their rigs.
+	// Gives frames that have not left back to their harnesses.
 	void drop_all();
 
 	u64 frames() const
@@ -101,9 +101,9 @@ public:
 private:
 	struct departure {
 		u64 when;
-		ornic_rig *from;
-		ornic_rig *to;
-		ornic_rig_frame *frame;
+		ornic_th *from;
+		ornic_th *to;
+		ornic_th_frame *frame;
 	};
 	struct later {
 		bool operator()(const std::unique_ptr<arrival> &a,
@@ -116,7 +116,7 @@ private:
 
 	void depart(const departure &d);
 	void send_copy(const departure &d, u64 when, bool damaged);
-	bool patience_is_over(const ornic_rig_frame *f);
+	bool patience_is_over(const ornic_th_frame *f);
 	void note(const char *what, const departure &d);
 
 	faults faults_;

@@ -14,10 +14,10 @@ namespace
 {
 
 /* A CQ of 8 and the device that fills it. */
-struct cq_rig {
+struct cq_fixture {
 	static constexpr std::uint32_t depth = 8;
 
-	cq_rig()
+	cq_fixture()
 		: memory(depth * sizeof(ornic_cqe))
 		, record(reinterpret_cast<ornic_cq_record *>(memory.data()))
 	{
@@ -74,81 +74,81 @@ using ids = std::vector<std::uint64_t>;
 
 TEST(cq_ring, empty_at_first)
 {
-	cq_rig rig;
+	cq_fixture fix;
 
-	EXPECT_EQ(rig.ring.next(), nullptr);
+	EXPECT_EQ(fix.ring.next(), nullptr);
 }
 
 TEST(cq_ring, phase_toggles_with_each_pass)
 {
-	cq_rig rig;
+	cq_fixture fix;
 	std::uint64_t next = 0;
 
 	for (int round = 0; round < 100; ++round) {
 		ids expected;
 
 		for (int i = 0; i < round % 9; ++i) {
-			ASSERT_TRUE(rig.push(next));
+			ASSERT_TRUE(fix.push(next));
 			expected.push_back(next++);
 		}
-		ASSERT_EQ(rig.drain(), expected) << round;
-		ASSERT_EQ(rig.ring.next(), nullptr);
-		ASSERT_EQ(rig.record->consumer, next);
+		ASSERT_EQ(fix.drain(), expected) << round;
+		ASSERT_EQ(fix.ring.next(), nullptr);
+		ASSERT_EQ(fix.record->consumer, next);
 	}
 }
 
 TEST(cq_ring, full_ring_ends_after_one_pass)
 {
-	cq_rig rig;
+	cq_fixture fix;
 
-	for (std::uint64_t i = 0; i < cq_rig::depth; ++i)
-		ASSERT_TRUE(rig.push(i));
-	EXPECT_FALSE(rig.push(8));
-	EXPECT_EQ(rig.drain(), (ids{ 0, 1, 2, 3, 4, 5, 6, 7 }));
-	EXPECT_TRUE(rig.push(8));
-	EXPECT_EQ(rig.drain(), ids{ 8 });
+	for (std::uint64_t i = 0; i < cq_fixture::depth; ++i)
+		ASSERT_TRUE(fix.push(i));
+	EXPECT_FALSE(fix.push(8));
+	EXPECT_EQ(fix.drain(), (ids{ 0, 1, 2, 3, 4, 5, 6, 7 }));
+	EXPECT_TRUE(fix.push(8));
+	EXPECT_EQ(fix.drain(), ids{ 8 });
 }
 
 TEST(cq_ring, slots_go_back_only_when_published)
 {
-	cq_rig rig;
+	cq_fixture fix;
 
-	ASSERT_TRUE(rig.push(1));
-	const ornic_cqe *cqe = rig.ring.next();
-	rig.ring.consume();
-	EXPECT_EQ(rig.record->consumer, 0U);
+	ASSERT_TRUE(fix.push(1));
+	const ornic_cqe *cqe = fix.ring.next();
+	fix.ring.consume();
+	EXPECT_EQ(fix.record->consumer, 0U);
 	EXPECT_EQ(cqe->wr_id, 1U);
-	rig.ring.publish();
-	EXPECT_EQ(rig.record->consumer, 1U);
+	fix.ring.publish();
+	EXPECT_EQ(fix.record->consumer, 1U);
 }
 
 TEST(arm, each_is_a_new_sequence)
 {
-	cq_rig rig;
-	std::uint32_t last = rig.record->fired;
+	cq_fixture fix;
+	std::uint32_t last = fix.record->fired;
 
 	for (int i = 0; i < 10; ++i) {
-		rig.ring.arm(i % 2);
-		EXPECT_NE(rig.record->arm, last);
-		EXPECT_NE(rig.record->arm, rig.record->fired);
-		last = rig.record->arm;
-		rig.fire();
+		fix.ring.arm(i % 2);
+		EXPECT_NE(fix.record->arm, last);
+		EXPECT_NE(fix.record->arm, fix.record->fired);
+		last = fix.record->arm;
+		fix.fire();
 	}
 }
 
 TEST(arm, solicited_does_not_weaken_an_unanswered_next)
 {
-	cq_rig rig;
+	cq_fixture fix;
 
-	rig.ring.arm(true);
-	EXPECT_EQ(rig.mode(), unsigned{ ORNIC_ARM_SOLICITED });
-	rig.ring.arm(false);
-	EXPECT_EQ(rig.mode(), unsigned{ ORNIC_ARM_NEXT });
-	rig.ring.arm(true);
-	EXPECT_EQ(rig.mode(), unsigned{ ORNIC_ARM_NEXT });
-	rig.fire();
-	rig.ring.arm(true);
-	EXPECT_EQ(rig.mode(), unsigned{ ORNIC_ARM_SOLICITED });
+	fix.ring.arm(true);
+	EXPECT_EQ(fix.mode(), unsigned{ ORNIC_ARM_SOLICITED });
+	fix.ring.arm(false);
+	EXPECT_EQ(fix.mode(), unsigned{ ORNIC_ARM_NEXT });
+	fix.ring.arm(true);
+	EXPECT_EQ(fix.mode(), unsigned{ ORNIC_ARM_NEXT });
+	fix.fire();
+	fix.ring.arm(true);
+	EXPECT_EQ(fix.mode(), unsigned{ ORNIC_ARM_SOLICITED });
 }
 
 /*
@@ -157,13 +157,13 @@ TEST(arm, solicited_does_not_weaken_an_unanswered_next)
  */
 TEST(arm, holds_when_fired_comes_late)
 {
-	cq_rig rig;
+	cq_fixture fix;
 
-	rig.ring.arm(false);
-	std::uint32_t answered = rig.record->arm;
-	rig.ring.arm(false);
-	rig.record->fired = answered;
-	EXPECT_NE(rig.record->arm, rig.record->fired);
+	fix.ring.arm(false);
+	std::uint32_t answered = fix.record->arm;
+	fix.ring.arm(false);
+	fix.record->fired = answered;
+	EXPECT_NE(fix.record->arm, fix.record->fired);
 }
 
 struct remove_row {
@@ -201,33 +201,33 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(remove_qp, keeps_the_others_in_order)
 {
 	const auto &[row, start] = GetParam();
-	cq_rig rig;
+	cq_fixture fix;
 
 	for (unsigned int i = 0; i < start; ++i) {
-		ASSERT_TRUE(rig.push(100));
-		ASSERT_EQ(rig.drain(), ids{ 100 });
+		ASSERT_TRUE(fix.push(100));
+		ASSERT_EQ(fix.drain(), ids{ 100 });
 	}
 	for (std::uint64_t i = 0; i < row.qpns.size(); ++i)
-		ASSERT_TRUE(rig.push(i, row.qpns[i]));
-	rig.ring.remove(1);
-	EXPECT_EQ(rig.record->consumer,
+		ASSERT_TRUE(fix.push(i, row.qpns[i]));
+	fix.ring.remove(1);
+	EXPECT_EQ(fix.record->consumer,
 		  start + row.qpns.size() - row.left.size());
-	EXPECT_EQ(rig.drain(), row.left);
+	EXPECT_EQ(fix.drain(), row.left);
 
 	// The device goes on where it was.
-	for (std::uint64_t i = 0; i < cq_rig::depth; ++i)
-		ASSERT_TRUE(rig.push(200 + i));
-	EXPECT_EQ(rig.drain(), (ids{ 200, 201, 202, 203, 204, 205, 206, 207 }));
+	for (std::uint64_t i = 0; i < cq_fixture::depth; ++i)
+		ASSERT_TRUE(fix.push(200 + i));
+	EXPECT_EQ(fix.drain(), (ids{ 200, 201, 202, 203, 204, 205, 206, 207 }));
 }
 
 /* A device in another thread: nothing is seen before it is complete. */
 TEST(cq_ring, concurrent_device)
 {
 	constexpr std::uint64_t count = 50000;
-	cq_rig rig;
+	cq_fixture fix;
 	std::thread device([&] {
 		for (std::uint64_t i = 0; i < count;) {
-			if (rig.push(i))
+			if (fix.push(i))
 				++i;
 			else
 				std::this_thread::yield();
@@ -235,15 +235,15 @@ TEST(cq_ring, concurrent_device)
 	});
 
 	for (std::uint64_t i = 0; i < count;) {
-		const ornic_cqe *cqe = rig.ring.next();
+		const ornic_cqe *cqe = fix.ring.next();
 
 		if (!cqe) {
 			std::this_thread::yield();
 			continue;
 		}
 		ASSERT_EQ(cqe->wr_id, i);
-		rig.ring.consume();
-		rig.ring.publish();
+		fix.ring.consume();
+		fix.ring.publish();
 		++i;
 	}
 	device.join();

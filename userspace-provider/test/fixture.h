@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Queues on plain memory, with the test in the place of the device. */
-#ifndef ORNIC_TEST_RIG_H
-#define ORNIC_TEST_RIG_H
+#ifndef ORNIC_TEST_FIXTURE_H
+#define ORNIC_TEST_FIXTURE_H
 
 #include <cstddef>
 #include <cstdint>
@@ -71,12 +71,12 @@ private:
 };
 
 /** A send queue of 4 WQEs of 128 bytes, 3 SGEs, 64 bytes inline. */
-struct send_rig {
+struct send_fixture {
 	static constexpr std::uint8_t log_depth = 2;
 	static constexpr std::uint8_t log_stride = 7;
 
-	explicit send_rig(ibv_qp_type type = IBV_QPT_RC,
-			  bool signal_all = false)
+	explicit send_fixture(ibv_qp_type type = IBV_QPT_RC,
+			      bool signal_all = false)
 		: memory(std::size_t{ 1 } << (log_depth + log_stride))
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
 	{
@@ -125,4 +125,4 @@ inline ibv_send_wr make_wr(ibv_wr_opcode opcode, std::uint64_t wr_id = 1)
 
 } // namespace ornic::test
 
-#endif // ORNIC_TEST_RIG_H
+#endif // ORNIC_TEST_FIXTURE_H

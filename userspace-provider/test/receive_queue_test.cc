@@ -14,8 +14,8 @@ namespace
 {
 
 /* 4 WQEs of 64 bytes, 2 SGEs. */
-struct receive_rig {
-	receive_rig()
+struct receive_fixture {
+	receive_fixture()
 		: memory(4 * 64)
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data() +
 							     ORNIC_RQ_RECORD))
@@ -48,7 +48,7 @@ struct receive_rig {
 
 TEST(receive_queue, list_is_written_and_published)
 {
-	receive_rig rig;
+	receive_fixture fix;
 	ibv_sge sges[] = { { 0x1000, 10, 1 }, { 0x2000, 20, 2 } };
 	ibv_recv_wr second = {
 		.wr_id = 6, .next = nullptr, .sg_list = nullptr, .num_sge = 0
@@ -58,21 +58,21 @@ TEST(receive_queue, list_is_written_and_published)
 	};
 	ibv_recv_wr *bad = nullptr;
 
-	ASSERT_EQ(rig.rq.post(&first, &bad), 0);
-	EXPECT_EQ(rig.record->producer, 2U);
-	EXPECT_EQ(rig.at<ornic_rq_hdr>(0).wr_id, 5U);
-	EXPECT_EQ(rig.at<ornic_rq_hdr>(0).num_sge, 2);
-	EXPECT_EQ(rig.at<ornic_sge>(16).addr, 0x1000U);
-	EXPECT_EQ(rig.at<ornic_sge>(32).addr, 0x2000U);
-	EXPECT_EQ(rig.at<ornic_sge>(32).length, 20U);
-	EXPECT_EQ(rig.at<ornic_sge>(32).lkey, 2U);
-	EXPECT_EQ(rig.at<ornic_rq_hdr>(64).wr_id, 6U);
-	EXPECT_EQ(rig.at<ornic_rq_hdr>(64).num_sge, 0);
+	ASSERT_EQ(fix.rq.post(&first, &bad), 0);
+	EXPECT_EQ(fix.record->producer, 2U);
+	EXPECT_EQ(fix.at<ornic_rq_hdr>(0).wr_id, 5U);
+	EXPECT_EQ(fix.at<ornic_rq_hdr>(0).num_sge, 2);
+	EXPECT_EQ(fix.at<ornic_sge>(16).addr, 0x1000U);
+	EXPECT_EQ(fix.at<ornic_sge>(32).addr, 0x2000U);
+	EXPECT_EQ(fix.at<ornic_sge>(32).length, 20U);
+	EXPECT_EQ(fix.at<ornic_sge>(32).lkey, 2U);
+	EXPECT_EQ(fix.at<ornic_rq_hdr>(64).wr_id, 6U);
+	EXPECT_EQ(fix.at<ornic_rq_hdr>(64).num_sge, 0);
 }
 
 TEST(receive_queue, refusals)
 {
-	receive_rig rig;
+	receive_fixture fix;
 	ibv_sge sges[3] = {};
 	ibv_recv_wr evil = {
 		.wr_id = 2, .next = nullptr, .sg_list = sges, .num_sge = 3
@@ -82,47 +82,47 @@ TEST(receive_queue, refusals)
 	};
 	ibv_recv_wr *bad = nullptr;
 
-	EXPECT_EQ(rig.rq.post(&good, &bad), EINVAL);
+	EXPECT_EQ(fix.rq.post(&good, &bad), EINVAL);
 	EXPECT_EQ(bad, &evil);
-	EXPECT_EQ(rig.record->producer, 1U);
+	EXPECT_EQ(fix.record->producer, 1U);
 	evil.num_sge = -1;
-	EXPECT_EQ(rig.rq.post(&evil, &bad), EINVAL);
+	EXPECT_EQ(fix.rq.post(&evil, &bad), EINVAL);
 
 	good.next = nullptr;
 	for (int i = 0; i < 3; ++i)
-		ASSERT_EQ(rig.rq.post(&good, &bad), 0);
-	EXPECT_EQ(rig.rq.post(&good, &bad), ENOMEM);
+		ASSERT_EQ(fix.rq.post(&good, &bad), 0);
+	EXPECT_EQ(fix.rq.post(&good, &bad), ENOMEM);
 	EXPECT_EQ(bad, &good);
-	rig.rq.retire(0);
-	EXPECT_EQ(rig.rq.post(&good, &bad), 0);
-	EXPECT_EQ(rig.record->producer, 5U);
+	fix.rq.retire(0);
+	EXPECT_EQ(fix.rq.post(&good, &bad), 0);
+	EXPECT_EQ(fix.record->producer, 5U);
 }
 
 /* IBTA 10.3.1: the flush of a QP in error stops looking when it is done. */
 TEST(receive_queue, kicks_only_a_flush_that_asks)
 {
-	receive_rig rig;
+	receive_fixture fix;
 	ibv_recv_wr wr = {};
 	ibv_recv_wr *bad = nullptr;
 
-	ASSERT_EQ(rig.rq.post(&wr, &bad), 0);
-	EXPECT_TRUE(rig.kicks.take().empty());
-	rig.record->kick_wanted = 1;
-	ASSERT_EQ(rig.rq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.kicks.take(), std::vector<std::uint32_t>{ test_qpn });
+	ASSERT_EQ(fix.rq.post(&wr, &bad), 0);
+	EXPECT_TRUE(fix.kicks.take().empty());
+	fix.record->kick_wanted = 1;
+	ASSERT_EQ(fix.rq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.kicks.take(), std::vector<std::uint32_t>{ test_qpn });
 }
 
 TEST(receive_queue, reset_starts_over)
 {
-	receive_rig rig;
+	receive_fixture fix;
 	ibv_recv_wr wr = {};
 	ibv_recv_wr *bad = nullptr;
 
 	for (int i = 0; i < 4; ++i)
-		ASSERT_EQ(rig.rq.post(&wr, &bad), 0);
-	rig.rq.reset();
-	EXPECT_EQ(rig.record->producer, 0U);
-	EXPECT_EQ(rig.rq.post(&wr, &bad), 0);
+		ASSERT_EQ(fix.rq.post(&wr, &bad), 0);
+	fix.rq.reset();
+	EXPECT_EQ(fix.record->producer, 0U);
+	EXPECT_EQ(fix.rq.post(&wr, &bad), 0);
 }
 
 } // namespace

@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(all, opcodes, testing::ValuesIn(opcode_rows),
 TEST_P(opcodes, header_and_data_are_in_place)
 {
 	const opcode_row &row = GetParam();
-	send_rig rig;
+	send_fixture fix;
 	ibv_sge sge{ .addr = 0x1122334455667788, .length = 8, .lkey = 0xabcd };
 	ibv_send_wr wr = make_wr(row.opcode, 0xfeedfacecafebeef);
 	ibv_send_wr *bad = nullptr;
@@ -61,9 +61,9 @@ TEST_P(opcodes, header_and_data_are_in_place)
 	wr.num_sge = 1;
 	wr.imm_data = 0x01020304;
 	wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
 
-	auto hdr = rig.wqe<ornic_sq_hdr>(0);
+	auto hdr = fix.wqe<ornic_sq_hdr>(0);
 	EXPECT_EQ(hdr.opcode, row.wqe_opcode);
 	EXPECT_EQ(hdr.flags,
 		  ORNIC_WQE_SIGNALED | ORNIC_WQE_FENCE |
@@ -71,11 +71,11 @@ TEST_P(opcodes, header_and_data_are_in_place)
 	EXPECT_EQ(hdr.payload, 1);
 	EXPECT_EQ(hdr.imm, 0x01020304U);
 	EXPECT_EQ(hdr.wr_id, 0xfeedfacecafebeef);
-	auto data = rig.wqe<ornic_sge>(0, row.data_offset);
+	auto data = fix.wqe<ornic_sge>(0, row.data_offset);
 	EXPECT_EQ(data.addr, sge.addr);
 	EXPECT_EQ(data.length, sge.length);
 	EXPECT_EQ(data.lkey, sge.lkey);
-	EXPECT_EQ(rig.record->producer, 1U);
+	EXPECT_EQ(fix.record->producer, 1U);
 }
 
 TEST_P(opcodes, each_qp_type_takes_its_own)
@@ -92,22 +92,22 @@ TEST_P(opcodes, each_qp_type_takes_its_own)
 	address_handle ah{};
 
 	for (auto [type, taken] : types) {
-		send_rig rig(type);
+		send_fixture fix(type);
 		ibv_send_wr wr = make_wr(row.opcode);
 		ibv_send_wr *bad = nullptr;
 
 		if (type == IBV_QPT_UD)
 			wr.wr.ud.ah = &ah.base;
-		EXPECT_EQ(rig.sq.post(&wr, &bad), taken ? 0 : EINVAL) << type;
+		EXPECT_EQ(fix.sq.post(&wr, &bad), taken ? 0 : EINVAL) << type;
 		EXPECT_EQ(bad, taken ? nullptr : &wr);
-		EXPECT_EQ(rig.record->producer, taken ? 1U : 0U);
+		EXPECT_EQ(fix.record->producer, taken ? 1U : 0U);
 	}
 }
 
 TEST_P(opcodes, inline_data_only_where_it_goes_out)
 {
 	const opcode_row &row = GetParam();
-	send_rig rig;
+	send_fixture fix;
 	std::array<char, 5> first = { 'h', 'e', 'l', 'l', 'o' };
 	std::array<char, 3> second = { 'y', 'o', 'u' };
 	ibv_sge sges[] = {
@@ -121,20 +121,20 @@ TEST_P(opcodes, inline_data_only_where_it_goes_out)
 	wr.sg_list = sges;
 	wr.num_sge = 3;
 	wr.send_flags = IBV_SEND_INLINE;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), row.may_inline ? 0 : EINVAL);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), row.may_inline ? 0 : EINVAL);
 	if (!row.may_inline)
 		return;
-	auto hdr = rig.wqe<ornic_sq_hdr>(0);
+	auto hdr = fix.wqe<ornic_sq_hdr>(0);
 	EXPECT_EQ(hdr.flags, ORNIC_WQE_INLINE);
 	EXPECT_EQ(hdr.payload, 8);
-	auto data = rig.wqe<std::array<char, 8>>(0, row.data_offset);
+	auto data = fix.wqe<std::array<char, 8>>(0, row.data_offset);
 	EXPECT_EQ(std::string(data.data(), 8), "helloyou");
 }
 
 /* On an XRC initiator the segment of the SRQ precedes all others. */
 TEST(send_queue, xrc_segment)
 {
-	send_rig rig(IBV_QPT_XRC_SEND);
+	send_fixture fix(IBV_QPT_XRC_SEND);
 	ibv_send_wr send = make_wr(IBV_WR_SEND);
 	ibv_send_wr write = make_wr(IBV_WR_RDMA_WRITE);
 	ibv_send_wr inv = make_wr(IBV_WR_LOCAL_INV);
@@ -148,35 +148,35 @@ TEST(send_queue, xrc_segment)
 	write.qp_type.xrc.remote_srqn = 0x5678;
 	write.wr.rdma = { .remote_addr = 0x3000, .rkey = 0x66 };
 	write.next = &inv;
-	ASSERT_EQ(rig.sq.post(&send, &bad), 0);
+	ASSERT_EQ(fix.sq.post(&send, &bad), 0);
 
-	EXPECT_EQ(rig.wqe<ornic_seg_xrc>(0, 16).srqn, 0x1234U);
-	EXPECT_EQ(rig.wqe<ornic_sge>(0, 32).addr, 0x7000U);
-	EXPECT_EQ(rig.wqe<ornic_seg_xrc>(1, 16).srqn, 0x5678U);
-	EXPECT_EQ(rig.wqe<ornic_seg_remote>(1, 32).raddr, 0x3000U);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(2).opcode, ORNIC_WQE_LOCAL_INV);
+	EXPECT_EQ(fix.wqe<ornic_seg_xrc>(0, 16).srqn, 0x1234U);
+	EXPECT_EQ(fix.wqe<ornic_sge>(0, 32).addr, 0x7000U);
+	EXPECT_EQ(fix.wqe<ornic_seg_xrc>(1, 16).srqn, 0x5678U);
+	EXPECT_EQ(fix.wqe<ornic_seg_remote>(1, 32).raddr, 0x3000U);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(2).opcode, ORNIC_WQE_LOCAL_INV);
 }
 
 TEST(send_queue, xrc_segment_in_steps)
 {
-	send_rig rig(IBV_QPT_XRC_SEND);
+	send_fixture fix(IBV_QPT_XRC_SEND);
 	ibv_sge sge = { 0x7000, 5, 6 };
 
-	rig.sq.batch_start();
-	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
-	rig.sq.batch_sges({ &sge, 1 });
-	rig.sq.batch_srqn(0x4321);
-	ASSERT_EQ(rig.sq.batch_complete(), 0);
-	EXPECT_EQ(rig.wqe<ornic_seg_xrc>(0, 16).srqn, 0x4321U);
-	EXPECT_EQ(rig.wqe<ornic_sge>(0, 32).addr, 0x7000U);
+	fix.sq.batch_start();
+	fix.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	fix.sq.batch_sges({ &sge, 1 });
+	fix.sq.batch_srqn(0x4321);
+	ASSERT_EQ(fix.sq.batch_complete(), 0);
+	EXPECT_EQ(fix.wqe<ornic_seg_xrc>(0, 16).srqn, 0x4321U);
+	EXPECT_EQ(fix.wqe<ornic_sge>(0, 32).addr, 0x7000U);
 
-	rig.sq.batch_start();
-	rig.sq.batch_begin({ .opcode = IBV_WR_LOCAL_INV });
-	rig.sq.batch_srqn(1);
-	EXPECT_EQ(rig.sq.batch_complete(), EINVAL);
-	EXPECT_EQ(rig.record->producer, 1U);
+	fix.sq.batch_start();
+	fix.sq.batch_begin({ .opcode = IBV_WR_LOCAL_INV });
+	fix.sq.batch_srqn(1);
+	EXPECT_EQ(fix.sq.batch_complete(), EINVAL);
+	EXPECT_EQ(fix.record->producer, 1U);
 
-	send_rig other(IBV_QPT_RC);
+	send_fixture other(IBV_QPT_RC);
 
 	other.sq.batch_start();
 	other.sq.batch_begin({ .opcode = IBV_WR_SEND });
@@ -186,7 +186,7 @@ TEST(send_queue, xrc_segment_in_steps)
 
 TEST(send_queue, remote_and_atomic_segments)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_send_wr cas = make_wr(IBV_WR_ATOMIC_CMP_AND_SWP);
 	ibv_send_wr faa = make_wr(IBV_WR_ATOMIC_FETCH_AND_ADD);
 	ibv_send_wr read = make_wr(IBV_WR_RDMA_READ);
@@ -201,21 +201,21 @@ TEST(send_queue, remote_and_atomic_segments)
 	read.wr.rdma = { .remote_addr = 0x3000, .rkey = 0x66 };
 	cas.next = &faa;
 	faa.next = &read;
-	ASSERT_EQ(rig.sq.post(&cas, &bad), 0);
+	ASSERT_EQ(fix.sq.post(&cas, &bad), 0);
 
-	EXPECT_EQ(rig.wqe<ornic_seg_remote>(0, 16).raddr, 0x1000U);
-	EXPECT_EQ(rig.wqe<ornic_seg_remote>(0, 16).rkey, 0x55U);
-	EXPECT_EQ(rig.wqe<ornic_seg_atomic>(0, 32).swap_add, 9U);
-	EXPECT_EQ(rig.wqe<ornic_seg_atomic>(0, 32).compare, 7U);
-	EXPECT_EQ(rig.wqe<ornic_seg_atomic>(1, 32).swap_add, 3U);
-	EXPECT_EQ(rig.wqe<ornic_seg_atomic>(1, 32).compare, 0U);
-	EXPECT_EQ(rig.wqe<ornic_seg_remote>(2, 16).raddr, 0x3000U);
-	EXPECT_EQ(rig.wqe<ornic_seg_remote>(2, 16).rkey, 0x66U);
+	EXPECT_EQ(fix.wqe<ornic_seg_remote>(0, 16).raddr, 0x1000U);
+	EXPECT_EQ(fix.wqe<ornic_seg_remote>(0, 16).rkey, 0x55U);
+	EXPECT_EQ(fix.wqe<ornic_seg_atomic>(0, 32).swap_add, 9U);
+	EXPECT_EQ(fix.wqe<ornic_seg_atomic>(0, 32).compare, 7U);
+	EXPECT_EQ(fix.wqe<ornic_seg_atomic>(1, 32).swap_add, 3U);
+	EXPECT_EQ(fix.wqe<ornic_seg_atomic>(1, 32).compare, 0U);
+	EXPECT_EQ(fix.wqe<ornic_seg_remote>(2, 16).raddr, 0x3000U);
+	EXPECT_EQ(fix.wqe<ornic_seg_remote>(2, 16).rkey, 0x66U);
 }
 
 TEST(send_queue, ud_address)
 {
-	send_rig rig(IBV_QPT_UD);
+	send_fixture fix(IBV_QPT_UD);
 	address_handle ah{};
 	ibv_sge sge{ .addr = 0x9000, .length = 4, .lkey = 2 };
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
@@ -229,16 +229,16 @@ TEST(send_queue, ud_address)
 	wr.num_sge = 1;
 	// Fence has a meaning for RC only.
 	wr.send_flags = IBV_SEND_FENCE;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	auto ud = rig.wqe<ornic_seg_ud>(0, 16);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	auto ud = fix.wqe<ornic_seg_ud>(0, 16);
 	EXPECT_EQ(ud.ah, 77U);
 	EXPECT_EQ(ud.dest_qpn, 0x42U);
 	EXPECT_EQ(ud.dest_qkey, 0x11111111U);
-	EXPECT_EQ(rig.wqe<ornic_sge>(0, 32).addr, 0x9000U);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).flags, 0);
+	EXPECT_EQ(fix.wqe<ornic_sge>(0, 32).addr, 0x9000U);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).flags, 0);
 
 	wr.wr.ud.ah = nullptr;
-	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL);
 }
 
 TEST(send_queue, bad_requests_are_refused)
@@ -264,7 +264,7 @@ TEST(send_queue, bad_requests_are_refused)
 	};
 
 	for (const auto &row : rows) {
-		send_rig rig;
+		send_fixture fix;
 		ibv_send_wr wr = make_wr(static_cast<ibv_wr_opcode>(0));
 		ibv_send_wr *bad = nullptr;
 
@@ -273,108 +273,108 @@ TEST(send_queue, bad_requests_are_refused)
 		wr.send_flags = row.flags;
 		wr.sg_list = sges;
 		wr.num_sge = row.num_sge;
-		EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL) << row.what;
+		EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL) << row.what;
 		EXPECT_EQ(bad, &wr) << row.what;
-		EXPECT_EQ(rig.record->producer, 0U) << row.what;
+		EXPECT_EQ(fix.record->producer, 0U) << row.what;
 	}
 }
 
 TEST(send_queue, what_precedes_the_bad_request_is_posted)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_send_wr good = make_wr(IBV_WR_SEND, 1);
 	ibv_send_wr evil = make_wr(IBV_WR_BIND_MW, 2);
 	ibv_send_wr never = make_wr(IBV_WR_SEND, 3);
 	ibv_send_wr *bad = nullptr;
 
-	rig.record->kick_wanted = 1;
+	fix.record->kick_wanted = 1;
 	good.next = &evil;
 	evil.next = &never;
-	EXPECT_EQ(rig.sq.post(&good, &bad), EINVAL);
+	EXPECT_EQ(fix.sq.post(&good, &bad), EINVAL);
 	EXPECT_EQ(bad, &evil);
-	EXPECT_EQ(rig.record->producer, 1U);
-	EXPECT_EQ(rig.kicks.take().size(), 1U);
+	EXPECT_EQ(fix.record->producer, 1U);
+	EXPECT_EQ(fix.kicks.take().size(), 1U);
 }
 
 TEST(send_queue, full_until_a_completion_retires)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
 
 	for (int i = 0; i < 4; ++i)
-		ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.sq.post(&wr, &bad), ENOMEM);
+		ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), ENOMEM);
 	EXPECT_EQ(bad, &wr);
-	EXPECT_EQ(rig.record->producer, 4U);
+	EXPECT_EQ(fix.record->producer, 4U);
 
 	// One signalled completion frees the unsignalled ones before it.
-	rig.sq.retire(2);
+	fix.sq.retire(2);
 	wr.wr_id = 99;
 	for (int i = 0; i < 3; ++i)
-		ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.sq.post(&wr, &bad), ENOMEM);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(4).wr_id, 99U);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(3).wr_id, 1U);
+		ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), ENOMEM);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(4).wr_id, 99U);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(3).wr_id, 1U);
 }
 
 TEST(send_queue, absent_ring_is_full)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
 
-	rig.sq.init({ .layout = { .ring = rig.memory.ring(),
-				  .record = rig.record,
+	fix.sq.init({ .layout = { .ring = fix.memory.ring(),
+				  .record = fix.record,
 				  .log_depth = 0,
 				  .log_stride = 6,
 				  .max_sge = 0,
 				  .present = false },
 		      .qpn = test_qpn,
-		      .bell = &rig.kicks.bell,
+		      .bell = &fix.kicks.bell,
 		      .type = IBV_QPT_RC,
 		      .signal_all = false,
 		      .max_inline = 0 });
-	EXPECT_EQ(rig.sq.post(&wr, &bad), ENOMEM);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), ENOMEM);
 }
 
 TEST(send_queue, indices_run_on_for_ever)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
 
 	for (std::uint32_t i = 0; i < 1000; ++i) {
 		wr.wr_id = i;
-		ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-		ASSERT_EQ(rig.record->producer, i + 1);
-		ASSERT_EQ(rig.wqe<ornic_sq_hdr>(i).wr_id, i);
-		rig.sq.retire(i);
+		ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+		ASSERT_EQ(fix.record->producer, i + 1);
+		ASSERT_EQ(fix.wqe<ornic_sq_hdr>(i).wr_id, i);
+		fix.sq.retire(i);
 	}
 }
 
 TEST(send_queue, signal_all)
 {
-	send_rig rig(IBV_QPT_RC, true);
+	send_fixture fix(IBV_QPT_RC, true);
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
 
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).flags, ORNIC_WQE_SIGNALED);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).flags, ORNIC_WQE_SIGNALED);
 }
 
 TEST(send_queue, kicks_only_a_device_that_asks)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_send_wr wr[2] = { make_wr(IBV_WR_SEND), make_wr(IBV_WR_SEND) };
 	ibv_send_wr *bad = nullptr;
 
 	wr[0].next = &wr[1];
-	ASSERT_EQ(rig.sq.post(&wr[0], &bad), 0);
-	EXPECT_TRUE(rig.kicks.take().empty());
-	rig.record->kick_wanted = 1;
-	ASSERT_EQ(rig.sq.post(&wr[0], &bad), 0);
-	EXPECT_EQ(rig.kicks.take(), std::vector<std::uint32_t>{ test_qpn });
+	ASSERT_EQ(fix.sq.post(&wr[0], &bad), 0);
+	EXPECT_TRUE(fix.kicks.take().empty());
+	fix.record->kick_wanted = 1;
+	ASSERT_EQ(fix.sq.post(&wr[0], &bad), 0);
+	EXPECT_EQ(fix.kicks.take(), std::vector<std::uint32_t>{ test_qpn });
 }
 
 TEST(send_queue, page_doorbell_stores_its_value)
@@ -394,142 +394,142 @@ TEST(send_queue, page_doorbell_stores_its_value)
 
 TEST(send_queue, reset_starts_over)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
 
 	for (int i = 0; i < 4; ++i)
-		ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	rig.sq.reset();
-	EXPECT_EQ(rig.record->producer, 0U);
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.record->producer, 1U);
+		ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	fix.sq.reset();
+	EXPECT_EQ(fix.record->producer, 0U);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.record->producer, 1U);
 }
 
 /* The data that fits behind two segments is less than max_sge promises. */
 TEST(send_queue, atomic_stays_within_its_slot)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_sge sges[2] = {};
 	ibv_send_wr wr = make_wr(IBV_WR_ATOMIC_FETCH_AND_ADD);
 	ibv_send_wr *bad = nullptr;
 
-	rig.sq.init({ .layout = { .ring = rig.memory.ring(),
-				  .record = rig.record,
+	fix.sq.init({ .layout = { .ring = fix.memory.ring(),
+				  .record = fix.record,
 				  .log_depth = 2,
 				  .log_stride = 6,
 				  .max_sge = 2,
 				  .present = true },
 		      .qpn = test_qpn,
-		      .bell = &rig.kicks.bell,
+		      .bell = &fix.kicks.bell,
 		      .type = IBV_QPT_RC,
 		      .signal_all = false,
 		      .max_inline = 0 });
 	wr.sg_list = sges;
 	wr.num_sge = 1;
-	EXPECT_EQ(rig.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), 0);
 	wr.num_sge = 2;
-	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL);
 }
 
 TEST(batch, is_published_once_at_the_end)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_sge sge{ .addr = 0x1000, .length = 16, .lkey = 5 };
 	ibv_data_buf pieces[] = { { const_cast<char *>("ab"), 2 },
 				  { const_cast<char *>("cde"), 3 } };
 
-	rig.record->kick_wanted = 1;
-	rig.sq.batch_start();
-	rig.sq.batch_begin({ .opcode = IBV_WR_RDMA_WRITE,
+	fix.record->kick_wanted = 1;
+	fix.sq.batch_start();
+	fix.sq.batch_begin({ .opcode = IBV_WR_RDMA_WRITE,
 			     .flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
 			     .wr_id = 10,
 			     .rkey = 8,
 			     .raddr = 0x7000 });
-	rig.sq.batch_sges({ &sge, 1 });
-	rig.sq.batch_begin({ .opcode = IBV_WR_SEND, .wr_id = 11 });
-	rig.sq.batch_inline(pieces);
-	EXPECT_EQ(rig.record->producer, 0U);
-	EXPECT_TRUE(rig.kicks.take().empty());
-	EXPECT_EQ(rig.sq.batch_complete(), 0);
-	EXPECT_EQ(rig.record->producer, 2U);
-	EXPECT_EQ(rig.kicks.take().size(), 1U);
+	fix.sq.batch_sges({ &sge, 1 });
+	fix.sq.batch_begin({ .opcode = IBV_WR_SEND, .wr_id = 11 });
+	fix.sq.batch_inline(pieces);
+	EXPECT_EQ(fix.record->producer, 0U);
+	EXPECT_TRUE(fix.kicks.take().empty());
+	EXPECT_EQ(fix.sq.batch_complete(), 0);
+	EXPECT_EQ(fix.record->producer, 2U);
+	EXPECT_EQ(fix.kicks.take().size(), 1U);
 
-	auto write = rig.wqe<ornic_sq_hdr>(0);
+	auto write = fix.wqe<ornic_sq_hdr>(0);
 	EXPECT_EQ(write.wr_id, 10U);
 	EXPECT_EQ(write.flags, ORNIC_WQE_SIGNALED);
-	EXPECT_EQ(rig.wqe<ornic_seg_remote>(0, 16).raddr, 0x7000U);
-	EXPECT_EQ(rig.wqe<ornic_sge>(0, 32).lkey, 5U);
-	auto send = rig.wqe<ornic_sq_hdr>(1);
+	EXPECT_EQ(fix.wqe<ornic_seg_remote>(0, 16).raddr, 0x7000U);
+	EXPECT_EQ(fix.wqe<ornic_sge>(0, 32).lkey, 5U);
+	auto send = fix.wqe<ornic_sq_hdr>(1);
 	EXPECT_EQ(send.flags, ORNIC_WQE_INLINE);
 	EXPECT_EQ(send.payload, 5);
-	EXPECT_EQ((rig.wqe<std::array<char, 5>>(1, 16)),
+	EXPECT_EQ((fix.wqe<std::array<char, 5>>(1, 16)),
 		  (std::array<char, 5>{ 'a', 'b', 'c', 'd', 'e' }));
 }
 
 TEST(batch, an_error_sticks_and_posts_nothing)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_sge sges[4] = {};
 
-	rig.sq.batch_start();
-	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
-	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
-	rig.sq.batch_sges(sges);
-	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
-	EXPECT_EQ(rig.sq.batch_complete(), EINVAL);
-	EXPECT_EQ(rig.record->producer, 0U);
+	fix.sq.batch_start();
+	fix.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	fix.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	fix.sq.batch_sges(sges);
+	fix.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	EXPECT_EQ(fix.sq.batch_complete(), EINVAL);
+	EXPECT_EQ(fix.record->producer, 0U);
 
 	// The next batch starts where the failed one did.
-	rig.sq.batch_start();
-	rig.sq.batch_begin({ .opcode = IBV_WR_SEND, .wr_id = 5 });
-	EXPECT_EQ(rig.sq.batch_complete(), 0);
-	EXPECT_EQ(rig.record->producer, 1U);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).wr_id, 5U);
+	fix.sq.batch_start();
+	fix.sq.batch_begin({ .opcode = IBV_WR_SEND, .wr_id = 5 });
+	EXPECT_EQ(fix.sq.batch_complete(), 0);
+	EXPECT_EQ(fix.record->producer, 1U);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).wr_id, 5U);
 }
 
 TEST(batch, more_than_the_ring_holds)
 {
-	send_rig rig;
+	send_fixture fix;
 
-	rig.sq.batch_start();
+	fix.sq.batch_start();
 	for (int i = 0; i < 5; ++i)
-		rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
-	EXPECT_EQ(rig.sq.batch_complete(), ENOMEM);
-	rig.sq.batch_start();
+		fix.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	EXPECT_EQ(fix.sq.batch_complete(), ENOMEM);
+	fix.sq.batch_start();
 	for (int i = 0; i < 4; ++i)
-		rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
-	EXPECT_EQ(rig.sq.batch_complete(), 0);
-	EXPECT_EQ(rig.record->producer, 4U);
+		fix.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	EXPECT_EQ(fix.sq.batch_complete(), 0);
+	EXPECT_EQ(fix.record->producer, 4U);
 }
 
 TEST(batch, abort_forgets_and_setters_need_a_request)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_sge sge{};
 
-	rig.sq.batch_start();
-	rig.sq.batch_begin({ .opcode = IBV_WR_SEND });
-	rig.sq.batch_abort();
-	rig.sq.batch_start();
-	rig.sq.batch_sges({ &sge, 1 });
-	EXPECT_EQ(rig.sq.batch_complete(), EINVAL);
-	rig.sq.batch_start();
-	EXPECT_EQ(rig.sq.batch_complete(), 0);
-	EXPECT_EQ(rig.record->producer, 0U);
+	fix.sq.batch_start();
+	fix.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	fix.sq.batch_abort();
+	fix.sq.batch_start();
+	fix.sq.batch_sges({ &sge, 1 });
+	EXPECT_EQ(fix.sq.batch_complete(), EINVAL);
+	fix.sq.batch_start();
+	EXPECT_EQ(fix.sq.batch_complete(), 0);
+	EXPECT_EQ(fix.record->producer, 0U);
 }
 
 /* Two posters and a device: every WQE arrives once, and no kick is lost. */
 TEST(send_queue, no_wakeup_is_lost)
 {
 	constexpr std::uint32_t posts = 20000;
-	send_rig rig;
+	send_fixture fix;
 	auto poster = [&] {
 		for (std::uint32_t done = 0; done < posts;) {
 			ibv_send_wr wr = make_wr(IBV_WR_SEND);
 			ibv_send_wr *bad = nullptr;
 
-			if (rig.sq.post(&wr, &bad) == 0)
+			if (fix.sq.post(&wr, &bad) == 0)
 				++done;
 			else
 				std::this_thread::yield();
@@ -541,19 +541,19 @@ TEST(send_queue, no_wakeup_is_lost)
 	// The device's half of the handshake; it sleeps until it is kicked.
 	std::uint32_t seen = 0;
 	while (seen < 2 * posts) {
-		__atomic_store_n(&rig.record->kick_wanted, 1U,
+		__atomic_store_n(&fix.record->kick_wanted, 1U,
 				 __ATOMIC_RELAXED);
 		full_barrier();
-		while (load_acquire(rig.record->producer) == seen &&
-		       rig.kicks.take().empty())
+		while (load_acquire(fix.record->producer) == seen &&
+		       fix.kicks.take().empty())
 			std::this_thread::yield();
-		__atomic_store_n(&rig.record->kick_wanted, 0U,
+		__atomic_store_n(&fix.record->kick_wanted, 0U,
 				 __ATOMIC_RELAXED);
-		std::uint32_t producer = load_acquire(rig.record->producer);
+		std::uint32_t producer = load_acquire(fix.record->producer);
 		ASSERT_LE(producer - seen, 4U);
 		seen = producer;
 		if (seen)
-			rig.sq.retire(seen - 1);
+			fix.sq.retire(seen - 1);
 	}
 	first.join();
 	second.join();
@@ -600,7 +600,7 @@ TEST(spin_lock, omitted_lock_is_never_held)
 
 TEST(send_queue, bind_is_written)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_mr mr{};
 	ibv_mw mw{};
 	ibv_send_wr wr = make_wr(IBV_WR_BIND_MW, 9);
@@ -614,15 +614,15 @@ TEST(send_queue, bind_is_written)
 				 .addr = 0x10000,
 				 .length = 0x200,
 				 .mw_access_flags = IBV_ACCESS_REMOTE_WRITE };
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	auto hdr = rig.wqe<ornic_sq_hdr>(0);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	auto hdr = fix.wqe<ornic_sq_hdr>(0);
 	EXPECT_EQ(hdr.opcode, ORNIC_WQE_BIND_MW);
 	EXPECT_EQ(hdr.payload, 0);
 	EXPECT_EQ(hdr.wr_id, 9U);
-	auto remote = rig.wqe<ornic_seg_remote>(0, 16);
+	auto remote = fix.wqe<ornic_seg_remote>(0, 16);
 	EXPECT_EQ(remote.raddr, 0x10000U);
 	EXPECT_EQ(remote.rkey, 0x12345678U);
-	auto bind = rig.wqe<ornic_seg_bind>(0, 32);
+	auto bind = fix.wqe<ornic_seg_bind>(0, 32);
 	EXPECT_EQ(bind.length, 0x200U);
 	EXPECT_EQ(bind.lkey, 0x777U);
 	EXPECT_EQ(bind.access, ORNIC_ACCESS_REMOTE_WRITE);
@@ -630,7 +630,7 @@ TEST(send_queue, bind_is_written)
 
 TEST(send_queue, bad_binds_are_refused)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_mr mr{};
 	ibv_mw mw{};
 	ibv_send_wr wr = make_wr(IBV_WR_BIND_MW);
@@ -641,31 +641,31 @@ TEST(send_queue, bad_binds_are_refused)
 		.mr = &mr, .addr = 0, .length = 1, .mw_access_flags = 0
 	};
 	mw.type = IBV_MW_TYPE_1;
-	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL);
 	mw.type = IBV_MW_TYPE_2;
 	wr.bind_mw.bind_info.mr = nullptr;
-	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL);
 	wr.bind_mw.bind_info.mr = &mr;
 	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_ZERO_BASED;
-	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
-	EXPECT_EQ(rig.record->producer, 0U);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(fix.record->producer, 0U);
 }
 
 /* The key travels where immediate data would, in the wire's order. */
 TEST(send_queue, keys_to_invalidate_are_big_endian)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_send_wr wr = make_wr(IBV_WR_LOCAL_INV);
 	ibv_send_wr *bad = nullptr;
 
 	wr.invalidate_rkey = 0x01020304;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).opcode, ORNIC_WQE_LOCAL_INV);
-	EXPECT_EQ(rig.wqe<std::uint8_t>(0, offsetof(ornic_sq_hdr, imm)), 1);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).opcode, ORNIC_WQE_LOCAL_INV);
+	EXPECT_EQ(fix.wqe<std::uint8_t>(0, offsetof(ornic_sq_hdr, imm)), 1);
 	wr.opcode = IBV_WR_SEND_WITH_INV;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(1).opcode, ORNIC_WQE_SEND_INV);
-	EXPECT_EQ(rig.wqe<std::uint8_t>(1, offsetof(ornic_sq_hdr, imm)), 1);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(1).opcode, ORNIC_WQE_SEND_INV);
+	EXPECT_EQ(fix.wqe<std::uint8_t>(1, offsetof(ornic_sq_hdr, imm)), 1);
 }
 
 } // namespace

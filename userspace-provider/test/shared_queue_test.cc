@@ -14,8 +14,8 @@ namespace
 {
 
 /* 4 WQEs of 64 bytes, 2 SGEs. */
-struct shared_rig {
-	shared_rig()
+struct shared_fixture {
+	shared_fixture()
 		: memory(4 * 64)
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
 	{
@@ -57,44 +57,44 @@ struct shared_rig {
 
 TEST(shared_queue, receive_is_written_and_published)
 {
-	shared_rig rig;
+	shared_fixture fix;
 
-	ASSERT_EQ(rig.post(7, 2), 0);
-	EXPECT_EQ(rig.record->producer, 1U);
-	EXPECT_EQ(rig.wr_id_at(0), 7U);
+	ASSERT_EQ(fix.post(7, 2), 0);
+	EXPECT_EQ(fix.record->producer, 1U);
+	EXPECT_EQ(fix.wr_id_at(0), 7U);
 }
 
 TEST(shared_queue, what_is_taken_makes_room)
 {
-	shared_rig rig;
+	shared_fixture fix;
 
 	for (std::uint64_t i = 0; i < 4; ++i)
-		ASSERT_EQ(rig.post(i), 0);
-	EXPECT_EQ(rig.post(4), ENOMEM);
-	EXPECT_EQ(rig.record->producer, 4U);
-	rig.record->taken = 2;
-	EXPECT_EQ(rig.post(4), 0);
-	EXPECT_EQ(rig.post(5), 0);
-	EXPECT_EQ(rig.post(6), ENOMEM);
-	EXPECT_EQ(rig.wr_id_at(0), 4U);
-	EXPECT_EQ(rig.wr_id_at(1), 5U);
-	EXPECT_EQ(rig.wr_id_at(2), 2U);
+		ASSERT_EQ(fix.post(i), 0);
+	EXPECT_EQ(fix.post(4), ENOMEM);
+	EXPECT_EQ(fix.record->producer, 4U);
+	fix.record->taken = 2;
+	EXPECT_EQ(fix.post(4), 0);
+	EXPECT_EQ(fix.post(5), 0);
+	EXPECT_EQ(fix.post(6), ENOMEM);
+	EXPECT_EQ(fix.wr_id_at(0), 4U);
+	EXPECT_EQ(fix.wr_id_at(1), 5U);
+	EXPECT_EQ(fix.wr_id_at(2), 2U);
 }
 
 /* The device has put what it has not taken at the start of the new ring. */
 TEST(shared_queue, goes_on_in_other_memory)
 {
-	shared_rig rig;
+	shared_fixture fix;
 	queue_memory larger(std::size_t{ 8 } * 64);
 	auto *record = reinterpret_cast<ornic_wq_record *>(larger.data());
 
 	for (std::uint64_t i = 0; i < 4; ++i)
-		ASSERT_EQ(rig.post(i), 0);
+		ASSERT_EQ(fix.post(i), 0);
 	record->producer = 3;
 	{
-		lock_guard guard(rig.srq.lock());
+		lock_guard guard(fix.srq.lock());
 
-		rig.srq.move({ .ring = larger.ring(),
+		fix.srq.move({ .ring = larger.ring(),
 			       .record = record,
 			       .log_depth = 3,
 			       .log_stride = 6,
@@ -102,27 +102,27 @@ TEST(shared_queue, goes_on_in_other_memory)
 			       .present = true });
 	}
 	for (std::uint64_t i = 4; i < 9; ++i)
-		ASSERT_EQ(rig.post(i), 0);
-	EXPECT_EQ(rig.post(9), ENOMEM);
+		ASSERT_EQ(fix.post(i), 0);
+	EXPECT_EQ(fix.post(9), ENOMEM);
 	EXPECT_EQ(record->producer, 8U);
-	EXPECT_EQ(rig.record->producer, 4U);
+	EXPECT_EQ(fix.record->producer, 4U);
 	record->taken = 1;
-	EXPECT_EQ(rig.post(9), 0);
+	EXPECT_EQ(fix.post(9), 0);
 }
 
 TEST(shared_queue, refusals)
 {
-	shared_rig rig;
+	shared_fixture fix;
 
-	EXPECT_EQ(rig.post(1, 3), EINVAL);
-	EXPECT_EQ(rig.post(1, -1), EINVAL);
-	EXPECT_EQ(rig.record->producer, 0U);
-	EXPECT_EQ(rig.post(1, 0), 0);
+	EXPECT_EQ(fix.post(1, 3), EINVAL);
+	EXPECT_EQ(fix.post(1, -1), EINVAL);
+	EXPECT_EQ(fix.record->producer, 0U);
+	EXPECT_EQ(fix.post(1, 0), 0);
 }
 
 TEST(shared_queue, list_stops_at_the_bad_one)
 {
-	shared_rig rig;
+	shared_fixture fix;
 	ibv_sge sges[3] = {};
 	ibv_recv_wr evil = {
 		.wr_id = 2, .next = nullptr, .sg_list = sges, .num_sge = 3
@@ -132,23 +132,23 @@ TEST(shared_queue, list_stops_at_the_bad_one)
 	};
 	ibv_recv_wr *bad = nullptr;
 
-	EXPECT_EQ(rig.srq.post(&good, &bad), EINVAL);
+	EXPECT_EQ(fix.srq.post(&good, &bad), EINVAL);
 	EXPECT_EQ(bad, &evil);
-	EXPECT_EQ(rig.record->producer, 1U);
+	EXPECT_EQ(fix.record->producer, 1U);
 }
 
 /* A receive queue that is not there: its QP has an SRQ. */
 TEST(receive_queue, absent_queue_refuses)
 {
-	shared_rig rig;
+	shared_fixture fix;
 	receive_queue rq;
 	ibv_recv_wr wr = {
 		.wr_id = 1, .next = nullptr, .sg_list = nullptr, .num_sge = 0
 	};
 	ibv_recv_wr *bad = nullptr;
 
-	rq.init({ .layout = { .ring = rig.memory.ring(),
-			      .record = rig.record,
+	rq.init({ .layout = { .ring = fix.memory.ring(),
+			      .record = fix.record,
 			      .log_depth = 0,
 			      .log_stride = 0,
 			      .max_sge = 0,

@@ -22,9 +22,9 @@ constexpr ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD,
 				  IBV_QPT_XRC_SEND };
 
 /** A QP of any type that posts, in RTS. */
-struct initiator : send_rig {
+struct initiator : send_fixture {
 	explicit initiator(ibv_qp_type type)
-		: send_rig(type)
+		: send_fixture(type)
 	{
 		qp.sq.init({
 			.layout = { .ring = memory.ring(),
@@ -119,21 +119,21 @@ TEST(wr_offer, each_operation_can_be_posted)
 		std::uint64_t left = send_ops_of(type);
 
 		for (const offer &offer : offers) {
-			initiator rig(type);
+			initiator fix(type);
 
 			if (!(left & offer.bit))
 				continue;
 			left &= ~offer.bit;
-			ibv_wr_start(&rig.ex());
-			rig.ex().wr_flags = 0;
-			offer.call(&rig.ex());
+			ibv_wr_start(&fix.ex());
+			fix.ex().wr_flags = 0;
+			offer.call(&fix.ex());
 			if (offer.takes_data) {
-				rig.set_address();
-				ibv_wr_set_sge(&rig.ex(), 1, 0x1000, 8);
+				fix.set_address();
+				ibv_wr_set_sge(&fix.ex(), 1, 0x1000, 8);
 			}
-			EXPECT_EQ(ibv_wr_complete(&rig.ex()), 0)
+			EXPECT_EQ(ibv_wr_complete(&fix.ex()), 0)
 				<< "type " << type << ", bit " << offer.bit;
-			EXPECT_EQ(rig.record->producer, 1U);
+			EXPECT_EQ(fix.record->producer, 1U);
 		}
 		EXPECT_EQ(left, 0U) << "type " << type;
 	}
@@ -147,21 +147,21 @@ bool is_addressed(ibv_qp_type type)
 TEST(wr_offer, nothing_goes_to_the_address_of_an_older_request)
 {
 	for (ibv_qp_type type : types) {
-		initiator rig(type);
+		initiator fix(type);
 
 		// Each slot has had an address.
 		for (int i = 0; i < 4; ++i) {
-			ibv_wr_start(&rig.ex());
-			ibv_wr_send(&rig.ex());
-			rig.set_address();
-			ASSERT_EQ(ibv_wr_complete(&rig.ex()), 0);
+			ibv_wr_start(&fix.ex());
+			ibv_wr_send(&fix.ex());
+			fix.set_address();
+			ASSERT_EQ(ibv_wr_complete(&fix.ex()), 0);
 		}
-		rig.qp.sq.retire(3);
-		ibv_wr_start(&rig.ex());
-		ibv_wr_send(&rig.ex());
-		EXPECT_EQ(ibv_wr_complete(&rig.ex()),
+		fix.qp.sq.retire(3);
+		ibv_wr_start(&fix.ex());
+		ibv_wr_send(&fix.ex());
+		EXPECT_EQ(ibv_wr_complete(&fix.ex()),
 			  is_addressed(type) ? EINVAL : 0);
-		EXPECT_EQ(rig.record->producer, is_addressed(type) ? 4U : 5U);
+		EXPECT_EQ(fix.record->producer, is_addressed(type) ? 4U : 5U);
 	}
 }
 
@@ -169,23 +169,23 @@ TEST(wr_offer, each_request_of_a_batch_needs_its_address)
 {
 	for (ibv_qp_type type : { IBV_QPT_UD, IBV_QPT_XRC_SEND }) {
 		for (int without : { 0, 1, 2 }) {
-			initiator rig(type);
+			initiator fix(type);
 
-			ibv_wr_start(&rig.ex());
+			ibv_wr_start(&fix.ex());
 			for (int i = 0; i < 3; ++i) {
-				ibv_wr_send(&rig.ex());
+				ibv_wr_send(&fix.ex());
 				if (i != without)
-					rig.set_address();
+					fix.set_address();
 			}
-			EXPECT_EQ(ibv_wr_complete(&rig.ex()), EINVAL);
-			EXPECT_EQ(rig.record->producer, 0U);
+			EXPECT_EQ(ibv_wr_complete(&fix.ex()), EINVAL);
+			EXPECT_EQ(fix.record->producer, 0U);
 		}
 	}
 }
 
 TEST(wr_offer, a_flush_that_the_wire_cannot_say_is_refused)
 {
-	initiator rig(IBV_QPT_RC);
+	initiator fix(IBV_QPT_RC);
 	ibv_sge sges[] = { { 0, UINT32_MAX, 0 }, { 0, 1, 0 } };
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;
@@ -193,9 +193,9 @@ TEST(wr_offer, a_flush_that_the_wire_cannot_say_is_refused)
 	std::memcpy(&wr.opcode, &verbs_wr_flush, sizeof(wr.opcode));
 	wr.sg_list = sges;
 	wr.num_sge = 2;
-	EXPECT_EQ(rig.qp.sq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(fix.qp.sq.post(&wr, &bad), EINVAL);
 	wr.num_sge = 1;
-	EXPECT_EQ(rig.qp.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.qp.sq.post(&wr, &bad), 0);
 }
 
 } // namespace

@@ -24,11 +24,11 @@ constexpr std::uint64_t raddr = 0xabcdef0123456780;
 constexpr std::uint64_t word = 0x1122334455667788;
 
 /** A QP in RTS with all that its type has, on plain memory. */
-struct qp_rig {
+struct qp_fixture {
 	static constexpr std::uint8_t log_depth = 2;
 	static constexpr std::uint8_t log_stride = 7;
 
-	explicit qp_rig(ibv_qp_type type, std::uint16_t max_inline = 64)
+	explicit qp_fixture(ibv_qp_type type, std::uint16_t max_inline = 64)
 		: memory(std::size_t{ 1 } << (log_depth + log_stride))
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
 	{
@@ -127,12 +127,12 @@ class wr : public testing::TestWithParam<wr_row> {};
 INSTANTIATE_TEST_SUITE_P(all, wr, testing::ValuesIn(wr_rows),
 			 [](const auto &row) { return row.param.name; });
 
-void start(qp_rig &rig, const wr_row &row, std::uint64_t wr_id)
+void start(qp_fixture &fix, const wr_row &row, std::uint64_t wr_id)
 {
-	ibv_wr_start(rig.ex());
-	rig.ex()->wr_id = wr_id;
-	rig.ex()->wr_flags = IBV_SEND_SIGNALED;
-	row.call(rig.ex());
+	ibv_wr_start(fix.ex());
+	fix.ex()->wr_id = wr_id;
+	fix.ex()->wr_flags = IBV_SEND_SIGNALED;
+	row.call(fix.ex());
 }
 
 TEST_P(wr, request_is_written)
@@ -140,96 +140,96 @@ TEST_P(wr, request_is_written)
 	const wr_row &row = GetParam();
 
 	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UC }) {
-		qp_rig rig(type);
+		qp_fixture fix(type);
 
 		if (type == IBV_QPT_UC && !row.uc)
 			continue;
-		start(rig, row, 5);
+		start(fix, row, 5);
 		if (row.data_offset)
-			ibv_wr_set_sge(rig.ex(), 0xabc, 0x1000, 8);
-		ASSERT_EQ(ibv_wr_complete(rig.ex()), 0);
-		auto hdr = rig.wqe<ornic_sq_hdr>(0);
+			ibv_wr_set_sge(fix.ex(), 0xabc, 0x1000, 8);
+		ASSERT_EQ(ibv_wr_complete(fix.ex()), 0);
+		auto hdr = fix.wqe<ornic_sq_hdr>(0);
 		EXPECT_EQ(hdr.opcode, row.wqe_opcode);
 		EXPECT_EQ(hdr.flags, ORNIC_WQE_SIGNALED);
 		EXPECT_EQ(hdr.wr_id, 5U);
 		EXPECT_EQ(hdr.payload, row.data_offset ? 1 : 0);
 		if (row.data_offset) {
-			EXPECT_EQ(rig.wqe<ornic_sge>(0, row.data_offset).lkey,
+			EXPECT_EQ(fix.wqe<ornic_sge>(0, row.data_offset).lkey,
 				  0xabcU);
 		}
-		EXPECT_EQ(rig.record->producer, 1U);
+		EXPECT_EQ(fix.record->producer, 1U);
 	}
 }
 
 TEST_P(wr, data_for_a_request_without_data_is_refused)
 {
 	const wr_row &row = GetParam();
-	qp_rig rig(IBV_QPT_RC);
+	qp_fixture fix(IBV_QPT_RC);
 
-	start(rig, row, 5);
-	ibv_wr_set_sge(rig.ex(), 0xabc, 0x1000, 8);
-	EXPECT_EQ(ibv_wr_complete(rig.ex()), row.data_offset ? 0 : EINVAL);
+	start(fix, row, 5);
+	ibv_wr_set_sge(fix.ex(), 0xabc, 0x1000, 8);
+	EXPECT_EQ(ibv_wr_complete(fix.ex()), row.data_offset ? 0 : EINVAL);
 }
 
 TEST_P(wr, ud_takes_sends_with_an_address)
 {
 	const wr_row &row = GetParam();
-	qp_rig rig(IBV_QPT_UD);
+	qp_fixture fix(IBV_QPT_UD);
 	address_handle ah{};
 	ibv_sge sges[2] = { { 0x1000, 8, 1 }, { 0x2000, 8, 2 } };
 
 	if (!row.ud)
 		return;
 	ah.number = 77;
-	start(rig, row, 5);
-	ibv_wr_set_ud_addr(rig.ex(), &ah.base, 0x99, 0x11111111);
-	ibv_wr_set_sge_list(rig.ex(), 2, sges);
-	ASSERT_EQ(ibv_wr_complete(rig.ex()), 0);
-	auto ud = rig.wqe<ornic_seg_ud>(0, 16);
+	start(fix, row, 5);
+	ibv_wr_set_ud_addr(fix.ex(), &ah.base, 0x99, 0x11111111);
+	ibv_wr_set_sge_list(fix.ex(), 2, sges);
+	ASSERT_EQ(ibv_wr_complete(fix.ex()), 0);
+	auto ud = fix.wqe<ornic_seg_ud>(0, 16);
 	EXPECT_EQ(ud.ah, 77U);
 	EXPECT_EQ(ud.dest_qpn, 0x99U);
 	EXPECT_EQ(ud.dest_qkey, 0x11111111U);
-	EXPECT_EQ(rig.wqe<ornic_sge>(0, 48).lkey, 2U);
+	EXPECT_EQ(fix.wqe<ornic_sge>(0, 48).lkey, 2U);
 }
 
 TEST_P(wr, is_refused_before_rts_and_aborts)
 {
 	const wr_row &row = GetParam();
-	qp_rig rig(IBV_QPT_RC);
+	qp_fixture fix(IBV_QPT_RC);
 
-	rig.qp.base.qp.state = IBV_QPS_RTR;
-	start(rig, row, 5);
-	EXPECT_EQ(ibv_wr_complete(rig.ex()), EINVAL);
-	rig.qp.base.qp.state = IBV_QPS_RTS;
-	start(rig, row, 6);
-	ibv_wr_abort(rig.ex());
-	EXPECT_EQ(rig.record->producer, 0U);
+	fix.qp.base.qp.state = IBV_QPS_RTR;
+	start(fix, row, 5);
+	EXPECT_EQ(ibv_wr_complete(fix.ex()), EINVAL);
+	fix.qp.base.qp.state = IBV_QPS_RTS;
+	start(fix, row, 6);
+	ibv_wr_abort(fix.ex());
+	EXPECT_EQ(fix.record->producer, 0U);
 	// The lock is free again, and so is the place.
-	start(rig, row, 7);
-	EXPECT_EQ(ibv_wr_complete(rig.ex()), 0);
-	EXPECT_EQ(rig.record->producer, 1U);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).wr_id, 7U);
+	start(fix, row, 7);
+	EXPECT_EQ(ibv_wr_complete(fix.ex()), 0);
+	EXPECT_EQ(fix.record->producer, 1U);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).wr_id, 7U);
 }
 
 TEST(wr_inline, data_comes_from_one_piece_or_several)
 {
-	qp_rig rig(IBV_QPT_RC);
+	qp_fixture fix(IBV_QPT_RC);
 	std::array<char, 3> a = { 'a', 'b', 'c' };
 	std::array<char, 2> b = { 'd', 'e' };
 	ibv_data_buf pieces[] = { { a.data(), a.size() },
 				  { b.data(), b.size() } };
 
-	ibv_wr_start(rig.ex());
-	rig.ex()->wr_flags = 0;
-	ibv_wr_send(rig.ex());
-	ibv_wr_set_inline_data(rig.ex(), a.data(), a.size());
-	ibv_wr_send(rig.ex());
-	ibv_wr_set_inline_data_list(rig.ex(), 2, pieces);
-	ASSERT_EQ(ibv_wr_complete(rig.ex()), 0);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).payload, 3);
-	EXPECT_EQ((rig.wqe<std::array<char, 3>>(0, 16)), a);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(1).payload, 5);
-	EXPECT_EQ((rig.wqe<std::array<char, 5>>(1, 16)),
+	ibv_wr_start(fix.ex());
+	fix.ex()->wr_flags = 0;
+	ibv_wr_send(fix.ex());
+	ibv_wr_set_inline_data(fix.ex(), a.data(), a.size());
+	ibv_wr_send(fix.ex());
+	ibv_wr_set_inline_data_list(fix.ex(), 2, pieces);
+	ASSERT_EQ(ibv_wr_complete(fix.ex()), 0);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).payload, 3);
+	EXPECT_EQ((fix.wqe<std::array<char, 3>>(0, 16)), a);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(1).payload, 5);
+	EXPECT_EQ((fix.wqe<std::array<char, 5>>(1, 16)),
 		  (std::array<char, 5>{ 'a', 'b', 'c', 'd', 'e' }));
 }
 
@@ -273,22 +273,22 @@ TEST(atomic_write, takes_its_value_along)
 {
 	for (std::uint16_t max_inline :
 	     std::array<std::uint16_t, 3>{ 0, 4, 64 }) {
-		qp_rig rig(IBV_QPT_RC, max_inline);
+		qp_fixture fix(IBV_QPT_RC, max_inline);
 
-		ibv_wr_start(rig.ex());
-		rig.ex()->wr_id = 5;
-		rig.ex()->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
-		ibv_wr_atomic_write(rig.ex(), rkey, raddr, &word);
-		ASSERT_EQ(ibv_wr_complete(rig.ex()), 0);
-		auto hdr = rig.wqe<ornic_sq_hdr>(0);
+		ibv_wr_start(fix.ex());
+		fix.ex()->wr_id = 5;
+		fix.ex()->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+		ibv_wr_atomic_write(fix.ex(), rkey, raddr, &word);
+		ASSERT_EQ(ibv_wr_complete(fix.ex()), 0);
+		auto hdr = fix.wqe<ornic_sq_hdr>(0);
 		EXPECT_EQ(hdr.opcode, ORNIC_WQE_ATOMIC_WRITE);
 		EXPECT_EQ(hdr.flags, ORNIC_WQE_SIGNALED | ORNIC_WQE_INLINE |
 					     ORNIC_WQE_FENCE);
 		EXPECT_EQ(hdr.payload, 8);
-		auto remote = rig.wqe<ornic_seg_remote>(0, 16);
+		auto remote = fix.wqe<ornic_seg_remote>(0, 16);
 		EXPECT_EQ(remote.raddr, raddr);
 		EXPECT_EQ(remote.rkey, rkey);
-		EXPECT_EQ(rig.wqe<std::uint64_t>(0, 32), word);
+		EXPECT_EQ(fix.wqe<std::uint64_t>(0, 32), word);
 	}
 }
 
@@ -311,46 +311,46 @@ ibv_send_wr placement_wr(unsigned int opcode)
 
 TEST(atomic_write, is_posted_from_memory_or_inline)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_sge sge = { reinterpret_cast<std::uintptr_t>(&word), 8, 0xabc };
 	ibv_send_wr wr = placement_wr(verbs_wr_atomic_write);
 	ibv_send_wr *bad = nullptr;
 
 	wr.sg_list = &sge;
 	wr.num_sge = 1;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.wqe<ornic_sq_hdr>(0).opcode, ORNIC_WQE_ATOMIC_WRITE);
-	EXPECT_EQ(rig.wqe<ornic_sge>(0, 32).lkey, 0xabcU);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).opcode, ORNIC_WQE_ATOMIC_WRITE);
+	EXPECT_EQ(fix.wqe<ornic_sge>(0, 32).lkey, 0xabcU);
 	wr.send_flags = IBV_SEND_INLINE;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
-	EXPECT_EQ(rig.wqe<std::uint64_t>(1, 32), word);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.wqe<std::uint64_t>(1, 32), word);
 	sge.length = 9;
-	EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+	EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL);
 }
 
 // IBTA A19.4.1.
 TEST(flush, is_posted_for_a_range_or_an_mr)
 {
-	send_rig rig;
+	send_fixture fix;
 	ibv_sge sges[] = { { 0, 4096, 0 }, { 0, 100, 0 } };
 	ibv_send_wr wr = placement_wr(verbs_wr_flush);
 	ibv_send_wr *bad = nullptr;
 
 	wr.sg_list = sges;
 	wr.num_sge = 2;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
 	wr.num_sge = 0;
-	ASSERT_EQ(rig.sq.post(&wr, &bad), 0);
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
 
-	auto hdr = rig.wqe<ornic_sq_hdr>(0);
+	auto hdr = fix.wqe<ornic_sq_hdr>(0);
 	EXPECT_EQ(hdr.opcode, ORNIC_WQE_FLUSH);
 	EXPECT_EQ(hdr.payload, 0);
-	EXPECT_EQ(rig.wqe<ornic_seg_remote>(0, 16).raddr, raddr);
-	auto range = rig.wqe<ornic_seg_flush>(0, 32);
+	EXPECT_EQ(fix.wqe<ornic_seg_remote>(0, 16).raddr, raddr);
+	auto range = fix.wqe<ornic_seg_flush>(0, 32);
 	EXPECT_EQ(range.length, 4196U);
 	EXPECT_EQ(range.type, ORNIC_FLUSH_GLOBAL);
 	EXPECT_EQ(range.level, ORNIC_FLUSH_RANGE);
-	auto all = rig.wqe<ornic_seg_flush>(1, 32);
+	auto all = fix.wqe<ornic_seg_flush>(1, 32);
 	EXPECT_EQ(all.length, 0U);
 	EXPECT_EQ(all.level, ORNIC_FLUSH_MR);
 }
@@ -361,9 +361,9 @@ TEST(flush, is_for_rc)
 	ibv_send_wr *bad = nullptr;
 
 	for (ibv_qp_type type : { IBV_QPT_UC, IBV_QPT_UD }) {
-		send_rig rig(type);
+		send_fixture fix(type);
 
-		EXPECT_EQ(rig.sq.post(&wr, &bad), EINVAL);
+		EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL);
 	}
 }
 

@@ -141,7 +141,7 @@ TEST(options, control_does_no_harm)
 
 TEST(options, socket_in_use)
 {
-	bench b(1);
+	nic_fixture b(1);
 	scratch dir;
 	outcome o = run(one_guest(b.path("s1"), dir.file("ram", ram_bytes)));
 
@@ -203,7 +203,7 @@ TEST(options, no_socket_there)
 
 TEST(device, registers)
 {
-	bench b(1);
+	nic_fixture b(1);
 	fake_guest &g = b.guest(1);
 	ornic_pci_device_regs *r = g.device_regs();
 
@@ -219,7 +219,7 @@ TEST(device, registers)
 
 TEST(device, query)
 {
-	bench b(1);
+	nic_fixture b(1);
 	auto rsp = b.guest(1).command(request(ORNIC_CMD_QUERY_DEVICE));
 
 	ASSERT_TRUE(rsp);
@@ -231,7 +231,7 @@ TEST(device, query)
 // Each command is answered, in every pass over the rings.
 TEST(device, command_ring_wraps)
 {
-	bench b(1);
+	nic_fixture b(1);
 
 	for (int i = 0; i < 50; i++) {
 		auto rsp = b.guest(1).command(request(i % 3 ? 0x7f : 0x01));
@@ -243,7 +243,7 @@ TEST(device, command_ring_wraps)
 
 TEST(device, events)
 {
-	bench b(1);
+	nic_fixture b(1);
 	fake_guest &g = b.guest(1);
 	queue eq = g.make_eq(2), cq = g.make_cq(6, 1), qp = g.make_qp(cq);
 	buffer mr = g.make_mr(page);
@@ -269,7 +269,7 @@ TEST(device, events)
 TEST(device, full_event_queue)
 {
 	constexpr u32 count = 24;
-	bench b(1);
+	nic_fixture b(1);
 	fake_guest &g = b.guest(1);
 	queue eq = g.make_eq(1, 4);
 	std::vector<queue> cqs, qps;
@@ -292,7 +292,7 @@ TEST(device, full_event_queue)
 
 TEST(device, event_queues_are_checked)
 {
-	bench b(1);
+	nic_fixture b(1);
 	fake_guest &g = b.guest(1);
 	ornic_req_create_eq create{};
 	union ornic_req req {
@@ -330,7 +330,7 @@ TEST(device, event_queues_are_checked)
 
 TEST(device, loop)
 {
-	bench b(1);
+	nic_fixture b(1);
 	end x(b.guest(1)), y(b.guest(1));
 
 	ASSERT_TRUE(join(x, 1, y, 1));
@@ -342,7 +342,7 @@ TEST(device, loop)
 TEST(device, busy_queue_needs_no_kicks)
 {
 	constexpr u32 count = 2000;
-	bench b(1, { "--spin", "100ms" });
+	nic_fixture b(1, { "--spin", "100ms" });
 	end x(b.guest(1)), y(b.guest(1));
 	u64 before;
 
@@ -359,7 +359,7 @@ TEST(device, busy_queue_needs_no_kicks)
 
 TEST(device, reset_forgets)
 {
-	bench b(1);
+	nic_fixture b(1);
 
 	for (int i = 0; i < 4; i++) {
 		end x(b.guest(1)), y(b.guest(1));
@@ -376,7 +376,7 @@ TEST(device, reset_forgets)
 
 TEST(device, worker_dies)
 {
-	bench b(1);
+	nic_fixture b(1);
 
 	for (int i = 0; i < 5; i++) {
 		fake_guest &g = b.guest(1);
@@ -406,7 +406,7 @@ TEST(device, worker_dies)
 // The supervisor, too, was away while there was no pulse: that says nothing.
 TEST(device, all_pause)
 {
-	bench b(1);
+	nic_fixture b(1);
 	pid_t worker = static_cast<pid_t>(b.number("guests", "worker"));
 
 	kill(worker, SIGSTOP);
@@ -421,7 +421,7 @@ TEST(device, all_pause)
 
 TEST(device, worker_hangs)
 {
-	bench b(1);
+	nic_fixture b(1);
 	u64 worker = b.number("guests", "worker");
 
 	std::string none = run({ "--ask", b.path("control"), "hang" }).out;
@@ -432,7 +432,7 @@ TEST(device, worker_hangs)
 
 TEST(device, says_when_it_goes)
 {
-	bench b(1);
+	nic_fixture b(1);
 
 	EXPECT_EQ(b.nic().stop(SIGTERM), 0);
 	EXPECT_EQ(b.guest(1).status(), ORNIC_PCI_REMOVED);
@@ -442,7 +442,7 @@ TEST(device, says_when_it_goes)
 // Its pages may be what the next QEMU needs.
 TEST(device, ram_is_closed_with_its_qemu)
 {
-	bench b(2);
+	nic_fixture b(2);
 	auto holds = [&](const std::string &name) {
 		std::string self = std::to_string(b.number("guests", "worker"));
 		std::error_code none;

@@ -25,7 +25,7 @@ struct generator {
 /** The socket of a guest's virtio-net. */
 class netdev {
 public:
-	netdev(const bench &b, u32 number)
+	netdev(const nic_fixture &b, u32 number)
 		: fd_(::socket(AF_UNIX, SOCK_DGRAM, 0))
 		, to_(nic::unix_address(b.path("n" + std::to_string(number))))
 	{
@@ -76,7 +76,7 @@ std::string ethernet(u8 to, u8 from, const std::string &what)
 
 TEST(guests, memory_to_memory)
 {
-	bench b(2);
+	nic_fixture b(2);
 	end x(b.guest(1)), y(b.guest(2));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
@@ -88,7 +88,7 @@ TEST(guests, memory_to_memory)
 
 TEST(guests, by_packets)
 {
-	bench b(2, { "--packets" });
+	nic_fixture b(2, { "--packets" });
 	end x(b.guest(1)), y(b.guest(2));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
@@ -100,8 +100,8 @@ TEST(guests, by_packets)
 
 TEST(guests, bad_wire)
 {
-	bench b(2, { "--packets", "--faults",
-		     "loss=0.05,corrupt=0.05,delay=100us" });
+	nic_fixture b(2, { "--packets", "--faults",
+			   "loss=0.05,corrupt=0.05,delay=100us" });
 	end x(b.guest(1)), y(b.guest(2));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
@@ -114,8 +114,10 @@ TEST(guests, bad_wire)
 TEST(guests, two_processes)
 {
 	scratch dir;
-	bench p(1, { "--wire", "unix:" + dir.path("p") + ":" + dir.path("q") });
-	bench q(1, { "--wire", "unix:" + dir.path("q") + ":" + dir.path("p") },
+	nic_fixture p(1, { "--wire",
+			   "unix:" + dir.path("p") + ":" + dir.path("q") });
+	nic_fixture q(
+		1, { "--wire", "unix:" + dir.path("q") + ":" + dir.path("p") },
 		2);
 	end x(p.guest(1)), y(q.guest(1));
 
@@ -129,8 +131,8 @@ TEST(guests, two_processes)
 TEST(guests, two_processes_stream)
 {
 	scratch dir;
-	bench p(1, { "--wire", "listen:" + dir.path("p") });
-	bench q(1, { "--wire", "connect:" + dir.path("p") }, 2);
+	nic_fixture p(1, { "--wire", "listen:" + dir.path("p") });
+	nic_fixture q(1, { "--wire", "connect:" + dir.path("p") }, 2);
 	end x(p.guest(1)), y(q.guest(1));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
@@ -142,10 +144,10 @@ TEST(guests, two_processes_stream)
 TEST(guests, stream_is_connected_again)
 {
 	scratch dir;
-	bench q(1, { "--wire", "connect:" + dir.path("p") }, 2);
+	nic_fixture q(1, { "--wire", "connect:" + dir.path("p") }, 2);
 
 	for (int i = 0; i < 2; i++) {
-		bench p(1, { "--wire", "listen:" + dir.path("p") });
+		nic_fixture p(1, { "--wire", "listen:" + dir.path("p") });
 		end x(p.guest(1)), y(q.guest(1));
 
 		ASSERT_TRUE(join(x, 1, y, 2));
@@ -156,7 +158,7 @@ TEST(guests, stream_is_connected_again)
 // Of a UDP port: no other sender is heard.
 TEST(guests, udp_from_its_peer_alone)
 {
-	bench b(1, { "--wire", "udp:127.0.0.1:47911:127.0.0.1:47912" });
+	nic_fixture b(1, { "--wire", "udp:127.0.0.1:47911:127.0.0.1:47912" });
 	nic::address to = nic::inet_address("127.0.0.1:47911", SOCK_DGRAM);
 	nic::unique_fd stranger(::socket(AF_INET, SOCK_DGRAM, 0));
 	nic::unique_fd peer(::socket(AF_INET, SOCK_DGRAM, 0));
@@ -176,7 +178,7 @@ TEST(guests, udp_from_its_peer_alone)
 
 TEST(guests, netdevs_have_a_switch)
 {
-	bench b(3, {}, 1, ",spoof=on");
+	nic_fixture b(3, {}, 1, ",spoof=on");
 	netdev n1(b, 1), n2(b, 2), n3(b, 3);
 	std::string all = ethernet(0, 1, "who has"), one;
 
@@ -200,7 +202,7 @@ TEST(guests, netdevs_have_a_switch)
 // A key is of its guest, whatever others know of it.
 TEST(guests, memory_is_apart)
 {
-	bench b(2);
+	nic_fixture b(2);
 	end x(b.guest(1)), z(b.guest(1)), y(b.guest(2));
 
 	memset(y.mr.ptr, 0x5a, page);
@@ -220,7 +222,7 @@ TEST(guests, memory_is_apart)
 
 TEST(guests, one_goes)
 {
-	bench b(3);
+	nic_fixture b(3);
 	end x(b.guest(1)), y(b.guest(2)), u(b.guest(1)), v(b.guest(3));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
@@ -244,7 +246,7 @@ TEST(guests, one_goes)
 // Guest 1 writes garbage wherever it can and rings; guests 2 and 3 go on.
 TEST(guests, hostile)
 {
-	bench b(3);
+	nic_fixture b(3);
 	end x(b.guest(2)), y(b.guest(3));
 	u64 worker = b.number("guests", "worker");
 	generator random;
@@ -288,7 +290,7 @@ TEST(guests, hostile)
 // The same, with commands that are nearly right.
 TEST(guests, hostile_commands)
 {
-	bench b(2);
+	nic_fixture b(2);
 	fake_guest &g = b.guest(1);
 	u64 worker = b.number("guests", "worker");
 	generator random;
@@ -329,7 +331,7 @@ TEST(guests, capture)
 	std::string file = dir.path("frames.pcapng");
 
 	{
-		bench b(2, { "--packets", "--capture", file });
+		nic_fixture b(2, { "--packets", "--capture", file });
 		end x(b.guest(1)), y(b.guest(2));
 
 		ASSERT_TRUE(join(x, 1, y, 2));
@@ -357,7 +359,7 @@ TEST(guests, port_that_may_not_be_reached)
 	testing::internal::CaptureStderr();
 	std::string out, what = "the worker may not write there";
 	{
-		bench b(2);
+		nic_fixture b(2);
 		netdev n1(b, 1), n2(b, 2);
 
 		ASSERT_FALSE(chmod(b.path("q2").c_str(), 0));
@@ -376,7 +378,7 @@ TEST(guests, port_that_may_not_be_reached)
 // What a frame costs is its sender's: nobody is made to pay by a flood.
 TEST(guests, frames_are_paid_by_their_sender)
 {
-	bench b(2);
+	nic_fixture b(2);
 	netdev n1(b, 1), n2(b, 2);
 	std::string f = ethernet(1, 2, "for you");
 	u64 before;
@@ -404,7 +406,7 @@ TEST(guests, another_mac_is_dropped)
 	std::string f = ethernet(2, 9, "from another");
 
 	{
-		bench b(2);
+		nic_fixture b(2);
 		netdev n1(b, 1), n2(b, 2);
 
 		n1.send(f);
@@ -413,7 +415,7 @@ TEST(guests, another_mac_is_dropped)
 		}));
 		EXPECT_EQ(n2.receive(false), "");
 	}
-	bench b(2, {}, 1, ",spoof=on");
+	nic_fixture b(2, {}, 1, ",spoof=on");
 	netdev n1(b, 1), n2(b, 2);
 
 	n1.send(f);

@@ -91,7 +91,7 @@ struct street {
 		exchange(x, y, 512);
 		EXPECT_EQ(b.number("guests", "worker"), worker);
 	}
-	bench b;
+	nic_fixture b;
 	end x, y;
 	u64 worker;
 };
@@ -193,7 +193,7 @@ TEST(hostile, ram_is_truncated)
 // A neighbour writes to memory that is not there any more: it is not its fault.
 TEST(hostile, ram_is_truncated_under_a_peer)
 {
-	bench b(3);
+	nic_fixture b(3);
 	end x(b.guest(2)), y(b.guest(1)), u(b.guest(2)), v(b.guest(3));
 	u64 worker = b.number("guests", "worker");
 
@@ -245,7 +245,7 @@ TEST(hostile, another_machine)
 // The last reset of a guest needs no memory, and leaves none to the device.
 TEST(hostile, no_nonce)
 {
-	bench b(1);
+	nic_fixture b(1);
 	fake_guest &g = b.guest(1);
 
 	g.place_nonce(0, 0);
@@ -258,7 +258,7 @@ TEST(hostile, no_nonce)
 
 TEST(hostile, resize_of_no_cq_runs_nothing)
 {
-	bench b(1, { "--spin", "100s", "--max-spin", "100s" });
+	nic_fixture b(1, { "--spin", "100s", "--max-spin", "100s" });
 	fake_guest &g = b.guest(1);
 	queue cq = g.make_cq();
 	union ornic_req req {
@@ -281,7 +281,7 @@ TEST(hostile, resize_of_no_cq_runs_nothing)
 // It runs all QPs first: the others have their turns between them.
 TEST(hostile, resize_gives_way)
 {
-	bench b(1, {}, 1, ",mem-limit=256M");
+	nic_fixture b(1, {}, 1, ",mem-limit=256M");
 	fake_guest &g = b.guest(1);
 	queue cq = g.make_cq(), qp = g.make_qp(cq);
 	buffer big = g.make_mr(4 << 20);
@@ -304,7 +304,7 @@ TEST(hostile, resize_gives_way)
 // The others had turns while its objects went: no time of the next QEMU.
 TEST(hostile, yielded_time_is_not_charged)
 {
-	bench b(2, {}, 1, ",mem-limit=256M");
+	nic_fixture b(2, {}, 1, ",mem-limit=256M");
 	fake_guest &g = b.guest(1);
 	queue cq = g.make_cq(), qp = g.make_qp(cq);
 	union ornic_req req = copy_of(cq, qp);

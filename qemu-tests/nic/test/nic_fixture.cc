@@ -4,7 +4,8 @@
 namespace test
 {
 
-bench::bench(u32 count, arguments more, u8 first, const std::string &keys)
+nic_fixture::nic_fixture(u32 count, arguments more, u8 first,
+			 const std::string &keys)
 	: first_(first)
 {
 	arguments args{ "--debug", "--control", path("control") };
@@ -31,7 +32,7 @@ bench::bench(u32 count, arguments more, u8 first, const std::string &keys)
 	}
 }
 
-void bench::plug(u32 number)
+void nic_fixture::plug(u32 number)
 {
 	std::string n = std::to_string(number);
 
@@ -42,18 +43,18 @@ void bench::plug(u32 number)
 		::nic::die("guest %u finds no device", number);
 }
 
-void bench::replug(u32 number)
+void nic_fixture::replug(u32 number)
 {
 	unplug(number);
 	plug(number);
 }
 
-std::string bench::ask(const std::string &what)
+std::string nic_fixture::ask(const std::string &what)
 {
 	return run({ "--ask", path("control"), what }).out;
 }
 
-u64 bench::number(const std::string &what, const std::string &key)
+u64 nic_fixture::number(const std::string &what, const std::string &key)
 {
 	std::string text = ask(what);
 	std::size_t at = text.find("\"" + key + "\": ");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A process and its guests, as most cases want them. */
-#ifndef ORNIC_NIC_TEST_BENCH_H
-#define ORNIC_NIC_TEST_BENCH_H
+#ifndef ORNIC_NIC_TEST_NIC_FIXTURE_H
+#define ORNIC_NIC_TEST_NIC_FIXTURE_H
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@ namespace test
 {
 
 /** Guests 1 to @count of one process, started. */
-class bench {
+class nic_fixture {
 public:
 	/** @keys: more of each --guest. */
-	explicit bench(u32 count, arguments more = {}, u8 first = 1,
-		       const std::string &keys = "");
+	explicit nic_fixture(u32 count, arguments more = {}, u8 first = 1,
+			     const std::string &keys = "");
 
 	fake_guest &guest(u32 number)
 	{
@@ -74,4 +74,4 @@ void exchange(end &a, end &b, u32 bytes);
 
 } // namespace test
 
-#endif // ORNIC_NIC_TEST_BENCH_H
+#endif // ORNIC_NIC_TEST_NIC_FIXTURE_H
