@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Answers of the responder: READ responses, atomics, and what is repeated. */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
 #define ACK 0x1f
@@ -21,18 +19,6 @@ static struct ornic_fixture *open_fix(struct kunit *test)
 	for (i = 0; i < sizeof(fix->buf); i++)
 		fix->buf[i] = ornic_fix_byte(2, i);
 	return fix;
-}
-
-static int answer_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void answer_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
 static u32 epsn(struct ornic_fixture *fix)
@@ -433,8 +419,8 @@ static struct kunit_case answer_cases[] = {
 
 static struct kunit_suite answer_suite = {
 	.name = "ornic_answer",
-	.init = answer_init,
-	.exit = answer_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = answer_cases,
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The completer: answers, retries, timers. The peer is on the wire only. */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
 #define ACK 0x1f /* credits: none */
@@ -26,18 +24,6 @@ static struct ornic_fixture *open_rts(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	return fix;
-}
-
-static int comp_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void comp_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
 static void post_send(struct ornic_fixture *fix, u32 len)
@@ -770,8 +756,8 @@ static struct kunit_case comp_cases[] = {
 
 static struct kunit_suite comp_suite = {
 	.name = "ornic_comp",
-	.init = comp_init,
-	.exit = comp_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = comp_cases,
 };
 

@@ -3,26 +3,12 @@
  * Asynchronous events: what raises each of them, how often, and what happens
  * to the QP. Those of SRQs are in srq_kunit.c, SQ_DRAINED is in qp_kunit.c.
  */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define RC ORNIC_QPT_RC
 #define UC ORNIC_QPT_UC
 #define UD ORNIC_QPT_UD
 #define LOG_CQ 2
-
-static int event_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void event_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
-}
 
 static struct ornic_fixture *open_fix(struct kunit *test,
 				      enum ornic_fix_kind kind, u8 type)
@@ -182,8 +168,8 @@ static struct kunit_case event_cases[] = {
 
 static struct kunit_suite event_suite = {
 	.name = "ornic_event",
-	.init = event_init,
-	.exit = event_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = event_cases,
 };
 

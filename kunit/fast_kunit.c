@@ -632,20 +632,6 @@ static void fast_read_inv(struct kunit *test)
 
 /* ---- Order ----------------------------------------------------------------------- */
 
-/* Drops the first @ctx frames of b. */
-static enum ornic_th_verdict drop_some(struct ornic_th_pair *pair,
-				       struct ornic_th *from,
-				       struct ornic_th_frame *frame,
-				       const struct ornic_pkt *pkt)
-{
-	u32 *left = pair->ctx;
-
-	if (from != pair->b || !*left)
-		return ORNIC_TH_PASS;
-	(*left)--;
-	return ORNIC_TH_DROP;
-}
-
 /*
  * IBTA 10.6.5.1: what is taken back is needed no more, also if the wire loses
  * the first copies of what was sent from it.
@@ -667,7 +653,7 @@ static void fast_inv_waits_for_sends(struct kunit *test)
 	for (i = 0; i < BYTES; i++)
 		*byte_at(ft, i) = ornic_fix_byte(2, i);
 	sge.lkey = ft->key;
-	ft->fix.pair.filter = drop_some;
+	ft->fix.pair.filter = ornic_fix_drop_from_b;
 	ft->fix.pair.ctx = &drop;
 	for (i = 0; i < 3; i++) {
 		ornic_th_post_send(&ft->fix.b, &wr);

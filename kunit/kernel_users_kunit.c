@@ -3,24 +3,10 @@
  * What the device does for kernel users only: QP 1, addresses in WQEs, keys of
  * all DMA memory.
  */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define UD ORNIC_QPT_UD
 #define PAGE 4096u
-
-static int users_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void users_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
-}
 
 static struct ornic_fixture *open_fix(struct kunit *test,
 				      enum ornic_fix_kind kind, u8 flags)
@@ -402,8 +388,8 @@ static struct kunit_case users_cases[] = {
 
 static struct kunit_suite users_suite = {
 	.name = "ornic_kernel_users",
-	.init = users_init,
-	.exit = users_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = users_cases,
 };
 

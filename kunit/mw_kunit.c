@@ -433,20 +433,6 @@ static void mw_create_checks(struct kunit *test)
 
 /* ---- Order ------------------------------------------------------------------------ */
 
-/* Drops the first @ctx frames of b. */
-static enum ornic_th_verdict drop_some(struct ornic_th_pair *pair,
-				       struct ornic_th *from,
-				       struct ornic_th_frame *frame,
-				       const struct ornic_pkt *pkt)
-{
-	u32 *left = pair->ctx;
-
-	if (from != pair->b || !*left)
-		return ORNIC_TH_PASS;
-	(*left)--;
-	return ORNIC_TH_DROP;
-}
-
 /*
  * Messages and binds in turn, and the wire loses frames: completions keep
  * their order, and going back executes no bind twice (it would fail).
@@ -459,7 +445,7 @@ static void mw_bind_keeps_its_place(struct kunit *test)
 	struct ornic_cqe cqe;
 	u32 drop = 4, i;
 
-	mt->fix.pair.filter = drop_some;
+	mt->fix.pair.filter = ornic_fix_drop_from_b;
 	mt->fix.pair.ctx = &drop;
 	for (i = 0; i < 3; i++) {
 		ornic_fix_post(&mt->fix.b, &mt->fix.bm, &mt->fix.am,

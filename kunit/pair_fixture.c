@@ -323,3 +323,16 @@ int ornic_fix_invalidate(struct ornic_fixture *fix, u32 key)
 
 	return ornic_fix_run_on_b(fix, &wr);
 }
+
+enum ornic_th_verdict ornic_fix_drop_from_b(struct ornic_th_pair *pair,
+					    struct ornic_th *from,
+					    struct ornic_th_frame *frame,
+					    const struct ornic_pkt *pkt)
+{
+	u32 *left = pair->ctx;
+
+	if (from != pair->b || !*left)
+		return ORNIC_TH_PASS;
+	(*left)--;
+	return ORNIC_TH_DROP;
+}

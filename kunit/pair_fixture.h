@@ -105,4 +105,10 @@ int ornic_fix_status(struct ornic_th_cq *cq, struct ornic_cqe *cqe);
 int ornic_fix_run_on_b(struct ornic_fixture *fix, const struct ornic_th_wr *wr);
 int ornic_fix_invalidate(struct ornic_fixture *fix, u32 key);
 
+/* A filter that drops the first frames of b, as many as the u32 at pair->ctx. */
+enum ornic_th_verdict ornic_fix_drop_from_b(struct ornic_th_pair *pair,
+					    struct ornic_th *from,
+					    struct ornic_th_frame *frame,
+					    const struct ornic_pkt *pkt);
+
 #endif /* ORNIC_PAIR_FIXTURE_H */

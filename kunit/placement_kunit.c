@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Memory placement extensions, IBTA annex A19: FLUSH and ATOMIC WRITE. */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 #include "engine/qp.h"
 
 #define PSN ORNIC_FIX_PSN
@@ -15,18 +13,6 @@
 #define FETH(type, level) ((type) | (level) << ORNIC_FETH_LEVEL_SHIFT)
 /* am begins 4 bytes past a multiple of 8. */
 #define WORD 4u
-
-static int placement_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void placement_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
-}
 
 static struct ornic_fixture *
 open_fix(struct kunit *test, enum ornic_fix_kind kind, u8 type, u8 access)
@@ -496,8 +482,8 @@ static struct kunit_case placement_cases[] = {
 
 static struct kunit_suite placement_suite = {
 	.name = "ornic_placement",
-	.init = placement_init,
-	.exit = placement_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = placement_cases,
 };
 

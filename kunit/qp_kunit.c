@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The state machine of a QP: transitions, attributes, draining, flushing. */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
 #define ACK 0x1f
@@ -10,18 +8,6 @@
 #define RC ORNIC_QPT_RC
 #define UC ORNIC_QPT_UC
 #define UD ORNIC_QPT_UD
-
-static int qp_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void qp_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
-}
 
 static struct ornic_fixture *open_reset(struct kunit *test, u8 type)
 {
@@ -571,8 +557,8 @@ static struct kunit_case qp_cases[] = {
 
 static struct kunit_suite qp_suite = {
 	.name = "ornic_qp",
-	.init = qp_init,
-	.exit = qp_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = qp_cases,
 };
 

@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What the requester does about loss, reordering and peers that are not ready. */
-#include <kunit/test.h>
-
 #include "engine/proto.h"
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
 #define MTU 1024u
 #define ACK 0x1f /* credits: none */
 #define NAK(n) (ORNIC_AETH_NAK | (n))
 #define RNR(n) (ORNIC_AETH_RNR | (n))
-
-static int recovery_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void recovery_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
-}
 
 static struct ornic_fixture *open_kind(struct kunit *test,
 				       enum ornic_fix_kind kind)
@@ -518,8 +504,8 @@ static struct kunit_case recovery_cases[] = {
 
 static struct kunit_suite recovery_suite = {
 	.name = "ornic_recovery",
-	.init = recovery_init,
-	.exit = recovery_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = recovery_cases,
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The requester: WQEs to packets. The peer exists on the wire only. */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
 
@@ -15,18 +13,6 @@ static struct ornic_fixture *open_lone(struct kunit *test, u8 type)
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
 	return fix;
-}
-
-static int req_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void req_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
 static u32 payload(struct ornic_fixture *fix, u8 *out)
@@ -783,8 +769,8 @@ static struct kunit_case req_cases[] = {
 
 static struct kunit_suite req_suite = {
 	.name = "ornic_req",
-	.init = req_init,
-	.exit = req_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = req_cases,
 };
 

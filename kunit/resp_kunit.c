@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The responder: requests of a peer that is on the wire only. */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
 #define ACK 0x1f
@@ -23,18 +21,6 @@ static struct ornic_fixture *open_type(struct kunit *test, u8 type)
 	for (i = 0; i < sizeof(fix->buf); i++)
 		fix->buf[i] = ornic_fix_byte(2, i);
 	return fix;
-}
-
-static int resp_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void resp_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
 static u64 stat(struct ornic_fixture *fix, enum ornic_stat which)
@@ -714,8 +700,8 @@ static struct kunit_case resp_cases[] = {
 
 static struct kunit_suite resp_suite = {
 	.name = "ornic_resp",
-	.init = resp_init,
-	.exit = resp_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = resp_cases,
 };
 

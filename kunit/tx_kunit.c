@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Frames: every byte written, once, whatever memory does meanwhile. */
-#include <kunit/test.h>
-
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 static struct ornic_fixture *open_fix(struct kunit *test,
 				      enum ornic_fix_kind kind, u8 type)
@@ -13,18 +11,6 @@ static struct ornic_fixture *open_fix(struct kunit *test,
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	return fix;
-}
-
-static int tx_init(struct kunit *test)
-{
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void tx_exit(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
 }
 
 /* ---- what a frame holds ---------------------------------------------------- */
@@ -443,8 +429,8 @@ static struct kunit_case tx_cases[] = {
 
 static struct kunit_suite tx_suite = {
 	.name = "ornic_tx",
-	.init = tx_init,
-	.exit = tx_exit,
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
 	.test_cases = tx_cases,
 };
 

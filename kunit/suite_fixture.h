@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* For suites whose cases each open one fixture, in test->priv. */
+#ifndef ORNIC_SUITE_FIXTURE_H
+#define ORNIC_SUITE_FIXTURE_H
+
+#include <kunit/test.h>
+
+#include "pair_fixture.h"
+
+static inline int ornic_suite_init(struct kunit *test)
+{
+	test->priv =
+		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+/* Nothing was written beside what the fixture has. */
+static inline void ornic_suite_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ornic_fix_close(test->priv), 0);
+}
+
+#endif /* ORNIC_SUITE_FIXTURE_H */
