@@ -9,7 +9,7 @@ bench:
 	+@$(MAKE) all nic bench-parts
 	qemu-tests/bench/bench
 
-bench-parts: $(addprefix $(BUILD)/bench/,null_syscall start objects hurry.so)
+bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
 	+@$(MAKE) -s -C $(KDIR) M=$(BUILD)/bench/ref modules
 	@siw=$$(qemu-tests/bench/siw.sh $(KDIR)) && cp "$$siw" $(BUILD)/bench/
@@ -18,11 +18,11 @@ $(BUILD)/bench/null_syscall: qemu-tests/bench/null_syscall.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -o $@ $<
 
-$(BUILD)/bench/start: qemu-tests/bench/start.c
+$(BUILD)/bench/netns_run: qemu-tests/bench/netns_run.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static -o $@ $<
 
-$(BUILD)/bench/hurry.so: qemu-tests/bench/hurry.c
+$(BUILD)/bench/perftest_nosleep.so: qemu-tests/bench/perftest_nosleep.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -shared -o $@ $<
 

@@ -21,9 +21,9 @@ blink() { read -r -t 0.02 <>/dev/ptmx || :; }
 # ends in time and is in that namespace ("-": in this one); and $preload is for it
 starting()
 {
-	start=("$bench/start" "$1" "$2")
+	start=("$bench/netns_run" "$1" "$2")
 	preload=
-	[[ $3 != ib_* ]] || preload=$bench/hurry.so
+	[[ $3 != ib_* ]] || preload=$bench/perftest_nosleep.so
 }
 
 # last_lines NUMBER FILE: in $lines, in one line

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * start SECONDS NAMESPACE COMMAND...: COMMAND in that network namespace ("-" for
- * this one), killed by SIGALRM after so long. What nsenter and timeout do, in a
- * third of the time: under emulation to start these two takes as long as what a
- * run measures.
+ * netns_run SECONDS NAMESPACE COMMAND...: run COMMAND in that network namespace
+ * ("-" for this one) and kill it by SIGALRM after SECONDS. nsenter and timeout do
+ * the same in three times the time: under emulation their start takes as long as
+ * what a run measures.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 static int fail(const char *what)
 {
-	fprintf(stderr, "start: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "netns_run: %s: %s\n", what, strerror(errno));
 	return 127;
 }
 
@@ -26,7 +26,8 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: start SECONDS NAMESPACE COMMAND...\n");
+		fprintf(stderr,
+			"usage: netns_run SECONDS NAMESPACE COMMAND...\n");
 		return 2;
 	}
 	if (strcmp(argv[2], "-")) {
