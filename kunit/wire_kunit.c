@@ -278,7 +278,6 @@ static void parse_drops_truncated(struct kunit *test)
 		rx.seg[0].len = len;
 		rx.len = len;
 		KUNIT_EXPECT_NE(test, ornic_pkt_parse(&pkt, &rx), 0);
-		kunit_kfree(test, copy);
 	}
 }
 
@@ -349,7 +348,6 @@ static ornic_apart u32 build(struct kunit *test, const struct ornic_path *path,
 	KUNIT_EXPECT_EQ(test, tx.l3_offset, path->l3_offset);
 	KUNIT_EXPECT_EQ(test, tx.l4_offset, path->l4_offset);
 	KUNIT_EXPECT_EQ(test, tx.ipv6, path->ipv6);
-	kunit_kfree(test, data);
 	return len;
 }
 

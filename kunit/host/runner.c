@@ -16,41 +16,27 @@ static struct kunit_suite *suites[MAX_SUITES];
 static size_t nsuites;
 static char **wanted;
 static int nwanted;
-static unsigned int passed, failed, skipped;
+static unsigned int count[3]; /* by enum kunit_status */
 
-void kunit_register(struct kunit_suite *const *s, size_t n)
+void kunit_register(struct kunit_suite *suite)
 {
-	while (n-- && nsuites < MAX_SUITES)
-		suites[nsuites++] = *s++;
+	if (nsuites < MAX_SUITES)
+		suites[nsuites++] = suite;
 }
 
-static void kunit_vnote(const char *fmt, va_list ap)
-{
-	printf("        # ");
-	vprintf(fmt, ap);
-	printf("\n");
-}
-
+/* Also of an _MSG variant, whose message may be NULL. */
 void kunit_note(struct kunit *test, const char *fmt, ...)
-{
-	va_list ap;
-
-	(void)test;
-	va_start(ap, fmt);
-	kunit_vnote(fmt, ap);
-	va_end(ap);
-}
-
-void kunit_message(struct kunit *test, const char *fmt, ...)
 {
 	va_list ap;
 
 	(void)test;
 	if (!fmt)
 		return;
+	printf("        # ");
 	va_start(ap, fmt);
-	kunit_vnote(fmt, ap);
+	vprintf(fmt, ap);
 	va_end(ap);
+	printf("\n");
 }
 
 void kunit_failed(struct kunit *test, const char *file, int line,
@@ -75,7 +61,7 @@ void kunit_dump(struct kunit *test, const char *name, const void *data,
 	printf("\n");
 }
 
-void kunit_skip_(struct kunit *test, const char *fmt, ...)
+void kunit_skip(struct kunit *test, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -84,6 +70,7 @@ void kunit_skip_(struct kunit *test, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(test->reason, sizeof(test->reason), fmt, ap);
 	va_end(ap);
+	kunit_leave(test);
 }
 
 void kunit_leave(struct kunit *test)
@@ -103,107 +90,55 @@ void *kunit_kzalloc(struct kunit *test, size_t size, int gfp)
 	return (char *)m + 16;
 }
 
-void kunit_kfree(struct kunit *test, const void *ptr)
-{
-	struct kunit_mem **m = &test->mem;
-
-	for (; *m; m = &(*m)->next) {
-		if ((char *)*m + 16 == ptr) {
-			struct kunit_mem *victim = *m;
-
-			*m = victim->next;
-			free(victim);
-			return;
-		}
-	}
-}
-
-static void free_all(struct kunit *test)
-{
-	while (test->mem) {
-		struct kunit_mem *m = test->mem;
-
-		test->mem = m->next;
-		free(m);
-	}
-}
-
 /* One run of a case: init, the case, exit, whatever happened in between. */
 static void run_once(struct kunit_suite *s, struct kunit_case *c,
 		     struct kunit *test)
 {
+	struct kunit_mem *m;
+
 	if (!setjmp(test->leave)) {
-		if (s->init && s->init(test)) {
-			kunit_note(test, "init failed");
-			test->status = KUNIT_FAILURE;
-		} else {
+		if (s->init && s->init(test))
+			KUNIT_FAIL(test, "init failed");
+		else
 			c->run_case(test);
-		}
 	}
 	if (s->exit && !setjmp(test->leave))
 		s->exit(test);
-	free_all(test);
+	while ((m = test->mem)) {
+		test->mem = m->next;
+		free(m);
+	}
+	count[test->status]++;
 }
 
-static void report(const char *indent, enum kunit_status status, unsigned int n,
-		   const char *name, const char *reason)
+static void report(const char *indent, const struct kunit *test, unsigned int n,
+		   const char *name)
 {
 	printf("%s%sok %u %s%s%s\n", indent,
-	       status == KUNIT_FAILURE ? "not " : "", n, name,
-	       status == KUNIT_SKIPPED ? " # SKIP " : "",
-	       status == KUNIT_SKIPPED ? reason : "");
+	       test->status == KUNIT_FAILURE ? "not " : "", n, name,
+	       test->status == KUNIT_SKIPPED ? " # SKIP " : "", test->reason);
 	fflush(stdout);
 }
 
-static void count(enum kunit_status status)
+/* Fails with one of its parameters, and when there are none. */
+static void run_params(struct kunit_suite *s, struct kunit_case *c,
+		       struct kunit *all)
 {
-	if (status == KUNIT_FAILURE)
-		failed++;
-	else if (status == KUNIT_SKIPPED)
-		skipped++;
-	else
-		passed++;
-}
-
-static enum kunit_status run_params(struct kunit_suite *s, struct kunit_case *c)
-{
-	enum kunit_status all = KUNIT_SKIPPED;
+	char desc[KUNIT_PARAM_DESC_SIZE] = "";
 	const void *param = NULL;
 	unsigned int n = 0;
 
 	printf("        KTAP version 1\n        # Subtest: %s\n", c->name);
-	for (;;) {
-		char desc[KUNIT_PARAM_DESC_SIZE] = "";
-		struct kunit test = { 0 };
+	while ((param = c->generate_params(param, desc))) {
+		struct kunit test = { .param_value = param };
 
-		param = c->generate_params(param, desc);
-		if (!param)
-			break;
-		test.param_value = param;
 		run_once(s, c, &test);
-		report("        ", test.status, ++n, desc, test.reason);
-		count(test.status);
+		report("        ", &test, ++n, desc);
 		if (test.status == KUNIT_FAILURE)
-			all = KUNIT_FAILURE;
-		else if (all == KUNIT_SKIPPED)
-			all = test.status;
+			all->status = KUNIT_FAILURE;
 	}
-	return n ? all : KUNIT_FAILURE;
-}
-
-static enum kunit_status run_case(struct kunit_suite *s, struct kunit_case *c,
-				  unsigned int n)
-{
-	struct kunit test = { 0 };
-
-	if (c->generate_params) {
-		test.status = run_params(s, c);
-	} else {
-		run_once(s, c, &test);
-		count(test.status);
-	}
-	report("    ", test.status, n, c->name, test.reason);
-	return test.status;
+	if (!n)
+		all->status = KUNIT_FAILURE;
 }
 
 static bool is_wanted(struct kunit_suite *s, struct kunit_case *c)
@@ -218,37 +153,30 @@ static bool is_wanted(struct kunit_suite *s, struct kunit_case *c)
 	return !nwanted;
 }
 
-static enum kunit_status run_suite(struct kunit_suite *s, unsigned int n)
+static void run_suite(struct kunit_suite *s, unsigned int number)
 {
-	enum kunit_status status = KUNIT_SUCCESS;
+	struct kunit all = { 0 };
 	struct kunit_case *c;
-	unsigned int i = 0;
+	unsigned int n = 0;
 
 	printf("    KTAP version 1\n    # Subtest: %s\n", s->name);
-	if (s->suite_init && s->suite_init(s)) {
-		failed++;
-		return KUNIT_FAILURE;
+	for (c = s->test_cases; c->run_case; c++) {
+		struct kunit test = { 0 };
+
+		if (!is_wanted(s, c))
+			continue;
+		if (c->generate_params)
+			run_params(s, c, &test);
+		else
+			run_once(s, c, &test);
+		report("    ", &test, ++n, c->name);
+		if (test.status == KUNIT_FAILURE)
+			all.status = KUNIT_FAILURE;
 	}
-	for (c = s->test_cases; c->run_case; c++)
-		if (is_wanted(s, c) && run_case(s, c, ++i) == KUNIT_FAILURE)
-			status = KUNIT_FAILURE;
-	if (s->suite_exit)
-		s->suite_exit(s);
-	report("", status, n, s->name, "");
-	return status;
+	report("", &all, number, s->name);
 }
 
-static bool any_wanted(struct kunit_suite *s)
-{
-	struct kunit_case *c;
-
-	for (c = s->test_cases; c->run_case; c++)
-		if (is_wanted(s, c))
-			return true;
-	return false;
-}
-
-static int list(void)
+static void list(void)
 {
 	struct kunit_case *c;
 	size_t i;
@@ -256,42 +184,38 @@ static int list(void)
 	for (i = 0; i < nsuites; i++)
 		for (c = suites[i]->test_cases; c->run_case; c++)
 			printf("%s.%s\n", suites[i]->name, c->name);
-	return 0;
 }
 
-static void summarise(const char *path)
+static void summarise(FILE *to, const char *prefix)
 {
-	FILE *f = path ? fopen(path, "w") : NULL;
-
-	printf("# unit: %u passed, %u failed, %u skipped\n", passed, failed,
-	       skipped);
-	if (!f)
-		return;
-	fprintf(f, "%u passed, %u failed, %u skipped\n", passed, failed,
-		skipped);
-	fclose(f);
+	fprintf(to, "%s%u passed, %u failed, %u skipped\n", prefix,
+		count[KUNIT_SUCCESS], count[KUNIT_FAILURE],
+		count[KUNIT_SKIPPED]);
 }
 
 int main(int argc, char **argv)
 {
-	const char *results = NULL;
-	unsigned int n = 0;
+	FILE *results = NULL;
 	size_t i;
 
-	if (argc > 1 && !strcmp(argv[1], "--list"))
-		return list();
+	if (argc > 1 && !strcmp(argv[1], "--list")) {
+		list();
+		return 0;
+	}
 	if (argc > 2 && !strcmp(argv[1], "--results")) {
-		results = argv[2];
+		results = fopen(argv[2], "w");
 		argc -= 2;
 		argv += 2;
 	}
 	wanted = argv + 1;
 	nwanted = argc - 1;
-	printf("KTAP version 1\n");
+	printf("KTAP version 1\n1..%zu\n", nsuites);
 	for (i = 0; i < nsuites; i++)
-		if (any_wanted(suites[i]))
-			run_suite(suites[i], ++n);
-	printf("1..%u\n", n);
-	summarise(results);
-	return failed || !passed;
+		run_suite(suites[i], i + 1);
+	summarise(stdout, "# unit: ");
+	if (results) {
+		summarise(results, "");
+		fclose(results);
+	}
+	return count[KUNIT_FAILURE] || !count[KUNIT_SUCCESS];
 }
