@@ -25,7 +25,7 @@ $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
 	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -c $< -o $@
 
 $(BUILD)/programs/ornic_verify: $(verify_objects)
-	$(CXX) $^ -libverbs -o $@
+	$(CXX) $^ -lgtest -libverbs -o $@
 
 $(BUILD)/programs/ornic_fork: $(BUILD)/programs/fork/main.o \
 		$(BUILD)/programs/verify/verbs.o

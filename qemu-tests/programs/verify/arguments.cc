@@ -10,7 +10,9 @@
 namespace
 {
 
-void send_queue_full(const ports &on)
+class arguments : public verify {};
+
+TEST_F(arguments, send_queue_full)
 {
 	pair p(on.client, on.server, { .depth = 8 });
 	uint32_t posted = 0;
@@ -31,7 +33,7 @@ void send_queue_full(const ports &on)
 	      "the queue holds more than max_send_wr");
 }
 
-void recv_queue_full(const ports &on)
+TEST_F(arguments, recv_queue_full)
 {
 	pair p(on.client, on.server, { .depth = 8 });
 	ibv_sge sge = p.server.sge(0, 8);
@@ -51,7 +53,7 @@ void recv_queue_full(const ports &on)
 }
 
 /* The requests before the bad one are posted, and bad_wr names it. */
-void bad_in_list(const ports &on)
+TEST_F(arguments, bad_in_list)
 {
 	pair p(on.client, on.server);
 	ibv_sge sge[2] = { p.client.sge(0, 8), p.client.sge(0, 8) };
@@ -69,7 +71,7 @@ void bad_in_list(const ports &on)
 	(void)p.client.sent(1);
 }
 
-void too_much_inline(const ports &on)
+TEST_F(arguments, too_much_inline)
 {
 	pair p(on.client, on.server, { .inline_size = 32 });
 	const uint32_t limit = p.client.cap.max_inline_data;
@@ -80,12 +82,12 @@ void too_much_inline(const ports &on)
 	      "inline beyond max_inline_data");
 }
 
-void post_before_rts(const ports &on)
+TEST_F(arguments, post_before_rts)
 {
 	endpoint e(on.client, {});
 
 	if (on.client.is_rxe)
-		throw skipped("rxe checks states in the kernel only");
+		skip("rxe checks states in the kernel only");
 	check(e.try_post(request(IBV_WR_SEND, 1), { e.sge(0, 8) }) != 0,
 	      "send in RESET");
 	e.to_init();
@@ -99,7 +101,7 @@ int modify(const endpoint &e, ibv_qp_attr attr, int mask)
 }
 
 /* IBTA Table 91: transitions and their attributes. */
-void illegal_transitions(const ports &on)
+TEST_F(arguments, illegal_transitions)
 {
 	endpoint e(on.client, {});
 	ibv_qp_attr attr{};
@@ -118,7 +120,7 @@ void illegal_transitions(const ports &on)
 	check_equal(e.state(), IBV_QPS_INIT, "state after refusals");
 }
 
-void illegal_attributes(const ports &on)
+TEST_F(arguments, illegal_attributes)
 {
 	endpoint e(on.client, {});
 	ibv_qp_attr attr{};
@@ -147,7 +149,7 @@ void illegal_attributes(const ports &on)
 	e.to_init();
 }
 
-void illegal_rtr(const ports &on)
+TEST_F(arguments, illegal_rtr)
 {
 	endpoint e(on.client, {});
 	ibv_qp_attr attr{};
@@ -181,7 +183,7 @@ void illegal_rtr(const ports &on)
  * Of attributes narrower than their field the bits that go on the wire count,
  * as with the devices that programs are written on.
  */
-void wide_attributes(const ports &on)
+TEST_F(arguments, wide_attributes)
 {
 	endpoint e(on.client, {});
 	ibv_qp_attr attr{}, got{};
@@ -194,7 +196,7 @@ void wide_attributes(const ports &on)
 			IBV_QP_MAX_QP_RD_ATOMIC;
 
 	if (on.client.is_rxe)
-		throw skipped("rxe keeps the bits that it does not use");
+		skip("rxe keeps the bits that it does not use");
 	e.to_init();
 	attr.qp_state = IBV_QPS_RTR;
 	attr.path_mtu = IBV_MTU_1024;
@@ -252,7 +254,7 @@ void refused_qp(const endpoint &e, ibv_qp_type type, ibv_qp_cap cap,
 	      what + ": errno " + std::to_string(errno));
 }
 
-void unusable_qps(const ports &on)
+TEST_F(arguments, unusable_qps)
 {
 	const endpoint e(on.client, {});
 	const auto wr = static_cast<uint32_t>(on.client.limits.max_qp_wr);
@@ -268,7 +270,7 @@ void unusable_qps(const ports &on)
 		   "QP type 77");
 }
 
-void unusable_cqs(const ports &on)
+TEST_F(arguments, unusable_cqs)
 {
 	ibv_context *context = on.client.context.get();
 
@@ -282,7 +284,7 @@ void unusable_cqs(const ports &on)
 	check(!cq, "comp_vector 10000");
 }
 
-void unusable_mrs(const ports &on)
+TEST_F(arguments, unusable_mrs)
 {
 	const memory m(8192);
 	ibv_pd *pd = on.client.pd.get();
@@ -301,7 +303,7 @@ void unusable_mrs(const ports &on)
 }
 
 /* What is in use stays. */
-void busy_objects(const ports &on)
+TEST_F(arguments, busy_objects)
 {
 	endpoint e(on.client, {});
 
@@ -310,22 +312,4 @@ void busy_objects(const ports &on)
 	e.to_init();
 }
 
-const test list[] = {
-	{ "send_queue_full", send_queue_full },
-	{ "recv_queue_full", recv_queue_full },
-	{ "bad_in_list", bad_in_list },
-	{ "too_much_inline", too_much_inline },
-	{ "post_before_rts", post_before_rts },
-	{ "illegal_transitions", illegal_transitions },
-	{ "illegal_attributes", illegal_attributes },
-	{ "illegal_rtr", illegal_rtr },
-	{ "wide_attributes", wide_attributes },
-	{ "unusable_qps", unusable_qps },
-	{ "unusable_cqs", unusable_cqs },
-	{ "unusable_mrs", unusable_mrs },
-	{ "busy_objects", busy_objects },
-};
-
 } /* namespace */
-
-const std::span<const test> argument_tests = list;

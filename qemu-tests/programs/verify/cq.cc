@@ -16,11 +16,13 @@
 namespace
 {
 
+class cq : public verify {};
+
 /* What rxe does with its CQs is not ours to judge. */
 void need_ornic(const ports &on)
 {
 	if (on.client.is_rxe || on.server.is_rxe)
-		throw skipped("one side is rxe");
+		skip("one side is rxe");
 }
 
 void resize(ibv_cq *cq, int cqe)
@@ -59,7 +61,7 @@ private:
 };
 
 /* Each CQE comes once and in order, whatever size the CQ has meanwhile. */
-void resize_under_traffic(const ports &on)
+TEST_F(cq, cq_resize_under_traffic)
 {
 	need_ornic(on);
 	static constexpr int sizes[] = { 64, 200, 65, 1000, 64, 128 };
@@ -80,7 +82,7 @@ void resize_under_traffic(const ports &on)
 }
 
 /* The same with another thread that resizes while this one polls. */
-void resize_beside_a_poller(const ports &on)
+TEST_F(cq, cq_resize_beside_a_poller)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -111,7 +113,7 @@ void resize_beside_a_poller(const ports &on)
 }
 
 /* An armed CQ stays armed, and its event comes from the new memory. */
-void resize_keeps_arming(const ports &on)
+TEST_F(cq, cq_resize_keeps_arming)
 {
 	need_ornic(on);
 	options o;
@@ -137,7 +139,7 @@ void resize_keeps_arming(const ports &on)
 	}
 }
 
-void resize_refusals(const ports &on)
+TEST_F(cq, cq_resize_refusals)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -166,7 +168,7 @@ void resize_refusals(const ports &on)
  * A CQ of as many CQEs as the device says there can be. FULL=1 goes round it
  * once; else the first ones do.
  */
-void deepest(const ports &on)
+TEST_F(cq, cq_deepest)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -195,7 +197,7 @@ void deepest(const ports &on)
  * What does not fit is lost, says CQ_ERR once, and overwrites nothing; the QP
  * does not outlive its CQ.
  */
-void overflow(const ports &on)
+TEST_F(cq, cq_overflow)
 {
 	need_ornic(on);
 	options o;
@@ -257,7 +259,7 @@ void send_to(pair &p, uint64_t id)
 }
 
 /* An event for each so many completions, or when the period is over. */
-void moderation(const ports &on)
+TEST_F(cq, cq_moderation)
 {
 	need_ornic(on);
 	options o;
@@ -287,7 +289,7 @@ void moderation(const ports &on)
 }
 
 /* A CQ on each vector; each channel gets the events of its own. */
-void vectors(const ports &on)
+TEST_F(cq, cq_vectors)
 {
 	need_ornic(on);
 	const int count = on.server.context->num_comp_vectors;
@@ -295,7 +297,7 @@ void vectors(const ports &on)
 
 	/* There is one for each CPU. */
 	if (count < 2)
-		throw skipped("one completion vector only");
+		skip("one completion vector only");
 	for (int v = 0; v < count && v < 4; v++) {
 		options o;
 		o.channel = true;
@@ -319,7 +321,7 @@ void vectors(const ports &on)
 }
 
 /* The clock that makes timestamps can be read, and does not go back. */
-void clock_values(const ports &on)
+TEST_F(cq, cq_clock)
 {
 	need_ornic(on);
 	ibv_values_ex before{}, after{};
@@ -334,18 +336,4 @@ void clock_values(const ports &on)
 	      "the clock");
 }
 
-const test list[] = {
-	{ "cq_resize_under_traffic", resize_under_traffic },
-	{ "cq_resize_beside_a_poller", resize_beside_a_poller },
-	{ "cq_resize_keeps_arming", resize_keeps_arming },
-	{ "cq_resize_refusals", resize_refusals },
-	{ "cq_deepest", deepest },
-	{ "cq_overflow", overflow },
-	{ "cq_moderation", moderation },
-	{ "cq_vectors", vectors },
-	{ "cq_clock", clock_values },
-};
-
 } /* namespace */
-
-const std::span<const test> cq_tests = list;

@@ -13,11 +13,13 @@
 namespace
 {
 
+class datagram : public verify {};
+
 constexpr size_t grh_size = 40;
 constexpr size_t source = 4096 + 13;
 constexpr size_t target = 8192 + 27;
 
-const options datagram = { .type = IBV_QPT_UD, .depth = 32 };
+const options ud_options = { .type = IBV_QPT_UD, .depth = 32 };
 
 ah_ptr address_of(const endpoint &from, const port &peer,
 		  uint32_t flow_label = 0, uint8_t sl = 0)
@@ -65,9 +67,9 @@ void check_grh(const pair &p, std::span<const std::byte> grh)
 	}
 }
 
-void every_size(const ports &on)
+TEST_F(datagram, ud_send)
 {
-	pair p(on.client, on.server, datagram);
+	pair p(on.client, on.server, ud_options);
 	const ah_ptr ah = address_of(p.client, on.server);
 	const size_t mtu = mtu_bytes(
 		std::min(on.client.attr.active_mtu, on.server.attr.active_mtu));
@@ -105,9 +107,9 @@ void every_size(const ports &on)
 }
 
 /* What does not fit on the wire is not looked at: UCX passes all ones. */
-void wide_values(const ports &on)
+TEST_F(datagram, ud_wide_values)
 {
-	pair p(on.client, on.server, datagram);
+	pair p(on.client, on.server, ud_options);
 	const ah_ptr ah = address_of(p.client, on.server, 0xffffffff, 0xf8);
 
 	p.server.post_recv(1, target, 200);
@@ -127,9 +129,9 @@ void wide_values(const ports &on)
 }
 
 /* The address handle made from a completion leads back to the sender. */
-void reply(const ports &on)
+TEST_F(datagram, ud_reply)
 {
-	pair p(on.client, on.server, datagram);
+	pair p(on.client, on.server, ud_options);
 	const ah_ptr ah = address_of(p.client, on.server);
 
 	p.server.post_recv(1, 0, 100);
@@ -153,9 +155,9 @@ void reply(const ports &on)
 }
 
 /* IBTA 10.2.5: a datagram with a wrong Q_Key is as if it never came. */
-void wrong_qkey(const ports &on)
+TEST_F(datagram, ud_wrong_qkey)
 {
-	pair p(on.client, on.server, datagram);
+	pair p(on.client, on.server, ud_options);
 	const ah_ptr ah = address_of(p.client, on.server);
 
 	p.server.post_recv(1, 0, 200);
@@ -170,16 +172,16 @@ void wrong_qkey(const ports &on)
 }
 
 /* With no receive posted a datagram is dropped; the next one arrives. */
-void no_receive(const ports &on)
+TEST_F(datagram, ud_no_receive)
 {
-	pair p(on.client, on.server, datagram);
+	pair p(on.client, on.server, ud_options);
 	const ah_ptr ah = address_of(p.client, on.server);
 
 	p.client.post(to(p.server, ah.get(), IBV_WR_SEND, 1),
 		      { p.client.sge(0, 50) });
 	(void)p.client.sent(1);
 	/* Over the same path behind it, a reply proves that it went by. */
-	endpoint other(on.server, datagram);
+	endpoint other(on.server, ud_options);
 	other.to_init();
 	other.to_rtr(p.client);
 	other.to_rts();
@@ -197,9 +199,9 @@ void no_receive(const ports &on)
 }
 
 /* The completion says that the buffer may be reused, and it is. */
-void reuse_after_completion(const ports &on)
+TEST_F(datagram, ud_reuse_after_completion)
 {
-	pair p(on.client, on.server, datagram);
+	pair p(on.client, on.server, ud_options);
 	const ah_ptr ah = address_of(p.client, on.server);
 
 	for (uint32_t i = 0; i < 200; i++) {
@@ -214,9 +216,9 @@ void reuse_after_completion(const ports &on)
 	}
 }
 
-void inline_data(const ports &on)
+TEST_F(datagram, ud_inline)
 {
-	options o = datagram;
+	options o = ud_options;
 
 	o.inline_size = 64;
 	pair p(on.client, on.server, o);
@@ -233,16 +235,4 @@ void inline_data(const ports &on)
 	check_fill(p.server.at(target + grh_size, 61), 8, "inline UD");
 }
 
-const test list[] = {
-	{ "ud_send", every_size },
-	{ "ud_wide_values", wide_values },
-	{ "ud_reply", reply },
-	{ "ud_wrong_qkey", wrong_qkey },
-	{ "ud_no_receive", no_receive },
-	{ "ud_reuse_after_completion", reuse_after_completion },
-	{ "ud_inline", inline_data },
-};
-
 } /* namespace */
-
-const std::span<const test> datagram_tests = list;

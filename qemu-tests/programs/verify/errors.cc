@@ -14,6 +14,8 @@
 namespace
 {
 
+class errors : public verify {};
+
 constexpr size_t place = 8192;
 
 /*
@@ -44,7 +46,7 @@ void expect_flushed(endpoint &e, uint64_t id)
 }
 
 /* IBTA 10.3.1.7, C10-104 */
-void bad_send_lkey(const ports &on)
+TEST_F(errors, bad_send_lkey)
 {
 	pair p(on.client, on.server);
 	ibv_sge sge = p.client.sge(0, 100);
@@ -60,7 +62,7 @@ void bad_send_lkey(const ports &on)
 	check_equal(p.server.state(), IBV_QPS_RTS, "server's state");
 }
 
-void send_beyond_mr(const ports &on)
+TEST_F(errors, send_beyond_mr)
 {
 	pair p(on.client, on.server);
 
@@ -70,7 +72,7 @@ void send_beyond_mr(const ports &on)
 	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client, IBV_WC_WR_FLUSH_ERR);
 }
 
-void bad_recv_lkey(const ports &on)
+TEST_F(errors, bad_recv_lkey)
 {
 	pair p(on.client, on.server);
 	ibv_sge sge = p.server.sge(place, 100);
@@ -84,7 +86,7 @@ void bad_recv_lkey(const ports &on)
 }
 
 /* A read whose local target is not ours to write. */
-void read_into_foreign_memory(const ports &on)
+TEST_F(errors, read_into_foreign_memory)
 {
 	pair p(on.client, on.server);
 	ibv_sge sge = p.client.sge(0, 100);
@@ -140,7 +142,7 @@ template <ibv_wr_opcode opcode, int access> void no_right(const ports &on)
 	refused(p, rdma(opcode, 1, p.server, place), 3000);
 }
 
-void atomic_without_right(const ports &on)
+TEST_F(errors, atomic_without_right)
 {
 	pair p(on.client, on.server,
 	       { .access = all_access & ~IBV_ACCESS_REMOTE_ATOMIC,
@@ -151,7 +153,7 @@ void atomic_without_right(const ports &on)
 }
 
 /* A key of another protection domain is no key. */
-void rkey_of_other_pd(const ports &on)
+TEST_F(errors, rkey_of_other_pd)
 {
 	pair p(on.client, on.server);
 	const pd_ptr pd(ibv_alloc_pd(on.server.context.get()));
@@ -164,7 +166,7 @@ void rkey_of_other_pd(const ports &on)
 	refused(p, wr, 3000);
 }
 
-void rkey_after_dereg(const ports &on)
+TEST_F(errors, rkey_after_dereg)
 {
 	pair p(on.client, on.server);
 	mr_ptr mr(ibv_reg_mr(on.server.pd.get(), p.server.at(place, 1).data(),
@@ -182,7 +184,7 @@ void rkey_after_dereg(const ports &on)
  * While another thread posts WRITEs to it, memory is deregistered: what its
  * owner does with it from then on stays.
  */
-void writes_end_with_dereg(const ports &on)
+TEST_F(errors, writes_end_with_dereg)
 {
 	constexpr size_t size = 64 << 10;
 	constexpr unsigned int rounds = 10, posts = 32;
@@ -233,12 +235,12 @@ template <ibv_wr_opcode opcode> void qp_without_right(const ports &on)
 }
 
 /* IBTA C9-135: an atomic operand is aligned to 8 bytes. */
-void unaligned_atomic(const ports &on)
+TEST_F(errors, unaligned_atomic)
 {
 	pair p(on.client, on.server);
 
 	if (on.client.is_rxe)
-		throw skipped("rxe refuses to post it");
+		skip("rxe refuses to post it");
 	p.client.post(atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, p.server,
 			     place + 4, 1),
 		      { p.client.sge(0, 8) });
@@ -262,7 +264,7 @@ template <size_t size> void too_long(const ports &on)
 	check_clear(p.server.at(place + size - 1, 1), "beyond the receive");
 }
 
-void rnr_exhausted(const ports &on)
+TEST_F(errors, rnr_exhausted)
 {
 	pair p(on.client, on.server, { .rnr_retry = 2 });
 
@@ -272,7 +274,7 @@ void rnr_exhausted(const ports &on)
 }
 
 /* 7 is for ever: the message waits for its receive. */
-void rnr_recovers(const ports &on)
+TEST_F(errors, rnr_recovers)
 {
 	pair p(on.client, on.server, { .rnr_retry = 7 });
 
@@ -286,7 +288,7 @@ void rnr_recovers(const ports &on)
 	check_fill(p.server.at(place, 5000), 6, "after RNR");
 }
 
-void dead_peer(const ports &on)
+TEST_F(errors, dead_peer)
 {
 	pair p(on.client, on.server, { .timeout = 12, .retry = 2 });
 
@@ -298,7 +300,7 @@ void dead_peer(const ports &on)
 }
 
 /* IBTA 10.3.1.7: in the error state both queues are flushed, in order. */
-void flush(const ports &on)
+TEST_F(errors, flush)
 {
 	pair p(on.client, on.server);
 
@@ -313,7 +315,7 @@ void flush(const ports &on)
 	}
 	/* What is posted in the error state is flushed too. */
 	if (on.client.is_rxe)
-		throw skipped("rxe forgets unsignalled requests");
+		skip("rxe forgets unsignalled requests");
 	p.client.post(request(IBV_WR_SEND, 20, 0), { p.client.sge(0, 8) });
 	p.client.post(request(IBV_WR_SEND, 21), { p.client.sge(0, 8) });
 	expect_flushed(p.client, 20);
@@ -324,7 +326,7 @@ void flush(const ports &on)
 }
 
 /* After RESET nothing is left of what was posted, and the QP works again. */
-void reset_and_reuse(const ports &on)
+TEST_F(errors, reset_and_reuse)
 {
 	pair p(on.client, on.server);
 	ibv_qp_attr attr{};
@@ -354,7 +356,7 @@ void reset_and_reuse(const ports &on)
 }
 
 /* UC: a refused write is dropped, the sender does not learn of it. */
-void uc_wrong_rkey(const ports &on)
+TEST_F(errors, uc_wrong_rkey)
 {
 	pair p(on.client, on.server, { .type = IBV_QPT_UC });
 	ibv_send_wr wr = rdma(IBV_WR_RDMA_WRITE, 1, p.server, place);
@@ -366,38 +368,64 @@ void uc_wrong_rkey(const ports &on)
 	check_clear(p.server.at(place, 3000), "server's memory");
 }
 
-const test list[] = {
-	{ "bad_send_lkey", bad_send_lkey },
-	{ "send_beyond_mr", send_beyond_mr },
-	{ "bad_recv_lkey", bad_recv_lkey },
-	{ "read_into_foreign_memory", read_into_foreign_memory },
-	{ "write_wrong_rkey", wrong_rkey<IBV_WR_RDMA_WRITE> },
-	{ "read_wrong_rkey", wrong_rkey<IBV_WR_RDMA_READ> },
-	{ "write_out_of_range", out_of_range<IBV_WR_RDMA_WRITE> },
-	{ "read_out_of_range", out_of_range<IBV_WR_RDMA_READ> },
-	{ "write_wrapping_range", wrapping_range<IBV_WR_RDMA_WRITE> },
-	{ "read_wrapping_range", wrapping_range<IBV_WR_RDMA_READ> },
-	{ "write_without_right",
-	  no_right<IBV_WR_RDMA_WRITE, all_access & ~IBV_ACCESS_REMOTE_WRITE> },
-	{ "read_without_right",
-	  no_right<IBV_WR_RDMA_READ, all_access & ~IBV_ACCESS_REMOTE_READ> },
-	{ "atomic_without_right", atomic_without_right },
-	{ "rkey_of_other_pd", rkey_of_other_pd },
-	{ "rkey_after_dereg", rkey_after_dereg },
-	{ "writes_end_with_dereg", writes_end_with_dereg },
-	{ "write_to_qp_without_right", qp_without_right<IBV_WR_RDMA_WRITE> },
-	{ "read_from_qp_without_right", qp_without_right<IBV_WR_RDMA_READ> },
-	{ "unaligned_atomic", unaligned_atomic },
-	{ "send_too_long", too_long<700> },
-	{ "send_too_long_many_packets", too_long<5000> },
-	{ "rnr_exhausted", rnr_exhausted },
-	{ "rnr_recovers", rnr_recovers },
-	{ "dead_peer", dead_peer },
-	{ "flush", flush },
-	{ "reset_and_reuse", reset_and_reuse },
-	{ "uc_wrong_rkey", uc_wrong_rkey },
-};
+TEST_F(errors, write_wrong_rkey)
+{
+	wrong_rkey<IBV_WR_RDMA_WRITE>(on);
+}
+
+TEST_F(errors, read_wrong_rkey)
+{
+	wrong_rkey<IBV_WR_RDMA_READ>(on);
+}
+
+TEST_F(errors, write_out_of_range)
+{
+	out_of_range<IBV_WR_RDMA_WRITE>(on);
+}
+
+TEST_F(errors, read_out_of_range)
+{
+	out_of_range<IBV_WR_RDMA_READ>(on);
+}
+
+TEST_F(errors, write_wrapping_range)
+{
+	wrapping_range<IBV_WR_RDMA_WRITE>(on);
+}
+
+TEST_F(errors, read_wrapping_range)
+{
+	wrapping_range<IBV_WR_RDMA_READ>(on);
+}
+
+TEST_F(errors, write_without_right)
+{
+	no_right<IBV_WR_RDMA_WRITE, all_access & ~IBV_ACCESS_REMOTE_WRITE>(on);
+}
+
+TEST_F(errors, read_without_right)
+{
+	no_right<IBV_WR_RDMA_READ, all_access & ~IBV_ACCESS_REMOTE_READ>(on);
+}
+
+TEST_F(errors, write_to_qp_without_right)
+{
+	qp_without_right<IBV_WR_RDMA_WRITE>(on);
+}
+
+TEST_F(errors, read_from_qp_without_right)
+{
+	qp_without_right<IBV_WR_RDMA_READ>(on);
+}
+
+TEST_F(errors, send_too_long)
+{
+	too_long<700>(on);
+}
+
+TEST_F(errors, send_too_long_many_packets)
+{
+	too_long<5000>(on);
+}
 
 } /* namespace */
-
-const std::span<const test> error_tests = list;

@@ -9,17 +9,19 @@
 namespace
 {
 
+class events : public verify {};
+
 constexpr size_t place = 4096;
 
 /* rxe raises some of these on the client's word only. */
 void need_ornic_server(const ports &on)
 {
 	if (on.server.is_rxe)
-		throw skipped("the server is rxe");
+		skip("the server is rxe");
 }
 
 /* IBTA 10.3.1.3: the first message that comes in RTR. */
-void comm_est(const ports &on)
+TEST_F(events, event_comm_est)
 {
 	need_ornic_server(on);
 	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UC }) {
@@ -48,7 +50,7 @@ void comm_est(const ports &on)
 }
 
 /* IBTA 9.9.3, class C: the key does not allow it. */
-void access_err(const ports &on)
+TEST_F(events, event_access_err)
 {
 	need_ornic_server(on);
 	pair p(on.client, on.server);
@@ -65,7 +67,7 @@ void access_err(const ports &on)
 }
 
 /* IBTA 9.9.3, class B: the QP does not allow it. */
-void req_err(const ports &on)
+TEST_F(events, event_req_err)
 {
 	need_ornic_server(on);
 	options o;
@@ -82,12 +84,4 @@ void req_err(const ports &on)
 		expect_no_event(on.client);
 }
 
-const test list[] = {
-	{ "event_comm_est", comm_est },
-	{ "event_access_err", access_err },
-	{ "event_req_err", req_err },
-};
-
 } /* namespace */
-
-const std::span<const test> event_tests = list;

@@ -8,13 +8,15 @@
 namespace
 {
 
+class keys : public verify {};
+
 constexpr size_t size = 100000;
 constexpr int no_remote = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
 
 void need_ornic(const ports &on)
 {
 	if (on.client.is_rxe || on.server.is_rxe)
-		throw skipped("one side is rxe");
+		skip("one side is rxe");
 }
 
 /* The status of a WRITE of the client to @address of the server. */
@@ -48,7 +50,7 @@ struct region {
 	mr_ptr mr;
 };
 
-void rereg_access(const ports &on)
+TEST_F(keys, rereg_access)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -70,7 +72,7 @@ void rereg_access(const ports &on)
 		    "write without the right");
 }
 
-void rereg_pd(const ports &on)
+TEST_F(keys, rereg_pd)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -94,7 +96,7 @@ void rereg_pd(const ports &on)
 	r.mr.reset();
 }
 
-void rereg_memory(const ports &on)
+TEST_F(keys, rereg_memory)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -118,7 +120,7 @@ void rereg_memory(const ports &on)
 		    "write to the old address");
 }
 
-void rereg_refusals(const ports &on)
+TEST_F(keys, rereg_refusals)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -178,7 +180,7 @@ struct window {
 	mw_ptr mw;
 };
 
-void mw_type_1(const ports &on)
+TEST_F(keys, mw_type_1)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -201,7 +203,7 @@ void mw_type_1(const ports &on)
 		    IBV_WC_REM_ACCESS_ERR, "write through an unbound window");
 }
 
-void mw_bounds(const ports &on)
+TEST_F(keys, mw_bounds)
 {
 	need_ornic(on);
 	for (size_t offset : { size_t{ 999 }, size_t{ 2901 } }) {
@@ -221,7 +223,7 @@ void mw_bounds(const ports &on)
 	}
 }
 
-void mw_local_inv(const ports &on)
+TEST_F(keys, mw_local_inv)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -242,7 +244,7 @@ void mw_local_inv(const ports &on)
 		    IBV_WC_REM_ACCESS_ERR, "write afterwards");
 }
 
-void mw_send_inv(const ports &on)
+TEST_F(keys, mw_send_inv)
 {
 	need_ornic(on);
 	pair p(on.client, on.server);
@@ -267,7 +269,7 @@ void mw_send_inv(const ports &on)
 		    IBV_WC_REM_ACCESS_ERR, "write afterwards");
 }
 
-void mw_refusals(const ports &on)
+TEST_F(keys, mw_refusals)
 {
 	need_ornic(on);
 	{
@@ -300,14 +302,4 @@ void mw_refusals(const ports &on)
 		    IBV_WC_REM_ACCESS_ERR, "write to a window for reading");
 }
 
-const test list[] = {
-	{ "rereg_access", rereg_access }, { "rereg_pd", rereg_pd },
-	{ "rereg_memory", rereg_memory }, { "rereg_refusals", rereg_refusals },
-	{ "mw_type_1", mw_type_1 },	  { "mw_bounds", mw_bounds },
-	{ "mw_local_inv", mw_local_inv }, { "mw_send_inv", mw_send_inv },
-	{ "mw_refusals", mw_refusals },
-};
-
 } /* namespace */
-
-const std::span<const test> key_tests = list;

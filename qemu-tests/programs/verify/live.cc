@@ -15,6 +15,8 @@
 namespace
 {
 
+class live : public verify {};
+
 bool is_set(const char *name, const char *value)
 {
 	const char *set = std::getenv(name);
@@ -47,7 +49,7 @@ void one_size(const ports &on, ibv_wr_opcode opcode, size_t size)
 	});
 }
 
-template <ibv_wr_opcode opcode> void live(const ports &on)
+template <ibv_wr_opcode opcode> void all_sizes(const ports &on)
 {
 	const live_counter retries(on.client, "retries");
 
@@ -66,14 +68,29 @@ template <ibv_wr_opcode opcode> void live(const ports &on)
 	}
 }
 
-const test list[] = {
-	{ "live_read", live<IBV_WR_RDMA_READ> },
-	{ "live_write", live<IBV_WR_RDMA_WRITE> },
-	{ "live_send", live<IBV_WR_SEND> },
-	{ "live_fetch_and_add", live<IBV_WR_ATOMIC_FETCH_AND_ADD> },
-	{ "live_compare_and_swap", live<IBV_WR_ATOMIC_CMP_AND_SWP> },
-};
+TEST_F(live, live_read)
+{
+	all_sizes<IBV_WR_RDMA_READ>(on);
+}
+
+TEST_F(live, live_write)
+{
+	all_sizes<IBV_WR_RDMA_WRITE>(on);
+}
+
+TEST_F(live, live_send)
+{
+	all_sizes<IBV_WR_SEND>(on);
+}
+
+TEST_F(live, live_fetch_and_add)
+{
+	all_sizes<IBV_WR_ATOMIC_FETCH_AND_ADD>(on);
+}
+
+TEST_F(live, live_compare_and_swap)
+{
+	all_sizes<IBV_WR_ATOMIC_CMP_AND_SWP>(on);
+}
 
 } /* namespace */
-
-const std::span<const test> live_tests = list;

@@ -13,10 +13,12 @@
 namespace
 {
 
+class order : public verify {};
+
 constexpr size_t slot = 3000;
 
 /* IBTA C10-104: completions of a work queue come in the order of its posts. */
-void mixed_in_order(const ports &on)
+TEST_F(order, rc_mixed_in_order)
 {
 	constexpr uint32_t count = 300, depth = 48;
 	pair p(on.client, on.server, { .depth = depth });
@@ -59,7 +61,7 @@ void mixed_in_order(const ports &on)
 	p.server.nothing_more();
 }
 
-void unsignalled(const ports &on)
+TEST_F(order, rc_unsignalled)
 {
 	pair p(on.client, on.server);
 
@@ -73,7 +75,7 @@ void unsignalled(const ports &on)
 }
 
 /* The queue's slots of unsignalled requests come back, over many laps. */
-void unsignalled_laps(const ports &on)
+TEST_F(order, rc_unsignalled_laps)
 {
 	pair p(on.client, on.server, { .depth = 16 });
 
@@ -89,7 +91,7 @@ void unsignalled_laps(const ports &on)
 	p.client.nothing_more();
 }
 
-void signal_all(const ports &on)
+TEST_F(order, rc_signal_all)
 {
 	pair p(on.client, on.server, { .sq_sig_all = true });
 
@@ -101,7 +103,7 @@ void signal_all(const ports &on)
 }
 
 /* IBTA 10.8.3.3: a fenced request starts when all READs before it are done. */
-void fence(const ports &on)
+TEST_F(order, rc_fence)
 {
 	pair p(on.client, on.server);
 
@@ -148,7 +150,7 @@ void send_one(pair &p, uint64_t id, unsigned int flags)
 	(void)p.server.received(id);
 }
 
-void events(const ports &on)
+TEST_F(order, rc_events)
 {
 	pair p(on.client, on.server, { .channel = true });
 
@@ -162,7 +164,7 @@ void events(const ports &on)
 	}
 }
 
-void solicited(const ports &on)
+TEST_F(order, rc_solicited)
 {
 	pair p(on.client, on.server, { .channel = true });
 
@@ -174,12 +176,12 @@ void solicited(const ports &on)
 }
 
 /* An error is an event even for those who wait for solicited ones. */
-void solicited_error(const ports &on)
+TEST_F(order, rc_solicited_error)
 {
 	pair p(on.client, on.server, { .channel = true });
 
 	if (on.server.is_rxe)
-		throw skipped("rxe signals solicited messages only");
+		skip("rxe signals solicited messages only");
 	check(!ibv_req_notify_cq(p.server.recv_cq.get(), 1), "arm");
 	p.server.post_recv(1, 0, 64);
 	p.server.to_error();
@@ -188,7 +190,7 @@ void solicited_error(const ports &on)
 }
 
 /* Both send at once: each side's requester and responder share one QP. */
-void both_ways(const ports &on)
+TEST_F(order, rc_both_ways)
 {
 	pair p(on.client, on.server);
 
@@ -211,7 +213,7 @@ void both_ways(const ports &on)
 }
 
 /* One post call with a list of requests is the same as many calls. */
-void list_of_requests(const ports &on)
+TEST_F(order, rc_list_of_requests)
 {
 	pair p(on.client, on.server);
 	ibv_send_wr wr[8], *bad;
@@ -234,7 +236,7 @@ void list_of_requests(const ports &on)
 }
 
 /* IBTA 10.3.1.5: RTS -> SQD drains, says so, and RTS goes on. */
-void drain(const ports &on)
+TEST_F(order, rc_drain)
 {
 	pair p(on.client, on.server);
 	ibv_qp_attr attr{};
@@ -242,7 +244,7 @@ void drain(const ports &on)
 	pollfd fd = { on.client.context->async_fd, POLLIN, 0 };
 
 	if (on.client.is_rxe)
-		throw skipped("rxe does not come back from SQD");
+		skip("rxe does not come back from SQD");
 	attr.qp_state = IBV_QPS_SQD;
 	attr.en_sqd_async_notify = 1;
 	check_equal(ibv_modify_qp(p.client.qp.get(), &attr,
@@ -261,7 +263,7 @@ void drain(const ports &on)
 	(void)p.client.sent(1);
 }
 
-void query(const ports &on)
+TEST_F(order, rc_query)
 {
 	pair p(on.client, on.server,
 	       { .mtu = IBV_MTU_512,
@@ -290,7 +292,7 @@ void query(const ports &on)
 	check_equal(init.qp_type, IBV_QPT_RC, "QP type");
 }
 
-void many_qps(const ports &on)
+TEST_F(order, rc_many_qps)
 {
 	std::vector<std::unique_ptr<pair>> pairs;
 
@@ -315,22 +317,4 @@ void many_qps(const ports &on)
 	}
 }
 
-const test list[] = {
-	{ "rc_mixed_in_order", mixed_in_order },
-	{ "rc_unsignalled", unsignalled },
-	{ "rc_unsignalled_laps", unsignalled_laps },
-	{ "rc_signal_all", signal_all },
-	{ "rc_fence", fence },
-	{ "rc_events", events },
-	{ "rc_solicited", solicited },
-	{ "rc_solicited_error", solicited_error },
-	{ "rc_both_ways", both_ways },
-	{ "rc_list_of_requests", list_of_requests },
-	{ "rc_drain", drain },
-	{ "rc_query", query },
-	{ "rc_many_qps", many_qps },
-};
-
 } /* namespace */
-
-const std::span<const test> order_tests = list;

@@ -12,10 +12,6 @@ struct failure : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };
 
-struct skipped : std::runtime_error {
-	using std::runtime_error::runtime_error;
-};
-
 [[noreturn]] void fail(const std::string &what);
 
 inline void check(bool ok, const std::string &what)

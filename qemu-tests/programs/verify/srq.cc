@@ -8,6 +8,8 @@
 namespace
 {
 
+class srq : public verify {};
+
 constexpr uint32_t depth = 16;
 constexpr size_t slot = 8192;
 
@@ -15,7 +17,7 @@ constexpr size_t slot = 8192;
 void need_ornic(const ports &on)
 {
 	if (on.server.is_rxe)
-		throw skipped("the server is rxe");
+		skip("the server is rxe");
 }
 
 /* An SRQ of the server and the memory of its receives. */
@@ -112,7 +114,7 @@ void check_received(shared &s, endpoint &at, uint64_t id, size_t size)
 }
 
 /* WQEs are taken in the order in which they were posted, whoever takes them. */
-void in_order(const ports &on)
+TEST_F(srq, srq_in_order)
 {
 	shared s(on.server);
 	pair a(on.client, on.server, of(s)), b(on.client, on.server, of(s));
@@ -133,7 +135,7 @@ void in_order(const ports &on)
 }
 
 /* Many messages at once on both QPs: each WQE is used once, none is lost. */
-void crowd(const ports &on)
+TEST_F(srq, srq_crowd)
 {
 	shared s(on.server);
 	pair a(on.client, on.server, of(s)), b(on.client, on.server, of(s));
@@ -169,7 +171,7 @@ void crowd(const ports &on)
 	}
 }
 
-void datagrams(const ports &on)
+TEST_F(srq, srq_datagrams)
 {
 	shared s(on.server);
 	pair p(on.client, on.server, of(s, IBV_QPT_UD));
@@ -199,7 +201,7 @@ void datagrams(const ports &on)
 }
 
 /* WRITE with immediate data takes a WQE as well. */
-void write_imm(const ports &on)
+TEST_F(srq, srq_write_imm)
 {
 	shared s(on.server);
 	pair p(on.client, on.server, of(s));
@@ -219,7 +221,7 @@ void write_imm(const ports &on)
 }
 
 /* IBTA 9.7.5.2.8 */
-void empty(const ports &on)
+TEST_F(srq, srq_empty)
 {
 	shared s(on.server);
 	pair p(on.client, on.server, of(s));
@@ -234,7 +236,7 @@ void empty(const ports &on)
 	check_received(s, p.server, 0, 3000);
 }
 
-void empty_exhausts_rnr(const ports &on)
+TEST_F(srq, srq_empty_exhausts_rnr)
 {
 	shared s(on.server);
 	options o = of(s);
@@ -246,7 +248,7 @@ void empty_exhausts_rnr(const ports &on)
 	p.client.wait_state(IBV_QPS_ERR);
 }
 
-void limit(const ports &on)
+TEST_F(srq, srq_limit)
 {
 	need_ornic(on);
 	shared s(on.server);
@@ -278,7 +280,7 @@ void limit(const ports &on)
 }
 
 /* IBTA 10.3.1: the QP that ends says so; the others go on. */
-void last_wqe(const ports &on)
+TEST_F(srq, srq_last_wqe)
 {
 	need_ornic(on);
 	shared s(on.server);
@@ -299,7 +301,7 @@ void last_wqe(const ports &on)
 }
 
 /* A message too long ends its QP, takes one WQE, and no other QP sees it. */
-void too_long(const ports &on)
+TEST_F(srq, srq_too_long)
 {
 	need_ornic(on);
 	shared s(on.server);
@@ -317,7 +319,7 @@ void too_long(const ports &on)
 }
 
 /* QPs come and go in the middle of messages: no slot of the ring is lost. */
-void qps_come_and_go(const ports &on)
+TEST_F(srq, srq_qps_come_and_go)
 {
 	need_ornic(on);
 	shared s(on.server);
@@ -349,7 +351,7 @@ int resize(const shared &s, uint32_t max_wr)
 }
 
 /* IBTA 11.2.3.3: while messages come, and nothing that was posted is lost. */
-void resized(const ports &on)
+TEST_F(srq, srq_resized)
 {
 	need_ornic(on);
 	shared s(on.server);
@@ -383,7 +385,7 @@ void resized(const ports &on)
 	}
 }
 
-void resize_refusals(const ports &on)
+TEST_F(srq, srq_resize_refusals)
 {
 	need_ornic(on);
 	shared s(on.server);
@@ -406,7 +408,7 @@ void resize_refusals(const ports &on)
 	s.limit(4 * depth);
 }
 
-void refusals(const ports &on)
+TEST_F(srq, srq_refusals)
 {
 	need_ornic(on);
 	shared s(on.server);
@@ -433,7 +435,7 @@ void refusals(const ports &on)
 	      "no WRs");
 }
 
-void busy(const ports &on)
+TEST_F(srq, srq_busy)
 {
 	need_ornic(on);
 	shared s(on.server);
@@ -450,23 +452,4 @@ void busy(const ports &on)
 	check_equal(ibv_destroy_srq(s.srq.release()), 0, "destroy");
 }
 
-const test list[] = {
-	{ "srq_in_order", in_order },
-	{ "srq_crowd", crowd },
-	{ "srq_datagrams", datagrams },
-	{ "srq_write_imm", write_imm },
-	{ "srq_empty", empty },
-	{ "srq_empty_exhausts_rnr", empty_exhausts_rnr },
-	{ "srq_limit", limit },
-	{ "srq_last_wqe", last_wqe },
-	{ "srq_too_long", too_long },
-	{ "srq_qps_come_and_go", qps_come_and_go },
-	{ "srq_resized", resized },
-	{ "srq_resize_refusals", resize_refusals },
-	{ "srq_refusals", refusals },
-	{ "srq_busy", busy },
-};
-
 } /* namespace */
-
-const std::span<const test> srq_tests = list;

@@ -16,6 +16,8 @@
 namespace
 {
 
+class steady : public verify {};
+
 using clock_type = std::chrono::steady_clock;
 using ms_type = std::chrono::duration<double, std::milli>;
 
@@ -80,7 +82,7 @@ void post(pair &p, uint64_t id)
 		      { p.client.sge(slot(id), size) });
 }
 
-void steady_send(const ports &on)
+TEST_F(steady, steady_send)
 {
 	pair p(on.client, on.server);
 	const auto begin = clock_type::now();
@@ -103,10 +105,4 @@ void steady_send(const ports &on)
 	seen.report(done);
 }
 
-const test list[] = {
-	{ "steady_send", steady_send },
-};
-
 } /* namespace */
-
-const std::span<const test> steady_tests = list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #pragma once
 
-#include <span>
+#include <gtest/gtest.h>
 
 #include "verbs.h"
 
@@ -11,20 +11,14 @@ struct ports {
 	port &server;
 };
 
-struct test {
-	const char *name;
-	void (*run)(const ports &);
+/* The fixture of all suites; opened by main(). */
+class verify : public testing::Test {
+public:
+	static const ports *opened;
+
+protected:
+	const ports &on = *opened;
 };
 
-extern const std::span<const test> transfer_tests;
-extern const std::span<const test> order_tests;
-extern const std::span<const test> datagram_tests;
-extern const std::span<const test> error_tests;
-extern const std::span<const test> argument_tests;
-extern const std::span<const test> srq_tests;
-extern const std::span<const test> xrc_tests;
-extern const std::span<const test> cq_tests;
-extern const std::span<const test> event_tests;
-extern const std::span<const test> key_tests;
-extern const std::span<const test> live_tests;
-extern const std::span<const test> steady_tests;
+/* Leaves the test, also from a function that it calls. */
+[[noreturn]] void skip(const std::string &why);

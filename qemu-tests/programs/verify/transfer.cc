@@ -16,6 +16,8 @@
 namespace
 {
 
+class transfer : public verify {};
+
 constexpr size_t guard = 64;
 /* Odd on purpose: no transfer below starts at an aligned place. */
 constexpr size_t source = 4096 + 13;
@@ -255,7 +257,7 @@ template <ibv_qp_type type> void gather_scatter(const ports &on)
 		}
 }
 
-void read_scatter(const ports &on)
+TEST_F(transfer, rc_read_scatter)
 {
 	pair p(on.client, on.server);
 	const auto to = scattered(p.client, { 3, 5000, 11 });
@@ -305,7 +307,7 @@ void store(const endpoint &e, size_t offset, uint64_t value)
 	std::memcpy(e.at(offset, 8).data(), &value, 8);
 }
 
-void compare_and_swap(const ports &on)
+TEST_F(transfer, rc_compare_and_swap)
 {
 	pair p(on.client, on.server);
 	const uint64_t old = 0x0123456789abcdef, wanted = 0xfedcba9876543210;
@@ -326,7 +328,7 @@ void compare_and_swap(const ports &on)
 	check_equal(load(p.server, target - 3), wanted, "value after a miss");
 }
 
-void fetch_and_add(const ports &on)
+TEST_F(transfer, rc_fetch_and_add)
 {
 	pair p(on.client, on.server);
 	uint64_t want = ~0ull - 5;
@@ -345,7 +347,7 @@ void fetch_and_add(const ports &on)
 }
 
 /* An MR may start anywhere and be known to the peer by any address. */
-void chosen_iova(const ports &on)
+TEST_F(transfer, rc_chosen_iova)
 {
 	pair p(on.client, on.server);
 	const uint64_t iova = 0x7000000000ull + source % 4096;
@@ -354,7 +356,7 @@ void chosen_iova(const ports &on)
 					iova, all_access));
 
 	if (!mr && on.server.is_rxe)
-		throw skipped("rxe registers no IOVA");
+		skip("rxe registers no IOVA");
 	check(mr != nullptr, "ibv_reg_mr_iova");
 	ibv_send_wr wr = rdma(IBV_WR_RDMA_WRITE, 1, p.server, 0);
 	wr.wr.rdma.remote_addr = iova + 1;
@@ -366,7 +368,7 @@ void chosen_iova(const ports &on)
 }
 
 /* A QP may be connected to itself: its requests meet its own responder. */
-void self_connected(const ports &on)
+TEST_F(transfer, rc_self_connected)
 {
 	endpoint e(on.client, {});
 
@@ -381,27 +383,69 @@ void self_connected(const ports &on)
 	check_fill(e.at(target * 4, 5000), 3, "to itself");
 }
 
-const test list[] = {
-	{ "rc_send", every_size<IBV_QPT_RC, op_send> },
-	{ "rc_send_imm", every_size<IBV_QPT_RC, op_send_imm> },
-	{ "rc_write", every_size<IBV_QPT_RC, op_write> },
-	{ "rc_write_imm", every_size<IBV_QPT_RC, op_write_imm> },
-	{ "rc_read", every_size<IBV_QPT_RC, op_read> },
-	{ "uc_send", every_size<IBV_QPT_UC, op_send> },
-	{ "uc_send_imm", every_size<IBV_QPT_UC, op_send_imm> },
-	{ "uc_write", every_size<IBV_QPT_UC, op_write> },
-	{ "uc_write_imm", every_size<IBV_QPT_UC, op_write_imm> },
-	{ "rc_gather_scatter", gather_scatter<IBV_QPT_RC> },
-	{ "uc_gather_scatter", gather_scatter<IBV_QPT_UC> },
-	{ "rc_read_scatter", read_scatter },
-	{ "rc_inline", inline_data<IBV_QPT_RC> },
-	{ "uc_inline", inline_data<IBV_QPT_UC> },
-	{ "rc_compare_and_swap", compare_and_swap },
-	{ "rc_fetch_and_add", fetch_and_add },
-	{ "rc_chosen_iova", chosen_iova },
-	{ "rc_self_connected", self_connected },
-};
+TEST_F(transfer, rc_send)
+{
+	every_size<IBV_QPT_RC, op_send>(on);
+}
+
+TEST_F(transfer, rc_send_imm)
+{
+	every_size<IBV_QPT_RC, op_send_imm>(on);
+}
+
+TEST_F(transfer, rc_write)
+{
+	every_size<IBV_QPT_RC, op_write>(on);
+}
+
+TEST_F(transfer, rc_write_imm)
+{
+	every_size<IBV_QPT_RC, op_write_imm>(on);
+}
+
+TEST_F(transfer, rc_read)
+{
+	every_size<IBV_QPT_RC, op_read>(on);
+}
+
+TEST_F(transfer, uc_send)
+{
+	every_size<IBV_QPT_UC, op_send>(on);
+}
+
+TEST_F(transfer, uc_send_imm)
+{
+	every_size<IBV_QPT_UC, op_send_imm>(on);
+}
+
+TEST_F(transfer, uc_write)
+{
+	every_size<IBV_QPT_UC, op_write>(on);
+}
+
+TEST_F(transfer, uc_write_imm)
+{
+	every_size<IBV_QPT_UC, op_write_imm>(on);
+}
+
+TEST_F(transfer, rc_gather_scatter)
+{
+	gather_scatter<IBV_QPT_RC>(on);
+}
+
+TEST_F(transfer, uc_gather_scatter)
+{
+	gather_scatter<IBV_QPT_UC>(on);
+}
+
+TEST_F(transfer, rc_inline)
+{
+	inline_data<IBV_QPT_RC>(on);
+}
+
+TEST_F(transfer, uc_inline)
+{
+	inline_data<IBV_QPT_UC>(on);
+}
 
 } /* namespace */
-
-const std::span<const test> transfer_tests = list;

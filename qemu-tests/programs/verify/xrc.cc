@@ -12,6 +12,8 @@
 namespace
 {
 
+class xrc : public verify {};
+
 constexpr uint32_t depth = 16;
 constexpr size_t slot = 8192;
 
@@ -21,7 +23,7 @@ void need_xrc(const ports &on)
 {
 	for (const port *p : { &on.client, &on.server })
 		if (!(p->limits.device_cap_flags & IBV_DEVICE_XRC))
-			throw skipped(p->name + " has no XRC");
+			skip(p->name + " has no XRC");
 }
 
 xrcd_ptr open_domain(port &p, int fd = -1)
@@ -239,7 +241,7 @@ struct link {
 };
 
 /* Each message goes where it says, whatever went before. */
-void sends(const ports &on)
+TEST_F(xrc, xrc_send)
 {
 	need_xrc(on);
 	link l(on);
@@ -259,7 +261,7 @@ void sends(const ports &on)
 	}
 }
 
-void writes(const ports &on)
+TEST_F(xrc, xrc_write)
 {
 	need_xrc(on);
 	link l(on);
@@ -281,7 +283,7 @@ void writes(const ports &on)
 	}
 }
 
-void reads_and_atomics(const ports &on)
+TEST_F(xrc, xrc_read_atomic)
 {
 	need_xrc(on);
 	link l(on);
@@ -304,7 +306,7 @@ void reads_and_atomics(const ports &on)
 }
 
 /* The same by ibv_wr_*, where the SRQ is set in a step of its own. */
-void by_steps(const ports &on)
+TEST_F(xrc, xrc_by_steps)
 {
 	need_xrc(on);
 	link l(on);
@@ -330,7 +332,7 @@ void by_steps(const ports &on)
 	}
 }
 
-void empty(const ports &on)
+TEST_F(xrc, xrc_empty)
 {
 	need_xrc(on);
 	link l(on);
@@ -346,7 +348,7 @@ void empty(const ports &on)
 }
 
 /* A number of no SRQ, and one of an SRQ in another domain, IBTA A14.3.4. */
-void foreign_srq(const ports &on)
+TEST_F(xrc, xrc_foreign_srq)
 {
 	need_xrc(on);
 	for (const bool exists : { false, true }) {
@@ -365,7 +367,7 @@ void foreign_srq(const ports &on)
 }
 
 /* A target lives as long as somebody has it open; domains by file are shared. */
-void opened(const ports &on)
+TEST_F(xrc, xrc_opened)
 {
 	need_xrc(on);
 	char name[] = "/tmp/ornic-xrcd-XXXXXX";
@@ -407,7 +409,7 @@ void opened(const ports &on)
 	close(fd);
 }
 
-void refusals(const ports &on)
+TEST_F(xrc, xrc_refusals)
 {
 	need_xrc(on);
 	link l(on);
@@ -431,17 +433,4 @@ void refusals(const ports &on)
 	      "number of an SRQ that is not XRC");
 }
 
-const test list[] = {
-	{ "xrc_send", sends },
-	{ "xrc_write", writes },
-	{ "xrc_read_atomic", reads_and_atomics },
-	{ "xrc_by_steps", by_steps },
-	{ "xrc_empty", empty },
-	{ "xrc_foreign_srq", foreign_srq },
-	{ "xrc_opened", opened },
-	{ "xrc_refusals", refusals },
-};
-
 } /* namespace */
-
-const std::span<const test> xrc_tests = list;
