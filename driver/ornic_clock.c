@@ -26,7 +26,7 @@ UVERBS_HANDLER(ORNIC_METHOD_QUERY_CLOCK)(struct uverbs_attr_bundle *attrs)
 	if (IS_ERR(context))
 		return PTR_ERR(context);
 	dev = to_odev(context->device);
-	if (!(dev->caps.caps & ORNIC_CAP_MODERATION))
+	if (!(dev->caps.caps & ORNIC_CAP_QUERY_CLOCK))
 		return -EOPNOTSUPP;
 	before = ktime_get_real_ns();
 	ret = ornic_cmd_query_clock(dev, &now);

@@ -63,7 +63,7 @@ static bool inspect(struct ib_device *ibdev, u8 kind, u32 obj,
 {
 	struct ornic_ib_dev *dev = to_odev(ibdev);
 
-	if (!(dev->caps.caps & ORNIC_CAP_COUNTERS) || !may_ask())
+	if (!(dev->caps.caps & ORNIC_CAP_INSPECT) || !may_ask())
 		return false;
 	return !ornic_cmd_inspect(dev, kind, obj, rsp);
 }

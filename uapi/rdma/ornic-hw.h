@@ -151,11 +151,11 @@ enum ornic_device_caps {
 	ORNIC_CAP_ATOMIC_WRITE		= 1 << 11,
 	ORNIC_CAP_FLUSH			= 1 << 12,	/* ORNIC_FLUSH_GLOBAL */
 	ORNIC_CAP_MCAST			= 1 << 13,	/* groups of UD QPs */
-	/* Counter sets, optional counters, INSPECT. */
-	ORNIC_CAP_COUNTERS		= 1 << 14,
-	/* Moderated CQs; the clock of the timestamps can be read. */
-	ORNIC_CAP_MODERATION		= 1 << 15,
+	ORNIC_CAP_COUNTERS		= 1 << 14,	/* sets, optional ones */
+	ORNIC_CAP_MODERATION		= 1 << 15,	/* MODIFY_CQ */
 	ORNIC_CAP_RESIZE_SRQ		= 1 << 16,
+	ORNIC_CAP_INSPECT		= 1 << 17,
+	ORNIC_CAP_QUERY_CLOCK		= 1 << 18,
 };
 
 /*
