@@ -76,14 +76,23 @@ static void check_rsp(const union ornic_req *req, const union ornic_rsp *rsp)
 		abort();
 }
 
+/* Corpora hold indices of this table. */
+static const u8 opcodes[32] = {
+	ORNIC_CMD_QUERY_DEVICE, ORNIC_CMD_QUERY_STATS, ORNIC_CMD_SET_GID,
+	ORNIC_CMD_SET_PORT,	ORNIC_CMD_CREATE_CQ,   ORNIC_CMD_DESTROY_CQ,
+	ORNIC_CMD_CREATE_QP,	ORNIC_CMD_DESTROY_QP,  ORNIC_CMD_MODIFY_QP,
+	ORNIC_CMD_QUERY_QP,	ORNIC_CMD_CREATE_MKEY, ORNIC_CMD_DESTROY_MKEY,
+	ORNIC_CMD_CREATE_AH,	ORNIC_CMD_DESTROY_AH,  ORNIC_CMD_CREATE_QP,
+	ORNIC_CMD_MODIFY_QP,	ORNIC_CMD_CREATE_SRQ,  ORNIC_CMD_DESTROY_SRQ,
+	ORNIC_CMD_MODIFY_SRQ,	ORNIC_CMD_QUERY_SRQ,   ORNIC_CMD_CREATE_MW,
+	ORNIC_CMD_DESTROY_MW,	ORNIC_CMD_CREATE_QP,   ORNIC_CMD_DESTROY_QP,
+	ORNIC_CMD_MODIFY_QP,	ORNIC_CMD_RESIZE_CQ,   ORNIC_CMD_CREATE_MKEY,
+	ORNIC_CMD_MODIFY_MKEY,	ORNIC_CMD_CREATE_SRQ,  ORNIC_CMD_MODIFY_SRQ,
+	ORNIC_CMD_CREATE_QP,	ORNIC_CMD_MODIFY_QP,
+};
+
 static void one_command(struct state *s, struct ornic_fuzz_in *in)
 {
-	static const u8 opcodes[32] = {
-		0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x20, 0x21,
-		0x22, 0x23, 0x30, 0x31, 0x40, 0x41, 0x20, 0x22,
-		0x50, 0x51, 0x52, 0x53, 0x38, 0x39, 0x20, 0x21,
-		0x22, 0x12, 0x30, 0x32, 0x50, 0x52, 0x20, 0x22,
-	};
 	union ornic_req req;
 	union ornic_rsp rsp;
 	u8 op = ornic_fuzz_u8(in);

@@ -27,9 +27,16 @@ READY, FAILED = 1, 2
 VERSION, STATUS, HEALTH, NUM_MSGS, RESET_DONE = 8, 12, 16, 20, 24
 HOST = 4096
 QUERY_DEVICE = 0x01
-CREATE_CQ, DESTROY_CQ, CREATE_QP, CREATE_EQ = 0x10, 0x11, 0x20, 0x80
-QUERY_QP = 0x23
-DESTROYS = (DESTROY_CQ, 0x21, 0x31, 0x39, 0x41, 0x51, 0x61)
+CREATE_CQ, DESTROY_CQ = 0x10, 0x11
+CREATE_QP, DESTROY_QP, QUERY_QP = 0x20, 0x21, 0x23
+CREATE_MKEY, DESTROY_MKEY, DESTROY_MW = 0x30, 0x31, 0x34
+CREATE_AH, DESTROY_AH = 0x40, 0x41
+CREATE_SRQ, DESTROY_SRQ = 0x50, 0x51
+DESTROY_COUNTERS = 0x61
+CREATE_EQ = 0x80
+CREATES = (CREATE_CQ, CREATE_QP, CREATE_MKEY, CREATE_AH, CREATE_SRQ, CREATE_EQ)
+DESTROYS = (DESTROY_CQ, DESTROY_QP, DESTROY_MKEY, DESTROY_MW, DESTROY_AH,
+            DESTROY_SRQ, DESTROY_COUNTERS)
 BUSY = 7
 PHASE = 0x80
 CORRECT_SECONDS = 1.5
@@ -175,7 +182,7 @@ class FaultDevice:
             return self.query_device()
         if opcode == DESTROY_CQ:
             self.cqs = [cq for cq in self.cqs if cq[0] != obj]
-        if opcode & 0x0f == 0 and opcode not in (0x60, 0x70):
+        if opcode in CREATES:
             obj = self.next_obj
             self.next_obj += 1
             if self.fault == self.object_numbers and self.faulty:

@@ -29,6 +29,12 @@ HOST = PAGE  # registers of the host in BAR 2
 PAGES = 64
 RESET, DEPTH, RINGS, PRODUCER = HOST, HOST + 4, HOST + 8, HOST + 24
 NONCE = HOST + 32  # its address, then 16 bytes
+QUERY_STATS = 0x63
+CREATE_CQ, CREATE_QP, CREATE_MKEY = 0x10, 0x20, 0x30
+# Those that take memory or numbers of objects, and one that does not exist.
+OPCODES = (0x01, QUERY_STATS, 0x03, 0x04, 0x05, CREATE_CQ, 0x13, CREATE_QP,
+           0x22, 0x23, 0x24, CREATE_MKEY, 0x32, 0x33, 0x40, 0x50, 0x54,
+           0x80, 0x81, 0xff)
 
 
 def find_nic():
@@ -68,12 +74,10 @@ def random_command(memory):
     """A random command with an existing opcode and our memory."""
     raw = bytearray(random.choice((0, 0, 0, random.randrange(256)))
                     for _ in range(64))
-    raw[0] = random.choice((1, 2, 3, 4, 0x10, 0x12, 0x20, 0x22, 0x23, 0x30,
-                            0x32, 0x38, 0x40, 0x50, 0x54, 0x65, 0x70, 0x80,
-                            0x81, 0xff))
+    raw[0] = random.choice(OPCODES)
     # Single pages only: random data in a page list could address other memory.
     struct.pack_into("<QIBB", raw, 8, random.choice(memory.at), 1, 12, 0)
-    if raw[0] == 0x02:
+    if raw[0] == QUERY_STATS:
         struct.pack_into("<QI", raw, 8, random.choice(memory.at), 64)
     return raw
 
@@ -161,12 +165,12 @@ def until_refused(nic, command, limit):
 def create_qps(nic, one_page):
     """Create up to 65536 QPs on one CQ, with their rings in the same page."""
     command = bytearray(64)
-    struct.pack_into("<B", command, 0, 0x10)
+    struct.pack_into("<B", command, 0, CREATE_CQ)
     struct.pack_into("<QIBBHB", command, 8, one_page, 2, 12, 1, 0, 4)
     nic.execute(command)
     cqn = struct.unpack_from("<I", nic.memory.map, PAGE + 4)[0]
     command = bytearray(64)
-    struct.pack_into("<B", command, 0, 0x20)
+    struct.pack_into("<B", command, 0, CREATE_QP)
     struct.pack_into("<QIBBHIIIBBBBBBBBBB", command, 8, one_page, 3, 12, 1, 0, 7, cqn,
                      cqn, 2, 0, 1, 1, 4, 6, 4, 6, 1, 1)
     return until_refused(nic, command, 65536)
@@ -187,7 +191,7 @@ def exhaust(seconds):
         npages = random.choice((1 << 27, pages, pages // 2, 1))
         # CREATE_MKEY: header, memory, iova, length, PD, access
         command = bytearray(64)
-        struct.pack_into("<B", command, 0, 0x30)
+        struct.pack_into("<B", command, 0, CREATE_MKEY)
         struct.pack_into("<QIBBHQQIB", command, 8, at[12], npages, 12, 3, 0, 0,
                          npages * PAGE, 1, 1)
         if rounds % 4 == 3:
