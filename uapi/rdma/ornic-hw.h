@@ -186,9 +186,9 @@ struct ornic_rsp_query_device {
 	__le16 gid_table_len;
 	__u8 mac[6];
 	__u8 log_max_counters;		/* counter sets */
-	__u8 reserved[7];
 	__u8 log_max_mcast;		/* multicast groups */
 	__u8 log_max_mcast_qps;		/* QPs per group */
+	__u8 reserved[7];
 };
 
 /*
