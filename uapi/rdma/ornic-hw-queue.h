@@ -270,8 +270,8 @@ enum ornic_cqe_flags {
 	ORNIC_CQE_GRH			= 1 << 1,	/* 40 bytes precede data */
 	ORNIC_CQE_WITH_IMM		= 1 << 2,
 	ORNIC_CQE_SOLICITED_EVENT	= 1 << 3,
-	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm: the key, big endian */
 	ORNIC_CQE_IPV4			= 1 << 4,	/* of the 40 bytes: 20 + IPv4 */
+	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm: the key, big endian */
 };
 
 /*

@@ -310,7 +310,7 @@ enum ornic_qp_type {
 /* RC: WQEs may name memory by DMA address (REG_MR). Never of a process. */
 #define ORNIC_QP_FAST_REG	(1 << 3)
 #define ORNIC_QP_SRQ		(1 << 4)	/* receives come from @srqn */
-#define ORNIC_QP_NO_SELF_MCAST	(1 << 6)	/* UD: not what it sent itself */
+#define ORNIC_QP_NO_SELF_MCAST	(1 << 5)	/* UD: not what it sent itself */
 
 /*
  * CREATE_QP. Strides are log2 of bytes; depths log2 of WQEs. has_sq / has_rq
@@ -398,8 +398,9 @@ enum ornic_qp_mask {
 #define ORNIC_QPM_ALL		0xffff
 
 /*
- * Access rights of MRs and QPs; the values of enum ib_access_flags, which has
- * the last one elsewhere.
+ * Access rights of MRs and QPs. The values are those of enum ib_access_flags,
+ * except for the last: its bit there does not fit into 8. Bits 5 and 6 are
+ * ZERO_BASED and ON_DEMAND there, which no device may take for something else.
  */
 enum ornic_access {
 	ORNIC_ACCESS_LOCAL_WRITE	= 1 << 0,
