@@ -3,13 +3,10 @@
 
 #include "clock.h"
 
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
-#include <sys/ioctl.h>
 
+#include "ioctl.h"
 #include "verbs.h"
 
 namespace ornic
@@ -33,22 +30,10 @@ std::uint64_t coarse_now() noexcept
 
 int read_clocks(const ibv_context &ctx, ornic_query_clock &clocks) noexcept
 {
-	alignas(8) unsigned char bytes[sizeof(ib_uverbs_ioctl_hdr) +
-				       sizeof(ib_uverbs_attr)] = {};
-	ib_uverbs_ioctl_hdr hdr = {};
-	ib_uverbs_attr attr = {};
+	ioctl_command<1> cmd(UVERBS_OBJECT_DEVICE, ORNIC_METHOD_QUERY_CLOCK);
 
-	hdr.length = sizeof(bytes);
-	hdr.object_id = UVERBS_OBJECT_DEVICE;
-	hdr.method_id = ORNIC_METHOD_QUERY_CLOCK;
-	hdr.num_attrs = 1;
-	attr.attr_id = ORNIC_ATTR_QUERY_CLOCK_VALUES;
-	attr.flags = UVERBS_ATTR_F_MANDATORY;
-	attr.len = sizeof(clocks);
-	attr.data = reinterpret_cast<std::uintptr_t>(&clocks);
-	std::memcpy(bytes, &hdr, sizeof(hdr));
-	std::memcpy(bytes + sizeof(hdr), &attr, sizeof(attr));
-	return ioctl(ctx.cmd_fd, RDMA_VERBS_IOCTL, bytes) ? errno : 0;
+	cmd.out(0, ORNIC_ATTR_QUERY_CLOCK_VALUES, clocks);
+	return cmd.run(ctx.cmd_fd);
 }
 
 int wall_clock::refresh(const ibv_context &ctx) noexcept
