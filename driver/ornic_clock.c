@@ -17,8 +17,9 @@
 static int
 UVERBS_HANDLER(ORNIC_METHOD_QUERY_CLOCK)(struct uverbs_attr_bundle *attrs)
 {
+	const size_t id = ORNIC_ATTR_QUERY_CLOCK_VALUES;
 	struct ib_ucontext *context = ib_uverbs_get_ucontext(attrs);
-	struct ornic_query_clock clock;
+	struct ornic_query_clock clock = {};
 	struct ornic_ib_dev *dev;
 	u64 before, now;
 	int ret;
@@ -35,14 +36,14 @@ UVERBS_HANDLER(ORNIC_METHOD_QUERY_CLOCK)(struct uverbs_attr_bundle *attrs)
 	/* The device has looked at its clock about half way through. */
 	clock.realtime_ns = before + (ktime_get_real_ns() - before) / 2;
 	clock.device_ns = now;
-	return uverbs_copy_to(attrs, ORNIC_ATTR_QUERY_CLOCK_VALUES, &clock,
-			      sizeof(clock));
+	return uverbs_copy_to_struct_or_zero(attrs, id, &clock, sizeof(clock));
 }
 
 /* clang-format off */
 DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_QUERY_CLOCK,
 			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_QUERY_CLOCK_VALUES,
-						UVERBS_ATTR_TYPE(struct ornic_query_clock),
+						UVERBS_ATTR_STRUCT(struct ornic_query_clock,
+								   realtime_ns),
 						UA_MANDATORY));
 
 ADD_UVERBS_METHODS(ornic_clock_methods, UVERBS_OBJECT_DEVICE,

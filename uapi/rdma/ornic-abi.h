@@ -163,6 +163,8 @@ enum ornic_doorbell_alloc_attrs {
  * timestamps in CQEs and CLOCK_REALTIME, both in ns, at the same moment.
  */
 struct ornic_query_clock {
+	__u32 comp_mask;
+	__u32 reserved_20;
 	__aligned_u64 device_ns;
 	__aligned_u64 realtime_ns;
 };

@@ -192,8 +192,9 @@ ORNIC_AT(ornic_req_mcast, mgid, 8);
 static_assert(sizeof(union ornic_req) == 64, "ornic_req");
 static_assert(sizeof(union ornic_rsp) == 64, "ornic_rsp");
 
-ORNIC_SIZE(ornic_query_clock, 16);
-ORNIC_AT(ornic_query_clock, realtime_ns, 8);
+ORNIC_SIZE(ornic_query_clock, 24);
+ORNIC_AT(ornic_query_clock, device_ns, 8);
+ORNIC_AT(ornic_query_clock, realtime_ns, 16);
 ORNIC_SIZE(ornic_alloc_ucontext_resp, 40);
 ORNIC_AT(ornic_alloc_ucontext_resp, kick_mmap, 16);
 ORNIC_AT(ornic_alloc_ucontext_resp, max_sge, 28);
