@@ -31,6 +31,7 @@
 #include "ornic_bus.h"
 #include "ornic_clock.h"
 #include "ornic_import.h"
+#include "ornic_srq.h"
 #include "ornic_ucontext.h"
 
 /**
@@ -200,5 +201,6 @@ const struct uapi_definition ornic_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(ORNIC_OBJECT_DOORBELL),
 	UAPI_DEF_CHAIN(ornic_clock_defs),
 	UAPI_DEF_CHAIN(ornic_import_defs),
+	UAPI_DEF_CHAIN(ornic_srq_defs),
 	{}
 };

@@ -6,7 +6,10 @@
 #include "ornic_srq.h"
 
 #include <rdma/ornic-abi.h>
-#include <rdma/uverbs_ioctl.h>
+#include <rdma/uverbs_std_types.h>
+
+#define UVERBS_MODULE_NAME ornic_srq
+#include <rdma/uverbs_named_ioctl.h>
 
 #include "ornic_cmd.h"
 #include "ornic_cq.h"
@@ -191,30 +194,15 @@ err_destroy_lock:
 	return ret;
 }
 
-/* Where the response of a resize goes; the verb itself has none. */
-static int get_resize_udata(struct ib_udata *udata, void __user **resp)
-{
-	struct ornic_modify_srq_req req;
-	int ret;
-
-	ret = ornic_udata_get(udata, &req, sizeof(req));
-	if (ret)
-		return ret;
-	if (req.reserved_20 || !req.resp)
-		return -EINVAL;
-	*resp = u64_to_user_ptr(req.resp);
-	return 0;
-}
-
 /*
  * Moves the SRQ to @next, and leaves in it what is to be released. The response
  * goes first: once the device has moved, nothing may fail.
  */
 static int resize_locked(struct ornic_ib_srq *srq, struct ornic_queue *next,
-			 u8 log_depth, void __user *to)
+			 u8 log_depth, struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_ib_dev *dev = to_odev(srq->ibsrq.device);
-	struct ornic_modify_srq_resp resp = {
+	struct ornic_resize_srq_resp resp = {
 		.log_depth = log_depth,
 		.mmap_offset = ornic_mmap_offset(next->mmap),
 		.mmap_size = ornic_mmap_size(next->mmap),
@@ -222,8 +210,10 @@ static int resize_locked(struct ornic_ib_srq *srq, struct ornic_queue *next,
 	struct ornic_dma_mem mem;
 	int ret;
 
-	if (copy_to_user(to, &resp, sizeof(resp)))
-		return -EFAULT;
+	ret = uverbs_copy_to_struct_or_zero(attrs, ORNIC_ATTR_SRQ_RESIZE_RESP,
+					    &resp, sizeof(resp));
+	if (ret)
+		return ret;
 	ornic_queue_mem_describe(next->mem, &mem);
 	ret = ornic_cmd_resize_srq(dev, srq->srqn, &mem, log_depth);
 	if (ret)
@@ -233,7 +223,8 @@ static int resize_locked(struct ornic_ib_srq *srq, struct ornic_queue *next,
 	return 0;
 }
 
-static int resize(struct ornic_ib_srq *srq, u32 max_wr, struct ib_udata *udata)
+static int resize(struct ornic_ib_srq *srq, u32 max_wr,
+		  struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_ib_dev *dev = to_odev(srq->ibsrq.device);
 	struct ib_srq_attr attr = {
@@ -242,29 +233,62 @@ static int resize(struct ornic_ib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	};
 	struct ornic_ring_geom ring;
 	struct ornic_queue next;
-	void __user *resp;
 	u64 size;
 	int ret;
 
-	if (!udata || !(dev->caps.caps & ORNIC_CAP_RESIZE_SRQ))
+	if (!(dev->caps.caps & ORNIC_CAP_RESIZE_SRQ))
 		return -EOPNOTSUPP;
-	ret = get_resize_udata(udata, &resp);
-	if (ret)
-		return ret;
 	/* As many SGEs as fit the stride lead to that stride again. */
 	ret = init_ring(dev, &ring, &attr, &size);
 	if (ret)
 		return ret;
-	ret = ornic_queue_init(&next, &ornic_udata_context(udata)->ibctx, size);
+	ret = ornic_queue_init(&next, attrs->context, size);
 	if (ret)
 		return ret;
 	mutex_lock(&srq->lock);
-	ret = resize_locked(srq, &next, ring.log_depth, resp);
+	ret = resize_locked(srq, &next, ring.log_depth, attrs);
 	mutex_unlock(&srq->lock);
 	/* The old memory, or the new one that is not needed. */
 	ornic_queue_release(&next, srq->ibsrq.device);
 	return ret;
 }
+
+static int
+UVERBS_HANDLER(ORNIC_METHOD_SRQ_RESIZE)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_srq *ibsrq =
+		uverbs_attr_get_obj(attrs, ORNIC_ATTR_SRQ_RESIZE_HANDLE);
+	u32 max_wr;
+	int ret;
+
+	ret = uverbs_copy_from(&max_wr, attrs, ORNIC_ATTR_SRQ_RESIZE_MAX_WR);
+	if (ret)
+		return ret;
+	return resize(to_osrq(ibsrq), max_wr, attrs);
+}
+
+/* clang-format off */
+DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_SRQ_RESIZE,
+			    UVERBS_ATTR_IDR(ORNIC_ATTR_SRQ_RESIZE_HANDLE,
+					    UVERBS_OBJECT_SRQ,
+					    UVERBS_ACCESS_READ,
+					    UA_MANDATORY),
+			    UVERBS_ATTR_PTR_IN(ORNIC_ATTR_SRQ_RESIZE_MAX_WR,
+					       UVERBS_ATTR_TYPE(u32),
+					       UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_SRQ_RESIZE_RESP,
+						UVERBS_ATTR_STRUCT(struct ornic_resize_srq_resp,
+								   mmap_size),
+						UA_MANDATORY));
+
+ADD_UVERBS_METHODS(ornic_srq_methods, UVERBS_OBJECT_SRQ,
+		   &UVERBS_METHOD(ORNIC_METHOD_SRQ_RESIZE));
+/* clang-format on */
+
+const struct uapi_definition ornic_srq_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_SRQ, &ornic_srq_methods),
+	{}
+};
 
 static int set_limit(struct ornic_ib_srq *srq, u32 limit)
 {
@@ -281,16 +305,14 @@ static int set_limit(struct ornic_ib_srq *srq, u32 limit)
 
 /**
  * ornic_ib_modify_srq - ib_device_ops.modify_srq
- * @ibsrq: SRQ, whose owner posts nothing while it is resized
+ * @ibsrq: SRQ
  * @attr: new values
- * @mask: IB_SRQ_LIMIT, IB_SRQ_MAX_WR
- * @udata: struct ornic_modify_srq_req with a new size, else none
+ * @mask: IB_SRQ_LIMIT; a new size has ORNIC_METHOD_SRQ_RESIZE
+ * @udata: none
  *
  * Context: process, may sleep.
- * Return: 0; -EINVAL for a limit above the size, a size that does not hold
- * what waits or the limit that is armed, an SRQ in error, or bad driver data;
- * -EOPNOTSUPP for a new size if the device cannot; -EFAULT; -ENOMEM; -errno of
- * the device. Nothing has changed then.
+ * Return: 0; -EINVAL for a limit above the size, an SRQ in error, or driver
+ * data; -EOPNOTSUPP for a new size; -errno of the device.
  */
 int ornic_ib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 			enum ib_srq_attr_mask mask, struct ib_udata *udata)
@@ -298,18 +320,12 @@ int ornic_ib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	int ret;
 
-	if (mask & ~(IB_SRQ_LIMIT | IB_SRQ_MAX_WR)) {
+	if (mask & ~IB_SRQ_LIMIT) {
 		ibdev_dbg(ibsrq->device, "SRQ %#x: mask %#x, supported %#x\n",
-			  srq->srqn, mask, IB_SRQ_LIMIT | IB_SRQ_MAX_WR);
+			  srq->srqn, mask, IB_SRQ_LIMIT);
 		return -EOPNOTSUPP;
 	}
-	if (mask & IB_SRQ_MAX_WR) {
-		if (mask & IB_SRQ_LIMIT && attr->srq_limit > attr->max_wr)
-			return -EINVAL;
-		ret = resize(srq, attr->max_wr, udata);
-	} else {
-		ret = ornic_udata_none(udata);
-	}
+	ret = ornic_udata_none(udata);
 	if (ret || !(mask & IB_SRQ_LIMIT))
 		return ret;
 	return set_limit(srq, attr->srq_limit);

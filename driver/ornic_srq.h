@@ -4,12 +4,15 @@
 
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
 #include "ornic_queue.h"
 #include "ornic_ring.h"
 #include "ornic_wq.h"
 
 struct ornic_sink;
+
+extern const struct uapi_definition ornic_srq_defs[];
 
 /**
  * struct ornic_ib_srq - a shared receive queue

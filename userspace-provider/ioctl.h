@@ -32,6 +32,16 @@ public:
 		attrs_[i].flags = UVERBS_ATTR_F_MANDATORY;
 		attrs_[i].data = reinterpret_cast<std::uintptr_t>(&value);
 	}
+	/** A value of at most 8 bytes, which travels in the attribute itself. */
+	template <typename T>
+	void in(std::size_t i, std::uint16_t id, const T &value) noexcept
+	{
+		static_assert(sizeof(value) <= sizeof(attrs_[i].data));
+		attrs_[i].attr_id = id;
+		attrs_[i].len = sizeof(value);
+		attrs_[i].flags = UVERBS_ATTR_F_MANDATORY;
+		std::memcpy(&attrs_[i].data, &value, sizeof(value));
+	}
 	void object(std::size_t i, std::uint16_t id,
 		    std::uint32_t handle) noexcept
 	{

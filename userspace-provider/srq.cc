@@ -5,12 +5,14 @@
 
 #include <bit>
 #include <cerrno>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ornic-abi.h>
 #include <utility>
 
 #include "command.h"
 #include "context.h"
 #include "domain.h"
+#include "ioctl.h"
 #include "verbs.h"
 
 namespace ornic
@@ -96,25 +98,23 @@ ibv_srq *finish(ibv_context *ctx, ibv_pd *pd,
  * Posters wait until it is done: the device takes over what is posted, so
  * nothing may be posted meanwhile. Messages are received all the time.
  */
-int resize(shared_receive_queue &srq, ibv_srq_attr *attr, int mask) noexcept
+int resize(shared_receive_queue &srq, std::uint32_t max_wr) noexcept
 {
-	request<ib_uverbs_modify_srq, ornic_modify_srq_req> cmd;
-	ornic_modify_srq_resp answer{};
-	ornic_modify_srq_req part{};
+	ioctl_command<3> cmd(UVERBS_OBJECT_SRQ, ORNIC_METHOD_SRQ_RESIZE);
+	ornic_resize_srq_resp answer{};
 	ibv_srq *base = &srq.base.srq;
 
-	if (!attr->max_wr || attr->max_wr > 1U << max_log_depth)
+	if (!max_wr || max_wr > 1U << max_log_depth)
 		return EINVAL;
-	part.resp = reinterpret_cast<std::uintptr_t>(&answer);
-	cmd.set_driver(part);
+	cmd.object(0, ORNIC_ATTR_SRQ_RESIZE_HANDLE, base->handle);
+	cmd.in(1, ORNIC_ATTR_SRQ_RESIZE_MAX_WR, max_wr);
+	cmd.out(2, ORNIC_ATTR_SRQ_RESIZE_RESP, answer);
 	// Once the device has moved there is no way back: have the place ready.
-	mapping memory =
-		mapping::reserve(size_for(attr->max_wr, srq.log_stride));
+	mapping memory = mapping::reserve(size_for(max_wr, srq.log_stride));
 	if (!memory)
 		return ENOMEM;
 	lock_guard guard(srq.queue.lock());
-	if (int ret = ibv_cmd_modify_srq(base, attr, mask, cmd.data(),
-					 cmd.size()))
+	if (int ret = cmd.run(base->context->cmd_fd))
 		return ret;
 	if (answer.log_depth > max_log_depth ||
 	    size_for(1U << answer.log_depth, srq.log_stride) !=
@@ -123,7 +123,7 @@ int resize(shared_receive_queue &srq, ibv_srq_attr *attr, int mask) noexcept
 			     answer.mmap_size)) {
 		log_error(base->context,
 			  "ornic: %s: SRQ %u lost its memory, %u WRs\n",
-			  srq.number, attr->max_wr);
+			  srq.number, max_wr);
 		return EPROTO;
 	}
 	srq.memory = std::move(memory);
@@ -202,8 +202,17 @@ int modify_srq(ibv_srq *srq, ibv_srq_attr *attr, int mask) noexcept
 {
 	request<ib_uverbs_modify_srq> cmd;
 
-	if (mask & IBV_SRQ_MAX_WR)
-		return resize(to_srq(srq), attr, mask);
+	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
+		return EOPNOTSUPP;
+	if (mask & IBV_SRQ_MAX_WR) {
+		if (mask & IBV_SRQ_LIMIT && attr->srq_limit > attr->max_wr)
+			return EINVAL;
+		if (int ret = resize(to_srq(srq), attr->max_wr))
+			return ret;
+		mask &= ~IBV_SRQ_MAX_WR;
+	}
+	if (!mask)
+		return 0;
 	return ibv_cmd_modify_srq(srq, attr, mask, cmd.data(), cmd.size());
 }
 

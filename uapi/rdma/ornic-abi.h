@@ -116,21 +116,25 @@ struct ornic_create_srq_resp {
 };
 
 /*
- * modify_srq with a new size. The verb has no response of its own: @resp is
- * the address of a struct ornic_modify_srq_resp, or 0 without a new size.
+ * ORNIC_METHOD_SRQ_RESIZE, a method of UVERBS_OBJECT_SRQ: modify_srq of uverbs
+ * has no response, which a new size needs: the new memory of the SRQ, to be
+ * mapped in the place of the old.
  */
-struct ornic_modify_srq_req {
-	__u32 comp_mask;
-	__u32 reserved_20;
-	__aligned_u64 resp;
-};
-
-/* The new memory of the SRQ, to be mapped in the place of the old. */
-struct ornic_modify_srq_resp {
+struct ornic_resize_srq_resp {
 	__u32 comp_mask;
 	__u32 log_depth;
 	__aligned_u64 mmap_offset;
 	__aligned_u64 mmap_size;
+};
+
+enum ornic_srq_methods {
+	ORNIC_METHOD_SRQ_RESIZE = (1U << 12),
+};
+
+enum ornic_srq_resize_attrs {
+	ORNIC_ATTR_SRQ_RESIZE_HANDLE = (1U << 12),
+	ORNIC_ATTR_SRQ_RESIZE_MAX_WR, /* u32 */
+	ORNIC_ATTR_SRQ_RESIZE_RESP,
 };
 
 struct ornic_create_ah_resp {
