@@ -40,7 +40,7 @@ static void put_membership(struct ornic_ib_qp *qp)
  * Context: process, without the RTNL; may sleep.
  * Return: 0; -EOPNOTSUPP for a device without groups; -EBUSY for a member;
  * -ENOSPC if the group is full or there are too many, of the device or of the
- * process; -ENOMEM; as ornic_groups_join() if the netdev cannot join.
+ * process; -ENOMEM; as ornic_netdev_mcast_join() if the netdev cannot join.
  */
 int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
@@ -55,7 +55,7 @@ int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 			  ibqp->qp_num, MAX_MEMBERSHIPS);
 		return -ENOSPC;
 	}
-	ret = ornic_groups_join(&dev->bus->groups, gid->raw);
+	ret = ornic_netdev_mcast_join(&dev->bus->mcast, gid->raw);
 	if (ret) {
 		ibdev_dbg(ibqp->device, "QP %#x: no group %pI6c: %d\n",
 			  ibqp->qp_num, gid->raw, ret);
@@ -67,7 +67,7 @@ int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return 0;
 
 err_leave:
-	ornic_groups_leave(&dev->bus->groups, gid->raw);
+	ornic_netdev_mcast_leave(&dev->bus->mcast, gid->raw);
 err_put_membership:
 	put_membership(qp);
 	return ret;
@@ -90,7 +90,7 @@ int ornic_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	ret = ornic_cmd_detach_mcast(dev, ibqp->qp_num, gid->raw);
 	if (ret)
 		return ret;
-	ornic_groups_leave(&dev->bus->groups, gid->raw);
+	ornic_netdev_mcast_leave(&dev->bus->mcast, gid->raw);
 	put_membership(to_oqp(ibqp));
 	return 0;
 }

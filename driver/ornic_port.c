@@ -91,7 +91,7 @@ static void port_work(struct work_struct *work)
 	}
 	/* IP comes back after our notifier has run. */
 	rtnl_lock();
-	ornic_groups_back(&dev->bus->groups);
+	ornic_netdev_mcast_rejoin(&dev->bus->mcast);
 	rtnl_unlock();
 }
 
@@ -109,7 +109,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
-		ornic_groups_fit_mtu(&dev->bus->groups);
+		ornic_netdev_mcast_fit_mtu(&dev->bus->mcast);
 		mod_delayed_work(system_wq, &dev->port_work, 0);
 		break;
 	}

@@ -85,7 +85,7 @@ static void netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 		return;
 	if (netdev->reg_state == NETREG_REGISTERED) {
 		/* To another namespace. */
-		ornic_groups_gone(&pci->bus.groups);
+		ornic_netdev_mcast_leave_all(&pci->bus.mcast);
 		return;
 	}
 	set_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
@@ -95,7 +95,7 @@ static void netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 static void netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 {
 	if (netdev == pci->bus.netdev) {
-		ornic_groups_back(&pci->bus.groups);
+		ornic_netdev_mcast_rejoin(&pci->bus.mcast);
 		/* It may have got another name in its new namespace. */
 		ornic_netdir_rename(&pci->bus.netdir, netdev);
 	} else if (!pci->bus.netdev && fits(pci, netdev)) {
@@ -140,7 +140,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
  */
 int ornic_pci_netdev_init(struct ornic_pci *pci)
 {
-	ornic_groups_init(&pci->bus.groups);
+	ornic_netdev_mcast_init(&pci->bus.mcast);
 	pci->netdev_nb.notifier_call = netdev_event;
 	return register_netdevice_notifier(&pci->netdev_nb);
 }
@@ -167,7 +167,7 @@ static bool take_netdev(struct ornic_pci *pci)
 	netdev = find(pci);
 	if (netdev) {
 		netdev_hold(netdev, &pci->netdev_tracker, GFP_KERNEL);
-		ornic_groups_open(&pci->bus.groups, netdev);
+		ornic_netdev_mcast_open(&pci->bus.mcast, netdev);
 		pci->bus.netdev = netdev;
 		pci->bus.net = maybe_get_net(dev_net(netdev));
 		if (ornic_netdir_open(&pci->bus.netdir, &pci->pdev->dev,
@@ -183,7 +183,7 @@ static void drop_netdev(struct ornic_pci *pci)
 {
 	rtnl_lock();
 	ornic_netdir_close(&pci->bus.netdir);
-	ornic_groups_close(&pci->bus.groups);
+	ornic_netdev_mcast_close(&pci->bus.mcast);
 	netdev_put(pci->bus.netdev, &pci->netdev_tracker);
 	pci->bus.netdev = NULL;
 	rtnl_unlock();

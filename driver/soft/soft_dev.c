@@ -174,7 +174,7 @@ static void soft_detach(struct ornic_soft *soft)
 {
 	rtnl_lock();
 	list_del_init(&soft->link);
-	ornic_groups_close(&soft->bus.groups);
+	ornic_netdev_mcast_close(&soft->bus.mcast);
 	ornic_netdir_close(&soft->bus.netdir);
 	ornic_soft_net_leave(soft);
 	rtnl_unlock();
@@ -279,8 +279,8 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 {
 	INIT_LIST_HEAD(&soft->link);
 	INIT_LIST_HEAD(&soft->net_link);
-	ornic_groups_init(&soft->bus.groups);
-	ornic_groups_open(&soft->bus.groups, netdev);
+	ornic_netdev_mcast_init(&soft->bus.mcast);
+	ornic_netdev_mcast_open(&soft->bus.mcast, netdev);
 	xa_init(&soft->qps);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);

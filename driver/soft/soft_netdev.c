@@ -18,7 +18,7 @@ static void netdev_leaves(struct ornic_soft *soft)
 		ornic_soft_remove_later(soft);
 		return;
 	}
-	ornic_groups_gone(&soft->bus.groups);
+	ornic_netdev_mcast_leave_all(&soft->bus.mcast);
 	ornic_soft_net_leave(soft);
 }
 
@@ -32,7 +32,7 @@ static void netdev_arrives(struct ornic_soft *soft)
 		ornic_soft_remove_later(soft);
 		return;
 	}
-	ornic_groups_back(&soft->bus.groups);
+	ornic_netdev_mcast_rejoin(&soft->bus.mcast);
 }
 
 /* As in ornic_soft_create(): a master takes the packets of its netdevs. */
