@@ -13,7 +13,7 @@
 #include <rdma/ornic-hw.h>
 
 #include "ornic_netdev_mcast.h"
-#include "ornic_netdir.h"
+#include "ornic_sysfs_net.h"
 
 struct attribute_group;
 struct device;
@@ -58,7 +58,7 @@ struct ornic_bus_ops {
  * @netdev: the Ethernet side, held by the bus for as long as it is registered
  * @mcast: multicast groups of @netdev, which the bus opens and closes, and
  *	which follow @netdev from one namespace to another; RTNL
- * @netdir: where @parent shows @netdev; as @mcast
+ * @sysfs_net: where @parent shows @netdev; as @mcast
  * @net: namespace that the ib_device is born in where namespaces do not share
  *	their devices (`rdma system set netns exclusive`); NULL = the initial
  *	one. Held by the bus during ornic_register
@@ -83,7 +83,7 @@ struct ornic_bus {
 	struct device *dma_device;
 	struct net_device *netdev;
 	struct ornic_netdev_mcast mcast;
-	struct ornic_netdir netdir;
+	struct ornic_sysfs_net sysfs_net;
 	struct net *net;
 	enum ornic_kick_mode kick_mode;
 	unsigned long kick_pfn;

@@ -97,7 +97,7 @@ static void netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 	if (netdev == pci->bus.netdev) {
 		ornic_netdev_mcast_rejoin(&pci->bus.mcast);
 		/* It may have got another name in its new namespace. */
-		ornic_netdir_rename(&pci->bus.netdir, netdev);
+		ornic_sysfs_net_rename(&pci->bus.sysfs_net, netdev);
 	} else if (!pci->bus.netdev && fits(pci, netdev)) {
 		queue_work(system_unbound_wq, &pci->update);
 	}
@@ -106,7 +106,7 @@ static void netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 static void netdev_renamed(struct ornic_pci *pci, struct net_device *netdev)
 {
 	dev_info(&pci->pdev->dev, "its netdev is %s now\n", netdev->name);
-	ornic_netdir_rename(&pci->bus.netdir, netdev);
+	ornic_sysfs_net_rename(&pci->bus.sysfs_net, netdev);
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event,
@@ -170,8 +170,8 @@ static bool take_netdev(struct ornic_pci *pci)
 		ornic_netdev_mcast_open(&pci->bus.mcast, netdev);
 		pci->bus.netdev = netdev;
 		pci->bus.net = maybe_get_net(dev_net(netdev));
-		if (ornic_netdir_open(&pci->bus.netdir, &pci->pdev->dev,
-				      netdev))
+		if (ornic_sysfs_net_open(&pci->bus.sysfs_net, &pci->pdev->dev,
+					 netdev))
 			dev_warn(&pci->pdev->dev, "no net/%s in sysfs\n",
 				 netdev->name);
 	}
@@ -182,7 +182,7 @@ static bool take_netdev(struct ornic_pci *pci)
 static void drop_netdev(struct ornic_pci *pci)
 {
 	rtnl_lock();
-	ornic_netdir_close(&pci->bus.netdir);
+	ornic_sysfs_net_close(&pci->bus.sysfs_net);
 	ornic_netdev_mcast_close(&pci->bus.mcast);
 	netdev_put(pci->bus.netdev, &pci->netdev_tracker);
 	pci->bus.netdev = NULL;

@@ -175,7 +175,7 @@ static void soft_detach(struct ornic_soft *soft)
 	rtnl_lock();
 	list_del_init(&soft->link);
 	ornic_netdev_mcast_close(&soft->bus.mcast);
-	ornic_netdir_close(&soft->bus.netdir);
+	ornic_sysfs_net_close(&soft->bus.sysfs_net);
 	ornic_soft_net_leave(soft);
 	rtnl_unlock();
 }
@@ -264,7 +264,7 @@ static int soft_attach(struct ornic_soft *soft)
 	err = ornic_soft_net_join(soft, dev_net(netdev));
 	if (err)
 		return err;
-	err = ornic_netdir_open(&soft->bus.netdir, &soft->dev, netdev);
+	err = ornic_sysfs_net_open(&soft->bus.sysfs_net, &soft->dev, netdev);
 	if (err)
 		goto err_leave;
 	list_add_tail(&soft->link, &devices);

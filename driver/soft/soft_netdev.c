@@ -24,7 +24,7 @@ static void netdev_leaves(struct ornic_soft *soft)
 
 static void netdev_arrives(struct ornic_soft *soft)
 {
-	ornic_netdir_rename(&soft->bus.netdir, soft->netdev);
+	ornic_sysfs_net_rename(&soft->bus.sysfs_net, soft->netdev);
 	if (soft->net)
 		return;
 	if (ornic_soft_net_join(soft, dev_net(soft->netdev))) {
@@ -68,7 +68,7 @@ static int soft_netdev_event(struct notifier_block *nb, unsigned long event,
 		netdev_upper_changes(soft);
 		break;
 	case NETDEV_CHANGENAME:
-		ornic_netdir_rename(&soft->bus.netdir, soft->netdev);
+		ornic_sysfs_net_rename(&soft->bus.sysfs_net, soft->netdev);
 		break;
 	}
 	return NOTIFY_DONE;

@@ -4,7 +4,7 @@
  * the kernel makes where the netdev is a child of the same device. Here it is
  * not: it is there before the soft device, and beside the PCI function.
  */
-#include "ornic_netdir.h"
+#include "ornic_sysfs_net.h"
 
 #include <linux/device.h>
 #include <linux/export.h>
@@ -13,7 +13,7 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-static int show(struct ornic_netdir *net, struct net_device *netdev)
+static int link_add(struct ornic_sysfs_net *net, struct net_device *netdev)
 {
 	int err = sysfs_create_link(net->dir, &netdev->dev.kobj, netdev->name);
 
@@ -22,7 +22,7 @@ static int show(struct ornic_netdir *net, struct net_device *netdev)
 	return err;
 }
 
-static void hide(struct ornic_netdir *net)
+static void link_remove(struct ornic_sysfs_net *net)
 {
 	if (net->ifname[0])
 		sysfs_remove_link(net->dir, net->ifname);
@@ -30,7 +30,7 @@ static void hide(struct ornic_netdir *net)
 }
 
 /**
- * ornic_netdir_open - make net/IFNAME
+ * ornic_sysfs_net_open - make net/IFNAME
  * @net: zeroed, or closed
  * @parent: of the ib_device, in sysfs
  * @netdev: its netdev
@@ -38,8 +38,8 @@ static void hide(struct ornic_netdir *net)
  * Context: process, RTNL held; may sleep.
  * Return: 0; -ENOMEM; -EEXIST if @parent has a folder of that name.
  */
-int ornic_netdir_open(struct ornic_netdir *net, struct device *parent,
-		      struct net_device *netdev)
+int ornic_sysfs_net_open(struct ornic_sysfs_net *net, struct device *parent,
+			 struct net_device *netdev)
 {
 	int err;
 
@@ -47,46 +47,47 @@ int ornic_netdir_open(struct ornic_netdir *net, struct device *parent,
 	net->dir = kobject_create_and_add("net", &parent->kobj);
 	if (!net->dir)
 		return -ENOMEM;
-	err = show(net, netdev);
+	err = link_add(net, netdev);
 	if (err)
-		ornic_netdir_close(net);
+		ornic_sysfs_net_close(net);
 	return err;
 }
-EXPORT_SYMBOL_GPL(ornic_netdir_open);
+EXPORT_SYMBOL_GPL(ornic_sysfs_net_open);
 
 /**
- * ornic_netdir_rename - let net/IFNAME follow the name of the netdev
+ * ornic_sysfs_net_rename - let net/IFNAME follow the name of the netdev
  * @net: open, or not
  * @netdev: the netdev that it is for
  *
  * Context: process, RTNL held; may sleep.
  */
-void ornic_netdir_rename(struct ornic_netdir *net, struct net_device *netdev)
+void ornic_sysfs_net_rename(struct ornic_sysfs_net *net,
+			    struct net_device *netdev)
 {
 	ASSERT_RTNL();
 	/* Without a folder the link would be made in the root of sysfs. */
 	if (!net->dir || !strcmp(net->ifname, netdev->name))
 		return;
-	hide(net);
-	if (show(net, netdev))
+	link_remove(net);
+	if (link_add(net, netdev))
 		netdev_warn(netdev, "ornic: no net/%s in sysfs\n",
 			    netdev->name);
 }
-EXPORT_SYMBOL_GPL(ornic_netdir_rename);
+EXPORT_SYMBOL_GPL(ornic_sysfs_net_rename);
 
 /**
- * ornic_netdir_close - take the folder away
+ * ornic_sysfs_net_close - take the folder away
  * @net: open, or not
  *
  * Context: process, RTNL held; may sleep.
  */
-void ornic_netdir_close(struct ornic_netdir *net)
+void ornic_sysfs_net_close(struct ornic_sysfs_net *net)
 {
 	ASSERT_RTNL();
 	if (!net->dir)
 		return;
-	hide(net);
+	link_remove(net);
 	kobject_put(net->dir);
 	net->dir = NULL;
 }
-EXPORT_SYMBOL_GPL(ornic_netdir_close);
+EXPORT_SYMBOL_GPL(ornic_sysfs_net_close);
