@@ -102,9 +102,9 @@ static int bring_up(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq, u64 size,
 		ret = put_response(cq, udata);
 	if (ret)
 		goto err_destroy_on_device;
-	cq->sink = ornic_sink_open(&dev->cqs, cq->cqn, &cq->ibcq);
-	if (IS_ERR(cq->sink)) {
-		ret = PTR_ERR(cq->sink);
+	cq->target = ornic_event_target_open(&dev->cqs, cq->cqn, &cq->ibcq);
+	if (IS_ERR(cq->target)) {
+		ret = PTR_ERR(cq->target);
 		goto err_destroy_on_device;
 	}
 	return 0;
@@ -278,16 +278,16 @@ int ornic_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct ornic_ib_cq *cq = to_ocq(ibcq);
 	int ret;
 
-	ornic_sink_close(&dev->cqs, cq->sink);
+	ornic_event_target_close(&dev->cqs, cq->target);
 	ret = ornic_cmd_destroy_cq(dev, cq->cqn);
 	if (ret) {
 		ibdev_err_ratelimited(ibcq->device, "CQ %#x stays: %d\n",
 				      cq->cqn, ret);
-		ornic_sink_reopen(&dev->cqs, cq->sink);
+		ornic_event_target_reopen(&dev->cqs, cq->target);
 		return ret;
 	}
 
-	ornic_sink_free(cq->sink);
+	ornic_event_target_free(cq->target);
 	ornic_queue_release(&cq->queue, ibcq->device);
 	mutex_destroy(&cq->lock);
 	return 0;

@@ -8,7 +8,7 @@
 #include "ornic_poll.h"
 #include "ornic_queue.h"
 
-struct ornic_sink;
+struct ornic_event_target;
 
 /**
  * struct ornic_ib_cq - a completion queue
@@ -19,7 +19,7 @@ struct ornic_sink;
  * @vector: its completion vector
  * @queue: record page and ring
  * @ring: kernel user: the host's end of the ring
- * @sink: takes its events
+ * @target: takes its events
  */
 struct ornic_ib_cq {
 	struct ib_cq ibcq;
@@ -29,7 +29,7 @@ struct ornic_ib_cq {
 	u8 vector;
 	struct ornic_queue queue;
 	struct ornic_cq_ring ring;
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 };
 
 static inline struct ornic_ib_cq *to_ocq(struct ib_cq *ibcq)

@@ -77,9 +77,9 @@ struct ornic_port_state {
  * @ibdev: the device as ib_core knows it
  * @bus: how commands and kicks get to it
  * @caps: constant after ornic_register
- * @cqs: struct ornic_sink by CQN, for events
- * @qps: struct ornic_sink by QPN, for events
- * @srqs: struct ornic_sink by SRQN, for events
+ * @cqs: struct ornic_event_target by CQN, for events
+ * @qps: struct ornic_event_target by QPN, for events
+ * @srqs: struct ornic_event_target by SRQN, for events
  * @pdns: protection domain numbers in use
  * @xrcdns: XRC domain numbers in use
  * @cmd_id: id of the last command

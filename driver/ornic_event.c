@@ -3,11 +3,11 @@
  * Events of the device, in any context: to the completion handler of a CQ, or
  * as an asynchronous event of a CQ, a QP, an SRQ or the device.
  *
- * The number in an event leads under RCU to a sink, whose reference holds the
+ * The number in an event leads under RCU to a target, whose reference holds the
  * object while its handler runs. No lock is held then, neither here nor in
  * the device, so a handler may post, poll and arm. Destroying an object first
- * closes its sink: no handler begins any more, and the last one has ended.
- * ib_core frees CQs, QPs and SRQs without a grace period; that is why a sink is
+ * closes its target: no handler begins any more, and the last one has ended.
+ * ib_core frees CQs, QPs and SRQs without a grace period; that is why a target is
  * memory of its own.
  */
 #include "ornic_event.h"
@@ -24,88 +24,91 @@
 #include "ornic_poll.h"
 
 /**
- * ornic_sink_open - let events of an object come
+ * ornic_event_target_open - let events of an object come
  * @table: of the CQs, QPs or SRQs of the device
  * @num: CQN, QPN or SRQN
  * @obj: struct ib_cq, struct ib_qp or struct ib_srq
  *
  * Context: process, may sleep.
- * Return: the sink, or ERR_PTR() as ornic_sink_reopen().
+ * Return: the target, or ERR_PTR() as ornic_event_target_reopen().
  */
-struct ornic_sink *ornic_sink_open(struct xarray *table, u32 num, void *obj)
+struct ornic_event_target *ornic_event_target_open(struct xarray *table,
+						   u32 num, void *obj)
 {
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 	int ret;
 
-	sink = kzalloc(sizeof(*sink), GFP_KERNEL_ACCOUNT);
-	if (!sink)
+	target = kzalloc(sizeof(*target), GFP_KERNEL_ACCOUNT);
+	if (!target)
 		return ERR_PTR(-ENOMEM);
-	sink->num = num;
-	sink->obj = obj;
-	ret = ornic_sink_reopen(table, sink);
+	target->num = num;
+	target->obj = obj;
+	ret = ornic_event_target_reopen(table, target);
 	if (ret) {
-		kfree(sink);
+		kfree(target);
 		return ERR_PTR(ret);
 	}
-	return sink;
+	return target;
 }
 
 /**
- * ornic_sink_reopen - let events come again
- * @table: as for ornic_sink_open()
- * @sink: closed sink
+ * ornic_event_target_reopen - let events come again
+ * @table: as for ornic_event_target_open()
+ * @target: closed target
  *
  * Context: process, may sleep.
  * Return: 0; -EIO if another object has the number; -ENOMEM.
  */
-int ornic_sink_reopen(struct xarray *table, struct ornic_sink *sink)
+int ornic_event_target_reopen(struct xarray *table,
+			      struct ornic_event_target *target)
 {
 	int ret;
 
-	init_completion(&sink->idle);
-	refcount_set(&sink->ref, 1);
-	ret = xa_insert(table, sink->num, sink, GFP_KERNEL_ACCOUNT);
+	init_completion(&target->idle);
+	refcount_set(&target->ref, 1);
+	ret = xa_insert(table, target->num, target, GFP_KERNEL_ACCOUNT);
 	/* A device that gives a number twice is broken. */
 	return ret == -EBUSY ? -EIO : ret;
 }
 
-static void sink_put(struct ornic_sink *sink)
+static void target_put(struct ornic_event_target *target)
 {
-	if (refcount_dec_and_test(&sink->ref))
-		complete(&sink->idle);
+	if (refcount_dec_and_test(&target->ref))
+		complete(&target->idle);
 }
 
 /**
- * ornic_sink_close - let no further event come, and wait for those that run
- * @table: as for ornic_sink_open()
- * @sink: of an object that still exists, so that nobody reuses its number
+ * ornic_event_target_close - let no further event come, and wait for those that run
+ * @table: as for ornic_event_target_open()
+ * @target: of an object that still exists, so that nobody reuses its number
  *
  * Context: process, may sleep.
  */
-void ornic_sink_close(struct xarray *table, struct ornic_sink *sink)
+void ornic_event_target_close(struct xarray *table,
+			      struct ornic_event_target *target)
 {
-	xa_erase(table, sink->num);
-	sink_put(sink);
-	wait_for_completion(&sink->idle);
+	xa_erase(table, target->num);
+	target_put(target);
+	wait_for_completion(&target->idle);
 }
 
 /**
- * ornic_sink_free - free a closed sink
- * @sink: sink
+ * ornic_event_target_free - free a closed target
+ * @target: target
  *
  * Context: any.
  */
-void ornic_sink_free(struct ornic_sink *sink)
+void ornic_event_target_free(struct ornic_event_target *target)
 {
-	kfree_rcu(sink, rcu);
+	kfree_rcu(target, rcu);
 }
 
-static struct ornic_sink *sink_get(struct xarray *table, u32 num)
+static struct ornic_event_target *target_get(struct xarray *table, u32 num)
 {
-	struct ornic_sink *sink = xa_load(table, num);
+	struct ornic_event_target *target = xa_load(table, num);
 
-	if (sink && refcount_inc_not_zero(&sink->ref))
-		return sink;
+	if (target && refcount_inc_not_zero(&target->ref))
+		return target;
 	return NULL;
 }
 
@@ -114,10 +117,10 @@ static struct ornic_sink *sink_get(struct xarray *table, u32 num)
  * are to run at once: a process that executes its own messages on the device
  * looks like one.
  */
-static void cq_completed(struct ornic_sink *sink)
+static void cq_completed(struct ornic_event_target *target)
 {
 	bool process = in_task() && !irqs_disabled();
-	struct ib_cq *cq = sink->obj;
+	struct ib_cq *cq = target->obj;
 
 	if (!cq->comp_handler)
 		return;
@@ -128,44 +131,46 @@ static void cq_completed(struct ornic_sink *sink)
 		local_bh_enable();
 }
 
-static void cq_failed(struct ornic_sink *sink)
+static void cq_failed(struct ornic_event_target *target)
 {
-	struct ib_cq *cq = sink->obj;
+	struct ib_cq *cq = target->obj;
 	struct ib_event event = {
 		.device = cq->device,
 		.element.cq = cq,
 		.event = IB_EVENT_CQ_ERR,
 	};
 
-	ibdev_dbg(cq->device, "CQ %#x overran\n", sink->num);
+	ibdev_dbg(cq->device, "CQ %#x overran\n", target->num);
 	if (cq->event_handler)
 		cq->event_handler(&event, cq->cq_context);
 }
 
-static void qp_event(struct ornic_sink *sink, enum ib_event_type type)
+static void qp_event(struct ornic_event_target *target, enum ib_event_type type)
 {
-	struct ib_qp *qp = sink->obj;
+	struct ib_qp *qp = target->obj;
 	struct ib_event event = {
 		.device = qp->device,
 		.element.qp = qp,
 		.event = type,
 	};
 
-	ibdev_dbg(qp->device, "QP %#x: %s\n", sink->num, ib_event_msg(type));
+	ibdev_dbg(qp->device, "QP %#x: %s\n", target->num, ib_event_msg(type));
 	if (qp->event_handler)
 		qp->event_handler(&event, qp->qp_context);
 }
 
-static void srq_event(struct ornic_sink *sink, enum ib_event_type type)
+static void srq_event(struct ornic_event_target *target,
+		      enum ib_event_type type)
 {
-	struct ib_srq *srq = sink->obj;
+	struct ib_srq *srq = target->obj;
 	struct ib_event event = {
 		.device = srq->device,
 		.element.srq = srq,
 		.event = type,
 	};
 
-	ibdev_dbg(srq->device, "SRQ %#x: %s\n", sink->num, ib_event_msg(type));
+	ibdev_dbg(srq->device, "SRQ %#x: %s\n", target->num,
+		  ib_event_msg(type));
 	if (srq->event_handler)
 		srq->event_handler(&event, srq->srq_context);
 }
@@ -191,16 +196,16 @@ static bool wants_flush(struct ornic_ib_dev *dev, struct ib_cq *cq)
  */
 void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn)
 {
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 
 	rcu_read_lock();
-	sink = sink_get(&dev->cqs, cqn);
+	target = target_get(&dev->cqs, cqn);
 	rcu_read_unlock();
-	if (!sink)
+	if (!target)
 		return;
-	if (wants_flush(dev, sink->obj))
-		cq_completed(sink);
-	sink_put(sink);
+	if (wants_flush(dev, target->obj))
+		cq_completed(target);
+	target_put(target);
 }
 
 /**
@@ -233,23 +238,23 @@ static const enum ib_event_type qp_event_types[] = {
 	[ORNIC_EVENT_LAST_WQE] = IB_EVENT_QP_LAST_WQE_REACHED,
 };
 
-static void deliver(struct ornic_sink *sink, u8 type)
+static void deliver(struct ornic_event_target *target, u8 type)
 {
 	switch (type) {
 	case ORNIC_EVENT_COMP:
-		cq_completed(sink);
+		cq_completed(target);
 		break;
 	case ORNIC_EVENT_CQ_ERR:
-		cq_failed(sink);
+		cq_failed(target);
 		break;
 	case ORNIC_EVENT_SRQ_LIMIT:
-		srq_event(sink, IB_EVENT_SRQ_LIMIT_REACHED);
+		srq_event(target, IB_EVENT_SRQ_LIMIT_REACHED);
 		break;
 	case ORNIC_EVENT_SRQ_ERR:
-		srq_event(sink, IB_EVENT_SRQ_ERR);
+		srq_event(target, IB_EVENT_SRQ_ERR);
 		break;
 	default:
-		qp_event(sink, qp_event_types[type]);
+		qp_event(target, qp_event_types[type]);
 		break;
 	}
 }
@@ -265,7 +270,7 @@ static void deliver(struct ornic_sink *sink, u8 type)
 void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 {
 	u32 num = le32_to_cpu(eqe->obj);
-	struct ornic_sink *sink = NULL;
+	struct ornic_event_target *target = NULL;
 	struct ornic_ib_dev *dev;
 	u8 type = eqe->type;
 
@@ -274,19 +279,19 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 	if (!dev)
 		goto out_unlock;
 	if (type <= ORNIC_EVENT_CQ_ERR)
-		sink = sink_get(&dev->cqs, num);
+		target = target_get(&dev->cqs, num);
 	else if (type < ARRAY_SIZE(qp_event_types))
-		sink = sink_get(&dev->qps, num);
+		target = target_get(&dev->qps, num);
 	else if (type == ORNIC_EVENT_DEVICE_FATAL)
 		ornic_event_fatal(dev);
 	else if (type == ORNIC_EVENT_SRQ_LIMIT || type == ORNIC_EVENT_SRQ_ERR)
-		sink = sink_get(&dev->srqs, num);
+		target = target_get(&dev->srqs, num);
 out_unlock:
 	rcu_read_unlock();
 
-	if (sink) {
-		deliver(sink, type);
-		sink_put(sink);
+	if (target) {
+		deliver(target, type);
+		target_put(target);
 	}
 }
 EXPORT_SYMBOL_GPL(ornic_event);

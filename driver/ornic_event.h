@@ -10,7 +10,7 @@ struct ornic_ib_dev;
 struct xarray;
 
 /**
- * struct ornic_sink - where events of one CQ or QP go
+ * struct ornic_event_target - where events of one CQ or QP go
  * @ref: one of the object, one of each handler that runs
  * @idle: completed with the last reference
  * @num: CQN or QPN
@@ -19,7 +19,7 @@ struct xarray;
  * @obj: struct ib_cq or struct ib_qp, valid while a reference is held
  * @rcu: frees it after the last lookup
  */
-struct ornic_sink {
+struct ornic_event_target {
 	refcount_t ref;
 	struct completion idle;
 	u32 num;
@@ -29,10 +29,13 @@ struct ornic_sink {
 	struct rcu_head rcu;
 };
 
-struct ornic_sink *ornic_sink_open(struct xarray *table, u32 num, void *obj);
-int ornic_sink_reopen(struct xarray *table, struct ornic_sink *sink);
-void ornic_sink_close(struct xarray *table, struct ornic_sink *sink);
-void ornic_sink_free(struct ornic_sink *sink);
+struct ornic_event_target *ornic_event_target_open(struct xarray *table,
+						   u32 num, void *obj);
+int ornic_event_target_reopen(struct xarray *table,
+			      struct ornic_event_target *target);
+void ornic_event_target_close(struct xarray *table,
+			      struct ornic_event_target *target);
+void ornic_event_target_free(struct ornic_event_target *target);
 void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn);
 void ornic_event_fatal(struct ornic_ib_dev *dev);
 

@@ -49,18 +49,18 @@ static int flush_wq(struct ornic_ib_qp *qp, struct ornic_wq *wq, bool is_recv,
 int ornic_flush_cq(struct ornic_ib_dev *dev, const struct ib_cq *ibcq, int room,
 		   struct ib_wc *wc)
 {
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 	struct ornic_ib_qp *qp;
 	unsigned long num;
 	int done = 0;
 
 	rcu_read_lock();
-	xa_for_each(&dev->qps, num, sink) {
-		qp = to_oqp(sink->obj);
-		if (READ_ONCE(sink->send_cq) == ibcq)
+	xa_for_each(&dev->qps, num, target) {
+		qp = to_oqp(target->obj);
+		if (READ_ONCE(target->send_cq) == ibcq)
 			done += flush_wq(qp, qp->sq, false, room - done,
 					 wc + done);
-		if (READ_ONCE(sink->recv_cq) == ibcq && !qp->ibqp.srq)
+		if (READ_ONCE(target->recv_cq) == ibcq && !qp->ibqp.srq)
 			done += flush_wq(qp, qp->rq, true, room - done,
 					 wc + done);
 	}
@@ -78,17 +78,17 @@ int ornic_flush_cq(struct ornic_ib_dev *dev, const struct ib_cq *ibcq, int room,
  */
 bool ornic_flush_pending(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 {
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 	bool pending = false;
 	struct ornic_ib_qp *qp;
 	unsigned long num;
 
 	rcu_read_lock();
-	xa_for_each(&dev->qps, num, sink) {
-		qp = to_oqp(sink->obj);
-		if (READ_ONCE(sink->send_cq) == ibcq)
+	xa_for_each(&dev->qps, num, target) {
+		qp = to_oqp(target->obj);
+		if (READ_ONCE(target->send_cq) == ibcq)
 			pending |= ornic_wq_has_work(qp->sq);
-		if (READ_ONCE(sink->recv_cq) == ibcq && !qp->ibqp.srq)
+		if (READ_ONCE(target->recv_cq) == ibcq && !qp->ibqp.srq)
 			pending |= ornic_wq_has_work(qp->rq);
 	}
 	rcu_read_unlock();
@@ -100,20 +100,20 @@ bool ornic_flush_pending(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
  * @dev: device that has failed
  * @ibcq: CQ of a kernel user
  *
- * Context: any. For a QP that is being destroyed from ornic_sink_close() on no
+ * Context: any. For a QP that is being destroyed from ornic_event_target_close() on no
  * more, and flush_work() then waits for those that saw it.
  * Return: whether one does.
  */
 bool ornic_flush_has_users(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 {
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 	bool has = false;
 	unsigned long num;
 
 	rcu_read_lock();
-	xa_for_each(&dev->qps, num, sink)
-		has |= READ_ONCE(sink->send_cq) == ibcq ||
-		       READ_ONCE(sink->recv_cq) == ibcq;
+	xa_for_each(&dev->qps, num, target)
+		has |= READ_ONCE(target->send_cq) == ibcq ||
+		       READ_ONCE(target->recv_cq) == ibcq;
 	rcu_read_unlock();
 	return has;
 }
@@ -129,9 +129,9 @@ void ornic_flush_work(struct work_struct *work)
 	struct ornic_ib_dev *dev =
 		container_of(work, struct ornic_ib_dev, flush_work);
 	unsigned long num;
-	void *sink;
+	void *target;
 
-	xa_for_each(&dev->cqs, num, sink)
+	xa_for_each(&dev->cqs, num, target)
 		ornic_event_comp_kernel(dev, num);
 }
 

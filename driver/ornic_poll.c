@@ -98,13 +98,13 @@ static struct ornic_ib_qp *find_qp(struct ornic_ib_dev *dev,
 				   const struct ornic_completion *comp)
 {
 	struct ornic_ib_qp *qp = NULL;
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 
 	rcu_read_lock();
-	sink = xa_load(&dev->qps, comp->qpn);
-	if (sink && (comp->is_recv ? READ_ONCE(sink->recv_cq) :
-				     READ_ONCE(sink->send_cq)) == ibcq)
-		qp = to_oqp(sink->obj);
+	target = xa_load(&dev->qps, comp->qpn);
+	if (target && (comp->is_recv ? READ_ONCE(target->recv_cq) :
+				       READ_ONCE(target->send_cq)) == ibcq)
+		qp = to_oqp(target->obj);
 	rcu_read_unlock();
 	return qp;
 }

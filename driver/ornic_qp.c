@@ -219,14 +219,14 @@ static int publish(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 		ret = ornic_kick_set_add(qp->kicks, qpn);
 	if (ret)
 		return ret;
-	qp->sink = ornic_sink_open(&dev->qps, qpn, &qp->ibqp);
-	if (IS_ERR(qp->sink)) {
-		ret = PTR_ERR(qp->sink);
+	qp->target = ornic_event_target_open(&dev->qps, qpn, &qp->ibqp);
+	if (IS_ERR(qp->target)) {
+		ret = PTR_ERR(qp->target);
 		goto err_del_kicks;
 	}
 	if (ornic_ib_qp_is_kernel(qp)) {
-		WRITE_ONCE(qp->sink->send_cq, qp->ibqp.send_cq);
-		WRITE_ONCE(qp->sink->recv_cq, qp->ibqp.recv_cq);
+		WRITE_ONCE(qp->target->send_cq, qp->ibqp.send_cq);
+		WRITE_ONCE(qp->target->recv_cq, qp->ibqp.recv_cq);
 	}
 	return 0;
 
@@ -432,13 +432,13 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	if (qp->kicks)
 		ornic_kick_set_del(qp->kicks, ibqp->qp_num);
-	ornic_sink_close(&dev->qps, qp->sink);
+	ornic_event_target_close(&dev->qps, qp->target);
 	forgotten = !ornic_ib_qp_is_kernel(qp) || forget_completions(dev, qp);
 	ret = ornic_cmd_destroy_qp(dev, ibqp->qp_num);
 	if (ret) {
 		ibdev_err_ratelimited(ibqp->device, "QP %#x stays: %d\n",
 				      ibqp->qp_num, ret);
-		ornic_sink_reopen(&dev->qps, qp->sink);
+		ornic_event_target_reopen(&dev->qps, qp->target);
 		if (qp->kicks)
 			ornic_kick_set_add(qp->kicks, ibqp->qp_num);
 		return ret;
@@ -447,7 +447,7 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (!forgotten)
 		ornic_ib_qp_begin_anew(qp);
 
-	ornic_sink_free(qp->sink);
+	ornic_event_target_free(qp->target);
 	release_queue(dev, qp);
 	mutex_destroy(&qp->lock);
 	return 0;

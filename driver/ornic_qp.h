@@ -10,7 +10,7 @@
 #include "ornic_wq.h"
 
 struct ornic_kick_set;
-struct ornic_sink;
+struct ornic_event_target;
 struct ornic_ib_ucontext;
 
 /**
@@ -25,7 +25,7 @@ struct ornic_ib_ucontext;
  * @caps: what create_qp returned
  * @sig_type: which send WQEs are signalled
  * @queue: record page and rings
- * @sink: takes its events
+ * @target: takes its events
  * @context: of its user; NULL for a kernel user and an XRC target
  * @kicks: of the context that may kick it; NULL for a kernel user
  * @sq: kernel user: the host's end of the send queue; else NULL
@@ -42,7 +42,7 @@ struct ornic_ib_qp {
 	struct ib_qp_cap caps;
 	enum ib_sig_type sig_type;
 	struct ornic_queue queue;
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 	struct ornic_ib_ucontext *context;
 	struct ornic_kick_set *kicks;
 	struct ornic_wq *sq;

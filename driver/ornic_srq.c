@@ -139,9 +139,10 @@ static int bring_up(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
 		ret = put_response(srq, udata);
 	if (ret)
 		goto err_destroy_on_device;
-	srq->sink = ornic_sink_open(&dev->srqs, srq->srqn, &srq->ibsrq);
-	if (IS_ERR(srq->sink)) {
-		ret = PTR_ERR(srq->sink);
+	srq->target =
+		ornic_event_target_open(&dev->srqs, srq->srqn, &srq->ibsrq);
+	if (IS_ERR(srq->target)) {
+		ret = PTR_ERR(srq->target);
 		goto err_destroy_on_device;
 	}
 	return 0;
@@ -367,16 +368,16 @@ int ornic_ib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	struct ornic_ib_srq *srq = to_osrq(ibsrq);
 	int ret;
 
-	ornic_sink_close(&dev->srqs, srq->sink);
+	ornic_event_target_close(&dev->srqs, srq->target);
 	ret = ornic_cmd_destroy_srq(dev, srq->srqn);
 	if (ret) {
 		ibdev_err_ratelimited(ibsrq->device, "SRQ %#x stays: %d\n",
 				      srq->srqn, ret);
-		ornic_sink_reopen(&dev->srqs, srq->sink);
+		ornic_event_target_reopen(&dev->srqs, srq->target);
 		return ret;
 	}
 
-	ornic_sink_free(srq->sink);
+	ornic_event_target_free(srq->target);
 	ornic_queue_release(&srq->queue, ibsrq->device);
 	mutex_destroy(&srq->lock);
 	return 0;

@@ -10,7 +10,7 @@
 #include "ornic_ring.h"
 #include "ornic_wq.h"
 
-struct ornic_sink;
+struct ornic_event_target;
 
 extern const struct uapi_definition ornic_srq_defs[];
 
@@ -21,7 +21,7 @@ extern const struct uapi_definition ornic_srq_defs[];
  * @srqn: its number
  * @ring: geometry of its ring; its depth is read without the lock, too
  * @queue: record page and ring
- * @sink: takes its events
+ * @target: takes its events
  * @wq: kernel user: the host's end
  */
 struct ornic_ib_srq {
@@ -30,7 +30,7 @@ struct ornic_ib_srq {
 	u32 srqn;
 	struct ornic_ring_geom ring;
 	struct ornic_queue queue;
-	struct ornic_sink *sink;
+	struct ornic_event_target *target;
 	struct ornic_wq wq;
 };
 
