@@ -15,6 +15,7 @@
 #include "ornic_dev.h"
 #include "ornic_pd.h"
 #include "ornic_udata.h"
+#include "ornic_verbs.h"
 
 /* Of a service level the bits that the PCP of a VLAN tag has. */
 #define SL_MASK 0x7

@@ -33,9 +33,4 @@ void ornic_av_params_to_ah_attr(struct ib_device *ibdev,
 				const struct ornic_av_params *path,
 				struct rdma_ah_attr *attr);
 
-int ornic_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
-		       struct ib_udata *udata);
-int ornic_ib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
-int ornic_ib_destroy_ah(struct ib_ah *ibah, u32 flags);
-
 #endif /* ORNIC_AH_H */

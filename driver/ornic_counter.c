@@ -5,7 +5,7 @@
  * which counter, serialises what happens to one, and adds what the sets
  * counted to the counters of the port.
  */
-#include "ornic_counter.h"
+#include "ornic_verbs.h"
 
 #include <rdma/rdma_counter.h>
 

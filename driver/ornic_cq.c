@@ -17,6 +17,7 @@
 #include "ornic_ring.h"
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
+#include "ornic_verbs.h"
 
 static int check_attr(struct ib_device *ibdev,
 		      const struct ib_cq_init_attr *attr)

@@ -37,10 +37,4 @@ static inline struct ornic_ib_cq *to_ocq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct ornic_ib_cq, ibcq);
 }
 
-int ornic_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		       struct uverbs_attr_bundle *attrs);
-int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
-int ornic_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
-int ornic_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
-
 #endif /* ORNIC_CQ_H */

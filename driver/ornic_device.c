@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What the device is and how much it can do. */
-#include "ornic_device.h"
+#include "ornic_verbs.h"
 
 #include <linux/kmemleak.h>
 

@@ -12,6 +12,7 @@
 
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_verbs.h"
 
 /*
  * Frames leave through the netdev of the bus. If that is a VLAN device it

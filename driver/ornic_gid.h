@@ -7,7 +7,5 @@ struct net_device;
 struct ornic_ib_dev;
 
 struct net_device *ornic_gid_netdev(const struct ornic_ib_dev *dev);
-int ornic_ib_add_gid(const struct ib_gid_attr *attr, void **context);
-int ornic_ib_del_gid(const struct ib_gid_attr *attr, void **context);
 
 #endif /* ORNIC_GID_H */

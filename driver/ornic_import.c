@@ -17,6 +17,7 @@
 
 #include "ornic_pd.h"
 #include "ornic_ucontext.h"
+#include "ornic_verbs.h"
 
 /**
  * ornic_ib_query_ucontext - ib_device_ops.query_ucontext

@@ -4,9 +4,6 @@
 
 #include <rdma/uverbs_ioctl.h>
 
-int ornic_ib_query_ucontext(struct ib_ucontext *context,
-			    struct uverbs_attr_bundle *attrs);
-
 extern const struct uapi_definition ornic_import_defs[];
 
 #endif /* ORNIC_IMPORT_H */

@@ -5,7 +5,7 @@
  * netdev's.
  * ib_core checks type and address, and detaches what a process leaves behind.
  */
-#include "ornic_mcast.h"
+#include "ornic_verbs.h"
 
 #include "ornic_bus.h"
 #include "ornic_cmd.h"

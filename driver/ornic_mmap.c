@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "ornic_queue_mem.h"
+#include "ornic_verbs.h"
 
 static struct ornic_mmap_entry *to_entry(struct rdma_user_mmap_entry *rdma)
 {

@@ -27,7 +27,4 @@ void ornic_mmap_remove(struct ornic_mmap_entry *entry);
 u64 ornic_mmap_offset(const struct ornic_mmap_entry *entry);
 u64 ornic_mmap_size(const struct ornic_mmap_entry *entry);
 
-int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma);
-void ornic_ib_mmap_free(struct rdma_user_mmap_entry *rdma);
-
 #endif /* ORNIC_MMAP_H */

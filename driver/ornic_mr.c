@@ -15,6 +15,7 @@
 #include "ornic_dev.h"
 #include "ornic_pd.h"
 #include "ornic_udata.h"
+#include "ornic_verbs.h"
 
 static bool is_one_run(struct ib_umem *umem)
 {

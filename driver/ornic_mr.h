@@ -31,17 +31,4 @@ static inline struct ornic_ib_mr *to_omr(struct ib_mr *ibmr)
 	return container_of(ibmr, struct ornic_ib_mr, ibmr);
 }
 
-struct ib_mr *ornic_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
-				   u64 iova, int flags, struct ib_udata *udata);
-struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
-				     u64 length, u64 iova, int access,
-				     struct ib_pd *ibpd,
-				     struct ib_udata *udata);
-struct ib_mr *ornic_ib_get_dma_mr(struct ib_pd *ibpd, int flags);
-struct ib_mr *ornic_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
-				u32 max_num_sg);
-int ornic_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
-		       unsigned int *offset);
-int ornic_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
-
 #endif /* ORNIC_MR_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Memory windows. Binding and taking back are WQEs, which the driver never sees. */
-#include "ornic_mw.h"
+#include "ornic_verbs.h"
 
 #include "ornic_cmd.h"
 #include "ornic_dev.h"

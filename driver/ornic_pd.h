@@ -19,7 +19,4 @@ static inline struct ornic_ib_pd *to_opd(struct ib_pd *ibpd)
 	return container_of(ibpd, struct ornic_ib_pd, ibpd);
 }
 
-int ornic_ib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
-int ornic_ib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
-
 #endif /* ORNIC_PD_H */

@@ -21,6 +21,7 @@
 #include "ornic_flush.h"
 #include "ornic_qp.h"
 #include "ornic_queue_mem.h"
+#include "ornic_verbs.h"
 
 static_assert(ORNIC_WC_REG_MR == IB_WC_REG_MR);
 

@@ -31,7 +31,5 @@ void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,
 			u8 log_depth);
 void ornic_cq_ring_forget_qp(struct ornic_cq_ring *ring, u32 qpn);
 bool ornic_ib_cq_has_completions(struct ib_cq *ibcq);
-int ornic_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc);
-int ornic_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 
 #endif /* ORNIC_POLL_H */

@@ -16,6 +16,7 @@
 
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_verbs.h"
 
 #define MAX_MSG_BYTES 0x80000000u
 #define DEFAULT_PKEY 0xffff

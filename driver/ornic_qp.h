@@ -73,14 +73,4 @@ static inline bool ornic_ib_qp_is_datagram(const struct ornic_ib_qp *qp)
 
 void ornic_ib_qp_begin_anew(struct ornic_ib_qp *qp);
 
-int ornic_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
-		       struct ib_udata *udata);
-int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
-
-/* ornic_qp_modify.c */
-int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		       struct ib_udata *udata);
-int ornic_ib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		      struct ib_qp_init_attr *init);
-
 #endif /* ORNIC_QP_H */

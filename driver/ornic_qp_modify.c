@@ -17,6 +17,7 @@
 #include "ornic_dev.h"
 #include "ornic_qp.h"
 #include "ornic_udata.h"
+#include "ornic_verbs.h"
 
 #define RETRY_MASK 0x7 /* retry counts */
 #define CODE_MASK 0x1f /* timeout, RNR timer */

@@ -4,7 +4,7 @@
  * object, and what the device says that it is doing. An object that the device
  * does not know any more, or a device without INSPECT, leaves the latter out.
  */
-#include "ornic_restrack.h"
+#include "ornic_verbs.h"
 
 #include <linux/capability.h>
 #include <net/netlink.h>

@@ -20,6 +20,7 @@
 #include "ornic_queue_mem.h"
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
+#include "ornic_verbs.h"
 #include "ornic_xrcd.h"
 
 static int check_init_attr(struct ornic_ib_dev *dev,

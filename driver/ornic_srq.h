@@ -39,11 +39,4 @@ static inline struct ornic_ib_srq *to_osrq(struct ib_srq *ibsrq)
 	return container_of(ibsrq, struct ornic_ib_srq, ibsrq);
 }
 
-int ornic_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
-			struct ib_udata *udata);
-int ornic_ib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
-			enum ib_srq_attr_mask mask, struct ib_udata *udata);
-int ornic_ib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
-int ornic_ib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
-
 #endif /* ORNIC_SRQ_H */

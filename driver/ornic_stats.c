@@ -7,6 +7,7 @@
 
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_verbs.h"
 
 #define OPTIONAL(stat, text) \
 	[ORNIC_STAT_##stat] = { .name = (text), .flags = IB_STAT_FLAG_OPTIONAL }

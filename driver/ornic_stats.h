@@ -10,11 +10,4 @@ struct rdma_hw_stats *ornic_stats_alloc(struct ornic_ib_dev *dev);
 int ornic_stats_read(struct ornic_ib_dev *dev, u32 set,
 		     struct rdma_hw_stats *stats);
 
-struct rdma_hw_stats *ornic_ib_alloc_hw_port_stats(struct ib_device *ibdev,
-						   u32 port);
-int ornic_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-			  u32 port, int index);
-int ornic_ib_modify_hw_stat(struct ib_device *ibdev, u32 port,
-			    unsigned int index, bool enable);
-
 #endif /* ORNIC_STATS_H */

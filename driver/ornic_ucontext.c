@@ -8,6 +8,7 @@
 #include "ornic_doorbell.h"
 #include "ornic_mmap.h"
 #include "ornic_udata.h"
+#include "ornic_verbs.h"
 
 /**
  * ornic_describe_ucontext - what the provider has to know

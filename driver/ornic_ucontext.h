@@ -39,9 +39,5 @@ ornic_udata_context(struct ib_udata *udata)
 
 struct ornic_alloc_ucontext_resp
 ornic_describe_ucontext(const struct ornic_ib_ucontext *context);
-int ornic_ib_alloc_ucontext(struct ib_ucontext *context,
-			    struct ib_udata *udata);
-void ornic_ib_dealloc_ucontext(struct ib_ucontext *context);
-void ornic_ib_disassociate_ucontext(struct ib_ucontext *context);
 
 #endif /* ORNIC_UCONTEXT_H */

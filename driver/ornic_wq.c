@@ -22,6 +22,7 @@
 #include "ornic_queue_mem.h"
 #include "ornic_ring.h"
 #include "ornic_srq.h"
+#include "ornic_verbs.h"
 #include "ornic_wqe.h"
 
 static_assert(ORNIC_WR_REG_MR == IB_WR_REG_MR);

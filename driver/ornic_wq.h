@@ -51,11 +51,4 @@ bool ornic_wq_complete(struct ornic_wq *wq, u32 index,
 bool ornic_wq_next(struct ornic_wq *wq, u64 *wr_id);
 bool ornic_wq_has_work(const struct ornic_wq *wq);
 
-int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-		       const struct ib_send_wr **bad_wr);
-int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		       const struct ib_recv_wr **bad_wr);
-int ornic_ib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
-			   const struct ib_recv_wr **bad_wr);
-
 #endif /* ORNIC_WQ_H */

@@ -4,6 +4,7 @@
 
 #include "ornic_dev.h"
 #include "ornic_udata.h"
+#include "ornic_verbs.h"
 
 /**
  * ornic_ib_alloc_xrcd - ib_device_ops.alloc_xrcd

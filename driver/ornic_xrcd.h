@@ -19,7 +19,4 @@ static inline struct ornic_ib_xrcd *to_oxrcd(struct ib_xrcd *ibxrcd)
 	return container_of(ibxrcd, struct ornic_ib_xrcd, ibxrcd);
 }
 
-int ornic_ib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
-int ornic_ib_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
-
 #endif /* ORNIC_XRCD_H */
