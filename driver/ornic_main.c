@@ -39,7 +39,6 @@
 #include "ornic_srq.h"
 #include "ornic_ucontext.h"
 #include "ornic_verbs.h"
-#include "ornic_xrcd.h"
 
 /* Protects bus->dev and ornic_ib_dev.bus_unregisters of all devices. */
 static DEFINE_MUTEX(lifetime_lock);

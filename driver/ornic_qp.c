@@ -17,7 +17,6 @@
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
-#include "ornic_xrcd.h"
 
 static bool has_type(const struct ornic_ib_dev *dev, enum ib_qp_type type,
 		     bool kernel)

@@ -21,7 +21,6 @@
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
-#include "ornic_xrcd.h"
 
 static int check_init_attr(struct ornic_ib_dev *dev,
 			   const struct ib_srq_init_attr *init, u64 needs)
