@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Hardware counters: QUERY_STATS, as `rdma statistic` shows it. */
-#include "ornic_stats.h"
-
+#include "ornic_verbs.h"
 #include <linux/slab.h>
 #include <rdma/ornic-hw.h>
+#include <rdma/rdma_counter.h>
 
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
-#include "ornic_verbs.h"
 
 #define OPTIONAL(stat, text) \
 	[ORNIC_STAT_##stat] = { .name = (text), .flags = IB_STAT_FLAG_OPTIONAL }
@@ -66,14 +65,7 @@ static void hide_optional(struct rdma_hw_stats *stats, u64 counting)
 				   !(counting & BIT_ULL(i)));
 }
 
-/**
- * ornic_stats_alloc - statistics of a port or a counter set
- * @dev: device
- *
- * Context: process, may sleep.
- * Return: the statistics, all zero, or NULL without memory.
- */
-struct rdma_hw_stats *ornic_stats_alloc(struct ornic_ib_dev *dev)
+static struct rdma_hw_stats *stats_alloc(struct ornic_ib_dev *dev)
 {
 	struct rdma_hw_stats *stats;
 
@@ -101,17 +93,9 @@ static int read_counters(struct ornic_ib_dev *dev, u32 set, __le64 **counters)
 	return ret;
 }
 
-/**
- * ornic_stats_read - read all counters
- * @dev: device
- * @set: counter set, 0: the device's own
- * @stats: from ornic_stats_alloc()
- *
- * Context: process, may sleep.
- * Return: 0; -ENOMEM; -errno of the device.
- */
-int ornic_stats_read(struct ornic_ib_dev *dev, u32 set,
-		     struct rdma_hw_stats *stats)
+/* Counter set 0 is the device's own. */
+static int stats_read(struct ornic_ib_dev *dev, u32 set,
+		      struct rdma_hw_stats *stats)
 {
 	__le64 *counters;
 	int ret;
@@ -144,7 +128,7 @@ out_free_counters:
 struct rdma_hw_stats *ornic_ib_alloc_hw_port_stats(struct ib_device *ibdev,
 						   u32 port)
 {
-	return ornic_stats_alloc(to_odev(ibdev));
+	return stats_alloc(to_odev(ibdev));
 }
 
 /**
@@ -167,7 +151,7 @@ int ornic_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 
 	if (port != ORNIC_PORT)
 		return -EINVAL;
-	ret = ornic_stats_read(to_odev(ibdev), 0, stats);
+	ret = stats_read(to_odev(ibdev), 0, stats);
 	return ret ?: ORNIC_STAT_COUNT;
 }
 
@@ -198,4 +182,111 @@ int ornic_ib_modify_hw_stat(struct ib_device *ibdev, u32 port,
 	if (!ret)
 		WRITE_ONCE(dev->optional, optional);
 	return ret;
+}
+
+/*
+ * Counters of QPs (`rdma statistic qp`): each is a counter set of the device,
+ * made when the first QP is bound to it. ib_core decides which QP belongs to
+ * which counter, serialises what happens to one, and adds what the sets
+ * counted to the counters of the port.
+ */
+
+/**
+ * ornic_ib_counter_alloc_stats - ib_device_ops.counter_alloc_stats
+ * @counter: new counter, without a number yet
+ *
+ * Context: process, may sleep.
+ * Return: the statistics, or NULL without memory or if the device has no sets.
+ */
+struct rdma_hw_stats *ornic_ib_counter_alloc_stats(struct rdma_counter *counter)
+{
+	struct ornic_ib_dev *dev = to_odev(counter->device);
+
+	if (!(dev->caps.caps & ORNIC_CAP_COUNTERS))
+		return NULL;
+	return stats_alloc(dev);
+}
+
+/**
+ * ornic_ib_counter_bind_qp - ib_device_ops.counter_bind_qp
+ * @counter: counter; gets its number with its first QP
+ * @ibqp: QP without a counter
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENOSPC if the device has no counter sets left; -ENOMEM; -errno
+ * of the device.
+ */
+int ornic_ib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+{
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
+	u32 set = counter->id;
+	int ret;
+
+	if (!set) {
+		ret = ornic_cmd_create_counters(dev, &set);
+		if (ret)
+			return ret;
+	}
+	ret = ornic_cmd_bind_counters(dev, ibqp->qp_num, set);
+	if (ret) {
+		ibdev_dbg(ibqp->device, "QP %#x: counter set %u: %d\n",
+			  ibqp->qp_num, set, ret);
+		goto err_destroy;
+	}
+	counter->id = set;
+	ibqp->counter = counter;
+	return 0;
+
+err_destroy:
+	if (!counter->id)
+		ornic_cmd_destroy_counters(dev, set);
+	return ret;
+}
+
+/**
+ * ornic_ib_counter_unbind_qp - ib_device_ops.counter_unbind_qp
+ * @ibqp: QP with a counter
+ *
+ * Context: process, may sleep.
+ * Return: 0. ib_core drops the counter whatever the device says of it.
+ */
+int ornic_ib_counter_unbind_qp(struct ib_qp *ibqp)
+{
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
+	int ret;
+
+	ret = ornic_cmd_bind_counters(dev, ibqp->qp_num, 0);
+	if (ret)
+		ibdev_dbg(ibqp->device, "QP %#x: keeps counting: %d\n",
+			  ibqp->qp_num, ret);
+	ibqp->counter = NULL;
+	return 0;
+}
+
+/**
+ * ornic_ib_counter_update_stats - ib_device_ops.counter_update_stats
+ * @counter: counter
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENOMEM; -errno of the device.
+ */
+int ornic_ib_counter_update_stats(struct rdma_counter *counter)
+{
+	return stats_read(to_odev(counter->device), counter->id,
+			  counter->stats);
+}
+
+/**
+ * ornic_ib_counter_dealloc - ib_device_ops.counter_dealloc
+ * @counter: counter without QPs
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno of the device.
+ */
+int ornic_ib_counter_dealloc(struct rdma_counter *counter)
+{
+	if (!counter->id)
+		return 0;
+	return ornic_cmd_destroy_counters(to_odev(counter->device),
+					  counter->id);
 }
