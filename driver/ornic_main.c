@@ -31,7 +31,6 @@
 #include "ornic_doorbell.h"
 #include "ornic_event.h"
 #include "ornic_flush.h"
-#include "ornic_gid.h"
 #include "ornic_import.h"
 #include "ornic_pd.h"
 #include "ornic_port.h"
