@@ -20,7 +20,6 @@
 
 #include "ornic_bus.h"
 #include "ornic_dev.h"
-#include "ornic_flush.h"
 #include "ornic_poll.h"
 
 /**
