@@ -10,9 +10,9 @@
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
 
-#include "ornic_access.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_pack.h"
 #include "ornic_pd.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"

@@ -77,4 +77,8 @@ void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 int ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
 			  struct ornic_qp_params *params);
 
+int ornic_mr_access(u32 flags, u8 *access);
+int ornic_qp_access(u32 flags, u8 *access);
+u32 ornic_access_flags(u8 access);
+
 #endif /* ORNIC_PACK_H */

@@ -10,11 +10,11 @@
  */
 #include <rdma/ib_verbs.h>
 
-#include "ornic_access.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_pack.h"
 #include "ornic_qp.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"

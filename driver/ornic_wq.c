@@ -12,11 +12,11 @@
 #include <linux/preempt.h>
 #include <linux/slab.h>
 
-#include "ornic_access.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"
 #include "ornic_dev.h"
 #include "ornic_mr.h"
+#include "ornic_pack.h"
 #include "ornic_poll.h"
 #include "ornic_qp.h"
 #include "ornic_queue_mem.h"

@@ -8,7 +8,6 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ornic-hw.h>
 
-#include "ornic_access.h"
 #include "ornic_pack.h"
 
 static const struct status_case {
