@@ -16,12 +16,12 @@
 
 #include "ornic_bus.h"
 #include "ornic_cq.h"
-#include "ornic_cqe.h"
 #include "ornic_dev.h"
 #include "ornic_event.h"
 #include "ornic_qp.h"
 #include "ornic_queue_mem.h"
 #include "ornic_verbs.h"
+#include "ornic_wqe.h"
 
 static_assert(ORNIC_WC_REG_MR == IB_WC_REG_MR);
 

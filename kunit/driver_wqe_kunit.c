@@ -4,7 +4,6 @@
 
 #include <rdma/ib_user_verbs.h>
 
-#include "ornic_cqe.h"
 #include "ornic_wqe.h"
 
 #define RC ORNIC_QPT_RC

@@ -43,7 +43,7 @@ datapath_c := $(shell sed -n 's,^.include "\(.*\.c\)"$$,driver/engine/\1,p' \
 engine_c := $(filter-out $(datapath_c),$(sort $(wildcard driver/engine/*.c)))
 harness_c := $(sort $(wildcard kunit/harness*.c) kunit/pair_fixture.c)
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.
-driver_c := $(addprefix driver/ornic_,cqe.c pack.c page_tree.c \
+driver_c := $(addprefix driver/ornic_,pack.c page_tree.c \
 	ring.c wqe.c) \
 	$(addprefix driver/pci/pci_,eq_ring.c regs.c slots.c)
 suite_c := $(sort $(wildcard kunit/*_kunit.c))

@@ -8,7 +8,7 @@
  */
 #include "pci/pci_eq_ring.h"
 
-#include "ornic_cqe.h"
+#include "ornic_wqe.h"
 
 /**
  * ornic_pci_eq_ring_init - begin with an empty ring

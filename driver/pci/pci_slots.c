@@ -10,7 +10,7 @@
  */
 #include "pci/pci_slots.h"
 
-#include "ornic_cqe.h"
+#include "ornic_wqe.h"
 
 #define SLOT_MASK (ORNIC_PCI_NUM_SLOTS - 1)
 
