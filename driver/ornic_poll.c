@@ -19,7 +19,7 @@
 #include "ornic_dev.h"
 #include "ornic_event.h"
 #include "ornic_qp.h"
-#include "ornic_queue_mem.h"
+#include "ornic_queue.h"
 #include "ornic_verbs.h"
 #include "ornic_wqe.h"
 

@@ -6,7 +6,7 @@
 
 #include "ornic_dev.h"
 #include "ornic_doorbell.h"
-#include "ornic_mmap.h"
+#include "ornic_queue.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 

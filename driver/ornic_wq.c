@@ -19,7 +19,7 @@
 #include "ornic_pack.h"
 #include "ornic_poll.h"
 #include "ornic_qp.h"
-#include "ornic_queue_mem.h"
+#include "ornic_queue.h"
 #include "ornic_ring.h"
 #include "ornic_srq.h"
 #include "ornic_verbs.h"
