@@ -320,7 +320,7 @@ int ornic_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	return missed;
 }
 
-/* ---- A device that has failed ------------------------------------------------ */
+/* ---- A device that has failed -------------------------------------------- */
 
 /*
  * When a device has failed, nobody completes the work of kernel users, and they

@@ -261,7 +261,7 @@ int ornic_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 	return 0;
 }
 
-/* ---- GIDs -------------------------------------------------------------------- */
+/* ---- GIDs ---------------------------------------------------------------- */
 
 /*
  * The GID table of the device follows the one that ib_core keeps from the
@@ -373,7 +373,7 @@ int ornic_ib_del_gid(const struct ib_gid_attr *attr, void **context)
 	return ornic_cmd_set_gid(to_odev(attr->device), &params);
 }
 
-/* ---- Limits ------------------------------------------------------------------ */
+/* ---- Limits -------------------------------------------------------------- */
 /* Not registered with the IEEE; the value that says so. */
 #define VENDOR_ID 0xffffff
 /* 4.096 us * 2^n from a packet to its ACK, a scheduler tick included. */

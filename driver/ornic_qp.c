@@ -9,7 +9,6 @@
 #include "ornic_cmd.h"
 #include "ornic_cq.h"
 #include "ornic_dev.h"
-#include "ornic_doorbell.h"
 #include "ornic_event.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"

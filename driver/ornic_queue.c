@@ -214,7 +214,7 @@ static void queue_mem_free(struct ornic_queue_mem *mem)
 	kfree(mem);
 }
 
-/* ---- Mappings ---------------------------------------------------------------- */
+/* ---- Mappings ------------------------------------------------------------ */
 
 /*
  * What a context may map: the memory of its queues, and the doorbell page of
@@ -402,7 +402,7 @@ void ornic_ib_mmap_free(struct rdma_user_mmap_entry *rdma)
 	kfree(entry);
 }
 
-/* ---- Queues ------------------------------------------------------------------ */
+/* ---- Queues -------------------------------------------------------------- */
 
 /**
  * ornic_queue_init - allocate queue memory and let a user map it

@@ -1,24 +1,206 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* User contexts: how the provider kicks, and the limits it has to know. */
+/*
+ * User contexts, and the methods that they have beside those of verbs: doorbell
+ * files, import into another process, the clock of timestamps.
+ */
 #include "ornic_ucontext.h"
 
+#include <linux/fs.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_verbs.h>
 #include <rdma/ornic-abi.h>
+#include <rdma/ornic-hw.h>
+#include <rdma/uverbs_std_types.h>
+#include <rdma/uverbs_types.h>
 
+#define UVERBS_MODULE_NAME ornic
+#include <rdma/uverbs_named_ioctl.h>
+
+#include "ornic_bus.h"
+#include "ornic_cmd.h"
 #include "ornic_dev.h"
-#include "ornic_doorbell.h"
+#include "ornic_pd.h"
 #include "ornic_queue.h"
+#include "ornic_srq.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
-/**
- * ornic_describe_ucontext - what the provider has to know
- * @context: context
+/* ---- Doorbell files ------------------------------------------------------ */
+
+/*
+ * The doorbell file: write() of QPNs kicks send queues of the context.
  *
- * Context: any.
- * Return: the response of alloc_ucontext.
+ * This is the data path of a bus without a doorbell page, so a write takes no
+ * lock and no reference: under RCU it goes from the file to the kick set of
+ * the context, checks that the QPN is in it, and calls the bus.
+ *
+ *   file --RCU--> kick set --RCU--> QPN; kick set -> bus
+ *
+ * What ends while a write runs:
+ *  - a QP: a kick is a hint, and the device knows by itself what a QPN is;
+ *  - the context, by close or disassociation: the file lets go of the kick
+ *    set, which is freed after a grace period;
+ *  - the device: dealloc_driver waits for a grace period after the last
+ *    context is gone, and only then lets go of the bus.
  */
-struct ornic_alloc_ucontext_resp
-ornic_describe_ucontext(const struct ornic_ib_ucontext *context)
+
+/**
+ * struct ornic_doorbell - an open doorbell file
+ * @uobj: the file as uverbs knows it
+ * @set: what it may kick; NULL once the context is gone
+ */
+struct ornic_doorbell {
+	struct ib_uobject uobj;
+	struct ornic_kick_set __rcu *set;
+};
+
+static struct ornic_kick_set *kick_set_alloc(struct ornic_bus *bus)
+{
+	struct ornic_kick_set *set;
+
+	set = kzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
+	if (!set)
+		return NULL;
+	set->bus = bus;
+	xa_init(&set->qpns);
+	return set;
+}
+
+static void kick_set_free(struct ornic_kick_set *set)
+{
+	WARN_ON_ONCE(!xa_empty(&set->qpns));
+	kfree_rcu(set, rcu);
+}
+
+/**
+ * ornic_kick_set_add - allow kicks of a QP
+ * @set: of the context
+ * @qpn: its number
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn)
+{
+	void *yes = xa_mk_value(1);
+
+	return xa_err(xa_store(&set->qpns, qpn, yes, GFP_KERNEL_ACCOUNT));
+}
+
+/**
+ * ornic_kick_set_del - allow no further kick of a QP
+ * @set: of the context
+ * @qpn: its number
+ *
+ * Context: process. One that has begun may still come.
+ */
+void ornic_kick_set_del(struct ornic_kick_set *set, u32 qpn)
+{
+	xa_erase(&set->qpns, qpn);
+}
+
+static int kick(struct ornic_doorbell *doorbell, u32 qpn)
+{
+	struct ornic_kick_set *set;
+	int ret = 0;
+
+	rcu_read_lock();
+	set = rcu_dereference(doorbell->set);
+	if (unlikely(!set))
+		ret = -EIO;
+	else if (unlikely(!xa_load(&set->qpns, qpn)))
+		ret = -ENOENT;
+	else
+		set->bus->ops->kick(set->bus, qpn, true);
+	rcu_read_unlock();
+	return ret;
+}
+
+static ssize_t doorbell_write(struct file *file, const char __user *buf,
+			      size_t len, loff_t *pos)
+{
+	struct ornic_doorbell *doorbell = file->private_data;
+	const u32 __user *next = (const u32 __user *)buf;
+	size_t done = 0;
+	u32 qpn;
+	int ret;
+
+	if (len % sizeof(qpn))
+		return -EINVAL;
+
+	while (done < len) {
+		ret = get_user(qpn, next++);
+		if (!ret)
+			ret = kick(doorbell, qpn);
+		if (ret)
+			return done ?: ret;
+		done += sizeof(qpn);
+		if (done < len) {
+			if (signal_pending(current))
+				break;
+			cond_resched();
+		}
+	}
+	return done;
+}
+
+static const struct file_operations doorbell_fops = {
+	.owner = THIS_MODULE,
+	.write = doorbell_write,
+	.release = uverbs_uobject_fd_release,
+};
+
+static void doorbell_destroy(struct ib_uobject *uobj,
+			     enum rdma_remove_reason why)
+{
+	struct ornic_doorbell *doorbell =
+		container_of(uobj, struct ornic_doorbell, uobj);
+
+	rcu_assign_pointer(doorbell->set, NULL);
+}
+
+static struct ib_uobject *new_uobject(struct uverbs_attr_bundle *attrs)
+{
+	return uverbs_attr_get_uobject(attrs, ORNIC_ATTR_DOORBELL_ALLOC_HANDLE);
+}
+
+static int
+UVERBS_HANDLER(ORNIC_METHOD_DOORBELL_ALLOC)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj = new_uobject(attrs);
+	struct ornic_doorbell *doorbell =
+		container_of(uobj, struct ornic_doorbell, uobj);
+	struct ornic_ib_ucontext *context = to_oucontext(attrs->context);
+
+	/* It has no position; this spares write() the lock for one. */
+	stream_open(NULL, uobj->object);
+	rcu_assign_pointer(doorbell->set, context->kicks);
+	return 0;
+}
+
+/* clang-format off */
+DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_DOORBELL_ALLOC,
+			    UVERBS_ATTR_FD(ORNIC_ATTR_DOORBELL_ALLOC_HANDLE,
+					   ORNIC_OBJECT_DOORBELL,
+					   UVERBS_ACCESS_NEW,
+					   UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(ORNIC_OBJECT_DOORBELL,
+			    UVERBS_TYPE_ALLOC_FD(sizeof(struct ornic_doorbell),
+						 doorbell_destroy,
+						 &doorbell_fops,
+						 "[ornic_doorbell]",
+						 O_WRONLY),
+			    &UVERBS_METHOD(ORNIC_METHOD_DOORBELL_ALLOC));
+/* clang-format on */
+
+/* ---- Contexts ------------------------------------------------------------ */
+
+static struct ornic_alloc_ucontext_resp
+fill_resp(const struct ornic_ib_ucontext *context)
 {
 	const struct ornic_ib_dev *dev = to_odev(context->ibctx.device);
 	struct ornic_alloc_ucontext_resp resp = {
@@ -43,7 +225,7 @@ static int put_response(const struct ornic_ib_ucontext *context,
 {
 	struct ornic_alloc_ucontext_resp resp;
 
-	resp = ornic_describe_ucontext(context);
+	resp = fill_resp(context);
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
@@ -64,7 +246,7 @@ int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 	ret = ornic_udata_none(udata);
 	if (ret)
 		return ret;
-	octx->kicks = ornic_kick_set_alloc(dev->bus);
+	octx->kicks = kick_set_alloc(dev->bus);
 	if (!octx->kicks)
 		return -ENOMEM;
 
@@ -84,7 +266,7 @@ int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 err_remove_page:
 	ornic_mmap_remove(octx->page);
 err_free_kicks:
-	ornic_kick_set_free(octx->kicks);
+	kick_set_free(octx->kicks);
 	return ret;
 }
 
@@ -99,7 +281,7 @@ void ornic_ib_dealloc_ucontext(struct ib_ucontext *context)
 	struct ornic_ib_ucontext *octx = to_oucontext(context);
 
 	ornic_mmap_remove(octx->page);
-	ornic_kick_set_free(octx->kicks);
+	kick_set_free(octx->kicks);
 }
 
 /**
@@ -115,3 +297,112 @@ void ornic_ib_dealloc_ucontext(struct ib_ucontext *context)
 void ornic_ib_disassociate_ucontext(struct ib_ucontext *context)
 {
 }
+
+/* ---- Import -------------------------------------------------------------- */
+
+/*
+ * What another process needs to use an open context: the descriptor of the
+ * context has come to it in a message, and with it the numbers of a PD and of
+ * MRs. Of the context it asks what alloc_ucontext has told the first one; a PD
+ * it names to find out whether there is one. MRs are the matter of ib_core.
+ */
+
+/**
+ * ornic_ib_query_ucontext - ib_device_ops.query_ucontext
+ * @context: context
+ * @attrs: with room for struct ornic_alloc_ucontext_resp, or for the front of
+ *	it, as older providers know it
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EFAULT.
+ */
+int ornic_ib_query_ucontext(struct ib_ucontext *context,
+			    struct uverbs_attr_bundle *attrs)
+{
+	struct ornic_alloc_ucontext_resp resp =
+		fill_resp(to_oucontext(context));
+	const size_t id = ORNIC_ATTR_QUERY_CONTEXT_RESP;
+
+	return uverbs_copy_to_struct_or_zero(attrs, id, &resp, sizeof(resp));
+}
+
+static int
+UVERBS_HANDLER(ORNIC_METHOD_PD_QUERY)(struct uverbs_attr_bundle *attrs)
+{
+	const struct ib_pd *pd =
+		uverbs_attr_get_obj(attrs, ORNIC_ATTR_PD_QUERY_HANDLE);
+	struct ornic_alloc_pd_resp resp = {};
+
+	resp.pdn = container_of(pd, struct ornic_ib_pd, ibpd)->pdn;
+	return uverbs_copy_to_struct_or_zero(attrs, ORNIC_ATTR_PD_QUERY_RESP,
+					     &resp, sizeof(resp));
+}
+
+/* clang-format off */
+#define CONTEXT_RESP \
+	UVERBS_ATTR_STRUCT(struct ornic_alloc_ucontext_resp, max_cqe)
+#define PD_RESP UVERBS_ATTR_STRUCT(struct ornic_alloc_pd_resp, pdn)
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(ornic_query_context, UVERBS_OBJECT_DEVICE,
+			     UVERBS_METHOD_QUERY_CONTEXT,
+			     UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_QUERY_CONTEXT_RESP,
+						 CONTEXT_RESP, UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_PD_QUERY,
+			    UVERBS_ATTR_IDR(ORNIC_ATTR_PD_QUERY_HANDLE,
+					    UVERBS_OBJECT_PD,
+					    UVERBS_ACCESS_READ,
+					    UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_PD_QUERY_RESP,
+						PD_RESP, UA_MANDATORY));
+
+ADD_UVERBS_METHODS(ornic_pd_query, UVERBS_OBJECT_PD,
+		   &UVERBS_METHOD(ORNIC_METHOD_PD_QUERY));
+/* clang-format on */
+
+/* ---- The clock of the timestamps in CQEs --------------------------------- */
+
+static int
+UVERBS_HANDLER(ORNIC_METHOD_QUERY_CLOCK)(struct uverbs_attr_bundle *attrs)
+{
+	const size_t id = ORNIC_ATTR_QUERY_CLOCK_VALUES;
+	struct ib_ucontext *context = ib_uverbs_get_ucontext(attrs);
+	struct ornic_query_clock clock = {};
+	struct ornic_ib_dev *dev;
+	u64 before, now;
+	int ret;
+
+	if (IS_ERR(context))
+		return PTR_ERR(context);
+	dev = to_odev(context->device);
+	if (!(dev->caps.caps & ORNIC_CAP_QUERY_CLOCK))
+		return -EOPNOTSUPP;
+	before = ktime_get_real_ns();
+	ret = ornic_cmd_query_clock(dev, &now);
+	if (ret)
+		return ret;
+	/* The device has looked at its clock about half way through. */
+	clock.realtime_ns = before + (ktime_get_real_ns() - before) / 2;
+	clock.device_ns = now;
+	return uverbs_copy_to_struct_or_zero(attrs, id, &clock, sizeof(clock));
+}
+
+/* clang-format off */
+DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_QUERY_CLOCK,
+			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_QUERY_CLOCK_VALUES,
+						UVERBS_ATTR_STRUCT(struct ornic_query_clock,
+								   realtime_ns),
+						UA_MANDATORY));
+
+ADD_UVERBS_METHODS(ornic_clock_methods, UVERBS_OBJECT_DEVICE,
+		   &UVERBS_METHOD(ORNIC_METHOD_QUERY_CLOCK));
+/* clang-format on */
+
+const struct uapi_definition ornic_uapi_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(ORNIC_OBJECT_DOORBELL),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &ornic_clock_methods),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &ornic_query_context),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_PD, &ornic_pd_query),
+	UAPI_DEF_CHAIN(ornic_srq_defs),
+	{}
+};

@@ -2,11 +2,13 @@
 #ifndef ORNIC_UCONTEXT_H
 #define ORNIC_UCONTEXT_H
 
+#include <linux/types.h>
+#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
-struct ornic_kick_set;
+struct ornic_bus;
 struct ornic_mmap_entry;
 
 /**
@@ -37,7 +39,21 @@ ornic_udata_context(struct ib_udata *udata)
 					 ibctx);
 }
 
-struct ornic_alloc_ucontext_resp
-ornic_describe_ucontext(const struct ornic_ib_ucontext *context);
+/**
+ * struct ornic_kick_set - the send queues that a context may kick
+ * @bus: which takes the kicks
+ * @qpns: a value entry for each QPN
+ * @rcu: frees it after the last reader
+ */
+struct ornic_kick_set {
+	struct ornic_bus *bus;
+	struct xarray qpns;
+	struct rcu_head rcu;
+};
+
+int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn);
+void ornic_kick_set_del(struct ornic_kick_set *set, u32 qpn);
+
+extern const struct uapi_definition ornic_uapi_defs[];
 
 #endif /* ORNIC_UCONTEXT_H */

@@ -205,7 +205,7 @@ void ornic_pack_recv(void *slot, u64 wr_id, u32 num_sge)
 
 ORNIC_FOR_KUNIT(ornic_pack_recv);
 
-/* ---- CQEs -------------------------------------------------------------------- */
+/* ---- CQEs ---------------------------------------------------------------- */
 static const u8 send_opcodes[] = {
 	[ORNIC_CQE_SEND] = IB_UVERBS_WC_SEND,
 	[ORNIC_CQE_WRITE] = IB_UVERBS_WC_RDMA_WRITE,
