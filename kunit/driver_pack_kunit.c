@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Descriptors with packed fields, statuses and access rights:
- * driver/ornic_pack.c, driver/ornic_access.c.
+ * driver/ornic_pack.c.
  */
 #include <kunit/test.h>
 

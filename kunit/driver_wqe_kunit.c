@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* WQEs and CQEs of kernel users: driver/ornic_wqe.c and ornic_cqe.c. */
+/* WQEs and CQEs of kernel users: driver/ornic_wqe.c. */
 #include <kunit/test.h>
 
 #include <rdma/ib_user_verbs.h>
