@@ -43,16 +43,7 @@ static int check_ah_attr(struct ib_device *ibdev,
 	return 0;
 }
 
-/**
- * ornic_av_params_from_ah_attr - the path that an rdma_ah_attr describes
- * @ibdev: device
- * @attr: resolved address
- * @udp_sport: UDP source port of the path
- * @path: filled in
- *
- * Context: any.
- * Return: 0; -EINVAL for values out of range.
- */
+/* Returns -EINVAL for values out of range. */
 int ornic_av_params_from_ah_attr(struct ib_device *ibdev,
 				 const struct rdma_ah_attr *attr, u16 udp_sport,
 				 struct ornic_av_params *path)
@@ -75,14 +66,7 @@ int ornic_av_params_from_ah_attr(struct ib_device *ibdev,
 	return 0;
 }
 
-/**
- * ornic_av_params_to_ah_attr - the rdma_ah_attr that describes a path
- * @ibdev: device
- * @path: path
- * @attr: filled in, without a reference to the GID
- *
- * Context: any.
- */
+/* @attr gets no reference to the GID. */
 void ornic_av_params_to_ah_attr(struct ib_device *ibdev,
 				const struct ornic_av_params *path,
 				struct rdma_ah_attr *attr)
@@ -105,16 +89,7 @@ static u16 ah_sport(const struct rdma_ah_attr *attr)
 	return rdma_flow_label_to_udp_sport(rdma_ah_read_grh(attr)->flow_label);
 }
 
-/**
- * ornic_ib_create_ah - ib_device_ops.create_user_ah and .create_ah
- * @ibah: new AH
- * @init: resolved address
- * @udata: struct ornic_create_ah_resp; NULL for a kernel user
- *
- * Context: process, may sleep; any for a kernel user.
- * Return: 0; -EINVAL for a bad address or driver data; -EFAULT; -ENOMEM;
- * -ENOSPC.
- */
+/* Also create_user_ah. Kernel users call it in any context. */
 int ornic_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		       struct ib_udata *udata)
 {
@@ -151,27 +126,14 @@ err_destroy_on_device:
 	return ret;
 }
 
-/**
- * ornic_ib_query_ah - ib_device_ops.query_ah
- * @ibah: AH
- * @attr: filled in
- *
- * Context: any.
- * Return: 0.
- */
 int ornic_ib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
 	*attr = to_oah(ibah)->attr;
 	return 0;
 }
 
-/**
- * ornic_ib_destroy_ah - ib_device_ops.destroy_ah
- * @ibah: AH
- * @flags: enum rdma_destroy_ah_flags
- *
- * Context: process, may sleep; any for a kernel user.
- * Return: 0 or -errno of the device; the AH lives on then.
+/*
+ * Kernel users call it in any context. If the device refuses, the AH lives on.
  */
 int ornic_ib_destroy_ah(struct ib_ah *ibah, u32 flags)
 {

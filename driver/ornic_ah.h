@@ -7,17 +7,17 @@
 
 struct ornic_av_params;
 
-/**
- * struct ornic_ib_ah - an address handle
- * @ibah: the AH as ib_core knows it
- * @ah: its number; 0 for a kernel user, whose AHs the device does not know
- * @av: what WQEs of a kernel user say instead of @ah
- * @attr: what it was made from, for query_ah; without a reference to the GID
- */
+/* An address handle. */
 struct ornic_ib_ah {
 	struct ib_ah ibah;
+	/*
+	 * Its number; 0 for a kernel user, whose AHs the device does not know
+	 */
 	u32 ah;
-	struct ornic_av av;
+	struct ornic_av av; /* what WQEs of a kernel user say instead of ah */
+	/*
+	 * What it was made from, for query_ah; without a reference to the GID
+	 */
 	struct rdma_ah_attr attr;
 };
 

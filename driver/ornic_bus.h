@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The bus layer: the one place where the driver meets a device. A bus (the
- * soft device, PCI) carries commands and kicks to its device and hands the
- * device's events up. The driver knows nothing else about it.
+ * The bus layer, between the driver and a device. A bus (the soft device, PCI)
+ * carries commands and kicks to its device and passes the device's events up.
  */
 #ifndef ORNIC_BUS_H
 #define ORNIC_BUS_H
@@ -24,19 +23,18 @@ struct ornic_ib_dev;
 
 /**
  * struct ornic_bus_ops - what a bus does for the driver
- * @cmd: execute @req synchronously and fill @rsp. Returns 0 when the device
- *	answered (whatever rsp->hdr.status says), else -ETIMEDOUT, -EIO,
- *	-ENODEV. It returns an error only when the device has stopped its DMA,
- *	or @writes_on of the bus is set. Context: process context, may sleep.
+ * @cmd: execute @req synchronously and fill @rsp. Returns 0 for a response with
+ *	whatever status, else -ETIMEDOUT, -EIO, -ENODEV. It returns an error
+ *	only when the device has stopped its DMA, or @writes_on of the bus is
+ *	set. Context: process context, may sleep.
  * @kick: tell the device that the SQ of @qpn has new WQEs. Context: process
  *	context with interrupts on, or any context when @inline_ok is false;
  *	must not sleep. With @inline_ok the bus may execute work in the caller,
  *	with softirqs disabled inside.
- * @broken: the device broke the device interface, as @why says (the end of
- *	"the device ..."), so nobody knows what it does with the memory that it
- *	was given. The bus fails it. On return it has stopped its DMA, or
- *	@writes_on is set. Process context, may sleep. None: the device is part
- *	of the kernel.
+ * @broken: the device violated the device interface, so what it does with its
+ *	memory is unknown; @why completes "the device ...". The bus fails it. On
+ *	return it has stopped its DMA, or @writes_on is set. Process context,
+ *	may sleep. NULL: the device is part of the kernel.
  * @removing: the ib_device of @bus is about to go away because of
  *	`rdma link delete`; called before the ib_device is freed, after all of
  *	its objects are destroyed. Process context. Optional.
@@ -98,28 +96,53 @@ struct ornic_bus {
 	struct ornic_ib_dev *dev;
 };
 
-/*
- * Exported by ornic.ko:
+/**
+ * ornic_register - register an ib_device for a device on a bus
+ * @bus: the device, which answers commands already
+ * @name: of the ib_device, may hold a %d
  *
- * ornic_register - register an ib_device called @name (may hold a %d) for
- * @bus. The device must answer commands already. On success bus->dev is set
- * and events may come. Process context. 0 or -errno.
+ * On success @bus->dev is set and events may come. Users may find the device,
+ * and delete it, before this returns.
  *
- * ornic_unregister - unregister it; on return no user is left, all device
- * objects are destroyed and no further command or kick will come. Returns at
- * once if it was already unregistered by `rdma link delete`. Process context.
- *
- * ornic_event - an event of the device. Any context, interrupts included;
- * no lock of the device may be held that @cmd or @kick take.
- *
- * ornic_fail - the device has lost all its state and has stopped its DMA; @cmd
- * returns -EIO from now on. Users hear of it, and those of the kernel find their
- * work flushed, and free what they gave to the device. Any context, locks as
- * above. The bus calls ornic_unregister when it can.
+ * Context: process, without the RTNL; may sleep.
+ * Return: 0; -EOPNOTSUPP if the device cannot share memory with processes;
+ * -EPROTO if its limits make no sense; -errno of ib_core, such as -EEXIST for a
+ * name in use, or of the bus.
  */
 int ornic_register(struct ornic_bus *bus, const char *name);
+
+/**
+ * ornic_unregister - unregister the ib_device of a bus
+ * @bus: the device; `rdma link delete` may have unregistered it already
+ *
+ * On return there are no users, all device objects are destroyed, and no
+ * command, kick or @removing runs or will come.
+ *
+ * Context: process, without the RTNL and without any lock that @removing or
+ * commands take; may sleep.
+ */
 void ornic_unregister(struct ornic_bus *bus);
+
+/**
+ * ornic_event - an event of the device
+ * @bus: the device
+ * @eqe: the event; unknown types and numbers are ignored
+ *
+ * Context: any, interrupts included. Calls handlers of users: no lock of the
+ * device may be held that @cmd or @kick take.
+ */
 void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe);
+
+/**
+ * ornic_fail - the device has lost all its state
+ * @bus: the device, which has stopped its DMA; @cmd returns -EIO from now on
+ *
+ * Users get IB_EVENT_DEVICE_FATAL; kernel users find their work flushed, and
+ * free what they gave to the device. The bus calls ornic_unregister() when it
+ * can.
+ *
+ * Context: any; locks as for ornic_event().
+ */
 void ornic_fail(struct ornic_bus *bus);
 
 #endif /* ORNIC_BUS_H */

@@ -130,30 +130,15 @@ static int destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 	return 0;
 }
 
-/**
- * ornic_cmd_exec - have the device execute a command
- * @dev: device
- * @req: request; gets its id
- * @rsp: response
- *
- * Context: process, may sleep.
- * Return: 0 or -errno, of the bus or of the device's answer.
- */
 int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		   union ornic_rsp *rsp)
 {
 	return cmd(dev, req, rsp);
 }
 
-/**
- * ornic_cmd_exec_create - have the device create an object
- * @dev: device
- * @req: request; gets its id
- * @obj: set to the number of the object: 24 bits, and not 0
- *
- * Context: process, may sleep.
- * Return: 0; -EIO for another number, which fails the device; -errno of the bus
- * or of the device's answer.
+/*
+ * Returns -EIO if the device gives a number that no object can have, which
+ * fails the device.
  */
 int ornic_cmd_exec_create(struct ornic_ib_dev *dev, union ornic_req *req,
 			  u32 *obj)
@@ -161,28 +146,15 @@ int ornic_cmd_exec_create(struct ornic_ib_dev *dev, union ornic_req *req,
 	return create(dev, req, obj);
 }
 
-/**
- * ornic_cmd_exec_destroy - have the device destroy an object
- * @dev: device
- * @opcode: ORNIC_CMD_DESTROY_*
- * @obj: number of the object
- *
- * Context: process, may sleep.
- * Return: 0: the object is gone, if need be with the device; -errno of the answer
- * of a device that is part of the kernel.
+/*
+ * Returns 0 if the object is gone, if need be with the device. Only a device
+ * that is part of the kernel can refuse.
  */
 int ornic_cmd_exec_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj)
 {
 	return destroy(dev, opcode, obj, false);
 }
 
-/**
- * ornic_cmd_pack_mem - name memory in a request
- * @from: the memory
- * @to: filled in
- *
- * Context: any.
- */
 void ornic_cmd_pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to)
 {
 	to->addr = cpu_to_le64(from->addr);
@@ -220,15 +192,6 @@ static u32 objects(u8 log_numbers, u32 reserved)
 	return numbers > reserved ? numbers - reserved : 0;
 }
 
-/**
- * ornic_cmd_query_device - read what the device can do
- * @dev: device
- * @caps: filled in
- *
- * Context: process, may sleep.
- * Return: 0; -EPROTO if the answer is out of the limits of ornic-hw.h;
- * -errno of the bus.
- */
 int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_DEVICE };
@@ -269,16 +232,6 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	return 0;
 }
 
-/**
- * ornic_cmd_query_stats - have the device write its counters
- * @dev: device
- * @set: counter set, 0: the device's own
- * @dma: DMA address of @count __le64, in the order of enum ornic_stat
- * @count: how many
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_query_stats(struct ornic_ib_dev *dev, u32 set, u64 dma, u32 count)
 {
 	union ornic_req req = {
@@ -294,14 +247,6 @@ int ornic_cmd_query_stats(struct ornic_ib_dev *dev, u32 set, u64 dma, u32 count)
 	return cmd(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_set_gid - fill or empty a slot of the GID table
- * @dev: device
- * @params: the slot
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 		      const struct ornic_set_gid_params *params)
 {
@@ -320,15 +265,6 @@ int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 	return cmd(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_set_port - tell the device about its Ethernet side
- * @dev: device
- * @mtu: RoCE MTU in bytes, 256 to 4096
- * @up: whether packets can be sent
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up)
 {
 	union ornic_req req = {
@@ -343,15 +279,6 @@ int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up)
 	return cmd(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_create_cq - create a CQ
- * @dev: device
- * @params: the CQ
- * @cqn: set to its number
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_create_cq(struct ornic_ib_dev *dev,
 			const struct ornic_create_cq_params *params, u32 *cqn)
 {
@@ -367,15 +294,6 @@ int ornic_cmd_create_cq(struct ornic_ib_dev *dev,
 	return create(dev, &req, cqn);
 }
 
-/**
- * ornic_cmd_resize_cq - move a CQ to other memory
- * @dev: device
- * @cqn: its number
- * @params: memory and depth; the vector stays
- *
- * Context: process, may sleep.
- * Return: 0 or -errno; nothing has changed then.
- */
 int ornic_cmd_resize_cq(struct ornic_ib_dev *dev, u32 cqn,
 			const struct ornic_create_cq_params *params)
 {
@@ -392,14 +310,6 @@ int ornic_cmd_resize_cq(struct ornic_ib_dev *dev, u32 cqn,
 	return cmd(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_destroy_cq - destroy a CQ
- * @dev: device
- * @cqn: its number
- *
- * Context: process, may sleep.
- * Return: as ornic_cmd_exec_destroy().
- */
 int ornic_cmd_destroy_cq(struct ornic_ib_dev *dev, u32 cqn)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_CQ, cqn, false);
@@ -415,15 +325,6 @@ static u8 qp_flags(const struct ornic_create_qp_params *params)
 	       (params->fast_reg ? ORNIC_QP_FAST_REG : 0);
 }
 
-/**
- * ornic_cmd_create_qp - create a QP
- * @dev: device
- * @params: the QP
- * @qpn: set to its number
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_create_qp(struct ornic_ib_dev *dev,
 			const struct ornic_create_qp_params *params, u32 *qpn)
 {
@@ -455,15 +356,6 @@ int ornic_cmd_create_qp(struct ornic_ib_dev *dev,
 	return create(dev, &req, qpn);
 }
 
-/**
- * ornic_cmd_modify_qp - change attributes of a QP
- * @dev: device
- * @qpn: number of the QP
- * @params: attributes; @params->mask says which
- *
- * Context: process, may sleep.
- * Return: 0 or -errno; nothing has changed then.
- */
 int ornic_cmd_modify_qp(struct ornic_ib_dev *dev, u32 qpn,
 			const struct ornic_qp_params *params)
 {
@@ -477,15 +369,6 @@ int ornic_cmd_modify_qp(struct ornic_ib_dev *dev, u32 qpn,
 	return cmd(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_query_qp - read the attributes of a QP
- * @dev: device
- * @qpn: number of the QP
- * @params: filled in
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_query_qp(struct ornic_ib_dev *dev, u32 qpn,
 		       struct ornic_qp_params *params)
 {
@@ -507,28 +390,11 @@ int ornic_cmd_query_qp(struct ornic_ib_dev *dev, u32 qpn,
 	return ret;
 }
 
-/**
- * ornic_cmd_destroy_qp - destroy a QP
- * @dev: device
- * @qpn: its number
- *
- * Context: process, may sleep.
- * Return: as ornic_cmd_exec_destroy().
- */
 int ornic_cmd_destroy_qp(struct ornic_ib_dev *dev, u32 qpn)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_QP, qpn, false);
 }
 
-/**
- * ornic_cmd_create_mkey - create an MR
- * @dev: device
- * @params: the MR
- * @key: set to its lkey and rkey
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
 			  const struct ornic_create_mkey_params *params,
 			  u32 *key)
@@ -549,16 +415,6 @@ int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
 	return create_key(dev, &req, key);
 }
 
-/**
- * ornic_cmd_modify_mkey - change an MR
- * @dev: device
- * @key: its key, which stays
- * @params: new values
- * @mask: enum ornic_mkey_mask: which of them count
- *
- * Context: process, may sleep.
- * Return: 0 or -errno; nothing has changed then.
- */
 int ornic_cmd_modify_mkey(struct ornic_ib_dev *dev, u32 key,
 			  const struct ornic_create_mkey_params *params,
 			  u8 mask)
@@ -580,31 +436,12 @@ int ornic_cmd_modify_mkey(struct ornic_ib_dev *dev, u32 key,
 	return cmd(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_destroy_mkey - destroy an MR
- * @dev: device
- * @key: its key
- * @may_have_windows: it is a process's
- *
- * Context: process, may sleep.
- * Return: -EBUSY for an MR with windows; else as ornic_cmd_exec_destroy().
- */
 int ornic_cmd_destroy_mkey(struct ornic_ib_dev *dev, u32 key,
 			   bool may_have_windows)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_MKEY, key, may_have_windows);
 }
 
-/**
- * ornic_cmd_create_ah - create an address handle
- * @dev: device
- * @path: where it points to
- * @pdn: protection domain
- * @ah: set to its number
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_create_ah(struct ornic_ib_dev *dev,
 			const struct ornic_av_params *path, u32 pdn, u32 *ah)
 {
@@ -619,29 +456,11 @@ int ornic_cmd_create_ah(struct ornic_ib_dev *dev,
 	return create(dev, &req, ah);
 }
 
-/**
- * ornic_cmd_destroy_ah - destroy an address handle
- * @dev: device
- * @ah: its number
- *
- * Context: process, may sleep.
- * Return: as ornic_cmd_exec_destroy().
- */
 int ornic_cmd_destroy_ah(struct ornic_ib_dev *dev, u32 ah)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_AH, ah, false);
 }
 
-/**
- * ornic_cmd_create_mw - create a memory window
- * @dev: device
- * @pdn: protection domain
- * @type: enum ornic_mw_type
- * @key: set to its rkey, unbound
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_create_mw(struct ornic_ib_dev *dev, u32 pdn, u8 type, u32 *key)
 {
 	union ornic_req req = {
@@ -655,14 +474,6 @@ int ornic_cmd_create_mw(struct ornic_ib_dev *dev, u32 pdn, u8 type, u32 *key)
 	return create_key(dev, &req, key);
 }
 
-/**
- * ornic_cmd_destroy_mw - destroy a memory window
- * @dev: device
- * @key: its rkey, with any low byte
- *
- * Context: process, may sleep.
- * Return: as ornic_cmd_exec_destroy().
- */
 int ornic_cmd_destroy_mw(struct ornic_ib_dev *dev, u32 key)
 {
 	return destroy(dev, ORNIC_CMD_DESTROY_MW, key, false);
@@ -686,29 +497,11 @@ static int group_cmd(struct ornic_ib_dev *dev, u8 opcode, u32 qpn,
 	return ret;
 }
 
-/**
- * ornic_cmd_attach_mcast - make a QP a member of a multicast group
- * @dev: device
- * @qpn: number of the QP
- * @mgid: 16 bytes: IPv6, or IPv4 mapped
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_attach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid)
 {
 	return group_cmd(dev, ORNIC_CMD_ATTACH_MCAST, qpn, mgid);
 }
 
-/**
- * ornic_cmd_detach_mcast - take a QP out of a multicast group
- * @dev: device
- * @qpn: number of the QP
- * @mgid: 16 bytes, as it was attached
- *
- * Context: process, may sleep.
- * Return: 0 (also if the device is gone) or -errno of the device's answer.
- */
 int ornic_cmd_detach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid)
 {
 	return group_cmd(dev, ORNIC_CMD_DETACH_MCAST, qpn, mgid);

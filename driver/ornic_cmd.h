@@ -13,132 +13,104 @@ struct ornic_ring_geom;
 union ornic_req;
 union ornic_rsp;
 
-/**
- * struct ornic_dma_mem - memory handed to the device
- * @addr: DMA address of the run (levels 0) or of the root list page
- * @npages: pages of 2^page_shift bytes
- * @page_shift: log2 of the page size in bytes
- * @levels: depth of the page list
- */
+/* Memory handed to the device. */
 struct ornic_dma_mem {
+	/* DMA address of the run (levels 0) or of the root list page */
 	u64 addr;
-	u32 npages;
-	u8 page_shift;
-	u8 levels;
+	u32 npages; /* pages of 2^page_shift bytes */
+	u8 page_shift; /* log2 of the page size in bytes */
+	u8 levels; /* depth of the page list */
 };
 
-/**
- * struct ornic_set_gid_params - an entry of the GID table
- * @index: of the entry
- * @valid: false: empty the slot
- * @gid: in wire order
- * @smac: source MAC
- * @vlan: VLAN id or ORNIC_VLAN_NONE
- */
+/* An entry of the GID table. */
 struct ornic_set_gid_params {
-	u32 index;
-	bool valid;
-	u8 gid[16];
-	u8 smac[6];
-	u16 vlan;
+	u32 index; /* of the entry */
+	bool valid; /* false: empty the slot */
+	u8 gid[16]; /* in wire order */
+	u8 smac[6]; /* source MAC */
+	u16 vlan; /* VLAN id or ORNIC_VLAN_NONE */
 };
 
-/**
- * struct ornic_create_cq_params - a new CQ
- * @mem: record page and ring
- * @log_depth: log2 of the CQEs
- * @vector: completion vector
- */
+/* A new CQ. */
 struct ornic_create_cq_params {
-	struct ornic_dma_mem mem;
-	u8 log_depth;
-	u8 vector;
+	struct ornic_dma_mem mem; /* record page and ring */
+	u8 log_depth; /* log2 of the CQEs */
+	u8 vector; /* completion vector */
 };
 
-/**
- * struct ornic_create_qp_params - a new QP
- * @mem: record page and rings
- * @rings: their geometry
- * @pdn: protection domain
- * @send_cqn: CQ of the SQ
- * @recv_cqn: CQ of the RQ
- * @qp_type: enum ornic_qp_type
- * @sig_all: every send WQE is signalled
- * @has_srq: receives come from @srqn
- * @srqn: SRQ
- * @xrcdn: XRC targets: their domain
- * @wqe_av: UD: send WQEs carry address vectors
- * @gsi: UD: QP 1
- * @no_self_mcast: UD: gets nothing that it sent to a group itself
- * @fast_reg: RC: send WQEs may register memory
- */
+/* A new QP. */
 struct ornic_create_qp_params {
-	struct ornic_dma_mem mem;
-	const struct ornic_qp_rings *rings;
-	u32 pdn;
-	u32 send_cqn;
-	u32 recv_cqn;
-	u8 qp_type;
-	bool sig_all;
-	bool has_srq;
-	u32 srqn;
-	u32 xrcdn;
-	bool wqe_av;
-	bool gsi;
+	struct ornic_dma_mem mem; /* record page and rings */
+	const struct ornic_qp_rings *rings; /* their geometry */
+	u32 pdn; /* protection domain */
+	u32 send_cqn; /* CQ of the SQ */
+	u32 recv_cqn; /* CQ of the RQ */
+	u8 qp_type; /* enum ornic_qp_type */
+	bool sig_all; /* every send WQE is signalled */
+	bool has_srq; /* receives come from srqn */
+	u32 srqn; /* SRQ */
+	u32 xrcdn; /* XRC targets: their domain */
+	bool wqe_av; /* UD: send WQEs carry address vectors */
+	bool gsi; /* UD: QP 1 */
+	/* UD: gets nothing that it sent to a group itself */
 	bool no_self_mcast;
-	bool fast_reg;
+	bool fast_reg; /* RC: send WQEs may register memory */
 };
 
-/**
- * struct ornic_create_srq_params - a new SRQ
- * @mem: record page and ring
- * @ring: its geometry
- * @pdn: protection domain
- * @is_xrc: it is for XRC targets, and the following count
- * @xrcdn: XRC domain
- * @cqn: CQ
- */
+/* A new SRQ. */
 struct ornic_create_srq_params {
-	struct ornic_dma_mem mem;
-	const struct ornic_ring_geom *ring;
-	u32 pdn;
-	bool is_xrc;
-	u32 xrcdn;
-	u32 cqn;
+	struct ornic_dma_mem mem; /* record page and ring */
+	const struct ornic_ring_geom *ring; /* its geometry */
+	u32 pdn; /* protection domain */
+	bool is_xrc; /* it is for XRC targets, and the following count */
+	u32 xrcdn; /* XRC domain */
+	u32 cqn; /* CQ */
 };
 
-/**
- * struct ornic_create_mkey_params - a new MR
- * @mem: its pages
- * @iova: address of its first byte in WQEs and packets
- * @length: bytes
- * @pdn: protection domain
- * @access: enum ornic_access
- * @dma: a key of all DMA memory; @mem, @iova and @length are 0
- * @fast: for fast registration; mem.npages is its room, all else is 0
- */
+/* A new MR. */
 struct ornic_create_mkey_params {
-	struct ornic_dma_mem mem;
-	u64 iova;
-	u64 length;
-	u32 pdn;
-	u8 access;
-	bool dma;
+	struct ornic_dma_mem mem; /* its pages */
+	u64 iova; /* address of its first byte in WQEs and packets */
+	u64 length; /* bytes */
+	u32 pdn; /* protection domain */
+	u8 access; /* enum ornic_access */
+	bool dma; /* a key of all DMA memory; mem, iova and length are 0 */
+	/* For fast registration; mem.npages is its room, all else is 0 */
 	bool fast;
 };
 
-/**
- * struct ornic_srq_state - what an SRQ is doing
- * @limit: WQEs; 0: not armed
- * @waiting: WQEs that are posted and not taken
- * @broken: SRQ_ERR was raised
- */
+/* What an SRQ is doing. */
 struct ornic_srq_state {
-	u32 limit;
-	u32 waiting;
-	bool broken;
+	u32 limit; /* WQEs; 0: not armed */
+	u32 waiting; /* WQEs that are posted and not taken */
+	bool broken; /* SRQ_ERR was raised */
 };
 
+/*
+ * Commands of the device; ornic-hw.h describes them. All may sleep, and return
+ * 0 or -errno of the bus or of the device's status.
+ *
+ * create_*	set the number of the new object, or the key; the number is
+ *		checked to be one that an object can have
+ * destroy_*	return 0 if the object is gone, if need be with the device; only
+ *		a device that is part of the kernel can refuse
+ * modify_*, resize_*
+ *		change nothing on failure; the mask of the parameters names the
+ *		fields that count
+ *
+ * query_device	-EPROTO if the limits of ornic-hw.h are not kept
+ * query_stats	@count counters as __le64 at @dma, in the order of enum
+ *		ornic_stat; of counter set @set, 0: the device's own
+ * destroy_mkey	-EBUSY if windows are bound to the MR
+ * destroy_mw	@key with any low byte
+ * modify_srq	arms the limit event
+ * resize_srq	the stride of the ring stays
+ * detach_mcast	0 if the device is gone
+ * modify_stats	@optional, bit n: counter n of enum ornic_stat counts
+ * bind_counters
+ *		@set 0: the device's own counters
+ * modify_cq	@period in microseconds
+ */
 int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		   union ornic_rsp *rsp);
 int ornic_cmd_exec_create(struct ornic_ib_dev *dev, union ornic_req *req,

@@ -4,14 +4,6 @@
 
 #include "ornic_dev.h"
 
-/**
- * ornic_cmd_modify_stats - choose which optional counters count
- * @dev: device
- * @optional: bit n: counter n of enum ornic_stat
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_modify_stats(struct ornic_ib_dev *dev, u64 optional)
 {
 	union ornic_req req = {
@@ -25,14 +17,6 @@ int ornic_cmd_modify_stats(struct ornic_ib_dev *dev, u64 optional)
 	return ornic_cmd_exec(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_create_counters - create a counter set
- * @dev: device
- * @set: set to its number
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_create_counters(struct ornic_ib_dev *dev, u32 *set)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_COUNTERS };
@@ -40,28 +24,11 @@ int ornic_cmd_create_counters(struct ornic_ib_dev *dev, u32 *set)
 	return ornic_cmd_exec_create(dev, &req, set);
 }
 
-/**
- * ornic_cmd_destroy_counters - destroy a counter set
- * @dev: device
- * @set: its number
- *
- * Context: process, may sleep.
- * Return: as ornic_cmd_exec_destroy().
- */
 int ornic_cmd_destroy_counters(struct ornic_ib_dev *dev, u32 set)
 {
 	return ornic_cmd_exec_destroy(dev, ORNIC_CMD_DESTROY_COUNTERS, set);
 }
 
-/**
- * ornic_cmd_bind_counters - choose where a QP counts
- * @dev: device
- * @qpn: number of the QP
- * @set: counter set, 0: the device's own
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_bind_counters(struct ornic_ib_dev *dev, u32 qpn, u32 set)
 {
 	union ornic_req req = {
@@ -76,16 +43,6 @@ int ornic_cmd_bind_counters(struct ornic_ib_dev *dev, u32 qpn, u32 set)
 	return ornic_cmd_exec(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_inspect - ask what an object is doing
- * @dev: device
- * @kind: enum ornic_inspect
- * @obj: its number
- * @rsp: struct ornic_rsp_inspect_* of @kind
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_inspect(struct ornic_ib_dev *dev, u8 kind, u32 obj,
 		      union ornic_rsp *rsp)
 {
@@ -98,16 +55,6 @@ int ornic_cmd_inspect(struct ornic_ib_dev *dev, u8 kind, u32 obj,
 	return ornic_cmd_exec(dev, &req, rsp);
 }
 
-/**
- * ornic_cmd_modify_cq - moderate the events of a CQ
- * @dev: device
- * @cqn: its number
- * @count: CQEs per event
- * @period: us that an event may wait
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_modify_cq(struct ornic_ib_dev *dev, u32 cqn, u16 count,
 			u16 period)
 {
@@ -124,14 +71,6 @@ int ornic_cmd_modify_cq(struct ornic_ib_dev *dev, u32 cqn, u16 count,
 	return ornic_cmd_exec(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_query_clock - read the clock of the timestamps
- * @dev: device
- * @now: set to ns
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_query_clock(struct ornic_ib_dev *dev, u64 *now)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_CLOCK };

@@ -5,15 +5,6 @@
 #include "ornic_dev.h"
 #include "ornic_ring.h"
 
-/**
- * ornic_cmd_create_srq - create an SRQ
- * @dev: device
- * @params: the SRQ
- * @srqn: set to its number
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_create_srq(struct ornic_ib_dev *dev,
 			 const struct ornic_create_srq_params *params,
 			 u32 *srqn)
@@ -35,15 +26,6 @@ int ornic_cmd_create_srq(struct ornic_ib_dev *dev,
 	return ornic_cmd_exec_create(dev, &req, srqn);
 }
 
-/**
- * ornic_cmd_modify_srq - arm the limit event of an SRQ
- * @dev: device
- * @srqn: its number
- * @limit: WQEs; 0: disarm
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_modify_srq(struct ornic_ib_dev *dev, u32 srqn, u32 limit)
 {
 	union ornic_req req = {
@@ -58,16 +40,6 @@ int ornic_cmd_modify_srq(struct ornic_ib_dev *dev, u32 srqn, u32 limit)
 	return ornic_cmd_exec(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_resize_srq - move an SRQ to other memory
- * @dev: device
- * @srqn: its number
- * @mem: record page and ring, with the stride that it has
- * @log_depth: log2 of the WQEs that the ring holds
- *
- * Context: process, may sleep.
- * Return: 0 or -errno; nothing has changed then.
- */
 int ornic_cmd_resize_srq(struct ornic_ib_dev *dev, u32 srqn,
 			 const struct ornic_dma_mem *mem, u8 log_depth)
 {
@@ -84,15 +56,6 @@ int ornic_cmd_resize_srq(struct ornic_ib_dev *dev, u32 srqn,
 	return ornic_cmd_exec(dev, &req, &rsp);
 }
 
-/**
- * ornic_cmd_query_srq - read the limit of an SRQ
- * @dev: device
- * @srqn: its number
- * @limit: set to WQEs; 0: not armed
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_query_srq(struct ornic_ib_dev *dev, u32 srqn, u32 *limit)
 {
 	struct ornic_srq_state state;
@@ -105,15 +68,6 @@ int ornic_cmd_query_srq(struct ornic_ib_dev *dev, u32 srqn, u32 *limit)
 	return 0;
 }
 
-/**
- * ornic_cmd_srq_state - ask what an SRQ is doing
- * @dev: device
- * @srqn: its number
- * @state: filled in
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int ornic_cmd_srq_state(struct ornic_ib_dev *dev, u32 srqn,
 			struct ornic_srq_state *state)
 {
@@ -133,14 +87,6 @@ int ornic_cmd_srq_state(struct ornic_ib_dev *dev, u32 srqn,
 	return 0;
 }
 
-/**
- * ornic_cmd_destroy_srq - destroy an SRQ
- * @dev: device
- * @srqn: its number
- *
- * Context: process, may sleep.
- * Return: as ornic_cmd_exec_destroy().
- */
 int ornic_cmd_destroy_srq(struct ornic_ib_dev *dev, u32 srqn)
 {
 	return ornic_cmd_exec_destroy(dev, ORNIC_CMD_DESTROY_SRQ, srqn);

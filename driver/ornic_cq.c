@@ -116,16 +116,6 @@ err_release_queue:
 	return ret;
 }
 
-/**
- * ornic_ib_create_cq - ib_device_ops.create_cq
- * @ibcq: new CQ
- * @attr: its size and vector
- * @attrs: struct ornic_create_cq_req and _resp; NULL for a kernel user
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for a bad size, vector or driver data; -EOPNOTSUPP for
- * unknown flags; -EFAULT; -ENOMEM; -ENOSPC.
- */
 int ornic_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		       struct uverbs_attr_bundle *attrs)
 {
@@ -203,18 +193,6 @@ static int resize_locked(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 	return 0;
 }
 
-/**
- * ornic_ib_resize_cq - ib_device_ops.resize_cq
- * @ibcq: CQ, whose owner polls and arms nothing meanwhile
- * @cqe: completions that it must hold
- * @udata: struct ornic_resize_cq_req and _resp
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for a bad size, completions that do not fit, a CQ that
- * has overflowed, or bad driver data; -EOPNOTSUPP for a kernel user or a
- * device that cannot; -EBUSY if more completions wait than the device moves;
- * -EFAULT; -ENOMEM. The CQ is what it was then.
- */
 int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
@@ -246,15 +224,6 @@ int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	return ret;
 }
 
-/**
- * ornic_ib_modify_cq - ib_device_ops.modify_cq
- * @ibcq: CQ
- * @count: CQEs per event; 0: any number
- * @period: us that an event may wait for them; 0: any time
- *
- * Context: process, may sleep.
- * Return: 0; -EOPNOTSUPP for a device that cannot; -errno of the device.
- */
 int ornic_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
@@ -264,14 +233,6 @@ int ornic_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 	return ornic_cmd_modify_cq(dev, to_ocq(ibcq)->cqn, count, period);
 }
 
-/**
- * ornic_ib_destroy_cq - ib_device_ops.destroy_cq
- * @ibcq: CQ without QPs
- * @udata: unused
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device; the CQ lives on then.
- */
 int ornic_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);

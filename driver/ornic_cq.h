@@ -10,26 +10,16 @@
 
 struct ornic_event_target;
 
-/**
- * struct ornic_ib_cq - a completion queue
- * @ibcq: the CQ as ib_core knows it
- * @cqn: its number
- * @lock: one resize at a time; protects @log_depth, @queue
- * @log_depth: log2 of its CQEs
- * @vector: its completion vector
- * @queue: record page and ring
- * @ring: kernel user: the host's end of the ring
- * @target: takes its events
- */
+/* A completion queue. */
 struct ornic_ib_cq {
 	struct ib_cq ibcq;
-	u32 cqn;
-	struct mutex lock; /* resize */
-	u8 log_depth;
-	u8 vector;
-	struct ornic_queue queue;
-	struct ornic_cq_ring ring;
-	struct ornic_event_target *target;
+	u32 cqn; /* its number */
+	struct mutex lock; /* one resize at a time; protects log_depth, queue */
+	u8 log_depth; /* log2 of its CQEs */
+	u8 vector; /* its completion vector */
+	struct ornic_queue queue; /* record page and ring */
+	struct ornic_cq_ring ring; /* kernel user: the host's end of the ring */
+	struct ornic_event_target *target; /* takes its events */
 };
 
 static inline struct ornic_ib_cq *to_ocq(struct ib_cq *ibcq)

@@ -22,14 +22,9 @@
 #include "ornic_dev.h"
 #include "ornic_poll.h"
 
-/**
- * ornic_event_target_open - let events of an object come
- * @table: of the CQs, QPs or SRQs of the device
- * @num: CQN, QPN or SRQN
- * @obj: struct ib_cq, struct ib_qp or struct ib_srq
- *
- * Context: process, may sleep.
- * Return: the target, or ERR_PTR() as ornic_event_target_reopen().
+/*
+ * Let events of @obj, a struct ib_cq, ib_qp or ib_srq, come. @table is the one
+ * of its kind in struct ornic_ib_dev.
  */
 struct ornic_event_target *ornic_event_target_open(struct xarray *table,
 						   u32 num, void *obj)
@@ -50,13 +45,9 @@ struct ornic_event_target *ornic_event_target_open(struct xarray *table,
 	return target;
 }
 
-/**
- * ornic_event_target_reopen - let events come again
- * @table: as for ornic_event_target_open()
- * @target: closed target
- *
- * Context: process, may sleep.
- * Return: 0; -EIO if another object has the number; -ENOMEM.
+/*
+ * Let events of a closed target come again. Returns -EIO if another object has
+ * its number.
  */
 int ornic_event_target_reopen(struct xarray *table,
 			      struct ornic_event_target *target)
@@ -76,12 +67,9 @@ static void target_put(struct ornic_event_target *target)
 		complete(&target->idle);
 }
 
-/**
- * ornic_event_target_close - let no further event come, and wait for those that run
- * @table: as for ornic_event_target_open()
- * @target: of an object that still exists, so that nobody reuses its number
- *
- * Context: process, may sleep.
+/*
+ * No handler starts after this, and running ones have finished. The object must
+ * still exist on the device, so that its number is not reused.
  */
 void ornic_event_target_close(struct xarray *table,
 			      struct ornic_event_target *target)
@@ -91,12 +79,6 @@ void ornic_event_target_close(struct xarray *table,
 	wait_for_completion(&target->idle);
 }
 
-/**
- * ornic_event_target_free - free a closed target
- * @target: target
- *
- * Context: any.
- */
 void ornic_event_target_free(struct ornic_event_target *target)
 {
 	kfree_rcu(target, rcu);
@@ -185,13 +167,10 @@ static bool wants_flush(struct ornic_ib_dev *dev, struct ib_cq *cq)
 	       ornic_ib_cq_has_completions(cq);
 }
 
-/**
- * ornic_event_comp_kernel - let a kernel user poll, whatever it has armed
- * @dev: device
- * @cqn: CQ; nothing happens if it is gone, of a process, polled directly, or
- *	without QPs or completions
- *
- * Context: process.
+/*
+ * Call the completion handler of a kernel user, armed or not. Does nothing if
+ * the CQ is gone, belongs to a process, is polled directly, or has no QPs or
+ * completions.
  */
 void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn)
 {
@@ -207,12 +186,6 @@ void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn)
 	target_put(target);
 }
 
-/**
- * ornic_event_fatal - tell all users that the device has failed
- * @dev: device
- *
- * Context: any.
- */
 void ornic_event_fatal(struct ornic_ib_dev *dev)
 {
 	struct ib_event event = {
@@ -258,14 +231,6 @@ static void deliver(struct ornic_event_target *target, u8 type)
 	}
 }
 
-/**
- * ornic_event - an event of the device
- * @bus: of the device
- * @eqe: the event; unknown types and numbers are ignored
- *
- * Context: any, interrupts included. The handlers of users are called from
- * here; no lock of the device may be held that commands or kicks take.
- */
 void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 {
 	u32 num = le32_to_cpu(eqe->obj);

@@ -9,24 +9,17 @@
 struct ornic_ib_dev;
 struct xarray;
 
-/**
- * struct ornic_event_target - where events of one CQ or QP go
- * @ref: one of the object, one of each handler that runs
- * @idle: completed with the last reference
- * @num: CQN or QPN
- * @send_cq: QP of a kernel user: struct ib_cq of its SQ, else NULL
- * @recv_cq: and of its RQ
- * @obj: struct ib_cq or struct ib_qp, valid while a reference is held
- * @rcu: frees it after the last lookup
- */
+/* Where events of one CQ or QP go. */
 struct ornic_event_target {
-	refcount_t ref;
-	struct completion idle;
-	u32 num;
+	refcount_t ref; /* one of the object, one of each handler that runs */
+	struct completion idle; /* completed with the last reference */
+	u32 num; /* CQN or QPN */
+	/* Struct ib_cq or struct ib_qp, valid while a reference is held */
 	void *obj;
+	/* QP of a kernel user: struct ib_cq of its SQ, else NULL */
 	const void *send_cq;
-	const void *recv_cq;
-	struct rcu_head rcu;
+	const void *recv_cq; /* and of its RQ */
+	struct rcu_head rcu; /* frees it after the last lookup */
 };
 
 struct ornic_event_target *ornic_event_target_open(struct xarray *table,

@@ -226,18 +226,6 @@ static bool shares_memory(struct device *dma_device)
 	return shares;
 }
 
-/**
- * ornic_register - register an ib_device for a device on a bus
- * @bus: the device, which answers commands already; bus->dev is set
- * @name: of the ib_device, may hold a %d
- *
- * Users may find the device, and delete it, before this returns.
- *
- * Context: process, without the RTNL; may sleep.
- * Return: 0; -EOPNOTSUPP if the device cannot share memory with processes;
- * -EPROTO if it makes no sense; -errno of ib_core, such as -EEXIST for a taken
- * name, or of the bus.
- */
 int ornic_register(struct ornic_bus *bus, const char *name)
 {
 	struct ornic_ib_dev *dev;
@@ -286,16 +274,6 @@ err_dealloc:
 }
 EXPORT_SYMBOL_GPL(ornic_register);
 
-/**
- * ornic_unregister - unregister the ib_device of a bus
- * @bus: the device; may be gone already by `rdma link delete`
- *
- * On return no user is left, all device objects are destroyed, no command,
- * kick or @removing runs or will come.
- *
- * Context: process, without the RTNL and without any lock that @removing or
- * commands take; may sleep.
- */
 void ornic_unregister(struct ornic_bus *bus)
 {
 	struct ornic_ib_dev *dev;

@@ -149,20 +149,6 @@ static int create_mkey(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 	return 0;
 }
 
-/**
- * ornic_ib_reg_user_mr - ib_device_ops.reg_user_mr
- * @ibpd: PD
- * @start: user address
- * @length: bytes
- * @iova: address of the first byte in WQEs and packets
- * @flags: enum ib_access_flags
- * @udata: none
- *
- * Context: process, may sleep.
- * Return: the MR; ERR_PTR(-EINVAL) for bad lengths, alignment, rights or
- * driver data; -EOPNOTSUPP for access flags that the device does not have;
- * -ENOMEM, also over RLIMIT_MEMLOCK; -EFAULT; -ENOSPC.
- */
 struct ib_mr *ornic_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				   u64 iova, int flags, struct ib_udata *udata)
 {
@@ -242,21 +228,6 @@ static bool needs_pinning(const struct ornic_ib_mr *mr, int flags, int access)
 	       !mr->umem->writable;
 }
 
-/**
- * ornic_ib_rereg_user_mr - ib_device_ops.rereg_user_mr
- * @ibmr: MR; its keys stay
- * @flags: IB_MR_REREG_*: which of the following count
- * @start: user address
- * @length: bytes
- * @iova: address of the first byte in WQEs and packets
- * @access: enum ib_access_flags
- * @ibpd: PD
- * @udata: none
- *
- * Context: process, may sleep.
- * Return: NULL: done in place; ERR_PTR() as for ornic_ib_reg_user_mr(), and
- * -EOPNOTSUPP for a device that cannot: the MR is what it was then.
- */
 struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				     u64 length, u64 iova, int access,
 				     struct ib_pd *ibpd, struct ib_udata *udata)
@@ -301,16 +272,6 @@ struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	return ERR_PTR(ret);
 }
 
-/**
- * ornic_ib_get_dma_mr - ib_device_ops.get_dma_mr
- * @ibpd: PD of a kernel user
- * @flags: enum ib_access_flags
- *
- * Context: process, may sleep.
- * Return: an MR of all memory, whose addresses are DMA addresses;
- * ERR_PTR(-EOPNOTSUPP) for access flags that the device does not have, and if
- * it does not have such MRs; -ENOMEM; -ENOSPC.
- */
 struct ib_mr *ornic_ib_get_dma_mr(struct ib_pd *ibpd, int flags)
 {
 	struct ornic_ib_dev *dev = to_odev(ibpd->device);
@@ -339,17 +300,6 @@ err_free_mr:
 	return ERR_PTR(ret);
 }
 
-/**
- * ornic_ib_alloc_mr - ib_device_ops.alloc_mr
- * @ibpd: PD of a kernel user
- * @type: IB_MR_TYPE_MEM_REG
- * @max_num_sg: pages that it can have
- *
- * Context: process, may sleep.
- * Return: an MR without memory, for work requests to give it some;
- * ERR_PTR(-EOPNOTSUPP) for other types, and if the device does not have it;
- * -EINVAL for more pages than a list holds; -ENOMEM; -ENOSPC.
- */
 struct ib_mr *ornic_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 				u32 max_num_sg)
 {
@@ -399,16 +349,6 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/**
- * ornic_ib_map_mr_sg - ib_device_ops.map_mr_sg
- * @ibmr: MR that is not registered, with the page size in it
- * @sg: memory, mapped for DMA
- * @nents: entries of @sg
- * @offset: where in the first to begin; NULL: at its start
- *
- * Context: any.
- * Return: entries that fit; -EINVAL if none does.
- */
 int ornic_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		       unsigned int *offset)
 {
@@ -423,14 +363,6 @@ int ornic_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 	return done;
 }
 
-/**
- * ornic_ib_dereg_mr - ib_device_ops.dereg_mr
- * @ibmr: MR
- * @udata: unused
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device; the MR lives on then.
- */
 int ornic_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibmr->device);
@@ -447,15 +379,6 @@ int ornic_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 /* Memory windows. Binding and invalidation are WQEs, which the driver never sees. */
 
-/**
- * ornic_ib_alloc_mw - ib_device_ops.alloc_mw
- * @ibmw: new MW of type 1 or 2; its rkey is set
- * @udata: none
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for bad driver data; -EOPNOTSUPP for a device without
- * windows; -ENOMEM; -ENOSPC.
- */
 int ornic_ib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibmw->device);
@@ -470,13 +393,6 @@ int ornic_ib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 				   &ibmw->rkey);
 }
 
-/**
- * ornic_ib_dealloc_mw - ib_device_ops.dealloc_mw
- * @ibmw: MW, bound or not
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device; the MW lives on then.
- */
 int ornic_ib_dealloc_mw(struct ib_mw *ibmw)
 {
 	return ornic_cmd_destroy_mw(to_odev(ibmw->device), ibmw->rkey);

@@ -6,24 +6,18 @@
 
 #include "ornic_page_list.h"
 
-/**
- * struct ornic_ib_mr - a memory region
- * @ibmr: the MR as ib_core knows it
- * @umem: pinned user memory; NULL for an MR of the kernel
- * @list: page list that the device reads; no pages if the MR is one run
- * @page_shift: log2 of the bytes per page of @list
- * @access: enum ib_access_flags
- * @npages: fast registration: pages that map_mr_sg has put into @list
- * @max_pages: fast registration: that the device has room for
- */
+/* A memory region. */
 struct ornic_ib_mr {
 	struct ib_mr ibmr;
+	/* Pinned user memory; NULL for an MR of the kernel */
 	struct ib_umem *umem;
+	/* Page list that the device reads; no pages if the MR is one run */
 	struct ornic_page_list list;
-	u8 page_shift;
-	int access;
+	u8 page_shift; /* log2 of the bytes per page of list */
+	int access; /* enum ib_access_flags */
+	/* Fast registration: pages that map_mr_sg has put into list */
 	u32 npages;
-	u32 max_pages;
+	u32 max_pages; /* fast registration: that the device has room for */
 };
 
 static inline struct ornic_ib_mr *to_omr(struct ib_mr *ibmr)

@@ -23,18 +23,12 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 
-/**
- * struct ornic_netdev_group - a group that QPs are attached to
- * @link: in ornic_netdev_mcast.list
- * @addr: the group: IPv6, or IPv4 mapped
- * @users: attachments
- * @joined: IP has it
- */
+/* A group that QPs are attached to. */
 struct ornic_netdev_group {
-	struct list_head link;
-	struct in6_addr addr;
-	u32 users;
-	bool joined;
+	struct list_head link; /* in ornic_netdev_mcast.list */
+	struct in6_addr addr; /* the group: IPv6, or IPv4 mapped */
+	u32 users; /* attachments */
+	bool joined; /* IP has it */
 };
 
 static int join_ipv4(struct net_device *netdev, __be32 addr)
@@ -124,12 +118,6 @@ static int join_first(struct ornic_netdev_mcast *mcast, const u8 *mgid)
 	return 0;
 }
 
-/**
- * ornic_netdev_mcast_init - begin without groups
- * @mcast: filled in
- *
- * Context: any.
- */
 void ornic_netdev_mcast_init(struct ornic_netdev_mcast *mcast)
 {
 	mcast->netdev = NULL;
@@ -137,13 +125,7 @@ void ornic_netdev_mcast_init(struct ornic_netdev_mcast *mcast)
 }
 EXPORT_SYMBOL_GPL(ornic_netdev_mcast_init);
 
-/**
- * ornic_netdev_mcast_open - say which netdev is to join
- * @mcast: without groups
- * @netdev: held by the caller until ornic_netdev_mcast_close()
- *
- * Context: any, before the first join.
- */
+/* The caller holds @netdev until ornic_netdev_mcast_close(). */
 void ornic_netdev_mcast_open(struct ornic_netdev_mcast *mcast,
 			     struct net_device *netdev)
 {
@@ -151,14 +133,9 @@ void ornic_netdev_mcast_open(struct ornic_netdev_mcast *mcast,
 }
 EXPORT_SYMBOL_GPL(ornic_netdev_mcast_open);
 
-/**
- * ornic_netdev_mcast_join - join a group once more
- * @mcast: of the device
- * @mgid: 16 bytes: an IPv6 group, or an IPv4 group mapped
- *
- * Context: Process context, RTNL not held.
- * Return: 0; -ENODEV, -EINVAL or -EAFNOSUPPORT if the netdev has no such
- * protocol; -ENOMEM.
+/*
+ * Takes the RTNL. @mgid is an IPv6 group, or an IPv4 group mapped. Returns
+ * -ENODEV, -EINVAL or -EAFNOSUPPORT if the netdev lacks the protocol.
  */
 int ornic_netdev_mcast_join(struct ornic_netdev_mcast *mcast, const u8 *mgid)
 {
@@ -175,13 +152,7 @@ int ornic_netdev_mcast_join(struct ornic_netdev_mcast *mcast, const u8 *mgid)
 	return err;
 }
 
-/**
- * ornic_netdev_mcast_leave - undo a join
- * @mcast: of the device
- * @mgid: the group of an earlier ornic_netdev_mcast_join
- *
- * Context: Process context, RTNL not held.
- */
+/* Takes the RTNL. */
 void ornic_netdev_mcast_leave(struct ornic_netdev_mcast *mcast, const u8 *mgid)
 {
 	struct ornic_netdev_group *group;
@@ -196,12 +167,7 @@ void ornic_netdev_mcast_leave(struct ornic_netdev_mcast *mcast, const u8 *mgid)
 	rtnl_unlock();
 }
 
-/**
- * ornic_netdev_mcast_leave_all - the netdev leaves its namespace
- * @mcast: of the device
- *
- * Context: RTNL held.
- */
+/* The netdev leaves its namespace. RTNL held. */
 void ornic_netdev_mcast_leave_all(struct ornic_netdev_mcast *mcast)
 {
 	struct ornic_netdev_group *group;
@@ -211,11 +177,9 @@ void ornic_netdev_mcast_leave_all(struct ornic_netdev_mcast *mcast)
 }
 EXPORT_SYMBOL_GPL(ornic_netdev_mcast_leave_all);
 
-/**
- * ornic_netdev_mcast_fit_mtu - leave what IP is about to forget
- * @mcast: of the device, whose netdev has got another MTU
- *
- * Context: RTNL held, before IP sees the MTU. ornic_netdev_mcast_rejoin() after that.
+/*
+ * IP is about to drop its groups because of the new MTU: leave them first. RTNL
+ * held.
  */
 void ornic_netdev_mcast_fit_mtu(struct ornic_netdev_mcast *mcast)
 {
@@ -226,11 +190,9 @@ void ornic_netdev_mcast_fit_mtu(struct ornic_netdev_mcast *mcast)
 			group_leave(mcast, group);
 }
 
-/**
- * ornic_netdev_mcast_rejoin - the netdev has come to a namespace, or IP to the netdev
- * @mcast: of the device
- *
- * Context: RTNL held.
+/*
+ * The netdev has arrived in a namespace, or IP has accepted its MTU again. RTNL
+ * held.
  */
 void ornic_netdev_mcast_rejoin(struct ornic_netdev_mcast *mcast)
 {
@@ -246,12 +208,7 @@ void ornic_netdev_mcast_rejoin(struct ornic_netdev_mcast *mcast)
 }
 EXPORT_SYMBOL_GPL(ornic_netdev_mcast_rejoin);
 
-/**
- * ornic_netdev_mcast_close - the device lets go of its netdev
- * @mcast: of a device whose QPs are gone, or which never had any
- *
- * Context: RTNL held.
- */
+/* RTNL held; all QPs are gone. */
 void ornic_netdev_mcast_close(struct ornic_netdev_mcast *mcast)
 {
 	struct ornic_netdev_group *group, *next;

@@ -7,14 +7,10 @@
 
 struct net_device;
 
-/**
- * struct ornic_netdev_mcast - multicast groups that a netdev joins for a device
- * @netdev: the netdev
- * @list: struct ornic_netdev_group; RTNL
- */
+/* Multicast groups that a netdev joins for a device. */
 struct ornic_netdev_mcast {
-	struct net_device *netdev;
-	struct list_head list;
+	struct net_device *netdev; /* the netdev */
+	struct list_head list; /* struct ornic_netdev_group; RTNL */
 };
 
 void ornic_netdev_mcast_init(struct ornic_netdev_mcast *mcast);

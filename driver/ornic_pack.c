@@ -29,13 +29,7 @@ static const int status_errno[] = {
 	[ORNIC_FAILED] = -EIO,
 };
 
-/**
- * ornic_status_to_errno - errno of a device status
- * @status: enum ornic_status, or whatever the device wrote there
- *
- * Context: any.
- * Return: 0 or -errno as ornic-hw.h says; -EIO for an unknown status.
- */
+/* As ornic-hw.h defines it; -EIO for an unknown status. */
 int ornic_status_to_errno(u8 status)
 {
 	if (status >= ARRAY_SIZE(status_errno))
@@ -45,13 +39,6 @@ int ornic_status_to_errno(u8 status)
 
 ORNIC_FOR_KUNIT(ornic_status_to_errno);
 
-/**
- * ornic_pack_av - write an address vector
- * @path: where to
- * @av: filled in
- *
- * Context: any.
- */
 void ornic_pack_av(const struct ornic_av_params *path, struct ornic_av *av)
 {
 	memcpy(av->dgid, path->dgid, sizeof(av->dgid));
@@ -83,13 +70,9 @@ static __le32 pack_word(u32 low24, u32 high)
 	return cpu_to_le32((low24 & PSN_MASK) | high << HIGH_SHIFT);
 }
 
-/**
- * ornic_pack_modify_qp - write the body and the parameter of MODIFY_QP
- * @params: attributes in their ranges; fields outside of @params->mask are
- *	sent as they are and ignored by the device
- * @req: zeroed request; its opcode and object are left to the caller
- *
- * Context: any.
+/*
+ * Fields outside of @params->mask are sent as they are; the device ignores
+ * them. Opcode and object of @req are left to the caller.
  */
 void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 			  struct ornic_req_modify_qp *req)
@@ -116,13 +99,9 @@ void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 
 ORNIC_FOR_KUNIT(ornic_pack_modify_qp);
 
-/**
- * ornic_unpack_query_qp - read the response of QUERY_QP
- * @rsp: response
- * @params: filled in
- *
- * Context: any.
- * Return: 0; -EIO if the state or the MTU is none, which others use as an index.
+/*
+ * Returns -EIO if state or MTU is out of range, since callers use them as an
+ * index.
  */
 int ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
 			  struct ornic_qp_params *params)
@@ -191,14 +170,9 @@ static int supported(u32 flags, u32 known, u8 *access)
 	return 0;
 }
 
-/**
- * ornic_mr_access - access rights of an MR
- * @flags: enum ib_access_flags
- * @access: set to enum ornic_access
- *
- * Context: any.
- * Return: 0; -EOPNOTSUPP for a flag that the device does not have; -EINVAL
- * if remote write or atomic come without local write (IBTA 10.6.3.1).
+/*
+ * Returns -EOPNOTSUPP for a flag that the device does not have; -EINVAL for
+ * remote write or atomic without local write (IBTA 10.6.3.1).
  */
 int ornic_mr_access(u32 flags, u8 *access)
 {
@@ -212,14 +186,7 @@ int ornic_mr_access(u32 flags, u8 *access)
 
 ORNIC_FOR_KUNIT(ornic_mr_access);
 
-/**
- * ornic_qp_access - remote access rights of a QP
- * @flags: enum ib_access_flags; those of MRs are ignored
- * @access: set to enum ornic_access
- *
- * Context: any.
- * Return: 0; -EOPNOTSUPP for a flag that the device does not have.
- */
+/* Flags that only MRs can have are ignored. */
 int ornic_qp_access(u32 flags, u8 *access)
 {
 	return supported(flags & ~MR_ONLY, ORNIC_ACCESS_MASK, access);
@@ -227,13 +194,6 @@ int ornic_qp_access(u32 flags, u8 *access)
 
 ORNIC_FOR_KUNIT(ornic_qp_access);
 
-/**
- * ornic_access_flags - access rights as verbs have them
- * @access: enum ornic_access
- *
- * Context: any.
- * Return: enum ib_access_flags.
- */
 u32 ornic_access_flags(u8 access)
 {
 	u32 flags = access & SAME_VALUE;

@@ -47,14 +47,9 @@ static int alloc_page_of_list(struct ib_device *ibdev,
 	return 0;
 }
 
-/**
- * ornic_page_list_alloc - allocate the list pages for @npages data pages
- * @ibdev: device that will read them
- * @list: filled in
- * @npages: data pages
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for a number that no tree can hold; -ENOMEM.
+/*
+ * Allocate the list pages for @npages data pages. Returns -EINVAL if no tree
+ * can hold them.
  */
 int ornic_page_list_alloc(struct ib_device *ibdev, struct ornic_page_list *list,
 			  u64 npages)
@@ -82,13 +77,7 @@ err_free_pages:
 	return ret;
 }
 
-/**
- * ornic_page_list_finish - link the levels and hand all to the device
- * @ibdev: as for the allocation
- * @list: with all data pages set
- *
- * Context: any.
- */
+/* All data pages are set: link the levels and hand the list to the device. */
 void ornic_page_list_finish(struct ib_device *ibdev,
 			    struct ornic_page_list *list)
 {
@@ -100,12 +89,9 @@ void ornic_page_list_finish(struct ib_device *ibdev,
 					      LIST_BYTES, DMA_TO_DEVICE);
 }
 
-/**
- * ornic_page_list_take - have it back, to set its data pages anew
- * @ibdev: as for the allocation
- * @list: that the device does not read just now
- *
- * Context: any.
+/*
+ * Take the list back, to set its data pages again. The device does not read it
+ * meanwhile.
  */
 void ornic_page_list_take(struct ib_device *ibdev, struct ornic_page_list *list)
 {
@@ -116,13 +102,7 @@ void ornic_page_list_take(struct ib_device *ibdev, struct ornic_page_list *list)
 					   LIST_BYTES, DMA_TO_DEVICE);
 }
 
-/**
- * ornic_page_list_free - free the list pages
- * @ibdev: as for the allocation
- * @list: that the device does not read any more, or one without pages
- *
- * Context: process.
- */
+/* The device reads the list no more, or it has no pages. */
 void ornic_page_list_free(struct ib_device *ibdev, struct ornic_page_list *list)
 {
 	u32 total = list->shape.total;

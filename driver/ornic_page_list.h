@@ -6,16 +6,14 @@
 
 struct ib_device;
 
-/**
- * struct ornic_page_list - a page tree in DMA-mapped memory
- * @pages: its list pages, leaves first; NULL: no tree
- * @shape: their number per level
- *
- * The device reads it for as long as the object exists that it was given to.
+/*
+ * A page tree in DMA-mapped memory. The device reads it for as long as the
+ * object exists that it was given to.
  */
 struct ornic_page_list {
+	/* Its list pages, leaves first; NULL: no tree */
 	struct ornic_tree_page *pages;
-	struct ornic_tree_shape shape;
+	struct ornic_tree_shape shape; /* their number per level */
 };
 
 int ornic_page_list_alloc(struct ib_device *ibdev, struct ornic_page_list *list,

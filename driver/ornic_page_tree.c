@@ -11,14 +11,7 @@
 
 #include <rdma/ornic-hw.h>
 
-/**
- * ornic_tree_shape - compute the list pages that a tree needs
- * @npages: data pages that it has to name
- * @shape: filled in
- *
- * Context: any.
- * Return: 0; -EINVAL if @npages is 0 or exceeds three levels.
- */
+/* Returns -EINVAL if @npages is 0 or exceeds three levels. */
 int ornic_tree_shape(u64 npages, struct ornic_tree_shape *shape)
 {
 	u64 count = npages;
@@ -41,14 +34,7 @@ int ornic_tree_shape(u64 npages, struct ornic_tree_shape *shape)
 
 ORNIC_FOR_KUNIT(ornic_tree_shape);
 
-/**
- * ornic_tree_set - name one data page
- * @pages: list pages, leaves first
- * @index: of the data page, below the count that the shape was made for
- * @dma: its DMA address
- *
- * Context: any.
- */
+/* Data page @index is at @dma. */
 void ornic_tree_set(struct ornic_tree_page *pages, u64 index, u64 dma)
 {
 	struct ornic_tree_page *leaf = &pages[index / ORNIC_LIST_ENTRIES];
@@ -58,14 +44,6 @@ void ornic_tree_set(struct ornic_tree_page *pages, u64 index, u64 dma)
 
 ORNIC_FOR_KUNIT(ornic_tree_set);
 
-/**
- * ornic_tree_get - read back what ornic_tree_set() stored
- * @pages: list pages, leaves first
- * @index: of the data page
- *
- * Context: any.
- * Return: the DMA address of the data page.
- */
 u64 ornic_tree_get(const struct ornic_tree_page *pages, u64 index)
 {
 	const struct ornic_tree_page *leaf = &pages[index / ORNIC_LIST_ENTRIES];
@@ -75,13 +53,7 @@ u64 ornic_tree_get(const struct ornic_tree_page *pages, u64 index)
 
 ORNIC_FOR_KUNIT(ornic_tree_get);
 
-/**
- * ornic_tree_link - make the upper levels point to the lower ones
- * @pages: list pages, leaves first; @shape->total of them
- * @shape: from ornic_tree_shape()
- *
- * Context: any.
- */
+/* Make the upper levels point to the lower ones. */
 void ornic_tree_link(struct ornic_tree_page *pages,
 		     const struct ornic_tree_shape *shape)
 {

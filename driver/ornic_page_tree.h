@@ -6,27 +6,21 @@
 
 #define ORNIC_TREE_MAX_LEVELS 3
 
-/**
- * struct ornic_tree_page - one 4 KiB list page of a page tree
- * @entries: its ORNIC_LIST_ENTRIES entries, zeroed before use
- * @dma: its DMA address
- */
+/* One 4 KiB list page of a page tree. */
 struct ornic_tree_page {
-	__le64 *entries;
-	u64 dma;
+	__le64 *entries; /* its ORNIC_LIST_ENTRIES entries, zeroed before use */
+	u64 dma; /* its DMA address */
 };
 
-/**
- * struct ornic_tree_shape - how many list pages a page tree has
- * @levels: depth, 1 to ORNIC_TREE_MAX_LEVELS
- * @count: list pages per level; level 0 names data pages, the last level has
- *	one page, the root
- * @total: list pages of all levels
- */
+/* How many list pages a page tree has. */
 struct ornic_tree_shape {
-	u8 levels;
+	u8 levels; /* depth, 1 to ORNIC_TREE_MAX_LEVELS */
+	/*
+	 * List pages per level; level 0 names data pages, the last level has
+	 * one page, the root
+	 */
 	u32 count[ORNIC_TREE_MAX_LEVELS];
-	u32 total;
+	u32 total; /* list pages of all levels */
 };
 
 int ornic_tree_shape(u64 npages, struct ornic_tree_shape *shape);

@@ -11,15 +11,6 @@
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
-/**
- * ornic_ib_alloc_pd - ib_device_ops.alloc_pd
- * @ibpd: new PD
- * @udata: struct ornic_alloc_pd_resp
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL, -EFAULT for bad driver data; -ENOSPC if all numbers are
- * taken; -ENOMEM.
- */
 int ornic_ib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibpd->device);
@@ -51,14 +42,6 @@ err_free_pdn:
 	return ret;
 }
 
-/**
- * ornic_ib_dealloc_pd - ib_device_ops.dealloc_pd
- * @ibpd: PD without objects
- * @udata: unused
- *
- * Context: process, may sleep.
- * Return: 0.
- */
 int ornic_ib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibpd->device);
@@ -67,16 +50,6 @@ int ornic_ib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 }
 
-
-/**
- * ornic_ib_alloc_xrcd - ib_device_ops.alloc_xrcd
- * @ibxrcd: new domain
- * @udata: none
- *
- * Context: process, may sleep.
- * Return: 0; -EOPNOTSUPP if the device has no XRC; -EINVAL for bad driver
- * data; -ENOSPC if all numbers are taken; -ENOMEM.
- */
 int ornic_ib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibxrcd->device);
@@ -98,14 +71,6 @@ int ornic_ib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 	return 0;
 }
 
-/**
- * ornic_ib_dealloc_xrcd - ib_device_ops.dealloc_xrcd
- * @ibxrcd: domain without objects
- * @udata: unused
- *
- * Context: process, may sleep.
- * Return: 0.
- */
 int ornic_ib_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibxrcd->device);

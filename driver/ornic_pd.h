@@ -4,14 +4,10 @@
 
 #include <rdma/ib_verbs.h>
 
-/**
- * struct ornic_ib_pd - a protection domain; the device knows only its number
- * @ibpd: the PD as ib_core knows it
- * @pdn: its number, not 0
- */
+/* A protection domain; the device knows only its number. */
 struct ornic_ib_pd {
 	struct ib_pd ibpd;
-	u32 pdn;
+	u32 pdn; /* its number, not 0 */
 };
 
 static inline struct ornic_ib_pd *to_opd(struct ib_pd *ibpd)
@@ -19,14 +15,10 @@ static inline struct ornic_ib_pd *to_opd(struct ib_pd *ibpd)
 	return container_of(ibpd, struct ornic_ib_pd, ibpd);
 }
 
-/**
- * struct ornic_ib_xrcd - an XRC domain; the device knows only its number
- * @ibxrcd: the domain as ib_core knows it; ib_core shares it among processes
- * @xrcdn: its number, not 0
- */
+/* An XRC domain; the device knows only its number. */
 struct ornic_ib_xrcd {
-	struct ib_xrcd ibxrcd;
-	u32 xrcdn;
+	struct ib_xrcd ibxrcd; /* ib_core shares it among processes */
+	u32 xrcdn; /* its number, not 0 */
 };
 
 static inline struct ornic_ib_xrcd *to_oxrcd(struct ib_xrcd *ibxrcd)

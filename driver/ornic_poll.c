@@ -27,14 +27,7 @@ static_assert(ORNIC_WC_REG_MR == IB_WC_REG_MR);
 
 #define NO_QP 0 /* a number that no QP has */
 
-/**
- * ornic_cq_ring_open - set up an empty ring
- * @ring: filled in
- * @mem: zeroed memory of the CQ
- * @log_depth: log2 of the CQEs
- *
- * Context: process.
- */
+/* @mem is zeroed. */
 void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,
 			u8 log_depth)
 {
@@ -65,14 +58,9 @@ static struct ornic_cqe *new_cqe(const struct ornic_cq_ring *ring, u32 index)
 	return cqe;
 }
 
-/**
- * ornic_cq_ring_forget_qp - take the CQEs of a QP out
- * @ring: of its CQ
- * @qpn: QP for which the device writes no more CQEs
- *
- * Their slots stay, and are passed over.
- *
- * Context: any, lock of the CQ held.
+/*
+ * Take the CQEs of a QP out of the ring; their slots stay and are skipped. The
+ * device writes no more of them.
  */
 void ornic_cq_ring_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
 {
@@ -209,15 +197,6 @@ static void give_back(struct ornic_cq_ring *ring)
 	virt_store_release(&ring->record->consumer, consumer);
 }
 
-/**
- * ornic_ib_poll_cq - ib_device_ops.poll_cq
- * @ibcq: CQ of a kernel user
- * @count: room in @wc
- * @wc: filled in
- *
- * Context: any.
- * Return: completions taken.
- */
 int ornic_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
@@ -255,13 +234,7 @@ static bool has_completions(struct ornic_ib_dev *dev, struct ib_cq *ibcq)
 	       (unlikely(ornic_is_dead(dev)) && ornic_flush_pending(dev, ibcq));
 }
 
-/**
- * ornic_ib_cq_has_completions - would ornic_ib_poll_cq() find something?
- * @ibcq: CQ of a kernel user
- *
- * Context: any.
- * Return: whether it would.
- */
+/* Would ornic_ib_poll_cq() find something? */
 bool ornic_ib_cq_has_completions(struct ib_cq *ibcq)
 {
 	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
@@ -297,14 +270,6 @@ static void arm(struct ornic_cq_ring *ring, bool solicited_only)
 	dma_mb();
 }
 
-/**
- * ornic_ib_req_notify_cq - ib_device_ops.req_notify_cq
- * @ibcq: CQ of a kernel user
- * @flags: which completions, and whether to look for missed ones
- *
- * Context: any.
- * Return: 0; 1 if asked to look and there are completions.
- */
 int ornic_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
@@ -350,15 +315,9 @@ static int flush_wq(struct ornic_ib_qp *qp, struct ornic_wq *wq, bool is_recv,
 	return done;
 }
 
-/**
- * ornic_flush_cq - complete what the device has not
- * @dev: device that has failed
- * @ibcq: CQ of a kernel user, empty
- * @room: in @wc
- * @wc: filled in
- *
- * Context: any, lock of the CQ held: it keeps the QPs that complete to it.
- * Return: completions.
+/*
+ * Complete what the device has not, after @ibcq is empty. The lock of the CQ is
+ * held and keeps the QPs that complete to it.
  */
 int ornic_flush_cq(struct ornic_ib_dev *dev, const struct ib_cq *ibcq, int room,
 		   struct ib_wc *wc)
@@ -382,14 +341,7 @@ int ornic_flush_cq(struct ornic_ib_dev *dev, const struct ib_cq *ibcq, int room,
 	return done;
 }
 
-/**
- * ornic_flush_pending - would ornic_flush_cq() complete something?
- * @dev: device that has failed
- * @ibcq: CQ of a kernel user
- *
- * Context: any, lock of the CQ held.
- * Return: whether it would.
- */
+/* Would ornic_flush_cq() complete something? Lock of the CQ held. */
 bool ornic_flush_pending(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 {
 	struct ornic_event_target *target;
@@ -409,14 +361,10 @@ bool ornic_flush_pending(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 	return pending;
 }
 
-/**
- * ornic_flush_has_users - does a QP complete to the CQ?
- * @dev: device that has failed
- * @ibcq: CQ of a kernel user
- *
- * Context: any. For a QP that is being destroyed from ornic_event_target_close() on no
- * more, and flush_work() then waits for those that saw it.
- * Return: whether one does.
+/*
+ * Does a QP complete to the CQ? A QP that is being destroyed does not count
+ * from ornic_event_target_close() on; flush_work() then waits for callers that
+ * still saw it.
  */
 bool ornic_flush_has_users(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 {
@@ -432,12 +380,7 @@ bool ornic_flush_has_users(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 	return has;
 }
 
-/**
- * ornic_flush_work - tell all kernel users that there are completions
- * @work: ornic_ib_dev.flush_work
- *
- * Context: process.
- */
+/* Notify all kernel users: there are completions to poll. */
 void ornic_flush_work(struct work_struct *work)
 {
 	struct ornic_ib_dev *dev =
@@ -449,23 +392,11 @@ void ornic_flush_work(struct work_struct *work)
 		ornic_event_comp_kernel(dev, num);
 }
 
-/**
- * ornic_flush_later - see to it that flushed work is polled
- * @dev: device that has failed
- *
- * Context: any.
- */
 void ornic_flush_later(struct ornic_ib_dev *dev)
 {
 	queue_work(system_unbound_wq, &dev->flush_work);
 }
 
-/**
- * ornic_fail - the device has lost all its state
- * @bus: of the device; commands return -EIO from now on
- *
- * Context: any; no lock of the device may be held that commands or kicks take.
- */
 void ornic_fail(struct ornic_bus *bus)
 {
 	struct ornic_ib_dev *dev;

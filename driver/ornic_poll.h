@@ -14,22 +14,14 @@ struct ornic_ib_dev;
 struct ornic_queue_mem;
 struct work_struct;
 
-/**
- * struct ornic_cq_ring - the host's end of a CQ of a kernel user
- * @lock: protects all of it; taken in any context
- * @mem: record page and ring
- * @record: doorbell record
- * @consumer: CQEs taken, free running
- * @armed: what was last written to @record->arm
- * @log_depth: log2 of the CQEs
- */
+/* The host's end of a CQ of a kernel user. */
 struct ornic_cq_ring {
-	spinlock_t lock; /* polling and arming */
-	struct ornic_queue_mem *mem;
-	struct ornic_cq_record *record;
-	u32 consumer;
-	u32 armed;
-	u8 log_depth;
+	spinlock_t lock; /* protects all of it; taken in any context */
+	struct ornic_queue_mem *mem; /* record page and ring */
+	struct ornic_cq_record *record; /* doorbell record */
+	u32 consumer; /* CQEs taken, free running */
+	u32 armed; /* what was last written to record->arm */
+	u8 log_depth; /* log2 of the CQEs */
 };
 
 void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,

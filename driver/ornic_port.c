@@ -122,13 +122,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	return NOTIFY_DONE;
 }
 
-/**
- * ornic_port_start - begin to follow the netdev
- * @dev: device, not yet registered
- *
- * Context: process, without the RTNL; may sleep.
- * Return: 0 or -errno.
- */
+/* Takes the RTNL. */
 int ornic_port_start(struct ornic_ib_dev *dev)
 {
 	struct net_device *netdev = dev->bus->netdev;
@@ -159,12 +153,7 @@ err_stop:
 	return ret;
 }
 
-/**
- * ornic_port_stop - stop following the netdev
- * @dev: device
- *
- * Context: process, without the RTNL; may sleep. No SET_PORT comes afterwards.
- */
+/* Takes the RTNL. No SET_PORT is sent afterwards. */
 void ornic_port_stop(struct ornic_ib_dev *dev)
 {
 	unregister_netdevice_notifier_dev_net(dev->bus->netdev, &dev->netdev_nb,
@@ -172,15 +161,7 @@ void ornic_port_stop(struct ornic_ib_dev *dev)
 	disable_delayed_work_sync(&dev->port_work);
 }
 
-/**
- * ornic_ib_query_port - ib_device_ops.query_port
- * @ibdev: device
- * @port: ORNIC_PORT
- * @attr: zeroed; filled in
- *
- * Context: process, without the RTNL; may sleep.
- * Return: 0.
- */
+/* Without the RTNL: the work item takes it. */
 int ornic_ib_query_port(struct ib_device *ibdev, u32 port,
 			struct ib_port_attr *attr)
 {
@@ -211,15 +192,6 @@ int ornic_ib_query_port(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
-/**
- * ornic_ib_get_port_immutable - ib_device_ops.get_port_immutable
- * @ibdev: device
- * @port: ORNIC_PORT
- * @immutable: filled in
- *
- * Context: process.
- * Return: 0.
- */
 int ornic_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
 				struct ib_port_immutable *immutable)
 {
@@ -230,29 +202,11 @@ int ornic_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
-/**
- * ornic_ib_get_link_layer - ib_device_ops.get_link_layer
- * @ibdev: device
- * @port: ORNIC_PORT
- *
- * Context: any.
- * Return: Ethernet.
- */
 enum rdma_link_layer ornic_ib_get_link_layer(struct ib_device *ibdev, u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
 }
 
-/**
- * ornic_ib_query_pkey - ib_device_ops.query_pkey
- * @ibdev: device
- * @port: ORNIC_PORT
- * @index: in the partition table; RoCE has only the default partition
- * @pkey: set to its key
- *
- * Context: any.
- * Return: 0; -EINVAL for another index than 0.
- */
 int ornic_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 {
 	if (index)
@@ -305,15 +259,9 @@ static bool is_ours(const struct ornic_ib_dev *dev,
 	return ours;
 }
 
-/**
- * ornic_gid_netdev - the netdev that ib_core shall take GIDs from
- * @dev: device
- *
- * ib_core never gives the addresses of a VLAN device to a port on that device,
- * only to one on the device below it.
- *
- * Context: any.
- * Return: the bus's netdev, or what a VLAN device is on.
+/*
+ * The netdev that ib_core takes GIDs from. It never gives the addresses of a
+ * VLAN device to a port on that device, only to one on the device below it.
  */
 struct net_device *ornic_gid_netdev(const struct ornic_ib_dev *dev)
 {
@@ -322,16 +270,6 @@ struct net_device *ornic_gid_netdev(const struct ornic_ib_dev *dev)
 	return is_vlan_dev(netdev) ? vlan_dev_real_dev(netdev) : netdev;
 }
 
-/**
- * ornic_ib_add_gid - ib_device_ops.add_gid
- * @attr: the entry
- * @context: unused
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for another type than RoCEv2; -EADDRNOTAVAIL for an
- * address of another netdev; -ENODEV if its netdev went away; -errno of the
- * device.
- */
 int ornic_ib_add_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct ornic_ib_dev *dev = to_odev(attr->device);
@@ -355,14 +293,6 @@ int ornic_ib_add_gid(const struct ib_gid_attr *attr, void **context)
 	return ornic_cmd_set_gid(dev, &params);
 }
 
-/**
- * ornic_ib_del_gid - ib_device_ops.del_gid
- * @attr: the entry
- * @context: unused
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device.
- */
 int ornic_ib_del_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct ornic_set_gid_params params = {
@@ -425,15 +355,6 @@ static void fill_queues(const struct ornic_caps *caps,
 							    IB_ATOMIC_NONE;
 }
 
-/**
- * ornic_ib_query_device - ib_device_ops.query_device
- * @ibdev: device
- * @attr: zeroed; filled in
- * @udata: none
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for bad driver data.
- */
 int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			  struct ib_udata *udata)
 {
@@ -474,13 +395,6 @@ int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
-/**
- * ornic_ib_get_dev_fw_str - ib_device_ops.get_dev_fw_str
- * @ibdev: device
- * @str: IB_FW_VERSION_NAME_MAX bytes; set to the version of its interface
- *
- * Context: any.
- */
 void ornic_ib_get_dev_fw_str(struct ib_device *ibdev, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u",

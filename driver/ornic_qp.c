@@ -312,18 +312,6 @@ err_release_queue:
 	return ret;
 }
 
-/**
- * ornic_ib_create_qp - ib_device_ops.create_qp
- * @ibqp: new QP
- * @init: its attributes; the caps are raised to what it holds
- * @udata: struct ornic_create_qp_req and _resp; NULL for a kernel user, and
- *	for an XRC target, of which no process maps anything
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for caps beyond the limits, a missing CQ or bad driver
- * data; -EOPNOTSUPP for QP types and flags that the device does not have;
- * -EBUSY for a second GSI QP; -EFAULT; -ENOMEM; -ENOSPC.
- */
 int ornic_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		       struct ib_udata *udata)
 {
@@ -362,13 +350,9 @@ static void empty_queues(struct ornic_ib_qp *qp)
 	ornic_wq_reset(qp->rq);
 }
 
-/**
- * ornic_ib_qp_begin_anew - empty the queues of a QP, and its CQs of its CQEs
- * @qp: of a kernel user; in RESET, so the device writes no CQEs any more
- *
- * Both in one step to those who poll: the end of a queue belongs to them.
- *
- * Context: any.
+/*
+ * Empty the queues of a QP in RESET, and remove its CQEs from its CQs. Pollers
+ * see both in one step, since completing a queue is theirs to do.
  */
 void ornic_ib_qp_begin_anew(struct ornic_ib_qp *qp)
 {
@@ -414,14 +398,6 @@ static bool forget_completions(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 	return true;
 }
 
-/**
- * ornic_ib_destroy_qp - ib_device_ops.destroy_qp
- * @ibqp: QP
- * @udata: unused
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device; the QP lives on then.
- */
 int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
@@ -477,16 +453,9 @@ static void put_membership(struct ornic_ib_qp *qp)
 		atomic_dec(&qp->context->memberships);
 }
 
-/**
- * ornic_ib_attach_mcast - ib_device_ops.attach_mcast
- * @ibqp: UD QP
- * @gid: the group: IPv6, or IPv4 mapped
- * @lid: means nothing on Ethernet
- *
- * Context: process, without the RTNL; may sleep.
- * Return: 0; -EOPNOTSUPP for a device without groups; -EBUSY for a member;
- * -ENOSPC if the group is full or there are too many, of the device or of the
- * process; -ENOMEM; as ornic_netdev_mcast_join() if the netdev cannot join.
+/*
+ * Takes the RTNL. Returns -EBUSY if the QP is a member; -ENOSPC if the group is
+ * full, or the device or the process has too many.
  */
 int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
@@ -519,14 +488,9 @@ err_put_membership:
 	return ret;
 }
 
-/**
- * ornic_ib_detach_mcast - ib_device_ops.detach_mcast
- * @ibqp: UD QP
- * @gid: the group
- * @lid: means nothing on Ethernet
- *
- * Context: process, without the RTNL; may sleep.
- * Return: 0 (also if the device is gone); -ENOENT if the QP is no member.
+/*
+ * Takes the RTNL. Returns 0 if the device is gone, -ENOENT if the QP is no
+ * member.
  */
 int ornic_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {

@@ -13,38 +13,29 @@ struct ornic_kick_set;
 struct ornic_event_target;
 struct ornic_ib_ucontext;
 
-/**
- * struct ornic_ib_qp - a queue pair; its number is @ibqp.qp_num
- * @ibqp: the QP as ib_core knows it
- * @lock: orders modify_qp and query_qp of this QP; protects @state, @dest_qpn
- * @state: as of the last command; the device may have gone to SQE or ERR since
- * @dest_qpn: QP of the peer
- * @send_cqn: CQ of the SQ, 0: none
- * @recv_cqn: CQ of the RQ, 0: none
- * @rings: geometry of its memory
- * @caps: what create_qp returned
- * @sig_type: which send WQEs are signalled
- * @queue: record page and rings
- * @target: takes its events
- * @context: of its user; NULL for a kernel user and an XRC target
- * @kicks: of the context that may kick it; NULL for a kernel user
- * @sq: kernel user: the host's end of the send queue; else NULL
- * @rq: kernel user: the host's end of the receive queue; else NULL
- */
+/* Its number is ibqp.qp_num. */
 struct ornic_ib_qp {
 	struct ib_qp ibqp;
-	struct mutex lock; /* modify and query */
-	enum ib_qp_state state;
-	u32 dest_qpn;
-	u32 send_cqn;
-	u32 recv_cqn;
-	struct ornic_qp_rings rings;
-	struct ib_qp_cap caps;
+
+	/* Written by create_qp */
+	struct ornic_qp_rings rings; /* geometry of its memory */
+	struct ib_qp_cap caps; /* as returned */
 	enum ib_sig_type sig_type;
-	struct ornic_queue queue;
+	u32 send_cqn; /* 0: none */
+	u32 recv_cqn;
+	struct ornic_queue queue; /* record page and rings */
 	struct ornic_event_target *target;
+
+	/* NULL for a kernel user and an XRC target */
 	struct ornic_ib_ucontext *context;
-	struct ornic_kick_set *kicks;
+	struct ornic_kick_set *kicks; /* of the context */
+
+	/* Written by modify_qp and query_qp */
+	struct mutex lock; /* orders the two, protects what follows */
+	enum ib_qp_state state; /* the device may have gone to SQE or ERR */
+	u32 dest_qpn;
+
+	/* Kernel user: the host's ends of the queues, else NULL */
 	struct ornic_wq *sq;
 	struct ornic_wq *rq;
 };
@@ -54,7 +45,7 @@ static inline struct ornic_ib_qp *to_oqp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct ornic_ib_qp, ibqp);
 }
 
-/* ib_core shares an XRC target among processes: it is nobody's object. */
+/* ib_core shares an XRC target among processes: it belongs to none of them. */
 static inline bool ornic_ib_qp_is_xrc_target(const struct ornic_ib_qp *qp)
 {
 	return qp->ibqp.qp_type == IB_QPT_XRC_TGT;

@@ -217,19 +217,6 @@ static int modify_locked(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 	return 0;
 }
 
-/**
- * ornic_ib_modify_qp - ib_device_ops.modify_qp
- * @ibqp: QP
- * @attr: new values
- * @mask: enum ib_qp_attr_mask
- * @udata: none
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for an illegal transition, attribute or value;
- * -EOPNOTSUPP for attributes that the device does not have (alternate paths,
- * migration, resizing, rates) and access rights that it does not know; -errno
- * of the device. Nothing has changed then.
- */
 int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		       struct ib_udata *udata)
 {
@@ -297,16 +284,6 @@ static void fill_init_attr(struct ornic_ib_qp *qp, struct ib_qp_init_attr *init)
 	init->port_num = ORNIC_PORT;
 }
 
-/**
- * ornic_ib_query_qp - ib_device_ops.query_qp
- * @ibqp: QP
- * @attr: filled in, whatever @mask says
- * @mask: enum ib_qp_attr_mask
- * @init: filled in
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device.
- */
 int ornic_ib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		      struct ib_qp_init_attr *init)
 {

@@ -150,27 +150,13 @@ err_free_mem:
 	return ERR_PTR(ret);
 }
 
-/**
- * ornic_queue_mem_at - pointer to a byte of queue memory
- * @mem: queue memory
- * @off: of the byte; the pointer is good to the end of its page
- *
- * Context: any.
- * Return: the pointer.
- */
+/* The pointer is valid up to the end of its page. */
 void *ornic_queue_mem_at(const struct ornic_queue_mem *mem, u32 off)
 {
 	return page_address(mem->pages[off >> PAGE_SHIFT]) +
 	       offset_in_page(off);
 }
 
-/**
- * ornic_queue_mem_describe - say where the device finds it
- * @mem: queue memory
- * @out: filled in
- *
- * Context: any.
- */
 void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 			      struct ornic_dma_mem *out)
 {
@@ -260,51 +246,24 @@ static struct ornic_mmap_entry *mmap_add_queue(struct ib_ucontext *context,
 	return mmap_add(context, (size_t)mem->npages << PAGE_SHIFT, mem, 0);
 }
 
-/**
- * ornic_mmap_add_doorbell - let the user map the doorbell page
- * @context: of the user
- * @pfn: its page frame
- *
- * Context: process, may sleep.
- * Return: the entry, or ERR_PTR(-ENOMEM).
- */
 struct ornic_mmap_entry *ornic_mmap_add_doorbell(struct ib_ucontext *context,
 						 unsigned long pfn)
 {
 	return mmap_add(context, PAGE_SIZE, NULL, pfn);
 }
 
-/**
- * ornic_mmap_remove - allow no further mapping
- * @entry: of which nothing may be used any more; NULL is allowed
- *
- * Context: process.
- */
+/* @entry may be NULL. */
 void ornic_mmap_remove(struct ornic_mmap_entry *entry)
 {
 	if (entry)
 		rdma_user_mmap_entry_remove(&entry->rdma);
 }
 
-/**
- * ornic_mmap_offset - offset for the user's mmap()
- * @entry: what to map
- *
- * Context: any.
- * Return: bytes.
- */
 u64 ornic_mmap_offset(const struct ornic_mmap_entry *entry)
 {
 	return rdma_user_mmap_get_offset(&entry->rdma);
 }
 
-/**
- * ornic_mmap_size - length for the user's mmap()
- * @entry: what to map
- *
- * Context: any.
- * Return: bytes.
- */
 u64 ornic_mmap_size(const struct ornic_mmap_entry *entry)
 {
 	return (u64)entry->rdma.npages << PAGE_SHIFT;
@@ -349,14 +308,8 @@ static int map_doorbell_page(struct ib_ucontext *context,
 	return 0;
 }
 
-/**
- * ornic_ib_mmap - ib_device_ops.mmap
- * @context: of the user
- * @vma: shared, not executable, of exactly one entry
- *
- * Context: process, mmap lock held for writing.
- * Return: 0; -EINVAL for an unknown offset, another size or a private mapping;
- * -EPERM for an executable one; -ENOMEM, -EAGAIN.
+/*
+ * Queue memory and doorbell pages are mapped whole, shared and not executable.
  */
 int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 {
@@ -387,12 +340,6 @@ int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 	return ret;
 }
 
-/**
- * ornic_ib_mmap_free - ib_device_ops.mmap_free
- * @rdma: entry without users
- *
- * Context: process.
- */
 void ornic_ib_mmap_free(struct rdma_user_mmap_entry *rdma)
 {
 	struct ornic_mmap_entry *entry = to_entry(rdma);
@@ -404,15 +351,7 @@ void ornic_ib_mmap_free(struct rdma_user_mmap_entry *rdma)
 
 /* ---- Queues -------------------------------------------------------------- */
 
-/**
- * ornic_queue_init - allocate queue memory and let a user map it
- * @queue: filled in
- * @context: of the user
- * @size: bytes
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Allocate queue memory and let a user map it. */
 int ornic_queue_init(struct ornic_queue *queue, struct ib_ucontext *context,
 		     u64 size)
 {
@@ -430,15 +369,7 @@ err_free_mem:
 	return PTR_ERR(queue->mmap);
 }
 
-/**
- * ornic_queue_init_kernel - allocate queue memory that nobody maps
- * @queue: filled in
- * @ibdev: device
- * @size: bytes
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Allocate queue memory without a mapping. */
 int ornic_queue_init_kernel(struct ornic_queue *queue, struct ib_device *ibdev,
 			    u64 size)
 {
@@ -447,14 +378,9 @@ int ornic_queue_init_kernel(struct ornic_queue *queue, struct ib_device *ibdev,
 	return PTR_ERR_OR_ZERO(queue->mem);
 }
 
-/**
- * ornic_queue_release - give queue memory up
- * @queue: that the device does not use any more
- * @ibdev: device
- *
- * Its pages are freed here, or by whoever maps them last.
- *
- * Context: process.
+/*
+ * The device does not use the queue any more. Its pages are freed here or with
+ * the last mapping of them.
  */
 void ornic_queue_release(struct ornic_queue *queue, struct ib_device *ibdev)
 {

@@ -10,17 +10,13 @@
 struct ornic_dma_mem;
 struct page;
 
-/**
- * struct ornic_queue_mem - memory of a QP or CQ, shared by user and device
- * @pages: each with a reference of ours; user mappings hold their own
- * @npages: number of @pages
- * @run: DMA address of the whole, if it is one run
- * @list: its page list, if not (list.pages != NULL)
- */
+/* Memory of a QP or CQ, shared by user and device. */
 struct ornic_queue_mem {
+	/* Each with a reference of ours; user mappings hold their own */
 	struct page **pages;
-	u32 npages;
-	u64 run;
+	u32 npages; /* number of pages */
+	u64 run; /* DMA address of the whole, if it is one run */
+	/* Its page list, if not (list.pages != NULL) */
 	struct ornic_page_list list;
 };
 
@@ -28,16 +24,13 @@ void *ornic_queue_mem_at(const struct ornic_queue_mem *mem, u32 off);
 void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 			      struct ornic_dma_mem *out);
 
-/**
- * struct ornic_mmap_entry - something that a user may map
- * @rdma: its place in the offsets of the context
- * @mem: queue memory, owned by the entry; NULL: the doorbell page
- * @pfn: page frame of the doorbell page
- */
+/* Something that a user may map. */
 struct ornic_mmap_entry {
+	/* Its place in the offsets of the context */
 	struct rdma_user_mmap_entry rdma;
+	/* Queue memory, owned by the entry; NULL: the doorbell page */
 	struct ornic_queue_mem *mem;
-	unsigned long pfn;
+	unsigned long pfn; /* page frame of the doorbell page */
 };
 
 struct ornic_mmap_entry *ornic_mmap_add_doorbell(struct ib_ucontext *context,
@@ -46,13 +39,10 @@ void ornic_mmap_remove(struct ornic_mmap_entry *entry);
 u64 ornic_mmap_offset(const struct ornic_mmap_entry *entry);
 u64 ornic_mmap_size(const struct ornic_mmap_entry *entry);
 
-/**
- * struct ornic_queue - the memory of a QP or CQ and who may map it
- * @mem: record page and rings
- * @mmap: lets the user map @mem, and owns it; NULL for a kernel user
- */
+/* The memory of a QP or CQ and who may map it. */
 struct ornic_queue {
-	struct ornic_queue_mem *mem;
+	struct ornic_queue_mem *mem; /* record page and rings */
+	/* Lets the user map mem, and owns it; NULL for a kernel user */
 	struct ornic_mmap_entry *mmap;
 };
 

@@ -68,14 +68,6 @@ static bool inspect(struct ib_device *ibdev, u8 kind, u32 obj,
 	return !ornic_cmd_inspect(dev, kind, obj, rsp);
 }
 
-/**
- * ornic_ib_fill_res_cq_entry - ib_device_ops.fill_res_cq_entry
- * @msg: netlink message
- * @ibcq: CQ
- *
- * Context: process, may sleep.
- * Return: 0; -EMSGSIZE if @msg is full.
- */
 int ornic_ib_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct ornic_ib_cq *cq = to_ocq(ibcq);
@@ -130,14 +122,6 @@ static int put_qp(struct sk_buff *msg, const struct detail *known,
 	return put_details(msg, known, num_known, live, ARRAY_SIZE(live));
 }
 
-/**
- * ornic_ib_fill_res_qp_entry - ib_device_ops.fill_res_qp_entry
- * @msg: netlink message
- * @ibqp: QP
- *
- * Context: process, may sleep.
- * Return: 0; -EMSGSIZE if @msg is full.
- */
 int ornic_ib_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	const struct ornic_ib_qp *qp = to_oqp(ibqp);
@@ -158,14 +142,6 @@ int ornic_ib_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	return put_qp(msg, known, ARRAY_SIZE(known), &rsp.inspect_qp);
 }
 
-/**
- * ornic_ib_fill_res_srq_entry - ib_device_ops.fill_res_srq_entry
- * @msg: netlink message
- * @ibsrq: SRQ
- *
- * Context: process, may sleep.
- * Return: 0; -EMSGSIZE if @msg is full.
- */
 int ornic_ib_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	const struct ornic_ib_srq *srq = to_osrq(ibsrq);
@@ -187,14 +163,6 @@ int ornic_ib_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
 			   alive ? ARRAY_SIZE(live) : 0);
 }
 
-/**
- * ornic_ib_fill_res_mr_entry - ib_device_ops.fill_res_mr_entry
- * @msg: netlink message
- * @ibmr: MR
- *
- * Context: process, may sleep.
- * Return: 0; -EMSGSIZE if @msg is full.
- */
 int ornic_ib_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	const struct ornic_ib_mr *mr = to_omr(ibmr);

@@ -122,15 +122,9 @@ static void init_rq(struct ornic_ring_geom *rq, struct ornic_ring_caps *caps,
 	caps->recv_sge = rq->max_sge;
 }
 
-/**
- * ornic_qp_rings_init - lay out the memory of a QP
- * @rings: filled in
- * @caps: what is asked for; raised to what the rings hold
- * @atomics: whether send WQEs may carry atomics (RC)
- * @limits: of the device
- *
- * Context: any.
- * Return: 0; -EINVAL if @caps exceeds @limits.
+/*
+ * Lay out the memory of a QP. @caps is raised to what the rings hold. @atomics:
+ * send WQEs may carry atomics (RC).
  */
 int ornic_qp_rings_init(struct ornic_qp_rings *rings,
 			struct ornic_ring_caps *caps, bool atomics,
@@ -149,16 +143,7 @@ int ornic_qp_rings_init(struct ornic_qp_rings *rings,
 
 ORNIC_FOR_KUNIT(ornic_qp_rings_init);
 
-/**
- * ornic_srq_ring_init - lay out the memory of an SRQ
- * @ring: filled in
- * @caps: receive WQEs and SGEs that are asked for; raised to what it holds
- * @limits: of the device
- * @size: set to the bytes of record page and ring, a multiple of 4 KiB
- *
- * Context: any.
- * Return: 0; -EINVAL if @caps exceeds @limits or asks for no WQE.
- */
+/* Lay out the memory of an SRQ. @caps is raised to what it holds. */
 int ornic_srq_ring_init(struct ornic_ring_geom *ring,
 			struct ornic_ring_caps *caps,
 			const struct ornic_ring_limits *limits, u64 *size)
@@ -174,16 +159,7 @@ int ornic_srq_ring_init(struct ornic_ring_geom *ring,
 
 ORNIC_FOR_KUNIT(ornic_srq_ring_init);
 
-/**
- * ornic_cq_ring_init - lay out the memory of a CQ
- * @cqe: completions that it must hold, at least 1
- * @log_max_cqe: log2 of the device's limit
- * @log_depth: set to log2 of the completions that it holds
- * @size: set to the bytes of record page and ring, a multiple of 4 KiB
- *
- * Context: any.
- * Return: 0; -EINVAL if @cqe is 0 or exceeds the limit.
- */
+/* Lay out the memory of a CQ that holds at least @cqe completions. */
 int ornic_cq_ring_init(u32 cqe, u8 log_max_cqe, u8 *log_depth, u64 *size)
 {
 	u64 bytes;

@@ -153,17 +153,6 @@ err_release_queue:
 	return ret;
 }
 
-/**
- * ornic_ib_create_srq - ib_device_ops.create_srq
- * @ibsrq: new SRQ
- * @init: its attributes; max_wr and max_sge are raised to what it holds
- * @udata: struct ornic_create_srq_req and _resp; NULL for a kernel user
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for attributes beyond the limits, an XRC SRQ without CQ
- * or domain, or bad driver data; -EOPNOTSUPP for SRQ types and users that the
- * device does not have; -EFAULT; -ENOMEM; -ENOSPC.
- */
 int ornic_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 			struct ib_udata *udata)
 {
@@ -303,17 +292,6 @@ static int set_limit(struct ornic_ib_srq *srq, u32 limit)
 				    limit);
 }
 
-/**
- * ornic_ib_modify_srq - ib_device_ops.modify_srq
- * @ibsrq: SRQ
- * @attr: new values
- * @mask: IB_SRQ_LIMIT; a new size has ORNIC_METHOD_SRQ_RESIZE
- * @udata: none
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL for a limit above the size, an SRQ in error, or driver
- * data; -EOPNOTSUPP for a new size; -errno of the device.
- */
 int ornic_ib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 			enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
@@ -331,14 +309,6 @@ int ornic_ib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	return set_limit(srq, attr->srq_limit);
 }
 
-/**
- * ornic_ib_query_srq - ib_device_ops.query_srq
- * @ibsrq: SRQ
- * @attr: filled in
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device.
- */
 int ornic_ib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	struct ornic_ib_srq *srq = to_osrq(ibsrq);
@@ -353,14 +323,6 @@ int ornic_ib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	return 0;
 }
 
-/**
- * ornic_ib_destroy_srq - ib_device_ops.destroy_srq
- * @ibsrq: SRQ without QPs
- * @udata: unused
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device; the SRQ lives on then.
- */
 int ornic_ib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibsrq->device);

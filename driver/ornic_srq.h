@@ -14,24 +14,16 @@ struct ornic_event_target;
 
 extern const struct uapi_definition ornic_srq_defs[];
 
-/**
- * struct ornic_ib_srq - a shared receive queue
- * @ibsrq: the SRQ as ib_core knows it
- * @lock: of resizing: protects @ring and @queue
- * @srqn: its number
- * @ring: geometry of its ring; its depth is read without the lock, too
- * @queue: record page and ring
- * @target: takes its events
- * @wq: kernel user: the host's end
- */
+/* A shared receive queue. */
 struct ornic_ib_srq {
 	struct ib_srq ibsrq;
-	struct mutex lock; /* resize */
-	u32 srqn;
+	struct mutex lock; /* of resizing: protects ring and queue */
+	u32 srqn; /* its number */
+	/* Geometry of its ring; its depth is read without the lock, too */
 	struct ornic_ring_geom ring;
-	struct ornic_queue queue;
-	struct ornic_event_target *target;
-	struct ornic_wq wq;
+	struct ornic_queue queue; /* record page and ring */
+	struct ornic_event_target *target; /* takes its events */
+	struct ornic_wq wq; /* kernel user: the host's end */
 };
 
 static inline struct ornic_ib_srq *to_osrq(struct ib_srq *ibsrq)

@@ -117,32 +117,15 @@ out_free_counters:
 	return ret;
 }
 
-/**
- * ornic_ib_alloc_hw_port_stats - ib_device_ops.alloc_hw_port_stats
- * @ibdev: device
- * @port: ORNIC_PORT
- *
- * Context: process, may sleep.
- * Return: the statistics, or NULL without memory.
- */
 struct rdma_hw_stats *ornic_ib_alloc_hw_port_stats(struct ib_device *ibdev,
 						   u32 port)
 {
 	return stats_alloc(to_odev(ibdev));
 }
 
-/**
- * ornic_ib_get_hw_stats - ib_device_ops.get_hw_stats
- * @ibdev: device
- * @stats: from ornic_ib_alloc_hw_port_stats()
- * @port: ORNIC_PORT
- * @index: of the counter that is asked for; all are read in any case
- *
- * What QPs count in counter sets is not in it: ib_core adds that.
- *
- * Context: process, may sleep.
- * Return: the number of counters; -EINVAL for the device as a whole; -ENOMEM;
- * -errno of the device.
+/*
+ * Reads all counters, whichever is asked for. ib_core adds what QPs count in
+ * counter sets.
  */
 int ornic_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 			  u32 port, int index)
@@ -155,16 +138,7 @@ int ornic_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 	return ret ?: ORNIC_STAT_COUNT;
 }
 
-/**
- * ornic_ib_modify_hw_stat - ib_device_ops.modify_hw_stat
- * @ibdev: device
- * @port: ORNIC_PORT
- * @index: of an optional counter
- * @enable: whether it shall count
- *
- * Context: process, may sleep; ib_core calls one at a time.
- * Return: 0; -EOPNOTSUPP; -errno of the device.
- */
+/* ib_core serialises the calls. */
 int ornic_ib_modify_hw_stat(struct ib_device *ibdev, u32 port,
 			    unsigned int index, bool enable)
 {
@@ -191,13 +165,6 @@ int ornic_ib_modify_hw_stat(struct ib_device *ibdev, u32 port,
  * counted to the counters of the port.
  */
 
-/**
- * ornic_ib_counter_alloc_stats - ib_device_ops.counter_alloc_stats
- * @counter: new counter, without a number yet
- *
- * Context: process, may sleep.
- * Return: the statistics, or NULL without memory or if the device has no sets.
- */
 struct rdma_hw_stats *ornic_ib_counter_alloc_stats(struct rdma_counter *counter)
 {
 	struct ornic_ib_dev *dev = to_odev(counter->device);
@@ -207,15 +174,6 @@ struct rdma_hw_stats *ornic_ib_counter_alloc_stats(struct rdma_counter *counter)
 	return stats_alloc(dev);
 }
 
-/**
- * ornic_ib_counter_bind_qp - ib_device_ops.counter_bind_qp
- * @counter: counter; gets its number with its first QP
- * @ibqp: QP without a counter
- *
- * Context: process, may sleep.
- * Return: 0; -ENOSPC if the device has no counter sets left; -ENOMEM; -errno
- * of the device.
- */
 int ornic_ib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
@@ -243,13 +201,7 @@ err_destroy:
 	return ret;
 }
 
-/**
- * ornic_ib_counter_unbind_qp - ib_device_ops.counter_unbind_qp
- * @ibqp: QP with a counter
- *
- * Context: process, may sleep.
- * Return: 0. ib_core drops the counter whatever the device says of it.
- */
+/* ib_core drops the counter even if the device refuses. */
 int ornic_ib_counter_unbind_qp(struct ib_qp *ibqp)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
@@ -263,26 +215,12 @@ int ornic_ib_counter_unbind_qp(struct ib_qp *ibqp)
 	return 0;
 }
 
-/**
- * ornic_ib_counter_update_stats - ib_device_ops.counter_update_stats
- * @counter: counter
- *
- * Context: process, may sleep.
- * Return: 0; -ENOMEM; -errno of the device.
- */
 int ornic_ib_counter_update_stats(struct rdma_counter *counter)
 {
 	return stats_read(to_odev(counter->device), counter->id,
 			  counter->stats);
 }
 
-/**
- * ornic_ib_counter_dealloc - ib_device_ops.counter_dealloc
- * @counter: counter without QPs
- *
- * Context: process, may sleep.
- * Return: 0 or -errno of the device.
- */
 int ornic_ib_counter_dealloc(struct rdma_counter *counter)
 {
 	if (!counter->id)

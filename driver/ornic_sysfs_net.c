@@ -29,15 +29,7 @@ static void link_remove(struct ornic_sysfs_net *net)
 	net->ifname[0] = '\0';
 }
 
-/**
- * ornic_sysfs_net_open - make net/IFNAME
- * @net: zeroed, or closed
- * @parent: of the ib_device, in sysfs
- * @netdev: its netdev
- *
- * Context: process, RTNL held; may sleep.
- * Return: 0; -ENOMEM; -EEXIST if @parent has a folder of that name.
- */
+/* RTNL held. Returns -EEXIST if @parent has a folder "net" already. */
 int ornic_sysfs_net_open(struct ornic_sysfs_net *net, struct device *parent,
 			 struct net_device *netdev)
 {
@@ -54,13 +46,7 @@ int ornic_sysfs_net_open(struct ornic_sysfs_net *net, struct device *parent,
 }
 EXPORT_SYMBOL_GPL(ornic_sysfs_net_open);
 
-/**
- * ornic_sysfs_net_rename - let net/IFNAME follow the name of the netdev
- * @net: open, or not
- * @netdev: the netdev that it is for
- *
- * Context: process, RTNL held; may sleep.
- */
+/* The netdev may have a new name. RTNL held; @net may not be open. */
 void ornic_sysfs_net_rename(struct ornic_sysfs_net *net,
 			    struct net_device *netdev)
 {
@@ -75,12 +61,7 @@ void ornic_sysfs_net_rename(struct ornic_sysfs_net *net,
 }
 EXPORT_SYMBOL_GPL(ornic_sysfs_net_rename);
 
-/**
- * ornic_sysfs_net_close - take the folder away
- * @net: open, or not
- *
- * Context: process, RTNL held; may sleep.
- */
+/* RTNL held; @net may not be open. */
 void ornic_sysfs_net_close(struct ornic_sysfs_net *net)
 {
 	ASSERT_RTNL();

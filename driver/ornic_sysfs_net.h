@@ -8,13 +8,10 @@ struct device;
 struct kobject;
 struct net_device;
 
-/**
- * struct ornic_sysfs_net - folder `net` of a device, with a link to its netdev
- * @dir: the folder, NULL while there is none
- * @ifname: name of the link in it, empty while there is none
- */
+/* Folder `net` of a device, with a link to its netdev. */
 struct ornic_sysfs_net {
-	struct kobject *dir;
+	struct kobject *dir; /* the folder, NULL while there is none */
+	/* Name of the link in it, empty while there is none */
 	char ifname[IFNAMSIZ];
 };
 

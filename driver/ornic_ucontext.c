@@ -47,13 +47,10 @@
  *    context is gone, and only then lets go of the bus.
  */
 
-/**
- * struct ornic_doorbell - an open doorbell file
- * @uobj: the file as uverbs knows it
- * @set: what it may kick; NULL once the context is gone
- */
+/* An open doorbell file. */
 struct ornic_doorbell {
-	struct ib_uobject uobj;
+	struct ib_uobject uobj; /* the file as uverbs knows it */
+	/* what it may kick; NULL once the context is gone */
 	struct ornic_kick_set __rcu *set;
 };
 
@@ -75,14 +72,6 @@ static void kick_set_free(struct ornic_kick_set *set)
 	kfree_rcu(set, rcu);
 }
 
-/**
- * ornic_kick_set_add - allow kicks of a QP
- * @set: of the context
- * @qpn: its number
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
 int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn)
 {
 	void *yes = xa_mk_value(1);
@@ -90,13 +79,7 @@ int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn)
 	return xa_err(xa_store(&set->qpns, qpn, yes, GFP_KERNEL_ACCOUNT));
 }
 
-/**
- * ornic_kick_set_del - allow no further kick of a QP
- * @set: of the context
- * @qpn: its number
- *
- * Context: process. One that has begun may still come.
- */
+/* A kick that has begun may still come. */
 void ornic_kick_set_del(struct ornic_kick_set *set, u32 qpn)
 {
 	xa_erase(&set->qpns, qpn);
@@ -229,14 +212,6 @@ static int put_response(const struct ornic_ib_ucontext *context,
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
-/**
- * ornic_ib_alloc_ucontext - ib_device_ops.alloc_ucontext
- * @context: new context
- * @udata: struct ornic_alloc_ucontext_resp
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL, -EFAULT for bad driver data; -ENOMEM.
- */
 int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 {
 	struct ornic_ib_ucontext *octx = to_oucontext(context);
@@ -270,12 +245,6 @@ err_free_kicks:
 	return ret;
 }
 
-/**
- * ornic_ib_dealloc_ucontext - ib_device_ops.dealloc_ucontext
- * @context: without objects
- *
- * Context: process, may sleep.
- */
 void ornic_ib_dealloc_ucontext(struct ib_ucontext *context)
 {
 	struct ornic_ib_ucontext *octx = to_oucontext(context);
@@ -284,15 +253,11 @@ void ornic_ib_dealloc_ucontext(struct ib_ucontext *context)
 	kick_set_free(octx->kicks);
 }
 
-/**
- * ornic_ib_disassociate_ucontext - ib_device_ops.disassociate_ucontext
- * @context: whose device goes away
- *
- * That it exists allows the device to go while users have it open. ib_core
- * has destroyed all objects by now and zapped the doorbell page; mapped queue
- * memory belongs to its mappings, and doorbell files have let go.
- *
- * Context: process.
+/*
+ * That it exists allows the device to go while users have it open. ib_core has
+ * destroyed all objects by now and zapped the doorbell page; mapped queue
+ * memory belongs to its mappings, and doorbell files have dropped their kick
+ * set.
  */
 void ornic_ib_disassociate_ucontext(struct ib_ucontext *context)
 {
@@ -307,15 +272,6 @@ void ornic_ib_disassociate_ucontext(struct ib_ucontext *context)
  * it names to find out whether there is one. MRs are the matter of ib_core.
  */
 
-/**
- * ornic_ib_query_ucontext - ib_device_ops.query_ucontext
- * @context: context
- * @attrs: with room for struct ornic_alloc_ucontext_resp, or for the front of
- *	it, as older providers know it
- *
- * Context: process, may sleep.
- * Return: 0; -EFAULT.
- */
 int ornic_ib_query_ucontext(struct ib_ucontext *context,
 			    struct uverbs_attr_bundle *attrs)
 {

@@ -11,18 +11,14 @@
 struct ornic_bus;
 struct ornic_mmap_entry;
 
-/**
- * struct ornic_ib_ucontext - an opened device
- * @ibctx: the context as ib_core knows it
- * @kicks: send queues that its doorbell files may kick
- * @page: the doorbell page, if the bus has one
- * @memberships: QPs times multicast groups
- */
+/* An opened device. */
 struct ornic_ib_ucontext {
 	struct ib_ucontext ibctx;
+	/* Send queues that its doorbell files may kick */
 	struct ornic_kick_set *kicks;
+	/* The doorbell page, if the bus has one */
 	struct ornic_mmap_entry *page;
-	atomic_t memberships;
+	atomic_t memberships; /* QPs times multicast groups */
 };
 
 static inline struct ornic_ib_ucontext *
@@ -39,16 +35,11 @@ ornic_udata_context(struct ib_udata *udata)
 					 ibctx);
 }
 
-/**
- * struct ornic_kick_set - the send queues that a context may kick
- * @bus: which takes the kicks
- * @qpns: a value entry for each QPN
- * @rcu: frees it after the last reader
- */
+/* The send queues that a context may kick. */
 struct ornic_kick_set {
-	struct ornic_bus *bus;
-	struct xarray qpns;
-	struct rcu_head rcu;
+	struct ornic_bus *bus; /* which takes the kicks */
+	struct xarray qpns; /* a value entry for each QPN */
+	struct rcu_head rcu; /* frees it after the last reader */
 };
 
 int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn);

@@ -6,12 +6,9 @@
 #include <linux/minmax.h>
 #include <rdma/ib_verbs.h>
 
-/**
- * ornic_udata_none - check the data of a verb that takes none
- * @udata: of the verb, may be NULL
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL if there are bytes other than zero.
+/*
+ * For a verb that takes no driver data; @udata may be NULL. Returns -EINVAL if
+ * there are bytes other than zero.
  */
 static inline int ornic_udata_none(struct ib_udata *udata)
 {
@@ -21,17 +18,11 @@ static inline int ornic_udata_none(struct ib_udata *udata)
 	return 0;
 }
 
-/**
- * ornic_udata_get - copy a request in
- * @udata: of the verb
- * @req: request, which begins with its 32-bit comp_mask
- * @size: bytes of @req
- *
- * Reserved fields are left to the caller.
- *
- * Context: process, may sleep.
- * Return: 0; -EINVAL if the user passed less, or more that is not zero;
- * -EFAULT; -EOPNOTSUPP for any bit of comp_mask: none is defined yet.
+/*
+ * Copy in a request that begins with a 32-bit comp_mask, of which no bit is
+ * defined yet. Reserved fields are left to the caller. Returns -EINVAL if the
+ * user passed less, or more that is not zero; -EOPNOTSUPP for a bit of
+ * comp_mask.
  */
 static inline int ornic_udata_get(struct ib_udata *udata, void *req,
 				  size_t size)
@@ -49,15 +40,7 @@ static inline int ornic_udata_get(struct ib_udata *udata, void *req,
 	return *(u32 *)req ? -EOPNOTSUPP : 0;
 }
 
-/**
- * ornic_udata_put - copy a response out
- * @udata: of the verb
- * @resp: response; a shorter buffer of the user takes its first part
- * @size: bytes of @resp
- *
- * Context: process, may sleep.
- * Return: 0 or -EFAULT.
- */
+/* Copy out a response; a shorter buffer takes its first part. */
 static inline int ornic_udata_put(struct ib_udata *udata, void *resp,
 				  size_t size)
 {

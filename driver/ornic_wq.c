@@ -36,14 +36,9 @@ static_assert(ORNIC_VERBS_WC_FLUSH == IB_WC_FLUSH);
 static_assert(ORNIC_VERBS_WC_ATOMIC_WRITE == IB_WC_ATOMIC_WRITE);
 static_assert(ORNIC_VERBS_FLUSH_GLOBAL == IB_ACCESS_FLUSH_GLOBAL);
 
-/**
- * ornic_wq_init - set up an empty queue
- * @wq: filled in
- * @mem: zeroed memory of the QP
- * @ring: geometry, stays valid; of a queue that may not exist
- * @record_offset: of the doorbell record in @mem
- *
- * Context: process.
+/*
+ * @mem is zeroed; @ring stays valid and may be that of a queue that does not
+ * exist.
  */
 void ornic_wq_init(struct ornic_wq *wq, struct ornic_queue_mem *mem,
 		   const struct ornic_ring_geom *ring, u32 record_offset)
@@ -56,11 +51,8 @@ void ornic_wq_init(struct ornic_wq *wq, struct ornic_queue_mem *mem,
 	wq->tail = 0;
 }
 
-/**
- * ornic_wq_reset - begin anew
- * @wq: of a QP in RESET, whose completions are out of the CQ
- *
- * Context: any, lock of the CQ held.
+/*
+ * The QP is in RESET and its completions are out of the CQ, whose lock is held.
  */
 void ornic_wq_reset(struct ornic_wq *wq)
 {
@@ -73,13 +65,7 @@ void ornic_wq_reset(struct ornic_wq *wq)
 	spin_unlock_irqrestore(&wq->lock, flags);
 }
 
-/**
- * ornic_wq_track - remember what gets posted
- * @wq: SQ or RQ, which may not exist
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Remember what is posted. @wq may not exist. */
 int ornic_wq_track(struct ornic_wq *wq)
 {
 	if (!wq->ring->exists)
@@ -89,12 +75,7 @@ int ornic_wq_track(struct ornic_wq *wq)
 	return wq->posted ? 0 : -ENOMEM;
 }
 
-/**
- * ornic_wq_untrack - undo ornic_wq_track()
- * @wq: queue, also one that is not tracked
- *
- * Context: process, may sleep.
- */
+/* Undo ornic_wq_track(), if it was called. */
 void ornic_wq_untrack(struct ornic_wq *wq)
 {
 	kvfree(wq->posted);
@@ -121,14 +102,9 @@ static void advance(struct ornic_wq *wq)
 	smp_store_release(&wq->head, wq->head + 1);
 }
 
-/**
- * ornic_wq_complete - a WQE, and all before it, are complete
- * @wq: SQ or RQ
- * @index: of the WQE that a CQE names
- * @posted: set to what was posted there
- *
- * Context: any, lock of the CQ held.
- * Return: whether such a WQE was posted and is not yet complete.
+/*
+ * The WQE at @index, and all before it, are complete; @posted is what was
+ * posted there. Returns false if there is no such WQE. Lock of the CQ held.
  */
 bool ornic_wq_complete(struct ornic_wq *wq, u32 index,
 		       struct ornic_posted *posted)
@@ -144,13 +120,9 @@ bool ornic_wq_complete(struct ornic_wq *wq, u32 index,
 	return true;
 }
 
-/**
- * ornic_wq_next - complete the next WQE, which the device does not
- * @wq: SQ or RQ
- * @wr_id: set to what was posted
- *
- * Context: any, lock of the CQ held.
- * Return: whether there was one.
+/*
+ * Complete the next WQE without the device. Returns false if there is none.
+ * Lock of the CQ held.
  */
 bool ornic_wq_next(struct ornic_wq *wq, u64 *wr_id)
 {
@@ -162,13 +134,7 @@ bool ornic_wq_next(struct ornic_wq *wq, u64 *wr_id)
 	return true;
 }
 
-/**
- * ornic_wq_has_work - is anything not yet complete?
- * @wq: SQ or RQ
- *
- * Context: any, lock of the CQ held.
- * Return: whether there is.
- */
+/* Is a WQE not yet complete? Lock of the CQ held. */
 bool ornic_wq_has_work(const struct ornic_wq *wq)
 {
 	return READ_ONCE(wq->head) != wq->tail;
@@ -402,16 +368,6 @@ static void say_refused(struct ornic_ib_qp *qp, const struct ib_send_wr *wr,
 		  ring->max_sge, 1u << ring->log_depth, ret);
 }
 
-/**
- * ornic_ib_post_send - ib_device_ops.post_send
- * @ibqp: QP of a kernel user
- * @wr: requests
- * @bad_wr: set to the first that was not posted
- *
- * Context: any.
- * Return: 0; -EINVAL for a state, opcode, flag, SGE count or inline length that
- * is not possible; -ENOMEM when the queue is full.
- */
 int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad_wr)
 {
@@ -472,16 +428,6 @@ static u32 room_of(const struct ib_recv_wr *wr)
 	return min_t(u64, room, U32_MAX);
 }
 
-/**
- * ornic_ib_post_recv - ib_device_ops.post_recv
- * @ibqp: QP of a kernel user
- * @wr: requests
- * @bad_wr: set to the first that was not posted
- *
- * Context: any.
- * Return: 0; -EINVAL for a state or SGE count that is not possible; -ENOMEM
- * when the queue is full.
- */
 int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		       const struct ib_recv_wr **bad_wr)
 {
@@ -531,16 +477,6 @@ static bool is_srq_full(struct ornic_wq *wq)
 	return wq->head - wq->tail >= depth;
 }
 
-/**
- * ornic_ib_post_srq_recv - ib_device_ops.post_srq_recv
- * @ibsrq: SRQ of a kernel user
- * @wr: requests
- * @bad_wr: set to the first that was not posted
- *
- * Context: any.
- * Return: 0; -EINVAL for an SGE count that is not possible; -ENOMEM when the
- * queue is full.
- */
 int ornic_ib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			   const struct ib_recv_wr **bad_wr)
 {

@@ -9,35 +9,26 @@ struct ornic_queue_mem;
 struct ornic_ring_geom;
 struct ornic_wq_record;
 
-/**
- * struct ornic_posted - a work request as it was posted
- * @wr_id: what its completion carries, whatever the device says
- * @length: bytes that a receive has room for
- */
+/* A work request as it was posted. */
 struct ornic_posted {
-	u64 wr_id;
-	u32 length;
+	u64 wr_id; /* what its completion carries, whatever the device says */
+	u32 length; /* bytes that a receive has room for */
 };
 
-/**
- * struct ornic_wq - the host's end of an SQ, RQ or SRQ of a kernel user
- * @lock: protects @head, and the WQEs from there on; taken in any context
- * @mem: of the QP or SRQ
- * @ring: geometry in @mem
- * @record: doorbell record
- * @posted: SQ, RQ: the requests by slot
- * @head: WQEs posted, free running
- * @tail: WQEs that completions have given back; written with the lock of the
- *	CQ held, read by posters. SRQ: WQEs that the device is known to have
- *	taken; protected by @lock
- */
+/* The host's end of an SQ, RQ or SRQ of a kernel user. */
 struct ornic_wq {
-	spinlock_t lock; /* posting */
-	struct ornic_queue_mem *mem;
-	const struct ornic_ring_geom *ring;
-	struct ornic_wq_record *record;
-	struct ornic_posted *posted;
-	u32 head;
+	/* Protects head, and the WQEs from there on; taken in any context */
+	spinlock_t lock;
+	struct ornic_queue_mem *mem; /* of the QP or SRQ */
+	const struct ornic_ring_geom *ring; /* geometry in mem */
+	struct ornic_wq_record *record; /* doorbell record */
+	struct ornic_posted *posted; /* SQ, RQ: the requests by slot */
+	u32 head; /* WQEs posted, free running */
+	/*
+	 * WQEs that completions have given back; written with the lock of the
+	 * CQ held, read by posters. SRQ: WQEs that the device is known to have
+	 * taken; protected by lock
+	 */
 	u32 tail;
 };
 

@@ -118,17 +118,11 @@ static u8 *put_address(u8 *at, const struct ornic_send_work *work)
 	return at + sizeof(seg) + sizeof(*work->av);
 }
 
-/**
- * ornic_pack_send - write header and segments of a send WQE
- * @slot: its place in the ring
- * @work: what it says
- *
- * The data, SGEs or inline bytes, follow at the offset that is returned;
- * ornic_pack_payload() says how many.
- *
- * Context: any.
- * Return: bytes written; -EINVAL for an opcode or flag that does not exist or
- * that the QP type does not have.
+/*
+ * Write header and segments of a send WQE into its slot. SGEs or inline bytes
+ * follow at the returned offset; ornic_pack_payload() sets their number.
+ * Returns -EINVAL for an opcode or flag that does not exist or that the QP type
+ * does not have.
  */
 int ornic_pack_send(void *slot, const struct ornic_send_work *work)
 {
@@ -169,13 +163,7 @@ int ornic_pack_send(void *slot, const struct ornic_send_work *work)
 
 ORNIC_FOR_KUNIT(ornic_pack_send);
 
-/**
- * ornic_pack_payload - say how much data a send WQE has
- * @slot: its place in the ring, with a header
- * @count: SGEs, or inline bytes
- *
- * Context: any.
- */
+/* @count is the number of SGEs, or of inline bytes. */
 void ornic_pack_payload(void *slot, u32 count)
 {
 	struct ornic_sq_hdr *hdr = slot;
@@ -185,14 +173,7 @@ void ornic_pack_payload(void *slot, u32 count)
 
 ORNIC_FOR_KUNIT(ornic_pack_payload);
 
-/**
- * ornic_pack_recv - write the header of a receive WQE
- * @slot: its place in the ring; SGEs follow the header
- * @wr_id: returned in the completion
- * @num_sge: how many
- *
- * Context: any.
- */
+/* Write the header of a receive WQE into its slot; SGEs follow it. */
 void ornic_pack_recv(void *slot, u64 wr_id, u32 num_sge)
 {
 	struct ornic_rq_hdr hdr = {
@@ -233,13 +214,6 @@ static u8 wc_opcode(u8 opcode)
 						   IB_UVERBS_WC_SEND;
 }
 
-/**
- * ornic_unpack_cqe - read a CQE
- * @cqe: that the device has written
- * @comp: filled in
- *
- * Context: any.
- */
 void ornic_unpack_cqe(const struct ornic_cqe *cqe,
 		      struct ornic_completion *comp)
 {

@@ -25,13 +25,7 @@ static void *ring_alloc(struct device *dev, dma_addr_t *dma)
 	return dma_alloc_coherent(dev, RING_BYTES, dma, GFP_KERNEL);
 }
 
-/**
- * ornic_pci_cmds_alloc - get memory for the rings
- * @pci: device; the rings are dead
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Allocate the rings. */
 int ornic_pci_cmds_alloc(struct ornic_pci *pci)
 {
 	struct ornic_pci_cmds *cmds = &pci->cmds;
@@ -58,12 +52,9 @@ err_free_requests:
 	return -ENOMEM;
 }
 
-/**
- * ornic_pci_cmds_free - free the rings
- * @pci: device that has none any more, without interrupts; one that cannot be
- *	stopped keeps them
- *
- * Context: process, may sleep.
+/*
+ * Free the rings, after interrupts are off. A device that cannot be stopped
+ * keeps them.
  */
 void ornic_pci_cmds_free(struct ornic_pci *pci)
 {
@@ -78,12 +69,7 @@ void ornic_pci_cmds_free(struct ornic_pci *pci)
 			  cmds->requests_dma);
 }
 
-/**
- * ornic_pci_cmds_start - give the device its rings
- * @pci: device after a reset, without commands in flight
- *
- * Context: any.
- */
+/* Give the rings to the device after a reset. No command is in flight. */
 void ornic_pci_cmds_start(struct ornic_pci *pci)
 {
 	struct ornic_pci_cmds *cmds = &pci->cmds;
@@ -99,12 +85,7 @@ void ornic_pci_cmds_start(struct ornic_pci *pci)
 	spin_unlock_irqrestore(&cmds->lock, flags);
 }
 
-/**
- * ornic_pci_cmds_abort - all commands fail, now and from now on
- * @pci: device
- *
- * Context: any.
- */
+/* Fail all commands, from now on. */
 void ornic_pci_cmds_abort(struct ornic_pci *pci)
 {
 	struct ornic_pci_cmds *cmds = &pci->cmds;
@@ -119,11 +100,9 @@ void ornic_pci_cmds_abort(struct ornic_pci *pci)
 	spin_unlock_irqrestore(&cmds->lock, flags);
 }
 
-/**
- * ornic_pci_cmds_poll - take responses
- * @pci: device
- *
- * Context: any. At most one ring full, whatever the device writes.
+/*
+ * Take responses, in any context: at most one ring full, whatever the device
+ * writes.
  */
 void ornic_pci_cmds_poll(struct ornic_pci *pci)
 {
@@ -188,16 +167,9 @@ static bool finish(struct ornic_pci *pci, int slot, union ornic_rsp *rsp)
 	return answered;
 }
 
-/**
- * ornic_pci_cmd - ornic_bus_ops.cmd
- * @bus: device
- * @req: request
- * @rsp: set to the response
- *
- * Context: process, may sleep; at most for the time limit, as long as others
- * wait before us, and until a device that failed has been reset.
- * Return: 0; -ETIMEDOUT if the device does not answer, which fails it; -EIO
- * if it has failed. Its DMA has ended then, see ornic_bus_ops.
+/*
+ * ornic_bus_ops.cmd. Waits for other commands, for the time limit, and until a
+ * device that failed has been reset.
  */
 int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
 		  union ornic_rsp *rsp)

@@ -17,116 +17,80 @@
 
 struct ornic_pci;
 
-/**
- * struct ornic_pci_cmds - the command rings
- * @lock: protects @slots and @dead; taken in interrupts
- * @room: one for each slot
- * @slots: rings and commands in flight
- * @answered: completed with the response of a slot, or when @dead is set
- * @dead: nothing goes out or is taken in
- * @requests_dma: DMA address of the ring
- * @responses_dma: DMA address of the ring
- */
+/* The command rings. */
 struct ornic_pci_cmds {
-	spinlock_t lock; /* rings */
-	struct semaphore room;
-	struct ornic_pci_slots slots;
+	spinlock_t lock; /* protects slots and dead; taken in interrupts */
+	struct semaphore room; /* one for each slot */
+	struct ornic_pci_slots slots; /* rings and commands in flight */
+	/* Completed with the response of a slot, or when dead is set */
 	struct completion answered[ORNIC_PCI_NUM_SLOTS];
-	bool dead;
+	bool dead; /* nothing is sent or received */
 	dma_addr_t requests_dma;
 	dma_addr_t responses_dma;
 };
 
-/**
- * struct ornic_pci_eq - a message and its event queue
- * @pci: device
- * @msg: message
- * @live: the device may have an EQ; written with the interrupt quiet
- * @turn: who reads @ring: the interrupt handler or its thread
- * @ring: read by one at a time
- * @mem: of the ring
- * @dma: DMA address of @mem
- * @name: of the interrupt
- */
+/* A message and its event queue. */
 struct ornic_pci_eq {
 	struct ornic_pci *pci;
 	u32 msg;
+	/* The device may have an EQ; written with the interrupt disabled */
 	bool live;
-	u32 turn;
-	struct ornic_pci_eq_ring ring;
-	void *mem;
+	u32 turn; /* of ring: the interrupt handler or its thread reads it */
+	struct ornic_pci_eq_ring ring; /* read by one at a time */
+	void *mem; /* of the ring */
 	dma_addr_t dma;
-	char name[40];
+	char name[40]; /* of the interrupt */
 };
 
 /* Bits of ornic_pci.flags */
 enum {
-	ORNIC_PCI_DEAD, /* failed; everything has to begin anew */
-	ORNIC_PCI_STOPPING, /* nothing may begin any more */
+	ORNIC_PCI_DEAD, /* failed; needs a reset */
+	ORNIC_PCI_STOPPING, /* on its way down; do not reset */
 	ORNIC_PCI_LOST, /* removed, or another device: it does not come back */
-	ORNIC_PCI_NETDEV_GONE, /* @netdev wants to be let go */
+	ORNIC_PCI_NETDEV_GONE, /* bus.netdev is being unregistered */
 };
 
-/**
- * struct ornic_pci - a PCI device
- * @bus: as the driver knows it
- * @pdev: as the kernel knows it
- * @flags: bits above
- * @regs: registers that the device writes
- * @host: registers that we write
- * @doorbell: the doorbell register
- * @info: what does not change
- * @doorbell_page: reserves what the BAR leaves of the doorbell's page
- * @cmds: command rings
- * @eqs: message n and its EQ
- * @num_eqs: how many
- * @is_cuttable: a clear bus-master bit ends the DMA of the function
- * @lock: makes failing, and coming back, one step
- * @quiesced: the device touches no memory: it never did since the last reset, or
- *	was stopped, or nothing can stop it and @bus.writes_on is set
- * @quiesce: stops the DMA of a device that has failed, whatever @update waits for
- * @up: reset, with rings and EQs; of who runs @update
- * @registered: there is an ib_device; of who runs @update
- * @said_waiting: the log says so already; of who runs @update
- * @up_since: jiffies when @up was set
- * @delay_ms: from the next failure to the attempt to begin anew
- * @retry_at: jiffies of that
- * @return_by: jiffies until which a device without registers is asleep; later it
- *	is gone
- * @pulse: of the health register; of @watch
- * @watch: looks at the registers every second
- * @update: brings it up and down
- * @netdev_tracker: of @bus.netdev, which is written with the RTNL by who runs
- *	@update
- * @netdev_nb: sees netdevs come and go
- */
 struct ornic_pci {
 	struct ornic_bus bus;
 	struct pci_dev *pdev;
-	unsigned long flags;
-	struct ornic_pci_device_regs __iomem *regs;
-	struct ornic_pci_host_regs __iomem *host;
+	unsigned long flags; /* bits above */
+
+	/* Written by probe */
+	struct ornic_pci_device_regs __iomem *regs; /* the device writes these */
+	struct ornic_pci_host_regs __iomem *host; /* we write these */
 	u32 __iomem *doorbell;
-	struct ornic_pci_info info;
-	struct resource doorbell_page;
+	struct ornic_pci_info info; /* registers that do not change */
+	struct resource doorbell_page; /* reserves the rest of its page */
+	bool is_cuttable; /* clearing the bus-master bit ends its DMA */
+
 	struct ornic_pci_cmds cmds;
-	struct ornic_pci_eq *eqs;
+	struct ornic_pci_eq *eqs; /* one for each message */
 	u32 num_eqs;
-	bool is_cuttable;
-	spinlock_t lock; /* ORNIC_PCI_DEAD, cmds.dead, re-arming @quiesced */
+
+	spinlock_t lock; /* makes failing, and coming back, atomic */
+	/*
+	 * The device accesses no memory: not since the last reset, or it was
+	 * stopped, or nothing can stop it and bus.writes_on is set
+	 */
 	struct completion quiesced;
+	/* Stops its DMA after a failure, while update may be waiting */
 	struct work_struct quiesce;
-	bool up;
-	bool registered;
-	bool said_waiting;
-	unsigned long up_since;
-	int delay_ms;
-	unsigned long retry_at;
-	unsigned long return_by;
-	struct ornic_pci_pulse pulse;
-	struct delayed_work watch;
-	struct work_struct update;
-	netdevice_tracker netdev_tracker;
+
+	/* Written by update, or probe and remove while that is disabled */
+	struct work_struct update; /* brings the device up and down */
+	bool up; /* reset, with rings and EQs */
+	bool registered; /* there is an ib_device */
+	bool logged_waiting; /* "waits for a netdev" was logged */
+	unsigned long up_since; /* jiffies when up was set */
+	int delay_ms; /* from the next failure to the next attempt */
+	unsigned long retry_at; /* jiffies of that attempt */
+	unsigned long return_by; /* jiffies: without registers until then: lost */
+	netdevice_tracker netdev_tracker; /* of bus.netdev; RTNL */
+
+	/* Written by watch */
+	struct delayed_work watch; /* reads the registers every second */
+	struct ornic_pci_pulse pulse; /* of the health register */
+
 	struct notifier_block netdev_nb;
 };
 

@@ -142,13 +142,7 @@ static void eq_free(struct ornic_pci_eq *eq)
 		dma_free_coherent(&pdev->dev, MEM_BYTES, eq->mem, eq->dma);
 }
 
-/**
- * ornic_pci_eqs_alloc - get messages and memory
- * @pci: device that has none
- *
- * Context: process, may sleep.
- * Return: 0; -ENOSPC if there are not even two messages; -ENOMEM.
- */
+/* Allocate messages and memory. Returns -ENOSPC for less than two messages. */
 int ornic_pci_eqs_alloc(struct ornic_pci *pci)
 {
 	u32 want = min3(pci->info.num_msgs, num_online_cpus() + 1u,
@@ -183,12 +177,6 @@ err_free_vectors:
 	return ret;
 }
 
-/**
- * ornic_pci_eqs_free - give messages and memory back
- * @pci: device, without EQs
- *
- * Context: process, may sleep.
- */
 void ornic_pci_eqs_free(struct ornic_pci *pci)
 {
 	u32 msg = pci->num_eqs;
@@ -228,12 +216,9 @@ static int eq_start(struct ornic_pci *pci, struct ornic_pci_eq *eq)
 	return 0;
 }
 
-/**
- * ornic_pci_eqs_start - let the device send events
- * @pci: device after a reset, with command rings
- *
- * Context: process, may sleep.
- * Return: 0 or -errno; some EQs may live then.
+/*
+ * Create the EQs after a reset, when the command rings are there. On failure
+ * some may exist.
  */
 int ornic_pci_eqs_start(struct ornic_pci *pci)
 {
@@ -248,12 +233,7 @@ int ornic_pci_eqs_start(struct ornic_pci *pci)
 	return 0;
 }
 
-/**
- * ornic_pci_eqs_stop - look at no EQ any more
- * @pci: device
- *
- * Context: process, may sleep. On return no handler looks at one.
- */
+/* On return no handler reads an EQ. */
 void ornic_pci_eqs_stop(struct ornic_pci *pci)
 {
 	u32 msg;

@@ -10,14 +10,7 @@
 
 #include "ornic_wqe.h"
 
-/**
- * ornic_pci_eq_ring_init - begin with an empty ring
- * @eq: filled in
- * @mem: a page and the ring; zeroed here
- * @log_depth: log2 of the EQEs
- *
- * Context: any, when the device has no such EQ.
- */
+/* @mem is a page and the ring, zeroed here, which the device does not have. */
 void ornic_pci_eq_ring_init(struct ornic_pci_eq_ring *eq, void *mem,
 			    u8 log_depth)
 {
@@ -31,14 +24,7 @@ void ornic_pci_eq_ring_init(struct ornic_pci_eq_ring *eq, void *mem,
 
 ORNIC_FOR_KUNIT(ornic_pci_eq_ring_init);
 
-/**
- * ornic_pci_eq_ring_take - take the next event
- * @eq: queue
- * @eqe: filled in
- *
- * Context: any; one caller at a time.
- * Return: whether there was one.
- */
+/* Take the next event; one caller at a time. */
 bool ornic_pci_eq_ring_take(struct ornic_pci_eq_ring *eq, struct ornic_eqe *eqe)
 {
 	u32 slot = eq->consumer & ((1u << eq->log_depth) - 1);
@@ -56,12 +42,10 @@ bool ornic_pci_eq_ring_take(struct ornic_pci_eq_ring *eq, struct ornic_eqe *eqe)
 
 ORNIC_FOR_KUNIT(ornic_pci_eq_ring_take);
 
-/**
- * ornic_pci_eq_ring_give - tell the device what was taken
- * @eq: queue, looked at until it was empty; look again afterwards
- *
- * Context: any; one caller at a time.
- * Return: whether the device waits for room and wants to be told.
+/*
+ * Report to the device what was taken, once the ring was found empty; read it
+ * again afterwards. Returns true if the device waits for room and needs a
+ * doorbell. One caller at a time.
  */
 bool ornic_pci_eq_ring_give(struct ornic_pci_eq_ring *eq)
 {
@@ -80,14 +64,9 @@ bool ornic_pci_eq_ring_give(struct ornic_pci_eq_ring *eq)
 
 ORNIC_FOR_KUNIT(ornic_pci_eq_ring_give);
 
-/**
- * ornic_pci_eqe_fits - may this event come by this message?
- * @eqe: the event
- * @msg: message of the EQ that it was in
- *
- * Context: any.
- * Return: whether it is a completion event of a vector, or something else of
- * the control message.
+/*
+ * Completion events come by the message of their vector, all others by the
+ * control message.
  */
 bool ornic_pci_eqe_fits(const struct ornic_eqe *eqe, u32 msg)
 {
@@ -106,13 +85,9 @@ enum {
 	TURN_AGAIN, /* taken, and a message came meanwhile */
 };
 
-/**
- * ornic_pci_eq_turn_begin - become the reader of a ring
- * @turn: of the ring; zeroed at first
- *
- * Context: any.
- * Return: whether the caller is the reader now. If not, the reader looks at the
- * ring once more before it ends its turn.
+/*
+ * Become the reader of a ring. If there is one, false: it reads the ring once
+ * more before it ends its turn.
  */
 bool ornic_pci_eq_turn_begin(u32 *turn)
 {
@@ -130,13 +105,9 @@ bool ornic_pci_eq_turn_begin(u32 *turn)
 
 ORNIC_FOR_KUNIT(ornic_pci_eq_turn_begin);
 
-/**
- * ornic_pci_eq_turn_end - stop being the reader, if there is nothing to read
- * @turn: of the ring, which the caller has found empty
- *
- * Context: any.
- * Return: false if a message came meanwhile: the caller is still the reader and
- * looks at the ring again.
+/*
+ * The ring was found empty: stop being its reader. False if a message came
+ * meanwhile: the caller is still the reader and reads again.
  */
 bool ornic_pci_eq_turn_end(u32 *turn)
 {

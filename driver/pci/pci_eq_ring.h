@@ -6,18 +6,12 @@
 
 #include <rdma/ornic-hw-pci.h>
 
-/**
- * struct ornic_pci_eq_ring - the host's end of an event queue
- * @record: shared with the device
- * @ring: written by the device
- * @consumer: EQEs taken, free running
- * @log_depth: log2 of the EQEs
- */
+/* The host's end of an event queue. */
 struct ornic_pci_eq_ring {
-	struct ornic_eq_record *record;
-	struct ornic_eqe *ring;
-	u32 consumer;
-	u8 log_depth;
+	struct ornic_eq_record *record; /* shared with the device */
+	struct ornic_eqe *ring; /* written by the device */
+	u32 consumer; /* EQEs taken, free running */
+	u8 log_depth; /* log2 of the EQEs */
 };
 
 void ornic_pci_eq_ring_init(struct ornic_pci_eq_ring *eq, void *mem,

@@ -39,13 +39,7 @@
 #define MAX_DELAY_MS 32000
 #define SUCCESS_MS 3000
 
-/**
- * ornic_pci_read_regs - read the registers of the device
- * @pci: device
- * @regs: filled in; all ones if it was pulled out
- *
- * Context: any.
- */
+/* All ones if the device was pulled out. */
 void ornic_pci_read_regs(struct ornic_pci *pci,
 			 struct ornic_pci_device_regs *regs)
 {
@@ -126,12 +120,8 @@ static bool end(struct ornic_pci *pci)
 	return first;
 }
 
-/**
- * ornic_pci_fail - the device cannot go on
- * @pci: device
- * @why: the end of "ornic ...: the device"
- *
- * Context: any.
+/*
+ * The device cannot go on. @why completes "ornic ...: the device". Any context.
  */
 void ornic_pci_fail(struct ornic_pci *pci, const char *why)
 {
@@ -139,13 +129,7 @@ void ornic_pci_fail(struct ornic_pci *pci, const char *why)
 		dev_err(&pci->pdev->dev, "the device %s\n", why);
 }
 
-/**
- * ornic_pci_broken - ornic_bus_ops.broken
- * @bus: device
- * @why: the end of "ornic ...: the device"
- *
- * Context: process, may sleep.
- */
+/* ornic_bus_ops.broken. */
 void ornic_pci_broken(struct ornic_bus *bus, const char *why)
 {
 	struct ornic_pci *pci = to_ornic_pci(bus);
@@ -375,11 +359,9 @@ static void watch_work(struct work_struct *work)
 	queue_delayed_work(system_wq, &pci->watch, WATCH_PERIOD);
 }
 
-/**
- * ornic_pci_look - see early whether the device has failed
- * @pci: device that has sent its control message
- *
- * Context: any.
+/*
+ * The device has sent its control message: check early whether it has failed.
+ * Any context.
  */
 void ornic_pci_look(struct ornic_pci *pci)
 {
@@ -389,12 +371,6 @@ void ornic_pci_look(struct ornic_pci *pci)
 
 /* ---- From probe to remove -------------------------------------------------- */
 
-/**
- * ornic_pci_life_init - prepare
- * @pci: device that is down
- *
- * Context: process.
- */
 void ornic_pci_life_init(struct ornic_pci *pci)
 {
 	spin_lock_init(&pci->lock);
@@ -411,15 +387,10 @@ void ornic_pci_life_init(struct ornic_pci *pci)
 	pci->return_by = jiffies;
 }
 
-/**
- * ornic_pci_life_start - begin to drive the device
- * @pci: device that is down
- *
- * One that is not there yet, or has failed before, gets the time that it takes.
- *
- * Context: process, may sleep.
- * Return: 0; -ETIMEDOUT, -EIO if it says that it is ready and is not; -errno
- * of who pairs it.
+/*
+ * Start the device. One that is not ready yet, or has failed before, gets the
+ * time that it takes. Returns -ETIMEDOUT or -EIO if it reports to be ready and
+ * is not, or an error of ornic_pci_pair().
  */
 int ornic_pci_life_start(struct ornic_pci *pci)
 {
@@ -444,12 +415,7 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 	return 0;
 }
 
-/**
- * ornic_pci_life_stop - stop driving the device
- * @pci: device; down on return, and touching no memory
- *
- * Context: process, may sleep.
- */
+/* The device is down on return and accesses no memory. */
 void ornic_pci_life_stop(struct ornic_pci *pci)
 {
 	set_bit(ORNIC_PCI_STOPPING, &pci->flags);
@@ -464,12 +430,7 @@ void ornic_pci_life_stop(struct ornic_pci *pci)
 	clear_bit(ORNIC_PCI_DEAD, &pci->flags);
 }
 
-/**
- * ornic_pci_life_resume - drive it again
- * @pci: device, after ornic_pci_life_stop()
- *
- * Context: process, may sleep.
- */
+/* Start it again after ornic_pci_life_stop(). */
 void ornic_pci_life_resume(struct ornic_pci *pci)
 {
 	clear_bit(ORNIC_PCI_STOPPING, &pci->flags);
@@ -481,13 +442,9 @@ void ornic_pci_life_resume(struct ornic_pci *pci)
 	queue_delayed_work(system_wq, &pci->watch, 0);
 }
 
-/**
- * ornic_pci_shut_down - end its DMA, for whoever runs after us
- * @pci: device
- *
- * Users keep what they have, and find the device failed.
- *
- * Context: process, may sleep.
+/*
+ * Stop its DMA for the next kernel. Users keep what they have, and find the
+ * device failed.
  */
 void ornic_pci_shut_down(struct ornic_pci *pci)
 {

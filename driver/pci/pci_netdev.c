@@ -131,13 +131,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	return NOTIFY_DONE;
 }
 
-/**
- * ornic_pci_netdev_init - follow netdevs
- * @pci: device, whose work item is disabled
- *
- * Context: process, without the RTNL; may sleep.
- * Return: 0 or -errno of the notifier.
- */
+/* Takes the RTNL; the work item is disabled. */
 int ornic_pci_netdev_init(struct ornic_pci *pci)
 {
 	ornic_netdev_mcast_init(&pci->bus.mcast);
@@ -145,12 +139,7 @@ int ornic_pci_netdev_init(struct ornic_pci *pci)
 	return register_netdevice_notifier(&pci->netdev_nb);
 }
 
-/**
- * ornic_pci_netdev_exit - stop following them
- * @pci: device without a netdev
- *
- * Context: process, without the RTNL; may sleep.
- */
+/* Takes the RTNL; the device has no netdev any more. */
 void ornic_pci_netdev_exit(struct ornic_pci *pci)
 {
 	unregister_netdevice_notifier(&pci->netdev_nb);
@@ -190,13 +179,10 @@ static void drop_netdev(struct ornic_pci *pci)
 	clear_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
 }
 
-/**
- * ornic_pci_pair - register the ib_device, if there is a netdev for it
- * @pci: device that is up; may be registered already
- *
- * Context: process, without the RTNL, from who runs the work; may sleep.
- * Return: 0 (also without a netdev), or -errno of ornic_register(), which fails
- * the device.
+/*
+ * Register the ib_device if there is a netdev for it and it is not registered
+ * yet. From the work item, without the RTNL. Fails the device if it cannot be
+ * registered.
  */
 int ornic_pci_pair(struct ornic_pci *pci)
 {
@@ -205,14 +191,14 @@ int ornic_pci_pair(struct ornic_pci *pci)
 	if (pci->registered)
 		return 0;
 	if (!take_netdev(pci)) {
-		if (!pci->said_waiting)
+		if (!pci->logged_waiting)
 			dev_info(&pci->pdev->dev,
 				 "waits for a netdev with address %pM\n",
 				 pci->info.mac);
-		pci->said_waiting = true;
+		pci->logged_waiting = true;
 		return 0;
 	}
-	pci->said_waiting = false;
+	pci->logged_waiting = false;
 	ret = ornic_register(&pci->bus, "ornic%d");
 	if (pci->bus.net)
 		put_net(pci->bus.net);
@@ -230,11 +216,9 @@ err_drop:
 	return ret;
 }
 
-/**
- * ornic_pci_unpair - unregister the ib_device
- * @pci: device; may not be registered
- *
- * Context: process, without the RTNL, from who runs the work; may sleep.
+/*
+ * Unregister the ib_device, if it is registered. From the work item, without
+ * the RTNL.
  */
 void ornic_pci_unpair(struct ornic_pci *pci)
 {

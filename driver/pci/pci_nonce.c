@@ -19,15 +19,9 @@ static void write_regs(struct ornic_pci *pci, dma_addr_t dma, const u32 *nonce)
 	ornic_pci_write_addr(&pci->host->nonce_addr, dma);
 }
 
-/**
- * ornic_pci_reset_with_nonce - reset the device for its next life
- * @pci: device that may touch memory
- * @reset: resets it
- *
- * A device that finds something else at the address has failed afterwards.
- *
- * Context: process, may sleep.
- * Return: 0, -ENOMEM, what @reset says.
+/*
+ * Reset a device that may access memory. If it finds another value than the
+ * nonce at the address, it has failed afterwards.
  */
 int ornic_pci_reset_with_nonce(struct ornic_pci *pci,
 			       int (*reset)(struct ornic_pci *pci))

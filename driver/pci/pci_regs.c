@@ -9,15 +9,7 @@
 #define MAX_LOOK_MS 2000
 #define DOORBELL_PAGE 4096 /* of the device interface, not of the host */
 
-/**
- * ornic_pci_is_ours - is this a device of ours?
- * @regs: its registers
- *
- * Other functions have the same PCI ids.
- *
- * Context: any.
- * Return: whether the magic is there.
- */
+/* Other functions have the same PCI ids; only ours have the magic. */
 bool ornic_pci_is_ours(const struct ornic_pci_device_regs *regs)
 {
 	return le64_to_cpu(regs->magic) == ORNIC_PCI_MAGIC;
@@ -40,15 +32,10 @@ static int flawed(struct ornic_pci_flaw *flaw, const char *what, u32 value,
 	return err;
 }
 
-/**
- * ornic_pci_read_info - check the registers that do not change
- * @regs: all of them
- * @info: filled in
- * @flaw: filled in on failure
- *
- * Context: any.
- * Return: 0; -ENODEV without the magic; -EPROTO for another version; -EINVAL
- * if something makes no sense.
+/*
+ * Check the registers that do not change; @flaw is filled in on failure.
+ * Returns -ENODEV without the magic, -EPROTO for another version, -EINVAL for
+ * other nonsense.
  */
 int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 			struct ornic_pci_info *info,
@@ -84,19 +71,11 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 
 ORNIC_FOR_KUNIT(ornic_pci_read_info);
 
-/**
- * ornic_pci_may_map - may processes map the page that the doorbell is in?
- * @info: where the doorbell is
- * @bar_bytes: size of its BAR, which begins at a page
- * @page_bytes: size of a page of the host
- * @used: what else the device has in its BARs, beside the registers
- * @num_used: how many
- *
- * The device says that the 4 KiB around the register are for processes. Of the
- * rest of a larger page it says nothing, so there the BAR must have no rest.
- *
- * Context: any.
- * Return: whether nothing but the doorbell is in it.
+/*
+ * May processes map the page of the doorbell? The device grants the 4 KiB
+ * around the register. It says nothing about the rest of a larger page, so
+ * there the BAR must end. @used is what else it has in its BARs beside the
+ * registers.
  */
 bool ornic_pci_may_map(const struct ornic_pci_info *info, u64 bar_bytes,
 		       u64 page_bytes, const struct ornic_pci_span *used,
@@ -121,13 +100,9 @@ bool ornic_pci_may_map(const struct ornic_pci_info *info, u64 bar_bytes,
 
 ORNIC_FOR_KUNIT(ornic_pci_may_map);
 
-/**
- * ornic_pci_next_reset - choose the value that asks for a reset
- * @asked: what the host's register holds, by us or by who ran before us
- * @done: what the device's register holds
- *
- * Context: any.
- * Return: a value that is new to both sides.
+/*
+ * A value to ask for a reset with, new to both sides. The host's register holds
+ * @asked, from us or a driver before us; the device's holds @done.
  */
 u32 ornic_pci_next_reset(u32 asked, u32 done)
 {
@@ -138,17 +113,10 @@ u32 ornic_pci_next_reset(u32 asked, u32 done)
 
 ORNIC_FOR_KUNIT(ornic_pci_next_reset);
 
-/**
- * ornic_pci_pulse_age - for how long has the device shown no sign of life?
- * @pulse: what was seen before
- * @health: the register now
- * @now_ms: any clock that only goes forward
- *
- * A host that did not look for a while may have been paused, and the device of
- * a guest with it: the time between two looks counts for two seconds at most.
- *
- * Context: any; one caller at a time.
- * Return: milliseconds without a change.
+/*
+ * Milliseconds without a sign of life. A host that did not look for a while may
+ * have been paused, and the device of a guest with it, so the time between two
+ * looks counts for two seconds at most. One caller at a time.
  */
 u64 ornic_pci_pulse_age(struct ornic_pci_pulse *pulse, u32 health, u64 now_ms)
 {

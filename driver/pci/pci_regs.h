@@ -6,58 +6,35 @@
 
 #include <rdma/ornic-hw-pci.h>
 
-/**
- * struct ornic_pci_info - what the registers of a device say, checked
- * @num_msgs: MSI-X messages that it sends
- * @doorbell_bar: BAR of the doorbell register
- * @doorbell_offset: bytes from the start of that BAR
- * @doorbell_control: value that makes the device look at commands
- * @doorbell_kick: value that makes it look at queues
- * @mac: Ethernet address
- */
+/* What the registers of a device say, checked. */
 struct ornic_pci_info {
-	u32 num_msgs;
-	u32 doorbell_bar;
-	u32 doorbell_offset;
-	u32 doorbell_control;
-	u32 doorbell_kick;
-	u8 mac[6];
+	u32 num_msgs; /* MSI-X messages that it sends */
+	u32 doorbell_bar; /* BAR of the doorbell register */
+	u32 doorbell_offset; /* bytes from the start of that BAR */
+	u32 doorbell_control; /* value that makes the device look at commands */
+	u32 doorbell_kick; /* value that makes it look at queues */
+	u8 mac[6]; /* Ethernet address */
 };
 
-/**
- * struct ornic_pci_flaw - what is wrong with the registers
- * @what: name of the register
- * @value: what it says
- */
+/* What is wrong with the registers. */
 struct ornic_pci_flaw {
-	const char *what;
-	u32 value;
+	const char *what; /* name of the register */
+	u32 value; /* what it says */
 };
 
-/**
- * struct ornic_pci_pulse - whether a device is alive
- * @health: the register, at the last look
- * @looked_ms: when that was
- * @age_ms: how long it has not changed
- * @known: false before the first look
- */
+/* Whether a device is alive. */
 struct ornic_pci_pulse {
-	u32 health;
-	u64 looked_ms;
-	u64 age_ms;
-	bool known;
+	u32 health; /* the register, at the last look */
+	u64 looked_ms; /* when that was */
+	u64 age_ms; /* how long it has not changed */
+	bool known; /* false before the first look */
 };
 
-/**
- * struct ornic_pci_span - bytes of a BAR that have a use of their own
- * @bar: BAR
- * @start: first byte in it
- * @bytes: how many; 0: none
- */
+/* Bytes of a BAR that have a use of their own. */
 struct ornic_pci_span {
-	u32 bar;
-	u64 start;
-	u64 bytes;
+	u32 bar; /* BAR */
+	u64 start; /* first byte in it */
+	u64 bytes; /* how many; 0: none */
 };
 
 bool ornic_pci_is_ours(const struct ornic_pci_device_regs *regs);

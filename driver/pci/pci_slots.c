@@ -14,14 +14,7 @@
 
 #define SLOT_MASK (ORNIC_PCI_NUM_SLOTS - 1)
 
-/**
- * ornic_pci_slots_init - begin with empty rings
- * @slots: filled in
- * @requests: ORNIC_PCI_NUM_SLOTS of them
- * @responses: as many; zeroed here
- *
- * Context: any, when the device has no ring.
- */
+/* The rings are zeroed here; the device does not have them. */
 void ornic_pci_slots_init(struct ornic_pci_slots *slots,
 			  union ornic_req *requests, union ornic_rsp *responses)
 {
@@ -40,15 +33,10 @@ void ornic_pci_slots_init(struct ornic_pci_slots *slots,
 
 ORNIC_FOR_KUNIT(ornic_pci_slots_init);
 
-/**
- * ornic_pci_slots_send - write a request
- * @slots: with the lock held
- * @req: the request; its id is replaced
- *
- * The caller tells the device of the new producer, behind a write barrier.
- *
- * Context: any.
- * Return: the slot of the command; -EBUSY if all are in use.
+/*
+ * Write a request with an id of ours; the caller then passes the new producer
+ * to the device, after a write barrier. Returns its slot, or -EBUSY if all are
+ * in use.
  */
 int ornic_pci_slots_send(struct ornic_pci_slots *slots,
 			 const union ornic_req *req)
@@ -97,13 +85,9 @@ static bool is_new(const struct ornic_pci_slots *slots, u32 word)
 				  slots->consumer, ORNIC_PCI_MAX_LOG_CMDS);
 }
 
-/**
- * ornic_pci_slots_take - take the next response
- * @slots: with the lock held
- *
- * Context: any.
- * Return: the slot whose command it answers; -EAGAIN if there is none yet;
- * -EBADMSG if it answers nothing that was asked: the device is broken.
+/*
+ * Take the next response. Returns the slot of its command; -EAGAIN if there is
+ * none yet; -EBADMSG if no such command was sent, so the device is broken.
  */
 int ornic_pci_slots_take(struct ornic_pci_slots *slots)
 {
@@ -132,15 +116,7 @@ int ornic_pci_slots_take(struct ornic_pci_slots *slots)
 
 ORNIC_FOR_KUNIT(ornic_pci_slots_take);
 
-/**
- * ornic_pci_slots_finish - take the response out of a slot and free it
- * @slots: with the lock held
- * @slot: of a command
- * @rsp: filled in if there is a response
- *
- * Context: any.
- * Return: whether there is one.
- */
+/* Copy the response out of a slot and free it. False if there is none. */
 bool ornic_pci_slots_finish(struct ornic_pci_slots *slots, u32 slot,
 			    union ornic_rsp *rsp)
 {

@@ -8,37 +8,26 @@
 
 #define ORNIC_PCI_NUM_SLOTS (1u << ORNIC_PCI_MAX_LOG_CMDS)
 
-/**
- * struct ornic_pci_slot - a command in flight
- * @state: who has it
- * @opcode: of the request
- * @id: of the request: the number of the slot, and how often it was used
- * @rsp: the response, once there
- */
+/* A command in flight. */
 struct ornic_pci_slot {
 	enum {
 		ORNIC_PCI_SLOT_FREE,
 		ORNIC_PCI_SLOT_SENT,
 		ORNIC_PCI_SLOT_ANSWERED,
-	} state;
-	u8 opcode;
+	} state; /* who has it */
+	u8 opcode; /* of the request */
+	/* Of the request: the number of the slot, and how often it was used */
 	u16 id;
-	union ornic_rsp rsp;
+	union ornic_rsp rsp; /* the response, once there */
 };
 
-/**
- * struct ornic_pci_slots - the host's end of both command rings
- * @requests: ring that the host writes
- * @responses: ring that the device writes
- * @producer: requests written, free running
- * @consumer: responses taken, free running
- * @slots: commands in flight
- */
+/* The host's end of both command rings. */
 struct ornic_pci_slots {
-	union ornic_req *requests;
-	union ornic_rsp *responses;
-	u32 producer;
-	u32 consumer;
+	union ornic_req *requests; /* ring that the host writes */
+	union ornic_rsp *responses; /* ring that the device writes */
+	u32 producer; /* requests written, free running */
+	u32 consumer; /* responses taken, free running */
+	/* Commands in flight */
 	struct ornic_pci_slot slots[ORNIC_PCI_NUM_SLOTS];
 };
 
