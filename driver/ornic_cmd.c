@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Commands: parameters -> descriptor -> bus -> result. Descriptors do not
- * leave the files of commands (and their pure part, ornic_pack.c).
+ * Commands: parameters -> descriptor -> bus -> result. Descriptors do not leave
+ * this file (and its pure part, ornic_pack.c).
  */
 #include "ornic_cmd.h"
 
@@ -18,7 +18,7 @@
 #define LOG_MAX_RING 20
 
 /* On return the memory that the device has been given may be freed. */
-static int broken(struct ornic_ib_dev *dev, const char *why)
+static int cmd_broken(struct ornic_ib_dev *dev, const char *why)
 {
 	if (dev->bus->ops->broken)
 		dev->bus->ops->broken(dev->bus, why);
@@ -26,8 +26,8 @@ static int broken(struct ornic_ib_dev *dev, const char *why)
 }
 
 /* Returns -errno of the bus, if the device did not answer, or of @rsp. */
-static int exec(struct ornic_ib_dev *dev, union ornic_req *req,
-		union ornic_rsp *rsp, bool *answered)
+static int cmd_exec_answered(struct ornic_ib_dev *dev, union ornic_req *req,
+			     union ornic_rsp *rsp, bool *answered)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 	u16 id = atomic_inc_return(&dev->cmd_id);
@@ -51,7 +51,7 @@ static int exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		ibdev_err_ratelimited(ibdev, "command %#x id %u is %#x id %u\n",
 				      req->hdr.opcode, id, rsp->hdr.opcode,
 				      le16_to_cpu(rsp->hdr.id));
-		return broken(dev, "answers another command");
+		return cmd_broken(dev, "answers another command");
 	}
 
 	*answered = true;
@@ -63,21 +63,22 @@ static int exec(struct ornic_ib_dev *dev, union ornic_req *req,
 	return ret;
 }
 
-static int cmd(struct ornic_ib_dev *dev, union ornic_req *req,
-	       union ornic_rsp *rsp)
+static int cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
+		    union ornic_rsp *rsp)
 {
 	bool answered;
 
-	return exec(dev, req, rsp, &answered);
+	return cmd_exec_answered(dev, req, rsp, &answered);
 }
 
 /* Any number but 0 is a key; those of other objects have 24 bits. */
-static int create_key(struct ornic_ib_dev *dev, union ornic_req *req, u32 *key)
+static int cmd_create_key(struct ornic_ib_dev *dev, union ornic_req *req,
+			  u32 *key)
 {
 	union ornic_rsp rsp;
 	int ret;
 
-	ret = cmd(dev, req, &rsp);
+	ret = cmd_exec(dev, req, &rsp);
 	if (ret)
 		return ret;
 	*key = le32_to_cpu(rsp.hdr.obj);
@@ -85,19 +86,19 @@ static int create_key(struct ornic_ib_dev *dev, union ornic_req *req, u32 *key)
 		return 0;
 	ibdev_err_ratelimited(&dev->ibdev, "command %#x: an object 0\n",
 			      req->hdr.opcode);
-	return broken(dev, "gives an object no number");
+	return cmd_broken(dev, "gives an object no number");
 }
 
-static int create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
+static int cmd_create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
 {
 	int ret;
 
-	ret = create_key(dev, req, obj);
+	ret = cmd_create_key(dev, req, obj);
 	if (ret || *obj < BIT(LOG_MAX_OBJECTS))
 		return ret;
 	ibdev_err_ratelimited(&dev->ibdev, "command %#x: number %#x of %#lx\n",
 			      req->hdr.opcode, *obj, BIT(LOG_MAX_OBJECTS));
-	return broken(dev, "gives an object a number out of bounds");
+	return cmd_broken(dev, "gives an object a number out of bounds");
 }
 
 /*
@@ -106,8 +107,8 @@ static int create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
  * of what ib_core does not count, which are the windows of an MR (@may_refuse):
  * kernel users, and ib_core when a process ends, cannot do anything about it.
  */
-static int destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
-		   bool may_refuse)
+static int cmd_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
+		       bool may_refuse)
 {
 	union ornic_req req = {
 		.hdr.opcode = opcode,
@@ -117,7 +118,7 @@ static int destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 	bool answered;
 	int ret;
 
-	ret = exec(dev, &req, &rsp, &answered);
+	ret = cmd_exec_answered(dev, &req, &rsp, &answered);
 	if (!answered)
 		return 0;
 	if (!ret || (ret == -EBUSY && may_refuse))
@@ -126,33 +127,8 @@ static int destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 			      obj, ret);
 	if (!dev->bus->ops->broken)
 		return ret;
-	broken(dev, "keeps an object that nothing uses");
+	cmd_broken(dev, "keeps an object that nothing uses");
 	return 0;
-}
-
-int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
-		   union ornic_rsp *rsp)
-{
-	return cmd(dev, req, rsp);
-}
-
-/*
- * Returns -EIO if the device gives a number that no object can have, which
- * fails the device.
- */
-int ornic_cmd_exec_create(struct ornic_ib_dev *dev, union ornic_req *req,
-			  u32 *obj)
-{
-	return create(dev, req, obj);
-}
-
-/*
- * Returns 0 if the object is gone, if need be with the device. Only a device
- * that is part of the kernel can refuse.
- */
-int ornic_cmd_exec_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj)
-{
-	return destroy(dev, opcode, obj, false);
 }
 
 void ornic_cmd_pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to)
@@ -199,7 +175,7 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	union ornic_rsp rsp;
 	int ret;
 
-	ret = cmd(dev, &req, &rsp);
+	ret = cmd_exec(dev, &req, &rsp);
 	if (ret)
 		return ret;
 
@@ -244,7 +220,7 @@ int ornic_cmd_query_stats(struct ornic_ib_dev *dev, u32 set, u64 dma, u32 count)
 	};
 	union ornic_rsp rsp;
 
-	return cmd(dev, &req, &rsp);
+	return cmd_exec(dev, &req, &rsp);
 }
 
 int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
@@ -262,7 +238,7 @@ int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 
 	memcpy(req.set_gid.gid, params->gid, sizeof(req.set_gid.gid));
 	memcpy(req.set_gid.smac, params->smac, sizeof(req.set_gid.smac));
-	return cmd(dev, &req, &rsp);
+	return cmd_exec(dev, &req, &rsp);
 }
 
 int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up)
@@ -276,7 +252,7 @@ int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up)
 	};
 	union ornic_rsp rsp;
 
-	return cmd(dev, &req, &rsp);
+	return cmd_exec(dev, &req, &rsp);
 }
 
 int ornic_cmd_create_cq(struct ornic_ib_dev *dev,
@@ -291,7 +267,7 @@ int ornic_cmd_create_cq(struct ornic_ib_dev *dev,
 	};
 
 	ornic_cmd_pack_mem(&params->mem, &req.create_cq.mem);
-	return create(dev, &req, cqn);
+	return cmd_create(dev, &req, cqn);
 }
 
 int ornic_cmd_resize_cq(struct ornic_ib_dev *dev, u32 cqn,
@@ -307,12 +283,12 @@ int ornic_cmd_resize_cq(struct ornic_ib_dev *dev, u32 cqn,
 	union ornic_rsp rsp;
 
 	ornic_cmd_pack_mem(&params->mem, &req.resize_cq.mem);
-	return cmd(dev, &req, &rsp);
+	return cmd_exec(dev, &req, &rsp);
 }
 
 int ornic_cmd_destroy_cq(struct ornic_ib_dev *dev, u32 cqn)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_CQ, cqn, false);
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_CQ, cqn, false);
 }
 
 static u8 qp_flags(const struct ornic_create_qp_params *params)
@@ -353,7 +329,7 @@ int ornic_cmd_create_qp(struct ornic_ib_dev *dev,
 	};
 
 	ornic_cmd_pack_mem(&params->mem, &req.create_qp.mem);
-	return create(dev, &req, qpn);
+	return cmd_create(dev, &req, qpn);
 }
 
 int ornic_cmd_modify_qp(struct ornic_ib_dev *dev, u32 qpn,
@@ -366,7 +342,7 @@ int ornic_cmd_modify_qp(struct ornic_ib_dev *dev, u32 qpn,
 	union ornic_rsp rsp;
 
 	ornic_pack_modify_qp(params, &req.modify_qp);
-	return cmd(dev, &req, &rsp);
+	return cmd_exec(dev, &req, &rsp);
 }
 
 int ornic_cmd_query_qp(struct ornic_ib_dev *dev, u32 qpn,
@@ -379,7 +355,7 @@ int ornic_cmd_query_qp(struct ornic_ib_dev *dev, u32 qpn,
 	union ornic_rsp rsp;
 	int ret;
 
-	ret = cmd(dev, &req, &rsp);
+	ret = cmd_exec(dev, &req, &rsp);
 	if (ret)
 		return ret;
 	ret = ornic_unpack_query_qp(&rsp.query_qp, params);
@@ -392,7 +368,7 @@ int ornic_cmd_query_qp(struct ornic_ib_dev *dev, u32 qpn,
 
 int ornic_cmd_destroy_qp(struct ornic_ib_dev *dev, u32 qpn)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_QP, qpn, false);
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_QP, qpn, false);
 }
 
 int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
@@ -412,7 +388,7 @@ int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
 	};
 
 	ornic_cmd_pack_mem(&params->mem, &req.create_mkey.mem);
-	return create_key(dev, &req, key);
+	return cmd_create_key(dev, &req, key);
 }
 
 int ornic_cmd_modify_mkey(struct ornic_ib_dev *dev, u32 key,
@@ -433,13 +409,13 @@ int ornic_cmd_modify_mkey(struct ornic_ib_dev *dev, u32 key,
 	union ornic_rsp rsp;
 
 	ornic_cmd_pack_mem(&params->mem, &req.modify_mkey.mem);
-	return cmd(dev, &req, &rsp);
+	return cmd_exec(dev, &req, &rsp);
 }
 
 int ornic_cmd_destroy_mkey(struct ornic_ib_dev *dev, u32 key,
 			   bool may_have_windows)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_MKEY, key, may_have_windows);
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_MKEY, key, may_have_windows);
 }
 
 int ornic_cmd_create_ah(struct ornic_ib_dev *dev,
@@ -453,12 +429,12 @@ int ornic_cmd_create_ah(struct ornic_ib_dev *dev,
 	};
 
 	ornic_pack_av(path, &req.create_ah.av);
-	return create(dev, &req, ah);
+	return cmd_create(dev, &req, ah);
 }
 
 int ornic_cmd_destroy_ah(struct ornic_ib_dev *dev, u32 ah)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_AH, ah, false);
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_AH, ah, false);
 }
 
 int ornic_cmd_create_mw(struct ornic_ib_dev *dev, u32 pdn, u8 type, u32 *key)
@@ -471,12 +447,12 @@ int ornic_cmd_create_mw(struct ornic_ib_dev *dev, u32 pdn, u8 type, u32 *key)
 		},
 	};
 
-	return create_key(dev, &req, key);
+	return cmd_create_key(dev, &req, key);
 }
 
 int ornic_cmd_destroy_mw(struct ornic_ib_dev *dev, u32 key)
 {
-	return destroy(dev, ORNIC_CMD_DESTROY_MW, key, false);
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_MW, key, false);
 }
 
 static int group_cmd(struct ornic_ib_dev *dev, u8 opcode, u32 qpn,
@@ -491,7 +467,7 @@ static int group_cmd(struct ornic_ib_dev *dev, u8 opcode, u32 qpn,
 	int ret;
 
 	memcpy(req.mcast.mgid, mgid, sizeof(req.mcast.mgid));
-	ret = exec(dev, &req, &rsp, &answered);
+	ret = cmd_exec_answered(dev, &req, &rsp, &answered);
 	if (opcode == ORNIC_CMD_DETACH_MCAST && !answered)
 		return 0;
 	return ret;
@@ -505,4 +481,175 @@ int ornic_cmd_attach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid)
 int ornic_cmd_detach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid)
 {
 	return group_cmd(dev, ORNIC_CMD_DETACH_MCAST, qpn, mgid);
+}
+
+/* ---- Counters, state, clock, moderation ---------------------------------- */
+
+int ornic_cmd_modify_stats(struct ornic_ib_dev *dev, u64 optional)
+{
+	union ornic_req req = {
+		.modify_stats = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_STATS,
+			.optional = cpu_to_le64(optional),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_create_counters(struct ornic_ib_dev *dev, u32 *set)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_COUNTERS };
+
+	return cmd_create(dev, &req, set);
+}
+
+int ornic_cmd_destroy_counters(struct ornic_ib_dev *dev, u32 set)
+{
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_COUNTERS, set, false);
+}
+
+int ornic_cmd_bind_counters(struct ornic_ib_dev *dev, u32 qpn, u32 set)
+{
+	union ornic_req req = {
+		.bind_counters = {
+			.hdr.opcode = ORNIC_CMD_BIND_COUNTERS,
+			.hdr.obj = cpu_to_le32(qpn),
+			.counters = cpu_to_le32(set),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_inspect(struct ornic_ib_dev *dev, u8 kind, u32 obj,
+		      union ornic_rsp *rsp)
+{
+	union ornic_req req = {
+		.hdr.opcode = ORNIC_CMD_INSPECT,
+		.hdr.param = kind,
+		.hdr.obj = cpu_to_le32(obj),
+	};
+
+	return cmd_exec(dev, &req, rsp);
+}
+
+int ornic_cmd_modify_cq(struct ornic_ib_dev *dev, u32 cqn, u16 count,
+			u16 period)
+{
+	union ornic_req req = {
+		.modify_cq = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_CQ,
+			.hdr.obj = cpu_to_le32(cqn),
+			.count = cpu_to_le16(count),
+			.period = cpu_to_le16(period),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_query_clock(struct ornic_ib_dev *dev, u64 *now)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_CLOCK };
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = cmd_exec(dev, &req, &rsp);
+	if (ret)
+		return ret;
+	*now = le64_to_cpu(rsp.query_clock.now);
+	return 0;
+}
+
+/* ---- SRQs ---------------------------------------------------------------- */
+
+int ornic_cmd_create_srq(struct ornic_ib_dev *dev,
+			 const struct ornic_create_srq_params *params,
+			 u32 *srqn)
+{
+	union ornic_req req = {
+		.create_srq = {
+			.hdr.opcode = ORNIC_CMD_CREATE_SRQ,
+			.pdn = cpu_to_le32(params->pdn),
+			.log_depth = params->ring->log_depth,
+			.log_stride = params->ring->log_stride,
+			.max_sge = params->ring->max_sge,
+			.flags = params->is_xrc ? ORNIC_SRQ_XRC : 0,
+			.xrcdn = cpu_to_le32(params->xrcdn),
+			.cqn = cpu_to_le32(params->cqn),
+		},
+	};
+
+	ornic_cmd_pack_mem(&params->mem, &req.create_srq.mem);
+	return cmd_create(dev, &req, srqn);
+}
+
+int ornic_cmd_modify_srq(struct ornic_ib_dev *dev, u32 srqn, u32 limit)
+{
+	union ornic_req req = {
+		.modify_srq = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_SRQ,
+			.hdr.obj = cpu_to_le32(srqn),
+			.limit = cpu_to_le32(limit),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_resize_srq(struct ornic_ib_dev *dev, u32 srqn,
+			 const struct ornic_dma_mem *mem, u8 log_depth)
+{
+	union ornic_req req = {
+		.resize_srq = {
+			.hdr.opcode = ORNIC_CMD_RESIZE_SRQ,
+			.hdr.obj = cpu_to_le32(srqn),
+			.log_depth = log_depth,
+		},
+	};
+	union ornic_rsp rsp;
+
+	ornic_cmd_pack_mem(mem, &req.resize_srq.mem);
+	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_query_srq(struct ornic_ib_dev *dev, u32 srqn, u32 *limit)
+{
+	struct ornic_srq_state state;
+	int ret;
+
+	ret = ornic_cmd_srq_state(dev, srqn, &state);
+	if (ret)
+		return ret;
+	*limit = state.limit;
+	return 0;
+}
+
+int ornic_cmd_srq_state(struct ornic_ib_dev *dev, u32 srqn,
+			struct ornic_srq_state *state)
+{
+	union ornic_req req = {
+		.hdr.opcode = ORNIC_CMD_QUERY_SRQ,
+		.hdr.obj = cpu_to_le32(srqn),
+	};
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = cmd_exec(dev, &req, &rsp);
+	if (ret)
+		return ret;
+	state->limit = le32_to_cpu(rsp.query_srq.limit);
+	state->waiting = le32_to_cpu(rsp.query_srq.waiting);
+	state->broken = rsp.query_srq.broken;
+	return 0;
+}
+
+int ornic_cmd_destroy_srq(struct ornic_ib_dev *dev, u32 srqn)
+{
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_SRQ, srqn, false);
 }

@@ -111,11 +111,6 @@ struct ornic_srq_state {
  *		@set 0: the device's own counters
  * modify_cq	@period in microseconds
  */
-int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
-		   union ornic_rsp *rsp);
-int ornic_cmd_exec_create(struct ornic_ib_dev *dev, union ornic_req *req,
-			  u32 *obj);
-int ornic_cmd_exec_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj);
 
 void ornic_cmd_pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to);
 int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps);
@@ -151,8 +146,6 @@ int ornic_cmd_create_ah(struct ornic_ib_dev *dev,
 int ornic_cmd_destroy_ah(struct ornic_ib_dev *dev, u32 ah);
 int ornic_cmd_attach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid);
 int ornic_cmd_detach_mcast(struct ornic_ib_dev *dev, u32 qpn, const u8 *mgid);
-
-/* ornic_cmd_srq.c */
 int ornic_cmd_create_srq(struct ornic_ib_dev *dev,
 			 const struct ornic_create_srq_params *params,
 			 u32 *srqn);
@@ -163,8 +156,6 @@ int ornic_cmd_query_srq(struct ornic_ib_dev *dev, u32 srqn, u32 *limit);
 int ornic_cmd_srq_state(struct ornic_ib_dev *dev, u32 srqn,
 			struct ornic_srq_state *state);
 int ornic_cmd_destroy_srq(struct ornic_ib_dev *dev, u32 srqn);
-
-/* ornic_cmd_observe.c */
 int ornic_cmd_modify_stats(struct ornic_ib_dev *dev, u64 optional);
 int ornic_cmd_create_counters(struct ornic_ib_dev *dev, u32 *set);
 int ornic_cmd_destroy_counters(struct ornic_ib_dev *dev, u32 set);
