@@ -161,7 +161,7 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 }
 
 /* How many objects there can be, less those whose numbers are reserved. */
-static u32 objects(u8 log_numbers, u32 reserved)
+static u32 max_objects(u8 log_numbers, u32 reserved)
 {
 	u32 numbers = BIT(log_numbers);
 
@@ -185,12 +185,12 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	caps->caps = le64_to_cpu(answer->caps);
 	caps->page_sizes = le64_to_cpu(answer->page_sizes);
 	caps->max_mr_size = le64_to_cpu(answer->max_mr_size);
-	caps->max_qp = objects(answer->log_max_qp, ORNIC_RESERVED_QPNS);
-	caps->max_cq = objects(answer->log_max_cq, 1);
-	caps->max_mr = objects(answer->log_max_mkey, 1);
-	caps->max_ah = objects(answer->log_max_ah, 1);
+	caps->max_qp = max_objects(answer->log_max_qp, ORNIC_RESERVED_QPNS);
+	caps->max_cq = max_objects(answer->log_max_cq, 1);
+	caps->max_mr = max_objects(answer->log_max_mkey, 1);
+	caps->max_ah = max_objects(answer->log_max_ah, 1);
 	if (caps->caps & ORNIC_CAP_SRQ)
-		caps->max_srq = objects(answer->log_max_srq, 1);
+		caps->max_srq = max_objects(answer->log_max_srq, 1);
 	if (caps->caps & ORNIC_CAP_MCAST) {
 		caps->max_mcast = BIT(answer->log_max_mcast);
 		caps->max_mcast_qps = BIT(answer->log_max_mcast_qps);

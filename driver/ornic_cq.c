@@ -36,7 +36,7 @@ static int check_attr(struct ib_device *ibdev,
 	return 0;
 }
 
-static int check_udata(struct ib_udata *udata)
+static int cq_check_udata(struct ib_udata *udata)
 {
 	struct ornic_create_cq_req req;
 	int ret;
@@ -47,7 +47,7 @@ static int check_udata(struct ib_udata *udata)
 	return req.reserved_20 ? -EINVAL : 0;
 }
 
-static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq)
+static int cq_create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq)
 {
 	struct ornic_create_cq_params params = {
 		.log_depth = cq->log_depth,
@@ -58,7 +58,7 @@ static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq)
 	return ornic_cmd_create_cq(dev, &params, &cq->cqn);
 }
 
-static int put_response(struct ornic_ib_cq *cq, struct ib_udata *udata)
+static int cq_put_response(struct ornic_ib_cq *cq, struct ib_udata *udata)
 {
 	struct ornic_create_cq_resp resp = {
 		.cqn = cq->cqn,
@@ -70,8 +70,8 @@ static int put_response(struct ornic_ib_cq *cq, struct ib_udata *udata)
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
-static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
-		      u64 size, struct ib_udata *udata)
+static int cq_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
+			 u64 size, struct ib_udata *udata)
 {
 	struct ornic_ib_ucontext *context;
 	int ret;
@@ -87,19 +87,19 @@ static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 }
 
 /* Everything that can fail once the arguments are good. */
-static int bring_up(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq, u64 size,
-		    struct ib_udata *udata)
+static int cq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
+		       u64 size, struct ib_udata *udata)
 {
 	int ret;
 
-	ret = init_queue(dev, cq, size, udata);
+	ret = cq_init_queue(dev, cq, size, udata);
 	if (ret)
 		return ret;
-	ret = create_on_device(dev, cq);
+	ret = cq_create_on_device(dev, cq);
 	if (ret)
 		goto err_release_queue;
 	if (udata)
-		ret = put_response(cq, udata);
+		ret = cq_put_response(cq, udata);
 	if (ret)
 		goto err_destroy_on_device;
 	cq->target = ornic_event_target_open(&dev->cqs, cq->cqn, &cq->ibcq);
@@ -136,14 +136,14 @@ int ornic_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return ret;
 	}
 	if (udata)
-		ret = check_udata(udata);
+		ret = cq_check_udata(udata);
 	if (ret)
 		return ret;
 
 	cq->vector = attr->comp_vector;
 	ibcq->cqe = 1u << cq->log_depth;
 	mutex_init(&cq->lock);
-	ret = bring_up(dev, cq, size, udata);
+	ret = cq_bring_up(dev, cq, size, udata);
 	if (ret)
 		goto err_destroy_lock;
 	return 0;
@@ -168,9 +168,9 @@ static int check_resize_udata(struct ib_udata *udata)
  * Moves the CQ to @next, and leaves in it what is to be released. The response
  * goes first: once the device has moved, nothing may fail.
  */
-static int resize_locked(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
-			 struct ornic_queue *next, u8 log_depth,
-			 struct ib_udata *udata)
+static int cq_resize_locked(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
+			    struct ornic_queue *next, u8 log_depth,
+			    struct ib_udata *udata)
 {
 	struct ornic_resize_cq_resp resp = {
 		.log_depth = log_depth,
@@ -217,7 +217,7 @@ int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	if (ret)
 		return ret;
 	mutex_lock(&cq->lock);
-	ret = resize_locked(dev, cq, &next, log_depth, udata);
+	ret = cq_resize_locked(dev, cq, &next, log_depth, udata);
 	mutex_unlock(&cq->lock);
 	/* The old memory, or the new one that is not needed. */
 	ornic_queue_release(&next, ibcq->device);

@@ -210,7 +210,7 @@ static const enum ib_event_type qp_event_types[] = {
 	[ORNIC_EVENT_LAST_WQE] = IB_EVENT_QP_LAST_WQE_REACHED,
 };
 
-static void deliver(struct ornic_event_target *target, u8 type)
+static void event_deliver(struct ornic_event_target *target, u8 type)
 {
 	switch (type) {
 	case ORNIC_EVENT_COMP:
@@ -254,7 +254,7 @@ out_unlock:
 	rcu_read_unlock();
 
 	if (target) {
-		deliver(target, type);
+		event_deliver(target, type);
 		target_put(target);
 	}
 }

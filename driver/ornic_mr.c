@@ -99,8 +99,8 @@ static int check_args(struct ornic_ib_dev *dev, u64 length, u64 iova, int flags,
 }
 
 /* Pins the memory of @params and describes it there. */
-static int pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
-	       struct ornic_create_mkey_params *params, int flags)
+static int mr_pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
+		  struct ornic_create_mkey_params *params, int flags)
 {
 	int ret = 0;
 
@@ -118,7 +118,7 @@ static int pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
 }
 
 /* References that nobody drops. */
-static void leak_pages(struct ib_umem *umem)
+static void mr_leak_pages(struct ib_umem *umem)
 {
 	struct sg_page_iter iter;
 
@@ -126,11 +126,11 @@ static void leak_pages(struct ib_umem *umem)
 		get_page(sg_page_iter_page(&iter));
 }
 
-static void unpin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr)
+static void mr_unpin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr)
 {
 	ornic_page_list_free(&dev->ibdev, &mr->list);
 	if (mr->umem && ornic_dma_lives(&dev->ibdev, NULL, mr->umem->length))
-		leak_pages(mr->umem);
+		mr_leak_pages(mr->umem);
 	ib_umem_release(mr->umem);
 }
 
@@ -170,7 +170,7 @@ struct ib_mr *ornic_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	ret = pin(dev, mr, start, &params, flags);
+	ret = mr_pin(dev, mr, start, &params, flags);
 	if (ret)
 		goto err_free_mr;
 	ret = create_mkey(dev, mr, &params);
@@ -179,7 +179,7 @@ struct ib_mr *ornic_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	return &mr->ibmr;
 
 err_unpin:
-	unpin(dev, mr);
+	mr_unpin(dev, mr);
 err_free_mr:
 	kfree(mr);
 	return ERR_PTR(ret);
@@ -195,24 +195,24 @@ static void take_memory(struct ornic_ib_mr *mr, const struct ornic_ib_mr *from)
 }
 
 /* Moves the MR to other memory, and changes the rest of @mask with it. */
-static int move(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
-		struct ornic_create_mkey_params *params, int access, u8 mask)
+static int mr_move(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
+		   struct ornic_create_mkey_params *params, int access, u8 mask)
 {
 	struct ornic_ib_mr old = *mr, next = {};
 	int ret;
 
-	ret = pin(dev, &next, start, params, access);
+	ret = mr_pin(dev, &next, start, params, access);
 	if (ret)
 		return ret;
 	ret = ornic_cmd_modify_mkey(dev, mr->ibmr.lkey, params,
 				    mask | ORNIC_MKEYM_MEM);
 	if (ret) {
-		unpin(dev, &next);
+		mr_unpin(dev, &next);
 		return ret;
 	}
 	take_memory(mr, &next);
 	mr->ibmr.length = params->length;
-	unpin(dev, &old);
+	mr_unpin(dev, &old);
 	return 0;
 }
 
@@ -263,7 +263,7 @@ struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		return ERR_PTR(ret);
 
 	if (needs_pinning(mr, flags, access)) {
-		ret = move(dev, mr, start, &params, access, mask);
+		ret = mr_move(dev, mr, start, &params, access, mask);
 	} else {
 		ret = ornic_cmd_modify_mkey(dev, ibmr->lkey, &params, mask);
 		if (!ret)
@@ -372,7 +372,7 @@ int ornic_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	ret = ornic_cmd_destroy_mkey(dev, ibmr->lkey, ibmr->uobject);
 	if (ret)
 		return ret;
-	unpin(dev, mr);
+	mr_unpin(dev, mr);
 	kfree(mr);
 	return 0;
 }

@@ -154,7 +154,7 @@ ORNIC_FOR_KUNIT(ornic_unpack_query_qp);
 	 (u32)IB_UVERBS_ACCESS_ON_DEMAND | (u32)IB_UVERBS_ACCESS_HUGETLB | \
 	 (u32)ORNIC_VERBS_FLUSH_PERSISTENT)
 
-static int supported(u32 flags, u32 known, u8 *access)
+static int access_supported(u32 flags, u32 known, u8 *access)
 {
 	u32 rights = flags & ~(u32)IB_UVERBS_ACCESS_OPTIONAL_RANGE;
 	u32 other = rights & ~SAME_VALUE;
@@ -181,7 +181,7 @@ int ornic_mr_access(u32 flags, u8 *access)
 
 	if ((flags & remote_change) && !(flags & ORNIC_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
-	return supported(flags, ORNIC_ACCESS_MR_MASK, access);
+	return access_supported(flags, ORNIC_ACCESS_MR_MASK, access);
 }
 
 ORNIC_FOR_KUNIT(ornic_mr_access);
@@ -189,7 +189,7 @@ ORNIC_FOR_KUNIT(ornic_mr_access);
 /* Flags that only MRs can have are ignored. */
 int ornic_qp_access(u32 flags, u8 *access)
 {
-	return supported(flags & ~MR_ONLY, ORNIC_ACCESS_MASK, access);
+	return access_supported(flags & ~MR_ONLY, ORNIC_ACCESS_MASK, access);
 }
 
 ORNIC_FOR_KUNIT(ornic_qp_access);

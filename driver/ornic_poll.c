@@ -157,7 +157,7 @@ static void fill_wc(struct ornic_ib_qp *qp, struct ib_wc *wc,
  * what they posted and not from the device. The slots of an SRQ are free when
  * the device has taken the WQEs, so of those nothing is known here.
  */
-static bool match(struct ornic_ib_qp *qp, struct ornic_completion *comp)
+static bool match_posted(struct ornic_ib_qp *qp, struct ornic_completion *comp)
 {
 	struct ornic_posted posted;
 
@@ -175,21 +175,21 @@ static bool match(struct ornic_ib_qp *qp, struct ornic_completion *comp)
 }
 
 /* False for the CQE of a QP that is gone, or of nothing that was posted. */
-static bool take(struct ornic_ib_dev *dev, const struct ib_cq *ibcq,
-		 const struct ornic_cqe *cqe, struct ib_wc *wc)
+static bool poll_one(struct ornic_ib_dev *dev, const struct ib_cq *ibcq,
+		     const struct ornic_cqe *cqe, struct ib_wc *wc)
 {
 	struct ornic_completion comp;
 	struct ornic_ib_qp *qp;
 
 	ornic_unpack_cqe(cqe, &comp);
 	qp = find_qp(dev, ibcq, &comp);
-	if (!qp || !match(qp, &comp))
+	if (!qp || !match_posted(qp, &comp))
 		return false;
 	fill_wc(qp, wc, &comp);
 	return true;
 }
 
-static void give_back(struct ornic_cq_ring *ring)
+static void cq_free_slots(struct ornic_cq_ring *ring)
 {
 	__le32 consumer = cpu_to_le32(ring->consumer);
 
@@ -214,12 +214,12 @@ int ornic_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 		cqe = new_cqe(ring, ring->consumer);
 		if (!cqe)
 			break;
-		if (take(dev, ibcq, cqe, &wc[done]))
+		if (poll_one(dev, ibcq, cqe, &wc[done]))
 			done++;
 		ring->consumer++;
 	}
 	if (ring->consumer != before)
-		give_back(ring);
+		cq_free_slots(ring);
 	if (unlikely(ornic_is_dead(dev)))
 		done += ornic_flush_cq(dev, ibcq, count - done, wc + done);
 	spin_unlock_irqrestore(&ring->lock, flags);
@@ -251,7 +251,7 @@ bool ornic_ib_cq_has_completions(struct ib_cq *ibcq)
  * A CQ that waits for any completion is not made to wait for a solicited one.
  * Each arming is a new sequence, see the device interface.
  */
-static void arm(struct ornic_cq_ring *ring, bool solicited_only)
+static void cq_arm(struct ornic_cq_ring *ring, bool solicited_only)
 {
 	bool pending = ring->armed !=
 		       le32_to_cpu(READ_ONCE(ring->record->fired));
@@ -278,7 +278,7 @@ int ornic_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	bool missed;
 
 	spin_lock_irqsave(&ring->lock, irq);
-	arm(ring, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
+	cq_arm(ring, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
 	missed = flags & IB_CQ_REPORT_MISSED_EVENTS &&
 		 has_completions(dev, ibcq);
 	spin_unlock_irqrestore(&ring->lock, irq);

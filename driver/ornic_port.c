@@ -39,12 +39,12 @@ static bool is_up(const struct net_device *netdev)
 	       active_mtu(netdev);
 }
 
-static u32 mtu_bytes(const struct net_device *netdev)
+static u32 netdev_mtu_bytes(const struct net_device *netdev)
 {
 	return ib_mtu_enum_to_int(active_mtu(netdev) ?: IB_MTU_256);
 }
 
-static void report(struct ornic_ib_dev *dev, bool up)
+static void port_report(struct ornic_ib_dev *dev, bool up)
 {
 	struct ib_event event = {
 		.device = &dev->ibdev,
@@ -65,7 +65,7 @@ static int sync_port(struct ornic_ib_dev *dev)
 	struct ornic_port_state now = {
 		.known = true,
 		.up = is_up(dev->bus->netdev),
-		.mtu = mtu_bytes(dev->bus->netdev),
+		.mtu = netdev_mtu_bytes(dev->bus->netdev),
 	};
 	struct ornic_port_state before = dev->port;
 	int ret;
@@ -78,7 +78,7 @@ static int sync_port(struct ornic_ib_dev *dev)
 
 	dev->port = now;
 	if (before.known && before.up != now.up)
-		report(dev, now.up);
+		port_report(dev, now.up);
 	return 0;
 }
 
@@ -101,8 +101,8 @@ static void port_work(struct work_struct *work)
 	rtnl_unlock();
 }
 
-static int netdev_event(struct notifier_block *nb, unsigned long event,
-			void *info)
+static int port_netdev_event(struct notifier_block *nb, unsigned long event,
+			     void *info)
 {
 	struct ornic_ib_dev *dev =
 		container_of(nb, struct ornic_ib_dev, netdev_nb);
@@ -128,7 +128,7 @@ int ornic_port_start(struct ornic_ib_dev *dev)
 	struct net_device *netdev = dev->bus->netdev;
 	int ret;
 
-	dev->netdev_nb.notifier_call = netdev_event;
+	dev->netdev_nb.notifier_call = port_netdev_event;
 	INIT_DELAYED_WORK(&dev->port_work, port_work);
 	disable_delayed_work(&dev->port_work);
 	/*

@@ -62,8 +62,8 @@ static int check_domains(struct ornic_ib_dev *dev,
 	return -EINVAL;
 }
 
-static int check_init_attr(struct ornic_ib_dev *dev,
-			   const struct ib_qp_init_attr *init, bool kernel)
+static int qp_check_init_attr(struct ornic_ib_dev *dev,
+			      const struct ib_qp_init_attr *init, bool kernel)
 {
 	if (!has_type(dev, init->qp_type, kernel)) {
 		ibdev_dbg(&dev->ibdev, "QP: type %d, device caps %#llx\n",
@@ -103,8 +103,8 @@ static struct ornic_ring_caps ring_caps(const struct ornic_ib_qp *qp,
 }
 
 /* Lays the rings out and returns in @cap what they hold. */
-static int init_rings(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
-		      struct ib_qp_cap *cap, bool has_srq)
+static int qp_init_rings(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
+			 struct ib_qp_cap *cap, bool has_srq)
 {
 	bool atomics = qp->ibqp.qp_type == IB_QPT_RC ||
 		       qp->ibqp.qp_type == IB_QPT_XRC_INI;
@@ -137,7 +137,7 @@ static int init_rings(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 	return 0;
 }
 
-static int check_udata(struct ib_udata *udata)
+static int qp_check_udata(struct ib_udata *udata)
 {
 	struct ornic_create_qp_req req;
 	int ret;
@@ -148,8 +148,8 @@ static int check_udata(struct ib_udata *udata)
 	return req.reserved_20 ? -EINVAL : 0;
 }
 
-static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
-			    const struct ib_qp_init_attr *init)
+static int qp_create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
+			       const struct ib_qp_init_attr *init)
 {
 	bool has_srq = init->srq && !ornic_ib_qp_is_xrc_target(qp);
 	struct ornic_create_qp_params params = {
@@ -184,7 +184,7 @@ static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 	return ornic_cmd_create_qp(dev, &params, &qp->ibqp.qp_num);
 }
 
-static int put_response(struct ornic_ib_qp *qp, struct ib_udata *udata)
+static int qp_put_response(struct ornic_ib_qp *qp, struct ib_udata *udata)
 {
 	const struct ornic_ring_geom *sq = &qp->rings.sq;
 	const struct ornic_ring_geom *rq = &qp->rings.rq;
@@ -209,7 +209,7 @@ static int put_response(struct ornic_ib_qp *qp, struct ib_udata *udata)
 }
 
 /* Lets kicks and events come. */
-static int publish(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
+static int qp_publish(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 {
 	u32 qpn = qp->ibqp.qp_num;
 	int ret = 0;
@@ -262,8 +262,8 @@ static int init_wqs(struct ornic_ib_qp *qp)
 	return ret ?: ornic_wq_track(qp->rq);
 }
 
-static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
-		      struct ib_udata *udata)
+static int qp_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
+			 struct ib_udata *udata)
 {
 	struct ornic_ib_ucontext *context;
 	int ret;
@@ -285,22 +285,23 @@ static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 }
 
 /* Everything that can fail once the arguments are good. */
-static int bring_up(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
-		    const struct ib_qp_init_attr *init, struct ib_udata *udata)
+static int qp_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
+		       const struct ib_qp_init_attr *init,
+		       struct ib_udata *udata)
 {
 	int ret;
 
-	ret = init_queue(dev, qp, udata);
+	ret = qp_init_queue(dev, qp, udata);
 	if (ret)
 		return ret;
-	ret = create_on_device(dev, qp, init);
+	ret = qp_create_on_device(dev, qp, init);
 	if (ret)
 		goto err_release_queue;
 	if (udata)
-		ret = put_response(qp, udata);
+		ret = qp_put_response(qp, udata);
 	if (ret)
 		goto err_destroy_on_device;
-	ret = publish(dev, qp);
+	ret = qp_publish(dev, qp);
 	if (ret)
 		goto err_destroy_on_device;
 	return 0;
@@ -319,21 +320,21 @@ int ornic_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	int ret;
 
-	ret = check_init_attr(dev, init, !udata);
+	ret = qp_check_init_attr(dev, init, !udata);
 	if (ret)
 		return ret;
 	if (udata)
-		ret = check_udata(udata);
+		ret = qp_check_udata(udata);
 	if (ret)
 		return ret;
-	ret = init_rings(dev, qp, &init->cap, init->srq);
+	ret = qp_init_rings(dev, qp, &init->cap, init->srq);
 	if (ret)
 		return ret;
 
 	mutex_init(&qp->lock);
 	qp->state = IB_QPS_RESET;
 	qp->sig_type = init->sq_sig_type;
-	ret = bring_up(dev, qp, init, udata);
+	ret = qp_bring_up(dev, qp, init, udata);
 	if (ret)
 		goto err_destroy_lock;
 	return 0;

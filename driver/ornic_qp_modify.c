@@ -106,8 +106,8 @@ static int check_mask(struct ornic_ib_qp *qp, int mask)
 	return -EOPNOTSUPP;
 }
 
-static int check_transition(struct ornic_ib_qp *qp, enum ib_qp_state cur,
-			    enum ib_qp_state next, int mask)
+static int qp_check_transition(struct ornic_ib_qp *qp, enum ib_qp_state cur,
+			       enum ib_qp_state next, int mask)
 {
 	if (ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask))
 		return 0;
@@ -160,8 +160,8 @@ static int make_params(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 }
 
 /* A QP in RESET has no peer; RTR names it again. */
-static void remember(struct ornic_ib_qp *qp, enum ib_qp_state state,
-		     u32 dest_qpn)
+static void qp_remember(struct ornic_ib_qp *qp, enum ib_qp_state state,
+			u32 dest_qpn)
 {
 	WRITE_ONCE(qp->state, state);
 	qp->dest_qpn = state == IB_QPS_RESET ? 0 : dest_qpn;
@@ -185,8 +185,8 @@ static void say_last_wqe(struct ornic_ib_qp *qp)
 	ornic_event(to_odev(qp->ibqp.device)->bus, &eqe);
 }
 
-static int modify_locked(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
-			 int mask)
+static int qp_modify_locked(struct ornic_ib_qp *qp,
+			    const struct ib_qp_attr *attr, int mask)
 {
 	struct ornic_ib_dev *dev = to_odev(qp->ibqp.device);
 	struct ornic_qp_params params;
@@ -195,7 +195,7 @@ static int modify_locked(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 
 	cur = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	next = mask & IB_QP_STATE ? attr->qp_state : cur;
-	ret = check_transition(qp, cur, next, mask);
+	ret = qp_check_transition(qp, cur, next, mask);
 	if (ret)
 		return ret;
 	ret = check_ranges(qp, attr, mask);
@@ -210,7 +210,7 @@ static int modify_locked(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 	if (ret)
 		return ret;
 
-	remember(qp, next, params.dest_qpn);
+	qp_remember(qp, next, params.dest_qpn);
 	/* The provider does this for QPs of users. */
 	if (next == IB_QPS_RESET && ornic_ib_qp_is_kernel(qp))
 		ornic_ib_qp_begin_anew(qp);
@@ -231,7 +231,7 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return ret;
 
 	mutex_lock(&qp->lock);
-	ret = modify_locked(qp, attr, mask);
+	ret = qp_modify_locked(qp, attr, mask);
 	mutex_unlock(&qp->lock);
 	if (!ret && qp->ibqp.srq && mask & IB_QP_STATE &&
 	    attr->qp_state == IB_QPS_ERR &&

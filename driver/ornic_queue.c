@@ -172,7 +172,7 @@ void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 }
 
 /* References that nobody drops. */
-static void leak_pages(struct ornic_queue_mem *mem)
+static void queue_leak_pages(struct ornic_queue_mem *mem)
 {
 	u32 i;
 
@@ -184,7 +184,7 @@ static void queue_mem_unmap(struct ib_device *ibdev,
 			    struct ornic_queue_mem *mem)
 {
 	if (ornic_dma_lives(ibdev, NULL, (u64)mem->npages << PAGE_SHIFT))
-		leak_pages(mem);
+		queue_leak_pages(mem);
 	if (mem->list.pages)
 		unmap_list_upto(ibdev, mem, mem->npages);
 	else

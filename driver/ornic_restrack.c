@@ -58,8 +58,8 @@ static bool may_ask(void)
 	return capable(CAP_NET_ADMIN);
 }
 
-static bool inspect(struct ib_device *ibdev, u8 kind, u32 obj,
-		    union ornic_rsp *rsp)
+static bool inspect_obj(struct ib_device *ibdev, u8 kind, u32 obj,
+			union ornic_rsp *rsp)
 {
 	struct ornic_ib_dev *dev = to_odev(ibdev);
 
@@ -77,7 +77,7 @@ int ornic_ib_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 		{ "vector", cq->vector },
 	};
 	union ornic_rsp rsp = {};
-	bool alive = inspect(ibcq->device, ORNIC_INSPECT_CQ, cq->cqn, &rsp);
+	bool alive = inspect_obj(ibcq->device, ORNIC_INSPECT_CQ, cq->cqn, &rsp);
 	const struct detail live[] = {
 		{ "producer", le32_to_cpu(rsp.inspect_cq.producer) },
 		{ "consumer", le32_to_cpu(rsp.inspect_cq.consumer) },
@@ -137,7 +137,7 @@ int ornic_ib_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	};
 	union ornic_rsp rsp;
 
-	if (!inspect(ibqp->device, ORNIC_INSPECT_QP, ibqp->qp_num, &rsp))
+	if (!inspect_obj(ibqp->device, ORNIC_INSPECT_QP, ibqp->qp_num, &rsp))
 		return put_details(msg, known, ARRAY_SIZE(known), NULL, 0);
 	return put_qp(msg, known, ARRAY_SIZE(known), &rsp.inspect_qp);
 }
@@ -173,7 +173,7 @@ int ornic_ib_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	};
 	union ornic_rsp rsp = {};
 	bool alive =
-		inspect(ibmr->device, ORNIC_INSPECT_MKEY, ibmr->lkey, &rsp);
+		inspect_obj(ibmr->device, ORNIC_INSPECT_MKEY, ibmr->lkey, &rsp);
 	const struct detail live[] = {
 		{ "access", rsp.inspect_mkey.access },
 		{ "windows", le32_to_cpu(rsp.inspect_mkey.windows) },

@@ -21,8 +21,8 @@
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
-static int check_init_attr(struct ornic_ib_dev *dev,
-			   const struct ib_srq_init_attr *init, u64 needs)
+static int srq_check_init_attr(struct ornic_ib_dev *dev,
+			       const struct ib_srq_init_attr *init, u64 needs)
 {
 	if (init->srq_type == IB_SRQT_BASIC && !(needs & ~dev->caps.caps))
 		return 0;
@@ -34,7 +34,7 @@ static int check_init_attr(struct ornic_ib_dev *dev,
 	return -EOPNOTSUPP;
 }
 
-static int check_udata(struct ib_udata *udata)
+static int srq_check_udata(struct ib_udata *udata)
 {
 	struct ornic_create_srq_req req;
 	int ret;
@@ -71,7 +71,8 @@ static int init_ring(struct ornic_ib_dev *dev, struct ornic_ring_geom *ring,
 	return 0;
 }
 
-static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq)
+static int srq_create_on_device(struct ornic_ib_dev *dev,
+				struct ornic_ib_srq *srq)
 {
 	struct ib_srq *ibsrq = &srq->ibsrq;
 	struct ornic_create_srq_params params = {
@@ -92,7 +93,7 @@ static int create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq)
 	return ret;
 }
 
-static int put_response(struct ornic_ib_srq *srq, struct ib_udata *udata)
+static int srq_put_response(struct ornic_ib_srq *srq, struct ib_udata *udata)
 {
 	struct ornic_create_srq_resp resp = {
 		.srqn = srq->srqn,
@@ -106,8 +107,8 @@ static int put_response(struct ornic_ib_srq *srq, struct ib_udata *udata)
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
-static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
-		      u64 size, struct ib_udata *udata)
+static int srq_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
+			  u64 size, struct ib_udata *udata)
 {
 	struct ornic_ib_ucontext *context;
 	int ret;
@@ -123,19 +124,19 @@ static int init_queue(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
 }
 
 /* Everything that can fail once the arguments are good. */
-static int bring_up(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
-		    u64 size, struct ib_udata *udata)
+static int srq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
+			u64 size, struct ib_udata *udata)
 {
 	int ret;
 
-	ret = init_queue(dev, srq, size, udata);
+	ret = srq_init_queue(dev, srq, size, udata);
 	if (ret)
 		return ret;
-	ret = create_on_device(dev, srq);
+	ret = srq_create_on_device(dev, srq);
 	if (ret)
 		goto err_release_queue;
 	if (udata)
-		ret = put_response(srq, udata);
+		ret = srq_put_response(srq, udata);
 	if (ret)
 		goto err_destroy_on_device;
 	srq->target =
@@ -161,19 +162,19 @@ int ornic_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	u64 size;
 	int ret;
 
-	ret = check_init_attr(dev, init,
-			      ORNIC_CAP_SRQ | (udata ? 0 : ORNIC_CAP_KERNEL));
+	ret = srq_check_init_attr(
+		dev, init, ORNIC_CAP_SRQ | (udata ? 0 : ORNIC_CAP_KERNEL));
 	if (ret)
 		return ret;
 	if (udata)
-		ret = check_udata(udata);
+		ret = srq_check_udata(udata);
 	if (ret)
 		return ret;
 	ret = init_ring(dev, &srq->ring, &init->attr, &size);
 	if (ret)
 		return ret;
 	mutex_init(&srq->lock);
-	ret = bring_up(dev, srq, size, udata);
+	ret = srq_bring_up(dev, srq, size, udata);
 	if (ret)
 		goto err_destroy_lock;
 	return 0;
@@ -187,8 +188,8 @@ err_destroy_lock:
  * Moves the SRQ to @next, and leaves in it what is to be released. The response
  * goes first: once the device has moved, nothing may fail.
  */
-static int resize_locked(struct ornic_ib_srq *srq, struct ornic_queue *next,
-			 u8 log_depth, struct uverbs_attr_bundle *attrs)
+static int srq_resize_locked(struct ornic_ib_srq *srq, struct ornic_queue *next,
+			     u8 log_depth, struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_ib_dev *dev = to_odev(srq->ibsrq.device);
 	struct ornic_resize_srq_resp resp = {
@@ -212,8 +213,8 @@ static int resize_locked(struct ornic_ib_srq *srq, struct ornic_queue *next,
 	return 0;
 }
 
-static int resize(struct ornic_ib_srq *srq, u32 max_wr,
-		  struct uverbs_attr_bundle *attrs)
+static int srq_resize(struct ornic_ib_srq *srq, u32 max_wr,
+		      struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_ib_dev *dev = to_odev(srq->ibsrq.device);
 	struct ib_srq_attr attr = {
@@ -235,7 +236,7 @@ static int resize(struct ornic_ib_srq *srq, u32 max_wr,
 	if (ret)
 		return ret;
 	mutex_lock(&srq->lock);
-	ret = resize_locked(srq, &next, ring.log_depth, attrs);
+	ret = srq_resize_locked(srq, &next, ring.log_depth, attrs);
 	mutex_unlock(&srq->lock);
 	/* The old memory, or the new one that is not needed. */
 	ornic_queue_release(&next, srq->ibsrq.device);
@@ -253,7 +254,7 @@ UVERBS_HANDLER(ORNIC_METHOD_SRQ_RESIZE)(struct uverbs_attr_bundle *attrs)
 	ret = uverbs_copy_from(&max_wr, attrs, ORNIC_ATTR_SRQ_RESIZE_MAX_WR);
 	if (ret)
 		return ret;
-	return resize(to_osrq(ibsrq), max_wr, attrs);
+	return srq_resize(to_osrq(ibsrq), max_wr, attrs);
 }
 
 /* clang-format off */

@@ -85,7 +85,7 @@ void ornic_kick_set_del(struct ornic_kick_set *set, u32 qpn)
 	xa_erase(&set->qpns, qpn);
 }
 
-static int kick(struct ornic_doorbell *doorbell, u32 qpn)
+static int doorbell_kick(struct ornic_doorbell *doorbell, u32 qpn)
 {
 	struct ornic_kick_set *set;
 	int ret = 0;
@@ -117,7 +117,7 @@ static ssize_t doorbell_write(struct file *file, const char __user *buf,
 	while (done < len) {
 		ret = get_user(qpn, next++);
 		if (!ret)
-			ret = kick(doorbell, qpn);
+			ret = doorbell_kick(doorbell, qpn);
 		if (ret)
 			return done ?: ret;
 		done += sizeof(qpn);
@@ -203,8 +203,8 @@ fill_resp(const struct ornic_ib_ucontext *context)
 	return resp;
 }
 
-static int put_response(const struct ornic_ib_ucontext *context,
-			struct ib_udata *udata)
+static int ucontext_put_response(const struct ornic_ib_ucontext *context,
+				 struct ib_udata *udata)
 {
 	struct ornic_alloc_ucontext_resp resp;
 
@@ -233,7 +233,7 @@ int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 			goto err_free_kicks;
 		}
 	}
-	ret = put_response(octx, udata);
+	ret = ucontext_put_response(octx, udata);
 	if (ret)
 		goto err_remove_page;
 	return 0;

@@ -88,7 +88,7 @@ static struct ornic_posted *posted_at(const struct ornic_wq *wq, u32 index)
 }
 
 /* Of a slot that is free. The completion may come once head is stored. */
-static void remember(struct ornic_wq *wq, u64 wr_id, u32 length)
+static void wq_remember(struct ornic_wq *wq, u64 wr_id, u32 length)
 {
 	*posted_at(wq, wq->head) = (struct ornic_posted){
 		.wr_id = wr_id,
@@ -96,7 +96,7 @@ static void remember(struct ornic_wq *wq, u64 wr_id, u32 length)
 	};
 }
 
-static void advance(struct ornic_wq *wq)
+static void wq_advance(struct ornic_wq *wq)
 {
 	/* Pairs with ornic_wq_complete(): what was posted before. */
 	smp_store_release(&wq->head, wq->head + 1);
@@ -109,13 +109,13 @@ static void advance(struct ornic_wq *wq)
 bool ornic_wq_complete(struct ornic_wq *wq, u32 index,
 		       struct ornic_posted *posted)
 {
-	/* Pairs with advance(). */
+	/* Pairs with wq_advance(). */
 	u32 head = smp_load_acquire(&wq->head);
 
 	if (index - wq->tail >= head - wq->tail)
 		return false;
 	*posted = *posted_at(wq, index);
-	/* Pairs with the acquire in is_full(): the CQE was read before. */
+	/* Pairs with the acquire in wq_is_full(): the CQE was read before. */
 	smp_store_release(&wq->tail, index + 1);
 	return true;
 }
@@ -140,14 +140,14 @@ bool ornic_wq_has_work(const struct ornic_wq *wq)
 	return READ_ONCE(wq->head) != wq->tail;
 }
 
-static bool is_full(const struct ornic_wq *wq)
+static bool wq_is_full(const struct ornic_wq *wq)
 {
 	/* Pairs with ornic_wq_complete(). */
 	return wq->head - smp_load_acquire(&wq->tail) >=
 	       1u << wq->ring->log_depth;
 }
 
-static void *slot_of(const struct ornic_wq *wq)
+static void *wq_slot(const struct ornic_wq *wq)
 {
 	const struct ornic_ring_geom *ring = wq->ring;
 	u32 index = wq->head & ((1u << ring->log_depth) - 1);
@@ -157,7 +157,7 @@ static void *slot_of(const struct ornic_wq *wq)
 }
 
 /* Show the device what was written. Returns whether it wants a kick. */
-static bool publish(struct ornic_wq *wq)
+static bool wq_publish(struct ornic_wq *wq)
 {
 	/* WQEs before producer. */
 	dma_wmb();
@@ -177,7 +177,7 @@ static bool may_execute(void)
 }
 
 /* Tell whoever is to execute what was published. */
-static void announce(struct ib_qp *ibqp, bool wanted)
+static void wq_kick(struct ib_qp *ibqp, bool wanted)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 
@@ -335,12 +335,12 @@ static int write_send(struct ornic_ib_qp *qp, const struct ib_send_wr *wr)
 		.wr_id = wr->wr_id,
 		.imm = read_imm(wr),
 	};
-	void *slot = slot_of(qp->sq);
+	void *slot = wq_slot(qp->sq);
 	int used = 0;
 
 	if (wr->send_flags & ~SEND_FLAGS || wr->num_sge < 0)
 		return -EINVAL;
-	if (is_full(qp->sq))
+	if (wq_is_full(qp->sq))
 		return -ENOMEM;
 	if (ornic_ib_qp_is_datagram(qp))
 		read_address(&work, wr);
@@ -388,15 +388,15 @@ int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		remember(sq, wr->wr_id, 0);
-		advance(sq);
+		wq_remember(sq, wr->wr_id, 0);
+		wq_advance(sq);
 	}
-	wanted = publish(sq);
+	wanted = wq_publish(sq);
 	spin_unlock_irqrestore(&sq->lock, flags);
 
 	if (unlikely(ret))
 		say_refused(qp, wr, ret);
-	announce(ibqp, wanted);
+	wq_kick(ibqp, wanted);
 	return ret;
 }
 
@@ -405,7 +405,7 @@ int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 /* Into a slot that is free. */
 static int write_recv(struct ornic_wq *rq, const struct ib_recv_wr *wr)
 {
-	void *slot = slot_of(rq);
+	void *slot = wq_slot(rq);
 	struct ornic_sge *at = slot + sizeof(struct ornic_rq_hdr);
 	int i;
 
@@ -443,15 +443,15 @@ int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	}
 	spin_lock_irqsave(&rq->lock, flags);
 	for (; wr; wr = wr->next) {
-		ret = is_full(rq) ? -ENOMEM : write_recv(rq, wr);
+		ret = wq_is_full(rq) ? -ENOMEM : write_recv(rq, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
 		}
-		remember(rq, wr->wr_id, room_of(wr));
-		advance(rq);
+		wq_remember(rq, wr->wr_id, room_of(wr));
+		wq_advance(rq);
 	}
-	wanted = publish(rq);
+	wanted = wq_publish(rq);
 	spin_unlock_irqrestore(&rq->lock, flags);
 
 	if (unlikely(ret))
@@ -459,7 +459,7 @@ int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			  "QP %#x: receive of %d SGEs of %u, depth %u: %d\n",
 			  ibqp->qp_num, wr->num_sge, rq->ring->max_sge,
 			  1u << rq->ring->log_depth, ret);
-	announce(ibqp, wanted);
+	wq_kick(ibqp, wanted);
 	return ret;
 }
 
@@ -494,7 +494,7 @@ int ornic_ib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		wq->head++;
 	}
 	/* The device looks when a message arrives: it never wants a kick. */
-	publish(wq);
+	wq_publish(wq);
 	spin_unlock_irqrestore(&wq->lock, flags);
 	return ret;
 }

@@ -123,7 +123,7 @@ void ornic_pci_cmds_poll(struct ornic_pci *pci)
 }
 
 /* Returns the slot, or -EIO. */
-static int send(struct ornic_pci *pci, const union ornic_req *req)
+static int send_cmd(struct ornic_pci *pci, const union ornic_req *req)
 {
 	struct ornic_pci_cmds *cmds = &pci->cmds;
 	unsigned long flags;
@@ -143,7 +143,7 @@ static int send(struct ornic_pci *pci, const union ornic_req *req)
 }
 
 /* A second look each second forgives an interrupt that was lost. */
-static bool wait(struct ornic_pci *pci, int slot)
+static bool wait_for_cmd(struct ornic_pci *pci, int slot)
 {
 	int left;
 
@@ -155,7 +155,7 @@ static bool wait(struct ornic_pci *pci, int slot)
 	return try_wait_for_completion(&pci->cmds.answered[slot]);
 }
 
-static bool finish(struct ornic_pci *pci, int slot, union ornic_rsp *rsp)
+static bool finish_cmd(struct ornic_pci *pci, int slot, union ornic_rsp *rsp)
 {
 	struct ornic_pci_cmds *cmds = &pci->cmds;
 	unsigned long flags;
@@ -179,16 +179,16 @@ int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
 	int slot, ret = 0;
 
 	down(&pci->cmds.room);
-	slot = send(pci, req);
+	slot = send_cmd(pci, req);
 	if (slot < 0) {
 		up(&pci->cmds.room);
 		ret = -EIO;
 		goto out_quiesced;
 	}
-	in_time = wait(pci, slot);
+	in_time = wait_for_cmd(pci, slot);
 	if (!in_time)
 		ornic_pci_fail(pci, "does not answer a command");
-	if (!finish(pci, slot, rsp))
+	if (!finish_cmd(pci, slot, rsp))
 		ret = in_time ? -EIO : -ETIMEDOUT;
 	up(&pci->cmds.room);
 	if (ret)

@@ -24,7 +24,7 @@
 #define LOG_DEPTH 8 /* a page */
 #define MEM_BYTES (ORNIC_RING_OFFSET + (sizeof(struct ornic_eqe) << LOG_DEPTH))
 
-static void deliver(struct ornic_pci_eq *eq, const struct ornic_eqe *eqe)
+static void eq_deliver(struct ornic_pci_eq *eq, const struct ornic_eqe *eqe)
 {
 	struct ornic_pci *pci = eq->pci;
 
@@ -41,7 +41,7 @@ static void deliver(struct ornic_pci_eq *eq, const struct ornic_eqe *eqe)
 }
 
 /* By the owner of the ring. Returns whether there may be more, after a ring full. */
-static bool drain(struct ornic_pci_eq *eq)
+static bool eq_drain(struct ornic_pci_eq *eq)
 {
 	u32 left = 1u << LOG_DEPTH;
 	struct ornic_eqe eqe;
@@ -53,7 +53,7 @@ static bool drain(struct ornic_pci_eq *eq)
 	for (;;) {
 		before = eq->ring.consumer;
 		while (left && ornic_pci_eq_ring_take(&eq->ring, &eqe)) {
-			deliver(eq, &eqe);
+			eq_deliver(eq, &eqe);
 			left--;
 		}
 		if (eq->ring.consumer == before)
@@ -76,7 +76,7 @@ static irqreturn_t on_message(int irq, void *data)
 	if (!ornic_pci_eq_turn_begin(&eq->turn))
 		return IRQ_HANDLED;
 	/* The thread inherits the turn. */
-	if (drain(eq) || !ornic_pci_eq_turn_end(&eq->turn))
+	if (eq_drain(eq) || !ornic_pci_eq_turn_end(&eq->turn))
 		return IRQ_WAKE_THREAD;
 	return IRQ_HANDLED;
 }
@@ -86,7 +86,7 @@ static irqreturn_t on_flood(int irq, void *data)
 	struct ornic_pci_eq *eq = data;
 
 	do {
-		while (drain(eq))
+		while (eq_drain(eq))
 			cond_resched();
 	} while (!ornic_pci_eq_turn_end(&eq->turn));
 	return IRQ_HANDLED;

@@ -59,7 +59,7 @@ static u32 status_of(struct ornic_pci *pci)
 /* ---- Reset ----------------------------------------------------------------- */
 
 /* The device has forgotten everything when this returns 0. */
-static int reset(struct ornic_pci *pci)
+static int reset_device(struct ornic_pci *pci)
 {
 	unsigned long limit = jiffies + msecs_to_jiffies(RESET_LIMIT_MS);
 	u32 ask = ornic_pci_next_reset(ioread32(&pci->host->reset),
@@ -80,7 +80,8 @@ static int reset(struct ornic_pci *pci)
 /* Let it touch no memory any more. */
 static void stop_dma(struct ornic_pci *pci)
 {
-	bool stopped = test_bit(ORNIC_PCI_LOST, &pci->flags) || !reset(pci);
+	bool stopped = test_bit(ORNIC_PCI_LOST, &pci->flags) ||
+		       !reset_device(pci);
 
 	pci_clear_master(pci->pdev);
 	if (stopped)
@@ -105,7 +106,7 @@ static void quiesce_work(struct work_struct *work)
 }
 
 /* Commands fail from now on, once the DMA has ended. Any context. */
-static bool end(struct ornic_pci *pci)
+static bool end_life(struct ornic_pci *pci)
 {
 	unsigned long flags;
 	bool first;
@@ -125,7 +126,7 @@ static bool end(struct ornic_pci *pci)
  */
 void ornic_pci_fail(struct ornic_pci *pci, const char *why)
 {
-	if (end(pci))
+	if (end_life(pci))
 		dev_err(&pci->pdev->dev, "the device %s\n", why);
 }
 
@@ -138,7 +139,7 @@ void ornic_pci_broken(struct ornic_bus *bus, const char *why)
 	wait_for_completion(&pci->quiesced);
 }
 
-static void lose(struct ornic_pci *pci, const char *why)
+static void lose_device(struct ornic_pci *pci, const char *why)
 {
 	set_bit(ORNIC_PCI_LOST, &pci->flags);
 	ornic_pci_fail(pci, why);
@@ -160,12 +161,12 @@ static int check_again(struct ornic_pci *pci)
 	if (!ret && memcmp(&info, &pci->info, sizeof(info)))
 		ret = -EPROTO;
 	if (ret)
-		lose(pci, "is another one now: bind the driver anew");
+		lose_device(pci, "is another one now: bind the driver anew");
 	return ret;
 }
 
 /* A device that was just reset may fail from now on. */
-static int revive(struct ornic_pci *pci)
+static int revive_device(struct ornic_pci *pci)
 {
 	int ret = 0;
 
@@ -192,17 +193,17 @@ static int reset_twice(struct ornic_pci *pci)
 {
 	int ret;
 
-	ret = reset(pci);
+	ret = reset_device(pci);
 	if (ret)
 		return ret;
 	pci_set_master(pci->pdev);
-	ret = ornic_pci_reset_with_nonce(pci, reset);
+	ret = ornic_pci_reset_with_nonce(pci, reset_device);
 	if (ret)
 		pci_clear_master(pci->pdev);
 	return ret;
 }
 
-static int bring_up(struct ornic_pci *pci)
+static int bring_device_up(struct ornic_pci *pci)
 {
 	int ret;
 
@@ -216,7 +217,7 @@ static int bring_up(struct ornic_pci *pci)
 		return ret;
 	}
 	/* A device that has failed may need the reset to get ready. */
-	ret = status_of(pci) == ORNIC_PCI_READY ? revive(pci) : -EAGAIN;
+	ret = status_of(pci) == ORNIC_PCI_READY ? revive_device(pci) : -EAGAIN;
 	if (ret)
 		goto err_clear_master;
 	ret = ornic_pci_eqs_start(pci);
@@ -227,7 +228,7 @@ static int bring_up(struct ornic_pci *pci)
 	return 0;
 
 err_stop_eqs:
-	end(pci);
+	end_life(pci);
 	flush_work(&pci->quiesce);
 	ornic_pci_eqs_stop(pci);
 err_clear_master:
@@ -241,7 +242,7 @@ static void take_down(struct ornic_pci *pci)
 	if (!test_bit(ORNIC_PCI_DEAD, &pci->flags))
 		ornic_pci_unpair(pci);
 	if (pci->up)
-		end(pci);
+		end_life(pci);
 	flush_work(&pci->quiesce);
 	ornic_pci_unpair(pci);
 	if (!pci->up)
@@ -276,7 +277,7 @@ static bool may_begin(struct ornic_pci *pci)
 	       time_is_before_eq_jiffies(READ_ONCE(pci->retry_at));
 }
 
-static int update(struct ornic_pci *pci)
+static int update_device(struct ornic_pci *pci)
 {
 	int ret = 0;
 
@@ -287,7 +288,7 @@ static int update(struct ornic_pci *pci)
 	if (!may_begin(pci))
 		return 0;
 	if (!pci->up) {
-		ret = bring_up(pci);
+		ret = bring_device_up(pci);
 		if (ret) {
 			retry_later(pci);
 			return ret;
@@ -298,7 +299,7 @@ static int update(struct ornic_pci *pci)
 
 static void update_work(struct work_struct *work)
 {
-	update(container_of(work, struct ornic_pci, update));
+	update_device(container_of(work, struct ornic_pci, update));
 }
 
 static bool is_there(struct ornic_pci *pci)
@@ -324,7 +325,7 @@ static u64 pulse_age(struct ornic_pci *pci)
 				   now_ms);
 }
 
-static void watch(struct ornic_pci *pci)
+static void watch_device(struct ornic_pci *pci)
 {
 	bool up = READ_ONCE(pci->up);
 	u32 status = status_of(pci);
@@ -351,11 +352,11 @@ static void watch_work(struct work_struct *work)
 	bool there = is_there(pci);
 
 	if (there ? status_of(pci) == ORNIC_PCI_REMOVED : !may_return(pci))
-		lose(pci, "is gone");
+		lose_device(pci, "is gone");
 	if (test_bit(ORNIC_PCI_LOST, &pci->flags))
 		return;
 	if (there)
-		watch(pci);
+		watch_device(pci);
 	queue_delayed_work(system_wq, &pci->watch, WATCH_PERIOD);
 }
 
@@ -398,7 +399,7 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 	int ret = 0;
 
 	if (status == ORNIC_PCI_READY)
-		ret = update(pci);
+		ret = update_device(pci);
 	else
 		dev_info(&pci->pdev->dev, "waits for the device, status %u\n",
 			 status);
@@ -421,7 +422,7 @@ void ornic_pci_life_stop(struct ornic_pci *pci)
 	set_bit(ORNIC_PCI_STOPPING, &pci->flags);
 	/* What somebody waits for will not come, if it was pulled out. */
 	if (!is_there(pci))
-		lose(pci, "is gone");
+		lose_device(pci, "is gone");
 	disable_work_sync(&pci->update);
 	take_down(pci);
 	disable_delayed_work_sync(&pci->watch);
@@ -452,6 +453,6 @@ void ornic_pci_shut_down(struct ornic_pci *pci)
 	disable_delayed_work_sync(&pci->watch);
 	disable_work_sync(&pci->update);
 	if (pci->up)
-		end(pci);
+		end_life(pci);
 	flush_work(&pci->quiesce);
 }

@@ -22,7 +22,7 @@
 /* Of struct pci_device_id: the device does not see the bus-master bit. */
 #define BEHIND_IVSHMEM BIT(0)
 
-static void kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
+static void pci_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 {
 	struct ornic_pci *pci = to_ornic_pci(bus);
 
@@ -32,7 +32,7 @@ static void kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 
 static const struct ornic_bus_ops bus_ops = {
 	.cmd = ornic_pci_cmd,
-	.kick = kick,
+	.kick = pci_kick,
 	.broken = ornic_pci_broken,
 };
 

@@ -45,7 +45,7 @@ static bool is_trusted(const struct net_device *netdev)
 	return is_real(netdev) || dev_net(netdev)->user_ns == &init_user_ns;
 }
 
-static bool fits(const struct ornic_pci *pci, struct net_device *netdev)
+static bool netdev_fits(const struct ornic_pci *pci, struct net_device *netdev)
 {
 	const u8 *addr = netdev->perm_addr;
 
@@ -59,7 +59,7 @@ static bool fits(const struct ornic_pci *pci, struct net_device *netdev)
 }
 
 /* Of several, one with hardware. */
-static struct net_device *find(const struct ornic_pci *pci)
+static struct net_device *netdev_find(const struct ornic_pci *pci)
 {
 	struct net_device *netdev, *found = NULL;
 	struct net *net;
@@ -68,7 +68,7 @@ static struct net_device *find(const struct ornic_pci *pci)
 	down_read(&net_rwsem);
 	for_each_net(net) {
 		for_each_netdev(net, netdev) {
-			if (fits(pci, netdev) &&
+			if (netdev_fits(pci, netdev) &&
 			    (!found || (is_real(netdev) && !is_real(found))))
 				found = netdev;
 		}
@@ -79,7 +79,7 @@ static struct net_device *find(const struct ornic_pci *pci)
 
 /* ---- What the network says ------------------------------------------------- */
 
-static void netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
+static void pci_netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 {
 	if (netdev != pci->bus.netdev)
 		return;
@@ -92,13 +92,13 @@ static void netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 	queue_work(system_unbound_wq, &pci->update);
 }
 
-static void netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
+static void pci_netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 {
 	if (netdev == pci->bus.netdev) {
 		ornic_netdev_mcast_rejoin(&pci->bus.mcast);
 		/* It may have got another name in its new namespace. */
 		ornic_sysfs_net_rename(&pci->bus.sysfs_net, netdev);
-	} else if (!pci->bus.netdev && fits(pci, netdev)) {
+	} else if (!pci->bus.netdev && netdev_fits(pci, netdev)) {
 		queue_work(system_unbound_wq, &pci->update);
 	}
 }
@@ -109,19 +109,19 @@ static void netdev_renamed(struct ornic_pci *pci, struct net_device *netdev)
 	ornic_sysfs_net_rename(&pci->bus.sysfs_net, netdev);
 }
 
-static int netdev_event(struct notifier_block *nb, unsigned long event,
-			void *info)
+static int pci_netdev_event(struct notifier_block *nb, unsigned long event,
+			    void *info)
 {
 	struct ornic_pci *pci = container_of(nb, struct ornic_pci, netdev_nb);
 	struct net_device *netdev = netdev_notifier_info_to_dev(info);
 
 	switch (event) {
 	case NETDEV_UNREGISTER:
-		netdev_leaves(pci, netdev);
+		pci_netdev_leaves(pci, netdev);
 		break;
 	case NETDEV_REGISTER:
 	case NETDEV_CHANGEADDR:
-		netdev_arrives(pci, netdev);
+		pci_netdev_arrives(pci, netdev);
 		break;
 	case NETDEV_CHANGENAME:
 		if (netdev == pci->bus.netdev)
@@ -135,7 +135,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 int ornic_pci_netdev_init(struct ornic_pci *pci)
 {
 	ornic_netdev_mcast_init(&pci->bus.mcast);
-	pci->netdev_nb.notifier_call = netdev_event;
+	pci->netdev_nb.notifier_call = pci_netdev_event;
 	return register_netdevice_notifier(&pci->netdev_nb);
 }
 
@@ -153,7 +153,7 @@ static bool take_netdev(struct ornic_pci *pci)
 	struct net_device *netdev;
 
 	rtnl_lock();
-	netdev = find(pci);
+	netdev = netdev_find(pci);
 	if (netdev) {
 		netdev_hold(netdev, &pci->netdev_tracker, GFP_KERNEL);
 		ornic_netdev_mcast_open(&pci->bus.mcast, netdev);

@@ -24,8 +24,8 @@ static bool is_station(const u8 *mac)
 	       (mac[0] | mac[1] | mac[2] | mac[3] | mac[4] | mac[5]);
 }
 
-static int flawed(struct ornic_pci_flaw *flaw, const char *what, u32 value,
-		  int err)
+static int set_flaw(struct ornic_pci_flaw *flaw, const char *what, u32 value,
+		    int err)
 {
 	flaw->what = what;
 	flaw->value = value;
@@ -44,9 +44,10 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 	u32 version = le32_to_cpu(regs->version);
 
 	if (!ornic_pci_is_ours(regs))
-		return flawed(flaw, "magic", le64_to_cpu(regs->magic), -ENODEV);
+		return set_flaw(flaw, "magic", le64_to_cpu(regs->magic),
+				-ENODEV);
 	if (version != ORNIC_HW_VERSION)
-		return flawed(flaw, "version", version, -EPROTO);
+		return set_flaw(flaw, "version", version, -EPROTO);
 
 	info->num_msgs = le32_to_cpu(regs->num_msgs);
 	info->doorbell_bar = regs->doorbell_bar;
@@ -57,15 +58,15 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 
 	if (info->num_msgs <= ORNIC_PCI_MSG_COMP ||
 	    info->num_msgs > ORNIC_PCI_MAX_MSGS)
-		return flawed(flaw, "num_msgs", info->num_msgs, -EINVAL);
+		return set_flaw(flaw, "num_msgs", info->num_msgs, -EINVAL);
 	if (info->doorbell_bar >= STD_BARS)
-		return flawed(flaw, "doorbell_bar", info->doorbell_bar,
-			      -EINVAL);
+		return set_flaw(flaw, "doorbell_bar", info->doorbell_bar,
+				-EINVAL);
 	if (info->doorbell_offset % sizeof(u32))
-		return flawed(flaw, "doorbell_offset", info->doorbell_offset,
-			      -EINVAL);
+		return set_flaw(flaw, "doorbell_offset", info->doorbell_offset,
+				-EINVAL);
 	if (!is_station(info->mac))
-		return flawed(flaw, "mac", info->mac[0], -EINVAL);
+		return set_flaw(flaw, "mac", info->mac[0], -EINVAL);
 	return 0;
 }
 
