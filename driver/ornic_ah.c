@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Address handles, and the way from an rdma_ah_attr (of an AH or of the
- * primary path of a QP) to a path of the device and back.
+ * Address handles, and the conversion of an rdma_ah_attr (of an AH or of the
+ * primary path of a QP) to the parameters of an address vector and back.
  *
- * The kernel makes and destroys AHs in atomic context, where no command can be
- * issued. The device does not know those: each WQE carries the address itself.
+ * The kernel creates and destroys AHs in atomic context, where no command can
+ * be issued. The device does not know those: each WQE carries the address
+ * itself.
  */
 #include "ornic_ah.h"
 
@@ -17,7 +18,7 @@
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
-/* Of a service level the bits that the PCP of a VLAN tag has. */
+/* A service level has the bits of the PCP of a VLAN tag. */
 #define SL_MASK 0x7
 
 static int check_ah_attr(struct ib_device *ibdev,
@@ -83,7 +84,7 @@ void ornic_av_params_to_ah_attr(struct ib_device *ibdev,
 	ether_addr_copy(attr->roce.dmac, path->dmac);
 }
 
-/* There is one source port for all QPs of an AH: only the label can say it. */
+/* All QPs share the source port of an AH, so only the flow label can set it. */
 static u16 ah_sport(const struct rdma_ah_attr *attr)
 {
 	return rdma_flow_label_to_udp_sport(rdma_ah_read_grh(attr)->flow_label);

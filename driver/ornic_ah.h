@@ -7,17 +7,12 @@
 
 struct ornic_av_params;
 
-/* An address handle. */
 struct ornic_ib_ah {
 	struct ib_ah ibah;
-	/*
-	 * Its number; 0 for a kernel user, whose AHs the device does not know
-	 */
+	/* 0 for a kernel user, whose AHs the device does not know */
 	u32 ah;
-	struct ornic_av av; /* what WQEs of a kernel user say instead of ah */
-	/*
-	 * What it was made from, for query_ah; without a reference to the GID
-	 */
+	struct ornic_av av; /* in WQEs of a kernel user, instead of ah */
+	/* For query_ah; without a reference to the GID */
 	struct rdma_ah_attr attr;
 };
 

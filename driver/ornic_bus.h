@@ -66,7 +66,7 @@ struct ornic_bus_ops {
  * @kick_value: ORNIC_KICK_PAGE: value to store
  * @num_vectors: completion vectors that the bus can deliver; 0 = all that the
  *	device has
- * @dead: set by ornic_fail. Cleared by the bus before it registers anew
+ * @dead: set by ornic_fail. Cleared by the bus before it registers again
  * @writes_on: the device has failed and may go on writing to memory that it was
  *	given, so what it had is not freed. Set by the bus before ornic_fail,
  *	cleared once the device is known to have stopped
@@ -98,7 +98,7 @@ struct ornic_bus {
 
 /**
  * ornic_register - register an ib_device for a device on a bus
- * @bus: the device, which answers commands already
+ * @bus: the device, which executes commands already
  * @name: of the ib_device, may hold a %d
  *
  * On success @bus->dev is set and events may come. Users may find the device,

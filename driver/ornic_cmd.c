@@ -13,7 +13,7 @@
 #include "ornic_dev.h"
 #include "ornic_ring.h"
 
-/* Larger values of a device would not be portable or not fit our types. */
+/* Limits of ornic-hw.h; larger values would not fit our types. */
 #define LOG_MAX_OBJECTS 24
 #define LOG_MAX_RING 20
 
@@ -25,9 +25,9 @@ static int cmd_broken(struct ornic_ib_dev *dev, const char *why)
 	return -EIO;
 }
 
-/* Returns -errno of the bus, if the device did not answer, or of @rsp. */
-static int cmd_exec_answered(struct ornic_ib_dev *dev, union ornic_req *req,
-			     union ornic_rsp *rsp, bool *answered)
+/* Returns -errno of the bus if there is no response, else that of @rsp. */
+static int cmd_exec_rsp(struct ornic_ib_dev *dev, union ornic_req *req,
+			union ornic_rsp *rsp, bool *has_rsp)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 	u16 id = atomic_inc_return(&dev->cmd_id);
@@ -35,11 +35,11 @@ static int cmd_exec_answered(struct ornic_ib_dev *dev, union ornic_req *req,
 
 	req->hdr.id = cpu_to_le16(id);
 	memset(rsp, 0, sizeof(*rsp));
-	*answered = false;
+	*has_rsp = false;
 
 	ret = dev->bus->ops->cmd(dev->bus, req, rsp);
 	if (ret) {
-		/* That was said already. */
+		/* The failure was logged already. */
 		if (!ornic_is_dead(dev))
 			ibdev_err_ratelimited(ibdev,
 					      "command %#x of %#x failed: %d\n",
@@ -51,10 +51,10 @@ static int cmd_exec_answered(struct ornic_ib_dev *dev, union ornic_req *req,
 		ibdev_err_ratelimited(ibdev, "command %#x id %u is %#x id %u\n",
 				      req->hdr.opcode, id, rsp->hdr.opcode,
 				      le16_to_cpu(rsp->hdr.id));
-		return cmd_broken(dev, "answers another command");
+		return cmd_broken(dev, "sent the response of another command");
 	}
 
-	*answered = true;
+	*has_rsp = true;
 	ret = ornic_status_to_errno(rsp->hdr.status);
 	if (ret)
 		ibdev_dbg(ibdev, "command %#x of %#x: status %u\n",
@@ -66,9 +66,9 @@ static int cmd_exec_answered(struct ornic_ib_dev *dev, union ornic_req *req,
 static int cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		    union ornic_rsp *rsp)
 {
-	bool answered;
+	bool has_rsp;
 
-	return cmd_exec_answered(dev, req, rsp, &answered);
+	return cmd_exec_rsp(dev, req, rsp, &has_rsp);
 }
 
 /* Any number but 0 is a key; those of other objects have 24 bits. */
@@ -86,7 +86,7 @@ static int cmd_create_key(struct ornic_ib_dev *dev, union ornic_req *req,
 		return 0;
 	ibdev_err_ratelimited(&dev->ibdev, "command %#x: an object 0\n",
 			      req->hdr.opcode);
-	return cmd_broken(dev, "gives an object no number");
+	return cmd_broken(dev, "returned number 0 for an object");
 }
 
 static int cmd_create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
@@ -98,14 +98,15 @@ static int cmd_create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
 		return ret;
 	ibdev_err_ratelimited(&dev->ibdev, "command %#x: number %#x of %#lx\n",
 			      req->hdr.opcode, *obj, BIT(LOG_MAX_OBJECTS));
-	return cmd_broken(dev, "gives an object a number out of bounds");
+	return cmd_broken(dev, "returned a number out of bounds for an object");
 }
 
 /*
- * A device that does not answer is gone, and its objects with it (the bus has
- * stopped its DMA, see ornic_bus_ops). One that answers may refuse only because
- * of what ib_core does not count, which are the windows of an MR (@may_refuse):
- * kernel users, and ib_core when a process ends, cannot do anything about it.
+ * A device that does not respond is gone, and its objects with it (the bus has
+ * stopped its DMA, see ornic_bus_ops). One that responds may refuse only
+ * because of windows bound to an MR (@may_refuse), which ib_core does not
+ * count: neither kernel users nor ib_core, when a process ends, could handle
+ * any other refusal.
  */
 static int cmd_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 		       bool may_refuse)
@@ -115,11 +116,11 @@ static int cmd_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 		.hdr.obj = cpu_to_le32(obj),
 	};
 	union ornic_rsp rsp;
-	bool answered;
+	bool has_rsp;
 	int ret;
 
-	ret = cmd_exec_answered(dev, &req, &rsp, &answered);
-	if (!answered)
+	ret = cmd_exec_rsp(dev, &req, &rsp, &has_rsp);
+	if (!has_rsp)
 		return 0;
 	if (!ret || (ret == -EBUSY && may_refuse))
 		return ret;
@@ -127,7 +128,7 @@ static int cmd_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 			      obj, ret);
 	if (!dev->bus->ops->broken)
 		return ret;
-	cmd_broken(dev, "keeps an object that nothing uses");
+	cmd_broken(dev, "refused to destroy an object");
 	return 0;
 }
 
@@ -160,7 +161,7 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       is_valid_ether_addr(rsp->mac);
 }
 
-/* How many objects there can be, less those whose numbers are reserved. */
+/* The number of objects, less those whose numbers are reserved. */
 static u32 max_objects(u8 log_numbers, u32 reserved)
 {
 	u32 numbers = BIT(log_numbers);
@@ -171,7 +172,7 @@ static u32 max_objects(u8 log_numbers, u32 reserved)
 int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_DEVICE };
-	const struct ornic_rsp_query_device *answer;
+	const struct ornic_rsp_query_device *q;
 	union ornic_rsp rsp;
 	int ret;
 
@@ -179,32 +180,32 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	if (ret)
 		return ret;
 
-	answer = &rsp.query_device;
-	if (!device_is_sane(answer))
+	q = &rsp.query_device;
+	if (!device_is_sane(q))
 		return -EPROTO;
-	caps->caps = le64_to_cpu(answer->caps);
-	caps->page_sizes = le64_to_cpu(answer->page_sizes);
-	caps->max_mr_size = le64_to_cpu(answer->max_mr_size);
-	caps->max_qp = max_objects(answer->log_max_qp, ORNIC_RESERVED_QPNS);
-	caps->max_cq = max_objects(answer->log_max_cq, 1);
-	caps->max_mr = max_objects(answer->log_max_mkey, 1);
-	caps->max_ah = max_objects(answer->log_max_ah, 1);
+	caps->caps = le64_to_cpu(q->caps);
+	caps->page_sizes = le64_to_cpu(q->page_sizes);
+	caps->max_mr_size = le64_to_cpu(q->max_mr_size);
+	caps->max_qp = max_objects(q->log_max_qp, ORNIC_RESERVED_QPNS);
+	caps->max_cq = max_objects(q->log_max_cq, 1);
+	caps->max_mr = max_objects(q->log_max_mkey, 1);
+	caps->max_ah = max_objects(q->log_max_ah, 1);
 	if (caps->caps & ORNIC_CAP_SRQ)
-		caps->max_srq = max_objects(answer->log_max_srq, 1);
+		caps->max_srq = max_objects(q->log_max_srq, 1);
 	if (caps->caps & ORNIC_CAP_MCAST) {
-		caps->max_mcast = BIT(answer->log_max_mcast);
-		caps->max_mcast_qps = BIT(answer->log_max_mcast_qps);
+		caps->max_mcast = BIT(q->log_max_mcast);
+		caps->max_mcast_qps = BIT(q->log_max_mcast_qps);
 	}
-	caps->log_max_wqe = answer->log_max_wqe;
-	caps->log_max_cqe = answer->log_max_cqe;
-	caps->max_sge = answer->max_sge;
-	caps->max_rd_atomic = answer->max_rd_atomic;
-	caps->max_dest_rd_atomic = answer->max_dest_rd_atomic;
-	caps->num_vectors = answer->num_vectors;
-	caps->max_inline = le16_to_cpu(answer->max_inline);
-	caps->gid_table_len = le16_to_cpu(answer->gid_table_len);
-	caps->hw_version = answer->hw_version;
-	ether_addr_copy(caps->mac, answer->mac);
+	caps->log_max_wqe = q->log_max_wqe;
+	caps->log_max_cqe = q->log_max_cqe;
+	caps->max_sge = q->max_sge;
+	caps->max_rd_atomic = q->max_rd_atomic;
+	caps->max_dest_rd_atomic = q->max_dest_rd_atomic;
+	caps->num_vectors = q->num_vectors;
+	caps->max_inline = le16_to_cpu(q->max_inline);
+	caps->gid_table_len = le16_to_cpu(q->gid_table_len);
+	caps->hw_version = q->hw_version;
+	ether_addr_copy(caps->mac, q->mac);
 	return 0;
 }
 
@@ -463,12 +464,12 @@ static int group_cmd(struct ornic_ib_dev *dev, u8 opcode, u32 qpn,
 		.hdr.obj = cpu_to_le32(qpn),
 	};
 	union ornic_rsp rsp;
-	bool answered;
+	bool has_rsp;
 	int ret;
 
 	memcpy(req.mcast.mgid, mgid, sizeof(req.mcast.mgid));
-	ret = cmd_exec_answered(dev, &req, &rsp, &answered);
-	if (opcode == ORNIC_CMD_DETACH_MCAST && !answered)
+	ret = cmd_exec_rsp(dev, &req, &rsp, &has_rsp);
+	if (opcode == ORNIC_CMD_DETACH_MCAST && !has_rsp)
 		return 0;
 	return ret;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues. The provider polls and arms them in shared memory, and so
- * does the driver for kernel users (ornic_poll.c); the driver makes them, and
- * passes their events on (ornic_event.c).
+ * Completion queues: create, resize, moderate, destroy. The provider polls and
+ * arms them in shared memory, as does the driver for kernel users
+ * (ornic_poll.c). ornic_event.c delivers their events.
  */
 #include "ornic_cq.h"
 
@@ -86,7 +86,7 @@ static int cq_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 	return ret;
 }
 
-/* Everything that can fail once the arguments are good. */
+/* All steps that can fail, after the arguments were checked. */
 static int cq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 		       u64 size, struct ib_udata *udata)
 {
@@ -165,8 +165,8 @@ static int check_resize_udata(struct ib_udata *udata)
 }
 
 /*
- * Moves the CQ to @next, and leaves in it what is to be released. The response
- * goes first: once the device has moved, nothing may fail.
+ * Moves the CQ to @next, which then holds what is to be released. The response
+ * is copied out first: once the device has moved, nothing may fail.
  */
 static int cq_resize_locked(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 			    struct ornic_queue *next, u8 log_depth,

@@ -10,16 +10,15 @@
 
 struct ornic_event_target;
 
-/* A completion queue. */
 struct ornic_ib_cq {
 	struct ib_cq ibcq;
-	u32 cqn; /* its number */
+	u32 cqn;
 	struct mutex lock; /* one resize at a time; protects log_depth, queue */
 	u8 log_depth; /* log2 of its CQEs */
-	u8 vector; /* its completion vector */
+	u8 vector;
 	struct ornic_queue queue; /* record page and ring */
 	struct ornic_cq_ring ring; /* kernel user: the host's end of the ring */
-	struct ornic_event_target *target; /* takes its events */
+	struct ornic_event_target *target;
 };
 
 static inline struct ornic_ib_cq *to_ocq(struct ib_cq *ibcq)

@@ -38,10 +38,10 @@ struct ornic_caps {
 	u8 mac[ETH_ALEN]; /* of the port */
 };
 
-/* What the device was last told by SET_PORT. */
+/* The parameters of the last SET_PORT. */
 struct ornic_port_state {
 	bool known; /* false before the first SET_PORT */
-	bool up; /* the netdev is up and has a carrier */
+	bool up; /* the netdev is up, has a carrier, and its MTU fits */
 	u32 mtu; /* RoCE MTU in bytes */
 };
 
@@ -52,7 +52,7 @@ struct ornic_ib_dev {
 	struct ornic_bus *bus;
 	struct ornic_caps caps;
 
-	/* Struct ornic_event_target by number, for events */
+	/* struct ornic_event_target by number */
 	struct xarray cqs;
 	struct xarray qps;
 	struct xarray srqs;
@@ -62,16 +62,16 @@ struct ornic_ib_dev {
 	struct ida xrcdns;
 	atomic_t cmd_id; /* of the last command */
 
-	/* The port: netdev_nb queues port_work, which reports to device and users */
+	/* netdev_nb queues port_work, which reports to device and users */
 	struct notifier_block netdev_nb;
 	struct netdev_net_notifier netdev_nn;
 	struct ornic_port_state port; /* written by port_work */
 	struct delayed_work port_work;
 
-	/* Optional counters that count; under ib_core's lock of the statistics */
+	/* Enabled optional counters; under ib_core's lock of the statistics */
 	u64 optional;
 
-	struct work_struct flush_work; /* wakes kernel users of a failed device */
+	struct work_struct flush_work; /* for kernel users after a failure */
 
 	/* Not `rdma link delete`; under the lifetime lock of ornic_main.c */
 	bool bus_unregisters;

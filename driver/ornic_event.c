@@ -3,12 +3,12 @@
  * Events of the device, in any context: to the completion handler of a CQ, or
  * as an asynchronous event of a CQ, a QP, an SRQ or the device.
  *
- * The number in an event leads under RCU to a target, whose reference holds the
- * object while its handler runs. No lock is held then, neither here nor in
- * the device, so a handler may post, poll and arm. Destroying an object first
- * closes its target: no handler begins any more, and the last one has ended.
- * ib_core frees CQs, QPs and SRQs without a grace period; that is why a target is
- * memory of its own.
+ * The number in an event is looked up under RCU. It names a target, whose
+ * reference holds the object while its handler runs. No lock is held then,
+ * neither here nor in the device, so a handler may post, poll and arm.
+ * Destroying an object first closes its target: no handler starts afterwards,
+ * and running ones have finished. ib_core frees CQs, QPs and SRQs without a
+ * grace period, so a target is allocated separately.
  */
 #include "ornic_event.h"
 
@@ -94,9 +94,9 @@ static struct ornic_event_target *target_get(struct xarray *table, u32 num)
 }
 
 /*
- * Handlers of kernel users expect an interrupt, and softirqs that they raise
- * are to run at once: a process that executes its own messages on the device
- * looks like one.
+ * Handlers of kernel users expect to run in an interrupt, after which softirqs
+ * that they raised run at once. A process that executes its own messages on the
+ * device disables softirqs for that.
  */
 static void cq_completed(struct ornic_event_target *target)
 {
@@ -157,10 +157,10 @@ static void srq_event(struct ornic_event_target *target,
 }
 
 /*
- * A CQ that is polled directly has no handler to call. One without QPs may be about
- * to go, with what its handler would queue.
+ * A CQ that is polled directly has no handler to call. One without QPs may be
+ * about to be destroyed, with the work that its handler would queue.
  */
-static bool wants_flush(struct ornic_ib_dev *dev, struct ib_cq *cq)
+static bool needs_flush(struct ornic_ib_dev *dev, struct ib_cq *cq)
 {
 	return !cq->uobject && cq->poll_ctx != IB_POLL_DIRECT &&
 	       ornic_flush_has_users(dev, cq) &&
@@ -181,7 +181,7 @@ void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn)
 	rcu_read_unlock();
 	if (!target)
 		return;
-	if (wants_flush(dev, target->obj))
+	if (needs_flush(dev, target->obj))
 		cq_completed(target);
 	target_put(target);
 }

@@ -9,12 +9,12 @@
 struct ornic_ib_dev;
 struct xarray;
 
-/* Where events of one CQ or QP go. */
+/* The CQ, QP or SRQ that an event is for. */
 struct ornic_event_target {
-	refcount_t ref; /* one of the object, one of each handler that runs */
+	refcount_t ref; /* one for the object, one for each running handler */
 	struct completion idle; /* completed with the last reference */
-	u32 num; /* CQN or QPN */
-	/* Struct ib_cq or struct ib_qp, valid while a reference is held */
+	u32 num; /* CQN, QPN or SRQN */
+	/* struct ib_cq, ib_qp or ib_srq, valid while a reference is held */
 	void *obj;
 	/* QP of a kernel user: struct ib_cq of its SQ, else NULL */
 	const void *send_cq;

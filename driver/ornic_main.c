@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The module: devices come and go.
+ * Registration and removal of devices.
  *
- * A device ends in one of two ways, and both may be tried at once:
+ * A device is removed in one of two ways, which may race:
  *  - the bus calls ornic_unregister(), because its netdev, its PCI function or
- *    its module goes;
- *  - a user says `rdma link delete`, and ib_core unregisters it.
- * ib_core lets one of them through and makes the other wait. Both end in
- * dealloc_driver(), which decides under the lifetime lock who it was: if the
- * bus has not asked by then, it is told by its @removing, under that lock.
- * So ornic_unregister() either does the work, or waits for who does, or finds
- * bus->dev NULL; in each case no @removing of this bus runs when it returns.
+ *    its module goes away;
+ *  - `rdma link delete`: ib_core unregisters it. ib_core lets one of them
+ *    through and makes the other wait. Both end in dealloc_driver(). If the bus
+ *    has not called ornic_unregister() by then, it is notified by @removing,
+ *    under the lifetime lock. So ornic_unregister() does the work, or waits for
+ *    the other way to finish it, or finds bus->dev NULL; in each case no
+ *    @removing of this bus runs when it returns.
  *
  * Lock order: unregistration lock of ib_core, lifetime lock, locks of the bus.
  */
@@ -155,9 +155,9 @@ static void init_dev(struct ornic_ib_dev *dev, struct ornic_bus *bus)
 }
 
 /*
- * ib_core begins with the initial namespace. Where namespaces share devices
- * that is right for all; where they do not, a link that is made in a container
- * is for that container.
+ * ib_core starts in the initial namespace, which is right where namespaces
+ * share devices. Where they do not, a link that is added in a container belongs
+ * to that container.
  */
 static void init_net_ns(struct ornic_ib_dev *dev)
 {
@@ -181,7 +181,7 @@ static int init_ibdev(struct ornic_ib_dev *dev)
 	if (IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS))
 		ibdev->driver_def = ornic_uapi_defs;
 	ib_set_device_ops(ibdev, &ornic_ops);
-	/* Not in a constant table, and a table is too large for the stack. */
+	/* Differs by bus, so it cannot be in the constant table. */
 	ibdev->ops.device_group = dev->bus->attrs;
 	return ib_device_set_netdev(ibdev, ornic_gid_netdev(dev), ORNIC_PORT);
 }
@@ -193,7 +193,7 @@ static void set_bus_dev(struct ornic_bus *bus, struct ornic_ib_dev *dev)
 	mutex_unlock(&lifetime_lock);
 }
 
-/* From here on the failing device is the caller's: no @removing. */
+/* The caller handles the failure from here on: no @removing. */
 static void claim_end(struct ornic_ib_dev *dev)
 {
 	mutex_lock(&lifetime_lock);
@@ -203,7 +203,7 @@ static void claim_end(struct ornic_ib_dev *dev)
 
 /*
  * Rings and records are shared with the device, and with processes, for as long
- * as they live: nobody could copy them, or flush caches.
+ * as they exist: there is no point at which to copy them, or to flush caches.
  */
 static bool shares_memory(struct device *dma_device)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory regions of user memory. The device gets the largest pages that it
- * supports and that fit; memory that is one run gets no page list at all.
+ * Memory regions and windows. The device gets the largest pages that it
+ * supports and that fit; contiguous memory gets no page list at all.
  */
 #include "ornic_mr.h"
 
@@ -117,7 +117,7 @@ static int mr_pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
 	return ret;
 }
 
-/* References that nobody drops. */
+/* References that are never dropped. */
 static void mr_leak_pages(struct ib_umem *umem)
 {
 	struct sg_page_iter iter;
@@ -185,7 +185,7 @@ err_free_mr:
 	return ERR_PTR(ret);
 }
 
-/* Lets the memory that @from has pinned and described be that of @mr. */
+/* @mr takes over the memory that @from has pinned and described. */
 static void take_memory(struct ornic_ib_mr *mr, const struct ornic_ib_mr *from)
 {
 	mr->umem = from->umem;
@@ -217,8 +217,8 @@ static int mr_move(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
 }
 
 /*
- * Pages that were pinned for reading stay read-only: rights to write need
- * them pinned again.
+ * Pages that were pinned for reading stay read-only; for write access they are
+ * pinned again.
  */
 static bool needs_pinning(const struct ornic_ib_mr *mr, int flags, int access)
 {
@@ -377,7 +377,7 @@ int ornic_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	return 0;
 }
 
-/* Memory windows. Binding and invalidation are WQEs, which the driver never sees. */
+/* Binding and invalidating a window are WQEs, which the driver never sees. */
 
 int ornic_ib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {

@@ -5,8 +5,8 @@
  * sockets of the host and reports them by IGMP or MLD. Each group is joined
  * once, however many QPs are attached; IP counts the joins of others.
  *
- * IP forgets its groups when the netdev leaves a namespace, and while its MTU is
- * too small for IP. The list here tells what to join then.
+ * IP drops its groups when the netdev leaves a namespace, and while its MTU is
+ * too small for IP. The list here is joined again afterwards.
  *
  * The groups are those of the netdev itself. For packets that come through a
  * VLAN on it, the program that attaches must join there; rdma_cm does.
@@ -28,7 +28,7 @@ struct ornic_netdev_group {
 	struct list_head link; /* in ornic_netdev_mcast.list */
 	struct in6_addr addr; /* the group: IPv6, or IPv4 mapped */
 	u32 users; /* attachments */
-	bool joined; /* IP has it */
+	bool joined; /* by IP */
 };
 
 static int join_ipv4(struct net_device *netdev, __be32 addr)

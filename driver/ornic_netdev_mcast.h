@@ -9,7 +9,7 @@ struct net_device;
 
 /* Multicast groups that a netdev joins for a device. */
 struct ornic_netdev_mcast {
-	struct net_device *netdev; /* the netdev */
+	struct net_device *netdev;
 	struct list_head list; /* struct ornic_netdev_group; RTNL */
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The commands whose fields share words: attributes of a QP and address
- * vectors to and from their descriptors, and the meaning of a status; access
- * rights. Pure.
+ * Packing of commands: attributes of a QP, address vectors and access rights to
+ * and from their descriptors; the errno of a status. Pure.
  */
 #include "ornic_pack.h"
 
@@ -135,19 +134,19 @@ int ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
 ORNIC_FOR_KUNIT(ornic_unpack_query_qp);
 
 /*
- * Access flags of verbs -> access rights of the device. Pure.
+ * Access flags of verbs -> access rights of the device.
  *
  * The values are the same by the definition of enum ornic_access, save for
- * those that do not fit into its byte; what is left is to refuse what the
- * device does not do. Flags of the optional range (relaxed ordering) may be
- * ignored by definition.
+ * those that do not fit into its byte, so this only rejects flags that the
+ * device does not support. Flags of the optional range (relaxed ordering) may
+ * be ignored by definition.
  */
 
 #define SAME_VALUE 0x1fu
 
 /*
- * What only an MR can have. rdma_cm asks for persistence of every device that
- * knows FLUSH, and programs pass the flags of their MR.
+ * Flags that only an MR can have. rdma_cm sets persistence for every device
+ * with FLUSH, and programs pass the flags of their MR.
  */
 #define MR_ONLY                                                            \
 	((u32)ORNIC_ACCESS_MW_BIND | (u32)IB_UVERBS_ACCESS_ZERO_BASED |    \

@@ -6,14 +6,14 @@
 
 #include <rdma/ornic-hw.h>
 
-/* Where packets go. */
+/* What an address vector is packed from. */
 struct ornic_av_params {
 	u8 dgid[16]; /* destination GID in wire order */
 	u8 dmac[6]; /* next hop */
-	u16 udp_sport; /* UDP source port */
+	u16 udp_sport;
 	u32 flow_label; /* 20 bits */
 	u8 sgid_index; /* source GID */
-	u8 tclass; /* traffic class */
+	u8 tclass;
 	u8 hop_limit; /* TTL */
 	u8 sl; /* service level, 0 to 7 */
 };
@@ -22,7 +22,7 @@ struct ornic_av_params {
 struct ornic_qp_params {
 	u32 mask; /* MODIFY_QP: enum ornic_qp_mask, the fields that count */
 	u8 state; /* enum ornic_qp_state */
-	/* MODIFY_QP: the state that the QP is believed to be in */
+	/* MODIFY_QP: the state that the driver expects the QP in */
 	u8 cur_state;
 	u8 access; /* enum ornic_access */
 	u8 path_mtu; /* enum ib_mtu, 1 to 5 */
@@ -38,7 +38,7 @@ struct ornic_qp_params {
 	u32 rq_psn; /* 24 bits */
 	u32 sq_psn; /* 24 bits */
 	u32 dest_qpn; /* 24 bits */
-	u32 qkey; /* Q_Key */
+	u32 qkey;
 	struct ornic_av_params path; /* primary path */
 };
 

@@ -2,7 +2,7 @@
 /*
  * Memory of page trees: allocated in pages that the device can read, charged
  * to the memcg of the caller. Order: alloc, ornic_tree_set() for each data
- * page, finish, hand the root to the device; free after the device let go.
+ * page, finish, pass the root to the device; free when the object is destroyed.
  */
 #include "ornic_page_list.h"
 
@@ -77,7 +77,7 @@ err_free_pages:
 	return ret;
 }
 
-/* All data pages are set: link the levels and hand the list to the device. */
+/* All data pages are set: link the levels and pass the list to the device. */
 void ornic_page_list_finish(struct ib_device *ibdev,
 			    struct ornic_page_list *list)
 {

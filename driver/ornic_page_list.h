@@ -7,8 +7,8 @@
 struct ib_device;
 
 /*
- * A page tree in DMA-mapped memory. The device reads it for as long as the
- * object exists that it was given to.
+ * A page tree in DMA-mapped memory. The device reads it for as long as its
+ * object exists.
  */
 struct ornic_page_list {
 	/* Its list pages, leaves first; NULL: no tree */

@@ -5,7 +5,7 @@
  *
  * The list pages of one tree are an array, level after level, leaves first,
  * so that leaf entry n is entry n mod 512 of page n / 512 and the root is the
- * last page. Pure: it is told where its pages are.
+ * last page. Pure: the caller allocates the pages.
  */
 #include "ornic_page_tree.h"
 

@@ -9,7 +9,7 @@
 /* One 4 KiB list page of a page tree. */
 struct ornic_tree_page {
 	__le64 *entries; /* its ORNIC_LIST_ENTRIES entries, zeroed before use */
-	u64 dma; /* its DMA address */
+	u64 dma;
 };
 
 /* How many list pages a page tree has. */
@@ -20,7 +20,7 @@ struct ornic_tree_shape {
 	 * one page, the root
 	 */
 	u32 count[ORNIC_TREE_MAX_LEVELS];
-	u32 total; /* list pages of all levels */
+	u32 total; /* of all levels */
 };
 
 int ornic_tree_shape(u64 npages, struct ornic_tree_shape *shape);

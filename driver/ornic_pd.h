@@ -4,10 +4,9 @@
 
 #include <rdma/ib_verbs.h>
 
-/* A protection domain; the device knows only its number. */
 struct ornic_ib_pd {
 	struct ib_pd ibpd;
-	u32 pdn; /* its number, not 0 */
+	u32 pdn; /* not 0 */
 };
 
 static inline struct ornic_ib_pd *to_opd(struct ib_pd *ibpd)
@@ -15,10 +14,9 @@ static inline struct ornic_ib_pd *to_opd(struct ib_pd *ibpd)
 	return container_of(ibpd, struct ornic_ib_pd, ibpd);
 }
 
-/* An XRC domain; the device knows only its number. */
 struct ornic_ib_xrcd {
 	struct ib_xrcd ibxrcd; /* ib_core shares it among processes */
-	u32 xrcdn; /* its number, not 0 */
+	u32 xrcdn; /* not 0 */
 };
 
 static inline struct ornic_ib_xrcd *to_oxrcd(struct ib_xrcd *ibxrcd)

@@ -3,9 +3,9 @@
  * Polling and arming of kernel users, in any context: the driver reads rings
  * and writes records as the provider does.
  *
- * A CQE names its QP by number; the table of the device leads to the QP. A QP
- * that is destroyed, or begins anew, first takes its CQEs out of the ring under
- * the lock of the CQ, so what the table finds there is alive.
+ * A CQE names its QP by number, which is looked up in the table of the device.
+ * A QP that is destroyed or reset first removes its CQEs from the ring under
+ * the lock of the CQ, so a QP that is found there exists.
  */
 #include "ornic_poll.h"
 
@@ -79,8 +79,8 @@ void ornic_cq_ring_forget_qp(struct ornic_cq_ring *ring, u32 qpn)
 }
 
 /*
- * The QP of a CQE, if it completes to this CQ: the lock of the CQ keeps it then,
- * as who destroys it takes that lock, and nothing keeps others.
+ * The QP of a CQE, if it completes to this CQ. Its destruction takes the lock
+ * of the CQ, which is held here; other QPs may go away at any time.
  */
 static struct ornic_ib_qp *find_qp(struct ornic_ib_dev *dev,
 				   const struct ib_cq *ibcq,
@@ -98,7 +98,7 @@ static struct ornic_ib_qp *find_qp(struct ornic_ib_dev *dev,
 	return qp;
 }
 
-/* Frames of a VLAN device are untagged to us, but the address is on its VLAN. */
+/* Frames of a VLAN device arrive untagged, but the address is on its VLAN. */
 static u16 vlan_of(const struct ornic_ib_dev *dev,
 		   const struct ornic_completion *comp)
 {
@@ -153,9 +153,9 @@ static void fill_wc(struct ornic_ib_qp *qp, struct ib_wc *wc,
 }
 
 /*
- * What kernel users take for a pointer, or for bytes that are there, comes from
- * what they posted and not from the device. The slots of an SRQ are free when
- * the device has taken the WQEs, so of those nothing is known here.
+ * Kernel users trust wr_id (a pointer) and byte_len, so both come from what was
+ * posted and not from the device. The slots of an SRQ are free as soon as the
+ * device has taken the WQEs, so nothing is known of those here.
  */
 static bool match_posted(struct ornic_ib_qp *qp, struct ornic_completion *comp)
 {
@@ -174,7 +174,7 @@ static bool match_posted(struct ornic_ib_qp *qp, struct ornic_completion *comp)
 	return true;
 }
 
-/* False for the CQE of a QP that is gone, or of nothing that was posted. */
+/* False if the QP of the CQE is gone, or no such WQE was posted. */
 static bool poll_one(struct ornic_ib_dev *dev, const struct ib_cq *ibcq,
 		     const struct ornic_cqe *cqe, struct ib_wc *wc)
 {
@@ -202,7 +202,7 @@ int ornic_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
 	const struct ornic_cqe *cqe;
-	/* What matches nothing is passed over, but no device can keep us here. */
+	/* CQEs that match nothing are skipped; at most one ring full. */
 	u32 left = 1u << ring->log_depth;
 	unsigned long flags;
 	int done = 0;
@@ -248,8 +248,8 @@ bool ornic_ib_cq_has_completions(struct ib_cq *ibcq)
 }
 
 /*
- * A CQ that waits for any completion is not made to wait for a solicited one.
- * Each arming is a new sequence, see the device interface.
+ * A CQ armed for any completion stays so when it is armed for solicited ones.
+ * Each arming has a new sequence number, see the device interface.
  */
 static void cq_arm(struct ornic_cq_ring *ring, bool solicited_only)
 {
@@ -264,8 +264,8 @@ static void cq_arm(struct ornic_cq_ring *ring, bool solicited_only)
 		      (any ? ORNIC_ARM_NEXT : ORNIC_ARM_SOLICITED);
 	WRITE_ONCE(ring->record->arm, cpu_to_le32(ring->armed));
 	/*
-	 * Pairs with the device's between its CQE and its look at arm: it sees
-	 * that we wait, or the next poll sees its CQE.
+	 * Pairs with the device's barrier between its store of a CQE and its
+	 * load of arm: it sees that we wait, or the next poll sees its CQE.
 	 */
 	dma_mb();
 }
@@ -288,11 +288,11 @@ int ornic_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 /* ---- A device that has failed -------------------------------------------- */
 
 /*
- * When a device has failed, nobody completes the work of kernel users, and they
- * wait for it before they let go. So the driver does: poll_cq first finds what
- * the device has written, and then, for all that is posted or still gets
- * posted, the completions of a QP in error (IBTA 10.3.1.7). Who posts, or wants
- * to be notified, is told by a work item, as there is no interrupt any more.
+ * A device that has failed completes nothing, but kernel users wait for their
+ * work before they release its memory. So the driver completes it: poll_cq
+ * first returns what the device has written and then, for all that is posted
+ * before or after, the completions of a QP in error (IBTA 10.3.1.7). A work
+ * item calls the completion handlers, as there are no interrupts any more.
  *
  * Processes are disassociated instead, and need none of this.
  */

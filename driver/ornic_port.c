@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The port: follows carrier and MTU of the netdev, tells the device with
- * SET_PORT and users with port events. A work item does that, and again if the
- * device refuses: netdev notifiers run under the RTNL, and a device that takes
- * its time must not stop the network configuration of the host.
+ * The port follows carrier and MTU of the netdev, and reports changes to the
+ * device with SET_PORT and to users with port events. A work item does that,
+ * and retries if the device refuses: netdev notifiers run under the RTNL, and a
+ * slow device must not stall the network configuration of the host.
  *
- * What ends the netdev or moves it to another namespace concerns the bus,
- * which holds it.
+ * The bus holds the netdev, and handles its end and its moves to other
+ * namespaces.
  */
 #include "ornic_port.h"
 
@@ -52,14 +52,14 @@ static void port_report(struct ornic_ib_dev *dev, bool up)
 		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
 	};
 
-	/* Not registered yet or not any more: nobody to tell. */
+	/* Not registered yet, or not any more. */
 	if (!ib_device_try_get(&dev->ibdev))
 		return;
 	ib_dispatch_event(&event);
 	ib_device_put(&dev->ibdev);
 }
 
-/* By the work item, or before it can run. */
+/* Called by the work item, or before it can run. */
 static int sync_port(struct ornic_ib_dev *dev)
 {
 	struct ornic_port_state now = {
@@ -95,7 +95,7 @@ static void port_work(struct work_struct *work)
 				       ret);
 		queue_delayed_work(system_wq, &dev->port_work, RETRY_DELAY);
 	}
-	/* IP comes back after our notifier has run. */
+	/* IP accepts the MTU only after our notifier has run. */
 	rtnl_lock();
 	ornic_netdev_mcast_rejoin(&dev->bus->mcast);
 	rtnl_unlock();
@@ -132,9 +132,9 @@ int ornic_port_start(struct ornic_ib_dev *dev)
 	INIT_DELAYED_WORK(&dev->port_work, port_work);
 	disable_delayed_work(&dev->port_work);
 	/*
-	 * One of the namespace, which follows the netdev to others: ending a
-	 * global one waits for the cleanup of namespaces, which waits for
-	 * their netdevs, which wait for us.
+	 * A notifier of the namespace, which follows the netdev to others:
+	 * unregistering a global one waits for the cleanup of namespaces, which
+	 * waits for their netdevs, which wait for us.
 	 */
 	ret = register_netdevice_notifier_dev_net(netdev, &dev->netdev_nb,
 						  &dev->netdev_nn);
@@ -169,7 +169,7 @@ int ornic_ib_query_port(struct ib_device *ibdev, u32 port,
 	const struct net_device *netdev = dev->bus->netdev;
 	bool up = is_up(netdev);
 
-	/* The device is to know what programs are told; a retry has its time. */
+	/* The device knows what programs see; a retry may still be pending. */
 	flush_work(&dev->port_work.work);
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
@@ -185,7 +185,7 @@ int ornic_ib_query_port(struct ib_device *ibdev, u32 port,
 	attr->max_vl_num = 1;
 	if (ib_get_eth_speed(ibdev, port, &attr->active_speed,
 			     &attr->active_width)) {
-		/* The netdev is about to go, but a port has some speed. */
+		/* The netdev is going away, but a port must have some speed. */
 		attr->active_speed = IB_SPEED_SDR;
 		attr->active_width = IB_WIDTH_1X;
 	}
@@ -218,14 +218,14 @@ int ornic_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 /* ---- GIDs ---------------------------------------------------------------- */
 
 /*
- * The GID table of the device follows the one that ib_core keeps from the
- * addresses of the netdev and of what is stacked on it. An entry also says
- * how frames with this source look: source MAC and VLAN.
+ * The GID table of the device follows ib_core's, which is made from the
+ * addresses of the netdev and of the netdevs stacked on it. An entry also holds
+ * source MAC and VLAN of frames from this GID.
  */
 
 /*
- * Frames leave through the netdev of the bus. If that is a VLAN device it
- * does its tagging itself.
+ * Frames are sent through the netdev of the bus. A VLAN device adds its tag
+ * itself.
  */
 static int read_l2(const struct ornic_ib_dev *dev,
 		   const struct ib_gid_attr *attr,
@@ -241,7 +241,7 @@ static int read_l2(const struct ornic_ib_dev *dev,
 	return 0;
 }
 
-/* On a VLAN device ib_core offers also what its siblings and parent have. */
+/* For a VLAN device ib_core adds addresses of its siblings and parent. */
 static bool is_ours(const struct ornic_ib_dev *dev,
 		    const struct ib_gid_attr *attr)
 {
@@ -304,9 +304,9 @@ int ornic_ib_del_gid(const struct ib_gid_attr *attr, void **context)
 }
 
 /* ---- Limits -------------------------------------------------------------- */
-/* Not registered with the IEEE; the value that says so. */
+/* No OUI is registered with the IEEE. */
 #define VENDOR_ID 0xffffff
-/* 4.096 us * 2^n from a packet to its ACK, a scheduler tick included. */
+/* 4.096 us * 2^n from a packet to its ACK, including a scheduler tick. */
 #define ACK_DELAY 15
 #define NS_CLOCK_KHZ 1000000
 

@@ -3,7 +3,7 @@
  * What the pure files of the driver need from their surroundings: integer
  * types, byte order, errno. Pure files compute and touch nothing else, so
  * their KUnit suites also run on the host. This is the only file of the
- * driver that asks where it runs.
+ * driver that depends on where it runs.
  */
 #ifndef ORNIC_PURE_H
 #define ORNIC_PURE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Queue pairs: birth and death. Their attributes are in ornic_qp_modify.c. */
+/* Queue pairs: create, destroy, multicast. ornic_qp_modify.c has attributes. */
 #include "ornic_qp.h"
 
 #include <rdma/ornic-abi.h>
@@ -20,7 +20,7 @@
 static bool has_type(const struct ornic_ib_dev *dev, enum ib_qp_type type,
 		     bool kernel)
 {
-	/* It comes without the data of the process that asks for it. */
+	/* ib_core creates it without driver data. */
 	if (type == IB_QPT_XRC_TGT)
 		return dev->caps.caps & ORNIC_CAP_XRC;
 	if (kernel && !(dev->caps.caps & ORNIC_CAP_KERNEL))
@@ -79,7 +79,7 @@ static int qp_check_init_attr(struct ornic_ib_dev *dev,
 	return check_domains(dev, init);
 }
 
-/* What the rings are to hold. There may be no RQ, whatever is asked for. */
+/* There may be no RQ, whatever is requested. */
 static struct ornic_ring_caps ring_caps(const struct ornic_ib_qp *qp,
 					const struct ib_qp_cap *cap,
 					bool has_srq)
@@ -102,7 +102,7 @@ static struct ornic_ring_caps ring_caps(const struct ornic_ib_qp *qp,
 	return caps;
 }
 
-/* Lays the rings out and returns in @cap what they hold. */
+/* Lays out the rings and raises @cap to what they hold. */
 static int qp_init_rings(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 			 struct ib_qp_cap *cap, bool has_srq)
 {
@@ -208,7 +208,7 @@ static int qp_put_response(struct ornic_ib_qp *qp, struct ib_udata *udata)
 	return ornic_udata_put(udata, &resp, sizeof(resp));
 }
 
-/* Lets kicks and events come. */
+/* Kicks and events may come afterwards. */
 static int qp_publish(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 {
 	u32 qpn = qp->ibqp.qp_num;
@@ -245,7 +245,7 @@ static void release_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 	ornic_queue_release(&qp->queue, &dev->ibdev);
 }
 
-/* The host's ends, of a kernel user. An XRC target has none to speak of. */
+/* The host's ends of the queues, for a kernel user. */
 static int init_wqs(struct ornic_ib_qp *qp)
 {
 	int ret;
@@ -284,7 +284,7 @@ static int qp_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 	return ret;
 }
 
-/* Everything that can fail once the arguments are good. */
+/* All steps that can fail, after the arguments were checked. */
 static int qp_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 		       const struct ib_qp_init_attr *init,
 		       struct ib_udata *udata)
@@ -353,9 +353,9 @@ static void empty_queues(struct ornic_ib_qp *qp)
 
 /*
  * Empty the queues of a QP in RESET, and remove its CQEs from its CQs. Pollers
- * see both in one step, since completing a queue is theirs to do.
+ * see both at once, as the tail of a queue is written under the lock of its CQ.
  */
-void ornic_ib_qp_begin_anew(struct ornic_ib_qp *qp)
+void ornic_ib_qp_reset(struct ornic_ib_qp *qp)
 {
 	struct ornic_cq_ring *first = &to_ocq(qp->ibqp.send_cq)->ring;
 	struct ornic_cq_ring *second = &to_ocq(qp->ibqp.recv_cq)->ring;
@@ -377,8 +377,8 @@ void ornic_ib_qp_begin_anew(struct ornic_ib_qp *qp)
 }
 
 /*
- * While the QP still has its number: as soon as it is destroyed another QP may
- * get it, and complete to the same CQ.
+ * Must run while the QP still has its number: once it is destroyed another QP
+ * may get the number, and complete to the same CQ.
  */
 static bool forget_completions(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 {
@@ -392,8 +392,8 @@ static bool forget_completions(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 	if (ret && !ornic_is_dead(dev))
 		return false;
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	ornic_ib_qp_begin_anew(qp);
-	/* It may just call the handler of a CQ that goes next. */
+	ornic_ib_qp_reset(qp);
+	/* It may be calling the handler of a CQ that is destroyed next. */
 	if (ornic_is_dead(dev))
 		flush_work(&dev->flush_work);
 	return true;
@@ -419,9 +419,9 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 			ornic_kick_set_add(qp->kicks, ibqp->qp_num);
 		return ret;
 	}
-	/* A poller may have found it: whatever the device says, wait for that. */
+	/* A poller may have found it: wait, even if the device refused. */
 	if (!forgotten)
-		ornic_ib_qp_begin_anew(qp);
+		ornic_ib_qp_reset(qp);
 
 	ornic_event_target_free(qp->target);
 	release_queue(dev, qp);
@@ -430,15 +430,14 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 }
 
 /*
- * Multicast groups. The device knows the members; that the host's network
- * lets the packets through, and tells its routers and switches, is the
- * netdev's.
- * ib_core checks type and address, and detaches what a process leaves behind.
+ * Multicast groups. The device knows the members; the netdev joins the group,
+ * so that its filter and the network pass the packets. ib_core checks type and
+ * address, and detaches QPs of a process that exits.
  */
 
 /*
- * Each may be a group that the netdev joins, without the limits that sockets
- * have: igmp_max_memberships and optmem_max.
+ * Memberships of a context. The netdev joins each group without the limits of
+ * sockets, igmp_max_memberships and optmem_max.
  */
 #define MAX_MEMBERSHIPS 128
 

@@ -13,7 +13,6 @@ struct ornic_kick_set;
 struct ornic_event_target;
 struct ornic_ib_ucontext;
 
-/* Its number is ibqp.qp_num. */
 struct ornic_ib_qp {
 	struct ib_qp ibqp;
 
@@ -62,6 +61,6 @@ static inline bool ornic_ib_qp_is_datagram(const struct ornic_ib_qp *qp)
 	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
 }
 
-void ornic_ib_qp_begin_anew(struct ornic_ib_qp *qp);
+void ornic_ib_qp_reset(struct ornic_ib_qp *qp);
 
 #endif /* ORNIC_QP_H */

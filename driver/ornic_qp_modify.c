@@ -2,11 +2,11 @@
 /*
  * Attributes of a QP: from verbs to MODIFY_QP, and from QUERY_QP to verbs.
  *
- * The driver checks masks and ranges, ib_core's table the transition as the
- * driver knows the state; the device, which alone knows the state for sure,
- * checks it again (IBTA 10.3.1). Of attributes that are narrower than their
- * field in struct ib_qp_attr the bits that go on the wire count, as with mlx5:
- * programs pass what they find. ib_core does so for PSNs.
+ * The driver checks masks and ranges, and the transition by ib_core's table and
+ * the state that it last saw. The device, which alone knows the current state,
+ * checks the transition again (IBTA 10.3.1). Attributes that are narrower on
+ * the wire than in struct ib_qp_attr are truncated, as in mlx5, since programs
+ * pass such values; ib_core does so for PSNs.
  */
 #include <rdma/ib_verbs.h>
 
@@ -33,7 +33,7 @@
 	 IB_QP_DEST_QPN)
 /* clang-format on */
 
-/* Attributes that go to the device, and the largest value of small ones. */
+/* Attributes for the device, and the largest value of small ones. */
 static const struct mask_map {
 	u32 ib;
 	u32 ornic;
@@ -116,7 +116,7 @@ static int qp_check_transition(struct ornic_ib_qp *qp, enum ib_qp_state cur,
 	return -EINVAL;
 }
 
-/* A label of 0 leaves the spreading of flows to us. */
+/* Without a flow label the driver chooses the source port. */
 static int set_path(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 		    struct ornic_qp_params *params)
 {
@@ -167,14 +167,14 @@ static void qp_remember(struct ornic_ib_qp *qp, enum ib_qp_state state,
 	qp->dest_qpn = state == IB_QPS_RESET ? 0 : dest_qpn;
 }
 
-/* All QPs of a device that has failed are in error, or may forget it all. */
+/* All QPs of a device that has failed are in ERR, and may go to RESET. */
 static bool may_end(struct ornic_ib_dev *dev, enum ib_qp_state next)
 {
 	return ornic_is_dead(dev) &&
 	       (next == IB_QPS_ERR || next == IB_QPS_RESET);
 }
 
-/* Nobody takes from the SRQ for it any more (IBTA 10.3.1.7). */
+/* It takes nothing from the SRQ any more (IBTA 10.3.1.7). */
 static void say_last_wqe(struct ornic_ib_qp *qp)
 {
 	struct ornic_eqe eqe = {
@@ -213,7 +213,7 @@ static int qp_modify_locked(struct ornic_ib_qp *qp,
 	qp_remember(qp, next, params.dest_qpn);
 	/* The provider does this for QPs of users. */
 	if (next == IB_QPS_RESET && ornic_ib_qp_is_kernel(qp))
-		ornic_ib_qp_begin_anew(qp);
+		ornic_ib_qp_reset(qp);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static void put_pages_upto(struct ornic_queue_mem *mem, u32 count)
 	}
 }
 
-/* Takes what the page allocator has at hand, without reclaim. */
+/* Without reclaim: single pages are good enough. */
 static bool alloc_run(struct ornic_queue_mem *mem)
 {
 	gfp_t gfp = (GFP_KERNEL_ACCOUNT & ~__GFP_DIRECT_RECLAIM) | __GFP_ZERO |
@@ -171,7 +171,7 @@ void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 	}
 }
 
-/* References that nobody drops. */
+/* References that are never dropped. */
 static void queue_leak_pages(struct ornic_queue_mem *mem)
 {
 	u32 i;
@@ -207,8 +207,8 @@ static void queue_mem_free(struct ornic_queue_mem *mem)
  * a bus that has one.
  *
  * Queue memory is mapped page by page, and every mapping holds references to
- * its pages: after disassociation it stays readable and writable, only that
- * no device looks at it. The doorbell page is I/O memory, which ib_core zaps.
+ * its pages: after disassociation it stays readable and writable, but no device
+ * accesses it. The doorbell page is I/O memory, which ib_core zaps.
  */
 
 static struct ornic_mmap_entry *to_entry(struct rdma_user_mmap_entry *rdma)
@@ -279,7 +279,7 @@ static int map_queue(struct vm_area_struct *vma, struct ornic_queue_mem *mem)
 
 /*
  * To ib_core this is the mapping of rdma_user_mmap_io(). Its PTE is inserted
- * anew because of x86: remapping a whole VMA reserves a memory type (VM_PAT).
+ * again because of x86: remapping a whole VMA reserves a memory type (VM_PAT).
  * Before 6.16 both munmap() and the zapping at disassociation give that back,
  * both with the mmap lock held for reading only; if they meet, one finds no PTE
  * to take the type from, and warns. Inserting looks the type up and reserves

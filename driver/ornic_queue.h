@@ -14,9 +14,9 @@ struct page;
 struct ornic_queue_mem {
 	/* Each with a reference of ours; user mappings hold their own */
 	struct page **pages;
-	u32 npages; /* number of pages */
-	u64 run; /* DMA address of the whole, if it is one run */
-	/* Its page list, if not (list.pages != NULL) */
+	u32 npages;
+	u64 run; /* DMA address, if the pages are contiguous */
+	/* Page list, if they are not (list.pages != NULL) */
 	struct ornic_page_list list;
 };
 
@@ -24,9 +24,8 @@ void *ornic_queue_mem_at(const struct ornic_queue_mem *mem, u32 off);
 void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 			      struct ornic_dma_mem *out);
 
-/* Something that a user may map. */
+/* Queue memory or the doorbell page, for mmap(). */
 struct ornic_mmap_entry {
-	/* Its place in the offsets of the context */
 	struct rdma_user_mmap_entry rdma;
 	/* Queue memory, owned by the entry; NULL: the doorbell page */
 	struct ornic_queue_mem *mem;
@@ -39,7 +38,7 @@ void ornic_mmap_remove(struct ornic_mmap_entry *entry);
 u64 ornic_mmap_offset(const struct ornic_mmap_entry *entry);
 u64 ornic_mmap_size(const struct ornic_mmap_entry *entry);
 
-/* The memory of a QP or CQ and who may map it. */
+/* The memory of a QP, CQ or SRQ and its mapping. */
 struct ornic_queue {
 	struct ornic_queue_mem *mem; /* record page and rings */
 	/* Lets the user map mem, and owns it; NULL for a kernel user */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Details of ours in `rdma resource show ... -dd`: what the driver knows of an
- * object, and what the device says that it is doing. An object that the device
- * does not know any more, or a device without INSPECT, leaves the latter out.
+ * Driver details of `rdma resource show ... -dd`: an object as the driver knows
+ * it, and its current state from the device, unless the device has no INSPECT
+ * or has destroyed the object.
  */
 #include "ornic_verbs.h"
 
@@ -35,7 +35,7 @@ static int put_list(struct sk_buff *msg, const struct detail *details,
 	return 0;
 }
 
-/* @known, and what @live adds to it. */
+/* @known, and the state of @live. */
 static int put_details(struct sk_buff *msg, const struct detail *known,
 		       int num_known, const struct detail *live, int nlive)
 {
@@ -52,7 +52,7 @@ static int put_details(struct sk_buff *msg, const struct detail *known,
 	return 0;
 }
 
-/* Any user may list objects; only an administrator keeps the device busy. */
+/* Any user may list objects; only an administrator may issue commands. */
 static bool may_ask(void)
 {
 	return capable(CAP_NET_ADMIN);
@@ -92,7 +92,7 @@ int ornic_ib_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 			   alive ? ARRAY_SIZE(live) : 0);
 }
 
-/* What the device says of a QP. */
+/* The state of a QP on the device. */
 static int put_qp(struct sk_buff *msg, const struct detail *known,
 		  int num_known, const struct ornic_rsp_inspect_qp *r)
 {

@@ -3,8 +3,8 @@
  * Geometry of queue memory: strides, depths, offsets. Pure.
  *
  * Every size is a power of two, so that indices can run freely and a WQE
- * never crosses a page. What rounding adds is given to the user: the caps
- * that create_qp returns are those of the ring.
+ * never crosses a page. The caps that create_qp returns are those of the ring,
+ * rounding included.
  */
 #include "ornic_ring.h"
 

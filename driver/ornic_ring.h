@@ -4,7 +4,7 @@
 
 #include "ornic_pure.h"
 
-/* What the device allows. */
+/* Limits of the device. */
 struct ornic_ring_limits {
 	u8 log_max_wqe; /* log2 of the WQEs of one ring */
 	u8 max_sge; /* SGEs per WQE */
@@ -12,7 +12,7 @@ struct ornic_ring_limits {
 	u16 max_inline;
 };
 
-/* What the user asks for, and what it gets. */
+/* In: requested by the user; out: of the rings. */
 struct ornic_ring_caps {
 	u32 send_wr; /* send WQEs; 0: no send queue */
 	u32 recv_wr; /* receive WQEs; 0: no receive queue */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Shared receive queues. The provider posts to them in shared memory; the
- * driver makes and resizes them, arms their limit and passes their events on.
+ * Shared receive queues: create, resize, arm the limit, destroy. The provider
+ * posts to them in shared memory, the driver for kernel users (ornic_wq.c).
  */
 #include "ornic_srq.h"
 
@@ -45,7 +45,7 @@ static int srq_check_udata(struct ib_udata *udata)
 	return req.reserved_20 ? -EINVAL : 0;
 }
 
-/* Lays the ring out and returns in @attr what it holds. */
+/* Lays out the ring and raises @attr to what it holds. */
 static int init_ring(struct ornic_ib_dev *dev, struct ornic_ring_geom *ring,
 		     struct ib_srq_attr *attr, u64 *size)
 {
@@ -123,7 +123,7 @@ static int srq_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
 	return ret;
 }
 
-/* Everything that can fail once the arguments are good. */
+/* All steps that can fail, after the arguments were checked. */
 static int srq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
 			u64 size, struct ib_udata *udata)
 {
@@ -185,8 +185,8 @@ err_destroy_lock:
 }
 
 /*
- * Moves the SRQ to @next, and leaves in it what is to be released. The response
- * goes first: once the device has moved, nothing may fail.
+ * Moves the SRQ to @next, which then holds what is to be released. The response
+ * is copied out first: once the device has moved, nothing may fail.
  */
 static int srq_resize_locked(struct ornic_ib_srq *srq, struct ornic_queue *next,
 			     u8 log_depth, struct uverbs_attr_bundle *attrs)
@@ -228,7 +228,7 @@ static int srq_resize(struct ornic_ib_srq *srq, u32 max_wr,
 
 	if (!(dev->caps.caps & ORNIC_CAP_RESIZE_SRQ))
 		return -EOPNOTSUPP;
-	/* As many SGEs as fit the stride lead to that stride again. */
+	/* The SGEs that fit the stride give the same stride again. */
 	ret = init_ring(dev, &ring, &attr, &size);
 	if (ret)
 		return ret;

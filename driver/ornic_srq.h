@@ -14,15 +14,14 @@ struct ornic_event_target;
 
 extern const struct uapi_definition ornic_srq_defs[];
 
-/* A shared receive queue. */
 struct ornic_ib_srq {
 	struct ib_srq ibsrq;
-	struct mutex lock; /* of resizing: protects ring and queue */
-	u32 srqn; /* its number */
-	/* Geometry of its ring; its depth is read without the lock, too */
+	struct mutex lock; /* one resize at a time; protects ring, queue */
+	u32 srqn;
+	/* Its depth is also read without the lock */
 	struct ornic_ring_geom ring;
 	struct ornic_queue queue; /* record page and ring */
-	struct ornic_event_target *target; /* takes its events */
+	struct ornic_event_target *target;
 	struct ornic_wq wq; /* kernel user: the host's end */
 };
 

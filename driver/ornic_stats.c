@@ -46,7 +46,7 @@ static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
 	[ORNIC_STAT_TX_ERRORS].name = "tx_errors",
 	[ORNIC_STAT_RX_TOO_LONG].name = "rx_too_long",
 	[ORNIC_STAT_RX_BAD_RKEY].name = "rx_bad_rkey",
-	/* ib_core wants the optional ones behind all others. */
+	/* ib_core requires the optional ones to be last. */
 	OPTIONAL(RX_SEND_REQUESTS, "rx_send_requests"),
 	OPTIONAL(RX_WRITE_REQUESTS, "rx_write_requests"),
 	OPTIONAL(RX_READ_REQUESTS, "rx_read_requests"),
@@ -54,7 +54,7 @@ static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
 	OPTIONAL(RX_CE_PACKETS, "rx_ce_packets"),
 };
 
-/* What `rdma statistic` does not show. */
+/* `rdma statistic` hides counters that are disabled. */
 static void hide_optional(struct rdma_hw_stats *stats, u64 counting)
 {
 	int i;
@@ -76,7 +76,7 @@ static struct rdma_hw_stats *stats_alloc(struct ornic_ib_dev *dev)
 	return stats;
 }
 
-/* Takes @counters away from the caller if the device may still write there. */
+/* Sets *@counters to NULL if the device may still write there. */
 static int read_counters(struct ornic_ib_dev *dev, u32 set, __le64 **counters)
 {
 	const size_t size = ORNIC_STAT_COUNT * sizeof(**counters);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Programs find the netdev of an RDMA device in the folder device/net, which
- * the kernel makes where the netdev is a child of the same device. Here it is
- * not: it is there before the soft device, and beside the PCI function.
+ * Programs find the netdev of an RDMA device in the directory device/net, which
+ * the kernel creates if the netdev is a child of the same device. Here it is
+ * not: it exists before the soft device, and beside the PCI function.
  */
 #include "ornic_sysfs_net.h"
 
@@ -29,7 +29,7 @@ static void link_remove(struct ornic_sysfs_net *net)
 	net->ifname[0] = '\0';
 }
 
-/* RTNL held. Returns -EEXIST if @parent has a folder "net" already. */
+/* RTNL held. Returns -EEXIST if @parent has a directory "net" already. */
 int ornic_sysfs_net_open(struct ornic_sysfs_net *net, struct device *parent,
 			 struct net_device *netdev)
 {
@@ -51,7 +51,7 @@ void ornic_sysfs_net_rename(struct ornic_sysfs_net *net,
 			    struct net_device *netdev)
 {
 	ASSERT_RTNL();
-	/* Without a folder the link would be made in the root of sysfs. */
+	/* Without a directory the link would be made in the root of sysfs. */
 	if (!net->dir || !strcmp(net->ifname, netdev->name))
 		return;
 	link_remove(net);

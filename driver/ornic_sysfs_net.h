@@ -8,10 +8,10 @@ struct device;
 struct kobject;
 struct net_device;
 
-/* Folder `net` of a device, with a link to its netdev. */
+/* Directory `net` of a device, with a link to its netdev. */
 struct ornic_sysfs_net {
-	struct kobject *dir; /* the folder, NULL while there is none */
-	/* Name of the link in it, empty while there is none */
+	struct kobject *dir; /* NULL while there is none */
+	/* Name of the link, empty while there is none */
 	char ifname[IFNAMSIZ];
 };
 

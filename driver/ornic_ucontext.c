@@ -34,23 +34,22 @@
  * The doorbell file: write() of QPNs kicks send queues of the context.
  *
  * This is the data path of a bus without a doorbell page, so a write takes no
- * lock and no reference: under RCU it goes from the file to the kick set of
- * the context, checks that the QPN is in it, and calls the bus.
+ * lock and no reference: under RCU it goes from the file to the kick set of the
+ * context, checks that the QPN is in it, and calls the bus.
  *
  *   file --RCU--> kick set --RCU--> QPN; kick set -> bus
  *
- * What ends while a write runs:
- *  - a QP: a kick is a hint, and the device knows by itself what a QPN is;
- *  - the context, by close or disassociation: the file lets go of the kick
- *    set, which is freed after a grace period;
- *  - the device: dealloc_driver waits for a grace period after the last
- *    context is gone, and only then lets go of the bus.
+ * During a write may end:
+ *  - a QP: a kick is a hint, and the device checks the QPN itself;
+ *  - the context, by close or disassociation: the file drops the kick set,
+ *    which is freed after a grace period;
+ *  - the device: dealloc_driver waits for a grace period after the last context
+ *    is gone, before it releases the bus.
  */
 
-/* An open doorbell file. */
 struct ornic_doorbell {
-	struct ib_uobject uobj; /* the file as uverbs knows it */
-	/* what it may kick; NULL once the context is gone */
+	struct ib_uobject uobj;
+	/* NULL once the context is gone */
 	struct ornic_kick_set __rcu *set;
 };
 
@@ -266,10 +265,10 @@ void ornic_ib_disassociate_ucontext(struct ib_ucontext *context)
 /* ---- Import -------------------------------------------------------------- */
 
 /*
- * What another process needs to use an open context: the descriptor of the
- * context has come to it in a message, and with it the numbers of a PD and of
- * MRs. Of the context it asks what alloc_ucontext has told the first one; a PD
- * it names to find out whether there is one. MRs are the matter of ib_core.
+ * Import of an open context into another process, which has received its file
+ * descriptor and the numbers of PDs and MRs in a message. QUERY_CONTEXT returns
+ * what alloc_ucontext returned to the first process; PD_QUERY finds out whether
+ * a PD exists. ib_core handles MRs.
  */
 
 int ornic_ib_query_ucontext(struct ib_ucontext *context,
@@ -337,7 +336,7 @@ UVERBS_HANDLER(ORNIC_METHOD_QUERY_CLOCK)(struct uverbs_attr_bundle *attrs)
 	ret = ornic_cmd_query_clock(dev, &now);
 	if (ret)
 		return ret;
-	/* The device has looked at its clock about half way through. */
+	/* The device has read its clock about half way through. */
 	clock.realtime_ns = before + (ktime_get_real_ns() - before) / 2;
 	clock.device_ns = now;
 	return uverbs_copy_to_struct_or_zero(attrs, id, &clock, sizeof(clock));

@@ -11,7 +11,6 @@
 struct ornic_bus;
 struct ornic_mmap_entry;
 
-/* An opened device. */
 struct ornic_ib_ucontext {
 	struct ib_ucontext ibctx;
 	/* Send queues that its doorbell files may kick */
@@ -37,9 +36,9 @@ ornic_udata_context(struct ib_udata *udata)
 
 /* The send queues that a context may kick. */
 struct ornic_kick_set {
-	struct ornic_bus *bus; /* which takes the kicks */
+	struct ornic_bus *bus;
 	struct xarray qpns; /* a value entry for each QPN */
-	struct rcu_head rcu; /* frees it after the last reader */
+	struct rcu_head rcu;
 };
 
 int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn);

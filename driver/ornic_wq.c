@@ -4,8 +4,8 @@
  * as the provider does.
  *
  * A kick may execute messages in the caller, and completion handlers with
- * them. A caller that holds a spinlock, or that has interrupts or softirqs
- * off, may hold what a handler wants: then the kick only wakes the device.
+ * them. A caller that holds a spinlock, or has interrupts or softirqs disabled,
+ * may hold a lock that a handler takes: then the kick only wakes the device.
  */
 #include "ornic_wq.h"
 
@@ -87,7 +87,7 @@ static struct ornic_posted *posted_at(const struct ornic_wq *wq, u32 index)
 	return &wq->posted[index & ((1u << wq->ring->log_depth) - 1)];
 }
 
-/* Of a slot that is free. The completion may come once head is stored. */
+/* The slot is free. The completion may come once head is stored. */
 static void wq_remember(struct ornic_wq *wq, u64 wr_id, u32 length)
 {
 	*posted_at(wq, wq->head) = (struct ornic_posted){
@@ -156,15 +156,16 @@ static void *wq_slot(const struct ornic_wq *wq)
 				  ring->offset + (index << ring->log_stride));
 }
 
-/* Show the device what was written. Returns whether it wants a kick. */
+/* Publish the WQEs to the device. Returns true if it needs a kick. */
 static bool wq_publish(struct ornic_wq *wq)
 {
 	/* WQEs before producer. */
 	dma_wmb();
 	WRITE_ONCE(wq->record->producer, cpu_to_le32(wq->head));
 	/*
-	 * Pairs with the device's between its store of kick_wanted and its
-	 * last look at producer: it sees the WQEs, or we see that it sleeps.
+	 * Pairs with the device's barrier between its store of kick_wanted and
+	 * its last load of producer: it sees the WQEs, or we see that it
+	 * sleeps.
 	 */
 	dma_mb();
 	return READ_ONCE(wq->record->kick_wanted);
@@ -176,7 +177,7 @@ static bool may_execute(void)
 	return !IS_ENABLED(CONFIG_PREEMPT_RT) && preemptible();
 }
 
-/* Tell whoever is to execute what was published. */
+/* Without the lock: a kick may execute messages. */
 static void wq_kick(struct ib_qp *ibqp, bool wanted)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
@@ -187,7 +188,7 @@ static void wq_kick(struct ib_qp *ibqp, bool wanted)
 		dev->bus->ops->kick(dev->bus, ibqp->qp_num, may_execute());
 }
 
-/* ---- Send -------------------------------------------------------------------- */
+/* ---- Send ---------------------------------------------------------------- */
 
 static u8 wqe_flags(int flags)
 {
@@ -208,7 +209,7 @@ static void read_address(struct ornic_send_work *work,
 	work->av = ud->ah ? &to_oah(ud->ah)->av : NULL;
 }
 
-/* The MR as map_mr_sg() has left it; it may change once this is posted. */
+/* The MR after map_mr_sg(); it may change once this is posted. */
 static int read_registration(struct ornic_send_work *work,
 			     const struct ib_reg_wr *wr)
 {
@@ -242,8 +243,8 @@ static __be32 read_imm(const struct ib_send_wr *wr)
 }
 
 /*
- * Verbs have no work request of its own for FLUSH. Its SGEs say how much of
- * remote_addr it covers, their addresses nothing; without any it is the MR.
+ * Verbs have no work request for FLUSH. The lengths of its SGEs give the range
+ * at remote_addr, their addresses are ignored; without SGEs it is the MR.
  */
 static void read_flush(struct ornic_send_work *work,
 		       const struct ib_send_wr *wr)
@@ -400,9 +401,9 @@ int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-/* ---- Receive ------------------------------------------------------------------ */
+/* ---- Receive ------------------------------------------------------------- */
 
-/* Into a slot that is free. */
+/* The slot is free. */
 static int write_recv(struct ornic_wq *rq, const struct ib_recv_wr *wr)
 {
 	void *slot = wq_slot(rq);
@@ -463,7 +464,7 @@ int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	return ret;
 }
 
-/* The device says itself which WQEs of an SRQ it has copied. */
+/* The record of an SRQ tells which WQEs the device has copied. */
 static bool is_srq_full(struct ornic_wq *wq)
 {
 	u32 depth = 1u << wq->ring->log_depth;
@@ -493,7 +494,7 @@ int ornic_ib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		}
 		wq->head++;
 	}
-	/* The device looks when a message arrives: it never wants a kick. */
+	/* No kick: the device reads the ring when a message arrives. */
 	wq_publish(wq);
 	spin_unlock_irqrestore(&wq->lock, flags);
 	return ret;

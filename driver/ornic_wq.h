@@ -11,7 +11,7 @@ struct ornic_wq_record;
 
 /* A work request as it was posted. */
 struct ornic_posted {
-	u64 wr_id; /* what its completion carries, whatever the device says */
+	u64 wr_id; /* for its completion, whatever the device reports */
 	u32 length; /* bytes that a receive has room for */
 };
 
@@ -25,9 +25,8 @@ struct ornic_wq {
 	struct ornic_posted *posted; /* SQ, RQ: the requests by slot */
 	u32 head; /* WQEs posted, free running */
 	/*
-	 * WQEs that completions have given back; written with the lock of the
-	 * CQ held, read by posters. SRQ: WQEs that the device is known to have
-	 * taken; protected by lock
+	 * WQEs that are complete; written under the lock of the CQ, read by
+	 * posters. SRQ: WQEs that the device has taken; protected by lock
 	 */
 	u32 tail;
 };

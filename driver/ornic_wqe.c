@@ -2,8 +2,8 @@
 /*
  * Work requests of kernel users -> WQEs, CQEs -> completions. Pure.
  *
- * A row for each opcode of verbs says what it is on the device, which QP types
- * have it, and which segments follow the header.
+ * A row for each opcode of verbs has its opcode on the device, the QP types
+ * that support it, and the segments that follow the header.
  */
 #include "ornic_wqe.h"
 

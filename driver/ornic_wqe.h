@@ -13,7 +13,7 @@
 struct ornic_send_work {
 	u32 opcode; /* enum ib_uverbs_wr_opcode, or ORNIC_WR_REG_MR */
 	u8 qp_type; /* enum ornic_qp_type */
-	/* Enum ornic_wqe_flags: SIGNALED, SOLICITED, FENCE and INLINE */
+	/* enum ornic_wqe_flags: SIGNALED, SOLICITED, FENCE and INLINE */
 	u8 flags;
 	u64 wr_id; /* returned in the completion */
 	/* Immediate data in wire order, or the key to invalidate, big endian */
@@ -53,7 +53,7 @@ static inline void ornic_pack_sge(struct ornic_sge *at, u64 addr, u32 length,
 struct ornic_completion {
 	u64 wr_id; /* of the work request */
 	u32 wqe_index; /* free-running index of its WQE */
-	u32 qpn; /* QP */
+	u32 qpn;
 	u32 byte_len; /* bytes received or read */
 	/*
 	 * Immediate data in wire order, if has_imm; the key that the peer has
@@ -71,7 +71,7 @@ struct ornic_completion {
 	u32 src_qpn; /* sender */
 	u8 smac[6]; /* its MAC address, zero if unknown */
 	u16 vlan; /* VLAN id or ORNIC_VLAN_NONE */
-	u8 sl; /* service level */
+	u8 sl;
 };
 
 void ornic_unpack_cqe(const struct ornic_cqe *cqe,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Commands over PCI. Who has a command waits for a slot, writes the request,
- * rings and sleeps; the interrupt of message 0 takes responses.
+ * Commands over PCI. A caller waits for a slot, writes the request, rings the
+ * doorbell and sleeps; the interrupt of message 0 takes responses.
  *
- * A command without an answer fails the device, as does an answer without a
- * command: then nobody knows any more what the device has done. Nothing is taken
- * in until the next reset, and commands fail as soon as the DMA of the device has
- * ended.
+ * A command without a response fails the device, as does a response without a
+ * command: the state of the device is unknown then. No response is taken until
+ * the next reset, and commands fail as soon as the DMA of the device has
+ * stopped.
  */
 #include "pci/pci_cmd.h"
 
@@ -35,7 +35,7 @@ int ornic_pci_cmds_alloc(struct ornic_pci *pci)
 	spin_lock_init(&cmds->lock);
 	sema_init(&cmds->room, ORNIC_PCI_NUM_SLOTS);
 	for (i = 0; i < ORNIC_PCI_NUM_SLOTS; i++)
-		init_completion(&cmds->answered[i]);
+		init_completion(&cmds->done[i]);
 	cmds->dead = true;
 
 	cmds->slots.requests = ring_alloc(dev, &cmds->requests_dma);
@@ -96,7 +96,7 @@ void ornic_pci_cmds_abort(struct ornic_pci *pci)
 	cmds->dead = true;
 	for (i = 0; i < ORNIC_PCI_NUM_SLOTS; i++)
 		if (cmds->slots.slots[i].state == ORNIC_PCI_SLOT_SENT)
-			complete(&cmds->answered[i]);
+			complete(&cmds->done[i]);
 	spin_unlock_irqrestore(&cmds->lock, flags);
 }
 
@@ -115,11 +115,11 @@ void ornic_pci_cmds_poll(struct ornic_pci *pci)
 		slot = ornic_pci_slots_take(&cmds->slots);
 		if (slot < 0)
 			break;
-		complete(&cmds->answered[slot]);
+		complete(&cmds->done[slot]);
 	}
 	spin_unlock_irqrestore(&cmds->lock, flags);
 	if (slot == -EBADMSG)
-		ornic_pci_fail(pci, "answers what was not asked");
+		ornic_pci_fail(pci, "sent a response without a command");
 }
 
 /* Returns the slot, or -EIO. */
@@ -133,8 +133,8 @@ static int send_cmd(struct ornic_pci *pci, const union ornic_req *req)
 	if (!cmds->dead)
 		slot = ornic_pci_slots_send(&cmds->slots, req);
 	if (slot >= 0) {
-		reinit_completion(&cmds->answered[slot]);
-		/* The request before the producer; iowrite32 orders both. */
+		reinit_completion(&cmds->done[slot]);
+		/* The request before the producer; iowrite32() orders both. */
 		iowrite32(cmds->slots.producer, &pci->host->cmd_producer);
 		ornic_pci_ring_control(pci);
 	}
@@ -142,29 +142,29 @@ static int send_cmd(struct ornic_pci *pci, const union ornic_req *req)
 	return slot;
 }
 
-/* A second look each second forgives an interrupt that was lost. */
+/* Polls each second, in case an interrupt was lost. */
 static bool wait_for_cmd(struct ornic_pci *pci, int slot)
 {
 	int left;
 
 	for (left = ANSWER_LIMIT_S; left; left--) {
-		if (wait_for_completion_timeout(&pci->cmds.answered[slot], HZ))
+		if (wait_for_completion_timeout(&pci->cmds.done[slot], HZ))
 			return true;
 		ornic_pci_cmds_poll(pci);
 	}
-	return try_wait_for_completion(&pci->cmds.answered[slot]);
+	return try_wait_for_completion(&pci->cmds.done[slot]);
 }
 
 static bool finish_cmd(struct ornic_pci *pci, int slot, union ornic_rsp *rsp)
 {
 	struct ornic_pci_cmds *cmds = &pci->cmds;
 	unsigned long flags;
-	bool answered;
+	bool done;
 
 	spin_lock_irqsave(&cmds->lock, flags);
-	answered = ornic_pci_slots_finish(&cmds->slots, slot, rsp);
+	done = ornic_pci_slots_finish(&cmds->slots, slot, rsp);
 	spin_unlock_irqrestore(&cmds->lock, flags);
-	return answered;
+	return done;
 }
 
 /*
@@ -187,7 +187,7 @@ int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
 	}
 	in_time = wait_for_cmd(pci, slot);
 	if (!in_time)
-		ornic_pci_fail(pci, "does not answer a command");
+		ornic_pci_fail(pci, "did not respond to a command");
 	if (!finish_cmd(pci, slot, rsp))
 		ret = in_time ? -EIO : -ETIMEDOUT;
 	up(&pci->cmds.room);
@@ -197,7 +197,7 @@ int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
 	return 0;
 
 out_quiesced:
-	/* The caller frees what the device has been given. */
+	/* The caller frees the memory that the device has. */
 	wait_for_completion(&pci->quiesced);
 	return ret;
 }

@@ -23,7 +23,7 @@ struct ornic_pci_cmds {
 	struct semaphore room; /* one for each slot */
 	struct ornic_pci_slots slots; /* rings and commands in flight */
 	/* Completed with the response of a slot, or when dead is set */
-	struct completion answered[ORNIC_PCI_NUM_SLOTS];
+	struct completion done[ORNIC_PCI_NUM_SLOTS];
 	bool dead; /* nothing is sent or received */
 	dma_addr_t requests_dma;
 	dma_addr_t responses_dma;
@@ -56,8 +56,8 @@ struct ornic_pci {
 	unsigned long flags; /* bits above */
 
 	/* Written by probe */
-	struct ornic_pci_device_regs __iomem *regs; /* the device writes these */
-	struct ornic_pci_host_regs __iomem *host; /* we write these */
+	struct ornic_pci_device_regs __iomem *regs; /* the device writes */
+	struct ornic_pci_host_regs __iomem *host; /* we write */
 	u32 __iomem *doorbell;
 	struct ornic_pci_info info; /* registers that do not change */
 	struct resource doorbell_page; /* reserves the rest of its page */
@@ -84,7 +84,7 @@ struct ornic_pci {
 	unsigned long up_since; /* jiffies when up was set */
 	int delay_ms; /* from the next failure to the next attempt */
 	unsigned long retry_at; /* jiffies of that attempt */
-	unsigned long return_by; /* jiffies: without registers until then: lost */
+	unsigned long return_by; /* jiffies: lost if not back by then */
 	netdevice_tracker netdev_tracker; /* of bus.netdev; RTNL */
 
 	/* Written by watch */
@@ -99,14 +99,14 @@ static inline struct ornic_pci *to_ornic_pci(struct ornic_bus *bus)
 	return container_of(bus, struct ornic_pci, bus);
 }
 
-/* A register of the host with a DMA address, as the words that it is made of. */
+/* A DMA address in a host register, as two words. */
 static inline void ornic_pci_write_addr(__le64 __iomem *reg, u64 addr)
 {
 	iowrite32(lower_32_bits(addr), reg);
 	iowrite32(upper_32_bits(addr), (void __iomem *)reg + sizeof(u32));
 }
 
-/* Tell the device to look at its registers, the command ring, full EQs. */
+/* The device reads its registers, the command ring and full EQs. */
 static inline void ornic_pci_ring_control(struct ornic_pci *pci)
 {
 	iowrite32(pci->info.doorbell_control, pci->doorbell);

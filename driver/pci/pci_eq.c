@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MSI-X messages and the event queues behind them: one of each for commands and
+ * MSI-X messages and their event queues: one of each for commands and
  * asynchronous events, and one for each completion vector.
  *
- * Interrupts live as long as the device is bound, EQs from reset to reset.
- * Events are handed up from the interrupt, a ring full at a time; what a busy
- * device has beyond that is for the interrupt's thread. Nothing masks the message
- * meanwhile, and where all handlers are threads both run as such. So a ring has
- * an owner: a handler that finds it owned leaves its events to the owner.
+ * Interrupts exist as long as the device is bound, EQs from reset to reset. The
+ * interrupt delivers events, at most one ring full; its thread delivers what is
+ * left. The message is not masked meanwhile, and with threaded interrupts both
+ * run as threads. So a ring has an owner: a handler that finds it owned leaves
+ * its events to the owner.
  */
 #include "pci/pci_eq.h"
 
@@ -40,7 +40,7 @@ static void eq_deliver(struct ornic_pci_eq *eq, const struct ornic_eqe *eqe)
 		ornic_event(&pci->bus, eqe);
 }
 
-/* By the owner of the ring. Returns whether there may be more, after a ring full. */
+/* Called by the owner. Returns true after one ring full: there may be more. */
 static bool eq_drain(struct ornic_pci_eq *eq)
 {
 	u32 left = 1u << LOG_DEPTH;
@@ -71,7 +71,7 @@ static irqreturn_t on_message(int irq, void *data)
 
 	if (eq->msg == ORNIC_PCI_MSG_CONTROL) {
 		ornic_pci_cmds_poll(eq->pci);
-		ornic_pci_look(eq->pci);
+		ornic_pci_check(eq->pci);
 	}
 	if (!ornic_pci_eq_turn_begin(&eq->turn))
 		return IRQ_HANDLED;
@@ -92,7 +92,7 @@ static irqreturn_t on_flood(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* Vectors go round the CPUs, those near the device first. */
+/* Spread vectors over the CPUs, those near the device first. */
 static unsigned int cpu_of(struct ornic_pci *pci, u32 msg)
 {
 	u32 vector = msg == ORNIC_PCI_MSG_CONTROL ? 0 :
@@ -203,7 +203,7 @@ static int eq_start(struct ornic_pci *pci, struct ornic_pci_eq *eq)
 	create->msg = cpu_to_le16(eq->msg);
 
 	ornic_pci_eq_ring_init(&eq->ring, eq->mem, LOG_DEPTH);
-	/* The handler that sees it sees the ring. */
+	/* A handler that sees live sees the ring. */
 	smp_store_release(&eq->live, true);
 	ret = ornic_pci_cmd(&pci->bus, &req, &rsp);
 	if (ret)

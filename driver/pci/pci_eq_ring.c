@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Reading an event queue. Pure: the caller has the memory, the interrupt and
- * the doorbell, and is alone.
+ * the doorbell, and serialises the calls.
  *
- * The device may write anything at any time. An EQE is copied once; its place
- * comes from our own counter, and what it names is looked up elsewhere.
+ * The device may write anything at any time. An EQE is copied once; its index
+ * comes from our own counter, and its object is looked up elsewhere.
  */
 #include "pci/pci_eq_ring.h"
 
@@ -54,9 +54,9 @@ bool ornic_pci_eq_ring_give(struct ornic_pci_eq_ring *eq)
 	/* The slots may be written again once the device sees this. */
 	virt_store_release(&eq->record->consumer, consumer);
 	/*
-	 * Pairs with the device's between an EQE and its look at consumer: it
-	 * sees that all before it is taken and sends the message, or our next
-	 * look finds it. The same for kick_wanted.
+	 * Pairs with the device's barrier between its store of an EQE and its
+	 * load of consumer: it sees that all before it is taken and sends the
+	 * message, or our next read finds it. The same for kick_wanted.
 	 */
 	dma_mb();
 	return READ_ONCE(eq->record->kick_wanted);
@@ -113,7 +113,7 @@ bool ornic_pci_eq_turn_end(u32 *turn)
 {
 	if (cmpxchg(turn, TURN_TAKEN, TURN_FREE) == TURN_TAKEN)
 		return true;
-	/* Only the reader leaves this state; it looks at the ring after this. */
+	/* Only the reader leaves this state; it reads the ring after this. */
 	xchg(turn, TURN_TAKEN);
 	return false;
 }

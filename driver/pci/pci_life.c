@@ -6,17 +6,17 @@
  *	  ^                                                        |
  *	  +-- reset <-- unregister <-- end, or ornic_pci_fail() ---+
  *
- * All steps are made by one work item, @update, or by who has disabled it.
- * ornic_pci_fail() only notes, in any context, that it is over. A second work
- * item, @quiesce, then stops the DMA of the device; users hear of the failure and
- * commands return after that, so nothing that the device could write to is freed
- * before. It is a work item of its own because @update may be waiting for just
- * those users and commands. A third one, @watch, looks at the registers each
- * second, also while @update waits.
+ * One work item, update, makes all steps, or probe and remove while it is
+ * disabled. ornic_pci_fail() only marks the device as failed, in any context. A
+ * second work item, quiesce, then stops the DMA of the device; only after that
+ * are users notified and do commands return, so no memory that the device could
+ * write to is freed before. It is separate because update may be waiting for
+ * just those users and commands. A third one, watch, reads the registers each
+ * second, also while update waits.
  *
- * The DMA has ended when the device acknowledges a reset. One that does not is
- * cut off by its bus-master bit; where that bit means nothing, behind ivshmem,
- * the memory that it was given is leaked.
+ * The DMA has stopped when the device acknowledges a reset. If it does not, its
+ * bus-master bit is cleared; where that bit has no effect, behind ivshmem, the
+ * memory that it has is leaked.
  */
 #include "pci/pci_life.h"
 
@@ -32,7 +32,7 @@
 #define WATCH_PERIOD HZ
 #define PULSE_LIMIT_MS 8000
 #define RESET_LIMIT_MS 5000
-/* After a sleep of the host: until the device has registers again. */
+/* After a suspend of the host: until the device has registers again. */
 #define RETURN_LIMIT_MS 10000
 /* Between attempts; one that lasted that long was a success. */
 #define MIN_DELAY_MS 250
@@ -56,9 +56,9 @@ static u32 status_of(struct ornic_pci *pci)
 	return ioread32(&pci->regs->status);
 }
 
-/* ---- Reset ----------------------------------------------------------------- */
+/* ---- Reset --------------------------------------------------------------- */
 
-/* The device has forgotten everything when this returns 0. */
+/* The device has lost all state when this returns 0. */
 static int reset_device(struct ornic_pci *pci)
 {
 	unsigned long limit = jiffies + msecs_to_jiffies(RESET_LIMIT_MS);
@@ -77,7 +77,7 @@ static int reset_device(struct ornic_pci *pci)
 	return 0;
 }
 
-/* Let it touch no memory any more. */
+/* On return the device accesses no memory, or bus.writes_on is set. */
 static void stop_dma(struct ornic_pci *pci)
 {
 	bool stopped = test_bit(ORNIC_PCI_LOST, &pci->flags) ||
@@ -88,24 +88,25 @@ static void stop_dma(struct ornic_pci *pci)
 		return;
 	if (!pci->is_cuttable)
 		WRITE_ONCE(pci->bus.writes_on, true);
-	dev_warn(&pci->pdev->dev, "does not acknowledge a reset: %s\n",
-		 pci->is_cuttable ? "cut off" : "keeps the memory that it has");
+	dev_warn(&pci->pdev->dev, "reset not acknowledged: %s\n",
+		 pci->is_cuttable ? "bus mastering disabled" :
+				    "its memory is leaked");
 }
 
-/* ---- Failure --------------------------------------------------------------- */
+/* ---- Failure ------------------------------------------------------------- */
 
 static void quiesce_work(struct work_struct *work)
 {
 	struct ornic_pci *pci = container_of(work, struct ornic_pci, quiesce);
 
 	stop_dma(pci);
-	/* Users of a failed device free what it had. */
+	/* Users of a failed device free its memory. */
 	ornic_fail(&pci->bus);
 	complete_all(&pci->quiesced);
 	queue_work(system_unbound_wq, &pci->update);
 }
 
-/* Commands fail from now on, once the DMA has ended. Any context. */
+/* Commands fail from now on, once the DMA has stopped. Any context. */
 static bool end_life(struct ornic_pci *pci)
 {
 	unsigned long flags;
@@ -145,9 +146,9 @@ static void lose_device(struct ornic_pci *pci, const char *why)
 	ornic_pci_fail(pci, why);
 }
 
-/* ---- Up and down ----------------------------------------------------------- */
+/* ---- Up and down --------------------------------------------------------- */
 
-/* A device that comes back must be the one that was there. */
+/* A device that comes back must be the same one. */
 static int check_again(struct ornic_pci *pci)
 {
 	struct ornic_pci_device_regs regs;
@@ -161,7 +162,8 @@ static int check_again(struct ornic_pci *pci)
 	if (!ret && memcmp(&info, &pci->info, sizeof(info)))
 		ret = -EPROTO;
 	if (ret)
-		lose_device(pci, "is another one now: bind the driver anew");
+		lose_device(pci,
+			    "is a different one now: bind the driver again");
 	return ret;
 }
 
@@ -186,8 +188,8 @@ out_unlock:
 }
 
 /*
- * It is no bus master until it has forgotten what it once had. To read the nonce
- * it has to be one.
+ * It is no bus master until it has dropped its old addresses. To read the nonce
+ * it must be one.
  */
 static int reset_twice(struct ornic_pci *pci)
 {
@@ -216,7 +218,7 @@ static int bring_device_up(struct ornic_pci *pci)
 			RESET_LIMIT_MS, status_of(pci));
 		return ret;
 	}
-	/* A device that has failed may need the reset to get ready. */
+	/* A device that has failed may need the reset to become ready. */
 	ret = status_of(pci) == ORNIC_PCI_READY ? revive_device(pci) : -EAGAIN;
 	if (ret)
 		goto err_clear_master;
@@ -236,7 +238,7 @@ err_clear_master:
 	return ret;
 }
 
-/* In good order; after a failure all of it is gone when the DMA has ended. */
+/* In order; after a failure all of it is gone when the DMA has stopped. */
 static void take_down(struct ornic_pci *pci)
 {
 	if (!test_bit(ORNIC_PCI_DEAD, &pci->flags))
@@ -251,7 +253,7 @@ static void take_down(struct ornic_pci *pci)
 	WRITE_ONCE(pci->up, false);
 }
 
-/* ---- The work items -------------------------------------------------------- */
+/* ---- The work items ------------------------------------------------------ */
 
 static void retry_later(struct ornic_pci *pci)
 {
@@ -310,7 +312,7 @@ static bool is_there(struct ornic_pci *pci)
 	return ornic_pci_is_ours(&regs);
 }
 
-/* A device that was asleep as well writes its magic last of all. */
+/* A device that was suspended as well writes its magic last. */
 static bool may_return(struct ornic_pci *pci)
 {
 	return !pci->up && time_before(jiffies, pci->return_by);
@@ -332,7 +334,7 @@ static void watch_device(struct ornic_pci *pci)
 	u64 age_ms = pulse_age(pci);
 
 	if (up && test_bit(ORNIC_PCI_DEAD, &pci->flags)) {
-		/* In case nobody could look when it failed. */
+		/* In case update was not allowed to run when it failed. */
 		queue_work(system_unbound_wq, &pci->update);
 	} else if (up) {
 		if (status != ORNIC_PCI_READY)
@@ -364,13 +366,13 @@ static void watch_work(struct work_struct *work)
  * The device has sent its control message: check early whether it has failed.
  * Any context.
  */
-void ornic_pci_look(struct ornic_pci *pci)
+void ornic_pci_check(struct ornic_pci *pci)
 {
 	if (status_of(pci) != ORNIC_PCI_READY)
 		mod_delayed_work(system_wq, &pci->watch, 0);
 }
 
-/* ---- From probe to remove -------------------------------------------------- */
+/* ---- From probe to remove ------------------------------------------------ */
 
 void ornic_pci_life_init(struct ornic_pci *pci)
 {
@@ -380,7 +382,7 @@ void ornic_pci_life_init(struct ornic_pci *pci)
 	INIT_WORK(&pci->quiesce, quiesce_work);
 	INIT_WORK(&pci->update, update_work);
 	INIT_DELAYED_WORK(&pci->watch, watch_work);
-	/* Until probe cannot fail any more. */
+	/* Enabled when probe cannot fail any more. */
 	disable_work(&pci->update);
 	disable_delayed_work(&pci->watch);
 	pci->delay_ms = MIN_DELAY_MS;
@@ -420,14 +422,14 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 void ornic_pci_life_stop(struct ornic_pci *pci)
 {
 	set_bit(ORNIC_PCI_STOPPING, &pci->flags);
-	/* What somebody waits for will not come, if it was pulled out. */
+	/* If it was pulled out, commands in flight will not complete. */
 	if (!is_there(pci))
 		lose_device(pci, "is gone");
 	disable_work_sync(&pci->update);
 	take_down(pci);
 	disable_delayed_work_sync(&pci->watch);
 	flush_work(&pci->quiesce);
-	/* In case the last look failed it. */
+	/* In case watch has failed it just now. */
 	clear_bit(ORNIC_PCI_DEAD, &pci->flags);
 }
 

@@ -3,7 +3,7 @@
  * ornic as a PCI function: from probe to remove.
  *
  * Behind ivshmem the function has the ids of any ivshmem-doorbell, so probe
- * first looks for our magic, and leaves what has none to others without a word.
+ * first checks our magic, and leaves functions without it to other drivers.
  */
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
@@ -19,14 +19,14 @@
 #define VENDOR_ID PCI_VENDOR_ID_REDHAT_QUMRANET
 #define DEVICE_ID 0x1110
 
-/* Of struct pci_device_id: the device does not see the bus-master bit. */
+/* driver_data: the bus-master bit has no effect on the device. */
 #define BEHIND_IVSHMEM BIT(0)
 
 static void pci_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 {
 	struct ornic_pci *pci = to_ornic_pci(bus);
 
-	/* Behind what was written to records; it names no QP. */
+	/* After all stores to records; it names no QP. */
 	iowrite32(pci->info.doorbell_kick, pci->doorbell);
 }
 
@@ -36,7 +36,7 @@ static const struct ornic_bus_ops bus_ops = {
 	.broken = ornic_pci_broken,
 };
 
-/* ---- Registers ---------------------------------------------------------------- */
+/* ---- Registers ----------------------------------------------------------- */
 
 static int map_regs(struct ornic_pci *pci)
 {
@@ -88,7 +88,7 @@ static int check_regs(struct ornic_pci *pci)
 	return ret;
 }
 
-/* ---- Doorbell ----------------------------------------------------------------- */
+/* ---- Doorbell ------------------------------------------------------------ */
 
 /* A structure of the MSI-X capability; no bytes without one. */
 static struct ornic_pci_span msix_span(struct pci_dev *pdev, int reg, u64 bytes)
@@ -106,7 +106,7 @@ static struct ornic_pci_span msix_span(struct pci_dev *pdev, int reg, u64 bytes)
 	return span;
 }
 
-/* Those who could write there could have any message sent to anywhere. */
+/* A process that could write there could send any message anywhere. */
 static bool may_map(struct ornic_pci *pci)
 {
 	struct pci_dev *pdev = pci->pdev;
@@ -124,8 +124,8 @@ static bool may_map(struct ornic_pci *pci)
 
 /*
  * Processes may map the page of the doorbell if nothing else is in it. Where
- * the BAR is smaller than a page, what it leaves is reserved, so that no BAR
- * gets there later.
+ * the BAR is smaller than a page, the rest of the page is reserved, so that no
+ * other BAR is placed there.
  */
 static bool own_page(struct ornic_pci *pci)
 {
@@ -207,7 +207,7 @@ static void unmap_doorbell(struct ornic_pci *pci)
 		pci_release_region(pci->pdev, bar);
 }
 
-/* ---- Probe -------------------------------------------------------------------- */
+/* ---- Probe --------------------------------------------------------------- */
 
 static struct ornic_pci *pci_alloc(struct pci_dev *pdev,
 				   const struct pci_device_id *id)
@@ -227,7 +227,7 @@ static struct ornic_pci *pci_alloc(struct pci_dev *pdev,
 	return pci;
 }
 
-/* What the device has, whatever it does: registers, memory, messages. */
+/* Resources, whatever state the device is in: registers, memory, messages. */
 static int probe_function(struct ornic_pci *pci)
 {
 	struct device *dev = &pci->pdev->dev;
@@ -322,7 +322,7 @@ static void shutdown(struct pci_dev *pdev)
 	ornic_pci_shut_down(pci_get_drvdata(pdev));
 }
 
-/* Sleep takes all state from the device: the ib_device goes, and comes anew. */
+/* Suspend loses all state of the device: the ib_device is registered again. */
 static int suspend(struct device *dev)
 {
 	ornic_pci_life_stop(dev_get_drvdata(dev));

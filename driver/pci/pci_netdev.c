@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The Ethernet side of a PCI device is the netdev with its MAC address: of
- * another function, with another driver, that comes and goes as it likes. The
- * ib_device is there while it is. A new name changes nothing, and neither does
- * another address: what counts is the one that it was made with.
+ * The Ethernet side of a PCI device is the netdev with its MAC address, which
+ * belongs to another function and driver and may come and go. The ib_device
+ * exists while the netdev does. A new name or address changes nothing: the
+ * permanent address counts.
  *
- * What is stacked on that netdev often has the same address, and is not it. Nor is
- * a netdev that an unprivileged user has made.
+ * Netdevs stacked on that netdev often have the same address, and are not
+ * taken. Nor is a netdev that an unprivileged user has created.
  */
 #include "pci/pci_netdev.h"
 
@@ -31,9 +31,9 @@ static bool is_stacked(struct net_device *netdev)
 }
 
 /*
- * Any user can make netdevs with any address in a user namespace of his own. One
- * of a driver that has hardware is not made that way, and may be moved anywhere;
- * any other one counts where the administrator of the host has made it.
+ * Any user can create netdevs with any address in a user namespace of his own.
+ * One with hardware is not made that way, and is trusted in any namespace;
+ * others only in namespaces that the administrator of the host has made.
  */
 static bool is_real(const struct net_device *netdev)
 {
@@ -58,7 +58,7 @@ static bool netdev_fits(const struct ornic_pci *pci, struct net_device *netdev)
 	return ether_addr_equal(addr, pci->info.mac);
 }
 
-/* Of several, one with hardware. */
+/* If there are several, prefer one with hardware. */
 static struct net_device *netdev_find(const struct ornic_pci *pci)
 {
 	struct net_device *netdev, *found = NULL;
@@ -77,7 +77,7 @@ static struct net_device *netdev_find(const struct ornic_pci *pci)
 	return found;
 }
 
-/* ---- What the network says ------------------------------------------------- */
+/* ---- Notifier ------------------------------------------------------------ */
 
 static void pci_netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 {
@@ -145,7 +145,7 @@ void ornic_pci_netdev_exit(struct ornic_pci *pci)
 	unregister_netdevice_notifier(&pci->netdev_nb);
 }
 
-/* ---- Pairing --------------------------------------------------------------- */
+/* ---- Pairing ------------------------------------------------------------- */
 
 /* Takes the netdev, and its namespace until the ib_device is registered. */
 static bool take_netdev(struct ornic_pci *pci)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Random bits in memory and in the registers, by which the device sees that it
- * knows the memory that we name.
+ * Random bits in memory and in the registers, by which the device checks that
+ * our DMA addresses lead to our memory.
  */
 #include "pci/pci_nonce.h"
 

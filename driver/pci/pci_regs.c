@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the registers of a PCI device say, and whether it makes sense. Pure:
- * who calls has read them.
+ * Checks the registers of a PCI device. Pure: the caller has read them.
  */
 #include "pci/pci_regs.h"
 
@@ -121,7 +120,7 @@ ORNIC_FOR_KUNIT(ornic_pci_next_reset);
  */
 u64 ornic_pci_pulse_age(struct ornic_pci_pulse *pulse, u32 health, u64 now_ms)
 {
-	u64 passed_ms = now_ms - pulse->looked_ms;
+	u64 passed_ms = now_ms - pulse->read_ms;
 
 	if (passed_ms > MAX_LOOK_MS)
 		passed_ms = MAX_LOOK_MS;
@@ -131,7 +130,7 @@ u64 ornic_pci_pulse_age(struct ornic_pci_pulse *pulse, u32 health, u64 now_ms)
 		pulse->age_ms = 0;
 	pulse->known = true;
 	pulse->health = health;
-	pulse->looked_ms = now_ms;
+	pulse->read_ms = now_ms;
 	return pulse->age_ms;
 }
 

@@ -6,33 +6,33 @@
 
 #include <rdma/ornic-hw-pci.h>
 
-/* What the registers of a device say, checked. */
+/* The registers of a device, checked. */
 struct ornic_pci_info {
 	u32 num_msgs; /* MSI-X messages that it sends */
 	u32 doorbell_bar; /* BAR of the doorbell register */
 	u32 doorbell_offset; /* bytes from the start of that BAR */
-	u32 doorbell_control; /* value that makes the device look at commands */
-	u32 doorbell_kick; /* value that makes it look at queues */
-	u8 mac[6]; /* Ethernet address */
+	u32 doorbell_control; /* value for commands and EQs */
+	u32 doorbell_kick; /* value for send queues */
+	u8 mac[6];
 };
 
-/* What is wrong with the registers. */
+/* The register that is wrong. */
 struct ornic_pci_flaw {
-	const char *what; /* name of the register */
-	u32 value; /* what it says */
+	const char *what; /* its name */
+	u32 value;
 };
 
-/* Whether a device is alive. */
+/* The health register, whose changes show that a device works. */
 struct ornic_pci_pulse {
-	u32 health; /* the register, at the last look */
-	u64 looked_ms; /* when that was */
-	u64 age_ms; /* how long it has not changed */
+	u32 health; /* value at the last look */
+	u64 read_ms; /* when that was */
+	u64 age_ms; /* time without a change */
 	bool known; /* false before the first look */
 };
 
-/* Bytes of a BAR that have a use of their own. */
+/* Bytes of a BAR that are in use. */
 struct ornic_pci_span {
-	u32 bar; /* BAR */
+	u32 bar;
 	u64 start; /* first byte in it */
 	u64 bytes; /* how many; 0: none */
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Commands in flight: requests go out in the order of their ring, responses
- * come in any. Pure: the caller has the lock, the doorbell and those who wait.
+ * Commands in flight: requests are sent in the order of their ring, responses
+ * come in any order. Pure: the caller has the lock, the doorbell and the
+ * waiters.
  *
- * Nothing that the device writes is more than a number to look up. A response
- * is copied once, into a slot that waits for just this id and opcode, and its
- * caller takes it from there: one that is late, forged or repeated finds no
- * such slot.
+ * Numbers from the device are only looked up. A response is copied once, into a
+ * slot that waits for just this id and opcode: one that is late, forged or
+ * repeated finds no such slot.
  */
 #include "pci/pci_slots.h"
 
@@ -110,7 +110,7 @@ int ornic_pci_slots_take(struct ornic_pci_slots *slots)
 	slot->rsp.hdr.opcode = word_opcode(word);
 	slot->rsp.hdr.status = word_status(word) & ~ORNIC_PCI_RSP_PHASE;
 	slot->rsp.hdr.id = cpu_to_le16(word_id(word));
-	slot->state = ORNIC_PCI_SLOT_ANSWERED;
+	slot->state = ORNIC_PCI_SLOT_DONE;
 	return slot - slots->slots;
 }
 
@@ -121,12 +121,12 @@ bool ornic_pci_slots_finish(struct ornic_pci_slots *slots, u32 slot,
 			    union ornic_rsp *rsp)
 {
 	struct ornic_pci_slot *s = &slots->slots[slot & SLOT_MASK];
-	bool answered = s->state == ORNIC_PCI_SLOT_ANSWERED;
+	bool has_rsp = s->state == ORNIC_PCI_SLOT_DONE;
 
-	if (answered)
+	if (has_rsp)
 		*rsp = s->rsp;
 	s->state = ORNIC_PCI_SLOT_FREE;
-	return answered;
+	return has_rsp;
 }
 
 ORNIC_FOR_KUNIT(ornic_pci_slots_finish);

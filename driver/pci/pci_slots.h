@@ -13,21 +13,20 @@ struct ornic_pci_slot {
 	enum {
 		ORNIC_PCI_SLOT_FREE,
 		ORNIC_PCI_SLOT_SENT,
-		ORNIC_PCI_SLOT_ANSWERED,
-	} state; /* who has it */
+		ORNIC_PCI_SLOT_DONE,
+	} state;
 	u8 opcode; /* of the request */
-	/* Of the request: the number of the slot, and how often it was used */
+	/* Of the request: number of the slot, and a count of its uses */
 	u16 id;
-	union ornic_rsp rsp; /* the response, once there */
+	union ornic_rsp rsp; /* valid in ORNIC_PCI_SLOT_DONE */
 };
 
 /* The host's end of both command rings. */
 struct ornic_pci_slots {
-	union ornic_req *requests; /* ring that the host writes */
-	union ornic_rsp *responses; /* ring that the device writes */
+	union ornic_req *requests; /* written by the host */
+	union ornic_rsp *responses; /* written by the device */
 	u32 producer; /* requests written, free running */
 	u32 consumer; /* responses taken, free running */
-	/* Commands in flight */
 	struct ornic_pci_slot slots[ORNIC_PCI_NUM_SLOTS];
 };
 

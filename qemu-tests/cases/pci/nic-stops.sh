@@ -28,7 +28,7 @@ run()
 	wait_until 20 busy_posting ornic0
 	host stop-nic 0
 	kill -9 "$srv_pid" "$cli_pid"
-	wait_until 60 logged 'keeps the memory that it has'
+	wait_until 60 logged 'its memory is leaked'
 	wait_until 30 saw_fatal
 	end_traffic
 	wait_until 20 logged 'bytes are not freed'
