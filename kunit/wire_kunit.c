@@ -327,9 +327,9 @@ static void path_to(struct ornic_path *path, enum ornic_th_gid which)
 }
 
 /* Build a packet into one piece; the caller's @frame is large enough. */
-static ornic_apart u32 build(struct kunit *test, const struct ornic_path *path,
-			     const struct ornic_txinfo *info, u32 payload,
-			     u8 *frame)
+static noinline u32 build(struct kunit *test, const struct ornic_path *path,
+			  const struct ornic_txinfo *info, u32 payload,
+			  u8 *frame)
 {
 	u8 *data = kunit_kzalloc(test, payload + 1, GFP_KERNEL);
 	struct ornic_frag frag[2];

@@ -19,8 +19,8 @@ static bool send_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, info, &none);
 }
 
-static ornic_apart bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				 u8 syndrome, u32 psn)
+static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      u8 syndrome, u32 psn)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ACK | ornic_qp_transport(qp),
@@ -294,7 +294,7 @@ static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   const struct ornic_pkt *pkt)
 {
-	struct ornic_frag ornic_unzeroed frag[ORNIC_RX_SEGS];
+	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
 	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
 	struct ornic_inreq r = {
 		.flags = pkt->op->flags,

@@ -631,7 +631,7 @@ static bool read_fits(struct ornic_qp *qp, const struct ornic_swqe *sw,
 static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    struct ornic_swqe *sw, const struct ornic_pkt *pkt)
 {
-	struct ornic_frag ornic_unzeroed frag[ORNIC_RX_SEGS];
+	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
 	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
 	u32 i = ornic_psn_diff(pkt->psn, sw->first_psn);
 	enum ornic_vendor_err verr;

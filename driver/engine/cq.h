@@ -90,8 +90,8 @@ struct ornic_cq {
  * Context: sq.lock or rq.lock of a QP held; takes cq.lock.
  * Return: whether it was written.
  */
-ornic_apart bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
-			       const struct ornic_cqe *cqe, bool solicited);
+noinline bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
+			    const struct ornic_cqe *cqe, bool solicited);
 
 /* The CQ with @cqn, with its user counted; NULL if there is none. */
 struct ornic_cq *ornic_cq_get(struct ornic_dev *dev, u32 cqn);

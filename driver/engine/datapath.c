@@ -2,7 +2,7 @@
 /*
  * What moves data, in one unit for the compiler. A message is a long way of
  * short functions through these files, and their calls cost as much as what
- * they do; here the compiler may put them into each other (ornic_flatten).
+ * they do; here the compiler may put them into each other (__flatten).
  *
  * Each file stands for itself as well: it has its includes, and shares with the
  * others what headers declare. But its static names are unique among them.

@@ -187,8 +187,8 @@ void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
 void ornic_ctx_leave(struct ornic_ctx *ctx);
 
 /* Gather an event; one that waits already is not gathered again. */
-ornic_apart void ornic_ctx_event(struct ornic_ctx *ctx,
-				 enum ornic_eqe_type type, u32 obj, u8 vector);
+noinline void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type,
+			      u32 obj, u8 vector);
 
 /* No room for the events of another step: stop and come back. */
 static inline bool ornic_ctx_full(const struct ornic_ctx *ctx)

@@ -15,7 +15,7 @@
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
  *  CRC         ornic_crc32_by_table: of short data, see crc32.h
  *  logging     ornic_pr_debug
- *  compiler    ornic_unzeroed, ornic_flatten, ornic_apart, ornic_copy_once
+ *  compiler    __uninitialized, __flatten, noinline, ornic_copy_once
  *  speculation ornic_index_nospec
  *  tracing     ornic_trace_on: does anybody look? ORNIC_DEFINE_TRACE, once
  */
@@ -23,30 +23,16 @@
 #define ORNIC_ENGINE_ENV_H
 
 /*
- * For what the hot path has on its stack and writes before it reads it: kernels
- * that zero all of the stack (CONFIG_INIT_STACK_ALL_ZERO) need not zero this. A
- * call with its pieces and events would write 2 KiB of zeros for a packet.
+ * Marks of the hot path:
+ *
+ *  __flatten        everything that the function calls in its unit (datapath.c)
+ *		     is inlined, except functions marked noinline: a call and
+ *		     return cost as much as many of the callees.
+ *  noinline         rare or long: kept out of flattened callers.
+ *  __uninitialized  on-stack structures that are written before they are read.
+ *		     CONFIG_INIT_STACK_ALL_ZERO would otherwise write about
+ *		     2 KiB of zeros for each packet.
  */
-#if defined(__has_attribute) && !defined(__CHECKER__)
-#if __has_attribute(__uninitialized__)
-#define ornic_unzeroed __attribute__((__uninitialized__))
-#endif
-#endif
-#ifndef ornic_unzeroed
-#define ornic_unzeroed
-#endif
-
-/*
- * For what every message passes through: whatever it calls in its unit (see
- * datapath.c) becomes part of it, down to what is marked as apart, which is rare
- * or takes long. A call and its return cost as much as many a callee. Frames would
- * be too large under KASAN and ASan.
- */
-#ifdef __SANITIZE_ADDRESS__
-#define ornic_flatten
-#else
-#define ornic_flatten __attribute__((__flatten__))
-#endif
 
 /*
  * Copy a structure from memory that others may write to at any time, and look at

@@ -41,7 +41,13 @@ typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
 #endif
-#define ornic_apart	__attribute__((__noinline__))
+#define noinline	__attribute__((__noinline__))
+#define __uninitialized
+#ifdef __SANITIZE_ADDRESS__
+#define __flatten
+#else
+#define __flatten	__attribute__((__flatten__))
+#endif
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define container_of(p, type, member) \

@@ -18,6 +18,12 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
+/* Flattened functions have stack frames that are too large under KASAN. */
+#ifdef __SANITIZE_ADDRESS__
+#undef __flatten
+#define __flatten
+#endif
+
 /* Objects are made on behalf of a process, so they are charged to it. */
 static inline void *ornic_zalloc(size_t size)
 {
@@ -39,7 +45,6 @@ static inline void ornic_vfree(void *p)
 	kvfree(p);
 }
 
-#define ornic_apart noinline
 #define ornic_rcu_head rcu_head
 #define ornic_free_rcu(ptr, field) kfree_rcu(ptr, field)
 

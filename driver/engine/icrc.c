@@ -35,7 +35,7 @@ static void mask_ipv6(u8 *ip)
 u32 ornic_icrc_start(const void *ip, bool ipv6, const void *bth, u32 len)
 {
 	u32 l4 = ipv6 ? IPV6_LEN : IPV4_LEN;
-	u8 buf[IPV6_LEN + UDP_LEN + ORNIC_ICRC_HEAD] ornic_unzeroed;
+	u8 buf[IPV6_LEN + UDP_LEN + ORNIC_ICRC_HEAD] __uninitialized;
 	u8 *udp = buf + l4;
 
 	memcpy(buf, ip, l4 + UDP_LEN);

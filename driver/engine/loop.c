@@ -159,12 +159,12 @@ static bool go_short(struct ornic_qp *qp, const struct ornic_swqe *sw)
 
 /* ---- The long way ------------------------------------------------------------ */
 
-static ornic_flatten ornic_apart struct reply
+static __flatten noinline struct reply
 request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	struct ornic_qp *peer = peer_of(qp);
 	struct reply reply = { .verdict = ORNIC_RESP_DROP };
-	struct ornic_ctx ornic_unzeroed there, *inner;
+	struct ornic_ctx there __uninitialized, *inner;
 	bool dead = false;
 
 	if (!peer)
@@ -206,10 +206,10 @@ static enum ornic_step lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* Anything but success. */
-static ornic_apart enum ornic_step refused(struct ornic_ctx *ctx,
-					   struct ornic_qp *qp,
-					   struct ornic_swqe *sw,
-					   struct reply reply)
+static noinline enum ornic_step refused(struct ornic_ctx *ctx,
+					struct ornic_qp *qp,
+					struct ornic_swqe *sw,
+					struct reply reply)
 {
 	enum ornic_cqe_status status;
 
@@ -237,10 +237,10 @@ static ornic_apart enum ornic_step refused(struct ornic_ctx *ctx,
 }
 
 /* @npkts more of @sw are executed. */
-static ornic_flatten ornic_apart enum ornic_step executed(struct ornic_ctx *ctx,
-							  struct ornic_qp *qp,
-							  struct ornic_swqe *sw,
-							  u32 npkts, u32 bytes)
+static __flatten noinline enum ornic_step executed(struct ornic_ctx *ctx,
+						   struct ornic_qp *qp,
+						   struct ornic_swqe *sw,
+						   u32 npkts, u32 bytes)
 {
 	ornic_req_advance(qp, sw, npkts);
 	ctx->budget -= bytes;
@@ -332,10 +332,10 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* The peer's key has gone in the middle of a READ: its QP is dead as well. */
-static ornic_apart enum ornic_step
+static noinline enum ornic_step
 read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer)
 {
-	struct ornic_ctx ornic_unzeroed there;
+	struct ornic_ctx there __uninitialized;
 	struct ornic_ctx *inner = enter(ctx, peer->dev, &there);
 
 	ornic_ctx_event(inner, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
@@ -569,7 +569,7 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      struct ornic_qp *peer, struct ornic_inreq *r, u32 qkey)
 {
-	struct ornic_ctx ornic_unzeroed there;
+	struct ornic_ctx there __uninitialized;
 	struct ornic_ctx *inner = enter(ctx, peer->dev, &there);
 	bool dead = false;
 

@@ -551,9 +551,8 @@ static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 }
 
 /* What the key was found good for may have been taken back since. */
-static ornic_apart u64 add_fast(struct ornic_iov *iov,
-				const struct ornic_mkey *mkey, u64 addr,
-				u64 len)
+static noinline u64 add_fast(struct ornic_iov *iov,
+			     const struct ornic_mkey *mkey, u64 addr, u64 len)
 {
 	u64 done = 0;
 
@@ -574,10 +573,10 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	return add_mkey(iov, mkey, addr, len);
 }
 
-static ornic_apart enum ornic_vendor_err map_fast(struct ornic_iov *iov,
-						  struct ornic_fast *f, u32 key,
-						  u32 pdn, u64 addr, u64 len,
-						  u8 access)
+static noinline enum ornic_vendor_err map_fast(struct ornic_iov *iov,
+					       struct ornic_fast *f, u32 key,
+					       u32 pdn, u64 addr, u64 len,
+					       u8 access)
 {
 	enum ornic_vendor_err verr;
 

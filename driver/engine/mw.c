@@ -44,7 +44,7 @@ static enum ornic_vendor_err check_locked(const struct ornic_mw *mw,
 	return ORNIC_VERR_NONE;
 }
 
-static ornic_apart enum ornic_vendor_err
+static noinline enum ornic_vendor_err
 check_window(struct ornic_mw *mw, const struct ornic_qp *qp, u32 rkey, u64 addr,
 	     u64 len, u8 access, struct ornic_mkey **mkey)
 {

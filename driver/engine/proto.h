@@ -79,8 +79,7 @@ static inline struct ornic_swqe *ornic_swqe(struct ornic_sq *sq, u32 index)
 }
 
 /* sq: copy the next WQE of the ring, NULL if there is none or it is broken. */
-ornic_flatten ornic_apart struct ornic_swqe *
-ornic_sq_fetch(struct ornic_qp *qp);
+__flatten noinline struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp);
 
 /* rq: copy the next receive WQE to rq.rwqe; false if there is none. */
 bool ornic_rq_fetch(struct ornic_qp *qp);
@@ -118,26 +117,26 @@ bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: continue sending at @psn, which is in [acked, max_psn]. */
-ornic_apart void ornic_req_seek(struct ornic_qp *qp, u32 psn);
+noinline void ornic_req_seek(struct ornic_qp *qp, u32 psn);
 
 /*
  * sq: packets may be out that asked for no ACK: send the last one again so
  * that it does. False if there is none.
  */
-ornic_apart bool ornic_req_probe(struct ornic_qp *qp);
+noinline bool ornic_req_probe(struct ornic_qp *qp);
 
 /* sq: @sw is executed or on the wire as far as @npkts: advance psn, cur. */
 void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts);
 
 /* sq, not rq: @sw is at fault itself and fails in its turn. */
-ornic_apart enum ornic_step ornic_req_fail(struct ornic_ctx *ctx,
-					   struct ornic_qp *qp,
-					   struct ornic_swqe *sw,
-					   enum ornic_cqe_status status,
-					   enum ornic_vendor_err verr);
+noinline enum ornic_step ornic_req_fail(struct ornic_ctx *ctx,
+					struct ornic_qp *qp,
+					struct ornic_swqe *sw,
+					enum ornic_cqe_status status,
+					enum ornic_vendor_err verr);
 
 /* sq, not rq: take the key of LOCAL_INV or READ_INV back. */
-ornic_apart enum ornic_vendor_err
+noinline enum ornic_vendor_err
 ornic_req_invalidate(struct ornic_qp *qp, const struct ornic_swqe *sw);
 
 /* Completion status for an SGE that may not be used. */
@@ -151,19 +150,18 @@ enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 /* ---- comp.c --------------------------------------------------------------- */
 
 /* sq: a response packet. */
-ornic_flatten ornic_apart void ornic_comp_rx(struct ornic_ctx *ctx,
-					     struct ornic_qp *qp,
-					     const struct ornic_pkt *pkt);
+__flatten noinline void ornic_comp_rx(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
+				      const struct ornic_pkt *pkt);
 
 /* sq: the deadline may have come. */
-ornic_apart void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
+noinline void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: start, move or stop the ACK timer after sending or progress. */
 void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: have the host call when the next of the deadlines of @qp has come. */
-ornic_apart void ornic_comp_arm(const struct ornic_ctx *ctx,
-				struct ornic_qp *qp);
+noinline void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: the peer answered everything before @acked. */
 void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked);
@@ -180,20 +178,20 @@ bool ornic_comp_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq, not rq: the oldest WQE failed; the QP goes to ERR or SQE, all flushed. */
-ornic_apart void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				 enum ornic_cqe_status status,
-				 enum ornic_vendor_err verr);
+noinline void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      enum ornic_cqe_status status,
+			      enum ornic_vendor_err verr);
 
 /* sq: the peer was not ready; @code is its timer code. */
-ornic_apart void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				u8 code);
+noinline void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     u8 code);
 
 /* sq: complete all WQEs with FLUSH_ERR, and look for more. */
-ornic_apart void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+noinline void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: SQD: tell when everything that was started is done. */
-ornic_apart void ornic_sq_check_drained(struct ornic_ctx *ctx,
-					struct ornic_qp *qp);
+noinline void ornic_sq_check_drained(struct ornic_ctx *ctx,
+				     struct ornic_qp *qp);
 
 /* ns that RNR timer @code means, IBTA table 45. */
 u64 ornic_rnr_ns(u8 code);
@@ -206,7 +204,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 				      struct ornic_inreq *r);
 
 /* rq: complete the receive in progress and all posted ones with FLUSH_ERR. */
-ornic_apart void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+noinline void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /*
  * rq: the responder is at an error and takes no more requests. What it accepted
@@ -234,13 +232,13 @@ bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r);
 /* ---- answer.c ------------------------------------------------------------- */
 
 /* rq: a request packet. */
-ornic_flatten ornic_apart void ornic_resp_rx(struct ornic_ctx *ctx,
-					     struct ornic_qp *qp,
-					     const struct ornic_pkt *pkt);
+__flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
+				      const struct ornic_pkt *pkt);
 
 /* rq: send READ responses that wait, and the ACK behind them. */
-ornic_flatten ornic_apart enum ornic_run_result
-ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
+__flatten noinline enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx,
+							struct ornic_qp *qp);
 
 /* Answers that wait for room or budget. */
 static inline bool ornic_resp_waits(const struct ornic_rq *rq)
@@ -279,25 +277,24 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 /* ---- loop.c --------------------------------------------------------------- */
 
 /* sq: execute a piece of @sw on the same device. RC, UC. */
-ornic_flatten ornic_apart enum ornic_step
-ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		struct ornic_swqe *sw);
+__flatten noinline enum ornic_step ornic_loop_step(struct ornic_ctx *ctx,
+						   struct ornic_qp *qp,
+						   struct ornic_swqe *sw);
 
 /* sq: deliver the datagram @sw to a QP of the same device. */
-ornic_apart void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				     struct ornic_swqe *sw,
-				     const struct ornic_path *path,
-				     const struct ornic_iov *src);
+noinline void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  struct ornic_swqe *sw,
+				  const struct ornic_path *path,
+				  const struct ornic_iov *src);
 
 /*
  * sq: deliver the multicast @sw to the members on the same device; false if
  * some are left for another call.
  */
-ornic_apart bool ornic_loop_multicast(struct ornic_ctx *ctx,
-				      struct ornic_qp *qp,
-				      struct ornic_swqe *sw,
-				      const struct ornic_path *path,
-				      const struct ornic_iov *src);
+noinline bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				   struct ornic_swqe *sw,
+				   const struct ornic_path *path,
+				   const struct ornic_iov *src);
 
 /* ---- qp.c ----------------------------------------------------------------- */
 

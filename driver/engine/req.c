@@ -237,7 +237,7 @@ static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 }
 
 /* One packet of a SEND or WRITE. */
-static ornic_flatten ornic_apart enum ornic_step
+static __flatten noinline enum ornic_step
 send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	bool first = !sw->pkts, last = sw->pkts + 1 == sw->npkts;
@@ -325,7 +325,7 @@ static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
 }
 
 /* A READ (what of it is missing), atomic, ATOMIC WRITE or FLUSH. */
-static ornic_flatten ornic_apart enum ornic_step
+static __flatten noinline enum ornic_step
 send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	bool first_time = qp->sq.psn == qp->sq.max_psn;
@@ -375,7 +375,7 @@ static const struct ornic_path *datagram_path(struct ornic_qp *qp,
 	return ah && ah->pdn == qp->pdn ? &ah->path : NULL;
 }
 
-static ornic_apart enum ornic_step
+static noinline enum ornic_step
 send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	bool imm = sw->info->imm;
@@ -529,7 +529,7 @@ static bool must_wait(const struct ornic_qp *qp, const struct ornic_swqe *sw)
  * complete when all before it are. Going back to a WQE before it leads here
  * again.
  */
-static ornic_apart enum ornic_step
+static noinline enum ornic_step
 do_local(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;

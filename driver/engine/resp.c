@@ -143,10 +143,10 @@ static enum ornic_verdict refuse(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* A receive WQE could not take the message: it and the QP are done. */
-static ornic_apart enum ornic_verdict bad_recv(struct ornic_ctx *ctx,
-					       struct ornic_qp *qp,
-					       enum ornic_cqe_status status,
-					       enum ornic_vendor_err verr)
+static noinline enum ornic_verdict bad_recv(struct ornic_ctx *ctx,
+					    struct ornic_qp *qp,
+					    enum ornic_cqe_status status,
+					    enum ornic_vendor_err verr)
 {
 	recv_fail(ctx, qp, status, verr);
 	ornic_resp_die(ctx, &qp->rq);
@@ -160,8 +160,8 @@ static ornic_apart enum ornic_verdict bad_recv(struct ornic_ctx *ctx,
  * the WQE waits for the next one (class D), or, from an SRQ, completes in error
  * (class E).
  */
-static ornic_apart enum ornic_verdict too_long(struct ornic_ctx *ctx,
-					       struct ornic_qp *qp)
+static noinline enum ornic_verdict too_long(struct ornic_ctx *ctx,
+					    struct ornic_qp *qp)
 {
 	if (ornic_qp_is_reliable(qp))
 		return bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
@@ -207,8 +207,8 @@ static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 /* ---- SEND and WRITE ------------------------------------------------------------ */
 
 /* What a UD receive is told of the frame, or of what would have been one. */
-static ornic_apart void describe_frame(struct ornic_cqe *cqe,
-				       const struct ornic_inreq *r)
+static noinline void describe_frame(struct ornic_cqe *cqe,
+				    const struct ornic_inreq *r)
 {
 	const struct ornic_path *path = r->path;
 
@@ -502,7 +502,7 @@ static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
 }
 
 /* An atomic or an ATOMIC WRITE, while the key stays what it is. */
-static ornic_apart enum ornic_verdict
+static noinline enum ornic_verdict
 do_word(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	enum ornic_verdict verdict;
@@ -541,7 +541,7 @@ static enum ornic_verdict flush_allowed(struct ornic_qp *qp,
  * Payload goes straight to memory that all CPUs see, so what is left is order:
  * nothing that comes after the answer overtakes the writes before it.
  */
-static ornic_apart enum ornic_verdict
+static noinline enum ornic_verdict
 do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	enum ornic_verdict verdict = ORNIC_RESP_NAK_INVALID;
@@ -577,8 +577,8 @@ static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 }
 
 /* What a resource was made for is not done again: answer it, IBTA C9-105. */
-static ornic_apart enum ornic_verdict replay(struct ornic_qp *qp,
-					     struct ornic_inreq *r)
+static noinline enum ornic_verdict replay(struct ornic_qp *qp,
+					  struct ornic_inreq *r)
 {
 	bool atomic = r->flags & ORNIC_OPF_ATOMIC;
 	bool empty = r->flags & ORNIC_OPF_EMPTY_ANSWER;
@@ -675,9 +675,9 @@ static enum ornic_verdict execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return do_word(ctx, qp, r);
 }
 
-static ornic_apart enum ornic_verdict request_ud(struct ornic_ctx *ctx,
-						 struct ornic_qp *qp,
-						 const struct ornic_inreq *r)
+static noinline enum ornic_verdict request_ud(struct ornic_ctx *ctx,
+					      struct ornic_qp *qp,
+					      const struct ornic_inreq *r)
 {
 	u8 grh[ORNIC_GRH_LEN];
 	struct ornic_frag frag = { grh, sizeof(grh) };

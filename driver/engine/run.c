@@ -132,11 +132,11 @@ static void count_kick(struct ornic_qp *qp)
 		    READ_ONCE(sq->fetched));
 }
 
-static ornic_flatten enum ornic_run_result
-look(struct ornic_engine *eng, u32 qpn, u32 budget, bool kicked)
+static __flatten enum ornic_run_result look(struct ornic_engine *eng, u32 qpn,
+					    u32 budget, bool kicked)
 {
 	enum ornic_run_result res = ORNIC_RUN_IDLE;
-	struct ornic_ctx ornic_unzeroed ctx;
+	struct ornic_ctx ctx __uninitialized;
 	struct ornic_qp *qp;
 
 	ornic_ctx_begin(&ctx, &eng->dev, budget);
@@ -263,7 +263,7 @@ bool ornic_engine_has_work(struct ornic_engine *eng, u32 qpn, u32 *seen)
 bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 			  bool ipv6)
 {
-	struct ornic_rx ornic_unzeroed rx;
+	struct ornic_rx rx __uninitialized;
 	struct ornic_qp *qp;
 	bool is_peer;
 
@@ -343,7 +343,7 @@ static u32 look_at_others(struct ornic_dev *dev, u32 *found)
 
 static void run_polled(struct ornic_dev *dev, u32 qpn, u32 budget)
 {
-	struct ornic_ctx ornic_unzeroed ctx;
+	struct ornic_ctx ctx __uninitialized;
 	struct ornic_qp *qp;
 
 	ornic_ctx_begin(&ctx, dev, budget);
@@ -463,10 +463,10 @@ static u32 rx_members(struct ornic_ctx *ctx, const struct ornic_pkt *pkt,
  * IBTA 10.5.2: each member gets a multicast packet, or not, for itself. Each
  * round is a call of its own, so that no event is lost however many there are.
  */
-static ornic_apart void rx_multicast(struct ornic_dev *dev,
-				     const struct ornic_pkt *pkt)
+static noinline void rx_multicast(struct ornic_dev *dev,
+				  const struct ornic_pkt *pkt)
 {
-	struct ornic_ctx ornic_unzeroed ctx;
+	struct ornic_ctx ctx __uninitialized;
 	u32 slot = 0;
 	u8 mgid[16];
 
@@ -497,7 +497,7 @@ static int check_packet(const struct ornic_pkt *pkt)
 }
 
 /* A packet that belongs to no QP. */
-static ornic_apart void rx_stray(struct ornic_dev *dev, enum ornic_stat why)
+static noinline void rx_stray(struct ornic_dev *dev, enum ornic_stat why)
 {
 	ornic_stat_inc(dev, ORNIC_STAT_RX_PACKETS);
 	ornic_stat_inc(dev, why);
@@ -522,12 +522,12 @@ static void rx_count(struct ornic_qp *qp, const struct ornic_pkt *pkt)
  *
  * Context: softirq or process context, no engine lock held.
  */
-ornic_flatten void ornic_engine_rx(struct ornic_engine *eng,
-				   const struct ornic_rx *rx)
+__flatten void ornic_engine_rx(struct ornic_engine *eng,
+			       const struct ornic_rx *rx)
 {
 	struct ornic_dev *dev = &eng->dev;
-	struct ornic_pkt ornic_unzeroed pkt;
-	struct ornic_ctx ornic_unzeroed ctx;
+	struct ornic_pkt pkt __uninitialized;
+	struct ornic_ctx ctx __uninitialized;
 	struct ornic_qp *qp;
 	int stat;
 
@@ -564,7 +564,7 @@ ornic_flatten void ornic_engine_rx(struct ornic_engine *eng,
  */
 void ornic_engine_expire(struct ornic_engine *eng, u32 qpn)
 {
-	struct ornic_ctx ornic_unzeroed ctx;
+	struct ornic_ctx ctx __uninitialized;
 	struct ornic_qp *qp;
 	bool more = false;
 

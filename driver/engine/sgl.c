@@ -52,7 +52,7 @@ enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 					 const struct ornic_lsge *sge, u32 nsge,
 					 u64 off, const struct ornic_iov *src)
 {
-	struct ornic_frag ornic_unzeroed dst[8], left;
+	struct ornic_frag dst[8] __uninitialized, left __uninitialized;
 	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
 	enum ornic_vendor_err verr;
 	u32 i;
@@ -105,11 +105,11 @@ static bool more_of_key(struct ornic_iov *to, const struct ornic_qp *qp,
 }
 
 /* @piece goes to memory that has to be asked for, and may be taken back. */
-static ornic_apart bool write_asking(const struct ornic_qp *qp, u32 rkey,
-				     const struct ornic_mkey *mkey, u64 va,
-				     const struct ornic_frag *piece)
+static noinline bool write_asking(const struct ornic_qp *qp, u32 rkey,
+				  const struct ornic_mkey *mkey, u64 va,
+				  const struct ornic_frag *piece)
 {
-	struct ornic_frag ornic_unzeroed dst[8], left = *piece;
+	struct ornic_frag dst[8] __uninitialized, left = *piece;
 	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
 
 	while (left.len) {

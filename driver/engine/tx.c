@@ -17,7 +17,7 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 		      const struct ornic_iov *payload)
 {
 	struct ornic_dev *dev = qp->dev;
-	struct ornic_tx tx ornic_unzeroed;
+	struct ornic_tx tx __uninitialized;
 	int err;
 
 	tx.host_qp = qp->host_qp;
@@ -50,7 +50,7 @@ static bool try_again(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 }
 
 /* The port takes frames again. The ACK timer counts from the first of them. */
-static ornic_apart void accepted(struct ornic_qp *qp, struct ornic_backoff *b)
+static noinline void accepted(struct ornic_qp *qp, struct ornic_backoff *b)
 {
 	struct ornic_sq *sq = &qp->sq;
 

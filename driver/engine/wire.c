@@ -316,7 +316,7 @@ static u32 crc_pieces(u32 crc, const struct ornic_frag *frag, u32 n)
 /* The last four bytes; they may lie in several pieces. */
 static __le32 read_icrc(const struct ornic_rx *rx)
 {
-	struct ornic_frag ornic_unzeroed frag[ORNIC_RX_SEGS];
+	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
 	u32 i, n, at = 0;
 	u8 bytes[ORNIC_ICRC_LEN] = { 0 };
 	__le32 icrc;
@@ -338,7 +338,7 @@ static __le32 read_icrc(const struct ornic_rx *rx)
 static bool icrc_is_good(const struct ornic_rx *rx)
 {
 	u32 covered = rx->len - ORNIC_ICRC_LEN;
-	struct ornic_frag ornic_unzeroed frag[ORNIC_RX_SEGS];
+	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
 	u32 crc, n, head;
 
 	head = min_t(u32, min_t(u32, covered, rx->seg[0].len), ORNIC_ICRC_HEAD);

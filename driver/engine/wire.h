@@ -198,8 +198,8 @@ struct ornic_pkt {
  * Return: 0, or the ornic_stat to count (RX_MALFORMED, RX_ICRC_ERRORS) when
  * the packet is to be dropped.
  */
-ornic_flatten ornic_apart int ornic_pkt_parse(struct ornic_pkt *pkt,
-					      const struct ornic_rx *rx);
+__flatten noinline int ornic_pkt_parse(struct ornic_pkt *pkt,
+				       const struct ornic_rx *rx);
 
 /**
  * ornic_pkt_payload - the payload of @pkt as pieces

@@ -216,8 +216,8 @@ static void decode_reg(struct ornic_swqe *sw, const u8 *slot)
 }
 
 /* Nothing is sent: no PSNs, no data. */
-static ornic_apart void decode_local(struct ornic_swqe *sw, const u8 *slot,
-				     u32 payload)
+static noinline void decode_local(struct ornic_swqe *sw, const u8 *slot,
+				  u32 payload)
 {
 	struct ornic_seg_remote remote;
 

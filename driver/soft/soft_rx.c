@@ -66,7 +66,7 @@ static bool rx_gather_skb(struct ornic_rx *rx, struct sk_buff *skb)
 void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 {
 	const struct rx_cb *cb = rx_cb(skb);
-	struct ornic_rx ornic_unzeroed rx;
+	struct ornic_rx rx __uninitialized;
 
 	rx.ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	rx.busy_here = ornic_soft_rxq_is_here();
@@ -84,9 +84,8 @@ void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 	napi_consume_skb(skb, 1);
 }
 
-ornic_flatten void ornic_soft_rx_checked(struct ornic_soft *soft,
-					 struct sock *sk, struct sk_buff *skb,
-					 u32 len, u16 vlan)
+__flatten void ornic_soft_rx_checked(struct ornic_soft *soft, struct sock *sk,
+				     struct sk_buff *skb, u32 len, u16 vlan)
 {
 	struct rx_cb *cb = rx_cb(skb);
 

@@ -167,8 +167,8 @@ static bool is_plain_roce(struct sk_buff *skb, u32 l3_len, bool ipv6)
 }
 
 /* Called by netfilter in softirq context, under RCU. */
-static ornic_flatten unsigned int
-rx_fast_hook(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+static __flatten unsigned int rx_fast_hook(void *priv, struct sk_buff *skb,
+					   const struct nf_hook_state *state)
 {
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	u32 l3_len = ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);

@@ -95,8 +95,8 @@ static struct sk_buff *alloc_frame(const struct net_device *netdev,
  * may be larger than a page, which the fragment cache cannot serve when it had to
  * fall back to single pages. Then the frame is linear.
  */
-static ornic_apart struct sk_buff *alloc_in_two(const struct net_device *netdev,
-						struct ornic_tx *tx)
+static noinline struct sk_buff *alloc_in_two(const struct net_device *netdev,
+					     struct ornic_tx *tx)
 {
 	struct sk_buff *skb;
 	struct page *page;
@@ -153,7 +153,7 @@ static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
 	__skb_set_sw_hash(skb, hash, true);
 }
 
-ornic_flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
+__flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(tx->host_qp);
 	struct ornic_soft *soft = host;

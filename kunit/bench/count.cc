@@ -9,8 +9,7 @@
 #include "workload.h"
 
 // What callgrind collects: see --toggle-collect.
-extern "C" __attribute__((noinline)) void
-bench_counted(const std::function<void()> &part)
+extern "C" noinline void bench_counted(const std::function<void()> &part)
 {
 	part();
 	// No jump to it in place of a call.
