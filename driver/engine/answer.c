@@ -120,12 +120,12 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 static enum ornic_step send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_rd *rd)
 {
-	struct ornic_fast *fast;
+	struct ornic_frmr *frmr;
 	enum ornic_step res;
 
-	fast = ornic_fast_hold(ornic_mkey_lookup(qp->dev, rd->rkey));
+	frmr = ornic_frmr_hold(ornic_mkey_lookup(qp->dev, rd->rkey));
 	res = send_held_read(ctx, qp, rd);
-	ornic_fast_release(fast);
+	ornic_frmr_release(frmr);
 	return res;
 }
 

@@ -82,7 +82,7 @@ static u8 *plain_bytes(struct ornic_dev *dev, u32 key, u32 pdn, u64 addr,
 	u64 run;
 	u8 *at;
 
-	if (!m || m->window || m->fast || m->dma ||
+	if (!m || m->window || m->frmr || m->dma ||
 	    ornic_mr_check(m, key, pdn, addr, len, access))
 		return NULL;
 	at = ornic_pages_at(&m->pages, ornic_mkey_off(m, addr), &run);
@@ -387,12 +387,12 @@ static u32 take_held_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 			   const struct ornic_swqe *sw, struct ornic_iov *src,
 			   enum ornic_vendor_err *verr)
 {
-	struct ornic_fast *fast;
+	struct ornic_frmr *frmr;
 	u32 npkts;
 
-	fast = ornic_fast_hold(ornic_mkey_lookup(peer->dev, sw->rkey));
+	frmr = ornic_frmr_hold(ornic_mkey_lookup(peer->dev, sw->rkey));
 	npkts = take_piece(qp, peer, sw, src, verr);
-	ornic_fast_release(fast);
+	ornic_frmr_release(frmr);
 	return npkts;
 }
 

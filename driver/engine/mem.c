@@ -8,7 +8,7 @@
  */
 #include "mem.h"
 #include "dev.h"
-#include "fast.h"
+#include "frmr.h"
 #include "qp.h"
 
 #define MIN_PAGE_SHIFT ORNIC_PAGE_SHIFT
@@ -157,7 +157,7 @@ static struct ornic_mkey *mr_lookup(struct ornic_dev *dev, u32 key)
 }
 
 /* With the lock of @f. IBTA 10.6.4: the free state gives access to nothing. */
-static enum ornic_vendor_err check_fast(const struct ornic_fast *f, u32 key,
+static enum ornic_vendor_err check_frmr(const struct ornic_frmr *f, u32 key,
 					u32 pdn, u64 addr, u64 len, u8 access)
 {
 	if (!f->valid)
@@ -170,11 +170,11 @@ enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *m, u32 key,
 {
 	enum ornic_vendor_err verr;
 
-	if (likely(!m->fast))
+	if (likely(!m->frmr))
 		return check(m, key, pdn, addr, len, access);
-	ornic_lock(&m->fast->lock);
-	verr = check_fast(m->fast, key, pdn, addr, len, access);
-	ornic_unlock(&m->fast->lock);
+	ornic_lock(&m->frmr->lock);
+	verr = check_frmr(m->frmr, key, pdn, addr, len, access);
+	ornic_unlock(&m->frmr->lock);
 	return verr;
 }
 
@@ -228,10 +228,10 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 	return 0;
 }
 
-static struct ornic_mkey *alloc_key(bool fast)
+static struct ornic_mkey *alloc_key(bool frmr)
 {
-	if (fast)
-		return ornic_fast_alloc();
+	if (frmr)
+		return ornic_frmr_alloc();
 	return (struct ornic_mkey *)ornic_zalloc(sizeof(struct ornic_mkey));
 }
 
@@ -242,8 +242,8 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 	m->length = le64_to_cpu(req->length);
 	m->pdn = le32_to_cpu(req->pdn);
 	m->access = req->access;
-	if (m->fast)
-		return ornic_fast_init(m->fast, req);
+	if (m->frmr)
+		return ornic_frmr_init(m->frmr, req);
 	if (req->flags)
 		return dma_key_init(dev, m, req);
 	if (!ornic_access_is_legal(m->access))
@@ -356,8 +356,8 @@ static int mr_status(struct ornic_dev *dev, u32 key)
 
 	ornic_rcu_read_lock();
 	m = ornic_mkey_lookup(dev, key);
-	/* Work requests change the variant of a fast registration MR. */
-	if (m && (m->key == key || m->fast) && !m->window)
+	/* Work requests change the variant of an FRMR. */
+	if (m && (m->key == key || m->frmr) && !m->window)
 		status = ornic_atomic_read(&m->windows) ? ORNIC_BUSY : ORNIC_OK;
 	ornic_rcu_read_unlock();
 	return status;
@@ -403,7 +403,7 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 
 	ornic_rcu_read_lock();
 	m = ornic_mkey_lookup(dev, key);
-	if (m && (m->key != key || m->window || m->fast))
+	if (m && (m->key != key || m->window || m->frmr))
 		m = NULL;
 	if (m)
 		*copy = *m;
@@ -551,15 +551,15 @@ static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 }
 
 /* What the key was found good for may have been taken back since. */
-static noinline u64 add_fast(struct ornic_iov *iov,
+static noinline u64 add_frmr(struct ornic_iov *iov,
 			     const struct ornic_mkey *mkey, u64 addr, u64 len)
 {
 	u64 done = 0;
 
-	ornic_lock(&mkey->fast->lock);
-	if (mkey->fast->valid && range_ok(mkey, addr, len))
+	ornic_lock(&mkey->frmr->lock);
+	if (mkey->frmr->valid && range_ok(mkey, addr, len))
 		done = add_mkey(iov, mkey, addr, len);
-	ornic_unlock(&mkey->fast->lock);
+	ornic_unlock(&mkey->frmr->lock);
 	return done;
 }
 
@@ -568,20 +568,20 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 {
 	if (unlikely(mkey->dma))
 		return add_dma(iov, mkey->dma, addr, len);
-	if (unlikely(mkey->fast))
-		return add_fast(iov, mkey, addr, len);
+	if (unlikely(mkey->frmr))
+		return add_frmr(iov, mkey, addr, len);
 	return add_mkey(iov, mkey, addr, len);
 }
 
-static noinline enum ornic_vendor_err map_fast(struct ornic_iov *iov,
-					       struct ornic_fast *f, u32 key,
+static noinline enum ornic_vendor_err map_frmr(struct ornic_iov *iov,
+					       struct ornic_frmr *f, u32 key,
 					       u32 pdn, u64 addr, u64 len,
 					       u8 access)
 {
 	enum ornic_vendor_err verr;
 
 	ornic_lock(&f->lock);
-	verr = check_fast(f, key, pdn, addr, len, access);
+	verr = check_frmr(f, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
 		add_mkey(iov, &f->base, addr, len);
 	ornic_unlock(&f->lock);
@@ -605,8 +605,8 @@ enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
 {
 	enum ornic_vendor_err verr;
 
-	if (unlikely(m->fast))
-		return map_fast(iov, m->fast, key, pdn, addr, len, access);
+	if (unlikely(m->frmr))
+		return map_frmr(iov, m->frmr, key, pdn, addr, len, access);
 	verr = check(m, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
 		ornic_iov_add_key(iov, m, addr, len);

@@ -15,7 +15,7 @@
 #include "engine.h"
 
 struct ornic_dev;
-struct ornic_fast;
+struct ornic_frmr;
 struct ornic_mw;
 
 /**
@@ -113,7 +113,7 @@ static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
  * @off0: offset of byte @iova in @pages
  * @pages: the memory, of at least @off0 + @length bytes
  * @window: it is a memory window, no MR (mw.h)
- * @fast: it is a fast registration MR, whose lock protects it (fast.h)
+ * @frmr: it is an FRMR, whose lock protects it (frmr.h)
  * @windows: windows bound to it; it is ORNIC_BUSY while > 0
  * @rcu: commands look at it without the lock of a QP
  */
@@ -127,7 +127,7 @@ struct ornic_mkey {
 	u64 off0;
 	struct ornic_pages pages;
 	struct ornic_mw *window;
-	struct ornic_fast *fast;
+	struct ornic_frmr *frmr;
 	ornic_atomic_t windows;
 	struct ornic_rcu_head rcu;
 };
@@ -208,7 +208,7 @@ enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *mkey, u32 key,
  * @len: bytes
  * @access: enum ornic_access bits that the key must have; 0 = local read
  *
- * Between ornic_key_check() and ornic_iov_add_key() a fast registration MR can
+ * Between ornic_key_check() and ornic_iov_add_key() an FRMR can
  * be taken back and given other memory; here it cannot.
  *
  * Context: inside an RCU section.

@@ -14,7 +14,7 @@
  *   sgl.c   bytes to SGEs and keys
  *   mcast.c   groups and their members (mcast.lock)
  *   mw.c    windows: bind, invalidate, remote keys (sq or rq)
- *   fast.c  fast registration, invalidation of any key (sq or rq)
+ *   frmr.c  fast registration, invalidation of any key (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
  *   qp.c    create, destroy, modify, query (both locks)
  *
@@ -23,7 +23,7 @@
 #ifndef ORNIC_ENGINE_PROTO_H
 #define ORNIC_ENGINE_PROTO_H
 
-#include "fast.h"
+#include "frmr.h"
 #include "mw.h"
 #include "qp.h"
 

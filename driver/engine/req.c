@@ -508,7 +508,7 @@ static enum ornic_vendor_err execute_local(struct ornic_qp *qp,
 	case ORNIC_WQE_BIND_MW:
 		return ornic_mw_bind(qp, sw);
 	case ORNIC_WQE_REG_MR:
-		return ornic_fast_register(qp, sw);
+		return ornic_frmr_register(qp, sw);
 	default:
 		return ornic_req_invalidate(qp, sw);
 	}

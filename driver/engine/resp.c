@@ -506,14 +506,14 @@ static noinline enum ornic_verdict
 do_word(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	enum ornic_verdict verdict;
-	struct ornic_fast *fast;
+	struct ornic_frmr *frmr;
 
-	fast = ornic_fast_hold(ornic_mkey_lookup(qp->dev, r->rkey));
+	frmr = ornic_frmr_hold(ornic_mkey_lookup(qp->dev, r->rkey));
 	if (r->flags & ORNIC_OPF_ATOMIC_WRITE)
 		verdict = do_atomic_write(ctx, qp, r);
 	else
 		verdict = do_atomic(ctx, qp, r);
-	ornic_fast_release(fast);
+	ornic_frmr_release(frmr);
 	return verdict;
 }
 

@@ -128,7 +128,7 @@ static enum ornic_vendor_err write_key(const struct ornic_qp *qp, u32 rkey,
 	u32 i;
 
 	for (i = 0; i < src->n; i++) {
-		if (likely(!mkey->fast && !mkey->dma))
+		if (likely(!mkey->frmr && !mkey->dma))
 			write_pages(mkey, va, &src->frag[i]);
 		else if (!write_asking(qp, rkey, mkey, va, &src->frag[i]))
 			return ORNIC_VERR_LKEY_RANGE;
@@ -152,7 +152,7 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 {
 	enum ornic_vendor_err verr;
 	struct ornic_mkey *mkey;
-	struct ornic_fast *fast;
+	struct ornic_frmr *frmr;
 
 	if (!src->bytes)
 		return ORNIC_VERR_NONE;
@@ -161,8 +161,8 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 	if (verr != ORNIC_VERR_NONE)
 		return verr;
 	/* write_asking() looks at the key again. */
-	fast = ornic_fast_hold(mkey);
+	frmr = ornic_frmr_hold(mkey);
 	verr = write_key(qp, rkey, mkey, va, src);
-	ornic_fast_release(fast);
+	ornic_frmr_release(frmr);
 	return verr;
 }

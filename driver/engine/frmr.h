@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fast registration MRs (IBTA 10.6.4): keys that are made without memory, get
- * it by a work request, and lose it by another (IBTA 10.6.5). Their index
- * stays, their variant is chosen by who registers.
+ * FRMRs, fast registration MRs (IBTA 10.6.4): keys that are created without
+ * memory, get it by REG_MR and lose it by an invalidation (IBTA 10.6.5). The
+ * index stays; REG_MR chooses the variant.
  */
-#ifndef ORNIC_ENGINE_FAST_H
-#define ORNIC_ENGINE_FAST_H
+#ifndef ORNIC_ENGINE_FRMR_H
+#define ORNIC_ENGINE_FRMR_H
 
 #include "mem.h"
 
@@ -13,7 +13,7 @@ struct ornic_qp;
 struct ornic_swqe;
 
 /**
- * struct ornic_fast - a fast registration MR
+ * struct ornic_frmr - an FRMR
  * @base: its place among the keys. All but its PD is protected by @lock.
  * @use: held while a peer's request moves data of the MR, from the look at its
  *	key to the end of the copy, and while the key is invalidated. Taken under
@@ -22,7 +22,7 @@ struct ornic_swqe;
  * @room: pages that it can have
  * @valid: it has memory; else it is in the free state
  */
-struct ornic_fast {
+struct ornic_frmr {
 	struct ornic_mkey base;
 	ornic_lock_t use;
 	ornic_lock_t lock;
@@ -31,7 +31,7 @@ struct ornic_fast {
 };
 
 /**
- * ornic_fast_hold - let no QP invalidate a key while data moves through it
+ * ornic_frmr_hold - let no QP invalidate a key while data moves through it
  * @m: what a request names, or NULL
  *
  * LOCAL_INV holds the locks of its own QP; requests to other QPs of the PD may
@@ -39,42 +39,42 @@ struct ornic_fast {
  * memory back, and are not held.
  *
  * Context: rq.lock held, inside the RCU section of the lookup; nothing is held.
- * Return: for ornic_fast_release().
+ * Return: for ornic_frmr_release().
  */
-static inline struct ornic_fast *ornic_fast_hold(const struct ornic_mkey *m)
-	__acquires(ornic_fast)
+static inline struct ornic_frmr *ornic_frmr_hold(const struct ornic_mkey *m)
+	__acquires(ornic_frmr)
 {
-	if (likely(!m || !m->fast)) {
-		__acquire(ornic_fast);
+	if (likely(!m || !m->frmr)) {
+		__acquire(ornic_frmr);
 		return NULL;
 	}
-	ornic_lock_inner(&m->fast->use);
-	return m->fast;
+	ornic_lock_inner(&m->frmr->use);
+	return m->frmr;
 }
 
 /* The end of it; @f may be NULL. */
-static inline void ornic_fast_release(struct ornic_fast *f)
-	__releases(ornic_fast)
+static inline void ornic_frmr_release(struct ornic_frmr *f)
+	__releases(ornic_frmr)
 {
 	if (unlikely(f))
 		ornic_unlock_inner(&f->use);
 	else
-		__release(ornic_fast);
+		__release(ornic_frmr);
 }
 
 /* A new MR as a key, to be freed like any other; NULL: no memory. May sleep. */
-struct ornic_mkey *ornic_fast_alloc(void);
+struct ornic_mkey *ornic_frmr_alloc(void);
 
 /* CREATE_MKEY of it. May sleep. Return: 0, -EINVAL, -ENOMEM. */
-int ornic_fast_init(struct ornic_fast *f,
+int ornic_frmr_init(struct ornic_frmr *f,
 		    const struct ornic_req_create_mkey *req);
 
 /* Execute REG_MR. Inside an RCU section. */
-enum ornic_vendor_err ornic_fast_register(const struct ornic_qp *qp,
+enum ornic_vendor_err ornic_frmr_register(const struct ornic_qp *qp,
 					  const struct ornic_swqe *sw);
 
 /* Take @key back, of an MR or a window. Inside an RCU section. */
 enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
 					   bool remote);
 
-#endif /* ORNIC_ENGINE_FAST_H */
+#endif /* ORNIC_ENGINE_FRMR_H */

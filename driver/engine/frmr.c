@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fast registration MRs. Memory comes and goes here as often as messages do, so
- * there is no waiting for RCU: each look at such an MR takes its lock, and what
- * it finds is good under the lock of the queue that it works for.
+ * FRMRs. They are registered and invalidated per message, so a lock protects
+ * them instead of RCU: each lookup takes it, and its result is valid while the
+ * lock of the queue that it works for is held.
  *
  * LOCAL_INV and READ_INV hold both locks of their QP, SEND_INV the lock of the RQ,
  * and each holds the use lock of the MR, as every request of a peer does for the
@@ -10,7 +10,7 @@
  * way when the work request completes. Work requests of other QPs that use the
  * lkey are the program's own: it waits for them first.
  */
-#include "fast.h"
+#include "frmr.h"
 #include "dev.h"
 #include "mw.h"
 #include "proto.h"
@@ -24,25 +24,25 @@
 /* ---- Commands ------------------------------------------------------------------ */
 
 /**
- * ornic_fast_alloc - memory for a fast registration MR
+ * ornic_frmr_alloc - memory for an FRMR
  *
  * Context: may sleep.
- * Return: its key, zeroed but for @fast, to be freed as any key; NULL.
+ * Return: its key, zeroed but for @frmr, to be freed as any key; NULL.
  */
-struct ornic_mkey *ornic_fast_alloc(void)
+struct ornic_mkey *ornic_frmr_alloc(void)
 {
-	struct ornic_fast *f = (struct ornic_fast *)ornic_zalloc(sizeof(*f));
+	struct ornic_frmr *f = (struct ornic_frmr *)ornic_zalloc(sizeof(*f));
 
 	if (!f)
 		return NULL;
 	ornic_lock_init(&f->use);
 	ornic_lock_init(&f->lock);
-	f->base.fast = f;
+	f->base.frmr = f;
 	return &f->base;
 }
 
 /**
- * ornic_fast_init - check CREATE_MKEY and make room
+ * ornic_frmr_init - check CREATE_MKEY and make room
  * @f: new MR, whose base has the PD
  * @req: the command
  *
@@ -50,7 +50,7 @@ struct ornic_mkey *ornic_fast_alloc(void)
  * Return: 0; -EINVAL for fields that it does not have, or no or too much room;
  * -ENOMEM.
  */
-int ornic_fast_init(struct ornic_fast *f,
+int ornic_frmr_init(struct ornic_frmr *f,
 		    const struct ornic_req_create_mkey *req)
 {
 	struct ornic_mkey *m = &f->base;
@@ -94,7 +94,7 @@ static bool read_list(struct ornic_dev *dev, struct ornic_pages *pages,
 }
 
 /* Do the bytes that @sw asks for lie inside its pages? */
-static bool range_fits(const struct ornic_fast *f, const struct ornic_swqe *sw)
+static bool range_fits(const struct ornic_frmr *f, const struct ornic_swqe *sw)
 {
 	u64 bytes, off0;
 
@@ -109,7 +109,7 @@ static bool range_fits(const struct ornic_fast *f, const struct ornic_swqe *sw)
 }
 
 static enum ornic_vendor_err register_locked(struct ornic_dev *dev,
-					     struct ornic_fast *f,
+					     struct ornic_frmr *f,
 					     const struct ornic_swqe *sw)
 {
 	struct ornic_mkey *m = &f->base;
@@ -134,33 +134,33 @@ static enum ornic_vendor_err register_locked(struct ornic_dev *dev,
 }
 
 /**
- * ornic_fast_register - execute REG_MR
+ * ornic_frmr_register - execute REG_MR
  * @qp: QP, of the PD of the MR
  * @sw: WQE
  *
  * Context: sq.lock held, inside an RCU section.
  * Return: ORNIC_VERR_NONE, or why not; the MR is in the state that it was in.
  */
-enum ornic_vendor_err ornic_fast_register(const struct ornic_qp *qp,
+enum ornic_vendor_err ornic_frmr_register(const struct ornic_qp *qp,
 					  const struct ornic_swqe *sw)
 {
 	struct ornic_mkey *m = ornic_mkey_lookup(qp->dev, sw->rkey);
 	enum ornic_vendor_err verr;
 
-	if (!m || !m->fast)
+	if (!m || !m->frmr)
 		return ORNIC_VERR_LKEY_UNKNOWN;
 	if (m->pdn != qp->pdn)
 		return ORNIC_VERR_LKEY_PD;
-	ornic_lock(&m->fast->lock);
-	verr = register_locked(qp->dev, m->fast, sw);
-	ornic_unlock(&m->fast->lock);
+	ornic_lock(&m->frmr->lock);
+	verr = register_locked(qp->dev, m->frmr, sw);
+	ornic_unlock(&m->frmr->lock);
 	return verr;
 }
 
 /* ---- Taking back ----------------------------------------------------------------- */
 
 /* What has no memory (any more) can be taken back again. */
-static enum ornic_vendor_err invalidate_locked(struct ornic_fast *f,
+static enum ornic_vendor_err invalidate_locked(struct ornic_frmr *f,
 					       const struct ornic_qp *qp,
 					       u32 key, bool remote)
 {
@@ -178,7 +178,7 @@ static enum ornic_vendor_err invalidate_locked(struct ornic_fast *f,
 /**
  * ornic_key_invalidate - take a key back, IBTA 10.6.5
  * @qp: QP of its PD; of a window: that it is bound to
- * @key: of a fast registration MR or of a window of type 2
+ * @key: of an FRMR or of a window of type 2
  * @remote: the peer asks for it
  *
  * Context: rq.lock held, and sq.lock unless @remote; inside an RCU section.
@@ -190,12 +190,12 @@ enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
 	struct ornic_mkey *m = ornic_mkey_lookup(qp->dev, key);
 	enum ornic_vendor_err verr;
 
-	if (!m || !m->fast)
+	if (!m || !m->frmr)
 		return ornic_mw_invalidate(qp, key);
-	ornic_fast_hold(m);
-	ornic_lock(&m->fast->lock);
-	verr = invalidate_locked(m->fast, qp, key, remote);
-	ornic_unlock(&m->fast->lock);
-	ornic_fast_release(m->fast);
+	ornic_frmr_hold(m);
+	ornic_lock(&m->frmr->lock);
+	verr = invalidate_locked(m->frmr, qp, key, remote);
+	ornic_unlock(&m->frmr->lock);
+	ornic_frmr_release(m->frmr);
 	return verr;
 }

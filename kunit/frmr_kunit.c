@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 
 #include "pair_fixture.h"
-#include "engine/fast.h"
+#include "engine/frmr.h"
 #include "engine/proto.h"
 
 #define RC ORNIC_QPT_RC
@@ -18,22 +18,22 @@
 #define BYTES (5 * PAGE - OFF0 - 7) /* of 5 pages, not to their end */
 
 /* b has an MR without memory, and memory for it; a uses it. */
-struct fast_test {
+struct frmr_test {
 	struct ornic_fixture fix;
 	u8 *mem;
 	__le64 *list;
 	u32 key;
 };
 
-static int fast_init(struct kunit *test)
+static int frmr_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct fast_test), GFP_KERNEL);
+	test->priv = kunit_kzalloc(test, sizeof(struct frmr_test), GFP_KERNEL);
 	return test->priv ? 0 : -ENOMEM;
 }
 
-static void fast_exit(struct kunit *test)
+static void frmr_exit(struct kunit *test)
 {
-	struct fast_test *ft = test->priv;
+	struct frmr_test *ft = test->priv;
 
 	KUNIT_EXPECT_EQ(test, ornic_fix_close(&ft->fix), 0);
 }
@@ -68,11 +68,11 @@ static int create_empty(struct ornic_th *th, u32 room, u32 *key)
 }
 
 /* The pages in reverse, so that nothing is contiguous. */
-static struct fast_test *open_flags(struct kunit *test,
+static struct frmr_test *open_flags(struct kunit *test,
 				    enum ornic_fix_kind kind, u8 flags)
 {
 	struct ornic_th_qpinit init = { .type = RC, .flags = flags };
-	struct fast_test *ft = test->priv;
+	struct frmr_test *ft = test->priv;
 	u32 i;
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(&ft->fix, kind, &init), 0);
@@ -88,7 +88,7 @@ static struct fast_test *open_flags(struct kunit *test,
 	return ft;
 }
 
-static struct fast_test *open_fast(struct kunit *test, enum ornic_fix_kind kind)
+static struct frmr_test *open_frmr(struct kunit *test, enum ornic_fix_kind kind)
 {
 	return open_flags(test, kind, ORNIC_QP_FAST_REG);
 }
@@ -98,7 +98,7 @@ static u32 next_key(u32 key)
 	return (key & ~0xffu) | ((key + 1) & 0xff);
 }
 
-static struct ornic_th_wr reg_wr(const struct fast_test *ft, u8 access)
+static struct ornic_th_wr reg_wr(const struct frmr_test *ft, u8 access)
 {
 	return (struct ornic_th_wr){
 		.wr_id = 77,
@@ -115,7 +115,7 @@ static struct ornic_th_wr reg_wr(const struct fast_test *ft, u8 access)
 }
 
 /* With a new variant of the key, as users do it. */
-static int reg(struct fast_test *ft, u8 access)
+static int reg(struct frmr_test *ft, u8 access)
 {
 	struct ornic_th_wr wr;
 
@@ -125,7 +125,7 @@ static int reg(struct fast_test *ft, u8 access)
 }
 
 /* The status of a WRITE, READ or FAA by a of @len bytes at @off of the MR. */
-static int use(struct fast_test *ft, u8 opcode, u32 key, u32 off, u32 len)
+static int use(struct frmr_test *ft, u8 opcode, u32 key, u32 off, u32 len)
 {
 	struct ornic_lsge sge = ornic_fix_sge(&ft->fix.am, 0, len);
 	struct ornic_th_wr wr = {
@@ -145,7 +145,7 @@ static int use(struct fast_test *ft, u8 opcode, u32 key, u32 off, u32 len)
 }
 
 /* The byte of the memory that byte @off of the MR is. */
-static u8 *byte_at(const struct fast_test *ft, u32 off)
+static u8 *byte_at(const struct frmr_test *ft, u32 off)
 {
 	u32 at = OFF0 + off;
 
@@ -153,7 +153,7 @@ static u8 *byte_at(const struct fast_test *ft, u32 off)
 }
 
 /* First byte of the MR that is not a's pattern; -1 if none. */
-static s32 changed(const struct fast_test *ft, u32 off, u32 len)
+static s32 changed(const struct frmr_test *ft, u32 off, u32 len)
 {
 	u32 i;
 
@@ -185,10 +185,10 @@ static const struct create_row {
 
 KUNIT_ARRAY_PARAM_DESC(create, create_rows, name);
 
-static void fast_create_checks(struct kunit *test)
+static void frmr_create_checks(struct kunit *test)
 {
 	const struct create_row *row = test->param_value;
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 	struct ornic_req_create_mkey c = {
 		.mem.npages = cpu_to_le32(row->room),
 		.iova = cpu_to_le64(row->iova),
@@ -209,9 +209,9 @@ static void fast_create_checks(struct kunit *test)
 }
 
 /* Its variant is a matter of work requests: commands go by the index. */
-static void fast_destroy_by_index(struct kunit *test)
+static void frmr_destroy_by_index(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 	struct ornic_th *th = ft->fix.pair.b;
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
 	union ornic_rsp rsp;
@@ -266,10 +266,10 @@ static const struct use_row {
 KUNIT_ARRAY_PARAM_DESC(use, use_rows, name);
 
 /* IBTA 10.6.4: a work request gives the key memory and rights. */
-static void fast_gives_what_it_says(struct kunit *test)
+static void frmr_gives_what_it_says(struct kunit *test)
 {
 	const struct use_row *row = test->param_value;
-	struct fast_test *ft = open_fast(test, row->kind);
+	struct frmr_test *ft = open_frmr(test, row->kind);
 	u32 i;
 
 	for (i = 0; i < BYTES; i++)
@@ -291,9 +291,9 @@ static void fast_gives_what_it_says(struct kunit *test)
 }
 
 /* The host's own work requests may name it as well. */
-static void fast_is_an_lkey(struct kunit *test)
+static void frmr_is_an_lkey(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 	struct ornic_lsge sge = { .addr = IOVA, .length = BYTES };
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_READ,
@@ -314,7 +314,7 @@ static void fast_is_an_lkey(struct kunit *test)
 }
 
 /* What the peer's device says of @len bytes at @addr of the key. */
-static int check_key(struct fast_test *ft, u32 pdn, u64 addr, u64 len)
+static int check_key(struct frmr_test *ft, u32 pdn, u64 addr, u64 len)
 {
 	enum ornic_vendor_err verr;
 	struct ornic_mkey *m;
@@ -327,9 +327,9 @@ static int check_key(struct fast_test *ft, u32 pdn, u64 addr, u64 len)
 }
 
 /* IBTA 10.6.4: in the free state it is no key at all. */
-static void fast_free_is_unknown(struct kunit *test)
+static void frmr_free_is_unknown(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 
 	KUNIT_EXPECT_EQ(test, check_key(ft, ORNIC_TH_PD, 0, 0),
 			ORNIC_VERR_LKEY_UNKNOWN);
@@ -343,9 +343,9 @@ static void fast_free_is_unknown(struct kunit *test)
 }
 
 /* What was looked up before is not good for what the key is now. */
-static void fast_lookup_does_not_outlive_it(struct kunit *test)
+static void frmr_lookup_does_not_outlive_it(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 	struct ornic_dev *dev = &ft->fix.pair.b->eng->dev;
 	struct ornic_frag frag[8];
 	struct ornic_iov iov = { .frag = frag, .max = 8 };
@@ -429,7 +429,7 @@ static const struct reg_row {
 
 KUNIT_ARRAY_PARAM_DESC(reg, reg_rows, name);
 
-static void break_list(struct fast_test *ft, u8 how, struct ornic_th_wr *wr)
+static void break_list(struct frmr_test *ft, u8 how, struct ornic_th_wr *wr)
 {
 	if (how == ADDR_BAD)
 		wr->reg_list = PAGE;
@@ -439,10 +439,10 @@ static void break_list(struct fast_test *ft, u8 how, struct ornic_th_wr *wr)
 		ft->list[4] = cpu_to_le64(dma(ft->mem) + 8);
 }
 
-static void fast_reg_checks(struct kunit *test)
+static void frmr_reg_checks(struct kunit *test)
 {
 	const struct reg_row *row = test->param_value;
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 	struct ornic_th_wr wr = reg_wr(ft, row->access);
 	struct ornic_cqe cqe;
 
@@ -463,9 +463,9 @@ static void fast_reg_checks(struct kunit *test)
 }
 
 /* IBTA 10.6.4: it must be free. */
-static void fast_reg_once(struct kunit *test)
+static void frmr_reg_once(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 
 	KUNIT_EXPECT_EQ(test, reg(ft, PEER_READ), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&ft->fix, ft->key), 0);
@@ -475,9 +475,9 @@ static void fast_reg_once(struct kunit *test)
 }
 
 /* An ordinary MR is none of them, whoever asks. */
-static void fast_reg_of_ordinary_mr(struct kunit *test)
+static void frmr_reg_of_ordinary_mr(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 	struct ornic_th_wr wr = reg_wr(ft, PEER_READ);
 	struct ornic_th_mr *am = &ft->fix.am;
 
@@ -488,18 +488,18 @@ static void fast_reg_of_ordinary_mr(struct kunit *test)
 			-1);
 }
 
-static void fast_inv_of_ordinary_mr(struct kunit *test)
+static void frmr_inv_of_ordinary_mr(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 
 	KUNIT_EXPECT_EQ(test, ornic_fix_invalidate(&ft->fix, ft->fix.bm.key),
 			ORNIC_CQE_MW_BIND_ERR);
 }
 
 /* DMA addresses are not for the QPs of processes. */
-static void fast_needs_its_qp(struct kunit *test)
+static void frmr_needs_its_qp(struct kunit *test)
 {
-	struct fast_test *ft = open_flags(test, ORNIC_FIX_WIRE, 0);
+	struct frmr_test *ft = open_flags(test, ORNIC_FIX_WIRE, 0);
 	struct ornic_th_qpinit init = { .flags = ORNIC_QP_FAST_REG };
 	struct ornic_th_wr wr = reg_wr(ft, PEER_READ);
 	struct ornic_th_qp *qp;
@@ -520,9 +520,9 @@ static void fast_needs_its_qp(struct kunit *test)
 
 /* ---- Taking back ----------------------------------------------------------------- */
 
-static void fast_old_variant_is_dead(struct kunit *test)
+static void frmr_old_variant_is_dead(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 	u32 old;
 
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
@@ -552,10 +552,10 @@ static const struct inv_row {
 KUNIT_ARRAY_PARAM_DESC(inv, inv_rows, name);
 
 /* The peer takes the key of our MR back with its message. */
-static void fast_send_inv(struct kunit *test)
+static void frmr_send_inv(struct kunit *test)
 {
 	const struct inv_row *row = test->param_value;
-	struct fast_test *ft = open_fast(test, row->kind);
+	struct frmr_test *ft = open_frmr(test, row->kind);
 	struct ornic_lsge sge = ornic_fix_sge(&ft->fix.am, 0, row->len);
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND_INV,
@@ -600,10 +600,10 @@ static const struct read_inv_row {
 KUNIT_ARRAY_PARAM_DESC(read_inv, read_inv_rows, name);
 
 /* b reads into its own MR, which is free when the READ completes. */
-static void fast_read_inv(struct kunit *test)
+static void frmr_read_inv(struct kunit *test)
 {
 	const struct read_inv_row *row = test->param_value;
-	struct fast_test *ft = open_fast(test, row->kind);
+	struct frmr_test *ft = open_frmr(test, row->kind);
 	struct ornic_lsge sge = { .addr = IOVA, .length = row->len };
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_READ_INV,
@@ -636,9 +636,9 @@ static void fast_read_inv(struct kunit *test)
  * IBTA 10.6.5.1: what is taken back is needed no more, also if the wire loses
  * the first copies of what was sent from it.
  */
-static void fast_inv_waits_for_sends(struct kunit *test)
+static void frmr_inv_waits_for_sends(struct kunit *test)
 {
-	struct fast_test *ft = open_fast(test, ORNIC_FIX_WIRE);
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
 	struct ornic_lsge sge = { .addr = IOVA, .length = 3000 };
 	struct ornic_th_wr wr = reg_wr(ft, PEER_READ), send = {
 		.opcode = ORNIC_WQE_WRITE,
@@ -679,10 +679,10 @@ static void fast_inv_waits_for_sends(struct kunit *test)
  * An ACK of everything that overtakes a retransmission jumps over packets, and
  * not over operations that wait for their turn.
  */
-static void fast_inv_is_not_jumped_over(struct kunit *test)
+static void frmr_inv_is_not_jumped_over(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = RC };
-	struct fast_test *ft = test->priv;
+	struct frmr_test *ft = test->priv;
 	struct ornic_fixture *fix = &ft->fix;
 	struct ornic_th_wr inv = {
 		.opcode = ORNIC_WQE_LOCAL_INV,
@@ -708,34 +708,34 @@ static void fast_inv_is_not_jumped_over(struct kunit *test)
 			ORNIC_CQE_MW_BIND_ERR);
 }
 
-static struct kunit_case fast_cases[] = {
-	KUNIT_CASE_PARAM(fast_create_checks, create_gen_params),
-	KUNIT_CASE(fast_destroy_by_index),
-	KUNIT_CASE_PARAM(fast_gives_what_it_says, use_gen_params),
-	KUNIT_CASE(fast_is_an_lkey),
-	KUNIT_CASE(fast_free_is_unknown),
-	KUNIT_CASE(fast_lookup_does_not_outlive_it),
-	KUNIT_CASE_PARAM(fast_reg_checks, reg_gen_params),
-	KUNIT_CASE(fast_reg_once),
-	KUNIT_CASE(fast_reg_of_ordinary_mr),
-	KUNIT_CASE(fast_inv_of_ordinary_mr),
-	KUNIT_CASE(fast_needs_its_qp),
-	KUNIT_CASE(fast_old_variant_is_dead),
-	KUNIT_CASE_PARAM(fast_send_inv, inv_gen_params),
-	KUNIT_CASE_PARAM(fast_read_inv, read_inv_gen_params),
-	KUNIT_CASE(fast_inv_waits_for_sends),
-	KUNIT_CASE(fast_inv_is_not_jumped_over),
+static struct kunit_case frmr_cases[] = {
+	KUNIT_CASE_PARAM(frmr_create_checks, create_gen_params),
+	KUNIT_CASE(frmr_destroy_by_index),
+	KUNIT_CASE_PARAM(frmr_gives_what_it_says, use_gen_params),
+	KUNIT_CASE(frmr_is_an_lkey),
+	KUNIT_CASE(frmr_free_is_unknown),
+	KUNIT_CASE(frmr_lookup_does_not_outlive_it),
+	KUNIT_CASE_PARAM(frmr_reg_checks, reg_gen_params),
+	KUNIT_CASE(frmr_reg_once),
+	KUNIT_CASE(frmr_reg_of_ordinary_mr),
+	KUNIT_CASE(frmr_inv_of_ordinary_mr),
+	KUNIT_CASE(frmr_needs_its_qp),
+	KUNIT_CASE(frmr_old_variant_is_dead),
+	KUNIT_CASE_PARAM(frmr_send_inv, inv_gen_params),
+	KUNIT_CASE_PARAM(frmr_read_inv, read_inv_gen_params),
+	KUNIT_CASE(frmr_inv_waits_for_sends),
+	KUNIT_CASE(frmr_inv_is_not_jumped_over),
 	{}
 };
 
-static struct kunit_suite fast_suite = {
-	.name = "ornic_fast",
-	.init = fast_init,
-	.exit = fast_exit,
-	.test_cases = fast_cases,
+static struct kunit_suite frmr_suite = {
+	.name = "ornic_frmr",
+	.init = frmr_init,
+	.exit = frmr_exit,
+	.test_cases = frmr_cases,
 };
 
-kunit_test_suite(fast_suite);
+kunit_test_suite(frmr_suite);
 
 MODULE_DESCRIPTION("ornic: suite of fast registration");
 MODULE_LICENSE("Dual BSD/GPL");

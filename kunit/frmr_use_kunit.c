@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 
 #include "pair_fixture.h"
-#include "engine/fast.h"
+#include "engine/frmr.h"
 #include "engine/proto.h"
 
 #define PAGE 4096u
@@ -16,7 +16,7 @@ struct use_test {
 	u8 *mem;
 };
 
-static struct ornic_fast *watched;
+static struct ornic_frmr *watched;
 static u32 held;
 
 static int use_init(struct kunit *test)
@@ -75,14 +75,14 @@ static struct use_test *open_use(struct kunit *test, enum ornic_fix_kind kind)
 	return ut;
 }
 
-static struct ornic_fast *fast_of(struct ornic_th *th, u32 key)
+static struct ornic_frmr *frmr_of(struct ornic_th *th, u32 key)
 {
 	struct ornic_mkey *m;
 
 	ornic_rcu_read_lock();
 	m = ornic_mkey_lookup(&th->eng->dev, key);
 	ornic_rcu_read_unlock();
-	return m->fast;
+	return m->frmr;
 }
 
 static void count_held(struct ornic_th *th)
@@ -99,7 +99,7 @@ static void use_is_held_for_responses(struct kunit *test)
 	struct ornic_th_mr remote = { .key = ut->key };
 	struct ornic_cqe cqe;
 
-	watched = fast_of(fix->pair.b, ut->key);
+	watched = frmr_of(fix->pair.b, ut->key);
 	KUNIT_ASSERT_NOT_NULL(test, watched);
 	held = 0;
 	fix->pair.b->on_xmit = count_held;
@@ -153,7 +153,7 @@ static struct kunit_case use_cases[] = { KUNIT_CASE(use_is_held_for_responses),
 					 {} };
 
 static struct kunit_suite use_suite = {
-	.name = "ornic_fast_use",
+	.name = "ornic_frmr_use",
 	.init = use_init,
 	.exit = use_exit,
 	.test_cases = use_cases,
@@ -161,5 +161,5 @@ static struct kunit_suite use_suite = {
 
 kunit_test_suite(use_suite);
 
-MODULE_DESCRIPTION("ornic: use of fast registration MRs");
+MODULE_DESCRIPTION("ornic: use of FRMRs");
 MODULE_LICENSE("Dual BSD/GPL");
