@@ -202,13 +202,13 @@ static void op_cq_deadline(void *host, void *host_cq, u64 when)
 	hcq->deadline = when;
 }
 
-static struct ornic_engine *op_neighbour(void *host, const u8 *mac)
+static struct ornic_engine *op_peer_engine(void *host, const u8 *mac)
 {
 	struct ornic_th *th = host;
 
-	if (!th->near || memcmp(mac, th->near->mac, sizeof(th->near->mac)))
+	if (!th->peer || memcmp(mac, th->peer->mac, sizeof(th->peer->mac)))
 		return NULL;
-	return th->near->eng;
+	return th->peer->eng;
 }
 
 static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
@@ -235,7 +235,7 @@ static const struct ornic_engine_ops th_ops = {
 	.cq_fini = op_cq_fini,
 	.cq_deadline = op_cq_deadline,
 	.host_cq_size = sizeof(struct ornic_th_hcq),
-	.neighbour = op_neighbour,
+	.peer_engine = op_peer_engine,
 	.trace = op_trace,
 	.host_qp_size = sizeof(struct ornic_th_hqp),
 	.num_vectors = 2,

@@ -83,7 +83,7 @@ struct ornic_th_mem {
  * @budget: bytes of work per kick and run
  * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
  * @busy_here: what arrives finds a busy CPU, see struct ornic_rx
- * @near: a neighbour, NULL = none
+ * @peer: a peer engine, NULL = none
  * @xmit_fail: the next so many frames are refused
  * @xmit_err: with that; 0 = -EIO
  * @frame_fail: for the next so many there is no memory
@@ -115,7 +115,7 @@ struct ornic_th {
 	u32 largest;
 	void (*meanwhile)(struct ornic_th *th);
 	void *program;
-	struct ornic_th *near;
+	struct ornic_th *peer;
 	u32 lost;
 	struct ornic_th_mem *mems;
 	struct ornic_th_hqp *hqps;

@@ -219,7 +219,7 @@ u32 ornic_th_pair_fini(struct ornic_th_pair *pair)
 	u32 broken = 0;
 
 	if (pair->a)
-		pair->a->near = NULL;
+		pair->a->peer = NULL;
 	if (pair->b != pair->a)
 		broken = ornic_th_destroy(pair->b);
 	broken += ornic_th_destroy(pair->a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Loopback means what the wire means: every scenario runs between two devices
- * and on one, and between two neighbours, and completions, PSNs, states, events
+ * and on one, and between two peer engines, and completions, PSNs, states, events
  * and memory must be the same.
  */
 #include <kunit/test.h>
@@ -649,7 +649,7 @@ static void loop_equals_wire(struct kunit *test)
 	play(test, scene, ORNIC_FIX_WIRE, &lt->told[0]);
 	play(test, scene, ORNIC_FIX_LOOP, &lt->told[1]);
 	compare(test, &lt->told[0], &lt->told[1]);
-	play(test, scene, ORNIC_FIX_NEAR, &lt->told[2]);
+	play(test, scene, ORNIC_FIX_PEER, &lt->told[2]);
 	compare(test, &lt->told[0], &lt->told[2]);
 }
 
@@ -706,18 +706,18 @@ static void loop_budget(struct kunit *test)
 			-1);
 }
 
-/* A neighbour that goes is a peer that does not answer, IBTA C9-138. */
-static void loop_neighbour_gone(struct kunit *test)
+/* A peer engine that goes is a peer that does not answer, IBTA C9-138. */
+static void loop_peer_engine_gone(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = RC };
 	struct loop_test *lt = test->priv;
 	struct ornic_fixture *fix = &lt->fix;
 	struct ornic_cqe cqe;
 
-	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_NEAR, &init), 0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_PEER, &init), 0);
 	fix->a.conn.retry_cnt = 1;
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	fix->pair.a->near = NULL;
+	fix->pair.a->peer = NULL;
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 64);
 	ornic_th_advance(&fix->pair, 2000 * ORNIC_TH_MS);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
@@ -725,7 +725,7 @@ static void loop_neighbour_gone(struct kunit *test)
 }
 
 /*
- * Who found its neighbour only after it had made its path sends packets, and
+ * Who found its peer engine only after it had made its path sends packets, and
  * the other one answers them by packets.
  */
 static void loop_one_sided(struct kunit *test)
@@ -736,8 +736,8 @@ static void loop_one_sided(struct kunit *test)
 	struct ornic_cqe cqe;
 	u64 sent;
 
-	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_NEAR, &init), 0);
-	fix->pair.b->near = NULL;
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_PEER, &init), 0);
+	fix->pair.b->peer = NULL;
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	ornic_fix_fill(&fix->am, 0, 4096, 3);
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
@@ -779,7 +779,7 @@ static struct kunit_case loop_cases[] = { KUNIT_CASE_PARAM(loop_equals_wire,
 							   scene_gen_params),
 					  KUNIT_CASE(loop_self),
 					  KUNIT_CASE(loop_budget),
-					  KUNIT_CASE(loop_neighbour_gone),
+					  KUNIT_CASE(loop_peer_engine_gone),
 					  KUNIT_CASE(loop_one_sided),
 					  KUNIT_CASE(loop_switched_off),
 					  {} };

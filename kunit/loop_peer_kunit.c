@@ -208,9 +208,9 @@ static void peer_changes_here(struct kunit *test)
 	try_change(test, ORNIC_FIX_LOOP);
 }
 
-static void peer_changes_near(struct kunit *test)
+static void peer_changes_in_process(struct kunit *test)
 {
-	try_change(test, ORNIC_FIX_NEAR);
+	try_change(test, ORNIC_FIX_PEER);
 }
 
 /*
@@ -292,7 +292,7 @@ static void peer_gone_far_behind(struct kunit *test)
 
 static struct kunit_case peer_cases[] = {
 	KUNIT_CASE_PARAM(peer_changes_here, change_gen_params),
-	KUNIT_CASE_PARAM(peer_changes_near, change_gen_params),
+	KUNIT_CASE_PARAM(peer_changes_in_process, change_gen_params),
 	KUNIT_CASE(peer_takes_over),
 	KUNIT_CASE_PARAM(peer_gone_far_behind, far_gen_params),
 	{}

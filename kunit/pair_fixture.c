@@ -44,9 +44,9 @@ int ornic_fix_open(struct ornic_fixture *fix, enum ornic_fix_kind kind,
 			       kind == ORNIC_FIX_LOOP ||
 				       kind == ORNIC_FIX_LONE))
 		return ORNIC_NO_RESOURCE;
-	if (kind == ORNIC_FIX_NEAR) {
-		fix->pair.a->near = fix->pair.b;
-		fix->pair.b->near = fix->pair.a;
+	if (kind == ORNIC_FIX_PEER) {
+		fix->pair.a->peer = fix->pair.b;
+		fix->pair.b->peer = fix->pair.a;
 	}
 	status = make_cqs(fix);
 	if (!status)

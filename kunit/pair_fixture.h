@@ -16,7 +16,7 @@ enum ornic_fix_kind {
 	ORNIC_FIX_WIRE,
 	ORNIC_FIX_LOOP,
 	ORNIC_FIX_LONE,
-	ORNIC_FIX_NEAR, /* two harnesses, neighbours of each other */
+	ORNIC_FIX_PEER, /* two harnesses, peer engines of each other */
 };
 
 /**

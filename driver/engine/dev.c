@@ -484,21 +484,21 @@ void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid)
 	ornic_unlock(&dev->gid_lock);
 }
 
-static struct ornic_dev *neighbour(struct ornic_dev *dev, const u8 *mac)
+static struct ornic_dev *peer_dev(struct ornic_dev *dev, const u8 *mac)
 {
 	struct ornic_engine *eng;
 
-	if (!dev->ops->neighbour)
+	if (!dev->ops->peer_engine)
 		return NULL;
-	eng = dev->ops->neighbour(dev->host, mac);
+	eng = dev->ops->peer_engine(dev->host, mac);
 	return eng ? &eng->dev : NULL;
 }
 
-/* Is the next hop of @path a neighbour, and the end of the way, too? */
-static bool is_near(struct ornic_dev *dev, const struct ornic_path *path,
-		    u16 vlan)
+/* Is the next hop of @path a peer engine, and the end of the way, too? */
+static bool is_peer_path(struct ornic_dev *dev, const struct ornic_path *path,
+			 u16 vlan)
 {
-	struct ornic_dev *there = neighbour(dev, path->av.dmac);
+	struct ornic_dev *there = peer_dev(dev, path->av.dmac);
 
 	return there && ornic_gid_is_local(there, path->dgid, vlan);
 }
@@ -509,12 +509,12 @@ static bool is_near(struct ornic_dev *dev, const struct ornic_path *path,
  * @path: with loop set
  *
  * Context: any but hard interrupts.
- * Return: the device, @dev itself or a neighbour; NULL if that has gone.
+ * Return: the device, @dev itself or a peer engine; NULL if that has gone.
  */
 struct ornic_dev *ornic_path_dev(struct ornic_dev *dev,
 				 const struct ornic_path *path)
 {
-	return path->near ? neighbour(dev, path->av.dmac) : dev;
+	return path->peer_engine ? peer_dev(dev, path->av.dmac) : dev;
 }
 
 /**
@@ -538,8 +538,8 @@ int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
 		return err;
 	path->loop = !READ_ONCE(dev->wire_only) &&
 		     ornic_gid_is_local(dev, av->dgid, src.vlan);
-	if (!path->loop && is_near(dev, path, src.vlan)) {
-		path->near = true;
+	if (!path->loop && is_peer_path(dev, path, src.vlan)) {
+		path->peer_engine = true;
 		path->loop = true;
 	}
 	return 0;

@@ -270,7 +270,7 @@ int ornic_ah_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_ah *req, u32 *ah);
 int ornic_ah_destroy(struct ornic_dev *dev, u32 ah);
 
-/* Path along @av: checks the AV against the GID table, sets path->loop, near. */
+/* Resolve @av: checks it against the GID table, sets path->loop, peer_engine. */
 int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
 		       const struct ornic_av *av);
 

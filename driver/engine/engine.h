@@ -140,7 +140,7 @@ enum ornic_trace {
  * @cq_deadline: ornic_engine_cq_expire(@cqn) is wanted at @when (ns, absolute),
  *	and no longer at the time that was asked for before. May fire late, or
  *	in vain: the engine checks. Called with the lock of the CQ held.
- * @neighbour: the engine, other than this one, whose port has the Ethernet
+ * @peer_engine: the engine, other than this one, whose port has the Ethernet
  *	address @mac, if the host lets the two work from memory to memory: what
  *	the one sends to the other is executed at once, in the caller of the
  *	sender, and ops of the other are called while locks of the sender are
@@ -173,7 +173,7 @@ struct ornic_engine_ops {
 	void (*cq_init)(void *host, void *host_cq, u32 cqn);
 	void (*cq_fini)(void *host, void *host_cq);
 	void (*cq_deadline)(void *host, void *host_cq, u64 when);
-	struct ornic_engine *(*neighbour)(void *host, const u8 *mac);
+	struct ornic_engine *(*peer_engine)(void *host, const u8 *mac);
 	void (*trace)(void *host, enum ornic_trace what, u32 qpn, u32 code,
 		      u32 a, u32 b);
 	void (*relax)(void *host);

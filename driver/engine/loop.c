@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Traffic within a device, and between neighbours: the requester hands its
+ * Traffic within a device, and between peer engines: the requester hands its
  * message to the responder of the peer, MR to MR, without packets. What the two
  * say to each other is what they would say on the wire: a peer that is not
  * there or not ready to listen is a lost packet, and the ACK timer takes over.
  *
  * Locks: A.sq is held, B.rq is taken around the responder, nothing else. What
  * must happen to B as a whole (its error state) is left to a run of B. What a
- * neighbour does is a call of its own into that device, with its own events.
+ * peer engine does is a call of its own into that device, with its own events.
  */
 #include "proto.h"
 
@@ -18,7 +18,7 @@ struct reply {
 	u64 epoch;
 };
 
-/* The call of @ctx, or one that it makes into the device of a neighbour. */
+/* The call of @ctx, or one that it makes into the device of a peer engine. */
 static struct ornic_ctx *enter(struct ornic_ctx *ctx, struct ornic_dev *dev,
 			       struct ornic_ctx *there)
 {
@@ -498,7 +498,7 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 /**
  * ornic_loop_step - execute a piece of a WQE without packets
  * @ctx: call
- * @qp: RC or UC QP whose path leads back to the device, or to a neighbour
+ * @qp: RC or UC QP whose path leads back to the device, or to a peer engine
  * @sw: WQE at sq.cur, started
  *
  * Context: sq.lock held, no rq.lock.
@@ -594,7 +594,7 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
  * @ctx: call
  * @qp: UD QP
  * @sw: WQE; its dest_qkey is resolved
- * @path: of its AH, leads back to the device, or to a neighbour
+ * @path: of its AH, leads back to the device, or to a peer engine
  * @src: payload
  *
  * What cannot be delivered is dropped and counted, as on the wire.

@@ -244,7 +244,7 @@ bool ornic_rx_is_multicast(const struct ornic_rx *rx);
  * @l4_offset: as in struct ornic_tx
  * @ipv6: as in struct ornic_tx
  * @loop: no packets are made: the destination is this device itself, or
- * @near: a neighbour, see struct ornic_engine_ops
+ * @peer_engine: a peer engine, see struct ornic_engine_ops
  * @mcast: the destination is a multicast group
  * @vlan: VLAN id or ORNIC_VLAN_NONE
  * @sgid: source of the packets that are sent
@@ -258,7 +258,7 @@ struct ornic_path {
 	u8 l4_offset;
 	bool ipv6;
 	bool loop;
-	bool near;
+	bool peer_engine;
 	bool mcast;
 	u16 vlan;
 	u8 sgid[16];

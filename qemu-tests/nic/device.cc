@@ -150,7 +150,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 	};
 	ops.cq_fini = op_fini;
 	ops.cq_deadline = ops.deadline;
-	ops.neighbour = [](void *host, const u8 *mac) {
+	ops.peer_engine = [](void *host, const u8 *mac) {
 		return self(host)->net_.peer_engine(*self(host), mac);
 	};
 	ops.relax = op_relax;

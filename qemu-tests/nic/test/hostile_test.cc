@@ -190,7 +190,7 @@ TEST(hostile, ram_is_truncated)
 	EXPECT_EQ(status_of(g, req), ORNIC_OK);
 }
 
-// A neighbour writes to memory that is not there any more: it is not its fault.
+// A peer engine writes to memory that is not there any more: it is not its fault.
 TEST(hostile, ram_is_truncated_under_a_peer)
 {
 	nic_fixture b(3);
