@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The completer: answers, retries, timers. The peer is on the wire only. */
+/* The completer: responses, retries, timers. The peer is on the wire only. */
 #include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
@@ -39,7 +39,7 @@ static void post_read(struct ornic_fixture *fix, u32 off, u32 len)
 
 static void ack(struct ornic_fixture *fix, u32 n, u8 syndrome)
 {
-	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
 }
 
 static int status(struct ornic_fixture *fix)
@@ -348,10 +348,10 @@ static void comp_loss_narrows(struct kunit *test)
 }
 
 /*
- * An answer that takes more than a quarter of the timeout (here 4.2 ms) halves
+ * A response that takes more than a quarter of the timeout (here 4.2 ms) halves
  * the window; it grows again when one takes less than an eighth.
  */
-static void comp_late_answer_narrows(struct kunit *test)
+static void comp_late_response_narrows(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_rts(test);
 	u32 i;
@@ -513,7 +513,7 @@ static void comp_rnr_retries_run_out(struct kunit *test)
 
 static const struct nak_row {
 	const char *desc;
-	u8 opcode; /* of the answer */
+	u8 opcode; /* of the response */
 	u8 syndrome;
 	u32 len;
 	u8 status;
@@ -534,7 +534,7 @@ static const struct nak_row {
 
 KUNIT_ARRAY_PARAM_DESC(nak, nak_rows, desc);
 
-static void comp_error_answers(struct kunit *test)
+static void comp_error_responses(struct kunit *test)
 {
 	const struct nak_row *row = test->param_value;
 	struct ornic_fixture *fix = open_rts(test);
@@ -544,8 +544,8 @@ static void comp_error_answers(struct kunit *test)
 	post_send(fix, 4);
 	post_send(fix, 4);
 	ornic_fix_drain(fix);
-	ornic_fix_answer(fix, row->opcode, PSN + 1, row->syndrome, fix->buf,
-			 row->len);
+	ornic_fix_respond(fix, row->opcode, PSN + 1, row->syndrome, fix->buf,
+			  row->len);
 	KUNIT_EXPECT_EQ(test, status(fix), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), row->status);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.wqe_index), 1);
@@ -568,7 +568,7 @@ static void read_response(struct ornic_fixture *fix, u32 n, u32 npkts,
 
 	for (i = 0; i < len; i++)
 		fix->buf[i] = ornic_fix_byte(2, n * 1024 + i);
-	ornic_fix_answer(fix, op, PSN + n, ACK, fix->buf, len);
+	ornic_fix_respond(fix, op, PSN + n, ACK, fix->buf, len);
 }
 
 static const struct rd_row {
@@ -623,7 +623,7 @@ static void comp_read(struct kunit *test)
 
 			for (i = 0; i < len; i++)
 				fix->buf[i] = ornic_fix_byte(2, n * 1024 + i);
-			ornic_fix_answer(fix, op, PSN + n, ACK, fix->buf, len);
+			ornic_fix_respond(fix, op, PSN + n, ACK, fix->buf, len);
 		}
 	}
 	KUNIT_EXPECT_EQ(test, status(fix), 0);
@@ -660,8 +660,8 @@ static void comp_read_response_acks(struct kunit *test)
 	post_send(fix, 4);
 	post_read(fix, 0, 4);
 	ornic_fix_drain(fix);
-	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN + 2, ACK, fix->buf,
-			 4);
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN + 2, ACK, fix->buf,
+			  4);
 	KUNIT_EXPECT_EQ(test, status(fix), 0);
 	KUNIT_EXPECT_EQ(test, status(fix), 0);
 	KUNIT_EXPECT_EQ(test, status(fix), 0);
@@ -687,7 +687,7 @@ static void comp_read_that_does_not_fit(struct kunit *test)
 
 	post_read(fix, 0, 2500);
 	ornic_fix_drain(fix);
-	ornic_fix_answer(fix, row->opcode, PSN, ACK, fix->buf, row->len);
+	ornic_fix_respond(fix, row->opcode, PSN, ACK, fix->buf, row->len);
 	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_BAD_RESP_ERR);
 	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 4096, 1), -1);
 }
@@ -722,7 +722,7 @@ static void comp_read_into_lost_mr(struct kunit *test)
 	post_read(fix, 0, 4);
 	ornic_fix_drain(fix);
 	KUNIT_ASSERT_EQ(test, ornic_th_mr_fini(&fix->am), 0);
-	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN, ACK, fix->buf, 4);
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN, ACK, fix->buf, 4);
 	KUNIT_EXPECT_EQ(test, status(fix), ORNIC_CQE_LOC_PROT_ERR);
 }
 
@@ -737,14 +737,14 @@ static struct kunit_case comp_cases[] = {
 	KUNIT_CASE(comp_progress_refills_retries),
 	KUNIT_CASE(comp_restarts_slowly),
 	KUNIT_CASE(comp_loss_narrows),
-	KUNIT_CASE(comp_late_answer_narrows),
+	KUNIT_CASE(comp_late_response_narrows),
 	KUNIT_CASE(comp_resent_is_not_timed),
 	KUNIT_CASE(comp_reads_fill_window),
 	KUNIT_CASE(comp_stale_timer),
 	KUNIT_CASE(comp_rnr_refills_retries),
 	KUNIT_CASE(comp_rnr_timer),
 	KUNIT_CASE_PARAM(comp_rnr_retries_run_out, rnr_gen_params),
-	KUNIT_CASE_PARAM(comp_error_answers, nak_gen_params),
+	KUNIT_CASE_PARAM(comp_error_responses, nak_gen_params),
 	KUNIT_CASE_PARAM(comp_read, rd_gen_params),
 	KUNIT_CASE(comp_ack_does_not_complete_read),
 	KUNIT_CASE(comp_read_response_acks),

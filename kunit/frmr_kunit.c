@@ -701,8 +701,8 @@ static void frmr_inv_is_not_jumped_over(struct kunit *test)
 	fix->pair.a->now += 1000 * ORNIC_TH_MS;
 	ornic_th_expire(fix->pair.a);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
-	ornic_fix_answer(fix, ORNIC_OP_ACK, ornic_psn_add(ORNIC_FIX_PSN, 2),
-			 ORNIC_AETH_ACK, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ornic_psn_add(ORNIC_FIX_PSN, 2),
+			  ORNIC_AETH_ACK, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_MW_BIND_ERR);

@@ -54,8 +54,8 @@ static void inspect_shows_the_requester(struct kunit *test)
 			       0, 2048);
 	ornic_th_kick(&fix->a);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 4);
-	ornic_fix_answer(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN,
-			 ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN,
+			  ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
 	KUNIT_ASSERT_EQ(test, inspect(fix, ORNIC_INSPECT_QP, fix->a.qpn, &rsp),
 			ORNIC_OK);
 	r = &rsp.inspect_qp;
@@ -68,8 +68,8 @@ static void inspect_shows_the_requester(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->state, ORNIC_QPS_RTS);
 	KUNIT_EXPECT_EQ(test, r->flags, ORNIC_IQP_TIMER);
 	/* The peer is not ready. */
-	ornic_fix_answer(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + 1,
-			 ORNIC_AETH_RNR | 20, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + 1,
+			  ORNIC_AETH_RNR | 20, NULL, 0);
 	KUNIT_ASSERT_EQ(test, inspect(fix, ORNIC_INSPECT_QP, fix->a.qpn, &rsp),
 			ORNIC_OK);
 	KUNIT_EXPECT_TRUE(test, r->flags & ORNIC_IQP_RNR_WAIT);
@@ -182,12 +182,12 @@ static void trace_tells_each_thing_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_KICK], 1);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_TX], 2);
-	ornic_fix_answer(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN,
-			 ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN,
+			  ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, NULL, 0);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_RETRY], 1);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
-	ornic_fix_answer(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + 1,
-			 ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + 1,
+			  ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_TX], 4);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_RX], 2);
 	KUNIT_EXPECT_EQ(test, n[ORNIC_TRACE_ACK], 2);

@@ -387,7 +387,7 @@ static const struct misfit_row {
 	  ORNIC_UD | ORNIC_OP_SEND_ONLY, ORNIC_STAT_RX_BAD_ADDR },
 	{ "to a group, RC", true, true, ORNIC_OP_SEND_ONLY,
 	  ORNIC_STAT_RX_NO_QP },
-	{ "to a group, an answer", true, true, ORNIC_OP_ACK,
+	{ "to a group, a response", true, true, ORNIC_OP_ACK,
 	  ORNIC_STAT_RX_NO_QP },
 };
 

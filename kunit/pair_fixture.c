@@ -230,7 +230,7 @@ u32 ornic_fix_drain(struct ornic_fixture *fix)
 }
 
 /**
- * ornic_fix_answer - a response packet from a's made-up peer
+ * ornic_fix_respond - a response packet from a's made-up peer
  * @fix: the fixture
  * @opcode: RC opcode
  * @psn: PSN
@@ -238,8 +238,8 @@ u32 ornic_fix_drain(struct ornic_fixture *fix)
  * @payload: payload
  * @len: bytes of it
  */
-void ornic_fix_answer(struct ornic_fixture *fix, u8 opcode, u32 psn,
-		      u8 syndrome, const void *payload, u32 len)
+void ornic_fix_respond(struct ornic_fixture *fix, u8 opcode, u32 psn,
+		       u8 syndrome, const void *payload, u32 len)
 {
 	struct ornic_txinfo info = {
 		.opcode = opcode,

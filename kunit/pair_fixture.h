@@ -85,8 +85,8 @@ bool ornic_fix_sent(struct ornic_fixture *fix);
 u32 ornic_fix_drain(struct ornic_fixture *fix);
 
 /* A packet from a's made-up peer. */
-void ornic_fix_answer(struct ornic_fixture *fix, u8 opcode, u32 psn,
-		      u8 syndrome, const void *payload, u32 len);
+void ornic_fix_respond(struct ornic_fixture *fix, u8 opcode, u32 psn,
+		       u8 syndrome, const void *payload, u32 len);
 
 /*
  * A request from a's made-up peer at the first PSN + @n, for the memory at

@@ -135,7 +135,7 @@ static void placement_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->pkt.feth,
 			FETH(row->flush_type, row->flush_level));
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), NONE);
-	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, cqe.opcode,
 			flush ? ORNIC_CQE_FLUSH : ORNIC_CQE_ATOMIC_WRITE);
@@ -181,8 +181,8 @@ static void placement_reply(struct kunit *test)
 		wqe.length = 8;
 		post_row(fix, &wqe);
 		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
-		ornic_fix_answer(fix, row->opcode, PSN, row->syndrome, fix->buf,
-				 row->len);
+		ornic_fix_respond(fix, row->opcode, PSN, row->syndrome,
+				  fix->buf, row->len);
 		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 				row->status);
 		if (i + 1 < ARRAY_SIZE(opcodes))
@@ -202,7 +202,7 @@ static void placement_counts_as_read(struct kunit *test)
 	for (i = 0; i < fix->a.conn.max_rd_atomic + 2u; i++)
 		post_row(fix, &row);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), fix->a.conn.max_rd_atomic);
-	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
@@ -355,8 +355,8 @@ static void placement_duplicate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
 }
 
-/* IBTA A19.4: the answer comes behind those of earlier requests. */
-static void placement_answers_in_order(struct kunit *test)
+/* IBTA A19.4: the response comes behind those of earlier requests. */
+static void placement_responds_in_order(struct kunit *test)
 {
 	static const struct request_row flush = { .opcode = ORNIC_OP_FLUSH,
 						  .flush_type = GLOBAL };
@@ -390,10 +390,10 @@ static const struct pair_row {
 KUNIT_ARRAY_PARAM_DESC(pair, pair_rows, desc);
 
 /* Loses the first answer without data. */
-static enum ornic_th_verdict lose_answer(struct ornic_th_pair *pair,
-					 struct ornic_th *from,
-					 struct ornic_th_frame *frame,
-					 const struct ornic_pkt *pkt)
+static enum ornic_th_verdict lose_response(struct ornic_th_pair *pair,
+					   struct ornic_th *from,
+					   struct ornic_th_frame *frame,
+					   const struct ornic_pkt *pkt)
 {
 	bool *lose = pair->ctx;
 
@@ -430,7 +430,7 @@ static void placement_commit(struct kunit *test)
 	bool lose = row->lose;
 	struct ornic_cqe cqe;
 
-	fix->pair.filter = lose_answer;
+	fix->pair.filter = lose_response;
 	fix->pair.ctx = &lose;
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       5000);
@@ -474,7 +474,7 @@ static struct kunit_case placement_cases[] = {
 	KUNIT_CASE_PARAM(placement_respond, request_gen_params),
 	KUNIT_CASE(placement_flush_needs_right_of_mr),
 	KUNIT_CASE(placement_duplicate),
-	KUNIT_CASE(placement_answers_in_order),
+	KUNIT_CASE(placement_responds_in_order),
 	KUNIT_CASE_PARAM(placement_commit, pair_gen_params),
 	KUNIT_CASE(placement_refused_on_loopback),
 	{}

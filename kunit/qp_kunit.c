@@ -306,7 +306,7 @@ static void qp_sqd_drains(struct kunit *test)
 	ornic_th_query(&fix->a, &q);
 	KUNIT_EXPECT_EQ(test, q.sq_draining, 1);
 	KUNIT_EXPECT_EQ(test, *drained, 0);
-	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN + 1, ACK, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 1, ACK, NULL, 0);
 	KUNIT_EXPECT_EQ(test, *drained, 1);
 	KUNIT_EXPECT_EQ(test, status(fix), 0);
 	KUNIT_EXPECT_EQ(test, status(fix), NONE);
@@ -338,7 +338,7 @@ static void qp_sqd_keeps_attributes(struct kunit *test)
 			ornic_th_modify(&fix->a, ORNIC_QPS_SQD,
 					ORNIC_QPM_STATE | ORNIC_QPM_ACCESS),
 			0);
-	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
 	for (i = 0; i < ARRAY_SIZE(masks); i++)
 		KUNIT_EXPECT_EQ(test,
 				ornic_th_modify(&fix->a, ORNIC_QPS_SQD,

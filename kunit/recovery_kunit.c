@@ -31,7 +31,7 @@ static void post_send(struct ornic_fixture *fix, u32 len)
 
 static void ack(struct ornic_fixture *fix, u32 n, u8 syndrome)
 {
-	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + n, syndrome, NULL, 0);
 }
 
 static void run_at(struct ornic_th *th, u64 when)

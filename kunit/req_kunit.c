@@ -330,7 +330,7 @@ static void req_bad_wqe_waits_its_turn(struct kunit *test)
 	ornic_th_post_send(&fix->a, &bad);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
 	KUNIT_EXPECT_GE(test, ornic_fix_drain(fix), 1);
-	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN, 0x1f, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, 0x1f, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_SUCCESS);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
@@ -351,7 +351,7 @@ static void req_fence(struct kunit *test)
 	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, ORNIC_WQE_FENCE,
 		       0, 4);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
-	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
 	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
 	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_SEND_ONLY);
 }
@@ -366,7 +366,7 @@ static void req_max_rd_atomic(struct kunit *test)
 		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0,
 			       i * 8, 8);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 4);
-	ornic_fix_answer(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN, 0x1f, READ_1, 8);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
@@ -418,7 +418,7 @@ static void req_obeys_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 10);
 }
 
-/* An answer to a busy CPU: the QP asks to be run, if there is more to send. */
+/* A response to a busy CPU: the QP asks to be run, if there is more to send. */
 static void req_leaves_busy_cpu(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);

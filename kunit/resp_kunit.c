@@ -47,7 +47,7 @@ static const struct seq_row {
 	const char *desc;
 	s32 n;
 	u8 syndrome;
-	u32 psn; /* of the answer */
+	u32 psn; /* of the response */
 	u32 recvs;
 } seq_rows[] = {
 	{ "IBTA 9.7.4.1.2: the next one", 1, ACK, 1, 2 },

@@ -245,17 +245,17 @@ static void refused_packets_go_on(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, count(fix, ORNIC_STAT_TX_ERRORS), 10);
 	KUNIT_EXPECT_EQ(test, count(fix, ORNIC_STAT_RETRIES), 0);
-	ornic_fix_answer(fix, ORNIC_OP_ACK, PSN + 19, ACK, NULL, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 19, ACK, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 }
 
-static const struct answer_row {
+static const struct response_row {
 	const char *desc;
 	u8 opcode;
 	u32 dma_len, len;
-	u8 answer;
+	u8 response;
 	u32 npkts;
-} answer_rows[] = {
+} response_rows[] = {
 	{ "ACK", ORNIC_OP_WRITE_ONLY, 100, 100, ORNIC_OP_ACK, 1 },
 	{ "READ response", ORNIC_OP_READ_REQUEST, 100, 0,
 	  ORNIC_OP_READ_RESP_ONLY, 1 },
@@ -264,11 +264,11 @@ static const struct answer_row {
 	{ "atomic", ORNIC_OP_FAA, 0, 0, ORNIC_OP_ATOMIC_ACK, 1 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(answer, answer_rows, desc);
+KUNIT_ARRAY_PARAM_DESC(response, response_rows, desc);
 
-static void refused_answer_is_sent_later(struct kunit *test)
+static void refused_response_is_sent_later(struct kunit *test)
 {
-	const struct answer_row *row = test->param_value;
+	const struct response_row *row = test->param_value;
 	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
 	u32 i;
 
@@ -280,14 +280,14 @@ static void refused_answer_is_sent_later(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
 		KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, i));
 		if (!i)
-			KUNIT_EXPECT_EQ(test, fix->pkt.opcode, row->answer);
+			KUNIT_EXPECT_EQ(test, fix->pkt.opcode, row->response);
 	}
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 	KUNIT_EXPECT_EQ(test, ornic_th_deadline(fix->pair.a), 0);
 }
 
-/* Answers to a port that is down end as well: their peer asks again. */
-static void refused_answers_are_lost_in_the_end(struct kunit *test)
+/* Responses to a port that is down end as well: their peer asks again. */
+static void refused_responses_are_lost_in_the_end(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
@@ -418,8 +418,8 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(resend_carries_what_the_icrc_covers),
 	KUNIT_CASE_PARAM(refused_request_keeps_its_place, refused_gen_params),
 	KUNIT_CASE(refused_packets_go_on),
-	KUNIT_CASE_PARAM(refused_answer_is_sent_later, answer_gen_params),
-	KUNIT_CASE(refused_answers_are_lost_in_the_end),
+	KUNIT_CASE_PARAM(refused_response_is_sent_later, response_gen_params),
+	KUNIT_CASE(refused_responses_are_lost_in_the_end),
 	KUNIT_CASE(refused_for_ever_ends_rc),
 	KUNIT_CASE_PARAM(refused_for_ever_is_loss, lossy_gen_params),
 	KUNIT_CASE_PARAM(dropped_by_a_rule_is_loss, lossy_gen_params),

@@ -132,7 +132,7 @@ static void inject(struct xrc_test *xt, u8 opcode, s32 n,
 }
 
 /* The syndrome of what b answers, 0xff if nothing; READ data as an ACK. */
-static u8 answer(struct xrc_test *xt)
+static u8 response_syndrome(struct xrc_test *xt)
 {
 	struct ornic_th *th = xt->fix.pair.b;
 	struct ornic_th_frame *f = ornic_th_pull(th);
@@ -329,7 +329,7 @@ static void xrc_ends_are_not_mixed_up(struct kunit *test)
 	ornic_th_inject(&xt->fix.a, &info, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(a, ORNIC_STAT_RX_NO_QP), 1);
 	inject(xt, ORNIC_OP_SEND_ONLY, 0, &xt->x, 0);
-	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 }
 
 /* ---- SRQs that may not be named -------------------------------------------------- */
@@ -387,9 +387,9 @@ static void xrc_message_keeps_its_srq(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->y), 0);
 	inject(xt, ORNIC_OP_SEND_FIRST, 0, &xt->x, 1024);
-	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 	inject(xt, ORNIC_OP_SEND_LAST, 1, &xt->y, 10);
-	KUNIT_EXPECT_EQ(test, answer(xt), NAK_INVALID);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), NAK_INVALID);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe),
 			ORNIC_CQE_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->ycq, &cqe), 0xff);
@@ -420,7 +420,7 @@ static void xrc_keys_are_of_the_srqs_pd(struct kunit *test)
 }
 
 /* What is asked for under one PD is answered under it, whatever comes after. */
-static void xrc_answer_keeps_its_pd(struct kunit *test)
+static void xrc_response_keeps_its_pd(struct kunit *test)
 {
 	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
 	struct ornic_th *th = xt->fix.pair.b;
@@ -435,10 +435,10 @@ static void xrc_answer_keeps_its_pd(struct kunit *test)
 	th->tx_window = 0;
 	inject(xt, ORNIC_OP_READ_REQUEST, 0, &xt->x, 0);
 	inject(xt, ORNIC_OP_SEND_ONLY, 1, &other, 0);
-	KUNIT_EXPECT_EQ(test, answer(xt), 0xff);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), 0xff);
 	th->tx_window = 16;
 	ornic_engine_run(th->eng, xt->fix.b.qpn, th->budget);
-	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_QP_ACCESS_ERR), 0);
 }
 
@@ -453,10 +453,10 @@ static void xrc_srq_goes_in_a_message(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_FIRST, 0, &xt->x, 1024);
-	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 	KUNIT_ASSERT_EQ(test, ornic_th_srq_fini(&xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_LAST, 1, &gone, 10);
-	KUNIT_EXPECT_EQ(test, answer(xt), NAK_INVALID);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), NAK_INVALID);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe), 0xff);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&xt->fix.b), ORNIC_QPS_ERR);
 }
@@ -469,16 +469,16 @@ static void xrc_duplicates_outlive_the_srq(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_ONLY, 0, &xt->x, 10);
-	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 	inject(xt, ORNIC_OP_READ_REQUEST, 1, &xt->x, 0);
-	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 	inject(xt, ORNIC_OP_READ_REQUEST, 1, &xt->x, 0);
-	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 	KUNIT_ASSERT_EQ(test, ornic_th_srq_fini(&xt->x), 0);
 	inject(xt, ORNIC_OP_SEND_ONLY, 0, &gone, 10);
-	KUNIT_EXPECT_EQ(test, answer(xt), ACK);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 	inject(xt, ORNIC_OP_READ_REQUEST, 1, &gone, 0);
-	KUNIT_EXPECT_EQ(test, answer(xt), 0xff);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), 0xff);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&xt->fix.b), ORNIC_QPS_RTS);
 }
 
@@ -631,7 +631,7 @@ static struct kunit_case xrc_cases[] = {
 	KUNIT_CASE_PARAM(xrc_refuses_foreign_srq, bad_gen_params),
 	KUNIT_CASE(xrc_message_keeps_its_srq),
 	KUNIT_CASE(xrc_keys_are_of_the_srqs_pd),
-	KUNIT_CASE(xrc_answer_keeps_its_pd),
+	KUNIT_CASE(xrc_response_keeps_its_pd),
 	KUNIT_CASE(xrc_srq_goes_in_a_message),
 	KUNIT_CASE(xrc_duplicates_outlive_the_srq),
 	KUNIT_CASE(xrc_srq_holds_its_cq),

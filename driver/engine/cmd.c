@@ -89,7 +89,7 @@ static int set_port(struct ornic_dev *dev, const union ornic_req *req)
 
 /* ---- Objects ---------------------------------------------------------------- */
 
-static int answer_created(union ornic_rsp *rsp, int status, u32 obj)
+static int put_created(union ornic_rsp *rsp, int status, u32 obj)
 {
 	if (status == ORNIC_OK)
 		rsp->hdr.obj = cpu_to_le32(obj);
@@ -102,7 +102,7 @@ static int create_cq(struct ornic_dev *dev, const union ornic_req *req,
 	u32 cqn = 0;
 	int status = ornic_cq_create(dev, &req->create_cq, &cqn);
 
-	return answer_created(rsp, status, cqn);
+	return put_created(rsp, status, cqn);
 }
 
 static int resize_cq(struct ornic_dev *dev, const union ornic_req *req)
@@ -129,7 +129,7 @@ static int create_qp(struct ornic_dev *dev, const union ornic_req *req,
 	u32 qpn = 0;
 	int status = ornic_qp_create(dev, &req->create_qp, &qpn);
 
-	return answer_created(rsp, status, qpn);
+	return put_created(rsp, status, qpn);
 }
 
 static int modify_qp(struct ornic_dev *dev, const union ornic_req *req)
@@ -149,7 +149,7 @@ static int create_mkey(struct ornic_dev *dev, const union ornic_req *req,
 	u32 key = 0;
 	int status = ornic_mkey_create(dev, &req->create_mkey, &key);
 
-	return answer_created(rsp, status, key);
+	return put_created(rsp, status, key);
 }
 
 static int modify_mkey(struct ornic_dev *dev, const union ornic_req *req)
@@ -163,7 +163,7 @@ static int create_mw(struct ornic_dev *dev, const union ornic_req *req,
 	u32 key = 0;
 	int status = ornic_mw_create(dev, &req->create_mw, &key);
 
-	return answer_created(rsp, status, key);
+	return put_created(rsp, status, key);
 }
 
 static int create_ah(struct ornic_dev *dev, const union ornic_req *req,
@@ -172,7 +172,7 @@ static int create_ah(struct ornic_dev *dev, const union ornic_req *req,
 	u32 ah = 0;
 	int status = ornic_ah_create(dev, &req->create_ah, &ah);
 
-	return answer_created(rsp, status, ah);
+	return put_created(rsp, status, ah);
 }
 
 static int create_srq(struct ornic_dev *dev, const union ornic_req *req,
@@ -181,7 +181,7 @@ static int create_srq(struct ornic_dev *dev, const union ornic_req *req,
 	u32 srqn = 0;
 	int status = ornic_srq_create(dev, &req->create_srq, &srqn);
 
-	return answer_created(rsp, status, srqn);
+	return put_created(rsp, status, srqn);
 }
 
 static int modify_srq(struct ornic_dev *dev, const union ornic_req *req)
@@ -217,7 +217,7 @@ static int create_counters(struct ornic_dev *dev, const union ornic_req *req,
 	int status = ornic_counters_create(dev, &number);
 
 	(void)req;
-	return answer_created(rsp, status, number);
+	return put_created(rsp, status, number);
 }
 
 static int bind_counters(struct ornic_dev *dev, const union ornic_req *req)
@@ -227,42 +227,42 @@ static int bind_counters(struct ornic_dev *dev, const union ornic_req *req)
 
 /* ---- Dispatch ---------------------------------------------------------------- */
 
-/* One of the three: with an answer, without one, or with a number alone. */
+/* One of the three: with a response, without one, or with a number alone. */
 static const struct ornic_cmd_row {
 	u8 opcode;
-	int (*answer)(struct ornic_dev *dev, const union ornic_req *req,
-		      union ornic_rsp *rsp);
+	int (*query)(struct ornic_dev *dev, const union ornic_req *req,
+		     union ornic_rsp *rsp);
 	int (*change)(struct ornic_dev *dev, const union ornic_req *req);
 	int (*destroy)(struct ornic_dev *dev, u32 obj);
 } commands[] = {
-	{ ORNIC_CMD_QUERY_DEVICE, .answer = query_device },
-	{ ORNIC_CMD_QUERY_CLOCK, .answer = query_clock },
+	{ ORNIC_CMD_QUERY_DEVICE, .query = query_device },
+	{ ORNIC_CMD_QUERY_CLOCK, .query = query_clock },
 	{ ORNIC_CMD_SET_GID, .change = set_gid },
 	{ ORNIC_CMD_SET_PORT, .change = set_port },
-	{ ORNIC_CMD_INSPECT, .answer = ornic_inspect },
-	{ ORNIC_CMD_CREATE_CQ, .answer = create_cq },
+	{ ORNIC_CMD_INSPECT, .query = ornic_inspect },
+	{ ORNIC_CMD_CREATE_CQ, .query = create_cq },
 	{ ORNIC_CMD_DESTROY_CQ, .destroy = ornic_cq_destroy },
 	{ ORNIC_CMD_MODIFY_CQ, .change = modify_cq },
 	{ ORNIC_CMD_RESIZE_CQ, .change = resize_cq },
-	{ ORNIC_CMD_CREATE_QP, .answer = create_qp },
+	{ ORNIC_CMD_CREATE_QP, .query = create_qp },
 	{ ORNIC_CMD_DESTROY_QP, .destroy = ornic_qp_destroy },
 	{ ORNIC_CMD_MODIFY_QP, .change = modify_qp },
-	{ ORNIC_CMD_QUERY_QP, .answer = query_qp },
+	{ ORNIC_CMD_QUERY_QP, .query = query_qp },
 	{ ORNIC_CMD_ATTACH_MCAST, .change = attach_mcast },
 	{ ORNIC_CMD_DETACH_MCAST, .change = detach_mcast },
-	{ ORNIC_CMD_CREATE_MKEY, .answer = create_mkey },
+	{ ORNIC_CMD_CREATE_MKEY, .query = create_mkey },
 	{ ORNIC_CMD_DESTROY_MKEY, .destroy = ornic_mkey_destroy },
 	{ ORNIC_CMD_MODIFY_MKEY, .change = modify_mkey },
-	{ ORNIC_CMD_CREATE_MW, .answer = create_mw },
+	{ ORNIC_CMD_CREATE_MW, .query = create_mw },
 	{ ORNIC_CMD_DESTROY_MW, .destroy = ornic_mw_destroy },
-	{ ORNIC_CMD_CREATE_AH, .answer = create_ah },
+	{ ORNIC_CMD_CREATE_AH, .query = create_ah },
 	{ ORNIC_CMD_DESTROY_AH, .destroy = ornic_ah_destroy },
-	{ ORNIC_CMD_CREATE_SRQ, .answer = create_srq },
+	{ ORNIC_CMD_CREATE_SRQ, .query = create_srq },
 	{ ORNIC_CMD_DESTROY_SRQ, .destroy = ornic_srq_destroy },
 	{ ORNIC_CMD_MODIFY_SRQ, .change = modify_srq },
-	{ ORNIC_CMD_QUERY_SRQ, .answer = query_srq },
+	{ ORNIC_CMD_QUERY_SRQ, .query = query_srq },
 	{ ORNIC_CMD_RESIZE_SRQ, .change = resize_srq },
-	{ ORNIC_CMD_CREATE_COUNTERS, .answer = create_counters },
+	{ ORNIC_CMD_CREATE_COUNTERS, .query = create_counters },
 	{ ORNIC_CMD_DESTROY_COUNTERS, .destroy = ornic_counters_destroy },
 	{ ORNIC_CMD_BIND_COUNTERS, .change = bind_counters },
 	{ ORNIC_CMD_QUERY_STATS, .change = query_stats },
@@ -279,8 +279,8 @@ static int execute(struct ornic_dev *dev, const union ornic_req *req,
 		row = &commands[i];
 		if (row->opcode != req->hdr.opcode)
 			continue;
-		if (row->answer)
-			return row->answer(dev, req, rsp);
+		if (row->query)
+			return row->query(dev, req, rsp);
 		if (row->change)
 			return row->change(dev, req);
 		return row->destroy(dev, le32_to_cpu(req->hdr.obj));

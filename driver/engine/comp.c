@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The completer: what answers do to the send queue.
+ * The completer: what responses do to the send queue.
  *
  * Invariants, sq.lock held: WQEs complete in order; sq.acked is the oldest PSN
- * without an answer; tail <= cur <= fetched. acked <= psn <= max_psn, and an
+ * without a response; tail <= cur <= fetched. acked <= psn <= max_psn, and an
  * answer counts only if its PSN is in [acked, max_psn).
  *
  * Timer law: there is one deadline. While sending waits for the peer to be
@@ -58,7 +58,7 @@ static u64 rnr_wait_ns(struct ornic_sq *sq, u8 code)
 
 static bool is_fetch(const struct ornic_swqe *sw)
 {
-	return sw->kind & ORNIC_OPF_ANSWERED;
+	return sw->kind & ORNIC_OPF_HAS_RESPONSE;
 }
 
 static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -93,7 +93,7 @@ static void retire(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /*
- * An answer that takes a large part of the timeout means that the queue in
+ * A response that takes a large part of the timeout means that the queue in
  * front of the peer is long: then less of ours should be in it.
  */
 static void judge_round(const struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -113,7 +113,7 @@ static void judge_round(const struct ornic_ctx *ctx, struct ornic_qp *qp)
  * ornic_comp_progress - the peer got further
  * @ctx: call
  * @qp: QP
- * @acked: the oldest PSN without an answer now
+ * @acked: the oldest PSN without a response now
  *
  * All counters of patience start again.
  *
@@ -157,7 +157,7 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		sq->rd_out--;
 	retire(ctx, qp, sw);
 	ornic_comp_progress(ctx, qp, end);
-	/* An answer that overtook a retransmission: do not send it again. */
+	/* A response that overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(end, sq->psn) > 0)
 		ornic_req_seek(qp, end);
 	ornic_comp_local(ctx, qp);
@@ -331,7 +331,7 @@ void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	qp->dev->ops->deadline(qp->dev->host, qp->host_qp, when);
 }
 
-/* Is an answer awaited, or to be awaited as soon as the port takes a frame? */
+/* Is a response awaited, or to be awaited as soon as the port takes a frame? */
 static bool is_outstanding(struct ornic_sq *sq)
 {
 	return ornic_psn_diff(sq->max_psn, sq->acked) > 0 ||
@@ -401,7 +401,7 @@ static void resend(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_req_seek(qp, sq->acked);
 }
 
-/* Go back to the oldest PSN without an answer, or give up. */
+/* Go back to the oldest PSN without a response, or give up. */
 static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -415,7 +415,7 @@ static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	resend(ctx, qp);
 }
 
-/* An answer is missing before one that came; the rest of it is on the way. */
+/* A response is missing before one that came; the rest of it is on the way. */
 static void missing(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	if (qp->sq.gap || qp->sq.wait != ORNIC_WAIT_NONE)
@@ -527,7 +527,7 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->gap = false;
 	/*
 	 * Perhaps all of it is in the queue of a peer that is busy: do not add
-	 * to it, one packet finds out. Answers open the window again.
+	 * to it, one packet finds out. Responses open the window again.
 	 */
 	sq->window = 1;
 	if (is_excused(qp))
@@ -536,11 +536,11 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		retry(ctx, qp);
 }
 
-/* ---- answers ---------------------------------------------------------------- */
+/* ---- responses ---------------------------------------------------------------- */
 
 /*
  * Everything before @end is acknowledged. A READ or atomic is so only by its
- * own response; an answer beyond it means that this was lost (IBTA C9-145).
+ * own response; a response beyond it means that this was lost (IBTA C9-145).
  * Returns false in that case.
  */
 static bool complete_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
@@ -699,7 +699,7 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	sw = ornic_swqe(sq, sq->tail);
 	if (!sw->started)
 		return;
-	if (sw->kind & ORNIC_OPF_EMPTY_ANSWER) {
+	if (sw->kind & ORNIC_OPF_EMPTY_RESPONSE) {
 		rx_empty(ctx, qp, sw, pkt);
 		return;
 	}
@@ -720,7 +720,7 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
  * @qp: RC QP
  * @pkt: packet, from the right peer
  *
- * Answers to what is not outstanding are old or ghosts and count for nothing
+ * Responses to what is not outstanding are old or ghosts and count for nothing
  * (IBTA C9-144).
  *
  * Context: sq.lock held, rq.lock not.

@@ -17,7 +17,7 @@
 #include "icrc.c"
 #include "wire.c"
 #include "tx.c"
-#include "answer.c"
+#include "resp_tx.c"
 #include "xrc.c"
 #include "resp.c"
 #include "comp.c"

@@ -67,7 +67,7 @@ struct ornic_tx {
  * @ip: its IP header (IPv4 with IHL 5, or IPv6 with UDP next), contiguous
  *	up to the end of the UDP header
  * @ipv6: @ip is an IPv6 header
- * @busy_here: this CPU has enough to do: what an answer lets the requester send
+ * @busy_here: this CPU has enough to do: what a response lets the requester send
  *	is left to ornic_engine_ops::resched
  * @nsegs: pieces in @seg
  * @sl: PCP of a tagged frame, else 0

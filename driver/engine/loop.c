@@ -71,7 +71,7 @@ static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 	return (sw->opcode == ORNIC_WQE_WRITE ||
 		sw->opcode == ORNIC_WQE_READ) &&
 	       (qp->type == ORNIC_QPT_RC || qp->type == ORNIC_QPT_UC) &&
-	       sw->npkts == 1 && sw->length && !sw->answered;
+	       sw->npkts == 1 && sw->length && !sw->done;
 }
 
 /* The bytes of a plain MR, if they may be used and lie in one page; or NULL. */
@@ -412,7 +412,7 @@ static bool serves(const struct ornic_qp *qp, const struct ornic_qp *peer,
 static enum ornic_step read_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_swqe *sw)
 {
-	sw->answered = false;
+	sw->done = false;
 	return lost(ctx, qp, sw);
 }
 
@@ -482,7 +482,7 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (reply.verdict == ORNIC_RESP_EMPTY)
 		return executed(ctx, qp, sw, 1, sw->length);
 	if (reply.verdict == ORNIC_RESP_DATA) {
-		sw->answered = true;
+		sw->done = true;
 		sw->peer_epoch = reply.epoch;
 		return read_piece(ctx, qp, sw);
 	}
@@ -513,7 +513,7 @@ enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return ORNIC_STEP_WAIT;
 	if (sw->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE))
 		return move_piece(ctx, qp, sw);
-	if (sw->answered)
+	if (sw->done)
 		return read_piece(ctx, qp, sw);
 	return fetch(ctx, qp, sw);
 }

@@ -7,10 +7,10 @@
  *   srq.c   rings that several QPs take receive WQEs from (srq.lock)
  *   tx.c    packets to the port (sq or rq)
  *   req.c   requester: what to send next (sq.lock)
- *   comp.c  completer: answers, timers, completions (sq.lock)
+ *   comp.c  completer: responses, timers, completions (sq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
- *   answer.c  responder: packets that answer them (rq.lock)
+ *   resp_tx.c  responder: packets that answer them (rq.lock)
  *   sgl.c   bytes to SGEs and keys
  *   mcast.c   groups and their members (mcast.lock)
  *   mw.c    windows: bind, invalidate, remote keys (sq or rq)
@@ -36,7 +36,7 @@
 #define ORNIC_FIRST_WINDOW 32
 /* The window does not shrink below this for a lost packet, ... */
 #define ORNIC_LOSS_WINDOW 8
-/* ... nor below this for an answer that comes late. */
+/* ... nor below this for a response that comes late. */
 #define ORNIC_LATE_WINDOW 2
 /* RNR waits in a row: the second is longer by STEP, ... the last by STEP << LOG */
 #define ORNIC_RNR_STEP_NS 8192ull
@@ -99,7 +99,7 @@ static inline u32 ornic_wq_producer(const struct ornic_wq_record *record)
 
 enum ornic_step {
 	ORNIC_STEP_DONE, /* something was done: go on */
-	ORNIC_STEP_WAIT, /* an answer, a timer or room is needed */
+	ORNIC_STEP_WAIT, /* a response, a timer or room is needed */
 	ORNIC_STEP_STOP, /* the QP left its state */
 };
 
@@ -229,7 +229,7 @@ bool ornic_xrc_lacks_srq(const struct ornic_qp *qp,
 /* rq: take receive WQEs from the SRQ of @r; false: it may not. */
 bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r);
 
-/* ---- answer.c ------------------------------------------------------------- */
+/* ---- resp_tx.c ------------------------------------------------------------- */
 
 /* rq: a request packet. */
 __flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
@@ -240,7 +240,7 @@ __flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
 __flatten noinline enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx,
 							struct ornic_qp *qp);
 
-/* Answers that wait for room or budget. */
+/* Responses that wait for room or budget. */
 static inline bool ornic_resp_waits(const struct ornic_rq *rq)
 {
 	return rq->rd_head != rq->rd_tail || rq->ack_due;

@@ -20,14 +20,14 @@
 /* Pieces that the payload of a request may have: an SGE is in two pages. */
 #define ORNIC_TX_FRAGS (2 * ORNIC_MAX_SGE)
 /* Of a READ response: its payload lies in two pages of the key at most. */
-#define ORNIC_ANSWER_FRAGS 2
+#define ORNIC_RESP_FRAGS 2
 
 /**
  * struct ornic_swqe - the device's copy of a send WQE and its progress
  * @wr_id: given back in the CQE
  * @info: what @opcode is
  * @raddr: remote address of WRITE, READ and atomics
- * @peer_epoch: READ on loopback, once @answered: &ornic_qp.epoch of the QP that
+ * @peer_epoch: READ on loopback, once @done: &ornic_qp.epoch of the QP that
  *	accepted it
  * @swap_add: CAS: new value; FAA: addend
  * @compare: CAS
@@ -59,7 +59,7 @@
  * @status: what is wrong with the WQE itself, or ORNIC_CQE_SUCCESS
  * @verr: enum ornic_vendor_err that goes with @status
  * @started: it has PSNs
- * @answered: the response of a READ or atomic has come; LOCAL: executed;
+ * @done: the response of a READ or atomic has come; LOCAL: executed;
  *	multicast: it is on the wire
  * @mcast_at: multicast: members of this device below this slot have it
  * @sge: SGEs in host order, in the WQE's slot of sq.store
@@ -106,7 +106,7 @@ struct ornic_swqe {
 	u8 status;
 	u8 verr;
 	bool started;
-	bool answered;
+	bool done;
 	u32 mcast_at;
 	union {
 		struct ornic_lsge *sge;
@@ -322,13 +322,13 @@ struct ornic_rd {
  * @dead_until: or at that time, ns; 0 = not dead
  * @last_wqe: with an SRQ: LAST_WQE was raised
  * @broken: the record holds nonsense: the ring is not looked at any more
- * @syndrome_due: AETH syndrome of the answer that is due
- * @psn_due: PSN of the answer that is due
+ * @syndrome_due: AETH syndrome of the response that is due
+ * @psn_due: PSN of the response that is due
  * @rd_head: oldest resource with a response to send, free running
  * @rd_tail: resource to be used next, free running
  * @rd: responder resources, a ring of max_dest_rd_atomic
  * @rwqe: receive WQE of the message that is being received
- * @backoff: of answers
+ * @backoff: of responses
  * @frag: pieces of the payload that is being sent
  */
 struct ornic_rq {
@@ -362,7 +362,7 @@ struct ornic_rq {
 	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC];
 	struct ornic_rwqe rwqe;
 	struct ornic_backoff backoff;
-	struct ornic_frag frag[ORNIC_ANSWER_FRAGS];
+	struct ornic_frag frag[ORNIC_RESP_FRAGS];
 };
 
 /**

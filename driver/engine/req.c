@@ -50,7 +50,7 @@ void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts)
 /* An operation on keys that has its place and waits for it. */
 static bool is_pending_local(const struct ornic_swqe *sw)
 {
-	return sw->kind == ORNIC_OPF_LOCAL && !sw->answered;
+	return sw->kind == ORNIC_OPF_LOCAL && !sw->done;
 }
 
 /**
@@ -81,7 +81,7 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 		       ornic_psn_diff(sw->first_psn, sq->acked);
 		if (into >= (s32)sw->npkts && !is_pending_local(sw)) {
 			sw->pkts = sw->npkts;
-			if (sw->kind & ORNIC_OPF_ANSWERED)
+			if (sw->kind & ORNIC_OPF_HAS_RESPONSE)
 				sq->rd_out++;
 			continue;
 		}
@@ -195,7 +195,7 @@ bool ornic_req_probe(struct ornic_qp *qp)
  * It fails when all before it are done, so that completions keep their order.
  *
  * Context: sq.lock held, rq.lock not.
- * Return: whether to go on, wait for an answer, or stop.
+ * Return: whether to go on, wait for a response, or stop.
  */
 enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			       struct ornic_swqe *sw,
@@ -224,7 +224,7 @@ enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr)
 }
 
 /*
- * Begin to time the answer to what was just sent, if it was sent for the first
+ * Begin to time the response to what was just sent, if it was sent for the first
  * time and no other is timed.
  */
 static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
@@ -278,7 +278,7 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	return ORNIC_STEP_DONE;
 }
 
-/* May the answer of a READ or atomic be written? Better known before. */
+/* May the response of a READ or atomic be written? Better known before. */
 static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
 					const struct ornic_swqe *sw)
 {
@@ -314,7 +314,7 @@ static u8 fetch_opcode(const struct ornic_swqe *sw)
 	}
 }
 
-/* The data of a request that has an answer: only ATOMIC WRITE has some. */
+/* The data of a request that has a response: only ATOMIC WRITE has some. */
 static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
 				       const struct ornic_swqe *sw,
 				       struct ornic_iov *iov)
@@ -406,10 +406,10 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	sw->dest_qkey = info.qkey;
 	if (path->loop)
 		ornic_loop_datagram(ctx, qp, sw, path, &iov);
-	else if (!sw->answered &&
+	else if (!sw->done &&
 		 !ornic_tx_send(ctx, qp, &qp->sq.backoff, path, &info, &iov))
 		return ORNIC_STEP_WAIT;
-	sw->answered = true;
+	sw->done = true;
 	if (path->mcast && !ornic_loop_multicast(ctx, qp, sw, path, &iov))
 		return ORNIC_STEP_DONE;
 	ctx->budget -= sw->length + ORNIC_MSG_COST;
@@ -422,7 +422,7 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     struct ornic_swqe *sw)
 {
-	bool fetch = sw->kind & ORNIC_OPF_ANSWERED;
+	bool fetch = sw->kind & ORNIC_OPF_HAS_RESPONSE;
 	struct ornic_sq *sq = &qp->sq;
 	enum ornic_vendor_err verr;
 
@@ -436,7 +436,7 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 					      ORNIC_CQE_LOC_QP_OP_ERR,
 					      ORNIC_VERR_RD_ATOMIC);
 		verr = ORNIC_VERR_NONE;
-		if (!(sw->kind & ORNIC_OPF_EMPTY_ANSWER))
+		if (!(sw->kind & ORNIC_OPF_EMPTY_RESPONSE))
 			verr = check_sink(qp, sw);
 		if (verr != ORNIC_VERR_NONE)
 			return ornic_req_fail(ctx, qp, sw,
@@ -452,7 +452,7 @@ static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static bool is_probe(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 {
 	return sq->probe && ornic_psn_diff(sq->psn, sq->max_psn) < 0 &&
-	       !(sw->kind & ORNIC_OPF_ANSWERED);
+	       !(sw->kind & ORNIC_OPF_HAS_RESPONSE);
 }
 
 /*
@@ -468,7 +468,7 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 		return true;
 	if (out >= sq->window)
 		return false;
-	if (!(sw->kind & ORNIC_OPF_ANSWERED))
+	if (!(sw->kind & ORNIC_OPF_HAS_RESPONSE))
 		return out < ORNIC_PSN_WINDOW;
 	return sq->rd_out < qp->max_rd_atomic &&
 	       out + (sw->npkts - sw->pkts) <= ORNIC_PSN_WINDOW;
@@ -536,13 +536,13 @@ do_local(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 
 	if (sw->status != ORNIC_CQE_SUCCESS)
 		return ornic_req_fail(ctx, qp, sw, sw->status, sw->verr);
-	if (!sw->answered && must_wait(qp, sw))
+	if (!sw->done && must_wait(qp, sw))
 		return ornic_req_probe(qp) ? ORNIC_STEP_DONE : ORNIC_STEP_WAIT;
-	if (!sw->answered)
+	if (!sw->done)
 		verr = execute_local(qp, sw);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_MW_BIND_ERR, verr);
-	sw->answered = true;
+	sw->done = true;
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, 0);
 	ornic_comp_local(ctx, qp);
@@ -572,7 +572,7 @@ static enum ornic_step step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
-	if (sw->kind & ORNIC_OPF_ANSWERED)
+	if (sw->kind & ORNIC_OPF_HAS_RESPONSE)
 		return send_fetch(ctx, qp, sw);
 	return send_packet(ctx, qp, sw);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The responder: decides on requests and executes them, in PSN order. It
- * serves packets and loopback alike and sends nothing: answer.c does, from the
+ * serves packets and loopback alike and sends nothing: resp_tx.c does, from the
  * ring of responder resources that READs and atomics leave here. The resources
  * stay for duplicates until they are overwritten.
  */
@@ -349,7 +349,7 @@ static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
 /* ---- READ and atomics ----------------------------------------------------------- */
 
 /*
- * Is there no resource for one more READ or atomic? Answers that are sent, or
+ * Is there no resource for one more READ or atomic? Responses that are sent, or
  * sent again for a duplicate that the peer no longer waits for, make room: a
  * new request in sequence tells that it has them.
  */
@@ -462,7 +462,7 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_RESP_ATOMIC;
 }
 
-/* A resource for an answer without data. */
+/* A resource for a response without data. */
 static void rd_new_empty(struct ornic_qp *qp, const struct ornic_inreq *r)
 {
 	struct ornic_rd *rd = rd_new(qp, r);
@@ -539,7 +539,7 @@ static enum ornic_verdict flush_allowed(struct ornic_qp *qp,
 
 /*
  * Payload goes straight to memory that all CPUs see, so what is left is order:
- * nothing that comes after the answer overtakes the writes before it.
+ * nothing that comes after the response overtakes the writes before it.
  */
 static noinline enum ornic_verdict
 do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
@@ -550,7 +550,7 @@ do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 		verdict = flush_allowed(qp, r);
 	if (verdict != ORNIC_RESP_ACK)
 		return refuse(ctx, qp, verdict);
-	/* Writes of this QP before what its peer does on the answer. */
+	/* Writes of this QP before what its peer does on the response. */
 	smp_mb();
 	r->npsn = 1;
 	if (r->pkt)
@@ -581,7 +581,7 @@ static noinline enum ornic_verdict replay(struct ornic_qp *qp,
 					  struct ornic_inreq *r)
 {
 	bool atomic = r->flags & ORNIC_OPF_ATOMIC;
-	bool empty = r->flags & ORNIC_OPF_EMPTY_ANSWER;
+	bool empty = r->flags & ORNIC_OPF_EMPTY_RESPONSE;
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_rd *rd;
 	u32 i, n;
@@ -629,7 +629,7 @@ static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
 	}
 	if (diff < 0) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
-		if (r->pkt && r->flags & ORNIC_OPF_ANSWERED)
+		if (r->pkt && r->flags & ORNIC_OPF_HAS_RESPONSE)
 			return ornic_xrc_lacks_srq(qp, r) ? ORNIC_RESP_DROP :
 							    replay(qp, r);
 		return ORNIC_RESP_DUPLICATE;

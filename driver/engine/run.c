@@ -85,8 +85,8 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return res;
 }
 
-/* If the port refused an answer, the timer of the QP is wanted; rq is free. */
-static void arm_answers(struct ornic_ctx *ctx, struct ornic_qp *qp)
+/* If the port refused a response, the timer of the QP is wanted; rq is free. */
+static void arm_responses(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	if (likely(!READ_ONCE(qp->rq.backoff.until)))
 		return;
@@ -112,7 +112,7 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	check_cqs(ctx, qp);
 	reap(ctx, qp);
 	rq = run_rq(ctx, qp);
-	arm_answers(ctx, qp);
+	arm_responses(ctx, qp);
 	sq = run_sq(ctx, qp);
 	reap(ctx, qp);
 	if (sq == ORNIC_RUN_MORE || rq == ORNIC_RUN_MORE)
@@ -407,11 +407,11 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	else
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	ornic_unlock(&qp->rq.lock);
-	arm_answers(ctx, qp);
+	arm_responses(ctx, qp);
 	reap(ctx, qp);
 }
 
-/* An answer frees the window: send what it held back. */
+/* A response frees the window: send what it held back. */
 static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			const struct ornic_pkt *pkt)
 {
@@ -576,7 +576,7 @@ void ornic_engine_expire(struct ornic_engine *eng, u32 qpn)
 		ornic_comp_expire(&ctx, qp);
 		more |= ornic_req_run(&ctx, qp) == ORNIC_RUN_MORE;
 		ornic_unlock(&qp->sq.lock);
-		arm_answers(&ctx, qp);
+		arm_responses(&ctx, qp);
 		reap(&ctx, qp);
 		if (more)
 			ornic_qp_resched(qp);

@@ -32,7 +32,7 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 /*
  * A port that is full or has no memory is known at once, and is not loss in the
  * network, which would cost an ACK timeout: the packet is tried again. Who has a
- * retry rule of its own is patient; the peer of an answer has it, and on UC and
+ * retry rule of its own is patient; the peer of a response has it, and on UC and
  * UD nobody. A frame that the port will never take, or that a rule drops, is lost.
  */
 static bool try_again(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
@@ -64,12 +64,12 @@ static noinline void accepted(struct ornic_qp *qp, struct ornic_backoff *b)
  * ornic_tx_send - send a packet
  * @ctx: call
  * @qp: QP
- * @b: sq.backoff for a request, rq.backoff for an answer; not on
+ * @b: sq.backoff for a request, rq.backoff for a response; not on
  * @path: template of its headers
  * @info: what its RoCE headers say
  * @payload: its payload
  *
- * Context: sq.lock for a request, rq.lock for an answer; inside an RCU section.
+ * Context: sq.lock for a request, rq.lock for a response; inside an RCU section.
  * Return: true if it is sent, or lost; false if the port refused it and it is to
  * be sent when @b is over, which ornic_comp_arm() has the host tell.
  */

@@ -81,12 +81,12 @@ enum ornic_op_flags {
 	ORNIC_OPF_FLUSH		= 1 << 21,	/* has FETH, before RETH */
 };
 
-/* Requests that take a responder resource and have an answer of their own. */
-#define ORNIC_OPF_ANSWERED \
+/* Requests that take a responder resource and have a response of their own. */
+#define ORNIC_OPF_HAS_RESPONSE \
 	(ORNIC_OPF_READ | ORNIC_OPF_ATOMIC | ORNIC_OPF_ATOMIC_WRITE | \
 	 ORNIC_OPF_FLUSH)
 /* Those of them whose answer has no data. */
-#define ORNIC_OPF_EMPTY_ANSWER	(ORNIC_OPF_ATOMIC_WRITE | ORNIC_OPF_FLUSH)
+#define ORNIC_OPF_EMPTY_RESPONSE	(ORNIC_OPF_ATOMIC_WRITE | ORNIC_OPF_FLUSH)
 
 /* clang-format on */
 

@@ -88,9 +88,9 @@ bool wire::patience_is_over(const ornic_th_frame *f)
 	if (!ornic_th_decode(f, &rx, &pkt))
 		return false;
 
-	bool answer = pkt.op->flags & ORNIC_OPF_RESPONSE;
+	bool response = pkt.op->flags & ORNIC_OPF_RESPONSE;
 	u64 id = static_cast<u64>(pkt.qpn) << 25 |
-		 static_cast<u64>(answer) << 24 | pkt.psn;
+		 static_cast<u64>(response) << 24 | pkt.psn;
 
 	return ++harmed_[id] > max_harm;
 }

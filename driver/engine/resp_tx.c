@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Answers of the responder on the wire: READ responses and atomic results in
+ * Responses of the responder on the wire: READ responses and atomic results in
  * the order of their PSNs, as many as the port takes, and behind them the ACK
  * or NAK that is due. While something waits here the host runs the QP again
  * as soon as there is room.
@@ -8,9 +8,9 @@
 #include "proto.h"
 
 /* What of the budget a packet costs that carries no data. */
-#define ORNIC_ANSWER_COST 64
+#define ORNIC_RESP_COST 64
 
-/* An answer without data. */
+/* A response without data. */
 static bool send_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		       const struct ornic_txinfo *info)
 {
@@ -103,8 +103,7 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 		.psn = ornic_psn_add(rd->psn0, rd->next),
 		.msn = rd->msn,
 	};
-	struct ornic_iov iov = { .frag = qp->rq.frag,
-				 .max = ORNIC_ANSWER_FRAGS };
+	struct ornic_iov iov = { .frag = qp->rq.frag, .max = ORNIC_RESP_FRAGS };
 
 	if (!map_read(qp, rd, off, len, &iov))
 		return ORNIC_STEP_STOP;
@@ -142,7 +141,7 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	    ornic_psn_add(rd->psn0, rd->next));
 }
 
-/* May an answer be sent now? */
+/* May a response be sent now? */
 static bool has_room(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	u32 room;
@@ -157,7 +156,7 @@ static bool has_room(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /**
- * ornic_resp_run - send the answers that wait
+ * ornic_resp_run - send the responses that wait
  * @ctx: call; its budget is used up
  * @qp: RC QP
  *
@@ -181,7 +180,7 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 			return ORNIC_RUN_MORE;
 		if (!has_room(ctx, qp))
 			return ORNIC_RUN_WAIT;
-		ctx->budget -= ORNIC_ANSWER_COST;
+		ctx->budget -= ORNIC_RESP_COST;
 		rq->reads_out = true;
 		if (rd->atomic)
 			res = send_atomic(ctx, qp, rd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Answers of the responder: READ responses, atomics, and what is repeated. */
+/* Responses of the responder: READ responses, atomics, and what is repeated. */
 #include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
@@ -29,7 +29,7 @@ static u32 epsn(struct ornic_fixture *fix)
 /* ---- duplicates ------------------------------------------------------------ */
 
 /* IBTA C9-105: a duplicate WRITE is acknowledged and not executed again. */
-static void answer_duplicate_write(struct kunit *test)
+static void resp_tx_duplicate_write(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	struct ornic_engine *eng = fix->pair.a->eng;
@@ -59,7 +59,7 @@ static void inject_write(struct ornic_fixture *fix, u32 n, bool ack_req)
 }
 
 /* A window that is sent again costs no ACK for each packet, yet a lost one is. */
-static void answer_duplicates_once(struct kunit *test)
+static void resp_tx_duplicates_once(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
@@ -131,7 +131,7 @@ static const struct rd_row {
 
 KUNIT_ARRAY_PARAM_DESC(rd, rd_rows, desc);
 
-static void answer_read(struct kunit *test)
+static void resp_tx_read(struct kunit *test)
 {
 	const struct rd_row *row = test->param_value;
 	struct ornic_fixture *fix = open_fix(test);
@@ -150,7 +150,7 @@ static void answer_read(struct kunit *test)
 }
 
 /* A duplicate READ of memory that has gone is not answered with data. */
-static void answer_duplicate_read_is_checked(struct kunit *test)
+static void resp_tx_duplicate_read_is_checked(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 
@@ -170,8 +170,8 @@ static u64 word(struct ornic_fixture *fix, u32 off)
 	return v;
 }
 
-/* IBTA C9-105: a duplicate atomic gets the saved answer and runs once. */
-static void answer_duplicate_atomic(struct kunit *test)
+/* IBTA C9-105: a duplicate atomic gets the saved response and runs once. */
+static void resp_tx_duplicate_atomic(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	u64 old = 7;
@@ -193,7 +193,7 @@ static void answer_duplicate_atomic(struct kunit *test)
 }
 
 /* A duplicate atomic whose answer is no longer kept is dropped. */
-static void answer_forgotten_atomic(struct kunit *test)
+static void resp_tx_forgotten_atomic(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	u64 old = 0;
@@ -219,7 +219,7 @@ static const struct cas_row {
 
 KUNIT_ARRAY_PARAM_DESC(cas, cas_rows, desc);
 
-static void answer_cas(struct kunit *test)
+static void resp_tx_cas(struct kunit *test)
 {
 	const struct cas_row *row = test->param_value;
 	struct ornic_fixture *fix = open_fix(test);
@@ -241,7 +241,7 @@ static void expect_sent(struct kunit *test, struct ornic_fixture *fix,
 }
 
 /* ACKs of later requests come behind the READ responses. */
-static void answer_ack_behind_read(struct kunit *test)
+static void resp_tx_ack_behind_read(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	struct ornic_th *th = fix->pair.a;
@@ -257,7 +257,7 @@ static void answer_ack_behind_read(struct kunit *test)
 }
 
 /* An ACK does not overtake a READ response that the port still has. */
-static void answer_ack_waits_for_port(struct kunit *test)
+static void resp_tx_ack_waits_for_port(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	struct ornic_th *th = fix->pair.a;
@@ -273,7 +273,7 @@ static void answer_ack_waits_for_port(struct kunit *test)
 }
 
 /* What the requester has in the port does not hold ACKs back. */
-static void answer_ack_passes_requests(struct kunit *test)
+static void resp_tx_ack_passes_requests(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	struct ornic_th *th = fix->pair.a;
@@ -287,7 +287,7 @@ static void answer_ack_passes_requests(struct kunit *test)
 }
 
 /* IBTA 9.7.4.1.2: more READs than max_dest_rd_atomic is invalid. */
-static void answer_too_many_reads(struct kunit *test)
+static void resp_tx_too_many_reads(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
@@ -312,8 +312,8 @@ static void read_and_bad_write(struct ornic_fixture *fix)
 			  10);
 }
 
-/* IBTA 9.7.5.1.1: answers in order: what was accepted first, the NAK last. */
-static void answer_fatal_nak_in_its_turn(struct kunit *test)
+/* IBTA 9.7.5.1.1: responses in order: what was accepted first, the NAK last. */
+static void resp_tx_fatal_nak_in_its_turn(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 
@@ -333,7 +333,7 @@ static void answer_fatal_nak_in_its_turn(struct kunit *test)
 }
 
 /* A port that takes nothing does not keep the QP alive. */
-static void answer_fatal_nak_has_an_end(struct kunit *test)
+static void resp_tx_fatal_nak_has_an_end(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	struct ornic_th *th = fix->pair.a;
@@ -348,7 +348,7 @@ static void answer_fatal_nak_has_an_end(struct kunit *test)
 }
 
 /* A QP that was reset meanwhile is another connection. */
-static void answer_fatal_nak_ends_with_reset(struct kunit *test)
+static void resp_tx_fatal_nak_ends_with_reset(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	struct ornic_th *th = fix->pair.a;
@@ -367,7 +367,7 @@ static void answer_fatal_nak_ends_with_reset(struct kunit *test)
  * Not too many: the first was answered, so the peer may send a fifth, though a
  * stray duplicate of the first waits for the port again.
  */
-static void answer_duplicate_read_takes_no_room(struct kunit *test)
+static void resp_tx_duplicate_read_takes_no_room(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
@@ -383,7 +383,7 @@ static void answer_duplicate_read_takes_no_room(struct kunit *test)
 }
 
 /* An MR that goes in the middle of a READ ends it with a NAK. */
-static void answer_mr_goes_during_read(struct kunit *test)
+static void resp_tx_mr_goes_during_read(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test);
 
@@ -397,34 +397,34 @@ static void answer_mr_goes_during_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
 }
 
-static struct kunit_case answer_cases[] = {
-	KUNIT_CASE(answer_duplicate_write),
-	KUNIT_CASE(answer_duplicates_once),
-	KUNIT_CASE_PARAM(answer_read, rd_gen_params),
-	KUNIT_CASE(answer_duplicate_read_is_checked),
-	KUNIT_CASE(answer_duplicate_atomic),
-	KUNIT_CASE(answer_forgotten_atomic),
-	KUNIT_CASE_PARAM(answer_cas, cas_gen_params),
-	KUNIT_CASE(answer_ack_behind_read),
-	KUNIT_CASE(answer_ack_waits_for_port),
-	KUNIT_CASE(answer_ack_passes_requests),
-	KUNIT_CASE(answer_too_many_reads),
-	KUNIT_CASE(answer_fatal_nak_in_its_turn),
-	KUNIT_CASE(answer_fatal_nak_has_an_end),
-	KUNIT_CASE(answer_fatal_nak_ends_with_reset),
-	KUNIT_CASE(answer_duplicate_read_takes_no_room),
-	KUNIT_CASE(answer_mr_goes_during_read),
+static struct kunit_case resp_tx_cases[] = {
+	KUNIT_CASE(resp_tx_duplicate_write),
+	KUNIT_CASE(resp_tx_duplicates_once),
+	KUNIT_CASE_PARAM(resp_tx_read, rd_gen_params),
+	KUNIT_CASE(resp_tx_duplicate_read_is_checked),
+	KUNIT_CASE(resp_tx_duplicate_atomic),
+	KUNIT_CASE(resp_tx_forgotten_atomic),
+	KUNIT_CASE_PARAM(resp_tx_cas, cas_gen_params),
+	KUNIT_CASE(resp_tx_ack_behind_read),
+	KUNIT_CASE(resp_tx_ack_waits_for_port),
+	KUNIT_CASE(resp_tx_ack_passes_requests),
+	KUNIT_CASE(resp_tx_too_many_reads),
+	KUNIT_CASE(resp_tx_fatal_nak_in_its_turn),
+	KUNIT_CASE(resp_tx_fatal_nak_has_an_end),
+	KUNIT_CASE(resp_tx_fatal_nak_ends_with_reset),
+	KUNIT_CASE(resp_tx_duplicate_read_takes_no_room),
+	KUNIT_CASE(resp_tx_mr_goes_during_read),
 	{}
 };
 
-static struct kunit_suite answer_suite = {
-	.name = "ornic_answer",
+static struct kunit_suite resp_tx_suite = {
+	.name = "ornic_resp_tx",
 	.init = ornic_suite_init,
 	.exit = ornic_suite_exit,
-	.test_cases = answer_cases,
+	.test_cases = resp_tx_cases,
 };
 
-kunit_test_suite(answer_suite);
+kunit_test_suite(resp_tx_suite);
 
-MODULE_DESCRIPTION("ornic: suite of the answers");
+MODULE_DESCRIPTION("ornic: suite of response transmission");
 MODULE_LICENSE("Dual BSD/GPL");
