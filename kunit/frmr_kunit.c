@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fast registration: getting memory, use by a peer, taking back, order. */
+/* Fast registration: getting memory, use by a peer, invalidation, order. */
 #include <kunit/test.h>
 
 #include "pair_fixture.h"
@@ -518,7 +518,7 @@ static void frmr_needs_its_qp(struct kunit *test)
 				ORNIC_BAD_PARAM);
 }
 
-/* ---- Taking back ----------------------------------------------------------------- */
+/* ---- Invalidating ----------------------------------------------------------------- */
 
 static void frmr_old_variant_is_dead(struct kunit *test)
 {
@@ -551,7 +551,7 @@ static const struct inv_row {
 
 KUNIT_ARRAY_PARAM_DESC(inv, inv_rows, name);
 
-/* The peer takes the key of our MR back with its message. */
+/* The peer invalidates the key of our MR with its message. */
 static void frmr_send_inv(struct kunit *test)
 {
 	const struct inv_row *row = test->param_value;
@@ -633,7 +633,7 @@ static void frmr_read_inv(struct kunit *test)
 /* ---- Order ----------------------------------------------------------------------- */
 
 /*
- * IBTA 10.6.5.1: what is taken back is needed no more, also if the wire loses
+ * IBTA 10.6.5.1: what is invalidated is needed no more, also if the wire loses
  * the first copies of what was sent from it.
  */
 static void frmr_inv_waits_for_sends(struct kunit *test)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory windows: binding, use by a peer, taking back, order with messages. */
+/* Memory windows: binding, use by a peer, invalidation, order with messages. */
 #include <kunit/test.h>
 
 #include "pair_fixture.h"
@@ -284,7 +284,7 @@ static void mw_type2_is_not_bound_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&mt->fix.b), ORNIC_QPS_ERR);
 }
 
-/* ---- Taking back ----------------------------------------------------------------- */
+/* ---- Invalidating ----------------------------------------------------------------- */
 
 static void mw_invalidate_ends_access(struct kunit *test)
 {
@@ -323,7 +323,7 @@ static const struct inv_row {
 
 KUNIT_ARRAY_PARAM_DESC(inv, inv_rows, name);
 
-/* The peer takes the key of our window back with its message. */
+/* The peer invalidates the key of our window with its message. */
 static void mw_send_inv(struct kunit *test)
 {
 	const struct inv_row *row = test->param_value;

@@ -101,7 +101,7 @@ u8 ornic_fix_syndrome(struct ornic_fixture *fix);
 /* The next completion of @cq has @status; 0xff when there is none. */
 int ornic_fix_status(struct ornic_th_cq *cq, struct ornic_cqe *cqe);
 
-/* b posts @wr, or takes @key back, and all settles: status of b's completion. */
+/* b posts @wr, or invalidates @key, and all settles: status of b's completion. */
 int ornic_fix_run_on_b(struct ornic_fixture *fix, const struct ornic_th_wr *wr);
 int ornic_fix_invalidate(struct ornic_fixture *fix, u32 key);
 

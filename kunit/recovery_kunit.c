@@ -136,7 +136,7 @@ static int others_send(struct ornic_fixture *fix, struct ornic_th_qp *b)
 }
 
 /* The peer is silent, and no other host excuses that, whatever its address. */
-static void timeout_is_excused_by_no_other(struct kunit *test)
+static void timeout_grace_is_of_the_peer(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
@@ -487,7 +487,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
 	KUNIT_CASE(rnr_on_loopback_costs_little),
-	KUNIT_CASE(timeout_is_excused_by_no_other),
+	KUNIT_CASE(timeout_grace_is_of_the_peer),
 	KUNIT_CASE(timeout_excuses_end_with_the_connection),
 	KUNIT_CASE(window_that_shrinks_is_probed),
 	KUNIT_CASE(window_that_is_full_is_no_news),

@@ -96,16 +96,16 @@ static void retire(struct ornic_ctx *ctx, struct ornic_qp *qp,
  * A response that takes a large part of the timeout means that the queue in
  * front of the peer is long: then less of ours should be in it.
  */
-static void judge_round(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+static void take_rtt_sample(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
-	u64 patience = 4096ull << (qp->timeout ? qp->timeout : 14);
-	u64 took = ctx->now - sq->round_at;
+	u64 timeout = 4096ull << (qp->timeout ? qp->timeout : 14);
+	u64 took = ctx->now - sq->rtt_start;
 
-	sq->round_at = 0;
-	sq->rtt = min_t(u64, took, patience / 4);
-	sq->late = took > patience / 8;
-	if (took > patience / 4 && sq->window > ORNIC_LATE_WINDOW)
+	sq->rtt_start = 0;
+	sq->rtt = min_t(u64, took, timeout / 4);
+	sq->congested = took > timeout / 8;
+	if (took > timeout / 4 && sq->window > ORNIC_LATE_WINDOW)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
 }
 
@@ -124,15 +124,15 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 	struct ornic_sq *sq = &qp->sq;
 	u32 gain = ornic_psn_diff(acked, sq->acked);
 
-	if (sq->round_at && ornic_psn_diff(acked, sq->round_end) >= 0)
-		judge_round(ctx, qp);
-	if (!sq->late)
+	if (sq->rtt_start && ornic_psn_diff(acked, sq->rtt_psn) >= 0)
+		take_rtt_sample(ctx, qp);
+	if (!sq->congested)
 		sq->window = min_t(u32, sq->window + gain, ORNIC_SEND_WINDOW);
 	sq->acked = acked;
 	sq->retry_left = qp->retry_cnt;
 	sq->rnr_left = qp->rnr_retry;
 	sq->rnr_waits = 0;
-	sq->excused = 0;
+	sq->grace_used = 0;
 	sq->gap = false;
 	sq->nak_held = false;
 	if (sq->wait == ORNIC_WAIT_NONE)
@@ -221,7 +221,7 @@ void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
  * @qp: QP
  * @sw: WQE at sq.tail
  *
- * With invalidate, its completion says that the key is taken back as well.
+ * With invalidate, its completion says that the key is invalidated as well.
  *
  * Context: sq.lock held, rq.lock not; inside an RCU section.
  * Return: whether it succeeded; else the QP has left its state.
@@ -363,10 +363,10 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 * IBTA 9.7.6.1.3: 4.096 us * 2^timeout, at most four times as long.
 	 * A peer that has not answered once may be slow: wait longer then.
 	 */
-	used = qp->retry_cnt - sq->retry_left + sq->excused;
+	used = qp->retry_cnt - sq->retry_left + sq->grace_used;
 	sq->deadline =
 		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
-	sq->heard = READ_ONCE(*ornic_qp_heard(qp));
+	sq->peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
 	ornic_comp_arm(ctx, qp);
 }
 
@@ -375,15 +375,16 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
  * long its answers take: such a timeout costs no retry. No more of them than
  * there are retries, as IBTA 9.9.2.1.1 bounds the time to the error by these.
  */
-static bool is_excused(struct ornic_qp *qp)
+static bool grant_retry_grace(struct ornic_qp *qp)
 {
-	u64 heard = READ_ONCE(*ornic_qp_heard(qp));
+	u64 peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
 	struct ornic_sq *sq = &qp->sq;
 
-	if (heard == sq->heard || (heard & ~ORNIC_HEARD_TIME) != qp->peer ||
-	    sq->excused >= qp->retry_cnt)
+	if (peer_seen == sq->peer_seen ||
+	    (peer_seen & ~ORNIC_PEER_SEEN_TIME) != qp->peer ||
+	    sq->grace_used >= qp->retry_cnt)
 		return false;
-	sq->excused++;
+	sq->grace_used++;
 	return true;
 }
 
@@ -530,7 +531,7 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 * to it, one packet finds out. Responses open the window again.
 	 */
 	sq->window = 1;
-	if (is_excused(qp))
+	if (grant_retry_grace(qp))
 		resend(ctx, qp);
 	else
 		retry(ctx, qp);

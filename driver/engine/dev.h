@@ -28,7 +28,7 @@
 #define ORNIC_MAX_INIT_RD_ATOMIC 128 /* as requester, nothing but a count */
 #define ORNIC_MAX_MSG (1u << 31) /* bytes, IBTA C9-93 */
 #define ORNIC_MAX_MR_BYTES (1ull << 40)
-#define ORNIC_HEARD_LOG 8 /* slots of addresses */
+#define ORNIC_PEER_SEEN_LOG 8 /* slots of addresses */
 #define ORNIC_GSI_QPN 1 /* IBTA 3.9.5 */
 
 /* What one look around of a poll thread takes in, at most, of each. */
@@ -74,8 +74,8 @@ struct ornic_poll {
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
  * @gid: the GID table
- * @heard: which peer a packet came from last, of those that share the slot, and
- *	when: see ornic_qp_hear()
+ * @peer_seen: which peer a packet came from last, of those that share the slot, and
+ *	when: see ornic_qp_mark_peer_seen()
  * @poll: of ornic_engine_poll()
  */
 struct ornic_dev {
@@ -99,7 +99,7 @@ struct ornic_dev {
 	ornic_lock_t gid_lock;
 	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];
-	u64 heard[1 << ORNIC_HEARD_LOG];
+	u64 peer_seen[1 << ORNIC_PEER_SEEN_LOG];
 	struct ornic_poll poll;
 };
 

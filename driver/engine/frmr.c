@@ -157,9 +157,9 @@ enum ornic_vendor_err ornic_frmr_register(const struct ornic_qp *qp,
 	return verr;
 }
 
-/* ---- Taking back ----------------------------------------------------------------- */
+/* ---- Invalidating ----------------------------------------------------------------- */
 
-/* What has no memory (any more) can be taken back again. */
+/* What has no memory (any more) can be invalidated again. */
 static enum ornic_vendor_err invalidate_locked(struct ornic_frmr *f,
 					       const struct ornic_qp *qp,
 					       u32 key, bool remote)
@@ -176,7 +176,7 @@ static enum ornic_vendor_err invalidate_locked(struct ornic_frmr *f,
 }
 
 /**
- * ornic_key_invalidate - take a key back, IBTA 10.6.5
+ * ornic_key_invalidate - invalidate a key, IBTA 10.6.5
  * @qp: QP of its PD; of a window: that it is bound to
  * @key: of an FRMR or of a window of type 2
  * @remote: the peer asks for it

@@ -73,7 +73,7 @@ int ornic_frmr_init(struct ornic_frmr *f,
 enum ornic_vendor_err ornic_frmr_register(const struct ornic_qp *qp,
 					  const struct ornic_swqe *sw);
 
-/* Take @key back, of an MR or a window. Inside an RCU section. */
+/* Invalidate @key, of an MR or a window. Inside an RCU section. */
 enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
 					   bool remote);
 

@@ -58,13 +58,13 @@ static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 	       peer->dest_qpn == qp->qpn && faces(qp, peer);
 }
 
-/* ---- The short way ----------------------------------------------------------- */
+/* ---- The fast path ----------------------------------------------------------- */
 
 /*
  * A WRITE or READ of one packet that is as most are, in one go. All is looked at
  * before anything changes, and whatever is not plain (a failure, an event, a
  * counter, a window, memory that has to be asked for, more than a page) is left
- * to the long way, which decides on it from the start.
+ * to the slow path, which decides on it from the start.
  */
 static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
@@ -134,7 +134,7 @@ static void move_short(struct ornic_qp *peer, const struct ornic_swqe *sw,
 	rq->msn = ornic_psn_add(rq->msn, 1);
 }
 
-/* Returns false if it has to go the long way; nothing has happened then. */
+/* Returns false if it has to take the slow path; nothing has happened then. */
 static bool go_short(struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
 	bool read = sw->opcode == ORNIC_WQE_READ, done = false;
@@ -157,7 +157,7 @@ static bool go_short(struct ornic_qp *qp, const struct ornic_swqe *sw)
 	return done;
 }
 
-/* ---- The long way ------------------------------------------------------------ */
+/* ---- The slow path ------------------------------------------------------------ */
 
 static __flatten noinline struct reply
 request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
@@ -428,7 +428,7 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (!peer)
 		return read_lost(ctx, qp, sw);
-	/* Its key and memory are the peer's, and may be taken back: mem.h. */
+	/* Its key and memory are the peer's, and may be invalidated: mem.h. */
 	ornic_lock_inner(&peer->rq.lock);
 	served = serves(qp, peer, sw);
 	if (served)

@@ -550,7 +550,7 @@ static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	return done;
 }
 
-/* What the key was found good for may have been taken back since. */
+/* What the key was found good for may have been invalidated since. */
 static noinline u64 add_frmr(struct ornic_iov *iov,
 			     const struct ornic_mkey *mkey, u64 addr, u64 len)
 {

@@ -209,7 +209,7 @@ enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *mkey, u32 key,
  * @access: enum ornic_access bits that the key must have; 0 = local read
  *
  * Between ornic_key_check() and ornic_iov_add_key() an FRMR can
- * be taken back and given other memory; here it cannot.
+ * be invalidated and given other memory; here it cannot.
  *
  * Context: inside an RCU section.
  * Return: as for ornic_key_check().

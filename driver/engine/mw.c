@@ -4,7 +4,7 @@
  *
  * A window that is bound counts as a user of its MR, which can neither be
  * destroyed nor changed meanwhile. So what a lookup finds through a window is
- * good under the lock of its QP even if the window is taken back in the middle:
+ * good under the lock of its QP even if the window is invalidated in the middle:
  * the MR waits for that lock before it goes (mem.h).
  */
 #include "mw.h"
@@ -170,7 +170,7 @@ enum ornic_vendor_err ornic_mw_bind(const struct ornic_qp *qp,
 }
 
 /**
- * ornic_mw_invalidate - take a window of type 2 back
+ * ornic_mw_invalidate - invalidate a window of type 2
  * @qp: QP that it is bound to
  * @rkey: its key
  *

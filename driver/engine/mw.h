@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory windows: keys for a part of an MR, bound and taken back by WQEs.
+ * Memory windows: keys for a part of an MR, bound and invalidated by WQEs.
  * Their index stays, their variant is chosen by who binds them.
  */
 #ifndef ORNIC_ENGINE_MW_H
@@ -72,7 +72,7 @@ enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
 enum ornic_vendor_err ornic_mw_bind(const struct ornic_qp *qp,
 				    const struct ornic_swqe *sw);
 
-/* Take @rkey back, for LOCAL_INV or the peer's SEND_INV. RCU section. */
+/* Invalidate @rkey, for LOCAL_INV or the peer's SEND_INV. RCU section. */
 enum ornic_vendor_err ornic_mw_invalidate(const struct ornic_qp *qp, u32 rkey);
 
 /* CREATE_MW and DESTROY_MW. Return: enum ornic_status. */

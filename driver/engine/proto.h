@@ -135,7 +135,7 @@ noinline enum ornic_step ornic_req_fail(struct ornic_ctx *ctx,
 					enum ornic_cqe_status status,
 					enum ornic_vendor_err verr);
 
-/* sq, not rq: take the key of LOCAL_INV or READ_INV back. */
+/* sq, not rq: invalidate the key of LOCAL_INV or READ_INV. */
 noinline enum ornic_vendor_err
 ornic_req_invalidate(struct ornic_qp *qp, const struct ornic_swqe *sw);
 

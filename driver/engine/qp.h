@@ -161,15 +161,15 @@ enum ornic_wait {
  * @rd_out: READs and atomics sent and not answered
  * @unacked_pkts: packets since the last AckReq
  * @window: PSNs that may be out, shrinks when the peer does not keep up
- * @round_end: one past the PSN whose answer is timed
- * @round_at: when it was sent, ns; 0 = none is timed
+ * @rtt_psn: one past the PSN whose answer is timed
+ * @rtt_start: when it was sent, ns; 0 = none is timed
  * @rtt: the last answer that was timed took so long, ns; at most a quarter of
  *	the ACK timeout; 0 = none was timed
  * @recover: one past the highest PSN ever sent when packets were sent again
  * @recover_until: a round trip after that, ns
- * @heard: ornic_qp_heard() as the timer was set
- * @excused: timeouts since the last progress that cost no retry
- * @late: the last answer that was timed came late: the window does not grow
+ * @peer_seen: ornic_qp_peer_seen() as the timer was set
+ * @grace_used: timeouts since the last progress that cost no retry
+ * @congested: the last answer that was timed came late: the window does not grow
  * @max_sge: SGEs that a WQE may have
  * @max_inline: bytes that a WQE may carry
  * @retry_left: what is left of the retry counter
@@ -207,14 +207,14 @@ struct ornic_sq {
 	u32 rd_out;
 	u32 unacked_pkts;
 	u32 window;
-	u32 round_end;
-	u64 round_at;
+	u32 rtt_psn;
+	u64 rtt_start;
 	u64 rtt;
 	u64 recover_until;
 	u32 recover;
-	u64 heard;
-	u8 excused;
-	bool late;
+	u64 peer_seen;
+	u8 grace_used;
+	bool congested;
 	u8 max_sge;
 	u16 max_inline;
 	u8 retry_left;
@@ -397,7 +397,7 @@ struct ornic_rq {
  * @dest_qpn: RC and UC: the peer
  * @qkey: UD
  * @path: RC and UC: header template, set with the AV
- * @peer: fingerprint of its destination, 0 in the bits of ORNIC_HEARD_TIME
+ * @peer: fingerprint of its destination, 0 in the bits of ORNIC_PEER_SEEN_TIME
  * @sq: send side
  * @rq: receive side
  * @host_qp: the host's own area, see struct ornic_engine_ops
@@ -449,29 +449,29 @@ static inline void ornic_qp_stat_inc(struct ornic_qp *qp, enum ornic_stat stat)
 	ornic_qp_stat_add(qp, stat, 1);
 }
 
-/* Of a slot of ornic_dev.heard: the time. The rest is the peer's fingerprint. */
-#define ORNIC_HEARD_TIME ((1ull << 24) - 1)
+/* Of a slot of ornic_dev.peer_seen: the time. The rest is the peer's fingerprint. */
+#define ORNIC_PEER_SEEN_TIME ((1ull << 24) - 1)
 
 /*
  * When a packet came from the peer of a connected QP, for this QP or another.
  * Two peers may share the slot: the last one has it.
  */
-static inline u64 *ornic_qp_heard(const struct ornic_qp *qp)
+static inline u64 *ornic_qp_peer_seen(const struct ornic_qp *qp)
 {
-	return &qp->dev->heard[qp->peer >> (64 - ORNIC_HEARD_LOG)];
+	return &qp->dev->peer_seen[qp->peer >> (64 - ORNIC_PEER_SEEN_LOG)];
 }
 
 /*
  * A packet came from the peer of a connected QP. The time is in units of a
  * millisecond or so, so that few packets write the word.
  */
-static inline void ornic_qp_hear(const struct ornic_qp *qp, u64 now)
+static inline void ornic_qp_mark_peer_seen(const struct ornic_qp *qp, u64 now)
 {
-	u64 *heard = ornic_qp_heard(qp);
-	u64 word = qp->peer | (now >> 20 & ORNIC_HEARD_TIME);
+	u64 *peer_seen = ornic_qp_peer_seen(qp);
+	u64 word = qp->peer | (now >> 20 & ORNIC_PEER_SEEN_TIME);
 
-	if (READ_ONCE(*heard) != word)
-		WRITE_ONCE(*heard, word);
+	if (READ_ONCE(*peer_seen) != word)
+		WRITE_ONCE(*peer_seen, word);
 }
 
 static inline void ornic_trace(const struct ornic_qp *qp, enum ornic_trace what,

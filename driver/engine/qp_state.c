@@ -193,8 +193,8 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->acked = m->sq_psn;
 		sq->max_psn = m->sq_psn;
 		sq->window = ORNIC_FIRST_WINDOW;
-		sq->round_at = 0;
-		sq->late = false;
+		sq->rtt_start = 0;
+		sq->congested = false;
 	}
 	if (m->mask & ORNIC_QPM_SQD_NOTIFY)
 		qp->sqd_notify = m->sqd_notify;
@@ -220,7 +220,7 @@ static u64 fingerprint(const struct ornic_path *path)
 	half[0] = (half[0] ^ half[0] >> 32) * 0x9e3779b97f4a7c15ull;
 	half[1] ^= half[0] ^ half[0] >> 32;
 	half[1] = (half[1] ^ half[1] >> 32) * 0x9e3779b97f4a7c15ull;
-	return half[1] & ~ORNIC_HEARD_TIME;
+	return half[1] & ~ORNIC_PEER_SEEN_TIME;
 }
 
 static void apply(struct ornic_qp *qp, const struct modify *m)
@@ -259,7 +259,7 @@ static void reset(struct ornic_qp *qp)
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
 	sq->rnr_waits = 0;
-	sq->excused = 0;
+	sq->grace_used = 0;
 	sq->rtt = 0;
 	sq->recover_until = 0;
 	sq->nak_held = false;

@@ -71,7 +71,7 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
 	/* What comes now may answer the first packet or its copy. */
-	sq->round_at = 0;
+	sq->rtt_start = 0;
 	for (i = sq->tail; i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
 		if (!sw->started)
@@ -230,10 +230,10 @@ enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr)
 static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 		       bool first_time)
 {
-	if (!first_time || sq->round_at)
+	if (!first_time || sq->rtt_start)
 		return;
-	sq->round_end = sq->psn;
-	sq->round_at = ctx->now;
+	sq->rtt_psn = sq->psn;
+	sq->rtt_start = ctx->now;
 }
 
 /* One packet of a SEND or WRITE. */
@@ -482,7 +482,7 @@ static bool is_mute(const struct ornic_sq *sq)
 }
 
 /**
- * ornic_req_invalidate - take the key of a WQE back
+ * ornic_req_invalidate - invalidate the key of a WQE
  * @qp: QP
  * @sw: WQE
  *
@@ -515,7 +515,7 @@ static enum ornic_vendor_err execute_local(struct ornic_qp *qp,
 }
 
 /*
- * A key is taken back when all before it are complete: what may have to be
+ * A key is invalidated when all before it are complete: what may have to be
  * sent again still needs it. IBTA 10.6.5.1 has this on demand (the local
  * invalidate fence), here it is always so.
  */

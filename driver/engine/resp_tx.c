@@ -279,7 +279,7 @@ static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 		      struct ornic_inreq *r)
 {
 	r->src_qpn = qp->dest_qpn;
-	ornic_qp_hear(qp, ctx->now);
+	ornic_qp_mark_peer_seen(qp, ctx->now);
 }
 
 /**

@@ -424,7 +424,7 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
 	} else {
-		ornic_qp_hear(qp, ctx->now);
+		ornic_qp_mark_peer_seen(qp, ctx->now);
 		ornic_comp_rx(ctx, qp, pkt);
 		if (pkt->rx->busy_here)
 			ctx->budget = 0;

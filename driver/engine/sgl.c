@@ -104,7 +104,7 @@ static bool more_of_key(struct ornic_iov *to, const struct ornic_qp *qp,
 	       to->bytes;
 }
 
-/* @piece goes to memory that has to be asked for, and may be taken back. */
+/* @piece goes to memory that has to be asked for, and may be invalidated. */
 static noinline bool write_asking(const struct ornic_qp *qp, u32 rkey,
 				  const struct ornic_mkey *mkey, u64 va,
 				  const struct ornic_frag *piece)
