@@ -269,8 +269,8 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_MODIFY_STATS, .change = modify_stats },
 };
 
-static int execute(struct ornic_dev *dev, const union ornic_req *req,
-		   union ornic_rsp *rsp)
+static int execute_cmd(struct ornic_dev *dev, const union ornic_req *req,
+		       union ornic_rsp *rsp)
 {
 	const struct ornic_cmd_row *row;
 	u32 i;
@@ -304,7 +304,7 @@ void ornic_engine_cmd(struct ornic_engine *eng, const union ornic_req *req,
 
 	memset(rsp, 0, sizeof(*rsp));
 	rsp->hdr.obj = own.hdr.obj;
-	status = execute(&eng->dev, &own, rsp);
+	status = execute_cmd(&eng->dev, &own, rsp);
 	/* Last: a handler that fills the whole response may clear the head. */
 	rsp->hdr.opcode = own.hdr.opcode;
 	rsp->hdr.id = own.hdr.id;

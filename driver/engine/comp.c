@@ -83,8 +83,8 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* The oldest WQE has succeeded; whoever asked for it is told. */
-static void retire(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		   const struct ornic_swqe *sw)
+static void retire_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		       const struct ornic_swqe *sw)
 {
 	if (sw->flags & ORNIC_WQE_SIGNALED ||
 	    qp->create_flags & ORNIC_QP_SIG_ALL)
@@ -155,7 +155,7 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (is_fetch(sw) && sq->rd_out)
 		sq->rd_out--;
-	retire(ctx, qp, sw);
+	retire_wqe(ctx, qp, sw);
 	ornic_comp_progress(ctx, qp, end);
 	/* A response that overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(end, sq->psn) > 0)
@@ -181,7 +181,7 @@ void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		sw = ornic_swqe(sq, sq->tail);
 		if (sw->kind != ORNIC_OPF_LOCAL)
 			return;
-		retire(ctx, qp, sw);
+		retire_wqe(ctx, qp, sw);
 	}
 }
 
@@ -303,7 +303,7 @@ void ornic_sq_check_drained(struct ornic_ctx *ctx, struct ornic_qp *qp)
 /* ---- timer and retries ------------------------------------------------------ */
 
 /* The earlier of two times; 0 is none, and so is a @b that is over. */
-static u64 earlier(u64 a, u64 b, u64 now)
+static u64 earlier_of(u64 a, u64 b, u64 now)
 {
 	if (b <= now)
 		return a;
@@ -322,9 +322,9 @@ void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 	u64 when = sq->deadline;
 
-	when = earlier(when, sq->backoff.until, ctx->now);
-	when = earlier(when, READ_ONCE(qp->rq.backoff.until), ctx->now);
-	when = earlier(when, READ_ONCE(qp->rq.dead_until), ctx->now);
+	when = earlier_of(when, sq->backoff.until, ctx->now);
+	when = earlier_of(when, READ_ONCE(qp->rq.backoff.until), ctx->now);
+	when = earlier_of(when, READ_ONCE(qp->rq.dead_until), ctx->now);
 	if (!when || (sq->timer_at && sq->timer_at <= when))
 		return;
 	sq->timer_at = when;
@@ -388,7 +388,7 @@ static bool grant_retry_grace(struct ornic_qp *qp)
 	return true;
 }
 
-static void resend(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+static void resend_unacked(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
@@ -403,7 +403,7 @@ static void resend(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /* Go back to the oldest PSN without a response, or give up. */
-static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
+static void retry_or_fail(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
@@ -413,16 +413,16 @@ static void retry(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return;
 	}
 	sq->retry_left--;
-	resend(ctx, qp);
+	resend_unacked(ctx, qp);
 }
 
 /* A response is missing before one that came; the rest of it is on the way. */
-static void missing(struct ornic_ctx *ctx, struct ornic_qp *qp)
+static void response_missing(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	if (qp->sq.gap || qp->sq.wait != ORNIC_WAIT_NONE)
 		return;
 	qp->sq.gap = true;
-	retry(ctx, qp);
+	retry_or_fail(ctx, qp);
 }
 
 /*
@@ -437,9 +437,9 @@ static void lost_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (sq->window > ORNIC_LOSS_WINDOW)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LOSS_WINDOW);
 	if (progress && qp->retry_cnt)
-		resend(ctx, qp);
+		resend_unacked(ctx, qp);
 	else
-		retry(ctx, qp);
+		retry_or_fail(ctx, qp);
 }
 
 /*
@@ -532,9 +532,9 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 */
 	sq->window = 1;
 	if (grant_retry_grace(qp))
-		resend(ctx, qp);
+		resend_unacked(ctx, qp);
 	else
-		retry(ctx, qp);
+		retry_or_fail(ctx, qp);
 }
 
 /* ---- responses ---------------------------------------------------------------- */
@@ -607,7 +607,7 @@ static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_trace(qp, ORNIC_TRACE_ACK, pkt->syndrome, pkt->psn, pkt->msn);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_RCVD);
 	if (!complete_up_to(ctx, qp, end)) {
-		missing(ctx, qp);
+		response_missing(ctx, qp);
 		return;
 	}
 	if (type == ORNIC_AETH_NAK && value == ORNIC_NAK_PSN_SEQ)
@@ -692,7 +692,7 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_swqe *sw;
 
 	if (!complete_up_to(ctx, qp, pkt->psn)) {
-		missing(ctx, qp);
+		response_missing(ctx, qp);
 		return;
 	}
 	if (sq->tail == sq->fetched || pkt->psn != sq->acked)

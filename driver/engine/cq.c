@@ -133,7 +133,8 @@ static bool waits_for_more(struct ornic_ctx *ctx, struct ornic_cq *cq)
 	return true;
 }
 
-static void fire(struct ornic_ctx *ctx, struct ornic_cq *cq, bool solicited)
+static void fire_if_armed(struct ornic_ctx *ctx, struct ornic_cq *cq,
+			  bool solicited)
 {
 	u32 arm, mode;
 
@@ -206,7 +207,7 @@ bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 	}
 	write_cqe(cq, cqe, ctx->now);
 	written = true;
-	fire(ctx, cq, solicited);
+	fire_if_armed(ctx, cq, solicited);
 unlock:
 	ornic_unlock_inner(&cq->lock);
 	return written;

@@ -26,7 +26,7 @@
 #define MIN_LEN (3 * ROUND)
 
 /* As a call it would cost more than all else that is done to a word. */
-static __always_inline u64 load(const u8 *p)
+static __always_inline u64 load_word(const u8 *p)
 {
 	__le64 word;
 
@@ -34,9 +34,9 @@ static __always_inline u64 load(const u8 *p)
 	return le64_to_cpu(word);
 }
 
-static void flip(u8 *p, u64 bits)
+static void flip_bits(u8 *p, u64 bits)
 {
-	__le64 word = cpu_to_le64(load(p) ^ bits);
+	__le64 word = cpu_to_le64(load_word(p) ^ bits);
 
 	memcpy(p, &word, sizeof(word));
 }
@@ -65,17 +65,17 @@ u32 ornic_crc32(u32 crc, const void *data, size_t len)
 	if (len < MIN_LEN)
 		return ornic_crc32_by_table(crc, data, len);
 	for (; len >= 2 * ROUND; len -= ROUND, p += ROUND) {
-		clear_word(load(p) ^ a, &c, &d, &e, &a);
-		clear_word(load(p + WORD) ^ b, &d, &e, &a, &b);
-		clear_word(load(p + 2 * WORD) ^ c, &e, &a, &b, &c);
-		clear_word(load(p + 3 * WORD) ^ d, &a, &b, &c, &d);
-		clear_word(load(p + 4 * WORD) ^ e, &b, &c, &d, &e);
+		clear_word(load_word(p) ^ a, &c, &d, &e, &a);
+		clear_word(load_word(p + WORD) ^ b, &d, &e, &a, &b);
+		clear_word(load_word(p + 2 * WORD) ^ c, &e, &a, &b, &c);
+		clear_word(load_word(p + 3 * WORD) ^ d, &a, &b, &c, &d);
+		clear_word(load_word(p + 4 * WORD) ^ e, &b, &c, &d, &e);
 	}
 	memcpy(last, p, len);
-	flip(last, a);
-	flip(last + WORD, b);
-	flip(last + 2 * WORD, c);
-	flip(last + 3 * WORD, d);
-	flip(last + 4 * WORD, e);
+	flip_bits(last, a);
+	flip_bits(last + WORD, b);
+	flip_bits(last + 2 * WORD, c);
+	flip_bits(last + 3 * WORD, d);
+	flip_bits(last + 4 * WORD, e);
 	return ornic_crc32_by_table(0, last, len);
 }

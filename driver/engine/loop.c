@@ -19,8 +19,9 @@ struct reply {
 };
 
 /* The call of @ctx, or one that it makes into the device of a peer engine. */
-static struct ornic_ctx *enter(struct ornic_ctx *ctx, struct ornic_dev *dev,
-			       struct ornic_ctx *there)
+static struct ornic_ctx *enter_peer(struct ornic_ctx *ctx,
+				    struct ornic_dev *dev,
+				    struct ornic_ctx *there)
 {
 	if (dev == ctx->dev)
 		return ctx;
@@ -28,7 +29,7 @@ static struct ornic_ctx *enter(struct ornic_ctx *ctx, struct ornic_dev *dev,
 	return there;
 }
 
-static void leave(const struct ornic_ctx *ctx, struct ornic_ctx *inner)
+static void leave_peer(const struct ornic_ctx *ctx, struct ornic_ctx *inner)
 {
 	if (inner != ctx)
 		ornic_ctx_leave(inner);
@@ -43,7 +44,8 @@ static struct ornic_qp *peer_of(const struct ornic_qp *qp)
 }
 
 /* Do the addresses fit, as those of packets have to? IBTA A17.9. */
-static bool faces(const struct ornic_qp *qp, const struct ornic_qp *peer)
+static bool addresses_match(const struct ornic_qp *qp,
+			    const struct ornic_qp *peer)
 {
 	return !memcmp(peer->path.dgid, qp->path.sgid, 16) &&
 	       !memcmp(peer->path.sgid, qp->path.dgid, 16);
@@ -55,7 +57,7 @@ static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 	u8 type = qp->type == ORNIC_QPT_XRC_INI ? ORNIC_QPT_XRC_TGT : qp->type;
 
 	return peer->type == type && ornic_qp_can_receive(peer) &&
-	       peer->dest_qpn == qp->qpn && faces(qp, peer);
+	       peer->dest_qpn == qp->qpn && addresses_match(qp, peer);
 }
 
 /* ---- The fast path ----------------------------------------------------------- */
@@ -160,7 +162,7 @@ static bool go_short(struct ornic_qp *qp, const struct ornic_swqe *sw)
 /* ---- The slow path ------------------------------------------------------------ */
 
 static __flatten noinline struct reply
-request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
+loop_request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	struct ornic_qp *peer = peer_of(qp);
 	struct reply reply = { .verdict = ORNIC_RESP_DROP };
@@ -169,7 +171,7 @@ request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 
 	if (!peer)
 		return reply;
-	inner = enter(ctx, peer->dev, &there);
+	inner = enter_peer(ctx, peer->dev, &there);
 	ornic_lock_inner(&peer->rq.lock);
 	if (is_connected(qp, peer)) {
 		reply.verdict = ornic_resp_request(inner, peer, r);
@@ -180,7 +182,7 @@ request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 	ornic_unlock_inner(&peer->rq.lock);
 	if (dead)
 		ornic_qp_resched(peer);
-	leave(ctx, inner);
+	leave_peer(ctx, inner);
 	return reply;
 }
 
@@ -191,8 +193,8 @@ static u32 psns_left(const struct ornic_qp *qp)
 }
 
 /* No response. UC does not mind; RC waits for its timer. */
-static enum ornic_step lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			    struct ornic_swqe *sw)
+static enum ornic_step loop_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 struct ornic_swqe *sw)
 {
 	u32 npkts = sw->npkts - sw->pkts;
 
@@ -206,10 +208,10 @@ static enum ornic_step lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* Anything but success. */
-static noinline enum ornic_step refused(struct ornic_ctx *ctx,
-					struct ornic_qp *qp,
-					struct ornic_swqe *sw,
-					struct reply reply)
+static noinline enum ornic_step loop_refused(struct ornic_ctx *ctx,
+					     struct ornic_qp *qp,
+					     struct ornic_swqe *sw,
+					     struct reply reply)
 {
 	enum ornic_cqe_status status;
 
@@ -228,19 +230,19 @@ static noinline enum ornic_step refused(struct ornic_ctx *ctx,
 		status = ORNIC_CQE_REM_OP_ERR;
 		break;
 	default:
-		return lost(ctx, qp, sw);
+		return loop_lost(ctx, qp, sw);
 	}
 	if (!ornic_qp_is_reliable(qp))
-		return lost(ctx, qp, sw);
+		return loop_lost(ctx, qp, sw);
 	ornic_comp_fail(ctx, qp, status, ORNIC_VERR_NAK);
 	return ORNIC_STEP_STOP;
 }
 
 /* @npkts more of @sw are executed. */
-static __flatten noinline enum ornic_step executed(struct ornic_ctx *ctx,
-						   struct ornic_qp *qp,
-						   struct ornic_swqe *sw,
-						   u32 npkts, u32 bytes)
+static __flatten noinline enum ornic_step loop_executed(struct ornic_ctx *ctx,
+							struct ornic_qp *qp,
+							struct ornic_swqe *sw,
+							u32 npkts, u32 bytes)
 {
 	ornic_req_advance(qp, sw, npkts);
 	ctx->budget -= bytes;
@@ -260,7 +262,7 @@ static __flatten noinline enum ornic_step executed(struct ornic_ctx *ctx,
 }
 
 /* Keep the first @bytes of @iov. */
-static void trim(struct ornic_iov *iov, u64 bytes)
+static void trim_iov(struct ornic_iov *iov, u64 bytes)
 {
 	struct ornic_frag *last;
 
@@ -321,14 +323,14 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			return ornic_req_fail(ctx, qp, sw,
 					      ORNIC_CQE_LOC_QP_OP_ERR,
 					      ORNIC_VERR_BAD_SGE_COUNT);
-		trim(&iov, (u64)r.npsn * qp->mtu);
+		trim_iov(&iov, (u64)r.npsn * qp->mtu);
 	}
 	if (!sw->pkts)
 		r.flags |= ORNIC_OPF_START;
-	reply = request(ctx, qp, &r);
+	reply = loop_request(ctx, qp, &r);
 	if (reply.verdict != ORNIC_RESP_ACK)
-		return refused(ctx, qp, sw, reply);
-	return executed(ctx, qp, sw, r.npsn, iov.bytes);
+		return loop_refused(ctx, qp, sw, reply);
+	return loop_executed(ctx, qp, sw, r.npsn, iov.bytes);
 }
 
 /* The peer's key has gone in the middle of a READ: its QP is dead as well. */
@@ -336,11 +338,11 @@ static noinline enum ornic_step
 read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer)
 {
 	struct ornic_ctx there __uninitialized;
-	struct ornic_ctx *inner = enter(ctx, peer->dev, &there);
+	struct ornic_ctx *inner = enter_peer(ctx, peer->dev, &there);
 
 	ornic_ctx_event(inner, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
 	ornic_qp_resched(peer);
-	leave(ctx, inner);
+	leave_peer(ctx, inner);
 	ornic_comp_fail(ctx, qp, ORNIC_CQE_REM_ACCESS_ERR, ORNIC_VERR_NAK);
 	return ORNIC_STEP_STOP;
 }
@@ -376,7 +378,7 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 		return 0;
 	if (src->bytes != left) {
 		npkts = src->bytes / qp->mtu;
-		trim(src, (u64)npkts * qp->mtu);
+		trim_iov(src, (u64)npkts * qp->mtu);
 	}
 	*verr = ornic_sgl_write(qp, sw->sge, sw->nsge, off, src);
 	return npkts;
@@ -401,8 +403,8 @@ static u32 take_held_piece(struct ornic_qp *qp, struct ornic_qp *peer,
  * number alone says nothing: since the last piece the QP may have been reset, or
  * destroyed and its number given to another. Under peer's rq.lock.
  */
-static bool serves(const struct ornic_qp *qp, const struct ornic_qp *peer,
-		   const struct ornic_swqe *sw)
+static bool is_read_peer(const struct ornic_qp *qp, const struct ornic_qp *peer,
+			 const struct ornic_swqe *sw)
 {
 	return is_connected(qp, peer) && peer->epoch == sw->peer_epoch &&
 	       peer->access & ORNIC_ACCESS_REMOTE_READ;
@@ -413,7 +415,7 @@ static enum ornic_step read_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_swqe *sw)
 {
 	sw->done = false;
-	return lost(ctx, qp, sw);
+	return loop_lost(ctx, qp, sw);
 }
 
 /* A piece of the data of a READ that the peer has accepted. */
@@ -430,7 +432,7 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return read_lost(ctx, qp, sw);
 	/* Its key and memory are the peer's, and may be invalidated: mem.h. */
 	ornic_lock_inner(&peer->rq.lock);
-	served = serves(qp, peer, sw);
+	served = is_read_peer(qp, peer, sw);
 	if (served)
 		npkts = take_held_piece(qp, peer, sw, &src, &verr);
 	if (served && !npkts)
@@ -443,11 +445,11 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
-	return executed(ctx, qp, sw, npkts, src.bytes);
+	return loop_executed(ctx, qp, sw, npkts, src.bytes);
 }
 
-static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			     struct ornic_swqe *sw)
+static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  struct ornic_swqe *sw)
 {
 	struct ornic_iov data = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	u32 off = sw->pkts * qp->mtu;
@@ -478,21 +480,21 @@ static enum ornic_step fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
 				      verr);
-	reply = request(ctx, qp, &r);
+	reply = loop_request(ctx, qp, &r);
 	if (reply.verdict == ORNIC_RESP_EMPTY)
-		return executed(ctx, qp, sw, 1, sw->length);
+		return loop_executed(ctx, qp, sw, 1, sw->length);
 	if (reply.verdict == ORNIC_RESP_DATA) {
 		sw->done = true;
 		sw->peer_epoch = reply.epoch;
 		return read_piece(ctx, qp, sw);
 	}
 	if (reply.verdict != ORNIC_RESP_ATOMIC)
-		return refused(ctx, qp, sw, reply);
+		return loop_refused(ctx, qp, sw, reply);
 	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, 0, &orig);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
-	return executed(ctx, qp, sw, 1, sizeof(r.orig));
+	return loop_executed(ctx, qp, sw, 1, sizeof(r.orig));
 }
 
 /**
@@ -508,14 +510,14 @@ enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				struct ornic_swqe *sw)
 {
 	if (is_short(qp, sw) && go_short(qp, sw))
-		return executed(ctx, qp, sw, 1, sw->length);
+		return loop_executed(ctx, qp, sw, 1, sw->length);
 	if (unlikely(!psns_left(qp)))
 		return ORNIC_STEP_WAIT;
 	if (sw->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE))
 		return move_piece(ctx, qp, sw);
 	if (sw->done)
 		return read_piece(ctx, qp, sw);
-	return fetch(ctx, qp, sw);
+	return loop_fetch(ctx, qp, sw);
 }
 
 /* The IP header that the datagram would have had. */
@@ -570,7 +572,7 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      struct ornic_qp *peer, struct ornic_inreq *r, u32 qkey)
 {
 	struct ornic_ctx there __uninitialized;
-	struct ornic_ctx *inner = enter(ctx, peer->dev, &there);
+	struct ornic_ctx *inner = enter_peer(ctx, peer->dev, &there);
 	bool dead = false;
 
 	ornic_lock_inner(&peer->rq.lock);
@@ -586,7 +588,7 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_unlock_inner(&peer->rq.lock);
 	if (dead)
 		ornic_qp_resched(peer);
-	leave(ctx, inner);
+	leave_peer(ctx, inner);
 }
 
 /**

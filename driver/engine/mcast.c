@@ -151,7 +151,8 @@ static int find_qp(struct ornic_dev *dev, u32 qpn, struct ornic_qp **qp)
 }
 
 /* Under the lock. Takes over *@spare, and clears it, if it makes the group. */
-static int attach(struct ornic_dev *dev, u32 qpn, struct ornic_mcg **spare)
+static int attach_locked(struct ornic_dev *dev, u32 qpn,
+			 struct ornic_mcg **spare)
 {
 	struct ornic_mcg *group;
 	struct ornic_qp *qp;
@@ -197,14 +198,14 @@ int ornic_mcast_attach(struct ornic_dev *dev, const struct ornic_req_mcast *req)
 	memcpy(spare->mgid, req->mgid, sizeof(spare->mgid));
 	ornic_rcu_read_lock();
 	ornic_lock(&dev->mcast.lock);
-	status = attach(dev, le32_to_cpu(req->hdr.obj), &spare);
+	status = attach_locked(dev, le32_to_cpu(req->hdr.obj), &spare);
 	ornic_unlock(&dev->mcast.lock);
 	ornic_rcu_read_unlock();
 	ornic_free(spare);
 	return status;
 }
 
-static int detach(struct ornic_dev *dev, u32 qpn, const u8 *mgid)
+static int detach_locked(struct ornic_dev *dev, u32 qpn, const u8 *mgid)
 {
 	u32 slot = NO_SLOT;
 	struct ornic_mcg *group;
@@ -243,14 +244,15 @@ int ornic_mcast_detach(struct ornic_dev *dev, const struct ornic_req_mcast *req)
 		return ORNIC_BAD_PARAM;
 	ornic_rcu_read_lock();
 	ornic_lock(&dev->mcast.lock);
-	status = detach(dev, le32_to_cpu(req->hdr.obj), req->mgid);
+	status = detach_locked(dev, le32_to_cpu(req->hdr.obj), req->mgid);
 	ornic_unlock(&dev->mcast.lock);
 	ornic_rcu_read_unlock();
 	return status;
 }
 
 /* The groups of one bucket. Under the lock. */
-static void forget(struct ornic_mcast *mc, u32 bucket, struct ornic_qp *qp)
+static void forget_in_bucket(struct ornic_mcast *mc, u32 bucket,
+			     struct ornic_qp *qp)
 {
 	struct ornic_mcg *group, *next;
 	u32 slot;
@@ -285,7 +287,7 @@ void ornic_mcast_forget(struct ornic_dev *dev, struct ornic_qp *qp)
 		ornic_lock(&mc->lock);
 		left = qp->mcast_groups;
 		if (left)
-			forget(mc, i, qp);
+			forget_in_bucket(mc, i, qp);
 		ornic_unlock(&mc->lock);
 	}
 }

@@ -135,8 +135,8 @@ static __always_inline bool range_ok(const struct ornic_mkey *m, u64 addr,
 	       addr - m->iova <= m->length - len;
 }
 
-static enum ornic_vendor_err check(const struct ornic_mkey *m, u32 key, u32 pdn,
-				   u64 addr, u64 len, u8 access)
+static enum ornic_vendor_err check_key(const struct ornic_mkey *m, u32 key,
+				       u32 pdn, u64 addr, u64 len, u8 access)
 {
 	if (unlikely(m->key != key))
 		return ORNIC_VERR_LKEY_UNKNOWN;
@@ -162,7 +162,7 @@ static enum ornic_vendor_err check_frmr(const struct ornic_frmr *f, u32 key,
 {
 	if (!f->valid)
 		return ORNIC_VERR_LKEY_UNKNOWN;
-	return check(&f->base, key, pdn, addr, len, access);
+	return check_key(&f->base, key, pdn, addr, len, access);
 }
 
 enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *m, u32 key,
@@ -171,7 +171,7 @@ enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *m, u32 key,
 	enum ornic_vendor_err verr;
 
 	if (likely(!m->frmr))
-		return check(m, key, pdn, addr, len, access);
+		return check_key(m, key, pdn, addr, len, access);
 	ornic_lock(&m->frmr->lock);
 	verr = check_frmr(m->frmr, key, pdn, addr, len, access);
 	ornic_unlock(&m->frmr->lock);
@@ -485,8 +485,8 @@ err_free:
 
 /* ---- Pieces ------------------------------------------------------------------ */
 
-static bool extends(const struct ornic_frag *last, const u8 *area,
-		    const u8 *ptr, u32 len)
+static bool extends_piece(const struct ornic_frag *last, const u8 *area,
+			  const u8 *ptr, u32 len)
 {
 	const u8 *start = last->ptr;
 
@@ -501,7 +501,7 @@ static bool extends(const struct ornic_frag *last, const u8 *area,
  */
 static bool add_piece(struct ornic_iov *iov, u8 *area, u8 *ptr, u32 len)
 {
-	if (iov->n && extends(&iov->frag[iov->n - 1], area, ptr, len)) {
+	if (iov->n && extends_piece(&iov->frag[iov->n - 1], area, ptr, len)) {
 		iov->frag[iov->n - 1].len += len;
 	} else {
 		if (iov->n == iov->max)
@@ -607,7 +607,7 @@ enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
 
 	if (unlikely(m->frmr))
 		return map_frmr(iov, m->frmr, key, pdn, addr, len, access);
-	verr = check(m, key, pdn, addr, len, access);
+	verr = check_key(m, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
 		ornic_iov_add_key(iov, m, addr, len);
 	return verr;

@@ -21,7 +21,7 @@ static struct ornic_mw *mw_lookup(struct ornic_dev *dev, u32 key)
 	return m ? m->window : NULL;
 }
 
-static bool covers(u64 start, u64 size, u64 addr, u64 len)
+static bool range_covers(u64 start, u64 size, u64 addr, u64 len)
 {
 	return addr >= start && len <= size && addr - start <= size - len;
 }
@@ -39,7 +39,7 @@ static enum ornic_vendor_err check_locked(const struct ornic_mw *mw,
 		return ORNIC_VERR_LKEY_PD;
 	if (access & ~mw->access)
 		return ORNIC_VERR_LKEY_ACCESS;
-	if (len && !covers(mw->addr, mw->length, addr, len))
+	if (len && !range_covers(mw->addr, mw->length, addr, len))
 		return ORNIC_VERR_LKEY_RANGE;
 	return ORNIC_VERR_NONE;
 }

@@ -114,7 +114,8 @@ struct modify {
 	struct ornic_path path;
 };
 
-static void decode(struct modify *m, const struct ornic_req_modify_qp *req)
+static void decode_modify(struct modify *m,
+			  const struct ornic_req_modify_qp *req)
 {
 	u32 rq = le32_to_cpu(req->rq_psn_rnr);
 	u32 sq = le32_to_cpu(req->sq_psn_timeout);
@@ -211,7 +212,7 @@ static void apply_rq(struct ornic_qp *qp, const struct modify *m)
 }
 
 /* All of the address counts: 40 bits that tell one peer from another. */
-static u64 fingerprint(const struct ornic_path *path)
+static u64 path_fingerprint(const struct ornic_path *path)
 {
 	u64 half[2];
 
@@ -223,7 +224,7 @@ static u64 fingerprint(const struct ornic_path *path)
 	return half[1] & ~ORNIC_PEER_SEEN_TIME;
 }
 
-static void apply(struct ornic_qp *qp, const struct modify *m)
+static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 {
 	apply_sq(qp, m);
 	apply_rq(qp, m);
@@ -235,7 +236,7 @@ static void apply(struct ornic_qp *qp, const struct modify *m)
 		qp->dest_qpn = m->dest_qpn;
 	if (m->mask & ORNIC_QPM_AV) {
 		qp->path = m->path;
-		qp->peer = fingerprint(&m->path);
+		qp->peer = path_fingerprint(&m->path);
 	}
 	if (m->mask & ORNIC_QPM_PATH_MTU) {
 		qp->path_mtu_enum = m->mtu;
@@ -246,7 +247,7 @@ static void apply(struct ornic_qp *qp, const struct modify *m)
 }
 
 /* sq and rq: forget everything that happened since CREATE. */
-static void reset(struct ornic_qp *qp)
+static void reset_qp(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_rq *rq = &qp->rq;
@@ -313,7 +314,8 @@ void ornic_qp_error(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /* sq: what entering @to sets in motion. */
-static void entered(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 from, u8 to)
+static void state_entered(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 from,
+			  u8 to)
 {
 	if (to == ORNIC_QPS_SQD && from == ORNIC_QPS_RTS) {
 		qp->sq.draining = true;
@@ -349,11 +351,11 @@ static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	ornic_lock(&qp->rq.lock);
 	if (to == ORNIC_QPS_RESET)
-		reset(qp);
-	apply(qp, m);
+		reset_qp(qp);
+	apply_attrs(qp, m);
 	qp->state = to;
 	ornic_unlock(&qp->rq.lock);
-	entered(ctx, qp, from, to);
+	state_entered(ctx, qp, from, to);
 	return ORNIC_OK;
 }
 
@@ -375,7 +377,7 @@ int ornic_qp_modify(struct ornic_dev *dev,
 	struct ornic_qp *qp;
 	int status;
 
-	decode(&m, req);
+	decode_modify(&m, req);
 	status = check_values(dev, &m, req);
 	if (status != ORNIC_OK)
 		return status;

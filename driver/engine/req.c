@@ -419,8 +419,8 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 }
 
 /* What a WQE must wait for, or fail of, before it gets its PSNs. */
-static enum ornic_step begin(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			     struct ornic_swqe *sw)
+static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 struct ornic_swqe *sw)
 {
 	bool fetch = sw->kind & ORNIC_OPF_HAS_RESPONSE;
 	struct ornic_sq *sq = &qp->sq;
@@ -549,13 +549,13 @@ do_local(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	return ORNIC_STEP_DONE;
 }
 
-static enum ornic_step step(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			    struct ornic_swqe *sw)
+static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      struct ornic_swqe *sw)
 {
 	enum ornic_step res;
 
 	if (!sw->started) {
-		res = begin(ctx, qp, sw);
+		res = begin_wqe(ctx, qp, sw);
 		if (res != ORNIC_STEP_DONE)
 			return res;
 	}
@@ -623,7 +623,7 @@ static bool may_rest(struct ornic_qp *qp)
 }
 
 /* States in which the SQ is worked on. */
-static bool active(const struct ornic_qp *qp)
+static bool sq_is_active(const struct ornic_qp *qp)
 {
 	return qp->state == ORNIC_QPS_RTS || qp->state == ORNIC_QPS_SQD;
 }
@@ -653,7 +653,7 @@ static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
 		}
 		if (ctx->budget <= 0)
 			return ORNIC_RUN_MORE;
-		res = step(ctx, qp, sw);
+		res = do_wqe(ctx, qp, sw);
 		if (res == ORNIC_STEP_WAIT)
 			return ORNIC_RUN_WAIT;
 		if (res == ORNIC_STEP_STOP)
@@ -687,12 +687,12 @@ enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		ornic_sq_flush(ctx, qp);
 		return ORNIC_RUN_IDLE;
 	}
-	if (!active(qp))
+	if (!sq_is_active(qp))
 		return ORNIC_RUN_IDLE;
 	if (READ_ONCE(sq->record->kick_wanted))
 		want_kick(sq, false);
 	res = run_loop(ctx, qp);
-	if (active(qp) && ornic_qp_is_reliable(qp))
+	if (sq_is_active(qp) && ornic_qp_is_reliable(qp))
 		ornic_comp_timer(ctx, qp);
 	if (unlikely(sq->backoff.until))
 		ornic_comp_arm(ctx, qp);

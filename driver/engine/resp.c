@@ -23,8 +23,8 @@ static bool take_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /* Write to where the receive WQE says. */
-static enum ornic_vendor_err scatter(struct ornic_qp *qp, u64 off,
-				     const struct ornic_iov *src)
+static enum ornic_vendor_err scatter_payload(struct ornic_qp *qp, u64 off,
+					     const struct ornic_iov *src)
 {
 	const struct ornic_rwqe *rw = &qp->rq.rwqe;
 
@@ -118,8 +118,8 @@ void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 /* ---- verdicts ----------------------------------------------------------------- */
 
 /* An error of class B or C, IBTA 9.9.3: the end of the QP. */
-static enum ornic_verdict fatal(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				enum ornic_verdict verdict)
+static enum ornic_verdict fail_qp(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				  enum ornic_verdict verdict)
 {
 	if (verdict == ORNIC_RESP_NAK_ACCESS)
 		ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
@@ -130,11 +130,12 @@ static enum ornic_verdict fatal(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* A request that breaks the rules; UC drops the message, IBTA 9.8.2.2. */
-static enum ornic_verdict refuse(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				 enum ornic_verdict verdict)
+static enum ornic_verdict refuse_request(struct ornic_ctx *ctx,
+					 struct ornic_qp *qp,
+					 enum ornic_verdict verdict)
 {
 	if (ornic_qp_is_reliable(qp))
-		return fatal(ctx, qp, verdict);
+		return fail_qp(ctx, qp, verdict);
 	/* No end of the QP stops a peer that guesses keys: show that it does. */
 	if (verdict == ORNIC_RESP_NAK_ACCESS)
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_RKEY);
@@ -268,7 +269,7 @@ static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	if (rq->received + r->src->bytes > rq->rwqe.length)
 		return too_long(ctx, qp);
-	verr = scatter(qp, rq->received, r->src);
+	verr = scatter_payload(qp, rq->received, r->src);
 	if (verr != ORNIC_VERR_NONE)
 		return bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 	rq->received += r->src->bytes;
@@ -304,12 +305,12 @@ static enum ornic_verdict write_start(struct ornic_ctx *ctx,
 
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) ||
 	    r->dma_len > ORNIC_MAX_MSG)
-		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	/* IBTA C9-88: a length of zero needs no valid key. */
 	if (r->dma_len && !is_whole(r) &&
 	    ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
 			     ORNIC_ACCESS_REMOTE_WRITE, &mkey))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	rq->va = r->va;
 	rq->rkey = r->rkey;
 	rq->dma_len = r->dma_len;
@@ -332,14 +333,14 @@ static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	total = rq->received + r->src->bytes;
 	if (end ? total != rq->dma_len : total >= rq->dma_len)
-		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (end && imm) {
 		verdict = need_rwqe(ctx, qp);
 		if (verdict != ORNIC_RESP_ACK)
 			return verdict;
 	}
 	if (ornic_key_write(qp, rq->rkey, rq->va + rq->received, r->src))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	rq->received = total;
 	if (end && imm)
 		recv_done(ctx, qp, r, ORNIC_CQE_RECV_WRITE_IMM, total);
@@ -407,9 +408,9 @@ static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_READ) ||
 	    r->dma_len > ORNIC_MAX_MSG || rd_full(qp))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (!read_allowed(qp, r))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	r->npsn = read_npkts(qp, r->dma_len);
 	if (r->pkt)
 		rd_new(qp, r);
@@ -444,14 +445,14 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) || rd_full(qp) ||
 	    r->va & (sizeof(u64) - 1))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
 			   ORNIC_ACCESS_REMOTE_ATOMIC) ||
 	    iov.bytes != sizeof(u64))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	/* An MR may begin anywhere: aligned for the peer is not for us. */
 	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	r->orig = atomic_execute((u64 *)frag.ptr, r);
 	r->npsn = 1;
 	if (r->pkt) {
@@ -485,13 +486,13 @@ static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) || rd_full(qp) ||
 	    r->va & (sizeof(u64) - 1) || r->dma_len != sizeof(u64) ||
 	    r->src->bytes != sizeof(u64))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
 			   ORNIC_ACCESS_REMOTE_WRITE) ||
 	    iov.bytes != sizeof(u64))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	ornic_iov_copy(&payload, r->src);
 	/* Whoever sees it sees the writes before it: pairs with acquires. */
 	smp_store_release((u64 *)frag.ptr, value);
@@ -549,7 +550,7 @@ do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 	if (!rd_full(qp))
 		verdict = flush_allowed(qp, r);
 	if (verdict != ORNIC_RESP_ACK)
-		return refuse(ctx, qp, verdict);
+		return refuse_request(ctx, qp, verdict);
 	/* Writes of this QP before what its peer does on the response. */
 	smp_mb();
 	r->npsn = 1;
@@ -577,8 +578,8 @@ static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 }
 
 /* What a resource was made for is not done again: answer it, IBTA C9-105. */
-static noinline enum ornic_verdict replay(struct ornic_qp *qp,
-					  struct ornic_inreq *r)
+static noinline enum ornic_verdict replay_rd(struct ornic_qp *qp,
+					     struct ornic_inreq *r)
 {
 	bool atomic = r->flags & ORNIC_OPF_ATOMIC;
 	bool empty = r->flags & ORNIC_OPF_EMPTY_RESPONSE;
@@ -631,7 +632,7 @@ static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
 		if (r->pkt && r->flags & ORNIC_OPF_HAS_RESPONSE)
 			return ornic_xrc_lacks_srq(qp, r) ? ORNIC_RESP_DROP :
-							    replay(qp, r);
+							    replay_rd(qp, r);
 		return ORNIC_RESP_DUPLICATE;
 	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);
@@ -659,11 +660,12 @@ static bool check_form(struct ornic_qp *qp, const struct ornic_inreq *r)
 	return r->src->bytes <= most && r->src->bytes > most - qp->mtu;
 }
 
-static enum ornic_verdict execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				  struct ornic_inreq *r)
+static enum ornic_verdict execute_request(struct ornic_ctx *ctx,
+					  struct ornic_qp *qp,
+					  struct ornic_inreq *r)
 {
 	if (!check_form(qp, r) || !ornic_xrc_bind_srq(qp, r))
-		return refuse(ctx, qp, ORNIC_RESP_NAK_INVALID);
+		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (r->flags & ORNIC_OPF_SEND)
 		return do_send(ctx, qp, r);
 	if (r->flags & ORNIC_OPF_WRITE)
@@ -690,9 +692,9 @@ static noinline enum ornic_verdict request_ud(struct ornic_ctx *ctx,
 	if (r->src->bytes + sizeof(grh) > rw->length)
 		return too_long(ctx, qp);
 	ornic_grh_from_ip(grh, r->ip, r->ipv6);
-	verr = scatter(qp, 0, &head);
+	verr = scatter_payload(qp, 0, &head);
 	if (verr == ORNIC_VERR_NONE)
-		verr = scatter(qp, sizeof(grh), r->src);
+		verr = scatter_payload(qp, sizeof(grh), r->src);
 	if (verr != ORNIC_VERR_NONE) {
 		bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 		return ORNIC_RESP_DROP;
@@ -702,7 +704,7 @@ static noinline enum ornic_verdict request_ud(struct ornic_ctx *ctx,
 }
 
 /* The request was executed: the next one is expected. */
-static void accept(struct ornic_rq *rq, const struct ornic_inreq *r)
+static void accept_request(struct ornic_rq *rq, const struct ornic_inreq *r)
 {
 	rq->epsn = ornic_psn_add(rq->epsn, r->npsn);
 	rq->msg = r->flags & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE);
@@ -772,13 +774,13 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 		return verdict;
 	if (qp->type == ORNIC_QPT_UC && r->flags & ORNIC_OPF_START)
 		rq->msg = 0;
-	verdict = execute(ctx, qp, r);
+	verdict = execute_request(ctx, qp, r);
 	switch (verdict) {
 	case ORNIC_RESP_ACK:
 	case ORNIC_RESP_DATA:
 	case ORNIC_RESP_ATOMIC:
 	case ORNIC_RESP_EMPTY:
-		accept(rq, r);
+		accept_request(rq, r);
 		count_request(qp, r);
 		break;
 	case ORNIC_RESP_RNR:

@@ -41,7 +41,7 @@ static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
  * behind those that a port still has, which it might overtake. A later ACK says
  * what an earlier one did; a NAK ends the sequence.
  */
-static void ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
+static void schedule_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 {
 	struct ornic_rq *rq = &qp->rq;
 
@@ -137,8 +137,8 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_resp_die(ctx, rq);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
-	ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
-	    ornic_psn_add(rd->psn0, rd->next));
+	schedule_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
+		     ornic_psn_add(rd->psn0, rd->next));
 }
 
 /* May a response be sent now? */
@@ -203,8 +203,9 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /* Turn a verdict into packets. */
-static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		   enum ornic_verdict verdict, const struct ornic_pkt *pkt)
+static void send_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 enum ornic_verdict verdict,
+			 const struct ornic_pkt *pkt)
 {
 	static const u8 nak[] = {
 		[ORNIC_RESP_NAK_INVALID] = ORNIC_NAK_INVALID_REQ,
@@ -217,8 +218,9 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	switch (verdict) {
 	case ORNIC_RESP_ACK:
 		if (pkt->ack_req)
-			ack(qp, ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
-			    pkt->psn);
+			schedule_ack(qp,
+				     ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+				     pkt->psn);
 		break;
 	case ORNIC_RESP_DUPLICATE:
 		/*
@@ -227,22 +229,24 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		 * and to the newest, which a peer that never asks ends with.
 		 */
 		if ((pkt->ack_req || pkt->psn == last) && !ornic_resp_waits(rq))
-			ack(qp, ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, last);
+			schedule_ack(qp,
+				     ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+				     last);
 		break;
 	case ORNIC_RESP_RNR:
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_SENT);
-		ack(qp, ORNIC_AETH_RNR | qp->min_rnr_timer, pkt->psn);
+		schedule_ack(qp, ORNIC_AETH_RNR | qp->min_rnr_timer, pkt->psn);
 		break;
 	case ORNIC_RESP_NAK_SEQ:
 		ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_SENT);
-		ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, rq->epsn);
+		schedule_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, rq->epsn);
 		break;
 	case ORNIC_RESP_NAK_INVALID:
 	case ORNIC_RESP_NAK_ACCESS:
 	case ORNIC_RESP_NAK_OP:
 		ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 		/* IBTA 9.7.5.1.1: in its turn, behind what was accepted. */
-		ack(qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
+		schedule_ack(qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
 		break;
 	case ORNIC_RESP_DATA:
 	case ORNIC_RESP_ATOMIC:
@@ -255,7 +259,7 @@ static void answer(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /* Is @pkt for @qp at all? The statistic to count if not, else COUNT. */
-static enum ornic_stat misdelivered(const struct ornic_qp *qp,
+static enum ornic_stat check_sender(const struct ornic_qp *qp,
 				    const struct ornic_pkt *pkt)
 {
 	if (qp->type == ORNIC_QPT_UD)
@@ -319,7 +323,7 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	enum ornic_verdict verdict;
 	enum ornic_stat stat;
 
-	stat = misdelivered(qp, pkt);
+	stat = check_sender(qp, pkt);
 	if (stat != ORNIC_STAT_COUNT) {
 		ornic_qp_stat_inc(qp, stat);
 		return;
@@ -334,5 +338,5 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (verdict == ORNIC_RESP_ACK)
 		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
 	if (ornic_qp_is_reliable(qp))
-		answer(ctx, qp, verdict, pkt);
+		send_verdict(ctx, qp, verdict, pkt);
 }

@@ -22,7 +22,7 @@ static bool has_drained(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /* The responder found an error: bring the QP down, now that rq is free. */
-static void reap(struct ornic_ctx *ctx, struct ornic_qp *qp)
+static void reap_dead_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	if (!READ_ONCE(qp->rq.dead))
 		return;
@@ -110,11 +110,11 @@ static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	enum ornic_run_result sq, rq;
 
 	check_cqs(ctx, qp);
-	reap(ctx, qp);
+	reap_dead_qp(ctx, qp);
 	rq = run_rq(ctx, qp);
 	arm_responses(ctx, qp);
 	sq = run_sq(ctx, qp);
-	reap(ctx, qp);
+	reap_dead_qp(ctx, qp);
 	if (sq == ORNIC_RUN_MORE || rq == ORNIC_RUN_MORE)
 		return ORNIC_RUN_MORE;
 	if (sq == ORNIC_RUN_WAIT || rq == ORNIC_RUN_WAIT)
@@ -132,8 +132,8 @@ static void count_kick(struct ornic_qp *qp)
 		    READ_ONCE(sq->fetched));
 }
 
-static __flatten enum ornic_run_result look(struct ornic_engine *eng, u32 qpn,
-					    u32 budget, bool kicked)
+static __flatten enum ornic_run_result
+run_kicked(struct ornic_engine *eng, u32 qpn, u32 budget, bool kicked)
 {
 	enum ornic_run_result res = ORNIC_RUN_IDLE;
 	struct ornic_ctx ctx __uninitialized;
@@ -164,7 +164,7 @@ static __flatten enum ornic_run_result look(struct ornic_engine *eng, u32 qpn,
 enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 				       u32 budget)
 {
-	return look(eng, qpn, budget, false);
+	return run_kicked(eng, qpn, budget, false);
 }
 
 /**
@@ -179,7 +179,7 @@ enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
 					u32 budget)
 {
-	return look(eng, qpn, budget, true);
+	return run_kicked(eng, qpn, budget, true);
 }
 
 /*
@@ -288,7 +288,7 @@ static bool is_recent(const struct ornic_poll *poll, u32 qpn)
 	return false;
 }
 
-static void remember(struct ornic_poll *poll, u32 qpn)
+static void remember_qp(struct ornic_poll *poll, u32 qpn)
 {
 	if (poll->nrecent < ORNIC_POLL_RECENT)
 		poll->recent[poll->nrecent++] = qpn;
@@ -334,7 +334,7 @@ static u32 look_at_others(struct ornic_dev *dev, u32 *found)
 			break;
 		poll->at++;
 		if (has_work(qp) && !is_recent(poll, qp->qpn)) {
-			remember(poll, qp->qpn);
+			remember_qp(poll, qp->qpn);
 			found[n++] = qp->qpn;
 		}
 	}
@@ -408,7 +408,7 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	ornic_unlock(&qp->rq.lock);
 	arm_responses(ctx, qp);
-	reap(ctx, qp);
+	reap_dead_qp(ctx, qp);
 }
 
 /* A response frees the window: send what it held back. */
@@ -577,7 +577,7 @@ void ornic_engine_expire(struct ornic_engine *eng, u32 qpn)
 		more |= ornic_req_run(&ctx, qp) == ORNIC_RUN_MORE;
 		ornic_unlock(&qp->sq.lock);
 		arm_responses(&ctx, qp);
-		reap(&ctx, qp);
+		reap_dead_qp(&ctx, qp);
 		if (more)
 			ornic_qp_resched(qp);
 	}

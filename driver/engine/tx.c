@@ -50,7 +50,7 @@ static bool try_again(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 }
 
 /* The port takes frames again. The ACK timer counts from the first of them. */
-static noinline void accepted(struct ornic_qp *qp, struct ornic_backoff *b)
+static noinline void tx_resumed(struct ornic_qp *qp, struct ornic_backoff *b)
 {
 	struct ornic_sq *sq = &qp->sq;
 
@@ -87,7 +87,7 @@ bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return !try_again(ctx, qp, b, err);
 	}
 	if (unlikely(b->tries))
-		accepted(qp, b);
+		tx_resumed(qp, b);
 	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn, len);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_PACKETS);
 	ornic_qp_stat_add(qp, ORNIC_STAT_TX_BYTES, len);

@@ -278,7 +278,8 @@ static bool flags_ok(const struct ornic_qp *qp, u8 flags)
 	return !(flags & ORNIC_WQE_AV) || qp->create_flags & ORNIC_QP_AV;
 }
 
-static void decode(struct ornic_qp *qp, struct ornic_swqe *sw, const u8 *slot)
+static void decode_wqe(struct ornic_qp *qp, struct ornic_swqe *sw,
+		       const u8 *slot)
 {
 	u32 stride = 1u << qp->sq.ring.log_stride;
 	const struct ornic_wqe_info *info;
@@ -356,7 +357,7 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	sw->index = sq->fetched;
 	sw->inline_data = sq->store + (size_t)(sq->fetched & (sq->depth - 1)) *
 					      sq->store_stride;
-	decode(qp, sw, (const u8 *)ornic_ring_slot(&sq->ring, sq->fetched));
+	decode_wqe(qp, sw, (const u8 *)ornic_ring_slot(&sq->ring, sq->fetched));
 	sq->fetched++;
 	return sw;
 }
