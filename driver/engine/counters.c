@@ -9,8 +9,7 @@
 
 static struct ornic_counter_set *cset_lookup(struct ornic_dev *dev, u32 number)
 {
-	return (struct ornic_counter_set *)ornic_table_lookup(&dev->csets,
-							      number);
+	return ornic_table_lookup(&dev->csets, number);
 }
 
 static void cset_free(struct ornic_counter_set *cset)
@@ -32,7 +31,7 @@ int ornic_counters_create(struct ornic_dev *dev, u32 *number)
 	struct ornic_counter_set *cset;
 	int index;
 
-	cset = (struct ornic_counter_set *)ornic_zalloc(sizeof(*cset));
+	cset = ornic_zalloc(sizeof(*cset));
 	if (!cset)
 		return ORNIC_NO_RESOURCE;
 	if (ornic_counters_alloc(&cset->stats, ORNIC_STAT_COUNT)) {
@@ -64,8 +63,7 @@ int ornic_counters_destroy(struct ornic_dev *dev, u32 number)
 {
 	struct ornic_counter_set *cset;
 
-	cset = (struct ornic_counter_set *)ornic_table_unlink(&dev->csets,
-							      number);
+	cset = ornic_table_unlink(&dev->csets, number);
 	if (!cset)
 		return ORNIC_NOT_FOUND;
 	if (!ornic_table_retire(&dev->csets, number, cset, &cset->users))
@@ -110,8 +108,7 @@ int ornic_counters_bind(struct ornic_dev *dev,
 	struct ornic_qp *qp;
 
 	ornic_rcu_read_lock();
-	qp = (struct ornic_qp *)ornic_table_lookup(&dev->qps,
-						   le32_to_cpu(req->hdr.obj));
+	qp = ornic_table_lookup(&dev->qps, le32_to_cpu(req->hdr.obj));
 	if (number)
 		cset = cset_lookup(dev, number);
 	if (qp && (cset || !number)) {

@@ -175,7 +175,7 @@ void ornic_engine_cq_expire(struct ornic_engine *eng, u32 cqn)
 	struct ornic_cq *cq;
 
 	ornic_ctx_begin(&ctx, &eng->dev, 0);
-	cq = (struct ornic_cq *)ornic_table_lookup(&eng->dev.cqs, cqn);
+	cq = ornic_table_lookup(&eng->dev.cqs, cqn);
 	if (cq) {
 		ornic_lock(&cq->lock);
 		if (cq->due && cq->due <= ctx.now)
@@ -271,7 +271,7 @@ int ornic_cq_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_cq *req, u32 *cqn)
 {
 	size_t size = sizeof(struct ornic_cq) + dev->ops->host_cq_size;
-	struct ornic_cq *cq = (struct ornic_cq *)ornic_zalloc(size);
+	struct ornic_cq *cq = ornic_zalloc(size);
 	int index, err;
 
 	if (!cq)
@@ -336,7 +336,7 @@ struct ornic_cq *ornic_cq_get(struct ornic_dev *dev, u32 cqn)
 	struct ornic_cq *cq;
 
 	ornic_rcu_read_lock();
-	cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs, cqn);
+	cq = ornic_table_lookup(&dev->cqs, cqn);
 	if (cq)
 		ornic_atomic_inc(&cq->users);
 	ornic_rcu_read_unlock();
@@ -437,8 +437,7 @@ int ornic_cq_modify(struct ornic_dev *dev,
 	struct ornic_cq *cq;
 
 	ornic_ctx_begin(&ctx, dev, 0);
-	cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs,
-						   le32_to_cpu(req->hdr.obj));
+	cq = ornic_table_lookup(&dev->cqs, le32_to_cpu(req->hdr.obj));
 	if (cq) {
 		ornic_lock(&cq->lock);
 		fire_pending(&ctx, cq);

@@ -60,7 +60,7 @@ u32 ornic_crc32(u32 crc, const void *data, size_t len)
 	/* What is to be flipped in the next words. */
 	u64 a = crc, b = 0, c = 0, d = 0, e = 0;
 	u8 last[2 * ROUND] __uninitialized;
-	const u8 *p = (const u8 *)data;
+	const u8 *p = data;
 
 	if (len < MIN_LEN)
 		return ornic_crc32_by_table(crc, data, len);

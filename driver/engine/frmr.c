@@ -31,7 +31,7 @@
  */
 struct ornic_mkey *ornic_frmr_alloc(void)
 {
-	struct ornic_frmr *f = (struct ornic_frmr *)ornic_zalloc(sizeof(*f));
+	struct ornic_frmr *f = ornic_zalloc(sizeof(*f));
 
 	if (!f)
 		return NULL;
@@ -59,7 +59,7 @@ int ornic_frmr_init(struct ornic_frmr *f,
 	if (req->flags != ORNIC_MKEY_FAST || m->iova || m->length ||
 	    m->access || !f->room || f->room > ORNIC_LIST_ENTRIES)
 		return -EINVAL;
-	m->pages.page = (u8 **)ornic_vzalloc(f->room * sizeof(*m->pages.page));
+	m->pages.page = ornic_vzalloc(f->room * sizeof(*m->pages.page));
 	return m->pages.page ? 0 : -ENOMEM;
 }
 
@@ -75,16 +75,16 @@ static bool read_list(struct ornic_dev *dev, struct ornic_pages *pages,
 
 	if (sw->reg_list & PAGE_MASK_4K)
 		return false;
-	list = (const __le64 *)dev->ops->dma(dev->host, sw->reg_list,
-					     sw->reg_npages * sizeof(*list));
+	list = dev->ops->dma(dev->host, sw->reg_list,
+			     sw->reg_npages * sizeof(*list));
 	if (!list)
 		return false;
 	for (i = 0; i < sw->reg_npages; i++) {
 		entry = le64_to_cpu(READ_ONCE(list[i]));
 		if (entry & PAGE_MASK_4K)
 			return false;
-		pages->page[i] = (u8 *)dev->ops->dma(dev->host, entry,
-						     1ull << sw->reg_shift);
+		pages->page[i] =
+			dev->ops->dma(dev->host, entry, 1ull << sw->reg_shift);
 		if (!pages->page[i])
 			return false;
 	}

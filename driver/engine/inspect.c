@@ -72,7 +72,7 @@ static int inspect_cq(struct ornic_dev *dev, u32 cqn, union ornic_rsp *rsp)
 	struct ornic_cq *cq;
 	u32 arm;
 
-	cq = (struct ornic_cq *)ornic_table_lookup(&dev->cqs, cqn);
+	cq = ornic_table_lookup(&dev->cqs, cqn);
 	if (!cq)
 		return ORNIC_NOT_FOUND;
 	ornic_lock(&cq->lock);

@@ -192,7 +192,7 @@ int ornic_mcast_attach(struct ornic_dev *dev, const struct ornic_req_mcast *req)
 
 	if (!ornic_gid_is_multicast(req->mgid))
 		return ORNIC_BAD_PARAM;
-	spare = (struct ornic_mcg *)ornic_zalloc(sizeof(*spare));
+	spare = ornic_zalloc(sizeof(*spare));
 	if (!spare)
 		return ORNIC_NO_RESOURCE;
 	memcpy(spare->mgid, req->mgid, sizeof(spare->mgid));

@@ -232,7 +232,7 @@ static struct ornic_mkey *alloc_key(bool frmr)
 {
 	if (frmr)
 		return ornic_frmr_alloc();
-	return (struct ornic_mkey *)ornic_zalloc(sizeof(struct ornic_mkey));
+	return ornic_zalloc(sizeof(struct ornic_mkey));
 }
 
 static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
@@ -443,7 +443,7 @@ static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
 int ornic_mkey_modify(struct ornic_dev *dev,
 		      const struct ornic_req_modify_mkey *req)
 {
-	struct ornic_mkey *m = (struct ornic_mkey *)ornic_zalloc(sizeof(*m));
+	struct ornic_mkey *m = ornic_zalloc(sizeof(*m));
 	u32 key = le32_to_cpu(req->hdr.obj);
 	bool moves = req->mask & ORNIC_MKEYM_MEM;
 	struct ornic_mkey *old;

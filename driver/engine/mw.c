@@ -212,7 +212,7 @@ int ornic_mw_create(struct ornic_dev *dev,
 
 	if (req->type != ORNIC_MW_TYPE_1 && req->type != ORNIC_MW_TYPE_2)
 		return ORNIC_BAD_PARAM;
-	mw = (struct ornic_mw *)ornic_zalloc(sizeof(*mw));
+	mw = ornic_zalloc(sizeof(*mw));
 	if (!mw)
 		return ORNIC_NO_RESOURCE;
 	index = ornic_mkey_reserve(dev, random >> 8);

@@ -85,7 +85,7 @@ static int init_rings(struct ornic_qp *qp,
 	if (ornic_pages_bytes(&qp->pages) <
 	    ORNIC_RING_OFFSET + sq_bytes + rq_bytes)
 		return -EINVAL;
-	page = (u8 *)ornic_pages_at(&qp->pages, 0, &run);
+	page = ornic_pages_at(&qp->pages, 0, &run);
 	qp->sq.record = (struct ornic_wq_record *)(page + ORNIC_SQ_RECORD);
 	qp->rq.record = (struct ornic_wq_record *)(page + ORNIC_RQ_RECORD);
 	if (req->has_sq) {
@@ -118,10 +118,8 @@ static int init_store(struct ornic_sq *sq, bool with_av)
 	sq->store_stride = ALIGN(sq->store_stride, 16u);
 	if (with_av)
 		sq->store_stride += sizeof(struct ornic_av);
-	sq->swqe = (struct ornic_swqe *)ornic_vzalloc((size_t)sq->depth *
-						      sizeof(*sq->swqe));
-	sq->store =
-		(u8 *)ornic_vzalloc((size_t)sq->depth * sq->store_stride + 1);
+	sq->swqe = ornic_vzalloc((size_t)sq->depth * sizeof(*sq->swqe));
+	sq->store = ornic_vzalloc((size_t)sq->depth * sq->store_stride + 1);
 	return sq->swqe && sq->store ? 0 : -ENOMEM;
 }
 
@@ -153,8 +151,7 @@ static int get_srq(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	if (!(req->flags & ORNIC_QP_SRQ))
 		return 0;
 	ornic_rcu_read_lock();
-	srq = (struct ornic_srq *)ornic_table_lookup(&qp->dev->srqs,
-						     le32_to_cpu(req->srqn));
+	srq = ornic_table_lookup(&qp->dev->srqs, le32_to_cpu(req->srqn));
 	/* One of an XRC domain is for messages that name it. */
 	if (srq && !srq->cq) {
 		ornic_atomic_inc(&srq->users);
@@ -198,8 +195,7 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 {
 	struct ornic_qp *qp;
 
-	qp = (struct ornic_qp *)ornic_vzalloc(sizeof(*qp) +
-					      dev->ops->host_qp_size);
+	qp = ornic_vzalloc(sizeof(*qp) + dev->ops->host_qp_size);
 	if (!qp)
 		return NULL;
 	qp->dev = dev;
@@ -314,7 +310,7 @@ int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn)
 	ornic_atomic_inc(&dev->qps_leaving);
 	/* Whoever misses it in the table sees that it leaves: mem.c. */
 	smp_mb();
-	qp = (struct ornic_qp *)ornic_table_unlink(&dev->qps, qpn);
+	qp = ornic_table_unlink(&dev->qps, qpn);
 	if (qp) {
 		ornic_mcast_forget(dev, qp);
 		ornic_rcu_wait();

@@ -371,7 +371,7 @@ static const struct ornic_path *datagram_path(struct ornic_qp *qp,
 
 	if (sw->av)
 		return ornic_path_resolve(qp->dev, own, sw->av) ? NULL : own;
-	ah = (struct ornic_ah *)ornic_table_lookup(&qp->dev->ahs, sw->ah);
+	ah = ornic_table_lookup(&qp->dev->ahs, sw->ah);
 	return ah && ah->pdn == qp->pdn ? &ah->path : NULL;
 }
 

@@ -453,7 +453,7 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	/* An MR may begin anywhere: aligned for the peer is not for us. */
 	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
-	r->orig = atomic_execute((u64 *)frag.ptr, r);
+	r->orig = atomic_execute(frag.ptr, r);
 	r->npsn = 1;
 	if (r->pkt) {
 		rd = rd_new(qp, r);

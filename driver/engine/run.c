@@ -328,8 +328,7 @@ static u32 look_at_others(struct ornic_dev *dev, u32 *found)
 		poll->at = 0;
 	end = min_t(u32, poll->at + ORNIC_POLL_SPAN, qps->size);
 	for (i = 0; i < ORNIC_POLL_OTHERS; i++) {
-		qp = (struct ornic_qp *)ornic_table_next_in(qps, &poll->at,
-							    end);
+		qp = ornic_table_next_in(qps, &poll->at, end);
 		if (!qp)
 			break;
 		poll->at++;

@@ -50,7 +50,7 @@ bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
 	ornic_lock(&srq->lock);
 	waiting = count_waiting(ctx, srq);
 	if (waiting) {
-		slot = (const u8 *)ornic_ring_slot(&srq->mem.ring, srq->taken);
+		slot = ornic_ring_slot(&srq->mem.ring, srq->taken);
 		ornic_rwqe_decode(rw, slot, srq->max_sge);
 		rw->index = srq->taken++;
 		rw->pdn = srq->pdn;
@@ -82,8 +82,7 @@ static int map_mem(struct ornic_dev *dev, const struct ornic_mem *from,
 		ornic_pages_put(&to->pages);
 		return err;
 	}
-	to->record =
-		(struct ornic_wq_record *)ornic_pages_at(&to->pages, 0, &run);
+	to->record = ornic_pages_at(&to->pages, 0, &run);
 	to->depth = 1u << log_depth;
 	return 0;
 }
@@ -147,7 +146,7 @@ static void srq_free(struct ornic_srq *srq)
 int ornic_srq_create(struct ornic_dev *dev,
 		     const struct ornic_req_create_srq *req, u32 *srqn)
 {
-	struct ornic_srq *srq = (struct ornic_srq *)ornic_zalloc(sizeof(*srq));
+	struct ornic_srq *srq = ornic_zalloc(sizeof(*srq));
 	int index, err;
 
 	if (!srq)
@@ -185,7 +184,7 @@ static void forget_targets(struct ornic_dev *dev, const struct ornic_srq *srq)
 
 	do {
 		ornic_rcu_read_lock();
-		qp = (struct ornic_qp *)ornic_table_next(&dev->qps, &index);
+		qp = ornic_table_next(&dev->qps, &index);
 		if (qp && qp->type == ORNIC_QPT_XRC_TGT) {
 			ornic_lock(&qp->rq.lock);
 			if (qp->rq.srq == srq) {
@@ -213,8 +212,7 @@ static void forget_targets(struct ornic_dev *dev, const struct ornic_srq *srq)
  */
 int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn)
 {
-	struct ornic_srq *srq =
-		(struct ornic_srq *)ornic_table_unlink(&dev->srqs, srqn);
+	struct ornic_srq *srq = ornic_table_unlink(&dev->srqs, srqn);
 
 	if (!srq)
 		return ORNIC_NOT_FOUND;
@@ -229,7 +227,7 @@ int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn)
 
 static struct ornic_srq *srq_lookup(struct ornic_dev *dev, u32 srqn)
 {
-	return (struct ornic_srq *)ornic_table_lookup(&dev->srqs, srqn);
+	return ornic_table_lookup(&dev->srqs, srqn);
 }
 
 struct ornic_srq *ornic_srq_xrc(struct ornic_dev *dev, u32 srqn, u32 xrcdn)

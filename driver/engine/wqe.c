@@ -357,7 +357,7 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	sw->index = sq->fetched;
 	sw->inline_data = sq->store + (size_t)(sq->fetched & (sq->depth - 1)) *
 					      sq->store_stride;
-	decode_wqe(qp, sw, (const u8 *)ornic_ring_slot(&sq->ring, sq->fetched));
+	decode_wqe(qp, sw, ornic_ring_slot(&sq->ring, sq->fetched));
 	sq->fetched++;
 	return sw;
 }
@@ -442,7 +442,7 @@ bool ornic_rq_fetch(struct ornic_qp *qp)
 		rq->broken = true;
 		return false;
 	}
-	slot = (const u8 *)ornic_ring_slot(&rq->ring, rq->fetched);
+	slot = ornic_ring_slot(&rq->ring, rq->fetched);
 	ornic_rwqe_decode(&rq->rwqe, slot, rq->max_sge);
 	rq->rwqe.index = rq->fetched++;
 	rq->rwqe.pdn = qp->pdn;
