@@ -3,19 +3,19 @@
  * CRC-32 without tables, for a CPU that may not use its vector unit here or has
  * no instruction for it. Pure.
  *
- * A CRC does not change when a multiple of its polynomial is added to the
- * message. One multiple has five terms only:
+ * This is the Chorba algorithm (Russell, "Chorba: A novel CRC32 implementation",
+ * arXiv 2412.16398). A CRC does not change when a multiple of its polynomial is
+ * added to the message. One multiple has only five terms:
  *
  *	x^300 + x^155 + x^117 + x^89 + 1
  *
- * Adding it, shifted so that its first term meets a bit of the message, clears
- * this bit and flips those 145, 183, 211 and 300 bits further on. That is done
- * for all 64 bits of a word at once, with a few shifts, and word after word: in
- * the end all that is left of the message are its last bytes, with what was
- * flipped in them. The tables have these.
+ * Added so that its first term meets a set bit of the message, it clears this
+ * bit and flips those 145, 183, 211 and 300 bits later. A few shifts do that
+ * for all 64 bits of a word at once, word after word, until only the last bytes
+ * are left, with the flips in them. The tables handle these.
  *
- * A table look-up is a load that waits for the one before it; shifts are not,
- * and under an emulated MMU they cost a tenth of it.
+ * A table look-up is a load that waits for the one before it. The shifts are
+ * independent, and under an emulated MMU they cost a tenth of it.
  */
 #include "crc32.h"
 
