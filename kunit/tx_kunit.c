@@ -45,7 +45,7 @@ static void frame_is_written_completely(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE(test, a && b);
 	for (opcode = 0; opcode < 256; opcode++) {
-		if (!ornic_opinfo(opcode))
+		if (!ornic_opcode_lookup(opcode))
 			continue;
 		for (which = 0; which < ORNIC_TH_GIDS; which++) {
 			for (len = 0; len <= 8; len++) {

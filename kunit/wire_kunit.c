@@ -97,7 +97,7 @@ static const struct {
 static void opinfo_has_row(struct kunit *test)
 {
 	const struct op_row *row = test->param_value;
-	const struct ornic_opinfo *op = ornic_opinfo(row->opcode);
+	const struct ornic_opinfo *op = ornic_opcode_lookup(row->opcode);
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, op);
@@ -120,7 +120,7 @@ static void opinfo_has_no_other(struct kunit *test)
 	u32 i, rows = 0;
 
 	for (i = 0; i < 256; i++)
-		rows += !!ornic_opinfo((u8)i);
+		rows += !!ornic_opcode_lookup((u8)i);
 	KUNIT_EXPECT_EQ(test, rows, ARRAY_SIZE(op_rows));
 }
 
@@ -179,7 +179,7 @@ static u32 roce_offset(const struct ornic_rxe_packet *p)
 static void parse_reads_rxe(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
-	const struct ornic_opinfo *op = ornic_opinfo(p->opcode);
+	const struct ornic_opinfo *op = ornic_opcode_lookup(p->opcode);
 	struct wire_fixture *fix = test->priv;
 	u32 fixed = roce_offset(p) + op->hdr_len + p->pad + ORNIC_ICRC_LEN;
 
@@ -219,7 +219,7 @@ static void cut(struct ornic_rx *rx, u32 first, u32 bytes)
 static void parse_reads_pieces(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
-	u32 hdr_len = ornic_opinfo(p->opcode)->hdr_len;
+	u32 hdr_len = ornic_opcode_lookup(p->opcode)->hdr_len;
 	struct wire_fixture *fix = test->priv;
 	u32 bytes, i, n, sum;
 
@@ -430,7 +430,7 @@ static void info_of(struct ornic_txinfo *info, const struct ornic_rxe_packet *p)
 static void build_writes_what_rxe_does(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
-	const struct ornic_opinfo *op = ornic_opinfo(p->opcode);
+	const struct ornic_opinfo *op = ornic_opcode_lookup(p->opcode);
 	struct wire_fixture *fix = test->priv;
 	u8 *frame = kunit_kzalloc(test, 1024, GFP_KERNEL);
 	u32 len, at = roce_offset(p);

@@ -525,7 +525,7 @@ static void datagram_ip(u8 *ip, const struct ornic_path *path, u32 payload,
 			bool imm)
 {
 	u8 opcode = imm ? ORNIC_OP_SEND_ONLY_IMM : ORNIC_OP_SEND_ONLY;
-	u32 len = 8 + ornic_opinfo(ORNIC_UD | opcode)->hdr_len +
+	u32 len = 8 + ornic_opcode_lookup(ORNIC_UD | opcode)->hdr_len +
 		  ALIGN(payload, 4u) + ORNIC_ICRC_LEN;
 	u32 at = path->ipv6 ? 4 : 2;
 	u32 sum;

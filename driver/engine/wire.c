@@ -147,7 +147,7 @@ static const struct ornic_opinfo opcodes[] = {
 
 /* clang-format on */
 
-const struct ornic_opinfo *ornic_opinfo(u8 opcode)
+const struct ornic_opinfo *ornic_opcode_lookup(u8 opcode)
 {
 	if (opcode >= ARRAY_SIZE(opcodes) || !opcodes[opcode].flags)
 		return NULL;
@@ -360,7 +360,7 @@ static bool parse_headers(struct ornic_pkt *pkt, const struct ornic_rx *rx)
 	    !rx->nsegs || rx->seg[0].len < ORNIC_BTH_LEN)
 		return false;
 	pkt->opcode = bth[0];
-	pkt->op = ornic_opinfo(bth[0]);
+	pkt->op = ornic_opcode_lookup(bth[0]);
 	if (!pkt->op || bth[1] & BTH_TVER_MASK)
 		return false;
 	parse_bth(pkt, bth);
@@ -740,7 +740,7 @@ void ornic_tx_fill(struct ornic_tx *tx, const struct ornic_path *path,
  */
 u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
 {
-	const struct ornic_opinfo *op = ornic_opinfo(bth[0]);
+	const struct ornic_opinfo *op = ornic_opcode_lookup(bth[0]);
 
 	*more = op && !(op->flags & ORNIC_OPF_END);
 	return get_be24(bth + 5);

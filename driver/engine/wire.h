@@ -103,12 +103,12 @@ struct ornic_opinfo {
 };
 
 /**
- * ornic_opinfo - what is known of an opcode
+ * ornic_opcode_lookup - look up an opcode
  * @opcode: BTH opcode, all 8 bits
  *
  * Return: its row, NULL if it is not supported.
  */
-const struct ornic_opinfo *ornic_opinfo(u8 opcode);
+const struct ornic_opinfo *ornic_opcode_lookup(u8 opcode);
 
 /* clang-format off */
 /* FETH, IBTA A19.4.1: enum ornic_flush_type, enum ornic_flush_level. */
