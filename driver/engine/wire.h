@@ -50,42 +50,43 @@ enum ornic_bth_opcode {
 	ORNIC_OP_ATOMIC_WRITE		= 0x1d,
 };
 
-/* What an opcode is and which headers follow the BTH. */
+/*
+ * What an opcode is and which headers follow the BTH. The flags of a received
+ * packet (struct ornic_opinfo) and the kind of a send WQE (struct ornic_swqe).
+ */
 enum ornic_op_flags {
 	/* headers, in the order in which they follow the BTH */
-	ORNIC_OPF_DETH		= 1 << 0,
-	ORNIC_OPF_RETH		= 1 << 1,
-	ORNIC_OPF_ATOMIC_ETH	= 1 << 2,
-	ORNIC_OPF_AETH		= 1 << 3,
-	ORNIC_OPF_ATOMIC_ACK	= 1 << 4,
-	ORNIC_OPF_IMM		= 1 << 5,
-	/* kind */
-	ORNIC_OPF_REQUEST	= 1 << 6,
-	ORNIC_OPF_RESPONSE	= 1 << 7,
-	ORNIC_OPF_SEND		= 1 << 8,
-	ORNIC_OPF_WRITE		= 1 << 9,
-	ORNIC_OPF_READ		= 1 << 10,	/* request or response */
-	ORNIC_OPF_ATOMIC	= 1 << 11,	/* request or response */
+	ORNIC_OPF_XRCETH	= 1 << 0,
+	ORNIC_OPF_DETH		= 1 << 1,
+	ORNIC_OPF_RETH		= 1 << 2,
+	ORNIC_OPF_ATOMIC_ETH	= 1 << 3,
+	ORNIC_OPF_AETH		= 1 << 4,
+	ORNIC_OPF_ATOMIC_ACK	= 1 << 5,
+	ORNIC_OPF_IMM		= 1 << 6,
+	ORNIC_OPF_INV		= 1 << 7,	/* IETH, in the place of ImmDt */
+	ORNIC_OPF_PAYLOAD	= 1 << 8,	/* may carry payload */
 	/* place in the message; ONLY = both */
-	ORNIC_OPF_START		= 1 << 12,
-	ORNIC_OPF_END		= 1 << 13,
-	/* may carry payload */
-	ORNIC_OPF_INV		= 1 << 15,	/* IETH, in the place of ImmDt */
-	ORNIC_OPF_LOCAL		= 1 << 16,	/* WQEs only: nothing is sent */
-
-	ORNIC_OPF_PAYLOAD	= 1 << 14,
-	ORNIC_OPF_XRCETH	= 1 << 18,	/* before all other headers */
-
-	/* IBTA A19, requests: answered by a READ response without data */
-	ORNIC_OPF_ATOMIC_WRITE	= 1 << 20,
-	ORNIC_OPF_FLUSH		= 1 << 21,	/* has FETH, before RETH */
+	ORNIC_OPF_START		= 1 << 9,
+	ORNIC_OPF_END		= 1 << 10,
+	/* direction */
+	ORNIC_OPF_REQUEST	= 1 << 11,
+	ORNIC_OPF_RESPONSE	= 1 << 12,
+	/* kind */
+	ORNIC_OPF_SEND		= 1 << 13,
+	ORNIC_OPF_WRITE		= 1 << 14,
+	ORNIC_OPF_READ		= 1 << 15,	/* request or response */
+	ORNIC_OPF_ATOMIC	= 1 << 16,	/* request or response */
+	/* IBTA A19: the response is a READ response without data */
+	ORNIC_OPF_ATOMIC_WRITE	= 1 << 17,
+	ORNIC_OPF_FLUSH		= 1 << 18,	/* has FETH, before RETH */
+	ORNIC_OPF_LOCAL		= 1 << 19,	/* WQEs only: nothing is sent */
 };
 
 /* Requests that take a responder resource and have a response of their own. */
 #define ORNIC_OPF_HAS_RESPONSE \
 	(ORNIC_OPF_READ | ORNIC_OPF_ATOMIC | ORNIC_OPF_ATOMIC_WRITE | \
 	 ORNIC_OPF_FLUSH)
-/* Those of them whose answer has no data. */
+/* Those of them whose response has no data. */
 #define ORNIC_OPF_EMPTY_RESPONSE	(ORNIC_OPF_ATOMIC_WRITE | ORNIC_OPF_FLUSH)
 
 /* clang-format on */
