@@ -37,9 +37,9 @@ host_san := -fsanitize=address,undefined -fno-sanitize-recover=all \
 host_c := -std=gnu11 -g -MMD -MP $(host_inc) $(host_warn)
 host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 
-# But for what datapath.c includes.
+# But for what build_datapath.c includes.
 datapath_c := $(shell sed -n 's,^.include "\(.*\.c\)"$$,driver/engine/\1,p' \
-	driver/engine/datapath.c)
+	driver/engine/build_datapath.c)
 engine_c := $(filter-out $(datapath_c),$(sort $(wildcard driver/engine/*.c)))
 harness_c := $(sort $(wildcard kunit/harness*.c) kunit/pair_fixture.c)
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.

@@ -4,7 +4,7 @@
 #
 #   uapi                  the C library's or the kernel's basics, and itself
 #   driver/engine         itself and uapi; env*.h alone knows where it runs, and
-#                         datapath.c alone has other sources in it
+#                         build_datapath.c alone has other sources in it
 #   driver, driver/pci    themselves, uapi, kernel headers; never the engine
 #   driver/soft           both sides
 #   userspace-provider    itself, uapi, <infiniband/verbs.h>; not the driver
@@ -20,7 +20,7 @@ function allowed(file, what, quoted)
 		return !quoted && what ~ /^(linux\/(types|stddef|build_bug)|assert|stddef|rdma\/ornic-[a-z-]+)\.h$/
 	if (file ~ /^driver\/engine\/env[a-z_]*\.h$/)
 		return !quoted || what ~ /^env[a-z_]*\.h$/
-	if (file ~ /^driver\/engine\/datapath\.c$/)
+	if (file ~ /^driver\/engine\/build_datapath\.c$/)
 		return quoted && what ~ /^[a-z0-9_]+\.c$/
 	if (file ~ /^driver\/engine\//)
 		return quoted ? beside(file, what) : what ~ /^rdma\/ornic-/

@@ -79,3 +79,9 @@ u32 ornic_crc32(u32 crc, const void *data, size_t len)
 	flip_bits(last + 4 * WORD, e);
 	return ornic_crc32_by_table(0, last, len);
 }
+
+/* build_datapath.c has other sources after this one. */
+#undef WORD
+#undef WORDS
+#undef ROUND
+#undef MIN_LEN

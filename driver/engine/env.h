@@ -25,7 +25,7 @@
 /*
  * Marks of the hot path:
  *
- *  __flatten        everything that the function calls in its unit (datapath.c)
+ *  __flatten        everything that the function calls in its unit (build_datapath.c)
  *		     is inlined, except functions marked noinline: a call and
  *		     return cost as much as many of the callees.
  *  noinline         rare or long: kept out of flattened callers.

@@ -54,3 +54,8 @@ __le32 ornic_icrc_finish(u32 crc)
 {
 	return cpu_to_le32(~crc);
 }
+
+/* build_datapath.c has other sources after this one. */
+#undef IPV4_LEN
+#undef IPV6_LEN
+#undef UDP_LEN

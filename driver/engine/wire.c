@@ -745,3 +745,23 @@ u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
 	*more = op && !(op->flags & ORNIC_OPF_END);
 	return get_be24(bth + 5);
 }
+
+/* build_datapath.c has other sources after this one. */
+#undef IPV4_LEN
+#undef IPV6_LEN
+#undef UDP_LEN
+#undef HDR_LEN
+#undef ROW
+#undef F_SEND
+#undef F_WRITE
+#undef F_RESP
+#undef F_ATOM
+#undef F_ONLY
+#undef F_FIRST
+#undef F_LAST
+#undef F_IMM
+#undef F_RETH
+#undef F_AETH
+#undef F_XREQ
+#undef X_SEND
+#undef X_WRITE

@@ -449,3 +449,11 @@ bool ornic_rq_fetch(struct ornic_qp *qp)
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RECV_WQES);
 	return true;
 }
+
+/* build_datapath.c has other sources after this one. */
+#undef T
+#undef RC
+#undef UC
+#undef UD
+#undef RX
+#undef CN
