@@ -5,15 +5,6 @@
  */
 #include "dev.h"
 
-/**
- * ornic_ah_create - CREATE_AH
- * @dev: the device
- * @req: the command
- * @ah: out: its number, never 0
- *
- * Context: may sleep.
- * Return: enum ornic_status.
- */
 int ornic_ah_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_ah *req, u32 *ah)
 {
@@ -40,14 +31,6 @@ err_free:
 	return ornic_errno_status(err);
 }
 
-/**
- * ornic_ah_destroy - DESTROY_AH
- * @dev: the device
- * @ah: its number
- *
- * Context: any but hard interrupts; sends that use it now may finish.
- * Return: enum ornic_status.
- */
 int ornic_ah_destroy(struct ornic_dev *dev, u32 ah)
 {
 	struct ornic_ah *obj = ornic_table_unlink(&dev->ahs, ah);

@@ -288,14 +288,6 @@ static int execute_cmd(struct ornic_dev *dev, const union ornic_req *req,
 	return ORNIC_BAD_OPCODE;
 }
 
-/**
- * ornic_engine_cmd - execute one command
- * @eng: the device
- * @req: the request; read once, so it may be shared memory
- * @rsp: the response, always filled; zero but for what the command answers
- *
- * Context: may sleep.
- */
 void ornic_engine_cmd(struct ornic_engine *eng, const union ornic_req *req,
 		      union ornic_rsp *rsp)
 {

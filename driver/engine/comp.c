@@ -28,13 +28,6 @@ static const u32 rnr_table[32] = {
 
 /* clang-format on */
 
-/**
- * ornic_rnr_ns - what an RNR NAK timer code means
- * @code: 5 bits
- *
- * Context: any.
- * Return: ns.
- */
 u64 ornic_rnr_ns(u8 code)
 {
 	return rnr_table[code & ORNIC_AETH_VALUE_MASK] * 10000ull;
@@ -109,16 +102,6 @@ static void take_rtt_sample(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
 }
 
-/**
- * ornic_comp_progress - the peer got further
- * @ctx: call
- * @qp: QP
- * @acked: the oldest PSN without a response now
- *
- * All counters of patience start again.
- *
- * Context: sq.lock held.
- */
 void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -139,14 +122,6 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 		sq->deadline = 0;
 }
 
-/**
- * ornic_comp_success - the oldest WQE is done
- * @ctx: call
- * @qp: QP
- * @sw: WQE at sq.tail, fully sent
- *
- * Context: sq.lock held.
- */
 void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			struct ornic_swqe *sw)
 {
@@ -163,15 +138,6 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_comp_local(ctx, qp);
 }
 
-/**
- * ornic_comp_local - complete operations that need no answer
- * @ctx: call
- * @qp: QP
- *
- * Those that are executed, and now the oldest.
- *
- * Context: sq.lock held.
- */
 void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -185,17 +151,6 @@ void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	}
 }
 
-/**
- * ornic_comp_fail - the oldest WQE failed
- * @ctx: call
- * @qp: QP
- * @status: of its completion
- * @verr: finer cause
- *
- * RC and XRC go to ERR; UC and UD go to SQE, IBTA 10.3.1.7.
- *
- * Context: sq.lock held, rq.lock not.
- */
 void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     enum ornic_cqe_status status, enum ornic_vendor_err verr)
 {
@@ -215,17 +170,6 @@ void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_sq_flush(ctx, qp);
 }
 
-/**
- * ornic_comp_read - the oldest WQE is a READ, and its data is there
- * @ctx: call
- * @qp: QP
- * @sw: WQE at sq.tail
- *
- * With invalidate, its completion says that the key is invalidated as well.
- *
- * Context: sq.lock held, rq.lock not; inside an RCU section.
- * Return: whether it succeeded; else the QP has left its state.
- */
 bool ornic_comp_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     struct ornic_swqe *sw)
 {
@@ -240,16 +184,6 @@ bool ornic_comp_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return verr == ORNIC_VERR_NONE;
 }
 
-/**
- * ornic_sq_flush - complete everything with WR_FLUSH_ERR
- * @ctx: call
- * @qp: QP in ERR or SQE
- *
- * At most one ring full per call, so that a process that keeps posting cannot
- * hold the lock; the rest is left to a run.
- *
- * Context: sq.lock held.
- */
 void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -280,13 +214,6 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_qp_resched(qp);
 }
 
-/**
- * ornic_sq_check_drained - SQD: is everything that was started done?
- * @ctx: call
- * @qp: QP
- *
- * Context: sq.lock held.
- */
 void ornic_sq_check_drained(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -310,13 +237,6 @@ static u64 earlier_of(u64 a, u64 b, u64 now)
 	return a && a < b ? a : b;
 }
 
-/**
- * ornic_comp_arm - set the host's timer
- * @ctx: call
- * @qp: QP
- *
- * Context: sq.lock held.
- */
 void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -339,13 +259,6 @@ static bool is_outstanding(struct ornic_sq *sq)
 		ornic_swqe(sq, sq->cur)->started);
 }
 
-/**
- * ornic_comp_timer - keep the deadline in step with what is outstanding
- * @ctx: call
- * @qp: RC QP
- *
- * Context: sq.lock held.
- */
 void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -460,14 +373,6 @@ static bool hold_nak(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 	return true;
 }
 
-/**
- * ornic_comp_rnr - the peer had no receive WQE
- * @ctx: call
- * @qp: QP; all before the message in question is complete
- * @code: timer code of the NAK
- *
- * Context: sq.lock held, rq.lock not.
- */
 void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -497,13 +402,6 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	ornic_comp_arm(ctx, qp);
 }
 
-/**
- * ornic_comp_expire - the host's timer has fired
- * @ctx: call
- * @qp: QP
- *
- * Context: sq.lock held, rq.lock not.
- */
 void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -715,17 +613,6 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		rx_atomic(ctx, qp, sw, pkt);
 }
 
-/**
- * ornic_comp_rx - a response packet
- * @ctx: call
- * @qp: RC QP
- * @pkt: packet, from the right peer
- *
- * Responses to what is not outstanding are old or ghosts and count for nothing
- * (IBTA C9-144).
- *
- * Context: sq.lock held, rq.lock not.
- */
 void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   const struct ornic_pkt *pkt)
 {

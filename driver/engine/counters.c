@@ -18,14 +18,6 @@ static void cset_free(struct ornic_counter_set *cset)
 	ornic_free(cset);
 }
 
-/**
- * ornic_counters_create - CREATE_COUNTERS
- * @dev: the device
- * @number: out: of the set
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NO_RESOURCE; ORNIC_LIMIT.
- */
 int ornic_counters_create(struct ornic_dev *dev, u32 *number)
 {
 	struct ornic_counter_set *cset;
@@ -48,17 +40,6 @@ int ornic_counters_create(struct ornic_dev *dev, u32 *number)
 	return ORNIC_OK;
 }
 
-/**
- * ornic_counters_destroy - DESTROY_COUNTERS
- * @dev: the device
- * @number: of the set
- *
- * BIND_COUNTERS takes its reference inside an RCU section, and so do counts
- * that are made without a lock of the QP: the wait is for both.
- *
- * Context: sleeps (RCU).
- * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BUSY while a QP is bound to it.
- */
 int ornic_counters_destroy(struct ornic_dev *dev, u32 number)
 {
 	struct ornic_counter_set *cset;
@@ -91,14 +72,6 @@ static void bind_qp(struct ornic_qp *qp, struct ornic_counter_set *cset,
 		ornic_atomic_dec(&old->users);
 }
 
-/**
- * ornic_counters_bind - BIND_COUNTERS
- * @dev: the device
- * @req: the command
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND if there is no such QP or set.
- */
 int ornic_counters_bind(struct ornic_dev *dev,
 			const struct ornic_req_bind_counters *req)
 {
@@ -132,15 +105,6 @@ static void write_stats(u8 *out, struct ornic_counters *stats, u32 n)
 	}
 }
 
-/**
- * ornic_stats_query - QUERY_STATS
- * @dev: the device
- * @req: the command
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND if there is no such counter set;
- * ORNIC_BAD_ADDR.
- */
 int ornic_stats_query(struct ornic_dev *dev,
 		      const struct ornic_req_query_stats *req)
 {
@@ -167,14 +131,6 @@ int ornic_stats_query(struct ornic_dev *dev,
 	return cset ? ORNIC_OK : ORNIC_NOT_FOUND;
 }
 
-/**
- * ornic_stats_modify - MODIFY_STATS
- * @dev: the device
- * @req: the command
- *
- * Context: any.
- * Return: ORNIC_OK; ORNIC_BAD_PARAM for a counter that is not optional.
- */
 int ornic_stats_modify(struct ornic_dev *dev,
 		       const struct ornic_req_modify_stats *req)
 {

@@ -14,18 +14,6 @@
 
 /* ---- Rings ------------------------------------------------------------------ */
 
-/**
- * ornic_ring_init - find the pages of a ring
- * @ring: to be filled
- * @pages: memory that holds it, must outlive it
- * @off: byte at which it starts, a multiple of 4 KiB
- * @log_depth: log2 of its entries
- * @log_stride: log2 of the bytes of an entry, at most 12
- *
- * Context: may sleep.
- * Return: 0, -EINVAL when @pages are too short or not aligned to 4 KiB (an
- * entry must not cross a page, nor a 64-bit word be split), -ENOMEM.
- */
 int ornic_ring_init(struct ornic_ring *ring, const struct ornic_pages *pages,
 		    u64 off, u32 log_depth, u32 log_stride)
 {
@@ -54,12 +42,6 @@ int ornic_ring_init(struct ornic_ring *ring, const struct ornic_pages *pages,
 	return 0;
 }
 
-/**
- * ornic_ring_fini - forget the pages of a ring
- * @ring: set up, or zeroed
- *
- * Context: may sleep.
- */
 void ornic_ring_fini(struct ornic_ring *ring)
 {
 	ornic_vfree(ring->page);
@@ -162,13 +144,6 @@ static void fire_pending(struct ornic_ctx *ctx, struct ornic_cq *cq)
 	cq->due = 0;
 }
 
-/**
- * ornic_engine_cq_expire - the deadline of a CQ has come
- * @eng: engine
- * @cqn: CQ; one that does not exist any more is ignored
- *
- * Context: softirq or process context, no engine lock held.
- */
 void ornic_engine_cq_expire(struct ornic_engine *eng, u32 cqn)
 {
 	struct ornic_ctx ctx;
@@ -258,15 +233,6 @@ static void cq_free(struct ornic_cq *cq)
 	ornic_free(cq);
 }
 
-/**
- * ornic_cq_create - CREATE_CQ
- * @dev: the device
- * @req: the command
- * @cqn: out: its number
- *
- * Context: may sleep.
- * Return: enum ornic_status.
- */
 int ornic_cq_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_cq *req, u32 *cqn)
 {
@@ -298,17 +264,6 @@ err_free:
 	return ornic_errno_status(err);
 }
 
-/**
- * ornic_cq_destroy - DESTROY_CQ
- * @dev: the device
- * @cqn: its number
- *
- * CREATE_QP takes its reference inside an RCU section, so one that found the
- * CQ before it was unlinked shows in @users after the wait.
- *
- * Context: sleeps (RCU).
- * Return: enum ornic_status; ORNIC_BUSY while a QP completes to it.
- */
 int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn)
 {
 	struct ornic_cq *cq = ornic_table_unlink(&dev->cqs, cqn);
@@ -323,14 +278,6 @@ int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn)
 	return ORNIC_OK;
 }
 
-/**
- * ornic_cq_get - find a CQ and be a user of it
- * @dev: the device
- * @cqn: its number
- *
- * Context: any but hard interrupts.
- * Return: the CQ, until ornic_cq_put(); NULL if there is none.
- */
 struct ornic_cq *ornic_cq_get(struct ornic_dev *dev, u32 cqn)
 {
 	struct ornic_cq *cq;
@@ -384,19 +331,6 @@ static int replace_mem(struct ornic_cq *cq, struct ornic_cq_mem *next)
 	return ORNIC_OK;
 }
 
-/**
- * ornic_cq_resize - RESIZE_CQ
- * @dev: the device
- * @req: the command
- *
- * Whoever completes meanwhile finds the old memory or the new one.
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM, also if the CQEs that
- * wait do not fit; ORNIC_BUSY if more than ORNIC_MAX_MOVED_CQES wait;
- * ORNIC_BAD_STATE after an overflow; ORNIC_BAD_ADDR; ORNIC_NO_RESOURCE. Nothing
- * has changed then.
- */
 int ornic_cq_resize(struct ornic_dev *dev,
 		    const struct ornic_req_resize_cq *req)
 {
@@ -420,16 +354,6 @@ out_put:
 	return status;
 }
 
-/**
- * ornic_cq_modify - MODIFY_CQ
- * @dev: the device
- * @req: the command
- *
- * An event that waits by the old values comes now.
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND.
- */
 int ornic_cq_modify(struct ornic_dev *dev,
 		    const struct ornic_req_modify_cq *req)
 {

@@ -18,7 +18,12 @@ struct ornic_ring {
 	u8 log_stride;
 };
 
-/* Set up @ring over [@off, ...) of @pages; the page array is allocated. */
+/*
+ * Set up @ring over [@off, ...) of @pages, which must outlive it. @off is a
+ * multiple of 4 KiB, @log_stride at most 12. May sleep. Return: 0; -EINVAL if
+ * @pages are too short or not aligned to 4 KiB: an entry must not cross a page;
+ * -ENOMEM.
+ */
 int ornic_ring_init(struct ornic_ring *ring, const struct ornic_pages *pages,
 		    u64 off, u32 log_depth, u32 log_stride);
 void ornic_ring_fini(struct ornic_ring *ring);
@@ -103,7 +108,16 @@ static inline void ornic_cq_put(struct ornic_cq *cq)
 		ornic_atomic_dec(&cq->users);
 }
 
-/* CREATE_, DESTROY_, RESIZE_ and MODIFY_CQ. Return: enum ornic_status. */
+/*
+ * CREATE_, DESTROY_, RESIZE_ and MODIFY_CQ. Return: enum ornic_status.
+ *
+ * CREATE_QP counts itself in @users inside an RCU section, so ornic_cq_destroy()
+ * finds one that saw the CQ before it was unlinked after its wait for RCU.
+ * ornic_cq_resize() returns ORNIC_BAD_PARAM if the pending CQEs do not fit,
+ * ORNIC_BUSY if more than ORNIC_MAX_MOVED_CQES are pending and ORNIC_BAD_STATE
+ * after an overflow; nothing has changed then. ornic_cq_modify() raises an event
+ * that is delayed by the old values at once.
+ */
 int ornic_cq_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_cq *req, u32 *cqn);
 int ornic_cq_destroy(struct ornic_dev *dev, u32 cqn);

@@ -59,15 +59,6 @@ static void tables_fini(struct ornic_dev *dev)
 	ornic_table_fini(&dev->qps);
 }
 
-/**
- * ornic_engine_create - make a device without any objects, its port down
- * @ops: the host's functions, must outlive the device
- * @host: passed to each of them
- * @mac: Ethernet address of the port
- *
- * Context: may sleep.
- * Return: the device, NULL when out of memory.
- */
 struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 					 void *host, const u8 mac[6])
 {
@@ -139,14 +130,6 @@ static void destroy_all(struct ornic_dev *dev, struct ornic_table *t,
 	}
 }
 
-/**
- * ornic_engine_destroy - the end of a device
- * @eng: the device; no call into it is under way or comes later
- *
- * Objects that its host left behind go with it.
- *
- * Context: sleeps.
- */
 void ornic_engine_destroy(struct ornic_engine *eng)
 {
 	struct ornic_dev *dev = &eng->dev;
@@ -165,14 +148,6 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 
 /* ---- One call into the engine ---------------------------------------------- */
 
-/**
- * ornic_ctx_enter - begin a call inside another one, into another device
- * @ctx: on the caller's stack
- * @dev: the device
- * @budget: bytes of work that the call may do
- *
- * Context: inside the RCU section of the other call.
- */
 void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 {
 	ctx->dev = dev;
@@ -181,14 +156,6 @@ void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 	ctx->nevents = 0;
 }
 
-/**
- * ornic_ctx_begin - begin a call
- * @ctx: on the caller's stack
- * @dev: the device
- * @budget: bytes of work that the call may do
- *
- * Context: enters an RCU section.
- */
 void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 	__acquires(RCU)
 {
@@ -217,12 +184,6 @@ static void run_users(struct ornic_dev *dev, u32 cqn)
 	ornic_rcu_read_unlock();
 }
 
-/**
- * ornic_ctx_leave - deliver what a call gathered
- * @ctx: the call, of ornic_ctx_enter()
- *
- * Context: no lock of the device is held.
- */
 void ornic_ctx_leave(struct ornic_ctx *ctx)
 {
 	struct ornic_dev *dev = ctx->dev;
@@ -237,30 +198,12 @@ void ornic_ctx_leave(struct ornic_ctx *ctx)
 	}
 }
 
-/**
- * ornic_ctx_end - end a call and deliver what it gathered
- * @ctx: the call
- *
- * Context: leaves the RCU section. No lock is held.
- */
 void ornic_ctx_end(struct ornic_ctx *ctx) __releases(RCU)
 {
 	ornic_rcu_read_unlock();
 	ornic_ctx_leave(ctx);
 }
 
-/**
- * ornic_ctx_event - gather an event
- * @ctx: the call
- * @type: what happened
- * @obj: number of the object it happened to
- * @vector: completion vector of a CQ, else 0
- *
- * An event that waits already stands for this one, too: it is delivered after
- * both. Callers keep room free (ornic_ctx_full), so the table never overflows.
- *
- * Context: any lock may be held.
- */
 void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type, u32 obj,
 		     u8 vector)
 {
@@ -294,18 +237,6 @@ void ornic_dev_resched_all(struct ornic_dev *dev)
 	ornic_rcu_read_unlock();
 }
 
-/**
- * ornic_engine_set_polling - a poll thread starts or stops to look at the SQs
- * @eng: the device
- * @polling: it starts, before its first ornic_engine_poll(); or it stops, after
- *	its last
- *
- * Every QP is run once, so that the end of the run leaves kick_wanted as it
- * must be now. What was posted between the last poll and that run is found by
- * the look at the producer that follows each write of kick_wanted.
- *
- * Context: any but hard interrupts.
- */
 void ornic_engine_set_polling(struct ornic_engine *eng, bool polling)
 {
 	WRITE_ONCE(eng->dev.polling, polling);
@@ -314,29 +245,11 @@ void ornic_engine_set_polling(struct ornic_engine *eng, bool polling)
 	ornic_dev_resched_all(&eng->dev);
 }
 
-/**
- * ornic_engine_set_loopback - how QPs of this device reach each other
- * @eng: the device
- * @loopback: from memory to memory; else by packets, which only arrive if a
- *	switch reflects them
- *
- * It is for paths that MODIFY_QP and CREATE_AH make from then on. Multicast is
- * not concerned.
- *
- * Context: any.
- */
 void ornic_engine_set_loopback(struct ornic_engine *eng, bool loopback)
 {
 	WRITE_ONCE(eng->dev.wire_only, !loopback);
 }
 
-/**
- * ornic_engine_loopback - what ornic_engine_set_loopback() said last
- * @eng: the device
- *
- * Context: any.
- * Return: true from memory to memory, as at first; false by packets.
- */
 bool ornic_engine_loopback(const struct ornic_engine *eng)
 {
 	return !READ_ONCE(eng->dev.wire_only);
@@ -344,14 +257,6 @@ bool ornic_engine_loopback(const struct ornic_engine *eng)
 
 /* ---- Statistics -------------------------------------------------------------- */
 
-/**
- * ornic_engine_stat - one counter, summed over all CPUs
- * @eng: the device
- * @stat: which
- *
- * Context: any.
- * Return: its value, 0 for a counter that does not exist.
- */
 u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat)
 {
 	if ((u32)stat >= ORNIC_STAT_COUNT)
@@ -390,16 +295,6 @@ static bool gid_is_legal(const struct ornic_req_set_gid *req)
 	       (vlan < 4095 || vlan == ORNIC_VLAN_NONE);
 }
 
-/**
- * ornic_gid_set - SET_GID
- * @dev: the device
- * @req: the command
- *
- * Paths that were made before keep the addresses that they have.
- *
- * Context: may sleep.
- * Return: enum ornic_status.
- */
 int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req)
 {
 	u32 index = le32_to_cpu(req->hdr.obj);
@@ -424,15 +319,6 @@ int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req)
 	return ORNIC_OK;
 }
 
-/**
- * ornic_gid_is_local - is this an address of the device itself?
- * @dev: the device
- * @gid: IPv6, or IPv4 mapped
- * @vlan: VLAN id or ORNIC_VLAN_NONE
- *
- * Context: any but hard interrupts.
- * Return: whether it is in the GID table.
- */
 bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan)
 {
 	bool found;
@@ -443,15 +329,6 @@ bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan)
 	return found;
 }
 
-/**
- * ornic_gid_index - index of an address in the GID table, for CQEs
- * @dev: the device
- * @gid: IPv6, or IPv4 mapped
- * @vlan: VLAN id or ORNIC_VLAN_NONE
- *
- * Context: any but hard interrupts.
- * Return: the index, 0 if it is not there.
- */
 u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan)
 {
 	u32 index;
@@ -464,14 +341,6 @@ u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan)
 	return (u8)index;
 }
 
-/**
- * ornic_gid_read - copy an entry of the GID table
- * @dev: the device
- * @index: any
- * @gid: out: the entry; valid = false if empty or out of range
- *
- * Context: any but hard interrupts.
- */
 void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid)
 {
 	if (index >= ORNIC_GID_TABLE_LEN) {
@@ -503,29 +372,12 @@ static bool is_peer_path(struct ornic_dev *dev, const struct ornic_path *path,
 	return there && ornic_gid_is_local(there, path->dgid, vlan);
 }
 
-/**
- * ornic_path_dev - the device at the far end of a path that makes no packets
- * @dev: the device at its near end
- * @path: with loop set
- *
- * Context: any but hard interrupts.
- * Return: the device, @dev itself or a peer engine; NULL if that has gone.
- */
 struct ornic_dev *ornic_path_dev(struct ornic_dev *dev,
 				 const struct ornic_path *path)
 {
 	return path->peer_engine ? peer_dev(dev, path->av.dmac) : dev;
 }
 
-/**
- * ornic_path_resolve - the path along an address vector
- * @dev: the device
- * @path: to be filled
- * @av: where to, and from which entry of the GID table
- *
- * Context: any but hard interrupts.
- * Return: 0, or -EINVAL when @av is not sound (see ornic_path_init).
- */
 int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
 		       const struct ornic_av *av)
 {

@@ -148,12 +148,7 @@ static inline enum ornic_status ornic_errno_status(int err)
 	}
 }
 
-/**
- * ornic_dev_resched_all - ask the host to run every QP
- * @dev: device
- *
- * So that each sets its kick_wanted anew.
- */
+/* Ask the host to run every QP, so that each sets its kick_wanted again. */
 void ornic_dev_resched_all(struct ornic_dev *dev);
 
 /* Events are delivered without locks, so a call gathers them first. */
@@ -176,17 +171,23 @@ struct ornic_ctx {
 	struct ornic_eqe event[ORNIC_CTX_EVENTS];
 };
 
-/* Begin a call: enters the RCU section. */
+/* Begin a call with @budget bytes of work: enters the RCU section. */
 void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
 
-/* End it: leaves the RCU section and delivers the events. No lock is held. */
+/* End a call: leave the RCU section and deliver its events. No lock is held. */
 void ornic_ctx_end(struct ornic_ctx *ctx);
 
-/* Begin and end a call into another device inside one, and its RCU section. */
+/*
+ * Begin and end a call into another device inside a call, within its RCU
+ * section. Ending delivers the events: no lock of that device is held.
+ */
 void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
 void ornic_ctx_leave(struct ornic_ctx *ctx);
 
-/* Gather an event; one that waits already is not gathered again. */
+/*
+ * Gather an event, under any lock. One that is pending already also stands for
+ * this one. Callers keep room free, see ornic_ctx_full().
+ */
 noinline void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type,
 			      u32 obj, u8 vector);
 
@@ -196,7 +197,7 @@ static inline bool ornic_ctx_full(const struct ornic_ctx *ctx)
 	return ctx->nevents + ORNIC_CTX_RESERVE > ORNIC_CTX_EVENTS;
 }
 
-/* SET_GID. Return: enum ornic_status. */
+/* SET_GID. Existing paths keep their addresses. Return: enum ornic_status. */
 int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req);
 
 /* Is @gid (IPv4 mapped or IPv6) one of the device's own, on @vlan? */
@@ -253,7 +254,11 @@ static inline void ornic_relax(const struct ornic_dev *dev)
 		dev->ops->relax(dev->host);
 }
 
-/* CREATE_, DESTROY_ and BIND_COUNTERS. Return: enum ornic_status. */
+/*
+ * CREATE_, DESTROY_ and BIND_COUNTERS. ornic_counters_destroy() waits for RCU,
+ * as BIND_COUNTERS and lockless counting use a set inside RCU sections. Return:
+ * enum ornic_status.
+ */
 int ornic_counters_create(struct ornic_dev *dev, u32 *number);
 int ornic_counters_destroy(struct ornic_dev *dev, u32 number);
 int ornic_counters_bind(struct ornic_dev *dev,
@@ -265,12 +270,18 @@ int ornic_stats_query(struct ornic_dev *dev,
 int ornic_stats_modify(struct ornic_dev *dev,
 		       const struct ornic_req_modify_stats *req);
 
-/* CREATE_AH and DESTROY_AH. Return: enum ornic_status. */
+/*
+ * CREATE_AH and DESTROY_AH; sends that use the AH may still finish. Return: enum
+ * ornic_status.
+ */
 int ornic_ah_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_ah *req, u32 *ah);
 int ornic_ah_destroy(struct ornic_dev *dev, u32 ah);
 
-/* Resolve @av: checks it against the GID table, sets path->loop, peer_engine. */
+/*
+ * Make the path along @av: checks it against the GID table, sets loop and
+ * peer_engine. Return: 0, or -EINVAL as for ornic_path_init().
+ */
 int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
 		       const struct ornic_av *av);
 

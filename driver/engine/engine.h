@@ -190,81 +190,186 @@ enum ornic_run_result {
 	ORNIC_RUN_WAIT, /* waits for a packet, a timer or room */
 };
 
-/*
- * ornic_engine_create - make a device whose host is @ops, @host; @mac is its
- * Ethernet address. ERR-free: NULL when out of memory. May sleep.
- * ornic_engine_destroy - free it; all objects were destroyed or are now.
+/**
+ * ornic_engine_create - make a device without any objects, its port down
+ * @ops: the host's functions, must outlive the device
+ * @host: passed to each of them
+ * @mac: Ethernet address of the port
+ *
+ * Context: may sleep.
+ * Return: the device, NULL when out of memory.
  */
 struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 					 void *host, const u8 mac[6]);
+
+/**
+ * ornic_engine_destroy - destroy a device and the objects that are left
+ * @eng: the device; no call into it is under way or comes later
+ *
+ * Context: sleeps.
+ */
 void ornic_engine_destroy(struct ornic_engine *eng);
 
-/* Execute one command; always fills @rsp. May sleep. */
+/**
+ * ornic_engine_cmd - execute one command
+ * @eng: the device
+ * @req: the request; read once, so it may be shared memory
+ * @rsp: the response, always filled; zero but for what the command returns
+ *
+ * Context: may sleep.
+ */
 void ornic_engine_cmd(struct ornic_engine *eng, const union ornic_req *req,
 		      union ornic_rsp *rsp);
 
-/*
- * ornic_engine_kick - the host of the rings kicked the SQ of @qpn: look at it
- * and do up to @budget bytes worth of work (messages count at least 256).
- * ornic_engine_run - the same without counting a kick, and responder work
- * (READ responses) as well; for workers, after @resched and ORNIC_RUN_MORE.
+/**
+ * ornic_engine_kick - the host posted to an SQ and found kick_wanted
+ * @eng: the device
+ * @qpn: QP; one that does not exist (any more) is idle
+ * @budget: bytes of work; each message counts as at least 256
+ *
+ * Context: process or softirq context, no engine lock held.
+ * Return: what is left to do.
  */
 enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
 					u32 budget);
+
+/**
+ * ornic_engine_run - as ornic_engine_kick(), without counting a kick
+ * @eng: the device
+ * @qpn: QP; one that does not exist (any more) is idle
+ * @budget: bytes of work
+ *
+ * For workers, after @resched, @tx_room and ORNIC_RUN_MORE.
+ *
+ * Context: process or softirq context, no engine lock held.
+ * Return: what is left to do.
+ */
 enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 				       u32 budget);
 
-/*
- * ornic_engine_poll - for a poll thread: look for SQs whose record shows news,
- * without needing kicks: at those that had some lately, and at some of the
- * others, in turn, so that a look costs the same however many QPs there are.
- * Returns how many QPs did work. One thread calls it. With @polling on,
- * kick_wanted stays clear (ornic_engine_set_polling).
+/**
+ * ornic_engine_poll - run the QPs whose SQ record shows new WQEs
+ * @eng: the device
+ * @budget: bytes of work per QP
+ *
+ * Looks at all QPs that had work lately and at some of the others in turn, so its
+ * cost does not grow with the number of QPs. Needs ornic_engine_set_polling().
+ *
+ * Context: process context, no engine lock held; one caller at a time. One RCU
+ * section for the look, and one per QP that has work.
+ * Return: QPs that had work.
  */
 u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget);
+
+/**
+ * ornic_engine_set_polling - start or stop to poll all SQs
+ * @eng: the device
+ * @polling: kick_wanted stays clear. Set before the first ornic_engine_poll(),
+ *	clear after the last.
+ *
+ * Every QP is run once, so that the end of the run leaves kick_wanted as it must
+ * be now. WQEs posted between the last poll and that run are found by the look at
+ * the producer that follows each write of kick_wanted.
+ *
+ * Context: any but hard interrupts.
+ */
 void ornic_engine_set_polling(struct ornic_engine *eng, bool polling);
 
-/*
- * ornic_engine_busy_poll - the host polls the SQ of @qpn from now on, so that
- * kick_wanted stays clear; or nobody does any more: run it once then.
- * ornic_engine_has_work - was something posted since @seen was written? With
- * ornic_engine_run() after it that is how to poll it.
+/**
+ * ornic_engine_busy_poll - start or stop to poll the SQ of one QP
+ * @eng: the device
+ * @qpn: QP; one that does not exist (any more) is ignored
+ * @on: the host polls ornic_engine_has_work() and runs the QP, and kick_wanted
+ *	stays clear. After false the host must run the QP once more: that leaves
+ *	kick_wanted as it must be now, and finds what was posted meanwhile.
+ *
+ * Context: process or softirq context, no engine lock held.
  */
 void ornic_engine_busy_poll(struct ornic_engine *eng, u32 qpn, bool on);
+
+/**
+ * ornic_engine_has_work - was anything posted to the SQ of a QP?
+ * @eng: the device
+ * @qpn: QP; one that does not exist (any more) has no work
+ * @seen: producer that the caller has seen so far, of any value at first; updated
+ *
+ * WQEs that wait for the peer do not count: they go on without the caller.
+ *
+ * Context: any but hard interrupts.
+ * Return: whether to run the QP. A peek only: no lock is taken.
+ */
 bool ornic_engine_has_work(struct ornic_engine *eng, u32 qpn, u32 *seen);
 
-/*
- * ornic_engine_set_loopback - new paths between QPs of this device copy from
- * memory to memory, as at first, or make packets that a switch must reflect.
+/**
+ * ornic_engine_set_loopback - how QPs of this device reach each other
+ * @eng: the device
+ * @loopback: from memory to memory, the default; else by packets, which only
+ *	arrive if a switch reflects them
+ *
+ * For paths that MODIFY_QP and CREATE_AH make from now on. Multicast is not
+ * affected.
+ *
+ * Context: any.
  */
 void ornic_engine_set_loopback(struct ornic_engine *eng, bool loopback);
+
+/* What ornic_engine_set_loopback() set last. */
 bool ornic_engine_loopback(const struct ornic_engine *eng);
 
-/*
- * Of the ORNIC_RX_PEEK bytes @bth behind the UDP header: the QP that the packet is
- * for, and in @more whether others of its message follow. Nothing is checked.
- */
 #define ORNIC_RX_PEEK 12
+
+/**
+ * ornic_engine_rx_peek - destination of a packet, before ornic_engine_rx()
+ * @bth: the ORNIC_RX_PEEK bytes after the UDP header
+ * @more: out: other packets of its message follow
+ *
+ * Context: any.
+ * Return: the destination QPN. Neither is checked.
+ */
 u32 ornic_engine_rx_peek(const u8 *bth, bool *more);
 
-/*
- * Is a packet with the IP header @ip from the address of @qpn's peer, to its own, and
- * @qpn a connected QP that receives? A hint, read without its locks: ICRC and PSN
- * are not looked at, and ornic_engine_rx() decides.
+/**
+ * ornic_engine_is_peer - does a packet come from the peer of a connected QP?
+ * @eng: the device
+ * @qpn: QP that it is for; need not exist
+ * @ip: its IP header, as of struct ornic_rx
+ * @ipv6: @ip is an IPv6 header
+ *
+ * Context: any but hard interrupts.
+ * Return: whether addresses, type and state of the QP fit. A hint, read without
+ * locks: ICRC and PSN are not checked, and ornic_engine_rx() decides.
  */
 bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 			  bool ipv6);
 
-/* One packet from the wire. */
+/**
+ * ornic_engine_rx - one packet from the wire
+ * @eng: the device
+ * @rx: packet; the caller's again on return
+ *
+ * Context: softirq or process context, no engine lock held.
+ */
 void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx);
 
-/* The deadline of @qpn has come. */
+/**
+ * ornic_engine_expire - the deadline of a QP has come
+ * @eng: the device
+ * @qpn: QP; one that does not exist (any more) is ignored
+ *
+ * Context: softirq or process context, no engine lock held.
+ */
 void ornic_engine_expire(struct ornic_engine *eng, u32 qpn);
 
-/* The deadline of @cqn has come. */
+/**
+ * ornic_engine_cq_expire - the deadline of a CQ has come
+ * @eng: the device
+ * @cqn: CQ; one that does not exist (any more) is ignored
+ *
+ * Context: softirq or process context, no engine lock held.
+ */
 void ornic_engine_cq_expire(struct ornic_engine *eng, u32 cqn);
 
-/* One counter, summed over all CPUs. */
+/* One counter, summed over all CPUs; 0 if there is no such counter. */
 u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat);
 
 #endif /* ORNIC_ENGINE_H */

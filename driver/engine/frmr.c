@@ -23,12 +23,6 @@
 
 /* ---- Commands ------------------------------------------------------------------ */
 
-/**
- * ornic_frmr_alloc - memory for an FRMR
- *
- * Context: may sleep.
- * Return: its key, zeroed but for @frmr, to be freed as any key; NULL.
- */
 struct ornic_mkey *ornic_frmr_alloc(void)
 {
 	struct ornic_frmr *f = ornic_zalloc(sizeof(*f));
@@ -41,15 +35,6 @@ struct ornic_mkey *ornic_frmr_alloc(void)
 	return &f->base;
 }
 
-/**
- * ornic_frmr_init - check CREATE_MKEY and make room
- * @f: new MR, whose base has the PD
- * @req: the command
- *
- * Context: may sleep.
- * Return: 0; -EINVAL for fields that it does not have, or no or too much room;
- * -ENOMEM.
- */
 int ornic_frmr_init(struct ornic_frmr *f,
 		    const struct ornic_req_create_mkey *req)
 {
@@ -133,14 +118,6 @@ static enum ornic_vendor_err register_locked(struct ornic_dev *dev,
 	return ORNIC_VERR_NONE;
 }
 
-/**
- * ornic_frmr_register - execute REG_MR
- * @qp: QP, of the PD of the MR
- * @sw: WQE
- *
- * Context: sq.lock held, inside an RCU section.
- * Return: ORNIC_VERR_NONE, or why not; the MR is in the state that it was in.
- */
 enum ornic_vendor_err ornic_frmr_register(const struct ornic_qp *qp,
 					  const struct ornic_swqe *sw)
 {
@@ -175,15 +152,6 @@ static enum ornic_vendor_err invalidate_locked(struct ornic_frmr *f,
 	return ORNIC_VERR_NONE;
 }
 
-/**
- * ornic_key_invalidate - invalidate a key, IBTA 10.6.5
- * @qp: QP of its PD; of a window: that it is bound to
- * @key: of an FRMR or of a window of type 2
- * @remote: the peer asks for it
- *
- * Context: rq.lock held, and sq.lock unless @remote; inside an RCU section.
- * Return: ORNIC_VERR_NONE, or why not.
- */
 enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
 					   bool remote)
 {

@@ -62,18 +62,31 @@ static inline void ornic_frmr_release(struct ornic_frmr *f)
 		__release(ornic_frmr);
 }
 
-/* A new MR as a key, to be freed like any other; NULL: no memory. May sleep. */
+/*
+ * A new FRMR as a key, zeroed but for @frmr, to be freed like any other; NULL: no
+ * memory. May sleep.
+ */
 struct ornic_mkey *ornic_frmr_alloc(void);
 
-/* CREATE_MKEY of it. May sleep. Return: 0, -EINVAL, -ENOMEM. */
+/*
+ * Check CREATE_MKEY and make room. @f is new; its base has the PD. May sleep.
+ * Return: 0; -EINVAL for fields that it does not have, or no or too much room;
+ * -ENOMEM.
+ */
 int ornic_frmr_init(struct ornic_frmr *f,
 		    const struct ornic_req_create_mkey *req);
 
-/* Execute REG_MR. Inside an RCU section. */
+/*
+ * Execute REG_MR: sq.lock held, inside an RCU section. After an error the MR is
+ * unchanged.
+ */
 enum ornic_vendor_err ornic_frmr_register(const struct ornic_qp *qp,
 					  const struct ornic_swqe *sw);
 
-/* Invalidate @key, of an MR or a window. Inside an RCU section. */
+/*
+ * Invalidate the key of an FRMR or a type 2 window, IBTA 10.6.5; @remote: for the
+ * peer's SEND_INV. rq.lock held, and sq.lock unless @remote; RCU section.
+ */
 enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
 					   bool remote);
 

@@ -107,16 +107,6 @@ static int inspect_mkey(struct ornic_dev *dev, u32 key, union ornic_rsp *rsp)
 	return ORNIC_OK;
 }
 
-/**
- * ornic_inspect - INSPECT
- * @dev: device
- * @req: command
- * @rsp: filled
- *
- * Context: any but hard interrupts.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM for a kind of object that
- * there is not.
- */
 int ornic_inspect(struct ornic_dev *dev, const union ornic_req *req,
 		  union ornic_rsp *rsp)
 {

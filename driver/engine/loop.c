@@ -497,15 +497,6 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return loop_executed(ctx, qp, sw, 1, sizeof(r.orig));
 }
 
-/**
- * ornic_loop_step - execute a piece of a WQE without packets
- * @ctx: call
- * @qp: RC or UC QP whose path leads back to the device, or to a peer engine
- * @sw: WQE at sq.cur, started
- *
- * Context: sq.lock held, no rq.lock.
- * Return: whether to go on, wait, or stop.
- */
 enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				struct ornic_swqe *sw)
 {
@@ -591,18 +582,6 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	leave_peer(ctx, inner);
 }
 
-/**
- * ornic_loop_datagram - deliver a datagram without a packet
- * @ctx: call
- * @qp: UD QP
- * @sw: WQE; its dest_qkey is resolved
- * @path: of its AH, leads back to the device, or to a peer engine
- * @src: payload
- *
- * What cannot be delivered is dropped and counted, as on the wire.
- *
- * Context: sq.lock held, no rq.lock.
- */
 void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			 struct ornic_swqe *sw, const struct ornic_path *path,
 			 const struct ornic_iov *src)
@@ -629,19 +608,6 @@ static bool pause_here(const struct ornic_ctx *ctx, bool first)
 	return !first && (ctx->budget <= 0 || ornic_ctx_full(ctx));
 }
 
-/**
- * ornic_loop_multicast - deliver a datagram to the group's members on the
- * same device, the sender included
- * @ctx: call; its budget is used up
- * @qp: UD QP
- * @sw: WQE; its dest_qkey is resolved
- * @path: of its AH, to a group
- * @src: payload
- *
- * Context: sq.lock held, no rq.lock.
- * Return: false if there are more members than the call has room for: come
- * back in another one.
- */
 bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			  struct ornic_swqe *sw, const struct ornic_path *path,
 			  const struct ornic_iov *src)

@@ -23,14 +23,6 @@ static u32 bucket_of(const struct ornic_mcast *mc, const u8 *mgid)
 	return hash % ORNIC_MCAST_BUCKETS;
 }
 
-/**
- * ornic_mcast_group - find a multicast group
- * @dev: the device
- * @mgid: its address
- *
- * Context: inside an RCU section.
- * Return: the group, NULL if it has no members.
- */
 struct ornic_mcg *ornic_mcast_group(struct ornic_dev *dev, const u8 *mgid)
 {
 	struct ornic_mcast *mc = &dev->mcast;
@@ -42,15 +34,6 @@ struct ornic_mcg *ornic_mcast_group(struct ornic_dev *dev, const u8 *mgid)
 	return group;
 }
 
-/**
- * ornic_mcast_member - walk the members of a group
- * @dev: the device
- * @group: the group
- * @slot: where to look from; out: where the member is
- *
- * Context: inside an RCU section; the walk may go on in another one.
- * Return: a QP, NULL at the end.
- */
 struct ornic_qp *ornic_mcast_member(struct ornic_dev *dev,
 				    const struct ornic_mcg *group, u32 *slot)
 {
@@ -175,16 +158,6 @@ static int attach_locked(struct ornic_dev *dev, u32 qpn,
 	return status;
 }
 
-/**
- * ornic_mcast_attach - ATTACH_MCAST
- * @dev: the device
- * @req: the command
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM for an address that is no
- * multicast and a QP that is not UD; ORNIC_BUSY for a member; ORNIC_LIMIT;
- * ORNIC_NO_RESOURCE.
- */
 int ornic_mcast_attach(struct ornic_dev *dev, const struct ornic_req_mcast *req)
 {
 	struct ornic_mcg *spare;
@@ -225,17 +198,6 @@ static int detach_locked(struct ornic_dev *dev, u32 qpn, const u8 *mgid)
 	return ORNIC_OK;
 }
 
-/**
- * ornic_mcast_detach - DETACH_MCAST
- * @dev: the device
- * @req: the command
- *
- * A packet that is being delivered may still reach the QP.
- *
- * Context: any but hard interrupts.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND, also for a QP that is not a member;
- * ORNIC_BAD_PARAM as for ATTACH_MCAST.
- */
 int ornic_mcast_detach(struct ornic_dev *dev, const struct ornic_req_mcast *req)
 {
 	int status;
@@ -268,15 +230,6 @@ static void forget_in_bucket(struct ornic_mcast *mc, u32 bucket,
 	}
 }
 
-/**
- * ornic_mcast_forget - take a QP that goes out of its groups
- * @dev: the device
- * @qp: no look-up finds it any more
- *
- * ATTACH_MCAST looks the QP up under the lock, so none comes afterwards.
- *
- * Context: any but hard interrupts.
- */
 void ornic_mcast_forget(struct ornic_dev *dev, struct ornic_qp *qp)
 {
 	struct ornic_mcast *mc = &dev->mcast;

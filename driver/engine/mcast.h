@@ -52,19 +52,30 @@ struct ornic_mcast {
 	struct ornic_mcg __rcu *bucket[ORNIC_MCAST_BUCKETS];
 };
 
-/* ATTACH_MCAST and DETACH_MCAST. Return: enum ornic_status. */
+/*
+ * ATTACH_MCAST and DETACH_MCAST. Return: ORNIC_OK; ORNIC_NOT_FOUND;
+ * ORNIC_BAD_PARAM for an address that is no multicast or a QP that is not UD;
+ * ORNIC_BUSY for a member; ORNIC_LIMIT; ORNIC_NO_RESOURCE. A packet that is being
+ * delivered may still reach a detached QP.
+ */
 int ornic_mcast_attach(struct ornic_dev *dev,
 		       const struct ornic_req_mcast *req);
 int ornic_mcast_detach(struct ornic_dev *dev,
 		       const struct ornic_req_mcast *req);
 
-/* @qp is out of sight: take it out of its groups. */
+/*
+ * Remove @qp, which no look-up finds any more, from its groups. ATTACH_MCAST looks
+ * QPs up under the lock, so it joins none afterwards.
+ */
 void ornic_mcast_forget(struct ornic_dev *dev, struct ornic_qp *qp);
 
 /* The group @mgid, NULL if it has no members. Inside an RCU section. */
 struct ornic_mcg *ornic_mcast_group(struct ornic_dev *dev, const u8 *mgid);
 
-/* The first member at or above *@slot (updated), NULL at the end. Likewise. */
+/*
+ * The first member at or above *@slot (updated), NULL at the end. Inside an RCU
+ * section; the walk may continue in another one.
+ */
 struct ornic_qp *ornic_mcast_member(struct ornic_dev *dev,
 				    const struct ornic_mcg *group, u32 *slot);
 

@@ -112,12 +112,6 @@ int ornic_pages_get(struct ornic_dev *dev, const struct ornic_mem *mem,
 	return get_pages(dev, mem, U64_MAX, pages);
 }
 
-/**
- * ornic_pages_put - forget what ornic_pages_get resolved
- * @pages: resolved, or zeroed
- *
- * Context: may sleep.
- */
 void ornic_pages_put(struct ornic_pages *pages)
 {
 	ornic_vfree(pages->page);
@@ -257,14 +251,6 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
  */
 #define DENSE_KEYS (1u << 20)
 
-/**
- * ornic_mkey_reserve - take an index for a key
- * @dev: the device
- * @random: 24 random bits
- *
- * Context: may sleep.
- * Return: as ornic_table_reserve().
- */
 int ornic_mkey_reserve(struct ornic_dev *dev, u32 random)
 {
 	struct ornic_table *t = &dev->mkeys;
@@ -275,15 +261,6 @@ int ornic_mkey_reserve(struct ornic_dev *dev, u32 random)
 	return ornic_table_reserve(t, random % among);
 }
 
-/**
- * ornic_mkey_create - CREATE_MKEY
- * @dev: the device
- * @req: the command
- * @key: out: the new key, never 0, hard to guess: 28 random bits
- *
- * Context: may sleep.
- * Return: enum ornic_status.
- */
 int ornic_mkey_create(struct ornic_dev *dev,
 		      const struct ornic_req_create_mkey *req, u32 *key)
 {
@@ -363,16 +340,6 @@ static int mr_status(struct ornic_dev *dev, u32 key)
 	return status;
 }
 
-/**
- * ornic_mkey_destroy - DESTROY_MKEY
- * @dev: the device
- * @key: whole key, index and variant
- *
- * When it returns, nobody reads or writes the memory of the key any more.
- *
- * Context: sleeps.
- * Return: enum ornic_status; ORNIC_BUSY while a window is bound to it.
- */
 int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 {
 	int status = mr_status(dev, key);
@@ -430,16 +397,6 @@ static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
 	return map_bytes(dev, m, &req->mem);
 }
 
-/**
- * ornic_mkey_modify - MODIFY_MKEY
- * @dev: the device
- * @req: the command
- *
- * When it returns, nobody uses the key as it was before.
- *
- * Context: sleeps.
- * Return: enum ornic_status; nothing has changed unless ORNIC_OK.
- */
 int ornic_mkey_modify(struct ornic_dev *dev,
 		      const struct ornic_req_modify_mkey *req)
 {
@@ -644,15 +601,6 @@ enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
 	return ORNIC_VERR_NONE;
 }
 
-/**
- * ornic_iov_add - append one plain piece of the engine's own memory
- * @iov: collects it
- * @ptr: the piece
- * @len: its bytes; 0 adds nothing
- *
- * Context: any.
- * Return: 0 or -ENOSPC.
- */
 int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len)
 {
 	if (!len)
@@ -660,14 +608,6 @@ int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len)
 	return add_piece(iov, ptr, ptr, len) ? 0 : -ENOSPC;
 }
 
-/**
- * ornic_iov_copy - copy memory to memory; the two may overlap
- * @dst: where to
- * @src: where from
- *
- * Context: any.
- * Return: bytes copied: those of the shorter.
- */
 u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src)
 {
 	u32 d = 0, s = 0, doff = 0, soff = 0, n;

@@ -139,14 +139,6 @@ static enum ornic_vendor_err bind_locked(struct ornic_mw *mw,
 	return ORNIC_VERR_NONE;
 }
 
-/**
- * ornic_mw_bind - execute BIND_MW
- * @qp: QP, of the PD of window and MR
- * @sw: WQE; a length of 0 unbinds a window of type 1
- *
- * Context: sq.lock held, inside an RCU section.
- * Return: ORNIC_VERR_NONE, or why not; the window is what it was then.
- */
 enum ornic_vendor_err ornic_mw_bind(const struct ornic_qp *qp,
 				    const struct ornic_swqe *sw)
 {
@@ -169,14 +161,6 @@ enum ornic_vendor_err ornic_mw_bind(const struct ornic_qp *qp,
 	return verr;
 }
 
-/**
- * ornic_mw_invalidate - invalidate a window of type 2
- * @qp: QP that it is bound to
- * @rkey: its key
- *
- * Context: sq.lock or rq.lock held, inside an RCU section.
- * Return: ORNIC_VERR_NONE, or why not.
- */
 enum ornic_vendor_err ornic_mw_invalidate(const struct ornic_qp *qp, u32 rkey)
 {
 	struct ornic_mw *mw = mw_lookup(qp->dev, rkey);
@@ -194,15 +178,6 @@ enum ornic_vendor_err ornic_mw_invalidate(const struct ornic_qp *qp, u32 rkey)
 
 /* ---- Commands ------------------------------------------------------------------ */
 
-/**
- * ornic_mw_create - CREATE_MW
- * @dev: the device
- * @req: the command
- * @key: out: its key, unbound; never 0, hard to guess
- *
- * Context: may sleep.
- * Return: enum ornic_status.
- */
 int ornic_mw_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_mw *req, u32 *key)
 {
@@ -230,16 +205,6 @@ int ornic_mw_create(struct ornic_dev *dev,
 	return ORNIC_OK;
 }
 
-/**
- * ornic_mw_destroy - DESTROY_MW
- * @dev: the device
- * @key: with its index, and any variant
- *
- * When it returns, nobody uses memory through the window any more.
- *
- * Context: sleeps (RCU).
- * Return: enum ornic_status.
- */
 int ornic_mw_destroy(struct ornic_dev *dev, u32 key)
 {
 	struct ornic_mw *mw;

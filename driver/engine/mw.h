@@ -68,14 +68,24 @@ enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
 				     const struct ornic_qp *qp, u32 rkey,
 				     u64 addr, u64 len, u8 access);
 
-/* Execute BIND_MW. Inside an RCU section. */
+/*
+ * Execute BIND_MW; a length of 0 unbinds a type 1 window. sq.lock held, inside an
+ * RCU section. After an error the window is unchanged.
+ */
 enum ornic_vendor_err ornic_mw_bind(const struct ornic_qp *qp,
 				    const struct ornic_swqe *sw);
 
-/* Invalidate @rkey, for LOCAL_INV or the peer's SEND_INV. RCU section. */
+/*
+ * Invalidate a type 2 window of @qp, for LOCAL_INV or the peer's SEND_INV. sq.lock
+ * or rq.lock held, inside an RCU section.
+ */
 enum ornic_vendor_err ornic_mw_invalidate(const struct ornic_qp *qp, u32 rkey);
 
-/* CREATE_MW and DESTROY_MW. Return: enum ornic_status. */
+/*
+ * CREATE_MW and DESTROY_MW. The new key is unbound, never 0 and hard to guess.
+ * When ornic_mw_destroy() returns, nobody uses memory through the window any
+ * more; it takes any variant. Return: enum ornic_status.
+ */
 int ornic_mw_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_mw *req, u32 *key);
 int ornic_mw_destroy(struct ornic_dev *dev, u32 key);

@@ -78,16 +78,23 @@ static inline struct ornic_swqe *ornic_swqe(struct ornic_sq *sq, u32 index)
 	return &sq->swqe[index & (sq->depth - 1)];
 }
 
-/* sq: copy the next WQE of the ring, NULL if there is none or it is broken. */
+/*
+ * sq: copy the next WQE of the ring; NULL if there is none. A producer index
+ * that claims more WQEs than the ring has slots marks the ring broken: it is not
+ * read again until RESET.
+ */
 __flatten noinline struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp);
 
-/* rq: copy the next receive WQE to rq.rwqe; false if there is none. */
+/* rq: copy the next receive WQE to rq.rwqe; false if none. Broken: as above. */
 bool ornic_rq_fetch(struct ornic_qp *qp);
 
-/* May slots of 2^@log_stride bytes hold receive WQEs of @max_sge SGEs? */
+/*
+ * True if slots of 2^@log_stride bytes and @max_sge SGEs are within the limits
+ * and fit each other, so that ornic_rwqe_decode() stays inside the slot.
+ */
 bool ornic_rwqe_fits(u32 log_stride, u32 max_sge);
 
-/* Copy the receive WQE in @slot: all of @rw but index and pdn. */
+/* Copy the receive WQE in @slot: all of @rw but index and pdn. Queue locked. */
 void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge);
 
 /* What the host has posted according to @record. */
@@ -105,7 +112,12 @@ enum ornic_step {
 
 /* ---- tx.c ----------------------------------------------------------------- */
 
-/* sq or rq: send a packet along @path; false: later, see @b. */
+/*
+ * Send a packet along @path. sq and sq.backoff for a request, rq and rq.backoff
+ * for a response; RCU section. True if it is sent, or lost; false if the port
+ * refused it: send it again when @b is over, for which ornic_comp_arm() sets the
+ * host's timer.
+ */
 bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   struct ornic_backoff *b, const struct ornic_path *path,
 		   const struct ornic_txinfo *info,
@@ -113,97 +125,131 @@ bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* ---- req.c ---------------------------------------------------------------- */
 
-/* sq: send and execute what can be, within ctx->budget. */
+/*
+ * sq, not rq: send and execute what is possible within ctx->budget. Unless the
+ * result is ORNIC_RUN_IDLE, kick_wanted is clear: the queue is run again without
+ * a kick.
+ */
 enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: continue sending at @psn, which is in [acked, max_psn]. */
 noinline void ornic_req_seek(struct ornic_qp *qp, u32 psn);
 
 /*
- * sq: packets may be out that asked for no ACK: send the last one again so
- * that it does. False if there is none.
+ * sq: if packets are outstanding and none asked for an ACK, send the last one
+ * again with AckReq. False if there is none.
  */
 noinline bool ornic_req_probe(struct ornic_qp *qp);
 
-/* sq: @sw is executed or on the wire as far as @npkts: advance psn, cur. */
+/* sq: @npkts more of @sw are executed or sent: advance psn and cur. */
 void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts);
 
-/* sq, not rq: @sw is at fault itself and fails in its turn. */
+/*
+ * sq, not rq: @sw, at sq.cur, is invalid. It fails after all before it are done,
+ * so that completions keep their order.
+ */
 noinline enum ornic_step ornic_req_fail(struct ornic_ctx *ctx,
 					struct ornic_qp *qp,
 					struct ornic_swqe *sw,
 					enum ornic_cqe_status status,
 					enum ornic_vendor_err verr);
 
-/* sq, not rq: invalidate the key of LOCAL_INV or READ_INV. */
+/* sq, not rq: invalidate the key of LOCAL_INV or READ_INV. RCU section. */
 noinline enum ornic_vendor_err
 ornic_req_invalidate(struct ornic_qp *qp, const struct ornic_swqe *sw);
 
 /* Completion status for an SGE that may not be used. */
 enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr);
 
-/* sq: pieces of the payload of @sw: [@off, @off + @len). */
+/* sq: map the payload of @sw, [@off, @off + @len), to pieces. RCU section. */
 enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 				     const struct ornic_swqe *sw, u32 off,
 				     u32 len, u8 access, struct ornic_iov *iov);
 
 /* ---- comp.c --------------------------------------------------------------- */
 
-/* sq: a response packet. */
+/*
+ * sq, not rq: a response packet from the right peer. PSNs that are not
+ * outstanding are ignored (IBTA C9-144).
+ */
 __flatten noinline void ornic_comp_rx(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      const struct ornic_pkt *pkt);
 
-/* sq: the deadline may have come. */
+/* sq, not rq: the host's timer fired; the deadline may have passed. */
 noinline void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* sq: start, move or stop the ACK timer after sending or progress. */
 void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
-/* sq: have the host call when the next of the deadlines of @qp has come. */
+/* sq: set the host's timer to the earliest deadline of @qp. */
 noinline void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp);
 
-/* sq: the peer answered everything before @acked. */
+/*
+ * sq: the peer acknowledged everything before @acked. Retry counters and the
+ * retry grace start again.
+ */
 void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked);
 
-/* sq: the oldest WQE (@sw) is done. */
+/* sq: @sw, the oldest WQE and fully sent, is done. */
 void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			struct ornic_swqe *sw);
 
-/* sq, not rq: the data of the READ @sw is there; false: it failed, see STOP. */
+/*
+ * sq, not rq: the data of the READ @sw, the oldest WQE, has arrived. READ_INV
+ * invalidates its key before it completes. False if that failed: the QP has left
+ * its state. RCU section.
+ */
 bool ornic_comp_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     struct ornic_swqe *sw);
 
-/* sq: operations that need no answer are done once all before them are. */
+/* sq: complete executed local operations that are now the oldest. */
 void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
-/* sq, not rq: the oldest WQE failed; the QP goes to ERR or SQE, all flushed. */
+/*
+ * sq, not rq: the oldest WQE failed. RC and XRC go to ERR, UC and UD to SQE
+ * (IBTA 10.3.1.7), and everything after it is flushed.
+ */
 noinline void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			      enum ornic_cqe_status status,
 			      enum ornic_vendor_err verr);
 
-/* sq: the peer was not ready; @code is its timer code. */
+/*
+ * sq, not rq: the peer had no receive WQE; @code is its timer code. All before
+ * the message in question is complete.
+ */
 noinline void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     u8 code);
 
-/* sq: complete all WQEs with FLUSH_ERR, and look for more. */
+/*
+ * sq: ERR or SQE: complete everything with WR_FLUSH_ERR. At most one ring per
+ * call, so that a process that keeps posting cannot hold the lock; a run does
+ * the rest.
+ */
 noinline void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
-/* sq: SQD: tell when everything that was started is done. */
+/* sq: SQD: raise the event when everything that was started is done. */
 noinline void ornic_sq_check_drained(struct ornic_ctx *ctx,
 				     struct ornic_qp *qp);
 
-/* ns that RNR timer @code means, IBTA table 45. */
+/* ns of RNR timer @code, IBTA table 45. */
 u64 ornic_rnr_ns(u8 code);
 
 /* ---- resp.c --------------------------------------------------------------- */
 
-/* rq: execute a request, or say why not. */
+/*
+ * rq: execute a request, or return why not. A READ gets its number of PSNs, an
+ * atomic its original value. If rq.dead is set afterwards, the caller takes the
+ * QP to ERR once it holds no rq.lock.
+ */
 enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      struct ornic_inreq *r);
 
-/* rq: complete the receive in progress and all posted ones with FLUSH_ERR. */
+/*
+ * rq: ERR: complete the receive in progress and all posted ones with
+ * WR_FLUSH_ERR, at most one ring per call.
+ */
 noinline void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /*
@@ -219,24 +265,34 @@ static inline void ornic_resp_die(const struct ornic_ctx *ctx,
 
 /* ---- xrc.c ---------------------------------------------------------------- */
 
-/* rq: look up the SRQ that @r names, if @qp is a target. */
+/*
+ * rq: XRC target: set r->srq to the SRQ that @r names, NULL if its domain has
+ * none. The keys of the request, also of a duplicate, are of the SRQ's PD (IBTA
+ * A14.3.2), so this comes first. RCU section.
+ */
 void ornic_xrc_find_srq(struct ornic_qp *qp, struct ornic_inreq *r);
 
-/* Is @qp a target, and @r names no SRQ of its domain? */
+/* rq: true if @qp is a target and @r names no SRQ of its domain. */
 bool ornic_xrc_lacks_srq(const struct ornic_qp *qp,
 			 const struct ornic_inreq *r);
 
-/* rq: take receive WQEs from the SRQ of @r; false: it may not. */
+/*
+ * rq: take receive WQEs from the SRQ of @r. False if a target's request names
+ * none, or another one than the message began with.
+ */
 bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r);
 
 /* ---- resp_tx.c ------------------------------------------------------------- */
 
-/* rq: a request packet. */
+/* rq: a request packet for a QP of its transport. */
 __flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      const struct ornic_pkt *pkt);
 
-/* rq: send READ responses that wait, and the ACK behind them. */
+/*
+ * rq: send READ responses that wait, and the ACK after them. IDLE if none is
+ * left; WAIT for room or the end of rq.backoff; MORE for budget.
+ */
 __flatten noinline enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx,
 							struct ornic_qp *qp);
 
@@ -260,28 +316,34 @@ static inline bool ornic_qp_can_receive(const struct ornic_qp *qp)
 
 /* ---- sgl.c ---------------------------------------------------------------- */
 
-/* Write the bytes of @src to [@off, ...) of an SGE list. */
+/*
+ * Write the bytes of @src to [@off, ...) of an SGE list. Lock of the queue that
+ * owns the list; RCU section. On an error all before the bad SGE is written.
+ */
 enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
 				      const struct ornic_lsge *sge, u32 nsge,
 				      u64 off, const struct ornic_iov *src);
 
-/* The same, with the keys of another PD than the QP's. */
+/* The same with the keys of PD @pdn: an SRQ may have another than the QP. */
 enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 					 const struct ornic_lsge *sge, u32 nsge,
 					 u64 off, const struct ornic_iov *src);
 
-/* rq: write the bytes of @src to [@va, ...) of a remote key. */
+/* rq: write the bytes of @src to [@va, ...) of a remote key. RCU section. */
 enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 				      const struct ornic_iov *src);
 
 /* ---- loop.c --------------------------------------------------------------- */
 
-/* sq: execute a piece of @sw on the same device. RC, UC. */
+/*
+ * sq: RC, UC: execute a piece of @sw on the same device or a peer engine. RCU
+ * section.
+ */
 __flatten noinline enum ornic_step ornic_loop_step(struct ornic_ctx *ctx,
 						   struct ornic_qp *qp,
 						   struct ornic_swqe *sw);
 
-/* sq: deliver the datagram @sw to a QP of the same device. */
+/* sq: deliver the datagram @sw to a QP of the same device or a peer engine. */
 noinline void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw,
 				  const struct ornic_path *path,
@@ -298,7 +360,7 @@ noinline bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* ---- qp.c ----------------------------------------------------------------- */
 
-/* sq, not rq: to the error state, everything is flushed. */
+/* sq, not rq: to the error state; everything is flushed. */
 void ornic_qp_error(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* The QP of @qpn or NULL. Inside an RCU section. */

@@ -247,16 +247,6 @@ static int reserve_qpn(struct ornic_dev *dev,
 	return err ? err : ORNIC_GSI_QPN;
 }
 
-/**
- * ornic_qp_create - CREATE_QP
- * @dev: device
- * @req: command
- * @qpn: number of the new QP
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_BAD_PARAM; ORNIC_BAD_ADDR; ORNIC_NO_RESOURCE;
- * ORNIC_LIMIT when there are no QPNs left; ORNIC_BUSY when there is a GSI QP.
- */
 int ornic_qp_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_qp *req, u32 *qpn)
 {
@@ -293,16 +283,6 @@ err_free:
 	return ornic_errno_status(err);
 }
 
-/**
- * ornic_qp_destroy - DESTROY_QP
- * @dev: device
- * @qpn: QP, in any state
- *
- * On return nobody touches its rings, and neither timer nor run will come.
- *
- * Context: may sleep.
- * Return: ORNIC_OK or ORNIC_NOT_FOUND.
- */
 int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn)
 {
 	struct ornic_qp *qp;

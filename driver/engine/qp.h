@@ -550,7 +550,15 @@ enum ornic_verdict {
 	ORNIC_RESP_EMPTY, /* ATOMIC WRITE, FLUSH executed: resource made */
 };
 
-/* cmd.c calls these (qp.c): CREATE, DESTROY, MODIFY, QUERY_QP. */
+/*
+ * CREATE_, DESTROY_, MODIFY_, QUERY_QP. May sleep. Return: enum ornic_status.
+ *
+ * ornic_qp_create(): ORNIC_LIMIT if there are no QPNs left, ORNIC_BUSY if there is
+ * a GSI QP. ornic_qp_destroy(), in any state: on return nobody touches the rings,
+ * and neither timer nor run comes. ornic_qp_modify(): ORNIC_BAD_STATE for a
+ * transition that does not exist, or an attribute that waits for the SQ to drain;
+ * ORNIC_BAD_PARAM for a mask or value that it does not allow.
+ */
 int ornic_qp_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_qp *req, u32 *qpn);
 int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn);
@@ -559,7 +567,10 @@ int ornic_qp_modify(struct ornic_dev *dev,
 int ornic_qp_query(struct ornic_dev *dev, u32 qpn,
 		   struct ornic_rsp_query_qp *rsp);
 
-/* cmd.c calls it (inspect.c): INSPECT. Return: enum ornic_status. */
+/*
+ * INSPECT. Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM for a kind of object
+ * that does not exist.
+ */
 int ornic_inspect(struct ornic_dev *dev, const union ornic_req *req,
 		  union ornic_rsp *rsp);
 

@@ -296,13 +296,6 @@ static void reset_qp(struct ornic_qp *qp)
 		WRITE_ONCE(rq->record->kick_wanted, 0);
 }
 
-/**
- * ornic_qp_error - to the error state
- * @ctx: call
- * @qp: QP
- *
- * Context: sq.lock held, rq.lock not.
- */
 void ornic_qp_error(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	ornic_lock_held(&qp->sq.lock);
@@ -359,16 +352,6 @@ static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_OK;
 }
 
-/**
- * ornic_qp_modify - MODIFY_QP
- * @dev: device
- * @req: command
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_STATE for a transition that
- * does not exist, or an attribute that waits for the SQ to drain;
- * ORNIC_BAD_PARAM for a mask or value that it does not allow.
- */
 int ornic_qp_modify(struct ornic_dev *dev,
 		    const struct ornic_req_modify_qp *req)
 {
@@ -413,15 +396,6 @@ static void fill_query(const struct ornic_qp *qp,
 	rsp->max_dest_rd_atomic = qp->max_dest_rd_atomic;
 }
 
-/**
- * ornic_qp_query - QUERY_QP
- * @dev: device
- * @qpn: QP
- * @rsp: filled
- *
- * Context: may sleep.
- * Return: ORNIC_OK or ORNIC_NOT_FOUND.
- */
 int ornic_qp_query(struct ornic_dev *dev, u32 qpn,
 		   struct ornic_rsp_query_qp *rsp)
 {

@@ -27,14 +27,6 @@ static u8 packet_opcode(const struct ornic_swqe *sw, bool first, bool last)
 	return base + place[first][last] + (last && info->imm);
 }
 
-/**
- * ornic_req_advance - @npkts more PSNs of @sw are sent or executed
- * @qp: QP
- * @sw: WQE at sq.cur
- * @npkts: PSNs
- *
- * Context: sq.lock held.
- */
 void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -53,13 +45,6 @@ static bool is_pending_local(const struct ornic_swqe *sw)
 	return sw->kind == ORNIC_OPF_LOCAL && !sw->done;
 }
 
-/**
- * ornic_req_seek - continue sending at @psn
- * @qp: QP
- * @psn: in [sq.acked, sq.max_psn]
- *
- * Context: sq.lock held.
- */
 void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -95,18 +80,6 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 	sq->psn = psn;
 }
 
-/**
- * ornic_swqe_iov - pieces of the payload of a WQE
- * @qp: QP
- * @sw: WQE
- * @off: first byte
- * @len: bytes
- * @access: what the keys must allow
- * @iov: receives the pieces; may end early when it is full
- *
- * Context: sq.lock held, inside an RCU section.
- * Return: ORNIC_VERR_NONE or what is wrong with an SGE.
- */
 enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 				     const struct ornic_swqe *sw, u32 off,
 				     u32 len, u8 access, struct ornic_iov *iov)
@@ -162,16 +135,6 @@ static enum ornic_vendor_err map_packet(struct ornic_qp *qp,
 	return verr;
 }
 
-/**
- * ornic_req_probe - make the peer acknowledge what was sent
- * @qp: QP
- *
- * The last packets may not have asked for an ACK because more was to follow.
- * When it does not, the last one goes out again and asks.
- *
- * Context: sq.lock held.
- * Return: true if there is a packet to be sent again.
- */
 bool ornic_req_probe(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -184,19 +147,6 @@ bool ornic_req_probe(struct ornic_qp *qp)
 	return true;
 }
 
-/**
- * ornic_req_fail - a WQE is at fault itself
- * @ctx: call
- * @qp: QP
- * @sw: WQE at sq.cur
- * @status: of its completion
- * @verr: finer cause
- *
- * It fails when all before it are done, so that completions keep their order.
- *
- * Context: sq.lock held, rq.lock not.
- * Return: whether to go on, wait for a response, or stop.
- */
 enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			       struct ornic_swqe *sw,
 			       enum ornic_cqe_status status,
@@ -210,13 +160,6 @@ enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_STEP_STOP;
 }
 
-/**
- * ornic_prot_status - completion status of a WQE whose SGE may not be used
- * @verr: what is wrong with it
- *
- * Context: any.
- * Return: status.
- */
 enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr)
 {
 	return verr == ORNIC_VERR_BAD_SGE_COUNT ? ORNIC_CQE_LOC_QP_OP_ERR :
@@ -481,14 +424,6 @@ static bool is_mute(const struct ornic_sq *sq)
 	       sq->unacked_pkts >= ornic_psn_diff(sq->psn, sq->acked);
 }
 
-/**
- * ornic_req_invalidate - invalidate the key of a WQE
- * @qp: QP
- * @sw: WQE
- *
- * Context: sq.lock held, rq.lock not; inside an RCU section.
- * Return: ORNIC_VERR_NONE, or why not.
- */
 enum ornic_vendor_err ornic_req_invalidate(struct ornic_qp *qp,
 					   const struct ornic_swqe *sw)
 {
@@ -661,17 +596,6 @@ static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
 	}
 }
 
-/**
- * ornic_req_run - send and execute what can be
- * @ctx: call; its budget is used up
- * @qp: QP
- *
- * While the result is not ORNIC_RUN_IDLE kick_wanted is clear: the queue will
- * be looked at again without a kick.
- *
- * Context: sq.lock held, rq.lock not.
- * Return: what is left to do.
- */
 enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;

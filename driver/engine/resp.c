@@ -81,15 +81,6 @@ static void flush_shared(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_ctx_event(ctx, ORNIC_EVENT_LAST_WQE, qp->qpn, 0);
 }
 
-/**
- * ornic_rq_flush - complete all receives with WR_FLUSH_ERR
- * @ctx: call
- * @qp: QP in ERR
- *
- * As for the SQ, at most one ring full per call.
- *
- * Context: rq.lock held.
- */
 void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
@@ -738,16 +729,6 @@ static void count_request(struct ornic_qp *qp, const struct ornic_inreq *r)
 	}
 }
 
-/**
- * ornic_resp_request - execute a request, or say why not
- * @ctx: call
- * @qp: QP that may receive
- * @r: request; a READ gets its number of PSNs, an atomic its original value
- *
- * Context: rq.lock held.
- * Return: verdict. rq.dead is set if the QP must go to the error state, which
- * the caller brings about when it holds no rq.lock.
- */
 enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      struct ornic_inreq *r)

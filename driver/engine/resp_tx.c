@@ -155,15 +155,6 @@ static bool has_room(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return room;
 }
 
-/**
- * ornic_resp_run - send the responses that wait
- * @ctx: call; its budget is used up
- * @qp: RC QP
- *
- * Context: rq.lock held.
- * Return: IDLE when nothing is left, WAIT for room or the end of rq.backoff, MORE
- * for budget.
- */
 enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
@@ -286,14 +277,6 @@ static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 	ornic_qp_mark_peer_seen(qp, ctx->now);
 }
 
-/**
- * ornic_resp_rx - a request packet
- * @ctx: call
- * @qp: QP of the packet's transport
- * @pkt: packet
- *
- * Context: rq.lock held.
- */
 void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   const struct ornic_pkt *pkt)
 {

@@ -152,30 +152,12 @@ run_kicked(struct ornic_engine *eng, u32 qpn, u32 budget, bool kicked)
 	return res;
 }
 
-/**
- * ornic_engine_run - work on a QP without a kick
- * @eng: engine
- * @qpn: QP; one that does not exist (any more) is idle
- * @budget: bytes of work
- *
- * Context: process or softirq context, no engine lock held.
- * Return: what is left to do.
- */
 enum ornic_run_result ornic_engine_run(struct ornic_engine *eng, u32 qpn,
 				       u32 budget)
 {
 	return run_kicked(eng, qpn, budget, false);
 }
 
-/**
- * ornic_engine_kick - the host has posted and found kick_wanted
- * @eng: engine
- * @qpn: QP
- * @budget: bytes of work
- *
- * Context: process or softirq context, no engine lock held.
- * Return: what is left to do.
- */
 enum ornic_run_result ornic_engine_kick(struct ornic_engine *eng, u32 qpn,
 					u32 budget)
 {
@@ -196,18 +178,6 @@ static bool has_work(struct ornic_qp *qp)
 	       READ_ONCE(sq->seen);
 }
 
-/**
- * ornic_engine_busy_poll - somebody starts or stops to look at the SQ of a QP
- * @eng: engine
- * @qpn: QP; one that does not exist (any more) needs nobody
- * @on: who looks asks ornic_engine_has_work() again and again, and runs the QP;
- *	with false they have to run it once more: that leaves kick_wanted as it
- *	must be now, and finds what was posted meanwhile
- *
- * One for all QPs is ornic_engine_set_polling().
- *
- * Context: process or softirq context, no engine lock held.
- */
 void ornic_engine_busy_poll(struct ornic_engine *eng, u32 qpn, bool on)
 {
 	struct ornic_qp *qp;
@@ -222,17 +192,6 @@ void ornic_engine_busy_poll(struct ornic_engine *eng, u32 qpn, bool on)
 	ornic_rcu_read_unlock();
 }
 
-/**
- * ornic_engine_has_work - was anything posted to the SQ of a QP?
- * @eng: engine
- * @qpn: QP; one that does not exist (any more) has no news
- * @seen: what the caller has seen so far, whatever it is at first; updated
- *
- * WQEs that wait for the peer are no news: they go on without the caller.
- *
- * Context: any but hard interrupts.
- * Return: whether to run the QP. A peek only: no lock is taken.
- */
 bool ornic_engine_has_work(struct ornic_engine *eng, u32 qpn, u32 *seen)
 {
 	struct ornic_qp *qp;
@@ -249,17 +208,6 @@ bool ornic_engine_has_work(struct ornic_engine *eng, u32 qpn, u32 *seen)
 	return news;
 }
 
-/**
- * ornic_engine_is_peer - does a packet come from the peer of a connected QP?
- * @eng: engine
- * @qpn: QP that it is for; need not exist
- * @ip: its IP header, as of struct ornic_rx
- * @ipv6: @ip is an IPv6 header
- *
- * Context: any but hard interrupts.
- * Return: whether addresses, type and state of the QP fit. A hint: attributes
- * that change at this moment may be read half old, half new.
- */
 bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 			  bool ipv6)
 {
@@ -352,17 +300,6 @@ static void run_polled(struct ornic_dev *dev, u32 qpn, u32 budget)
 	ornic_ctx_end(&ctx);
 }
 
-/**
- * ornic_engine_poll - look for SQs with news
- * @eng: engine
- * @budget: bytes of work per QP
- *
- * Whoever had news lately is looked at each time, the others some at a time.
- *
- * Context: process context, no engine lock held; one caller at a time; one RCU
- * section for the look, and one per QP that has news.
- * Return: QPs that had work.
- */
 u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget)
 {
 	u32 found[ORNIC_POLL_RECENT + ORNIC_POLL_OTHERS], i, n;
@@ -514,13 +451,6 @@ static void rx_count(struct ornic_qp *qp, const struct ornic_pkt *pkt)
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_CE_PACKETS);
 }
 
-/**
- * ornic_engine_rx - one packet from the wire
- * @eng: engine
- * @rx: packet; the caller's again on return
- *
- * Context: softirq or process context, no engine lock held.
- */
 __flatten void ornic_engine_rx(struct ornic_engine *eng,
 			       const struct ornic_rx *rx)
 {
@@ -554,13 +484,6 @@ __flatten void ornic_engine_rx(struct ornic_engine *eng,
 	ornic_ctx_end(&ctx);
 }
 
-/**
- * ornic_engine_expire - the deadline of a QP has come
- * @eng: engine
- * @qpn: QP
- *
- * Context: softirq or process context, no engine lock held.
- */
 void ornic_engine_expire(struct ornic_engine *eng, u32 qpn)
 {
 	struct ornic_ctx ctx __uninitialized;

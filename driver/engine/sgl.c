@@ -17,18 +17,6 @@ static u64 move_front(const struct ornic_iov *to, struct ornic_frag *left)
 	return to->bytes;
 }
 
-/**
- * ornic_sgl_write - write bytes to an SGE list
- * @qp: QP, for its PD
- * @sge: list
- * @nsge: entries
- * @off: where in the list to begin
- * @src: the bytes
- *
- * Context: lock of the queue that owns @sge; inside an RCU section.
- * Return: ORNIC_VERR_NONE, or what is wrong with an SGE (all before it is
- * written).
- */
 enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
 				      const struct ornic_lsge *sge, u32 nsge,
 				      u64 off, const struct ornic_iov *src)
@@ -36,18 +24,6 @@ enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
 	return ornic_sgl_write_pd(qp->dev, qp->pdn, sge, nsge, off, src);
 }
 
-/**
- * ornic_sgl_write_pd - write bytes to an SGE list of any PD
- * @dev: device
- * @pdn: PD of the keys; an SRQ may have another than the QP
- * @sge: list
- * @nsge: entries
- * @off: where in the list to begin
- * @src: the bytes
- *
- * Context: as for ornic_sgl_write().
- * Return: as for ornic_sgl_write().
- */
 enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 					 const struct ornic_lsge *sge, u32 nsge,
 					 u64 off, const struct ornic_iov *src)
@@ -137,16 +113,6 @@ static enum ornic_vendor_err write_key(const struct ornic_qp *qp, u32 rkey,
 	return ORNIC_VERR_NONE;
 }
 
-/**
- * ornic_key_write - write bytes through a remote key
- * @qp: QP, for its PD
- * @rkey: key
- * @va: first byte
- * @src: the bytes
- *
- * Context: rq.lock held, inside an RCU section.
- * Return: ORNIC_VERR_NONE, or why the key may not be used for them.
- */
 enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 				      const struct ornic_iov *src)
 {

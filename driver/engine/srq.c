@@ -134,15 +134,6 @@ static void srq_free(struct ornic_srq *srq)
 	ornic_free(srq);
 }
 
-/**
- * ornic_srq_create - CREATE_SRQ
- * @dev: the device
- * @req: the command
- * @srqn: out: its number
- *
- * Context: may sleep.
- * Return: enum ornic_status.
- */
 int ornic_srq_create(struct ornic_dev *dev,
 		     const struct ornic_req_create_srq *req, u32 *srqn)
 {
@@ -199,17 +190,6 @@ static void forget_targets(struct ornic_dev *dev, const struct ornic_srq *srq)
 	ornic_rcu_wait();
 }
 
-/**
- * ornic_srq_destroy - DESTROY_SRQ
- * @dev: the device
- * @srqn: its number
- *
- * CREATE_QP takes its reference inside an RCU section, so one that found the
- * SRQ before it was unlinked shows in @users after the wait.
- *
- * Context: sleeps (RCU).
- * Return: enum ornic_status; ORNIC_BUSY while a QP takes from it.
- */
 int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn)
 {
 	struct ornic_srq *srq = ornic_table_unlink(&dev->srqs, srqn);
@@ -237,18 +217,6 @@ struct ornic_srq *ornic_srq_xrc(struct ornic_dev *dev, u32 srqn, u32 xrcdn)
 	return srq && srq->cq && srq->xrcdn == xrcdn ? srq : NULL;
 }
 
-/**
- * ornic_srq_modify - MODIFY_SRQ
- * @dev: the device
- * @req: the command
- *
- * A limit that is not reached already raises its event at once: nothing that
- * comes later would.
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM for a limit above the
- * depth; ORNIC_BAD_STATE if the SRQ is broken.
- */
 int ornic_srq_modify(struct ornic_dev *dev,
 		     const struct ornic_req_modify_srq *req)
 {
@@ -326,19 +294,6 @@ static struct ornic_srq *srq_get(struct ornic_dev *dev, u32 srqn)
 	return srq;
 }
 
-/**
- * ornic_srq_resize - RESIZE_SRQ
- * @dev: the device
- * @req: the command
- *
- * Whoever takes meanwhile finds the old memory or the new one. The limit stays
- * armed.
- *
- * Context: may sleep.
- * Return: ORNIC_OK; ORNIC_NOT_FOUND; ORNIC_BAD_PARAM, also if the WQEs that
- * wait or the limit do not fit; ORNIC_BAD_STATE if the SRQ is broken;
- * ORNIC_BAD_ADDR; ORNIC_NO_RESOURCE. Nothing has changed then.
- */
 int ornic_srq_resize(struct ornic_dev *dev,
 		     const struct ornic_req_resize_srq *req)
 {
@@ -365,15 +320,6 @@ out_put:
 	return status;
 }
 
-/**
- * ornic_srq_query - QUERY_SRQ
- * @dev: the device
- * @srqn: its number
- * @rsp: filled
- *
- * Context: may sleep.
- * Return: ORNIC_OK or ORNIC_NOT_FOUND.
- */
 int ornic_srq_query(struct ornic_dev *dev, u32 srqn,
 		    struct ornic_rsp_query_srq *rsp)
 {

@@ -78,7 +78,16 @@ bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
  */
 struct ornic_srq *ornic_srq_xrc(struct ornic_dev *dev, u32 srqn, u32 xrcdn);
 
-/* CREATE_, DESTROY_, MODIFY_, RESIZE_, QUERY_SRQ. Return: enum ornic_status. */
+/*
+ * CREATE_, DESTROY_, MODIFY_, RESIZE_, QUERY_SRQ. Return: enum ornic_status.
+ *
+ * CREATE_QP counts itself in @users inside an RCU section, so ornic_srq_destroy()
+ * finds one that saw the SRQ before it was unlinked after its wait for RCU.
+ * ornic_srq_modify() raises SRQ_LIMIT at once if fewer WQEs wait than the limit;
+ * ORNIC_BAD_PARAM for a limit above the depth, ORNIC_BAD_STATE if the SRQ is
+ * broken. ornic_srq_resize() keeps the limit armed; ORNIC_BAD_PARAM if waiting
+ * WQEs or limit do not fit; nothing has changed after an error.
+ */
 int ornic_srq_create(struct ornic_dev *dev,
 		     const struct ornic_req_create_srq *req, u32 *srqn);
 int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn);

@@ -90,15 +90,6 @@ static void clear_used(struct ornic_table *t, u32 index)
 	t->count--;
 }
 
-/**
- * ornic_table_init - make an empty table
- * @t: the table
- * @log_size: log2 of the number of indices, at most 30
- * @first: indices below it are never handed out
- *
- * Context: may sleep.
- * Return: 0 or -ENOMEM.
- */
 int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first)
 {
 	memset(t, 0, sizeof(*t));
@@ -127,13 +118,6 @@ err_free_used:
 	return -ENOMEM;
 }
 
-/**
- * ornic_table_fini - free a table that nobody looks at any more
- * @t: the table; the objects in it are the caller's. One that ornic_table_init
- *	refused, or that was zeroed, is fine.
- *
- * Context: may sleep.
- */
 void ornic_table_fini(struct ornic_table *t)
 {
 	u32 i;
@@ -199,17 +183,6 @@ err_unlock:
 	return -ENOSPC;
 }
 
-/**
- * ornic_table_reserve - take a free index
- * @t: the table
- * @hint: search upward from here, around the end; 0: from the one after the
- *	last that was taken, so that a freed one is reused as late as possible
- *
- * Nothing is visible yet.
- *
- * Context: may sleep.
- * Return: index, -ENOSPC when full, -ENOMEM.
- */
 int ornic_table_reserve(struct ornic_table *t, u32 hint)
 {
 	int index = take_index(t, hint);
@@ -238,14 +211,6 @@ static int take_this(struct ornic_table *t, u32 index)
 	return err;
 }
 
-/**
- * ornic_table_reserve_at - take a certain index
- * @t: the table
- * @index: below the size; may be one that is never handed out
- *
- * Context: may sleep.
- * Return: 0, -EBUSY if it is taken, -ENOMEM.
- */
 int ornic_table_reserve_at(struct ornic_table *t, u32 index)
 {
 	int err = take_this(t, index);
@@ -263,14 +228,6 @@ static struct ornic_chunk *chunk_locked(struct ornic_table *t, u32 index)
 	return ornic_rcu_locked(t->chunk[index >> ORNIC_CHUNK_SHIFT]);
 }
 
-/**
- * ornic_table_publish - make an object visible to lookups
- * @t: the table
- * @index: reserved
- * @obj: complete; lookups see all that was written to it before
- *
- * Context: any but hard interrupts.
- */
 void ornic_table_publish(struct ornic_table *t, u32 index, void *obj)
 {
 	ornic_lock(&t->lock);
@@ -279,16 +236,6 @@ void ornic_table_publish(struct ornic_table *t, u32 index, void *obj)
 	ornic_unlock(&t->lock);
 }
 
-/**
- * ornic_table_replace - put an object in the place of another
- * @t: the table
- * @index: reserved
- * @old: what is expected there
- * @obj: complete; lookups find @old or this, never nothing
- *
- * Context: any but hard interrupts.
- * Return: false if something else than @old is there.
- */
 bool ornic_table_replace(struct ornic_table *t, u32 index, void *old, void *obj)
 {
 	void __rcu **slot;
@@ -303,17 +250,6 @@ bool ornic_table_replace(struct ornic_table *t, u32 index, void *old, void *obj)
 	return same;
 }
 
-/**
- * ornic_table_unlink - take an object out of sight
- * @t: the table
- * @index: any; it stays reserved
- *
- * Of several callers for one object exactly one gets it. Lookups that began
- * before may still use it: ornic_rcu_wait() waits for them.
- *
- * Context: any but hard interrupts.
- * Return: what was visible at @index, NULL if nothing.
- */
 void *ornic_table_unlink(struct ornic_table *t, u32 index)
 {
 	struct ornic_chunk *chunk;
@@ -331,19 +267,6 @@ void *ornic_table_unlink(struct ornic_table *t, u32 index)
 	return obj;
 }
 
-/**
- * ornic_table_retire - wait until an object can be freed
- * @t: the table
- * @index: where it was
- * @obj: what ornic_table_unlink returned
- * @users: of @obj; they are counted inside the RCU section of the lookup
- *
- * Who found the object before it was unlinked shows in @users after the wait.
- *
- * Context: sleeps (RCU).
- * Return: true: nobody knows it any more; false: it has users, and is visible
- * at @index again.
- */
 bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
 			const ornic_atomic_t *users)
 {
@@ -355,13 +278,6 @@ bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
 	return false;
 }
 
-/**
- * ornic_table_release - give a reserved index back
- * @t: the table
- * @index: reserved, nothing visible there
- *
- * Context: any but hard interrupts.
- */
 void ornic_table_release(struct ornic_table *t, u32 index)
 {
 	ornic_lock(&t->lock);
@@ -370,15 +286,6 @@ void ornic_table_release(struct ornic_table *t, u32 index)
 	ornic_unlock(&t->lock);
 }
 
-/**
- * ornic_table_next_in - walk over some of the objects of a table
- * @t: the table
- * @index: in: where to start; out: where the result is, or @end
- * @end: where to stop, at most the size of the table
- *
- * Context: inside an RCU section, whose end is the end of the result.
- * Return: the first object in [*@index, @end), NULL if there is none.
- */
 void *ornic_table_next_in(struct ornic_table *t, u32 *index, u32 end)
 {
 	u32 i = *index;

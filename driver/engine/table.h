@@ -39,31 +39,46 @@ struct ornic_table {
 	u32 count;
 };
 
-/* Make a table of 2^@log_size indices; those below @first are never given. */
+/*
+ * Make a table of 2^@log_size indices, at most 2^30; those below @first are never
+ * handed out. May sleep. Return: 0 or -ENOMEM.
+ */
 int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first);
+/*
+ * Free a table that is no longer used; its objects are the caller's. One that is
+ * zeroed, or whose ornic_table_init() failed, is fine.
+ */
 void ornic_table_fini(struct ornic_table *t);
 
 /*
- * ornic_table_reserve - take a free index, searching upward from @hint
- * (or from the last one taken when @hint is 0). Nothing is visible yet.
- * Return: index, -ENOSPC when full, -ENOMEM.
+ * Take a free index, searching upward from @hint and around the end; 0: from the
+ * last one taken, so that a freed index is reused as late as possible. Nothing is
+ * visible yet. May sleep. Return: index, -ENOSPC when full, -ENOMEM.
  */
 int ornic_table_reserve(struct ornic_table *t, u32 hint);
 
-/* Take @index, which may be below @first. Return: 0, -EBUSY, -ENOMEM. */
+/* Take @index, which may be below @first. May sleep. Return: 0, -EBUSY, -ENOMEM. */
 int ornic_table_reserve_at(struct ornic_table *t, u32 index);
 
-/* Make @obj visible at a reserved @index. */
+/* Make @obj, which is complete, visible at a reserved @index. */
 void ornic_table_publish(struct ornic_table *t, u32 index, void *obj);
 
-/* Put @obj in the place of @old; false if something else is there. */
+/* Replace @old by @obj: look-ups find one of them. False if @old is not there. */
 bool ornic_table_replace(struct ornic_table *t, u32 index, void *old,
 			 void *obj);
 
-/* Take what is at @index out of sight (NULL if nothing); stays reserved. */
+/*
+ * Remove what is at @index from look-ups and return it, NULL if nothing; the index
+ * stays reserved. Of several callers one gets the object. Earlier look-ups may
+ * still use it until ornic_rcu_wait().
+ */
 void *ornic_table_unlink(struct ornic_table *t, u32 index);
 
-/* Wait until @obj, just unlinked, is free; put it back if it has @users. */
+/*
+ * Wait until @obj, just unlinked, can be freed. @users are counted inside the RCU
+ * section of the look-up, so the wait shows all of them; if there are any, @obj is
+ * published again and the result is false. Sleeps.
+ */
 bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
 			const ornic_atomic_t *users);
 
@@ -97,6 +112,10 @@ void *ornic_table_next_in(struct ornic_table *t, u32 *index, u32 end);
 /* The first object at or above *@index (updated), NULL at the end. */
 static inline void *ornic_table_next(struct ornic_table *t, u32 *index)
 {
+	/*
+ * The first object in [*@index (updated), @end), NULL if there is none. Inside an
+ * RCU section, whose end is the end of the result.
+ */
 	return ornic_table_next_in(t, index, t->size);
 }
 

@@ -60,19 +60,6 @@ static noinline void tx_resumed(struct ornic_qp *qp, struct ornic_backoff *b)
 		sq->deadline = 0;
 }
 
-/**
- * ornic_tx_send - send a packet
- * @ctx: call
- * @qp: QP
- * @b: sq.backoff for a request, rq.backoff for a response; not on
- * @path: template of its headers
- * @info: what its RoCE headers say
- * @payload: its payload
- *
- * Context: sq.lock for a request, rq.lock for a response; inside an RCU section.
- * Return: true if it is sent, or lost; false if the port refused it and it is to
- * be sent when @b is over, which ornic_comp_arm() has the host tell.
- */
 bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   struct ornic_backoff *b, const struct ornic_path *path,
 		   const struct ornic_txinfo *info,

@@ -410,25 +410,11 @@ static bool gid_is_v4(const u8 *gid)
 	return !memcmp(gid, v4_prefix, sizeof(v4_prefix));
 }
 
-/**
- * ornic_gid_is_multicast - is this the address of a multicast group?
- * @gid: IPv6, or IPv4 mapped
- *
- * Context: any.
- * Return: whether it is.
- */
 bool ornic_gid_is_multicast(const u8 *gid)
 {
 	return gid[0] == 0xff || (gid_is_v4(gid) && gid[12] >> 4 == 0xe);
 }
 
-/**
- * ornic_rx_dgid - where a packet was sent to
- * @rx: the packet
- * @gid: out: IPv6, or IPv4 mapped
- *
- * Context: any.
- */
 void ornic_rx_dgid(const struct ornic_rx *rx, u8 *gid)
 {
 	const u8 *ip = rx->ip;
@@ -441,13 +427,6 @@ void ornic_rx_dgid(const struct ornic_rx *rx, u8 *gid)
 	memcpy(gid + 12, ip + 16, 4);
 }
 
-/**
- * ornic_rx_is_multicast - was a packet sent to a multicast group?
- * @rx: the packet
- *
- * Context: any.
- * Return: whether it was.
- */
 bool ornic_rx_is_multicast(const struct ornic_rx *rx)
 {
 	const u8 *ip = rx->ip;
@@ -642,13 +621,6 @@ static void put_extensions(u8 *p, u32 flags, const struct ornic_txinfo *info)
 		memcpy(p, &info->imm, IMM_LEN);
 }
 
-/**
- * ornic_ipv4_checksum - RFC 1071 over an IPv4 header
- * @ip: 20 bytes; the checksum field is zero
- *
- * Context: any.
- * Return: the checksum in host order.
- */
 u32 ornic_ipv4_checksum(const u8 *ip)
 {
 	u32 i, sum = 0;
@@ -730,14 +702,6 @@ void ornic_tx_fill(struct ornic_tx *tx, const struct ornic_path *path,
 	put_icrc(tx, bth, op->hdr_len);
 }
 
-/**
- * ornic_engine_rx_peek - what a host may want to know before ornic_engine_rx()
- * @bth: the first ORNIC_RX_PEEK bytes behind the UDP header
- * @more: out: other packets of the same message follow
- *
- * Context: any.
- * Return: the destination QPN. Neither is checked.
- */
 u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
 {
 	const struct ornic_opinfo *op = ornic_opcode_lookup(bth[0]);

@@ -323,16 +323,6 @@ static void decode_wqe(struct ornic_qp *qp, struct ornic_swqe *sw,
 	check_length(qp, sw);
 }
 
-/**
- * ornic_sq_fetch - copy the next WQE of the ring
- * @qp: QP
- *
- * A producer that claims more WQEs than the ring has slots for is nonsense:
- * the ring is marked broken and never looked at again until RESET.
- *
- * Context: sq.lock held.
- * Return: the copy, or NULL if there is nothing new.
- */
 struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -362,16 +352,6 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	return sw;
 }
 
-/**
- * ornic_rwqe_fits - may a receive queue have slots of this size?
- * @log_stride: log2 of the bytes of a slot
- * @max_sge: SGEs that its WQEs may have
- *
- * What ornic_rwqe_decode() reads ends inside the slot then.
- *
- * Context: any.
- * Return: whether the two are within their limits, and fit each other.
- */
 bool ornic_rwqe_fits(u32 log_stride, u32 max_sge)
 {
 	return log_stride >= RQ_MIN_LOG_STRIDE &&
@@ -381,14 +361,6 @@ bool ornic_rwqe_fits(u32 log_stride, u32 max_sge)
 		       1u << log_stride;
 }
 
-/**
- * ornic_rwqe_decode - copy a receive WQE
- * @rw: out: valid, with all but index and PD
- * @slot: WQE in the ring
- * @max_sge: SGEs that it may have, good for ornic_rwqe_fits()
- *
- * Context: lock of the queue held.
- */
 void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge)
 {
 	struct ornic_rq_hdr hdr;
@@ -414,16 +386,6 @@ void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge)
 	rw->length = min_t(u64, sum, ORNIC_MAX_MSG);
 }
 
-/**
- * ornic_rq_fetch - copy the next receive WQE to rq.rwqe
- * @qp: QP
- *
- * A producer that claims more WQEs than the ring has slots for is nonsense:
- * the ring is marked broken and never looked at again until RESET.
- *
- * Context: rq.lock held.
- * Return: false if there is none.
- */
 bool ornic_rq_fetch(struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
