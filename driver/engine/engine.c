@@ -4,7 +4,7 @@
  */
 #include "cq.h"
 #include "dev.h"
-#include "mem.h"
+#include "mkey.h"
 #include "mw.h"
 #include "qp.h"
 #include "srq.h"

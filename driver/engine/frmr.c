@@ -12,7 +12,6 @@
  */
 #include "frmr.h"
 #include "dev.h"
-#include "mw.h"
 #include "proto.h"
 
 #define PAGE_MASK_4K ((1ull << ORNIC_PAGE_SHIFT) - 1)
@@ -152,18 +151,16 @@ static enum ornic_vendor_err invalidate_locked(struct ornic_frmr *f,
 	return ORNIC_VERR_NONE;
 }
 
-enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
-					   bool remote)
+enum ornic_vendor_err ornic_frmr_invalidate(const struct ornic_mkey *m,
+					    const struct ornic_qp *qp, u32 key,
+					    bool remote)
 {
-	struct ornic_mkey *m = ornic_mkey_lookup(qp->dev, key);
+	struct ornic_frmr *f = ornic_frmr_hold(m);
 	enum ornic_vendor_err verr;
 
-	if (!m || !m->frmr)
-		return ornic_mw_invalidate(qp, key);
-	ornic_frmr_hold(m);
-	ornic_lock(&m->frmr->lock);
-	verr = invalidate_locked(m->frmr, qp, key, remote);
-	ornic_unlock(&m->frmr->lock);
-	ornic_frmr_release(m->frmr);
+	ornic_lock(&f->lock);
+	verr = invalidate_locked(f, qp, key, remote);
+	ornic_unlock(&f->lock);
+	ornic_frmr_release(f);
 	return verr;
 }

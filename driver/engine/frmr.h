@@ -83,11 +83,9 @@ int ornic_frmr_init(struct ornic_frmr *f,
 enum ornic_vendor_err ornic_frmr_register(const struct ornic_qp *qp,
 					  const struct ornic_swqe *sw);
 
-/*
- * Invalidate the key of an FRMR or a type 2 window, IBTA 10.6.5; @remote: for the
- * peer's SEND_INV. rq.lock held, and sq.lock unless @remote; RCU section.
- */
-enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
-					   bool remote);
+/* ornic_key_invalidate() of the FRMR @m. */
+enum ornic_vendor_err ornic_frmr_invalidate(const struct ornic_mkey *m,
+					    const struct ornic_qp *qp, u32 key,
+					    bool remote);
 
 #endif /* ORNIC_ENGINE_FRMR_H */

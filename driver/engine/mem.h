@@ -47,6 +47,13 @@ struct ornic_pages {
  */
 int ornic_pages_get(struct ornic_dev *dev, const struct ornic_mem *mem,
 		    struct ornic_pages *pages);
+/*
+ * The same; of a run (levels == 0) only the first @run_bytes are going to be
+ * used.
+ */
+int ornic_pages_get_part(struct ornic_dev *dev, const struct ornic_mem *mem,
+			 u64 run_bytes, struct ornic_pages *pages);
+
 /* Release what ornic_pages_get() resolved; zeroed pages are fine. May sleep. */
 void ornic_pages_put(struct ornic_pages *pages);
 
@@ -294,20 +301,5 @@ static inline bool ornic_access_is_legal(u8 access)
 
 /* Take an index for a key, as ornic_table_reserve(); @random: 24 random bits. */
 int ornic_mkey_reserve(struct ornic_dev *dev, u32 random);
-
-/*
- * CREATE_, MODIFY_ and DESTROY_MKEY. Return: enum ornic_status; nothing has
- * changed unless ORNIC_OK.
- *
- * The new key is never 0 and hard to guess: 28 random bits. When
- * ornic_mkey_modify() returns, nobody uses the key as it was before; when
- * ornic_mkey_destroy() returns, nobody reads or writes its memory. Both sleep, and
- * return ORNIC_BUSY while a window is bound to the key.
- */
-int ornic_mkey_create(struct ornic_dev *dev,
-		      const struct ornic_req_create_mkey *req, u32 *key);
-int ornic_mkey_modify(struct ornic_dev *dev,
-		      const struct ornic_req_modify_mkey *req);
-int ornic_mkey_destroy(struct ornic_dev *dev, u32 key);
 
 #endif /* ORNIC_ENGINE_MEM_H */

@@ -14,7 +14,8 @@
  *   sgl.c   bytes to SGEs and keys
  *   mcast.c   groups and their members (mcast.lock)
  *   mw.c    windows: bind, invalidate, remote keys (sq or rq)
- *   frmr.c  fast registration, invalidation of any key (sq or rq)
+ *   frmr.c  registration and invalidation of FRMRs (sq or rq)
+ *   mkey.c  memory keys: commands, invalidation of any key (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
  *   qp.c    create, destroy, modify, query (both locks)
  *
@@ -24,6 +25,7 @@
 #define ORNIC_ENGINE_PROTO_H
 
 #include "frmr.h"
+#include "mkey.h"
 #include "mw.h"
 #include "qp.h"
 

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory keys of all kinds: CREATE_, MODIFY_ and DESTROY_MKEY, and the
+ * invalidation of FRMRs and windows.
+ */
+#include "mkey.h"
+#include "frmr.h"
+#include "mw.h"
+#include "qp.h"
+
+#define FEW_QPS 64 /* whose locks are passed sooner than RCU waits */
+
+/* A key of all DMA memory: there is nothing to resolve. */
+static int dma_key_init(struct ornic_dev *dev, struct ornic_mkey *m,
+			const struct ornic_req_create_mkey *req)
+{
+	if (req->flags != ORNIC_MKEY_DMA || m->iova || m->length ||
+	    req->mem.npages || !ornic_access_is_legal(m->access))
+		return -EINVAL;
+	m->dma = dev;
+	return 0;
+}
+
+/* Map @iova and @length of @m; its bytes must lie inside its pages. */
+static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
+		     const struct ornic_mem *mem)
+{
+	u64 bytes;
+	int err;
+
+	m->off0 = 0;
+	if (!m->length || m->length > ornic_max_mem(dev) ||
+	    m->iova > U64_MAX - m->length)
+		return -EINVAL;
+	err = ornic_pages_get_part(dev, mem, m->length, &m->pages);
+	if (err)
+		return err;
+	bytes = ornic_pages_bytes(&m->pages);
+	if (m->pages.page)
+		m->off0 = m->iova & ((1ull << m->pages.page_shift) - 1);
+	if (m->length > bytes - m->off0) {
+		ornic_pages_put(&m->pages);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct ornic_mkey *alloc_key(bool frmr)
+{
+	if (frmr)
+		return ornic_frmr_alloc();
+	return ornic_zalloc(sizeof(struct ornic_mkey));
+}
+
+static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
+		     const struct ornic_req_create_mkey *req)
+{
+	m->iova = le64_to_cpu(req->iova);
+	m->length = le64_to_cpu(req->length);
+	m->pdn = le32_to_cpu(req->pdn);
+	m->access = req->access;
+	if (m->frmr)
+		return ornic_frmr_init(m->frmr, req);
+	if (req->flags)
+		return dma_key_init(dev, m, req);
+	if (!ornic_access_is_legal(m->access))
+		return -EINVAL;
+	return map_bytes(dev, m, &req->mem);
+}
+
+int ornic_mkey_create(struct ornic_dev *dev,
+		      const struct ornic_req_create_mkey *req, u32 *key)
+{
+	u32 random = dev->ops->random(dev->host);
+	struct ornic_mkey *m;
+	int index, err;
+
+	m = alloc_key(req->flags & ORNIC_MKEY_FAST);
+	if (!m)
+		return ORNIC_NO_RESOURCE;
+	err = mkey_init(dev, m, req);
+	if (err)
+		goto err_free;
+	index = ornic_mkey_reserve(dev, random >> 8);
+	if (index < 0) {
+		err = index;
+		goto err_put_pages;
+	}
+	m->key = (u32)index << 8 | (random & 0xff);
+	*key = m->key;
+	ornic_table_publish(&dev->mkeys, (u32)index, m);
+	return ORNIC_OK;
+
+err_put_pages:
+	ornic_pages_put(&m->pages);
+err_free:
+	ornic_free(m);
+	return ornic_errno_status(err);
+}
+
+static void pass_locks(struct ornic_qp *qp)
+{
+	ornic_lock(&qp->sq.lock);
+	ornic_unlock(&qp->sq.lock);
+	ornic_lock(&qp->rq.lock);
+	ornic_unlock(&qp->rq.lock);
+}
+
+/*
+ * Nobody uses what was in the table of keys before when this returns. Memory of a
+ * key is used only under a lock of a QP of its device, which finds the key in the
+ * table under that lock: so whoever has passed all of them is behind all users. A
+ * QP that is out of its table runs until the end of the grace period for which
+ * ornic_qp_destroy() waits. Grace periods cost more than the locks of some QPs.
+ */
+static void wait_for_users(struct ornic_dev *dev)
+{
+	struct ornic_qp *qp;
+	u32 i;
+
+	if (READ_ONCE(dev->qps.count) > FEW_QPS) {
+		ornic_rcu_wait();
+		return;
+	}
+	ornic_rcu_read_lock();
+	for (i = 0; (qp = ornic_table_next(&dev->qps, &i)); i++)
+		pass_locks(qp);
+	ornic_rcu_read_unlock();
+	/* Pairs with the one in ornic_qp_destroy() before it is unlinked. */
+	smp_mb();
+	if (ornic_atomic_read(&dev->qps_leaving))
+		ornic_rcu_wait();
+}
+
+/* Can the MR of @key be changed or destroyed? An enum ornic_status. */
+static int mr_status(struct ornic_dev *dev, u32 key)
+{
+	int status = ORNIC_NOT_FOUND;
+	struct ornic_mkey *m;
+
+	ornic_rcu_read_lock();
+	m = ornic_mkey_lookup(dev, key);
+	/* Work requests change the variant of an FRMR. */
+	if (m && (m->key == key || m->frmr) && !m->window)
+		status = ornic_atomic_read(&m->windows) ? ORNIC_BUSY : ORNIC_OK;
+	ornic_rcu_read_unlock();
+	return status;
+}
+
+int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
+{
+	int status = mr_status(dev, key);
+	struct ornic_mkey *m;
+
+	if (status != ORNIC_OK)
+		return status;
+	m = ornic_table_unlink(&dev->mkeys, key >> 8);
+	if (!m)
+		return ORNIC_NOT_FOUND;
+	wait_for_users(dev);
+	/* A BIND_MW that found it before; there will be no other. */
+	if (ornic_atomic_read(&m->windows)) {
+		ornic_table_publish(&dev->mkeys, key >> 8, m);
+		return ORNIC_BUSY;
+	}
+	ornic_table_release(&dev->mkeys, key >> 8);
+	ornic_pages_put(&m->pages);
+	ornic_free_rcu(m, rcu);
+	return ORNIC_OK;
+}
+
+/* Copy the key that @req is about. Returns it as it is in the table, or NULL. */
+static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
+				   struct ornic_mkey *copy)
+{
+	struct ornic_mkey *m;
+
+	ornic_rcu_read_lock();
+	m = ornic_mkey_lookup(dev, key);
+	if (m && (m->key != key || m->window || m->frmr))
+		m = NULL;
+	if (m)
+		*copy = *m;
+	ornic_rcu_read_unlock();
+	return m;
+}
+
+/* @m is a copy of the key with its old pages: make of it what is asked for. */
+static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
+		       const struct ornic_req_modify_mkey *req)
+{
+	if (req->mask & ~ORNIC_MKEYM_ALL || m->dma)
+		return -EINVAL;
+	if (req->mask & ORNIC_MKEYM_PD)
+		m->pdn = le32_to_cpu(req->pdn);
+	if (req->mask & ORNIC_MKEYM_ACCESS)
+		m->access = req->access;
+	if (!ornic_access_is_legal(m->access))
+		return -EINVAL;
+	if (!(req->mask & ORNIC_MKEYM_MEM))
+		return 0;
+	m->iova = le64_to_cpu(req->iova);
+	m->length = le64_to_cpu(req->length);
+	return map_bytes(dev, m, &req->mem);
+}
+
+int ornic_mkey_modify(struct ornic_dev *dev,
+		      const struct ornic_req_modify_mkey *req)
+{
+	struct ornic_mkey *m = ornic_zalloc(sizeof(*m));
+	u32 key = le32_to_cpu(req->hdr.obj);
+	bool moves = req->mask & ORNIC_MKEYM_MEM;
+	struct ornic_mkey *old;
+	int err;
+
+	if (!m)
+		return ORNIC_NO_RESOURCE;
+	err = mr_status(dev, key) == ORNIC_BUSY ? -EBUSY : 0;
+	if (err)
+		goto err_free;
+	old = copy_key(dev, key, m);
+	err = old ? mkey_change(dev, m, req) : -ENOENT;
+	if (err)
+		goto err_free;
+	if (!ornic_table_replace(&dev->mkeys, key >> 8, old, m)) {
+		err = -ENOENT;
+		goto err_put_pages;
+	}
+	wait_for_users(dev);
+	/* A BIND_MW that found it before: it holds on to what was. */
+	if (ornic_atomic_read(&old->windows)) {
+		ornic_table_replace(&dev->mkeys, key >> 8, m, old);
+		wait_for_users(dev);
+		err = -EBUSY;
+		goto err_put_pages;
+	}
+	if (moves)
+		ornic_pages_put(&old->pages);
+	ornic_free_rcu(old, rcu);
+	return ORNIC_OK;
+
+err_put_pages:
+	if (moves)
+		ornic_pages_put(&m->pages);
+err_free:
+	ornic_free_rcu(m, rcu);
+	return ornic_errno_status(err);
+}
+
+enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
+					   bool remote)
+{
+	struct ornic_mkey *m = ornic_mkey_lookup(qp->dev, key);
+
+	if (m && m->frmr)
+		return ornic_frmr_invalidate(m, qp, key, remote);
+	return ornic_mw_invalidate(qp, key);
+}
