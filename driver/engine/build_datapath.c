@@ -12,7 +12,6 @@
 #include "dev.c"
 #include "mem.c"
 #include "mw.c"
-#include "sgl.c"
 #include "wqe.c"
 #include "crc32.c"
 #include "icrc.c"

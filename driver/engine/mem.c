@@ -393,3 +393,30 @@ u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src)
 	}
 	return done;
 }
+
+enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
+					 const struct ornic_lsge *sge, u32 nsge,
+					 u64 off, const struct ornic_iov *src)
+{
+	struct ornic_frag dst[8] __uninitialized, left __uninitialized;
+	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
+	enum ornic_vendor_err verr;
+	u32 i;
+
+	for (i = 0; i < src->n; i++) {
+		left = src->frag[i];
+		while (left.len) {
+			to.n = 0;
+			to.bytes = 0;
+			verr = ornic_iov_add_sgl(&to, dev, pdn, sge, nsge, off,
+						 left.len,
+						 ORNIC_ACCESS_LOCAL_WRITE);
+			if (verr != ORNIC_VERR_NONE)
+				return verr;
+			if (!to.bytes)
+				return ORNIC_VERR_BAD_LENGTH;
+			off += ornic_iov_fill(&to, &left);
+		}
+	}
+	return ORNIC_VERR_NONE;
+}

@@ -289,6 +289,28 @@ int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len);
 /* Copy @src to @dst (memmove); stops at the shorter. Return: bytes copied. */
 u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src);
 
+/* Copy what @to maps from the front of @left, and take it off. Return: bytes. */
+static inline u64 ornic_iov_fill(const struct ornic_iov *to,
+				 struct ornic_frag *left)
+{
+	struct ornic_iov from = { left, 1, 1, left->len };
+
+	ornic_iov_copy(to, &from);
+	left->ptr = (u8 *)left->ptr + to->bytes;
+	left->len -= (u32)to->bytes;
+	return to->bytes;
+}
+
+/*
+ * Write the bytes of @src to [@off, ...) of an SGE list, with the keys of PD @pdn:
+ * an SRQ may have another than the QP. Keys are checked for every piece, so that a
+ * key that is destroyed in the middle of a message stops it. Lock of the queue
+ * that owns the list; RCU section. On an error all before the bad SGE is written.
+ */
+enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
+					 const struct ornic_lsge *sge, u32 nsge,
+					 u64 off, const struct ornic_iov *src);
+
 /* IBTA 11.2.8.2: remote writes need the right to write at all. */
 static inline bool ornic_access_is_legal(u8 access)
 {

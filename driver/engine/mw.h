@@ -68,6 +68,10 @@ enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
 				     const struct ornic_qp *qp, u32 rkey,
 				     u64 addr, u64 len, u8 access);
 
+/* rq: write the bytes of @src to [@va, ...) of a remote key. RCU section. */
+enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
+				      const struct ornic_iov *src);
+
 /*
  * Execute BIND_MW; a length of 0 unbinds a type 1 window. sq.lock held, inside an
  * RCU section. After an error the window is unchanged.

@@ -11,9 +11,9 @@
  *   resp.c  responder: requests (rq.lock)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
  *   resp_tx.c  responder: packets that answer them (rq.lock)
- *   sgl.c   bytes to SGEs and keys
  *   mcast.c   groups and their members (mcast.lock)
- *   mw.c    windows: bind, invalidate, remote keys (sq or rq)
+ *   mem.c   pieces of memory, bytes to SGEs
+ *   mw.c    remote keys; windows: bind, invalidate (sq or rq)
  *   frmr.c  registration and invalidation of FRMRs (sq or rq)
  *   mkey.c  memory keys: commands, invalidation of any key (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
@@ -316,24 +316,13 @@ static inline bool ornic_qp_can_receive(const struct ornic_qp *qp)
 	return qp->state >= ORNIC_QPS_RTR && qp->state <= ORNIC_QPS_SQE;
 }
 
-/* ---- sgl.c ---------------------------------------------------------------- */
-
-/*
- * Write the bytes of @src to [@off, ...) of an SGE list. Lock of the queue that
- * owns the list; RCU section. On an error all before the bad SGE is written.
- */
-enum ornic_vendor_err ornic_sgl_write(struct ornic_qp *qp,
-				      const struct ornic_lsge *sge, u32 nsge,
-				      u64 off, const struct ornic_iov *src);
-
-/* The same with the keys of PD @pdn: an SRQ may have another than the QP. */
-enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
-					 const struct ornic_lsge *sge, u32 nsge,
-					 u64 off, const struct ornic_iov *src);
-
-/* rq: write the bytes of @src to [@va, ...) of a remote key. RCU section. */
-enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
-				      const struct ornic_iov *src);
+/* As ornic_sgl_write_pd(), with the keys of the PD of @qp. */
+static inline enum ornic_vendor_err
+ornic_sgl_write(struct ornic_qp *qp, const struct ornic_lsge *sge, u32 nsge,
+		u64 off, const struct ornic_iov *src)
+{
+	return ornic_sgl_write_pd(qp->dev, qp->pdn, sge, nsge, off, src);
+}
 
 /* ---- loop.c --------------------------------------------------------------- */
 
