@@ -11,9 +11,6 @@
 #include <rdma/ornic-abi.h>
 #include <rdma/ornic-hw.h>
 
-#include "ornic_netdev_mcast.h"
-#include "ornic_sysfs_net.h"
-
 struct attribute_group;
 struct device;
 struct net;
@@ -54,9 +51,6 @@ struct ornic_bus_ops {
  * @dma_device: device that DMA addresses are made for; NULL = the device works
  *	with kernel virtual addresses (ib_core's virtual DMA)
  * @netdev: the Ethernet side, held by the bus for as long as it is registered
- * @mcast: multicast groups of @netdev, which the bus opens and closes, and
- *	which follow @netdev from one namespace to another; RTNL
- * @sysfs_net: where @parent shows @netdev; as @mcast
  * @net: namespace that the ib_device is born in where namespaces do not share
  *	their devices (`rdma system set netns exclusive`); NULL = the initial
  *	one. Held by the bus during ornic_register
@@ -80,8 +74,6 @@ struct ornic_bus {
 	struct device *parent;
 	struct device *dma_device;
 	struct net_device *netdev;
-	struct ornic_netdev_mcast mcast;
-	struct ornic_sysfs_net sysfs_net;
 	struct net *net;
 	enum ornic_kick_mode kick_mode;
 	unsigned long kick_pfn;

@@ -9,6 +9,8 @@
 #include <rdma/ib_verbs.h>
 
 #include "ornic_bus.h"
+#include "ornic_netdev_mcast.h"
+#include "ornic_sysfs_net.h"
 
 #define ORNIC_PORT 1
 #define ORNIC_MAX_PD 0x100000
@@ -67,6 +69,8 @@ struct ornic_ib_dev {
 	struct netdev_net_notifier netdev_nn;
 	struct ornic_port_state port; /* written by port_work */
 	struct delayed_work port_work;
+	struct ornic_netdev_mcast mcast; /* of bus->netdev; RTNL */
+	struct ornic_sysfs_net sysfs_net; /* likewise */
 
 	/* Enabled optional counters; under ib_core's lock of the statistics */
 	u64 optional;

@@ -13,7 +13,6 @@
  */
 #include "ornic_netdev_mcast.h"
 
-#include <linux/export.h>
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
@@ -118,20 +117,13 @@ static int join_first(struct ornic_netdev_mcast *mcast, const u8 *mgid)
 	return 0;
 }
 
-void ornic_netdev_mcast_init(struct ornic_netdev_mcast *mcast)
-{
-	mcast->netdev = NULL;
-	INIT_LIST_HEAD(&mcast->list);
-}
-EXPORT_SYMBOL_GPL(ornic_netdev_mcast_init);
-
-/* The caller holds @netdev until ornic_netdev_mcast_close(). */
-void ornic_netdev_mcast_open(struct ornic_netdev_mcast *mcast,
+/* The bus holds @netdev until ornic_netdev_mcast_close(). */
+void ornic_netdev_mcast_init(struct ornic_netdev_mcast *mcast,
 			     struct net_device *netdev)
 {
 	mcast->netdev = netdev;
+	INIT_LIST_HEAD(&mcast->list);
 }
-EXPORT_SYMBOL_GPL(ornic_netdev_mcast_open);
 
 /*
  * Takes the RTNL. @mgid is an IPv6 group, or an IPv4 group mapped. Returns
@@ -175,7 +167,6 @@ void ornic_netdev_mcast_leave_all(struct ornic_netdev_mcast *mcast)
 	list_for_each_entry(group, &mcast->list, link)
 		group_leave(mcast, group);
 }
-EXPORT_SYMBOL_GPL(ornic_netdev_mcast_leave_all);
 
 /*
  * IP is about to drop its groups because of the new MTU: leave them first. RTNL
@@ -206,7 +197,6 @@ void ornic_netdev_mcast_rejoin(struct ornic_netdev_mcast *mcast)
 				    &group->addr);
 	}
 }
-EXPORT_SYMBOL_GPL(ornic_netdev_mcast_rejoin);
 
 /* RTNL held; all QPs are gone. */
 void ornic_netdev_mcast_close(struct ornic_netdev_mcast *mcast)
@@ -219,4 +209,3 @@ void ornic_netdev_mcast_close(struct ornic_netdev_mcast *mcast)
 		kfree(group);
 	}
 }
-EXPORT_SYMBOL_GPL(ornic_netdev_mcast_close);

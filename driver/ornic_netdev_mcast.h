@@ -13,8 +13,7 @@ struct ornic_netdev_mcast {
 	struct list_head list; /* struct ornic_netdev_group; RTNL */
 };
 
-void ornic_netdev_mcast_init(struct ornic_netdev_mcast *mcast);
-void ornic_netdev_mcast_open(struct ornic_netdev_mcast *mcast,
+void ornic_netdev_mcast_init(struct ornic_netdev_mcast *mcast,
 			     struct net_device *netdev);
 void ornic_netdev_mcast_close(struct ornic_netdev_mcast *mcast);
 int ornic_netdev_mcast_join(struct ornic_netdev_mcast *mcast, const u8 *mgid);

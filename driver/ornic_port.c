@@ -5,8 +5,9 @@
  * and retries if the device refuses: netdev notifiers run under the RTNL, and a
  * slow device must not stall the network configuration of the host.
  *
- * The bus holds the netdev, and handles its end and its moves to other
- * namespaces.
+ * Multicast groups and the link in sysfs follow the netdev from one namespace
+ * to another, and to its new name. The bus holds the netdev, and handles its
+ * end.
  */
 #include "ornic_port.h"
 
@@ -95,9 +96,9 @@ static void port_work(struct work_struct *work)
 				       ret);
 		queue_delayed_work(system_wq, &dev->port_work, RETRY_DELAY);
 	}
-	/* IP accepts the MTU only after our notifier has run. */
+	/* IP accepts netdev and MTU only after our notifier has run. */
 	rtnl_lock();
-	ornic_netdev_mcast_rejoin(&dev->bus->mcast);
+	ornic_netdev_mcast_rejoin(&dev->mcast);
 	rtnl_unlock();
 }
 
@@ -107,19 +108,43 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct ornic_ib_dev *dev =
 		container_of(nb, struct ornic_ib_dev, netdev_nb);
 
-	if (netdev_notifier_info_to_dev(info) != dev->bus->netdev)
+	struct net_device *netdev = netdev_notifier_info_to_dev(info);
+
+	if (netdev != dev->bus->netdev)
 		return NOTIFY_DONE;
 
 	switch (event) {
+	case NETDEV_UNREGISTER:
+		/* A netdev that moves leaves its namespace like this, too. */
+		ornic_netdev_mcast_leave_all(&dev->mcast);
+		break;
+	case NETDEV_REGISTER:
+		ornic_sysfs_net_rename(&dev->sysfs_net, netdev);
+		mod_delayed_work(system_wq, &dev->port_work, 0);
+		break;
+	case NETDEV_CHANGENAME:
+		ornic_sysfs_net_rename(&dev->sysfs_net, netdev);
+		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
-		ornic_netdev_mcast_fit_mtu(&dev->bus->mcast);
+		ornic_netdev_mcast_fit_mtu(&dev->mcast);
 		mod_delayed_work(system_wq, &dev->port_work, 0);
 		break;
 	}
 	return NOTIFY_DONE;
+}
+
+static void show_netdev(struct ornic_ib_dev *dev)
+{
+	struct net_device *netdev = dev->bus->netdev;
+
+	rtnl_lock();
+	if (ornic_sysfs_net_open(&dev->sysfs_net, dev->bus->parent, netdev))
+		netdev_warn(netdev, "ornic: no net/%s in sysfs\n",
+			    netdev->name);
+	rtnl_unlock();
 }
 
 /* Takes the RTNL. */
@@ -128,6 +153,7 @@ int ornic_port_start(struct ornic_ib_dev *dev)
 	struct net_device *netdev = dev->bus->netdev;
 	int ret;
 
+	ornic_netdev_mcast_init(&dev->mcast, netdev);
 	dev->netdev_nb.notifier_call = port_netdev_event;
 	INIT_DELAYED_WORK(&dev->port_work, port_work);
 	disable_delayed_work(&dev->port_work);
@@ -140,6 +166,7 @@ int ornic_port_start(struct ornic_ib_dev *dev)
 						  &dev->netdev_nn);
 	if (ret)
 		return ret;
+	show_netdev(dev);
 	ret = sync_port(dev);
 	if (ret)
 		goto err_stop;
@@ -153,12 +180,16 @@ err_stop:
 	return ret;
 }
 
-/* Takes the RTNL. No SET_PORT is sent afterwards. */
+/* Takes the RTNL. All QPs are gone, and no SET_PORT is sent afterwards. */
 void ornic_port_stop(struct ornic_ib_dev *dev)
 {
 	unregister_netdevice_notifier_dev_net(dev->bus->netdev, &dev->netdev_nb,
 					      &dev->netdev_nn);
 	disable_delayed_work_sync(&dev->port_work);
+	rtnl_lock();
+	ornic_sysfs_net_close(&dev->sysfs_net);
+	ornic_netdev_mcast_close(&dev->mcast);
+	rtnl_unlock();
 }
 
 /* Without the RTNL: the work item takes it. */

@@ -470,7 +470,7 @@ int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 			  ibqp->qp_num, MAX_MEMBERSHIPS);
 		return -ENOSPC;
 	}
-	ret = ornic_netdev_mcast_join(&dev->bus->mcast, gid->raw);
+	ret = ornic_netdev_mcast_join(&dev->mcast, gid->raw);
 	if (ret) {
 		ibdev_dbg(ibqp->device, "QP %#x: no group %pI6c: %d\n",
 			  ibqp->qp_num, gid->raw, ret);
@@ -482,7 +482,7 @@ int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return 0;
 
 err_leave:
-	ornic_netdev_mcast_leave(&dev->bus->mcast, gid->raw);
+	ornic_netdev_mcast_leave(&dev->mcast, gid->raw);
 err_put_membership:
 	put_membership(qp);
 	return ret;
@@ -500,7 +500,7 @@ int ornic_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	ret = ornic_cmd_detach_mcast(dev, ibqp->qp_num, gid->raw);
 	if (ret)
 		return ret;
-	ornic_netdev_mcast_leave(&dev->bus->mcast, gid->raw);
+	ornic_netdev_mcast_leave(&dev->mcast, gid->raw);
 	put_membership(to_oqp(ibqp));
 	return 0;
 }

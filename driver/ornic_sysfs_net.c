@@ -7,7 +7,6 @@
 #include "ornic_sysfs_net.h"
 
 #include <linux/device.h>
-#include <linux/export.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/string.h>
@@ -44,7 +43,6 @@ int ornic_sysfs_net_open(struct ornic_sysfs_net *net, struct device *parent,
 		ornic_sysfs_net_close(net);
 	return err;
 }
-EXPORT_SYMBOL_GPL(ornic_sysfs_net_open);
 
 /* The netdev may have a new name. RTNL held; @net may not be open. */
 void ornic_sysfs_net_rename(struct ornic_sysfs_net *net,
@@ -59,7 +57,6 @@ void ornic_sysfs_net_rename(struct ornic_sysfs_net *net,
 		netdev_warn(netdev, "ornic: no net/%s in sysfs\n",
 			    netdev->name);
 }
-EXPORT_SYMBOL_GPL(ornic_sysfs_net_rename);
 
 /* RTNL held; @net may not be open. */
 void ornic_sysfs_net_close(struct ornic_sysfs_net *net)
@@ -71,4 +68,3 @@ void ornic_sysfs_net_close(struct ornic_sysfs_net *net)
 	kobject_put(net->dir);
 	net->dir = NULL;
 }
-EXPORT_SYMBOL_GPL(ornic_sysfs_net_close);

@@ -25,7 +25,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^driver\/engine\//)
 		return quoted ? beside(file, what) : what ~ /^rdma\/ornic-/
 	if (file ~ /^driver\/soft\//)
-		return !quoted || what ~ /^(engine\/engine|soft[a-z_]*|ornic_bus|ornic_netdev_mcast)\.h$/
+		return !quoted || what ~ /^(engine\/engine|soft[a-z_]*|ornic_bus)\.h$/
 	if (file ~ /^driver\//)
 		return quoted ? what ~ /^(pci\/)?(ornic|pci)_[a-z_]+\.h$/ : what !~ /^(engine|soft)/
 	if (file ~ /^userspace-provider\//)

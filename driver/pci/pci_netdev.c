@@ -81,32 +81,17 @@ static struct net_device *netdev_find(const struct ornic_pci *pci)
 
 static void pci_netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 {
-	if (netdev != pci->bus.netdev)
+	/* One that stays registered moves to another namespace. */
+	if (netdev != pci->bus.netdev || netdev->reg_state == NETREG_REGISTERED)
 		return;
-	if (netdev->reg_state == NETREG_REGISTERED) {
-		/* To another namespace. */
-		ornic_netdev_mcast_leave_all(&pci->bus.mcast);
-		return;
-	}
 	set_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
 	queue_work(system_unbound_wq, &pci->update);
 }
 
 static void pci_netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 {
-	if (netdev == pci->bus.netdev) {
-		ornic_netdev_mcast_rejoin(&pci->bus.mcast);
-		/* It may have got another name in its new namespace. */
-		ornic_sysfs_net_rename(&pci->bus.sysfs_net, netdev);
-	} else if (!pci->bus.netdev && netdev_fits(pci, netdev)) {
+	if (!pci->bus.netdev && netdev_fits(pci, netdev))
 		queue_work(system_unbound_wq, &pci->update);
-	}
-}
-
-static void netdev_renamed(struct ornic_pci *pci, struct net_device *netdev)
-{
-	dev_info(&pci->pdev->dev, "its netdev is %s now\n", netdev->name);
-	ornic_sysfs_net_rename(&pci->bus.sysfs_net, netdev);
 }
 
 static int pci_netdev_event(struct notifier_block *nb, unsigned long event,
@@ -123,10 +108,6 @@ static int pci_netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGEADDR:
 		pci_netdev_arrives(pci, netdev);
 		break;
-	case NETDEV_CHANGENAME:
-		if (netdev == pci->bus.netdev)
-			netdev_renamed(pci, netdev);
-		break;
 	}
 	return NOTIFY_DONE;
 }
@@ -134,7 +115,6 @@ static int pci_netdev_event(struct notifier_block *nb, unsigned long event,
 /* Takes the RTNL; the work item is disabled. */
 int ornic_pci_netdev_init(struct ornic_pci *pci)
 {
-	ornic_netdev_mcast_init(&pci->bus.mcast);
 	pci->netdev_nb.notifier_call = pci_netdev_event;
 	return register_netdevice_notifier(&pci->netdev_nb);
 }
@@ -156,13 +136,8 @@ static bool take_netdev(struct ornic_pci *pci)
 	netdev = netdev_find(pci);
 	if (netdev) {
 		netdev_hold(netdev, &pci->netdev_tracker, GFP_KERNEL);
-		ornic_netdev_mcast_open(&pci->bus.mcast, netdev);
 		pci->bus.netdev = netdev;
 		pci->bus.net = maybe_get_net(dev_net(netdev));
-		if (ornic_sysfs_net_open(&pci->bus.sysfs_net, &pci->pdev->dev,
-					 netdev))
-			dev_warn(&pci->pdev->dev, "no net/%s in sysfs\n",
-				 netdev->name);
 	}
 	rtnl_unlock();
 	return netdev;
@@ -171,8 +146,6 @@ static bool take_netdev(struct ornic_pci *pci)
 static void drop_netdev(struct ornic_pci *pci)
 {
 	rtnl_lock();
-	ornic_sysfs_net_close(&pci->bus.sysfs_net);
-	ornic_netdev_mcast_close(&pci->bus.mcast);
 	netdev_put(pci->bus.netdev, &pci->netdev_tracker);
 	pci->bus.netdev = NULL;
 	rtnl_unlock();

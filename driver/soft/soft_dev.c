@@ -174,8 +174,6 @@ static void soft_detach(struct ornic_soft *soft)
 {
 	rtnl_lock();
 	list_del_init(&soft->link);
-	ornic_netdev_mcast_close(&soft->bus.mcast);
-	ornic_sysfs_net_close(&soft->bus.sysfs_net);
 	ornic_soft_net_leave(soft);
 	rtnl_unlock();
 }
@@ -264,23 +262,14 @@ static int soft_attach(struct ornic_soft *soft)
 	err = ornic_soft_net_join(soft, dev_net(netdev));
 	if (err)
 		return err;
-	err = ornic_sysfs_net_open(&soft->bus.sysfs_net, &soft->dev, netdev);
-	if (err)
-		goto err_leave;
 	list_add_tail(&soft->link, &devices);
 	return 0;
-
-err_leave:
-	ornic_soft_net_leave(soft);
-	return err;
 }
 
 static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 {
 	INIT_LIST_HEAD(&soft->link);
 	INIT_LIST_HEAD(&soft->net_link);
-	ornic_netdev_mcast_init(&soft->bus.mcast);
-	ornic_netdev_mcast_open(&soft->bus.mcast, netdev);
 	xa_init(&soft->qps);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);

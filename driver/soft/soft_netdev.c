@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Netdev notifier: a soft device follows the name, the network namespace, the
- * master and the end of its netdev. The driver handles MTU, carrier and addresses.
+ * Netdev notifier: a soft device follows the network namespace, the master and
+ * the end of its netdev. The driver handles name, MTU, carrier and addresses.
  *
  * A netdev that moves to another namespace is unregistered from the old one and
  * registered in the new one under the RTNL, but stays NETREG_REGISTERED. The
@@ -18,21 +18,17 @@ static void netdev_leaves(struct ornic_soft *soft)
 		ornic_soft_remove_later(soft);
 		return;
 	}
-	ornic_netdev_mcast_leave_all(&soft->bus.mcast);
 	ornic_soft_net_leave(soft);
 }
 
 static void netdev_arrives(struct ornic_soft *soft)
 {
-	ornic_sysfs_net_rename(&soft->bus.sysfs_net, soft->netdev);
 	if (soft->net)
 		return;
 	if (ornic_soft_net_join(soft, dev_net(soft->netdev))) {
 		netdev_err(soft->netdev, "ornic: link removed\n");
 		ornic_soft_remove_later(soft);
-		return;
 	}
-	ornic_netdev_mcast_rejoin(&soft->bus.mcast);
 }
 
 /* As in ornic_soft_create(): a master takes the packets of its netdevs. */
@@ -66,9 +62,6 @@ static int soft_netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_CHANGEUPPER:
 		netdev_upper_changes(soft);
-		break;
-	case NETDEV_CHANGENAME:
-		ornic_sysfs_net_rename(&soft->bus.sysfs_net, soft->netdev);
 		break;
 	}
 	return NOTIFY_DONE;
