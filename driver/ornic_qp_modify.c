@@ -175,7 +175,7 @@ static bool may_end(struct ornic_ib_dev *dev, enum ib_qp_state next)
 }
 
 /* It takes nothing from the SRQ any more (IBTA 10.3.1.7). */
-static void say_last_wqe(struct ornic_ib_qp *qp)
+static void report_last_wqe(struct ornic_ib_qp *qp)
 {
 	struct ornic_eqe eqe = {
 		.obj = cpu_to_le32(qp->ibqp.qp_num),
@@ -236,7 +236,7 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (!ret && qp->ibqp.srq && mask & IB_QP_STATE &&
 	    attr->qp_state == IB_QPS_ERR &&
 	    ornic_is_dead(to_odev(ibqp->device)))
-		say_last_wqe(qp);
+		report_last_wqe(qp);
 	return ret;
 }
 

@@ -358,7 +358,7 @@ static int write_send(struct ornic_ib_qp *qp, const struct ib_send_wr *wr)
 		       put_sges(qp->sq, slot, used, wr);
 }
 
-static void say_refused(struct ornic_ib_qp *qp, const struct ib_send_wr *wr,
+static void dbg_refused(struct ornic_ib_qp *qp, const struct ib_send_wr *wr,
 			int ret)
 {
 	const struct ornic_ring_geom *ring = qp->sq->ring;
@@ -396,7 +396,7 @@ int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	spin_unlock_irqrestore(&sq->lock, flags);
 
 	if (unlikely(ret))
-		say_refused(qp, wr, ret);
+		dbg_refused(qp, wr, ret);
 	wq_kick(ibqp, wanted);
 	return ret;
 }
