@@ -221,11 +221,12 @@ static int check_netdev(struct net_device *netdev)
 	const struct net_device *master = netdev_master_upper_dev_get(netdev);
 
 	if (netdev->flags & IFF_LOOPBACK) {
-		netdev_err(netdev, "ornic: is a loopback device\n");
+		netdev_err(netdev,
+			   "ornic: loopback devices are not supported\n");
 		return -EOPNOTSUPP;
 	}
 	if (netdev->type != ARPHRD_ETHER || netdev->addr_len != ETH_ALEN) {
-		netdev_err(netdev, "ornic: is no Ethernet, type %u\n",
+		netdev_err(netdev, "ornic: not an Ethernet device, type %u\n",
 			   netdev->type);
 		return -EOPNOTSUPP;
 	}
@@ -236,8 +237,7 @@ static int check_netdev(struct net_device *netdev)
 	}
 	/* A bridge, bond, team or VRF. */
 	if (master) {
-		netdev_err(netdev, "ornic: %s takes its packets\n",
-			   master->name);
+		netdev_err(netdev, "ornic: is a port of %s\n", master->name);
 		return -EBUSY;
 	}
 	return 0;
@@ -253,7 +253,7 @@ static int soft_attach(struct ornic_soft *soft)
 	if (netdev->reg_state != NETREG_REGISTERED)
 		return -ENODEV;
 	if (ornic_soft_find(netdev)) {
-		netdev_err(netdev, "ornic: has a link already\n");
+		netdev_err(netdev, "ornic: already has a link\n");
 		return -EEXIST;
 	}
 	err = check_netdev(netdev);

@@ -186,8 +186,7 @@ int ornic_soft_net_join(struct ornic_soft *soft, struct net *net)
 			   "ornic: UDP port %u is in use (by rxe?)\n",
 			   ORNIC_UDP_PORT);
 	else if (err)
-		netdev_err(soft->netdev,
-			   "ornic: no packets of UDP port %u: %d\n",
+		netdev_err(soft->netdev, "ornic: cannot open UDP port %u: %d\n",
 			   ORNIC_UDP_PORT, err);
 	return err;
 }

@@ -39,7 +39,7 @@ static void netdev_upper_changes(struct ornic_soft *soft)
 
 	if (!master)
 		return;
-	netdev_err(soft->netdev, "ornic: %s takes its packets, link removed\n",
+	netdev_err(soft->netdev, "ornic: is a port of %s now, link removed\n",
 		   master->name);
 	ornic_soft_remove_later(soft);
 }

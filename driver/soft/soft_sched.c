@@ -347,7 +347,7 @@ void ornic_soft_sched_exit(void)
 {
 	while (!wait_var_event_timeout(&num_qps, !atomic_read(&num_qps),
 				       EXIT_TIMEOUT))
-		pr_info("ornic: unloading waits: netdevs still have frames of %d QPs\n",
+		pr_info("ornic: waiting for netdevs to free frames of %d QPs\n",
 			atomic_read(&num_qps));
 
 	/*
