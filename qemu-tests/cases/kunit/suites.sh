@@ -25,5 +25,5 @@ run()
 		rmmod "$name"
 		count=$((count + 1))
 	done
-	echo "$count suites"
+	echo "$count modules"
 }
