@@ -56,7 +56,8 @@ public:
 	void report(benchmark::State &state, const char *unit, double n,
 		    double bytes)
 	{
-		auto middle = samples_.begin() + samples_.size() / 2;
+		auto middle = samples_.begin() +
+			      static_cast<ptrdiff_t>(samples_.size() / 2);
 
 		std::nth_element(samples_.begin(), middle, samples_.end());
 		state.counters[std::string("ns/") + unit] = *middle / n;

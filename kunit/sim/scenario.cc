@@ -115,8 +115,9 @@ world::world(kind what, u64 seed, bool trace)
 	bool clean = what == kind::perfect || what == kind::loopback;
 
 	rules_.all_arrive = clean;
-	rules_.once = clean || !faults_.duplicate;
-	rules_.in_order = clean || (!faults_.duplicate && !faults_.reorder);
+	rules_.once = clean || faults_.duplicate == 0;
+	rules_.in_order = clean ||
+			  (faults_.duplicate == 0 && faults_.reorder == 0);
 	wire_.trace(trace);
 	make_rigs(rng_.next());
 	if (!out_.failure.empty())
@@ -424,7 +425,7 @@ void world::check_stats()
 				fail("counter " + std::to_string(s) +
 				     " is not 0");
 		for (ornic_stat s : clean)
-			if (!faults_.damage && ornic_engine_stat(eng, s))
+			if (faults_.damage == 0 && ornic_engine_stat(eng, s))
 				fail("counter " + std::to_string(s) +
 				     " is not 0 on a wire without damage");
 		for (int type :

@@ -4,6 +4,7 @@
 //	ornic_sim [--seeds=N] [--seed=N] [--trace] [--results=FILE] [gtest flags]
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
@@ -50,10 +51,9 @@ void run_seeds(sim::kind what, const char *test, std::uint64_t count)
 		if (++reports == max_reports)
 			break;
 	}
-	std::printf("# %s: %llu seeds, %llu messages, %llu frames, %llu lost\n",
-		    test, (unsigned long long)(last - first + 1),
-		    (unsigned long long)messages, (unsigned long long)frames,
-		    (unsigned long long)lost);
+	std::printf("# %s: %ju seeds, %ju messages, %ju frames, %ju lost\n",
+		    test, uintmax_t{ last - first + 1 }, uintmax_t{ messages },
+		    uintmax_t{ frames }, uintmax_t{ lost });
 }
 
 TEST(sim, lossy)

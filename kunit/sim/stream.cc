@@ -54,6 +54,7 @@ std::vector<ornic_lsge> sges(const region &r, const std::vector<piece> &list)
 {
 	std::vector<ornic_lsge> out;
 
+	out.reserve(list.size());
 	for (const piece &p : list)
 		out.push_back({ r.va(p.off), p.len, r.key() });
 	return out;
@@ -119,7 +120,7 @@ s64 region::check() const
 		const u8 *p = ornic_th_mr_at(&mr_, off, &run);
 
 		run = std::min(run, mr_.length - off);
-		if (run && memcmp(p, image_.data() + off, run)) {
+		if (run && memcmp(p, image_.data() + off, run) != 0) {
 			for (u32 i = 0; i < run; i++)
 				if (p[i] != image_[off + i])
 					return off + i;
@@ -194,7 +195,7 @@ u32 stream::pick_length(u32 mtu, u8 opcode)
 	else if (what < 7)
 		len = static_cast<u32>(mtu * rng_.in(0, 3) + rng_.in(0, 4));
 	else if (what < 9)
-		len = static_cast<u32>(rng_.in(0, 4 * mtu));
+		len = static_cast<u32>(rng_.in(0, 4 * u64{ mtu }));
 	else
 		len = static_cast<u32>(rng_.in(0, 16384));
 	if (from_->type == ORNIC_QPT_UD)
@@ -511,7 +512,7 @@ void stream::check_recv_bytes(const message &m, u32 slot)
 	u32 head = to_->type == ORNIC_QPT_UD ? grh : 0;
 	std::vector<u8> got = gather(rcv_, slots_[slot], m.length + head);
 
-	if (m.length && memcmp(got.data() + head, m.data.data(), m.length))
+	if (m.length && memcmp(got.data() + head, m.data.data(), m.length) != 0)
 		fail("receive %u: wrong bytes of message %u", slot, m.id);
 
 	u32 at = 0;

@@ -252,7 +252,8 @@ void measure_memory(const char *name, size_t count,
 	const double before = free_bytes();
 	while (objects.size() < 2 * count)
 		objects.push_back(create(objects.size()));
-	const double each = (before - free_bytes()) / count;
+	const double each =
+		(before - free_bytes()) / static_cast<double>(count);
 
 	std::printf("%s %.0f\n", name, each);
 }

@@ -94,7 +94,7 @@ bool eth_switch::is_spoofed(bytes f, u32 index) const
 					      (*devices_)[index].get();
 
 	return dev && !dev->guest().config.spoof &&
-	       memcmp(f.data() + 6, dev->mac(), 6);
+	       memcmp(f.data() + 6, dev->mac(), 6) != 0;
 }
 
 void eth_switch::learn(const u8 *mac, u32 from)

@@ -187,7 +187,7 @@ bool parse_time(const std::string &text, u64 &ns)
 		ns *= 1000 * ms;
 	else
 		return false;
-	return ns <= 3600 * 1000 * ms;
+	return ns <= 3600ULL * 1000 * ms;
 }
 
 bool parse_chance(const std::string &text, double &p)
@@ -267,10 +267,11 @@ void set_guest(guest_config &g, const std::string &key,
 		g.socket = unescape(value);
 	} else if (key == "ram" && !value.empty()) {
 		g.ram = unescape(value);
-	} else if (key == "size" && parse_size(value, g.size)) {
-	} else if (key == "mem-limit" && parse_size(value, g.mem_limit)) {
-	} else if (key == "machine" && parse_machine(value, g.machine)) {
-	} else if (key == "mac" && parse_mac(value, g.mac)) {
+	} else if ((key == "size" && parse_size(value, g.size)) ||
+		   (key == "mem-limit" && parse_size(value, g.mem_limit)) ||
+		   (key == "machine" && parse_machine(value, g.machine)) ||
+		   (key == "mac" && parse_mac(value, g.mac))) {
+		/* parsed into g */
 	} else if (key == "vectors" && parse_number(value, n, &rest) &&
 		   !*rest && n >= 2 && n <= ORNIC_PCI_MAX_MSGS) {
 		g.vectors = static_cast<u32>(n);

@@ -262,7 +262,8 @@ u32 port::cut_stream(const std::function<void(bytes)> &take)
 		count++;
 		at += stream_head + len;
 	}
-	input_.erase(input_.begin(), input_.begin() + at);
+	input_.erase(input_.begin(),
+		     input_.begin() + static_cast<ptrdiff_t>(at));
 	return count;
 }
 

@@ -94,6 +94,7 @@ std::vector<std::uint32_t> fake_kernel::poll(ibv_cq *cq)
 	std::vector<std::uint32_t> found;
 	int count = poll_cq(cq, static_cast<int>(wcs.size()), wcs.data());
 
+	found.reserve(wcs.size());
 	for (int i = 0; i < count; ++i)
 		found.push_back(wcs[static_cast<std::size_t>(i)].qp_num);
 	return found;

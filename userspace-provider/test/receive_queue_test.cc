@@ -16,7 +16,7 @@ namespace
 /* 4 WQEs of 64 bytes, 2 SGEs. */
 struct receive_fixture {
 	receive_fixture()
-		: memory(4 * 64)
+		: memory(4UL * 64)
 		, record(reinterpret_cast<ornic_wq_record *>(memory.data() +
 							     ORNIC_RQ_RECORD))
 	{

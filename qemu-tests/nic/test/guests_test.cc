@@ -268,8 +268,8 @@ TEST(guests, hostile)
 		g.arm(u.cq);
 		for (int i = 0; i < 300; i++) {
 			u64 r = random.next();
-			u64 at = r %
-				 (r & 1 ? 2 * ORNIC_RING_OFFSET : 128 * page);
+			u64 at = r % (r & 1 ? 2ULL * ORNIC_RING_OFFSET :
+					      u64{ 128 } * page);
 
 			u8 *to = (r & 1 ? bar : g.ram()) + (at & ~7ull);
 			u64 value = random.next() >> (r >> 8 & 31);

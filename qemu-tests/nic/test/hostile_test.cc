@@ -19,7 +19,7 @@ struct bomb {
 
 		for (int level = 0; level < 3; level++) {
 			top = g.alloc(page);
-			for (u32 i = 0; i < list_entries; i++)
+			for (size_t i = 0; i < list_entries; i++)
 				memcpy(top.ptr + i * 8, &below.dma, 8);
 			below = top;
 		}

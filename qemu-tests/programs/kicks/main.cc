@@ -79,6 +79,7 @@ void one_round(int fd, const std::vector<uint32_t> &qpns)
 	std::vector<std::thread> others;
 	meeting start;
 
+	others.reserve(threads);
 	for (int i = 0; i < threads; i++)
 		others.emplace_back([&] { kick_all(fd, qpns, start); });
 	for (auto &other : others)

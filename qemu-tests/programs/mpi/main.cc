@@ -132,8 +132,8 @@ void all_to_all(int size, int round)
 	MPI_Alltoall(out.data(), size, MPI_UINT32_T, in.data(), size,
 		     MPI_UINT32_T, MPI_COMM_WORLD);
 	for (int from = 0; from < ranks; from++)
-		expect_message(in.data() + from * size, from, rank, size, round,
-			       "alltoall");
+		expect_message(&in[static_cast<size_t>(from) * size], from,
+			       rank, size, round, "alltoall");
 }
 
 } /* namespace */

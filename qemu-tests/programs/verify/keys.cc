@@ -187,7 +187,7 @@ TEST_F(keys, mw_type_1)
 	window w(on.server, IBV_MW_TYPE_1);
 
 	for (uint32_t round = 0; round < 300; round++) {
-		const size_t from = round * 300;
+		const size_t from = size_t{ round } * 300;
 
 		w.bind_1(p.server, IBV_ACCESS_REMOTE_WRITE, from, 5000);
 		fill(p.client.at(0, 5000), round);
@@ -199,7 +199,7 @@ TEST_F(keys, mw_type_1)
 	check_equal(ibv_dereg_mr(w.region_.mr.get()), EBUSY, "MR in use");
 	const uint32_t old = w.mw->rkey;
 	w.bind_1(p.server, 0, 0, 0);
-	check_equal(write(p, old, w.region_.address(299 * 300), 1),
+	check_equal(write(p, old, w.region_.address(299UL * 300), 1),
 		    IBV_WC_REM_ACCESS_ERR, "write through an unbound window");
 }
 
@@ -251,7 +251,7 @@ TEST_F(keys, mw_send_inv)
 	window w(on.server, IBV_MW_TYPE_2);
 
 	for (uint32_t round = 0; round < 50; round++) {
-		const size_t bytes = round * 100;
+		const size_t bytes = size_t{ round } * 100;
 
 		check_equal(w.bind_2(p.server, IBV_ACCESS_REMOTE_WRITE, 0, 100),
 			    IBV_WC_SUCCESS, "bind");

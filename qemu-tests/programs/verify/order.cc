@@ -27,7 +27,7 @@ TEST_F(order, rc_mixed_in_order)
 	fill(p.client.at(0, slot), 1);
 	fill(p.server.at(slot, slot), 2);
 	const auto post_next = [&](uint32_t i) {
-		const ibv_sge data = p.client.sge(0, i * 37 % slot);
+		const ibv_sge data = p.client.sge(0, uint64_t{ i } * 37 % slot);
 
 		switch (i % 4) {
 		case 0:

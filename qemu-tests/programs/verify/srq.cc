@@ -10,7 +10,7 @@ namespace
 
 class srq : public verify {};
 
-constexpr uint32_t depth = 16;
+constexpr uint64_t depth = 16;
 constexpr size_t slot = 8192;
 
 /* What does not hold for rxe: its SRQ counts and events in its own way. */

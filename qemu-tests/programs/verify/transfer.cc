@@ -212,8 +212,7 @@ void fill_list(const std::vector<ibv_sge> &list, uint32_t seed)
 
 	fill(flat, seed);
 	for (const ibv_sge &sge : list) {
-		std::copy_n(flat.begin() + done, sge.length,
-			    bytes_of(sge).begin());
+		std::copy_n(&flat[done], sge.length, bytes_of(sge).begin());
 		done += sge.length;
 	}
 }

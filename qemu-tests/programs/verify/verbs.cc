@@ -105,10 +105,10 @@ endpoint::endpoint(port &p, const options &o)
 	, mr(ibv_reg_mr(p.pd.get(), buffer.bytes().data(), o.buffer, o.access))
 	, channel(o.channel ? ibv_create_comp_channel(p.context.get()) :
 			      nullptr)
-	, send_cq(ibv_create_cq(p.context.get(), 2 * o.depth, nullptr, nullptr,
-				o.vector))
-	, recv_cq(ibv_create_cq(p.context.get(), 2 * o.depth, nullptr,
-				channel.get(), o.vector))
+	, send_cq(ibv_create_cq(p.context.get(), static_cast<int>(2 * o.depth),
+				nullptr, nullptr, o.vector))
+	, recv_cq(ibv_create_cq(p.context.get(), static_cast<int>(2 * o.depth),
+				nullptr, channel.get(), o.vector))
 	, cap{}
 	, psn(next_psn())
 {

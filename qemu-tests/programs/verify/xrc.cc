@@ -14,7 +14,7 @@ namespace
 
 class xrc : public verify {};
 
-constexpr uint32_t depth = 16;
+constexpr uint64_t depth = 16;
 constexpr size_t slot = 8192;
 
 using xrcd_ptr = owned<ibv_xrcd, ibv_close_xrcd>;
