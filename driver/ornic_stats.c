@@ -8,51 +8,18 @@
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 
-#define OPTIONAL(stat, text) \
-	[ORNIC_STAT_##stat] = { .name = (text), .flags = IB_STAT_FLAG_OPTIONAL }
+/* clang-format off */
+#define STAT(id, stat) \
+	[ORNIC_STAT_##id] = { .name = #stat },
+#define OPTIONAL_STAT(id, stat) \
+	[ORNIC_STAT_##id] = { .name = #stat, .flags = IB_STAT_FLAG_OPTIONAL },
 
+/* ib_core requires the optional ones to be last. */
 static const struct rdma_stat_desc stat_descs[ORNIC_STAT_COUNT] = {
-	[ORNIC_STAT_KICKS].name = "kicks",
-	[ORNIC_STAT_SEND_WQES].name = "send_wqes",
-	[ORNIC_STAT_RECV_WQES].name = "recv_wqes",
-	[ORNIC_STAT_CQES].name = "cqes",
-	[ORNIC_STAT_COMP_EVENTS].name = "comp_events",
-	[ORNIC_STAT_TX_PACKETS].name = "tx_packets",
-	[ORNIC_STAT_TX_BYTES].name = "tx_bytes",
-	[ORNIC_STAT_RX_PACKETS].name = "rx_packets",
-	[ORNIC_STAT_RX_BYTES].name = "rx_bytes",
-	[ORNIC_STAT_LOOP_MSGS].name = "loop_msgs",
-	[ORNIC_STAT_LOOP_BYTES].name = "loop_bytes",
-	[ORNIC_STAT_RX_ICRC_ERRORS].name = "rx_icrc_errors",
-	[ORNIC_STAT_RX_MALFORMED].name = "rx_malformed",
-	[ORNIC_STAT_RX_NO_QP].name = "rx_no_qp",
-	[ORNIC_STAT_RX_BAD_ADDR].name = "rx_bad_addr",
-	[ORNIC_STAT_RX_BAD_QKEY].name = "rx_bad_qkey",
-	[ORNIC_STAT_RX_BAD_PKEY].name = "rx_bad_pkey",
-	[ORNIC_STAT_RX_NO_WQE].name = "rx_no_wqe",
-	[ORNIC_STAT_DUPLICATES].name = "duplicates",
-	[ORNIC_STAT_OUT_OF_SEQ].name = "out_of_seq",
-	[ORNIC_STAT_RNR_NAK_SENT].name = "rnr_nak_sent",
-	[ORNIC_STAT_RNR_NAK_RCVD].name = "rnr_nak_rcvd",
-	[ORNIC_STAT_SEQ_NAK_SENT].name = "seq_nak_sent",
-	[ORNIC_STAT_SEQ_NAK_RCVD].name = "seq_nak_rcvd",
-	[ORNIC_STAT_ERR_NAK_SENT].name = "err_nak_sent",
-	[ORNIC_STAT_ERR_NAK_RCVD].name = "err_nak_rcvd",
-	[ORNIC_STAT_ACKS_SENT].name = "acks_sent",
-	[ORNIC_STAT_ACKS_RCVD].name = "acks_rcvd",
-	[ORNIC_STAT_TIMEOUTS].name = "timeouts",
-	[ORNIC_STAT_RETRIES].name = "retries",
-	[ORNIC_STAT_TX_STALLS].name = "tx_stalls",
-	[ORNIC_STAT_TX_ERRORS].name = "tx_errors",
-	[ORNIC_STAT_RX_TOO_LONG].name = "rx_too_long",
-	[ORNIC_STAT_RX_BAD_RKEY].name = "rx_bad_rkey",
-	/* ib_core requires the optional ones to be last. */
-	OPTIONAL(RX_SEND_REQUESTS, "rx_send_requests"),
-	OPTIONAL(RX_WRITE_REQUESTS, "rx_write_requests"),
-	OPTIONAL(RX_READ_REQUESTS, "rx_read_requests"),
-	OPTIONAL(RX_ATOMIC_REQUESTS, "rx_atomic_requests"),
-	OPTIONAL(RX_CE_PACKETS, "rx_ce_packets"),
+	ORNIC_STATS(STAT, OPTIONAL_STAT)
 };
+
+/* clang-format on */
 
 /* `rdma statistic` hides counters that are disabled. */
 static void hide_optional(struct rdma_hw_stats *stats, u64 counting)

@@ -52,47 +52,9 @@ std::string json_string(const std::string &text)
 
 const char *stat_name(u32 stat)
 {
-	static const char *const names[] = {
-		"kicks",
-		"send_wqes",
-		"recv_wqes",
-		"cqes",
-		"comp_events",
-		"tx_packets",
-		"tx_bytes",
-		"rx_packets",
-		"rx_bytes",
-		"loop_msgs",
-		"loop_bytes",
-		"rx_icrc_errors",
-		"rx_malformed",
-		"rx_no_qp",
-		"rx_bad_addr",
-		"rx_bad_qkey",
-		"rx_bad_pkey",
-		"rx_no_wqe",
-		"duplicates",
-		"out_of_seq",
-		"rnr_nak_sent",
-		"rnr_nak_rcvd",
-		"seq_nak_sent",
-		"seq_nak_rcvd",
-		"err_nak_sent",
-		"err_nak_rcvd",
-		"acks_sent",
-		"acks_rcvd",
-		"timeouts",
-		"retries",
-		"tx_stalls",
-		"tx_errors",
-		"rx_too_long",
-		"rx_bad_rkey",
-		"rx_send_requests",
-		"rx_write_requests",
-		"rx_read_requests",
-		"rx_atomic_requests",
-		"rx_ce_packets",
-	};
+#define NAME(id, name) #name,
+	static const char *const names[] = { ORNIC_STATS(NAME, NAME) };
+#undef NAME
 
 	static_assert(std::size(names) == ORNIC_STAT_COUNT);
 	return names[stat];

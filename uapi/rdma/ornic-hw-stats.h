@@ -3,58 +3,67 @@
 #ifndef ORNIC_HW_STATS_H
 #define ORNIC_HW_STATS_H
 
+/* One table: names, values and remarks in columns. */
 /* clang-format off */
 
+/*
+ * ALWAYS(id, name) or OPTIONAL(id, name) for each counter: ORNIC_STAT_id, and
+ * the name by which users know it. The enum below, the driver, ornic-nic and
+ * the documentation are made from this list. Optional ones, all at the end,
+ * count only while MODIFY_STATS says so.
+ */
+#define ORNIC_STATS(ALWAYS, OPTIONAL) \
+	ALWAYS(KICKS, kicks)				/* kicks taken from the host */ \
+	ALWAYS(SEND_WQES, send_wqes)			/* send WQEs executed */ \
+	ALWAYS(RECV_WQES, recv_wqes)			/* receive WQEs consumed */ \
+	ALWAYS(CQES, cqes)				/* completions written */ \
+	ALWAYS(COMP_EVENTS, comp_events)		/* completion events raised */ \
+	ALWAYS(TX_PACKETS, tx_packets)			/* RoCE packets sent */ \
+	ALWAYS(TX_BYTES, tx_bytes)			/* payload */ \
+	ALWAYS(RX_PACKETS, rx_packets)			/* RoCE packets received */ \
+	ALWAYS(RX_BYTES, rx_bytes)			/* payload */ \
+	ALWAYS(LOOP_MSGS, loop_msgs)			/* messages that stayed on the device */ \
+	ALWAYS(LOOP_BYTES, loop_bytes)			/* payload of those */ \
+	ALWAYS(RX_ICRC_ERRORS, rx_icrc_errors)		/* packets with a bad ICRC */ \
+	ALWAYS(RX_MALFORMED, rx_malformed)		/* bad header, length, opcode, padding */ \
+	ALWAYS(RX_NO_QP, rx_no_qp)			/* unknown QPN or wrong state or type */ \
+	ALWAYS(RX_BAD_ADDR, rx_bad_addr)		/* addresses not those of the QP */ \
+	ALWAYS(RX_BAD_QKEY, rx_bad_qkey)		/* UD: Q_Key not that of the QP */ \
+	ALWAYS(RX_BAD_PKEY, rx_bad_pkey)		/* P_Key not that of the port */ \
+	ALWAYS(RX_NO_WQE, rx_no_wqe)			/* UC, UD: dropped for want of a WQE */ \
+	ALWAYS(DUPLICATES, duplicates)			/* duplicate requests */ \
+	ALWAYS(OUT_OF_SEQ, out_of_seq)			/* requests ahead of the expected PSN */ \
+	ALWAYS(RNR_NAK_SENT, rnr_nak_sent)		/* receiver not ready */ \
+	ALWAYS(RNR_NAK_RCVD, rnr_nak_rcvd)		/* likewise, from the peer */ \
+	ALWAYS(SEQ_NAK_SENT, seq_nak_sent)		/* a request is missing */ \
+	ALWAYS(SEQ_NAK_RCVD, seq_nak_rcvd)		/* likewise, from the peer */ \
+	ALWAYS(ERR_NAK_SENT, err_nak_sent)		/* invalid request, access, operation */ \
+	ALWAYS(ERR_NAK_RCVD, err_nak_rcvd)		/* likewise, from the peer */ \
+	ALWAYS(ACKS_SENT, acks_sent)			/* positive ACKs */ \
+	ALWAYS(ACKS_RCVD, acks_rcvd)			/* positive ACKs */ \
+	ALWAYS(TIMEOUTS, timeouts)			/* ACK timer expiries */ \
+	ALWAYS(RETRIES, retries)			/* go-back-N restarts, any cause */ \
+	ALWAYS(TX_STALLS, tx_stalls)			/* QP waited for packets in flight */ \
+	ALWAYS(TX_ERRORS, tx_errors)			/* frames that the port refused */ \
+	ALWAYS(RX_TOO_LONG, rx_too_long)		/* UC, UD: longer than the receive */ \
+	ALWAYS(RX_BAD_RKEY, rx_bad_rkey)		/* UC: WRITEs with a key refused */ \
+	OPTIONAL(RX_SEND_REQUESTS, rx_send_requests)	/* SENDs of a peer that were executed */ \
+	OPTIONAL(RX_WRITE_REQUESTS, rx_write_requests)	/* WRITEs, likewise */ \
+	OPTIONAL(RX_READ_REQUESTS, rx_read_requests)	/* READs that were accepted */ \
+	OPTIONAL(RX_ATOMIC_REQUESTS, rx_atomic_requests)	/* atomics that were executed */ \
+	OPTIONAL(RX_CE_PACKETS, rx_ce_packets)		/* congestion experienced, RFC 3168 */
+
+#define ORNIC_STAT_ID(id, name)		ORNIC_STAT_##id,
+#define ORNIC_STAT_BIT(id, name)	| 1ULL << ORNIC_STAT_##id
+#define ORNIC_STAT_NONE(id, name)
+
 enum ornic_stat {
-	ORNIC_STAT_KICKS,		/* kicks taken from the host */
-	ORNIC_STAT_SEND_WQES,		/* send WQEs executed */
-	ORNIC_STAT_RECV_WQES,		/* receive WQEs consumed */
-	ORNIC_STAT_CQES,
-	ORNIC_STAT_COMP_EVENTS,
-	ORNIC_STAT_TX_PACKETS,
-	ORNIC_STAT_TX_BYTES,		/* payload */
-	ORNIC_STAT_RX_PACKETS,
-	ORNIC_STAT_RX_BYTES,
-	ORNIC_STAT_LOOP_MSGS,		/* messages that stayed on the device */
-	ORNIC_STAT_LOOP_BYTES,
-	ORNIC_STAT_RX_ICRC_ERRORS,
-	ORNIC_STAT_RX_MALFORMED,	/* bad header, length, opcode, padding */
-	ORNIC_STAT_RX_NO_QP,		/* unknown QPN or wrong state or type */
-	ORNIC_STAT_RX_BAD_ADDR,		/* addresses not those of the QP */
-	ORNIC_STAT_RX_BAD_QKEY,
-	ORNIC_STAT_RX_BAD_PKEY,
-	ORNIC_STAT_RX_NO_WQE,		/* UC, UD: dropped for want of a WQE */
-	ORNIC_STAT_DUPLICATES,		/* duplicate requests */
-	ORNIC_STAT_OUT_OF_SEQ,		/* requests ahead of the expected PSN */
-	ORNIC_STAT_RNR_NAK_SENT,
-	ORNIC_STAT_RNR_NAK_RCVD,
-	ORNIC_STAT_SEQ_NAK_SENT,
-	ORNIC_STAT_SEQ_NAK_RCVD,
-	ORNIC_STAT_ERR_NAK_SENT,	/* invalid request, access, operation */
-	ORNIC_STAT_ERR_NAK_RCVD,
-	ORNIC_STAT_ACKS_SENT,
-	ORNIC_STAT_ACKS_RCVD,
-	ORNIC_STAT_TIMEOUTS,		/* ACK timer expiries */
-	ORNIC_STAT_RETRIES,		/* go-back-N restarts, any cause */
-	ORNIC_STAT_TX_STALLS,		/* QP waited for packets in flight */
-	ORNIC_STAT_TX_ERRORS,		/* frames that the port refused */
-	ORNIC_STAT_RX_TOO_LONG,		/* UC, UD: longer than the receive */
-	ORNIC_STAT_RX_BAD_RKEY,		/* UC: WRITEs with a key that is refused */
-	/* Optional ones, all at the end, count only while MODIFY_STATS says so. */
-	ORNIC_STAT_RX_SEND_REQUESTS,	/* messages executed for a peer */
-	ORNIC_STAT_RX_WRITE_REQUESTS,
-	ORNIC_STAT_RX_READ_REQUESTS,
-	ORNIC_STAT_RX_ATOMIC_REQUESTS,
-	ORNIC_STAT_RX_CE_PACKETS,	/* congestion experienced, RFC 3168 */
+	ORNIC_STATS(ORNIC_STAT_ID, ORNIC_STAT_ID)
 	ORNIC_STAT_COUNT
 };
 
 #define ORNIC_STATS_OPTIONAL \
-	(1ULL << ORNIC_STAT_RX_SEND_REQUESTS | \
-	 1ULL << ORNIC_STAT_RX_WRITE_REQUESTS | \
-	 1ULL << ORNIC_STAT_RX_READ_REQUESTS | \
-	 1ULL << ORNIC_STAT_RX_ATOMIC_REQUESTS | \
-	 1ULL << ORNIC_STAT_RX_CE_PACKETS)
+	(0ULL ORNIC_STATS(ORNIC_STAT_NONE, ORNIC_STAT_BIT))
 
 /* clang-format on */
 
