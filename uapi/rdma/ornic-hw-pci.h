@@ -33,13 +33,13 @@
 #define ORNIC_PCI_MAX_MSGS	257
 
 enum ornic_pci_status {
-	ORNIC_PCI_ABSENT	= 0,	/* nobody is behind the registers yet */
+	ORNIC_PCI_ABSENT	= 0,	/* nobody is behind the registers yet: wait */
 	ORNIC_PCI_READY		= 1,	/* resets and, after one, commands work */
-	ORNIC_PCI_FAILED	= 2,	/* all state is lost; a reset may help */
+	ORNIC_PCI_FAILED	= 2,	/* all state is lost; a reset may help, and READY comes */
 	ORNIC_PCI_REMOVED	= 3,	/* it does not come back */
 };
 
-/*
+/**
  * struct ornic_pci_device_regs - written by the device
  * @magic: ORNIC_PCI_MAGIC, written last of all when the device comes up
  * @version: ORNIC_HW_VERSION
@@ -51,13 +51,16 @@ enum ornic_pci_status {
  * @reset_done: the last value of @reset whose reset is complete: the device
  *	has no object, no ring and touches no memory of the host
  * @doorbell_bar: BAR of the doorbell register
+ * @reserved: zero
  * @mac: Ethernet address; the netdev of the same address is the Ethernet side
+ * @reserved2: zero
  * @doorbell_offset: of the register in that BAR, a multiple of 4. The 4 KiB
  *	page that it is in may be mapped into processes.
  * @doorbell_control: a store of this value makes the device look at the
  *	registers of the host, the command ring and EQs that want kicks
  * @doorbell_kick: a store of this value makes it look at all SQs and at the RQs
  *	that wanted a kick
+ * @reserved3: zero
  */
 struct ornic_pci_device_regs {
 	__le64 magic;
@@ -76,7 +79,7 @@ struct ornic_pci_device_regs {
 	__u8 reserved3[12];
 };
 
-/*
+/**
  * struct ornic_pci_host_regs - written by the host
  * @reset: another value asks for a reset; then a store of @doorbell_control
  * @cmd_log_depth: log2 of the slots of both command rings, 0 to 6
@@ -87,12 +90,14 @@ struct ornic_pci_device_regs {
  *	release semantics after them, then a store of @doorbell_control. The
  *	device takes @cmd_log_depth and the addresses when it first sees it
  *	differ from 0.
+ * @reserved: zero
  * @nonce_addr: DMA address, a multiple of 16, of a copy of @nonce in memory; 0:
  *	there is none
  * @nonce: random, other than 0. With each reset the device reads the copy, and
  *	touches no memory before the next reset unless it is the same: so host
  *	and device mean the same memory by an address. Afterwards the host
  *	clears @nonce_addr and may use the memory for something else.
+ * @reserved2: zero
  */
 struct ornic_pci_host_regs {
 	__le32 reset;
@@ -120,7 +125,7 @@ struct ornic_pci_host_regs {
 /* Commands of this bus, beside those of enum ornic_opcode. */
 enum ornic_pci_opcode {
 	ORNIC_CMD_CREATE_EQ		= 0x80,
-	ORNIC_CMD_DESTROY_EQ		= 0x81,
+	ORNIC_CMD_DESTROY_EQ		= 0x81,	/* obj = EQN */
 };
 
 /*
@@ -134,20 +139,21 @@ enum ornic_pci_opcode {
  */
 struct ornic_req_create_eq {
 	struct ornic_req_hdr hdr;
-	struct ornic_mem mem;
-	__u8 log_depth;			/* 4 to 16 */
+	struct ornic_mem mem;		/* page 0: the record; from 4096 on: the ring */
+	__u8 log_depth;			/* log2 of the EQEs, 4 to 16 */
 	__u8 reserved;
-	__le16 msg;
+	__le16 msg;			/* message, below num_msgs */
 	__u8 reserved2[36];
 };
 
-/*
+/**
  * struct ornic_eq_record - record of an EQ
  * @consumer: host writes: EQEs consumed so far (free running). The host issues
  *	a full barrier after it and looks at the ring once more.
  * @kick_wanted: device writes: non-zero while it holds back events because the
  *	ring is full. The host reads it after that barrier and, if it is set,
  *	stores @doorbell_control.
+ * @reserved: zero
  *
  * The device issues a full barrier after an EQE and then reads @consumer: it
  * sends the message if all EQEs before this one were consumed, and need not

@@ -14,7 +14,7 @@
 
 /* ---- Doorbell records --------------------------------------------------- */
 
-/*
+/**
  * struct ornic_wq_record - doorbell record of an SQ, RQ or SRQ
  * @producer: host writes: WQEs posted so far (free running). Written with
  *            release semantics after the WQEs.
@@ -30,6 +30,7 @@
  *            of the ring. Written with release semantics after the device has
  *            copied the WQE: its slot is free then, whatever becomes of the
  *            message. May lag behind. Zero for an SQ and an RQ.
+ * @reserved: zero
  */
 struct ornic_wq_record {
 	__le32 producer;
@@ -38,7 +39,7 @@ struct ornic_wq_record {
 	__u8 reserved[52];
 };
 
-/*
+/**
  * struct ornic_cq_record - doorbell record of a CQ
  * @consumer: host writes: CQEs consumed so far (free running)
  * @arm: host writes: sequence << 2 | enum ornic_arm. Each arming uses a new
@@ -47,6 +48,7 @@ struct ornic_wq_record {
  *       of @arm.
  * @fired: device writes: the value of @arm that the last completion event
  *       answered. arm == fired means "not armed".
+ * @reserved: zero
  */
 struct ornic_cq_record {
 	__le32 consumer;
@@ -56,9 +58,9 @@ struct ornic_cq_record {
 };
 
 enum ornic_arm {
-	ORNIC_ARM_NONE		= 0,
-	ORNIC_ARM_SOLICITED	= 1,
-	ORNIC_ARM_NEXT		= 2,
+	ORNIC_ARM_NONE		= 0,	/* no event */
+	ORNIC_ARM_SOLICITED	= 1,	/* with the next solicited CQE */
+	ORNIC_ARM_NEXT		= 2,	/* with the next CQE */
 };
 
 #define ORNIC_ARM_MODE_MASK	3u
@@ -100,28 +102,28 @@ enum ornic_wqe_opcode {
 	ORNIC_WQE_WRITE			= 0x02,
 	ORNIC_WQE_WRITE_IMM		= 0x03,
 	ORNIC_WQE_READ			= 0x04,
-	ORNIC_WQE_CAS			= 0x05,
-	ORNIC_WQE_FAA			= 0x06,
-	ORNIC_WQE_BIND_MW		= 0x07,
-	ORNIC_WQE_LOCAL_INV		= 0x08,
-	ORNIC_WQE_SEND_INV		= 0x09,
-	ORNIC_WQE_REG_MR		= 0x0a,
-	ORNIC_WQE_READ_INV		= 0x0b,
+	ORNIC_WQE_CAS			= 0x05,	/* compare and swap */
+	ORNIC_WQE_FAA			= 0x06,	/* fetch and add */
+	ORNIC_WQE_BIND_MW		= 0x07,	/* bind a window */
+	ORNIC_WQE_LOCAL_INV		= 0x08,	/* invalidate a key */
+	ORNIC_WQE_SEND_INV		= 0x09,	/* SEND that invalidates a key of the peer */
+	ORNIC_WQE_REG_MR		= 0x0a,	/* give an MR memory */
+	ORNIC_WQE_READ_INV		= 0x0b,	/* READ that invalidates a local key */
 	ORNIC_WQE_ATOMIC_WRITE		= 0x0c,
 	ORNIC_WQE_FLUSH			= 0x0d,
 };
 
 enum ornic_wqe_flags {
-	ORNIC_WQE_SIGNALED		= 1 << 0,
-	ORNIC_WQE_SOLICITED		= 1 << 1,
-	ORNIC_WQE_FENCE			= 1 << 2,
-	ORNIC_WQE_INLINE		= 1 << 3,
-	ORNIC_WQE_AV			= 1 << 4, /* UD: the address itself */
+	ORNIC_WQE_SIGNALED		= 1 << 0,	/* completes with a CQE */
+	ORNIC_WQE_SOLICITED		= 1 << 1,	/* so does the receive of it */
+	ORNIC_WQE_FENCE			= 1 << 2,	/* after all earlier READs and atomics */
+	ORNIC_WQE_INLINE		= 1 << 3,	/* bytes, not SGEs */
+	ORNIC_WQE_AV			= 1 << 4,	/* UD: the address itself */
 };
 
 #define ORNIC_WQE_FLAGS_MASK	0x1f
 
-/*
+/**
  * struct ornic_sq_hdr - head of a send WQE
  * @opcode: enum ornic_wqe_opcode
  * @flags: enum ornic_wqe_flags
@@ -139,14 +141,14 @@ struct ornic_sq_hdr {
 };
 
 struct ornic_seg_remote {
-	__le64 raddr;		/* remote virtual address */
-	__le32 rkey;
+	__le64 raddr;			/* address at the peer; BIND_MW, REG_MR: the first byte */
+	__le32 rkey;			/* key of the peer; BIND_MW, REG_MR: the new key */
 	__le32 reserved;
 };
 
 struct ornic_seg_atomic {
-	__le64 swap_add;	/* CAS: new value; FAA: addend */
-	__le64 compare;		/* CAS only */
+	__le64 swap_add;		/* CAS: new value; FAA: addend */
+	__le64 compare;			/* CAS: what must be there */
 };
 
 /*
@@ -154,7 +156,7 @@ struct ornic_seg_atomic {
  * and atomics take nothing from it, but belong to its PD.
  */
 struct ornic_seg_xrc {
-	__le32 srqn;		/* 24 bits */
+	__le32 srqn;			/* SRQ of the peer, 24 bits */
 	__u8 reserved[12];
 };
 
@@ -163,9 +165,9 @@ struct ornic_seg_xrc {
  * key; it begins at remote.raddr. Type 1 is unbound by a length of 0.
  */
 struct ornic_seg_bind {
-	__le64 length;
-	__le32 lkey;		/* of the MR, which has ORNIC_ACCESS_MW_BIND */
-	__u8 access;		/* enum ornic_access: remote rights */
+	__le64 length;			/* bytes; 0 unbinds a window of type 1 */
+	__le32 lkey;			/* of the MR, which has ORNIC_ACCESS_MW_BIND */
+	__u8 access;			/* enum ornic_access: remote rights */
 	__u8 reserved[3];
 };
 
@@ -175,50 +177,50 @@ struct ornic_seg_bind {
  * the WQE, never later.
  */
 struct ornic_seg_reg {
-	__le64 length;		/* bytes */
-	__le64 list;		/* DMA address of a list page, see ornic_mem */
-	__le32 npages;		/* that it names, at most those of the MR */
-	__u8 page_shift;
-	__u8 access;		/* enum ornic_access, without MW_BIND */
+	__le64 length;			/* bytes */
+	__le64 list;			/* DMA address of a list page, see ornic_mem */
+	__le32 npages;			/* that it names, at most those of the MR */
+	__u8 page_shift;		/* log2 of the bytes of a page */
+	__u8 access;			/* enum ornic_access, without MW_BIND */
 	__u8 reserved[10];
 };
 
 enum ornic_flush_type {			/* values of FETH, IBTA A19.4.1 */
 	ORNIC_FLUSH_GLOBAL		= 1 << 0,	/* visible to all */
-	ORNIC_FLUSH_PERSISTENT		= 1 << 1,
+	ORNIC_FLUSH_PERSISTENT		= 1 << 1,	/* outlives a loss of power */
 };
 
 enum ornic_flush_level {
-	ORNIC_FLUSH_RANGE		= 0,
+	ORNIC_FLUSH_RANGE		= 0,	/* raddr and length */
 	ORNIC_FLUSH_MR			= 1,	/* all that the key covers */
 };
 
 /* FLUSH: of remote.raddr, at the level of the MR of remote.rkey alone. */
 struct ornic_seg_flush {
-	__le32 length;		/* bytes; ORNIC_FLUSH_MR: 0 */
-	__u8 type;		/* enum ornic_flush_type */
-	__u8 level;		/* enum ornic_flush_level */
+	__le32 length;			/* bytes; ORNIC_FLUSH_MR: 0 */
+	__u8 type;			/* enum ornic_flush_type */
+	__u8 level;			/* enum ornic_flush_level */
 	__u8 reserved[10];
 };
 
 struct ornic_seg_ud {
-	__le32 ah;		/* from CREATE_AH, same PD as the QP; _AV: 0 */
-	__le32 dest_qpn;
-	__le32 dest_qkey;	/* bit 31 set: the QP's own Q_Key, IBTA C10-15 */
+	__le32 ah;			/* from CREATE_AH, same PD as the QP; _AV: 0 */
+	__le32 dest_qpn;		/* QPN of the peer */
+	__le32 dest_qkey;		/* bit 31 set: the QP's own Q_Key, IBTA C10-15 */
 	__le32 reserved;
 };
 
 struct ornic_sge {
 	__le64 addr;
-	__le32 length;		/* bytes, at most 2^31 */
+	__le32 length;			/* bytes, at most 2^31 */
 	__le32 lkey;
 };
 
 /* ---- Receive WQE --------------------------------------------------------- */
 
-/* struct ornic_rq_hdr - head of a receive WQE; @num_sge SGEs follow it. */
+/* Head of a receive WQE; @num_sge SGEs follow it. */
 struct ornic_rq_hdr {
-	__le64 wr_id;
+	__le64 wr_id;			/* for the CQE */
 	__le16 num_sge;
 	__u8 reserved[6];
 };
@@ -228,26 +230,26 @@ struct ornic_rq_hdr {
 /* Status of a completion; the values are those of enum ibv_wc_status. */
 enum ornic_cqe_status {
 	ORNIC_CQE_SUCCESS		= 0,
-	ORNIC_CQE_LOC_LEN_ERR		= 1,
-	ORNIC_CQE_LOC_QP_OP_ERR		= 2,
-	ORNIC_CQE_LOC_EEC_OP_ERR	= 3,
-	ORNIC_CQE_LOC_PROT_ERR		= 4,
-	ORNIC_CQE_WR_FLUSH_ERR		= 5,
-	ORNIC_CQE_MW_BIND_ERR		= 6,
-	ORNIC_CQE_BAD_RESP_ERR		= 7,
-	ORNIC_CQE_LOC_ACCESS_ERR	= 8,
-	ORNIC_CQE_REM_INV_REQ_ERR	= 9,
-	ORNIC_CQE_REM_ACCESS_ERR	= 10,
-	ORNIC_CQE_REM_OP_ERR		= 11,
-	ORNIC_CQE_RETRY_EXC_ERR		= 12,
-	ORNIC_CQE_RNR_RETRY_EXC_ERR	= 13,
-	ORNIC_CQE_REM_ABORT_ERR		= 16,
-	ORNIC_CQE_FATAL_ERR		= 19,
-	ORNIC_CQE_RESP_TIMEOUT_ERR	= 20,
-	ORNIC_CQE_GENERAL_ERR		= 21,
+	ORNIC_CQE_LOC_LEN_ERR		= 1,	/* the message is too long for its WQE or QP */
+	ORNIC_CQE_LOC_QP_OP_ERR		= 2,	/* the WQE is malformed */
+	ORNIC_CQE_LOC_EEC_OP_ERR	= 3,	/* not raised */
+	ORNIC_CQE_LOC_PROT_ERR		= 4,	/* an lkey */
+	ORNIC_CQE_WR_FLUSH_ERR		= 5,	/* the QP is or was in ERR */
+	ORNIC_CQE_MW_BIND_ERR		= 6,	/* BIND_MW, REG_MR, LOCAL_INV */
+	ORNIC_CQE_BAD_RESP_ERR		= 7,	/* the response is not one of the request */
+	ORNIC_CQE_LOC_ACCESS_ERR	= 8,	/* not raised */
+	ORNIC_CQE_REM_INV_REQ_ERR	= 9,	/* the peer calls the request invalid */
+	ORNIC_CQE_REM_ACCESS_ERR	= 10,	/* the peer refuses access */
+	ORNIC_CQE_REM_OP_ERR		= 11,	/* the peer failed */
+	ORNIC_CQE_RETRY_EXC_ERR		= 12,	/* the peer does not answer */
+	ORNIC_CQE_RNR_RETRY_EXC_ERR	= 13,	/* the peer has no receive WQE */
+	ORNIC_CQE_REM_ABORT_ERR		= 16,	/* not raised */
+	ORNIC_CQE_FATAL_ERR		= 19,	/* not raised */
+	ORNIC_CQE_RESP_TIMEOUT_ERR	= 20,	/* not raised */
+	ORNIC_CQE_GENERAL_ERR		= 21,	/* not raised */
 };
 
-/* Receive completions set bit 7. */
+/* Receive completions set bit 7, ORNIC_CQE_IS_RECV. */
 enum ornic_cqe_opcode {
 	ORNIC_CQE_SEND			= 0x00,	/* SEND, _IMM, _INV */
 	ORNIC_CQE_WRITE			= 0x01,	/* WRITE, WRITE_IMM */
@@ -259,22 +261,23 @@ enum ornic_cqe_opcode {
 	ORNIC_CQE_REG_MR		= 0x07,
 	ORNIC_CQE_ATOMIC_WRITE		= 0x08,
 	ORNIC_CQE_FLUSH			= 0x09,
-	ORNIC_CQE_RECV			= 0x80,
-	ORNIC_CQE_RECV_WRITE_IMM	= 0x81,
+	ORNIC_CQE_RECV			= 0x80,	/* a receive, by SEND; all receives have bit 7 */
+	ORNIC_CQE_RECV_WRITE_IMM	= 0x81,	/* a receive, by WRITE with immediate data */
 };
 
 #define ORNIC_CQE_IS_RECV	0x80
 
 enum ornic_cqe_flags {
-	ORNIC_CQE_PHASE			= 1 << 0,
+	ORNIC_CQE_PHASE			= 1 << 0,	/* toggles with each pass */
 	ORNIC_CQE_GRH			= 1 << 1,	/* 40 bytes precede data */
-	ORNIC_CQE_WITH_IMM		= 1 << 2,
-	ORNIC_CQE_SOLICITED_EVENT	= 1 << 3,
-	ORNIC_CQE_IPV4			= 1 << 4,	/* of the 40 bytes: 20 + IPv4 */
-	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm: the key, big endian */
+	ORNIC_CQE_WITH_IMM		= 1 << 2,	/* imm is immediate data */
+	ORNIC_CQE_SOLICITED_EVENT	= 1 << 3,	/* the sender asked for an event */
+	/* these are 20 unused bytes and an IPv4 header */
+	ORNIC_CQE_IPV4			= 1 << 4,
+	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm is a key, big endian */
 };
 
-/*
+/**
  * struct ornic_cqe - completion queue entry, 64 bytes, written by the device
  * @wr_id: of the WQE
  * @timestamp: device time in ns at which the CQE was made
@@ -289,6 +292,7 @@ enum ornic_cqe_flags {
  * @vlan: UD: VLAN id, 0xffff if untagged
  * @sgid_index: UD: GID index that the packet was sent to
  * @sl: service level, 3 bits
+ * @reserved: zero
  * @opcode: enum ornic_cqe_opcode, valid also on errors
  * @status: enum ornic_cqe_status
  * @vendor_err: finer cause, enum ornic_vendor_err
@@ -317,47 +321,49 @@ struct ornic_cqe {
 
 enum ornic_vendor_err {
 	ORNIC_VERR_NONE			= 0,
-	ORNIC_VERR_BAD_OPCODE		= 1,
-	ORNIC_VERR_BAD_FLAGS		= 2,
-	ORNIC_VERR_BAD_SGE_COUNT	= 3,
-	ORNIC_VERR_BAD_INLINE		= 4,
-	ORNIC_VERR_BAD_LENGTH		= 5,
-	ORNIC_VERR_LKEY_UNKNOWN		= 6,
-	ORNIC_VERR_LKEY_PD		= 7,
-	ORNIC_VERR_LKEY_ACCESS		= 8,
-	ORNIC_VERR_LKEY_RANGE		= 9,
-	ORNIC_VERR_AH			= 10,
-	ORNIC_VERR_NAK			= 11,
-	ORNIC_VERR_TIMEOUT		= 12,
-	ORNIC_VERR_RNR			= 13,
+	ORNIC_VERR_BAD_OPCODE		= 1,	/* unknown, or not of this QP */
+	ORNIC_VERR_BAD_FLAGS		= 2,	/* unknown flag */
+	ORNIC_VERR_BAD_SGE_COUNT	= 3,	/* more than the QP or the stride has */
+	ORNIC_VERR_BAD_INLINE		= 4,	/* not allowed, or too long */
+	ORNIC_VERR_BAD_LENGTH		= 5,	/* of the message */
+	ORNIC_VERR_LKEY_UNKNOWN		= 6,	/* no such key */
+	ORNIC_VERR_LKEY_PD		= 7,	/* of another PD */
+	ORNIC_VERR_LKEY_ACCESS		= 8,	/* a right is missing */
+	ORNIC_VERR_LKEY_RANGE		= 9,	/* outside of the MR */
+	ORNIC_VERR_AH			= 10,	/* no such AH, or of another PD */
+	ORNIC_VERR_NAK			= 11,	/* the peer said so */
+	ORNIC_VERR_TIMEOUT		= 12,	/* retries are used up */
+	ORNIC_VERR_RNR			= 13,	/* RNR retries are used up */
 	ORNIC_VERR_BAD_RESPONSE		= 14,
 	ORNIC_VERR_FLUSH		= 15,
-	ORNIC_VERR_RD_ATOMIC		= 16,	/* max_rd_atomic is 0 */
+	ORNIC_VERR_RD_ATOMIC		= 16,	/* READ or atomic, and max_rd_atomic is 0 */
 };
 
 /* ---- Events ---------------------------------------------------------------- */
 
 enum ornic_eqe_type {
-	ORNIC_EVENT_COMP		= 0,	/* obj = CQN */
+	ORNIC_EVENT_COMP		= 0,	/* obj = CQN: an armed CQ fired */
 	ORNIC_EVENT_CQ_ERR		= 1,	/* obj = CQN: overflow */
-	ORNIC_EVENT_QP_FATAL		= 2,	/* obj = QPN, here and below */
+	/* obj = QPN: bad record, broken SRQ or CQ overflow */
+	ORNIC_EVENT_QP_FATAL		= 2,
+	/* obj = QPN: responder refused an invalid request */
 	ORNIC_EVENT_QP_REQ_ERR		= 3,
-	ORNIC_EVENT_QP_ACCESS_ERR	= 4,
-	ORNIC_EVENT_COMM_EST		= 5,
-	ORNIC_EVENT_SQ_DRAINED		= 6,
-	ORNIC_EVENT_LAST_WQE		= 7,
-	ORNIC_EVENT_DEVICE_FATAL	= 8,
-	ORNIC_EVENT_SRQ_LIMIT		= 9,	/* obj = SRQN, here and below */
-	ORNIC_EVENT_SRQ_ERR		= 10,
+	ORNIC_EVENT_QP_ACCESS_ERR	= 4,	/* obj = QPN: responder refused an access */
+	ORNIC_EVENT_COMM_EST		= 5,	/* obj = QPN: first packet in state RTR */
+	ORNIC_EVENT_SQ_DRAINED		= 6,	/* obj = QPN: SQD reached, if asked for */
+	ORNIC_EVENT_LAST_WQE		= 7,	/* obj = QPN: takes no more WQEs from an SRQ */
+	ORNIC_EVENT_DEVICE_FATAL	= 8,	/* obj = 0: the device broke */
+	ORNIC_EVENT_SRQ_LIMIT		= 9,	/* obj = SRQN: fewer WQEs than the limit */
+	ORNIC_EVENT_SRQ_ERR		= 10,	/* obj = SRQN: bad producer in its record */
 };
 
-/* struct ornic_eqe - event queue entry, 16 bytes; phase as in a CQE */
+/* Event queue entry, 16 bytes; phase as in a CQE. */
 struct ornic_eqe {
-	__le32 obj;
-	__u8 type;		/* enum ornic_eqe_type */
-	__u8 vector;		/* completion vector of the CQ, else 0 */
+	__le32 obj;			/* CQN, QPN or SRQN */
+	__u8 type;			/* enum ornic_eqe_type */
+	__u8 vector;			/* completion vector of the CQ, else 0 */
 	__u8 reserved[9];
-	__u8 flags;		/* bit 0: phase */
+	__u8 flags;			/* bit 0: phase */
 };
 
 /* clang-format on */

@@ -35,7 +35,7 @@
 
 /* ---- Memory handed to the device --------------------------------------- */
 
-/*
+/**
  * struct ornic_mem - memory as the device sees it
  * @addr: levels == 0: DMA address of the first byte of one contiguous run.
  *        levels == 1: DMA address of a 4 KiB list page of up to 512 __le64
@@ -45,6 +45,7 @@
  *        that the run is long, rounded up (levels == 0)
  * @page_shift: log2 of the page size in bytes, 12 to 40
  * @levels: depth of the page list, 0 to 3
+ * @reserved: zero
  */
 struct ornic_mem {
 	__le64 addr;
@@ -60,54 +61,54 @@ struct ornic_mem {
 
 /* The high digit is the kind of object that a command is about. */
 enum ornic_opcode {
-	ORNIC_CMD_QUERY_DEVICE		= 0x01,
-	ORNIC_CMD_QUERY_CLOCK		= 0x02,
-	ORNIC_CMD_SET_GID		= 0x03,
-	ORNIC_CMD_SET_PORT		= 0x04,
-	ORNIC_CMD_INSPECT		= 0x05,
+	ORNIC_CMD_QUERY_DEVICE		= 0x01,	/* returns capabilities and limits */
+	ORNIC_CMD_QUERY_CLOCK		= 0x02,	/* returns the clock of CQE timestamps */
+	ORNIC_CMD_SET_GID		= 0x03,	/* obj = index of the GID table */
+	ORNIC_CMD_SET_PORT		= 0x04,	/* MTU and link state */
+	ORNIC_CMD_INSPECT		= 0x05,	/* state of the object obj of kind param */
 	ORNIC_CMD_CREATE_CQ		= 0x10,
-	ORNIC_CMD_DESTROY_CQ		= 0x11,
-	ORNIC_CMD_MODIFY_CQ		= 0x12,
-	ORNIC_CMD_RESIZE_CQ		= 0x13,
+	ORNIC_CMD_DESTROY_CQ		= 0x11,	/* obj = CQN; BUSY while a QP completes to it */
+	ORNIC_CMD_MODIFY_CQ		= 0x12,	/* obj = CQN; event moderation */
+	ORNIC_CMD_RESIZE_CQ		= 0x13,	/* obj = CQN */
 	ORNIC_CMD_CREATE_QP		= 0x20,
-	ORNIC_CMD_DESTROY_QP		= 0x21,
-	ORNIC_CMD_MODIFY_QP		= 0x22,
-	ORNIC_CMD_QUERY_QP		= 0x23,
-	ORNIC_CMD_ATTACH_MCAST		= 0x24,
-	ORNIC_CMD_DETACH_MCAST		= 0x25,
+	ORNIC_CMD_DESTROY_QP		= 0x21,	/* obj = QPN, in any state */
+	ORNIC_CMD_MODIFY_QP		= 0x22,	/* obj = QPN */
+	ORNIC_CMD_QUERY_QP		= 0x23,	/* obj = QPN; returns the layout of MODIFY_QP */
+	ORNIC_CMD_ATTACH_MCAST		= 0x24,	/* obj = QPN */
+	ORNIC_CMD_DETACH_MCAST		= 0x25,	/* obj = QPN */
 	ORNIC_CMD_CREATE_MKEY		= 0x30,
-	ORNIC_CMD_DESTROY_MKEY		= 0x31,
-	ORNIC_CMD_MODIFY_MKEY		= 0x32,
-	ORNIC_CMD_CREATE_MW		= 0x33,
-	ORNIC_CMD_DESTROY_MW		= 0x34,
+	ORNIC_CMD_DESTROY_MKEY		= 0x31,	/* obj = the key; BUSY while a window is bound */
+	ORNIC_CMD_MODIFY_MKEY		= 0x32,	/* obj = the key */
+	ORNIC_CMD_CREATE_MW		= 0x33,	/* an unbound memory window */
+	ORNIC_CMD_DESTROY_MW		= 0x34,	/* obj = its key */
 	ORNIC_CMD_CREATE_AH		= 0x40,
-	ORNIC_CMD_DESTROY_AH		= 0x41,
+	ORNIC_CMD_DESTROY_AH		= 0x41,	/* obj = AH */
 	ORNIC_CMD_CREATE_SRQ		= 0x50,
-	ORNIC_CMD_DESTROY_SRQ		= 0x51,
-	ORNIC_CMD_MODIFY_SRQ		= 0x52,
-	ORNIC_CMD_QUERY_SRQ		= 0x53,
-	ORNIC_CMD_RESIZE_SRQ		= 0x54,
-	ORNIC_CMD_CREATE_COUNTERS	= 0x60,
-	ORNIC_CMD_DESTROY_COUNTERS	= 0x61,
-	ORNIC_CMD_BIND_COUNTERS		= 0x62,
-	ORNIC_CMD_QUERY_STATS		= 0x63,
-	ORNIC_CMD_MODIFY_STATS		= 0x64,
+	ORNIC_CMD_DESTROY_SRQ		= 0x51,	/* obj = SRQN; BUSY while a QP takes from it */
+	ORNIC_CMD_MODIFY_SRQ		= 0x52,	/* obj = SRQN; limit event */
+	ORNIC_CMD_QUERY_SRQ		= 0x53,	/* obj = SRQN */
+	ORNIC_CMD_RESIZE_SRQ		= 0x54,	/* obj = SRQN */
+	ORNIC_CMD_CREATE_COUNTERS	= 0x60,	/* a counter set */
+	ORNIC_CMD_DESTROY_COUNTERS	= 0x61,	/* obj = its number; BUSY while a QP is bound */
+	ORNIC_CMD_BIND_COUNTERS		= 0x62,	/* obj = QPN */
+	ORNIC_CMD_QUERY_STATS		= 0x63,	/* copies counters to memory */
+	ORNIC_CMD_MODIFY_STATS		= 0x64,	/* enables optional counters */
 };
 
 enum ornic_status {
 	ORNIC_OK			= 0,
-	ORNIC_BAD_OPCODE		= 1,	/* -EOPNOTSUPP */
-	ORNIC_BAD_PARAM			= 2,	/* -EINVAL */
-	ORNIC_NO_RESOURCE		= 3,	/* -ENOMEM */
-	ORNIC_LIMIT			= 4,	/* -ENOSPC: a device limit */
-	ORNIC_BAD_STATE			= 5,	/* -EINVAL */
-	ORNIC_NOT_FOUND			= 6,	/* -ENOENT */
-	ORNIC_BUSY			= 7,	/* -EBUSY */
-	ORNIC_BAD_ADDR			= 8,	/* -EFAULT: not DMA memory */
-	ORNIC_FAILED			= 9,	/* -EIO */
+	ORNIC_BAD_OPCODE		= 1,	/* -EOPNOTSUPP: no such command */
+	ORNIC_BAD_PARAM			= 2,	/* -EINVAL: a value out of range */
+	ORNIC_NO_RESOURCE		= 3,	/* -ENOMEM: out of memory */
+	ORNIC_LIMIT			= 4,	/* -ENOSPC: a limit of the device */
+	ORNIC_BAD_STATE			= 5,	/* -EINVAL: not in this state of the QP or SRQ */
+	ORNIC_NOT_FOUND			= 6,	/* -ENOENT: obj does not exist */
+	ORNIC_BUSY			= 7,	/* -EBUSY: obj is in use */
+	ORNIC_BAD_ADDR			= 8,	/* -EFAULT: an address that is not DMA memory */
+	ORNIC_FAILED			= 9,	/* -EIO: the device broke */
 };
 
-/*
+/**
  * struct ornic_req_hdr - head of every request
  * @opcode: enum ornic_opcode
  * @param: meaning depends on the opcode, else 0
@@ -121,10 +122,11 @@ struct ornic_req_hdr {
 	__le32 obj;
 };
 
-/*
+/**
  * struct ornic_rsp_hdr - head of every response
- * @opcode, @id: as in the request
+ * @opcode: as in the request
  * @status: enum ornic_status
+ * @id: as in the request
  * @obj: CREATE_*: number of the new object; else as in the request
  */
 struct ornic_rsp_hdr {
@@ -136,11 +138,11 @@ struct ornic_rsp_hdr {
 
 /* QUERY_DEVICE: no further arguments. */
 enum ornic_device_caps {
-	ORNIC_CAP_RC			= 1 << 0,
-	ORNIC_CAP_UC			= 1 << 1,
-	ORNIC_CAP_UD			= 1 << 2,
-	ORNIC_CAP_ATOMICS		= 1 << 3,
-	ORNIC_CAP_SRQ			= 1 << 4,
+	ORNIC_CAP_RC			= 1 << 0,	/* reliable connected QPs */
+	ORNIC_CAP_UC			= 1 << 1,	/* unreliable connected QPs */
+	ORNIC_CAP_UD			= 1 << 2,	/* unreliable datagram QPs */
+	ORNIC_CAP_ATOMICS		= 1 << 3,	/* CAS and FAA */
+	ORNIC_CAP_SRQ			= 1 << 4,	/* shared receive queues */
 	ORNIC_CAP_RESIZE_CQ		= 1 << 5,
 	ORNIC_CAP_MODIFY_MKEY		= 1 << 6,
 	ORNIC_CAP_MW			= 1 << 7,	/* type 1 and 2B */
@@ -148,11 +150,11 @@ enum ornic_device_caps {
 	ORNIC_CAP_KERNEL		= 1 << 8,
 	/* ORNIC_QP_FAST_REG, ORNIC_MKEY_FAST; READ_INV. */
 	ORNIC_CAP_FAST_REG		= 1 << 9,
-	ORNIC_CAP_XRC			= 1 << 10,
+	ORNIC_CAP_XRC			= 1 << 10,	/* extended reliable connections */
 	ORNIC_CAP_ATOMIC_WRITE		= 1 << 11,
 	ORNIC_CAP_FLUSH			= 1 << 12,	/* ORNIC_FLUSH_GLOBAL */
 	ORNIC_CAP_MCAST			= 1 << 13,	/* groups of UD QPs */
-	ORNIC_CAP_COUNTERS		= 1 << 14,	/* sets, optional ones */
+	ORNIC_CAP_COUNTERS		= 1 << 14,	/* counter sets, optional counters */
 	ORNIC_CAP_MODERATION		= 1 << 15,	/* MODIFY_CQ */
 	ORNIC_CAP_RESIZE_SRQ		= 1 << 16,
 	ORNIC_CAP_INSPECT		= 1 << 17,
@@ -168,26 +170,26 @@ enum ornic_device_caps {
 struct ornic_rsp_query_device {
 	struct ornic_rsp_hdr hdr;
 	__le64 caps;			/* enum ornic_device_caps */
-	__le64 page_sizes;		/* bit n: MRs may use pages of 2^n */
+	__le64 page_sizes;		/* bit n: MRs may use pages of 2^n bytes */
 	__le64 max_mr_size;		/* bytes */
 	__u8 hw_version;		/* ORNIC_HW_VERSION */
-	__u8 log_max_qp;
-	__u8 log_max_cq;
-	__u8 log_max_mkey;
-	__u8 log_max_ah;
-	__u8 log_max_srq;		/* 0: none */
-	__u8 log_max_wqe;		/* WQEs per SQ, RQ or SRQ */
-	__u8 log_max_cqe;
-	__u8 max_sge;
+	__u8 log_max_qp;		/* log2 of the number of QPs */
+	__u8 log_max_cq;		/* of CQs */
+	__u8 log_max_mkey;		/* of MRs and windows */
+	__u8 log_max_ah;		/* of AHs */
+	__u8 log_max_srq;		/* of SRQs; 0: none */
+	__u8 log_max_wqe;		/* of WQEs per SQ, RQ or SRQ */
+	__u8 log_max_cqe;		/* of CQEs per CQ */
+	__u8 max_sge;			/* per WQE */
 	__u8 max_rd_atomic;		/* initiator depth per QP */
 	__u8 max_dest_rd_atomic;	/* responder resources per QP */
 	__u8 num_vectors;		/* completion vectors */
 	__le16 max_inline;		/* bytes */
-	__le16 gid_table_len;
-	__u8 mac[6];
-	__u8 log_max_counters;		/* counter sets */
-	__u8 log_max_mcast;		/* multicast groups */
-	__u8 log_max_mcast_qps;		/* QPs per group */
+	__le16 gid_table_len;		/* entries */
+	__u8 mac[6];			/* Ethernet address */
+	__u8 log_max_counters;		/* log2 of the counter sets */
+	__u8 log_max_mcast;		/* of multicast groups */
+	__u8 log_max_mcast_qps;		/* of QPs per group */
 	__u8 reserved[7];
 };
 
@@ -198,9 +200,9 @@ struct ornic_rsp_query_device {
  * place only: in the set of its QP, else in the device's own counters.
  */
 struct ornic_req_query_stats {
-	struct ornic_req_hdr hdr;
-	__le64 addr;
-	__le32 count;
+	struct ornic_req_hdr hdr;	/* obj = 0: of the device; else of that counter set */
+	__le64 addr;			/* DMA address that the counters are written to */
+	__le32 count;			/* of them, at most */
 	__u8 reserved[44];
 };
 
@@ -211,7 +213,7 @@ struct ornic_req_query_stats {
  */
 struct ornic_req_modify_stats {
 	struct ornic_req_hdr hdr;
-	__le64 optional;
+	__le64 optional;		/* bit n: optional counter n counts from now on */
 	__u8 reserved[48];
 };
 
@@ -223,8 +225,8 @@ struct ornic_req_modify_stats {
  * @counters from now on; 0: to the device's own counters.
  */
 struct ornic_req_bind_counters {
-	struct ornic_req_hdr hdr;
-	__le32 counters;
+	struct ornic_req_hdr hdr;	/* obj = QPN */
+	__le32 counters;		/* set that the QP counts in, 0: none */
 	__u8 reserved[52];
 };
 
@@ -234,11 +236,11 @@ struct ornic_req_bind_counters {
  * source are built.
  */
 struct ornic_req_set_gid {
-	struct ornic_req_hdr hdr;
-	__u8 gid[16];
-	__u8 smac[6];
-	__le16 vlan;			/* VLAN id, 0xffff: untagged */
-	__u8 valid;
+	struct ornic_req_hdr hdr;	/* obj = index */
+	__u8 gid[16];			/* address; IPv4 as ::ffff:a.b.c.d */
+	__u8 smac[6];			/* source MAC of frames from it */
+	__le16 vlan;			/* VLAN id of such frames, 0xffff: untagged */
+	__u8 valid;			/* 0 empties the entry */
 	__u8 reserved[31];
 };
 
@@ -248,15 +250,15 @@ struct ornic_req_set_gid {
 struct ornic_req_set_port {
 	struct ornic_req_hdr hdr;
 	__le32 mtu;			/* RoCE MTU in bytes, 256 to 4096 */
-	__u8 up;
+	__u8 up;			/* the link has a carrier */
 	__u8 reserved[51];
 };
 
 /* CREATE_CQ: memory layout above. */
 struct ornic_req_create_cq {
 	struct ornic_req_hdr hdr;
-	struct ornic_mem mem;
-	__u8 log_depth;
+	struct ornic_mem mem;		/* record and ring */
+	__u8 log_depth;			/* log2 of the CQEs */
 	__u8 vector;
 	__u8 reserved[38];
 };
@@ -269,9 +271,9 @@ struct ornic_req_create_cq {
  * host's again with the response. ORNIC_BAD_PARAM if they do not fit.
  */
 struct ornic_req_resize_cq {
-	struct ornic_req_hdr hdr;
-	struct ornic_mem mem;
-	__u8 log_depth;
+	struct ornic_req_hdr hdr;	/* obj = CQN */
+	struct ornic_mem mem;		/* as in CREATE_CQ */
+	__u8 log_depth;			/* log2 of the CQEs */
 	__u8 reserved[39];
 };
 
@@ -282,9 +284,9 @@ struct ornic_req_resize_cq {
  * after CREATE_CQ. CQEs are visible at once in any case.
  */
 struct ornic_req_modify_cq {
-	struct ornic_req_hdr hdr;
-	__le16 count;
-	__le16 period;
+	struct ornic_req_hdr hdr;	/* obj = CQN */
+	__le16 count;			/* CQEs that an event waits for, 0: any */
+	__le16 period;			/* us after the first that it waits for at most */
 	__u8 reserved[52];
 };
 
@@ -299,18 +301,19 @@ enum ornic_qp_type {
 	ORNIC_QPT_RC			= 2,	/* values of enum ib_qp_type */
 	ORNIC_QPT_UC			= 3,
 	ORNIC_QPT_UD			= 4,
-	ORNIC_QPT_XRC_INI		= 9,
-	ORNIC_QPT_XRC_TGT		= 10,
+	ORNIC_QPT_XRC_INI		= 9,	/* XRC initiator: sends */
+	ORNIC_QPT_XRC_TGT		= 10,	/* XRC target: answers */
 };
 
-/* create_qp.flags */
-#define ORNIC_QP_SIG_ALL	(1 << 0)
-#define ORNIC_QP_AV		(1 << 1)	/* UD: WQEs may say _AV */
-#define ORNIC_QP_GSI		(1 << 2)	/* UD: becomes QP 1, IBTA 3.9.5 */
-/* RC: WQEs may name memory by DMA address (REG_MR). Never of a process. */
-#define ORNIC_QP_FAST_REG	(1 << 3)
-#define ORNIC_QP_SRQ		(1 << 4)	/* receives come from @srqn */
-#define ORNIC_QP_NO_SELF_MCAST	(1 << 5)	/* UD: not what it sent itself */
+enum ornic_qp_flags {
+	ORNIC_QP_SIG_ALL		= 1 << 0,	/* a CQE for each send WQE */
+	ORNIC_QP_AV			= 1 << 1,	/* UD: WQEs may have ORNIC_WQE_AV */
+	ORNIC_QP_GSI			= 1 << 2,	/* UD: becomes QP 1, IBTA 3.9.5 */
+	/* RC: WQEs may name memory by DMA address (REG_MR). Never of a process. */
+	ORNIC_QP_FAST_REG		= 1 << 3,
+	ORNIC_QP_SRQ			= 1 << 4,	/* receives come from @srqn */
+	ORNIC_QP_NO_SELF_MCAST		= 1 << 5,	/* UD: not what it sent itself */
+};
 
 /*
  * CREATE_QP. Strides are log2 of bytes; depths log2 of WQEs. has_sq / has_rq
@@ -322,23 +325,23 @@ enum ornic_qp_type {
  */
 struct ornic_req_create_qp {
 	struct ornic_req_hdr hdr;
-	struct ornic_mem mem;
-	__le32 pdn;
-	__le32 send_cqn;
-	__le32 recv_cqn;
-	__u8 qp_type;
-	__u8 flags;
-	__u8 has_sq;
-	__u8 has_rq;
-	__u8 sq_log_depth;
-	__u8 sq_log_stride;		/* 6 to 10 */
-	__u8 rq_log_depth;
-	__u8 rq_log_stride;		/* 5 to 10 */
-	__u8 sq_max_sge;
-	__u8 rq_max_sge;
-	__le16 max_inline;
-	__le32 srqn;			/* ORNIC_QP_SRQ */
-	__le32 xrcdn;			/* XRC targets */
+	struct ornic_mem mem;		/* records and rings */
+	__le32 pdn;			/* protection domain, a number of the host's */
+	__le32 send_cqn;		/* CQ of the SQ */
+	__le32 recv_cqn;		/* CQ of the RQ */
+	__u8 qp_type;			/* enum ornic_qp_type */
+	__u8 flags;			/* enum ornic_qp_flags */
+	__u8 has_sq;			/* 0: no SQ */
+	__u8 has_rq;			/* 0: no RQ */
+	__u8 sq_log_depth;		/* log2 of the WQEs */
+	__u8 sq_log_stride;		/* log2 of the bytes of a WQE, 6 to 10 */
+	__u8 rq_log_depth;		/* log2 of the WQEs */
+	__u8 rq_log_stride;		/* log2 of the bytes of a WQE, 5 to 10 */
+	__u8 sq_max_sge;		/* SGEs of a send WQE */
+	__u8 rq_max_sge;		/* SGEs of a receive WQE */
+	__le16 max_inline;		/* inline bytes of a send WQE */
+	__le32 srqn;			/* with ORNIC_QP_SRQ */
+	__le32 xrcdn;			/* XRC target: its domain */
 	__u8 reserved[8];
 };
 
@@ -346,14 +349,14 @@ struct ornic_req_create_qp {
 enum ornic_qp_state {
 	ORNIC_QPS_RESET			= 0,
 	ORNIC_QPS_INIT			= 1,
-	ORNIC_QPS_RTR			= 2,
-	ORNIC_QPS_RTS			= 3,
-	ORNIC_QPS_SQD			= 4,
-	ORNIC_QPS_SQE			= 5,
+	ORNIC_QPS_RTR			= 2,	/* ready to receive */
+	ORNIC_QPS_RTS			= 3,	/* ready to send */
+	ORNIC_QPS_SQD			= 4,	/* SQ drained, or draining */
+	ORNIC_QPS_SQE			= 5,	/* SQ in error */
 	ORNIC_QPS_ERR			= 6,
 };
 
-/*
+/**
  * struct ornic_av - address vector
  * @dgid: destination GID; ::ffff:a.b.c.d means RoCEv2 over IPv4
  * @dmac: next hop
@@ -361,7 +364,7 @@ enum ornic_qp_state {
  * @flow_label: 20 bits; the others are ignored
  * @sgid_index: source, an entry set by SET_GID
  * @tclass: DSCP and ECN bits
- * @hop_limit: TTL
+ * @hop_limit: TTL; 0 means 64, and 1 for a multicast group
  * @sl: service level, 3 bits; the PCP of a tagged frame
  */
 struct ornic_av {
@@ -392,7 +395,7 @@ enum ornic_qp_mask {
 	ORNIC_QPM_MAX_DEST_RD_ATOMIC	= 1 << 12,
 	ORNIC_QPM_MIN_RNR_TIMER		= 1 << 13,
 	ORNIC_QPM_DEST_QPN		= 1 << 14,
-	ORNIC_QPM_SQD_NOTIFY		= 1 << 15,
+	ORNIC_QPM_SQD_NOTIFY		= 1 << 15,	/* event when drained */
 };
 
 #define ORNIC_QPM_ALL		0xffff
@@ -403,12 +406,12 @@ enum ornic_qp_mask {
  * ZERO_BASED and ON_DEMAND there, which no device may take for something else.
  */
 enum ornic_access {
-	ORNIC_ACCESS_LOCAL_WRITE	= 1 << 0,
-	ORNIC_ACCESS_REMOTE_WRITE	= 1 << 1,
-	ORNIC_ACCESS_REMOTE_READ	= 1 << 2,
-	ORNIC_ACCESS_REMOTE_ATOMIC	= 1 << 3,
-	ORNIC_ACCESS_MW_BIND		= 1 << 4,	/* MRs only */
-	ORNIC_ACCESS_FLUSH_GLOBAL	= 1 << 7,
+	ORNIC_ACCESS_LOCAL_WRITE	= 1 << 0,	/* receives, READs and atomics may write */
+	ORNIC_ACCESS_REMOTE_WRITE	= 1 << 1,	/* the peer may WRITE */
+	ORNIC_ACCESS_REMOTE_READ	= 1 << 2,	/* the peer may READ */
+	ORNIC_ACCESS_REMOTE_ATOMIC	= 1 << 3,	/* the peer may CAS, FAA and ATOMIC_WRITE */
+	ORNIC_ACCESS_MW_BIND		= 1 << 4,	/* MRs only: windows may be bound to it */
+	ORNIC_ACCESS_FLUSH_GLOBAL	= 1 << 7,	/* the peer may FLUSH */
 };
 
 #define ORNIC_ACCESS_MASK	0x8f
@@ -424,7 +427,7 @@ enum ornic_access {
  * 10.3.1 and refuses the whole command on any bad value.
  */
 struct ornic_req_modify_qp {
-	struct ornic_req_hdr hdr;
+	struct ornic_req_hdr hdr;	/* obj = QPN; param: ORNIC_MODIFY_* */
 	__le32 mask;			/* enum ornic_qp_mask */
 	__le32 rq_psn_rnr;		/* 23:0 rq_psn, 28:24 min_rnr_timer */
 	__le32 sq_psn_timeout;		/* 23:0 sq_psn, 28:24 ACK timeout */
@@ -433,8 +436,8 @@ struct ornic_req_modify_qp {
 	struct ornic_av av;
 	__u8 state;			/* 3:0 new, 7:4 current */
 	__u8 access;			/* enum ornic_access */
-	__u8 max_rd_atomic;
-	__u8 max_dest_rd_atomic;
+	__u8 max_rd_atomic;		/* READs and atomics out at a time */
+	__u8 max_dest_rd_atomic;	/* answered at a time */
 };
 
 /*
@@ -446,11 +449,11 @@ struct ornic_rsp_query_qp {
 	struct ornic_rsp_hdr hdr;
 	__u8 retry_cnt;
 	__u8 rnr_retry;
-	__u8 sq_draining;
+	__u8 sq_draining;		/* SQD, and not drained yet */
 	__u8 reserved;
 	__le32 rq_psn_rnr;		/* rq_psn: the next PSN expected */
 	__le32 sq_psn_timeout;		/* sq_psn: the next PSN to be sent */
-	__le32 dest_qpn_mtu;
+	__le32 dest_qpn_mtu;		/* as in MODIFY_QP */
 	__le32 qkey;
 	struct ornic_av av;
 	__u8 state;			/* 3:0 now, 7:4 zero */
@@ -468,11 +471,11 @@ struct ornic_rsp_query_qp {
 struct ornic_req_create_mkey {
 	struct ornic_req_hdr hdr;
 	struct ornic_mem mem;
-	__le64 iova;
+	__le64 iova;			/* address of its first byte, as WQEs and peers know it */
 	__le64 length;			/* bytes; iova + length must not wrap */
-	__le32 pdn;
+	__le32 pdn;			/* protection domain */
 	__u8 access;			/* enum ornic_access */
-	__u8 flags;			/* ORNIC_MKEY_* */
+	__u8 flags;			/* enum ornic_mkey_flags */
 	__u8 reserved[18];
 };
 
@@ -491,19 +494,19 @@ enum ornic_mkey_mask {
  * old ones comes any more, and memory that was replaced is the host's again.
  */
 struct ornic_req_modify_mkey {
-	struct ornic_req_hdr hdr;
-	struct ornic_mem mem;
-	__le64 iova;
-	__le64 length;
-	__le32 pdn;
-	__u8 access;
+	struct ornic_req_hdr hdr;	/* obj = key */
+	struct ornic_mem mem;		/* with MEM */
+	__le64 iova;			/* with MEM */
+	__le64 length;			/* with MEM */
+	__le32 pdn;			/* with PD */
+	__u8 access;			/* with ACCESS */
 	__u8 mask;			/* enum ornic_mkey_mask */
 	__u8 reserved[18];
 };
 
 enum ornic_mw_type {
-	ORNIC_MW_TYPE_1			= 1,	/* values of enum ib_mw_type */
-	ORNIC_MW_TYPE_2			= 2,	/* 2B: of one QP */
+	ORNIC_MW_TYPE_1			= 1,	/* bound by any QP of its PD */
+	ORNIC_MW_TYPE_2			= 2,	/* 2B: bound to one QP */
 };
 
 /*
@@ -513,29 +516,27 @@ enum ornic_mw_type {
  */
 struct ornic_req_create_mw {
 	struct ornic_req_hdr hdr;
-	__le32 pdn;
+	__le32 pdn;			/* protection domain */
 	__u8 type;			/* enum ornic_mw_type */
 	__u8 reserved[51];
 };
 
 /*
- * create_mkey.flags: the key covers all DMA memory, addresses are DMA
- * addresses; mem, iova and length are 0. Never given to a process.
+ * Never given to a process. DMA: the key covers all DMA memory, addresses are
+ * DMA addresses; mem, iova and length are 0. FAST: the key is free until a
+ * REG_MR gives it memory, of at most mem.npages pages (ORNIC_LIST_ENTRIES). All
+ * else of mem, iova, length and access are 0.
  */
-#define ORNIC_MKEY_DMA		(1 << 0)
-
-/*
- * create_mkey.flags: the key is free until a REG_MR gives it memory, of at most
- * mem.npages pages (ORNIC_LIST_ENTRIES). All else of mem, iova, length and
- * access are 0. Never given to a process.
- */
-#define ORNIC_MKEY_FAST		(1 << 1)
+enum ornic_mkey_flags {
+	ORNIC_MKEY_DMA			= 1 << 0,	/* all DMA memory */
+	ORNIC_MKEY_FAST			= 1 << 1,	/* for REG_MR */
+};
 
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */
 struct ornic_req_create_ah {
 	struct ornic_req_hdr hdr;
 	struct ornic_av av;
-	__le32 pdn;
+	__le32 pdn;			/* protection domain */
 	__u8 reserved[20];
 };
 
@@ -547,18 +548,20 @@ struct ornic_req_create_ah {
  */
 struct ornic_req_create_srq {
 	struct ornic_req_hdr hdr;
-	struct ornic_mem mem;
-	__le32 pdn;
-	__u8 log_depth;
-	__u8 log_stride;		/* 5 to 10 */
-	__u8 max_sge;
-	__u8 flags;			/* ORNIC_SRQ_* */
-	__le32 xrcdn;
-	__le32 cqn;
+	struct ornic_mem mem;		/* record and ring */
+	__le32 pdn;			/* of the keys in its WQEs */
+	__u8 log_depth;			/* log2 of the WQEs */
+	__u8 log_stride;		/* log2 of the bytes of a WQE, 5 to 10 */
+	__u8 max_sge;			/* of a WQE */
+	__u8 flags;			/* enum ornic_srq_flags */
+	__le32 xrcdn;			/* with XRC: its domain */
+	__le32 cqn;			/* with XRC: what its receives complete to */
 	__u8 reserved[24];
 };
 
-#define ORNIC_SRQ_XRC		(1 << 0)
+enum ornic_srq_flags {
+	ORNIC_SRQ_XRC			= 1 << 0,	/* for XRC targets of its domain */
+};
 
 /*
  * RESIZE_SRQ: hdr.obj = SRQN. The SRQ goes on in @mem, whose layout is that of
@@ -569,9 +572,9 @@ struct ornic_req_create_srq {
  * response. ORNIC_BAD_PARAM if they, or the limit, do not fit.
  */
 struct ornic_req_resize_srq {
-	struct ornic_req_hdr hdr;
-	struct ornic_mem mem;
-	__u8 log_depth;
+	struct ornic_req_hdr hdr;	/* obj = SRQN */
+	struct ornic_mem mem;		/* as in CREATE_SRQ */
+	__u8 log_depth;			/* log2 of the WQEs */
 	__u8 reserved[39];
 };
 
@@ -581,8 +584,8 @@ struct ornic_req_resize_srq {
  * if they do already.
  */
 struct ornic_req_modify_srq {
-	struct ornic_req_hdr hdr;
-	__le32 limit;			/* WQEs, at most the depth */
+	struct ornic_req_hdr hdr;	/* obj = SRQN */
+	__le32 limit;			/* event below so many WQEs; at most the depth; 0: none */
 	__u8 reserved[52];
 };
 
@@ -604,7 +607,7 @@ struct ornic_rsp_query_srq {
  * group get to the device is the host's affair.
  */
 struct ornic_req_mcast {
-	struct ornic_req_hdr hdr;
+	struct ornic_req_hdr hdr;	/* obj = QPN */
 	__u8 mgid[16];
 	__u8 reserved[40];
 };
@@ -623,72 +626,61 @@ enum ornic_inspect {
 };
 
 enum ornic_inspect_qp_flags {
-	ORNIC_IQP_RNR_WAIT		= 1 << 0,	/* until the peer is ready */
+	ORNIC_IQP_RNR_WAIT		= 1 << 0,	/* waiting until the peer is ready */
 	ORNIC_IQP_TIMER			= 1 << 1,	/* its timer runs */
-	ORNIC_IQP_DRAINING		= 1 << 2,
-	ORNIC_IQP_SQ_BROKEN		= 1 << 3,	/* nonsense in its record */
-	ORNIC_IQP_RQ_BROKEN		= 1 << 4,
-	ORNIC_IQP_NAK_SENT		= 1 << 5,	/* a request is missing */
+	ORNIC_IQP_DRAINING		= 1 << 2,	/* on its way to SQD */
+	ORNIC_IQP_SQ_BROKEN		= 1 << 3,	/* stopped: bad producer in its record */
+	ORNIC_IQP_RQ_BROKEN		= 1 << 4,	/* stopped: bad producer in its record */
+	ORNIC_IQP_NAK_SENT		= 1 << 5,	/* waiting for a request that was lost */
 };
 
-/*
- * @sq_psn: next PSN to send; @sq_acked: oldest one without an answer
- * @sq_window: PSNs that may be out; @sq_reads: READs and atomics that are out
- * @sq_producer: WQEs posted; @sq_sent: executed, or on the wire; @sq_done:
- * complete
- * @rq_psn: next PSN expected; @rq_msn: messages received
- * @rq_producer: WQEs posted; @rq_taken: taken from the ring
- * @counters: counter set, 0: none
- */
+/* INSPECT of a QP. */
 struct ornic_rsp_inspect_qp {
 	struct ornic_rsp_hdr hdr;
-	__le32 sq_psn;
-	__le32 sq_acked;
-	__le32 sq_window;
-	__le32 sq_reads;
-	__le32 sq_producer;
-	__le32 sq_sent;
-	__le32 sq_done;
-	__le32 rq_psn;
-	__le32 rq_msn;
-	__le32 rq_producer;
-	__le32 rq_taken;
-	__le32 counters;
+	__le32 sq_psn;			/* next PSN to send */
+	__le32 sq_acked;		/* oldest PSN without a response */
+	__le32 sq_window;		/* PSNs that may be in flight */
+	__le32 sq_reads;		/* READs and atomics in flight */
+	__le32 sq_producer;		/* WQEs posted */
+	__le32 sq_sent;			/* of them executed, or on the wire */
+	__le32 sq_done;			/* of them complete */
+	__le32 rq_psn;			/* next PSN expected */
+	__le32 rq_msn;			/* messages received */
+	__le32 rq_producer;		/* WQEs posted */
+	__le32 rq_taken;		/* of them taken */
+	__le32 counters;		/* counter set, 0: none */
 	__u8 state;			/* enum ornic_qp_state */
 	__u8 flags;			/* enum ornic_inspect_qp_flags */
-	__u8 retry_left;
-	__u8 rnr_left;
+	__u8 retry_left;		/* of the retry counter */
+	__u8 rnr_left;			/* of the RNR retry counter */
 	__u8 reserved[4];
 };
 
-/*
- * @producer: CQEs written; @consumer: what the host says that it consumed
- * @users: ends of QPs that complete here
- */
+/* INSPECT of a CQ. */
 struct ornic_rsp_inspect_cq {
 	struct ornic_rsp_hdr hdr;
-	__le32 producer;
-	__le32 consumer;
-	__le32 users;
+	__le32 producer;		/* CQEs written */
+	__le32 consumer;		/* CQEs consumed, as the host reports */
+	__le32 users;			/* SQs and RQs that complete here */
 	__u8 armed;			/* enum ornic_arm */
-	__u8 overflow;
+	__u8 overflow;			/* CQ_ERR was raised */
 	__u8 vector;
 	__u8 reserved;
 	__le16 count;			/* of MODIFY_CQ, like @period */
-	__le16 period;
+	__le16 period;			/* of MODIFY_CQ */
 	__le32 pending;			/* CQEs that its event waits for more of */
 	__u8 reserved2[32];
 };
 
-/* @windows: memory windows that are bound to it */
+/* INSPECT of an MR. */
 struct ornic_rsp_inspect_mkey {
 	struct ornic_rsp_hdr hdr;
 	__le64 iova;
 	__le64 length;
 	__le32 pdn;
-	__le32 windows;
+	__le32 windows;			/* memory windows bound to it */
 	__u8 access;			/* enum ornic_access */
-	__u8 flags;			/* ORNIC_MKEY_* */
+	__u8 flags;			/* enum ornic_mkey_flags */
 	__u8 reserved[30];
 };
 
