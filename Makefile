@@ -16,7 +16,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 .PHONY: all modules modules-debug debug-kernel provider programs unit sim \
 	fuzz fuzz-short kunit qemu-test test demo check install uninstall \
-	install-modules uninstall-modules clean help
+	install-modules uninstall-modules html clean help
 
 all: modules provider
 
@@ -44,6 +44,7 @@ help:
 	@echo '                    (microbench-count: instructions, which fails if'
 	@echo '                    they rise; UPDATE=1 accepts them)'
 	@echo 'make check        style, static analysis, include rules'
+	@echo 'make html         the documentation, build/html/index.html'
 	@echo 'make install      modules, provider and .driver file (DESTDIR, KVER)'
 	@echo 'make uninstall    take them away again'
 	@echo 'make clean        remove build/ (the debug kernel stays in the cache)'
@@ -95,6 +96,12 @@ test:
 demo: modules provider programs
 	$(RUN) --kernel stock --script qemu-tests/demo.sh
 	$(RUN) --kernel stock --machines nic+nic --script qemu-tests/demo-guests.sh
+
+# From nothing each time: what is up to date does not warn again.
+html:
+	$(call need_packages,python3-sphinx)
+	@sphinx-build -q -E -W --keep-going -n -d $(BUILD)/doctrees \
+		Documentation $(BUILD)/html
 
 check: modules
 	scripts/check
