@@ -236,7 +236,7 @@ struct ornic_req_bind_counters {
  * source are built.
  */
 struct ornic_req_set_gid {
-	struct ornic_req_hdr hdr;	/* obj = index */
+	struct ornic_req_hdr hdr;	/* obj = index, below gid_table_len */
 	__u8 gid[16];			/* address; IPv4 as ::ffff:a.b.c.d */
 	__u8 smac[6];			/* source MAC of frames from it */
 	__le16 vlan;			/* VLAN id of such frames, 0xffff: untagged */
@@ -249,7 +249,7 @@ struct ornic_req_set_gid {
 /* SET_PORT: what the Ethernet side is like now. */
 struct ornic_req_set_port {
 	struct ornic_req_hdr hdr;
-	__le32 mtu;			/* RoCE MTU in bytes, 256 to 4096 */
+	__le32 mtu;			/* RoCE MTU: 256, 512, 1024, 2048 or 4096 */
 	__u8 up;			/* the link has a carrier */
 	__u8 reserved[51];
 };
