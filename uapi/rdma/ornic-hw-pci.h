@@ -33,7 +33,7 @@
 #define ORNIC_PCI_MAX_MSGS	257
 
 enum ornic_pci_status {
-	ORNIC_PCI_ABSENT	= 0,	/* nobody is behind the registers yet: wait */
+	ORNIC_PCI_ABSENT	= 0,	/* no device yet: wait */
 	ORNIC_PCI_READY		= 1,	/* resets and, after one, commands work */
 	ORNIC_PCI_FAILED	= 2,	/* all state is lost; a reset may help, and READY comes */
 	ORNIC_PCI_REMOVED	= 3,	/* it does not come back */
