@@ -121,7 +121,7 @@ show_late()
 		sed 's/^/# /' >&3
 }
 
-# run_case NUMBER NAME LIMIT
+# run_case NUMBER NAME LIMIT FILE VARIANT
 run_case()
 {
 	local number=$1 name=$2 limit=$3 status allow begin=$EPOCHREALTIME
@@ -129,7 +129,7 @@ run_case()
 
 	say "# case: $name $limit"
 	echo "ornic-test: $name" >/dev/kmsg
-	export CASE=$tests/cases/$name.sh WORK=/tmp/case
+	export CASE=$tests/cases/$4.sh VARIANT=$5 WORK=/tmp/case
 	rm -rf "$WORK"
 	mkdir "$WORK"
 	allow=$(sed -n "s/^allow_log='\\(.*\\)'$/\\1/p" "$CASE")
@@ -189,14 +189,14 @@ end_of_group()
 
 run_group()
 {
-	local number=0 name limit
+	local number=0 name limit file variant
 
 	netdevs_at_boot=$(basename -a /sys/class/net/* | tr '\n' ' ')
 	[ ! -e "$kmemleak" ] || echo clear >"$kmemleak"
 	say "KTAP version 1"
-	while read -r name limit; do
+	while read -r name limit file variant; do
 		number=$((number + 1))
-		run_case "$number" "$name" "$limit"
+		run_case "$number" "$name" "$limit" "$file" "$variant"
 	done < <(sed -n 's/^case //p' /run/ornic/manifest)
 	end_of_group $((number + 1))
 	say "# done"
@@ -215,7 +215,7 @@ set_up_network()
 }
 
 mount_kernel_filesystems
-# Lines NAME=VALUE are the environment, lines "case NAME LIMIT" the work.
+# Lines NAME=VALUE are the environment, lines "case ..." are run_case's arguments.
 set -a
 eval "$(grep -E '^[A-Z_]+=' /run/ornic/manifest)"
 set +a

@@ -221,6 +221,15 @@ topology()
 	[ "$1" = loop ] || reach_server
 }
 
+# topology_of_variant: the one that $VARIANT names, with IPv6 if it ends in -ipv6
+topology_of_variant()
+{
+	case $VARIANT in
+	*-ipv6) topology "${VARIANT%-ipv6}" 6 ;;
+	*) topology "$VARIANT" 4 ;;
+	esac
+}
+
 # By the address of the family in use: MODIFY_QP waits a second for a neighbour
 # that is not known yet, which is too short on a busy host.
 reach_server() { wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"; }
