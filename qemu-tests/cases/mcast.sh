@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will send to multicast groups on one device:
-# members that mckey has joined by rdma_cm, and members that perftest attaches.
+# This test will send to multicast groups in each topology: to members that mckey
+# has joined by rdma_cm, and to members that perftest attaches.
 
+variants='loop
+	veth
+	rxe-client kernels=stock
+	rxe-server kernels=stock'
 limit=300
 full_limit=1200
 
@@ -18,6 +22,6 @@ run()
 	. /ornic/qemu-tests/lib/rdmacm.sh
 	# shellcheck source=qemu-tests/lib/mcast.sh
 	. /ornic/qemu-tests/lib/mcast.sh
-	rdmacm_topology loop
-	mcast_programs loop
+	rdmacm_topology "$VARIANT"
+	mcast_programs "$VARIANT"
 }
