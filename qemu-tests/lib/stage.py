@@ -7,8 +7,8 @@ import lzma
 import os
 import platform
 import shutil
-import stat
 import subprocess
+import tempfile
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIB = os.path.join(TREE, "qemu-tests", "lib")
@@ -118,8 +118,7 @@ def make_stage(kernel, stage):
         target = os.path.join(modules, path.removesuffix(".xz"))
         if not os.path.exists(target):
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            with open(target, "wb") as file:
-                file.write(read_module(kernel, path))
+            _write(target, read_module(kernel, path))
     for path in kernel.built_modules:
         shutil.copy(path, os.path.join(modules, "updates"))
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
@@ -132,59 +131,36 @@ def make_stage(kernel, stage):
                        stdout=subprocess.DEVNULL)
 
 
-class Cpio:
-    """A newc archive, as the kernel unpacks it."""
-
-    def __init__(self):
-        self.data = bytearray()
-        self.inode = 0
-
-    def add(self, name, mode, content=b""):
-        self.inode += 1
-        encoded = name.encode() + b"\0"
-        fields = [self.inode, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0,
-                  len(encoded), 0]
-        self.data += b"070701" + b"".join(b"%08X" % f for f in fields) + encoded
-        self._align()
-        self.data += content
-        self._align()
-
-    def folder(self, name):
-        self.add(name, stat.S_IFDIR | 0o755)
-
-    def file(self, name, content, mode=0o755):
-        self.add(name, stat.S_IFREG | mode, content)
-
-    def finish(self):
-        self.add("TRAILER!!!", 0)
-        return bytes(self.data)
-
-    def _align(self):
-        self.data += bytes(-len(self.data) % 4)
-
-
 def _read(path):
     with open(path, "rb") as file:
         return file.read()
+
+
+def _write(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
 
 
 def make_initramfs(kernel, manifest, path):
     """Write the initramfs whose /manifest tells the agent what to do."""
     if platform.machine() != "x86_64":
         raise Missing("guests are x86_64, as the host has to be")
-    if not os.path.exists(BUSYBOX):
-        raise Missing("no busybox: apt-get install busybox-static")
-    archive = Cpio()
-    for name in ("bin", "dev", "proc", "sys", "modules"):
-        archive.folder(name)
-    archive.file("bin/busybox", _read(BUSYBOX))
-    archive.file("init", _read(os.path.join(LIB, "init.sh")))
-    order = []
-    for module in closure(read_dependencies(kernel), BOOT_MODULES):
-        name = os.path.basename(module).removesuffix(".xz")
-        archive.file("modules/" + name, read_module(kernel, module))
-        order.append(name + "\n")
-    archive.file("modules/order", "".join(order).encode())
-    archive.file("manifest", manifest.encode())
-    with open(path, "wb") as file:
-        file.write(archive.finish())
+    if not os.path.exists(BUSYBOX) or not shutil.which("cpio"):
+        raise Missing("apt-get install busybox-static cpio")
+    with tempfile.TemporaryDirectory(prefix="ornic-initramfs-") as root:
+        for name in ("bin", "dev", "proc", "sys", "modules"):
+            os.mkdir(os.path.join(root, name))
+        shutil.copy(BUSYBOX, os.path.join(root, "bin"))
+        shutil.copy(os.path.join(LIB, "init.sh"), os.path.join(root, "init"))
+        os.chmod(os.path.join(root, "init"), 0o755)
+        order = ""
+        for module in closure(read_dependencies(kernel), BOOT_MODULES):
+            name = os.path.basename(module).removesuffix(".xz")
+            _write(os.path.join(root, "modules", name), read_module(kernel, module))
+            order += name + "\n"
+        _write(os.path.join(root, "modules/order"), order.encode())
+        _write(os.path.join(root, "manifest"), manifest.encode())
+        with open(path, "wb") as file:
+            subprocess.run(
+                "find . | cpio --create --format=newc --owner=0:0 --quiet",
+                shell=True, cwd=root, stdout=file, check=True)
