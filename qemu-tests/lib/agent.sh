@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Process 1 of the guest. Runs the cases of /run/ornic/manifest one after the
-# other, each in a process and mount namespace of its own, so that nothing of
-# a case outlives it; scans the kernel log after each; reports in KTAP on a
-# virtio port. The host judges a guest that stops reporting.
+# Process 1 of the guest. Runs the cases of /run/ornic/manifest, each in its own
+# process and mount namespace, so that no process of a case outlives it; scans the
+# kernel log after each case; reports KTAP on a virtio port. The host detects a guest
+# that stops reporting.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8
 tests=/ornic/qemu-tests
 kmemleak=/sys/kernel/debug/kmemleak
 
-# What never stands in the log of a healthy kernel
+# Patterns of kernel errors
 splats='BUG:|BUG at|WARNING:|KASAN|UBSAN|Call Trace:|refcount_t:|Oops'
 splats+='|general protection|blocked for more than|soft lockup|hard LOCKUP'
 splats+='|detected stall|locking dependency|inconsistent lock state'
@@ -61,9 +61,8 @@ power_off()
 	while :; do read -r -t 60 <>/dev/zero || :; done
 }
 
-# A case leaves nothing: its processes and namespaces died with it, and links
-# and netdevs of the initial namespace are removed here. What cannot be
-# removed within the time is the case's fault.
+# Remove links and netdevs of the initial namespace; processes and namespaces have
+# ended with the case. If one cannot be removed in time, the case fails.
 clean_up()
 {
 	local deadline=$((SECONDS + 20 * SCALE)) left dev
@@ -72,7 +71,7 @@ clean_up()
 		left=
 		for dev in /sys/class/infiniband/*; do
 			[ -e "$dev" ] || continue
-			# A PCI NIC stays, as the one that drives it does.
+			# PCI NICs stay.
 			[ ! -e "$dev/device/vendor" ] || continue
 			left+=" ${dev##*/}"
 			rdma link delete "${dev##*/}"
@@ -82,11 +81,11 @@ clean_up()
 			left+=" ${dev##*/}"
 			ip link delete "${dev##*/}"
 		done
-		# rxe keeps UDP port 4791 of the initial namespace while it is loaded.
+		# rxe occupies UDP port 4791 of the initial namespace until it is unloaded.
 		[ ! -e /sys/module/rdma_rxe ] || rmmod rdma_rxe || left+=' rdma_rxe'
 		[ -n "$left" ] || return 0
 		if [ "$SECONDS" -ge "$deadline" ]; then
-			echo "left behind:$left"
+			echo "cannot be removed:$left"
 			return 1
 		fi
 		read -r -t 0.1 <>/dev/ptmx || :
@@ -107,15 +106,15 @@ judge_log()
 	if [ -n "$2" ] && ! log_since "$1" | grep -E "$splats" | grep -qvE "$2"; then
 		return 0
 	fi
-	echo "the kernel complained:"
+	echo "kernel errors:"
 	echo "$found"
 	return 1
 }
 
-# show_late SECONDS: what runs by then, and what it waits for
+# show_late SECONDS: after that time, show running processes and their wait channels
 show_late()
 {
-	# All but kernel threads.
+	# Without kernel threads.
 	read -r -t "$1" <>/dev/ptmx ||
 		ps -N -p 2 --ppid 2 -o pid,ppid,stat,wchan:24,args |
 		sed 's/^/# /' >&3
@@ -156,7 +155,7 @@ run_case()
 	say "$verdict $number $name$reason"
 }
 
-# The modules go, and what they leave is a leak.
+# Unload the modules and scan for leaks.
 end_of_group()
 {
 	local number=$1 module verdict=ok reason=
@@ -178,7 +177,7 @@ end_of_group()
 	[ -e "$kmemleak" ] || return 0
 	number=$((number + 1)) verdict=ok
 	say "# case: $GROUP/kmemleak $((60 * SCALE))"
-	# An object counts as leaked once it is five seconds old.
+	# kmemleak ignores objects younger than five seconds.
 	echo scan >"$kmemleak"
 	read -r -t 6 <>/dev/ptmx || :
 	echo scan >"$kmemleak"
@@ -202,7 +201,7 @@ run_group()
 	say "# done"
 }
 
-# The virtio-net that a topology gives: eth0 at 10.0.0.$NUMBER.
+# virtio-net of the topology: eth0 at 10.0.0.$NUMBER.
 set_up_network()
 {
 	[ -n "${NUMBER-}" ] || return 0

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Programs of UCX, libfabric and Open MPI as Debian has them, with their
-# defaults, for cases of the group apps. UCX and MPI are told the device, no more;
-# where both ends share a guest they get IPC namespaces of their own, or no packet
-# would leave the shared memory.
+# Functions for cases with UCX, libfabric and Open MPI. They run with defaults, except
+# for the device of UCX and MPI. Two ends in one guest get separate IPC namespaces, or
+# they would use shared memory.
 
 need_apps()
 {
@@ -12,10 +11,10 @@ need_apps()
 		skip 'ornic_mpi is not built: libopenmpi-dev'
 }
 
-# The family of the addresses by which the programs meet
+# Option for the address family
 six() { [ "$family" != 6 ] || echo -6; }
 
-# ucx TEST [OPTIONS]: over what UCX takes by itself
+# ucx TEST [OPTIONS]: with the transports that UCX chooses
 ucx()
 {
 	local port=13337 options
@@ -24,10 +23,10 @@ ucx()
 	echo "ucx_perftest -t $*"
 	run_pair 40 "env UCX_NET_DEVICES=$srv_dev:1 unshare -i ucx_perftest $options" \
 		"env UCX_NET_DEVICES=$cli_dev:1 unshare -i ucx_perftest $srv_ip $options"
-	ucx_said_nothing
+	check_ucx_output
 }
 
-# uct TRANSPORT TEST [OPTIONS]: over one transport
+# uct TRANSPORT TEST [OPTIONS]: with one transport
 uct()
 {
 	local port=13337 options
@@ -36,17 +35,17 @@ uct()
 	echo "ucx_perftest -x $1 -t ${*:2}"
 	run_pair 40 "ucx_perftest -d $srv_dev:1 $options" \
 		"ucx_perftest -d $cli_dev:1 $srv_ip $options"
-	ucx_said_nothing
+	check_ucx_output
 }
 
-# It logs an error, and may go on.
-ucx_said_nothing()
+# UCX may continue after errors that it logs.
+check_ucx_output()
 {
-	! grep -E 'ERROR|WARN' srv.out cli.out || fail 'UCX complains'
+	! grep -E 'ERROR|WARN' srv.out cli.out || fail 'UCX logged errors'
 	grep -q '^Final' cli.out || fail 'no result'
 }
 
-# ucx_programs COUNT: each kind of operation, on both transports and as UCX picks
+# ucx_programs COUNT: each operation, with both transports and those that UCX chooses
 ucx_programs()
 {
 	local n=$1 transport
@@ -65,10 +64,10 @@ ucx_programs()
 	ucx ucp_fadd -n "$n"
 }
 
-# fabric PROVIDER TYPE SIZE...: messages there and back, data checked. Devices of
-# other namespaces are seen as well, so each side names its own. ofi_rxm destroys
-# the QP when its peer disconnects, and with it the last message if that is not
-# polled yet, for which the server then waits (libfabric 1.17, 1 of 40 runs here).
+# fabric PROVIDER TYPE SIZE...: pingpong with checked data. Each side selects its device,
+# since devices of other namespaces are visible. The server of ofi_rxm may wait forever:
+# when the peer disconnects, it destroys the QP with the last message if that is not
+# polled yet (libfabric 1.17, 1 of 40 runs).
 fabric()
 {
 	local provider=$1 type=$2 port=47592 size options domain='' stays=''
@@ -92,7 +91,7 @@ fabric_programs()
 	fabric verbs dgram 64 1024
 }
 
-# mpi RANKS: on the server's device, packets counted
+# mpi RANKS: on the device of the server; fails if it sends no packets
 mpi()
 {
 	local before limit=$((100 * SCALE))
@@ -104,12 +103,12 @@ mpi()
 		-n "$1" unshare -i -p -f /ornic/build/programs/ornic_mpi 1 \
 		>mpi.out 2>&1 || { tail -n 40 mpi.out; fail "$1 ranks"; }
 	grep "^$1 ranks, [1-9][0-9]* words checked" mpi.out || fail 'no result'
-	! grep -E 'ERROR|WARN' mpi.out || fail 'UCX complains'
+	! grep -E 'ERROR|WARN' mpi.out || fail 'UCX logged errors'
 	[ "$(($(stat "$srv_dev" send_wqes) - before))" -gt 100 ] ||
-		fail 'MPI took another way'
+		fail 'MPI did not use the device'
 }
 
-# without_ipv4: UCX prefers IPv4 GIDs, so now there is none; for topology veth
+# without_ipv4: in topology veth, remove the IPv4 GIDs, which UCX prefers
 without_ipv4()
 {
 	on_srv ip -4 addr flush dev veth-srv

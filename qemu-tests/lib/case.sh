@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Runs the case $CASE: requires(), then run(). Exit 0 = passed, 77 = skipped.
+# Run the case in the file $CASE: requires(), then run(). Exit 0 = passed, 77 = skipped.
 set -eu
 cd "$WORK"
 # Named network namespaces die with the mount namespace of the case.

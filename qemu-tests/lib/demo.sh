@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What both scenes of `make demo` are told with.
+# Output functions of both scenes of `make demo`.
 
 title() { printf '\n=== %s\n' "$*"; }
 show() { printf '\n$ %s\n' "$*"; "$@"; }
 
-# value PROGRAM OUTPUT: its typical value, from the last line of perftest's table
+# value PROGRAM OUTPUT: print the typical value of perftest's table
 value()
 {
 	case $1 in

@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# dissect.sh CAPTURE MINIMUM: have tshark dissect all packets. What UDP port 4791
-# carries must be RoCE, nothing may be malformed, and there must be at least
-# MINIMUM packets of RoCE.
+# dissect.sh CAPTURE MINIMUM: dissect all packets with tshark. Fails if a packet of UDP
+# port 4791 is not RoCE, if a packet is malformed, or if there are less than MINIMUM
+# RoCE packets.
 set -eu
 
-# These guess from payload bytes that what RoCE carries is theirs, and call it
-# malformed then.
+# These heuristics match random payload, and report it as malformed.
 guesses=(--disable-heuristic rpcrdma_infiniband
 	--disable-heuristic mellanox_eoib --disable-heuristic eth_over_ib)
 
@@ -20,6 +19,6 @@ awk -F '\t' '$4 != ""' "$folder/frames" >"$folder/malformed"
 cut -f 3 "$folder/frames" | sort | uniq -c
 head -n 5 "$folder/other" "$folder/malformed"
 roce=$(grep -c infiniband "$folder/frames" || :)
-echo "$roce packets of RoCE, $(wc -l <"$folder/other") that are none," \
+echo "$roce RoCE packets, $(wc -l <"$folder/other") others on the port," \
 	"$(wc -l <"$folder/malformed") malformed"
 [ "$roce" -ge "$2" ] && [ ! -s "$folder/other" ] && [ ! -s "$folder/malformed" ]

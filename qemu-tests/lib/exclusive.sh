@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# For cases in which network namespaces do not share their devices.
+# Functions for cases with the exclusive network namespace mode.
 
-# seen DEVICES [PREFIX...]: what there is, as `rdma` and as sysfs say
+# seen DEVICES [PREFIX...]: `rdma` and sysfs show exactly these devices
 seen()
 {
 	local devices=$1
@@ -20,14 +20,14 @@ index_of()
 
 set_mode() { rdma system set netns "$1"; }
 
-# The mode changes only while there is no other namespace.
+# The mode can only be changed without other namespaces.
 tidy()
 {
 	ip -all netns delete
 	wait_until 20 set_mode shared
 }
 
-# exclusive: from now on, until the case ends
+# exclusive: switch to exclusive mode until the case ends
 exclusive()
 {
 	modprobe ib_core

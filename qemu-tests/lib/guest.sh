@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# What cases are written with. $DEV is the device type (ornic or rxe), $SCALE
-# stretches waits on slow kernels, $FULL is 1 for full counts, $WORK is a
-# scratch folder. Waits are for a condition, bounded, and never a bare sleep.
+# Functions for cases. $DEV is the device type (ornic or rxe), $SCALE the factor of
+# waits on slow kernels, $FULL is 1 for full counts, $WORK is a scratch folder. Waits
+# are for a condition and bounded; cases never sleep.
 #
 # Topologies (topology NAME); each has a server and a client side:
 #
@@ -12,13 +12,13 @@
 #   veth          [ns srv: srv0 on veth-srv] ==== [ns cli: cli0 on veth-cli]
 #                       10.0.0.1, fd00::1            10.0.0.2, fd00::2
 #
-#   rxe-server    the same wire, but the server is rxe in the initial
-#   rxe-client    namespace (rxe knows no other), or the client is
+#   rxe-server    like veth, but the server or the client is rxe in the initial
+#   rxe-client    namespace (rxe supports no other)
 #
 #   nic, peer     a PCI NIC, and another guest: see nic.sh
 #
-# After it: $srv_dev $cli_dev name the devices, $srv_ip $cli_ip the addresses
-# of the chosen family, on_srv and on_cli run a command on a side.
+# topology sets $srv_dev $cli_dev, the devices, and $srv_ip $cli_ip, the addresses
+# of the chosen family; on_srv and on_cli run a command on that side.
 
 # shellcheck source=qemu-tests/lib/nic.sh
 . /ornic/qemu-tests/lib/nic.sh
@@ -70,7 +70,7 @@ times()
 	fi
 }
 
-# pause: let others run for a tenth of a second, between two looks
+# pause: wait 100 ms between two checks
 pause() { read -r -t 0.1 <>/dev/ptmx || :; }
 
 # wait_until SECONDS COMMAND...: until COMMAND succeeds
@@ -80,7 +80,7 @@ wait_until()
 
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ "$SECONDS" -lt "$deadline" ] || fail "waited in vain for: $*"
+		[ "$SECONDS" -lt "$deadline" ] || fail "timeout: $*"
 		pause
 	done
 }
@@ -95,7 +95,7 @@ add_link()
 	wait_until 5 link_up "$name"
 }
 
-# port_is STATE DEVICE: as verbs call it, without IBV_PORT_
+# port_is STATE DEVICE: STATE as in verbs, without IBV_PORT_
 port_is()
 {
 	local state=
@@ -108,8 +108,8 @@ link_up() { port_is ACTIVE "$1"; }
 
 del_link() { rdma link delete "$1"; }
 
-# gid_of ADDRESS: its GID as sysfs writes it, in $gid. No process is started in
-# it and in gid_index: on the debug kernel each would cost a second.
+# gid_of ADDRESS: set $gid to its GID, in the format of sysfs. It and gid_index start
+# no process, which takes a second on the debug kernel.
 gid_of()
 {
 	local IFS=. words=() head tail i
@@ -151,11 +151,11 @@ gid_index()
 }
 
 srv_prefix=() cli_prefix=()
-# In the background the prefix stands for itself: $! of a function is a shell.
+# Do not use these for background jobs: $! of a function is a shell.
 on_srv() { "${srv_prefix[@]}" "$@"; }
 on_cli() { "${cli_prefix[@]}" "$@"; }
 
-# side NAME NUMBER [NAMESPACE]: its end of the wire, up, with addresses
+# side NAME NUMBER [NAMESPACE]: set up this end of the veth pair, with addresses
 side()
 {
 	local name=$1 number=$2 prefix=()
@@ -173,9 +173,8 @@ side()
 	declare -ga "${name}_prefix=(${prefix[*]})"
 }
 
-# local_wire NETDEV NETDEV: a wire whose ends are both in this namespace, and
-# their addresses both local: what comes over it is accepted, and rules of
-# preferences below 1000 can send it that way
+# local_wire NETDEV NETDEV: accept packets between two netdevs of this namespace, and
+# let rules with preferences below 1000 route packets between them
 local_wire()
 {
 	local netdev
@@ -189,7 +188,7 @@ local_wire()
 	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
 }
 
-# topology NAME [FAMILY]: see the head of this file. $mtu is the netdevs' MTU.
+# topology NAME [FAMILY]: see the head of this file. $mtu is the MTU of the netdevs.
 topology()
 {
 	local srv_ns=srv cli_ns=cli
@@ -204,7 +203,7 @@ topology()
 	rxe-client) need_ornic; cli_ns='' cli_type=rxe ;;
 	esac
 	if [ "$DEV" = rxe ] && [ "$1" = veth ]; then
-		skip 'rxe knows the initial namespace only'
+		skip 'rxe supports the initial namespace only'
 	fi
 	ip link add veth-srv type veth peer name veth-cli
 	side srv 1 "$srv_ns"
@@ -230,12 +229,12 @@ topology_of_variant()
 	esac
 }
 
-# By the address of the family in use: MODIFY_QP waits a second for a neighbour
-# that is not known yet, which is too short on a busy host.
+# Resolve the neighbour in advance: MODIFY_QP waits one second for it, which is too
+# short on a busy host.
 reach_server() { wait_until 5 on_cli ping -c 1 -W 1 "$srv_ip"; }
 
-# sockets_at PID PORT COUNT: so many wait at the TCP port in the namespace of PID. No
-# process is started here, see gid_of; 0A is TCP_LISTEN of <net/tcp_states.h>.
+# sockets_at PID PORT COUNT: COUNT sockets listen on the TCP port in the namespace of
+# PID. Starts no process, see gid_of; 0A is TCP_LISTEN of <net/tcp_states.h>.
 sockets_at()
 {
 	local table port at state _ count=0
@@ -249,7 +248,7 @@ sockets_at()
 	[ "$count" -ge "$3" ]
 }
 
-# listening PID PORT: somebody waits there
+# listening PID PORT: a socket listens on the TCP port in the namespace of PID
 listening()
 {
 	if srv_is_peer && [ "$1" != self ]; then
@@ -262,7 +261,7 @@ listening()
 # listening_or_gone PID PORT
 listening_or_gone() { listening "$1" "$2" || ! kill -0 "$1"; }
 
-# await_server PID PORT COMMAND LINE: until it listens, or has ended instead
+# await_server PID PORT COMMAND LINE: wait until the server listens; fail if it exits
 await_server()
 {
 	(wait_until 30 listening_or_gone "$1" "$2") && listening "$1" "$2" && return
@@ -270,9 +269,9 @@ await_server()
 	fail "does not listen on port $2: $3"
 }
 
-# run_pair SECONDS SERVER CLIENT: two command lines, the client's after the
-# server listens on TCP port $port; both must exit 0, but a server that $stays
-# (1) is ended when the client is done. Output: srv.out, cli.out
+# run_pair SECONDS SERVER CLIENT: run two command lines, the client when the server
+# listens on TCP port $port. Both must exit 0; with stays=1 the server is killed after
+# the client instead. Output: srv.out, cli.out
 run_pair()
 {
 	local limit=$(($1 * SCALE)) status=0 server
@@ -286,13 +285,13 @@ run_pair()
 	[ "$status${stays-}" = 0 ] || kill "$server" 2>/dev/null || :
 	wait "$server" || [ "${stays-}" = 1 ] || status="$status, server $?"
 	[ "$status" = 0 ] && return
-	# What went wrong is at the top: standard error is not buffered.
+	# Errors come first: standard error is not buffered.
 	tail -n 40 srv.out cli.out
 	fail "client status $status: $3"
 }
 
-# perftest PROGRAM [OPTIONS]: both sides of one perftest program, $seconds_max
-# (60) seconds at most
+# perftest PROGRAM [OPTIONS]: run both sides of a perftest program, with a limit of
+# $seconds_max (60) seconds
 perftest()
 {
 	local program=$1
@@ -303,7 +302,7 @@ perftest()
 		"$program -d $cli_dev -x $cli_gid -F $* $srv_host"
 }
 
-# pingpong PROGRAM [OPTIONS]: both sides of one of ibverbs-utils' examples
+# pingpong PROGRAM [OPTIONS]: run both sides of an example of ibverbs-utils
 pingpong()
 {
 	local program=$1
@@ -320,8 +319,8 @@ verify()
 		--server "$srv_dev:$srv_gid:$srv_type" "$@"
 }
 
-# live FULL-COUNT: READs, WRITEs and atomics of memory that changes, of each side
-# to the other; so many of each kind and size on a full run, else 1000
+# live FULL-COUNT: READs, WRITEs and atomics to changing memory, from each side to the
+# other; FULL-COUNT of each kind and size on a full run, else 1000
 live()
 {
 	local program=/ornic/build/programs/ornic_live count=1000 limit=60
@@ -333,7 +332,7 @@ live()
 	sed 's/^/server: /' srv.out
 }
 
-# stat DEVICE NAME: one hardware counter, of those that `rdma statistic` shows
+# stat DEVICE NAME: print a hardware counter of `rdma statistic`
 stat()
 {
 	local value
@@ -342,7 +341,7 @@ stat()
 	echo "$value"
 }
 
-# no_objects DEVICE: nothing of users is left in `rdma res`
+# no_objects DEVICE: `rdma res` shows no objects of users
 no_objects()
 {
 	local words kind
@@ -351,11 +350,11 @@ no_objects()
 	for kind in cm_id mr ctx srq; do
 		[[ " ${words[*]} " != *" $kind "[1-9]* ]] || return 1
 	done
-	# QP 1 is the kernel's.
+	# QP 1 belongs to the kernel.
 	[[ " ${words[*]} " =~ ' qp '[01]' ' ]]
 }
 
-# family_of_both FAMILY: use the addresses and GIDs of that family from now on
+# family_of_both FAMILY: switch to the addresses and GIDs of that family
 family_of_both()
 {
 	family=$1
@@ -363,7 +362,7 @@ family_of_both()
 	4) srv_ip=10.0.0.1 cli_ip=10.0.0.2 ;;
 	6) srv_ip=fd00::1 cli_ip=fd00::2 ;;
 	esac
-	# One device, in one guest.
+	# One device in one guest.
 	if [ "$srv_dev" = "$cli_dev" ] && ! srv_is_peer; then
 		[ "${MACHINES-1}" = 1 ] || srv_ip=$cli_ip
 		cli_ip=$srv_ip
@@ -374,14 +373,14 @@ family_of_both()
 	cli_gid=$(gid_index "$cli_dev" "$cli_ip")
 }
 
-# poll_switch DEVICE: the sysfs file that starts and stops its poll thread
+# poll_switch DEVICE: print the path of its poll_thread attribute
 poll_switch()
 {
 	find "/sys/class/infiniband/$1/" -maxdepth 3 -name poll_thread | grep . ||
 		fail "$1 has no poll_thread"
 }
 
-# busy_posting DEVICE: its counter of posts moves
+# busy_posting DEVICE: its counter of send WQEs increases
 busy_posting()
 {
 	local before
@@ -391,7 +390,7 @@ busy_posting()
 	[ "$(stat "$1" send_wqes)" -gt "$before" ]
 }
 
-# start_traffic PORT [OPTIONS]: an endless ib_write_bw; sets $srv_pid $cli_pid
+# start_traffic PORT [OPTIONS]: start an endless ib_write_bw; sets $srv_pid $cli_pid
 start_traffic()
 {
 	local tcp=$1 options
@@ -408,7 +407,7 @@ start_traffic()
 	cli_pid=$!
 }
 
-# stop_traffic PID...: dead or alive, in the end it is gone
+# stop_traffic PID...: kill and reap the processes
 stop_traffic()
 {
 	kill -9 "$@" 2>/dev/null || :

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# /init of the initramfs: make a root out of the host's, and go there.
+# /init of the initramfs: mount an overlay of the host's root and switch to it.
 #
 #   host   the host's /, read-only over 9p        (lowest layer)
 #   stage  our modules and provider, over 9p      (middle layer)

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# For the cases of lifecycle: traffic that runs until somebody ends it.
+# Functions for cases of lifecycle: traffic that runs until it is stopped.
 
 trap '[ $? = 0 ] || tail -n 8 srv.out cli.out 2>/dev/null || :' EXIT
 
-# counted DEVICE NAME NUMBER: the hardware counter is above it
+# counted DEVICE NAME NUMBER: the hardware counter is above NUMBER
 counted() { [ "$(stat "$1" "$2")" -gt "$3" ]; }
 
-# flowing: wait until the client has sent more
+# flowing: wait until the client sends
 flowing()
 {
 	wait_until 10 counted "$cli_dev" send_wqes \
 		"$(stat "$cli_dev" send_wqes)"
 }
 
-# traffic PROGRAM [OPTIONS]: both sides of a perftest program, as $srv_pid and
-# $cli_pid; returns when it has begun to send
+# traffic PROGRAM [OPTIONS]: start both sides of a perftest program, $srv_pid and
+# $cli_pid, and wait until it sends
 traffic()
 {
 	local program=$1 before length=(-D 600)
@@ -34,7 +34,7 @@ traffic()
 	wait_until 20 counted "$cli_dev" send_wqes "$before"
 }
 
-# end PID: kill -9 a child and wait for it
+# end PID: kill and reap a child
 end()
 {
 	kill -KILL "$1" 2>/dev/null || :
@@ -45,12 +45,12 @@ stop_traffic() { end "$cli_pid"; end "$srv_pid"; }
 
 gone() { [ ! -e "/sys/class/infiniband/$1" ]; }
 
-# users DEVICE: what `rdma res` counts, to compare before and after
+# users DEVICE: print the object counts of `rdma res`
 users() { rdma res show "$1"; }
 
 same_users() { [ "$(users "$1")" = "$2" ]; }
 
-# refused ERROR COMMAND...: which fails and says ERROR
+# refused ERROR COMMAND...: the command must fail and print ERROR
 refused()
 {
 	local error=$1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""One QEMU guest: its command line, its result port, its end."""
+"""One QEMU guest: command line, result port, shutdown."""
 
 import fcntl
 import os
@@ -10,10 +10,10 @@ import tempfile
 import time
 
 QEMU = "qemu-system-x86_64"
-# Fast string instructions are slow under TCG, and PCLMUL and CRC32 are slower
-# than tables there: without them costs stay nearest to those of hardware.
-# Five-level page tables: the kernel forgets the feature for a moment while it
-# identifies the boot CPU, and KASAN then takes an interrupt's memory for wild.
+# Without ERMS and FSRM, which are slow under TCG, and without PCLMUL and CRC32, which
+# TCG runs slower than table lookups: relative costs are closer to those of hardware.
+# Without LA57: while the kernel identifies the boot CPU it briefly clears the
+# feature, and KASAN then reports valid memory of an interrupt.
 TCG_CPU = "max,-erms,-fsrm,-pclmulqdq,-sse4.2,-la57"
 CMDLINE = ("console=ttyS0 quiet loglevel=4 panic=-1 panic_on_warn=1 oops=panic "
            "softlockup_panic=1 hung_task_panic=1 mitigations=off "
@@ -22,30 +22,30 @@ KVM_PROBE_SECONDS = 25
 
 
 def accelerator_options(accel, cpus, acpi):
-    # Without ACPI a kernel reads the MP table, where SeaBIOS has one CPU of each
-    # socket. A kernel that has ACPI keeps unbound work (rxe's) on the socket
-    # that it was queued on, so there they share one.
+    # Without ACPI the kernel reads the MP table, where SeaBIOS lists one CPU per
+    # socket. With ACPI use one socket, since unbound work items (of rxe) stay on
+    # the socket that queued them.
     smp = str(cpus) if acpi else f"{cpus},sockets={cpus}"
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host", "-smp", smp]
-    # A single-threaded or single-CPU TCG drops memory barriers and makes LOCK
-    # non-atomic toward other processes; maxcpus=2 keeps both.
+    # With one CPU or one thread TCG emits no memory barriers, and LOCK is not atomic
+    # with respect to other processes. maxcpus=2 avoids this.
     return ["-accel", "tcg,thread=multi", "-cpu", TCG_CPU,
             "-smp", "1,maxcpus=2" if cpus == 1 else smp]
 
 
 def take_slots(cache, cpus_of_guest, count=1):
-    """Wait until this host has CPUs for so many more guests: there may be twice
-    as many CPUs in guests as outside, since a guest waits half of the time. More
-    of them miss deadlines. The slots are given back when the returned files are
-    closed; guests that belong together take all of theirs, or none."""
+    """Wait until the host has CPUs for count more guests. All guests together may
+    have twice the CPUs of the host, since they idle half of the time; with more
+    they miss deadlines. Closing the returned files frees the slots. Slots for count
+    guests are taken at once, so that two runs cannot deadlock."""
     os.makedirs(cache, exist_ok=True)
     slots = max(1, 2 * (os.cpu_count() or 1) // max(1, cpus_of_guest))
     count = min(count, slots)
     while True:
         taken = []
         for number in range(slots):
-            # Not inherited by QEMU, so that it ends with this process.
+            # Not inherited by QEMU, so the lock ends with this process.
             file = open(os.path.join(cache, f"slot-{number}"), "w",
                         encoding="ascii")
             try:
@@ -67,8 +67,8 @@ class Machine:
     def __init__(self, kernel, initramfs, shares, console, *, accel="tcg",
                  cpus=2, memory="1G", append="", interactive=False,
                  cache=None, guests=1, devices=(), reboots=False):
-        """guests: how many take their slots with this one; devices: more
-        options of QEMU; reboots: a guest that reboots begins anew."""
+        """guests: number of guests to take slots for; devices: more options of
+        QEMU; reboots: the guest may reboot."""
         self.console = console
         self._slots = take_slots(cache, cpus, guests) if cache else []
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-qemu-")
@@ -80,7 +80,7 @@ class Machine:
         self._buffer = b""
         cmdline = " ".join([CMDLINE, append]).strip()
         command = [
-            # A runner that is killed takes its guest along.
+            # Kill the guest if the runner dies.
             "setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-display", "none",
             *([] if reboots else ["-no-reboot"]),
             "-machine", "q35", "-m", memory,
@@ -102,8 +102,8 @@ class Machine:
                 stderr=None if interactive else errors)
 
     def lines(self, deadline):
-        """Yield lines of the result port, and None when a second passed
-        without one; end when the guest is gone or at deadline() seconds."""
+        """Yield lines of the result port, and None after each second without one,
+        until the guest dies or the time is deadline()."""
         while True:
             while b"\n" in self._buffer:
                 line, _, self._buffer = self._buffer.partition(b"\n")
@@ -151,7 +151,7 @@ class Machine:
         return _lines(self.console)[-count:]
 
     def complaints(self):
-        """What QEMU itself had to say."""
+        """Lines that QEMU printed."""
         return _lines(self.console + ".qemu")
 
 
@@ -170,8 +170,8 @@ def _boot_id():
 
 
 def choose_accelerator(cache, boot):
-    """KVM if a guest really boots with it. /dev/kvm that opens proves nothing,
-    so boot(accel) is asked once for each boot of this host."""
+    """KVM if a guest boots with it. Opening /dev/kvm does not prove that, so
+    boot("kvm") is called once per boot of the host."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     note = os.path.join(cache, "kvm-" + _boot_id())

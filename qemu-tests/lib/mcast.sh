@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# For the cases of mcast: groups, who is in them, and programs that use them.
-# Needs lib/rdmacm.sh.
+# Functions for cases with multicast groups. Needs lib/rdmacm.sh.
 
 group4=239.1.2.3 group6=ff0e::102:3
-# As perftest wants them: 16 bytes.
+# In the format of perftest: 16 decimal bytes.
 mgid4=0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:3
 mgid6=255:14:0:0:0:0:0:0:0:0:0:0:1:2:0:3
 
-# in_group FAMILY [NETDEV]: the netdev of the server ($srv_netdev) takes the
-# group's packets
+# in_group FAMILY [NETDEV]: the netdev of the server ($srv_netdev) is a member of the
+# group
 in_group()
 {
 	local group=group$1
@@ -19,13 +18,13 @@ in_group()
 
 not_in_group() { ! in_group "$@"; }
 
-# joined N: so many QPs of the server are attached to the group
+# joined N: at least N QPs of the server have joined the group
 joined() { [ "$(grep -c 'joined dgid' srv.out)" -ge "$1" ]; }
 
-# mckey QPS [OPTIONS]: both sides join with so many QPs, the client sends. IPv4
-# only: the kernel's rdma_cm refuses IPv6 groups for RoCEv2. The client leaves as
-# soon as it has posted, and rxe, which sends later, drops what it has not sent by
-# then: from rxe it may take some tries.
+# mckey QPS [OPTIONS]: both sides join with QPS QPs, and the client sends. IPv4 only:
+# the kernel's rdma_cm refuses IPv6 groups for RoCEv2. The client leaves the group
+# after posting; rxe sends later and drops packets that are not sent by then, so
+# retry with rxe as the client.
 mckey()
 {
 	local try
@@ -59,7 +58,7 @@ mckey_once()
 	fail "client status $status: mckey $*"
 }
 
-# mcast_perftest FAMILY: attach without rdma_cm; all messages must arrive
+# mcast_perftest FAMILY: attach without rdma_cm; fails if a message is lost
 mcast_perftest()
 {
 	local mgid=mgid$1
@@ -69,8 +68,8 @@ mcast_perftest()
 	wait_until 10 not_in_group "$1"
 }
 
-# mcast_programs TOPOLOGY: what works there. rxe as the receiver takes packets of
-# groups that rdma_cm has joined only, and has no flags for mckey -l.
+# mcast_programs TOPOLOGY: run the programs. As the receiver, rxe only supports groups
+# joined by rdma_cm; it does not support the flag of mckey -l.
 mcast_programs()
 {
 	local i rounds=2

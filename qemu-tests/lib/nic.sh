@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What cases with machines= are written with; read by guest.sh. The PCI NIC is
-# ornic0, its netdev eth0. Two more topologies:
+# Functions for cases with machines=; sourced by guest.sh. The PCI NIC is ornic0, its
+# netdev eth0. Two more topologies:
 #
-#   nic           the NIC of this guest is both sides
+#   nic           the NIC of this guest is both server and client
 #
 #   peer          [peer: ornic0, or srv0 of $srv_type] ===== [this guest: ornic0]
 #                       10.0.0.1, fd00::1               10.0.0.2, fd00::2
 #
-# A guest without a NIC has a device on its virtio-net instead: srv0, cli0.
+# A guest without a NIC has a link on its virtio-net instead: srv0, cli0.
 #
-# host COMMAND... has the host do something, see lib/topology.py: ask, dissect,
+# host COMMAND... runs a command of lib/topology.py on the host: ask, dissect,
 # kill-nic, stop-nic, continue-nic and kill-worker (of process 0 or 1),
 # kill-peer, start-peer.
 
 peer=/ornic/qemu-tests/lib/peer.sh
 
-# at_srv FUNCTION [ARGUMENTS]: of guest.sh, where the server is
+# at_srv FUNCTION [ARGUMENTS]: run a function of guest.sh in the guest of the server
 at_srv()
 {
 	if srv_is_peer; then
@@ -45,7 +45,7 @@ host()
 	return 1
 }
 
-# nic_stat PROCESS KEY: a number from what `ornic-nic --ask stats` says
+# nic_stat PROCESS KEY: print a number of `ornic-nic --ask stats`
 nic_stat()
 {
 	local answer value
@@ -60,17 +60,17 @@ nic_stat()
 	echo "$value"
 }
 
-# nic_up: the driver, and its device with the netdev
+# nic_up: load the driver and wait for the link
 nic_up()
 {
 	modprobe ornic
 	wait_until 20 link_up ornic0
 }
 
-# nic_gone: the device is no more
+# nic_gone: the device is removed
 nic_gone() { [ ! -e /sys/class/infiniband/ornic0 ]; }
 
-# nic_pci: its PCI address, which stays when the driver goes
+# nic_pci: print its PCI address, also without driver
 nic_pci()
 {
 	local dev
@@ -92,7 +92,7 @@ topology_nic()
 	srv_dev=ornic0 cli_dev=ornic0 srv_type=ornic cli_type=ornic
 	srv_host=10.0.0.1
 	if [ "$MACHINES" = 2 ]; then
-		# This guest is the second, and its own server here.
+		# This guest is the second one.
 		srv_host=10.0.0.2
 	fi
 	family_of_both "${1:-4}"

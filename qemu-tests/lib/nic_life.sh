@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# For cases in which a PCI NIC, its driver or a guest goes under traffic.
+# Functions for cases that remove a PCI NIC, its driver or a guest under traffic.
 
-# watch_events: from now on, what happens to the device is written to events
+# watch_events: record asynchronous events of the device in the file events
 watch_events()
 {
 	ibv_asyncwatch -d ornic0 >events 2>&1 &
@@ -10,14 +10,14 @@ watch_events()
 	wait_until 10 watches "$watch_pid"
 }
 
-# watches PID: it has the file of asynchronous events
+# watches PID: the process has opened the asynchronous events
 watches() { find "/proc/$1/fd" -lname "*infinibandevent*" | grep -q .; }
 
-# saw_fatal: the device told its users that it is over. Programs that poll see
-# nothing else: nobody is left who could complete their work.
+# saw_fatal: the device has raised a fatal event, the only notification of programs
+# that poll: their WQEs never complete.
 saw_fatal() { grep -qi 'catastrophic\|fatal' events || [ ! -e "/proc/$watch_pid/exe" ]; }
 
-# end_traffic: of start_traffic and watch_events; nothing of it hangs
+# end_traffic: stop start_traffic and watch_events; fails if a process hangs
 end_traffic()
 {
 	kill -9 "$srv_pid" "$cli_pid" "$watch_pid" 2>/dev/null || :
@@ -27,11 +27,11 @@ end_traffic()
 
 traffic_ended() { [ ! -e "/proc/$cli_pid/exe" ]; }
 
-# works_again: the NIC is back, and moves data
+# works_again: the NIC is up and transfers data
 works_again()
 {
 	link_up ornic0 && (topology "$1" && pingpong ibv_rc_pingpong -n 10)
 }
 
-# is_busy: what start_traffic started goes on
+# is_busy: the traffic of start_traffic continues
 is_busy() { kill -0 "$cli_pid" && busy_posting "$cli_dev"; }

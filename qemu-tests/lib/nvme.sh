@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# NVMe over RDMA with the kernel's own target and host: configfs for the target,
-# nvme-cli for the host, fio for traffic that verifies itself.
+# NVMe over RDMA with the target and host of the kernel: configfs configures the
+# target, nvme-cli the host, and fio verifies its data.
 #
-# Both make their rdma_cm ids in the initial network namespace and know no
-# other: so both ends of the wire are there. Rules keep the two ends apart: what
-# is sent to the address of either end leaves by the other end's netdev, and
-# only what a netdev has received is looked up among the local addresses first.
+# Both create their rdma_cm ids in the initial network namespace, so both ends of the
+# wire are there. Routing rules keep the two ends apart: packets to the address of one
+# end leave by the netdev of the other end, and only received packets are looked up in
+# the local table first.
 #
 #   [srv0 on veth-srv] ==== [cli0 on veth-cli]
 #        10.0.0.1                10.0.0.2
@@ -46,12 +46,12 @@ one_namespace()
 	family_of_both 4
 	wait_until 5 ping -c 1 -W 1 -I 10.0.0.2 10.0.0.1
 	[ "$(cat /sys/class/net/veth-cli/statistics/tx_packets)" != 0 ] ||
-		fail 'what should cross the wire stays at home'
+		fail 'packets do not cross the wire'
 }
 
 put() { echo "$2" >"$1" || fail "$1: $2 is refused"; }
 
-# target_open [MODULE PARAMETERS]: a RAM disk behind $srv_ip
+# target_open [MODULE PARAMETERS]: export a RAM disk at $srv_ip
 target_open()
 {
 	local subsystem=$nvmet/subsystems/$nqn port=$nvmet/ports/1
@@ -110,11 +110,11 @@ host_connect()
 host_disconnect()
 {
 	nvme disconnect --nqn="$nqn" >disconnect.out 2>&1 ||
-		{ cat disconnect.out; fail 'no end of the connection'; }
+		{ cat disconnect.out; fail 'cannot disconnect'; }
 	wait_until 10 test ! -e "$disk"
 }
 
-# copied BLOCK COUNT: random bytes to the disk and back, past all caches
+# copied BLOCK COUNT: write random data with direct I/O and compare
 copied()
 {
 	local size=$(($1 * $2))
@@ -122,12 +122,12 @@ copied()
 	head -c "$size" /dev/urandom >data
 	dd if=data of="$disk" bs="$1" oflag=direct status=none
 	dd if="$disk" of=back bs="$1" count="$2" iflag=direct status=none
-	cmp data back || fail "blocks of $1: the disk gives back something else"
+	cmp data back || fail "block size $1: wrong data from the disk"
 	dd if=/dev/ram0 of=back bs="$1" count="$2" iflag=direct status=none
-	cmp data back || fail "blocks of $1: the target has something else"
+	cmp data back || fail "block size $1: wrong data on the target"
 }
 
-# disk_works: data that the command carries, one page, several, more than an MR
+# disk_works: in-capsule data, one page, several pages, more than one MR
 disk_works()
 {
 	copied 512 16
@@ -140,7 +140,7 @@ disk_works()
 		{ tail -n 20 fio.out; fail 'fio'; }
 }
 
-# nvme_rounds: connect, use and disconnect, with receive queues, then with SRQs
+# nvme_rounds: connect, use and disconnect; with receive queues, then with SRQs
 nvme_rounds()
 {
 	local srq i

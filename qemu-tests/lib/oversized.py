@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""RoCEv2 datagrams of anybody, through a plain UDP socket: SEND Only to UD QPs,
-with a good ICRC, longer than the receives that they will meet.
+"""Send RoCEv2 packets from a plain UDP socket: SEND Only to UD QPs, with a valid
+ICRC, longer than the posted receives.
 
   oversized.py --source ADDRESS --to ADDRESS --qps FILE
 
-FILE has lines "QPN Q_KEY", and is read again now and then. Goes on until it is
-ended.
+FILE has lines "QPN Q_KEY" and is read again every few packets. Runs until it is
+killed.
 """
 
 import argparse
@@ -18,16 +18,16 @@ import zlib
 
 PORT = 4791
 UD_SEND_ONLY = 0x64
-# More than a MAD, and than what the programs of rdmacm-utils send here.
+# Longer than a MAD, and than messages of the programs of rdmacm-utils.
 SIZES = (257, 2000, 4096)
 ROUND = 256
-PAUSE = 0.05  # Seconds: guests are slow, and others want to run
+PAUSE = 0.05  # seconds, since guests are slow
 
 
 def ip_header(source, to, udp_len):
-    """As the ICRC sees it: ones for what routers change (IBTA A17.3.3)."""
+    """IP header for the ICRC: mutable fields are ones (IBTA A17.3.3)."""
     if source.version == 4:
-        # DF, and no id: nothing is connected
+        # DF, and no id since the socket is not connected
         return struct.pack("!BBHHHBBH", 0x45, 0xff, 20 + udp_len, 0, 0x4000,
                            0xff, 17, 0xffff) + source.packed + to.packed
     return struct.pack("!IHBB", 0x6fffffff, udp_len, 17, 0xff) + \

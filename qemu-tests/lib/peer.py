@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Does in this guest what another one asks for.
+"""Run commands for another guest.
 
-  peer.py PORT    serve; each connection is one command, a line of shell that
-                  runs with lib/guest.sh. Its output goes back, then a line
-                  "status N". It is killed when the connection ends before."""
+  peer.py PORT    Each connection sends one line of shell, which runs with
+                  lib/guest.sh. The response is its output and a line "status N".
+                  Closing the connection kills the command."""
 
 import os
 import select
@@ -18,7 +18,7 @@ PRELUDE = ". /ornic/qemu-tests/lib/guest.sh; cd /tmp; "
 
 
 def relay(connection, process):
-    """Output of the process to the connection, until either ends."""
+    """Copy output of the process to the connection, until either ends."""
     output = process.stdout.fileno()
     while True:
         ready, _, _ = select.select([output, connection], [], [])

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# peer.sh COMMAND...: run it in the other guest; its output, its exit status.
-# A command is words, or one line of shell with functions of guest.sh.
+# peer.sh COMMAND...: run a command in the other guest, with its output and exit status.
+# The command is words, or one line of shell with functions of guest.sh.
 exec 5<>"/dev/tcp/${peer_ip:-10.0.0.1}/7777" || exit 125
 if [ $# = 1 ]; then
 	printf '%s\n' "$1" >&5

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What cases of the group perftest run, in a topology.
+# Functions for cases with perftest.
 
-# perftest_events PROGRAM [OPTIONS]: with -e. Its SQ and send CQ for latency have
-# one place. When the answer overtakes the ACK, which is legal, ornic refuses the
-# next post, and rxe loses a completion ("queue full") and sleeps on; so do two
-# QPs of rxe itself. With rxe, which does it once in some thousand, it may take
-# some tries.
+# perftest_events PROGRAM [OPTIONS]: run it with -e. The latency programs have SQs and
+# send CQs with one entry. If the message of the peer arrives before the ACK, which is
+# legal, ornic fails the next post, and rxe drops a completion ("queue full") and
+# waits forever, also between two QPs of rxe. This happens about once in 1000 runs
+# with rxe: retry then.
 perftest_events()
 {
 	local seconds_max=60 try
@@ -15,18 +15,18 @@ perftest_events()
 		seconds_max=15
 		for try in {1..9}; do
 			(perftest "$@" -e) && return
-			echo "try $try: an answer overtook its ACK"
+			echo "try $try: a message arrived before the ACK"
 		done
 	fi
 	perftest "$@" -e
 }
 
-# perftest_selection: each operation once, each option once
+# perftest_selection: run each operation and each option once
 perftest_selection()
 {
 	local qps=16
 
-	# Sixteen make rxe deaf for seconds where the CPUs have other work, too.
+	# With 16 QPs rxe stalls for seconds on a loaded host.
 	[ "$srv_type" = "$cli_type" ] || [ "$FULL" = 1 ] || qps=4
 	perftest ib_write_bw -D "$(times 5)"
 	perftest ib_send_bw -b -q "$qps" -n 200
@@ -37,7 +37,7 @@ perftest_selection()
 	perftest ib_send_bw --use-srq -q 4 -n 200
 }
 
-# perftest_more: the programs and transports that the selection leaves out
+# perftest_more: run the programs and transports that are not in the selection
 perftest_more()
 {
 	perftest ib_write_lat -n 200
@@ -50,7 +50,7 @@ perftest_more()
 	perftest_xrc
 }
 
-# perftest_xrc: each operation over XRC
+# perftest_xrc: run each operation over XRC
 perftest_xrc()
 {
 	local operation
@@ -63,10 +63,10 @@ perftest_xrc()
 	perftest ib_send_bw -c XRC -e -q 4 -n 200
 }
 
-# has_xrc: both ends know XRC, which rxe does not
+# has_xrc: both ends support XRC, unlike rxe
 has_xrc() { [ "$cli_type" != rxe ] && [ "$srv_type" != rxe ]; }
 
-# transports OPERATION: those that have it
+# transports OPERATION: print the transports that support it
 transports()
 {
 	has_xrc && echo XRC
@@ -77,8 +77,7 @@ transports()
 	esac
 }
 
-# perftest_options PROGRAM TRANSPORT: it with one option after the other, of
-# those that its help lists
+# perftest_options PROGRAM TRANSPORT: run it with each option that its help lists
 perftest_options()
 {
 	local program=$1 transport=$2 known option
@@ -87,9 +86,9 @@ perftest_options()
 	for option in '-n 1000' '-a -n 10' '-q 16 -n 500' '-b -n 1000' \
 		'--use-srq -q 4 -n 500' '-I 64 -s 64 -n 1000' '-D 5'; do
 		[[ $known = *" ${option%% *}"[,\ ]* ]] || continue
-		# Latency is that of one QP, whatever the help says. And the SRQ
-		# is never deeper than the messages of one QP: UC and UD, which
-		# lose what finds no receive, may not have four.
+		# The latency programs support one QP only, despite the help. The
+		# SRQ has receives for one QP, so UC and UD would lose messages
+		# with four.
 		[[ $program = *_bw && $transport != U? ]] ||
 			option=${option/--use-srq -q 4/--use-srq}
 		perftest "$program" -c "$transport" "$option"
@@ -98,7 +97,7 @@ perftest_options()
 		perftest_events "$program" -c "$transport" -n 500
 }
 
-# perftest_matrix: on a full run, all of it
+# perftest_matrix: on a full run, all programs, transports and options
 perftest_matrix()
 {
 	local operation kind transport

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Run rdma-core's own tests and report each of them in KTAP.
+"""Run the tests of rdma-core and report them in KTAP.
 
   pyverbs_ktap.py FOLDER SECONDS PATTERN [OPTIONS OF THE TESTS...]
 
-FOLDER holds them as the package "tests", unchanged. Those whose name has the
-regular expression PATTERN are run; one that takes longer than SECONDS fails. The last line is "# P passed, F failed, S skipped"; the exit
-status is 1 if any failed, or if none ran.
+FOLDER contains the unchanged package "tests". Runs the tests whose name matches the
+regular expression PATTERN; a test that takes longer than SECONDS fails. The last line
+is "# P passed, F failed, S skipped"; the exit status is 1 if a test failed or none
+passed.
 """
 
 import re
@@ -14,12 +15,12 @@ import signal
 import sys
 import unittest
 
-# Tests for the hardware of others, by the names of their modules.
+# Modules with tests for specific hardware.
 VENDORS = ("mlx5", "efa", "cuda")
 
 
 class TookTooLong(Exception):
-    """Raised in the middle of a test."""
+    """Raised by SIGALRM in a test."""
 
 
 def flatten(suite):
@@ -36,7 +37,7 @@ def is_generic(test):
 
 
 class KtapResult(unittest.TestResult):
-    """One line for each test, after what it has to say."""
+    """Prints one line per test, after its errors."""
 
     def __init__(self, seconds):
         super().__init__()
@@ -44,7 +45,7 @@ class KtapResult(unittest.TestResult):
         self.number = self.passed = self.failed = self.skips = 0
         self.reported = False
 
-    def say(self, verdict, test, remark=""):
+    def report(self, verdict, test, remark=""):
         if self.reported:
             return
         self.reported = True
@@ -56,7 +57,7 @@ class KtapResult(unittest.TestResult):
         if not self.reported:
             self.failed += 1
             print(self._exc_info_to_string(error, test), flush=True)
-        self.say("not ok", test)
+        self.report("not ok", test)
 
     def startTest(self, test):
         super().startTest(test)
@@ -69,11 +70,11 @@ class KtapResult(unittest.TestResult):
 
     def addSuccess(self, test):
         self.passed += not self.reported
-        self.say("ok", test)
+        self.report("ok", test)
 
     def addSkip(self, test, reason):
         self.skips += not self.reported
-        self.say("ok", test, f"SKIP {' '.join(str(reason).split())}")
+        self.report("ok", test, f"SKIP {' '.join(str(reason).split())}")
 
     def addFailure(self, test, err):
         self.fail(test, err)
@@ -90,7 +91,7 @@ class KtapResult(unittest.TestResult):
 
     def addUnexpectedSuccess(self, test):
         self.failed += not self.reported
-        self.say("not ok", test, "unexpected success")
+        self.report("not ok", test, "unexpected success")
 
 
 def on_alarm(_signal, _frame):
@@ -100,7 +101,7 @@ def on_alarm(_signal, _frame):
 def main():
     folder, seconds, pattern = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     sys.argv[1:] = sys.argv[4:]
-    # As their run_tests.py does it: the package and, for it, its own modules.
+    # Like run_tests.py of rdma-core.
     sys.path[:0] = [folder, folder + "/tests"]
     import tests  # pylint: disable=import-outside-toplevel
     from args_parser import parser  # pylint: disable=import-outside-toplevel

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# rdma-core's own test suite, as Debian ships it with its documentation and
-# unchanged. Tests for the hardware of others are left out.
+# Runs the test suite of rdma-core, as shipped in its documentation by Debian, without
+# tests for specific hardware.
 
 rdma_core_suite=/usr/share/doc/rdma-core/tests
 
 need_rdma_core_tests()
 {
 	[ -d "$rdma_core_suite" ] ||
-		skip 'the tests of the package rdma-core are not here'
+		skip 'the tests of the package rdma-core are missing'
 	/usr/bin/python3 -c 'import pyverbs' 2>/dev/null ||
 		skip 'python3-pyverbs is not installed'
 }
 
-# rdma_core_tests PATTERN LEAST: those whose name matches, on the server's
-# device; none fails, and on ornic at least LEAST pass
+# rdma_core_tests PATTERN LEAST: run the tests whose name matches on the device of the
+# server. Fails if a test fails, or if less than LEAST pass on ornic.
 rdma_core_tests()
 {
 	local status=0 passed
 
-	# Some of the files are compressed, as documentation is.
+	# Debian compresses some of the files.
 	cp -r "$rdma_core_suite" tests
 	find tests -name '*.gz' -exec gunzip {} +
 	/usr/bin/python3 /ornic/qemu-tests/lib/pyverbs_ktap.py "$WORK" $((60 * SCALE)) \

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The programs of rdmacm-utils, for cases of the group rdmacm. They find their
-# devices by addresses, so a topology is all that they need.
+# Functions for cases with the programs of rdmacm-utils, which find their devices by
+# addresses.
 #
-# udpong is not among them: the datagram sockets of librdmacm 44 make an address
-# handle without a GRH, which no RoCE device may have; it fails on rxe alike.
+# udpong is not used: datagram sockets of librdmacm 44 create address handles without
+# a GRH, which is invalid for RoCE. It fails with rxe, too.
 
 need_rdmacm() { need rping ucmatose udaddy rstream riostream cmtime; }
 
-# cm_listening PORT: a program on the server's side waits there
+# cm_listening PORT: a program listens on this port of the server
 cm_listening()
 {
 	if srv_is_peer; then
@@ -19,8 +19,8 @@ cm_listening()
 		on_srv ss -Hlun "sport = :$1" | grep -q .
 }
 
-# cm_pair PORT STAYS SERVER CLIENT: as run_pair; a server that STAYS (1) is
-# ended when the client is done
+# cm_pair PORT STAYS SERVER CLIENT: like run_pair; STAYS=1: kill the server after the
+# client has exited
 cm_pair()
 {
 	local limit=$((40 * SCALE)) port=$1 stays=$2 status=0 server
@@ -35,7 +35,7 @@ cm_pair()
 	else
 		wait "$server" || status="0, server $?"
 	fi
-	# The port is free for the next program.
+	# The next program uses the same port.
 	wait_until 10 not_listening "$port"
 	[ "$status" = 0 ] && return
 	tail -n 15 srv.out cli.out
@@ -44,7 +44,7 @@ cm_pair()
 
 not_listening() { ! cm_listening "$1"; }
 
-# Each program once, with OPTIONS for both sides
+# PROGRAM [OPTIONS]: run a program, with OPTIONS for both sides
 rping() { cm_pair 7174 0 "rping -s -a $srv_ip $*" "rping -c -a $srv_ip -V $*"; }
 cm_both() { cm_pair "$1" "$2" "$3 -b $srv_ip ${*:4}" "$3 -s $srv_ip ${*:4}"; }
 ucmatose() { cm_both 7471 0 ucmatose "$@"; }
@@ -53,7 +53,7 @@ rstream() { cm_both 7471 0 rstream -T v "$@"; }
 riostream() { cm_both 7471 0 riostream -T v "$@"; }
 cmtime() { cm_both 7471 1 cmtime "$@"; }
 
-# rdmacm_programs: each of them, with data that spans packets
+# rdmacm_programs: run each program, with multi-packet messages
 rdmacm_programs()
 {
 	rping -C 5 -S 60000
@@ -64,7 +64,7 @@ rdmacm_programs()
 	cmtime -c 20
 }
 
-# rdmacm_both_families: over IPv4, then over IPv6, and 20 times on a full run
+# rdmacm_both_families: run all programs over IPv4 and IPv6, 20 times on a full run
 rdmacm_both_families()
 {
 	local i rounds=1
@@ -78,7 +78,7 @@ rdmacm_both_families()
 	done
 }
 
-# rdmacm_topology NAME FAMILY: the topology, with user-space rdma_cm
+# rdmacm_topology NAME FAMILY: set up the topology and user-space rdma_cm
 rdmacm_topology()
 {
 	need_rdmacm

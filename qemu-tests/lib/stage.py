@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What a guest is made of: a kernel, a stage (our modules and provider, laid
-over the host's root) and an initramfs that puts the two together."""
+"""Parts of a guest: a kernel, a stage (our modules and provider, an overlay of the
+host's root), and an initramfs that mounts both."""
 
 import glob
 import lzma
@@ -14,9 +14,9 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LIB = os.path.join(TREE, "qemu-tests", "lib")
 BUSYBOX = "/bin/busybox"
 
-# Loaded by /init, with what they depend on, where they are not built in.
+# Loaded by /init with their dependencies, unless built in.
 BOOT_MODULES = ["9pnet_virtio", "9p", "overlay"]
-# Found by modprobe in the guest.
+# Available to modprobe in the guest.
 GUEST_MODULES = [
     "rdma_rxe", "ib_uverbs", "ib_umad", "rdma_ucm", "veth", "bridge", "8021q",
     "bonding", "tun", "dummy", "macvlan", "sch_netem", "sch_tbf", "virtio_net",
@@ -27,11 +27,11 @@ GUEST_MODULES = [
 
 
 class Missing(Exception):
-    """A part that has to be built or installed first."""
+    """A part must be built or installed first."""
 
 
 class Kernel:
-    """A bootable kernel: its image, its release and its module folder."""
+    """A bootable kernel: image, release and module folder."""
 
     def __init__(self, name):
         self.name = name
@@ -54,7 +54,7 @@ class Kernel:
 
     @property
     def built_modules(self):
-        """Our modules, as make built them for this kernel."""
+        """Our modules, built for this kernel."""
         return sorted(glob.glob(os.path.join(TREE, "build", self.name, "*.ko")))
 
 
@@ -68,7 +68,7 @@ def _module_name(path):
 
 
 def read_dependencies(kernel):
-    """modules.dep: {name: (path, [names it needs, deepest first])}"""
+    """modules.dep as {name: (path, [dependencies, deepest first])}"""
     table = {}
     with open(os.path.join(kernel.modules, "modules.dep"), encoding="ascii") as file:
         for line in file:
@@ -79,7 +79,7 @@ def read_dependencies(kernel):
 
 
 def closure(table, names):
-    """Paths to load for names, in order; what is built in has no path."""
+    """Paths of modules and their dependencies, in load order, without built-ins."""
     ordered = []
     for name in names:
         if name in table:
@@ -96,7 +96,7 @@ def read_module(kernel, path):
 
 
 def _forget_other_kernel(kernel, stage):
-    """Builds of the debug kernel have one release, but modules of their own."""
+    """Clear the stage if it is of another kernel: releases may be equal."""
     stamp = os.path.join(os.path.dirname(stage), "stage.kernel")
     identity = f"{kernel.modules} {os.stat(kernel.image).st_mtime_ns}\n"
     if not os.path.exists(stamp) or _read(stamp).decode() != identity:
@@ -107,7 +107,7 @@ def _forget_other_kernel(kernel, stage):
 
 
 def make_stage(kernel, stage):
-    """Fill the folder stage with what lies over the host's root."""
+    """Install modules and provider in the folder stage."""
     _forget_other_kernel(kernel, stage)
     modules = os.path.join(stage, "usr/lib/modules", kernel.release)
     shutil.rmtree(os.path.join(modules, "updates"), ignore_errors=True)
@@ -142,9 +142,9 @@ def _write(path, data):
 
 
 def make_initramfs(kernel, manifest, path):
-    """Write the initramfs whose /manifest tells the agent what to do."""
+    """Write the initramfs; its /manifest configures the agent."""
     if platform.machine() != "x86_64":
-        raise Missing("guests are x86_64, as the host has to be")
+        raise Missing("the host must be x86_64")
     if not os.path.exists(BUSYBOX) or not shutil.which("cpio"):
         raise Missing("apt-get install busybox-static cpio")
     with tempfile.TemporaryDirectory(prefix="ornic-initramfs-") as root:

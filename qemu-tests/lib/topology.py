@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What is around the guests of a case: their PCI NICs, their network and their
-RAM. A case says machines=TEXT, where
+"""NICs, network and RAM of the guests of a case, by the machines= of its head:
 
   nic        a guest with the PCI NIC
   nic+nic    two guests, the NICs of one process
@@ -9,9 +8,9 @@ RAM. A case says machines=TEXT, where
   net/net    both have
   faulty     a device that violates the interface (fault_device.py), no network
 
-Machine 0 runs the cases; machine 1, the peer, does what it asks for. Machine N
-of two has the address 10.0.0.(2 - N), a lone one 10.0.0.1. Two may have one more
-virtio-net each (eth1), with nothing but a direct wire between them."""
+Machine 0 runs the cases, and commands on machine 1, the peer. A single machine has
+the address 10.0.0.1; of two, machine N has 10.0.0.(2 - N). With direct_wire both have
+another virtio-net (eth1), and these are connected without ornic-nic."""
 
 import os
 import re
@@ -41,7 +40,7 @@ def bytes_of(memory):
 
 
 class Topology:
-    """The processes and files around the guests, from start to close."""
+    """Processes and files of the topology, until close()."""
 
     def __init__(self, text, memory, log, sanitized=False, capture=False,
                  direct_wire=False):
@@ -84,7 +83,7 @@ class Topology:
         return range(first, first + len(self.hosts[host]))
 
     def start_nic(self, host):
-        """The process of a host, if its guests have NICs."""
+        """Start the process of a host, if its guests have NICs."""
         if self.hosts[host] == ["net"]:
             return
         if self.hosts[host] == ["faulty"]:
@@ -103,7 +102,7 @@ class Topology:
             command += ["--wire", f"unix:{self.path(f'wire{host}')}:{self.path(f'wire{1 - host}')}"]
         if self.capture:
             command += ["--capture", self.path(f"capture{host}")]
-        # The control socket is the last that is made.
+        # The control socket is created last.
         self.nics[host] = self._start(command, f"control{host}")
 
     def _start_fault_device(self):
@@ -118,7 +117,7 @@ class Topology:
             file.truncate(bytes_of(self.memory))
 
     def _start(self, command, last):
-        """A process, once it has made its last socket."""
+        """Start a process and wait for its last socket."""
         with open(self.log, "ab") as log:
             process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", *command],
@@ -131,7 +130,7 @@ class Topology:
             if os.path.exists(self.path(name)):
                 return
             if process.poll() is not None:
-                raise Missing(f"a device ends at once, see {self.log}")
+                raise Missing(f"a device exited at once, see {self.log}")
             threading.Event().wait(0.02)
 
     def options(self, machine):
@@ -170,7 +169,7 @@ class Topology:
     def has_nic(self, machine):
         return self.kinds[machine] == "nic"
 
-    # What a case may ask of the host
+    # Commands of cases
 
     def _serve(self):
         try:
@@ -211,7 +210,7 @@ class Topology:
     def host_stop_nic(self, host):
         match = re.search(r'"worker": (\d+)', self.host_ask(host, "guests"))
         self.stopped_worker = int(match.group(1))
-        # It would take a worker that alone is stopped for one that hangs.
+        # Otherwise the supervisor would replace the stopped worker.
         self.nics[int(host)].send_signal(signal.SIGSTOP)
         os.kill(self.stopped_worker, signal.SIGSTOP)
 
@@ -231,10 +230,10 @@ class Topology:
         self.peer.close()
         self.peer = self.restart_peer()
 
-    # The end
+    # Shutdown
 
     def peer_splats(self):
-        """Lines of the peer's console that no healthy kernel prints."""
+        """Kernel errors on the console of the peer."""
         if self.peer is None:
             return []
         return [line for line in self.peer.last_console_lines(400) if SPLAT.search(line)]
