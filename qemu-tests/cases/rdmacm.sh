@@ -16,5 +16,5 @@ run()
 	. /ornic/qemu-tests/lib/rdmacm.sh
 	rdmacm_topology "$VARIANT"
 	rdmacm_both_families
-	no_objects "$srv_dev" || fail 'objects stay'
+	no_objects "$srv_dev" || fail 'objects are left'
 }

@@ -30,5 +30,5 @@ rdma_core_tests()
 	[ "$status" = 0 ] || [ "$DEV" != ornic ] || fail 'tests failed'
 	[ "$DEV" != ornic ] || [ "${passed:-0}" -ge "$2" ] ||
 		fail "${passed:-none} passed, at least $2 should"
-	no_objects "$srv_dev" || fail 'objects stay'
+	no_objects "$srv_dev" || fail 'objects are left'
 }

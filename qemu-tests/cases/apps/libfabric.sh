@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will run fi_pingpong between two namespaces over veth, with the verbs
-# provider of libfabric, over connected and datagram QPs and under ofi_rxm, all
-# sizes, data checked.
+# provider of libfabric, over connected and datagram QPs and with ofi_rxm, and check
+# the data.
 
 kernels='stock'
 limit=150

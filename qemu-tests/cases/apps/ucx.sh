@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will run ucx_perftest between two namespaces over veth, over GIDs of IPv4
-# and IPv6: active messages, tags, put, get and atomics, on each transport of UCX and
-# on those that it picks. The settings are UCX's own.
+# and IPv6: active messages, tags, put, get and atomics, on each transport and on those
+# that UCX chooses, with default settings.
 
 kernels='stock'
 limit=300

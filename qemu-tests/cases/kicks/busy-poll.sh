@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will post one message after another: beside an idle CPU fewer than
-# half of the posts kick; without one, or with busy_poll_us at 0, nearly all do.
+# This test will post one message after another: with an idle CPU less than half of the
+# posts kick; without one, or with busy_poll_us=0, nearly all do.
 
 limit=150
 kernels='stock'
@@ -12,7 +12,7 @@ requires()
 	[ "$(nproc)" -gt 1 ] || skip 'needs two CPUs'
 }
 
-# kicks_of POSTS: percent of the posts of an ib_write_bw that kicked
+# kicks_of POSTS: run ib_write_bw and print the percentage of posts that kick
 kicks_of()
 {
 	local kicks posts
@@ -26,8 +26,8 @@ kicks_of()
 	echo $((kicks * 100 / posts))
 }
 
-# On a host with other work the two CPUs of a guest take turns: then the busy poll
-# has to be there still when it is the poster's turn.
+# On a loaded host the two CPUs of a guest run alternately: the poll time must be
+# longer than the time until the posting CPU runs again.
 few_kicks()
 {
 	local try percent
@@ -37,7 +37,7 @@ few_kicks()
 		percent=$(kicks_of 60000)
 		[ "$percent" -ge 50 ] || return 0
 	done
-	fail "$percent % kick beside an idle CPU, also in try $try"
+	fail "$percent % kick with an idle CPU, in try $try"
 }
 
 # set_busy_poll US: of the device that posts

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will switch the poll thread on and run a busy ib_write_bw: fewer
-# kicks than 1 % of the posts. Off again, traffic still flows.
+# This test will enable the poll thread and run ib_write_bw: less than 1 % of the
+# posts kick. Traffic also flows after it is disabled again.
 
 limit=90
 kernels='stock'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will count the system calls of programs that post, poll and arm:
-# with the poll thread on, fifty times the messages must not take more of them.
+# This test will count the system calls of programs that post, poll and arm CQs:
+# with the poll thread their number does not depend on the number of messages.
 
 limit=120
 kernels='stock'
@@ -12,7 +12,7 @@ requires()
 	need strace
 }
 
-# calls MESSAGES PROGRAM: write() and ioctl() calls of the client
+# calls MESSAGES PROGRAM: print the number of write() and ioctl() calls of the client
 calls()
 {
 	run_pair 60 "$2 -d $srv_dev -x $srv_gid -F -s 64 -n $1" \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will take a function tracer away while the poll thread is on. The kernel
-# frees its trampoline after a grace period of Tasks RCU, which a thread that never
-# passes a quiescent state would hold up for ever.
+# This test will disable a function tracer while the poll thread runs. The kernel
+# frees its trampoline after a Tasks RCU grace period, which never ends if a thread
+# passes no quiescent state.
 
 limit=120
 kernels='stock'

@@ -7,7 +7,7 @@ kernels='debug'
 
 requires()
 {
-	[ "$DEV" = ornic ] || skip 'the suites are those of ornic'
+	[ "$DEV" = ornic ] || skip 'the suites are for ornic'
 }
 
 run()

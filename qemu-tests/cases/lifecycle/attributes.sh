@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will write each attribute of a soft device as root without CAP_NET_ADMIN,
-# as in a container, and be refused; then with it.
+# as in a container, which must fail, and then with it.
 
 limit=60
 attributes='poll_thread busy_poll_us rx_fast_path rx_queues loopback'

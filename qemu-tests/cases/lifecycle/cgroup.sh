@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will limit the objects of a control group: what is over the limit
-# is refused with EAGAIN, what is destroyed is given back.
+# This test will limit the objects of a control group: creation beyond the limit fails
+# with EAGAIN, and destroyed objects are uncharged.
 
 # shellcheck source=/dev/null
 . /ornic/qemu-tests/lib/lifecycle.sh
@@ -14,7 +14,7 @@ requires()
 	grep -qw rdma /sys/fs/cgroup/cgroup.controllers || skip 'no rdma cgroup'
 }
 
-# inside COMMAND...: in the group
+# inside COMMAND...: run it in the group
 inside() { (sh -c 'echo $PPID' >"$group/cgroup.procs"; "$@"); }
 
 charged() { grep "^srv0 " "$group/rdma.current"; }
@@ -26,8 +26,8 @@ run()
 	mkdir -p "$group"
 	echo 'srv0 hca_object=2' >"$group/rdma.max"
 	refused "Couldn't create" inside ibv_rc_pingpong -d srv0 -g "$srv_gid"
-	# The kernel forgets a task that may have no context (6.12: the handler
-	# of GET_CONTEXT frees it past rdma_restrack_put()): a leak, but not ours.
+	# Linux 6.12 leaks a task_struct if the context is refused: the handler of
+	# GET_CONTEXT frees the context without rdma_restrack_put().
 	if [ "$KERNEL" != debug ]; then
 		echo 'srv0 hca_handle=0' >"$group/rdma.max"
 		refused "Couldn't get context" inside \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will change the netdev under the device: MTU, addresses, carrier,
-# name and namespace. The device follows, and moves data after each change.
+# This test will change the netdev of the device: MTU, addresses, carrier, name and
+# namespace. The device follows, and transfers data after each change.
 
 limit=90
 
@@ -13,7 +13,7 @@ requires()
 mtu_is() { ibv_devinfo -d srv0 | grep -qE "active_mtu:[[:space:]]*$1"; }
 no_gid() { ! gid_index "$@"; }
 
-# works ADDRESS: data moves with the GID of that address
+# works ADDRESS: transfer data with the GID of that address
 works()
 {
 	wait_until 5 gid_index srv0 "$1"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will kill -9 the client or the server of a busy pair, five pairs at a
-# time: fifty kills on a full run. No QP stays in `rdma res`.
+# This test will kill -9 the client or the server of busy pairs, five pairs at a time:
+# 50 kills on a full run. No QP is left in `rdma res`.
 
 limit=400
 
@@ -10,7 +10,8 @@ requires()
 	need_ornic
 }
 
-# kill_round LAP: five pairs (on the debug kernel two, but in a full run); of each the one side dies, then the other
+# kill_round LAP: kill one side of five pairs, and then the other one. On the debug
+# kernel only two pairs, except on a full run.
 kill_round()
 {
 	local i victims=() others=() pairs=5

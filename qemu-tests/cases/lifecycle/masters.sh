@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will make the netdev a port of a VRF and of a bridge, which take its
-# packets: a link is refused there, and one that was there before is removed.
+# This test will make the netdev a port of a VRF and of a bridge, which take over its
+# packets: an existing link is removed, and adding a link fails.
 
 limit=60
 # shellcheck source=qemu-tests/lib/lifecycle.sh
@@ -12,7 +12,7 @@ requires()
 	need_ornic
 }
 
-# takes TYPE [OPTIONS]: a master of that type
+# takes TYPE [OPTIONS]: with a master of that type
 takes()
 {
 	ip link add master0 type "$@" || skip "no netdev of type $1"
@@ -31,6 +31,6 @@ run()
 {
 	topology loop
 	takes bridge
-	# The addresses stay in the table of the VRF until they are set again.
+	# Last, since the addresses stay in the table of the VRF.
 	takes vrf table 10
 }

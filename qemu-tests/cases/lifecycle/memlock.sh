@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will register more memory than RLIMIT_MEMLOCK allows: ENOMEM, and
-# what was pinned before the refusal is given back.
+# This test will register more memory than RLIMIT_MEMLOCK allows: this fails with
+# ENOMEM, and pages pinned before the failure are unpinned.
 
 # shellcheck source=/dev/null
 . /ornic/qemu-tests/lib/lifecycle.sh
 
 requires() { need_ornic; need setpriv strace; }
 
-# limited KIB SIZE: ibv_rc_pingpong with a buffer, by one without privileges
+# limited KIB SIZE: run ibv_rc_pingpong with this limit and buffer size, unprivileged
 limited()
 {
 	setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock \
@@ -27,5 +27,5 @@ run()
 	refused "Couldn't connect\|No route\|Couldn't read" \
 		timeout 20 bash -c "$(declare -f limited); srv_dev=$srv_dev \
 		srv_gid=$srv_gid; limited 4096 1000"
-	same_users "$srv_dev" "$before" || fail 'something is left'
+	same_users "$srv_dev" "$before" || fail 'objects are left'
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will make the netdev's MTU less than the path MTU of a busy QP: no frame
-# larger than the MTU is given to the netdev, and the QP ends by its retries.
+# This test will reduce the MTU of the netdev below the path MTU of a busy QP: the
+# netdev gets no frame above its MTU, and the QP fails when its retries are used up.
 
 limit=150
 kernels='stock' # for netfilter's hook at egress

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will delete the netdev under traffic, twenty times on a full run: both
-# devices go with their netdevs, and the programs end.
+# This test will delete the netdev under traffic, 20 times on a full run: both devices
+# are removed with their netdevs, and the programs exit.
 
 limit=300
 

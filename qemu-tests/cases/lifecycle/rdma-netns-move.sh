@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will move links to containers that do not share their devices, and
-# back: each is seen where it is, and moves data there.
+# This test will move links to network namespaces in exclusive mode, and back: each
+# link is visible only in its namespace, and transfers data there.
 
 limit=120
 
@@ -10,7 +10,7 @@ requires()
 	need_ornic
 }
 
-# The device and its netdev move in either order; users of it end.
+# Move a device, and then its netdev. Users of the device are disconnected.
 moved_inside()
 {
 	local holder
@@ -40,7 +40,7 @@ moved_inside()
 	pingpong ibv_rc_pingpong -n 50
 }
 
-# A device whose netdev stays outside comes back when its namespace ends.
+# A device without its netdev returns when the namespace is deleted.
 comes_back()
 {
 	ip netns add box2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will make links in containers that do not share their devices: each
-# sees its device and no other, and moves data with it.
+# This test will add links in network namespaces in exclusive mode: each link is
+# visible only in its namespace, and transfers data there.
 
 limit=120
 

@@ -29,7 +29,7 @@ run()
 		family_of_both 4
 	done
 
-	# A user holds the device: the module stays, or the user loses it.
+	# With a user of the device, rmmod either fails or disconnects the user.
 	start_traffic 18515
 	wait_until 20 busy_posting srv0
 	timeout 30 rmmod ornic_soft || [ $? != 124 ] || fail 'rmmod hangs'

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will look at the groups of the netdev while QPs are attached: they are
-# left when the program dies and when the link goes, and move with the netdev.
+# This test will check the groups of the netdev while QPs are attached: the netdev leaves
+# them when the program dies and when the link is deleted, and keeps them when it is
+# moved to another namespace.
 
 limit=180
 
@@ -11,7 +12,7 @@ requires()
 	need ib_send_bw
 }
 
-# members FAMILY: a busy pair, whose server is attached to the group
+# members FAMILY: start a busy pair whose server is attached to the group
 members()
 {
 	local mgid=mgid$1
@@ -31,8 +32,8 @@ run()
 	# shellcheck source=qemu-tests/lib/mcast.sh
 	. /ornic/qemu-tests/lib/mcast.sh
 	topology veth
-	# What is left of a TCP connection keeps its namespace for a while, and
-	# the netdev goes in the middle of one.
+	# The netdev is removed during a TCP connection, which keeps its namespace
+	# until its retries end.
 	on_srv sysctl -qw net.ipv4.tcp_orphan_retries=1
 	on_cli sysctl -qw net.ipv4.tcp_orphan_retries=1
 	for family in 4 6; do

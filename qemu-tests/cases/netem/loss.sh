@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will lose 1 % of the packets in both directions, then delay and
-# reorder them: perftest finishes, and the bytes are right.
+# This test will drop 1 % of the packets in both directions, and then delay and reorder
+# them: perftest finishes, and all data is right.
 
 limit=240
 

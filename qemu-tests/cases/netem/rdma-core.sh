@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will run rdma-core's tests of RC and XRC over a wire that loses 1 %.
-# Both ends of each are on one device, which sends to itself here: the wire ends
-# at a port of a bridge that reflects.
+# This test will run rdma-core's tests of RC and XRC with 1 % packet loss. Both ends are
+# on one device; its packets return from a bridge port in hairpin mode.
 
 limit=300
 kernels='stock'
@@ -15,7 +14,7 @@ requires()
 	need_rdma_core_tests
 }
 
-# reflect: what veth-srv sends to itself comes back
+# reflect: return packets of veth-srv to its sender
 reflect()
 {
 	ip link add br0 mtu 4500 type bridge

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will count traffic of known size: in the counters of the port, in
-# those of QPs that are bound by type or by number, and in optional ones. What
-# a QP counted stays in the port's counters when the QP goes.
+# This test will check the counters of traffic of known size: those of the port, of QPs
+# bound by type or by number, and optional ones. The counts of a QP stay in the port's
+# counters when the QP is destroyed.
 
 limit=120
 
-# count KIND DEVICE NAME: that counter of `rdma statistic KIND show`
+# count KIND DEVICE NAME: print that counter of `rdma statistic KIND show`
 count()
 {
 	local words

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will moderate the events of CQs, spread CQs over the completion
-# vectors, and read the clock of their timestamps.
+# This test will moderate the events of CQs, use CQs on all completion vectors, and
+# read the clock of completion timestamps.
 
 limit=60
 

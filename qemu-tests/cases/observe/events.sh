@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will raise every asynchronous event that there is and see that each
-# comes once and names its object: those of objects over veth, then those of
-# port, GID table and device as ibv_asyncwatch prints them.
+# This test will raise all asynchronous events: those of objects over veth, and those
+# of port, GID table and device with ibv_asyncwatch. Each is delivered once, with the
+# right object.
 
 limit=120
 

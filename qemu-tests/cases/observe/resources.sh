@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will look at what `rdma resource show -dd` says of the objects of a
-# running program: the details are there, they move with the traffic, and they
-# agree with each other.
+# This test will check the details of `rdma resource show -dd` for the objects of a
+# running program: they are complete and consistent, and change with the traffic.
 
 limit=60
 
-# detail KIND NAME: of the client's first object of a process
+# detail KIND NAME: print it, for the first user object of the client
 detail()
 {
 	local line

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will switch the tracepoints on, move a known number of messages, and
-# find each kick, packet, ACK and completion in the trace; and a retry when one
-# side goes silent.
+# This test will enable the tracepoints and send a known number of messages: the trace
+# has all kicks, packets, ACKs and completions, and a retry when the peer stops.
 
 limit=60
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will look at the doorbell page that a program maps: x86 must not
-# track a memory type for it (VM_PAT, the flag "ar"), which munmap() and a
-# device that goes would both give back.
+# This test will check the mapping of the doorbell page in a program: x86 must not
+# track its memory type (VM_PAT, the flag "ar"), which munmap() and the removal of the
+# device would both release.
 
 machines=nic
 limit=60
@@ -12,7 +12,7 @@ limit=60
 
 requires() { need_ornic; }
 
-# page_flags: of what watch_events has mapped, which creates no queues
+# page_flags: print those of the mappings of watch_events, which creates no queues
 page_flags() { sed -n '/uverbs/,/^VmFlags/s/^VmFlags: //p' "/proc/$watch_pid/smaps"; }
 
 run()

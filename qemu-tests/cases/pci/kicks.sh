@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will count what posting and polling cost between two guests: a busy
-# ib_write_bw makes no system call for it, and kicks for fewer than 1 % of its
-# posts.
+# This test will run ib_write_bw between two guests: posting and polling take no system
+# calls, and less than 1 % of the posts kick.
 
 machines=nic+nic
 limit=180
@@ -14,7 +13,7 @@ requires()
 	need ib_write_bw strace
 }
 
-# calls OPTIONS: system calls of the client
+# calls OPTIONS: print the number of system calls of the client
 calls()
 {
 	run_pair 60 "ib_write_bw -d $srv_dev -x $srv_gid -F $1" \
@@ -22,7 +21,7 @@ calls()
 	awk '$2 == "total" { print $1 }' trace
 }
 
-# few_kicks: of the posts of a run
+# few_kicks: less than 1 % of the posts of a run kick
 few_kicks()
 {
 	local kicks posts
@@ -46,6 +45,6 @@ run()
 	echo "$few calls for 100 messages, $many for $(times 10) s"
 	cat trace
 	[ "$((many - few))" -lt 50 ] || fail 'there are system calls on the data path'
-	# While others want the CPU of the device, it sleeps instead of looking.
+	# While the CPU is contended, the device sleeps instead of polling: retry.
 	few_kicks || few_kicks || few_kicks || fail 'too many kicks'
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will find the PCI NIC in a guest as users find one, and run
-# ibverbs-utils and perftest on it, both sides in the one guest.
+# This test will check that lspci and ibv_devinfo show the PCI NIC, and run
+# ibverbs-utils and perftest, with both sides in one guest.
 
 machines=nic
 limit=240

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will send to multicast groups on the PCI NIC: from one guest to
-# itself, to members that mckey has joined by rdma_cm and to some that perftest
-# attaches, and to those of another guest.
+# This test will send to multicast groups on the PCI NIC, within a guest and to another
+# one: to members that mckey has joined by rdma_cm, and to members that perftest
+# attaches.
 
 machines=nic+nic
 limit=300

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will stop ornic-nic under traffic for longer than the driver waits,
-# end the program whose memory it writes to, and let it go on: the driver must
+# This test will stop ornic-nic under traffic for longer than the timeout of the driver,
+# kill the program whose memory it writes to, and continue ornic-nic: the driver must
 # not have freed that memory. Then the NIC works again.
 
 machines=nic
@@ -32,7 +32,7 @@ run()
 	wait_until 30 saw_fatal
 	end_traffic
 	wait_until 20 logged 'bytes are not freed'
-	# Others get what was freed, and write to it.
+	# Allocate and fill the freed memory.
 	dd if=/dev/zero of="$WORK/fill" bs=1M count=64 2>/dev/null
 	host continue-nic 0
 	wait_until 60 works_again nic

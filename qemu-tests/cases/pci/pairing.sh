@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will offer the PCI NIC a netdev with its address that an unprivileged
-# user has made in a namespace of his own: it stays unpaired, until the netdev of
-# the host is back.
+# This test will create a netdev with the address of the PCI NIC in the user namespace
+# of an unprivileged user: the NIC must not pair with it, and pairs when the netdev of
+# the initial namespace is back.
 
 machines=nic
 alone=1
@@ -17,7 +17,7 @@ requires()
 	need unshare nsenter
 }
 
-# in_user_ns COMMAND...: in the namespaces of $holder
+# in_user_ns COMMAND...: run it in the namespaces of $holder
 in_user_ns() { nsenter -t "$holder" -U -n --preserve-credentials "$@"; }
 
 has_dummy() { in_user_ns ip link show d0; }
@@ -37,10 +37,10 @@ run()
 	in_user_ns ip link add d0 address "$mac" type dummy
 	wait_until 10 has_dummy
 	in_user_ns ip link set d0 up
-	# What is queued by then is through when another netdev has been offered.
+	# Another netdev event: earlier ones are processed before it.
 	ip link add d1 address 52:54:00:00:00:77 type dummy
 	pause; pause; pause; pause; pause
-	nic_gone || fail 'it took the netdev of a user'
+	nic_gone || fail 'it paired with the netdev of a user'
 	echo "$dev" >"$driver/bind"
 	wait_until 20 test -e /sys/class/infiniband/ornic0
 	rdma link show ornic0/1 | grep 'netdev eth0'

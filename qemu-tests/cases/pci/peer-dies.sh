@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will kill one of two guests of a process, and reboot it, while it
-# has traffic with the other: whose other traffic goes on.
+# This test will kill and reboot one of two guests of a process, under traffic between
+# them: other traffic of the remaining guest continues.
 
 machines=nic+nic
 limit=300
@@ -14,7 +14,7 @@ requires() { need_ornic; }
 
 peer_is_down() { ! timeout 1 "$peer" true; }
 
-# connected N: so many QPs of this guest
+# connected N: this guest has N connected QPs
 connected() { [ "$(rdma res show qp link ornic0 state RTS | wc -l)" -ge "$1" ]; }
 
 # Traffic within this guest
@@ -40,8 +40,8 @@ run()
 	for ((round = 1; round <= rounds; round++)); do
 		topology peer
 		start_traffic $((20000 + round))
-		# As long as it is alone on the device. A client that waits for
-		# its server's socket would wait for ever.
+		# Before other traffic uses the device. A client would wait for
+		# the socket of its server forever.
 		wait_until 20 busy_posting ornic0
 		rm -f own
 		start_own $((21000 + round))
@@ -51,14 +51,14 @@ run()
 			host kill-peer
 			host start-peer
 		else
-			# Nobody is left to close the connection.
+			# A dead guest does not close its connections.
 			timeout 5 "$peer" busybox reboot -f || :
 			wait_until 20 peer_is_down
 		fi
 		wait_until 30 traffic_ended
 		stop_traffic "$srv_pid" "$cli_pid"
-		kill -0 "${pids[@]}" || fail 'other traffic ended'
-		busy_posting ornic0 || fail 'other traffic stands still'
+		kill -0 "${pids[@]}" || fail 'other traffic has ended'
+		busy_posting ornic0 || fail 'other traffic has stopped'
 		kill -9 "${pids[@]}" || :
 		wait_until 90 peer_answers
 		wait_until 30 works_again peer

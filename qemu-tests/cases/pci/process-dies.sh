@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will kill ornic-nic as a whole under traffic: the driver gives the
-# device up, nothing hangs, and the driver can be unloaded.
+# This test will kill both processes of ornic-nic under traffic: the driver disables the
+# device, nothing hangs, and the driver can be unloaded.
 
 machines=nic
 alone=1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will take the PCI NIC from its driver under traffic and give it
-# back, and load and unload the driver.
+# This test will unbind and bind the driver of the PCI NIC under traffic, and unload
+# and load the driver.
 
 machines=nic
 limit=240
@@ -23,7 +23,7 @@ run()
 		start_traffic $((20000 + round)) -q 4
 		wait_until 20 busy_posting ornic0
 		echo "$pci" >"$driver/unbind"
-		nic_gone || fail 'the device stays'
+		nic_gone || fail 'the device is still there'
 		end_traffic
 		echo "$pci" >"$driver/bind"
 		wait_until 30 works_again nic

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will attach a RAM disk by NVMe over RDMA on the PCI NIC, write it and
-# verify what it reads, and detach it, again and again.
+# This test will attach a RAM disk by NVMe over RDMA on the PCI NIC, write it, verify
+# what it reads and detach it, repeatedly.
 
 machines=nic
 limit=300

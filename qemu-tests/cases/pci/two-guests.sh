@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will move data between two guests whose NICs one process plays:
-# memory to memory, without a frame of RoCE but those of the groups.
+# This test will transfer data between two guests with NICs of one process: from memory
+# to memory, without RoCE frames, except for multicast.
 
 machines=nic+nic
 limit=240

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will have programs sleep on each completion vector of the PCI NIC:
-# the interrupts of each go to one CPU, and those of no two to the same.
+# This test will run programs that sleep on each completion vector of the PCI NIC: the
+# interrupts of each vector go to one CPU, and those of two vectors to different CPUs.
 
 machines=nic
 cpus=4
@@ -15,7 +15,7 @@ requires()
 	need ib_send_lat
 }
 
-# interrupts VECTOR: how many of them each CPU took
+# interrupts VECTOR: print its interrupts per CPU
 interrupts()
 {
 	awk -v name="ornic-comp$1@" \
@@ -33,7 +33,7 @@ run()
 		read -r -a after < <(interrupts "$vector")
 		here=''
 		for cpu in 0 1 2 3; do
-			# An affinity takes effect with the first interrupt.
+			# A new affinity takes effect with the first interrupt.
 			[ $((after[cpu] - before[cpu])) -lt 2 ] || here+=$cpu
 		done
 		echo "vector $vector: ${before[*]}, then ${after[*]}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will run ornic_verify, which knows each opcode's results and each
-# error's status, on the PCI NIC.
+# This test will check bytes, completions, errors and refusals of all verbs on the PCI
+# NIC.
 
 machines=nic
 limit=240

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will connect the NICs of two processes by a wire that loses,
-# breaks and delays frames: what arrives is right all the same.
+# This test will connect the NICs of two processes by a wire that drops, corrupts and
+# delays frames: all data arrives unchanged.
 
 machines=nic/nic
 limit=200
@@ -21,8 +21,8 @@ run()
 		fail "not by the wire: $(host ask 0 stats)"
 	[ "$(nic_stat 0 rx_icrc_errors)" = 0 ] || fail 'rx_icrc_errors'
 	host ask 0 faults loss=0.01,corrupt=0.01,delay=1ms
-	# Programs that wait for each other at the end: of others the one that is
-	# done first may be gone when the last acknowledgement of its peer is lost.
+	# Only programs that wait for each other at the end: otherwise one side may have
+	# exited when the last ACK to its peer is lost.
 	rping -C 20 -S 20000
 	perftest ib_send_bw -b -n 200
 	perftest ib_read_bw -n 50

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will kill the worker of ornic-nic under traffic, again and again:
-# programs hear of it, and the drivers of both guests recover.
+# This test will kill the worker of ornic-nic under traffic, repeatedly: programs get an
+# event, and the drivers of both guests recover.
 
 machines=nic+nic
 limit=300

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will send datagrams that are longer than any receive to QP 1 and to
-# the UD QPs of rdma_cm, from an unprivileged process of another host: rdma_cm
-# works meanwhile and afterwards, and each datagram is counted.
+# This test will send datagrams that are longer than any posted receive to QP 1 and to
+# the UD QPs of rdma_cm, from an unprivileged process of another host: rdma_cm works
+# during and after this, and each datagram is counted.
 
 limit=300
 kernels='stock'
 
-# The UD QPs of the server's device, with the Q_Keys that everybody knows
+# The UD QPs of the server, with their well-known Q_Keys
 list_qps()
 {
 	local line
@@ -36,7 +36,7 @@ all_programs()
 	udaddy -c 4 -C 20 -S 100
 }
 
-# under_attack COMMAND: the sender's datagrams arrive before, during and after
+# under_attack COMMAND: run it while the sender is active
 under_attack()
 {
 	local sender before
@@ -63,7 +63,7 @@ run()
 	# shellcheck source=qemu-tests/lib/rdmacm.sh
 	. /ornic/qemu-tests/lib/rdmacm.sh
 	rdmacm_topology veth
-	# For the sender, who is nobody.
+	# The sender runs as an unprivileged user.
 	chmod 755 .
 	list_qps >qps
 	keep_listing &
@@ -74,5 +74,5 @@ run()
 	family_of_both 6
 	under_attack rping -C 5 -S 1000
 	rping -C 5 -S 1000
-	no_objects "$srv_dev" || fail 'objects stay'
+	no_objects "$srv_dev" || fail 'objects are left'
 }

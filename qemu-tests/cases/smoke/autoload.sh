@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will add the first link while no module of ours is loaded: the
-# rdma-link alias has to bring them in.
+# This test will add a link while no module of ornic is loaded: the rdma-link alias
+# loads them.
 
 requires()
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will make a device on each kind of Ethernet netdev and move data
-# over it: bridge, vlan, bond, tap, dummy, macvlan.
+# This test will add a link on each kind of Ethernet netdev and transfer data: bridge,
+# vlan, bond, tap, dummy, macvlan.
 
 limit=120
 
@@ -22,7 +22,7 @@ on_netdev()
 	ip link delete "$netdev" 2>/dev/null || [ "$netdev" = tap7 ]
 }
 
-# hold_tap NAME: a tap has a carrier while a process has it open
+# hold_tap NAME: open the tap, so that it has a carrier
 hold_tap()
 {
 	exec python3 -c 'import fcntl, signal, struct, sys

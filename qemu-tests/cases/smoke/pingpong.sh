@@ -21,5 +21,5 @@ run()
 			pingpong "$program" -e -n "$(times 1000)"
 		done
 	fi
-	no_objects "$srv_dev" || fail 'objects stay'
+	no_objects "$srv_dev" || fail 'objects are left'
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will add links on netdevs that cannot carry RoCE, twice on one
-# netdev, and under a taken name: each is refused with an errno.
+# This test will add links on netdevs that cannot carry RoCE, twice on one netdev, and
+# with an existing name: each attempt fails with an errno.
 
 refused()
 {

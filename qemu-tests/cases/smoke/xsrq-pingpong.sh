@@ -17,5 +17,5 @@ run()
 		reach_server
 		pingpong ibv_xsrq_pingpong -e -n "$(times 1000)"
 	fi
-	no_objects "$srv_dev" || fail 'objects stay'
+	no_objects "$srv_dev" || fail 'objects are left'
 }

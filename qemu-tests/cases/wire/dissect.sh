@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will capture RC, UC and UD traffic of every operation, over IPv4 and
-# IPv6 and with rxe as the peer, and have tshark dissect it: all of it is RoCE,
-# nothing is malformed.
+# This test will capture RC, UC and UD traffic of every operation, over IPv4 and IPv6
+# and with rxe as the peer, and dissect it with tshark: all packets are RoCE and none
+# is malformed.
 
 limit=120
 kernels='stock'
@@ -28,5 +28,5 @@ run()
 	verify rc_inline rc_read_scatter uc_inline ud_send
 	kill -INT "$capture"
 	wait "$capture" || :
-	/ornic/qemu-tests/lib/dissect.sh packets 500 || fail 'see above'
+	/ornic/qemu-tests/lib/dissect.sh packets 500 || fail 'tshark reports invalid packets'
 }

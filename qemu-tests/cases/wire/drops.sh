@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will move data of all kinds between ornic and rxe, over IPv4 and
-# IPv6, and look at the drop counters of both sides: each accepts every ICRC and
-# every header of the other.
+# This test will transfer data with all operations between ornic and rxe, over IPv4 and
+# IPv6, and check the drop counters: each side accepts all headers and ICRCs of the
+# other one.
 
 limit=120
 kernels='stock'
@@ -14,7 +14,7 @@ no_drops()
 	for counter in rx_icrc_errors rx_malformed; do
 		[ "$(stat "$cli_dev" $counter)" = 0 ] || fail "ornic: $counter"
 	done
-	# rxe drops what has a bad ICRC, and counts a rate-limited message only.
+	# rxe only logs a rate-limited message when it drops a packet with a bad ICRC.
 	! dmesg | grep -i 'bad ICRC' || fail 'rxe: bad ICRC'
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will count what comes through the UDP socket: few packets, as most take
-# the fast path past IP; all of them while the attribute says so, netfilter has a
-# hook there, or routing a rule; and none is received any more when a filter or a route says so.
+# This test will count the packets that are received through the UDP socket: few, as
+# most take the fast path; all of them with rx_fast_path=0, a netfilter hook or a routing
+# rule. Dropping them by a filter or a route works, too.
 
 limit=150
 # shellcheck source=qemu-tests/lib/lifecycle.sh
@@ -14,7 +14,7 @@ requires()
 	need nft
 }
 
-# datagrams: what the server's sockets have had
+# datagrams: print the number of datagrams that sockets of the server received
 # shellcheck disable=SC2016 # words of awk
 datagrams()
 {
@@ -25,7 +25,7 @@ datagrams()
 	fi
 }
 
-# path FAST|SLOW: that the packets of some thousand messages take
+# path FAST|SLOW: the packets of some thousand messages take this path
 path()
 {
 	local packets datagrams
@@ -51,7 +51,7 @@ same_packets()
 	[ "$(stat "$srv_dev" rx_packets)" = "$before" ]
 }
 
-# ends COMMAND...: with it the server receives no more of the traffic
+# ends COMMAND...: after it the server receives no more packets
 ends()
 {
 	traffic ib_send_bw -s 64 -u 20
@@ -92,12 +92,12 @@ run()
 	hooks
 	family_of_both 4
 
-	# With a filter for the reverse path, the route to a sender matters.
+	# With the reverse path filter, the route to the sender matters.
 	on_srv sysctl -q net.ipv4.conf.veth-srv.rp_filter=1
 	ends ip route add blackhole "$cli_ip/32"
 	on_srv ip route del blackhole "$cli_ip/32"
 	path FAST
-	# Once there has been a rule, the kernel asks the rules for ever.
+	# Last, since the kernel evaluates rules forever once there was one.
 	on_srv ip rule add from 10.1.1.1 lookup main
 	path SLOW
 }

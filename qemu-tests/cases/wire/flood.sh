@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will send QPN 1 and all other QPs packets that begin a long message, from
-# an address that is nobody's peer: none is left to a worker. Meanwhile QPs move long
-# messages of their own.
+# This test will send packets of long messages to all QPs, from an address that no QP
+# is connected to: none is passed to a worker. QPs transfer long messages at the same
+# time.
 
 limit=150
 kernels='stock'
@@ -15,7 +15,7 @@ requires()
 	need_events $event
 }
 
-# flood COUNT: so many rounds of RC SEND FIRST and MIDDLE; 0: for ever
+# flood COUNT: send RC SEND FIRST and MIDDLE packets, COUNT rounds; 0: forever
 flood()
 {
 	local qpns
@@ -32,7 +32,7 @@ for _ in range(rounds) if rounds else itertools.count():
         sock.sendto(bth + bytes(1024), ("10.0.0.1", 4791))' "$1" "$qpns"
 }
 
-# of_worker: how often one received since the trace was cleared
+# of_worker: print how often a worker received since the trace was cleared
 of_worker()
 {
 	grep -c 'function rx_work \[ornic_soft\]' "$tracing/trace" || true
@@ -44,7 +44,7 @@ run()
 
 	topology veth
 	on_cli ip addr add 10.0.0.66/24 dev veth-cli
-	# QPs of the server that the flood meets
+	# QPs of the server for the flood
 	start_traffic 18600
 	wait_until 20 busy_posting "$cli_dev"
 	stop_traffic "$cli_pid"
@@ -55,7 +55,7 @@ run()
 	echo 0 >"$tracing/events/$event/enable"
 	[ "$(stat "$srv_dev" rx_packets)" -ge $((before + 400)) ] ||
 		fail 'the flood did not arrive'
-	[ "$(of_worker)" = 0 ] || fail 'packets of strangers went to a worker'
+	[ "$(of_worker)" = 0 ] || fail 'packets of unconnected senders went to a worker'
 	stop_traffic "$srv_pid"
 
 	flood 0 &

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will send the RoCEv2 port a datagram in one packet, and then in
-# fragments, over IPv4 and IPv6: the first is a packet with a bad ICRC, the other
-# none at all.
+# This test will send a datagram to the RoCEv2 port, as one packet and in fragments,
+# over IPv4 and IPv6: one packet is counted as a bad ICRC, fragments are ignored.
 
 limit=60
 
-# datagram: a BTH of SEND ONLY for QPN 1, and 3000 bytes behind it
+# datagram: print a BTH of SEND ONLY for QPN 1, followed by 3000 bytes
 datagram()
 {
 	on_cli python3 -c 'import socket, struct, sys
@@ -19,7 +18,7 @@ bth = struct.pack(">BBHII", 0x04, 0x40, 0xffff, 1, 0)
 sock.sendto(bth + bytes(3000), (sys.argv[1], 4791))' "$srv_ip"
 }
 
-# counts NAME: the datagram raises that counter of the server
+# counts NAME: sending the datagram increments that counter of the server
 counts()
 {
 	local before

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will move messages of many packets and see that the receiver's work is
-# done by a worker; not with rx_queues at 0; and not with one CPU, where there is
-# nobody to leave it to.
+# This test will send messages of many packets, which a worker receives, but not with
+# rx_queues=0, and not with one CPU.
 
 limit=150
 kernels='stock'
@@ -16,7 +15,7 @@ requires()
 	need_events $event
 }
 
-# workers SIZE: how often one received, while messages of that size were moved
+# workers SIZE: print how often a worker received during messages of that size
 workers()
 {
 	echo >"$tracing/trace"
@@ -35,17 +34,17 @@ all_bytes()
 run()
 {
 	topology veth
-	[ "$(workers 65536)" -gt 0 ] || fail 'all was received by softirqs'
+	[ "$(workers 65536)" -gt 0 ] || fail 'softirqs received all packets'
 	[ "$(workers 1024)" = 0 ] || fail 'short messages went to a worker'
 	echo 0 | tee /sys/class/infiniband/{srv0,cli0}/rx_queues
-	[ "$(workers 65536)" = 0 ] || fail 'a worker, in spite of rx_queues'
+	[ "$(workers 65536)" = 0 ] || fail 'a worker received with rx_queues=0'
 	all_bytes
 	echo 1 | tee /sys/class/infiniband/{srv0,cli0}/rx_queues
 	all_bytes
-	# A kernel may have no way to take a CPU away.
+	# The kernel may lack CPU hotplug.
 	[ -w $cpu/online ] || return 0
 	trap 'echo 1 >$cpu/online' EXIT
 	echo 0 >$cpu/online
-	[ "$(workers 65536)" = 0 ] || fail 'a worker, and no CPU for it'
+	[ "$(workers 65536)" = 0 ] || fail 'a worker received with one CPU'
 	all_bytes
 }

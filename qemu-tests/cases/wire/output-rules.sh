@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will stop the frames of busy QPs by rules of netfilter and by an IPsec
-# policy for what leaves the namespace, and let them go on: no rule is passed by.
+# This test will block the frames of busy QPs by netfilter rules and by an IPsec policy
+# for output, and unblock them: no frame bypasses the rules.
 
 limit=150
 # shellcheck source=qemu-tests/lib/lifecycle.sh
@@ -24,7 +24,7 @@ same_packets()
 
 stopped() { wait_until 2 same_packets; }
 
-# Frames that a counter in front of the rules has seen
+# Frames counted in front of the rules
 frames_seen()
 {
 	local words
@@ -53,7 +53,7 @@ rules()
 	on_cli nft delete table "$type" f
 }
 
-# With a policy that requires ESP, and no key: nothing leaves in clear text.
+# With a policy that requires ESP, and without a key, no plain text is sent.
 policy()
 {
 	local selector=(src "$cli_ip" dst "$srv_ip" proto udp dport 4791 dir out)
