@@ -48,11 +48,13 @@ private:
 	void relax(device &busy);
 	bool may_sleep(u64 now);
 	u64 sleep_time(u64 now) const;
+	u64 private_bytes() const;
 	std::string handle_command(const std::string &line);
 
 	shared_state &shared_;
 	unique_fd epoll_;
 	int channel_;
+	unique_fd statm_;
 	timer_queue timers_;
 	eth_switch switch_;
 	std::vector<std::unique_ptr<device>> devices_;
