@@ -168,3 +168,36 @@ u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat)
 		return 0;
 	return ornic_counters_sum(&eng->dev.stats, stat);
 }
+
+void ornic_engine_count_kick(struct ornic_engine *eng)
+{
+	ornic_stat_inc(&eng->dev, ORNIC_STAT_KICKS);
+}
+
+bool ornic_engine_port_up(const struct ornic_engine *eng)
+{
+	return READ_ONCE(eng->dev.up);
+}
+
+void ornic_engine_count_objects(const struct ornic_engine *eng,
+				struct ornic_engine_counts *counts)
+{
+	counts->qps = READ_ONCE(eng->dev.qps.count);
+	counts->cqs = READ_ONCE(eng->dev.cqs.count);
+	counts->mkeys = READ_ONCE(eng->dev.mkeys.count);
+}
+
+bool ornic_engine_has_cq(struct ornic_engine *eng, u32 cqn)
+{
+	struct ornic_cq *cq = ornic_cq_get(&eng->dev, cqn);
+
+	ornic_cq_put(cq);
+	return cq;
+}
+
+int ornic_engine_pages_get(struct ornic_engine *eng,
+			   const struct ornic_mem *mem,
+			   struct ornic_pages *pages)
+{
+	return ornic_pages_get(&eng->dev, mem, pages);
+}

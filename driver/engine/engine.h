@@ -17,6 +17,7 @@
 #define ORNIC_ENGINE_H
 
 #include "env.h"
+#include "pages.h"
 #include <rdma/ornic-hw.h>
 
 struct ornic_engine;
@@ -342,6 +343,28 @@ u32 ornic_engine_rx_peek(const u8 *bth, bool *more);
 bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 			  bool ipv6);
 
+/* What ornic_rx_from_frame() finds in a frame. */
+enum ornic_frame {
+	ORNIC_FRAME_OTHER, /* not RoCEv2 */
+	ORNIC_FRAME_ROCE,
+	ORNIC_FRAME_BAD, /* of IP, with a wrong checksum: nobody would take it */
+};
+
+/**
+ * ornic_rx_from_frame - find the RoCEv2 packet in an Ethernet frame
+ * @rx: out: for ornic_engine_rx(), if it is one; points into @frame
+ * @frame: from the destination address on, without FCS; untrusted
+ * @len: its bytes
+ *
+ * A packet to the port of RoCEv2 whose lengths or IP options are wrong is
+ * ORNIC_FRAME_ROCE without content, so that the engine counts it.
+ *
+ * Context: any.
+ * Return: what it is.
+ */
+enum ornic_frame ornic_rx_from_frame(struct ornic_rx *rx, const void *frame,
+				     u32 len);
+
 /**
  * ornic_engine_rx - one packet from the wire
  * @eng: the device
@@ -371,5 +394,37 @@ void ornic_engine_cq_expire(struct ornic_engine *eng, u32 cqn);
 
 /* One counter, summed over all CPUs; 0 if there is no such counter. */
 u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat);
+
+/* Count a kick that names no QP, after which the host looks at all of them. */
+void ornic_engine_count_kick(struct ornic_engine *eng);
+
+/* The port is up, see SET_PORT. */
+bool ornic_engine_port_up(const struct ornic_engine *eng);
+
+/* Objects that exist, for the host's own statistics. */
+struct ornic_engine_counts {
+	u32 qps;
+	u32 cqs;
+	u32 mkeys;
+};
+
+void ornic_engine_count_objects(const struct ornic_engine *eng,
+				struct ornic_engine_counts *counts);
+
+/* True if there is a CQ with this number. */
+bool ornic_engine_has_cq(struct ornic_engine *eng, u32 cqn);
+
+/**
+ * ornic_engine_pages_get - resolve memory for queues of the host's own
+ * @eng: the device
+ * @mem: what to resolve, read once
+ * @pages: out, to be given to ornic_pages_put()
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL, -EFAULT or -ENOMEM, for which nothing is to be put.
+ */
+int ornic_engine_pages_get(struct ornic_engine *eng,
+			   const struct ornic_mem *mem,
+			   struct ornic_pages *pages);
 
 #endif /* ORNIC_ENGINE_H */
