@@ -9,6 +9,7 @@
 #   driver/soft           both sides
 #   userspace-provider    itself, uapi, <infiniband/verbs.h>; not the driver
 #   kunit                 driver_* the driver, all others uapi and the engine
+#   qemu-tests/nic        of the engine engine.h; nothing of the driver
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
 #                         is common to them is verify/verbs.h and live_memory.h
 #   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing
@@ -39,7 +40,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^qemu-tests\/bench\//)
 		return !quoted && what !~ /^rdma\/|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/nic\//)
-		return what !~ /^(ornic_|soft)/
+		return what ~ /^engine\// ? what == "engine/engine.h" : what !~ /^(ornic_|soft)/
 	return 0
 }
 

@@ -14,9 +14,7 @@
 #include <utility>
 
 extern "C" {
-#include "engine/dev.h"
 #include "engine/engine.h"
-#include "engine/mem.h"
 }
 #include <rdma/ornic-hw-pci.h>
 

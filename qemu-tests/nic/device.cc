@@ -4,9 +4,6 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 
-extern "C" {
-#include "engine/cq.h"
-}
 #include "eth_switch.h"
 #include "json.h"
 
@@ -387,11 +384,7 @@ void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 
 bool device::has_cq(u32 cqn)
 {
-	ornic_cq *cq = ornic_cq_get(&engine_->dev, cqn);
-
-	if (cq)
-		ornic_cq_put(cq);
-	return cq;
+	return ornic_engine_has_cq(engine_, cqn);
 }
 
 int device::create_eq(const union ornic_req &req, union ornic_rsp &rsp)
@@ -404,7 +397,7 @@ int device::create_eq(const union ornic_req &req, union ornic_rsp &rsp)
 	msg = le16_to_cpu(create.msg);
 	if (msg >= eqs_.size())
 		return ORNIC_BAD_PARAM;
-	status = eqs_[msg].open(engine_->dev, create);
+	status = eqs_[msg].open(engine_, create);
 	if (status == ORNIC_OK)
 		rsp.hdr.obj = cpu_to_le32(msg + 1);
 	return status;
@@ -453,8 +446,7 @@ bool device::handle_kick()
 	kicked_ = false;
 	if (!engine_)
 		return false;
-	// QPN 0 is none: it counts for the device.
-	ornic_engine_kick(engine_, 0, 0);
+	ornic_engine_count_kick(engine_);
 	start_polling();
 	return true;
 }
@@ -580,6 +572,7 @@ void device::receive(const ornic_rx &rx)
 
 std::string device::json(bool all) const
 {
+	ornic_engine_counts objects{};
 	json_object o;
 
 	o.add("guest", guest_.index);
@@ -593,9 +586,11 @@ std::string device::json(bool all) const
 	o.add("mem_limit", account_.limit);
 	o.add("spent_us", share_.spent() / us);
 	o.add("polling", polling_);
-	o.add("qps", engine_ ? engine_->dev.qps.count : 0);
-	o.add("cqs", engine_ ? engine_->dev.cqs.count : 0);
-	o.add("mkeys", engine_ ? engine_->dev.mkeys.count : 0);
+	if (engine_)
+		ornic_engine_count_objects(engine_, &objects);
+	o.add("qps", objects.qps);
+	o.add("cqs", objects.cqs);
+	o.add("mkeys", objects.mkeys);
 	o.add("doorbell_kicks", counts_.kicks);
 	o.add("doorbell_controls", counts_.controls);
 	o.add("commands", counts_.commands);

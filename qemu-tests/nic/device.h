@@ -108,7 +108,7 @@ public:
 	/** RoCE frames go to this device, not to the netdev. */
 	bool takes_frames() const
 	{
-		return engine_ && engine_->dev.up;
+		return engine_ && ornic_engine_port_up(engine_);
 	}
 	ornic_engine *engine() const
 	{

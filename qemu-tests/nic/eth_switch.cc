@@ -109,52 +109,57 @@ void eth_switch::learn(const u8 *mac, u32 from)
 void eth_switch::ingress(bytes f, u32 from)
 {
 	ornic_rx rx;
-	roce kind = parse_roce(f, rx);
+	packet_place place;
+	ornic_frame kind = place.parse(f, rx);
 	frame changed;
 
-	if (kind == roce::BAD) {
+	if (kind == ORNIC_FRAME_BAD) {
 		counts_.bad++;
 		return;
 	}
 	if (capture_ >= 0)
 		capture_frame(capture_, f);
-	if (kind == roce::NO) {
+	if (kind == ORNIC_FRAME_OTHER) {
 		counts_.other_frames++;
-		route(f, false, from);
+		route(f, nullptr, from);
 		return;
 	}
 	counts_.roce_frames++;
 	if (faults_.lose())
 		return;
-	if (faults_.corrupt(f, changed))
+	if (faults_.corrupt(f, changed)) {
 		f = changed;
+		// It may not be what it was.
+		place.parse(f, rx);
+	}
 	if (faults_.delay() && held_.size() >= max_held)
 		counts_.overflows++;
 	else if (faults_.delay())
-		held_.push_back({ now_ns() + faults_.delay(), from,
+		held_.push_back({ now_ns() + faults_.delay(), from, place,
 				  frame(f.begin(), f.end()) });
 	else
-		route(f, true, from);
+		route(f, &place, from);
 }
 
 // Engines must not call each other: frames wait until the running engine has
 // returned.
-void eth_switch::to_engine(device &to, bytes f, u32 from)
+void eth_switch::to_engine(device &to, bytes f, const packet_place &place,
+			   u32 from)
 {
 	if (arrivals_.size() >= max_arrivals) {
 		counts_.overflows++;
 		return;
 	}
 	counts_.to_engines++;
-	arrivals_.push_back({ &to, from, frame(f.begin(), f.end()) });
+	arrivals_.push_back({ &to, from, place, frame(f.begin(), f.end()) });
 }
 
-void eth_switch::route(bytes f, bool is_roce, u32 from)
+void eth_switch::route(bytes f, const packet_place *place, u32 from)
 {
 	device *dev = device_of(f.data());
 
-	if (dev && is_roce && dev->takes_frames()) {
-		to_engine(*dev, f, from);
+	if (dev && place && dev->takes_frames()) {
+		to_engine(*dev, f, *place, from);
 		return;
 	}
 	if (dev) {
@@ -166,20 +171,20 @@ void eth_switch::route(bytes f, bool is_roce, u32 from)
 	auto known = learned_.find(mac_key(f.data()));
 
 	if (is_group(f.data()) || known == learned_.end())
-		flood(f, is_roce, from);
+		flood(f, place, from);
 	else if (known->second != from)
 		ports_[known->second].send(f);
 }
 
-void eth_switch::flood(bytes f, bool is_roce, u32 from)
+void eth_switch::flood(bytes f, const packet_place *place, u32 from)
 {
 	for (const auto &dev : *devices_) {
 		u32 index = dev->guest().index;
 
 		if (index == from)
 			continue;
-		if (is_roce && is_group(f.data()) && dev->takes_frames())
-			to_engine(*dev, f, from);
+		if (place && is_group(f.data()) && dev->takes_frames())
+			to_engine(*dev, f, *place, from);
 		else
 			ports_[index].send(f);
 	}
@@ -203,9 +208,10 @@ bool eth_switch::deliver()
 		ornic_rx rx;
 
 		arrivals_.pop_front();
-		// A broken frame may not be what it was.
-		if (parse_roce(a.data, rx) == roce::YES)
+		if (a.place.valid) {
+			a.place.fill(a.data, rx);
 			a.to->receive(rx);
+		}
 		end = now_ns();
 		charged_device(a).share().spend(end - begin);
 		begin = end;
@@ -221,7 +227,7 @@ bool eth_switch::work(u64 now)
 		held h = std::move(held_.front());
 
 		held_.pop_front();
-		route(h.data, true, h.from);
+		route(h.data, &h.place, h.from);
 		any = true;
 	}
 	any |= deliver();

@@ -74,21 +74,25 @@ private:
 	struct held {
 		u64 when;
 		u32 from;
+		packet_place place;
 		frame data;
 	};
 	struct arrival {
 		device *to;
 		u32 from;
+		packet_place place;
 		frame data;
 	};
 
 	/** Process a frame from port @from, or from the engine of that guest. */
 	void ingress(bytes f, u32 from);
-	void route(bytes f, bool is_roce, u32 from);
-	void flood(bytes f, bool is_roce, u32 from);
+	/** @place: of its RoCE packet, null if it is none. */
+	void route(bytes f, const packet_place *place, u32 from);
+	void flood(bytes f, const packet_place *place, u32 from);
 	void learn(const u8 *mac, u32 from);
 	device *device_of(const u8 *mac) const;
-	void to_engine(device &to, bytes f, u32 from);
+	void to_engine(device &to, bytes f, const packet_place &place,
+		       u32 from);
 	device &charged_device(const arrival &a) const;
 	bool is_spoofed(bytes f, u32 index) const;
 	bool deliver();

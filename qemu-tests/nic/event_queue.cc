@@ -24,7 +24,7 @@ int status_of(int err)
 
 } // namespace
 
-int event_queue::open(ornic_dev &dev, const ornic_req_create_eq &req)
+int event_queue::open(ornic_engine *engine, const ornic_req_create_eq &req)
 {
 	u64 bytes = ORNIC_RING_OFFSET, run;
 	int err;
@@ -33,7 +33,7 @@ int event_queue::open(ornic_dev &dev, const ornic_req_create_eq &req)
 		return ORNIC_BUSY;
 	if (req.log_depth < min_log_depth || req.log_depth > max_log_depth)
 		return ORNIC_BAD_PARAM;
-	err = ornic_pages_get(&dev, &req.mem, &pages_);
+	err = ornic_engine_pages_get(engine, &req.mem, &pages_);
 	if (err)
 		return status_of(err);
 	bytes += static_cast<u64>(sizeof(ornic_eqe)) << req.log_depth;

@@ -22,7 +22,7 @@ public:
 	}
 
 	/** Map the memory of @req. Return: enum ornic_status. */
-	int open(ornic_dev &dev, const ornic_req_create_eq &req);
+	int open(ornic_engine *engine, const ornic_req_create_eq &req);
 	void close();
 	bool is_open() const
 	{

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ethernet frames: which are RoCE, and what the engine wants to know. */
+/* Ethernet frames, and where the RoCE packet in one is. */
 #ifndef ORNIC_NIC_FRAME_H
 #define ORNIC_NIC_FRAME_H
 
@@ -30,15 +30,54 @@ inline bool is_group(const u8 *mac)
 	return mac[0] & 1;
 }
 
-enum class roce {
-	NO, // for the netdev
-	YES,
-	BAD, // not even a netdev would take it
-};
+/** Where the RoCE packet of a frame is, so that a frame is parsed only once. */
+struct packet_place {
+	u32 ip = 0; // offset of the IP header
+	u32 content = 0; // offset of what follows the UDP header
+	u32 len = 0;
+	u16 vlan = 0;
+	u8 sl = 0;
+	bool ipv6 = false;
+	bool valid = false; // it is one
 
-/** Is it RoCE? Then @rx is filled; it points into @f. A packet to the port of
- *  RoCE that is none is YES, with no content: the engine counts it. */
-roce parse_roce(bytes f, ornic_rx &rx);
+	ornic_frame parse(bytes f, ornic_rx &rx)
+	{
+		ornic_frame kind = ornic_rx_from_frame(
+			&rx, f.data(), static_cast<u32>(f.size()));
+
+		valid = kind == ORNIC_FRAME_ROCE;
+		if (!valid)
+			return kind;
+		ip = offset(f, rx.ip);
+		content = offset(f, rx.seg[0].ptr);
+		len = rx.len;
+		vlan = rx.vlan;
+		sl = rx.sl;
+		ipv6 = rx.ipv6;
+		return kind;
+	}
+
+	/** The packet in @f, which is a copy of the frame that was parsed. */
+	void fill(std::vector<u8> &f, ornic_rx &rx) const
+	{
+		memcpy(rx.smac, f.data() + 6, sizeof(rx.smac));
+		rx.vlan = vlan;
+		rx.sl = sl;
+		rx.ipv6 = ipv6;
+		rx.busy_here = false;
+		rx.ip = f.data() + ip;
+		rx.len = len;
+		rx.nsegs = len ? 1 : 0;
+		rx.seg[0].ptr = f.data() + content;
+		rx.seg[0].len = len;
+	}
+
+private:
+	static u32 offset(bytes f, const void *p)
+	{
+		return static_cast<u32>(static_cast<const u8 *>(p) - f.data());
+	}
+};
 
 } // namespace nic
 
