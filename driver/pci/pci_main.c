@@ -22,7 +22,7 @@
 /* driver_data: the bus-master bit has no effect on the device. */
 #define BEHIND_IVSHMEM BIT(0)
 
-static void pci_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
+static void ornic_pci_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 {
 	struct ornic_pci *pci = to_ornic_pci(bus);
 
@@ -32,7 +32,7 @@ static void pci_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 
 static const struct ornic_bus_ops bus_ops = {
 	.cmd = ornic_pci_cmd,
-	.kick = pci_kick,
+	.kick = ornic_pci_kick,
 	.broken = ornic_pci_broken,
 };
 
@@ -267,7 +267,7 @@ static void remove_function(struct ornic_pci *pci)
 	unmap_doorbell(pci);
 }
 
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int ornic_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct ornic_pci *pci;
 	int ret;
@@ -305,7 +305,7 @@ err_free:
 	return ret;
 }
 
-static void remove(struct pci_dev *pdev)
+static void ornic_pci_remove(struct pci_dev *pdev)
 {
 	struct ornic_pci *pci = pci_get_drvdata(pdev);
 
@@ -317,25 +317,25 @@ static void remove(struct pci_dev *pdev)
 	kfree(pci);
 }
 
-static void shutdown(struct pci_dev *pdev)
+static void ornic_pci_shutdown(struct pci_dev *pdev)
 {
 	ornic_pci_shut_down(pci_get_drvdata(pdev));
 }
 
 /* Suspend loses all state of the device: the ib_device is registered again. */
-static int suspend(struct device *dev)
+static int ornic_pci_suspend(struct device *dev)
 {
 	ornic_pci_life_stop(dev_get_drvdata(dev));
 	return 0;
 }
 
-static int resume(struct device *dev)
+static int ornic_pci_resume(struct device *dev)
 {
 	ornic_pci_life_resume(dev_get_drvdata(dev));
 	return 0;
 }
 
-static DEFINE_SIMPLE_DEV_PM_OPS(pm_ops, suspend, resume);
+static DEFINE_SIMPLE_DEV_PM_OPS(pm_ops, ornic_pci_suspend, ornic_pci_resume);
 
 static const struct pci_device_id ids[] = {
 	{ PCI_DEVICE(VENDOR_ID, DEVICE_ID), .driver_data = BEHIND_IVSHMEM },
@@ -347,9 +347,9 @@ MODULE_DEVICE_TABLE(pci, ids);
 static struct pci_driver pci_driver = {
 	.name = KBUILD_MODNAME,
 	.id_table = ids,
-	.probe = probe,
-	.remove = remove,
-	.shutdown = shutdown,
+	.probe = ornic_pci_probe,
+	.remove = ornic_pci_remove,
+	.shutdown = ornic_pci_shutdown,
 	.driver.pm = pm_sleep_ptr(&pm_ops),
 };
 
