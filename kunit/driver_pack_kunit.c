@@ -113,7 +113,7 @@ static void modify_qp_packs_every_field(struct kunit *test)
 	check_av(test, &req.av);
 }
 
-/* No value, however wrong, reaches the bits of its neighbour. */
+/* No value, however wrong, reaches the bits of another one. */
 static void modify_qp_keeps_fields_apart(struct kunit *test)
 {
 	struct ornic_qp_params params = {
@@ -255,7 +255,7 @@ static void access_is_granted_or_refused(struct kunit *test)
 	if (!c->qp_ret) {
 		/* Those of MRs have no meaning for a QP. */
 		KUNIT_EXPECT_EQ(test, access, c->access & ORNIC_ACCESS_MASK);
-		/* What QUERY_QP tells is what was asked for. */
+		/* QUERY_QP returns what was set. */
 		KUNIT_EXPECT_EQ(test, ornic_access_flags(access),
 				c->flags & QP_FLAGS);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Registers of a PCI device that may say anything: driver/pci/pci_regs.c. */
+/* Registers of a PCI device, with any values: driver/pci/pci_regs.c. */
 #include <kunit/test.h>
 
 #include <rdma/ornic-hw-pci.h>
@@ -99,10 +99,10 @@ struct reset_case {
 static const struct reset_case reset_cases[] = {
 	{ "first", 0, 0 },
 	{ "next", 7, 7 },
-	{ "one is still asked for", 8, 7 },
-	{ "who ran before left nonsense", 0xdeadbeef, 3 },
+	{ "one is still requested", 8, 7 },
+	{ "an earlier driver left nonsense", 0xdeadbeef, 3 },
 	{ "wraps", ~0u, ~0u },
-	{ "wraps past one that is asked for", 0, ~0u },
+	{ "wraps past one that is requested", 0, ~0u },
 };
 
 KUNIT_ARRAY_PARAM_DESC(reset, reset_cases, name);
@@ -149,8 +149,8 @@ static const struct map_case map_cases[] = {
 	{ "ivshmem, large pages",	0, 12, 256, 65536, true },
 	{ "device registers",		2, 60, 1 << 20, 4096, false },
 	{ "host registers",		2, 4096 + 60, 1 << 20, 4096, false },
-	{ "behind the registers",	2, 8192, 1 << 20, 4096, true },
-	{ "behind the registers, large pages", 2, 8192, 1 << 20, 65536, false },
+	{ "after the registers",	2, 8192, 1 << 20, 4096, true },
+	{ "after the registers, large pages", 2, 8192, 1 << 20, 65536, false },
 	{ "large page of a large BAR",	0, 65536, 1 << 20, 65536, false },
 	{ "large page, registers elsewhere", 0, 8192, 16384, 65536, false },
 	{ "page of the MSI-X table",	1, 8192 + 2048, 16384, 4096, false },

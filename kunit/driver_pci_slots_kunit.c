@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Commands in flight, and a device that answers as it likes:
+ * Commands in flight, and responses that match none:
  * driver/pci/pci_slots.c.
  */
 #include <kunit/test.h>
@@ -55,14 +55,14 @@ static void respond(struct fix *fix, u8 opcode, u16 id, u8 status, u32 obj)
 	rsp->hdr.status = status | (odd ? 0 : ORNIC_PCI_RSP_PHASE);
 }
 
-static void answer(struct fix *fix, u32 index, u8 status, u32 obj)
+static void respond_to(struct fix *fix, u32 index, u8 status, u32 obj)
 {
 	const union ornic_req *req = request(fix, index);
 
 	respond(fix, req->hdr.opcode, le16_to_cpu(req->hdr.id), status, obj);
 }
 
-static void command_is_answered(struct kunit *test)
+static void command_gets_its_response(struct kunit *test)
 {
 	struct fix *fix = test->priv;
 	union ornic_rsp rsp;
@@ -73,7 +73,7 @@ static void command_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, request(fix, 0)->hdr.opcode, ORNIC_CMD_CREATE_CQ);
 	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EAGAIN);
 
-	answer(fix, 0, ORNIC_LIMIT, 42);
+	respond_to(fix, 0, ORNIC_LIMIT, 42);
 	KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&fix->slots), slot);
 	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EAGAIN);
 	KUNIT_ASSERT_TRUE(test,
@@ -83,7 +83,7 @@ static void command_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), 42u);
 }
 
-static void answers_come_in_any_order(struct kunit *test)
+static void responses_come_in_any_order(struct kunit *test)
 {
 	struct fix *fix = test->priv;
 	union ornic_rsp rsp;
@@ -94,7 +94,7 @@ static void answers_come_in_any_order(struct kunit *test)
 		slot[i] = send(fix, ORNIC_CMD_QUERY_QP);
 	KUNIT_EXPECT_EQ(test, send(fix, ORNIC_CMD_QUERY_QP), -EBUSY);
 	for (i = SLOTS; i--;)
-		answer(fix, i, ORNIC_OK, i);
+		respond_to(fix, i, ORNIC_OK, i);
 	for (i = SLOTS; i--;)
 		KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots),
 				slot[i]);
@@ -117,7 +117,7 @@ static void rings_go_round(struct kunit *test)
 		slot = send(fix, ORNIC_CMD_SET_GID);
 		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&fix->slots),
 				-EAGAIN);
-		answer(fix, i, ORNIC_OK, i);
+		respond_to(fix, i, ORNIC_OK, i);
 		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&fix->slots), slot);
 		KUNIT_ASSERT_TRUE(test, ornic_pci_slots_finish(&fix->slots,
 							       slot, &rsp));
@@ -137,7 +137,7 @@ static void long_command_keeps_its_slot(struct kunit *test)
 	for (i = 1; i < 3 * SLOTS; i++) {
 		slot = send(fix, ORNIC_CMD_SET_GID);
 		KUNIT_ASSERT_NE(test, slot, slow);
-		answer(fix, i, ORNIC_OK, i);
+		respond_to(fix, i, ORNIC_OK, i);
 		KUNIT_ASSERT_EQ(test, ornic_pci_slots_take(&fix->slots), slot);
 		ornic_pci_slots_finish(&fix->slots, slot, &rsp);
 	}
@@ -145,7 +145,7 @@ static void long_command_keeps_its_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), slow);
 }
 
-static void command_without_answer_is_given_up(struct kunit *test)
+static void command_without_response_is_given_up(struct kunit *test)
 {
 	struct fix *fix = test->priv;
 	union ornic_rsp rsp = { .hdr.obj = cpu_to_le32(7) };
@@ -155,18 +155,18 @@ static void command_without_answer_is_given_up(struct kunit *test)
 			   ornic_pci_slots_finish(&fix->slots, slot, &rsp));
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), 7u);
 	/* Late. */
-	answer(fix, 0, ORNIC_OK, 0);
+	respond_to(fix, 0, ORNIC_OK, 0);
 	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EBADMSG);
 }
 
-/* What is wrong with an answer to the only command. */
-struct lie {
+/* Responses that do not match the only command. */
+struct bad_rsp {
 	const char *name;
 	int opcode, id;
 	bool twice;
 };
 
-static const struct lie lies[] = {
+static const struct bad_rsp bad_rsps[] = {
 	{ "another opcode", 1, 0, false },
 	{ "another slot", 0, 1, false },
 	{ "an earlier use of the slot", 0, -(int)SLOTS, false },
@@ -175,26 +175,26 @@ static const struct lie lies[] = {
 	{ "once more", 0, 0, true },
 };
 
-KUNIT_ARRAY_PARAM_DESC(lie, lies, name);
+KUNIT_ARRAY_PARAM_DESC(bad_rsp, bad_rsps, name);
 
-static void lie_is_found(struct kunit *test)
+static void bad_response_is_found(struct kunit *test)
 {
-	const struct lie *lie = test->param_value;
+	const struct bad_rsp *bad = test->param_value;
 	struct fix *fix = test->priv;
 	int slot = send(fix, ORNIC_CMD_CREATE_QP);
 	u16 id = le16_to_cpu(request(fix, 0)->hdr.id);
 	union ornic_rsp rsp;
 
-	if (lie->twice) {
-		answer(fix, 0, ORNIC_OK, 1);
+	if (bad->twice) {
+		respond_to(fix, 0, ORNIC_OK, 1);
 		KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), slot);
 	}
-	respond(fix, ORNIC_CMD_CREATE_QP + lie->opcode, id + lie->id, ORNIC_OK,
+	respond(fix, ORNIC_CMD_CREATE_QP + bad->opcode, id + bad->id, ORNIC_OK,
 		9);
 	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EBADMSG);
 	KUNIT_EXPECT_EQ(test, ornic_pci_slots_finish(&fix->slots, slot, &rsp),
-			lie->twice);
-	if (lie->twice)
+			bad->twice);
+	if (bad->twice)
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.hdr.obj), 1u);
 }
 
@@ -211,13 +211,13 @@ static void idle_ring_is_not_believed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_pci_slots_take(&fix->slots), -EAGAIN);
 }
 
-static void answer_is_a_copy(struct kunit *test)
+static void response_is_a_copy(struct kunit *test)
 {
 	struct fix *fix = test->priv;
 	union ornic_rsp rsp;
 	int slot = send(fix, ORNIC_CMD_CREATE_CQ);
 
-	answer(fix, 0, ORNIC_OK, 3);
+	respond_to(fix, 0, ORNIC_OK, 3);
 	ornic_pci_slots_take(&fix->slots);
 	memset(fix->responses, 0xee, sizeof(fix->responses));
 	ornic_pci_slots_finish(&fix->slots, slot, &rsp);
@@ -226,14 +226,14 @@ static void answer_is_a_copy(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(command_is_answered),
-	KUNIT_CASE(answers_come_in_any_order),
+	KUNIT_CASE(command_gets_its_response),
+	KUNIT_CASE(responses_come_in_any_order),
 	KUNIT_CASE(rings_go_round),
 	KUNIT_CASE(long_command_keeps_its_slot),
-	KUNIT_CASE(command_without_answer_is_given_up),
-	KUNIT_CASE_PARAM(lie_is_found, lie_gen_params),
+	KUNIT_CASE(command_without_response_is_given_up),
+	KUNIT_CASE_PARAM(bad_response_is_found, bad_rsp_gen_params),
 	KUNIT_CASE(idle_ring_is_not_believed),
-	KUNIT_CASE(answer_is_a_copy),
+	KUNIT_CASE(response_is_a_copy),
 	{}
 };
 

@@ -15,7 +15,7 @@ static const struct ornic_ring_limits limits = {
 struct sq_case {
 	const char *name;
 	bool atomics;
-	u32 wr, sge, inline_data; /* asked for */
+	u32 wr, sge, inline_data; /* requested */
 	u8 log_depth, log_stride;
 	u32 got_sge, got_inline;
 };
@@ -24,7 +24,7 @@ struct sq_case {
 static const struct sq_case sq_cases[] = {
 	/* name			RC	wr	sge inl		depth stride sge inl */
 	{ "one small",		true,	1,	1,  0,		0,  6,	1,  32 },
-	{ "no sge asked",	true,	1,	0,  0,		0,  6,	1,  32 },
+	{ "no sge requested",	true,	1,	0,  0,		0,  6,	1,  32 },
 	{ "ud fits two",	false,	16,	2,  0,		4,  6,	2,  32 },
 	{ "rc two need 128",	true,	16,	2,  0,		4,  7,	5,  96 },
 	{ "depth rounds up",	true,	17,	1,  0,		5,  6,	1,  32 },
@@ -73,7 +73,7 @@ struct rq_case {
 };
 
 static const struct rq_case rq_cases[] = {
-	{ "one", 1, 1, 0, 5, 1 },    { "no sge asked", 1, 0, 0, 5, 1 },
+	{ "one", 1, 1, 0, 5, 1 },    { "no sge requested", 1, 0, 0, 5, 1 },
 	{ "two", 512, 2, 9, 6, 3 },  { "four", 500, 4, 9, 7, 7 },
 	{ "all", 2, 32, 1, 10, 32 },
 };
@@ -200,7 +200,7 @@ static void rings_beyond_limits_are_refused(struct kunit *test)
 			-EINVAL);
 }
 
-/* Whatever is asked for within the limits is held, and fits its stride. */
+/* All that is requested within the limits is held, and fits its stride. */
 static void rings_hold_every_legal_wqe(struct kunit *test)
 {
 	u32 sge, inl;
@@ -271,7 +271,7 @@ static const struct srq_case {
 } srq_cases[] = {
 	{ "none", 0, 1, -EINVAL, 0, 0, 0, 0 },
 	{ "one", 1, 1, 0, 0, 5, 1, 8192 },
-	{ "no sge asked", 1, 0, 0, 0, 5, 1, 8192 },
+	{ "no sge requested", 1, 0, 0, 0, 5, 1, 8192 },
 	{ "rounds up", 100, 2, 0, 7, 6, 3, 4096 + 128 * 64 },
 	{ "largest", 32768, 32, 0, 15, 10, 32, 4096 + 32768 * 1024 },
 	{ "too deep", 32769, 1, -EINVAL, 0, 0, 0, 0 },
