@@ -91,7 +91,7 @@ int ornic_ib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 int ornic_ib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
 int ornic_ib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 
-/* Kernel users post */
+/* Posting by kernel users */
 int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad_wr);
 int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
@@ -113,7 +113,7 @@ int ornic_ib_counter_unbind_qp(struct ib_qp *ibqp);
 int ornic_ib_counter_update_stats(struct rdma_counter *counter);
 int ornic_ib_counter_dealloc(struct rdma_counter *counter);
 
-/* rdma resource show */
+/* Details of `rdma resource show` */
 int ornic_ib_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
 int ornic_ib_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
 int ornic_ib_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq);
