@@ -107,7 +107,6 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 {
 	struct ornic_ib_dev *dev =
 		container_of(nb, struct ornic_ib_dev, netdev_nb);
-
 	struct net_device *netdev = netdev_notifier_info_to_dev(info);
 
 	if (netdev != dev->bus->netdev)
@@ -115,8 +114,9 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 
 	switch (event) {
 	case NETDEV_UNREGISTER:
-		/* A netdev that moves leaves its namespace like this, too. */
-		ornic_netdev_mcast_leave_all(&dev->mcast);
+		/* One that stays registered moves to another namespace. */
+		if (netdev->reg_state == NETREG_REGISTERED)
+			ornic_netdev_mcast_leave_all(&dev->mcast);
 		break;
 	case NETDEV_REGISTER:
 		ornic_sysfs_net_rename(&dev->sysfs_net, netdev);

@@ -81,7 +81,7 @@ static struct net_device *netdev_find(const struct ornic_pci *pci)
 
 static void pci_netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 {
-	/* One that stays registered moves to another namespace. */
+	/* One that stays registered only moves to another namespace. */
 	if (netdev != pci->bus.netdev || netdev->reg_state == NETREG_REGISTERED)
 		return;
 	set_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
