@@ -6,7 +6,7 @@
  *
  * Each file can also be compiled alone: it has its includes, shares only what
  * headers declare, and undefines macros of a common name at its end. Names of
- * statics are unique among them.
+ * static functions are unique among them.
  */
 #include "cq.c"
 #include "dev.c"

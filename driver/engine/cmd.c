@@ -3,9 +3,9 @@
  * Commands: the firmware of the device. A row of the table for each opcode.
  *
  * The request may lie in memory that its sender still writes to, so it is
- * copied once and only the copy is looked at. Every value is range-checked;
+ * copied once and only the copy is used. Every value is range-checked;
  * reserved fields are ignored. A command either happens completely or not at
- * all, and always answers.
+ * all, and always gets a response.
  */
 #include "cq.h"
 #include "dev.h"

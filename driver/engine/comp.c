@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The completer: what responses do to the send queue.
+ * Completer: handles ACKs, NAKs and READ/atomic responses.
  *
  * Invariants, sq.lock held: WQEs complete in order; sq.acked is the oldest PSN
- * without a response; tail <= cur <= fetched. acked <= psn <= max_psn, and an
- * answer counts only if its PSN is in [acked, max_psn).
+ * that is not acknowledged; tail <= cur <= fetched; acked <= psn <= max_psn. A
+ * response counts only if its PSN is in [acked, max_psn).
  *
- * Timer law: there is one deadline. While sending waits for the peer to be
- * ready (RNR) it is the end of that wait; while a sequence NAK is held, the end
- * of the round trip in which packets go back to it; else it is the ACK timeout,
- * set when the first packet goes out, moved by each progress, gone when nothing is
- * outstanding. The host's timer may be early against it, never late: it is set
- * again on expiry, so that progress costs no timer operation. The same timer
- * serves the short waits for a port that refused a frame (struct ornic_backoff);
- * meanwhile the ACK timer runs, so that a port that is down has an end as well.
+ * Timer law: there is one deadline. During an RNR wait it is the end of that
+ * wait; while a sequence NAK is held, the end of the round trip in which packets
+ * go back to it; else the ACK timeout, which starts with the first packet, moves
+ * with each progress and stops when nothing is outstanding. The host's timer may
+ * be early, never late: it is set again on expiry, so that progress costs no
+ * timer operation. The same timer serves the short waits for a port that refused
+ * a frame (struct ornic_backoff). The ACK timer runs meanwhile, so that a port
+ * that is down ends in a timeout as well.
  */
 #include "proto.h"
 
@@ -75,7 +75,7 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
 
-/* The oldest WQE has succeeded; whoever asked for it is told. */
+/* The oldest WQE has succeeded; it completes if it is signaled. */
 static void retire_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		       const struct ornic_swqe *sw)
 {
@@ -86,8 +86,8 @@ static void retire_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /*
- * A response that takes a large part of the timeout means that the queue in
- * front of the peer is long: then less of ours should be in it.
+ * An RTT above timeout/4 means that the peer is congested: halve the window.
+ * Above timeout/8 the window does not grow.
  */
 static void take_rtt_sample(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
@@ -251,7 +251,7 @@ void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	qp->dev->ops->deadline(qp->dev->host, qp->host_qp, when);
 }
 
-/* Is a response awaited, or to be awaited as soon as the port takes a frame? */
+/* True if a response is outstanding, or will be when the port takes a frame. */
 static bool is_outstanding(struct ornic_sq *sq)
 {
 	return ornic_psn_diff(sq->max_psn, sq->acked) > 0 ||
@@ -273,8 +273,8 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (sq->deadline)
 		return;
 	/*
-	 * IBTA 9.7.6.1.3: 4.096 us * 2^timeout, at most four times as long.
-	 * A peer that has not answered once may be slow: wait longer then.
+	 * IBTA 9.7.6.1.3: 4.096 us * 2^timeout, at most four times as long. A
+	 * peer without a response so far may be slow: wait longer.
 	 */
 	used = qp->retry_cnt - sq->retry_left + sq->grace_used;
 	sq->deadline =
@@ -284,9 +284,9 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /*
- * A peer from whose address a packet came meanwhile, for any QP, is up, however
- * long its answers take: such a timeout costs no retry. No more of them than
- * there are retries, as IBTA 9.9.2.1.1 bounds the time to the error by these.
+ * Traffic from any QP of the peer proves that it is alive; such a timeout
+ * costs no retry. At most retry_cnt of them, as IBTA 9.9.2.1.1 bounds the
+ * time until the error by the retries.
  */
 static bool grant_retry_grace(struct ornic_qp *qp)
 {
@@ -386,9 +386,9 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	if (qp->rnr_retry != ORNIC_RETRY_INFINITE)
 		sq->rnr_left--;
 	/*
-	 * The peer answers, so nothing is wrong with the way to it. Without
-	 * this the sequence NAKs of a responder that says both to a message of
-	 * several packets would use the retries up while we wait for it.
+	 * The peer is alive and the path works. Otherwise the sequence NAKs
+	 * of a responder that sends both for a message of several packets
+	 * would use up the retries during the RNR wait.
 	 */
 	sq->retry_left = qp->retry_cnt;
 	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->rnr_left, sq->acked, sq->window);
@@ -425,8 +425,8 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_qp_stat_inc(qp, ORNIC_STAT_TIMEOUTS);
 	sq->gap = false;
 	/*
-	 * Perhaps all of it is in the queue of a peer that is busy: do not add
-	 * to it, one packet finds out. Responses open the window again.
+	 * Perhaps everything is queued at a busy peer. Do not add to it: one
+	 * packet finds out, and responses open the window again.
 	 */
 	sq->window = 1;
 	if (grant_retry_grace(qp))
@@ -570,7 +570,10 @@ static void rx_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_comp_success(ctx, qp, sw);
 }
 
-/* IBTA A19.4: ATOMIC WRITE and FLUSH are answered by an empty READ response. */
+/*
+ * IBTA A19.4: the response to ATOMIC WRITE and FLUSH is an empty READ
+ * response.
+ */
 static void rx_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     struct ornic_swqe *sw, const struct ornic_pkt *pkt)
 {

@@ -2,10 +2,10 @@
 /*
  * Completion queues, the device's end.
  *
- * Invariant: slot i of pass p is written once the host's consumer index says
- * that it is free, and its phase bit is the last thing that is written. What
- * the host writes (consumer, arm) is believed only as far as it can hurt
- * nobody but that host.
+ * Invariant: slot i of pass p is written only when the consumer index of the
+ * host shows that it is free, and its phase bit is written last. The indices
+ * of the host (consumer, arm) are not trusted: wrong ones harm only that
+ * host.
  */
 #include "cq.h"
 
@@ -78,8 +78,8 @@ static void write_cqe(struct ornic_cq *cq, const struct ornic_cqe *cqe, u64 now)
 }
 
 /*
- * The arming that waits for an event, with @mode set to what it waits for;
- * ORNIC_ARM_NONE if there is none.
+ * Return the pending arm value and its mode, ORNIC_ARM_NONE if none is
+ * pending.
  */
 static u32 read_arming(const struct ornic_cq *cq, u32 *mode)
 {
@@ -99,7 +99,7 @@ static void raise_event(struct ornic_ctx *ctx, struct ornic_cq *cq, u32 arm)
 	ornic_ctx_event(ctx, ORNIC_EVENT_COMP, cq->cqn, cq->vector);
 }
 
-/* Does the event wait for more CQEs? The first of them starts the period. */
+/* True if moderation delays the event. The first CQE starts the period. */
 static bool waits_for_more(struct ornic_ctx *ctx, struct ornic_cq *cq)
 {
 	if (likely(cq->count <= 1 && (cq->count || !cq->period)))
@@ -316,7 +316,7 @@ static int replace_mem(struct ornic_cq *cq, struct ornic_cq_mem *next)
 	ornic_lock_held(&cq->lock);
 	if (cq->overflow)
 		return ORNIC_BAD_STATE;
-	/* The first is a host's that tells nonsense. */
+	/* The first is an invalid consumer index of the host. */
 	if (waiting > old.ring.mask + 1 || waiting > next->ring.mask + 1)
 		return ORNIC_BAD_PARAM;
 	if (waiting > ORNIC_MAX_MOVED_CQES)

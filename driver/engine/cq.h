@@ -56,7 +56,7 @@ struct ornic_cq_mem {
  * @lock: protects all below it
  * @mem: its memory, which RESIZE_CQ replaces
  * @producer: CQEs written so far (free running)
- * @fired: the value of record.arm that was last answered
+ * @fired: the value of record.arm whose event was raised last
  * @overflow: it has overflowed: nothing is written any more; may be read
  *	without @lock
  * @count: raise the event with that many CQEs; 0: no matter how many

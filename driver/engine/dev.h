@@ -24,14 +24,14 @@
 #define ORNIC_LOG_MAX_WQE 15
 #define ORNIC_LOG_MAX_CQE 22
 #define ORNIC_MAX_MOVED_CQES (1u << 17) /* by RESIZE_CQ, under its lock */
-#define ORNIC_MAX_RD_ATOMIC 16 /* as responder, each keeps its answer */
+#define ORNIC_MAX_RD_ATOMIC 16 /* as responder, each keeps its response */
 #define ORNIC_MAX_INIT_RD_ATOMIC 128 /* as requester, nothing but a count */
 #define ORNIC_MAX_MSG (1u << 31) /* bytes, IBTA C9-93 */
 #define ORNIC_MAX_MR_BYTES (1ull << 40)
 #define ORNIC_PEER_SEEN_LOG 8 /* slots of addresses */
 #define ORNIC_GSI_QPN 1 /* IBTA 3.9.5 */
 
-/* What one look around of a poll thread takes in, at most, of each. */
+/* QPs of each kind that one ornic_engine_poll() checks, at most. */
 #define ORNIC_POLL_RECENT 16
 #define ORNIC_POLL_OTHERS 16
 /* And numbers among which it looks for others: most of them may be unused. */
@@ -125,7 +125,7 @@ static inline bool ornic_stat_optional(const struct ornic_dev *dev,
 	return READ_ONCE(dev->optional) & BIT_ULL(stat);
 }
 
-/* What a command answers for -@err of the functions it is made of. */
+/* The status of a command for -@err of a function. */
 static inline enum ornic_status ornic_errno_status(int err)
 {
 	switch (err) {
@@ -200,7 +200,7 @@ static inline bool ornic_ctx_full(const struct ornic_ctx *ctx)
 /* SET_GID. Existing paths keep their addresses. Return: enum ornic_status. */
 int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req);
 
-/* Is @gid (IPv4 mapped or IPv6) one of the device's own, on @vlan? */
+/* True if @gid (IPv4 mapped or IPv6) on @vlan is in the GID table. */
 bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan);
 
 /* Copy of entry @index; valid = false if empty or out of range. */
@@ -211,7 +211,7 @@ u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan);
 
 /**
  * struct ornic_ah - an address handle
- * @rcu: for freeing it behind readers
+ * @rcu: frees it after readers
  * @pdn: its PD
  * @path: header template
  */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The engine: the device behind the interface of ornic-hw.h, as a library.
+ * The engine: a device with the interface of ornic-hw.h, as a library.
  *
- * Its host (the soft device, ornic-nic, a test) gives it commands, kicks,
- * packets and expired timers, and gets memory translations, frames to send,
- * deadlines and events. Time and randomness come from the host, so the same
- * inputs give the same outputs bit for bit.
+ * Its host (the soft device, ornic-nic, a test) passes in commands, kicks,
+ * packets and expired timers, and provides memory translation, frames to
+ * send, timers and event delivery. Time and randomness come from the host, so
+ * the same inputs give the same outputs bit for bit.
  *
  * Concurrency: every function may be called for different QPs at the same
- * time. ornic_engine_cmd may sleep; the others may not, and run in process or
- * softirq context with interrupts on. Host ops are called with engine locks
- * held (sq or rq of a QP) unless said otherwise; they must not call back into
+ * time. ornic_engine_cmd() may sleep; the others may not, and run in process
+ * or softirq context with interrupts on. Host ops are called with engine
+ * locks held (sq or rq of a QP) unless noted; they must not call back into
  * the engine. Events are the exception: see @event.
  */
 #ifndef ORNIC_ENGINE_H
@@ -68,7 +68,7 @@ struct ornic_tx {
  * @ip: its IP header (IPv4 with IHL 5, or IPv6 with UDP next), contiguous
  *	up to the end of the UDP header
  * @ipv6: @ip is an IPv6 header
- * @busy_here: this CPU has enough to do: what a response lets the requester send
+ * @busy_here: this CPU is busy: what a response allows the requester to send
  *	is left to ornic_engine_ops::resched
  * @nsegs: pieces in @seg
  * @sl: PCP of a tagged frame, else 0
@@ -148,7 +148,7 @@ enum ornic_trace {
  *	held. It stays for the time of the call into the sender. NULL: there is
  *	none; the op itself may be NULL.
  * @trace: something happened to QP @qpn, see enum ornic_trace; engine locks are
- *	held. NULL: nobody wants to know
+ *	held. NULL: no tracing
  * @relax: a command, or ornic_engine_destroy(), takes long: called every few
  *	microseconds of it with no engine lock held. The host may do other work,
  *	calls into this engine for its QPs among it. May sleep. May be NULL.
@@ -347,7 +347,7 @@ bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 enum ornic_frame {
 	ORNIC_FRAME_OTHER, /* not RoCEv2 */
 	ORNIC_FRAME_ROCE,
-	ORNIC_FRAME_BAD, /* of IP, with a wrong checksum: nobody would take it */
+	ORNIC_FRAME_BAD, /* wrong IPv4 checksum: to be dropped */
 };
 
 /**

@@ -17,7 +17,7 @@
  *  logging     ornic_pr_debug
  *  compiler    __uninitialized, __flatten, noinline, ornic_copy_once
  *  speculation ornic_index_nospec
- *  tracing     ornic_trace_on: does anybody look? ORNIC_DEFINE_TRACE, once
+ *  tracing     ornic_trace_on: a tracepoint is on; ORNIC_DEFINE_TRACE, once
  */
 #ifndef ORNIC_ENGINE_ENV_H
 #define ORNIC_ENGINE_ENV_H
@@ -35,9 +35,9 @@
  */
 
 /*
- * Copy a structure from memory that others may write to at any time, and look at
- * the copy only. A plain memcpy() lets the compiler read the source once more
- * later on, behind the checks of what it read before.
+ * Copy a structure from memory that others may write to at any time; only the
+ * copy is checked and used. A plain memcpy() allows the compiler to read the
+ * source again after the checks.
  */
 #define ornic_copy_once(to, from)                    \
 	do {                                         \

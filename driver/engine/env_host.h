@@ -97,7 +97,7 @@ struct ornic_account {
 
 /*
  * Allocations of this thread are charged to this account, as the kernel charges
- * them to the memcg of its caller. NULL: nobody is charged.
+ * them to the memcg of its caller. NULL: not charged.
  */
 __attribute__((weak)) __thread struct ornic_account *ornic_account;
 
@@ -231,7 +231,7 @@ static inline u32 ornic_crc32_by_table(u32 crc, const void *p, size_t len)
 
 #define ornic_cmpxchg64(p, o, n) __sync_val_compare_and_swap(p, o, n)
 
-/* Who could measure what is speculated on here may read it anyway. */
+/* A process has no other security domain to protect from speculation. */
 #define ornic_index_nospec(i, n) (i)
 
 typedef struct {
@@ -255,7 +255,7 @@ static inline void ornic_atomic_dec(ornic_atomic_t *a)
 
 #define ornic_pr_debug(fmt, ...) ((void)0)
 
-/* The suites look; who passes no op pays one branch. */
+/* Always on for the suites; without a trace op it costs one branch. */
 #define ornic_trace_on() true
 #define ORNIC_DEFINE_TRACE struct ornic_trace_unused
 

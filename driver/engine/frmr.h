@@ -15,8 +15,8 @@ struct ornic_swqe;
 /**
  * struct ornic_frmr - an FRMR
  * @base: its place among the keys. All but its PD is protected by @lock.
- * @use: held while a peer's request moves data of the MR, from the look at its
- *	key to the end of the copy, and while the key is invalidated. Taken under
+ * @use: held while a peer's request moves data of the MR, from the look-up
+ *	of its key to the end of the copy, and while the key is invalidated. Taken under
  *	the rq.lock of the request, outside of @lock; one at a time.
  * @lock: a leaf, held for each look at the MR and each change of it
  * @room: pages that it can have

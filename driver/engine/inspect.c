@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * INSPECT: what an object is doing at this moment. Nothing that the response says
- * is believed by anybody, so the host's side of a record goes into it unchecked.
+ * INSPECT: the state of an object at this moment. The response is for humans,
+ * so the host's side of a record goes into it unchecked.
  */
 #include "proto.h"
 

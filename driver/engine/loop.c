@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Traffic within a device, and between peer engines: the requester hands its
- * message to the responder of the peer, MR to MR, without packets. What the two
- * say to each other is what they would say on the wire: a peer that is not
- * there or not ready to listen is a lost packet, and the ACK timer takes over.
+ * Loopback within a device, and between peer engines: the requester passes its
+ * message to the responder of the peer, MR to MR, without packets. The protocol
+ * is that of the wire: a peer that does not exist or is not ready to receive
+ * equals a lost packet, and the ACK timer takes over.
  *
- * Locks: A.sq is held, B.rq is taken around the responder, nothing else. What
- * must happen to B as a whole (its error state) is left to a run of B. What a
- * peer engine does is a call of its own into that device, with its own events.
+ * Locks: A.sq is held, B.rq is taken around the responder, nothing else. The
+ * error state of B is left to a run of B. Work of a peer engine is a call of its
+ * own into that device, with its own events.
  */
 #include "proto.h"
 
@@ -43,7 +43,7 @@ static struct ornic_qp *peer_of(const struct ornic_qp *qp)
 	return dev ? ornic_qp_lookup(dev, qp->dest_qpn) : NULL;
 }
 
-/* Do the addresses fit, as those of packets have to? IBTA A17.9. */
+/* True if the addresses match as those of packets have to, IBTA A17.9. */
 static bool addresses_match(const struct ornic_qp *qp,
 			    const struct ornic_qp *peer)
 {
@@ -51,7 +51,7 @@ static bool addresses_match(const struct ornic_qp *qp,
 	       !memcmp(peer->path.sgid, qp->path.dgid, 16);
 }
 
-/* Would packets of @qp be accepted by @peer? Under peer's rq.lock. */
+/* True if @peer would accept packets of @qp. Under peer's rq.lock. */
 static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 {
 	u8 type = qp->type == ORNIC_QPT_XRC_INI ? ORNIC_QPT_XRC_TGT : qp->type;
@@ -63,10 +63,10 @@ static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 /* ---- The fast path ----------------------------------------------------------- */
 
 /*
- * A WRITE or READ of one packet that is as most are, in one go. All is looked at
- * before anything changes, and whatever is not plain (a failure, an event, a
- * counter, a window, memory that has to be asked for, more than a page) is left
- * to the slow path, which decides on it from the start.
+ * Single-packet WRITEs and READs between plain MRs. Everything is checked
+ * before anything changes; anything unusual (a failure, an event, a counter,
+ * a window, an FRMR or DMA key, more than a page) takes the slow path, which
+ * starts from the beginning.
  */
 static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
@@ -103,7 +103,10 @@ static u8 *local_bytes(struct ornic_qp *qp, const struct ornic_swqe *sw)
 			   sw->length, read ? ORNIC_ACCESS_LOCAL_WRITE : 0);
 }
 
-/* Is this what @peer expects next, and may do at once? Under its rq.lock. */
+/*
+ * True if @peer expects this request next and can execute it at once. Under
+ * its rq.lock.
+ */
 static bool is_expected(const struct ornic_qp *qp, const struct ornic_qp *peer,
 			const struct ornic_swqe *sw, u8 access)
 {
@@ -115,7 +118,10 @@ static bool is_expected(const struct ornic_qp *qp, const struct ornic_qp *peer,
 	       peer->access & access && !READ_ONCE(peer->dev->optional);
 }
 
-/* May @peer answer one more READ? Its resources are for those with packets. */
+/*
+ * True if @peer can execute one more READ: none with packets holds a
+ * resource.
+ */
 static bool has_resource(const struct ornic_qp *peer)
 {
 	return peer->max_dest_rd_atomic && peer->rq.rd_head == peer->rq.rd_tail;
@@ -248,7 +254,7 @@ static __flatten noinline enum ornic_step loop_executed(struct ornic_ctx *ctx,
 	ctx->budget -= bytes;
 	ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, bytes);
 	if (sw->pkts != sw->npkts) {
-		/* It was answered: if the budget ends here no timer runs. */
+		/* Acknowledged: no timer runs if the budget ends here. */
 		ornic_comp_progress(ctx, qp, qp->sq.psn);
 		return ORNIC_STEP_DONE;
 	}
@@ -399,9 +405,10 @@ static u32 take_held_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 }
 
 /*
- * Is @peer the QP that accepted the READ @sw, and still of that connection? Its
- * number alone says nothing: since the last piece the QP may have been reset, or
- * destroyed and its number given to another. Under peer's rq.lock.
+ * True if @peer is the QP that accepted the READ @sw, and still of that
+ * connection. Its number alone does not show it: since the last piece the QP
+ * may have been reset, or destroyed and its number reused. Under peer's
+ * rq.lock.
  */
 static bool is_read_peer(const struct ornic_qp *qp, const struct ornic_qp *peer,
 			 const struct ornic_swqe *sw)
@@ -410,7 +417,7 @@ static bool is_read_peer(const struct ornic_qp *qp, const struct ornic_qp *peer,
 	       peer->access & ORNIC_ACCESS_REMOTE_READ;
 }
 
-/* What is missing of the READ is a new request to whatever QP answers next. */
+/* The rest of the READ becomes a new request. */
 static enum ornic_step read_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_swqe *sw)
 {

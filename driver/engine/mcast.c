@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Multicast groups, IBTA 10.5.2. Who gets a packet is decided here; that each
- * member gets it by its own Q_Key and receive queue is the responder's affair.
+ * Multicast groups, IBTA 10.5.2: which QPs get a packet. That each member
+ * gets it by its own Q_Key and receive queue is left to the responder.
  */
 #include "mcast.h"
 #include "proto.h"

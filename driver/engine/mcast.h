@@ -4,8 +4,8 @@
  * members under RCU; commands change both under @lock, which is a leaf.
  *
  * A member is a QPN, not a pointer: DESTROY_QP takes it out of its groups
- * before it waits for RCU and gives the number back, so whoever reads it
- * finds that QP or none.
+ * before it waits for RCU and gives the number back, so a
+ * look-up finds that QP or none.
  */
 #ifndef ORNIC_ENGINE_MCAST_H
 #define ORNIC_ENGINE_MCAST_H
@@ -22,7 +22,7 @@ struct ornic_qp;
 
 /**
  * struct ornic_mcg - a multicast group
- * @rcu: for freeing it behind readers
+ * @rcu: frees it after readers
  * @next: in its bucket
  * @mgid: its address
  * @slots: one past the last entry of @qpn that is in use, never 0
@@ -40,7 +40,7 @@ struct ornic_mcg {
 /**
  * struct ornic_mcast - the groups of a device
  * @lock: serialises all changes
- * @seed: of the hash, new whenever there are no groups: nobody can choose
+ * @seed: of the hash, new whenever there are no groups: no peer can choose
  *	MGIDs that share a bucket
  * @count: groups
  * @bucket: heads of their lists

@@ -213,8 +213,8 @@ static bool extends_piece(const struct ornic_frag *last, const u8 *area,
 }
 
 /*
- * Append @len bytes at @ptr. They belong to an area that starts at @area;
- * touching pieces become one only inside it, because whoever sends pages
+ * Append @len bytes at @ptr, which belong to an area that starts at @area.
+ * Touching pieces are merged only inside an area: a host that sends pages
  * needs each piece to stay within one.
  */
 static bool add_piece(struct ornic_iov *iov, u8 *area, u8 *ptr, u32 len)

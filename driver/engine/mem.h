@@ -6,7 +6,7 @@
  * Lifetime: lookups happen inside the RCU section of an engine call, and the key
  * that they return is good until its end. Its memory is used only under a lock of
  * a QP of the key's own device, taken before the lookup. Destroying a key unlinks
- * it and waits for those locks, so afterwards nobody touches its memory. No
+ * it and waits for those locks, so its memory is unused afterwards. No
  * references are counted on the way.
  */
 #ifndef ORNIC_ENGINE_MEM_H
@@ -72,7 +72,7 @@ static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
  * @window: it is a memory window, no MR (mw.h)
  * @frmr: it is an FRMR, whose lock protects it (frmr.h)
  * @windows: windows bound to it; it is ORNIC_BUSY while > 0
- * @rcu: commands look at it without the lock of a QP
+ * @rcu: commands read it without the lock of a QP
  */
 struct ornic_mkey {
 	u32 key;

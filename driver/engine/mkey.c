@@ -107,11 +107,12 @@ static void pass_locks(struct ornic_qp *qp)
 }
 
 /*
- * Nobody uses what was in the table of keys before when this returns. Memory of a
- * key is used only under a lock of a QP of its device, which finds the key in the
- * table under that lock: so whoever has passed all of them is behind all users. A
- * QP that is out of its table runs until the end of the grace period for which
- * ornic_qp_destroy() waits. Grace periods cost more than the locks of some QPs.
+ * Wait until keys that were unlinked are unused. The memory of a key is used
+ * only under a lock of a QP of its device, and the key is looked up under
+ * that lock: after all these locks were passed there are no users left. A QP
+ * that is out of its table runs until the end of the grace period for which
+ * ornic_qp_destroy() waits. A grace period costs more than the locks of a few
+ * QPs.
  */
 static void wait_for_users(struct ornic_dev *dev)
 {

@@ -13,9 +13,9 @@ struct ornic_qp;
  * changed unless ORNIC_OK.
  *
  * The new key is never 0 and hard to guess: 28 random bits. When
- * ornic_mkey_modify() returns, nobody uses the key as it was before; when
- * ornic_mkey_destroy() returns, nobody reads or writes its memory. Both sleep, and
- * return ORNIC_BUSY while a window is bound to the key.
+ * ornic_mkey_modify() returns, no access uses the key as it was before; when
+ * ornic_mkey_destroy() returns, its memory is no longer read or written. Both
+ * sleep, and return ORNIC_BUSY while a window is bound to the key.
  */
 int ornic_mkey_create(struct ornic_dev *dev,
 		      const struct ornic_req_create_mkey *req, u32 *key);

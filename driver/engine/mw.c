@@ -178,7 +178,7 @@ enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 
 /* ---- Binding ------------------------------------------------------------------- */
 
-/* The MR that @sw wants a window on, or why it may not have one. */
+/* Look up the MR for the window that @sw binds. */
 static enum ornic_vendor_err bind_target(const struct ornic_qp *qp,
 					 const struct ornic_swqe *sw,
 					 struct ornic_mkey **mr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Memory windows: keys for a part of an MR, bound and invalidated by WQEs.
- * Their index stays, their variant is chosen by who binds them.
+ * The index stays; BIND_MW chooses the variant.
  */
 #ifndef ORNIC_ENGINE_MW_H
 #define ORNIC_ENGINE_MW_H
@@ -17,12 +17,12 @@ struct ornic_swqe;
  * @type: enum ornic_mw_type
  * @lock: protects all below it; a leaf
  * @mr: the MR that it is bound to, counted in its @windows; NULL: unbound
- * @key: index and variant that it answers to while bound
+ * @key: index and variant while bound
  * @access: enum ornic_access
  * @addr: first byte, as the MR has it
  * @length: bytes
- * @qp_id: type 2: the QP that may use it, by &ornic_qp.id: not whatever QP has
- *	its number later
+ * @qp_id: type 2: the QP that may use it, by &ornic_qp.id: not a later QP
+ *	with its number
  */
 struct ornic_mw {
 	struct ornic_mkey base;
@@ -87,7 +87,7 @@ enum ornic_vendor_err ornic_mw_invalidate(const struct ornic_qp *qp, u32 rkey);
 
 /*
  * CREATE_MW and DESTROY_MW. The new key is unbound, never 0 and hard to guess.
- * When ornic_mw_destroy() returns, nobody uses memory through the window any
+ * When ornic_mw_destroy() returns, no memory is used through the window any
  * more; it takes any variant. Return: enum ornic_status.
  */
 int ornic_mw_create(struct ornic_dev *dev,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The protocol of a QP, and who calls whom:
+ * The protocol of a QP, by file:
  *
  *   run.c   kicks, packets, timers; takes the locks
  *   wqe.c   rings to struct ornic_swqe and struct ornic_rwqe
@@ -10,7 +10,7 @@
  *   comp.c  completer: responses, timers, completions (sq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
- *   resp_tx.c  responder: packets that answer them (rq.lock)
+ *   resp_tx.c  responder: sends READ responses, ACKs, NAKs (rq.lock)
  *   mcast.c   groups and their members (mcast.lock)
  *   mem.c   pieces of memory, bytes to SGEs
  *   mw.c    remote keys; windows: bind, invalidate (sq or rq)
@@ -34,11 +34,11 @@
 /* Unacknowledged packets before RC waits, and between AckReqs. */
 #define ORNIC_SEND_WINDOW 128
 #define ORNIC_ACK_INTERVAL 32
-/* What a connection begins with; each answer that comes soon adds to it. */
+/* Initial window; each response in time adds to it. */
 #define ORNIC_FIRST_WINDOW 32
 /* The window does not shrink below this for a lost packet, ... */
 #define ORNIC_LOSS_WINDOW 8
-/* ... nor below this for a response that comes late. */
+/* ... nor below this for a late response. */
 #define ORNIC_LATE_WINDOW 2
 /* RNR waits in a row: the second is longer by STEP, ... the last by STEP << LOG */
 #define ORNIC_RNR_STEP_NS 8192ull
@@ -255,8 +255,8 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 noinline void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /*
- * rq: the responder is at an error and takes no more requests. What it accepted
- * before is still answered, then run.c takes the QP to ERR.
+ * rq: the responder is at an error and takes no more requests. Responses to
+ * earlier ones are still sent, then run.c takes the QP to ERR.
  */
 static inline void ornic_resp_die(const struct ornic_ctx *ctx,
 				  struct ornic_rq *rq)

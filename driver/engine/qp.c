@@ -288,7 +288,7 @@ int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn)
 	struct ornic_qp *qp;
 
 	ornic_atomic_inc(&dev->qps_leaving);
-	/* Whoever misses it in the table sees that it leaves: mkey.c. */
+	/* A call that misses it in the table sees qps_leaving: mkey.c. */
 	smp_mb();
 	qp = ornic_table_unlink(&dev->qps, qpn);
 	if (qp) {

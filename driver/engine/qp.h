@@ -125,7 +125,7 @@ struct ornic_backoff {
 	u8 tries;
 };
 
-/* Is it too early? */
+/* True if it is too early to try again. */
 static inline bool ornic_backoff_on(struct ornic_backoff *b, u64 now)
 {
 	if (likely(!b->until))
@@ -449,7 +449,10 @@ static inline void ornic_qp_stat_inc(struct ornic_qp *qp, enum ornic_stat stat)
 	ornic_qp_stat_add(qp, stat, 1);
 }
 
-/* Of a slot of ornic_dev.peer_seen: the time. The rest is the peer's fingerprint. */
+/*
+ * Bits of a slot of ornic_dev.peer_seen with the time. The rest is the
+ * fingerprint of the peer.
+ */
 #define ORNIC_PEER_SEEN_TIME ((1ull << 24) - 1)
 
 /*
@@ -535,9 +538,9 @@ static inline u8 ornic_qp_transport(const struct ornic_qp *qp)
 	return qp->type == ORNIC_QPT_UC ? ORNIC_UC : ORNIC_RC;
 }
 
-/* What the responder says to a request. */
+/* The result of a request at the responder. */
 enum ornic_verdict {
-	ORNIC_RESP_DROP, /* no answer */
+	ORNIC_RESP_DROP, /* no response */
 	ORNIC_RESP_ACK,
 	ORNIC_RESP_RNR,
 	ORNIC_RESP_NAK_SEQ,
@@ -554,7 +557,7 @@ enum ornic_verdict {
  * CREATE_, DESTROY_, MODIFY_, QUERY_QP. May sleep. Return: enum ornic_status.
  *
  * ornic_qp_create(): ORNIC_LIMIT if there are no QPNs left, ORNIC_BUSY if there is
- * a GSI QP. ornic_qp_destroy(), in any state: on return nobody touches the rings,
+ * a GSI QP. ornic_qp_destroy(), in any state: on return the rings are unused,
  * and neither timer nor run comes. ornic_qp_modify(): ORNIC_BAD_STATE for a
  * transition that does not exist, or an attribute that waits for the SQ to drain;
  * ORNIC_BAD_PARAM for a mask or value that it does not allow.

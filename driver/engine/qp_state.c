@@ -318,7 +318,7 @@ static void state_entered(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 from,
 		/* Without a send queue at once. */
 		ornic_sq_check_drained(ctx, qp);
 	}
-	/* What was posted before: nobody kicks for it again. */
+	/* WQEs that were posted before: no kick follows. */
 	if (to == ORNIC_QPS_RTS && from != ORNIC_QPS_RTS)
 		ornic_qp_resched(qp);
 }

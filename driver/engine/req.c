@@ -55,7 +55,7 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
-	/* What comes now may answer the first packet or its copy. */
+	/* An ACK from now on may be for the first packet or its copy. */
 	sq->rtt_start = 0;
 	for (i = sq->tail; i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
@@ -221,7 +221,10 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	return ORNIC_STEP_DONE;
 }
 
-/* May the response of a READ or atomic be written? Better known before. */
+/*
+ * Check that the response of a READ or atomic can be written, before it is
+ * requested.
+ */
 static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
 					const struct ornic_swqe *sw)
 {
@@ -399,8 +402,8 @@ static bool is_probe(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 }
 
 /*
- * May an RC QP have more PSNs out, for @sw? A READ may begin in the window and
- * end behind it, as it may be longer.
+ * True if an RC QP may have more PSNs outstanding, for @sw. A READ may begin
+ * inside the window and end beyond it, as it may be longer.
  */
 static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
@@ -534,9 +537,9 @@ static void want_kick(struct ornic_sq *sq, bool want)
 }
 
 /*
- * Nothing to do: ask for a kick, then look once more. The barrier pairs with
- * the one that the host has between its producer and its read of kick_wanted:
- * either it sees our wish or we see its WQE.
+ * Nothing to do: request a kick, then check the producer again. The barrier
+ * pairs with the one that the host has between its producer and its read of
+ * kick_wanted: either it sees kick_wanted or we see its WQE.
  */
 static bool may_rest(struct ornic_qp *qp)
 {
@@ -547,7 +550,7 @@ static bool may_rest(struct ornic_qp *qp)
 	if (qp->dev->polling || sq->polled)
 		return true;
 	want_kick(sq, true);
-	/* Between our wish and the second look, see above. */
+	/* Between kick_wanted and the producer, see above. */
 	smp_mb();
 	if (qp->state == ORNIC_QPS_SQD)
 		return true;

@@ -9,7 +9,7 @@
 
 /* ---- receive WQEs ------------------------------------------------------------ */
 
-/* Have the next receive WQE in rq.rwqe, from the QP's own queue or an SRQ. */
+/* Take the next receive WQE to rq.rwqe, from the QP's own queue or an SRQ. */
 static bool take_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
@@ -22,7 +22,7 @@ static bool take_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return true;
 }
 
-/* Write to where the receive WQE says. */
+/* Write the payload to the SGEs of the receive WQE. */
 static enum ornic_vendor_err scatter_payload(struct ornic_qp *qp, u64 off,
 					     const struct ornic_iov *src)
 {
@@ -66,8 +66,8 @@ static void recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /*
- * IBTA 10.3.1: the WQEs of an SRQ stay for the other QPs. This one completes
- * what it has taken, and says that it takes no more.
+ * IBTA 10.3.1: the WQEs of an SRQ stay for other QPs. This QP completes the
+ * one that it has taken, and reports that it takes no more.
  */
 static void flush_shared(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
@@ -184,7 +184,7 @@ static enum ornic_verdict no_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return ORNIC_RESP_DROP;
 }
 
-/* Have a receive WQE at hand (ACK), or say what happens without one. */
+/* Make sure of a receive WQE (ACK), else return the verdict. */
 static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rwqe *rw = &qp->rq.rwqe;
@@ -341,9 +341,9 @@ static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
 /* ---- READ and atomics ----------------------------------------------------------- */
 
 /*
- * Is there no resource for one more READ or atomic? Responses that are sent, or
- * sent again for a duplicate that the peer no longer waits for, make room: a
- * new request in sequence tells that it has them.
+ * True if all responder resources are busy. Completed ones, and replays of
+ * acknowledged requests, are reclaimed: a new request in sequence
+ * acknowledges them.
  */
 static bool rd_full(struct ornic_qp *qp)
 {
@@ -463,7 +463,7 @@ static void rd_new_empty(struct ornic_qp *qp, const struct ornic_inreq *r)
 	rd->length = 0;
 }
 
-/* IBTA A19.4.2: 8 bytes that nobody sees in part. */
+/* IBTA A19.4.2: 8 bytes, written at once. */
 static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
 					  struct ornic_qp *qp,
 					  struct ornic_inreq *r)
@@ -485,7 +485,7 @@ static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
 	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	ornic_iov_copy(&payload, r->src);
-	/* Whoever sees it sees the writes before it: pairs with acquires. */
+	/* Readers of it see the writes before it: pairs with acquires. */
 	smp_store_release((u64 *)frag.ptr, value);
 	r->npsn = 1;
 	if (r->pkt)
@@ -509,7 +509,9 @@ do_word(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 	return verdict;
 }
 
-/* May all that @r wants flushed be flushed so? IBTA A19.4.1. */
+/*
+ * True if everything that @r names can be flushed as requested, IBTA A19.4.1.
+ */
 static enum ornic_verdict flush_allowed(struct ornic_qp *qp,
 					const struct ornic_inreq *r)
 {
@@ -568,7 +570,7 @@ static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 	return true;
 }
 
-/* What a resource was made for is not done again: answer it, IBTA C9-105. */
+/* A duplicate is not executed again: repeat its response, IBTA C9-105. */
 static noinline enum ornic_verdict replay_rd(struct ornic_qp *qp,
 					     struct ornic_inreq *r)
 {
@@ -765,7 +767,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 		count_request(qp, r);
 		break;
 	case ORNIC_RESP_RNR:
-		/* What is under way behind it needs no NAK of its own. */
+		/* Packets in flight after it need no NAK of their own. */
 		rq->nak_sent = true;
 		break;
 	case ORNIC_RESP_DROP:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Responses of the responder on the wire: READ responses and atomic results in
- * the order of their PSNs, as many as the port takes, and behind them the ACK
- * or NAK that is due. While something waits here the host runs the QP again
- * as soon as there is room.
+ * Responses on the wire: READ responses and atomic results in the order of
+ * their PSNs, as many as the port takes, and after them the ACK or NAK that
+ * is due. While a response waits the host runs the QP again as soon as there
+ * is room.
  */
 #include "proto.h"
 
@@ -37,9 +37,10 @@ static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 }
 
 /*
- * One ACK or NAK, for ornic_resp_run(): behind the READ responses that wait, and
- * behind those that a port still has, which it might overtake. A later ACK says
- * what an earlier one did; a NAK ends the sequence.
+ * Schedule an ACK or NAK for ornic_resp_run(), which sends it after the READ
+ * responses that wait and after those that the port still holds, as it might
+ * overtake them. A later ACK includes an earlier one; a NAK ends the
+ * sequence.
  */
 static void schedule_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 {
@@ -141,7 +142,7 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     ornic_psn_add(rd->psn0, rd->next));
 }
 
-/* May a response be sent now? */
+/* True if a response can be sent now. */
 static bool has_room(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	u32 room;
@@ -236,7 +237,10 @@ static void send_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	case ORNIC_RESP_NAK_ACCESS:
 	case ORNIC_RESP_NAK_OP:
 		ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
-		/* IBTA 9.7.5.1.1: in its turn, behind what was accepted. */
+		/*
+		 * IBTA 9.7.5.1.1: in order, after the responses to earlier
+		 * requests.
+		 */
 		schedule_ack(qp, ORNIC_AETH_NAK | nak[verdict], pkt->psn);
 		break;
 	case ORNIC_RESP_DATA:
@@ -249,7 +253,7 @@ static void send_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_resched(qp);
 }
 
-/* Is @pkt for @qp at all? The statistic to count if not, else COUNT. */
+/* The statistic to count if @pkt is not from the peer of @qp, else COUNT. */
 static enum ornic_stat check_sender(const struct ornic_qp *qp,
 				    const struct ornic_pkt *pkt)
 {
@@ -269,7 +273,7 @@ static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
 	return ornic_gid_index(dev, gid, rx->vlan);
 }
 
-/* A connected QP has one peer, and that is up. */
+/* A connected QP has one peer, which is alive. */
 static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 		      struct ornic_inreq *r)
 {

@@ -9,7 +9,10 @@
 /* Work that an arriving packet or timer may do for the queue it unblocks. */
 #define RX_BUDGET (256u << 10)
 
-/* Is all sent that precedes the error, or the time for it over? sq.lock held. */
+/*
+ * True if all responses before the error are sent, or their time is over.
+ * sq.lock held.
+ */
 static bool has_drained(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
@@ -57,8 +60,8 @@ static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /*
- * Is there work of the responder that no packet does? A peek without the lock:
- * whoever leaves such work behind asks for a run afterwards.
+ * True if the responder has work that no packet starts. A peek without the
+ * lock: code that leaves such work asks for a run afterwards.
  */
 static bool rq_may_wait(const struct ornic_qp *qp)
 {
@@ -264,7 +267,7 @@ static u32 look_at_recent(struct ornic_dev *dev, u32 *found)
 	return n;
 }
 
-/* And among all, from where the last look ended. */
+/* QPs with work among the others, from where the last call ended. */
 static u32 look_at_others(struct ornic_dev *dev, u32 *found)
 {
 	struct ornic_poll *poll = &dev->poll;

@@ -3,7 +3,7 @@
  * Packets of requester and responder to the port: the host makes a frame, the
  * engine writes all of it, the host sends it. The payload is copied for first
  * sends and resends alike, so nothing of a frame refers to the program's memory
- * and the ICRC fits whatever the program writes there meanwhile.
+ * and the ICRC matches even if the program writes to the memory meanwhile.
  */
 #include "proto.h"
 
@@ -30,18 +30,19 @@ static int send_frame(struct ornic_qp *qp, const struct ornic_path *path,
 }
 
 /*
- * A port that is full or has no memory is known at once, and is not loss in the
- * network, which would cost an ACK timeout: the packet is tried again. Who has a
- * retry rule of its own is patient; the peer of a response has it, and on UC and
- * UD nobody. A frame that the port will never take, or that a rule drops, is lost.
+ * A port that is full or out of memory is known at once, while loss in the
+ * network would cost an ACK timeout: the packet is sent again later. A
+ * reliable requester has retries of its own and keeps trying. Responses, UC
+ * and UD give up after BACKOFF_TRIES. A frame that the port will never take,
+ * or that a rule drops, is lost.
  */
 static bool try_again(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 		      struct ornic_backoff *b, int err)
 {
-	bool patient = b == &qp->sq.backoff && ornic_qp_is_reliable(qp);
+	bool has_retries = b == &qp->sq.backoff && ornic_qp_is_reliable(qp);
 
 	if (err == -EMSGSIZE || err == -EPERM ||
-	    (!patient && b->tries == BACKOFF_TRIES))
+	    (!has_retries && b->tries == BACKOFF_TRIES))
 		return false;
 	WRITE_ONCE(b->until, ctx->now + (BACKOFF_NS << b->tries));
 	if (b->tries < BACKOFF_TRIES)

@@ -434,7 +434,7 @@ bool ornic_rx_is_multicast(const struct ornic_rx *rx)
 	return rx->ipv6 ? ip[24] == 0xff : ip[16] >> 4 == 0xe;
 }
 
-/* 0.0.0.0 and :: are nobody's address. */
+/* 0.0.0.0 and :: are no addresses of a host. */
 static bool gid_is_unspecified(const u8 *gid)
 {
 	static const u8 zero[16];

@@ -71,7 +71,7 @@ static void set_bad(struct ornic_swqe *sw, enum ornic_cqe_status status,
 	sw->verr = verr;
 }
 
-/* The segment that says whom an XRC message is for. Returns its bytes. */
+/* The XRC segment: the SRQ that the message is for. Returns its bytes. */
 static u32 decode_xrc(struct ornic_qp *qp, struct ornic_swqe *sw,
 		      const u8 *slot)
 {
