@@ -352,7 +352,7 @@ enum ornic_frame {
 
 /**
  * ornic_rx_from_frame - find the RoCEv2 packet in an Ethernet frame
- * @rx: out: for ornic_engine_rx(), if it is one; points into @frame
+ * @rx: out: for ornic_engine_rx(), unless ORNIC_FRAME_OTHER; points into @frame
  * @frame: from the destination address on, without FCS; untrusted
  * @len: its bytes
  *

@@ -103,8 +103,6 @@ enum ornic_frame ornic_rx_from_frame(struct ornic_rx *rx, const void *frame,
 
 	if (!ip || !is_roce(ip, len, rx->ipv6))
 		return ORNIC_FRAME_OTHER;
-	if (ip[0] == 0x45 && !checksum_ok(ip))
-		return ORNIC_FRAME_BAD;
 	head = (rx->ipv6 ? IPV6_LEN : IPV4_LEN) + UDP_LEN;
 	rx->ip = ip;
 	rx->busy_here = false;
@@ -112,5 +110,6 @@ enum ornic_frame ornic_rx_from_frame(struct ornic_rx *rx, const void *frame,
 	rx->nsegs = rx->len ? 1 : 0;
 	rx->seg[0].ptr = (void *)(ip + head);
 	rx->seg[0].len = rx->len;
-	return ORNIC_FRAME_ROCE;
+	return ip[0] == 0x45 && !checksum_ok(ip) ? ORNIC_FRAME_BAD :
+						   ORNIC_FRAME_ROCE;
 }

@@ -60,15 +60,6 @@ static u32 peer_headers(struct ornic_fixture *fix, u8 *frame, u32 roce)
 	return path.hdr_len;
 }
 
-/* A host that has whole frames gives them to the engine like this. */
-static void whole_frame(struct ornic_fixture *fix, const u8 *frame, u32 len)
-{
-	struct ornic_rx rx;
-
-	if (ornic_rx_from_frame(&rx, frame, len) == ORNIC_FRAME_ROCE)
-		ornic_engine_rx(fix->pair.a->eng, &rx);
-}
-
 static void one_packet(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
 {
 	u8 how = ornic_fuzz_u8(in);
@@ -93,8 +84,6 @@ static void one_packet(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
 	exact = malloc(len ? len : 1);
 	memcpy(exact, fix->buf, len);
 	fix->pair.a->seg_bytes = how & 0x20 ? 1 + (how >> 6) * 40 : 0;
-	if (how & 1)
-		whole_frame(fix, exact, len);
 	ornic_th_rx(fix->pair.a, exact, len);
 	free(exact);
 }
