@@ -42,10 +42,10 @@ static u64 rnr_wait_ns(struct ornic_sq *sq, u8 code)
 {
 	u64 more = 0;
 
-	if (sq->rnr_waits)
-		more = ORNIC_RNR_STEP_NS << (sq->rnr_waits - 1);
-	if (sq->rnr_waits <= ORNIC_RNR_STEPS_LOG)
-		sq->rnr_waits++;
+	if (sq->retry.rnr_waits)
+		more = ORNIC_RNR_STEP_NS << (sq->retry.rnr_waits - 1);
+	if (sq->retry.rnr_waits <= ORNIC_RNR_STEPS_LOG)
+		sq->retry.rnr_waits++;
 	return ornic_rnr_ns(code) + more;
 }
 
@@ -93,11 +93,11 @@ static void take_rtt_sample(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 	u64 timeout = 4096ull << (qp->timeout ? qp->timeout : 14);
-	u64 took = ctx->now - sq->rtt_start;
+	u64 took = ctx->now - sq->rtt.start;
 
-	sq->rtt_start = 0;
-	sq->rtt = min_t(u64, took, timeout / 4);
-	sq->congested = took > timeout / 8;
+	sq->rtt.start = 0;
+	sq->rtt.last = min_t(u64, took, timeout / 4);
+	sq->rtt.congested = took > timeout / 8;
 	if (took > timeout / 4 && sq->window > ORNIC_LATE_WINDOW)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
 }
@@ -107,17 +107,17 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 	struct ornic_sq *sq = &qp->sq;
 	u32 gain = ornic_psn_diff(acked, sq->acked);
 
-	if (sq->rtt_start && ornic_psn_diff(acked, sq->rtt_psn) >= 0)
+	if (sq->rtt.start && ornic_psn_diff(acked, sq->rtt.psn) >= 0)
 		take_rtt_sample(ctx, qp);
-	if (!sq->congested)
+	if (!sq->rtt.congested)
 		sq->window = min_t(u32, sq->window + gain, ORNIC_SEND_WINDOW);
 	sq->acked = acked;
-	sq->retry_left = qp->retry_cnt;
-	sq->rnr_left = qp->rnr_retry;
-	sq->rnr_waits = 0;
-	sq->grace_used = 0;
-	sq->gap = false;
-	sq->nak_held = false;
+	sq->retry.left = qp->retry_cnt;
+	sq->retry.rnr_left = qp->rnr_retry;
+	sq->retry.rnr_waits = 0;
+	sq->retry.grace_used = 0;
+	sq->retry.gap = false;
+	sq->retry.nak_held = false;
 	if (sq->wait == ORNIC_WAIT_NONE)
 		sq->deadline = 0;
 }
@@ -191,7 +191,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u32 n;
 
 	sq->wait = ORNIC_WAIT_NONE;
-	sq->nak_held = false;
+	sq->retry.nak_held = false;
 	sq->deadline = 0;
 	sq->backoff = (struct ornic_backoff){ 0 };
 	sq->rd_out = 0;
@@ -264,7 +264,7 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 	u32 used;
 
-	if (sq->wait != ORNIC_WAIT_NONE || sq->nak_held)
+	if (sq->wait != ORNIC_WAIT_NONE || sq->retry.nak_held)
 		return;
 	if (!qp->timeout || !is_outstanding(sq)) {
 		sq->deadline = 0;
@@ -276,10 +276,10 @@ void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 * IBTA 9.7.6.1.3: 4.096 us * 2^timeout, at most four times as long. A
 	 * peer without a response so far may be slow: wait longer.
 	 */
-	used = qp->retry_cnt - sq->retry_left + sq->grace_used;
+	used = qp->retry_cnt - sq->retry.left + sq->retry.grace_used;
 	sq->deadline =
 		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
-	sq->peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
+	sq->retry.peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
 	ornic_comp_arm(ctx, qp);
 }
 
@@ -293,11 +293,11 @@ static bool grant_retry_grace(struct ornic_qp *qp)
 	u64 peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
 	struct ornic_sq *sq = &qp->sq;
 
-	if (peer_seen == sq->peer_seen ||
+	if (peer_seen == sq->retry.peer_seen ||
 	    (peer_seen & ~ORNIC_PEER_SEEN_TIME) != qp->peer ||
-	    sq->grace_used >= qp->retry_cnt)
+	    sq->retry.grace_used >= qp->retry_cnt)
 		return false;
-	sq->grace_used++;
+	sq->retry.grace_used++;
 	return true;
 }
 
@@ -306,10 +306,10 @@ static void resend_unacked(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 
 	sq->deadline = 0;
-	sq->nak_held = false;
-	sq->recover = sq->max_psn;
-	sq->recover_until = ctx->now + sq->rtt;
-	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry_left, sq->acked,
+	sq->retry.nak_held = false;
+	sq->retry.recover = sq->max_psn;
+	sq->retry.recover_until = ctx->now + sq->rtt.last;
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry.left, sq->acked,
 		    sq->window);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
@@ -320,21 +320,21 @@ static void retry_or_fail(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	if (!sq->retry_left) {
+	if (!sq->retry.left) {
 		ornic_comp_fail(ctx, qp, ORNIC_CQE_RETRY_EXC_ERR,
 				ORNIC_VERR_TIMEOUT);
 		return;
 	}
-	sq->retry_left--;
+	sq->retry.left--;
 	resend_unacked(ctx, qp);
 }
 
 /* A response is missing before one that came; the rest of it is on the way. */
 static void response_missing(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
-	if (qp->sq.gap || qp->sq.wait != ORNIC_WAIT_NONE)
+	if (qp->sq.retry.gap || qp->sq.wait != ORNIC_WAIT_NONE)
 		return;
-	qp->sq.gap = true;
+	qp->sq.retry.gap = true;
 	retry_or_fail(ctx, qp);
 }
 
@@ -364,11 +364,11 @@ static bool hold_nak(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	if (ctx->now >= sq->recover_until ||
-	    ornic_psn_diff(psn, sq->recover) >= 0)
+	if (ctx->now >= sq->retry.recover_until ||
+	    ornic_psn_diff(psn, sq->retry.recover) >= 0)
 		return false;
-	sq->nak_held = true;
-	sq->deadline = sq->recover_until;
+	sq->retry.nak_held = true;
+	sq->deadline = sq->retry.recover_until;
 	ornic_comp_arm(ctx, qp);
 	return true;
 }
@@ -378,23 +378,24 @@ void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	struct ornic_sq *sq = &qp->sq;
 
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_RCVD);
-	if (!sq->rnr_left) {
+	if (!sq->retry.rnr_left) {
 		ornic_comp_fail(ctx, qp, ORNIC_CQE_RNR_RETRY_EXC_ERR,
 				ORNIC_VERR_RNR);
 		return;
 	}
 	if (qp->rnr_retry != ORNIC_RETRY_INFINITE)
-		sq->rnr_left--;
+		sq->retry.rnr_left--;
 	/*
 	 * The peer is alive and the path works. Otherwise the sequence NAKs
 	 * of a responder that sends both for a message of several packets
 	 * would use up the retries during the RNR wait.
 	 */
-	sq->retry_left = qp->retry_cnt;
-	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->rnr_left, sq->acked, sq->window);
+	sq->retry.left = qp->retry_cnt;
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry.rnr_left, sq->acked,
+		    sq->window);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
 	ornic_req_seek(qp, sq->acked);
-	sq->nak_held = false;
+	sq->retry.nak_held = false;
 	/* What is refused once is not sent in full again: one packet asks. */
 	sq->window = 1;
 	sq->wait = ORNIC_WAIT_RNR;
@@ -418,12 +419,12 @@ void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		sq->wait = ORNIC_WAIT_NONE;
 		return;
 	}
-	if (sq->nak_held) {
+	if (sq->retry.nak_held) {
 		lost_packet(ctx, qp, false);
 		return;
 	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_TIMEOUTS);
-	sq->gap = false;
+	sq->retry.gap = false;
 	/*
 	 * Perhaps everything is queued at a busy peer. Do not add to it: one
 	 * packet finds out, and responses open the window again.

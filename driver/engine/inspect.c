@@ -34,8 +34,8 @@ static void fill_sq(const struct ornic_sq *sq, struct ornic_rsp_inspect_qp *r)
 		r->sq_producer = READ_ONCE(sq->record->producer);
 	r->sq_sent = cpu_to_le32(sq->cur);
 	r->sq_done = cpu_to_le32(sq->tail);
-	r->retry_left = sq->retry_left;
-	r->rnr_left = sq->rnr_left;
+	r->retry_left = sq->retry.left;
+	r->rnr_left = sq->retry.rnr_left;
 }
 
 static void fill_rq(const struct ornic_rq *rq, struct ornic_rsp_inspect_qp *r)

@@ -22,97 +22,77 @@
 /* Of a READ response: its payload lies in two pages of the key at most. */
 #define ORNIC_RESP_FRAGS 2
 
-/**
- * struct ornic_swqe - the device's copy of a send WQE and its progress
- * @wr_id: given back in the CQE
- * @info: what @opcode is
- * @raddr: remote address of WRITE, READ and atomics
- * @peer_epoch: READ on loopback, once @done: &ornic_qp.epoch of the QP that
- *	accepted it
- * @swap_add: CAS: new value; FAA: addend
- * @compare: CAS
- * @index: free-running number of the WQE
- * @kind: ORNIC_OPF_SEND, WRITE, READ, ATOMIC, ATOMIC_WRITE, FLUSH or LOCAL
- * @length: bytes of the message
- * @npkts: PSNs that it takes (READ: response packets)
- * @first_psn: valid once @started
- * @pkts: PSNs sent (READ: asked for), or executed on loopback
- * @rkey: of @raddr; BIND_MW, REG_MR: the new key of the window or MR
- * @reg_list: REG_MR: DMA address of the page list
- * @reg_npages: REG_MR: pages that it names
- * @reg_shift: REG_MR: log2 of their bytes
- * @bind_length: BIND_MW, REG_MR: bytes
- * @bind_lkey: BIND_MW: of the MR
- * @bind_access: BIND_MW, REG_MR: enum ornic_access
- * @flush_length: FLUSH: bytes
- * @feth: FLUSH: what goes into FETH
- * @imm: immediate data or key to invalidate, as it goes onto the wire
- * @srqn: XRC: SRQ of the peer that the message is for
- * @ah: UD: address handle, if there is no @av
- * @av: UD: the address vector of the WQE itself, at the end of its slot of
- *	sq.store; NULL if it has none
- * @dest_qpn: UD: who receives it
- * @dest_qkey: UD: its Q_Key
- * @opcode: enum ornic_wqe_opcode
- * @flags: enum ornic_wqe_flags
- * @nsge: entries of @sge
- * @status: what is wrong with the WQE itself, or ORNIC_CQE_SUCCESS
- * @verr: enum ornic_vendor_err that goes with @status
- * @started: it has PSNs
- * @done: the response of a READ or atomic has come; LOCAL: executed;
- *	multicast: it is on the wire
- * @mcast_at: multicast: members of this device below this slot have it
- * @sge: SGEs in host order, in the WQE's slot of sq.store
- * @inline_data: the bytes of an inline WQE, in that slot instead
+/*
+ * struct ornic_swqe - the device's copy of a send WQE and its progress.
+ *
+ * ornic_sq_fetch() writes the copy; progress is written by requester, completer
+ * and loopback. All under sq.lock.
  */
 struct ornic_swqe {
-	u64 wr_id;
-	const struct ornic_wqe_info *info;
-	u64 raddr;
+	/* The copy */
+	u64 wr_id; /* given back in the CQE */
+	const struct ornic_wqe_info *info; /* what @opcode is */
+	u64 raddr; /* remote address of WRITE, READ and atomics */
 	union {
-		u64 swap_add;
-		u64 reg_list;
+		u64 swap_add; /* CAS: new value; FAA: addend */
+		u64 reg_list; /* REG_MR: DMA address of the page list */
+		/*
+		 * READ on loopback, once @done: &ornic_qp.epoch of the QP that
+		 * accepted it
+		 */
 		u64 peer_epoch;
 	};
 	union {
-		u64 compare;
-		u64 bind_length;
+		u64 compare; /* CAS */
+		u64 bind_length; /* BIND_MW, REG_MR: bytes */
 		struct {
-			u32 flush_length;
-			u32 feth;
+			u32 flush_length; /* FLUSH: bytes */
+			u32 feth; /* FLUSH: type and level, as in FETH */
 		};
 	};
 	union {
-		u32 bind_lkey;
-		u32 reg_npages;
+		u32 bind_lkey; /* BIND_MW: of the MR */
+		u32 reg_npages; /* REG_MR: pages in @reg_list */
 	};
-	u8 bind_access;
-	u8 reg_shift;
-	u32 index;
-	u32 kind;
-	u32 length;
-	u32 npkts;
-	u32 first_psn;
-	u32 pkts;
-	u32 rkey;
-	__be32 imm;
-	u32 srqn;
-	u32 ah;
-	u32 dest_qpn;
-	u32 dest_qkey;
-	u8 opcode;
-	u8 flags;
-	u8 nsge;
-	u8 status;
-	u8 verr;
-	bool started;
+	u8 bind_access; /* BIND_MW, REG_MR: enum ornic_access */
+	u8 reg_shift; /* REG_MR: log2 of the bytes of a page */
+	u32 index; /* free-running number of the WQE */
+	u32 kind; /* ORNIC_OPF_SEND, WRITE, READ, ATOMIC, ..., LOCAL */
+	u32 length; /* bytes of the message */
+	u32 npkts; /* PSNs that it takes (READ: response packets) */
+
+	/* Progress */
+	u32 first_psn; /* valid once @started */
+	u32 pkts; /* PSNs sent (READ: requested), or executed on loopback */
+
+	/* The copy */
+	u32 rkey; /* of @raddr; BIND_MW, REG_MR: new key of the window or MR */
+	__be32 imm; /* immediate data or key to invalidate, wire order */
+	u32 srqn; /* XRC: SRQ of the peer that receives the message */
+	u32 ah; /* UD: address handle, if there is no @av */
+	u32 dest_qpn; /* UD: receiver */
+	u32 dest_qkey; /* UD: its Q_Key */
+	u8 opcode; /* enum ornic_wqe_opcode */
+	u8 flags; /* enum ornic_wqe_flags */
+	u8 nsge; /* entries of @sge */
+	u8 status; /* what is wrong with the WQE, or ORNIC_CQE_SUCCESS */
+	u8 verr; /* enum ornic_vendor_err that goes with @status */
+
+	/* Progress */
+	bool started; /* it has PSNs */
+	/*
+	 * READ on loopback: the peer accepted it; LOCAL: executed; multicast:
+	 * it is on the wire. What is left to do must not repeat that.
+	 */
 	bool done;
-	u32 mcast_at;
+	u32 mcast_at; /* multicast: members below this slot have it */
+
+	/* The copy, in the WQE's slot of sq.store */
 	union {
-		struct ornic_lsge *sge;
-		u8 *inline_data;
+		struct ornic_lsge *sge; /* SGEs in host order */
+		u8 *inline_data; /* payload of an inline WQE */
 	};
-	struct ornic_av *av;
+	struct ornic_av *av; /* UD: address vector of the WQE, NULL if none */
 };
 
 /**
@@ -141,301 +121,202 @@ enum ornic_wait {
 	ORNIC_WAIT_RNR, /* until @deadline, IBTA 9.7.5.2.8 */
 };
 
-/**
- * struct ornic_sq - send queue, requester and completer
- * @lock: protects all of it
- * @ring: the WQEs, the user's memory
- * @record: doorbell record, the user's memory
- * @cq: where its WQEs complete
- * @swqe: copies of the WQEs, @depth of them
- * @store: SGEs and inline data of the copies, @store_stride bytes each
- * @store_stride: bytes
- * @depth: WQEs, a power of two; 0 = no SQ
- * @fetched: WQEs copied from the ring; @fetched - @tail <= @depth
- * @seen: the producer at the last run, while the device polls
- * @cur: WQE that is being sent
- * @tail: oldest WQE that is not complete
- * @psn: next PSN to send
- * @acked: oldest PSN that is not acknowledged
- * @max_psn: one past the highest PSN ever sent (for retransmissions)
- * @rd_out: READs and atomics sent and not answered
- * @unacked_pkts: packets since the last AckReq
- * @window: PSNs that may be out, shrinks when the peer does not keep up
- * @rtt_psn: one past the PSN whose answer is timed
- * @rtt_start: when it was sent, ns; 0 = none is timed
- * @rtt: the last answer that was timed took so long, ns; at most a quarter of
- *	the ACK timeout; 0 = none was timed
- * @recover: one past the highest PSN ever sent when packets were sent again
- * @recover_until: a round trip after that, ns
- * @peer_seen: ornic_qp_peer_seen() as the timer was set
- * @grace_used: timeouts since the last progress that cost no retry
- * @congested: the last answer that was timed came late: the window does not grow
- * @max_sge: SGEs that a WQE may have
- * @max_inline: bytes that a WQE may carry
- * @retry_left: what is left of the retry counter
- * @rnr_left: what is left of the RNR retry counter
- * @rnr_waits: RNR waits since the last progress, to ORNIC_RNR_STEPS_LOG + 1
- * @wait: what sending waits for, enum ornic_wait
- * @draining: SQD asked for and not reached
- * @gap: went back for a missing response; ignore more gaps until progress
- * @nak_held: at @deadline, if nothing was acknowledged by then, a sequence NAK
- *	for PSNs before @recover was true
- * @probe: the next packet asks for an ACK whatever follows
- * @broken: the record holds nonsense: the ring is not looked at any more
- * @polled: the host looks at it without being kicked
- * @deadline: when to act, ns; 0 = never
- * @timer_at: deadline that the host was given, ns; 0 = none
- * @backoff: of requests
- * @frag: pieces of the payload that is being sent
+/*
+ * struct ornic_sq - send queue, requester and completer. All under @lock but
+ * where a peek is noted.
  */
 struct ornic_sq {
 	ornic_lock_t lock;
-	struct ornic_ring ring;
-	struct ornic_wq_record *record;
-	struct ornic_cq *cq;
-	struct ornic_swqe *swqe;
-	u8 *store;
-	u32 store_stride;
-	u32 depth;
-	u32 fetched;
-	u32 seen;
-	u32 cur;
-	u32 tail;
-	u32 psn;
-	u32 acked;
-	u32 max_psn;
-	u32 rd_out;
-	u32 unacked_pkts;
-	u32 window;
-	u32 rtt_psn;
-	u64 rtt_start;
-	u64 rtt;
-	u64 recover_until;
-	u32 recover;
-	u64 peer_seen;
-	u8 grace_used;
-	bool congested;
-	u8 max_sge;
-	u16 max_inline;
-	u8 retry_left;
-	u8 rnr_left;
-	u8 rnr_waits;
-	u8 wait;
-	bool draining;
-	bool gap;
-	bool nak_held;
-	bool probe;
-	bool broken;
-	bool polled;
-	u64 deadline;
-	u64 timer_at;
-	struct ornic_backoff backoff;
-	struct ornic_frag frag[ORNIC_TX_FRAGS];
+
+	/* Set by CREATE_QP */
+	struct ornic_ring ring; /* the WQEs, the user's memory */
+	struct ornic_wq_record *record; /* doorbell record, the user's memory */
+	struct ornic_cq *cq; /* where its WQEs complete */
+	struct ornic_swqe *swqe; /* copies of the WQEs, @depth of them */
+	u8 *store; /* SGEs and inline data of the copies, ... */
+	u32 store_stride; /* ... so many bytes each */
+	u32 depth; /* WQEs, a power of two; 0 = no SQ */
+
+	/* Cursor: tail <= cur <= fetched; acked <= psn <= max_psn */
+	u32 fetched; /* WQEs copied from the ring; @fetched - @tail <= @depth */
+	u32 seen; /* the producer at the last run, while the device polls */
+	u32 cur; /* WQE that is being sent */
+	u32 tail; /* oldest WQE that is not complete */
+	u32 psn; /* next PSN to send */
+	u32 acked; /* oldest PSN that is not acknowledged */
+	u32 max_psn; /* one past the highest PSN ever sent */
+	u32 rd_out; /* READs and atomics without a response */
+	u32 unacked_pkts; /* packets since the last AckReq */
+	u32 window; /* PSNs that may be outstanding; the congestion window */
+
+	/* RTT sample: one packet at a time is timed */
+	struct {
+		u32 psn; /* one past the PSN that is timed */
+		u64 start; /* when it was sent, ns; 0 = none is timed */
+		u64 last; /* ns, at most timeout / 4; 0 = none so far */
+		bool congested; /* above timeout / 8: the window stays */
+	} rtt;
+
+	/* Retry: counters restart with each progress of the peer */
+	struct {
+		u64 recover_until; /* a round trip after the last resend, ns */
+		u32 recover; /* max_psn at that resend */
+		u64 peer_seen; /* ornic_qp_peer_seen() as the timer was set */
+		u8 grace_used; /* timeouts that cost no retry */
+		u8 left; /* retries */
+		u8 rnr_left; /* RNR retries */
+		u8 rnr_waits; /* in a row, to ORNIC_RNR_STEPS_LOG + 1 */
+		/*
+		 * Went back for a missing response: ignore more gaps until
+		 * there is progress
+		 */
+		bool gap;
+		/*
+		 * A sequence NAK for PSNs before @recover counts unless
+		 * something is acknowledged before @deadline
+		 */
+		bool nak_held;
+	} retry;
+
+	/* Set by CREATE_QP */
+	u8 max_sge; /* SGEs that a WQE may have */
+	u16 max_inline; /* bytes that a WQE may carry */
+
+	u8 wait; /* enum ornic_wait */
+	bool draining; /* SQD requested and not reached */
+	bool probe; /* the next packet has AckReq whatever follows */
+	bool broken; /* the producer is invalid: the ring is not read */
+	bool polled; /* ornic_engine_busy_poll() is on */
+	u64 deadline; /* when to act, ns; 0 = never */
+	u64 timer_at; /* deadline that the host was given, ns; 0 = none */
+	struct ornic_backoff backoff; /* of requests */
+	struct ornic_frag frag[ORNIC_TX_FRAGS]; /* payload being sent */
 };
 
-/**
- * struct ornic_rwqe - the receive WQE of the message that is being received
- * @wr_id: given back in the CQE
- * @index: free-running number of the WQE
- * @length: sum of its SGEs, bytes
- * @nsge: entries of @sge
- * @status: what is wrong with the WQE itself, or ORNIC_CQE_SUCCESS
- * @verr: enum ornic_vendor_err that goes with @status
- * @valid: one has been taken and is not complete
- * @pdn: PD in which its SGEs are looked up
- * @sge: SGEs in host order
- */
+/* struct ornic_rwqe - receive WQE of the message that is being received. */
 struct ornic_rwqe {
-	u64 wr_id;
-	u32 index;
-	u32 length;
-	u32 pdn;
-	u8 nsge;
-	u8 status;
-	u8 verr;
-	bool valid;
-	struct ornic_lsge sge[ORNIC_MAX_SGE];
+	u64 wr_id; /* given back in the CQE */
+	u32 index; /* free-running number of the WQE */
+	u32 length; /* sum of its SGEs, bytes */
+	u32 pdn; /* PD of its keys */
+	u8 nsge; /* entries of @sge */
+	u8 status; /* what is wrong with the WQE, or ORNIC_CQE_SUCCESS */
+	u8 verr; /* enum ornic_vendor_err that goes with @status */
+	bool valid; /* one has been taken and is not complete */
+	struct ornic_lsge sge[ORNIC_MAX_SGE]; /* in host order */
 };
 
-/**
- * struct ornic_rd - responder resource: a READ or atomic that was accepted
- * @valid: in use
- * @busy: response not sent completely
- * @replayed: busy with a duplicate
- * @atomic: an atomic, else a READ
- * @pdn: PD of @rkey
- * @empty: an ATOMIC WRITE or FLUSH, answered like a READ of no bytes
- * @first_psn: first PSN of the response as first asked for
- * @npkts: PSNs of the response as first asked for
- * @psn0: first PSN of the newest request for it
- * @pkts: packets of that request
- * @next: next packet of it to be sent, from 0
- * @rkey: READ: the key in the newest request
- * @length: READ: bytes that the newest request asks for
- * @msn: of the response
- * @va: READ: address in the newest request
- * @orig: atomic: what the memory held before
- */
+/* struct ornic_rd - responder resource: a READ or atomic that was accepted. */
 struct ornic_rd {
-	bool valid;
-	bool busy;
-	bool replayed;
-	bool atomic;
-	u32 pdn;
-	bool empty;
-	u32 first_psn;
-	u32 npkts;
-	u32 psn0;
-	u32 pkts;
-	u32 next;
-	u32 rkey;
-	u32 length;
-	u32 msn;
-	u64 va;
-	u64 orig;
+	bool valid; /* in use */
+	bool busy; /* response not sent completely */
+	bool replayed; /* busy with a duplicate */
+	bool atomic; /* an atomic, else a READ */
+	u32 pdn; /* PD of @rkey */
+	bool empty; /* ATOMIC WRITE, FLUSH: response like a READ of 0 bytes */
+	u32 first_psn; /* of the response as first requested */
+	u32 npkts; /* PSNs of the response as first requested */
+	u32 psn0; /* first PSN of the newest request for it */
+	u32 pkts; /* packets of that request */
+	u32 next; /* next packet of it to be sent, from 0 */
+	u32 rkey; /* READ: key of the newest request */
+	u32 length; /* READ: bytes of the newest request */
+	u32 msn; /* of the response */
+	u64 va; /* READ: address of the newest request */
+	u64 orig; /* atomic: what the memory held before */
 };
 
-/**
- * struct ornic_rq - receive queue and responder
- * @lock: protects all of it
- * @ring: the WQEs, the user's memory
- * @record: doorbell record, the user's memory
- * @cq: where its WQEs complete; NULL for XRC
- * @srq: where the WQEs come from, NULL = from @ring. XRC targets: what the
- *	message that is being received named, NULL if that is gone; not counted,
- *	DESTROY_SRQ clears it.
- * @depth: WQEs, a power of two; 0 = no RQ
- * @fetched: receive WQEs taken from the ring
- * @epsn: expected PSN
- * @msn: message sequence number, IBTA 9.7.7.1
- * @msg: ORNIC_OPF_SEND or WRITE while in the middle of a message, else 0
- * @received: bytes of the message so far
- * @va: RETH of the WRITE that is being received
- * @rkey: RETH, likewise
- * @dma_len: RETH, likewise; bytes
- * @max_sge: SGEs that a WQE may have
- * @nak_sent: one sequence NAK per gap, IBTA C9-116
- * @comm_est: the communication-established event was raised
- * @ack_due: an ACK or NAK must follow the READ responses
- * @reads_out: the port may still have some of these, which none may overtake
- * @dead: a responder error: the QP must go to ERR when nothing waits to be sent
- * @dead_until: or at that time, ns; 0 = not dead
- * @last_wqe: with an SRQ: LAST_WQE was raised
- * @broken: the record holds nonsense: the ring is not looked at any more
- * @syndrome_due: AETH syndrome of the response that is due
- * @psn_due: PSN of the response that is due
- * @rd_head: oldest resource with a response to send, free running
- * @rd_tail: resource to be used next, free running
- * @rd: responder resources, a ring of max_dest_rd_atomic
- * @rwqe: receive WQE of the message that is being received
- * @backoff: of responses
- * @frag: pieces of the payload that is being sent
- */
+/* struct ornic_rq - receive queue and responder. All under @lock. */
 struct ornic_rq {
 	ornic_lock_t lock;
-	struct ornic_ring ring;
-	struct ornic_wq_record *record;
-	struct ornic_cq *cq;
+
+	/* Set by CREATE_QP */
+	struct ornic_ring ring; /* the WQEs, the user's memory */
+	struct ornic_wq_record *record; /* doorbell record, the user's memory */
+	struct ornic_cq *cq; /* where its WQEs complete; NULL for XRC */
+	/*
+	 * Where the WQEs come from, NULL = @ring. XRC targets: SRQ of the
+	 * message that is being received, NULL if that is gone; not counted,
+	 * DESTROY_SRQ clears it.
+	 */
 	struct ornic_srq *srq;
-	u32 depth;
-	u32 fetched;
-	u32 epsn;
-	u32 msn;
-	u32 msg;
-	u32 received;
-	u64 va;
-	u32 rkey;
-	u32 dma_len;
-	u8 max_sge;
-	bool nak_sent;
-	bool comm_est;
-	bool ack_due;
-	bool reads_out;
-	bool dead;
-	bool last_wqe;
-	bool broken;
-	u8 syndrome_due;
-	u32 psn_due;
-	u64 dead_until;
-	u32 rd_head;
-	u32 rd_tail;
-	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC];
-	struct ornic_rwqe rwqe;
-	struct ornic_backoff backoff;
-	struct ornic_frag frag[ORNIC_RESP_FRAGS];
+	u32 depth; /* WQEs, a power of two; 0 = no RQ */
+
+	/* The message that is being received */
+	u32 fetched; /* receive WQEs taken from the ring */
+	u32 epsn; /* expected PSN */
+	u32 msn; /* message sequence number, IBTA 9.7.7.1 */
+	u32 msg; /* ORNIC_OPF_SEND or WRITE inside a message, else 0 */
+	u32 received; /* bytes of the message so far */
+	u64 va; /* RETH of the WRITE */
+	u32 rkey; /* RETH */
+	u32 dma_len; /* RETH, bytes */
+	u8 max_sge; /* SGEs that a WQE may have; set by CREATE_QP */
+	bool nak_sent; /* one sequence NAK per gap, IBTA C9-116 */
+	bool comm_est; /* the communication-established event was raised */
+
+	/* Responses, resp_tx.c */
+	bool ack_due; /* an ACK or NAK must follow the READ responses */
+	bool reads_out; /* the port may have some, which none may overtake */
+	bool dead; /* a responder error: to ERR when no response waits */
+	bool last_wqe; /* with an SRQ: LAST_WQE was raised */
+	bool broken; /* the producer is invalid: the ring is not read */
+	u8 syndrome_due; /* AETH syndrome of the ACK or NAK that is due */
+	u32 psn_due; /* its PSN */
+	u64 dead_until; /* @dead: to ERR at that time at last, ns; else 0 */
+	u32 rd_head; /* oldest resource with a response to send, free running */
+	u32 rd_tail; /* resource to be used next, free running */
+	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC]; /* ring of max_dest_rd_atomic */
+	struct ornic_rwqe rwqe; /* of the message that is being received */
+	struct ornic_backoff backoff; /* of responses */
+	struct ornic_frag frag[ORNIC_RESP_FRAGS]; /* payload being sent */
 };
 
-/**
- * struct ornic_qp - a queue pair
- * @dev: its device
- * @qpn: its number
- * @id: random; tells it from other QPs that have had, or will have, its number
- * @epoch: differs from that of any other QP, and changes at RESET; written
- *	under both locks
- * @pdn: its PD; XRC targets: that of the SRQ of the request at hand, rq.lock
- * @xrcdn: XRC targets: their domain
- * @type: enum ornic_qp_type
- * @create_flags: ORNIC_QP_*
- * @stats: where it counts: dev->stats or those of @cset; written under both
- *	locks, read under either, or in an RCU section where a count that comes
- *	late does no harm
- * @cset: its counter set, NULL = none
- * @csetn: the number of that, 0 = none
- * @pages: memory of rings and records
- * @state: enum ornic_qp_state; written under both locks
- * @mcast_groups: groups that it is a member of; under mcast.lock
- * @access: enum ornic_access that a peer may ask for
- * @path_mtu_enum: path MTU as enum ib_mtu
- * @timeout: ACK timeout, 4.096 us * 2^timeout; 0 = no timer
- * @retry_cnt: retries before RETRY_EXC_ERR
- * @rnr_retry: RNR retries; ORNIC_RETRY_INFINITE = no limit
- * @min_rnr_timer: code of the RNR timer that a peer is told
- * @max_rd_atomic: READs and atomics in flight as requester
- * @max_dest_rd_atomic: the same as responder
- * @sqd_notify: raise an event when SQD is reached
- * @mtu: path MTU in bytes
- * @dest_qpn: RC and UC: the peer
- * @qkey: UD
- * @path: RC and UC: header template, set with the AV
- * @peer: fingerprint of its destination, 0 in the bits of ORNIC_PEER_SEEN_TIME
- * @sq: send side
- * @rq: receive side
- * @host_qp: the host's own area, see struct ornic_engine_ops
+/*
+ * struct ornic_qp - a queue pair. Attributes and state are written under both
+ * locks and read under either.
  */
 struct ornic_qp {
+	/* Set by CREATE_QP */
 	struct ornic_dev *dev;
-	u64 id;
-	u64 epoch;
+	u64 id; /* random; unlike those of other QPs, ever, with its number */
+	u64 epoch; /* unlike that of any other QP; changes at RESET, both locks */
 	u32 qpn;
-	u32 pdn;
-	u32 xrcdn;
-	u8 type;
-	u8 create_flags;
-	struct ornic_counters *stats;
-	struct ornic_counter_set *cset;
-	u32 csetn;
-	struct ornic_pages pages;
-	u32 mcast_groups;
+	u32 pdn; /* XRC targets: PD of the request's SRQ, rq.lock */
+	u32 xrcdn; /* XRC targets: domain */
+	u8 type; /* enum ornic_qp_type */
+	u8 create_flags; /* ORNIC_QP_* */
 
-	u8 state;
-	u8 access;
-	u8 path_mtu_enum;
-	u8 timeout;
-	u8 retry_cnt;
-	u8 rnr_retry;
-	u8 min_rnr_timer;
-	u8 max_rd_atomic;
-	u8 max_dest_rd_atomic;
-	bool sqd_notify;
-	u32 mtu;
-	u32 dest_qpn;
-	u32 qkey;
-	u64 peer;
-	struct ornic_path path;
+	/*
+	 * BIND_COUNTERS, both locks. @stats, dev->stats or those of @cset, is
+	 * also read in RCU sections, where a late count does no harm.
+	 */
+	struct ornic_counters *stats;
+	struct ornic_counter_set *cset; /* NULL = none */
+	u32 csetn; /* number of @cset, 0 = none */
+	struct ornic_pages pages; /* memory of rings and records */
+	u32 mcast_groups; /* groups that it is a member of; mcast.lock */
+
+	/* MODIFY_QP, both locks */
+	u8 state; /* enum ornic_qp_state */
+	u8 access; /* enum ornic_access that a peer may ask for */
+	u8 path_mtu_enum; /* path MTU as enum ib_mtu */
+	u8 timeout; /* ACK timeout, 4.096 us * 2^timeout; 0 = no timer */
+	u8 retry_cnt; /* retries before RETRY_EXC_ERR */
+	u8 rnr_retry; /* RNR retries; ORNIC_RETRY_INFINITE = no limit */
+	u8 min_rnr_timer; /* code of the RNR timer that a peer is told */
+	u8 max_rd_atomic; /* READs and atomics in flight as requester */
+	u8 max_dest_rd_atomic; /* the same as responder */
+	bool sqd_notify; /* raise an event when SQD is reached */
+	u32 mtu; /* path MTU in bytes */
+	u32 dest_qpn; /* RC and UC: the peer */
+	u32 qkey; /* UD */
+	u64 peer; /* fingerprint of the peer, 0 in ORNIC_PEER_SEEN_TIME */
+	struct ornic_path path; /* RC and UC: header template, from the AV */
 
 	struct ornic_sq sq;
 	struct ornic_rq rq;
-	u64 host_qp[];
+	u64 host_qp[]; /* the host's own area, see struct ornic_engine_ops */
 };
 
 static inline void ornic_qp_stat_add(struct ornic_qp *qp, enum ornic_stat stat,

@@ -181,11 +181,11 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		qp->timeout = m->timeout;
 	if (m->mask & ORNIC_QPM_RETRY_CNT) {
 		qp->retry_cnt = m->retry;
-		sq->retry_left = m->retry;
+		sq->retry.left = m->retry;
 	}
 	if (m->mask & ORNIC_QPM_RNR_RETRY) {
 		qp->rnr_retry = m->rnr;
-		sq->rnr_left = m->rnr;
+		sq->retry.rnr_left = m->rnr;
 	}
 	if (m->mask & ORNIC_QPM_MAX_RD_ATOMIC)
 		qp->max_rd_atomic = m->max_rd;
@@ -194,8 +194,8 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->acked = m->sq_psn;
 		sq->max_psn = m->sq_psn;
 		sq->window = ORNIC_FIRST_WINDOW;
-		sq->rtt_start = 0;
-		sq->congested = false;
+		sq->rtt.start = 0;
+		sq->rtt.congested = false;
 	}
 	if (m->mask & ORNIC_QPM_SQD_NOTIFY)
 		qp->sqd_notify = m->sqd_notify;
@@ -259,14 +259,14 @@ static void reset_qp(struct ornic_qp *qp)
 	sq->tail = 0;
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
-	sq->rnr_waits = 0;
-	sq->grace_used = 0;
-	sq->rtt = 0;
-	sq->recover_until = 0;
-	sq->nak_held = false;
+	sq->retry.rnr_waits = 0;
+	sq->retry.grace_used = 0;
+	sq->rtt.last = 0;
+	sq->retry.recover_until = 0;
+	sq->retry.nak_held = false;
 	sq->wait = ORNIC_WAIT_NONE;
 	sq->draining = false;
-	sq->gap = false;
+	sq->retry.gap = false;
 	sq->probe = false;
 	sq->broken = false;
 	sq->deadline = 0;

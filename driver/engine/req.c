@@ -56,7 +56,7 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
 	/* An ACK from now on may be for the first packet or its copy. */
-	sq->rtt_start = 0;
+	sq->rtt.start = 0;
 	for (i = sq->tail; i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
 		if (!sw->started)
@@ -173,10 +173,10 @@ enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr)
 static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 		       bool first_time)
 {
-	if (!first_time || sq->rtt_start)
+	if (!first_time || sq->rtt.start)
 		return;
-	sq->rtt_psn = sq->psn;
-	sq->rtt_start = ctx->now;
+	sq->rtt.psn = sq->psn;
+	sq->rtt.start = ctx->now;
 }
 
 /* One packet of a SEND or WRITE. */
