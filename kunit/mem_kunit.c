@@ -4,6 +4,7 @@
 
 #include "harness.h"
 #include "engine/dev.h"
+#include "engine/mkey.h"
 
 #define PAGE 4096u
 
