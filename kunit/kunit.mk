@@ -34,7 +34,7 @@ host_warn := -Wall -Wextra -Wno-sign-compare -Wno-unused-parameter \
 	-Wno-missing-field-initializers
 host_san := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
-host_c := -std=gnu11 -g -MMD -MP $(host_inc) $(host_warn)
+host_c := -std=gnu11 -g -Werror=implicit -MMD -MP $(host_inc) $(host_warn)
 host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 
 # But for what build_datapath.c includes.
