@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// One guest: registers, commands, events, and what goes wrong.
+// One guest: registers, commands, events and errors.
 #include "nic_fixture.h"
 
 #include <csignal>
@@ -33,7 +33,7 @@ arguments one_guest(const std::string &socket, const std::string &ram)
 	return { "--guest", "socket=" + socket + ",ram=" + ram };
 }
 
-// A guest can connect to @p, which ends well.
+// A guest can connect to @p, which exits with status 0.
 void expect_serves(process &p, const std::string &socket,
 		   const std::string &ram)
 {
@@ -43,7 +43,7 @@ void expect_serves(process &p, const std::string &socket,
 	EXPECT_EQ(p.stop(SIGTERM), 0);
 }
 
-// Does a worker count, so that it is there?
+// The heartbeat changes, so there is a worker.
 bool has_worker(fake_guest &g)
 {
 	u32 health = READ_ONCE(g.device_regs()->health);
@@ -99,7 +99,7 @@ TEST(options, wrong_ones)
 	EXPECT_EQ(run({ "--version" }).status, 0);
 	EXPECT_EQ(run({ "-h" }).status, 0);
 	EXPECT_EQ(run({ "-V" }).status, 0);
-	// Also what was made before the mistake was found.
+	// Including those created before the error.
 	EXPECT_TRUE(access(dir.path("s").c_str(), F_OK));
 }
 
@@ -112,7 +112,7 @@ TEST(options, paths_with_any_character)
 	expect_serves(p, dir.path("s,o:c"), ram);
 }
 
-// Neither crash nor hang nor faults, for whoever may ask.
+// crash, hang and faults need --debug.
 TEST(options, control_does_no_harm)
 {
 	scratch dir;
@@ -133,7 +133,7 @@ TEST(options, control_does_no_harm)
 	EXPECT_EQ(run({ "--ask", dir.path("c"), "guests" }).status, 0);
 	ASSERT_FALSE(stat(dir.path("s").c_str(), &st));
 	EXPECT_EQ(st.st_mode & 0777, 0620u);
-	// A terminal that goes says nothing.
+	// SIGHUP of a closed terminal is ignored.
 	kill(p.pid(), SIGHUP);
 	usleep(50000);
 	EXPECT_TRUE(has_worker(g));
@@ -150,7 +150,7 @@ TEST(options, socket_in_use)
 	EXPECT_NE(o.out.find("in use"), std::string::npos) << o.out;
 }
 
-// What a process leaves that was killed is no socket in use.
+// The sockets of a killed process are stale.
 TEST(options, stale_socket)
 {
 	scratch dir;
@@ -162,7 +162,7 @@ TEST(options, stale_socket)
 		fake_guest g(dir.path("s"), ram, 1);
 
 		ASSERT_TRUE(g.connected());
-		// Until there is a worker it has the listeners.
+		// Before it drops them, the worker has the listeners, too.
 		EXPECT_TRUE(has_worker(g));
 		first.stop(SIGKILL);
 	}
@@ -171,7 +171,7 @@ TEST(options, stale_socket)
 	expect_serves(second, dir.path("s"), ram);
 }
 
-// The worker of a process that was killed goes a moment after it.
+// The worker of a killed process exits a moment later.
 TEST(options, socket_in_use_for_a_moment)
 {
 	scratch dir;
@@ -228,7 +228,7 @@ TEST(device, query)
 	EXPECT_EQ(memcmp(rsp->query_device.mac, b.guest(1).mac(), 6), 0);
 }
 
-// Each command is answered, in every pass over the rings.
+// Each command gets a response, in every pass over the rings.
 TEST(device, command_ring_wraps)
 {
 	nic_fixture b(1);
@@ -265,7 +265,7 @@ TEST(device, events)
 	}
 }
 
-// Events that find no room come when there is some, each object's once.
+// Events without room are delivered later, once per object.
 TEST(device, full_event_queue)
 {
 	constexpr u32 count = 24;
@@ -338,7 +338,7 @@ TEST(device, loop)
 		exchange(x, y, bytes);
 }
 
-// While the device looks by itself nobody kicks.
+// No kicks are needed while the device polls.
 TEST(device, busy_queue_needs_no_kicks)
 {
 	constexpr u32 count = 2000;
@@ -368,7 +368,7 @@ TEST(device, reset_forgets)
 		exchange(x, y, 100);
 		ASSERT_TRUE(b.guest(1).reset());
 		EXPECT_EQ(b.number("guests", "qps"), 0u);
-		// Like a reboot, and like another QEMU.
+		// Like a reboot, and like a new QEMU.
 		b.replug(1);
 		ASSERT_TRUE(b.guest(1).start());
 	}
@@ -392,7 +392,7 @@ TEST(device, worker_dies)
 			[&] { return g.status() == ORNIC_PCI_FAILED; }));
 		EXPECT_GE(g.messages(0), 1u);
 		EXPECT_TRUE(b.nic().alive());
-		// Nothing works until there was a reset, then all does.
+		// Nothing works before a reset.
 		EXPECT_TRUE(eventually([&] {
 			return b.number("guests", "worker") != worker;
 		}));
@@ -403,7 +403,7 @@ TEST(device, worker_dies)
 	}
 }
 
-// The supervisor, too, was away while there was no pulse: that says nothing.
+// If the supervisor was stopped, too, a missing heartbeat is ignored.
 TEST(device, all_pause)
 {
 	nic_fixture b(1);
@@ -439,7 +439,7 @@ TEST(device, says_when_it_goes)
 	EXPECT_GE(b.guest(1).messages(0), 1u);
 }
 
-// Its pages may be what the next QEMU needs.
+// The RAM is unmapped: the next QEMU may need its pages.
 TEST(device, ram_is_closed_with_its_qemu)
 {
 	nic_fixture b(2);
@@ -463,7 +463,7 @@ TEST(device, ram_is_closed_with_its_qemu)
 	EXPECT_TRUE(holds("ram2"));
 	b.replug(1);
 	EXPECT_TRUE(b.guest(1).start());
-	// One that has it from the fork.
+	// With a worker that inherited it.
 	b.ask("crash");
 	EXPECT_TRUE(eventually([&] { return holds("ram1"); }));
 	b.unplug(1);

@@ -83,7 +83,7 @@ fake_guest::~fake_guest()
 		munmap(bar_, bar_size_);
 }
 
-// As QEMU: a version, an id, the memory, then eventfds of both peers.
+// Like QEMU: receive a version, an id, the memory, and eventfds of both peers.
 bool fake_guest::hello(const std::string &socket)
 {
 	nic::unique_fd fd;
@@ -219,7 +219,7 @@ std::optional<union ornic_rsp> fake_guest::command(union ornic_req req)
 	return copy;
 }
 
-// The number of the new object, 0 if there is none.
+// Return: the number of the new object, 0: failed.
 u32 fake_guest::create(const union ornic_req &req)
 {
 	auto rsp = command(req);

@@ -19,7 +19,7 @@ constexpr u64 ram_bytes = 16 << 20;
 constexpr u64 page = 4096;
 constexpr u32 vectors = 3;
 
-/** Memory of the guest: where the device and where the test see it. */
+/** Memory of the guest: DMA address and pointer. */
 struct buffer {
 	u64 dma = 0;
 	u8 *ptr = nullptr;
@@ -38,8 +38,8 @@ struct queue {
 
 class fake_guest {
 public:
-	/** Connect to the device at @socket, with the RAM in the file @ram;
-	 *  @number makes its addresses. */
+	/** Connect to the device at @socket, with the RAM in the file @ram and
+	 *  the addresses of @number. */
 	fake_guest(const std::string &socket, const std::string &ram, u8 number,
 		   u64 size = ram_bytes);
 	~fake_guest();
@@ -69,20 +69,20 @@ public:
 
 	void ring_control();
 	void ring_kick();
-	/** Messages of @number since the last call, after a while if none. */
+	/** Messages of @number since the last call; waits a while for one. */
 	u64 messages(u32 number);
 
-	/** Show the next reset a nonce at @dma, which is @offset of the RAM. */
+	/** Put the nonce of the next reset at @dma, @offset in the file. */
 	void place_nonce(u64 dma, u64 offset)
 	{
 		nonce_.dma = dma;
 		nonce_.ptr = ram_ + offset;
 	}
-	/** Ask for a reset and wait for it. */
+	/** Request a reset and wait for it. */
 	bool reset();
 	/** reset(), rings, port and GID, and an EQ for each message. */
 	bool start();
-	/** A command; nothing if no answer comes. */
+	/** Execute a command; nullopt if there is no response. */
 	std::optional<union ornic_rsp> command(union ornic_req req);
 
 	buffer alloc(u64 bytes);
@@ -91,13 +91,13 @@ public:
 	buffer make_mr(u64 bytes);
 	queue make_qp(const queue &cq, u8 type = ORNIC_QPT_RC);
 	bool destroy(u8 opcode, u32 number);
-	/** To RTS, with @peer of the guest @number. */
+	/** Move @qp to RTS, with the peer QP @peer of guest @number. */
 	bool connect(const queue &qp, u32 peer, u8 number);
 
 	void post(queue &qp, u8 opcode, const buffer &local, u64 remote,
 		  u32 rkey, u32 length);
 	void post_recv(queue &qp, const buffer &local, u32 length);
-	/** The next completion, after a while if there is none yet. */
+	/** The next completion; waits a while for it. */
 	std::optional<ornic_cqe> poll(queue &cq);
 	void arm(queue &cq);
 	std::optional<ornic_eqe> poll_eq(queue &eq);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// Several guests: of one process, of two, and a hostile one among them.
+// Several guests, of one or two processes, also with a hostile guest.
 #include "nic_fixture.h"
 
 #include <csignal>
@@ -140,7 +140,7 @@ TEST(guests, two_processes_stream)
 		exchange(x, y, bytes);
 }
 
-// The other end of a stream may come later, and come back.
+// The peer of a stream may connect later, and reconnect.
 TEST(guests, stream_is_connected_again)
 {
 	scratch dir;
@@ -155,7 +155,7 @@ TEST(guests, stream_is_connected_again)
 	}
 }
 
-// Of a UDP port: no other sender is heard.
+// A UDP port drops frames of other senders.
 TEST(guests, udp_from_its_peer_alone)
 {
 	nic_fixture b(1, { "--wire", "udp:127.0.0.1:47911:127.0.0.1:47912" });
@@ -189,7 +189,7 @@ TEST(guests, netdevs_have_a_switch)
 	n2.send(one);
 	EXPECT_EQ(n1.receive(), one);
 	EXPECT_EQ(n3.receive(false), "");
-	// An address that a bridge in guest 3 has.
+	// The address of a bridge in guest 3.
 	n3.send(ethernet(0, 77, "hello"));
 	EXPECT_NE(n1.receive(), "");
 	EXPECT_NE(n2.receive(), "");
@@ -199,7 +199,7 @@ TEST(guests, netdevs_have_a_switch)
 	EXPECT_EQ(n2.receive(false), "");
 }
 
-// A key is of its guest, whatever others know of it.
+// Other guests cannot use a key.
 TEST(guests, memory_is_apart)
 {
 	nic_fixture b(2);
@@ -212,7 +212,7 @@ TEST(guests, memory_is_apart)
 	auto cqe = x.guest.poll(x.cq);
 
 	ASSERT_TRUE(cqe);
-	// Unless that number is a key of guest 1 as well.
+	// Unless guest 1 has a key with the same number.
 	if (y.mr.key != z.mr.key && y.mr.key != x.mr.key) {
 		EXPECT_EQ(cqe->status, ORNIC_CQE_REM_ACCESS_ERR);
 	}
@@ -243,7 +243,7 @@ TEST(guests, one_goes)
 	EXPECT_EQ(cqe->status, ORNIC_CQE_RETRY_EXC_ERR);
 }
 
-// Guest 1 writes garbage wherever it can and rings; guests 2 and 3 go on.
+// Guest 1 writes random data and rings doorbells; guests 2 and 3 have traffic.
 TEST(guests, hostile)
 {
 	nic_fixture b(3);
@@ -325,7 +325,7 @@ const u8 opcodes[] = {
 	0xff,
 };
 
-// The same, with commands that are nearly right.
+// The same, with almost valid commands.
 TEST(guests, hostile_commands)
 {
 	nic_fixture b(2);
@@ -385,7 +385,7 @@ TEST(guests, capture)
 	EXPECT_GE(packets, 12u);
 }
 
-// The worker has no capabilities: that its port leads nowhere is said, once.
+// The worker has no capabilities: it reports once that it cannot send.
 TEST(guests, port_that_may_not_be_reached)
 {
 	testing::internal::CaptureStderr();
@@ -407,7 +407,7 @@ TEST(guests, port_that_may_not_be_reached)
 	EXPECT_EQ(out.find(what), out.rfind(what)) << out;
 }
 
-// What a frame costs is its sender's: nobody is made to pay by a flood.
+// Frames are charged to their sender, so a flood is not charged to its victim.
 TEST(guests, frames_are_paid_by_their_sender)
 {
 	nic_fixture b(2);

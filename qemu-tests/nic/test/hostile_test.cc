@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// A guest that takes what it can get: the others do not notice.
+// A guest that exhausts its resources does not affect others.
 #include "nic_fixture.h"
 
 #include <fcntl.h>
@@ -76,7 +76,7 @@ void make_copies(fake_guest &g, const queue &cq, const queue &qp, u32 n)
 	}
 }
 
-/** Two guests with traffic between them, and the first, which is hostile. */
+/** Two guests with traffic between them; guest 1 is hostile. */
 struct street {
 	explicit street(const std::string &keys = "")
 		: b(3, {}, 1, keys)
@@ -112,13 +112,13 @@ TEST(hostile, lists_that_name_themselves)
 	bomb list(g);
 
 	EXPECT_EQ(status_of(g, list.request(1u << 27)), ORNIC_BAD_PARAM);
-	// Twice as much as there is: of a program that maps its memory twice.
+	// Twice the RAM, as of a program that maps its memory twice.
 	EXPECT_EQ(status_of(g, list.request(2 * ram_bytes / page + 1)),
 		  ORNIC_BAD_PARAM);
 	EXPECT_EQ(status_of(g, list.request(2 * ram_bytes / page)), ORNIC_OK);
 }
 
-// Each key costs 64 KiB of the host's memory, and nothing of the guest's.
+// Each key needs 64 KiB of host memory, but no memory of the guest.
 TEST(hostile, keys_up_to_the_limit)
 {
 	street s(",mem-limit=8M");
@@ -142,7 +142,7 @@ TEST(hostile, keys_up_to_the_limit)
 	EXPECT_LT(count, 8u << 20 >> 16);
 	EXPECT_GT(before, 0u);
 	EXPECT_LE(s.b.number("guests", "mem_used"), 8u << 20);
-	// The next one may need a part of the table, besides its list.
+	// The next one may need table memory in addition to its list.
 	EXPECT_TRUE(g.destroy(ORNIC_CMD_DESTROY_MKEY, last));
 	EXPECT_TRUE(g.destroy(ORNIC_CMD_DESTROY_MKEY, before_last));
 	EXPECT_EQ(status_of(g, req), ORNIC_OK);
@@ -177,7 +177,7 @@ TEST(hostile, ram_is_truncated)
 	};
 
 	ASSERT_FALSE(truncate(ram.c_str(), 0));
-	// The registers are not in RAM. The device looks for a request.
+	// The registers are not in RAM. The device reads the request.
 	smp_store_release(&g.host_regs()->cmd_producer,
 			  g.host_regs()->cmd_producer + 1);
 	g.ring_control();
@@ -190,7 +190,7 @@ TEST(hostile, ram_is_truncated)
 	EXPECT_EQ(status_of(g, req), ORNIC_OK);
 }
 
-// A peer engine writes to memory that is not there any more: it is not its fault.
+// A peer that writes to truncated RAM is not affected.
 TEST(hostile, ram_is_truncated_under_a_peer)
 {
 	nic_fixture b(3);
@@ -210,7 +210,7 @@ TEST(hostile, ram_is_truncated_under_a_peer)
 	ASSERT_FALSE(truncate(b.path("ram1").c_str(), ram_bytes));
 }
 
-// RAM of 4 GiB is at other addresses with machine=pc than with q35.
+// 4 GiB of RAM have different addresses with machine=pc and q35.
 TEST(hostile, another_machine)
 {
 	constexpr u64 size = 4ull << 30, high = 4ull << 30, lowmem = 3ull << 30;
@@ -242,7 +242,7 @@ TEST(hostile, another_machine)
 	}
 }
 
-// The last reset of a guest needs no memory, and leaves none to the device.
+// The last reset of a guest has no nonce; the device has no access to RAM then.
 TEST(hostile, no_nonce)
 {
 	nic_fixture b(1);
@@ -278,7 +278,7 @@ TEST(hostile, resize_of_no_cq_runs_nothing)
 	EXPECT_NE(b.ask("guests").find("\"polling\": true"), std::string::npos);
 }
 
-// It runs all QPs first: the others have their turns between them.
+// RESIZE_CQ runs all QPs first; other devices get their turns in between.
 TEST(hostile, resize_gives_way)
 {
 	nic_fixture b(1, {}, 1, ",mem-limit=256M");
@@ -301,7 +301,7 @@ TEST(hostile, resize_gives_way)
 	EXPECT_GT(b.number("guests", "yields"), before + 1);
 }
 
-// The others had turns while its objects went: no time of the next QEMU.
+// Turns of others during the destruction of objects do not count for the next QEMU.
 TEST(hostile, yielded_time_is_not_charged)
 {
 	nic_fixture b(2, {}, 1, ",mem-limit=256M");

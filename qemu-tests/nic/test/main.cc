@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// Plays guests against an ornic-nic:
+// Tests of ornic-nic with simulated guests:
 //
 //	nic-test --program=FILE [--results=FILE] [gtest flags]
 #include <gtest/gtest.h>

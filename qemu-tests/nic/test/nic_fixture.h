@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A process and its guests, as most cases want them. */
+/* A process and its guests, used by most tests. */
 #ifndef ORNIC_NIC_TEST_NIC_FIXTURE_H
 #define ORNIC_NIC_TEST_NIC_FIXTURE_H
 
@@ -13,10 +13,10 @@
 namespace test
 {
 
-/** Guests 1 to @count of one process, started. */
+/** A process with the started guests 1 to @count. */
 class nic_fixture {
 public:
-	/** @keys: more of each --guest. */
+	/** @keys: appended to each --guest. */
 	explicit nic_fixture(u32 count, arguments more = {}, u8 first = 1,
 			     const std::string &keys = "");
 
@@ -29,9 +29,9 @@ public:
 		return *process_;
 	}
 	std::string ask(const std::string &what);
-	/** The number behind @key in what the process says of itself. */
+	/** The number of @key in the response to command @what. */
 	u64 number(const std::string &what, const std::string &key);
-	/** The QEMU of @number dies, and another one comes. */
+	/** Disconnect the QEMU of @number and connect another one. */
 	void replug(u32 number);
 	void unplug(u32 number)
 	{
@@ -51,7 +51,7 @@ private:
 	std::vector<std::unique_ptr<fake_guest>> guests_;
 };
 
-/** A connected QP with its CQ and an MR, at each of two guests. */
+/** A QP of a guest, with its CQ and an MR. */
 struct end {
 	end(fake_guest &g)
 		: guest(g)
@@ -66,10 +66,10 @@ struct end {
 	buffer mr;
 };
 
-/** @a and @b of the guests whose addresses have these numbers. */
+/** Connect the QPs of @a and @b, of guests with these numbers. */
 bool join(end &a, u8 number_a, end &b, u8 number_b);
 
-/** WRITE, READ and SEND of @bytes from @a to @b, and what they leave. */
+/** WRITE, READ and SEND @bytes from @a to @b, and check the results. */
 void exchange(end &a, end &b, u32 bytes);
 
 } // namespace test

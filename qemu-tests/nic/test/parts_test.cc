@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// The parts that need no process.
+// Unit tests of classes.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ TEST(memory, bounds)
 	ASSERT_EQ(ftruncate(fd.get(), size), 0);
 	ASSERT_TRUE(m.map(fd.get(), size));
 	EXPECT_EQ(m.at(0, 1), nullptr);
-	// Nothing but zeros is there, which are as good as any.
+	// RAM is all zero: use a nonce of zeros.
 	ASSERT_TRUE(m.locate(machine::q35, { high, {} }));
 	base = static_cast<u8 *>(m.at(0, 1));
 	ASSERT_NE(base, nullptr);
@@ -53,7 +53,7 @@ TEST(memory, bounds)
 	EXPECT_EQ(m.at(~0ull, ~0ull), nullptr);
 }
 
-// A page with the nonce shows where RAM goes on, if it is where that matters.
+// A nonce above the low memory determines the layout.
 TEST(memory, locate)
 {
 	constexpr u64 size = 4ull << 30, high = 4ull << 30, lowmem = 3ull << 30;
@@ -63,7 +63,7 @@ TEST(memory, locate)
 
 	ASSERT_EQ(ftruncate(fd.get(), size), 0);
 	ASSERT_TRUE(m.map(fd.get(), size));
-	// Of a machine pc.
+	// Layout of pc.
 	pwrite(fd.get(), nonce.words, 16, lowmem + 4096);
 	EXPECT_FALSE(m.locate(machine::q35, nonce));
 	EXPECT_EQ(m.at(0, 1), nullptr);
@@ -72,7 +72,7 @@ TEST(memory, locate)
 	EXPECT_EQ(m.at(lowmem - 1, 2), nullptr);
 	EXPECT_NE(m.at(lowmem - 2, 2), nullptr);
 	EXPECT_EQ(memcmp(m.at(nonce.addr, 16), nonce.words, 16), 0);
-	// Where both have it, only what is the same in both is reached.
+	// Found in both layouts: only their common part is accessible.
 	pwrite(fd.get(), nonce.words, 16, 4096);
 	nonce.addr = 4096;
 	EXPECT_TRUE(m.locate(machine::any, nonce));
@@ -128,7 +128,7 @@ TEST(account, charges_and_gives_back)
 	::ornic_account = &b;
 	q = ornic_zalloc(100);
 	EXPECT_NE(q, nullptr);
-	// To where it came from.
+	// Credited to the account that was charged.
 	ornic_free(p);
 	EXPECT_EQ(a.used, 0u);
 	EXPECT_GE(b.used, 100u);
@@ -137,7 +137,7 @@ TEST(account, charges_and_gives_back)
 	EXPECT_EQ(b.used, 0u);
 }
 
-TEST(share, who_takes_more_waits)
+TEST(share, debt_is_paid_first)
 {
 	time_share s;
 
@@ -150,7 +150,7 @@ TEST(share, who_takes_more_waits)
 	EXPECT_FALSE(s.has_turn());
 	s.begin_round();
 	EXPECT_TRUE(s.has_turn());
-	// What was not used is not saved, and debts have a limit.
+	// Unused time is not saved, and debts are limited.
 	for (int i = 0; i < 100; i++)
 		s.begin_round();
 	s.spend(time_share::slice);
@@ -172,7 +172,7 @@ TEST(poll_time, grows_with_early_kicks)
 		p.stop(now);
 		p.kick(now += 100 * us);
 	}
-	// Of who was awake already.
+	// A kick while polling has no effect.
 	p.kick(now += 100 * ms);
 	EXPECT_EQ(p.limit(), 4 * ms);
 	p.stop(now);
@@ -234,7 +234,7 @@ TEST(timers, not_yet)
 	EXPECT_EQ(q.due(1000), nullptr);
 }
 
-// Whatever comes, the parser stays inside. ASan looks on.
+// The parser stays in bounds for any input, as checked by ASan.
 TEST(frame, hostile)
 {
 	u64 state = 1;

@@ -14,10 +14,10 @@ namespace test
 
 using arguments = std::vector<std::string>;
 
-/** Where the program is; set before the first test. */
+/** Path of ornic-nic; set before the first test. */
 extern std::string program;
 
-/** A folder for sockets and RAM, gone with its owner. */
+/** A folder for sockets and RAM, removed by the destructor. */
 class scratch {
 public:
 	scratch();
@@ -34,14 +34,14 @@ private:
 	std::string folder_;
 };
 
-/** Run it to its end. */
+/** Run ornic-nic until it exits. */
 struct outcome {
 	int status;
 	std::string out; // both streams
 };
 outcome run(const arguments &args);
 
-/** A process in the background, terminated with its owner. */
+/** An ornic-nic in the background, terminated by the destructor. */
 class process {
 public:
 	explicit process(const arguments &args);
@@ -53,14 +53,14 @@ public:
 		return pid_;
 	}
 	bool alive();
-	/** End it. Return: its exit status, -signal if that ended it. */
+	/** Send @signal and wait. Return: exit status, or -signal. */
 	int stop(int signal);
 
 private:
 	pid_t pid_;
 };
 
-/** Until @what is so, up to five seconds. */
+/** Wait up to five seconds until @what is true. */
 bool eventually(const std::function<bool()> &what);
 
 } // namespace test
