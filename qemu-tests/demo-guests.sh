@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The second scene of `make demo`: two guests, the PCI NICs of both played by one
-# ornic-nic on the host. First they talk over these, then the same two over rxe
-# on their virtio-nets. This runs in one of them; the other one is the server.
+# The second scene of `make demo`: two guests with PCI NICs of one ornic-nic on the host.
+# Programs run over these, and then over rxe on the virtio-nets of the same guests. This
+# script runs in one of them; the other one is the server.
 set -u
 
 # shellcheck source=qemu-tests/lib/guest.sh
@@ -23,7 +23,7 @@ measure()
 	value "$1" cli.out
 }
 
-# column: all rows, between $cli_dev and $srv_dev
+# column: measure all rows between $cli_dev and $srv_dev
 column()
 {
 	local row
@@ -42,7 +42,7 @@ ping_over()
 	echo "rping: five times 60000 bytes from $cli_dev to $srv_dev and back"
 }
 
-# rxe_link: on this guest's virtio-net, which no PCI NIC takes packets from
+# rxe_link: add it on the virtio-net of this guest, without ornic taking its packets
 rxe_link()
 {
 	modprobe -r ornic

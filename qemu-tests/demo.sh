@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# `make demo` begins with what a newcomer sees first: one guest, two netdevs; ornic on the
-# one, rxe on the other, and the same unmodified programs on both. COUNT scales
-# the measurements. Both want UDP port 4791, and rxe knows the initial network
-# namespace only, so ornic works in one of its own.
+# The first scene of `make demo`: one guest with two netdevs, ornic on one and rxe on the
+# other, and the same unmodified programs on both. COUNT scales the measurements. Both
+# bind UDP port 4791, and rxe only supports the initial network namespace, so ornic has
+# a namespace of its own.
 set -u
 
 n=${COUNT:-1000}
@@ -13,7 +13,7 @@ table=/tmp/table
 # shellcheck source=qemu-tests/lib/demo.sh
 . /ornic/qemu-tests/lib/demo.sh
 
-# in_ns COMMAND...: in the namespace of $dev
+# in_ns COMMAND...: run it in the namespace of $dev
 in_ns()
 {
 	case $dev in
@@ -22,7 +22,7 @@ in_ns()
 	esac
 }
 
-# netdev NAME ADDRESS: one end of a veth pair, for $dev
+# netdev NAME ADDRESS: create one end of a veth pair for $dev
 netdev()
 {
 	ip link add "$1" type veth peer name "$1-far"
@@ -33,7 +33,7 @@ netdev()
 	in_ns ip addr add "$2/24" dev "$1"
 }
 
-# gid DEVICE ADDRESS: index of the RoCEv2 GID of an IPv4 address
+# gid DEVICE ADDRESS: print the index of the RoCEv2 GID of an IPv4 address
 gid()
 {
 	local ports=/sys/class/infiniband/$1/ports/1 hex i byte
@@ -47,7 +47,7 @@ gid()
 	return 1
 }
 
-# wait_for COMMAND...: up to ten seconds
+# wait_for COMMAND...: wait up to ten seconds until it succeeds
 wait_for()
 {
 	for _ in {1..100}; do
@@ -60,7 +60,7 @@ wait_for()
 # shellcheck disable=SC2317 # called by wait_for
 listens() { in_ns ss -Hltn 'sport = :18515' | grep -q .; }
 
-# pair SERVER-COMMAND...: run it, and once more as its own client
+# pair SERVER-COMMAND...: run a server, and the same command as its client
 pair()
 {
 	in_ns timeout 60 "$@" >/tmp/server 2>&1 &
@@ -79,7 +79,7 @@ pingpong()
 	failed=1
 }
 
-# measure GID PROGRAM SIZE COUNT: on $dev
+# measure GID PROGRAM SIZE COUNT: run it on $dev
 measure()
 {
 	if pair "$2" -d "$dev" -x "$1" -F -s "$3" -n "$4"; then

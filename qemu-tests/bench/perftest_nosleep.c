@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Preloaded into perftest, so that less of a run is waiting:
+ * Preloaded into perftest to make runs shorter:
  *
- * - Both ends of its bandwidth programs sleep for a second once they are
- *   connected, before they exchange anything: longer than what they measure
- *   then. They read from each other what they need, so nothing waits for that.
+ * - The bandwidth programs sleep for a second after connecting, which takes longer
+ *   than the measurement and is not needed: both ends synchronize over the socket.
  *
- * - Both ends start at the same time, so a client may come before its server
- *   listens: it tries again, for five seconds.
+ * - Both ends are started at the same time, so the client retries to connect for
+ *   five seconds.
  */
 #define _GNU_SOURCE
 #include <errno.h>
