@@ -18,7 +18,7 @@ splats+='|detected stall|locking dependency|inconsistent lock state'
 splats+='|suspicious RCU|DEBUG_LOCKS_WARN|ODEBUG|DMA-API:.*device driver'
 splats+='|unregister_netdevice: waiting|leaked reference|Kernel panic'
 
-say()
+report()
 {
 	printf '%s\n' "$*" >&3
 }
@@ -126,7 +126,7 @@ run_case()
 	local number=$1 name=$2 limit=$3 status allow begin=$EPOCHREALTIME
 	local took verdict=ok reason='' watch
 
-	say "# case: $name $limit"
+	report "# case: $name $limit"
 	echo "ornic-test: $name" >/dev/kmsg
 	export CASE=$tests/cases/$4.sh VARIANT=$5 WORK=/tmp/case
 	rm -rf "$WORK"
@@ -151,8 +151,8 @@ run_case()
 	137) verdict='not ok' reason=" # timeout after $limit s" ;;
 	*) verdict='not ok' reason=" # status $status" ;;
 	esac
-	say "# took: $took"
-	say "$verdict $number $name$reason"
+	report "# took: $took"
+	report "$verdict $number $name$reason"
 }
 
 # Unload the modules and scan for leaks.
@@ -160,7 +160,7 @@ end_of_group()
 {
 	local number=$1 module verdict=ok reason=
 
-	say "# case: $GROUP/unload $((60 * SCALE))"
+	report "# case: $GROUP/unload $((60 * SCALE))"
 	echo "ornic-test: unload" >/dev/kmsg
 	for module in ornic_soft ornic rdma_rxe; do
 		[ -e "/sys/module/$module" ] || continue
@@ -172,18 +172,18 @@ end_of_group()
 	done
 	judge_log unload '' 2>&1 | sed 's/^/# /' >&3
 	[ "${PIPESTATUS[0]}" = 0 ] || verdict='not ok' reason=' # splat'
-	say "$verdict $number $GROUP/unload$reason"
+	report "$verdict $number $GROUP/unload$reason"
 
 	[ -e "$kmemleak" ] || return 0
 	number=$((number + 1)) verdict=ok
-	say "# case: $GROUP/kmemleak $((60 * SCALE))"
+	report "# case: $GROUP/kmemleak $((60 * SCALE))"
 	# kmemleak ignores objects younger than five seconds.
 	echo scan >"$kmemleak"
 	read -r -t 6 <>/dev/ptmx || :
 	echo scan >"$kmemleak"
 	sed 's/^/# /' "$kmemleak" >&3
 	[ -z "$(head -n 1 "$kmemleak")" ] || verdict='not ok'
-	say "$verdict $number $GROUP/kmemleak"
+	report "$verdict $number $GROUP/kmemleak"
 }
 
 run_group()
@@ -192,13 +192,13 @@ run_group()
 
 	netdevs_at_boot=$(basename -a /sys/class/net/* | tr '\n' ' ')
 	[ ! -e "$kmemleak" ] || echo clear >"$kmemleak"
-	say "KTAP version 1"
+	report "KTAP version 1"
 	while read -r name limit file variant; do
 		number=$((number + 1))
 		run_case "$number" "$name" "$limit" "$file" "$variant"
 	done < <(sed -n 's/^case //p' /run/ornic/manifest)
 	end_of_group $((number + 1))
-	say "# done"
+	report "# done"
 }
 
 # virtio-net of the topology: eth0 at 10.0.0.$NUMBER.
@@ -233,7 +233,7 @@ shell)
 script)
 	open_result_port
 	bash "/ornic/$SCRIPT" </dev/null >&3 2>&1
-	say "# exit $?"
+	report "# exit $?"
 	;;
 *)
 	open_result_port

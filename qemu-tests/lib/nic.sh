@@ -30,16 +30,16 @@ srv_is_peer() { [ "${srv_prefix[0]-}" = "$peer" ]; }
 
 host()
 {
-	local port answer
+	local port response
 
 	for port in /sys/class/virtio-ports/*; do
 		[ "$(cat "$port/name")" = org.ornic.host ] || continue
 		exec 9<>"/dev/${port##*/}"
 		echo "$*" >&9
-		IFS= read -r -t 60 answer <&9 || answer='error: no answer'
+		IFS= read -r -t 60 response <&9 || response='error: no response'
 		exec 9>&-
-		echo "$answer"
-		[[ $answer != error* ]]
+		echo "$response"
+		[[ $response != error* ]]
 		return
 	done
 	return 1
@@ -48,13 +48,13 @@ host()
 # nic_stat PROCESS KEY: print a number of `ornic-nic --ask stats`
 nic_stat()
 {
-	local answer value
+	local response value
 
-	answer=$(host ask "$1" stats) || :
-	value=${answer#*\""$2"\": }
+	response=$(host ask "$1" stats) || :
+	value=${response#*\""$2"\": }
 	value=${value%%[,\}]*}
 	if [[ ! $value =~ ^[0-9]+$ ]]; then
-		echo "no $2 in '$answer'" >&2
+		echo "no $2 in '$response'" >&2
 		return 1
 	fi
 	echo "$value"

@@ -2,7 +2,7 @@
 # ornic-nic, the PCI NIC of QEMU guests. Included by the top Makefile.
 #
 #   nic        build/nic/ornic-nic, and build/nicsan/ornic-nic under sanitizers
-#   nic-test   its test, which plays guests, against the latter
+#   nic-test   test the latter with simulated guests
 
 .PHONY: nic nic-test
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A guest without a machine: plays QEMU's ivshmem, a driver and a program that
- * posts, over a file for RAM.
+ * A simulated guest: the ivshmem client of QEMU, a driver, and a program that posts
+ * WQEs, with a file for RAM.
  */
 #ifndef ORNIC_NIC_TEST_FAKE_GUEST_H
 #define ORNIC_NIC_TEST_FAKE_GUEST_H
