@@ -408,6 +408,28 @@ TEST_F(srq, srq_resize_refusals)
 	s.limit(4 * depth);
 }
 
+TEST_F(srq, srq_resize_and_limit)
+{
+	need_ornic(on);
+	shared s(on.server);
+	const int both = IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT;
+	ibv_srq_attr attr{};
+
+	for (uint64_t id = 0; id < depth; id++)
+		s.post(id);
+	attr.max_wr = 2 * depth;
+	attr.srq_limit = 2 * depth + 1;
+	check_equal(ibv_modify_srq(s.srq.get(), &attr, both), EINVAL,
+		    "limit above the new size");
+	check_equal(ibv_modify_srq(s.srq.get(), &attr, both | 1 << 7),
+		    EOPNOTSUPP, "unknown attribute");
+	check_equal(s.query().max_wr, s.max_wr, "max_wr");
+	attr.srq_limit = depth;
+	check_equal(ibv_modify_srq(s.srq.get(), &attr, both), 0, "both");
+	check_equal(s.query().max_wr, 2 * depth, "new max_wr");
+	check_equal(s.query().srq_limit, depth, "limit");
+}
+
 TEST_F(srq, srq_refusals)
 {
 	need_ornic(on);
