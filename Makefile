@@ -99,7 +99,7 @@ demo: modules provider programs
 
 # From nothing each time: what is up to date does not warn again.
 html:
-	$(call need_packages,python3-sphinx)
+	$(call need_packages,python3-sphinx graphviz)
 	@sphinx-build -q -E -W --keep-going -n -d $(BUILD)/doctrees \
 		Documentation $(BUILD)/html
 

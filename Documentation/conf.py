@@ -9,7 +9,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sph
 project = "ornic"
 author = "the authors of ornic"
 copyright = "GPL-2.0 OR BSD-2-Clause"  # pylint: disable=redefined-builtin
-extensions = ["kerneldoc"]
+extensions = ["kerneldoc", "sphinx.ext.graphviz"]
+graphviz_output_format = "svg"
 html_theme = "alabaster"
 html_theme_options = {"page_width": "70em", "show_powered_by": False}
 html_show_sphinx = False

@@ -3,8 +3,9 @@
  * The device interface of ornic: everything that a host (driver and provider)
  * and a device (soft device, PCI NIC) say to each other.
  *
- * Documentation/device-interface.rst explains it; this header and the two that
- * it includes are its only other copy. Every size and offset is asserted in ornic-layout.h.
+ * Documentation/device-interface.rst explains it, with tables of fields made from
+ * this header and the two that it includes. ornic-layout.h asserts every size and
+ * offset.
  *
  * Conventions
  *  - All fields are little endian unless typed __be.
