@@ -33,12 +33,13 @@ static int check_ah_attr(struct ib_device *ibdev,
 		return -EINVAL;
 	}
 	if (rdma_ah_get_port_num(attr) != ORNIC_PORT) {
-		ibdev_dbg(ibdev, "AH: port %u\n", rdma_ah_get_port_num(attr));
+		ibdev_dbg(ibdev, "AH: no port %u\n",
+			  rdma_ah_get_port_num(attr));
 		return -EINVAL;
 	}
 	if (grh->sgid_index >= to_odev(ibdev)->caps.gid_table_len) {
-		ibdev_dbg(ibdev, "AH: GID index %u of %u\n", grh->sgid_index,
-			  to_odev(ibdev)->caps.gid_table_len);
+		ibdev_dbg(ibdev, "AH: GID index %u, limit %u\n",
+			  grh->sgid_index, to_odev(ibdev)->caps.gid_table_len);
 		return -EINVAL;
 	}
 	return 0;

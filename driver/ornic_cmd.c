@@ -42,13 +42,14 @@ static int cmd_exec_rsp(struct ornic_ib_dev *dev, union ornic_req *req,
 		/* The failure was logged already. */
 		if (!ornic_is_dead(dev))
 			ibdev_err_ratelimited(ibdev,
-					      "command %#x of %#x failed: %d\n",
+					      "command %#x on %#x failed: %d\n",
 					      req->hdr.opcode,
 					      le32_to_cpu(req->hdr.obj), ret);
 		return ret;
 	}
 	if (rsp->hdr.opcode != req->hdr.opcode || rsp->hdr.id != req->hdr.id) {
-		ibdev_err_ratelimited(ibdev, "command %#x id %u is %#x id %u\n",
+		ibdev_err_ratelimited(ibdev,
+				      "command %#x id %u: got %#x id %u\n",
 				      req->hdr.opcode, id, rsp->hdr.opcode,
 				      le16_to_cpu(rsp->hdr.id));
 		return cmd_broken(dev, "sent the response of another command");
@@ -57,7 +58,7 @@ static int cmd_exec_rsp(struct ornic_ib_dev *dev, union ornic_req *req,
 	*has_rsp = true;
 	ret = ornic_status_to_errno(rsp->hdr.status);
 	if (ret)
-		ibdev_dbg(ibdev, "command %#x of %#x: status %u\n",
+		ibdev_dbg(ibdev, "command %#x on %#x: status %u\n",
 			  req->hdr.opcode, le32_to_cpu(req->hdr.obj),
 			  rsp->hdr.status);
 	return ret;
@@ -84,7 +85,8 @@ static int cmd_create_key(struct ornic_ib_dev *dev, union ornic_req *req,
 	*key = le32_to_cpu(rsp.hdr.obj);
 	if (*key)
 		return 0;
-	ibdev_err_ratelimited(&dev->ibdev, "command %#x: an object 0\n",
+	ibdev_err_ratelimited(&dev->ibdev,
+			      "command %#x: new object has number 0\n",
 			      req->hdr.opcode);
 	return cmd_broken(dev, "returned number 0 for an object");
 }
@@ -96,7 +98,8 @@ static int cmd_create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
 	ret = cmd_create_key(dev, req, obj);
 	if (ret || *obj < BIT(LOG_MAX_OBJECTS))
 		return ret;
-	ibdev_err_ratelimited(&dev->ibdev, "command %#x: number %#x of %#lx\n",
+	ibdev_err_ratelimited(&dev->ibdev,
+			      "command %#x: number %#x exceeds %#lx\n",
 			      req->hdr.opcode, *obj, BIT(LOG_MAX_OBJECTS));
 	return cmd_broken(dev, "returned a number out of bounds for an object");
 }
@@ -124,8 +127,8 @@ static int cmd_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 		return 0;
 	if (!ret || (ret == -EBUSY && may_refuse))
 		return ret;
-	ibdev_err_ratelimited(&dev->ibdev, "command %#x of %#x: %d\n", opcode,
-			      obj, ret);
+	ibdev_err_ratelimited(&dev->ibdev, "command %#x on %#x refused: %d\n",
+			      opcode, obj, ret);
 	if (!dev->bus->ops->broken)
 		return ret;
 	cmd_broken(dev, "refused to destroy an object");
@@ -362,7 +365,7 @@ int ornic_cmd_query_qp(struct ornic_ib_dev *dev, u32 qpn,
 	ret = ornic_unpack_query_qp(&rsp.query_qp, params);
 	if (ret)
 		ibdev_err_ratelimited(&dev->ibdev,
-				      "QP %#x: device says state %u, MTU %u\n",
+				      "QP %#x: got bad state %u or MTU %u\n",
 				      qpn, params->state, params->path_mtu);
 	return ret;
 }

@@ -29,8 +29,8 @@ static int check_attr(struct ib_device *ibdev,
 		return -EOPNOTSUPP;
 	}
 	if (attr->comp_vector >= ibdev->num_comp_vectors) {
-		ibdev_dbg(ibdev, "CQ: vector %u of %d\n", attr->comp_vector,
-			  ibdev->num_comp_vectors);
+		ibdev_dbg(ibdev, "CQ: completion vector %u, limit %d\n",
+			  attr->comp_vector, ibdev->num_comp_vectors);
 		return -EINVAL;
 	}
 	return 0;
@@ -131,7 +131,7 @@ int ornic_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ret = ornic_cq_ring_init(attr->cqe, dev->caps.log_max_cqe,
 				 &cq->log_depth, &size);
 	if (ret) {
-		ibdev_dbg(ibcq->device, "CQ: %u CQEs, at most %u\n", attr->cqe,
+		ibdev_dbg(ibcq->device, "CQ: %u CQEs, limit %u\n", attr->cqe,
 			  1u << dev->caps.log_max_cqe);
 		return ret;
 	}
@@ -206,8 +206,8 @@ int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 		return -EOPNOTSUPP;
 	ret = ornic_cq_ring_init(cqe, dev->caps.log_max_cqe, &log_depth, &size);
 	if (ret) {
-		ibdev_dbg(ibcq->device, "CQ %#x: %d CQEs, at most %u\n",
-			  cq->cqn, cqe, 1u << dev->caps.log_max_cqe);
+		ibdev_dbg(ibcq->device, "CQ %#x: %d CQEs, limit %u\n", cq->cqn,
+			  cqe, 1u << dev->caps.log_max_cqe);
 		return ret;
 	}
 	ret = check_resize_udata(udata);
@@ -242,8 +242,9 @@ int ornic_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	ornic_event_target_close(&dev->cqs, cq->target);
 	ret = ornic_cmd_destroy_cq(dev, cq->cqn);
 	if (ret) {
-		ibdev_err_ratelimited(ibcq->device, "CQ %#x stays: %d\n",
-				      cq->cqn, ret);
+		ibdev_err_ratelimited(ibcq->device,
+				      "CQ %#x not destroyed: %d\n", cq->cqn,
+				      ret);
 		ornic_event_target_reopen(&dev->cqs, cq->target);
 		return ret;
 	}

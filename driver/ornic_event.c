@@ -121,7 +121,7 @@ static void cq_failed(struct ornic_event_target *target)
 		.event = IB_EVENT_CQ_ERR,
 	};
 
-	ibdev_dbg(cq->device, "CQ %#x overran\n", target->num);
+	ibdev_dbg(cq->device, "CQ %#x: overflow\n", target->num);
 	if (cq->event_handler)
 		cq->event_handler(&event, cq->cq_context);
 }

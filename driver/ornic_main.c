@@ -233,7 +233,7 @@ int ornic_register(struct ornic_bus *bus, const char *name)
 
 	if (!shares_memory(bus->dma_device)) {
 		dev_err(bus->parent,
-			"DMA through bounce buffers or without coherent caches\n");
+			"DMA is not coherent or needs bounce buffers\n");
 		return -EOPNOTSUPP;
 	}
 	dev = ib_alloc_device(ornic_ib_dev, ibdev);
@@ -242,7 +242,8 @@ int ornic_register(struct ornic_bus *bus, const char *name)
 	init_dev(dev, bus);
 	ret = ornic_cmd_query_device(dev, &dev->caps);
 	if (ret) {
-		dev_err(bus->parent, "no usable device of version %u: %d\n",
+		dev_err(bus->parent,
+			"device does not implement interface version %u: %d\n",
 			ORNIC_HW_VERSION, ret);
 		goto err_dealloc_unused;
 	}

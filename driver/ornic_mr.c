@@ -53,7 +53,8 @@ static int build_list(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 	page_size =
 		ib_umem_find_best_pgsz(mr->umem, dev->caps.page_sizes, iova);
 	if (!page_size) {
-		ibdev_dbg(&dev->ibdev, "MR: no page size of %#llx fits\n",
+		ibdev_dbg(&dev->ibdev,
+			  "MR: no supported page size in %#llx fits\n",
 			  dev->caps.page_sizes);
 		return -EINVAL;
 	}
@@ -83,9 +84,8 @@ static int check_args(struct ornic_ib_dev *dev, u64 length, u64 iova, int flags,
 
 	if (length > dev->caps.max_mr_size ||
 	    check_add_overflow(iova, length, &end)) {
-		ibdev_dbg(&dev->ibdev,
-			  "MR: %llu bytes at %#llx, at most %llu\n", length,
-			  iova, dev->caps.max_mr_size);
+		ibdev_dbg(&dev->ibdev, "MR: %llu bytes at %#llx, limit %llu\n",
+			  length, iova, dev->caps.max_mr_size);
 		return -EINVAL;
 	}
 	ret = ornic_mr_access(flags, access);
@@ -316,7 +316,7 @@ struct ib_mr *ornic_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 	    !(dev->caps.caps & ORNIC_CAP_FAST_REG))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_num_sg || max_num_sg > ORNIC_LIST_ENTRIES) {
-		ibdev_dbg(&dev->ibdev, "MR: %u pages, at most %u\n", max_num_sg,
+		ibdev_dbg(&dev->ibdev, "MR: %u pages, limit %u\n", max_num_sg,
 			  ORNIC_LIST_ENTRIES);
 		return ERR_PTR(-EINVAL);
 	}

@@ -193,7 +193,7 @@ void ornic_netdev_mcast_rejoin(struct ornic_netdev_mcast *mcast)
 		if (!group->joined && mtu_fits(mcast, group) &&
 		    group_join(mcast, group))
 			netdev_warn(mcast->netdev,
-				    "ornic: cannot join %pI6c again\n",
+				    "ornic: cannot rejoin %pI6c\n",
 				    &group->addr);
 	}
 }

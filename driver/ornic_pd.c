@@ -23,7 +23,7 @@ int ornic_ib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 		return ret;
 	pdn = ida_alloc_range(&dev->pdns, 1, ORNIC_MAX_PD, GFP_KERNEL);
 	if (pdn < 0) {
-		ibdev_dbg(ibpd->device, "no PD left of %u: %d\n", ORNIC_MAX_PD,
+		ibdev_dbg(ibpd->device, "all %u PDs in use: %d\n", ORNIC_MAX_PD,
 			  pdn);
 		return pdn;
 	}
@@ -63,7 +63,7 @@ int ornic_ib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 		return ret;
 	xrcdn = ida_alloc_range(&dev->xrcdns, 1, ORNIC_MAX_XRCD, GFP_KERNEL);
 	if (xrcdn < 0) {
-		ibdev_dbg(ibxrcd->device, "no XRC domain left of %u: %d\n",
+		ibdev_dbg(ibxrcd->device, "all %u XRC domains in use: %d\n",
 			  ORNIC_MAX_XRCD, xrcdn);
 		return xrcdn;
 	}

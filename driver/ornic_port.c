@@ -92,7 +92,7 @@ static void port_work(struct work_struct *work)
 	ret = sync_port(dev);
 	if (ret && !ornic_is_dead(dev)) {
 		ibdev_warn_ratelimited(&dev->ibdev,
-				       "port state not set, trying again: %d\n",
+				       "cannot set port state, retrying: %d\n",
 				       ret);
 		queue_delayed_work(system_wq, &dev->port_work, RETRY_DELAY);
 	}
@@ -142,7 +142,7 @@ static void show_netdev(struct ornic_ib_dev *dev)
 
 	rtnl_lock();
 	if (ornic_sysfs_net_open(&dev->sysfs_net, dev->bus->parent, netdev))
-		netdev_warn(netdev, "ornic: no net/%s in sysfs\n",
+		netdev_warn(netdev, "ornic: cannot create net/%s in sysfs\n",
 			    netdev->name);
 	rtnl_unlock();
 }
@@ -311,8 +311,8 @@ int ornic_ib_add_gid(const struct ib_gid_attr *attr, void **context)
 	int ret;
 
 	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP) {
-		ibdev_dbg(attr->device, "GID %u: type %d\n", attr->index,
-			  attr->gid_type);
+		ibdev_dbg(attr->device, "GID %u: unsupported type %d\n",
+			  attr->index, attr->gid_type);
 		return -EINVAL;
 	}
 	if (!is_ours(dev, attr))

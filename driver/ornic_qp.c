@@ -57,7 +57,8 @@ static int check_domains(struct ornic_ib_dev *dev,
 
 	if (tgt ? !!init->xrcd : init->send_cq && (ini || init->recv_cq))
 		return 0;
-	ibdev_dbg(&dev->ibdev, "QP: type %d, send CQ %d, receive CQ %d\n",
+	ibdev_dbg(&dev->ibdev,
+		  "QP: type %d lacks a CQ: send CQ %d, receive CQ %d\n",
 		  init->qp_type, !!init->send_cq, !!init->recv_cq);
 	return -EINVAL;
 }
@@ -66,13 +67,15 @@ static int qp_check_init_attr(struct ornic_ib_dev *dev,
 			      const struct ib_qp_init_attr *init, bool kernel)
 {
 	if (!has_type(dev, init->qp_type, kernel)) {
-		ibdev_dbg(&dev->ibdev, "QP: type %d, device caps %#llx\n",
+		ibdev_dbg(&dev->ibdev,
+			  "QP: type %d not supported, device caps %#llx\n",
 			  init->qp_type, dev->caps.caps);
 		return -EOPNOTSUPP;
 	}
 	if (init->create_flags & ~create_flags(dev, init->qp_type) ||
 	    init->rwq_ind_tbl) {
-		ibdev_dbg(&dev->ibdev, "QP: flags %#x, RWQ %d\n",
+		ibdev_dbg(&dev->ibdev,
+			  "QP: flags %#x or RWQ %d not supported\n",
 			  init->create_flags, !!init->rwq_ind_tbl);
 		return -EOPNOTSUPP;
 	}
@@ -118,7 +121,8 @@ static int qp_init_rings(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 
 	ret = ornic_qp_rings_init(&qp->rings, &caps, atomics, &limits);
 	if (ret) {
-		ibdev_dbg(&dev->ibdev, "QP: WRs %u, %u of at most %u\n",
+		ibdev_dbg(&dev->ibdev,
+			  "QP: WRs %u (send), %u (receive), limit %u\n",
 			  cap->max_send_wr, cap->max_recv_wr,
 			  1u << limits.log_max_wqe);
 		ibdev_dbg(&dev->ibdev,
@@ -412,7 +416,8 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	forgotten = !ornic_ib_qp_is_kernel(qp) || forget_completions(dev, qp);
 	ret = ornic_cmd_destroy_qp(dev, ibqp->qp_num);
 	if (ret) {
-		ibdev_err_ratelimited(ibqp->device, "QP %#x stays: %d\n",
+		ibdev_err_ratelimited(ibqp->device,
+				      "QP %#x not destroyed: %d\n",
 				      ibqp->qp_num, ret);
 		ornic_event_target_reopen(&dev->qps, qp->target);
 		if (qp->kicks)
@@ -466,13 +471,14 @@ int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	if (!(dev->caps.caps & ORNIC_CAP_MCAST))
 		return -EOPNOTSUPP;
 	if (!get_membership(qp)) {
-		ibdev_dbg(ibqp->device, "QP %#x: over %u memberships\n",
+		ibdev_dbg(ibqp->device,
+			  "QP %#x: already in %u multicast groups\n",
 			  ibqp->qp_num, MAX_MEMBERSHIPS);
 		return -ENOSPC;
 	}
 	ret = ornic_netdev_mcast_join(&dev->mcast, gid->raw);
 	if (ret) {
-		ibdev_dbg(ibqp->device, "QP %#x: no group %pI6c: %d\n",
+		ibdev_dbg(ibqp->device, "QP %#x: cannot join %pI6c: %d\n",
 			  ibqp->qp_num, gid->raw, ret);
 		goto err_put_membership;
 	}

@@ -111,7 +111,8 @@ static int qp_check_transition(struct ornic_ib_qp *qp, enum ib_qp_state cur,
 {
 	if (ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask))
 		return 0;
-	ibdev_dbg(qp->ibqp.device, "QP %#x: state %d to %d with mask %#x\n",
+	ibdev_dbg(qp->ibqp.device,
+		  "QP %#x: invalid transition from %d to %d, mask %#x\n",
 		  qp->ibqp.qp_num, cur, next, mask);
 	return -EINVAL;
 }

@@ -318,7 +318,8 @@ int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 	int ret;
 
 	if (vma->vm_flags & VM_EXEC) {
-		ibdev_dbg(context->device, "mmap: executable, pgoff %#lx\n",
+		ibdev_dbg(context->device,
+			  "mmap: PROT_EXEC refused, pgoff %#lx\n",
 			  vma->vm_pgoff);
 		return -EPERM;
 	}
@@ -326,7 +327,8 @@ int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 
 	rdma = rdma_user_mmap_entry_get(context, vma);
 	if (!rdma) {
-		ibdev_dbg(context->device, "mmap: pgoff %#lx, %lu bytes\n",
+		ibdev_dbg(context->device,
+			  "mmap: no object at pgoff %#lx with %lu bytes\n",
 			  vma->vm_pgoff, vma->vm_end - vma->vm_start);
 		return -EINVAL;
 	}

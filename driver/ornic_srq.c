@@ -29,7 +29,8 @@ static int srq_check_init_attr(struct ornic_ib_dev *dev,
 	if (init->srq_type == IB_SRQT_XRC && dev->caps.caps & ORNIC_CAP_XRC &&
 	    !(needs & ORNIC_CAP_KERNEL))
 		return init->ext.cq && init->ext.xrc.xrcd ? 0 : -EINVAL;
-	ibdev_dbg(&dev->ibdev, "SRQ: type %d, device caps %#llx\n",
+	ibdev_dbg(&dev->ibdev,
+		  "SRQ: type %d not supported, device caps %#llx\n",
 		  init->srq_type, dev->caps.caps);
 	return -EOPNOTSUPP;
 }
@@ -333,8 +334,9 @@ int ornic_ib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	ornic_event_target_close(&dev->srqs, srq->target);
 	ret = ornic_cmd_destroy_srq(dev, srq->srqn);
 	if (ret) {
-		ibdev_err_ratelimited(ibsrq->device, "SRQ %#x stays: %d\n",
-				      srq->srqn, ret);
+		ibdev_err_ratelimited(ibsrq->device,
+				      "SRQ %#x not destroyed: %d\n", srq->srqn,
+				      ret);
 		ornic_event_target_reopen(&dev->srqs, srq->target);
 		return ret;
 	}

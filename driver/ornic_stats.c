@@ -154,7 +154,8 @@ int ornic_ib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 	}
 	ret = ornic_cmd_bind_counters(dev, ibqp->qp_num, set);
 	if (ret) {
-		ibdev_dbg(ibqp->device, "QP %#x: counter set %u: %d\n",
+		ibdev_dbg(ibqp->device,
+			  "QP %#x: cannot bind counter set %u: %d\n",
 			  ibqp->qp_num, set, ret);
 		goto err_destroy;
 	}
@@ -176,7 +177,8 @@ int ornic_ib_counter_unbind_qp(struct ib_qp *ibqp)
 
 	ret = ornic_cmd_bind_counters(dev, ibqp->qp_num, 0);
 	if (ret)
-		ibdev_dbg(ibqp->device, "QP %#x: keeps counting: %d\n",
+		ibdev_dbg(ibqp->device,
+			  "QP %#x: cannot unbind counter set: %d\n",
 			  ibqp->qp_num, ret);
 	ibqp->counter = NULL;
 	return 0;

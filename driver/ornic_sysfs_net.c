@@ -54,7 +54,7 @@ void ornic_sysfs_net_rename(struct ornic_sysfs_net *net,
 		return;
 	link_remove(net);
 	if (link_add(net, netdev))
-		netdev_warn(netdev, "ornic: no net/%s in sysfs\n",
+		netdev_warn(netdev, "ornic: cannot create net/%s in sysfs\n",
 			    netdev->name);
 }
 

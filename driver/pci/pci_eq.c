@@ -30,12 +30,12 @@ static void eq_deliver(struct ornic_pci_eq *eq, const struct ornic_eqe *eqe)
 
 	if (!ornic_pci_eqe_fits(eqe, eq->msg)) {
 		dev_warn_ratelimited(&pci->pdev->dev,
-				     "message %u: no event of type %u\n",
+				     "event queue %u: unexpected type %u\n",
 				     eq->msg, eqe->type);
 		return;
 	}
 	if (eqe->type == ORNIC_EVENT_DEVICE_FATAL)
-		ornic_pci_fail(pci, "reports a fatal error");
+		ornic_pci_fail(pci, "reported a fatal error");
 	else
 		ornic_event(&pci->bus, eqe);
 }
@@ -209,8 +209,9 @@ static int eq_start(struct ornic_pci *pci, struct ornic_pci_eq *eq)
 	if (ret)
 		return ret;
 	if (rsp.hdr.status) {
-		dev_err(&pci->pdev->dev, "CREATE_EQ of message %u: status %u\n",
-			eq->msg, rsp.hdr.status);
+		dev_err(&pci->pdev->dev,
+			"CREATE_EQ for message %u failed: status %u\n", eq->msg,
+			rsp.hdr.status);
 		return -EIO;
 	}
 	return 0;

@@ -128,7 +128,7 @@ static bool end_life(struct ornic_pci *pci)
 void ornic_pci_fail(struct ornic_pci *pci, const char *why)
 {
 	if (end_life(pci))
-		dev_err(&pci->pdev->dev, "the device %s\n", why);
+		dev_err(&pci->pdev->dev, "device failed: it %s\n", why);
 }
 
 /* ornic_bus_ops.broken. */
@@ -214,7 +214,7 @@ static int bring_device_up(struct ornic_pci *pci)
 		return ret;
 	ret = reset_twice(pci);
 	if (ret) {
-		dev_err(&pci->pdev->dev, "no reset in %u ms, status %u\n",
+		dev_err(&pci->pdev->dev, "reset not done in %u ms, status %u\n",
 			RESET_LIMIT_MS, status_of(pci));
 		return ret;
 	}
@@ -338,9 +338,9 @@ static void watch_device(struct ornic_pci *pci)
 		queue_work(system_unbound_wq, &pci->update);
 	} else if (up) {
 		if (status != ORNIC_PCI_READY)
-			ornic_pci_fail(pci, "has failed");
+			ornic_pci_fail(pci, "reports status FAILED");
 		else if (age_ms > PULSE_LIMIT_MS)
-			ornic_pci_fail(pci, "shows no sign of life");
+			ornic_pci_fail(pci, "stopped its heartbeat");
 	} else if (age_ms <= PULSE_LIMIT_MS && may_begin(pci) &&
 		   (status == ORNIC_PCI_READY || status == ORNIC_PCI_FAILED)) {
 		queue_work(system_unbound_wq, &pci->update);
@@ -403,7 +403,7 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 	if (status == ORNIC_PCI_READY)
 		ret = update_device(pci);
 	else
-		dev_info(&pci->pdev->dev, "waits for the device, status %u\n",
+		dev_info(&pci->pdev->dev, "waiting for the device, status %u\n",
 			 status);
 	if (ret && status_of(pci) == ORNIC_PCI_READY) {
 		take_down(pci);

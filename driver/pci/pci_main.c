@@ -80,10 +80,11 @@ static int check_regs(struct ornic_pci *pci)
 	ornic_pci_read_regs(pci, &regs);
 	ret = ornic_pci_read_info(&regs, &pci->info, &flaw);
 	if (ret == -EPROTO)
-		dev_err(dev, "version %u of the device, driver for %u\n",
+		dev_err(dev,
+			"device has interface version %u, driver supports %u\n",
 			flaw.value, ORNIC_HW_VERSION);
 	else if (ret == -EINVAL)
-		dev_err(dev, "register %s of the device: %#x\n", flaw.what,
+		dev_err(dev, "register %s has invalid value %#x\n", flaw.what,
 			flaw.value);
 	return ret;
 }
@@ -152,7 +153,7 @@ static void describe_doorbell(struct ornic_pci *pci)
 	pci->bus.kick_mode = ORNIC_KICK_FD;
 	if (!own_page(pci)) {
 		dev_info(&pci->pdev->dev,
-			 "doorbell shares its page: kicks by system call\n");
+			 "doorbell page is shared, kicks need system calls\n");
 		return;
 	}
 	pci->bus.kick_mode = ORNIC_KICK_PAGE;
@@ -172,7 +173,8 @@ static int map_doorbell(struct ornic_pci *pci)
 	if (!(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) ||
 	    pci_resource_len(pdev, bar) < sizeof(u32) ||
 	    info->doorbell_offset > pci_resource_len(pdev, bar) - sizeof(u32)) {
-		dev_err(&pdev->dev, "no doorbell at %#x of BAR %d\n",
+		dev_err(&pdev->dev,
+			"doorbell offset %#x is outside of BAR %d\n",
 			info->doorbell_offset, bar);
 		return -EINVAL;
 	}
@@ -248,7 +250,7 @@ static int probe_function(struct ornic_pci *pci)
 		goto err_unmap_doorbell;
 	ret = ornic_pci_eqs_alloc(pci);
 	if (ret) {
-		dev_err(dev, "no interrupts: %d\n", ret);
+		dev_err(dev, "cannot allocate interrupts: %d\n", ret);
 		goto err_free_cmds;
 	}
 	return 0;

@@ -166,7 +166,7 @@ int ornic_pci_pair(struct ornic_pci *pci)
 	if (!take_netdev(pci)) {
 		if (!pci->logged_waiting)
 			dev_info(&pci->pdev->dev,
-				 "waits for a netdev with address %pM\n",
+				 "waiting for a netdev with address %pM\n",
 				 pci->info.mac);
 		pci->logged_waiting = true;
 		return 0;
@@ -185,7 +185,7 @@ int ornic_pci_pair(struct ornic_pci *pci)
 
 err_drop:
 	drop_netdev(pci);
-	ornic_pci_fail(pci, "cannot be registered");
+	ornic_pci_fail(pci, "could not be registered");
 	return ret;
 }
 
@@ -203,7 +203,7 @@ void ornic_pci_unpair(struct ornic_pci *pci)
 	kept = atomic64_xchg(&pci->bus.kept, 0);
 	if (kept)
 		dev_warn(&pci->pdev->dev,
-			 "%lld bytes are not freed: it may write to them\n",
+			 "%lld bytes leaked: the device may write to them\n",
 			 kept);
 	pci->registered = false;
 	drop_netdev(pci);

@@ -31,7 +31,7 @@ run()
 	wait_until 60 logged 'its memory is leaked'
 	wait_until 30 saw_fatal
 	end_traffic
-	wait_until 20 logged 'bytes are not freed'
+	wait_until 20 logged 'bytes leaked'
 	# Allocate and fill the freed memory.
 	dd if=/dev/zero of="$WORK/fill" bs=1M count=64 2>/dev/null
 	host continue-nic 0
