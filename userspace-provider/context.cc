@@ -95,13 +95,15 @@ int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 	ibv_context &base = ctx.base.context;
 
 	if (answer.hw_version != ORNIC_HW_VERSION) {
-		log_error(&base, "ornic: %s: device interface %u, not %d\n",
-			  answer.hw_version, ORNIC_HW_VERSION);
+		log_error(
+			&base,
+			"ornic: %s: device interface version %u, expected %d\n",
+			answer.hw_version, ORNIC_HW_VERSION);
 		return EPROTO;
 	}
 	int ret = open_doorbell(base, answer, ctx.state.bell);
 	if (ret)
-		log_error(&base, "ornic: %s: no doorbell: %d\n", ret);
+		log_error(&base, "ornic: %s: cannot open doorbell: %d\n", ret);
 	return ret;
 }
 

@@ -161,7 +161,7 @@ completion_queue *make_cq(ibv_context *ctx, std::uint32_t cqe,
 		error = cq->memory ? 0 : errno;
 	}
 	if (error) {
-		log_error(ctx, "ornic: %s: memory of CQ %u (%u entries): %d\n",
+		log_error(ctx, "ornic: %s: cannot map CQ %u (%u entries): %d\n",
 			  answer.cqn, cqe, error);
 		ibv_cmd_destroy_cq(&cq->base.cq);
 		return fail(error);
@@ -208,7 +208,8 @@ int resize_cq(ibv_cq *ibcq, int cqe) noexcept
 	    !memory.map_here(ibcq->context->cmd_fd, answer.mmap_offset,
 			     answer.mmap_size)) {
 		log_error(ibcq->context,
-			  "ornic: %s: CQ lost its memory, %d entries\n", cqe);
+			  "ornic: %s: cannot map resized CQ, %d entries\n",
+			  cqe);
 		return EPROTO;
 	}
 	cq.memory = std::move(memory);

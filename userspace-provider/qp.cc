@@ -275,8 +275,8 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 	if (is_target(qp->base.qp))
 		return qp.release();
 	if (int ret = set_up(ctx, *qp, attr, answer)) {
-		log_error(&ctx.base.context, "ornic: %s: memory of QP %u: %d\n",
-			  answer.qpn, ret);
+		log_error(&ctx.base.context,
+			  "ornic: %s: cannot map QP %u: %d\n", answer.qpn, ret);
 		ibv_cmd_destroy_qp(&qp->base.qp);
 		return fail(ret);
 	}

@@ -75,8 +75,8 @@ ibv_srq *finish(ibv_context *ctx, ibv_pd *pd,
 		const ornic_create_srq_resp &answer) noexcept
 {
 	if (int ret = set_up(ctx, pd, *srq, answer)) {
-		log_error(ctx, "ornic: %s: memory of SRQ %u: %d\n", answer.srqn,
-			  ret);
+		log_error(ctx, "ornic: %s: cannot map SRQ %u: %d\n",
+			  answer.srqn, ret);
 		ibv_cmd_destroy_srq(&srq->base.srq);
 		return fail(ret);
 	}
@@ -122,7 +122,7 @@ int resize(shared_receive_queue &srq, std::uint32_t max_wr) noexcept
 	    !memory.map_here(base->context->cmd_fd, answer.mmap_offset,
 			     answer.mmap_size)) {
 		log_error(base->context,
-			  "ornic: %s: SRQ %u lost its memory, %u WRs\n",
+			  "ornic: %s: cannot map resized SRQ %u, %u WRs\n",
 			  srq.number, max_wr);
 		return EPROTO;
 	}

@@ -78,7 +78,7 @@ void warn_of_library() noexcept
 	if (std::getenv("IBV_SHOW_WARNINGS"))
 		std::fprintf(stderr,
 			     "ornic: Warning: provider built for rdma-core %d "
-			     "to %d, not for this libibverbs: not used\n",
+			     "to %d, which this libibverbs is not; not used\n",
 			     built.first, built.last);
 }
 
