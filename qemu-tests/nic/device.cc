@@ -24,7 +24,7 @@ u32 random_bits()
 
 	if (!left) {
 		if (getrandom(pool, sizeof(pool), 0) != sizeof(pool))
-			die("no random numbers");
+			die("cannot get random numbers");
 		left = std::size(pool);
 	}
 	return pool[--left];
@@ -253,7 +253,7 @@ void device::reset(u32 value)
 bool device::restart()
 {
 	if (memory_.lost() && !memory_.renew()) {
-		fail("its RAM cannot be mapped");
+		fail("cannot map the guest's RAM");
 		return false;
 	}
 	if (!find_layout())
@@ -263,7 +263,7 @@ bool device::restart()
 
 	engine_ = ornic_engine_create(&ops_, this, guest_.config.mac);
 	if (!engine_)
-		fail("its mem-limit is too low for a NIC");
+		fail("mem-limit is too low for a NIC");
 	return engine_;
 }
 
@@ -280,8 +280,8 @@ bool device::find_layout()
 	if (!nonce.addr || memory_.locate(guest_.config.machine, nonce))
 		return true;
 	fail(guest_.config.machine == machine::any ?
-		     "its RAM is laid out neither as machine=pc nor as q35" :
-		     "the address layout does not match: another machine=?");
+		     "RAM layout is neither that of machine=pc nor of q35" :
+		     "RAM layout is not that of machine=");
 	return false;
 }
 
@@ -291,8 +291,7 @@ void device::fail(const char *why)
 
 	// At most once a second: the guest decides how often it fails.
 	if (now - last_fail_ > 1000 * ms)
-		warn("guest %u: %s: failed until it is reset", guest_.index,
-		     why);
+		warn("guest %u: NIC failed until reset: %s", guest_.index, why);
 	last_fail_ = now;
 	drop_engine();
 	set_status(ORNIC_PCI_FAILED);
@@ -302,7 +301,7 @@ void device::plug(int ram_fd)
 {
 	drop_engine();
 	if (!memory_.map(ram_fd, guest_.config.size)) {
-		fail("its RAM cannot be mapped");
+		fail("cannot map the guest's RAM");
 		return;
 	}
 	status_ = ORNIC_PCI_READY;

@@ -23,7 +23,7 @@ unique_fd make_eventfd()
 	unique_fd fd(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
 
 	if (!fd)
-		die("no eventfd: %s", strerror(errno));
+		die("cannot create an eventfd: %s", strerror(errno));
 	return fd;
 }
 
@@ -45,11 +45,11 @@ void make_bar(guest_state &g)
 	// The file must not shrink while it is mapped.
 	if (!g.bar_fd || ftruncate(g.bar_fd.get(), bar_bytes) ||
 	    fcntl(g.bar_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
-		die("no memory for a BAR: %s", strerror(errno));
+		die("cannot allocate a BAR: %s", strerror(errno));
 	p = mmap(nullptr, bar_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		 g.bar_fd.get(), 0);
 	if (p == MAP_FAILED)
-		die("a BAR cannot be mapped: %s", strerror(errno));
+		die("cannot map a BAR: %s", strerror(errno));
 	g.bar = static_cast<u8 *>(p);
 	for (unique_fd &fd : g.doorbell)
 		fd = make_eventfd();

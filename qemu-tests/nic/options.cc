@@ -300,7 +300,7 @@ guest_config parse_guest(std::string text, std::size_t index)
 		set_guest(g, key, value);
 	}
 	if (g.socket.empty() || g.ram.empty())
-		die("--guest: socket= and ram= are needed");
+		die("--guest: socket= and ram= are required");
 	return g;
 }
 
@@ -317,7 +317,7 @@ void check_ram(guest_config &g)
 	if (!g.size)
 		g.size = static_cast<u64>(st.st_size);
 	if (g.size != static_cast<u64>(st.st_size))
-		die("%s: has %llu bytes, not the %llu of size=", g.ram.c_str(),
+		die("%s: has %llu bytes, but size= is %llu", g.ram.c_str(),
 		    static_cast<unsigned long long>(st.st_size),
 		    static_cast<unsigned long long>(g.size));
 	if (!g.mem_limit)
@@ -332,12 +332,12 @@ void check(options &opt)
 	if (!opt.ask_path.empty())
 		return;
 	if (opt.guests.empty())
-		die("no --guest; see --help");
+		die("--guest is required; see --help");
 	for (std::size_t i = 0; i < opt.guests.size(); i++) {
 		check_ram(opt.guests[i]);
 		for (std::size_t k = 0; k < i; k++) {
 			if (!memcmp(opt.guests[i].mac, opt.guests[k].mac, 6))
-				die("two guests have the MAC %s",
+				die("two guests have MAC address %s",
 				    mac_text(opt.guests[i].mac).c_str());
 			if (opt.guests[i].ram == opt.guests[k].ram)
 				die("two guests have the RAM %s",
@@ -380,7 +380,7 @@ void set_option(options &opt, int what)
 	case OPT_CONTROL:
 		opt.control = optarg;
 		if (!fits_unix(opt.control))
-			die("%s: too long for a socket", optarg);
+			die("%s: path too long for a socket", optarg);
 		break;
 	case OPT_ASK:
 		opt.ask_path = optarg;

@@ -39,7 +39,7 @@ void join_group(int fd, const address &group, const std::string &text)
 	    setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &mreq,
 		       sizeof(mreq)) ||
 	    setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &one, sizeof(one)))
-		die("%s: no multicast group to join: %s", text.c_str(),
+		die("%s: cannot join multicast group: %s", text.c_str(),
 		    strerror(errno));
 }
 
@@ -124,7 +124,7 @@ void port::not_reached(int error)
 	if (refused_ || (error != EACCES && error != EPERM))
 		return;
 	refused_ = true;
-	warn("%s: the worker may not write there: %s", remote_.c_str(),
+	warn("%s: the worker cannot send to it: %s", remote_.c_str(),
 	     strerror(error));
 }
 

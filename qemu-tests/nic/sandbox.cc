@@ -50,7 +50,7 @@ void drop_user(const std::string &user)
 	if (user.empty())
 		return;
 	if (!pw)
-		die("--user: there is no %s", user.c_str());
+		die("--user: unknown user %s", user.c_str());
 	if (initgroups(user.c_str(), pw->pw_gid) ||
 	    setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) ||
 	    setresuid(pw->pw_uid, pw->pw_uid, pw->pw_uid))

@@ -107,7 +107,7 @@ address unix_address(const std::string &path)
 
 	un.sun_family = AF_UNIX;
 	if (path.size() >= sizeof(un.sun_path))
-		die("%s: too long for a socket", path.c_str());
+		die("%s: path too long for a socket", path.c_str());
 	memcpy(un.sun_path, path.data(), path.size());
 	return address(reinterpret_cast<char *>(&un), sizeof(un));
 }

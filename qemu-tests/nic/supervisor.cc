@@ -44,7 +44,7 @@ u32 *map_shared(std::size_t words)
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
-		die("no memory: %s", strerror(errno));
+		die("cannot allocate memory: %s", strerror(errno));
 	return static_cast<u32 *>(p);
 }
 
@@ -159,7 +159,7 @@ bool supervisor::open_ram(guest_state &g)
 		return false;
 	}
 	if (static_cast<u64>(st.st_size) != g.config.size) {
-		warn("guest %u: %s has %llu bytes, not %llu", g.index,
+		warn("guest %u: %s has %llu bytes, expected %llu", g.index,
 		     g.config.ram.c_str(),
 		     static_cast<unsigned long long>(st.st_size),
 		     static_cast<unsigned long long>(g.config.size));
@@ -244,10 +244,10 @@ void supervisor::start_worker()
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		die("no socket pair: %s", strerror(errno));
+		die("cannot create a socket pair: %s", strerror(errno));
 	worker_ = fork();
 	if (worker_ < 0)
-		die("no process for the worker: %s", strerror(errno));
+		die("cannot start a worker: %s", strerror(errno));
 	if (worker_) {
 		close(pair[1]);
 		channel_.reset(pair[0]);

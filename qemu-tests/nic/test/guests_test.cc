@@ -389,7 +389,7 @@ TEST(guests, capture)
 TEST(guests, port_that_may_not_be_reached)
 {
 	testing::internal::CaptureStderr();
-	std::string out, what = "the worker may not write there";
+	std::string out, what = "the worker cannot send to it";
 	{
 		nic_fixture b(2);
 		netdev n1(b, 1), n2(b, 2);
