@@ -17,6 +17,7 @@
 #include "icrc.c"
 #include "wire.c"
 #include "tx.c"
+#include "recv.c"
 #include "resp_tx.c"
 #include "xrc.c"
 #include "resp.c"

@@ -8,6 +8,7 @@
  *   tx.c    packets to the port (sq or rq)
  *   req.c   requester: what to send next (sq.lock)
  *   comp.c  completer: responses, timers, completions (sq.lock)
+ *   recv.c  receive WQEs and their completions (rq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
  *   resp_tx.c  responder: sends READ responses, ACKs, NAKs (rq.lock)
@@ -237,6 +238,25 @@ noinline void ornic_sq_check_drained(struct ornic_ctx *ctx,
 /* ns of RNR timer @code, IBTA table 45. */
 u64 ornic_rnr_ns(u8 code);
 
+/* ---- recv.c --------------------------------------------------------------- */
+
+/* rq: take the next receive WQE to rq.rwqe, from the QP's own queue or an SRQ. */
+bool ornic_recv_take(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* rq: complete rq.rwqe with @cqe, of which it sets what is the WQE's. */
+void ornic_recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    struct ornic_cqe *cqe, bool solicited);
+
+/* rq: complete rq.rwqe in error. */
+void ornic_recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     enum ornic_cqe_status status, enum ornic_vendor_err verr);
+
+/*
+ * rq: ERR: complete the receive in progress and all posted ones with
+ * WR_FLUSH_ERR, at most one ring per call.
+ */
+noinline void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
 /* ---- resp.c --------------------------------------------------------------- */
 
 /*
@@ -248,11 +268,10 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      struct ornic_inreq *r);
 
-/*
- * rq: ERR: complete the receive in progress and all posted ones with
- * WR_FLUSH_ERR, at most one ring per call.
- */
-noinline void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
+/* rq: a request packet for a QP of its transport. */
+__flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
+				      const struct ornic_pkt *pkt);
 
 /*
  * rq: the responder is at an error and takes no more requests. Responses to
@@ -286,10 +305,10 @@ bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r);
 
 /* ---- resp_tx.c ------------------------------------------------------------- */
 
-/* rq: a request packet for a QP of its transport. */
-__flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
-				      struct ornic_qp *qp,
-				      const struct ornic_pkt *pkt);
+/* rq: send or schedule the response that @verdict on @pkt calls for. */
+void ornic_resp_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			enum ornic_verdict verdict,
+			const struct ornic_pkt *pkt);
 
 /*
  * rq: send READ responses that wait, and the ACK after them. IDLE if none is

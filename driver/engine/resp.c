@@ -7,21 +7,6 @@
  */
 #include "proto.h"
 
-/* ---- receive WQEs ------------------------------------------------------------ */
-
-/* Take the next receive WQE to rq.rwqe, from the QP's own queue or an SRQ. */
-static bool take_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_rq *rq = &qp->rq;
-
-	if (!rq->srq)
-		return ornic_rq_fetch(qp);
-	if (!ornic_srq_take(ctx, rq->srq, &rq->rwqe))
-		return false;
-	ornic_qp_stat_inc(qp, ORNIC_STAT_RECV_WQES);
-	return true;
-}
-
 /* Write the payload to the SGEs of the receive WQE. */
 static enum ornic_vendor_err scatter_payload(struct ornic_qp *qp, u64 off,
 					     const struct ornic_iov *src)
@@ -30,80 +15,6 @@ static enum ornic_vendor_err scatter_payload(struct ornic_qp *qp, u64 off,
 
 	return ornic_sgl_write_pd(qp->dev, rw->pdn, rw->sge, rw->nsge, off,
 				  src);
-}
-
-static void recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		     struct ornic_cqe *cqe, bool solicited)
-{
-	struct ornic_srq *srq = qp->rq.srq;
-	struct ornic_rwqe *rw = &qp->rq.rwqe;
-	/* What comes from an XRC SRQ completes to its own CQ, IBTA A14.2. */
-	struct ornic_cq *cq = srq && srq->cq ? srq->cq : qp->rq.cq;
-
-	cqe->wr_id = cpu_to_le64(rw->wr_id);
-	cqe->wqe_index = cpu_to_le32(rw->index);
-	cqe->qpn = cpu_to_le32(qp->qpn);
-	rw->valid = false;
-	ornic_trace(qp, ORNIC_TRACE_COMPLETION,
-		    (u32)cqe->status << 8 | cqe->opcode, rw->index,
-		    le32_to_cpu(cqe->byte_len));
-	if (ornic_cq_push(ctx, cq, cqe,
-			  solicited || cqe->status != ORNIC_CQE_SUCCESS))
-		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
-}
-
-static void recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		      enum ornic_cqe_status status, enum ornic_vendor_err verr)
-{
-	struct ornic_cqe cqe = {
-		.opcode = ORNIC_CQE_RECV,
-		.status = status,
-		.vendor_err = verr,
-		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
-	};
-
-	recv_cqe(ctx, qp, &cqe, true);
-}
-
-/*
- * IBTA 10.3.1: the WQEs of an SRQ stay for other QPs. This QP completes the
- * one that it has taken, and reports that it takes no more.
- */
-static void flush_shared(struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_rq *rq = &qp->rq;
-
-	if (rq->rwqe.valid)
-		recv_fail(ctx, qp, ORNIC_CQE_WR_FLUSH_ERR, ORNIC_VERR_FLUSH);
-	if (rq->last_wqe)
-		return;
-	rq->last_wqe = true;
-	ornic_ctx_event(ctx, ORNIC_EVENT_LAST_WQE, qp->qpn, 0);
-}
-
-void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_rq *rq = &qp->rq;
-	u32 n;
-
-	rq->rd_head = rq->rd_tail;
-	rq->ack_due = false;
-	rq->backoff = (struct ornic_backoff){ 0 };
-	if (rq->srq || qp->type == ORNIC_QPT_XRC_TGT)
-		flush_shared(ctx, qp);
-	if (!rq->depth)
-		return;
-	for (n = 0; n <= rq->depth; n++) {
-		if (!rq->rwqe.valid && !ornic_rq_fetch(qp)) {
-			WRITE_ONCE(rq->record->kick_wanted, cpu_to_le32(1));
-			/* Pairs with the host's barrier before it reads it. */
-			smp_mb();
-			if (!ornic_rq_fetch(qp))
-				return;
-		}
-		recv_fail(ctx, qp, ORNIC_CQE_WR_FLUSH_ERR, ORNIC_VERR_FLUSH);
-	}
-	ornic_qp_resched(qp);
 }
 
 /* ---- verdicts ----------------------------------------------------------------- */
@@ -140,7 +51,7 @@ static noinline enum ornic_verdict bad_recv(struct ornic_ctx *ctx,
 					    enum ornic_cqe_status status,
 					    enum ornic_vendor_err verr)
 {
-	recv_fail(ctx, qp, status, verr);
+	ornic_recv_fail(ctx, qp, status, verr);
 	ornic_resp_die(ctx, &qp->rq);
 	return status == ORNIC_CQE_LOC_LEN_ERR ? ORNIC_RESP_NAK_INVALID :
 						 ORNIC_RESP_NAK_OP;
@@ -160,8 +71,8 @@ static noinline enum ornic_verdict too_long(struct ornic_ctx *ctx,
 				ORNIC_VERR_BAD_LENGTH);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RX_TOO_LONG);
 	if (qp->rq.srq)
-		recv_fail(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
-			  ORNIC_VERR_BAD_LENGTH);
+		ornic_recv_fail(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
+				ORNIC_VERR_BAD_LENGTH);
 	qp->rq.msg = 0;
 	return ORNIC_RESP_DROP;
 }
@@ -189,7 +100,7 @@ static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rwqe *rw = &qp->rq.rwqe;
 
-	if (!rw->valid && !take_rwqe(ctx, qp))
+	if (!rw->valid && !ornic_recv_take(ctx, qp))
 		return no_rwqe(ctx, qp);
 	if (rw->status != ORNIC_CQE_SUCCESS)
 		return bad_recv(ctx, qp, rw->status, rw->verr);
@@ -242,7 +153,7 @@ static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		cqe.flags |= ORNIC_CQE_SOLICITED_EVENT;
 	if (qp->type == ORNIC_QPT_UD)
 		describe_frame(&cqe, r);
-	recv_cqe(ctx, qp, &cqe, r->solicited);
+	ornic_recv_cqe(ctx, qp, &cqe, r->solicited);
 }
 
 static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -777,4 +688,81 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 		break;
 	}
 	return verdict;
+}
+
+/* ---- packets --------------------------------------------------------------------- */
+
+/* The statistic to count if @pkt is not from the peer of @qp, else COUNT. */
+static enum ornic_stat check_sender(const struct ornic_qp *qp,
+				    const struct ornic_pkt *pkt)
+{
+	if (qp->type == ORNIC_QPT_UD)
+		return pkt->qkey == qp->qkey ? ORNIC_STAT_COUNT :
+					       ORNIC_STAT_RX_BAD_QKEY;
+	return ornic_path_matches(&qp->path, pkt->rx) ? ORNIC_STAT_COUNT :
+							ORNIC_STAT_RX_BAD_ADDR;
+}
+
+/* Where a datagram was sent to, as an index of our GID table; a group: 0. */
+static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
+{
+	u8 gid[16];
+
+	ornic_rx_dgid(rx, gid);
+	return ornic_gid_index(dev, gid, rx->vlan);
+}
+
+/* A connected QP has one peer, which is alive. */
+static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
+		      struct ornic_inreq *r)
+{
+	r->src_qpn = qp->dest_qpn;
+	ornic_qp_mark_peer_seen(qp, ctx->now);
+}
+
+void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_pkt *pkt)
+{
+	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
+	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
+	struct ornic_inreq r = {
+		.flags = pkt->op->flags,
+		.psn = pkt->psn,
+		.npsn = 1,
+		.solicited = pkt->solicited,
+		.ack_req = pkt->ack_req,
+		.imm = pkt->imm,
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+		.dma_len = pkt->dma_len,
+		.swap_add = pkt->swap_add,
+		.compare = pkt->compare,
+		.feth = pkt->feth,
+		.cas = (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_CAS,
+		.src_qpn = pkt->src_qpn,
+		.srqn = pkt->srqn,
+		.src = &src,
+		.pkt = pkt,
+		.ip = pkt->rx->ip,
+		.ipv6 = pkt->rx->ipv6,
+	};
+	enum ornic_verdict verdict;
+	enum ornic_stat stat;
+
+	stat = check_sender(qp, pkt);
+	if (stat != ORNIC_STAT_COUNT) {
+		ornic_qp_stat_inc(qp, stat);
+		return;
+	}
+	src.n = ornic_pkt_payload(pkt, frag);
+	src.bytes = pkt->payload_len;
+	if (qp->type == ORNIC_QPT_UD)
+		r.sgid_index = dest_gid_index(qp->dev, pkt->rx);
+	else
+		from_peer(ctx, qp, &r);
+	verdict = ornic_resp_request(ctx, qp, &r);
+	if (verdict == ORNIC_RESP_ACK)
+		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
+	if (ornic_qp_is_reliable(qp))
+		ornic_resp_verdict(ctx, qp, verdict, pkt);
 }

@@ -194,10 +194,8 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return ORNIC_RUN_IDLE;
 }
 
-/* Turn a verdict into packets. */
-static void send_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			 enum ornic_verdict verdict,
-			 const struct ornic_pkt *pkt)
+void ornic_resp_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			enum ornic_verdict verdict, const struct ornic_pkt *pkt)
 {
 	static const u8 nak[] = {
 		[ORNIC_RESP_NAK_INVALID] = ORNIC_NAK_INVALID_REQ,
@@ -251,79 +249,4 @@ static void send_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	if (ornic_resp_waits(rq) && ornic_resp_run(ctx, qp) == ORNIC_RUN_MORE)
 		ornic_qp_resched(qp);
-}
-
-/* The statistic to count if @pkt is not from the peer of @qp, else COUNT. */
-static enum ornic_stat check_sender(const struct ornic_qp *qp,
-				    const struct ornic_pkt *pkt)
-{
-	if (qp->type == ORNIC_QPT_UD)
-		return pkt->qkey == qp->qkey ? ORNIC_STAT_COUNT :
-					       ORNIC_STAT_RX_BAD_QKEY;
-	return ornic_path_matches(&qp->path, pkt->rx) ? ORNIC_STAT_COUNT :
-							ORNIC_STAT_RX_BAD_ADDR;
-}
-
-/* Where a datagram was sent to, as an index of our GID table; a group: 0. */
-static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
-{
-	u8 gid[16];
-
-	ornic_rx_dgid(rx, gid);
-	return ornic_gid_index(dev, gid, rx->vlan);
-}
-
-/* A connected QP has one peer, which is alive. */
-static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
-		      struct ornic_inreq *r)
-{
-	r->src_qpn = qp->dest_qpn;
-	ornic_qp_mark_peer_seen(qp, ctx->now);
-}
-
-void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		   const struct ornic_pkt *pkt)
-{
-	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
-	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
-	struct ornic_inreq r = {
-		.flags = pkt->op->flags,
-		.psn = pkt->psn,
-		.npsn = 1,
-		.solicited = pkt->solicited,
-		.ack_req = pkt->ack_req,
-		.imm = pkt->imm,
-		.va = pkt->va,
-		.rkey = pkt->rkey,
-		.dma_len = pkt->dma_len,
-		.swap_add = pkt->swap_add,
-		.compare = pkt->compare,
-		.feth = pkt->feth,
-		.cas = (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_CAS,
-		.src_qpn = pkt->src_qpn,
-		.srqn = pkt->srqn,
-		.src = &src,
-		.pkt = pkt,
-		.ip = pkt->rx->ip,
-		.ipv6 = pkt->rx->ipv6,
-	};
-	enum ornic_verdict verdict;
-	enum ornic_stat stat;
-
-	stat = check_sender(qp, pkt);
-	if (stat != ORNIC_STAT_COUNT) {
-		ornic_qp_stat_inc(qp, stat);
-		return;
-	}
-	src.n = ornic_pkt_payload(pkt, frag);
-	src.bytes = pkt->payload_len;
-	if (qp->type == ORNIC_QPT_UD)
-		r.sgid_index = dest_gid_index(qp->dev, pkt->rx);
-	else
-		from_peer(ctx, qp, &r);
-	verdict = ornic_resp_request(ctx, qp, &r);
-	if (verdict == ORNIC_RESP_ACK)
-		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
-	if (ornic_qp_is_reliable(qp))
-		send_verdict(ctx, qp, verdict, pkt);
 }
