@@ -37,14 +37,13 @@ host_san := -fsanitize=address,undefined -fno-sanitize-recover=all \
 host_c := -std=gnu11 -g -Werror=implicit -MMD -MP $(host_inc) $(host_warn)
 host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 
-# But for what build_datapath.c includes.
-datapath_c := $(shell sed -n 's,^.include "\(.*\.c\)"$$,driver/engine/\1,p' \
-	driver/engine/build_datapath.c)
-engine_c := $(filter-out $(datapath_c),$(sort $(wildcard driver/engine/*.c)))
+# As in Kbuild: build_datapath.c has the sources of the data path.
+engine_c := $(addprefix driver/engine/,ah.c build_datapath.c cmd.c counters.c \
+	engine.c frame.c frmr.c inspect.c mcast.c mkey.c qp.c qp_state.c srq.c \
+	table.c)
 harness_c := $(sort $(wildcard kunit/harness*.c) kunit/pair_fixture.c)
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.
-driver_c := $(addprefix driver/ornic_,pack.c page_tree.c \
-	ring.c wqe.c) \
+driver_c := $(addprefix driver/ornic_,pack.c page_tree.c ring.c wqe.c) \
 	$(addprefix driver/pci/pci_,eq_ring.c regs.c slots.c)
 suite_c := $(sort $(wildcard kunit/*_kunit.c))
 
