@@ -12,6 +12,8 @@ requires()
 
 mtu_is() { ibv_devinfo -d srv0 | grep -qE "active_mtu:[[:space:]]*$1"; }
 no_gid() { ! gid_index "$@"; }
+# shows NETDEV: it is the one that programs find in sysfs
+shows() { [ "$(ls /sys/class/infiniband/srv0/device/net)" = "$1" ]; }
 
 # works ADDRESS: transfer data with the GID of that address
 works()
@@ -46,14 +48,16 @@ run()
 	ip link set veth-srv name renamed
 	ip link set renamed up
 	rdma link show srv0/1 | grep -q 'netdev renamed' || fail 'old name'
+	shows renamed || fail 'old link in sysfs'
 	works 10.0.0.1
 
 	ip netns add elsewhere
-	ip link set renamed netns elsewhere
+	ip link set renamed netns elsewhere name moved
+	shows moved || fail 'old link in sysfs after the move'
 	srv_prefix=(ip netns exec elsewhere) cli_prefix=(ip netns exec elsewhere)
 	on_srv ip link set lo up
-	on_srv ip addr add 10.0.0.5/24 dev renamed
-	on_srv ip link set renamed up
+	on_srv ip addr add 10.0.0.5/24 dev moved
+	on_srv ip link set moved up
 	wait_until 5 link_up srv0
 	works 10.0.0.5
 }
