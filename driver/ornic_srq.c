@@ -160,11 +160,13 @@ int ornic_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 {
 	struct ornic_ib_dev *dev = to_odev(ibsrq->device);
 	struct ornic_ib_srq *srq = to_osrq(ibsrq);
+	u64 caps = ORNIC_CAP_SRQ;
 	u64 size;
 	int ret;
 
-	ret = srq_check_init_attr(
-		dev, init, ORNIC_CAP_SRQ | (udata ? 0 : ORNIC_CAP_KERNEL));
+	if (!udata)
+		caps |= ORNIC_CAP_KERNEL;
+	ret = srq_check_init_attr(dev, init, caps);
 	if (ret)
 		return ret;
 	if (udata)

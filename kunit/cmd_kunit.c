@@ -319,8 +319,9 @@ static void query_stats_writes(struct kunit *test)
 
 static void stat_of_nothing_is_zero(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(
-		test, ornic_engine_stat(th_of(test)->eng, ORNIC_STAT_COUNT), 0);
+	struct ornic_engine *eng = th_of(test)->eng;
+
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_COUNT), 0);
 }
 
 /* ---- The end ----------------------------------------------------------------------- */
