@@ -63,6 +63,11 @@ static int bind(struct ornic_th *th, u32 qpn, u32 set)
 	return ornic_th_cmd(th, &req, &rsp);
 }
 
+static int destroy_set(struct ornic_th *th, u32 set)
+{
+	return ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set);
+}
+
 static int optional(struct ornic_th *th, u64 mask)
 {
 	union ornic_req req;
@@ -154,17 +159,13 @@ static void set_counts_its_qp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, value(st, th, set, row->stat), row->value);
 	if (row->kind == ORNIC_FIX_WIRE)
 		KUNIT_EXPECT_EQ(test, value(st, th, 0, row->stat), before);
-	KUNIT_EXPECT_EQ(
-		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set),
-		ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, destroy_set(th, set), ORNIC_BUSY);
 	KUNIT_EXPECT_EQ(test, bind(th, qp->qpn, 0), ORNIC_OK);
 	before = value(st, th, 0, row->stat);
 	traffic(&st->fix, ORNIC_WQE_SEND, 5, 3000);
 	KUNIT_EXPECT_EQ(test, value(st, th, set, row->stat), row->value);
 	KUNIT_EXPECT_GE(test, value(st, th, 0, row->stat) - before, row->value);
-	KUNIT_EXPECT_EQ(
-		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set),
-		ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, destroy_set(th, set), ORNIC_OK);
 	KUNIT_EXPECT_EQ(test, value(st, th, set, row->stat), U64_MAX);
 }
 
@@ -187,13 +188,9 @@ static void set_is_shared(struct kunit *test)
 					     other),
 			ORNIC_OK);
 	ornic_th_qp_fini(&st->fix.a);
-	KUNIT_EXPECT_EQ(
-		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set),
-		ORNIC_BUSY);
+	KUNIT_EXPECT_EQ(test, destroy_set(th, set), ORNIC_BUSY);
 	ornic_th_qp_fini(&st->fix.b);
-	KUNIT_EXPECT_EQ(
-		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_COUNTERS, set),
-		ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, destroy_set(th, set), ORNIC_OK);
 }
 
 static void bind_checks(struct kunit *test)
@@ -263,6 +260,7 @@ static void optional_counts_while_on(struct kunit *test)
 	struct counters_fixture *st = open_fix(test, ORNIC_FIX_WIRE, row->type);
 	struct ornic_th *th = st->fix.pair.b;
 	struct ornic_engine *eng = th->eng;
+	u64 others;
 
 	traffic(&st->fix, row->opcode, 2, row->len);
 	KUNIT_EXPECT_EQ(test, all_requests(eng), 0);
@@ -270,9 +268,8 @@ static void optional_counts_while_on(struct kunit *test)
 	traffic(&st->fix, row->opcode, 3, row->len);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, row->stat), 3);
 	KUNIT_EXPECT_EQ(test, all_requests(eng), 3);
-	KUNIT_ASSERT_EQ(
-		test, optional(th, ORNIC_STATS_OPTIONAL & ~(1ull << row->stat)),
-		ORNIC_OK);
+	others = ORNIC_STATS_OPTIONAL & ~(1ull << row->stat);
+	KUNIT_ASSERT_EQ(test, optional(th, others), ORNIC_OK);
 	traffic(&st->fix, row->opcode, 4, row->len);
 	KUNIT_EXPECT_EQ(test, all_requests(eng), 3);
 }

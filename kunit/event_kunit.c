@@ -99,13 +99,12 @@ static void overflow_spares_the_others(struct kunit *test)
 	struct ornic_th_qpinit init = { .type = RC };
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_th_qp idle, other;
+	int ret;
 
-	KUNIT_ASSERT_EQ(
-		test,
-		ornic_th_qp_init(th, &idle, &init, &fix->ascq, &fix->arcq), 0);
-	KUNIT_ASSERT_EQ(
-		test,
-		ornic_th_qp_init(th, &other, &init, &fix->bscq, &fix->arcq), 0);
+	ret = ornic_th_qp_init(th, &idle, &init, &fix->ascq, &fix->arcq);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	ret = ornic_th_qp_init(th, &other, &init, &fix->bscq, &fix->arcq);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	KUNIT_ASSERT_EQ(test, ornic_th_to(&idle, ORNIC_QPS_INIT), 0);
 	KUNIT_ASSERT_EQ(test, ornic_th_to(&other, ORNIC_QPS_INIT), 0);
 	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&fix->ascq, LOG_CQ), 0);

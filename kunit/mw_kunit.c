@@ -367,14 +367,14 @@ static void mw_holds_its_mr(struct kunit *test)
 	struct ornic_th *th = mt->fix.pair.b;
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_MODIFY_MKEY };
 	union ornic_rsp rsp;
+	int ret;
 
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, 100), 0);
 	req.hdr.obj = cpu_to_le32(mt->wm.key);
 	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th, &req, &rsp), ORNIC_BUSY);
 	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mt->wm), ORNIC_BUSY);
-	KUNIT_EXPECT_EQ(
-		test, ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_MKEY, mt->key),
-		ORNIC_NOT_FOUND);
+	ret = ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_MKEY, mt->key);
+	KUNIT_EXPECT_EQ(test, ret, ORNIC_NOT_FOUND);
 	KUNIT_EXPECT_EQ(test, bind(mt, 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th, &req, &rsp), 0);
 	KUNIT_ASSERT_EQ(test, bind(mt, PEER_WRITE, 100), 0);

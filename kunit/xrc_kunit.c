@@ -406,11 +406,11 @@ static void xrc_keys_are_of_the_srqs_pd(struct kunit *test)
 	struct ornic_th *th = xt->fix.pair.b;
 	struct ornic_th_srq other;
 	u32 i;
+	int ret;
 
 	th->pdn++;
-	KUNIT_ASSERT_EQ(
-		test,
-		ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->xcq), 0);
+	ret = ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->xcq);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	th->pdn--;
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		KUNIT_EXPECT_EQ(test, transfer(xt, &xt->x, ops[i], 8), 0);
@@ -425,11 +425,11 @@ static void xrc_response_keeps_its_pd(struct kunit *test)
 	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
 	struct ornic_th *th = xt->fix.pair.b;
 	struct ornic_th_srq other;
+	int ret;
 
 	th->pdn++;
-	KUNIT_ASSERT_EQ(
-		test,
-		ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->ycq), 0);
+	ret = ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->ycq);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	th->pdn--;
 	/* No room on the wire: the READ has to wait. */
 	th->tx_window = 0;

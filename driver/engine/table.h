@@ -106,16 +106,15 @@ static inline void *ornic_table_lookup(const struct ornic_table *t, u32 index)
 	return ornic_rcu_dereference(chunk->slot[index % ORNIC_CHUNK]);
 }
 
-/* The first object in [*@index (updated), @end), NULL if there is none. */
+/*
+ * The first object in [*@index (updated), @end), NULL if there is none. Inside an
+ * RCU section, whose end is the end of the result.
+ */
 void *ornic_table_next_in(struct ornic_table *t, u32 *index, u32 end);
 
 /* The first object at or above *@index (updated), NULL at the end. */
 static inline void *ornic_table_next(struct ornic_table *t, u32 *index)
 {
-	/*
- * The first object in [*@index (updated), @end), NULL if there is none. Inside an
- * RCU section, whose end is the end of the result.
- */
 	return ornic_table_next_in(t, index, t->size);
 }
 
