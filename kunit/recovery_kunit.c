@@ -161,7 +161,7 @@ static void timeout_grace_is_of_the_peer(struct kunit *test)
 			fix->a.conn.retry_cnt + 1);
 }
 
-/* What was excused on the last connection is forgotten on the next. */
+/* The retry grace of one connection does not count on the next. */
 static void timeout_excuses_end_with_the_connection(struct kunit *test)
 {
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };

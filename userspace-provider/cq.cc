@@ -168,7 +168,7 @@ completion_queue *make_cq(ibv_context *ctx, std::uint32_t cqe,
 	}
 	cq->ring.init(cq->memory.data(), answer.log_depth);
 	cq->qps = &to_context(ctx)->state.qps;
-	cq->patience.init(to_context(ctx)->state.bell.is_file());
+	cq->backoff.init(to_context(ctx)->state.bell.is_file());
 	return cq.release();
 }
 
@@ -253,9 +253,9 @@ int destroy_cq(ibv_cq *ibcq) noexcept
 	}
 	if (done)
 		cq.ring.publish();
-	bool tired = cq.patience.is_over(done);
+	bool yields = cq.backoff.must_yield(done);
 	cq.lock.unlock();
-	if (tired) [[unlikely]]
+	if (yields) [[unlikely]]
 		sched_yield();
 	return done;
 }

@@ -16,12 +16,11 @@ namespace ornic
 {
 
 /**
- * How long a program polls in vain. What it waits for is done on a CPU of this host
- * where the device is software: a program that spins on that CPU would wait for
- * itself. It gives the CPU to others then, if there are any; a wait of some
- * microseconds never gets there.
+ * Empty polls before the CPU is yielded. A software device completes work on a CPU of
+ * this host, and a program that spins there delays its own completions. Waits of some
+ * microseconds never reach the limit.
  */
-class poll_patience {
+class poll_backoff {
 public:
 	/** @yields: the device is software. */
 	void init(bool yields) noexcept
@@ -29,27 +28,27 @@ public:
 		yields_ = yields;
 	}
 
-	/** After a poll. Return: whether to yield now, without any lock. */
-	[[nodiscard]] bool is_over(bool found) noexcept
+	/** Call after each poll. True: call sched_yield() after unlocking. */
+	[[nodiscard]] bool must_yield(bool found) noexcept
 	{
-		vain_ = found ? 0 : vain_ + 1;
-		if (vain_ < limit) [[likely]]
+		empty_ = found ? 0 : empty_ + 1;
+		if (empty_ < limit) [[likely]]
 			return false;
-		vain_ = 0;
+		empty_ = 0;
 		return yields_;
 	}
 
 private:
 	static constexpr std::uint32_t limit = 4096; // polls
 
-	std::uint32_t vain_;
+	std::uint32_t empty_;
 	bool yields_;
 };
 
 struct completion_queue {
 	pabi_cq base;
-	spin_lock lock; // ring, current and patience
-	poll_patience patience;
+	spin_lock lock; // ring, current and backoff
+	poll_backoff backoff;
 	cq_ring ring;
 	const ornic_cqe *current; // between ibv_start_poll and ibv_end_poll
 	const qp_table *qps;

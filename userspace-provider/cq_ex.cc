@@ -42,13 +42,13 @@ int start_poll(ibv_cq_ex *ibcq, ibv_poll_cq_attr *attr) noexcept
 		return EINVAL;
 	cq.lock.lock();
 	int ret = advance(cq);
-	bool tired = cq.patience.is_over(!ret);
+	bool yields = cq.backoff.must_yield(!ret);
 	if (ret)
 		cq.lock.unlock();
 	else if (cq.wants_wall)
 		// Old values are better than none.
 		(void)cq.wall.refresh(*cq.base.cq.context);
-	if (tired) [[unlikely]]
+	if (yields) [[unlikely]]
 		sched_yield();
 	return ret;
 }

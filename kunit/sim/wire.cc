@@ -79,8 +79,8 @@ void wire::note(const char *what, const departure &d)
 		pkt.msn, pkt.payload_len, pkt.dma_len, what);
 }
 
-// The same request or answer may be harmed only so many times.
-bool wire::patience_is_over(const ornic_th_frame *f)
+// The same request or response may be harmed only so many times.
+bool wire::is_harmed_enough(const ornic_th_frame *f)
 {
 	ornic_pkt pkt;
 	ornic_rx rx;
@@ -122,7 +122,7 @@ void wire::depart(const departure &d)
 	bool late = rng_.chance(faults_.reorder);
 	const char *what = "";
 
-	if ((lose || damage) && patience_is_over(d.frame))
+	if ((lose || damage) && is_harmed_enough(d.frame))
 		lose = damage = false;
 	if (late)
 		when += rng_.in(0, faults_.reorder_delay);

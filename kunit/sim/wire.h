@@ -116,7 +116,7 @@ private:
 
 	void depart(const departure &d);
 	void send_copy(const departure &d, u64 when, bool damaged);
-	bool patience_is_over(const ornic_th_frame *f);
+	bool is_harmed_enough(const ornic_th_frame *f);
 	void note(const char *what, const departure &d);
 
 	faults faults_;

@@ -23,7 +23,7 @@ namespace ornic::test
 namespace
 {
 
-constexpr int patience = 4096;
+constexpr int limit = 4096;
 
 int yields_after(ibv_cq *cq, int polls)
 {
@@ -40,33 +40,33 @@ TEST(poll, yields_when_nothing_comes)
 	fake_kernel kernel;
 	ibv_cq *cq = kernel.make_cq();
 
-	EXPECT_EQ(yields_after(cq, patience - 1), 0);
+	EXPECT_EQ(yields_after(cq, limit - 1), 0);
 	EXPECT_EQ(yields_after(cq, 1), 1);
-	EXPECT_EQ(yields_after(cq, 3 * patience), 3);
+	EXPECT_EQ(yields_after(cq, 3 * limit), 3);
 	EXPECT_EQ(destroy_cq(cq), 0);
 }
 
-TEST(poll, is_patient_after_a_completion)
+TEST(poll, a_completion_restarts_the_count)
 {
 	fake_kernel kernel;
 	ibv_cq *cq = kernel.make_cq();
 	ibv_qp *qp = kernel.make_qp(cq);
 
-	EXPECT_EQ(yields_after(cq, patience - 1), 0);
+	EXPECT_EQ(yields_after(cq, limit - 1), 0);
 	kernel.complete(cq, qp->qp_num, 0);
 	EXPECT_EQ(kernel.poll(cq).size(), 1U);
-	EXPECT_EQ(yields_after(cq, patience - 1), 0);
+	EXPECT_EQ(yields_after(cq, limit - 1), 0);
 	EXPECT_EQ(destroy_qp(qp), 0);
 	EXPECT_EQ(destroy_cq(cq), 0);
 }
 
 TEST(poll, never_yields_to_hardware)
 {
-	poll_patience hardware{};
+	poll_backoff hardware{};
 
 	hardware.init(false);
-	for (int i = 0; i < 3 * patience; ++i)
-		ASSERT_FALSE(hardware.is_over(false));
+	for (int i = 0; i < 3 * limit; ++i)
+		ASSERT_FALSE(hardware.must_yield(false));
 }
 
 } // namespace

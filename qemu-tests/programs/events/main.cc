@@ -85,7 +85,7 @@ void take_event(ibv_comp_channel *channel, std::vector<source> &all)
 	source &s = all[reinterpret_cast<size_t>(number)];
 	check(!s.fired, "a second event of a CQ");
 	s.fired = true;
-	check(endpoint::wait_for(cq, patience_ms(), wc), "no completion");
+	check(endpoint::wait_for(cq, timeout_ms(), wc), "no completion");
 	check_wc(wc, IBV_WC_SUCCESS, "send");
 }
 
@@ -100,7 +100,7 @@ void one_round(ibv_comp_channel *channel, std::vector<source> &all, ibv_ah *ah)
 	for (const source &s : all)
 		post(s, ah);
 	for (size_t events = 0; events < all.size(); events++) {
-		check(poll(&fd, 1, patience_ms()) == 1,
+		check(poll(&fd, 1, timeout_ms()) == 1,
 		      std::to_string(all.size() - events) + " of " +
 			      std::to_string(all.size()) + " events are lost");
 		take_event(channel, all);

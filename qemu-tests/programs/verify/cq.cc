@@ -233,7 +233,7 @@ void take_event(endpoint &at)
 	ibv_cq *cq = nullptr;
 	void *context = nullptr;
 
-	check(has_event(at, patience_ms()), "no completion event");
+	check(has_event(at, timeout_ms()), "no completion event");
 	check(!ibv_get_cq_event(at.channel.get(), &cq, &context) &&
 		      cq == at.recv_cq.get(),
 	      "event of another CQ");

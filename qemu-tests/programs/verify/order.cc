@@ -135,7 +135,7 @@ void take_event(const endpoint &e)
 	ibv_cq *cq;
 	void *context;
 
-	check(has_event(e, patience_ms()), "no completion event");
+	check(has_event(e, timeout_ms()), "no completion event");
 	check(!ibv_get_cq_event(e.channel.get(), &cq, &context), "get event");
 	check(cq == e.recv_cq.get(), "event of another CQ");
 	ibv_ack_cq_events(cq, 1);
@@ -250,7 +250,7 @@ TEST_F(order, rc_drain)
 	check_equal(ibv_modify_qp(p.client.qp.get(), &attr,
 				  IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY),
 		    0, "modify to SQD");
-	check(poll(&fd, 1, patience_ms()) == 1, "no IBV_EVENT_SQ_DRAINED");
+	check(poll(&fd, 1, timeout_ms()) == 1, "no IBV_EVENT_SQ_DRAINED");
 	check(!ibv_get_async_event(on.client.context.get(), &event), "event");
 	check_equal(event.event_type, IBV_EVENT_SQ_DRAINED, "event type");
 	check(event.element.qp == p.client.qp.get(), "event of another QP");

@@ -90,7 +90,7 @@ bool arrived(pair &p, const operation &op, ibv_wc &wc)
 		p.client.post(request(IBV_WR_SEND, 2), {});
 		(void)p.client.sent(2);
 	}
-	return endpoint::wait_for(p.server.recv_cq.get(), patience_ms() / 20,
+	return endpoint::wait_for(p.server.recv_cq.get(), timeout_ms() / 20,
 				  wc);
 }
 

@@ -19,7 +19,7 @@ using clock_type = std::chrono::steady_clock;
 
 clock_type::time_point deadline()
 {
-	return clock_type::now() + std::chrono::milliseconds(patience_ms());
+	return clock_type::now() + std::chrono::milliseconds(timeout_ms());
 }
 
 context_ptr open_device(const std::string &name)
@@ -53,7 +53,7 @@ void fail(const std::string &what)
 	throw failure(what);
 }
 
-int patience_ms()
+int timeout_ms()
 {
 	const char *scale = std::getenv("SCALE");
 
@@ -272,7 +272,7 @@ ibv_wc endpoint::wait(ibv_cq *cq)
 {
 	ibv_wc wc{};
 
-	check(wait_for(cq, patience_ms(), wc), "no completion in time");
+	check(wait_for(cq, timeout_ms(), wc), "no completion in time");
 	return wc;
 }
 
@@ -398,7 +398,7 @@ void expect_event(port &on, ibv_event_type type, const void *element)
 	pollfd fd = { on.context->async_fd, POLLIN, 0 };
 	ibv_async_event event;
 
-	check(poll(&fd, 1, patience_ms()) == 1,
+	check(poll(&fd, 1, timeout_ms()) == 1,
 	      std::string("no event: ") + ibv_event_type_str(type));
 	check(!ibv_get_async_event(on.context.get(), &event), "event");
 	const bool same = event.event_type == type &&

@@ -42,7 +42,7 @@ constexpr int all_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 /* How long anything may take, in ms; stretched by $SCALE on slow kernels. */
-int patience_ms();
+int timeout_ms();
 
 /* One port of one device, with one of its GIDs. */
 struct port {
