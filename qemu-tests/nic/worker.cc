@@ -28,7 +28,7 @@ constexpr u32 dispatch_interval = 4; // rounds between polls of epoll
 void bound_each_free()
 {
 	mallopt(M_MXFAST, 0);
-	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_TRIM_THRESHOLD, -1);
 }
 
 u64 tag(u32 what, u32 index, u32 part)
