@@ -189,6 +189,8 @@ void ornic_netdev_mcast_rejoin(struct ornic_netdev_mcast *mcast)
 {
 	struct ornic_netdev_group *group;
 
+	if (mcast->netdev->reg_state != NETREG_REGISTERED)
+		return;
 	list_for_each_entry(group, &mcast->list, link) {
 		if (!group->joined && mtu_fits(mcast, group) &&
 		    group_join(mcast, group))
