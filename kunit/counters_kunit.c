@@ -2,7 +2,7 @@
 /* Counter sets of QPs, and optional counters: exact, and each event once. */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define RC ORNIC_QPT_RC
 #define UD ORNIC_QPT_UD
@@ -12,18 +12,11 @@ struct counters_fixture {
 	__le64 *values;
 };
 
+static_assert(offsetof(struct counters_fixture, fix) == 0);
+
 static int counters_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct counters_fixture),
-				   GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void counters_exit(struct kunit *test)
-{
-	struct counters_fixture *st = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&st->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct counters_fixture));
 }
 
 static struct counters_fixture *open_fix(struct kunit *test,
@@ -333,7 +326,7 @@ static struct kunit_case counters_cases[] = {
 static struct kunit_suite counters_suite = {
 	.name = "ornic_counters",
 	.init = counters_init,
-	.exit = counters_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = counters_cases,
 };
 

@@ -2,7 +2,7 @@
 /* Fast registration: getting memory, use by a peer, invalidation, order. */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 #include "engine/frmr.h"
 #include "engine/proto.h"
 
@@ -25,17 +25,11 @@ struct frmr_test {
 	u32 key;
 };
 
+static_assert(offsetof(struct frmr_test, fix) == 0);
+
 static int frmr_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct frmr_test), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void frmr_exit(struct kunit *test)
-{
-	struct frmr_test *ft = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&ft->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct frmr_test));
 }
 
 static u64 dma(const void *p)
@@ -730,7 +724,7 @@ static struct kunit_case frmr_cases[] = {
 static struct kunit_suite frmr_suite = {
 	.name = "ornic_frmr",
 	.init = frmr_init,
-	.exit = frmr_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = frmr_cases,
 };
 

@@ -2,7 +2,7 @@
 /* Fast registration: the key stays what it is while a peer's data moves. */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 #include "engine/frmr.h"
 #include "engine/proto.h"
 
@@ -19,17 +19,11 @@ struct use_test {
 static struct ornic_frmr *watched;
 static u32 held;
 
+static_assert(offsetof(struct use_test, fix) == 0);
+
 static int use_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct use_test), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void use_exit(struct kunit *test)
-{
-	struct use_test *ut = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&ut->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct use_test));
 }
 
 static int create(struct ornic_th *th, u32 *key)
@@ -155,7 +149,7 @@ static struct kunit_case use_cases[] = { KUNIT_CASE(use_is_held_for_responses),
 static struct kunit_suite use_suite = {
 	.name = "ornic_frmr_use",
 	.init = use_init,
-	.exit = use_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = use_cases,
 };
 

@@ -6,7 +6,7 @@
  */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 
 #define RC ORNIC_QPT_RC
 #define UC ORNIC_QPT_UC
@@ -45,17 +45,11 @@ struct loop_test {
 	struct story told[3];
 };
 
+static_assert(offsetof(struct loop_test, fix) == 0);
+
 static int loop_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct loop_test), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void loop_exit(struct kunit *test)
-{
-	struct loop_test *lt = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&lt->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct loop_test));
 }
 
 /* ---- scenarios ------------------------------------------------------------- */
@@ -787,7 +781,7 @@ static struct kunit_case loop_cases[] = { KUNIT_CASE_PARAM(loop_equals_wire,
 static struct kunit_suite loop_suite = {
 	.name = "ornic_loop",
 	.init = loop_init,
-	.exit = loop_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = loop_cases,
 };
 

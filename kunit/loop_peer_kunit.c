@@ -5,7 +5,7 @@
  */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 #include "engine/proto.h"
 
 #define RC ORNIC_QPT_RC
@@ -24,17 +24,11 @@ struct peer_test {
 	struct ornic_th_qp other;
 };
 
+static_assert(offsetof(struct peer_test, fix) == 0);
+
 static int peer_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct peer_test), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void peer_exit(struct kunit *test)
-{
-	struct peer_test *pt = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&pt->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct peer_test));
 }
 
 static struct peer_test *open_pair(struct kunit *test, enum ornic_fix_kind kind)
@@ -301,7 +295,7 @@ static struct kunit_case peer_cases[] = {
 static struct kunit_suite peer_suite = {
 	.name = "ornic_loop_peer",
 	.init = peer_init,
-	.exit = peer_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = peer_cases,
 };
 

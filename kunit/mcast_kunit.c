@@ -5,7 +5,7 @@
  */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 #include "engine/dev.h"
 
 #define MEMBERS (1u << ORNIC_LOG_MAX_MCAST_QPS)
@@ -26,17 +26,11 @@ struct mcast_test {
 	struct ornic_th_cq rcq[MEMBERS + 1];
 };
 
+static_assert(offsetof(struct mcast_test, fix) == 0);
+
 static int mcast_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct mcast_test), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void mcast_exit(struct kunit *test)
-{
-	struct mcast_test *mt = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&mt->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct mcast_test));
 }
 
 static int group_cmd(struct ornic_th *th, u8 opcode, u32 qpn, const u8 *mgid)
@@ -576,7 +570,7 @@ static struct kunit_case mcast_cases[] = {
 static struct kunit_suite mcast_suite = {
 	.name = "ornic_mcast",
 	.init = mcast_init,
-	.exit = mcast_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = mcast_cases,
 };
 

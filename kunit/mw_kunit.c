@@ -2,7 +2,7 @@
 /* Memory windows: binding, use by a peer, invalidation, order with messages. */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 #include "engine/dev.h"
 #include "engine/mw.h"
 #include "engine/qp.h"
@@ -22,17 +22,11 @@ struct mw_test {
 	u32 key;
 };
 
+static_assert(offsetof(struct mw_test, fix) == 0);
+
 static int mw_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct mw_test), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void mw_exit(struct kunit *test)
-{
-	struct mw_test *mt = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&mt->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct mw_test));
 }
 
 static struct mw_test *open_mw(struct kunit *test, enum ornic_fix_kind kind,
@@ -486,7 +480,7 @@ static struct kunit_case mw_cases[] = {
 static struct kunit_suite mw_suite = {
 	.name = "ornic_mw",
 	.init = mw_init,
-	.exit = mw_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = mw_cases,
 };
 

@@ -2,7 +2,7 @@
 /* Shared receive queues: taking, limit, errors, and what QPs do with them. */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 #include "engine/srq.h"
 
 #define LOG_DEPTH 3
@@ -22,17 +22,11 @@ struct srq_test {
 	u32 posted;
 };
 
+static_assert(offsetof(struct srq_test, fix) == 0);
+
 static int srq_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct srq_test), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void srq_exit(struct kunit *test)
-{
-	struct srq_test *st = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&st->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct srq_test));
 }
 
 static int open_srq(struct srq_test *st, u8 type)
@@ -681,7 +675,7 @@ static struct kunit_case srq_cases[] = {
 static struct kunit_suite srq_suite = {
 	.name = "ornic_srq",
 	.init = srq_init,
-	.exit = srq_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = srq_cases,
 };
 

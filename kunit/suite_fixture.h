@@ -7,11 +7,16 @@
 
 #include "pair_fixture.h"
 
+/* A suite's own struct has its struct ornic_fixture first. */
+static inline int ornic_suite_alloc(struct kunit *test, size_t bytes)
+{
+	test->priv = kunit_kzalloc(test, bytes, GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
 static inline int ornic_suite_init(struct kunit *test)
 {
-	test->priv =
-		kunit_kzalloc(test, sizeof(struct ornic_fixture), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
+	return ornic_suite_alloc(test, sizeof(struct ornic_fixture));
 }
 
 /* Nothing was written beside what the fixture has. */

@@ -2,7 +2,7 @@
 /* XRC: initiators, targets, and SRQs that messages name (IBTA A14). */
 #include <kunit/test.h>
 
-#include "pair_fixture.h"
+#include "suite_fixture.h"
 #include "engine/srq.h"
 
 #define LOG_DEPTH 3
@@ -26,17 +26,11 @@ struct xrc_test {
 	u32 posted;
 };
 
+static_assert(offsetof(struct xrc_test, fix) == 0);
+
 static int xrc_init(struct kunit *test)
 {
-	test->priv = kunit_kzalloc(test, sizeof(struct xrc_test), GFP_KERNEL);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void xrc_exit(struct kunit *test)
-{
-	struct xrc_test *xt = test->priv;
-
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(&xt->fix), 0);
+	return ornic_suite_alloc(test, sizeof(struct xrc_test));
 }
 
 static int open_srqs(struct xrc_test *xt, struct ornic_th *th)
@@ -646,7 +640,7 @@ static struct kunit_case xrc_cases[] = {
 static struct kunit_suite xrc_suite = {
 	.name = "ornic_xrc",
 	.init = xrc_init,
-	.exit = xrc_exit,
+	.exit = ornic_suite_exit,
 	.test_cases = xrc_cases,
 };
 
