@@ -298,6 +298,7 @@ bool ornic_th_expire(struct ornic_th *th);
 int ornic_th_cmd(struct ornic_th *th, union ornic_req *req,
 		 union ornic_rsp *rsp);
 int ornic_th_destroy_obj(struct ornic_th *th, u8 opcode, u32 obj);
+int ornic_th_destroy_mem(struct ornic_th *th, u8 opcode, u32 obj, u8 *mem);
 void ornic_th_gid_bytes(u8 index, enum ornic_th_gid which, u8 *gid);
 void ornic_th_av(struct ornic_av *av, u8 index, enum ornic_th_gid which);
 int ornic_th_cq_init(struct ornic_th *th, struct ornic_th_cq *cq,

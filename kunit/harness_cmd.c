@@ -43,6 +43,24 @@ int ornic_th_destroy_obj(struct ornic_th *th, u8 opcode, u32 obj)
 }
 
 /**
+ * ornic_th_destroy_mem - destroy an object and free the memory it used
+ * @th: the harness
+ * @opcode: ORNIC_CMD_DESTROY_*
+ * @obj: number of the object
+ * @mem: from ornic_th_alloc()
+ *
+ * Return: enum ornic_status; nothing is freed when it is not ORNIC_OK.
+ */
+int ornic_th_destroy_mem(struct ornic_th *th, u8 opcode, u32 obj, u8 *mem)
+{
+	int status = ornic_th_destroy_obj(th, opcode, obj);
+
+	if (!status)
+		ornic_th_free(th, mem);
+	return status;
+}
+
+/**
  * ornic_th_gid_bytes - a GID of harness number @index
  * @index: number of the harness
  * @which: which of its GIDs
@@ -182,12 +200,8 @@ int ornic_th_cq_resize(struct ornic_th_cq *cq, u32 log_depth)
  */
 int ornic_th_cq_fini(struct ornic_th_cq *cq)
 {
-	int status =
-		ornic_th_destroy_obj(cq->th, ORNIC_CMD_DESTROY_CQ, cq->cqn);
-
-	if (!status)
-		ornic_th_free(cq->th, cq->mem);
-	return status;
+	return ornic_th_destroy_mem(cq->th, ORNIC_CMD_DESTROY_CQ, cq->cqn,
+				    cq->mem);
 }
 
 /**
@@ -250,12 +264,8 @@ int ornic_th_mr_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
  */
 int ornic_th_mr_fini(struct ornic_th_mr *mr)
 {
-	int status =
-		ornic_th_destroy_obj(mr->th, ORNIC_CMD_DESTROY_MKEY, mr->key);
-
-	if (!status)
-		ornic_th_free(mr->th, mr->buf);
-	return status;
+	return ornic_th_destroy_mem(mr->th, ORNIC_CMD_DESTROY_MKEY, mr->key,
+				    mr->buf);
 }
 
 /**

@@ -126,12 +126,8 @@ int ornic_th_srq_resize(struct ornic_th_srq *srq, u32 log_depth)
  */
 int ornic_th_srq_fini(struct ornic_th_srq *srq)
 {
-	int status =
-		ornic_th_destroy_obj(srq->th, ORNIC_CMD_DESTROY_SRQ, srq->srqn);
-
-	if (!status)
-		ornic_th_free(srq->th, srq->mem);
-	return status;
+	return ornic_th_destroy_mem(srq->th, ORNIC_CMD_DESTROY_SRQ, srq->srqn,
+				    srq->mem);
 }
 
 /**
