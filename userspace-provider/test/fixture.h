@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <vector>
 
 #include "cq_ring.h"
+#include "qp.h"
 #include "work_queue.h"
 
 namespace ornic::test
@@ -63,6 +65,15 @@ public:
 			kicked.push_back(qpn);
 		return kicked;
 	}
+	/** Sleep until something is kicked; false after @ms milliseconds. */
+	bool wait(int ms)
+	{
+		pollfd readable = { .fd = read_end_.get(),
+				    .events = POLLIN,
+				    .revents = 0 };
+
+		return poll(&readable, 1, ms) == 1 && !take().empty();
+	}
 
 	doorbell bell;
 
@@ -70,17 +81,15 @@ private:
 	file_descriptor read_end_;
 };
 
-/** A send queue of 4 WQEs of 128 bytes, 3 SGEs, 64 bytes inline. */
-struct send_fixture {
+/** Memory of a send queue: 4 WQEs of 128 bytes, 3 SGEs. */
+struct send_ring {
 	static constexpr std::uint8_t log_depth = 2;
 	static constexpr std::uint8_t log_stride = 7;
 
-	explicit send_fixture(ibv_qp_type type = IBV_QPT_RC,
-			      bool signal_all = false)
-		: memory(std::size_t{ 1 } << (log_depth + log_stride))
-		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
+	/** For send_queue::init(). */
+	send_params params(ibv_qp_type type, std::uint16_t max_inline = 64)
 	{
-		sq.init({
+		return {
 			.layout = { .ring = memory.ring(),
 				    .record = record,
 				    .log_depth = log_depth,
@@ -90,9 +99,9 @@ struct send_fixture {
 			.qpn = test_qpn,
 			.bell = &kicks.bell,
 			.type = type,
-			.signal_all = signal_all,
-			.max_inline = 64,
-		});
+			.signal_all = false,
+			.max_inline = max_inline,
+		};
 	}
 
 	/** What the device reads from slot @index at byte @offset. */
@@ -107,10 +116,42 @@ struct send_fixture {
 		return value;
 	}
 
-	queue_memory memory;
-	ornic_wq_record *record;
+	queue_memory memory{ std::size_t{ 1 } << (log_depth + log_stride) };
+	ornic_wq_record *record =
+		reinterpret_cast<ornic_wq_record *>(memory.data());
 	kick_counter kicks;
+};
+
+/** A send queue alone. */
+struct send_fixture : send_ring {
+	explicit send_fixture(ibv_qp_type type = IBV_QPT_RC,
+			      bool signal_all = false)
+	{
+		send_params p = params(type);
+
+		p.signal_all = signal_all;
+		sq.init(p);
+	}
+
 	send_queue sq;
+};
+
+/** A QP in RTS with every operation that its type has. */
+struct qp_fixture : send_ring {
+	explicit qp_fixture(ibv_qp_type type, std::uint16_t max_inline = 64)
+	{
+		qp.sq.init(params(type, max_inline));
+		qp.base.qp.qp_type = type;
+		qp.base.qp.state = IBV_QPS_RTS;
+		set_send_ops(qp.base.qp_ex, send_ops_of(type));
+	}
+
+	ibv_qp_ex *ex()
+	{
+		return &qp.base.qp_ex;
+	}
+
+	queue_pair qp{};
 };
 
 /** A work request with nothing but an opcode. */

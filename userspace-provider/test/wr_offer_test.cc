@@ -8,7 +8,6 @@
 #include <functional>
 
 #include "address_handle.h"
-#include "qp.h"
 #include "fixture.h"
 
 namespace ornic::test
@@ -21,41 +20,17 @@ constexpr std::uint64_t raddr = 0xabcdef0123456780;
 constexpr ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD,
 				  IBV_QPT_XRC_SEND };
 
-/** A QP of any type that posts, in RTS. */
-struct initiator : send_fixture {
-	explicit initiator(ibv_qp_type type)
-		: send_fixture(type)
-	{
-		qp.sq.init({
-			.layout = { .ring = memory.ring(),
-				    .record = record,
-				    .log_depth = log_depth,
-				    .log_stride = log_stride,
-				    .max_sge = 3,
-				    .present = true },
-			.qpn = test_qpn,
-			.bell = &kicks.bell,
-			.type = type,
-			.signal_all = false,
-			.max_inline = 64,
-		});
-		qp.base.qp.qp_type = type;
-		qp.base.qp.state = IBV_QPS_RTS;
-		set_send_ops(ex(), send_ops_of(type));
-	}
-	ibv_qp_ex &ex()
-	{
-		return qp.base.qp_ex;
-	}
+struct addressed_qp : qp_fixture {
+	using qp_fixture::qp_fixture;
+
 	void set_address()
 	{
 		if (qp.base.qp.qp_type == IBV_QPT_UD)
-			ibv_wr_set_ud_addr(&ex(), &ah.base, 2, 3);
+			ibv_wr_set_ud_addr(ex(), &ah.base, 2, 3);
 		else if (qp.base.qp.qp_type == IBV_QPT_XRC_SEND)
-			ibv_wr_set_xrc_srqn(&ex(), 4);
+			ibv_wr_set_xrc_srqn(ex(), 4);
 	}
 
-	queue_pair qp{};
 	address_handle ah{};
 };
 
@@ -119,19 +94,19 @@ TEST(wr_offer, each_operation_can_be_posted)
 		std::uint64_t left = send_ops_of(type);
 
 		for (const offer &offer : offers) {
-			initiator fix(type);
+			addressed_qp fix(type);
 
 			if (!(left & offer.bit))
 				continue;
 			left &= ~offer.bit;
-			ibv_wr_start(&fix.ex());
-			fix.ex().wr_flags = 0;
-			offer.call(&fix.ex());
+			ibv_wr_start(fix.ex());
+			fix.ex()->wr_flags = 0;
+			offer.call(fix.ex());
 			if (offer.takes_data) {
 				fix.set_address();
-				ibv_wr_set_sge(&fix.ex(), 1, 0x1000, 8);
+				ibv_wr_set_sge(fix.ex(), 1, 0x1000, 8);
 			}
-			EXPECT_EQ(ibv_wr_complete(&fix.ex()), 0)
+			EXPECT_EQ(ibv_wr_complete(fix.ex()), 0)
 				<< "type " << type << ", bit " << offer.bit;
 			EXPECT_EQ(fix.record->producer, 1U);
 		}
@@ -147,19 +122,19 @@ bool is_addressed(ibv_qp_type type)
 TEST(wr_offer, nothing_goes_to_the_address_of_an_older_request)
 {
 	for (ibv_qp_type type : types) {
-		initiator fix(type);
+		addressed_qp fix(type);
 
 		// Each slot has had an address.
 		for (int i = 0; i < 4; ++i) {
-			ibv_wr_start(&fix.ex());
-			ibv_wr_send(&fix.ex());
+			ibv_wr_start(fix.ex());
+			ibv_wr_send(fix.ex());
 			fix.set_address();
-			ASSERT_EQ(ibv_wr_complete(&fix.ex()), 0);
+			ASSERT_EQ(ibv_wr_complete(fix.ex()), 0);
 		}
 		fix.qp.sq.retire(3);
-		ibv_wr_start(&fix.ex());
-		ibv_wr_send(&fix.ex());
-		EXPECT_EQ(ibv_wr_complete(&fix.ex()),
+		ibv_wr_start(fix.ex());
+		ibv_wr_send(fix.ex());
+		EXPECT_EQ(ibv_wr_complete(fix.ex()),
 			  is_addressed(type) ? EINVAL : 0);
 		EXPECT_EQ(fix.record->producer, is_addressed(type) ? 4U : 5U);
 	}
@@ -169,15 +144,15 @@ TEST(wr_offer, each_request_of_a_batch_needs_its_address)
 {
 	for (ibv_qp_type type : { IBV_QPT_UD, IBV_QPT_XRC_SEND }) {
 		for (int without : { 0, 1, 2 }) {
-			initiator fix(type);
+			addressed_qp fix(type);
 
-			ibv_wr_start(&fix.ex());
+			ibv_wr_start(fix.ex());
 			for (int i = 0; i < 3; ++i) {
-				ibv_wr_send(&fix.ex());
+				ibv_wr_send(fix.ex());
 				if (i != without)
 					fix.set_address();
 			}
-			EXPECT_EQ(ibv_wr_complete(&fix.ex()), EINVAL);
+			EXPECT_EQ(ibv_wr_complete(fix.ex()), EINVAL);
 			EXPECT_EQ(fix.record->producer, 0U);
 		}
 	}
@@ -185,7 +160,7 @@ TEST(wr_offer, each_request_of_a_batch_needs_its_address)
 
 TEST(wr_offer, a_flush_that_the_wire_cannot_say_is_refused)
 {
-	initiator fix(IBV_QPT_RC);
+	addressed_qp fix(IBV_QPT_RC);
 	ibv_sge sges[] = { { 0, UINT32_MAX, 0 }, { 0, 1, 0 } };
 	ibv_send_wr wr = make_wr(IBV_WR_SEND);
 	ibv_send_wr *bad = nullptr;

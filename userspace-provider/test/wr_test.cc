@@ -11,7 +11,6 @@
 #include <functional>
 
 #include "address_handle.h"
-#include "qp.h"
 #include "fixture.h"
 
 namespace ornic::test
@@ -22,54 +21,6 @@ namespace
 constexpr std::uint32_t rkey = 0x12345678;
 constexpr std::uint64_t raddr = 0xabcdef0123456780;
 constexpr std::uint64_t word = 0x1122334455667788;
-
-/** A QP in RTS with all that its type has, on plain memory. */
-struct qp_fixture {
-	static constexpr std::uint8_t log_depth = 2;
-	static constexpr std::uint8_t log_stride = 7;
-
-	explicit qp_fixture(ibv_qp_type type, std::uint16_t max_inline = 64)
-		: memory(std::size_t{ 1 } << (log_depth + log_stride))
-		, record(reinterpret_cast<ornic_wq_record *>(memory.data()))
-	{
-		qp.sq.init({
-			.layout = { .ring = memory.ring(),
-				    .record = record,
-				    .log_depth = log_depth,
-				    .log_stride = log_stride,
-				    .max_sge = 3,
-				    .present = true },
-			.qpn = test_qpn,
-			.bell = &kicks.bell,
-			.type = type,
-			.signal_all = false,
-			.max_inline = max_inline,
-		});
-		qp.base.qp.qp_type = type;
-		qp.base.qp.state = IBV_QPS_RTS;
-		set_send_ops(qp.base.qp_ex, send_ops_of(type));
-	}
-
-	template <typename T> T wqe(std::uint32_t index, std::size_t offset = 0)
-	{
-		T value;
-
-		std::memcpy(&value,
-			    memory.ring() + (index << log_stride) + offset,
-			    sizeof(value));
-		return value;
-	}
-
-	ibv_qp_ex *ex()
-	{
-		return &qp.base.qp_ex;
-	}
-
-	queue_memory memory;
-	ornic_wq_record *record;
-	kick_counter kicks;
-	queue_pair qp{};
-};
 
 struct wr_row {
 	const char *name;
