@@ -89,10 +89,12 @@ typedef int64_t s64;
  * struct ornic_account - what may be allocated on behalf of one party
  * @limit: bytes that may be charged to it
  * @used: bytes that are
+ * @fail_at: the so many-th allocation from now fails, 0 = none
  */
 struct ornic_account {
 	u64 limit;
 	u64 used;
+	u32 fail_at;
 };
 
 /*
@@ -119,6 +121,8 @@ static inline void *ornic_zalloc(size_t size)
 	if (charge < size)
 		return NULL;
 	if (account && charge > account->limit - account->used)
+		return NULL;
+	if (account && account->fail_at && !--account->fail_at)
 		return NULL;
 	block = (struct ornic_block *)calloc(1, sizeof(*block) + size);
 	if (!block)
