@@ -415,7 +415,7 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 	if (out >= sq->window)
 		return false;
 	if (!(sw->kind & ORNIC_OPF_HAS_RESPONSE))
-		return out < ORNIC_PSN_WINDOW;
+		return true;
 	return sq->rd_out < qp->max_rd_atomic &&
 	       out + (sw->npkts - sw->pkts) <= ORNIC_PSN_WINDOW;
 }
