@@ -527,6 +527,7 @@ static void moderated_event_comes_in_time(struct kunit *test)
 static void moderation_counts_what_is_armed(struct kunit *test)
 {
 	struct cq_fixture *fix = test->priv;
+	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, modify(fix, fix->cq.cqn, 2, 0), ORNIC_OK);
 	push(fix, 1, false);
@@ -536,6 +537,14 @@ static void moderation_counts_what_is_armed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 0);
 	push(fix, 4, true);
 	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 1);
+	/* The next event needs as many again. */
+	while (ornic_th_poll(&fix->cq, &cqe))
+		;
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
+	push(fix, 5, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 1);
+	push(fix, 6, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 2);
 }
 
 /* The event of a CQ that is changed meanwhile is not lost. */

@@ -151,11 +151,37 @@ static void frame_of_another_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_rx_from_frame(&rx, f, p->len), row->kind);
 }
 
+/* IBTA A17.4.5: RoCEv2 in IPv4 has no options and is not fragmented. */
+static void frame_without_content(struct kunit *test)
+{
+	const struct ornic_rxe_packet *p = first_of(false);
+	u8 *f = kunit_kzalloc(test, p->len + 4, GFP_KERNEL);
+	struct ornic_rx rx;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	memcpy(f, p->frame, p->len);
+	f[ETH + 6] |= 0x20;
+	KUNIT_EXPECT_EQ(test, ornic_rx_from_frame(&rx, f, p->len),
+			ORNIC_FRAME_BAD);
+	KUNIT_EXPECT_EQ(test, rx.len, 0);
+	KUNIT_EXPECT_EQ(test, rx.nsegs, 0);
+	/* Four bytes of options, and lengths that are right. */
+	memcpy(f, p->frame, ETH + 20);
+	memcpy(f + ETH + 24, p->frame + ETH + 20, p->len - ETH - 20);
+	f[ETH] = 0x46;
+	f[ETH + 3] += 4;
+	KUNIT_EXPECT_EQ(test, ornic_rx_from_frame(&rx, f, p->len + 4),
+			ORNIC_FRAME_ROCE);
+	KUNIT_EXPECT_EQ(test, rx.len, 0);
+	KUNIT_EXPECT_EQ(test, rx.nsegs, 0);
+}
+
 static struct kunit_case frame_cases[] = {
 	KUNIT_CASE_PARAM(frame_of_rxe, rxe_gen_params),
 	KUNIT_CASE_PARAM(frame_with_a_tag, rxe_gen_params),
 	KUNIT_CASE_PARAM(frame_of_any_length, rxe_gen_params),
 	KUNIT_CASE_PARAM(frame_of_another_kind, frame_gen_params),
+	KUNIT_CASE(frame_without_content),
 	{}
 };
 

@@ -425,6 +425,22 @@ static void mcast_misfits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
 }
 
+/* IBTA 10.5.2: what is no datagram is for no member, and counts once. */
+static void mcast_misfit_of_a_group(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LOOP, 0);
+	u8 mgid[16];
+	u32 i;
+
+	group_gid(mgid, ORNIC_TH_IPV4, 3);
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x1234), mgid), 0);
+	inject(test, &(struct misfit_row){ .group = true,
+					   .group_qpn = true,
+					   .opcode = ORNIC_OP_SEND_ONLY });
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.a, ORNIC_STAT_RX_NO_QP), 1);
+}
+
 /* ---- on the same device ----------------------------------------------------------- */
 
 static const struct self_row {
@@ -560,6 +576,7 @@ static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE_PARAM(mcast_delivers, family_gen_params),
 	KUNIT_CASE(mcast_no_wqe),
 	KUNIT_CASE_PARAM(mcast_misfits, misfit_gen_params),
+	KUNIT_CASE(mcast_misfit_of_a_group),
 	KUNIT_CASE_PARAM(mcast_loops, self_gen_params),
 	KUNIT_CASE(mcast_loop_qpn),
 	KUNIT_CASE_PARAM(mcast_full_group, many_gen_params),

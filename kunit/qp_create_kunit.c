@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What CREATE_QP takes of its receive queue, and the number that it gives. */
+/* What CREATE_QP takes of its queues, and the number that it gives. */
 #include <kunit/test.h>
 
 #include "pair_fixture.h"
@@ -67,6 +67,32 @@ static void create_checks_receive_slots(struct kunit *test)
 			row->status);
 }
 
+/* No others than enum ornic_qp_type has. */
+static void create_checks_the_type(struct kunit *test)
+{
+	/* IB_QPT_SMI, _GSI, those between UD and XRC, and none at all. */
+	static const u8 types[] = { 0, 1, 5, 8, ORNIC_QPT_XRC_TGT + 1, 0xff };
+	struct ornic_fixture *fix = test->priv;
+	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
+	union ornic_rsp rsp;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
+	req.create_qp.mem.npages = cpu_to_le32(PAGES);
+	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_qp.send_cqn = cpu_to_le32(fix->ascq.cqn);
+	req.create_qp.recv_cqn = cpu_to_le32(fix->arcq.cqn);
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		req.create_qp.qp_type = types[i];
+		KUNIT_EXPECT_EQ_MSG(test, ornic_th_cmd(fix->pair.a, &req, &rsp),
+				    ORNIC_BAD_PARAM, "type %u", types[i]);
+	}
+	req.create_qp.qp_type = ORNIC_QPT_RC;
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp), ORNIC_OK);
+}
+
 /* IBTA C9-93: lists may be longer than the longest message. */
 static void receive_takes_no_longer_message(struct kunit *test)
 {
@@ -107,10 +133,59 @@ static void numbers_start_anywhere(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&more), 0);
 }
 
+/* Each slot of the ring has room for an address vector beside its data. */
+static void create_leaves_room_for_avs(struct kunit *test)
+{
+	struct ornic_th_qpinit init = {
+		.type = ORNIC_QPT_UD,
+		.flags = ORNIC_QP_AV,
+		.max_sge = 2,
+		.max_inline = 1,
+	};
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 100);
+	struct ornic_lsge list[] = { sge, sge };
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_av av;
+	struct ornic_th_wr wr = {
+		.opcode = ORNIC_WQE_SEND,
+		.flags = ORNIC_WQE_SIGNALED | ORNIC_WQE_AV,
+		.nsge = ARRAY_SIZE(list),
+		.sge = list,
+		.av = &av,
+		.dest_qpn = 0x456,
+	};
+	struct ornic_cqe cqe;
+	struct ornic_th_qp ud;
+	u32 i, depth;
+
+	KUNIT_ASSERT_EQ(
+		test, ornic_th_qp_init(th, &ud, &init, &fix->ascq, &fix->arcq),
+		0);
+	KUNIT_ASSERT_EQ(test, ornic_th_connect(&ud, NULL, ORNIC_TH_IPV6), 0);
+	depth = 1u << ud.sq_log_depth;
+	for (i = 0; i < depth; i++) {
+		ornic_th_av(&av, 10 + i, ORNIC_TH_IPV6);
+		KUNIT_ASSERT_EQ(test, ornic_th_post_send(&ud, &wr), 0);
+	}
+	ornic_th_kick(&ud);
+	for (i = 0; i < depth; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		ornic_th_av(&av, 10 + i, ORNIC_TH_IPV6);
+		KUNIT_EXPECT_MEMEQ(test, (const u8 *)fix->rx.ip + 24, av.dgid,
+				   16);
+		KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 200);
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&ud), 0);
+}
+
 static struct kunit_case create_cases[] = {
 	KUNIT_CASE_PARAM(create_checks_receive_slots, shape_gen_params),
+	KUNIT_CASE(create_checks_the_type),
 	KUNIT_CASE(receive_takes_no_longer_message),
 	KUNIT_CASE(numbers_start_anywhere),
+	KUNIT_CASE(create_leaves_room_for_avs),
 	{}
 };
 

@@ -267,6 +267,85 @@ static void qp_query(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &q.av, &fix->a.conn.av, sizeof(q.av));
 }
 
+/* QUERY_QP tells what @conn has. */
+static void expect_attrs(struct kunit *test, struct ornic_fixture *fix,
+			 const struct ornic_th_conn *conn)
+{
+	struct ornic_rsp_query_qp q;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_query(&fix->a, &q), 0);
+	KUNIT_EXPECT_EQ(test, q.retry_cnt, conn->retry_cnt);
+	KUNIT_EXPECT_EQ(test, q.rnr_retry, conn->rnr_retry);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.rq_psn_rnr),
+			conn->rq_psn | (u32)conn->min_rnr_timer << 24);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.sq_psn_timeout),
+			conn->sq_psn | (u32)conn->timeout << 24);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.dest_qpn_mtu),
+			conn->dest_qpn | (u32)conn->mtu << 24);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.qkey), 0);
+	KUNIT_EXPECT_EQ(test, q.access, conn->access);
+	KUNIT_EXPECT_EQ(test, q.max_rd_atomic, conn->max_rd_atomic);
+	KUNIT_EXPECT_EQ(test, q.max_dest_rd_atomic, conn->max_dest_rd_atomic);
+	KUNIT_EXPECT_MEMEQ(test, &q.av, &conn->av, sizeof(q.av));
+}
+
+#define ATTR(name, field)                                         \
+	{                                                         \
+#name, ORNIC_QPM_##name,                          \
+			offsetof(struct ornic_th_conn, field),    \
+			sizeof_field(struct ornic_th_conn, field) \
+	}
+
+/* What SQD lets change (IBTA table 94), each alone. */
+static const struct attr_row {
+	const char *desc;
+	u32 mask;
+	u32 field, size;
+} attr_rows[] = {
+	{ "none", 0, 0, 0 },
+	ATTR(ACCESS, access),
+	ATTR(AV, av),
+	ATTR(TIMEOUT, timeout),
+	ATTR(RETRY_CNT, retry_cnt),
+	ATTR(RNR_RETRY, rnr_retry),
+	ATTR(MIN_RNR_TIMER, min_rnr_timer),
+	ATTR(MAX_RD_ATOMIC, max_rd_atomic),
+	ATTR(MAX_DEST_RD_ATOMIC, max_dest_rd_atomic),
+};
+
+KUNIT_ARRAY_PARAM_DESC(attr, attr_rows, desc);
+
+/* MODIFY_QP changes what the mask names; the other fields mean nothing. */
+static void qp_modifies_what_is_named(struct kunit *test)
+{
+	const struct attr_row *row = test->param_value;
+	struct ornic_fixture *fix = open_reset(test, RC);
+	struct ornic_th_conn *conn = &fix->a.conn, want;
+
+	bring_to(test, fix, ORNIC_QPS_SQD);
+	want = *conn;
+	expect_attrs(test, fix, &want);
+	ornic_th_av(&conn->av, 8, ORNIC_TH_IPV6);
+	conn->dest_qpn = 0x321;
+	conn->sq_psn = 5;
+	conn->rq_psn = 6;
+	conn->qkey = 7;
+	conn->mtu = 2;
+	conn->access = ORNIC_ACCESS_LOCAL_WRITE;
+	conn->timeout = 3;
+	conn->retry_cnt = 2;
+	conn->rnr_retry = 4;
+	conn->min_rnr_timer = 9;
+	conn->max_rd_atomic = 1;
+	conn->max_dest_rd_atomic = 3;
+	memcpy((u8 *)&want + row->field, (u8 *)conn + row->field, row->size);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_modify(&fix->a, ORNIC_QPS_SQD,
+					ORNIC_QPM_STATE | row->mask),
+			0);
+	expect_attrs(test, fix, &want);
+}
+
 /* CUR_STATE that is not the state refuses the command. */
 static void qp_cur_state(struct kunit *test)
 {
@@ -385,6 +464,41 @@ static void qp_sqd_asks_for_acks(struct kunit *test)
 
 /* ---- errors and flushes ---------------------------------------------------- */
 
+/*
+ * Only the last packet goes again to ask for an ACK, and a READ before it counts
+ * until its response is there (IBTA 10.8.3.3).
+ */
+static void qp_sqd_asks_after_a_read(struct kunit *test)
+{
+	static const u32 psns[] = { 0, 1, 1, 2 };
+	struct ornic_fixture *fix = open_rts(test, RC);
+	u8 data[8] = { 0 };
+	u32 i;
+
+	fix->pair.a->tx_window = 0;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 8, 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 8, 8);
+	fix->pair.a->tx_window = 2;
+	ornic_th_kick(&fix->a);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_SQD), 0);
+	for (i = 0; i < ARRAY_SIZE(psns); i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn,
+				ornic_psn_add(PSN, psns[i]));
+		KUNIT_EXPECT_EQ(test, fix->pkt.ack_req, i != 1);
+	}
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN, ACK, data, 8);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 2, ACK, NULL, 0);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, status(fix), 0);
+	KUNIT_ASSERT_EQ(test, back_to_rts(fix), 0);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, ORNIC_WQE_FENCE,
+		       0, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+}
+
 static const struct flush_row {
 	const char *desc;
 	u8 type;
@@ -484,15 +598,25 @@ static void qp_sqe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, status(fix), 0);
 }
 
-/* RESET forgets: rings begin at 0, no completion of before, no timer acts. */
+/*
+ * RESET forgets: rings begin at 0, no completion of before, no timer acts. The
+ * first send needs a kick, receives need none.
+ */
 static void qp_reset(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_rts(test, RC);
+	struct ornic_wq_record *sq, *rq;
 
+	sq = (struct ornic_wq_record *)(fix->a.mem + ORNIC_SQ_RECORD);
+	rq = (struct ornic_wq_record *)(fix->a.mem + ORNIC_RQ_RECORD);
 	post_send(fix, 4);
 	ornic_fix_recv(&fix->a, &fix->am, 1, 0, 64);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	sq->kick_wanted = 0;
+	rq->kick_wanted = cpu_to_le32(1);
 	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(sq->kick_wanted), 1);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(rq->kick_wanted), 0);
 	fix->pair.a->now += 10000 * ORNIC_TH_MS;
 	ornic_th_expire(fix->pair.a);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
@@ -541,11 +665,13 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE_PARAM(qp_masks, mask_gen_params),
 	KUNIT_CASE_PARAM(qp_values, value_gen_params),
 	KUNIT_CASE(qp_query),
+	KUNIT_CASE_PARAM(qp_modifies_what_is_named, attr_gen_params),
 	KUNIT_CASE(qp_cur_state),
 	KUNIT_CASE(qp_sqd_drains),
 	KUNIT_CASE(qp_sqd_keeps_attributes),
 	KUNIT_CASE(qp_sqd_idle),
 	KUNIT_CASE(qp_sqd_asks_for_acks),
+	KUNIT_CASE(qp_sqd_asks_after_a_read),
 	KUNIT_CASE_PARAM(qp_err_flushes, flush_gen_params),
 	KUNIT_CASE(qp_err_flush_goes_on),
 	KUNIT_CASE(qp_sqe),

@@ -63,6 +63,8 @@ static void rnr_narrows_the_window(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 		KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
 	}
+	KUNIT_EXPECT_EQ(test, stat(fix->pair.a, ORNIC_STAT_RNR_NAK_RCVD), 3);
+	KUNIT_EXPECT_EQ(test, stat(fix->pair.a, ORNIC_STAT_RETRIES), 3);
 	for (i = 2; i <= 8; i *= 2) {
 		acked += i / 2;
 		ack(fix, acked - 1, ACK);
@@ -483,6 +485,26 @@ static void probe_after_the_longest_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sw[0].pkts, 1u << 23);
 }
 
+/* IBTA C9-116: one NAK for a gap. A request in order ends it, by any way. */
+static void loopback_ends_a_gap(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LOOP);
+	struct ornic_txinfo late = { .opcode = ORNIC_OP_SEND_ONLY };
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		late.psn = ornic_psn_add(PSN, i + 5);
+		ornic_th_inject(&fix->b, &late, fix->buf, 8);
+		KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
+				NAK(ORNIC_NAK_PSN_SEQ));
+		ornic_th_inject(&fix->b, &late, fix->buf, 8);
+		KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), 0xff);
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
+			       0, 8);
+		ornic_th_kick(&fix->a);
+	}
+}
+
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
@@ -491,6 +513,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(timeout_excuses_end_with_the_connection),
 	KUNIT_CASE(window_that_shrinks_is_probed),
 	KUNIT_CASE(window_that_is_full_is_no_news),
+	KUNIT_CASE(loopback_ends_a_gap),
 	KUNIT_CASE(reorder_goes_back_once),
 	KUNIT_CASE(reorder_or_loss),
 	KUNIT_CASE(loss_with_progress_is_free),

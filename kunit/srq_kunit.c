@@ -146,6 +146,10 @@ static void srq_serves_in_order(struct kunit *test)
 				-1);
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(record(st)->taken), i + 1);
 	}
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(st->fix.pair.b->eng,
+					  ORNIC_STAT_RECV_WQES),
+			5 * DEPTH);
 }
 
 /*
@@ -375,6 +379,10 @@ static void srq_error_leaves_the_others_alone(struct kunit *test)
 		.opcode = ORNIC_OP_SEND_FIRST,
 		.psn = ORNIC_FIX_PSN,
 	};
+	struct ornic_eqe last = {
+		.obj = cpu_to_le32(st->fix.b.qpn),
+		.type = ORNIC_EVENT_LAST_WQE,
+	};
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, post(st, 3), 0);
@@ -386,6 +394,8 @@ static void srq_error_leaves_the_others_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.brcq, &cqe), 0xff);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_LAST_WQE), 1);
+	KUNIT_EXPECT_MEMEQ(test, &st->fix.pair.b->events[0], &last,
+			   sizeof(last));
 	ornic_th_kick(&st->fix.b);
 	KUNIT_EXPECT_EQ(test, events(st, ORNIC_EVENT_LAST_WQE), 1);
 	send_bytes(st, &st->d, 64);

@@ -224,22 +224,24 @@ static void refused_request_keeps_its_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, waited, 4096ull << fix->a.conn.timeout);
 }
 
-/* In the middle of a message: each packet once, in order. */
+/* In the middle of a message: each packet once, in order. A packet ends the wait. */
 static void refused_packets_go_on(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
-	u32 n = 0;
+	u32 n = 0, tries = 0;
 
 	th->tx_window = 1;
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       20 * 1024);
 	while (n < 20) {
 		if (!ornic_fix_sent(fix)) {
-			wait_timer(test, fix);
+			KUNIT_EXPECT_EQ(test, wait_timer(test, fix),
+					BACKOFF_NS << tries++);
 			continue;
 		}
+		tries = 0;
 		KUNIT_ASSERT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
 		th->xmit_fail = ++n % 3;
 	}

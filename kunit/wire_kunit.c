@@ -198,6 +198,19 @@ static void parse_reads_rxe(struct kunit *test)
 	}
 }
 
+/* What is looked at before the packet is parsed. */
+static void peek_reads_rxe(struct kunit *test)
+{
+	const struct ornic_rxe_packet *p = test->param_value;
+	const struct ornic_opinfo *op = ornic_opcode_lookup(p->opcode);
+	bool more;
+
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_rx_peek(p->frame + roce_offset(p), &more),
+			p->qpn);
+	KUNIT_EXPECT_EQ(test, more, !(op->flags & ORNIC_OPF_END));
+}
+
 /* Cut @rx after its first @first bytes, and then every @bytes. */
 static void cut(struct ornic_rx *rx, u32 first, u32 bytes)
 {
@@ -695,6 +708,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE_PARAM(opinfo_has_row, op_gen_params),
 	KUNIT_CASE(opinfo_has_no_other),
 	KUNIT_CASE_PARAM(parse_reads_rxe, rxe_gen_params),
+	KUNIT_CASE_PARAM(peek_reads_rxe, rxe_gen_params),
 	KUNIT_CASE_PARAM(parse_reads_pieces, rxe_gen_params),
 	KUNIT_CASE_PARAM(parse_drops_damage, rxe_gen_params),
 	KUNIT_CASE_PARAM(parse_drops_truncated, rxe_gen_params),

@@ -54,6 +54,7 @@ typedef int64_t s64;
 	((type *)((char *)(p) - offsetof(type, member)))
 #define fallthrough	__attribute__((__fallthrough__))
 
+#define sizeof_field(type, member) sizeof(((type *)0)->member)
 #define min_t(t, a, b)	((t)(a) < (t)(b) ? (t)(a) : (t)(b))
 #define max_t(t, a, b)	((t)(a) > (t)(b) ? (t)(a) : (t)(b))
 #define ALIGN(x, a)	(((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
