@@ -5,6 +5,7 @@
 #include "suite_fixture.h"
 
 #define RC ORNIC_QPT_RC
+#define UC ORNIC_QPT_UC
 #define UD ORNIC_QPT_UD
 
 struct counters_fixture {
@@ -312,6 +313,105 @@ static void optional_refuses_the_others(struct kunit *test)
 					ORNIC_BAD_PARAM);
 }
 
+/* ---- What goes wrong ------------------------------------------------------------ */
+
+static const struct error_row {
+	const char *desc;
+	u8 type;
+	u8 opcode;
+	s32 n; /* PSN, from the expected one on */
+	u32 off; /* in the MR */
+	u32 times;
+	enum ornic_stat stat;
+	u64 value;
+} error_rows[] = {
+	{ "RNR NAKs", RC, ORNIC_OP_SEND_ONLY, 0, 0, 3, ORNIC_STAT_RNR_NAK_SENT,
+	  3 },
+	{ "sequence NAKs, one for a gap", RC, ORNIC_OP_WRITE_ONLY, 1, 0, 3,
+	  ORNIC_STAT_SEQ_NAK_SENT, 1 },
+	{ "packets after a gap", RC, ORNIC_OP_WRITE_ONLY, 1, 0, 3,
+	  ORNIC_STAT_OUT_OF_SEQ, 3 },
+	{ "packets after a gap, UC", UC, ORNIC_UC | ORNIC_OP_WRITE_ONLY, 1, 0,
+	  1, ORNIC_STAT_OUT_OF_SEQ, 1 },
+	{ "duplicates", RC, ORNIC_OP_WRITE_ONLY, -1, 0, 3,
+	  ORNIC_STAT_DUPLICATES, 3 },
+	{ "NAKs of errors, one for a QP", RC, ORNIC_OP_WRITE_ONLY, 0,
+	  ORNIC_FIX_MR_BYTES, 3, ORNIC_STAT_ERR_NAK_SENT, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(error, error_rows, desc);
+
+static void errors_of_requests_count(struct kunit *test)
+{
+	const struct error_row *row = test->param_value;
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LONE, row->type);
+	struct ornic_th *th = st->fix.pair.a;
+	u32 set = make_set(test, th), i;
+
+	KUNIT_ASSERT_EQ(test, bind(th, st->fix.a.qpn, set), ORNIC_OK);
+	for (i = 0; i < row->times; i++) {
+		ornic_fix_request(&st->fix, row->opcode, row->n, row->off, 8,
+				  8);
+		ornic_fix_drain(&st->fix);
+	}
+	KUNIT_EXPECT_EQ(test, value(st, th, set, row->stat), row->value);
+}
+
+static void errors_of_responses_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LONE, RC);
+	struct ornic_engine *eng = st->fix.pair.a->eng;
+
+	ornic_fix_post(&st->fix.a, &st->fix.am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	ornic_fix_drain(&st->fix);
+	ornic_fix_respond(&st->fix, ORNIC_OP_ACK, ORNIC_FIX_PSN,
+			  ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_OP, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_ERR_NAK_RCVD),
+			1);
+}
+
+/* Another P_Key in the frames of a, which are IPv4, and the ICRC for it. */
+static enum ornic_th_verdict change_pkey(struct ornic_th_pair *pair,
+					 struct ornic_th *from,
+					 struct ornic_th_frame *frame,
+					 const struct ornic_pkt *pkt)
+{
+	u8 *ip = frame->data + 14, *bth = ip + 28, *end = bth + ORNIC_BTH_LEN;
+	u8 *icrc = frame->data + frame->len - ORNIC_ICRC_LEN;
+	const u8 *pkey = pair->ctx;
+	__le32 sum;
+	u32 crc;
+
+	if (from != pair->a)
+		return ORNIC_TH_PASS;
+	memcpy(bth + 2, pkey, 2);
+	crc = ornic_icrc_start(ip, false, bth, ORNIC_BTH_LEN);
+	sum = ornic_icrc_finish(ornic_crc32(crc, end, icrc - end));
+	memcpy(icrc, &sum, sizeof(sum));
+	return ORNIC_TH_PASS;
+}
+
+/* IBTA 10.9.3: bit 15 is no part of what is compared. */
+static void bad_pkeys_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_WIRE, RC);
+	struct ornic_engine *eng = st->fix.pair.b->eng;
+	u8 pkey[2] = { 0x7f, 0xff };
+	struct ornic_cqe cqe;
+
+	st->fix.pair.filter = change_pkey;
+	st->fix.pair.ctx = pkey;
+	traffic(&st->fix, ORNIC_WQE_WRITE, 1, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BAD_PKEY),
+			0);
+	pkey[1] = 0xfe;
+	traffic(&st->fix, ORNIC_WQE_WRITE, 1, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BAD_PKEY),
+			1);
+}
+
 static struct kunit_case counters_cases[] = {
 	KUNIT_CASE_PARAM(set_counts_its_qp, value_gen_params),
 	KUNIT_CASE(set_is_shared),
@@ -320,6 +420,9 @@ static struct kunit_case counters_cases[] = {
 	KUNIT_CASE_PARAM(optional_counts_while_on, optional_gen_params),
 	KUNIT_CASE(optional_counts_ce),
 	KUNIT_CASE(optional_refuses_the_others),
+	KUNIT_CASE_PARAM(errors_of_requests_count, error_gen_params),
+	KUNIT_CASE(errors_of_responses_count),
+	KUNIT_CASE(bad_pkeys_count),
 	{}
 };
 
