@@ -370,6 +370,45 @@ static void errors_of_responses_count(struct kunit *test)
 			1);
 }
 
+/* IBTA 9.6.1: a response from another address than the peer's is not its. */
+static void responses_of_others_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LONE, RC);
+	struct ornic_engine *eng = st->fix.pair.a->eng;
+	struct ornic_cqe cqe;
+
+	ornic_fix_post(&st->fix.a, &st->fix.am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	ornic_fix_drain(&st->fix);
+	ornic_th_av(&st->fix.a.conn.av, 8, ORNIC_TH_IPV4);
+	ornic_fix_respond(&st->fix, ORNIC_OP_ACK, ORNIC_FIX_PSN, 0x1f, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BAD_ADDR),
+			1);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_ACKS_RCVD), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe), 0xff);
+}
+
+/* A READ whose memory goes between its responses ends in one NAK. */
+static void reads_that_lose_access_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LONE, RC);
+	struct ornic_th *th = st->fix.pair.a;
+
+	th->tx_window = 1;
+	ornic_fix_request(&st->fix, ORNIC_OP_READ_REQUEST, 0, 0, 3000, 0);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(&st->fix));
+	KUNIT_EXPECT_EQ(test, st->fix.pkt.opcode, ORNIC_OP_READ_RESP_FIRST);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_MKEY,
+					     st->fix.am.key),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(&st->fix),
+			ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(&st->fix));
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(th->eng, ORNIC_STAT_ERR_NAK_SENT), 1);
+	KUNIT_EXPECT_EQ(test, th->event_count[ORNIC_EVENT_QP_ACCESS_ERR], 1);
+}
+
 /* Another P_Key in the frames of a, which are IPv4, and the ICRC for it. */
 static enum ornic_th_verdict change_pkey(struct ornic_th_pair *pair,
 					 struct ornic_th *from,
@@ -412,6 +451,72 @@ static void bad_pkeys_count(struct kunit *test)
 			1);
 }
 
+static void send_datagram(struct counters_fixture *st, u32 qpn, u32 qkey)
+{
+	struct ornic_lsge sge = ornic_fix_sge(&st->fix.am, 0, 100);
+	struct ornic_th_wr wr = {
+		.opcode = ORNIC_WQE_SEND,
+		.nsge = 1,
+		.sge = &sge,
+		.dest_qpn = qpn,
+		.dest_qkey = qkey,
+	};
+
+	ornic_th_ah(st->fix.pair.a, &st->fix.a.conn.av, &wr.ah);
+	ornic_th_post_send(&st->fix.a, &wr);
+	ornic_th_settle(&st->fix.pair);
+}
+
+/* What is dropped is so at the receiver, as on the wire. */
+static void datagrams_on_loopback_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LOOP, UD);
+	struct ornic_th *th = st->fix.pair.a;
+	u32 qkey = st->fix.b.conn.qkey, qpn = st->fix.b.qpn;
+	u32 set = make_set(test, th);
+
+	KUNIT_ASSERT_EQ(test, bind(th, qpn, set), ORNIC_OK);
+	ornic_fix_recv(&st->fix.b, &st->fix.bm, 1, 0, 200);
+	send_datagram(st, qpn, qkey ^ 1);
+	KUNIT_EXPECT_EQ(test, value(st, th, set, ORNIC_STAT_RX_BAD_QKEY), 1);
+	KUNIT_EXPECT_EQ(test, value(st, th, 0, ORNIC_STAT_LOOP_MSGS), 0);
+	send_datagram(st, qpn, qkey);
+	KUNIT_EXPECT_EQ(test, value(st, th, 0, ORNIC_STAT_LOOP_MSGS), 1);
+	KUNIT_EXPECT_EQ(test, value(st, th, 0, ORNIC_STAT_LOOP_BYTES), 100);
+	send_datagram(st, 0x123, qkey);
+	KUNIT_EXPECT_EQ(test, value(st, th, 0, ORNIC_STAT_RX_NO_QP), 1);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&st->fix.b, ORNIC_QPS_RESET), 0);
+	send_datagram(st, qpn, qkey);
+	KUNIT_EXPECT_EQ(test, value(st, th, set, ORNIC_STAT_RX_NO_QP), 1);
+	KUNIT_EXPECT_EQ(test, value(st, th, 0, ORNIC_STAT_LOOP_MSGS), 1);
+}
+
+static void bytes_of_reads_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_WIRE, RC);
+	struct ornic_engine *eng = st->fix.pair.a->eng;
+
+	traffic(&st->fix, ORNIC_WQE_READ, 2, 3000);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BYTES),
+			6000);
+}
+
+/* Also those of a QP that is not there, and those that name none. */
+static void kicks_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LOOP, RC);
+	struct ornic_engine *eng = st->fix.pair.a->eng;
+	u64 before = ornic_engine_stat(eng, ORNIC_STAT_KICKS);
+
+	ornic_engine_kick(eng, st->fix.a.qpn, 1000);
+	ornic_engine_kick(eng, 0x123, 1000);
+	ornic_engine_count_kick(eng);
+	ornic_engine_run(eng, st->fix.a.qpn, 1000);
+	ornic_engine_run(eng, 0x123, 1000);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_KICKS),
+			before + 3);
+}
+
 static struct kunit_case counters_cases[] = {
 	KUNIT_CASE_PARAM(set_counts_its_qp, value_gen_params),
 	KUNIT_CASE(set_is_shared),
@@ -422,7 +527,12 @@ static struct kunit_case counters_cases[] = {
 	KUNIT_CASE(optional_refuses_the_others),
 	KUNIT_CASE_PARAM(errors_of_requests_count, error_gen_params),
 	KUNIT_CASE(errors_of_responses_count),
+	KUNIT_CASE(responses_of_others_count),
+	KUNIT_CASE(reads_that_lose_access_count),
 	KUNIT_CASE(bad_pkeys_count),
+	KUNIT_CASE(datagrams_on_loopback_count),
+	KUNIT_CASE(bytes_of_reads_count),
+	KUNIT_CASE(kicks_count),
 	{}
 };
 

@@ -439,6 +439,7 @@ static void mcast_misfit_of_a_group(struct kunit *test)
 					   .group_qpn = true,
 					   .opcode = ORNIC_OP_SEND_ONLY });
 	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.a, ORNIC_STAT_RX_NO_QP), 1);
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.a, ORNIC_STAT_RX_PACKETS), 1);
 }
 
 /* ---- on the same device ----------------------------------------------------------- */
