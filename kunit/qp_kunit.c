@@ -425,6 +425,34 @@ static void qp_sqd_keeps_attributes(struct kunit *test)
 				0);
 }
 
+/* IBTA table 94: UC may change its path, UD its Q_Key, and no more. */
+static void qp_sqd_of_uc_and_ud(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_rts(test, UC);
+	u8 sqd = ORNIC_QPS_SQD;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, sqd), 0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(&fix->a, sqd,
+					ORNIC_QPM_STATE | ORNIC_QPM_AV),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(&fix->a, sqd,
+					ORNIC_QPM_STATE | ORNIC_QPM_TIMEOUT),
+			ORNIC_BAD_PARAM);
+	ornic_fix_close(fix);
+	fix = open_rts(test, UD);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, sqd), 0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(&fix->a, sqd,
+					ORNIC_QPM_STATE | ORNIC_QPM_QKEY),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(&fix->a, sqd,
+					ORNIC_QPM_STATE | ORNIC_QPM_ACCESS),
+			ORNIC_BAD_PARAM);
+}
+
 /* With nothing begun SQD is drained at once, and in silence unless asked. */
 static void qp_sqd_idle(struct kunit *test)
 {
@@ -669,6 +697,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_cur_state),
 	KUNIT_CASE(qp_sqd_drains),
 	KUNIT_CASE(qp_sqd_keeps_attributes),
+	KUNIT_CASE(qp_sqd_of_uc_and_ud),
 	KUNIT_CASE(qp_sqd_idle),
 	KUNIT_CASE(qp_sqd_asks_for_acks),
 	KUNIT_CASE(qp_sqd_asks_after_a_read),

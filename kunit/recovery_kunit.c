@@ -115,6 +115,28 @@ static void rnr_on_loopback_costs_little(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 }
 
+/* What is more than one timer may do goes on without another event. */
+static void rnr_wait_ends_with_much_to_do(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LOOP);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	post_send(fix, 1);
+	ornic_th_run(th);
+	for (i = 0; i < 6; i++)
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
+			       0, ORNIC_FIX_MR_BYTES);
+	ornic_fix_recv(&fix->b, &fix->bm, 0, 0, 64);
+	th->now = ornic_th_deadline(th);
+	KUNIT_ASSERT_TRUE(test, ornic_th_expire(th));
+	while (ornic_th_run(th))
+		;
+	for (i = 0; i < 7; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+}
+
 /* ---- timeouts ---------------------------------------------------------------- */
 
 /* A request from each of 256 other hosts, for QP @b. */
@@ -499,6 +521,7 @@ static void loopback_ends_a_gap(struct kunit *test)
 		ornic_th_inject(&fix->b, &late, fix->buf, 8);
 		KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
 				NAK(ORNIC_NAK_PSN_SEQ));
+		KUNIT_EXPECT_EQ(test, fix->pkt.msn, i);
 		ornic_th_inject(&fix->b, &late, fix->buf, 8);
 		KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), 0xff);
 		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
@@ -511,6 +534,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
 	KUNIT_CASE(rnr_on_loopback_costs_little),
+	KUNIT_CASE(rnr_wait_ends_with_much_to_do),
 	KUNIT_CASE(timeout_grace_is_of_the_peer),
 	KUNIT_CASE(timeout_excuses_end_with_the_connection),
 	KUNIT_CASE(window_that_shrinks_is_probed),

@@ -735,6 +735,7 @@ static void req_ud(struct kunit *test)
 					    ORNIC_OP_SEND_ONLY :
 					    ORNIC_OP_SEND_ONLY_IMM));
 	KUNIT_EXPECT_EQ(test, fix->pkt.qpn, 0x456);
+	KUNIT_EXPECT_MEMEQ(test, fix->rx.smac, fix->pair.a->mac, 6);
 	KUNIT_EXPECT_EQ(test, fix->pkt.src_qpn, fix->a.qpn);
 	KUNIT_EXPECT_EQ(test, fix->pkt.qkey, row->want_qkey);
 	KUNIT_EXPECT_EQ(test, fix->rx.ipv6, row->gid == ORNIC_TH_IPV6);

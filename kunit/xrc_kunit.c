@@ -601,6 +601,35 @@ static void xrc_ends_have_half_of_the_attributes(struct kunit *test)
 			row->status);
 }
 
+/* The same halves may change in SQD, IBTA A14.5. */
+static void xrc_changes_its_half_in_sqd(struct kunit *test)
+{
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_LOOP);
+	struct ornic_th_qp *ini = &xt->fix.a, *tgt = &xt->fix.b;
+	u32 both = ORNIC_QPM_STATE | ORNIC_QPM_AV | ORNIC_QPM_TIMEOUT;
+	u8 sqd = ORNIC_QPS_SQD;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_to(ini, sqd), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(tgt, sqd), 0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(ini, sqd,
+					both | ORNIC_QPM_RETRY_CNT |
+						ORNIC_QPM_RNR_RETRY |
+						ORNIC_QPM_MAX_RD_ATOMIC),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(tgt, sqd,
+					both | ORNIC_QPM_MIN_RNR_TIMER |
+						ORNIC_QPM_MAX_DEST_RD_ATOMIC),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(
+		test, ornic_th_modify(ini, sqd, both | ORNIC_QPM_MIN_RNR_TIMER),
+		ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(tgt, sqd, both | ORNIC_QPM_RETRY_CNT),
+			ORNIC_BAD_PARAM);
+}
+
 /* A target has nothing to drain. */
 static void xrc_target_is_drained_at_once(struct kunit *test)
 {
@@ -633,6 +662,7 @@ static struct kunit_case xrc_cases[] = {
 	KUNIT_CASE_PARAM(xrc_create_checks, shape_gen_params),
 	KUNIT_CASE_PARAM(xrc_ends_have_half_of_the_attributes,
 			 modify_gen_params),
+	KUNIT_CASE(xrc_changes_its_half_in_sqd),
 	KUNIT_CASE(xrc_target_is_drained_at_once),
 	{}
 };
