@@ -3,6 +3,7 @@
  * INSPECT: the state of an object at this moment. The response is for humans,
  * so the host's side of a record goes into it unchecked.
  */
+#include "frmr.h"
 #include "proto.h"
 
 static u8 qp_flags(const struct ornic_qp *qp)
@@ -91,12 +92,10 @@ static int inspect_cq(struct ornic_dev *dev, u32 cqn, union ornic_rsp *rsp)
 	return ORNIC_OK;
 }
 
-static int inspect_mkey(struct ornic_dev *dev, u32 key, union ornic_rsp *rsp)
+static int fill_mkey(const struct ornic_mkey *m, u32 key,
+		     struct ornic_rsp_inspect_mkey *r)
 {
-	struct ornic_rsp_inspect_mkey *r = &rsp->inspect_mkey;
-	struct ornic_mkey *m = ornic_mkey_lookup(dev, key);
-
-	if (!m || m->window || m->key != key)
+	if (m->key != key)
 		return ORNIC_NOT_FOUND;
 	r->iova = cpu_to_le64(m->iova);
 	r->length = cpu_to_le64(m->length);
@@ -105,6 +104,21 @@ static int inspect_mkey(struct ornic_dev *dev, u32 key, union ornic_rsp *rsp)
 	r->access = m->access;
 	r->flags = m->dma ? ORNIC_MKEY_DMA : 0;
 	return ORNIC_OK;
+}
+
+static int inspect_mkey(struct ornic_dev *dev, u32 key, union ornic_rsp *rsp)
+{
+	struct ornic_mkey *m = ornic_mkey_lookup(dev, key);
+	int status;
+
+	if (!m || m->window)
+		return ORNIC_NOT_FOUND;
+	if (!m->frmr)
+		return fill_mkey(m, key, &rsp->inspect_mkey);
+	ornic_lock(&m->frmr->lock);
+	status = fill_mkey(m, key, &rsp->inspect_mkey);
+	ornic_unlock(&m->frmr->lock);
+	return status;
 }
 
 int ornic_inspect(struct ornic_dev *dev, const union ornic_req *req,
