@@ -174,14 +174,21 @@ static bool match_posted(struct ornic_ib_qp *qp, struct ornic_completion *comp)
 	return true;
 }
 
-/* False if the QP of the CQE is gone, or no such WQE was posted. */
+/*
+ * False if the QP of the CQE is gone, or no such WQE was posted. A device that
+ * writes to the CQE meanwhile must not change what was checked, so it is copied
+ * once.
+ */
 static bool poll_one(struct ornic_ib_dev *dev, const struct ib_cq *ibcq,
 		     const struct ornic_cqe *cqe, struct ib_wc *wc)
 {
 	struct ornic_completion comp;
 	struct ornic_ib_qp *qp;
+	struct ornic_cqe copy;
 
-	ornic_unpack_cqe(cqe, &comp);
+	memcpy(&copy, cqe, sizeof(copy));
+	barrier();
+	ornic_unpack_cqe(&copy, &comp);
 	qp = find_qp(dev, ibcq, &comp);
 	if (!qp || !match_posted(qp, &comp))
 		return false;
