@@ -11,11 +11,14 @@ CASES ?= $(GROUP)
 BUILD := $(CURDIR)/build
 JOBS := $(shell nproc)
 RUN := qemu-tests/run
+# What kcsan runs, if CASES is empty
+RACES := lifecycle verify perftest mcast kicks rdmacm \
+	$(notdir $(wildcard qemu-tests/cases/attack))
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.PHONY: all modules modules-debug debug-kernel provider programs unit sim \
-	fuzz fuzz-short kunit qemu-test test demo check install uninstall \
+.PHONY: all modules modules-debug modules-kcsan debug-kernel provider programs \
+	unit sim fuzz fuzz-short kcsan kunit qemu-test test demo check install uninstall \
 	install-modules uninstall-modules html clean help
 
 all: modules provider
@@ -33,6 +36,7 @@ help:
 	@echo 'make qemu-test    the system cases in QEMU: stock, then debug kernel'
 	@echo '                    (CASES="smoke wire/drops" or GROUP=smoke; FULL=1'
 	@echo '                    for full counts)'
+	@echo 'make kcsan        cases on a kernel that detects data races (CASES=)'
 	@echo 'make test         all of the above, and a short run of the fuzzers'
 	@echo 'make demo         a guest that shows the device, beside rxe; then'
 	@echo '                    two guests with PCI NICs'
@@ -82,6 +86,10 @@ debug-kernel:
 modules-debug: debug-kernel
 	$(call build_modules,debug,$(shell qemu-tests/kernel/build.sh --print-dir)/build)
 
+modules-kcsan:
+	@qemu-tests/kernel/build.sh kcsan
+	$(call build_modules,kcsan,$(shell qemu-tests/kernel/build.sh --print-dir kcsan)/build)
+
 # Tests in QEMU
 kunit: modules-debug
 	$(RUN) --kernel debug kunit
@@ -89,6 +97,9 @@ kunit: modules-debug
 qemu-test: modules modules-debug provider programs nic
 	$(RUN) --kernel stock $(CASES)
 	$(RUN) --kernel debug $(CASES)
+
+kcsan: modules-kcsan provider programs
+	$(RUN) --kernel kcsan $(or $(CASES),$(RACES))
 
 test:
 	+@scripts/test

@@ -1,29 +1,53 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Build the debug kernel of debug.config from Debian's linux-source-6.12 and
-# print the folder that holds it: bzImage, the build tree for external modules
-# (build/) and its own modules (modules/lib/modules/VERSION). The folder is
-# named by a hash of everything that goes in, so it is built once.
+# Build a kernel from Debian's linux-source-6.12 and print the folder that
+# holds it: bzImage, the build tree for external modules (build/) and its own
+# modules (modules/lib/modules/VERSION). The folder is named by a hash of
+# everything that goes in, so it is built once.
 #
-#   build.sh              build if need be, print the folder
-#   build.sh --print-dir  print the folder only; fail if it is not built yet
+#   build.sh [KERNEL]              build if need be, print the folder
+#   build.sh --print-dir [KERNEL]  print the folder only; fail if it is not
+#                                  built yet
+#
+# KERNEL is debug (the default), of debug.config, or kcsan, of debug.config
+# with the changes of kcsan.config.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
+build=y
+if [ "${1-}" = --print-dir ]; then
+	build=n
+	shift
+fi
+kernel=${1-debug}
 source=${ORNIC_KERNEL_SOURCE:-/usr/src/linux-source-6.12.tar.xz}
 cache=${ORNIC_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ornic}
 jobs=$(nproc)
 
 die()
 {
-	echo "debug kernel: $*" >&2
+	echo "$kernel kernel: $*" >&2
 	exit 1
 }
 
+case $kernel in
+debug)
+	fragments=$here/debug.config
+	set -- ;;
+kcsan)
+	fragments="$here/debug.config $here/kcsan.config"
+	# KCSAN is to watch accesses of our modules alone, which are built by
+	# themselves. The kernel only has to tell it where the barriers are.
+	set -- CFLAGS_KCSAN=-D__KCSAN_INSTRUMENT_BARRIERS__ ;;
+*)
+	die "there are debug and kcsan" ;;
+esac
+
 [ -r "$source" ] || die "$source is missing: apt-get install linux-source-6.12"
+# shellcheck disable=SC2086 # a list of files
 key=$({
-	cat "$here/debug.config" "$here/build.sh"
+	cat $fragments "$here/build.sh"
 	stat -Lc '%s' "$source"
 	dpkg-query -W -f '${Version}\n' linux-source-6.12 2>/dev/null || :
 	gcc --version | head -n 1
@@ -34,7 +58,7 @@ if [ -e "$dir/done" ]; then
 	echo "$dir"
 	exit 0
 fi
-[ "${1-}" != --print-dir ] || die "not built yet, run $0"
+[ $build = y ] || die "not built yet, run $0"
 
 mkdir -p "$cache"
 exec 9>"$dir.lock"
@@ -46,7 +70,7 @@ fi
 rm -rf "$dir"
 mkdir -p "$dir"
 log=$dir/build.log
-echo "debug kernel: building in $dir (some minutes; log in build.log)" >&2
+echo "$kernel kernel: building in $dir (some minutes; log in build.log)" >&2
 
 # Only what an x86 kernel of this size needs is unpacked: all Kconfig files,
 # but not the sources of other architectures, sound and graphics.
@@ -59,34 +83,48 @@ tar -xJf "$source" -C "$dir/build" --strip-components=1 --wildcards \
 	--exclude='*/Documentation/*.rst' --exclude='*/Documentation/*.yaml'
 
 cd "$dir/build"
+
+# A later fragment replaces lines of an earlier one. What it turns off takes
+# all with it whose names begin with that: KASAN=n removes KASAN_INLINE=y.
+merge_fragments()
+{
+	# shellcheck disable=SC2086
+	awk -F= '
+		!/^CONFIG_/ { next }
+		$2 == "n" { for (s in value) if (index(s, $1 "_") == 1) delete value[s] }
+		{ value[$1] = substr($0, length($1) + 2) }
+		END { for (s in value) print s "=" value[s] }
+	' $fragments | sort
+}
+
 verify_config()
 {
 	bad=0
 	while read -r line; do
 		case $line in
-		'#'*|'') continue ;;
 		*=n) grep -q "^${line%=n}=" .config || continue ;;
 		*) ! grep -qxF "$line" .config || continue ;;
 		esac
-		echo "debug kernel: .config lost: $line" >&2
+		echo "$kernel kernel: .config lost: $line" >&2
 		bad=1
-	done <"$here/debug.config"
+	done <"$dir/config"
 	return $bad
 }
 
 {
+	merge_fragments >"$dir/config"
 	make -s tinyconfig
-	scripts/kconfig/merge_config.sh -m .config "$here/debug.config"
-	echo 'CONFIG_LOCALVERSION="-ornic-debug"' >>.config
+	scripts/kconfig/merge_config.sh -m .config "$dir/config"
+	echo "CONFIG_LOCALVERSION=\"-ornic-$kernel\"" >>.config
 	make -s olddefconfig
 } >"$log" 2>&1 </dev/null || die "configuration failed: $(tail -n 3 "$log")"
 verify_config || die "the fragment does not fit the source"
 
-nice make -s -j"$jobs" bzImage modules >>"$log" 2>&1 </dev/null || {
+nice make -s -j"$jobs" "$@" bzImage modules >>"$log" 2>&1 </dev/null || {
 	tail -n 20 "$log" >&2
 	die "build failed"
 }
-PATH=$PATH:/usr/sbin:/sbin make -s INSTALL_MOD_PATH="$dir/modules" modules_install \
+PATH=$PATH:/usr/sbin:/sbin make -s "$@" INSTALL_MOD_PATH="$dir/modules" modules_install \
 	>>"$log" 2>&1 </dev/null || die "modules_install failed"
 cp arch/x86/boot/bzImage "$dir/bzImage"
 make -s kernelrelease >"$dir/release" 2>>"$log"

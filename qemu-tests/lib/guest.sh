@@ -56,13 +56,13 @@ need_events()
 
 need_ornic() { [ "$DEV" = ornic ] || skip "for ornic, not for $DEV"; }
 
-# times N: N on a full run, else a fifth of it, on the debug kernel a tenth, at
-# least 2
+# times N: N on a full run, else a fifth of it, on a kernel that checks itself a
+# tenth, at least 2
 times()
 {
 	local part=5
 
-	[ "$KERNEL" != debug ] || part=10
+	[ "$KERNEL" = stock ] || part=10
 	if [ "$FULL" = 1 ]; then
 		echo "$1"
 	else

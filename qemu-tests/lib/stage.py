@@ -45,7 +45,7 @@ class Kernel:
             self.modules = os.path.join("/lib/modules", self.release)
         else:
             script = os.path.join(TREE, "qemu-tests/kernel/build.sh")
-            folder = subprocess.run([script], stdout=subprocess.PIPE, text=True,
+            folder = subprocess.run([script, name], stdout=subprocess.PIPE, text=True,
                                     check=True).stdout.strip()
             self.image = os.path.join(folder, "bzImage")
             with open(os.path.join(folder, "release"), encoding="ascii") as file:
