@@ -165,7 +165,7 @@ void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	}
 	ornic_lock(&qp->rq.lock);
-	qp->state = ORNIC_QPS_SQE;
+	WRITE_ONCE(qp->state, ORNIC_QPS_SQE);
 	ornic_unlock(&qp->rq.lock);
 	ornic_sq_flush(ctx, qp);
 }
@@ -193,7 +193,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->wait = ORNIC_WAIT_NONE;
 	sq->retry.nak_held = false;
 	sq->deadline = 0;
-	sq->backoff = (struct ornic_backoff){ 0 };
+	ornic_backoff_reset(&sq->backoff);
 	sq->rd_out = 0;
 	if (!sq->depth)
 		return;

@@ -174,7 +174,7 @@ bool ornic_cq_push(struct ornic_ctx *ctx, struct ornic_cq *cq,
 	if (unlikely(cq_is_full(cq))) {
 		ornic_pr_debug("CQ %u: producer %u, consumer %u, depth %u\n",
 			       cq->cqn, cq->producer,
-			       le32_to_cpu(cq->mem.record->consumer),
+			       le32_to_cpu(READ_ONCE(cq->mem.record->consumer)),
 			       cq->mem.ring.mask + 1);
 		WRITE_ONCE(cq->overflow, true);
 		ornic_ctx_event(ctx, ORNIC_EVENT_CQ_ERR, cq->cqn, 0);

@@ -11,7 +11,8 @@
  *  RCU         ornic_rcu_read_lock/unlock, ornic_rcu_dereference,
  *              ornic_rcu_assign, ornic_rcu_locked, ornic_rcu_wait (sleeps)
  *  atomics     ornic_atomic_t, ornic_cmpxchg64
- *  barriers    smp_mb, smp_load_acquire, smp_store_release, READ_ONCE
+ *  barriers    smp_mb, smp_load_acquire, smp_store_release, READ_ONCE,
+ *              WRITE_ONCE, data_race
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
  *  CRC         ornic_crc32_by_table: of short data, see crc32.h
  *  logging     ornic_pr_debug

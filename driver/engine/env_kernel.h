@@ -100,7 +100,7 @@ static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(c->v, cpu)[i];
+		sum += READ_ONCE(per_cpu_ptr(c->v, cpu)[i]);
 	return sum;
 }
 

@@ -443,7 +443,7 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (served)
 		npkts = take_held_piece(qp, peer, sw, &src, &verr);
 	if (served && !npkts)
-		peer->rq.dead = true;
+		WRITE_ONCE(peer->rq.dead, true);
 	ornic_unlock_inner(&peer->rq.lock);
 	if (!served)
 		return read_lost(ctx, qp, sw);

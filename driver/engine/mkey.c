@@ -142,7 +142,7 @@ static int mr_status(struct ornic_dev *dev, u32 key)
 	ornic_rcu_read_lock();
 	m = ornic_mkey_lookup(dev, key);
 	/* Work requests change the variant of an FRMR. */
-	if (m && (m->key == key || m->frmr) && !m->window)
+	if (m && (m->frmr || m->key == key) && !m->window)
 		status = ornic_atomic_read(&m->windows) ? ORNIC_BUSY : ORNIC_OK;
 	ornic_rcu_read_unlock();
 	return status;
@@ -178,7 +178,7 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 
 	ornic_rcu_read_lock();
 	m = ornic_mkey_lookup(dev, key);
-	if (m && (m->key != key || m->window || m->frmr))
+	if (m && (m->frmr || m->key != key || m->window))
 		m = NULL;
 	if (m)
 		*copy = *m;

@@ -280,8 +280,8 @@ __flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
 static inline void ornic_resp_die(const struct ornic_ctx *ctx,
 				  struct ornic_rq *rq)
 {
-	rq->dead = true;
-	rq->dead_until = ctx->now + ORNIC_DRAIN_NS;
+	WRITE_ONCE(rq->dead, true);
+	WRITE_ONCE(rq->dead_until, ctx->now + ORNIC_DRAIN_NS);
 }
 
 /* ---- xrc.c ---------------------------------------------------------------- */

@@ -207,7 +207,7 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	qp->xrcdn = le32_to_cpu(req->xrcdn);
 	qp->state = ORNIC_QPS_RESET;
 	qp->stats = &dev->stats;
-	qp->mtu = dev->mtu;
+	qp->mtu = READ_ONCE(dev->mtu);
 	qp->sq.max_sge = req->sq_max_sge;
 	qp->sq.max_inline = le16_to_cpu(req->max_inline);
 	qp->rq.max_sge = req->rq_max_sge;

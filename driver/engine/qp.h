@@ -105,6 +105,13 @@ struct ornic_backoff {
 	u8 tries;
 };
 
+/* Nothing is refused: try at once. */
+static inline void ornic_backoff_reset(struct ornic_backoff *b)
+{
+	WRITE_ONCE(b->until, 0);
+	b->tries = 0;
+}
+
 /* True if it is too early to try again. */
 static inline bool ornic_backoff_on(struct ornic_backoff *b, u64 now)
 {

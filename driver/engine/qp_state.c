@@ -163,9 +163,10 @@ static int check_values(struct ornic_dev *dev, struct modify *m,
 	    m->max_dest > ORNIC_MAX_RD_ATOMIC)
 		return ORNIC_BAD_PARAM;
 	if (mask & ORNIC_QPM_PATH_MTU &&
-	    (!m->mtu || m->mtu > 5 || mtu_bytes(m->mtu) > dev->mtu)) {
+	    (!m->mtu || m->mtu > 5 ||
+	     mtu_bytes(m->mtu) > READ_ONCE(dev->mtu))) {
 		ornic_pr_debug("path MTU code %u, port MTU %u\n", m->mtu,
-			       dev->mtu);
+			       READ_ONCE(dev->mtu));
 		return ORNIC_BAD_PARAM;
 	}
 	if (mask & ORNIC_QPM_AV && ornic_path_resolve(dev, &m->path, &req->av))
@@ -243,7 +244,7 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 		qp->mtu = mtu_bytes(m->mtu);
 	}
 	if (qp->type == ORNIC_QPT_UD)
-		qp->mtu = qp->dev->mtu;
+		qp->mtu = READ_ONCE(qp->dev->mtu);
 }
 
 /* sq and rq: forget everything that happened since CREATE. */
@@ -254,7 +255,7 @@ static void reset_qp(struct ornic_qp *qp)
 
 	qp->epoch++;
 	sq->fetched = 0;
-	sq->seen = 0;
+	WRITE_ONCE(sq->seen, 0);
 	sq->cur = 0;
 	sq->tail = 0;
 	sq->rd_out = 0;
@@ -270,26 +271,26 @@ static void reset_qp(struct ornic_qp *qp)
 	sq->probe = false;
 	sq->broken = false;
 	sq->deadline = 0;
-	sq->backoff = (struct ornic_backoff){ 0 };
+	ornic_backoff_reset(&sq->backoff);
 	if (sq->depth)
 		WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(1));
 	rq->fetched = 0;
 	rq->msn = 0;
 	rq->msg = 0;
 	rq->received = 0;
-	rq->rd_head = 0;
-	rq->rd_tail = 0;
+	WRITE_ONCE(rq->rd_head, 0);
+	WRITE_ONCE(rq->rd_tail, 0);
 	memset(rq->rd, 0, sizeof(rq->rd));
 	rq->rwqe.valid = false;
 	if (qp->type == ORNIC_QPT_XRC_TGT)
 		rq->srq = NULL;
 	rq->nak_sent = false;
 	rq->comm_est = false;
-	rq->ack_due = false;
+	WRITE_ONCE(rq->ack_due, false);
 	rq->reads_out = false;
-	rq->backoff = (struct ornic_backoff){ 0 };
-	rq->dead = false;
-	rq->dead_until = 0;
+	ornic_backoff_reset(&rq->backoff);
+	WRITE_ONCE(rq->dead, false);
+	WRITE_ONCE(rq->dead_until, 0);
 	rq->last_wqe = false;
 	rq->broken = false;
 	if (rq->depth)
@@ -300,7 +301,7 @@ void ornic_qp_error(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	ornic_lock_held(&qp->sq.lock);
 	ornic_lock(&qp->rq.lock);
-	qp->state = ORNIC_QPS_ERR;
+	WRITE_ONCE(qp->state, ORNIC_QPS_ERR);
 	ornic_rq_flush(ctx, qp);
 	ornic_unlock(&qp->rq.lock);
 	ornic_sq_flush(ctx, qp);
@@ -346,7 +347,7 @@ static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (to == ORNIC_QPS_RESET)
 		reset_qp(qp);
 	apply_attrs(qp, m);
-	qp->state = to;
+	WRITE_ONCE(qp->state, to);
 	ornic_unlock(&qp->rq.lock);
 	state_entered(ctx, qp, from, to);
 	return ORNIC_OK;

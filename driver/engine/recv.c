@@ -71,9 +71,9 @@ void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_rq *rq = &qp->rq;
 	u32 n;
 
-	rq->rd_head = rq->rd_tail;
-	rq->ack_due = false;
-	rq->backoff = (struct ornic_backoff){ 0 };
+	WRITE_ONCE(rq->rd_head, rq->rd_tail);
+	WRITE_ONCE(rq->ack_due, false);
+	ornic_backoff_reset(&rq->backoff);
 	if (rq->srq || qp->type == ORNIC_QPT_XRC_TGT)
 		flush_shared(ctx, qp);
 	if (!rq->depth)

@@ -547,7 +547,7 @@ static bool may_rest(struct ornic_qp *qp)
 
 	if (!sq->depth || sq->broken)
 		return true;
-	if (qp->dev->polling || sq->polled)
+	if (READ_ONCE(qp->dev->polling) || sq->polled)
 		return true;
 	want_kick(sq, true);
 	/* Between kick_wanted and the producer, see above. */
@@ -607,7 +607,7 @@ enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_lock_held(&sq->lock);
 	if (!sq->depth)
 		return ORNIC_RUN_IDLE;
-	if (qp->dev->polling)
+	if (READ_ONCE(qp->dev->polling))
 		WRITE_ONCE(sq->seen,
 			   le32_to_cpu(READ_ONCE(sq->record->producer)));
 	if (qp->state == ORNIC_QPS_ERR || qp->state == ORNIC_QPS_SQE) {

@@ -266,15 +266,17 @@ static bool rd_full(struct ornic_qp *qp)
 		rd = ornic_rd_slot(rq, rq->rd_head);
 		if (rd->busy && !rd->replayed)
 			return true;
-		rq->rd_head++;
+		WRITE_ONCE(rq->rd_head, rq->rd_head + 1);
 	}
 	return !qp->max_dest_rd_atomic;
 }
 
 static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 {
-	struct ornic_rd *rd = ornic_rd_slot(&qp->rq, qp->rq.rd_tail++);
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_rd *rd = ornic_rd_slot(rq, rq->rd_tail);
 
+	WRITE_ONCE(rq->rd_tail, rq->rd_tail + 1);
 	memset(rd, 0, sizeof(*rd));
 	rd->valid = true;
 	rd->busy = true;
@@ -286,7 +288,7 @@ static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 	rd->rkey = r->rkey;
 	rd->length = r->dma_len;
 	rd->pdn = qp->pdn;
-	rd->msn = ornic_psn_add(qp->rq.msn, 1);
+	rd->msn = ornic_psn_add(rq->msn, 1);
 	return rd;
 }
 
@@ -505,7 +507,7 @@ static noinline enum ornic_verdict replay_rd(struct ornic_qp *qp,
 		rd->busy = true;
 		rd->replayed = true;
 		if ((s32)(i - rq->rd_head) < 0)
-			rq->rd_head = i;
+			WRITE_ONCE(rq->rd_head, i);
 		return atomic ? ORNIC_RESP_ATOMIC :
 		       empty  ? ORNIC_RESP_EMPTY :
 				ORNIC_RESP_DATA;

@@ -46,7 +46,7 @@ static void schedule_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 {
 	struct ornic_rq *rq = &qp->rq;
 
-	rq->ack_due = true;
+	WRITE_ONCE(rq->ack_due, true);
 	rq->syndrome_due = syndrome;
 	rq->psn_due = psn;
 }
@@ -134,7 +134,7 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_rq *rq = &qp->rq;
 
-	rq->rd_head = rq->rd_tail;
+	WRITE_ONCE(rq->rd_head, rq->rd_tail);
 	ornic_resp_die(ctx, rq);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
@@ -165,7 +165,7 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	while (rq->rd_head != rq->rd_tail) {
 		rd = ornic_rd_slot(rq, rq->rd_head);
 		if (!rd->busy) {
-			rq->rd_head++;
+			WRITE_ONCE(rq->rd_head, rq->rd_head + 1);
 			continue;
 		}
 		if (ctx->budget <= 0 || ornic_ctx_full(ctx))
@@ -189,7 +189,7 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 			return ORNIC_RUN_WAIT;
 		if (!send_ack(ctx, qp, rq->syndrome_due, rq->psn_due))
 			return ORNIC_RUN_WAIT;
-		rq->ack_due = false;
+		WRITE_ONCE(rq->ack_due, false);
 	}
 	return ORNIC_RUN_IDLE;
 }

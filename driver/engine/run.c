@@ -31,7 +31,7 @@ static void reap_dead_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return;
 	ornic_lock(&qp->sq.lock);
 	/* Perhaps reset before the lock was ours, and connected anew. */
-	if (qp->rq.dead && ornic_qp_can_receive(qp)) {
+	if (READ_ONCE(qp->rq.dead) && ornic_qp_can_receive(qp)) {
 		if (has_drained(ctx, qp))
 			ornic_qp_error(ctx, qp);
 		else
@@ -132,7 +132,7 @@ static void count_kick(struct ornic_qp *qp)
 
 	ornic_qp_stat_inc(qp, ORNIC_STAT_KICKS);
 	ornic_trace(qp, ORNIC_TRACE_KICK, READ_ONCE(qp->state), posted,
-		    READ_ONCE(sq->fetched));
+		    data_race(sq->fetched));
 }
 
 static __flatten enum ornic_run_result
@@ -222,8 +222,13 @@ bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 	rx.ipv6 = ipv6;
 	ornic_rcu_read_lock();
 	qp = ornic_qp_lookup(&eng->dev, qpn);
-	is_peer = qp && qp->type != ORNIC_QPT_UD && ornic_qp_can_receive(qp) &&
-		  ornic_path_matches(&qp->path, &rx);
+	/*
+	 * Without a lock: MODIFY_QP may be changing both. The answer only decides
+	 * where the packet waits; the QP checks its addresses again.
+	 */
+	is_peer = qp && qp->type != ORNIC_QPT_UD &&
+		  data_race(ornic_qp_can_receive(qp) &&
+			    ornic_path_matches(&qp->path, &rx));
 	ornic_rcu_read_unlock();
 	return is_peer;
 }

@@ -76,7 +76,7 @@ static void set_used(struct ornic_table *t, u32 index)
 	WRITE_ONCE(t->used[word], t->used[word] | 1ull << (index % BITS));
 	WRITE_ONCE(t->some[word / BITS],
 		   t->some[word / BITS] | 1ull << (word % BITS));
-	t->count++;
+	WRITE_ONCE(t->count, t->count + 1);
 }
 
 static void clear_used(struct ornic_table *t, u32 index)
@@ -87,7 +87,7 @@ static void clear_used(struct ornic_table *t, u32 index)
 	if (!t->used[word])
 		WRITE_ONCE(t->some[word / BITS],
 			   t->some[word / BITS] & ~(1ull << (word % BITS)));
-	t->count--;
+	WRITE_ONCE(t->count, t->count - 1);
 }
 
 int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first)

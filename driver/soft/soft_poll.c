@@ -34,7 +34,7 @@ static int poll_start(struct ornic_soft *soft)
 	task = kthread_create(poll_loop, soft, "ornic_poll/%d", soft->id);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	soft->poll_thread = task;
+	WRITE_ONCE(soft->poll_thread, task);
 	ornic_engine_set_polling(soft->engine, true);
 	wake_up_process(task);
 	return 0;
@@ -49,7 +49,7 @@ int ornic_soft_poll_set(struct ornic_soft *soft, bool on)
 		err = poll_start(soft);
 	} else if (!on && soft->poll_thread) {
 		kthread_stop(soft->poll_thread);
-		soft->poll_thread = NULL;
+		WRITE_ONCE(soft->poll_thread, NULL);
 		ornic_engine_set_polling(soft->engine, false);
 	}
 	mutex_unlock(&soft->poll_lock);
