@@ -70,6 +70,7 @@ static void begin(struct kunit *test, struct peer_test *pt, u8 opcode)
 /* The next QP of @th gets @qpn, as after all other numbers were in use. */
 static void next_number(struct ornic_th *th, u32 qpn)
 {
+	th->eng->dev.qps.scattered = false;
 	th->eng->dev.qps.next = qpn;
 }
 

@@ -392,6 +392,7 @@ static void mw_does_not_pass_to_next_qp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 10),
 			0);
 	KUNIT_ASSERT_EQ(test, ornic_th_qp_fini(&fix->b), 0);
+	fix->pair.b->eng->dev.qps.scattered = false;
 	fix->pair.b->eng->dev.qps.next = qpn;
 	KUNIT_ASSERT_EQ(test,
 			ornic_th_qp_init(fix->pair.b, &fix->b, &init,

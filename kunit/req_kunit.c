@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The requester: WQEs to packets. The peer exists on the wire only. */
 #include "suite_fixture.h"
+#include "engine/dev.h"
 
 #define PSN ORNIC_FIX_PSN
 
@@ -471,6 +472,8 @@ static void req_polling(struct kunit *test)
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
 	struct ornic_engine *eng = fix->pair.a->eng;
 
+	/* The round begins where the QP is. */
+	eng->dev.poll.at = fix->a.qpn;
 	ornic_engine_set_polling(eng, true);
 	ornic_th_run(fix->pair.a);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(rec->kick_wanted), 0);

@@ -60,6 +60,54 @@ static void table_reuses_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_table_reserve(t, 0), -ENOSPC);
 }
 
+/* What was just released comes back late, and no index is where one expects it. */
+static void table_scatters(struct kunit *test)
+{
+	static const u32 key[ORNIC_SCATTER_ROUNDS] = { 1, 2, 3, 4 };
+	struct ornic_table *t = table_of(test);
+	u32 i, steps_up = 0;
+	int first, last, index;
+
+	ornic_table_scatter(t, key);
+	first = ornic_table_reserve(t, 0);
+	last = first;
+	ornic_table_release(t, first);
+	for (i = 0; i < SIZE / 2; i++) {
+		index = ornic_table_reserve(t, 0);
+		KUNIT_ASSERT_GE(test, index, FIRST);
+		KUNIT_ASSERT_NE(test, index, first);
+		steps_up += index == last + 1;
+		last = index;
+	}
+	KUNIT_EXPECT_LT(test, steps_up, SIZE / 64);
+	/* It gives out all that it has. */
+	for (; i < SIZE - FIRST; i++)
+		KUNIT_ASSERT_GE(test, ornic_table_reserve(t, 0), FIRST);
+	KUNIT_EXPECT_EQ(test, ornic_table_reserve(t, 0), -ENOSPC);
+}
+
+/* Another key, another order. */
+static void table_scatters_by_key(struct kunit *test)
+{
+	static const u32 keys[][ORNIC_SCATTER_ROUNDS] = {
+		{ 1, 2, 3, 4 },
+		{ 1, 2, 3, 5 },
+	};
+	struct ornic_table *t = table_of(test);
+	int index[ARRAY_SIZE(keys)][8];
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		ornic_table_scatter(t, keys[i]);
+		t->turn = 0;
+		for (n = 0; n < ARRAY_SIZE(index[i]); n++) {
+			index[i][n] = ornic_table_reserve(t, 0);
+			ornic_table_release(t, index[i][n]);
+		}
+	}
+	KUNIT_EXPECT_NE(test, memcmp(index[0], index[1], sizeof(index[0])), 0);
+}
+
 static const struct hint_row {
 	const char *name;
 	u32 hint;
@@ -194,6 +242,8 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(table_reserves_at),
 	KUNIT_CASE(table_reserves_upward),
 	KUNIT_CASE(table_reuses_late),
+	KUNIT_CASE(table_scatters),
+	KUNIT_CASE(table_scatters_by_key),
 	KUNIT_CASE_PARAM(table_reserves_from_hint, hint_gen_params),
 	KUNIT_CASE(table_finds_the_last_free),
 	KUNIT_CASE(table_shows_what_is_published),

@@ -19,14 +19,16 @@ ORNIC_DEFINE_TRACE;
 /* ---- Creation and destruction ------------------------------------------------ */
 
 /*
- * Numbers that go onto the wire: the first is any, so that one device does not
- * tell those of another.
+ * Numbers that go onto the wire: a device does not tell those of another one, nor
+ * those of one user what the next gets.
  */
-static void start_anywhere(struct ornic_dev *dev, struct ornic_table *t)
+static void scatter_numbers(struct ornic_dev *dev, struct ornic_table *t)
 {
-	u32 random = dev->ops->random(dev->host);
+	u32 key[ORNIC_SCATTER_ROUNDS], i;
 
-	t->next = t->first + random % (t->size - t->first);
+	for (i = 0; i < ARRAY_SIZE(key); i++)
+		key[i] = dev->ops->random(dev->host);
+	ornic_table_scatter(t, key);
 }
 
 /* QPN 0 and 1 are special on the wire (IBTA 3.5.3): QPNs start above them. */
@@ -40,8 +42,8 @@ static int tables_init(struct ornic_dev *dev)
 	    ornic_table_init(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1) ||
 	    ornic_table_init(&dev->csets, ORNIC_LOG_MAX_COUNTERS, 1))
 		return -ENOMEM;
-	start_anywhere(dev, &dev->qps);
-	start_anywhere(dev, &dev->srqs);
+	scatter_numbers(dev, &dev->qps);
+	scatter_numbers(dev, &dev->srqs);
 	return 0;
 }
 

@@ -160,13 +160,60 @@ static int ensure_chunk(struct ornic_table *t, u32 index)
 	return 0;
 }
 
+void ornic_table_scatter(struct ornic_table *t,
+			 const u32 key[ORNIC_SCATTER_ROUNDS])
+{
+	memcpy(t->key, key, sizeof(t->key));
+	t->scattered = true;
+}
+
+/* Each bit of the result depends on each of @x. */
+static u32 mix_bits(u32 x)
+{
+	x = (x ^ x >> 16) * 0x85ebca6b;
+	x = (x ^ x >> 13) * 0xc2b2ae35;
+	return x ^ x >> 16;
+}
+
+/* A Feistel network is one to one, whatever the keys: no index comes twice. */
+static u32 scatter_index(const struct ornic_table *t, u32 turn)
+{
+	u32 half = DIV_ROUND_UP((u32)__builtin_ctz(t->size), 2);
+	u32 mask = (1u << half) - 1, left = turn >> half & mask;
+	u32 right = turn & mask, next, i;
+
+	for (i = 0; i < ORNIC_SCATTER_ROUNDS; i++) {
+		next = left ^ (mix_bits(right ^ t->key[i]) & mask);
+		left = right;
+		right = next;
+	}
+	return left << half | right;
+}
+
+/*
+ * The next free index in the order of a scattered table. One that is nearly full
+ * is searched upward, so that this takes no longer.
+ */
+static u32 next_scattered(struct ornic_table *t)
+{
+	u32 index, i;
+
+	for (i = 0; i < BITS; i++) {
+		index = scatter_index(t, t->turn++);
+		if (index >= t->first && index < t->size &&
+		    !test_used(t, index))
+			return index;
+	}
+	return t->next;
+}
+
 static int take_index(struct ornic_table *t, u32 hint)
 {
 	u32 from = hint, index;
 
 	ornic_lock(&t->lock);
 	if (from < t->first || from >= t->size)
-		from = t->next;
+		from = t->scattered ? next_scattered(t) : t->next;
 	index = find_free(t, from, t->size);
 	if (index == t->size) {
 		index = find_free(t, t->first, from);

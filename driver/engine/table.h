@@ -12,6 +12,7 @@
 
 #define ORNIC_CHUNK_SHIFT 9
 #define ORNIC_CHUNK (1u << ORNIC_CHUNK_SHIFT)
+#define ORNIC_SCATTER_ROUNDS 4
 
 struct ornic_chunk {
 	void __rcu *slot[ORNIC_CHUNK];
@@ -27,6 +28,9 @@ struct ornic_chunk {
  * @first: lowest index that is given out
  * @next: where the search for a free index starts
  * @count: indices in use
+ * @scattered: the search starts where ornic_table_scatter() says instead
+ * @turn: how often it did so
+ * @key: of the order of a scattered table
  */
 struct ornic_table {
 	ornic_lock_t lock;
@@ -37,6 +41,9 @@ struct ornic_table {
 	u32 first;
 	u32 next;
 	u32 count;
+	bool scattered;
+	u32 turn;
+	u32 key[ORNIC_SCATTER_ROUNDS];
 };
 
 /*
@@ -45,14 +52,20 @@ struct ornic_table {
  */
 int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first);
 /*
+ * Hand out indices in an order that depends on @key, which is secret: who has some
+ * cannot tell the next. Each still comes once before any comes again.
+ */
+void ornic_table_scatter(struct ornic_table *t,
+			 const u32 key[ORNIC_SCATTER_ROUNDS]);
+/*
  * Free a table that is no longer used; its objects are the caller's. One that is
  * zeroed, or whose ornic_table_init() failed, is fine.
  */
 void ornic_table_fini(struct ornic_table *t);
 
 /*
- * Take a free index, searching upward from @hint and around the end; 0: from the
- * last one taken, so that a freed index is reused as late as possible. Nothing is
+ * Take a free index, searching upward from @hint and around the end; 0: the next in
+ * the order of the table, so that a freed index is reused as late as possible. Nothing is
  * visible yet. May sleep. Return: index, -ENOSPC when full, -ENOMEM.
  */
 int ornic_table_reserve(struct ornic_table *t, u32 hint);
