@@ -11,7 +11,7 @@
 #   kunit                 driver_* the driver, all others uapi and the engine
 #   qemu-tests/nic        of the engine engine.h; nothing of the driver
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
-#                         is common to them is verify/verbs.h and live_memory.h
+#                         is common to them is verbs.h, live_memory.h, ktap.h of verify
 #   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing
 #                         of ours
 
@@ -36,7 +36,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^kunit\//)
 		return !quoted ? what !~ /^ornic_/ : what !~ /^(ornic_|soft|\.\.)/
 	if (file ~ /^qemu-tests\/programs\//)
-		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory)\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
+		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|ktap)\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/bench\//)
 		return !quoted && what !~ /^rdma\/|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/nic\//)

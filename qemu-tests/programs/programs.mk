@@ -3,7 +3,9 @@
 
 programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events \
-		$(BUILD)/programs/ornic_live
+		$(BUILD)/programs/ornic_live \
+		$(BUILD)/programs/ornic_attack_remote \
+		$(BUILD)/programs/ornic_attack_local
 
 # Without Open MPI's headers the cases that want it are skipped.
 mpi_flags := $(shell pkg-config --cflags ompi-c 2>/dev/null)
@@ -17,7 +19,8 @@ $(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cc
 		$(mpi_flags) $< $$(pkg-config --libs ompi-c) -o $@
 
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cc)
-verify_headers := $(wildcard qemu-tests/programs/verify/*.h)
+verify_headers := $(wildcard qemu-tests/programs/verify/*.h) \
+		$(wildcard qemu-tests/programs/attack/*.h)
 verify_objects := $(verify_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
 
 $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
@@ -43,3 +46,17 @@ $(BUILD)/programs/ornic_live: $(BUILD)/programs/live/main.o \
 		$(BUILD)/programs/verify/verbs.o \
 		$(BUILD)/programs/verify/live_memory.o
 	$(CXX) $^ -libverbs -pthread -o $@
+
+$(BUILD)/programs/ornic_attack_remote: $(BUILD)/programs/attack/remote.o \
+		$(BUILD)/programs/attack/packet.o \
+		$(BUILD)/programs/attack/bait.o \
+		$(BUILD)/programs/verify/verbs.o
+	$(CXX) $^ -libverbs -o $@
+
+$(BUILD)/programs/ornic_attack_local: $(BUILD)/programs/attack/local.o \
+		$(BUILD)/programs/attack/theft.o \
+		$(BUILD)/programs/attack/guess.o \
+		$(BUILD)/programs/attack/misuse.o \
+		$(BUILD)/programs/verify/ktap.o \
+		$(BUILD)/programs/verify/verbs.o
+	$(CXX) $^ -lgtest -libverbs -pthread -o $@

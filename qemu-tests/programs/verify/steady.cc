@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Traffic that never pauses: SENDs of 4096 bytes with several on their way, each
- * checked where it arrives. It says how long the longest pause between two messages
+ * Traffic that never pauses: SENDs of 4096 bytes with several on their way, or
+ * datagrams, each checked where it arrives. It says how long the longest pause between two messages
  * was. In the environment: STEADY_UNTIL, a file whose appearance ends it (else it
  * ends after a second); STEADY_PAUSE_MS, the longest pause that is allowed.
  */
@@ -102,6 +102,75 @@ TEST_F(steady, steady_send)
 		(void)p.client.sent(done);
 	}
 	p.server.nothing_more();
+	seen.report(done);
+}
+
+ah_ptr way_to(port &from, const port &to)
+{
+	ibv_ah_attr attr{};
+
+	attr.is_global = 1;
+	attr.port_num = 1;
+	attr.grh.dgid = to.gid;
+	attr.grh.sgid_index = static_cast<uint8_t>(from.gid_index);
+	attr.grh.hop_limit = 64;
+	return ah_ptr(ibv_create_ah(from.pd.get(), &attr));
+}
+
+constexpr size_t datagram = 1024, grh = 40, guard = 64;
+
+/* A datagram may be lost where the wire is full: it is sent until it arrives. */
+uint64_t send_until_it_arrives(pair &p, ibv_ah *ah, uint32_t seed)
+{
+	constexpr int again_ms = 200;
+	ibv_send_wr wr = request(IBV_WR_SEND_WITH_IMM, seed);
+	ibv_wc wc{};
+
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = p.server.qp->qp_num;
+	wr.wr.ud.remote_qkey = ud_qkey;
+	wr.imm_data = seed;
+	for (uint64_t tries = 1;; tries++) {
+		check(tries < 1000, "datagrams do not arrive");
+		p.client.post(wr, { p.client.sge(0, datagram) });
+		(void)p.client.sent(seed);
+		while (endpoint::wait_for(p.server.recv_cq.get(), again_ms,
+					  wc)) {
+			check_wc(wc, IBV_WC_SUCCESS, "datagram");
+			check_equal(wc.src_qp, p.client.qp->qp_num, "sender");
+			check_equal(wc.byte_len, grh + datagram, "length");
+			if (wc.imm_data == seed)
+				return tries;
+			/* An earlier one that was sent again too soon. */
+			p.server.post_recv(seed, 0, grh + datagram);
+		}
+	}
+}
+
+TEST_F(steady, steady_datagram)
+{
+	options o;
+
+	o.type = IBV_QPT_UD;
+	pair p(on.client, on.server, o);
+	const ah_ptr ah = way_to(on.client, on.server);
+	const auto begin = clock_type::now();
+	uint64_t done = 0, sends = 0;
+	pauses seen;
+
+	check(ah != nullptr, "ibv_create_ah");
+	for (; !is_over(done, begin); done++) {
+		const auto seed = static_cast<uint32_t>(done);
+
+		fill(p.client.at(0, datagram), seed);
+		clear(p.server.at(0, grh + datagram + guard));
+		p.server.post_recv(seed, 0, grh + datagram);
+		sends += send_until_it_arrives(p, ah.get(), seed);
+		check_fill(p.server.at(grh, datagram), seed, "datagram");
+		check_clear(p.server.at(grh + datagram, guard), "datagram");
+		seen.message(done);
+	}
+	std::printf("# %ju datagrams were lost\n", uintmax_t(sends - done));
 	seen.report(done);
 }
 

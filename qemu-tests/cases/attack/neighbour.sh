@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will let a host on the same wire, with a device and all rights in a network
+# namespace of its own, listen at addresses of others, send datagrams to QP 1 and to
+# their UD QPs, and connect and die: victims notice nothing.
+
+limit=200
+
+requires()
+{
+	need_ornic
+	need setpriv rping
+}
+
+# on_evil COMMAND: in the namespace of the neighbour
+on_evil() { ip netns exec evil "$@"; }
+
+add_neighbour()
+{
+	ip netns add evil
+	on_cli ip link add link veth-cli name macvlan0 type macvlan mode bridge
+	on_cli ip link set macvlan0 netns evil
+	on_evil ip link set lo up
+	on_evil ip link set macvlan0 mtu 4500 up
+	on_evil ip addr add 10.0.0.66/24 dev macvlan0
+	add_link evil0 macvlan0 ip netns exec evil
+	wait_until 5 on_evil ping -c 1 -W 1 "$srv_ip"
+}
+
+# QP 1 with its Q_Key, which all know, and the UD QPs of others without
+list_targets()
+{
+	local qpn
+
+	echo '1 0x80010000'
+	for qpn in $(victims_qpns "$srv_dev"); do
+		echo "$qpn 0x22222222"
+	done
+}
+
+refused() { [ "$(stat "$srv_dev" rx_too_long)" -gt "$1" ]; }
+
+send_datagrams()
+{
+	local sender
+
+	list_targets >qps
+	on_evil setpriv --reuid=65534 --regid=65534 --clear-groups \
+		python3 /ornic/qemu-tests/lib/oversized.py --source 10.0.0.66 \
+		--to "$srv_ip" --qps qps &
+	sender=$!
+	wait_until 60 refused $(($(stat "$srv_dev" rx_too_long) + $(times 2000)))
+	kill "$sender"
+	wait "$sender" || :
+}
+
+# Connections that end half way
+die_connected()
+{
+	local i client
+
+	for ((i = 0; i < $(times 20); i++)); do
+		ip netns exec evil rping -c -a "$srv_ip" -p 7175 -C 100000 >/dev/null 2>&1 &
+		client=$!
+		pause
+		kill -9 "$client"
+		wait "$client" 2>/dev/null || :
+	done
+}
+
+run()
+{
+	# shellcheck source=qemu-tests/lib/attack.sh
+	. /ornic/qemu-tests/lib/attack.sh
+	topology veth
+	chmod 755 .
+	start_victims
+	add_neighbour
+	note_counters "$srv_dev" rx_too_long rx_bad_qkey
+	! on_evil timeout 5 rping -s -a "$srv_ip" -p 7176 -C 1 ||
+		fail 'the neighbour listens at an address of others'
+	send_datagrams
+	die_connected
+	counted_more "$srv_dev"
+	stop_victims
+}

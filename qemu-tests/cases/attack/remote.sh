@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will send packets of all opcodes, with each field wrong in turn, cut
+# short, in fragments, mutated and in floods, from another host and from the address
+# of an innocent one: victims notice nothing, memory without a valid key does not
+# change, and counters show the attack.
+
+variants='ipv4
+	ipv6'
+limit=200
+full_limit=1800
+
+requires()
+{
+	need_ornic
+	need rping
+}
+
+run()
+{
+	local rounds=1 share=1 evil mac seed=${SEED:-$RANDOM}
+
+	# shellcheck source=qemu-tests/lib/attack.sh
+	. /ornic/qemu-tests/lib/attack.sh
+	topology veth "${VARIANT#ipv}"
+	case $family in
+	4) evil=10.0.0.66; on_cli ip addr add $evil/24 dev veth-cli ;;
+	6) evil=fd00::66; on_cli ip addr add $evil/64 dev veth-cli nodad ;;
+	esac
+	wait_until 5 on_srv ping -c 1 -W 1 "$evil"
+	mac=$(on_srv cat /sys/class/net/veth-srv/address)
+	[ "$FULL" != 1 ] || rounds=20
+	# One packet of eight, on a short run on the debug kernel
+	[ "$KERNEL$FULL" != debug0 ] || share=8
+	start_victims
+	note_counters "$srv_dev" rx_icrc_errors rx_malformed rx_no_qp rx_bad_addr \
+		rx_bad_qkey rx_bad_pkey rx_bad_rkey err_nak_sent out_of_seq duplicates
+	echo "seed $seed"
+	# shellcheck disable=SC2046 # a list of words
+	on_cli /ornic/build/programs/ornic_attack_remote veth-cli "$mac" "$evil" \
+		"$srv_ip" "$cli_ip" "$srv_dev" "$srv_gid" "$rounds" \
+		"$share" "$seed" $(victims_qpns "$srv_dev")
+	counted_more "$srv_dev"
+	stop_victims
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will attack others on a PCI NIC as attack/local does on a soft device: the
+# rings, records and doorbell page that it breaks are those that ornic-nic reads.
+
+machines=nic
+limit=240
+full_limit=1800
+
+requires()
+{
+	need_ornic
+	need setpriv rping
+}
+
+run()
+{
+	local worker
+
+	# shellcheck source=qemu-tests/lib/attack.sh
+	. /ornic/qemu-tests/lib/attack.sh
+	topology nic
+	worker=$(nic_stat 0 worker)
+	attack_locally
+	[ "$(nic_stat 0 worker)" = "$worker" ] || fail 'the worker died'
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * A process that breaks whatever it can reach: its mapped rings and records while
+ * they are in use, its doorbells, uverbs commands, the limits. Each attacker is a
+ * child that is killed in the middle; one that breaks itself is replaced.
+ */
+#include <fcntl.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <list>
+#include <random>
+#include <thread>
+
+#include "local.h"
+
+namespace
+{
+
+using clock_type = std::chrono::steady_clock;
+using generator = std::mt19937_64;
+
+class misuse : public attack {
+protected:
+	/* Children that run @what with a seed of their own, for the time told. */
+	template <typename T> static void attack_by(T what)
+	{
+		const auto end =
+			clock_type::now() + std::chrono::seconds(told.seconds);
+		uint64_t seed = told.seed;
+		int children = 0;
+
+		do {
+			const pid_t child = fork();
+
+			check(child >= 0, "fork");
+			if (!child) {
+				run_child(what, seed);
+				_exit(0);
+			}
+			reap(child, end);
+			seed += 0x9e3779b97f4a7c15;
+			children++;
+		} while (clock_type::now() < end);
+		std::printf("# %d children\n", children);
+	}
+
+private:
+	template <typename T> static void run_child(T what, uint64_t seed)
+	{
+		const rlimit no_core = {};
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		setrlimit(RLIMIT_CORE, &no_core);
+		/* It ends in one way or another. */
+		(void)!freopen("/dev/null", "w", stderr);
+		try {
+			port on = open();
+
+			what(on, generator(seed));
+		} catch (const failure &) {
+			/* It has broken its own objects. */
+		}
+	}
+	static void reap(pid_t child, clock_type::time_point end)
+	{
+		constexpr auto lap = std::chrono::milliseconds(10);
+		/* Each gets a part, so that many are killed half way. */
+		const auto part =
+			clock_type::now() + std::chrono::milliseconds(700);
+		int status;
+
+		while (clock_type::now() < std::min(end, part)) {
+			if (waitpid(child, &status, WNOHANG) == child)
+				return;
+			std::this_thread::sleep_for(lap);
+		}
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+	}
+};
+
+struct area {
+	uintptr_t begin, end;
+};
+
+/* What this process has mapped of the device, and may write to. */
+std::vector<area> device_mappings()
+{
+	std::ifstream maps("/proc/self/maps");
+	std::vector<area> found;
+	std::string line;
+
+	while (std::getline(maps, line)) {
+		uintptr_t begin, end;
+		char rights[8];
+
+		if (line.find("uverbs") != std::string::npos &&
+		    std::sscanf(line.c_str(), "%zx-%zx %7s", &begin, &end,
+				rights) == 3 &&
+		    rights[1] == 'w')
+			found.push_back({ begin, end });
+	}
+	return found;
+}
+
+std::vector<int> doorbells()
+{
+	std::vector<int> found;
+
+	for (int fd = 3; fd < 64; fd++) {
+		char path[32], name[64] = {};
+
+		std::snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (readlink(path, name, sizeof(name) - 1) > 0 &&
+		    std::strstr(name, "[ornic_doorbell]"))
+			found.push_back(fd);
+	}
+	return found;
+}
+
+/* Values that fields of rings and records may trust. */
+uint32_t odd_value(generator &random)
+{
+	const uint64_t r = random();
+
+	switch (r % 6) {
+	case 0:
+		return static_cast<uint32_t>(r >> 8) % 64;
+	case 1:
+		return 1u << (r >> 8) % 32;
+	case 2:
+		return ~0u - static_cast<uint32_t>(r >> 8) % 64;
+	case 3:
+		return 0;
+	default:
+		return static_cast<uint32_t>(r >> 8);
+	}
+}
+
+/* Some queues of each kind, with work of their own for the other ones to break. */
+struct busy_queues {
+	explicit busy_queues(port &on)
+		: rc(on, on, of(IBV_QPT_RC))
+		, uc(on, on, of(IBV_QPT_UC))
+		, ud(on, on, of(IBV_QPT_UD))
+	{
+	}
+	static options of(ibv_qp_type type)
+	{
+		options o;
+
+		o.type = type;
+		o.depth = 16;
+		o.buffer = 1 << 16;
+		o.inline_size = 64;
+		return o;
+	}
+	void post(generator &random)
+	{
+		const ibv_wr_opcode opcodes[] = {
+			IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+			IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM
+		};
+		pair &p = random() % 2 ? rc : uc;
+		const size_t bytes = 1 + random() % 8192;
+
+		drain(p.client);
+		drain(p.server);
+		post_recv(p.server, bytes);
+		(void)p.client.try_post(rdma(opcodes[random() % 5], 1, p.server,
+					     0),
+					{ p.client.sge(0, bytes) });
+	}
+	static void drain(endpoint &e)
+	{
+		ibv_wc wc[4];
+
+		(void)ibv_poll_cq(e.send_cq.get(), 4, wc);
+		(void)ibv_poll_cq(e.recv_cq.get(), 4, wc);
+	}
+	static void post_recv(endpoint &e, size_t bytes)
+	{
+		ibv_sge sge = e.sge(0, bytes);
+		ibv_recv_wr wr{}, *bad;
+
+		wr.sg_list = &sge;
+		wr.num_sge = 1;
+		(void)ibv_post_recv(e.qp.get(), &wr, &bad);
+	}
+
+	pair rc, uc, ud;
+};
+
+void kick_all(const busy_queues &q, const std::vector<int> &files)
+{
+	const uint32_t qpns[] = { q.rc.client.qp->qp_num,
+				  q.rc.server.qp->qp_num,
+				  q.uc.client.qp->qp_num,
+				  q.ud.client.qp->qp_num };
+
+	for (int fd : files)
+		(void)!write(fd, qpns, sizeof(qpns));
+}
+
+/* One thread posts, this one writes to all that is mapped, and kicks. */
+void break_rings(port &on, generator random)
+{
+	busy_queues q(on);
+	const std::vector<area> areas = device_mappings();
+	const std::vector<int> files = doorbells();
+
+	check(!areas.empty(), "nothing is mapped");
+	std::thread poster([&q, seed = random()] {
+		generator own(seed);
+
+		for (int i = 0; i < 64; i++)
+			q.post(own);
+		for (;;)
+			q.post(own);
+	});
+	for (;;) {
+		for (int i = 0; i < 16; i++) {
+			const area &a = areas[random() % areas.size()];
+			/* Half of it to the head of a page, where records are. */
+			const size_t bytes = random() % 2 ? a.end - a.begin :
+							    256;
+			auto *at = reinterpret_cast<volatile uint32_t *>(
+				a.begin + random() % (bytes / 4) * 4);
+
+			*at = odd_value(random);
+		}
+		kick_all(q, files);
+	}
+}
+
+TEST_F(misuse, misuse_of_rings)
+{
+	attack_by(break_rings);
+}
+
+/* All kicks that a process can make, of QPs that have nothing to do. */
+void ring_doorbells(port &on, generator random)
+{
+	busy_queues q(on);
+	const std::vector<int> files = doorbells();
+	std::vector<uint32_t> qpns(1 << 16, q.rc.client.qp->qp_num);
+
+	for (;;) {
+		q.post(random);
+		for (int fd : files)
+			(void)!write(fd, qpns.data(), 4 * qpns.size());
+		if (random() % 8 == 0)
+			qpns[random() % qpns.size()] =
+				static_cast<uint32_t>(random());
+	}
+}
+
+TEST_F(misuse, misuse_of_doorbells)
+{
+	attack_by(ring_doorbells);
+}
+
+/* write() commands: headers that promise other lengths than there are. */
+void write_command(int fd, generator &random)
+{
+	std::vector<uint32_t> body(2 + random() % 64);
+	const auto words = static_cast<uint32_t>(body.size());
+
+	for (uint32_t &word : body)
+		word = random() % 2 ? static_cast<uint32_t>(random() % 8) :
+				      odd_value(random);
+	body[0] = static_cast<uint32_t>(random() % 64);
+	if (random() % 4 == 0)
+		body[0] |= 0x80000000; /* extended */
+	body[1] = random() % 4 ? words : odd_value(random);
+	body[1] |= static_cast<uint32_t>(random() % 32) << 16;
+	(void)!write(fd, body.data(),
+		     4 * (random() % 4 ? words : random() % (words + 1)));
+}
+
+/* An ioctl with some attributes: data, handles, files, of any length. */
+void any_ioctl(int fd, generator &random)
+{
+	constexpr size_t most = 12;
+	alignas(8) std::byte room[sizeof(ib_uverbs_ioctl_hdr) +
+				  most * sizeof(ib_uverbs_attr)] = {};
+	auto &hdr = *reinterpret_cast<ib_uverbs_ioctl_hdr *>(room);
+	static uint64_t data[64];
+	const size_t attrs = random() % (most + 1);
+
+	for (uint64_t &word : data)
+		word = odd_value(random);
+	hdr.object_id = static_cast<uint16_t>(random() % 20);
+	hdr.method_id = static_cast<uint16_t>(random() % 10);
+	if (random() % 4 == 0)
+		hdr.object_id |= 1 << 12;
+	if (random() % 4 == 0)
+		hdr.method_id |= 1 << 12;
+	hdr.num_attrs = static_cast<uint16_t>(attrs);
+	hdr.length = static_cast<uint16_t>(sizeof(hdr) +
+					   attrs * sizeof(ib_uverbs_attr));
+	for (size_t i = 0; i < attrs; i++) {
+		ib_uverbs_attr &a = hdr.attrs[i];
+
+		a.attr_id = static_cast<uint16_t>(random() % 16);
+		if (random() % 4 == 0)
+			a.attr_id |= 1 << 12;
+		a.len = static_cast<uint16_t>(random() % 3 ? random() % 130 :
+							     0);
+		a.flags = random() % 2;
+		a.data = random() % 2 ? reinterpret_cast<uint64_t>(data) :
+					random() % 32;
+	}
+	(void)ioctl(fd, RDMA_VERBS_IOCTL, &hdr);
+}
+
+void break_commands(port &on, generator random)
+{
+	busy_queues q(on);
+	const int fd = on.context->cmd_fd;
+	/* Events and files that they make are not waited for. */
+	const int flags = fcntl(fd, F_GETFL);
+
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	for (;;) {
+		q.post(random);
+		for (int i = 0; i < 32; i++) {
+			if (random() % 2)
+				write_command(fd, random);
+			else
+				any_ioctl(fd, random);
+		}
+		/* Files that methods have returned. */
+		for (int i = 32; i < 64; i++)
+			close(i);
+	}
+}
+
+TEST_F(misuse, misuse_of_commands)
+{
+	attack_by(break_commands);
+}
+
+/*
+ * Many objects, and new ones for old ones, until the end of the process. What bounds
+ * the memory of a user is its cgroup (lifecycle/cgroup), not this.
+ */
+void exhaust(port &on, generator random)
+{
+	constexpr size_t most = 128;
+	std::vector<mr_ptr> mrs(most);
+	std::vector<cq_ptr> cqs(most);
+	std::vector<qp_ptr> qps(most);
+	const memory bytes(1 << 20);
+
+	for (;;) {
+		const size_t i = random() % most;
+		ibv_qp_init_attr attr{};
+
+		mrs[random() % most].reset(ibv_reg_mr(on.pd.get(),
+						      bytes.bytes().data(),
+						      1 << 20, all_access));
+		qps[i].reset();
+		cqs[i].reset(ibv_create_cq(on.context.get(), 1 << 10, nullptr,
+					   nullptr, 0));
+		check(cqs[i] != nullptr, "ibv_create_cq");
+		attr.send_cq = attr.recv_cq = cqs[i].get();
+		attr.qp_type = IBV_QPT_RC;
+		attr.cap = { 64, 64, 4, 4, 64 };
+		qps[i].reset(ibv_create_qp(on.pd.get(), &attr));
+	}
+}
+
+TEST_F(misuse, misuse_of_limits)
+{
+	attack_by(exhaust);
+}
+
+} /* namespace */

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Keys, handles and numbers of another process, all of them known. The owner has a
+ * context of its own; it lives in this process so that both ends can be checked.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "local.h"
+
+namespace
+{
+
+constexpr size_t size = 4096;
+
+class theft : public attack {
+protected:
+	theft()
+		: owners_port(open())
+		, thiefs_port(open())
+		, owner(owners_port, owners_port)
+		, thief(thiefs_port, thiefs_port)
+	{
+		clear(owner.server.buffer.bytes());
+		fill(thief.client.at(0, size), 1);
+	}
+
+	/* The owner has lost nothing, and its QPs work. */
+	void owner_is_well()
+	{
+		check_clear(owner.server.buffer.bytes(), "the owner's memory");
+		fill(owner.client.at(0, size), 2);
+		owner.server.post_recv(9, 0, size);
+		owner.client.post(request(IBV_WR_SEND, 9),
+				  { owner.client.sge(0, size) });
+		(void)owner.client.sent(9);
+		(void)owner.server.received(9);
+		check_fill(owner.server.at(0, size), 2, "the owner's message");
+		owner.client.nothing_more();
+		owner.server.nothing_more();
+	}
+	void refused(const ibv_send_wr &wr, const ibv_sge &sge,
+		     ibv_wc_status status, const std::string &what)
+	{
+		thief.client.post(wr, { sge });
+		check_wc(thief.client.wait_send(), status, what);
+	}
+
+	port owners_port, thiefs_port;
+	pair owner, thief;
+};
+
+class theft_by_opcode : public theft,
+			public testing::WithParamInterface<ibv_wr_opcode> {};
+
+TEST_P(theft_by_opcode, theft_of_remote_key)
+{
+	remote_end others = owner.server;
+	ibv_send_wr wr = rdma(GetParam(), 1, others, 0);
+
+	if (GetParam() == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		wr = atomic(GetParam(), 1, others, 0, 1);
+	refused(wr, thief.client.sge(0, 8), IBV_WC_REM_ACCESS_ERR,
+		"request with a foreign key");
+	owner_is_well();
+}
+
+INSTANTIATE_TEST_SUITE_P(theft, theft_by_opcode,
+			 testing::Values(IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+					 IBV_WR_ATOMIC_FETCH_AND_ADD));
+
+/* READ, or the thief's own message, into the memory of the owner. */
+TEST_F(theft, theft_of_local_key)
+{
+	ibv_sge others = owner.server.sge(0, size);
+
+	refused(request(IBV_WR_SEND, 1), others, IBV_WC_LOC_PROT_ERR,
+		"SEND from foreign memory");
+	owner_is_well();
+}
+
+TEST_F(theft, theft_by_receive)
+{
+	thief.server.post_recv(1, { owner.server.sge(0, size) });
+	refused(request(IBV_WR_SEND, 1), thief.client.sge(0, size),
+		IBV_WC_REM_OP_ERR, "SEND to foreign memory");
+	owner_is_well();
+}
+
+TEST_F(theft, theft_by_read)
+{
+	refused(rdma(IBV_WR_RDMA_READ, 1, thief.server, 0),
+		owner.server.sge(0, size), IBV_WC_LOC_PROT_ERR,
+		"READ into foreign memory");
+	owner_is_well();
+}
+
+/* A window of the thief on an MR of the owner. */
+TEST_F(theft, theft_by_window)
+{
+	const mw_ptr mw(ibv_alloc_mw(thiefs_port.pd.get(), IBV_MW_TYPE_2));
+	ibv_send_wr wr = request(IBV_WR_BIND_MW, 1), *bad;
+	ibv_mr forged = *owner.server.mr;
+
+	check(mw != nullptr, "ibv_alloc_mw");
+	forged.pd = thiefs_port.pd.get();
+	forged.context = thiefs_port.context.get();
+	wr.bind_mw.mw = mw.get();
+	wr.bind_mw.rkey = mw->rkey + 1;
+	wr.bind_mw.bind_info.mr = &forged;
+	wr.bind_mw.bind_info.addr = owner.server.address(0);
+	wr.bind_mw.bind_info.length = size;
+	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	check_equal(ibv_post_send(thief.client.qp.get(), &wr, &bad), 0,
+		    "ibv_post_send");
+	check(thief.client.wait_send().status != IBV_WC_SUCCESS,
+	      "a window on foreign memory");
+	owner_is_well();
+}
+
+/* The owner's key is the same afterwards. */
+TEST_F(theft, theft_by_invalidation)
+{
+	ibv_send_wr wr = request(IBV_WR_LOCAL_INV, 1), *bad;
+
+	wr.invalidate_rkey = owner.server.mr->rkey;
+	check_equal(ibv_post_send(thief.client.qp.get(), &wr, &bad), 0,
+		    "ibv_post_send");
+	check(thief.client.wait_send().status != IBV_WC_SUCCESS,
+	      "LOCAL_INV of a foreign key");
+	owner_is_well();
+	owner.client.post(rdma(IBV_WR_RDMA_WRITE, 2, owner.server, 0),
+			  { owner.client.sge(0, size) });
+	(void)owner.client.sent(2);
+}
+
+/*
+ * A QP of the thief that says it is the peer of the owner's: on the same device the
+ * QPN of the sender is known.
+ */
+TEST_F(theft, theft_of_connection)
+{
+	options o;
+
+	o.timeout = 8;
+	o.retry = 1;
+	for (int ahead = -4; ahead < 4; ahead++) {
+		endpoint forged(thiefs_port, o);
+
+		forged.psn = (owner.client.psn + static_cast<uint32_t>(ahead)) &
+			     0xffffff;
+		forged.to_init();
+		forged.to_rtr(owner.server);
+		forged.to_rts();
+		forged.post(rdma(IBV_WR_RDMA_WRITE, 1, owner.server, 0),
+			    { forged.sge(0, size) });
+		check_wc(forged.wait_send(), IBV_WC_RETRY_EXC_ERR,
+			 "WRITE to the peer of another");
+	}
+	owner_is_well();
+}
+
+/* A doorbell file takes the QPNs of its own context only. */
+TEST_F(theft, theft_of_doorbell)
+{
+	const uint32_t qpns[] = { owner.client.qp->qp_num,
+				  thief.client.qp->qp_num };
+	int taken[2] = {}, files = 0;
+
+	for (int fd = 3; fd < 64; fd++) {
+		char path[64], name[64] = {};
+
+		std::snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (readlink(path, name, sizeof(name) - 1) < 0 ||
+		    !std::strstr(name, "[ornic_doorbell]"))
+			continue;
+		files++;
+		for (int i = 0; i < 2; i++) {
+			const bool yes = write(fd, &qpns[i], 4) == 4;
+
+			taken[i] += yes;
+			check(yes || errno == ENOENT, "write to a doorbell");
+		}
+	}
+	if (!files)
+		GTEST_SKIP() << "the device has a doorbell page";
+	check_equal(files, 2, "doorbell files");
+	check_equal(taken[0], 1, "files that take the owner's QPN");
+	check_equal(taken[1], 1, "files that take the thief's QPN");
+	owner_is_well();
+}
+
+ibv_ah_attr way_to(const port &to)
+{
+	ibv_ah_attr attr{};
+
+	attr.is_global = 1;
+	attr.port_num = 1;
+	attr.grh.dgid = to.gid;
+	attr.grh.sgid_index = static_cast<uint8_t>(to.gid_index);
+	attr.grh.hop_limit = 64;
+	return attr;
+}
+
+/* NeVerMore: an address handle of another, or a Q_Key that only the kernel has. */
+class datagram_theft : public theft {
+protected:
+	datagram_theft()
+		: ud(thiefs_port, ud_options())
+		, attr(way_to(thiefs_port))
+		, own_ah(ibv_create_ah(thiefs_port.pd.get(), &attr))
+		, owners_ah(ibv_create_ah(owners_port.pd.get(), &attr))
+	{
+		check(own_ah && owners_ah, "ibv_create_ah");
+		ud.to_init();
+		ud.to_rtr(ud);
+		ud.to_rts();
+	}
+	static options ud_options()
+	{
+		options o;
+
+		o.type = IBV_QPT_UD;
+		return o;
+	}
+	ibv_wc send_to(ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+	{
+		ibv_send_wr wr = request(IBV_WR_SEND, 1);
+
+		wr.wr.ud.ah = ah;
+		wr.wr.ud.remote_qpn = qpn;
+		wr.wr.ud.remote_qkey = qkey;
+		ud.post(wr, { ud.sge(0, 256) });
+		return ud.wait_send();
+	}
+
+	/* The kernel remembers values for 10 ms. */
+	void wait_for_count(const char *name, uint64_t want)
+	{
+		const auto end = std::chrono::steady_clock::now() +
+				 std::chrono::milliseconds(timeout_ms());
+
+		while (counter(thiefs_port.name, name) < want)
+			check(std::chrono::steady_clock::now() < end, name);
+	}
+
+	endpoint ud;
+	ibv_ah_attr attr;
+	ah_ptr own_ah, owners_ah;
+};
+
+TEST_F(datagram_theft, theft_of_address_handle)
+{
+	check(send_to(owners_ah.get(), ud.qp->qp_num, ud_qkey).status !=
+		      IBV_WC_SUCCESS,
+	      "SEND with a foreign address handle");
+	owner_is_well();
+}
+
+/* IBTA 10.2.5: a controlled Q_Key in a request stands for that of the QP. */
+TEST_F(datagram_theft, theft_of_privileged_qkey)
+{
+	constexpr uint32_t gsi_qkey = 0x80010000;
+	ibv_qp_attr change{};
+	const uint64_t before = counter(thiefs_port.name, "rx_bad_qkey");
+
+	check_wc(send_to(own_ah.get(), 1, gsi_qkey), IBV_WC_SUCCESS, "SEND");
+	wait_for_count("rx_bad_qkey", before + 1);
+	change.qkey = gsi_qkey;
+	if (geteuid())
+		check(ibv_modify_qp(ud.qp.get(), &change, IBV_QP_QKEY) != 0,
+		      "a user has set a controlled Q_Key");
+}
+
+/* Mappings of the device file that nobody has made. */
+TEST_F(theft, theft_by_mmap)
+{
+	const int fd = thiefs_port.context->cmd_fd;
+	int mapped = 0;
+
+	for (off_t page = 0; page < 4096; page++)
+		for (const size_t bytes :
+		     { size_t{ 4096 }, size_t{ 1 } << 30 }) {
+			void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+					MAP_SHARED, fd, page * 4096);
+
+			if (at == MAP_FAILED)
+				continue;
+			mapped++;
+			munmap(at, bytes);
+		}
+	std::printf("# %d mappings, the thief's own\n", mapped);
+	check(mapped <= 8, "mappings of others");
+	owner_is_well();
+}
+
+} /* namespace */
