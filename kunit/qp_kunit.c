@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The state machine of a QP: transitions, attributes, draining, flushing. */
+#include "engine/proto.h"
 #include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
@@ -657,6 +658,75 @@ static void qp_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_SEND_ONLY);
 }
 
+#define PART(field)                                          \
+	{                                                    \
+#field, offsetof(struct ornic_qp, field),    \
+			sizeof_field(struct ornic_qp, field) \
+	}
+
+/* What a connection leaves, which the next one must not find. */
+static const struct part_row {
+	const char *desc;
+	u32 at, size;
+} part_rows[] = {
+	PART(sq.fetched),
+	PART(sq.seen),
+	PART(sq.cur),
+	PART(sq.tail),
+	PART(sq.rd_out),
+	PART(sq.unacked_pkts),
+	PART(sq.rtt.last),
+	PART(sq.retry.recover_until),
+	PART(sq.retry.grace_used),
+	PART(sq.retry.rnr_waits),
+	PART(sq.retry.gap),
+	PART(sq.retry.nak_held),
+	PART(sq.wait),
+	PART(sq.draining),
+	PART(sq.probe),
+	PART(sq.broken),
+	PART(sq.deadline),
+	PART(sq.backoff.until),
+	PART(sq.backoff.tries),
+	PART(rq.fetched),
+	PART(rq.msn),
+	PART(rq.msg),
+	PART(rq.received),
+	PART(rq.rd_head),
+	PART(rq.rd_tail),
+	PART(rq.rd),
+	PART(rq.rwqe.valid),
+	PART(rq.nak_sent),
+	PART(rq.comm_est),
+	PART(rq.ack_due),
+	PART(rq.reads_out),
+	PART(rq.dead),
+	PART(rq.dead_until),
+	PART(rq.last_wqe),
+	PART(rq.broken),
+	PART(rq.backoff.until),
+	PART(rq.backoff.tries),
+};
+
+KUNIT_ARRAY_PARAM_DESC(part, part_rows, desc);
+
+static void qp_reset_clears(struct kunit *test)
+{
+	const struct part_row *row = test->param_value;
+	struct ornic_fixture *fix = open_rts(test, RC);
+	struct ornic_qp *qp;
+	u32 i;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
+	ornic_rcu_read_unlock();
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	memset((u8 *)qp + row->at, 1, row->size);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	for (i = 0; i < row->size; i++)
+		KUNIT_ASSERT_EQ(test, ((u8 *)qp)[row->at + i], 0);
+}
+
 /* WQEs posted before RTS go out when it is reached (sends) or count (recvs). */
 static void qp_early_posts(struct kunit *test)
 {
@@ -705,6 +775,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_err_flush_goes_on),
 	KUNIT_CASE(qp_sqe),
 	KUNIT_CASE(qp_reset),
+	KUNIT_CASE_PARAM(qp_reset_clears, part_gen_params),
 	KUNIT_CASE(qp_early_posts),
 	KUNIT_CASE(qp_destroy_busy),
 	{}

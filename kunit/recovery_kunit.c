@@ -509,6 +509,7 @@ static void probe_after_the_longest_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->sq.psn, 1u << 23);
 	KUNIT_EXPECT_EQ(test, qp->sq.cur, 1);
 	KUNIT_EXPECT_EQ(test, sw[0].pkts, 1u << 23);
+	KUNIT_EXPECT_EQ(test, qp->sq.unacked_pkts, 0);
 }
 
 /* IBTA C9-116: one NAK for a gap. A request in order ends it, by any way. */
