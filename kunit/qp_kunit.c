@@ -479,16 +479,19 @@ static void qp_sqd_idle(struct kunit *test)
 static void qp_sqd_asks_for_acks(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_rts(test, RC);
-	bool asked = false;
 	u32 i;
 
-	fix->pair.a->tx_window = 2;
-	for (i = 0; i < 4; i++)
-		post_send(fix, 1024);
+	fix->pair.a->tx_window = 0;
+	post_send(fix, 1024);
+	post_send(fix, 1024);
+	fix->pair.a->tx_window = 1;
+	ornic_th_kick(&fix->a);
 	ornic_th_to(&fix->a, ORNIC_QPS_SQD);
-	while (ornic_fix_sent(fix))
-		asked |= fix->pkt.ack_req;
-	KUNIT_EXPECT_TRUE(test, asked);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, i / 2));
+		KUNIT_EXPECT_EQ(test, fix->pkt.ack_req, i > 0);
+	}
 }
 
 /* ---- errors and flushes ---------------------------------------------------- */
