@@ -456,8 +456,109 @@ static void alloc_each_fails_once(struct kunit *test)
 	KUNIT_EXPECT_GT(test, n, ARRAY_SIZE(steps));
 }
 
-static struct kunit_case alloc_cases[] = { KUNIT_CASE(alloc_each_fails_once),
-					   {} };
+/* ---- What is refused for its size ------------------------------------------------ */
+
+static const struct small_row {
+	const char *name;
+	u8 opcode;
+} small_rows[] = {
+	{ "CQ", ORNIC_CMD_CREATE_CQ },
+	{ "resized CQ", ORNIC_CMD_RESIZE_CQ },
+	{ "SRQ", ORNIC_CMD_CREATE_SRQ },
+	{ "resized SRQ", ORNIC_CMD_RESIZE_SRQ },
+	{ "QP", ORNIC_CMD_CREATE_QP },
+	{ "MR", ORNIC_CMD_CREATE_MKEY },
+	{ "changed MR", ORNIC_CMD_MODIFY_MKEY },
+};
+
+KUNIT_ARRAY_PARAM_DESC(small, small_rows, name);
+
+/* A command with @mem for something that is larger. */
+static void ask_for_more(struct life *l, union ornic_req *req, u8 opcode,
+			 const struct ornic_mem *mem)
+{
+	memset(req, 0, sizeof(*req));
+	req->hdr.opcode = opcode;
+	switch (opcode) {
+	case ORNIC_CMD_CREATE_CQ:
+		req->create_cq.mem = *mem;
+		req->create_cq.log_depth = 8;
+		break;
+	case ORNIC_CMD_RESIZE_CQ:
+		req->hdr.obj = cpu_to_le32(l->rcq.cqn);
+		req->resize_cq.mem = *mem;
+		req->resize_cq.log_depth = 8;
+		break;
+	case ORNIC_CMD_CREATE_SRQ:
+		req->create_srq.mem = *mem;
+		req->create_srq.log_depth = 8;
+		req->create_srq.log_stride = 6;
+		req->create_srq.max_sge = 1;
+		break;
+	case ORNIC_CMD_RESIZE_SRQ:
+		req->hdr.obj = cpu_to_le32(l->srq.srqn);
+		req->resize_srq.mem = *mem;
+		req->resize_srq.log_depth = 8;
+		break;
+	case ORNIC_CMD_CREATE_QP:
+		req->create_qp.mem = *mem;
+		req->create_qp.qp_type = RC;
+		req->create_qp.has_sq = 1;
+		req->create_qp.sq_log_depth = 8;
+		req->create_qp.sq_log_stride = 6;
+		req->create_qp.send_cqn = cpu_to_le32(l->scq.cqn);
+		req->create_qp.recv_cqn = cpu_to_le32(l->rcq.cqn);
+		break;
+	case ORNIC_CMD_CREATE_MKEY:
+		req->create_mkey.mem = *mem;
+		req->create_mkey.length = cpu_to_le64(5000);
+		break;
+	case ORNIC_CMD_MODIFY_MKEY:
+		req->hdr.obj = cpu_to_le32(l->list.key);
+		req->modify_mkey.mem = *mem;
+		req->modify_mkey.length = cpu_to_le64(5000);
+		req->modify_mkey.mask = ORNIC_MKEYM_MEM;
+		break;
+	}
+}
+
+/* The list of pages that was made for it goes as well. */
+static void alloc_ends_with_a_refusal(struct kunit *test)
+{
+	static int (*const make[])(struct life * l) = {
+		make_device, make_scq, make_rcq, make_srq, make_list,
+	};
+	const struct small_row *row = test->param_value;
+	struct ornic_mem mem = {
+		.npages = cpu_to_le32(1),
+		.page_shift = ORNIC_PAGE_SHIFT,
+		.levels = 1,
+	};
+	struct life *l = test->priv;
+	union ornic_req req;
+	union ornic_rsp rsp;
+	__le64 *list;
+	u64 before;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(make); i++)
+		KUNIT_ASSERT_EQ(test, make[i](l), ORNIC_OK);
+	list = (__le64 *)ornic_th_alloc(l->pair.a, 4096);
+	KUNIT_ASSERT_NOT_NULL(test, list);
+	mem.addr = cpu_to_le64((u64)(uintptr_t)list);
+	list[0] = mem.addr;
+	ask_for_more(l, &req, row->opcode, &mem);
+	before = l->account.used;
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(l->pair.a, &req, &rsp),
+			ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, l->account.used, before);
+}
+
+static struct kunit_case alloc_cases[] = {
+	KUNIT_CASE(alloc_each_fails_once),
+	KUNIT_CASE_PARAM(alloc_ends_with_a_refusal, small_gen_params),
+	{}
+};
 
 static struct kunit_suite alloc_suite = {
 	.name = "ornic_alloc",
