@@ -44,6 +44,7 @@ help:
 	@echo '                    build/bench (BENCH=quick: 3 minutes, not 15)'
 	@echo 'make fuzz         each fuzzer for DURATION seconds (600), and keep'
 	@echo '                    what it learns'
+	@echo 'make coverage     lines and branches of the engine that no host test reaches'
 	@echo 'make microbench   the engine on its own: time on this host, beside memcpy'
 	@echo '                    (microbench-count: instructions, which fails if'
 	@echo '                    they rise; UPDATE=1 accepts them)'

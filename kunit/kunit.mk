@@ -6,6 +6,7 @@
 #   sim         the simulator (SEEDS=N, SEED=N for one)
 #   fuzz-short  each fuzzer for FUZZ_SECONDS, from its seeds in git
 #   fuzz        each fuzzer for DURATION seconds; adds to the seeds
+#   coverage    what suites, simulator and the fuzzers' seeds reach of the engine
 #   microbench  how long the engine takes here (FILTER=regular expression)
 #   microbench-count
 #               how many instructions, against bench/instructions.txt
@@ -24,7 +25,7 @@ DURATION ?= 600
 FILTER ?= .
 CLANG ?= $(firstword $(shell command -v clang-14 clang-15 clang-16 clang))
 
-.PHONY: unit sim fuzz fuzz-short microbench microbench-count
+.PHONY: unit sim fuzz fuzz-short coverage microbench microbench-count
 
 host_inc := -Iuapi -Idriver -Idriver/engine -Ikunit -Ikunit/host
 # V=1 shows whole command lines.
@@ -134,6 +135,41 @@ fuzz: $(fuzz_bin)
 .SECONDARY: $(fuzz_obj) \
 	$(call objects,fuzz,$(patsubst %,kunit/fuzz/%_fuzz.c,$(fuzzers)))
 
+# coverage --------------------------------------------------------------
+
+CLANGXX := $(subst clang,clang++,$(CLANG))
+cov_flags := -O1 -fprofile-instr-generate -fcoverage-mapping
+cov_unit_obj := $(call objects,cov,$(engine_c) $(driver_c) $(harness_c) $(suite_c) \
+	kunit/host/runner.c)
+cov_sim_obj := $(call objects,cov,$(engine_c) $(harness_c) $(sim_cc))
+cov_fuzz_obj := $(call objects,cov,$(fuzz_c))
+
+$(BUILD)/cov/%.o: %.c
+	@mkdir -p $(@D)
+	$(call host_say,CLANG)$(CLANG) $(host_c) $(cov_flags) -c -o $@ $<
+
+$(BUILD)/cov/%.o: %.cc
+	@mkdir -p $(@D)
+	$(call host_say,CLANG)$(CLANGXX) $(host_cxx) $(cov_flags) -c -o $@ $<
+
+$(BUILD)/cov/run: $(cov_unit_obj)
+	$(call host_say,LD)$(CLANG) $(cov_flags) -o $@ $^ -lz
+
+$(BUILD)/cov/ornic_sim: $(cov_sim_obj)
+	$(call host_say,LD)$(CLANGXX) $(cov_flags) -o $@ $^ -lgtest -lz -pthread
+
+$(BUILD)/cov/ornic_fuzz_%: $(cov_fuzz_obj) $(BUILD)/cov/kunit/fuzz/%_fuzz.o
+	$(call host_say,LD)$(CLANG) $(cov_flags) -fsanitize=fuzzer -o $@ $^ -lz
+
+cov_bin := $(addprefix $(BUILD)/cov/,run ornic_sim \
+	$(addprefix ornic_fuzz_,$(fuzzers)))
+
+coverage: $(cov_bin)
+	@scripts/coverage $(BUILD) $(SAN_SEEDS) $(fuzzers)
+
+.SECONDARY: $(cov_fuzz_obj) \
+	$(call objects,cov,$(patsubst %,kunit/fuzz/%_fuzz.c,$(fuzzers)))
+
 # bench -----------------------------------------------------------------
 # Without assertions: locks cost then what they cost where nobody waits.
 
@@ -168,4 +204,5 @@ microbench-count: $(BUILD)/bench/ornic_count
 -include $(wildcard $(BUILD)/bench/*/*.d $(BUILD)/bench/*/*/*.d \
 	$(BUILD)/unit/*/*.d $(BUILD)/unit/*/*/*.d \
 	$(BUILD)/sim/*/*.d $(BUILD)/sim/*/*/*.d $(BUILD)/simsan/*/*.d \
-	$(BUILD)/simsan/*/*/*.d $(BUILD)/fuzz/*/*.d $(BUILD)/fuzz/*/*/*.d)
+	$(BUILD)/simsan/*/*/*.d $(BUILD)/fuzz/*/*.d $(BUILD)/fuzz/*/*/*.d \
+	$(BUILD)/cov/*/*.d $(BUILD)/cov/*/*/*.d)
