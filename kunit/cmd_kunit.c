@@ -373,6 +373,90 @@ static void polling_reruns_every_qp(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, th->eng->dev.polling);
 }
 
+/* ---- What the host asks without a command ---------------------------------------- */
+
+static void host_sees_objects(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_engine *eng = th_of(test)->eng;
+	struct ornic_engine_counts counts;
+	struct ornic_th_cq cq;
+	struct ornic_th_mr mr;
+	struct ornic_th_qp qp;
+	int status;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_init(th_of(test), &cq, 4), 0);
+	status = ornic_th_mr_init(th_of(test), &mr, 100, 0, 0, 0);
+	KUNIT_ASSERT_EQ(test, status, 0);
+	status = ornic_th_qp_init(th_of(test), &qp, &init, &cq, &cq);
+	KUNIT_ASSERT_EQ(test, status, 0);
+	ornic_engine_count_objects(eng, &counts);
+	KUNIT_EXPECT_EQ(test, counts.qps, 1);
+	KUNIT_EXPECT_EQ(test, counts.cqs, 1);
+	KUNIT_EXPECT_EQ(test, counts.mkeys, 1);
+	KUNIT_EXPECT_TRUE(test, ornic_engine_has_cq(eng, cq.cqn));
+	KUNIT_EXPECT_FALSE(test, ornic_engine_has_cq(eng, cq.cqn + 1));
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&qp), 0);
+	/* Asking uses nothing. */
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_fini(&cq), 0);
+	KUNIT_EXPECT_FALSE(test, ornic_engine_has_cq(eng, cq.cqn));
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mr), 0);
+	ornic_engine_count_objects(eng, &counts);
+	KUNIT_EXPECT_EQ(test, counts.qps + counts.cqs + counts.mkeys, 0);
+}
+
+static void host_sees_the_port(struct kunit *test)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_SET_PORT };
+	union ornic_rsp rsp;
+
+	KUNIT_EXPECT_TRUE(test, ornic_engine_port_up(th_of(test)->eng));
+	req.set_port.mtu = cpu_to_le32(1024);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), ORNIC_OK);
+	KUNIT_EXPECT_FALSE(test, ornic_engine_port_up(th_of(test)->eng));
+}
+
+/* The number of an AH that is gone is not given to the next one. */
+static void ah_numbers_come_again_late(struct kunit *test)
+{
+	struct ornic_av av;
+	u32 first, second;
+	int status;
+
+	ornic_th_av(&av, 9, ORNIC_TH_IPV4);
+	KUNIT_ASSERT_EQ(test, ornic_th_ah(th_of(test), &av, &first), 0);
+	status = ornic_th_destroy_obj(th_of(test), ORNIC_CMD_DESTROY_AH, first);
+	KUNIT_ASSERT_EQ(test, status, 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_ah(th_of(test), &av, &second), 0);
+	KUNIT_EXPECT_NE(test, first, second);
+}
+
+/* The peer of a QP, by the addresses of an IPv4 header. */
+static void host_sees_who_is_a_peer(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_engine *eng = th_of(test)->eng;
+	u8 src[16], dst[16], ip[20] = { 0x45 };
+	struct ornic_th_cq cq;
+	struct ornic_th_qp qp;
+	int status;
+
+	ornic_th_gid_bytes(9, ORNIC_TH_IPV4, src);
+	ornic_th_gid_bytes(1, ORNIC_TH_IPV4, dst);
+	memcpy(ip + 12, src + 12, 4);
+	memcpy(ip + 16, dst + 12, 4);
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_init(th_of(test), &cq, 4), 0);
+	status = ornic_th_qp_init(th_of(test), &qp, &init, &cq, &cq);
+	KUNIT_ASSERT_EQ(test, status, 0);
+	KUNIT_EXPECT_FALSE(test, ornic_engine_is_peer(eng, qp.qpn, ip, false));
+	KUNIT_ASSERT_EQ(test, ornic_th_connect(&qp, NULL, ORNIC_TH_IPV4), 0);
+	KUNIT_EXPECT_TRUE(test, ornic_engine_is_peer(eng, qp.qpn, ip, false));
+	KUNIT_EXPECT_FALSE(test,
+			   ornic_engine_is_peer(eng, qp.qpn + 1, ip, false));
+	ip[15] = 8;
+	KUNIT_EXPECT_FALSE(test, ornic_engine_is_peer(eng, qp.qpn, ip, false));
+}
+
 static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(cmd_knows_its_opcodes),
 	KUNIT_CASE(cmd_clears_the_answer),
@@ -386,6 +470,10 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(stat_of_nothing_is_zero),
 	KUNIT_CASE(destroy_takes_all_along),
 	KUNIT_CASE(polling_reruns_every_qp),
+	KUNIT_CASE(ah_numbers_come_again_late),
+	KUNIT_CASE(host_sees_objects),
+	KUNIT_CASE(host_sees_the_port),
+	KUNIT_CASE(host_sees_who_is_a_peer),
 	{}
 };
 

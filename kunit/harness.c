@@ -153,6 +153,8 @@ static int op_qp_init(void *host, void *host_qp, u32 qpn)
 	struct ornic_th *th = host;
 	struct ornic_th_hqp *hqp = host_qp;
 
+	if (th->qp_init_err)
+		return th->qp_init_err;
 	hqp->qpn = qpn;
 	hqp->next = th->hqps;
 	th->hqps = hqp;

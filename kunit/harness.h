@@ -87,6 +87,7 @@ struct ornic_th_mem {
  * @xmit_fail: the next so many frames are refused
  * @xmit_err: with that; 0 = -EIO
  * @frame_fail: for the next so many there is no memory
+ * @qp_init_err: what becomes of new QPs; 0 = they are made
  * @largest: bytes of the largest frame that the port takes; 0 = any
  * @meanwhile: what a program of @program's does while the host is called for a
  *	frame, before and after it is written; NULL = nothing
@@ -112,6 +113,7 @@ struct ornic_th {
 	int xmit_err;
 	void (*on_xmit)(struct ornic_th *th);
 	u32 frame_fail;
+	int qp_init_err;
 	u32 largest;
 	void (*meanwhile)(struct ornic_th *th);
 	void *program;

@@ -180,12 +180,34 @@ static void create_leaves_room_for_avs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&ud), 0);
 }
 
+/* A host that has no room for a QP: its number is free again. */
+static void create_ends_if_the_host_refuses(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th *th = fix->pair.a;
+	u32 before = th->eng->dev.qps.count;
+	struct ornic_th_qp qp;
+
+	th->qp_init_err = -ENOMEM;
+	KUNIT_EXPECT_EQ(
+		test, ornic_th_qp_init(th, &qp, &init, &fix->ascq, &fix->arcq),
+		ORNIC_NO_RESOURCE);
+	KUNIT_EXPECT_EQ(test, th->eng->dev.qps.count, before);
+	th->qp_init_err = 0;
+	KUNIT_ASSERT_EQ(
+		test, ornic_th_qp_init(th, &qp, &init, &fix->ascq, &fix->arcq),
+		0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&qp), 0);
+}
+
 static struct kunit_case create_cases[] = {
 	KUNIT_CASE_PARAM(create_checks_receive_slots, shape_gen_params),
 	KUNIT_CASE(create_checks_the_type),
 	KUNIT_CASE(receive_takes_no_longer_message),
 	KUNIT_CASE(numbers_are_scattered),
 	KUNIT_CASE(create_leaves_room_for_avs),
+	KUNIT_CASE(create_ends_if_the_host_refuses),
 	{}
 };
 

@@ -210,6 +210,8 @@ static const struct value_row {
 	u32 field; /* offset of a byte in struct ornic_th_conn */
 	u8 value;
 } value_rows[] = {
+	{ "access that is none", ORNIC_QPS_INIT,
+	  offsetof(struct ornic_th_conn, access), 0x10 },
 	{ "path MTU code 0", ORNIC_QPS_RTR, offsetof(struct ornic_th_conn, mtu),
 	  0 },
 	{ "path MTU code 6", ORNIC_QPS_RTR, offsetof(struct ornic_th_conn, mtu),
