@@ -371,6 +371,7 @@ static void frmr_lookup_does_not_outlive_it(struct kunit *test)
 #define ADDR_BAD 1 /* what is wrong with the list */
 #define ENTRY_BAD 2
 #define ENTRY_ODD 3
+#define ADDR_ODD 4
 
 static const struct reg_row {
 	const char *name;
@@ -406,6 +407,8 @@ static const struct reg_row {
 	  ORNIC_VERR_BAD_LENGTH },
 	{ "no memory for the list", IOVA, 1, 5, 12, PEER_READ, ADDR_BAD, 0,
 	  ORNIC_VERR_LKEY_RANGE },
+	{ "a list within a page", IOVA, 1, 5, 12, PEER_READ, ADDR_ODD, 0,
+	  ORNIC_VERR_LKEY_RANGE },
 	{ "no memory in the list", IOVA, 1, 5, 12, PEER_READ, ENTRY_BAD, 0,
 	  ORNIC_VERR_LKEY_RANGE },
 	{ "an odd page in the list", IOVA, 1, 5, 12, PEER_READ, ENTRY_ODD, 0,
@@ -426,6 +429,8 @@ static void break_list(struct frmr_test *ft, u8 how, struct ornic_th_wr *wr)
 {
 	if (how == ADDR_BAD)
 		wr->reg_list = PAGE;
+	if (how == ADDR_ODD)
+		wr->reg_list += 8;
 	if (how == ENTRY_BAD)
 		ft->list[4] = cpu_to_le64(PAGE);
 	if (how == ENTRY_ODD)
