@@ -22,11 +22,12 @@ bool command_ring::map_rings(const guest_memory &memory,
 	u32 log_depth = le32_to_cpu(READ_ONCE(regs->cmd_log_depth));
 	u64 requests = le64_to_cpu(READ_ONCE(regs->cmd_ring));
 	u64 responses = le64_to_cpu(READ_ONCE(regs->rsp_ring));
-	u64 size = sizeof(union ornic_req) << log_depth;
+	u64 size;
 
 	if (log_depth > ORNIC_PCI_MAX_LOG_CMDS ||
 	    ((requests | responses) & page_mask))
 		return false;
+	size = sizeof(union ornic_req) << log_depth;
 	requests_ =
 		static_cast<const union ornic_req *>(memory.at(requests, size));
 	responses_ = static_cast<union ornic_rsp *>(memory.at(responses, size));

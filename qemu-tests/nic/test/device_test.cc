@@ -241,6 +241,24 @@ TEST(device, command_ring_wraps)
 	}
 }
 
+// Of one guest; the others do not notice.
+TEST(device, command_ring_is_checked)
+{
+	nic_fixture b(2);
+	fake_guest &g = b.guest(1);
+
+	for (u32 log_depth : { 7u, 64u, ~0u }) {
+		ASSERT_TRUE(g.reset());
+		g.host_regs()->cmd_log_depth = log_depth;
+		g.host_regs()->cmd_producer = 1;
+		g.ring_control();
+		EXPECT_TRUE(eventually(
+			[&] { return g.status() == ORNIC_PCI_FAILED; }));
+		EXPECT_TRUE(b.guest(2).command(request(0x01)));
+		EXPECT_EQ(b.guest(2).status(), ORNIC_PCI_READY);
+	}
+}
+
 TEST(device, events)
 {
 	nic_fixture b(1);
