@@ -111,8 +111,8 @@ sim: $(BUILD)/sim/ornic_sim $(BUILD)/simsan/ornic_sim
 
 # fuzz ------------------------------------------------------------------
 
-fuzzers := packet wqe command link
-fuzz_c := $(engine_c) $(harness_c) kunit/fuzz/fuzz.c
+fuzzers := packet wqe command link nic
+fuzz_c := $(engine_c) $(harness_c) kunit/fuzz/fuzz.c kunit/fuzz/objects.c
 fuzz_obj := $(call objects,fuzz,$(fuzz_c))
 fuzz_flags := -O1 $(host_san)
 

@@ -2,7 +2,7 @@
 /* What the fuzzers share. */
 #include <stdio.h>
 
-#include "fuzz.h"
+#include "objects.h"
 
 static void check(bool ok, const char *what)
 {
@@ -187,6 +187,7 @@ void ornic_fuzz_seal(u8 *frame, u32 len)
 }
 
 static struct ornic_lsge pick_sge(struct ornic_fuzz_in *in,
+				  const struct ornic_fuzz_objs *o,
 				  const struct ornic_th_mr *mr)
 {
 	u8 how = ornic_fuzz_u8(in);
@@ -198,20 +199,32 @@ static struct ornic_lsge pick_sge(struct ornic_fuzz_in *in,
 	if (how & 2)
 		sge.addr = ornic_fuzz_u64(in);
 	if (how & 4)
-		sge.lkey = ornic_fuzz_u32(in);
+		ornic_fuzz_pick(o, in, &sge.addr, &sge.lkey);
 	if (how & 8)
 		sge.length &= 0xff;
 	return sge;
 }
 
+/* Mostly those of one SGE list and a remote address; the others are rarer. */
+static u8 pick_opcode(struct ornic_fuzz_in *in, u8 how)
+{
+	u8 any;
+
+	if (!(how & 0x80))
+		return how & 7;
+	any = ornic_fuzz_u8(in);
+	return any & 0x80 ? any : any & 15;
+}
+
 /**
  * ornic_fuzz_post - a send WQE, right but for what the input makes wrong
  * @fix: the fixture
+ * @o: objects of b's side
  * @qp: QP
  * @in: input
  */
-void ornic_fuzz_post(struct ornic_fixture *fix, struct ornic_th_qp *qp,
-		     struct ornic_fuzz_in *in)
+void ornic_fuzz_post(struct ornic_fixture *fix, struct ornic_fuzz_objs *o,
+		     struct ornic_th_qp *qp, struct ornic_fuzz_in *in)
 {
 	bool a = qp == &fix->a;
 	const struct ornic_th_mr *local = a ? &fix->am : &fix->bm;
@@ -221,19 +234,22 @@ void ornic_fuzz_post(struct ornic_fixture *fix, struct ornic_th_qp *qp,
 	u8 how = ornic_fuzz_u8(in);
 	u32 i;
 
-	wr.opcode = how & 0x80 ? ornic_fuzz_u8(in) : how & 7;
+	if (qp->type == ORNIC_QPT_XRC_TGT)
+		return;
+	wr.opcode = pick_opcode(in, how);
 	wr.flags = ornic_fuzz_u8(in) & (how & 0x40 ? 0xff : 0x0f);
 	wr.nsge = how >> 3 & 3;
 	for (i = 0; i < wr.nsge; i++)
-		sge[i] = pick_sge(in, local);
+		sge[i] = pick_sge(in, o, local);
 	wr.inline_len = ornic_fuzz_u8(in) & 63;
 	wr.raddr = remote->iova + ornic_fuzz_u16(in);
 	wr.rkey = remote->key;
-	if (how & 0x20) {
-		wr.raddr = ornic_fuzz_u64(in);
-		wr.rkey ^= ornic_fuzz_u8(in);
-	}
+	if (how & 0x20)
+		ornic_fuzz_pick(o, in, &wr.raddr, &wr.rkey);
+	if (wr.opcode >= ORNIC_WQE_BIND_MW)
+		ornic_fuzz_objs_wr(o, in, &wr);
 	wr.swap_add = ornic_fuzz_u8(in);
+	wr.ah = o->ah[!a];
 	wr.dest_qpn = qp->conn.dest_qpn;
 	wr.dest_qkey = qp->conn.qkey;
 	ornic_th_post_send(qp, &wr);
@@ -242,17 +258,21 @@ void ornic_fuzz_post(struct ornic_fixture *fix, struct ornic_th_qp *qp,
 /**
  * ornic_fuzz_recv - a receive WQE, right but for what the input makes wrong
  * @fix: the fixture
+ * @o: objects of b's side
  * @qp: QP
  * @in: input
  */
-void ornic_fuzz_recv(struct ornic_fixture *fix, struct ornic_th_qp *qp,
-		     struct ornic_fuzz_in *in)
+void ornic_fuzz_recv(struct ornic_fixture *fix, struct ornic_fuzz_objs *o,
+		     struct ornic_th_qp *qp, struct ornic_fuzz_in *in)
 {
 	const struct ornic_th_mr *mr = qp == &fix->a ? &fix->am : &fix->bm;
 	struct ornic_lsge sge[4];
 	u32 i, n = ornic_fuzz_u8(in) & 3;
 
 	for (i = 0; i < n; i++)
-		sge[i] = pick_sge(in, mr);
-	ornic_th_post_recv(qp, qp->rq_producer, sge, n);
+		sge[i] = pick_sge(in, o, mr);
+	if (qp == &fix->b)
+		ornic_fuzz_objs_recv(o, qp, qp->rq_producer, sge, n);
+	else if (qp->type != ORNIC_QPT_XRC_INI)
+		ornic_th_post_recv(qp, qp->rq_producer, sge, n);
 }

@@ -8,6 +8,8 @@
 
 #include "pair_fixture.h"
 
+struct ornic_fuzz_objs;
+
 /* Each fuzzer is this function; libFuzzer calls it. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -41,11 +43,11 @@ void ornic_fuzz_poll(struct ornic_fixture *fix);
 void ornic_fuzz_seal(u8 *frame, u32 len);
 
 /* A send WQE from input that is right but for what the input makes wrong. */
-void ornic_fuzz_post(struct ornic_fixture *fix, struct ornic_th_qp *qp,
-		     struct ornic_fuzz_in *in);
+void ornic_fuzz_post(struct ornic_fixture *fix, struct ornic_fuzz_objs *o,
+		     struct ornic_th_qp *qp, struct ornic_fuzz_in *in);
 
 /* A receive WQE likewise. */
-void ornic_fuzz_recv(struct ornic_fixture *fix, struct ornic_th_qp *qp,
-		     struct ornic_fuzz_in *in);
+void ornic_fuzz_recv(struct ornic_fixture *fix, struct ornic_fuzz_objs *o,
+		     struct ornic_th_qp *qp, struct ornic_fuzz_in *in);
 
 #endif /* ORNIC_FUZZ_H */

@@ -4,7 +4,10 @@
  * what becomes of each frame: pass, drop, twice, later, or changed and sealed
  * again. Then the link heals, and both ends must come to rest.
  */
-#include "fuzz.h"
+#include <stdio.h>
+
+#include "engine/dev.h"
+#include "objects.h"
 
 #define MAX_STEPS 96
 #define MAX_HELD 8
@@ -17,6 +20,7 @@ struct held {
 
 struct state {
 	struct ornic_fixture *fix;
+	struct ornic_fuzz_objs objs;
 	struct ornic_fuzz_in in;
 	struct held held[MAX_HELD];
 };
@@ -71,6 +75,7 @@ static void one_frame(struct state *s, bool from_b)
 
 	if (!f)
 		return;
+	ornic_fuzz_frame_check(f);
 	data = exact_copy(f);
 	what = ornic_fuzz_u8(&s->in);
 	switch (what & 7) {
@@ -112,6 +117,51 @@ static void pass_time(struct state *s)
 	ornic_th_expire(s->fix->pair.b);
 }
 
+/*
+ * b is destroyed, and its number is that of a new QP with the same peer: what is
+ * under way was for the old one.
+ */
+static void replace_b(struct state *s)
+{
+	struct ornic_th_qp *b = &s->fix->b;
+	struct ornic_th_conn conn = b->conn;
+	struct ornic_th_qpinit init = {
+		.type = b->type,
+		.xrcdn = ORNIC_FUZZ_XRCD,
+	};
+	bool xrc = b->type == ORNIC_QPT_XRC_TGT;
+	u32 qpn = b->qpn;
+	u8 state;
+
+	if (s->objs.shared && !xrc)
+		init.srq = &s->objs.srq;
+	if (ornic_th_qp_fini(b))
+		abort();
+	s->fix->pair.b->eng->dev.qps.next = qpn;
+	if (ornic_th_qp_init(s->fix->pair.b, b, &init,
+			     xrc ? NULL : &s->fix->bscq,
+			     xrc ? NULL : &s->fix->brcq))
+		abort();
+	b->conn = conn;
+	for (state = ORNIC_QPS_INIT; state <= ORNIC_QPS_RTS; state++)
+		ornic_th_to(b, state);
+}
+
+static void happen(struct state *s, struct ornic_th_qp *qp, u8 what)
+{
+	switch (what >> 3 & 15) {
+	case 15:
+		ornic_th_modify(qp, ornic_fuzz_u8(&s->in) & 7, ORNIC_QPM_STATE);
+		break;
+	case 14:
+		ornic_fuzz_objs_revoke(&s->objs, what & 0x80);
+		break;
+	case 13:
+		replace_b(s);
+		break;
+	}
+}
+
 static void step(struct state *s)
 {
 	u8 what = ornic_fuzz_u8(&s->in);
@@ -121,18 +171,16 @@ static void step(struct state *s)
 	switch (what & 7) {
 	case 0:
 	case 1:
-		ornic_fuzz_post(s->fix, qp, &s->in);
+		ornic_fuzz_post(s->fix, &s->objs, qp, &s->in);
 		break;
 	case 2:
-		ornic_fuzz_recv(s->fix, qp, &s->in);
+		ornic_fuzz_recv(s->fix, &s->objs, qp, &s->in);
 		break;
 	case 3:
 		pass_time(s);
 		break;
 	case 4:
-		if ((what & 0x78) == 0x78)
-			ornic_th_modify(qp, ornic_fuzz_u8(&s->in) & 7,
-					ORNIC_QPM_STATE);
+		happen(s, qp, what);
 		break;
 	default:
 		for (i = 0; i <= (what >> 3 & 7); i++)
@@ -145,19 +193,32 @@ static void step(struct state *s)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct state s = { .in = { data, size } };
-	u8 how = ornic_fuzz_u8(&s.in);
+	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD,
+				    ORNIC_QPT_XRC_TGT };
+	struct state *s = ornic_zalloc(sizeof(*s));
+	struct ornic_fixture *fix;
+	u8 how;
 	u32 i;
 
-	s.fix = ornic_fuzz_open(ORNIC_FIX_WIRE, ORNIC_QPT_RC + how % 3);
-	s.fix->pair.a->tx_window = 1 + (how >> 4);
-	s.fix->pair.b->tx_window = 8;
-	for (i = 0; i < MAX_STEPS && s.in.left; i++)
-		step(&s);
+	s->in = (struct ornic_fuzz_in){ data, size };
+	how = ornic_fuzz_u8(&s->in);
+	fix = ornic_fuzz_open(ORNIC_FIX_WIRE, ORNIC_QPT_RC);
+	s->fix = fix;
+	ornic_fuzz_objs_init(&s->objs, fix->pair.b, &fix->bscq, &fix->brcq,
+			     &fix->bm, true);
+	ornic_fuzz_shape(&s->objs, fix, types[how & 3], how & 4,
+			 how & 3 ? 0 : ORNIC_QP_FAST_REG,
+			 how & 8 ? ORNIC_TH_IPV6 : ORNIC_TH_IPV4);
+	fix->pair.a->tx_window = 1 + (how >> 4);
+	fix->pair.b->tx_window = 8;
+	for (i = 0; i < MAX_STEPS && s->in.left; i++)
+		step(s);
 	for (i = 0; i < MAX_HELD; i++)
-		hold(&s, false, NULL, 0, i);
-	ornic_fuzz_rest(s.fix);
-	ornic_fuzz_poll(s.fix);
-	ornic_fuzz_close(s.fix);
+		hold(s, false, NULL, 0, i);
+	ornic_fuzz_rest(fix);
+	ornic_fuzz_poll(fix);
+	ornic_fuzz_objs_check(&s->objs);
+	ornic_fuzz_close(fix);
+	ornic_free(s);
 	return 0;
 }

@@ -3,108 +3,289 @@
  * Packets at a QP with work outstanding on both of its queues. The input is a
  * row of packets: bytes of a whole frame; or the RoCE part of one, put behind
  * headers of the right peer, sealed with a good ICRC, with QPN and PSN made
- * right unless the input asks for others.
+ * right unless the input asks for others, and with keys and addresses that the
+ * peer may know. In between objects are destroyed and work is posted.
  */
-#include "fuzz.h"
+#include <stdio.h>
+
+#include "engine/dev.h"
+#include "objects.h"
 
 #define MAX_PACKETS 24
 
-static void outstanding_work(struct ornic_fixture *fix)
+struct state {
+	struct ornic_fixture *fix;
+	struct ornic_fuzz_objs objs;
+	struct ornic_fuzz_in in;
+	enum ornic_th_gid gid;
+	bool gone; /* QP a is destroyed; others may have its number */
+};
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "fuzz: %s\n", what);
+	abort();
+}
+
+static bool can_send(const struct state *s)
+{
+	return s->fix->a.type != ORNIC_QPT_XRC_TGT;
+}
+
+static void post_recv(struct state *s, u32 i)
+{
+	struct ornic_fixture *fix = s->fix;
+	struct ornic_lsge sge =
+		ornic_fix_sge(&fix->am, i % 4 * 4096, 4096 - i % 4 * 1000);
+
+	if (s->objs.shared || fix->a.rq_producer < 16)
+		ornic_fuzz_objs_recv(&s->objs, &fix->a, i, &sge, 1);
+}
+
+static void drain(struct state *s)
+{
+	struct ornic_th *th = s->fix->pair.a;
+	struct ornic_th_frame *f;
+
+	for (ornic_th_run(th); (f = ornic_th_pull(th)) != NULL;
+	     ornic_th_run(th)) {
+		ornic_fuzz_frame_check(f);
+		ornic_th_put(th, f);
+	}
+}
+
+static void post_send(struct state *s, u8 opcode, u32 len)
+{
+	struct ornic_fixture *fix = s->fix;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, opcode, 0, 0, len);
+}
+
+static void outstanding_work(struct state *s)
 {
 	u32 i;
 
 	for (i = 0; i < 4; i++)
-		ornic_fix_recv(&fix->a, &fix->am, i, i * 4096, 4096 - i * 1000);
-	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
-		       3000);
-	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 5000);
-	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_FAA, 0, 0, 8);
-	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 10);
-	ornic_fix_drain(fix);
+		post_recv(s, i);
+	if (!can_send(s))
+		return;
+	if (s->fix->a.type != ORNIC_QPT_UD)
+		ornic_fuzz_objs_bind(&s->objs, &s->fix->a);
+	post_send(s, ORNIC_WQE_WRITE, 3000);
+	post_send(s, ORNIC_WQE_READ, 5000);
+	post_send(s, ORNIC_WQE_FAA, 8);
+	post_send(s, ORNIC_WQE_SEND, 10);
+	drain(s);
 }
 
-static void aim(struct ornic_fixture *fix, u8 *bth, u8 how, s32 delta)
+/* The fixture's QP in the shape that the input asks for. */
+static void make_qp(struct state *s, u8 how)
 {
-	u32 psn = how & 2 ? ornic_th_sq_psn(&fix->a) - 10 :
-			    ornic_th_rq_psn(&fix->a);
+	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD,
+				    ORNIC_QPT_XRC_TGT };
 
-	psn += delta;
-	bth[5] = fix->a.qpn >> 16;
-	bth[6] = fix->a.qpn >> 8;
-	bth[7] = fix->a.qpn;
+	s->gid = (how >> 3 & 3) % ORNIC_TH_GIDS;
+	ornic_fuzz_shape(&s->objs, s->fix, types[how & 3], how & 4,
+			 how & 0x20 && !(how & 3) ? ORNIC_QP_FAST_REG : 0,
+			 s->gid);
+}
+
+static void aim(struct state *s, u8 *bth, u8 how, s32 delta)
+{
+	struct ornic_th_qp *a = &s->fix->a;
+	u32 psn = delta;
+
+	if (!s->gone)
+		psn += how & 2 ? ornic_th_sq_psn(a) - 10 : ornic_th_rq_psn(a);
+	bth[5] = a->qpn >> 16;
+	bth[6] = a->qpn >> 8;
+	bth[7] = a->qpn;
 	bth[9] = psn >> 16;
 	bth[10] = psn >> 8;
 	bth[11] = psn;
 }
 
-/* Headers of a frame from the peer, taken from one that the engine makes. */
-static u32 peer_headers(struct ornic_fixture *fix, u8 *frame, u32 roce)
+static void put_be32(u8 *p, u32 value)
 {
-	struct ornic_path path = { .hdr_len = 0 };
-	struct ornic_gid src = { .vlan = ORNIC_VLAN_NONE, .valid = true };
-	struct ornic_av back;
-	u32 len;
+	p[0] = value >> 24;
+	p[1] = value >> 16;
+	p[2] = value >> 8;
+	p[3] = value;
+}
 
-	ornic_th_av(&back, fix->pair.a->index, ORNIC_TH_IPV4);
+/* Make right what the extension headers name: SRQN, Q_Key, address and key. */
+static void aim_at_memory(struct state *s, u8 *bth)
+{
+	const struct ornic_opinfo *op = ornic_opcode_lookup(bth[0]);
+	u8 *p = bth + ORNIC_BTH_LEN;
+	u32 key;
+	u64 va;
+
+	if (!op)
+		return;
+	if (op->flags & ORNIC_OPF_XRCETH) {
+		put_be32(p, s->objs.xsrq.srqn);
+		p += 4;
+	}
+	if (op->flags & ORNIC_OPF_DETH)
+		put_be32(p, s->fix->a.conn.qkey);
+	if (op->flags & ORNIC_OPF_FLUSH)
+		p += 4;
+	ornic_fuzz_pick(&s->objs, &s->in, &va, &key);
+	if (op->flags & (ORNIC_OPF_RETH | ORNIC_OPF_ATOMIC_ETH)) {
+		put_be32(p, va >> 32);
+		put_be32(p + 4, (u32)va);
+		put_be32(p + 8, key);
+	}
+	if (op->flags & ORNIC_OPF_INV)
+		put_be32(bth + op->hdr_len - 4, key);
+	if (op->flags & ORNIC_OPF_RETH)
+		put_be32(p + 12, ornic_fuzz_u16(&s->in));
+}
+
+/* Headers of a frame from the peer, taken from one that the engine makes. */
+static u32 peer_headers(struct state *s, u8 *frame, u32 roce)
+{
+	struct ornic_fixture *fix = s->fix;
+	struct ornic_path path = { .hdr_len = 0 };
+	struct ornic_gid src = {
+		.vlan = s->gid == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
+						  ORNIC_VLAN_NONE,
+		.valid = true,
+	};
+	bool ipv6 = s->gid == ORNIC_TH_IPV6;
+	struct ornic_av back;
+	u32 len, at;
+
+	ornic_th_av(&back, fix->pair.a->index, s->gid);
 	memcpy(src.gid, fix->a.conn.av.dgid, 16);
 	memcpy(src.smac, fix->a.conn.av.dmac, 6);
 	if (ornic_path_init(&path, &src, &back))
 		return 0;
 	memcpy(frame, path.hdr, path.hdr_len);
-	len = path.hdr_len - path.l3_offset + roce;
-	frame[path.l3_offset + 2] = len >> 8;
-	frame[path.l3_offset + 3] = len;
+	at = path.l3_offset + (ipv6 ? 4 : 2);
+	len = (ipv6 ? path.hdr_len - path.l4_offset :
+		      path.hdr_len - path.l3_offset) +
+	      roce;
+	frame[at] = len >> 8;
+	frame[at + 1] = len;
 	len = path.hdr_len - path.l4_offset + roce;
 	frame[path.l4_offset + 4] = len >> 8;
 	frame[path.l4_offset + 5] = len;
 	return path.hdr_len;
 }
 
-static void one_packet(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
+static u32 make_packet(struct state *s, u8 how, u32 want, s32 delta)
 {
-	u8 how = ornic_fuzz_u8(in);
-	u32 want = how & 0x10 ? ornic_fuzz_u16(in) % 4200 : ornic_fuzz_u8(in);
-	s32 delta = (s32)(u32)ornic_fuzz_u8(in) - 64;
-	u32 hdr, len;
+	u8 *buf = s->fix->buf;
+	u32 hdr;
+
+	want = max_t(u32, want % 3900, 16);
+	hdr = peer_headers(s, buf, want);
+	ornic_fuzz_bytes(&s->in, buf + hdr, min_t(u32, want, 80));
+	if (!(how & 4))
+		aim(s, buf + hdr, how, delta);
+	if (how & 0x80)
+		aim_at_memory(s, buf + hdr);
+	if (!(how & 8))
+		ornic_fuzz_seal(buf, hdr + want);
+	return hdr + want;
+}
+
+static void one_packet(struct state *s, u8 how)
+{
+	struct ornic_fixture *fix = s->fix;
+	u32 want = how & 0x10 ? ornic_fuzz_u16(&s->in) % 4200 :
+				ornic_fuzz_u8(&s->in);
+	s32 delta = (s32)(u32)ornic_fuzz_u8(&s->in) - 64;
+	u32 len;
 	u8 *exact;
 
 	memset(fix->buf, 0, sizeof(fix->buf));
-	if (how & 1) {
-		len = ornic_fuzz_bytes(in, fix->buf, want % 4000);
-	} else {
-		want = max_t(u32, want % 3900, 16);
-		hdr = peer_headers(fix, fix->buf, want);
-		ornic_fuzz_bytes(in, fix->buf + hdr, min_t(u32, want, 80));
-		if (!(how & 4))
-			aim(fix, fix->buf + hdr, how, delta);
-		len = hdr + want;
-		if (!(how & 8))
-			ornic_fuzz_seal(fix->buf, len);
-	}
+	if (how & 1)
+		len = ornic_fuzz_bytes(&s->in, fix->buf, want % 4000);
+	else
+		len = make_packet(s, how, want, delta);
 	exact = malloc(len ? len : 1);
 	memcpy(exact, fix->buf, len);
-	fix->pair.a->seg_bytes = how & 0x20 ? 1 + (how >> 6) * 40 : 0;
+	fix->pair.a->seg_bytes = how & 0x20 ? 1 + (how >> 6 & 1) * 80 : 0;
 	ornic_th_rx(fix->pair.a, exact, len);
 	free(exact);
 }
 
+/* Another QP gets the number of the one that is gone. */
+static void replace_qp(struct state *s)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+
+	s->fix->pair.a->eng->dev.qps.next = s->fix->a.qpn;
+	if (ornic_th_qp_init(s->fix->pair.a, &s->fix->a, &init, &s->fix->ascq,
+			     &s->fix->arcq))
+		fail("QP");
+	if (ornic_th_connect(&s->fix->a, NULL, s->gid))
+		fail("connect");
+	s->gone = false;
+}
+
+static void destroy_qp(struct state *s)
+{
+	if (s->gone) {
+		replace_qp(s);
+		return;
+	}
+	if (ornic_th_qp_fini(&s->fix->a))
+		fail("DESTROY_QP");
+	s->gone = true;
+}
+
+/* Something other than a packet. */
+static void happen(struct state *s)
+{
+	u8 what = ornic_fuzz_u8(&s->in);
+
+	if ((what & 7) == 0)
+		ornic_fuzz_objs_revoke(&s->objs, what & 8);
+	else if ((what & 7) == 1)
+		destroy_qp(s);
+	else if (s->gone)
+		return;
+	else if ((what & 7) == 2)
+		post_recv(s, what >> 3);
+	else if ((what & 7) == 3)
+		ornic_th_advance(&s->fix->pair, (what >> 3) * ORNIC_TH_MS);
+	else if ((what & 7) == 4)
+		ornic_th_to(&s->fix->a, what >> 3 & 7);
+	else if (can_send(s) && s->fix->a.type != ORNIC_QPT_UD)
+		post_send(s, what >> 3 & 7, 100);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct ornic_fuzz_in in = { data, size };
-	u8 type = ORNIC_QPT_RC + ornic_fuzz_u8(&in) % 3;
-	struct ornic_fixture *fix = ornic_fuzz_open(ORNIC_FIX_LONE, type);
+	struct state *s = ornic_zalloc(sizeof(*s));
+	u8 how;
 	u32 i;
 
-	outstanding_work(fix);
-	for (i = 0; i < MAX_PACKETS && in.left; i++) {
-		one_packet(fix, &in);
+	s->in = (struct ornic_fuzz_in){ data, size };
+	s->fix = ornic_fuzz_open(ORNIC_FIX_LONE, ORNIC_QPT_RC);
+	ornic_fuzz_objs_init(&s->objs, s->fix->pair.a, &s->fix->ascq,
+			     &s->fix->arcq, &s->fix->am, false);
+	make_qp(s, ornic_fuzz_u8(&s->in));
+	outstanding_work(s);
+	for (i = 0; i < MAX_PACKETS && s->in.left; i++) {
+		how = ornic_fuzz_u8(&s->in);
+		if ((how & 5) == 5)
+			happen(s);
+		else
+			one_packet(s, how);
 		if (!(i % 4))
-			ornic_fix_drain(fix);
-		ornic_fuzz_poll(fix);
+			drain(s);
+		ornic_fuzz_poll(s->fix);
 	}
-	ornic_fix_drain(fix);
-	ornic_fuzz_rest(fix);
-	ornic_fuzz_poll(fix);
-	ornic_fuzz_close(fix);
+	drain(s);
+	ornic_fuzz_rest(s->fix);
+	ornic_fuzz_poll(s->fix);
+	ornic_fuzz_objs_check(&s->objs);
+	ornic_fuzz_close(s->fix);
+	ornic_free(s);
 	return 0;
 }

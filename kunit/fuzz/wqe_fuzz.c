@@ -3,7 +3,7 @@
  * Rings and records in the hands of a hostile process: any bytes in any slot,
  * any producer, consumer and arm word, kicks and states at any time.
  */
-#include "fuzz.h"
+#include "objects.h"
 
 #define MAX_STEPS 64
 
@@ -48,11 +48,14 @@ static void pass_time(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
 	ornic_th_advance(&fix->pair, (u64)ornic_fuzz_u8(in) * 100000);
 }
 
-static void step(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
+static void step(struct ornic_fixture *fix, struct ornic_fuzz_objs *objs,
+		 struct ornic_fuzz_in *in)
 {
 	u8 what = ornic_fuzz_u8(in);
 	struct ornic_th_qp *qp = what & 0x80 ? &fix->b : &fix->a;
 
+	if (qp->type == ORNIC_QPT_XRC_TGT && (what & 15) < 2)
+		return; /* it has no rings */
 	switch (what & 15) {
 	case 0:
 	case 1:
@@ -87,28 +90,36 @@ static void step(struct ornic_fixture *fix, struct ornic_fuzz_in *in)
 		break;
 	case 10:
 	case 11:
-		ornic_fuzz_recv(fix, qp, in);
+		ornic_fuzz_recv(fix, objs, qp, in);
 		break;
 	default:
-		ornic_fuzz_post(fix, qp, in);
+		ornic_fuzz_post(fix, objs, qp, in);
 		break;
 	}
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
+	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD,
+				    ORNIC_QPT_XRC_TGT };
+	struct ornic_fuzz_objs *objs = ornic_zalloc(sizeof(*objs));
 	struct ornic_fuzz_in in = { data, size };
 	u8 how = ornic_fuzz_u8(&in);
-	struct ornic_fixture *fix =
-		ornic_fuzz_open(how & 0x80 ? ORNIC_FIX_WIRE : ORNIC_FIX_LOOP,
-				ORNIC_QPT_RC + how % 3);
+	struct ornic_fixture *fix = ornic_fuzz_open(
+		how & 0x80 ? ORNIC_FIX_WIRE : ORNIC_FIX_LOOP, ORNIC_QPT_RC);
 	u32 i;
 
+	ornic_fuzz_objs_init(objs, fix->pair.b, &fix->bscq, &fix->brcq,
+			     &fix->bm, true);
+	ornic_fuzz_shape(objs, fix, types[how & 3], how & 4, 0,
+			 (how >> 3 & 3) % ORNIC_TH_GIDS);
 	fix->pair.a->budget = how & 0x40 ? 1 : 1 << 20;
 	for (i = 0; i < MAX_STEPS && in.left; i++)
-		step(fix, &in);
+		step(fix, objs, &in);
 	/* The CQs may hold nonsense by now: taken out of the rings, not read. */
 	ornic_fuzz_rest(fix);
+	ornic_fuzz_objs_check(objs);
 	ornic_fuzz_close(fix);
+	ornic_free(objs);
 	return 0;
 }

@@ -48,5 +48,14 @@ nic-test: $(BUILD)/nicsan/nic-test $(BUILD)/nicsan/ornic-nic
 		--results=$(BUILD)/results/nic.txt
 	@echo "nic-test: $$(cat $(BUILD)/results/nic.txt)"
 
+# The fuzzer of the device, see kunit/kunit.mk.
+$(BUILD)/fuzz/%.o: %.cc
+	@mkdir -p $(@D)
+	$(call host_say,CLANG)$(CLANG) --driver-mode=g++ $(filter-out -Werror,$(nic_cxx)) $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(BUILD)/fuzz/ornic_fuzz_nic: $(BUILD)/fuzz/kunit/fuzz/nic_fuzz.o \
+		$(call objects,fuzz,$(filter-out %/main.cc,$(nic_cc)) $(engine_c))
+	$(call host_say,LD)$(CLANG) --driver-mode=g++ $(host_san) -fsanitize=fuzzer -o $@ $^ -lz -lseccomp
+
 -include $(wildcard $(BUILD)/nic/*/*/*.d $(BUILD)/nicsan/*/*/*.d \
 	$(BUILD)/nicsan/*/*/*/*.d)

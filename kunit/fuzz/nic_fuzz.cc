@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The device of ornic-nic in the hands of a hostile guest: registers, command
+ * ring, page lists, rings and records hold what the input says. A second guest
+ * has an idle NIC; its RAM never changes.
+ */
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include "device.h"
+#include "eth_switch.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+// The same input makes the same keys and QPNs.
+extern "C" ssize_t getrandom(void *buf, size_t len, unsigned int)
+{
+	memset(buf, 0x5a, len);
+	return static_cast<ssize_t>(len);
+}
+
+namespace
+{
+
+constexpr u64 page = 4096;
+constexpr u64 ram_pages = 64;
+constexpr u64 requests_at = 1 * page;
+constexpr u64 responses_at = 2 * page;
+constexpr u64 lists_at = 4 * page; // of 8 pages, one names the next
+constexpr u32 log_commands = 4;
+constexpr int max_steps = 64;
+constexpr u32 max_objs = 16;
+constexpr u8 canary = 0xc5;
+
+void check(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	std::fprintf(stderr, "fuzz: %s\n", what);
+	std::abort();
+}
+
+class input {
+public:
+	input(const u8 *p, size_t left)
+		: p_(p)
+		, left_(left)
+	{
+	}
+	bool empty() const
+	{
+		return !left_;
+	}
+	template <typename T> T take()
+	{
+		T value{};
+
+		bytes(&value, sizeof(value));
+		return value;
+	}
+	void bytes(void *to, size_t len)
+	{
+		len = std::min(len, left_);
+		memcpy(to, p_, len);
+		p_ += len;
+		left_ -= len;
+	}
+
+private:
+	const u8 *p_;
+	size_t left_;
+};
+
+u8 *map(int fd)
+{
+	void *p = mmap(nullptr, ram_pages * page, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, fd, 0);
+
+	check(p != MAP_FAILED, "mmap");
+	return static_cast<u8 *>(p);
+}
+
+// Two guests without QEMU. Guest 0 is the hostile one.
+struct host {
+	host();
+	void start();
+
+	nic::shared_state state;
+	nic::timer_queue timers;
+	std::unique_ptr<nic::eth_switch> net;
+	std::vector<std::unique_ptr<nic::device>> devices;
+	u32 reset_done[2] = {};
+	u8 *ram[2];
+	alignas(page) u8 bar[2][2 * page] = {};
+};
+
+host::host()
+{
+	state.guests.resize(2);
+	state.netdevs.resize(2);
+	for (u32 i = 0; i < 2; i++) {
+		nic::guest_state &g = state.guests[i];
+
+		g.index = i;
+		g.config.size = ram_pages * page;
+		g.config.mem_limit = 16 << 20;
+		g.config.machine = nic::machine::pc;
+		g.config.mac[0] = 2;
+		g.config.mac[5] = static_cast<u8>(i + 1);
+		g.bar = bar[i];
+		g.reset_done = &reset_done[i];
+		g.ram = nic::unique_fd(memfd_create("ram", 0));
+		check(!ftruncate(g.ram.get(), ram_pages * page), "memfd");
+		ram[i] = map(g.ram.get());
+		for (u32 m = 0; m < g.config.vectors; m++)
+			g.message.emplace_back(eventfd(0, EFD_NONBLOCK));
+	}
+}
+
+// As after the start of ornic-nic.
+void host::start()
+{
+	devices.clear();
+	net = std::make_unique<nic::eth_switch>(state);
+	net->attach(&devices);
+	memset(bar, 0, sizeof(bar));
+	memset(ram[0], 0, ram_pages * page);
+	memset(ram[1], canary, ram_pages * page);
+	for (u32 i = 0; i < 2; i++) {
+		reset_done[i] = 0;
+		devices.push_back(std::make_unique<nic::device>(
+			state.guests[i], *net, timers, false,
+			[](nic::device &) {}));
+	}
+}
+
+// What the hostile guest does.
+class guest {
+public:
+	guest(host &h, input &in)
+		: host_(h)
+		, in_(in)
+		, ram_(h.ram[0])
+	{
+		fill_lists();
+		reset();
+	}
+
+	void step();
+
+private:
+	ornic_pci_host_regs *regs()
+	{
+		return reinterpret_cast<ornic_pci_host_regs *>(
+			host_.bar[0] + ORNIC_PCI_HOST_REGS);
+	}
+	nic::device &dev()
+	{
+		return *host_.devices[0];
+	}
+	void fill_lists();
+	void reset();
+	void run(int turns);
+	void scribble();
+	void set_register();
+	void command();
+	void patch(union ornic_req &req);
+	void read_response(const union ornic_req &req);
+	u32 some_obj();
+	u64 some_page()
+	{
+		return in_.take<u8>() % (ram_pages + 1) * page;
+	}
+
+	host &host_;
+	input &in_;
+	u8 *ram_;
+	u32 commands_ = 0;
+	u32 objs_[max_objs] = {};
+	u32 nobjs_ = 0;
+};
+
+// Each entry of a list names a page, or the next list.
+void guest::fill_lists()
+{
+	for (u32 list = 0; list < 8; list++)
+		for (u32 i = 0; i < ORNIC_LIST_ENTRIES; i++) {
+			u64 to = list & 1 ? lists_at + (list - 1) * page :
+					    (16 + i % 48) * page;
+
+			memcpy(ram_ + lists_at + list * page + i * 8, &to, 8);
+		}
+}
+
+void guest::run(int turns)
+{
+	u64 now = nic::now_ns();
+
+	for (int i = 0; i < turns; i++) {
+		bool any = false;
+
+		for (auto &d : host_.devices)
+			any |= d->poll(now);
+		any |= host_.net->work(now);
+		if (!any)
+			return;
+	}
+}
+
+void guest::reset()
+{
+	ornic_pci_host_regs *r = regs();
+
+	for (u32 i = 0; i < 4; i++) {
+		r->nonce[i] = cpu_to_le32(0x1234567 + i);
+		memcpy(ram_ + i * 4, &r->nonce[i], 4);
+	}
+	// Address 0 would mean that there is none.
+	memcpy(ram_ + 64, ram_, 16);
+	r->nonce_addr = cpu_to_le64(64);
+	r->cmd_ring = cpu_to_le64(requests_at);
+	r->rsp_ring = cpu_to_le64(responses_at);
+	r->cmd_log_depth = cpu_to_le32(log_commands);
+	r->cmd_producer = 0;
+	r->reset = cpu_to_le32(le32_to_cpu(r->reset) + 1);
+	commands_ = 0;
+	nobjs_ = 0;
+	dev().control();
+	run(16);
+}
+
+void guest::scribble()
+{
+	u64 at = some_page() + in_.take<u8>() * 16;
+	u32 len = in_.take<u8>() & 63;
+
+	if (at + len <= ram_pages * page)
+		in_.bytes(ram_ + at, len);
+}
+
+void guest::set_register()
+{
+	auto *r = reinterpret_cast<u8 *>(regs());
+	u32 at = in_.take<u8>() % sizeof(ornic_pci_host_regs);
+
+	in_.bytes(r + at, std::min<size_t>(in_.take<u8>() & 7,
+					   sizeof(ornic_pci_host_regs) - at));
+}
+
+u32 guest::some_obj()
+{
+	u8 which = in_.take<u8>();
+
+	return nobjs_ ? objs_[which % std::min(nobjs_, max_objs)] : 0;
+}
+
+// Objects that exist, and memory that does.
+void guest::patch(union ornic_req &req)
+{
+	u8 how = in_.take<u8>();
+
+	if (how & 1)
+		req.hdr.obj = cpu_to_le32(some_obj());
+	if (how & 2) {
+		req.create_cq.mem.levels &= 3;
+		req.create_cq.mem.page_shift = ORNIC_PAGE_SHIFT;
+		req.create_cq.mem.addr =
+			cpu_to_le64(req.create_cq.mem.levels ?
+					    lists_at + (how >> 5) * page :
+					    some_page());
+		if (how & 4)
+			req.create_cq.mem.npages = in_.take<u8>();
+	}
+	if (how & 8 && req.hdr.opcode == ORNIC_CMD_CREATE_QP) {
+		req.create_qp.send_cqn = cpu_to_le32(some_obj());
+		req.create_qp.recv_cqn = cpu_to_le32(some_obj());
+	}
+}
+
+void guest::read_response(const union ornic_req &req)
+{
+	u32 slot = (commands_ - 1) & ((1u << log_commands) - 1);
+	union ornic_rsp rsp;
+
+	memcpy(&rsp, ram_ + responses_at + slot * sizeof(rsp), sizeof(rsp));
+	if (rsp.hdr.opcode != req.hdr.opcode || rsp.hdr.id != req.hdr.id)
+		return; // overwritten, or never executed
+	if ((rsp.hdr.status & ~ORNIC_PCI_RSP_PHASE) == ORNIC_OK &&
+	    rsp.hdr.obj != req.hdr.obj)
+		objs_[nobjs_++ % max_objs] = le32_to_cpu(rsp.hdr.obj);
+}
+
+void guest::command()
+{
+	u32 slot = commands_ & ((1u << log_commands) - 1);
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = in_.take<u8>();
+	in_.bytes(req.bytes + 8, 48);
+	patch(req);
+	req.hdr.id = cpu_to_le16(static_cast<u16>(commands_ + 1));
+	memcpy(ram_ + requests_at + slot * sizeof(req), &req, sizeof(req));
+	commands_++;
+	regs()->cmd_producer = cpu_to_le32(commands_);
+	dev().control();
+	run(4);
+	read_response(req);
+}
+
+void guest::step()
+{
+	u8 what = in_.take<u8>();
+
+	switch (what & 7) {
+	case 0:
+	case 1:
+	case 2:
+		command();
+		break;
+	case 3:
+	case 4:
+		scribble();
+		break;
+	case 5:
+		set_register();
+		break;
+	case 6:
+		if (what >= 0xf0)
+			reset();
+		else
+			dev().control();
+		break;
+	default:
+		dev().kick();
+		break;
+	}
+	run(8);
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static host h;
+	input in(data, size);
+
+	h.start();
+
+	guest g(h, in);
+
+	for (int i = 0; i < max_steps && !in.empty(); i++)
+		g.step();
+	check(!memcmp(h.ram[1], h.ram[1] + 1, ram_pages * page - 1) &&
+		      *h.ram[1] == canary,
+	      "RAM of another guest was written");
+	h.devices.clear();
+	return 0;
+}
