@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <memory>
 
+extern "C" {
+#include "engine/dev.h"
+}
+
 #include "stream.h"
 
 namespace sim
@@ -14,10 +18,14 @@ namespace
 
 constexpr u64 us = 1000;
 constexpr u32 max_events = 400000;
+constexpr u32 domain = 7; // of XRC
+// However a connection ends, it has ended by then.
+constexpr u64 longest_death = 60000000 * us;
 
-// Two QPs, and a stream each way.
+// Two QPs, and a stream each way; of XRC there is one way.
 struct couple {
 	ornic_th_qp a = {}, b = {};
+	ornic_th_srq srq[2] = {}; // of a and b, if it has one
 	std::unique_ptr<stream> ab, ba;
 };
 
@@ -41,8 +49,11 @@ private:
 	faults pick_faults();
 	void make_rigs(u64 seed);
 	void make_couple(u32 index);
-	void make_qp(ornic_th *th, ornic_th_qp *qp, u8 type, u32 which);
-	void make_streams(couple &c, u32 index, u32 mtu);
+	void make_qp(ornic_th *th, ornic_th_qp *qp, u8 type, u32 which,
+		     ornic_th_srq *srq);
+	ornic_th_srq *make_srq(couple &c, int side, u8 type);
+	void make_stream(couple &c, u32 index, int way, u32 mtu);
+	std::vector<stream *> streams() const;
 	u32 make_ah(ornic_th_qp *from, const ornic_th_qp *to);
 	ornic_th *th(int side)
 	{
@@ -63,6 +74,11 @@ private:
 	std::string progress() const;
 	void collect();
 	void check_stats();
+	void check_effort();
+	void harm();
+	void drain_and_go();
+	void destroy_qps();
+	void deliver_late();
 	void tear_down();
 	void fail(const std::string &why);
 
@@ -80,6 +96,9 @@ private:
 	std::vector<actor> actors_;
 	u64 now_ = 1000000;
 	u64 abort_at_ = 0;
+	u64 harm_at_ = 0; // event
+	u64 harmed_ = 0; // time
+	bool drains_ = false; // QPs go to SQD and back
 	u32 refusals_ = 3;
 	outcome out_;
 };
@@ -90,6 +109,11 @@ faults world::pick_faults()
 
 	f.ns_per_byte = rng_.chance(0.5) ? 0.08 : 0.8;
 	f.delay = rng_.in(us / 2, 20 * us);
+	if (what_ == kind::bottleneck) {
+		f.ns_per_byte = 0.8;
+		f.queue = rng_.in(16, 64);
+		return f;
+	}
 	if (what_ == kind::perfect)
 		return f;
 	f.jitter = 0;
@@ -114,6 +138,8 @@ world::world(kind what, u64 seed, bool trace)
 {
 	bool clean = what == kind::perfect || what == kind::loopback;
 
+	rules_.may_die = what == kind::broken;
+	rules_.longest = what == kind::bottleneck ? 131072 : 16384;
 	rules_.all_arrive = clean;
 	rules_.once = clean || faults_.duplicate == 0;
 	rules_.in_order = clean ||
@@ -126,6 +152,9 @@ world::world(kind what, u64 seed, bool trace)
 		make_couple(static_cast<u32>(couples_.size()));
 	if (what == kind::aborted)
 		abort_at_ = rng_.in(1, 200);
+	if (what == kind::broken)
+		harm_at_ = rng_.in(1, 200);
+	drains_ = what != kind::bottleneck && rng_.chance(0.2);
 }
 
 world::~world()
@@ -164,8 +193,30 @@ void world::make_rigs(u64 seed)
 	}
 }
 
-void world::make_qp(ornic_th *r, ornic_th_qp *qp, u8 type, u32 which)
+ornic_th_srq *world::make_srq(couple &c, int side, u8 type)
 {
+	ornic_th_srq *srq = &c.srq[side];
+	ornic_th *r = th(side);
+	int status;
+
+	if (type == ORNIC_QPT_XRC_TGT)
+		status = ornic_th_xsrq_init(r, srq, 4, domain,
+					    &cq_[side * 2 + 1]);
+	else if ((type == ORNIC_QPT_RC || type == ORNIC_QPT_UD) &&
+		 rng_.chance(0.3))
+		status = ornic_th_srq_init(r, srq, 4, 4);
+	else
+		return nullptr;
+	if (status)
+		fail("no SRQ");
+	return srq;
+}
+
+void world::make_qp(ornic_th *r, ornic_th_qp *qp, u8 type, u32 which,
+		    ornic_th_srq *srq)
+{
+	bool ini = type == ORNIC_QPT_XRC_INI, tgt = type == ORNIC_QPT_XRC_TGT;
+
 	ornic_th_qpinit init = {};
 
 	init.type = type;
@@ -175,7 +226,11 @@ void world::make_qp(ornic_th *r, ornic_th_qp *qp, u8 type, u32 which)
 	init.rq_log_depth = rules_.all_arrive ? 4 :
 						static_cast<u8>(rng_.in(1, 4));
 	init.max_inline = static_cast<u16>(rng_.in(1, 128));
-	if (ornic_th_qp_init(r, qp, &init, &cq_[which], &cq_[which + 1])) {
+	init.xrcdn = domain;
+	if (!tgt)
+		init.srq = srq;
+	if (ornic_th_qp_init(r, qp, &init, tgt ? nullptr : &cq_[which],
+			     ini || tgt ? nullptr : &cq_[which + 1])) {
 		fail("no QP");
 		return;
 	}
@@ -190,6 +245,10 @@ void world::make_qp(ornic_th *r, ornic_th_qp *qp, u8 type, u32 which)
 	c.max_rd_atomic = static_cast<u8>(rng_.in(1, 16));
 	c.max_dest_rd_atomic = c.max_rd_atomic;
 	c.qkey = static_cast<u32>(rng_.in(1, 0x7fffffff));
+	if (rules_.may_die) {
+		c.retry_cnt = static_cast<u8>(rng_.in(0, 7));
+		c.rnr_retry = static_cast<u8>(rng_.in(0, 6));
+	}
 }
 
 u32 world::make_ah(ornic_th_qp *from, const ornic_th_qp *to)
@@ -205,39 +264,40 @@ u32 world::make_ah(ornic_th_qp *from, const ornic_th_qp *to)
 	return ah;
 }
 
-void world::make_streams(couple &c, u32 index, u32 mtu)
+void world::make_stream(couple &c, u32 index, int way, u32 mtu)
 {
-	for (int way = 0; way < 2; way++) {
-		ornic_th_qp *from = way ? &c.b : &c.a;
-		ornic_th_qp *to = way ? &c.a : &c.b;
-		std::unique_ptr<stream> &s = way ? c.ba : c.ab;
+	ornic_th_qp *from = way ? &c.b : &c.a;
+	ornic_th_qp *to = way ? &c.a : &c.b;
+	ornic_th_srq *srq = &c.srq[!way];
+	std::unique_ptr<stream> &s = way ? c.ba : c.ab;
 
-		s = std::make_unique<stream>(rng_, rules_, index * 2 + way);
-		if (s->setup(from, to, mtu, make_ah(from, to), from->sig_all,
-			     from->max_inline))
-			fail("no MR");
-		if (rules_.all_arrive && from->type != ORNIC_QPT_RC)
-			s->post_all_recvs_first();
-		if (s->post_recvs())
-			actors_.push_back(
-				{ now_ + rng_.in(0, 200 * us), s.get(), true });
+	s = std::make_unique<stream>(rng_, rules_, index * 2 + way);
+	if (s->setup(from, to, srq->th ? srq : nullptr, mtu, make_ah(from, to)))
+		fail("no MR");
+	if (rules_.all_arrive && from->type != ORNIC_QPT_RC)
+		s->post_all_recvs_first();
+	if (s->post_recvs())
 		actors_.push_back(
-			{ now_ + rng_.in(0, 50 * us), s.get(), false });
-	}
+			{ now_ + rng_.in(0, 200 * us), s.get(), true });
+	actors_.push_back({ now_ + rng_.in(0, 50 * us), s.get(), false });
 }
 
 void world::make_couple(u32 index)
 {
-	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_RC, ORNIC_QPT_RC,
-				    ORNIC_QPT_UC, ORNIC_QPT_UD };
-	u8 type = types[rng_.in(0, sizeof(types) - 1)];
+	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_RC,
+				    ORNIC_QPT_RC, ORNIC_QPT_UC,
+				    ORNIC_QPT_UD, ORNIC_QPT_XRC_INI };
+	bool rc_only = what_ == kind::bottleneck || what_ == kind::broken;
+	u8 type = types[rc_only ? 0 : rng_.in(0, sizeof(types) - 1)];
+	bool xrc = type == ORNIC_QPT_XRC_INI;
+	u8 peer = xrc ? u8{ ORNIC_QPT_XRC_TGT } : type;
 
 	couples_.push_back(std::make_unique<couple>());
 
 	couple &c = *couples_.back();
 
-	make_qp(th(0), &c.a, type, 0);
-	make_qp(th(1), &c.b, type, 2);
+	make_qp(th(0), &c.a, type, 0, make_srq(c, 0, type));
+	make_qp(th(1), &c.b, peer, 2, make_srq(c, 1, peer));
 	if (!out_.failure.empty())
 		return;
 	c.b.conn.mtu = c.a.conn.mtu;
@@ -247,8 +307,20 @@ void world::make_couple(u32 index)
 		fail("no connection");
 		return;
 	}
-	make_streams(c, index,
-		     type == ORNIC_QPT_UD ? 4096 : 128u << c.a.conn.mtu);
+	for (int way = 0; way < (xrc ? 1 : 2); way++)
+		make_stream(c, index, way,
+			    type == ORNIC_QPT_UD ? 4096 : 128u << c.a.conn.mtu);
+}
+
+std::vector<stream *> world::streams() const
+{
+	std::vector<stream *> list;
+
+	for (const auto &c : couples_)
+		for (stream *s : { c->ab.get(), c->ba.get() })
+			if (s)
+				list.push_back(s);
+	return list;
 }
 
 // ---- life ---------------------------------------------------------------------
@@ -263,17 +335,15 @@ bool world::poll(ornic_th_cq &cq)
 		bool recv = cqe.opcode & ORNIC_CQE_IS_RECV, found = false;
 
 		any = true;
-		for (auto &c : couples_) {
-			for (stream *s : { c->ab.get(), c->ba.get() }) {
-				if (recv && s->recv_th() == cq.th &&
-				    s->recv_qpn() == qpn) {
-					s->on_recv(cqe);
-					found = true;
-				} else if (!recv && s->send_th() == cq.th &&
-					   s->send_qpn() == qpn) {
-					s->on_send(cqe);
-					found = true;
-				}
+		for (stream *s : streams()) {
+			if (recv && s->recv_th() == cq.th &&
+			    s->recv_qpn() == qpn) {
+				s->on_recv(cqe);
+				found = true;
+			} else if (!recv && s->send_th() == cq.th &&
+				   s->send_qpn() == qpn) {
+				s->on_send(cqe);
+				found = true;
 			}
 		}
 		if (!found)
@@ -348,10 +418,39 @@ void world::wobble()
 	th(static_cast<int>(rng_.in(0, 1)))->xmit_fail = 1;
 }
 
+// The network breaks, or receivers do not post any more.
+void world::harm()
+{
+	harmed_ = now_;
+	if (rng_.chance(0.5)) {
+		wire_.cut();
+		return;
+	}
+	for (actor &a : actors_)
+		if (a.recv)
+			a.when = 0;
+}
+
+// An SQ that drains, or is drained, goes on later.
+void world::drain_and_go()
+{
+	if (!drains_ || !rng_.chance(0.02))
+		return;
+
+	std::vector<stream *> list = streams();
+	ornic_th_qp *qp = list[rng_.in(0, list.size() - 1)]->sender();
+	u8 state = ornic_th_state(qp);
+
+	if (state == ORNIC_QPS_RTS)
+		ornic_th_modify(qp, ORNIC_QPS_SQD, ORNIC_QPM_STATE);
+	else if (state == ORNIC_QPS_SQD)
+		ornic_th_modify(qp, ORNIC_QPS_RTS, ORNIC_QPM_STATE);
+}
+
 bool world::all_done() const
 {
-	for (const auto &c : couples_)
-		if (!c->ab->done() || !c->ba->done())
+	for (const stream *s : streams())
+		if (!s->done())
 			return false;
 	return true;
 }
@@ -360,18 +459,16 @@ std::string world::progress() const
 {
 	std::string text;
 
-	for (const auto &c : couples_)
-		for (const stream *s : { c->ab.get(), c->ba.get() })
-			text += "\n  " + s->progress();
+	for (const stream *s : streams())
+		text += "\n  " + s->progress();
 	return text;
 }
 
 void world::collect()
 {
-	for (const auto &c : couples_)
-		for (const stream *s : { c->ab.get(), c->ba.get() })
-			if (!s->failure().empty())
-				fail(s->failure());
+	for (const stream *s : streams())
+		if (!s->failure().empty())
+			fail(s->failure());
 }
 
 void world::loop_until_done()
@@ -382,6 +479,14 @@ void world::loop_until_done()
 		if (abort_at_ && n == abort_at_)
 			return;
 		// What is still on the wire must do no harm either.
+		if (!when && drains_) {
+			drains_ = false;
+			for (stream *s : streams())
+				ornic_th_modify(s->sender(), ORNIC_QPS_RTS,
+						ORNIC_QPM_STATE);
+			settle();
+			continue;
+		}
 		if (!when) {
 			if (!all_done() && !abort_at_)
 				fail("at rest before everything arrived: " +
@@ -392,6 +497,11 @@ void world::loop_until_done()
 		pair_.a->now = now_;
 		pair_.b->now = now_;
 		wobble();
+		drain_and_go();
+		if (harm_at_ && n == harm_at_)
+			harm();
+		if (harmed_ && now_ - harmed_ > longest_death)
+			fail("does not die: " + progress());
 		act(now_);
 		wire_.work(now_);
 		ornic_th_expire(pair_.a);
@@ -436,14 +546,75 @@ void world::check_stats()
 	}
 }
 
-void world::tear_down()
+// An unlucky run sends a lot again, but not without end. Sums over all seeds have
+// closer bounds.
+void world::check_effort()
+{
+	u64 payload = out_.bytes;
+
+	if (out_.sent > 20 * payload + 1000000)
+		fail("sent " + std::to_string(out_.sent) + " bytes for " +
+		     std::to_string(payload));
+	if (out_.ns > 20000000 * us)
+		fail("took " + std::to_string(out_.ns) + " ns for " +
+		     std::to_string(payload) + " bytes");
+}
+
+void world::destroy_qps()
 {
 	for (auto &c : couples_) {
 		if (ornic_th_qp_fini(&c->a) || ornic_th_qp_fini(&c->b))
 			fail("a QP cannot be destroyed");
-		c->ab->destroy();
-		c->ba->destroy();
+		for (ornic_th_srq &srq : c->srq)
+			if (srq.th && ornic_th_srq_fini(&srq))
+				fail("an SRQ cannot be destroyed");
 	}
+	for (stream *s : streams())
+		s->destroy();
+}
+
+// What is under way arrives where nothing is, or something with an old number
+// and another peer. It has no effect.
+void world::deliver_late()
+{
+	ornic_th_qpinit init = {};
+	ornic_th_qp other = {};
+	ornic_cqe cqe;
+	u8 state = static_cast<u8>(rng_.in(0, 3));
+
+	init.type = ORNIC_QPT_RC;
+	pair_.b->eng->dev.qps.next = couples_[0]->b.qpn;
+	if (ornic_th_qp_init(pair_.b, &other, &init, &cq_[2], &cq_[3]))
+		fail("no QP");
+	ornic_th_connect(&other, nullptr, gid_);
+	if (state != ORNIC_QPS_RTS)
+		ornic_th_to(&other, ORNIC_QPS_RESET);
+
+	u32 psn = ornic_th_rq_psn(&other);
+
+	while (u64 when = wire_.next()) {
+		now_ = std::max(now_, when);
+		pair_.a->now = now_;
+		pair_.b->now = now_;
+		wire_.work(now_);
+		ornic_th_run(pair_.b);
+	}
+	for (ornic_th_cq &cq : cq_)
+		while (ornic_th_poll(&cq, &cqe))
+			if (le32_to_cpu(cqe.qpn) == other.qpn &&
+			    cq.th == pair_.b)
+				fail("a completion of the wrong QP");
+	if (ornic_th_rq_psn(&other) != psn)
+		fail("a packet for another QP");
+	if (ornic_th_qp_fini(&other))
+		fail("a QP cannot be destroyed");
+}
+
+void world::tear_down()
+{
+	destroy_qps();
+	if (abort_at_ && !loop())
+		deliver_late();
 	collect();
 	for (u32 i = 0; i < ncqs_; i++)
 		if (ornic_th_cq_fini(&cq_[i]))
@@ -456,18 +627,21 @@ outcome world::run()
 {
 	if (out_.failure.empty())
 		loop_until_done();
-	if (out_.failure.empty() && !abort_at_) {
-		for (auto &c : couples_) {
-			c->ab->check_end();
-			c->ba->check_end();
-		}
-		collect();
-		check_stats();
+	for (const stream *s : streams()) {
+		out_.messages += s->messages();
+		out_.bytes += s->bytes();
 	}
-	for (const auto &c : couples_)
-		for (const stream *s : { c->ab.get(), c->ba.get() })
-			if (s)
-				out_.messages += s->messages();
+	out_.sent = wire_.bytes();
+	out_.ns = now_ - 1000000;
+	if (out_.failure.empty() && !abort_at_) {
+		for (stream *s : streams())
+			s->check_end();
+		collect();
+		if (what_ != kind::broken)
+			check_stats();
+		if (what_ == kind::bottleneck)
+			check_effort();
+	}
 	if (out_.failure.empty())
 		tear_down();
 	out_.frames = wire_.frames();

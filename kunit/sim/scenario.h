@@ -14,6 +14,8 @@ enum class kind {
 	perfect, // a wire without faults: everything arrives
 	loopback, // one engine: no wire at all
 	aborted, // lossy, and torn down in the middle
+	broken, // lossy, and then nothing arrives, or nobody is ready
+	bottleneck, // a short queue before a slow link
 };
 
 struct outcome {
@@ -22,6 +24,9 @@ struct outcome {
 	std::uint64_t frames = 0;
 	std::uint64_t lost = 0;
 	std::uint64_t messages = 0;
+	std::uint64_t bytes = 0; // of messages
+	std::uint64_t sent = 0; // bytes of frames
+	std::uint64_t ns = 0; // virtual time
 };
 
 outcome run(kind what, std::uint64_t seed, bool trace = false);

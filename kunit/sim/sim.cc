@@ -25,13 +25,18 @@ std::uint64_t passed, failed;
 
 constexpr int max_reports = 5;
 
+struct sums {
+	std::uint64_t seeds, bytes, sent, ns;
+};
+
 // Runs seeds 1 to @count, or the one that was asked for.
-void run_seeds(sim::kind what, const char *test, std::uint64_t count)
+sums run_seeds(sim::kind what, const char *test, std::uint64_t count)
 {
 	std::uint64_t first = opt.one ? opt.seed : 1;
 	std::uint64_t last = opt.one ? opt.seed : count;
 	std::uint64_t frames = 0, lost = 0, messages = 0;
 	int reports = 0;
+	sums all{};
 
 	for (std::uint64_t seed = first; seed <= last; seed++) {
 		sim::outcome out = sim::run(what, seed, opt.trace);
@@ -39,6 +44,10 @@ void run_seeds(sim::kind what, const char *test, std::uint64_t count)
 		frames += out.frames;
 		lost += out.lost;
 		messages += out.messages;
+		all.seeds++;
+		all.bytes += out.bytes;
+		all.sent += out.sent;
+		all.ns += out.ns;
 		if (out.failure.empty()) {
 			passed++;
 			continue;
@@ -54,6 +63,7 @@ void run_seeds(sim::kind what, const char *test, std::uint64_t count)
 	std::printf("# %s: %ju seeds, %ju messages, %ju frames, %ju lost\n",
 		    test, uintmax_t{ last - first + 1 }, uintmax_t{ messages },
 		    uintmax_t{ frames }, uintmax_t{ lost });
+	return all;
 }
 
 TEST(sim, lossy)
@@ -74,6 +84,22 @@ TEST(sim, loopback)
 TEST(sim, aborted)
 {
 	run_seeds(sim::kind::aborted, "aborted", opt.seeds / 10 + 1);
+}
+
+TEST(sim, broken)
+{
+	run_seeds(sim::kind::broken, "broken", opt.seeds / 10 + 1);
+}
+
+TEST(sim, bottleneck)
+{
+	sums all = run_seeds(sim::kind::bottleneck, "bottleneck",
+			     opt.seeds / 20 + 1);
+
+	if (all.seeds < 50)
+		return;
+	EXPECT_LT(all.sent, all.bytes * 3 / 2);
+	EXPECT_LT(all.ns / all.seeds, 150000000u);
 }
 
 TEST(sim, same_seed_same_run)

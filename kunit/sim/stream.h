@@ -16,6 +16,8 @@ struct rules {
 	bool all_arrive; // even UC and UD
 	bool in_order; // even UC and UD
 	bool once; // even UC and UD
+	bool may_die; // connections may end with exhausted retries
+	u32 longest; // bytes of a message
 };
 
 // An MR and its image: what the memory must hold.
@@ -40,6 +42,8 @@ public:
 	void put(u32 off, const u8 *data, u32 len);
 	void expect(u32 off, const u8 *data, u32 len);
 	void read(u32 off, u8 *data, u32 len) const;
+	// What the image has there.
+	void image(u32 off, u8 *data, u32 len) const;
 	// First offset where memory and image differ, -1 if none.
 	[[nodiscard]] s64 check() const;
 	int destroy();
@@ -55,6 +59,13 @@ struct piece {
 	u32 len;
 };
 
+// What a READ reads.
+enum class area : u8 {
+	constant, // never written
+	written, // what WRITEs write
+	word, // what atomics change
+};
+
 struct message {
 	u32 id;
 	u8 opcode;
@@ -63,7 +74,9 @@ struct message {
 	bool signalled;
 	bool takes_recv;
 	std::vector<piece> local;
-	u32 remote; // offset in the peer's region
+	u32 remote; // offset in the peer's area
+	area where;
+	u32 key; // a window: of a WRITE, or to be bound or invalidated; 0: none
 	u64 swap_add;
 	u64 compare;
 	u64 orig; // what an atomic must find
@@ -74,9 +87,10 @@ class stream {
 public:
 	stream(random &rng, const rules &r, u32 index);
 
-	// Connects @from (sender) to @to (receiver); both are made already.
-	int setup(ornic_th_qp *from, ornic_th_qp *to, u32 mtu, u32 ah,
-		  bool sig_all, u32 max_inline);
+	// Connects @from (sender) to @to (receiver); both are made already. @to
+	// takes its receives from @srq if it is not null.
+	int setup(ornic_th_qp *from, ornic_th_qp *to, ornic_th_srq *srq,
+		  u32 mtu, u32 ah);
 	// Post a few sends or receives. True when there are more to come.
 	bool post_sends();
 	bool post_recvs();
@@ -113,13 +127,30 @@ public:
 	{
 		return next_send_;
 	}
+	// Of the messages posted.
+	[[nodiscard]] u64 bytes() const;
+	[[nodiscard]] ornic_th_qp *sender() const
+	{
+		return from_;
+	}
 	void post_all_recvs_first()
 	{
 		early_ = true;
 	}
 
 private:
-	void plan(u32 mtu, bool sig_all, u32 max_inline);
+	bool reliable() const
+	{
+		return from_->type == ORNIC_QPT_RC ||
+		       from_->type == ORNIC_QPT_XRC_INI;
+	}
+	int make_windows();
+	int bind_for_peer();
+	void plan(u32 mtu, u32 n);
+	void plan_flags(message &m, bool last);
+	void plan_remote(message &m);
+	void plan_window(message &m);
+	bool overtakes(const message &m) const;
 	u8 pick_opcode();
 	u32 pick_length(u32 mtu, u8 opcode);
 	std::vector<piece> place(u32 len, u32 &top);
@@ -127,6 +158,10 @@ private:
 	void model_atomic_write(message &m);
 	void fill_message(message &m) const;
 	void fill_memory();
+	void fill_messages(const std::vector<u8> &noise);
+	u64 remote_address(const message &m) const;
+	void on_failed_send(const ornic_cqe &cqe);
+	void check_unreliable();
 	void check_recv_bytes(const message &m, u32 slot);
 	void check_fetched(const message &m);
 	const message *identify(const ornic_cqe &cqe, u32 slot);
@@ -138,10 +173,20 @@ private:
 	bool early_ = false;
 	ornic_th_qp *from_ = nullptr;
 	ornic_th_qp *to_ = nullptr;
+	ornic_th_srq *srq_ = nullptr;
 	u32 ah_ = 0;
 	region src_, dst_, rcv_;
 	u32 read_off_ = 0, read_len_ = 0, word_off_ = 0, write_off_ = 0;
+	u32 write_bytes_ = 0; // of the area that WRITEs write
 	u32 slot_bytes_ = 0;
+	// Windows: of the sender, bound and invalidated again and again; of the
+	// receiver, used by WRITEs until a SEND invalidates them.
+	u32 own_window_ = 0;
+	bool own_bound_ = false;
+	u32 windows_[2] = {};
+	u32 next_window_ = 0;
+	u32 base_ = 0; // index of the first WQE
+	bool dead_ = false; // a message has failed
 	u32 nrecvs_ = 0;
 	u64 word_ = 0;
 	std::vector<message> msgs_;
@@ -151,6 +196,7 @@ private:
 	std::vector<std::vector<piece>> slots_;
 	u32 next_send_ = 0, next_recv_ = 0;
 	u32 send_cqes_ = 0, recv_cqes_ = 0;
+	u32 done_ = 0; // messages up to the last completion
 	s64 last_id_ = -1;
 	std::string failure_;
 };

@@ -37,13 +37,21 @@ void wire::take(ornic_th *from, ornic_th *to, u64 now)
 	int side = from->index & 1;
 
 	while (ornic_th_frame *f = ornic_th_pull(from)) {
+		frames_++;
+		bytes_ += f->len;
+		if (faults_.queue && leaving_[side].size() >= faults_.queue) {
+			lost_++;
+			note("QUEUE FULL", { now, from, to, f });
+			ornic_th_put(from, f);
+			continue;
+		}
+
 		u64 start = std::max(now, link_free_[side]);
 		u64 end = start + 1 +
 			  static_cast<u64>(f->len * faults_.ns_per_byte);
 
 		link_free_[side] = end;
 		leaving_[side].push({ end, from, to, f });
-		frames_++;
 	}
 }
 
@@ -124,6 +132,7 @@ void wire::depart(const departure &d)
 
 	if ((lose || damage) && is_harmed_enough(d.frame))
 		lose = damage = false;
+	lose |= cut_;
 	if (late)
 		when += rng_.in(0, faults_.reorder_delay);
 	if (lose) {
@@ -133,7 +142,7 @@ void wire::depart(const departure &d)
 		what = damage ? "DAMAGED" : late ? "LATE" : "";
 		send_copy(d, when, damage);
 	}
-	if (rng_.chance(faults_.duplicate)) {
+	if (rng_.chance(faults_.duplicate) && !cut_) {
 		what = lose ? "LOST (its copy not)" : "TWICE";
 		send_copy(d, when + rng_.in(0, faults_.reorder_delay), false);
 	}

@@ -52,6 +52,7 @@ struct faults {
 	u64 jitter = 0;
 	u64 reorder_delay = 0;
 	double ns_per_byte = 0.1;
+	size_t queue = 0; // frames before the link; 0: no limit
 };
 
 // A frame that arrives at harness @to; bytes of exactly its length, so that the
@@ -80,6 +81,11 @@ public:
 	bool work(u64 now);
 	// Gives frames that have not left back to their harnesses.
 	void drop_all();
+	// From now on nothing arrives.
+	void cut()
+	{
+		cut_ = true;
+	}
 
 	u64 frames() const
 	{
@@ -88,6 +94,10 @@ public:
 	u64 lost() const
 	{
 		return lost_;
+	}
+	u64 bytes() const
+	{
+		return bytes_;
 	}
 	u64 hash() const
 	{
@@ -130,6 +140,8 @@ private:
 	u64 seq_ = 0;
 	u64 frames_ = 0;
 	u64 lost_ = 0;
+	u64 bytes_ = 0;
+	bool cut_ = false;
 	u64 hash_ = 0xcbf29ce484222325ull;
 	bool trace_ = false;
 };
