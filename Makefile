@@ -68,10 +68,14 @@ include qemu-tests/programs/programs.mk
 include qemu-tests/bench/bench.mk
 
 # Kernel modules. External modules of 6.12 build beside their sources only, so
-# the sources are mirrored into one folder for each kernel.
+# the sources are mirrored into one folder for each kernel. Make does not see that
+# another kernel has other structures: what was built for one is removed.
 define build_modules
 	@test -d "$(2)" || { echo 'no kernel headers: apt-get install linux-headers-6.12-amd64' >&2; exit 1; }
 	@mkdir -p $(BUILD)/$(1)
+	@echo "$(2)" | cmp -s - $(BUILD)/$(1)/.kernel || { \
+		find $(BUILD)/$(1) -name '*.o' -delete; \
+		echo "$(2)" >$(BUILD)/$(1)/.kernel; }
 	@rsync -rt --delete --prune-empty-dirs --include='*/' --include='*.[ch]' \
 		--exclude='*' uapi driver kunit $(BUILD)/$(1)/
 	@rsync -t Kbuild $(BUILD)/$(1)/
