@@ -17,9 +17,10 @@ RACES := lifecycle verify perftest mcast kicks rdmacm \
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.PHONY: all modules modules-debug modules-kcsan debug-kernel provider programs \
-	unit sim fuzz fuzz-short kcsan kunit qemu-test test demo check install uninstall \
-	install-modules uninstall-modules html clean help
+.PHONY: all modules modules-debug modules-kcsan modules-coverage debug-kernel \
+	provider programs unit sim fuzz fuzz-short fuzz-kernel coverage-kernel kcsan \
+	kunit qemu-test test demo check install uninstall install-modules \
+	uninstall-modules html clean help
 
 all: modules provider
 
@@ -43,7 +44,8 @@ help:
 	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
 	@echo '                    build/bench (BENCH=quick: 3 minutes, not 15)'
 	@echo 'make fuzz         each fuzzer for DURATION seconds (600), and keep'
-	@echo '                    what it learns'
+	@echo '                    what it learns (fuzz-kernel: the modules, in a'
+	@echo '                    guest with the debug kernel; SEED=1)'
 	@echo 'make coverage     lines and branches of the engine that no host test reaches'
 	@echo 'make microbench   the engine on its own: time on this host, beside memcpy'
 	@echo '                    (microbench-count: instructions, which fails if'
@@ -95,6 +97,11 @@ modules-kcsan:
 	@qemu-tests/kernel/build.sh kcsan
 	$(call build_modules,kcsan,$(shell qemu-tests/kernel/build.sh --print-dir kcsan)/build)
 
+# With KCOV and GCOV
+modules-coverage: export COVERAGE := 1
+modules-coverage: debug-kernel
+	$(call build_modules,coverage,$(shell qemu-tests/kernel/build.sh --print-dir)/build)
+
 # Tests in QEMU
 kunit: modules-debug
 	$(RUN) --kernel debug kunit
@@ -108,6 +115,19 @@ kcsan: modules-kcsan provider programs
 
 test:
 	+@scripts/test
+
+fuzz-kernel: modules-coverage provider programs
+	DURATION=$(or $(DURATION),600) SEED=$(or $(SEED),1) \
+		$(RUN) --kernel debug --modules coverage kfuzz
+
+# What the cases reach of the modules; CASES may be given bit by bit, as the
+# counters of each guest stay in build/qemu/coverage.
+COVERAGE_CASES := $(or $(CASES),smoke verify lifecycle observe kicks mcast rdmacm \
+	netem wire faults kfuzz)
+
+coverage-kernel: modules-coverage provider programs
+	-$(RUN) --kernel debug --modules coverage $(COVERAGE_CASES)
+	qemu-tests/lib/coverage.py build/coverage build/qemu/coverage
 
 demo: modules provider programs
 	$(RUN) --kernel stock --script qemu-tests/demo.sh

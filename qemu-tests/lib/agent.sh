@@ -163,6 +163,17 @@ run_case()
 	report "$verdict $number $name$reason"
 }
 
+# The counters of modules that are built for coverage, which outlive them.
+report_coverage()
+{
+	local file
+
+	find /sys/kernel/debug/gcov -name '*.gcda' -path '*/coverage/driver/*' |
+		while read -r file; do
+			report "# gcda: ${file#*/build/coverage/} $(base64 -w 0 "$file")"
+		done
+} 2>/dev/null
+
 # Unload the modules and scan for leaks.
 end_of_group()
 {
@@ -181,6 +192,7 @@ end_of_group()
 	judge_log unload '' 2>&1 | sed 's/^/# /' >&3
 	[ "${PIPESTATUS[0]}" = 0 ] || verdict='not ok' reason=' # splat'
 	report "$verdict $number $GROUP/unload$reason"
+	report_coverage
 
 	[ -e "$kmemleak" ] || return 0
 	number=$((number + 1)) verdict=ok

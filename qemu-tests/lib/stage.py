@@ -31,10 +31,12 @@ class Missing(Exception):
 
 
 class Kernel:
-    """A bootable kernel: image, release and module folder."""
+    """A bootable kernel: image, release and module folder; and how our modules are
+    built for it."""
 
-    def __init__(self, name):
+    def __init__(self, name, modules=None):
         self.name = name
+        self.built = modules or name
         self.acpi = name == "stock"
         if name == "stock":
             images = glob.glob("/boot/vmlinuz-6.12*-amd64")
@@ -55,7 +57,7 @@ class Kernel:
     @property
     def built_modules(self):
         """Our modules, built for this kernel."""
-        return sorted(glob.glob(os.path.join(TREE, "build", self.name, "*.ko")))
+        return sorted(glob.glob(os.path.join(TREE, "build", self.built, "*.ko")))
 
 
 def _version_key(path):
