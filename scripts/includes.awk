@@ -11,7 +11,8 @@
 #   kunit                 driver_* the driver, all others uapi and the engine
 #   qemu-tests/nic        of the engine engine.h; nothing of the driver
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
-#                         is common to them is verbs.h, live_memory.h, ktap.h of verify
+#                         is common to them is verbs.h, live_memory.h, ktap.h of verify;
+#                         kfuzz also uapi, as what it damages is ours
 #   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing
 #                         of ours
 
@@ -35,6 +36,8 @@ function allowed(file, what, quoted)
 		return !quoted || what ~ /^(pci\/pci|ornic)_[a-z_]+\.h$/
 	if (file ~ /^kunit\//)
 		return !quoted ? what !~ /^ornic_/ : what !~ /^(ornic_|soft|\.\.)/
+	if (file ~ /^qemu-tests\/programs\/kfuzz\// && what ~ /^rdma\/ornic-/)
+		return 1
 	if (file ~ /^qemu-tests\/programs\//)
 		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|ktap)\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/bench\//)

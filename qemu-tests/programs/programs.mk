@@ -5,7 +5,7 @@ programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events \
 		$(BUILD)/programs/ornic_live \
 		$(BUILD)/programs/ornic_attack_remote \
-		$(BUILD)/programs/ornic_attack_local
+		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz
 
 # Without Open MPI's headers the cases that want it are skipped.
 mpi_flags := $(shell pkg-config --cflags ompi-c 2>/dev/null)
@@ -20,12 +20,14 @@ $(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cc
 
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cc)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.h) \
-		$(wildcard qemu-tests/programs/attack/*.h)
+		$(wildcard qemu-tests/programs/attack/*.h) \
+		$(wildcard qemu-tests/programs/kfuzz/*.h)
 verify_objects := $(verify_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
 
 $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
 	@mkdir -p $(@D)
-	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -c $< -o $@
+	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror $(CPPFLAGS) -c $< \
+		-o $@
 
 $(BUILD)/programs/ornic_verify: $(verify_objects)
 	$(CXX) $^ -lgtest -libverbs -o $@
@@ -60,3 +62,11 @@ $(BUILD)/programs/ornic_attack_local: $(BUILD)/programs/attack/local.o \
 		$(BUILD)/programs/verify/ktap.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -lgtest -libverbs -pthread -o $@
+
+kfuzz_sources := $(wildcard qemu-tests/programs/kfuzz/*.cc)
+
+$(BUILD)/programs/kfuzz/%.o: CPPFLAGS += -Iuapi
+
+$(BUILD)/programs/ornic_kfuzz: $(BUILD)/programs/verify/verbs.o \
+		$(kfuzz_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
+	$(CXX) $^ -libverbs -pthread -o $@
