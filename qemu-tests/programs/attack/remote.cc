@@ -66,6 +66,8 @@ private:
 	void headers();
 	void mutations();
 	void spoofed();
+	void impersonate();
+	void steal();
 	void groups();
 	void flood();
 	void one_round();
@@ -420,6 +422,45 @@ void attacker::spoofed()
 	way_.from = own;
 }
 
+/* All is right but the address: nothing is executed. */
+void attacker::impersonate()
+{
+	const byte_string own = way_.from;
+
+	for (bait &b : baits_)
+		for (int i = 0; b.type() != IBV_QPT_UD && i < 16; i++) {
+			const roce p = valid_to({ b.qpn(), &b });
+			const uint32_t before = b.expected();
+
+			way_.from = innocent_;
+			send(p);
+			way_.from = own;
+			b.revive();
+			check_equal(b.expected(), before,
+				    "PSN after a request from elsewhere");
+		}
+}
+
+/* All is right but the PD or the rights of the key: see the guards. */
+void attacker::steal()
+{
+	for (bait &b : baits_)
+		for (field::which w : { field::inner, field::foreign })
+			for (uint8_t op : { 0x0a, 0x14, 0x1d }) {
+				roce p = valid_to({ b.qpn(), &b });
+
+				p.opcode = (p.opcode & 0xe0) | op;
+				p.payload = op == 0x14 ? 0 : 8;
+				p.length = 8;
+				p.va = field_.address(w);
+				p.rkey = w == field::inner ?
+						 field_.inner_mr->rkey :
+						 field_.foreign_mr->rkey;
+				p.swap = 1;
+				send(p);
+			}
+}
+
 /* To a group with a member: what is not for it, and each opcode to its Q_Key. */
 void attacker::groups()
 {
@@ -473,6 +514,8 @@ void attacker::one_round()
 	headers();
 	mutations();
 	spoofed();
+	impersonate();
+	steal();
 	groups();
 	flood();
 	field_.check_guards();
