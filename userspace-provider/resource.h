@@ -89,14 +89,25 @@ public:
 		}
 		return space;
 	}
-	/** Put the driver's memory where space was reserved for it. */
+	/**
+	 * Put the driver's memory where space was reserved for it. A failure
+	 * there is met by a second try anywhere else.
+	 */
 	[[nodiscard]] bool map_here(int fd, std::uint64_t offset,
 				    std::size_t size) noexcept
 	{
-		return size == size_ &&
-		       mmap(data_, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_FIXED, fd,
-			    static_cast<off_t>(offset)) != MAP_FAILED;
+		if (size != size_)
+			return false;
+		if (mmap(data_, size, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd,
+			 static_cast<off_t>(offset)) != MAP_FAILED)
+			return true;
+		// The kernel may have given the space up before it failed, and
+		// another thread may have it: it is not ours to unmap.
+		data_ = nullptr;
+		size_ = 0;
+		*this = mapping(fd, offset, size);
+		return static_cast<bool>(*this);
 	}
 	mapping(mapping &&other) noexcept
 		: data_(std::exchange(other.data_, nullptr))

@@ -67,6 +67,16 @@ TEST(mapping, says_why_it_failed)
 	EXPECT_FALSE(none);
 }
 
+TEST(mapping, space_that_stays_empty_is_given_up)
+{
+	mapping space = mapping::reserve(4096);
+
+	ASSERT_TRUE(space);
+	EXPECT_FALSE(space.map_here(-1, 0, 4096));
+	EXPECT_EQ(errno, EBADF);
+	EXPECT_FALSE(space);
+}
+
 struct driver_part {
 	std::uint32_t number;
 	std::uint32_t more;
