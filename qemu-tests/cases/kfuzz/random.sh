@@ -16,6 +16,7 @@ run()
 {
 	local mac
 
+	modprobe rdma_ucm
 	topology loop
 	read -r mac </sys/class/net/veth-cli/address
 	# No program waits for an address.
