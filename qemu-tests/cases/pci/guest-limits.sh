@@ -46,7 +46,7 @@ run()
 	seconds=$(times 600)
 	# Pauses can only be measured on an idle host.
 	[ "$FULL" != 1 ] || export STEADY_PAUSE_MS=100
-	STEADY_UNTIL=stop verify steady &
+	STEADY_UNTIL=stop verify steady_send &
 	steady=$!
 	watch_memory &
 	memory=$!
