@@ -514,14 +514,16 @@ static void req_polled(struct kunit *test)
 }
 
 #define MANY 50
+/* Looks that take in all numbers, when less than 16 QPs are among those of each. */
+#define LOOKS ((1u << ORNIC_LOG_MAX_QP) / ORNIC_POLL_SPAN + 1)
 
-/* Some looks find what is posted, whichever QP it is, and however often. */
+/* These find what is posted, whichever QP it is, and however often. */
 static bool poll_finds(struct ornic_fixture *fix, struct ornic_th_qp *qp)
 {
 	u32 looks;
 
 	ornic_fix_post(qp, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 4);
-	for (looks = 0; looks < MANY / 4; looks++) {
+	for (looks = 0; looks < LOOKS; looks++) {
 		if (ornic_engine_poll(fix->pair.a->eng, 1000000))
 			return ornic_fix_drain(fix) == 1;
 	}

@@ -35,7 +35,7 @@
 #define ORNIC_POLL_RECENT 16
 #define ORNIC_POLL_OTHERS 16
 /* And numbers among which it looks for others: most of them may be unused. */
-#define ORNIC_POLL_SPAN (1u << 15)
+#define ORNIC_POLL_SPAN (1u << 14)
 
 /**
  * struct ornic_poll - what the poll thread remembers, for itself
