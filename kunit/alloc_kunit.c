@@ -525,7 +525,7 @@ static void ask_for_more(struct life *l, union ornic_req *req, u8 opcode,
 /* The list of pages that was made for it goes as well. */
 static void alloc_ends_with_a_refusal(struct kunit *test)
 {
-	static int (*const make[])(struct life * l) = {
+	static int (*const make[])(struct life *) = {
 		make_device, make_scq, make_rcq, make_srq, make_list,
 	};
 	const struct small_row *row = test->param_value;

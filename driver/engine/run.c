@@ -129,10 +129,12 @@ static void count_kick(struct ornic_qp *qp)
 {
 	const struct ornic_sq *sq = &qp->sq;
 	u32 posted = le32_to_cpu(READ_ONCE(sq->record->producer));
+	/* The SQ may be running: the trace may show an older value. */
+	u32 fetched = data_race(sq->fetched);
 
 	ornic_qp_stat_inc(qp, ORNIC_STAT_KICKS);
 	ornic_trace(qp, ORNIC_TRACE_KICK, READ_ONCE(qp->state), posted,
-		    data_race(sq->fetched));
+		    fetched);
 }
 
 static __flatten enum ornic_run_result
@@ -216,19 +218,20 @@ bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 {
 	struct ornic_rx rx __uninitialized;
 	struct ornic_qp *qp;
-	bool is_peer;
+	bool is_peer = false;
 
 	rx.ip = ip;
 	rx.ipv6 = ipv6;
 	ornic_rcu_read_lock();
 	qp = ornic_qp_lookup(&eng->dev, qpn);
-	/*
-	 * Without a lock: MODIFY_QP may be changing both. The answer only decides
-	 * where the packet waits; the QP checks its addresses again.
-	 */
-	is_peer = qp && qp->type != ORNIC_QPT_UD &&
-		  data_race(ornic_qp_can_receive(qp) &&
-			    ornic_path_matches(&qp->path, &rx));
+	if (qp && qp->type != ORNIC_QPT_UD) {
+		/*
+		 * Without a lock: MODIFY_QP may be changing both. The answer only
+		 * decides where the packet waits; the QP checks its addresses again.
+		 */
+		is_peer = data_race(ornic_qp_can_receive(qp) &&
+				    ornic_path_matches(&qp->path, &rx));
+	}
 	ornic_rcu_read_unlock();
 	return is_peer;
 }

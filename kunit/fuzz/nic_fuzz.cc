@@ -192,7 +192,8 @@ void guest::fill_lists()
 			u64 to = list & 1 ? lists_at + (list - 1) * page :
 					    (16 + i % 48) * page;
 
-			memcpy(ram_ + lists_at + list * page + i * 8, &to, 8);
+			memcpy(ram_ + lists_at + list * page + 8ull * i, &to,
+			       8);
 		}
 }
 
@@ -217,7 +218,7 @@ void guest::reset()
 
 	for (u32 i = 0; i < 4; i++) {
 		r->nonce[i] = cpu_to_le32(0x1234567 + i);
-		memcpy(ram_ + i * 4, &r->nonce[i], 4);
+		memcpy(ram_ + 4ull * i, &r->nonce[i], 4);
 	}
 	// Address 0 would mean that there is none.
 	memcpy(ram_ + 64, ram_, 16);
@@ -235,7 +236,7 @@ void guest::reset()
 
 void guest::scribble()
 {
-	u64 at = some_page() + in_.take<u8>() * 16;
+	u64 at = some_page() + 16ull * in_.take<u8>();
 	u32 len = in_.take<u8>() & 63;
 
 	if (at + len <= ram_pages * page)

@@ -327,8 +327,9 @@ void op_memory(world &w, const call &c)
 		madvise(w.memory + offset, 4096, MADV_DONTNEED);
 		break;
 	case 1:
-		mmap(w.memory + offset, 4096, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		static_cast<void>(
+			mmap(w.memory + offset, 4096, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 		break;
 	default:
 		mprotect(w.memory + offset, 4096,

@@ -21,7 +21,7 @@ enum kind { pd, mr, cq, qp, srq, ah, mw, xrcd, num_kinds };
 
 constexpr std::size_t num_places = 4;
 constexpr std::size_t num_contexts = 2;
-constexpr std::size_t memory_size = 64 * 4096;
+constexpr std::size_t memory_size = 64 * std::size_t{ 4096 };
 
 struct object {
 	std::atomic<uint32_t> handle{ 0 };
