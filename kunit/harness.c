@@ -61,10 +61,28 @@ static void meanwhile(struct ornic_th *th)
 		th->meanwhile(th);
 }
 
+/* What was never used comes last, so that short runs touch few pages. */
+static struct ornic_th_frame *take_frame(struct ornic_th *th)
+{
+	struct ornic_th_frame *f = th->free;
+
+	if (f)
+		th->free = f->next;
+	else if (th->nfresh)
+		f = &th->pool[--th->nfresh];
+	return f;
+}
+
+static void put_frame(struct ornic_th *th, struct ornic_th_frame *f)
+{
+	f->next = th->free;
+	th->free = f;
+}
+
 static int op_tx_frame(void *host, struct ornic_tx *tx)
 {
 	struct ornic_th *th = host;
-	struct ornic_th_frame *f = th->free;
+	struct ornic_th_frame *f;
 
 	if (!tx_sane(tx))
 		return -EINVAL;
@@ -74,11 +92,11 @@ static int op_tx_frame(void *host, struct ornic_tx *tx)
 		th->frame_fail--;
 		return -ENOMEM;
 	}
+	f = take_frame(th);
 	if (!f) {
 		th->lost++;
 		return -ENOMEM;
 	}
-	th->free = f->next;
 	meanwhile(th);
 	tx->frame = f;
 	tx->hdr = f->data;
@@ -98,8 +116,7 @@ static int op_xmit(void *host, const struct ornic_tx *tx)
 		th->on_xmit(th);
 	if (th->xmit_fail) {
 		th->xmit_fail--;
-		f->next = th->free;
-		th->free = f;
+		put_frame(th, f);
 		return th->xmit_err ?: -EIO;
 	}
 	f->len = tx->hdr_len + tx->body_len;
@@ -314,15 +331,10 @@ void ornic_th_free(struct ornic_th *th, u8 *ptr)
 
 static int pool_init(struct ornic_th *th)
 {
-	u32 i;
-
 	th->pool = ornic_vzalloc(sizeof(*th->pool) * ORNIC_TH_FRAMES);
 	if (!th->pool)
 		return -ENOMEM;
-	for (i = 0; i < ORNIC_TH_FRAMES; i++) {
-		th->pool[i].next = th->free;
-		th->free = &th->pool[i];
-	}
+	th->nfresh = ORNIC_TH_FRAMES;
 	th->tx_tail = &th->tx_head;
 	return 0;
 }
@@ -457,8 +469,7 @@ void ornic_th_put(struct ornic_th *th, struct ornic_th_frame *frame)
 			hqp->resched = true;
 		}
 	}
-	frame->next = th->free;
-	th->free = frame;
+	put_frame(th, frame);
 }
 
 /**

@@ -92,6 +92,7 @@ struct ornic_th_mem {
  * @meanwhile: what a program of @program's does while the host is called for a
  *	frame, before and after it is written; NULL = nothing
  * @on_xmit: called for each frame while it is sent, NULL = nothing
+ * @free: of @pool, used before; @nfresh: at its start, not used yet
  * @tx_head, @tx_tail: frames sent and not pulled
  * @lost: frames that found the pool empty
  * @events: the last events; @nevents: how many there have been
@@ -125,6 +126,7 @@ struct ornic_th {
 	struct ornic_th_qp *qps;
 	struct ornic_th_frame *pool;
 	struct ornic_th_frame *free;
+	u32 nfresh;
 	struct ornic_th_frame *tx_head;
 	struct ornic_th_frame **tx_tail;
 	u32 nevents;
