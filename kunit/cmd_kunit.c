@@ -171,6 +171,7 @@ static const struct gid_row {
 	{ "unspecified address", 5, 0, 2, 0, 1, ORNIC_BAD_PARAM },
 	{ "VLAN 4095", 5, 0xfd, 2, 4095, 1, ORNIC_BAD_PARAM },
 	{ "multicast MAC", 5, 0xfd, 3, 0, 1, ORNIC_BAD_PARAM },
+	{ "multicast address", 5, 0xff, 2, 0, 1, ORNIC_BAD_PARAM },
 	{ "more than valid", 5, 0xfd, 2, 0, 2, ORNIC_BAD_PARAM },
 	{ "empties a slot", 5, 0, 0, 0, 0, ORNIC_OK },
 	{ "empties a slot that does not exist", 128, 0, 0, 0, 0,

@@ -451,6 +451,18 @@ static void bad_pkeys_count(struct kunit *test)
 			1);
 }
 
+/* What is for no QP has arrived all the same. */
+static void strays_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_WIRE, RC);
+	struct ornic_engine *eng = st->fix.pair.b->eng;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_qp_fini(&st->fix.b), 0);
+	traffic(&st->fix, ORNIC_WQE_WRITE, 1, 3000);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_PACKETS), 3);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_NO_QP), 3);
+}
+
 static void send_datagram(struct counters_fixture *st, u32 qpn, u32 qkey)
 {
 	struct ornic_lsge sge = ornic_fix_sge(&st->fix.am, 0, 100);
@@ -530,6 +542,7 @@ static struct kunit_case counters_cases[] = {
 	KUNIT_CASE(responses_of_others_count),
 	KUNIT_CASE(reads_that_lose_access_count),
 	KUNIT_CASE(bad_pkeys_count),
+	KUNIT_CASE(strays_count),
 	KUNIT_CASE(datagrams_on_loopback_count),
 	KUNIT_CASE(bytes_of_reads_count),
 	KUNIT_CASE(kicks_count),

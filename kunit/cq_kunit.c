@@ -547,6 +547,50 @@ static void moderation_counts_what_is_armed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 2);
 }
 
+/* The period of an event begins after the event before it. */
+static void moderation_begins_anew(struct kunit *test)
+{
+	struct cq_fixture *fix = test->priv;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, modify(fix, fix->cq.cqn, 2, 100), ORNIC_OK);
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
+	push(fix, 1, false);
+	push(fix, 2, false);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 1);
+	while (ornic_th_poll(&fix->cq, &cqe))
+		;
+	wait_us(fix, 99);
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
+	push(fix, 3, false);
+	wait_us(fix, 99);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 1);
+	wait_us(fix, 1);
+	KUNIT_EXPECT_EQ(test, events(fix, ORNIC_EVENT_COMP), 2);
+}
+
+/* A timer that fires too early is set again; one of a CQ that went does nothing. */
+static void moderation_survives_a_wrong_timer(struct kunit *test)
+{
+	struct cq_fixture *fix = test->priv;
+	struct ornic_th *th = fix->th;
+
+	KUNIT_ASSERT_EQ(test, modify(fix, fix->cq.cqn, 0, 100), ORNIC_OK);
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NEXT);
+	push(fix, 1, false);
+	KUNIT_ASSERT_NE(test, th->hcqs->deadline, 0);
+	th->hcqs->deadline = 0;
+	ornic_engine_cq_expire(th->eng, fix->cq.cqn);
+	KUNIT_EXPECT_EQ(test, th->hcqs->deadline, th->now + 100000);
+	KUNIT_EXPECT_EQ(test, th->event_count[ORNIC_EVENT_COMP], 0);
+	ornic_engine_cq_expire(th->eng, fix->cq.cqn + 1);
+	KUNIT_EXPECT_EQ(test, th->event_count[ORNIC_EVENT_COMP], 0);
+	/* The user waits no longer: there is nobody to tell. */
+	ornic_th_arm(&fix->cq, ORNIC_ARM_NONE);
+	wait_us(fix, 100);
+	KUNIT_EXPECT_EQ(test, th->event_count[ORNIC_EVENT_COMP], 0);
+}
+
 /* The event of a CQ that is changed meanwhile is not lost. */
 static void modify_lets_nothing_wait(struct kunit *test)
 {
@@ -600,6 +644,8 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(resize_distrusts_the_consumer),
 	KUNIT_CASE_PARAM(moderated_event_comes_in_time, moderate_gen_params),
 	KUNIT_CASE(moderation_counts_what_is_armed),
+	KUNIT_CASE(moderation_begins_anew),
+	KUNIT_CASE(moderation_survives_a_wrong_timer),
 	KUNIT_CASE(modify_lets_nothing_wait),
 	KUNIT_CASE(clock_is_that_of_timestamps),
 	KUNIT_CASE(ring_covers_its_memory),

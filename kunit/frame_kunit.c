@@ -62,6 +62,8 @@ static void frame_with_a_tag(struct kunit *test)
 			ORNIC_FRAME_ROCE);
 	KUNIT_EXPECT_EQ(test, rx.vlan, ORNIC_VLAN_NONE);
 	KUNIT_EXPECT_EQ(test, rx.sl, 3);
+	/* That is for the host to set. */
+	KUNIT_EXPECT_FALSE(test, rx.busy_here);
 }
 
 /* Ethernet pads; what is cut off has no content, or is not recognized. */
@@ -107,6 +109,8 @@ static const struct frame_row {
 	{ "IPv4, another TTL", false, 8, 1, true, ORNIC_FRAME_ROCE },
 	{ "IPv4, TCP", false, 9, 6, true, ORNIC_FRAME_OTHER },
 	{ "IPv4, another version", false, 0, 0x55, false, ORNIC_FRAME_OTHER },
+	{ "IPv4, shorter than its header", false, 0, 0x44, false,
+	  ORNIC_FRAME_OTHER },
 	{ "IPv4, another port", false, 23, 0, false, ORNIC_FRAME_OTHER },
 	{ "IPv4, a late fragment", false, 7, 1, true, ORNIC_FRAME_OTHER },
 	{ "IPv6, TCP", true, 6, 6, false, ORNIC_FRAME_OTHER },

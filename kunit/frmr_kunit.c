@@ -353,6 +353,8 @@ static void frmr_lookup_does_not_outlive_it(struct kunit *test)
 					&m),
 			ORNIC_VERR_NONE);
 	ornic_rcu_read_unlock();
+	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES), BYTES);
+	iov.n = 0;
 	KUNIT_ASSERT_EQ(test, ornic_fix_invalidate(&ft->fix, old), 0);
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES), 0);
 	KUNIT_ASSERT_EQ(test, reg(ft, PEER_WRITE), 0);
@@ -364,6 +366,36 @@ static void frmr_lookup_does_not_outlive_it(struct kunit *test)
 	ornic_rcu_read_unlock();
 	KUNIT_EXPECT_EQ(test, ornic_iov_add_key(&iov, m, IOVA, BYTES + 1), 0);
 	KUNIT_EXPECT_EQ(test, iov.n, 0);
+}
+
+static const struct pd_row {
+	const char *name;
+	u8 opcode;
+} pd_rows[] = {
+	{ "IBTA 10.6.4: REG_MR", ORNIC_WQE_REG_MR },
+	{ "IBTA 10.6.5.1: LOCAL_INV", ORNIC_WQE_LOCAL_INV },
+};
+
+KUNIT_ARRAY_PARAM_DESC(pd, pd_rows, name);
+
+/* The key is right, but it is of another PD than the QP. */
+static void frmr_is_of_one_pd(struct kunit *test)
+{
+	const struct pd_row *row = test->param_value;
+	struct frmr_test *ft = open_frmr(test, ORNIC_FIX_WIRE);
+	struct ornic_th *th = ft->fix.pair.b;
+	struct ornic_th_wr wr;
+	struct ornic_cqe cqe;
+
+	th->pdn++;
+	KUNIT_ASSERT_EQ(test, create_empty(th, ROOM, &ft->key), 0);
+	wr = reg_wr(ft, PEER_WRITE);
+	wr.opcode = row->opcode;
+	wr.imm = cpu_to_be32(ft->key);
+	ornic_th_post_send(&ft->fix.b, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&ft->fix.bscq, &cqe),
+			ORNIC_CQE_MW_BIND_ERR);
+	KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_LKEY_PD);
 }
 
 /* ---- Registering ------------------------------------------------------------------ */
@@ -713,6 +745,7 @@ static struct kunit_case frmr_cases[] = {
 	KUNIT_CASE(frmr_is_an_lkey),
 	KUNIT_CASE(frmr_free_is_unknown),
 	KUNIT_CASE(frmr_lookup_does_not_outlive_it),
+	KUNIT_CASE_PARAM(frmr_is_of_one_pd, pd_gen_params),
 	KUNIT_CASE_PARAM(frmr_reg_checks, reg_gen_params),
 	KUNIT_CASE(frmr_reg_once),
 	KUNIT_CASE(frmr_reg_of_ordinary_mr),

@@ -146,6 +146,9 @@ static void op_event(void *host, const struct ornic_eqe *eqe)
 {
 	struct ornic_th *th = host;
 
+	/* Only CQs have a vector. */
+	if (eqe->type != ORNIC_EVENT_COMP && eqe->vector)
+		th->misfits++;
 	th->events[th->nevents++ % ORNIC_TH_EVENTS] = *eqe;
 	if (eqe->type < ORNIC_TH_EVENT_TYPES)
 		th->event_count[eqe->type]++;
@@ -412,15 +415,17 @@ err_free_th:
  * ornic_th_destroy - the engine with all that it still holds, then the host
  * @th: the harness; NULL is fine
  *
- * Return: how many pieces of memory the engine wrote beside; 0 is right.
+ * Return: how many pieces of memory the engine wrote beside, and how many
+ * events it raised with what they do not have; 0 is right.
  */
 u32 ornic_th_destroy(struct ornic_th *th)
 {
-	u32 broken = 0;
+	u32 broken;
 
 	if (!th)
 		return 0;
 	ornic_engine_destroy(th->eng);
+	broken = th->misfits;
 	while (th->mems) {
 		struct ornic_th_mem *m = th->mems;
 

@@ -97,6 +97,7 @@ struct ornic_th_mem {
  * @lost: frames that found the pool empty
  * @events: the last events; @nevents: how many there have been
  * @event_count: by type
+ * @misfits: events with a vector that is not theirs
  * @trace_count: what the engine told, by enum ornic_trace; not in the kernel
  */
 struct ornic_th {
@@ -132,6 +133,7 @@ struct ornic_th {
 	u32 nevents;
 	struct ornic_eqe events[ORNIC_TH_EVENTS];
 	u32 event_count[ORNIC_TH_EVENT_TYPES];
+	u32 misfits;
 	u32 trace_count[ORNIC_TRACE_RETRY + 1];
 };
 

@@ -126,6 +126,14 @@ static void inspect_shows_the_cq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->armed, ORNIC_ARM_SOLICITED);
 	KUNIT_EXPECT_EQ(test, r->overflow, 0);
 	KUNIT_EXPECT_EQ(test, r->vector, 1);
+	/* The event has been raised: armed no more. */
+	ornic_th_arm(&fix->arcq, ORNIC_ARM_NEXT);
+	ornic_fix_recv(&fix->a, &fix->am, 2, 0, 64);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
+	KUNIT_ASSERT_EQ(test,
+			inspect(fix, ORNIC_INSPECT_CQ, fix->arcq.cqn, &rsp),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, r->armed, ORNIC_ARM_NONE);
 }
 
 static void inspect_shows_the_key(struct kunit *test)
@@ -146,6 +154,104 @@ static void inspect_shows_the_key(struct kunit *test)
 	/* A guess tells nothing. */
 	KUNIT_EXPECT_EQ(test,
 			inspect(fix, ORNIC_INSPECT_MKEY, fix->am.key ^ 1, &rsp),
+			ORNIC_NOT_FOUND);
+}
+
+static struct ornic_wq_record *record(struct ornic_fixture *fix, u32 off)
+{
+	return (struct ornic_wq_record *)(fix->a.mem + off);
+}
+
+static u8 flags_of(struct kunit *test, struct ornic_fixture *fix)
+{
+	union ornic_rsp rsp;
+
+	KUNIT_EXPECT_EQ(test, inspect(fix, ORNIC_INSPECT_QP, fix->a.qpn, &rsp),
+			ORNIC_OK);
+	return rsp.inspect_qp.flags;
+}
+
+/* IBTA 10.3.1.5: SQD with a WQE that is not complete. */
+static void inspect_shows_draining(struct kunit *test)
+{
+	struct ornic_fixture *fix = test->priv;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_SQD), 0);
+	KUNIT_EXPECT_TRUE(test, flags_of(test, fix) & ORNIC_IQP_DRAINING);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN,
+			  ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, NULL, 0);
+	KUNIT_EXPECT_FALSE(test, flags_of(test, fix) & ORNIC_IQP_DRAINING);
+}
+
+/* Producers that cannot be. */
+static void inspect_shows_broken_queues(struct kunit *test)
+{
+	struct ornic_fixture *fix = test->priv;
+	u8 broken = ORNIC_IQP_SQ_BROKEN | ORNIC_IQP_RQ_BROKEN;
+
+	KUNIT_EXPECT_EQ(test, flags_of(test, fix) & broken, 0);
+	record(fix, ORNIC_RQ_RECORD)->producer = cpu_to_le32(1000);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, flags_of(test, fix) & broken,
+			ORNIC_IQP_RQ_BROKEN);
+	record(fix, ORNIC_SQ_RECORD)->producer = cpu_to_le32(1000);
+	ornic_th_kick(&fix->a);
+	KUNIT_EXPECT_EQ(test, flags_of(test, fix) & broken, broken);
+}
+
+/* IBTA A14.2: a target has neither of the queues. */
+static void inspect_shows_a_target(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_XRC_TGT };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th_qp tgt;
+	union ornic_rsp rsp;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_qp_init(fix->pair.a, &tgt, &init, NULL, NULL),
+			0);
+	record(fix, ORNIC_SQ_RECORD)->producer = cpu_to_le32(1);
+	KUNIT_ASSERT_EQ(test, inspect(fix, ORNIC_INSPECT_QP, tgt.qpn, &rsp),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.inspect_qp.sq_producer), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.inspect_qp.rq_producer), 0);
+	KUNIT_EXPECT_EQ(test, rsp.inspect_qp.state, ORNIC_QPS_RESET);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&tgt), 0);
+}
+
+static const struct kind_row {
+	const char *name;
+	u8 flags;
+	u32 room; /* pages of an FRMR */
+	u8 shown;
+} kind_rows[] = {
+	{ "all DMA memory", ORNIC_MKEY_DMA, 0, ORNIC_MKEY_DMA },
+	{ "FRMR", ORNIC_MKEY_FAST, 4, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(kind, kind_rows, name);
+
+static void inspect_shows_the_kind_of_key(struct kunit *test)
+{
+	const struct kind_row *row = test->param_value;
+	struct ornic_fixture *fix = test->priv;
+	union ornic_req req;
+	union ornic_rsp rsp;
+	u32 key;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	req.create_mkey.flags = row->flags;
+	req.create_mkey.mem.npages = cpu_to_le32(row->room);
+	req.create_mkey.pdn = cpu_to_le32(0x99);
+	KUNIT_ASSERT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp), ORNIC_OK);
+	key = le32_to_cpu(rsp.hdr.obj);
+	KUNIT_ASSERT_EQ(test, inspect(fix, ORNIC_INSPECT_MKEY, key, &rsp),
+			ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, rsp.inspect_mkey.flags, row->shown);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(rsp.inspect_mkey.pdn), 0x99);
+	KUNIT_EXPECT_EQ(test, inspect(fix, ORNIC_INSPECT_MKEY, key ^ 1, &rsp),
 			ORNIC_NOT_FOUND);
 }
 
@@ -199,6 +305,10 @@ static struct kunit_case inspect_cases[] = {
 	KUNIT_CASE(inspect_shows_the_responder),
 	KUNIT_CASE(inspect_shows_the_cq),
 	KUNIT_CASE(inspect_shows_the_key),
+	KUNIT_CASE(inspect_shows_draining),
+	KUNIT_CASE(inspect_shows_broken_queues),
+	KUNIT_CASE(inspect_shows_a_target),
+	KUNIT_CASE_PARAM(inspect_shows_the_kind_of_key, kind_gen_params),
 	KUNIT_CASE(inspect_checks),
 	KUNIT_CASE(trace_tells_each_thing_once),
 	{}

@@ -99,6 +99,21 @@ static int reuse(struct peer_test *pt)
 	return ornic_th_connect(&pt->other, NULL, ORNIC_TH_IPV4);
 }
 
+/* Destroyed; another QP has another number. */
+static int destroy(struct peer_test *pt)
+{
+	struct ornic_th_qpinit init = { .type = RC };
+	struct ornic_fixture *fix = &pt->fix;
+	int status = ornic_th_qp_fini(&fix->b);
+
+	if (!status)
+		status = ornic_th_qp_init(fix->pair.b, &pt->other, &init,
+					  &fix->bscq, &fix->brcq);
+	if (!status)
+		status = ornic_th_connect(&pt->other, NULL, ORNIC_TH_IPV4);
+	return status;
+}
+
 /* Back to RESET and to RTS, as @other says from now on. */
 static int reconnect(struct peer_test *pt)
 {
@@ -145,11 +160,13 @@ static const struct change_row {
 	u8 opcode;
 	int (*act)(struct peer_test *pt);
 } change_rows[] = {
+	{ "READ, destroyed", ORNIC_WQE_READ, destroy },
 	{ "READ, number reused", ORNIC_WQE_READ, reuse },
 	{ "READ, another peer", ORNIC_WQE_READ, other_peer },
 	{ "READ, another address", ORNIC_WQE_READ, other_gid },
 	{ "READ, connected anew", ORNIC_WQE_READ, same_peer },
 	{ "READ, right taken away", ORNIC_WQE_READ, no_right },
+	{ "WRITE, destroyed", ORNIC_WQE_WRITE, destroy },
 	{ "WRITE, number reused", ORNIC_WQE_WRITE, reuse },
 	{ "WRITE, another peer", ORNIC_WQE_WRITE, other_peer },
 	{ "WRITE, another address", ORNIC_WQE_WRITE, other_gid },

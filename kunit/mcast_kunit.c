@@ -268,6 +268,30 @@ static void mcast_group_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mc->count, 0);
 }
 
+/* Each group leaves its bucket, wherever in it. */
+static void mcast_groups_share_buckets(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, 0);
+	u32 i, refused = 0, groups = 2 * ORNIC_MCAST_BUCKETS;
+	struct ornic_mcast *mc = &fix->pair.a->eng->dev.mcast;
+	u8 mgid[16];
+
+	group_gid(mgid, ORNIC_TH_IPV6, 0);
+	for (i = 0; i < groups; i++) {
+		mgid[14] = (u8)(i >> 8);
+		mgid[15] = (u8)i;
+		refused += attach(&fix->a, mgid) != ORNIC_OK;
+	}
+	for (i = 0; i < groups; i++) {
+		mgid[14] = (u8)(i >> 8);
+		mgid[15] = (u8)i;
+		refused += detach(&fix->a, mgid) != ORNIC_OK;
+		refused += detach(&fix->a, mgid) != ORNIC_NOT_FOUND;
+	}
+	KUNIT_EXPECT_EQ(test, refused, 0);
+	KUNIT_EXPECT_EQ(test, mc->count, 0);
+}
+
 /* ---- from the wire -------------------------------------------------------------- */
 
 static const struct family_row {
@@ -573,6 +597,7 @@ static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE_PARAM(mcast_takes_ud, qp_gen_params),
 	KUNIT_CASE(mcast_flag_is_for_ud),
 	KUNIT_CASE(mcast_group_limit),
+	KUNIT_CASE(mcast_groups_share_buckets),
 	KUNIT_CASE_PARAM(mcast_sends, family_gen_params),
 	KUNIT_CASE_PARAM(mcast_delivers, family_gen_params),
 	KUNIT_CASE(mcast_no_wqe),

@@ -188,6 +188,44 @@ static void mw_is_no_lkey(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_lkey(mt), ORNIC_VERR_LKEY_UNKNOWN);
 }
 
+/* IBTA 10.6.7.2: QP, window and MR are of one PD. */
+static void mw_is_of_one_pd(struct kunit *test)
+{
+	struct mw_test *mt =
+		open_mw(test, ORNIC_FIX_WIRE, T1, ORNIC_ACCESS_MR_MASK);
+	struct ornic_th_qpinit init = { .type = RC };
+	struct ornic_fixture *fix = &mt->fix;
+	struct ornic_th_qp c;
+	struct ornic_th_wr wr;
+	struct ornic_cqe cqe;
+	u32 ours = mt->key;
+
+	fix->pair.b->pdn++;
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.b, &mt->wm, 20000, 50, 1,
+					 ORNIC_ACCESS_MR_MASK),
+			0);
+	KUNIT_ASSERT_EQ(test, ornic_th_mw(fix->pair.b, T1, &mt->key), 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_qp_init(fix->pair.b, &c, &init, &fix->bscq,
+					 &fix->brcq),
+			0);
+	KUNIT_ASSERT_EQ(test, ornic_th_connect(&c, NULL, ORNIC_TH_IPV4), 0);
+	wr = bind_wr(mt, PEER_WRITE, WINDOW_BYTES);
+	ornic_th_post_send(&c, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->bscq, &cqe), 0);
+	/* A good window, but not for b's peer. */
+	KUNIT_EXPECT_EQ(test, use(mt, ORNIC_WQE_WRITE, mt->key, WINDOW_AT, 8),
+			ORNIC_CQE_REM_ACCESS_ERR);
+	/* A good MR, but not for this window. */
+	wr.rkey = ours;
+	ornic_th_post_send(&c, &wr);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->bscq, &cqe),
+			ORNIC_CQE_MW_BIND_ERR);
+	KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_LKEY_PD);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&c), 0);
+}
+
 /* Type 2B is of one QP. */
 static void mw_type2_is_of_one_qp(struct kunit *test)
 {
@@ -465,6 +503,7 @@ static struct kunit_case mw_cases[] = {
 	KUNIT_CASE_PARAM(mw_gives_what_it_says, use_gen_params),
 	KUNIT_CASE(mw_old_variant_is_dead),
 	KUNIT_CASE(mw_is_no_lkey),
+	KUNIT_CASE(mw_is_of_one_pd),
 	KUNIT_CASE(mw_type2_is_of_one_qp),
 	KUNIT_CASE_PARAM(mw_bind_checks, bind_gen_params),
 	KUNIT_CASE(mw_type2_is_not_bound_twice),

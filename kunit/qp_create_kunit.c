@@ -39,6 +39,7 @@ static const struct shape_row {
 	{ "slots too small", 4, 4, 0, ORNIC_BAD_PARAM },
 	{ "slots too large", 1, 11, 1, ORNIC_BAD_PARAM },
 	{ "too deep", 15, 5, 1, ORNIC_BAD_PARAM },
+	{ "deeper than any", ORNIC_LOG_MAX_WQE + 1, 5, 1, ORNIC_BAD_PARAM },
 };
 
 KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
@@ -65,6 +66,65 @@ static void create_checks_receive_slots(struct kunit *test)
 	req.create_qp.rq_max_sge = row->max_sge;
 	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp),
 			row->status);
+}
+
+static const struct send_row {
+	const char *name;
+	u8 log_depth, log_stride, max_sge;
+	u32 npages;
+	int status;
+} send_rows[] = {
+	{ "the smallest slots", 4, 6, 1, PAGES, ORNIC_OK },
+	{ "the largest slots", 2, 10, 32, PAGES, ORNIC_OK },
+	{ "slots too small", 4, 5, 1, PAGES, ORNIC_BAD_PARAM },
+	{ "slots too large", 1, 11, 1, PAGES, ORNIC_BAD_PARAM },
+	{ "more SGEs than there are", 2, 10, 33, PAGES, ORNIC_BAD_PARAM },
+	{ "deeper than any", ORNIC_LOG_MAX_WQE + 1, 6, 1, PAGES,
+	  ORNIC_BAD_PARAM },
+	{ "no memory at all", 4, 6, 1, 0, ORNIC_BAD_PARAM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(send, send_rows, name);
+
+static void create_checks_send_slots(struct kunit *test)
+{
+	const struct send_row *row = test->param_value;
+	struct ornic_fixture *fix = test->priv;
+	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
+	union ornic_rsp rsp;
+
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
+	req.create_qp.mem.npages = cpu_to_le32(row->npages);
+	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_qp.send_cqn = cpu_to_le32(fix->ascq.cqn);
+	req.create_qp.recv_cqn = cpu_to_le32(fix->arcq.cqn);
+	req.create_qp.qp_type = ORNIC_QPT_RC;
+	req.create_qp.has_sq = 1;
+	req.create_qp.sq_log_depth = row->log_depth;
+	req.create_qp.sq_log_stride = row->log_stride;
+	req.create_qp.sq_max_sge = row->max_sge;
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp),
+			row->status);
+}
+
+/* IBTA 11.2.4.1: both CQs have to be there, and none is held by what fails. */
+static void create_needs_both_cqs(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th_cq none = { .cqn = 0xffff };
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_th_cq cq;
+	struct ornic_th_qp qp;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_init(th, &cq, 4), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_init(th, &qp, &init, &none, &cq),
+			ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_init(th, &qp, &init, &cq, &none),
+			ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, ornic_th_cq_fini(&cq), 0);
 }
 
 /* No others than enum ornic_qp_type has. */
@@ -203,6 +263,8 @@ static void create_ends_if_the_host_refuses(struct kunit *test)
 
 static struct kunit_case create_cases[] = {
 	KUNIT_CASE_PARAM(create_checks_receive_slots, shape_gen_params),
+	KUNIT_CASE_PARAM(create_checks_send_slots, send_gen_params),
+	KUNIT_CASE(create_needs_both_cqs),
 	KUNIT_CASE(create_checks_the_type),
 	KUNIT_CASE(receive_takes_no_longer_message),
 	KUNIT_CASE(numbers_are_scattered),

@@ -197,6 +197,8 @@ enum key_kind {
 	WRAPS,
 	MISALIGNED,
 	QP_FORBIDS,
+	CROOKED,
+	TOO_LONG,
 };
 
 static const struct key_row {
@@ -243,9 +245,40 @@ static const struct key_row {
 	  8, NAK(1) },
 	{ "IBTA 9.4.5: FAA, QP without right", ORNIC_OP_FAA, QP_FORBIDS, 8,
 	  NAK(1) },
+	{ "IBTA 9.4.5: FAA in memory that is not aligned", ORNIC_OP_FAA,
+	  CROOKED, 8, NAK(1) },
+	{ "IBTA A19.4.2: ATOMIC WRITE to such memory", ORNIC_OP_ATOMIC_WRITE,
+	  CROOKED, 8, NAK(1) },
+	{ "IBTA A19.4.2: ATOMIC WRITE, QP without right", ORNIC_OP_ATOMIC_WRITE,
+	  QP_FORBIDS, 8, NAK(1) },
+	{ "IBTA C9-93: WRITE, longer than any message", ORNIC_OP_WRITE_ONLY,
+	  TOO_LONG, 8, NAK(1) },
+	{ "IBTA C9-93: READ, longer than any message", ORNIC_OP_READ_REQUEST,
+	  TOO_LONG, 8, NAK(1) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(key, key_rows, desc);
+
+/* An MR of a run that begins anywhere, with an address that is aligned. */
+static void crooked_mr(struct ornic_fixture *fix, struct ornic_txinfo *info)
+{
+	u8 *mem = ornic_th_alloc(fix->pair.a, 3 * 4096);
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	req.create_mkey.mem.addr = cpu_to_le64((u64)(uintptr_t)mem + 4);
+	req.create_mkey.mem.npages = cpu_to_le32(2);
+	req.create_mkey.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_mkey.iova = cpu_to_le64(0x10000);
+	req.create_mkey.length = cpu_to_le64(64);
+	req.create_mkey.pdn = cpu_to_le32(fix->pair.a->pdn);
+	req.create_mkey.access = ORNIC_ACCESS_MASK;
+	ornic_th_cmd(fix->pair.a, &req, &rsp);
+	info->rkey = le32_to_cpu(rsp.hdr.obj);
+	info->va = 0x10000;
+}
 
 static void corrupt_key(struct ornic_fixture *fix, struct ornic_txinfo *info,
 			enum key_kind kind)
@@ -280,6 +313,12 @@ static void corrupt_key(struct ornic_fixture *fix, struct ornic_txinfo *info,
 	case MISALIGNED:
 		info->va -= 4;
 		break;
+	case CROOKED:
+		crooked_mr(fix, info);
+		break;
+	case TOO_LONG:
+		info->dma_len = (1u << 31) + 1;
+		break;
 	default:
 		break;
 	}
@@ -289,7 +328,8 @@ static void resp_access(struct kunit *test)
 {
 	const struct key_row *row = test->param_value;
 	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
-	bool write = row->opcode == ORNIC_OP_WRITE_ONLY;
+	bool write = row->opcode == ORNIC_OP_WRITE_ONLY ||
+		     row->opcode == ORNIC_OP_ATOMIC_WRITE;
 	struct ornic_txinfo info = {
 		.opcode = row->opcode,
 		.psn = PSN,

@@ -162,6 +162,40 @@ static void resp_tx_duplicate_read_is_checked(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 0);
 }
 
+static const struct beyond_row {
+	const char *name;
+	s32 n; /* PSN */
+	u32 dma_len;
+	u32 npkts; /* of the response */
+} beyond_rows[] = {
+	{ "all of it", 0, 4 * MTU, 4 },
+	{ "the rest", 2, 2 * MTU, 2 },
+	{ "more than there was", 0, 5 * MTU, 0 },
+	{ "more than the rest", 2, 3 * MTU, 0 },
+	{ "more than any message", 0, (1u << 31) + 1, 0 },
+	{ "of the WRITE behind it", 4, 8, 0 },
+	{ "of the WRITE before it", -1, 8, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(beyond, beyond_rows, name);
+
+/* IBTA C9-105: a duplicate READ is of PSNs that a READ had. */
+static void resp_tx_duplicate_is_no_new_read(struct kunit *test)
+{
+	const struct beyond_row *row = test->param_value;
+	struct ornic_fixture *fix = open_fix(test);
+
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 0, 8, 8, 8);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 1, 0, 4 * MTU, 0);
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 5, 8, 8, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 6);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 1 + row->n, 0,
+			  row->dma_len, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), row->npkts);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, epsn(fix), 6);
+}
+
 static u64 word(struct ornic_fixture *fix, u32 off)
 {
 	u64 v;
@@ -286,21 +320,65 @@ static void resp_tx_ack_passes_requests(struct kunit *test)
 	ornic_fix_drain(fix);
 }
 
-/* IBTA 9.7.4.1.2: more READs than max_dest_rd_atomic is invalid. */
+static const struct many_row {
+	const char *name;
+	u8 opcode;
+	u32 len;
+} many_rows[] = {
+	{ "IBTA 9.7.4.1.2: READ", ORNIC_OP_READ_REQUEST, 0 },
+	{ "IBTA 9.7.4.1.2: FAA", ORNIC_OP_FAA, 0 },
+	{ "IBTA A19.4.2: ATOMIC WRITE", ORNIC_OP_ATOMIC_WRITE, 8 },
+	{ "IBTA A19.4.1: FLUSH", ORNIC_OP_FLUSH, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(many, many_rows, name);
+
+/* More of them than max_dest_rd_atomic is invalid. */
 static void resp_tx_too_many_reads(struct kunit *test)
 {
+	const struct many_row *row = test->param_value;
 	struct ornic_fixture *fix = open_fix(test);
 	u32 i;
 
 	fix->pair.a->tx_window = 0;
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 4; i++)
 		ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, i, 0, 8, 0);
+	ornic_fix_request(fix, row->opcode, 4, 4, 8, row->len);
 	fix->pair.a->tx_window = 1;
 	ornic_th_kick(&fix->a);
 	for (i = 0; i < 4; i++)
 		expect_sent(test, fix, ORNIC_OP_READ_RESP_ONLY);
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(1));
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 64, 1), -1);
+}
+
+/* One packet does so much work and no more; the rest has a run of its own. */
+static void resp_tx_long_read_gets_on(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_fix(test);
+	u32 npkts = 250, len = MTU * npkts, i;
+	struct ornic_th_mr big;
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_READ_REQUEST,
+		.psn = PSN,
+		.dma_len = len,
+	};
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.a, &big, len, 0, 0,
+					 ORNIC_ACCESS_MASK),
+			0);
+	info.va = big.iova;
+	info.rkey = big.key;
+	fix->pair.a->tx_window = npkts;
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	for (i = 0; i < 10 && ornic_th_run(fix->pair.a);)
+		i++;
+	KUNIT_EXPECT_EQ(test, i, 1);
+	for (i = 0; ornic_fix_sent(fix); i++)
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, i));
+	KUNIT_EXPECT_EQ(test, i, npkts);
 }
 
 /* A READ of four packets, and behind it a WRITE beyond the end of the MR. */
@@ -402,13 +480,15 @@ static struct kunit_case resp_tx_cases[] = {
 	KUNIT_CASE(resp_tx_duplicates_once),
 	KUNIT_CASE_PARAM(resp_tx_read, rd_gen_params),
 	KUNIT_CASE(resp_tx_duplicate_read_is_checked),
+	KUNIT_CASE_PARAM(resp_tx_duplicate_is_no_new_read, beyond_gen_params),
 	KUNIT_CASE(resp_tx_duplicate_atomic),
 	KUNIT_CASE(resp_tx_forgotten_atomic),
 	KUNIT_CASE_PARAM(resp_tx_cas, cas_gen_params),
 	KUNIT_CASE(resp_tx_ack_behind_read),
 	KUNIT_CASE(resp_tx_ack_waits_for_port),
 	KUNIT_CASE(resp_tx_ack_passes_requests),
-	KUNIT_CASE(resp_tx_too_many_reads),
+	KUNIT_CASE_PARAM(resp_tx_too_many_reads, many_gen_params),
+	KUNIT_CASE(resp_tx_long_read_gets_on),
 	KUNIT_CASE(resp_tx_fatal_nak_in_its_turn),
 	KUNIT_CASE(resp_tx_fatal_nak_has_an_end),
 	KUNIT_CASE(resp_tx_fatal_nak_ends_with_reset),

@@ -490,6 +490,7 @@ static const struct create_row {
 	u8 log_stride;
 	u8 max_sge;
 	int status;
+	u8 flags;
 } create_rows[] = {
 	{ "a page of WQEs", 2, 7, 5, 1, ORNIC_OK },
 	{ "one WQE", 2, 0, 6, 3, ORNIC_OK },
@@ -502,6 +503,9 @@ static const struct create_row {
 	{ "SGEs beyond the stride", 2, 0, 6, 4, ORNIC_BAD_PARAM },
 	{ "more SGEs than any", 2, 0, 10, 33, ORNIC_BAD_PARAM },
 	{ "not DMA memory", 9, 0, 5, 1, ORNIC_BAD_ADDR },
+	{ "unknown flag", 2, 7, 5, 1, ORNIC_BAD_PARAM, 0x80 },
+	{ "IBTA A14.3: XRC without a CQ", 2, 7, 5, 1, ORNIC_BAD_PARAM,
+	  ORNIC_SRQ_XRC },
 };
 
 KUNIT_ARRAY_PARAM_DESC(create, create_rows, name);
@@ -521,6 +525,8 @@ static void srq_create_checks(struct kunit *test)
 	req.create_srq.log_depth = row->log_depth;
 	req.create_srq.log_stride = row->log_stride;
 	req.create_srq.max_sge = row->max_sge;
+	req.create_srq.flags = row->flags;
+	req.create_srq.cqn = cpu_to_le32(0xffff);
 	KUNIT_EXPECT_EQ(test, ornic_th_cmd(st->fix.pair.b, &req, &rsp),
 			row->status);
 	if (!row->status)

@@ -181,6 +181,8 @@ static void table_unlinks_once(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ornic_table_unlink(t, index));
 	KUNIT_EXPECT_NULL(test, lookup(t, index));
 	KUNIT_EXPECT_NULL(test, ornic_table_unlink(t, 1000));
+	KUNIT_EXPECT_NULL(test, ornic_table_unlink(t, SIZE - 1));
+	KUNIT_EXPECT_NULL(test, ornic_table_unlink(t, SIZE));
 	KUNIT_EXPECT_NULL(test, ornic_table_unlink(t, U32_MAX));
 	/* Still reserved. */
 	KUNIT_EXPECT_NE(test, ornic_table_reserve(t, index), index);
