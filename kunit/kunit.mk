@@ -53,12 +53,14 @@ objects = $(patsubst %,$(BUILD)/$(1)/%.o,$(basename $(2)))
 
 # unit ------------------------------------------------------------------
 
+# See env_host.h.
+suite_flags := -DORNIC_OTHER_CPU
 unit_obj := $(call objects,unit,$(engine_c) $(driver_c) $(harness_c) $(suite_c) \
 	kunit/host/runner.c)
 
 $(BUILD)/unit/%.o: %.c
 	@mkdir -p $(@D)
-	$(call host_say,CC)$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
+	$(call host_say,CC)$(CC) $(host_c) $(suite_flags) -O1 $(host_san) -c -o $@ $<
 
 $(BUILD)/unit/run: $(unit_obj)
 	$(call host_say,LD)$(CC) $(host_san) -o $@ $^ -lz
@@ -138,7 +140,7 @@ fuzz: $(fuzz_bin)
 # coverage --------------------------------------------------------------
 
 CLANGXX := $(subst clang,clang++,$(CLANG))
-cov_flags := -O1 -fprofile-instr-generate -fcoverage-mapping
+cov_flags := $(suite_flags) -O1 -fprofile-instr-generate -fcoverage-mapping
 cov_unit_obj := $(call objects,cov,$(engine_c) $(driver_c) $(harness_c) $(suite_c) \
 	kunit/host/runner.c)
 cov_sim_obj := $(call objects,cov,$(engine_c) $(harness_c) $(sim_cc))

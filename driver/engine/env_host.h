@@ -80,12 +80,30 @@ typedef int64_t s64;
 #define READ_ONCE(x)	(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 #define data_race(expr)	(expr)
-#define smp_mb()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define smp_mb()	(ornic_meet_other_cpu(), \
+			 __atomic_thread_fence(__ATOMIC_SEQ_CST))
 #define smp_rmb()	__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb()	__atomic_thread_fence(__ATOMIC_RELEASE)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 /* clang-format on */
+
+#ifdef ORNIC_OTHER_CPU
+/*
+ * Suites only: what another CPU does at this moment. Called where its work can
+ * matter: before locks, RCU sections and atomic operations, and at barriers and
+ * grace periods. NULL: nothing.
+ */
+__attribute__((weak)) __thread void (*ornic_other_cpu)(void);
+
+static inline void ornic_meet_other_cpu(void)
+{
+	if (ornic_other_cpu)
+		ornic_other_cpu();
+}
+#else
+#define ornic_meet_other_cpu() ((void)0)
+#endif
 
 /**
  * struct ornic_account - what may be allocated on behalf of one party
@@ -175,6 +193,7 @@ static inline void ornic_lock_init(ornic_lock_t *l)
 
 static inline void ornic_lock(ornic_lock_t *l)
 {
+	ornic_meet_other_cpu();
 	assert(!l->held);
 	l->held = true;
 }
@@ -193,12 +212,14 @@ static inline void ornic_unlock(ornic_lock_t *l)
 /* One thread needs no RCU; what needs a section is checked all the same. */
 __attribute__((weak)) __thread int ornic_rcu_depth;
 
-#define ornic_rcu_read_lock()		((void)ornic_rcu_depth++)
+#define ornic_rcu_read_lock()		(ornic_meet_other_cpu(), \
+					 (void)ornic_rcu_depth++)
 #define ornic_rcu_read_unlock()		((void)ornic_rcu_depth--)
 #define ornic_rcu_dereference(p)	(assert(ornic_rcu_depth > 0), (p))
 #define ornic_rcu_locked(p)		(p)
 #define ornic_rcu_assign(p, v)		((p) = (v))
-#define ornic_rcu_wait()		assert(!ornic_rcu_depth)
+#define ornic_rcu_wait()		(ornic_meet_other_cpu(), \
+					 assert(!ornic_rcu_depth))
 /* clang-format on */
 
 struct ornic_counters {
@@ -235,7 +256,8 @@ static inline u32 ornic_crc32_by_table(u32 crc, const void *p, size_t len)
 	return ~(u32)crc32_z(~crc & 0xffffffffu, (const Bytef *)p, len);
 }
 
-#define ornic_cmpxchg64(p, o, n) __sync_val_compare_and_swap(p, o, n)
+#define ornic_cmpxchg64(p, o, n) \
+	(ornic_meet_other_cpu(), __sync_val_compare_and_swap(p, o, n))
 
 /* A process has no other security domain to protect from speculation. */
 #define ornic_index_nospec(i, n) (i)
