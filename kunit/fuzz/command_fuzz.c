@@ -3,11 +3,14 @@
  * Commands: any 64 bytes. The input may ask for the number of an object that
  * exists and for addresses of memory that does, or nothing would be made.
  */
+#include <sanitizer/asan_interface.h>
+
 #include "fuzz.h"
 
 #define MAX_COMMANDS 48
 #define ARENA_BYTES (16 * 4096u)
 #define MAX_OBJS 16
+#define BEHIND 1024u /* of the arena, which nobody may read */
 
 struct state {
 	struct ornic_th *th;
@@ -32,6 +35,31 @@ static u32 some_obj(struct state *s, u8 which)
 	return s->nobjs ? s->objs[which % min_t(u32, s->nobjs, MAX_OBJS)] : 0;
 }
 
+/* The rings of a QP, behind the page of its records. */
+static u64 ring_bytes(const struct ornic_req_create_qp *req, bool rq)
+{
+	u32 log = rq ? req->rq_log_depth + req->rq_log_stride :
+		       req->sq_log_depth + req->sq_log_stride;
+
+	if (!(rq ? req->has_rq : req->has_sq) || log > 20)
+		return 0;
+	return ALIGN(1ull << log, 4096u);
+}
+
+/* In the last pages that there are. */
+static void put_last(struct state *s, struct ornic_req_create_qp *req)
+{
+	u64 bytes = ORNIC_RING_OFFSET + ring_bytes(req, false) +
+		    ring_bytes(req, true);
+
+	if (bytes > ARENA_BYTES)
+		return;
+	req->mem.addr =
+		cpu_to_le64((u64)(uintptr_t)s->arena + ARENA_BYTES - bytes);
+	req->mem.npages = cpu_to_le32(bytes / 4096);
+	req->mem.levels = 0;
+}
+
 static void patch(struct state *s, union ornic_req *req,
 		  struct ornic_fuzz_in *in)
 {
@@ -54,6 +82,8 @@ static void patch(struct state *s, union ornic_req *req,
 		if (req->create_qp.flags & ORNIC_QP_SRQ)
 			req->create_qp.srqn =
 				cpu_to_le32(some_obj(s, ornic_fuzz_u8(in)));
+		if (how & 2 && how & 0x10)
+			put_last(s, &req->create_qp);
 	}
 	if (how & 8 && (req->hdr.opcode == ORNIC_CMD_CREATE_AH ||
 			req->hdr.opcode == ORNIC_CMD_MODIFY_QP)) {
@@ -91,6 +121,28 @@ static const u8 opcodes[32] = {
 	ORNIC_CMD_CREATE_QP,	ORNIC_CMD_MODIFY_QP,
 };
 
+/* A host that posts as many receives, of as many SGEs, as it was allowed. */
+static void post_recvs(struct state *s, const struct ornic_req_create_qp *req)
+{
+	u8 *mem = (u8 *)(uintptr_t)le64_to_cpu(req->mem.addr);
+	struct ornic_wq_record *record = (void *)(mem + ORNIC_RQ_RECORD);
+	u8 *slot = mem + ORNIC_RING_OFFSET, *end = s->arena + ARENA_BYTES;
+	u32 i, depth = 1u << req->rq_log_depth;
+
+	if (req->mem.levels || !req->has_rq || mem < s->arena || mem >= end)
+		return;
+	slot += ring_bytes(req, false);
+	for (i = 0; i < depth; i++, slot += 1u << req->rq_log_stride) {
+		struct ornic_rq_hdr hdr = {
+			.num_sge = cpu_to_le16(req->rq_max_sge),
+		};
+
+		if (slot + sizeof(hdr) <= end)
+			memcpy(slot, &hdr, sizeof(hdr));
+	}
+	record->producer = cpu_to_le32(depth);
+}
+
 static void one_command(struct state *s, struct ornic_fuzz_in *in)
 {
 	union ornic_req req;
@@ -106,6 +158,25 @@ static void one_command(struct state *s, struct ornic_fuzz_in *in)
 	check_rsp(&req, &rsp);
 	if (!rsp.hdr.status && req.hdr.opcode & 0x70 && !(req.hdr.opcode & 15))
 		s->objs[s->nobjs++ % MAX_OBJS] = le32_to_cpu(rsp.hdr.obj);
+	if (!rsp.hdr.status && req.hdr.opcode == ORNIC_CMD_CREATE_QP)
+		post_recvs(s, &req.create_qp);
+}
+
+/* QPs that end read what was posted. */
+static void end_qps(struct state *s)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+	u32 i;
+
+	for (i = 0; i < s->nobjs && i < MAX_OBJS; i++) {
+		memset(&req, 0, sizeof(req));
+		req.hdr.opcode = ORNIC_CMD_MODIFY_QP;
+		req.hdr.obj = cpu_to_le32(s->objs[i]);
+		req.modify_qp.mask = cpu_to_le32(ORNIC_QPM_STATE);
+		req.modify_qp.state = ORNIC_QPS_ERR;
+		ornic_th_cmd(s->th, &req, &rsp);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -119,14 +190,17 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		abort();
 	s.arena = ornic_th_alloc(s.th, ARENA_BYTES);
 	fill_arena(s.arena);
+	ASAN_POISON_MEMORY_REGION(s.arena + ARENA_BYTES, BEHIND);
 	for (i = 0; i < MAX_COMMANDS && in.left; i++) {
 		one_command(&s, &in);
 		if (s.nobjs)
 			ornic_engine_kick(s.th->eng, some_obj(&s, i), 100000);
 	}
+	end_qps(&s);
 	for (i = 0; i < 10000 && ornic_th_run(s.th); i++)
 		while ((f = ornic_th_pull(s.th)) != NULL)
 			ornic_th_put(s.th, f);
+	ASAN_UNPOISON_MEMORY_REGION(s.arena + ARENA_BYTES, BEHIND);
 	if (ornic_th_destroy(s.th))
 		abort();
 	return 0;

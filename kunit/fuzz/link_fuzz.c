@@ -130,6 +130,7 @@ static void replace_b(struct state *s)
 		.xrcdn = ORNIC_FUZZ_XRCD,
 	};
 	bool xrc = b->type == ORNIC_QPT_XRC_TGT;
+	struct ornic_table *qps = &s->fix->pair.b->eng->dev.qps;
 	u32 qpn = b->qpn;
 	u8 state;
 
@@ -137,10 +138,12 @@ static void replace_b(struct state *s)
 		init.srq = &s->objs.srq;
 	if (ornic_th_qp_fini(b))
 		abort();
-	s->fix->pair.b->eng->dev.qps.next = qpn;
+	qps->scattered = false;
+	qps->next = qpn;
 	if (ornic_th_qp_init(s->fix->pair.b, b, &init,
 			     xrc ? NULL : &s->fix->bscq,
-			     xrc ? NULL : &s->fix->brcq))
+			     xrc ? NULL : &s->fix->brcq) ||
+	    b->qpn != qpn)
 		abort();
 	b->conn = conn;
 	for (state = ORNIC_QPS_INIT; state <= ORNIC_QPS_RTS; state++)

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -100,6 +101,7 @@ struct host {
 
 host::host()
 {
+	nic::guest_memory::catch_faults();
 	state.guests.resize(2);
 	state.netdevs.resize(2);
 	for (u32 i = 0; i < 2; i++) {
@@ -164,6 +166,8 @@ private:
 	}
 	void fill_lists();
 	void reset();
+	void lie();
+	void lose_ram();
 	void run(int turns);
 	void scribble();
 	void set_register();
@@ -232,6 +236,47 @@ void guest::reset()
 	nobjs_ = 0;
 	dev().control();
 	run(16);
+}
+
+// A reset with a nonce that is not in RAM: who knows whose RAM it would be. The NIC
+// does not write to it.
+void guest::lie()
+{
+	ornic_pci_host_regs *r = regs();
+	std::vector<u8> before;
+	union ornic_req req {
+	};
+
+	r->nonce[0] = cpu_to_le32(le32_to_cpu(r->nonce[0]) ^ 1);
+	r->reset = cpu_to_le32(le32_to_cpu(r->reset) + 1);
+	r->cmd_producer = 0;
+	dev().control();
+	run(16);
+	req.hdr.opcode = ORNIC_CMD_QUERY_DEVICE;
+	memcpy(ram_ + requests_at, &req, sizeof(req));
+	before.assign(ram_, ram_ + ram_pages * page);
+	r->cmd_producer = cpu_to_le32(1);
+	dev().control();
+	run(4);
+	check(!memcmp(ram_, before.data(), before.size()),
+	      "RAM was written without a nonce");
+	reset();
+}
+
+// The file of the RAM is short for a while, in the middle of work.
+void guest::lose_ram()
+{
+	int fd = host_.state.guests[0].ram.get();
+	u64 left = in_.take<u8>() % ram_pages;
+
+	regs()->cmd_producer = cpu_to_le32(commands_ + 1);
+	check(!ftruncate(fd, static_cast<off_t>(left * page)), "ftruncate");
+	dev().control();
+	dev().kick();
+	run(8);
+	check(!ftruncate(fd, static_cast<off_t>(ram_pages * page)),
+	      "ftruncate");
+	reset();
 }
 
 void guest::scribble()
@@ -331,7 +376,11 @@ void guest::step()
 		set_register();
 		break;
 	case 6:
-		if (what >= 0xf0)
+		if (what == 0xee)
+			lie();
+		else if (what == 0xe6)
+			lose_ram();
+		else if (what >= 0xf0)
 			reset();
 		else
 			dev().control();

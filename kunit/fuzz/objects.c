@@ -12,6 +12,8 @@
 #define FRMR_BYTES (FRMR_USED * PAGE - OFF0 - 7)
 #define WINDOW_AT 1000u
 #define WINDOW_BYTES 5000u
+#define WINDOW2_AT 7000u
+#define WINDOW2_BYTES 3000u
 #define TREE_PAGES 6u
 #define REMOTE                                                  \
 	(ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_READ | \
@@ -242,10 +244,11 @@ static void make_frmr(struct ornic_fuzz_objs *o)
 static void bind(struct ornic_fuzz_objs *o, struct ornic_th_qp *qp, u8 type,
 		 enum ornic_fuzz_key_kind kind)
 {
+	bool second = kind == ORNIC_FUZZ_KEY_WINDOW2;
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_BIND_MW,
-		.raddr = o->window_mr.iova + WINDOW_AT,
-		.bind_length = WINDOW_BYTES,
+		.raddr = o->window_mr.iova + (second ? WINDOW2_AT : WINDOW_AT),
+		.bind_length = second ? WINDOW2_BYTES : WINDOW_BYTES,
 		.bind_lkey = o->window_mr.key,
 		.bind_access = REMOTE,
 	};
@@ -253,7 +256,7 @@ static void bind(struct ornic_fuzz_objs *o, struct ornic_th_qp *qp, u8 type,
 	check(!ornic_th_mw(o->th, type, &wr.rkey), "window");
 	wr.rkey = next_key(wr.rkey);
 	run_local(qp, &wr);
-	know(o, kind, wr.rkey, wr.raddr, WINDOW_BYTES);
+	know(o, kind, wr.rkey, wr.raddr, wr.bind_length);
 }
 
 static void make_windows(struct ornic_fuzz_objs *o)
@@ -268,7 +271,9 @@ static void make_windows(struct ornic_fuzz_objs *o)
 	if (!o->hostile) {
 		guard_part(o, mr, 0, WINDOW_AT, false);
 		guard_part(o, mr, WINDOW_AT + WINDOW_BYTES,
-			   mr->length - WINDOW_AT - WINDOW_BYTES, false);
+			   WINDOW2_AT - WINDOW_AT - WINDOW_BYTES, false);
+		guard_part(o, mr, WINDOW2_AT + WINDOW2_BYTES,
+			   mr->length - WINDOW2_AT - WINDOW2_BYTES, false);
 	}
 	bind(o, &o->helper, ORNIC_MW_TYPE_1, ORNIC_FUZZ_KEY_WINDOW);
 }
@@ -405,6 +410,14 @@ void ornic_fuzz_objs_wr(struct ornic_fuzz_objs *o, struct ornic_fuzz_in *in,
 			o->key[(how >> 2 & 15) % ORNIC_FUZZ_KEYS].key);
 }
 
+void ornic_fuzz_objs_forbid_window2(struct ornic_fuzz_objs *o)
+{
+	if (o->window2_gone)
+		return;
+	o->window2_gone = true;
+	guard_part(o, &o->window_mr, WINDOW2_AT, WINDOW2_BYTES, false);
+}
+
 static void forbid_window(struct ornic_fuzz_objs *o)
 {
 	static const enum ornic_fuzz_key_kind kinds[] = {
@@ -419,6 +432,7 @@ static void forbid_window(struct ornic_fuzz_objs *o)
 						    o->key[kinds[i]].key),
 			      "DESTROY_MW");
 	guard_part(o, &o->window_mr, WINDOW_AT, WINDOW_BYTES, false);
+	ornic_fuzz_objs_forbid_window2(o);
 	o->window_mr.th = NULL;
 }
 

@@ -53,6 +53,7 @@ struct ornic_fuzz_objs {
 	struct ornic_fuzz_key key[ORNIC_FUZZ_KEYS];
 	struct ornic_th_mr flat;
 	struct ornic_th_mr window_mr;
+	bool window2_gone;
 	__le64 *frmr_list;
 	struct ornic_fuzz_canary canary[ORNIC_FUZZ_CANARIES];
 	u32 ncanaries;
@@ -89,6 +90,9 @@ void ornic_fuzz_objs_wr(struct ornic_fuzz_objs *o, struct ornic_fuzz_in *in,
 /* A key and an address, in its range but for what the input makes wrong. */
 void ornic_fuzz_pick(const struct ornic_fuzz_objs *o, struct ornic_fuzz_in *in,
 		     u64 *va, u32 *key);
+
+/* The QP of the window of type 2 is gone: so is what it names. */
+void ornic_fuzz_objs_forbid_window2(struct ornic_fuzz_objs *o);
 
 /* Nothing forbidden has changed; aborts if it has. */
 void ornic_fuzz_objs_check(const struct ornic_fuzz_objs *o);

@@ -19,6 +19,7 @@ struct state {
 	struct ornic_fuzz_in in;
 	enum ornic_th_gid gid;
 	bool gone; /* QP a is destroyed; others may have its number */
+	bool modified; /* its owner has changed its state */
 };
 
 static void fail(const char *what)
@@ -36,7 +37,7 @@ static void post_recv(struct state *s, u32 i)
 {
 	struct ornic_fixture *fix = s->fix;
 	struct ornic_lsge sge =
-		ornic_fix_sge(&fix->am, i % 4 * 4096, 4096 - i % 4 * 1000);
+		ornic_fix_sge(&fix->am, i % 4 * 4096, 1096 + i % 4 * 1000);
 
 	if (s->objs.shared || fix->a.rq_producer < 16)
 		ornic_fuzz_objs_recv(&s->objs, &fix->a, i, &sge, 1);
@@ -217,17 +218,21 @@ static void one_packet(struct state *s, u8 how)
 static void replace_qp(struct state *s)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_table *qps = &s->fix->pair.a->eng->dev.qps;
+	u32 qpn = s->fix->a.qpn;
 
-	s->fix->pair.a->eng->dev.qps.next = s->fix->a.qpn;
+	qps->scattered = false;
+	qps->next = qpn;
 	if (ornic_th_qp_init(s->fix->pair.a, &s->fix->a, &init, &s->fix->ascq,
-			     &s->fix->arcq))
+			     &s->fix->arcq) ||
+	    s->fix->a.qpn != qpn)
 		fail("QP");
 	if (ornic_th_connect(&s->fix->a, NULL, s->gid))
 		fail("connect");
 	s->gone = false;
 }
 
-static void destroy_qp(struct state *s)
+static void destroy_qp(struct state *s, bool replace)
 {
 	if (s->gone) {
 		replace_qp(s);
@@ -235,7 +240,11 @@ static void destroy_qp(struct state *s)
 	}
 	if (ornic_th_qp_fini(&s->fix->a))
 		fail("DESTROY_QP");
+	if (s->objs.key[ORNIC_FUZZ_KEY_WINDOW2].key)
+		ornic_fuzz_objs_forbid_window2(&s->objs);
 	s->gone = true;
+	if (replace)
+		replace_qp(s);
 }
 
 /* Something other than a packet. */
@@ -246,7 +255,7 @@ static void happen(struct state *s)
 	if ((what & 7) == 0)
 		ornic_fuzz_objs_revoke(&s->objs, what & 8);
 	else if ((what & 7) == 1)
-		destroy_qp(s);
+		destroy_qp(s, what & 0x10);
 	else if (s->gone)
 		return;
 	else if ((what & 7) == 2)
@@ -254,9 +263,21 @@ static void happen(struct state *s)
 	else if ((what & 7) == 3)
 		ornic_th_advance(&s->fix->pair, (what >> 3) * ORNIC_TH_MS);
 	else if ((what & 7) == 4)
-		ornic_th_to(&s->fix->a, what >> 3 & 7);
+		s->modified |= !ornic_th_to(&s->fix->a, what >> 3 & 7);
 	else if (can_send(s) && s->fix->a.type != ORNIC_QPT_UD)
 		post_send(s, what >> 3 & 7, 100);
+}
+
+/* Strangers reach UD QPs as well: no packet ends one, nor an unreliable peer. */
+static void check_alive(struct state *s)
+{
+	u8 type = s->fix->a.type;
+
+	if (s->gone || s->modified ||
+	    (type != ORNIC_QPT_UC && type != ORNIC_QPT_UD))
+		return;
+	if (ornic_th_state(&s->fix->a) == ORNIC_QPS_ERR)
+		fail("a packet ended the QP");
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -285,6 +306,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	ornic_fuzz_rest(s->fix);
 	ornic_fuzz_poll(s->fix);
 	ornic_fuzz_objs_check(&s->objs);
+	check_alive(s);
 	ornic_fuzz_close(s->fix);
 	ornic_free(s);
 	return 0;
