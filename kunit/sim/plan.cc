@@ -213,8 +213,8 @@ void stream::plan_flags(message &m, bool last)
 void stream::plan_remote(message &m)
 {
 	if (m.opcode == ORNIC_WQE_READ) {
-		m.where = static_cast<area>(rng_.in(0, 2));
-		if (m.where == area::word)
+		m.where = static_cast<area>(rng_.in(0, 3));
+		if (m.where == area::word || m.where == area::live)
 			m.length = 8;
 		else if (m.where == area::constant)
 			m.remote = static_cast<u32>(
@@ -250,6 +250,33 @@ void stream::plan_window(message &m)
 	m.key = own_window_;
 }
 
+// One message names a key that does not exist.
+void stream::plan_refusal()
+{
+	message &m = msgs_[rng_.in(0, msgs_.size() - 1)];
+
+	if (!m.length && m.opcode != ORNIC_WQE_FLUSH)
+		return;
+	if (!is_fetch(m.opcode) && !is_write(m.opcode) &&
+	    !is_on_word(m.opcode) && m.opcode != ORNIC_WQE_FLUSH)
+		return;
+	m.key = next_variant(dst_.key());
+	refused_ = m.id;
+	refusal_ = ORNIC_CQE_REM_ACCESS_ERR;
+}
+
+void stream::expect_no_response()
+{
+	refused_ = -1;
+	refusal_ = ORNIC_CQE_RETRY_EXC_ERR;
+	for (const message &m : msgs_) {
+		if (is_local(m.opcode))
+			continue;
+		refused_ = m.id;
+		return;
+	}
+}
+
 void stream::plan(u32 mtu, u32 n)
 {
 	slot_bytes_ = 4;
@@ -276,6 +303,8 @@ void stream::plan(u32 mtu, u32 n)
 			send_order_.push_back(i);
 		msgs_.push_back(std::move(m));
 	}
+	if (rules_.refuses)
+		plan_refusal();
 	arrived_.resize(n);
 	nrecvs_ = static_cast<u32>(recv_order_.size());
 }
@@ -381,7 +410,9 @@ int stream::setup(ornic_th_qp *from, ornic_th_qp *to, ornic_th_srq *srq,
 {
 	bool ud = from->type == ORNIC_QPT_UD;
 	u32 top = 0, recv_top = 0;
-	u32 n = static_cast<u32>(rng_.in(1, 14));
+	// A list of one page names the pages of an MR.
+	u32 n = static_cast<u32>(
+		rng_.in(1, std::min(14u, 2000000 / rules_.longest)));
 	int status;
 
 	from_ = from;
@@ -393,6 +424,7 @@ int stream::setup(ornic_th_qp *from, ornic_th_qp *to, ornic_th_srq *srq,
 	read_off_ = 16;
 	write_off_ = read_off_ + read_len_ + 16;
 	word_off_ = 0;
+	live_off_ = 8;
 	write_bytes_ = reliable() ? rules_.longest * 3 / 2 : ud ? 0 : n * 16384;
 	status = dst_.make(to->th, write_off_ + write_bytes_ + 16, rng_, 8);
 	if (!status)

@@ -16,11 +16,10 @@ namespace sim
 namespace
 {
 
-constexpr u64 us = 1000;
 constexpr u32 max_events = 400000;
 constexpr u32 domain = 7; // of XRC
 // However a connection ends, it has ended by then.
-constexpr u64 longest_death = 60000000 * us;
+constexpr u64 longest_death = 1500000 * us;
 
 // Two QPs, and a stream each way; of XRC there is one way.
 struct couple {
@@ -46,7 +45,6 @@ public:
 	outcome run();
 
 private:
-	faults pick_faults();
 	void make_rigs(u64 seed);
 	void make_couple(u32 index);
 	void make_qp(ornic_th *th, ornic_th_qp *qp, u8 type, u32 which,
@@ -55,6 +53,7 @@ private:
 	void make_stream(couple &c, u32 index, int way, u32 mtu);
 	std::vector<stream *> streams() const;
 	u32 make_ah(ornic_th_qp *from, const ornic_th_qp *to);
+	void misaddress(couple &c);
 	ornic_th *th(int side)
 	{
 		return side ? pair_.b : pair_.a;
@@ -68,6 +67,7 @@ private:
 	u64 next_time();
 	bool act(u64 now);
 	void settle();
+	static void change_memory(ornic_th *r);
 	bool poll(ornic_th_cq &cq);
 	void wobble();
 	bool all_done() const;
@@ -76,7 +76,12 @@ private:
 	void check_stats();
 	void check_effort();
 	void harm();
+	void beat();
+	void orphan();
+	void make_again(ornic_th_qp *qp, u32 qpn);
 	void drain_and_go();
+	void stop_drains();
+	void change_path(ornic_th_qp *qp);
 	void destroy_qps();
 	void deliver_late();
 	void tear_down();
@@ -99,47 +104,34 @@ private:
 	u64 harm_at_ = 0; // event
 	u64 harmed_ = 0; // time
 	bool drains_ = false; // QPs go to SQD and back
+	bool one_way_ = false;
+	u64 orphan_at_ = 0; // event
+	ornic_th_qp beat_[2] = {}; // shows that the peer is alive
+	u64 beat_at_ = 0;
 	u32 refusals_ = 3;
+	u64 longest_pause_ = 100 * us; // between receives
 	outcome out_;
 };
-
-faults world::pick_faults()
-{
-	faults f;
-
-	f.ns_per_byte = rng_.chance(0.5) ? 0.08 : 0.8;
-	f.delay = rng_.in(us / 2, 20 * us);
-	if (what_ == kind::bottleneck) {
-		f.ns_per_byte = 0.8;
-		f.queue = rng_.in(16, 64);
-		return f;
-	}
-	if (what_ == kind::perfect)
-		return f;
-	f.jitter = 0;
-	f.loss = rng_.log_in(0.001, 0.1);
-	if (rng_.chance(0.5))
-		f.duplicate = rng_.log_in(0.001, 0.05);
-	if (rng_.chance(0.3))
-		f.damage = rng_.log_in(0.001, 0.02);
-	if (rng_.chance(0.5)) {
-		f.reorder = rng_.log_in(0.001, 0.1);
-		f.reorder_delay = rng_.in(us, 100 * us);
-	}
-	return f;
-}
 
 world::world(kind what, u64 seed, bool trace)
 	: what_(what)
 	, rng_(seed)
-	, faults_(pick_faults())
+	, faults_(pick_faults(what, rng_))
 	, trace_(trace)
 	, wire_(faults_, rng_.next())
 {
 	bool clean = what == kind::perfect || what == kind::loopback;
 
-	rules_.may_die = what == kind::broken;
-	rules_.longest = what == kind::bottleneck ? 131072 : 16384;
+	rules_.may_die = what == kind::broken || what == kind::refused ||
+			 what == kind::orphaned;
+	one_way_ = what == kind::refused || what == kind::orphaned;
+	rules_.refuses = what == kind::refused;
+	rules_.longest = what == kind::bottleneck || what == kind::swapped ?
+				 131072 :
+				 16384;
+	// More than loopback does at once.
+	if (what == kind::orphaned)
+		rules_.longest = 400000;
 	rules_.all_arrive = clean;
 	rules_.once = clean || faults_.duplicate == 0;
 	rules_.in_order = clean ||
@@ -154,7 +146,11 @@ world::world(kind what, u64 seed, bool trace)
 		abort_at_ = rng_.in(1, 200);
 	if (what == kind::broken)
 		harm_at_ = rng_.in(1, 200);
+	if (what == kind::orphaned)
+		orphan_at_ = rng_.in(1, 2);
 	drains_ = what != kind::bottleneck && rng_.chance(0.2);
+	if (what == kind::unready)
+		longest_pause_ = 10000 * us;
 }
 
 world::~world()
@@ -172,7 +168,10 @@ void world::fail(const std::string &why)
 
 void world::make_rigs(u64 seed)
 {
-	if (ornic_th_pair_init(&pair_, seed, what_ == kind::loopback)) {
+	bool alone = what_ == kind::loopback || what_ == kind::orphaned ||
+		     (what_ == kind::refused && rng_.chance(0.3));
+
+	if (ornic_th_pair_init(&pair_, seed, alone)) {
 		fail("no memory");
 		return;
 	}
@@ -181,6 +180,8 @@ void world::make_rigs(u64 seed)
 		ornic_th *r = th(side);
 
 		r->tx_window = static_cast<u32>(rng_.in(1, 32));
+		r->program = this;
+		r->meanwhile = change_memory;
 		r->budget = rng_.chance(0.5) ?
 				    static_cast<u32>(rng_.in(1, 20000)) :
 				    1 << 20;
@@ -245,7 +246,7 @@ void world::make_qp(ornic_th *r, ornic_th_qp *qp, u8 type, u32 which,
 	c.max_rd_atomic = static_cast<u8>(rng_.in(1, 16));
 	c.max_dest_rd_atomic = c.max_rd_atomic;
 	c.qkey = static_cast<u32>(rng_.in(1, 0x7fffffff));
-	if (rules_.may_die) {
+	if (what_ == kind::broken) {
 		c.retry_cnt = static_cast<u8>(rng_.in(0, 7));
 		c.rnr_retry = static_cast<u8>(rng_.in(0, 6));
 	}
@@ -282,12 +283,27 @@ void world::make_stream(couple &c, u32 index, int way, u32 mtu)
 	actors_.push_back({ now_ + rng_.in(0, 50 * us), s.get(), false });
 }
 
+// b's peer has the number of a, and another address.
+void world::misaddress(couple &c)
+{
+	int other = (gid_ + 1) % ORNIC_TH_GIDS;
+
+	ornic_th_to(&c.b, ORNIC_QPS_RESET);
+	ornic_th_av(&c.b.conn.av, c.a.th->index,
+		    static_cast<ornic_th_gid>(other));
+	for (u8 state : { ORNIC_QPS_INIT, ORNIC_QPS_RTR, ORNIC_QPS_RTS })
+		if (ornic_th_to(&c.b, state))
+			fail("no connection");
+	c.ab->expect_no_response();
+}
+
 void world::make_couple(u32 index)
 {
 	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_RC,
 				    ORNIC_QPT_RC, ORNIC_QPT_UC,
 				    ORNIC_QPT_UD, ORNIC_QPT_XRC_INI };
-	bool rc_only = what_ == kind::bottleneck || what_ == kind::broken;
+	bool rc_only = what_ == kind::bottleneck || rules_.may_die ||
+		       what_ == kind::swapped || what_ == kind::unready;
 	u8 type = types[rc_only ? 0 : rng_.in(0, sizeof(types) - 1)];
 	bool xrc = type == ORNIC_QPT_XRC_INI;
 	u8 peer = xrc ? u8{ ORNIC_QPT_XRC_TGT } : type;
@@ -307,9 +323,11 @@ void world::make_couple(u32 index)
 		fail("no connection");
 		return;
 	}
-	for (int way = 0; way < (xrc ? 1 : 2); way++)
+	for (int way = 0; way < (xrc || one_way_ ? 1 : 2); way++)
 		make_stream(c, index, way,
 			    type == ORNIC_QPT_UD ? 4096 : 128u << c.a.conn.mtu);
+	if (rules_.refuses && rng_.chance(0.2))
+		misaddress(c);
 }
 
 std::vector<stream *> world::streams() const
@@ -352,6 +370,17 @@ bool world::poll(ornic_th_cq &cq)
 	return any;
 }
 
+// What programs do while frames are made.
+void world::change_memory(ornic_th *r)
+{
+	auto *w = static_cast<world *>(r->program);
+
+	for (const auto &c : w->couples_)
+		for (stream *s : { c->ab.get(), c->ba.get() })
+			if (s && s->recv_th() == r)
+				s->change_live();
+}
+
 // Everything that can be done without time passing.
 void world::settle()
 {
@@ -388,7 +417,9 @@ bool world::act(u64 now)
 		// Receives for messages that were lost need not be posted.
 		if (a.recv && a.who->done())
 			more = false;
-		a.when = more ? now + rng_.in(1, 100 * us) : 0;
+		a.when = more ? now + rng_.in(1, a.recv ? longest_pause_ :
+							  100 * us) :
+				0;
 	}
 	return any;
 }
@@ -403,32 +434,110 @@ u64 world::next_time()
 
 	for (const actor &a : actors_)
 		earlier(a.when);
+	earlier(beat_at_);
 	earlier(ornic_th_deadline(pair_.a));
 	earlier(ornic_th_deadline(pair_.b));
 	return when;
 }
 
-// A port that refuses a frame now and then; to the engine that is loss, and
-// no retry counter may run out of it.
+// A port that refuses a frame now and then, which is sent again.
 void world::wobble()
 {
-	if (rules_.all_arrive || !refusals_ || !rng_.chance(0.01))
+	if (!refusals_ || !rng_.chance(0.01))
 		return;
 	refusals_--;
 	th(static_cast<int>(rng_.in(0, 1)))->xmit_fail = 1;
 }
 
-// The network breaks, or receivers do not post any more.
+void world::stop_drains()
+{
+	if (!drains_)
+		return;
+	drains_ = false;
+	for (stream *s : streams())
+		ornic_th_modify(s->sender(), ORNIC_QPS_RTS, ORNIC_QPM_STATE);
+}
+
+// The network breaks, receivers do not post any more, or are gone while others of
+// their host are not.
 void world::harm()
 {
+	u64 how = rng_.in(0, 2);
+
 	harmed_ = now_;
-	if (rng_.chance(0.5)) {
+	stop_drains();
+	if (how == 0)
 		wire_.cut();
-		return;
-	}
 	for (actor &a : actors_)
-		if (a.recv)
+		if (how == 1 && a.recv)
 			a.when = 0;
+	if (how != 2)
+		return;
+	for (auto &c : couples_)
+		ornic_th_modify(&c->b, ORNIC_QPS_ERR, ORNIC_QPM_STATE);
+	for (int side = 0; side < 2; side++)
+		make_qp(th(side), &beat_[side], ORNIC_QPT_RC,
+			static_cast<u32>(side) * 2, nullptr);
+	if (ornic_th_connect(&beat_[0], &beat_[1], gid_))
+		fail("no connection");
+	beat_at_ = now_ + 1000 * us;
+}
+
+// A packet of another QP of the peer.
+void world::beat()
+{
+	ornic_txinfo info = {};
+
+	if (!beat_at_ || beat_at_ > now_)
+		return;
+	info.opcode = ORNIC_RC | ORNIC_OP_WRITE_ONLY;
+	info.psn = ornic_th_rq_psn(&beat_[0]);
+	ornic_th_inject(&beat_[0], &info, nullptr, 0);
+	beat_at_ = all_done() ? 0 : now_ + 1000 * us;
+}
+
+// Another QP of the second side, with a number that is free again.
+void world::make_again(ornic_th_qp *qp, u32 qpn)
+{
+	ornic_table *qps = &pair_.b->eng->dev.qps;
+	ornic_th_qpinit init = {};
+
+	init.type = ORNIC_QPT_RC;
+	qps->scattered = false;
+	qps->next = qpn;
+	if (ornic_th_qp_init(pair_.b, qp, &init, &cq_[2], &cq_[3]) ||
+	    qp->qpn != qpn || ornic_th_connect(qp, nullptr, gid_))
+		fail("no QP");
+}
+
+// In the middle of a message.
+void world::orphan()
+{
+	couple &c = *couples_[0];
+	u32 qpn = c.b.qpn;
+
+	c.ab->post_sends();
+	for (ornic_th_cq &cq : cq_)
+		poll(cq);
+	if (ornic_th_qp_fini(&c.b))
+		fail("a QP cannot be destroyed");
+	c.b = {};
+	make_again(&c.b, qpn);
+	c.ab->orphan();
+}
+
+// Not before the SQ is drained, IBTA 10.3.1.5.
+void world::change_path(ornic_th_qp *qp)
+{
+	ornic_rsp_query_qp now = {};
+	int status;
+
+	if (qp->type == ORNIC_QPT_UD || ornic_th_query(qp, &now))
+		return;
+	status = ornic_th_modify(qp, ORNIC_QPS_SQD,
+				 ORNIC_QPM_STATE | ORNIC_QPM_AV);
+	if (status != (now.sq_draining ? ORNIC_BAD_STATE : ORNIC_OK))
+		fail("new path: status " + std::to_string(status));
 }
 
 // An SQ that drains, or is drained, goes on later.
@@ -443,6 +552,8 @@ void world::drain_and_go()
 
 	if (state == ORNIC_QPS_RTS)
 		ornic_th_modify(qp, ORNIC_QPS_SQD, ORNIC_QPM_STATE);
+	else if (state == ORNIC_QPS_SQD && rng_.chance(0.5))
+		change_path(qp);
 	else if (state == ORNIC_QPS_SQD)
 		ornic_th_modify(qp, ORNIC_QPS_RTS, ORNIC_QPM_STATE);
 }
@@ -480,10 +591,7 @@ void world::loop_until_done()
 			return;
 		// What is still on the wire must do no harm either.
 		if (!when && drains_) {
-			drains_ = false;
-			for (stream *s : streams())
-				ornic_th_modify(s->sender(), ORNIC_QPS_RTS,
-						ORNIC_QPM_STATE);
+			stop_drains();
 			settle();
 			continue;
 		}
@@ -500,6 +608,9 @@ void world::loop_until_done()
 		drain_and_go();
 		if (harm_at_ && n == harm_at_)
 			harm();
+		if (orphan_at_ && n == orphan_at_)
+			orphan();
+		beat();
 		if (harmed_ && now_ - harmed_ > longest_death)
 			fail("does not die: " + progress());
 		act(now_);
@@ -522,6 +633,10 @@ void world::check_stats()
 		ORNIC_STAT_RX_BAD_QKEY,	 ORNIC_STAT_RX_BAD_PKEY,
 		ORNIC_STAT_ERR_NAK_SENT, ORNIC_STAT_ERR_NAK_RCVD,
 	};
+	static const ornic_stat lossless[] = {
+		ORNIC_STAT_TIMEOUTS,
+		ORNIC_STAT_SEQ_NAK_SENT,
+	};
 	static const ornic_stat clean[] = {
 		ORNIC_STAT_RX_ICRC_ERRORS,
 		ORNIC_STAT_RX_MALFORMED,
@@ -530,6 +645,10 @@ void world::check_stats()
 	for (int side = 0; side < 2; side++) {
 		ornic_engine *eng = th(side)->eng;
 
+		for (ornic_stat s : lossless)
+			if (what_ == kind::perfect && ornic_engine_stat(eng, s))
+				fail("counter " + std::to_string(s) +
+				     " is not 0 on a wire that loses nothing");
 		for (ornic_stat s : never)
 			if (ornic_engine_stat(eng, s))
 				fail("counter " + std::to_string(s) +
@@ -562,6 +681,11 @@ void world::check_effort()
 
 void world::destroy_qps()
 {
+	if (orphan_at_ && ornic_th_state(&couples_[0]->b) > ORNIC_QPS_RTS)
+		fail("the end of another QP");
+	for (ornic_th_qp &qp : beat_)
+		if (qp.th && ornic_th_qp_fini(&qp))
+			fail("a QP cannot be destroyed");
 	for (auto &c : couples_) {
 		if (ornic_th_qp_fini(&c->a) || ornic_th_qp_fini(&c->b))
 			fail("a QP cannot be destroyed");
@@ -577,16 +701,11 @@ void world::destroy_qps()
 // and another peer. It has no effect.
 void world::deliver_late()
 {
-	ornic_th_qpinit init = {};
 	ornic_th_qp other = {};
 	ornic_cqe cqe;
 	u8 state = static_cast<u8>(rng_.in(0, 3));
 
-	init.type = ORNIC_QPT_RC;
-	pair_.b->eng->dev.qps.next = couples_[0]->b.qpn;
-	if (ornic_th_qp_init(pair_.b, &other, &init, &cq_[2], &cq_[3]))
-		fail("no QP");
-	ornic_th_connect(&other, nullptr, gid_);
+	make_again(&other, couples_[0]->b.qpn);
 	if (state != ORNIC_QPS_RTS)
 		ornic_th_to(&other, ORNIC_QPS_RESET);
 
@@ -633,11 +752,20 @@ outcome world::run()
 	}
 	out_.sent = wire_.bytes();
 	out_.ns = now_ - 1000000;
+	out_.swapped = wire_.swapped();
+	for (int side = 0; side < (loop() ? 1 : 2); side++) {
+		ornic_engine *eng = th(side)->eng;
+
+		out_.acks += ornic_engine_stat(eng, ORNIC_STAT_ACKS_SENT);
+		out_.rnr_naks +=
+			ornic_engine_stat(eng, ORNIC_STAT_RNR_NAK_SENT);
+		out_.retries += ornic_engine_stat(eng, ORNIC_STAT_RETRIES);
+	}
 	if (out_.failure.empty() && !abort_at_) {
 		for (stream *s : streams())
 			s->check_end();
 		collect();
-		if (what_ != kind::broken)
+		if (!rules_.may_die)
 			check_stats();
 		if (what_ == kind::bottleneck)
 			check_effort();

@@ -16,6 +16,10 @@ enum class kind {
 	aborted, // lossy, and torn down in the middle
 	broken, // lossy, and then nothing arrives, or nobody is ready
 	bottleneck, // a short queue before a slow link
+	swapped, // frames swap their places, none is lost
+	unready, // receives come late
+	orphaned, // one engine; a peer goes, and another QP gets its number
+	refused, // a message names a bad key, or QPs do not fit each other
 };
 
 struct outcome {
@@ -27,6 +31,10 @@ struct outcome {
 	std::uint64_t bytes = 0; // of messages
 	std::uint64_t sent = 0; // bytes of frames
 	std::uint64_t ns = 0; // virtual time
+	std::uint64_t acks = 0; // and NAKs
+	std::uint64_t rnr_naks = 0;
+	std::uint64_t retries = 0;
+	std::uint64_t swapped = 0; // frames
 };
 
 outcome run(kind what, std::uint64_t seed, bool trace = false);

@@ -27,6 +27,7 @@ constexpr int max_reports = 5;
 
 struct sums {
 	std::uint64_t seeds, bytes, sent, ns;
+	std::uint64_t acks, rnr_naks, retries, swapped;
 };
 
 // Runs seeds 1 to @count, or the one that was asked for.
@@ -48,6 +49,10 @@ sums run_seeds(sim::kind what, const char *test, std::uint64_t count)
 		all.bytes += out.bytes;
 		all.sent += out.sent;
 		all.ns += out.ns;
+		all.acks += out.acks;
+		all.rnr_naks += out.rnr_naks;
+		all.retries += out.retries;
+		all.swapped += out.swapped;
 		if (out.failure.empty()) {
 			passed++;
 			continue;
@@ -89,6 +94,37 @@ TEST(sim, aborted)
 TEST(sim, broken)
 {
 	run_seeds(sim::kind::broken, "broken", opt.seeds / 10 + 1);
+}
+
+TEST(sim, swapped)
+{
+	sums all = run_seeds(sim::kind::swapped, "swapped", opt.seeds / 20 + 1);
+
+	if (all.seeds < 50)
+		return;
+	EXPECT_LT(all.retries, all.swapped * 11 / 10);
+	EXPECT_LT(all.acks, all.bytes / 8192);
+}
+
+TEST(sim, unready)
+{
+	sums all = run_seeds(sim::kind::unready, "unready", opt.seeds / 20 + 1);
+
+	if (all.seeds < 50)
+		return;
+	EXPECT_LT(all.sent, all.bytes * 3 / 2);
+	// Of a millisecond each, when it lasts.
+	EXPECT_LT(all.rnr_naks, all.ns / 3000000);
+}
+
+TEST(sim, orphaned)
+{
+	run_seeds(sim::kind::orphaned, "orphaned", opt.seeds / 5 + 1);
+}
+
+TEST(sim, refused)
+{
+	run_seeds(sim::kind::refused, "refused", opt.seeds / 10 + 1);
 }
 
 TEST(sim, bottleneck)

@@ -62,11 +62,19 @@ u64 stream::remote_address(const message &m) const
 {
 	if (is_on_word(m.opcode) || m.where == area::word)
 		return dst_.va(word_off_);
+	if (m.where == area::live)
+		return dst_.va(live_off_);
 	if (m.opcode == ORNIC_WQE_BIND_MW)
 		return src_.va(0);
 	if (m.opcode == ORNIC_WQE_READ && m.where == area::constant)
 		return dst_.va(read_off_ + m.remote);
 	return dst_.va(write_off_ + m.remote);
+}
+
+void stream::change_live()
+{
+	live_++;
+	dst_.put(live_off_, reinterpret_cast<u8 *>(&live_), sizeof(live_));
 }
 
 bool stream::post_sends()
@@ -134,24 +142,32 @@ bool stream::post_recvs()
 
 void stream::check_fetched(const message &m)
 {
-	if (gather(src_, m.local, m.length) != m.data)
-		fail("message %u: wrong bytes read at its completion", m.id);
+	std::vector<u8> got = gather(src_, m.local, m.length);
 	u32 at = 0;
 
+	if (m.where != area::live && got != m.data)
+		fail("message %u: wrong bytes read at its completion", m.id);
 	for (const piece &p : m.local) {
-		src_.expect(p.off, m.data.data() + at, p.len);
+		src_.expect(p.off, got.data() + at, p.len);
 		at += p.len;
 	}
 }
 
-// Retries ran out: this message fails, those after it are flushed.
+// Retries ran out, or it was refused: this message fails, those after it are
+// flushed.
 void stream::on_failed_send(const ornic_cqe &cqe)
 {
 	u64 id = le64_to_cpu(cqe.wr_id) & 0xffffffff;
 
-	if (!dead_ && cqe.status != ORNIC_CQE_RETRY_EXC_ERR &&
-	    cqe.status != ORNIC_CQE_RNR_RETRY_EXC_ERR &&
-	    cqe.status != ORNIC_CQE_WR_FLUSH_ERR)
+	if (refused_ >= 0 && !dead_ &&
+	    (static_cast<s64>(id) != refused_ || cqe.status != refusal_))
+		fail("message %llu fails with status %u, not %lld with %u",
+		     (unsigned long long)id, cqe.status, (long long)refused_,
+		     refusal_);
+	else if (refused_ < 0 && !dead_ &&
+		 cqe.status != ORNIC_CQE_RETRY_EXC_ERR &&
+		 cqe.status != ORNIC_CQE_RNR_RETRY_EXC_ERR &&
+		 cqe.status != ORNIC_CQE_WR_FLUSH_ERR)
 		fail("message %llu fails with status %u",
 		     (unsigned long long)id, cqe.status);
 	if (dead_ && cqe.status != ORNIC_CQE_WR_FLUSH_ERR)
@@ -194,6 +210,9 @@ void stream::on_send(const ornic_cqe &cqe)
 	}
 
 	const message &m = msgs_[send_order_[send_cqes_++]];
+
+	if (orphaned_ && !is_local(m.opcode))
+		fail("message %u: success without a peer", m.id);
 
 	if (cqe.status) {
 		fail("message %u opcode %u length %u: status %u verr %u", m.id,
@@ -256,6 +275,37 @@ void stream::check_recv_bytes(const message &m, u32 slot)
 	}
 }
 
+// What a datagram says of its way: the CQE, and the GRH before its bytes.
+void stream::check_way(const ornic_cqe &cqe, const message &m, u32 slot)
+{
+	u8 gid = from_->conn.av.sgid_index;
+	bool ipv6 = gid == ORNIC_TH_IPV6;
+	u32 vlan = gid == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID : ORNIC_VLAN_NONE;
+	std::vector<u8> head = gather(rcv_, slots_[slot], grh);
+	u32 at = ipv6 ? 4 : 22;
+	u32 len =
+		8 + ORNIC_BTH_LEN + 8 + (m.length + 3) / 4 * 4 + ORNIC_ICRC_LEN;
+
+	if (has_imm(m.opcode))
+		len += 4;
+	if (!ipv6)
+		len += 20;
+	if (le32_to_cpu(cqe.src_qpn) != from_->qpn)
+		fail("message %u: from QP %u", m.id, le32_to_cpu(cqe.src_qpn));
+	// The ICRC does not cover MAC addresses and VLAN tag, which may be damaged.
+	if (rules_.all_arrive &&
+	    (cqe.sgid_index != gid || le16_to_cpu(cqe.vlan) != vlan ||
+	     memcmp(cqe.smac, from_->th->mac, 6) != 0))
+		fail("message %u: to GID %u, VLAN %u", m.id, cqe.sgid_index,
+		     le16_to_cpu(cqe.vlan));
+	if (!(cqe.flags & ORNIC_CQE_GRH) ||
+	    ipv6 == !!(cqe.flags & ORNIC_CQE_IPV4))
+		fail("message %u: flags 0x%x", m.id, cqe.flags);
+	if ((head[at] << 8 | head[at + 1]) != static_cast<int>(len))
+		fail("message %u: %u bytes in its GRH, not %u", m.id,
+		     head[at] << 8 | head[at + 1], len);
+}
+
 void stream::on_recv(const ornic_cqe &cqe)
 {
 	bool ud = to_->type == ORNIC_QPT_UD;
@@ -302,8 +352,8 @@ void stream::on_recv(const ornic_cqe &cqe)
 	if (!!(m->flags & ORNIC_WQE_SOLICITED) !=
 	    !!(cqe.flags & ORNIC_CQE_SOLICITED_EVENT))
 		fail("message %u: solicited %u", m->id, cqe.flags);
-	if (ud && le32_to_cpu(cqe.src_qpn) != from_->qpn)
-		fail("message %u: from QP %u", m->id, le32_to_cpu(cqe.src_qpn));
+	if (ud)
+		check_way(cqe, *m, slot);
 	if (cqe.opcode !=
 	    (is_write(m->opcode) ? ORNIC_CQE_RECV_WRITE_IMM : ORNIC_CQE_RECV))
 		fail("message %u: CQE opcode 0x%x", m->id, cqe.opcode);
@@ -386,6 +436,8 @@ void stream::check_unreliable()
 
 void stream::check_end()
 {
+	if (refused_ >= 0 && !dead_)
+		fail("message %lld was not refused", (long long)refused_);
 	if (!failure_.empty() || dead_ || rules_.may_die)
 		return;
 	if (send_cqes_ != send_order_.size())

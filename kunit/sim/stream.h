@@ -17,6 +17,7 @@ struct rules {
 	bool in_order; // even UC and UD
 	bool once; // even UC and UD
 	bool may_die; // connections may end with exhausted retries
+	bool refuses; // the responder refuses a message
 	u32 longest; // bytes of a message
 };
 
@@ -64,6 +65,7 @@ enum class area : u8 {
 	constant, // never written
 	written, // what WRITEs write
 	word, // what atomics change
+	live, // what the receiver changes all the time
 };
 
 struct message {
@@ -133,6 +135,15 @@ public:
 	{
 		return from_;
 	}
+	// The receiver's program writes to the memory that is live.
+	void change_live();
+	// The receiver has another peer: the first message gets no response.
+	void expect_no_response();
+	// The receiver is gone: nothing succeeds any more.
+	void orphan()
+	{
+		orphaned_ = true;
+	}
 	void post_all_recvs_first()
 	{
 		early_ = true;
@@ -150,6 +161,7 @@ private:
 	void plan_flags(message &m, bool last);
 	void plan_remote(message &m);
 	void plan_window(message &m);
+	void plan_refusal();
 	bool overtakes(const message &m) const;
 	u8 pick_opcode();
 	u32 pick_length(u32 mtu, u8 opcode);
@@ -163,6 +175,7 @@ private:
 	void on_failed_send(const ornic_cqe &cqe);
 	void check_unreliable();
 	void check_recv_bytes(const message &m, u32 slot);
+	void check_way(const ornic_cqe &cqe, const message &m, u32 slot);
 	void check_fetched(const message &m);
 	const message *identify(const ornic_cqe &cqe, u32 slot);
 	void fail(const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -177,6 +190,8 @@ private:
 	u32 ah_ = 0;
 	region src_, dst_, rcv_;
 	u32 read_off_ = 0, read_len_ = 0, word_off_ = 0, write_off_ = 0;
+	u32 live_off_ = 0;
+	u64 live_ = 0;
 	u32 write_bytes_ = 0; // of the area that WRITEs write
 	u32 slot_bytes_ = 0;
 	// Windows: of the sender, bound and invalidated again and again; of the
@@ -187,6 +202,9 @@ private:
 	u32 next_window_ = 0;
 	u32 base_ = 0; // index of the first WQE
 	bool dead_ = false; // a message has failed
+	bool orphaned_ = false;
+	s64 refused_ = -1; // the message that fails, with this status:
+	u8 refusal_ = 0;
 	u32 nrecvs_ = 0;
 	u64 word_ = 0;
 	std::vector<message> msgs_;

@@ -122,7 +122,7 @@ void wire::send_copy(const departure &d, u64 when, bool damaged)
 	arriving_.push(std::move(a));
 }
 
-void wire::depart(const departure &d)
+void wire::depart(const departure &d, const departure *next)
 {
 	u64 when = d.when + faults_.delay + rng_.in(0, faults_.jitter);
 	bool lose = rng_.chance(faults_.loss);
@@ -135,6 +135,10 @@ void wire::depart(const departure &d)
 	lose |= cut_;
 	if (late)
 		when += rng_.in(0, faults_.reorder_delay);
+	if (next && faults_.swap > 0 && rng_.chance(faults_.swap)) {
+		when = next->when + faults_.delay + 1;
+		swapped_++;
+	}
 	if (lose) {
 		lost_++;
 		what = "LOST";
@@ -159,7 +163,7 @@ bool wire::work(u64 now)
 			departure d = q.front();
 
 			q.pop();
-			depart(d);
+			depart(d, q.empty() ? nullptr : &q.front());
 			any = true;
 		}
 	}

@@ -9,12 +9,16 @@
 #include <queue>
 #include <vector>
 
+#include "scenario.h"
+
 extern "C" {
 #include "harness.h"
 }
 
 namespace sim
 {
+
+constexpr u64 us = 1000; // in ns
 
 class random {
 public:
@@ -48,12 +52,15 @@ struct faults {
 	double duplicate = 0;
 	double damage = 0;
 	double reorder = 0;
+	double swap = 0; // with the next frame
 	u64 delay = 1000; // ns
 	u64 jitter = 0;
 	u64 reorder_delay = 0;
 	double ns_per_byte = 0.1;
 	size_t queue = 0; // frames before the link; 0: no limit
 };
+
+faults pick_faults(kind what, random &rng);
 
 // A frame that arrives at harness @to; bytes of exactly its length, so that the
 // sanitizer sees every read beside it.
@@ -91,6 +98,10 @@ public:
 	{
 		return frames_;
 	}
+	u64 swapped() const
+	{
+		return swapped_;
+	}
 	u64 lost() const
 	{
 		return lost_;
@@ -124,7 +135,7 @@ private:
 		}
 	};
 
-	void depart(const departure &d);
+	void depart(const departure &d, const departure *next);
 	void send_copy(const departure &d, u64 when, bool damaged);
 	bool is_harmed_enough(const ornic_th_frame *f);
 	void note(const char *what, const departure &d);
@@ -140,6 +151,7 @@ private:
 	u64 seq_ = 0;
 	u64 frames_ = 0;
 	u64 lost_ = 0;
+	u64 swapped_ = 0;
 	u64 bytes_ = 0;
 	bool cut_ = false;
 	u64 hash_ = 0xcbf29ce484222325ull;
