@@ -39,7 +39,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^qemu-tests\/programs\/kfuzz\// && what ~ /^rdma\/ornic-/)
 		return 1
 	if (file ~ /^qemu-tests\/programs\//)
-		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|ktap)\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
+		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|ktap)\.h$|^\.\.\/kfuzz\/nldev\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/bench\//)
 		return !quoted && what !~ /^rdma\/|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/nic\//)

@@ -5,7 +5,8 @@ programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events \
 		$(BUILD)/programs/ornic_live \
 		$(BUILD)/programs/ornic_attack_remote \
-		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz
+		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
+		$(BUILD)/programs/ornic_faults
 
 # Without Open MPI's headers the cases that want it are skipped.
 mpi_flags := $(shell pkg-config --cflags ompi-c 2>/dev/null)
@@ -21,7 +22,8 @@ $(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cc
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cc)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.h) \
 		$(wildcard qemu-tests/programs/attack/*.h) \
-		$(wildcard qemu-tests/programs/kfuzz/*.h)
+		$(wildcard qemu-tests/programs/kfuzz/*.h) \
+		$(wildcard qemu-tests/programs/faults/*.h)
 verify_objects := $(verify_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
 
 $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
@@ -62,6 +64,13 @@ $(BUILD)/programs/ornic_attack_local: $(BUILD)/programs/attack/local.o \
 		$(BUILD)/programs/verify/ktap.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -lgtest -libverbs -pthread -o $@
+
+faults_sources := $(wildcard qemu-tests/programs/faults/*.cc)
+
+$(BUILD)/programs/ornic_faults: $(BUILD)/programs/verify/verbs.o \
+		$(BUILD)/programs/kfuzz/nldev.o \
+		$(faults_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
+	$(CXX) $^ -libverbs -o $@
 
 kfuzz_sources := $(wildcard qemu-tests/programs/kfuzz/*.cc)
 
