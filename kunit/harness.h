@@ -334,6 +334,7 @@ void ornic_th_mr_read(const struct ornic_th_mr *mr, u32 off, void *dst,
 		      u32 len);
 int ornic_th_mw(struct ornic_th *th, u8 type, u32 *key);
 int ornic_th_ah(struct ornic_th *th, const struct ornic_av *av, u32 *ah);
+void ornic_th_next_qpn(struct ornic_th *th, u32 qpn);
 int ornic_th_qp_init(struct ornic_th *th, struct ornic_th_qp *qp,
 		     const struct ornic_th_qpinit *init,
 		     struct ornic_th_cq *scq, struct ornic_th_cq *rcq);

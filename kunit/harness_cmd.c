@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Objects of the harness, made by commands as the driver makes them. */
 #include "harness.h"
+#include "engine/dev.h"
 
 static u64 dma_addr(const void *p)
 {
@@ -410,6 +411,16 @@ static void qp_shape(struct ornic_th_qp *qp, const struct ornic_th_qpinit *in,
 	qp->mem_bytes =
 		qp->rq_offset +
 		ALIGN(1u << (qp->rq_log_depth + qp->rq_log_stride), 4096u);
+}
+
+/* The next QP gets @qpn, as if it were the only number that is not at rest. */
+void ornic_th_next_qpn(struct ornic_th *th, u32 qpn)
+{
+	struct ornic_table *t = &th->eng->dev.qps;
+
+	memset(t->resting, 0xff, t->size / 8);
+	t->resting[qpn / 64] &= ~(1ull << (qpn % 64));
+	t->nresting = t->size - 1;
 }
 
 /**

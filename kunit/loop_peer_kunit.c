@@ -67,13 +67,6 @@ static void begin(struct kunit *test, struct peer_test *pt, u8 opcode)
 	KUNIT_ASSERT_NE(test, ornic_th_sq_psn(&fix->a), ORNIC_FIX_PSN);
 }
 
-/* The next QP of @th gets @qpn, as after all other numbers were in use. */
-static void next_number(struct ornic_th *th, u32 qpn)
-{
-	th->eng->dev.qps.scattered = false;
-	th->eng->dev.qps.next = qpn;
-}
-
 /* ---- What becomes of the number ---------------------------------------------- */
 
 /* Destroyed, and a QP of another PD gets it, which has a peer elsewhere. */
@@ -88,7 +81,7 @@ static int reuse(struct peer_test *pt)
 	status = ornic_th_qp_fini(&fix->b);
 	if (status)
 		return status;
-	next_number(th, qpn);
+	ornic_th_next_qpn(th, qpn);
 	th->pdn = OTHER_PD;
 	status =
 		ornic_th_qp_init(th, &pt->other, &init, &fix->bscq, &fix->brcq);

@@ -73,8 +73,6 @@ static const struct send_row {
 	u8 log_depth, log_stride, max_sge;
 	u32 npages;
 	int status;
-	u8 flags;
-	u8 has_rq;
 } send_rows[] = {
 	{ "the smallest slots", 4, 6, 1, PAGES, ORNIC_OK },
 	{ "the largest slots", 2, 10, 32, PAGES, ORNIC_OK },
@@ -84,10 +82,6 @@ static const struct send_row {
 	{ "deeper than any", ORNIC_LOG_MAX_WQE + 1, 6, 1, PAGES,
 	  ORNIC_BAD_PARAM },
 	{ "no memory at all", 4, 6, 1, 0, ORNIC_BAD_PARAM },
-	{ "an SRQ that is not there", 4, 6, 1, PAGES, ORNIC_BAD_PARAM,
-	  ORNIC_QP_SRQ },
-	{ "an SRQ beside an RQ", 4, 6, 1, PAGES, ORNIC_BAD_PARAM, ORNIC_QP_SRQ,
-	  1 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(send, send_rows, name);
@@ -98,11 +92,9 @@ static void create_checks_send_slots(struct kunit *test)
 	struct ornic_fixture *fix = test->priv;
 	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
-	struct ornic_th_srq srq;
 	union ornic_rsp rsp;
 
 	KUNIT_ASSERT_NOT_NULL(test, mem);
-	KUNIT_ASSERT_EQ(test, ornic_th_srq_init(fix->pair.a, &srq, 4, 1), 0);
 	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
 	req.create_qp.mem.npages = cpu_to_le32(row->npages);
 	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
@@ -113,11 +105,6 @@ static void create_checks_send_slots(struct kunit *test)
 	req.create_qp.sq_log_depth = row->log_depth;
 	req.create_qp.sq_log_stride = row->log_stride;
 	req.create_qp.sq_max_sge = row->max_sge;
-	req.create_qp.flags = row->flags;
-	req.create_qp.has_rq = row->has_rq;
-	req.create_qp.rq_log_depth = 4;
-	req.create_qp.rq_log_stride = 6;
-	req.create_qp.srqn = cpu_to_le32(srq.srqn + !row->has_rq);
 	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp),
 			row->status);
 }
@@ -187,7 +174,7 @@ static void receive_takes_no_longer_message(struct kunit *test)
 }
 
 /* Two devices, two numbers, and neither tells the next one. */
-static void numbers_are_scattered(struct kunit *test)
+static void numbers_are_random(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 	struct ornic_fixture *fix = test->priv;
@@ -280,7 +267,7 @@ static struct kunit_case create_cases[] = {
 	KUNIT_CASE(create_needs_both_cqs),
 	KUNIT_CASE(create_checks_the_type),
 	KUNIT_CASE(receive_takes_no_longer_message),
-	KUNIT_CASE(numbers_are_scattered),
+	KUNIT_CASE(numbers_are_random),
 	KUNIT_CASE(create_leaves_room_for_avs),
 	KUNIT_CASE(create_ends_if_the_host_refuses),
 	{}

@@ -60,52 +60,58 @@ static void table_reuses_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_table_reserve(t, 0), -ENOSPC);
 }
 
-/* What was just released comes back late, and no index is where one expects it. */
-static void table_scatters(struct kunit *test)
+/* The same table with indices that rest. */
+static struct ornic_table *random_table(struct kunit *test)
 {
-	static const u32 key[ORNIC_SCATTER_ROUNDS] = { 1, 2, 3, 4 };
 	struct ornic_table *t = table_of(test);
-	u32 i, steps_up = 0;
-	int first, last, index;
 
-	ornic_table_scatter(t, key);
-	first = ornic_table_reserve(t, 0);
-	last = first;
-	ornic_table_release(t, first);
-	for (i = 0; i < SIZE / 2; i++) {
-		index = ornic_table_reserve(t, 0);
-		KUNIT_ASSERT_GE(test, index, FIRST);
-		KUNIT_ASSERT_NE(test, index, first);
-		steps_up += index == last + 1;
-		last = index;
-	}
-	KUNIT_EXPECT_LT(test, steps_up, SIZE / 64);
-	/* It gives out all that it has. */
-	for (; i < SIZE - FIRST; i++)
-		KUNIT_ASSERT_GE(test, ornic_table_reserve(t, 0), FIRST);
-	KUNIT_EXPECT_EQ(test, ornic_table_reserve(t, 0), -ENOSPC);
+	ornic_table_fini(t);
+	KUNIT_ASSERT_EQ(test, ornic_table_init_random(t, LOG_SIZE, FIRST), 0);
+	return t;
 }
 
-/* Another key, another order. */
-static void table_scatters_by_key(struct kunit *test)
+/* The caller's random bits choose, and nothing that was handed out before. */
+static void table_is_random(struct kunit *test)
 {
-	static const u32 keys[][ORNIC_SCATTER_ROUNDS] = {
-		{ 1, 2, 3, 4 },
-		{ 1, 2, 3, 5 },
-	};
-	struct ornic_table *t = table_of(test);
-	int index[ARRAY_SIZE(keys)][8];
-	u32 i, n;
+	static const u32 bits[] = { 0, 7, SIZE - FIRST - 1, U32_MAX, 1 << 31 };
+	struct ornic_table *t = random_table(test);
+	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		ornic_table_scatter(t, keys[i]);
-		t->turn = 0;
-		for (n = 0; n < ARRAY_SIZE(index[i]); n++) {
-			index[i][n] = ornic_table_reserve(t, 0);
-			ornic_table_release(t, index[i][n]);
-		}
+	for (i = 0; i < ARRAY_SIZE(bits); i++)
+		KUNIT_EXPECT_EQ(test, ornic_table_reserve_random(t, bits[i]),
+				FIRST + bits[i] % (SIZE - FIRST));
+	/* Taken, so the next one. */
+	KUNIT_EXPECT_EQ(test, ornic_table_reserve_random(t, 7), FIRST + 8);
+}
+
+/* What was released comes back last of all, whatever the random bits. */
+static void table_rests(struct kunit *test)
+{
+	struct ornic_table *t = random_table(test);
+	int first = ornic_table_reserve_random(t, 100);
+	u32 i;
+
+	ornic_table_release(t, first);
+	for (i = FIRST + 1; i < SIZE; i++)
+		KUNIT_ASSERT_NE(test, ornic_table_reserve_random(t, 100),
+				first);
+	KUNIT_EXPECT_EQ(test, ornic_table_reserve_random(t, 100), first);
+	KUNIT_EXPECT_EQ(test, ornic_table_reserve_random(t, 100), -ENOSPC);
+}
+
+/* Half of the table rests, no more. */
+static void table_rests_for_half(struct kunit *test)
+{
+	struct ornic_table *t = random_table(test);
+	u32 i;
+
+	for (i = 0; i <= SIZE / 2; i++) {
+		KUNIT_ASSERT_EQ(test, ornic_table_reserve_random(t, 0),
+				FIRST + i);
+		ornic_table_release(t, FIRST + i);
 	}
-	KUNIT_EXPECT_NE(test, memcmp(index[0], index[1], sizeof(index[0])), 0);
+	KUNIT_EXPECT_EQ(test, t->nresting, 1);
+	KUNIT_EXPECT_EQ(test, ornic_table_reserve_random(t, 0), FIRST);
 }
 
 static const struct hint_row {
@@ -244,8 +250,9 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(table_reserves_at),
 	KUNIT_CASE(table_reserves_upward),
 	KUNIT_CASE(table_reuses_late),
-	KUNIT_CASE(table_scatters),
-	KUNIT_CASE(table_scatters_by_key),
+	KUNIT_CASE(table_is_random),
+	KUNIT_CASE(table_rests),
+	KUNIT_CASE(table_rests_for_half),
 	KUNIT_CASE_PARAM(table_reserves_from_hint, hint_gen_params),
 	KUNIT_CASE(table_finds_the_last_free),
 	KUNIT_CASE(table_shows_what_is_published),

@@ -18,32 +18,17 @@ ORNIC_DEFINE_TRACE;
 
 /* ---- Creation and destruction ------------------------------------------------ */
 
-/*
- * Numbers that go onto the wire: a device does not tell those of another one, nor
- * those of one user what the next gets.
- */
-static void scatter_numbers(struct ornic_dev *dev, struct ornic_table *t)
-{
-	u32 key[ORNIC_SCATTER_ROUNDS], i;
-
-	for (i = 0; i < ARRAY_SIZE(key); i++)
-		key[i] = dev->ops->random(dev->host);
-	ornic_table_scatter(t, key);
-}
-
 /* QPN 0 and 1 are special on the wire (IBTA 3.5.3): QPNs start above them. */
 static int tables_init(struct ornic_dev *dev)
 {
-	if (ornic_table_init(&dev->qps, ORNIC_LOG_MAX_QP,
-			     ORNIC_RESERVED_QPNS) ||
+	if (ornic_table_init_random(&dev->qps, ORNIC_LOG_MAX_QP,
+				    ORNIC_RESERVED_QPNS) ||
 	    ornic_table_init(&dev->cqs, ORNIC_LOG_MAX_CQ, 1) ||
 	    ornic_table_init(&dev->mkeys, ORNIC_LOG_MAX_MKEY, 1) ||
 	    ornic_table_init(&dev->ahs, ORNIC_LOG_MAX_AH, 1) ||
-	    ornic_table_init(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1) ||
+	    ornic_table_init_random(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1) ||
 	    ornic_table_init(&dev->csets, ORNIC_LOG_MAX_COUNTERS, 1))
 		return -ENOMEM;
-	scatter_numbers(dev, &dev->qps);
-	scatter_numbers(dev, &dev->srqs);
 	return 0;
 }
 

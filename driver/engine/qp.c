@@ -242,7 +242,8 @@ static int reserve_qpn(struct ornic_dev *dev,
 	int err;
 
 	if (!(req->flags & ORNIC_QP_GSI))
-		return ornic_table_reserve(&dev->qps, 0);
+		return ornic_table_reserve_random(&dev->qps,
+						  dev->ops->random(dev->host));
 	err = ornic_table_reserve_at(&dev->qps, ORNIC_GSI_QPN);
 	return err ? err : ORNIC_GSI_QPN;
 }

@@ -145,7 +145,8 @@ int ornic_srq_create(struct ornic_dev *dev,
 	err = srq_init(dev, srq, req);
 	if (err)
 		goto err_free;
-	index = ornic_table_reserve(&dev->srqs, 0);
+	index = ornic_table_reserve_random(&dev->srqs,
+					   dev->ops->random(dev->host));
 	if (index < 0) {
 		err = index;
 		goto err_free_srq;

@@ -13,6 +13,12 @@ static bool test_used(const struct ornic_table *t, u32 index)
 	return t->used[index / BITS] >> (index % BITS) & 1;
 }
 
+/* Those of a word that can be taken. */
+static u64 free_of_word(const struct ornic_table *t, u32 word)
+{
+	return ~(t->used[word] | (t->resting ? t->resting[word] : 0));
+}
+
 /* First free index in [@from, @to), or @to. Whole words at a time. */
 static u32 find_free(const struct ornic_table *t, u32 from, u32 to)
 {
@@ -20,7 +26,7 @@ static u32 find_free(const struct ornic_table *t, u32 from, u32 to)
 	u32 index;
 
 	while (from < to) {
-		unused = ~t->used[from / BITS] >> (from % BITS);
+		unused = free_of_word(t, from / BITS) >> (from % BITS);
 		if (unused) {
 			index = from + (u32)__builtin_ctzll(unused);
 			return min_t(u32, index, to);
@@ -90,6 +96,21 @@ static void clear_used(struct ornic_table *t, u32 index)
 	WRITE_ONCE(t->count, t->count - 1);
 }
 
+/* What was released may be taken again. */
+static void end_rest(struct ornic_table *t)
+{
+	memset(t->resting, 0, num_words(t) * sizeof(u64));
+	t->nresting = 0;
+}
+
+static void rest_index(struct ornic_table *t, u32 index)
+{
+	if (t->nresting >= t->size / 2)
+		end_rest(t);
+	t->resting[index / BITS] |= 1ull << (index % BITS);
+	t->nresting++;
+}
+
 int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first)
 {
 	memset(t, 0, sizeof(*t));
@@ -118,6 +139,19 @@ err_free_used:
 	return -ENOMEM;
 }
 
+int ornic_table_init_random(struct ornic_table *t, u32 log_size, u32 first)
+{
+	int err = ornic_table_init(t, log_size, first);
+
+	if (err)
+		return err;
+	t->resting = ornic_vzalloc(num_words(t) * sizeof(u64));
+	if (t->resting)
+		return 0;
+	ornic_table_fini(t);
+	return -ENOMEM;
+}
+
 void ornic_table_fini(struct ornic_table *t)
 {
 	u32 i;
@@ -126,9 +160,11 @@ void ornic_table_fini(struct ornic_table *t)
 		return;
 	for (i = 0; i < DIV_ROUND_UP(t->size, ORNIC_CHUNK); i++)
 		ornic_free(ornic_rcu_locked(t->chunk[i]));
+	ornic_vfree(t->resting);
 	ornic_vfree(t->chunk);
 	ornic_vfree(t->some);
 	ornic_vfree(t->used);
+	t->resting = NULL;
 	t->chunk = NULL;
 	t->some = NULL;
 	t->used = NULL;
@@ -160,74 +196,35 @@ static int ensure_chunk(struct ornic_table *t, u32 index)
 	return 0;
 }
 
-void ornic_table_scatter(struct ornic_table *t,
-			 const u32 key[ORNIC_SCATTER_ROUNDS])
+/* The first free index from @from on, around the end. */
+static int take_from(struct ornic_table *t, u32 from)
 {
-	memcpy(t->key, key, sizeof(t->key));
-	t->scattered = true;
-}
+	u32 index = find_free(t, from, t->size);
 
-/* Each bit of the result depends on each of @x. */
-static u32 mix_bits(u32 x)
-{
-	x = (x ^ x >> 16) * 0x85ebca6b;
-	x = (x ^ x >> 13) * 0xc2b2ae35;
-	return x ^ x >> 16;
-}
-
-/* A Feistel network is one to one, whatever the keys: no index comes twice. */
-static u32 scatter_index(const struct ornic_table *t, u32 turn)
-{
-	u32 half = DIV_ROUND_UP((u32)__builtin_ctz(t->size), 2);
-	u32 mask = (1u << half) - 1, left = turn >> half & mask;
-	u32 right = turn & mask, next, i;
-
-	for (i = 0; i < ORNIC_SCATTER_ROUNDS; i++) {
-		next = left ^ (mix_bits(right ^ t->key[i]) & mask);
-		left = right;
-		right = next;
-	}
-	return left << half | right;
-}
-
-/*
- * The next free index in the order of a scattered table. One that is nearly full
- * is searched upward, so that this takes no longer.
- */
-static u32 next_scattered(struct ornic_table *t)
-{
-	u32 index, i;
-
-	for (i = 0; i < BITS; i++) {
-		index = scatter_index(t, t->turn++);
-		if (index >= t->first && index < t->size &&
-		    !test_used(t, index))
-			return index;
-	}
-	return t->next;
-}
-
-static int take_index(struct ornic_table *t, u32 hint)
-{
-	u32 from = hint, index;
-
-	ornic_lock(&t->lock);
-	if (from < t->first || from >= t->size)
-		from = t->scattered ? next_scattered(t) : t->next;
-	index = find_free(t, from, t->size);
 	if (index == t->size) {
 		index = find_free(t, t->first, from);
 		if (index == from)
-			goto err_unlock;
+			return -ENOSPC;
 	}
 	set_used(t, index);
 	t->next = index + 1 < t->size ? index + 1 : t->first;
-	ornic_unlock(&t->lock);
 	return (int)index;
+}
 
-err_unlock:
+static int take_index(struct ornic_table *t, u32 from)
+{
+	int index;
+
+	ornic_lock(&t->lock);
+	if (from < t->first || from >= t->size)
+		from = t->next;
+	index = take_from(t, from);
+	if (index < 0 && t->nresting) {
+		end_rest(t);
+		index = take_from(t, from);
+	}
 	ornic_unlock(&t->lock);
-	return -ENOSPC;
+	return index;
 }
 
 int ornic_table_reserve(struct ornic_table *t, u32 hint)
@@ -243,6 +240,11 @@ int ornic_table_reserve(struct ornic_table *t, u32 hint)
 		return err;
 	}
 	return index;
+}
+
+int ornic_table_reserve_random(struct ornic_table *t, u32 random)
+{
+	return ornic_table_reserve(t, t->first + random % (t->size - t->first));
 }
 
 static int take_this(struct ornic_table *t, u32 index)
@@ -328,8 +330,11 @@ bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
 void ornic_table_release(struct ornic_table *t, u32 index)
 {
 	ornic_lock(&t->lock);
-	if (test_used(t, index))
+	if (test_used(t, index)) {
 		clear_used(t, index);
+		if (t->resting)
+			rest_index(t, index);
+	}
 	ornic_unlock(&t->lock);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Object tables: index to pointer, lookups under RCU without a lock, changes
  * under the table's mutex-like lock. Chunks are allocated on demand and freed
- * with the table. Indices are handed out so that one just freed is reused as
- * late as possible (stale packets must not meet a new object).
+ * with the table. Indices are handed out so that one just freed is reused
+ * late (stale packets must not meet a new object).
  */
 #ifndef ORNIC_ENGINE_TABLE_H
 #define ORNIC_ENGINE_TABLE_H
@@ -12,7 +12,6 @@
 
 #define ORNIC_CHUNK_SHIFT 9
 #define ORNIC_CHUNK (1u << ORNIC_CHUNK_SHIFT)
-#define ORNIC_SCATTER_ROUNDS 4
 
 struct ornic_chunk {
 	void __rcu *slot[ORNIC_CHUNK];
@@ -28,9 +27,9 @@ struct ornic_chunk {
  * @first: lowest index that is given out
  * @next: where the search for a free index starts
  * @count: indices in use
- * @scattered: the search starts where ornic_table_scatter() says instead
- * @turn: how often it did so
- * @key: of the order of a scattered table
+ * @resting: bitmap of indices that were released and are not handed out yet; NULL
+ *	if @next is enough for that
+ * @nresting: how many there are
  */
 struct ornic_table {
 	ornic_lock_t lock;
@@ -41,9 +40,8 @@ struct ornic_table {
 	u32 first;
 	u32 next;
 	u32 count;
-	bool scattered;
-	u32 turn;
-	u32 key[ORNIC_SCATTER_ROUNDS];
+	u64 *resting;
+	u32 nresting;
 };
 
 /*
@@ -51,12 +49,8 @@ struct ornic_table {
  * handed out. May sleep. Return: 0 or -ENOMEM.
  */
 int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first);
-/*
- * Hand out indices in an order that depends on @key, which is secret: who has some
- * cannot tell the next. Each still comes once before any comes again.
- */
-void ornic_table_scatter(struct ornic_table *t,
-			 const u32 key[ORNIC_SCATTER_ROUNDS]);
+/* The same, for ornic_table_reserve_random(). */
+int ornic_table_init_random(struct ornic_table *t, u32 log_size, u32 first);
 /*
  * Free a table that is no longer used; its objects are the caller's. One that is
  * zeroed, or whose ornic_table_init() failed, is fine.
@@ -64,11 +58,19 @@ void ornic_table_scatter(struct ornic_table *t,
 void ornic_table_fini(struct ornic_table *t);
 
 /*
- * Take a free index, searching upward from @hint and around the end; 0: the next in
- * the order of the table, so that a freed index is reused as late as possible. Nothing is
+ * Take a free index, searching upward from @hint and around the end; 0: from the
+ * one that was taken last, so that a freed index is reused as late as possible. Nothing is
  * visible yet. May sleep. Return: index, -ENOSPC when full, -ENOMEM.
  */
 int ornic_table_reserve(struct ornic_table *t, u32 hint);
+
+/*
+ * The same, searching from an index that @random chooses: who has some indices cannot
+ * tell the next. An index rests after its release until half of the table does, or
+ * nothing else is free. Indices are far from each other, so most of the first 512
+ * objects take a chunk each, 4 KiB.
+ */
+int ornic_table_reserve_random(struct ornic_table *t, u32 random);
 
 /* Take @index, which may be below @first. May sleep. Return: 0, -EBUSY, -ENOMEM. */
 int ornic_table_reserve_at(struct ornic_table *t, u32 index);

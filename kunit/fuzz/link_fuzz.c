@@ -130,7 +130,6 @@ static void replace_b(struct state *s)
 		.xrcdn = ORNIC_FUZZ_XRCD,
 	};
 	bool xrc = b->type == ORNIC_QPT_XRC_TGT;
-	struct ornic_table *qps = &s->fix->pair.b->eng->dev.qps;
 	u32 qpn = b->qpn;
 	u8 state;
 
@@ -138,8 +137,7 @@ static void replace_b(struct state *s)
 		init.srq = &s->objs.srq;
 	if (ornic_th_qp_fini(b))
 		abort();
-	qps->scattered = false;
-	qps->next = qpn;
+	ornic_th_next_qpn(s->fix->pair.b, qpn);
 	if (ornic_th_qp_init(s->fix->pair.b, b, &init,
 			     xrc ? NULL : &s->fix->bscq,
 			     xrc ? NULL : &s->fix->brcq) ||

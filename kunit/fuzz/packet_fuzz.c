@@ -218,11 +218,9 @@ static void one_packet(struct state *s, u8 how)
 static void replace_qp(struct state *s)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_table *qps = &s->fix->pair.a->eng->dev.qps;
 	u32 qpn = s->fix->a.qpn;
 
-	qps->scattered = false;
-	qps->next = qpn;
+	ornic_th_next_qpn(s->fix->pair.a, qpn);
 	if (ornic_th_qp_init(s->fix->pair.a, &s->fix->a, &init, &s->fix->ascq,
 			     &s->fix->arcq) ||
 	    s->fix->a.qpn != qpn)

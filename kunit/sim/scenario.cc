@@ -499,12 +499,10 @@ void world::beat()
 // Another QP of the second side, with a number that is free again.
 void world::make_again(ornic_th_qp *qp, u32 qpn)
 {
-	ornic_table *qps = &pair_.b->eng->dev.qps;
 	ornic_th_qpinit init = {};
 
 	init.type = ORNIC_QPT_RC;
-	qps->scattered = false;
-	qps->next = qpn;
+	ornic_th_next_qpn(pair_.b, qpn);
 	if (ornic_th_qp_init(pair_.b, qp, &init, &cq_[2], &cq_[3]) ||
 	    qp->qpn != qpn || ornic_th_connect(qp, nullptr, gid_))
 		fail("no QP");
