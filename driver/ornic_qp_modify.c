@@ -8,6 +8,7 @@
  * the wire than in struct ib_qp_attr are truncated, as in mlx5, since programs
  * pass such values; ib_core does so for PSNs.
  */
+#include <linux/capability.h>
 #include <rdma/ib_verbs.h>
 
 #include "ornic_ah.h"
@@ -285,6 +286,17 @@ static void fill_init_attr(struct ornic_ib_qp *qp, struct ib_qp_init_attr *init)
 	init->port_num = ORNIC_PORT;
 }
 
+/*
+ * nldev asks for no attribute, and shows the answer to any user (rdma resource show
+ * qp). These are what it takes to send packets in the name of the peer.
+ */
+static void hide_connection(struct ib_qp_attr *attr)
+{
+	attr->dest_qp_num = 0;
+	attr->rq_psn = 0;
+	attr->sq_psn = 0;
+}
+
 int ornic_ib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		      struct ib_qp_init_attr *init)
 {
@@ -303,5 +315,7 @@ int ornic_ib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	fill_attr(qp, &params, attr);
 	fill_init_attr(qp, init);
+	if (!mask && !capable(CAP_NET_ADMIN))
+		hide_connection(attr);
 	return 0;
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will check the details of `rdma resource show -dd` for the objects of a
-# running program: they are complete and consistent, and change with the traffic.
+# running program: they are complete and consistent, and change with the traffic. What
+# it takes to inject packets is only for who has CAP_NET_ADMIN.
 
 limit=60
 
@@ -17,6 +18,15 @@ detail()
 }
 
 qp() { detail qp link "$1"; }
+
+# connections [COMMAND...]: QPs of the client that show the numbers of their peer
+connections()
+{
+	"$@" rdma res show qp link cli0/1 | grep "pid $cli_pid " |
+		grep 'rqpn [1-9].*sq-psn [1-9]'
+}
+
+nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
 posts_beyond() { [ "$(qp sq_producer)" != "$1" ]; }
 
@@ -35,6 +45,10 @@ run()
 		counters sq_depth; do
 		qp $name >/dev/null || fail "a QP without $name"
 	done
+	connections || fail 'the peer is not shown'
+	nobody rdma res show qp link cli0/1 | grep "pid $cli_pid " ||
+		fail 'nobody sees no QP'
+	! connections nobody || fail 'nobody sees the peer'
 	before=$(qp sq_producer)
 	wait_until 10 posts_beyond "$before"
 	[ "$(qp rnr_wait)" = 0 ] || fail 'a WRITE waits for a receive WQE'
