@@ -387,6 +387,25 @@ static void responses_of_others_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe), 0xff);
 }
 
+/* Who guesses PSNs of responses shows. */
+static void responses_to_nothing_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LONE, RC);
+	struct ornic_engine *eng = st->fix.pair.a->eng;
+	struct ornic_cqe cqe;
+
+	ornic_fix_post(&st->fix.a, &st->fix.am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	ornic_fix_drain(&st->fix);
+	ornic_fix_respond(&st->fix, ORNIC_OP_ACK, ORNIC_FIX_PSN - 1, 0x1f, NULL,
+			  0);
+	ornic_fix_respond(&st->fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + 1, 0x1f, NULL,
+			  0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BAD_PSN), 2);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&st->fix.ascq, &cqe), 0xff);
+	ornic_fix_respond(&st->fix, ORNIC_OP_ACK, ORNIC_FIX_PSN, 0x1f, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_BAD_PSN), 2);
+}
+
 /* A READ whose memory goes between its responses ends in one NAK. */
 static void reads_that_lose_access_count(struct kunit *test)
 {
@@ -540,6 +559,7 @@ static struct kunit_case counters_cases[] = {
 	KUNIT_CASE_PARAM(errors_of_requests_count, error_gen_params),
 	KUNIT_CASE(errors_of_responses_count),
 	KUNIT_CASE(responses_of_others_count),
+	KUNIT_CASE(responses_to_nothing_count),
 	KUNIT_CASE(reads_that_lose_access_count),
 	KUNIT_CASE(bad_pkeys_count),
 	KUNIT_CASE(strays_count),

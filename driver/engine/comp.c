@@ -623,8 +623,10 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_sq *sq = &qp->sq;
 
 	if (ornic_psn_diff(pkt->psn, sq->acked) < 0 ||
-	    ornic_psn_diff(pkt->psn, sq->max_psn) >= 0)
+	    ornic_psn_diff(pkt->psn, sq->max_psn) >= 0) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_PSN);
 		return;
+	}
 	if (pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
 		rx_data(ctx, qp, pkt);
 	else

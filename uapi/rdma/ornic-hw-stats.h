@@ -47,6 +47,7 @@
 	ALWAYS(TX_ERRORS, tx_errors)			/* frames that the port refused */ \
 	ALWAYS(RX_TOO_LONG, rx_too_long)		/* UC, UD: longer than the receive */ \
 	ALWAYS(RX_BAD_RKEY, rx_bad_rkey)		/* UC: WRITEs with a key refused */ \
+	ALWAYS(RX_BAD_PSN, rx_bad_psn)			/* responses to nothing outstanding */ \
 	OPTIONAL(RX_SEND_REQUESTS, rx_send_requests)	/* SENDs of a peer that were executed */ \
 	OPTIONAL(RX_WRITE_REQUESTS, rx_write_requests)	/* WRITEs, likewise */ \
 	OPTIONAL(RX_READ_REQUESTS, rx_read_requests)	/* READs that were accepted */ \

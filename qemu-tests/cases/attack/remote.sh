@@ -34,7 +34,7 @@ run()
 	[ "$KERNEL$FULL" != debug0 ] || share=8
 	start_victims
 	note_counters "$srv_dev" rx_icrc_errors rx_malformed rx_no_qp rx_bad_addr \
-		rx_bad_qkey rx_bad_pkey rx_bad_rkey err_nak_sent out_of_seq duplicates
+		rx_bad_qkey rx_bad_pkey rx_bad_rkey rx_bad_psn err_nak_sent out_of_seq duplicates
 	echo "seed $seed"
 	# shellcheck disable=SC2046 # a list of words
 	on_cli /ornic/build/programs/ornic_attack_remote veth-cli "$mac" "$evil" \
