@@ -77,13 +77,8 @@ typedef int64_t s64;
 #error "the host side of the engine is little endian"
 #endif
 
-#define READ_ONCE(x)	(ornic_meet_other_cpu(), \
-			 *(const volatile __typeof__(x) *)&(x))
-#define WRITE_ONCE(x, v)					\
-	do {							\
-		ornic_meet_other_cpu();				\
-		*(volatile __typeof__(x) *)&(x) = (v);		\
-	} while (0)
+#define READ_ONCE(x)	(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 #define data_race(expr)	(expr)
 #define smp_mb()	(ornic_meet_other_cpu(), \
 			 __atomic_thread_fence(__ATOMIC_SEQ_CST))
@@ -96,13 +91,10 @@ typedef int64_t s64;
 #ifdef ORNIC_OTHER_CPU
 /*
  * Suites only: what another CPU does at this moment. Called where its work can
- * matter: before locks, RCU sections, marked accesses and atomic operations, and
- * at barriers and grace periods. NULL: nothing. ornic_locks_held: how many it
- * would have to wait for.
+ * matter: before locks, RCU sections and atomic operations, and at barriers and
+ * grace periods. NULL: nothing.
  */
 __attribute__((weak)) __thread void (*ornic_other_cpu)(void);
-__attribute__((weak)) __thread int ornic_locks_held;
-#define ornic_count_lock(n) ((void)(ornic_locks_held += (n)))
 
 static inline void ornic_meet_other_cpu(void)
 {
@@ -111,7 +103,6 @@ static inline void ornic_meet_other_cpu(void)
 }
 #else
 #define ornic_meet_other_cpu() ((void)0)
-#define ornic_count_lock(n) ((void)0)
 #endif
 
 /**
@@ -205,14 +196,12 @@ static inline void ornic_lock(ornic_lock_t *l)
 	ornic_meet_other_cpu();
 	assert(!l->held);
 	l->held = true;
-	ornic_count_lock(1);
 }
 
 static inline void ornic_unlock(ornic_lock_t *l)
 {
 	assert(l->held);
 	l->held = false;
-	ornic_count_lock(-1);
 }
 
 #define ornic_lock_inner(l) ornic_lock(l)

@@ -30,7 +30,7 @@ Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
       size=BYTES           of the RAM, with K, M or G (size of the file)
       machine=any|q35|pc   RAM layout below 4 GiB (any: detected with the
                            help of the driver)
-      mem-limit=BYTES      of host memory for objects of the NIC (a quarter of
+      mem-limit=BYTES      of host memory for the NIC (a quarter of
                            the RAM, at least 64M)
       mac=MAC              of the NIC and of the guest's virtio-net
       vectors=N            MSI-X messages, as vectors= of the device (5):

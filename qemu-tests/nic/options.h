@@ -34,7 +34,7 @@ struct guest_config {
 	std::string ram;
 	u64 size = 0; // bytes, 0: that of the file
 	u64 mem_limit =
-		0; // bytes of ours for its objects, 0: a part of its RAM
+		0; // bytes of ours, three quarters for its objects; 0: a part of its RAM
 	nic::machine machine = machine::any;
 	u8 mac[6] = {};
 	u32 vectors = 5; // MSI-X messages
