@@ -27,7 +27,8 @@ all: modules provider
 help:
 	@echo 'make [all]        modules and provider for kernel $(KVER)'
 	@echo 'make modules      build/stock/ornic.ko, ornic_soft.ko'
-	@echo 'make provider     build/provider/libornic-rdmav34.so'
+	@echo 'make provider     build/provider/libornic-rdmavNN.so for the installed'
+	@echo '                    rdma-core (PABI=all: for 34 to 65)'
 	@echo 'make unit         the suites on this host, under ASan and UBSan'
 	@echo '                    (unit-provider: those of the provider)'
 	@echo 'make nic          build/nic/ornic-nic, the PCI NIC of QEMU guests'

@@ -22,9 +22,11 @@ constexpr std::uint32_t driver_id = 0;
 
 void destroy(context *ctx) noexcept
 {
+	verbs_context *base = to_verbs_context(&ctx->base);
+
 	std::destroy_at(&ctx->state);
-	verbs_uninit_context(&ctx->base);
-	std::free(ctx);
+	verbs_uninit_context(base);
+	std::free(base);
 }
 
 void free_context(ibv_context *ctx) noexcept
@@ -92,7 +94,7 @@ constinit const pabi_context_ops context_ops = make_ops();
 /* Can we drive what the kernel describes? 0, or an errno. */
 int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 {
-	ibv_context &base = ctx.base.context;
+	ibv_context &base = ctx.base;
 
 	if (answer.hw_version != ORNIC_HW_VERSION) {
 		log_error(
@@ -113,8 +115,8 @@ int connect(context &ctx) noexcept
 	request<ib_uverbs_get_context> cmd;
 	response<ib_uverbs_get_context_resp, ornic_alloc_ucontext_resp> resp;
 
-	if (int ret = pabi_get_context(&ctx.base, cmd.data(), cmd.size(),
-				       resp.data(), resp.size()))
+	if (int ret = cmd_get_context(to_verbs_context(&ctx.base), cmd.data(),
+				      cmd.size(), resp.data(), resp.size()))
 		return ret;
 
 	return set_up(ctx, resp.driver());
@@ -123,7 +125,7 @@ int connect(context &ctx) noexcept
 /* Use what another process has opened. 0, or an errno. */
 int join(context &ctx) noexcept
 {
-	ibv_context &base = ctx.base.context;
+	ibv_context &base = ctx.base;
 	context_info info{};
 
 	if (int ret = query_context(base.cmd_fd, info))
@@ -139,18 +141,20 @@ verbs_context *make_context(ibv_device *device, int cmd_fd,
 			    int (*begin)(context &) noexcept) noexcept
 {
 	static_assert(offsetof(context, base) == 0);
-	auto *ctx = static_cast<context *>(_verbs_init_and_alloc_context(
-		device, cmd_fd, sizeof(context), nullptr, driver_id));
+	auto *base = static_cast<verbs_context *>(_verbs_init_and_alloc_context(
+		device, cmd_fd, library->context + sizeof(context), nullptr,
+		driver_id));
 
-	if (!ctx)
+	if (!base)
 		return nullptr;
+	context *ctx = to_context(base);
 	std::construct_at(&ctx->state);
 	if (int ret = begin(*ctx)) {
 		destroy(ctx);
 		return fail(ret);
 	}
-	verbs_set_ops(&ctx->base, &context_ops);
-	return &ctx->base;
+	verbs_set_ops(base, place(context_ops, *library).data());
+	return base;
 }
 
 } // namespace

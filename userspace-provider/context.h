@@ -8,27 +8,43 @@
 #include <infiniband/verbs.h>
 
 #include "doorbell.h"
+#include "library.h"
 #include "pabi.h"
 #include "qp_table.h"
 
 namespace ornic
 {
 
-/** What is ours in a context; libibverbs allocates the memory around it. */
+/** What is ours in a context. */
 struct context_state {
 	doorbell bell;
 	qp_table qps;
 };
 
+/*
+ * The end of a verbs_context, of which releases have more or less before this
+ * one, and what is ours after it.
+ */
 struct context {
-	verbs_context base;
+	ibv_context base;
 	context_state state;
 };
 
 [[nodiscard]] inline context *to_context(ibv_context *ctx) noexcept
 {
-	return reinterpret_cast<context *>(reinterpret_cast<char *>(ctx) -
-					   offsetof(verbs_context, context));
+	return reinterpret_cast<context *>(ctx);
+}
+
+[[nodiscard]] inline context *to_context(verbs_context *ctx) noexcept
+{
+	return reinterpret_cast<context *>(reinterpret_cast<char *>(ctx) +
+					   library->context);
+}
+
+[[nodiscard]] inline verbs_context *to_verbs_context(ibv_context *ctx) noexcept
+{
+	return reinterpret_cast<verbs_context *>(reinterpret_cast<char *>(ctx) -
+						 library->context);
 }
 
 /** Say what went wrong, if VERBS_LOG_LEVEL asks for it (rdma-core 37 on). */
@@ -38,7 +54,7 @@ void log_error(ibv_context *ctx, const char *format, Values... values) noexcept
 	int saved = errno;
 
 	if (__verbs_log)
-		__verbs_log(&to_context(ctx)->base, PABI_LOG_ERR, format,
+		__verbs_log(to_verbs_context(ctx), PABI_LOG_ERR, format,
 			    ctx->device->name, values...);
 	errno = saved;
 }

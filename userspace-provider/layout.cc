@@ -11,17 +11,39 @@ static_assert(sizeof(pabi_match_ent) == 24);
 static_assert(offsetof(pabi_sysfs_dev, match) == 24);
 static_assert(offsetof(pabi_sysfs_dev, ibdev_path) == 176);
 static_assert(sizeof(pabi_device) == 712 && offsetof(pabi_device, ops) == 664);
-static_assert(sizeof(pabi_cq) == 288);
 static_assert(sizeof(pabi_mr) == 56 && offsetof(pabi_mr, mr_type) == 48);
-static_assert(sizeof(verbs_context) == 648 &&
-	      offsetof(verbs_context, context) == 320);
-#if ORNIC_RDMA_CORE == 34
-static_assert(sizeof(pabi_context_ops) == 73 * sizeof(void *));
-#elif ORNIC_RDMA_CORE == 35
-static_assert(sizeof(pabi_context_ops) == 75 * sizeof(void *));
-#else
-static_assert(sizeof(pabi_context_ops) == 76 * sizeof(void *));
+static_assert(sizeof(pabi_context_ops) == 93 * sizeof(void *));
+#ifdef __x86_64__ // others have another pthread_mutex_t
+static_assert(sizeof(pabi_cq) == 288);
+static_assert(sizeof(pabi_srq) == 160 && offsetof(pabi_srq, srq_num) == 152);
+static_assert(sizeof(pabi_qp) == 376 && PABI_QP_EX_SIZE == 344);
 #endif
+
+// The public headers are those of some release: what is the same in all of them.
+static_assert(sizeof(verbs_context) ==
+	      offsetof(verbs_context, context) + sizeof(ibv_context));
+
+namespace
+{
+
+/* Does the header place the late operations where pabi_qp has them, or not at all? */
+template <typename T> [[nodiscard]] consteval bool places_late_ops() noexcept
+{
+	bool right = true;
+
+	if constexpr (requires { &T::wr_atomic_write; })
+		right = offsetof(T, wr_atomic_write) ==
+			offsetof(pabi_qp, last.wr_atomic_write);
+	if constexpr (requires { &T::wr_flush; })
+		right = right && offsetof(T, wr_flush) ==
+					 offsetof(pabi_qp, last.wr_flush);
+	return right;
+}
+
+} // namespace
+
+static_assert(places_late_ops<ibv_qp_ex>());
+static_assert(offsetof(pabi_qp, last.wr_atomic_write) == PABI_QP_EX_SIZE);
 
 // The driver's part of a command follows the core's part without a gap.
 static_assert(sizeof(ib_uverbs_cmd_hdr) == 8);

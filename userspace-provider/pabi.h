@@ -4,9 +4,10 @@
  * does not install: the structures that both sides share, under names of our
  * own: scripts/rdma-core-abi compares them with rdma-core's driver.h.
  *
- * The structures are not append-only, so a build is good for one layout class
- * of rdma-core: {34} {35} {36-43} {44} {45-56} {57-58}. ORNIC_RDMA_CORE is the
- * release that is built for; version.cc refuses libraries of another class.
+ * A library loads providers of its own private ABI alone (-rdmavNN.so, linked with
+ * IBVERBS_PRIVATE_NN): 34, 57, 59, 64 or 65, which is ORNIC_PABI. That is all that
+ * a build is for. The structures grow between releases of one ABI as well, and not
+ * at their ends: library.h has what differs, for the library that is found.
  */
 #ifndef ORNIC_PABI_H
 #define ORNIC_PABI_H
@@ -16,25 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if !defined(ORNIC_RDMA_CORE) || ORNIC_RDMA_CORE < 34 || ORNIC_RDMA_CORE > 58
-#error "ORNIC_RDMA_CORE is no release from 34 to 58, which is supported"
-#endif
-
 #if __SIZEOF_POINTER__ != 8 || !defined(__GLIBC__)
 #error "the provider is for 64-bit machines with glibc: layouts, dlvsym()"
 #endif
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-/* Offset of comp_mask in struct pabi_qp; it moves with struct ibv_qp_ex. */
-#if ORNIC_RDMA_CORE <= 43
-#define PABI_QP_COMP_MASK 344
-#elif ORNIC_RDMA_CORE == 44
-#define PABI_QP_COMP_MASK 352
-#else
-#define PABI_QP_COMP_MASK 360
 #endif
 
 enum pabi_match_kind {
@@ -117,13 +105,37 @@ struct pabi_xrcd {
 	uint32_t handle;
 };
 
+/* What struct ibv_qp_ex begins with in each release, and what came in 44 and 45. */
+#define PABI_QP_EX_SIZE \
+	(offsetof(struct ibv_qp_ex, wr_abort) + sizeof(void (*)(void)))
+
+/* IBV_QP_EX_WITH_*, which older headers lack. */
+enum qp_ex_later_ops {
+	QP_EX_WITH_FLUSH = 1 << 11,
+	QP_EX_WITH_ATOMIC_WRITE = 1 << 12,
+};
+
+/*
+ * With room for that of any release. Its comp_mask and its XRCD come after the
+ * operations that a release has (library_layout::qp_comp_mask).
+ */
 struct pabi_qp {
 	union {
 		struct ibv_qp qp;
 		struct ibv_qp_ex qp_ex;
+		struct {
+			unsigned char qp_ex_34[PABI_QP_EX_SIZE];
+			void (*wr_atomic_write)(struct ibv_qp_ex *qp,
+						uint32_t rkey,
+						uint64_t remote_addr,
+						const void *value);
+			void (*wr_flush)(struct ibv_qp_ex *qp, uint32_t rkey,
+					 uint64_t remote_addr, size_t len,
+					 uint8_t type, uint8_t level);
+			uint32_t comp_mask;
+			struct pabi_xrcd *xrcd;
+		} last;
 	};
-	uint32_t comp_mask;
-	struct pabi_xrcd *xrcd;
 };
 
 struct pabi_srq {
@@ -143,9 +155,12 @@ struct pabi_mr {
 /* An operation that this provider leaves to libibverbs. */
 typedef void (*pabi_unused)(void);
 
+/* As in rdma-core 65: a release has these but for those of pabi_later_ops[]. */
 struct pabi_context_ops {
 	pabi_unused advise_mr;
+	pabi_unused alloc_buf;
 	pabi_unused alloc_dm;
+	pabi_unused alloc_dmah;
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	pabi_unused alloc_null_mr;
 	struct ibv_pd *(*alloc_parent_domain)(
@@ -164,6 +179,7 @@ struct pabi_context_ops {
 	pabi_unused cq_event;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd,
 				    struct ibv_ah_attr *attr);
+	pabi_unused create_comp_cntr;
 	pabi_unused create_counters;
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
@@ -182,11 +198,13 @@ struct pabi_context_ops {
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
 					 struct ibv_srq_init_attr_ex *attr);
 	pabi_unused create_wq;
+	pabi_unused dealloc_dmah;
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct pabi_mr *mr);
 	int (*destroy_ah)(struct ibv_ah *ah);
+	pabi_unused destroy_comp_cntr;
 	pabi_unused destroy_counters;
 	int (*destroy_cq)(struct ibv_cq *cq);
 	pabi_unused destroy_flow;
@@ -197,15 +215,17 @@ struct pabi_context_ops {
 	pabi_unused destroy_wq;
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
+	pabi_unused dm_export_dmabuf_fd;
+	pabi_unused free_buf;
 	void (*free_context)(struct ibv_context *context);
 	pabi_unused free_dm;
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
-#if ORNIC_RDMA_CORE >= 35
 	pabi_unused import_dm;
-#endif
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
 	struct ibv_pd *(*import_pd)(struct ibv_context *context,
 				    uint32_t pd_handle);
+	pabi_unused inc_comp_cntr;
+	pabi_unused inc_err_comp_cntr;
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	pabi_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -226,6 +246,8 @@ struct pabi_context_ops {
 	pabi_unused post_srq_ops;
 	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			     struct ibv_recv_wr **bad_wr);
+	pabi_unused qp_attach_comp_cntr;
+	pabi_unused query_comp_cntr_caps;
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -233,42 +255,75 @@ struct pabi_context_ops {
 	pabi_unused query_ece;
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *port_attr);
+	pabi_unused query_port_speed;
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
-#if ORNIC_RDMA_CORE >= 36
 	pabi_unused query_qp_data_in_order;
-#endif
 	int (*query_rt_values)(struct ibv_context *context,
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+	pabi_unused read_comp_cntr;
 	pabi_unused read_counters;
+	pabi_unused read_err_comp_cntr;
 	pabi_unused reg_dm_mr;
 	pabi_unused reg_dmabuf_mr;
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
+	pabi_unused reg_mr_ex;
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	int (*rereg_mr)(struct pabi_mr *mr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
+	pabi_unused set_comp_cntr;
 	pabi_unused set_ece;
-#if ORNIC_RDMA_CORE >= 35
+	pabi_unused set_err_comp_cntr;
 	pabi_unused unimport_dm;
-#endif
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);
+};
+
+/* The first release that has an operation, for those that came after 34. */
+static const struct pabi_later_op {
+	size_t at;
+	int since;
+} pabi_later_ops[] __attribute__((unused)) = {
+	{ offsetof(struct pabi_context_ops, import_dm), 35 },
+	{ offsetof(struct pabi_context_ops, unimport_dm), 35 },
+	{ offsetof(struct pabi_context_ops, query_qp_data_in_order), 36 },
+	{ offsetof(struct pabi_context_ops, alloc_dmah), 59 },
+	{ offsetof(struct pabi_context_ops, dealloc_dmah), 59 },
+	{ offsetof(struct pabi_context_ops, reg_mr_ex), 59 },
+	{ offsetof(struct pabi_context_ops, dm_export_dmabuf_fd), 62 },
+	{ offsetof(struct pabi_context_ops, query_port_speed), 62 },
+	{ offsetof(struct pabi_context_ops, alloc_buf), 64 },
+	{ offsetof(struct pabi_context_ops, free_buf), 64 },
+	{ offsetof(struct pabi_context_ops, create_comp_cntr), 65 },
+	{ offsetof(struct pabi_context_ops, destroy_comp_cntr), 65 },
+	{ offsetof(struct pabi_context_ops, inc_comp_cntr), 65 },
+	{ offsetof(struct pabi_context_ops, inc_err_comp_cntr), 65 },
+	{ offsetof(struct pabi_context_ops, qp_attach_comp_cntr), 65 },
+	{ offsetof(struct pabi_context_ops, query_comp_cntr_caps), 65 },
+	{ offsetof(struct pabi_context_ops, read_comp_cntr), 65 },
+	{ offsetof(struct pabi_context_ops, read_err_comp_cntr), 65 },
+	{ offsetof(struct pabi_context_ops, set_comp_cntr), 65 },
+	{ offsetof(struct pabi_context_ops, set_err_comp_cntr), 65 },
 };
 
 /*
  * The functions of libibverbs@IBVERBS_PRIVATE_NN that this provider calls. The
  * commands are byte buffers here (command.h), so their type is void.
+ *
+ * Arguments were added to those without a prototype. pabi_NAME_NN is the type that
+ * one of them has from release NN on; library.h calls it as that.
  */
-#if ORNIC_RDMA_CORE <= 56
-#define PABI_REGISTER verbs_register_driver_34
-#else
-#define PABI_REGISTER verbs_register_driver_57
-#endif
+#ifdef ORNIC_PABI
+#define PABI_PASTE(name, pabi) name##pabi
+#define PABI_NAME(name, pabi) PABI_PASTE(name, pabi)
+#define PABI_REGISTER PABI_NAME(verbs_register_driver_, ORNIC_PABI)
 
 void PABI_REGISTER(const struct pabi_device_ops *ops);
+#endif
+
 __attribute__((weak, format(printf, 3, 4))) void
 __verbs_log(struct verbs_context *ctx, uint32_t level, const char *fmt, ...);
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
@@ -276,16 +331,15 @@ void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
 				    struct verbs_context *context_offset,
 				    uint32_t driver_id);
 void verbs_uninit_context(struct verbs_context *context);
-void verbs_set_ops(struct verbs_context *context,
-		   const struct pabi_context_ops *ops);
-#if ORNIC_RDMA_CORE <= 56
-int ibv_cmd_get_context(struct verbs_context *context, void *cmd,
-			size_t cmd_size, void *resp, size_t resp_size);
-#else
-int ibv_cmd_get_context(struct verbs_context *context, void *cmd,
-			size_t cmd_size, void *fd_arr, void *resp,
-			size_t resp_size);
-#endif
+void verbs_set_ops(struct verbs_context *context, const void *ops);
+void ibv_cmd_get_context(void);
+typedef int pabi_ibv_cmd_get_context_34(struct verbs_context *context,
+					void *cmd, size_t cmd_size, void *resp,
+					size_t resp_size);
+typedef int pabi_ibv_cmd_get_context_57(struct verbs_context *context,
+					void *cmd, size_t cmd_size,
+					void *fd_arr, void *resp,
+					size_t resp_size);
 int ibv_cmd_query_device_any(struct ibv_context *context,
 			     const struct ibv_query_device_ex_input *input,
 			     struct ibv_device_attr_ex *attr, size_t attr_size,
@@ -328,9 +382,18 @@ int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_create_qp_ex(struct ibv_context *context, struct pabi_qp *qp,
 			 struct ibv_qp_init_attr_ex *attr, void *cmd,
 			 size_t cmd_size, void *resp, size_t resp_size);
-int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct pabi_qp *qp,
-			  struct ibv_qp_init_attr_ex *attr, void *cmd,
-			  size_t cmd_size, void *resp, size_t resp_size);
+void ibv_cmd_create_qp_ex2(void);
+typedef int pabi_ibv_cmd_create_qp_ex2_34(struct ibv_context *context,
+					  struct pabi_qp *qp,
+					  struct ibv_qp_init_attr_ex *attr,
+					  void *cmd, size_t cmd_size,
+					  void *resp, size_t resp_size);
+typedef int pabi_ibv_cmd_create_qp_ex2_64(struct ibv_context *context,
+					  struct pabi_qp *qp,
+					  struct ibv_qp_init_attr_ex *attr,
+					  void *cmd, size_t cmd_size,
+					  void *resp, size_t resp_size,
+					  void *driver);
 int ibv_cmd_open_qp(struct ibv_context *context, struct pabi_qp *qp,
 		    int qp_size, struct ibv_qp_open_attr *attr, void *cmd,
 		    size_t cmd_size, void *resp, size_t resp_size);
@@ -355,19 +418,6 @@ int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
-
-/** ibv_cmd_get_context() without file descriptors to hand over. */
-static inline int pabi_get_context(struct verbs_context *context, void *cmd,
-				   size_t cmd_size, void *resp,
-				   size_t resp_size)
-{
-#if ORNIC_RDMA_CORE <= 56
-	return ibv_cmd_get_context(context, cmd, cmd_size, resp, resp_size);
-#else
-	return ibv_cmd_get_context(context, cmd, cmd_size, NULL, resp,
-				   resp_size);
-#endif
-}
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -4,9 +4,9 @@
 #include <rdma/ornic-abi.h>
 
 #include "context.h"
+#include "library.h"
 #include "match.h"
 #include "resource.h"
-#include "version.h"
 
 namespace ornic
 {
@@ -76,10 +76,11 @@ constinit const pabi_device_ops device_ops = {
 struct registration {
 	registration() noexcept
 	{
-		if (library_fits())
+		library = find_library(ORNIC_PABI);
+		if (library)
 			PABI_REGISTER(&device_ops);
 		else
-			warn_of_library();
+			warn_of_library(ORNIC_PABI);
 	}
 };
 

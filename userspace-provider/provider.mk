@@ -1,19 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The rdma-core provider: `make provider install-provider uninstall-provider
-# check-provider unit-provider`. Built for the rdma-core that is installed.
+# check-provider unit-provider`, for the rdma-core that is installed or for others.
 
 PROVIDER_DIR := userspace-provider
 PROVIDER_OUT := $(BUILD)/provider
 PROVIDER_RDMA_CORE := $(word 3,$(subst ., ,$(shell \
 	pkg-config --modversion libibverbs 2>/dev/null)))
-PROVIDER_PABI := $(if $(filter 57 58,$(PROVIDER_RDMA_CORE)),57,34)
-# Of another release, nothing is built; that is no reason not to have modules.
-PROVIDER_REFUSED := $(if $(PROVIDER_RDMA_CORE),$(if $(filter \
-	$(shell seq 34 58),$(PROVIDER_RDMA_CORE)),,no provider for rdma-core \
-	$(PROVIDER_RDMA_CORE): it is for 34 to 58))
-PROVIDER_LIB := $(PROVIDER_OUT)/libornic-rdmav$(PROVIDER_PABI).so
+PROVIDER_PABIS := 34 57 59 64 65
+PROVIDER_NEWEST := 65
+# The private ABI of that release: the last one that is not newer.
+PROVIDER_PABI := $(lastword $(foreach pabi,$(PROVIDER_PABIS),$(if $(filter \
+	$(shell seq $(pabi) $(PROVIDER_NEWEST)),$(PROVIDER_RDMA_CORE)),$(pabi))))
+# What is built: for the rdma-core that is installed; PABI=59 or PABI=all
+PROVIDER_FOR := $(if $(filter all,$(PABI)),$(PROVIDER_PABIS),$(or $(PABI), \
+	$(PROVIDER_PABI)))
+# For another release, nothing is built; that is no reason not to have modules.
+PROVIDER_REFUSED := $(if $(PROVIDER_RDMA_CORE),$(if $(PROVIDER_FOR),,no \
+	provider for rdma-core $(PROVIDER_RDMA_CORE): it is for 34 to \
+	$(PROVIDER_NEWEST)))
+PROVIDER_LIBS := $(PROVIDER_FOR:%=$(PROVIDER_OUT)/libornic-rdmav%.so)
 PROVIDER_SRC := $(sort $(wildcard $(PROVIDER_DIR)/*.cc))
-PROVIDER_OBJ := $(PROVIDER_SRC:$(PROVIDER_DIR)/%.cc=$(PROVIDER_OUT)/%.o)
+# All but provider.cc, which registers with one private ABI.
+PROVIDER_OBJ := $(patsubst $(PROVIDER_DIR)/%.cc,$(PROVIDER_OUT)/%.o, \
+	$(filter-out %/provider.cc,$(PROVIDER_SRC)))
+PROVIDER_REGISTER := $(PROVIDER_PABIS:%=$(PROVIDER_OUT)/provider-%.o)
+PROVIDER_STUBS := $(PROVIDER_PABIS:%=$(PROVIDER_OUT)/stub/%/libibverbs.so)
 PROVIDER_TEST_SRC := $(sort $(wildcard $(PROVIDER_DIR)/test/*.cc))
 
 # What distributions build with; CPPFLAGS, CXXFLAGS and LDFLAGS come last.
@@ -25,8 +36,7 @@ PROVIDER_HARDENING = -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. \
 PROVIDER_STD := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 	-Iuapi -D_GNU_SOURCE
 PROVIDER_CXXFLAGS = $(PROVIDER_STD) -O2 -g -fPIC -flto -fno-exceptions -fno-rtti \
-	-fno-threadsafe-statics -fvisibility=hidden \
-	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE) $(PROVIDER_HARDENING) \
+	-fno-threadsafe-statics -fvisibility=hidden $(PROVIDER_HARDENING) \
 	$(CPPFLAGS) $(CXXFLAGS)
 PROVIDER_LDFLAGS = -shared -Wl,--no-undefined -Wl,--as-needed \
 	-Wl,-z,relro,-z,now -Wl,--version-script=$(PROVIDER_DIR)/ornic.map \
@@ -49,7 +59,7 @@ provider install-provider:
 provider-headers:
 	@echo '$(strip $(PROVIDER_REFUSED))' >&2; exit 1
 else
-provider: $(PROVIDER_LIB)
+provider: provider-headers $(PROVIDER_LIBS)
 
 provider-headers:
 	@pkg-config --exists libibverbs || \
@@ -58,30 +68,53 @@ provider-headers:
 install-provider: provider
 	install -d $(DESTDIR)$(PROVIDER_LIBDIR) $(DESTDIR)$(PROVIDER_CONFDIR) \
 		$(DESTDIR)$(PROVIDER_MANDIR)
-	install -m 644 $(PROVIDER_LIB) $(DESTDIR)$(PROVIDER_LIBDIR)/
+	install -m 644 $(PROVIDER_LIBS) $(DESTDIR)$(PROVIDER_LIBDIR)/
 	echo 'driver ornic' > $(DESTDIR)$(PROVIDER_CONFDIR)/ornic.driver
 	install -m 644 $(PROVIDER_DIR)/ornic.7 $(DESTDIR)$(PROVIDER_MANDIR)/
 endif
 
 # What libibverbs of PROVIDER_RDMA_CORE looks for.
 provider-name:
-	@echo $(notdir $(PROVIDER_LIB))
+	@echo $(notdir $(PROVIDER_LIBS))
 
-# The release is part of what objects depend on: another one, another layout.
+# The headers are part of what objects depend on.
 $(PROVIDER_OUT)/rdma-core: provider-headers
 	@mkdir -p $(@D)
 	@echo '$(PROVIDER_RDMA_CORE)' | cmp -s - $@ || \
 		echo '$(PROVIDER_RDMA_CORE)' > $@
 
-$(PROVIDER_OUT)/%.o: $(PROVIDER_DIR)/%.cc $(PROVIDER_OUT)/rdma-core
+define compile_provider
 	@echo '  CXX     $<'
 	@$(CXX) $(PROVIDER_CXXFLAGS) -MMD -MP -c -o $@ $<
+endef
 
-$(PROVIDER_LIB): $(PROVIDER_OBJ) $(PROVIDER_DIR)/ornic.map
+$(PROVIDER_OUT)/%.o: $(PROVIDER_DIR)/%.cc $(PROVIDER_OUT)/rdma-core
+	$(compile_provider)
+
+$(PROVIDER_REGISTER): PROVIDER_CXXFLAGS += -DORNIC_PABI=$(@:$(PROVIDER_OUT)/provider-%.o=%)
+$(PROVIDER_REGISTER): $(PROVIDER_DIR)/provider.cc $(PROVIDER_OUT)/rdma-core
+	$(compile_provider)
+
+# A libibverbs to link with where another one is installed: what those releases
+# have of what we call, by the record.
+$(PROVIDER_STUBS): $(PROVIDER_OUT)/stub/%/libibverbs.so: \
+		$(wildcard $(PROVIDER_DIR)/abi/*.facts) $(PROVIDER_DIR)/abi/stub.awk
+	@mkdir -p $(@D)
+	@grep -lx 'pabi: $*' $(filter %.facts,$^) | xargs cat | \
+		awk -v pabi=$* -v map=$(@D)/map -f $(PROVIDER_DIR)/abi/stub.awk \
+			>$(@D)/stub.c
+	@$(CC) -shared -fPIC -Wl,-soname,libibverbs.so.1 \
+		-Wl,--version-script=$(@D)/map -o $@ $(@D)/stub.c
+
+$(PROVIDER_PABIS:%=$(PROVIDER_OUT)/libornic-rdmav%.so): \
+		$(PROVIDER_OUT)/libornic-rdmav%.so: $(PROVIDER_OBJ) \
+		$(PROVIDER_OUT)/provider-%.o \
+		$(PROVIDER_OUT)/stub/%/libibverbs.so $(PROVIDER_DIR)/ornic.map
 	@echo '  LD      $(@F)'
-	@$(CXX) $(PROVIDER_LDFLAGS) -o $@ $(PROVIDER_OBJ) -libverbs
+	@$(CXX) $(PROVIDER_LDFLAGS) -o $@ $(filter %.o,$^) \
+		$(if $(filter $*,$(PROVIDER_PABI)),-libverbs,$(filter %.so,$^))
 
--include $(PROVIDER_OBJ:.o=.d)
+-include $(PROVIDER_OBJ:.o=.d) $(PROVIDER_REGISTER:.o=.d)
 
 uninstall-provider:
 	rm -f $(DESTDIR)$(PROVIDER_LIBDIR)/libornic-rdmav*.so \
@@ -91,11 +124,12 @@ uninstall-provider:
 # Rings and records on plain memory, under ASan and UBSan.
 PROVIDER_UNIT_OBJ := $(patsubst $(PROVIDER_DIR)/test/%.cc, \
 	$(PROVIDER_OUT)/test/%.o,$(PROVIDER_TEST_SRC)) \
-	$(addprefix $(PROVIDER_OUT)/test/,clock.o cq.o cq_ex.o cq_ring.o doorbell.o \
-	domain.o import.o match.o qp.o version.o work_queue.o wr.o)
+	$(addprefix $(PROVIDER_OUT)/test/,clock.o context.o cq.o cq_ex.o \
+	cq_ring.o doorbell.o domain.o import.o library.o match.o objects.o qp.o \
+	srq.o work_queue.o wr.o)
 PROVIDER_UNIT_FLAGS = $(PROVIDER_STD) -O1 -g -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -I$(PROVIDER_DIR) \
-	-DORNIC_RDMA_CORE=$(PROVIDER_RDMA_CORE) \
+	-DORNIC_PABI=$(PROVIDER_PABI) \
 	-DORNIC_ABI_RECORD='"$(PROVIDER_DIR)/abi"'
 
 define compile_provider_unit
@@ -120,12 +154,14 @@ $(PROVIDER_OUT)/test/unit: $(PROVIDER_UNIT_OBJ)
 unit-provider: $(PROVIDER_OUT)/test/unit
 	$< --gtest_brief=1
 
-# What the library needs and what it exports.
+# What the libraries need and what they export.
 check-provider: provider
-	@needed=$$(readelf -d $(PROVIDER_LIB) | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | \
-		grep -v '^ld-linux' | sort | tr '\n' ' '); \
-	test "$$needed" = 'libc.so.6 libibverbs.so.1 ' || \
-		{ echo "$(PROVIDER_LIB) needs $$needed" >&2; exit 1; }
-	@exported=$$(nm -D --defined-only $(PROVIDER_LIB)); \
-	test -z "$$exported" || \
-		{ echo "$(PROVIDER_LIB) exports $$exported" >&2; exit 1; }
+	@for lib in $(PROVIDER_LIBS); do \
+		needed=$$(readelf -d $$lib | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | \
+			grep -v '^ld-linux' | sort | tr '\n' ' '); \
+		test "$$needed" = 'libc.so.6 libibverbs.so.1 ' || \
+			{ echo "$$lib needs $$needed" >&2; exit 1; }; \
+		exported=$$(nm -D --defined-only $$lib); \
+		test -z "$$exported" || \
+			{ echo "$$lib exports $$exported" >&2; exit 1; }; \
+	done

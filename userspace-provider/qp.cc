@@ -203,8 +203,8 @@ int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
 {
 	if (!plausible(answer))
 		return EPROTO;
-	qp.memory = mapping(ctx.base.context.cmd_fd, answer.mmap_offset,
-			    answer.mmap_size);
+	qp.memory =
+		mapping(ctx.base.cmd_fd, answer.mmap_offset, answer.mmap_size);
 	if (!qp.memory)
 		return errno;
 	qp.sq.init({
@@ -235,9 +235,8 @@ int create_plain(context &ctx, queue_pair &qp, ibv_qp_init_attr_ex &attr,
 	std::uint32_t comp_mask = attr.comp_mask;
 	attr.comp_mask &=
 		~static_cast<std::uint32_t>(IBV_QP_INIT_ATTR_CREATE_FLAGS);
-	int ret = ibv_cmd_create_qp_ex(&ctx.base.context, &qp.base, &attr,
-				       cmd.data(), cmd.size(), resp.data(),
-				       resp.size());
+	int ret = ibv_cmd_create_qp_ex(&ctx.base, &qp.base, &attr, cmd.data(),
+				       cmd.size(), resp.data(), resp.size());
 	attr.comp_mask = comp_mask;
 
 	answer = resp.driver();
@@ -250,9 +249,8 @@ int create_with_flags(context &ctx, queue_pair &qp, ibv_qp_init_attr_ex &attr,
 {
 	ex_request<ib_uverbs_ex_create_qp, ornic_create_qp_req> cmd;
 	response<ib_uverbs_ex_create_qp_resp, ornic_create_qp_resp> resp;
-	int ret = ibv_cmd_create_qp_ex2(&ctx.base.context, &qp.base, &attr,
-					cmd.data(), cmd.size(), resp.data(),
-					resp.size());
+	int ret = cmd_create_qp_ex2(&ctx.base, &qp.base, &attr, cmd.data(),
+				    cmd.size(), resp.data(), resp.size());
 
 	answer = resp.driver();
 	return ret;
@@ -275,14 +273,14 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 	if (is_target(qp->base.qp))
 		return qp.release();
 	if (int ret = set_up(ctx, *qp, attr, answer)) {
-		log_error(&ctx.base.context,
-			  "ornic: %s: cannot map QP %u: %d\n", answer.qpn, ret);
+		log_error(&ctx.base, "ornic: %s: cannot map QP %u: %d\n",
+			  answer.qpn, ret);
 		ibv_cmd_destroy_qp(&qp->base.qp);
 		return fail(ret);
 	}
 	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
-		set_send_ops(qp->base.qp_ex, attr.send_ops_flags);
-		qp->base.comp_mask |= PABI_QP_EX;
+		set_send_ops(qp->base, attr.send_ops_flags);
+		set_comp_mask(qp->base, PABI_QP_EX);
 	}
 	qp->pd = attr.pd;
 	use(attr.pd);

@@ -36,7 +36,7 @@ static_assert(std::is_standard_layout_v<queue_pair>);
 [[nodiscard]] std::uint64_t send_ops_of(ibv_qp_type type) noexcept;
 
 /** Fill in the ibv_wr_* interface for @send_ops, checked by send_ops_of(). */
-void set_send_ops(ibv_qp_ex &qp, std::uint64_t send_ops) noexcept;
+void set_send_ops(pabi_qp &qp, std::uint64_t send_ops) noexcept;
 
 } // namespace ornic
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "library.h"
 #include "qp.h"
 
 namespace ornic
@@ -17,19 +18,21 @@ constexpr std::uint64_t uc_ops = ud_ops | IBV_QP_EX_WITH_RDMA_WRITE |
 				 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 				 IBV_QP_EX_WITH_BIND_MW |
 				 IBV_QP_EX_WITH_LOCAL_INV;
-// What of the interface this libibverbs has.
-#if ORNIC_RDMA_CORE >= 45
-constexpr std::uint64_t placement_ops = IBV_QP_EX_WITH_ATOMIC_WRITE |
-					IBV_QP_EX_WITH_FLUSH;
-#elif ORNIC_RDMA_CORE >= 44
-constexpr std::uint64_t placement_ops = IBV_QP_EX_WITH_ATOMIC_WRITE;
-#else
-constexpr std::uint64_t placement_ops = 0;
-#endif
 constexpr std::uint64_t xrc_ops =
 	uc_ops | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 	IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV;
-constexpr std::uint64_t rc_ops = xrc_ops | placement_ops;
+
+/* What of IBTA A19 this libibverbs has. */
+[[nodiscard]] std::uint64_t placement_ops() noexcept
+{
+	std::uint64_t ops = 0;
+
+	if (library->has(44))
+		ops |= QP_EX_WITH_ATOMIC_WRITE;
+	if (library->has(45))
+		ops |= QP_EX_WITH_FLUSH;
+	return ops;
+}
 
 void begin(ibv_qp_ex *qp, send_work work) noexcept
 {
@@ -110,7 +113,6 @@ void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, std::uint32_t rkey,
 	begin(qp, work);
 }
 
-#if ORNIC_RDMA_CORE >= 44
 void wr_atomic_write(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 		     const void *value) noexcept
 {
@@ -122,9 +124,7 @@ void wr_atomic_write(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 		    .raddr = raddr });
 	to_qp(qp).sq.batch_inline({ &piece, 1 });
 }
-#endif
 
-#if ORNIC_RDMA_CORE >= 45
 void wr_flush(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 	      std::size_t length, std::uint8_t type,
 	      std::uint8_t level) noexcept
@@ -141,7 +141,6 @@ void wr_flush(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t raddr,
 		work.opcode = ~0U;
 	begin(qp, work);
 }
-#endif
 
 void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, std::uint32_t qpn,
 		    std::uint32_t qkey) noexcept
@@ -208,7 +207,7 @@ std::uint64_t send_ops_of(ibv_qp_type type) noexcept
 {
 	switch (type) {
 	case IBV_QPT_RC:
-		return rc_ops;
+		return xrc_ops | placement_ops();
 	case IBV_QPT_XRC_SEND:
 		return xrc_ops;
 	case IBV_QPT_UC:
@@ -220,8 +219,10 @@ std::uint64_t send_ops_of(ibv_qp_type type) noexcept
 	}
 }
 
-void set_send_ops(ibv_qp_ex &qp, std::uint64_t send_ops) noexcept
+void set_send_ops(pabi_qp &base, std::uint64_t send_ops) noexcept
 {
+	ibv_qp_ex &qp = base.qp_ex;
+
 	if (send_ops & IBV_QP_EX_WITH_SEND)
 		qp.wr_send = wr_send;
 	if (send_ops & IBV_QP_EX_WITH_SEND_WITH_IMM)
@@ -242,14 +243,10 @@ void set_send_ops(ibv_qp_ex &qp, std::uint64_t send_ops) noexcept
 		qp.wr_local_inv = wr_local_inv;
 	if (send_ops & IBV_QP_EX_WITH_BIND_MW)
 		qp.wr_bind_mw = wr_bind_mw;
-#if ORNIC_RDMA_CORE >= 44
-	if (send_ops & IBV_QP_EX_WITH_ATOMIC_WRITE)
-		qp.wr_atomic_write = wr_atomic_write;
-#endif
-#if ORNIC_RDMA_CORE >= 45
-	if (send_ops & IBV_QP_EX_WITH_FLUSH)
-		qp.wr_flush = wr_flush;
-#endif
+	if (send_ops & QP_EX_WITH_ATOMIC_WRITE)
+		base.last.wr_atomic_write = wr_atomic_write;
+	if (send_ops & QP_EX_WITH_FLUSH)
+		base.last.wr_flush = wr_flush;
 	if (qp.qp_base.qp_type == IBV_QPT_UD)
 		qp.wr_set_ud_addr = wr_set_ud_addr;
 	if (qp.qp_base.qp_type == IBV_QPT_XRC_SEND)

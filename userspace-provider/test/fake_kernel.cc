@@ -4,9 +4,11 @@
 #include "fake_kernel.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/ornic-hw.h>
 #include <sys/mman.h>
 #include <utility>
 
@@ -27,20 +29,29 @@ static_assert(queue_bytes - ORNIC_RING_OFFSET >=
 
 static fake_kernel *kernel;
 
-fake_kernel::fake_kernel()
-	: memory_(memfd_create("queues", MFD_CLOEXEC))
+fake_kernel::fake_kernel(int release)
+	: release_(release)
+	, facts_(read_facts(release))
+	, context_offset_(std::stoul(facts_.at("at verbs_context.context")))
+	, layout_(layout_of_release(release))
+	, memory_(memfd_create("queues", MFD_CLOEXEC))
 {
 	if (ftruncate(memory_.get(), queues * queue_bytes))
 		std::abort();
 	std::strcpy(device_.name, "fake");
-	base()->cmd_fd = memory_.get();
-	base()->device = &device_;
-	pd_.base.context = base();
 	kernel = this;
+	if (alloc_context(&device_, memory_.get(), nullptr) != context_)
+		std::abort();
+	// That of software, for which programs give up the CPU.
+	to_context(base())->state.bell = doorbell();
+	pd_.base.context = base();
 }
 
 fake_kernel::~fake_kernel()
 {
+	op<void(ibv_context *)>("free_context")(base());
+	if (context_)
+		std::abort();
 	kernel = nullptr;
 }
 
@@ -54,7 +65,8 @@ ibv_cq *fake_kernel::make_cq()
 	return create_cq(base(), 1 << log_depth, nullptr, 0);
 }
 
-ibv_qp *fake_kernel::make_qp(ibv_cq *cq, ibv_qp_type type)
+ibv_qp *fake_kernel::make_qp(ibv_cq *cq, ibv_qp_type type,
+			     std::uint64_t send_ops, std::uint32_t flags)
 {
 	ibv_qp_init_attr_ex attr{};
 
@@ -63,6 +75,12 @@ ibv_qp *fake_kernel::make_qp(ibv_cq *cq, ibv_qp_type type)
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	attr.pd = &pd_.base;
+	if (send_ops)
+		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr.send_ops_flags = send_ops;
+	if (flags)
+		attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	attr.create_flags = flags;
 	return create_qp_ex(base(), &attr);
 }
 
@@ -98,6 +116,44 @@ std::vector<std::uint32_t> fake_kernel::poll(ibv_cq *cq)
 	for (int i = 0; i < count; ++i)
 		found.push_back(wcs[static_cast<std::size_t>(i)].qp_num);
 	return found;
+}
+
+void *fake_kernel::answer_alloc_context(ibv_device *device, int cmd_fd,
+					std::size_t size)
+{
+	if (size < std::stoul(facts_.at("size verbs_context")))
+		std::abort();
+	context_ = static_cast<verbs_context *>(std::calloc(1, size));
+	base()->device = device;
+	base()->cmd_fd = cmd_fd;
+	return context_;
+}
+
+int fake_kernel::answer_get_context(ornic_alloc_ucontext_resp &answer)
+{
+	answer.hw_version = ORNIC_HW_VERSION;
+	answer.kick_mode = ORNIC_KICK_PAGE;
+	answer.kick_mmap = allocate();
+	return 0;
+}
+
+void fake_kernel::answer_set_ops(verbs_context *context, const void *ops)
+{
+	const auto *op = static_cast<const operation *>(ops);
+
+	if (context != context_)
+		std::abort();
+	for (const std::string &name : operations_of(facts_)) {
+		if (*op)
+			ops_[name] = *op;
+		++op;
+	}
+}
+
+void fake_kernel::answer_uninit_context(verbs_context *context)
+{
+	if (context == context_)
+		context_ = nullptr;
 }
 
 int fake_kernel::answer_create_cq(ibv_cq &cq, ornic_create_cq_resp &answer)
@@ -158,6 +214,51 @@ int answer(void *resp, Fill fill)
 } // namespace
 
 extern "C" {
+
+void *_verbs_init_and_alloc_context(ibv_device *device, int cmd_fd, size_t size,
+				    verbs_context *, uint32_t)
+{
+	return kernel->answer_alloc_context(device, cmd_fd, size);
+}
+
+void verbs_uninit_context(verbs_context *context)
+{
+	kernel->answer_uninit_context(context);
+}
+
+void verbs_set_ops(verbs_context *context, const void *ops)
+{
+	kernel->answer_set_ops(context, ops);
+}
+
+// The declarations have no arguments: releases have other ones.
+
+int fake_get_context(verbs_context *, void *, size_t, void *fds_or_resp,
+		     void *resp, size_t) __asm__("ibv_cmd_get_context");
+int fake_get_context(verbs_context *, void *, size_t, void *fds_or_resp,
+		     void *resp, size_t)
+{
+	if (kernel->has(57) && fds_or_resp)
+		return EFAULT;
+	return answer<ib_uverbs_get_context_resp, ornic_alloc_ucontext_resp>(
+		kernel->has(57) ? resp : fds_or_resp,
+		[](auto &part) { return kernel->answer_get_context(part); });
+}
+
+int fake_create_qp_ex2(ibv_context *, pabi_qp *qp, ibv_qp_init_attr_ex *attr,
+		       void *, size_t, void *resp, size_t,
+		       void *driver) __asm__("ibv_cmd_create_qp_ex2");
+int fake_create_qp_ex2(ibv_context *, pabi_qp *qp, ibv_qp_init_attr_ex *attr,
+		       void *, size_t, void *resp, size_t, void *driver)
+{
+	if (kernel->has(64) && driver)
+		return EFAULT;
+	++kernel->made_with_flags;
+	return answer<ib_uverbs_ex_create_qp_resp, ornic_create_qp_resp>(
+		resp, [&](auto &part) {
+			return kernel->answer_create_qp(*qp, *attr, part);
+		});
+}
 
 int ibv_cmd_create_cq(ibv_context *, int, ibv_comp_channel *, int, ibv_cq *cq,
 		      void *, size_t, void *resp, size_t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * libibverbs' commands for CQs and QPs without a kernel: the memory of queues is
- * that of a file, and the test is the device.
+ * What libibverbs of a release does for contexts, CQs and QPs, without a kernel: the
+ * memory of queues is that of a file, and the test is the device.
  */
 #ifndef ORNIC_TEST_FAKE_KERNEL_H
 #define ORNIC_TEST_FAKE_KERNEL_H
@@ -9,13 +9,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
+#include <string>
+#include <vector>
 #include <rdma/ornic-abi.h>
 
 #include "context.h"
 #include "cq.h"
 #include "domain.h"
 #include "qp.h"
+#include "release.h"
 
 namespace ornic::test
 {
@@ -25,14 +27,15 @@ public:
 	static constexpr std::uint8_t log_depth = 4; // of all queues
 	static constexpr std::uint8_t log_stride = 7; // of WQEs
 
-	fake_kernel();
+	explicit fake_kernel(int release = 65);
 	~fake_kernel();
 	fake_kernel(const fake_kernel &) = delete;
 	fake_kernel &operator=(const fake_kernel &) = delete;
 
 	ibv_cq *make_cq();
 	/** A QP in RTS, or null with errno. */
-	ibv_qp *make_qp(ibv_cq *cq, ibv_qp_type type = IBV_QPT_RC);
+	ibv_qp *make_qp(ibv_cq *cq, ibv_qp_type type = IBV_QPT_RC,
+			std::uint64_t send_ops = 0, std::uint32_t flags = 0);
 
 	/** Post a send of nothing. As ibv_post_send(). */
 	int post(ibv_qp *qp);
@@ -43,7 +46,24 @@ public:
 
 	queue_pair *find(std::uint32_t qpn) const
 	{
-		return context_->state.qps.find(qpn);
+		return to_context(base())->state.qps.find(qpn);
+	}
+
+	/** Where this release has the ibv_context. */
+	ibv_context *base() const
+	{
+		return reinterpret_cast<ibv_context *>(
+			reinterpret_cast<char *>(context_) + context_offset_);
+	}
+	/** The operations that the provider has set, by this release's names. */
+	const std::map<std::string, operation> &ops() const
+	{
+		return ops_;
+	}
+	/** The operation @name, which is an @Op. */
+	template <typename Op> Op *op(const char *name) const
+	{
+		return reinterpret_cast<Op *>(ops_.at(name));
 	}
 
 	std::uint32_t next_qpn = 0x100;
@@ -52,21 +72,34 @@ public:
 	/** Runs when a QP is destroyed here, and its owner is yet to hear. */
 	std::function<void()> on_destroy;
 	int destroyed = 0;
+	/** QPs made by the command that takes flags. */
+	int made_with_flags = 0;
 
 	// What the commands do.
+	void *answer_alloc_context(ibv_device *device, int cmd_fd,
+				   std::size_t size);
+	int answer_get_context(ornic_alloc_ucontext_resp &answer);
+	void answer_set_ops(verbs_context *context, const void *ops);
+	void answer_uninit_context(verbs_context *context);
+	/** Has a function the arguments that @release gave it? */
+	bool has(int release) const
+	{
+		return release_ >= release;
+	}
 	int answer_create_cq(ibv_cq &cq, ornic_create_cq_resp &answer);
 	int answer_create_qp(pabi_qp &qp, const ibv_qp_init_attr_ex &attr,
 			     ornic_create_qp_resp &answer);
 	int answer_destroy_qp();
 
 private:
-	ibv_context *base() const
-	{
-		return &context_->base.context;
-	}
 	std::uint64_t allocate();
 
-	unique_object<context> context_ = make_object<context>();
+	const int release_;
+	const facts facts_;
+	const std::size_t context_offset_;
+	const use_layout layout_;
+	std::map<std::string, operation> ops_;
+	verbs_context *context_ = nullptr;
 	ibv_device device_{};
 	file_descriptor memory_;
 	protection_domain pd_{};

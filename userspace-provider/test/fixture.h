@@ -143,7 +143,7 @@ struct qp_fixture : send_ring {
 		qp.sq.init(params(type, max_inline));
 		qp.base.qp.qp_type = type;
 		qp.base.qp.state = IBV_QPS_RTS;
-		set_send_ops(qp.base.qp_ex, send_ops_of(type));
+		set_send_ops(qp.base, send_ops_of(type));
 	}
 
 	ibv_qp_ex *ex()

@@ -73,19 +73,17 @@ const offer offers[] = {
 	{ IBV_QP_EX_WITH_BIND_MW, false, call_bind },
 	{ IBV_QP_EX_WITH_LOCAL_INV, false,
 	  [](ibv_qp_ex *qp) { ibv_wr_local_inv(qp, rkey); } },
-#if ORNIC_RDMA_CORE >= 44
-	{ IBV_QP_EX_WITH_ATOMIC_WRITE, false,
+	{ QP_EX_WITH_ATOMIC_WRITE, false,
 	  [](ibv_qp_ex *qp) {
-		  ibv_wr_atomic_write(qp, rkey, raddr, "1234567");
+		  to_qp(qp).base.last.wr_atomic_write(qp, rkey, raddr,
+						      "1234567");
 	  } },
-#endif
-#if ORNIC_RDMA_CORE >= 45
-	{ IBV_QP_EX_WITH_FLUSH, false,
+	{ QP_EX_WITH_FLUSH, false,
 	  [](ibv_qp_ex *qp) {
-		  ibv_wr_flush(qp, rkey, raddr, 4096, IBV_FLUSH_GLOBAL,
-			       IBV_FLUSH_RANGE);
+		  to_qp(qp).base.last.wr_flush(qp, rkey, raddr, 4096,
+					       ORNIC_FLUSH_GLOBAL,
+					       ORNIC_FLUSH_RANGE);
 	  } },
-#endif
 };
 
 TEST(wr_offer, each_operation_can_be_posted)

@@ -64,13 +64,12 @@ const wr_row wr_rows[] = {
 	{ "bind_mw", ORNIC_WQE_BIND_MW, 0, true, false, call_bind },
 	{ "local_inv", ORNIC_WQE_LOCAL_INV, 0, true, false,
 	  [](ibv_qp_ex *qp) { ibv_wr_local_inv(qp, rkey); } },
-#if ORNIC_RDMA_CORE >= 45
 	{ "flush", ORNIC_WQE_FLUSH, 0, false, false,
 	  [](ibv_qp_ex *qp) {
-		  ibv_wr_flush(qp, rkey, raddr, 4096, IBV_FLUSH_GLOBAL,
-			       IBV_FLUSH_RANGE);
+		  to_qp(qp).base.last.wr_flush(qp, rkey, raddr, 4096,
+					       ORNIC_FLUSH_GLOBAL,
+					       ORNIC_FLUSH_RANGE);
 	  } },
-#endif
 };
 
 class wr : public testing::TestWithParam<wr_row> {};
@@ -207,18 +206,19 @@ TEST(wr_ops, each_type_has_its_own)
 
 TEST(wr_ops, what_was_not_asked_for_is_not_there)
 {
-	ibv_qp_ex qp{};
+	pabi_qp qp{};
 
-	qp.qp_base.qp_type = IBV_QPT_RC;
+	qp.qp.qp_type = IBV_QPT_RC;
 	set_send_ops(qp, IBV_QP_EX_WITH_SEND);
-	EXPECT_NE(qp.wr_send, nullptr);
-	EXPECT_EQ(qp.wr_rdma_write, nullptr);
-	EXPECT_EQ(qp.wr_set_ud_addr, nullptr);
+	EXPECT_NE(qp.qp_ex.wr_send, nullptr);
+	EXPECT_EQ(qp.qp_ex.wr_rdma_write, nullptr);
+	EXPECT_EQ(qp.qp_ex.wr_set_ud_addr, nullptr);
+	EXPECT_EQ(qp.last.wr_atomic_write, nullptr);
+	EXPECT_EQ(qp.last.wr_flush, nullptr);
 }
 
 /* ---- IBTA A19 ------------------------------------------------------------------ */
 
-#if ORNIC_RDMA_CORE >= 44
 // IBTA A19.4.2; the 8 bytes travel in the WQE, whatever max_inline is.
 TEST(atomic_write, takes_its_value_along)
 {
@@ -229,7 +229,7 @@ TEST(atomic_write, takes_its_value_along)
 		ibv_wr_start(fix.ex());
 		fix.ex()->wr_id = 5;
 		fix.ex()->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
-		ibv_wr_atomic_write(fix.ex(), rkey, raddr, &word);
+		fix.qp.base.last.wr_atomic_write(fix.ex(), rkey, raddr, &word);
 		ASSERT_EQ(ibv_wr_complete(fix.ex()), 0);
 		auto hdr = fix.wqe<ornic_sq_hdr>(0);
 		EXPECT_EQ(hdr.opcode, ORNIC_WQE_ATOMIC_WRITE);
@@ -245,10 +245,9 @@ TEST(atomic_write, takes_its_value_along)
 
 TEST(atomic_write, is_for_rc)
 {
-	EXPECT_TRUE(send_ops_of(IBV_QPT_RC) & IBV_QP_EX_WITH_ATOMIC_WRITE);
-	EXPECT_FALSE(send_ops_of(IBV_QPT_UC) & IBV_QP_EX_WITH_ATOMIC_WRITE);
+	EXPECT_TRUE(send_ops_of(IBV_QPT_RC) & QP_EX_WITH_ATOMIC_WRITE);
+	EXPECT_FALSE(send_ops_of(IBV_QPT_UC) & QP_EX_WITH_ATOMIC_WRITE);
 }
-#endif
 
 ibv_send_wr placement_wr(unsigned int opcode)
 {
