@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The rdma-core provider: `make provider install-provider uninstall-provider
-# check-provider unit-provider`, for the rdma-core that is installed or for others.
+# check-provider unit-provider load-provider`, for the rdma-core that is installed or
+# for others.
 
 PROVIDER_DIR := userspace-provider
 PROVIDER_OUT := $(BUILD)/provider
@@ -48,7 +49,7 @@ PROVIDER_CONFDIR := /etc/libibverbs.d
 PROVIDER_MANDIR := /usr/share/man/man7
 
 .PHONY: provider install-provider uninstall-provider check-provider \
-	unit-provider provider-headers provider-name
+	unit-provider load-provider provider-headers provider-name
 
 ifneq ($(PROVIDER_REFUSED),)
 # As part of a bigger goal it is a remark, asked for alone it is an error.
@@ -151,7 +152,20 @@ $(PROVIDER_OUT)/test/unit: $(PROVIDER_UNIT_OBJ)
 
 -include $(PROVIDER_UNIT_OBJ:.o=.d)
 
-unit-provider: $(PROVIDER_OUT)/test/unit
+# A device of the provider on real libibverbs, with a kernel that is simulated: on that
+# which is installed, and on those in the folders RDMA_CORE_LIBS.
+$(PROVIDER_OUT)/test/load: $(PROVIDER_DIR)/test/load/load.cc $(PROVIDER_DIR)/pabi.h
+	@mkdir -p $(@D)
+	@echo '  CXX     $<'
+	@$(CXX) $(PROVIDER_STD) -O1 -g -I$(PROVIDER_DIR) -rdynamic -o $@ $< -libverbs
+
+load-provider: $(PROVIDER_OUT)/test/load provider
+	@for dir in "" $(RDMA_CORE_LIBS); do \
+		echo "libibverbs $$dir"; \
+		LD_LIBRARY_PATH=$$dir $< $(PROVIDER_OUT)/libornic || exit; \
+	done
+
+unit-provider: $(PROVIDER_OUT)/test/unit load-provider
 	$< --gtest_brief=1
 
 # What the libraries need and what they export.

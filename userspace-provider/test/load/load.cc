@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// A provider on the libibverbs that this program finds, of whatever release: a device is
+// found, opened and used by the public interface. The kernel is here: a sysfs of a few
+// files, and write(), by which libibverbs gives its commands where there are no ioctls.
+// The memory of queues is that of a file.
+//
+// load DRIVER, as in RDMAV_DRIVERS: prints what failed; exits with 1 then
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/ornic-abi.h>
+#include <rdma/ornic-hw.h>
+#include <string>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pabi.h"
+
+namespace
+{
+
+constexpr std::uint64_t queue_bytes = 16384;
+constexpr std::uint64_t queues = 32;
+
+constexpr const char *device_path = "/dev/infiniband/uverbs0";
+constexpr const char *any_device = "/dev/null";
+
+int device_fd = -1;
+int memory_fd = -1;
+std::uint64_t allocated; // bytes of the file
+std::uint32_t last_handle;
+bool failed;
+
+void expect(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	std::printf("failed: %s (%s)\n", what, std::strerror(errno));
+	failed = true;
+}
+
+#define EXPECT(condition) expect(condition, #condition)
+
+std::uint64_t allocate()
+{
+	std::uint64_t offset = allocated;
+
+	allocated += queue_bytes;
+	return offset;
+}
+
+/* What the driver says of a new object, after the core's part. */
+template <typename Core, typename Driver>
+void put_driver(char *response, const Driver &driver)
+{
+	std::memcpy(response + sizeof(Core), &driver, sizeof(driver));
+}
+
+ornic_create_qp_resp new_qp(std::uint32_t qpn)
+{
+	ornic_create_qp_resp qp{};
+
+	qp.qpn = qpn;
+	qp.mmap_offset = allocate();
+	qp.mmap_size = queue_bytes;
+	qp.sq_offset = ORNIC_RING_OFFSET;
+	qp.rq_offset = ORNIC_RING_OFFSET + 2048;
+	qp.sq_log_depth = qp.rq_log_depth = 4;
+	qp.sq_log_stride = qp.rq_log_stride = 7;
+	qp.has_sq = qp.has_rq = 1;
+	qp.sq_max_sge = qp.rq_max_sge = 1;
+	return qp;
+}
+
+void open_context(char *response)
+{
+	ib_uverbs_get_context_resp core{};
+	ornic_alloc_ucontext_resp driver{};
+
+	core.async_fd = static_cast<__u32>(eventfd(0, EFD_CLOEXEC));
+	core.num_comp_vectors = 1;
+	std::memcpy(response, &core, sizeof(core));
+	driver.hw_version = ORNIC_HW_VERSION;
+	driver.kick_mode = ORNIC_KICK_PAGE;
+	driver.kick_mmap = allocate();
+	put_driver<ib_uverbs_get_context_resp>(response, driver);
+}
+
+void new_cq(char *response)
+{
+	ornic_create_cq_resp cq{};
+
+	cq.cqn = last_handle;
+	cq.mmap_offset = allocate();
+	cq.mmap_size = queue_bytes;
+	cq.log_depth = 4;
+	put_driver<ib_uverbs_create_cq_resp>(response, cq);
+}
+
+void new_srq(char *response)
+{
+	ornic_create_srq_resp srq{};
+
+	srq.srqn = last_handle;
+	srq.mmap_offset = allocate();
+	srq.mmap_size = queue_bytes;
+	srq.log_depth = 4;
+	srq.log_stride = 5;
+	srq.max_sge = 1;
+	put_driver<ib_uverbs_create_srq_resp>(response, srq);
+}
+
+/* Carry out a command whose response has @size bytes. */
+void run(std::uint32_t command, char *response, std::size_t size)
+{
+	std::memset(response, 0, size);
+	// All responses to the creation of something begin with its handle.
+	++last_handle;
+	if (size >= sizeof(last_handle))
+		std::memcpy(response, &last_handle, sizeof(last_handle));
+	switch (command) {
+	case IB_USER_VERBS_CMD_GET_CONTEXT:
+		return open_context(response);
+	case IB_USER_VERBS_CMD_CREATE_CQ:
+		return new_cq(response);
+	case IB_USER_VERBS_CMD_CREATE_SRQ:
+	case IB_USER_VERBS_CMD_CREATE_XSRQ:
+		return new_srq(response);
+	case IB_USER_VERBS_CMD_CREATE_QP:
+		std::memcpy(response + sizeof(__u32), &last_handle,
+			    sizeof(last_handle));
+		return put_driver<ib_uverbs_create_qp_resp>(
+			response, new_qp(last_handle));
+	case IB_USER_VERBS_CMD_DESTROY_CQ:
+	case IB_USER_VERBS_CMD_DESTROY_QP:
+	case IB_USER_VERBS_CMD_DESTROY_SRQ:
+		// No events are to be acknowledged.
+		std::memset(response, 0, size);
+		return;
+	default:
+		return;
+	}
+}
+
+void run_extended(std::uint32_t command, char *response, std::size_t size)
+{
+	ib_uverbs_ex_create_qp_resp core{};
+
+	std::memset(response, 0, size);
+	if (command != IB_USER_VERBS_EX_CMD_CREATE_QP)
+		return;
+	core.base.qp_handle = core.base.qpn = ++last_handle;
+	core.response_length = sizeof(core);
+	std::memcpy(response, &core, sizeof(core));
+	put_driver<ib_uverbs_ex_create_qp_resp>(response, new_qp(last_handle));
+}
+
+template <typename T> T read_at(const void *bytes, std::size_t offset)
+{
+	T value;
+
+	std::memcpy(&value, static_cast<const char *>(bytes) + offset,
+		    sizeof(value));
+	return value;
+}
+
+} // namespace
+
+extern "C" {
+
+// The provider and libibverbs find these before those of libc.
+
+int socket(int domain, int type, int protocol) noexcept
+{
+	if (domain != AF_NETLINK)
+		return static_cast<int>(
+			syscall(SYS_socket, domain, type, protocol));
+	errno = EPROTONOSUPPORT;
+	return -1;
+}
+
+int stat(const char *path, struct stat *found) noexcept
+{
+	return fstatat(AT_FDCWD,
+		       std::strcmp(path, device_path) ? path : any_device,
+		       found, 0);
+}
+
+int open(const char *path, int flags, ...)
+{
+	if (std::strcmp(path, device_path))
+		return openat(AT_FDCWD, path, flags, 0600);
+	device_fd = openat(AT_FDCWD, any_device, flags);
+	return device_fd;
+}
+
+void *mmap(void *at, size_t size, int protection, int flags, int fd,
+	   off_t offset) noexcept
+{
+	return reinterpret_cast<void *>(
+		syscall(SYS_mmap, at, size, protection, flags,
+			fd >= 0 && fd == device_fd ? memory_fd : fd, offset));
+}
+
+int ioctl(int, unsigned long, ...) noexcept
+{
+	errno = ENOTTY;
+	return -1;
+}
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+	if (fd != device_fd)
+		return syscall(SYS_write, fd, bytes, size);
+
+	auto hdr = read_at<ib_uverbs_cmd_hdr>(bytes, 0);
+	std::uint32_t command = hdr.command & IB_USER_VERBS_CMD_COMMAND_MASK;
+	if (hdr.command & IB_USER_VERBS_CMD_FLAG_EXTENDED) {
+		auto ex = read_at<ib_uverbs_ex_cmd_hdr>(bytes, sizeof(hdr));
+
+		run_extended(command, reinterpret_cast<char *>(ex.response),
+			     8U * (hdr.out_words + ex.provider_out_words));
+	} else if (hdr.out_words) {
+		auto response = read_at<std::uint64_t>(bytes, sizeof(hdr));
+
+		run(command, reinterpret_cast<char *>(response),
+		    4U * hdr.out_words);
+	}
+	return static_cast<ssize_t>(size);
+}
+}
+
+namespace
+{
+
+/* The device has executed WQE 0 of @qpn, as first completion of the CQ at @offset. */
+void complete(std::uint64_t offset, std::uint32_t qpn)
+{
+	ornic_cqe cqe{};
+
+	cqe.qpn = qpn;
+	cqe.flags = ORNIC_CQE_PHASE;
+	EXPECT(pwrite(memory_fd, &cqe, sizeof(cqe),
+		      static_cast<off_t>(offset + ORNIC_RING_OFFSET)) ==
+	       sizeof(cqe));
+}
+
+void use_qp(ibv_pd *pd, ibv_cq *cq, std::uint64_t cq_offset, ibv_qp *qp)
+{
+	ibv_qp_attr attr{};
+	ibv_send_wr wr{}, *bad_send = nullptr;
+	ibv_recv_wr recv{}, *bad_recv = nullptr;
+	ibv_qp_init_attr init{};
+	ibv_wc wc{};
+
+	EXPECT(qp->pd == pd && qp->send_cq == cq);
+	attr.qp_state = IBV_QPS_INIT;
+	EXPECT(!ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+	EXPECT(!ibv_post_recv(qp, &recv, &bad_recv));
+	attr.qp_state = IBV_QPS_RTR;
+	EXPECT(!ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+	attr.qp_state = IBV_QPS_RTS;
+	EXPECT(!ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+	wr.opcode = IBV_WR_SEND;
+	EXPECT(!ibv_post_send(qp, &wr, &bad_send));
+	EXPECT(!ibv_req_notify_cq(cq, 0));
+	EXPECT(ibv_poll_cq(cq, 1, &wc) == 0);
+	complete(cq_offset, qp->qp_num);
+	EXPECT(ibv_poll_cq(cq, 1, &wc) == 1 && wc.qp_num == qp->qp_num);
+	EXPECT(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init));
+}
+
+void use_extended_qp(ibv_context *ctx, ibv_pd *pd, ibv_cq *cq)
+{
+	ibv_qp_init_attr_ex attr{};
+
+	attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
+			 IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	attr.qp_type = IBV_QPT_UD;
+	attr.send_cq = attr.recv_cq = cq;
+	attr.pd = pd;
+	attr.send_ops_flags = IBV_QP_EX_WITH_SEND;
+	attr.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	ibv_qp *qp = ibv_create_qp_ex(ctx, &attr);
+	EXPECT(qp);
+	if (!qp)
+		return;
+	ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+	EXPECT(ex && ex->wr_send && ex->wr_start && ex->wr_complete);
+	EXPECT(!ibv_destroy_qp(qp));
+
+	attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+	qp = ibv_create_qp_ex(ctx, &attr);
+	EXPECT(qp && !ibv_qp_to_qp_ex(qp));
+	EXPECT(qp && !ibv_destroy_qp(qp));
+
+	// The last operations that releases have; those before 45 have fewer.
+	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr.qp_type = IBV_QPT_RC;
+	attr.send_ops_flags = QP_EX_WITH_ATOMIC_WRITE | QP_EX_WITH_FLUSH;
+	qp = ibv_create_qp_ex(ctx, &attr);
+	if (!qp) {
+		std::printf("no ibv_wr_flush, ");
+		return;
+	}
+	EXPECT(ibv_qp_to_qp_ex(qp));
+	EXPECT(reinterpret_cast<pabi_qp *>(qp)->last.wr_flush);
+	EXPECT(!ibv_destroy_qp(qp));
+}
+
+void use_pd(ibv_context *ctx, ibv_pd *pd)
+{
+	static char memory[4096];
+	ibv_srq_init_attr srq_attr = { .srq_context = nullptr,
+				       .attr = { 8, 1, 0 } };
+	ibv_qp_init_attr qp_attr{};
+	ibv_ah_attr ah_attr{};
+	ibv_cq_init_attr_ex cq_attr{};
+	ibv_parent_domain_init_attr parent_attr{};
+	ibv_td_init_attr td_attr{};
+	ibv_recv_wr recv{}, *bad = nullptr;
+
+	std::uint64_t cq_offset = allocated;
+	ibv_cq *cq = ibv_create_cq(ctx, 8, nullptr, nullptr, 0);
+	EXPECT(cq);
+	qp_attr.send_cq = qp_attr.recv_cq = cq;
+	qp_attr.qp_type = IBV_QPT_RC;
+	ibv_qp *qp = ibv_create_qp(pd, &qp_attr);
+	EXPECT(qp);
+	if (cq && qp) {
+		use_qp(pd, cq, cq_offset, qp);
+		EXPECT(!ibv_destroy_qp(qp));
+		use_extended_qp(ctx, pd, cq);
+		EXPECT(!ibv_destroy_cq(cq));
+	}
+	cq_attr.cqe = 8;
+	cq_attr.wc_flags = IBV_WC_EX_WITH_BYTE_LEN;
+	ibv_cq_ex *cq_ex = ibv_create_cq_ex(ctx, &cq_attr);
+	EXPECT(cq_ex && cq_ex->read_byte_len);
+	EXPECT(cq_ex && !ibv_destroy_cq(ibv_cq_ex_to_cq(cq_ex)));
+
+	ibv_srq *srq = ibv_create_srq(pd, &srq_attr);
+	EXPECT(srq && !ibv_post_srq_recv(srq, &recv, &bad));
+	EXPECT(srq && !ibv_query_srq(srq, &srq_attr.attr));
+	EXPECT(srq && !ibv_destroy_srq(srq));
+	ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), 0);
+	EXPECT(mr && mr->addr == memory && !ibv_dereg_mr(mr));
+	ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
+	EXPECT(mw && !ibv_dealloc_mw(mw));
+	ibv_ah *ah = ibv_create_ah(pd, &ah_attr);
+	EXPECT(ah && !ibv_destroy_ah(ah));
+	ibv_td *td = ibv_alloc_td(ctx, &td_attr);
+	parent_attr.pd = pd;
+	parent_attr.td = td;
+	ibv_pd *parent = td ? ibv_alloc_parent_domain(ctx, &parent_attr) :
+			      nullptr;
+	EXPECT(parent && !ibv_dealloc_pd(parent) && !ibv_dealloc_td(td));
+}
+
+/* A sysfs with one device, in the folder @sysfs. */
+void make_sysfs(const std::filesystem::path &sysfs)
+{
+	const std::pair<const char *, const char *> files[] = {
+		{ "class/infiniband_verbs/abi_version", "6" },
+		{ "class/infiniband_verbs/uverbs0/ibdev", "ornic0" },
+		{ "class/infiniband_verbs/uverbs0/dev", "1:3" }, // any_device
+		{ "class/infiniband_verbs/uverbs0/abi_version", "1" },
+		{ "class/infiniband/ornic0/node_type", "1: CA" },
+		{ "class/infiniband/ornic0/device/modalias", "ornic:soft" },
+	};
+
+	for (const auto &[name, value] : files) {
+		create_directories((sysfs / name).parent_path());
+		std::ofstream(sysfs / name) << value << '\n';
+	}
+}
+
+void use_device(ibv_device *device)
+{
+	ibv_port_attr port{};
+
+	memory_fd = memfd_create("queues", MFD_CLOEXEC);
+	EXPECT(!ftruncate(memory_fd, queues * queue_bytes));
+	ibv_context *ctx = ibv_open_device(device);
+	EXPECT(ctx);
+	if (!ctx)
+		return;
+	EXPECT(!ibv_query_port(ctx, 1, &port));
+	ibv_pd *pd = ibv_alloc_pd(ctx);
+	EXPECT(pd);
+	if (pd) {
+		use_pd(ctx, pd);
+		EXPECT(!ibv_dealloc_pd(pd));
+	}
+	EXPECT(!ibv_close_device(ctx));
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	char sysfs[] = "/tmp/ornic-load.XXXXXX";
+	int count = 0;
+
+	if (argc != 2 || !mkdtemp(sysfs))
+		return 2;
+	make_sysfs(sysfs);
+	setenv("SYSFS_PATH", sysfs, 1);
+	setenv("RDMAV_DRIVERS", argv[1], 1);
+	setenv("IBV_SHOW_WARNINGS", "1", 1);
+	ibv_device **devices = ibv_get_device_list(&count);
+	EXPECT(devices && count == 1);
+	if (devices && count == 1) {
+		EXPECT(!std::strcmp(ibv_get_device_name(devices[0]), "ornic0"));
+		use_device(devices[0]);
+	}
+	if (devices)
+		ibv_free_device_list(devices);
+	std::filesystem::remove_all(sysfs);
+	std::printf("%s\n", failed ? "failed" : "ok");
+	return failed;
+}
