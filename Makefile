@@ -29,6 +29,7 @@ help:
 	@echo 'make modules      build/stock/ornic.ko, ornic_soft.ko'
 	@echo 'make provider     build/provider/libornic-rdmavNN.so for the installed'
 	@echo '                    rdma-core (PABI=all: for 34 to 65)'
+	@echo 'make rdma-core    add the provider to RDMA_CORE_SRC, a tree of rdma-core'
 	@echo 'make unit         the suites on this host, under ASan and UBSan'
 	@echo '                    (unit-provider: those of the provider)'
 	@echo 'make nic          build/nic/ornic-nic, the PCI NIC of QEMU guests'

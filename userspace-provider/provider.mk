@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The rdma-core provider: `make provider install-provider uninstall-provider
 # check-provider unit-provider load-provider`, for the rdma-core that is installed or
-# for others.
+# for others; `make rdma-core`.
 
 PROVIDER_DIR := userspace-provider
 PROVIDER_OUT := $(BUILD)/provider
@@ -49,7 +49,7 @@ PROVIDER_CONFDIR := /etc/libibverbs.d
 PROVIDER_MANDIR := /usr/share/man/man7
 
 .PHONY: provider install-provider uninstall-provider check-provider \
-	unit-provider load-provider provider-headers provider-name
+	unit-provider load-provider rdma-core provider-headers provider-name
 
 ifneq ($(PROVIDER_REFUSED),)
 # As part of a bigger goal it is a remark, asked for alone it is an error.
@@ -116,6 +116,22 @@ $(PROVIDER_PABIS:%=$(PROVIDER_OUT)/libornic-rdmav%.so): \
 		$(if $(filter $*,$(PROVIDER_PABI)),-libverbs,$(filter %.so,$^))
 
 -include $(PROVIDER_OBJ:.o=.d) $(PROVIDER_REGISTER:.o=.d)
+
+# The drop-in: the provider as a part of RDMA_CORE_SRC, a tree of rdma-core. Its own
+# build then makes libornic-rdmavNN.so beside the other providers.
+PROVIDER_TREE = $(RDMA_CORE_SRC)/providers/ornic
+
+rdma-core:
+	@test -f '$(RDMA_CORE_SRC)/libibverbs/driver.h' || \
+		{ echo 'RDMA_CORE_SRC=DIR is to be a tree of rdma-core' >&2; exit 1; }
+	install -d $(PROVIDER_TREE)/rdma
+	install -m 644 $(PROVIDER_SRC) $(wildcard $(PROVIDER_DIR)/*.h) \
+		$(PROVIDER_DIR)/CMakeLists.txt $(PROVIDER_DIR)/ornic.7 \
+		$(PROVIDER_TREE)/
+	install -m 644 uapi/rdma/*.h $(PROVIDER_TREE)/rdma/
+	grep -q 'providers/ornic)' $(RDMA_CORE_SRC)/CMakeLists.txt || \
+		sed -i '/^add_subdirectory(providers\/rxe)/i add_subdirectory(providers/ornic)' \
+			$(RDMA_CORE_SRC)/CMakeLists.txt
 
 uninstall-provider:
 	rm -f $(DESTDIR)$(PROVIDER_LIBDIR)/libornic-rdmav*.so \
