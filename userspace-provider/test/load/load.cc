@@ -200,7 +200,7 @@ int stat(const char *path, struct stat *found) noexcept
 
 int open(const char *path, int flags, ...)
 {
-	if (std::strcmp(path, device_path))
+	if (std::strcmp(path, device_path) != 0)
 		return openat(AT_FDCWD, path, flags, 0600);
 	device_fd = openat(AT_FDCWD, any_device, flags);
 	return device_fd;
@@ -231,12 +231,13 @@ ssize_t write(int fd, const void *bytes, size_t size)
 		auto ex = read_at<ib_uverbs_ex_cmd_hdr>(bytes, sizeof(hdr));
 
 		run_extended(command, reinterpret_cast<char *>(ex.response),
-			     8U * (hdr.out_words + ex.provider_out_words));
+			     std::size_t{ 8 } *
+				     (hdr.out_words + ex.provider_out_words));
 	} else if (hdr.out_words) {
 		auto response = read_at<std::uint64_t>(bytes, sizeof(hdr));
 
 		run(command, reinterpret_cast<char *>(response),
-		    4U * hdr.out_words);
+		    std::size_t{ 4 } * hdr.out_words);
 	}
 	return static_cast<ssize_t>(size);
 }
