@@ -46,12 +46,15 @@ static u64 ring_bytes(const struct ornic_req_create_qp *req, bool rq)
 	return ALIGN(1ull << log, 4096u);
 }
 
-/* In the last pages that there are. */
+/* In the last pages that there are, with an RQ of whole pages. */
 static void put_last(struct state *s, struct ornic_req_create_qp *req)
 {
-	u64 bytes = ORNIC_RING_OFFSET + ring_bytes(req, false) +
-		    ring_bytes(req, true);
+	u8 whole = req->rq_log_stride < 12 ? 12 - req->rq_log_stride : 0;
+	u64 bytes;
 
+	req->rq_log_depth = max_t(u8, req->rq_log_depth, whole);
+	bytes = ORNIC_RING_OFFSET + ring_bytes(req, false) +
+		ring_bytes(req, true);
 	if (bytes > ARENA_BYTES)
 		return;
 	req->mem.addr =
