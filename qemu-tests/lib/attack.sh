@@ -41,8 +41,13 @@ show_victims()
 	fail "$*"
 }
 
-# victims_qpns DEVICE: print the QPNs of all its QPs
-victims_qpns() { rdma res show qp link "$1/1" | grep -o 'lqpn [0-9]*' | grep -o '[0-9]*'; }
+# find_victims DEVICE: set qpns to the QPNs of the processes on it
+find_victims()
+{
+	mapfile -t qpns < <(rdma res show qp link "$1/1" |
+		sed -n 's/.* lqpn \([0-9]*\) .* pid .*/\1/p')
+	[ ${#qpns[@]} -gt 0 ] || fail "no process has a QP on $1"
+}
 
 # note_counters DEVICE NAME...: remember their values for counted_more
 note_counters()

@@ -30,20 +30,17 @@ add_neighbour()
 # QP 1 with its Q_Key, which all know, and the UD QPs of others without
 list_targets()
 {
-	local qpn
-
 	echo '1 0x80010000'
-	for qpn in $(victims_qpns "$srv_dev"); do
-		echo "$qpn 0x22222222"
-	done
+	printf '%s 0x22222222\n' "${qpns[@]}"
 }
 
 refused() { [ "$(stat "$srv_dev" rx_too_long)" -gt "$1" ]; }
 
 send_datagrams()
 {
-	local sender
+	local sender qpns
 
+	find_victims "$srv_dev"
 	list_targets >qps
 	on_evil setpriv --reuid=65534 --regid=65534 --clear-groups \
 		python3 /ornic/qemu-tests/lib/oversized.py --source 10.0.0.66 \
@@ -54,18 +51,29 @@ send_datagrams()
 	wait "$sender" || :
 }
 
-# Connections that end half way
+# Connections that end half way, every other one once it is established
 die_connected()
 {
 	local i client
 
 	for ((i = 0; i < $(times 20); i++)); do
-		ip netns exec evil rping -c -a "$srv_ip" -p 7175 -C 100000 >/dev/null 2>&1 &
+		ip netns exec evil stdbuf -oL rping -c -d -a "$srv_ip" -p 7175 \
+			-C 100000 >client.out 2>&1 &
 		client=$!
 		pause
+		((i % 2)) || wait_until 10 grep 'rdma_connect successful' client.out
 		kill -9 "$client"
 		wait "$client" 2>/dev/null || :
 	done
+}
+
+# listens ADDRESS SECONDS: the neighbour can, and waits there until it is ended
+listens()
+{
+	local status=0
+
+	on_evil timeout "$2" rping -s -a "$1" -p 7176 -C 1 || status=$?
+	[ "$status" = 124 ]
 }
 
 run()
@@ -77,8 +85,8 @@ run()
 	start_victims
 	add_neighbour
 	note_counters "$srv_dev" rx_too_long rx_bad_qkey
-	! on_evil timeout 5 rping -s -a "$srv_ip" -p 7176 -C 1 ||
-		fail 'the neighbour listens at an address of others'
+	listens 10.0.0.66 2 || fail 'the neighbour cannot listen at its own address'
+	! listens "$srv_ip" 30 || fail 'the neighbour listens at an address of others'
 	send_datagrams
 	die_connected
 	counted_more "$srv_dev"

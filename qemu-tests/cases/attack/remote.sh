@@ -18,7 +18,7 @@ requires()
 
 run()
 {
-	local rounds=1 share=1 evil mac seed=${SEED:-$RANDOM}
+	local rounds=1 share=1 evil mac seed=${SEED:-$RANDOM} qpns
 
 	# shellcheck source=qemu-tests/lib/attack.sh
 	. /ornic/qemu-tests/lib/attack.sh
@@ -36,10 +36,10 @@ run()
 	note_counters "$srv_dev" rx_icrc_errors rx_malformed rx_no_qp rx_bad_addr \
 		rx_bad_qkey rx_bad_pkey rx_bad_rkey rx_bad_psn err_nak_sent out_of_seq duplicates
 	echo "seed $seed"
-	# shellcheck disable=SC2046 # a list of words
+	find_victims "$srv_dev"
 	on_cli /ornic/build/programs/ornic_attack_remote veth-cli "$mac" "$evil" \
 		"$srv_ip" "$cli_ip" "$srv_dev" "$srv_gid" "$rounds" \
-		"$share" "$seed" $(victims_qpns "$srv_dev")
+		"$share" "$seed" "${qpns[@]}"
 	counted_more "$srv_dev"
 	stop_victims
 }
