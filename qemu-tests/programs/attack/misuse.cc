@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -30,34 +31,74 @@ namespace
 using clock_type = std::chrono::steady_clock;
 using generator = std::mt19937_64;
 
+/* What a child tells its parent, in memory of both. */
+class progress {
+public:
+	progress()
+		: memory_(mmap(nullptr, sizeof(std::atomic<int>),
+			       PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+	{
+		check(memory_ != MAP_FAILED, "mmap");
+		ready_ = new (memory_) std::atomic<int>(0);
+	}
+	~progress()
+	{
+		munmap(memory_, sizeof(*ready_));
+	}
+	progress(const progress &) = delete;
+	progress &operator=(const progress &) = delete;
+
+	/* All is set up: what fails from here on is the child's own misuse. */
+	void ready()
+	{
+		++*ready_;
+	}
+	[[nodiscard]] int children() const
+	{
+		return *ready_;
+	}
+
+private:
+	void *memory_;
+	std::atomic<int> *ready_;
+};
+
 class misuse : public attack {
 protected:
-	/* Children that run @what with a seed of their own, for the time told. */
+	/*
+	 * Children that run @what with a seed of their own, for the time told. One
+	 * that ends before it is ready fails the test.
+	 */
 	template <typename T> static void attack_by(T what)
 	{
 		const auto end =
 			clock_type::now() + std::chrono::seconds(told.seconds);
 		uint64_t seed = told.seed;
-		int children = 0;
+		progress all;
 
 		do {
+			const int before = all.children();
 			const pid_t child = fork();
 
 			check(child >= 0, "fork");
 			if (!child) {
-				run_child(what, seed);
+				run_child(what, all, seed);
 				_exit(0);
 			}
-			reap(child, end);
+			reap(child, all, before);
+			check(all.children() > before,
+			      "a child ended before it attacked");
 			seed += 0x9e3779b97f4a7c15;
-			children++;
 		} while (clock_type::now() < end);
-		std::printf("# %d children\n", children);
+		std::printf("# %d children\n", all.children());
 	}
 
 private:
-	template <typename T> static void run_child(T what, uint64_t seed)
+	template <typename T>
+	static void run_child(T what, progress &all, uint64_t seed)
 	{
+		const int before = all.children();
 		const rlimit no_core = {};
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -67,24 +108,30 @@ private:
 		try {
 			port on = open();
 
-			what(on, generator(seed));
-		} catch (const failure &) {
-			/* It has broken its own objects. */
+			what(on, all, generator(seed));
+		} catch (const failure &e) {
+			/* A child that is ready has broken its own objects. */
+			if (all.children() == before)
+				dprintf(STDOUT_FILENO, "# %s\n", e.what());
 		}
 	}
-	static void reap(pid_t child, clock_type::time_point end)
+	static void reap(pid_t child, const progress &all, int before)
 	{
-		constexpr auto lap = std::chrono::milliseconds(10);
-		/* Each gets a part, so that many are killed half way. */
-		const auto part =
-			clock_type::now() + std::chrono::milliseconds(700);
+		using std::chrono::milliseconds;
+		auto end = clock_type::now() + milliseconds(timeout_ms());
+		bool is_ready = false;
 		int status;
 
-		while (clock_type::now() < std::min(end, part)) {
+		do {
 			if (waitpid(child, &status, WNOHANG) == child)
 				return;
-			std::this_thread::sleep_for(lap);
-		}
+			/* Each gets a part, so that many are killed half way. */
+			if (!is_ready && all.children() > before) {
+				is_ready = true;
+				end = clock_type::now() + milliseconds(500);
+			}
+			std::this_thread::sleep_for(milliseconds(10));
+		} while (clock_type::now() < end);
 		kill(child, SIGKILL);
 		waitpid(child, &status, 0);
 	}
@@ -214,25 +261,24 @@ void kick_all(const busy_queues &q, const std::vector<int> &files)
 }
 
 /* One thread posts, this one writes to all that is mapped, and kicks. */
-void break_rings(port &on, generator random)
+void break_rings(port &on, progress &all, generator random)
 {
 	busy_queues q(on);
 	const std::vector<area> areas = device_mappings();
 	const std::vector<int> files = doorbells();
 
 	check(!areas.empty(), "nothing is mapped");
+	all.ready();
 	std::thread poster([&q, seed = random()] {
 		generator own(seed);
 
-		for (int i = 0; i < 64; i++)
-			q.post(own);
 		for (;;)
 			q.post(own);
 	});
 	for (;;) {
 		for (int i = 0; i < 16; i++) {
 			const area &a = areas[random() % areas.size()];
-			/* Half of it to the head of a page, where records are. */
+			/* Half of it to the head of a mapping, with the records. */
 			const size_t bytes = random() % 2 ? a.end - a.begin :
 							    256;
 			auto *at = reinterpret_cast<volatile uint32_t *>(
@@ -250,12 +296,13 @@ TEST_F(misuse, misuse_of_rings)
 }
 
 /* All kicks that a process can make, of QPs that have nothing to do. */
-void ring_doorbells(port &on, generator random)
+void ring_doorbells(port &on, progress &all, generator random)
 {
 	busy_queues q(on);
 	const std::vector<int> files = doorbells();
 	std::vector<uint32_t> qpns(1 << 16, q.rc.client.qp->qp_num);
 
+	all.ready();
 	for (;;) {
 		q.post(random);
 		for (int fd : files)
@@ -325,7 +372,7 @@ void any_ioctl(int fd, generator &random)
 	(void)ioctl(fd, RDMA_VERBS_IOCTL, &hdr);
 }
 
-void break_commands(port &on, generator random)
+void break_commands(port &on, progress &all, generator random)
 {
 	busy_queues q(on);
 	const int fd = on.context->cmd_fd;
@@ -333,6 +380,7 @@ void break_commands(port &on, generator random)
 	const int flags = fcntl(fd, F_GETFL);
 
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	all.ready();
 	for (;;) {
 		q.post(random);
 		for (int i = 0; i < 32; i++) {
@@ -356,7 +404,7 @@ TEST_F(misuse, misuse_of_commands)
  * Many objects, and new ones for old ones, until the end of the process. What bounds
  * the memory of a user is its cgroup (lifecycle/cgroup), not this.
  */
-void exhaust(port &on, generator random)
+void exhaust(port &on, progress &all, generator random)
 {
 	constexpr size_t most = 32; /* or the end takes long */
 	std::vector<mr_ptr> mrs(most);
@@ -364,7 +412,7 @@ void exhaust(port &on, generator random)
 	std::vector<qp_ptr> qps(most);
 	const memory bytes(1 << 20);
 
-	for (;;) {
+	for (uint64_t round = 0;; round++) {
 		const size_t i = random() % most;
 		ibv_qp_init_attr attr{};
 
@@ -379,6 +427,9 @@ void exhaust(port &on, generator random)
 		attr.qp_type = IBV_QPT_RC;
 		attr.cap = { 64, 64, 4, 4, 64 };
 		qps[i].reset(ibv_create_qp(on.pd.get(), &attr));
+		check(qps[i] != nullptr, "ibv_create_qp");
+		if (!round)
+			all.ready();
 	}
 }
 
