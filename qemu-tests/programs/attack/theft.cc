@@ -100,26 +100,72 @@ TEST_F(theft, theft_by_read)
 	owner_is_well();
 }
 
-/* A window of the thief on an MR of the owner. */
-TEST_F(theft, theft_by_window)
-{
-	const mw_ptr mw(ibv_alloc_mw(thiefs_port.pd.get(), IBV_MW_TYPE_2));
-	ibv_send_wr wr = request(IBV_WR_BIND_MW, 1), *bad;
-	ibv_mr forged = *owner.server.mr;
+/* The owner's memory, with an MR that may have windows of type 2. */
+class window_theft : public theft {
+protected:
+	window_theft()
+		: mr(ibv_reg_mr(owners_port.pd.get(),
+				owner.server.buffer.bytes().data(), size,
+				all_access | IBV_ACCESS_MW_BIND))
+		, owners_mw(ibv_alloc_mw(owners_port.pd.get(), IBV_MW_TYPE_2))
+		, thiefs_mw(ibv_alloc_mw(thiefs_port.pd.get(), IBV_MW_TYPE_2))
+	{
+		check(mr && owners_mw && thiefs_mw, "ibv_alloc_mw");
+	}
+	/* The library lets nobody bind a window to the MR of another PD. */
+	ibv_wc bind(endpoint &by, ibv_mw &mw)
+	{
+		ibv_send_wr wr = request(IBV_WR_BIND_MW, 1);
+		ibv_mr forged = *mr;
 
-	check(mw != nullptr, "ibv_alloc_mw");
-	forged.pd = thiefs_port.pd.get();
-	forged.context = thiefs_port.context.get();
-	wr.bind_mw.mw = mw.get();
-	wr.bind_mw.rkey = mw->rkey + 1;
-	wr.bind_mw.bind_info.mr = &forged;
-	wr.bind_mw.bind_info.addr = owner.server.address(0);
-	wr.bind_mw.bind_info.length = size;
-	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
-	check_equal(ibv_post_send(thief.client.qp.get(), &wr, &bad), 0,
-		    "ibv_post_send");
-	check(thief.client.wait_send().status != IBV_WC_SUCCESS,
-	      "a window on foreign memory");
+		forged.pd = mw.pd;
+		forged.context = mw.context;
+		mw.rkey = ibv_inc_rkey(mw.rkey);
+		wr.bind_mw.mw = &mw;
+		wr.bind_mw.rkey = mw.rkey;
+		wr.bind_mw.bind_info = { &forged, owner.server.address(0), size,
+					 IBV_ACCESS_REMOTE_WRITE };
+		by.post(wr, {});
+		return by.wait_send();
+	}
+	/* A WRITE to the owner's window, which @p sends to its own peer. */
+	ibv_wc write_by(pair &p)
+	{
+		remote_end window = owner.server;
+
+		window.rkey = owners_mw->rkey;
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, window, 0),
+			      { p.client.sge(0, size) });
+		return p.client.wait_send();
+	}
+
+	mr_ptr mr;
+	mw_ptr owners_mw, thiefs_mw;
+};
+
+/* The same bind is right for a QP and a window of the owner. */
+TEST_F(window_theft, theft_by_bind)
+{
+	check_wc(bind(owner.server, *owners_mw), IBV_WC_SUCCESS, "own window");
+	check_wc(bind(thief.client, *thiefs_mw), IBV_WC_MW_BIND_ERR,
+		 "a window on foreign memory");
+	owner_is_well();
+}
+
+/* A window of type 2 is for the QP that bound it, not for all of the PD. */
+TEST_F(window_theft, theft_by_window)
+{
+	pair other(owners_port, owners_port);
+
+	check_wc(bind(owner.server, *owners_mw), IBV_WC_SUCCESS, "own window");
+	fill(owner.client.at(0, size), 3);
+	check_wc(write_by(owner), IBV_WC_SUCCESS, "WRITE by the owner");
+	check_fill(owner.server.at(0, size), 3, "the owner's window");
+	clear(owner.server.buffer.bytes());
+	fill(other.client.at(0, size), 1);
+	check_wc(write_by(other), IBV_WC_REM_ACCESS_ERR,
+		 "WRITE by another QP of the PD");
+	check_wc(write_by(thief), IBV_WC_REM_ACCESS_ERR, "WRITE by the thief");
 	owner_is_well();
 }
 
