@@ -55,6 +55,11 @@ public:
 	{
 		return type_;
 	}
+	/* Does it wait for responses? */
+	[[nodiscard]] bool has_requests() const
+	{
+		return type_ == IBV_QPT_RC || type_ == IBV_QPT_XRC_SEND;
+	}
 	/* What the next request must have, and the oldest response. */
 	[[nodiscard]] uint32_t expected() const
 	{
@@ -87,10 +92,6 @@ private:
 	[[nodiscard]] bool has_sq() const
 	{
 		return type_ != IBV_QPT_XRC_RECV;
-	}
-	[[nodiscard]] bool has_requests() const
-	{
-		return type_ == IBV_QPT_RC || type_ == IBV_QPT_XRC_SEND;
 	}
 	void make_srq();
 	void modify(ibv_qp_attr &attr, int mask, const char *what);

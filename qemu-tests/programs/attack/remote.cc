@@ -58,6 +58,7 @@ private:
 		return targets_[below(targets_.size())];
 	}
 	roce valid_to(const target &t);
+	roce fatal_to(bait &b);
 
 	void opcodes();
 	void fields();
@@ -194,6 +195,18 @@ roce attacker::valid_to(const target &t)
 			    (p.opcode & 0x1f) == 0x1d ? 8 : 0 :
 			    below(1025);
 	p.length = p.payload ? static_cast<uint32_t>(p.payload) : 64;
+	return p;
+}
+
+/* The NAK that ends a requester. */
+roce attacker::fatal_to(bait &b)
+{
+	constexpr uint8_t acknowledge = 0x11, nak_access = 0x62;
+	const uint8_t xrc = b.type() == IBV_QPT_XRC_SEND ? 0xa0 : 0;
+	roce p = fresh(xrc | acknowledge, { b.qpn(), &b });
+
+	p.psn = b.oldest();
+	p.syndrome = nak_access;
 	return p;
 }
 
@@ -422,15 +435,18 @@ void attacker::spoofed()
 	way_.from = own;
 }
 
-/* All is right but the address: nothing is executed. */
+/* All is right but the address: nothing is executed, no QP fails. */
 void attacker::impersonate()
 {
 	const byte_string own = way_.from;
 
 	for (bait &b : baits_)
 		for (int i = 0; b.type() != IBV_QPT_UD && i < 16; i++) {
-			const roce p = valid_to({ b.qpn(), &b });
+			const bool response = b.has_requests() && i % 2;
+			const roce p = response ? fatal_to(b) :
+						  valid_to({ b.qpn(), &b });
 			const uint32_t before = b.expected();
+			const uint64_t deaths = b.deaths();
 
 			way_.from = innocent_;
 			send(p);
@@ -438,6 +454,8 @@ void attacker::impersonate()
 			b.revive();
 			check_equal(b.expected(), before,
 				    "PSN after a request from elsewhere");
+			check_equal(b.deaths(), deaths,
+				    "deaths after a packet from elsewhere");
 		}
 }
 
