@@ -49,6 +49,8 @@ help:
 	@echo '                    what it learns (fuzz-kernel: the modules, in a'
 	@echo '                    guest with the debug kernel; SEED=1)'
 	@echo 'make coverage     lines and branches of the engine that no host test reaches'
+	@echo '                    (coverage-kernel: code of the modules that no guest'
+	@echo '                    reaches; CASES=)'
 	@echo 'make microbench   the engine on its own: time on this host, beside memcpy'
 	@echo '                    (microbench-count: instructions, which fails if'
 	@echo '                    they rise; UPDATE=1 accepts them)'
