@@ -110,6 +110,7 @@ public:
 
 private:
 	void read_seeds();
+	void check_seeds(const std::vector<program> &seeds) const;
 	void run_one(const program &p, bool keep);
 	void report();
 	[[nodiscard]] std::size_t any(std::size_t limit)
@@ -135,6 +136,22 @@ void fuzzer::read_seeds()
 	while (std::getline(file, line))
 		if (!line.empty() && line[0] != '#')
 			corpus_.push_back(to_program(line));
+}
+
+/*
+ * Were all calls of the seeds refused, so would be all that is made from them. What
+ * the second thread does may come too early.
+ */
+void fuzzer::check_seeds(const std::vector<program> &seeds) const
+{
+	for (const program &p : seeds)
+		for (const call &c : p)
+			check(c.thread || world_.done[c.op],
+			      std::string("all refused: ") +
+				      operations()[c.op].name);
+	for (const device_counter &c : world_.counters)
+		check(c.has_grown || seeds.empty(),
+		      std::string("the seeds do not count in ") + c.name);
 }
 
 /* The log has it before it runs: what a dying guest ran is its last line. */
@@ -176,8 +193,12 @@ void fuzzer::run()
 		report();
 		return;
 	}
-	for (const program &p : seeds)
+	world_.read_counters();
+	for (const program &p : seeds) {
 		run_one(p, false);
+		world_.read_counters();
+	}
+	check_seeds(seeds);
 	if (corpus_.empty())
 		corpus_.emplace_back();
 	while (clock_type::now() < end)

@@ -23,7 +23,7 @@ enum type { end, handle, file, value, in, out };
 struct attribute {
 	uint16_t id;
 	type what;
-	uint16_t detail; /* of a handle the kind, of a buffer the size */
+	uint16_t detail; /* of a handle the kind, of others the size, or 0 */
 };
 
 struct method {
@@ -42,7 +42,7 @@ const method methods[] = {
 	    { UVERBS_ATTR_INFO_TOTAL_HANDLES, out, 4 },
 	    { UVERBS_ATTR_INFO_HANDLES_LIST, out, 64 } } },
 	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT,
-	  { { UVERBS_ATTR_QUERY_PORT_PORT_NUM, value, 0 },
+	  { { UVERBS_ATTR_QUERY_PORT_PORT_NUM, value, 1 },
 	    { UVERBS_ATTR_QUERY_PORT_RESP, out, 48 } } },
 	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT,
 	  { { UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, out, 4 },
@@ -207,7 +207,7 @@ void fill(world &w, const call &c, const attribute &a, ib_uverbs_attr &to,
 		break;
 	case value:
 		/* Small ones are in the attribute, whatever their size. */
-		to.len = c.noise & 8 ? 8 : 4;
+		to.len = a.detail ? a.detail : c.noise & 8 ? 8 : 4;
 		to.data = number;
 		break;
 	default:
@@ -258,5 +258,5 @@ void op_method(world &w, const call &c)
 		 count * sizeof(to.attrs[0]) },
 	       c.noise);
 	keep_pointers(before, to, count);
-	ioctl(w.files(c).verbs, RDMA_VERBS_IOCTL, &to);
+	w.count(c, !ioctl(w.files(c).verbs, RDMA_VERBS_IOCTL, &to));
 }

@@ -222,8 +222,10 @@ void op_cm(world &w, const call &c)
 	/* Whose response is the second word. */
 	if (c.noise & 1 && number != RDMA_USER_CM_CMD_CREATE_ID)
 		damage({ bytes + sizeof(head) + 8, size - 8 }, c.noise);
-	if (write(w.cm, bytes, sizeof(head) + size) > 0 &&
-	    number == RDMA_USER_CM_CMD_CREATE_ID)
+	const bool ok = write(w.cm, bytes, sizeof(head) + size) > 0;
+
+	w.count(c, ok);
+	if (ok && number == RDMA_USER_CM_CMD_CREATE_ID)
 		w.cm_ids[c.arg[1] % num_places] =
 			static_cast<uint32_t>(response[0]);
 	/* The id of a connection request. */
@@ -338,7 +340,7 @@ void op_inject(world &w, const call &c)
 		 size - eth_size - ip_size },
 	       c.noise);
 	put_icrc(frame.data(), size);
-	send(w.wire, frame.data(), size, 0);
+	w.count(c, send(w.wire, frame.data(), size, 0) > 0);
 }
 
 /* netdev(what, value): its MTU, its carrier, its address */

@@ -61,8 +61,8 @@ std::byte *next_wqe(object &o, std::size_t record, uint32_t ring,
 
 thread_local std::span<const std::byte> pending;
 
-void post(object &o, std::size_t record, std::byte *at,
-	  std::span<const std::byte> wqe, uint64_t count)
+bool post(object &o, std::size_t record, std::byte *at,
+	  std::span<const std::byte> wqe)
 {
 	pending = wqe;
 	const auto copy = [](std::byte *to, uint64_t) {
@@ -70,8 +70,7 @@ void post(object &o, std::size_t record, std::byte *at,
 	};
 	std::byte *base = o.ring;
 
-	if (guarded(copy, at, 0))
-		guarded(increment, base + record, count);
+	return guarded(copy, at, 0) && guarded(increment, base + record, 1);
 }
 
 struct send_wqe {
@@ -139,9 +138,20 @@ int doorbell(world &w, const call &c)
 	return fd;
 }
 
+bool kick(world &w, const call &c)
+{
+	std::array<uint32_t, 8> numbers;
+	const std::size_t count = c.arg[1] % numbers.size() + 1;
+
+	for (std::size_t i = 0; i < numbers.size(); i++)
+		numbers[i] = w.place(c, qp, c.arg[0] + i).number;
+	damage(std::as_writable_bytes(std::span(numbers)), c.noise);
+	return write(doorbell(w, c), numbers.data(), count * 4) > 0;
+}
+
 } /* namespace */
 
-/* map(place, kind, pages more, protection) */
+/* map(place, kind, bytes more, protection) */
 void op_map(world &w, const call &c)
 {
 	object &o = queue(w, c, c.arg[1]);
@@ -160,11 +170,15 @@ void op_map(world &w, const call &c)
 	unmap(o);
 	o.mapped = size;
 	o.ring = static_cast<std::byte *>(memory);
+	w.count(c, true);
 }
 
 void op_unmap(world &w, const call &c)
 {
-	unmap(queue(w, c, c.arg[1]));
+	object &o = queue(w, c, c.arg[1]);
+
+	w.count(c, o.ring != nullptr);
+	unmap(o);
 }
 
 /* scribble(place, kind, offset, value) */
@@ -179,7 +193,7 @@ void op_scribble(world &w, const call &c)
 	/* Small ones are the words of the records. */
 	const uint64_t at = c.arg[2] < 8 ? c.arg[2] * 4 + (c.noise & 64) :
 					   c.arg[2] % (size - 8);
-	guarded(store, base + at, c.arg[3]);
+	w.count(c, guarded(store, base + at, c.arg[3]));
 }
 
 /* post_send(place, opcode and flags, mr, length) */
@@ -211,18 +225,17 @@ void op_post_send(world &w, const call &c)
 		wqe.result = sge_of(w, c, 8);
 		wqe.result.length = 8;
 	}
-	/* Bit 63: a datagram to the QP of the place that the length names. */
+	/* Bit 8: a datagram to the QP of the place that the length names. */
 	if (c.arg[1] >> 8 & 1) {
 		wqe.datagram = sge_of(w, c, c.arg[3]);
 		wqe.ud = { w.place(c, ah, c.arg[2]).number,
 			   w.place(c, qp, c.arg[3]).number, 0x11111111, 0 };
 	}
 	damage({ reinterpret_cast<std::byte *>(&wqe), sizeof(wqe) }, c.noise);
-	post(o, ORNIC_SQ_RECORD, at,
-	     { reinterpret_cast<std::byte *>(&wqe),
-	       std::min<std::size_t>(sizeof(wqe), o.sq_stride) },
-	     1);
-	op_kick(w, c);
+	w.count(c, post(o, ORNIC_SQ_RECORD, at,
+			{ reinterpret_cast<std::byte *>(&wqe),
+			  std::min<std::size_t>(sizeof(wqe), o.sq_stride) }));
+	kick(w, c);
 }
 
 /* post_recv(place, srq, mr, length) */
@@ -244,10 +257,9 @@ void op_post_recv(world &w, const call &c)
 	wqe.head.num_sge = 1;
 	wqe.sge[0] = sge_of(w, c, c.arg[3]);
 	damage({ reinterpret_cast<std::byte *>(&wqe), sizeof(wqe) }, c.noise);
-	post(o, record, at,
-	     { reinterpret_cast<std::byte *>(&wqe),
-	       std::min<std::size_t>(sizeof(wqe), o.rq_stride) },
-	     1);
+	w.count(c, post(o, record, at,
+			{ reinterpret_cast<std::byte *>(&wqe),
+			  std::min<std::size_t>(sizeof(wqe), o.rq_stride) }));
 }
 
 /* post_bind(place, type, mr, mw): BIND_MW, LOCAL_INV or REG_MR */
@@ -273,11 +285,10 @@ void op_post_bind(world &w, const call &c)
 	wqe.bind.lkey = w.place(c, mr, c.arg[2]).number;
 	wqe.bind.access = 0x6;
 	damage({ reinterpret_cast<std::byte *>(&wqe), sizeof(wqe) }, c.noise);
-	post(o, ORNIC_SQ_RECORD, at,
-	     { reinterpret_cast<std::byte *>(&wqe),
-	       std::min<std::size_t>(sizeof(wqe), o.sq_stride) },
-	     1);
-	op_kick(w, c);
+	w.count(c, post(o, ORNIC_SQ_RECORD, at,
+			{ reinterpret_cast<std::byte *>(&wqe),
+			  std::min<std::size_t>(sizeof(wqe), o.sq_stride) }));
+	kick(w, c);
 }
 
 /* consume(place, how many, arm): completions, unread */
@@ -286,7 +297,7 @@ void op_consume(world &w, const call &c)
 	object &o = w.place(c, cq);
 	std::byte *base = o.ring;
 
-	guarded(increment, base, c.arg[1]);
+	w.count(c, guarded(increment, base, c.arg[1]));
 	if (base && c.arg[2] & 3)
 		guarded(increment, base + 4, c.arg[2]);
 }
@@ -294,13 +305,7 @@ void op_consume(world &w, const call &c)
 /* kick(place, how many): by the doorbell file */
 void op_kick(world &w, const call &c)
 {
-	std::array<uint32_t, 8> numbers;
-	const std::size_t count = c.arg[1] % numbers.size() + 1;
-
-	for (std::size_t i = 0; i < numbers.size(); i++)
-		numbers[i] = w.place(c, qp, c.arg[0] + i).number;
-	damage(std::as_writable_bytes(std::span(numbers)), c.noise);
-	(void)!write(doorbell(w, c), numbers.data(), count * 4);
+	w.count(c, kick(w, c));
 }
 
 /* Whatever is there to be read. */

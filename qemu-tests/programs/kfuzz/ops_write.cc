@@ -60,8 +60,11 @@ bool command(world &w, const call &c, uint32_t number, const void *core,
 		damage({ bytes + sizeof(head) + sizeof(uint64_t),
 			 size + driver - sizeof(uint64_t) },
 		       c.noise);
-	return write(w.files(c).verbs, bytes, whole) ==
-	       static_cast<ssize_t>(whole);
+	const bool ok = write(w.files(c).verbs, bytes, whole) ==
+			static_cast<ssize_t>(whole);
+
+	w.count(c, ok);
+	return ok;
 }
 
 template <typename Core, typename Core_answer, typename Driver>
@@ -294,7 +297,8 @@ void op_create_qp(world &w, const call &c)
 	const ornic_create_qp_resp driver = to.driver();
 
 	o.handle = to.core().qp_handle;
-	o.number = driver.qpn;
+	/* The core creates XRC targets without the driver's part. */
+	o.number = to.core().qpn;
 	o.rq_offset = driver.rq_offset;
 	o.sq_stride = 1u << (driver.sq_log_stride & 15);
 	o.rq_stride = 1u << (driver.rq_log_stride & 15);

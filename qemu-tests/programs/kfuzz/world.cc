@@ -207,6 +207,22 @@ void world::end()
 	close_range(static_cast<unsigned int>(first_free_), ~0U, 0);
 }
 
+void world::read_counters()
+{
+	const fs::path folder = fs::path("/sys/class/infiniband") / device /
+				"ports/1/hw_counters";
+
+	for (device_counter &c : counters) {
+		std::ifstream file(folder / c.name);
+		uint64_t value;
+
+		if (!(file >> value))
+			continue;
+		c.has_grown |= value > c.last;
+		c.last = value;
+	}
+}
+
 void unmap(object &o)
 {
 	std::byte *ring = o.ring.exchange(nullptr);

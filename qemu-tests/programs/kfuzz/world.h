@@ -21,6 +21,7 @@ enum kind { pd, mr, cq, qp, srq, ah, mw, xrcd, num_kinds };
 
 constexpr std::size_t num_places = 4;
 constexpr std::size_t num_contexts = 2;
+constexpr std::size_t max_operations = 64;
 constexpr std::size_t memory_size = 64 * std::size_t{ 4096 };
 
 struct object {
@@ -30,6 +31,13 @@ struct object {
 	std::atomic<std::byte *> ring{ nullptr };
 	std::atomic<uint64_t> mapped{ 0 }; /* bytes */
 	std::atomic<uint32_t> rq_offset{ 0 }, sq_stride{ 0 }, rq_stride{ 0 };
+};
+
+/* A link that is added again counts from 0. */
+struct device_counter {
+	const char *name;
+	uint64_t last = UINT64_MAX;
+	bool has_grown = false;
 };
 
 struct context_files {
@@ -45,6 +53,15 @@ struct world {
 	/* Before and after each program. */
 	void begin();
 	void end();
+
+	/* A call has done what it is for. */
+	void count(const call &c, bool ok)
+	{
+		if (ok)
+			done[c.op]++;
+	}
+	/* Find the counters of the device that have grown since the last time. */
+	void read_counters();
 
 	void open_context(std::size_t n);
 	void close_context(std::size_t n);
@@ -78,6 +95,15 @@ struct world {
 	std::array<uint8_t, 6> netdev_mac = {}, peer_mac = {};
 	int peer_index = 0;
 	std::byte *memory = nullptr; /* of MRs and rings' SGEs */
+
+	std::array<std::atomic<uint64_t>, max_operations> done{};
+	std::array<device_counter, 5> counters = { {
+		{ "kicks" },
+		{ "send_wqes" },
+		{ "loop_msgs" },
+		{ "rx_packets" },
+		{ "acks_sent" },
+	} };
 
 private:
 	void find_verbs();
