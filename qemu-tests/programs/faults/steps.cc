@@ -9,7 +9,7 @@
 namespace
 {
 
-constexpr std::size_t buffer_size = 64 * 4096;
+constexpr std::size_t buffer_size = 64 * std::size_t{ 4096 };
 
 /* What the verbs return: an object, or null and errno. */
 template <typename T> int keep(T *&where, T *made)
