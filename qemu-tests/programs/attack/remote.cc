@@ -235,6 +235,8 @@ void attacker::spoil(roce &p)
 {
 	const uint64_t end = field_.address(field::open) + field::area;
 	const uint32_t far = static_cast<uint32_t>(1 << below(24));
+	/* May be ~0u already, from another spoil(). */
+	const uint64_t length = p.length;
 
 	switch (below(16)) {
 	case 0:
@@ -257,10 +259,10 @@ void attacker::spoil(roce &p)
 		p.qpn ^= static_cast<uint32_t>(1 << below(24));
 		break;
 	case 6:
-		p.va = pick({ 0, 1 }) ? end - below(p.length + 1) : end;
+		p.va = below(2) ? end - below(length + 1) : end;
 		break;
 	case 7:
-		p.va = ~uint64_t{ 0 } - below(2 * p.length + 1);
+		p.va = ~uint64_t{ 0 } - below(2 * length + 1);
 		break;
 	case 8:
 		p.va = field_.address(below(2) ? field::inner : field::foreign);
