@@ -134,11 +134,7 @@ void bait::connect()
 	attr.dest_qp_num = 0x4242;
 	attr.rq_psn = (0xfffff0 + qpn() % 32) & 0xffffff;
 	attr.max_dest_rd_atomic = 4;
-	attr.ah_attr.is_global = 1;
-	attr.ah_attr.grh.dgid = peer_;
-	attr.ah_attr.grh.sgid_index = static_cast<uint8_t>(on_.gid_index);
-	attr.ah_attr.grh.hop_limit = 64;
-	attr.ah_attr.port_num = 1;
+	attr.ah_attr = path_to(peer_, on_.gid_index);
 	modify(attr,
 	       IBV_QP_STATE |
 		       (ud ? 0 :

@@ -241,24 +241,12 @@ TEST_F(theft, theft_of_doorbell)
 	owner_is_well();
 }
 
-ibv_ah_attr way_to(const port &to)
-{
-	ibv_ah_attr attr{};
-
-	attr.is_global = 1;
-	attr.port_num = 1;
-	attr.grh.dgid = to.gid;
-	attr.grh.sgid_index = static_cast<uint8_t>(to.gid_index);
-	attr.grh.hop_limit = 64;
-	return attr;
-}
-
 /* NeVerMore: an address handle of another, or a Q_Key that only the kernel has. */
 class datagram_theft : public theft {
 protected:
 	datagram_theft()
 		: ud(thiefs_port, ud_options())
-		, attr(way_to(thiefs_port))
+		, attr(path_to(thiefs_port.gid, thiefs_port.gid_index))
 		, own_ah(ibv_create_ah(thiefs_port.pd.get(), &attr))
 		, owners_ah(ibv_create_ah(owners_port.pd.get(), &attr))
 	{

@@ -111,15 +111,10 @@ void run(const char *device, int gid, size_t cqs, int rounds)
 {
 	port on(device, gid, "ornic");
 	const channel_ptr channel(ibv_create_comp_channel(on.context.get()));
-	ibv_ah_attr attr = {};
+	ibv_ah_attr attr = path_to(on.gid, gid);
 	std::vector<source> all;
 
 	check(channel != nullptr, "create_comp_channel");
-	attr.is_global = 1;
-	attr.port_num = 1;
-	attr.grh.dgid = on.gid;
-	attr.grh.sgid_index = static_cast<uint8_t>(gid);
-	attr.grh.hop_limit = 64;
 	const ah_ptr ah(ibv_create_ah(on.pd.get(), &attr));
 	check(ah != nullptr, "create_ah");
 	for (size_t i = 0; i < cqs; i++)

@@ -140,18 +140,18 @@ std::vector<step> link_steps(life &l, const std::string &netdev)
 		      [=, &l] { return l.links.send_delete(); } };
 
 	/* The kernel may have failed to allocate its answer, and nothing else. */
-	link.made = [=, &l](int sent) {
-		const int status = sent ? sent : l.links.answer();
-		const bool exists = l.links.find(name) >= 0;
+	const auto outcome = [=, &l](bool wanted) {
+		return [=, &l](int sent) {
+			const int status = sent ? sent : l.links.answer();
+			const bool exists = l.links.find(name) >= 0;
 
-		return status == ENOBUFS ? (exists ? 0 : ENOMEM) : status;
+			if (status != ENOBUFS)
+				return status;
+			return exists == wanted ? 0 : ENOMEM;
+		};
 	};
-	link.undone = [=, &l](int sent) {
-		const int status = sent ? sent : l.links.answer();
-		const bool exists = l.links.find(name) >= 0;
-
-		return status == ENOBUFS ? (exists ? ENOMEM : 0) : status;
-	};
+	link.made = outcome(true);
+	link.undone = outcome(false);
 	link.stride = 1999;
 	link.others = { ENFILE, ENOBUFS };
 	return { link };

@@ -45,10 +45,7 @@ step make_qp(life &l, const char *name, ibv_qp *&where, ibv_qp_type type,
 	     unsigned int stride = 1)
 {
 	return { name,
-		 [&l, &where, type] {
-			 where = create_qp(l, type);
-			 return where ? 0 : errno;
-		 },
+		 [&l, &where, type] { return keep(where, create_qp(l, type)); },
 		 [&where] { return ibv_destroy_qp(where); }, stride };
 }
 
@@ -105,11 +102,7 @@ int to_rtr(life &l)
 	attr.rq_psn = l.far_end->psn;
 	attr.max_dest_rd_atomic = 4;
 	attr.min_rnr_timer = 1;
-	attr.ah_attr.is_global = 1;
-	attr.ah_attr.grh.dgid = l.far.gid;
-	attr.ah_attr.grh.sgid_index = static_cast<uint8_t>(l.gid_index);
-	attr.ah_attr.grh.hop_limit = 64;
-	attr.ah_attr.port_num = 1;
+	attr.ah_attr = path_to(l.far.gid, l.gid_index);
 	return ibv_modify_qp(l.rc, &attr,
 			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
 				     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
@@ -192,16 +185,10 @@ std::vector<step> queue_steps(life &l)
 {
 	return {
 		{ "create_srq",
-		  [&] {
-			  l.srq = create_srq(l, IBV_SRQT_BASIC);
-			  return l.srq ? 0 : errno;
-		  },
+		  [&] { return keep(l.srq, create_srq(l, IBV_SRQT_BASIC)); },
 		  [&] { return ibv_destroy_srq(l.srq); } },
 		{ "create_srq of XRC",
-		  [&] {
-			  l.xrc_srq = create_srq(l, IBV_SRQT_XRC);
-			  return l.xrc_srq ? 0 : errno;
-		  },
+		  [&] { return keep(l.xrc_srq, create_srq(l, IBV_SRQT_XRC)); },
 		  [&] { return ibv_destroy_srq(l.xrc_srq); } },
 		{ "modify_srq",
 		  [&] { return modify_srq(l, 0, IBV_SRQ_LIMIT); },

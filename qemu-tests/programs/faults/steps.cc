@@ -11,13 +11,6 @@ namespace
 
 constexpr std::size_t buffer_size = 64 * std::size_t{ 4096 };
 
-/* What the verbs return: an object, or null and errno. */
-template <typename T> int keep(T *&where, T *made)
-{
-	where = made;
-	return made ? 0 : errno;
-}
-
 ibv_device *find(const std::string &name)
 {
 	int count = 0;
@@ -28,18 +21,6 @@ ibv_device *find(const std::string &name)
 		if (name == ibv_get_device_name(list[i]))
 			return list[i];
 	fail("no device " + name);
-}
-
-ibv_ah_attr path_to(const ibv_gid &gid, int index)
-{
-	ibv_ah_attr attr = {};
-
-	attr.is_global = 1;
-	attr.port_num = 1;
-	attr.grh.dgid = gid;
-	attr.grh.sgid_index = static_cast<uint8_t>(index);
-	attr.grh.hop_limit = 64;
-	return attr;
 }
 
 /* The same PD twice is fine: a call that failed may have changed it. */

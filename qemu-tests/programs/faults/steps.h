@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <cerrno>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,6 +24,13 @@ struct step {
 	/* What make and undo have done, where that is another question. */
 	std::function<int(int)> made = {}, undone = {};
 };
+
+/* What the verbs return: an object, or null and errno. */
+template <typename T> int keep(T *&where, T *made)
+{
+	where = made;
+	return made ? 0 : errno;
+}
 
 /* What the steps make; each uses what those before it have made. */
 struct life {

@@ -24,15 +24,10 @@ const options ud_options = { .type = IBV_QPT_UD, .depth = 32 };
 ah_ptr address_of(const endpoint &from, const port &peer,
 		  uint32_t flow_label = 0, uint8_t sl = 0)
 {
-	ibv_ah_attr attr{};
+	ibv_ah_attr attr = path_to(peer.gid, from.on.gid_index);
 
-	attr.is_global = 1;
-	attr.grh.dgid = peer.gid;
-	attr.grh.sgid_index = static_cast<uint8_t>(from.on.gid_index);
-	attr.grh.hop_limit = 64;
 	attr.grh.flow_label = flow_label;
 	attr.sl = sl;
-	attr.port_num = 1;
 	ah_ptr ah(ibv_create_ah(from.on.pd.get(), &attr));
 	check(ah != nullptr, "ibv_create_ah");
 	return ah;

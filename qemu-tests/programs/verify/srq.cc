@@ -175,13 +175,8 @@ TEST_F(srq, srq_datagrams)
 {
 	shared s(on.server);
 	pair p(on.client, on.server, of(s, IBV_QPT_UD));
-	ibv_ah_attr attr{};
+	ibv_ah_attr attr = path_to(on.server.gid, on.client.gid_index);
 
-	attr.is_global = 1;
-	attr.grh.dgid = on.server.gid;
-	attr.grh.sgid_index = static_cast<uint8_t>(on.client.gid_index);
-	attr.grh.hop_limit = 64;
-	attr.port_num = 1;
 	ah_ptr ah(ibv_create_ah(on.client.pd.get(), &attr));
 	check(ah != nullptr, "ibv_create_ah");
 	for (uint64_t id = 0; id < 3 * depth; id++) {

@@ -177,13 +177,8 @@ TEST_F(steady, steady_send)
 
 ah_ptr way_to(port &from, const port &to)
 {
-	ibv_ah_attr attr{};
+	ibv_ah_attr attr = path_to(to.gid, from.gid_index);
 
-	attr.is_global = 1;
-	attr.port_num = 1;
-	attr.grh.dgid = to.gid;
-	attr.grh.sgid_index = static_cast<uint8_t>(from.gid_index);
-	attr.grh.hop_limit = 64;
 	return ah_ptr(ibv_create_ah(from.pd.get(), &attr));
 }
 

@@ -153,6 +153,18 @@ void endpoint::to_init()
 	check_equal(ibv_modify_qp(qp.get(), &attr, mask), 0, "modify to INIT");
 }
 
+ibv_ah_attr path_to(const ibv_gid &gid, int sgid_index)
+{
+	ibv_ah_attr attr{};
+
+	attr.is_global = 1;
+	attr.grh.dgid = gid;
+	attr.grh.sgid_index = static_cast<uint8_t>(sgid_index);
+	attr.grh.hop_limit = 64;
+	attr.port_num = 1;
+	return attr;
+}
+
 void endpoint::to_rtr(const remote_end &peer)
 {
 	ibv_qp_attr attr{};
@@ -164,11 +176,7 @@ void endpoint::to_rtr(const remote_end &peer)
 	attr.rq_psn = peer.psn;
 	attr.max_dest_rd_atomic = opt.rd_atomic;
 	attr.min_rnr_timer = opt.min_rnr_timer;
-	attr.ah_attr.is_global = 1;
-	attr.ah_attr.grh.dgid = peer.gid;
-	attr.ah_attr.grh.sgid_index = static_cast<uint8_t>(on.gid_index);
-	attr.ah_attr.grh.hop_limit = 64;
-	attr.ah_attr.port_num = 1;
+	attr.ah_attr = path_to(peer.gid, on.gid_index);
 	if (opt.type != IBV_QPT_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			IBV_QP_RQ_PSN;

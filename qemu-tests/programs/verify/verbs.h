@@ -172,6 +172,9 @@ struct pair {
 	endpoint server;
 };
 
+/* An address vector from the GID @sgid_index of port 1. */
+ibv_ah_attr path_to(const ibv_gid &gid, int sgid_index);
+
 /* A work request with defaults: signalled, its id the caller's. */
 ibv_send_wr request(ibv_wr_opcode opcode, uint64_t id,
 		    unsigned int flags = IBV_SEND_SIGNALED);

@@ -126,11 +126,7 @@ void to_rts(ibv_qp *qp, port &at, port &peer, uint32_t peer_qpn)
 	attr.rq_psn = 0xfffffe;
 	attr.max_dest_rd_atomic = 4;
 	attr.min_rnr_timer = 1;
-	attr.ah_attr.is_global = 1;
-	attr.ah_attr.grh.dgid = peer.gid;
-	attr.ah_attr.grh.sgid_index = static_cast<uint8_t>(at.gid_index);
-	attr.ah_attr.grh.hop_limit = 64;
-	attr.ah_attr.port_num = 1;
+	attr.ah_attr = path_to(peer.gid, at.gid_index);
 	modify(qp, attr,
 	       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 		       IBV_QP_RQ_PSN |
