@@ -61,10 +61,14 @@ std::byte *next_wqe(object &o, std::size_t record, uint32_t ring,
 
 thread_local std::span<const std::byte> pending;
 
-bool post(object &o, std::size_t record, std::byte *at,
-	  std::span<const std::byte> wqe)
+/* What of @wqe the slot has room for. */
+template <typename T>
+bool post(object &o, std::size_t record, std::byte *at, const T &wqe,
+	  std::size_t stride)
 {
-	pending = wqe;
+	const auto bytes = std::as_bytes(std::span(&wqe, 1));
+
+	pending = bytes.first(std::min(bytes.size(), stride));
 	const auto copy = [](std::byte *to, uint64_t) {
 		std::memcpy(to, pending.data(), pending.size());
 	};
@@ -232,9 +236,7 @@ void op_post_send(world &w, const call &c)
 			   w.place(c, qp, c.arg[3]).number, 0x11111111, 0 };
 	}
 	damage({ reinterpret_cast<std::byte *>(&wqe), sizeof(wqe) }, c.noise);
-	w.count(c, post(o, ORNIC_SQ_RECORD, at,
-			{ reinterpret_cast<std::byte *>(&wqe),
-			  std::min<std::size_t>(sizeof(wqe), o.sq_stride) }));
+	w.count(c, post(o, ORNIC_SQ_RECORD, at, wqe, o.sq_stride));
 	kick(w, c);
 }
 
@@ -257,9 +259,7 @@ void op_post_recv(world &w, const call &c)
 	wqe.head.num_sge = 1;
 	wqe.sge[0] = sge_of(w, c, c.arg[3]);
 	damage({ reinterpret_cast<std::byte *>(&wqe), sizeof(wqe) }, c.noise);
-	w.count(c, post(o, record, at,
-			{ reinterpret_cast<std::byte *>(&wqe),
-			  std::min<std::size_t>(sizeof(wqe), o.rq_stride) }));
+	w.count(c, post(o, record, at, wqe, o.rq_stride));
 }
 
 /* post_bind(place, type, mr, mw): BIND_MW, LOCAL_INV or REG_MR */
@@ -285,9 +285,7 @@ void op_post_bind(world &w, const call &c)
 	wqe.bind.lkey = w.place(c, mr, c.arg[2]).number;
 	wqe.bind.access = 0x6;
 	damage({ reinterpret_cast<std::byte *>(&wqe), sizeof(wqe) }, c.noise);
-	w.count(c, post(o, ORNIC_SQ_RECORD, at,
-			{ reinterpret_cast<std::byte *>(&wqe),
-			  std::min<std::size_t>(sizeof(wqe), o.sq_stride) }));
+	w.count(c, post(o, ORNIC_SQ_RECORD, at, wqe, o.sq_stride));
 	kick(w, c);
 }
 
