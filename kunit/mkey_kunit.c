@@ -25,11 +25,8 @@ static int mkey_init(struct kunit *test)
 static struct ornic_fixture *open_fix(struct kunit *test,
 				      enum ornic_fix_kind kind)
 {
-	struct ornic_th_qpinit init = { .type = RC };
-	struct ornic_fixture *fix = test->priv;
+	struct ornic_fixture *fix = ornic_suite_open(test, kind, RC);
 
-	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
 	return fix;
 }

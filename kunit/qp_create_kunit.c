@@ -44,22 +44,31 @@ static const struct shape_row {
 
 KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
 
+/* CREATE_QP of an RC QP without queues, in @npages of new memory. */
+static union ornic_req request_qp(struct kunit *test, u32 npages)
+{
+	struct ornic_fixture *fix = test->priv;
+	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
+
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
+	req.create_qp.mem.npages = cpu_to_le32(npages);
+	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_qp.send_cqn = cpu_to_le32(fix->ascq.cqn);
+	req.create_qp.recv_cqn = cpu_to_le32(fix->arcq.cqn);
+	req.create_qp.qp_type = ORNIC_QPT_RC;
+	return req;
+}
+
 /* A slot that is read beyond its end is memory of another, at the last page. */
 static void create_checks_receive_slots(struct kunit *test)
 {
 	const struct shape_row *row = test->param_value;
 	struct ornic_fixture *fix = test->priv;
-	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
-	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
+	union ornic_req req = request_qp(test, PAGES);
 	union ornic_rsp rsp;
 
-	KUNIT_ASSERT_NOT_NULL(test, mem);
-	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
-	req.create_qp.mem.npages = cpu_to_le32(PAGES);
-	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
-	req.create_qp.send_cqn = cpu_to_le32(fix->ascq.cqn);
-	req.create_qp.recv_cqn = cpu_to_le32(fix->arcq.cqn);
-	req.create_qp.qp_type = ORNIC_QPT_RC;
 	req.create_qp.has_rq = 1;
 	req.create_qp.rq_log_depth = row->log_depth;
 	req.create_qp.rq_log_stride = row->log_stride;
@@ -90,17 +99,9 @@ static void create_checks_send_slots(struct kunit *test)
 {
 	const struct send_row *row = test->param_value;
 	struct ornic_fixture *fix = test->priv;
-	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
-	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
+	union ornic_req req = request_qp(test, row->npages);
 	union ornic_rsp rsp;
 
-	KUNIT_ASSERT_NOT_NULL(test, mem);
-	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
-	req.create_qp.mem.npages = cpu_to_le32(row->npages);
-	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
-	req.create_qp.send_cqn = cpu_to_le32(fix->ascq.cqn);
-	req.create_qp.recv_cqn = cpu_to_le32(fix->arcq.cqn);
-	req.create_qp.qp_type = ORNIC_QPT_RC;
 	req.create_qp.has_sq = 1;
 	req.create_qp.sq_log_depth = row->log_depth;
 	req.create_qp.sq_log_stride = row->log_stride;
@@ -133,17 +134,10 @@ static void create_checks_the_type(struct kunit *test)
 	/* IB_QPT_SMI, _GSI, those between UD and XRC, and none at all. */
 	static const u8 types[] = { 0, 1, 5, 8, ORNIC_QPT_XRC_TGT + 1, 0xff };
 	struct ornic_fixture *fix = test->priv;
-	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
-	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
+	union ornic_req req = request_qp(test, PAGES);
 	union ornic_rsp rsp;
 	u32 i;
 
-	KUNIT_ASSERT_NOT_NULL(test, mem);
-	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
-	req.create_qp.mem.npages = cpu_to_le32(PAGES);
-	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
-	req.create_qp.send_cqn = cpu_to_le32(fix->ascq.cqn);
-	req.create_qp.recv_cqn = cpu_to_le32(fix->arcq.cqn);
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		req.create_qp.qp_type = types[i];
 		KUNIT_EXPECT_EQ_MSG(test, ornic_th_cmd(fix->pair.a, &req, &rsp),

@@ -5,17 +5,6 @@
 
 #define PSN ORNIC_FIX_PSN
 
-static struct ornic_fixture *open_lone(struct kunit *test, u8 type)
-{
-	struct ornic_th_qpinit init = { .type = type };
-	struct ornic_fixture *fix = test->priv;
-
-	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
-	return fix;
-}
-
 static u32 payload(struct ornic_fixture *fix, u8 *out)
 {
 	struct ornic_frag frag[ORNIC_RX_SEGS];
@@ -159,7 +148,7 @@ KUNIT_ARRAY_PARAM_DESC(read, read_rows, desc);
 static void req_fetch_takes_psns(struct kunit *test)
 {
 	const struct read_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_pkt *pkt = &fix->pkt;
 
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, row->opcode, 0, 8,
@@ -300,7 +289,7 @@ static void break_wr(struct ornic_fixture *fix, const struct bad_row *row,
 static void req_refuses(struct kunit *test)
 {
 	const struct bad_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, row->type);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, row->type);
 	struct ornic_lsge sge[5] = { 0 };
 	struct ornic_th_wr wr = {
 		.wr_id = 77,
@@ -332,7 +321,7 @@ static void req_refuses(struct kunit *test)
 /* A bad WQE fails in its turn: what was sent before completes first. */
 static void req_bad_wqe_waits_its_turn(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th_wr bad = { .wr_id = 9, .opcode = 0x55 };
 	struct ornic_cqe cqe;
 
@@ -355,7 +344,7 @@ static const u8 READ_1[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 /* IBTA 10.8.3.3: a fenced WQE waits for READs and atomics before it. */
 static void req_fence(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
 	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, ORNIC_WQE_FENCE,
@@ -369,7 +358,7 @@ static void req_fence(struct kunit *test)
 /* IBTA 9.7.3: no more READs and atomics out than max_rd_atomic. */
 static void req_max_rd_atomic(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	u32 i;
 
 	for (i = 0; i < 6; i++)
@@ -398,7 +387,7 @@ static void req_no_rd_atomic(struct kunit *test)
 /* The host's room bounds the frames in flight, and room brings the rest. */
 static void req_obeys_tx_room(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_th_frame *f;
 	u32 n = 0;
@@ -419,7 +408,7 @@ static void req_obeys_tx_room(struct kunit *test)
 /* A budget that is used up leaves the rest to runs, and no frame is lost. */
 static void req_obeys_budget(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 
 	fix->pair.a->budget = 1;
 	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 10240);
@@ -431,7 +420,7 @@ static void req_obeys_budget(struct kunit *test)
 /* A response to a busy CPU: the QP asks to be run, if there is more to send. */
 static void req_leaves_busy_cpu(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_ACK,
@@ -455,7 +444,7 @@ static void req_leaves_busy_cpu(struct kunit *test)
 /* kick_wanted: set at rest, clear while the device looks by itself. */
 static void req_kick_wanted(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
 	u64 kicks;
 
@@ -475,7 +464,7 @@ static void req_kick_wanted(struct kunit *test)
 /* Polling keeps kick_wanted clear, and poll finds the work. */
 static void req_polling(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
 	struct ornic_engine *eng = fix->pair.a->eng;
 
@@ -499,7 +488,7 @@ static void req_polling(struct kunit *test)
 /* Who watches a QP finds each post once; afterwards it asks for kicks again. */
 static void req_polled(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
 	struct ornic_engine *eng = fix->pair.a->eng;
 	u32 qpn = fix->a.qpn, seen = 0;
@@ -540,7 +529,7 @@ static bool poll_finds(struct ornic_fixture *fix, struct ornic_th_qp *qp)
 /* More QPs than a look takes in; some go while they are remembered. */
 static void req_polls_many(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 	struct ornic_th_qp *qps;
 	u32 round, i;
@@ -586,7 +575,7 @@ KUNIT_ARRAY_PARAM_DESC(nonsense, nonsense_rows, desc);
 static void req_nonsense_producer(struct kunit *test)
 {
 	const struct nonsense_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
 	u32 i;
 
@@ -607,7 +596,7 @@ static void req_nonsense_producer(struct kunit *test)
 /* IBTA 10.8.3: gathered SGEs, empty ones among them, are one message. */
 static void req_gathers(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_lsge sge[4];
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
@@ -666,7 +655,7 @@ static void req_gathers_across_pages(struct kunit *test)
 /* Inline data is taken when it is posted, also for a later retransmission. */
 static void req_inline(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	u8 data[64], ring[64];
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
@@ -694,7 +683,7 @@ static void req_inline(struct kunit *test)
 /* IBTA 9.8.2: UC completes when it is sent. */
 static void req_uc_completes_at_once(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_UC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_UC);
 	struct ornic_cqe cqe;
 
 	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 2000);
@@ -724,7 +713,7 @@ KUNIT_ARRAY_PARAM_DESC(ud, ud_rows, desc);
 static void req_ud(struct kunit *test)
 {
 	const struct ud_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_UD);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_UD);
 	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 5, 99);
 	struct ornic_th_wr wr = {
 		.opcode = row->opcode,

@@ -11,17 +11,6 @@
 #define PSN ORNIC_FIX_PSN
 #define ACK (ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE)
 
-static struct ornic_fixture *open_lone(struct kunit *test, u8 type)
-{
-	struct ornic_th_qpinit init = { .type = type };
-	struct ornic_fixture *fix = test->priv;
-
-	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
-	return fix;
-}
-
 static int status(struct ornic_fixture *fix, u8 *verr)
 {
 	struct ornic_cqe cqe;
@@ -61,7 +50,7 @@ static void turn_comes_with_rts(struct kunit *test)
 static void turn_by_polling(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_XRC_TGT };
-	struct ornic_fixture *fix = open_lone(test, RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_engine *eng = th->eng;
 	struct ornic_th_qp tgt;
@@ -94,7 +83,7 @@ static void turn_by_polling(struct kunit *test)
 /* IBTA 10.5: UD has no peer, and it is none that is asked for here. */
 static void turn_of_peers_only(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, UD);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, UD);
 	static const u8 ip[40] = { 0x45 };
 
 	KUNIT_EXPECT_FALSE(test, ornic_engine_is_peer(fix->pair.a->eng,
@@ -104,7 +93,7 @@ static void turn_of_peers_only(struct kunit *test)
 /* Its CQ overflowed, but the QP is in RESET: there is nothing to tell of it. */
 static void turn_after_an_overflow(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
 	u32 *fatal = &fix->pair.a->event_count[ORNIC_EVENT_QP_FATAL];
 	struct ornic_cq_record *rec = (struct ornic_cq_record *)fix->ascq.mem;
 
@@ -123,7 +112,7 @@ static void turn_after_an_overflow(struct kunit *test)
 /* IBTA 10.8.3.3: a window is bound in its turn, and so it fails. */
 static void turn_of_a_bad_bind(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
 	struct ornic_th_wr bind = {
 		.opcode = ORNIC_WQE_BIND_MW,
 		.flags = ORNIC_WQE_SIGNALED,
@@ -151,7 +140,7 @@ static void turn_of_a_bad_bind(struct kunit *test)
  */
 static void turn_of_a_bad_key_needs_an_ack(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
 	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 8);
 	struct ornic_th_wr bad = {
 		.opcode = ORNIC_WQE_WRITE,
@@ -185,7 +174,7 @@ static void turn_of_a_bad_key_needs_an_ack(struct kunit *test)
 /* As before, but the next one is found bad when it is read: it is asked at once. */
 static void turn_of_a_bad_opcode_is_seen_before(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
 	struct ornic_th_wr bad = {
 		.opcode = 0x55,
 		.flags = ORNIC_WQE_SIGNALED,
@@ -223,7 +212,7 @@ static void turn_of_a_loss_without_retries(struct kunit *test)
 /* IBTA 9.9.2: the response came, and there is no memory for it any more. */
 static void turn_of_a_result_without_memory(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ATOMIC_ACK,
 		.psn = PSN,
@@ -259,7 +248,7 @@ KUNIT_ARRAY_PARAM_DESC(datagram, datagram_rows, name);
 static void turn_of_a_datagram(struct kunit *test)
 {
 	const struct datagram_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, UD);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, UD);
 	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 8);
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,

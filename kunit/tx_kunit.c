@@ -2,17 +2,6 @@
 /* Frames: every byte written, once, whatever memory does meanwhile. */
 #include "suite_fixture.h"
 
-static struct ornic_fixture *open_fix(struct kunit *test,
-				      enum ornic_fix_kind kind, u8 type)
-{
-	struct ornic_th_qpinit init = { .type = type };
-	struct ornic_fixture *fix = test->priv;
-
-	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
-	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	return fix;
-}
-
 /* ---- what a frame holds ---------------------------------------------------- */
 
 /* Build a packet of @opcode in memory that holds @stale. Returns its length. */
@@ -109,7 +98,8 @@ static u64 both(struct ornic_fixture *fix, enum ornic_stat stat)
 static void frame_carries_what_the_icrc_covers(struct kunit *test)
 {
 	const struct live_row *row = test->param_value;
-	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_WIRE, row->type);
+	struct ornic_fixture *fix =
+		ornic_suite_open(test, ORNIC_FIX_WIRE, row->type);
 	struct ornic_cqe cqe;
 
 	live(fix);
@@ -128,7 +118,7 @@ static void frame_carries_what_the_icrc_covers(struct kunit *test)
 static void resend_carries_what_the_icrc_covers(struct kunit *test)
 {
 	struct ornic_fixture *fix =
-		open_fix(test, ORNIC_FIX_LONE, ORNIC_QPT_RC);
+		ornic_suite_open(test, ORNIC_FIX_LONE, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
 
 	th->program = fix;
@@ -146,14 +136,6 @@ static void resend_carries_what_the_icrc_covers(struct kunit *test)
 #define PSN ORNIC_FIX_PSN
 #define ACK 0x1f
 #define BACKOFF_NS 64000u
-
-static struct ornic_fixture *open_lone(struct kunit *test, u8 type)
-{
-	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, type);
-
-	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
-	return fix;
-}
 
 static u64 count(struct ornic_fixture *fix, enum ornic_stat stat)
 {
@@ -207,7 +189,7 @@ static void refuse(struct ornic_fixture *fix, const struct refused_row *row)
 static void refused_request_keeps_its_place(struct kunit *test)
 {
 	const struct refused_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	u64 waited = 0;
 
 	refuse(fix, row);
@@ -227,7 +209,7 @@ static void refused_request_keeps_its_place(struct kunit *test)
 /* In the middle of a message: each packet once, in order. A packet ends the wait. */
 static void refused_packets_go_on(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	u32 n = 0, tries = 0;
@@ -271,7 +253,7 @@ KUNIT_ARRAY_PARAM_DESC(response, response_rows, desc);
 static void refused_response_is_sent_later(struct kunit *test)
 {
 	const struct response_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	u32 i;
 
 	fix->pair.a->xmit_fail = 1;
@@ -291,7 +273,7 @@ static void refused_response_is_sent_later(struct kunit *test)
 /* Responses to a port that is down end as well: their peer asks again. */
 static void refused_responses_are_lost_in_the_end(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
 	u32 timers = 0;
 
@@ -311,7 +293,7 @@ static void refused_responses_are_lost_in_the_end(struct kunit *test)
 /* IBTA 9.7.6.1.3: the port stays down: so many timeouts, then the end. */
 static void refused_for_ever_ends_rc(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	u32 timers = 0;
@@ -359,7 +341,7 @@ static void post_lossy(struct ornic_fixture *fix)
 static void refused_for_ever_is_loss(struct kunit *test)
 {
 	const struct lossy_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, row->type);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, row->type);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	u32 timers = 0;
@@ -383,7 +365,7 @@ static void refused_for_ever_is_loss(struct kunit *test)
 static void dropped_by_a_rule_is_loss(struct kunit *test)
 {
 	const struct lossy_row *row = test->param_value;
-	struct ornic_fixture *fix = open_lone(test, row->type);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, row->type);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 
@@ -399,7 +381,7 @@ static void dropped_by_a_rule_is_loss(struct kunit *test)
 /* A frame that the port will never take is lost, and the retries find out. */
 static void too_large_is_loss(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_lone(test, ORNIC_QPT_RC);
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	u32 timers = 0;
