@@ -83,7 +83,7 @@ attack_locally()
 	start_victims
 	note_counters "$srv_dev" kicks rx_bad_qkey
 	echo "seed $seed"
-	setpriv --reuid=65534 --regid=65534 --clear-groups \
+	"${as_nobody[@]}" \
 		/ornic/build/programs/ornic_attack_local "$srv_dev" "$srv_gid" \
 		"$seconds" "$seed"
 	counted_more "$srv_dev"

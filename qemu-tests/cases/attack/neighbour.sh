@@ -42,7 +42,7 @@ send_datagrams()
 
 	find_victims "$srv_dev"
 	list_targets >qps
-	on_evil setpriv --reuid=65534 --regid=65534 --clear-groups \
+	on_evil "${as_nobody[@]}" \
 		python3 /ornic/qemu-tests/lib/oversized.py --source 10.0.0.66 \
 		--to "$srv_ip" --qps qps &
 	sender=$!
