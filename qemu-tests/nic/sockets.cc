@@ -2,8 +2,11 @@
 #include "sockets.h"
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <string_view>
 #include <vector>
 #include <netdb.h>
 #include <sys/stat.h>
@@ -185,6 +188,27 @@ unique_fd start_connect(const address &addr)
 	    errno != EINPROGRESS)
 		fd.reset();
 	return fd;
+}
+
+void notify_ready()
+{
+	constexpr std::string_view ready = "READY=1";
+	const char *where = getenv("NOTIFY_SOCKET");
+	unique_fd fd;
+
+	if (!where || !*where)
+		return;
+	address addr = unix_address(where);
+
+	// An abstract name begins with NUL, and ends where the address ends.
+	if (*where == '@') {
+		addr[offsetof(sockaddr_un, sun_path)] = '\0';
+		addr.resize(offsetof(sockaddr_un, sun_path) + strlen(where));
+	}
+	fd.reset(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	if (sendto(fd.get(), ready.data(), ready.size(), MSG_NOSIGNAL,
+		   sockaddr_of(addr), length_of(addr)) < 0)
+		warn("NOTIFY_SOCKET %s: %s", where, strerror(errno));
 }
 
 bool send_with_fd(int sock, const void *data, std::size_t size, int fd)

@@ -56,6 +56,11 @@ unique_fd connect_to(const std::string &where);
 /** Connect without waiting. Empty fd on failure. */
 unique_fd start_connect(const address &addr);
 
+/** Tell the service manager, if it waits, that this process is ready: sd_notify(3),
+ *  which would bring libsystemd for one datagram. If it cannot be reached, this is a
+ *  warning. */
+void notify_ready();
+
 /** Send @size bytes of @data with @fd (-1: none). False: failed. */
 bool send_with_fd(int sock, const void *data, std::size_t size, int fd);
 /** Receive @size bytes and a file descriptor. False: failed. */

@@ -360,6 +360,7 @@ int supervisor::run()
 
 	drop_user(shared_.opt.user);
 	start_worker();
+	notify_ready();
 	while (!ended_) {
 		int n = epoll_wait(epoll_.get(), events, std::size(events),
 				   tick);

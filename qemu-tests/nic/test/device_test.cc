@@ -4,7 +4,10 @@
 
 #include <csignal>
 #include <filesystem>
+#include <cstddef>
+#include <cstdlib>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "sockets.h"
 
@@ -199,6 +202,39 @@ TEST(options, no_socket_there)
 	EXPECT_EQ(o.status, 1);
 	EXPECT_TRUE(is_one_line(o)) << o.out;
 	EXPECT_FALSE(access(ram.c_str(), F_OK));
+}
+
+// As systemd has it told: by a path, or in the abstract namespace.
+TEST(options, ready_when_sockets_are_there)
+{
+	for (bool abstract : { false, true }) {
+		scratch dir;
+		std::string ram = dir.file("ram", ram_bytes);
+		std::string socket = dir.path("s"), where = dir.path("notify");
+		nic::unique_fd fd(
+			::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+		timeval wait = { 5, 0 };
+		sockaddr_un un{};
+		char text[64] = {};
+
+		un.sun_family = AF_UNIX;
+		where.copy(un.sun_path + abstract, sizeof(un.sun_path) - 2);
+		ASSERT_EQ(bind(fd.get(), reinterpret_cast<sockaddr *>(&un),
+			       static_cast<socklen_t>(
+				       offsetof(sockaddr_un, sun_path) +
+				       where.size() + abstract)),
+			  0);
+		setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &wait,
+			   sizeof(wait));
+		setenv("NOTIFY_SOCKET", ((abstract ? "@" : "") + where).c_str(),
+		       1);
+		process p(one_guest(socket, ram));
+		unsetenv("NOTIFY_SOCKET");
+		EXPECT_GT(recv(fd.get(), text, sizeof(text) - 1, 0), 0);
+		EXPECT_STREQ(text, "READY=1");
+		EXPECT_TRUE(std::filesystem::is_socket(socket));
+		expect_serves(p, socket, ram);
+	}
 }
 
 TEST(device, registers)
