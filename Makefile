@@ -9,6 +9,8 @@ MODDIR ?= /lib/modules/$(KVER)/updates/ornic
 # What qemu-test runs, all if empty
 CASES ?= $(GROUP)
 BUILD := $(CURDIR)/build
+# Of the modules, of ornic-nic and of the packages; `make check` compares.
+VERSION := $(file < VERSION)
 JOBS := $(shell nproc)
 RUN := qemu-tests/run
 # What kcsan runs, if CASES is empty
@@ -58,6 +60,7 @@ help:
 	@echo 'make html         the documentation, build/html/index.html'
 	@echo 'make install      modules, provider and .driver file (DESTDIR, KVER)'
 	@echo 'make uninstall    take them away again'
+	@echo 'make deb          Debian packages, in build/deb'
 	@echo 'make clean        remove build/ (the debug kernel stays in the cache)'
 
 # Packages that ./run does not install: make tells which are missing
@@ -72,6 +75,7 @@ endef
 include qemu-tests/programs/programs.mk
 -include qemu-tests/nic/nic.mk
 include qemu-tests/bench/bench.mk
+-include packaging/packaging.mk
 
 # Kernel modules. External modules of 6.12 build beside their sources only, so
 # the sources are mirrored into one folder for each kernel. Make does not see that
@@ -84,7 +88,7 @@ define build_modules
 		echo "$(2)" >$(BUILD)/$(1)/.kernel; }
 	@rsync -rt --delete --prune-empty-dirs --include='*/' --include='*.[ch]' \
 		--exclude='*' uapi driver kunit $(BUILD)/$(1)/
-	@rsync -t Kbuild $(BUILD)/$(1)/
+	@rsync -t Kbuild VERSION $(BUILD)/$(1)/
 	+$(MAKE) -C $(2) M=$(BUILD)/$(1) -j$(JOBS) $(KFLAGS) modules
 endef
 

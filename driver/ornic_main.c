@@ -297,3 +297,4 @@ EXPORT_SYMBOL_GPL(ornic_unregister);
 MODULE_AUTHOR("The ornic developers");
 MODULE_DESCRIPTION("Driver of the open RDMA NIC ornic");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(ORNIC_VERSION);

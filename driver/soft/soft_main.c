@@ -80,4 +80,5 @@ module_exit(soft_exit);
 MODULE_DESCRIPTION("ornic soft device: RoCEv2 on any Ethernet netdev");
 MODULE_AUTHOR("The ornic developers");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(ORNIC_VERSION);
 MODULE_ALIAS_RDMA_LINK("ornic");

@@ -3,14 +3,15 @@
 #
 #   nic        build/nic/ornic-nic, and build/nicsan/ornic-nic under sanitizers
 #   nic-test   test the latter with simulated guests
+#   install-nic, uninstall-nic
 
-.PHONY: nic nic-test
+.PHONY: nic nic-test install-nic uninstall-nic
 
 nic_cc := $(sort $(wildcard qemu-tests/nic/*.cc))
 nic_test_cc := $(sort $(wildcard qemu-tests/nic/test/*.cc))
 nic_inc := -Iuapi -Idriver -Iqemu-tests/nic
 nic_cxx := -std=c++20 -fno-exceptions -fno-rtti -g -MMD -MP $(nic_inc) \
-	$(host_warn) -Werror
+	-DORNIC_VERSION='"$(VERSION)"' $(host_warn) -Werror
 nic_objects = $(call objects,$(1),$(engine_c) $(nic_cc))
 
 nic: $(BUILD)/nic/ornic-nic $(BUILD)/nicsan/ornic-nic
@@ -18,14 +19,25 @@ programs: $(BUILD)/nic/ornic-nic
 
 $(BUILD)/nic/%.o: %.c
 	@mkdir -p $(@D)
-	$(call host_say,CC)$(CC) $(host_c) -O2 -c -o $@ $<
+	$(call host_say,CC)$(CC) $(host_c) -O2 $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/nic/%.o: %.cc
 	@mkdir -p $(@D)
-	$(call host_say,CXX)$(CXX) $(nic_cxx) -O2 -c -o $@ $<
+	$(call host_say,CXX)$(CXX) $(nic_cxx) -O2 $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+
+$(BUILD)/nic/qemu-tests/nic/options.o $(BUILD)/nicsan/qemu-tests/nic/options.o: VERSION
 
 $(BUILD)/nic/ornic-nic: $(call nic_objects,nic)
-	$(call host_say,LD)$(CXX) -o $@ $^ -lz -lseccomp
+	$(call host_say,LD)$(CXX) $(LDFLAGS) -o $@ $^ -lz -lseccomp
+
+install-nic: $(BUILD)/nic/ornic-nic
+	install -d $(DESTDIR)/usr/bin $(DESTDIR)/usr/share/man/man1
+	install $(BUILD)/nic/ornic-nic $(DESTDIR)/usr/bin/
+	install -m 644 qemu-tests/nic/ornic-nic.1 $(DESTDIR)/usr/share/man/man1/
+
+uninstall-nic:
+	rm -f $(DESTDIR)/usr/bin/ornic-nic \
+		$(DESTDIR)/usr/share/man/man1/ornic-nic.1
 
 $(BUILD)/nicsan/%.o: %.c
 	@mkdir -p $(@D)

@@ -421,8 +421,8 @@ void set_option(options &opt, int what)
 		fputs(usage, stdout);
 		exit(EXIT_SUCCESS);
 	case OPT_VERSION:
-		printf("ornic-nic, device interface version %u\n",
-		       ORNIC_HW_VERSION);
+		printf("ornic-nic %s, device interface version %u\n",
+		       ORNIC_VERSION, ORNIC_HW_VERSION);
 		exit(EXIT_SUCCESS);
 	default:
 		die("see --help");
