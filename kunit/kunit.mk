@@ -114,27 +114,45 @@ sim: $(BUILD)/sim/ornic_sim $(BUILD)/simsan/ornic_sim
 # fuzz ------------------------------------------------------------------
 
 fuzzers := packet wqe command link nic
-fuzz_c := $(engine_c) $(harness_c) kunit/fuzz/fuzz.c kunit/fuzz/objects.c
+# Twice: under sanitizers, and at speed with fixtures that are made once.
+
+fuzz_c := $(engine_c) $(harness_c) $(addprefix kunit/fuzz/,fuzz.c objects.c \
+	small_tables.c snapshot.c)
 fuzz_obj := $(call objects,fuzz,$(fuzz_c))
+fast_obj := $(call objects,fuzzfast,$(fuzz_c))
 fuzz_flags := -O1 $(host_san)
+fast_san := -fsanitize=undefined -fsanitize-trap=undefined
+fast_flags := -O2 $(fast_san) -DORNIC_FUZZ_FAST \
+	-fsanitize-coverage=inline-8bit-counters,pc-table
+fast_c := -Dcalloc=ornic_snap_calloc -Dfree=ornic_snap_free
+fuzz_wrap := -Wl,--wrap=ornic_table_init,--wrap=ornic_table_init_random
 
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(call host_say,CLANG)$(CLANG) $(host_c) $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
 
 $(BUILD)/fuzz/ornic_fuzz_%: $(fuzz_obj) $(BUILD)/fuzz/kunit/fuzz/%_fuzz.o
-	$(call host_say,LD)$(CLANG) $(host_san) -fsanitize=fuzzer -o $@ $^ -lz
+	$(call host_say,LD)$(CLANG) $(host_san) $(fuzz_wrap) -fsanitize=fuzzer -o $@ $^ -lz
+
+$(BUILD)/fuzzfast/%.o: %.c
+	@mkdir -p $(@D)
+	$(call host_say,CLANG)$(CLANG) $(host_c) $(fast_flags) $(fast_c) -c -o $@ $<
+
+$(BUILD)/fuzzfast/ornic_fuzz_%: $(fast_obj) $(BUILD)/fuzzfast/kunit/fuzz/%_fuzz.o
+	$(call host_say,LD)$(CLANG) $(fast_san) $(fuzz_wrap) -fsanitize=fuzzer -o $@ $^ -lz
 
 fuzz_bin := $(addprefix $(BUILD)/fuzz/ornic_fuzz_,$(fuzzers))
+fast_bin := $(addprefix $(BUILD)/fuzzfast/ornic_fuzz_,$(fuzzers))
 
 fuzz-short: $(fuzz_bin)
 	@kunit/fuzz/run $(BUILD) $(FUZZ_SECONDS) short $(fuzzers)
 
-fuzz: $(fuzz_bin)
+fuzz: $(fuzz_bin) $(fast_bin)
 	@kunit/fuzz/run $(BUILD) $(DURATION) long $(fuzzers)
 
 # Only pattern rules name them, and make removes such files after their use.
-.SECONDARY: $(fuzz_obj) \
+.SECONDARY: $(fuzz_obj) $(fast_obj) \
+	$(call objects,fuzzfast,$(patsubst %,kunit/fuzz/%_fuzz.c,$(fuzzers))) \
 	$(call objects,fuzz,$(patsubst %,kunit/fuzz/%_fuzz.c,$(fuzzers)))
 
 # coverage --------------------------------------------------------------
@@ -161,7 +179,7 @@ $(BUILD)/cov/ornic_sim: $(cov_sim_obj)
 	$(call host_say,LD)$(CLANGXX) $(cov_flags) -o $@ $^ -lgtest -lz -pthread
 
 $(BUILD)/cov/ornic_fuzz_%: $(cov_fuzz_obj) $(BUILD)/cov/kunit/fuzz/%_fuzz.o
-	$(call host_say,LD)$(CLANG) $(cov_flags) -fsanitize=fuzzer -o $@ $^ -lz
+	$(call host_say,LD)$(CLANG) $(cov_flags) $(fuzz_wrap) -fsanitize=fuzzer -o $@ $^ -lz
 
 # The NIC's fuzzer is linked with the NIC, which has rules of its own.
 cov_fuzzers := $(filter-out nic,$(fuzzers))
@@ -209,4 +227,5 @@ microbench-count: $(BUILD)/bench/ornic_count
 	$(BUILD)/unit/*/*.d $(BUILD)/unit/*/*/*.d \
 	$(BUILD)/sim/*/*.d $(BUILD)/sim/*/*/*.d $(BUILD)/simsan/*/*.d \
 	$(BUILD)/simsan/*/*/*.d $(BUILD)/fuzz/*/*.d $(BUILD)/fuzz/*/*/*.d \
+	$(BUILD)/fuzzfast/*/*.d $(BUILD)/fuzzfast/*/*/*.d \
 	$(BUILD)/cov/*/*.d $(BUILD)/cov/*/*/*.d)

@@ -8,6 +8,7 @@
 
 #include "engine/dev.h"
 #include "objects.h"
+#include "snapshot.h"
 
 #define MAX_STEPS 96
 #define MAX_HELD 8
@@ -192,21 +193,29 @@ static void step(struct state *s)
 	ornic_fuzz_poll(s->fix);
 }
 
+static void *make_state(u32 shape)
+{
+	struct state *s = ornic_zalloc(sizeof(*s));
+	struct ornic_fixture *fix;
+
+	fix = ornic_fuzz_open(ORNIC_FIX_WIRE, ORNIC_QPT_RC);
+	s->fix = fix;
+	ornic_fuzz_objs_init(&s->objs, fix->pair.b, &fix->bscq, &fix->brcq,
+			     &fix->bm, true);
+	return s;
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD,
 				    ORNIC_QPT_XRC_TGT };
-	struct state *s = ornic_zalloc(sizeof(*s));
-	struct ornic_fixture *fix;
+	struct state *s = ornic_snap_get(0, make_state);
+	struct ornic_fixture *fix = s->fix;
 	u8 how;
 	u32 i;
 
 	s->in = (struct ornic_fuzz_in){ data, size };
 	how = ornic_fuzz_u8(&s->in);
-	fix = ornic_fuzz_open(ORNIC_FIX_WIRE, ORNIC_QPT_RC);
-	s->fix = fix;
-	ornic_fuzz_objs_init(&s->objs, fix->pair.b, &fix->bscq, &fix->brcq,
-			     &fix->bm, true);
 	ornic_fuzz_shape(&s->objs, fix, types[how & 3], how & 4,
 			 how & 3 ? 0 : ORNIC_QP_FAST_REG,
 			 how & 8 ? ORNIC_TH_IPV6 : ORNIC_TH_IPV4);
@@ -221,5 +230,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	ornic_fuzz_objs_check(&s->objs);
 	ornic_fuzz_close(fix);
 	ornic_free(s);
+	ornic_snap_put();
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "engine/dev.h"
 #include "objects.h"
+#include "snapshot.h"
 
 #define MAX_PACKETS 24
 
@@ -278,16 +279,23 @@ static void check_alive(struct state *s)
 		fail("a packet ended the QP");
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+static void *make_state(u32 shape)
 {
 	struct state *s = ornic_zalloc(sizeof(*s));
+
+	s->fix = ornic_fuzz_open(ORNIC_FIX_LONE, ORNIC_QPT_RC);
+	ornic_fuzz_objs_init(&s->objs, s->fix->pair.a, &s->fix->ascq,
+			     &s->fix->arcq, &s->fix->am, false);
+	return s;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct state *s = ornic_snap_get(0, make_state);
 	u8 how;
 	u32 i;
 
 	s->in = (struct ornic_fuzz_in){ data, size };
-	s->fix = ornic_fuzz_open(ORNIC_FIX_LONE, ORNIC_QPT_RC);
-	ornic_fuzz_objs_init(&s->objs, s->fix->pair.a, &s->fix->ascq,
-			     &s->fix->arcq, &s->fix->am, false);
 	make_qp(s, ornic_fuzz_u8(&s->in));
 	outstanding_work(s);
 	for (i = 0; i < MAX_PACKETS && s->in.left; i++) {
@@ -307,5 +315,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	check_alive(s);
 	ornic_fuzz_close(s->fix);
 	ornic_free(s);
+	ornic_snap_put();
 	return 0;
 }

@@ -4,8 +4,14 @@
  * any producer, consumer and arm word, kicks and states at any time.
  */
 #include "objects.h"
+#include "snapshot.h"
 
 #define MAX_STEPS 64
+
+struct state {
+	struct ornic_fixture *fix;
+	struct ornic_fuzz_objs objs;
+};
 
 static void scribble(struct ornic_th_qp *qp, struct ornic_fuzz_in *in)
 {
@@ -98,19 +104,31 @@ static void step(struct ornic_fixture *fix, struct ornic_fuzz_objs *objs,
 	}
 }
 
+/* @shape: whether there is a wire */
+static void *make_state(u32 shape)
+{
+	struct state *s = ornic_zalloc(sizeof(*s));
+	struct ornic_fixture *fix;
+
+	fix = ornic_fuzz_open(shape ? ORNIC_FIX_WIRE : ORNIC_FIX_LOOP,
+			      ORNIC_QPT_RC);
+	s->fix = fix;
+	ornic_fuzz_objs_init(&s->objs, fix->pair.b, &fix->bscq, &fix->brcq,
+			     &fix->bm, true);
+	return s;
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD,
 				    ORNIC_QPT_XRC_TGT };
-	struct ornic_fuzz_objs *objs = ornic_zalloc(sizeof(*objs));
 	struct ornic_fuzz_in in = { data, size };
 	u8 how = ornic_fuzz_u8(&in);
-	struct ornic_fixture *fix = ornic_fuzz_open(
-		how & 0x80 ? ORNIC_FIX_WIRE : ORNIC_FIX_LOOP, ORNIC_QPT_RC);
+	struct state *s = ornic_snap_get(how >> 7, make_state);
+	struct ornic_fuzz_objs *objs = &s->objs;
+	struct ornic_fixture *fix = s->fix;
 	u32 i;
 
-	ornic_fuzz_objs_init(objs, fix->pair.b, &fix->bscq, &fix->brcq,
-			     &fix->bm, true);
 	ornic_fuzz_shape(objs, fix, types[how & 3], how & 4, 0,
 			 (how >> 3 & 3) % ORNIC_TH_GIDS);
 	fix->pair.a->budget = how & 0x40 ? 1 : 1 << 20;
@@ -120,6 +138,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	ornic_fuzz_rest(fix);
 	ornic_fuzz_objs_check(objs);
 	ornic_fuzz_close(fix);
-	ornic_free(objs);
+	ornic_free(s);
+	ornic_snap_put();
 	return 0;
 }

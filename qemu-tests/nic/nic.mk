@@ -65,9 +65,20 @@ $(BUILD)/fuzz/%.o: %.cc
 	@mkdir -p $(@D)
 	$(call host_say,CLANG)$(CLANG) --driver-mode=g++ $(filter-out -Werror,$(nic_cxx)) $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
 
-$(BUILD)/fuzz/ornic_fuzz_nic: $(BUILD)/fuzz/kunit/fuzz/nic_fuzz.o \
-		$(call objects,fuzz,$(filter-out %/main.cc,$(nic_cc)) $(engine_c))
-	$(call host_say,LD)$(CLANG) --driver-mode=g++ $(host_san) -fsanitize=fuzzer -o $@ $^ -lz -lseccomp
+$(BUILD)/fuzzfast/%.o: %.cc
+	@mkdir -p $(@D)
+	$(call host_say,CLANG)$(CLANG) --driver-mode=g++ $(filter-out -Werror,$(nic_cxx)) $(fast_flags) -c -o $@ $<
+
+nic_fuzz_objects = $(call objects,$(1),$(filter-out %/main.cc,$(nic_cc)) \
+	$(engine_c) $(addprefix kunit/fuzz/,nic_fuzz.cc \
+	small_tables.c snapshot.c))
+nic_fuzz_link = $(CLANG) --driver-mode=g++ $(fuzz_wrap) -fsanitize=fuzzer
+
+$(BUILD)/fuzz/ornic_fuzz_nic: $(call nic_fuzz_objects,fuzz)
+	$(call host_say,LD)$(nic_fuzz_link) $(host_san) -o $@ $^ -lz -lseccomp
+
+$(BUILD)/fuzzfast/ornic_fuzz_nic: $(call nic_fuzz_objects,fuzzfast)
+	$(call host_say,LD)$(nic_fuzz_link) $(fast_san) -o $@ $^ -lz -lseccomp
 
 -include $(wildcard $(BUILD)/nic/*/*/*.d $(BUILD)/nicsan/*/*/*.d \
 	$(BUILD)/nicsan/*/*/*/*.d)
