@@ -117,7 +117,7 @@ fuzzers := packet wqe command link nic
 # Twice: under sanitizers, and at speed with fixtures that are made once.
 
 fuzz_c := $(engine_c) $(harness_c) $(addprefix kunit/fuzz/,fuzz.c objects.c \
-	small_tables.c snapshot.c)
+	mutate.c small_tables.c snapshot.c)
 fuzz_obj := $(call objects,fuzz,$(fuzz_c))
 fast_obj := $(call objects,fuzzfast,$(fuzz_c))
 fuzz_flags := -O1 $(host_san)

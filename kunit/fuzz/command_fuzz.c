@@ -7,17 +7,25 @@
 #include <sys/mman.h>
 
 #include "fuzz.h"
+#include "mutate.h"
 #include "snapshot.h"
 
 #define MAX_COMMANDS 48
 #define ARENA_BYTES (16 * 4096u)
 #define MAX_OBJS 16
 #define BEHIND 1024u /* of the arena, which nobody may read */
+#define SLOT 72
+
+/* @kind: the high digit of the command that made it */
+struct obj {
+	u32 number;
+	u8 kind;
+};
 
 struct state {
 	struct ornic_th *th;
 	u8 *arena;
-	u32 objs[MAX_OBJS];
+	struct obj objs[MAX_OBJS];
 	u32 nobjs;
 };
 
@@ -59,7 +67,23 @@ static void fill_arena(u8 *arena)
 
 static u32 some_obj(struct state *s, u8 which)
 {
-	return s->nobjs ? s->objs[which % min_t(u32, s->nobjs, MAX_OBJS)] : 0;
+	u32 n = min_t(u32, s->nobjs, MAX_OBJS);
+
+	return n ? s->objs[which % n].number : 0;
+}
+
+/* One of the kind that command @opcode is about, if there is one; 0x80: any. */
+static u32 some_of(struct state *s, u8 opcode, u8 which)
+{
+	u32 i, n = min_t(u32, s->nobjs, MAX_OBJS);
+
+	for (i = 0; i < n && !(which & 0x80); i++) {
+		const struct obj *o = &s->objs[(which + i) % n];
+
+		if (o->kind == (opcode & 0xf0))
+			return o->number;
+	}
+	return some_obj(s, which);
 }
 
 /* The rings of a QP, behind the page of its records. */
@@ -97,7 +121,8 @@ static void patch(struct state *s, union ornic_req *req,
 	u64 addr = (u64)(uintptr_t)s->arena + (how >> 4) * 4096;
 
 	if (how & 1)
-		req->hdr.obj = cpu_to_le32(some_obj(s, ornic_fuzz_u8(in)));
+		req->hdr.obj = cpu_to_le32(
+			some_of(s, req->hdr.opcode, ornic_fuzz_u8(in)));
 	if (how & 2) {
 		req->create_cq.mem.addr = cpu_to_le64(addr);
 		req->create_cq.mem.npages = cpu_to_le32(16 - (how >> 4));
@@ -105,13 +130,13 @@ static void patch(struct state *s, union ornic_req *req,
 		req->create_cq.mem.levels &= 3;
 	}
 	if (how & 4 && req->hdr.opcode == ORNIC_CMD_CREATE_QP) {
-		req->create_qp.send_cqn =
-			cpu_to_le32(some_obj(s, ornic_fuzz_u8(in)));
-		req->create_qp.recv_cqn =
-			cpu_to_le32(some_obj(s, ornic_fuzz_u8(in)));
+		req->create_qp.send_cqn = cpu_to_le32(
+			some_of(s, ORNIC_CMD_CREATE_CQ, ornic_fuzz_u8(in)));
+		req->create_qp.recv_cqn = cpu_to_le32(
+			some_of(s, ORNIC_CMD_CREATE_CQ, ornic_fuzz_u8(in)));
 		if (req->create_qp.flags & ORNIC_QP_SRQ)
-			req->create_qp.srqn =
-				cpu_to_le32(some_obj(s, ornic_fuzz_u8(in)));
+			req->create_qp.srqn = cpu_to_le32(some_of(
+				s, ORNIC_CMD_CREATE_SRQ, ornic_fuzz_u8(in)));
 		if (how & 2 && how & 0x10)
 			put_last(s, &req->create_qp);
 	}
@@ -175,6 +200,12 @@ static void post_recvs(struct state *s, const struct ornic_req_create_qp *req)
 	record->producer = cpu_to_le32(depth);
 }
 
+static bool is_create(u8 opcode)
+{
+	return (opcode & 0x70 && !(opcode & 15)) ||
+	       opcode == ORNIC_CMD_CREATE_MW;
+}
+
 static void one_command(struct state *s, struct ornic_fuzz_in *in)
 {
 	union ornic_req req;
@@ -188,8 +219,10 @@ static void one_command(struct state *s, struct ornic_fuzz_in *in)
 	patch(s, &req, in);
 	ornic_th_cmd(s->th, &req, &rsp);
 	check_rsp(&req, &rsp);
-	if (!rsp.hdr.status && req.hdr.opcode & 0x70 && !(req.hdr.opcode & 15))
-		s->objs[s->nobjs++ % MAX_OBJS] = le32_to_cpu(rsp.hdr.obj);
+	if (!rsp.hdr.status && is_create(req.hdr.opcode))
+		s->objs[s->nobjs++ % MAX_OBJS] =
+			(struct obj){ le32_to_cpu(rsp.hdr.obj),
+				      req.hdr.opcode & 0xf0 };
 	if (!rsp.hdr.status && req.hdr.opcode == ORNIC_CMD_CREATE_QP)
 		post_recvs(s, &req.create_qp);
 }
@@ -204,11 +237,103 @@ static void end_qps(struct state *s)
 	for (i = 0; i < s->nobjs && i < MAX_OBJS; i++) {
 		memset(&req, 0, sizeof(req));
 		req.hdr.opcode = ORNIC_CMD_MODIFY_QP;
-		req.hdr.obj = cpu_to_le32(s->objs[i]);
+		req.hdr.obj = cpu_to_le32(s->objs[i].number);
 		req.modify_qp.mask = cpu_to_le32(ORNIC_QPM_STATE);
 		req.modify_qp.state = ORNIC_QPS_ERR;
 		ornic_th_cmd(s->th, &req, &rsp);
 	}
+}
+
+static u8 make_log(u64 *rng, u32 from, u32 to)
+{
+	return from + ornic_fuzz_random(rng, to - from + 1);
+}
+
+static void make_qp(struct ornic_req_create_qp *c, u64 *rng)
+{
+	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD };
+
+	c->pdn = cpu_to_le32(1);
+	c->qp_type = types[ornic_fuzz_random(rng, ARRAY_SIZE(types))];
+	c->has_sq = ornic_fuzz_random(rng, 2);
+	c->has_rq = ornic_fuzz_random(rng, 4) > 0;
+	c->sq_log_depth = make_log(rng, 0, 6);
+	c->sq_log_stride = make_log(rng, 6, 10);
+	c->rq_log_depth = make_log(rng, 0, 8);
+	c->rq_log_stride = make_log(rng, 5, 10);
+	c->sq_max_sge = ornic_fuzz_random(rng, 4);
+	c->rq_max_sge = ornic_fuzz_random(rng, ORNIC_MAX_SGE + 1);
+	if (!c->has_rq && ornic_fuzz_random(rng, 2))
+		c->flags = ORNIC_QP_SRQ;
+}
+
+/* The fields of @req that matter for success. */
+static void make_request(union ornic_req *req, u64 *rng)
+{
+	switch (req->hdr.opcode) {
+	case ORNIC_CMD_CREATE_CQ:
+	case ORNIC_CMD_RESIZE_CQ:
+		req->create_cq.log_depth = make_log(rng, 0, 10);
+		break;
+	case ORNIC_CMD_CREATE_QP:
+		make_qp(&req->create_qp, rng);
+		break;
+	case ORNIC_CMD_MODIFY_QP:
+		req->modify_qp.mask =
+			cpu_to_le32(ORNIC_QPM_STATE |
+				    (ornic_fuzz_random(rng, 2) ?
+					     ornic_fuzz_random(rng, 65536) :
+					     0));
+		req->modify_qp.state = ornic_fuzz_random(rng, 7);
+		break;
+	case ORNIC_CMD_CREATE_MKEY:
+		req->create_mkey.length = cpu_to_le64(
+			ornic_fuzz_random(rng, 1 << make_log(rng, 4, 16)));
+		req->create_mkey.pdn = cpu_to_le32(1);
+		req->create_mkey.access =
+			ornic_fuzz_random(rng, ORNIC_ACCESS_MASK + 1);
+		break;
+	case ORNIC_CMD_CREATE_MW:
+		req->create_mw.pdn = cpu_to_le32(1);
+		req->create_mw.type = 1 + ornic_fuzz_random(rng, 2);
+		break;
+	case ORNIC_CMD_CREATE_SRQ:
+		req->create_srq.pdn = cpu_to_le32(1);
+		req->create_srq.log_depth = make_log(rng, 0, 8);
+		req->create_srq.log_stride = make_log(rng, 5, 10);
+		req->create_srq.max_sge =
+			ornic_fuzz_random(rng, ORNIC_MAX_SGE + 1);
+		break;
+	}
+}
+
+/* What one_command() reads: numbers and memory that patch() makes right. */
+static void make_step(u8 *p, const u8 *head, u64 *rng)
+{
+	u8 op = ornic_fuzz_random(rng, ARRAY_SIZE(opcodes));
+	u8 page = ornic_fuzz_random(rng, 16) << 4, kind = opcodes[op] & 15;
+	union ornic_req req;
+	u32 i;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = opcodes[op];
+	make_request(&req, rng);
+	if (!(page & 0x10))
+		req.create_cq.mem.levels = ornic_fuzz_random(rng, 4);
+	*p++ = op | 0x40;
+	memcpy(p, &req, sizeof(req));
+	p += sizeof(req);
+	*p++ = page | 6 | (kind ? 1 : 0);
+	for (i = 0; i < 4; i++)
+		*p++ = ornic_fuzz_random(rng, 128);
+}
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max,
+			       unsigned int seed)
+{
+	static const struct ornic_fuzz_format format = { 0, SLOT, make_step };
+
+	return ornic_fuzz_mutate(&format, data, size, max, seed);
 }
 
 static void *make_host(u32 shape)
@@ -233,7 +358,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	pad = ornic_zalloc(4096);
 	forbid_behind(s.arena);
 	for (i = 0; i < MAX_COMMANDS && in.left; i++) {
-		one_command(&s, &in);
+		struct ornic_fuzz_in one = ornic_fuzz_step(&in, SLOT);
+
+		one_command(&s, &one);
 		if (s.nobjs)
 			ornic_engine_kick(s.th->eng, some_obj(&s, i), 100000);
 	}

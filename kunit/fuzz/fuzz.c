@@ -2,6 +2,7 @@
 /* What the fuzzers share. */
 #include <stdio.h>
 
+#include "mutate.h"
 #include "objects.h"
 
 static void check(bool ok, const char *what)
@@ -82,6 +83,22 @@ u32 ornic_fuzz_bytes(struct ornic_fuzz_in *in, void *dst, u32 len)
 	in->p += n;
 	in->left -= n;
 	return n;
+}
+
+/**
+ * ornic_fuzz_step - input of the next step
+ * @in: input of all steps
+ * @slot: bytes of a step
+ *
+ * Return: the input; fewer bytes at the end.
+ */
+struct ornic_fuzz_in ornic_fuzz_step(struct ornic_fuzz_in *in, u32 slot)
+{
+	struct ornic_fuzz_in step = { in->p, min_t(size_t, in->left, slot) };
+
+	in->p += step.left;
+	in->left -= step.left;
+	return step;
 }
 
 static void slow_down(struct ornic_th_conn *conn)
@@ -275,4 +292,50 @@ void ornic_fuzz_recv(struct ornic_fixture *fix, struct ornic_fuzz_objs *o,
 		ornic_fuzz_objs_recv(o, qp, qp->rq_producer, sge, n);
 	else if (qp->type != ORNIC_QPT_XRC_INI)
 		ornic_th_post_recv(qp, qp->rq_producer, sge, n);
+}
+
+static u8 *make_u16(u8 *p, u32 value)
+{
+	*p++ = value;
+	*p++ = value >> 8;
+	return p;
+}
+
+/* What ornic_fuzz_pick() reads. */
+static u8 *make_pick(u8 *p, u64 *rng)
+{
+	*p++ = ornic_fuzz_random(rng, ORNIC_FUZZ_KEYS) |
+	       (ornic_fuzz_random(rng, 4) ? 0x10 : 0x20);
+	return make_u16(p, ornic_fuzz_random(rng, 1024));
+}
+
+void ornic_fuzz_make_wr(u8 *p, u64 *rng)
+{
+	u32 opcode = ornic_fuzz_random(rng, ORNIC_WQE_FLUSH + 1);
+	u32 i, nsge = ornic_fuzz_random(rng, 3);
+	bool far = ornic_fuzz_random(rng, 2);
+
+	*p++ = (opcode < 8 ? opcode : 0x80) | nsge << 3 | (far ? 0x20 : 0);
+	if (opcode >= 8)
+		*p++ = opcode;
+	*p++ = ORNIC_WQE_SIGNALED | ornic_fuzz_random(rng, 8);
+	for (i = 0; i < nsge; i++) {
+		*p++ = opcode == ORNIC_WQE_CAS || opcode == ORNIC_WQE_FAA ? 8 :
+									    0;
+		p = make_u16(p, ornic_fuzz_random(rng, 8192));
+		p = make_u16(p, ornic_fuzz_random(rng, 4) ?
+					8 :
+					ornic_fuzz_random(rng, 6000));
+	}
+	*p++ = 8;
+	p = make_u16(p, ornic_fuzz_random(rng, 512) * 8);
+	if (far)
+		p = make_pick(p, rng);
+	if (opcode < ORNIC_WQE_BIND_MW)
+		return;
+	*p++ = ornic_fuzz_random(rng, 128) << 1;
+	if (opcode == ORNIC_WQE_BIND_MW || opcode == ORNIC_WQE_REG_MR)
+		p = make_u16(p, ornic_fuzz_random(rng, 1000));
+	p = make_u16(p, ornic_fuzz_random(rng, 4096));
+	*p = 1 + ornic_fuzz_random(rng, 8);
 }

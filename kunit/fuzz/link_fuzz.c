@@ -7,10 +7,12 @@
 #include <stdio.h>
 
 #include "engine/dev.h"
+#include "mutate.h"
 #include "objects.h"
 #include "snapshot.h"
 
 #define MAX_STEPS 96
+#define SLOT 48
 #define MAX_HELD 8
 
 struct held {
@@ -205,24 +207,63 @@ static void *make_state(u32 shape)
 	return s;
 }
 
+/* Work, frames that mostly pass, receives, time, and rarely something else. */
+static void make_step(u8 *p, const u8 *head, u64 *rng)
+{
+	u8 side = ornic_fuzz_random(rng, 2) << 7;
+	u32 kind = ornic_fuzz_random(rng, 16), i;
+
+	if (kind < 5) {
+		p[0] = side;
+		ornic_fuzz_make_wr(p + 1, rng);
+	} else if (kind < 7) {
+		p[0] = side | 2;
+		p[1] = 1;
+		p[4] = ornic_fuzz_random(rng, 256);
+		p[6] = ornic_fuzz_random(rng, 32);
+	} else if (kind < 13) {
+		p[0] = side | 5 | ornic_fuzz_random(rng, 8) << 3;
+		for (i = 1; i <= 8; i++)
+			p[i] = ornic_fuzz_random(rng, 8) ?
+				       4 :
+				       ornic_fuzz_random(rng, 256);
+	} else if (kind < 15) {
+		p[0] = 3;
+		p[1] = ornic_fuzz_random(rng, 256);
+	} else {
+		p[0] = side | 4 | (13 + ornic_fuzz_random(rng, 3)) << 3;
+		p[1] = ornic_fuzz_random(rng, 8);
+	}
+}
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max,
+			       unsigned int seed)
+{
+	static const struct ornic_fuzz_format format = { 1, SLOT, make_step };
+
+	return ornic_fuzz_mutate(&format, data, size, max, seed);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD,
 				    ORNIC_QPT_XRC_TGT };
 	struct state *s = ornic_snap_get(0, make_state);
 	struct ornic_fixture *fix = s->fix;
+	struct ornic_fuzz_in in = { data, size };
 	u8 how;
 	u32 i;
 
-	s->in = (struct ornic_fuzz_in){ data, size };
-	how = ornic_fuzz_u8(&s->in);
+	how = ornic_fuzz_u8(&in);
 	ornic_fuzz_shape(&s->objs, fix, types[how & 3], how & 4,
 			 how & 3 ? 0 : ORNIC_QP_FAST_REG,
 			 how & 8 ? ORNIC_TH_IPV6 : ORNIC_TH_IPV4);
 	fix->pair.a->tx_window = 1 + (how >> 4);
 	fix->pair.b->tx_window = 8;
-	for (i = 0; i < MAX_STEPS && s->in.left; i++)
+	for (i = 0; i < MAX_STEPS && in.left; i++) {
+		s->in = ornic_fuzz_step(&in, SLOT);
 		step(s);
+	}
 	for (i = 0; i < MAX_HELD; i++)
 		hold(s, false, NULL, 0, i);
 	ornic_fuzz_rest(fix);

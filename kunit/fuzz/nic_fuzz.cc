@@ -11,9 +11,11 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "device.h"
 #include "eth_switch.h"
+#include "mutate.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -37,7 +39,10 @@ constexpr u64 page = 4096;
 constexpr u64 ram_pages = 64;
 constexpr u64 requests_at = 1 * page;
 constexpr u64 responses_at = 2 * page;
-constexpr u64 lists_at = 4 * page; // of 8 pages, one names the next
+constexpr u64 lists_at = 4 * page; // of 8 pages, see fill_lists()
+constexpr u32 slot = 72;
+constexpr u64 mem_limit = 16 << 20;
+constexpr u64 max_ns = 1'000'000'000; // of CPU; an input takes microseconds
 constexpr u32 log_commands = 4;
 constexpr int max_steps = 64;
 constexpr u32 max_objs = 16;
@@ -57,6 +62,15 @@ public:
 		: p_(p)
 		, left_(left)
 	{
+	}
+	// The next @len bytes alone.
+	input part(size_t len)
+	{
+		input in(p_, std::min(len, left_));
+
+		p_ += in.left_;
+		left_ -= in.left_;
+		return in;
 	}
 	bool empty() const
 	{
@@ -81,6 +95,15 @@ private:
 	const u8 *p_;
 	size_t left_;
 };
+
+u64 cpu_ns()
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return static_cast<u64>(t.tv_sec) * 1'000'000'000 +
+	       static_cast<u64>(t.tv_nsec);
+}
 
 u8 *map(int fd)
 {
@@ -115,7 +138,7 @@ host::host()
 
 		g.index = i;
 		g.config.size = ram_pages * page;
-		g.config.mem_limit = 16 << 20;
+		g.config.mem_limit = mem_limit;
 		g.config.machine = nic::machine::pc;
 		g.config.mac[0] = 2;
 		g.config.mac[5] = static_cast<u8>(i + 1);
@@ -149,16 +172,16 @@ void host::start()
 // What the hostile guest does.
 class guest {
 public:
-	guest(host &h, input &in)
+	explicit guest(host &h)
 		: host_(h)
-		, in_(in)
+		, in_(nullptr, 0)
 		, ram_(h.ram[0])
 	{
 		fill_lists();
 		reset();
 	}
 
-	void step();
+	void step(const input &in);
 
 private:
 	ornic_pci_host_regs *regs()
@@ -187,20 +210,23 @@ private:
 	}
 
 	host &host_;
-	input &in_;
+	input in_;
 	u8 *ram_;
 	u32 commands_ = 0;
 	u32 objs_[max_objs] = {};
 	u32 nobjs_ = 0;
 };
 
-// Each entry of a list names a page, or the next list.
+// List n & 3 is n levels above its pages, all entries name one list; list 3 names
+// itself. So a tree of any depth and number of pages costs a guest three pages.
 void guest::fill_lists()
 {
 	for (u32 list = 0; list < 8; list++)
 		for (u32 i = 0; i < ORNIC_LIST_ENTRIES; i++) {
-			u64 to = list & 1 ? lists_at + (list - 1) * page :
-					    (16 + i % 48) * page;
+			u32 level = list & 3;
+			u64 to = level == 3 ? lists_at + list * page :
+				 level	    ? lists_at + (list - 1) * page :
+					      (16 + i % 48) * page;
 
 			memcpy(ram_ + lists_at + list * page + 8ull * i, &to,
 			       8);
@@ -364,10 +390,12 @@ void guest::command()
 	read_response(req);
 }
 
-void guest::step()
+void guest::step(const input &in)
 {
-	u8 what = in_.take<u8>();
+	u8 what;
 
+	in_ = in;
+	what = in_.take<u8>();
 	switch (what & 7) {
 	case 0:
 	case 1:
@@ -398,7 +426,89 @@ void guest::step()
 	run(8);
 }
 
+// Pages for what @req makes: a run, or a tree of any depth.
+u8 make_mem(struct ornic_mem &mem, u64 *rng)
+{
+	u32 levels = ornic_fuzz_random(rng, 4);
+
+	mem.page_shift = ORNIC_PAGE_SHIFT;
+	mem.levels = static_cast<u8>(levels);
+	mem.npages = cpu_to_le32(
+		ornic_fuzz_random(rng, 2u << ornic_fuzz_random(rng, 28)));
+	if (!levels || ornic_fuzz_random(rng, 2))
+		return 6; // few pages
+	return static_cast<u8>(2 | (levels - 1) << 5);
+}
+
+void make_command(u8 *p, u64 *rng)
+{
+	static const u8 opcodes[] = {
+		ORNIC_CMD_CREATE_CQ,	ORNIC_CMD_CREATE_QP,
+		ORNIC_CMD_CREATE_MKEY,	ORNIC_CMD_CREATE_SRQ,
+		ORNIC_CMD_RESIZE_CQ,	ORNIC_CMD_RESIZE_SRQ,
+		ORNIC_CMD_MODIFY_MKEY,	ORNIC_CMD_CREATE_EQ,
+		ORNIC_CMD_MODIFY_QP,	ORNIC_CMD_DESTROY_QP,
+		ORNIC_CMD_DESTROY_MKEY, ORNIC_CMD_CREATE_MW,
+	};
+	u32 op = opcodes[ornic_fuzz_random(rng, std::size(opcodes))];
+	union ornic_req req {
+	};
+	u8 how = make_mem(req.create_cq.mem, rng);
+
+	req.create_cq.log_depth = static_cast<u8>(ornic_fuzz_random(rng, 12));
+	if (op == ORNIC_CMD_CREATE_QP) {
+		ornic_req_create_qp &c = req.create_qp;
+
+		c.qp_type = static_cast<u8>(2 + ornic_fuzz_random(rng, 3));
+		c.has_rq = c.has_sq = 1;
+		c.sq_log_stride = 6;
+		c.rq_log_stride =
+			static_cast<u8>(5 + ornic_fuzz_random(rng, 6));
+		c.rq_max_sge = static_cast<u8>(ornic_fuzz_random(rng, 8));
+		how |= 8;
+	} else if (op == ORNIC_CMD_CREATE_MKEY || op == ORNIC_CMD_MODIFY_MKEY) {
+		req.create_mkey.length = cpu_to_le64(page);
+		req.create_mkey.access = ORNIC_ACCESS_MASK;
+		req.modify_mkey.mask = ORNIC_MKEYM_ALL;
+	}
+	*p++ = static_cast<u8>(op);
+	memcpy(p, req.bytes + 8, 48);
+	p += 48;
+	*p++ = how | (op & 15 ? 1 : 0);
+	for (u32 i = 0; i < 4; i++)
+		*p++ = static_cast<u8>(ornic_fuzz_random(rng, ram_pages));
+}
+
+void make_step(u8 *p, const u8 *, u64 *rng)
+{
+	*p = static_cast<u8>(ornic_fuzz_random(rng, 256));
+	if ((*p & 7) < 3)
+		make_command(p + 1, rng);
+	else
+		for (u32 i = 1; i < 12; i++)
+			p[i] = static_cast<u8>(ornic_fuzz_random(rng, 256));
+}
+
 } // namespace
+
+// The engines allocate by this: never more at once than all of a guest may have.
+extern "C" void *__real_calloc(size_t n, size_t size);
+extern "C" void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	check(n * size <= mem_limit,
+	      "an allocation is beyond the guest's limit");
+	return __real_calloc(n, size);
+}
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max,
+			       unsigned int seed)
+{
+	static const ornic_fuzz_format format = { 0, slot, make_step };
+
+	return ornic_fuzz_mutate(&format, data, size, max, seed);
+}
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
@@ -407,10 +517,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	h.start();
 
-	guest g(h, in);
+	guest g(h);
+	u64 start = cpu_ns();
 
 	for (int i = 0; i < max_steps && !in.empty(); i++)
-		g.step();
+		g.step(in.part(slot));
+	check(cpu_ns() - start < max_ns, "a guest takes the CPU for itself");
 	check(!memcmp(h.ram[1], h.ram[1] + 1, ram_pages * page - 1) &&
 		      *h.ram[1] == canary,
 	      "RAM of another guest was written");

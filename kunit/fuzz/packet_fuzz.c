@@ -3,16 +3,19 @@
  * Packets at a QP with work outstanding on both of its queues. The input is a
  * row of packets: bytes of a whole frame; or the RoCE part of one, put behind
  * headers of the right peer, sealed with a good ICRC, with QPN and PSN made
- * right unless the input asks for others, and with keys and addresses that the
- * peer may know. In between objects are destroyed and work is posted.
+ * right unless the input asks for others, and with keys, addresses and lengths
+ * that the peer may know. In between objects are destroyed and work is posted.
  */
 #include <stdio.h>
 
 #include "engine/dev.h"
+#include "mutate.h"
 #include "objects.h"
 #include "snapshot.h"
 
 #define MAX_PACKETS 24
+#define SLOT 96
+#define MTU 1024 /* of the fixture's QPs */
 
 struct state {
 	struct ornic_fixture *fix;
@@ -115,8 +118,18 @@ static void put_be32(u8 *p, u32 value)
 	p[3] = value;
 }
 
-/* Make right what the extension headers name: SRQN, Q_Key, address and key. */
-static void aim_at_memory(struct state *s, u8 *bth)
+/* The length of a RETH: that of the input, or else what a WRITE of one packet has. */
+static u32 reth_length(struct state *s, const struct ornic_opinfo *op,
+		       const u8 *bth, u32 want)
+{
+	u32 len = ornic_fuzz_u16(&s->in);
+	u32 other = op->hdr_len + (bth[1] >> 4 & 3) + ORNIC_ICRC_LEN;
+
+	return len || want < other ? len : want - other;
+}
+
+/* Make right what the extension headers name: SRQN, Q_Key, address, key, length. */
+static void aim_at_memory(struct state *s, u8 *bth, u32 want)
 {
 	const struct ornic_opinfo *op = ornic_opcode_lookup(bth[0]);
 	u8 *p = bth + ORNIC_BTH_LEN;
@@ -142,7 +155,7 @@ static void aim_at_memory(struct state *s, u8 *bth)
 	if (op->flags & ORNIC_OPF_INV)
 		put_be32(bth + op->hdr_len - 4, key);
 	if (op->flags & ORNIC_OPF_RETH)
-		put_be32(p + 12, ornic_fuzz_u16(&s->in));
+		put_be32(p + 12, reth_length(s, op, bth, want));
 }
 
 /* Headers of a frame from the peer, taken from one that the engine makes. */
@@ -188,7 +201,7 @@ static u32 make_packet(struct state *s, u8 how, u32 want, s32 delta)
 	if (!(how & 4))
 		aim(s, buf + hdr, how, delta);
 	if (how & 0x80)
-		aim_at_memory(s, buf + hdr);
+		aim_at_memory(s, buf + hdr, want);
 	if (!(how & 8))
 		ornic_fuzz_seal(buf, hdr + want);
 	return hdr + want;
@@ -289,16 +302,75 @@ static void *make_state(u32 shape)
 	return s;
 }
 
+/* The opcodes of requests in the class of the QP that @head asks for. */
+static u8 make_opcode(const u8 *head, u64 *rng)
+{
+	static const u8 classes[] = { ORNIC_RC, ORNIC_UC, ORNIC_UD, ORNIC_XRC };
+	static const u8 rare[] = {
+		ORNIC_OP_CAS,		ORNIC_OP_FAA,
+		ORNIC_OP_SEND_LAST_INV, ORNIC_OP_SEND_ONLY_INV,
+		ORNIC_OP_FLUSH,		ORNIC_OP_ATOMIC_WRITE,
+		ORNIC_OP_ACK,		ORNIC_OP_ATOMIC_ACK,
+	};
+	u8 op = ornic_fuzz_random(rng, 24);
+
+	op = op > ORNIC_OP_READ_RESP_ONLY ?
+		     rare[ornic_fuzz_random(rng, ARRAY_SIZE(rare))] :
+		     op;
+	return classes[*head & 3] | op;
+}
+
+/* What one_packet() reads, or happen(). */
+static void make_step(u8 *p, const u8 *head, u64 *rng)
+{
+	u8 opcode = make_opcode(head, rng);
+	const struct ornic_opinfo *op = ornic_opcode_lookup(opcode);
+	u32 want, len = ornic_fuzz_random(rng, 16) * 4;
+
+	if (!op || !ornic_fuzz_random(rng, 4)) {
+		p[0] = 5;
+		p[1] = ornic_fuzz_random(rng, 256);
+		return;
+	}
+	if (!(op->flags & ORNIC_OPF_PAYLOAD))
+		len = 0;
+	else if (!(op->flags & ORNIC_OPF_END))
+		len = MTU;
+	want = op->hdr_len + len + ORNIC_ICRC_LEN;
+	*p++ = 0x90 | (ornic_fuzz_random(rng, 8) ? 0 : 0x20);
+	*p++ = want;
+	*p++ = want >> 8;
+	*p++ = 64; /* the PSN that is expected */
+	p[0] = opcode;
+	p[2] = 0xff;
+	p[3] = 0xff;
+	p[8] = ornic_fuzz_random(rng, 2) << 7;
+	p += min_t(u32, want, 80);
+	p[0] = ornic_fuzz_random(rng, ORNIC_FUZZ_KEYS) | 0x10;
+	p[1] = ornic_fuzz_random(rng, 64);
+	if (op->flags & ORNIC_OPF_READ || !(op->flags & ORNIC_OPF_END))
+		p[4] = ornic_fuzz_random(rng, 16); /* times 256 */
+}
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max,
+			       unsigned int seed)
+{
+	static const struct ornic_fuzz_format format = { 1, SLOT, make_step };
+
+	return ornic_fuzz_mutate(&format, data, size, max, seed);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct state *s = ornic_snap_get(0, make_state);
+	struct ornic_fuzz_in in = { data, size };
 	u8 how;
 	u32 i;
 
-	s->in = (struct ornic_fuzz_in){ data, size };
-	make_qp(s, ornic_fuzz_u8(&s->in));
+	make_qp(s, ornic_fuzz_u8(&in));
 	outstanding_work(s);
-	for (i = 0; i < MAX_PACKETS && s->in.left; i++) {
+	for (i = 0; i < MAX_PACKETS && in.left; i++) {
+		s->in = ornic_fuzz_step(&in, SLOT);
 		how = ornic_fuzz_u8(&s->in);
 		if ((how & 5) == 5)
 			happen(s);

@@ -3,10 +3,12 @@
  * Rings and records in the hands of a hostile process: any bytes in any slot,
  * any producer, consumer and arm word, kicks and states at any time.
  */
+#include "mutate.h"
 #include "objects.h"
 #include "snapshot.h"
 
 #define MAX_STEPS 64
+#define SLOT 64
 
 struct state {
 	struct ornic_fixture *fix;
@@ -118,6 +120,30 @@ static void *make_state(u32 shape)
 	return s;
 }
 
+/* WQEs of both kinds, time, and what a process overwrites. */
+static void make_step(u8 *p, const u8 *head, u64 *rng)
+{
+	u8 side = ornic_fuzz_random(rng, 2) << 7;
+	u32 kind = ornic_fuzz_random(rng, 16), i;
+
+	if (kind < 8) {
+		p[0] = side | 12;
+		ornic_fuzz_make_wr(p + 1, rng);
+		return;
+	}
+	p[0] = side | (kind < 10 ? 10 : kind < 12 ? 5 : kind - 12);
+	for (i = 1; i < 8; i++)
+		p[i] = ornic_fuzz_random(rng, 256);
+}
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max,
+			       unsigned int seed)
+{
+	static const struct ornic_fuzz_format format = { 1, SLOT, make_step };
+
+	return ornic_fuzz_mutate(&format, data, size, max, seed);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD,
@@ -132,8 +158,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	ornic_fuzz_shape(objs, fix, types[how & 3], how & 4, 0,
 			 (how >> 3 & 3) % ORNIC_TH_GIDS);
 	fix->pair.a->budget = how & 0x40 ? 1 : 1 << 20;
-	for (i = 0; i < MAX_STEPS && in.left; i++)
-		step(fix, objs, &in);
+	for (i = 0; i < MAX_STEPS && in.left; i++) {
+		struct ornic_fuzz_in one = ornic_fuzz_step(&in, SLOT);
+
+		step(fix, objs, &one);
+	}
 	/* The CQs may hold nonsense by now: taken out of the rings, not read. */
 	ornic_fuzz_rest(fix);
 	ornic_fuzz_objs_check(objs);

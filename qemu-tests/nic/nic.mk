@@ -70,9 +70,10 @@ $(BUILD)/fuzzfast/%.o: %.cc
 	$(call host_say,CLANG)$(CLANG) --driver-mode=g++ $(filter-out -Werror,$(nic_cxx)) $(fast_flags) -c -o $@ $<
 
 nic_fuzz_objects = $(call objects,$(1),$(filter-out %/main.cc,$(nic_cc)) \
-	$(engine_c) $(addprefix kunit/fuzz/,nic_fuzz.cc \
+	$(engine_c) $(addprefix kunit/fuzz/,nic_fuzz.cc mutate.c \
 	small_tables.c snapshot.c))
-nic_fuzz_link = $(CLANG) --driver-mode=g++ $(fuzz_wrap) -fsanitize=fuzzer
+nic_fuzz_link = $(CLANG) --driver-mode=g++ $(fuzz_wrap) -Wl,--wrap=calloc \
+	-fsanitize=fuzzer
 
 $(BUILD)/fuzz/ornic_fuzz_nic: $(call nic_fuzz_objects,fuzz)
 	$(call host_say,LD)$(nic_fuzz_link) $(host_san) -o $@ $^ -lz -lseccomp
