@@ -3,7 +3,6 @@
  * Commands: any 64 bytes. The input may ask for the number of an object that
  * exists and for addresses of memory that does, or nothing would be made.
  */
-#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
 #include "fuzz.h"
@@ -13,7 +12,6 @@
 #define MAX_COMMANDS 48
 #define ARENA_BYTES (16 * 4096u)
 #define MAX_OBJS 16
-#define BEHIND 1024u /* of the arena, which nobody may read */
 #define SLOT 72
 
 /* @kind: the high digit of the command that made it */
@@ -29,29 +27,26 @@ struct state {
 	u32 nobjs;
 };
 
-/* Nobody reads behind the arena while commands run. */
-static void forbid_behind(u8 *arena)
+/* Memory for all that commands name, between pages that nobody may access. */
+static void map_arena(struct state *s, struct ornic_th_mem *m)
 {
-	u8 *end = arena + ARENA_BYTES;
+	static u8 *arena;
 
-#ifdef ORNIC_FUZZ_FAST
-	if (mprotect(end, 4096, PROT_NONE))
-		abort();
-#else
-	ASAN_POISON_MEMORY_REGION(end, BEHIND);
-#endif
-}
+	if (!arena) {
+		u8 *p = mmap(NULL, ARENA_BYTES + 2 * 4096, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-static void allow_behind(u8 *arena)
-{
-	u8 *end = arena + ARENA_BYTES;
-
-#ifdef ORNIC_FUZZ_FAST
-	if (mprotect(end, 4096, PROT_READ | PROT_WRITE))
-		abort();
-#else
-	ASAN_UNPOISON_MEMORY_REGION(end, BEHIND);
-#endif
+		if (p == MAP_FAILED ||
+		    mprotect(p + 4096, ARENA_BYTES, PROT_READ | PROT_WRITE))
+			abort();
+		arena = p + 4096;
+	}
+	memset(arena, 0, ARENA_BYTES);
+	s->arena = arena;
+	m->ptr = arena;
+	m->bytes = ARENA_BYTES;
+	m->next = s->th->mems;
+	s->th->mems = m;
 }
 
 /* List pages that name the pages of the arena, one of them itself. */
@@ -350,13 +345,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct ornic_fuzz_in in = { data, size };
 	struct state s = { .th = ornic_snap_get(0, make_host) };
 	struct ornic_th_frame *f;
-	void *pad; /* has nothing that is read meanwhile */
+	struct ornic_th_mem mem = { .raw = NULL };
 	u32 i;
 
-	s.arena = ornic_th_alloc(s.th, ARENA_BYTES);
+	map_arena(&s, &mem);
 	fill_arena(s.arena);
-	pad = ornic_zalloc(4096);
-	forbid_behind(s.arena);
 	for (i = 0; i < MAX_COMMANDS && in.left; i++) {
 		struct ornic_fuzz_in one = ornic_fuzz_step(&in, SLOT);
 
@@ -368,8 +361,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (i = 0; i < 10000 && ornic_th_run(s.th); i++)
 		while ((f = ornic_th_pull(s.th)) != NULL)
 			ornic_th_put(s.th, f);
-	allow_behind(s.arena);
-	ornic_free(pad);
+	s.th->mems = mem.next;
 	if (ornic_th_destroy(s.th))
 		abort();
 	ornic_snap_put();
