@@ -290,6 +290,42 @@ static void refused_responses_are_lost_in_the_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_RESP_ONLY);
 }
 
+/* The ACK timer of what was sent before goes on while the port is full. */
+static void refused_packet_leaves_the_timer(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	u64 timeout = 4096ull << fix->a.conn.timeout, start;
+
+	start = fix->pair.a->now;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	fix->pair.a->now += timeout / 2;
+	fix->pair.a->xmit_fail = 1;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	KUNIT_EXPECT_EQ(test, wait_timer(test, fix), BACKOFF_NS);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	while (!count(fix, ORNIC_STAT_TIMEOUTS))
+		wait_timer(test, fix);
+	KUNIT_EXPECT_EQ(test, fix->pair.a->now, start + timeout);
+}
+
+/* A port that stays full is asked less and less often, down to 15 times a second. */
+static void refused_waits_have_a_limit(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.timeout = 0;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	fix->pair.a->xmit_fail = 1000;
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	for (i = 0; i < 15; i++)
+		KUNIT_EXPECT_EQ(test, wait_timer(test, fix),
+				BACKOFF_NS << (i < 10 ? i : 10));
+}
+
 /* IBTA 9.7.6.1.3: the port stays down: so many timeouts, then the end. */
 static void refused_for_ever_ends_rc(struct kunit *test)
 {
@@ -404,6 +440,8 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(refused_packets_go_on),
 	KUNIT_CASE_PARAM(refused_response_is_sent_later, response_gen_params),
 	KUNIT_CASE(refused_responses_are_lost_in_the_end),
+	KUNIT_CASE(refused_packet_leaves_the_timer),
+	KUNIT_CASE(refused_waits_have_a_limit),
 	KUNIT_CASE(refused_for_ever_ends_rc),
 	KUNIT_CASE_PARAM(refused_for_ever_is_loss, lossy_gen_params),
 	KUNIT_CASE_PARAM(dropped_by_a_rule_is_loss, lossy_gen_params),

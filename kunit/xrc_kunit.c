@@ -373,7 +373,7 @@ static void xrc_refuses_foreign_srq(struct kunit *test)
 }
 
 /* A message is for one SRQ from its first packet to its last. */
-static void xrc_message_keeps_its_srq(struct kunit *test)
+static void xrc_send_keeps_its_srq(struct kunit *test)
 {
 	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
 	struct ornic_cqe cqe;
@@ -386,6 +386,30 @@ static void xrc_message_keeps_its_srq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, response_syndrome(xt), NAK_INVALID);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->xcq, &cqe),
 			ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->ycq, &cqe), 0xff);
+}
+
+/* Also one that takes a receive WQE with its last packet only. */
+static void xrc_write_keeps_its_srq(struct kunit *test)
+{
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_cqe cqe;
+	struct ornic_txinfo first = {
+		.opcode = ORNIC_XRC | ORNIC_OP_WRITE_FIRST,
+		.psn = ORNIC_FIX_PSN,
+		.ack_req = true,
+		.srqn = xt->x.srqn,
+		.va = xt->fix.bm.iova,
+		.rkey = xt->fix.bm.key,
+		.dma_len = 1034,
+	};
+
+	KUNIT_ASSERT_EQ(test, post(xt, &xt->y), 0);
+	ornic_th_inject(&xt->fix.b, &first, xt->fix.buf, 1024);
+	ornic_th_run(xt->fix.pair.b);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
+	inject(xt, ORNIC_OP_WRITE_LAST_IMM, 1, &xt->y, 10);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), NAK_INVALID);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->ycq, &cqe), 0xff);
 }
 
@@ -652,7 +676,8 @@ static struct kunit_case xrc_cases[] = {
 	KUNIT_CASE(xrc_header_follows_bth),
 	KUNIT_CASE(xrc_ends_are_not_mixed_up),
 	KUNIT_CASE_PARAM(xrc_refuses_foreign_srq, bad_gen_params),
-	KUNIT_CASE(xrc_message_keeps_its_srq),
+	KUNIT_CASE(xrc_send_keeps_its_srq),
+	KUNIT_CASE(xrc_write_keeps_its_srq),
 	KUNIT_CASE(xrc_keys_are_of_the_srqs_pd),
 	KUNIT_CASE(xrc_response_keeps_its_pd),
 	KUNIT_CASE(xrc_srq_goes_in_a_message),
