@@ -24,6 +24,10 @@
  * @kick: it was asked to kick @fix.a, and has to wait for its lock
  * @ah: made by @act
  * @window: bound by @act to @fix.bm
+ * @window2: the same, of a second act
+ * @next: the second act
+ * @gap: points between the two
+ * @first: of what the first of two acts did
  * @status: of what @act did
  */
 struct race {
@@ -34,6 +38,10 @@ struct race {
 	bool kick;
 	u32 ah;
 	u32 window;
+	u32 window2;
+	void (*next)(struct race *race);
+	u32 gap;
+	int first;
 	int status;
 };
 
@@ -364,24 +372,28 @@ static void race_of_a_poll_and_the_end(struct kunit *test)
 
 /* ---- Keys ---------------------------------------------------------------------------- */
 
-/* b binds a window to @bm. */
-static void bind(struct race *r)
+/* b binds @window to the first @length bytes of @bm. */
+static int bind_window(struct ornic_fixture *fix, u32 window, u64 length)
 {
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_BIND_MW,
 		.flags = ORNIC_WQE_SIGNALED,
-		.raddr = r->fix.bm.iova,
-		.rkey = r->window,
-		.bind_length = 64,
-		.bind_lkey = r->fix.bm.key,
+		.raddr = fix->bm.iova,
+		.rkey = window,
+		.bind_length = length,
+		.bind_lkey = fix->bm.key,
 		.bind_access = ORNIC_ACCESS_REMOTE_WRITE,
 	};
 	struct ornic_cqe cqe;
 
-	if (!is_free(&r->fix.b))
-		return;
-	ornic_th_post_send(&r->fix.b, &wr);
-	r->status = ornic_fix_status(&r->fix.bscq, &cqe);
+	ornic_th_post_send(&fix->b, &wr);
+	return ornic_fix_status(&fix->bscq, &cqe);
+}
+
+static void bind(struct race *r)
+{
+	if (is_free(&r->fix.b))
+		r->status = bind_window(&r->fix, r->window, 64);
 }
 
 static void open_window(struct kunit *test)
@@ -400,14 +412,14 @@ static void open_window(struct kunit *test)
 }
 
 /* Does a WRITE through the window arrive? */
-static int use_window(struct ornic_fixture *fix)
+static int use_window(struct ornic_fixture *fix, u32 window)
 {
 	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 8);
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_WRITE,
 		.flags = ORNIC_WQE_SIGNALED,
 		.raddr = fix->bm.iova,
-		.rkey = race->window,
+		.rkey = window,
 		.nsge = 1,
 		.sge = &sge,
 	};
@@ -437,7 +449,7 @@ static void race_of_a_bind_and_the_end(struct kunit *test)
 				    race->status ? ORNIC_OK : ORNIC_BUSY,
 				    "point %u", n);
 		if (!race->status)
-			KUNIT_EXPECT_EQ(test, use_window(fix), 0);
+			KUNIT_EXPECT_EQ(test, use_window(fix, race->window), 0);
 		busy += status == ORNIC_BUSY;
 	}
 	KUNIT_EXPECT_GT(test, busy, 1);
@@ -474,7 +486,7 @@ static const struct change_row {
 
 KUNIT_ARRAY_PARAM_DESC(change, change_rows, name);
 
-/* What a window is bound to does not change. */
+/* What a window is bound to does not change; or it is not bound. */
 static void race_of_a_bind_and_the_change(struct kunit *test)
 {
 	const struct change_row *row = test->param_value;
@@ -488,23 +500,114 @@ static void race_of_a_bind_and_the_change(struct kunit *test)
 		status = change_key(fix, row->mask, fix->bm.iova);
 		if (!end())
 			break;
-		KUNIT_EXPECT_EQ(test, race->status, 0);
 		KUNIT_EXPECT_TRUE(test,
 				  status == ORNIC_OK || status == ORNIC_BUSY);
-		KUNIT_EXPECT_EQ_MSG(test, use_window(fix), 0, "point %u", n);
+		busy += status == ORNIC_BUSY;
+		if (race->status) {
+			KUNIT_EXPECT_EQ(test, status, ORNIC_OK);
+			continue;
+		}
+		KUNIT_EXPECT_EQ_MSG(test, use_window(fix, race->window), 0,
+				    "point %u", n);
 		/* The key has one window, which the next change meets. */
 		KUNIT_EXPECT_EQ(test, change_key(fix, row->mask, fix->bm.iova),
 				ORNIC_BUSY);
-		busy += status == ORNIC_BUSY;
 	}
 	KUNIT_EXPECT_GT(test, busy, 1);
 	KUNIT_EXPECT_LT(test, n, POINTS);
 }
 
+static void bind_again(struct race *r)
+{
+	if (is_free(&r->fix.b))
+		r->status = bind_window(&r->fix, r->window2, 64);
+}
+
+static void unbind(struct race *r)
+{
+	if (is_free(&r->fix.b) && !bind_window(&r->fix, r->window, 0))
+		r->status = -1;
+}
+
+/* bind(), and @next at the @gap-th point after it. */
+static void bind_first(struct race *r)
+{
+	bind(r);
+	if (r->at)
+		return;
+	r->first = r->status;
+	r->status = -1;
+	r->act = r->next;
+	r->at = r->gap;
+}
+
+static const struct second_row {
+	const char *name;
+	void (*act)(struct race *race);
+	u8 mask;
+} second_rows[] = {
+	{ "memory, bind again", bind_again, ORNIC_MKEYM_MEM },
+	{ "access, bind again", bind_again, ORNIC_MKEYM_ACCESS },
+	{ "memory, unbind", unbind, ORNIC_MKEYM_MEM },
+	{ "access, unbind", unbind, ORNIC_MKEYM_ACCESS },
+};
+
+KUNIT_ARRAY_PARAM_DESC(second, second_rows, name);
+
+/* The windows that are bound work, and the MR knows of these and no others. */
+static void check_windows(struct kunit *test, bool unbound)
+{
+	struct ornic_fixture *fix = &race->fix;
+	bool bound = !race->first && !unbound, again = !race->status;
+
+	if (ornic_th_state(&fix->b) != ORNIC_QPS_RTS)
+		return;
+	if (bound)
+		KUNIT_EXPECT_EQ(test, use_window(fix, race->window), 0);
+	if (again)
+		KUNIT_EXPECT_EQ(test, use_window(fix, race->window2), 0);
+	KUNIT_EXPECT_EQ(test, change_key(fix, ORNIC_MKEYM_ACCESS, fix->bm.iova),
+			bound || again ? ORNIC_BUSY : ORNIC_OK);
+}
+
+/* A change that cannot be, because of the first window, and another window. */
+static void race_of_two_binds_and_the_change(struct kunit *test)
+{
+	const struct second_row *row = test->param_value;
+	struct ornic_fixture *fix = &race->fix;
+	u32 n, gap;
+
+	race->next = row->act;
+	for (n = 1; n < POINTS; n++) {
+		for (gap = 1; gap < POINTS; gap++) {
+			open_window(test);
+			KUNIT_ASSERT_EQ(test, 0,
+					ornic_th_mw(fix->pair.b,
+						    ORNIC_MW_TYPE_1,
+						    &race->window2));
+			race->gap = gap;
+			race->first = -1;
+			start(n, bind_first);
+			change_key(fix, row->mask, fix->bm.iova);
+			if (!end())
+				break;
+			check_windows(test, row->act == unbind);
+		}
+		/* Not even the first one. */
+		if (race->act == bind_first)
+			break;
+	}
+	KUNIT_EXPECT_GT(test, n, 3);
+	KUNIT_EXPECT_LT(test, n, POINTS);
+}
+
 static void destroy_key(struct race *r)
 {
-	r->status = ornic_th_destroy_obj(r->fix.pair.b, ORNIC_CMD_DESTROY_MKEY,
-					 r->fix.bm.key);
+	if (ornic_rcu_depth)
+		r->at = 1;
+	else
+		r->status = ornic_th_destroy_obj(
+			r->fix.pair.b, ORNIC_CMD_DESTROY_MKEY, r->fix.bm.key);
 }
 
 /* It is destroyed, whatever becomes of the change; once. */
@@ -650,6 +753,7 @@ static struct kunit_case race_cases[] = {
 	KUNIT_CASE(race_of_a_poll_and_the_end),
 	KUNIT_CASE(race_of_a_bind_and_the_end),
 	KUNIT_CASE_PARAM(race_of_a_bind_and_the_change, change_gen_params),
+	KUNIT_CASE_PARAM(race_of_two_binds_and_the_change, second_gen_params),
 	KUNIT_CASE_PARAM(race_of_a_change_and_the_end, change_gen_params),
 	KUNIT_CASE(race_of_two_ends),
 	KUNIT_CASE(race_of_a_key_and_its_qp),

@@ -271,6 +271,11 @@ static inline int ornic_atomic_read(const ornic_atomic_t *a)
 	return __atomic_load_n(&a->v, __ATOMIC_SEQ_CST);
 }
 
+static inline void ornic_atomic_set(ornic_atomic_t *a, int v)
+{
+	__atomic_store_n(&a->v, v, __ATOMIC_SEQ_CST);
+}
+
 static inline void ornic_atomic_inc(ornic_atomic_t *a)
 {
 	__atomic_add_fetch(&a->v, 1, __ATOMIC_SEQ_CST);
@@ -279,6 +284,26 @@ static inline void ornic_atomic_inc(ornic_atomic_t *a)
 static inline void ornic_atomic_dec(ornic_atomic_t *a)
 {
 	__atomic_sub_fetch(&a->v, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline int ornic_atomic_cmpxchg(ornic_atomic_t *a, int old, int new_v)
+{
+	ornic_meet_other_cpu();
+	__atomic_compare_exchange_n(&a->v, &old, new_v, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+	return old;
+}
+
+static inline bool ornic_atomic_inc_unless_negative(ornic_atomic_t *a)
+{
+	int v = ornic_atomic_read(a);
+
+	while (v >= 0)
+		if (__atomic_compare_exchange_n(&a->v, &v, v + 1, false,
+						__ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST))
+			return true;
+	return false;
 }
 
 #define ornic_pr_debug(fmt, ...) ((void)0)

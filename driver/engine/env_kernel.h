@@ -114,8 +114,11 @@ static inline u32 ornic_crc32_by_table(u32 crc, const void *p, size_t len)
 #define ornic_index_nospec(i, n)	array_index_nospec(i, n)
 #define ornic_atomic_t			atomic_t
 #define ornic_atomic_read(a)		atomic_read(a)
+#define ornic_atomic_set(a, v)		atomic_set(a, v)
 #define ornic_atomic_inc(a)		atomic_inc(a)
 #define ornic_atomic_dec(a)		atomic_dec(a)
+#define ornic_atomic_cmpxchg(a, o, n)	atomic_cmpxchg(a, o, n)
+#define ornic_atomic_inc_unless_negative(a) atomic_inc_unless_negative(a)
 #define ornic_pr_debug(fmt, ...)	pr_debug("ornic: " fmt, ##__VA_ARGS__)
 /* clang-format on */
 

@@ -100,7 +100,7 @@ static int fill_mkey(const struct ornic_mkey *m, u32 key,
 	r->iova = cpu_to_le64(m->iova);
 	r->length = cpu_to_le64(m->length);
 	r->pdn = cpu_to_le32(m->pdn);
-	r->windows = cpu_to_le32(ornic_atomic_read(&m->windows));
+	r->windows = cpu_to_le32(max_t(int, ornic_atomic_read(&m->windows), 0));
 	r->access = m->access;
 	r->flags = m->dma ? ORNIC_MKEY_DMA : 0;
 	return ORNIC_OK;

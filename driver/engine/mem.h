@@ -71,7 +71,8 @@ static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
  * @pages: the memory, of at least @off0 + @length bytes
  * @window: it is a memory window, no MR (mw.h)
  * @frmr: it is an FRMR, whose lock protects it (frmr.h)
- * @windows: windows bound to it; it is ORNIC_BUSY while > 0
+ * @windows: windows bound to it; it is ORNIC_BUSY while > 0. Negative once it is
+ *	destroyed or replaced: no window is bound any more
  * @rcu: commands read it without the lock of a QP
  */
 struct ornic_mkey {

@@ -133,8 +133,17 @@ static void wait_for_users(struct ornic_dev *dev)
 		ornic_rcu_wait();
 }
 
-/* Can the MR of @key be changed or destroyed? An enum ornic_status. */
-static int mr_status(struct ornic_dev *dev, u32 key)
+/*
+ * No window is bound to @m from now on, as it is about to be destroyed or replaced.
+ * Fails if one is. An enum ornic_status.
+ */
+static int end_binding(struct ornic_mkey *m)
+{
+	return ornic_atomic_cmpxchg(&m->windows, 0, -1) > 0 ? ORNIC_BUSY :
+							      ORNIC_OK;
+}
+
+int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 {
 	int status = ORNIC_NOT_FOUND;
 	struct ornic_mkey *m;
@@ -143,27 +152,14 @@ static int mr_status(struct ornic_dev *dev, u32 key)
 	m = ornic_mkey_lookup(dev, key);
 	/* Work requests change the variant of an FRMR. */
 	if (m && (m->frmr || m->key == key) && !m->window)
-		status = ornic_atomic_read(&m->windows) ? ORNIC_BUSY : ORNIC_OK;
+		status = end_binding(m);
 	ornic_rcu_read_unlock();
-	return status;
-}
-
-int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
-{
-	int status = mr_status(dev, key);
-	struct ornic_mkey *m;
-
 	if (status != ORNIC_OK)
 		return status;
 	m = ornic_table_unlink(&dev->mkeys, key >> 8);
 	if (!m)
 		return ORNIC_NOT_FOUND;
 	wait_for_users(dev);
-	/* A BIND_MW that found it before; there will be no other. */
-	if (ornic_atomic_read(&m->windows)) {
-		ornic_table_publish(&dev->mkeys, key >> 8, m);
-		return ORNIC_BUSY;
-	}
 	ornic_table_release(&dev->mkeys, key >> 8);
 	ornic_pages_put(&m->pages);
 	ornic_free_rcu(m, rcu);
@@ -180,8 +176,11 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 	m = ornic_mkey_lookup(dev, key);
 	if (m && (m->frmr || m->key != key || m->window))
 		m = NULL;
-	if (m)
+	if (m) {
 		*copy = *m;
+		/* Those of @m stay with it. */
+		ornic_atomic_set(&copy->windows, 0);
+	}
 	ornic_rcu_read_unlock();
 	return m;
 }
@@ -205,36 +204,46 @@ static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
 	return map_bytes(dev, m, &req->mem);
 }
 
+/*
+ * Put @m in the place of @old, unless windows are bound to that, or it is gone. An
+ * enum ornic_status.
+ */
+static int mkey_replace(struct ornic_dev *dev, u32 key, struct ornic_mkey *old,
+			struct ornic_mkey *m)
+{
+	int status = ORNIC_NOT_FOUND;
+
+	ornic_rcu_read_lock();
+	if (ornic_mkey_lookup(dev, key) == old)
+		status = end_binding(old);
+	ornic_rcu_read_unlock();
+	if (status == ORNIC_OK &&
+	    !ornic_table_replace(&dev->mkeys, key >> 8, old, m))
+		status = ORNIC_NOT_FOUND;
+	return status;
+}
+
 int ornic_mkey_modify(struct ornic_dev *dev,
 		      const struct ornic_req_modify_mkey *req)
 {
 	struct ornic_mkey *m = ornic_zalloc(sizeof(*m));
 	u32 key = le32_to_cpu(req->hdr.obj);
 	bool moves = req->mask & ORNIC_MKEYM_MEM;
+	int status = ORNIC_NOT_FOUND;
 	struct ornic_mkey *old;
-	int err;
 
 	if (!m)
 		return ORNIC_NO_RESOURCE;
-	err = mr_status(dev, key) == ORNIC_BUSY ? -EBUSY : 0;
-	if (err)
-		goto err_free;
 	old = copy_key(dev, key, m);
-	err = old ? mkey_change(dev, m, req) : -ENOENT;
-	if (err)
+	if (!old)
 		goto err_free;
-	if (!ornic_table_replace(&dev->mkeys, key >> 8, old, m)) {
-		err = -ENOENT;
+	status = ornic_errno_status(mkey_change(dev, m, req));
+	if (status != ORNIC_OK)
+		goto err_free;
+	status = mkey_replace(dev, key, old, m);
+	if (status != ORNIC_OK)
 		goto err_put_pages;
-	}
 	wait_for_users(dev);
-	/* A BIND_MW that found it before: it holds on to what was. */
-	if (ornic_atomic_read(&old->windows)) {
-		ornic_table_replace(&dev->mkeys, key >> 8, m, old);
-		wait_for_users(dev);
-		err = -EBUSY;
-		goto err_put_pages;
-	}
 	if (moves)
 		ornic_pages_put(&old->pages);
 	ornic_free_rcu(old, rcu);
@@ -245,7 +254,7 @@ err_put_pages:
 		ornic_pages_put(&m->pages);
 err_free:
 	ornic_free_rcu(m, rcu);
-	return ornic_errno_status(err);
+	return status;
 }
 
 enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,

@@ -209,8 +209,8 @@ static enum ornic_vendor_err bind_locked(struct ornic_mw *mw,
 	/* A type 2 window is invalidated first. */
 	if (mw->type == ORNIC_MW_TYPE_2 && (mw->mr || !mr))
 		return ORNIC_VERR_BAD_OPCODE;
-	if (mr)
-		ornic_atomic_inc(&mr->windows);
+	if (mr && !ornic_atomic_inc_unless_negative(&mr->windows))
+		return ORNIC_VERR_LKEY_UNKNOWN;
 	unbind_locked(mw);
 	mw->mr = mr;
 	mw->key = sw->rkey;
