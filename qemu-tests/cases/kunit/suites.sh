@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will load every KUnit module of the tree and report its cases.
+# This test will load every KUnit module of the tree and report its cases. The suite of
+# kernel verbs uses the device srv0.
 
 limit=120
 kernels='debug'
@@ -14,7 +15,7 @@ run()
 {
 	local module name results=/sys/kernel/debug/kunit count=0
 
-	modprobe ornic_soft
+	topology loop
 	for module in /lib/modules/*/updates/ornic_*_kunit.ko; do
 		[ -e "$module" ] || fail 'no suite is built'
 		name=$(basename "$module" .ko)
