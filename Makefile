@@ -19,9 +19,9 @@ RACES := lifecycle verify perftest mcast kicks rdmacm \
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.PHONY: all modules modules-debug modules-kcsan modules-coverage debug-kernel \
-	provider programs unit sim fuzz fuzz-short fuzz-kernel coverage-kernel kcsan \
-	kunit qemu-test test demo check install uninstall install-modules \
+.PHONY: all modules modules-debug modules-kcsan modules-kcov modules-coverage \
+	debug-kernel provider programs unit sim fuzz fuzz-short fuzz-kernel \
+	coverage-kernel kcsan kunit qemu-test test demo check install uninstall install-modules \
 	uninstall-modules html clean help
 
 all: modules provider
@@ -105,7 +105,10 @@ modules-kcsan:
 	@qemu-tests/kernel/build.sh kcsan
 	$(call build_modules,kcsan,$(shell qemu-tests/kernel/build.sh --print-dir kcsan)/build)
 
-# With KCOV and GCOV
+modules-kcov: export KCOV := 1
+modules-kcov: debug-kernel
+	$(call build_modules,kcov,$(shell qemu-tests/kernel/build.sh --print-dir)/build)
+
 modules-coverage: export COVERAGE := 1
 modules-coverage: debug-kernel
 	$(call build_modules,coverage,$(shell qemu-tests/kernel/build.sh --print-dir)/build)
@@ -124,14 +127,14 @@ kcsan: modules-kcsan provider programs
 test:
 	+@scripts/test
 
-fuzz-kernel: modules-coverage provider programs
+fuzz-kernel: modules-kcov provider programs
 	DURATION=$(or $(DURATION),600) SEED=$(or $(SEED),1) \
-		$(RUN) --kernel debug --modules coverage kfuzz
+		$(RUN) --kernel debug --modules kcov kfuzz
 
 # What the cases reach of the modules; CASES may be given bit by bit, as the
-# counters of each guest stay in build/qemu/coverage.
-COVERAGE_CASES := $(or $(CASES),smoke verify lifecycle observe kicks mcast rdmacm \
-	netem wire faults kfuzz)
+# counters of each guest stay in build/qemu/coverage/counters.
+COVERAGE_CASES := $(or $(CASES),kunit smoke verify lifecycle observe kicks mcast \
+	rdmacm netem wire storage pci attack faults kfuzz)
 
 coverage-kernel: modules-coverage provider programs
 	-$(RUN) --kernel debug --modules coverage $(COVERAGE_CASES)

@@ -128,6 +128,19 @@ show_late()
 		sed 's/^/# /' >&3
 }
 
+# The counters of modules that are built for coverage, which outlive them. They are
+# sums: of several reports of a guest the last one counts, also if the guest is
+# killed in a later case.
+report_coverage()
+{
+	local file
+
+	find /sys/kernel/debug/gcov -name '*.gcda' -path '*/coverage/driver/*' |
+		while read -r file; do
+			report "# gcda: ${file#*/build/coverage/} $(base64 -w 0 "$file")"
+		done
+} 2>/dev/null
+
 # run_case NUMBER NAME LIMIT FILE VARIANT
 run_case()
 {
@@ -161,18 +174,8 @@ run_case()
 	esac
 	report "# took: $took"
 	report "$verdict $number $name$reason"
+	report_coverage
 }
-
-# The counters of modules that are built for coverage, which outlive them.
-report_coverage()
-{
-	local file
-
-	find /sys/kernel/debug/gcov -name '*.gcda' -path '*/coverage/driver/*' |
-		while read -r file; do
-			report "# gcda: ${file#*/build/coverage/} $(base64 -w 0 "$file")"
-		done
-} 2>/dev/null
 
 # Unload the modules and scan for leaks.
 end_of_group()

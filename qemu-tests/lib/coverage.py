@@ -5,7 +5,9 @@
   coverage.py build/coverage build/qemu/coverage
 
 The first folder has the modules that `make modules-coverage` built, the second the
-reports of guests, with the counters of GCOV in lines "# gcda: PATH BASE64"."""
+reports of guests, with the counters of GCOV in lines "# gcda: PATH BASE64". They are
+moved to its folder counters, as the next run of the same cases would replace them.
+Counters of sources that were built again since then do not count."""
 
 import base64
 import collections
@@ -18,7 +20,23 @@ import sys
 import tempfile
 
 
-def write_counters(report, folder):
+def gather(reports):
+    """Keep the reports of this run with the others. Returns all of them."""
+    kept = os.path.join(reports, "counters")
+    os.makedirs(kept, exist_ok=True)
+    for report in glob.glob(os.path.join(reports, "*.ktap")):
+        name = f"{os.stat(report).st_mtime_ns}-{os.path.basename(report)}"
+        os.replace(report, os.path.join(kept, name))
+    return sorted(glob.glob(os.path.join(kept, "*.ktap")))
+
+
+def stamp_of(path):
+    """What the notes and the counters of one compilation have in common."""
+    with open(path, "rb") as file:
+        return file.read(12)[8:]
+
+
+def write_counters(report, build, folder):
     """Write the counters of one guest. Returns whether it has any."""
     found = False
     with open(report, encoding="utf-8", errors="replace") as file:
@@ -26,20 +44,24 @@ def write_counters(report, folder):
             if not line.startswith("# gcda: "):
                 continue
             _, _, path, data = line.split()
+            data = base64.b64decode(data)
+            note = os.path.join(build, path.removesuffix("gcda") + "gcno")
+            if not os.path.exists(note) or stamp_of(note) != data[8:12]:
+                continue
             target = os.path.join(folder, path)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             with open(target, "wb") as output:
-                output.write(base64.b64decode(data))
+                output.write(data)
             found = True
     return found
 
 
-def merge(reports, work):
+def merge(reports, build, work):
     """Add the counters of all guests. Returns the folder of the sums."""
     total = None
     for number, report in enumerate(reports):
         folder = os.path.join(work, f"guest-{number}")
-        if not write_counters(report, folder):
+        if not write_counters(report, build, folder):
             continue
         if total:
             merged = os.path.join(work, f"sum-{number}")
@@ -79,7 +101,7 @@ def main():
     executed = collections.Counter()
     missed = []
     with tempfile.TemporaryDirectory(prefix="ornic-coverage-") as work:
-        total = merge(sorted(glob.glob(os.path.join(reports, "*.ktap"))), work)
+        total = merge(gather(reports), build, work)
         if not total:
             sys.exit("coverage: no guest has reported counters")
         for source, function in functions_of(build, total):

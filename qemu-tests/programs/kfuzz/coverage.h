@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * KCOV of one thread: the addresses of the instrumented code that its system
- * calls ran. Only our modules are instrumented (make modules-coverage). Softirqs
+ * calls ran. Only our modules are instrumented (make modules-kcov). Softirqs
  * and workers are not seen.
  */
 #pragma once
