@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Object tables of the fuzzers are small: faster to make, and a number at random
- * is that of an object more often. The linker puts these in the place of those of
- * the engine (--wrap).
- */
-#include "engine/table.h"
+/* Object tables of the fuzzers. */
+#include "small_tables.h"
 
 #define LOG_SIZE 11u
-
-int __real_ornic_table_init(struct ornic_table *t, u32 log_size, u32 first);
-int __real_ornic_table_init_random(struct ornic_table *t, u32 log_size,
-				   u32 first);
-int __wrap_ornic_table_init(struct ornic_table *t, u32 log_size, u32 first);
-int __wrap_ornic_table_init_random(struct ornic_table *t, u32 log_size,
-				   u32 first);
 
 int __wrap_ornic_table_init(struct ornic_table *t, u32 log_size, u32 first)
 {
