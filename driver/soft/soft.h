@@ -123,16 +123,22 @@ struct ornic_soft_qp {
 
 	int cpu; /* that sent last, -1: none yet */
 	u32 hash; /* constant: skb->hash of all frames */
-	struct work_struct work; /* runs the QP */
 
 	struct ornic_soft_rxq rxq;
 	struct ornic_soft_polled poll;
 
+	/*
+	 * Frames in flight wake a QP that is being destroyed. @timer is started
+	 * and @work queued only under @lock and while @dead is clear: what was
+	 * started before @dead was set, hrtimer_cancel() and cancel_work_sync()
+	 * find afterwards, and nothing is started after them.
+	 */
 	struct hrtimer timer; /* for all deadlines of the QP, soft_sched.c */
-	spinlock_t timer_lock; /* the fields below; softirqs off */
+	struct work_struct work; /* runs the QP */
+	spinlock_t lock; /* the fields below; softirqs off */
 	u64 deadline; /* when to call ornic_engine_expire(), ns; 0: never */
 	u64 armed; /* when @timer fires, ns; 0: it does not */
-	bool dead; /* the QP is being destroyed, @timer stays off */
+	bool dead; /* the QP is being destroyed */
 
 	struct rcu_head rcu; /* looked up in ornic_soft::qps */
 };

@@ -84,13 +84,17 @@ void ornic_soft_queue_work(int cpu, struct work_struct *work)
 /* Queue the work on the CPU that may send now, see soft_tx.c. */
 static void queue_run(struct ornic_soft_qp *qp)
 {
+	unsigned long flags;
 	int cpu = -1;
 
 	if (atomic_read(&qp->in_flight))
 		cpu = READ_ONCE(qp->cpu);
 	else if (ornic_soft_rxq_is_here())
 		cpu = ornic_soft_other_cpu(READ_ONCE(qp->cpu), cpu_online_mask);
-	ornic_soft_queue_work(cpu, &qp->work);
+	spin_lock_irqsave(&qp->lock, flags);
+	if (!qp->dead)
+		ornic_soft_queue_work(cpu, &qp->work);
+	spin_unlock_irqrestore(&qp->lock, flags);
 }
 
 /* Run one budget. Returns true if there is more to do. */
@@ -188,7 +192,7 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 	enum hrtimer_restart ret = HRTIMER_NORESTART;
 	bool due = false;
 
-	spin_lock(&qp->timer_lock);
+	spin_lock(&qp->lock);
 	/* If it was started again meanwhile, wait for that. */
 	if (!hrtimer_is_queued(timer)) {
 		due = qp->deadline && qp->deadline <= ktime_get_ns();
@@ -200,7 +204,7 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 			ret = HRTIMER_RESTART;
 		}
 	}
-	spin_unlock(&qp->timer_lock);
+	spin_unlock(&qp->lock);
 
 	/* Not under the lock: the engine sets the next deadline. */
 	if (due)
@@ -213,14 +217,14 @@ void ornic_soft_deadline(void *host, void *host_qp, u64 when)
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
 
 	when = min_t(u64, when, KTIME_MAX);
-	spin_lock_bh(&qp->timer_lock);
+	spin_lock_bh(&qp->lock);
 	qp->deadline = when;
 	if (when && !qp->dead && (!qp->armed || when < qp->armed)) {
 		qp->armed = when;
 		hrtimer_start(&qp->timer, ns_to_ktime(when),
 			      HRTIMER_MODE_ABS_SOFT);
 	}
-	spin_unlock_bh(&qp->timer_lock);
+	spin_unlock_bh(&qp->lock);
 }
 
 /* ---- QPs ----------------------------------------------------------------- */
@@ -241,7 +245,7 @@ static struct ornic_soft_qp *qp_alloc(struct ornic_soft *soft, u32 qpn)
 	ornic_soft_rxq_init(&qp->rxq);
 	hrtimer_init(&qp->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	qp->timer.function = qp_timer_fires;
-	spin_lock_init(&qp->timer_lock);
+	spin_lock_init(&qp->lock);
 	atomic_inc(&num_qps);
 	return qp;
 }
@@ -278,11 +282,11 @@ void ornic_soft_qp_fini(void *host, void *host_qp)
 
 	xa_erase(&soft->qps, qp->qpn);
 	ornic_soft_rxq_stop(&qp->rxq);
-	spin_lock_bh(&qp->timer_lock);
+	spin_lock_bh(&qp->lock);
 	qp->dead = true;
-	spin_unlock_bh(&qp->timer_lock);
+	spin_unlock_bh(&qp->lock);
 	hrtimer_cancel(&qp->timer);
-	disable_work_sync(&qp->work);
+	cancel_work_sync(&qp->work);
 	ornic_soft_qp_put(qp);
 }
 
