@@ -64,7 +64,13 @@ struct ornic_ib_dev {
 	struct ida xrcdns;
 	atomic_t cmd_id; /* of the last command */
 
-	/* netdev_nb queues port_work, which reports to device and users */
+	/*
+	 * port_work reports to device and users. netdev_nb queues it, and it
+	 * queues itself. ornic_port_start() sends the first SET_PORT before it
+	 * registers netdev_nb, so one context at a time writes port.
+	 * ornic_port_stop() unregisters netdev_nb before it cancels port_work,
+	 * so nothing can queue it afterwards.
+	 */
 	struct notifier_block netdev_nb;
 	struct netdev_net_notifier netdev_nn;
 	struct ornic_port_state port; /* written by port_work */

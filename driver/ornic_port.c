@@ -156,7 +156,9 @@ int ornic_port_start(struct ornic_ib_dev *dev)
 	ornic_netdev_mcast_init(&dev->mcast, netdev);
 	dev->netdev_nb.notifier_call = port_netdev_event;
 	INIT_DELAYED_WORK(&dev->port_work, port_work);
-	disable_delayed_work(&dev->port_work);
+	ret = sync_port(dev);
+	if (ret)
+		return ret;
 	/*
 	 * A notifier of the namespace, which follows the netdev to others:
 	 * unregistering a global one waits for the cleanup of namespaces, which
@@ -167,17 +169,9 @@ int ornic_port_start(struct ornic_ib_dev *dev)
 	if (ret)
 		return ret;
 	show_netdev(dev);
-	ret = sync_port(dev);
-	if (ret)
-		goto err_stop;
-	enable_delayed_work(&dev->port_work);
-	/* In case it changed meanwhile. */
+	/* In case it changed before the notifier was registered. */
 	queue_delayed_work(system_wq, &dev->port_work, 0);
 	return 0;
-
-err_stop:
-	ornic_port_stop(dev);
-	return ret;
 }
 
 /* Takes the RTNL. All QPs are gone, and no SET_PORT is sent afterwards. */
@@ -185,7 +179,7 @@ void ornic_port_stop(struct ornic_ib_dev *dev)
 {
 	unregister_netdevice_notifier_dev_net(dev->bus->netdev, &dev->netdev_nb,
 					      &dev->netdev_nn);
-	disable_delayed_work_sync(&dev->port_work);
+	cancel_delayed_work_sync(&dev->port_work);
 	rtnl_lock();
 	ornic_sysfs_net_close(&dev->sysfs_net);
 	ornic_netdev_mcast_close(&dev->mcast);
