@@ -69,6 +69,14 @@ struct ornic_pci {
 
 	spinlock_t lock; /* makes failing, and coming back, atomic */
 	/*
+	 * Interrupts, netdev events and quiesce queue update and watch only
+	 * under the lock and while these are set. What was queued before they
+	 * were cleared, cancel_work_sync() finds afterwards, also where the
+	 * work item queues itself, and nothing is queued after that.
+	 */
+	bool may_update;
+	bool may_watch;
+	/*
 	 * The device accesses no memory: not since the last reset, or it was
 	 * stopped, or nothing can stop it and bus.writes_on is set
 	 */
@@ -76,7 +84,7 @@ struct ornic_pci {
 	/* Stops its DMA after a failure, while update may be waiting */
 	struct work_struct quiesce;
 
-	/* Written by update, or probe and remove while that is disabled */
+	/* Written by update, or probe and remove while may_update is clear */
 	struct work_struct update; /* brings the device up and down */
 	bool up; /* reset, with rings and EQs */
 	bool registered; /* there is an ib_device */

@@ -7,7 +7,7 @@
  *	  +-- reset <-- unregister <-- end, or ornic_pci_fail() ---+
  *
  * One work item, update, makes all steps, or probe and remove while it is
- * disabled. ornic_pci_fail() only marks the device as failed, in any context. A
+ * stopped. ornic_pci_fail() only marks the device as failed, in any context. A
  * second work item, quiesce, then stops the DMA of the device; only after that
  * are users notified and do commands return, so no memory that the device could
  * write to is freed before. It is separate because update may be waiting for
@@ -93,6 +93,54 @@ static void stop_dma(struct ornic_pci *pci)
 				    "its memory is leaked");
 }
 
+/* ---- The gates of the work items ----------------------------------------- */
+
+static void open_gates(struct ornic_pci *pci)
+{
+	spin_lock_irq(&pci->lock);
+	pci->may_update = true;
+	pci->may_watch = true;
+	spin_unlock_irq(&pci->lock);
+}
+
+static void stop_update(struct ornic_pci *pci)
+{
+	spin_lock_irq(&pci->lock);
+	pci->may_update = false;
+	spin_unlock_irq(&pci->lock);
+	cancel_work_sync(&pci->update);
+}
+
+static void stop_watch(struct ornic_pci *pci)
+{
+	spin_lock_irq(&pci->lock);
+	pci->may_watch = false;
+	spin_unlock_irq(&pci->lock);
+	cancel_delayed_work_sync(&pci->watch);
+}
+
+/* A step may be due. Any context. */
+void ornic_pci_queue_update(struct ornic_pci *pci)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pci->lock, flags);
+	if (pci->may_update)
+		queue_work(system_unbound_wq, &pci->update);
+	spin_unlock_irqrestore(&pci->lock, flags);
+}
+
+/* Reads the registers @delay jiffies from now. Any context. */
+static void watch_after(struct ornic_pci *pci, unsigned long delay)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pci->lock, flags);
+	if (pci->may_watch)
+		mod_delayed_work(system_wq, &pci->watch, delay);
+	spin_unlock_irqrestore(&pci->lock, flags);
+}
+
 /* ---- Failure ------------------------------------------------------------- */
 
 static void quiesce_work(struct work_struct *work)
@@ -103,7 +151,7 @@ static void quiesce_work(struct work_struct *work)
 	/* Users of a failed device free its memory. */
 	ornic_fail(&pci->bus);
 	complete_all(&pci->quiesced);
-	queue_work(system_unbound_wq, &pci->update);
+	ornic_pci_queue_update(pci);
 }
 
 /* Commands fail from now on, once the DMA has stopped. Any context. */
@@ -261,7 +309,7 @@ static void retry_later(struct ornic_pci *pci)
 
 	pci->delay_ms = min(pci->delay_ms * 2, MAX_DELAY_MS);
 	WRITE_ONCE(pci->retry_at, jiffies + delay);
-	mod_delayed_work(system_wq, &pci->watch, delay);
+	watch_after(pci, delay);
 }
 
 static void end_failed(struct ornic_pci *pci)
@@ -335,7 +383,7 @@ static void watch_device(struct ornic_pci *pci)
 
 	if (up && test_bit(ORNIC_PCI_DEAD, &pci->flags)) {
 		/* In case update was not allowed to run when it failed. */
-		queue_work(system_unbound_wq, &pci->update);
+		ornic_pci_queue_update(pci);
 	} else if (up) {
 		if (status != ORNIC_PCI_READY)
 			ornic_pci_fail(pci, "reports status FAILED");
@@ -343,7 +391,7 @@ static void watch_device(struct ornic_pci *pci)
 			ornic_pci_fail(pci, "stopped its heartbeat");
 	} else if (age_ms <= PULSE_LIMIT_MS && may_begin(pci) &&
 		   (status == ORNIC_PCI_READY || status == ORNIC_PCI_FAILED)) {
-		queue_work(system_unbound_wq, &pci->update);
+		ornic_pci_queue_update(pci);
 	}
 }
 
@@ -369,7 +417,7 @@ static void watch_work(struct work_struct *work)
 void ornic_pci_check(struct ornic_pci *pci)
 {
 	if (status_of(pci) != ORNIC_PCI_READY)
-		mod_delayed_work(system_wq, &pci->watch, 0);
+		watch_after(pci, 0);
 }
 
 /* ---- From probe to remove ------------------------------------------------ */
@@ -382,9 +430,6 @@ void ornic_pci_life_init(struct ornic_pci *pci)
 	INIT_WORK(&pci->quiesce, quiesce_work);
 	INIT_WORK(&pci->update, update_work);
 	INIT_DELAYED_WORK(&pci->watch, watch_work);
-	/* Enabled when probe cannot fail any more. */
-	disable_work(&pci->update);
-	disable_delayed_work(&pci->watch);
 	pci->delay_ms = MIN_DELAY_MS;
 	pci->retry_at = jiffies;
 	pci->return_by = jiffies;
@@ -409,11 +454,10 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 		take_down(pci);
 		return ret;
 	}
-	enable_work(&pci->update);
-	enable_delayed_work(&pci->watch);
+	open_gates(pci);
 	/* Its netdev may have come or gone meanwhile, or the device failed. */
 	if (pci->up)
-		queue_work(system_unbound_wq, &pci->update);
+		ornic_pci_queue_update(pci);
 	queue_delayed_work(system_wq, &pci->watch, 0);
 	return 0;
 }
@@ -425,9 +469,9 @@ void ornic_pci_life_stop(struct ornic_pci *pci)
 	/* If it was pulled out, commands in flight will not complete. */
 	if (!is_there(pci))
 		lose_device(pci, "is gone");
-	disable_work_sync(&pci->update);
+	stop_update(pci);
 	take_down(pci);
-	disable_delayed_work_sync(&pci->watch);
+	stop_watch(pci);
 	flush_work(&pci->quiesce);
 	/* In case watch has failed it just now. */
 	clear_bit(ORNIC_PCI_DEAD, &pci->flags);
@@ -440,8 +484,7 @@ void ornic_pci_life_resume(struct ornic_pci *pci)
 	pci->retry_at = jiffies;
 	pci->return_by = jiffies + msecs_to_jiffies(RETURN_LIMIT_MS);
 	pci->pulse.known = false;
-	enable_work(&pci->update);
-	enable_delayed_work(&pci->watch);
+	open_gates(pci);
 	queue_delayed_work(system_wq, &pci->watch, 0);
 }
 
@@ -452,8 +495,8 @@ void ornic_pci_life_resume(struct ornic_pci *pci)
 void ornic_pci_shut_down(struct ornic_pci *pci)
 {
 	set_bit(ORNIC_PCI_STOPPING, &pci->flags);
-	disable_delayed_work_sync(&pci->watch);
-	disable_work_sync(&pci->update);
+	stop_watch(pci);
+	stop_update(pci);
 	if (pci->up)
 		end_life(pci);
 	flush_work(&pci->quiesce);

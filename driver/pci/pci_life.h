@@ -15,6 +15,7 @@ int ornic_pci_life_start(struct ornic_pci *pci);
 void ornic_pci_life_stop(struct ornic_pci *pci);
 void ornic_pci_life_resume(struct ornic_pci *pci);
 void ornic_pci_shut_down(struct ornic_pci *pci);
+void ornic_pci_queue_update(struct ornic_pci *pci);
 void ornic_pci_check(struct ornic_pci *pci);
 void ornic_pci_fail(struct ornic_pci *pci, const char *why);
 void ornic_pci_broken(struct ornic_bus *bus, const char *why);

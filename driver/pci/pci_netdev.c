@@ -85,13 +85,13 @@ static void pci_netdev_leaves(struct ornic_pci *pci, struct net_device *netdev)
 	if (netdev != pci->bus.netdev || netdev->reg_state == NETREG_REGISTERED)
 		return;
 	set_bit(ORNIC_PCI_NETDEV_GONE, &pci->flags);
-	queue_work(system_unbound_wq, &pci->update);
+	ornic_pci_queue_update(pci);
 }
 
 static void pci_netdev_arrives(struct ornic_pci *pci, struct net_device *netdev)
 {
 	if (!pci->bus.netdev && netdev_fits(pci, netdev))
-		queue_work(system_unbound_wq, &pci->update);
+		ornic_pci_queue_update(pci);
 }
 
 static int pci_netdev_event(struct notifier_block *nb, unsigned long event,
