@@ -117,10 +117,9 @@ err_release_queue:
 }
 
 int ornic_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		       struct uverbs_attr_bundle *attrs)
+		       struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
-	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
 	struct ornic_ib_cq *cq = to_ocq(ibcq);
 	u64 size;
 	int ret;
@@ -193,7 +192,8 @@ static int cq_resize_locked(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 	return 0;
 }
 
-int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+int ornic_ib_resize_cq(struct ib_cq *ibcq, unsigned int cqe,
+		       struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ornic_ib_cq *cq = to_ocq(ibcq);
@@ -206,7 +206,7 @@ int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 		return -EOPNOTSUPP;
 	ret = ornic_cq_ring_init(cqe, dev->caps.log_max_cqe, &log_depth, &size);
 	if (ret) {
-		ibdev_dbg(ibcq->device, "CQ %#x: %d CQEs, limit %u\n", cq->cqn,
+		ibdev_dbg(ibcq->device, "CQ %#x: %u CQEs, limit %u\n", cq->cqn,
 			  cqe, 1u << dev->caps.log_max_cqe);
 		return ret;
 	}

@@ -23,6 +23,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-layout.h>
 
+#include "compat/compat_ops.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
@@ -76,12 +77,9 @@ static const struct ib_device_ops ornic_ops = {
 	.alloc_xrcd = ornic_ib_alloc_xrcd,
 	.attach_mcast = ornic_ib_attach_mcast,
 	.counter_alloc_stats = ornic_ib_counter_alloc_stats,
-	.counter_bind_qp = ornic_ib_counter_bind_qp,
 	.counter_dealloc = ornic_ib_counter_dealloc,
-	.counter_unbind_qp = ornic_ib_counter_unbind_qp,
 	.counter_update_stats = ornic_ib_counter_update_stats,
 	.create_ah = ornic_ib_create_ah,
-	.create_cq = ornic_ib_create_cq,
 	.create_qp = ornic_ib_create_qp,
 	.create_srq = ornic_ib_create_srq,
 	.create_user_ah = ornic_ib_create_ah,
@@ -101,7 +99,6 @@ static const struct ib_device_ops ornic_ops = {
 	.fill_res_cq_entry = ornic_ib_fill_res_cq_entry,
 	.fill_res_mr_entry = ornic_ib_fill_res_mr_entry,
 	.fill_res_qp_entry = ornic_ib_fill_res_qp_entry,
-	.fill_res_srq_entry = ornic_ib_fill_res_srq_entry,
 	.get_dev_fw_str = ornic_ib_get_dev_fw_str,
 	.get_dma_mr = ornic_ib_get_dma_mr,
 	.get_hw_stats = ornic_ib_get_hw_stats,
@@ -125,10 +122,8 @@ static const struct ib_device_ops ornic_ops = {
 	.query_qp = ornic_ib_query_qp,
 	.query_srq = ornic_ib_query_srq,
 	.query_ucontext = ornic_ib_query_ucontext,
-	.reg_user_mr = ornic_ib_reg_user_mr,
 	.rereg_user_mr = ornic_ib_rereg_user_mr,
 	.req_notify_cq = ornic_ib_req_notify_cq,
-	.resize_cq = ornic_ib_resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, ornic_ib_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, ornic_ib_cq, ibcq),
@@ -181,6 +176,7 @@ static int init_ibdev(struct ornic_ib_dev *dev)
 	if (IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS))
 		ibdev->driver_def = ornic_uapi_defs;
 	ib_set_device_ops(ibdev, &ornic_ops);
+	ib_set_device_ops(ibdev, &ornic_compat_ops);
 	/* Differs by bus, so it cannot be in the constant table. */
 	ibdev->ops.device_group = dev->bus->attrs;
 	return ib_device_set_netdev(ibdev, ornic_gid_netdev(dev), ORNIC_PORT);

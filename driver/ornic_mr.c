@@ -10,6 +10,7 @@
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
 
+#include "compat/compat_rdma.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_pack.h"
@@ -104,7 +105,7 @@ static int mr_pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
 {
 	int ret = 0;
 
-	mr->umem = ib_umem_get(&dev->ibdev, start, params->length, flags);
+	mr->umem = ib_umem_get_va(&dev->ibdev, start, params->length, flags);
 	if (IS_ERR(mr->umem))
 		return PTR_ERR(mr->umem);
 	mr->access = flags;

@@ -23,8 +23,6 @@
 #include "ornic_verbs.h"
 #include "ornic_wqe.h"
 
-static_assert(ORNIC_WC_REG_MR == IB_WC_REG_MR);
-
 #define NO_QP 0 /* a number that no QP has */
 
 /* @mem is zeroed. */
@@ -133,7 +131,8 @@ static void fill_wc(struct ornic_ib_qp *qp, struct ib_wc *wc,
 	memset(wc, 0, sizeof(*wc));
 	wc->wr_id = comp->wr_id;
 	wc->status = comp->status;
-	wc->opcode = comp->opcode;
+	wc->opcode = comp->opcode == ORNIC_WC_REG_MR ? IB_WC_REG_MR :
+						       comp->opcode;
 	wc->vendor_err = comp->vendor_err;
 	wc->byte_len = comp->byte_len;
 	wc->qp = &qp->ibqp;

@@ -19,6 +19,7 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat/compat_rdma.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_udata.h"

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat/compat_mm.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_verbs.h"
@@ -301,7 +302,7 @@ static int map_doorbell_page(struct ib_ucontext *context,
 	if (ret)
 		return ret;
 
-	zap_vma_ptes(vma, vma->vm_start, PAGE_SIZE);
+	zap_special_vma_range(vma, vma->vm_start, PAGE_SIZE);
 	WARN_ON(vmf_insert_pfn_prot(vma, vma->vm_start, entry->pfn,
 				    pgprot_decrypted(vma->vm_page_prot)) !=
 		VM_FAULT_NOPAGE);

@@ -17,7 +17,7 @@ static int link_add(struct ornic_sysfs_net *net, struct net_device *netdev)
 	int err = sysfs_create_link(net->dir, &netdev->dev.kobj, netdev->name);
 
 	if (!err)
-		strscpy(net->ifname, netdev->name);
+		strscpy(net->ifname, netdev->name, sizeof(net->ifname));
 	return err;
 }
 

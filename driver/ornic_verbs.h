@@ -65,8 +65,9 @@ int ornic_ib_destroy_ah(struct ib_ah *ibah, u32 flags);
 
 /* CQs */
 int ornic_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		       struct uverbs_attr_bundle *attrs);
-int ornic_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+		       struct ib_udata *udata);
+int ornic_ib_resize_cq(struct ib_cq *ibcq, unsigned int cqe,
+		       struct ib_udata *udata);
 int ornic_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int ornic_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int ornic_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc);

@@ -12,6 +12,7 @@
 #include <linux/preempt.h>
 #include <linux/slab.h>
 
+#include "compat/compat_rdma.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"
 #include "ornic_dev.h"
@@ -261,7 +262,7 @@ static void read_flush(struct ornic_send_work *work,
 static int read_operands(struct ornic_send_work *work,
 			 const struct ib_send_wr *wr)
 {
-	switch (wr->opcode) {
+	switch (work->opcode) {
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
@@ -351,7 +352,7 @@ static int write_send(struct ornic_ib_qp *qp, const struct ib_send_wr *wr)
 		used = ornic_pack_send(slot, &work);
 	if (used < 0)
 		return used;
-	if (wr->opcode == IB_WR_FLUSH)
+	if (work.opcode == IB_WR_FLUSH)
 		return 0;
 	return wr->send_flags & IB_SEND_INLINE ?
 		       put_inline(qp->sq, slot, used, wr) :

@@ -46,7 +46,7 @@ static inline void ornic_pack_sge(struct ornic_sge *at, u64 addr, u32 length,
 	at->lkey = cpu_to_le32(lkey);
 }
 
-/* IB_WC_REG_MR, which programs do not have and uapi does not name. */
+/* IB_WC_REG_MR, which uapi does not name. Its value depends on the kernel. */
 #define ORNIC_WC_REG_MR 10
 
 /* A CQE in host order, in the terms of verbs. */

@@ -27,9 +27,9 @@ function allowed(file, what, quoted)
 	if (file ~ /^driver\/engine\//)
 		return quoted ? beside(file, what) : what ~ /^rdma\/ornic-/
 	if (file ~ /^driver\/soft\//)
-		return !quoted || what ~ /^(engine\/engine|soft[a-z_]*|ornic_bus)\.h$/
+		return !quoted || what ~ /^(engine\/engine|soft[a-z_]*|ornic_bus|compat\/compat_[a-z]+)\.h$/
 	if (file ~ /^driver\//)
-		return quoted ? what ~ /^(pci\/)?(ornic|pci)_[a-z_]+\.h$/ : what !~ /^(engine|soft)/
+		return quoted ? what ~ /^((pci|compat)\/)?(ornic|pci|compat)_[a-z_]+\.h$/ : what !~ /^(engine|soft)/
 	if (file ~ /^userspace-provider\//)
 		return quoted ? what !~ /\// : what !~ /^infiniband\/driver/ && what !~ /^(kunit|engine)\//
 	if (file ~ /^kunit\/driver_/)

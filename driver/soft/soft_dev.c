@@ -8,6 +8,7 @@
  * The ib_device has a virtual parent, not the parent of the netdev, by whose
  * modalias the provider of that hardware would claim it.
  */
+#include "compat/compat_device.h"
 #include "soft.h"
 
 #include <linux/idr.h>
@@ -36,12 +37,13 @@ static struct workqueue_struct *remove_wq;
 
 /* ---- The virtual parent -------------------------------------------------- */
 
-static int bus_uevent(const struct device *dev, struct kobj_uevent_env *env)
+static int bus_uevent(ORNIC_UEVENT_MAY_BE(const) struct device *dev,
+		      struct kobj_uevent_env *env)
 {
 	return add_uevent_var(env, "MODALIAS=%s", MODALIAS);
 }
 
-static const struct bus_type soft_bus_type = {
+static ORNIC_BUS_MAY_BE(const) struct bus_type soft_bus_type = {
 	.name = "ornic",
 	.uevent = bus_uevent,
 };

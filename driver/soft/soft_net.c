@@ -6,6 +6,7 @@
  * looks up the soft device in the namespace's list, which is short. Most packets
  * take the fast path in soft_rx_fast.c instead.
  */
+#include "compat/compat_net.h"
 #include "soft.h"
 
 #include <linux/if_vlan.h>
@@ -102,16 +103,16 @@ static int open_socket(struct net *net, struct ornic_soft_net *sn, u8 family,
 		*sock = NULL;
 		return err;
 	}
-	setup_udp_tunnel_sock(net, *sock, &tunnel);
+	setup_udp_tunnel_sock(net, (*sock)->sk, &tunnel);
 	return 0;
 }
 
 static void close_sockets(struct ornic_soft_net *sn)
 {
 	if (sn->sock6)
-		udp_tunnel_sock_release(sn->sock6);
+		udp_tunnel_sock_release(sn->sock6->sk);
 	if (sn->sock4)
-		udp_tunnel_sock_release(sn->sock4);
+		udp_tunnel_sock_release(sn->sock4->sk);
 	sn->sock4 = NULL;
 	sn->sock6 = NULL;
 }

@@ -18,12 +18,12 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/udp.h>
-#include <net/inet_dscp.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
+
+#include "compat/compat_net.h"
 
 #ifdef CONFIG_NETFILTER
 /*
@@ -76,7 +76,7 @@ static struct dst_entry *frame_route_ipv4(struct net *net,
 	const struct iphdr *ip = ip_hdr(skb);
 	struct flowi4 fl = {
 		.flowi4_oif = skb->dev->ifindex,
-		.flowi4_tos = ip->tos & INET_DSCP_MASK,
+		ORNIC_FLOWI4_DSCP(ip->tos),
 		.flowi4_proto = IPPROTO_UDP,
 		.daddr = ip->daddr,
 		.saddr = ip->saddr,
@@ -104,7 +104,7 @@ static struct dst_entry *frame_route_ipv6(struct net *net,
 		.fl6_dport = udp->dest,
 	};
 
-	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl, NULL);
+	return ip6_dst_lookup_flow(net, NULL, &fl, NULL);
 }
 
 static int frame_send_ipv6(struct net *net, struct sk_buff *skb)

@@ -13,6 +13,7 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 
+#include "compat/compat_net.h"
 #include "engine/engine.h"
 #include "soft.h"
 #include "soft_rxq.h"

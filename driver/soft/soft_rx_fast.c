@@ -36,6 +36,7 @@
 #include <net/sock.h>
 #include <net/xfrm.h>
 
+#include "compat/compat_net.h"
 #include "engine/engine.h"
 #include "soft.h"
 #include "soft_rx.h"

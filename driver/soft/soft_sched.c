@@ -31,6 +31,7 @@
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
+#include "compat/compat_timer.h"
 #include "engine/engine.h"
 #include "soft.h"
 #include "soft_busypoll.h"
@@ -243,8 +244,8 @@ static struct ornic_soft_qp *qp_alloc(struct ornic_soft *soft, u32 qpn)
 	qp->hash = hash_32(qpn, 32) ?: 1;
 	INIT_WORK(&qp->work, run_work);
 	ornic_soft_rxq_init(&qp->rxq);
-	hrtimer_init(&qp->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	qp->timer.function = qp_timer_fires;
+	hrtimer_setup(&qp->timer, qp_timer_fires, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
 	spin_lock_init(&qp->lock);
 	atomic_inc(&num_qps);
 	return qp;
@@ -311,8 +312,8 @@ void ornic_soft_cq_init(void *host, void *host_cq, u32 cqn)
 
 	cq->soft = host;
 	cq->cqn = cqn;
-	hrtimer_init(&cq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	cq->timer.function = cq_timer_fires;
+	hrtimer_setup(&cq->timer, cq_timer_fires, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
 }
 
 void ornic_soft_cq_fini(void *host, void *host_cq)

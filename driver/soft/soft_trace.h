@@ -14,6 +14,7 @@
 
 #ifndef ORNIC_SOFT_TRACE_ONCE
 #define ORNIC_SOFT_TRACE_ONCE
+#include "compat/compat_trace.h"
 #include "engine/engine.h"
 
 /*
@@ -43,7 +44,7 @@ void ornic_soft_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 			__field(u32, b)                                    \
 		),                                                         \
 		TP_fast_assign(                                            \
-			__assign_str(netdev);                              \
+			ORNIC_ASSIGN_STR(netdev);                          \
 			__entry->qpn = qpn;                                \
 			__entry->code = code;                              \
 			__entry->a = a;                                    \

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_COMPAT_OPS_H
+#define ORNIC_COMPAT_OPS_H
+
+#include <rdma/ib_verbs.h>
+
+/* Those of the driver's verbs whose type or existence depends on the kernel. */
+extern const struct ib_device_ops ornic_compat_ops;
+
+#endif /* ORNIC_COMPAT_OPS_H */

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* __assign_str() finds the source by itself */
+#include <linux/stringify.h>
+#include <trace/stages/stage6_event_callback.h>
+
+static const char text[] = __stringify(__assign_str(netdev));

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/device.h>
+
+static int uevent(const struct device *dev, struct kobj_uevent_env *env);
+
+static const struct bus_type bus = { .uevent = uevent };

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include <linux/mm.h>
+
+static void zap(struct vm_area_struct *vma)
+{
+	zap_special_vma_range(vma, vma->vm_start, PAGE_SIZE);
+}
