@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # ornic: everything is built into build/; `make help` lists the targets.
 
-KVER ?= $(notdir $(patsubst %/build,%,$(shell \
-	ls -d /lib/modules/6.12*-amd64/build 2>/dev/null | sort -V | tail -n 1)))
+# The running kernel if there are headers for it, else the newest that has some
+RUNNING := $(shell uname -r)
+newest_headers = $(notdir $(patsubst %/build,%,$(shell \
+	ls -d /lib/modules/$(1)/build 2>/dev/null | sort -V | tail -n 1)))
+KVER ?= $(if $(wildcard /lib/modules/$(RUNNING)/build),$(RUNNING),$(call newest_headers,*))
 KDIR ?= /lib/modules/$(KVER)/build
+# The kernel of guests
+STOCK := $(call newest_headers,6.12*-amd64)
+STOCK_KDIR := /lib/modules/$(STOCK)/build
+MODULES := $(if $(filter $(STOCK),$(KVER)),stock,$(KVER))
 DESTDIR ?=
 MODDIR ?= /lib/modules/$(KVER)/updates/ornic
 # What qemu-test runs, all if empty
@@ -19,16 +26,17 @@ RACES := lifecycle verify perftest mcast kicks rdmacm \
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.PHONY: all modules modules-debug modules-kcsan modules-kcov modules-coverage \
-	debug-kernel provider programs unit sim fuzz fuzz-short fuzz-kernel \
-	coverage-kernel kcsan kunit qemu-test test demo check install uninstall install-modules \
+.PHONY: all modules modules-stock modules-debug modules-kcsan modules-kcov \
+	modules-coverage debug-kernel provider programs unit sim fuzz fuzz-short \
+	fuzz-kernel coverage-kernel kcsan kunit qemu-test test demo check install \
+	uninstall install-modules \
 	uninstall-modules html clean help
 
 all: modules provider
 
 help:
 	@echo 'make [all]        modules and provider for kernel $(KVER)'
-	@echo 'make modules      build/stock/ornic.ko, ornic_soft.ko'
+	@echo 'make modules      build/$(MODULES)/ornic.ko, ornic_soft.ko'
 	@echo 'make provider     build/provider/libornic-rdmavNN.so for the installed'
 	@echo '                    rdma-core (PABI=all: for 34 to 65)'
 	@echo 'make rdma-core    add the provider to RDMA_CORE_SRC, a tree of rdma-core'
@@ -81,11 +89,15 @@ include qemu-tests/bench/bench.mk
 # the sources are mirrored into one folder for each kernel. Make does not see that
 # another kernel has other structures: what was built for one is removed.
 define build_modules
-	@test -d "$(2)" || { echo 'no kernel headers: apt-get install linux-headers-6.12-amd64' >&2; exit 1; }
+	@test -e "$(2)/include/generated/autoconf.h" || { \
+		echo 'no kernel headers in $(2): apt-get install linux-headers-$(or $(3),amd64)' >&2; exit 1; }
+	$(4)
 	@mkdir -p $(BUILD)/$(1)
-	@echo "$(2)" | cmp -s - $(BUILD)/$(1)/.kernel || { \
+	@{ echo "$(2)"; cat $(2)/include/generated/compile.h; } >$(BUILD)/$(1)/.kernel.new
+	@cmp -s $(BUILD)/$(1)/.kernel.new $(BUILD)/$(1)/.kernel || { \
 		find $(BUILD)/$(1) -name '*.o' -delete; \
-		echo "$(2)" >$(BUILD)/$(1)/.kernel; }
+		rm -rf $(BUILD)/$(1)/compat; }
+	@mv $(BUILD)/$(1)/.kernel.new $(BUILD)/$(1)/.kernel
 	@rsync -rt --delete --prune-empty-dirs --include='*/' --include='*.[ch]' \
 		--exclude='*' uapi driver kunit $(BUILD)/$(1)/
 	@rsync -t Kbuild VERSION $(BUILD)/$(1)/
@@ -93,7 +105,15 @@ define build_modules
 endef
 
 modules:
-	$(call build_modules,stock,$(KDIR))
+	$(call build_modules,$(MODULES),$(KDIR),$(KVER),@echo 'modules for Linux $(KVER)$(if \
+		$(filter-out $(RUNNING),$(KVER)), ($(RUNNING) is running)): build/$(MODULES)')
+
+ifeq ($(MODULES),stock)
+modules-stock: modules
+else
+modules-stock:
+	$(call build_modules,stock,$(STOCK_KDIR),6.12-amd64)
+endif
 
 debug-kernel:
 	@qemu-tests/kernel/build.sh
@@ -117,7 +137,7 @@ modules-coverage: debug-kernel
 kunit: modules-debug
 	$(RUN) --kernel debug kunit
 
-qemu-test: modules modules-debug provider programs nic
+qemu-test: modules-stock modules-debug provider programs nic
 	$(RUN) --kernel stock $(CASES)
 	$(RUN) --kernel debug $(CASES)
 
@@ -140,7 +160,7 @@ coverage-kernel: modules-coverage provider programs
 	-$(RUN) --kernel debug --modules coverage $(COVERAGE_CASES)
 	qemu-tests/lib/coverage.py build/coverage build/qemu/coverage
 
-demo: modules provider programs
+demo: modules-stock provider programs
 	$(RUN) --kernel stock --script qemu-tests/demo.sh
 	$(RUN) --kernel stock --machines nic+nic --script qemu-tests/demo-guests.sh
 
@@ -150,7 +170,7 @@ html:
 	@sphinx-build -q -E -W --keep-going -n -d $(BUILD)/doctrees \
 		Documentation $(BUILD)/html
 
-check: modules
+check: modules-stock
 	scripts/check
 
 # Installation for the kernel KVER, in the places that Debian uses. depmod is
@@ -159,7 +179,7 @@ DEPMOD := PATH=$$PATH:/usr/sbin:/sbin depmod
 
 install-modules: modules
 	install -d $(DESTDIR)$(MODDIR)
-	install -m 644 $(BUILD)/stock/ornic.ko $(BUILD)/stock/ornic_soft.ko \
+	install -m 644 $(addprefix $(BUILD)/$(MODULES)/,ornic.ko ornic_soft.ko) \
 		$(DESTDIR)$(MODDIR)/
 	$(if $(DESTDIR),,$(DEPMOD) -a $(KVER))
 

@@ -6,13 +6,13 @@
 bench:
 	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest \
 		rdmacm-utils iperf3 sockperf python3-matplotlib)
-	+@$(MAKE) all nic bench-parts
+	+@$(MAKE) all modules-stock nic bench-parts
 	qemu-tests/bench/bench
 
 bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
-	+@$(MAKE) -s -C $(KDIR) M=$(BUILD)/bench/ref modules
-	@siw=$$(qemu-tests/bench/siw.sh $(KDIR)) && cp "$$siw" $(BUILD)/bench/
+	+@$(MAKE) -s -C $(STOCK_KDIR) M=$(BUILD)/bench/ref modules
+	@siw=$$(qemu-tests/bench/siw.sh $(STOCK_KDIR)) && cp "$$siw" $(BUILD)/bench/
 
 $(BUILD)/bench/null_syscall: qemu-tests/bench/null_syscall.c
 	@mkdir -p $(@D)
