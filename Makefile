@@ -27,9 +27,9 @@ RACES := lifecycle verify perftest mcast kicks rdmacm \
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 .PHONY: all modules modules-stock modules-debug modules-kcsan modules-kcov \
-	modules-coverage debug-kernel provider programs unit sim fuzz fuzz-short \
-	fuzz-kernel coverage-kernel kcsan kunit qemu-test test demo check install \
-	uninstall install-modules \
+	modules-coverage modules-6.1 debug-kernel provider programs unit sim fuzz \
+	fuzz-short fuzz-kernel coverage-kernel kcsan kunit qemu-test test demo \
+	check install uninstall install-modules \
 	uninstall-modules html clean help
 
 all: modules provider
@@ -37,6 +37,7 @@ all: modules provider
 help:
 	@echo 'make [all]        modules and provider for kernel $(KVER)'
 	@echo 'make modules      build/$(MODULES)/ornic.ko, ornic_soft.ko'
+	@echo '                    (modules-6.1: for guests, see qemu-tests/run --help)'
 	@echo 'make provider     build/provider/libornic-rdmavNN.so for the installed'
 	@echo '                    rdma-core (PABI=all: for 34 to 65)'
 	@echo 'make rdma-core    add the provider to RDMA_CORE_SRC, a tree of rdma-core'
@@ -124,6 +125,9 @@ modules-debug: debug-kernel
 modules-kcsan:
 	@qemu-tests/kernel/build.sh kcsan
 	$(call build_modules,kcsan,$(shell qemu-tests/kernel/build.sh --print-dir kcsan)/build)
+
+modules-6.1:
+	$(call build_modules,6.1,/lib/modules/$(call newest_headers,6.1.*-amd64)/build,6.1.*-amd64)
 
 modules-kcov: export KCOV := 1
 modules-kcov: debug-kernel

@@ -15,7 +15,7 @@ LIB = os.path.join(TREE, "qemu-tests", "lib")
 BUSYBOX = "/bin/busybox"
 
 # Loaded by /init with their dependencies, unless built in.
-BOOT_MODULES = ["9pnet_virtio", "9p", "overlay"]
+BOOT_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay"]
 # Available to modprobe in the guest.
 GUEST_MODULES = [
     "rdma_rxe", "ib_uverbs", "ib_umad", "rdma_ucm", "veth", "bridge", "8021q",
@@ -37,8 +37,13 @@ class Kernel:
     def __init__(self, name, modules=None):
         self.name = name
         self.built = modules or name
-        self.acpi = name == "stock"
-        if name == "stock":
+        self.acpi = name in ("stock", "6.1")
+        if name == "6.1":
+            folder = _output("debian.sh", name)
+            self.image, = glob.glob(os.path.join(folder, "boot/vmlinuz-*"))
+            self.release = self.image.split("vmlinuz-", 1)[1]
+            self.modules = os.path.join(folder, "lib/modules", self.release)
+        elif name == "stock":
             images = glob.glob("/boot/vmlinuz-6.12*-amd64")
             if not images:
                 raise Missing("no kernel: apt-get install linux-image-6.12-amd64")
@@ -46,9 +51,7 @@ class Kernel:
             self.release = self.image.split("vmlinuz-", 1)[1]
             self.modules = os.path.join("/lib/modules", self.release)
         else:
-            script = os.path.join(TREE, "qemu-tests/kernel/build.sh")
-            folder = subprocess.run([script, name], stdout=subprocess.PIPE, text=True,
-                                    check=True).stdout.strip()
+            folder = _output("build.sh", name)
             self.image = os.path.join(folder, "bzImage")
             with open(os.path.join(folder, "release"), encoding="ascii") as file:
                 self.release = file.read().strip()
@@ -58,6 +61,12 @@ class Kernel:
     def built_modules(self):
         """Our modules, built for this kernel."""
         return sorted(glob.glob(os.path.join(TREE, "build", self.built, "*.ko")))
+
+
+def _output(script, *args):
+    path = os.path.join(TREE, "qemu-tests/kernel", script)
+    return subprocess.run([path, *args], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout.strip()
 
 
 def _version_key(path):
