@@ -26,6 +26,34 @@ connections()
 		grep 'rqpn [1-9].*sq-psn [1-9]'
 }
 
+# srq NAME: print that detail of the only SRQ
+srq()
+{
+	local line
+
+	line=$(rdma res show srq dev srv0 -dd | tr '\n' ' ')
+	[[ " $line " =~ [[:space:]]drv_$1[[:space:]]([0-9]+)[[:space:]] ]] || return 1
+	echo "${BASH_REMATCH[1]}"
+}
+
+srq_waits() { [ "$(srq waiting)" = "$1" ]; }
+
+# An SRQ with as many WQEs as its program has posted
+shared_receive_queue()
+{
+	local server
+
+	"${srv_prefix[@]}" ibv_srq_pingpong -d srv0 -g "$srv_gid" -p 18611 -r 100 &
+	server=$!
+	wait_until 10 srq_waits 100
+	rdma res show srq dev srv0 -dd
+	[ "$(srq depth)" = 128 ] || fail 'the depth of the SRQ'
+	[ "$(srq broken)" = 0 ] || fail 'an SRQ that works is broken'
+	! "${as_nobody[@]}" rdma res show srq dev srv0 -dd | grep drv_waiting ||
+		fail 'nobody asks the device'
+	stop_traffic "$server"
+}
+
 posts_beyond() { [ "$(qp sq_producer)" != "$1" ]; }
 
 run()
@@ -60,4 +88,5 @@ run()
 			fail "an MR without $name"
 	done
 	stop_traffic "$cli_pid" "$srv_pid"
+	shared_receive_queue
 }
