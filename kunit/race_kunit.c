@@ -337,6 +337,30 @@ static void race_of_a_run_and_the_reset(struct kunit *test)
 	KUNIT_EXPECT_LT(test, n, POINTS);
 }
 
+static void reconnect(struct race *r)
+{
+	reset(r);
+	r->status = r->status ?: ornic_fix_connect(&r->fix);
+}
+
+static void race_of_a_run_and_the_reconnection(struct kunit *test)
+{
+	struct ornic_fixture *fix = &race->fix;
+	u32 n;
+
+	for (n = 1; n < POINTS; n++) {
+		open_fix(test, ORNIC_FIX_LONE);
+		give_work(fix);
+		bad_request(fix);
+		start(n, reconnect);
+		ornic_th_kick(&fix->a);
+		if (!end())
+			break;
+		KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	}
+	KUNIT_EXPECT_GT(test, n, 3);
+}
+
 static void destroy_qp(struct race *r)
 {
 	if (ornic_rcu_depth)
@@ -750,6 +774,7 @@ static struct kunit_case race_cases[] = {
 	KUNIT_CASE(race_of_a_receive_and_the_flush),
 	KUNIT_CASE(race_of_a_cqe_and_the_arming),
 	KUNIT_CASE_PARAM(race_of_a_run_and_the_reset, reset_gen_params),
+	KUNIT_CASE(race_of_a_run_and_the_reconnection),
 	KUNIT_CASE(race_of_a_poll_and_the_end),
 	KUNIT_CASE(race_of_a_bind_and_the_end),
 	KUNIT_CASE_PARAM(race_of_a_bind_and_the_change, change_gen_params),
