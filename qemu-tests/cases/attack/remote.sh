@@ -3,7 +3,7 @@
 # This test will send packets of all opcodes, with each field wrong in turn, cut
 # short, in fragments, mutated and in floods, from another host and from the address
 # of an innocent one: victims notice nothing, memory without a valid key does not
-# change, and counters show the attack.
+# change, no packet of a stranger is passed to a worker, and counters show the attack.
 
 variants='ipv4
 	ipv6'
@@ -14,6 +14,35 @@ requires()
 {
 	need_ornic
 	need rping
+}
+
+# attack ROUNDS [QPN]...
+attack()
+{
+	on_cli /ornic/build/programs/ornic_attack_remote veth-cli "$mac" "$evil" \
+		"$srv_ip" "$cli_ip" "$srv_dev" "$srv_gid" "$1" \
+		"$share" "$seed" "${@:2}"
+}
+
+# In the absence of the victims, whose long messages a worker receives
+no_worker_for_strangers()
+{
+	local event=$tracing/events/workqueue/workqueue_execute_start before
+
+	[ -d "$tracing/events" ] || mount -t tracefs tracefs "$tracing"
+	if [ ! -d "$event" ]; then
+		echo 'the kernel does not trace work'
+		return
+	fi
+	before=$(stat "$srv_dev" rx_packets)
+	echo >"$tracing/trace"
+	echo 1 >"$event/enable"
+	attack 0
+	echo 0 >"$event/enable"
+	[ "$(stat "$srv_dev" rx_packets)" -gt "$((before + 1000))" ] ||
+		fail 'the packets of strangers did not arrive'
+	! grep -m 3 'function rx_work \[ornic_soft\]' "$tracing/trace" ||
+		fail 'packets of strangers went to a worker'
 }
 
 run()
@@ -37,9 +66,8 @@ run()
 		rx_bad_qkey rx_bad_pkey rx_bad_rkey rx_bad_psn err_nak_sent out_of_seq duplicates
 	echo "seed $seed"
 	find_victims "$srv_dev"
-	on_cli /ornic/build/programs/ornic_attack_remote veth-cli "$mac" "$evil" \
-		"$srv_ip" "$cli_ip" "$srv_dev" "$srv_gid" "$rounds" \
-		"$share" "$seed" "${qpns[@]}"
+	attack "$rounds" "${qpns[@]}"
 	counted_more "$srv_dev"
 	stop_victims
+	no_worker_for_strangers
 }

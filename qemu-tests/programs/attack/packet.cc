@@ -182,7 +182,7 @@ size_t put_ipv4(byte_string &to, const route &way, size_t udp_len,
 	put(to, 0x40 | bytes / 4, 1);
 	put(to, wrong.tos, 1);
 	put(to, len, 2);
-	put(to, wrong.fragment ? 0x77 : 0, 2);
+	put(to, wrong.fragment ? wrong.fragment_id : 0, 2);
 	put(to, wrong.fragment ? wrong.fragment : 0x4000, 2);
 	put(to, wrong.ttl, 1);
 	put(to, IPPROTO_UDP, 1);
@@ -213,7 +213,7 @@ size_t put_ipv6(byte_string &to, const route &way, size_t udp_len,
 	if (more) {
 		put(to, IPPROTO_UDP << 8, 2);
 		put(to, wrong.fragment, 2);
-		put(to, 0x77, 4);
+		put(to, wrong.fragment_id, 4);
 	}
 	return 40 + more;
 }
@@ -297,6 +297,40 @@ byte_string frame(const route &way, const byte_string &body,
 	put(out, way.ipv6 ? 0x86dd : 0x0800, 2);
 	append(out, ip.data(), ip.size());
 	return out;
+}
+
+/*
+ * The ICRC is that of the whole packet. IPv4 fragments keep its DF and number, for
+ * the packet that IP puts together has them.
+ */
+std::array<byte_string, 2> fragments(const route &way, const byte_string &body)
+{
+	constexpr size_t eth = 14, first = 16;
+	constexpr uint16_t dont_fragment = 0x4000, more_of_ipv4 = 0x2000,
+			   more_of_ipv6 = 1;
+	const byte_string whole = frame(way, body);
+	const size_t start = eth + (way.ipv6 ? 40 : 20);
+	const size_t bytes[] = { first, whole.size() - start - first };
+	std::array<byte_string, 2> parts;
+
+	for (size_t i = 0; i < parts.size(); i++) {
+		damage wrong;
+		byte_string ip, &out = parts[i];
+
+		wrong.fragment_id = 0;
+		wrong.fragment = static_cast<uint16_t>(
+			way.ipv6 ?
+				(i ? first : more_of_ipv6) :
+				dont_fragment | (i ? first / 8 : more_of_ipv4));
+		if (way.ipv6)
+			put_ipv6(ip, way, bytes[i], wrong);
+		else
+			put_ipv4(ip, way, bytes[i], wrong);
+		out.assign(whole.begin(), whole.begin() + eth);
+		append(out, ip.data(), ip.size());
+		append(out, whole.data() + start + i * first, bytes[i]);
+	}
+	return parts;
 }
 
 packet_socket::packet_socket(const std::string &netdev)

@@ -61,6 +61,7 @@ struct damage {
 	int ip_len = 0;
 	uint16_t fragment =
 		0; /* IPv4: flags and offset, IPv6: a header with it */
+	uint16_t fragment_id = 0x77;
 	bool options = false; /* IPv4: 4 bytes of them */
 	std::vector<uint16_t> vlans;
 	uint8_t ttl = 64;
@@ -70,6 +71,9 @@ struct damage {
 /* An Ethernet frame with @body after the UDP header, and the ICRC after it. */
 byte_string frame(const route &way, const byte_string &body,
 		  const damage &wrong = {});
+
+/* The same frame in two fragments, the first one with 16 bytes after the IP header. */
+std::array<byte_string, 2> fragments(const route &way, const byte_string &body);
 
 class packet_socket {
 public:

@@ -5,7 +5,8 @@
  * sends packets from NETDEV to the MAC: from the address FROM, which is that of the
  * peer of some QPs of DEVICE that this process makes, and from the address SPOOFED
  * of an innocent host. QPNs are those of the victims. The QPs of this process may
- * fail, its guards may not be written to. One of SHARE packets is sent.
+ * fail, its guards may not be written to. One of SHARE packets is sent. Without
+ * rounds, strangers begin long messages, which no worker may see.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -68,6 +69,9 @@ private:
 	void mutations();
 	void spoofed();
 	void impersonate();
+	void guess_psns();
+	void fragmented();
+	void strangers();
 	void steal();
 	void groups();
 	void flood();
@@ -461,6 +465,54 @@ void attacker::impersonate()
 		}
 }
 
+/* All is right but the PSN, which is far ahead. */
+void attacker::guess_psns()
+{
+	for (bait &b : baits_)
+		for (int far = 17; b.type() != IBV_QPT_UD && far < 23; far++) {
+			roce p = valid_to({ b.qpn(), &b });
+
+			p.psn = (p.psn + (1u << far)) & 0xffffff;
+			send(p);
+		}
+}
+
+/* All is right, but it comes in two fragments: nothing is executed. */
+void attacker::fragmented()
+{
+	for (bait &b : baits_)
+		for (int i = 0; i < 4; i++) {
+			const roce p = valid_to({ b.qpn(), &b });
+			const uint32_t before = b.expected();
+			const uint64_t receives = b.receives();
+
+			for (const byte_string &part :
+			     fragments(way_, encode(p)))
+				out_.send(part);
+			b.revive();
+			check_equal(b.expected(), before,
+				    "PSN after a request in fragments");
+			check_equal(b.receives(), receives,
+				    "receives after a request in fragments");
+		}
+}
+
+/* Long messages begin at all QPs, at the PSN that is expected, from elsewhere. */
+void attacker::strangers()
+{
+	const byte_string own = way_.from;
+
+	for (int i = 0; i < 64; i++)
+		for (const target &t : targets_)
+			for (uint8_t opcode : { 0x00, 0x01, 0x20, 0xa0 }) {
+				const roce p = fresh(opcode, t);
+
+				way_.from = innocent_;
+				send(p);
+				way_.from = own;
+			}
+}
+
 /* All is right but the PD or the rights of the key: see the guards. */
 void attacker::steal()
 {
@@ -535,6 +587,8 @@ void attacker::one_round()
 	mutations();
 	spoofed();
 	impersonate();
+	guess_psns();
+	fragmented();
 	steal();
 	groups();
 	flood();
@@ -560,6 +614,8 @@ void attacker::run(const char *rounds, const char *share, const char *seed)
 {
 	share_ = std::strtoull(share, nullptr, 0);
 	random_.seed(std::strtoull(seed, nullptr, 0));
+	if (!std::atoi(rounds))
+		strangers();
 	for (int left = std::atoi(rounds); left; left--)
 		one_round();
 	report();
