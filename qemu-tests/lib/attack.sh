@@ -72,7 +72,8 @@ counted_more()
 	done
 }
 
-# attack_locally: a process without privileges attacks others on $srv_dev
+# attack_locally [COMMAND...]: a process without privileges attacks others on $srv_dev;
+# COMMAND is one more attack
 attack_locally()
 {
 	local seconds=1 seed=${SEED:-$RANDOM}
@@ -86,7 +87,36 @@ attack_locally()
 	"${as_nobody[@]}" \
 		/ornic/build/programs/ornic_attack_local "$srv_dev" "$srv_gid" \
 		"$seconds" "$seed"
+	"$@"
 	counted_more "$srv_dev"
+	read_numbers
 	stop_victims
 	wait_until 20 no_objects "$srv_dev"
+}
+
+# read_numbers: those of the victims by which packets could be injected, and details
+# for which the device executes a command
+read_numbers()
+{
+	local shown
+
+	shown=$("${as_nobody[@]}" rdma resource show qp link "$srv_dev/1" -dd)
+	grep -c lqpn <<<"$shown" || fail 'nobody sees no QP'
+	! grep -E '(rqpn|[sr]q-psn|drv_[a-z_]*psn) [1-9]' <<<"$shown" ||
+		fail 'nobody sees the numbers of others'
+}
+
+# write_attributes: root in a container, without capabilities, changes none of $srv_dev.
+# node_desc is ib_core's.
+write_attributes()
+{
+	local files file
+
+	mapfile -t files < <(find "/sys/class/infiniband/$srv_dev/" -maxdepth 1 -type f \
+		-perm -200 ! -name node_desc)
+	for file in "${files[@]}"; do
+		! setpriv --bounding-set=-all --inh-caps=-all \
+			bash -c "echo 1 >$file" 2>/dev/null || fail "written: $file"
+	done
+	[ ${#files[@]} -gt 0 ] || fail 'no attribute can be written'
 }

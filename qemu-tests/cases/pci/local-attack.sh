@@ -21,6 +21,8 @@ run()
 	. /ornic/qemu-tests/lib/attack.sh
 	topology nic
 	worker=$(nic_stat 0 worker)
-	attack_locally
+	# More events at a time than an event queue holds
+	attack_locally "${as_nobody[@]}" /ornic/build/programs/ornic_events \
+		"$srv_dev" "$srv_gid" 600 "$(times 500)"
 	[ "$(nic_stat 0 worker)" = "$worker" ] || fail 'the worker died'
 }
