@@ -23,7 +23,13 @@ use()
 {
 	ip addr add 10.9.9.9/24 dev d0
 	ip link set d0 mtu 1500
-	timeout 3 ibv_rc_pingpong -d ornic0 -g 0 -n 10 127.0.0.1
+	timeout 9 ibv_rc_pingpong -d ornic0 -g 0 -n 10 &
+	(wait_until 2 listening_or_gone $! 18515)
+	# Queries the QPs, before the next change of their state
+	rdma resource show qp
+	timeout 2 ibv_rc_pingpong -d ornic0 -g 0 -n 10 127.0.0.1
+	kill $!
+	wait $!
 	ip link set d0 mtu 4500
 	ip addr del 10.9.9.9/24 dev d0
 	timeout 3 ibv_devinfo -v -d ornic0
