@@ -135,7 +135,7 @@ struct ornic_soft_qp {
 	 */
 	struct hrtimer timer; /* for all deadlines of the QP, soft_sched.c */
 	struct work_struct work; /* runs the QP */
-	spinlock_t lock; /* the fields below; softirqs off */
+	raw_spinlock_t lock; /* the fields below; interrupts off: posts take it */
 	u64 deadline; /* when to call ornic_engine_expire(), ns; 0: never */
 	u64 armed; /* when @timer fires, ns; 0: it does not */
 	bool dead; /* the QP is being destroyed */

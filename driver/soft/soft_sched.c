@@ -92,10 +92,10 @@ static void queue_run(struct ornic_soft_qp *qp)
 		cpu = READ_ONCE(qp->cpu);
 	else if (ornic_soft_rxq_is_here())
 		cpu = ornic_soft_other_cpu(READ_ONCE(qp->cpu), cpu_online_mask);
-	spin_lock_irqsave(&qp->lock, flags);
+	raw_spin_lock_irqsave(&qp->lock, flags);
 	if (!qp->dead)
 		ornic_soft_queue_work(cpu, &qp->work);
-	spin_unlock_irqrestore(&qp->lock, flags);
+	raw_spin_unlock_irqrestore(&qp->lock, flags);
 }
 
 /* Run one budget. Returns true if there is more to do. */
@@ -191,9 +191,10 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 	struct ornic_soft_qp *qp =
 		container_of(timer, struct ornic_soft_qp, timer);
 	enum hrtimer_restart ret = HRTIMER_NORESTART;
+	unsigned long flags;
 	bool due = false;
 
-	spin_lock(&qp->lock);
+	raw_spin_lock_irqsave(&qp->lock, flags);
 	/* If it was started again meanwhile, wait for that. */
 	if (!hrtimer_is_queued(timer)) {
 		due = qp->deadline && qp->deadline <= ktime_get_ns();
@@ -205,7 +206,7 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 			ret = HRTIMER_RESTART;
 		}
 	}
-	spin_unlock(&qp->lock);
+	raw_spin_unlock_irqrestore(&qp->lock, flags);
 
 	/* Not under the lock: the engine sets the next deadline. */
 	if (due)
@@ -216,16 +217,17 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 void ornic_soft_deadline(void *host, void *host_qp, u64 when)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
+	unsigned long flags;
 
 	when = min_t(u64, when, KTIME_MAX);
-	spin_lock_bh(&qp->lock);
+	raw_spin_lock_irqsave(&qp->lock, flags);
 	qp->deadline = when;
 	if (when && !qp->dead && (!qp->armed || when < qp->armed)) {
 		qp->armed = when;
 		hrtimer_start(&qp->timer, ns_to_ktime(when),
 			      HRTIMER_MODE_ABS_SOFT);
 	}
-	spin_unlock_bh(&qp->lock);
+	raw_spin_unlock_irqrestore(&qp->lock, flags);
 }
 
 /* ---- QPs ----------------------------------------------------------------- */
@@ -246,7 +248,7 @@ static struct ornic_soft_qp *qp_alloc(struct ornic_soft *soft, u32 qpn)
 	ornic_soft_rxq_init(&qp->rxq);
 	hrtimer_setup(&qp->timer, qp_timer_fires, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
-	spin_lock_init(&qp->lock);
+	raw_spin_lock_init(&qp->lock);
 	atomic_inc(&num_qps);
 	return qp;
 }
@@ -280,12 +282,13 @@ void ornic_soft_qp_fini(void *host, void *host_qp)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
 	struct ornic_soft *soft = host;
+	unsigned long flags;
 
 	xa_erase(&soft->qps, qp->qpn);
 	ornic_soft_rxq_stop(&qp->rxq);
-	spin_lock_bh(&qp->lock);
+	raw_spin_lock_irqsave(&qp->lock, flags);
 	qp->dead = true;
-	spin_unlock_bh(&qp->lock);
+	raw_spin_unlock_irqrestore(&qp->lock, flags);
 	hrtimer_cancel(&qp->timer);
 	cancel_work_sync(&qp->work);
 	ornic_soft_qp_put(qp);

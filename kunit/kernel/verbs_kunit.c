@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/if_ether.h>
+#include <linux/irq_work.h>
 #include <linux/scatterlist.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
@@ -482,6 +483,41 @@ static void notify_reports_missed_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_poll_cq(loop->cq, 1, &wc), 1);
 }
 
+struct interrupt {
+	struct irq_work work;
+	struct loop *loop;
+	int ret;
+};
+
+static void post_from_interrupt(struct irq_work *work)
+{
+	struct interrupt *irq = container_of(work, struct interrupt, work);
+	struct ib_rdma_wr write =
+		rdma_wr_of(irq->loop, 14, IB_WR_RDMA_WRITE, 0);
+
+	irq->ret = ib_post_send(irq->loop->qp[0], &write.wr, NULL);
+}
+
+/* In any context: lockdep knows what interrupts may not take. */
+static void interrupt_posts(struct kunit *test)
+{
+	struct loop *loop = test->priv;
+	struct interrupt irq = {
+		.work = IRQ_WORK_INIT_HARD(post_from_interrupt),
+		.loop = loop,
+		.ret = -EINPROGRESS,
+	};
+	struct ib_wc wc;
+
+	irq_work_queue(&irq.work);
+	irq_work_sync(&irq.work);
+	KUNIT_EXPECT_EQ(test, irq.ret, 0);
+	KUNIT_ASSERT_TRUE(test, poll_one(loop, &wc));
+	KUNIT_EXPECT_EQ(test, wc.wr_id, 14);
+	KUNIT_EXPECT_EQ(test, wc.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, *loop->remote, LOCAL);
+}
+
 /* Nobody polls them: their wr_id may point to what is freed with the QP. */
 static void destroyed_qp_completes_nothing(struct kunit *test)
 {
@@ -512,6 +548,7 @@ static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(reset_qp_refuses),
 	KUNIT_CASE(full_srq_refuses),
 	KUNIT_CASE(notify_reports_missed_events),
+	KUNIT_CASE(interrupt_posts),
 	KUNIT_CASE(destroyed_qp_completes_nothing),
 	{}
 };
