@@ -112,7 +112,7 @@ static int pci_netdev_event(struct notifier_block *nb, unsigned long event,
 	return NOTIFY_DONE;
 }
 
-/* Takes the RTNL; the work item is disabled. */
+/* Takes the RTNL; update is not queued yet. */
 int ornic_pci_netdev_init(struct ornic_pci *pci)
 {
 	pci->netdev_nb.notifier_call = pci_netdev_event;
