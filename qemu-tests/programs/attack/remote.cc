@@ -465,7 +465,7 @@ void attacker::impersonate()
 		}
 }
 
-/* All is right but the PSN, which is far ahead. */
+/* All is right but the PSN, which is far ahead, also that of a fatal NAK. */
 void attacker::guess_psns()
 {
 	for (bait &b : baits_)
@@ -474,6 +474,16 @@ void attacker::guess_psns()
 
 			p.psn = (p.psn + (1u << far)) & 0xffffff;
 			send(p);
+			if (!b.has_requests())
+				continue;
+			p = fatal_to(b);
+			const uint64_t deaths = b.deaths();
+
+			p.psn = (p.psn + (1u << far)) & 0xffffff;
+			send(p);
+			b.revive();
+			check_equal(b.deaths(), deaths,
+				    "deaths after a NAK of another PSN");
 		}
 }
 
