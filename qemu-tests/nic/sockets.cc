@@ -193,22 +193,23 @@ unique_fd start_connect(const address &addr)
 void notify_ready()
 {
 	constexpr std::string_view ready = "READY=1";
-	const char *where = getenv("NOTIFY_SOCKET");
-	unique_fd fd;
+	const std::string where = getenv("NOTIFY_SOCKET") ?: "";
+	unique_fd fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	sockaddr_un un{};
 
-	if (!where || !*where)
+	if (where.empty())
 		return;
-	address addr = unix_address(where);
-
+	un.sun_family = AF_UNIX;
+	where.copy(un.sun_path, sizeof(un.sun_path));
 	// An abstract name begins with NUL, and ends where the address ends.
-	if (*where == '@') {
-		addr[offsetof(sockaddr_un, sun_path)] = '\0';
-		addr.resize(offsetof(sockaddr_un, sun_path) + strlen(where));
-	}
-	fd.reset(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-	if (sendto(fd.get(), ready.data(), ready.size(), MSG_NOSIGNAL,
-		   sockaddr_of(addr), length_of(addr)) < 0)
-		warn("NOTIFY_SOCKET %s: %s", where, strerror(errno));
+	if (where[0] == '@')
+		un.sun_path[0] = '\0';
+	if (where.size() >= sizeof(un.sun_path) || !fd ||
+	    sendto(fd.get(), ready.data(), ready.size(), MSG_NOSIGNAL,
+		   reinterpret_cast<sockaddr *>(&un),
+		   static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) +
+					  where.size())) < 0)
+		warn("NOTIFY_SOCKET %s: %s", where.c_str(), strerror(errno));
 }
 
 bool send_with_fd(int sock, const void *data, std::size_t size, int fd)

@@ -57,8 +57,7 @@ unique_fd connect_to(const std::string &where);
 unique_fd start_connect(const address &addr);
 
 /** Tell the service manager, if it waits, that this process is ready: sd_notify(3),
- *  which would bring libsystemd for one datagram. If it cannot be reached, this is a
- *  warning. */
+ *  which would bring libsystemd for one datagram. Failures are warnings. */
 void notify_ready();
 
 /** Send @size bytes of @data with @fd (-1: none). False: failed. */
