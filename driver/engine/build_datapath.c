@@ -13,7 +13,6 @@
 #include "mem.c"
 #include "mw.c"
 #include "wqe.c"
-#include "crc32.c"
 #include "icrc.c"
 #include "wire.c"
 #include "tx.c"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * CRC-32 without tables, for a CPU that may not use its vector unit here or has
- * no instruction for it. Pure.
+ * no instruction for it (those are in crc32_select.c). Pure.
  *
  * This is the Chorba algorithm (Russell, "Chorba: A novel CRC32 implementation",
  * arXiv 2412.16398). A CRC does not change when a multiple of its polynomial is
@@ -55,7 +55,7 @@ static __always_inline void clear_word(u64 word, u64 *two, u64 *three,
 	*five = word >> (320 - 300);
 }
 
-u32 ornic_crc32(u32 crc, const void *data, size_t len)
+u32 ornic_crc32_portable(u32 crc, const void *data, size_t len)
 {
 	/* What is to be flipped in the next words. */
 	u64 a = crc, b = 0, c = 0, d = 0, e = 0;
@@ -79,9 +79,3 @@ u32 ornic_crc32(u32 crc, const void *data, size_t len)
 	flip_bits(last + 4 * WORD, e);
 	return ornic_crc32_by_table(0, last, len);
 }
-
-/* build_datapath.c has other sources after this one. */
-#undef WORD
-#undef WORDS
-#undef ROUND
-#undef MIN_LEN

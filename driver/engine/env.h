@@ -14,7 +14,10 @@
  *  barriers    smp_mb, smp_load_acquire, smp_store_release, READ_ONCE,
  *              WRITE_ONCE, data_race
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
- *  CRC         ornic_crc32_by_table: of short data, see crc32.h
+ *  CRC         ornic_crc32_by_table and ORNIC_CRC32_TABLE, its name
+ *  CPU         ORNIC_CRC32_X86: ornic_has_clmul, ornic_xmm_begin (false: not
+ *              here), ornic_xmm_end, ORNIC_XMM_CLOBBERS;
+ *              ORNIC_CRC32_ARM64: ornic_has_crc32
  *  logging     ornic_pr_debug
  *  compiler    __uninitialized, __flatten, noinline, ornic_copy_once
  *  speculation ornic_index_nospec

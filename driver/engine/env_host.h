@@ -17,6 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#ifdef __aarch64__
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -250,11 +254,28 @@ static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
 	return c->v[i];
 }
 
+#define __ro_after_init
+#define ORNIC_CRC32_TABLE "zlib"
+
 /* zlib inverts before and after; the engine wants the bare register. */
 static inline u32 ornic_crc32_by_table(u32 crc, const void *p, size_t len)
 {
 	return ~(u32)crc32_z(~crc & 0xffffffffu, (const Bytef *)p, len);
 }
+
+/* clang-format off */
+#if defined(__x86_64__)
+#define ORNIC_CRC32_X86
+#define ornic_has_clmul()	(__builtin_cpu_supports("pclmul") != 0)
+#define ornic_xmm_begin()	true
+#define ornic_xmm_end()		((void)0)
+#define ORNIC_XMM_CLOBBERS	"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", \
+				"memory"
+#elif defined(__aarch64__)
+#define ORNIC_CRC32_ARM64
+#define ornic_has_crc32()	((getauxval(AT_HWCAP) & HWCAP_CRC32) != 0)
+#endif
+/* clang-format on */
 
 #define ornic_cmpxchg64(p, o, n) \
 	(ornic_meet_other_cpu(), __sync_val_compare_and_swap(p, o, n))

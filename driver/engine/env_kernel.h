@@ -18,6 +18,14 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#include <asm/cpufeature.h>
+#include <asm/fpu/api.h>
+#include <asm/simd.h>
+#elif defined(CONFIG_ARM64)
+#include <asm/cpufeature.h>
+#endif
+
 /* Flattened functions have stack frames that are too large under KASAN. */
 #ifdef __SANITIZE_ADDRESS__
 #undef __flatten
@@ -104,12 +112,26 @@ static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
 	return sum;
 }
 
+#define ORNIC_CRC32_TABLE "crc32_le"
+
 static inline u32 ornic_crc32_by_table(u32 crc, const void *p, size_t len)
 {
 	return crc32_le(crc, p, len);
 }
 
 /* clang-format off */
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#define ORNIC_CRC32_X86
+#define ornic_has_clmul()	boot_cpu_has(X86_FEATURE_PCLMULQDQ)
+#define ornic_xmm_begin()	(may_use_simd() && (kernel_fpu_begin(), true))
+#define ornic_xmm_end()		kernel_fpu_end()
+/* The compiler does not use these registers in the kernel. */
+#define ORNIC_XMM_CLOBBERS	"memory"
+#elif defined(CONFIG_ARM64)
+#define ORNIC_CRC32_ARM64
+#define ornic_has_crc32()	cpu_have_named_feature(CRC32)
+#endif
+
 #define ornic_cmpxchg64(p, o, n)	cmpxchg64(p, o, n)
 #define ornic_index_nospec(i, n)	array_index_nospec(i, n)
 #define ornic_atomic_t			atomic_t

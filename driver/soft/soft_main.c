@@ -6,9 +6,11 @@
  *	rdma link delete ornic0
  */
 #include <linux/kconfig.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
+#include "engine/engine.h"
 #include "soft.h"
 #include "soft_rx_fast.h"
 #include "soft_sched.h"
@@ -26,10 +28,28 @@ static struct rdma_link_ops link_ops = {
 	.newlink = ornic_soft_create,
 };
 
+static u64 clock_ns(void)
+{
+	return ktime_get_ns();
+}
+
+static void select_crc32(void)
+{
+	const struct ornic_crc32_choice *choice = ornic_crc32_select(clock_ns);
+
+	pr_info("ornic: CRC-32 of %zu bytes and more by %s, %u MB/s (%s %u MB/s)\n",
+		choice->min_len, choice->algo->name, choice->speed,
+		ornic_crc32_algos[0].name, choice->table_speed);
+	if (choice->wrong)
+		pr_warn("ornic: CRC-32 by %s is wrong on this CPU and not used\n",
+			choice->wrong->name);
+}
+
 static int __init soft_init(void)
 {
 	int err;
 
+	select_crc32();
 	err = ornic_soft_sched_init();
 	if (err)
 		return err;

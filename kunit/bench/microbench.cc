@@ -175,6 +175,16 @@ void translate(benchmark::State &state, bool scattered)
 	       [&] { benchmark::DoNotOptimize(t.run()); });
 }
 
+const char *select_crc32()
+{
+	auto clock = [] {
+		return static_cast<u64>(
+			steady::now().time_since_epoch().count());
+	};
+
+	return ornic_crc32_select(clock)->algo->name;
+}
+
 void add(const work &w)
 {
 	if (w.where == link::LOOP && w.what == part::KICK)
@@ -220,6 +230,7 @@ int main(int argc, char **argv)
 	benchmark::Initialize(&argc, argv);
 	if (benchmark::ReportUnrecognizedArguments(argc, argv))
 		return 2;
+	benchmark::AddCustomContext("crc32", bench::select_crc32());
 	bench::add_all();
 	benchmark::RunSpecifiedBenchmarks();
 	benchmark::Shutdown();

@@ -33,6 +33,12 @@ inline u64 now_ns(clockid_t clock = CLOCK_MONOTONIC)
 	       static_cast<u64>(t.tv_nsec);
 }
 
+/** Compute CRCs by what is fastest on this CPU. */
+inline const ornic_crc32_choice &select_crc32()
+{
+	return *ornic_crc32_select([] { return now_ns(); });
+}
+
 constexpr u64 us = 1000;
 constexpr u64 ms = 1000 * us;
 
