@@ -313,7 +313,7 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	verr = ornic_swqe_iov(qp, sw, off, piece_len(qp, left), 0, &iov);
 	if (verr != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
 	if (iov.bytes == left) {
 		r.npsn = sw->npkts - sw->pkts;
@@ -327,8 +327,8 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		r.npsn = iov.bytes / qp->mtu;
 		if (!r.npsn)
 			return ornic_req_fail(ctx, qp, sw,
-					      ORNIC_CQE_LOC_QP_OP_ERR,
-					      ORNIC_VERR_BAD_SGE_COUNT);
+					      ORNIC_CQE_LOC_PROT_ERR,
+					      ORNIC_VERR_LKEY_RANGE);
 		trim_iov(&iov, (u64)r.npsn * qp->mtu);
 	}
 	if (!sw->pkts)
@@ -483,9 +483,9 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct reply reply;
 
 	if (sw->kind == ORNIC_OPF_ATOMIC_WRITE)
-		verr = ornic_swqe_iov(qp, sw, 0, sw->length, 0, &data);
+		verr = ornic_swqe_map(qp, sw, 0, sw->length, &data);
 	if (verr != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
 	reply = loop_request(ctx, qp, &r);
 	if (reply.verdict == ORNIC_RESP_EMPTY)

@@ -161,13 +161,21 @@ noinline enum ornic_step ornic_req_fail(struct ornic_ctx *ctx,
 noinline enum ornic_vendor_err
 ornic_req_invalidate(struct ornic_qp *qp, const struct ornic_swqe *sw);
 
-/* Completion status for an SGE that may not be used. */
-enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr);
-
-/* sq: map the payload of @sw, [@off, @off + @len), to pieces. RCU section. */
+/*
+ * sq: map the payload of @sw, [@off, @off + @len), to pieces, as far as @iov has
+ * room. RCU section.
+ */
 enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 				     const struct ornic_swqe *sw, u32 off,
 				     u32 len, u8 access, struct ornic_iov *iov);
+
+/*
+ * The same for one packet: all of it, in sq.frag. LKEY_RANGE if a host takes
+ * memory of a DMA key away meanwhile.
+ */
+enum ornic_vendor_err ornic_swqe_map(struct ornic_qp *qp,
+				     const struct ornic_swqe *sw, u32 off,
+				     u32 len, struct ornic_iov *iov);
 
 /* ---- comp.c --------------------------------------------------------------- */
 

@@ -122,16 +122,15 @@ static bool wants_ack(struct ornic_qp *qp)
 	       !(next->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE));
 }
 
-/* Where the payload of a packet is: pieces in sq.frag. */
-static enum ornic_vendor_err map_packet(struct ornic_qp *qp,
-					const struct ornic_swqe *sw, u32 off,
-					u32 len, struct ornic_iov *iov)
+enum ornic_vendor_err ornic_swqe_map(struct ornic_qp *qp,
+				     const struct ornic_swqe *sw, u32 off,
+				     u32 len, struct ornic_iov *iov)
 {
 	enum ornic_vendor_err verr;
 
 	verr = ornic_swqe_iov(qp, sw, off, len, 0, iov);
 	if (verr == ORNIC_VERR_NONE && iov->bytes != len)
-		verr = ORNIC_VERR_BAD_SGE_COUNT;
+		verr = ORNIC_VERR_LKEY_RANGE;
 	return verr;
 }
 
@@ -158,12 +157,6 @@ enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return ornic_req_probe(qp) ? ORNIC_STEP_DONE : ORNIC_STEP_WAIT;
 	ornic_comp_fail(ctx, qp, status, verr);
 	return ORNIC_STEP_STOP;
-}
-
-enum ornic_cqe_status ornic_prot_status(enum ornic_vendor_err verr)
-{
-	return verr == ORNIC_VERR_BAD_SGE_COUNT ? ORNIC_CQE_LOC_QP_OP_ERR :
-						  ORNIC_CQE_LOC_PROT_ERR;
 }
 
 /*
@@ -202,9 +195,9 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	struct ornic_iov iov = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	enum ornic_vendor_err verr;
 
-	verr = map_packet(qp, sw, off, len, &iov);
+	verr = ornic_swqe_map(qp, sw, off, len, &iov);
 	if (verr != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
 	if (ornic_qp_is_reliable(qp))
 		info.ack_req = last ? wants_ack(qp) : wants_ack_within(&qp->sq);
@@ -267,7 +260,7 @@ static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
 {
 	if (sw->kind != ORNIC_OPF_ATOMIC_WRITE)
 		return ORNIC_VERR_NONE;
-	return map_packet(qp, sw, 0, sw->length, iov);
+	return ornic_swqe_map(qp, sw, 0, sw->length, iov);
 }
 
 /* A READ (what of it is missing), atomic, ATOMIC WRITE or FLUSH. */
@@ -296,7 +289,7 @@ send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	info.opcode |= ornic_qp_transport(qp);
 	verr = map_fetch(qp, sw, &iov);
 	if (verr != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
 	if (!ornic_tx_send(ctx, qp, &qp->sq.backoff, &qp->path, &info, &iov))
 		return ORNIC_STEP_WAIT;
@@ -345,9 +338,9 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	if (!path)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_QP_OP_ERR,
 				      ORNIC_VERR_AH);
-	verr = map_packet(qp, sw, 0, sw->length, &iov);
+	verr = ornic_swqe_map(qp, sw, 0, sw->length, &iov);
 	if (verr != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ornic_prot_status(verr),
+		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
 	sw->dest_qkey = info.qkey;
 	if (path->loop)
@@ -386,7 +379,7 @@ static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			verr = check_sink(qp, sw);
 		if (verr != ORNIC_VERR_NONE)
 			return ornic_req_fail(ctx, qp, sw,
-					      ornic_prot_status(verr), verr);
+					      ORNIC_CQE_LOC_PROT_ERR, verr);
 	}
 	sw->first_psn = sq->psn;
 	sw->started = true;
@@ -545,8 +538,6 @@ static bool may_rest(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	if (!sq->depth || sq->broken)
-		return true;
 	if (READ_ONCE(qp->dev->polling) || sq->polled)
 		return true;
 	want_kick(sq, true);
