@@ -37,6 +37,7 @@ struct life {
 	struct ornic_th_mr list;
 	struct ornic_th_mr tree;
 	struct ornic_th_qp qp[QPS];
+	struct ornic_th_qp gsi;
 	u32 mkey[3];
 	u32 ah;
 	u32 set;
@@ -153,17 +154,7 @@ static int rereg_tree(struct life *l)
 
 static int make_frmr(struct life *l)
 {
-	union ornic_req req;
-	union ornic_rsp rsp;
-
-	memset(&req, 0, sizeof(req));
-	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	req.create_mkey.mem.npages = cpu_to_le32(8);
-	req.create_mkey.flags = ORNIC_MKEY_FAST;
-	req.create_mkey.pdn = cpu_to_le32(l->pair.a->pdn);
-	if (!ornic_th_cmd(l->pair.a, &req, &rsp))
-		l->mkey[0] = le32_to_cpu(rsp.hdr.obj);
-	return rsp.hdr.status;
+	return ornic_th_mkey(l->pair.a, ORNIC_MKEY_FAST, 8, 0, &l->mkey[0]);
 }
 
 static int make_mw1(struct life *l)
@@ -188,6 +179,13 @@ static int make_qp(struct life *l, u32 i, u8 type,
 	return ornic_th_qp_init(l->pair.a, &l->qp[i], &init,
 				type == TGT ? NULL : &l->scq,
 				type >= INI ? NULL : &l->rcq);
+}
+
+static int make_gsi(struct life *l)
+{
+	struct ornic_th_qpinit init = { .type = UD, .flags = ORNIC_QP_GSI };
+
+	return ornic_th_qp_init(l->pair.a, &l->gsi, &init, &l->scq, &l->rcq);
 }
 
 static int make_rc(struct life *l)
@@ -298,6 +296,7 @@ static const struct step {
 	{ "FRMR", make_frmr },
 	{ "window of type 1", make_mw1 },
 	{ "window of type 2", make_mw2 },
+	{ "GSI", make_gsi },
 	{ "RC", make_rc },
 	{ "RC peer", make_rc_peer },
 	{ "UC", make_uc },
@@ -382,6 +381,7 @@ static int end_objects(struct life *l)
 
 	for (i = 0; i < QPS; i++)
 		status |= ornic_th_qp_fini(&l->qp[i]);
+	status |= ornic_th_qp_fini(&l->gsi);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_AH, l->ah);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_COUNTERS,
 				       l->set);

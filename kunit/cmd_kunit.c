@@ -458,6 +458,30 @@ static void host_sees_who_is_a_peer(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ornic_engine_is_peer(eng, qp.qpn, ip, false));
 }
 
+static const struct errno_row {
+	int err;
+	enum ornic_status status;
+} errnos[] = {
+	{ 0, ORNIC_OK },
+	{ -ENOMEM, ORNIC_NO_RESOURCE },
+	{ -ENOSPC, ORNIC_LIMIT },
+	{ -EINVAL, ORNIC_BAD_PARAM },
+	{ -EFAULT, ORNIC_BAD_ADDR },
+	{ -ENOENT, ORNIC_NOT_FOUND },
+	{ -EBUSY, ORNIC_BUSY },
+	{ -EIO, ORNIC_FAILED },
+};
+
+static void errors_have_a_status(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(errnos); i++)
+		KUNIT_EXPECT_EQ_MSG(test, ornic_errno_status(errnos[i].err),
+				    errnos[i].status, "error %d",
+				    errnos[i].err);
+}
+
 static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(cmd_knows_its_opcodes),
 	KUNIT_CASE(cmd_clears_the_answer),
@@ -475,6 +499,7 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(host_sees_objects),
 	KUNIT_CASE(host_sees_the_port),
 	KUNIT_CASE(host_sees_who_is_a_peer),
+	KUNIT_CASE(errors_have_a_status),
 	{}
 };
 

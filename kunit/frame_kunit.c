@@ -180,12 +180,34 @@ static void frame_without_content(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx.nsegs, 0);
 }
 
+/* Lengths that agree with each other, and end within the headers. */
+static void frame_ends_in_its_headers(struct kunit *test)
+{
+	const struct ornic_rxe_packet *p = first_of(false);
+	u8 *f = kunit_kzalloc(test, p->len, GFP_KERNEL);
+	struct ornic_rx rx;
+	u32 total;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	memcpy(f, p->frame, p->len);
+	for (total = 0; total <= 20 + 8; total++) {
+		f[ETH + 2] = 0;
+		f[ETH + 3] = total;
+		f[ETH + 20 + 4] = (total - 20) >> 8;
+		f[ETH + 20 + 5] = total - 20;
+		ornic_rx_from_frame(&rx, f, p->len);
+		KUNIT_EXPECT_EQ(test, rx.len, 0);
+		KUNIT_EXPECT_EQ(test, rx.nsegs, 0);
+	}
+}
+
 static struct kunit_case frame_cases[] = {
 	KUNIT_CASE_PARAM(frame_of_rxe, rxe_gen_params),
 	KUNIT_CASE_PARAM(frame_with_a_tag, rxe_gen_params),
 	KUNIT_CASE_PARAM(frame_of_any_length, rxe_gen_params),
 	KUNIT_CASE_PARAM(frame_of_another_kind, frame_gen_params),
 	KUNIT_CASE(frame_without_content),
+	KUNIT_CASE(frame_ends_in_its_headers),
 	{}
 };
 

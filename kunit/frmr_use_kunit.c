@@ -26,20 +26,6 @@ static int use_init(struct kunit *test)
 	return ornic_suite_alloc(test, sizeof(struct use_test));
 }
 
-static int create(struct ornic_th *th, u32 *key)
-{
-	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_MKEY };
-	union ornic_rsp rsp;
-	int status;
-
-	req.create_mkey.pdn = cpu_to_le32(th->pdn);
-	req.create_mkey.mem.npages = cpu_to_le32(1);
-	req.create_mkey.flags = ORNIC_MKEY_FAST;
-	status = ornic_th_cmd(th, &req, &rsp);
-	*key = le32_to_cpu(rsp.hdr.obj);
-	return status;
-}
-
 static struct use_test *open_use(struct kunit *test, enum ornic_fix_kind kind)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC,
@@ -58,7 +44,9 @@ static struct use_test *open_use(struct kunit *test, enum ornic_fix_kind kind)
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	KUNIT_ASSERT_EQ(test, create(fix->pair.b, &ut->key), 0);
+	KUNIT_ASSERT_EQ(
+		test,
+		ornic_th_mkey(fix->pair.b, ORNIC_MKEY_FAST, 1, 0, &ut->key), 0);
 	ut->mem = ornic_th_alloc(fix->pair.b, PAGE);
 	list = (__le64 *)ornic_th_alloc(fix->pair.b, PAGE);
 	KUNIT_ASSERT_TRUE(test, ut->mem && list);

@@ -332,6 +332,8 @@ void ornic_th_mr_write(const struct ornic_th_mr *mr, u32 off, const void *src,
 		       u32 len);
 void ornic_th_mr_read(const struct ornic_th_mr *mr, u32 off, void *dst,
 		      u32 len);
+int ornic_th_mkey(struct ornic_th *th, u8 flags, u32 npages, u8 access,
+		  u32 *key);
 int ornic_th_mw(struct ornic_th *th, u8 type, u32 *key);
 int ornic_th_ah(struct ornic_th *th, const struct ornic_av *av, u32 *ah);
 void ornic_th_next_qpn(struct ornic_th *th, u32 qpn);

@@ -337,6 +337,34 @@ void ornic_th_mr_read(const struct ornic_th_mr *mr, u32 off, void *dst, u32 len)
 }
 
 /**
+ * ornic_th_mkey - make a key without memory of its own
+ * @th: the harness
+ * @flags: ORNIC_MKEY_DMA for one of all memory, ORNIC_MKEY_FAST for an FRMR
+ * @npages: room of an FRMR
+ * @access: of a key of all memory
+ * @key: out
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_th_mkey(struct ornic_th *th, u8 flags, u32 npages, u8 access,
+		  u32 *key)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+	int status;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	req.create_mkey.mem.npages = cpu_to_le32(npages);
+	req.create_mkey.pdn = cpu_to_le32(th->pdn);
+	req.create_mkey.access = access;
+	req.create_mkey.flags = flags;
+	status = ornic_th_cmd(th, &req, &rsp);
+	*key = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+/**
  * ornic_th_mw - make a memory window
  * @th: the harness
  * @type: enum ornic_mw_type

@@ -6,50 +6,14 @@
  */
 #include <kunit/test.h>
 
-#include "suite_fixture.h"
+#include "loop_story.h"
 
 #define RC ORNIC_QPT_RC
 #define UC ORNIC_QPT_UC
 #define UD ORNIC_QPT_UD
-#define MAX_NOTES 128
-
-/* What happened; of what may differ (QPNs, addresses), whether it is right. */
-struct note {
-	u8 where; /* CQ: 0 a send, 1 a recv, 2 b send, 3 b recv */
-	u8 opcode;
-	u8 status;
-	u8 flags;
-	u32 index;
-	u32 bytes;
-	u32 imm;
-	u32 grh; /* checksum of what does not differ */
-	u16 vlan;
-	u8 sl;
-	u8 sgid_index;
-	bool from_a; /* source QPN */
-	bool smac_of_a;
-	bool ips_fit; /* addresses and checksum */
-};
-
-struct story {
-	struct note note[MAX_NOTES];
-	u32 notes;
-	u32 psn[4];
-	u8 state[2];
-	u32 events[ORNIC_TH_EVENT_TYPES];
-	u32 memory[2];
-};
-
-struct loop_test {
-	struct ornic_fixture fix;
-	struct story told[3];
-};
-
-static_assert(offsetof(struct loop_test, fix) == 0);
-
 static int loop_init(struct kunit *test)
 {
-	return ornic_suite_alloc(test, sizeof(struct loop_test));
+	return ornic_suite_alloc(test, sizeof(struct ornic_loop_test));
 }
 
 /* ---- scenarios ------------------------------------------------------------- */
@@ -90,9 +54,9 @@ static void do_writes(struct ornic_fixture *fix)
 static void do_fetches(struct ornic_fixture *fix)
 {
 	post(fix, ORNIC_WQE_READ, 0, 0, 30000);
-	post(fix, ORNIC_WQE_FAA, 0, 30004, 8);
-	post(fix, ORNIC_WQE_CAS, 0, 30012, 8);
-	post(fix, ORNIC_WQE_FAA, ORNIC_WQE_FENCE, 30004, 8);
+	post(fix, ORNIC_WQE_FAA, 0, 30000, 8);
+	post(fix, ORNIC_WQE_CAS, 0, 30008, 8);
+	post(fix, ORNIC_WQE_FAA, ORNIC_WQE_FENCE, 30000, 8);
 	post(fix, ORNIC_WQE_READ, 0, 40000, 0);
 	post(fix, ORNIC_WQE_READ, 0, 40000, 1);
 }
@@ -394,257 +358,68 @@ static void do_long_unreliable(struct ornic_fixture *fix)
 	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
 }
 
-static const struct scene {
-	const char *desc;
-	u8 type;
-	void (*act)(struct ornic_fixture *fix);
-	u8 rnr_retry;
-	u8 max_dest;
-} scenes[] = {
-	{ "IBTA 9.7: RC, SENDs of many sizes", RC, do_sends, 7, 4 },
-	{ "IBTA 9.7: RC, WRITEs", RC, do_writes, 7, 4 },
-	{ "IBTA 9.7: RC, READs and atomics", RC, do_fetches, 7, 4 },
-	{ "IBTA 9.7: RC, short WRITEs", RC, do_short_writes, 7, 4 },
-	{ "IBTA 9.7: RC, short READs", RC, do_short_reads, 7, 4 },
-	{ "IBTA 9.7: RC, short READs, one by one", RC, do_short_reads, 7, 1 },
-	{ "IBTA 9.7.5.2.8: RC, RNR and a late receive", RC, do_rnr, 7, 4 },
+static const struct ornic_scene scenes[] = {
+	{ "IBTA 9.7: RC, SENDs of many sizes", RC, do_sends, 7, 4, 6 },
+	{ "IBTA 9.7: RC, WRITEs", RC, do_writes, 7, 4, 4 },
+	{ "IBTA 9.7: RC, READs and atomics", RC, do_fetches, 7, 4, 6 },
+	{ "IBTA 9.7: RC, short WRITEs", RC, do_short_writes, 7, 4, 16 },
+	{ "IBTA 9.7: RC, short READs", RC, do_short_reads, 7, 4, 16 },
+	{ "IBTA 9.7: RC, short READs, one by one", RC, do_short_reads, 7, 1,
+	  16 },
+	{ "IBTA 9.7.5.2.8: RC, RNR and a late receive", RC, do_rnr, 7, 4, 2 },
 	{ "IBTA 9.7.5.2.8: RC, RNR at the end of a WRITE", RC, do_rnr_write_imm,
-	  7, 4 },
+	  7, 4, 1 },
 	{ "IBTA 9.7.5.2.8: RC, RNR retries run out", RC, do_rnr_exhaustion, 2,
-	  4 },
+	  4, 0 },
 	{ "IBTA 9.9.3: RC, SEND longer than the receive", RC, do_long_send, 7,
-	  4 },
-	{ "IBTA 9.9.3: RC, receive with a bad key", RC, do_bad_recv_key, 7, 4 },
-	{ "IBTA 9.9.3: RC, WRITE with a bad key", RC, do_bad_rkey, 7, 4 },
-	{ "IBTA 9.9.3: RC, READ out of range", RC, do_bad_range, 7, 4 },
-	{ "IBTA 9.9.3: RC, misaligned atomic", RC, do_misaligned, 7, 4 },
-	{ "IBTA 9.9.3: RC, READ that the QP forbids", RC, do_forbidden, 7, 4 },
-	{ "IBTA 9.9.3: RC, READ without responder resources", RC, do_no_dest_rd,
-	  7, 0 },
-	{ "IBTA 9.9.2: RC, bad local key in its turn", RC, do_bad_lkey, 7, 4 },
-	{ "IBTA 9.9.2: RC, WRITE with a bad local key", RC, do_bad_lkey_write,
-	  7, 4 },
-	{ "IBTA 9.9.2: RC, READ with a bad local key", RC, do_bad_lkey_read, 7,
-	  4 },
-	{ "IBTA 9.9.3: RC, WRITE that the QP forbids", RC, do_write_forbidden,
-	  7, 4 },
-	{ "IBTA 9.9.2.1.1: RC, peer in the error state", RC, do_peer_in_error,
-	  7, 4 },
-	{ "IBTA 9.9.2.1.1: RC, peer destroyed", RC, do_peer_gone, 7, 4 },
-	{ "IBTA A17.9: RC, peer with other addresses", RC, do_other_address, 7,
-	  4 },
-	{ "IBTA 9.8.2: UC, SENDs of many sizes", UC, do_sends, 0, 0 },
-	{ "IBTA 9.8.2: UC, WRITEs", UC, do_writes, 0, 0 },
-	{ "IBTA 9.8.2: UC, short WRITEs", UC, do_short_writes, 0, 0 },
-	{ "IBTA 9.8.2: UC, WRITE that the QP forbids", UC, do_write_forbidden,
-	  0, 0 },
-	{ "IBTA 9.8.2: UC, no receive", UC, do_no_recv, 0, 0 },
-	{ "IBTA 9.8.2: UC, WRITE with a bad key", UC, do_bad_rkey, 0, 0 },
-	{ "IBTA 9.8.2: UC, peer destroyed", UC, do_peer_gone, 0, 0 },
-	{ "IBTA 9.9.3: UC, SEND longer than the receive", UC,
-	  do_long_unreliable, 0, 0 },
-	{ "IBTA 9.8.3: UD, datagrams", UD, do_datagrams, 0, 0 },
-	{ "IBTA A17.4.5: UD, IPv6 headers", UD, do_ipv6_datagrams, 0, 0 },
-	{ "IBTA A17.4.5: UD, IPv4 headers, VLAN", UD, do_vlan_datagrams, 0, 0 },
-	{ "IBTA 9.9.3: UD, longer than the receive", UD, do_long_datagram, 0,
+	  4, 0 },
+	{ "IBTA 9.9.3: RC, receive with a bad key", RC, do_bad_recv_key, 7, 4,
 	  0 },
+	{ "IBTA 9.9.3: RC, WRITE with a bad key", RC, do_bad_rkey, 7, 4, 0 },
+	{ "IBTA 9.9.3: RC, READ out of range", RC, do_bad_range, 7, 4, 0 },
+	{ "IBTA 9.9.3: RC, misaligned atomic", RC, do_misaligned, 7, 4, 0 },
+	{ "IBTA 9.9.3: RC, READ that the QP forbids", RC, do_forbidden, 7, 4,
+	  0 },
+	{ "IBTA 9.9.3: RC, READ without responder resources", RC, do_no_dest_rd,
+	  7, 0, 0 },
+	{ "IBTA 9.9.2: RC, bad local key in its turn", RC, do_bad_lkey, 7, 4,
+	  1 },
+	{ "IBTA 9.9.2: RC, WRITE with a bad local key", RC, do_bad_lkey_write,
+	  7, 4, 1 },
+	{ "IBTA 9.9.2: RC, READ with a bad local key", RC, do_bad_lkey_read, 7,
+	  4, 1 },
+	{ "IBTA 9.9.3: RC, WRITE that the QP forbids", RC, do_write_forbidden,
+	  7, 4, 0 },
+	{ "IBTA 9.9.2.1.1: RC, peer in the error state", RC, do_peer_in_error,
+	  7, 4, 0 },
+	{ "IBTA 9.9.2.1.1: RC, peer destroyed", RC, do_peer_gone, 7, 4, 0 },
+	{ "IBTA A17.9: RC, peer with other addresses", RC, do_other_address, 7,
+	  4, 0 },
+	{ "IBTA 9.8.2: UC, SENDs of many sizes", UC, do_sends, 0, 0, 6 },
+	{ "IBTA 9.8.2: UC, WRITEs", UC, do_writes, 0, 0, 4 },
+	{ "IBTA 9.8.2: UC, short WRITEs", UC, do_short_writes, 0, 0, 16 },
+	{ "IBTA 9.8.2: UC, WRITE that the QP forbids", UC, do_write_forbidden,
+	  0, 0, 1 },
+	{ "IBTA 9.8.2: UC, no receive", UC, do_no_recv, 0, 0, 3 },
+	{ "IBTA 9.8.2: UC, WRITE with a bad key", UC, do_bad_rkey, 0, 0, 2 },
+	{ "IBTA 9.9.3: UC, receive with a bad key", UC, do_bad_recv_key, 0, 0,
+	  1 },
+	{ "IBTA 9.8.2: UC, peer destroyed", UC, do_peer_gone, 0, 0, 1 },
+	{ "IBTA 9.9.3: UC, SEND longer than the receive", UC,
+	  do_long_unreliable, 0, 0, 3 },
+	{ "IBTA 9.8.3: UD, datagrams", UD, do_datagrams, 0, 0, 5 },
+	{ "IBTA A17.4.5: UD, IPv6 headers", UD, do_ipv6_datagrams, 0, 0, 8 },
+	{ "IBTA A17.4.5: UD, IPv4 headers, VLAN", UD, do_vlan_datagrams, 0, 0,
+	  8 },
+	{ "IBTA 9.9.3: UD, longer than the receive", UD, do_long_datagram, 0, 0,
+	  2 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(scene, scenes, desc);
 
-/* ---- telling --------------------------------------------------------------- */
-
-static bool gids_fit(const struct ornic_fixture *fix, const u8 *src,
-		     const u8 *dst, u32 len, u8 sgid_index)
-{
-	u8 a[16], b[16];
-
-	ornic_th_gid_bytes(fix->a.th->index, sgid_index, a);
-	ornic_th_gid_bytes(fix->b.th->index, sgid_index, b);
-	return !memcmp(src, a + 16 - len, len) &&
-	       !memcmp(dst, b + 16 - len, len);
-}
-
-/* The GRH of a datagram names its ends, which are others on another device. */
-static void note_grh(const struct ornic_fixture *fix, struct note *n, u32 off)
-{
-	bool ipv4 = n->flags & ORNIC_CQE_IPV4;
-	u8 grh[ORNIC_GRH_LEN];
-	u32 sum;
-
-	ornic_th_mr_read(&fix->bm, off, grh, sizeof(grh));
-	if (ipv4) {
-		sum = grh[30] << 8 | grh[31];
-		memset(grh + 30, 0, 2);
-		n->ips_fit =
-			sum == ornic_ipv4_checksum(grh + 20) &&
-			gids_fit(fix, grh + 32, grh + 36, 4, n->sgid_index);
-		memset(grh + 32, 0, 8);
-	} else {
-		n->ips_fit =
-			gids_fit(fix, grh + 8, grh + 24, 16, n->sgid_index);
-		memset(grh + 8, 0, 32);
-	}
-	n->grh = ornic_crc32(0, grh, sizeof(grh));
-}
-
-static void take_notes(const struct ornic_fixture *fix, struct story *s,
-		       struct ornic_th_cq *cq, u8 where)
-{
-	struct ornic_cqe cqe;
-	struct note *n;
-
-	while (ornic_th_poll(cq, &cqe) && s->notes < MAX_NOTES) {
-		n = &s->note[s->notes++];
-		n->where = where;
-		n->opcode = cqe.opcode;
-		n->status = cqe.status;
-		n->flags = cqe.flags & ~ORNIC_CQE_PHASE;
-		n->index = le32_to_cpu(cqe.wqe_index);
-		n->imm = be32_to_cpu(cqe.imm);
-		n->vlan = le16_to_cpu(cqe.vlan);
-		n->sl = cqe.sl;
-		n->sgid_index = cqe.sgid_index;
-		n->from_a = le32_to_cpu(cqe.src_qpn) == fix->a.qpn;
-		n->smac_of_a = !memcmp(cqe.smac, fix->a.th->mac, 6);
-		if (!cqe.status)
-			n->bytes = le32_to_cpu(cqe.byte_len);
-		if (!cqe.status && cqe.flags & ORNIC_CQE_GRH)
-			note_grh(fix, n, le64_to_cpu(cqe.wr_id));
-	}
-}
-
-static u32 sum_memory(const struct ornic_th_mr *mr)
-{
-	u32 crc = 0, off = 0;
-
-	while (off < mr->length) {
-		u32 run;
-		u8 *p = ornic_th_mr_at(mr, off, &run);
-
-		run = min_t(u32, run, mr->length - off);
-		crc = ornic_crc32(crc, p, run);
-		off += run;
-	}
-	return crc;
-}
-
-static void tell(struct ornic_fixture *fix, struct story *s)
-{
-	u32 i;
-
-	take_notes(fix, s, &fix->ascq, 0);
-	take_notes(fix, s, &fix->arcq, 1);
-	take_notes(fix, s, &fix->bscq, 2);
-	take_notes(fix, s, &fix->brcq, 3);
-	s->psn[0] = ornic_th_sq_psn(&fix->a);
-	s->psn[1] = ornic_th_rq_psn(&fix->a);
-	s->state[0] = ornic_th_state(&fix->a);
-	s->state[1] = ornic_th_state(&fix->b);
-	if (s->state[1] != 0xff) {
-		s->psn[2] = ornic_th_sq_psn(&fix->b);
-		s->psn[3] = ornic_th_rq_psn(&fix->b);
-	}
-	/* The GRH of a datagram names its sender, which is another one. */
-	if (fix->a.type != UD) {
-		s->memory[0] = sum_memory(&fix->am);
-		s->memory[1] = sum_memory(&fix->bm);
-	}
-	for (i = 0; i < ORNIC_TH_EVENT_TYPES; i++) {
-		s->events[i] = fix->pair.a->event_count[i];
-		if (fix->pair.b != fix->pair.a)
-			s->events[i] += fix->pair.b->event_count[i];
-	}
-}
-
-static void play(struct kunit *test, const struct scene *scene,
-		 enum ornic_fix_kind kind, struct story *s)
-{
-	struct ornic_th_qpinit init = { .type = scene->type };
-	struct loop_test *lt = test->priv;
-	struct ornic_fixture *fix = &lt->fix;
-
-	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
-	fix->a.conn.rnr_retry = scene->rnr_retry;
-	fix->a.conn.retry_cnt = 1;
-	fix->b.conn.max_dest_rd_atomic = scene->max_dest;
-	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 1);
-	ornic_fix_fill(&fix->bm, 0, ORNIC_FIX_MR_BYTES, 2);
-	scene->act(fix);
-	KUNIT_EXPECT_TRUE(test,
-			  ornic_th_advance(&fix->pair, 2000 * ORNIC_TH_MS));
-	tell(fix, s);
-	KUNIT_EXPECT_GT(test, s->notes, 0);
-	if (kind != ORNIC_FIX_WIRE)
-		KUNIT_EXPECT_EQ(test,
-				ornic_engine_stat(fix->pair.a->eng,
-						  ORNIC_STAT_TX_PACKETS),
-				0);
-	KUNIT_EXPECT_EQ(test, ornic_fix_close(fix), 0);
-}
-
-static void tell_note(struct kunit *test, const char *where,
-		      const struct note *n)
-{
-	kunit_info(test, "%s: cq %u op %02x status %u flags %x index %u", where,
-		   n->where, n->opcode, n->status, n->flags, n->index);
-	kunit_info(test, "%s: bytes %u imm %x vlan %x sl %u gid %u grh %x",
-		   where, n->bytes, n->imm, n->vlan, n->sl, n->sgid_index,
-		   n->grh);
-	kunit_info(test, "%s: QPN %d MAC %d IP %d of the sender", where,
-		   n->from_a, n->smac_of_a, n->ips_fit);
-}
-
-static void compare_notes(struct kunit *test, const struct story *w,
-			  const struct story *l)
-{
-	u32 i;
-
-	KUNIT_EXPECT_EQ(test, w->notes, l->notes);
-	for (i = 0; i < w->notes && i < l->notes; i++) {
-		const struct note *a = &w->note[i], *b = &l->note[i];
-
-		if (!memcmp(a, b, sizeof(*a)))
-			continue;
-		KUNIT_FAIL(test, "completion %u differs", i);
-		tell_note(test, "wire", a);
-		tell_note(test, "loop", b);
-	}
-}
-
-static void compare(struct kunit *test, const struct story *w,
-		    const struct story *l)
-{
-	u32 i;
-
-	compare_notes(test, w, l);
-	/* PSNs of an SQ in error mean nothing: IBTA 10.3.1.6. */
-	for (i = 0; i < 4; i++)
-		if (w->state[i / 2] != ORNIC_QPS_ERR)
-			KUNIT_EXPECT_EQ_MSG(test, w->psn[i], l->psn[i],
-					    "psn %u", i);
-	for (i = 0; i < 2; i++) {
-		KUNIT_EXPECT_EQ_MSG(test, w->state[i], l->state[i], "state %u",
-				    i);
-		KUNIT_EXPECT_EQ_MSG(test, w->memory[i], l->memory[i],
-				    "memory %u", i);
-	}
-	for (i = 0; i < ORNIC_TH_EVENT_TYPES; i++)
-		KUNIT_EXPECT_EQ_MSG(test, w->events[i], l->events[i],
-				    "events of type %u", i);
-}
-
 static void loop_equals_wire(struct kunit *test)
 {
-	const struct scene *scene = test->param_value;
-	struct loop_test *lt = test->priv;
-
-	play(test, scene, ORNIC_FIX_WIRE, &lt->told[0]);
-	play(test, scene, ORNIC_FIX_LOOP, &lt->told[1]);
-	compare(test, &lt->told[0], &lt->told[1]);
-	play(test, scene, ORNIC_FIX_PEER, &lt->told[2]);
-	compare(test, &lt->told[0], &lt->told[2]);
+	ornic_scene_compare(test, test->param_value);
 }
 
 /* ---- what only loopback can do --------------------------------------------- */
@@ -653,8 +428,7 @@ static void loop_equals_wire(struct kunit *test)
 static void loop_self(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = RC };
-	struct loop_test *lt = test->priv;
-	struct ornic_fixture *fix = &lt->fix;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LOOP, &init), 0);
@@ -676,8 +450,7 @@ static void loop_self(struct kunit *test)
 static void loop_budget(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = RC };
-	struct loop_test *lt = test->priv;
-	struct ornic_fixture *fix = &lt->fix;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 	u32 turns = 0;
 
@@ -704,8 +477,7 @@ static void loop_budget(struct kunit *test)
 static void loop_peer_engine_gone(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = RC };
-	struct loop_test *lt = test->priv;
-	struct ornic_fixture *fix = &lt->fix;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_PEER, &init), 0);
@@ -725,8 +497,7 @@ static void loop_peer_engine_gone(struct kunit *test)
 static void loop_one_sided(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = RC };
-	struct loop_test *lt = test->priv;
-	struct ornic_fixture *fix = &lt->fix;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_cqe cqe;
 	u64 sent;
 
@@ -753,8 +524,7 @@ static void loop_one_sided(struct kunit *test)
 static void loop_switched_off(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = RC };
-	struct loop_test *lt = test->priv;
-	struct ornic_fixture *fix = &lt->fix;
+	struct ornic_fixture *fix = test->priv;
 	struct ornic_engine *eng;
 	struct ornic_cqe cqe;
 

@@ -22,6 +22,7 @@ struct peer_test {
 	struct ornic_th_mr am;
 	struct ornic_th_mr bm;
 	struct ornic_th_qp other;
+	struct ornic_engine_ops ops;
 };
 
 static_assert(offsetof(struct peer_test, fix) == 0);
@@ -240,6 +241,26 @@ static void peer_takes_over(struct kunit *test)
 			ornic_th_sq_psn(&fix->a));
 }
 
+/* A host that has one engine needs no way to find others. */
+static void peers_of_a_host_with_one_engine(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = RC };
+	struct peer_test *pt = test->priv;
+	struct ornic_fixture *fix = &pt->fix;
+	struct ornic_dev *dev;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_PEER, &init), 0);
+	dev = &fix->pair.a->eng->dev;
+	pt->ops = *dev->ops;
+	pt->ops.peer_engine = NULL;
+	dev->ops = &pt->ops;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	KUNIT_EXPECT_EQ(
+		test,
+		ornic_engine_stat(fix->pair.a->eng, ORNIC_STAT_TX_PACKETS), 1);
+}
+
 /* ---- PSNs without a response ---------------------------------------------------- */
 
 static const struct far_row {
@@ -299,6 +320,7 @@ static struct kunit_case peer_cases[] = {
 	KUNIT_CASE_PARAM(peer_changes_here, change_gen_params),
 	KUNIT_CASE_PARAM(peer_changes_in_process, change_gen_params),
 	KUNIT_CASE(peer_takes_over),
+	KUNIT_CASE(peers_of_a_host_with_one_engine),
 	KUNIT_CASE_PARAM(peer_gone_far_behind, far_gen_params),
 	{}
 };

@@ -82,20 +82,13 @@ static void other_key(struct ornic_fixture *fix)
 
 static void all_memory(struct ornic_fixture *fix)
 {
-	union ornic_req req;
-	union ornic_rsp rsp;
 	u32 run;
 
-	memset(&req, 0, sizeof(req));
-	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	req.create_mkey.flags = ORNIC_MKEY_DMA;
-	req.create_mkey.access = ORNIC_ACCESS_LOCAL_WRITE |
-				 ORNIC_ACCESS_REMOTE_WRITE |
-				 ORNIC_ACCESS_REMOTE_READ;
-	req.create_mkey.pdn = cpu_to_le32(fix->pair.b->pdn);
-	ornic_th_cmd(fix->pair.b, &req, &rsp);
+	ornic_th_mkey(fix->pair.b, ORNIC_MKEY_DMA, 0,
+		      ORNIC_ACCESS_LOCAL_WRITE | ORNIC_ACCESS_REMOTE_WRITE |
+			      ORNIC_ACCESS_REMOTE_READ,
+		      &fix->bm.key);
 	fix->bm.iova = (u64)(uintptr_t)ornic_th_mr_at(&fix->bm, 0, &run);
-	fix->bm.key = le32_to_cpu(rsp.hdr.obj);
 }
 
 static const struct short_row {

@@ -163,7 +163,9 @@ static void pages_get_checks(struct kunit *test)
 	tree.mem.levels = row->levels;
 	if (row->lie)
 		tell(&tree, row->lie, row->levels);
-	KUNIT_ASSERT_EQ(test, ornic_pages_get(dev_of(test), &tree.mem, &pages),
+	KUNIT_ASSERT_EQ(test,
+			ornic_engine_pages_get(th_of(test)->eng, &tree.mem,
+					       &pages),
 			row->err);
 	if (row->err)
 		return;

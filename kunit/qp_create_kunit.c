@@ -27,6 +27,7 @@ static const struct shape_row {
 	const char *name;
 	u8 log_depth, log_stride, max_sge;
 	int status;
+	u32 npages; /* 0: PAGES */
 } shape_rows[] = {
 	{ "an SGE", 4, 5, 1, ORNIC_OK },
 	{ "no SGE", 4, 5, 0, ORNIC_OK },
@@ -39,7 +40,9 @@ static const struct shape_row {
 	{ "slots too small", 4, 4, 0, ORNIC_BAD_PARAM },
 	{ "slots too large", 1, 11, 1, ORNIC_BAD_PARAM },
 	{ "too deep", 15, 5, 1, ORNIC_BAD_PARAM },
-	{ "deeper than any", ORNIC_LOG_MAX_WQE + 1, 5, 1, ORNIC_BAD_PARAM },
+	{ "as deep as any", ORNIC_LOG_MAX_WQE, 5, 1, ORNIC_OK, 257 },
+	{ "deeper than any", ORNIC_LOG_MAX_WQE + 1, 5, 1, ORNIC_BAD_PARAM,
+	  513 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
@@ -48,7 +51,7 @@ KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
 static union ornic_req request_qp(struct kunit *test, u32 npages)
 {
 	struct ornic_fixture *fix = test->priv;
-	u8 *mem = ornic_th_alloc(fix->pair.a, PAGES * 4096);
+	u8 *mem = ornic_th_alloc(fix->pair.a, max_t(u32, npages, 1) * 4096);
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_QP };
 
 	KUNIT_ASSERT_NOT_NULL(test, mem);
@@ -66,7 +69,7 @@ static void create_checks_receive_slots(struct kunit *test)
 {
 	const struct shape_row *row = test->param_value;
 	struct ornic_fixture *fix = test->priv;
-	union ornic_req req = request_qp(test, PAGES);
+	union ornic_req req = request_qp(test, row->npages ?: PAGES);
 	union ornic_rsp rsp;
 
 	req.create_qp.has_rq = 1;
@@ -88,7 +91,8 @@ static const struct send_row {
 	{ "slots too small", 4, 5, 1, PAGES, ORNIC_BAD_PARAM },
 	{ "slots too large", 1, 11, 1, PAGES, ORNIC_BAD_PARAM },
 	{ "more SGEs than there are", 2, 10, 33, PAGES, ORNIC_BAD_PARAM },
-	{ "deeper than any", ORNIC_LOG_MAX_WQE + 1, 6, 1, PAGES,
+	{ "as deep as any", ORNIC_LOG_MAX_WQE, 6, 1, 513, ORNIC_OK },
+	{ "deeper than any", ORNIC_LOG_MAX_WQE + 1, 6, 1, 1025,
 	  ORNIC_BAD_PARAM },
 	{ "no memory at all", 4, 6, 1, 0, ORNIC_BAD_PARAM },
 };
@@ -108,6 +112,27 @@ static void create_checks_send_slots(struct kunit *test)
 	req.create_qp.sq_max_sge = row->max_sge;
 	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp),
 			row->status);
+}
+
+/* Receives come from an SRQ or from a queue of the QP's own. */
+static void create_takes_one_kind_of_receives(struct kunit *test)
+{
+	struct ornic_fixture *fix = test->priv;
+	union ornic_req req = request_qp(test, PAGES);
+	struct ornic_th_srq srq;
+	union ornic_rsp rsp;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_srq_init(fix->pair.a, &srq, 4, 4), 0);
+	req.create_qp.flags = ORNIC_QP_SRQ;
+	req.create_qp.srqn = cpu_to_le32(srq.srqn);
+	req.create_qp.has_rq = 1;
+	req.create_qp.rq_log_depth = 4;
+	req.create_qp.rq_log_stride = 6;
+	req.create_qp.rq_max_sge = 1;
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp),
+			ORNIC_BAD_PARAM);
+	req.create_qp.flags = 0;
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp), ORNIC_OK);
 }
 
 /* IBTA 11.2.4.1: both CQs have to be there, and none is held by what fails. */
@@ -165,6 +190,19 @@ static void receive_takes_no_longer_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rw->status, ORNIC_CQE_SUCCESS);
 	KUNIT_EXPECT_EQ(test, rw->nsge, 2);
 	KUNIT_EXPECT_EQ(test, rw->length, 1u << 31);
+}
+
+/* What the mask of MODIFY_QP does not name may even be out of range. */
+static void modify_reads_what_is_named(struct kunit *test)
+{
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th_qp *qp = &fix->a;
+	u8 state = ORNIC_QPS_RESET;
+
+	memset(&qp->conn, 0xff, offsetof(struct ornic_th_conn, retry_cnt));
+	KUNIT_EXPECT_EQ(test, ornic_th_modify(qp, state, ORNIC_QPM_STATE), 0);
+	qp->conn.mtu = 0;
+	KUNIT_EXPECT_EQ(test, ornic_th_modify(qp, state, ORNIC_QPM_STATE), 0);
 }
 
 /* Two devices, two numbers, and neither tells the next one. */
@@ -258,9 +296,11 @@ static void create_ends_if_the_host_refuses(struct kunit *test)
 static struct kunit_case create_cases[] = {
 	KUNIT_CASE_PARAM(create_checks_receive_slots, shape_gen_params),
 	KUNIT_CASE_PARAM(create_checks_send_slots, send_gen_params),
+	KUNIT_CASE(create_takes_one_kind_of_receives),
 	KUNIT_CASE(create_needs_both_cqs),
 	KUNIT_CASE(create_checks_the_type),
 	KUNIT_CASE(receive_takes_no_longer_message),
+	KUNIT_CASE(modify_reads_what_is_named),
 	KUNIT_CASE(numbers_are_random),
 	KUNIT_CASE(create_leaves_room_for_avs),
 	KUNIT_CASE(create_ends_if_the_host_refuses),

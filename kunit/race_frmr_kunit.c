@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Races of an FRMR: its key is invalidated through one QP while a peer works on its
- * memory through another one of the PD. On the host only, see race_kunit.c.
+ * Races of an FRMR: its key is invalidated through one QP, and the MR registered
+ * again, while a peer works on its memory through another one of the PD. On the
+ * host only, see race_kunit.c.
  */
 #include <kunit/test.h>
 
 #include "suite_fixture.h"
 #include "engine/dev.h"
 #include "engine/frmr.h"
+#include "engine/proto.h"
 
 #define POINTS 500 /* more than there are */
 #define IOVA 0x9000
 
 /**
  * struct frmr_race - a fixture with a third QP
- * @fix: a counts in @word through b; is made anew for each point
+ * @fix: a changes @word through b; is made anew for each point
  * @c: a QP of b's PD, which invalidates the key
  * @cq: its CQ
  * @key: an FRMR on @word
- * @word: what a counts in
+ * @word: what a changes, from 0 to 1
+ * @list: its page list
  * @then: what it was when the invalidation was complete
  * @at: the so many-th point from now; 0 = has been, or never
  * @acting: is at it
@@ -30,6 +33,7 @@ struct frmr_race {
 	struct ornic_th_cq cq;
 	u32 key;
 	u64 *word;
+	__le64 *list;
 	u64 then;
 	u32 at;
 	bool acting;
@@ -63,6 +67,27 @@ static int run_on_c(const struct ornic_th_wr *wr)
 	return ornic_fix_status(&race->cq, &cqe);
 }
 
+/* @key names the word from now on. */
+static int register_as(u32 key)
+{
+	struct ornic_th_wr wr = {
+		.opcode = ORNIC_WQE_REG_MR,
+		.flags = ORNIC_WQE_SIGNALED,
+		.raddr = IOVA,
+		.bind_length = 4096,
+		.bind_access = ORNIC_ACCESS_REMOTE_ATOMIC |
+			       ORNIC_ACCESS_REMOTE_WRITE |
+			       ORNIC_ACCESS_LOCAL_WRITE,
+		.reg_npages = 1,
+		.reg_shift = ORNIC_PAGE_SHIFT,
+		.rkey = key,
+		.reg_list = (uintptr_t)race->list,
+	};
+
+	return run_on_c(&wr);
+}
+
+/* What used the key must not go on by another one that follows. */
 static void invalidate(void)
 {
 	struct ornic_th_wr wr = {
@@ -73,17 +98,21 @@ static void invalidate(void)
 
 	race->status = run_on_c(&wr);
 	race->then = *race->word;
+	if (!race->status)
+		race->status = register_as(race->key ^ 1);
 }
 
-/* Does the second CPU have to wait for the key? */
+/* Does the second CPU have to wait, for the key or for its QP? */
 static bool is_held(void)
 {
+	struct ornic_dev *dev = &race->fix.pair.b->eng->dev;
 	const struct ornic_mkey *m;
 	bool held;
 
 	ornic_rcu_read_lock();
-	m = ornic_mkey_lookup(&race->fix.pair.b->eng->dev, race->key);
-	held = m->frmr->use.held;
+	m = ornic_mkey_lookup(dev, race->key);
+	held = m->frmr->use.held ||
+	       ornic_qp_lookup(dev, race->c.qpn)->sq.lock.held;
 	ornic_rcu_read_unlock();
 	return held;
 }
@@ -100,54 +129,26 @@ static void meet(void)
 	race->acting = false;
 }
 
-static int create_key(struct ornic_th *th)
-{
-	union ornic_req req;
-	union ornic_rsp rsp;
-	int status;
-
-	memset(&req, 0, sizeof(req));
-	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	req.create_mkey.mem.npages = cpu_to_le32(1);
-	req.create_mkey.flags = ORNIC_MKEY_FAST;
-	req.create_mkey.pdn = cpu_to_le32(th->pdn);
-	status = ornic_th_cmd(th, &req, &rsp);
-	race->key = le32_to_cpu(rsp.hdr.obj);
-	return status;
-}
-
 static void register_word(struct kunit *test)
 {
 	struct ornic_th *th = race->fix.pair.b;
-	struct ornic_th_wr wr = {
-		.opcode = ORNIC_WQE_REG_MR,
-		.flags = ORNIC_WQE_SIGNALED,
-		.raddr = IOVA,
-		.bind_length = 4096,
-		.bind_access = ORNIC_ACCESS_REMOTE_ATOMIC |
-			       ORNIC_ACCESS_LOCAL_WRITE,
-		.reg_npages = 1,
-		.reg_shift = ORNIC_PAGE_SHIFT,
-	};
-	__le64 *list;
 
-	KUNIT_ASSERT_EQ(test, create_key(th), 0);
+	KUNIT_ASSERT_EQ(
+		test, ornic_th_mkey(th, ORNIC_MKEY_FAST, 1, 0, &race->key), 0);
 	race->word = (u64 *)ornic_th_alloc(th, 4096);
-	list = (__le64 *)ornic_th_alloc(th, 4096);
-	list[0] = cpu_to_le64((uintptr_t)race->word);
-	wr.rkey = race->key;
-	wr.reg_list = (uintptr_t)list;
-	KUNIT_ASSERT_EQ(test, run_on_c(&wr), 0);
+	race->list = (__le64 *)ornic_th_alloc(th, 4096);
+	race->list[0] = cpu_to_le64((uintptr_t)race->word);
+	KUNIT_ASSERT_EQ(test, register_as(race->key), 0);
 }
 
-static void open_race(struct kunit *test)
+static void open_race(struct kunit *test, enum ornic_fix_kind kind)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC,
 					.flags = ORNIC_QP_FAST_REG };
 	struct ornic_th *th;
 
 	KUNIT_EXPECT_EQ(test, ornic_fix_close(&race->fix), 0);
-	ornic_suite_open(test, ORNIC_FIX_LOOP, ORNIC_QPT_RC);
+	ornic_suite_open(test, kind, ORNIC_QPT_RC);
 	th = race->fix.pair.b;
 	KUNIT_ASSERT_EQ(test, ornic_th_cq_init(th, &race->cq, 8), 0);
 	KUNIT_ASSERT_EQ(
@@ -158,11 +159,25 @@ static void open_race(struct kunit *test)
 	register_word(test);
 }
 
+static const struct change {
+	const char *desc;
+	u8 opcode;
+	enum ornic_fix_kind kind;
+} changes[] = {
+	{ "FAA", ORNIC_WQE_FAA, ORNIC_FIX_LOOP },
+	{ "WRITE", ORNIC_WQE_WRITE, ORNIC_FIX_LOOP },
+	{ "WRITE on the wire", ORNIC_WQE_WRITE, ORNIC_FIX_WIRE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(change, changes, desc);
+
 /* IBTA 10.6.5: when it completes, no peer changes the memory, by any QP. */
-static void race_frmr_atomic_and_invalidation(struct kunit *test)
+static void race_frmr_change_and_invalidation(struct kunit *test)
 {
+	const struct change *change = test->param_value;
+	static const u64 one = 1;
 	struct ornic_th_wr wr = {
-		.opcode = ORNIC_WQE_FAA,
+		.opcode = change->opcode,
 		.raddr = IOVA,
 		.swap_add = 1,
 		.nsge = 1,
@@ -171,13 +186,15 @@ static void race_frmr_atomic_and_invalidation(struct kunit *test)
 	u32 n, counted = 0;
 
 	for (n = 1; n < POINTS; n++) {
-		open_race(test);
+		open_race(test, change->kind);
+		ornic_th_mr_write(&race->fix.am, 0, &one, sizeof(one));
 		sge = ornic_fix_sge(&race->fix.am, 0, 8);
 		wr.sge = &sge;
 		wr.rkey = race->key;
 		race->at = n;
 		ornic_other_cpu = meet;
 		ornic_th_post_send(&race->fix.a, &wr);
+		ornic_th_settle(&race->fix.pair);
 		ornic_other_cpu = NULL;
 		if (race->at)
 			break;
@@ -192,7 +209,7 @@ static void race_frmr_atomic_and_invalidation(struct kunit *test)
 }
 
 static struct kunit_case frmr_race_cases[] = {
-	KUNIT_CASE(race_frmr_atomic_and_invalidation),
+	KUNIT_CASE_PARAM(race_frmr_change_and_invalidation, change_gen_params),
 	{}
 };
 

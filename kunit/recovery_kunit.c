@@ -48,6 +48,34 @@ static u64 stat(struct ornic_th *th, enum ornic_stat which)
 
 /* ---- RNR ------------------------------------------------------------------- */
 
+/*
+ * What was under way when the RNR NAK came asks for nothing to be sent again: the
+ * wait goes on, and no retry is used.
+ */
+static void rnr_wait_outlasts_late_responses(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
+	u64 retries;
+
+	post_send(fix, MTU);
+	post_send(fix, MTU);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 4);
+	ack(fix, 0, RNR(1));
+	retries = stat(th, ORNIC_STAT_RETRIES);
+	ack(fix, 0, NAK(ORNIC_NAK_PSN_SEQ));
+	/* It acknowledges the SENDs, but not the READ before it. */
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN + 3, ACK, fix->buf,
+			  8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_RETRIES), retries);
+	run_at(th, ornic_th_deadline(th));
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 2));
+}
+
 /* A message that was refused is not sent in full only to be refused again. */
 static void rnr_narrows_the_window(struct kunit *test)
 {
@@ -536,6 +564,7 @@ static void loopback_ends_a_gap(struct kunit *test)
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
+	KUNIT_CASE(rnr_wait_outlasts_late_responses),
 	KUNIT_CASE(rnr_on_loopback_costs_little),
 	KUNIT_CASE(rnr_wait_ends_with_much_to_do),
 	KUNIT_CASE(timeout_grace_is_of_the_peer),

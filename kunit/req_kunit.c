@@ -550,6 +550,13 @@ static void req_polls_many(struct kunit *test)
 		for (i = 0; i < MANY; i++)
 			KUNIT_EXPECT_TRUE(test, poll_finds(fix, &qps[i]));
 	}
+	/* One look takes in all that had some last. */
+	for (i = MANY - ORNIC_POLL_RECENT; i < MANY; i++)
+		ornic_fix_post(&qps[i], &fix->am, NULL, ORNIC_WQE_SEND, 0, 0,
+			       4);
+	KUNIT_EXPECT_EQ(test, ornic_engine_poll(fix->pair.a->eng, 1000000),
+			ORNIC_POLL_RECENT);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), ORNIC_POLL_RECENT);
 	for (i = 0; i < MANY; i += 2)
 		KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&qps[i]), 0);
 	for (i = 1; i < MANY; i += 2)
@@ -577,6 +584,7 @@ static void req_nonsense_producer(struct kunit *test)
 	const struct nonsense_row *row = test->param_value;
 	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_wq_record *rec = (struct ornic_wq_record *)fix->a.mem;
+	struct ornic_cqe cqe;
 	u32 i;
 
 	for (i = 0; i < row->sends; i++)
@@ -589,6 +597,13 @@ static void req_nonsense_producer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, fix->pair.a->event_count[ORNIC_EVENT_QP_FATAL],
 			1);
+	/* What was posted before is flushed; nothing more is read. */
+	WRITE_ONCE(rec->producer, cpu_to_le32(row->sends + 1));
+	ornic_th_kick(&fix->a);
+	ornic_fix_drain(fix);
+	for (i = 0; ornic_th_poll(&fix->ascq, &cqe); i++)
+		;
+	KUNIT_EXPECT_EQ(test, i, row->sends);
 }
 
 /* ---- payload sources ------------------------------------------------------- */

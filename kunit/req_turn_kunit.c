@@ -5,6 +5,7 @@
  */
 #include "suite_fixture.h"
 #include "engine/dev.h"
+#include "engine/proto.h"
 
 #define RC ORNIC_QPT_RC
 #define UD ORNIC_QPT_UD
@@ -44,6 +45,31 @@ static void turn_comes_with_rts(struct kunit *test)
 					ORNIC_QPM_STATE | ORNIC_QPM_ACCESS),
 			0);
 	KUNIT_EXPECT_FALSE(test, ornic_th_run(fix->pair.a));
+}
+
+/* In SQD the rest of a long message has runs of its own. */
+static void turn_in_sqd(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th *th;
+	struct ornic_th_mr mr;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.mtu = 5;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	th = fix->pair.a;
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(th, &mr, 2 * ORNIC_LOOP_PIECE, 0, 0,
+					 ORNIC_ACCESS_MASK),
+			0);
+	th->tx_window = 1;
+	ornic_fix_post(&fix->a, &mr, &mr, ORNIC_WQE_WRITE, 0, 0, mr.length);
+	while (ornic_th_run(th))
+		;
+	th->tx_window = 1000;
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_SQD), 0);
+	KUNIT_EXPECT_TRUE(test, ornic_th_run(th));
 }
 
 /* Busy polling finds what was posted, where it may be worked on. */
@@ -351,6 +377,7 @@ static void turn_of_what_is_longer_than_its_slot(struct kunit *test)
 
 static struct kunit_case turn_cases[] = {
 	KUNIT_CASE(turn_comes_with_rts),
+	KUNIT_CASE(turn_in_sqd),
 	KUNIT_CASE(turn_by_polling),
 	KUNIT_CASE(turn_of_peers_only),
 	KUNIT_CASE(turn_after_an_overflow),

@@ -496,13 +496,15 @@ static const struct create_row {
 	{ "one WQE", 2, 0, 6, 3, ORNIC_OK },
 	{ "ring longer than its memory", 2, 8, 5, 1, ORNIC_BAD_PARAM },
 	{ "no ring at all", 1, 0, 5, 1, ORNIC_BAD_PARAM },
-	{ "deeper than any", 2, ORNIC_LOG_MAX_WQE + 1, 5, 1, ORNIC_BAD_PARAM },
+	{ "as deep as any", 257, ORNIC_LOG_MAX_WQE, 5, 1, ORNIC_OK },
+	{ "deeper than any", 513, ORNIC_LOG_MAX_WQE + 1, 5, 1,
+	  ORNIC_BAD_PARAM },
 	{ "depth that would wrap", 2, 64, 5, 1, ORNIC_BAD_PARAM },
 	{ "stride too short", 2, 0, 4, 0, ORNIC_BAD_PARAM },
 	{ "stride too long", 2, 0, 11, 1, ORNIC_BAD_PARAM },
 	{ "SGEs beyond the stride", 2, 0, 6, 4, ORNIC_BAD_PARAM },
 	{ "more SGEs than any", 2, 0, 10, 33, ORNIC_BAD_PARAM },
-	{ "not DMA memory", 9, 0, 5, 1, ORNIC_BAD_ADDR },
+	{ "not DMA memory", 514, 0, 5, 1, ORNIC_BAD_ADDR },
 	{ "unknown flag", 2, 7, 5, 1, ORNIC_BAD_PARAM, 0x80 },
 	{ "IBTA A14.3: XRC without a CQ", 2, 7, 5, 1, ORNIC_BAD_PARAM,
 	  ORNIC_SRQ_XRC },
@@ -514,7 +516,7 @@ static void srq_create_checks(struct kunit *test)
 {
 	const struct create_row *row = test->param_value;
 	struct srq_test *st = open_type(test, RC);
-	u8 *mem = ornic_th_alloc(st->fix.pair.b, 3 * 4096);
+	u8 *mem = ornic_th_alloc(st->fix.pair.b, 513 * 4096);
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_SRQ };
 	union ornic_rsp rsp;
 

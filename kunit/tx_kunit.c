@@ -270,6 +270,24 @@ static void refused_response_is_sent_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_deadline(fix->pair.a), 0);
 }
 
+/* By a run that no packet started: there was no room before. */
+static void refused_response_of_a_run(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	struct ornic_th *th = fix->pair.a;
+
+	th->tx_window = 1;
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 3 * 1024, 0);
+	th->xmit_fail = 1;
+	th->frame_fail = 1;
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	expect_backoff(test, fix);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_RESP_LAST);
+}
+
 /* Responses to a port that is down end as well: their peer asks again. */
 static void refused_responses_are_lost_in_the_end(struct kunit *test)
 {
@@ -439,6 +457,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE_PARAM(refused_request_keeps_its_place, refused_gen_params),
 	KUNIT_CASE(refused_packets_go_on),
 	KUNIT_CASE_PARAM(refused_response_is_sent_later, response_gen_params),
+	KUNIT_CASE(refused_response_of_a_run),
 	KUNIT_CASE(refused_responses_are_lost_in_the_end),
 	KUNIT_CASE(refused_packet_leaves_the_timer),
 	KUNIT_CASE(refused_waits_have_a_limit),
