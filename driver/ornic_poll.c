@@ -14,6 +14,7 @@
 #include <linux/if_vlan.h>
 #include <linux/xarray.h>
 
+#include "compat/compat_wq.h"
 #include "ornic_bus.h"
 #include "ornic_cq.h"
 #include "ornic_dev.h"
@@ -400,7 +401,7 @@ void ornic_flush_work(struct work_struct *work)
 
 void ornic_flush_later(struct ornic_ib_dev *dev)
 {
-	queue_work(system_unbound_wq, &dev->flush_work);
+	queue_work(system_dfl_wq, &dev->flush_work);
 }
 
 void ornic_fail(struct ornic_bus *bus)

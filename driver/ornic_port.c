@@ -11,6 +11,7 @@
  */
 #include "ornic_port.h"
 
+#include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/kmemleak.h>
 #include <linux/rtnetlink.h>
@@ -20,6 +21,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "compat/compat_rdma.h"
+#include "compat/compat_wq.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_udata.h"
@@ -95,7 +97,8 @@ static void port_work(struct work_struct *work)
 		ibdev_warn_ratelimited(&dev->ibdev,
 				       "cannot set port state, retrying: %d\n",
 				       ret);
-		queue_delayed_work(system_wq, &dev->port_work, RETRY_DELAY);
+		queue_delayed_work(system_percpu_wq, &dev->port_work,
+				   RETRY_DELAY);
 	}
 	/* IP accepts netdev and MTU only after our notifier has run. */
 	rtnl_lock();
@@ -121,7 +124,7 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_REGISTER:
 		ornic_sysfs_net_rename(&dev->sysfs_net, netdev);
-		mod_delayed_work(system_wq, &dev->port_work, 0);
+		mod_delayed_work(system_percpu_wq, &dev->port_work, 0);
 		break;
 	case NETDEV_CHANGENAME:
 		ornic_sysfs_net_rename(&dev->sysfs_net, netdev);
@@ -131,7 +134,7 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
 		ornic_netdev_mcast_fit_mtu(&dev->mcast);
-		mod_delayed_work(system_wq, &dev->port_work, 0);
+		mod_delayed_work(system_percpu_wq, &dev->port_work, 0);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -171,7 +174,7 @@ int ornic_port_start(struct ornic_ib_dev *dev)
 		return ret;
 	show_netdev(dev);
 	/* In case it changed before the notifier was registered. */
-	queue_delayed_work(system_wq, &dev->port_work, 0);
+	queue_delayed_work(system_percpu_wq, &dev->port_work, 0);
 	return 0;
 }
 
@@ -215,6 +218,27 @@ int ornic_ib_query_port(struct ib_device *ibdev, u32 port,
 		attr->active_speed = IB_SPEED_SDR;
 		attr->active_width = IB_WIDTH_1X;
 	}
+	return 0;
+}
+
+/*
+ * In units of 100 Mbit/s. Speeds that ib_get_eth_speed() has to round to those
+ * of InfiniBand are exact here; one that is not known is 1 Gbit/s in both.
+ */
+int ornic_ib_query_port_speed(struct ib_device *ibdev, u32 port, u64 *speed)
+{
+	struct net_device *netdev = to_odev(ibdev)->bus->netdev;
+	struct ethtool_link_ksettings settings = {};
+	u32 mbps = SPEED_1000;
+	bool known = false;
+
+	rtnl_lock();
+	if (netdev->reg_state == NETREG_REGISTERED)
+		known = !__ethtool_get_link_ksettings(netdev, &settings);
+	rtnl_unlock();
+	if (known && settings.base.speed != (u32)SPEED_UNKNOWN)
+		mbps = settings.base.speed;
+	*speed = DIV_ROUND_UP(mbps, 100);
 	return 0;
 }
 

@@ -17,6 +17,7 @@ int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 void ornic_ib_get_dev_fw_str(struct ib_device *ibdev, char *str);
 int ornic_ib_query_port(struct ib_device *ibdev, u32 port,
 			struct ib_port_attr *attr);
+int ornic_ib_query_port_speed(struct ib_device *ibdev, u32 port, u64 *speed);
 int ornic_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
 				struct ib_port_immutable *immutable);
 enum rdma_link_layer ornic_ib_get_link_layer(struct ib_device *ibdev, u32 port);

@@ -157,12 +157,18 @@ static void *wq_slot(const struct ornic_wq *wq)
 				  ring->offset + (index << ring->log_stride));
 }
 
-/* Publish the WQEs to the device. Returns true if it needs a kick. */
-static bool wq_publish(struct ornic_wq *wq)
+/* Let the device see the WQEs when it looks. */
+static void wq_set_producer(struct ornic_wq *wq)
 {
 	/* WQEs before producer. */
 	dma_wmb();
 	WRITE_ONCE(wq->record->producer, cpu_to_le32(wq->head));
+}
+
+/* Publish the WQEs to the device. Returns true if it needs a kick. */
+static bool wq_publish(struct ornic_wq *wq)
+{
+	wq_set_producer(wq);
 	/*
 	 * Pairs with the device's barrier between its store of kick_wanted and
 	 * its last load of producer: it sees the WQEs, or we see that it
@@ -496,7 +502,7 @@ int ornic_ib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		wq->head++;
 	}
 	/* No kick: the device reads the ring when a message arrives. */
-	wq_publish(wq);
+	wq_set_producer(wq);
 	spin_unlock_irqrestore(&wq->lock, flags);
 	return ret;
 }

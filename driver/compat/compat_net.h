@@ -2,6 +2,8 @@
 #ifndef ORNIC_COMPAT_NET_H
 #define ORNIC_COMPAT_NET_H
 
+#include <linux/spinlock.h> /* for local_lock.h */
+#include <linux/local_lock.h>
 #include <linux/skbuff.h>
 #include <net/flow.h>
 #include <net/inet_dscp.h>
@@ -23,6 +25,12 @@
 
 #define ip6_dst_lookup_flow(net, sk, fl, dst) \
 	ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl, dst)
+#endif
+
+/* Before it, softirqs of a CPU excluded each other with PREEMPT_RT, too. */
+#if !ORNIC_HAVE_NESTED_BH
+#define local_lock_nested_bh(lock) ((void)(lock))
+#define local_unlock_nested_bh(lock) ((void)(lock))
 #endif
 
 #if !ORNIC_HAVE_SKB_FRAGS_READABLE

@@ -85,6 +85,9 @@ const struct ib_device_ops ornic_compat_ops = {
 #if ORNIC_HAVE_FILL_RES_SRQ
 	.fill_res_srq_entry = ornic_ib_fill_res_srq_entry,
 #endif
+#if ORNIC_HAVE_QUERY_PORT_SPEED
+	.query_port_speed = ornic_ib_query_port_speed,
+#endif
 #if ORNIC_HAVE_RESIZE_USER_CQ
 	.resize_user_cq = ornic_ib_resize_cq,
 #else

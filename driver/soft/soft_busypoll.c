@@ -28,6 +28,7 @@
 #include <linux/sched/stat.h>
 #include <linux/tick.h>
 
+#include "compat/compat_wq.h"
 #include "engine/engine.h"
 #include "soft.h"
 #include "soft_sched.h"
@@ -264,7 +265,8 @@ void ornic_soft_busypoll_stop(struct ornic_soft_busypoll *busypoll)
 
 int ornic_soft_busypoll_module_init(void)
 {
-	busypoll_wq = alloc_workqueue("ornic_busypoll", WQ_CPU_INTENSIVE, 0);
+	busypoll_wq = alloc_workqueue("ornic_busypoll",
+				      WQ_CPU_INTENSIVE | WQ_PERCPU, 0);
 	return busypoll_wq ? 0 : -ENOMEM;
 }
 

@@ -21,11 +21,13 @@
 #include "soft_rx_fast.h"
 
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
 #include <linux/hash.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/jiffies.h>
+#include <linux/local_lock.h>
 #include <linux/percpu.h>
 #include <linux/udp.h>
 #include <net/dsfield.h>
@@ -60,8 +62,9 @@ struct verdict {
 	unsigned long until; /* jiffies; then the stack decides again */
 };
 
-/* One for each CPU: softirqs need no lock. */
+/* One for each CPU. Softirqs need a lock only if they preempt each other. */
 struct verdict_table {
+	local_lock_t lock; /* PREEMPT_RT: @slot */
 	struct verdict slot[1 << VERDICT_BITS];
 };
 
@@ -82,9 +85,9 @@ static struct verdict *verdict_slot(const struct sender *sender)
 	return &this_cpu_ptr(tables)->slot[hash_32(mixed, VERDICT_BITS)];
 }
 
-static bool sender_has_passed(const struct sender *sender)
+static bool verdict_is_for(const struct verdict *verdict,
+			   const struct sender *sender)
 {
-	const struct verdict *verdict = verdict_slot(sender);
 	const struct sender *known = &verdict->sender;
 
 	return ipv6_addr_equal(&known->saddr, &sender->saddr) &&
@@ -92,6 +95,16 @@ static bool sender_has_passed(const struct sender *sender)
 	       known->link == sender->link && known->genid == sender->genid &&
 	       known->tos == sender->tos && known->ipv6 == sender->ipv6 &&
 	       time_before(jiffies, verdict->until);
+}
+
+static bool sender_has_passed(const struct sender *sender)
+{
+	bool passed;
+
+	local_lock_nested_bh(&tables->lock);
+	passed = verdict_is_for(verdict_slot(sender), sender);
+	local_unlock_nested_bh(&tables->lock);
+	return passed;
 }
 
 /* True if the verdict may differ from packet to packet. */
@@ -206,9 +219,11 @@ void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 	    stack_has_rules(soft->rx_fast.net, ipv6))
 		return;
 	get_sender(&sender, soft, skb_network_header(skb), ipv6);
+	local_lock_nested_bh(&tables->lock);
 	verdict = verdict_slot(&sender);
 	verdict->sender = sender;
 	verdict->until = jiffies + VERDICT_TIME;
+	local_unlock_nested_bh(&tables->lock);
 }
 
 /* ---- Devices ------------------------------------------------------------- */
@@ -240,8 +255,14 @@ void ornic_soft_rx_fast_close(struct ornic_soft *soft)
 
 int ornic_soft_rx_fast_init(void)
 {
+	int cpu;
+
 	tables = alloc_percpu(struct verdict_table);
-	return tables ? 0 : -ENOMEM;
+	if (!tables)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		local_lock_init(&per_cpu_ptr(tables, cpu)->lock);
+	return 0;
 }
 
 void ornic_soft_rx_fast_exit(void)

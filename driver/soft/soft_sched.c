@@ -32,6 +32,7 @@
 #include <linux/wait_bit.h>
 
 #include "compat/compat_timer.h"
+#include "compat/compat_wq.h"
 #include "engine/engine.h"
 #include "soft.h"
 #include "soft_busypoll.h"
@@ -341,7 +342,8 @@ int ornic_soft_sched_init(void)
 	 * WQ_MEM_RECLAIM: storage over RDMA may need it to free memory. Not
 	 * WQ_HIGHPRI: peers and programs determine the load.
 	 */
-	run_wq = alloc_workqueue("ornic", WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM, 0);
+	run_wq = alloc_workqueue(
+		"ornic", WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM | WQ_PERCPU, 0);
 	if (!run_wq)
 		return -ENOMEM;
 	if (ornic_soft_busypoll_module_init()) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: counter_init */
 /* ib_core allocates counters of the driver's size and calls counter_init() */
 #include <rdma/ib_verbs.h>
 

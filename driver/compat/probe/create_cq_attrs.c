@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: incompatible */
 /* create_cq() gets all attributes, not their driver part only */
 #include <rdma/ib_verbs.h>
 

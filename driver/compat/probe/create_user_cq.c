@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: create_user_cq */
 #include <rdma/ib_verbs.h>
 
 static int create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: flowi4_dscp */
 #include <net/flow.h>
 #include <net/inet_dscp.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: hrtimer_setup */
 #include <linux/hrtimer.h>
 
 static void set(struct hrtimer *timer,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: IB_DEVICE_FLUSH_GLOBAL */
 /* FLUSH and ATOMIC WRITE of IBTA 1.5 */
 #include <rdma/ib_verbs.h>
 

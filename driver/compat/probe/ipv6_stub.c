@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: ipv6_stub */
 /* IPv6 may be a module, whose functions are called by way of ipv6_stub */
 #include <net/ipv6_stubs.h>
 

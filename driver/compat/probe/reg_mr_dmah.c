@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: incompatible */
 /* reg_user_mr() gets a DMA handle */
 #include <rdma/ib_verbs.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: resize_user_cq */
 #include <rdma/ib_verbs.h>
 
 static int resize(struct ib_cq *cq, unsigned int cqe, struct ib_udata *udata);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Without it: vm_flags_set */
 #include <linux/mm.h>
 
 static void set(struct vm_area_struct *vma)
