@@ -160,7 +160,7 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       rsp->max_sge <= ORNIC_MAX_SGE &&
 	       le16_to_cpu(rsp->max_inline) <= ORNIC_MAX_INLINE && gids &&
 	       gids <= ORNIC_GID_TABLE_LEN && rsp->num_vectors &&
-	       le64_to_cpu(rsp->page_sizes) & BIT(ORNIC_PAGE_SHIFT) &&
+	       le64_to_cpu(rsp->page_sizes) & BIT(PAGE_SHIFT) &&
 	       is_valid_ether_addr(rsp->mac);
 }
 

@@ -23,6 +23,7 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 
+#include "compat/compat_wq.h"
 #include "pci/pci_cmd.h"
 #include "pci/pci_dev.h"
 #include "pci/pci_eq.h"
@@ -126,7 +127,7 @@ void ornic_pci_queue_update(struct ornic_pci *pci)
 
 	spin_lock_irqsave(&pci->lock, flags);
 	if (pci->may_update)
-		queue_work(system_unbound_wq, &pci->update);
+		queue_work(system_dfl_wq, &pci->update);
 	spin_unlock_irqrestore(&pci->lock, flags);
 }
 
@@ -137,7 +138,7 @@ static void watch_after(struct ornic_pci *pci, unsigned long delay)
 
 	spin_lock_irqsave(&pci->lock, flags);
 	if (pci->may_watch)
-		mod_delayed_work(system_wq, &pci->watch, delay);
+		mod_delayed_work(system_percpu_wq, &pci->watch, delay);
 	spin_unlock_irqrestore(&pci->lock, flags);
 }
 
@@ -164,7 +165,7 @@ static bool end_life(struct ornic_pci *pci)
 	first = !test_and_set_bit(ORNIC_PCI_DEAD, &pci->flags);
 	if (first) {
 		ornic_pci_cmds_abort(pci);
-		queue_work(system_unbound_wq, &pci->quiesce);
+		queue_work(system_dfl_wq, &pci->quiesce);
 	}
 	spin_unlock_irqrestore(&pci->lock, flags);
 	return first;
@@ -407,7 +408,7 @@ static void watch_work(struct work_struct *work)
 		return;
 	if (there)
 		watch_device(pci);
-	queue_delayed_work(system_wq, &pci->watch, WATCH_PERIOD);
+	queue_delayed_work(system_percpu_wq, &pci->watch, WATCH_PERIOD);
 }
 
 /*
@@ -458,7 +459,7 @@ int ornic_pci_life_start(struct ornic_pci *pci)
 	/* Its netdev may have come or gone meanwhile, or the device failed. */
 	if (pci->up)
 		ornic_pci_queue_update(pci);
-	queue_delayed_work(system_wq, &pci->watch, 0);
+	queue_delayed_work(system_percpu_wq, &pci->watch, 0);
 	return 0;
 }
 
@@ -485,7 +486,7 @@ void ornic_pci_life_resume(struct ornic_pci *pci)
 	pci->return_by = jiffies + msecs_to_jiffies(RETURN_LIMIT_MS);
 	pci->pulse.known = false;
 	open_gates(pci);
-	queue_delayed_work(system_wq, &pci->watch, 0);
+	queue_delayed_work(system_percpu_wq, &pci->watch, 0);
 }
 
 /*

@@ -6,6 +6,10 @@
  * first checks our magic, and leaves functions without it to other drivers.
  */
 #include <linux/dma-mapping.h>
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/iommu.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -38,6 +42,33 @@ static const struct ornic_bus_ops bus_ops = {
 
 /* ---- Registers ----------------------------------------------------------- */
 
+/*
+ * Behind ivshmem the registers are memory of the host, whose processes use it
+ * through the cache. So must we: where a guest's memory type counts, as on arm64,
+ * a mapping as device memory would not see their stores, nor they ours.
+ */
+static void __iomem *iomap_regs(struct ornic_pci *pci)
+{
+	resource_size_t start =
+		pci_resource_start(pci->pdev, ORNIC_PCI_REG_BAR);
+
+	if (pci->is_cuttable)
+		return pci_iomap(pci->pdev, ORNIC_PCI_REG_BAR,
+				 ORNIC_PCI_REGS_SIZE);
+	return (void __iomem __force *)memremap(start, ORNIC_PCI_REGS_SIZE,
+						MEMREMAP_WB | MEMREMAP_DEC);
+}
+
+static void iounmap_regs(struct ornic_pci *pci)
+{
+	void __iomem *base = (void __iomem *)pci->regs;
+
+	if (pci->is_cuttable)
+		pci_iounmap(pci->pdev, base);
+	else
+		memunmap((void __force *)base);
+}
+
 static int map_regs(struct ornic_pci *pci)
 {
 	struct pci_dev *pdev = pci->pdev;
@@ -50,7 +81,7 @@ static int map_regs(struct ornic_pci *pci)
 	ret = pci_request_region(pdev, ORNIC_PCI_REG_BAR, KBUILD_MODNAME);
 	if (ret)
 		return ret;
-	base = pci_iomap(pdev, ORNIC_PCI_REG_BAR, ORNIC_PCI_REGS_SIZE);
+	base = iomap_regs(pci);
 	if (!base) {
 		ret = -ENOMEM;
 		goto err_release;
@@ -66,7 +97,7 @@ err_release:
 
 static void unmap_regs(struct ornic_pci *pci)
 {
-	pci_iounmap(pci->pdev, (void __iomem *)pci->regs);
+	iounmap_regs(pci);
 	pci_release_region(pci->pdev, ORNIC_PCI_REG_BAR);
 }
 
@@ -209,6 +240,43 @@ static void unmap_doorbell(struct ornic_pci *pci)
 		pci_release_region(pci->pdev, bar);
 }
 
+/* ---- DMA ----------------------------------------------------------------- */
+
+/*
+ * Rings and user memory are shared with the device as long as they exist, and
+ * nobody could sync them: DMA has to be coherent and to the memory itself, not
+ * to a bounce buffer. What is behind ivshmem gets no translation by an IOMMU.
+ */
+static int check_dma(struct ornic_pci *pci)
+{
+	struct device *dev = &pci->pdev->dev;
+	struct page *page;
+	dma_addr_t dma;
+	bool moved;
+	int ret = 0;
+
+	page = alloc_page(GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	dma = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	if (dma_mapping_error(dev, dma)) {
+		ret = -ENOMEM;
+		goto out_free;
+	}
+	moved = !pci->is_cuttable && dma != page_to_phys(page);
+	if (moved && iommu_get_domain_for_dev(dev)) {
+		dev_err(dev, "DMA is translated: boot with iommu=pt\n");
+		ret = -EOPNOTSUPP;
+	} else if (moved || dma_need_sync(dev, dma)) {
+		dev_err(dev, "DMA is bounced or not coherent\n");
+		ret = -EOPNOTSUPP;
+	}
+	dma_unmap_page(dev, dma, PAGE_SIZE, DMA_BIDIRECTIONAL);
+out_free:
+	__free_page(page);
+	return ret;
+}
+
 /* ---- Probe --------------------------------------------------------------- */
 
 static struct ornic_pci *pci_alloc(struct pci_dev *pdev,
@@ -242,6 +310,9 @@ static int probe_function(struct ornic_pci *pci)
 	if (ret)
 		return ret;
 	dma_set_max_seg_size(dev, UINT_MAX);
+	ret = check_dma(pci);
+	if (ret)
+		return ret;
 	ret = map_doorbell(pci);
 	if (ret)
 		return ret;

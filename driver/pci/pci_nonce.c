@@ -20,6 +20,24 @@ static void write_regs(struct ornic_pci *pci, dma_addr_t dma, const u32 *nonce)
 }
 
 /*
+ * Above 4 GiB QEMU's machines pc and virt have the same layout, so a guest of virt
+ * puts the nonce below, where they differ.
+ */
+static __le32 *alloc_copy(struct ornic_pci *pci, dma_addr_t *dma)
+{
+	struct device *dev = &pci->pdev->dev;
+	__le32 *copy;
+
+	if (pci->is_cuttable || IS_ENABLED(CONFIG_X86))
+		return dma_alloc_coherent(dev, PAGE_SIZE, dma, GFP_KERNEL);
+	if (dma_set_coherent_mask(dev, DMA_BIT_MASK(32)))
+		return NULL;
+	copy = dma_alloc_coherent(dev, PAGE_SIZE, dma, GFP_KERNEL);
+	dma_set_coherent_mask(dev, DMA_BIT_MASK(64));
+	return copy;
+}
+
+/*
  * Reset a device that may access memory. If it finds another value than the
  * nonce at the address, it has failed afterwards.
  */
@@ -33,7 +51,7 @@ int ornic_pci_reset_with_nonce(struct ornic_pci *pci,
 	int ret;
 	u32 i;
 
-	copy = dma_alloc_coherent(dev, PAGE_SIZE, &dma, GFP_KERNEL);
+	copy = alloc_copy(pci, &dma);
 	if (!copy)
 		return -ENOMEM;
 	get_random_bytes(nonce, sizeof(nonce));

@@ -42,23 +42,28 @@ PHASE = 0x80
 CORRECT_SECONDS = 1.5
 FAULT_SECONDS = 6
 
+PAGE_SIZES = 1 << 12 | 1 << 14 | 1 << 16
 EFD_NONBLOCK = os.EFD_NONBLOCK | os.EFD_CLOEXEC
 
 
 class Memory:
-    """The guest's RAM, by DMA address. Small guests: all of it is low."""
+    """The guest's RAM, by DMA address. Small guests: all of it is low, on arm64
+    from 1 GiB on."""
 
-    def __init__(self, path):
+    def __init__(self, path, start):
+        self.start = start
         with open(path, "r+b") as file:
             self.map = mmap.mmap(file.fileno(), 0)
 
     def read(self, addr, size):
-        if addr + size > len(self.map):
+        addr -= self.start
+        if addr < 0 or addr + size > len(self.map):
             return bytes(size)
         return self.map[addr:addr + size]
 
     def write(self, addr, data):
-        if addr + len(data) <= len(self.map):
+        addr -= self.start
+        if addr >= 0 and addr + len(data) <= len(self.map):
             self.map[addr:addr + len(data)] = data
 
 
@@ -82,7 +87,7 @@ class FaultDevice:
     def __init__(self, options):
         self.options = options
         self.random = random.Random(options.seed)
-        self.memory = Memory(options.ram)
+        self.memory = Memory(options.ram, options.ram_start)
         fd = os.memfd_create("ornic-fault-device")
         os.ftruncate(fd, REGS_SIZE)
         self.regs_fd = fd
@@ -219,7 +224,7 @@ class FaultDevice:
                    len(self.messages) - 1]
         if self.fault == self.limits:
             numbers = [1] + [self.random.randrange(256) for _ in range(11)]
-        return struct.pack("<IQQQ12BHH6s10x", 0, caps, 1 << 12, 1 << 40,
+        return struct.pack("<IQQQ12BHH6s10x", 0, caps, PAGE_SIZES, 1 << 40,
                            *numbers, 992, 128, self.regs[32:38])
 
     # ---- Faults, injected periodically
@@ -373,6 +378,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--socket", required=True)
     parser.add_argument("--ram", required=True)
+    parser.add_argument("--ram-start", type=int, default=0)
     parser.add_argument("--mac", required=True)
     parser.add_argument("--vectors", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)

@@ -282,7 +282,7 @@ bool device::find_layout()
 	if (!nonce.addr || memory_.locate(guest_.config.machine, nonce))
 		return true;
 	fail(guest_.config.machine == machine::any ?
-		     "RAM layout is neither that of machine=pc nor of q35" :
+		     "RAM layout is not that of machine=pc, q35 or virt" :
 		     "RAM layout is not that of machine=");
 	return false;
 }

@@ -21,16 +21,23 @@ guest_memory *guest_memory::first_;
 
 const char *machine_name(machine type)
 {
-	return type == machine::pc  ? "pc" :
-	       type == machine::q35 ? "q35" :
-				      "any";
+	return type == machine::pc   ? "pc" :
+	       type == machine::q35  ? "q35" :
+	       type == machine::virt ? "virt" :
+				       "any";
 }
 
-u64 lowmem_of(machine type, u64 size)
+ram_layout layout_of(machine type, u64 size)
 {
-	if (type == machine::q35)
-		return size >= 0xb0000000 ? 0x80000000 : size;
-	return size >= 0xe0000000 ? 0xc0000000 : size;
+	u64 low = size;
+
+	if (type == machine::virt)
+		return { type, gib, size, 0 };
+	if (type == machine::q35 && size >= 0xb0000000)
+		low = 2 * gib;
+	else if (type == machine::pc && size >= 0xe0000000)
+		low = 3 * gib;
+	return { type, 0, low, size - low };
 }
 
 guest_memory::~guest_memory()
@@ -100,17 +107,19 @@ bool guest_memory::locate(machine type, const ram_nonce &nonce)
 	bool found = false;
 
 	forget_layout();
-	for (machine m : { machine::pc, machine::q35 }) {
-		u64 low = lowmem_of(m, size_);
-		ram_layout layout = { m, low, size_ - low };
+	for (machine m : { machine::pc, machine::q35, machine::virt }) {
+		ram_layout layout = layout_of(m, size_);
 
 		if ((type != machine::any && type != m) || !has(layout, nonce))
 			continue;
+		// Above 4 GiB pc has the same; guests of virt put the nonce below.
+		if (found && m == machine::virt)
+			break;
 		if (found) {
 			layout.type = machine::any;
-			if (low != layout_.low)
+			if (layout.low != layout_.low)
 				layout.high = 0;
-			layout.low = std::min(low, layout_.low);
+			layout.low = std::min(layout.low, layout_.low);
 		}
 		layout_ = layout;
 		found = true;
@@ -120,8 +129,10 @@ bool guest_memory::locate(machine type, const ram_nonce &nonce)
 
 u8 *guest_memory::at(const ram_layout &layout, u64 addr, u64 len) const
 {
-	if (addr < layout.low)
-		return len <= layout.low - addr ? base_ + addr : nullptr;
+	u64 off = addr - layout.start;
+
+	if (addr >= layout.start && off < layout.low)
+		return len <= layout.low - off ? base_ + off : nullptr;
 	if (addr < high_base)
 		return nullptr;
 	addr = addr - high_base;

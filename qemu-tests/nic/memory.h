@@ -10,24 +10,29 @@
 namespace nic
 {
 
-/** Where QEMU puts RAM: below lowmem as it is, the rest from 4 GiB on. */
+/**
+ * Where QEMU puts RAM. pc and q35: below lowmem as it is, the rest from 4 GiB on;
+ * virt (arm64): all of it from 1 GiB on.
+ */
 enum class machine {
 	any, // detected by the nonce of the guest
 	pc,
 	q35,
+	virt,
 };
 
 const char *machine_name(machine type);
 
-/** Bytes of RAM below 4 GiB of a guest with @size bytes of it. */
-u64 lowmem_of(machine type, u64 size);
-
-/** Where the bytes of RAM are: @low from address 0 on, @high from 4 GiB on. */
+/** Where the bytes of RAM are: @low from @start on, @high from 4 GiB on. */
 struct ram_layout {
 	machine type = machine::any;
+	u64 start = 0;
 	u64 low = 0;
 	u64 high = 0; // follows low in the file
 };
+
+/** Of a guest with @size bytes. */
+ram_layout layout_of(machine type, u64 size);
 
 /** Written to a page by the guest, to detect the RAM layout. */
 struct ram_nonce {

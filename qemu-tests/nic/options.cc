@@ -28,8 +28,9 @@ Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
       socket=PATH          where QEMU's chardev connects
       ram=FILE             mem-path of the guest's RAM; the file must exist
       size=BYTES           of the RAM, with K, M or G (size of the file)
-      machine=any|q35|pc   RAM layout below 4 GiB (any: detected with the
-                           help of the driver)
+      machine=any|q35|pc|virt
+                           RAM layout (any: detected with the help of the
+                           driver)
       mem-limit=BYTES      of host memory for the NIC (a quarter of
                            the RAM, at least 64M)
       mac=MAC              of the NIC and of the guest's virtio-net
@@ -209,7 +210,8 @@ bool parse_mac(const std::string &text, u8 *mac)
 
 bool parse_machine(const std::string &text, machine &type)
 {
-	for (machine m : { machine::any, machine::pc, machine::q35 }) {
+	for (machine m :
+	     { machine::any, machine::pc, machine::q35, machine::virt }) {
 		type = m;
 		if (text == machine_name(m))
 			return true;
@@ -368,6 +370,16 @@ gid_t parse_group(const char *name)
 	return gr->gr_gid;
 }
 
+void print_version()
+{
+	const ornic_crc32_choice &crc = select_crc32();
+
+	printf("ornic-nic %s, device interface version %u\n"
+	       "CRC-32 by %s, %u MB/s (%s %u MB/s)\n",
+	       ORNIC_VERSION, ORNIC_HW_VERSION, crc.algo->name, crc.speed,
+	       ornic_crc32_algos[0].name, crc.table_speed);
+}
+
 void set_option(options &opt, int what)
 {
 	switch (what) {
@@ -421,8 +433,7 @@ void set_option(options &opt, int what)
 		fputs(usage, stdout);
 		exit(EXIT_SUCCESS);
 	case OPT_VERSION:
-		printf("ornic-nic %s, device interface version %u\n",
-		       ORNIC_VERSION, ORNIC_HW_VERSION);
+		print_version();
 		exit(EXIT_SUCCESS);
 	default:
 		die("see --help");

@@ -92,7 +92,7 @@ struct ornic_pci_device_regs {
  *	differ from 0.
  * @reserved: zero
  * @nonce_addr: DMA address, a multiple of 16, of a copy of @nonce in memory; 0:
- *	there is none
+ *	there is none. Behind ivshmem, where RAM does not begin at 0, below 4 GiB.
  * @nonce: random, other than 0. With each reset the device reads the copy, and
  *	touches no memory before the next reset unless it is the same: so host
  *	and device mean the same memory by an address. Afterwards the host

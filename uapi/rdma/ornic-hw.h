@@ -171,7 +171,7 @@ enum ornic_device_caps {
 struct ornic_rsp_query_device {
 	struct ornic_rsp_hdr hdr;
 	__le64 caps;			/* enum ornic_device_caps */
-	__le64 page_sizes;		/* bit n: MRs may use pages of 2^n bytes */
+	__le64 page_sizes;		/* bit n: MRs and queues may use pages of 2^n bytes */
 	__le64 max_mr_size;		/* bytes */
 	__u8 hw_version;		/* ORNIC_HW_VERSION */
 	__u8 log_max_qp;		/* log2 of the number of QPs */

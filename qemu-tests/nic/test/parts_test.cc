@@ -12,14 +12,15 @@
 
 using namespace nic;
 
-TEST(memory, lowmem)
+TEST(memory, layouts)
 {
 	constexpr u64 gib = 1ull << 30;
 
-	EXPECT_EQ(lowmem_of(machine::q35, gib), gib);
-	EXPECT_EQ(lowmem_of(machine::q35, 4 * gib), 2 * gib);
-	EXPECT_EQ(lowmem_of(machine::pc, 3 * gib), 3 * gib);
-	EXPECT_EQ(lowmem_of(machine::pc, 4 * gib), 3 * gib);
+	EXPECT_EQ(layout_of(machine::q35, gib).low, gib);
+	EXPECT_EQ(layout_of(machine::q35, 4 * gib).low, 2 * gib);
+	EXPECT_EQ(layout_of(machine::pc, 3 * gib).low, 3 * gib);
+	EXPECT_EQ(layout_of(machine::pc, 4 * gib).low, 3 * gib);
+	EXPECT_EQ(layout_of(machine::virt, 8 * gib).low, 8 * gib);
 }
 
 TEST(memory, bounds)
@@ -83,6 +84,39 @@ TEST(memory, locate)
 	EXPECT_NE(m.at(high, 1), nullptr);
 	nonce.addr = ~0ull - 8;
 	EXPECT_FALSE(m.locate(machine::any, nonce));
+}
+
+// RAM of arm64 guests is one run that begins at 1 GiB.
+TEST(memory, virt)
+{
+	constexpr u64 size = 4ull << 30, start = 1ull << 30;
+	unique_fd fd(memfd_create("ram", MFD_CLOEXEC));
+	ram_nonce nonce = { start + 4096, { 1, 2, 3, 4 } };
+	guest_memory m;
+	u8 *base;
+
+	ASSERT_EQ(ftruncate(fd.get(), size), 0);
+	ASSERT_TRUE(m.map(fd.get(), size));
+	pwrite(fd.get(), nonce.words, 16, 4096);
+	EXPECT_FALSE(m.locate(machine::pc, nonce));
+	ASSERT_TRUE(m.locate(machine::any, nonce));
+	EXPECT_EQ(m.layout(), machine::virt);
+	base = static_cast<u8 *>(m.at(start, size));
+	ASSERT_NE(base, nullptr);
+	EXPECT_EQ(m.at(start, size + 1), nullptr);
+	EXPECT_EQ(m.at(0, 1), nullptr);
+	EXPECT_EQ(m.at(start - 1, 2), nullptr);
+	EXPECT_EQ(m.at(start + size - 1, 1), base + size - 1);
+	EXPECT_EQ(m.at(start + size, 1), nullptr);
+	EXPECT_EQ(m.at(~0ull, 1), nullptr);
+	// Above 4 GiB it is also that of pc.
+	nonce.addr = (4ull << 30) + 4096;
+	pwrite(fd.get(), nonce.words, 16,
+	       static_cast<off_t>(nonce.addr - start));
+	ASSERT_TRUE(m.locate(machine::any, nonce));
+	EXPECT_EQ(m.layout(), machine::pc);
+	ASSERT_TRUE(m.locate(machine::virt, nonce));
+	EXPECT_EQ(m.at(0, 1), nullptr);
 }
 
 TEST(memory, faults_are_contained)
