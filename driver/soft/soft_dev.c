@@ -345,11 +345,28 @@ static int soft_register(struct ornic_soft *soft, const char *name)
 	return err;
 }
 
+/* A link that an event of @netdev removes is in the way until it is gone. */
+static void wait_for_removal(const struct net_device *netdev)
+{
+	struct ornic_soft *soft;
+
+	rtnl_lock();
+	soft = ornic_soft_find(netdev);
+	if (soft)
+		get_device(&soft->dev);
+	rtnl_unlock();
+	if (!soft)
+		return;
+	flush_work(&soft->remove_work);
+	put_device(&soft->dev);
+}
+
 int ornic_soft_create(const char *name, struct net_device *netdev)
 {
 	struct ornic_soft *soft;
 	int err;
 
+	wait_for_removal(netdev);
 	soft = soft_alloc(netdev);
 	if (IS_ERR(soft))
 		return PTR_ERR(soft);
