@@ -194,11 +194,12 @@ void notify_ready()
 {
 	constexpr std::string_view ready = "READY=1";
 	const std::string where = getenv("NOTIFY_SOCKET") ?: "";
-	unique_fd fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 	sockaddr_un un{};
+	unique_fd fd;
 
 	if (where.empty())
 		return;
+	fd.reset(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 	un.sun_family = AF_UNIX;
 	where.copy(un.sun_path, sizeof(un.sun_path));
 	// An abstract name begins with NUL, and ends where the address ends.

@@ -243,6 +243,8 @@ void supervisor::start_worker()
 	sigset_t none;
 	int pair[2];
 
+	// A copy in the worker would keep it in epoll.
+	channel_.reset();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		die("cannot create a socket pair: %s", strerror(errno));
 	worker_ = fork();
@@ -251,6 +253,7 @@ void supervisor::start_worker()
 	if (worker_) {
 		close(pair[1]);
 		channel_.reset(pair[0]);
+		watch(channel_.get(), source::WORKER, 0);
 		started_ = checked_at_ = now_ns();
 		missed_ = 0;
 		return;
@@ -262,14 +265,39 @@ void supervisor::start_worker()
 	drop_listeners();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, nullptr);
-	drop_privileges();
-	{
-		worker w(shared_, pair[1], failed_);
-
-		confine(shared_.connects());
-		w.run();
-	}
+	run_worker(pair[1]);
 	_exit(EXIT_SUCCESS);
+}
+
+void supervisor::run_worker(int channel)
+{
+	char confined = 0;
+
+	drop_privileges();
+
+	worker w(shared_, channel, failed_);
+
+	confine(shared_.connects());
+	send(channel, &confined, sizeof(confined), MSG_NOSIGNAL);
+	w.run();
+}
+
+// Each worker sends once, when it is confined, and keeps the channel until it ends.
+void supervisor::worker_reports()
+{
+	char confined;
+	ssize_t n =
+		recv(channel_.get(), &confined, sizeof(confined), MSG_DONTWAIT);
+
+	if (n == 0 && worker_ > 0) {
+		kill(worker_, SIGKILL);
+		channel_.reset();
+		return;
+	}
+	if (n != sizeof(confined) || ready_)
+		return;
+	ready_ = true;
+	notify_ready();
 }
 
 void supervisor::worker_died(int status)
@@ -338,6 +366,9 @@ void supervisor::handle(u64 data)
 	case source::SIGNAL:
 		handle_signal();
 		break;
+	case source::WORKER:
+		worker_reports();
+		break;
 	case source::GUEST:
 		connect_guest(shared_.guests[index]);
 		break;
@@ -360,7 +391,6 @@ int supervisor::run()
 
 	drop_user(shared_.opt.user);
 	start_worker();
-	notify_ready();
 	while (!ended_) {
 		int n = epoll_wait(epoll_.get(), events, std::size(events),
 				   tick);

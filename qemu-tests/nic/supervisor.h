@@ -22,7 +22,7 @@ public:
 	int run();
 
 private:
-	enum class source : u32 { SIGNAL, GUEST, QEMU, NETDEV, WIRE };
+	enum class source : u32 { SIGNAL, WORKER, GUEST, QEMU, NETDEV, WIRE };
 
 	void open_all();
 	void open_guest(u32 index);
@@ -36,6 +36,8 @@ private:
 	void notify_worker(change c, int fd);
 	void drop_listeners();
 	void start_worker();
+	void run_worker(int channel);
+	void worker_reports();
 	void worker_died(int status);
 	void check_heartbeat();
 
@@ -49,6 +51,7 @@ private:
 	u32 missed_ = 0; // checks since it changed
 	u32 heartbeat_ = 0;
 	bool failed_ = false;
+	bool ready_ = false;
 	bool ended_ = false;
 };
 

@@ -2,11 +2,15 @@
 // One guest: registers, commands, events and errors.
 #include "nic_fixture.h"
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <cstddef>
 #include <cstdlib>
+#include <poll.h>
+#include <seccomp.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "sockets.h"
@@ -53,6 +57,56 @@ bool has_worker(fake_guest &g)
 
 	return eventually(
 		[&] { return READ_ONCE(g.device_regs()->health) != health; });
+}
+
+// Receives what a process under test sends to NOTIFY_SOCKET.
+class service_manager {
+public:
+	service_manager(const std::string &where, bool abstract)
+		: fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0))
+	{
+		sockaddr_un un{};
+
+		un.sun_family = AF_UNIX;
+		where.copy(un.sun_path + abstract, sizeof(un.sun_path) - 2);
+		if (bind(fd_.get(), reinterpret_cast<sockaddr *>(&un),
+			 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) +
+						where.size() + abstract)))
+			nic::die("%s: cannot be bound", where.c_str());
+		setenv("NOTIFY_SOCKET", ((abstract ? "@" : "") + where).c_str(),
+		       1);
+	}
+
+	~service_manager()
+	{
+		unsetenv("NOTIFY_SOCKET");
+	}
+
+	/** Wait up to @timeout ms. Empty: nothing was sent. */
+	std::string receive(int timeout)
+	{
+		pollfd wait = { fd_.get(), POLLIN, 0 };
+		char text[64] = {};
+
+		if (poll(&wait, 1, timeout) == 1)
+			recv(fd_.get(), text, sizeof(text) - 1, 0);
+		return text;
+	}
+
+private:
+	nic::unique_fd fd_;
+};
+
+void deny_capset()
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+
+	if (!filter ||
+	    seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(capset),
+			     0) ||
+	    seccomp_load(filter))
+		_exit(127);
+	seccomp_release(filter);
 }
 
 } // namespace
@@ -210,31 +264,27 @@ TEST(options, ready_when_sockets_are_there)
 	for (bool abstract : { false, true }) {
 		scratch dir;
 		std::string ram = dir.file("ram", ram_bytes);
-		std::string socket = dir.path("s"), where = dir.path("notify");
-		nic::unique_fd fd(
-			::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-		timeval wait = { 5, 0 };
-		sockaddr_un un{};
-		char text[64] = {};
-
-		un.sun_family = AF_UNIX;
-		where.copy(un.sun_path + abstract, sizeof(un.sun_path) - 2);
-		ASSERT_EQ(bind(fd.get(), reinterpret_cast<sockaddr *>(&un),
-			       static_cast<socklen_t>(
-				       offsetof(sockaddr_un, sun_path) +
-				       where.size() + abstract)),
-			  0);
-		setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &wait,
-			   sizeof(wait));
-		setenv("NOTIFY_SOCKET", ((abstract ? "@" : "") + where).c_str(),
-		       1);
+		std::string socket = dir.path("s");
+		service_manager manager(dir.path("notify"), abstract);
 		process p(one_guest(socket, ram));
-		unsetenv("NOTIFY_SOCKET");
-		EXPECT_GT(recv(fd.get(), text, sizeof(text) - 1, 0), 0);
-		EXPECT_STREQ(text, "READY=1");
+
+		EXPECT_EQ(manager.receive(5000), "READY=1");
 		EXPECT_TRUE(std::filesystem::is_socket(socket));
 		expect_serves(p, socket, ram);
 	}
+}
+
+// Guests must not reach a worker with privileges: this one cannot drop them.
+TEST(options, not_ready_before_the_worker_is_confined)
+{
+	scratch dir;
+	service_manager manager(dir.path("notify"), false);
+	process p(one_guest(dir.path("s"), dir.file("ram", ram_bytes)),
+		  deny_capset);
+
+	EXPECT_EQ(manager.receive(300), "");
+	EXPECT_TRUE(p.alive());
+	EXPECT_EQ(p.stop(SIGTERM), 0);
 }
 
 TEST(device, registers)
@@ -482,6 +532,35 @@ TEST(device, worker_hangs)
 
 	EXPECT_EQ(none, "");
 	EXPECT_NE(b.number("guests", "worker"), worker);
+}
+
+// A worker without its channel is of no use, and the supervisor must not spin on the end
+// of it.
+TEST(device, worker_closes_its_channel)
+{
+	nic_fixture b(1);
+	pid_t worker = static_cast<pid_t>(b.number("guests", "worker"));
+	nic::unique_fd process(
+		static_cast<int>(syscall(SYS_pidfd_open, worker, 0)));
+	bool closed = false;
+
+	ASSERT_GE(process.get(), 0);
+	for (int number = 0; number < 64; number++) {
+		nic::unique_fd fd(static_cast<int>(
+			syscall(SYS_pidfd_getfd, process.get(), number, 0)));
+		int type = 0;
+		socklen_t size = sizeof(type);
+
+		if (getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &type, &size) ||
+		    type != SOCK_SEQPACKET)
+			continue;
+		EXPECT_EQ(shutdown(fd.get(), SHUT_WR), 0);
+		closed = true;
+	}
+	ASSERT_TRUE(closed) << "no channel, or no right to its descriptor";
+	EXPECT_TRUE(eventually([&] {
+		return b.number("guests", "worker") != static_cast<u64>(worker);
+	}));
 }
 
 TEST(device, says_when_it_goes)

@@ -16,7 +16,7 @@ namespace
 
 constexpr u64 max_wait = 5000 * nic::ms;
 
-pid_t spawn(const arguments &args, int output)
+pid_t spawn(const arguments &args, int output, void (*prepare)())
 {
 	std::vector<char *> argv{ program.data() };
 	pid_t pid;
@@ -31,6 +31,8 @@ pid_t spawn(const arguments &args, int output)
 		dup2(output, STDOUT_FILENO);
 		dup2(output, STDERR_FILENO);
 	}
+	if (prepare)
+		prepare();
 	execv(program.c_str(), argv.data());
 	_exit(127);
 }
@@ -76,7 +78,7 @@ outcome run(const arguments &args)
 
 	if (pipe2(ends, O_CLOEXEC))
 		nic::die("no pipe");
-	pid = spawn(args, ends[1]);
+	pid = spawn(args, ends[1], nullptr);
 	close(ends[1]);
 	while ((n = read(ends[0], buffer, sizeof(buffer))) > 0)
 		result.out.append(buffer, static_cast<std::size_t>(n));
@@ -86,8 +88,8 @@ outcome run(const arguments &args)
 	return result;
 }
 
-process::process(const arguments &args)
-	: pid_(spawn(args, -1))
+process::process(const arguments &args, void (*prepare)())
+	: pid_(spawn(args, -1, prepare))
 {
 }
 

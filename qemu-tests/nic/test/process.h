@@ -44,7 +44,8 @@ outcome run(const arguments &args);
 /** An ornic-nic in the background, terminated by the destructor. */
 class process {
 public:
-	explicit process(const arguments &args);
+	/** @prepare: called in the new process before it executes ornic-nic. */
+	explicit process(const arguments &args, void (*prepare)() = nullptr);
 	~process();
 	process(const process &) = delete;
 
