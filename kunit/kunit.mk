@@ -3,6 +3,7 @@
 # top Makefile, or used alone with `make -f kunit/kunit.mk unit`.
 #
 #   unit        every suite, natively, under ASan and UBSan
+#   litmus      memory ordering of the rings: see litmus/litmus.cc
 #   sim         the simulator (SEEDS=N, SEED=N for one)
 #   fuzz-short  each fuzzer for FUZZ_SECONDS, from its seeds in git
 #   fuzz        each fuzzer for DURATION seconds; adds to the seeds
@@ -25,7 +26,7 @@ DURATION ?= 600
 FILTER ?= .
 CLANG ?= $(firstword $(shell command -v clang-14 clang-15 clang-16 clang))
 
-.PHONY: unit sim fuzz fuzz-short coverage microbench microbench-count
+.PHONY: unit litmus sim fuzz fuzz-short coverage microbench microbench-count
 
 host_inc := -Iuapi -Idriver -Idriver/engine -Ikunit -Ikunit/host
 # V=1 shows whole command lines.
@@ -73,6 +74,20 @@ unit: $(BUILD)/unit/run
 		echo 'unit: failed, all of it in build/results/unit.ktap'; \
 		exit 1; }
 	@echo "unit: $$(cat $(BUILD)/results/unit.txt)"
+
+# litmus ----------------------------------------------------------------
+
+litmus_obj := $(call objects,sim,$(sort $(wildcard kunit/litmus/*.cc)))
+
+$(BUILD)/sim/ornic_litmus: $(litmus_obj)
+	$(call host_say,LD)$(CXX) -o $@ $^
+
+litmus: $(BUILD)/sim/ornic_litmus
+	@mkdir -p $(BUILD)/results
+	@$(BUILD)/sim/ornic_litmus $(if $(V),-v) \
+		--results=$(BUILD)/results/litmus.txt \
+		kunit/litmus/*.litmus kunit/litmus/model/*.litmus
+	@echo "litmus: $$(cat $(BUILD)/results/litmus.txt)"
 
 # sim -------------------------------------------------------------------
 # Twice: at speed for many seeds, under sanitizers for some of them.
