@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "import.h"
+#include "qp.h"
 #include "verbs.h"
 
 namespace ornic
@@ -77,10 +78,12 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.post_srq_recv = post_srq_recv;
 	ops.query_device_ex = query_device;
 	ops.query_port = query_port;
+	ops.query_port_speed = query_port_speed;
 	ops.query_qp = query_qp;
 	ops.query_rt_values = query_rt_values;
 	ops.query_srq = query_srq;
 	ops.reg_mr = reg_mr;
+	ops.reg_mr_ex = reg_mr_ex;
 	ops.req_notify_cq = req_notify_cq;
 	ops.rereg_mr = rereg_mr;
 	ops.resize_cq = resize_cq;
@@ -95,6 +98,7 @@ constinit const pabi_context_ops context_ops = make_ops();
 int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 {
 	ibv_context &base = ctx.base;
+	ibv_device_attr_ex attr{};
 
 	if (answer.hw_version != ORNIC_HW_VERSION) {
 		log_error(
@@ -103,6 +107,10 @@ int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 			answer.hw_version, ORNIC_HW_VERSION);
 		return EPROTO;
 	}
+	if (int ret = query_device(&base, nullptr, &attr, sizeof(attr)))
+		return ret;
+	// The device has more than an ib_core of before 6.2 can have.
+	ctx.state.placement = placement_ops(attr.device_cap_flags_ex);
 	int ret = open_doorbell(base, answer, ctx.state.bell);
 	if (ret)
 		log_error(&base, "ornic: %s: cannot open doorbell: %d\n", ret);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <infiniband/verbs.h>
 
 #include "doorbell.h"
@@ -19,6 +20,7 @@ namespace ornic
 struct context_state {
 	doorbell bell;
 	qp_table qps;
+	std::uint64_t placement = 0; // placement_ops() of the device
 };
 
 /*

@@ -40,8 +40,25 @@ template <typename T> [[nodiscard]] consteval bool places_late_ops() noexcept
 	return right;
 }
 
+/* If the header has the attributes of ibv_reg_mr_ex(), are they pabi_mr_init_attr? */
+template <typename T> [[nodiscard]] consteval bool is_mr_init_attr() noexcept
+{
+	bool right = true;
+
+	if constexpr (requires { sizeof(T); })
+		right = offsetof(T, access) ==
+				offsetof(pabi_mr_init_attr, access) &&
+			offsetof(T, comp_mask) ==
+				offsetof(pabi_mr_init_attr, comp_mask) &&
+			offsetof(T, iova) ==
+				offsetof(pabi_mr_init_attr, iova) &&
+			offsetof(T, addr) == offsetof(pabi_mr_init_attr, addr);
+	return right;
+}
+
 } // namespace
 
+static_assert(is_mr_init_attr<struct ibv_mr_init_attr>());
 static_assert(places_late_ops<ibv_qp_ex>());
 static_assert(offsetof(pabi_qp, last.wr_atomic_write) == PABI_QP_EX_SIZE);
 

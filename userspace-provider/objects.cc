@@ -43,6 +43,13 @@ int query_port(ibv_context *ctx, std::uint8_t port,
 	return ibv_cmd_query_port(ctx, port, attr, cmd.data(), cmd.size());
 }
 
+/** In units of 100 Mbit/s; by a function that came with the operation. */
+int query_port_speed(ibv_context *ctx, std::uint32_t port,
+		     std::uint64_t *speed) noexcept
+{
+	return ibv_cmd_query_port_speed(ctx, port, speed);
+}
+
 ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 	       int access) noexcept
 {
@@ -57,6 +64,26 @@ ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 				     resp.size()))
 		return fail(ret);
 	return &mr.release()->ibv_mr;
+}
+
+/**
+ * Not by ibv_cmd_reg_mr_ex(), which before 64 fails on kernels before 6.17. What it
+ * has besides are dma-bufs and DMA handles, and the device has neither.
+ */
+ibv_mr *reg_mr_ex(ibv_pd *pd, pabi_mr_init_attr *attr) noexcept
+{
+	constexpr std::uint64_t dmabuf =
+		REG_MR_MASK_FD | REG_MR_MASK_FD_OFFSET | REG_MR_MASK_IOVA;
+	std::uint64_t mask = attr->comp_mask;
+	auto iova = reinterpret_cast<std::uintptr_t>(attr->addr);
+
+	if (mask & ~(dmabuf | REG_MR_MASK_ADDR) || mask == dmabuf)
+		return fail(EOPNOTSUPP);
+	if ((mask & ~std::uint64_t{ REG_MR_MASK_IOVA }) != REG_MR_MASK_ADDR)
+		return fail(EINVAL);
+	if (mask & REG_MR_MASK_IOVA)
+		iova = attr->iova;
+	return reg_mr(pd, attr->addr, attr->length, iova, attr->access);
 }
 
 /** The keys stay; libibverbs notes the rest. */

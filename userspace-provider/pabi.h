@@ -152,6 +152,23 @@ struct pabi_mr {
 	int access;
 };
 
+/* IBV_REG_MR_MASK_*, which older headers lack. */
+enum reg_mr_mask {
+	REG_MR_MASK_IOVA = 1 << 0,
+	REG_MR_MASK_ADDR = 1 << 1,
+	REG_MR_MASK_FD = 1 << 2,
+	REG_MR_MASK_FD_OFFSET = 1 << 3,
+};
+
+/* struct ibv_mr_init_attr, which they lack as well; the head of it. */
+struct pabi_mr_init_attr {
+	size_t length;
+	int access;
+	uint64_t comp_mask;
+	uint64_t iova;
+	void *addr;
+};
+
 /* An operation that this provider leaves to libibverbs. */
 typedef void (*pabi_unused)(void);
 
@@ -255,7 +272,8 @@ struct pabi_context_ops {
 	pabi_unused query_ece;
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *port_attr);
-	pabi_unused query_port_speed;
+	int (*query_port_speed)(struct ibv_context *context, uint32_t port_num,
+				uint64_t *port_speed);
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
 	pabi_unused query_qp_data_in_order;
@@ -269,7 +287,8 @@ struct pabi_context_ops {
 	pabi_unused reg_dmabuf_mr;
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
-	pabi_unused reg_mr_ex;
+	struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *pd,
+				    struct pabi_mr_init_attr *attr);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	int (*rereg_mr)(struct pabi_mr *mr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
@@ -347,6 +366,9 @@ int ibv_cmd_query_device_any(struct ibv_context *context,
 int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num,
 		       struct ibv_port_attr *port_attr, void *cmd,
 		       size_t cmd_size);
+__attribute__((weak)) int ibv_cmd_query_port_speed(struct ibv_context *context,
+						   uint32_t port_num,
+						   uint64_t *port_speed);
 int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd, void *cmd,
 		     size_t cmd_size, void *resp, size_t resp_size);
 int ibv_cmd_dealloc_pd(struct ibv_pd *pd);

@@ -6,7 +6,7 @@
 PROVIDER_DIR := userspace-provider
 PROVIDER_OUT := $(BUILD)/provider
 PROVIDER_RDMA_CORE := $(word 3,$(subst ., ,$(shell \
-	pkg-config --modversion libibverbs 2>/dev/null)))
+	$(PKG_CONFIG) --modversion libibverbs 2>/dev/null)))
 PROVIDER_PABIS := 34 57 59 64 65
 PROVIDER_NEWEST := 65
 # The private ABI of that release: the last one that is not newer.
@@ -43,7 +43,7 @@ PROVIDER_LDFLAGS = -shared -Wl,--no-undefined -Wl,--as-needed \
 	-Wl,-z,relro,-z,now -Wl,--version-script=$(PROVIDER_DIR)/ornic.map \
 	$(LDFLAGS)
 # Without libibverbs-dev, which may be gone when the provider has to go: Debian's.
-PROVIDER_LIBDIR = $(or $(shell pkg-config --variable=libdir libibverbs \
+PROVIDER_LIBDIR = $(or $(shell $(PKG_CONFIG) --variable=libdir libibverbs \
 	2>/dev/null),/usr/lib/$(shell $(CC) -print-multiarch))/libibverbs
 PROVIDER_CONFDIR := /etc/libibverbs.d
 PROVIDER_MANDIR := /usr/share/man/man7
@@ -63,7 +63,7 @@ else
 provider: provider-headers $(PROVIDER_LIBS)
 
 provider-headers:
-	@pkg-config --exists libibverbs || \
+	@$(PKG_CONFIG) --exists libibverbs || \
 		{ echo 'no libibverbs headers: apt-get install libibverbs-dev' >&2; exit 1; }
 
 install-provider: provider

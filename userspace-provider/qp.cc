@@ -177,7 +177,7 @@ int check_type(const ibv_qp_init_attr_ex &attr) noexcept
 }
 
 /* 0 if this provider can make the QP that is asked for. */
-int check(const ibv_qp_init_attr_ex &attr) noexcept
+int check(const ibv_qp_init_attr_ex &attr, std::uint64_t placement) noexcept
 {
 	constexpr std::uint32_t known =
 		IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -189,7 +189,7 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 	if (int ret = check_type(attr))
 		return ret;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
-	    (attr.send_ops_flags & ~send_ops_of(attr.qp_type)))
+	    (attr.send_ops_flags & ~send_ops_of(attr.qp_type, placement)))
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
 	    (attr.create_flags & ~flags))
@@ -262,7 +262,7 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 		     attr.create_flags;
 	ornic_create_qp_resp answer{};
 
-	if (int ret = check(attr))
+	if (int ret = check(attr, ctx.state.placement))
 		return fail(ret);
 	auto qp = make_object<queue_pair>();
 	if (!qp)

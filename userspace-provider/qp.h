@@ -32,8 +32,18 @@ static_assert(std::is_standard_layout_v<queue_pair>);
 	return *reinterpret_cast<queue_pair *>(qp);
 }
 
-/** The IBV_QP_EX_WITH_* that ibv_wr_* can do on a QP of @type. */
-[[nodiscard]] std::uint64_t send_ops_of(ibv_qp_type type) noexcept;
+/** Of device_cap_flags_ex: IBV_DEVICE_*, which older headers lack. */
+constexpr std::uint64_t device_flush_global = 1ULL << 38;
+constexpr std::uint64_t device_atomic_write = 1ULL << 40;
+
+/** The operations of IBTA A19 that this libibverbs and a device with @device_caps
+ *  (device_cap_flags_ex) have. */
+[[nodiscard]] std::uint64_t placement_ops(std::uint64_t device_caps) noexcept;
+
+/** The IBV_QP_EX_WITH_* that ibv_wr_* can do on a QP of @type of a device with
+ *  these placement_ops(). */
+[[nodiscard]] std::uint64_t send_ops_of(ibv_qp_type type,
+					std::uint64_t placement) noexcept;
 
 /** Fill in the ibv_wr_* interface for @send_ops, checked by send_ops_of(). */
 void set_send_ops(pabi_qp &qp, std::uint64_t send_ops) noexcept;

@@ -51,51 +51,54 @@ template <typename Enum>
 /*
  * The other side may be a function on PCI. On arm64 that is in the outer
  * shareable domain, which acquire, release and fence of the language leave out.
+ * These barriers include the inner one.
  */
 #ifdef __aarch64__
-inline void outer_barrier() noexcept
-{
-	asm volatile("dmb osh" ::: "memory");
-}
-inline void outer_load_barrier() noexcept
-{
-	asm volatile("dmb oshld" ::: "memory");
-}
-#else
-inline void outer_barrier() noexcept
-{
-}
-inline void outer_load_barrier() noexcept
-{
-}
-#endif
 
 /** What follows in program order is not done before this load. */
 [[nodiscard]] inline std::uint32_t load_acquire(const __le32 &word) noexcept
 {
-	__le32 value = __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+	__le32 value = __atomic_load_n(&word, __ATOMIC_RELAXED);
 
-	outer_load_barrier();
+	asm volatile("dmb oshld" ::: "memory");
 	return le(value);
-}
-
-[[nodiscard]] inline std::uint32_t load_relaxed(const __le32 &word) noexcept
-{
-	return le(__atomic_load_n(&word, __ATOMIC_RELAXED));
-}
-
-/** What precedes in program order is visible to whoever sees this store. */
-inline void store_release(__le32 &word, std::uint32_t value) noexcept
-{
-	outer_barrier();
-	__atomic_store_n(&word, le(value), __ATOMIC_RELEASE);
 }
 
 /** Order a store before it against a load after it, for every observer. */
 inline void full_barrier() noexcept
 {
+	asm volatile("dmb osh" ::: "memory");
+}
+
+/** What precedes in program order is visible to whoever sees this store. */
+inline void store_release(__le32 &word, std::uint32_t value) noexcept
+{
+	full_barrier();
+	__atomic_store_n(&word, le(value), __ATOMIC_RELAXED);
+}
+
+#else
+
+[[nodiscard]] inline std::uint32_t load_acquire(const __le32 &word) noexcept
+{
+	return le(__atomic_load_n(&word, __ATOMIC_ACQUIRE));
+}
+
+inline void full_barrier() noexcept
+{
 	std::atomic_thread_fence(std::memory_order_seq_cst);
-	outer_barrier();
+}
+
+inline void store_release(__le32 &word, std::uint32_t value) noexcept
+{
+	__atomic_store_n(&word, le(value), __ATOMIC_RELEASE);
+}
+
+#endif
+
+[[nodiscard]] inline std::uint32_t load_relaxed(const __le32 &word) noexcept
+{
+	return le(__atomic_load_n(&word, __ATOMIC_RELAXED));
 }
 
 /**

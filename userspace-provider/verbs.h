@@ -13,8 +13,11 @@ int query_device(ibv_context *ctx, const ibv_query_device_ex_input *input,
 		 ibv_device_attr_ex *attr, std::size_t attr_size) noexcept;
 int query_port(ibv_context *ctx, std::uint8_t port,
 	       ibv_port_attr *attr) noexcept;
+int query_port_speed(ibv_context *ctx, std::uint32_t port,
+		     std::uint64_t *speed) noexcept;
 ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 	       int access) noexcept;
+ibv_mr *reg_mr_ex(ibv_pd *pd, pabi_mr_init_attr *attr) noexcept;
 int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
 	     int access) noexcept;
 int dereg_mr(pabi_mr *mr) noexcept;

@@ -22,18 +22,6 @@ constexpr std::uint64_t xrc_ops =
 	uc_ops | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 	IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV;
 
-/* What of IBTA A19 this libibverbs has. */
-[[nodiscard]] std::uint64_t placement_ops() noexcept
-{
-	std::uint64_t ops = 0;
-
-	if (library->has(44))
-		ops |= QP_EX_WITH_ATOMIC_WRITE;
-	if (library->has(45))
-		ops |= QP_EX_WITH_FLUSH;
-	return ops;
-}
-
 void begin(ibv_qp_ex *qp, send_work work) noexcept
 {
 	work.flags = qp->wr_flags;
@@ -203,11 +191,22 @@ void wr_abort(ibv_qp_ex *qp) noexcept
 
 } // namespace
 
-std::uint64_t send_ops_of(ibv_qp_type type) noexcept
+std::uint64_t placement_ops(std::uint64_t device_caps) noexcept
+{
+	std::uint64_t ops = 0;
+
+	if (library->has(44) && (device_caps & device_atomic_write))
+		ops |= QP_EX_WITH_ATOMIC_WRITE;
+	if (library->has(45) && (device_caps & device_flush_global))
+		ops |= QP_EX_WITH_FLUSH;
+	return ops;
+}
+
+std::uint64_t send_ops_of(ibv_qp_type type, std::uint64_t placement) noexcept
 {
 	switch (type) {
 	case IBV_QPT_RC:
-		return xrc_ops | placement_ops();
+		return xrc_ops | placement;
 	case IBV_QPT_XRC_SEND:
 		return xrc_ops;
 	case IBV_QPT_UC:

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "fake_kernel.h"
@@ -18,7 +19,7 @@ template <typename Verb> operation any(Verb *verb)
 	return reinterpret_cast<operation>(verb);
 }
 
-/** What has to be where the release has the operation of that name. */
+/** What has to be where the release has an operation of that name. */
 const std::map<std::string, operation> verbs = {
 	{ "alloc_mw", any(alloc_mw) },
 	{ "alloc_parent_domain", any(alloc_parent_domain) },
@@ -57,10 +58,12 @@ const std::map<std::string, operation> verbs = {
 	{ "post_srq_recv", any(post_srq_recv) },
 	{ "query_device_ex", any(query_device) },
 	{ "query_port", any(query_port) },
+	{ "query_port_speed", any(query_port_speed) },
 	{ "query_qp", any(query_qp) },
 	{ "query_rt_values", any(query_rt_values) },
 	{ "query_srq", any(query_srq) },
 	{ "reg_mr", any(reg_mr) },
+	{ "reg_mr_ex", any(reg_mr_ex) },
 	{ "req_notify_cq", any(req_notify_cq) },
 	{ "rereg_mr", any(rereg_mr) },
 	{ "resize_cq", any(resize_cq) },
@@ -79,11 +82,22 @@ INSTANTIATE_TEST_SUITE_P(release, device,
 
 TEST_P(device, has_its_operations_and_no_others)
 {
-	for (const auto &[name, verb] : verbs)
-		EXPECT_EQ(kernel.op<void()>(name.c_str()), verb) << name;
+	const auto names = operations_of(read_facts(GetParam()));
+
+	for (const auto &[name, verb] : verbs) {
+		if (std::ranges::find(names, name) != names.end())
+			EXPECT_EQ(kernel.op<void()>(name.c_str()), verb)
+				<< name;
+	}
 	for (const auto &[name, verb] : kernel.ops())
 		EXPECT_TRUE(verbs.contains(name) || name == "free_context")
 			<< name;
+}
+
+TEST_P(device, has_later_operations_from_their_release_on)
+{
+	EXPECT_EQ(kernel.ops().contains("reg_mr_ex"), GetParam() >= 59);
+	EXPECT_EQ(kernel.ops().contains("query_port_speed"), GetParam() >= 62);
 }
 
 TEST_P(device, finds_its_state_from_both_ends)
@@ -119,7 +133,8 @@ TEST_P(device, runs_a_queue_pair)
 /* Past what the release has come comp_mask and the XRCD, which are libibverbs'. */
 TEST_P(device, offers_what_the_release_has_of_ibv_wr)
 {
-	std::uint64_t offered = send_ops_of(IBV_QPT_RC);
+	std::uint64_t offered = send_ops_of(
+		IBV_QPT_RC, to_context(kernel.base())->state.placement);
 	std::size_t mask_at = library->traits.qp_comp_mask;
 	std::uint64_t tail[2] = {};
 	ibv_cq *cq = kernel.make_cq();
@@ -133,6 +148,22 @@ TEST_P(device, offers_what_the_release_has_of_ibv_wr)
 	EXPECT_EQ(tail[1], 0U);
 	destroy_qp(qp);
 	destroy_cq(cq);
+}
+
+/* An ib_core of before 6.2 reports none of IBTA A19. */
+TEST(device_caps, limit_what_is_offered_of_ibv_wr)
+{
+	for (int release : recorded_releases()) {
+		fake_kernel kernel(release, 0);
+		ibv_cq *cq = kernel.make_cq();
+
+		for (auto op : { QP_EX_WITH_ATOMIC_WRITE, QP_EX_WITH_FLUSH }) {
+			errno = 0;
+			EXPECT_EQ(kernel.make_qp(cq, IBV_QPT_RC, op), nullptr);
+			EXPECT_EQ(errno, EOPNOTSUPP);
+		}
+		destroy_cq(cq);
+	}
 }
 
 TEST_P(device, makes_queue_pairs_with_flags)

@@ -29,8 +29,9 @@ static_assert(queue_bytes - ORNIC_RING_OFFSET >=
 
 static fake_kernel *kernel;
 
-fake_kernel::fake_kernel(int release)
+fake_kernel::fake_kernel(int release, std::uint64_t device_caps)
 	: release_(release)
+	, device_caps_(device_caps)
 	, facts_(read_facts(release))
 	, context_offset_(std::stoul(facts_.at("at verbs_context.context")))
 	, layout_(layout_of_release(release))
@@ -134,6 +135,12 @@ int fake_kernel::answer_get_context(ornic_alloc_ucontext_resp &answer)
 	answer.hw_version = ORNIC_HW_VERSION;
 	answer.kick_mode = ORNIC_KICK_PAGE;
 	answer.kick_mmap = allocate();
+	return 0;
+}
+
+int fake_kernel::answer_query_device(ibv_device_attr_ex &attr) const
+{
+	attr.device_cap_flags_ex = device_caps_;
 	return 0;
 }
 
@@ -243,6 +250,12 @@ int fake_get_context(verbs_context *, void *, size_t, void *fds_or_resp,
 	return answer<ib_uverbs_get_context_resp, ornic_alloc_ucontext_resp>(
 		kernel->has(57) ? resp : fds_or_resp,
 		[](auto &part) { return kernel->answer_get_context(part); });
+}
+
+int ibv_cmd_query_device_any(ibv_context *, const ibv_query_device_ex_input *,
+			     ibv_device_attr_ex *attr, size_t, void *, size_t *)
+{
+	return kernel->answer_query_device(*attr);
 }
 
 int fake_create_qp_ex2(ibv_context *, pabi_qp *qp, ibv_qp_init_attr_ex *attr,

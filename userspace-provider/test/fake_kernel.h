@@ -27,7 +27,8 @@ public:
 	static constexpr std::uint8_t log_depth = 4; // of all queues
 	static constexpr std::uint8_t log_stride = 7; // of WQEs
 
-	explicit fake_kernel(int release = 65);
+	explicit fake_kernel(int release = 65,
+			     std::uint64_t device_caps = UINT64_MAX);
 	~fake_kernel();
 	fake_kernel(const fake_kernel &) = delete;
 	fake_kernel &operator=(const fake_kernel &) = delete;
@@ -78,6 +79,7 @@ public:
 	// What the commands do.
 	void *answer_alloc_context(ibv_device *device, int cmd_fd,
 				   std::size_t size);
+	int answer_query_device(ibv_device_attr_ex &attr) const;
 	int answer_get_context(ornic_alloc_ucontext_resp &answer);
 	void answer_set_ops(verbs_context *context, const void *ops);
 	void answer_uninit_context(verbs_context *context);
@@ -95,6 +97,7 @@ private:
 	std::uint64_t allocate();
 
 	const int release_;
+	const std::uint64_t device_caps_;
 	const facts facts_;
 	const std::size_t context_offset_;
 	const use_layout layout_;

@@ -143,7 +143,8 @@ struct qp_fixture : send_ring {
 		qp.sq.init(params(type, max_inline));
 		qp.base.qp.qp_type = type;
 		qp.base.qp.state = IBV_QPS_RTS;
-		set_send_ops(qp.base, send_ops_of(type));
+		set_send_ops(qp.base,
+			     send_ops_of(type, placement_ops(UINT64_MAX)));
 	}
 
 	ibv_qp_ex *ex()

@@ -89,7 +89,8 @@ const offer offers[] = {
 TEST(wr_offer, each_operation_can_be_posted)
 {
 	for (ibv_qp_type type : types) {
-		std::uint64_t left = send_ops_of(type);
+		std::uint64_t left =
+			send_ops_of(type, placement_ops(UINT64_MAX));
 
 		for (const offer &offer : offers) {
 			addressed_qp fix(type);

@@ -20,6 +20,7 @@ namespace
 
 constexpr std::uint32_t rkey = 0x12345678;
 constexpr std::uint64_t raddr = 0xabcdef0123456780;
+const std::uint64_t placement = placement_ops(UINT64_MAX);
 constexpr std::uint64_t word = 0x1122334455667788;
 
 struct wr_row {
@@ -195,13 +196,14 @@ TEST(wr_ops, each_type_has_its_own)
 	constexpr std::uint64_t sends = IBV_QP_EX_WITH_SEND |
 					IBV_QP_EX_WITH_SEND_WITH_IMM;
 
-	EXPECT_EQ(send_ops_of(IBV_QPT_RC) & (rc_only | connected | sends),
+	EXPECT_EQ(send_ops_of(IBV_QPT_RC, placement) &
+			  (rc_only | connected | sends),
 		  rc_only | connected | sends);
-	EXPECT_EQ(send_ops_of(IBV_QPT_UC), connected | sends);
-	EXPECT_EQ(send_ops_of(IBV_QPT_UD), sends);
+	EXPECT_EQ(send_ops_of(IBV_QPT_UC, placement), connected | sends);
+	EXPECT_EQ(send_ops_of(IBV_QPT_UD, placement), sends);
 	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD })
-		EXPECT_FALSE(send_ops_of(type) & IBV_QP_EX_WITH_TSO);
-	EXPECT_EQ(send_ops_of(IBV_QPT_RAW_PACKET), 0U);
+		EXPECT_FALSE(send_ops_of(type, placement) & IBV_QP_EX_WITH_TSO);
+	EXPECT_EQ(send_ops_of(IBV_QPT_RAW_PACKET, placement), 0U);
 }
 
 TEST(wr_ops, what_was_not_asked_for_is_not_there)
@@ -245,8 +247,10 @@ TEST(atomic_write, takes_its_value_along)
 
 TEST(atomic_write, is_for_rc)
 {
-	EXPECT_TRUE(send_ops_of(IBV_QPT_RC) & QP_EX_WITH_ATOMIC_WRITE);
-	EXPECT_FALSE(send_ops_of(IBV_QPT_UC) & QP_EX_WITH_ATOMIC_WRITE);
+	EXPECT_TRUE(send_ops_of(IBV_QPT_RC, placement) &
+		    QP_EX_WITH_ATOMIC_WRITE);
+	EXPECT_FALSE(send_ops_of(IBV_QPT_UC, placement) &
+		     QP_EX_WITH_ATOMIC_WRITE);
 }
 
 ibv_send_wr placement_wr(unsigned int opcode)

@@ -2,22 +2,27 @@
 //
 // A provider on the libibverbs that this program finds, of whatever release: a device is
 // found, opened and used by the public interface. The kernel is here: a sysfs of a few
-// files, and write(), by which libibverbs gives its commands where there are no ioctls.
+// files, and write(), by which libibverbs gives its commands where there are no ioctls;
+// the one for the speed of a port alone is an ioctl.
 // The memory of queues is that of a file.
 //
 // load DRIVER, as in RDMAV_DRIVERS: prints what failed; exits with 1 then
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/ornic-abi.h>
 #include <rdma/ornic-hw.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <string>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -41,6 +46,7 @@ int device_fd = -1;
 int memory_fd = -1;
 std::uint64_t allocated; // bytes of the file
 std::uint32_t last_handle;
+std::uint64_t last_iova; // of an MR
 bool failed;
 
 void expect(bool holds, const char *what)
@@ -176,6 +182,21 @@ template <typename T> T read_at(const void *bytes, std::size_t offset)
 	return value;
 }
 
+// Kernel headers may not have it yet.
+constexpr std::uint16_t query_port_speed_method = 7;
+
+/* The attributes are the port and the address of the response. */
+int query_port_speed(const char *attrs)
+{
+	auto port = read_at<ib_uverbs_attr>(attrs, 0);
+	auto response = read_at<ib_uverbs_attr>(attrs, sizeof(port));
+	std::uint64_t speed = port.data * 100;
+
+	std::memcpy(reinterpret_cast<void *>(response.data), &speed,
+		    sizeof(speed));
+	return 0;
+}
+
 } // namespace
 
 extern "C" {
@@ -216,6 +237,15 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd,
 
 int ioctl(int, unsigned long, ...) noexcept
 {
+	va_list args;
+
+	va_start(args, 0);
+	const auto *bytes = va_arg(args, const char *);
+	va_end(args);
+	auto hdr = read_at<ib_uverbs_ioctl_hdr>(bytes, 0);
+	if (hdr.object_id == UVERBS_OBJECT_DEVICE &&
+	    hdr.method_id == query_port_speed_method && hdr.num_attrs == 2)
+		return query_port_speed(bytes + sizeof(hdr));
 	errno = ENOTTY;
 	return -1;
 }
@@ -236,6 +266,10 @@ ssize_t write(int fd, const void *bytes, size_t size)
 	} else if (hdr.out_words) {
 		auto response = read_at<std::uint64_t>(bytes, sizeof(hdr));
 
+		if (command == IB_USER_VERBS_CMD_REG_MR)
+			last_iova = read_at<std::uint64_t>(
+				bytes, sizeof(hdr) + offsetof(ib_uverbs_reg_mr,
+							      hca_va));
 		run(command, reinterpret_cast<char *>(response),
 		    std::size_t{ 4 } * hdr.out_words);
 	}
@@ -370,6 +404,49 @@ void use_pd(ibv_context *ctx, ibv_pd *pd)
 	EXPECT(parent && !ibv_dealloc_pd(parent) && !ibv_dealloc_td(td));
 }
 
+/* A verb that the public headers need not have; null if libibverbs has it not. */
+template <typename Verb> Verb *find_verb(const char *name, const char *version)
+{
+	auto *verb =
+		reinterpret_cast<Verb *>(dlvsym(RTLD_DEFAULT, name, version));
+
+	if (!verb)
+		std::printf("no %s, ", name);
+	return verb;
+}
+
+void use_later_verbs(ibv_context *ctx, ibv_pd *pd)
+{
+	static char memory[4096];
+	struct {
+		pabi_mr_init_attr known;
+		std::uint64_t rest[8];
+	} attr{};
+	std::uint64_t speed = 0;
+
+	auto *query_speed =
+		find_verb<int(ibv_context *, std::uint32_t, std::uint64_t *)>(
+			"ibv_query_port_speed", "IBVERBS_1.16");
+	if (query_speed)
+		EXPECT(!query_speed(ctx, 1, &speed) && speed == 100);
+
+	auto *reg_mr_ex = find_verb<ibv_mr *(ibv_pd *, void *)>("ibv_reg_mr_ex",
+								"IBVERBS_1.15");
+	if (!reg_mr_ex)
+		return;
+	attr.known.addr = memory;
+	attr.known.length = sizeof(memory);
+	attr.known.iova = 0x5000;
+	attr.known.comp_mask = REG_MR_MASK_ADDR | REG_MR_MASK_IOVA;
+	ibv_mr *mr = reg_mr_ex(pd, &attr);
+	EXPECT(mr && mr->addr == memory && mr->length == sizeof(memory));
+	EXPECT(last_iova == attr.known.iova);
+	EXPECT(mr && !ibv_dereg_mr(mr));
+	attr.known.comp_mask = REG_MR_MASK_FD | REG_MR_MASK_FD_OFFSET |
+			       REG_MR_MASK_IOVA;
+	EXPECT(!reg_mr_ex(pd, &attr) && errno == EOPNOTSUPP);
+}
+
 /* A sysfs with one device, in the folder @sysfs. */
 void make_sysfs(const std::filesystem::path &sysfs)
 {
@@ -403,6 +480,7 @@ void use_device(ibv_device *device)
 	EXPECT(pd);
 	if (pd) {
 		use_pd(ctx, pd);
+		use_later_verbs(ctx, pd);
 		EXPECT(!ibv_dealloc_pd(pd));
 	}
 	EXPECT(!ibv_close_device(ctx));
