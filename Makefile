@@ -1,21 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # ornic: everything is built into build/; `make help` lists the targets.
 
-# The running kernel if there are headers for it, else the newest that has some
+BUILD := $(CURDIR)/build
+PKG_CONFIG ?= pkg-config
+# The name that Debian has for the architecture of this machine
+DEB_ARCH := $(if $(filter aarch64,$(shell uname -m)),arm64,amd64)
+# make ARCH=arm64: build for that, on another machine. Not from the environment, where
+# builds of kernels put it.
+CROSS := $(if $(findstring command,$(origin ARCH)),$(filter-out $(DEB_ARCH),$(ARCH)))
+ifeq ($(CROSS),arm64)
+include qemu-tests/kernel/cross.mk
+endif
+
+# The running kernel if there are headers for it, else the newest that has some.
+# Those of -rt and -cloud kernels are used for these only.
 RUNNING := $(shell uname -r)
 newest_headers = $(notdir $(patsubst %/build,%,$(shell \
-	ls -d /lib/modules/$(1)/build 2>/dev/null | sort -V | tail -n 1)))
-KVER ?= $(if $(wildcard /lib/modules/$(RUNNING)/build),$(RUNNING),$(call newest_headers,*))
-KDIR ?= /lib/modules/$(KVER)/build
+	ls -d $(ROOT)/lib/modules/$(1)/build 2>/dev/null | \
+	grep -vE -- '-(rt|cloud)-[^-]*/build$$' | sort -V | tail -n 1)))
 # The kernel of guests
-STOCK := $(call newest_headers,6.12*-amd64)
-STOCK_KDIR := /lib/modules/$(STOCK)/build
+STOCK := $(call newest_headers,6.12*-$(DEB_ARCH))
+STOCK_KDIR := $(ROOT)/lib/modules/$(STOCK)/build
+KVER ?= $(if $(ROOT),$(STOCK),$(if $(wildcard \
+	/lib/modules/$(RUNNING)/build),$(RUNNING),$(call newest_headers,*)))
+KDIR ?= $(ROOT)/lib/modules/$(KVER)/build
 MODULES := $(if $(filter $(STOCK),$(KVER)),stock,$(KVER))
 DESTDIR ?=
 MODDIR ?= /lib/modules/$(KVER)/updates/ornic
 # What qemu-test runs, all if empty
 CASES ?= $(GROUP)
-BUILD := $(CURDIR)/build
 # Of the modules, of ornic-nic and of the packages; `make check` compares.
 VERSION := $(file < VERSION)
 JOBS := $(shell nproc)
@@ -27,8 +40,8 @@ RACES := lifecycle verify perftest mcast kicks rdmacm \
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 .PHONY: all modules modules-stock modules-debug modules-kcsan modules-kcov \
-	modules-coverage modules-6.1 debug-kernel provider programs unit sim fuzz \
-	fuzz-short fuzz-kernel coverage-kernel kcsan kunit qemu-test test demo \
+	modules-coverage modules-16k debug-kernel provider programs unit sim fuzz \
+	fuzz-short fuzz-kernel coverage-kernel kcsan kunit qemu-test test matrix demo \
 	check install uninstall install-modules \
 	uninstall-modules html clean help
 
@@ -37,12 +50,15 @@ all: modules provider
 help:
 	@echo 'make [all]        modules and provider for kernel $(KVER)'
 	@echo 'make modules      build/$(MODULES)/ornic.ko, ornic_soft.ko'
-	@echo '                    (modules-6.1: for guests, see qemu-tests/run --help)'
+	@echo '                    (modules-6.1 and others: for guests with the kernels'
+	@echo '                    of qemu-tests/kernel/kernels)'
+	@echo '                    (ARCH=arm64: cross-compiled, into build/arm64)'
 	@echo 'make provider     build/provider/libornic-rdmavNN.so for the installed'
 	@echo '                    rdma-core (PABI=all: for 34 to 65)'
 	@echo 'make rdma-core    add the provider to RDMA_CORE_SRC, a tree of rdma-core'
 	@echo 'make unit         the suites on this host, under ASan and UBSan'
 	@echo '                    (unit-provider: those of the provider)'
+	@echo 'make litmus       the barriers of the rings, by the memory model (V=1)'
 	@echo 'make nic          build/nic/ornic-nic, the PCI NIC of QEMU guests'
 	@echo '                    (nic-test: its test, which plays guests)'
 	@echo 'make sim          the seeded simulator of two engines and a bad wire'
@@ -52,6 +68,8 @@ help:
 	@echo '                    for full counts)'
 	@echo 'make kcsan        cases on a kernel that detects data races (CASES=)'
 	@echo 'make test         all of the above, and a short run of the fuzzers'
+	@echo 'make matrix       modules and cases on many kernels (KERNELS="6.1 7.3"; an'
+	@echo '                    hour for each the first time; it goes on where it stopped)'
 	@echo 'make demo         a guest that shows the device, beside rxe; then'
 	@echo '                    two guests with PCI NICs'
 	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
@@ -69,7 +87,9 @@ help:
 	@echo 'make html         the documentation, build/html/index.html'
 	@echo 'make install      modules, provider and .driver file (DESTDIR, KVER)'
 	@echo 'make uninstall    take them away again'
-	@echo 'make deb          Debian packages, in build/deb'
+	@echo 'make deb          Debian packages, in build/deb (rpm: of rpmbuild;'
+	@echo '                    deb-guests: try them in bare guests;'
+	@echo '                    deb-reproducible: build them twice)'
 	@echo 'make clean        remove build/ (the debug kernel stays in the cache)'
 
 # Packages that ./run does not install: make tells which are missing
@@ -91,7 +111,7 @@ include qemu-tests/bench/bench.mk
 # another kernel has other structures: what was built for one is removed.
 define build_modules
 	@test -e "$(2)/include/generated/autoconf.h" || { \
-		echo 'no kernel headers in $(2): apt-get install linux-headers-$(or $(3),amd64)' >&2; exit 1; }
+		echo 'no kernel headers in $(2): apt-get install linux-headers-$(or $(3),$(DEB_ARCH))' >&2; exit 1; }
 	$(4)
 	@mkdir -p $(BUILD)/$(1)
 	@{ echo "$(2)"; cat $(2)/include/generated/compile.h; } >$(BUILD)/$(1)/.kernel.new
@@ -102,18 +122,18 @@ define build_modules
 	@rsync -rt --delete --prune-empty-dirs --include='*/' --include='*.[ch]' \
 		--exclude='*' uapi driver kunit $(BUILD)/$(1)/
 	@rsync -t Kbuild VERSION $(BUILD)/$(1)/
-	+$(MAKE) -C $(2) M=$(BUILD)/$(1) -j$(JOBS) $(KFLAGS) modules
+	+$(or $(5),$(MAKE) -C $(2) M=$(BUILD)/$(1)) -j$(JOBS) $(KFLAGS) modules
 endef
 
 modules:
 	$(call build_modules,$(MODULES),$(KDIR),$(KVER),@echo 'modules for Linux $(KVER)$(if \
-		$(filter-out $(RUNNING),$(KVER)), ($(RUNNING) is running)): build/$(MODULES)')
+		$(filter-out $(RUNNING),$(KVER)), ($(RUNNING) is running)): $(BUILD:$(CURDIR)/%=%)/$(MODULES)')
 
 ifeq ($(MODULES),stock)
 modules-stock: modules
 else
 modules-stock:
-	$(call build_modules,stock,$(STOCK_KDIR),6.12-amd64)
+	$(call build_modules,stock,$(STOCK_KDIR),6.12-$(DEB_ARCH))
 endif
 
 debug-kernel:
@@ -126,8 +146,16 @@ modules-kcsan:
 	@qemu-tests/kernel/build.sh kcsan
 	$(call build_modules,kcsan,$(shell qemu-tests/kernel/build.sh --print-dir kcsan)/build)
 
-modules-6.1:
-	$(call build_modules,6.1,/lib/modules/$(call newest_headers,6.1.*-amd64)/build,6.1.*-amd64)
+# Kernels of Debian are built for in a chroot of their release.
+DEBIAN_KERNEL := qemu-tests/kernel/debian.sh
+DEBIAN_MODULES := $(addprefix modules-,$(shell $(DEBIAN_KERNEL) --list))
+.PHONY: $(DEBIAN_MODULES)
+$(DEBIAN_MODULES): modules-%:
+	$(call build_modules,$*,$(shell $(DEBIAN_KERNEL) --headers $*),,,$(DEBIAN_KERNEL) --make $* $(BUILD)/$*)
+
+# make ARCH=arm64 modules-16k: for pages of 16 KiB
+modules-16k:
+	$(call build_modules,16k,$(ROOT)/lib/modules/$(STOCK)-16k/build,6.12-arm64-16k)
 
 modules-kcov: export KCOV := 1
 modules-kcov: debug-kernel
@@ -150,6 +178,10 @@ kcsan: modules-kcsan provider programs
 
 test:
 	+@scripts/test
+
+# For each kernel of qemu-tests/kernel/kernels, or of KERNELS
+matrix:
+	+@qemu-tests/matrix $(KERNELS)
 
 fuzz-kernel: modules-kcov provider programs
 	DURATION=$(or $(DURATION),600) SEED=$(or $(SEED),1) \

@@ -100,9 +100,32 @@ drop_foreign_races()
 	     /======/ { skip = 0 }'
 }
 
+# ib_uverbs takes the mmap_lock and its own disassociation_lock in both orders (6.12:
+# a fork of a mapping, and the removal of the device). Nothing of ours is between them:
+# drop lockdep's report of that.
+drop_uverbs_inversion()
+{
+	awk '/WARNING: possible circular locking/ { held = ""; hold = 1 }
+	     hold {
+		held = held $0 "\n"
+		if (asked) {
+			skip = /uverbs_user_mmap_disassociate/
+			if (!skip)
+				printf "%s", held
+			hold = 0
+		}
+		asked = /is trying to acquire lock/
+		next
+	     }
+	     !skip
+	     /<\/TASK>/ { skip = 0 }
+	     END { if (hold) printf "%s", held }'
+}
+
 log_since()
 {
-	dmesg | sed -n "\\|ornic-test: $1\$|,\$p" | tail -n +2 | drop_foreign_races
+	dmesg | sed -n "\\|ornic-test: $1\$|,\$p" | tail -n +2 |
+		drop_foreign_races | drop_uverbs_inversion
 }
 
 judge_log()
@@ -240,6 +263,7 @@ mount_kernel_filesystems
 # Lines NAME=VALUE are the environment, lines "case ..." are run_case's arguments.
 set -a
 eval "$(grep -E '^[A-Z_]+=' /run/ornic/manifest)"
+PATH+=:$PROGRAMS
 set +a
 cd /tmp || exit
 set_up_network

@@ -7,7 +7,7 @@
 need_apps()
 {
 	need ucx_perftest fi_pingpong mpirun
-	[ -x /ornic/build/programs/ornic_mpi ] ||
+	command -v ornic_mpi >/dev/null ||
 		skip 'ornic_mpi is not built: libopenmpi-dev'
 }
 
@@ -100,7 +100,7 @@ mpi()
 	before=$(stat "$srv_dev" send_wqes)
 	"${srv_prefix[@]}" timeout -s KILL "$limit" mpirun --allow-run-as-root \
 		--oversubscribe --mca pml ucx -x "UCX_NET_DEVICES=$srv_dev:1" \
-		-n "$1" unshare -i -p -f /ornic/build/programs/ornic_mpi 1 \
+		-n "$1" unshare -i -p -f ornic_mpi 1 \
 		>mpi.out 2>&1 || { tail -n 40 mpi.out; fail "$1 ranks"; }
 	grep "^$1 ranks, [1-9][0-9]* words checked" mpi.out || fail 'no result'
 	! grep -E 'ERROR|WARN' mpi.out || fail 'UCX logged errors'

@@ -85,7 +85,7 @@ attack_locally()
 	note_counters "$srv_dev" kicks rx_bad_qkey
 	echo "seed $seed"
 	"${as_nobody[@]}" \
-		/ornic/build/programs/ornic_attack_local "$srv_dev" "$srv_gid" \
+		ornic_attack_local "$srv_dev" "$srv_gid" \
 		"$seconds" "$seed"
 	"$@"
 	counted_more "$srv_dev"

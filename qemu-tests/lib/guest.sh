@@ -46,13 +46,14 @@ need()
 
 tracing=/sys/kernel/tracing
 
-# need_events NAME: tracepoints, a folder of $tracing/events
-need_events()
+# has_events NAME: tracepoints, a folder of $tracing/events
+has_events()
 {
-	[ -d $tracing/events ] || mount -t tracefs tracefs $tracing ||
-		skip 'no tracefs'
-	[ -d "$tracing/events/$1" ] || skip 'the kernel has no tracepoints'
+	[ -d $tracing/events ] || mount -t tracefs tracefs $tracing
+	[ -d "$tracing/events/$1" ]
 }
+
+need_events() { has_events "$1" || skip "the kernel has no tracepoints of $1"; }
 
 need_ornic() { [ "$DEV" = ornic ] || skip "for ornic, not for $DEV"; }
 
@@ -318,7 +319,7 @@ pingpong()
 # verify [OPTIONS] [GROUP|TEST...]: ornic_verify from the client to the server
 verify()
 {
-	/ornic/build/programs/ornic_verify --client "$cli_dev:$cli_gid:$cli_type" \
+	ornic_verify --client "$cli_dev:$cli_gid:$cli_type" \
 		--server "$srv_dev:$srv_gid:$srv_type" "$@"
 }
 
@@ -326,7 +327,7 @@ verify()
 # other; FULL-COUNT of each kind and size on a full run, else 1000
 live()
 {
-	local program=/ornic/build/programs/ornic_live count=1000 limit=60
+	local program=ornic_live count=1000 limit=60
 
 	[ "$FULL" != 1 ] || count=$1 limit=330
 	run_pair "$limit" "$program $srv_dev $srv_gid $srv_type $count" \

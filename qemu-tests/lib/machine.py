@@ -3,25 +3,35 @@
 
 import fcntl
 import os
+import re
 import select
 import socket
 import subprocess
 import tempfile
 import time
 
-QEMU = "qemu-system-x86_64"
-# Without ERMS and FSRM, which are slow under TCG, and without PCLMUL and CRC32, which
+from stage import HOST_ARCH
+
+QEMU = {"amd64": "qemu-system-x86_64", "arm64": "qemu-system-aarch64"}
+MACHINE = {"amd64": "q35", "arm64": "virt,gic-version=3"}
+CONSOLE = {"amd64": "ttyS0", "arm64": "ttyAMA0"}
+# On x86-64, without ERMS and FSRM, which are slow under TCG, and without PCLMUL and CRC32, which
 # TCG runs slower than table lookups: relative costs are closer to those of hardware.
 # Without LA57: while the kernel identifies the boot CPU it briefly clears the
 # feature, and KASAN then reports valid memory of an interrupt.
-TCG_CPU = "max,-erms,-fsrm,-pclmulqdq,-sse4.2,-la57"
-CMDLINE = ("console=ttyS0 quiet loglevel=4 panic=-1 panic_on_warn=1 oops=panic "
-           "softlockup_panic=1 hung_task_panic=1 mitigations=off "
-           "tsc=reliable no_timer_check")
+# On arm64, with a cheap algorithm of pointer authentication.
+TCG_CPU = {"amd64": "max,-erms,-fsrm,-pclmulqdq,-sse4.2,-la57",
+           "arm64": "max,pauth-impdef=on"}
+CMDLINE = ("quiet loglevel=4 panic=-1 panic_on_warn=1 oops=panic "
+           "softlockup_panic=1 hung_task_panic=1 mitigations=off ")
+CMDLINE_ARCH = {"amd64": "tsc=reliable no_timer_check", "arm64": ""}
 KVM_PROBE_SECONDS = 25
+SPLAT = re.compile(r"Kernel panic|BUG:|BUG at|WARNING:|KASAN|Oops|Call Trace:|"
+                   r"general protection|soft lockup|blocked for more than")
+MEMORY_DUMP = re.compile(r"\b[CD]R[0-9]: |\b[FG]S:  ?[0-9a-f]{16}|\bCS:  |Modules linked in")
 
 
-def accelerator_options(accel, cpus, acpi):
+def accelerator_options(accel, cpus, acpi, cpu):
     # Without ACPI the kernel reads the MP table, where SeaBIOS lists one CPU per
     # socket. With ACPI use one socket, since unbound work items (of rxe) stay on
     # the socket that queued them.
@@ -30,7 +40,7 @@ def accelerator_options(accel, cpus, acpi):
         return ["-accel", "kvm", "-cpu", "host", "-smp", smp]
     # With one CPU or one thread TCG emits no memory barriers, and LOCK is not atomic
     # with respect to other processes. maxcpus=2 avoids this.
-    return ["-accel", "tcg,thread=multi", "-cpu", TCG_CPU,
+    return ["-accel", "tcg,thread=multi", "-cpu", cpu,
             "-smp", "1,maxcpus=2" if cpus == 1 else smp]
 
 
@@ -65,10 +75,10 @@ class Machine:
     """A running guest. lines() yields what it reports."""
 
     def __init__(self, kernel, initramfs, shares, console, *, accel="tcg",
-                 cpus=2, memory="1G", append="", interactive=False,
-                 cache=None, guests=1, devices=(), reboots=False):
-        """guests: number of guests to take slots for; devices: more options of
-        QEMU; reboots: the guest may reboot."""
+                 cpus=2, cpu=None, memory="1G", append="", interactive=False,
+                 cache=None, guests=1, devices=(), iommu=False, reboots=False):
+        """cpu: of QEMU under TCG; guests: number of guests to take slots for;
+        devices: more options of QEMU; reboots: the guest may reboot."""
         self.console = console
         self._slots = take_slots(cache, cpus, guests) if cache else []
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-qemu-")
@@ -78,19 +88,23 @@ class Machine:
         self._listener.listen(1)
         self._port = None
         self._buffer = b""
-        cmdline = " ".join([CMDLINE, append]).strip()
+        arch = kernel.arch
+        cmdline = " ".join([CMDLINE, f"console={CONSOLE[arch]}",
+                            CMDLINE_ARCH[arch], append]).strip()
         command = [
             # Kill the guest if the runner dies.
-            "setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-display", "none",
+            "setpriv", "--pdeathsig", "KILL", QEMU[arch], "-nodefaults", "-display", "none",
             *([] if reboots else ["-no-reboot"]),
-            "-machine", "q35", "-m", memory,
-            *accelerator_options(accel, cpus, kernel.acpi),
+            "-machine", MACHINE[arch], "-m", memory,
+            *accelerator_options(accel, cpus, kernel.acpi, cpu or TCG_CPU[arch]),
             "-kernel", kernel.image, "-initrd", initramfs, "-append", cmdline,
             "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=result,path={path}",
             "-device", "virtserialport,chardev=result,name=org.ornic.result",
             "-serial", "mon:stdio" if interactive else f"file:{console}",
         ]
+        if iommu:
+            command += ["-device", "intel-iommu"]
         command += devices
         for tag, folder in shares.items():
             command += ["-virtfs", f"local,path={folder},mount_tag={tag},"
@@ -150,6 +164,16 @@ class Machine:
     def last_console_lines(self, count):
         return _lines(self.console)[-count:]
 
+    def last_words(self, count):
+        """Lines of the console from the kernel's first complaint on, without the
+        stack addresses that nobody needs; if it has none, the last ones."""
+        lines = [line for line in self.last_console_lines(400)
+                 if not MEMORY_DUMP.search(line)]
+        for number, line in enumerate(lines):
+            if SPLAT.search(line):
+                return lines[number:number + count]
+        return lines[-count:]
+
     def complaints(self):
         """Lines that QEMU printed."""
         return _lines(self.console + ".qemu")
@@ -169,10 +193,10 @@ def _boot_id():
         return file.read().strip()
 
 
-def choose_accelerator(cache, boot):
+def choose_accelerator(arch, cache, boot):
     """KVM if a guest boots with it. Opening /dev/kvm does not prove that, so
     boot("kvm") is called once per boot of the host."""
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+    if arch != HOST_ARCH or not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     note = os.path.join(cache, "kvm-" + _boot_id())
     if not os.path.exists(note):

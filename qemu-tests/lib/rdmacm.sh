@@ -27,7 +27,7 @@ cm_pair()
 
 	"${srv_prefix[@]}" timeout -s KILL "$limit" bash -c "exec $3" >srv.out 2>&1 &
 	server=$!
-	(wait_until 10 cm_listening "$port") || { tail -n 15 srv.out; fail "$3"; }
+	(wait_until 30 cm_listening "$port") || { tail -n 15 srv.out; fail "$3"; }
 	on_cli timeout -s KILL "$limit" bash -c "exec $4" >cli.out 2>&1 || status=$?
 	if [ "$status" != 0 ] || [ "$stays" = 1 ]; then
 		kill "$server" 2>/dev/null || :

@@ -6,13 +6,14 @@ import glob
 import lzma
 import os
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
 
+HOST_ARCH = {"aarch64": "arm64", "x86_64": "amd64"}.get(platform.machine())
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIB = os.path.join(TREE, "qemu-tests", "lib")
-BUSYBOX = "/bin/busybox"
 
 # Loaded by /init with their dependencies, unless built in.
 BOOT_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay"]
@@ -26,6 +27,21 @@ GUEST_MODULES = [
 ]
 
 
+def _output(script, *args):
+    path = os.path.join(TREE, "qemu-tests/kernel", script)
+    return subprocess.run([path, *args], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout.strip()
+
+
+def _read_word(path):
+    with open(path, encoding="ascii") as file:
+        return file.read().strip()
+
+
+# Kernels of qemu-tests/kernel/kernels
+DEBIAN = _output("debian.sh", "--list").split()
+
+
 class Missing(Exception):
     """A part must be built or installed first."""
 
@@ -36,37 +52,51 @@ class Kernel:
 
     def __init__(self, name, modules=None):
         self.name = name
+        self.arch = "arm64" if name.startswith("arm64") else HOST_ARCH
+        # What guests have of programs
+        self.root = "/"
+        # Where `make`, or `make ARCH=`, builds
+        self.build = os.path.join(TREE, "build")
         self.built = modules or name
-        self.acpi = name in ("stock", "6.1")
-        if name == "6.1":
+        # The others get one socket per CPU, see machine.py
+        self.acpi = name not in ("debug", "kcsan")
+        if name.startswith("arm64"):
+            self._find_arm64(modules)
+        elif name in DEBIAN:
             folder = _output("debian.sh", name)
-            self.image, = glob.glob(os.path.join(folder, "boot/vmlinuz-*"))
-            self.release = self.image.split("vmlinuz-", 1)[1]
+            self.image = os.path.join(folder, "image")
+            self.release = _read_word(os.path.join(folder, "release"))
             self.modules = os.path.join(folder, "lib/modules", self.release)
         elif name == "stock":
-            images = glob.glob("/boot/vmlinuz-6.12*-amd64")
+            images = [path for path in glob.glob(f"/boot/vmlinuz-6.12*-{self.arch}")
+                      if not re.search(f"-(rt|cloud)-{self.arch}$", path)]
             if not images:
-                raise Missing("no kernel: apt-get install linux-image-6.12-amd64")
+                raise Missing("no kernel: apt-get install "
+                              f"linux-image-6.12-{self.arch}")
             self.image = max(images, key=_version_key)
             self.release = self.image.split("vmlinuz-", 1)[1]
             self.modules = os.path.join("/lib/modules", self.release)
         else:
             folder = _output("build.sh", name)
             self.image = os.path.join(folder, "bzImage")
-            with open(os.path.join(folder, "release"), encoding="ascii") as file:
-                self.release = file.read().strip()
+            self.release = _read_word(os.path.join(folder, "release"))
             self.modules = os.path.join(folder, "modules/lib/modules", self.release)
+
+    def _find_arm64(self, modules):
+        """A kernel of the root that `make ARCH=arm64` builds with: arm64 or
+        arm64-16k."""
+        self.root = _output("arm64.sh")
+        self.image, = glob.glob(os.path.join(self.root, f"boot/vmlinuz-*[0-9]-{self.name}"))
+        self.release = self.image.split("vmlinuz-", 1)[1]
+        self.modules = os.path.join(self.root, "lib/modules", self.release)
+        if HOST_ARCH != "arm64":
+            self.build = os.path.join(TREE, "build/arm64")
+        self.built = modules or ("stock" if self.name == "arm64" else "16k")
 
     @property
     def built_modules(self):
         """Our modules, built for this kernel."""
-        return sorted(glob.glob(os.path.join(TREE, "build", self.built, "*.ko")))
-
-
-def _output(script, *args):
-    path = os.path.join(TREE, "qemu-tests/kernel", script)
-    return subprocess.run([path, *args], stdout=subprocess.PIPE, text=True,
-                          check=True).stdout.strip()
+        return sorted(glob.glob(os.path.join(self.build, self.built, "*.ko")))
 
 
 def _version_key(path):
@@ -136,9 +166,9 @@ def make_stage(kernel, stage):
         shutil.copy(os.path.join(kernel.modules, name), modules)
     env = dict(os.environ, PATH=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     subprocess.run(["depmod", "-b", stage, kernel.release], check=True, env=env)
-    if os.path.exists(os.path.join(TREE, "build/provider/libornic-rdmav34.so")):
+    if os.path.exists(os.path.join(kernel.build, "provider/libornic-rdmav34.so")):
         subprocess.run(["make", "-s", "-C", TREE, "install-provider",
-                        "DESTDIR=" + stage], check=True,
+                        "DESTDIR=" + stage, "ARCH=" + kernel.arch], check=True,
                        stdout=subprocess.DEVNULL)
 
 
@@ -154,14 +184,15 @@ def _write(path, data):
 
 def make_initramfs(kernel, manifest, path):
     """Write the initramfs; its /manifest configures the agent."""
-    if platform.machine() != "x86_64":
-        raise Missing("the host must be x86_64")
-    if not os.path.exists(BUSYBOX) or not shutil.which("cpio"):
+    busybox = os.path.join(kernel.root, "bin/busybox")
+    if not kernel.arch:
+        raise Missing("the host must be x86_64 or aarch64")
+    if not os.path.exists(busybox) or not shutil.which("cpio"):
         raise Missing("apt-get install busybox-static cpio")
     with tempfile.TemporaryDirectory(prefix="ornic-initramfs-") as root:
         for name in ("bin", "dev", "proc", "sys", "modules"):
             os.mkdir(os.path.join(root, name))
-        shutil.copy(BUSYBOX, os.path.join(root, "bin"))
+        shutil.copy(busybox, os.path.join(root, "bin"))
         shutil.copy(os.path.join(LIB, "init.sh"), os.path.join(root, "init"))
         os.chmod(os.path.join(root, "init"), 0o755)
         order = ""

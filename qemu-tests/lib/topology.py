@@ -20,9 +20,9 @@ import subprocess
 import tempfile
 import threading
 
+from machine import SPLAT
 from stage import Missing, TREE
 
-SPLAT = re.compile(r"Kernel panic|BUG:|WARNING:|KASAN|Oops|Call Trace:")
 VECTORS = 5
 FAULT_DEVICE_VECTORS = 3
 LIB = os.path.dirname(os.path.abspath(__file__))
@@ -42,10 +42,11 @@ def bytes_of(memory):
 class Topology:
     """Processes and files of the topology, until close()."""
 
-    def __init__(self, text, memory, log, sanitized=False, capture=False,
+    def __init__(self, text, machine, memory, log, sanitized=False, capture=False,
                  direct_wire=False):
         self.hosts = [host.split("+") for host in text.split("/")]
         self.kinds = [kind for host in self.hosts for kind in host]
+        self.machine = machine
         self.memory = memory
         self.log = log
         self.sanitized = sanitized
@@ -95,7 +96,8 @@ class Topology:
             self._make_ram(machine)
             command += ["--guest",
                         f"socket={self.path(f'nic{machine}')},ram={self.ram(machine)},"
-                        f"size={self.memory},machine=q35,vectors={VECTORS},"
+                        f"size={self.memory},machine={self.machine},"
+                        f"vectors={VECTORS},"
                         f"mac={self.mac(self.number(machine))},"
                         f"netdev=unix:{self.path(f'sw{machine}')}:{self.path(f'net{machine}')}"]
         if len(self.hosts) == 2:
@@ -110,6 +112,7 @@ class Topology:
         self.fault_device = self._start(
             [os.path.join(LIB, "fault_device.py"), "--socket", self.path("nic0"),
              "--ram", self.ram(0), "--mac", self.mac(1),
+             "--ram-start", str(1 << 30 if self.machine == "virt" else 0),
              "--vectors", str(FAULT_DEVICE_VECTORS)], "nic0")
 
     def _make_ram(self, machine):

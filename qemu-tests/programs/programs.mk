@@ -9,7 +9,7 @@ programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_faults
 
 # Without Open MPI's headers the cases that want it are skipped.
-mpi_flags := $(shell pkg-config --cflags ompi-c 2>/dev/null)
+mpi_flags := $(shell $(PKG_CONFIG) --cflags ompi-c 2>/dev/null)
 ifneq ($(mpi_flags),)
 programs: $(BUILD)/programs/ornic_mpi
 endif
@@ -17,7 +17,7 @@ endif
 $(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX \
-		$(mpi_flags) $< $$(pkg-config --libs ompi-c) -o $@
+		$(mpi_flags) $< $$($(PKG_CONFIG) --libs ompi-c) -o $@
 
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cc)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.h) \

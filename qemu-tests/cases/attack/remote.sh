@@ -19,7 +19,7 @@ requires()
 # attack ROUNDS [QPN]...
 attack()
 {
-	on_cli /ornic/build/programs/ornic_attack_remote veth-cli "$mac" "$evil" \
+	on_cli ornic_attack_remote veth-cli "$mac" "$evil" \
 		"$srv_ip" "$cli_ip" "$srv_dev" "$srv_gid" "$1" \
 		"$share" "$seed" "${@:2}"
 }
@@ -27,18 +27,17 @@ attack()
 # In the absence of the victims, whose long messages a worker receives
 no_worker_for_strangers()
 {
-	local event=$tracing/events/workqueue/workqueue_execute_start before
+	local event=workqueue/workqueue_execute_start before
 
-	[ -d "$tracing/events" ] || mount -t tracefs tracefs "$tracing"
-	if [ ! -d "$event" ]; then
+	if ! has_events "$event"; then
 		echo 'the kernel does not trace work'
 		return
 	fi
 	before=$(stat "$srv_dev" rx_packets)
 	echo >"$tracing/trace"
-	echo 1 >"$event/enable"
+	echo 1 >"$tracing/events/$event/enable"
 	attack 0
-	echo 0 >"$event/enable"
+	echo 0 >"$tracing/events/$event/enable"
 	[ "$(stat "$srv_dev" rx_packets)" -gt "$((before + 1000))" ] ||
 		fail 'the packets of strangers did not arrive'
 	! grep -m 3 'function rx_work \[ornic_soft\]' "$tracing/trace" ||

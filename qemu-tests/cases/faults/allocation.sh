@@ -35,7 +35,7 @@ run()
 	link_devices
 	ip link add faults type dummy
 	ip link set faults up
-	/ornic/build/programs/ornic_faults "$cli_dev" "$cli_gid" "$srv_dev" "$srv_gid" \
+	ornic_faults "$cli_dev" "$cli_gid" "$srv_dev" "$srv_gid" \
 		faults
 	no_objects "$cli_dev" || fail 'objects are left'
 }

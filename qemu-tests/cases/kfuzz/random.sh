@@ -22,7 +22,7 @@ run()
 	# No program waits for an address.
 	ip neigh replace 10.0.0.2 lladdr "$mac" dev veth-srv nud permanent
 	# 3 is the port of the report.
-	/ornic/build/programs/ornic_kfuzz --seconds "${DURATION:-10}" \
+	ornic_kfuzz --seconds "${DURATION:-10}" \
 		--seed "${SEED:-1}" --log 3 --cover \
 		--seeds /ornic/qemu-tests/programs/kfuzz/seeds.txt \
 		"$srv_dev" "$srv_gid" veth-srv veth-cli

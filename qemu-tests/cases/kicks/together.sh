@@ -15,6 +15,6 @@ run()
 {
 	topology loop
 	echo 60000 >"/sys/class/infiniband/$srv_dev/busy_poll_us"
-	/ornic/build/programs/ornic_kicks "$srv_dev" "$srv_gid" "$(times 300)"
+	ornic_kicks "$srv_dev" "$srv_gid" "$(times 300)"
 	no_objects "$srv_dev" || fail 'objects are left'
 }

@@ -8,6 +8,6 @@ limit=120
 run()
 {
 	topology loop
-	/ornic/build/programs/ornic_fork "$srv_dev" "$srv_gid" "$(times 50)"
+	ornic_fork "$srv_dev" "$srv_gid" "$(times 50)"
 	no_objects "$srv_dev" || fail 'objects are left'
 }

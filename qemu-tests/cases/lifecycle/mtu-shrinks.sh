@@ -12,6 +12,7 @@ requires()
 {
 	need_ornic
 	need nft
+	[ "$KERNEL" != kcsan ] || skip 'the kernel has no tables for netdevs'
 }
 
 client_is_gone() { ! kill -0 "$cli_pid"; }

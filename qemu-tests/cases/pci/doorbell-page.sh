@@ -10,7 +10,12 @@ limit=60
 # shellcheck source=qemu-tests/lib/nic_life.sh
 . /ornic/qemu-tests/lib/nic_life.sh
 
-requires() { need_ornic; }
+requires()
+{
+	need_ornic
+	# The BAR shares larger pages with others: kicks are system calls then.
+	[ "$(getconf PAGESIZE)" = 4096 ] || skip 'pages of more than 4 KiB'
+}
 
 # page_flags: print those of the mappings of watch_events, which creates no queues
 page_flags() { sed -n '/uverbs/,/^VmFlags/s/^VmFlags: //p' "/proc/$watch_pid/smaps"; }

@@ -12,6 +12,6 @@ requires() { need_ornic; }
 run()
 {
 	topology nic
-	/ornic/build/programs/ornic_events "$srv_dev" "$srv_gid" 600 "$(times 1000)"
+	ornic_events "$srv_dev" "$srv_gid" 600 "$(times 1000)"
 	no_objects ornic0 || fail 'objects are left'
 }

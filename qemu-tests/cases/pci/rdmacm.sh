@@ -4,6 +4,7 @@
 # one guest and between two, over IPv4 and IPv6.
 
 machines=nic+nic
+append=dma_debug=off # see local-attack.sh
 limit=300
 full_limit=3600
 

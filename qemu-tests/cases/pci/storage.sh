@@ -4,6 +4,7 @@
 # what it reads and detach it, repeatedly.
 
 machines=nic
+append=dma_debug=off # see local-attack.sh
 limit=300
 full_limit=900
 

@@ -4,6 +4,7 @@
 # to memory, without RoCE frames, except for multicast.
 
 machines=nic+nic
+append=dma_debug=off # see local-attack.sh
 limit=240
 
 # shellcheck source=qemu-tests/lib/perftest.sh

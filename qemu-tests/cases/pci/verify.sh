@@ -4,6 +4,7 @@
 # NIC.
 
 machines=nic
+append=dma_debug=off # see local-attack.sh
 limit=240
 full_limit=300
 

@@ -4,6 +4,7 @@
 # delays frames: all data arrives unchanged.
 
 machines=nic/nic
+append=dma_debug=off # see local-attack.sh
 limit=200
 
 # shellcheck source=qemu-tests/lib/rdmacm.sh

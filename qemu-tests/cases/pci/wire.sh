@@ -5,6 +5,7 @@
 
 variants='rxe soft'
 machines=nic/net
+append=dma_debug=off # see local-attack.sh
 capture=1
 limit=240
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will add a link on each kind of Ethernet netdev and transfer data: bridge,
-# vlan, bond, tap, dummy, macvlan.
+# vlan, bond, tap, dummy, macvlan. The speed of the port is that of the netdev.
 
 limit=120
 
@@ -12,11 +12,12 @@ on_netdev()
 	ip link set "$netdev" up
 	ip addr add 10.1.0.1/24 dev "$netdev"
 	add_link srv0 "$netdev"
-	srv_dev=srv0 cli_dev=srv0 srv_ip=10.1.0.1 cli_ip=10.1.0.1
+	srv_dev=srv0 cli_dev=srv0 srv_type=ornic cli_type=ornic srv_ip=10.1.0.1 cli_ip=10.1.0.1
 	srv_host=10.1.0.1
 	wait_until 5 gid_index srv0 10.1.0.1
 	srv_gid=$(gid_index srv0 10.1.0.1) cli_gid=$srv_gid
 	pingpong ibv_rc_pingpong -n 20
+	verify port_speed
 	echo "$netdev: ok"
 	del_link srv0
 	ip link delete "$netdev" 2>/dev/null || [ "$netdev" = tap7 ]

@@ -315,13 +315,14 @@ TEST_F(datagram_theft, theft_of_privileged_qkey)
 TEST_F(theft, theft_by_mmap)
 {
 	const int fd = thiefs_port.context->cmd_fd;
+	const long page_size = sysconf(_SC_PAGESIZE);
 	int mapped = 0;
 
 	for (off_t page = 0; page < 4096; page++)
 		for (const size_t bytes :
-		     { size_t{ 4096 }, size_t{ 1 } << 30 }) {
+		     { static_cast<size_t>(page_size), size_t{ 1 } << 30 }) {
 			void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-					MAP_SHARED, fd, page * 4096);
+					MAP_SHARED, fd, page * page_size);
 
 			if (at == MAP_FAILED)
 				continue;

@@ -5,6 +5,7 @@
  */
 
 #include <endian.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -345,14 +346,19 @@ TEST_F(transfer, rc_fetch_and_add)
 	check_equal(load(p.server, target - 3), want, "sum");
 }
 
-/* An MR may start anywhere and be known to the peer by any address. */
+/*
+ * An MR may start anywhere and be known to the peer by any address with the same
+ * offset in a page.
+ */
 TEST_F(transfer, rc_chosen_iova)
 {
 	pair p(on.client, on.server);
-	const uint64_t iova = 0x7000000000ull + source % 4096;
-	const mr_ptr mr(ibv_reg_mr_iova(on.server.pd.get(),
-					p.server.at(source, 1).data(), 70000,
-					iova, all_access));
+	const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+	std::byte *const start = p.server.at(source, 1).data();
+	const uint64_t iova =
+		0x7000000000ull + reinterpret_cast<uintptr_t>(start) % page;
+	const mr_ptr mr(ibv_reg_mr_iova(on.server.pd.get(), start, 70000, iova,
+					all_access));
 
 	if (!mr && on.server.is_rxe)
 		skip("rxe registers no IOVA");

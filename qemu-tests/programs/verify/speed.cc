@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The method QUERY_PORT_SPEED of the kernel, called without libibverbs: older
+ * headers and releases of rdma-core do not have it.
+ */
+
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <sys/ioctl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "tests.h"
+
+namespace
+{
+
+class speed : public verify {};
+
+/* Headers of the kernel may not have it yet. */
+constexpr uint16_t query_port_speed_method = 7;
+
+/* 0, or an errno. */
+int query_port_speed(const port &on, uint64_t number, uint64_t &value)
+{
+	ib_uverbs_ioctl_hdr hdr{};
+	ib_uverbs_attr attrs[2]{};
+	alignas(8) std::byte bytes[sizeof(hdr) + sizeof(attrs)];
+
+	hdr.length = sizeof(bytes);
+	hdr.object_id = UVERBS_OBJECT_DEVICE;
+	hdr.method_id = query_port_speed_method;
+	hdr.num_attrs = 2;
+	for (uint16_t id = 0; id < 2; id++) {
+		attrs[id].attr_id = id;
+		attrs[id].len = sizeof(uint64_t);
+		attrs[id].flags = UVERBS_ATTR_F_MANDATORY;
+	}
+	attrs[0].data = number;
+	attrs[1].data = reinterpret_cast<uintptr_t>(&value);
+	std::memcpy(bytes, &hdr, sizeof(hdr));
+	std::memcpy(bytes + sizeof(hdr), attrs, sizeof(attrs));
+	return ioctl(on.context->cmd_fd, RDMA_VERBS_IOCTL, bytes) ? errno : 0;
+}
+
+/* In Mbit/s; 1000 for a netdev that does not know. */
+uint64_t netdev_speed(const port &on)
+{
+	std::string netdev;
+	int value = -1;
+
+	std::ifstream("/sys/class/infiniband/" + on.name +
+		      "/ports/1/gid_attrs/ndevs/" +
+		      std::to_string(on.gid_index)) >>
+		netdev;
+	check(!netdev.empty(), "no netdev in sysfs");
+	std::ifstream("/sys/class/net/" + netdev + "/speed") >> value;
+	return value > 0 ? static_cast<uint64_t>(value) : 1000;
+}
+
+TEST_F(speed, port_speed)
+{
+	uint64_t value = 0;
+
+	if (on.client.is_rxe)
+		skip("the client is rxe");
+	const int status = query_port_speed(on.client, 1, value);
+	if (status == EPROTONOSUPPORT)
+		skip("the kernel has no QUERY_PORT_SPEED");
+	check_equal(status, 0, "QUERY_PORT_SPEED");
+	check_equal(value, (netdev_speed(on.client) + 99) / 100,
+		    "speed in units of 100 Mbit/s");
+	check_equal(query_port_speed(on.client, 2, value), EINVAL,
+		    "speed of port 2");
+}
+
+} /* namespace */
