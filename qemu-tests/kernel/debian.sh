@@ -58,7 +58,9 @@ make_chroot()
 	command -v mmdebstrap >/dev/null || die 'apt-get install mmdebstrap'
 	echo "kernel $name: making $chroot" >&2
 	rm -rf "$chroot"
-	sources | mmdebstrap --quiet --variant=apt --include=ccache,make,xz-utils \
+	# The compiler that headers of 7.3 depend on finds no assembler without binutils.
+	sources | mmdebstrap --quiet --variant=apt \
+		--include=binutils,ccache,make,xz-utils \
 		"$suite" "$chroot" - >&2
 	# Headers may depend on an image, which is not booted from here.
 	mkdir -p "$chroot/etc/initramfs-tools"
