@@ -489,7 +489,7 @@ TEST(device, worker_dies)
 
 		ASSERT_TRUE(join(x, 1, y, 1));
 		exchange(x, y, 1000);
-		while (g.messages(0))
+		while (g.messages(0, 0))
 			;
 		kill(static_cast<pid_t>(worker), SIGKILL);
 		EXPECT_TRUE(eventually(

@@ -35,7 +35,7 @@ nic::unique_fd connect_now(const std::string &path)
 {
 	nic::address addr = nic::unix_address(path);
 	nic::unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-	timeval wait = { 2, 0 };
+	timeval wait = { 30, 0 };
 
 	setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	if (!eventually([&] {
@@ -125,12 +125,12 @@ void fake_guest::ring_kick()
 	eventfd_write(doorbells_[1].get(), 1);
 }
 
-u64 fake_guest::messages(u32 number)
+u64 fake_guest::messages(u32 number, int wait_ms)
 {
 	pollfd p = { messages_[number].get(), POLLIN, 0 };
 	eventfd_t value;
 
-	if (::poll(&p, 1, 1000) != 1 ||
+	if (::poll(&p, 1, wait_ms) != 1 ||
 	    eventfd_read(messages_[number].get(), &value))
 		return 0;
 	return value;

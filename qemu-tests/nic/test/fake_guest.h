@@ -70,7 +70,7 @@ public:
 	void ring_control();
 	void ring_kick();
 	/** Messages of @number since the last call; waits a while for one. */
-	u64 messages(u32 number);
+	u64 messages(u32 number, int wait_ms = 30000);
 
 	/** Put the nonce of the next reset at @dma, @offset in the file. */
 	void place_nonce(u64 dma, u64 offset)

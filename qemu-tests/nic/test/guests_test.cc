@@ -31,7 +31,7 @@ public:
 	{
 		nic::address own =
 			nic::unix_address(b.path("q" + std::to_string(number)));
-		timeval wait = { 1, 0 };
+		timeval wait = { 30, 0 };
 
 		EXPECT_EQ(bind(fd_.get(), nic::sockaddr_of(own),
 			       nic::length_of(own)),
@@ -158,14 +158,14 @@ TEST(guests, stream_is_connected_again)
 // A UDP port drops frames of other senders.
 TEST(guests, udp_from_its_peer_alone)
 {
-	nic_fixture b(1, { "--wire", "udp:127.0.0.1:47911:127.0.0.1:47912" });
-	nic::address to = nic::inet_address("127.0.0.1:47911", SOCK_DGRAM);
+	nic_fixture b(1, { "--wire", "udp:127.0.0.1:17911:127.0.0.1:17912" });
+	nic::address to = nic::inet_address("127.0.0.1:17911", SOCK_DGRAM);
 	nic::unique_fd stranger(::socket(AF_INET, SOCK_DGRAM, 0));
 	nic::unique_fd peer(::socket(AF_INET, SOCK_DGRAM, 0));
 	std::string f = ethernet(0, 9, "hello");
 
 	nic::bind_to(peer.get(),
-		     nic::inet_address("127.0.0.1:47912", SOCK_DGRAM), "peer");
+		     nic::inet_address("127.0.0.1:17912", SOCK_DGRAM), "peer");
 	for (int i = 0; i < 10; i++)
 		sendto(stranger.get(), f.data(), f.size(), 0,
 		       nic::sockaddr_of(to), nic::length_of(to));

@@ -14,7 +14,7 @@ std::string program;
 namespace
 {
 
-constexpr u64 max_wait = 5000 * nic::ms;
+constexpr u64 max_wait = 30000 * nic::ms;
 
 pid_t spawn(const arguments &args, int output, void (*prepare)())
 {
