@@ -169,6 +169,9 @@ TEST_F(datagram, ud_wrong_qkey)
 /* With no receive posted a datagram is dropped; the next one arrives. */
 TEST_F(datagram, ud_no_receive)
 {
+	if (on.server.is_rxe)
+		skip("the QPs of rxe receive in any order");
+
 	pair p(on.client, on.server, ud_options);
 	const ah_ptr ah = address_of(p.client, on.server);
 

@@ -56,7 +56,10 @@ uint64_t netdev_speed(const port &on)
 		      std::to_string(on.gid_index)) >>
 		netdev;
 	check(!netdev.empty(), "no netdev in sysfs");
-	std::ifstream("/sys/class/net/" + netdev + "/speed") >> value;
+	std::ifstream file("/sys/class/net/" + netdev + "/speed");
+	if (!file)
+		skip("the netdev is in another namespace");
+	file >> value;
 	return value > 0 ? static_cast<uint64_t>(value) : 1000;
 }
 
