@@ -25,7 +25,7 @@ run()
 	refused "Couldn't register MR" limited 256 1000000
 	grep -q ENOMEM calls || fail 'the errno is not ENOMEM'
 	refused "Couldn't connect\|No route\|Couldn't read" \
-		timeout 20 bash -c "$(declare -f limited); srv_dev=$srv_dev \
+		timeout $((20 * SCALE)) bash -c "$(declare -f limited); srv_dev=$srv_dev \
 		srv_gid=$srv_gid; limited 4096 1000"
 	same_users "$srv_dev" "$before" || fail 'objects are left'
 }

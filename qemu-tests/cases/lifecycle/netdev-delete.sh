@@ -20,9 +20,12 @@ run()
 		topology veth
 		start_traffic 18515
 		wait_until 20 busy_posting "$cli_dev"
-		timeout 30 ip -n cli link delete veth-cli || fail 'delete hangs'
+		timeout $((30 * SCALE)) ip -n cli link delete veth-cli || fail 'delete hangs'
 		wait_until 20 no_devices
 		stop_traffic "$srv_pid" "$cli_pid"
+		# TCP of the programs would keep the namespaces for 100 s.
+		on_srv sysctl -qw net.ipv4.tcp_orphan_retries=1
+		on_cli sysctl -qw net.ipv4.tcp_orphan_retries=1
 		ip netns delete srv
 		ip netns delete cli
 	done

@@ -26,6 +26,13 @@ run()
 	verify rc_gather_scatter rc_read_scatter
 	impair duplicate 5%
 	verify rc_mixed_in_order rc_fetch_and_add rc_both_ways
+	# ARP has no checksum.
+	on_srv ip neigh replace "$cli_ip" lladdr \
+		"$(on_cli cat /sys/class/net/veth-cli/address)" \
+		dev veth-srv nud permanent
+	on_cli ip neigh replace "$srv_ip" lladdr \
+		"$(on_srv cat /sys/class/net/veth-srv/address)" \
+		dev veth-cli nud permanent
 	impair corrupt 1%
 	verify rc_mixed_in_order rc_fetch_and_add rc_both_ways
 	[ "$(stat "$cli_dev" retries)" -gt 0 ] || fail 'nothing was retried'

@@ -4,7 +4,7 @@
 # running program: they are complete and consistent, and change with the traffic. What
 # it takes to inject packets is only for who has CAP_NET_ADMIN.
 
-limit=60
+limit=120
 
 # detail KIND NAME: print it, for the first user object of the client
 detail()

@@ -3,7 +3,7 @@
 # This test will enable the tracepoints and send a known number of messages: the trace
 # has all kicks, packets, ACKs and completions, and a retry when the peer stops.
 
-limit=60
+limit=120
 
 run()
 {
@@ -22,7 +22,7 @@ run()
 	done
 	grep -q 'ornic_ack: veth-.* syndrome=0x' trace.out || fail 'no ornic_ack'
 	echo >"$tracing/trace"
-	on_cli tc qdisc replace dev veth-cli root netem loss 20%
+	on_cli tc qdisc replace dev veth-cli root netem loss 5%
 	perftest ib_write_bw -n 200 -s 4096
 	grep -q 'ornic_retry: veth-' "$tracing/trace" || fail 'no ornic_retry'
 	echo 0 >"$tracing/events/ornic/enable"

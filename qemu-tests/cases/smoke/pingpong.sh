@@ -4,6 +4,7 @@
 # polling and by events, over IPv4, and between two also over IPv6.
 
 variants='loop veth'
+limit=150
 
 run()
 {
