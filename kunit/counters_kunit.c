@@ -542,6 +542,9 @@ static void kicks_count(struct kunit *test)
 	ornic_engine_kick(eng, st->fix.a.qpn, 1000);
 	ornic_engine_kick(eng, 0x123, 1000);
 	ornic_engine_count_kick(eng);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_KICKS),
+			before + 3);
+	/* A run is none. */
 	ornic_engine_run(eng, st->fix.a.qpn, 1000);
 	ornic_engine_run(eng, 0x123, 1000);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_KICKS),

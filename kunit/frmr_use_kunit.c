@@ -7,9 +7,10 @@
 #include "engine/proto.h"
 
 #define PAGE 4096u
+#define PAGES 17u
 #define ACCESS ORNIC_ACCESS_MASK
 
-/* b has an MR of a page at @mem. */
+/* b has an MR of the pages at @mem, in reverse: nothing is contiguous. */
 struct use_test {
 	struct ornic_fixture fix;
 	u32 key;
@@ -33,24 +34,28 @@ static struct use_test *open_use(struct kunit *test, enum ornic_fix_kind kind)
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_REG_MR,
 		.flags = ORNIC_WQE_SIGNALED,
-		.bind_length = PAGE,
+		.bind_length = PAGES * PAGE,
 		.bind_access = ACCESS,
-		.reg_npages = 1,
+		.reg_npages = PAGES,
 		.reg_shift = ORNIC_PAGE_SHIFT,
 	};
 	struct use_test *ut = test->priv;
 	struct ornic_fixture *fix = &ut->fix;
 	__le64 *list;
+	u32 i;
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, kind, &init), 0);
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	KUNIT_ASSERT_EQ(
-		test,
-		ornic_th_mkey(fix->pair.b, ORNIC_MKEY_FAST, 1, 0, &ut->key), 0);
-	ut->mem = ornic_th_alloc(fix->pair.b, PAGE);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mkey(fix->pair.b, ORNIC_MKEY_FAST, PAGES, 0,
+				      &ut->key),
+			0);
+	ut->mem = ornic_th_alloc(fix->pair.b, PAGES * PAGE);
 	list = (__le64 *)ornic_th_alloc(fix->pair.b, PAGE);
 	KUNIT_ASSERT_TRUE(test, ut->mem && list);
-	list[0] = cpu_to_le64((u64)(uintptr_t)ut->mem);
+	for (i = 0; i < PAGES; i++)
+		list[PAGES - 1 - i] =
+			cpu_to_le64((u64)(uintptr_t)(ut->mem + i * PAGE));
 	wr.reg_list = (u64)(uintptr_t)list;
 	wr.rkey = ut->key;
 	KUNIT_ASSERT_EQ(test, ornic_fix_run_on_b(fix, &wr), 0);
@@ -129,9 +134,44 @@ static void use_ends(struct kunit *test)
 			ORNIC_CQE_REM_ACCESS_ERR);
 }
 
+/* 64 KiB in one piece go to 17 pages, of which some are asked for at a time. */
+static void use_is_of_all_pages(struct kunit *test)
+{
+	struct use_test *ut = open_use(test, ORNIC_FIX_LOOP);
+	struct ornic_th_mr remote = {
+		.key = ut->key,
+		.levels = 1,
+		.length = PAGES * PAGE,
+		.npages = PAGES,
+		.buf = ut->mem,
+	};
+	struct ornic_fixture *fix = &ut->fix;
+	const u32 off = 100, len = 16 * PAGE;
+	struct ornic_th_mr local;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.a, &local, PAGES * PAGE, 0,
+					 0, ACCESS),
+			0);
+	ornic_fix_fill(&local, off, len, 1);
+	ornic_fix_fill(&remote, 0, off, 2);
+	ornic_fix_fill(&remote, off + len, PAGES * PAGE - off - len, 3);
+	ornic_fix_post(&fix->a, &local, &remote, ORNIC_WQE_WRITE, 0, off, len);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&remote, off, len, 1), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&remote, 0, off, 2), -1);
+	KUNIT_EXPECT_EQ(test,
+			ornic_fix_compare(&remote, off + len,
+					  PAGES * PAGE - off - len, 3),
+			-1);
+}
+
 static struct kunit_case use_cases[] = { KUNIT_CASE(use_is_held_for_responses),
 					 KUNIT_CASE_PARAM(use_ends,
 							  op_gen_params),
+					 KUNIT_CASE(use_is_of_all_pages),
 					 {} };
 
 static struct kunit_suite use_suite = {

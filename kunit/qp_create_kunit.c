@@ -114,6 +114,23 @@ static void create_checks_send_slots(struct kunit *test)
 			row->status);
 }
 
+/* What QUERY_DEVICE names can be had, and no more. */
+static void create_checks_inline(struct kunit *test)
+{
+	struct ornic_fixture *fix = test->priv;
+	union ornic_req req = request_qp(test, PAGES);
+	union ornic_rsp rsp;
+
+	req.create_qp.has_sq = 1;
+	req.create_qp.sq_log_depth = 2;
+	req.create_qp.sq_log_stride = 10;
+	req.create_qp.max_inline = cpu_to_le16(ORNIC_MAX_INLINE + 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp),
+			ORNIC_BAD_PARAM);
+	req.create_qp.max_inline = cpu_to_le16(ORNIC_MAX_INLINE);
+	KUNIT_EXPECT_EQ(test, ornic_th_cmd(fix->pair.a, &req, &rsp), ORNIC_OK);
+}
+
 /* Receives come from an SRQ or from a queue of the QP's own. */
 static void create_takes_one_kind_of_receives(struct kunit *test)
 {
@@ -203,6 +220,39 @@ static void modify_reads_what_is_named(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_modify(qp, state, ORNIC_QPM_STATE), 0);
 	qp->conn.mtu = 0;
 	KUNIT_EXPECT_EQ(test, ornic_th_modify(qp, state, ORNIC_QPM_STATE), 0);
+}
+
+/* IBTA 10.3.1.5: the event comes if it was asked for, whatever else changes. */
+static void modify_asks_for_drained_by_name(struct kunit *test)
+{
+	struct ornic_fixture *fix = test->priv;
+	u32 *drained = &fix->pair.a->event_count[ORNIC_EVENT_SQ_DRAINED];
+	u8 retry_cnt = fix->a.conn.retry_cnt, sqd = ORNIC_QPS_SQD;
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	/* It has its bit beside the retries, which are not named either. */
+	fix->a.conn.retry_cnt |= ORNIC_MODIFY_SQD_NOTIFY;
+	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, sqd, ORNIC_QPM_STATE),
+			0);
+	KUNIT_EXPECT_EQ(test, *drained, 0);
+	fix->a.conn.retry_cnt = retry_cnt;
+	KUNIT_ASSERT_EQ(
+		test, ornic_th_modify(&fix->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE),
+		0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(&fix->a, sqd,
+					ORNIC_QPM_STATE | ORNIC_QPM_SQD_NOTIFY),
+			0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(&fix->a, sqd,
+					ORNIC_QPM_STATE | ORNIC_QPM_ACCESS),
+			0);
+	KUNIT_EXPECT_EQ(test, *drained, 0);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, *drained, 1);
 }
 
 /* Two devices, two numbers, and neither tells the next one. */
@@ -296,11 +346,13 @@ static void create_ends_if_the_host_refuses(struct kunit *test)
 static struct kunit_case create_cases[] = {
 	KUNIT_CASE_PARAM(create_checks_receive_slots, shape_gen_params),
 	KUNIT_CASE_PARAM(create_checks_send_slots, send_gen_params),
+	KUNIT_CASE(create_checks_inline),
 	KUNIT_CASE(create_takes_one_kind_of_receives),
 	KUNIT_CASE(create_needs_both_cqs),
 	KUNIT_CASE(create_checks_the_type),
 	KUNIT_CASE(receive_takes_no_longer_message),
 	KUNIT_CASE(modify_reads_what_is_named),
+	KUNIT_CASE(modify_asks_for_drained_by_name),
 	KUNIT_CASE(numbers_are_random),
 	KUNIT_CASE(create_leaves_room_for_avs),
 	KUNIT_CASE(create_ends_if_the_host_refuses),

@@ -239,6 +239,36 @@ static void timeout_excuses_end_with_the_connection(struct kunit *test)
 	}
 }
 
+/*
+ * IBTA C9-145: a response without the one before it. Going back for that is done
+ * once, and a timeout makes it news again: no second timeout is needed.
+ */
+static void timeout_forgets_a_gap(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
+	u32 i, round;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+	for (round = 0; round < 2; round++) {
+		ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN + 1, ACK,
+				  fix->buf, 8);
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
+		ornic_fix_drain(fix);
+		ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN + 1, ACK,
+				  fix->buf, 8);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+		KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_TIMEOUTS), round);
+		for (i = 0; i < 40 && stat(th, ORNIC_STAT_TIMEOUTS) == round;
+		     i++)
+			run_at(th, max_t(u64, th->now, ornic_th_deadline(th)));
+		KUNIT_EXPECT_GT(test, ornic_fix_drain(fix), 0);
+	}
+}
+
 /* ---- window ------------------------------------------------------------------ */
 
 /*
@@ -569,6 +599,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_wait_ends_with_much_to_do),
 	KUNIT_CASE(timeout_grace_is_of_the_peer),
 	KUNIT_CASE(timeout_excuses_end_with_the_connection),
+	KUNIT_CASE(timeout_forgets_a_gap),
 	KUNIT_CASE(window_that_shrinks_is_probed),
 	KUNIT_CASE(window_that_is_full_is_no_news),
 	KUNIT_CASE(loopback_ends_a_gap),
