@@ -41,6 +41,7 @@ struct life {
 	u32 mkey[3];
 	u32 ah;
 	u32 set;
+	u32 cntr;
 };
 
 static int alloc_init(struct kunit *test)
@@ -278,6 +279,24 @@ static int make_set(struct life *l)
 	return rsp.hdr.status;
 }
 
+static int make_cntr(struct life *l)
+{
+	u8 *mem = ornic_th_alloc(l->pair.a, 4096);
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	if (!mem)
+		return ORNIC_NO_RESOURCE;
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_COMP_CNTR;
+	req.create_comp_cntr.mem.addr = cpu_to_le64((u64)(uintptr_t)mem);
+	req.create_comp_cntr.mem.npages = cpu_to_le32(1);
+	req.create_comp_cntr.mem.page_shift = ORNIC_PAGE_SHIFT;
+	if (!ornic_th_cmd(l->pair.a, &req, &rsp))
+		l->cntr = le32_to_cpu(rsp.hdr.obj);
+	return rsp.hdr.status;
+}
+
 static const struct step {
 	const char *name;
 	int (*run)(struct life *l);
@@ -308,6 +327,7 @@ static const struct step {
 	{ "AH", make_ah },
 	{ "group", join_group },
 	{ "counter set", make_set },
+	{ "completion counter", make_cntr },
 };
 
 /* ---- What must not run out of memory -------------------------------------------- */
@@ -385,6 +405,8 @@ static int end_objects(struct life *l)
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_AH, l->ah);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_COUNTERS,
 				       l->set);
+	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_COMP_CNTR,
+				       l->cntr);
 	status |= end_keys(l);
 	status |= ornic_th_srq_fini(&l->srq);
 	status |= ornic_th_srq_fini(&l->xsrq);
@@ -398,7 +420,8 @@ static u32 objects(const struct life *l)
 	const struct ornic_dev *dev = &l->pair.a->eng->dev;
 
 	return dev->qps.count + dev->cqs.count + dev->mkeys.count +
-	       dev->ahs.count + dev->srqs.count + dev->csets.count;
+	       dev->ahs.count + dev->srqs.count + dev->csets.count +
+	       dev->comp_cntrs.count;
 }
 
 /*

@@ -7,6 +7,7 @@
  * reserved fields are ignored. A command either happens completely or not at
  * all, and always gets a response.
  */
+#include "comp_cntr.h"
 #include "cq.h"
 #include "dev.h"
 #include "mcast.h"
@@ -27,7 +28,8 @@
 	 ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_SRQ | ORNIC_CAP_RESIZE_CQ |   \
 	 ORNIC_CAP_MODERATION | ORNIC_CAP_MODIFY_MKEY | ORNIC_CAP_MW |  \
 	 ORNIC_CAP_FAST_REG | ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS |   \
-	 ORNIC_CAP_MCAST | ORNIC_CAP_INSPECT | ORNIC_CAP_QUERY_CLOCK)
+	 ORNIC_CAP_MCAST | ORNIC_CAP_INSPECT | ORNIC_CAP_QUERY_CLOCK |  \
+	 ORNIC_CAP_COMP_CNTR)
 
 static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 			union ornic_rsp *rsp)
@@ -56,6 +58,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	memcpy(r->mac, dev->mac, sizeof(r->mac));
 	r->log_max_mcast = ORNIC_LOG_MAX_MCAST;
 	r->log_max_mcast_qps = ORNIC_LOG_MAX_MCAST_QPS;
+	r->log_max_comp_cntr = ORNIC_LOG_MAX_COMP_CNTR;
 	return ORNIC_OK;
 }
 
@@ -225,6 +228,26 @@ static int bind_counters(struct ornic_dev *dev, const union ornic_req *req)
 	return ornic_counters_bind(dev, &req->bind_counters);
 }
 
+static int create_comp_cntr(struct ornic_dev *dev, const union ornic_req *req,
+			    union ornic_rsp *rsp)
+{
+	u32 number = 0;
+	int status =
+		ornic_comp_cntr_create(dev, &req->create_comp_cntr, &number);
+
+	return put_created(rsp, status, number);
+}
+
+static int modify_comp_cntr(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_comp_cntr_modify(dev, &req->modify_comp_cntr);
+}
+
+static int attach_comp_cntr(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_comp_cntr_attach(dev, &req->attach_comp_cntr);
+}
+
 /* ---- Dispatch ---------------------------------------------------------------- */
 
 /* One of the three: with a response, without one, or with a number alone. */
@@ -267,6 +290,10 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_BIND_COUNTERS, .change = bind_counters },
 	{ ORNIC_CMD_QUERY_STATS, .change = query_stats },
 	{ ORNIC_CMD_MODIFY_STATS, .change = modify_stats },
+	{ ORNIC_CMD_CREATE_COMP_CNTR, .query = create_comp_cntr },
+	{ ORNIC_CMD_DESTROY_COMP_CNTR, .destroy = ornic_comp_cntr_destroy },
+	{ ORNIC_CMD_MODIFY_COMP_CNTR, .change = modify_comp_cntr },
+	{ ORNIC_CMD_ATTACH_COMP_CNTR, .change = attach_comp_cntr },
 };
 
 static int execute_cmd(struct ornic_dev *dev, const union ornic_req *req,

@@ -75,10 +75,19 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
 
+/* Completion counters count WQEs that have no CQE, too. */
+static void count_wqe(struct ornic_qp *qp, const struct ornic_swqe *sw,
+		      enum ornic_cntr_entry entry)
+{
+	if (unlikely(qp->cntr_ops))
+		ornic_comp_cntr_send(qp, sw->info->cqe, entry);
+}
+
 /* The oldest WQE has succeeded; it completes if it is signaled. */
 static void retire_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		       const struct ornic_swqe *sw)
 {
+	count_wqe(qp, sw, ORNIC_CNTR_COMPLETIONS);
 	if (sw->flags & ORNIC_WQE_SIGNALED ||
 	    qp->create_flags & ORNIC_QP_SIG_ALL)
 		push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS, ORNIC_VERR_NONE);
@@ -158,6 +167,7 @@ void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (sq->tail == sq->fetched)
 		return;
+	count_wqe(qp, ornic_swqe(sq, sq->tail), ORNIC_CNTR_ERRORS);
 	push_cqe(ctx, qp, ornic_swqe(sq, sq->tail), status, verr);
 	sq->tail++;
 	if (ornic_qp_is_reliable(qp)) {
@@ -207,6 +217,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 				return;
 		}
 		sw = ornic_swqe(sq, sq->tail);
+		count_wqe(qp, sw, ORNIC_CNTR_ERRORS);
 		push_cqe(ctx, qp, sw, ORNIC_CQE_WR_FLUSH_ERR, ORNIC_VERR_FLUSH);
 		sq->tail++;
 	}

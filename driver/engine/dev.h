@@ -4,7 +4,7 @@
  * of one call into the engine.
  *
  * Lock order: A.sq, B.rq (A == B allowed), SRQ.lock, CQ.lock; no CQ is touched
- * under an SRQ.lock. Table locks are leaves.
+ * under an SRQ.lock. Locks of tables and of completion counters are leaves.
  */
 #ifndef ORNIC_ENGINE_DEV_H
 #define ORNIC_ENGINE_DEV_H
@@ -21,6 +21,7 @@
 #define ORNIC_LOG_MAX_AH 20
 #define ORNIC_LOG_MAX_SRQ 18
 #define ORNIC_LOG_MAX_COUNTERS 10
+#define ORNIC_LOG_MAX_COMP_CNTR 16
 #define ORNIC_LOG_MAX_WQE 15
 #define ORNIC_LOG_MAX_CQE 22
 #define ORNIC_MAX_MOVED_CQES (1u << 17) /* by RESIZE_CQ, under its lock */
@@ -71,6 +72,7 @@ struct ornic_poll {
  * @srqs: SRQN to struct ornic_srq
  * @mcast: multicast groups
  * @csets: number to struct ornic_counter_set
+ * @comp_cntrs: number to struct ornic_comp_cntr
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
  * @gid: the GID table
@@ -96,6 +98,7 @@ struct ornic_dev {
 	struct ornic_table srqs;
 	struct ornic_mcast mcast;
 	struct ornic_table csets;
+	struct ornic_table comp_cntrs;
 	ornic_lock_t gid_lock;
 	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];

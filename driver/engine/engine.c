@@ -2,6 +2,7 @@
 /*
  * The engine as its host sees it: creation and destruction, modes, counters.
  */
+#include "comp_cntr.h"
 #include "cq.h"
 #include "dev.h"
 #include "mkey.h"
@@ -27,13 +28,15 @@ static int tables_init(struct ornic_dev *dev)
 	    ornic_table_init(&dev->mkeys, ORNIC_LOG_MAX_MKEY, 1) ||
 	    ornic_table_init(&dev->ahs, ORNIC_LOG_MAX_AH, 1) ||
 	    ornic_table_init_random(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1) ||
-	    ornic_table_init(&dev->csets, ORNIC_LOG_MAX_COUNTERS, 1))
+	    ornic_table_init(&dev->csets, ORNIC_LOG_MAX_COUNTERS, 1) ||
+	    ornic_table_init(&dev->comp_cntrs, ORNIC_LOG_MAX_COMP_CNTR, 1))
 		return -ENOMEM;
 	return 0;
 }
 
 static void tables_fini(struct ornic_dev *dev)
 {
+	ornic_table_fini(&dev->comp_cntrs);
 	ornic_table_fini(&dev->csets);
 	ornic_table_fini(&dev->srqs);
 	ornic_table_fini(&dev->ahs);
@@ -122,6 +125,7 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 	destroy_all(dev, &dev->cqs, ornic_cq_destroy);
 	destroy_all(dev, &dev->ahs, ornic_ah_destroy);
 	destroy_all(dev, &dev->csets, ornic_counters_destroy);
+	destroy_all(dev, &dev->comp_cntrs, ornic_comp_cntr_destroy);
 	destroy_keys(dev, true);
 	destroy_keys(dev, false);
 	tables_fini(dev);

@@ -115,7 +115,8 @@ static bool is_expected(const struct ornic_qp *qp, const struct ornic_qp *peer,
 	return is_connected(qp, peer) && !rq->dead && !rq->msg &&
 	       rq->epsn == qp->sq.psn && sw->length <= peer->mtu &&
 	       (peer->state != ORNIC_QPS_RTR || rq->comm_est) &&
-	       peer->access & access && !READ_ONCE(peer->dev->optional);
+	       peer->access & access && !peer->cntr_ops &&
+	       !READ_ONCE(peer->dev->optional);
 }
 
 /*
@@ -425,6 +426,17 @@ static enum ornic_step read_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return loop_lost(ctx, qp, sw);
 }
 
+/* Completion counters of @peer: the last piece, or one that it denies. */
+static void count_read_piece(struct ornic_qp *peer, const struct ornic_swqe *sw,
+			     u32 npkts)
+{
+	if (!npkts)
+		ornic_qp_count(peer, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);
+	else if (sw->pkts + npkts == sw->npkts)
+		ornic_qp_count(peer, ORNIC_CNTR_REMOTE_READ,
+			       ORNIC_CNTR_COMPLETIONS);
+}
+
 /* A piece of the data of a READ that the peer has accepted. */
 static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
@@ -440,8 +452,10 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	/* Its key and memory are the peer's, and may be invalidated: mem.h. */
 	ornic_lock_inner(&peer->rq.lock);
 	served = is_read_peer(qp, peer, sw);
-	if (served)
+	if (served) {
 		npkts = take_held_piece(qp, peer, sw, &src, &verr);
+		count_read_piece(peer, sw, npkts);
+	}
 	if (served && !npkts)
 		WRITE_ONCE(peer->rq.dead, true);
 	ornic_unlock_inner(&peer->rq.lock);

@@ -172,6 +172,7 @@ static void qp_free(struct ornic_qp *qp)
 {
 	if (qp->cset)
 		ornic_atomic_dec(&qp->cset->users);
+	ornic_comp_cntr_detach(qp);
 	put_srq(qp);
 	put_cqs(qp);
 	ornic_vfree(qp->sq.store);

@@ -10,6 +10,7 @@
 #ifndef ORNIC_ENGINE_QP_H
 #define ORNIC_ENGINE_QP_H
 
+#include "comp_cntr.h"
 #include "cq.h"
 #include "dev.h"
 #include "mem.h"
@@ -218,6 +219,7 @@ struct ornic_rd {
 	bool valid; /* in use */
 	bool busy; /* response not sent completely */
 	bool replayed; /* busy with a duplicate */
+	bool counted; /* READ: in a completion counter, if there is one */
 	bool atomic; /* an atomic, else a READ */
 	u32 pdn; /* PD of @rkey */
 	bool empty; /* ATOMIC WRITE, FLUSH: response like a READ of 0 bytes */
@@ -294,6 +296,9 @@ struct ornic_qp {
 	u8 type; /* enum ornic_qp_type */
 	u8 create_flags; /* ORNIC_QP_* */
 
+	/* ATTACH_COMP_CNTR, both locks: bit n: @cntr[n] is not NULL */
+	u8 cntr_ops;
+
 	/*
 	 * BIND_COUNTERS, both locks. @stats, dev->stats or those of @cset, is
 	 * also read in RCU sections, where a late count does no harm.
@@ -301,6 +306,7 @@ struct ornic_qp {
 	struct ornic_counters *stats;
 	struct ornic_counter_set *cset; /* NULL = none */
 	u32 csetn; /* number of @cset, 0 = none */
+	struct ornic_comp_cntr *cntr[ORNIC_CNTR_OPS]; /* see @cntr_ops */
 	struct ornic_pages pages; /* memory of rings and records */
 	u32 mcast_groups; /* groups that it is a member of; mcast.lock */
 
@@ -335,6 +341,14 @@ static inline void ornic_qp_stat_add(struct ornic_qp *qp, enum ornic_stat stat,
 static inline void ornic_qp_stat_inc(struct ornic_qp *qp, enum ornic_stat stat)
 {
 	ornic_qp_stat_add(qp, stat, 1);
+}
+
+/* An operation is complete; sq.lock for send WQEs, rq.lock for the others. */
+static inline void ornic_qp_count(struct ornic_qp *qp, enum ornic_cntr_op op,
+				  enum ornic_cntr_entry entry)
+{
+	if (unlikely(qp->cntr_ops & 1u << op))
+		ornic_comp_cntr_count(qp->cntr[op], entry);
 }
 
 /*
@@ -440,6 +454,18 @@ enum ornic_verdict {
 	ORNIC_RESP_ATOMIC, /* atomic executed: resource made */
 	ORNIC_RESP_EMPTY, /* ATOMIC WRITE, FLUSH executed: resource made */
 };
+
+/*
+ * Completion counters of a QP that has some: a send WQE is complete, with @cqe as
+ * its opcode (sq.lock); a receive WQE is, with a status; or a request of the peer
+ * was decided upon, with enum ornic_op_flags (rq.lock). A READ is complete when
+ * its data has left, so the last one counts only those that fail.
+ */
+noinline void ornic_comp_cntr_send(struct ornic_qp *qp, u8 cqe,
+				   enum ornic_cntr_entry entry);
+noinline void ornic_comp_cntr_recv(struct ornic_qp *qp, u8 status);
+noinline void ornic_comp_cntr_request(struct ornic_qp *qp, u32 flags,
+				      enum ornic_verdict verdict);
 
 /*
  * CREATE_, DESTROY_, MODIFY_, QUERY_QP. May sleep. Return: enum ornic_status.

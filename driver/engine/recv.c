@@ -34,6 +34,8 @@ void ornic_recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (ornic_cq_push(ctx, cq, cqe,
 			  solicited || cqe->status != ORNIC_CQE_SUCCESS))
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
+	if (unlikely(qp->cntr_ops))
+		ornic_comp_cntr_recv(qp, cqe->status);
 }
 
 void ornic_recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,

@@ -689,6 +689,8 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 	default:
 		break;
 	}
+	if (unlikely(qp->cntr_ops))
+		ornic_comp_cntr_request(qp, r->flags, verdict);
 	return verdict;
 }
 

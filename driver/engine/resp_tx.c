@@ -91,6 +91,17 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 	       iov->bytes == len;
 }
 
+/* All data of a READ has left, for the first time. */
+static void count_read(struct ornic_qp *qp, struct ornic_rd *rd)
+{
+	if (likely(!qp->cntr_ops) || rd->counted || rd->empty ||
+	    ornic_psn_add(rd->psn0, rd->pkts) !=
+		    ornic_psn_add(rd->first_psn, rd->npkts))
+		return;
+	rd->counted = true;
+	ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_COMPLETIONS);
+}
+
 static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp, struct ornic_rd *rd)
 {
@@ -111,8 +122,10 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 	if (!ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, &info, &iov))
 		return ORNIC_STEP_WAIT;
 	ctx->budget -= len;
-	if (++rd->next == rd->pkts)
+	if (++rd->next == rd->pkts) {
 		rd->busy = false;
+		count_read(qp, rd);
+	}
 	return ORNIC_STEP_DONE;
 }
 
@@ -136,6 +149,7 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	WRITE_ONCE(rq->rd_head, rq->rd_tail);
 	ornic_resp_die(ctx, rq);
+	ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
 	schedule_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,

@@ -57,6 +57,19 @@ struct ornic_cq_record {
 	__u8 reserved[52];
 };
 
+/**
+ * struct ornic_comp_cntr_record - values of a completion counter
+ * @completions: device writes: operations that succeeded. Each store has release
+ *            semantics: what was counted is in memory before.
+ * @errors: device writes: operations that failed or were flushed
+ *
+ * The host never writes them: MODIFY_COMP_CNTR does. They wrap to 0.
+ */
+struct ornic_comp_cntr_record {
+	__le64 completions;
+	__le64 errors;
+};
+
 enum ornic_arm {
 	ORNIC_ARM_NONE		= 0,	/* no event */
 	ORNIC_ARM_SOLICITED	= 1,	/* with the next solicited CQE */

@@ -66,6 +66,30 @@ enum ornic_stat {
 #define ORNIC_STATS_OPTIONAL \
 	(0ULL ORNIC_STATS(ORNIC_STAT_NONE, ORNIC_STAT_BIT))
 
+/* ---- Completion counters ------------------------------------------------- */
+
+enum ornic_cntr_entry {
+	ORNIC_CNTR_COMPLETIONS		= 0,	/* operations that succeeded */
+	ORNIC_CNTR_ERRORS		= 1,	/* operations that did not, flushed ones too */
+};
+
+enum ornic_cntr_change {
+	ORNIC_CNTR_SET			= 0,	/* to @value */
+	ORNIC_CNTR_ADD			= 1,	/* @value to it */
+};
+
+/* What a counter of a QP counts; bits of enum ib_uverbs_qp_attach_comp_cntr_op. */
+enum ornic_cntr_op {
+	ORNIC_CNTR_SEND			= 0,	/* send WQEs: SEND, _IMM, _INV */
+	ORNIC_CNTR_RECV			= 1,	/* receive WQEs */
+	ORNIC_CNTR_READ			= 2,	/* send WQEs: READ, _INV */
+	ORNIC_CNTR_REMOTE_READ		= 3,	/* READs of the peer */
+	ORNIC_CNTR_WRITE		= 4,	/* send WQEs: WRITE, _IMM */
+	ORNIC_CNTR_REMOTE_WRITE		= 5,	/* WRITEs of the peer */
+};
+
+#define ORNIC_CNTR_OPS		6
+
 /* clang-format on */
 
 #endif /* ORNIC_HW_STATS_H */

@@ -94,6 +94,10 @@ enum ornic_opcode {
 	ORNIC_CMD_BIND_COUNTERS		= 0x62,	/* obj = QPN */
 	ORNIC_CMD_QUERY_STATS		= 0x63,	/* copies counters to memory */
 	ORNIC_CMD_MODIFY_STATS		= 0x64,	/* enables optional counters */
+	ORNIC_CMD_CREATE_COMP_CNTR	= 0x70,	/* a completion counter */
+	ORNIC_CMD_DESTROY_COMP_CNTR	= 0x71,	/* obj = its number; BUSY while a QP has it */
+	ORNIC_CMD_MODIFY_COMP_CNTR	= 0x72,	/* obj = its number */
+	ORNIC_CMD_ATTACH_COMP_CNTR	= 0x73,	/* obj = QPN */
 };
 
 enum ornic_status {
@@ -160,6 +164,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_RESIZE_SRQ		= 1 << 16,
 	ORNIC_CAP_INSPECT		= 1 << 17,
 	ORNIC_CAP_QUERY_CLOCK		= 1 << 18,
+	ORNIC_CAP_COMP_CNTR		= 1 << 19,	/* completion counters */
 };
 
 /*
@@ -191,7 +196,8 @@ struct ornic_rsp_query_device {
 	__u8 log_max_counters;		/* log2 of the counter sets */
 	__u8 log_max_mcast;		/* of multicast groups */
 	__u8 log_max_mcast_qps;		/* of QPs per group */
-	__u8 reserved[7];
+	__u8 log_max_comp_cntr;		/* of completion counters */
+	__u8 reserved[6];
 };
 
 /*
@@ -229,6 +235,40 @@ struct ornic_req_bind_counters {
 	struct ornic_req_hdr hdr;	/* obj = QPN */
 	__le32 counters;		/* set that the QP counts in, 0: none */
 	__u8 reserved[52];
+};
+
+/*
+ * CREATE_COMP_CNTR: a completion counter, all zero at first. @mem begins with
+ * its struct ornic_comp_cntr_record, in one page. Busy while QPs have it.
+ */
+struct ornic_req_create_comp_cntr {
+	struct ornic_req_hdr hdr;
+	struct ornic_mem mem;		/* the record */
+	__u8 reserved[40];
+};
+
+/*
+ * MODIFY_COMP_CNTR: hdr.obj = number of the counter. The record has the new value
+ * when the command is done.
+ */
+struct ornic_req_modify_comp_cntr {
+	struct ornic_req_hdr hdr;	/* obj = number of the counter */
+	__le64 value;
+	__u8 entry;			/* enum ornic_cntr_entry */
+	__u8 change;			/* enum ornic_cntr_change */
+	__u8 reserved[46];
+};
+
+/*
+ * ATTACH_COMP_CNTR: hdr.obj = QPN, in RESET or INIT. The counter counts what
+ * @ops names of the QP, whether it has a CQE or not, until DESTROY_QP. A QP may
+ * have several. ORNIC_BUSY if it has one for some of @ops.
+ */
+struct ornic_req_attach_comp_cntr {
+	struct ornic_req_hdr hdr;	/* obj = QPN */
+	__le32 cntr;			/* number of the counter */
+	__u8 ops;			/* bit n: enum ornic_cntr_op n; not 0 */
+	__u8 reserved[51];
 };
 
 /*
@@ -706,6 +746,9 @@ union ornic_req {
 	struct ornic_req_modify_srq modify_srq;
 	struct ornic_req_mcast mcast;
 	struct ornic_req_resize_srq resize_srq;
+	struct ornic_req_create_comp_cntr create_comp_cntr;
+	struct ornic_req_modify_comp_cntr modify_comp_cntr;
+	struct ornic_req_attach_comp_cntr attach_comp_cntr;
 	__u8 bytes[64];
 };
 
