@@ -107,9 +107,10 @@ static int cmd_create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
 /*
  * A device that does not respond is gone, and its objects with it (the bus has
  * stopped its DMA, see ornic_bus_ops). One that responds may refuse only
- * because of windows bound to an MR (@may_refuse), which ib_core does not
- * count: neither kernel users nor ib_core, when a process ends, could handle
- * any other refusal.
+ * because of windows bound to an MR, which ib_core does not count, or of QPs
+ * that have a completion counter, if ib_core failed to count one
+ * (@may_refuse): neither kernel users nor ib_core, when a process ends, could
+ * handle any other refusal.
  */
 static int cmd_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 		       bool may_refuse)
@@ -155,6 +156,7 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       rsp->log_max_srq <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_mcast <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_mcast_qps <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_comp_cntr <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_wqe <= LOG_MAX_RING &&
 	       rsp->log_max_cqe <= LOG_MAX_RING + 2 && rsp->max_sge &&
 	       rsp->max_sge <= ORNIC_MAX_SGE &&
@@ -199,6 +201,8 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 		caps->max_mcast = BIT(q->log_max_mcast);
 		caps->max_mcast_qps = BIT(q->log_max_mcast_qps);
 	}
+	if (caps->caps & ORNIC_CAP_COMP_CNTR)
+		caps->max_comp_cntr = max_objects(q->log_max_comp_cntr, 1);
 	caps->log_max_wqe = q->log_max_wqe;
 	caps->log_max_cqe = q->log_max_cqe;
 	caps->max_sge = q->max_sge;
@@ -521,6 +525,53 @@ int ornic_cmd_bind_counters(struct ornic_ib_dev *dev, u32 qpn, u32 set)
 			.hdr.opcode = ORNIC_CMD_BIND_COUNTERS,
 			.hdr.obj = cpu_to_le32(qpn),
 			.counters = cpu_to_le32(set),
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_create_comp_cntr(struct ornic_ib_dev *dev,
+			       const struct ornic_dma_mem *mem, u32 *cntr)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_CREATE_COMP_CNTR };
+
+	ornic_cmd_pack_mem(mem, &req.create_comp_cntr.mem);
+	return cmd_create(dev, &req, cntr);
+}
+
+int ornic_cmd_destroy_comp_cntr(struct ornic_ib_dev *dev, u32 cntr)
+{
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_COMP_CNTR, cntr, true);
+}
+
+int ornic_cmd_modify_comp_cntr(struct ornic_ib_dev *dev, u32 cntr, u8 entry,
+			       u8 change, u64 value)
+{
+	union ornic_req req = {
+		.modify_comp_cntr = {
+			.hdr.opcode = ORNIC_CMD_MODIFY_COMP_CNTR,
+			.hdr.obj = cpu_to_le32(cntr),
+			.value = cpu_to_le64(value),
+			.entry = entry,
+			.change = change,
+		},
+	};
+	union ornic_rsp rsp;
+
+	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_attach_comp_cntr(struct ornic_ib_dev *dev, u32 qpn, u32 cntr,
+			       u8 ops)
+{
+	union ornic_req req = {
+		.attach_comp_cntr = {
+			.hdr.opcode = ORNIC_CMD_ATTACH_COMP_CNTR,
+			.hdr.obj = cpu_to_le32(qpn),
+			.cntr = cpu_to_le32(cntr),
+			.ops = ops,
 		},
 	};
 	union ornic_rsp rsp;

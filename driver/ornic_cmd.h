@@ -103,6 +103,8 @@ struct ornic_srq_state {
  *		ornic_stat; of counter set @set, 0: the device's own
  * destroy_mkey	-EBUSY if windows are bound to the MR
  * destroy_mw	@key with any low byte
+ * destroy_comp_cntr
+ *		-EBUSY if QPs have it
  * modify_srq	arms the limit event
  * resize_srq	the stride of the ring stays
  * detach_mcast	0 if the device is gone
@@ -110,6 +112,11 @@ struct ornic_srq_state {
  * bind_counters
  *		@set 0: the device's own counters
  * modify_cq	@period in microseconds
+ * modify_comp_cntr
+ *		@entry and @change: enum ornic_cntr_entry, ornic_cntr_change
+ * attach_comp_cntr
+ *		@ops: bit n: enum ornic_cntr_op n; -EINVAL unless the QP is in
+ *		RESET or INIT, -EBUSY if it has a counter for some of them
  */
 
 void ornic_cmd_pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to);
@@ -160,6 +167,13 @@ int ornic_cmd_modify_stats(struct ornic_ib_dev *dev, u64 optional);
 int ornic_cmd_create_counters(struct ornic_ib_dev *dev, u32 *set);
 int ornic_cmd_destroy_counters(struct ornic_ib_dev *dev, u32 set);
 int ornic_cmd_bind_counters(struct ornic_ib_dev *dev, u32 qpn, u32 set);
+int ornic_cmd_create_comp_cntr(struct ornic_ib_dev *dev,
+			       const struct ornic_dma_mem *mem, u32 *cntr);
+int ornic_cmd_destroy_comp_cntr(struct ornic_ib_dev *dev, u32 cntr);
+int ornic_cmd_modify_comp_cntr(struct ornic_ib_dev *dev, u32 cntr, u8 entry,
+			       u8 change, u64 value);
+int ornic_cmd_attach_comp_cntr(struct ornic_ib_dev *dev, u32 qpn, u32 cntr,
+			       u8 ops);
 int ornic_cmd_inspect(struct ornic_ib_dev *dev, u8 kind, u32 obj,
 		      union ornic_rsp *rsp);
 int ornic_cmd_modify_cq(struct ornic_ib_dev *dev, u32 cqn, u16 count,

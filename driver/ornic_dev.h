@@ -28,6 +28,7 @@ struct ornic_caps {
 	u32 max_srq; /* SRQs, 0 if it has none */
 	u32 max_mcast; /* multicast groups, 0 if it has none */
 	u32 max_mcast_qps;
+	u32 max_comp_cntr; /* completion counters, 0 if it has none */
 	u8 log_max_wqe; /* log2 of the WQEs per ring, of an SRQ as well */
 	u8 log_max_cqe; /* log2 of the CQEs per CQ */
 	u8 max_sge;

@@ -23,6 +23,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-layout.h>
 
+#include "compat/compat_comp_cntr.h"
 #include "compat/compat_ops.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"
@@ -177,6 +178,7 @@ static int init_ibdev(struct ornic_ib_dev *dev)
 		ibdev->driver_def = ornic_uapi_defs;
 	ib_set_device_ops(ibdev, &ornic_ops);
 	ib_set_device_ops(ibdev, &ornic_compat_ops);
+	ib_set_device_ops(ibdev, &ornic_comp_cntr_ops);
 	/* Differs by bus, so it cannot be in the constant table. */
 	ibdev->ops.device_group = dev->bus->attrs;
 	return ib_device_set_netdev(ibdev, ornic_gid_netdev(dev), ORNIC_PORT);

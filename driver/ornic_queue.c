@@ -220,7 +220,7 @@ static struct ornic_mmap_entry *to_entry(struct rdma_user_mmap_entry *rdma)
 static struct ornic_mmap_entry *mmap_add(struct ib_ucontext *context,
 					 size_t size,
 					 struct ornic_queue_mem *mem,
-					 unsigned long pfn)
+					 unsigned long pfn, bool read_only)
 {
 	struct ornic_mmap_entry *entry;
 	int ret;
@@ -230,6 +230,7 @@ static struct ornic_mmap_entry *mmap_add(struct ib_ucontext *context,
 		return ERR_PTR(-ENOMEM);
 	entry->mem = mem;
 	entry->pfn = pfn;
+	entry->read_only = read_only;
 	ret = rdma_user_mmap_entry_insert(context, &entry->rdma, size);
 	if (ret)
 		goto err_free_entry;
@@ -242,15 +243,17 @@ err_free_entry:
 
 /* On success the entry owns @mem and frees it after its last user. */
 static struct ornic_mmap_entry *mmap_add_queue(struct ib_ucontext *context,
-					       struct ornic_queue_mem *mem)
+					       struct ornic_queue_mem *mem,
+					       bool read_only)
 {
-	return mmap_add(context, (size_t)mem->npages << PAGE_SHIFT, mem, 0);
+	return mmap_add(context, (size_t)mem->npages << PAGE_SHIFT, mem, 0,
+			read_only);
 }
 
 struct ornic_mmap_entry *ornic_mmap_add_doorbell(struct ib_ucontext *context,
 						 unsigned long pfn)
 {
-	return mmap_add(context, PAGE_SIZE, NULL, pfn);
+	return mmap_add(context, PAGE_SIZE, NULL, pfn, false);
 }
 
 /* @entry may be NULL. */
@@ -270,12 +273,17 @@ u64 ornic_mmap_size(const struct ornic_mmap_entry *entry)
 	return (u64)entry->rdma.npages << PAGE_SHIFT;
 }
 
-static int map_queue(struct vm_area_struct *vma, struct ornic_queue_mem *mem)
+static int map_queue(struct vm_area_struct *vma, struct ornic_mmap_entry *entry)
 {
-	unsigned long left = mem->npages;
+	unsigned long left = entry->mem->npages;
 
+	if (entry->read_only) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EPERM;
+		vm_flags_clear(vma, VM_MAYWRITE);
+	}
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
-	return vm_insert_pages(vma, vma->vm_start, mem->pages, &left);
+	return vm_insert_pages(vma, vma->vm_start, entry->mem->pages, &left);
 }
 
 /*
@@ -336,7 +344,7 @@ int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 
 	entry = to_entry(rdma);
 	if (entry->mem)
-		ret = map_queue(vma, entry->mem);
+		ret = map_queue(vma, entry);
 	else
 		ret = map_doorbell_page(context, vma, entry);
 	rdma_user_mmap_entry_put(rdma);
@@ -354,14 +362,13 @@ void ornic_ib_mmap_free(struct rdma_user_mmap_entry *rdma)
 
 /* ---- Queues -------------------------------------------------------------- */
 
-/* Allocate queue memory and let a user map it. */
-int ornic_queue_init(struct ornic_queue *queue, struct ib_ucontext *context,
-		     u64 size)
+static int queue_init(struct ornic_queue *queue, struct ib_ucontext *context,
+		      u64 size, bool read_only)
 {
 	queue->mem = queue_mem_alloc(context->device, size);
 	if (IS_ERR(queue->mem))
 		return PTR_ERR(queue->mem);
-	queue->mmap = mmap_add_queue(context, queue->mem);
+	queue->mmap = mmap_add_queue(context, queue->mem, read_only);
 	if (IS_ERR(queue->mmap))
 		goto err_free_mem;
 	return 0;
@@ -370,6 +377,20 @@ err_free_mem:
 	queue_mem_unmap(context->device, queue->mem);
 	queue_mem_free(queue->mem);
 	return PTR_ERR(queue->mmap);
+}
+
+/* Allocate queue memory and let a user map it. */
+int ornic_queue_init(struct ornic_queue *queue, struct ib_ucontext *context,
+		     u64 size)
+{
+	return queue_init(queue, context, size, false);
+}
+
+/* The same for what the device alone writes. */
+int ornic_queue_init_read_only(struct ornic_queue *queue,
+			       struct ib_ucontext *context, u64 size)
+{
+	return queue_init(queue, context, size, true);
 }
 
 /* Allocate queue memory without a mapping. */

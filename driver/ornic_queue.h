@@ -30,6 +30,7 @@ struct ornic_mmap_entry {
 	/* Queue memory, owned by the entry; NULL: the doorbell page */
 	struct ornic_queue_mem *mem;
 	unsigned long pfn; /* page frame of the doorbell page */
+	bool read_only; /* users cannot write to it */
 };
 
 struct ornic_mmap_entry *ornic_mmap_add_doorbell(struct ib_ucontext *context,
@@ -47,6 +48,8 @@ struct ornic_queue {
 
 int ornic_queue_init(struct ornic_queue *queue, struct ib_ucontext *context,
 		     u64 size);
+int ornic_queue_init_read_only(struct ornic_queue *queue,
+			       struct ib_ucontext *context, u64 size);
 int ornic_queue_init_kernel(struct ornic_queue *queue, struct ib_device *ibdev,
 			    u64 size);
 void ornic_queue_release(struct ornic_queue *queue, struct ib_device *ibdev);

@@ -19,6 +19,7 @@
 #define UVERBS_MODULE_NAME ornic
 #include <rdma/uverbs_named_ioctl.h>
 
+#include "compat/compat_comp_cntr.h"
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
@@ -359,5 +360,6 @@ const struct uapi_definition ornic_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &ornic_query_context),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_PD, &ornic_pd_query),
 	UAPI_DEF_CHAIN(ornic_srq_defs),
+	UAPI_DEF_CHAIN(ornic_comp_cntr_defs),
 	{}
 };

@@ -137,6 +137,22 @@ enum ornic_srq_resize_attrs {
 	ORNIC_ATTR_SRQ_RESIZE_RESP,
 };
 
+/*
+ * What UVERBS_METHOD_COMP_CNTR_CREATE returns in ORNIC_ATTR_CREATE_COMP_CNTR_RESP,
+ * which may be left out: one mmap of @mmap_size bytes, for reading only, which
+ * begins with the struct ornic_comp_cntr_record.
+ */
+struct ornic_create_comp_cntr_resp {
+	__u32 comp_mask;
+	__u32 number;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+};
+
+enum ornic_create_comp_cntr_attrs {
+	ORNIC_ATTR_CREATE_COMP_CNTR_RESP = (1U << 12),
+};
+
 struct ornic_create_ah_resp {
 	__u32 comp_mask;
 	__u32 ah;

@@ -236,6 +236,10 @@ ORNIC_AT(ornic_create_srq_resp, max_sge, 26);
 ORNIC_SIZE(ornic_resize_srq_resp, 24);
 ORNIC_AT(ornic_resize_srq_resp, log_depth, 4);
 ORNIC_AT(ornic_resize_srq_resp, mmap_offset, 8);
+ORNIC_SIZE(ornic_create_comp_cntr_resp, 24);
+ORNIC_AT(ornic_create_comp_cntr_resp, number, 4);
+ORNIC_AT(ornic_create_comp_cntr_resp, mmap_offset, 8);
+ORNIC_AT(ornic_create_comp_cntr_resp, mmap_size, 16);
 ORNIC_SIZE(ornic_create_ah_resp, 8);
 
 ORNIC_SIZE(ornic_pci_device_regs, 64);
