@@ -58,8 +58,16 @@ public:
 		std::memcpy(bytes.data(), &hdr_, sizeof(hdr_));
 		std::memcpy(bytes.data() + sizeof(hdr_), attrs_.data(),
 			    sizeof(attrs_));
-		return ioctl(cmd_fd, RDMA_VERBS_IOCTL, bytes.data()) ? errno :
-								       0;
+		if (ioctl(cmd_fd, RDMA_VERBS_IOCTL, bytes.data()))
+			return errno;
+		std::memcpy(attrs_.data(), bytes.data() + sizeof(hdr_),
+			    sizeof(attrs_));
+		return 0;
+	}
+	/** Of an object that the kernel has made, which was given as 0. */
+	[[nodiscard]] std::uint32_t handle(std::size_t i) const noexcept
+	{
+		return static_cast<std::uint32_t>(attrs_[i].data);
 	}
 
 private:

@@ -56,8 +56,32 @@ template <typename T> [[nodiscard]] consteval bool is_mr_init_attr() noexcept
 	return right;
 }
 
+/* The same for completion counters. */
+template <typename T> [[nodiscard]] consteval bool is_comp_cntr() noexcept
+{
+	bool right = true;
+
+	if constexpr (requires { sizeof(T); })
+		right = sizeof(T) == sizeof(pabi_comp_cntr) &&
+			offsetof(T, handle) == offsetof(pabi_comp_cntr, handle);
+	return right;
+}
+
+template <typename T> [[nodiscard]] consteval bool is_comp_cntr_attr() noexcept
+{
+	bool right = true;
+
+	if constexpr (requires { sizeof(T); })
+		right = sizeof(T) == sizeof(pabi_comp_cntr_init_attr) &&
+			offsetof(T, flags) ==
+				offsetof(pabi_comp_cntr_init_attr, flags);
+	return right;
+}
+
 } // namespace
 
+static_assert(is_comp_cntr<struct ibv_comp_cntr>());
+static_assert(is_comp_cntr_attr<struct ibv_comp_cntr_init_attr>());
 static_assert(is_mr_init_attr<struct ibv_mr_init_attr>());
 static_assert(places_late_ops<ibv_qp_ex>());
 static_assert(offsetof(pabi_qp, last.wr_atomic_write) == PABI_QP_EX_SIZE);

@@ -169,6 +169,23 @@ struct pabi_mr_init_attr {
 	void *addr;
 };
 
+/* struct ibv_comp_cntr and its like, from 65 on. */
+struct pabi_comp_cntr {
+	struct ibv_context *context;
+	uint32_t handle;
+};
+
+struct pabi_comp_cntr_init_attr {
+	uint32_t comp_mask;
+	int type; /* 0: counts work requests */
+	uint32_t flags;
+};
+
+struct pabi_qp_attach_comp_cntr_attr {
+	uint32_t comp_mask;
+	uint32_t op_mask;
+};
+
 /* An operation that this provider leaves to libibverbs. */
 typedef void (*pabi_unused)(void);
 
@@ -196,7 +213,9 @@ struct pabi_context_ops {
 	pabi_unused cq_event;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd,
 				    struct ibv_ah_attr *attr);
-	pabi_unused create_comp_cntr;
+	struct pabi_comp_cntr *(*create_comp_cntr)(
+		struct ibv_context *context,
+		struct pabi_comp_cntr_init_attr *attr);
 	pabi_unused create_counters;
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
@@ -221,7 +240,7 @@ struct pabi_context_ops {
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct pabi_mr *mr);
 	int (*destroy_ah)(struct ibv_ah *ah);
-	pabi_unused destroy_comp_cntr;
+	int (*destroy_comp_cntr)(struct pabi_comp_cntr *cntr);
 	pabi_unused destroy_counters;
 	int (*destroy_cq)(struct ibv_cq *cq);
 	pabi_unused destroy_flow;
@@ -241,8 +260,8 @@ struct pabi_context_ops {
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
 	struct ibv_pd *(*import_pd)(struct ibv_context *context,
 				    uint32_t pd_handle);
-	pabi_unused inc_comp_cntr;
-	pabi_unused inc_err_comp_cntr;
+	int (*inc_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t amount);
+	int (*inc_err_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t amount);
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	pabi_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -263,8 +282,11 @@ struct pabi_context_ops {
 	pabi_unused post_srq_ops;
 	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			     struct ibv_recv_wr **bad_wr);
-	pabi_unused qp_attach_comp_cntr;
-	pabi_unused query_comp_cntr_caps;
+	int (*qp_attach_comp_cntr)(struct ibv_qp *qp,
+				   struct pabi_comp_cntr *cntr,
+				   struct pabi_qp_attach_comp_cntr_attr *attr);
+	int (*query_comp_cntr_caps)(struct ibv_context *context, void *caps,
+				    size_t caps_size);
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -280,9 +302,9 @@ struct pabi_context_ops {
 	int (*query_rt_values)(struct ibv_context *context,
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
-	pabi_unused read_comp_cntr;
+	int (*read_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t *value);
 	pabi_unused read_counters;
-	pabi_unused read_err_comp_cntr;
+	int (*read_err_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t *value);
 	pabi_unused reg_dm_mr;
 	pabi_unused reg_dmabuf_mr;
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
@@ -293,9 +315,9 @@ struct pabi_context_ops {
 	int (*rereg_mr)(struct pabi_mr *mr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
-	pabi_unused set_comp_cntr;
+	int (*set_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t value);
 	pabi_unused set_ece;
-	pabi_unused set_err_comp_cntr;
+	int (*set_err_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t value);
 	pabi_unused unimport_dm;
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);
@@ -369,6 +391,22 @@ int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num,
 __attribute__((weak)) int ibv_cmd_query_port_speed(struct ibv_context *context,
 						   uint32_t port_num,
 						   uint64_t *port_speed);
+__attribute__((weak)) int
+ibv_cmd_query_comp_cntr_caps(struct ibv_context *context, void *caps,
+			     size_t caps_size);
+__attribute__((weak)) int
+ibv_cmd_destroy_comp_cntr(struct pabi_comp_cntr *cntr);
+__attribute__((weak)) int ibv_cmd_set_comp_cntr(struct pabi_comp_cntr *cntr,
+						uint64_t value);
+__attribute__((weak)) int ibv_cmd_set_err_comp_cntr(struct pabi_comp_cntr *cntr,
+						    uint64_t value);
+__attribute__((weak)) int ibv_cmd_inc_comp_cntr(struct pabi_comp_cntr *cntr,
+						uint64_t amount);
+__attribute__((weak)) int ibv_cmd_inc_err_comp_cntr(struct pabi_comp_cntr *cntr,
+						    uint64_t amount);
+__attribute__((weak)) int
+ibv_cmd_qp_attach_comp_cntr(struct ibv_qp *qp, struct pabi_comp_cntr *cntr,
+			    struct pabi_qp_attach_comp_cntr_attr *attr);
 int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd, void *cmd,
 		     size_t cmd_size, void *resp, size_t resp_size);
 int ibv_cmd_dealloc_pd(struct ibv_pd *pd);

@@ -56,9 +56,10 @@ template <typename Enum>
 #ifdef __aarch64__
 
 /** What follows in program order is not done before this load. */
-[[nodiscard]] inline std::uint32_t load_acquire(const __le32 &word) noexcept
+template <typename Word>
+[[nodiscard]] inline Word load_acquire(const Word &word) noexcept
 {
-	__le32 value = __atomic_load_n(&word, __ATOMIC_RELAXED);
+	Word value = __atomic_load_n(&word, __ATOMIC_RELAXED);
 
 	asm volatile("dmb oshld" ::: "memory");
 	return le(value);
@@ -79,7 +80,8 @@ inline void store_release(__le32 &word, std::uint32_t value) noexcept
 
 #else
 
-[[nodiscard]] inline std::uint32_t load_acquire(const __le32 &word) noexcept
+template <typename Word>
+[[nodiscard]] inline Word load_acquire(const Word &word) noexcept
 {
 	return le(__atomic_load_n(&word, __ATOMIC_ACQUIRE));
 }

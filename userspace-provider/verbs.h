@@ -28,6 +28,17 @@ int close_xrcd(ibv_xrcd *xrcd) noexcept;
 ibv_ah *create_ah(ibv_pd *pd, ibv_ah_attr *attr) noexcept;
 int destroy_ah(ibv_ah *ah) noexcept;
 
+// comp_cntr.cc
+int query_comp_cntr_caps(ibv_context *ctx, void *caps,
+			 std::size_t caps_size) noexcept;
+pabi_comp_cntr *create_comp_cntr(ibv_context *ctx,
+				 pabi_comp_cntr_init_attr *attr) noexcept;
+int destroy_comp_cntr(pabi_comp_cntr *cntr) noexcept;
+int read_comp_cntr(pabi_comp_cntr *cntr, std::uint64_t *value) noexcept;
+int read_err_comp_cntr(pabi_comp_cntr *cntr, std::uint64_t *value) noexcept;
+int qp_attach_comp_cntr(ibv_qp *qp, pabi_comp_cntr *cntr,
+			pabi_qp_attach_comp_cntr_attr *attr) noexcept;
+
 // clock.cc
 int query_rt_values(ibv_context *ctx, ibv_values_ex *values) noexcept;
 

@@ -3,7 +3,7 @@
 // A provider on the libibverbs that this program finds, of whatever release: a device is
 // found, opened and used by the public interface. The kernel is here: a sysfs of a few
 // files, and write(), by which libibverbs gives its commands where there are no ioctls;
-// the one for the speed of a port alone is an ioctl.
+// those for the speed of a port and for completion counters alone are ioctls.
 // The memory of queues is that of a file.
 //
 // load DRIVER, as in RDMAV_DRIVERS: prints what failed; exits with 1 then
@@ -182,8 +182,17 @@ template <typename T> T read_at(const void *bytes, std::size_t offset)
 	return value;
 }
 
-// Kernel headers may not have it yet.
+// Kernel headers may not have them yet.
 constexpr std::uint16_t query_port_speed_method = 7;
+constexpr std::uint16_t comp_cntr_caps_method = 8;
+constexpr std::uint16_t comp_cntr_object = 19;
+constexpr std::uint16_t attach_comp_cntr_method = 2;
+
+enum comp_cntr_methods : std::uint16_t {
+	COMP_CNTR_CREATE,
+	COMP_CNTR_DESTROY,
+	COMP_CNTR_MODIFY,
+};
 
 /* The attributes are the port and the address of the response. */
 int query_port_speed(const char *attrs)
@@ -195,6 +204,97 @@ int query_port_speed(const char *attrs)
 	std::memcpy(reinterpret_cast<void *>(response.data), &speed,
 		    sizeof(speed));
 	return 0;
+}
+
+template <typename T> void write_at(std::uint64_t address, const T &value)
+{
+	std::memcpy(reinterpret_cast<void *>(address), &value, sizeof(value));
+}
+
+std::uint64_t comp_cntr_at; // where in the file the last record is
+std::uint64_t attached_ops; // of a QP
+int comp_cntrs;
+
+/* Attributes are the handle of the new one and the address of the response. */
+int create_comp_cntr(char *attrs)
+{
+	auto made = read_at<ib_uverbs_attr>(attrs, 0);
+	auto response = read_at<ib_uverbs_attr>(attrs, sizeof(made));
+	ornic_create_comp_cntr_resp cntr{};
+
+	comp_cntr_at = allocate();
+	cntr.mmap_offset = comp_cntr_at;
+	cntr.mmap_size = queue_bytes;
+	write_at(response.data, cntr);
+	made.data = ++last_handle;
+	std::memcpy(attrs, &made, sizeof(made));
+	++comp_cntrs;
+	return 0;
+}
+
+/* Handle, entry, operation, value; by the device, which writes the record. */
+int modify_comp_cntr(const char *attrs)
+{
+	auto arg = [&](std::size_t i) {
+		return read_at<ib_uverbs_attr>(attrs,
+					       i * sizeof(ib_uverbs_attr))
+			.data;
+	};
+	auto at = static_cast<off_t>(comp_cntr_at + 8 * arg(1));
+	std::uint64_t value = 0;
+
+	EXPECT(pread(memory_fd, &value, sizeof(value), at) == sizeof(value));
+	value = arg(2) ? value + arg(3) : arg(3);
+	EXPECT(pwrite(memory_fd, &value, sizeof(value), at) == sizeof(value));
+	return 0;
+}
+
+/* Each attribute is for one number, told from the others by its length and id. */
+int query_comp_cntr_caps(const char *attrs, std::size_t count)
+{
+	for (std::size_t i = 0; i < count; ++i) {
+		auto attr = read_at<ib_uverbs_attr>(attrs,
+						    i * sizeof(ib_uverbs_attr));
+
+		if (attr.len == sizeof(std::uint64_t))
+			write_at(attr.data, UINT64_MAX);
+		else
+			write_at(attr.data, std::uint32_t{ 0x3f });
+	}
+	return 0;
+}
+
+/* One of completion counters, or -1. */
+int run_comp_cntr(const ib_uverbs_ioctl_hdr &hdr, char *attrs)
+{
+	if (hdr.object_id == UVERBS_OBJECT_DEVICE)
+		return query_comp_cntr_caps(attrs, hdr.num_attrs);
+	if (hdr.object_id == UVERBS_OBJECT_QP) {
+		attached_ops = read_at<ib_uverbs_attr>(
+				       attrs, 2 * sizeof(ib_uverbs_attr))
+				       .data;
+		return 0;
+	}
+	switch (hdr.method_id) {
+	case COMP_CNTR_CREATE:
+		return create_comp_cntr(attrs);
+	case COMP_CNTR_DESTROY:
+		--comp_cntrs;
+		return 0;
+	case COMP_CNTR_MODIFY:
+		return modify_comp_cntr(attrs);
+	default:
+		return -1;
+	}
+}
+
+[[nodiscard]] bool is_of_comp_cntr(const ib_uverbs_ioctl_hdr &hdr)
+{
+	return hdr.object_id == comp_cntr_object ||
+	       (hdr.object_id == UVERBS_OBJECT_DEVICE &&
+		hdr.method_id == comp_cntr_caps_method) ||
+	       (hdr.object_id == UVERBS_OBJECT_QP &&
+		hdr.method_id == attach_comp_cntr_method);
 }
 
 } // namespace
@@ -240,12 +340,14 @@ int ioctl(int, unsigned long, ...) noexcept
 	va_list args;
 
 	va_start(args, 0);
-	const auto *bytes = va_arg(args, const char *);
+	auto *bytes = va_arg(args, char *);
 	va_end(args);
 	auto hdr = read_at<ib_uverbs_ioctl_hdr>(bytes, 0);
 	if (hdr.object_id == UVERBS_OBJECT_DEVICE &&
 	    hdr.method_id == query_port_speed_method && hdr.num_attrs == 2)
 		return query_port_speed(bytes + sizeof(hdr));
+	if (is_of_comp_cntr(hdr))
+		return run_comp_cntr(hdr, bytes + sizeof(hdr));
 	errno = ENOTTY;
 	return -1;
 }
@@ -415,6 +517,65 @@ template <typename Verb> Verb *find_verb(const char *name, const char *version)
 	return verb;
 }
 
+/* In libibverbs of 65 or not at all; types are those of pabi.h. */
+template <typename Verb> Verb *verb_65(const char *name)
+{
+	return reinterpret_cast<Verb *>(
+		dlvsym(RTLD_DEFAULT, name, "IBVERBS_1.18"));
+}
+
+void change_comp_cntr(pabi_comp_cntr *cntr)
+{
+	using change = int(pabi_comp_cntr *, std::uint64_t);
+	using read = int(pabi_comp_cntr *, std::uint64_t *);
+	std::uint64_t value = 0, errors = 0;
+
+	EXPECT(!verb_65<change>("ibv_set_comp_cntr")(cntr, 40));
+	EXPECT(!verb_65<change>("ibv_inc_comp_cntr")(cntr, 2));
+	EXPECT(!verb_65<change>("ibv_set_err_comp_cntr")(cntr, 6));
+	EXPECT(!verb_65<change>("ibv_inc_err_comp_cntr")(cntr, 1));
+	EXPECT(!verb_65<read>("ibv_read_comp_cntr")(cntr, &value));
+	EXPECT(!verb_65<read>("ibv_read_err_comp_cntr")(cntr, &errors));
+	EXPECT(value == 42 && errors == 7);
+}
+
+void use_comp_cntr(ibv_context *ctx, ibv_pd *pd)
+{
+	pabi_comp_cntr_init_attr attr{};
+	pabi_qp_attach_comp_cntr_attr ops = { .comp_mask = 0, .op_mask = 0x15 };
+	ibv_qp_init_attr qp_attr{};
+	struct {
+		std::uint64_t max_value;
+		std::uint32_t numbers[2];
+	} caps{};
+
+	auto *create = find_verb<pabi_comp_cntr *(ibv_context *, void *)>(
+		"ibv_create_comp_cntr", "IBVERBS_1.18");
+	if (!create)
+		return;
+	EXPECT(!verb_65<int(ibv_context *, void *, std::size_t)>(
+		"_ibv_query_comp_cntr_caps")(ctx, &caps, sizeof(caps)));
+	EXPECT(caps.max_value == UINT64_MAX && caps.numbers[1] == 0x3f);
+	pabi_comp_cntr *cntr = create(ctx, &attr);
+	EXPECT(cntr && cntr->context == ctx && comp_cntrs == 1);
+	if (!cntr)
+		return;
+	change_comp_cntr(cntr);
+	ibv_cq *cq = ibv_create_cq(ctx, 8, nullptr, nullptr, 0);
+	qp_attr.send_cq = qp_attr.recv_cq = cq;
+	qp_attr.qp_type = IBV_QPT_RC;
+	ibv_qp *qp = cq ? ibv_create_qp(pd, &qp_attr) : nullptr;
+	EXPECT(qp && !verb_65<int(ibv_qp *, pabi_comp_cntr *, void *)>(
+			     "ibv_qp_attach_comp_cntr")(qp, cntr, &ops));
+	EXPECT(attached_ops == 0x15);
+	EXPECT(qp && !ibv_destroy_qp(qp));
+	EXPECT(cq && !ibv_destroy_cq(cq));
+	EXPECT(!verb_65<int(pabi_comp_cntr *)>("ibv_destroy_comp_cntr")(cntr));
+	EXPECT(!comp_cntrs);
+	attr.type = 1;
+	EXPECT(!create(ctx, &attr) && errno == EOPNOTSUPP);
+}
+
 void use_later_verbs(ibv_context *ctx, ibv_pd *pd)
 {
 	static char memory[4096];
@@ -481,6 +642,7 @@ void use_device(ibv_device *device)
 	if (pd) {
 		use_pd(ctx, pd);
 		use_later_verbs(ctx, pd);
+		use_comp_cntr(ctx, pd);
 		EXPECT(!ibv_dealloc_pd(pd));
 	}
 	EXPECT(!ibv_close_device(ctx));
