@@ -12,7 +12,8 @@
 #   qemu-tests/nic        of the engine engine.h; nothing of the driver
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
 #                         is common to them is verbs.h, live_memory.h, ktap.h of verify;
-#                         kfuzz also uapi, as what it damages is ours
+#                         kfuzz also uapi, as what it damages is ours, and
+#                         comp_cntr, as it is in the provider's place
 #   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing
 #                         of ours
 
@@ -36,7 +37,7 @@ function allowed(file, what, quoted)
 		return !quoted || what ~ /^(pci\/pci|ornic)_[a-z_]+\.h$/
 	if (file ~ /^kunit\//)
 		return !quoted ? what !~ /^ornic_/ : what !~ /^(ornic_|soft|\.\.)/
-	if (file ~ /^qemu-tests\/programs\/kfuzz\// && what ~ /^rdma\/ornic-/)
+	if (file ~ /^qemu-tests\/programs\/(kfuzz|comp_cntr)\// && what ~ /^rdma\/ornic-/)
 		return 1
 	if (file ~ /^qemu-tests\/programs\//)
 		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|ktap)\.h$|^\.\.\/kfuzz\/nldev\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/

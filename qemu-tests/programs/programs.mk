@@ -3,7 +3,7 @@
 
 programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events \
-		$(BUILD)/programs/ornic_live \
+		$(BUILD)/programs/ornic_live $(BUILD)/programs/ornic_comp_cntr \
 		$(BUILD)/programs/ornic_attack_remote \
 		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
 		$(BUILD)/programs/ornic_faults
@@ -49,6 +49,12 @@ $(BUILD)/programs/ornic_events: $(BUILD)/programs/events/main.o \
 $(BUILD)/programs/ornic_live: $(BUILD)/programs/live/main.o \
 		$(BUILD)/programs/verify/verbs.o \
 		$(BUILD)/programs/verify/live_memory.o
+	$(CXX) $^ -libverbs -pthread -o $@
+
+$(BUILD)/programs/comp_cntr/%.o: CPPFLAGS += -Iuapi
+
+$(BUILD)/programs/ornic_comp_cntr: $(BUILD)/programs/comp_cntr/main.o \
+		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -libverbs -pthread -o $@
 
 $(BUILD)/programs/ornic_attack_remote: $(BUILD)/programs/attack/remote.o \
