@@ -253,6 +253,13 @@ static void modify_asks_for_drained_by_name(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, *drained, 1);
+	/* Asked for once, it does not come each time. */
+	KUNIT_ASSERT_EQ(
+		test, ornic_th_modify(&fix->a, ORNIC_QPS_RTS, ORNIC_QPM_STATE),
+		0);
+	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, sqd, ORNIC_QPM_STATE),
+			0);
+	KUNIT_EXPECT_EQ(test, *drained, 1);
 }
 
 /* Two devices, two numbers, and neither tells the next one. */

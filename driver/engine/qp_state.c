@@ -198,8 +198,11 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->rtt.start = 0;
 		sq->rtt.congested = false;
 	}
+	/* It is asked for with the transition to SQD, and for that one. */
 	if (m->mask & ORNIC_QPM_SQD_NOTIFY)
 		qp->sqd_notify = m->sqd_notify;
+	else if (qp->state != ORNIC_QPS_SQD)
+		qp->sqd_notify = false;
 }
 
 static void apply_rq(struct ornic_qp *qp, const struct modify *m)
