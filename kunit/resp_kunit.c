@@ -718,6 +718,25 @@ static void resp_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 3 + MTU, MTU, 2), -1);
 }
 
+/* IBTA 10.3.1.6: the receive of a message that was cut off is flushed first. */
+static void resp_flush_amid_message(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_type(test, ORNIC_QPT_RC);
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		ornic_fix_recv(&fix->a, &fix->am, i, 0, 2 * MTU);
+	ornic_fix_request(fix, ORNIC_OP_SEND_FIRST, 0, 0, 0, MTU);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_ERR), 0);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe),
+				ORNIC_CQE_WR_FLUSH_ERR);
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
+	}
+	KUNIT_EXPECT_EQ(test, status(fix), NONE);
+}
+
 static struct kunit_case resp_cases[] = {
 	KUNIT_CASE_PARAM(resp_sequence, seq_gen_params),
 	KUNIT_CASE(resp_one_nak_per_gap),
@@ -735,6 +754,7 @@ static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(resp_wrong_peer),
 	KUNIT_CASE(resp_comm_est),
 	KUNIT_CASE(resp_pieces),
+	KUNIT_CASE(resp_flush_amid_message),
 	{}
 };
 
