@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "goodput.h"
 #include "scenario.h"
 
 extern "C" {
@@ -141,6 +142,90 @@ TEST(sim, bottleneck)
 		return;
 	EXPECT_LT(all.sent, all.bytes * 3 / 2);
 	EXPECT_LT(all.ns / all.seeds, 150000000u);
+}
+
+// A path, and what must be reached of what the same delay allows without loss.
+struct path {
+	const char *name;
+	std::uint64_t delay; // us
+	double loss;
+	double overtake;
+	double duplicate;
+	double least[3]; // of WRITE, SEND, READ
+};
+
+// clang-format off
+const path paths[] = {
+	{ "20 us",		20,	0,	0,	0,	{ 1, 1, 1 } },
+	{ "20 us, 0.1 % lost",	20,	0.001,	0,	0,	{ 0.9, 0.9, 0.25 } },
+	{ "20 us, 1 % lost",	20,	0.01,	0,	0,	{ 0.06, 0.06, 0.05 } },
+	{ "20 us, 5 % lost",	20,	0.05,	0,	0,	{ 0.002, 0.002, 0.002 } },
+	{ "20 us, 10 % lost",	20,	0.1,	0,	0,	{ 0, 0, 0 } },
+	{ "20 us, 5 % twice",	20,	0,	0,	0.05,	{ 0.98, 0.98, 0.98 } },
+	{ "1 ms",		1000,	0,	0,	0,	{ 1, 1, 1 } },
+	{ "1 ms, 0.1 % lost",	1000,	0.001,	0,	0,	{ 0.9, 0.9, 0.7 } },
+	{ "1 ms, 1 % lost",	1000,	0.01,	0,	0,	{ 0.25, 0.2, 0.3 } },
+	{ "1 ms, 5 % lost",	1000,	0.05,	0,	0,	{ 0.01, 0.01, 0.01 } },
+	{ "1 ms, 10 % lost",	1000,	0.1,	0,	0,	{ 0, 0, 0 } },
+	{ "1 ms, 25 % overtake", 1000,	0,	0.25,	0,	{ 0.01, 0.01, 0.1 } },
+};
+// clang-format on
+
+sim::achieved measure(const path &p, u8 opcode, std::uint64_t messages)
+{
+	sim::transfer t;
+
+	t.opcode = opcode;
+	t.messages = messages;
+	t.path.delay = p.delay * sim::us;
+	t.path.loss = p.loss;
+	t.path.overtake = p.overtake;
+	t.path.duplicate = p.duplicate;
+	t.path.reorder_delay = p.delay * sim::us;
+	t.path.ns_per_byte = 2; // 4 Gbit/s
+	t.path.max_harm = ~0u;
+	t.seed = opt.one ? opt.seed : 1;
+	t.trace = opt.trace;
+	return sim::measure(t);
+}
+
+// One line of the table: MB/s, packets for each one of data.
+void show_path(const path &p, std::uint64_t messages, double clean[3])
+{
+	static const u8 opcodes[] = { ORNIC_WQE_WRITE, ORNIC_WQE_SEND,
+				      ORNIC_WQE_READ };
+
+	std::printf("# %-20s", p.name);
+	for (int i = 0; i < 3; i++) {
+		sim::achieved got = measure(p, opcodes[i], messages);
+
+		if (!p.loss && !p.overtake && !p.duplicate)
+			clean[i] = got.mb_per_s;
+
+		double part = got.mb_per_s / clean[i];
+
+		std::printf(" %7.1f %4.2f %5.2f |", got.mb_per_s, part,
+			    static_cast<double>(got.packets) /
+				    static_cast<double>(got.data_packets));
+		EXPECT_EQ(got.failure, "") << p.name;
+		if (messages >= 400) {
+			EXPECT_GE(part, p.least[i]) << p.name << " " << i;
+		}
+	}
+	std::printf("\n");
+}
+
+TEST(sim, goodput)
+{
+	// Few under sanitizers, where speed is not looked at.
+	std::uint64_t messages = opt.seeds >= 10000 ? 400 : 40;
+	double clean[3] = {};
+
+	std::printf("# 64 KiB, 4 Gbit/s: MB/s, part of that without loss, "
+		    "packets per packet of data\n");
+	std::printf("# %-20s %20s %21s %21s\n", "", "WRITE", "SEND", "READ");
+	for (const path &p : paths)
+		show_path(p, messages, clean);
 }
 
 TEST(sim, same_seed_same_run)

@@ -11,10 +11,6 @@ namespace sim
 namespace
 {
 
-// How often the same packet may be harmed: retry counters are finite, and a
-// test that asks for completion must not let them run out by bad luck.
-constexpr u32 max_harm = 2;
-
 std::unique_ptr<u8[]> copy_of(const u8 *data, u32 len)
 {
 	std::unique_ptr<u8[]> copy(new u8[len]);
@@ -87,7 +83,9 @@ void wire::note(const char *what, const departure &d)
 		pkt.msn, pkt.payload_len, pkt.dma_len, what);
 }
 
-// The same request or response may be harmed only so many times.
+// The same request or response may be harmed only so many times: retry counters
+// are finite, and a test that asks for completion must not let them run out by
+// bad luck.
 bool wire::is_harmed_enough(const ornic_th_frame *f)
 {
 	ornic_pkt pkt;
@@ -100,7 +98,7 @@ bool wire::is_harmed_enough(const ornic_th_frame *f)
 	u64 id = static_cast<u64>(pkt.qpn) << 25 |
 		 static_cast<u64>(response) << 24 | pkt.psn;
 
-	return ++harmed_[id] > max_harm;
+	return ++harmed_[id] > faults_.max_harm;
 }
 
 void wire::send_copy(const departure &d, u64 when, bool damaged)
@@ -135,6 +133,8 @@ void wire::depart(const departure &d, const departure *next)
 	lose |= cut_;
 	if (late)
 		when += rng_.in(0, faults_.reorder_delay);
+	if (faults_.overtake > 0 && rng_.chance(faults_.overtake))
+		when = d.when;
 	if (next && faults_.swap > 0 && rng_.chance(faults_.swap)) {
 		when = next->when + faults_.delay + 1;
 		swapped_++;

@@ -53,6 +53,8 @@ struct faults {
 	double damage = 0;
 	double reorder = 0;
 	double swap = 0; // with the next frame
+	double overtake = 0; // arrives without delay
+	u32 max_harm = 2; // how often the same packet may be lost or damaged
 	u64 delay = 1000; // ns
 	u64 jitter = 0;
 	u64 reorder_delay = 0;

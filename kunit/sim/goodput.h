@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// How much a connection carries over a bad path, in virtual time.
+#pragma once
+
+#include "wire.h"
+
+namespace sim
+{
+
+constexpr u32 goodput_message = 65536; // bytes
+
+struct transfer {
+	u8 opcode = 0; // enum ornic_wqe_opcode: SEND, WRITE or READ
+	u64 messages = 0; // of goodput_message bytes
+	faults path; // in both directions
+	u64 seed = 1;
+	bool trace = false;
+};
+
+struct achieved {
+	std::string failure; // empty: all is well
+	double mb_per_s = 0; // bytes of messages, 10^6
+	u64 ns = 0; // virtual time
+	u64 packets = 0; // that the requester's and responder's side sent
+	u64 data_packets = 0; // that the messages have
+	u64 retries = 0;
+	u64 timeouts = 0;
+};
+
+// One RC connection, path MTU 1024, sixteen messages under way.
+achieved measure(const transfer &t);
+
+} // namespace sim
