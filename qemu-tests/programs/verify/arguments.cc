@@ -14,6 +14,8 @@ class arguments : public verify {};
 
 TEST_F(arguments, send_queue_full)
 {
+	if (on.client.is_rxe)
+		skip("rxe of Linux 6.1 holds one more than max_send_wr");
 	pair p(on.client, on.server, { .depth = 8 });
 	uint32_t posted = 0;
 
@@ -35,6 +37,8 @@ TEST_F(arguments, send_queue_full)
 
 TEST_F(arguments, recv_queue_full)
 {
+	if (on.server.is_rxe)
+		skip("rxe of Linux 6.1 holds one more than max_recv_wr");
 	pair p(on.client, on.server, { .depth = 8 });
 	ibv_sge sge = p.server.sge(0, 8);
 	ibv_recv_wr wr{}, *bad = nullptr;

@@ -20,13 +20,16 @@ constexpr size_t place = 8192;
 
 /*
  * The client's request fails. Where rxe is the one to say why, on the side
- * that @by names, it may say it in a way of its own.
+ * that @by names, the status is one of several, as kernels differ.
  */
-void expect_failure(pair &p, ibv_wc_status status, const port *by = nullptr,
-		    ibv_wc_status of_rxe = IBV_WC_SUCCESS)
+void expect_failure(pair &p, ibv_wc_status status, const port *by = nullptr)
 {
-	check_wc(p.client.wait_send(), by && by->is_rxe ? of_rxe : status,
-		 "request");
+	const ibv_wc wc = p.client.wait_send();
+
+	if (by && by->is_rxe)
+		check(wc.status != IBV_WC_SUCCESS, "the request succeeds");
+	else
+		check_wc(wc, status, "request");
 	p.client.wait_state(IBV_QPS_ERR);
 }
 
@@ -56,7 +59,7 @@ TEST_F(errors, bad_send_lkey)
 	clear(p.server.at(place, 100));
 	p.client.post(request(IBV_WR_SEND, 1), { sge });
 	p.client.post(request(IBV_WR_SEND, 2), { p.client.sge(0, 8) });
-	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client, IBV_WC_WR_FLUSH_ERR);
+	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client);
 	expect_flushed(p.client, 2);
 	check_clear(p.server.at(place, 100), "server's buffer");
 	check_equal(p.server.state(), IBV_QPS_RTS, "server's state");
@@ -69,7 +72,7 @@ TEST_F(errors, send_beyond_mr)
 	p.server.post_recv(1, place, 100);
 	p.client.post(request(IBV_WR_SEND, 1),
 		      { p.client.sge(p.client.opt.buffer - 50, 51) });
-	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client, IBV_WC_WR_FLUSH_ERR);
+	expect_failure(p, IBV_WC_LOC_PROT_ERR, &on.client);
 }
 
 TEST_F(errors, bad_recv_lkey)
@@ -256,8 +259,7 @@ template <size_t size> void too_long(const ports &on)
 	p.server.post_recv(1, place, size - 1);
 	p.server.post_recv(2, place, size);
 	p.client.post(request(IBV_WR_SEND, 1), { p.client.sge(0, size) });
-	expect_failure(p, IBV_WC_REM_INV_REQ_ERR, &on.server,
-		       IBV_WC_REM_OP_ERR);
+	expect_failure(p, IBV_WC_REM_INV_REQ_ERR, &on.server);
 	check_recv_error(p, IBV_WC_LOC_LEN_ERR);
 	check_wc(p.server.wait_recv(), IBV_WC_WR_FLUSH_ERR, "next receive");
 	p.server.wait_state(IBV_QPS_ERR);
