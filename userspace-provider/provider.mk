@@ -28,8 +28,10 @@ PROVIDER_REGISTER := $(PROVIDER_PABIS:%=$(PROVIDER_OUT)/provider-%.o)
 PROVIDER_STUBS := $(PROVIDER_PABIS:%=$(PROVIDER_OUT)/stub/%/libibverbs.so)
 PROVIDER_TEST_SRC := $(sort $(wildcard $(PROVIDER_DIR)/test/*.cc))
 
+# Wherever it is built, the same comes out, of the link as well.
+PROVIDER_FILES = -ffile-prefix-map=$(CURDIR)=. -frandom-seed=$(@F)
 # What distributions build with; CPPFLAGS, CXXFLAGS and LDFLAGS come last.
-PROVIDER_HARDENING = -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. \
+PROVIDER_HARDENING = -fstack-protector-strong $(PROVIDER_FILES) \
 	$(if $(filter x86_64%,$(shell $(CXX) -dumpmachine)),-fcf-protection) \
 	$(if $(findstring FORTIFY_SOURCE,$(CPPFLAGS) $(CXXFLAGS)),, \
 		-D_FORTIFY_SOURCE=2)
@@ -111,8 +113,7 @@ $(PROVIDER_PABIS:%=$(PROVIDER_OUT)/libornic-rdmav%.so): \
 		$(PROVIDER_OUT)/libornic-rdmav%.so: $(PROVIDER_OBJ) \
 		$(PROVIDER_OUT)/provider-%.o \
 		$(PROVIDER_OUT)/stub/%/libibverbs.so $(PROVIDER_DIR)/ornic.map
-	@echo '  LD      $(@F)'
-	@$(CXX) $(PROVIDER_LDFLAGS) -o $@ $(filter %.o,$^) \
+	$(call host_say,LD)$(CXX) $(PROVIDER_FILES) $(PROVIDER_LDFLAGS) -o $@ $(filter %.o,$^) \
 		$(if $(filter $*,$(PROVIDER_PABI)),-libverbs,$(filter %.so,$^))
 
 -include $(PROVIDER_OBJ:.o=.d) $(PROVIDER_REGISTER:.o=.d)
