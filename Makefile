@@ -98,6 +98,9 @@ define need_packages
 		{ echo "missing packages: apt-get install $$missing" >&2; exit 1; }
 endef
 
+# Before a command on this machine; V=1 shows whole command lines.
+host_say = $(if $(V),,@echo '  $(1)	$@'; )
+
 # The parts
 -include userspace-provider/provider.mk
 -include kunit/kunit.mk

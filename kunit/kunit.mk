@@ -29,8 +29,6 @@ CLANG ?= $(firstword $(shell command -v clang-14 clang-15 clang-16 clang))
 .PHONY: unit litmus sim fuzz fuzz-short coverage microbench microbench-count
 
 host_inc := -Iuapi -Idriver -Idriver/engine -Ikunit -Ikunit/host
-# V=1 shows whole command lines.
-host_say = $(if $(V),,@echo '  $(1)	$@'; )
 
 host_warn := -Wall -Wextra -Wno-sign-compare -Wno-unused-parameter \
 	-Wno-missing-field-initializers

@@ -87,8 +87,7 @@ $(PROVIDER_OUT)/rdma-core: provider-headers
 		echo '$(PROVIDER_RDMA_CORE)' > $@
 
 define compile_provider
-	@echo '  CXX     $<'
-	@$(CXX) $(PROVIDER_CXXFLAGS) -MMD -MP -c -o $@ $<
+	$(call host_say,CXX)$(CXX) $(PROVIDER_CXXFLAGS) -MMD -MP -c -o $@ $<
 endef
 
 $(PROVIDER_OUT)/%.o: $(PROVIDER_DIR)/%.cc $(PROVIDER_OUT)/rdma-core
@@ -106,7 +105,8 @@ $(PROVIDER_STUBS): $(PROVIDER_OUT)/stub/%/libibverbs.so: \
 	@grep -lx 'pabi: $*' $(filter %.facts,$^) | xargs cat | \
 		awk -v pabi=$* -v map=$(@D)/map -f $(PROVIDER_DIR)/abi/stub.awk \
 			>$(@D)/stub.c
-	@$(CC) -shared -fPIC -Wl,-soname,libibverbs.so.1 \
+	$(call host_say,LD)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) \
+		-shared -fPIC -Wl,-soname,libibverbs.so.1 \
 		-Wl,--version-script=$(@D)/map -o $@ $(@D)/stub.c
 
 $(PROVIDER_PABIS:%=$(PROVIDER_OUT)/libornic-rdmav%.so): \
@@ -152,8 +152,7 @@ PROVIDER_UNIT_FLAGS = $(PROVIDER_STD) -O1 -g -fsanitize=address,undefined \
 
 define compile_provider_unit
 	@mkdir -p $(@D)
-	@echo '  CXX     $< (unit)'
-	@$(CXX) $(PROVIDER_UNIT_FLAGS) -MMD -MP -c -o $@ $<
+	$(call host_say,CXX)$(CXX) $(PROVIDER_UNIT_FLAGS) -MMD -MP -c -o $@ $<
 endef
 
 $(PROVIDER_OUT)/test/%.o: $(PROVIDER_DIR)/test/%.cc $(PROVIDER_OUT)/rdma-core
@@ -163,8 +162,7 @@ $(PROVIDER_OUT)/test/%.o: $(PROVIDER_DIR)/%.cc $(PROVIDER_OUT)/rdma-core
 	$(compile_provider_unit)
 
 $(PROVIDER_OUT)/test/unit: $(PROVIDER_UNIT_OBJ)
-	@echo '  LD      $(@F) (provider)'
-	@$(CXX) -fsanitize=address,undefined -o $@ $^ -lgtest_main -lgtest \
+	$(call host_say,LD)$(CXX) -fsanitize=address,undefined -o $@ $^ -lgtest_main -lgtest \
 		-libverbs -lpthread
 
 -include $(PROVIDER_UNIT_OBJ:.o=.d)
@@ -173,8 +171,7 @@ $(PROVIDER_OUT)/test/unit: $(PROVIDER_UNIT_OBJ)
 # which is installed, and on those in the folders RDMA_CORE_LIBS.
 $(PROVIDER_OUT)/test/load: $(PROVIDER_DIR)/test/load/load.cc $(PROVIDER_DIR)/pabi.h
 	@mkdir -p $(@D)
-	@echo '  CXX     $<'
-	@$(CXX) $(PROVIDER_STD) -O1 -g -I$(PROVIDER_DIR) -rdynamic -o $@ $< -libverbs
+	$(call host_say,CXX)$(CXX) $(PROVIDER_STD) -O1 -g -I$(PROVIDER_DIR) -rdynamic -o $@ $< -libverbs
 
 load-provider: $(PROVIDER_OUT)/test/load provider
 	@for dir in "" $(RDMA_CORE_LIBS); do \
