@@ -71,8 +71,14 @@ int dealloc_pd(ibv_pd *ibpd) noexcept
 ibv_pd *alloc_parent_domain(ibv_context *ctx,
 			    ibv_parent_domain_init_attr *attr) noexcept
 {
+	/*
+	 * rdma-core 65: buffers may be in memory that an encrypted guest shares.
+	 * Without IBV_DEVICE_CC_DMA_BOUNCE they need not be.
+	 */
+	constexpr std::uint32_t allow_cc_unprotected_alloc = 1U << 2;
 	constexpr std::uint32_t known = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
-					IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+					IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT |
+					allow_cc_unprotected_alloc;
 
 	if (!attr->pd || attr->pd->context != ctx || to_pd(attr->pd).parent_of)
 		return fail(EINVAL);

@@ -79,6 +79,15 @@ TEST_F(domains, allocators_are_accepted_as_a_pair)
 	EXPECT_EQ(dealloc_pd(parent), 0);
 }
 
+/* IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC of rdma-core 65 */
+TEST_F(domains, memory_may_be_shared_with_the_host)
+{
+	attr.comp_mask = 1U << 2;
+	ibv_pd *parent = alloc_parent_domain(&context, &attr);
+	ASSERT_NE(parent, nullptr);
+	EXPECT_EQ(dealloc_pd(parent), 0);
+}
+
 TEST_F(domains, what_makes_no_sense_is_refused)
 {
 	auto refused = [&](ibv_context *ctx) {
