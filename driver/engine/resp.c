@@ -429,16 +429,18 @@ static enum ornic_verdict flush_allowed(struct ornic_qp *qp,
 					const struct ornic_inreq *r)
 {
 	u32 level = (r->feth & ORNIC_FETH_LEVEL_MASK) >> ORNIC_FETH_LEVEL_SHIFT;
+	u32 type = r->feth & ORNIC_FETH_TYPE_MASK;
 	struct ornic_mkey *mkey;
 	u64 len = r->dma_len;
 
-	/* Nothing here is persistent, and no QP has the right to it. */
-	if ((r->feth & ORNIC_FETH_TYPE_MASK) != ORNIC_FLUSH_GLOBAL ||
+	if (!type || type & ~(ORNIC_FLUSH_GLOBAL | ORNIC_FLUSH_PERSISTENT) ||
 	    !(qp->access & ORNIC_ACCESS_FLUSH_GLOBAL) || level > ORNIC_FLUSH_MR)
 		return ORNIC_RESP_NAK_INVALID;
 	if (level == ORNIC_FLUSH_MR)
 		len = 0;
-	if (ornic_rkey_check(qp, r->rkey, r->va, len, ORNIC_ACCESS_FLUSH_GLOBAL,
+	/* Nothing here is persistent, so no MR has the right to it. */
+	if (type & ORNIC_FLUSH_PERSISTENT ||
+	    ornic_rkey_check(qp, r->rkey, r->va, len, ORNIC_ACCESS_FLUSH_GLOBAL,
 			     &mkey))
 		return ORNIC_RESP_NAK_ACCESS;
 	return ORNIC_RESP_ACK;
