@@ -367,6 +367,29 @@ static void lost_read_is_an_error(struct kunit *test)
 	expect_values(test, &cntr, 0, 1);
 }
 
+/* One that has counted, whose memory goes while it is sent again: once is all. */
+static void lost_replay_is_not_counted(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, RC);
+	struct cntr cntr = make_cntr(test, fix->pair.a);
+
+	KUNIT_EXPECT_EQ(test, attach(&cntr, fix->a.qpn, ALL_OPS), ORNIC_OK);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 3000, 0);
+	ornic_fix_drain(fix);
+	expect_values(test, &cntr, 1, 0);
+	fix->pair.a->tx_window = 1;
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 3000, 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_destroy_obj(fix->pair.a,
+					     ORNIC_CMD_DESTROY_MKEY,
+					     fix->am.key),
+			ORNIC_OK);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	expect_values(test, &cntr, 1, 0);
+}
+
 static void flushed_is_an_error(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, RC);
@@ -551,6 +574,7 @@ static struct kunit_case comp_cntr_cases[] = {
 	KUNIT_CASE(pieces_are_one_read),
 	KUNIT_CASE_PARAM(refused_is_an_error, error_gen_params),
 	KUNIT_CASE(lost_read_is_an_error),
+	KUNIT_CASE(lost_replay_is_not_counted),
 	KUNIT_CASE(flushed_is_an_error),
 	KUNIT_CASE(values_are_modified),
 	KUNIT_CASE(counting_follows_modify),

@@ -149,7 +149,8 @@ static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	WRITE_ONCE(rq->rd_head, rq->rd_tail);
 	ornic_resp_die(ctx, rq);
-	ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);
+	if (!rd->counted)
+		ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
 	schedule_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
