@@ -107,8 +107,7 @@ static int cmd_create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
 /*
  * A device that does not respond is gone, and its objects with it (the bus has
  * stopped its DMA, see ornic_bus_ops). One that responds may refuse only
- * because of windows bound to an MR, which ib_core does not count, or of QPs
- * that have a completion counter, if ib_core failed to count one
+ * because of windows bound to an MR, which ib_core does not count
  * (@may_refuse): neither kernel users nor ib_core, when a process ends, could
  * handle any other refusal.
  */
@@ -543,7 +542,7 @@ int ornic_cmd_create_comp_cntr(struct ornic_ib_dev *dev,
 
 int ornic_cmd_destroy_comp_cntr(struct ornic_ib_dev *dev, u32 cntr)
 {
-	return cmd_destroy(dev, ORNIC_CMD_DESTROY_COMP_CNTR, cntr, true);
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_COMP_CNTR, cntr, false);
 }
 
 int ornic_cmd_modify_comp_cntr(struct ornic_ib_dev *dev, u32 cntr, u8 entry,

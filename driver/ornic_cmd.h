@@ -103,8 +103,6 @@ struct ornic_srq_state {
  *		ornic_stat; of counter set @set, 0: the device's own
  * destroy_mkey	-EBUSY if windows are bound to the MR
  * destroy_mw	@key with any low byte
- * destroy_comp_cntr
- *		-EBUSY if QPs have it
  * modify_srq	arms the limit event
  * resize_srq	the stride of the ring stays
  * detach_mcast	0 if the device is gone
