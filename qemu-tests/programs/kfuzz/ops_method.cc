@@ -18,7 +18,8 @@
 namespace
 {
 
-enum type { end, handle, file, value, in, out };
+/* A choice is 0 to 3 in 8 bytes; made is the handle of a new counter. */
+enum type { end, handle, made, file, value, choice, in, out };
 
 struct attribute {
 	uint16_t id;
@@ -29,6 +30,17 @@ struct attribute {
 struct method {
 	uint16_t object, id;
 	attribute attributes[17];
+};
+
+/* Kernel headers may not have completion counters yet, which Linux 7.3 has. */
+enum : uint16_t {
+	object_comp_cntr = 19,
+	create_comp_cntr = 0,
+	destroy_comp_cntr = 1,
+	modify_comp_cntr = 2,
+	read_comp_cntr = 3,
+	query_comp_cntr_caps = 8,
+	attach_comp_cntr = 2,
 };
 
 /* clang-format off */
@@ -180,6 +192,20 @@ const method methods[] = {
 	    { UVERBS_ATTR_READ_COUNTERS_FLAGS, value, 0 } } },
 	{ UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC,
 	  { { UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, file, 0 } } },
+	{ object_comp_cntr, create_comp_cntr,
+	  { { 0, made, 0 },
+	    { ORNIC_ATTR_CREATE_COMP_CNTR_RESP, out,
+	      sizeof(ornic_create_comp_cntr_resp) } } },
+	{ object_comp_cntr, destroy_comp_cntr, { { 0, handle, cntr } } },
+	{ object_comp_cntr, modify_comp_cntr,
+	  { { 0, handle, cntr }, { 1, choice, 0 }, { 2, choice, 0 },
+	    { 3, value, 8 } } },
+	{ object_comp_cntr, read_comp_cntr,
+	  { { 0, handle, cntr }, { 1, choice, 0 }, { 2, out, 8 } } },
+	{ UVERBS_OBJECT_QP, attach_comp_cntr,
+	  { { 0, handle, qp }, { 1, handle, cntr }, { 2, value, 0 } } },
+	{ UVERBS_OBJECT_DEVICE, query_comp_cntr_caps,
+	  { { 0, out, 4 }, { 1, out, 8 }, { 2, out, 4 } } },
 };
 /* clang-format on */
 
@@ -202,8 +228,14 @@ void fill(world &w, const call &c, const attribute &a, ib_uverbs_attr &to,
 		to.data =
 			w.place(c, static_cast<kind>(a.detail), c.arg[3]).handle;
 		break;
+	case made:
+		break;
 	case file:
 		to.data_s64 = w.files(c).channel;
+		break;
+	case choice:
+		to.len = 8;
+		to.data = number % 4;
 		break;
 	case value:
 		/* Small ones are in the attribute, whatever their size. */
@@ -226,6 +258,16 @@ void keep_pointers(const message &before, message &after, uint16_t count)
 		if (data > UINT32_MAX && after.attrs[i].data != data)
 			after.attrs[i].data = 8;
 	}
+}
+
+/* What has @handle now, and can be mapped as @response says. */
+void keep_object(object &o, uint64_t handle,
+		 const ornic_create_comp_cntr_resp &response)
+{
+	o.handle = static_cast<uint32_t>(handle);
+	o.number = response.number;
+	o.offset = response.mmap_offset;
+	o.size = response.mmap_size;
 }
 
 } /* namespace */
@@ -258,5 +300,13 @@ void op_method(world &w, const call &c)
 		 count * sizeof(to.attrs[0]) },
 	       c.noise);
 	keep_pointers(before, to, count);
-	w.count(c, !ioctl(w.files(c).verbs, RDMA_VERBS_IOCTL, &to));
+	const bool ok = !ioctl(w.files(c).verbs, RDMA_VERBS_IOCTL, &to);
+
+	w.count(c, ok);
+	if (!ok || m.attributes[0].what != made)
+		return;
+	/* The response is the second attribute. */
+	ornic_create_comp_cntr_resp response;
+	std::memcpy(&response, &buffers[buffer_size / 8], sizeof(response));
+	keep_object(w.place(c, cntr, c.arg[3]), to.attrs[0].data, response);
 }

@@ -20,12 +20,12 @@ namespace
 
 constexpr uint32_t ring_entries = 16;
 
-/* CQs, QPs and SRQs have queues. */
+/* CQs, QPs and SRQs have queues, a completion counter its record. */
 object &queue(world &w, const call &c, uint64_t which)
 {
-	static const kind kinds[] = { qp, cq, qp, srq };
+	static const kind kinds[] = { qp, cq, qp, srq, cntr };
 
-	return w.place(c, kinds[which % 4]);
+	return w.place(c, kinds[which % std::size(kinds)]);
 }
 
 void store(std::byte *at, uint64_t value)
@@ -155,12 +155,13 @@ bool kick(world &w, const call &c)
 
 } /* namespace */
 
-/* map(place, kind, bytes more, protection) */
+/* map(place, kind, bytes more, protection): 5 is without PROT_WRITE */
 void op_map(world &w, const call &c)
 {
 	object &o = queue(w, c, c.arg[1]);
 	const uint64_t size = o.size + (c.arg[2] < 8 ? 0 : c.arg[2]);
 	const int protection = c.arg[3] == 7 ? PROT_READ | PROT_EXEC :
+			       c.arg[3] == 5 ? PROT_READ :
 					       PROT_READ | PROT_WRITE;
 	const int flags = c.arg[3] == 6 ? MAP_PRIVATE : MAP_SHARED;
 

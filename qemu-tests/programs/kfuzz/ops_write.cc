@@ -407,14 +407,14 @@ void op_mcast(world &w, const call &c)
 		&core, sizeof(core), 0, 0);
 }
 
-/* destroy(place, kind) */
+/* destroy(place, kind): completion counters have a method for it */
 void op_destroy(world &w, const call &c)
 {
 	/* Those with a response begin with its address. */
 	static const struct {
 		uint32_t number;
 		bool responds;
-	} commands[num_kinds] = {
+	} commands[] = {
 		{ IB_USER_VERBS_CMD_DEALLOC_PD, false },
 		{ IB_USER_VERBS_CMD_DEREG_MR, false },
 		{ IB_USER_VERBS_CMD_DESTROY_CQ, true },
@@ -424,7 +424,7 @@ void op_destroy(world &w, const call &c)
 		{ IB_USER_VERBS_CMD_DEALLOC_MW, false },
 		{ IB_USER_VERBS_CMD_CLOSE_XRCD, false },
 	};
-	const auto what = static_cast<kind>(c.arg[1] % num_kinds);
+	const auto what = static_cast<kind>(c.arg[1] % std::size(commands));
 	uint64_t response[8];
 	struct {
 		uint64_t response;

@@ -17,7 +17,7 @@
 #include "nldev.h"
 #include "program.h"
 
-enum kind { pd, mr, cq, qp, srq, ah, mw, xrcd, num_kinds };
+enum kind { pd, mr, cq, qp, srq, ah, mw, xrcd, cntr, num_kinds };
 
 constexpr std::size_t num_places = 4;
 constexpr std::size_t num_contexts = 2;
@@ -26,7 +26,7 @@ constexpr std::size_t memory_size = 64 * std::size_t{ 4096 };
 
 struct object {
 	std::atomic<uint32_t> handle{ 0 };
-	std::atomic<uint32_t> number{ 0 }; /* QPN, CQN, SRQN or key */
+	std::atomic<uint32_t> number{ 0 }; /* QPN, CQN, SRQN, key or its like */
 	std::atomic<uint64_t> offset{ 0 }, size{ 0 }; /* to be mapped */
 	std::atomic<std::byte *> ring{ nullptr };
 	std::atomic<uint64_t> mapped{ 0 }; /* bytes */
