@@ -557,12 +557,17 @@ static void create_checks(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LOOP, RC);
 	u64 mem = (u64)(uintptr_t)ornic_th_alloc(fix->pair.a, 4096);
+	u64 two = (u64)(uintptr_t)ornic_th_alloc(fix->pair.a, 8192);
 	u32 n;
 
 	KUNIT_EXPECT_EQ(test, create(fix->pair.a, mem, 0, &n), ORNIC_BAD_PARAM);
 	KUNIT_EXPECT_EQ(test, create(fix->pair.a, mem, 2, &n), ORNIC_BAD_ADDR);
 	KUNIT_EXPECT_EQ(test, create(fix->pair.a, 64, 1, &n), ORNIC_BAD_ADDR);
 	KUNIT_EXPECT_EQ(test, create(fix->pair.a, mem, 1, &n), ORNIC_OK);
+	/* At any byte it might cross pages, or be stored to in two halves. */
+	KUNIT_EXPECT_EQ(test, create(fix->pair.a, two + 8, 1, &n),
+			ORNIC_BAD_PARAM);
+	KUNIT_EXPECT_EQ(test, create(fix->pair.a, two + 16, 1, &n), ORNIC_OK);
 }
 
 static struct kunit_case comp_cntr_cases[] = {
