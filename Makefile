@@ -89,6 +89,7 @@ help:
 	@echo 'make uninstall    take them away again'
 	@echo 'make deb          Debian packages, in build/deb (rpm: of rpmbuild;'
 	@echo '                    deb-guests: try them in bare guests;'
+	@echo '                    deb-piuparts: install and purge them in a chroot;'
 	@echo '                    deb-reproducible: build them twice)'
 	@echo 'make clean        remove build/ (the debug kernel stays in the cache)'
 

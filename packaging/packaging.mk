@@ -2,9 +2,10 @@
 # `make deb`: Debian packages of what git knows, in build/deb; lintian must be silent.
 # `make rpm`: packages of rpmbuild, in build/rpm.
 # `make deb-guests`: the Debian packages in bare guests, see packaging/try-guest.
+# `make deb-piuparts`: install and purge them in a chroot, see packaging/piuparts.
 # `make deb-reproducible`: build them twice, in other circumstances, and compare.
 
-.PHONY: deb rpm deb-guests deb-reproducible
+.PHONY: deb rpm deb-guests deb-piuparts deb-reproducible
 
 DEB := $(BUILD)/deb
 DEB_TREE := $(DEB)/ornic-$(VERSION)
@@ -33,6 +34,11 @@ deb-guests:
 	$(call need_packages,mmdebstrap qemu-system-x86)
 	@ls $(DEB)/*.deb >/dev/null 2>&1 || $(MAKE) deb
 	for suite in bookworm trixie sid; do packaging/try-guest $$suite || exit; done
+
+deb-piuparts:
+	$(call need_packages,mmdebstrap piuparts)
+	@ls $(DEB)/*.deb >/dev/null 2>&1 || $(MAKE) deb
+	packaging/piuparts
 
 deb-reproducible:
 	$(call need_packages,dpkg-dev faketime)
