@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The fixture of the protocol suites. */
 #include "pair_fixture.h"
+#include "engine/proto.h"
 
 static int make_cqs(struct ornic_fixture *fix)
 {
@@ -278,6 +279,19 @@ void ornic_fix_request(struct ornic_fixture *fix, u8 opcode, s32 n, u32 off,
 
 	ornic_th_inject(&fix->a, &info, fix->buf, len);
 	ornic_th_run(fix->pair.a);
+}
+
+u64 ornic_fix_ack_timeout(const struct ornic_th_qp *q)
+{
+	struct ornic_qp *qp;
+	u64 when = 0;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&q->th->eng->dev, q->qpn);
+	if (qp)
+		when = qp->sq.retry.ack_at;
+	ornic_rcu_read_unlock();
+	return when;
 }
 
 /**

@@ -95,6 +95,9 @@ void ornic_fix_respond(struct ornic_fixture *fix, u8 opcode, u32 psn,
 void ornic_fix_request(struct ornic_fixture *fix, u8 opcode, s32 n, u32 off,
 		       u32 dma_len, u32 len);
 
+/* When the ACK timeout of @qp comes, ns; what is sent again before it is no retry. */
+u64 ornic_fix_ack_timeout(const struct ornic_th_qp *qp);
+
 /* The next frame of a: its syndrome, 0xff when there is none. */
 u8 ornic_fix_syndrome(struct ornic_fixture *fix);
 

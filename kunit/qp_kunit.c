@@ -669,49 +669,29 @@ static void qp_reset(struct kunit *test)
 			sizeof_field(struct ornic_qp, field) \
 	}
 
+/* clang-format off */
 /* What a connection leaves, which the next one must not find. */
 static const struct part_row {
 	const char *desc;
 	u32 at, size;
 } part_rows[] = {
-	PART(sq.fetched),
-	PART(sq.seen),
-	PART(sq.cur),
-	PART(sq.tail),
-	PART(sq.rd_out),
-	PART(sq.unacked_pkts),
-	PART(sq.rtt.last),
-	PART(sq.retry.recover_until),
-	PART(sq.retry.grace_used),
-	PART(sq.retry.rnr_waits),
-	PART(sq.retry.gap),
-	PART(sq.retry.nak_held),
-	PART(sq.wait),
-	PART(sq.draining),
-	PART(sq.probe),
-	PART(sq.broken),
-	PART(sq.deadline),
-	PART(sq.backoff.until),
-	PART(sq.backoff.tries),
-	PART(rq.fetched),
-	PART(rq.msn),
-	PART(rq.msg),
-	PART(rq.received),
-	PART(rq.rd_head),
-	PART(rq.rd_tail),
-	PART(rq.rd),
-	PART(rq.rwqe.valid),
-	PART(rq.nak_sent),
-	PART(rq.comm_est),
-	PART(rq.ack_due),
-	PART(rq.reads_out),
-	PART(rq.dead),
-	PART(rq.dead_until),
-	PART(rq.last_wqe),
-	PART(rq.broken),
-	PART(rq.backoff.until),
+	PART(sq.fetched), PART(sq.seen), PART(sq.cur), PART(sq.tail),
+	PART(sq.rd_out), PART(sq.unacked_pkts), PART(sq.rtt.last),
+	PART(sq.rtt.smooth), PART(sq.selective), PART(sq.gaps.open),
+	PART(sq.gaps.used), PART(sq.gaps.got), PART(sq.retry.recover_until),
+	PART(sq.retry.grace_used), PART(sq.retry.rnr_waits),
+	PART(sq.retry.nak_held), PART(sq.wait), PART(sq.draining),
+	PART(sq.probe), PART(sq.broken), PART(sq.deadline),
+	PART(sq.backoff.until), PART(sq.backoff.tries), PART(rq.fetched),
+	PART(rq.msn), PART(rq.msg), PART(rq.received), PART(rq.rd_head),
+	PART(rq.rd_tail), PART(rq.rd), PART(rq.rwqe.valid), PART(rq.nak_sent),
+	PART(rq.selective), PART(rq.ahead.late), PART(rq.ahead.nak_at),
+	PART(rq.ahead.judged), PART(rq.comm_est), PART(rq.ack_due),
+	PART(rq.reads_out), PART(rq.dead), PART(rq.dead_until),
+	PART(rq.last_wqe), PART(rq.broken), PART(rq.backoff.until),
 	PART(rq.backoff.tries),
 };
+/* clang-format on */
 
 KUNIT_ARRAY_PARAM_DESC(part, part_rows, desc);
 

@@ -100,9 +100,10 @@ static void resp_one_nak_per_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NONE);
 	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
-	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 2, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 5, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(0));
-	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 4));
 }
 
 /* ---- form of requests ------------------------------------------------------ */
@@ -377,11 +378,17 @@ static void resp_rnr(struct kunit *test)
 	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, epsn(fix), 0);
 	ornic_fix_drain(fix);
+	/* What was sent after it was kept, and finds no receive either. */
 	ornic_fix_recv(&fix->a, &fix->am, 0, 0, 64);
 	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
-	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ORNIC_AETH_RNR | 17);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
 	KUNIT_EXPECT_EQ(test, status(fix), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 10, 2), -1);
+	ornic_fix_recv(&fix->a, &fix->am, 0, 0, 64);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 1, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, status(fix), 0);
 }
 
 /* WRITE with immediate takes its receive at the end, with RNR there. */

@@ -360,7 +360,7 @@ static void refused_for_ever_ends_rc(struct kunit *test)
 			ORNIC_CQE_RETRY_EXC_ERR);
 	KUNIT_EXPECT_EQ(test, count(fix, ORNIC_STAT_TIMEOUTS),
 			fix->a.conn.retry_cnt + 1);
-	KUNIT_EXPECT_LT(test, timers, 100);
+	KUNIT_EXPECT_LT(test, timers, 200);
 }
 
 static const struct lossy_row {
@@ -444,7 +444,8 @@ static void too_large_is_loss(struct kunit *test)
 	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 1000);
 	for (; ornic_th_deadline(th); timers++)
 		wait_timer(test, fix);
-	KUNIT_EXPECT_EQ(test, timers, fix->a.conn.retry_cnt + 1);
+	KUNIT_EXPECT_EQ(test, count(fix, ORNIC_STAT_TIMEOUTS),
+			fix->a.conn.retry_cnt + 1);
 	KUNIT_EXPECT_EQ(test, count(fix, ORNIC_STAT_TX_ERRORS), timers);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_RETRY_EXC_ERR);

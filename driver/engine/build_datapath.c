@@ -21,6 +21,7 @@
 #include "xrc.c"
 #include "resp.c"
 #include "comp.c"
+#include "retry.c"
 #include "loop.c"
 #include "req.c"
 #include "run.c"

@@ -5,54 +5,8 @@
  * Invariants, sq.lock held: WQEs complete in order; sq.acked is the oldest PSN
  * that is not acknowledged; tail <= cur <= fetched; acked <= psn <= max_psn. A
  * response counts only if its PSN is in [acked, max_psn).
- *
- * Timer law: there is one deadline. During an RNR wait it is the end of that
- * wait; while a sequence NAK is held, the end of the round trip in which packets
- * go back to it; else the ACK timeout, which starts with the first packet, moves
- * with each progress and stops when nothing is outstanding. The host's timer may
- * be early, never late: it is set again on expiry, so that progress costs no
- * timer operation. The same timer serves the short waits for a port that refused
- * a frame (struct ornic_backoff). The ACK timer runs meanwhile, so that a port
- * that is down ends in a timeout as well.
  */
 #include "proto.h"
-
-/* IBTA table 45, in units of 10 us. */
-/* clang-format off */
-static const u32 rnr_table[32] = {
-	65536,	  1,	  2,	  3,	  4,	  6,	  8,	 12,
-	   16,	 24,	 32,	 48,	 64,	 96,	128,	192,
-	  256,	384,	512,	768,   1024,   1536,   2048,   3072,
-	 4096,	6144,	8192, 12288,  16384,  24576,  32768,  49152,
-};
-
-/* clang-format on */
-
-u64 ornic_rnr_ns(u8 code)
-{
-	return rnr_table[code & ORNIC_AETH_VALUE_MASK] * 10000ull;
-}
-
-/*
- * How long to wait. A peer may ask for 10 us again and again, and a timer's time
- * is charged to no process: each wait in a row is longer than the last one, by
- * up to a millisecond.
- */
-static u64 rnr_wait_ns(struct ornic_sq *sq, u8 code)
-{
-	u64 more = 0;
-
-	if (sq->retry.rnr_waits)
-		more = ORNIC_RNR_STEP_NS << (sq->retry.rnr_waits - 1);
-	if (sq->retry.rnr_waits <= ORNIC_RNR_STEPS_LOG)
-		sq->retry.rnr_waits++;
-	return ornic_rnr_ns(code) + more;
-}
-
-static bool is_fetch(const struct ornic_swqe *sw)
-{
-	return sw->kind & ORNIC_OPF_HAS_RESPONSE;
-}
 
 static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     const struct ornic_swqe *sw, enum ornic_cqe_status status,
@@ -94,21 +48,68 @@ static void retire_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	qp->sq.tail++;
 }
 
+/* RFC 6298, 2. The least of all samples rises slowly, as paths change. */
+static void smooth_rtt(struct ornic_sq *sq, u64 took)
+{
+	u64 off = took > sq->rtt.smooth ? took - sq->rtt.smooth :
+					  sq->rtt.smooth - took;
+
+	if (!sq->rtt.smooth) {
+		sq->rtt.smooth = took;
+		sq->rtt.var = took / 2;
+		sq->rtt.least = took;
+		return;
+	}
+	sq->rtt.var += off / 4 - sq->rtt.var / 4;
+	sq->rtt.smooth += took / 8 - sq->rtt.smooth / 8;
+	sq->rtt.least = min_t(u64, took, sq->rtt.least + sq->rtt.least / 256);
+}
+
 /*
  * An RTT above timeout/4 means that the peer is congested: halve the window.
  * Above timeout/8 the window does not grow.
  */
-static void take_rtt_sample(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 	u64 timeout = 4096ull << (qp->timeout ? qp->timeout : 14);
 	u64 took = ctx->now - sq->rtt.start;
 
 	sq->rtt.start = 0;
+	smooth_rtt(sq, took);
 	sq->rtt.last = min_t(u64, took, timeout / 4);
 	sq->rtt.congested = took > timeout / 8;
 	if (took > timeout / 4 && sq->window > ORNIC_LATE_WINDOW)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
+}
+
+/*
+ * To a peer that keeps what it gets a gap costs nothing but its place in the
+ * window.
+ */
+static u32 max_window(const struct ornic_sq *sq)
+{
+	return sq->selective == ORNIC_SELECTIVE_YES ? ORNIC_SELECTIVE_WINDOW :
+						      ORNIC_SEND_WINDOW;
+}
+
+/*
+ * By what was acknowledged; above what any path takes only while queues are short,
+ * and by a part in a round trip if it was too large once.
+ */
+static void widen_window(struct ornic_sq *sq, u32 gain)
+{
+	if (sq->window >= ORNIC_SEND_WINDOW &&
+	    sq->rtt.last >= 2 * sq->rtt.least)
+		return;
+	if (unlikely(sq->probing)) {
+		sq->credit += gain;
+		if (sq->credit < sq->window)
+			return;
+		sq->credit = 0;
+		gain = 1 + sq->window / 32;
+	}
+	sq->window = min_t(u32, sq->window + gain, max_window(sq));
 }
 
 void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
@@ -117,15 +118,16 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 	u32 gain = ornic_psn_diff(acked, sq->acked);
 
 	if (sq->rtt.start && ornic_psn_diff(acked, sq->rtt.psn) >= 0)
-		take_rtt_sample(ctx, qp);
+		ornic_comp_rtt(ctx, qp);
 	if (!sq->rtt.congested)
-		sq->window = min_t(u32, sq->window + gain, ORNIC_SEND_WINDOW);
+		widen_window(sq, gain);
+	if (unlikely(sq->gaps.used))
+		ornic_gaps_forget(sq, acked);
 	sq->acked = acked;
 	sq->retry.left = qp->retry_cnt;
 	sq->retry.rnr_left = qp->rnr_retry;
 	sq->retry.rnr_waits = 0;
 	sq->retry.grace_used = 0;
-	sq->retry.gap = false;
 	sq->retry.nak_held = false;
 	if (sq->wait == ORNIC_WAIT_NONE)
 		sq->deadline = 0;
@@ -137,7 +139,7 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_sq *sq = &qp->sq;
 	u32 end = ornic_psn_add(sw->first_psn, sw->npkts);
 
-	if (is_fetch(sw) && sq->rd_out)
+	if (ornic_swqe_is_fetch(sw) && sq->rd_out)
 		sq->rd_out--;
 	retire_wqe(ctx, qp, sw);
 	ornic_comp_progress(ctx, qp, end);
@@ -205,6 +207,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->deadline = 0;
 	ornic_backoff_reset(&sq->backoff);
 	sq->rd_out = 0;
+	ornic_gaps_reset(sq);
 	if (!sq->depth)
 		return;
 	for (n = 0; n <= sq->depth; n++) {
@@ -238,223 +241,9 @@ void ornic_sq_check_drained(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		ornic_ctx_event(ctx, ORNIC_EVENT_SQ_DRAINED, qp->qpn, 0);
 }
 
-/* ---- timer and retries ------------------------------------------------------ */
-
-/* The earlier of two times; 0 is none, and so is a @b that is over. */
-static u64 earlier_of(u64 a, u64 b, u64 now)
-{
-	if (b <= now)
-		return a;
-	return a && a < b ? a : b;
-}
-
-void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_sq *sq = &qp->sq;
-	u64 when = sq->deadline;
-
-	when = earlier_of(when, sq->backoff.until, ctx->now);
-	when = earlier_of(when, READ_ONCE(qp->rq.backoff.until), ctx->now);
-	when = earlier_of(when, READ_ONCE(qp->rq.dead_until), ctx->now);
-	if (!when || (sq->timer_at && sq->timer_at <= when))
-		return;
-	sq->timer_at = when;
-	qp->dev->ops->deadline(qp->dev->host, qp->host_qp, when);
-}
-
-/* True if a response is outstanding, or will be when the port takes a frame. */
-static bool is_outstanding(struct ornic_sq *sq)
-{
-	return ornic_psn_diff(sq->max_psn, sq->acked) > 0 ||
-	       (sq->backoff.tries && sq->cur != sq->fetched &&
-		ornic_swqe(sq, sq->cur)->started);
-}
-
-void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_sq *sq = &qp->sq;
-	u32 used;
-
-	if (sq->wait != ORNIC_WAIT_NONE || sq->retry.nak_held)
-		return;
-	if (!qp->timeout || !is_outstanding(sq)) {
-		sq->deadline = 0;
-		return;
-	}
-	if (sq->deadline)
-		return;
-	/*
-	 * IBTA 9.7.6.1.3: 4.096 us * 2^timeout, at most four times as long. A
-	 * peer without a response so far may be slow: wait longer.
-	 */
-	used = qp->retry_cnt - sq->retry.left + sq->retry.grace_used;
-	sq->deadline =
-		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
-	sq->retry.peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
-	ornic_comp_arm(ctx, qp);
-}
-
-/*
- * Traffic from any QP of the peer proves that it is alive; such a timeout
- * costs no retry. At most retry_cnt of them, as IBTA 9.9.2.1.1 bounds the
- * time until the error by the retries.
- */
-static bool grant_retry_grace(struct ornic_qp *qp)
-{
-	u64 peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
-	struct ornic_sq *sq = &qp->sq;
-
-	if (peer_seen == sq->retry.peer_seen ||
-	    (peer_seen & ~ORNIC_PEER_SEEN_TIME) != qp->peer ||
-	    sq->retry.grace_used >= qp->retry_cnt)
-		return false;
-	sq->retry.grace_used++;
-	return true;
-}
-
-static void resend_unacked(const struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_sq *sq = &qp->sq;
-
-	sq->deadline = 0;
-	sq->retry.nak_held = false;
-	sq->retry.recover = sq->max_psn;
-	sq->retry.recover_until = ctx->now + sq->rtt.last;
-	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry.left, sq->acked,
-		    sq->window);
-	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
-	ornic_req_seek(qp, sq->acked);
-}
-
-/* Go back to the oldest PSN without a response, or give up. */
-static void retry_or_fail(struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_sq *sq = &qp->sq;
-
-	if (!sq->retry.left) {
-		ornic_comp_fail(ctx, qp, ORNIC_CQE_RETRY_EXC_ERR,
-				ORNIC_VERR_TIMEOUT);
-		return;
-	}
-	sq->retry.left--;
-	resend_unacked(ctx, qp);
-}
-
-/* A response is missing before one that came; the rest of it is on the way. */
-static void response_missing(struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	if (qp->sq.retry.gap || qp->sq.wait != ORNIC_WAIT_NONE)
-		return;
-	qp->sq.retry.gap = true;
-	retry_or_fail(ctx, qp);
-}
-
-/*
- * A packet was lost: go back to it. That is no retry if the peer got further
- * before, unless IBTA 9.9.2.1.1 allows none at all.
- */
-static void lost_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			bool progress)
-{
-	struct ornic_sq *sq = &qp->sq;
-
-	if (sq->window > ORNIC_LOSS_WINDOW)
-		sq->window = max_t(u32, sq->window / 2, ORNIC_LOSS_WINDOW);
-	if (progress && qp->retry_cnt)
-		resend_unacked(ctx, qp);
-	else
-		retry_or_fail(ctx, qp);
-}
-
-/*
- * A sequence NAK for what was just sent again. Packets that were under way then
- * may have caused it: two that swap their places cause one NAK each. If it is
- * true, nothing is acknowledged within a round trip of the resend.
- */
-static bool hold_nak(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
-{
-	struct ornic_sq *sq = &qp->sq;
-
-	if (ctx->now >= sq->retry.recover_until ||
-	    ornic_psn_diff(psn, sq->retry.recover) >= 0)
-		return false;
-	sq->retry.nak_held = true;
-	sq->deadline = sq->retry.recover_until;
-	ornic_comp_arm(ctx, qp);
-	return true;
-}
-
-void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
-{
-	struct ornic_sq *sq = &qp->sq;
-
-	ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_RCVD);
-	if (!sq->retry.rnr_left) {
-		ornic_comp_fail(ctx, qp, ORNIC_CQE_RNR_RETRY_EXC_ERR,
-				ORNIC_VERR_RNR);
-		return;
-	}
-	if (qp->rnr_retry != ORNIC_RETRY_INFINITE)
-		sq->retry.rnr_left--;
-	/*
-	 * The peer is alive and the path works. Otherwise the sequence NAKs
-	 * of a responder that sends both for a message of several packets
-	 * would use up the retries during the RNR wait.
-	 */
-	sq->retry.left = qp->retry_cnt;
-	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry.rnr_left, sq->acked,
-		    sq->window);
-	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
-	ornic_req_seek(qp, sq->acked);
-	sq->retry.nak_held = false;
-	/* What is refused once is not sent in full again: one packet asks. */
-	sq->window = 1;
-	sq->wait = ORNIC_WAIT_RNR;
-	sq->deadline = ctx->now + rnr_wait_ns(sq, code);
-	ornic_comp_arm(ctx, qp);
-}
-
-void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_sq *sq = &qp->sq;
-
-	sq->timer_at = 0;
-	if (!sq->deadline)
-		return;
-	if (ctx->now < sq->deadline) {
-		ornic_comp_arm(ctx, qp);
-		return;
-	}
-	sq->deadline = 0;
-	if (sq->wait == ORNIC_WAIT_RNR) {
-		sq->wait = ORNIC_WAIT_NONE;
-		return;
-	}
-	if (sq->retry.nak_held) {
-		lost_packet(ctx, qp, false);
-		return;
-	}
-	ornic_qp_stat_inc(qp, ORNIC_STAT_TIMEOUTS);
-	sq->retry.gap = false;
-	/*
-	 * Perhaps everything is queued at a busy peer. Do not add to it: one
-	 * packet finds out, and responses open the window again.
-	 */
-	sq->window = 1;
-	if (grant_retry_grace(qp))
-		resend_unacked(ctx, qp);
-	else
-		retry_or_fail(ctx, qp);
-}
-
 /* ---- responses ---------------------------------------------------------------- */
 
-/*
- * Everything before @end is acknowledged. A READ or atomic is so only by its
- * own response; a response beyond it means that this was lost (IBTA C9-145).
- * Returns false in that case.
- */
-static bool complete_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
+bool ornic_comp_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_swqe *sw;
@@ -464,7 +253,7 @@ static bool complete_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
 		sw = ornic_swqe(sq, sq->tail);
 		if (!sw->started || ornic_psn_diff(end, sq->acked) <= 0)
 			return true;
-		if (is_fetch(sw))
+		if (ornic_swqe_is_fetch(sw))
 			return false;
 		last = ornic_psn_add(sw->first_psn, sw->npkts);
 		if (ornic_psn_diff(last, end) > 0) {
@@ -476,17 +265,6 @@ static bool complete_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
 		ornic_comp_success(ctx, qp, sw);
 	}
 	return true;
-}
-
-static void rx_seq_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
-		       bool progress)
-{
-	ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_RCVD);
-	/* Of packets that were under way before the RNR NAK came. */
-	if (qp->sq.wait != ORNIC_WAIT_NONE)
-		return;
-	if (!hold_nak(ctx, qp, psn))
-		lost_packet(ctx, qp, progress);
 }
 
 static void rx_fatal_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
@@ -516,96 +294,119 @@ static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	ornic_trace(qp, ORNIC_TRACE_ACK, pkt->syndrome, pkt->psn, pkt->msn);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_RCVD);
-	if (!complete_up_to(ctx, qp, end)) {
-		response_missing(ctx, qp);
+	if (!ornic_comp_up_to(ctx, qp, end)) {
+		ornic_gaps_ack(ctx, qp, end, type != ORNIC_AETH_ACK);
 		return;
 	}
 	if (type == ORNIC_AETH_NAK && value == ORNIC_NAK_PSN_SEQ)
-		rx_seq_nak(ctx, qp, pkt->psn, before != qp->sq.acked);
+		ornic_retry_nak(ctx, qp, pkt, before != qp->sq.acked);
 	else if (type == ORNIC_AETH_NAK)
 		rx_fatal_nak(ctx, qp, value);
 	else if (type == ORNIC_AETH_RNR && qp->sq.wait == ORNIC_WAIT_NONE)
-		ornic_comp_rnr(ctx, qp, value);
+		ornic_retry_rnr(ctx, qp, value);
 }
 
-/* Does the response fit its place in the READ? */
-static bool read_fits(struct ornic_qp *qp, const struct ornic_swqe *sw,
+/*
+ * Does the response fit its place in the READ? One to a part of it that was
+ * missing ends where that part does.
+ */
+static bool read_fits(const struct ornic_qp *qp, const struct ornic_swqe *sw,
 		      const struct ornic_pkt *pkt, u32 i)
 {
-	bool last = i + 1 == sw->npkts;
+	bool last = i + 1 == sw->npkts, end = pkt->op->flags & ORNIC_OPF_END;
 	u32 len = last ? sw->length - i * qp->mtu : qp->mtu;
 
-	return last == !!(pkt->op->flags & ORNIC_OPF_END) &&
+	return (end || !last) && (last || !end || sw->asked_again) &&
 	       pkt->payload_len == len;
 }
 
-static void rx_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		    struct ornic_swqe *sw, const struct ornic_pkt *pkt)
+/* The data of a READ response goes to its place. */
+static enum ornic_cqe_status place_read(struct ornic_qp *qp,
+					const struct ornic_swqe *sw,
+					const struct ornic_pkt *pkt,
+					enum ornic_vendor_err *verr)
 {
 	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
 	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
 	u32 i = ornic_psn_diff(pkt->psn, sw->first_psn);
-	enum ornic_vendor_err verr;
 
-	if (!read_fits(qp, sw, pkt, i)) {
-		ornic_comp_fail(ctx, qp, ORNIC_CQE_BAD_RESP_ERR,
-				ORNIC_VERR_BAD_RESPONSE);
-		return;
-	}
+	if (!read_fits(qp, sw, pkt, i))
+		return ORNIC_CQE_BAD_RESP_ERR;
 	src.n = ornic_pkt_payload(pkt, frag);
 	src.bytes = pkt->payload_len;
-	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, (u64)i * qp->mtu, &src);
-	if (verr != ORNIC_VERR_NONE) {
-		ornic_comp_fail(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
-		return;
-	}
+	*verr = ornic_sgl_write(qp, sw->sge, sw->nsge, (u64)i * qp->mtu, &src);
+	if (*verr != ORNIC_VERR_NONE)
+		return ORNIC_CQE_LOC_PROT_ERR;
 	ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
-	ornic_comp_progress(ctx, qp, ornic_psn_add(pkt->psn, 1));
-	if (i + 1 == sw->npkts)
-		ornic_comp_read(ctx, qp, sw);
-	else if (ornic_psn_diff(qp->sq.acked, qp->sq.psn) > 0)
-		ornic_req_seek(qp, qp->sq.acked);
+	return ORNIC_CQE_SUCCESS;
 }
 
-static void rx_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		      struct ornic_swqe *sw, const struct ornic_pkt *pkt)
+static enum ornic_cqe_status place_atomic(struct ornic_qp *qp,
+					  const struct ornic_swqe *sw,
+					  const struct ornic_pkt *pkt,
+					  enum ornic_vendor_err *verr)
 {
 	u64 orig = pkt->orig;
 	struct ornic_frag frag = { &orig, sizeof(orig) };
 	struct ornic_iov src = { &frag, 1, 1, sizeof(orig) };
-	enum ornic_vendor_err verr;
 
-	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, 0, &src);
-	if (verr != ORNIC_VERR_NONE)
-		ornic_comp_fail(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
-	else
-		ornic_comp_success(ctx, qp, sw);
+	*verr = ornic_sgl_write(qp, sw->sge, sw->nsge, 0, &src);
+	return *verr == ORNIC_VERR_NONE ? ORNIC_CQE_SUCCESS :
+					  ORNIC_CQE_LOC_PROT_ERR;
 }
 
-/*
- * IBTA A19.4: the response to ATOMIC WRITE and FLUSH is an empty READ
- * response.
- */
-static void rx_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		     struct ornic_swqe *sw, const struct ornic_pkt *pkt)
+enum ornic_cqe_status ornic_comp_place(struct ornic_qp *qp,
+				       const struct ornic_swqe *sw,
+				       const struct ornic_pkt *pkt,
+				       enum ornic_vendor_err *verr)
 {
-	if (pkt->opcode == ORNIC_OP_READ_RESP_ONLY && !pkt->payload_len)
+	u32 kind = pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
+
+	*verr = ORNIC_VERR_BAD_RESPONSE;
+	/* IBTA A19.4: to ATOMIC WRITE and FLUSH an empty READ response. */
+	if (sw->kind & ORNIC_OPF_EMPTY_RESPONSE)
+		return (pkt->opcode & ~ORNIC_TRANSPORT_MASK) ==
+					       ORNIC_OP_READ_RESP_ONLY &&
+				       !pkt->payload_len ?
+			       ORNIC_CQE_SUCCESS :
+			       ORNIC_CQE_BAD_RESP_ERR;
+	if (sw->kind != kind)
+		return ORNIC_CQE_BAD_RESP_ERR;
+	if (kind == ORNIC_OPF_READ)
+		return place_read(qp, sw, pkt, verr);
+	return place_atomic(qp, sw, pkt, verr);
+}
+
+bool ornic_comp_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 struct ornic_swqe *sw)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u32 next = ornic_psn_add(sq->acked, 1);
+
+	if (sw->kind != ORNIC_OPF_READ) {
 		ornic_comp_success(ctx, qp, sw);
-	else
-		ornic_comp_fail(ctx, qp, ORNIC_CQE_BAD_RESP_ERR,
-				ORNIC_VERR_BAD_RESPONSE);
+		return true;
+	}
+	ornic_comp_progress(ctx, qp, next);
+	if (next == ornic_psn_add(sw->first_psn, sw->npkts))
+		return ornic_comp_read(ctx, qp, sw);
+	/* It overtook a retransmission: do not send it again. */
+	if (ornic_psn_diff(next, sq->psn) > 0)
+		ornic_req_seek(qp, next);
+	return true;
 }
 
 /* A response of its own: it must be the one that is due. */
 static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    const struct ornic_pkt *pkt)
 {
-	u32 kind = pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
 	struct ornic_sq *sq = &qp->sq;
+	enum ornic_cqe_status status;
+	enum ornic_vendor_err verr;
 	struct ornic_swqe *sw;
 
-	if (!complete_up_to(ctx, qp, pkt->psn)) {
-		response_missing(ctx, qp);
+	if (!ornic_comp_up_to(ctx, qp, pkt->psn)) {
+		ornic_gaps_data(ctx, qp, pkt);
 		return;
 	}
 	if (sq->tail == sq->fetched || pkt->psn != sq->acked)
@@ -613,19 +414,19 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	sw = ornic_swqe(sq, sq->tail);
 	if (!sw->started)
 		return;
-	if (sw->kind & ORNIC_OPF_EMPTY_RESPONSE) {
-		rx_empty(ctx, qp, sw, pkt);
-		return;
-	}
-	if (sw->kind != kind) {
-		ornic_comp_fail(ctx, qp, ORNIC_CQE_BAD_RESP_ERR,
-				ORNIC_VERR_BAD_RESPONSE);
-		return;
-	}
-	if (kind == ORNIC_OPF_READ)
-		rx_read(ctx, qp, sw, pkt);
+	status = ornic_comp_place(qp, sw, pkt, &verr);
+	if (status == ORNIC_CQE_SUCCESS)
+		ornic_comp_response(ctx, qp, sw);
 	else
-		rx_atomic(ctx, qp, sw, pkt);
+		ornic_comp_fail(ctx, qp, status, verr);
+}
+
+/* Whether the peer keeps what it gets, which its first response shows. */
+static noinline void learn_peer(struct ornic_sq *sq,
+				const struct ornic_pkt *pkt)
+{
+	sq->selective = pkt->selective ? ORNIC_SELECTIVE_YES :
+					 ORNIC_SELECTIVE_NO;
 }
 
 void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -638,8 +439,12 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_PSN);
 		return;
 	}
+	if (unlikely(sq->selective == ORNIC_SELECTIVE_ASK))
+		learn_peer(sq, pkt);
 	if (pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
 		rx_data(ctx, qp, pkt);
 	else
 		rx_ack(ctx, qp, pkt);
+	if (unlikely(sq->gaps.open))
+		ornic_gaps_advance(ctx, qp);
 }

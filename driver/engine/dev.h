@@ -66,6 +66,7 @@ struct ornic_poll {
  * @optional: bit n: optional counter n counts
  * @qps: QPN to struct ornic_qp
  * @qps_leaving: QPs that are out of @qps and may still run
+ * @kept: packets that responders keep, see reorder.c
  * @cqs: CQN to struct ornic_cq
  * @mkeys: key >> 8 to struct ornic_mkey
  * @ahs: handle to struct ornic_ah
@@ -92,6 +93,7 @@ struct ornic_dev {
 	u64 optional;
 	struct ornic_table qps;
 	ornic_atomic_t qps_leaving;
+	ornic_atomic_t kept;
 	struct ornic_table cqs;
 	struct ornic_table mkeys;
 	struct ornic_table ahs;

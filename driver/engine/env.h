@@ -5,7 +5,7 @@
  *
  *  types       u8..u64, __le and __be conversions, unaligned access
  *  memory      ornic_zalloc, ornic_vzalloc, ornic_free, ornic_vfree,
- *              ornic_free_rcu
+ *              ornic_free_rcu; ornic_alloc_atomic: any content, any context
  *  locks       ornic_lock_t, ornic_lock, ornic_unlock (softirqs off);
  *              ornic_lock_inner, ornic_unlock_inner: inside another lock
  *  RCU         ornic_rcu_read_lock/unlock, ornic_rcu_dereference,

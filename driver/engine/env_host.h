@@ -163,6 +163,11 @@ static inline void *ornic_vzalloc(size_t size)
 	return ornic_zalloc(size);
 }
 
+static inline void *ornic_alloc_atomic(size_t size)
+{
+	return ornic_zalloc(size);
+}
+
 static inline void ornic_free(void *p)
 {
 	struct ornic_block *block;

@@ -43,6 +43,11 @@ static inline void *ornic_vzalloc(size_t size)
 	return kvzalloc(size, GFP_KERNEL_ACCOUNT);
 }
 
+static inline void *ornic_alloc_atomic(size_t size)
+{
+	return kmalloc(size, GFP_ATOMIC | __GFP_NOWARN);
+}
+
 static inline void ornic_free(void *p)
 {
 	kfree(p);

@@ -224,7 +224,7 @@ static noinline enum ornic_step loop_refused(struct ornic_ctx *ctx,
 
 	switch (reply.verdict) {
 	case ORNIC_RESP_RNR:
-		ornic_comp_rnr(ctx, qp, reply.rnr_timer);
+		ornic_retry_rnr(ctx, qp, reply.rnr_timer);
 		return qp->sq.wait == ORNIC_WAIT_RNR ? ORNIC_STEP_WAIT :
 						       ORNIC_STEP_STOP;
 	case ORNIC_RESP_NAK_INVALID:

@@ -7,9 +7,12 @@
  *   srq.c   rings that several QPs take receive WQEs from (srq.lock)
  *   tx.c    packets to the port (sq or rq)
  *   req.c   requester: what to send next (sq.lock)
- *   comp.c  completer: responses, timers, completions (sq.lock)
+ *   comp.c  completer: responses, completions (sq.lock)
+ *   retry.c  requester: timers and retries (sq.lock)
+ *   gaps.c  requester: what has arrived, and what is missing (sq.lock)
  *   recv.c  receive WQEs and their completions (rq.lock)
  *   resp.c  responder: requests (rq.lock)
+ *   reorder.c  responder: requests that came too early (rq.lock)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
  *   resp_tx.c  responder: sends READ responses, ACKs, NAKs (rq.lock)
  *   mcast.c   groups and their members (mcast.lock)
@@ -34,6 +37,7 @@
 #define ORNIC_PSN_WINDOW ((1u << 23) - 1)
 /* Unacknowledged packets before RC waits, and between AckReqs. */
 #define ORNIC_SEND_WINDOW 128
+#define ORNIC_SELECTIVE_WINDOW 512
 #define ORNIC_ACK_INTERVAL 32
 /* Initial window; each response in time adds to it. */
 #define ORNIC_FIRST_WINDOW 32
@@ -55,6 +59,10 @@
  * one in 256 PSNs would bring a NAK and half a window, else one in two.
  */
 #define ORNIC_MAX_GAP (1 << 16)
+/* PSNs ahead of the expected one that a responder keeps. */
+#define ORNIC_REORDER_WINDOW 512
+#define ORNIC_SACK_BYTES (ORNIC_REORDER_WINDOW / 8)
+#define ORNIC_NEVER (~0ull) /* a time */
 /* How long what precedes a fatal NAK may take to leave, ns. */
 #define ORNIC_DRAIN_NS 4000000000ull
 
@@ -79,6 +87,32 @@ struct ornic_wqe_info {
 static inline struct ornic_swqe *ornic_swqe(struct ornic_sq *sq, u32 index)
 {
 	return &sq->swqe[index & (sq->depth - 1)];
+}
+
+/* It has a response of its own, beside ACKs. */
+static inline bool ornic_swqe_is_fetch(const struct ornic_swqe *sw)
+{
+	return sw->kind & ORNIC_OPF_HAS_RESPONSE;
+}
+
+/* Retransmission timeout of RFC 6298, without its least value, ns. */
+static inline u64 ornic_sq_rto_ns(const struct ornic_sq *sq)
+{
+	return sq->rtt.smooth + 4 * sq->rtt.var;
+}
+
+/* Copy the first @len bytes of the payload of @pkt, which has as many. */
+static inline void ornic_pkt_copy_payload(const struct ornic_pkt *pkt, void *to,
+					  u32 len)
+{
+	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
+	struct ornic_frag piece = { to, len };
+	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
+	const struct ornic_iov dst = { &piece, 1, 1, len };
+
+	src.n = ornic_pkt_payload(pkt, frag);
+	src.bytes = pkt->payload_len;
+	ornic_iov_copy(&dst, &src);
 }
 
 /*
@@ -118,7 +152,7 @@ enum ornic_step {
 /*
  * Send a packet along @path. sq and sq.backoff for a request, rq and rq.backoff
  * for a response; RCU section. True if it is sent, or lost; false if the port
- * refused it: send it again when @b is over, for which ornic_comp_arm() sets the
+ * refused it: send it again when @b is over, for which ornic_retry_arm() sets the
  * host's timer.
  */
 bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -187,14 +221,8 @@ __flatten noinline void ornic_comp_rx(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      const struct ornic_pkt *pkt);
 
-/* sq, not rq: the host's timer fired; the deadline may have passed. */
-noinline void ornic_comp_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
-
-/* sq: start, move or stop the ACK timer after sending or progress. */
-void ornic_comp_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
-
-/* sq: set the host's timer to the earliest deadline of @qp. */
-noinline void ornic_comp_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp);
+/* sq: what is timed, sq.rtt, has arrived. */
+void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /*
  * sq: the peer acknowledged everything before @acked. Retry counters and the
@@ -226,13 +254,6 @@ noinline void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			      enum ornic_vendor_err verr);
 
 /*
- * sq, not rq: the peer had no receive WQE; @code is its timer code. All before
- * the message in question is complete.
- */
-noinline void ornic_comp_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			     u8 code);
-
-/*
  * sq: ERR or SQE: complete everything with WR_FLUSH_ERR. At most one ring per
  * call, so that a process that keeps posting cannot hold the lock; a run does
  * the rest.
@@ -243,8 +264,123 @@ noinline void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 noinline void ornic_sq_check_drained(struct ornic_ctx *ctx,
 				     struct ornic_qp *qp);
 
+/*
+ * sq: write the response @pkt, whose PSN is of @sw, to its place. @verr goes with
+ * another result than SUCCESS. RCU section.
+ */
+enum ornic_cqe_status ornic_comp_place(struct ornic_qp *qp,
+				       const struct ornic_swqe *sw,
+				       const struct ornic_pkt *pkt,
+				       enum ornic_vendor_err *verr);
+
+/*
+ * sq, not rq: the response to the oldest PSN, of @sw, is in its place. False if
+ * the QP has left its state.
+ */
+bool ornic_comp_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 struct ornic_swqe *sw);
+
+/*
+ * sq: the peer has executed everything before @end. A READ or atomic is complete
+ * only by its own response; a response beyond it means that this was lost (IBTA
+ * C9-145). False in that case.
+ */
+bool ornic_comp_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end);
+
+/* ---- retry.c -------------------------------------------------------------- */
+
+/* sq, not rq: the host's timer fired; the deadline may have passed. */
+noinline void ornic_retry_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: start, move or stop the timers after sending or progress. */
+void ornic_retry_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: set the host's timer to the earliest deadline of @qp. */
+noinline void ornic_retry_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/*
+ * sq, not rq: the peer had no receive WQE; @code is its timer code. All before
+ * the message in question is complete.
+ */
+noinline void ornic_retry_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      u8 code);
+
+/*
+ * sq, not rq: the peer misses the request with the PSN of @pkt, and has all
+ * before it. @progress: that is news.
+ */
+noinline void ornic_retry_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      const struct ornic_pkt *pkt, bool progress);
+
+/* sq, not rq: responses to PSNs from @from to before @end were lost. */
+noinline void ornic_retry_gap(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      u32 from, u32 end);
+
 /* ns of RNR timer @code, IBTA table 45. */
 u64 ornic_rnr_ns(u8 code);
+
+/* ---- gaps.c --------------------------------------------------------------- */
+
+/* sq: nothing is known beyond sq.acked, and nothing is to be sent again. */
+void ornic_gaps_reset(struct ornic_sq *sq);
+
+/* sq: nothing is to be sent again. */
+void ornic_gaps_stop(struct ornic_sq *sq);
+
+/* sq: sq.acked moves to @end. */
+noinline void ornic_gaps_forget(struct ornic_sq *sq, u32 end);
+
+/* sq: send again what is missing from @from to before @end. */
+noinline void ornic_gaps_ask(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     u32 from, u32 end);
+
+/*
+ * sq: ask for what is known to be missing, or, with nothing known, for the last
+ * packet. Something is outstanding.
+ */
+noinline void ornic_gaps_probe(const struct ornic_ctx *ctx,
+			       struct ornic_qp *qp);
+
+/* sq: ask for the oldest PSN. */
+noinline void ornic_gaps_oldest(const struct ornic_ctx *ctx,
+				struct ornic_qp *qp);
+
+/*
+ * sq: @npkts from @psn on, as of ornic_gaps_next(), have been sent again; not
+ * @request: they are responses, and have been asked for.
+ */
+noinline void ornic_gaps_sent(struct ornic_sq *sq, u32 psn, u32 npkts,
+			      bool request);
+
+/*
+ * sq: how many PSNs from @psn on are to be sent again by one packet, 0 if none
+ * are left.
+ */
+noinline u32 ornic_gaps_next(struct ornic_qp *qp, u32 *psn);
+
+/*
+ * sq: a sequence NAK of a selective peer names the requests that it keeps. Returns
+ * one past the last of them, or past the PSN of the NAK.
+ */
+noinline u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     const struct ornic_pkt *pkt);
+
+/*
+ * sq, not rq: a READ response or the like beyond sq.acked, where another one is
+ * missing.
+ */
+noinline void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      const struct ornic_pkt *pkt);
+
+/*
+ * sq, not rq: an ACK of all before @end while a READ response is missing there.
+ * @refused: it was a NAK of the request with the PSN @end.
+ */
+noinline void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     u32 end, bool refused);
+
+/* sq, not rq: complete what has become the oldest and has arrived before. */
+noinline void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* ---- recv.c --------------------------------------------------------------- */
 
@@ -282,6 +418,14 @@ __flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
 				      const struct ornic_pkt *pkt);
 
 /*
+ * rq: execute a request packet, of which all is checked but PSN and content, and
+ * schedule its response.
+ */
+noinline enum ornic_verdict ornic_resp_execute(struct ornic_ctx *ctx,
+					       struct ornic_qp *qp,
+					       const struct ornic_pkt *pkt);
+
+/*
  * rq: the responder is at an error and takes no more requests. Responses to
  * earlier ones are still sent, then run.c takes the QP to ERR.
  */
@@ -291,6 +435,36 @@ static inline void ornic_resp_die(const struct ornic_ctx *ctx,
 	WRITE_ONCE(rq->dead, true);
 	WRITE_ONCE(rq->dead_until, ctx->now + ORNIC_DRAIN_NS);
 }
+
+/* ---- reorder.c ------------------------------------------------------------ */
+
+/*
+ * rq: keep a copy of @pkt, whose PSN is ahead of the expected one, if there is
+ * room. ORNIC_RESP_NAK_SEQ: the gap is to be reported; else ORNIC_RESP_DROP.
+ */
+noinline enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
+					       struct ornic_qp *qp,
+					       const struct ornic_pkt *pkt);
+
+/* rq: a request came again whose PSN is before the expected one. */
+noinline void ornic_reorder_duplicate(const struct ornic_ctx *ctx,
+				      struct ornic_qp *qp, u32 psn);
+
+/*
+ * rq: something is kept: execute what is the expected now, and send the NAK that
+ * is due. Responses are scheduled, the caller calls ornic_resp_run().
+ */
+noinline void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* rq, or nobody else has the QP: keep nothing any more. */
+noinline void ornic_reorder_forget(struct ornic_qp *qp);
+
+/*
+ * rq: which requests after @psn are kept: bit n of byte m is that of @psn + 1 +
+ * 8 m + n. @bitmap has ORNIC_SACK_BYTES. Returns how many of them are not all
+ * zero, rounded up to a multiple of four.
+ */
+u32 ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u8 *bitmap);
 
 /* ---- xrc.c ---------------------------------------------------------------- */
 
@@ -313,10 +487,15 @@ bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r);
 
 /* ---- resp_tx.c ------------------------------------------------------------- */
 
-/* rq: send or schedule the response that @verdict on @pkt calls for. */
-void ornic_resp_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			enum ornic_verdict verdict,
+/* rq: schedule the response that @verdict on @pkt calls for. */
+void ornic_resp_verdict(struct ornic_qp *qp, enum ornic_verdict verdict,
 			const struct ornic_pkt *pkt);
+
+/* rq: schedule an ACK of everything up to @psn. */
+void ornic_resp_ack(struct ornic_qp *qp, u32 psn);
+
+/* rq: schedule a sequence NAK. */
+void ornic_resp_nak_gap(struct ornic_qp *qp);
 
 /*
  * rq: send READ responses that wait, and the ACK after them. IDLE if none is

@@ -170,6 +170,7 @@ static void put_srq(struct ornic_qp *qp)
 /* Undo of everything but publication; each part may be missing. */
 static void qp_free(struct ornic_qp *qp)
 {
+	ornic_reorder_forget(qp);
 	if (qp->cset)
 		ornic_atomic_dec(&qp->cset->users);
 	ornic_comp_cntr_detach(qp);

@@ -81,6 +81,7 @@ struct ornic_swqe {
 
 	/* Progress */
 	bool started; /* it has PSNs */
+	bool asked_again; /* READ: also for parts of it */
 	/*
 	 * READ on loopback: the peer accepted it; LOCAL: executed; multicast:
 	 * it is on the wire. What is left to do must not repeat that.
@@ -124,6 +125,39 @@ static inline bool ornic_backoff_on(struct ornic_backoff *b, u64 now)
 	return false;
 }
 
+/* Does the peer keep requests that are ahead, and name those that it has? */
+enum ornic_selective {
+	ORNIC_SELECTIVE_ASK, /* not known: requests ask */
+	ORNIC_SELECTIVE_YES,
+	ORNIC_SELECTIVE_NO,
+};
+
+/* PSNs from acked on of which the requester knows one by one what has arrived. */
+#define ORNIC_GAPS_WINDOW 1024
+
+/*
+ * struct ornic_gaps - what has arrived beyond the oldest PSN without a response,
+ * and what is to be sent again, gaps.c
+ *
+ * @got has a bit for each PSN: of a READ or atomic, its response is here; of
+ * another request, the peer keeps it. The latter it may drop. An epoch is a round
+ * trip.
+ */
+struct ornic_gaps {
+	bool open; /* something is known beyond acked */
+	bool used; /* a bit may be set */
+	u32 executed; /* if @open: PSNs before this one were executed by the peer */
+	u32 at; /* PSNs from here ... */
+	u32 end; /* ... to here are sent again, unless they have arrived */
+	u32 nresent; /* requests in this epoch, ... */
+	u32 epoch_psn; /* ... which began with this PSN */
+	u32 last; /* of those that were sent again, what has arrived last */
+	u64 epoch; /* when @resent[0] began, ns */
+	/* By PSN modulo the window */
+	u64 got[ORNIC_GAPS_WINDOW / 64];
+	u64 resent[2][ORNIC_GAPS_WINDOW / 64]; /* in this epoch, in the last */
+};
+
 enum ornic_wait {
 	ORNIC_WAIT_NONE,
 	ORNIC_WAIT_RNR, /* until @deadline, IBTA 9.7.5.2.8 */
@@ -156,17 +190,22 @@ struct ornic_sq {
 	u32 rd_out; /* READs and atomics without a response */
 	u32 unacked_pkts; /* packets since the last AckReq */
 	u32 window; /* PSNs that may be outstanding; the congestion window */
+	u32 credit; /* PSNs acknowledged since @window grew, if @probing */
 
 	/* RTT sample: one packet at a time is timed */
 	struct {
 		u32 psn; /* one past the PSN that is timed */
 		u64 start; /* when it was sent, ns; 0 = none is timed */
 		u64 last; /* ns, at most timeout / 4; 0 = none so far */
+		u64 smooth; /* SRTT of RFC 6298, ns; 0 = none so far */
+		u64 var; /* RTTVAR, ns */
+		u64 least; /* of those that are not long ago, ns */
 		bool congested; /* above timeout / 8: the window stays */
 	} rtt;
 
 	/* Retry: counters restart with each progress of the peer */
 	struct {
+		u64 ack_at; /* the ACK timeout, ns; @deadline is not later */
 		u64 recover_until; /* a round trip after the last resend, ns */
 		u32 recover; /* max_psn at that resend */
 		u64 peer_seen; /* ornic_qp_peer_seen() as the timer was set */
@@ -174,11 +213,7 @@ struct ornic_sq {
 		u8 left; /* retries */
 		u8 rnr_left; /* RNR retries */
 		u8 rnr_waits; /* in a row, to ORNIC_RNR_STEPS_LOG + 1 */
-		/*
-		 * Went back for a missing response: ignore more gaps until
-		 * there is progress
-		 */
-		bool gap;
+		u8 resends; /* before the ACK timeout, since the last progress */
 		/*
 		 * A sequence NAK for PSNs before @recover counts unless
 		 * something is acknowledged before @deadline
@@ -192,12 +227,15 @@ struct ornic_sq {
 
 	u8 wait; /* enum ornic_wait */
 	bool draining; /* SQD requested and not reached */
+	bool probing; /* the window grows slowly: it was too large */
 	bool probe; /* the next packet has AckReq whatever follows */
 	bool broken; /* the producer is invalid: the ring is not read */
 	bool polled; /* ornic_engine_busy_poll() is on */
 	u64 deadline; /* when to act, ns; 0 = never */
 	u64 timer_at; /* deadline that the host was given, ns; 0 = none */
+	u8 selective; /* enum ornic_selective */
 	struct ornic_backoff backoff; /* of requests */
+	struct ornic_gaps gaps;
 	struct ornic_frag frag[ORNIC_TX_FRAGS]; /* payload being sent */
 };
 
@@ -235,6 +273,24 @@ struct ornic_rd {
 	u64 orig; /* atomic: what the memory held before */
 };
 
+struct ornic_kept;
+
+/* struct ornic_ahead - requests that came ahead of the expected PSN, reorder.c */
+struct ornic_ahead {
+	struct ornic_kept *first; /* in the order of PSNs; a peek is allowed */
+	struct ornic_kept *last;
+	u32 n; /* how many */
+	u64 nak_at; /* a sequence NAK is due, ns; 0 = no */
+	u64 nak_time; /* when the last one was sent, ns; 0 = it was an RNR NAK */
+	u64 since; /* when the gap before @first was seen, ns */
+	/* Was a NAK in vain? One is judged at a time. */
+	u64 judged; /* when it was sent, ns; 0 = none */
+	u64 took; /* until its gap was filled, ns; 0 = not yet */
+	u32 nak_psn; /* its PSN */
+	u32 gap_psn; /* of the last NAK */
+	u64 late; /* a packet overdue for so long is taken for lost, ns */
+};
+
 /* struct ornic_rq - receive queue and responder. All under @lock. */
 struct ornic_rq {
 	ornic_lock_t lock;
@@ -262,6 +318,7 @@ struct ornic_rq {
 	u32 dma_len; /* RETH, bytes */
 	u8 max_sge; /* SGEs that a WQE may have; set by CREATE_QP */
 	bool nak_sent; /* one sequence NAK per gap, IBTA C9-116 */
+	bool selective; /* the requester repeats selectively */
 	bool comm_est; /* the communication-established event was raised */
 
 	/* Responses, resp_tx.c */
@@ -278,6 +335,7 @@ struct ornic_rq {
 	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC]; /* ring of max_dest_rd_atomic */
 	struct ornic_rwqe rwqe; /* of the message that is being received */
 	struct ornic_backoff backoff; /* of responses */
+	struct ornic_ahead ahead;
 	struct ornic_frag frag[ORNIC_RESP_FRAGS]; /* payload being sent */
 };
 
@@ -450,6 +508,7 @@ enum ornic_verdict {
 	ORNIC_RESP_NAK_ACCESS,
 	ORNIC_RESP_NAK_OP,
 	ORNIC_RESP_DUPLICATE,
+	ORNIC_RESP_AHEAD, /* something before it is missing */
 	ORNIC_RESP_DATA, /* READ accepted: resource made */
 	ORNIC_RESP_ATOMIC, /* atomic executed: resource made */
 	ORNIC_RESP_EMPTY, /* ATOMIC WRITE, FLUSH executed: resource made */

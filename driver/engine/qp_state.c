@@ -194,9 +194,15 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->psn = m->sq_psn;
 		sq->acked = m->sq_psn;
 		sq->max_psn = m->sq_psn;
+		sq->retry.recover = m->sq_psn;
 		sq->window = ORNIC_FIRST_WINDOW;
+		sq->probing = false;
+		sq->credit = 0;
 		sq->rtt.start = 0;
+		sq->rtt.smooth = 0;
 		sq->rtt.congested = false;
+		sq->selective = ORNIC_SELECTIVE_ASK;
+		ornic_gaps_reset(sq);
 	}
 	/* It is asked for with the transition to SQD, and for that one. */
 	if (m->mask & ORNIC_QPM_SQD_NOTIFY)
@@ -266,11 +272,13 @@ static void reset_qp(struct ornic_qp *qp)
 	sq->retry.rnr_waits = 0;
 	sq->retry.grace_used = 0;
 	sq->rtt.last = 0;
+	sq->rtt.smooth = 0;
+	sq->selective = ORNIC_SELECTIVE_ASK;
 	sq->retry.recover_until = 0;
 	sq->retry.nak_held = false;
 	sq->wait = ORNIC_WAIT_NONE;
 	sq->draining = false;
-	sq->retry.gap = false;
+	ornic_gaps_reset(sq);
 	sq->probe = false;
 	sq->broken = false;
 	sq->deadline = 0;
@@ -288,6 +296,9 @@ static void reset_qp(struct ornic_qp *qp)
 	if (qp->type == ORNIC_QPT_XRC_TGT)
 		rq->srq = NULL;
 	rq->nak_sent = false;
+	ornic_reorder_forget(qp);
+	rq->ahead.late = 0;
+	rq->selective = false;
 	rq->comm_est = false;
 	WRITE_ONCE(rq->ack_due, false);
 	rq->reads_out = false;

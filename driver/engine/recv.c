@@ -76,6 +76,7 @@ void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	WRITE_ONCE(rq->rd_head, rq->rd_tail);
 	WRITE_ONCE(rq->ack_due, false);
 	ornic_backoff_reset(&rq->backoff);
+	ornic_reorder_forget(qp);
 	if (rq->srq || qp->type == ORNIC_QPT_XRC_TGT)
 		flush_shared(ctx, qp);
 	if (!rq->depth)

@@ -66,7 +66,7 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 		       ornic_psn_diff(sw->first_psn, sq->acked);
 		if (into >= (s32)sw->npkts && !is_pending_local(sw)) {
 			sw->pkts = sw->npkts;
-			if (sw->kind & ORNIC_OPF_HAS_RESPONSE)
+			if (ornic_swqe_is_fetch(sw))
 				sq->rd_out++;
 			continue;
 		}
@@ -184,6 +184,7 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 		.opcode = packet_opcode(sw, first, last) |
 			  ornic_qp_transport(qp),
 		.solicited = last && sw->flags & ORNIC_WQE_SOLICITED,
+		.selective = qp->sq.selective != ORNIC_SELECTIVE_NO,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
 		.srqn = sw->srqn,
@@ -263,22 +264,35 @@ static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
 	return ornic_swqe_map(qp, sw, 0, sw->length, iov);
 }
 
-/* A READ (what of it is missing), atomic, ATOMIC WRITE or FLUSH. */
-static __flatten noinline enum ornic_step
-send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
+/* Bytes that a request asks for, or covers, if its responses take @npkts PSNs. */
+static u32 fetch_length(const struct ornic_qp *qp, const struct ornic_swqe *sw,
+			u32 npkts)
+{
+	u32 left = sw->length - sw->pkts * qp->mtu;
+
+	if (sw->kind == ORNIC_OPF_FLUSH)
+		return sw->flush_length;
+	return sw->pkts + npkts == sw->npkts ? left : npkts * qp->mtu;
+}
+
+/* A READ or @npkts packets of it, an atomic, ATOMIC WRITE or FLUSH. */
+static __flatten noinline enum ornic_step send_fetch(struct ornic_ctx *ctx,
+						     struct ornic_qp *qp,
+						     struct ornic_swqe *sw,
+						     u32 npkts)
 {
 	bool first_time = qp->sq.psn == qp->sq.max_psn;
 	u32 off = sw->pkts * qp->mtu;
 	struct ornic_txinfo info = {
 		.opcode = fetch_opcode(sw),
 		.ack_req = true,
+		.selective = qp->sq.selective != ORNIC_SELECTIVE_NO,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
 		.srqn = sw->srqn,
 		.va = sw->raddr + off,
 		.rkey = sw->rkey,
-		.dma_len = sw->kind == ORNIC_OPF_FLUSH ? sw->flush_length :
-							 sw->length - off,
+		.dma_len = fetch_length(qp, sw, npkts),
 		.swap_add = sw->swap_add,
 		.compare = sw->compare,
 		.feth = sw->feth,
@@ -296,7 +310,7 @@ send_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	qp->sq.unacked_pkts = 0;
 	qp->sq.rd_out++;
 	ctx->budget -= ORNIC_MSG_COST;
-	ornic_req_advance(qp, sw, sw->npkts - sw->pkts);
+	ornic_req_advance(qp, sw, npkts);
 	time_round(ctx, &qp->sq, first_time);
 	return ORNIC_STEP_DONE;
 }
@@ -361,7 +375,7 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_swqe *sw)
 {
-	bool fetch = sw->kind & ORNIC_OPF_HAS_RESPONSE;
+	bool fetch = ornic_swqe_is_fetch(sw);
 	struct ornic_sq *sq = &qp->sq;
 	enum ornic_vendor_err verr;
 
@@ -391,7 +405,7 @@ static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static bool is_probe(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 {
 	return sq->probe && ornic_psn_diff(sq->psn, sq->max_psn) < 0 &&
-	       !(sw->kind & ORNIC_OPF_HAS_RESPONSE);
+	       !ornic_swqe_is_fetch(sw);
 }
 
 /*
@@ -407,7 +421,7 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 		return true;
 	if (out >= sq->window)
 		return false;
-	if (!(sw->kind & ORNIC_OPF_HAS_RESPONSE))
+	if (!ornic_swqe_is_fetch(sw))
 		return true;
 	return sq->rd_out < qp->max_rd_atomic &&
 	       out + (sw->npkts - sw->pkts) <= ORNIC_PSN_WINDOW;
@@ -503,9 +517,61 @@ static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
-	if (sw->kind & ORNIC_OPF_HAS_RESPONSE)
-		return send_fetch(ctx, qp, sw);
+	if (ornic_swqe_is_fetch(sw))
+		return send_fetch(ctx, qp, sw, sw->npkts - sw->pkts);
 	return send_packet(ctx, qp, sw);
+}
+
+/*
+ * What is missing at the peer, or of its responses, goes again before all else;
+ * then the cursor is where it was. A WQE that cannot be sent any more stays at
+ * the cursor: it fails when those before it are done.
+ */
+static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
+					     struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u32 psn = sq->psn, unacked = sq->unacked_pkts, at, npkts;
+	u64 timed = sq->rtt.start;
+	bool probe = sq->probe;
+	struct ornic_swqe *sw;
+	enum ornic_step res;
+
+	npkts = ornic_gaps_next(qp, &at);
+	if (!npkts)
+		return ORNIC_STEP_DONE;
+	if (ornic_backoff_on(&sq->backoff, ctx->now) || !ornic_qp_tx_room(qp))
+		return ORNIC_STEP_WAIT;
+	ornic_req_seek(qp, at);
+	sw = ornic_swqe(sq, sq->cur);
+	sq->probe = true;
+	if (ornic_swqe_is_fetch(sw)) {
+		sw->asked_again = true;
+		res = send_fetch(ctx, qp, sw, npkts);
+	} else {
+		res = send_packet(ctx, qp, sw);
+	}
+	if (res == ORNIC_STEP_STOP)
+		return res;
+	if (sw->status != ORNIC_CQE_SUCCESS) {
+		ornic_gaps_stop(sq);
+		return res;
+	}
+	if (res == ORNIC_STEP_DONE)
+		ornic_gaps_sent(sq, at, npkts, !ornic_swqe_is_fetch(sw));
+	/* What is timed is not what has just gone again, or it is no more. */
+	if (ornic_psn_diff(sq->rtt.psn, sq->psn) <= 0)
+		timed = 0;
+	ornic_req_seek(qp, psn);
+	sq->rtt.start = timed;
+	sq->unacked_pkts = unacked;
+	sq->probe = probe;
+	return res;
+}
+
+static bool is_any_missing(const struct ornic_sq *sq)
+{
+	return sq->gaps.at != sq->gaps.end;
 }
 
 /* The WQE to work on, NULL if there is none that may be begun. */
@@ -568,6 +634,16 @@ static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
 			return ORNIC_RUN_WAIT;
 		if (ornic_ctx_full(ctx))
 			return ORNIC_RUN_MORE;
+		if (unlikely(is_any_missing(&qp->sq))) {
+			if (ctx->budget <= 0)
+				return ORNIC_RUN_MORE;
+			res = send_missing(ctx, qp);
+			if (res == ORNIC_STEP_WAIT)
+				return ORNIC_RUN_WAIT;
+			if (res == ORNIC_STEP_STOP)
+				return ORNIC_RUN_IDLE;
+			continue;
+		}
 		sw = current_wqe(qp);
 		if (!sw) {
 			if (qp->sq.broken) {
@@ -611,9 +687,9 @@ enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		want_kick(sq, false);
 	res = run_loop(ctx, qp);
 	if (sq_is_active(qp) && ornic_qp_is_reliable(qp))
-		ornic_comp_timer(ctx, qp);
+		ornic_retry_timer(ctx, qp);
 	if (unlikely(sq->backoff.until))
-		ornic_comp_arm(ctx, qp);
+		ornic_retry_arm(ctx, qp);
 	ornic_sq_check_drained(ctx, qp);
 	return res;
 }

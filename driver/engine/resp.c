@@ -520,7 +520,8 @@ static noinline enum ornic_verdict replay_rd(struct ornic_qp *qp,
 /* ---- order ---------------------------------------------------------------------- */
 
 /* PSN order. ORNIC_RESP_ACK: it is the one expected. */
-static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
+static enum ornic_verdict check_psn(const struct ornic_ctx *ctx,
+				    struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	struct ornic_rq *rq = &qp->rq;
 	s32 diff = ornic_psn_diff(r->psn, rq->epsn);
@@ -538,16 +539,14 @@ static enum ornic_verdict check_psn(struct ornic_qp *qp, struct ornic_inreq *r)
 	}
 	if (diff < 0) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
+		ornic_reorder_duplicate(ctx, qp, r->psn);
 		if (r->pkt && r->flags & ORNIC_OPF_HAS_RESPONSE)
 			return ornic_xrc_lacks_srq(qp, r) ? ORNIC_RESP_DROP :
 							    replay_rd(qp, r);
 		return ORNIC_RESP_DUPLICATE;
 	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);
-	if (rq->nak_sent || diff > ORNIC_MAX_GAP)
-		return ORNIC_RESP_DROP;
-	rq->nak_sent = true;
-	return ORNIC_RESP_NAK_SEQ;
+	return diff > ORNIC_MAX_GAP ? ORNIC_RESP_DROP : ORNIC_RESP_AHEAD;
 }
 
 /* Place in the message and payload length, IBTA C9-81 to C9-87. */
@@ -667,7 +666,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 		return verdict;
 	}
 	ornic_xrc_find_srq(qp, r);
-	verdict = check_psn(qp, r);
+	verdict = check_psn(ctx, qp, r);
 	if (verdict != ORNIC_RESP_ACK)
 		return verdict;
 	if (qp->type == ORNIC_QPT_UC && r->flags & ORNIC_OPF_START)
@@ -684,6 +683,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 	case ORNIC_RESP_RNR:
 		/* Packets in flight after it need no NAK of their own. */
 		rq->nak_sent = true;
+		rq->ahead.nak_time = 0;
 		break;
 	case ORNIC_RESP_DROP:
 		rq->epsn = ornic_psn_add(rq->epsn, r->npsn);
@@ -726,8 +726,9 @@ static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 	ornic_qp_mark_peer_seen(qp, ctx->now);
 }
 
-void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		   const struct ornic_pkt *pkt)
+static enum ornic_verdict execute_packet(struct ornic_ctx *ctx,
+					 struct ornic_qp *qp,
+					 const struct ornic_pkt *pkt)
 {
 	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
 	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
@@ -753,13 +754,7 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.ipv6 = pkt->rx->ipv6,
 	};
 	enum ornic_verdict verdict;
-	enum ornic_stat stat;
 
-	stat = check_sender(qp, pkt);
-	if (stat != ORNIC_STAT_COUNT) {
-		ornic_qp_stat_inc(qp, stat);
-		return;
-	}
 	src.n = ornic_pkt_payload(pkt, frag);
 	src.bytes = pkt->payload_len;
 	if (qp->type == ORNIC_QPT_UD)
@@ -769,6 +764,36 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	verdict = ornic_resp_request(ctx, qp, &r);
 	if (verdict == ORNIC_RESP_ACK)
 		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
+	if (unlikely(verdict == ORNIC_RESP_AHEAD))
+		verdict = ornic_reorder_keep(ctx, qp, pkt);
 	if (ornic_qp_is_reliable(qp))
-		ornic_resp_verdict(ctx, qp, verdict, pkt);
+		ornic_resp_verdict(qp, verdict, pkt);
+	return verdict;
+}
+
+enum ornic_verdict ornic_resp_execute(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
+				      const struct ornic_pkt *pkt)
+{
+	return execute_packet(ctx, qp, pkt);
+}
+
+void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_pkt *pkt)
+{
+	enum ornic_stat stat = check_sender(qp, pkt);
+	struct ornic_rq *rq = &qp->rq;
+
+	if (stat != ORNIC_STAT_COUNT) {
+		ornic_qp_stat_inc(qp, stat);
+		return;
+	}
+	execute_packet(ctx, qp, pkt);
+	if (!ornic_qp_is_reliable(qp))
+		return;
+	rq->selective = pkt->selective;
+	if (unlikely(rq->ahead.first))
+		ornic_reorder_run(ctx, qp);
+	if (ornic_resp_waits(rq) && ornic_resp_run(ctx, qp) == ORNIC_RUN_MORE)
+		ornic_qp_resched(qp);
 }

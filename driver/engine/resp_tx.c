@@ -25,12 +25,22 @@ static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ACK | ornic_qp_transport(qp),
 		.syndrome = syndrome,
+		.selective = qp->rq.selective,
 		.dest_qpn = qp->dest_qpn,
 		.psn = psn,
 		.msn = qp->rq.msn,
 	};
+	u8 bitmap[ORNIC_SACK_BYTES] __uninitialized;
+	struct ornic_frag frag = { bitmap, 0 };
+	struct ornic_iov iov = { &frag, 1, 0, 0 };
 
-	if (!send_empty(ctx, qp, &info))
+	if (unlikely(syndrome == (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)) &&
+	    qp->rq.selective) {
+		frag.len = ornic_reorder_bitmap(qp, psn, bitmap);
+		iov.n = !!frag.len;
+		iov.bytes = frag.len;
+	}
+	if (!ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, &info, &iov))
 		return false;
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_SENT);
 	return true;
@@ -51,12 +61,24 @@ static void schedule_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 	rq->psn_due = psn;
 }
 
+void ornic_resp_ack(struct ornic_qp *qp, u32 psn)
+{
+	schedule_ack(qp, ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE, psn);
+}
+
+void ornic_resp_nak_gap(struct ornic_qp *qp)
+{
+	ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_SENT);
+	schedule_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, qp->rq.epsn);
+}
+
 static enum ornic_step send_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   struct ornic_rd *rd)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ATOMIC_ACK | ornic_qp_transport(qp),
 		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+		.selective = qp->rq.selective,
 		.dest_qpn = qp->dest_qpn,
 		.psn = rd->first_psn,
 		.msn = rd->msn,
@@ -111,6 +133,7 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 		.opcode = read_opcode(!rd->next, rd->next + 1 == rd->pkts) |
 			  ornic_qp_transport(qp),
 		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+		.selective = qp->rq.selective,
 		.dest_qpn = qp->dest_qpn,
 		.psn = ornic_psn_add(rd->psn0, rd->next),
 		.msn = rd->msn,
@@ -209,8 +232,8 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return ORNIC_RUN_IDLE;
 }
 
-void ornic_resp_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			enum ornic_verdict verdict, const struct ornic_pkt *pkt)
+void ornic_resp_verdict(struct ornic_qp *qp, enum ornic_verdict verdict,
+			const struct ornic_pkt *pkt)
 {
 	static const u8 nak[] = {
 		[ORNIC_RESP_NAK_INVALID] = ORNIC_NAK_INVALID_REQ,
@@ -223,9 +246,7 @@ void ornic_resp_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	switch (verdict) {
 	case ORNIC_RESP_ACK:
 		if (pkt->ack_req)
-			schedule_ack(qp,
-				     ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
-				     pkt->psn);
+			ornic_resp_ack(qp, pkt->psn);
 		break;
 	case ORNIC_RESP_DUPLICATE:
 		/*
@@ -234,17 +255,14 @@ void ornic_resp_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		 * and to the newest, which a peer that never asks ends with.
 		 */
 		if ((pkt->ack_req || pkt->psn == last) && !ornic_resp_waits(rq))
-			schedule_ack(qp,
-				     ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
-				     last);
+			ornic_resp_ack(qp, last);
 		break;
 	case ORNIC_RESP_RNR:
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_SENT);
 		schedule_ack(qp, ORNIC_AETH_RNR | qp->min_rnr_timer, pkt->psn);
 		break;
 	case ORNIC_RESP_NAK_SEQ:
-		ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_SENT);
-		schedule_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, rq->epsn);
+		ornic_resp_nak_gap(qp);
 		break;
 	case ORNIC_RESP_NAK_INVALID:
 	case ORNIC_RESP_NAK_ACCESS:
@@ -260,8 +278,7 @@ void ornic_resp_verdict(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	case ORNIC_RESP_ATOMIC:
 	case ORNIC_RESP_EMPTY:
 	case ORNIC_RESP_DROP:
+	case ORNIC_RESP_AHEAD:
 		break;
 	}
-	if (ornic_resp_waits(rq) && ornic_resp_run(ctx, qp) == ORNIC_RUN_MORE)
-		ornic_qp_resched(qp);
 }

@@ -35,7 +35,7 @@ static void reap_dead_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		if (has_drained(ctx, qp))
 			ornic_qp_error(ctx, qp);
 		else
-			ornic_comp_arm(ctx, qp);
+			ornic_retry_arm(ctx, qp);
 	}
 	ornic_unlock(&qp->sq.lock);
 }
@@ -69,7 +69,7 @@ static bool rq_may_wait(const struct ornic_qp *qp)
 
 	return READ_ONCE(qp->state) == ORNIC_QPS_ERR ||
 	       READ_ONCE(rq->rd_head) != READ_ONCE(rq->rd_tail) ||
-	       READ_ONCE(rq->ack_due);
+	       READ_ONCE(rq->ack_due) || READ_ONCE(rq->ahead.first);
 }
 
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -80,21 +80,29 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (!rq_may_wait(qp))
 		return res;
 	ornic_lock(&rq->lock);
-	if (qp->state == ORNIC_QPS_ERR)
+	if (qp->state == ORNIC_QPS_ERR) {
 		ornic_rq_flush(ctx, qp);
-	else if (ornic_resp_waits(rq))
-		res = ornic_resp_run(ctx, qp);
+	} else {
+		if (unlikely(rq->ahead.first))
+			ornic_reorder_run(ctx, qp);
+		if (ornic_resp_waits(rq))
+			res = ornic_resp_run(ctx, qp);
+	}
 	ornic_unlock(&rq->lock);
 	return res;
 }
 
-/* If the port refused a response, the timer of the QP is wanted; rq is free. */
+/*
+ * If the port refused a response, or a NAK is due later, the timer of the QP is
+ * wanted; rq is free.
+ */
 static void arm_responses(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
-	if (likely(!READ_ONCE(qp->rq.backoff.until)))
+	if (likely(!READ_ONCE(qp->rq.backoff.until) &&
+		   !READ_ONCE(qp->rq.ahead.nak_at)))
 		return;
 	ornic_lock(&qp->sq.lock);
-	ornic_comp_arm(ctx, qp);
+	ornic_retry_arm(ctx, qp);
 	ornic_unlock(&qp->sq.lock);
 }
 
@@ -506,7 +514,7 @@ void ornic_engine_expire(struct ornic_engine *eng, u32 qpn)
 	if (qp) {
 		more = run_rq(&ctx, qp) == ORNIC_RUN_MORE;
 		ornic_lock(&qp->sq.lock);
-		ornic_comp_expire(&ctx, qp);
+		ornic_retry_expire(&ctx, qp);
 		more |= ornic_req_run(&ctx, qp) == ORNIC_RUN_MORE;
 		ornic_unlock(&qp->sq.lock);
 		arm_responses(&ctx, qp);

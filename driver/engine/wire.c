@@ -32,6 +32,8 @@
 #define BTH_MIGREQ 0x40
 #define BTH_PAD_SHIFT 4
 #define BTH_TVER_MASK 0x0f
+/* BTH, byte 4: FECN, BECN, six reserved bits */
+#define BTH_SELECTIVE 0x01
 /* BTH, byte 8 */
 #define BTH_ACKREQ 0x80
 
@@ -218,6 +220,7 @@ static void parse_bth(struct ornic_pkt *pkt, const u8 *bth)
 	pkt->pkey = (u16)get_be16(bth + 2);
 	pkt->qpn = get_be24(bth + 5);
 	pkt->ack_req = bth[8] & BTH_ACKREQ;
+	pkt->selective = bth[4] & BTH_SELECTIVE;
 	pkt->psn = get_be24(bth + 9);
 }
 
@@ -347,6 +350,13 @@ static bool icrc_is_good(const struct ornic_rx *rx)
 	return ornic_icrc_finish(crc_pieces(crc, frag, n)) == read_icrc(rx);
 }
 
+/* A NAK that names the requests that the responder has kept. */
+static bool is_sack(const struct ornic_pkt *pkt)
+{
+	return pkt->selective &&
+	       (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_ACK;
+}
+
 /*
  * IBTA 9.2: TVer 0; header, payload, pad and ICRC fill the packet, and what
  * precedes the ICRC is a multiple of four bytes.
@@ -369,7 +379,8 @@ static bool parse_headers(struct ornic_pkt *pkt, const struct ornic_rx *rx)
 		return false;
 	pkt->hdr_len = pkt->op->hdr_len;
 	pkt->payload_len = rx->len - fixed;
-	if (pkt->payload_len && !(pkt->op->flags & ORNIC_OPF_PAYLOAD))
+	if (pkt->payload_len && !(pkt->op->flags & ORNIC_OPF_PAYLOAD) &&
+	    !is_sack(pkt))
 		return false;
 	parse_extensions(pkt, bth + ORNIC_BTH_LEN);
 	return true;
@@ -573,7 +584,7 @@ static void put_bth(u8 *bth, const struct ornic_txinfo *info, u32 pad)
 	if ((info->opcode & ORNIC_TRANSPORT_MASK) != ORNIC_UD)
 		bth[1] |= BTH_MIGREQ;
 	put_be16(bth + 2, ORNIC_DEFAULT_PKEY);
-	bth[4] = 0;
+	bth[4] = info->selective ? BTH_SELECTIVE : 0;
 	put_be24(bth + 5, info->dest_qpn & QPN_MASK);
 	bth[8] = info->ack_req ? BTH_ACKREQ : 0;
 	put_be24(bth + 9, info->psn);

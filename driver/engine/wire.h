@@ -142,6 +142,7 @@ enum ornic_nak_code {
  * @pad: pad bytes after the payload
  * @solicited: BTH SE
  * @ack_req: BTH A
+ * @selective: reserved in the BTH: see struct ornic_txinfo
  * @pkey: BTH
  * @qpn: BTH, destination
  * @psn: BTH
@@ -168,6 +169,7 @@ struct ornic_pkt {
 	u8 pad;
 	bool solicited;
 	bool ack_req;
+	bool selective;
 	u16 pkey;
 	u32 qpn;
 	u32 psn;
@@ -310,6 +312,10 @@ bool ornic_path_matches(const struct ornic_path *path,
  * @opcode: BTH; headers that it does not have take nothing from here
  * @solicited: BTH SE
  * @ack_req: BTH A
+ * @selective: the lowest of the six reserved bits after BECN, which receivers
+ *	ignore (IBTA 9.2) and which the ICRC does not cover (IBTA A17.3.3). In a
+ *	request: the requester repeats selectively. In a response to such a one:
+ *	the responder keeps requests that are ahead, and names them.
  * @syndrome: AETH
  * @dest_qpn: BTH
  * @psn: BTH
@@ -330,6 +336,7 @@ struct ornic_txinfo {
 	u8 opcode;
 	bool solicited;
 	bool ack_req;
+	bool selective;
 	u8 syndrome;
 	u32 dest_qpn;
 	u32 psn;

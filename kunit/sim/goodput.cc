@@ -9,7 +9,7 @@ namespace sim
 namespace
 {
 
-constexpr u32 under_way = 16; // messages
+constexpr u32 under_way = 32; // messages
 constexpr u64 longest = 600ull * 1000000 * us; // virtual time
 
 class connection {
@@ -213,6 +213,11 @@ achieved connection::run()
 	out_.packets = wire_.frames();
 	out_.data_packets = t_.messages * (goodput_message / 1024);
 	out_.retries = ornic_engine_stat(pair_.a->eng, ORNIC_STAT_RETRIES);
+	out_.early =
+		ornic_engine_stat(pair_.a->eng, ORNIC_STAT_ROCE_ADP_RETRANS);
+	out_.naks = ornic_engine_stat(pair_.a->eng, ORNIC_STAT_SEQ_NAK_RCVD);
+	out_.duplicates =
+		ornic_engine_stat(pair_.b->eng, ORNIC_STAT_DUPLICATES);
 	out_.timeouts = ornic_engine_stat(pair_.a->eng, ORNIC_STAT_TIMEOUTS);
 	return out_;
 }

@@ -32,7 +32,7 @@ std::uint64_t passed, failed;
 constexpr int max_reports = 5;
 
 struct sums {
-	std::uint64_t seeds, bytes, sent, ns;
+	std::uint64_t seeds, messages, bytes, sent, ns;
 	std::uint64_t acks, rnr_naks, retries, swapped;
 };
 
@@ -41,7 +41,7 @@ sums run_seeds(sim::kind what, const char *test, std::uint64_t count)
 {
 	std::uint64_t first = opt.one ? opt.seed : 1;
 	std::uint64_t last = opt.one ? opt.seed : count;
-	std::uint64_t frames = 0, lost = 0, messages = 0;
+	std::uint64_t frames = 0, lost = 0;
 	int reports = 0;
 	sums all{};
 
@@ -50,8 +50,8 @@ sums run_seeds(sim::kind what, const char *test, std::uint64_t count)
 
 		frames += out.frames;
 		lost += out.lost;
-		messages += out.messages;
 		all.seeds++;
+		all.messages += out.messages;
 		all.bytes += out.bytes;
 		all.sent += out.sent;
 		all.ns += out.ns;
@@ -72,8 +72,9 @@ sums run_seeds(sim::kind what, const char *test, std::uint64_t count)
 			break;
 	}
 	std::printf("# %s: %ju seeds, %ju messages, %ju frames, %ju lost\n",
-		    test, uintmax_t{ last - first + 1 }, uintmax_t{ messages },
-		    uintmax_t{ frames }, uintmax_t{ lost });
+		    test, uintmax_t{ last - first + 1 },
+		    uintmax_t{ all.messages }, uintmax_t{ frames },
+		    uintmax_t{ lost });
 	return all;
 }
 
@@ -119,8 +120,8 @@ TEST(sim, unready)
 	if (all.seeds < 50)
 		return;
 	EXPECT_LT(all.sent, all.bytes * 3 / 2);
-	// Of a millisecond each, when it lasts.
-	EXPECT_LT(all.rnr_naks, all.ns / 3000000);
+	// A pause lasts up to 10 ms, but is asked about each millisecond only.
+	EXPECT_LT(all.rnr_naks, all.messages / 2);
 }
 
 TEST(sim, orphaned)
@@ -157,17 +158,17 @@ struct path {
 // clang-format off
 const path paths[] = {
 	{ "20 us",		20,	0,	0,	0,	{ 1, 1, 1 } },
-	{ "20 us, 0.1 % lost",	20,	0.001,	0,	0,	{ 0.9, 0.9, 0.25 } },
-	{ "20 us, 1 % lost",	20,	0.01,	0,	0,	{ 0.06, 0.06, 0.05 } },
-	{ "20 us, 5 % lost",	20,	0.05,	0,	0,	{ 0.002, 0.002, 0.002 } },
-	{ "20 us, 10 % lost",	20,	0.1,	0,	0,	{ 0, 0, 0 } },
+	{ "20 us, 0.1 % lost",	20,	0.001,	0,	0,	{ 0.98, 0.98, 0.98 } },
+	{ "20 us, 1 % lost",	20,	0.01,	0,	0,	{ 0.9, 0.9, 0.9 } },
+	{ "20 us, 5 % lost",	20,	0.05,	0,	0,	{ 0.85, 0.85, 0.75 } },
+	{ "20 us, 10 % lost",	20,	0.1,	0,	0,	{ 0.5, 0.5, 0.5 } },
 	{ "20 us, 5 % twice",	20,	0,	0,	0.05,	{ 0.98, 0.98, 0.98 } },
 	{ "1 ms",		1000,	0,	0,	0,	{ 1, 1, 1 } },
-	{ "1 ms, 0.1 % lost",	1000,	0.001,	0,	0,	{ 0.9, 0.9, 0.7 } },
-	{ "1 ms, 1 % lost",	1000,	0.01,	0,	0,	{ 0.25, 0.2, 0.3 } },
-	{ "1 ms, 5 % lost",	1000,	0.05,	0,	0,	{ 0.01, 0.01, 0.01 } },
-	{ "1 ms, 10 % lost",	1000,	0.1,	0,	0,	{ 0, 0, 0 } },
-	{ "1 ms, 25 % overtake", 1000,	0,	0.25,	0,	{ 0.01, 0.01, 0.1 } },
+	{ "1 ms, 0.1 % lost",	1000,	0.001,	0,	0,	{ 0.75, 0.75, 0.7 } },
+	{ "1 ms, 1 % lost",	1000,	0.01,	0,	0,	{ 0.5, 0.5, 0.45 } },
+	{ "1 ms, 5 % lost",	1000,	0.05,	0,	0,	{ 0.35, 0.35, 0.2 } },
+	{ "1 ms, 10 % lost",	1000,	0.1,	0,	0,	{ 0.25, 0.25, 0.12 } },
+	{ "1 ms, 25 % overtake", 1000,	0,	0.25,	0,	{ 0.95, 0.95, 0.9 } },
 };
 // clang-format on
 
@@ -185,7 +186,7 @@ sim::achieved measure(const path &p, u8 opcode, std::uint64_t messages)
 	t.path.ns_per_byte = 2; // 4 Gbit/s
 	t.path.max_harm = ~0u;
 	t.seed = opt.one ? opt.seed : 1;
-	t.trace = opt.trace;
+	t.trace = opt.trace && opt.one;
 	return sim::measure(t);
 }
 
@@ -207,6 +208,12 @@ void show_path(const path &p, std::uint64_t messages, double clean[3])
 		std::printf(" %7.1f %4.2f %5.2f |", got.mb_per_s, part,
 			    static_cast<double>(got.packets) /
 				    static_cast<double>(got.data_packets));
+		if (opt.trace)
+			std::printf(
+				" %ju retries, %ju early, %ju NAKs, %ju twice |",
+				uintmax_t{ got.retries },
+				uintmax_t{ got.early }, uintmax_t{ got.naks },
+				uintmax_t{ got.duplicates });
 		EXPECT_EQ(got.failure, "") << p.name;
 		if (messages >= 400) {
 			EXPECT_GE(part, p.least[i]) << p.name << " " << i;

@@ -345,6 +345,9 @@ stat()
 	echo "$value"
 }
 
+# resends DEVICE: print how often its QPs have sent something again
+resends() { echo $(($(stat "$1" retries) + $(stat "$1" roce_adp_retrans))); }
+
 # no_objects DEVICE: `rdma res` shows no objects of users
 no_objects()
 {

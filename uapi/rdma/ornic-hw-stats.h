@@ -48,6 +48,7 @@
 	ALWAYS(RX_TOO_LONG, rx_too_long)		/* UC, UD: longer than the receive */ \
 	ALWAYS(RX_BAD_RKEY, rx_bad_rkey)		/* UC: WRITEs with a key refused */ \
 	ALWAYS(RX_BAD_PSN, rx_bad_psn)			/* responses to nothing outstanding */ \
+	ALWAYS(ROCE_ADP_RETRANS, roce_adp_retrans)	/* resends before the ACK timeout */ \
 	OPTIONAL(RX_SEND_REQUESTS, rx_send_requests)	/* SENDs of a peer that were executed */ \
 	OPTIONAL(RX_WRITE_REQUESTS, rx_write_requests)	/* WRITEs, likewise */ \
 	OPTIONAL(RX_READ_REQUESTS, rx_read_requests)	/* READs that were accepted */ \

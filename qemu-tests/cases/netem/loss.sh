@@ -35,5 +35,5 @@ run()
 		dev veth-cli nud permanent
 	impair corrupt 1%
 	verify rc_mixed_in_order rc_fetch_and_add rc_both_ways
-	[ "$(stat "$cli_dev" retries)" -gt 0 ] || fail 'nothing was retried'
+	[ "$(resends "$cli_dev")" -gt 0 ] || fail 'nothing was sent again'
 }

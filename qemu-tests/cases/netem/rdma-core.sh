@@ -36,5 +36,5 @@ run()
 	# Not bind_mw, which wants the NAK of a fatal error: that is sent once, since a QP
 	# in the error state answers nothing, and one in a hundred is lost.
 	rdma_core_tests '_x?rc_(?!bind_mw)|test_atomic|test_resize' 36
-	[ "$(stat "$srv_dev" retries)" -gt 0 ] || fail 'nothing was retried'
+	[ "$(resends "$srv_dev")" -gt 0 ] || fail 'nothing was sent again'
 }

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What has arrived beyond the oldest PSN without a response: READ responses that
+ * are placed before their turn, and requests that the peer keeps. Only what is
+ * missing is sent again.
+ *
+ * A response to PSN p proves that the peer has executed all before p (IBTA 9.7.5),
+ * so what is missing there are responses. They are asked for when no more of the
+ * READ can come: its last packet has arrived, or something after it. Until then a
+ * second request would meet a responder that is still busy with the first.
+ *
+ * What was sent again is not sent once more before a round trip is over, unless
+ * something arrives that was sent again after it.
+ */
+#include "proto.h"
+
+/* A round trip, at least, and before one is measured. */
+#define MIN_EPOCH_NS 50000ull
+#define FIRST_EPOCH_NS 2000000ull
+
+static u32 slot_of(u32 psn)
+{
+	return psn % ORNIC_GAPS_WINDOW;
+}
+
+static bool has_bit(const u64 *map, u32 psn)
+{
+	return map[slot_of(psn) / 64] & BIT_ULL(psn % 64);
+}
+
+static void set_bit_of(u64 *map, u32 psn)
+{
+	map[slot_of(psn) / 64] |= BIT_ULL(psn % 64);
+}
+
+static void clear_bit_of(u64 *map, u32 psn)
+{
+	map[slot_of(psn) / 64] &= ~BIT_ULL(psn % 64);
+}
+
+static bool is_in_window(const struct ornic_sq *sq, u32 psn)
+{
+	return (u32)ornic_psn_diff(psn, sq->acked) < ORNIC_GAPS_WINDOW;
+}
+
+static void clear_maps(struct ornic_gaps *gaps)
+{
+	memset(gaps->got, 0, sizeof(gaps->got));
+	memset(gaps->resent, 0, sizeof(gaps->resent));
+	gaps->used = false;
+}
+
+void ornic_gaps_forget(struct ornic_sq *sq, u32 end)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	u32 psn;
+
+	if (end == sq->max_psn || !is_in_window(sq, end)) {
+		clear_maps(gaps);
+		return;
+	}
+	for (psn = sq->acked; psn != end; psn = ornic_psn_add(psn, 1)) {
+		clear_bit_of(gaps->got, psn);
+		clear_bit_of(gaps->resent[0], psn);
+		clear_bit_of(gaps->resent[1], psn);
+	}
+}
+
+void ornic_gaps_stop(struct ornic_sq *sq)
+{
+	sq->gaps.at = sq->acked;
+	sq->gaps.end = sq->acked;
+}
+
+void ornic_gaps_reset(struct ornic_sq *sq)
+{
+	memset(&sq->gaps, 0, sizeof(sq->gaps));
+	ornic_gaps_stop(sq);
+}
+
+/*
+ * The WQE that @psn belongs to, from that of index @i on, which is moved to it;
+ * NULL if it is not under way.
+ */
+static struct ornic_swqe *owner_from(struct ornic_sq *sq, u32 psn, u32 *i)
+{
+	s32 at = ornic_psn_diff(psn, sq->acked), into;
+	struct ornic_swqe *sw;
+
+	for (; *i != sq->fetched; ++*i) {
+		sw = ornic_swqe(sq, *i);
+		if (!sw->started)
+			break;
+		into = at - ornic_psn_diff(sw->first_psn, sq->acked);
+		if (into >= 0 && into < (s32)sw->npkts)
+			return sw;
+	}
+	return NULL;
+}
+
+static struct ornic_swqe *owner_of(struct ornic_sq *sq, u32 psn)
+{
+	u32 i = sq->tail;
+
+	return owner_from(sq, psn, &i);
+}
+
+/* ---- What is sent again -------------------------------------------------------- */
+
+/*
+ * True if @psn, of @sw, is to be sent again: it has not arrived, and was not sent
+ * again within the last round trip.
+ */
+static bool is_missing(const struct ornic_sq *sq, const struct ornic_swqe *sw,
+		       u32 psn)
+{
+	const struct ornic_gaps *gaps = &sq->gaps;
+
+	if (!is_in_window(sq, psn))
+		return true;
+	if (has_bit(gaps->resent[0], psn) || has_bit(gaps->resent[1], psn))
+		return false;
+	if (ornic_swqe_is_fetch(sw))
+		return !has_bit(gaps->got, psn);
+	/* What the peer kept it may have dropped, if it does not acknowledge it. */
+	if (psn == sq->acked)
+		return true;
+	return !has_bit(gaps->got, psn) &&
+	       (!gaps->open || ornic_psn_diff(psn, gaps->executed) >= 0);
+}
+
+/* Has the peer executed the READ or atomic @sw, as far as is known? */
+static bool is_executed(const struct ornic_sq *sq, const struct ornic_swqe *sw)
+{
+	return ornic_psn_diff(sq->acked, sw->first_psn) > 0 ||
+	       (sq->gaps.open &&
+		ornic_psn_diff(sq->gaps.executed, sw->first_psn) > 0);
+}
+
+/* How many PSNs from @psn on, of @sw, are missing and go again in one packet. */
+static u32 run_of(struct ornic_sq *sq, const struct ornic_swqe *sw, u32 psn)
+{
+	u32 left = sw->npkts - ornic_psn_diff(psn, sw->first_psn), n = 0;
+
+	left = min_t(u32, left, ornic_psn_diff(sq->gaps.end, psn));
+	if (sw->kind != ORNIC_OPF_READ)
+		left = min_t(u32, left, 1);
+	while (n < left && is_missing(sq, sw, ornic_psn_add(psn, n)))
+		n++;
+	return n;
+}
+
+u32 ornic_gaps_next(struct ornic_qp *qp, u32 *psn)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_gaps *gaps = &sq->gaps;
+	struct ornic_swqe *sw;
+	u32 n;
+
+	if (ornic_psn_diff(gaps->at, sq->acked) < 0)
+		gaps->at = sq->acked;
+	/* No more than a window in a round trip, then the next response asks. */
+	if (gaps->nresent > max_t(u32, sq->window, ORNIC_LOSS_WINDOW))
+		gaps->at = gaps->end;
+	while (ornic_psn_diff(gaps->end, gaps->at) > 0) {
+		sw = owner_of(sq, gaps->at);
+		if (!sw)
+			break;
+		/* A part of a READ would be another READ to one that has none. */
+		if (ornic_swqe_is_fetch(sw) && !is_executed(sq, sw)) {
+			*psn = sw->first_psn;
+			return sw->npkts;
+		}
+		*psn = gaps->at;
+		n = run_of(sq, sw, *psn);
+		if (n)
+			return n;
+		gaps->at = ornic_psn_add(*psn, 1);
+	}
+	gaps->at = gaps->end;
+	return 0;
+}
+
+void ornic_gaps_sent(struct ornic_sq *sq, u32 psn, u32 npkts, bool request)
+{
+	sq->gaps.used = true;
+	sq->gaps.at = ornic_psn_add(psn, npkts);
+	sq->gaps.nresent += request;
+	for (; npkts && is_in_window(sq, psn); npkts--) {
+		set_bit_of(sq->gaps.resent[0], psn);
+		psn = ornic_psn_add(psn, 1);
+	}
+}
+
+/*
+ * Noise takes some packets, a full queue takes many: if more than a third of
+ * what was sent went again, the rest is what the path takes.
+ */
+static void judge_loss(struct ornic_sq *sq)
+{
+	u32 lost = sq->gaps.nresent;
+	u32 sent = ornic_psn_diff(sq->max_psn, sq->gaps.epoch_psn) + lost;
+
+	sq->gaps.nresent = 0;
+	sq->gaps.epoch_psn = sq->max_psn;
+	if (lost <= 2 * ORNIC_LOSS_WINDOW ||
+	    3 * lost <= max_t(u32, sent, sq->window))
+		return;
+	lost = min_t(u32, lost, sq->window / 2);
+	sq->window = max_t(u32, sq->window - lost, ORNIC_LOSS_WINDOW);
+	sq->probing = true;
+}
+
+/* What was sent again a round trip ago, and has not arrived, was lost again. */
+static void turn_epoch(const struct ornic_ctx *ctx, struct ornic_sq *sq)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	u64 age = ctx->now - gaps->epoch;
+	u64 rto = FIRST_EPOCH_NS;
+
+	if (sq->rtt.smooth)
+		rto = max_t(u64, ornic_sq_rto_ns(sq), MIN_EPOCH_NS);
+	if (age < rto)
+		return;
+	judge_loss(sq);
+	memcpy(gaps->resent[1], gaps->resent[0], sizeof(gaps->resent[0]));
+	if (age >= 2 * rto)
+		memset(gaps->resent[1], 0, sizeof(gaps->resent[1]));
+	memset(gaps->resent[0], 0, sizeof(gaps->resent[0]));
+	gaps->epoch = ctx->now;
+}
+
+void ornic_gaps_ask(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 from,
+		    u32 end)
+{
+	struct ornic_gaps *gaps = &qp->sq.gaps;
+	bool active = ornic_psn_diff(gaps->end, gaps->at) > 0;
+
+	turn_epoch(ctx, &qp->sq);
+	if (!active || ornic_psn_diff(from, gaps->at) < 0)
+		gaps->at = from;
+	if (!active || ornic_psn_diff(end, gaps->end) > 0)
+		gaps->end = end;
+}
+
+void ornic_gaps_probe(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u32 last = ornic_psn_add(sq->max_psn, ORNIC_PSN_MASK);
+
+	memset(sq->gaps.resent, 0, sizeof(sq->gaps.resent));
+	if (sq->gaps.open)
+		ornic_gaps_ask(ctx, qp, sq->acked, sq->gaps.executed);
+	else
+		ornic_gaps_ask(ctx, qp, last, sq->max_psn);
+}
+
+void ornic_gaps_oldest(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	memset(sq->gaps.resent, 0, sizeof(sq->gaps.resent));
+	ornic_gaps_ask(ctx, qp, sq->acked, ornic_psn_add(sq->acked, 1));
+}
+
+/*
+ * @psn has arrived. If it was sent again, then so were those before it, in their
+ * order: what has not arrived of them was lost again. Those before the last such
+ * PSN were found then, unless the order begins anew.
+ */
+static void mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_gaps *gaps = &sq->gaps;
+	u32 other = sq->acked;
+
+	gaps->used = true;
+	set_bit_of(gaps->got, psn);
+	if (sq->rtt.start && ornic_psn_add(psn, 1) == sq->rtt.psn)
+		ornic_comp_rtt(ctx, qp);
+	if (!has_bit(gaps->resent[0], psn) && !has_bit(gaps->resent[1], psn))
+		return;
+	if (is_in_window(sq, gaps->last) && ornic_psn_diff(psn, gaps->last) > 0)
+		other = gaps->last;
+	for (; other != psn; other = ornic_psn_add(other, 1)) {
+		clear_bit_of(gaps->resent[0], other);
+		clear_bit_of(gaps->resent[1], other);
+	}
+	gaps->last = psn;
+}
+
+/*
+ * The peer keeps @psn, of the WQE of index @i or a later one. Of a READ it may keep
+ * the request, but has sent nothing.
+ */
+static void note_kept(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
+		      u32 *i)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+
+	if (!is_in_window(sq, psn) || ornic_psn_diff(psn, sq->max_psn) >= 0)
+		return;
+	sw = owner_from(sq, psn, i);
+	if (sw && !ornic_swqe_is_fetch(sw) && !has_bit(sq->gaps.got, psn))
+		mark(ctx, qp, psn);
+}
+
+u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    const struct ornic_pkt *pkt)
+{
+	u32 len = min_t(u32, pkt->payload_len, ORNIC_SACK_BYTES), bit;
+	u32 end = ornic_psn_add(pkt->psn, 1), wqe = qp->sq.tail;
+	u8 bitmap[ORNIC_SACK_BYTES] = { 0 };
+
+	ornic_pkt_copy_payload(pkt, bitmap, len);
+	for (bit = 0; bit < 8 * len; bit++) {
+		if (!(bitmap[bit / 8] & 1u << bit % 8))
+			continue;
+		end = ornic_psn_add(pkt->psn, bit + 1);
+		note_kept(ctx, qp, end, &wqe);
+	}
+	return end;
+}
+
+/* ---- What has arrived ----------------------------------------------------------- */
+
+/* The peer has executed all before @end. */
+static void note_executed(struct ornic_sq *sq, u32 end)
+{
+	if (sq->gaps.open && ornic_psn_diff(end, sq->gaps.executed) <= 0)
+		return;
+	sq->gaps.open = true;
+	sq->gaps.executed = end;
+}
+
+/* Responses before @limit are missing. */
+static void ask_before(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit)
+{
+	if (ornic_psn_diff(limit, qp->sq.acked) > 0)
+		ornic_retry_gap(ctx, qp, qp->sq.acked, limit);
+}
+
+void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     const struct ornic_pkt *pkt)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw = owner_of(sq, pkt->psn);
+	enum ornic_vendor_err verr;
+
+	if (!sw || !ornic_swqe_is_fetch(sw))
+		return;
+	note_executed(sq, ornic_psn_add(sw->first_psn, sw->npkts));
+	/* One that does not fit fails the WQE when its turn comes. */
+	if (is_in_window(sq, pkt->psn) && !has_bit(sq->gaps.got, pkt->psn) &&
+	    ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS)
+		mark(ctx, qp, pkt->psn);
+	ask_before(ctx, qp,
+		   pkt->op->flags & ORNIC_OPF_END ? pkt->psn : sw->first_psn);
+}
+
+void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end,
+		    bool refused)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	note_executed(sq, end);
+	if (refused && sq->selective != ORNIC_SELECTIVE_YES)
+		ornic_req_seek(qp, end);
+	ask_before(ctx, qp, refused ? ornic_psn_add(end, 1) : end);
+}
+
+void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	while (!ornic_comp_up_to(ctx, qp, sq->gaps.executed)) {
+		if (!has_bit(sq->gaps.got, sq->acked))
+			break;
+		if (!ornic_comp_response(ctx, qp, ornic_swqe(sq, sq->tail)))
+			return;
+	}
+	if (ornic_psn_diff(sq->gaps.executed, sq->acked) <= 0)
+		sq->gaps.open = false;
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Timers and retries of the requester: what happens when no response comes, or
+ * one that reports a loss.
+ *
+ * Timer law: there is one deadline. During an RNR wait it is the end of that
+ * wait; while a sequence NAK is held, the end of the round trip in which packets
+ * are sent again. Else it is the earliest of these, counted from the first packet
+ * or the last progress of the peer; none if nothing is outstanding:
+ *
+ *   probe       2 SRTT + 4 RTTVAR, at least MIN_PROBE_NS: the last packet again,
+ *               with AckReq. What is missing shows in the response (RFC 8985, 7).
+ *   resend      after the probe: SRTT + 4 RTTVAR, at least MIN_RESEND_NS, each
+ *               time twice as long: from the oldest packet on (RFC 6298).
+ *   ACK timeout of the user (IBTA 9.7.6.1.3): the only one that is a retry.
+ *
+ * The host's timer may be early, never late: it is set again on expiry, so that
+ * progress costs no timer operation. The same timer serves the short waits for a
+ * port that refused a frame (struct ornic_backoff). The ACK timer runs meanwhile,
+ * so that a port that is down ends in a timeout as well.
+ */
+#include "proto.h"
+
+#define MIN_PROBE_NS 400000ull
+#define MIN_RESEND_NS 1000000ull
+/* Before the first round trip is measured. */
+#define FIRST_PROBE_NS 4000000ull
+/* How often the time to the next resend doubles. */
+#define MAX_DOUBLINGS 10
+
+/* IBTA table 45, in units of 10 us. */
+/* clang-format off */
+static const u32 rnr_table[32] = {
+	65536,	  1,	  2,	  3,	  4,	  6,	  8,	 12,
+	   16,	 24,	 32,	 48,	 64,	 96,	128,	192,
+	  256,	384,	512,	768,   1024,   1536,   2048,   3072,
+	 4096,	6144,	8192, 12288,  16384,  24576,  32768,  49152,
+};
+
+/* clang-format on */
+
+u64 ornic_rnr_ns(u8 code)
+{
+	return rnr_table[code & ORNIC_AETH_VALUE_MASK] * 10000ull;
+}
+
+/*
+ * How long to wait. A peer may ask for 10 us again and again, and a timer's time
+ * is charged to no process: each wait in a row is longer than the last one, by
+ * up to a millisecond.
+ */
+static u64 rnr_wait_ns(struct ornic_sq *sq, u8 code)
+{
+	u64 more = 0;
+
+	if (sq->retry.rnr_waits)
+		more = ORNIC_RNR_STEP_NS << (sq->retry.rnr_waits - 1);
+	if (sq->retry.rnr_waits <= ORNIC_RNR_STEPS_LOG)
+		sq->retry.rnr_waits++;
+	return ornic_rnr_ns(code) + more;
+}
+
+/* The earlier of two times; 0 is none, and so is a @b that is over. */
+static u64 earlier_of(u64 a, u64 b, u64 now)
+{
+	if (b <= now)
+		return a;
+	return a && a < b ? a : b;
+}
+
+void ornic_retry_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u64 when = sq->deadline;
+
+	when = earlier_of(when, sq->backoff.until, ctx->now);
+	when = earlier_of(when, READ_ONCE(qp->rq.backoff.until), ctx->now);
+	when = earlier_of(when, READ_ONCE(qp->rq.dead_until), ctx->now);
+	when = earlier_of(when, READ_ONCE(qp->rq.ahead.nak_at), ctx->now);
+	if (!when || (sq->timer_at && sq->timer_at <= when))
+		return;
+	sq->timer_at = when;
+	qp->dev->ops->deadline(qp->dev->host, qp->host_qp, when);
+}
+
+/* True if a response is outstanding, or will be when the port takes a frame. */
+static bool is_outstanding(struct ornic_sq *sq)
+{
+	return ornic_psn_diff(sq->max_psn, sq->acked) > 0 ||
+	       (sq->backoff.tries && sq->cur != sq->fetched &&
+		ornic_swqe(sq, sq->cur)->started);
+}
+
+/* When the last packet goes again if nothing comes. */
+static u64 probe_ns(const struct ornic_sq *sq)
+{
+	if (!sq->rtt.smooth)
+		return FIRST_PROBE_NS;
+	/* Just resends are under way: they do not wait in a queue of ours. */
+	if (sq->gaps.used)
+		return max_t(u64, 4 * sq->rtt.least, MIN_PROBE_NS);
+	return max_t(u64, 2 * sq->rtt.smooth + 4 * sq->rtt.var, MIN_PROBE_NS);
+}
+
+static u64 resend_ns(const struct ornic_sq *sq)
+{
+	u64 ns = max_t(u64, ornic_sq_rto_ns(sq), MIN_RESEND_NS);
+
+	return ns << sq->retry.resends;
+}
+
+/*
+ * IBTA 9.7.6.1.3: 4.096 us * 2^timeout, at most four times as long. A peer
+ * without a response so far may be slow: wait longer.
+ */
+static void start_ack_timer(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u32 used = qp->retry_cnt - sq->retry.left + sq->retry.grace_used;
+
+	sq->retry.ack_at = qp->timeout ?
+				   ctx->now + (4096ull << qp->timeout
+						       << min_t(u32, used, 2)) :
+				   ORNIC_NEVER;
+	sq->retry.resends = 0;
+	sq->retry.peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
+	sq->deadline = sq->retry.ack_at;
+}
+
+void ornic_retry_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->wait != ORNIC_WAIT_NONE || sq->retry.nak_held)
+		return;
+	if (!qp->timeout || !is_outstanding(sq)) {
+		sq->deadline = 0;
+		return;
+	}
+	if (sq->deadline)
+		return;
+	start_ack_timer(ctx, qp);
+	/* What is lost without packets is lost again. */
+	if (!qp->path.loop)
+		sq->deadline =
+			min_t(u64, sq->deadline, ctx->now + probe_ns(sq));
+	ornic_retry_arm(ctx, qp);
+}
+
+/*
+ * Traffic from any QP of the peer proves that it is alive; such a timeout
+ * costs no retry. At most retry_cnt of them, as IBTA 9.9.2.1.1 bounds the
+ * time until the error by the retries.
+ */
+static bool grant_retry_grace(struct ornic_qp *qp)
+{
+	u64 peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
+	struct ornic_sq *sq = &qp->sq;
+
+	if (peer_seen == sq->retry.peer_seen ||
+	    (peer_seen & ~ORNIC_PEER_SEEN_TIME) != qp->peer ||
+	    sq->retry.grace_used >= qp->retry_cnt)
+		return false;
+	sq->retry.grace_used++;
+	return true;
+}
+
+/* A resend begins; what was under way until now says nothing about it. */
+static void begin_recovery(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	sq->retry.recover = sq->max_psn;
+	sq->retry.recover_until = ctx->now + sq->rtt.last;
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry.left, sq->acked,
+		    sq->window);
+}
+
+/*
+ * From the oldest PSN without a response on: all, or, to a peer that keeps what
+ * it gets, those that it is known to lack.
+ */
+static void resend_from_oldest(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->selective == ORNIC_SELECTIVE_YES)
+		ornic_gaps_oldest(ctx, qp);
+	else
+		ornic_req_seek(qp, sq->acked);
+}
+
+static void resend_unacked(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	qp->sq.deadline = 0;
+	qp->sq.retry.nak_held = false;
+	begin_recovery(ctx, qp);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
+	resend_from_oldest(ctx, qp);
+}
+
+/* Go back to the oldest PSN without a response, or give up. */
+static void retry_or_fail(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (!sq->retry.left) {
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_RETRY_EXC_ERR,
+				ORNIC_VERR_TIMEOUT);
+		return;
+	}
+	sq->retry.left--;
+	resend_unacked(ctx, qp);
+}
+
+/*
+ * The window becomes smaller if going back costs more than the packet, or if
+ * queues are long.
+ */
+static void shrink_window(struct ornic_sq *sq)
+{
+	bool selective = sq->selective == ORNIC_SELECTIVE_YES;
+
+	if (sq->window > ORNIC_LOSS_WINDOW &&
+	    (!selective || sq->rtt.last > 2 * sq->rtt.least))
+		sq->window = max_t(u32, sq->window / 2, ORNIC_LOSS_WINDOW);
+}
+
+/*
+ * A packet was lost: go back to it. That is no retry if the peer got further
+ * before, unless IBTA 9.9.2.1.1 allows none at all.
+ */
+static void lost_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			bool progress)
+{
+	shrink_window(&qp->sq);
+	if (progress && qp->retry_cnt)
+		resend_unacked(ctx, qp);
+	else
+		retry_or_fail(ctx, qp);
+}
+
+void ornic_retry_gap(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 from,
+		     u32 end)
+{
+	/* All before it goes again when the wait is over. */
+	if (qp->sq.wait != ORNIC_WAIT_NONE)
+		return;
+	if (!qp->retry_cnt) {
+		retry_or_fail(ctx, qp);
+		return;
+	}
+	/* Packets that are lost together are one loss. */
+	if (ornic_psn_diff(from, qp->sq.retry.recover) >= 0) {
+		begin_recovery(ctx, qp);
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
+	}
+	ornic_gaps_ask(ctx, qp, from, end);
+}
+
+/*
+ * A sequence NAK for what was just sent again. Packets that were under way then
+ * may have caused it: two that swap their places cause one NAK each. If it is
+ * true, nothing is acknowledged within a round trip of the resend.
+ */
+static bool hold_nak(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (ctx->now >= sq->retry.recover_until ||
+	    ornic_psn_diff(psn, sq->retry.recover) >= 0)
+		return false;
+	sq->retry.nak_held = true;
+	sq->deadline = sq->retry.recover_until;
+	ornic_retry_arm(ctx, qp);
+	return true;
+}
+
+/*
+ * The NAK of a peer that keeps what it gets names that, so what is sent again is
+ * no more than what is missing. It costs no retry, as long as the ACK timeout
+ * does not pass without progress.
+ */
+static void selective_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			  const struct ornic_pkt *pkt)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (ornic_psn_diff(pkt->psn, sq->retry.recover) >= 0)
+		shrink_window(sq);
+	ornic_retry_gap(ctx, qp, pkt->psn, ornic_gaps_sack(ctx, qp, pkt));
+}
+
+void ornic_retry_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     const struct ornic_pkt *pkt, bool progress)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_RCVD);
+	/* Of packets that were under way before the RNR NAK came. */
+	if (sq->wait != ORNIC_WAIT_NONE)
+		return;
+	if (sq->selective == ORNIC_SELECTIVE_YES)
+		selective_nak(ctx, qp, pkt);
+	else if (!hold_nak(ctx, qp, pkt->psn))
+		lost_packet(ctx, qp, progress);
+}
+
+void ornic_retry_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_RCVD);
+	if (!sq->retry.rnr_left) {
+		ornic_comp_fail(ctx, qp, ORNIC_CQE_RNR_RETRY_EXC_ERR,
+				ORNIC_VERR_RNR);
+		return;
+	}
+	if (qp->rnr_retry != ORNIC_RETRY_INFINITE)
+		sq->retry.rnr_left--;
+	/*
+	 * The peer is alive and the path works. Otherwise the sequence NAKs
+	 * of a responder that sends both for a message of several packets
+	 * would use up the retries during the RNR wait.
+	 */
+	sq->retry.left = qp->retry_cnt;
+	ornic_trace(qp, ORNIC_TRACE_RETRY, sq->retry.rnr_left, sq->acked,
+		    sq->window);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
+	ornic_gaps_stop(sq);
+	ornic_req_seek(qp, sq->acked);
+	sq->retry.nak_held = false;
+	/* What is refused once is not sent in full again: one packet asks. */
+	sq->window = 1;
+	sq->wait = ORNIC_WAIT_RNR;
+	sq->deadline = ctx->now + rnr_wait_ns(sq, code);
+	ornic_retry_arm(ctx, qp);
+}
+
+/*
+ * No response for long, but not for the ACK timeout: the last packet goes again,
+ * or the oldest. That is no retry.
+ */
+static void resend_early(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	sq->deadline = min_t(u64, sq->retry.ack_at, ctx->now + resend_ns(sq));
+	ornic_retry_arm(ctx, qp);
+	/* Nothing is out if the port has refused it. */
+	if (ornic_psn_diff(sq->max_psn, sq->acked) <= 0)
+		return;
+	ornic_qp_stat_inc(qp, ORNIC_STAT_ROCE_ADP_RETRANS);
+	if (!sq->retry.resends) {
+		ornic_gaps_probe(ctx, qp);
+	} else {
+		begin_recovery(ctx, qp);
+		if (sq->selective != ORNIC_SELECTIVE_YES ||
+		    sq->retry.resends > 2)
+			sq->window = min_t(u32, sq->window, ORNIC_LOSS_WINDOW);
+		resend_from_oldest(ctx, qp);
+	}
+	if (sq->retry.resends <= MAX_DOUBLINGS)
+		sq->retry.resends++;
+}
+
+void ornic_retry_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	sq->timer_at = 0;
+	if (!sq->deadline)
+		return;
+	if (ctx->now < sq->deadline) {
+		ornic_retry_arm(ctx, qp);
+		return;
+	}
+	sq->deadline = 0;
+	if (sq->wait == ORNIC_WAIT_RNR) {
+		sq->wait = ORNIC_WAIT_NONE;
+		return;
+	}
+	if (sq->retry.nak_held) {
+		lost_packet(ctx, qp, false);
+		return;
+	}
+	if (ctx->now < sq->retry.ack_at) {
+		resend_early(ctx, qp);
+		return;
+	}
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TIMEOUTS);
+	/*
+	 * Perhaps everything is queued at a busy peer. Do not add to it: one
+	 * packet finds out, and responses open the window again.
+	 */
+	sq->window = 1;
+	if (grant_retry_grace(qp))
+		resend_unacked(ctx, qp);
+	else
+		retry_or_fail(ctx, qp);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What a responder keeps that comes too early, and what a requester makes of it. */
+#include "engine/proto.h"
+#include "suite_fixture.h"
+
+#define PSN ORNIC_FIX_PSN
+#define MTU 1024u
+#define ACK 0x1f /* credits: none */
+#define SEQ_NAK (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)
+#define NONE 0xff
+#define US 1000ull
+
+static int kept(struct ornic_fixture *fix)
+{
+	return ornic_atomic_read(&fix->pair.a->eng->dev.kept);
+}
+
+/* A connection with room for @n receives. */
+static struct ornic_fixture *open_receiver(struct kunit *test, u32 n)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		ornic_fix_recv(&fix->a, &fix->am, i, i * 64, 64);
+	return fix;
+}
+
+/* SEND number @n of the peer, which has 10 + @n bytes. */
+static void request(struct ornic_fixture *fix, s32 n)
+{
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, n, 0, 0, 10 + n % 50);
+}
+
+/* The same, of a peer that repeats selectively. */
+static void selective_request(struct ornic_fixture *fix, s32 n)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_SEND_ONLY,
+		.psn = ornic_psn_add(PSN, n),
+		.ack_req = true,
+		.selective = true,
+	};
+
+	ornic_th_inject(&fix->a, &info, fix->buf, 10);
+	ornic_th_run(fix->pair.a);
+}
+
+static void expect_ack(struct kunit *test, struct ornic_fixture *fix,
+		       u8 syndrome, s32 n)
+{
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), syndrome);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
+}
+
+/* Requests are executed in the order of their PSNs, and acknowledged together. */
+static void reorder_executes_in_order(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 4);
+	struct ornic_cqe cqe;
+	u32 i;
+
+	request(fix, 3);
+	expect_ack(test, fix, SEQ_NAK, 0);
+	request(fix, 1);
+	ornic_fix_drain(fix);
+	request(fix, 2);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, kept(fix), 3);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), NONE);
+	request(fix, 0);
+	expect_ack(test, fix, ACK, 3);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0);
+		KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), i);
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), 10 + i);
+	}
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+}
+
+/* Each once, none beyond the window, and nothing after RESET. */
+static void reorder_keeps_so_many(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 1);
+
+	request(fix, ORNIC_REORDER_WINDOW);
+	request(fix, ORNIC_REORDER_WINDOW);
+	request(fix, ORNIC_REORDER_WINDOW + 1);
+	KUNIT_EXPECT_EQ(test, kept(fix), 1);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+}
+
+/* One QP gets no more than half of what others have left. */
+static void reorder_leaves_room_for_others(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 1);
+	ornic_atomic_t *all = &fix->pair.a->eng->dev.kept;
+	u32 i;
+
+	ornic_atomic_set(all, 4096 - 10);
+	for (i = 1; i < 20; i++)
+		request(fix, i);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, kept(fix), 4096 - 10 + 3);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	KUNIT_EXPECT_EQ(test, kept(fix), 4096 - 10);
+	ornic_atomic_set(all, 0);
+}
+
+/* A fatal error of a request ends the QP, and what came after it is dropped. */
+static void reorder_ends_with_the_qp(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 4);
+
+	request(fix, 2);
+	ornic_fix_drain(fix);
+	ornic_fix_request(fix, ORNIC_OP_SEND_LAST, 1, 0, 0, 10);
+	ornic_fix_drain(fix);
+	request(fix, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
+			ORNIC_AETH_NAK | ORNIC_NAK_INVALID_REQ);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+}
+
+/* A selective peer is told what is kept, another one is not. */
+static void reorder_names_what_is_kept(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 8);
+	u8 *bitmap;
+
+	selective_request(fix, 1);
+	expect_ack(test, fix, SEQ_NAK, 0);
+	KUNIT_EXPECT_TRUE(test, fix->pkt.selective);
+	KUNIT_ASSERT_EQ(test, fix->pkt.payload_len, 4);
+	bitmap = (u8 *)fix->rx.seg[0].ptr + fix->pkt.hdr_len;
+	KUNIT_EXPECT_EQ(test, bitmap[0], 1);
+	selective_request(fix, 2);
+	selective_request(fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NONE);
+	fix->pair.a->now += 100 * US;
+	selective_request(fix, 40);
+	expect_ack(test, fix, SEQ_NAK, 0);
+	KUNIT_ASSERT_EQ(test, fix->pkt.payload_len, 8);
+	bitmap = (u8 *)fix->rx.seg[0].ptr + fix->pkt.hdr_len;
+	KUNIT_EXPECT_EQ(test, bitmap[0], 0x0b);
+	KUNIT_EXPECT_EQ(test, bitmap[4], 0x80);
+	fix->pair.a->now += 100 * US;
+	request(fix, 41);
+	expect_ack(test, fix, SEQ_NAK, 0);
+	KUNIT_EXPECT_FALSE(test, fix->pkt.selective);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 0);
+}
+
+/* A NAK that was in vain makes the next ones wait, but not for ever. */
+static void reorder_learns_to_wait(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 8);
+	struct ornic_th *th = fix->pair.a;
+
+	request(fix, 1);
+	expect_ack(test, fix, SEQ_NAK, 0);
+	th->now += 200 * US;
+	request(fix, 0);
+	expect_ack(test, fix, ACK, 1);
+	request(fix, 0);
+	ornic_fix_drain(fix);
+	request(fix, 3);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NONE);
+	th->now += 249 * US;
+	request(fix, 2);
+	expect_ack(test, fix, ACK, 3);
+	request(fix, 5);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NONE);
+	th->now += 250 * US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	expect_ack(test, fix, SEQ_NAK, 4);
+}
+
+/* A NAK of a selective peer with PSN @n, which keeps what @bits name. */
+static void selective_nak(struct ornic_fixture *fix, u32 n, u32 bits)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_ACK,
+		.psn = ornic_psn_add(PSN, n),
+		.syndrome = SEQ_NAK,
+		.selective = true,
+	};
+	__le32 bitmap = cpu_to_le32(bits);
+
+	ornic_th_inject(&fix->a, &info, &bitmap, sizeof(bitmap));
+	ornic_th_run(fix->pair.a);
+}
+
+static void expect_sent(struct kunit *test, struct ornic_fixture *fix, u32 n)
+{
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
+	KUNIT_EXPECT_TRUE(test, fix->pkt.selective);
+}
+
+/* Only what is missing goes again, once in a round trip; then new packets. */
+static void reorder_resends_what_is_missing(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	struct ornic_cqe cqe;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       8 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 8);
+	/* 2, 4 and 5 are missing; what follows is not known. */
+	selective_nak(fix, 2, 0x1 | 0x8);
+	expect_sent(test, fix, 2);
+	expect_sent(test, fix, 4);
+	expect_sent(test, fix, 5);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	selective_nak(fix, 2, 0x1 | 0x8);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	ornic_th_run(fix->pair.a);
+	expect_sent(test, fix, 8);
+	/* 4 has arrived, and 2 went before it: that was lost again. */
+	selective_nak(fix, 2, 0x1 | 0x2 | 0x8);
+	expect_sent(test, fix, 2);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 8, ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+}
+
+/* Bits of what was not sent, or of READs, mean nothing. */
+static void reorder_believes_no_more_than_was_sent(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	struct ornic_cqe cqe;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+	selective_nak(fix, 0, ~0u);
+	KUNIT_EXPECT_GT(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), NONE);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), NONE);
+	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN + 1, ACK, fix->buf,
+			  8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+}
+
+/* Before the ACK timeout the last packet asks, then the oldest goes again. */
+static void reorder_probes_before_the_timeout(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	struct ornic_th *th = fix->pair.a;
+
+	/* A round trip of 20 us is measured. */
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	ornic_fix_drain(fix);
+	th->now += 20 * US;
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       3 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	th->now += 400 * US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
+	KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	th->now += 1000 * US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(th->eng, ORNIC_STAT_TIMEOUTS),
+			0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(th->eng, ORNIC_STAT_ROCE_ADP_RETRANS),
+			2);
+}
+
+static struct kunit_case reorder_cases[] = {
+	KUNIT_CASE(reorder_executes_in_order),
+	KUNIT_CASE(reorder_keeps_so_many),
+	KUNIT_CASE(reorder_leaves_room_for_others),
+	KUNIT_CASE(reorder_ends_with_the_qp),
+	KUNIT_CASE(reorder_names_what_is_kept),
+	KUNIT_CASE(reorder_learns_to_wait),
+	KUNIT_CASE(reorder_resends_what_is_missing),
+	KUNIT_CASE(reorder_believes_no_more_than_was_sent),
+	KUNIT_CASE(reorder_probes_before_the_timeout),
+	{}
+};
+
+static struct kunit_suite reorder_suite = {
+	.name = "ornic_reorder",
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
+	.test_cases = reorder_cases,
+};
+
+kunit_test_suite(reorder_suite);
+
+MODULE_DESCRIPTION("ornic: reordering and selective repeat suite");
+MODULE_LICENSE("Dual BSD/GPL");
