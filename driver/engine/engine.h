@@ -18,6 +18,7 @@
 
 #include "crc32.h"
 #include "env.h"
+#include "impair.h"
 #include "pages.h"
 #include <rdma/ornic-hw.h>
 

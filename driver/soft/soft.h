@@ -25,6 +25,7 @@
 struct attribute_group;
 struct net;
 struct ornic_engine;
+struct ornic_impair;
 struct ornic_soft_net;
 struct sock;
 struct task_struct;
@@ -55,6 +56,15 @@ struct ornic_soft_busypoll {
 	u64 idle_us; /* idle time of @cpu at @asked_us */
 };
 
+/* Impairments of a device's packets, soft_impair.c. */
+struct ornic_soft_impair {
+	struct mutex rules_lock; /* changes of rules, and the static key */
+	spinlock_t lock; /* the rest; softirqs off; leaf, inside sq or rq */
+	struct ornic_impair *table; /* NULL: there was no rule yet */
+	struct hrtimer timer; /* of packets that are held */
+	bool stopped; /* the device is being destroyed */
+};
+
 /* A soft device, from `rdma link add` to the end. */
 struct ornic_soft {
 	/* Constant once the device is registered. */
@@ -75,6 +85,7 @@ struct ornic_soft {
 	atomic_t rx_active; /* number of @qps whose rxq is not empty */
 	bool rx_queues; /* attribute: long messages use the rxq of @qps */
 	struct ornic_soft_busypoll busypoll;
+	struct ornic_soft_impair impair;
 
 	struct mutex lock; /* registration; outside the RTNL */
 	bool registered; /* ornic_register() succeeded; @lock */

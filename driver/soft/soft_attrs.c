@@ -13,6 +13,8 @@
  *			0, QPs that are connected afterwards send packets, for a
  *			switch that reflects them, such as a bridge port with
  *			"hairpin on": tests of a single device test the wire so.
+ *	impair		rules by which single packets are lost, doubled, held,
+ *			marked or damaged, see soft_impair.c
  */
 #include "soft.h"
 
@@ -23,6 +25,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "engine/engine.h"
+#include "soft_impair.h"
 
 static struct ornic_soft *to_soft(struct device *dev)
 {
@@ -148,10 +151,57 @@ static ssize_t loopback_store(struct device *dev, struct device_attribute *attr,
 
 static DEVICE_ATTR_RW(loopback);
 
+/* Rules have numbers of peers, which are not shown to everyone. */
+static ssize_t impair_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
+{
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	return ornic_soft_impair_show(to_soft(dev), buf);
+}
+
+static int impair_parse(struct device *dev, const char *buf, size_t count,
+			struct ornic_impair_rule *rule)
+{
+	struct ornic_impair_error error;
+
+	if (!ornic_impair_parse(rule, buf, count, &error))
+		return 0;
+	ibdev_err_ratelimited(rdma_device_to_ibdev(dev),
+			      "impair: %s, at character %u: \"%*pE\"\n",
+			      error.why, error.at + 1, (int)error.len,
+			      buf + error.at);
+	return -EINVAL;
+}
+
+static ssize_t impair_store(struct device *dev, struct device_attribute *attr,
+			    const char *buf, size_t count)
+{
+	struct ornic_impair_rule rule;
+	int err;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	if (sysfs_streq(buf, "clear")) {
+		ornic_soft_impair_clear(to_soft(dev));
+		return count;
+	}
+	err = impair_parse(dev, buf, count, &rule);
+	if (!err)
+		err = ornic_soft_impair_add(to_soft(dev), &rule);
+	return err ?: count;
+}
+
+static DEVICE_ATTR_ADMIN_RW(impair);
+
 static struct attribute *attrs[] = {
-	&dev_attr_poll_thread.attr,  &dev_attr_busy_poll_us.attr,
-	&dev_attr_rx_fast_path.attr, &dev_attr_rx_queues.attr,
-	&dev_attr_loopback.attr,     NULL,
+	&dev_attr_poll_thread.attr,
+	&dev_attr_busy_poll_us.attr,
+	&dev_attr_rx_fast_path.attr,
+	&dev_attr_rx_queues.attr,
+	&dev_attr_loopback.attr,
+	&dev_attr_impair.attr,
+	NULL,
 };
 
 const struct attribute_group ornic_soft_attr_group = {

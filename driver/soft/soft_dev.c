@@ -20,6 +20,7 @@
 
 #include "engine/engine.h"
 #include "soft_busypoll.h"
+#include "soft_impair.h"
 #include "soft_sched.h"
 #include "soft_trace.h"
 #include "soft_tx.h"
@@ -66,6 +67,7 @@ static void soft_release(struct device *dev)
 
 	ida_free(&ids, soft->id);
 	xa_destroy(&soft->qps);
+	kvfree(soft->impair.table);
 	kfree(soft);
 
 	/* ornic_soft_dev_exit() waits; see also ornic_soft_sched_exit(). */
@@ -189,6 +191,7 @@ static void soft_stop(struct ornic_soft *soft)
 	soft_detach(soft);
 	ornic_soft_poll_set(soft, false);
 	ornic_soft_busypoll_stop(&soft->busypoll);
+	ornic_soft_impair_stop(soft);
 	ornic_engine_destroy(soft->engine);
 	netdev_put(soft->netdev, &soft->netdev_tracker);
 	device_unregister(&soft->dev);
@@ -276,6 +279,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);
 	ornic_soft_busypoll_init(&soft->busypoll);
+	ornic_soft_impair_init(soft);
 	soft->rx_fast.on = true;
 	soft->rx_queues = true;
 	INIT_WORK(&soft->remove_work, remove_work);
@@ -395,6 +399,7 @@ err_netdev:
 	/* Its attributes existed for a moment. */
 	ornic_soft_poll_set(soft, false);
 	ornic_soft_busypoll_stop(&soft->busypoll);
+	ornic_soft_impair_stop(soft);
 	netdev_put(netdev, &soft->netdev_tracker);
 	put_device(&soft->dev);
 	device_del(&soft->dev);

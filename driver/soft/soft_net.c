@@ -18,6 +18,7 @@
 #include <net/udp_tunnel.h>
 
 #include "engine/engine.h"
+#include "soft_impair.h"
 #include "soft_rx.h"
 #include "soft_rx_fast.h"
 
@@ -205,6 +206,7 @@ void ornic_soft_net_leave(struct ornic_soft *soft)
 	soft->net = NULL;
 	/* Packets in flight use the sockets. */
 	synchronize_net();
+	ornic_soft_impair_purge(soft);
 	put_sockets(sn);
 	mutex_unlock(&sn->lock);
 }

@@ -16,6 +16,7 @@
 #include "compat/compat_net.h"
 #include "engine/engine.h"
 #include "soft.h"
+#include "soft_impair.h"
 #include "soft_rxq.h"
 
 #define FIRST_SEG 64u /* bytes of the first segment */
@@ -64,7 +65,7 @@ static bool rx_gather_skb(struct ornic_rx *rx, struct sk_buff *skb)
 	return true;
 }
 
-void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
+void ornic_soft_rx_accept(struct ornic_soft *soft, struct sk_buff *skb)
 {
 	const struct rx_cb *cb = rx_cb(skb);
 	struct ornic_rx rx __uninitialized;
@@ -83,6 +84,14 @@ void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
 	ether_addr_copy(rx.smac, cb->smac);
 	ornic_engine_rx(soft->engine, &rx);
 	napi_consume_skb(skb, 1);
+}
+
+void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb)
+{
+	if (ornic_soft_impair_on())
+		ornic_soft_impair_rx(soft, skb, rx_cb(skb)->len);
+	else
+		ornic_soft_rx_accept(soft, skb);
 }
 
 __flatten void ornic_soft_rx_checked(struct ornic_soft *soft, struct sock *sk,

@@ -42,13 +42,15 @@ static inline bool ornic_soft_rx_is_roce(const void *ip,
  * may deliver the packet until the QP is destroyed.
  * ornic_soft_rx_checked() - the same for a packet whose headers were checked;
  * @len bytes follow the UDP header, 0: it is no RoCEv2 packet after all.
- * ornic_soft_rx_deliver() - pass @skb, prepared by these two, to the engine.
- * Softirqs off, under RCU.
+ * ornic_soft_rx_deliver() - pass @skb, prepared by these two, to the engine, or
+ * do with it what a rule says. Softirqs off, under RCU.
+ * ornic_soft_rx_accept() - the same after the rules.
  */
 void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		   struct sk_buff *skb, u16 vlan);
 void ornic_soft_rx_checked(struct ornic_soft *soft, struct sock *sk,
 			   struct sk_buff *skb, u32 len, u16 vlan);
 void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb);
+void ornic_soft_rx_accept(struct ornic_soft *soft, struct sk_buff *skb);
 
 #endif /* ORNIC_SOFT_RX_H */

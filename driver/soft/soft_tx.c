@@ -15,6 +15,7 @@
 #include "soft_tx.h"
 
 #include <linux/if_ether.h>
+#include <linux/ip.h>
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
@@ -22,6 +23,7 @@
 
 #include "engine/engine.h"
 #include "soft.h"
+#include "soft_impair.h"
 #include "soft_sched.h"
 
 #define TX_LIMIT 64 /* frames in flight per QP */
@@ -153,22 +155,38 @@ static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
 	__skb_set_sw_hash(skb, hash, true);
 }
 
-__flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
+static int frame_send(struct net_device *netdev, struct sk_buff *skb, bool ipv6)
 {
-	struct ornic_soft_qp *qp = ornic_soft_qp_of(tx->host_qp);
-	struct ornic_soft *soft = host;
-	struct net_device *netdev = soft->netdev;
-	struct sk_buff *skb = tx->frame;
+	if (unlikely(ornic_soft_out_is_ruled(dev_net(netdev), ipv6)))
+		return ornic_soft_out(skb, ipv6);
+	return dev_queue_xmit(skb);
+}
+
+int ornic_soft_tx_own(struct ornic_soft_qp *qp, struct sk_buff *skb, bool ipv6)
+{
 	int err;
 
-	frame_fill_in(skb, netdev, tx, qp->hash);
 	refcount_inc(&qp->refs);
 	atomic_inc(&qp->in_flight);
 	skb_shinfo(skb)->destructor_arg = qp;
 	skb->destructor = frame_freed;
-	if (unlikely(ornic_soft_out_is_ruled(dev_net(netdev), tx->ipv6)))
-		err = ornic_soft_out(skb, tx->ipv6);
-	else
-		err = dev_queue_xmit(skb);
+	err = frame_send(qp->soft->netdev, skb, ipv6);
 	return err > 0 ? net_xmit_errno(err) : err;
+}
+
+void ornic_soft_tx_any(struct net_device *netdev, struct sk_buff *skb)
+{
+	frame_send(netdev, skb, ip_hdr(skb)->version == 6);
+}
+
+__flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
+{
+	struct ornic_soft_qp *qp = ornic_soft_qp_of(tx->host_qp);
+	struct ornic_soft *soft = host;
+	struct sk_buff *skb = tx->frame;
+
+	frame_fill_in(skb, soft->netdev, tx, qp->hash);
+	if (ornic_soft_impair_on())
+		return ornic_soft_impair_tx(qp, skb, tx);
+	return ornic_soft_tx_own(qp, skb, tx->ipv6);
 }

@@ -5,6 +5,8 @@
 #include <linux/types.h>
 
 struct net;
+struct net_device;
+struct ornic_soft_qp;
 struct ornic_tx;
 struct sk_buff;
 
@@ -21,6 +23,17 @@ struct sk_buff;
 u32 ornic_soft_tx_room(void *host, void *host_qp);
 int ornic_soft_tx_frame(void *host, struct ornic_tx *tx);
 int ornic_soft_xmit(void *host, const struct ornic_tx *tx);
+
+/*
+ * Softirqs off, under RCU; engine locks may be held. @skb is complete, with its
+ * header offsets, and is consumed.
+ *
+ * ornic_soft_tx_own() - send a frame, which counts as in flight for @qp. 0 or an
+ * error, as ornic_soft_xmit().
+ * ornic_soft_tx_any() - send a frame that belongs to no QP.
+ */
+int ornic_soft_tx_own(struct ornic_soft_qp *qp, struct sk_buff *skb, bool ipv6);
+void ornic_soft_tx_any(struct net_device *netdev, struct sk_buff *skb);
 
 /*
  * Softirqs off, under RCU; engine locks are held.

@@ -8,11 +8,13 @@
 namespace nic
 {
 
-/** Create the file and write its header. Empty fd on failure. */
-unique_fd create_capture(const char *path);
+/** Create the file and write its header, with an interface for each port: one per
+ *  guest, then the wire. Empty fd on failure. */
+unique_fd create_capture(const char *path, u32 guests);
 
-/** Append a frame. One write per frame, so a new worker can continue. */
-void capture_frame(int fd, bytes frame);
+/** Append a frame that entered the switch from @port. One write per frame, so a
+ *  new worker can continue. */
+void capture_frame(int fd, u32 port, bytes frame);
 
 } // namespace nic
 

@@ -27,6 +27,8 @@ eth_switch::eth_switch(const shared_state &s)
 	for (const port_state &p : s.netdevs)
 		ports_.emplace_back(p);
 	ports_.emplace_back(s.wire);
+	for (const std::string &rule : s.opt.rules)
+		rules_.add(rule);
 }
 
 device *eth_switch::device_of(const u8 *mac) const
@@ -64,11 +66,68 @@ int eth_switch::alloc_frame(ornic_tx &tx)
 
 int eth_switch::transmit(const device &from, const ornic_tx &tx)
 {
+	u32 index = from.guest().index;
+	ornic_rx rx;
+
 	if (arrivals_.size() >= max_arrivals)
 		return -ENOBUFS;
-	ingress(made_, from.guest().index);
+	if (!rules_.any()) {
+		ingress(made_, index);
+		return 0;
+	}
+	arrival a{ nullptr, index, {}, made_ };
+
+	a.place.parse(a.data, rx);
+	impair(ORNIC_IMPAIR_TX, a);
 	return 0;
 }
+
+// ---- Impairments -----------------------------------------------------------------
+
+void eth_switch::pass(ornic_impair_dir dir, arrival &a)
+{
+	ornic_rx rx;
+
+	if (dir == ORNIC_IMPAIR_TX) {
+		ingress(a.data, a.from);
+		return;
+	}
+	a.place.fill(a.data, rx);
+	a.to->receive(rx);
+}
+
+void eth_switch::impair(ornic_impair_dir dir, arrival &a)
+{
+	ornic_impair_verdict verdict = rules_.apply(dir, a);
+
+	switch (verdict.action) {
+	case ORNIC_IMPAIR_DROP:
+	case ORNIC_IMPAIR_DELAY:
+	case ORNIC_IMPAIR_SWAP:
+		return;
+	case ORNIC_IMPAIR_DUPLICATE:
+		pass(dir, a);
+		break;
+	default:
+		break;
+	}
+	pass(dir, a);
+	rules_.passed(verdict);
+	release(dir, now_ns());
+}
+
+bool eth_switch::release(ornic_impair_dir dir, u64 now)
+{
+	bool any = false;
+
+	while (std::unique_ptr<arrival> a = rules_.take(dir, now)) {
+		pass(dir, *a);
+		any = true;
+	}
+	return any;
+}
+
+// ---- Frames ----------------------------------------------------------------------
 
 u32 eth_switch::input(u32 index)
 {
@@ -118,7 +177,7 @@ void eth_switch::ingress(bytes f, u32 from)
 		return;
 	}
 	if (capture_ >= 0)
-		capture_frame(capture_, f);
+		capture_frame(capture_, from, f);
 	if (kind == ORNIC_FRAME_OTHER) {
 		counts_.other_frames++;
 		route(f, nullptr, from);
@@ -205,13 +264,12 @@ bool eth_switch::deliver()
 
 	for (std::size_t i = 0; i < count; i++) {
 		arrival a = std::move(arrivals_.front());
-		ornic_rx rx;
 
 		arrivals_.pop_front();
-		if (a.place.valid) {
-			a.place.fill(a.data, rx);
-			a.to->receive(rx);
-		}
+		if (a.place.valid && rules_.any())
+			impair(ORNIC_IMPAIR_RX, a);
+		else if (a.place.valid)
+			pass(ORNIC_IMPAIR_RX, a);
 		end = now_ns();
 		charged_device(a).share().spend(end - begin);
 		begin = end;
@@ -230,6 +288,8 @@ bool eth_switch::work(u64 now)
 		route(h.data, &h.place, h.from);
 		any = true;
 	}
+	any |= release(ORNIC_IMPAIR_TX, now);
+	any |= release(ORNIC_IMPAIR_RX, now);
 	any |= deliver();
 	for (port &p : ports_)
 		if (p.kept())
@@ -243,9 +303,12 @@ bool eth_switch::work(u64 now)
 u64 eth_switch::next(u64 now) const
 {
 	u64 when = held_.empty() ? 0 : held_.front().when;
+	u64 due = rules_.next();
 
 	if (!arrivals_.empty())
 		return 1;
+	if (due && (!when || due < when))
+		when = due;
 	for (const port &p : ports_)
 		if (p.kept() && p.fd() >= 0 && (!when || now + retry < when))
 			when = now + retry;

@@ -68,6 +68,10 @@ public:
 	{
 		return faults_;
 	}
+	impairments &rules()
+	{
+		return rules_;
+	}
 	std::string json() const;
 
 private:
@@ -77,13 +81,6 @@ private:
 		packet_place place;
 		frame data;
 	};
-	struct arrival {
-		device *to;
-		u32 from;
-		packet_place place;
-		frame data;
-	};
-
 	/** Process a frame from port @from, or from the engine of that guest. */
 	void ingress(bytes f, u32 from);
 	/** @place: of its RoCE packet, null if it is none. */
@@ -96,6 +93,9 @@ private:
 	device &charged_device(const arrival &a) const;
 	bool is_spoofed(bytes f, u32 index) const;
 	bool deliver();
+	void impair(ornic_impair_dir dir, arrival &a);
+	void pass(ornic_impair_dir dir, arrival &a);
+	bool release(ornic_impair_dir dir, u64 now);
 
 	std::vector<port> ports_;
 	std::vector<std::unique_ptr<device>> *devices_ = nullptr;
@@ -104,6 +104,7 @@ private:
 	std::deque<held> held_;
 	frame made_; // being built by an engine
 	fault_injector faults_;
+	impairments rules_;
 	switch_counts counts_{};
 	int capture_;
 	bool packets_only_;

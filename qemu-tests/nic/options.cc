@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "faults.h"
+
 namespace nic
 {
 
@@ -41,9 +43,12 @@ Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
   --wire PORT            port to other hosts
   --control PATH         socket for commands; responses are JSON
   --ask PATH COMMAND     send a command to the control socket PATH: guests,
-                         stats, faults KEY=VALUE..., crash, hang
+                         stats, impair [RULE | clear], faults KEY=VALUE...,
+                         crash, hang
   --faults KEY=VALUE,... for RoCE frames: loss=P, corrupt=P (0 to 1), delay=TIME
                          (us, ms, s), seed=N
+  --impair RULE          lose, double, delay... single RoCE packets, for instance
+                         'tx op=request psn=+2 drop'; once per rule
   --capture FILE         write all frames to FILE (pcapng)
   --packets              use packets between guests of this process, instead of
                          copying from memory to memory
@@ -53,7 +58,7 @@ Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
   --user NAME            switch to this user after opening the sockets
   --mode MODE            of UNIX sockets, octal (0600)
   --group NAME           of UNIX sockets
-  --debug                allow the commands faults, crash and hang
+  --debug                allow the commands impair, faults, crash and hang
   -h, --help, -V, --version
 
 PORT is one of
@@ -77,6 +82,7 @@ enum {
 	OPT_CONTROL,
 	OPT_ASK,
 	OPT_FAULTS,
+	OPT_IMPAIR,
 	OPT_CAPTURE,
 	OPT_PACKETS,
 	OPT_SPIN,
@@ -95,6 +101,7 @@ const struct option longs[] = {
 	{ "control", required_argument, nullptr, OPT_CONTROL },
 	{ "ask", required_argument, nullptr, OPT_ASK },
 	{ "faults", required_argument, nullptr, OPT_FAULTS },
+	{ "impair", required_argument, nullptr, OPT_IMPAIR },
 	{ "capture", required_argument, nullptr, OPT_CAPTURE },
 	{ "packets", no_argument, nullptr, OPT_PACKETS },
 	{ "spin", required_argument, nullptr, OPT_SPIN },
@@ -380,6 +387,18 @@ void print_version()
 	       ornic_crc32_algos[0].name, crc.table_speed);
 }
 
+std::string parse_rule(const std::string &text, std::size_t have)
+{
+	ornic_impair_rule rule;
+	std::string why = impairments::parse(text, rule);
+
+	if (!why.empty())
+		die("--impair: %s", why.c_str());
+	if (have == ORNIC_IMPAIR_RULES)
+		die("--impair: more than %u rules", ORNIC_IMPAIR_RULES);
+	return text;
+}
+
 void set_option(options &opt, int what)
 {
 	switch (what) {
@@ -400,6 +419,9 @@ void set_option(options &opt, int what)
 	case OPT_FAULTS:
 		if (!opt.faults.parse(optarg))
 			die("--faults: invalid value %s", optarg);
+		break;
+	case OPT_IMPAIR:
+		opt.rules.push_back(parse_rule(optarg, opt.rules.size()));
 		break;
 	case OPT_CAPTURE:
 		opt.capture = optarg;

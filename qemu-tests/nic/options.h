@@ -57,6 +57,7 @@ struct options {
 	std::vector<guest_config> guests;
 	port_config wire;
 	fault_config faults;
+	std::vector<std::string> rules; // of impairments
 	std::string control;
 	std::string capture;
 	u64 spin = 800; // ns, see busy_poll.h

@@ -108,7 +108,8 @@ void supervisor::open_all()
 	if (!opt.control.empty())
 		shared_.control = listen_at(opt.control);
 	if (!opt.capture.empty()) {
-		shared_.capture = create_capture(opt.capture.c_str());
+		shared_.capture = create_capture(opt.capture.c_str(),
+						 static_cast<u32>(n));
 		if (!shared_.capture)
 			die("%s: %s", opt.capture.c_str(), strerror(errno));
 	}

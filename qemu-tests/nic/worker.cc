@@ -394,6 +394,16 @@ u64 worker::private_bytes() const
 	return (resident - shared) * static_cast<u64>(sysconf(_SC_PAGESIZE));
 }
 
+// Empty, or why nothing has changed.
+std::string worker::change_rules(const std::string &what)
+{
+	if (what == "clear")
+		switch_.rules().clear();
+	else if (!what.empty())
+		return switch_.rules().add(what);
+	return "";
+}
+
 std::string worker::handle_command(const std::string &line)
 {
 	std::string word = line.substr(0, line.find(' '));
@@ -421,6 +431,16 @@ std::string worker::handle_command(const std::string &line)
 		o.add("error", "guests or stats; other commands need --debug");
 		return o.text();
 	}
+	if (word == "impair") {
+		std::string why =
+			change_rules(line.size() > 7 ? line.substr(7) : "");
+
+		if (why.empty())
+			o.add_raw("rules", switch_.rules().json());
+		else
+			o.add("error", why);
+		return o.text();
+	}
 	if (word == "faults" &&
 	    faults.parse(line.size() > 7 ? line.substr(7) : "")) {
 		switch_.faults().set(faults);
@@ -431,7 +451,8 @@ std::string worker::handle_command(const std::string &line)
 		abort();
 	while (word == "hang")
 		sleep(1000);
-	o.add("error", "guests, stats, faults KEY=VALUE,..., crash or hang");
+	o.add("error",
+	      "guests, stats, impair RULE, faults KEY=VALUE,..., crash or hang");
 	return o.text();
 }
 

@@ -49,6 +49,7 @@ private:
 	bool may_sleep(u64 now);
 	u64 sleep_time(u64 now) const;
 	u64 private_bytes() const;
+	std::string change_rules(const std::string &what);
 	std::string handle_command(const std::string &line);
 
 	shared_state &shared_;

@@ -130,6 +130,8 @@ TEST(options, wrong_ones)
 		{ "--guest", good + ",netdev=carrier:pigeon" },
 		{ "--guest", good, "--guest", good },
 		{ "--guest", good, "--faults", "loss=2" },
+		{ "--guest", good, "--impair", "drop" },
+		{ "--guest", good, "--impair", "tx\ndrop" },
 		{ "--guest", good, "--spin", "50" },
 		{ "--guest", good, "--spin", "50n" },
 		{ "--guest", good + ",size=17179869185G" },
@@ -169,7 +171,7 @@ TEST(options, paths_with_any_character)
 	expect_serves(p, dir.path("s,o:c"), ram);
 }
 
-// crash, hang and faults need --debug.
+// crash, hang, faults and impair need --debug.
 TEST(options, control_does_no_harm)
 {
 	scratch dir;
@@ -185,7 +187,8 @@ TEST(options, control_does_no_harm)
 
 	ASSERT_TRUE(g.connected());
 	EXPECT_TRUE(has_worker(g));
-	for (const char *what : { "crash", "hang", "faults loss=1" })
+	for (const char *what :
+	     { "crash", "hang", "faults loss=1", "impair tx drop" })
 		EXPECT_EQ(run({ "--ask", dir.path("c"), what }).status, 1);
 	EXPECT_EQ(run({ "--ask", dir.path("c"), "guests" }).status, 0);
 	ASSERT_FALSE(stat(dir.path("s").c_str(), &st));

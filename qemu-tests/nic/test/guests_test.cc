@@ -111,6 +111,77 @@ TEST(guests, bad_wire)
 	EXPECT_GT(b.number("stats", "corrupted"), 0u);
 }
 
+TEST(guests, third_packet_is_lost)
+{
+	nic_fixture b(2,
+		      { "--packets", "--impair", "tx op=write psn=+2 drop" });
+	end x(b.guest(1)), y(b.guest(2));
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	exchange(x, y, 16384);
+	EXPECT_EQ(b.number("impair", "hits"), 1u);
+	EXPECT_GE(b.number("stats", "seq_nak_rcvd"), 1u);
+	EXPECT_EQ(b.number("stats", "timeouts"), 0u);
+}
+
+// Of requests to guest 1, whose counters come first.
+TEST(guests, single_packets_are_impaired)
+{
+	nic_fixture b(2, { "--packets" });
+	end x(b.guest(1)), y(b.guest(2));
+	const struct {
+		const char *rule;
+		const char *counter;
+	} rows[] = {
+		{ "rx op=send psn=+1 duplicate", "duplicates" },
+		{ "tx op=send psn=+1 duplicate", "duplicates" },
+		{ "rx op=write nth=2 corrupt", "rx_icrc_errors" },
+		{ "tx op=write nth=2 corrupt", "rx_icrc_errors" },
+		{ "rx op=send psn=+1 swap", nullptr },
+		{ "tx op=send psn=+1 swap=2", nullptr },
+		{ "rx op=write nth=3 delay=1ms", nullptr },
+		{ "tx op=read delay=1ms", nullptr },
+		{ "rx op=ack drop", nullptr },
+		{ "tx nth=2 every=3 count=4 ce", nullptr },
+	};
+	u64 before;
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	for (const auto &row : rows) {
+		b.ask("impair clear");
+		b.ask(std::string("impair ") + row.rule);
+		before = row.counter ? b.number("stats", row.counter) : 0;
+		exchange(y, x, 16384);
+		EXPECT_GE(b.number("impair", "hits"), 1u) << row.rule;
+		EXPECT_EQ(b.number("impair", "missed"), 0u) << row.rule;
+		if (row.counter) {
+			EXPECT_GE(b.number("stats", row.counter), before + 1)
+				<< row.rule;
+		}
+	}
+	b.ask("impair clear");
+	EXPECT_EQ(b.ask("impair"), "{\"rules\": []}\n");
+	EXPECT_NE(b.ask("impair tx").find("expected an action"),
+		  std::string::npos);
+}
+
+// Frames that are held when the process ends, or its guest goes, are freed.
+TEST(guests, held_frames_end)
+{
+	nic_fixture b(2, { "--packets", "--impair", "rx count=all delay=10s" });
+	end x(b.guest(1)), y(b.guest(2));
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, y.mr.dma, y.mr.key, 16384);
+	EXPECT_TRUE(eventually([&] { return b.number("impair", "hits") > 2; }));
+	b.unplug(2);
+	b.ask("impair clear");
+	EXPECT_TRUE(eventually(
+		[&] { return b.ask("impair") == "{\"rules\": []}\n"; }));
+	b.ask("impair tx count=all swap=100");
+	EXPECT_TRUE(eventually([&] { return b.number("impair", "hits") > 0; }));
+}
+
 TEST(guests, two_processes)
 {
 	scratch dir;
@@ -374,7 +445,7 @@ TEST(guests, capture)
 		exchange(x, y, 4096);
 	}
 	FILE *f = fopen(file.c_str(), "rb");
-	u32 head[2] = {}, packets = 0;
+	u32 head[2] = {}, packets = 0, interfaces = 0;
 	long at = 0;
 
 	ASSERT_NE(f, nullptr);
@@ -382,11 +453,14 @@ TEST(guests, capture)
 		ASSERT_EQ(head[1] % 4, 0u);
 		ASSERT_GE(head[1], 12u);
 		packets += head[0] == 6;
+		interfaces += head[0] == 1;
 		at += head[1];
 		fseek(f, at, SEEK_SET);
 	}
 	fclose(f);
 	EXPECT_GE(packets, 12u);
+	// Of the guests and the wire.
+	EXPECT_EQ(interfaces, 3u);
 }
 
 // The worker has no capabilities: it reports once that it cannot send.
