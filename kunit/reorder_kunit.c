@@ -109,6 +109,31 @@ static void reorder_leaves_room_for_others(struct kunit *test)
 	ornic_atomic_set(all, 0);
 }
 
+/* A peer that sends no more leaves its room to others, and may go on. */
+static void reorder_forgets_in_time(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 4);
+	struct ornic_th *th = fix->pair.a;
+
+	request(fix, 1);
+	th->now += 500000 * US;
+	request(fix, 2);
+	ornic_fix_drain(fix);
+	th->now += 999999 * US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	KUNIT_EXPECT_EQ(test, kept(fix), 2);
+	KUNIT_EXPECT_NE(test, ornic_th_deadline(th), 0);
+	th->now += 1 * US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+	request(fix, 3);
+	expect_ack(test, fix, SEQ_NAK, 0);
+	request(fix, 0);
+	expect_ack(test, fix, ACK, 0);
+}
+
 /* A fatal error of a request ends the QP, and what came after it is dropped. */
 static void reorder_ends_with_the_qp(struct kunit *test)
 {
@@ -232,6 +257,26 @@ static void reorder_resends_what_is_missing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
+/* A peer without room keeps nothing: all after the gap goes again. */
+static void reorder_goes_back_if_nothing_is_kept(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	u32 i;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       8 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 8);
+	selective_nak(fix, 2, 0);
+	for (i = 2; i < 8; i++)
+		expect_sent(test, fix, i);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	/* It has room again. */
+	fix->pair.a->now += 3000 * US;
+	selective_nak(fix, 4, 0x3);
+	expect_sent(test, fix, 4);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
 /* Bits of what was not sent, or of READs, mean nothing. */
 static void reorder_believes_no_more_than_was_sent(struct kunit *test)
 {
@@ -289,10 +334,12 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_executes_in_order),
 	KUNIT_CASE(reorder_keeps_so_many),
 	KUNIT_CASE(reorder_leaves_room_for_others),
+	KUNIT_CASE(reorder_forgets_in_time),
 	KUNIT_CASE(reorder_ends_with_the_qp),
 	KUNIT_CASE(reorder_names_what_is_kept),
 	KUNIT_CASE(reorder_learns_to_wait),
 	KUNIT_CASE(reorder_resends_what_is_missing),
+	KUNIT_CASE(reorder_goes_back_if_nothing_is_kept),
 	KUNIT_CASE(reorder_believes_no_more_than_was_sent),
 	KUNIT_CASE(reorder_probes_before_the_timeout),
 	{}

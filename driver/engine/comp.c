@@ -432,8 +432,12 @@ static noinline void learn_peer(struct ornic_sq *sq,
 void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   const struct ornic_pkt *pkt)
 {
+	bool data = pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
 	struct ornic_sq *sq = &qp->sq;
 
+	if (unlikely(sq->gaps.judged) && data &&
+	    pkt->psn == sq->gaps.judged_psn)
+		ornic_gaps_judge(ctx, sq);
 	if (ornic_psn_diff(pkt->psn, sq->acked) < 0 ||
 	    ornic_psn_diff(pkt->psn, sq->max_psn) >= 0) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_PSN);
@@ -441,7 +445,7 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	if (unlikely(sq->selective == ORNIC_SELECTIVE_ASK))
 		learn_peer(sq, pkt);
-	if (pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC))
+	if (data)
 		rx_data(ctx, qp, pkt);
 	else
 		rx_ack(ctx, qp, pkt);

@@ -9,6 +9,9 @@
  * READ can come: its last packet has arrived, or something after it. Until then a
  * second request would meet a responder that is still busy with the first.
  *
+ * A standard peer may refuse parts of a READ before one that it was asked for (rxe
+ * does), so it is asked for the first one that is missing only, until that is here.
+ *
  * What was sent again is not sent once more before a round trip is over, unless
  * something arrives that was sent again after it.
  */
@@ -17,6 +20,10 @@
 /* A round trip, at least, and before one is measured. */
 #define MIN_EPOCH_NS 50000ull
 #define FIRST_EPOCH_NS 2000000ull
+/* As in reorder.c: late shrinks by this part, its limit, and that of a judgement */
+#define LATE_SHIFT 4
+#define MAX_LATE_NS 20000000ull
+#define JUDGE_NS 20000000ull
 
 static u32 slot_of(u32 psn)
 {
@@ -107,6 +114,12 @@ static struct ornic_swqe *owner_of(struct ornic_sq *sq, u32 psn)
 
 /* ---- What is sent again -------------------------------------------------------- */
 
+/* Sent again within the last round trip? */
+static bool was_resent(const struct ornic_gaps *gaps, u32 psn)
+{
+	return has_bit(gaps->resent[0], psn) || has_bit(gaps->resent[1], psn);
+}
+
 /*
  * True if @psn, of @sw, is to be sent again: it has not arrived, and was not sent
  * again within the last round trip.
@@ -118,7 +131,7 @@ static bool is_missing(const struct ornic_sq *sq, const struct ornic_swqe *sw,
 
 	if (!is_in_window(sq, psn))
 		return true;
-	if (has_bit(gaps->resent[0], psn) || has_bit(gaps->resent[1], psn))
+	if (was_resent(gaps, psn))
 		return false;
 	if (ornic_swqe_is_fetch(sw))
 		return !has_bit(gaps->got, psn);
@@ -137,10 +150,11 @@ static bool is_executed(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 		ornic_psn_diff(sq->gaps.executed, sw->first_psn) > 0);
 }
 
-/* How many PSNs from @psn on, of @sw, are missing and go again in one packet. */
-static u32 run_of(struct ornic_sq *sq, const struct ornic_swqe *sw, u32 psn)
+/* How many PSNs from gaps.at on, of @sw, are missing and go again in one packet. */
+static u32 run_of(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 {
-	u32 left = sw->npkts - ornic_psn_diff(psn, sw->first_psn), n = 0;
+	u32 psn = sq->gaps.at, n = 0;
+	u32 left = sw->npkts - ornic_psn_diff(psn, sw->first_psn);
 
 	left = min_t(u32, left, ornic_psn_diff(sq->gaps.end, psn));
 	if (sw->kind != ORNIC_OPF_READ)
@@ -150,12 +164,74 @@ static u32 run_of(struct ornic_sq *sq, const struct ornic_swqe *sw, u32 psn)
 	return n;
 }
 
-u32 ornic_gaps_next(struct ornic_qp *qp, u32 *psn)
+/*
+ * A part of a READ would be another READ to a peer that has not executed it. A NAK
+ * that comes a round trip after all of it has gone again is news.
+ */
+static u32 whole_of(const struct ornic_ctx *ctx, struct ornic_sq *sq,
+		    const struct ornic_swqe *sw)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	bool again = gaps->whole_psn == sw->first_psn &&
+		     ctx->now - gaps->whole_at > sq->rtt.smooth;
+
+	if (again || is_missing(sq, sw, sw->first_psn)) {
+		gaps->at = sw->first_psn;
+		gaps->whole_psn = sw->first_psn;
+		gaps->whole_at = ctx->now;
+		return sw->npkts;
+	}
+	gaps->at = ornic_psn_add(sw->first_psn, sw->npkts);
+	return 0;
+}
+
+/* What is missing first of a READ of a standard peer. */
+static u32 first_gap_of(struct ornic_sq *sq, const struct ornic_swqe *sw)
+{
+	u32 end = ornic_psn_add(sw->first_psn, sw->npkts), n;
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	gaps->at = sw->first_psn;
+	if (ornic_psn_diff(gaps->at, sq->acked) < 0)
+		gaps->at = sq->acked;
+	while (gaps->at != end && gaps->at != gaps->end &&
+	       is_in_window(sq, gaps->at) && has_bit(gaps->got, gaps->at))
+		gaps->at = ornic_psn_add(gaps->at, 1);
+	n = run_of(sq, sw);
+	if (!n)
+		gaps->at = end;
+	return n;
+}
+
+/*
+ * How many PSNs of @sw, from gaps.at on, go again in one packet; gaps.at is moved
+ * to the first of them. 0: none are left, and gaps.at is beyond.
+ */
+static u32 next_of(const struct ornic_ctx *ctx, struct ornic_sq *sq,
+		   const struct ornic_swqe *sw)
+{
+	u32 end = ornic_psn_add(sw->first_psn, sw->npkts), n;
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	if (ornic_swqe_is_fetch(sw) && !is_executed(sq, sw))
+		return whole_of(ctx, sq, sw);
+	if (ornic_swqe_is_fetch(sw) && sq->selective == ORNIC_SELECTIVE_NO)
+		return first_gap_of(sq, sw);
+	while (gaps->at != end && gaps->at != gaps->end) {
+		n = run_of(sq, sw);
+		if (n)
+			return n;
+		gaps->at = ornic_psn_add(gaps->at, 1);
+	}
+	return 0;
+}
+
+u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
+	u32 wqe = sq->tail, n;
 	struct ornic_swqe *sw;
-	u32 n;
 
 	if (ornic_psn_diff(gaps->at, sq->acked) < 0)
 		gaps->at = sq->acked;
@@ -163,19 +239,13 @@ u32 ornic_gaps_next(struct ornic_qp *qp, u32 *psn)
 	if (gaps->nresent > max_t(u32, sq->window, ORNIC_LOSS_WINDOW))
 		gaps->at = gaps->end;
 	while (ornic_psn_diff(gaps->end, gaps->at) > 0) {
-		sw = owner_of(sq, gaps->at);
+		sw = owner_from(sq, gaps->at, &wqe);
 		if (!sw)
 			break;
-		/* A part of a READ would be another READ to one that has none. */
-		if (ornic_swqe_is_fetch(sw) && !is_executed(sq, sw)) {
-			*psn = sw->first_psn;
-			return sw->npkts;
-		}
+		n = next_of(ctx, sq, sw);
 		*psn = gaps->at;
-		n = run_of(sq, sw, *psn);
 		if (n)
 			return n;
-		gaps->at = ornic_psn_add(*psn, 1);
 	}
 	gaps->at = gaps->end;
 	return 0;
@@ -278,7 +348,7 @@ static void mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 	set_bit_of(gaps->got, psn);
 	if (sq->rtt.start && ornic_psn_add(psn, 1) == sq->rtt.psn)
 		ornic_comp_rtt(ctx, qp);
-	if (!has_bit(gaps->resent[0], psn) && !has_bit(gaps->resent[1], psn))
+	if (!was_resent(gaps, psn))
 		return;
 	if (is_in_window(sq, gaps->last) && ornic_psn_diff(psn, gaps->last) > 0)
 		other = gaps->last;
@@ -310,17 +380,17 @@ u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    const struct ornic_pkt *pkt)
 {
 	u32 len = min_t(u32, pkt->payload_len, ORNIC_SACK_BYTES), bit;
-	u32 end = ornic_psn_add(pkt->psn, 1), wqe = qp->sq.tail;
+	u32 last = pkt->psn, wqe = qp->sq.tail;
 	u8 bitmap[ORNIC_SACK_BYTES] = { 0 };
 
 	ornic_pkt_copy_payload(pkt, bitmap, len);
 	for (bit = 0; bit < 8 * len; bit++) {
 		if (!(bitmap[bit / 8] & 1u << bit % 8))
 			continue;
-		end = ornic_psn_add(pkt->psn, bit + 1);
-		note_kept(ctx, qp, end, &wqe);
+		last = ornic_psn_add(pkt->psn, bit + 1);
+		note_kept(ctx, qp, last, &wqe);
 	}
-	return end;
+	return last;
 }
 
 /* ---- What has arrived ----------------------------------------------------------- */
@@ -328,17 +398,89 @@ u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 /* The peer has executed all before @end. */
 static void note_executed(struct ornic_sq *sq, u32 end)
 {
-	if (sq->gaps.open && ornic_psn_diff(end, sq->gaps.executed) <= 0)
+	if (!sq->gaps.open)
+		sq->gaps.limit = sq->acked;
+	else if (ornic_psn_diff(end, sq->gaps.executed) <= 0)
 		return;
 	sq->gaps.open = true;
 	sq->gaps.executed = end;
 }
 
-/* Responses before @limit are missing. */
+/* Is the oldest response lost, or only overtaken? If it comes twice, it was not lost. */
+static void begin_judging(struct ornic_sq *sq, u64 now, u64 noticed)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	gaps->late -= gaps->late >> LATE_SHIFT;
+	if (was_resent(gaps, sq->acked) ||
+	    (gaps->judged && now - gaps->judged < JUDGE_NS))
+		return;
+	gaps->judged = noticed;
+	gaps->judged_psn = sq->acked;
+	gaps->took = 0;
+}
+
+void ornic_gaps_judge(const struct ornic_ctx *ctx, struct ornic_sq *sq)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	if (!gaps->took) {
+		gaps->took = max_t(u64, ctx->now - gaps->judged, 1);
+		return;
+	}
+	gaps->judged = 0;
+	gaps->late = max_t(u64, 2 * gaps->late, gaps->took * 5 / 4);
+	gaps->late = min_t(u64, gaps->late, MAX_LATE_NS);
+}
+
+/* Responses before gaps.limit are overdue from now on. */
+static void wait_for_late(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_gaps *gaps = &qp->sq.gaps;
+
+	gaps->ask_at = ctx->now + gaps->late;
+	gaps->ask_limit = gaps->limit;
+	ornic_retry_arm(ctx, qp);
+}
+
+static void ask_now(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit,
+		    u64 noticed)
+{
+	begin_judging(&qp->sq, ctx->now, noticed);
+	ornic_retry_gap(ctx, qp, qp->sq.acked, limit);
+}
+
+void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	if (ctx->now < gaps->ask_at) {
+		ornic_retry_arm(ctx, qp);
+		return;
+	}
+	if (ornic_psn_diff(gaps->ask_limit, sq->acked) > 0)
+		ask_now(ctx, qp, gaps->ask_limit, gaps->ask_at - gaps->late);
+	gaps->ask_at = 0;
+	if (gaps->open && ornic_psn_diff(gaps->limit, gaps->ask_limit) > 0 &&
+	    ornic_psn_diff(gaps->limit, sq->acked) > 0)
+		wait_for_late(ctx, qp);
+}
+
+/* Responses before @limit that are missing were lost, or are late. */
 static void ask_before(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit)
 {
-	if (ornic_psn_diff(limit, qp->sq.acked) > 0)
-		ornic_retry_gap(ctx, qp, qp->sq.acked, limit);
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	if (ornic_psn_diff(limit, sq->acked) <= 0)
+		return;
+	if (ornic_psn_diff(limit, gaps->limit) > 0)
+		gaps->limit = limit;
+	if (!gaps->late)
+		ask_now(ctx, qp, limit, ctx->now);
+	else if (!gaps->ask_at)
+		wait_for_late(ctx, qp);
 }
 
 void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -353,8 +495,10 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	note_executed(sq, ornic_psn_add(sw->first_psn, sw->npkts));
 	/* One that does not fit fails the WQE when its turn comes. */
 	if (is_in_window(sq, pkt->psn) && !has_bit(sq->gaps.got, pkt->psn) &&
-	    ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS)
+	    ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
 		mark(ctx, qp, pkt->psn);
+		ornic_retry_postpone(ctx, qp);
+	}
 	ask_before(ctx, qp,
 		   pkt->op->flags & ORNIC_OPF_END ? pkt->psn : sw->first_psn);
 }
@@ -367,7 +511,11 @@ void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end,
 	note_executed(sq, end);
 	if (refused && sq->selective != ORNIC_SELECTIVE_YES)
 		ornic_req_seek(qp, end);
-	ask_before(ctx, qp, refused ? ornic_psn_add(end, 1) : end);
+	/* The peer has waited for the request as long as its path may be late. */
+	if (refused)
+		ornic_retry_gap(ctx, qp, sq->acked, ornic_psn_add(end, 1));
+	else
+		ask_before(ctx, qp, end);
 }
 
 void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -382,4 +530,7 @@ void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	}
 	if (ornic_psn_diff(sq->gaps.executed, sq->acked) <= 0)
 		sq->gaps.open = false;
+	else if (sq->selective == ORNIC_SELECTIVE_NO &&
+		 !was_resent(&sq->gaps, sq->acked))
+		ask_before(ctx, qp, sq->gaps.limit);
 }

@@ -13,6 +13,7 @@
  *   recv.c  receive WQEs and their completions (rq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   reorder.c  responder: requests that came too early (rq.lock)
+ *   replay.c  responder: requests that came again (rq.lock)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
  *   resp_tx.c  responder: sends READ responses, ACKs, NAKs (rq.lock)
  *   mcast.c   groups and their members (mcast.lock)
@@ -316,6 +317,10 @@ noinline void ornic_retry_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
 noinline void ornic_retry_gap(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			      u32 from, u32 end);
 
+/* sq: a response that is no progress has come: what is early waits for the next. */
+noinline void ornic_retry_postpone(const struct ornic_ctx *ctx,
+				   struct ornic_qp *qp);
+
 /* ns of RNR timer @code, IBTA table 45. */
 u64 ornic_rnr_ns(u8 code);
 
@@ -356,11 +361,12 @@ noinline void ornic_gaps_sent(struct ornic_sq *sq, u32 psn, u32 npkts,
  * sq: how many PSNs from @psn on are to be sent again by one packet, 0 if none
  * are left.
  */
-noinline u32 ornic_gaps_next(struct ornic_qp *qp, u32 *psn);
+noinline u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     u32 *psn);
 
 /*
  * sq: a sequence NAK of a selective peer names the requests that it keeps. Returns
- * one past the last of them, or past the PSN of the NAK.
+ * the last of them; the PSN of the NAK if it keeps none.
  */
 noinline u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     const struct ornic_pkt *pkt);
@@ -381,6 +387,13 @@ noinline void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* sq, not rq: complete what has become the oldest and has arrived before. */
 noinline void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: the response came again, or for the first time, that tells late from lost. */
+noinline void ornic_gaps_judge(const struct ornic_ctx *ctx,
+			       struct ornic_sq *sq);
+
+/* sq, not rq: a timer: what was late at gaps.ask_at, if that is over, is lost. */
+noinline void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
 /* ---- recv.c --------------------------------------------------------------- */
 
@@ -465,6 +478,35 @@ noinline void ornic_reorder_forget(struct ornic_qp *qp);
  * zero, rounded up to a multiple of four.
  */
 u32 ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u8 *bitmap);
+
+/* ---- replay.c ------------------------------------------------------------- */
+
+/* PSNs of the response to a READ of @length bytes. */
+static inline u32 ornic_read_npkts(const struct ornic_qp *qp, u32 length)
+{
+	return length ? DIV_ROUND_UP(length, qp->mtu) : 1;
+}
+
+/* rq: true if @r may read what it names. RCU section. */
+static inline bool ornic_read_allowed(struct ornic_qp *qp,
+				      const struct ornic_inreq *r)
+{
+	struct ornic_mkey *mkey;
+
+	return !r->dma_len ||
+	       !ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
+				 ORNIC_ACCESS_REMOTE_READ, &mkey);
+}
+
+/*
+ * rq: a READ, atomic or the like came again, as a packet: schedule its response
+ * once more, or DROP. RCU section.
+ */
+noinline enum ornic_verdict ornic_replay(struct ornic_qp *qp,
+					 const struct ornic_inreq *r);
+
+/* rq: what was being sent of @rd has left: begin with the first part that waits. */
+noinline void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd);
 
 /* ---- xrc.c ---------------------------------------------------------------- */
 

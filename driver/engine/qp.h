@@ -129,6 +129,7 @@ static inline bool ornic_backoff_on(struct ornic_backoff *b, u64 now)
 enum ornic_selective {
 	ORNIC_SELECTIVE_ASK, /* not known: requests ask */
 	ORNIC_SELECTIVE_YES,
+	ORNIC_SELECTIVE_FULL, /* it does, but has no room */
 	ORNIC_SELECTIVE_NO,
 };
 
@@ -147,12 +148,22 @@ struct ornic_gaps {
 	bool open; /* something is known beyond acked */
 	bool used; /* a bit may be set */
 	u32 executed; /* if @open: PSNs before this one were executed by the peer */
+	u32 limit; /* if @open: responses before it that are missing were lost */
 	u32 at; /* PSNs from here ... */
 	u32 end; /* ... to here are sent again, unless they have arrived */
 	u32 nresent; /* requests in this epoch, ... */
 	u32 epoch_psn; /* ... which began with this PSN */
 	u32 last; /* of those that were sent again, what has arrived last */
 	u64 epoch; /* when @resent[0] began, ns */
+	u32 whole_psn; /* first PSN of the READ that went again as a whole last ... */
+	u64 whole_at; /* ... at this time, ns */
+	/* Responses that may be late only; struct ornic_ahead has the same laws */
+	u64 late; /* one overdue for so long is taken for lost, ns */
+	u64 ask_at; /* when those before @ask_limit are, ns; 0 = none wait */
+	u32 ask_limit;
+	u32 judged_psn; /* the oldest that was asked for ... */
+	u64 judged; /* ... and was noticed to be missing then, ns; 0 = none */
+	u64 took; /* until it came, ns; 0 = not yet */
 	/* By PSN modulo the window */
 	u64 got[ORNIC_GAPS_WINDOW / 64];
 	u64 resent[2][ORNIC_GAPS_WINDOW / 64]; /* in this epoch, in the last */
@@ -252,6 +263,15 @@ struct ornic_rwqe {
 	struct ornic_lsge sge[ORNIC_MAX_SGE]; /* in host order */
 };
 
+/* Packets of a READ response, from number @at on. */
+struct ornic_part {
+	u32 at;
+	u32 n;
+};
+
+/* Parts of a READ that may wait to be sent again. */
+#define ORNIC_RD_PARTS 4
+
 /* struct ornic_rd - responder resource: a READ or atomic that was accepted. */
 struct ornic_rd {
 	bool valid; /* in use */
@@ -263,14 +283,17 @@ struct ornic_rd {
 	bool empty; /* ATOMIC WRITE, FLUSH: response like a READ of 0 bytes */
 	u32 first_psn; /* of the response as first requested */
 	u32 npkts; /* PSNs of the response as first requested */
-	u32 psn0; /* first PSN of the newest request for it */
-	u32 pkts; /* packets of that request */
+	u32 psn0; /* first PSN of what is being sent */
+	u32 pkts; /* packets of that */
 	u32 next; /* next packet of it to be sent, from 0 */
 	u32 rkey; /* READ: key of the newest request */
-	u32 length; /* READ: bytes of the newest request */
+	u32 length; /* READ: bytes of what is being sent */
+	u32 bytes; /* READ: bytes as first requested */
 	u32 msn; /* of the response */
-	u64 va; /* READ: address of the newest request */
+	u64 va; /* READ: address of what is being sent */
 	u64 orig; /* atomic: what the memory held before */
+	struct ornic_part part[ORNIC_RD_PARTS]; /* READ: they wait, replay.c */
+	u8 nparts;
 };
 
 struct ornic_kept;
@@ -282,6 +305,7 @@ struct ornic_ahead {
 	u32 n; /* how many */
 	u64 nak_at; /* a sequence NAK is due, ns; 0 = no */
 	u64 nak_time; /* when the last one was sent, ns; 0 = it was an RNR NAK */
+	u64 expires; /* all are dropped, unless another one comes, ns; 0 = none */
 	u64 since; /* when the gap before @first was seen, ns */
 	/* Was a NAK in vain? One is judged at a time. */
 	u64 judged; /* when it was sent, ns; 0 = none */

@@ -21,6 +21,8 @@
 #define NAK_AGAIN_NS 100000ull
 /* A NAK that old is not judged any more, ns. */
 #define JUDGE_NS 20000000ull
+/* What is kept is dropped when nothing has been added to it for so long, ns. */
+#define EXPIRE_NS 1000000000ull
 
 /**
  * struct ornic_kept - a request ahead of the expected PSN
@@ -42,8 +44,10 @@ static void forget_first(struct ornic_qp *qp)
 	struct ornic_kept *kept = ahead->first;
 
 	WRITE_ONCE(ahead->first, kept->next);
-	if (!kept->next)
+	if (!kept->next) {
 		ahead->last = NULL;
+		WRITE_ONCE(ahead->expires, 0);
+	}
 	ahead->n--;
 	ornic_atomic_dec(&qp->dev->kept);
 	ornic_free(kept);
@@ -124,6 +128,7 @@ static void keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (!kept->next)
 		ahead->last = kept;
 	ahead->n++;
+	WRITE_ONCE(ahead->expires, ctx->now + EXPIRE_NS);
 	ornic_atomic_inc(&qp->dev->kept);
 }
 
@@ -255,6 +260,12 @@ void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_ahead *ahead = &rq->ahead;
 	bool filled = is_due(rq);
 
+	/* The peer does not send any more: others shall have the room. */
+	if (!filled && ahead->first && ctx->now >= ahead->expires) {
+		ornic_reorder_forget(qp);
+		rq->nak_sent = false;
+		return;
+	}
 	if (ahead->judged && !ahead->took &&
 	    ornic_psn_diff(rq->epsn, ahead->nak_psn) > 0)
 		ahead->took = ctx->now - ahead->since;

@@ -537,7 +537,7 @@ static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
 	struct ornic_swqe *sw;
 	enum ornic_step res;
 
-	npkts = ornic_gaps_next(qp, &at);
+	npkts = ornic_gaps_next(ctx, qp, &at);
 	if (!npkts)
 		return ORNIC_STEP_DONE;
 	if (ornic_backoff_on(&sq->backoff, ctx->now) || !ornic_qp_tx_room(qp))

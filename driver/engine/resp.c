@@ -287,24 +287,10 @@ static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 	rd->va = r->va;
 	rd->rkey = r->rkey;
 	rd->length = r->dma_len;
+	rd->bytes = r->dma_len;
 	rd->pdn = qp->pdn;
 	rd->msn = ornic_psn_add(rq->msn, 1);
 	return rd;
-}
-
-static u32 read_npkts(const struct ornic_qp *qp, u32 length)
-{
-	return length ? DIV_ROUND_UP(length, qp->mtu) : 1;
-}
-
-static bool read_allowed(struct ornic_qp *qp, const struct ornic_inreq *r)
-{
-	struct ornic_mkey *mkey;
-
-	if (!r->dma_len)
-		return true;
-	return !ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
-				 ORNIC_ACCESS_REMOTE_READ, &mkey);
 }
 
 static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -313,9 +299,9 @@ static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_READ) ||
 	    r->dma_len > ORNIC_MAX_MSG || rd_full(qp))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
-	if (!read_allowed(qp, r))
+	if (!ornic_read_allowed(qp, r))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
-	r->npsn = read_npkts(qp, r->dma_len);
+	r->npsn = ornic_read_npkts(qp, r->dma_len);
 	if (r->pkt)
 		rd_new(qp, r);
 	return ORNIC_RESP_DATA;
@@ -467,56 +453,6 @@ do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 	return ORNIC_RESP_EMPTY;
 }
 
-/* The READ of @rd once more, or the rest of it. */
-static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
-			const struct ornic_inreq *r, u32 into)
-{
-	u32 npkts = read_npkts(qp, r->dma_len);
-
-	if (r->dma_len > ORNIC_MAX_MSG || into + npkts > rd->npkts ||
-	    !read_allowed(qp, r))
-		return false;
-	rd->psn0 = r->psn;
-	rd->pkts = npkts;
-	rd->va = r->va;
-	rd->rkey = r->rkey;
-	rd->pdn = qp->pdn;
-	rd->length = r->dma_len;
-	return true;
-}
-
-/* A duplicate is not executed again: repeat its response, IBTA C9-105. */
-static noinline enum ornic_verdict replay_rd(struct ornic_qp *qp,
-					     struct ornic_inreq *r)
-{
-	bool atomic = r->flags & ORNIC_OPF_ATOMIC;
-	bool empty = r->flags & ORNIC_OPF_EMPTY_RESPONSE;
-	struct ornic_rq *rq = &qp->rq;
-	struct ornic_rd *rd;
-	u32 i, n;
-	s32 into;
-
-	for (n = 1; n <= qp->max_dest_rd_atomic; n++) {
-		i = rq->rd_tail - n;
-		rd = ornic_rd_slot(rq, i);
-		into = ornic_psn_diff(r->psn, rd->first_psn);
-		if (!rd->valid || rd->atomic != atomic || rd->empty != empty ||
-		    into < 0 || into >= (s32)rd->npkts)
-			continue;
-		if (!atomic && !empty && !replay_read(qp, rd, r, into))
-			return ORNIC_RESP_DROP;
-		rd->next = 0;
-		rd->busy = true;
-		rd->replayed = true;
-		if ((s32)(i - rq->rd_head) < 0)
-			WRITE_ONCE(rq->rd_head, i);
-		return atomic ? ORNIC_RESP_ATOMIC :
-		       empty  ? ORNIC_RESP_EMPTY :
-				ORNIC_RESP_DATA;
-	}
-	return ORNIC_RESP_DROP;
-}
-
 /* ---- order ---------------------------------------------------------------------- */
 
 /* PSN order. ORNIC_RESP_ACK: it is the one expected. */
@@ -542,7 +478,7 @@ static enum ornic_verdict check_psn(const struct ornic_ctx *ctx,
 		ornic_reorder_duplicate(ctx, qp, r->psn);
 		if (r->pkt && r->flags & ORNIC_OPF_HAS_RESPONSE)
 			return ornic_xrc_lacks_srq(qp, r) ? ORNIC_RESP_DROP :
-							    replay_rd(qp, r);
+							    ornic_replay(qp, r);
 		return ORNIC_RESP_DUPLICATE;
 	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);

@@ -145,10 +145,13 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 	if (!ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, &info, &iov))
 		return ORNIC_STEP_WAIT;
 	ctx->budget -= len;
-	if (++rd->next == rd->pkts) {
+	if (++rd->next < rd->pkts)
+		return ORNIC_STEP_DONE;
+	count_read(qp, rd);
+	if (unlikely(rd->nparts))
+		ornic_replay_next(qp, rd);
+	else
 		rd->busy = false;
-		count_read(qp, rd);
-	}
 	return ORNIC_STEP_DONE;
 }
 

@@ -14,6 +14,10 @@
  *               time twice as long: from the oldest packet on (RFC 6298).
  *   ACK timeout of the user (IBTA 9.7.6.1.3): the only one that is a retry.
  *
+ * A READ response that is placed before its turn moves the first two. Two more times
+ * are set beside the deadline: responses that were late are lost (gaps.c), and a NAK
+ * of the responder is due, or what it keeps expires (reorder.c).
+ *
  * The host's timer may be early, never late: it is set again on expiry, so that
  * progress costs no timer operation. The same timer serves the short waits for a
  * port that refused a frame (struct ornic_backoff). The ACK timer runs meanwhile,
@@ -74,9 +78,11 @@ void ornic_retry_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u64 when = sq->deadline;
 
 	when = earlier_of(when, sq->backoff.until, ctx->now);
+	when = earlier_of(when, sq->gaps.ask_at, ctx->now);
 	when = earlier_of(when, READ_ONCE(qp->rq.backoff.until), ctx->now);
 	when = earlier_of(when, READ_ONCE(qp->rq.dead_until), ctx->now);
 	when = earlier_of(when, READ_ONCE(qp->rq.ahead.nak_at), ctx->now);
+	when = earlier_of(when, READ_ONCE(qp->rq.ahead.expires), ctx->now);
 	if (!when || (sq->timer_at && sq->timer_at <= when))
 		return;
 	sq->timer_at = when;
@@ -279,16 +285,24 @@ static bool hold_nak(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 /*
  * The NAK of a peer that keeps what it gets names that, so what is sent again is
  * no more than what is missing. It costs no retry, as long as the ACK timeout
- * does not pass without progress.
+ * does not pass without progress. False if the peer keeps nothing, so that it has
+ * to get all after the gap again.
  */
-static void selective_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
+static bool selective_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			  const struct ornic_pkt *pkt)
 {
+	u32 last = ornic_gaps_sack(ctx, qp, pkt);
 	struct ornic_sq *sq = &qp->sq;
 
+	if (last == pkt->psn) {
+		sq->selective = ORNIC_SELECTIVE_FULL;
+		return false;
+	}
+	sq->selective = ORNIC_SELECTIVE_YES;
 	if (ornic_psn_diff(pkt->psn, sq->retry.recover) >= 0)
 		shrink_window(sq);
-	ornic_retry_gap(ctx, qp, pkt->psn, ornic_gaps_sack(ctx, qp, pkt));
+	ornic_retry_gap(ctx, qp, pkt->psn, last);
+	return true;
 }
 
 void ornic_retry_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -300,9 +314,9 @@ void ornic_retry_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	/* Of packets that were under way before the RNR NAK came. */
 	if (sq->wait != ORNIC_WAIT_NONE)
 		return;
-	if (sq->selective == ORNIC_SELECTIVE_YES)
-		selective_nak(ctx, qp, pkt);
-	else if (!hold_nak(ctx, qp, pkt->psn))
+	if (sq->selective != ORNIC_SELECTIVE_NO && selective_nak(ctx, qp, pkt))
+		return;
+	if (!hold_nak(ctx, qp, pkt->psn))
 		lost_packet(ctx, qp, progress);
 }
 
@@ -337,6 +351,17 @@ void ornic_retry_rnr(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 	ornic_retry_arm(ctx, qp);
 }
 
+void ornic_retry_postpone(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u64 when = ctx->now + probe_ns(sq);
+
+	if (!sq->deadline || sq->wait != ORNIC_WAIT_NONE ||
+	    sq->retry.nak_held || when < sq->deadline)
+		return;
+	sq->deadline = min_t(u64, when, sq->retry.ack_at);
+}
+
 /*
  * No response for long, but not for the ACK timeout: the last packet goes again,
  * or the oldest. That is no retry.
@@ -369,6 +394,8 @@ void ornic_retry_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 
 	sq->timer_at = 0;
+	if (unlikely(sq->gaps.ask_at))
+		ornic_gaps_late(ctx, qp);
 	if (!sq->deadline)
 		return;
 	if (ctx->now < sq->deadline) {

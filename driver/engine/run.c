@@ -93,13 +93,13 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /*
- * If the port refused a response, or a NAK is due later, the timer of the QP is
- * wanted; rq is free.
+ * If the port refused a response, or requests are kept, for which a NAK may be due
+ * later, the timer of the QP is wanted; rq is free.
  */
 static void arm_responses(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	if (likely(!READ_ONCE(qp->rq.backoff.until) &&
-		   !READ_ONCE(qp->rq.ahead.nak_at)))
+		   !READ_ONCE(qp->rq.ahead.expires)))
 		return;
 	ornic_lock(&qp->sq.lock);
 	ornic_retry_arm(ctx, qp);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Responder: repeats responses. A duplicate is not executed again, its response is
+ * sent again (IBTA C9-105), from the responder resource that the request left. That
+ * stays until another request takes its slot.
+ *
+ * A requester that repeats selectively asks for the parts of a READ that it misses,
+ * perhaps before the rest has left. The rest is then sent first, and the part waits,
+ * so that no part is lost for another, and a request that comes early costs nothing.
+ * Any other requester goes back: its newest request replaces what is being sent.
+ */
+#include "proto.h"
+
+static u32 end_of(struct ornic_part part)
+{
+	return part.at + part.n;
+}
+
+/* The response that is being sent, as a part of the one first requested. */
+static struct ornic_part current_part(const struct ornic_rd *rd)
+{
+	struct ornic_part part = {
+		.at = ornic_psn_diff(rd->psn0, rd->first_psn),
+		.n = rd->pkts,
+	};
+
+	return part;
+}
+
+static u64 part_va(const struct ornic_qp *qp, const struct ornic_rd *rd,
+		   struct ornic_part part)
+{
+	u64 start = rd->va - (u64)current_part(rd).at * qp->mtu;
+
+	return start + (u64)part.at * qp->mtu;
+}
+
+static u32 part_bytes(const struct ornic_qp *qp, const struct ornic_rd *rd,
+		      struct ornic_part part)
+{
+	if (end_of(part) == rd->npkts)
+		return rd->bytes - part.at * qp->mtu;
+	return part.n * qp->mtu;
+}
+
+/* Does @r ask for just @part, of the same memory as the last request for @rd? */
+static bool is_same_memory(const struct ornic_qp *qp, const struct ornic_rd *rd,
+			   const struct ornic_inreq *r, struct ornic_part part)
+{
+	return r->rkey == rd->rkey && qp->pdn == rd->pdn &&
+	       r->va == part_va(qp, rd, part) &&
+	       r->dma_len == part_bytes(qp, rd, part);
+}
+
+/* Overlapping, or one after the other. */
+static bool do_touch(struct ornic_part a, struct ornic_part b)
+{
+	return a.at <= end_of(b) && b.at <= end_of(a);
+}
+
+static struct ornic_part hull_of(struct ornic_part a, struct ornic_part b)
+{
+	struct ornic_part hull = { .at = min_t(u32, a.at, b.at) };
+
+	hull.n = max_t(u32, end_of(a), end_of(b)) - hull.at;
+	return hull;
+}
+
+/*
+ * @part waits. Parts are in ascending order and do not touch; of more than there
+ * is room for the last two become one.
+ */
+static void add_part(struct ornic_rd *rd, struct ornic_part part)
+{
+	struct ornic_part all[ORNIC_RD_PARTS + 1];
+	u32 i, at, n = 0;
+
+	for (i = 0; i < rd->nparts; i++) {
+		if (do_touch(rd->part[i], part))
+			part = hull_of(rd->part[i], part);
+		else
+			all[n++] = rd->part[i];
+	}
+	for (at = n; at && all[at - 1].at > part.at; at--)
+		all[at] = all[at - 1];
+	all[at] = part;
+	if (++n > ORNIC_RD_PARTS) {
+		n--;
+		all[n - 1] = hull_of(all[n - 1], all[n]);
+	}
+	memcpy(rd->part, all, n * sizeof(all[0]));
+	rd->nparts = n;
+}
+
+/* @part was asked for while @rd is being sent: all that does not come anyway waits. */
+static void add_missing(struct ornic_rd *rd, struct ornic_part part)
+{
+	struct ornic_part coming = current_part(rd);
+
+	coming.at += rd->next;
+	coming.n -= rd->next;
+	if (end_of(part) > coming.at && end_of(part) <= end_of(coming)) {
+		if (part.at >= coming.at)
+			return;
+		part.n = coming.at - part.at;
+	}
+	add_part(rd, part);
+}
+
+/* Send the whole response of the newest request, and nothing that was asked before. */
+static void begin_again(struct ornic_rd *rd)
+{
+	rd->nparts = 0;
+	rd->next = 0;
+	rd->busy = true;
+	rd->replayed = true;
+}
+
+void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
+{
+	struct ornic_part part = rd->part[0];
+	u64 va = part_va(qp, rd, part);
+
+	rd->nparts--;
+	memmove(rd->part, rd->part + 1, rd->nparts * sizeof(part));
+	rd->psn0 = ornic_psn_add(rd->first_psn, part.at);
+	rd->pkts = part.n;
+	rd->va = va;
+	rd->length = part_bytes(qp, rd, part);
+	rd->next = 0;
+	rd->replayed = true;
+}
+
+/* All of the READ @rd once more, or a part of it; false if that is not allowed. */
+static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
+			const struct ornic_inreq *r)
+{
+	struct ornic_part part = {
+		.at = ornic_psn_diff(r->psn, rd->first_psn),
+		.n = ornic_read_npkts(qp, r->dma_len),
+	};
+
+	if (r->dma_len > ORNIC_MAX_MSG || end_of(part) > rd->npkts ||
+	    !ornic_read_allowed(qp, r))
+		return false;
+	if (rd->busy && r->pkt->selective && is_same_memory(qp, rd, r, part)) {
+		add_missing(rd, part);
+		return true;
+	}
+	rd->psn0 = r->psn;
+	rd->pkts = part.n;
+	rd->va = r->va;
+	rd->rkey = r->rkey;
+	rd->pdn = qp->pdn;
+	rd->length = r->dma_len;
+	begin_again(rd);
+	return true;
+}
+
+/* Did a request of the kind of @r, with its PSN, leave @rd? */
+static bool is_resource_of(const struct ornic_rd *rd,
+			   const struct ornic_inreq *r)
+{
+	s32 into = ornic_psn_diff(r->psn, rd->first_psn);
+
+	return rd->valid && rd->atomic == !!(r->flags & ORNIC_OPF_ATOMIC) &&
+	       rd->empty == !!(r->flags & ORNIC_OPF_EMPTY_RESPONSE) &&
+	       into >= 0 && into < (s32)rd->npkts;
+}
+
+enum ornic_verdict ornic_replay(struct ornic_qp *qp,
+				const struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_rd *rd;
+	u32 i, n;
+
+	for (n = 1; n <= qp->max_dest_rd_atomic; n++) {
+		i = rq->rd_tail - n;
+		rd = ornic_rd_slot(rq, i);
+		if (!is_resource_of(rd, r))
+			continue;
+		if (!rd->atomic && !rd->empty) {
+			if (!replay_read(qp, rd, r))
+				return ORNIC_RESP_DROP;
+		} else {
+			begin_again(rd);
+		}
+		if ((s32)(i - rq->rd_head) < 0)
+			WRITE_ONCE(rq->rd_head, i);
+		return rd->atomic ? ORNIC_RESP_ATOMIC :
+		       rd->empty  ? ORNIC_RESP_EMPTY :
+				    ORNIC_RESP_DATA;
+	}
+	return ORNIC_RESP_DROP;
+}

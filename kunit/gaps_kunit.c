@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* READs of which parts are missing: what is asked for again, and what is sent for it. */
+#include "engine/proto.h"
+#include "suite_fixture.h"
+
+#define PSN ORNIC_FIX_PSN
+#define MTU 1024u
+#define ACK 0x1f /* credits: none */
+#define US 1000ull
+#define ONLY ORNIC_OP_READ_RESP_ONLY
+#define FIRST ORNIC_OP_READ_RESP_FIRST
+#define MIDDLE ORNIC_OP_READ_RESP_MIDDLE
+#define LAST ORNIC_OP_READ_RESP_LAST
+
+/* ---- The responder, replay.c --------------------------------------------------- */
+
+/* The peer asks for packets [@n, @n + @npkts) of the READ that begins at am. */
+static void ask(struct ornic_fixture *fix, u32 n, u32 npkts, bool selective)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_READ_REQUEST,
+		.psn = ornic_psn_add(PSN, n),
+		.ack_req = true,
+		.selective = selective,
+		.va = fix->am.iova + n * MTU,
+		.rkey = fix->am.key,
+		.dma_len = npkts * MTU,
+	};
+
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	ornic_th_run(fix->pair.a);
+}
+
+static void expect_data(struct kunit *test, struct ornic_fixture *fix, u32 n,
+			u8 opcode)
+{
+	struct ornic_frag frag[ORNIC_RX_SEGS];
+
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, opcode);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
+	KUNIT_ASSERT_EQ(test, fix->pkt.payload_len, MTU);
+	ornic_pkt_payload(&fix->pkt, frag);
+	KUNIT_EXPECT_EQ(test, *(u8 *)frag[0].ptr, ornic_fix_byte(1, n * MTU));
+}
+
+/* A READ of eight packets, of which the port has taken the first. */
+static struct ornic_fixture *open_busy(struct kunit *test, bool selective)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+
+	fix->pair.a->tx_window = 1;
+	ask(fix, 0, 8, selective);
+	return fix;
+}
+
+/*
+ * What has not left yet is not begun again, however often it is asked for: a
+ * requester that asks early would never get the end of it.
+ */
+static void replay_goes_on_with_what_is_to_come(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_busy(test, true);
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		expect_data(test, fix, i, !i ? FIRST : i < 7 ? MIDDLE : LAST);
+		ask(fix, 7, 1, true);
+		if (i < 5)
+			ask(fix, i + 2, 6 - i, true);
+	}
+	/* The last packet has left before it was asked for. */
+	expect_data(test, fix, 7, ONLY);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+/* Parts wait for the rest, in their order, and what overlaps is sent once. */
+static void replay_parts_wait(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_busy(test, true);
+	u32 i;
+
+	for (i = 0; i < 6; i++)
+		expect_data(test, fix, i, i ? MIDDLE : FIRST);
+	ask(fix, 4, 1, true);
+	ask(fix, 1, 2, true);
+	ask(fix, 2, 1, true);
+	ask(fix, 4, 4, true);
+	expect_data(test, fix, 6, MIDDLE);
+	expect_data(test, fix, 7, LAST);
+	expect_data(test, fix, 1, FIRST);
+	expect_data(test, fix, 2, LAST);
+	expect_data(test, fix, 4, FIRST);
+	expect_data(test, fix, 5, LAST);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+/* More parts than are remembered: no part is lost, others may come as well. */
+static void replay_parts_are_bounded(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	u32 i, seen = 0;
+
+	fix->pair.a->tx_window = 1;
+	ask(fix, 0, 16, true);
+	for (i = 0; i < 15; i++)
+		expect_data(test, fix, i, i ? MIDDLE : FIRST);
+	for (i = 0; i <= 12; i += 2)
+		ask(fix, 12 - i, 1, true);
+	expect_data(test, fix, 15, LAST);
+	for (i = 0; i < 16 && ornic_fix_sent(fix); i++)
+		seen |= 1u << ornic_psn_diff(fix->pkt.psn, PSN);
+	KUNIT_EXPECT_EQ(test, seen & 0x1555, 0x1555);
+	KUNIT_EXPECT_LE(test, i, 13);
+}
+
+/* IBTA C9-105: a requester that goes back begins where it asks. */
+static void replay_begins_anew_for_others(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_busy(test, false);
+
+	expect_data(test, fix, 0, FIRST);
+	expect_data(test, fix, 1, MIDDLE);
+	ask(fix, 1, 7, false);
+	expect_data(test, fix, 1, FIRST);
+	expect_data(test, fix, 2, MIDDLE);
+	ornic_fix_drain(fix);
+}
+
+/* A part of other memory is what it says, and nothing of the first waits. */
+static void replay_of_other_memory(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_busy(test, true);
+
+	expect_data(test, fix, 0, FIRST);
+	ask(fix, 0, 1, true);
+	fix->am.iova += MTU;
+	ask(fix, 3, 1, true);
+	fix->am.iova -= MTU;
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ONLY);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+/* ---- The requester, gaps.c ------------------------------------------------------ */
+
+/* A response to packet @n from the peer. */
+static void data(struct ornic_fixture *fix, u32 n, u8 opcode, bool selective)
+{
+	struct ornic_txinfo info = {
+		.opcode = opcode,
+		.psn = ornic_psn_add(PSN, n),
+		.syndrome = ACK,
+		.selective = selective,
+	};
+
+	memset(fix->buf, (u8)n, MTU);
+	ornic_th_inject(&fix->a, &info, fix->buf, MTU);
+	ornic_th_run(fix->pair.a);
+}
+
+/* The next frame asks for packets [@n, @n + @npkts). */
+static void expect_request(struct kunit *test, struct ornic_fixture *fix, u32 n,
+			   u32 npkts)
+{
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_REQUEST);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
+	KUNIT_EXPECT_EQ(test, fix->pkt.va, fix->bm.iova + n * MTU);
+	KUNIT_EXPECT_EQ(test, fix->pkt.dma_len, npkts * MTU);
+}
+
+/* The ACK timeout is far away. */
+static struct ornic_fixture *open_reader(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.timeout = 20;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0,
+		       8 * MTU);
+	expect_request(test, fix, 0, 8);
+	return fix;
+}
+
+static void pass_time(struct ornic_fixture *fix, u64 ns)
+{
+	fix->pair.a->now += ns;
+	ornic_th_expire(fix->pair.a);
+	ornic_th_run(fix->pair.a);
+}
+
+static void expect_success(struct kunit *test, struct ornic_fixture *fix)
+{
+	struct ornic_cqe cqe;
+	u8 byte;
+	u32 n;
+
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	for (n = 0; n < 8; n++) {
+		ornic_th_mr_read(&fix->am, n * MTU, &byte, 1);
+		KUNIT_EXPECT_EQ(test, byte, n);
+	}
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+/* All gaps are asked for at once, and nothing else. */
+static void gaps_of_a_selective_peer(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+
+	data(fix, 0, FIRST, true);
+	data(fix, 2, MIDDLE, true);
+	data(fix, 5, MIDDLE, true);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	data(fix, 7, LAST, true);
+	expect_request(test, fix, 1, 1);
+	expect_request(test, fix, 3, 2);
+	expect_request(test, fix, 6, 1);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	data(fix, 1, ONLY, true);
+	data(fix, 3, FIRST, true);
+	data(fix, 4, LAST, true);
+	data(fix, 6, ONLY, true);
+	expect_success(test, fix);
+}
+
+/*
+ * rxe refuses what is before the part that it was asked for last, so the second
+ * gap is asked for when the first is filled, also by a probe.
+ */
+static void gaps_of_a_standard_peer(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+
+	data(fix, 0, FIRST, false);
+	data(fix, 2, MIDDLE, false);
+	data(fix, 5, MIDDLE, false);
+	data(fix, 7, LAST, false);
+	expect_request(test, fix, 1, 1);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	/* It was lost. */
+	pass_time(fix, 4000 * US);
+	expect_request(test, fix, 1, 1);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	data(fix, 1, ONLY, false);
+	expect_request(test, fix, 3, 2);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	data(fix, 3, FIRST, false);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	data(fix, 4, LAST, false);
+	expect_request(test, fix, 6, 1);
+	data(fix, 6, ONLY, false);
+	expect_success(test, fix);
+}
+
+/* A response that comes twice was late, not lost: the next ones get more time. */
+static void gaps_learn_to_wait(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+	u32 i;
+
+	data(fix, 1, MIDDLE, true);
+	data(fix, 7, LAST, true);
+	expect_request(test, fix, 0, 1);
+	expect_request(test, fix, 2, 5);
+	pass_time(fix, 200 * US);
+	data(fix, 0, FIRST, true);
+	data(fix, 0, ONLY, true);
+	for (i = 2; i < 7; i++)
+		data(fix, i, MIDDLE, true);
+	expect_success(test, fix);
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8 * MTU,
+		       8 * MTU);
+	expect_request(test, fix, 8, 8);
+	data(fix, 8, FIRST, true);
+	data(fix, 15, LAST, true);
+	pass_time(fix, 200 * US);
+	for (i = 10; i < 13; i++)
+		data(fix, i, MIDDLE, true);
+	pass_time(fix, 49 * US);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	pass_time(fix, 1 * US);
+	expect_request(test, fix, 9, 1);
+	expect_request(test, fix, 13, 2);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+/* As long as responses come, nothing is asked for before the last of them. */
+static void gaps_wait_for_the_end(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+	u32 i;
+
+	data(fix, 0, FIRST, true);
+	for (i = 2; i < 7; i++) {
+		pass_time(fix, 3000 * US);
+		KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+		data(fix, i, MIDDLE, true);
+	}
+	data(fix, 7, LAST, true);
+	expect_request(test, fix, 1, 1);
+	data(fix, 1, ONLY, true);
+	expect_success(test, fix);
+}
+
+/* A NAK shows that the peer has executed the READ before it. */
+static void gaps_before_a_nak(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 8 * MTU,
+		       8);
+	ornic_fix_drain(fix);
+	data(fix, 0, FIRST, true);
+	data(fix, 1, MIDDLE, true);
+	data(fix, 3, MIDDLE, true);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 8,
+			  ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, NULL, 0);
+	expect_request(test, fix, 2, 1);
+	expect_request(test, fix, 4, 4);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_WRITE_ONLY);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 8));
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+static struct kunit_case gaps_cases[] = {
+	KUNIT_CASE(replay_goes_on_with_what_is_to_come),
+	KUNIT_CASE(replay_parts_wait),
+	KUNIT_CASE(replay_parts_are_bounded),
+	KUNIT_CASE(replay_begins_anew_for_others),
+	KUNIT_CASE(replay_of_other_memory),
+	KUNIT_CASE(gaps_of_a_selective_peer),
+	KUNIT_CASE(gaps_of_a_standard_peer),
+	KUNIT_CASE(gaps_learn_to_wait),
+	KUNIT_CASE(gaps_wait_for_the_end),
+	KUNIT_CASE(gaps_before_a_nak),
+	{}
+};
+
+static struct kunit_suite gaps_suite = {
+	.name = "ornic_gaps",
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
+	.test_cases = gaps_cases,
+};
+
+kunit_test_suite(gaps_suite);
+
+MODULE_DESCRIPTION("ornic: missing parts of READs suite");
+MODULE_LICENSE("Dual BSD/GPL");
