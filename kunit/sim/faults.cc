@@ -29,6 +29,7 @@ faults pick_faults(kind what, random &rng)
 		f.swap = rng.log_in(0.001, 0.02);
 		return f;
 	}
+	f.standard = rng.chance(0.3);
 	f.loss = rng.log_in(0.001, 0.1);
 	if (rng.chance(0.5))
 		f.duplicate = rng.log_in(0.001, 0.05);

@@ -211,7 +211,7 @@ achieved connection::run()
 	out_.mb_per_s = static_cast<double>(done_ * goodput_message) * 1e3 /
 			static_cast<double>(std::max<u64>(out_.ns, 1));
 	out_.packets = wire_.frames();
-	out_.data_packets = t_.messages * (goodput_message / 1024);
+	out_.data_packets = t_.messages * (goodput_message / goodput_mtu);
 	out_.retries = ornic_engine_stat(pair_.a->eng, ORNIC_STAT_RETRIES);
 	out_.early =
 		ornic_engine_stat(pair_.a->eng, ORNIC_STAT_ROCE_ADP_RETRANS);

@@ -8,6 +8,7 @@ namespace sim
 {
 
 constexpr u32 goodput_message = 65536; // bytes
+constexpr u32 goodput_mtu = 1024;
 
 struct transfer {
 	u8 opcode = 0; // enum ornic_wqe_opcode: SEND, WRITE or READ

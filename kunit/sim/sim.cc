@@ -153,6 +153,7 @@ struct path {
 	double overtake;
 	double duplicate;
 	double least[3]; // of WRITE, SEND, READ
+	bool standard;
 };
 
 // clang-format off
@@ -163,6 +164,9 @@ const path paths[] = {
 	{ "20 us, 5 % lost",	20,	0.05,	0,	0,	{ 0.85, 0.85, 0.75 } },
 	{ "20 us, 10 % lost",	20,	0.1,	0,	0,	{ 0.5, 0.5, 0.5 } },
 	{ "20 us, 5 % twice",	20,	0,	0,	0.05,	{ 0.98, 0.98, 0.98 } },
+	{ "no ornic",		20,	0,	0,	0,	{ 1, 1, 1 }, true },
+	{ "no ornic, 1 % lost",	20,	0.01,	0,	0,	{ 0.5, 0.5, 0.7 }, true },
+	{ "no ornic, 5 % lost",	20,	0.05,	0,	0,	{ 0.25, 0.25, 0.3 }, true },
 	{ "1 ms",		1000,	0,	0,	0,	{ 1, 1, 1 } },
 	{ "1 ms, 0.1 % lost",	1000,	0.001,	0,	0,	{ 0.75, 0.75, 0.7 } },
 	{ "1 ms, 1 % lost",	1000,	0.01,	0,	0,	{ 0.5, 0.5, 0.45 } },
@@ -185,6 +189,8 @@ sim::achieved measure(const path &p, u8 opcode, std::uint64_t messages)
 	t.path.reorder_delay = p.delay * sim::us;
 	t.path.ns_per_byte = 2; // 4 Gbit/s
 	t.path.max_harm = ~0u;
+	t.path.standard = p.standard;
+	t.path.ascending = p.standard ? sim::goodput_mtu : 0;
 	t.seed = opt.one ? opt.seed : 1;
 	t.trace = opt.trace && opt.one;
 	return sim::measure(t);

@@ -41,6 +41,8 @@ void wire::take(ornic_th *from, ornic_th *to, u64 now)
 			ornic_th_put(from, f);
 			continue;
 		}
+		if (faults_.standard)
+			disguise(f);
 
 		u64 start = std::max(now, link_free_[side]);
 		u64 end = start + 1 +
@@ -101,6 +103,45 @@ bool wire::is_harmed_enough(const ornic_th_frame *f)
 	return ++harmed_[id] > faults_.max_harm;
 }
 
+// Clears the bit by which two ornics know each other; the ICRC does not cover it.
+void wire::disguise(ornic_th_frame *f)
+{
+	constexpr u32 reserved = 4; // byte of the BTH
+	ornic_pkt pkt;
+	ornic_rx rx;
+
+	if (ornic_th_decode(f, &rx, &pkt))
+		static_cast<u8 *>(
+			const_cast<void *>(rx.seg[0].ptr))[reserved] &= ~1;
+}
+
+bool wire::is_refused(const ornic_th_frame *f)
+{
+	ornic_pkt pkt;
+	ornic_rx rx;
+
+	if (!faults_.ascending || !ornic_th_decode(f, &rx, &pkt) ||
+	    !(pkt.op->flags & ORNIC_OPF_REQUEST) ||
+	    !(pkt.op->flags & ORNIC_OPF_READ))
+		return false;
+	for (asked &a : asked_) {
+		if (a.qpn != pkt.qpn ||
+		    ((pkt.psn - a.psn) & ORNIC_PSN_MASK) >= a.npkts)
+			continue;
+		if (pkt.va < a.va)
+			return true;
+		a.va = pkt.va;
+		return false;
+	}
+	asked_.push_back(
+		{ pkt.qpn, pkt.psn,
+		  (pkt.dma_len + faults_.ascending - 1) / faults_.ascending,
+		  pkt.va });
+	if (asked_.size() > 16)
+		asked_.erase(asked_.begin());
+	return false;
+}
+
 void wire::send_copy(const departure &d, u64 when, bool damaged)
 {
 	auto a = std::make_unique<arrival>();
@@ -130,7 +171,7 @@ void wire::depart(const departure &d, const departure *next)
 
 	if ((lose || damage) && is_harmed_enough(d.frame))
 		lose = damage = false;
-	lose |= cut_;
+	lose |= cut_ || is_refused(d.frame);
 	if (late)
 		when += rng_.in(0, faults_.reorder_delay);
 	if (faults_.overtake > 0 && rng_.chance(faults_.overtake))

@@ -60,6 +60,10 @@ struct faults {
 	u64 reorder_delay = 0;
 	double ns_per_byte = 0.1;
 	size_t queue = 0; // frames before the link; 0: no limit
+	bool standard = false; // either end takes the other for no ornic
+	// Path MTU of a responder that answers to a READ again from no address
+	// before the one that it was asked for last, as rxe does; 0: it does.
+	u32 ascending = 0;
 };
 
 faults pick_faults(kind what, random &rng);
@@ -140,10 +144,21 @@ private:
 	void depart(const departure &d, const departure *next);
 	void send_copy(const departure &d, u64 when, bool damaged);
 	bool is_harmed_enough(const ornic_th_frame *f);
+	void disguise(ornic_th_frame *f);
+	bool is_refused(const ornic_th_frame *f);
 	void note(const char *what, const departure &d);
+
+	// A READ, as its responder remembers it
+	struct asked {
+		u32 qpn;
+		u32 psn;
+		u32 npkts;
+		u64 va; // of the last request for it
+	};
 
 	faults faults_;
 	random rng_;
+	std::vector<asked> asked_;
 	std::queue<departure> leaving_[2];
 	u64 link_free_[2] = {};
 	std::priority_queue<std::unique_ptr<arrival>,
