@@ -18,11 +18,6 @@
 #define IPV4_CE 0x03
 #define IPV6_CE 0x30
 
-static u32 be24_at(const u8 *p)
-{
-	return (u32)p[0] << 16 | (u32)p[1] << 8 | p[2];
-}
-
 /* ---- Rules --------------------------------------------------------------- */
 
 static bool address_matches(const struct ornic_impair_packet *packet,
@@ -82,8 +77,8 @@ static bool rule_matches(struct ornic_impair_rule *rule,
 			       IPV6_SRC) &&
 	       address_matches(packet, rule->dst, rule->dst_len, IPV4_DST,
 			       IPV6_DST) &&
-	       flow_matches(rule, be24_at(packet->bth + QPN_AT),
-			    be24_at(packet->bth + PSN_AT));
+	       flow_matches(rule, ornic_be24(packet->bth + QPN_AT),
+			    ornic_be24(packet->bth + PSN_AT));
 }
 
 /* Count a packet. True if the rule selects it. */
@@ -117,7 +112,7 @@ ornic_impair_decide(struct ornic_impair *im,
 
 	if (packet->len < ORNIC_IMPAIR_MIN_LEN)
 		return verdict;
-	verdict.qpn = be24_at(packet->bth + QPN_AT);
+	verdict.qpn = ornic_be24(packet->bth + QPN_AT);
 	for (i = 0; i < im->nrules; i++) {
 		rule = &im->rule[i];
 		if (!rule_matches(rule, packet) || !rule_selects(rule))

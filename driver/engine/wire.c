@@ -163,11 +163,6 @@ static u32 get_be16(const u8 *p)
 	return (u32)p[0] << 8 | p[1];
 }
 
-static u32 get_be24(const u8 *p)
-{
-	return (u32)p[0] << 16 | (u32)p[1] << 8 | p[2];
-}
-
 static u32 get_be32(const u8 *p)
 {
 	__be32 v;
@@ -218,10 +213,10 @@ static void parse_bth(struct ornic_pkt *pkt, const u8 *bth)
 	pkt->solicited = bth[1] & BTH_SE;
 	pkt->pad = bth[1] >> BTH_PAD_SHIFT & 3;
 	pkt->pkey = (u16)get_be16(bth + 2);
-	pkt->qpn = get_be24(bth + 5);
+	pkt->qpn = ornic_be24(bth + 5);
 	pkt->ack_req = bth[8] & BTH_ACKREQ;
 	pkt->selective = bth[4] & BTH_SELECTIVE;
-	pkt->psn = get_be24(bth + 9);
+	pkt->psn = ornic_be24(bth + 9);
 }
 
 /* IBTA 9.3, A19.4.1: the extension headers in their order. */
@@ -230,12 +225,12 @@ static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
 	u32 flags = pkt->op->flags;
 
 	if (flags & ORNIC_OPF_XRCETH) {
-		pkt->srqn = get_be24(p + 1);
+		pkt->srqn = ornic_be24(p + 1);
 		p += XRCETH_LEN;
 	}
 	if (flags & ORNIC_OPF_DETH) {
 		pkt->qkey = get_be32(p);
-		pkt->src_qpn = get_be24(p + 5);
+		pkt->src_qpn = ornic_be24(p + 5);
 		p += DETH_LEN;
 	}
 	if (flags & ORNIC_OPF_FLUSH) {
@@ -257,7 +252,7 @@ static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
 	}
 	if (flags & ORNIC_OPF_AETH) {
 		pkt->syndrome = p[0];
-		pkt->msn = get_be24(p + 1);
+		pkt->msn = ornic_be24(p + 1);
 		p += AETH_LEN;
 	}
 	if (flags & ORNIC_OPF_ATOMIC_ACK) {
@@ -718,7 +713,7 @@ u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
 	const struct ornic_opinfo *op = ornic_opcode_lookup(bth[0]);
 
 	*more = op && !(op->flags & ORNIC_OPF_END);
-	return get_be24(bth + 5);
+	return ornic_be24(bth + 5);
 }
 
 /* build_datapath.c has other sources after this one. */

@@ -9,6 +9,12 @@
 #include "crc32.h"
 #include "engine.h"
 
+/* A big-endian number of three bytes. */
+static inline u32 ornic_be24(const u8 *p)
+{
+	return (u32)p[0] << 16 | (u32)p[1] << 8 | p[2];
+}
+
 /* clang-format off */
 #define ORNIC_BTH_LEN		12
 #define ORNIC_ICRC_LEN		4
