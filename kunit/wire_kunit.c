@@ -386,6 +386,55 @@ static void parse_drops_malformed(struct kunit *test)
 			row->status);
 }
 
+/* Of ACK packets, only a NAK between selective peers has payload: a bitmap. */
+static const struct sack_row {
+	const char *name;
+	u8 opcode;
+	u8 syndrome;
+	bool selective;
+	u32 payload;
+	int status;
+} sack_rows[] = {
+	{ "NAK", 0x11, 0x60, true, 0, 0 },
+	{ "NAK with a bitmap", 0x11, 0x60, true, 4, 0 },
+	{ "NAK with the longest bitmap", 0x11, 0x60, true, 64, 0 },
+	{ "XRC NAK with a bitmap", 0xb1, 0x60, true, 4, 0 },
+	{ "NAK with a longer bitmap", 0x11, 0x60, true, 68,
+	  ORNIC_STAT_RX_MALFORMED },
+	{ "NAK of another peer with payload", 0x11, 0x60, false, 4,
+	  ORNIC_STAT_RX_MALFORMED },
+	{ "ACK of a selective peer with payload", 0x11, 0x1f, true, 4,
+	  ORNIC_STAT_RX_MALFORMED },
+	{ "RNR NAK of a selective peer with payload", 0x11, 0x22, true, 4,
+	  ORNIC_STAT_RX_MALFORMED },
+	{ "ATOMIC_ACK of a selective peer with payload", 0x12, 0x60, true, 4,
+	  ORNIC_STAT_RX_MALFORMED },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sack, sack_rows, name);
+
+static void parse_bounds_a_bitmap(struct kunit *test)
+{
+	const struct sack_row *row = test->param_value;
+	struct wire_fixture *fix = test->priv;
+	struct ornic_txinfo info = {
+		.opcode = row->opcode,
+		.syndrome = row->syndrome,
+		.selective = row->selective,
+	};
+	u8 *frame = kunit_kzalloc(test, 256, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, frame);
+	path_to(&fix->path, ORNIC_TH_IPV4);
+	ornic_th_parse(frame,
+		       build(test, &fix->path, &info, row->payload, frame),
+		       &fix->rx);
+	KUNIT_EXPECT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->rx),
+			row->status);
+	if (!row->status)
+		KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, row->payload);
+}
+
 /* Pieces that hold less than they promise, or too many of them. */
 static void parse_drops_lying_pieces(struct kunit *test)
 {
@@ -715,6 +764,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE_PARAM(parse_drops_damage, rxe_gen_params),
 	KUNIT_CASE_PARAM(parse_drops_truncated, rxe_gen_params),
 	KUNIT_CASE_PARAM(parse_drops_malformed, bad_gen_params),
+	KUNIT_CASE_PARAM(parse_bounds_a_bitmap, sack_gen_params),
 	KUNIT_CASE(parse_drops_lying_pieces),
 	KUNIT_CASE_PARAM(build_writes_what_rxe_does, rxe_gen_params),
 	KUNIT_CASE(build_fits_lengths),

@@ -10,6 +10,8 @@
 /* What of the budget a packet costs that carries no data. */
 #define ORNIC_RESP_COST 64
 
+static_assert(ORNIC_SACK_BYTES <= ORNIC_SACK_MAX);
+
 /* A response without data. */
 static bool send_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		       const struct ornic_txinfo *info)

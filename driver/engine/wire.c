@@ -346,10 +346,11 @@ static bool icrc_is_good(const struct ornic_rx *rx)
 }
 
 /* A NAK that names the requests that the responder has kept. */
-static bool is_sack(const struct ornic_pkt *pkt)
+static bool is_sack(const struct ornic_pkt *pkt, const u8 *bth)
 {
-	return pkt->selective &&
-	       (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_ACK;
+	return pkt->selective && pkt->payload_len <= ORNIC_SACK_MAX &&
+	       (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_ACK &&
+	       (bth[ORNIC_BTH_LEN] & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_NAK;
 }
 
 /*
@@ -375,7 +376,7 @@ static bool parse_headers(struct ornic_pkt *pkt, const struct ornic_rx *rx)
 	pkt->hdr_len = pkt->op->hdr_len;
 	pkt->payload_len = rx->len - fixed;
 	if (pkt->payload_len && !(pkt->op->flags & ORNIC_OPF_PAYLOAD) &&
-	    !is_sack(pkt))
+	    !is_sack(pkt, bth))
 		return false;
 	parse_extensions(pkt, bth + ORNIC_BTH_LEN);
 	return true;

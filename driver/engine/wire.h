@@ -20,6 +20,8 @@ static inline u32 ornic_be24(const u8 *p)
 #define ORNIC_ICRC_LEN		4
 #define ORNIC_DEFAULT_PKEY	0xffff
 #define ORNIC_GRH_LEN		40
+/* Bytes of the bitmap in a NAK of a peer that keeps requests, at most. */
+#define ORNIC_SACK_MAX		64
 
 /* BTH opcodes, IBTA table 38; the top three bits are the transport. */
 enum ornic_bth_opcode {
