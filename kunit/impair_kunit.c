@@ -464,6 +464,27 @@ static void first_binds_to_a_qp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, im->rule[0].seen, 2);
 }
 
+/* QPs of two peers may have the same number. */
+static void first_binds_to_an_address(struct kunit *test)
+{
+	struct ornic_impair *im = new_table(test);
+	struct impaired a, b;
+
+	add_rule(test, im, "tx psn=+1 nth=2 drop");
+	packet_of(&a, ORNIC_IMPAIR_TX, ORNIC_OP_SEND_ONLY, 5, 10);
+	packet_of(&b, ORNIC_IMPAIR_TX, ORNIC_OP_SEND_ONLY, 5, 11);
+	b.ip[19] = 1;
+	ornic_impair_decide(im, &a.packet);
+	ornic_impair_decide(im, &b.packet);
+	KUNIT_EXPECT_EQ(test, im->rule[0].seen, 0);
+	action_on(im, ORNIC_IMPAIR_TX, ORNIC_OP_SEND_ONLY, 5, 11);
+	KUNIT_EXPECT_EQ(test, im->rule[0].seen, 1);
+	ornic_impair_decide(im, &b.packet);
+	KUNIT_EXPECT_EQ(
+		test, action_on(im, ORNIC_IMPAIR_TX, ORNIC_OP_SEND_ONLY, 5, 11),
+		ORNIC_IMPAIR_DROP);
+}
+
 /* ---- Selection ----------------------------------------------------------- */
 
 static const struct select_row {
@@ -585,12 +606,19 @@ static void delay_keeps_order(struct kunit *test)
 static void swap_waits_for_its_qp(struct kunit *test)
 {
 	struct ornic_impair *im = new_table(test);
+	struct ornic_impair_verdict verdict;
+	struct impaired p;
 	char a;
 
 	add_rule(test, im, "tx qpn=5 swap=2");
 	KUNIT_EXPECT_TRUE(test, hold(im, 5, 1, &a, 10, 100));
 	pass(im, ORNIC_IMPAIR_TX, 6);
 	pass(im, ORNIC_IMPAIR_RX, 5);
+	/* The QP of another peer may have the same number. */
+	packet_of(&p, ORNIC_IMPAIR_TX, ORNIC_OP_SEND_MIDDLE, 5, 2);
+	p.ip[19] = 1;
+	verdict = ornic_impair_decide(im, &p.packet);
+	ornic_impair_passed(im, &verdict);
 	pass(im, ORNIC_IMPAIR_TX, 5);
 	KUNIT_EXPECT_NULL(test, ornic_impair_take(im, ORNIC_IMPAIR_TX, 200));
 	pass(im, ORNIC_IMPAIR_TX, 5);
@@ -741,6 +769,7 @@ static struct kunit_case impair_cases[] = {
 	KUNIT_CASE(relative_psn_wraps),
 	KUNIT_CASE(iteration_is_nth_of_a_psn),
 	KUNIT_CASE(first_binds_to_a_qp),
+	KUNIT_CASE(first_binds_to_an_address),
 	KUNIT_CASE_PARAM(rule_selects_by_number, select_gen_params),
 	KUNIT_CASE(rules_count_by_themselves),
 	KUNIT_CASE(table_is_bounded),

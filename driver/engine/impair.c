@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Impairments: which rule selects a packet, and packets that wait. Pure. Nothing
- * of a packet is read but what struct ornic_impair_packet promises.
+ * Impairments: which rule selects a packet, and packets that wait. Pure. No
+ * part of a packet is read but what struct ornic_impair_packet promises.
  */
 #include "impair.h"
 
@@ -50,23 +50,41 @@ static bool opcode_matches(const struct ornic_impair_rule *rule, const u8 *bth)
 	       (bth[AETH_AT] & ORNIC_AETH_TYPE_MASK) == rule->aeth;
 }
 
+static u32 dst_len(const struct ornic_impair_packet *packet)
+{
+	return packet->ipv6 ? 16 : 4;
+}
+
+static const u8 *dst_of(const struct ornic_impair_packet *packet)
+{
+	return packet->ip + (packet->ipv6 ? IPV6_DST : IPV4_DST);
+}
+
 /* The first packet of a QP determines what the numbers of the rule refer to. */
-static bool flow_matches(struct ornic_impair_rule *rule, u32 qpn, u32 psn)
+static void rule_bind(struct ornic_impair_rule *rule,
+		      const struct ornic_impair_packet *packet)
+{
+	rule->bound = true;
+	rule->base = ornic_be24(packet->bth + PSN_AT);
+	rule->qpn = (s32)ornic_be24(packet->bth + QPN_AT);
+	rule->dst_len = (u8)dst_len(packet);
+	memcpy(rule->dst, dst_of(packet), rule->dst_len);
+}
+
+static bool flow_matches(struct ornic_impair_rule *rule,
+			 const struct ornic_impair_packet *packet)
 {
 	u32 wanted = rule->psn;
 
-	if (rule->qpn >= 0 && rule->qpn != qpn)
+	if (rule->qpn >= 0 && rule->qpn != ornic_be24(packet->bth + QPN_AT))
 		return false;
-	if (rule->bind && !rule->bound) {
-		rule->bound = true;
-		rule->base = psn;
-		rule->qpn = (s32)qpn;
-	}
+	if (rule->bind && !rule->bound)
+		rule_bind(rule, packet);
 	if (rule->psn < 0)
 		return true;
 	if (rule->relative)
 		wanted = ornic_psn_add(rule->base, wanted);
-	return wanted == psn;
+	return wanted == ornic_be24(packet->bth + PSN_AT);
 }
 
 static bool rule_matches(struct ornic_impair_rule *rule,
@@ -77,8 +95,7 @@ static bool rule_matches(struct ornic_impair_rule *rule,
 			       IPV6_SRC) &&
 	       address_matches(packet, rule->dst, rule->dst_len, IPV4_DST,
 			       IPV6_DST) &&
-	       flow_matches(rule, ornic_be24(packet->bth + QPN_AT),
-			    ornic_be24(packet->bth + PSN_AT));
+	       flow_matches(rule, packet);
 }
 
 /* Count a packet. True if the rule selects it. */
@@ -113,6 +130,7 @@ ornic_impair_decide(struct ornic_impair *im,
 	if (packet->len < ORNIC_IMPAIR_MIN_LEN)
 		return verdict;
 	verdict.qpn = ornic_be24(packet->bth + QPN_AT);
+	memcpy(verdict.dst, dst_of(packet), dst_len(packet));
 	for (i = 0; i < im->nrules; i++) {
 		rule = &im->rule[i];
 		if (!rule_matches(rule, packet) || !rule_selects(rule))
@@ -165,6 +183,7 @@ bool ornic_impair_hold(struct ornic_impair *im,
 	held->when = now + (swap ? ORNIC_IMPAIR_SWAP_NS : rule->delay_ns);
 	held->order = im->order++;
 	held->qpn = verdict->qpn;
+	memcpy(held->dst, verdict->dst, sizeof(held->dst));
 	held->bytes = bytes;
 	held->overtakers = swap ? rule->overtakers : 0;
 	held->dir = verdict->dir;
@@ -182,7 +201,8 @@ void ornic_impair_passed(struct ornic_impair *im,
 	for (i = 0; im->nheld && i < ORNIC_IMPAIR_HELD; i++) {
 		held = &im->held[i];
 		if (!held->frame || !held->overtakers ||
-		    held->dir != verdict->dir || held->qpn != verdict->qpn)
+		    held->dir != verdict->dir || held->qpn != verdict->qpn ||
+		    memcmp(held->dst, verdict->dst, sizeof(held->dst)) != 0)
 			continue;
 		if (!--held->overtakers)
 			held->when = 0;

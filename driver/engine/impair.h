@@ -8,6 +8,9 @@
  * For hosts of the engine, which ask about each packet that they send or receive
  * while there are rules. Pure: no locks, no allocation. The host calls
  * for one table from one thread at a time.
+ *
+ * A QP is its number and the IP address of its device, since the packets that
+ * are sent have the numbers of QPs of several peers.
  */
 #ifndef ORNIC_ENGINE_IMPAIR_H
 #define ORNIC_ENGINE_IMPAIR_H
@@ -43,7 +46,8 @@ enum ornic_impair_action {
  * @dir: enum ornic_impair_dir
  * @action: enum ornic_impair_action
  * @words: bits of the words that it has, enum in impair_text.c
- * @bind: of the QP of the first packet that meets all conditions but @psn
+ * @bind: of the QP of the first packet that meets all conditions but @psn;
+ *	that packet determines @qpn, and @dst unless the text has it
  * @relative: @psn counts from that packet
  * @transport: bits 7:5 of the opcode, or -1
  * @opcode: BTH opcode, or -1
@@ -105,6 +109,7 @@ struct ornic_impair_rule {
  * @when: when it continues, ns
  * @order: of two for the same time, the lower first
  * @qpn: destination
+ * @dst: its address
  * @bytes: of memory
  * @overtakers: packets that have yet to pass it, 0: none has to
  * @dir: enum ornic_impair_dir
@@ -114,6 +119,7 @@ struct ornic_impair_held {
 	u64 when;
 	u64 order;
 	u32 qpn;
+	u8 dst[16];
 	u32 bytes;
 	u32 overtakers;
 	u8 dir;
@@ -151,12 +157,14 @@ struct ornic_impair_packet {
  * @action: enum ornic_impair_action
  * @dir: that of the packet
  * @qpn: its destination
+ * @dst: the address of that; 4 bytes and zeros if it is IPv4
  * @rule: that decided, if @action is not NONE
  */
 struct ornic_impair_verdict {
 	u8 action;
 	u8 dir;
 	u32 qpn;
+	u8 dst[16];
 	struct ornic_impair_rule *rule;
 };
 
