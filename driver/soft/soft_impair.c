@@ -23,7 +23,6 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 #include <linux/udp.h>
-#include <net/dst.h>
 
 #include "compat/compat_timer.h"
 #include "engine/engine.h"
@@ -244,16 +243,6 @@ static struct sk_buff *skb_change(struct sk_buff *skb, struct impair_step *step)
 	return copy;
 }
 
-/* As for a receive queue: what is valid only in the softirq. */
-static void skb_detach(struct sk_buff *skb)
-{
-	skb_orphan(skb);
-	skb_dst_drop(skb);
-	nf_reset_ct(skb);
-	skb_ext_reset(skb);
-	skb->dev = NULL;
-}
-
 void ornic_soft_impair_rx(struct ornic_soft *soft, struct sk_buff *skb, u32 len)
 {
 	struct ornic_impair_packet packet = {
@@ -269,7 +258,8 @@ void ornic_soft_impair_rx(struct ornic_soft *soft, struct sk_buff *skb, u32 len)
 		ornic_soft_rx_accept(soft, skb);
 		return;
 	}
-	skb_detach(skb);
+	skb_orphan(skb);
+	ornic_soft_rx_detach(skb);
 	packet.ip = skb_network_header(skb);
 	packet.bth = skb->data + sizeof(struct udphdr);
 	if (!step_begin(&soft->impair, &step, skb, &packet)) {

@@ -4,12 +4,13 @@
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/skbuff.h>
 #include <linux/types.h>
 #include <linux/udp.h>
+#include <net/dst.h>
 #include <net/ip.h>
 
 struct ornic_soft;
-struct sk_buff;
 struct sock;
 
 /*
@@ -32,6 +33,15 @@ static inline bool ornic_soft_rx_is_roce(const void *ip,
 	return ip4->version == 4 && ip4->ihl == 5 &&
 	       ip4->protocol == IPPROTO_UDP && !ip_is_fragment(ip4) &&
 	       ntohs(ip4->tot_len) == sizeof(*ip4) + udp_len;
+}
+
+/* Drop the references of a packet that are valid only in the softirq. */
+static inline void ornic_soft_rx_detach(struct sk_buff *skb)
+{
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb_ext_reset(skb);
+	skb->dev = NULL;
 }
 
 /*

@@ -135,12 +135,7 @@ static bool rxq_take_skb(struct ornic_soft_rxq *rxq, struct sk_buff *skb,
 		goto unlock;
 	}
 
-	/* References that are valid only in the softirq. */
-	skb_dst_drop(skb);
-	nf_reset_ct(skb);
-	skb_ext_reset(skb);
-	skb->dev = NULL;
-
+	ornic_soft_rx_detach(skb);
 	atomic_add(skb->truesize, &rxq->bytes);
 	__skb_queue_tail(&rxq->packets, skb);
 	if (!rxq->busy) {
