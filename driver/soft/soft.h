@@ -61,6 +61,7 @@ struct ornic_soft_impair {
 	struct mutex rules_lock; /* changes of rules, and the static key */
 	spinlock_t lock; /* the rest; softirqs off; leaf, inside sq or rq */
 	struct ornic_impair *table; /* NULL: there was no rule yet */
+	bool on; /* @table has rules; also read without @lock */
 	struct hrtimer timer; /* of packets that are held */
 	bool stopped; /* the device is being destroyed */
 };

@@ -210,7 +210,8 @@ int ornic_soft_impair_tx(struct ornic_soft_qp *qp, struct sk_buff *skb,
 	struct impair_step step = {};
 	int err;
 
-	if (!step_begin(&soft->impair, &step, skb, &packet))
+	if (!READ_ONCE(soft->impair.on) ||
+	    !step_begin(&soft->impair, &step, skb, &packet))
 		return ornic_soft_tx_own(qp, skb, tx->ipv6);
 	if (step.taken)
 		return 0;
@@ -253,7 +254,8 @@ void ornic_soft_impair_rx(struct ornic_soft *soft, struct sk_buff *skb, u32 len)
 	struct impair_step step = {};
 
 	/* Packets of the emergency reserves must not wait. */
-	if (len < ORNIC_IMPAIR_MIN_LEN || skb_pfmemalloc(skb) ||
+	if (!READ_ONCE(soft->impair.on) || len < ORNIC_IMPAIR_MIN_LEN ||
+	    skb_pfmemalloc(skb) ||
 	    !pskb_may_pull(skb, sizeof(struct udphdr) + BTH_AND_AETH)) {
 		ornic_soft_rx_accept(soft, skb);
 		return;
@@ -301,7 +303,7 @@ static int rules_add(struct ornic_soft_impair *im,
 		     const struct ornic_impair_rule *rule)
 {
 	struct ornic_impair *table = im->table;
-	bool first;
+	bool first = !im->on;
 	int err;
 
 	if (!table) {
@@ -311,8 +313,9 @@ static int rules_add(struct ornic_soft_impair *im,
 	}
 	spin_lock_bh(&im->lock);
 	im->table = table;
-	first = !table->nrules;
 	err = ornic_impair_add(table, rule);
+	if (!err)
+		WRITE_ONCE(im->on, true);
 	spin_unlock_bh(&im->lock);
 	if (!err && first)
 		static_branch_inc(&ornic_soft_impair_key);
@@ -325,9 +328,10 @@ static void rules_clear(struct ornic_soft_impair *im)
 	bool any;
 
 	spin_lock_bh(&im->lock);
-	any = im->table && im->table->nrules;
+	any = im->on;
 	if (any)
 		im->table->nrules = 0;
+	WRITE_ONCE(im->on, false);
 	spin_unlock_bh(&im->lock);
 	if (any)
 		static_branch_dec(&ornic_soft_impair_key);

@@ -12,7 +12,7 @@ struct ornic_soft_qp;
 struct ornic_tx;
 struct sk_buff;
 
-/* On while a device has rules: otherwise packets take no branch. */
+/* On while any device has rules: otherwise packets take no branch. */
 DECLARE_STATIC_KEY_FALSE(ornic_soft_impair_key);
 
 static inline bool ornic_soft_impair_on(void)
