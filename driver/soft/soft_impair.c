@@ -216,10 +216,15 @@ int ornic_soft_impair_tx(struct ornic_soft_qp *qp, struct sk_buff *skb,
 	if (step.taken)
 		return 0;
 	frame_change(tx, step.verdict.action);
+	/*
+	 * A frame that the netdev refuses has overtaken none. The rules have
+	 * counted it, and will count it when the engine sends it again.
+	 */
 	err = ornic_soft_tx_own(qp, skb, tx->ipv6);
 	if (step.copy)
 		ornic_soft_tx_any(soft->netdev, step.copy);
-	step_end(&soft->impair, &step);
+	if (!err)
+		step_end(&soft->impair, &step);
 	held_send(soft, ktime_get_ns());
 	return err;
 }
