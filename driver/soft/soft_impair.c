@@ -32,6 +32,13 @@
 
 #define BTH_AND_AETH 16
 
+/* What a rule, and the number of held packets, take on the page of _show(). */
+#define RULE_LINE "%s # seen %llu hits %llu missed %llu\n"
+#define HELD_LINE "# held %u\n"
+#define RULE_LINE_MAX (ORNIC_IMPAIR_TEXT + sizeof(RULE_LINE) + 3 * 20)
+#define HELD_LINE_MAX (sizeof(HELD_LINE) + 10)
+static_assert(ORNIC_IMPAIR_RULES * RULE_LINE_MAX + HELD_LINE_MAX <= PAGE_SIZE);
+
 DEFINE_STATIC_KEY_FALSE(ornic_soft_impair_key);
 
 /* ---- Held packets -------------------------------------------------------- */
@@ -294,11 +301,11 @@ ssize_t ornic_soft_impair_show(struct ornic_soft *soft, char *page)
 	spin_lock_bh(&im->lock);
 	for (i = 0; im->table && i < im->table->nrules; i++) {
 		rule = &im->table->rule[i];
-		len += sysfs_emit_at(page, len,
-				     "%s # seen %llu hits %llu missed %llu\n",
-				     rule->text, rule->seen, rule->hits,
-				     rule->missed);
+		len += sysfs_emit_at(page, len, RULE_LINE, rule->text,
+				     rule->seen, rule->hits, rule->missed);
 	}
+	if (im->table && im->table->nheld)
+		len += sysfs_emit_at(page, len, HELD_LINE, im->table->nheld);
 	spin_unlock_bh(&im->lock);
 	return len;
 }

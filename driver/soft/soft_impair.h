@@ -32,7 +32,8 @@ void ornic_soft_impair_rx(struct ornic_soft *soft, struct sk_buff *skb,
 			  u32 len);
 
 /*
- * ornic_soft_impair_show() - print the rules to a page.
+ * ornic_soft_impair_show() - print the rules, and the number of packets that
+ * are held if there are any, to a page.
  * ornic_soft_impair_add() - add a rule. 0, -ENOSPC or -ENOMEM. Sleeps.
  * ornic_soft_impair_clear() - remove all rules; held packets continue. Sleeps.
  */
