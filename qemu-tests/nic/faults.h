@@ -106,6 +106,11 @@ public:
 	/** When one may go on, ns; 0: none is held. */
 	u64 next() const;
 
+	/** Frames that are held. */
+	u64 held() const
+	{
+		return table_->nheld;
+	}
 	/** The rules as a JSON array. */
 	std::string json() const;
 

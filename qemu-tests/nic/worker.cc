@@ -435,10 +435,12 @@ std::string worker::handle_command(const std::string &line)
 		std::string why =
 			change_rules(line.size() > 7 ? line.substr(7) : "");
 
-		if (why.empty())
+		if (why.empty()) {
 			o.add_raw("rules", switch_.rules().json());
-		else
+			o.add("held", switch_.rules().held());
+		} else {
 			o.add("error", why);
+		}
 		return o.text();
 	}
 	if (word == "faults" &&
