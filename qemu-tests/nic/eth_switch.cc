@@ -113,15 +113,21 @@ void eth_switch::impair(ornic_impair_dir dir, arrival &a)
 	}
 	pass(dir, a);
 	rules_.passed(verdict);
-	release(dir, now_ns());
+	// Those that it has overtaken; others wait for release().
+	while (std::unique_ptr<arrival> next = rules_.take(dir, 0))
+		pass(dir, *next);
 }
 
 bool eth_switch::release(ornic_impair_dir dir, u64 now)
 {
+	u64 begin = now;
 	bool any = false;
 
 	while (std::unique_ptr<arrival> a = rules_.take(dir, now)) {
+		if (!any)
+			begin = now_ns();
 		pass(dir, *a);
+		charge(*a, begin);
 		any = true;
 	}
 	return any;
@@ -257,10 +263,19 @@ device &eth_switch::charged_device(const arrival &a) const
 	return a.from < devices_->size() ? *(*devices_)[a.from] : *a.to;
 }
 
+// Charge the time since @begin, and begin anew.
+void eth_switch::charge(const arrival &a, u64 &begin) const
+{
+	u64 end = now_ns();
+
+	charged_device(a).share().spend(end - begin);
+	begin = end;
+}
+
 bool eth_switch::deliver()
 {
 	std::size_t count = arrivals_.size();
-	u64 begin = count ? now_ns() : 0, end;
+	u64 begin = count ? now_ns() : 0;
 
 	for (std::size_t i = 0; i < count; i++) {
 		arrival a = std::move(arrivals_.front());
@@ -270,9 +285,7 @@ bool eth_switch::deliver()
 			impair(ORNIC_IMPAIR_RX, a);
 		else if (a.place.valid)
 			pass(ORNIC_IMPAIR_RX, a);
-		end = now_ns();
-		charged_device(a).share().spend(end - begin);
-		begin = end;
+		charge(a, begin);
 	}
 	return count;
 }

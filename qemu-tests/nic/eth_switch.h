@@ -91,6 +91,7 @@ private:
 	void to_engine(device &to, bytes f, const packet_place &place,
 		       u32 from);
 	device &charged_device(const arrival &a) const;
+	void charge(const arrival &a, u64 &begin) const;
 	bool is_spoofed(bytes f, u32 index) const;
 	bool deliver();
 	void impair(ornic_impair_dir dir, arrival &a);
