@@ -645,7 +645,7 @@ static void swap_ends_without_others(struct kunit *test)
 			    (void *)&a);
 }
 
-/* What finds no room is not held, and the rule says so. */
+/* A packet that finds no room is not held, and the rule counts it as missed. */
 static void held_packets_are_bounded(struct kunit *test)
 {
 	struct ornic_impair *im = new_table(test);
@@ -674,7 +674,7 @@ static void held_packets_are_bounded(struct kunit *test)
 
 KUNIT_ARRAY_PARAM_DESC(rxe, rxe_packets, name);
 
-/* RFC 3168; IBTA A17.4.5: the ICRC does not cover these bits. */
+/* RFC 3168; IBTA A17.3.3: the ICRC does not cover these bits. */
 static void mark_changes_two_bits(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;

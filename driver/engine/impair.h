@@ -5,8 +5,8 @@
  * test can lose the third packet of a QP. Documentation/impairment.rst has the
  * grammar of rules.
  *
- * For hosts of the engine, which ask about each packet that they send or receive
- * while there are rules. Pure: no locks, no allocation. The host calls
+ * For hosts of the engine, which ask about each packet that they send or
+ * receive while there are rules. Pure: no locks, no allocation. The host calls
  * for one table from one thread at a time.
  *
  * A QP is its number and the IP address of its device, since the packets that
@@ -69,7 +69,8 @@ enum ornic_impair_action {
  * @seen: packets that met all conditions
  * @next: value of @seen at which it acts
  * @hits: how often it did
- * @missed: packets that it selected, but another rule acted, or it was impossible
+ * @missed: packets that it selected, but another rule acted, or it was
+ *	impossible
  * @text: as the administrator wrote it
  */
 struct ornic_impair_rule {
@@ -209,9 +210,9 @@ int ornic_impair_add(struct ornic_impair *im,
  * @im: the table
  * @packet: the packet, not trusted
  *
- * Each rule counts the packet if it meets the rule's conditions. The first one that
- * selects it decides. After any action but DROP, DELAY and SWAP the host calls
- * ornic_impair_passed() when it has passed the packet on.
+ * Each rule counts the packet if it meets the rule's conditions. The first one
+ * that selects it decides. After any action but DROP, DELAY and SWAP the host
+ * calls ornic_impair_passed() when it has passed the packet on.
  *
  * Context: any.
  * Return: the verdict, to be used before the next change of the table.
@@ -220,11 +221,11 @@ struct ornic_impair_verdict
 ornic_impair_decide(struct ornic_impair *im,
 		    const struct ornic_impair_packet *packet);
 
-/* The host could not do what @verdict says: the packet goes on unchanged. */
+/* The host could not execute @verdict: the packet goes on unchanged. */
 void ornic_impair_failed(const struct ornic_impair_verdict *verdict);
 
 /**
- * ornic_impair_hold - do what a verdict of DELAY or SWAP says
+ * ornic_impair_hold - execute a verdict of DELAY or SWAP
  * @im: the table
  * @verdict: of the last ornic_impair_decide()
  * @frame: what ornic_impair_take() returns later

@@ -345,8 +345,8 @@ static const char *parse_swap(struct ornic_impair_rule *rule, struct span value)
 enum value_kind { VALUE_NONE, VALUE_MUST, VALUE_MAY };
 
 /*
- * @bit: of ornic_impair_rule::words; @code: direction or action; @parse: returns
- * NULL, or why the value is wrong
+ * @bit: of ornic_impair_rule::words; @code: direction or action; @parse:
+ * returns NULL, or why the value is wrong
  */
 static const struct word {
 	const char *name;

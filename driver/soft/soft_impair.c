@@ -3,13 +3,14 @@
  * Impairments: what happens to single packets of a soft device by rules of its
  * administrator, for tests. engine/impair.c decides.
  *
- * Frames are impaired last before the netdev gets them, and packets last before the
- * engine gets them. So packet sockets see what leaves the device and what reaches
- * it, and a QP takes a lost frame for sent.
+ * Frames are impaired last before the netdev gets them, and packets last before
+ * the engine gets them. So packet sockets see what leaves the device and what
+ * reaches it, and a QP takes a lost frame for sent.
  *
- * A held frame belongs to no QP, like one on the wire. Held frames continue after
- * the packet that overtakes them, on its CPU, or by a timer. What is decided under
- * the lock is executed without it: sending and receiving take locks of their own.
+ * A held frame belongs to no QP, like one on the wire. Held frames continue
+ * after the packet that overtakes them, on its CPU, or by a timer. What is
+ * decided under the lock is executed without it: sending and receiving take
+ * locks of their own.
  */
 #include "soft_impair.h"
 
@@ -166,7 +167,7 @@ static void step_execute(struct ornic_soft_impair *im, struct impair_step *step,
 	}
 }
 
-/* False if nothing was decided: the packet goes on as if there were no rules. */
+/* False if nothing was decided: the packet goes on as without rules. */
 static bool step_begin(struct ornic_soft_impair *im, struct impair_step *step,
 		       struct sk_buff *skb,
 		       const struct ornic_impair_packet *packet)

@@ -47,7 +47,7 @@ void ornic_soft_impair_clear(struct ornic_soft *soft);
  * ornic_soft_impair_purge() - free the packets that are held.
  * ornic_soft_impair_stop() - remove all rules and held packets for good, while
  * the engine still exists; nothing is received any more, and no rule is added.
- * Sleeps. May be called again.
+ * Sleeps.
  */
 void ornic_soft_impair_init(struct ornic_soft *soft);
 void ornic_soft_impair_purge(struct ornic_soft *soft);

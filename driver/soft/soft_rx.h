@@ -53,7 +53,7 @@ static inline void ornic_soft_rx_detach(struct sk_buff *skb)
  * ornic_soft_rx_checked() - the same for a packet whose headers were checked;
  * @len bytes follow the UDP header, 0: it is no RoCEv2 packet after all.
  * ornic_soft_rx_deliver() - pass @skb, prepared by these two, to the engine, or
- * do with it what a rule says. Softirqs off, under RCU.
+ * impair it by the rules of the device. Softirqs off, under RCU.
  * ornic_soft_rx_accept() - the same after the rules.
  */
 void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Injected faults of the switch, reproducible by seed; and impairments of single
- * packets, by the rules of the engine.
+ * Injected faults of the switch, reproducible by seed; and impairments of
+ * single packets, by the rules of the engine.
  */
 #ifndef ORNIC_NIC_FAULTS_H
 #define ORNIC_NIC_FAULTS_H
@@ -93,8 +93,8 @@ public:
 		return table_->nrules || table_->nheld;
 	}
 
-	/** What happens to @a. It may be marked, damaged, or held: then its data
-	 *  is gone. */
+	/** What happens to @a. It may be marked or damaged. If it is to be
+	 *  held, a copy of it is. */
 	ornic_impair_verdict apply(ornic_impair_dir dir, arrival &a);
 	/** A frame has gone on. */
 	void passed(const ornic_impair_verdict &verdict)
