@@ -48,7 +48,7 @@ Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
   --faults KEY=VALUE,... for RoCE frames: loss=P, corrupt=P (0 to 1), delay=TIME
                          (us, ms, s), seed=N
   --impair RULE          lose, double, delay... single RoCE packets, for instance
-                         'tx op=request psn=+2 drop'; once per rule
+                         'tx type=rc op=request psn=+2 drop'; once per rule
   --capture FILE         write all frames to FILE (pcapng)
   --packets              use packets between guests of this process, instead of
                          copying from memory to memory
