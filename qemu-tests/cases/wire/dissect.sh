@@ -14,19 +14,14 @@ requires()
 
 run()
 {
-	local capture
-
 	topology "$([ "$DEV" = rxe ] && echo loop || echo rxe-server)"
 	[ "$DEV" = ornic ] || skip 'packets of one rxe never reach a netdev'
-	"${cli_prefix[@]}" tcpdump -i veth-cli -U -w packets -s 300 udp port 4791 2>tcpdump.log &
-	capture=$!
-	wait_until 10 grep -q listening tcpdump.log
+	begin_tcpdump cli packets
 	verify rc_gather_scatter rc_read_scatter rc_inline rc_mixed_in_order \
 		uc_inline ud_send ud_reply
 	family_of_both 6
 	reach_server
 	verify rc_inline rc_read_scatter uc_inline ud_send
-	kill -INT "$capture"
-	wait "$capture" || :
+	end_tcpdump
 	/ornic/qemu-tests/lib/dissect.sh packets 500 || fail 'tshark reports invalid packets'
 }

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Functions for cases with impairment rules of soft devices: see
+# Documentation/impairment.rst.
+
+sys=/sys/class/infiniband
+
+# rule DEVICE TEXT: let TEXT be the only rule of DEVICE
+rule()
+{
+	echo clear >"$sys/$1/impair"
+	echo "$2" >"$sys/$1/impair"
+}
+
+# count_of DEVICE WORD: print what follows "seen", "hits" or "missed" of its rule
+count_of()
+{
+	local words
+
+	words=$(<"$sys/$1/impair")
+	words=${words#*"$2" }
+	echo "${words%% *}"
+}
+
+# note: remember all counters
+note()
+{
+	local dev counter
+
+	declare -gA noted=()
+	for dev in srv0 cli0; do
+		for counter in "$sys/$dev/ports/1/hw_counters/"*; do
+			noted[$dev/${counter##*/}]=$(<"$counter")
+		done
+	done
+}
+
+# expect DEVICE "COUNTER DIFFERENCE"...: what was counted since note; N+ is N or more,
+# where a busy host delays a response until the packet is sent again
+expect()
+{
+	local dev=$1 name want got
+
+	shift
+	while read -r name want; do
+		got=$(($(stat "$dev" "$name") - noted[$dev/$name]))
+		echo "$dev: $name $got"
+		case $want in
+		*+) [ "$got" -ge "${want%+}" ] ;;
+		*) [ "$got" = "$want" ] ;;
+		esac || fail "$dev: $name $got, not $want"
+	done < <(printf '%s\n' "$@")
+}
+
+# exchange: ten messages of four packets, in turn. An ACK timeout of seconds does not
+# expire because the host is busy.
+exchange() { perftest ib_send_lat -n 10 -s 4096 -m 1024 -u 20; }
+
+# messages DEVICE TEXT HITS: exchange messages under that rule
+messages()
+{
+	echo "$1: $2"
+	rule "$1" "$2"
+	note
+	exchange
+	cat "$sys/$1/impair"
+	[ "$(count_of "$1" hits)" = "$3" ] || fail "not $3 hits"
+	[ "$(count_of "$1" missed)" = 0 ] || fail 'missed packets'
+}
