@@ -40,7 +40,7 @@ capture_ends()
 	kill -INT "$capture"
 	wait "$capture" || :
 	all_captured || fail "$(captured) packets, not $(($(packets) - before))"
-	capinfos -t packets.pcapng | grep pcapng || fail 'not pcapng'
+	capinfos -t packets.pcapng | grep -q '^File type:.*pcapng' || fail 'not pcapng'
 }
 
 between_devices()
