@@ -110,13 +110,16 @@ read_numbers()
 # node_desc is ib_core's.
 write_attributes()
 {
-	local files file
+	local files file value
 
 	mapfile -t files < <(find "/sys/class/infiniband/$srv_dev/" -maxdepth 1 -type f \
 		-perm -200 ! -name node_desc)
 	for file in "${files[@]}"; do
+		# What root with capabilities may write
+		value=1
+		[ "${file##*/}" != impair ] || value=clear
 		! setpriv --bounding-set=-all --inh-caps=-all \
-			bash -c "echo 1 >$file" 2>/dev/null || fail "written: $file"
+			bash -c "echo $value >$file" 2>/dev/null || fail "written: $file"
 	done
 	[ ${#files[@]} -gt 0 ] || fail 'no attribute can be written'
 }
