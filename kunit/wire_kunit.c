@@ -9,7 +9,7 @@
 
 /* ---- The opcode table, IBTA table 38, A14.3.1 ---------------------------------------- */
 
-/* @hdrs: what follows the BTH, as letters: Deth Reth aTomic Aeth aCk Imm Xrceth */
+/* @hdrs: what follows the BTH, as letters: Deth Reth aTomic Aeth aCk Imm Xrceth cNp */
 static const struct op_row {
 	const char *name;
 	u8 opcode;
@@ -56,6 +56,7 @@ static const struct op_row {
 	{ "UC WRITE_ONLY_IMM", 0x2b, 32, "RI", "FL" },
 	{ "UD SEND_ONLY", 0x64, 20, "D", "FL" },
 	{ "UD SEND_ONLY_IMM", 0x65, 24, "DI", "FL" },
+	{ "CNP", 0x81, 28, "N", "FL" },
 	{ "XRC SEND_FIRST", 0xa0, 16, "X", "F" },
 	{ "XRC SEND_MIDDLE", 0xa1, 16, "X", "" },
 	{ "XRC SEND_LAST", 0xa2, 16, "X", "L" },
@@ -91,7 +92,7 @@ static const struct {
 	{ ORNIC_OPF_ATOMIC_ETH, 'T' }, { ORNIC_OPF_AETH, 'A' },
 	{ ORNIC_OPF_ATOMIC_ACK, 'C' }, { ORNIC_OPF_IMM, 'I' },
 	{ ORNIC_OPF_INV, 'V' },	       { ORNIC_OPF_XRCETH, 'X' },
-	{ ORNIC_OPF_FLUSH, 'E' },
+	{ ORNIC_OPF_FLUSH, 'E' },      { ORNIC_OPF_CNP, 'N' },
 };
 
 static void opinfo_has_row(struct kunit *test)
@@ -612,7 +613,7 @@ static void path_init_masks(struct kunit *test)
 {
 	static const u8 want[] = {
 		0x81, 0x00, 0xa0, 7, /* PCP 5, VLAN 7 */
-		0x86, 0xdd, 0x61, 0x2f, 0xff, 0xff,
+		0x86, 0xdd, 0x61, 0x0f, 0xff, 0xff,
 	};
 	struct ornic_gid src = { .vlan = 7, .valid = true };
 	struct ornic_path path;
@@ -625,7 +626,8 @@ static void path_init_masks(struct kunit *test)
 	av.sl = 0xfd;
 	KUNIT_ASSERT_EQ(test, ornic_path_init(&path, &src, &av), 0);
 	KUNIT_EXPECT_MEMEQ(test, path.hdr + 12, want, sizeof(want));
-	/* What QUERY_QP tells is what is sent. */
+	/* What QUERY_QP tells is what is sent, without ECN. */
+	KUNIT_EXPECT_EQ(test, path.av.tclass, 0x10);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(path.av.flow_label), 0xfffffu);
 	KUNIT_EXPECT_EQ(test, path.av.sl, 5);
 }
@@ -651,7 +653,7 @@ static void path_init_writes_ipv4(struct kunit *test)
 	static const u8 want[] = {
 		2,    0,    0,	  0,	0,  9, 2, 0, 0,	   0, 0, 1, /* MACs */
 		0x81, 0x00, 0xa0, 7, /* PCP 5, VLAN 7 */
-		0x08, 0x00, 0x45, 0x2a, 0,  0, 0, 0, 0x40, 0, /* DF, id 0 */
+		0x08, 0x00, 0x45, 0x28, 0,  0, 0, 0, 0x40, 0, /* DF, id 0 */
 		64,   17,   0,	  0,	10, 0, 0, 1, 10,   0, 0, 9,
 		0xc1, 0x23, 0x12, 0xb7, 0,  0, 0, 0,
 	};
@@ -678,7 +680,7 @@ static void path_init_writes_ipv6(struct kunit *test)
 {
 	static const u8 want[] = {
 		2,    0,    0,	  0,	0,    9,    2, 0,  0, 0,    0, 1, 0x86,
-		0xdd, 0x6a, 0xb1, 0x23, 0x45, 0,    0, 17, 3, 0xfd, 0, 0, 0,
+		0xdd, 0x6a, 0x81, 0x23, 0x45, 0,    0, 17, 3, 0xfd, 0, 0, 0,
 		0,    0,    0,	  0,	0,    0,    0, 0,  0, 0,    0, 1, 0xfd,
 		0,    0,    0,	  0,	0,    0,    0, 0,  0, 0,    0, 0, 0,
 		0,    9,    0xc0, 0x09, 0x12, 0xb7, 0, 0,  0, 0,

@@ -26,6 +26,7 @@
 #define ATOMIC_ACK_LEN 8
 #define IMM_LEN 4
 #define XRCETH_LEN 4
+#define CNP_LEN 16
 
 /* BTH, byte 1 */
 #define BTH_SE 0x80
@@ -33,6 +34,7 @@
 #define BTH_PAD_SHIFT 4
 #define BTH_TVER_MASK 0x0f
 /* BTH, byte 4: FECN, BECN, six reserved bits */
+#define BTH_BECN 0x40
 #define BTH_SELECTIVE 0x01
 /* BTH, byte 8 */
 #define BTH_ACKREQ 0x80
@@ -40,6 +42,7 @@
 #define QPN_MASK 0xffffffu
 #define FLOW_LABEL_MASK 0xfffffu
 #define SL_MASK 0x7u
+#define ECN_MASK 0x3u
 
 /* ---- The opcode table ---------------------------------------------------- */
 
@@ -53,7 +56,8 @@
 	 ((f) & ORNIC_OPF_ATOMIC_ETH ? ATOMIC_ETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_AETH ? AETH_LEN : 0) + \
 	 ((f) & ORNIC_OPF_ATOMIC_ACK ? ATOMIC_ACK_LEN : 0) + \
-	 ((f) & (ORNIC_OPF_IMM | ORNIC_OPF_INV) ? IMM_LEN : 0))
+	 ((f) & (ORNIC_OPF_IMM | ORNIC_OPF_INV) ? IMM_LEN : 0) + \
+	 ((f) & ORNIC_OPF_CNP ? CNP_LEN : 0))
 
 #define ROW(transport, op, f) \
 	[ORNIC_##transport | ORNIC_OP_##op] = { \
@@ -121,6 +125,11 @@ static const struct ornic_opinfo opcodes[] = {
 	ROW(UC, WRITE_ONLY_IMM, F_WRITE | F_ONLY | F_RETH | F_IMM),
 	ROW(UD, SEND_ONLY, F_SEND | F_ONLY | ORNIC_OPF_DETH),
 	ROW(UD, SEND_ONLY_IMM, F_SEND | F_ONLY | ORNIC_OPF_DETH | F_IMM),
+	[ORNIC_CNP] = {
+		.flags = ORNIC_OPF_RESPONSE | ORNIC_OPF_CNP | F_ONLY,
+		.hdr_len = HDR_LEN(ORNIC_OPF_CNP),
+		.name = "CNP",
+	},
 	ROW(XRC, SEND_FIRST, X_SEND | F_FIRST),
 	ROW(XRC, SEND_MIDDLE, X_SEND),
 	ROW(XRC, SEND_LAST, X_SEND | F_LAST),
@@ -216,6 +225,7 @@ static void parse_bth(struct ornic_pkt *pkt, const u8 *bth)
 	pkt->qpn = ornic_be24(bth + 5);
 	pkt->ack_req = bth[8] & BTH_ACKREQ;
 	pkt->selective = bth[4] & BTH_SELECTIVE;
+	pkt->becn = bth[4] & BTH_BECN;
 	pkt->psn = ornic_be24(bth + 9);
 }
 
@@ -390,6 +400,7 @@ int ornic_pkt_parse(struct ornic_pkt *pkt, const struct ornic_rx *rx)
 		return ORNIC_STAT_RX_MALFORMED;
 	if (!icrc_is_good(rx))
 		return ORNIC_STAT_RX_ICRC_ERRORS;
+	pkt->ce = ornic_ip_is_ce(rx->ip, rx->ipv6);
 	return 0;
 }
 
@@ -542,6 +553,7 @@ int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
 	path->av = *av;
 	path->av.flow_label &= cpu_to_le32(FLOW_LABEL_MASK);
 	path->av.sl &= SL_MASK;
+	path->av.tclass &= ~ECN_MASK;
 	memcpy(path->sgid, src->gid, 16);
 	memcpy(path->dgid, av->dgid, 16);
 	p = put_eth(p, src, &path->av, ipv6);
@@ -551,6 +563,24 @@ int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
 	p = put_udp(p, av);
 	path->hdr_len = (u8)(p - path->hdr);
 	return 0;
+}
+
+void ornic_path_set_tclass(struct ornic_path *path, u8 tclass)
+{
+	u8 *ip = path->hdr + path->l3_offset;
+
+	if (!path->ipv6) {
+		ip[1] = tclass;
+		return;
+	}
+	ip[0] = 0x60 | tclass >> 4;
+	ip[1] = (u8)(tclass << 4) | (ip[1] & 0xf);
+}
+
+void ornic_path_set_ect(struct ornic_path *path)
+{
+	ornic_path_set_tclass(path,
+			      (path->av.tclass & ~ECN_MASK) | ORNIC_ECN_ECT0);
 }
 
 bool ornic_path_matches(const struct ornic_path *path,
@@ -577,10 +607,12 @@ static void put_bth(u8 *bth, const struct ornic_txinfo *info, u32 pad)
 {
 	bth[0] = info->opcode;
 	bth[1] = (u8)((info->solicited ? BTH_SE : 0) | pad << BTH_PAD_SHIFT);
-	if ((info->opcode & ORNIC_TRANSPORT_MASK) != ORNIC_UD)
+	if ((info->opcode & ORNIC_TRANSPORT_MASK) != ORNIC_UD &&
+	    likely(info->opcode != ORNIC_CNP))
 		bth[1] |= BTH_MIGREQ;
 	put_be16(bth + 2, ORNIC_DEFAULT_PKEY);
-	bth[4] = info->selective ? BTH_SELECTIVE : 0;
+	bth[4] = (u8)((info->becn ? BTH_BECN : 0) |
+		      (info->selective ? BTH_SELECTIVE : 0));
 	put_be24(bth + 5, info->dest_qpn & QPN_MASK);
 	bth[8] = info->ack_req ? BTH_ACKREQ : 0;
 	put_be24(bth + 9, info->psn);
@@ -626,6 +658,8 @@ static void put_extensions(u8 *p, u32 flags, const struct ornic_txinfo *info)
 	}
 	if (flags & (ORNIC_OPF_IMM | ORNIC_OPF_INV))
 		memcpy(p, &info->imm, IMM_LEN);
+	if (flags & ORNIC_OPF_CNP)
+		memset(p, 0, CNP_LEN);
 }
 
 u32 ornic_ipv4_checksum(const u8 *ip)

@@ -29,6 +29,7 @@ enum ornic_bth_opcode {
 	ORNIC_UC			= 0x20,
 	ORNIC_UD			= 0x60,
 	ORNIC_XRC			= 0xa0,	/* IBTA A14.3.1 */
+	ORNIC_CNP			= 0x81,	/* IBTA A17.9.3 */
 	ORNIC_TRANSPORT_MASK		= 0xe0,
 
 	ORNIC_OP_SEND_FIRST		= 0x00,
@@ -88,6 +89,7 @@ enum ornic_op_flags {
 	ORNIC_OPF_ATOMIC_WRITE	= 1 << 17,
 	ORNIC_OPF_FLUSH		= 1 << 18,	/* has FETH, before RETH */
 	ORNIC_OPF_LOCAL		= 1 << 19,	/* WQEs only: nothing is sent */
+	ORNIC_OPF_CNP		= 1 << 20,	/* 16 reserved bytes, IBTA A17.9.3 */
 };
 
 /* Requests that take a responder resource and have a response of their own. */
@@ -151,6 +153,8 @@ enum ornic_nak_code {
  * @solicited: BTH SE
  * @ack_req: BTH A
  * @selective: reserved in the BTH: see struct ornic_txinfo
+ * @becn: BTH
+ * @ce: a switch has marked it: congestion experienced, RFC 3168
  * @pkey: BTH
  * @qpn: BTH, destination
  * @psn: BTH
@@ -178,6 +182,8 @@ struct ornic_pkt {
 	bool solicited;
 	bool ack_req;
 	bool selective;
+	bool becn;
+	bool ce;
 	u16 pkey;
 	u32 qpn;
 	u32 psn;
@@ -297,11 +303,28 @@ struct ornic_gid {
  * @src: the device's own end
  * @av: the way to the other end
  *
+ * The ECN field of what a program passes as traffic class is masked: it is the
+ * device that reacts to marks.
+ *
  * Return: 0, or -EINVAL when @src is empty, address families differ, or a
  * field of @av is out of range.
  */
 int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
 		    const struct ornic_av *av);
+
+/* Codepoints of RFC 3168, the low two bits of the traffic class. */
+enum ornic_ecn {
+	ORNIC_ECN_NOT_ECT,
+	ORNIC_ECN_ECT1,
+	ORNIC_ECN_ECT0,
+	ORNIC_ECN_CE,
+};
+
+/* Packets along @path have the traffic class @tclass from now on. */
+void ornic_path_set_tclass(struct ornic_path *path, u8 tclass);
+
+/* Packets along @path say that their sender reacts to marks. */
+void ornic_path_set_ect(struct ornic_path *path);
 
 /**
  * ornic_path_matches - is a packet from the far end of @path, to its near end?
@@ -324,6 +347,7 @@ bool ornic_path_matches(const struct ornic_path *path,
  *	ignore (IBTA 9.2) and which the ICRC does not cover (IBTA A17.3.3). In a
  *	request: the requester repeats selectively. In a response to such a one:
  *	the responder keeps requests that are ahead, and names them.
+ * @becn: BTH
  * @syndrome: AETH
  * @dest_qpn: BTH
  * @psn: BTH
@@ -345,6 +369,7 @@ struct ornic_txinfo {
 	bool solicited;
 	bool ack_req;
 	bool selective;
+	bool becn;
 	u8 syndrome;
 	u32 dest_qpn;
 	u32 psn;
