@@ -242,7 +242,7 @@ static u64 all_requests(struct ornic_engine *eng)
 	u64 sum = 0;
 	u32 i;
 
-	for (i = ORNIC_STAT_RX_SEND_REQUESTS; i <= ORNIC_STAT_RX_CE_PACKETS;
+	for (i = ORNIC_STAT_RX_SEND_REQUESTS; i <= ORNIC_STAT_CC_RX_CE_PKTS;
 	     i++)
 		sum += ornic_engine_stat(eng, i);
 	return sum;
@@ -290,14 +290,14 @@ static void optional_counts_ce(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test,
 			optional(st->fix.pair.b,
-				 1ull << ORNIC_STAT_RX_CE_PACKETS),
+				 1ull << ORNIC_STAT_CC_RX_CE_PKTS),
 			ORNIC_OK);
 	traffic(&st->fix, ORNIC_WQE_WRITE, 1, 3000);
-	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_CE_PACKETS),
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_CC_RX_CE_PKTS),
 			0);
 	st->fix.pair.filter = mark_ce;
 	traffic(&st->fix, ORNIC_WQE_WRITE, 1, 3000);
-	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_CE_PACKETS),
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_CC_RX_CE_PKTS),
 			3);
 }
 

@@ -83,6 +83,7 @@ struct ornic_th_mem {
  * @budget: bytes of work per kick and run
  * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
  * @busy_here: what arrives finds a busy CPU, see struct ornic_rx
+ * @marked: what ornic_th_inject() makes has passed a switch that marks it
  * @peer: a peer engine, NULL = none
  * @xmit_fail: the next so many frames are refused
  * @xmit_err: with that; 0 = -EIO
@@ -111,6 +112,7 @@ struct ornic_th {
 	u32 budget;
 	u32 seg_bytes;
 	bool busy_here;
+	bool marked;
 	u32 xmit_fail;
 	int xmit_err;
 	void (*on_xmit)(struct ornic_th *th);

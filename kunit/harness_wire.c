@@ -131,6 +131,8 @@ int ornic_th_inject(struct ornic_th_qp *qp, struct ornic_txinfo *info,
 	src.valid = true;
 	if (ornic_path_init(&path, &src, &back))
 		return -EINVAL;
+	if (th->marked)
+		ornic_path_set_tclass(&path, ORNIC_ECN_CE);
 	data = ornic_zalloc(ORNIC_TH_FRAME_BYTES);
 	if (!data)
 		return -ENOMEM;

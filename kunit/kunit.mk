@@ -38,7 +38,7 @@ host_c := -std=gnu11 -g -Werror=implicit -MMD -MP $(host_inc) $(host_warn)
 host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 
 # As in Kbuild: build_datapath.c has the sources of the data path.
-engine_c := $(addprefix driver/engine/,ah.c build_datapath.c cmd.c \
+engine_c := $(addprefix driver/engine/,ah.c build_datapath.c cc.c cmd.c \
 	comp_cntr.c counters.c crc32.c crc32_select.c engine.c frame.c frmr.c \
 	gaps.c impair.c impair_text.c inspect.c mcast.c mkey.c qp.c \
 	qp_state.c reorder.c replay.c srq.c table.c)

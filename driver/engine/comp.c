@@ -434,6 +434,7 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	bool data = pkt->op->flags & (ORNIC_OPF_READ | ORNIC_OPF_ATOMIC);
 	struct ornic_sq *sq = &qp->sq;
+	u32 before = sq->acked;
 
 	if (unlikely(sq->gaps.judged) && data &&
 	    pkt->psn == sq->gaps.judged_psn)
@@ -451,4 +452,6 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		rx_ack(ctx, qp, pkt);
 	if (unlikely(sq->gaps.open))
 		ornic_gaps_advance(ctx, qp);
+	if (unlikely(pkt->becn || sq->marks.on))
+		ornic_cc_acked(qp, pkt, before);
 }

@@ -64,6 +64,7 @@ struct ornic_poll {
  * @stats: enum ornic_stat; what is counted for no QP, or for a QP that has no
  *	counter set
  * @optional: bit n: optional counter n counts
+ * @cc_param: by enum ornic_cc_param
  * @qps: QPN to struct ornic_qp
  * @qps_leaving: QPs that are out of @qps and may still run
  * @kept: packets that responders keep, see reorder.c
@@ -91,6 +92,7 @@ struct ornic_dev {
 	u32 mtu;
 	struct ornic_counters stats;
 	u64 optional;
+	u32 cc_param[ORNIC_CC_PARAM_COUNT];
 	struct ornic_table qps;
 	ornic_atomic_t qps_leaving;
 	ornic_atomic_t kept;

@@ -7,7 +7,7 @@
 #include "dev.h"
 #include "mkey.h"
 #include "mw.h"
-#include "qp.h"
+#include "proto.h"
 #include "srq.h"
 
 /* One copy of the sizes and offsets for the engine. */
@@ -57,6 +57,7 @@ struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 	dev->ops = ops;
 	dev->host = host;
 	dev->mtu = MIN_ROCE_MTU;
+	ornic_cc_init(dev);
 	memcpy(dev->mac, mac, sizeof(dev->mac));
 	ornic_lock_init(&dev->gid_lock);
 	ornic_lock_init(&dev->mcast.lock);

@@ -16,6 +16,7 @@
 #ifndef ORNIC_ENGINE_H
 #define ORNIC_ENGINE_H
 
+#include "cc.h"
 #include "crc32.h"
 #include "env.h"
 #include "impair.h"

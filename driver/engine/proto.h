@@ -6,6 +6,7 @@
  *   wqe.c   rings to struct ornic_swqe and struct ornic_rwqe
  *   srq.c   rings that several QPs take receive WQEs from (srq.lock)
  *   tx.c    packets to the port (sq or rq)
+ *   cc.c    congestion control (sq or rq, cc.lock)
  *   req.c   requester: what to send next (sq.lock)
  *   comp.c  completer: responses, completions (sq.lock)
  *   retry.c  requester: timers and retries (sq.lock)
@@ -44,8 +45,10 @@
 #define ORNIC_FIRST_WINDOW 32
 /* The window does not shrink below this for a lost packet, ... */
 #define ORNIC_LOSS_WINDOW 8
-/* ... nor below this for a late response. */
+/* ... nor below this for a late response, ... */
 #define ORNIC_LATE_WINDOW 2
+/* ... nor below this for a marked packet. */
+#define ORNIC_MARKED_WINDOW 1
 /* RNR waits in a row: the second is longer by STEP, ... the last by STEP << LOG */
 #define ORNIC_RNR_STEP_NS 8192ull
 #define ORNIC_RNR_STEPS_LOG 7
@@ -160,6 +163,57 @@ bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   struct ornic_backoff *b, const struct ornic_path *path,
 		   const struct ornic_txinfo *info,
 		   const struct ornic_iov *payload);
+
+/* ---- cc.c ----------------------------------------------------------------- */
+
+/* The parameters of a new device. */
+void ornic_cc_init(struct ornic_dev *dev);
+
+/* sq and rq: forget all marks. */
+void ornic_cc_reset(struct ornic_qp *qp);
+
+/*
+ * sq or rq, of which @b is the backoff: true if a packet with @len bytes of payload
+ * must wait for the rate of the QP, which @b does then. Else it is taken for sent.
+ */
+bool ornic_cc_hold(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   struct ornic_backoff *b, u32 len);
+
+static inline bool ornic_cc_waits(const struct ornic_ctx *ctx,
+				  struct ornic_qp *qp, struct ornic_backoff *b,
+				  u32 len)
+{
+	return unlikely(READ_ONCE(qp->cc.paced)) &&
+	       ornic_cc_hold(ctx, qp, b, len);
+}
+
+/*
+ * sq: the next packet asks for an ACK, as the packets before the one that would ask
+ * take long: 100 us and more.
+ */
+static inline bool ornic_cc_wants_ack(const struct ornic_qp *qp)
+{
+	return unlikely(READ_ONCE(qp->cc.paced)) &&
+	       (qp->sq.unacked_pkts + 1ull) * qp->mtu * 80 >=
+		       data_race(qp->cc.rate);
+}
+
+/* sq: the response @pkt has moved sq.acked from @before. */
+void ornic_cc_acked(struct ornic_qp *qp, const struct ornic_pkt *pkt,
+		    u32 before);
+
+/* Neither sq nor rq: a CNP for @qp, from anybody. */
+void ornic_cc_rx_cnp(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     const struct ornic_pkt *pkt);
+
+/*
+ * rq, or sq: a request, or a response, of the transport of @qp that a switch has
+ * marked, from anybody. RCU section.
+ */
+void ornic_cc_marked_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			     const struct ornic_pkt *pkt);
+void ornic_cc_marked_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      const struct ornic_pkt *pkt);
 
 /* ---- req.c ---------------------------------------------------------------- */
 

@@ -215,6 +215,7 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	qp->rq.max_sge = req->rq_max_sge;
 	ornic_lock_init(&qp->sq.lock);
 	ornic_lock_init(&qp->rq.lock);
+	ornic_lock_init(&qp->cc.lock);
 	return qp;
 }
 

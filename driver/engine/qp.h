@@ -10,6 +10,7 @@
 #ifndef ORNIC_ENGINE_QP_H
 #define ORNIC_ENGINE_QP_H
 
+#include "cc.h"
 #include "comp_cntr.h"
 #include "cq.h"
 #include "dev.h"
@@ -98,13 +99,15 @@ struct ornic_swqe {
 };
 
 /**
- * struct ornic_backoff - the port refused a frame
+ * struct ornic_backoff - the port refused a frame, or the QP's rate holds it
  * @until: not to be tried again before, ns; 0 = now
  * @tries: refusals since the last frame that it took
+ * @slot: the rate has a place for the next packet, at @until
  */
 struct ornic_backoff {
 	u64 until;
 	u8 tries;
+	bool slot;
 };
 
 /* Nothing is refused: try at once. */
@@ -112,6 +115,7 @@ static inline void ornic_backoff_reset(struct ornic_backoff *b)
 {
 	WRITE_ONCE(b->until, 0);
 	b->tries = 0;
+	b->slot = false;
 }
 
 /* True if it is too early to try again. */
@@ -246,6 +250,8 @@ struct ornic_sq {
 	u64 timer_at; /* deadline that the host was given, ns; 0 = none */
 	u8 selective; /* enum ornic_selective */
 	struct ornic_backoff backoff; /* of requests */
+	struct ornic_cc_window marks; /* that the peer has sent back */
+	u64 cnp_at; /* the next CNP for a response not before, ns */
 	struct ornic_gaps gaps;
 	struct ornic_frag frag[ORNIC_TX_FRAGS]; /* payload being sent */
 };
@@ -343,6 +349,7 @@ struct ornic_rq {
 	u8 max_sge; /* SGEs that a WQE may have; set by CREATE_QP */
 	bool nak_sent; /* one sequence NAK per gap, IBTA C9-116 */
 	bool selective; /* the requester repeats selectively */
+	bool marked; /* a request was, since the last response: BECN is due */
 	bool comm_est; /* the communication-established event was raised */
 
 	/* Responses, resp_tx.c */
@@ -359,6 +366,7 @@ struct ornic_rq {
 	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC]; /* ring of max_dest_rd_atomic */
 	struct ornic_rwqe rwqe; /* of the message that is being received */
 	struct ornic_backoff backoff; /* of responses */
+	u64 cnp_at; /* the next CNP for a request not before, ns */
 	struct ornic_ahead ahead;
 	struct ornic_frag frag[ORNIC_RESP_FRAGS]; /* payload being sent */
 };
@@ -409,6 +417,7 @@ struct ornic_qp {
 	u64 peer; /* fingerprint of the peer, 0 in ORNIC_PEER_SEEN_TIME */
 	struct ornic_path path; /* RC and UC: header template, from the AV */
 
+	struct ornic_cc cc;
 	struct ornic_sq sq;
 	struct ornic_rq rq;
 	u64 host_qp[]; /* the host's own area, see struct ornic_engine_ops */

@@ -246,6 +246,7 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 		qp->dest_qpn = m->dest_qpn;
 	if (m->mask & ORNIC_QPM_AV) {
 		qp->path = m->path;
+		ornic_path_set_ect(&qp->path);
 		qp->peer = path_fingerprint(&m->path);
 	}
 	if (m->mask & ORNIC_QPM_PATH_MTU) {
@@ -305,6 +306,7 @@ static void reset_qp(struct ornic_qp *qp)
 	ornic_backoff_reset(&rq->backoff);
 	WRITE_ONCE(rq->dead, false);
 	WRITE_ONCE(rq->dead_until, 0);
+	ornic_cc_reset(qp);
 	rq->last_wqe = false;
 	rq->broken = false;
 	if (rq->depth)

@@ -201,7 +201,9 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
 	if (ornic_qp_is_reliable(qp))
-		info.ack_req = last ? wants_ack(qp) : wants_ack_within(&qp->sq);
+		info.ack_req =
+			ornic_cc_wants_ack(qp) ||
+			(last ? wants_ack(qp) : wants_ack_within(&qp->sq));
 	if (!ornic_tx_send(ctx, qp, &qp->sq.backoff, &qp->path, &info, &iov))
 		return ORNIC_STEP_WAIT;
 	qp->sq.probe = false;
@@ -494,6 +496,16 @@ do_local(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	return ORNIC_STEP_DONE;
 }
 
+/* True if the next packet of @sw must wait for the rate of the QP. */
+static noinline bool pace_wqe(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			      const struct ornic_swqe *sw)
+{
+	u32 len = min_t(u32, sw->length - sw->pkts * qp->mtu, qp->mtu);
+
+	return ornic_cc_hold(ctx, qp, &qp->sq.backoff,
+			     ornic_swqe_is_fetch(sw) ? 0 : len);
+}
+
 static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			      struct ornic_swqe *sw)
 {
@@ -513,7 +525,8 @@ static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			       ORNIC_STEP_DONE :
 			       ORNIC_STEP_WAIT;
 	if (ornic_backoff_on(&qp->sq.backoff, ctx->now) ||
-	    !ornic_qp_tx_room(qp))
+	    !ornic_qp_tx_room(qp) ||
+	    (unlikely(READ_ONCE(qp->cc.paced)) && pace_wqe(ctx, qp, sw)))
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
@@ -540,7 +553,8 @@ static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
 	npkts = ornic_gaps_next(ctx, qp, &at);
 	if (!npkts)
 		return ORNIC_STEP_DONE;
-	if (ornic_backoff_on(&sq->backoff, ctx->now) || !ornic_qp_tx_room(qp))
+	if (ornic_backoff_on(&sq->backoff, ctx->now) || !ornic_qp_tx_room(qp) ||
+	    ornic_cc_waits(ctx, qp, &sq->backoff, qp->mtu))
 		return ORNIC_STEP_WAIT;
 	ornic_req_seek(qp, at);
 	sw = ornic_swqe(sq, sq->cur);

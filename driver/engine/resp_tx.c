@@ -12,13 +12,28 @@
 
 static_assert(ORNIC_SACK_BYTES <= ORNIC_SACK_MAX);
 
+/* A response, with the marks that are due. */
+static bool send_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			  struct ornic_txinfo *info,
+			  const struct ornic_iov *payload)
+{
+	struct ornic_rq *rq = &qp->rq;
+
+	info->selective = rq->selective;
+	info->becn = rq->marked;
+	if (!ornic_tx_send(ctx, qp, &rq->backoff, &qp->path, info, payload))
+		return false;
+	rq->marked = false;
+	return true;
+}
+
 /* A response without data. */
 static bool send_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		       const struct ornic_txinfo *info)
+		       struct ornic_txinfo *info)
 {
 	const struct ornic_iov none = { .n = 0 };
 
-	return ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, info, &none);
+	return send_response(ctx, qp, info, &none);
 }
 
 static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -27,7 +42,6 @@ static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ACK | ornic_qp_transport(qp),
 		.syndrome = syndrome,
-		.selective = qp->rq.selective,
 		.dest_qpn = qp->dest_qpn,
 		.psn = psn,
 		.msn = qp->rq.msn,
@@ -42,7 +56,7 @@ static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		iov.n = !!frag.len;
 		iov.bytes = frag.len;
 	}
-	if (!ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, &info, &iov))
+	if (!send_response(ctx, qp, &info, &iov))
 		return false;
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_SENT);
 	return true;
@@ -80,7 +94,6 @@ static enum ornic_step send_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ATOMIC_ACK | ornic_qp_transport(qp),
 		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
-		.selective = qp->rq.selective,
 		.dest_qpn = qp->dest_qpn,
 		.psn = rd->first_psn,
 		.msn = rd->msn,
@@ -135,7 +148,6 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 		.opcode = read_opcode(!rd->next, rd->next + 1 == rd->pkts) |
 			  ornic_qp_transport(qp),
 		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
-		.selective = qp->rq.selective,
 		.dest_qpn = qp->dest_qpn,
 		.psn = ornic_psn_add(rd->psn0, rd->next),
 		.msn = rd->msn,
@@ -144,7 +156,8 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 
 	if (!map_read(qp, rd, off, len, &iov))
 		return ORNIC_STEP_STOP;
-	if (!ornic_tx_send(ctx, qp, &qp->rq.backoff, &qp->path, &info, &iov))
+	if (ornic_cc_waits(ctx, qp, &qp->rq.backoff, len) ||
+	    !send_response(ctx, qp, &info, &iov))
 		return ORNIC_STEP_WAIT;
 	ctx->budget -= len;
 	if (++rd->next < rd->pkts)

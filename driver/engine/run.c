@@ -357,10 +357,13 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		       const struct ornic_pkt *pkt)
 {
 	ornic_lock(&qp->rq.lock);
-	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt))
+	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt)) {
+		if (unlikely(pkt->ce))
+			ornic_cc_marked_request(ctx, qp, pkt);
 		ornic_resp_rx(ctx, qp, pkt);
-	else
+	} else {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
+	}
 	ornic_unlock(&qp->rq.lock);
 	arm_responses(ctx, qp);
 	reap_dead_qp(ctx, qp);
@@ -379,6 +382,8 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
 	} else {
+		if (unlikely(pkt->ce))
+			ornic_cc_marked_response(ctx, qp, pkt);
 		ornic_qp_mark_peer_seen(qp, ctx->now);
 		ornic_comp_rx(ctx, qp, pkt);
 		if (pkt->rx->busy_here)
@@ -460,14 +465,9 @@ static noinline void rx_stray(struct ornic_dev *dev, enum ornic_stat why)
 
 static void rx_count(struct ornic_qp *qp, const struct ornic_pkt *pkt)
 {
-	const struct ornic_rx *rx = pkt->rx;
-
 	ornic_trace(qp, ORNIC_TRACE_RX, pkt->opcode, pkt->psn,
 		    pkt->payload_len);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RX_PACKETS);
-	if (unlikely(ornic_stat_optional(qp->dev, ORNIC_STAT_RX_CE_PACKETS)) &&
-	    ornic_ip_is_ce(rx->ip, rx->ipv6))
-		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_CE_PACKETS);
 }
 
 __flatten void ornic_engine_rx(struct ornic_engine *eng,
@@ -498,8 +498,10 @@ __flatten void ornic_engine_rx(struct ornic_engine *eng,
 		rx_stray(dev, ORNIC_STAT_RX_NO_QP);
 	else if (pkt.op->flags & ORNIC_OPF_REQUEST)
 		rx_request(&ctx, qp, &pkt);
-	else
+	else if (likely(!(pkt.op->flags & ORNIC_OPF_CNP)))
 		rx_response(&ctx, qp, &pkt);
+	else
+		ornic_cc_rx_cnp(&ctx, qp, &pkt);
 	ornic_ctx_end(&ctx);
 }
 

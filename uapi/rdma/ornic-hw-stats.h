@@ -49,11 +49,17 @@
 	ALWAYS(RX_BAD_RKEY, rx_bad_rkey)		/* UC: WRITEs with a key refused */ \
 	ALWAYS(RX_BAD_PSN, rx_bad_psn)			/* responses to nothing outstanding */ \
 	ALWAYS(ROCE_ADP_RETRANS, roce_adp_retrans)	/* resends before the ACK timeout */ \
+	ALWAYS(NP_ECN_MARKED_ROCE_PACKETS, np_ecn_marked_roce_packets) /* packets of the QP's peer with CE */ \
+	ALWAYS(NP_CNP_SENT, np_cnp_sent)		/* congestion notifications */ \
+	ALWAYS(RP_CNP_HANDLED, rp_cnp_handled)		/* likewise, from the peer */ \
+	ALWAYS(RP_CNP_IGNORED, rp_cnp_ignored)		/* likewise, while rp_enable is 0 */ \
 	OPTIONAL(RX_SEND_REQUESTS, rx_send_requests)	/* SENDs of a peer that were executed */ \
 	OPTIONAL(RX_WRITE_REQUESTS, rx_write_requests)	/* WRITEs, likewise */ \
 	OPTIONAL(RX_READ_REQUESTS, rx_read_requests)	/* READs that were accepted */ \
 	OPTIONAL(RX_ATOMIC_REQUESTS, rx_atomic_requests)	/* atomics that were executed */ \
-	OPTIONAL(RX_CE_PACKETS, rx_ce_packets)		/* congestion experienced, RFC 3168 */
+	OPTIONAL(CC_RX_CE_PKTS, cc_rx_ce_pkts)		/* congestion experienced, RFC 3168 */ \
+	OPTIONAL(CC_RX_CNP_PKTS, cc_rx_cnp_pkts)	/* CNPs for QPs that exist */ \
+	OPTIONAL(CC_TX_CNP_PKTS, cc_tx_cnp_pkts)	/* CNPs */
 
 #define ORNIC_STAT_ID(id, name)		ORNIC_STAT_##id,
 #define ORNIC_STAT_BIT(id, name)	| 1ULL << ORNIC_STAT_##id

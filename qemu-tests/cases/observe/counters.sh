@@ -69,7 +69,7 @@ optional()
 {
 	local before
 
-	rdma statistic mode supported link srv0/1 | grep -q rx_ce_packets ||
+	rdma statistic mode supported link srv0/1 | grep -q cc_rx_ce_pkts ||
 		fail 'no optional counters'
 	! count '' srv0 rx_write_requests || fail 'an optional counter is shown'
 	rdma statistic set link srv0/1 optional-counters \

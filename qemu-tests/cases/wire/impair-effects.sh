@@ -31,7 +31,7 @@ requests()
 # ce_packets: print how many marked packets the server has received
 ce_packets()
 {
-	rdma statistic show link srv0/1 | sed -n 's/.* rx_ce_packets \([0-9]*\).*/\1/p'
+	rdma statistic show link srv0/1 | sed -n 's/.* cc_rx_ce_pkts \([0-9]*\).*/\1/p'
 }
 
 marks()
@@ -47,7 +47,7 @@ marks()
 run()
 {
 	topology veth
-	rdma statistic set link srv0/1 optional-counters rx_ce_packets
+	rdma statistic set link srv0/1 optional-counters cc_rx_ce_pkts
 	requests cli0 tx
 	requests srv0 rx
 }

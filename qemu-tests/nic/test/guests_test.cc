@@ -159,15 +159,15 @@ TEST(guests, single_packets_are_impaired)
 		{ "tx op=write nth=3 delay=1ms", 1, "out_of_seq", 1 },
 		// The ACK timeout expires, and the request comes again.
 		{ "rx op=ack drop", 1, "duplicates", 1 },
-		{ "tx op=request nth=2 every=3 count=4 ce", 4, "rx_ce_packets",
+		{ "tx op=request nth=2 every=3 count=4 ce", 4, "cc_rx_ce_pkts",
 		  4 },
-		{ "rx op=request nth=2 every=3 count=4 ce", 4, "rx_ce_packets",
+		{ "rx op=request nth=2 every=3 count=4 ce", 4, "cc_rx_ce_pkts",
 		  4 },
 	};
 	u64 before;
 
 	ASSERT_TRUE(join(x, 1, y, 2));
-	ASSERT_TRUE(count_optional(x.guest, ORNIC_STAT_RX_CE_PACKETS));
+	ASSERT_TRUE(count_optional(x.guest, ORNIC_STAT_CC_RX_CE_PKTS));
 	for (const auto &row : rows) {
 		b.ask("impair clear");
 		b.ask(std::string("impair ") + row.rule);
