@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "goodput.h"
+#include "marked.h"
 #include "scenario.h"
 
 extern "C" {
@@ -239,6 +240,66 @@ TEST(sim, goodput)
 	std::printf("# %-20s %20s %21s %21s\n", "", "WRITE", "SEND", "READ");
 	for (const path &p : paths)
 		show_path(p, messages, clean);
+}
+
+// Who shares the port, and what must be reached: use of the port, Jain's index,
+// and packets in the queue 99 % of the time.
+struct share {
+	const char *name;
+	std::uint8_t opcode;
+	std::uint32_t flows;
+	bool late;
+	bool standard;
+	double use;
+	double jain;
+	std::uint32_t p99;
+};
+
+// clang-format off
+const share port_shares[] = {
+	{ "16 WRITE",		ORNIC_WQE_WRITE, 16, false, false, 0.95, 0.98, 128 },
+	{ "64 WRITE",		ORNIC_WQE_WRITE, 64, false, false, 0.95, 0.98, 256 },
+	{ "16 READ",		ORNIC_WQE_READ,	 16, false, false, 0.95, 0.98, 192 },
+	{ "16 WRITE, one late",	ORNIC_WQE_WRITE, 16, true,  false, 0.95, 0.98, 128 },
+	{ "16 WRITE, standard",	ORNIC_WQE_WRITE, 16, false, true,  0.95, 0.98, 192 },
+	{ "16 READ, standard",	ORNIC_WQE_READ,	 16, false, true,  0.95, 0.98, 192 },
+	{ "same, one late",	ORNIC_WQE_WRITE, 16, true,  true,  0.95, 0.98, 192 },
+};
+// clang-format on
+
+TEST(sim, marked)
+{
+	// Few under sanitizers, where shares are not looked at.
+	bool all = opt.seeds >= 10000;
+
+	std::printf(
+		"# 1 Gbit/s, marks at 64 packets: use, Jain's index, queue: "
+		"median, 99 %%, most\n");
+	for (const share &s : port_shares) {
+		sim::incast t;
+
+		t.opcode = s.opcode;
+		t.flows = s.flows;
+		t.late = s.late;
+		t.standard = s.standard;
+		t.warm_up = (all ? 100000 : 4000) * sim::us;
+		t.ns = (all ? 500000 : 4000) * sim::us;
+
+		sim::shares got = sim::share_port(t, opt.trace && opt.one);
+
+		std::printf("# %-20s %5.3f %5.3f %4u %4u %4u; %ju marks, "
+			    "%ju CNPs, %ju resends\n",
+			    s.name, got.use, got.jain, got.typical, got.p99,
+			    got.most, uintmax_t{ got.marked },
+			    uintmax_t{ got.cnps }, uintmax_t{ got.resent });
+		EXPECT_EQ(got.failure, "") << s.name;
+		EXPECT_EQ(got.dropped, 0u) << s.name;
+		if (!all)
+			continue;
+		EXPECT_GE(got.use, s.use) << s.name;
+		EXPECT_GE(got.jain, s.jain) << s.name;
+		EXPECT_LE(got.p99, s.p99) << s.name;
+	}
 }
 
 TEST(sim, same_seed_same_run)

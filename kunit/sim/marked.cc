@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "marked.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <functional>
+
+extern "C" {
+#include "engine/impair.h"
+}
+
+namespace sim
+{
+
+namespace
+{
+
+constexpr u32 message = 65536; // bytes
+constexpr u32 under_way = 4; // messages
+constexpr u64 hop = 5 * us;
+constexpr double host_ns = 0.8, port_ns = 8; // for a byte
+constexpr u32 ip_at = 14, dst_at = ip_at + 19, src_at = ip_at + 15;
+constexpr u32 reserved_at = ip_at + 20 + 8 + 4; // byte 4 of the BTH
+
+u64 wire_ns(size_t len, double ns_per_byte)
+{
+	// With preamble, FCS and gap.
+	return static_cast<u64>(static_cast<double>(len + 24) * ns_per_byte);
+}
+
+using bytes = std::vector<u8>;
+
+struct flow {
+	ornic_th_qp leaf = {}, hub = {};
+	ornic_th_cq cq = {};
+	ornic_th_mr at_leaf = {}, at_hub = {};
+	u32 outstanding = 0;
+	u64 done = 0;
+	u64 sent = 0; // bytes through the port, measured
+};
+
+class network {
+public:
+	explicit network(const incast &t, bool trace)
+		: t_(t)
+		, trace_(trace)
+	{
+	}
+	~network();
+	network(const network &) = delete;
+	network &operator=(const network &) = delete;
+
+	shares run();
+
+private:
+	struct event {
+		u64 when;
+		u64 seq;
+		std::function<void()> what;
+		bool operator<(const event &o) const
+		{
+			return when != o.when ? when > o.when : seq > o.seq;
+		}
+	};
+
+	void at(u64 when, std::function<void()> what)
+	{
+		events_.push({ when, seq_++, std::move(what) });
+	}
+	void fail(const char *why)
+	{
+		if (out_.failure.empty())
+			out_.failure = why;
+	}
+	bool make();
+	bool make_flow(u32 i);
+	void post(flow &f, u32 i);
+	void poll(ornic_th_cq &cq);
+	void touch(u32 host);
+	void leave(u32 host, ornic_th_frame *f);
+	void at_switch(bytes data);
+	void into_queue(bytes data);
+	void out_of_port();
+	void arrive(u32 host, const bytes &data);
+	void note_length();
+	void measure();
+	void check_data();
+	u64 next_time() const;
+	bool measuring() const
+	{
+		return now_ >= start_;
+	}
+
+	incast t_;
+	bool trace_;
+	std::vector<ornic_th *> hosts_; // the first is the hub
+	std::vector<flow> flows_;
+	ornic_th_cq hub_cq_ = {};
+	std::vector<u64> link_free_;
+	std::priority_queue<event> events_;
+	std::deque<bytes> queue_;
+	std::vector<u64> time_at_; // ns with so many in the queue
+	u64 noted_ = 0, busy_ = 0, seq_ = 0;
+	u64 now_ = 1000000, start_ = 0, end_ = 0;
+	shares out_;
+};
+
+network::~network()
+{
+	events_ = {};
+	for (ornic_th *th : hosts_) {
+		while (ornic_th_frame *f = ornic_th_pull(th))
+			ornic_th_put(th, f);
+		ornic_th_destroy(th);
+	}
+}
+
+bool network::make_flow(u32 i)
+{
+	flow &f = flows_[i];
+	ornic_th *leaf = hosts_[i + 1], *hub = hosts_[0];
+	ornic_th_qpinit init = {};
+	bytes data(message);
+
+	init.type = ORNIC_QPT_RC;
+	init.sq_log_depth = 4;
+	if (ornic_th_cq_init(leaf, &f.cq, 5) ||
+	    ornic_th_mr_init(leaf, &f.at_leaf, message, 0, 1,
+			     ORNIC_ACCESS_MR_MASK) ||
+	    ornic_th_mr_init(hub, &f.at_hub, message, 0, 1,
+			     ORNIC_ACCESS_MR_MASK) ||
+	    ornic_th_qp_init(leaf, &f.leaf, &init, &f.cq, &f.cq) ||
+	    ornic_th_qp_init(hub, &f.hub, &init, &hub_cq_, &hub_cq_))
+		return false;
+	for (u32 k = 0; k < message; k++)
+		data[k] = static_cast<u8>((k + i) * 2654435761u >> 24);
+	ornic_th_mr_write(&f.at_leaf, 0, data.data(), message);
+	f.leaf.conn.timeout = 14;
+	f.hub.conn.timeout = 14;
+	return !ornic_th_connect(&f.leaf, &f.hub, ORNIC_TH_IPV4);
+}
+
+bool network::make()
+{
+	for (u32 i = 0; i <= t_.flows; i++) {
+		ornic_th *th = ornic_th_create(i + 1, static_cast<u8>(i + 1));
+
+		if (!th)
+			return false;
+		hosts_.push_back(th);
+	}
+	link_free_.resize(hosts_.size());
+	flows_.resize(t_.flows);
+	if (ornic_th_cq_init(hosts_[0], &hub_cq_, 10))
+		return false;
+	for (u32 i = 0; i < t_.flows; i++)
+		if (!make_flow(i))
+			return false;
+	return true;
+}
+
+void network::post(flow &f, u32 i)
+{
+	bool read = t_.opcode == ORNIC_WQE_READ;
+	ornic_th_mr &local = read ? f.at_hub : f.at_leaf;
+	ornic_th_mr &remote = read ? f.at_leaf : f.at_hub;
+	ornic_th_qp &qp = read ? f.hub : f.leaf;
+
+	while (f.outstanding < under_way) {
+		ornic_lsge sge = { local.iova, message, local.key };
+		ornic_th_wr wr = {};
+
+		wr.wr_id = i;
+		wr.opcode = t_.opcode;
+		wr.flags = ORNIC_WQE_SIGNALED;
+		wr.raddr = remote.iova;
+		wr.rkey = remote.key;
+		wr.nsge = 1;
+		wr.sge = &sge;
+		if (ornic_th_post_send(&qp, &wr))
+			fail("the SQ is full");
+		ornic_th_kick(&qp);
+		f.outstanding++;
+	}
+}
+
+void network::poll(ornic_th_cq &cq)
+{
+	ornic_cqe cqe;
+
+	while (ornic_th_poll(&cq, &cqe)) {
+		u32 i = static_cast<u32>(le64_to_cpu(cqe.wr_id));
+
+		if (cqe.status)
+			fail("a request has failed");
+		flows_[i].outstanding--;
+		flows_[i].done++;
+		post(flows_[i], i);
+	}
+}
+
+// Something happened to @host: let it work, and take what it sends.
+void network::touch(u32 host)
+{
+	ornic_th *th = hosts_[host];
+	bool any;
+
+	do {
+		any = ornic_th_run(th);
+		while (ornic_th_frame *f = ornic_th_pull(th)) {
+			any = true;
+			link_free_[host] = std::max(now_, link_free_[host]) +
+					   wire_ns(f->len, host_ns);
+			at(link_free_[host],
+			   [this, host, f] { leave(host, f); });
+		}
+		poll(host ? flows_[host - 1].cq : hub_cq_);
+	} while (any);
+}
+
+void network::leave(u32 host, ornic_th_frame *f)
+{
+	bytes data(f->data, f->data + f->len);
+
+	ornic_th_put(hosts_[host], f);
+	touch(host);
+	if (t_.standard)
+		data[reserved_at] &= 0xfe;
+	at(now_ + hop, [this, data = std::move(data)]() mutable {
+		at_switch(std::move(data));
+	});
+}
+
+void network::at_switch(bytes data)
+{
+	u32 host = data[dst_at] - 1u;
+
+	if (!host) {
+		into_queue(std::move(data));
+		return;
+	}
+	at(now_ + wire_ns(data.size(), host_ns) + hop,
+	   [this, host, data = std::move(data)] { arrive(host, data); });
+}
+
+void network::note_length()
+{
+	size_t n = queue_.size();
+
+	if (time_at_.size() <= n)
+		time_at_.resize(n + 1);
+	if (measuring())
+		time_at_[n] += now_ - std::max(noted_, start_);
+	noted_ = now_;
+}
+
+void network::into_queue(bytes data)
+{
+	note_length();
+	if (queue_.size() >= marked_limit) {
+		out_.dropped++;
+		return;
+	}
+	if (queue_.size() >= marked_threshold && data[ip_at + 1] & 3) {
+		ornic_impair_mark_ce(&data[ip_at], false);
+		out_.marked++;
+	}
+	queue_.push_back(std::move(data));
+	out_.most = std::max(out_.most, static_cast<u32>(queue_.size()));
+	if (queue_.size() == 1)
+		at(now_ + wire_ns(queue_.front().size(), port_ns),
+		   [this] { out_of_port(); });
+}
+
+void network::out_of_port()
+{
+	bytes data = std::move(queue_.front());
+	u64 took = wire_ns(data.size(), port_ns);
+
+	note_length();
+	queue_.pop_front();
+	if (!queue_.empty())
+		at(now_ + wire_ns(queue_.front().size(), port_ns),
+		   [this] { out_of_port(); });
+	if (measuring()) {
+		busy_ += took;
+		flows_[data[src_at] - 2u].sent += data.size();
+	}
+	at(now_ + hop, [this, data = std::move(data)] { arrive(0, data); });
+}
+
+void network::arrive(u32 host, const bytes &data)
+{
+	ornic_th_rx(hosts_[host], data.data(), static_cast<u32>(data.size()));
+	touch(host);
+}
+
+u64 network::next_time() const
+{
+	u64 when = events_.empty() ? ~0ull : events_.top().when;
+
+	for (ornic_th *th : hosts_)
+		if (u64 t = ornic_th_deadline(th); t && t < when)
+			when = t;
+	return when;
+}
+
+// What was at the leaves has come to the hub, unless it has just begun.
+void network::check_data()
+{
+	bytes a(message), b(message);
+
+	for (flow &f : flows_) {
+		ornic_th_mr_read(&f.at_leaf, 0, a.data(), message);
+		ornic_th_mr_read(&f.at_hub, 0, b.data(), message);
+		if (f.done && a != b)
+			fail("wrong data");
+	}
+}
+
+void network::measure()
+{
+	double sum = 0, squares = 0;
+	u64 total = 0, seen = 0;
+
+	out_.use = static_cast<double>(busy_) / static_cast<double>(t_.ns);
+	for (const flow &f : flows_) {
+		double x = static_cast<double>(f.sent);
+
+		sum += x;
+		squares += x * x;
+	}
+	out_.jain = sum * sum / (squares * static_cast<double>(flows_.size()));
+	for (u64 ns : time_at_)
+		total += ns;
+	for (u32 n = 0; n < time_at_.size(); n++) {
+		seen += time_at_[n];
+		if (seen * 2 <= total)
+			out_.typical = n + 1;
+		if (seen * 100 <= total * 99)
+			out_.p99 = n + 1;
+	}
+	for (ornic_th *th : hosts_) {
+		out_.cnps +=
+			ornic_engine_stat(th->eng, ORNIC_STAT_RP_CNP_HANDLED);
+		out_.resent +=
+			ornic_engine_stat(th->eng, ORNIC_STAT_RETRIES) +
+			ornic_engine_stat(th->eng, ORNIC_STAT_ROCE_ADP_RETRANS);
+	}
+}
+
+shares network::run()
+{
+	if (!make()) {
+		fail("no connections");
+		return out_;
+	}
+	start_ = now_ + t_.warm_up;
+	end_ = start_ + t_.ns;
+	for (u32 i = 0; i < t_.flows; i++) {
+		bool late = t_.late && i + 1 == t_.flows;
+		u64 when = now_ + i * us;
+
+		if (late)
+			when = now_ + t_.warm_up / 2;
+		at(when, [this, i] {
+			post(flows_[i], i);
+			touch(t_.opcode == ORNIC_WQE_READ ? 0 : i + 1);
+		});
+	}
+	for (u64 shown = 0; now_ < end_ && out_.failure.empty();) {
+		now_ = std::max(now_, next_time());
+		for (ornic_th *th : hosts_)
+			th->now = now_;
+		while (!events_.empty() && events_.top().when <= now_) {
+			auto what = events_.top().what;
+
+			events_.pop();
+			what();
+		}
+		for (u32 i = 0; i < hosts_.size(); i++)
+			if (ornic_th_expire(hosts_[i]))
+				touch(i);
+		if (trace_ && now_ - shown >= 2000 * us) {
+			std::printf("# %6.1f ms: %zu in the queue\n",
+				    static_cast<double>(now_) * 1e-6,
+				    queue_.size());
+			shown = now_;
+		}
+	}
+	measure();
+	check_data();
+	return out_;
+}
+
+} // namespace
+
+shares share_port(const incast &t, bool trace)
+{
+	return network(t, trace).run();
+}
+
+} // namespace sim
