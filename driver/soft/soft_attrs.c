@@ -13,6 +13,8 @@
  *			0, QPs that are connected afterwards send packets, for a
  *			switch that reflects them, such as a bridge port with
  *			"hairpin on": tests of a single device test the wire so.
+ *	cc_params	parameters of congestion control, a name and a value each;
+ *			one is changed at a time: "rp_ai_rate 10"
  *	impair		rules by which single packets are lost, doubled, held,
  *			marked or damaged, see soft_impair.c
  */
@@ -194,14 +196,60 @@ static ssize_t impair_store(struct device *dev, struct device_attribute *attr,
 
 static DEVICE_ATTR_ADMIN_RW(impair);
 
+static ssize_t cc_params_show(struct device *dev, struct device_attribute *attr,
+			      char *buf)
+{
+	struct ornic_soft *soft = to_soft(dev);
+	ssize_t len = 0;
+	u32 i;
+
+	for (i = 0; i < ORNIC_CC_PARAM_COUNT; i++)
+		len += sysfs_emit_at(buf, len, "%s %u\n",
+				     ornic_cc_param_infos[i].name,
+				     ornic_engine_cc_get(soft->engine, i));
+	return len;
+}
+
+/* The parameter whose name is the first @len bytes of @name; COUNT if none is. */
+static u32 cc_param_find(const char *name, size_t len)
+{
+	const char *have;
+	u32 i;
+
+	for (i = 0; i < ORNIC_CC_PARAM_COUNT; i++) {
+		have = ornic_cc_param_infos[i].name;
+		if (strlen(have) == len && !memcmp(have, name, len))
+			break;
+	}
+	return i;
+}
+
+static ssize_t cc_params_store(struct device *dev,
+			       struct device_attribute *attr, const char *buf,
+			       size_t count)
+{
+	size_t len = strcspn(buf, " ");
+	u32 value;
+	int err;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	if (!buf[len])
+		return -EINVAL;
+	err = kstrtou32(buf + len + 1, 0, &value);
+	if (!err)
+		err = ornic_engine_cc_set(to_soft(dev)->engine,
+					  cc_param_find(buf, len), value);
+	return err ?: count;
+}
+
+static DEVICE_ATTR_RW(cc_params);
+
 static struct attribute *attrs[] = {
-	&dev_attr_poll_thread.attr,
-	&dev_attr_busy_poll_us.attr,
-	&dev_attr_rx_fast_path.attr,
-	&dev_attr_rx_queues.attr,
-	&dev_attr_loopback.attr,
-	&dev_attr_impair.attr,
-	NULL,
+	&dev_attr_poll_thread.attr,  &dev_attr_busy_poll_us.attr,
+	&dev_attr_rx_fast_path.attr, &dev_attr_rx_queues.attr,
+	&dev_attr_loopback.attr,     &dev_attr_cc_params.attr,
+	&dev_attr_impair.attr,	     NULL,
 };
 
 const struct attribute_group ornic_soft_attr_group = {
