@@ -52,11 +52,7 @@ static int status(struct ornic_fixture *fix)
 	return ornic_fix_status(&fix->ascq, &cqe);
 }
 
-/*
- * Let timers fire until one does something: the engine may leave a timer set
- * earlier than it needs, and sets it again when it fires.
- */
-/* Until something is sent, or the ACK timeout has come. */
+/* Let timers fire until something is sent, or the ACK timeout has come. */
 static void expire(struct ornic_fixture *fix)
 {
 	struct ornic_th *th = fix->pair.a;

@@ -160,15 +160,22 @@ static void data(struct ornic_fixture *fix, u32 n, u8 opcode, bool selective)
 	ornic_th_run(fix->pair.a);
 }
 
-/* The next frame asks for packets [@n, @n + @npkts). */
-static void expect_request(struct kunit *test, struct ornic_fixture *fix, u32 n,
-			   u32 npkts)
+/* The next frame asks for @npkts packets at PSN @n, from packet @at of bm on. */
+static void expect_request_at(struct kunit *test, struct ornic_fixture *fix,
+			      u32 n, u32 at, u32 npkts)
 {
 	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
 	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_REQUEST);
 	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
-	KUNIT_EXPECT_EQ(test, fix->pkt.va, fix->bm.iova + n * MTU);
+	KUNIT_EXPECT_EQ(test, fix->pkt.va, fix->bm.iova + at * MTU);
 	KUNIT_EXPECT_EQ(test, fix->pkt.dma_len, npkts * MTU);
+}
+
+/* The next frame asks for packets [@n, @n + @npkts) of the READ of bm. */
+static void expect_request(struct kunit *test, struct ornic_fixture *fix, u32 n,
+			   u32 npkts)
+{
+	expect_request_at(test, fix, n, n, npkts);
 }
 
 /* The ACK timeout is far away. */
@@ -329,6 +336,123 @@ static void gaps_before_a_nak(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
+/* Two READs into the same memory: what the second has read is left there. */
+static void gaps_keep_the_order_in_a_sink(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+	struct ornic_cqe cqe;
+	u8 byte;
+	u32 i;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, MTU);
+	expect_request_at(test, fix, 8, 0, 1);
+	data(fix, 8, ONLY, true);
+	expect_request(test, fix, 0, 8);
+	for (i = 0; i < 8; i++)
+		data(fix, i, !i ? FIRST : i < 7 ? MIDDLE : LAST, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	/* It comes twice, for the first READ has been completed since. */
+	expect_request_at(test, fix, 8, 0, 1);
+	data(fix, 8, ONLY, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	ornic_th_mr_read(&fix->am, 0, &byte, 1);
+	KUNIT_EXPECT_EQ(test, byte, 8);
+}
+
+/* An RNR NAK counts when the responses before it are here, and once. */
+static void gaps_before_an_rnr_nak(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+	struct ornic_th *th = fix->pair.a;
+	u32 i;
+
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	ornic_fix_drain(fix);
+	for (i = 0; i < 7; i++)
+		data(fix, i, !i ? FIRST : MIDDLE, false);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 8, ORNIC_AETH_RNR | 1, NULL,
+			  0);
+	expect_request(test, fix, 7, 1);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(th->eng, ORNIC_STAT_RNR_NAK_RCVD), 0);
+	data(fix, 7, ONLY, false);
+	expect_success(test, fix);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(th->eng, ORNIC_STAT_RNR_NAK_RCVD), 1);
+	pass_time(fix, 10 * US);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 8));
+}
+
+#define LONG (ORNIC_READ_PIECE * 2 + 10) /* packets, of SHORT_MTU bytes */
+#define SHORT_MTU 256u
+
+/*
+ * A long READ goes out in pieces, two of them at a time; what is outstanding fits
+ * the window in which responses are told apart.
+ */
+static void gaps_of_a_long_read(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th_mr mr = {};
+	struct ornic_lsge sge;
+	struct ornic_th_wr wr = { .opcode = ORNIC_WQE_READ,
+				  .flags = ORNIC_WQE_SIGNALED,
+				  .nsge = 1,
+				  .sge = &sge };
+	struct ornic_cqe cqe;
+	u32 i, n, pieces = 0;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.mtu = 1;
+	fix->a.conn.max_rd_atomic = 2;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.a, &mr, LONG * SHORT_MTU, 0,
+					 1, ORNIC_ACCESS_MR_MASK),
+			0);
+	sge = ornic_fix_sge(&mr, 0, LONG * SHORT_MTU);
+	wr.raddr = fix->bm.iova;
+	wr.rkey = fix->bm.key;
+	ornic_th_post_send(&fix->a, &wr);
+	ornic_th_kick(&fix->a);
+	for (i = 0; i < LONG; i++) {
+		while (ornic_fix_sent(fix)) {
+			KUNIT_EXPECT_EQ(
+				test, fix->pkt.psn,
+				ornic_psn_add(PSN, pieces * ORNIC_READ_PIECE));
+			n = min_t(u32, ORNIC_READ_PIECE,
+				  LONG - pieces * ORNIC_READ_PIECE);
+			KUNIT_EXPECT_EQ(test, fix->pkt.dma_len, n * SHORT_MTU);
+			pieces++;
+		}
+		KUNIT_EXPECT_LE(test, pieces, i / ORNIC_READ_PIECE + 2);
+		n = i % ORNIC_READ_PIECE;
+		ornic_fix_respond(fix,
+				  i + 1 == LONG || n + 1 == ORNIC_READ_PIECE ?
+					  LAST :
+				  n ? MIDDLE :
+				      FIRST,
+				  PSN + i, ACK, fix->buf, SHORT_MTU);
+	}
+	KUNIT_EXPECT_EQ(test, pieces, 3);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(cqe.byte_len), LONG * SHORT_MTU);
+	ornic_th_mr_fini(&mr);
+}
+
+/* UC has no responses by which ornics could know each other. */
+static void gaps_are_not_for_uc(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_UC);
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_FALSE(test, fix->pkt.selective);
+}
+
 static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(replay_goes_on_with_what_is_to_come),
 	KUNIT_CASE(replay_parts_wait),
@@ -340,6 +464,10 @@ static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(gaps_learn_to_wait),
 	KUNIT_CASE(gaps_wait_for_the_end),
 	KUNIT_CASE(gaps_before_a_nak),
+	KUNIT_CASE(gaps_keep_the_order_in_a_sink),
+	KUNIT_CASE(gaps_before_an_rnr_nak),
+	KUNIT_CASE(gaps_of_a_long_read),
+	KUNIT_CASE(gaps_are_not_for_uc),
 	{}
 };
 

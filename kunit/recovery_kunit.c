@@ -251,7 +251,7 @@ static void gap_is_asked_for_again(struct kunit *test)
 	u32 round;
 
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
-	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8, 8);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
 	ornic_fix_respond(fix, ORNIC_OP_READ_RESP_ONLY, PSN + 1, ACK, fix->buf,
 			  8);

@@ -172,11 +172,49 @@ static void reorder_names_what_is_kept(struct kunit *test)
 	bitmap = (u8 *)fix->rx.seg[0].ptr + fix->pkt.hdr_len;
 	KUNIT_EXPECT_EQ(test, bitmap[0], 0x0b);
 	KUNIT_EXPECT_EQ(test, bitmap[4], 0x80);
+	/* Of one that is kept already, or with a standard peer, there is none. */
+	selective_request(fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NONE);
 	fix->pair.a->now += 100 * US;
 	request(fix, 41);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NONE);
+}
+
+/*
+ * A SEND that was kept finds no receive: a standard peer that has got a NAK sends it
+ * again, and only that one is refused.
+ */
+static void reorder_refuses_once(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 1);
+
+	request(fix, 1);
 	expect_ack(test, fix, SEQ_NAK, 0);
-	KUNIT_EXPECT_FALSE(test, fix->pkt.selective);
-	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 0);
+	request(fix, 0);
+	expect_ack(test, fix, ACK, 0);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	request(fix, 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix) & ORNIC_AETH_TYPE_MASK,
+			ORNIC_AETH_RNR);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	/* One that repeats selectively does not send it again of itself. */
+	ornic_fix_recv(&fix->a, &fix->am, 1, 64, 64);
+	selective_request(fix, 2);
+	selective_request(fix, 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix) & ORNIC_AETH_TYPE_MASK,
+			ORNIC_AETH_RNR);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 2));
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+/* What is longer than the path MTU is not kept: it would be refused. */
+static void reorder_keeps_no_long_packets(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 1);
+
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 1, 0, 0, MTU + 4);
+	expect_ack(test, fix, SEQ_NAK, 0);
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
 }
 
 /* A NAK that was in vain makes the next ones wait, but not for ever. */
@@ -277,6 +315,48 @@ static void reorder_goes_back_if_nothing_is_kept(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
+/* Bits of what was not sent make nothing that is not sent be sent. */
+static void reorder_stays_in_its_window(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       60 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 32);
+	selective_nak(fix, 1, 0x80000000);
+	while (ornic_fix_sent(fix))
+		KUNIT_EXPECT_LT(test, ornic_psn_diff(fix->pkt.psn, PSN), 32);
+}
+
+/*
+ * A peer drops what it kept without notice: what it named is sent again in the end,
+ * a window at a time.
+ */
+static void reorder_does_not_trust_old_news(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_th *th;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.timeout = 20;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	th = fix->pair.a;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       8 * MTU);
+	ornic_fix_drain(fix);
+	selective_nak(fix, 0, 0x7f);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	/* The probe goes out, the oldest, then all. */
+	for (i = 0; i < 3; i++) {
+		th->now = ornic_th_deadline(th);
+		ornic_th_expire(th);
+		ornic_th_run(th);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), i < 2 ? 1 : 8);
+	}
+}
+
 /* Bits of what was not sent, or of READs, mean nothing. */
 static void reorder_believes_no_more_than_was_sent(struct kunit *test)
 {
@@ -337,9 +417,13 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_forgets_in_time),
 	KUNIT_CASE(reorder_ends_with_the_qp),
 	KUNIT_CASE(reorder_names_what_is_kept),
+	KUNIT_CASE(reorder_refuses_once),
+	KUNIT_CASE(reorder_keeps_no_long_packets),
 	KUNIT_CASE(reorder_learns_to_wait),
 	KUNIT_CASE(reorder_resends_what_is_missing),
 	KUNIT_CASE(reorder_goes_back_if_nothing_is_kept),
+	KUNIT_CASE(reorder_stays_in_its_window),
+	KUNIT_CASE(reorder_does_not_trust_old_news),
 	KUNIT_CASE(reorder_believes_no_more_than_was_sent),
 	KUNIT_CASE(reorder_probes_before_the_timeout),
 	{}

@@ -21,7 +21,7 @@ struct ornic_engine;
 #define ORNIC_CC_PARAMS(P) \
 	P(RP_ENABLE, rp_enable, 1, 0, 1)		/* react to CNPs and BECN */ \
 	P(CLAMP_TGT_RATE, rp_clamp_tgt_rate, 0, 0, 1)	/* each CNP sets the target rate */ \
-	P(CLAMP_TGT_RATE_ATI, rp_clamp_tgt_rate_ati, 1, 0, 1) /* one after an increase by time does */ \
+	P(CLAMP_TGT_RATE_ATI, rp_clamp_tgt_rate_ati, 1, 0, 1) /* after an increase by time */ \
 	P(TIME_RESET, rp_time_reset, 300, 1, 131071)	/* us between increases */ \
 	P(BYTE_RESET, rp_byte_reset, 32767, 0, 1 << 30)	/* bytes between them; 0 = never */ \
 	P(THRESHOLD, rp_threshold, 1, 1, 31)		/* increases in each stage */ \

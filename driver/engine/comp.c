@@ -76,6 +76,9 @@ void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u64 took = ctx->now - sq->rtt.start;
 
 	sq->rtt.start = 0;
+	/* It is compared with PSNs to come, so it must not fall far behind. */
+	if (ornic_psn_diff(sq->retry.recover, sq->acked) < 0)
+		sq->retry.recover = sq->acked;
 	smooth_rtt(sq, took);
 	sq->rtt.last = min_t(u64, took, timeout / 4);
 	sq->rtt.congested = took > timeout / 8;
@@ -283,27 +286,36 @@ static void rx_fatal_nak(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 code)
 				ORNIC_VERR_BAD_RESPONSE);
 }
 
+/* The peer refuses the oldest request, by an RNR NAK or a fatal one. */
+static void take_refusal(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 u8 syndrome)
+{
+	u8 type = syndrome & ORNIC_AETH_TYPE_MASK;
+	u8 value = syndrome & ORNIC_AETH_VALUE_MASK;
+
+	if (type == ORNIC_AETH_NAK)
+		rx_fatal_nak(ctx, qp, value);
+	else if (type == ORNIC_AETH_RNR && qp->sq.wait == ORNIC_WAIT_NONE)
+		ornic_retry_rnr(ctx, qp, value);
+}
+
 static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   const struct ornic_pkt *pkt)
 {
-	u8 type = pkt->syndrome & ORNIC_AETH_TYPE_MASK;
-	u8 value = pkt->syndrome & ORNIC_AETH_VALUE_MASK;
-	u32 end = type == ORNIC_AETH_ACK ? ornic_psn_add(pkt->psn, 1) :
-					   pkt->psn;
+	bool ack = (pkt->syndrome & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_ACK;
+	u32 end = ack ? ornic_psn_add(pkt->psn, 1) : pkt->psn;
 	u32 before = qp->sq.acked;
 
 	ornic_trace(qp, ORNIC_TRACE_ACK, pkt->syndrome, pkt->psn, pkt->msn);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_RCVD);
 	if (!ornic_comp_up_to(ctx, qp, end)) {
-		ornic_gaps_ack(ctx, qp, end, type != ORNIC_AETH_ACK);
+		ornic_gaps_ack(ctx, qp, pkt, end);
 		return;
 	}
-	if (type == ORNIC_AETH_NAK && value == ORNIC_NAK_PSN_SEQ)
+	if (pkt->syndrome == (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ))
 		ornic_retry_nak(ctx, qp, pkt, before != qp->sq.acked);
-	else if (type == ORNIC_AETH_NAK)
-		rx_fatal_nak(ctx, qp, value);
-	else if (type == ORNIC_AETH_RNR && qp->sq.wait == ORNIC_WAIT_NONE)
-		ornic_retry_rnr(ctx, qp, value);
+	else if (!ack)
+		take_refusal(ctx, qp, pkt->syndrome);
 }
 
 /*
@@ -313,8 +325,9 @@ static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static bool read_fits(const struct ornic_qp *qp, const struct ornic_swqe *sw,
 		      const struct ornic_pkt *pkt, u32 i)
 {
-	bool last = i + 1 == sw->npkts, end = pkt->op->flags & ORNIC_OPF_END;
-	u32 len = last ? sw->length - i * qp->mtu : qp->mtu;
+	bool last = i + 1 == ornic_piece_end(sw, i);
+	bool end = pkt->op->flags & ORNIC_OPF_END;
+	u32 len = i + 1 == sw->npkts ? sw->length - i * qp->mtu : qp->mtu;
 
 	return (end || !last) && (last || !end || sw->asked_again) &&
 	       pkt->payload_len == len;
@@ -382,14 +395,17 @@ bool ornic_comp_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_sq *sq = &qp->sq;
 	u32 next = ornic_psn_add(sq->acked, 1);
+	u32 at = ornic_psn_diff(next, sw->first_psn);
 
 	if (sw->kind != ORNIC_OPF_READ) {
 		ornic_comp_success(ctx, qp, sw);
 		return true;
 	}
 	ornic_comp_progress(ctx, qp, next);
-	if (next == ornic_psn_add(sw->first_psn, sw->npkts))
+	if (at == sw->npkts)
 		return ornic_comp_read(ctx, qp, sw);
+	if (at % ORNIC_READ_PIECE == 0 && sq->rd_out)
+		sq->rd_out--;
 	/* It overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(next, sq->psn) > 0)
 		ornic_req_seek(qp, next);
@@ -429,6 +445,18 @@ static noinline void learn_peer(struct ornic_sq *sq,
 					 ORNIC_SELECTIVE_NO;
 }
 
+static void advance_over_gaps(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	u8 syndrome;
+
+	ornic_gaps_advance(ctx, qp);
+	if (!qp->sq.gaps.refusal)
+		return;
+	syndrome = ornic_gaps_refusal(&qp->sq);
+	if (syndrome)
+		take_refusal(ctx, qp, syndrome);
+}
+
 void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   const struct ornic_pkt *pkt)
 {
@@ -451,7 +479,7 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	else
 		rx_ack(ctx, qp, pkt);
 	if (unlikely(sq->gaps.open))
-		ornic_gaps_advance(ctx, qp);
+		advance_over_gaps(ctx, qp);
 	if (unlikely(pkt->becn || sq->marks.on))
 		ornic_cc_acked(qp, pkt, before);
 }

@@ -20,10 +20,11 @@
 /* A round trip, at least, and before one is measured. */
 #define MIN_EPOCH_NS 50000ull
 #define FIRST_EPOCH_NS 2000000ull
-/* As in reorder.c: late shrinks by this part, its limit, and that of a judgement */
-#define LATE_SHIFT 4
+/* As in reorder.c: the most that a response may be late, and a judgement take */
 #define MAX_LATE_NS 20000000ull
 #define JUDGE_NS 20000000ull
+/* SGEs of a WQE that are compared with those of another */
+#define MAX_COMPARED 4
 
 static u32 slot_of(u32 psn)
 {
@@ -54,6 +55,7 @@ static void clear_maps(struct ornic_gaps *gaps)
 {
 	memset(gaps->got, 0, sizeof(gaps->got));
 	memset(gaps->resent, 0, sizeof(gaps->resent));
+	memset(gaps->held, 0, sizeof(gaps->held));
 	gaps->used = false;
 }
 
@@ -70,6 +72,7 @@ void ornic_gaps_forget(struct ornic_sq *sq, u32 end)
 		clear_bit_of(gaps->got, psn);
 		clear_bit_of(gaps->resent[0], psn);
 		clear_bit_of(gaps->resent[1], psn);
+		clear_bit_of(gaps->held, psn);
 	}
 }
 
@@ -120,18 +123,32 @@ static bool was_resent(const struct ornic_gaps *gaps, u32 psn)
 	return has_bit(gaps->resent[0], psn) || has_bit(gaps->resent[1], psn);
 }
 
+/* The request for a piece of the READ @sw that @psn is in has this PSN ... */
+static u32 piece_first(const struct ornic_swqe *sw, u32 psn)
+{
+	u32 at = ornic_psn_diff(psn, sw->first_psn);
+
+	return ornic_psn_add(sw->first_psn, at - at % ORNIC_READ_PIECE);
+}
+
+/* ... and this is one past the last one of its response. */
+static u32 piece_after(const struct ornic_swqe *sw, u32 psn)
+{
+	u32 at = ornic_psn_diff(psn, sw->first_psn);
+
+	return ornic_psn_add(sw->first_psn, ornic_piece_end(sw, at));
+}
+
 /*
  * True if @psn, of @sw, is to be sent again: it has not arrived, and was not sent
- * again within the last round trip.
+ * again within the last round trip. What is outstanding is in the window.
  */
 static bool is_missing(const struct ornic_sq *sq, const struct ornic_swqe *sw,
 		       u32 psn)
 {
 	const struct ornic_gaps *gaps = &sq->gaps;
 
-	if (!is_in_window(sq, psn))
-		return true;
-	if (was_resent(gaps, psn))
+	if (!is_in_window(sq, psn) || was_resent(gaps, psn))
 		return false;
 	if (ornic_swqe_is_fetch(sw))
 		return !has_bit(gaps->got, psn);
@@ -142,19 +159,21 @@ static bool is_missing(const struct ornic_sq *sq, const struct ornic_swqe *sw,
 	       (!gaps->open || ornic_psn_diff(psn, gaps->executed) >= 0);
 }
 
-/* Has the peer executed the READ or atomic @sw, as far as is known? */
-static bool is_executed(const struct ornic_sq *sq, const struct ornic_swqe *sw)
+/* Has the peer executed the request for @psn of the READ @sw, as far as is known? */
+static bool is_executed(const struct ornic_sq *sq, const struct ornic_swqe *sw,
+			u32 psn)
 {
-	return ornic_psn_diff(sq->acked, sw->first_psn) > 0 ||
-	       (sq->gaps.open &&
-		ornic_psn_diff(sq->gaps.executed, sw->first_psn) > 0);
+	u32 first = piece_first(sw, psn);
+
+	return ornic_psn_diff(sq->acked, first) > 0 ||
+	       (sq->gaps.open && ornic_psn_diff(sq->gaps.executed, first) > 0);
 }
 
 /* How many PSNs from gaps.at on, of @sw, are missing and go again in one packet. */
 static u32 run_of(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 {
 	u32 psn = sq->gaps.at, n = 0;
-	u32 left = sw->npkts - ornic_psn_diff(psn, sw->first_psn);
+	u32 left = ornic_psn_diff(piece_after(sw, psn), psn);
 
 	left = min_t(u32, left, ornic_psn_diff(sq->gaps.end, psn));
 	if (sw->kind != ORNIC_OPF_READ)
@@ -165,55 +184,58 @@ static u32 run_of(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 }
 
 /*
- * A part of a READ would be another READ to a peer that has not executed it. A NAK
+ * A part would be another READ to a peer that has not executed the request. A NAK
  * that comes a round trip after all of it has gone again is news.
  */
 static u32 whole_of(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 		    const struct ornic_swqe *sw)
 {
 	struct ornic_gaps *gaps = &sq->gaps;
-	bool again = gaps->whole_psn == sw->first_psn &&
+	u32 first = piece_first(sw, gaps->at);
+	u32 end = piece_after(sw, gaps->at);
+	bool again = gaps->whole_psn == first && sq->rtt.smooth &&
 		     ctx->now - gaps->whole_at > sq->rtt.smooth;
 
-	if (again || is_missing(sq, sw, sw->first_psn)) {
-		gaps->at = sw->first_psn;
-		gaps->whole_psn = sw->first_psn;
+	if (again ||
+	    (is_missing(sq, sw, first) && !has_bit(gaps->held, first))) {
+		gaps->at = first;
+		gaps->whole_psn = first;
 		gaps->whole_at = ctx->now;
-		return sw->npkts;
+		return ornic_psn_diff(end, first);
 	}
-	gaps->at = ornic_psn_add(sw->first_psn, sw->npkts);
+	gaps->at = end;
 	return 0;
 }
 
-/* What is missing first of a READ of a standard peer. */
+/* What is missing first of a piece that a standard peer has executed. */
 static u32 first_gap_of(struct ornic_sq *sq, const struct ornic_swqe *sw)
 {
-	u32 end = ornic_psn_add(sw->first_psn, sw->npkts), n;
 	struct ornic_gaps *gaps = &sq->gaps;
+	u32 end = piece_after(sw, gaps->at), n;
 
-	gaps->at = sw->first_psn;
+	gaps->at = piece_first(sw, gaps->at);
 	if (ornic_psn_diff(gaps->at, sq->acked) < 0)
 		gaps->at = sq->acked;
 	while (gaps->at != end && gaps->at != gaps->end &&
-	       is_in_window(sq, gaps->at) && has_bit(gaps->got, gaps->at))
+	       has_bit(gaps->got, gaps->at))
 		gaps->at = ornic_psn_add(gaps->at, 1);
-	n = run_of(sq, sw);
+	n = gaps->at != end ? run_of(sq, sw) : 0;
 	if (!n)
 		gaps->at = end;
 	return n;
 }
 
 /*
- * How many PSNs of @sw, from gaps.at on, go again in one packet; gaps.at is moved
- * to the first of them. 0: none are left, and gaps.at is beyond.
+ * How many PSNs of the piece of @sw that gaps.at is in go again in one packet;
+ * gaps.at is moved to the first of them. 0: none are left, and gaps.at is beyond.
  */
 static u32 next_of(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 		   const struct ornic_swqe *sw)
 {
-	u32 end = ornic_psn_add(sw->first_psn, sw->npkts), n;
 	struct ornic_gaps *gaps = &sq->gaps;
+	u32 end = piece_after(sw, gaps->at), n;
 
-	if (ornic_swqe_is_fetch(sw) && !is_executed(sq, sw))
+	if (ornic_swqe_is_fetch(sw) && !is_executed(sq, sw, gaps->at))
 		return whole_of(ctx, sq, sw);
 	if (ornic_swqe_is_fetch(sw) && sq->selective == ORNIC_SELECTIVE_NO)
 		return first_gap_of(sq, sw);
@@ -297,6 +319,7 @@ static void turn_epoch(const struct ornic_ctx *ctx, struct ornic_sq *sq)
 	if (age >= 2 * rto)
 		memset(gaps->resent[1], 0, sizeof(gaps->resent[1]));
 	memset(gaps->resent[0], 0, sizeof(gaps->resent[0]));
+	memset(gaps->held, 0, sizeof(gaps->held));
 	gaps->epoch = ctx->now;
 }
 
@@ -319,10 +342,26 @@ void ornic_gaps_probe(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u32 last = ornic_psn_add(sq->max_psn, ORNIC_PSN_MASK);
 
 	memset(sq->gaps.resent, 0, sizeof(sq->gaps.resent));
-	if (sq->gaps.open)
+	if (sq->gaps.open) {
 		ornic_gaps_ask(ctx, qp, sq->acked, sq->gaps.executed);
-	else
-		ornic_gaps_ask(ctx, qp, last, sq->max_psn);
+		return;
+	}
+	/* The peer may have dropped what it kept. */
+	clear_bit_of(sq->gaps.got, last);
+	ornic_gaps_ask(ctx, qp, last, sq->max_psn);
+}
+
+void ornic_gaps_doubt(struct ornic_sq *sq)
+{
+	u32 wqe = sq->tail, psn = sq->acked;
+	const struct ornic_swqe *sw;
+
+	for (; psn != sq->max_psn && is_in_window(sq, psn);
+	     psn = ornic_psn_add(psn, 1)) {
+		sw = owner_from(sq, psn, &wqe);
+		if (sw && !ornic_swqe_is_fetch(sw))
+			clear_bit_of(sq->gaps.got, psn);
+	}
 }
 
 void ornic_gaps_oldest(const struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -360,8 +399,8 @@ static void mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 }
 
 /*
- * The peer keeps @psn, of the WQE of index @i or a later one. Of a READ it may keep
- * the request, but has sent nothing.
+ * The peer keeps @psn, of the WQE of index @i or a later one. Of a READ it keeps the
+ * request, which then need not go again now, but has sent nothing.
  */
 static void note_kept(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
 		      u32 *i)
@@ -369,26 +408,34 @@ static void note_kept(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_swqe *sw;
 
-	if (!is_in_window(sq, psn) || ornic_psn_diff(psn, sq->max_psn) >= 0)
-		return;
 	sw = owner_from(sq, psn, i);
-	if (sw && !ornic_swqe_is_fetch(sw) && !has_bit(sq->gaps.got, psn))
+	if (!sw || has_bit(sq->gaps.got, psn))
+		return;
+	sq->gaps.used = true;
+	if (ornic_swqe_is_fetch(sw))
+		set_bit_of(sq->gaps.held, psn);
+	else
 		mark(ctx, qp, psn);
 }
 
 u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    const struct ornic_pkt *pkt)
 {
-	u32 len = min_t(u32, pkt->payload_len, ORNIC_SACK_BYTES), bit;
+	u32 len = min_t(u32, pkt->payload_len, ORNIC_SACK_BYTES), bit, psn;
 	u32 last = pkt->psn, wqe = qp->sq.tail;
 	u8 bitmap[ORNIC_SACK_BYTES] = { 0 };
+	struct ornic_sq *sq = &qp->sq;
 
 	ornic_pkt_copy_payload(pkt, bitmap, len);
 	for (bit = 0; bit < 8 * len; bit++) {
 		if (!(bitmap[bit / 8] & 1u << bit % 8))
 			continue;
-		last = ornic_psn_add(pkt->psn, bit + 1);
-		note_kept(ctx, qp, last, &wqe);
+		psn = ornic_psn_add(pkt->psn, bit + 1);
+		if (!is_in_window(sq, psn) ||
+		    ornic_psn_diff(psn, sq->max_psn) >= 0)
+			break;
+		note_kept(ctx, qp, psn, &wqe);
+		last = psn;
 	}
 	return last;
 }
@@ -411,7 +458,7 @@ static void begin_judging(struct ornic_sq *sq, u64 now, u64 noticed)
 {
 	struct ornic_gaps *gaps = &sq->gaps;
 
-	gaps->late -= gaps->late >> LATE_SHIFT;
+	gaps->late = ornic_less_late(gaps->late);
 	if (was_resent(gaps, sq->acked) ||
 	    (gaps->judged && now - gaps->judged < JUDGE_NS))
 		return;
@@ -467,6 +514,13 @@ void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		wait_for_late(ctx, qp);
 }
 
+/* Responses before @limit that are missing do not come by themselves. */
+static void note_lost(struct ornic_sq *sq, u32 limit)
+{
+	if (ornic_psn_diff(limit, sq->gaps.limit) > 0)
+		sq->gaps.limit = limit;
+}
+
 /* Responses before @limit that are missing were lost, or are late. */
 static void ask_before(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit)
 {
@@ -475,12 +529,56 @@ static void ask_before(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit)
 
 	if (ornic_psn_diff(limit, sq->acked) <= 0)
 		return;
-	if (ornic_psn_diff(limit, gaps->limit) > 0)
-		gaps->limit = limit;
+	note_lost(sq, limit);
 	if (!gaps->late)
 		ask_now(ctx, qp, limit, ctx->now);
 	else if (!gaps->ask_at)
 		wait_for_late(ctx, qp);
+}
+
+/* Do two WQEs write to the same memory, or have too many SGEs to tell? */
+static bool do_overlap(const struct ornic_swqe *a, const struct ornic_swqe *b)
+{
+	const struct ornic_lsge *x, *y;
+	u32 i, j;
+
+	if (a->nsge > MAX_COMPARED || b->nsge > MAX_COMPARED)
+		return true;
+	for (i = 0; i < a->nsge; i++) {
+		for (j = 0; j < b->nsge; j++) {
+			x = &a->sge[i];
+			y = &b->sge[j];
+			if (x->addr < y->addr + y->length &&
+			    y->addr < x->addr + x->length)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool has_sink(const struct ornic_swqe *sw)
+{
+	return ornic_swqe_is_fetch(sw) &&
+	       !(sw->kind & ORNIC_OPF_EMPTY_RESPONSE);
+}
+
+/*
+ * True if an older READ or atomic writes to the memory of @sw. Its response comes
+ * first there, as that of the newest WQE is what is left in the end.
+ */
+static bool must_wait_for_sink(struct ornic_sq *sq, const struct ornic_swqe *sw)
+{
+	const struct ornic_swqe *older;
+	u32 i;
+
+	for (i = sq->tail; has_sink(sw); i++) {
+		older = ornic_swqe(sq, i);
+		if (older == sw)
+			break;
+		if (has_sink(older) && do_overlap(older, sw))
+			return true;
+	}
+	return false;
 }
 
 void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -492,30 +590,66 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (!sw || !ornic_swqe_is_fetch(sw))
 		return;
-	note_executed(sq, ornic_psn_add(sw->first_psn, sw->npkts));
+	note_executed(sq, piece_after(sw, pkt->psn));
 	/* One that does not fit fails the WQE when its turn comes. */
-	if (is_in_window(sq, pkt->psn) && !has_bit(sq->gaps.got, pkt->psn) &&
-	    ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
+	if (must_wait_for_sink(sq, sw))
+		note_lost(sq, ornic_psn_add(pkt->psn, 1));
+	else if (is_in_window(sq, pkt->psn) &&
+		 !has_bit(sq->gaps.got, pkt->psn) &&
+		 ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
 		mark(ctx, qp, pkt->psn);
 		ornic_retry_postpone(ctx, qp);
 	}
 	ask_before(ctx, qp,
-		   pkt->op->flags & ORNIC_OPF_END ? pkt->psn : sw->first_psn);
+		   pkt->op->flags & ORNIC_OPF_END ? pkt->psn :
+						    piece_first(sw, pkt->psn));
 }
 
-void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end,
-		    bool refused)
+/* The peer has waited for the request @end as long as its path may be late. */
+static void request_is_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			    const struct ornic_pkt *pkt, u32 end)
+{
+	struct ornic_sq *sq = &qp->sq;
+	u32 last = ornic_gaps_sack(ctx, qp, pkt);
+
+	if (sq->selective != ORNIC_SELECTIVE_YES) {
+		ornic_retry_back(ctx, qp, end);
+		ornic_retry_gap(ctx, qp, sq->acked, end);
+		return;
+	}
+	if (last == end)
+		last = ornic_psn_add(end, 1);
+	ornic_retry_gap(ctx, qp, sq->acked, last);
+}
+
+void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    const struct ornic_pkt *pkt, u32 end)
 {
 	struct ornic_sq *sq = &qp->sq;
 
 	note_executed(sq, end);
-	if (refused && sq->selective != ORNIC_SELECTIVE_YES)
-		ornic_req_seek(qp, end);
-	/* The peer has waited for the request as long as its path may be late. */
-	if (refused)
-		ornic_retry_gap(ctx, qp, sq->acked, ornic_psn_add(end, 1));
-	else
-		ask_before(ctx, qp, end);
+	if (pkt->syndrome == (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)) {
+		request_is_lost(ctx, qp, pkt, end);
+		return;
+	}
+	/* An RNR NAK or a fatal one counts when all before it is complete. */
+	if ((pkt->syndrome & ORNIC_AETH_TYPE_MASK) != ORNIC_AETH_ACK) {
+		sq->gaps.refusal = pkt->syndrome;
+		sq->gaps.refusal_psn = end;
+	}
+	ask_before(ctx, qp, end);
+}
+
+u8 ornic_gaps_refusal(struct ornic_sq *sq)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	u8 syndrome = gaps->refusal;
+	s32 diff = ornic_psn_diff(gaps->refusal_psn, sq->acked);
+
+	if (diff > 0)
+		return 0;
+	gaps->refusal = 0;
+	return diff ? 0 : syndrome;
 }
 
 void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -530,7 +664,6 @@ void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	}
 	if (ornic_psn_diff(sq->gaps.executed, sq->acked) <= 0)
 		sq->gaps.open = false;
-	else if (sq->selective == ORNIC_SELECTIVE_NO &&
-		 !was_resent(&sq->gaps, sq->acked))
+	else if (!was_resent(&sq->gaps, sq->acked))
 		ask_before(ctx, qp, sq->gaps.limit);
 }

@@ -41,6 +41,11 @@
 #define ORNIC_SEND_WINDOW 128
 #define ORNIC_SELECTIVE_WINDOW 512
 #define ORNIC_ACK_INTERVAL 32
+/*
+ * A READ is requested in pieces of so many response packets, so that all that is
+ * outstanding fits ORNIC_GAPS_WINDOW.
+ */
+#define ORNIC_READ_PIECE 256
 /* Initial window; each response in time adds to it. */
 #define ORNIC_FIRST_WINDOW 32
 /* The window does not shrink below this for a lost packet, ... */
@@ -66,7 +71,6 @@
 /* PSNs ahead of the expected one that a responder keeps. */
 #define ORNIC_REORDER_WINDOW 512
 #define ORNIC_SACK_BYTES (ORNIC_REORDER_WINDOW / 8)
-#define ORNIC_NEVER (~0ull) /* a time */
 /* How long what precedes a fatal NAK may take to leave, ns. */
 #define ORNIC_DRAIN_NS 4000000000ull
 
@@ -97,6 +101,24 @@ static inline struct ornic_swqe *ornic_swqe(struct ornic_sq *sq, u32 index)
 static inline bool ornic_swqe_is_fetch(const struct ornic_swqe *sw)
 {
 	return sw->kind & ORNIC_OPF_HAS_RESPONSE;
+}
+
+/* Where the piece of the READ @sw ends that packet @at of its response is in. */
+static inline u32 ornic_piece_end(const struct ornic_swqe *sw, u32 at)
+{
+	u32 end = at - at % ORNIC_READ_PIECE + ORNIC_READ_PIECE;
+
+	return min_t(u32, end, sw->npkts);
+}
+
+/*
+ * How late what is overdue may be from now on, ns: a sixteenth less, and none when
+ * a timer would not be worth it.
+ */
+static inline u64 ornic_less_late(u64 late)
+{
+	late -= late >> 4;
+	return late < 1000 ? 0 : late;
 }
 
 /* Retransmission timeout of RFC 6298, without its least value, ns. */
@@ -193,9 +215,12 @@ static inline bool ornic_cc_waits(const struct ornic_ctx *ctx,
  */
 static inline bool ornic_cc_wants_ack(const struct ornic_qp *qp)
 {
-	return unlikely(READ_ONCE(qp->cc.paced)) &&
-	       (qp->sq.unacked_pkts + 1ull) * qp->mtu * 80 >=
-		       data_race(qp->cc.rate);
+	u64 bytes = (qp->sq.unacked_pkts + 1ull) * qp->mtu;
+
+	if (likely(!READ_ONCE(qp->cc.paced)))
+		return false;
+	/* Without its lock: an older rate does as well. */
+	return bytes * 80 >= data_race(qp->cc.rate);
 }
 
 /* sq: the response @pkt has moved sq.acked from @before. */
@@ -347,6 +372,13 @@ bool ornic_comp_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end);
 /* sq, not rq: the host's timer fired; the deadline may have passed. */
 noinline void ornic_retry_expire(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
+/*
+ * sq: a standard peer misses the request @psn, and responses before it are missing:
+ * go back to it, once in a round trip.
+ */
+noinline void ornic_retry_back(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			       u32 psn);
+
 /* sq: start, move or stop the timers after sending or progress. */
 void ornic_retry_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
@@ -433,11 +465,20 @@ noinline void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			      const struct ornic_pkt *pkt);
 
 /*
- * sq, not rq: an ACK of all before @end while a READ response is missing there.
- * @refused: it was a NAK of the request with the PSN @end.
+ * sq, not rq: an ACK of all before @end, or a NAK of the request @end, while a READ
+ * response before it is missing.
  */
 noinline void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			     u32 end, bool refused);
+			     const struct ornic_pkt *pkt, u32 end);
+
+/*
+ * sq: the syndrome of an RNR NAK or fatal one of the oldest request, which had to
+ * wait for responses before it; 0 if there is none.
+ */
+noinline u8 ornic_gaps_refusal(struct ornic_sq *sq);
+
+/* sq: the peer may have dropped the requests that it kept. */
+noinline void ornic_gaps_doubt(struct ornic_sq *sq);
 
 /* sq, not rq: complete what has become the oldest and has arrived before. */
 noinline void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp);
@@ -485,8 +526,8 @@ __flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
 				      const struct ornic_pkt *pkt);
 
 /*
- * rq: execute a request packet, of which all is checked but PSN and content, and
- * schedule its response.
+ * rq: execute a request packet, of which all is checked but PSN and content. The
+ * caller schedules the response that the verdict calls for.
  */
 noinline enum ornic_verdict ornic_resp_execute(struct ornic_ctx *ctx,
 					       struct ornic_qp *qp,

@@ -161,6 +161,8 @@ struct ornic_gaps {
 	u64 epoch; /* when @resent[0] began, ns */
 	u32 whole_psn; /* first PSN of the READ that went again as a whole last ... */
 	u64 whole_at; /* ... at this time, ns */
+	u8 refusal; /* an RNR or fatal NAK that waits for responses; 0 = none ... */
+	u32 refusal_psn; /* ... and its PSN */
 	/* Responses that may be late only; struct ornic_ahead has the same laws */
 	u64 late; /* one overdue for so long is taken for lost, ns */
 	u64 ask_at; /* when those before @ask_limit are, ns; 0 = none wait */
@@ -171,6 +173,7 @@ struct ornic_gaps {
 	/* By PSN modulo the window */
 	u64 got[ORNIC_GAPS_WINDOW / 64];
 	u64 resent[2][ORNIC_GAPS_WINDOW / 64]; /* in this epoch, in the last */
+	u64 held[ORNIC_GAPS_WINDOW / 64]; /* READ requests that the peer keeps */
 };
 
 enum ornic_wait {
@@ -309,6 +312,7 @@ struct ornic_ahead {
 	struct ornic_kept *first; /* in the order of PSNs; a peek is allowed */
 	struct ornic_kept *last;
 	u32 n; /* how many */
+	bool naked; /* one was sent since there is a @first */
 	u64 nak_at; /* a sequence NAK is due, ns; 0 = no */
 	u64 nak_time; /* when the last one was sent, ns; 0 = it was an RNR NAK */
 	u64 expires; /* all are dropped, unless another one comes, ns; 0 = none */
@@ -347,7 +351,7 @@ struct ornic_rq {
 	u32 rkey; /* RETH */
 	u32 dma_len; /* RETH, bytes */
 	u8 max_sge; /* SGEs that a WQE may have; set by CREATE_QP */
-	bool nak_sent; /* one sequence NAK per gap, IBTA C9-116 */
+	bool nak_sent; /* a sequence NAK or RNR NAK for the gap, IBTA C9-116 */
 	bool selective; /* the requester repeats selectively */
 	bool marked; /* a request was, since the last response: BECN is due */
 	bool comm_est; /* the communication-established event was raised */

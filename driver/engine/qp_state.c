@@ -201,7 +201,8 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->rtt.start = 0;
 		sq->rtt.smooth = 0;
 		sq->rtt.congested = false;
-		sq->selective = ORNIC_SELECTIVE_ASK;
+		sq->selective = ornic_qp_is_reliable(qp) ? ORNIC_SELECTIVE_ASK :
+							   ORNIC_SELECTIVE_NO;
 		ornic_gaps_reset(sq);
 	}
 	/* It is asked for with the transition to SQD, and for that one. */

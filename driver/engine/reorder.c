@@ -14,8 +14,7 @@
 
 /* Packets that a device keeps for all its QPs. */
 #define MAX_KEPT 4096
-/* @late shrinks by this part with each NAK, and is at most so many ns. */
-#define LATE_SHIFT 4
+/* @late is at most so many ns. */
 #define MAX_LATE_NS 20000000ull
 /* What may be asked again, by a packet with AckReq, is a NAK that old, ns. */
 #define NAK_AGAIN_NS 100000ull
@@ -104,7 +103,8 @@ static struct ornic_kept *place_of(const struct ornic_ahead *ahead, u32 psn)
 	return before;
 }
 
-static void keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+/* False if it is kept already, or will not be. */
+static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      const struct ornic_pkt *pkt)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
@@ -112,14 +112,15 @@ static void keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (before && before->pkt.psn == pkt->psn) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
-		return;
+		return false;
 	}
+	/* More than the path MTU will be refused in its turn. */
 	if (ornic_psn_diff(pkt->psn, qp->rq.epsn) > ORNIC_REORDER_WINDOW ||
-	    !has_share(qp))
-		return;
+	    pkt->payload_len > qp->mtu || !has_share(qp))
+		return false;
 	kept = copy_of(ctx, pkt);
 	if (!kept)
-		return;
+		return false;
 	kept->next = before ? before->next : ahead->first;
 	if (before)
 		before->next = kept;
@@ -130,6 +131,7 @@ static void keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ahead->n++;
 	WRITE_ONCE(ahead->expires, ctx->now + EXPIRE_NS);
 	ornic_atomic_inc(&qp->dev->kept);
+	return true;
 }
 
 static enum ornic_verdict nak_now(const struct ornic_ctx *ctx,
@@ -139,6 +141,7 @@ static enum ornic_verdict nak_now(const struct ornic_ctx *ctx,
 	struct ornic_ahead *ahead = &rq->ahead;
 
 	rq->nak_sent = true;
+	ahead->naked = true;
 	ahead->nak_time = ctx->now;
 	ahead->gap_psn = rq->epsn;
 	WRITE_ONCE(ahead->nak_at, 0);
@@ -147,7 +150,7 @@ static enum ornic_verdict nak_now(const struct ornic_ctx *ctx,
 		ahead->nak_psn = rq->epsn;
 		ahead->took = 0;
 	}
-	ahead->late -= ahead->late >> LATE_SHIFT;
+	ahead->late = ornic_less_late(ahead->late);
 	return ORNIC_RESP_NAK_SEQ;
 }
 
@@ -175,16 +178,20 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 	/* It went again after what is missing still. */
 	was_missing = ahead->last &&
 		      ornic_psn_diff(pkt->psn, ahead->last->pkt.psn) < 0;
-	keep_copy(ctx, qp, pkt);
-	if (is_new)
+	was_missing &= keep_copy(ctx, qp, pkt);
+	if (is_new) {
 		ahead->since = ctx->now;
+		ahead->naked = false;
+	}
 	if (!rq->nak_sent)
 		return nak_gap(ctx, qp);
 	/*
 	 * A requester that asks what is missing may not have got the NAK, or
-	 * what it sent for it was lost.
+	 * what it sent for it was lost. A standard one gets one NAK for a gap
+	 * (IBTA C9-116).
 	 */
-	if (pkt->ack_req && ahead->nak_time && ahead->gap_psn == rq->epsn &&
+	if (pkt->selective && pkt->ack_req && ahead->nak_time &&
+	    ahead->gap_psn == rq->epsn &&
 	    (was_missing || ctx->now - ahead->nak_time >= NAK_AGAIN_NS))
 		return nak_now(ctx, qp);
 	return ORNIC_RESP_DROP;
@@ -210,6 +217,7 @@ static enum ornic_verdict execute_first(struct ornic_ctx *ctx,
 {
 	struct ornic_kept *kept = qp->rq.ahead.first;
 	struct ornic_rx rx __uninitialized;
+	enum ornic_verdict verdict;
 
 	/* Its payload is at the start of the only piece, without headers. */
 	rx.ip = NULL;
@@ -221,7 +229,16 @@ static enum ornic_verdict execute_first(struct ornic_ctx *ctx,
 	kept->pkt.rx = &rx;
 	kept->pkt.hdr_len = 0;
 	ctx->budget -= kept->pkt.payload_len;
-	return ornic_resp_execute(ctx, qp, &kept->pkt);
+	verdict = ornic_resp_execute(ctx, qp, &kept->pkt);
+	/*
+	 * A standard requester that has got a NAK is sending it again: that one
+	 * is refused, as two RNR NAKs would cost two of its retries.
+	 */
+	if (verdict == ORNIC_RESP_RNR && !kept->pkt.selective &&
+	    qp->rq.ahead.naked)
+		return ORNIC_RESP_DROP;
+	ornic_resp_verdict(qp, verdict, &kept->pkt);
+	return verdict;
 }
 
 /* True if the first of the kept is not ahead any more. */
@@ -238,17 +255,21 @@ static bool is_due(const struct ornic_rq *rq)
 static void execute_due(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
-	enum ornic_verdict verdict = ORNIC_RESP_DROP;
+	enum ornic_verdict verdict;
 	u32 psn = 0;
+	bool ack = false;
 
 	while (is_due(&qp->rq) && ctx->budget > 0 && !ornic_ctx_full(ctx)) {
-		if (ahead->first->pkt.psn == qp->rq.epsn) {
-			psn = qp->rq.epsn;
+		verdict = ORNIC_RESP_DROP;
+		if (ahead->first->pkt.psn == qp->rq.epsn)
 			verdict = execute_first(ctx, qp);
-		}
+		if (verdict == ORNIC_RESP_ACK)
+			psn = ahead->first->pkt.psn;
+		if (verdict != ORNIC_RESP_DROP)
+			ack = verdict == ORNIC_RESP_ACK;
 		forget_first(qp);
 	}
-	if (verdict == ORNIC_RESP_ACK)
+	if (ack)
 		ornic_resp_ack(qp, psn);
 	if (ahead->first)
 		ahead->since = ahead->first->when;

@@ -45,6 +45,22 @@ static bool is_pending_local(const struct ornic_swqe *sw)
 	return sw->kind == ORNIC_OPF_LOCAL && !sw->done;
 }
 
+/*
+ * Requests for pieces of the READ or the like @sw that are out. One that is cut
+ * counts when the rest of it is requested.
+ */
+static u32 pieces_out(const struct ornic_sq *sq, const struct ornic_swqe *sw)
+{
+	s32 done = -ornic_psn_diff(sw->first_psn, sq->acked);
+	u32 over = done > 0 ? done / ORNIC_READ_PIECE : 0;
+
+	if (!ornic_swqe_is_fetch(sw))
+		return 0;
+	if (sw->pkts == sw->npkts)
+		return DIV_ROUND_UP(sw->npkts, ORNIC_READ_PIECE) - over;
+	return sw->pkts / ORNIC_READ_PIECE - over;
+}
+
 void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -66,14 +82,14 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 		       ornic_psn_diff(sw->first_psn, sq->acked);
 		if (into >= (s32)sw->npkts && !is_pending_local(sw)) {
 			sw->pkts = sw->npkts;
-			if (ornic_swqe_is_fetch(sw))
-				sq->rd_out++;
+			sq->rd_out += pieces_out(sq, sw);
 			continue;
 		}
 		if (!found)
 			sq->cur = i;
 		found = true;
 		sw->pkts = into > 0 ? into : 0;
+		sq->rd_out += pieces_out(sq, sw);
 	}
 	if (!found)
 		sq->cur = i;
@@ -410,9 +426,15 @@ static bool is_probe(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 	       !ornic_swqe_is_fetch(sw);
 }
 
+/* How many response packets the next request of @sw asks for. */
+static u32 fetch_npkts(const struct ornic_swqe *sw)
+{
+	return ornic_piece_end(sw, sw->pkts) - sw->pkts;
+}
+
 /*
- * True if an RC QP may have more PSNs outstanding, for @sw. A READ may begin
- * inside the window and end beyond it, as it may be longer.
+ * True if an RC QP may have more PSNs outstanding, for @sw. A piece of a READ may
+ * begin inside the window and end beyond it.
  */
 static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
@@ -426,7 +448,7 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 	if (!ornic_swqe_is_fetch(sw))
 		return true;
 	return sq->rd_out < qp->max_rd_atomic &&
-	       out + (sw->npkts - sw->pkts) <= ORNIC_PSN_WINDOW;
+	       out + fetch_npkts(sw) <= ORNIC_GAPS_WINDOW;
 }
 
 /* Nothing that is out asks for an ACK, so none will open the window. */
@@ -531,7 +553,7 @@ static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
 	if (ornic_swqe_is_fetch(sw))
-		return send_fetch(ctx, qp, sw, sw->npkts - sw->pkts);
+		return send_fetch(ctx, qp, sw, fetch_npkts(sw));
 	return send_packet(ctx, qp, sw);
 }
 
@@ -565,6 +587,8 @@ static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
 	} else {
 		res = send_packet(ctx, qp, sw);
 	}
+	/* Each seek looks at the WQEs that are under way. */
+	ctx->budget -= 2 * (sq->fetched - sq->tail);
 	if (res == ORNIC_STEP_STOP)
 		return res;
 	if (sw->status != ORNIC_CQE_SUCCESS) {

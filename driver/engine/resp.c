@@ -702,8 +702,6 @@ static enum ornic_verdict execute_packet(struct ornic_ctx *ctx,
 		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
 	if (unlikely(verdict == ORNIC_RESP_AHEAD))
 		verdict = ornic_reorder_keep(ctx, qp, pkt);
-	if (ornic_qp_is_reliable(qp))
-		ornic_resp_verdict(qp, verdict, pkt);
 	return verdict;
 }
 
@@ -719,14 +717,16 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	enum ornic_stat stat = check_sender(qp, pkt);
 	struct ornic_rq *rq = &qp->rq;
+	enum ornic_verdict verdict;
 
 	if (stat != ORNIC_STAT_COUNT) {
 		ornic_qp_stat_inc(qp, stat);
 		return;
 	}
-	execute_packet(ctx, qp, pkt);
+	verdict = execute_packet(ctx, qp, pkt);
 	if (!ornic_qp_is_reliable(qp))
 		return;
+	ornic_resp_verdict(qp, verdict, pkt);
 	rq->selective = pkt->selective;
 	if (unlikely(rq->ahead.first))
 		ornic_reorder_run(ctx, qp);

@@ -124,10 +124,8 @@ static void start_ack_timer(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 	u32 used = qp->retry_cnt - sq->retry.left + sq->retry.grace_used;
 
-	sq->retry.ack_at = qp->timeout ?
-				   ctx->now + (4096ull << qp->timeout
-						       << min_t(u32, used, 2)) :
-				   ORNIC_NEVER;
+	sq->retry.ack_at =
+		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
 	sq->retry.resends = 0;
 	sq->retry.peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
 	sq->deadline = sq->retry.ack_at;
@@ -182,6 +180,15 @@ static void begin_recovery(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 		    sq->window);
 }
 
+/* What the peer kept it may have dropped by now: a NAK tells if not. */
+static void doubt_peer(struct ornic_sq *sq)
+{
+	if (sq->selective != ORNIC_SELECTIVE_YES)
+		return;
+	sq->selective = ORNIC_SELECTIVE_FULL;
+	ornic_gaps_doubt(sq);
+}
+
 /*
  * From the oldest PSN without a response on: all, or, to a peer that keeps what
  * it gets, those that it is known to lack.
@@ -190,10 +197,12 @@ static void resend_from_oldest(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	if (sq->selective == ORNIC_SELECTIVE_YES)
+	if (sq->selective == ORNIC_SELECTIVE_YES && sq->retry.resends < 2) {
 		ornic_gaps_oldest(ctx, qp);
-	else
-		ornic_req_seek(qp, sq->acked);
+		return;
+	}
+	doubt_peer(sq);
+	ornic_req_seek(qp, sq->acked);
 }
 
 static void resend_unacked(const struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -244,6 +253,19 @@ static void lost_packet(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		resend_unacked(ctx, qp);
 	else
 		retry_or_fail(ctx, qp);
+}
+
+void ornic_retry_back(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->wait != ORNIC_WAIT_NONE ||
+	    (ctx->now < sq->retry.recover_until &&
+	     ornic_psn_diff(psn, sq->retry.recover) < 0))
+		return;
+	begin_recovery(ctx, qp);
+	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
+	ornic_req_seek(qp, psn);
 }
 
 void ornic_retry_gap(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 from,
@@ -421,6 +443,7 @@ void ornic_retry_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	 * packet finds out, and responses open the window again.
 	 */
 	sq->window = 1;
+	doubt_peer(sq);
 	if (grant_retry_grace(qp))
 		resend_unacked(ctx, qp);
 	else

@@ -49,7 +49,7 @@
 	ALWAYS(RX_BAD_RKEY, rx_bad_rkey)		/* UC: WRITEs with a key refused */ \
 	ALWAYS(RX_BAD_PSN, rx_bad_psn)			/* responses to nothing outstanding */ \
 	ALWAYS(ROCE_ADP_RETRANS, roce_adp_retrans)	/* resends before the ACK timeout */ \
-	ALWAYS(NP_ECN_MARKED_ROCE_PACKETS, np_ecn_marked_roce_packets) /* packets of the QP's peer with CE */ \
+	ALWAYS(NP_ECN_MARKED_ROCE_PACKETS, np_ecn_marked_roce_packets) /* CE */ \
 	ALWAYS(NP_CNP_SENT, np_cnp_sent)		/* congestion notifications */ \
 	ALWAYS(RP_CNP_HANDLED, rp_cnp_handled)		/* likewise, from the peer */ \
 	ALWAYS(RP_CNP_IGNORED, rp_cnp_ignored)		/* likewise, while rp_enable is 0 */ \
