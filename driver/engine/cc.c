@@ -379,7 +379,7 @@ void ornic_cc_acked(struct ornic_qp *qp, const struct ornic_pkt *pkt,
 	struct ornic_cc_window *w = &sq->marks;
 	u32 gain = (u32)max_t(s32, ornic_psn_diff(sq->acked, before), 0);
 
-	if (sq->selective != ORNIC_SELECTIVE_YES ||
+	if (sq->selective == ORNIC_SELECTIVE_NO ||
 	    !param(qp, ORNIC_CC_RP_ENABLE))
 		return;
 	if (!w->on) {
