@@ -297,7 +297,7 @@ static void rate_holds_packets(struct kunit *test)
 						fix->pkt.ack_req);
 }
 
-/* A READ response that waits does not hold the ACKs of an idle QP, or CNPs. */
+/* READ responses that wait hold the ACKs after them, but no CNPs. */
 static void rate_does_not_hold_cnps(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paced(test, RC);
@@ -310,6 +310,44 @@ static void rate_does_not_hold_cnps(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
 	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_CNP);
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+/*
+ * What waits for its place is not late: at 1 Mbit/s a packet takes 9 ms, and there are
+ * no more ACK timeouts of 1 ms than packets.
+ */
+static void rate_outlasts_the_timeout(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
+	struct ornic_th *th = fix->pair.a;
+	u64 start = th->now;
+
+	set(test, th, ORNIC_CC_FIRST_RATE, 1);
+	set(test, th, ORNIC_CC_TIME_RESET, 131071);
+	set(test, th, ORNIC_CC_BYTE_RESET, 0);
+	cnp(fix);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       4 * MTU);
+	KUNIT_EXPECT_EQ(test, sent_until(fix, start + 26000 * US), 3);
+	KUNIT_EXPECT_LT(test, stat(th, ORNIC_STAT_TIMEOUTS), 3);
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_ROCE_ADP_RETRANS), 0);
+	sent_until(fix, start + 100000 * US);
+	KUNIT_EXPECT_GT(test, stat(th, ORNIC_STAT_TIMEOUTS), 0);
+}
+
+/* While the rate is measured, packets ask for ACKs no more than before. */
+static void rate_that_is_measured_asks_no_more(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
+	u32 asked = 0;
+
+	cnp(fix);
+	KUNIT_EXPECT_EQ(test, qp_of(&fix->a)->cc.rate, 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       16 * MTU);
+	while (ornic_fix_sent(fix))
+		asked += fix->pkt.ack_req;
+	KUNIT_EXPECT_EQ(test, asked, 1);
 }
 
 /* Requests and READ responses take turns: neither stops the other. */
@@ -584,6 +622,12 @@ static void becn_narrows_the_window(struct kunit *test)
 	KUNIT_EXPECT_LE(test, m.becn, 1);
 	KUNIT_EXPECT_GT(test, sq->window, 8 * before);
 	KUNIT_EXPECT_FALSE(test, sq->marks.on);
+	/* One whose peer has no room to keep requests obeys as well. */
+	sq->selective = ORNIC_SELECTIVE_FULL;
+	before = sq->window;
+	m.on = true;
+	run_write(test, fix);
+	KUNIT_EXPECT_LE(test, sq->window, before / 2 + 2);
 }
 
 /* One response has the marks of all requests that it is for. */
@@ -719,6 +763,8 @@ static struct kunit_case cc_cases[] = {
 	KUNIT_CASE(cnp_is_not_repeated),
 	KUNIT_CASE_PARAM(rate_holds_packets, paced_gen_params),
 	KUNIT_CASE(rate_does_not_hold_cnps),
+	KUNIT_CASE(rate_outlasts_the_timeout),
+	KUNIT_CASE(rate_that_is_measured_asks_no_more),
 	KUNIT_CASE(rate_is_shared),
 	KUNIT_CASE(rate_is_measured),
 	KUNIT_CASE(rate_is_cut_once),

@@ -33,6 +33,9 @@ const struct ornic_cc_param_info ornic_cc_param_infos[] = { ORNIC_CC_PARAMS(
 #define MEASURE_BYTES 8192
 /* After so long at rest a QP is not limited any more. */
 #define IDLE_NS 50000000ull
+/* A measurement begins anew after such a rest, and ends after so long. */
+#define MEASURE_REST_NS 10000000ull
+#define MEASURE_NS 1000000000ull
 /* Increases for one packet, at most. */
 #define MAX_STEPS 16
 #define ALPHA_ONE 1024u /* of struct ornic_cc_window */
@@ -180,6 +183,28 @@ static u64 take_slot(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return at;
 }
 
+/* Two CPUs may handle packets of a QP in another order than they read the time. */
+static u64 since(const struct ornic_ctx *ctx, u64 then)
+{
+	return ctx->now > then ? ctx->now - then : 0;
+}
+
+/* What is sent between two CNPs without a rest tells the rate. */
+static void measure_packet(const struct ornic_ctx *ctx, struct ornic_cc *cc,
+			   u32 bytes)
+{
+	if (since(ctx, cc->alpha_at) > MEASURE_NS) {
+		WRITE_ONCE(cc->paced, false);
+		return;
+	}
+	if (since(ctx, cc->next) > MEASURE_REST_NS) {
+		cc->cut_at = ctx->now;
+		cc->bytes = 0;
+	}
+	cc->next = max_t(u64, cc->next, ctx->now);
+	cc->bytes += bytes;
+}
+
 /*
  * When a packet may go; one that may wait has its place, so that requests and READ
  * responses take turns. A QP that has been at rest for long is not limited any more.
@@ -189,12 +214,13 @@ static u64 pace_packet(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_cc *cc = &qp->cc;
 
-	if (ctx->now > cc->next + IDLE_NS) {
+	if (since(ctx, cc->next) > IDLE_NS ||
+	    unlikely(!param(qp, ORNIC_CC_RP_ENABLE))) {
 		WRITE_ONCE(cc->paced, false);
 		return ctx->now;
 	}
 	if (!cc->rate) {
-		cc->bytes += bytes;
+		measure_packet(ctx, cc, bytes);
 		return ctx->now;
 	}
 	return take_slot(ctx, qp, bytes);
@@ -239,7 +265,7 @@ static void raise_alpha(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u64 period = param_ns(qp, ORNIC_CC_DCE_TCP_RTT);
 	u32 g = param(qp, ORNIC_CC_DCE_TCP_G);
 	struct ornic_cc *cc = &qp->cc;
-	u64 n = (ctx->now - cc->alpha_at) / period;
+	u64 n = since(ctx, cc->alpha_at) / period;
 
 	cc->alpha = decay(cc->alpha, g, n);
 	cc->alpha_at = ctx->now;
@@ -266,11 +292,11 @@ static void start_pacing(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	WRITE_ONCE(cc->paced, true);
 }
 
-/* What the QP has sent since the first CNP; false if that is too little to tell. */
+/* What the QP has sent since the first CNP; false if that is too little. */
 static bool measure_rate(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_cc *cc = &qp->cc;
-	u64 ns = ctx->now - cc->cut_at;
+	u64 ns = since(ctx, cc->cut_at);
 
 	if (!ns || cc->bytes < MEASURE_BYTES)
 		return false;
@@ -315,7 +341,7 @@ static void take_cnp(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 			cut_rate(ctx, qp);
 		return;
 	}
-	if (ctx->now - cc->cut_at < param_ns(qp, ORNIC_CC_MONITOR_PERIOD))
+	if (since(ctx, cc->cut_at) < param_ns(qp, ORNIC_CC_MONITOR_PERIOD))
 		return;
 	raise_alpha(ctx, qp);
 	cut_rate(ctx, qp);
@@ -380,8 +406,10 @@ void ornic_cc_acked(struct ornic_qp *qp, const struct ornic_pkt *pkt,
 	u32 gain = (u32)max_t(s32, ornic_psn_diff(sq->acked, before), 0);
 
 	if (sq->selective == ORNIC_SELECTIVE_NO ||
-	    !param(qp, ORNIC_CC_RP_ENABLE))
+	    !param(qp, ORNIC_CC_RP_ENABLE)) {
+		w->on = false;
 		return;
+	}
 	if (!w->on) {
 		w->on = true;
 		w->cut = false;
@@ -413,20 +441,21 @@ static void send_cnp(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	};
 	const struct ornic_iov none = { .n = 0 };
 	struct ornic_path path = qp->path;
+	struct ornic_backoff own = { 0 };
 
 	/* What the rate of the QP holds does not hold this. */
 	if (ctx->now < *next || (b->tries && ornic_backoff_on(b, ctx->now)))
 		return;
 	*next = ctx->now + param_ns(qp, ORNIC_CC_MIN_TIME_BETWEEN_CNPS);
 	ornic_path_set_tclass(&path, (u8)(param(qp, ORNIC_CC_CNP_DSCP) << 2));
-	if (!ornic_tx_send(ctx, qp, b, &path, &info, &none))
+	if (!ornic_tx_send(ctx, qp, &own, &path, &info, &none))
 		return;
 	ornic_qp_stat_inc(qp, ORNIC_STAT_NP_CNP_SENT);
 	if (ornic_stat_optional(qp->dev, ORNIC_STAT_CC_TX_CNP_PKTS))
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CC_TX_CNP_PKTS);
 }
 
-/* Count a marked packet; false if it is not the peer's, or nobody is told. */
+/* Count a marked packet; false if it is not the peer's, or marks are not reported. */
 static bool is_marked(struct ornic_qp *qp, const struct ornic_pkt *pkt)
 {
 	if (ornic_stat_optional(qp->dev, ORNIC_STAT_CC_RX_CE_PKTS))

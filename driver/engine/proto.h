@@ -216,11 +216,13 @@ static inline bool ornic_cc_waits(const struct ornic_ctx *ctx,
 static inline bool ornic_cc_wants_ack(const struct ornic_qp *qp)
 {
 	u64 bytes = (qp->sq.unacked_pkts + 1ull) * qp->mtu;
+	u32 rate;
 
 	if (likely(!READ_ONCE(qp->cc.paced)))
 		return false;
-	/* Without its lock: an older rate does as well. */
-	return bytes * 80 >= data_race(qp->cc.rate);
+	/* Without its lock: an older rate does as well. 0: it is being measured. */
+	rate = data_race(qp->cc.rate);
+	return rate && bytes * 80 >= rate;
 }
 
 /* sq: the response @pkt has moved sq.acked from @before. */

@@ -232,6 +232,7 @@ struct ornic_sq {
 		u8 rnr_left; /* RNR retries */
 		u8 rnr_waits; /* in a row, to ORNIC_RNR_STEPS_LOG + 1 */
 		u8 resends; /* before the ACK timeout, since the last progress */
+		bool postponed; /* @ack_at, for the rate of the QP */
 		/*
 		 * A sequence NAK for PSNs before @recover counts unless
 		 * something is acknowledged before @deadline

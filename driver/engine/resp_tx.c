@@ -156,7 +156,8 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 
 	if (!map_read(qp, rd, off, len, &iov))
 		return ORNIC_STEP_STOP;
-	if (ornic_cc_waits(ctx, qp, &qp->rq.backoff, len) ||
+	/* After an error there is a time limit for what precedes the NAK. */
+	if ((!qp->rq.dead && ornic_cc_waits(ctx, qp, &qp->rq.backoff, len)) ||
 	    !send_response(ctx, qp, &info, &iov))
 		return ORNIC_STEP_WAIT;
 	ctx->budget -= len;

@@ -127,6 +127,7 @@ static void start_ack_timer(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->retry.ack_at =
 		ctx->now + (4096ull << qp->timeout << min_t(u32, used, 2));
 	sq->retry.resends = 0;
+	sq->retry.postponed = false;
 	sq->retry.peer_seen = READ_ONCE(*ornic_qp_peer_seen(qp));
 	sq->deadline = sq->retry.ack_at;
 }
@@ -411,6 +412,29 @@ static void resend_early(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		sq->retry.resends++;
 }
 
+/*
+ * True if what is to be sent waits for its place in the rate of the QP: nothing is
+ * late before it has left. The ACK timer waits for that once before each retry.
+ */
+static bool wait_for_slot(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	bool timeout = ctx->now >= sq->retry.ack_at;
+
+	if (likely(!sq->backoff.slot) || ctx->now >= sq->backoff.until ||
+	    sq->wait != ORNIC_WAIT_NONE || sq->retry.nak_held ||
+	    (timeout && sq->retry.postponed))
+		return false;
+	if (timeout) {
+		sq->retry.postponed = true;
+		sq->retry.ack_at = sq->backoff.until + (4096ull << qp->timeout);
+	}
+	sq->deadline =
+		min_t(u64, sq->retry.ack_at, sq->backoff.until + probe_ns(sq));
+	ornic_retry_arm(ctx, qp);
+	return true;
+}
+
 void ornic_retry_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -424,6 +448,8 @@ void ornic_retry_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		ornic_retry_arm(ctx, qp);
 		return;
 	}
+	if (wait_for_slot(ctx, qp))
+		return;
 	sq->deadline = 0;
 	if (sq->wait == ORNIC_WAIT_RNR) {
 		sq->wait = ORNIC_WAIT_NONE;

@@ -25,7 +25,7 @@ marked()
 
 	echo clear >"$sys/$1/impair"
 	echo "$2" >"$sys/$1/impair"
-	rm -f packets
+	rm -f packets tcpdump.log
 	"${cli_prefix[@]}" tcpdump -i veth-cli --immediate-mode -U -B 32768 -s 128 \
 		-w packets udp port 4791 2>tcpdump.log &
 	capture=$!
