@@ -13,6 +13,9 @@
 
 nqn=nqn.2024-01.org.ornic:storage
 nvmet=/sys/kernel/config/nvmet
+# Of the host. With no name in /etc/nvme, nvme invents one, for which Linux 6.12 has
+# another id already.
+hostid=6f726e69-6300-4000-8000-000000000001
 
 need_nvme()
 {
@@ -102,6 +105,8 @@ host_connect()
 	modprobe nvme-rdma
 	nvme connect --transport=rdma --nqn="$nqn" --traddr="$srv_ip" \
 		--trsvcid=4420 --host-traddr="$cli_ip" --nr-io-queues=2 \
+		--hostid=$hostid \
+		--hostnqn="nqn.2014-08.org.nvmexpress:uuid:$hostid" \
 		--queue-size=32 >connect.out 2>&1 ||
 		{ cat connect.out; fail 'no connection'; }
 	wait_until 10 find_disk
