@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# `make bench`: ornic beside rxe and siw, see qemu-tests/bench/bench.
+# `make bench`: ornic beside rxe and siw, see qemu-tests/bench/bench. `make bench-lossy`:
+# the same on wires that lose, delay and reorder packets.
 
-.PHONY: bench bench-parts
+.PHONY: bench bench-lossy bench-parts
 
 bench:
 	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest \
 		rdmacm-utils iperf3 sockperf python3-matplotlib)
 	+@$(MAKE) all modules-stock nic bench-parts
 	qemu-tests/bench/bench
+
+bench-lossy:
+	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest iperf3)
+	+@$(MAKE) all modules-stock programs bench-parts
+	qemu-tests/bench/bench --mode lossy$(if $(filter quick,$(BENCH)),-quick)
 
 bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The guest's part of `make bench`: sets up every peer once, then does one line
-# of the plan after the other. Line of a plan: REPEAT PEER ROW SECONDS COMMAND...
-# Peers, by where their two ends are:
+# of the plan after the other. Line of a plan: REPEAT PEER ROW SECONDS COMMAND..., or
+# REPEAT wire NAME - OPTIONS of netem. Peers, by where their two ends are:
 #
 #   ornic-loop ornic-veth   srv0 in namespace srv, cli0 in namespace cli
 #   rxe-loop rxe-veth       rxe0 and rxe1 in the initial one, by policy routing
 #   siw-loop siw-veth       on lo of wlo, and between wsrv and wcli
 #   pci-loop pci-two        the PCI NIC, its own peer or the other guest's
 #   rxe-two                 rxe of both guests, a wire of their own between them
+#   ornic-rxe rxe-ornic     ornic in namespace mix, rxe2 in the initial one; the
+#                           client is named first
 #   ref                     what is no RDMA: copies, checksums, calls, TCP
 #
 # Prints "run REPEAT PEER ROW STATUS WALL_US TICKS VALUE..." for each line.
@@ -22,6 +24,8 @@ tests=/ornic/qemu-tests
 . "$tests/bench/serve.sh"
 # shellcheck source=qemu-tests/bench/scale.sh
 . "$tests/bench/scale.sh"
+# shellcheck source=qemu-tests/bench/lossy.sh
+. "$tests/bench/lossy.sh"
 DEV=ornic
 runs=0
 
@@ -120,6 +124,8 @@ set_up()
 		topology nic 4
 		ornic_srv_gid=$srv_gid
 		set_up_rxe
+	elif [ "$guest" = lossy ]; then
+		set_up_lossy
 	else
 		set_up_siw || note 'no siw'
 		set_up_ornic
@@ -132,6 +138,7 @@ set_up()
 ends()
 {
 	srv_device=$1 srv_gid=$2 srv_host=$5 rdma_host=${6:-$5}
+	cli_device=$3 cli_gid=$4
 	srv_options="-d $1 -x $2" cli_options="-d $3 -x $4"
 }
 
@@ -145,6 +152,8 @@ select_peer()
 	ornic-veth) srv_ns=srv cli_ns=cli ;;
 	siw-loop) srv_ns=wlo cli_ns=wlo ;;
 	siw-veth) srv_ns=wsrv cli_ns=wcli ;;
+	ornic-rxe) cli_ns=mix ;;
+	rxe-ornic) srv_ns=mix ;;
 	*-two) srv_prefix=("$peer") ;;
 	esac
 	case $1 in
@@ -157,6 +166,8 @@ select_peer()
 	pci-loop) ends ornic0 "$ornic_srv_gid" ornic0 "$ornic_srv_gid" 127.0.0.1 ;;
 	pci-two) ends ornic0 "$ornic_srv_gid" ornic0 "$ornic_cli_gid" 10.0.0.1 ;;
 	rxe-two) ends rxe0 "$rxe_srv_gid" rxe0 "$rxe_cli_gid" 10.0.0.1 ;;
+	ornic-rxe) ends rxe2 "$mix_rxe_gid" mix0 "$mix_ornic_gid" 10.4.0.1 ;;
+	rxe-ornic) ends mix0 "$mix_ornic_gid" rxe2 "$mix_rxe_gid" 10.4.0.2 ;;
 	esac
 	# iWARP has its connections from rdma_cm alone.
 	[[ $1 != siw-* ]] || srv_options+=' -R' cli_options+=' -R'
@@ -287,7 +298,7 @@ reference()
 		numbers=$(dmesg | awk '/ornic_bench: / { v[$(NF - 1)] = $NF }
 			END { for (k in v) printf "%s=%s ", k, v[k] }') ;;
 	null-syscall) numbers=$("$bench/null_syscall") ;;
-	tcp-bw) tcp_bandwidth "$2" ;;
+	tcp-bw*) tcp_bandwidth "$2" ;;
 	tcp-lat) tcp_latency "$2" ;;
 	esac
 	[ -n "$numbers" ] && return
@@ -334,8 +345,13 @@ step()
 {
 	local repeat=$1 name=$2 row=$3 limit=$4 begin
 	local -a command
+	local -A counts=()
 
 	shift 4
+	if [ "$name" = wire ]; then
+		impair "$@"
+		return
+	fi
 	if [ "${failures[$name/$row]-0}" -ge 2 ]; then
 		echo "run $repeat $name $row given-up 0 0"
 		return
@@ -348,13 +364,16 @@ step()
 		select_peer "$name"
 		counted "$name/$row" "$@"
 		busy=0
+		count_ornic -1
 		case $1 in
 		objects) values "$limit" "${command[@]:1}" ;;
 		cmtime) connections "$limit" "$2" ;;
 		idle) among_idle "$limit" "${command[@]:1}" ;;
+		verify) check_data "$limit" "${command[@]:1}" ;;
 		*) pair "$limit" "${command[@]}" ;;
 		esac
 		[ "$status" != ok ] || note_speed "$name/$row"
+		add_counts
 	fi
 	[ "$status" = ok ] || failures[$name/$row]=$((${failures[$name/$row]-0} + 1))
 	echo "run $repeat $name $row $status $((${EPOCHREALTIME/./} - begin))" \
@@ -396,8 +415,8 @@ uptime_seconds()
 echo "about kernel $(uname -r)"
 echo "about cpu $(sed -n 's/^model name\t*: //p;T;q' /proc/cpuinfo)"
 echo "about cpus $(nproc)"
+read -r guest budget run_ms <"$bench/plan"
 set_up
-read -r budget run_ms <"$bench/plan"
 uptime_seconds
 note "set up after $now seconds"
 follow_plan "$budget" "$run_ms" < <(tail -n +2 "$bench/plan")

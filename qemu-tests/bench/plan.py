@@ -5,6 +5,7 @@ topology), guests and modes."""
 import re
 from dataclasses import dataclass, replace
 
+import lossy
 from rows import ROWS
 from scale import PROGRAMS, SCALE_ROWS
 
@@ -28,13 +29,15 @@ PEERS = [
     Peer("ornic-loop", "loop scale", 3, 4, 3000),
     Peer("rxe-loop", "loop scale", 50, 15, 150),
     Peer("siw-loop", "loop scale", 20, 40, 400),
-    Peer("ornic-veth", "veth", 15, 15, 450),
-    Peer("rxe-veth", "veth", 70, 25, 120),
+    Peer("ornic-veth", "veth lossy", 15, 15, 450),
+    Peer("rxe-veth", "veth lossy", 70, 25, 120),
     Peer("siw-veth", "veth", 25, 30, 100),
     Peer("pci-loop", "nic", 4, 1, 10000),
     Peer("rxe-loop-nic", "nic", 50, 15, 150),
     Peer("pci-two", "two", 5, 1, 10000),
     Peer("rxe-two", "two", 550, 200, 55),
+    Peer("ornic-rxe", "lossy", 70, 25, 120),
+    Peer("rxe-ornic", "lossy", 70, 25, 120),
 ]
 PEER = {peer.name: peer for peer in PEERS}
 # Which machines a guest has around it, as options of qemu-tests/run; its places.
@@ -43,21 +46,30 @@ GUESTS = {
     "nic": ["--machines", "nic"],
     "two": ["--machines", "nic+nic", "--direct-wire"],
     "scale": [],
+    "lossy": [],
 }
-PLACES = {"main": {"loop", "veth"}, "nic": {"nic"}, "two": {"two"}, "scale": {"scale"}}
+PLACES = {"main": {"loop", "veth"}, "nic": {"nic"}, "two": {"two"}, "scale": {"scale"},
+          "lossy": {"lossy"}}
 REFERENCES = ["kernel", "null-syscall", "tcp-bw", "tcp-lat"]
 
 
 @dataclass(frozen=True)
 class Mode:
     """How long the bench may take, with the boots of its guests. A run measures for
-    run_ms; if it takes longer than limit in all, it has failed."""
+    run_ms; if it takes longer than limit in all, it has failed. The report is in the
+    files that begin with report."""
     name: str
     repeats: int
     run_ms: int
     budget: dict
     limit: int = 15
     rows: str = ""
+    report: str = "bench"
+
+    @property
+    def reports(self):
+        """The guests in that report."""
+        return [guest for guest in GUESTS if (guest == "lossy") == (self.report == "lossy")]
 
     def seconds_of(self, guest):
         return self.budget.get(guest, 60)
@@ -71,6 +83,8 @@ class Mode:
 MODES = {
     "full": Mode("full", 5, 150, {"main": 480, "nic": 90, "two": 130, "scale": 180}),
     "quick": Mode("quick", 2, 120, {"main": 110, "nic": 20, "two": 40}),
+    "lossy": Mode("lossy", 3, 500, {"lossy": 1500}, 20, report="lossy"),
+    "lossy-quick": Mode("lossy-quick", 1, 300, {"lossy": 600}, 20, report="lossy"),
 }
 
 
@@ -91,7 +105,10 @@ def lines(guest, mode, budget):
     that drift hits all of them alike; each time another peer begins. The guest
     leaves out repeats for which its budget of seconds does not suffice."""
     peers = [peer for peer in PEERS if PLACES[guest] & set(peer.places.split())]
-    yield f"{budget} {mode.run_ms}"
+    yield f"{guest} {budget} {mode.run_ms}"
+    if guest == "lossy":
+        yield from lossy.lines(mode, peers)
+        return
     for repeat in range(1, mode.repeats + 1):
         if guest == "main":
             for name in REFERENCES:

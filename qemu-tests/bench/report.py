@@ -5,12 +5,13 @@ import csv
 import statistics
 from collections import defaultdict
 
+from lossy import LOSSY_ROWS
 from rows import LATENCY, RATE, ROWS, SETUP
 from scale import PROGRAMS, SCALE_ROWS, VALUES
 
 TICK_US = 10000
 MIB = 1 << 20
-ROW = {row.name: row for row in [*ROWS, *SCALE_ROWS]}
+ROW = {row.name: row for row in [*ROWS, *SCALE_ROWS, *LOSSY_ROWS]}
 PROGRAM_NAMES = {program.name for program in PROGRAMS}
 
 
@@ -38,6 +39,8 @@ class Results:
     def _take_run(self, guest, words):
         repeat, peer, row, status = words[:4]
         self.raw.append([guest, *words])
+        if repeat == "0":
+            return
         self.repeats[guest] = max(self.repeats[guest], int(repeat))
         values = self.values[peer, row]
         if status != "ok":
@@ -51,7 +54,8 @@ class Results:
         elif row in PROGRAM_NAMES:
             _take_values(self.values, peer, numbers)
         elif row in ROW:
-            _take_perftest(values, ROW[row], [float(n) for n in numbers])
+            _take_counters(values, [n for n in numbers if "=" in n])
+            _take_perftest(values, ROW[row], [float(n) for n in numbers if "=" not in n])
 
     def median(self, peer, row, metric):
         values = self.values[peer, row][metric] if (peer, row) in self.values else []
@@ -99,6 +103,12 @@ def _take_values(values, peer, numbers):
     for number in numbers:
         name, _, value = number.partition("=")
         values[peer, name]["value"].append(float(value))
+
+
+def _take_counters(values, numbers):
+    for number in numbers:
+        name, _, value = number.partition("=")
+        values[name].append(float(value))
 
 
 def _take_perftest(values, row, numbers):
