@@ -74,6 +74,8 @@ help:
 	@echo '                    two guests with PCI NICs'
 	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
 	@echo '                    build/bench (BENCH=quick: 3 minutes, not 15)'
+	@echo 'make bench-lossy  ornic, rxe and TCP on wires that lose, delay, reorder,'
+	@echo '                    duplicate and corrupt (BENCH=quick: one repeat of 3)'
 	@echo 'make fuzz         each fuzzer for DURATION seconds (600), and keep'
 	@echo '                    what it learns (fuzz-kernel: the modules, in a'
 	@echo '                    guest with the debug kernel; SEED=1)'
