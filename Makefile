@@ -62,6 +62,7 @@ help:
 	@echo 'make nic          build/nic/ornic-nic, the PCI NIC of QEMU guests'
 	@echo '                    (nic-test: its test, which plays guests)'
 	@echo 'make sim          the seeded simulator of two engines and a bad wire'
+	@echo 'make spin         the model of the transport, and its runs in the engine'
 	@echo 'make kunit        the suites in the debug kernel in QEMU'
 	@echo 'make qemu-test    the system cases in QEMU: stock, then debug kernel'
 	@echo '                    (CASES="smoke wire/drops" or GROUP=smoke; FULL=1'

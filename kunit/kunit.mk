@@ -5,6 +5,8 @@
 #   unit        every suite, natively, under ASan and UBSan
 #   litmus      memory ordering of the rings: see litmus/litmus.cc
 #   sim         the simulator (SEEDS=N, SEED=N for one)
+#   spin        the model of the transport, and its runs replayed in the engine
+#               (FULL=1 for all configurations): see spin/check
 #   fuzz-short  each fuzzer for FUZZ_SECONDS, from its seeds in git
 #   fuzz        each fuzzer for DURATION seconds; adds to the seeds
 #   coverage    what suites, simulator and the fuzzers' seeds reach of the engine
@@ -26,7 +28,7 @@ DURATION ?= 600
 FILTER ?= .
 CLANG ?= $(firstword $(shell command -v clang-14 clang-15 clang-16 clang))
 
-.PHONY: unit litmus sim fuzz fuzz-short coverage microbench microbench-count
+.PHONY: unit litmus sim spin fuzz fuzz-short coverage microbench microbench-count
 
 host_inc := -Iuapi -Idriver -Idriver/engine -Ikunit -Ikunit/host
 
@@ -124,6 +126,21 @@ sim: $(BUILD)/sim/ornic_sim $(BUILD)/simsan/ornic_sim
 	@$(BUILD)/sim/ornic_sim $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS)) \
 		--results=$(BUILD)/results/sim.txt
 	@echo "sim: $$(cat $(BUILD)/results/sim.txt)"
+
+# spin ------------------------------------------------------------------
+
+spin_src := $(sort $(wildcard kunit/spin/*.c kunit/spin/*.cc))
+replay_obj := $(call objects,sim,$(engine_c) $(harness_c) $(spin_src))
+replaysan_obj := $(call objects,simsan,$(engine_c) $(harness_c) $(spin_src))
+
+$(BUILD)/sim/ornic_replay: $(replay_obj)
+	$(call host_say,LD)$(CXX) -o $@ $^ -lz
+
+$(BUILD)/simsan/ornic_replay: $(replaysan_obj)
+	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lz
+
+spin: $(BUILD)/sim/ornic_replay $(BUILD)/simsan/ornic_replay
+	@kunit/spin/check $(BUILD) $(if $(filter-out 0,$(FULL)),full,short)
 
 # fuzz ------------------------------------------------------------------
 
