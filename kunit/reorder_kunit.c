@@ -92,6 +92,27 @@ static void reorder_keeps_so_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kept(fix), 0);
 }
 
+/*
+ * IBTA C9-116: of a standard requester, which goes back, each sequence NAK may take a
+ * retry, so requests after a packet that is lost again cause none.
+ */
+static void reorder_naks_a_resend_once(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 1);
+	struct ornic_th *th = fix->pair.a;
+	s32 n, round;
+
+	for (round = 0; round < 3; round++) {
+		for (n = 1; n <= 8; n++)
+			request(fix, n);
+		ornic_fix_drain(fix);
+		KUNIT_EXPECT_EQ(
+			test,
+			ornic_engine_stat(th->eng, ORNIC_STAT_SEQ_NAK_SENT), 1);
+		th->now += 200 * US;
+	}
+}
+
 /* One QP gets no more than half of what others have left. */
 static void reorder_leaves_room_for_others(struct kunit *test)
 {
@@ -377,6 +398,63 @@ static void reorder_believes_no_more_than_was_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 }
 
+/* The request with the first PSN is lost as often as the u32 at pair->ctx tells. */
+static enum ornic_th_verdict lose_first(struct ornic_th_pair *pair,
+					struct ornic_th *from,
+					struct ornic_th_frame *frame,
+					const struct ornic_pkt *pkt)
+{
+	u32 *left = pair->ctx;
+
+	if (from != pair->a || pkt->psn != PSN || !*left)
+		return ORNIC_TH_PASS;
+	(*left)--;
+	return ORNIC_TH_DROP;
+}
+
+/* b sends a sequence NAK when a packet is late by @ns. */
+static void set_late(struct ornic_fixture *fix, u64 ns)
+{
+	struct ornic_qp *qp;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&fix->pair.b->eng->dev, fix->b.qpn);
+	qp->rq.ahead.late = ns;
+	ornic_rcu_read_unlock();
+}
+
+/*
+ * A packet is lost, and lost again. The READs after it wait at the peer, and go
+ * again once in a round trip: each of them causes a NAK, and that must not cause
+ * all of them.
+ */
+static void reorder_resends_reads_once(struct kunit *test)
+{
+	static const u8 opcodes[] = { ORNIC_WQE_WRITE, ORNIC_WQE_READ,
+				      ORNIC_WQE_READ, ORNIC_WQE_READ,
+				      ORNIC_WQE_WRITE };
+	struct ornic_fixture *fix =
+		ornic_suite_open(test, ORNIC_FIX_WIRE, ORNIC_QPT_RC);
+	struct ornic_th_pair *pair = &fix->pair;
+	struct ornic_cqe cqe;
+	u32 losses = 2, i;
+
+	set_late(fix, 20 * US);
+	pair->filter = lose_first;
+	pair->ctx = &losses;
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++)
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, opcodes[i], 0,
+			       i * 64, 8);
+	KUNIT_ASSERT_TRUE(test, ornic_th_settle(pair));
+	KUNIT_ASSERT_TRUE(test, ornic_th_advance(pair, 30 * US));
+	KUNIT_EXPECT_LT(
+		test, ornic_engine_stat(pair->b->eng, ORNIC_STAT_SEQ_NAK_SENT),
+		10);
+	KUNIT_EXPECT_TRUE(test, ornic_th_advance(pair, ORNIC_TH_MS * 10));
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+}
+
 /* Before the ACK timeout the last packet asks, then the oldest goes again. */
 static void reorder_probes_before_the_timeout(struct kunit *test)
 {
@@ -413,6 +491,7 @@ static void reorder_probes_before_the_timeout(struct kunit *test)
 static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_executes_in_order),
 	KUNIT_CASE(reorder_keeps_so_many),
+	KUNIT_CASE(reorder_naks_a_resend_once),
 	KUNIT_CASE(reorder_leaves_room_for_others),
 	KUNIT_CASE(reorder_forgets_in_time),
 	KUNIT_CASE(reorder_ends_with_the_qp),
@@ -425,6 +504,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_stays_in_its_window),
 	KUNIT_CASE(reorder_does_not_trust_old_news),
 	KUNIT_CASE(reorder_believes_no_more_than_was_sent),
+	KUNIT_CASE(reorder_resends_reads_once),
 	KUNIT_CASE(reorder_probes_before_the_timeout),
 	{}
 };

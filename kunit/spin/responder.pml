@@ -151,7 +151,7 @@ inline duplicate()
 
 inline keep()
 {
-	was_missing = (kept & ~BELOW(pc + 1)) != 0;
+	was_missing = STANDARD == 0 && kept >> (pc + 1);
 	if
 	:: STANDARD != 1 && pc - epsn <= KEEP && !(kept & BIT(pc)) ->
 		kept = kept | BIT(pc);

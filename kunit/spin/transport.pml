@@ -58,9 +58,13 @@
 #ifndef POSTED
 #define POSTED 9
 #endif
-/* Of a standard requester each of several NAKs for a gap takes one. */
+/* Without selective repeat each of several NAKs for a gap may take one. */
 #ifndef RETRIES
-#define RETRIES ((STANDARD == 2 -> 7 : LOSSES + COPIES + DELAYS))
+#if STANDARD >= 2
+#define RETRIES 7
+#else
+#define RETRIES (LOSSES + COPIES + DELAYS)
+#endif
 #endif
 #ifndef RNR_RETRIES
 #define RNR_RETRIES 1
@@ -89,10 +93,8 @@
 #endif
 
 /* Packets that the wire holds in each direction. */
-#if TRACES
-#define ROOM 30
-#else
-#define ROOM 12
+#ifndef ROOM
+#define ROOM 16
 #endif
 #define TOTAL first[NMSG]
 #define HALF (PSNS / 2)
