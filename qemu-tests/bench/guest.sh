@@ -420,6 +420,7 @@ set_up
 uptime_seconds
 note "set up after $now seconds"
 follow_plan "$budget" "$run_ms" < <(tail -n +2 "$bench/plan")
+[ "$guest" != lossy ] || note_warnings
 uptime_seconds
 note "ended after $now seconds of $budget"
 echo 'about end complete'
