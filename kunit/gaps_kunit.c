@@ -359,6 +359,53 @@ static void gaps_keep_the_order_in_a_sink(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, byte, 8);
 }
 
+static void expect_bytes(struct kunit *test, struct ornic_fixture *fix,
+			 u32 base)
+{
+	u8 byte;
+	u32 n;
+
+	for (n = 0; n < 8; n++) {
+		ornic_th_mr_read(&fix->am, n * MTU, &byte, 1);
+		KUNIT_EXPECT_EQ(test, byte, base + n);
+	}
+}
+
+/*
+ * Programs read into one buffer again and again. If the SGEs are the same, nothing
+ * waits, and nothing comes twice; what the newest READ has read is left there.
+ */
+static void gaps_of_one_sink(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+	struct ornic_cqe cqe;
+	u32 i;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0,
+		       8 * MTU);
+	expect_request_at(test, fix, 8, 0, 8);
+	for (i = 0; i < 8; i++) {
+		if (i != 2)
+			data(fix, i, !i ? FIRST : i < 7 ? MIDDLE : LAST, true);
+	}
+	expect_request(test, fix, 2, 1);
+	/* Of the second READ all comes but one packet, before the first is complete. */
+	for (i = 8; i < 15; i++) {
+		if (i != 12)
+			data(fix, i, i == 8 ? FIRST : MIDDLE, true);
+	}
+	data(fix, 15, LAST, true);
+	expect_request_at(test, fix, 12, 4, 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
+	data(fix, 2, ONLY, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
+	data(fix, 12, ONLY, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	expect_bytes(test, fix, 8);
+}
+
 /* An RNR NAK counts when the responses before it are here, and once. */
 static void gaps_before_an_rnr_nak(struct kunit *test)
 {
@@ -465,6 +512,7 @@ static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(gaps_wait_for_the_end),
 	KUNIT_CASE(gaps_before_a_nak),
 	KUNIT_CASE(gaps_keep_the_order_in_a_sink),
+	KUNIT_CASE(gaps_of_one_sink),
 	KUNIT_CASE(gaps_before_an_rnr_nak),
 	KUNIT_CASE(gaps_of_a_long_read),
 	KUNIT_CASE(gaps_are_not_for_uc),

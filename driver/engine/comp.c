@@ -345,6 +345,8 @@ static enum ornic_cqe_status place_read(struct ornic_qp *qp,
 
 	if (!read_fits(qp, sw, pkt, i))
 		return ORNIC_CQE_BAD_RESP_ERR;
+	if (unlikely(qp->sq.gaps.used) && ornic_sink_is_newer(&qp->sq, sw, i))
+		return ORNIC_CQE_SUCCESS;
 	src.n = ornic_pkt_payload(pkt, frag);
 	src.bytes = pkt->payload_len;
 	*verr = ornic_sgl_write(qp, sw->sge, sw->nsge, (u64)i * qp->mtu, &src);
@@ -363,6 +365,8 @@ static enum ornic_cqe_status place_atomic(struct ornic_qp *qp,
 	struct ornic_frag frag = { &orig, sizeof(orig) };
 	struct ornic_iov src = { &frag, 1, 1, sizeof(orig) };
 
+	if (unlikely(qp->sq.gaps.used) && ornic_sink_is_newer(&qp->sq, sw, 0))
+		return ORNIC_CQE_SUCCESS;
 	*verr = ornic_sgl_write(qp, sw->sge, sw->nsge, 0, &src);
 	return *verr == ORNIC_VERR_NONE ? ORNIC_CQE_SUCCESS :
 					  ORNIC_CQE_LOC_PROT_ERR;

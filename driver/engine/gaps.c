@@ -23,8 +23,6 @@
 /* As in reorder.c: the most that a response may be late, and a judgement take */
 #define MAX_LATE_NS 20000000ull
 #define JUDGE_NS 20000000ull
-/* SGEs of a WQE that are compared with those of another */
-#define MAX_COMPARED 4
 
 static u32 slot_of(u32 psn)
 {
@@ -49,6 +47,11 @@ static void clear_bit_of(u64 *map, u32 psn)
 static bool is_in_window(const struct ornic_sq *sq, u32 psn)
 {
 	return (u32)ornic_psn_diff(psn, sq->acked) < ORNIC_GAPS_WINDOW;
+}
+
+bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn)
+{
+	return is_in_window(sq, psn) && has_bit(sq->gaps.got, psn);
 }
 
 static void clear_maps(struct ornic_gaps *gaps)
@@ -536,51 +539,6 @@ static void ask_before(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit)
 		wait_for_late(ctx, qp);
 }
 
-/* Do two WQEs write to the same memory, or have too many SGEs to tell? */
-static bool do_overlap(const struct ornic_swqe *a, const struct ornic_swqe *b)
-{
-	const struct ornic_lsge *x, *y;
-	u32 i, j;
-
-	if (a->nsge > MAX_COMPARED || b->nsge > MAX_COMPARED)
-		return true;
-	for (i = 0; i < a->nsge; i++) {
-		for (j = 0; j < b->nsge; j++) {
-			x = &a->sge[i];
-			y = &b->sge[j];
-			if (x->addr < y->addr + y->length &&
-			    y->addr < x->addr + x->length)
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool has_sink(const struct ornic_swqe *sw)
-{
-	return ornic_swqe_is_fetch(sw) &&
-	       !(sw->kind & ORNIC_OPF_EMPTY_RESPONSE);
-}
-
-/*
- * True if an older READ or atomic writes to the memory of @sw. Its response comes
- * first there, as that of the newest WQE is what is left in the end.
- */
-static bool must_wait_for_sink(struct ornic_sq *sq, const struct ornic_swqe *sw)
-{
-	const struct ornic_swqe *older;
-	u32 i;
-
-	for (i = sq->tail; has_sink(sw); i++) {
-		older = ornic_swqe(sq, i);
-		if (older == sw)
-			break;
-		if (has_sink(older) && do_overlap(older, sw))
-			return true;
-	}
-	return false;
-}
-
 void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     const struct ornic_pkt *pkt)
 {
@@ -592,7 +550,7 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	note_executed(sq, piece_after(sw, pkt->psn));
 	/* One that does not fit fails the WQE when its turn comes. */
-	if (must_wait_for_sink(sq, sw))
+	if (ornic_sink_must_wait(sq, sw))
 		note_lost(sq, ornic_psn_add(pkt->psn, 1));
 	else if (is_in_window(sq, pkt->psn) &&
 		 !has_bit(sq->gaps.got, pkt->psn) &&

@@ -11,6 +11,7 @@
  *   comp.c  completer: responses, completions (sq.lock)
  *   retry.c  requester: timers and retries (sq.lock)
  *   gaps.c  requester: what has arrived, and what is missing (sq.lock)
+ *   sink.c  requester: responses that write to the same memory (sq.lock)
  *   recv.c  receive WQEs and their completions (rq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   reorder.c  responder: requests that came too early (rq.lock)
@@ -491,6 +492,25 @@ noinline void ornic_gaps_judge(const struct ornic_ctx *ctx,
 
 /* sq, not rq: a timer: what was late at gaps.ask_at, if that is over, is lost. */
 noinline void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: the response @psn is placed, or the peer keeps the request. */
+bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn);
+
+/* ---- sink.c --------------------------------------------------------------- */
+
+/*
+ * sq: true if the response of @sw may not be placed now, since an older READ or
+ * atomic is to write to the same memory.
+ */
+noinline bool ornic_sink_must_wait(struct ornic_sq *sq,
+				   const struct ornic_swqe *sw);
+
+/*
+ * sq: true if newer data is where packet @i of the response of @sw belongs: it is
+ * not written.
+ */
+noinline bool ornic_sink_is_newer(struct ornic_sq *sq,
+				  const struct ornic_swqe *sw, u32 i);
 
 /* ---- recv.c --------------------------------------------------------------- */
 
