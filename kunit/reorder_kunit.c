@@ -369,12 +369,12 @@ static void reorder_does_not_trust_old_news(struct kunit *test)
 	ornic_fix_drain(fix);
 	selective_nak(fix, 0, 0x7f);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
-	/* The probe goes out, the oldest, then all. */
-	for (i = 0; i < 3; i++) {
+	/* The probe goes out, the oldest twice, then all. */
+	for (i = 0; i < 4; i++) {
 		th->now = ornic_th_deadline(th);
 		ornic_th_expire(th);
 		ornic_th_run(th);
-		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), i < 2 ? 1 : 8);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), i < 3 ? 1 : 8);
 	}
 }
 
@@ -455,37 +455,61 @@ static void reorder_resends_reads_once(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 }
 
-/* Before the ACK timeout the last packet asks, then the oldest goes again. */
+/* @ns after the last packet, and not before, the packet @n goes again. */
+static void expect_resend_after(struct kunit *test, struct ornic_fixture *fix,
+				u64 ns, u32 n)
+{
+	struct ornic_th *th = fix->pair.a;
+
+	th->now += ns - US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	th->now += US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
+}
+
+/*
+ * Before the ACK timeout the last packet asks, then the oldest goes again: sooner to
+ * a peer that needs no other one again.
+ */
 static void reorder_probes_before_the_timeout(struct kunit *test)
 {
 	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
-	struct ornic_th *th = fix->pair.a;
+	struct ornic_engine *eng = fix->pair.a->eng;
+	struct ornic_qp *qp;
+	u32 i;
 
 	/* A round trip of 20 us is measured. */
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
 	ornic_fix_drain(fix);
-	th->now += 20 * US;
+	fix->pair.a->now += 20 * US;
 	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
-	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
-		       3 * MTU);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
-	th->now += 400 * US;
-	ornic_th_expire(th);
-	ornic_th_run(th);
-	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
-	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
-	KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
-	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
-	th->now += 1000 * US;
-	ornic_th_expire(th);
-	ornic_th_run(th);
-	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
-	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
-	KUNIT_EXPECT_EQ(test, ornic_engine_stat(th->eng, ORNIC_STAT_TIMEOUTS),
-			0);
-	KUNIT_EXPECT_EQ(test,
-			ornic_engine_stat(th->eng, ORNIC_STAT_ROCE_ADP_RETRANS),
-			2);
+	for (i = 0; i < 2; i++) {
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
+			       0, 3 * MTU);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+		expect_resend_after(test, fix, 150 * US, 3 * i + 3);
+		KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
+		KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+		expect_resend_after(test, fix, i ? 400 * US : 1000 * US,
+				    3 * i + 1);
+		ornic_fix_drain(fix);
+		KUNIT_EXPECT_EQ(test,
+				ornic_engine_stat(eng,
+						  ORNIC_STAT_ROCE_ADP_RETRANS),
+				2 * i + 2);
+		ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 3 * i + 3, ACK, NULL,
+				  0);
+		ornic_rcu_read_lock();
+		qp = ornic_qp_lookup(&eng->dev, fix->a.qpn);
+		qp->sq.selective = ORNIC_SELECTIVE_YES;
+		ornic_rcu_read_unlock();
+	}
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_TIMEOUTS), 0);
 }
 
 static struct kunit_case reorder_cases[] = {

@@ -10,8 +10,9 @@
  *
  *   probe       2 SRTT + 4 RTTVAR, at least MIN_PROBE_NS: the last packet again,
  *               with AckReq. What is missing shows in the response (RFC 8985, 7).
- *   resend      after the probe: SRTT + 4 RTTVAR, at least MIN_RESEND_NS, each
- *               time twice as long: from the oldest packet on (RFC 6298).
+ *   resend      after the probe: SRTT + 4 RTTVAR, at least MIN_RESEND_NS or
+ *               MIN_REPEAT_NS, each time twice as long: from the oldest packet on
+ *               (RFC 6298), or that one.
  *   ACK timeout of the user (IBTA 9.7.6.1.3): the only one that is a retry.
  *
  * A READ response that is placed before its turn moves the first two. Two more times
@@ -25,8 +26,13 @@
  */
 #include "proto.h"
 
-#define MIN_PROBE_NS 400000ull
+#define MIN_PROBE_NS 150000ull
+#define MIN_GAP_PROBE_NS 400000ull /* while something is known to be missing */
+/* A standard peer gets many packets again, a selective one gets one. */
 #define MIN_RESEND_NS 1000000ull
+#define MIN_REPEAT_NS 400000ull
+/* After so many resends a selective peer has perhaps dropped what it kept. */
+#define TRUSTED_RESENDS 3
 /* Before the first round trip is measured. */
 #define FIRST_PROBE_NS 4000000ull
 /* How often the time to the next resend doubles. */
@@ -102,17 +108,18 @@ static u64 probe_ns(const struct ornic_sq *sq)
 {
 	if (!sq->rtt.smooth)
 		return FIRST_PROBE_NS;
-	/* Just resends are under way: they do not wait in a queue of ours. */
+	/* Few but resends are under way: the queue of ours is short. */
 	if (sq->gaps.used)
-		return max_t(u64, 4 * sq->rtt.least, MIN_PROBE_NS);
+		return max_t(u64, 4 * sq->rtt.least, MIN_GAP_PROBE_NS);
 	return max_t(u64, 2 * sq->rtt.smooth + 4 * sq->rtt.var, MIN_PROBE_NS);
 }
 
 static u64 resend_ns(const struct ornic_sq *sq)
 {
-	u64 ns = max_t(u64, ornic_sq_rto_ns(sq), MIN_RESEND_NS);
+	u64 least = sq->selective == ORNIC_SELECTIVE_YES ? MIN_REPEAT_NS :
+							   MIN_RESEND_NS;
 
-	return ns << sq->retry.resends;
+	return max_t(u64, ornic_sq_rto_ns(sq), least) << sq->retry.resends;
 }
 
 /*
@@ -198,7 +205,8 @@ static void resend_from_oldest(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	if (sq->selective == ORNIC_SELECTIVE_YES && sq->retry.resends < 2) {
+	if (sq->selective == ORNIC_SELECTIVE_YES &&
+	    sq->retry.resends < TRUSTED_RESENDS) {
 		ornic_gaps_oldest(ctx, qp);
 		return;
 	}
@@ -404,7 +412,7 @@ static void resend_early(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	} else {
 		begin_recovery(ctx, qp);
 		if (sq->selective != ORNIC_SELECTIVE_YES ||
-		    sq->retry.resends > 2)
+		    sq->retry.resends > TRUSTED_RESENDS)
 			sq->window = min_t(u32, sq->window, ORNIC_LOSS_WINDOW);
 		resend_from_oldest(ctx, qp);
 	}
