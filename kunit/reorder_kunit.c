@@ -10,9 +10,25 @@
 #define NONE 0xff
 #define US 1000ull
 
-static int kept(struct ornic_fixture *fix)
+static struct ornic_qp *qp_of(struct ornic_fixture *fix)
 {
-	return ornic_atomic_read(&fix->pair.a->eng->dev.kept);
+	struct ornic_qp *qp;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
+	ornic_rcu_read_unlock();
+	return qp;
+}
+
+static u32 kept(struct ornic_fixture *fix)
+{
+	return qp_of(fix)->rq.ahead.n;
+}
+
+/* Bytes that the device has taken for what is out of order. */
+static int spare(struct ornic_fixture *fix)
+{
+	return ornic_atomic_read(&fix->pair.a->eng->dev.spare);
 }
 
 /* A connection with room for @n receives. */
@@ -78,18 +94,30 @@ static void reorder_executes_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kept(fix), 0);
 }
 
-/* Each once, none beyond the window, and nothing after RESET. */
+/* Each once, none far beyond the others, nor the window, and nothing after RESET. */
 static void reorder_keeps_so_many(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_receiver(test, 1);
 
-	request(fix, ORNIC_REORDER_WINDOW);
+	u32 n, i = 0;
+
+	request(fix, ORNIC_REORDER_STEP + 1);
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+	for (n = ORNIC_REORDER_STEP; n <= ORNIC_REORDER_WINDOW;
+	     n += ORNIC_REORDER_STEP) {
+		request(fix, n);
+		request(fix, n);
+		request(fix, n + ORNIC_REORDER_STEP + 1);
+		KUNIT_EXPECT_EQ(test, kept(fix), ++i);
+	}
 	request(fix, ORNIC_REORDER_WINDOW);
 	request(fix, ORNIC_REORDER_WINDOW + 1);
-	KUNIT_EXPECT_EQ(test, kept(fix), 1);
+	KUNIT_EXPECT_EQ(test, kept(fix), i + 1);
 	ornic_fix_drain(fix);
+	KUNIT_EXPECT_GT(test, spare(fix), 0);
 	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
 	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+	KUNIT_EXPECT_EQ(test, spare(fix), 0);
 }
 
 /*
@@ -117,17 +145,39 @@ static void reorder_naks_a_resend_once(struct kunit *test)
 static void reorder_leaves_room_for_others(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_receiver(test, 1);
-	ornic_atomic_t *all = &fix->pair.a->eng->dev.kept;
+	struct ornic_dev *dev = &fix->pair.a->eng->dev;
 	u32 i;
 
-	ornic_atomic_set(all, 4096 - 10);
-	for (i = 1; i < 20; i++)
+	ornic_atomic_set(&dev->spare, (int)dev->spare_limit - 9000);
+	for (i = 1; i < 40; i++)
 		request(fix, i);
 	ornic_fix_drain(fix);
-	KUNIT_EXPECT_EQ(test, kept(fix), 4096 - 10 + 3);
+	KUNIT_EXPECT_GE(test, kept(fix), 5);
+	KUNIT_EXPECT_LE(test, ornic_atomic_read(&qp_of(fix)->spare), 3300);
 	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
-	KUNIT_EXPECT_EQ(test, kept(fix), 4096 - 10);
-	ornic_atomic_set(all, 0);
+	KUNIT_EXPECT_EQ(test, spare(fix), (int)dev->spare_limit - 9000);
+	ornic_atomic_set(&dev->spare, 0);
+}
+
+/* The QPs of one peer get no more than others have left. */
+static void reorder_leaves_room_for_other_peers(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 1);
+	struct ornic_dev *dev = &fix->pair.a->eng->dev;
+	ornic_atomic_t *of_peer = &dev->spare_of_peer[qp_of(fix)->peer >> 56];
+
+	ornic_atomic_set(&dev->spare, (int)dev->spare_limit / 2);
+	ornic_atomic_set(of_peer, (int)dev->spare_limit / 2 - 100);
+	request(fix, 1);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+	ornic_atomic_set(of_peer, 0);
+	request(fix, 1);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, kept(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	KUNIT_EXPECT_EQ(test, ornic_atomic_read(of_peer), 0);
+	ornic_atomic_set(&dev->spare, 0);
 }
 
 /* A peer that sends no more leaves its room to others, and may go on. */
@@ -517,6 +567,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_keeps_so_many),
 	KUNIT_CASE(reorder_naks_a_resend_once),
 	KUNIT_CASE(reorder_leaves_room_for_others),
+	KUNIT_CASE(reorder_leaves_room_for_other_peers),
 	KUNIT_CASE(reorder_forgets_in_time),
 	KUNIT_CASE(reorder_ends_with_the_qp),
 	KUNIT_CASE(reorder_names_what_is_kept),

@@ -398,9 +398,9 @@ static const struct sack_row {
 } sack_rows[] = {
 	{ "NAK", 0x11, 0x60, true, 0, 0 },
 	{ "NAK with a bitmap", 0x11, 0x60, true, 4, 0 },
-	{ "NAK with the longest bitmap", 0x11, 0x60, true, 64, 0 },
+	{ "NAK with the longest bitmap", 0x11, 0x60, true, 4096, 0 },
 	{ "XRC NAK with a bitmap", 0xb1, 0x60, true, 4, 0 },
-	{ "NAK with a longer bitmap", 0x11, 0x60, true, 68,
+	{ "NAK with a longer bitmap", 0x11, 0x60, true, 4100,
 	  ORNIC_STAT_RX_MALFORMED },
 	{ "NAK of another peer with payload", 0x11, 0x60, false, 4,
 	  ORNIC_STAT_RX_MALFORMED },
@@ -423,7 +423,7 @@ static void parse_bounds_a_bitmap(struct kunit *test)
 		.syndrome = row->syndrome,
 		.selective = row->selective,
 	};
-	u8 *frame = kunit_kzalloc(test, 256, GFP_KERNEL);
+	u8 *frame = kunit_kzalloc(test, ORNIC_TH_FRAME_BYTES, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, frame);
 	path_to(&fix->path, ORNIC_TH_IPV4);

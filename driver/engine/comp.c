@@ -87,23 +87,31 @@ void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /*
- * To a peer that keeps what it gets a gap costs nothing but its place in the
- * window.
+ * To a peer that keeps what it gets a gap costs nothing but its place in the maps,
+ * which have room for gaps that last for three more round trips.
  */
-static u32 max_window(const struct ornic_sq *sq)
+static u32 max_window(struct ornic_qp *qp)
 {
-	return sq->selective == ORNIC_SELECTIVE_YES ? ORNIC_SELECTIVE_WINDOW :
-						      ORNIC_SEND_WINDOW;
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->selective != ORNIC_SELECTIVE_YES)
+		return ORNIC_SEND_WINDOW;
+	if (unlikely(sq->window > sq->gaps.size / 4))
+		ornic_gaps_grow(qp);
+	return sq->gaps.size / 2;
 }
 
 /*
- * By what was acknowledged; above what any path takes only while queues are short,
- * and by a part in a round trip if it was too large once.
+ * By what was acknowledged; above what any path takes only while queues are short
+ * and the window is used, and by a part in a round trip if it was too large once.
  */
-static void widen_window(struct ornic_sq *sq, u32 gain)
+static void widen_window(struct ornic_qp *qp, u32 gain)
 {
+	struct ornic_sq *sq = &qp->sq;
+
 	if (sq->window >= ORNIC_SEND_WINDOW &&
-	    sq->rtt.last >= 2 * sq->rtt.least)
+	    (sq->rtt.last >= 2 * sq->rtt.least ||
+	     (u32)ornic_psn_diff(sq->max_psn, sq->acked) < sq->window / 2))
 		return;
 	if (unlikely(sq->probing)) {
 		sq->credit += gain;
@@ -112,7 +120,7 @@ static void widen_window(struct ornic_sq *sq, u32 gain)
 		sq->credit = 0;
 		gain = 1 + sq->window / 32;
 	}
-	sq->window = min_t(u32, sq->window + gain, max_window(sq));
+	sq->window = min_t(u32, sq->window + gain, max_window(qp));
 }
 
 void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
@@ -123,9 +131,9 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 	if (sq->rtt.start && ornic_psn_diff(acked, sq->rtt.psn) >= 0)
 		ornic_comp_rtt(ctx, qp);
 	if (!sq->rtt.congested)
-		widen_window(sq, gain);
+		widen_window(qp, gain);
 	if (unlikely(sq->gaps.used))
-		ornic_gaps_forget(sq, acked);
+		ornic_gaps_forget(qp, acked);
 	sq->acked = acked;
 	sq->retry.left = qp->retry_cnt;
 	sq->retry.rnr_left = qp->rnr_retry;
@@ -136,14 +144,23 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 		sq->deadline = 0;
 }
 
+/* The oldest request for a response, or a piece of one, has it. */
+static void fetch_done(struct ornic_sq *sq)
+{
+	if (sq->rd_out)
+		sq->rd_out--;
+	if (unlikely(sq->gaps.passed))
+		sq->gaps.passed--;
+}
+
 void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			struct ornic_swqe *sw)
 {
 	struct ornic_sq *sq = &qp->sq;
 	u32 end = ornic_psn_add(sw->first_psn, sw->npkts);
 
-	if (ornic_swqe_is_fetch(sw) && sq->rd_out)
-		sq->rd_out--;
+	if (ornic_swqe_is_fetch(sw))
+		fetch_done(sq);
 	retire_wqe(ctx, qp, sw);
 	ornic_comp_progress(ctx, qp, end);
 	/* A response that overtook a retransmission: do not send it again. */
@@ -210,7 +227,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->deadline = 0;
 	ornic_backoff_reset(&sq->backoff);
 	sq->rd_out = 0;
-	ornic_gaps_reset(sq);
+	ornic_gaps_reset(qp);
 	if (!sq->depth)
 		return;
 	for (n = 0; n <= sq->depth; n++) {
@@ -408,8 +425,8 @@ bool ornic_comp_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_comp_progress(ctx, qp, next);
 	if (at == sw->npkts)
 		return ornic_comp_read(ctx, qp, sw);
-	if (at % ORNIC_READ_PIECE == 0 && sq->rd_out)
-		sq->rd_out--;
+	if (at % ORNIC_READ_PIECE == 0)
+		fetch_done(sq);
 	/* It overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(next, sq->psn) > 0)
 		ornic_req_seek(qp, next);
@@ -441,10 +458,18 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_comp_fail(ctx, qp, status, verr);
 }
 
-/* Whether the peer keeps what it gets, which its first response shows. */
+/*
+ * Whether the peer keeps what it gets, which its first response shows; or it had no
+ * room, or was doubted, and all that was outstanding then is acknowledged.
+ */
 static noinline void learn_peer(struct ornic_sq *sq,
 				const struct ornic_pkt *pkt)
 {
+	if (sq->selective == ORNIC_SELECTIVE_FULL) {
+		if (ornic_psn_diff(sq->acked, sq->retry.recover) >= 0)
+			sq->selective = ORNIC_SELECTIVE_YES;
+		return;
+	}
 	sq->selective = pkt->selective ? ORNIC_SELECTIVE_YES :
 					 ORNIC_SELECTIVE_NO;
 }
@@ -476,7 +501,7 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_PSN);
 		return;
 	}
-	if (unlikely(sq->selective == ORNIC_SELECTIVE_ASK))
+	if (unlikely(ornic_selective_is_open(sq->selective)))
 		learn_peer(sq, pkt);
 	if (data)
 		rx_data(ctx, qp, pkt);

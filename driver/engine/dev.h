@@ -67,7 +67,9 @@ struct ornic_poll {
  * @cc_param: by enum ornic_cc_param
  * @qps: QPN to struct ornic_qp
  * @qps_leaving: QPs that are out of @qps and may still run
- * @kept: packets that responders keep, see reorder.c
+ * @spare: bytes that packets of peers have made it take, see spare.c; ...
+ * @spare_of_peer: ... of them those of QPs whose peers share the slot
+ * @spare_limit: of @spare
  * @cqs: CQN to struct ornic_cq
  * @mkeys: key >> 8 to struct ornic_mkey
  * @ahs: handle to struct ornic_ah
@@ -95,7 +97,9 @@ struct ornic_dev {
 	u32 cc_param[ORNIC_CC_PARAM_COUNT];
 	struct ornic_table qps;
 	ornic_atomic_t qps_leaving;
-	ornic_atomic_t kept;
+	ornic_atomic_t spare;
+	ornic_atomic_t spare_of_peer[1 << ORNIC_PEER_SEEN_LOG];
+	u32 spare_limit;
 	struct ornic_table cqs;
 	struct ornic_table mkeys;
 	struct ornic_table ahs;

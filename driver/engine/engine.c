@@ -58,6 +58,7 @@ struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 	dev->host = host;
 	dev->mtu = MIN_ROCE_MTU;
 	ornic_cc_init(dev);
+	ornic_spare_init(dev);
 	memcpy(dev->mac, mac, sizeof(dev->mac));
 	ornic_lock_init(&dev->gid_lock);
 	ornic_lock_init(&dev->mcast.lock);

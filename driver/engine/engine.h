@@ -158,6 +158,9 @@ enum ornic_trace {
  * @max_mem: most bytes of memory that a page list may name: a list may name a
  *	page many times, so what the host has does not bound it. 0: no bound but
  *	ORNIC_MAX_MR_BYTES.
+ * @max_spare: most bytes that the engine takes beside those of objects, because
+ *	peers send packets ahead of lost ones, or are far away; a share of the
+ *	memory that there is. 0: 16 MiB. At most 1 GiB are used.
  * @host_qp_size: bytes of host_qp, at most 512
  * @host_cq_size: bytes of host_cq, at most 512
  * @num_vectors: completion vectors, at least 1
@@ -182,6 +185,7 @@ struct ornic_engine_ops {
 		      u32 a, u32 b);
 	void (*relax)(void *host);
 	u64 max_mem;
+	u64 max_spare;
 	u32 host_qp_size;
 	u32 host_cq_size;
 	u32 num_vectors;

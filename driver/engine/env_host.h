@@ -312,6 +312,11 @@ static inline void ornic_atomic_dec(ornic_atomic_t *a)
 	__atomic_sub_fetch(&a->v, 1, __ATOMIC_SEQ_CST);
 }
 
+static inline void ornic_atomic_add(ornic_atomic_t *a, int n)
+{
+	__atomic_add_fetch(&a->v, n, __ATOMIC_SEQ_CST);
+}
+
 static inline int ornic_atomic_cmpxchg(ornic_atomic_t *a, int old, int new_v)
 {
 	ornic_meet_other_cpu();

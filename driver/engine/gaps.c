@@ -15,7 +15,7 @@
  * What was sent again is not sent once more before a round trip is over, unless
  * something arrives that was sent again after it.
  */
-#include "proto.h"
+#include "gaps.h"
 
 /* A round trip, at least, and before one is measured. */
 #define MIN_EPOCH_NS 50000ull
@@ -24,106 +24,13 @@
 #define MAX_LATE_NS 20000000ull
 #define JUDGE_NS 20000000ull
 
-static u32 slot_of(u32 psn)
-{
-	return psn % ORNIC_GAPS_WINDOW;
-}
-
-static bool has_bit(const u64 *map, u32 psn)
-{
-	return map[slot_of(psn) / 64] & BIT_ULL(psn % 64);
-}
-
-static void set_bit_of(u64 *map, u32 psn)
-{
-	map[slot_of(psn) / 64] |= BIT_ULL(psn % 64);
-}
-
-static void clear_bit_of(u64 *map, u32 psn)
-{
-	map[slot_of(psn) / 64] &= ~BIT_ULL(psn % 64);
-}
-
-static bool is_in_window(const struct ornic_sq *sq, u32 psn)
-{
-	return (u32)ornic_psn_diff(psn, sq->acked) < ORNIC_GAPS_WINDOW;
-}
-
-bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn)
-{
-	return is_in_window(sq, psn) && has_bit(sq->gaps.got, psn);
-}
-
-static void clear_maps(struct ornic_gaps *gaps)
-{
-	memset(gaps->got, 0, sizeof(gaps->got));
-	memset(gaps->resent, 0, sizeof(gaps->resent));
-	memset(gaps->held, 0, sizeof(gaps->held));
-	gaps->used = false;
-}
-
-void ornic_gaps_forget(struct ornic_sq *sq, u32 end)
-{
-	struct ornic_gaps *gaps = &sq->gaps;
-	u32 psn;
-
-	if (end == sq->max_psn || !is_in_window(sq, end)) {
-		clear_maps(gaps);
-		return;
-	}
-	for (psn = sq->acked; psn != end; psn = ornic_psn_add(psn, 1)) {
-		clear_bit_of(gaps->got, psn);
-		clear_bit_of(gaps->resent[0], psn);
-		clear_bit_of(gaps->resent[1], psn);
-		clear_bit_of(gaps->held, psn);
-	}
-}
-
-void ornic_gaps_stop(struct ornic_sq *sq)
-{
-	sq->gaps.at = sq->acked;
-	sq->gaps.end = sq->acked;
-}
-
-void ornic_gaps_reset(struct ornic_sq *sq)
-{
-	memset(&sq->gaps, 0, sizeof(sq->gaps));
-	ornic_gaps_stop(sq);
-}
-
-/*
- * The WQE that @psn belongs to, from that of index @i on, which is moved to it;
- * NULL if it is not under way.
- */
-static struct ornic_swqe *owner_from(struct ornic_sq *sq, u32 psn, u32 *i)
-{
-	s32 at = ornic_psn_diff(psn, sq->acked), into;
-	struct ornic_swqe *sw;
-
-	for (; *i != sq->fetched; ++*i) {
-		sw = ornic_swqe(sq, *i);
-		if (!sw->started)
-			break;
-		into = at - ornic_psn_diff(sw->first_psn, sq->acked);
-		if (into >= 0 && into < (s32)sw->npkts)
-			return sw;
-	}
-	return NULL;
-}
-
-static struct ornic_swqe *owner_of(struct ornic_sq *sq, u32 psn)
-{
-	u32 i = sq->tail;
-
-	return owner_from(sq, psn, &i);
-}
-
 /* ---- What is sent again -------------------------------------------------------- */
 
 /* Sent again within the last round trip? */
 static bool was_resent(const struct ornic_gaps *gaps, u32 psn)
 {
-	return has_bit(gaps->resent[0], psn) || has_bit(gaps->resent[1], psn);
+	return ornic_gap_has(gaps, ORNIC_GAPS_RESENT, psn) ||
+	       ornic_gap_has(gaps, ORNIC_GAPS_RESENT_BEFORE, psn);
 }
 
 /* The request for a piece of the READ @sw that @psn is in has this PSN ... */
@@ -151,15 +58,12 @@ static bool is_missing(const struct ornic_sq *sq, const struct ornic_swqe *sw,
 {
 	const struct ornic_gaps *gaps = &sq->gaps;
 
-	if (!is_in_window(sq, psn) || was_resent(gaps, psn))
+	if (!ornic_gap_in_window(sq, psn) || was_resent(gaps, psn))
 		return false;
-	if (ornic_swqe_is_fetch(sw))
-		return !has_bit(gaps->got, psn);
 	/* What the peer kept it may have dropped, if it does not acknowledge it. */
-	if (psn == sq->acked)
+	if (psn == sq->acked && !ornic_swqe_is_fetch(sw))
 		return true;
-	return !has_bit(gaps->got, psn) &&
-	       (!gaps->open || ornic_psn_diff(psn, gaps->executed) >= 0);
+	return !ornic_gap_has(gaps, ORNIC_GAPS_GOT, psn);
 }
 
 /* Has the peer executed the request for @psn of the READ @sw, as far as is known? */
@@ -199,8 +103,8 @@ static u32 whole_of(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 	bool again = gaps->whole_psn == first && sq->rtt.smooth &&
 		     ctx->now - gaps->whole_at > sq->rtt.smooth;
 
-	if (again ||
-	    (is_missing(sq, sw, first) && !has_bit(gaps->held, first))) {
+	if (again || (is_missing(sq, sw, first) &&
+		      !ornic_gap_has(gaps, ORNIC_GAPS_HELD, first))) {
 		gaps->at = first;
 		gaps->whole_psn = first;
 		gaps->whole_at = ctx->now;
@@ -220,12 +124,47 @@ static u32 first_gap_of(struct ornic_sq *sq, const struct ornic_swqe *sw)
 	if (ornic_psn_diff(gaps->at, sq->acked) < 0)
 		gaps->at = sq->acked;
 	while (gaps->at != end && gaps->at != gaps->end &&
-	       has_bit(gaps->got, gaps->at))
+	       ornic_gap_has(gaps, ORNIC_GAPS_GOT, gaps->at))
 		gaps->at = ornic_psn_add(gaps->at, 1);
 	n = gaps->at != end ? run_of(sq, sw) : 0;
 	if (!n)
 		gaps->at = end;
 	return n;
+}
+
+/*
+ * How many PSNs from gaps.at on, 64 at most, need not be looked at: they have arrived
+ * or were sent again. What went again as a whole may do so once more.
+ */
+static u32 settled(const struct ornic_sq *sq)
+{
+	const struct ornic_gaps *gaps = &sq->gaps;
+	u32 at = gaps->at, n;
+	u64 bits;
+
+	if (at == sq->acked)
+		return 0;
+	bits = ornic_gap_bits(gaps, ORNIC_GAPS_GOT, at) |
+	       ornic_gap_bits(gaps, ORNIC_GAPS_RESENT, at) |
+	       ornic_gap_bits(gaps, ORNIC_GAPS_RESENT_BEFORE, at);
+	n = ~bits ? ornic_low_bit(~bits) : 64;
+	return min_t(u32, n, (u32)ornic_psn_diff(gaps->whole_psn, at));
+}
+
+/* To the next PSN that may be missing. */
+static void skip_settled(struct ornic_sq *sq)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	s32 left = ornic_psn_diff(gaps->end, gaps->at);
+	u32 n;
+
+	for (; left > 0; left -= (s32)n) {
+		n = settled(sq);
+		if (!n)
+			return;
+		gaps->at = ornic_psn_add(gaps->at, n);
+	}
+	gaps->at = gaps->end;
 }
 
 /*
@@ -236,27 +175,24 @@ static u32 next_of(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 		   const struct ornic_swqe *sw)
 {
 	struct ornic_gaps *gaps = &sq->gaps;
-	u32 end = piece_after(sw, gaps->at), n;
+	u32 n;
 
 	if (ornic_swqe_is_fetch(sw) && !is_executed(sq, sw, gaps->at))
 		return whole_of(ctx, sq, sw);
 	if (ornic_swqe_is_fetch(sw) && sq->selective == ORNIC_SELECTIVE_NO)
 		return first_gap_of(sq, sw);
-	while (gaps->at != end && gaps->at != gaps->end) {
-		n = run_of(sq, sw);
-		if (n)
-			return n;
+	n = run_of(sq, sw);
+	if (!n)
 		gaps->at = ornic_psn_add(gaps->at, 1);
-	}
-	return 0;
+	return n;
 }
 
-u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn)
+u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn,
+		    u32 *wqe)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
-	u32 wqe = sq->tail, n;
-	struct ornic_swqe *sw;
+	u32 n;
 
 	if (ornic_psn_diff(gaps->at, sq->acked) < 0)
 		gaps->at = sq->acked;
@@ -264,10 +200,11 @@ u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn)
 	if (gaps->nresent > max_t(u32, sq->window, ORNIC_LOSS_WINDOW))
 		gaps->at = gaps->end;
 	while (ornic_psn_diff(gaps->end, gaps->at) > 0) {
-		sw = owner_from(sq, gaps->at, &wqe);
-		if (!sw)
+		skip_settled(sq);
+		*wqe = ornic_gap_index(sq, gaps->at);
+		if (*wqe == sq->fetched)
 			break;
-		n = next_of(ctx, sq, sw);
+		n = next_of(ctx, sq, ornic_swqe(sq, *wqe));
 		*psn = gaps->at;
 		if (n)
 			return n;
@@ -276,13 +213,21 @@ u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn)
 	return 0;
 }
 
+/* What is asked for twice comes twice, late or not. */
+static void count_asks(struct ornic_gaps *gaps, u32 psn, u32 npkts)
+{
+	if (gaps->judged && (u32)ornic_psn_diff(gaps->judged_psn, psn) < npkts)
+		gaps->judged_asks++;
+}
+
 void ornic_gaps_sent(struct ornic_sq *sq, u32 psn, u32 npkts, bool request)
 {
+	count_asks(&sq->gaps, psn, npkts);
 	sq->gaps.used = true;
 	sq->gaps.at = ornic_psn_add(psn, npkts);
 	sq->gaps.nresent += request;
-	for (; npkts && is_in_window(sq, psn); npkts--) {
-		set_bit_of(sq->gaps.resent[0], psn);
+	for (; npkts && ornic_gap_in_window(sq, psn); npkts--) {
+		ornic_gap_set(&sq->gaps, ORNIC_GAPS_RESENT, psn);
 		psn = ornic_psn_add(psn, 1);
 	}
 }
@@ -318,11 +263,12 @@ static void turn_epoch(const struct ornic_ctx *ctx, struct ornic_sq *sq)
 	if (age < rto)
 		return;
 	judge_loss(sq);
-	memcpy(gaps->resent[1], gaps->resent[0], sizeof(gaps->resent[0]));
+	memcpy(gaps->map[ORNIC_GAPS_RESENT_BEFORE],
+	       gaps->map[ORNIC_GAPS_RESENT], ornic_gap_map_bytes(gaps->size));
 	if (age >= 2 * rto)
-		memset(gaps->resent[1], 0, sizeof(gaps->resent[1]));
-	memset(gaps->resent[0], 0, sizeof(gaps->resent[0]));
-	memset(gaps->held, 0, sizeof(gaps->held));
+		ornic_gap_clear_map(gaps, ORNIC_GAPS_RESENT_BEFORE);
+	ornic_gap_clear_map(gaps, ORNIC_GAPS_RESENT);
+	ornic_gap_clear_map(gaps, ORNIC_GAPS_HELD);
 	gaps->epoch = ctx->now;
 }
 
@@ -339,31 +285,40 @@ void ornic_gaps_ask(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 from,
 		gaps->end = end;
 }
 
+static void forget_resends(struct ornic_gaps *gaps)
+{
+	ornic_gap_clear_map(gaps, ORNIC_GAPS_RESENT);
+	ornic_gap_clear_map(gaps, ORNIC_GAPS_RESENT_BEFORE);
+}
+
 void ornic_gaps_probe(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 	u32 last = ornic_psn_add(sq->max_psn, ORNIC_PSN_MASK);
 
-	memset(sq->gaps.resent, 0, sizeof(sq->gaps.resent));
+	forget_resends(&sq->gaps);
 	if (sq->gaps.open) {
 		ornic_gaps_ask(ctx, qp, sq->acked, sq->gaps.executed);
 		return;
 	}
 	/* The peer may have dropped what it kept. */
-	clear_bit_of(sq->gaps.got, last);
+	ornic_gap_clear_got(&sq->gaps, last, 1);
 	ornic_gaps_ask(ctx, qp, last, sq->max_psn);
 }
 
 void ornic_gaps_doubt(struct ornic_sq *sq)
 {
-	u32 wqe = sq->tail, psn = sq->acked;
+	u32 at = sq->gaps.open ? sq->gaps.executed : sq->acked, n, i;
 	const struct ornic_swqe *sw;
 
-	for (; psn != sq->max_psn && is_in_window(sq, psn);
-	     psn = ornic_psn_add(psn, 1)) {
-		sw = owner_from(sq, psn, &wqe);
-		if (sw && !ornic_swqe_is_fetch(sw))
-			clear_bit_of(sq->gaps.got, psn);
+	for (i = ornic_gap_index(sq, at); i != sq->fetched; i++) {
+		sw = ornic_swqe(sq, i);
+		if (!sw->started)
+			break;
+		if (ornic_swqe_is_fetch(sw))
+			continue;
+		n = ornic_gap_part(sq, sw, &at, sq->max_psn);
+		ornic_gap_clear_got(&sq->gaps, at, n);
 	}
 }
 
@@ -371,7 +326,7 @@ void ornic_gaps_oldest(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	memset(sq->gaps.resent, 0, sizeof(sq->gaps.resent));
+	forget_resends(&sq->gaps);
 	ornic_gaps_ask(ctx, qp, sq->acked, ornic_psn_add(sq->acked, 1));
 }
 
@@ -384,76 +339,175 @@ static void mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
-	u32 other = sq->acked;
+	u32 other = sq->acked, n;
 
 	gaps->used = true;
-	set_bit_of(gaps->got, psn);
+	gaps->ngot += !ornic_gap_has(gaps, ORNIC_GAPS_GOT, psn);
+	ornic_gap_set(gaps, ORNIC_GAPS_GOT, psn);
 	if (sq->rtt.start && ornic_psn_add(psn, 1) == sq->rtt.psn)
 		ornic_comp_rtt(ctx, qp);
 	if (!was_resent(gaps, psn))
 		return;
-	if (is_in_window(sq, gaps->last) && ornic_psn_diff(psn, gaps->last) > 0)
+	if (ornic_gap_in_window(sq, gaps->last) &&
+	    ornic_psn_diff(psn, gaps->last) > 0)
 		other = gaps->last;
-	for (; other != psn; other = ornic_psn_add(other, 1)) {
-		clear_bit_of(gaps->resent[0], other);
-		clear_bit_of(gaps->resent[1], other);
-	}
+	n = ornic_psn_diff(psn, other);
+	ornic_gap_clear(gaps, ORNIC_GAPS_RESENT, other, n);
+	ornic_gap_clear(gaps, ORNIC_GAPS_RESENT_BEFORE, other, n);
 	gaps->last = psn;
 }
 
 /*
- * The peer keeps @psn, of the WQE of index @i or a later one. Of a READ it keeps the
- * request, which then need not go again now, but has sent nothing.
+ * The peer keeps @psn. Of a READ it keeps the request, which then need not go again
+ * now, but has sent nothing.
  */
-static void note_kept(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
-		      u32 *i)
+static void note_kept(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 {
 	struct ornic_sq *sq = &qp->sq;
-	struct ornic_swqe *sw;
+	struct ornic_swqe *sw = ornic_gap_owner(sq, psn);
 
-	sw = owner_from(sq, psn, i);
-	if (!sw || has_bit(sq->gaps.got, psn))
+	if (!sw)
 		return;
 	sq->gaps.used = true;
 	if (ornic_swqe_is_fetch(sw))
-		set_bit_of(sq->gaps.held, psn);
+		ornic_gap_set(&sq->gaps, ORNIC_GAPS_HELD, psn);
 	else
 		mark(ctx, qp, psn);
 }
 
+/*
+ * The peer keeps the requests at @psn that @bits name. Those that are known are not
+ * looked at, so that a NAK costs what it brings. Returns one past the last of them;
+ * @psn if there is none.
+ */
+static u32 note_bits(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
+		     u64 bits)
+{
+	struct ornic_sq *sq = &qp->sq;
+	s32 sent = ornic_psn_diff(sq->max_psn, psn);
+	u32 end;
+	u64 news;
+
+	sent = min_t(s32, sent,
+		     (s32)sq->gaps.size - ornic_psn_diff(psn, sq->acked));
+	bits &= sent > 0 ? ornic_low_bits((u32)sent) : 0;
+	if (!bits)
+		return psn;
+	end = ornic_psn_add(psn, ornic_high_bit(bits) + 1);
+	news = bits & ~ornic_gap_bits(&sq->gaps, ORNIC_GAPS_GOT, psn) &
+	       ~ornic_gap_bits(&sq->gaps, ORNIC_GAPS_HELD, psn);
+	for (; news; news &= news - 1)
+		note_kept(ctx, qp, ornic_psn_add(psn, ornic_low_bit(news)));
+	return end;
+}
+
+#define SACK_PIECE 64 /* bytes that are looked at at once */
+
 u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    const struct ornic_pkt *pkt)
 {
-	u32 len = min_t(u32, pkt->payload_len, ORNIC_SACK_BYTES), bit, psn;
-	u32 last = pkt->psn, wqe = qp->sq.tail;
-	u8 bitmap[ORNIC_SACK_BYTES] = { 0 };
-	struct ornic_sq *sq = &qp->sq;
+	u32 left = pkt->payload_len, last = pkt->psn, psn, end, n, i;
+	__le64 word[SACK_PIECE / 8];
 
-	ornic_pkt_copy_payload(pkt, bitmap, len);
-	for (bit = 0; bit < 8 * len; bit++) {
-		if (!(bitmap[bit / 8] & 1u << bit % 8))
-			continue;
-		psn = ornic_psn_add(pkt->psn, bit + 1);
-		if (!is_in_window(sq, psn) ||
-		    ornic_psn_diff(psn, sq->max_psn) >= 0)
-			break;
-		note_kept(ctx, qp, psn, &wqe);
-		last = psn;
+	psn = ornic_psn_add(pkt->psn, 1);
+	for (; left; left -= n) {
+		n = min_t(u32, left, SACK_PIECE);
+		memset(word, 0, sizeof(word));
+		ornic_pkt_copy_payload(pkt, pkt->payload_len - left, word, n);
+		for (i = 0; i < ARRAY_SIZE(word); i++) {
+			end = note_bits(ctx, qp, psn, le64_to_cpu(word[i]));
+			if (end != psn)
+				last = ornic_psn_add(end, ORNIC_PSN_MASK);
+			psn = ornic_psn_add(psn, 64);
+		}
 	}
 	return last;
 }
 
 /* ---- What has arrived ----------------------------------------------------------- */
 
+/* Requests from @at to before @end that have no responses are executed: they are done. */
+static void requests_are_done(struct ornic_sq *sq, u32 at, u32 end)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	const struct ornic_swqe *sw;
+	u32 i, n;
+
+	gaps->used = true;
+	for (i = ornic_gap_index(sq, at); i != sq->fetched; i++) {
+		sw = ornic_swqe(sq, i);
+		if (!sw->started || ornic_psn_diff(sw->first_psn, end) >= 0)
+			break;
+		if (ornic_swqe_is_fetch(sw))
+			continue;
+		n = ornic_gap_part(sq, sw, &at, end);
+		gaps->ngot += ornic_map_fill(gaps->map[ORNIC_GAPS_GOT],
+					     gaps->size, at, n);
+	}
+}
+
 /* The peer has executed all before @end. */
 static void note_executed(struct ornic_sq *sq, u32 end)
 {
-	if (!sq->gaps.open)
-		sq->gaps.limit = sq->acked;
-	else if (ornic_psn_diff(end, sq->gaps.executed) <= 0)
+	struct ornic_gaps *gaps = &sq->gaps;
+	u32 at = gaps->open ? gaps->executed : sq->acked;
+
+	if (!gaps->open) {
+		gaps->limit = sq->acked;
+		gaps->seen = sq->acked;
+	} else if (ornic_psn_diff(end, at) <= 0) {
 		return;
-	sq->gaps.open = true;
-	sq->gaps.executed = end;
+	}
+	gaps->open = true;
+	gaps->executed = end;
+	requests_are_done(sq, at, end);
+}
+
+/* How many requests for pieces of @sw end before @psn. */
+static u32 pieces_before(const struct ornic_sq *sq, const struct ornic_swqe *sw,
+			 u32 psn)
+{
+	s32 into = ornic_psn_diff(psn, sq->acked) -
+		   ornic_psn_diff(sw->first_psn, sq->acked);
+
+	if (into >= (s32)sw->npkts)
+		return DIV_ROUND_UP(sw->npkts, ORNIC_READ_PIECE);
+	return into > 0 ? into / ORNIC_READ_PIECE : 0;
+}
+
+/*
+ * The peer has sent the responses before @end, in their order. What has been lost of
+ * them it remembers, but it is ready for more requests.
+ */
+static void note_passed(struct ornic_sq *sq, u32 end)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	const struct ornic_swqe *sw;
+	u32 at = gaps->seen, i;
+
+	if (ornic_psn_diff(at, sq->acked) < 0)
+		at = sq->acked;
+	if (ornic_psn_diff(end, at) <= 0)
+		return;
+	for (i = ornic_gap_index(sq, at); i != sq->fetched; i++) {
+		sw = ornic_swqe(sq, i);
+		if (!sw->started || ornic_psn_diff(sw->first_psn, end) >= 0)
+			break;
+		if (ornic_swqe_is_fetch(sw))
+			gaps->passed += pieces_before(sq, sw, end) -
+					pieces_before(sq, sw, at);
+	}
+	gaps->seen = end;
+}
+
+bool ornic_gaps_leave_reads(const struct ornic_qp *qp)
+{
+	const struct ornic_sq *sq = &qp->sq;
+
+	return sq->selective == ORNIC_SELECTIVE_YES &&
+	       sq->rd_out < ORNIC_RD_SLOTS &&
+	       sq->rd_out - min_t(u32, sq->rd_out, sq->gaps.passed) <
+		       qp->max_rd_atomic;
 }
 
 /* Is the oldest response lost, or only overtaken? If it comes twice, it was not lost. */
@@ -467,6 +521,8 @@ static void begin_judging(struct ornic_sq *sq, u64 now, u64 noticed)
 		return;
 	gaps->judged = noticed;
 	gaps->judged_psn = sq->acked;
+	gaps->judged_asks = 0;
+	gaps->judged_copies = 0;
 	gaps->took = 0;
 }
 
@@ -474,10 +530,10 @@ void ornic_gaps_judge(const struct ornic_ctx *ctx, struct ornic_sq *sq)
 {
 	struct ornic_gaps *gaps = &sq->gaps;
 
-	if (!gaps->took) {
+	if (!gaps->took)
 		gaps->took = max_t(u64, ctx->now - gaps->judged, 1);
+	if (++gaps->judged_copies <= max_t(u32, gaps->judged_asks, 1))
 		return;
-	}
 	gaps->judged = 0;
 	gaps->late = max_t(u64, 2 * gaps->late, gaps->took * 5 / 4);
 	gaps->late = min_t(u64, gaps->late, MAX_LATE_NS);
@@ -543,17 +599,18 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     const struct ornic_pkt *pkt)
 {
 	struct ornic_sq *sq = &qp->sq;
-	struct ornic_swqe *sw = owner_of(sq, pkt->psn);
+	struct ornic_swqe *sw = ornic_gap_owner(sq, pkt->psn);
 	enum ornic_vendor_err verr;
 
 	if (!sw || !ornic_swqe_is_fetch(sw))
 		return;
 	note_executed(sq, piece_after(sw, pkt->psn));
+	note_passed(sq, ornic_psn_add(pkt->psn, 1));
 	/* One that does not fit fails the WQE when its turn comes. */
 	if (ornic_sink_must_wait(sq, sw))
 		note_lost(sq, ornic_psn_add(pkt->psn, 1));
-	else if (is_in_window(sq, pkt->psn) &&
-		 !has_bit(sq->gaps.got, pkt->psn) &&
+	else if (ornic_gap_in_window(sq, pkt->psn) &&
+		 !ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, pkt->psn) &&
 		 ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
 		mark(ctx, qp, pkt->psn);
 		ornic_retry_postpone(ctx, qp);
@@ -586,6 +643,7 @@ void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_sq *sq = &qp->sq;
 
 	note_executed(sq, end);
+	note_passed(sq, end);
 	if (pkt->syndrome == (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)) {
 		request_is_lost(ctx, qp, pkt, end);
 		return;
@@ -615,7 +673,7 @@ void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 
 	while (!ornic_comp_up_to(ctx, qp, sq->gaps.executed)) {
-		if (!has_bit(sq->gaps.got, sq->acked))
+		if (!ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, sq->acked))
 			break;
 		if (!ornic_comp_response(ctx, qp, ornic_swqe(sq, sq->tail)))
 			return;

@@ -11,11 +11,13 @@
  *   comp.c  completer: responses, completions (sq.lock)
  *   retry.c  requester: timers and retries (sq.lock)
  *   gaps.c  requester: what has arrived, and what is missing (sq.lock)
+ *   gaps_map.c  requester: where that is marked (sq.lock)
  *   sink.c  requester: responses that write to the same memory (sq.lock)
  *   recv.c  receive WQEs and their completions (rq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   reorder.c  responder: requests that came too early (rq.lock)
  *   replay.c  responder: requests that came again (rq.lock)
+ *   spare.c  memory for what is out of order (sq or rq)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
  *   resp_tx.c  responder: sends READ responses, ACKs, NAKs (rq.lock)
  *   mcast.c   groups and their members (mcast.lock)
@@ -40,11 +42,10 @@
 #define ORNIC_PSN_WINDOW ((1u << 23) - 1)
 /* Unacknowledged packets before RC waits, and between AckReqs. */
 #define ORNIC_SEND_WINDOW 128
-#define ORNIC_SELECTIVE_WINDOW 512
 #define ORNIC_ACK_INTERVAL 32
 /*
  * A READ is requested in pieces of so many response packets, so that all that is
- * outstanding fits ORNIC_GAPS_WINDOW.
+ * outstanding fits the maps of struct ornic_gaps.
  */
 #define ORNIC_READ_PIECE 256
 /* Initial window; each response in time adds to it. */
@@ -69,9 +70,12 @@
  * one in 256 PSNs would bring a NAK and half a window, else one in two.
  */
 #define ORNIC_MAX_GAP (1 << 16)
-/* PSNs ahead of the expected one that a responder keeps. */
-#define ORNIC_REORDER_WINDOW 512
-#define ORNIC_SACK_BYTES (ORNIC_REORDER_WINDOW / 8)
+/*
+ * PSNs ahead of the expected one that a responder keeps, at most, and ahead of the last
+ * one that it keeps.
+ */
+#define ORNIC_REORDER_STEP 512
+#define ORNIC_REORDER_WINDOW ((1 << 15) - ORNIC_KEPT_BLOCK - 1)
 /* How long what precedes a fatal NAK may take to leave, ns. */
 #define ORNIC_DRAIN_NS 4000000000ull
 
@@ -126,20 +130,6 @@ static inline u64 ornic_less_late(u64 late)
 static inline u64 ornic_sq_rto_ns(const struct ornic_sq *sq)
 {
 	return sq->rtt.smooth + 4 * sq->rtt.var;
-}
-
-/* Copy the first @len bytes of the payload of @pkt, which has as many. */
-static inline void ornic_pkt_copy_payload(const struct ornic_pkt *pkt, void *to,
-					  u32 len)
-{
-	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
-	struct ornic_frag piece = { to, len };
-	struct ornic_iov src = { .frag = frag, .max = ORNIC_RX_SEGS };
-	const struct ornic_iov dst = { &piece, 1, 1, len };
-
-	src.n = ornic_pkt_payload(pkt, frag);
-	src.bytes = pkt->payload_len;
-	ornic_iov_copy(&dst, &src);
 }
 
 /*
@@ -416,13 +406,28 @@ u64 ornic_rnr_ns(u8 code);
 /* ---- gaps.c --------------------------------------------------------------- */
 
 /* sq: nothing is known beyond sq.acked, and nothing is to be sent again. */
-void ornic_gaps_reset(struct ornic_sq *sq);
+void ornic_gaps_reset(struct ornic_qp *qp);
+
+/*
+ * sq: more READs may be requested, though as many as the peer allows are without some
+ * of their responses: it has sent these, and remembers ORNIC_RD_SLOTS.
+ */
+noinline bool ornic_gaps_leave_reads(const struct ornic_qp *qp);
+
+/* sq: make room for a window of twice as many PSNs, if there is memory for it. */
+noinline void ornic_gaps_grow(struct ornic_qp *qp);
+
+/*
+ * sq: of the @out PSNs that are outstanding so many have arrived that more may be
+ * sent, though the window is full.
+ */
+noinline bool ornic_gaps_leave_room(const struct ornic_sq *sq, u32 out);
 
 /* sq: nothing is to be sent again. */
 void ornic_gaps_stop(struct ornic_sq *sq);
 
 /* sq: sq.acked moves to @end. */
-noinline void ornic_gaps_forget(struct ornic_sq *sq, u32 end);
+noinline void ornic_gaps_forget(struct ornic_qp *qp, u32 end);
 
 /* sq: send again what is missing from @from to before @end. */
 noinline void ornic_gaps_ask(const struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -447,14 +452,15 @@ noinline void ornic_gaps_sent(struct ornic_sq *sq, u32 psn, u32 npkts,
 			      bool request);
 
 /*
- * sq: how many PSNs from @psn on are to be sent again by one packet, 0 if none
- * are left.
+ * sq: how many PSNs from @psn on, of the WQE of index @wqe, are to be sent again by
+ * one packet, 0 if none are left.
  */
 noinline u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp,
-			     u32 *psn);
+			     u32 *psn, u32 *wqe);
 
 /*
- * sq: a sequence NAK of a selective peer names the requests that it keeps. Returns
+ * sq: a sequence NAK of a selective peer, whose PSN is outstanding, names the requests
+ * that it keeps: news are looked at one by one, the rest by 64. Returns
  * the last of them; the PSN of the NAK if it keeps none.
  */
 noinline u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -502,8 +508,7 @@ bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn);
  * sq: true if the response of @sw may not be placed now, since an older READ or
  * atomic is to write to the same memory.
  */
-noinline bool ornic_sink_must_wait(struct ornic_sq *sq,
-				   const struct ornic_swqe *sw);
+noinline bool ornic_sink_must_wait(struct ornic_sq *sq, struct ornic_swqe *sw);
 
 /*
  * sq: true if newer data is where packet @i of the response of @sw belongs: it is
@@ -582,19 +587,49 @@ noinline void ornic_reorder_duplicate(const struct ornic_ctx *ctx,
 
 /*
  * rq: something is kept: execute what is the expected now, and send the NAK that
- * is due. Responses are scheduled, the caller calls ornic_resp_run().
+ * is due. Responses are scheduled, the caller calls ornic_resp_run(). @pkt: the
+ * request that has just come, NULL if none has.
  */
-noinline void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp);
+noinline void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				const struct ornic_pkt *pkt);
+
+/* CREATE_QP: nothing is kept yet. */
+void ornic_reorder_init(struct ornic_qp *qp);
 
 /* rq, or nobody else has the QP: keep nothing any more. */
 noinline void ornic_reorder_forget(struct ornic_qp *qp);
 
 /*
  * rq: which requests after @psn are kept: bit n of byte m is that of @psn + 1 +
- * 8 m + n. @bitmap has ORNIC_SACK_BYTES. Returns how many of them are not all
- * zero, rounded up to a multiple of four.
+ * 8 m + n. The first function returns how many bytes of @bitmap are to be sent, a
+ * multiple of four, 0 if none is kept: a requester sends what is missing before the
+ * last of them, so on a path that reorders they end where packets may be under way.
  */
-u32 ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u8 *bitmap);
+u32 ornic_reorder_bitmap_len(const struct ornic_ctx *ctx,
+			     const struct ornic_qp *qp, u32 psn);
+void ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u8 *bitmap,
+			  u32 len);
+
+/* ---- spare.c -------------------------------------------------------------- */
+
+/* The limit of a new device. */
+void ornic_spare_init(struct ornic_dev *dev);
+
+/*
+ * sq or rq: @qp takes @bytes of memory, of any kind, for what is out of order. False
+ * if it may not.
+ */
+bool ornic_spare_take(struct ornic_qp *qp, u32 bytes);
+
+/* sq or rq, or nobody else has the QP: it gives them back. */
+void ornic_spare_return(struct ornic_qp *qp, u32 bytes);
+
+/* The same with the memory, of zeros; NULL if there is none. */
+void *ornic_spare_zalloc(struct ornic_qp *qp, u32 bytes);
+void ornic_spare_free(struct ornic_qp *qp, void *p, u32 bytes);
+
+/* sq and rq: @qp has another peer. */
+void ornic_spare_move(struct ornic_qp *qp, u64 peer);
 
 /* ---- replay.c ------------------------------------------------------------- */
 
@@ -672,7 +707,7 @@ static inline bool ornic_resp_waits(const struct ornic_rq *rq)
 /* Responder resource of free-running @index. */
 static inline struct ornic_rd *ornic_rd_slot(struct ornic_rq *rq, u32 index)
 {
-	return &rq->rd[index % ORNIC_MAX_RD_ATOMIC];
+	return &rq->rd[index % ORNIC_RD_SLOTS];
 }
 
 /* The QP may receive requests. */

@@ -123,6 +123,15 @@ static int init_store(struct ornic_sq *sq, bool with_av)
 	return sq->swqe && sq->store ? 0 : -ENOMEM;
 }
 
+/* Responder resources. */
+static int init_responder(struct ornic_qp *qp)
+{
+	if (qp->type != ORNIC_QPT_RC && qp->type != ORNIC_QPT_XRC_TGT)
+		return 0;
+	qp->rq.rd = ornic_vzalloc(ORNIC_RD_SLOTS * sizeof(*qp->rq.rd));
+	return qp->rq.rd ? 0 : -ENOMEM;
+}
+
 /* Bind the CQs: DESTROY_CQ finds them in use from now on. */
 static int get_cqs(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 {
@@ -171,11 +180,13 @@ static void put_srq(struct ornic_qp *qp)
 static void qp_free(struct ornic_qp *qp)
 {
 	ornic_reorder_forget(qp);
+	ornic_gaps_reset(qp);
 	if (qp->cset)
 		ornic_atomic_dec(&qp->cset->users);
 	ornic_comp_cntr_detach(qp);
 	put_srq(qp);
 	put_cqs(qp);
+	ornic_vfree(qp->rq.rd);
 	ornic_vfree(qp->sq.store);
 	ornic_vfree(qp->sq.swqe);
 	ornic_ring_fini(&qp->rq.ring);
@@ -216,6 +227,8 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	ornic_lock_init(&qp->sq.lock);
 	ornic_lock_init(&qp->rq.lock);
 	ornic_lock_init(&qp->cc.lock);
+	ornic_gaps_reset(qp);
+	ornic_reorder_init(qp);
 	return qp;
 }
 
@@ -230,6 +243,9 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	if (err)
 		return err;
 	err = init_store(&qp->sq, qp->create_flags & ORNIC_QP_AV);
+	if (err)
+		return err;
+	err = init_responder(qp);
 	if (err)
 		return err;
 	err = get_cqs(qp, req);

@@ -16,6 +16,7 @@
 #include "dev.h"
 #include "mem.h"
 #include "psn.h"
+#include "psn_map.h"
 #include "srq.h"
 #include "wire.h"
 
@@ -88,7 +89,12 @@ struct ornic_swqe {
 	 * it is on the wire. What is left to do must not repeat that.
 	 */
 	bool done;
-	u32 mcast_at; /* multicast: members below this slot have it */
+	bool sink_known; /* whether an older WQE writes to its memory ... */
+	bool sink_shared; /* ... it does: that of index @sink_after and ... */
+	union {
+		u32 sink_after; /* ... perhaps some before it */
+		u32 mcast_at; /* multicast: members below this slot have it */
+	};
 
 	/* The copy, in the WQE's slot of sq.store */
 	union {
@@ -129,24 +135,46 @@ static inline bool ornic_backoff_on(struct ornic_backoff *b, u64 now)
 	return false;
 }
 
-/* Does the peer keep requests that are ahead, and name those that it has? */
+/*
+ * Does the peer keep requests that are ahead, and name those that it has? What the next
+ * responses may change is even.
+ */
 enum ornic_selective {
 	ORNIC_SELECTIVE_ASK, /* not known: requests ask */
 	ORNIC_SELECTIVE_YES,
-	ORNIC_SELECTIVE_FULL, /* it does, but has no room */
+	ORNIC_SELECTIVE_FULL, /* it does, but has no room, or may have dropped all */
 	ORNIC_SELECTIVE_NO,
 };
 
-/* PSNs from acked on of which the requester knows one by one what has arrived. */
-#define ORNIC_GAPS_WINDOW 1024
+static inline bool ornic_selective_is_open(u8 selective)
+{
+	return !(selective & 1);
+}
+
+/*
+ * PSNs from acked on of which the requester knows one by one what has arrived: at
+ * first, and at most.
+ */
+#define ORNIC_GAPS_FIRST 1024
+#define ORNIC_GAPS_MOST (1 << 15)
+
+enum ornic_gaps_map {
+	/*
+	 * Of a READ or atomic, its response is here; of another request, the peer
+	 * keeps it. The latter it may drop.
+	 */
+	ORNIC_GAPS_GOT,
+	ORNIC_GAPS_RESENT, /* in this epoch */
+	ORNIC_GAPS_RESENT_BEFORE, /* in the last one */
+	ORNIC_GAPS_HELD, /* READ requests that the peer keeps */
+	ORNIC_GAPS_MAPS,
+};
 
 /*
  * struct ornic_gaps - what has arrived beyond the oldest PSN without a response,
  * and what is to be sent again, gaps.c
  *
- * @got has a bit for each PSN: of a READ or atomic, its response is here; of
- * another request, the peer keeps it. The latter it may drop. An epoch is a round
- * trip.
+ * An epoch is a round trip.
  */
 struct ornic_gaps {
 	bool open; /* something is known beyond acked */
@@ -155,10 +183,14 @@ struct ornic_gaps {
 	u32 limit; /* if @open: responses before it that are missing were lost */
 	u32 at; /* PSNs from here ... */
 	u32 end; /* ... to here are sent again, unless they have arrived */
+	u32 ngot; /* bits of ORNIC_GAPS_GOT */
+	u32 passed; /* of sq.rd_out, those whose responses have been sent: ... */
+	u32 seen; /* ... before this PSN */
+	u32 size; /* PSNs of the maps, a power of two; the window is not larger */
 	u32 nresent; /* requests in this epoch, ... */
 	u32 epoch_psn; /* ... which began with this PSN */
 	u32 last; /* of those that were sent again, what has arrived last */
-	u64 epoch; /* when @resent[0] began, ns */
+	u64 epoch; /* when it began, ns */
 	u32 whole_psn; /* first PSN of the READ that went again as a whole last ... */
 	u64 whole_at; /* ... at this time, ns */
 	u8 refusal; /* an RNR or fatal NAK that waits for responses; 0 = none ... */
@@ -167,13 +199,13 @@ struct ornic_gaps {
 	u64 late; /* one overdue for so long is taken for lost, ns */
 	u64 ask_at; /* when those before @ask_limit are, ns; 0 = none wait */
 	u32 ask_limit;
+	u32 judged_asks; /* how often the one that is judged was asked for, ... */
+	u32 judged_copies; /* ... and has come */
 	u32 judged_psn; /* the oldest that was asked for ... */
 	u64 judged; /* ... and was noticed to be missing then, ns; 0 = none */
 	u64 took; /* until it came, ns; 0 = not yet */
-	/* By PSN modulo the window */
-	u64 got[ORNIC_GAPS_WINDOW / 64];
-	u64 resent[2][ORNIC_GAPS_WINDOW / 64]; /* in this epoch, in the last */
-	u64 held[ORNIC_GAPS_WINDOW / 64]; /* READ requests that the peer keeps */
+	u64 *map[ORNIC_GAPS_MAPS]; /* in @own, or in spare memory: see psn_map.h */
+	u64 own[ORNIC_GAPS_MAPS * ORNIC_GAPS_FIRST / 64];
 };
 
 enum ornic_wait {
@@ -275,12 +307,19 @@ struct ornic_rwqe {
 
 /* Packets of a READ response, from number @at on. */
 struct ornic_part {
-	u32 at;
-	u32 n;
+	u16 at;
+	u16 n;
 };
 
 /* Parts of a READ that may wait to be sent again. */
-#define ORNIC_RD_PARTS 4
+#define ORNIC_RD_PARTS 8
+
+/*
+ * Responder resources of a QP that accepts READs or atomics. It accepts
+ * max_dest_rd_atomic at a time; the others remember requests whose responses a
+ * selective requester may miss.
+ */
+#define ORNIC_RD_SLOTS 64
 
 /* struct ornic_rd - responder resource: a READ or atomic that was accepted. */
 struct ornic_rd {
@@ -308,22 +347,50 @@ struct ornic_rd {
 
 struct ornic_kept;
 
-/* struct ornic_ahead - requests that came ahead of the expected PSN, reorder.c */
+#define ORNIC_KEPT_BLOCK 64 /* PSNs */
+#define ORNIC_KEPT_BLOCKS 8 /* at first */
+
+/* struct ornic_kept_block - the requests of PSNs from a multiple of 64 on */
+struct ornic_kept_block {
+	u64 has; /* bit n: the one of PSN n of the block is kept */
+	struct ornic_kept **kept; /* spare memory; NULL: none is */
+};
+
+/* What a responder had seen at a time: @psn, and perhaps more before it. */
+struct ornic_seen {
+	u64 when; /* ns */
+	u32 psn;
+};
+
+#define ORNIC_SEEN 8 /* a power of two */
+
+/*
+ * struct ornic_ahead - requests that came ahead of the expected PSN, reorder.c
+ *
+ * The block of a PSN is that of number PSN / 64 modulo @nblocks. They are from @base
+ * on, one block less than there are, so that no two PSNs have the same place.
+ */
 struct ornic_ahead {
-	struct ornic_kept *first; /* in the order of PSNs; a peek is allowed */
-	struct ornic_kept *last;
-	u32 n; /* how many */
-	bool naked; /* one was sent since there is a @first */
+	struct ornic_kept_block *block; /* @own, or in spare memory */
+	struct ornic_kept_block own[ORNIC_KEPT_BLOCKS];
+	u32 nblocks; /* a power of two */
+	u32 base; /* none is before it: the expected PSN, when that was looked at last */
+	u32 last; /* if @n: the highest PSN */
+	u32 n; /* requests; a peek is allowed */
+	bool naked; /* one was sent since there are any */
 	u64 nak_at; /* a sequence NAK is due, ns; 0 = no */
 	u64 nak_time; /* when the last one was sent, ns; 0 = it was an RNR NAK */
 	u64 expires; /* all are dropped, unless another one comes, ns; 0 = none */
-	u64 since; /* when the gap before @first was seen, ns */
+	u64 since; /* when the gap before the first of them was seen, ns */
 	/* Was a NAK in vain? One is judged at a time. */
 	u64 judged; /* when it was sent, ns; 0 = none */
 	u64 took; /* until its gap was filled, ns; 0 = not yet */
 	u32 nak_psn; /* its PSN */
 	u32 gap_psn; /* of the last NAK */
 	u64 late; /* a packet overdue for so long is taken for lost, ns */
+	/* If @late: the last ones, a quarter of @late after each other */
+	struct ornic_seen seen[ORNIC_SEEN];
+	u32 seen_at; /* the next one is written there */
 };
 
 /* struct ornic_rq - receive queue and responder. All under @lock. */
@@ -368,7 +435,7 @@ struct ornic_rq {
 	u64 dead_until; /* @dead: to ERR at that time at last, ns; else 0 */
 	u32 rd_head; /* oldest resource with a response to send, free running */
 	u32 rd_tail; /* resource to be used next, free running */
-	struct ornic_rd rd[ORNIC_MAX_RD_ATOMIC]; /* ring of max_dest_rd_atomic */
+	struct ornic_rd *rd; /* ring of ORNIC_RD_SLOTS; NULL: not a responder */
 	struct ornic_rwqe rwqe; /* of the message that is being received */
 	struct ornic_backoff backoff; /* of responses */
 	u64 cnp_at; /* the next CNP for a request not before, ns */
@@ -420,6 +487,7 @@ struct ornic_qp {
 	u32 dest_qpn; /* RC and UC: the peer */
 	u32 qkey; /* UD */
 	u64 peer; /* fingerprint of the peer, 0 in ORNIC_PEER_SEEN_TIME */
+	ornic_atomic_t spare; /* bytes that it has taken, spare.c; sq or rq */
 	struct ornic_path path; /* RC and UC: header template, from the AV */
 
 	struct ornic_cc cc;

@@ -203,7 +203,7 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->rtt.congested = false;
 		sq->selective = ornic_qp_is_reliable(qp) ? ORNIC_SELECTIVE_ASK :
 							   ORNIC_SELECTIVE_NO;
-		ornic_gaps_reset(sq);
+		ornic_gaps_reset(qp);
 	}
 	/* It is asked for with the transition to SQD, and for that one. */
 	if (m->mask & ORNIC_QPM_SQD_NOTIFY)
@@ -248,7 +248,7 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 	if (m->mask & ORNIC_QPM_AV) {
 		qp->path = m->path;
 		ornic_path_set_ect(&qp->path);
-		qp->peer = path_fingerprint(&m->path);
+		ornic_spare_move(qp, path_fingerprint(&m->path));
 	}
 	if (m->mask & ORNIC_QPM_PATH_MTU) {
 		qp->path_mtu_enum = m->mtu;
@@ -280,7 +280,7 @@ static void reset_qp(struct ornic_qp *qp)
 	sq->retry.nak_held = false;
 	sq->wait = ORNIC_WAIT_NONE;
 	sq->draining = false;
-	ornic_gaps_reset(sq);
+	ornic_gaps_reset(qp);
 	sq->probe = false;
 	sq->broken = false;
 	sq->deadline = 0;
@@ -293,7 +293,8 @@ static void reset_qp(struct ornic_qp *qp)
 	rq->received = 0;
 	WRITE_ONCE(rq->rd_head, 0);
 	WRITE_ONCE(rq->rd_tail, 0);
-	memset(rq->rd, 0, sizeof(rq->rd));
+	if (rq->rd)
+		memset(rq->rd, 0, ORNIC_RD_SLOTS * sizeof(*rq->rd));
 	rq->rwqe.valid = false;
 	if (qp->type == ORNIC_QPT_XRC_TGT)
 		rq->srq = NULL;

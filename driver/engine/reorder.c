@@ -12,8 +12,10 @@
  */
 #include "proto.h"
 
-/* Packets that a device keeps for all its QPs. */
-#define MAX_KEPT 4096
+#define BLOCK ORNIC_KEPT_BLOCK
+#define MOST_BLOCKS ((ORNIC_REORDER_WINDOW + 1 + BLOCK) / BLOCK)
+/* The table of blocks becomes so much larger at once. */
+#define GROWTH 8
 /* @late is at most so many ns. */
 #define MAX_LATE_NS 20000000ull
 /* What may be asked again, by a packet with AckReq, is a NAK that old, ns. */
@@ -25,82 +27,239 @@
 
 /**
  * struct ornic_kept - a request ahead of the expected PSN
- * @next: the next one in the order of PSNs
  * @when: it came, ns
+ * @cost: bytes of spare memory that it takes
  * @pkt: its headers; @pkt.rx is not valid
  * @data: its payload
  */
 struct ornic_kept {
-	struct ornic_kept *next;
 	u64 when;
+	u32 cost;
 	struct ornic_pkt pkt;
-	u8 data[];
+	u8 *data;
 };
 
-static void forget_first(struct ornic_qp *qp)
+/* ---- The requests by PSN ------------------------------------------------------- */
+
+static struct ornic_kept_block *block_of(const struct ornic_ahead *ahead,
+					 u32 psn)
+{
+	return &ahead->block[psn / BLOCK % ahead->nblocks];
+}
+
+static u64 bit_of(u32 psn)
+{
+	return BIT_ULL(psn % BLOCK);
+}
+
+/* The request with @psn, which is at @base or behind it; NULL: it is not kept. */
+static struct ornic_kept *find_kept(const struct ornic_ahead *ahead, u32 psn)
+{
+	const struct ornic_kept_block *block = block_of(ahead, psn);
+
+	return block->has & bit_of(psn) ? block->kept[psn % BLOCK] : NULL;
+}
+
+/* The first one; there is one. */
+static struct ornic_kept *first_kept(const struct ornic_ahead *ahead)
+{
+	const struct ornic_kept_block *block = NULL;
+	u32 i;
+
+	for (i = 0; i < ahead->nblocks; i++) {
+		block = block_of(ahead, ahead->base + i * BLOCK);
+		if (block->has)
+			break;
+	}
+	return block->kept[ornic_low_bit(block->has)];
+}
+
+static void use_table(struct ornic_ahead *ahead, struct ornic_kept_block *block,
+		      u32 nblocks)
+{
+	ahead->block = block;
+	ahead->nblocks = nblocks;
+}
+
+static u32 table_bytes(u32 nblocks)
+{
+	return nblocks * sizeof(struct ornic_kept_block);
+}
+
+static void free_table(struct ornic_qp *qp)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
-	struct ornic_kept *kept = ahead->first;
 
-	WRITE_ONCE(ahead->first, kept->next);
-	if (!kept->next) {
-		ahead->last = NULL;
-		WRITE_ONCE(ahead->expires, 0);
+	if (ahead->block != ahead->own)
+		ornic_spare_free(qp, ahead->block, table_bytes(ahead->nblocks));
+	use_table(ahead, ahead->own, ORNIC_KEPT_BLOCKS);
+}
+
+void ornic_reorder_init(struct ornic_qp *qp)
+{
+	use_table(&qp->rq.ahead, qp->rq.ahead.own, ORNIC_KEPT_BLOCKS);
+}
+
+/* A table with more blocks; false if there is no memory for it. */
+static bool grow_table(struct ornic_qp *qp)
+{
+	struct ornic_ahead *ahead = &qp->rq.ahead;
+	u32 nblocks = ahead->nblocks * GROWTH, i, psn;
+	struct ornic_kept_block *block;
+
+	block = ornic_spare_zalloc(qp, table_bytes(nblocks));
+	if (!block)
+		return false;
+	for (i = 0; i < ahead->nblocks; i++) {
+		psn = ahead->base + i * BLOCK;
+		block[psn / BLOCK % nblocks] = *block_of(ahead, psn);
 	}
-	ahead->n--;
-	ornic_atomic_dec(&qp->dev->kept);
+	if (ahead->block == ahead->own)
+		memset(ahead->own, 0, sizeof(ahead->own));
+	free_table(qp);
+	use_table(ahead, block, nblocks);
+	return true;
+}
+
+/* Is there a place for @psn in the table, or can one be made? */
+static bool make_place(struct ornic_qp *qp, u32 psn)
+{
+	struct ornic_ahead *ahead = &qp->rq.ahead;
+	u32 at = ornic_psn_diff(psn, ahead->base);
+	struct ornic_kept_block *block;
+
+	while (at >= (ahead->nblocks - 1) * BLOCK)
+		if (ahead->nblocks >= MOST_BLOCKS || !grow_table(qp))
+			return false;
+	block = block_of(ahead, psn);
+	if (!block->kept)
+		block->kept = ornic_spare_zalloc(qp, BLOCK * sizeof(void *));
+	return block->kept;
+}
+
+static void free_kept(struct ornic_qp *qp, struct ornic_kept *kept)
+{
+	ornic_spare_return(qp, kept->cost);
+	ornic_free(kept->data);
 	ornic_free(kept);
+}
+
+static void free_place(struct ornic_qp *qp, struct ornic_kept_block *block)
+{
+	if (block->has)
+		return;
+	ornic_spare_free(qp, block->kept, BLOCK * sizeof(void *));
+	block->kept = NULL;
+}
+
+/* Drop those of @block that @bits name. */
+static void drop_bits(struct ornic_qp *qp, struct ornic_kept_block *block,
+		      u64 bits)
+{
+	struct ornic_ahead *ahead = &qp->rq.ahead;
+	u32 i;
+
+	for (bits &= block->has; bits; bits &= bits - 1) {
+		i = ornic_low_bit(bits);
+		free_kept(qp, block->kept[i]);
+		block->has &= ~BIT_ULL(i);
+		WRITE_ONCE(ahead->n, ahead->n - 1);
+	}
+	free_place(qp, block);
+}
+
+/* Nothing is kept any more. */
+static void become_empty(struct ornic_qp *qp)
+{
+	memset(qp->rq.ahead.seen, 0, sizeof(qp->rq.ahead.seen));
+	free_table(qp);
+	WRITE_ONCE(qp->rq.ahead.expires, 0);
+}
+
+/* What is before @end has been executed, or is not kept any more. */
+static void drop_before(struct ornic_qp *qp, u32 end)
+{
+	struct ornic_ahead *ahead = &qp->rq.ahead;
+	u32 left = ornic_psn_diff(end, ahead->base), n;
+
+	for (; left && ahead->n; left -= n) {
+		n = min_t(u32, left, BLOCK - ahead->base % BLOCK);
+		drop_bits(qp, block_of(ahead, ahead->base),
+			  ornic_low_bits(n) << ahead->base % BLOCK);
+		ahead->base = ornic_psn_add(ahead->base, n);
+	}
+	ahead->base = end;
+	if (!ahead->n && ahead->expires)
+		become_empty(qp);
 }
 
 void ornic_reorder_forget(struct ornic_qp *qp)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
+	u32 i;
 
-	while (ahead->first)
-		forget_first(qp);
+	for (i = 0; i < ahead->nblocks && ahead->n; i++)
+		drop_bits(qp, &ahead->block[i], U64_MAX);
+	become_empty(qp);
 	WRITE_ONCE(ahead->nak_at, 0);
 	ahead->judged = 0;
 }
 
-/*
- * A QP may have half of what is left of the device's share, so that one that
- * takes all it can leaves something for the others.
- */
-static bool has_share(const struct ornic_qp *qp)
-{
-	s32 left = MAX_KEPT - ornic_atomic_read(&qp->dev->kept);
+/* ---- Keeping ------------------------------------------------------------------- */
 
-	return (s32)qp->rq.ahead.n < left / 2;
+/* Of an allocation of @size bytes, not less than what it takes. */
+static u32 block_bytes(u32 size)
+{
+	u32 bytes = 32;
+
+	while (bytes < size)
+		bytes *= 2;
+	return bytes;
 }
 
 static struct ornic_kept *copy_of(const struct ornic_ctx *ctx,
+				  struct ornic_qp *qp,
 				  const struct ornic_pkt *pkt)
 {
+	u32 cost = block_bytes(sizeof(struct ornic_kept)) +
+		   block_bytes(pkt->payload_len);
 	struct ornic_kept *kept;
 
-	kept = ornic_alloc_atomic(sizeof(*kept) + pkt->payload_len);
-	if (!kept)
+	if (!ornic_spare_take(qp, cost))
 		return NULL;
+	kept = ornic_alloc_atomic(sizeof(*kept));
+	if (!kept)
+		goto err_return;
+	kept->data = ornic_alloc_atomic(pkt->payload_len);
+	if (!kept->data)
+		goto err_free;
 	kept->when = ctx->now;
+	kept->cost = cost;
 	kept->pkt = *pkt;
 	kept->pkt.rx = NULL;
-	ornic_pkt_copy_payload(pkt, kept->data, pkt->payload_len);
+	ornic_pkt_copy_payload(pkt, 0, kept->data, pkt->payload_len);
 	return kept;
+
+err_free:
+	ornic_free(kept);
+err_return:
+	ornic_spare_return(qp, cost);
+	return NULL;
 }
 
-/* The one after which a packet with @psn belongs; NULL: it is the first. */
-static struct ornic_kept *place_of(const struct ornic_ahead *ahead, u32 psn)
+/*
+ * Not too far ahead of what has come, so that somebody beside the path has to know more
+ * than that there is a connection; and not above the path MTU, which would be refused
+ * in its turn.
+ */
+static bool is_kept(const struct ornic_qp *qp, const struct ornic_pkt *pkt)
 {
-	struct ornic_kept *before = NULL, *at;
+	const struct ornic_rq *rq = &qp->rq;
+	u32 last = rq->ahead.n ? rq->ahead.last : rq->epsn;
 
-	if (ahead->last && ornic_psn_diff(psn, ahead->last->pkt.psn) >= 0)
-		return ahead->last;
-	for (at = ahead->first; at; at = at->next) {
-		if (ornic_psn_diff(at->pkt.psn, psn) > 0)
-			break;
-		before = at;
-	}
-	return before;
+	return ornic_psn_diff(pkt->psn, last) <= ORNIC_REORDER_STEP &&
+	       ornic_psn_diff(pkt->psn, rq->epsn) <= ORNIC_REORDER_WINDOW &&
+	       pkt->payload_len <= qp->mtu;
 }
 
 /* False if it is kept already, or will not be. */
@@ -108,31 +267,67 @@ static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      const struct ornic_pkt *pkt)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
-	struct ornic_kept *before = place_of(ahead, pkt->psn), *kept;
+	struct ornic_kept_block *block;
+	struct ornic_kept *kept;
 
-	if (before && before->pkt.psn == pkt->psn) {
+	if (!is_kept(qp, pkt) || !make_place(qp, pkt->psn))
+		return false;
+	block = block_of(ahead, pkt->psn);
+	if (block->has & bit_of(pkt->psn)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
 		return false;
 	}
-	/* More than the path MTU will be refused in its turn. */
-	if (ornic_psn_diff(pkt->psn, qp->rq.epsn) > ORNIC_REORDER_WINDOW ||
-	    pkt->payload_len > qp->mtu || !has_share(qp))
+	kept = copy_of(ctx, qp, pkt);
+	if (!kept) {
+		free_place(qp, block);
 		return false;
-	kept = copy_of(ctx, pkt);
-	if (!kept)
-		return false;
-	kept->next = before ? before->next : ahead->first;
-	if (before)
-		before->next = kept;
-	else
-		WRITE_ONCE(ahead->first, kept);
-	if (!kept->next)
-		ahead->last = kept;
-	ahead->n++;
+	}
+	block->kept[pkt->psn % BLOCK] = kept;
+	block->has |= bit_of(pkt->psn);
+	if (!ahead->n || ornic_psn_diff(pkt->psn, ahead->last) > 0)
+		ahead->last = pkt->psn;
+	WRITE_ONCE(ahead->n, ahead->n + 1);
 	WRITE_ONCE(ahead->expires, ctx->now + EXPIRE_NS);
-	ornic_atomic_inc(&qp->dev->kept);
 	return true;
 }
+
+/* ---- What is overdue --------------------------------------------------------------- */
+
+/* From time to time, which PSN was the highest. */
+static void note_seen(const struct ornic_ctx *ctx, struct ornic_ahead *ahead)
+{
+	u32 at = ahead->seen_at % ORNIC_SEEN;
+	u64 last = ahead->seen[(at + ORNIC_SEEN - 1) % ORNIC_SEEN].when;
+
+	if (ctx->now - last < ahead->late / 4)
+		return;
+	ahead->seen[at].when = ctx->now;
+	ahead->seen[at].psn = ahead->last;
+	ahead->seen_at = at + 1;
+}
+
+/*
+ * Packets before this PSN that are missing are overdue: a later one has been here for
+ * @late. Others may be under way. Something is kept.
+ */
+static u32 overdue_end(const struct ornic_ahead *ahead, u64 now)
+{
+	u32 end = first_kept(ahead)->pkt.psn, i;
+	const struct ornic_seen *seen;
+
+	if (!ahead->late)
+		return ahead->last;
+	for (i = 0; i < ORNIC_SEEN; i++) {
+		seen = &ahead->seen[i];
+		if (seen->when && now - seen->when >= ahead->late &&
+		    ornic_psn_diff(seen->psn, ahead->last) <= 0 &&
+		    ornic_psn_diff(seen->psn, end) > 0)
+			end = seen->psn;
+	}
+	return end;
+}
+
+/* ---- Sequence NAKs --------------------------------------------------------------- */
 
 static enum ornic_verdict nak_now(const struct ornic_ctx *ctx,
 				  struct ornic_qp *qp)
@@ -159,7 +354,7 @@ static enum ornic_verdict nak_gap(const struct ornic_ctx *ctx,
 				  struct ornic_qp *qp)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
-	u64 when = ahead->first ? ahead->since + ahead->late : 0;
+	u64 when = ahead->n ? ahead->since + ahead->late : 0;
 
 	if (ctx->now >= when)
 		return nak_now(ctx, qp);
@@ -173,12 +368,15 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 {
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_ahead *ahead = &rq->ahead;
-	bool is_new = !ahead->first, was_missing;
+	bool is_new, was_missing;
 
+	drop_before(qp, rq->epsn);
+	is_new = !ahead->n;
 	/* It went again after what is missing still. */
-	was_missing = ahead->last &&
-		      ornic_psn_diff(pkt->psn, ahead->last->pkt.psn) < 0;
+	was_missing = ahead->n && ornic_psn_diff(pkt->psn, ahead->last) < 0;
 	was_missing &= keep_copy(ctx, qp, pkt);
+	if (unlikely(ahead->late) && ahead->n)
+		note_seen(ctx, ahead);
 	if (is_new) {
 		ahead->since = ctx->now;
 		ahead->naked = false;
@@ -197,6 +395,13 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 	return ORNIC_RESP_DROP;
 }
 
+/* The packet that a NAK named was not lost. */
+static void wait_longer(struct ornic_ahead *ahead)
+{
+	ahead->late = max_t(u64, 2 * ahead->late, ahead->took * 5 / 4);
+	ahead->late = min_t(u64, ahead->late, MAX_LATE_NS);
+}
+
 void ornic_reorder_duplicate(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     u32 psn)
 {
@@ -207,15 +412,16 @@ void ornic_reorder_duplicate(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ahead->judged = 0;
 	if (!ahead->took)
 		return;
-	ahead->late = max_t(u64, 2 * ahead->late, ahead->took * 5 / 4);
-	ahead->late = min_t(u64, ahead->late, MAX_LATE_NS);
+	wait_longer(ahead);
 }
 
-/* The first of the kept is the one expected. */
-static enum ornic_verdict execute_first(struct ornic_ctx *ctx,
-					struct ornic_qp *qp)
+/* ---- Execution ------------------------------------------------------------------- */
+
+/* @kept is the one expected. */
+static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
+				       struct ornic_qp *qp,
+				       struct ornic_kept *kept)
 {
-	struct ornic_kept *kept = qp->rq.ahead.first;
 	struct ornic_rx rx __uninitialized;
 	enum ornic_verdict verdict;
 
@@ -241,11 +447,12 @@ static enum ornic_verdict execute_first(struct ornic_ctx *ctx,
 	return verdict;
 }
 
-/* True if the first of the kept is not ahead any more. */
-static bool is_due(const struct ornic_rq *rq)
+/* The request that is expected; NULL if it is not kept, or none is executed. */
+static struct ornic_kept *due_kept(const struct ornic_rq *rq)
 {
-	return rq->ahead.first && !rq->dead &&
-	       ornic_psn_diff(rq->ahead.first->pkt.psn, rq->epsn) <= 0;
+	if (!rq->ahead.n || rq->dead)
+		return NULL;
+	return find_kept(&rq->ahead, rq->epsn);
 }
 
 /*
@@ -256,49 +463,70 @@ static void execute_due(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
 	enum ornic_verdict verdict;
-	u32 psn = 0;
+	struct ornic_kept *kept;
+	u32 psn = 0, at;
 	bool ack = false;
 
-	while (is_due(&qp->rq) && ctx->budget > 0 && !ornic_ctx_full(ctx)) {
-		verdict = ORNIC_RESP_DROP;
-		if (ahead->first->pkt.psn == qp->rq.epsn)
-			verdict = execute_first(ctx, qp);
+	while ((kept = due_kept(&qp->rq)) && ctx->budget > 0 &&
+	       !ornic_ctx_full(ctx)) {
+		at = kept->pkt.psn;
+		verdict = execute_kept(ctx, qp, kept);
 		if (verdict == ORNIC_RESP_ACK)
-			psn = ahead->first->pkt.psn;
+			psn = at;
 		if (verdict != ORNIC_RESP_DROP)
 			ack = verdict == ORNIC_RESP_ACK;
-		forget_first(qp);
+		/* What was refused comes again. */
+		drop_bits(qp, block_of(ahead, at), bit_of(at));
+		drop_before(qp, qp->rq.epsn);
 	}
 	if (ack)
 		ornic_resp_ack(qp, psn);
-	if (ahead->first)
-		ahead->since = ahead->first->when;
+	if (ahead->n)
+		ahead->since = first_kept(ahead)->when;
 }
 
-void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
+/*
+ * The gap of the NAK that is judged has been filled by @pkt. A selective requester says
+ * if that is a copy, of another one a second copy will show it.
+ */
+static void judge_filled(const struct ornic_ctx *ctx, struct ornic_ahead *ahead,
+			 const struct ornic_pkt *pkt)
+{
+	ahead->took = ctx->now - ahead->since;
+	if (!pkt || !pkt->selective)
+		return;
+	ahead->judged = 0;
+	if (!(pkt->selective & ORNIC_BTH_AGAIN))
+		wait_longer(ahead);
+}
+
+void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		       const struct ornic_pkt *pkt)
 {
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_ahead *ahead = &rq->ahead;
-	bool filled = is_due(rq);
+	bool filled;
 
+	drop_before(qp, rq->epsn);
+	filled = due_kept(rq);
 	/* The peer does not send any more: others shall have the room. */
-	if (!filled && ahead->first && ctx->now >= ahead->expires) {
+	if (!filled && ahead->n && ctx->now >= ahead->expires) {
 		ornic_reorder_forget(qp);
 		rq->nak_sent = false;
 		return;
 	}
 	if (ahead->judged && !ahead->took &&
 	    ornic_psn_diff(rq->epsn, ahead->nak_psn) > 0)
-		ahead->took = ctx->now - ahead->since;
+		judge_filled(ctx, ahead, pkt);
 	if (filled) {
 		WRITE_ONCE(ahead->nak_at, 0);
 		execute_due(ctx, qp);
 	}
-	if (is_due(rq)) {
+	if (due_kept(rq)) {
 		ornic_qp_resched(qp);
 		return;
 	}
-	if (!ahead->first || rq->nak_sent || rq->dead)
+	if (!ahead->n || rq->nak_sent || rq->dead)
 		return;
 	/*
 	 * Another gap. The rest of this one is probably under way: then only
@@ -308,19 +536,45 @@ void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		ornic_resp_nak_gap(qp);
 }
 
-u32 ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u8 *bitmap)
+u32 ornic_reorder_bitmap_len(const struct ornic_ctx *ctx,
+			     const struct ornic_qp *qp, u32 psn)
 {
-	const struct ornic_kept *kept;
-	u32 len = 0;
-	s32 bit;
+	const struct ornic_ahead *ahead = &qp->rq.ahead;
+	s32 n = 0;
 
-	memset(bitmap, 0, ORNIC_SACK_BYTES);
-	for (kept = qp->rq.ahead.first; kept; kept = kept->next) {
-		bit = ornic_psn_diff(kept->pkt.psn, psn) - 1;
-		if (bit < 0 || bit >= 8 * ORNIC_SACK_BYTES)
-			continue;
-		bitmap[bit / 8] |= (u8)(1u << bit % 8);
-		len = (u32)bit / 32 * 4 + 4;
+	if (ahead->n)
+		n = ornic_psn_diff(overdue_end(ahead, ctx->now), psn);
+
+	return n > 0 ? DIV_ROUND_UP((u32)n, 32) * 4 : 0;
+}
+
+/* Bits of the 64 PSNs from @psn on; none before @base. */
+static u64 kept_bits(const struct ornic_ahead *ahead, u32 psn)
+{
+	u64 bits;
+
+	if ((u32)ornic_psn_diff(psn, ahead->base) >=
+	    (ahead->nblocks - 1) * BLOCK)
+		return 0;
+	bits = block_of(ahead, psn)->has >> psn % BLOCK;
+	if (psn % BLOCK)
+		bits |= block_of(ahead, psn + BLOCK)->has
+			<< (BLOCK - psn % BLOCK);
+	return bits;
+}
+
+void ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u8 *bitmap,
+			  u32 len)
+{
+	__le64 word;
+	u32 n;
+
+	psn = ornic_psn_add(psn, 1);
+	for (; len; len -= n) {
+		n = min_t(u32, len, sizeof(word));
+		word = cpu_to_le64(kept_bits(&qp->rq.ahead, psn));
+		memcpy(bitmap, &word, n);
+		bitmap += n;
+		psn = ornic_psn_add(psn, 64);
 	}
-	return len;
 }

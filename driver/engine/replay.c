@@ -11,17 +11,23 @@
  */
 #include "proto.h"
 
+/* Of a READ that is longer no parts wait. A selective requester sends none. */
+#define MOST_PACKETS 0xffff
+
 static u32 end_of(struct ornic_part part)
 {
 	return part.at + part.n;
 }
 
-/* The response that is being sent, as a part of the one first requested. */
+/*
+ * The response that is being sent, as a part of the one first requested, which is not
+ * longer than MOST_PACKETS.
+ */
 static struct ornic_part current_part(const struct ornic_rd *rd)
 {
 	struct ornic_part part = {
-		.at = ornic_psn_diff(rd->psn0, rd->first_psn),
-		.n = rd->pkts,
+		.at = (u16)ornic_psn_diff(rd->psn0, rd->first_psn),
+		.n = (u16)rd->pkts,
 	};
 
 	return part;
@@ -60,9 +66,9 @@ static bool do_touch(struct ornic_part a, struct ornic_part b)
 
 static struct ornic_part hull_of(struct ornic_part a, struct ornic_part b)
 {
-	struct ornic_part hull = { .at = min_t(u32, a.at, b.at) };
+	struct ornic_part hull = { .at = min_t(u16, a.at, b.at) };
 
-	hull.n = max_t(u32, end_of(a), end_of(b)) - hull.at;
+	hull.n = (u16)(max_t(u32, end_of(a), end_of(b)) - hull.at);
 	return hull;
 }
 
@@ -97,12 +103,12 @@ static void add_missing(struct ornic_rd *rd, struct ornic_part part)
 {
 	struct ornic_part coming = current_part(rd);
 
-	coming.at += rd->next;
-	coming.n -= rd->next;
+	coming.at += (u16)rd->next;
+	coming.n -= (u16)rd->next;
 	if (end_of(part) > coming.at && end_of(part) <= end_of(coming)) {
 		if (part.at >= coming.at)
 			return;
-		part.n = coming.at - part.at;
+		part.n = (u16)(coming.at - part.at);
 	}
 	add_part(rd, part);
 }
@@ -135,20 +141,20 @@ void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
 static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 			const struct ornic_inreq *r)
 {
-	struct ornic_part part = {
-		.at = ornic_psn_diff(r->psn, rd->first_psn),
-		.n = ornic_read_npkts(qp, r->dma_len),
-	};
+	u32 at = ornic_psn_diff(r->psn, rd->first_psn);
+	u32 n = ornic_read_npkts(qp, r->dma_len);
+	struct ornic_part part = { .at = (u16)at, .n = (u16)n };
 
-	if (r->dma_len > ORNIC_MAX_MSG || end_of(part) > rd->npkts ||
+	if (r->dma_len > ORNIC_MAX_MSG || at + n > rd->npkts ||
 	    !ornic_read_allowed(qp, r))
 		return false;
-	if (rd->busy && r->pkt->selective && is_same_memory(qp, rd, r, part)) {
+	if (rd->busy && r->pkt->selective && rd->npkts <= MOST_PACKETS &&
+	    is_same_memory(qp, rd, r, part)) {
 		add_missing(rd, part);
 		return true;
 	}
 	rd->psn0 = r->psn;
-	rd->pkts = part.n;
+	rd->pkts = n;
 	rd->va = r->va;
 	rd->rkey = r->rkey;
 	rd->pdn = qp->pdn;
@@ -171,11 +177,12 @@ static bool is_resource_of(const struct ornic_rd *rd,
 enum ornic_verdict ornic_replay(struct ornic_qp *qp,
 				const struct ornic_inreq *r)
 {
+	u32 kept = r->pkt->selective ? ORNIC_RD_SLOTS : qp->max_dest_rd_atomic;
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_rd *rd;
 	u32 i, n;
 
-	for (n = 1; n <= qp->max_dest_rd_atomic; n++) {
+	for (n = 1; n <= kept && rq->rd; n++) {
 		i = rq->rd_tail - n;
 		rd = ornic_rd_slot(rq, i);
 		if (!is_resource_of(rd, r))

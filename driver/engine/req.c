@@ -94,6 +94,8 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 	if (!found)
 		sq->cur = i;
 	sq->psn = psn;
+	/* The oldest ones. */
+	sq->gaps.passed = min_t(u32, sq->gaps.passed, sq->rd_out);
 }
 
 enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
@@ -109,12 +111,19 @@ enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 				 len, access);
 }
 
+/* True if as much is outstanding, @out, as may be. */
+static bool window_is_full(const struct ornic_sq *sq, u32 out)
+{
+	return out >= sq->window &&
+	       (likely(!sq->gaps.ngot) || !ornic_gaps_leave_room(sq, out));
+}
+
 /* Does a packet ask for an ACK before its message ends? */
 static bool wants_ack_within(const struct ornic_sq *sq)
 {
 	u32 out = ornic_psn_diff(sq->psn, sq->acked) + 1;
 
-	return sq->probe || out >= sq->window ||
+	return sq->probe || window_is_full(sq, out) ||
 	       sq->unacked_pkts + 1 >= ORNIC_ACK_INTERVAL;
 }
 
@@ -188,6 +197,15 @@ static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 	sq->rtt.start = ctx->now;
 }
 
+/* What the BTH of a request says about its requester, and itself. */
+static u8 selective_bits(const struct ornic_sq *sq, bool first_time)
+{
+	if (sq->selective == ORNIC_SELECTIVE_NO)
+		return 0;
+	return first_time ? ORNIC_BTH_SELECTIVE :
+			    ORNIC_BTH_SELECTIVE | ORNIC_BTH_AGAIN;
+}
+
 /* One packet of a SEND or WRITE. */
 static __flatten noinline enum ornic_step
 send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
@@ -200,7 +218,7 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 		.opcode = packet_opcode(sw, first, last) |
 			  ornic_qp_transport(qp),
 		.solicited = last && sw->flags & ORNIC_WQE_SOLICITED,
-		.selective = qp->sq.selective != ORNIC_SELECTIVE_NO,
+		.selective = selective_bits(&qp->sq, first_time),
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
 		.srqn = sw->srqn,
@@ -304,7 +322,7 @@ static __flatten noinline enum ornic_step send_fetch(struct ornic_ctx *ctx,
 	struct ornic_txinfo info = {
 		.opcode = fetch_opcode(sw),
 		.ack_req = true,
-		.selective = qp->sq.selective != ORNIC_SELECTIVE_NO,
+		.selective = selective_bits(&qp->sq, first_time),
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
 		.srqn = sw->srqn,
@@ -443,12 +461,13 @@ static bool window_open(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 
 	if (is_probe(sq, sw))
 		return true;
-	if (out >= sq->window)
+	if (window_is_full(sq, out))
 		return false;
 	if (!ornic_swqe_is_fetch(sw))
 		return true;
-	return sq->rd_out < qp->max_rd_atomic &&
-	       out + fetch_npkts(sw) <= ORNIC_GAPS_WINDOW;
+	return (sq->rd_out < qp->max_rd_atomic ||
+		(unlikely(sq->gaps.passed) && ornic_gaps_leave_reads(qp))) &&
+	       out + fetch_npkts(sw) <= sq->gaps.size;
 }
 
 /* Nothing that is out asks for an ACK, so none will open the window. */
@@ -557,6 +576,44 @@ static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return send_packet(ctx, qp, sw);
 }
 
+/* Where the requester is, while it sends something again. */
+struct place {
+	u32 cur, psn, rd_out, unacked, pkts;
+	bool probe;
+};
+
+/* To @at, of the WQE of index @i, which is in [acked, psn). */
+static struct place leave_place(struct ornic_sq *sq, u32 i, u32 at)
+{
+	struct ornic_swqe *sw = ornic_swqe(sq, i);
+	struct place place = {
+		.cur = sq->cur,
+		.psn = sq->psn,
+		.rd_out = sq->rd_out,
+		.unacked = sq->unacked_pkts,
+		.pkts = sw->pkts,
+		.probe = sq->probe,
+	};
+
+	sq->cur = i;
+	sq->psn = at;
+	sw->pkts = ornic_psn_diff(at, sw->first_psn);
+	sq->unacked_pkts = 0;
+	sq->probe = true;
+	return place;
+}
+
+/* Back from the WQE of index @i. */
+static void return_to(struct ornic_sq *sq, u32 i, const struct place *place)
+{
+	sq->cur = place->cur;
+	sq->psn = place->psn;
+	sq->rd_out = place->rd_out;
+	sq->unacked_pkts = place->unacked;
+	ornic_swqe(sq, i)->pkts = place->pkts;
+	sq->probe = place->probe;
+}
+
 /*
  * What is missing at the peer, or of its responses, goes again before all else;
  * then the cursor is where it was. A WQE that cannot be sent any more stays at
@@ -566,44 +623,37 @@ static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
 					     struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
-	u32 psn = sq->psn, unacked = sq->unacked_pkts, at, npkts;
-	u64 timed = sq->rtt.start;
-	bool probe = sq->probe;
+	u32 at, i, npkts = ornic_gaps_next(ctx, qp, &at, &i);
 	struct ornic_swqe *sw;
+	struct place place;
 	enum ornic_step res;
 
-	npkts = ornic_gaps_next(ctx, qp, &at);
 	if (!npkts)
 		return ORNIC_STEP_DONE;
 	if (ornic_backoff_on(&sq->backoff, ctx->now) || !ornic_qp_tx_room(qp) ||
 	    ornic_cc_waits(ctx, qp, &sq->backoff, qp->mtu))
 		return ORNIC_STEP_WAIT;
-	ornic_req_seek(qp, at);
-	sw = ornic_swqe(sq, sq->cur);
-	sq->probe = true;
+	place = leave_place(sq, i, at);
+	sw = ornic_swqe(sq, i);
 	if (ornic_swqe_is_fetch(sw)) {
 		sw->asked_again = true;
 		res = send_fetch(ctx, qp, sw, npkts);
 	} else {
 		res = send_packet(ctx, qp, sw);
 	}
-	/* Each seek looks at the WQEs that are under way. */
-	ctx->budget -= 2 * (sq->fetched - sq->tail);
 	if (res == ORNIC_STEP_STOP)
 		return res;
 	if (sw->status != ORNIC_CQE_SUCCESS) {
+		ornic_req_seek(qp, at);
 		ornic_gaps_stop(sq);
 		return res;
 	}
+	return_to(sq, i, &place);
+	/* What is timed is not what has just gone again, or it is no more. */
+	if (ornic_psn_diff(sq->rtt.psn, ornic_psn_add(at, npkts)) <= 0)
+		sq->rtt.start = 0;
 	if (res == ORNIC_STEP_DONE)
 		ornic_gaps_sent(sq, at, npkts, !ornic_swqe_is_fetch(sw));
-	/* What is timed is not what has just gone again, or it is no more. */
-	if (ornic_psn_diff(sq->rtt.psn, sq->psn) <= 0)
-		timed = 0;
-	ornic_req_seek(qp, psn);
-	sq->rtt.start = timed;
-	sq->unacked_pkts = unacked;
-	sq->probe = probe;
 	return res;
 }
 

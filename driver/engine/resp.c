@@ -251,24 +251,34 @@ static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* ---- READ and atomics ----------------------------------------------------------- */
 
-/*
- * True if all responder resources are busy. Completed ones, and replays of
- * acknowledged requests, are reclaimed: a new request in sequence
- * acknowledges them.
- */
-static bool rd_full(struct ornic_qp *qp)
+static bool is_first_time(const struct ornic_rd *rd)
 {
-	struct ornic_rq *rq = &qp->rq;
-	struct ornic_rd *rd;
+	return rd->busy && !rd->replayed;
+}
 
-	while (rq->rd_tail - rq->rd_head >= qp->max_dest_rd_atomic &&
+/*
+ * True if as many responses as the requester may have under way wait to be sent for
+ * the first time. Completed ones, and replays of acknowledged requests, are reclaimed:
+ * a new request in sequence acknowledges them. But one that repeats selectively may
+ * miss some of them, and goes on.
+ */
+static bool rd_full(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	bool selective = r->pkt && r->pkt->selective;
+	u32 most = qp->max_dest_rd_atomic;
+	struct ornic_rq *rq = &qp->rq;
+	u32 kept = selective ? ORNIC_RD_SLOTS : most;
+
+	if (selective && most && rq->rd_tail - rq->rd_head >= most &&
+	    is_first_time(ornic_rd_slot(rq, rq->rd_tail - most)))
+		return true;
+	while (rq->rd_tail - rq->rd_head >= kept &&
 	       rq->rd_tail != rq->rd_head) {
-		rd = ornic_rd_slot(rq, rq->rd_head);
-		if (rd->busy && !rd->replayed)
+		if (is_first_time(ornic_rd_slot(rq, rq->rd_head)))
 			return true;
 		WRITE_ONCE(rq->rd_head, rq->rd_head + 1);
 	}
-	return !qp->max_dest_rd_atomic;
+	return !most;
 }
 
 static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
@@ -297,7 +307,7 @@ static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_inreq *r)
 {
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_READ) ||
-	    r->dma_len > ORNIC_MAX_MSG || rd_full(qp))
+	    r->dma_len > ORNIC_MAX_MSG || rd_full(qp, r))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (!ornic_read_allowed(qp, r))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
@@ -333,7 +343,7 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_iov iov = { &frag, 1, 0, 0 };
 	struct ornic_rd *rd;
 
-	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) || rd_full(qp) ||
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) || rd_full(qp, r) ||
 	    r->va & (sizeof(u64) - 1))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
@@ -373,7 +383,7 @@ static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
 	struct ornic_frag to = { &value, sizeof(value) };
 	struct ornic_iov payload = { &to, 1, 1, sizeof(value) };
 
-	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) || rd_full(qp) ||
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) || rd_full(qp, r) ||
 	    r->va & (sizeof(u64) - 1) || r->dma_len != sizeof(u64) ||
 	    r->src->bytes != sizeof(u64))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
@@ -441,7 +451,7 @@ do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	enum ornic_verdict verdict = ORNIC_RESP_NAK_INVALID;
 
-	if (!rd_full(qp))
+	if (!rd_full(qp, r))
 		verdict = flush_allowed(qp, r);
 	if (verdict != ORNIC_RESP_ACK)
 		return refuse_request(ctx, qp, verdict);
@@ -728,8 +738,8 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	ornic_resp_verdict(qp, verdict, pkt);
 	rq->selective = pkt->selective;
-	if (unlikely(rq->ahead.first))
-		ornic_reorder_run(ctx, qp);
+	if (unlikely(rq->ahead.n))
+		ornic_reorder_run(ctx, qp, pkt);
 	if (ornic_resp_waits(rq) && ornic_resp_run(ctx, qp) == ORNIC_RUN_MORE)
 		ornic_qp_resched(qp);
 }

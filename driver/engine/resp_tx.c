@@ -10,7 +10,10 @@
 /* What of the budget a packet costs that carries no data. */
 #define ORNIC_RESP_COST 64
 
-static_assert(ORNIC_SACK_BYTES <= ORNIC_SACK_MAX);
+/* A bitmap of so many bytes needs no memory. */
+#define SMALL_SACK 64
+
+static_assert(ORNIC_REORDER_WINDOW / 8 <= ORNIC_SACK_MAX);
 
 /* A response, with the marks that are due. */
 static bool send_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -36,6 +39,34 @@ static bool send_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return send_response(ctx, qp, info, &none);
 }
 
+/*
+ * A sequence NAK with a bitmap of what is kept, as far as the path MTU allows. Without
+ * memory it names less.
+ */
+static noinline bool send_sack(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			       struct ornic_txinfo *info)
+{
+	u32 len = min_t(u32, ornic_reorder_bitmap_len(ctx, qp, info->psn),
+			qp->mtu);
+	u8 small[SMALL_SACK] __uninitialized, *large = NULL;
+	struct ornic_frag frag;
+	struct ornic_iov iov = { &frag, 1, 0, 0 };
+	bool sent;
+
+	if (len > sizeof(small))
+		large = ornic_alloc_atomic(len);
+	if (!large)
+		len = min_t(u32, len, sizeof(small));
+	frag.ptr = large ? large : small;
+	frag.len = len;
+	ornic_reorder_bitmap(qp, info->psn, frag.ptr, len);
+	iov.n = !!len;
+	iov.bytes = len;
+	sent = send_response(ctx, qp, info, &iov);
+	ornic_free(large);
+	return sent;
+}
+
 static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			      u8 syndrome, u32 psn)
 {
@@ -46,17 +77,14 @@ static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.psn = psn,
 		.msn = qp->rq.msn,
 	};
-	u8 bitmap[ORNIC_SACK_BYTES] __uninitialized;
-	struct ornic_frag frag = { bitmap, 0 };
-	struct ornic_iov iov = { &frag, 1, 0, 0 };
+	bool sent;
 
 	if (unlikely(syndrome == (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)) &&
-	    qp->rq.selective) {
-		frag.len = ornic_reorder_bitmap(qp, psn, bitmap);
-		iov.n = !!frag.len;
-		iov.bytes = frag.len;
-	}
-	if (!send_response(ctx, qp, &info, &iov))
+	    qp->rq.selective)
+		sent = send_sack(ctx, qp, &info);
+	else
+		sent = send_empty(ctx, qp, &info);
+	if (!sent)
 		return false;
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_SENT);
 	return true;

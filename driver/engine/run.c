@@ -69,7 +69,7 @@ static bool rq_may_wait(const struct ornic_qp *qp)
 
 	return READ_ONCE(qp->state) == ORNIC_QPS_ERR ||
 	       READ_ONCE(rq->rd_head) != READ_ONCE(rq->rd_tail) ||
-	       READ_ONCE(rq->ack_due) || READ_ONCE(rq->ahead.first);
+	       READ_ONCE(rq->ack_due) || READ_ONCE(rq->ahead.n);
 }
 
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -83,8 +83,8 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (qp->state == ORNIC_QPS_ERR) {
 		ornic_rq_flush(ctx, qp);
 	} else {
-		if (unlikely(rq->ahead.first))
-			ornic_reorder_run(ctx, qp);
+		if (unlikely(rq->ahead.n))
+			ornic_reorder_run(ctx, qp, NULL);
 		if (ornic_resp_waits(rq))
 			res = ornic_resp_run(ctx, qp);
 	}

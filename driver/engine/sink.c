@@ -73,20 +73,33 @@ static bool are_same(const struct ornic_swqe *a, const struct ornic_swqe *b)
 	return !overlaps_itself(a);
 }
 
-bool ornic_sink_must_wait(struct ornic_sq *sq, const struct ornic_swqe *sw)
+/*
+ * Which older READs or atomics write to the memory of @sw does not change, so they are
+ * looked for once.
+ */
+static void find_sinks(struct ornic_sq *sq, struct ornic_swqe *sw)
 {
 	const struct ornic_swqe *older;
 	u32 i;
 
+	sw->sink_known = true;
 	for (i = sq->tail; has_sink(sw); i++) {
 		older = ornic_swqe(sq, i);
 		if (older == sw)
 			break;
-		if (has_sink(older) && !are_same(older, sw) &&
-		    do_overlap(older, sw))
-			return true;
+		if (!has_sink(older) || are_same(older, sw) ||
+		    !do_overlap(older, sw))
+			continue;
+		sw->sink_shared = true;
+		sw->sink_after = i;
 	}
-	return false;
+}
+
+bool ornic_sink_must_wait(struct ornic_sq *sq, struct ornic_swqe *sw)
+{
+	if (!sw->sink_known)
+		find_sinks(sq, sw);
+	return sw->sink_shared && (s32)(sw->sink_after - sq->tail) >= 0;
 }
 
 bool ornic_sink_is_newer(struct ornic_sq *sq, const struct ornic_swqe *sw,
@@ -95,7 +108,7 @@ bool ornic_sink_is_newer(struct ornic_sq *sq, const struct ornic_swqe *sw,
 	const struct ornic_swqe *newer;
 	u32 n;
 
-	for (n = sw->index + 1; n != sq->fetched; n++) {
+	for (n = sw->index + 1; n != sq->fetched && sq->gaps.ngot; n++) {
 		newer = ornic_swqe(sq, n);
 		if (!newer->started)
 			break;

@@ -35,7 +35,7 @@
 #define BTH_TVER_MASK 0x0f
 /* BTH, byte 4: FECN, BECN, six reserved bits */
 #define BTH_BECN 0x40
-#define BTH_SELECTIVE 0x01
+#define BTH_SELECTIVE (ORNIC_BTH_SELECTIVE | ORNIC_BTH_AGAIN)
 /* BTH, byte 8 */
 #define BTH_ACKREQ 0x80
 
@@ -224,7 +224,9 @@ static void parse_bth(struct ornic_pkt *pkt, const u8 *bth)
 	pkt->pkey = (u16)get_be16(bth + 2);
 	pkt->qpn = ornic_be24(bth + 5);
 	pkt->ack_req = bth[8] & BTH_ACKREQ;
-	pkt->selective = bth[4] & BTH_SELECTIVE;
+	/* The second bit means nothing without the first. */
+	pkt->selective = bth[4] & ORNIC_BTH_SELECTIVE ? bth[4] & BTH_SELECTIVE :
+							0;
 	pkt->becn = bth[4] & BTH_BECN;
 	pkt->psn = ornic_be24(bth + 9);
 }
@@ -407,6 +409,19 @@ int ornic_pkt_parse(struct ornic_pkt *pkt, const struct ornic_rx *rx)
 u32 ornic_pkt_payload(const struct ornic_pkt *pkt, struct ornic_frag *frag)
 {
 	return cut_pieces(pkt->rx, pkt->hdr_len, pkt->payload_len, frag);
+}
+
+void ornic_pkt_copy_payload(const struct ornic_pkt *pkt, u32 off, void *to,
+			    u32 len)
+{
+	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
+	u32 i, n = cut_pieces(pkt->rx, pkt->hdr_len + off, len, frag);
+	u8 *p = to;
+
+	for (i = 0; i < n; i++) {
+		memcpy(p, frag[i].ptr, frag[i].len);
+		p += frag[i].len;
+	}
 }
 
 void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6)
@@ -611,8 +626,7 @@ static void put_bth(u8 *bth, const struct ornic_txinfo *info, u32 pad)
 	    likely(info->opcode != ORNIC_CNP))
 		bth[1] |= BTH_MIGREQ;
 	put_be16(bth + 2, ORNIC_DEFAULT_PKEY);
-	bth[4] = (u8)((info->becn ? BTH_BECN : 0) |
-		      (info->selective ? BTH_SELECTIVE : 0));
+	bth[4] = (u8)((info->becn ? BTH_BECN : 0) | info->selective);
 	put_be24(bth + 5, info->dest_qpn & QPN_MASK);
 	bth[8] = info->ack_req ? BTH_ACKREQ : 0;
 	put_be24(bth + 9, info->psn);

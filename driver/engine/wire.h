@@ -21,7 +21,11 @@ static inline u32 ornic_be24(const u8 *p)
 #define ORNIC_DEFAULT_PKEY	0xffff
 #define ORNIC_GRH_LEN		40
 /* Bytes of the bitmap in a NAK of a peer that keeps requests, at most. */
-#define ORNIC_SACK_MAX		64
+#define ORNIC_SACK_MAX		4096
+
+/* Reserved bits of the BTH, see struct ornic_txinfo; the second one with the first. */
+#define ORNIC_BTH_SELECTIVE	0x01
+#define ORNIC_BTH_AGAIN		0x02
 
 /* BTH opcodes, IBTA table 38; the top three bits are the transport. */
 enum ornic_bth_opcode {
@@ -181,7 +185,7 @@ struct ornic_pkt {
 	u8 pad;
 	bool solicited;
 	bool ack_req;
-	bool selective;
+	u8 selective;
 	bool becn;
 	bool ce;
 	u16 pkey;
@@ -226,6 +230,10 @@ __flatten noinline int ornic_pkt_parse(struct ornic_pkt *pkt,
  * Return: number of pieces; their lengths sum to pkt->payload_len.
  */
 u32 ornic_pkt_payload(const struct ornic_pkt *pkt, struct ornic_frag *frag);
+
+/* Copy @len bytes from @off on of the payload of @pkt, which has them, to @to. */
+void ornic_pkt_copy_payload(const struct ornic_pkt *pkt, u32 off, void *to,
+			    u32 len);
 
 /* Congestion experienced, RFC 3168: the low two bits of the traffic class. */
 static inline bool ornic_ip_is_ce(const void *ip, bool ipv6)
@@ -343,10 +351,11 @@ bool ornic_path_matches(const struct ornic_path *path,
  * @opcode: BTH; headers that it does not have take nothing from here
  * @solicited: BTH SE
  * @ack_req: BTH A
- * @selective: the lowest of the six reserved bits after BECN, which receivers
- *	ignore (IBTA 9.2) and which the ICRC does not cover (IBTA A17.3.3). In a
- *	request: the requester repeats selectively. In a response to such a one:
- *	the responder keeps requests that are ahead, and names them.
+ * @selective: the lowest two of the six reserved bits after BECN, which receivers
+ *	ignore (IBTA 9.2) and which the ICRC does not cover (IBTA A17.3.3).
+ *	ORNIC_BTH_SELECTIVE in a request: the requester repeats selectively; in a
+ *	response to such a one: the responder keeps requests that are ahead, and
+ *	names them. With it ORNIC_BTH_AGAIN: the request was sent before.
  * @becn: BTH
  * @syndrome: AETH
  * @dest_qpn: BTH
@@ -368,7 +377,7 @@ struct ornic_txinfo {
 	u8 opcode;
 	bool solicited;
 	bool ack_req;
-	bool selective;
+	u8 selective;
 	bool becn;
 	u8 syndrome;
 	u32 dest_qpn;

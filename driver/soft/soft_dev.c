@@ -27,6 +27,14 @@
 
 #define MODALIAS "ornic:soft"
 
+/*
+ * What a device may take for packets that are out of order: 1/128 of the memory,
+ * within these bounds, bytes.
+ */
+#define SPARE_SHIFT 7
+#define MIN_SPARE (4ull << 20)
+#define MAX_SPARE (256ull << 20)
+
 /* IPv6, UDP, BTH, RETH, immediate, ICRC around the smallest RoCE MTU. */
 #define MIN_NETDEV_MTU (256 + 40 + 8 + 12 + 16 + 4 + 4)
 
@@ -417,6 +425,9 @@ int ornic_soft_dev_init(void)
 	int err;
 
 	engine_ops.num_vectors = min(num_possible_cpus(), U8_MAX);
+	engine_ops.max_spare =
+		clamp_t(u64, (u64)totalram_pages() << PAGE_SHIFT >> SPARE_SHIFT,
+			MIN_SPARE, MAX_SPARE);
 	remove_wq = alloc_workqueue("ornic_remove", WQ_UNBOUND, 0);
 	if (!remove_wq)
 		return -ENOMEM;

@@ -9,7 +9,7 @@ namespace sim
 namespace
 {
 
-constexpr u32 under_way = 32; // messages
+constexpr u32 under_way = 64; // messages
 constexpr u64 longest = 600ull * 1000000 * us; // virtual time
 
 class connection {
@@ -65,15 +65,15 @@ bool connection::make()
 	if (ornic_th_pair_init(&pair_, t_.seed, false))
 		return false;
 	for (int i = 0; i < 4; i++)
-		if (ornic_th_cq_init(i < 2 ? pair_.a : pair_.b, &cq_[i], 8))
+		if (ornic_th_cq_init(i < 2 ? pair_.a : pair_.b, &cq_[i], 10))
 			return false;
-	if (ornic_th_mr_init(pair_.a, &am_, bytes, 0, 1,
+	if (ornic_th_mr_init(pair_.a, &am_, bytes, 0, 0,
 			     ORNIC_ACCESS_MR_MASK) ||
-	    ornic_th_mr_init(pair_.b, &bm_, bytes, 0, 1, ORNIC_ACCESS_MR_MASK))
+	    ornic_th_mr_init(pair_.b, &bm_, bytes, 0, 0, ORNIC_ACCESS_MR_MASK))
 		return false;
 	init.type = ORNIC_QPT_RC;
-	init.sq_log_depth = 6;
-	init.rq_log_depth = 6;
+	init.sq_log_depth = 7;
+	init.rq_log_depth = 7;
 	if (ornic_th_qp_init(pair_.a, &a_, &init, &cq_[0], &cq_[1]) ||
 	    ornic_th_qp_init(pair_.b, &b_, &init, &cq_[2], &cq_[3]))
 		return false;

@@ -31,7 +31,7 @@ struct achieved {
 	u64 duplicates = 0; // requests that the responder had
 };
 
-// One RC connection, path MTU 1024, 32 messages under way.
+// One RC connection, path MTU 1024, 64 messages under way.
 achieved measure(const transfer &t);
 
 } // namespace sim

@@ -2,8 +2,8 @@
 #include "peek.h"
 #include "engine/proto.h"
 
-/* More than a device keeps. */
-#define NO_ROOM 5000
+/* More than a device takes. */
+#define NO_ROOM (1 << 30)
 
 static struct ornic_qp *lookup(const struct ornic_th_qp *qp)
 {
@@ -57,11 +57,8 @@ void ornic_peek_set_late(const struct ornic_th_qp *qp, u64 ns)
 
 void ornic_peek_set_full(struct ornic_th *th, bool full)
 {
-	ornic_atomic_t *kept = &th->eng->dev.kept;
-	s32 n;
+	ornic_atomic_t *spare = &th->eng->dev.spare;
 
-	for (n = ornic_atomic_read(kept); full && n < NO_ROOM; n++)
-		ornic_atomic_inc(kept);
-	for (; !full && n > 0; n--)
-		ornic_atomic_dec(kept);
+	if (full != (ornic_atomic_read(spare) >= NO_ROOM))
+		ornic_atomic_add(spare, full ? NO_ROOM : -NO_ROOM);
 }

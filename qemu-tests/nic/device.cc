@@ -172,6 +172,7 @@ device::device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	make_ops(ops_, guest.config.vectors - 1);
 	// Page lists may contain a page twice, if it is mapped twice.
 	ops_.max_mem = 2 * guest.config.size;
+	ops_.max_spare = guest.config.mem_limit / 16;
 	// What it frees leaves holes, which malloc() can only use for what fits. After
 	// ten minutes of lists of 2 MiB the heap had 257 MB for 201 MB of objects.
 	account_.limit = guest.config.mem_limit / 4 * 3;

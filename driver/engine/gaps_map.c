@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The maps in which a requester marks what has arrived, and what was sent again, by PSN:
+ * their memory, their room, and the WQEs that PSNs are of.
+ */
+#include "gaps.h"
+
+/* ---- The maps ------------------------------------------------------------------- */
+
+/* @block is for all maps. */
+static void use_maps(struct ornic_gaps *gaps, u64 *block, u32 size)
+{
+	u32 i;
+
+	for (i = 0; i < ORNIC_GAPS_MAPS; i++)
+		gaps->map[i] = block + i * (size / 64);
+	gaps->size = size;
+}
+
+static void free_maps(struct ornic_qp *qp)
+{
+	struct ornic_gaps *gaps = &qp->sq.gaps;
+
+	if (gaps->size > ORNIC_GAPS_FIRST)
+		ornic_spare_free(qp, gaps->map[0],
+				 ORNIC_GAPS_MAPS *
+					 ornic_gap_map_bytes(gaps->size));
+}
+
+void ornic_gaps_grow(struct ornic_qp *qp)
+{
+	struct ornic_gaps *gaps = &qp->sq.gaps;
+	u32 size = 2 * gaps->size, i;
+	u64 *block;
+
+	if (gaps->size >= ORNIC_GAPS_MOST)
+		return;
+	block = ornic_spare_zalloc(qp,
+				   ORNIC_GAPS_MAPS * ornic_gap_map_bytes(size));
+	if (!block)
+		return;
+	for (i = 0; i < ORNIC_GAPS_MAPS && gaps->used; i++)
+		ornic_map_copy(block + i * (size / 64), size, gaps->map[i],
+			       gaps->size, qp->sq.acked, gaps->size);
+	free_maps(qp);
+	use_maps(gaps, block, size);
+}
+
+static void clear_maps(struct ornic_qp *qp)
+{
+	struct ornic_gaps *gaps = &qp->sq.gaps;
+	u32 i;
+
+	gaps->used = false;
+	gaps->ngot = 0;
+	/* The path has become short, or bad: the memory is for others. */
+	if (gaps->size > ORNIC_GAPS_FIRST &&
+	    qp->sq.window <= ORNIC_FIRST_WINDOW) {
+		free_maps(qp);
+		use_maps(gaps, gaps->own, ORNIC_GAPS_FIRST);
+	}
+	for (i = 0; i < ORNIC_GAPS_MAPS; i++)
+		ornic_gap_clear_map(gaps, i);
+}
+
+void ornic_gaps_forget(struct ornic_qp *qp, u32 end)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_gaps *gaps = &sq->gaps;
+	u32 n = ornic_psn_diff(end, sq->acked);
+
+	if (end == sq->max_psn || !ornic_gap_in_window(sq, end)) {
+		clear_maps(qp);
+		return;
+	}
+	ornic_gap_clear_got(gaps, sq->acked, n);
+	ornic_gap_clear(gaps, ORNIC_GAPS_RESENT, sq->acked, n);
+	ornic_gap_clear(gaps, ORNIC_GAPS_RESENT_BEFORE, sq->acked, n);
+	ornic_gap_clear(gaps, ORNIC_GAPS_HELD, sq->acked, n);
+}
+
+bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn)
+{
+	return ornic_gap_in_window(sq, psn) &&
+	       ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, psn);
+}
+
+void ornic_gaps_stop(struct ornic_sq *sq)
+{
+	sq->gaps.at = sq->acked;
+	sq->gaps.end = sq->acked;
+}
+
+void ornic_gaps_reset(struct ornic_qp *qp)
+{
+	struct ornic_gaps *gaps = &qp->sq.gaps;
+
+	free_maps(qp);
+	memset(gaps, 0, sizeof(*gaps));
+	use_maps(gaps, gaps->own, ORNIC_GAPS_FIRST);
+	ornic_gaps_stop(&qp->sq);
+}
+
+bool ornic_gaps_leave_room(const struct ornic_sq *sq, u32 out)
+{
+	return sq->selective == ORNIC_SELECTIVE_YES && out < sq->gaps.size &&
+	       out - min_t(u32, out, sq->gaps.ngot) < sq->window;
+}
+
+/* ---- WQEs by PSN ---------------------------------------------------------------- */
+
+/* Is @psn, @at after acked, one of @sw? */
+static bool is_of(const struct ornic_sq *sq, const struct ornic_swqe *sw,
+		  u32 psn)
+{
+	s32 into = ornic_psn_diff(psn, sq->acked) -
+		   ornic_psn_diff(sw->first_psn, sq->acked);
+
+	return sw->started && into >= 0 && into < (s32)sw->npkts;
+}
+
+/* WQEs have got their PSNs in order, those that have some come first. */
+u32 ornic_gap_index(struct ornic_sq *sq, u32 psn)
+{
+	u32 low = 0, high = sq->fetched - sq->tail, mid;
+	s32 at = ornic_psn_diff(psn, sq->acked);
+	const struct ornic_swqe *sw;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		sw = ornic_swqe(sq, sq->tail + mid);
+		if (sw->started &&
+		    ornic_psn_diff(sw->first_psn, sq->acked) <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	/* The last one that begins at it or before; those without PSNs come first. */
+	if (low && is_of(sq, ornic_swqe(sq, sq->tail + low - 1), psn))
+		return sq->tail + low - 1;
+	return sq->fetched;
+}

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Long windows between two that repeat selectively: maps by PSN, what they and what is
+ * kept take of a device's memory, and what may be sent beyond what is missing.
+ */
+#include "engine/proto.h"
+#include "suite_fixture.h"
+
+#define PSN ORNIC_FIX_PSN
+#define MTU 256u
+#define ACK 0x1f /* credits: none */
+#define SEQ_NAK (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)
+#define NONE 0xff
+#define US 1000ull
+#define SELECTIVE ORNIC_BTH_SELECTIVE
+#define LONG 3000 /* packets */
+
+static struct ornic_qp *qp_of(struct ornic_fixture *fix)
+{
+	struct ornic_qp *qp;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
+	ornic_rcu_read_unlock();
+	return qp;
+}
+
+static int spare(struct ornic_fixture *fix)
+{
+	return ornic_atomic_read(&fix->pair.a->eng->dev.spare);
+}
+
+/* A connection with the smallest path MTU; the ACK timeout is far away. */
+static struct ornic_fixture *open_short(struct kunit *test, u8 max_rd_atomic)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.mtu = 1;
+	fix->a.conn.timeout = 20;
+	fix->a.conn.max_rd_atomic = max_rd_atomic;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	return fix;
+}
+
+static void reset(struct kunit *test, struct ornic_fixture *fix)
+{
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	KUNIT_EXPECT_EQ(test, spare(fix), 0);
+}
+
+/* ---- Maps ------------------------------------------------------------------------ */
+
+#define SIZE 256u
+
+/* Bits by PSN, over the end of the PSNs and of the map, one by one and many at once. */
+static void window_maps_wrap(struct kunit *test)
+{
+	u32 first = 0xffffff - 100, i, n;
+	u64 map[SIZE / 64] = { 0 }, large[2 * SIZE / 64] = { 0 }, bits;
+
+	for (i = 0; i < SIZE; i += 7)
+		ornic_map_set(map, SIZE, ornic_psn_add(first, i));
+	ornic_map_copy(large, 2 * SIZE, map, SIZE, first, SIZE);
+	for (i = 0; i < 2 * SIZE; i++)
+		KUNIT_EXPECT_EQ(test,
+				ornic_map_has(large, 2 * SIZE,
+					      ornic_psn_add(first, i)),
+				i < SIZE && i % 7 == 0);
+	for (i = 0; i + 64 <= SIZE; i += 13) {
+		bits = ornic_map_bits(map, SIZE, ornic_psn_add(first, i));
+		for (n = 0; n < 64; n++)
+			KUNIT_EXPECT_EQ(test, bits >> n & 1, (i + n) % 7 == 0);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_map_clear(map, SIZE, first, 70), 10);
+	KUNIT_EXPECT_EQ(test, ornic_map_clear(map, SIZE, first, 71), 1);
+	KUNIT_EXPECT_EQ(test, ornic_map_fill(map, SIZE, first, 71), 71);
+	KUNIT_EXPECT_EQ(test, ornic_map_fill(map, SIZE, first, 72), 1);
+	KUNIT_EXPECT_EQ(test, ornic_map_clear(map, SIZE, first, SIZE),
+			72 + (SIZE - 72) / 7);
+	KUNIT_EXPECT_EQ(test, ornic_low_bit(0x50), 4);
+	KUNIT_EXPECT_EQ(test, ornic_high_bit(0x50), 6);
+	KUNIT_EXPECT_EQ(test, ornic_low_bits(64), U64_MAX);
+}
+
+static void grow(struct ornic_qp *qp)
+{
+	ornic_lock(&qp->sq.lock);
+	ornic_gaps_grow(qp);
+	ornic_unlock(&qp->sq.lock);
+}
+
+/* What is known stays known when the maps grow; their memory is counted. */
+static void window_maps_grow(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_qp *qp = qp_of(fix);
+	struct ornic_gaps *gaps = &qp->sq.gaps;
+	u32 i, n;
+
+	gaps->used = true;
+	for (i = 5; i < ORNIC_GAPS_FIRST; i += 5)
+		ornic_map_set(gaps->map[ORNIC_GAPS_GOT], gaps->size,
+			      ornic_psn_add(qp->sq.acked, i));
+	for (n = 0; n < 8; n++)
+		grow(qp);
+	KUNIT_EXPECT_EQ(test, gaps->size, ORNIC_GAPS_MOST);
+	KUNIT_EXPECT_EQ(test, spare(fix),
+			ORNIC_GAPS_MAPS * ORNIC_GAPS_MOST / 8);
+	for (i = 0; i < ORNIC_GAPS_MOST; i++)
+		KUNIT_EXPECT_EQ(test,
+				ornic_map_has(gaps->map[ORNIC_GAPS_GOT],
+					      gaps->size,
+					      ornic_psn_add(qp->sq.acked, i)),
+				i && i < ORNIC_GAPS_FIRST && i % 5 == 0);
+	reset(test, fix);
+	KUNIT_EXPECT_EQ(test, gaps->size, ORNIC_GAPS_FIRST);
+}
+
+/* Without memory the window stays what it is. */
+static void window_maps_need_memory(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_dev *dev = &fix->pair.a->eng->dev;
+	struct ornic_qp *qp = qp_of(fix);
+
+	ornic_atomic_set(&dev->spare, (int)dev->spare_limit - 100);
+	grow(qp);
+	KUNIT_EXPECT_EQ(test, qp->sq.gaps.size, ORNIC_GAPS_FIRST);
+	ornic_atomic_set(&dev->spare, 0);
+}
+
+/* ---- The responder --------------------------------------------------------------- */
+
+/* Request @n of a peer: a WRITE of nothing. */
+static void request(struct ornic_fixture *fix, u32 n, u8 selective,
+		    bool ack_req)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_WRITE_ONLY,
+		.psn = ornic_psn_add(PSN, n),
+		.ack_req = ack_req,
+		.selective = selective,
+	};
+
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	ornic_th_run(fix->pair.a);
+}
+
+/* Whatever order a peer sends in: all are executed when the first one comes. */
+static void window_keeps_many(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_rq *rq = &qp_of(fix)->rq;
+	u32 i;
+
+	for (i = 500; i < LONG; i += 500)
+		request(fix, i, 0, false);
+	for (i = LONG; i; i--)
+		if (i == LONG || i % 500)
+			request(fix, i, 0, i == LONG);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, rq->ahead.n, LONG);
+	request(fix, 0, 0, false);
+	while (ornic_th_run(fix->pair.a))
+		;
+	KUNIT_EXPECT_EQ(test, rq->epsn, ornic_psn_add(PSN, LONG + 1));
+	KUNIT_EXPECT_EQ(test, rq->msn, LONG + 1);
+	KUNIT_EXPECT_EQ(test, rq->ahead.n, 0);
+	KUNIT_EXPECT_EQ(test, spare(fix), 0);
+	while (ornic_fix_sent(fix))
+		;
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, LONG));
+}
+
+static u64 named(const struct ornic_fixture *fix, u32 n)
+{
+	u8 byte;
+
+	ornic_pkt_copy_payload(&fix->pkt, n / 8, &byte, 1);
+	return byte >> n % 8 & 1;
+}
+
+/* A NAK names what is kept as far as a packet of the path MTU goes. */
+static void window_names_many(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	u32 i, n = 0;
+
+	request(fix, 512, SELECTIVE, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), SEQ_NAK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 64);
+	fix->pair.a->now += 100 * US;
+	request(fix, 700, SELECTIVE, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), SEQ_NAK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 88);
+	KUNIT_EXPECT_EQ(test, named(fix, 699), 1);
+	for (i = 1199; i < 3000; i += 400)
+		request(fix, i, SELECTIVE, false);
+	fix->pair.a->now += 100 * US;
+	request(fix, 3000, SELECTIVE, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), SEQ_NAK);
+	KUNIT_ASSERT_EQ(test, fix->pkt.payload_len, MTU);
+	for (i = 0; i < 8 * MTU; i++)
+		n += named(fix, i);
+	/* 512, 700, 1199, 1599, 1999 */
+	KUNIT_EXPECT_EQ(test, n, 5);
+	KUNIT_EXPECT_EQ(test, named(fix, 511), 1);
+	KUNIT_EXPECT_EQ(test, named(fix, 1998), 1);
+	reset(test, fix);
+}
+
+/* What goes again says so, and what does not was late: no second copy has to come. */
+static void window_resends_are_not_late(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_rq *rq = &qp_of(fix)->rq;
+
+	request(fix, 1, SELECTIVE, false);
+	fix->pair.a->now += 200 * US;
+	request(fix, 0, SELECTIVE | ORNIC_BTH_AGAIN, true);
+	request(fix, 0, SELECTIVE | ORNIC_BTH_AGAIN, true);
+	KUNIT_EXPECT_EQ(test, rq->ahead.late, 0);
+	request(fix, 3, SELECTIVE, false);
+	fix->pair.a->now += 200 * US;
+	request(fix, 2, SELECTIVE, false);
+	KUNIT_EXPECT_EQ(test, rq->ahead.late, 250 * US);
+	ornic_fix_drain(fix);
+}
+
+/*
+ * On a path that reorders, a NAK names no more than what is overdue goes by: the
+ * requester would send again what is under way.
+ */
+static void window_names_what_is_overdue(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_th *th = fix->pair.a;
+
+	qp_of(fix)->rq.ahead.late = 400 * US;
+	request(fix, 1, SELECTIVE, false);
+	th->now += 100 * US;
+	request(fix, 40, SELECTIVE, false);
+	th->now += 200 * US;
+	request(fix, 80, SELECTIVE, false);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	th->now += 100 * US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), SEQ_NAK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 4);
+	KUNIT_EXPECT_EQ(test, named(fix, 0), 1);
+	th->now += 100 * US;
+	request(fix, 81, SELECTIVE, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), SEQ_NAK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 8);
+	KUNIT_EXPECT_EQ(test, named(fix, 39), 1);
+	reset(test, fix);
+}
+
+/* ---- READs ----------------------------------------------------------------------- */
+
+/* A peer READs one packet at PSN @n. */
+static void ask(struct ornic_fixture *fix, u32 n, bool selective)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_READ_REQUEST,
+		.psn = ornic_psn_add(PSN, n),
+		.ack_req = true,
+		.selective = selective,
+		.va = fix->am.iova,
+		.rkey = fix->am.key,
+		.dma_len = 8,
+	};
+
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	ornic_th_run(fix->pair.a);
+}
+
+/*
+ * A selective requester goes on when responses are lost, so more of its requests are
+ * remembered than it may have under way.
+ */
+static void window_remembers_reads(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	u32 i;
+
+	for (i = 0; i < ORNIC_RD_SLOTS; i++)
+		ask(fix, i, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), ORNIC_RD_SLOTS);
+	ask(fix, 0, true);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
+	/* Another requester has no use for these. */
+	ask(fix, 0, false);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	reset(test, fix);
+	for (i = 0; i < ORNIC_RD_SLOTS; i++)
+		KUNIT_EXPECT_FALSE(test, qp_of(fix)->rq.rd[i].valid);
+}
+
+/* But no more of them may be under way. */
+static void window_bounds_reads(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	u32 i, most = qp_of(fix)->max_dest_rd_atomic;
+
+	fix->pair.a->tx_window = 0;
+	for (i = 0; i <= most; i++)
+		ask(fix, i, true);
+	fix->pair.a->tx_window = 64;
+	ornic_th_kick(&fix->a);
+	for (i = 0; i < most; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_RESP_ONLY);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
+			ORNIC_AETH_NAK | ORNIC_NAK_INVALID_REQ);
+}
+
+/* The response to the READ of one packet at PSN @n. */
+static void data(struct ornic_fixture *fix, u32 n, bool selective)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_READ_RESP_ONLY,
+		.psn = ornic_psn_add(PSN, n),
+		.syndrome = ACK,
+		.selective = selective,
+	};
+
+	ornic_th_inject(&fix->a, &info, fix->buf, 8);
+	ornic_th_run(fix->pair.a);
+}
+
+static void expect_read(struct kunit *test, struct ornic_fixture *fix, u32 n)
+{
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_REQUEST);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
+}
+
+/*
+ * Of two READs that may be under way the first response is lost: it is asked for, and
+ * two more are requested, as the peer has sent both. They complete in order.
+ */
+static void window_of_reads_goes_on(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 2);
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0,
+			       8 * i, 8);
+	expect_read(test, fix, 0);
+	expect_read(test, fix, 1);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	data(fix, 1, true);
+	expect_read(test, fix, 0);
+	expect_read(test, fix, 2);
+	expect_read(test, fix, 3);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	data(fix, 2, true);
+	expect_read(test, fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), NONE);
+	data(fix, 0, true);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), NONE);
+	KUNIT_EXPECT_EQ(test, qp_of(fix)->sq.rd_out, 2);
+}
+
+/* A standard peer remembers no more than it allows. */
+static void window_of_reads_is_strict_to_others(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 2);
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0,
+			       8 * i, 8);
+	ornic_fix_drain(fix);
+	data(fix, 1, false);
+	expect_read(test, fix, 0);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+/* What was asked for twice comes twice: that does not mean that it was late. */
+static void window_asks_are_counted(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 2);
+	struct ornic_gaps *gaps = &qp_of(fix)->sq.gaps;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8, 8);
+	ornic_fix_drain(fix);
+	data(fix, 1, true);
+	expect_read(test, fix, 0);
+	fix->pair.a->now += 4000 * US;
+	ornic_th_expire(fix->pair.a);
+	ornic_th_run(fix->pair.a);
+	expect_read(test, fix, 0);
+	data(fix, 0, true);
+	data(fix, 0, true);
+	KUNIT_EXPECT_EQ(test, gaps->late, 0);
+	/* Once more than that was the first one. */
+	data(fix, 0, true);
+	KUNIT_EXPECT_GT(test, gaps->late, 0);
+}
+
+/* ---- The requester --------------------------------------------------------------- */
+
+static void nak(struct ornic_fixture *fix, u32 n, const void *bitmap, u32 len)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_ACK,
+		.psn = ornic_psn_add(PSN, n),
+		.syndrome = SEQ_NAK,
+		.selective = true,
+	};
+
+	ornic_th_inject(&fix->a, &info, bitmap, len);
+	ornic_th_run(fix->pair.a);
+}
+
+/* What the peer has does not count: the window is of what is on its way. */
+static void window_goes_on_beyond_a_gap(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	u8 bitmap[4] = { 0xff, 0xff, 0xff, 0x3f };
+	u32 i;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       200 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 32);
+	nak(fix, 0, bitmap, sizeof(bitmap));
+	for (i = 0; i < 31; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.psn,
+				ornic_psn_add(PSN, i ? 31 + i : 0));
+	}
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+static void ack(struct ornic_fixture *fix, u32 n)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_ACK,
+		.psn = ornic_psn_add(PSN, n),
+		.syndrome = ACK,
+		.selective = SELECTIVE,
+	};
+
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	ornic_th_run(fix->pair.a);
+}
+
+/* A peer without room is tried again when all that it dropped is there. */
+static void window_is_long_again(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_sq *sq = &qp_of(fix)->sq;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       8 * MTU);
+	ornic_fix_drain(fix);
+	nak(fix, 2, NULL, 0);
+	KUNIT_EXPECT_EQ(test, sq->selective, ORNIC_SELECTIVE_FULL);
+	ack(fix, 4);
+	ack(fix, 5);
+	KUNIT_EXPECT_EQ(test, sq->selective, ORNIC_SELECTIVE_FULL);
+	ack(fix, 7);
+	ornic_fix_drain(fix);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, MTU);
+	ack(fix, 8);
+	KUNIT_EXPECT_EQ(test, sq->selective, ORNIC_SELECTIVE_YES);
+}
+
+/* A window that is not used says nothing about the path, so it does not grow. */
+static void window_grows_if_used(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_sq *sq = &qp_of(fix)->sq;
+	u32 i;
+
+	sq->selective = ORNIC_SELECTIVE_YES;
+	sq->window = 160;
+	for (i = 0; i < 4; i++) {
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
+			       0, 8 * MTU);
+		fix->pair.a->now += 10 * US;
+		ack(fix, 8 * i + 7);
+	}
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, sq->window, 160);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       200 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 160);
+	fix->pair.a->now += 10 * US;
+	ack(fix, 32 + 159);
+	KUNIT_EXPECT_EQ(test, sq->window, 320);
+}
+
+#define MANY 1000u /* packets */
+
+/* A long bitmap is read to its end; what it names does not go again. */
+static void window_takes_long_bitmaps(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_lsge sge;
+	struct ornic_th_wr wr = { .opcode = ORNIC_WQE_WRITE,
+				  .flags = ORNIC_WQE_SIGNALED,
+				  .nsge = 1,
+				  .sge = &sge };
+	struct ornic_th_mr mr = {};
+	u8 bitmap[MANY / 8 + 3];
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.a, &mr, MANY * MTU, 0, 1,
+					 ORNIC_ACCESS_MR_MASK),
+			0);
+	sge = ornic_fix_sge(&mr, 0, MANY * MTU);
+	qp_of(fix)->sq.window = MANY;
+	wr.raddr = fix->bm.iova;
+	wr.rkey = fix->bm.key;
+	ornic_th_post_send(&fix->a, &wr);
+	ornic_th_kick(&fix->a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), MANY);
+	/* All but 0, 3 and 900; more than there is. */
+	memset(bitmap, 0xff, sizeof(bitmap));
+	bitmap[0] &= ~(1 << 2);
+	bitmap[899 / 8] &= ~(1 << 899 % 8);
+	nak(fix, 0, bitmap, sizeof(bitmap));
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 900));
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + MANY - 1, ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, qp_of(fix)->sq.gaps.ngot, 0);
+	ornic_th_mr_fini(&mr);
+}
+
+static struct kunit_case window_cases[] = {
+	KUNIT_CASE(window_maps_wrap),
+	KUNIT_CASE(window_maps_grow),
+	KUNIT_CASE(window_maps_need_memory),
+	KUNIT_CASE(window_keeps_many),
+	KUNIT_CASE(window_names_many),
+	KUNIT_CASE(window_resends_are_not_late),
+	KUNIT_CASE(window_names_what_is_overdue),
+	KUNIT_CASE(window_remembers_reads),
+	KUNIT_CASE(window_bounds_reads),
+	KUNIT_CASE(window_of_reads_goes_on),
+	KUNIT_CASE(window_of_reads_is_strict_to_others),
+	KUNIT_CASE(window_asks_are_counted),
+	KUNIT_CASE(window_goes_on_beyond_a_gap),
+	KUNIT_CASE(window_is_long_again),
+	KUNIT_CASE(window_grows_if_used),
+	KUNIT_CASE(window_takes_long_bitmaps),
+	{}
+};
+
+static struct kunit_suite window_suite = {
+	.name = "ornic_window",
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
+	.test_cases = window_cases,
+};
+
+kunit_test_suite(window_suite);
+
+MODULE_DESCRIPTION("ornic: long windows suite");
+MODULE_LICENSE("Dual BSD/GPL");
