@@ -65,6 +65,7 @@ struct ornic_poll {
  *	counter set
  * @optional: bit n: optional counter n counts
  * @cc_param: by enum ornic_cc_param
+ * @spray: paths of QPs that are made from now on, 0 or 1 = one
  * @qps: QPN to struct ornic_qp
  * @qps_leaving: QPs that are out of @qps and may still run
  * @spare: bytes that packets of peers have made it take, see spare.c; ...
@@ -95,6 +96,7 @@ struct ornic_dev {
 	struct ornic_counters stats;
 	u64 optional;
 	u32 cc_param[ORNIC_CC_PARAM_COUNT];
+	u32 spray;
 	struct ornic_table qps;
 	ornic_atomic_t qps_leaving;
 	ornic_atomic_t spare;

@@ -324,6 +324,23 @@ void ornic_engine_set_loopback(struct ornic_engine *eng, bool loopback);
 /* What ornic_engine_set_loopback() set last. */
 bool ornic_engine_loopback(const struct ornic_engine *eng);
 
+/**
+ * ornic_engine_spray_set - over how many paths connections send
+ * @eng: the device
+ * @paths: UDP source ports of a connection, at most ORNIC_SPRAY_MOST; 0 or 1: one
+ *
+ * For RC and XRC QPs that are made from now on, and only to peers that repeat
+ * selectively. Less than two: QPs that connect from now on, too, have one path. See
+ * spray.c.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if @paths is out of range.
+ */
+int ornic_engine_spray_set(struct ornic_engine *eng, u32 paths);
+
+/* What ornic_engine_spray_set() set last. */
+u32 ornic_engine_spray_get(const struct ornic_engine *eng);
+
 #define ORNIC_RX_PEEK 12
 
 /**

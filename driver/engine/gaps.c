@@ -252,14 +252,18 @@ static void judge_loss(struct ornic_sq *sq)
 }
 
 /* What was sent again a round trip ago, and has not arrived, was lost again. */
-static void turn_epoch(const struct ornic_ctx *ctx, struct ornic_sq *sq)
+static void turn_epoch(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
+	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
 	u64 age = ctx->now - gaps->epoch;
 	u64 rto = FIRST_EPOCH_NS;
 
 	if (sq->rtt.smooth)
 		rto = max_t(u64, ornic_sq_rto_ns(sq), MIN_EPOCH_NS);
+	/* It may have gone again along a longer path than those that were timed. */
+	if (unlikely(qp->spray))
+		rto *= 2;
 	if (age < rto)
 		return;
 	judge_loss(sq);
@@ -278,7 +282,7 @@ void ornic_gaps_ask(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 from,
 	struct ornic_gaps *gaps = &qp->sq.gaps;
 	bool active = ornic_psn_diff(gaps->end, gaps->at) > 0;
 
-	turn_epoch(ctx, &qp->sq);
+	turn_epoch(ctx, qp);
 	if (!active || ornic_psn_diff(from, gaps->at) < 0)
 		gaps->at = from;
 	if (!active || ornic_psn_diff(end, gaps->end) > 0)
@@ -346,7 +350,8 @@ static void mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 	ornic_gap_set(gaps, ORNIC_GAPS_GOT, psn);
 	if (sq->rtt.start && ornic_psn_add(psn, 1) == sq->rtt.psn)
 		ornic_comp_rtt(ctx, qp);
-	if (!was_resent(gaps, psn))
+	/* Paths have no order among each other. */
+	if (!was_resent(gaps, psn) || qp->spray)
 		return;
 	if (ornic_gap_in_window(sq, gaps->last) &&
 	    ornic_psn_diff(psn, gaps->last) > 0)
@@ -511,11 +516,12 @@ bool ornic_gaps_leave_reads(const struct ornic_qp *qp)
 }
 
 /* Is the oldest response lost, or only overtaken? If it comes twice, it was not lost. */
-static void begin_judging(struct ornic_sq *sq, u64 now, u64 noticed)
+static void begin_judging(struct ornic_qp *qp, u64 now, u64 noticed)
 {
+	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
 
-	gaps->late = ornic_less_late(gaps->late);
+	gaps->late = ornic_less_late(qp, gaps->late);
 	if (was_resent(gaps, sq->acked) ||
 	    (gaps->judged && now - gaps->judged < JUDGE_NS))
 		return;
@@ -552,7 +558,7 @@ static void wait_for_late(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 static void ask_now(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit,
 		    u64 noticed)
 {
-	begin_judging(&qp->sq, ctx->now, noticed);
+	begin_judging(qp, ctx->now, noticed);
 	ornic_retry_gap(ctx, qp, qp->sq.acked, limit);
 }
 

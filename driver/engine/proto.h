@@ -18,6 +18,7 @@
  *   reorder.c  responder: requests that came too early (rq.lock)
  *   replay.c  responder: requests that came again (rq.lock)
  *   spare.c  memory for what is out of order (sq or rq)
+ *   spray.c  several paths (sq or rq)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
  *   resp_tx.c  responder: sends READ responses, ACKs, NAKs (rq.lock)
  *   mcast.c   groups and their members (mcast.lock)
@@ -118,11 +119,11 @@ static inline u32 ornic_piece_end(const struct ornic_swqe *sw, u32 at)
 
 /*
  * How late what is overdue may be from now on, ns: a sixteenth less, and none when
- * a timer would not be worth it.
+ * a timer would not be worth it. Several paths stay as different as they are.
  */
-static inline u64 ornic_less_late(u64 late)
+static inline u64 ornic_less_late(const struct ornic_qp *qp, u64 late)
 {
-	late -= late >> 4;
+	late -= late >> (likely(!qp->spray) ? 4 : 8);
 	return late < 1000 ? 0 : late;
 }
 
@@ -630,6 +631,23 @@ void ornic_spare_free(struct ornic_qp *qp, void *p, u32 bytes);
 
 /* sq and rq: @qp has another peer. */
 void ornic_spare_move(struct ornic_qp *qp, u64 peer);
+
+/* ---- spray.c -------------------------------------------------------------- */
+
+/* sq and rq: a QP that may spray has got its path. */
+void ornic_spray_start(struct ornic_qp *qp);
+
+/*
+ * sq for a request, rq for a response, of a QP that may spray: the path of the next
+ * packet, which is written to @own if it is not that of the QP; and the port has taken
+ * the packet.
+ */
+noinline const struct ornic_path *ornic_spray_path(const struct ornic_ctx *ctx,
+						   struct ornic_qp *qp,
+						   bool request,
+						   struct ornic_path *own);
+noinline void ornic_spray_sent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			       bool request, const struct ornic_txinfo *info);
 
 /* ---- replay.c ------------------------------------------------------------- */
 

@@ -123,13 +123,20 @@ static int init_store(struct ornic_sq *sq, bool with_av)
 	return sq->swqe && sq->store ? 0 : -ENOMEM;
 }
 
-/* Responder resources. */
-static int init_responder(struct ornic_qp *qp)
+/* Responder resources, and what a QP that may spray remembers. */
+static int init_peers(struct ornic_qp *qp)
 {
-	if (qp->type != ORNIC_QPT_RC && qp->type != ORNIC_QPT_XRC_TGT)
-		return 0;
-	qp->rq.rd = ornic_vzalloc(ORNIC_RD_SLOTS * sizeof(*qp->rq.rd));
-	return qp->rq.rd ? 0 : -ENOMEM;
+	if (qp->type == ORNIC_QPT_RC || qp->type == ORNIC_QPT_XRC_TGT) {
+		qp->rq.rd = ornic_vzalloc(ORNIC_RD_SLOTS * sizeof(*qp->rq.rd));
+		if (!qp->rq.rd)
+			return -ENOMEM;
+	}
+	if (ornic_qp_is_reliable(qp) && READ_ONCE(qp->dev->spray) > 1) {
+		qp->spray = ornic_vzalloc(sizeof(*qp->spray));
+		if (!qp->spray)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* Bind the CQs: DESTROY_CQ finds them in use from now on. */
@@ -187,6 +194,7 @@ static void qp_free(struct ornic_qp *qp)
 	put_srq(qp);
 	put_cqs(qp);
 	ornic_vfree(qp->rq.rd);
+	ornic_vfree(qp->spray);
 	ornic_vfree(qp->sq.store);
 	ornic_vfree(qp->sq.swqe);
 	ornic_ring_fini(&qp->rq.ring);
@@ -245,7 +253,7 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	err = init_store(&qp->sq, qp->create_flags & ORNIC_QP_AV);
 	if (err)
 		return err;
-	err = init_responder(qp);
+	err = init_peers(qp);
 	if (err)
 		return err;
 	err = get_cqs(qp, req);

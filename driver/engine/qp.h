@@ -17,6 +17,7 @@
 #include "mem.h"
 #include "psn.h"
 #include "psn_map.h"
+#include "spray.h"
 #include "srq.h"
 #include "wire.h"
 
@@ -489,6 +490,7 @@ struct ornic_qp {
 	u64 peer; /* fingerprint of the peer, 0 in ORNIC_PEER_SEEN_TIME */
 	ornic_atomic_t spare; /* bytes that it has taken, spare.c; sq or rq */
 	struct ornic_path path; /* RC and UC: header template, from the AV */
+	struct ornic_spray *spray; /* NULL: all packets go along @path */
 
 	struct ornic_cc cc;
 	struct ornic_sq sq;

@@ -247,6 +247,8 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 		qp->dest_qpn = m->dest_qpn;
 	if (m->mask & ORNIC_QPM_AV) {
 		qp->path = m->path;
+		if (qp->spray)
+			ornic_spray_start(qp);
 		ornic_path_set_ect(&qp->path);
 		ornic_spare_move(qp, path_fingerprint(&m->path));
 	}

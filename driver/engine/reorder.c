@@ -345,7 +345,7 @@ static enum ornic_verdict nak_now(const struct ornic_ctx *ctx,
 		ahead->nak_psn = rq->epsn;
 		ahead->took = 0;
 	}
-	ahead->late = ornic_less_late(ahead->late);
+	ahead->late = ornic_less_late(qp, ahead->late);
 	return ORNIC_RESP_NAK_SEQ;
 }
 

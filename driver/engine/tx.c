@@ -61,6 +61,25 @@ static noinline void tx_resumed(struct ornic_qp *qp, struct ornic_backoff *b)
 		sq->deadline = 0;
 }
 
+/* Of a QP that may spray: along the next of its paths. */
+static noinline int send_sprayed(struct ornic_ctx *ctx, struct ornic_qp *qp,
+				 const struct ornic_backoff *b,
+				 const struct ornic_txinfo *info,
+				 const struct ornic_iov *payload)
+{
+	struct ornic_path own __uninitialized;
+	bool request = b == &qp->sq.backoff;
+	const struct ornic_path *path;
+	int err;
+
+	path = ornic_spray_path(ctx, qp, request, &own);
+	err = send_frame(qp, path, info, payload);
+	/* What the port refuses goes again, and is not lost. */
+	if (!err)
+		ornic_spray_sent(ctx, qp, request, info);
+	return err;
+}
+
 bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   struct ornic_backoff *b, const struct ornic_path *path,
 		   const struct ornic_txinfo *info,
@@ -69,7 +88,10 @@ bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	u32 len = (u32)payload->bytes;
 	int err;
 
-	err = send_frame(qp, path, info, payload);
+	if (unlikely(qp->spray) && path == &qp->path)
+		err = send_sprayed(ctx, qp, b, info, payload);
+	else
+		err = send_frame(qp, path, info, payload);
 	if (unlikely(err)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
 		return !try_again(ctx, qp, b, err);

@@ -592,6 +592,11 @@ void ornic_path_set_tclass(struct ornic_path *path, u8 tclass)
 	ip[1] = (u8)(tclass << 4) | (ip[1] & 0xf);
 }
 
+void ornic_path_set_port(struct ornic_path *path, u16 port)
+{
+	put_be16(path->hdr + path->l4_offset, port);
+}
+
 void ornic_path_set_ect(struct ornic_path *path)
 {
 	ornic_path_set_tclass(path,

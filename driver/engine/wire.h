@@ -331,6 +331,9 @@ enum ornic_ecn {
 /* Packets along @path have the traffic class @tclass from now on. */
 void ornic_path_set_tclass(struct ornic_path *path, u8 tclass);
 
+/* Packets along @path have the UDP source port @port from now on. */
+void ornic_path_set_port(struct ornic_path *path, u16 port);
+
 /* Packets along @path say that their sender reacts to marks. */
 void ornic_path_set_ect(struct ornic_path *path);
 

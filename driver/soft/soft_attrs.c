@@ -15,6 +15,9 @@
  *			"hairpin on": tests of a single device test the wire so.
  *	cc_params	parameters of congestion control, a name and a value each;
  *			one is changed at a time: "rp_ai_rate 10"
+ *	spray		UDP source ports over which a connection sends, see
+ *			spray.c of the engine; 0 or 1: one. For QPs that are
+ *			made afterwards.
  *	impair		rules by which single packets are lost, doubled, held,
  *			marked or damaged, see soft_impair.c
  */
@@ -245,11 +248,39 @@ static ssize_t cc_params_store(struct device *dev,
 
 static DEVICE_ATTR_RW(cc_params);
 
+static ssize_t spray_show(struct device *dev, struct device_attribute *attr,
+			  char *buf)
+{
+	return sysfs_emit(buf, "%u\n",
+			  ornic_engine_spray_get(to_soft(dev)->engine));
+}
+
+static ssize_t spray_store(struct device *dev, struct device_attribute *attr,
+			   const char *buf, size_t count)
+{
+	u32 paths;
+	int err;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	err = kstrtou32(buf, 0, &paths);
+	if (!err)
+		err = ornic_engine_spray_set(to_soft(dev)->engine, paths);
+	return err ?: count;
+}
+
+static DEVICE_ATTR_RW(spray);
+
 static struct attribute *attrs[] = {
-	&dev_attr_poll_thread.attr,  &dev_attr_busy_poll_us.attr,
-	&dev_attr_rx_fast_path.attr, &dev_attr_rx_queues.attr,
-	&dev_attr_loopback.attr,     &dev_attr_cc_params.attr,
-	&dev_attr_impair.attr,	     NULL,
+	&dev_attr_poll_thread.attr,
+	&dev_attr_busy_poll_us.attr,
+	&dev_attr_rx_fast_path.attr,
+	&dev_attr_rx_queues.attr,
+	&dev_attr_loopback.attr,
+	&dev_attr_cc_params.attr,
+	&dev_attr_spray.attr,
+	&dev_attr_impair.attr,
+	NULL,
 };
 
 const struct attribute_group ornic_soft_attr_group = {

@@ -64,6 +64,9 @@ bool connection::make()
 
 	if (ornic_th_pair_init(&pair_, t_.seed, false))
 		return false;
+	for (ornic_th *th : { pair_.a, pair_.b })
+		if (ornic_engine_spray_set(th->eng, t_.spray))
+			return false;
 	for (int i = 0; i < 4; i++)
 		if (ornic_th_cq_init(i < 2 ? pair_.a : pair_.b, &cq_[i], 10))
 			return false;
@@ -144,6 +147,7 @@ bool connection::poll()
 		if (cqe.status || le64_to_cpu(cqe.wr_id) != done_)
 			fail("a send has failed");
 		done_++;
+		out_.done.push_back(now_);
 	}
 	while (ornic_th_poll(&cq_[3], &cqe)) {
 		any = true;

@@ -2,6 +2,8 @@
 // How much a connection carries over a bad path, in virtual time.
 #pragma once
 
+#include <vector>
+
 #include "wire.h"
 
 namespace sim
@@ -14,6 +16,7 @@ struct transfer {
 	u8 opcode = 0; // enum ornic_wqe_opcode: SEND, WRITE or READ
 	u64 messages = 0; // of goodput_message bytes
 	faults path; // in both directions
+	u32 spray = 0; // UDP source ports
 	u64 seed = 1;
 	bool trace = false;
 };
@@ -29,6 +32,7 @@ struct achieved {
 	u64 early = 0; // resends before the ACK timeout
 	u64 naks = 0;
 	u64 duplicates = 0; // requests that the responder had
+	std::vector<u64> done; // when each message was complete, ns
 };
 
 // One RC connection, path MTU 1024, 64 messages under way.

@@ -4,6 +4,7 @@
 //	ornic_sim [--seeds=N] [--seed=N] [--trace] [--results=FILE] [gtest flags]
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -240,6 +241,74 @@ TEST(sim, goodput)
 	std::printf("# %-20s %20s %21s %21s\n", "", "WRITE", "SEND", "READ");
 	for (const path &p : paths)
 		show_path(p, messages, clean);
+}
+
+// Bytes per ns of messages that were complete in [from, to).
+double speed(const sim::achieved &got, std::uint64_t from, std::uint64_t to)
+{
+	auto in = [=](std::uint64_t t) { return t >= from && t < to; };
+	auto n = std::count_if(got.done.begin(), got.done.end(), in);
+
+	return static_cast<double>(n) * sim::goodput_message /
+	       static_cast<double>(to - from);
+}
+
+// Paths of 1 Gbit/s each, the delays of which differ by @scale * 10 us and more.
+std::vector<sim::route> some_routes(std::uint64_t scale)
+{
+	std::vector<sim::route> routes;
+
+	for (std::uint64_t delay : { 20, 30, 45, 60 })
+		routes.push_back({ delay * scale * sim::us, 8 });
+	return routes;
+}
+
+// One connection over four paths, one of which dies after 50 ms.
+void spray_over(std::uint8_t opcode, std::uint64_t scale, bool all)
+{
+	constexpr std::uint64_t ms = 1000 * sim::us, start = 20 * ms;
+	constexpr std::uint64_t death = 50 * ms;
+	std::vector<sim::route> routes = some_routes(scale);
+	sim::transfer t;
+
+	t.opcode = opcode;
+	t.path.max_harm = ~0u;
+	t.path.routes = { routes[0] };
+	t.messages = all ? 150 : 20;
+	sim::achieved one = sim::measure(t);
+
+	routes[2].dies = all ? death : ms;
+	t.path.routes = routes;
+	t.spray = 4;
+	t.messages = all ? 1000 : 80;
+	sim::achieved four = sim::measure(t);
+
+	double alone = speed(one, start, 2 * start);
+	double before = speed(four, start, death);
+	double after = speed(four, death + 50 * ms, death + 100 * ms);
+
+	std::printf(
+		"# %s, delays of up to %ju us: %.2f times one path, %.2f of "
+		"that 50 ms after one has died; %ju twice\n",
+		opcode == ORNIC_WQE_READ ? "READ" : "WRITE",
+		uintmax_t{ 60 * scale }, before / alone, after / before,
+		uintmax_t{ four.duplicates });
+	EXPECT_EQ(one.failure, "");
+	EXPECT_EQ(four.failure, "");
+	if (!all)
+		return;
+	EXPECT_GE(before, 3.5 * alone);
+	EXPECT_GE(after, 0.7 * before);
+}
+
+TEST(sim, sprayed)
+{
+	// Few under sanitizers, where speed is not looked at.
+	bool all = opt.seeds >= 10000;
+
+	for (std::uint64_t scale : { 1, 20 })
+		for (std::uint8_t opcode : { ORNIC_WQE_WRITE, ORNIC_WQE_READ })
+			spray_over(opcode, scale, all);
 }
 
 // Who shares the port, and what must be reached: use of the port, Jain's index,

@@ -35,21 +35,26 @@ void wire::take(ornic_th *from, ornic_th *to, u64 now)
 	while (ornic_th_frame *f = ornic_th_pull(from)) {
 		frames_++;
 		bytes_ += f->len;
-		if (faults_.queue && leaving_[side].size() >= faults_.queue) {
+		size_t at = lane_of(side, f);
+		lane &l = lanes_[side][at];
+
+		if (faults_.queue && l.leaving.size() >= faults_.queue) {
 			lost_++;
-			note("QUEUE FULL", { now, from, to, f });
+			note("QUEUE FULL", { now, at, from, to, f });
 			ornic_th_put(from, f);
 			continue;
 		}
 		if (faults_.standard)
 			disguise(f);
 
-		u64 start = std::max(now, link_free_[side]);
-		u64 end = start + 1 +
-			  static_cast<u64>(f->len * faults_.ns_per_byte);
+		double ns_per_byte = faults_.routes.empty() ?
+					     faults_.ns_per_byte :
+					     faults_.routes[at].ns_per_byte;
+		u64 start = std::max(now, l.free);
+		u64 end = start + 1 + static_cast<u64>(f->len * ns_per_byte);
 
-		link_free_[side] = end;
-		leaving_[side].push({ end, from, to, f });
+		l.free = end;
+		l.leaving.push({ end, at, from, to, f });
 	}
 }
 
@@ -57,9 +62,11 @@ u64 wire::next() const
 {
 	u64 when = arriving_.empty() ? 0 : arriving_.top()->when;
 
-	for (const auto &q : leaving_)
-		if (!q.empty() && (!when || q.front().when < when))
-			when = q.front().when;
+	for (const auto &lanes : lanes_)
+		for (const lane &l : lanes)
+			if (!l.leaving.empty() &&
+			    (!when || l.leaving.front().when < when))
+				when = l.leaving.front().when;
 	return when;
 }
 
@@ -161,9 +168,37 @@ void wire::send_copy(const departure &d, u64 when, bool damaged)
 	arriving_.push(std::move(a));
 }
 
+// As a switch with as many paths would choose, if no two ports met on one.
+size_t wire::lane_of(int side, const ornic_th_frame *f)
+{
+	ornic_pkt pkt;
+	ornic_rx rx;
+
+	if (faults_.routes.empty() || !ornic_th_decode(f, &rx, &pkt))
+		return 0;
+
+	const u8 *udp = static_cast<const u8 *>(rx.ip) + (rx.ipv6 ? 40 : 20);
+	u32 port = u32{ udp[0] } << 8 | udp[1];
+	auto found = ports_[side].emplace(port, ports_[side].size());
+
+	return found.first->second % faults_.routes.size();
+}
+
+u64 wire::delay_of(const departure &d) const
+{
+	return faults_.routes.empty() ? faults_.delay :
+					faults_.routes[d.lane].delay;
+}
+
+bool wire::is_dead(const departure &d) const
+{
+	return !faults_.routes.empty() && faults_.routes[d.lane].dies &&
+	       d.when >= faults_.routes[d.lane].dies;
+}
+
 void wire::depart(const departure &d, const departure *next)
 {
-	u64 when = d.when + faults_.delay + rng_.in(0, faults_.jitter);
+	u64 when = d.when + delay_of(d) + rng_.in(0, faults_.jitter);
 	bool lose = rng_.chance(faults_.loss);
 	bool damage = rng_.chance(faults_.damage);
 	bool late = rng_.chance(faults_.reorder);
@@ -171,13 +206,13 @@ void wire::depart(const departure &d, const departure *next)
 
 	if ((lose || damage) && is_harmed_enough(d.frame))
 		lose = damage = false;
-	lose |= cut_ || is_refused(d.frame);
+	lose |= cut_ || is_dead(d) || is_refused(d.frame);
 	if (late)
 		when += rng_.in(0, faults_.reorder_delay);
 	if (faults_.overtake > 0 && rng_.chance(faults_.overtake))
 		when = d.when;
 	if (next && faults_.swap > 0 && rng_.chance(faults_.swap)) {
-		when = next->when + faults_.delay + 1;
+		when = next->when + delay_of(d) + 1;
 		swapped_++;
 	}
 	if (lose) {
@@ -199,13 +234,17 @@ bool wire::work(u64 now)
 {
 	bool any = false;
 
-	for (auto &q : leaving_) {
-		while (!q.empty() && q.front().when <= now) {
-			departure d = q.front();
+	for (auto &lanes : lanes_) {
+		for (lane &l : lanes) {
+			auto &q = l.leaving;
 
-			q.pop();
-			depart(d, q.empty() ? nullptr : &q.front());
-			any = true;
+			while (!q.empty() && q.front().when <= now) {
+				departure d = q.front();
+
+				q.pop();
+				depart(d, q.empty() ? nullptr : &q.front());
+				any = true;
+			}
 		}
 	}
 	while (!arriving_.empty() && arriving_.top()->when <= now) {
@@ -222,9 +261,11 @@ bool wire::work(u64 now)
 
 void wire::drop_all()
 {
-	for (auto &q : leaving_) {
-		for (; !q.empty(); q.pop())
-			ornic_th_put(q.front().from, q.front().frame);
+	for (auto &lanes : lanes_) {
+		for (lane &l : lanes)
+			for (; !l.leaving.empty(); l.leaving.pop())
+				ornic_th_put(l.leaving.front().from,
+					     l.leaving.front().frame);
 	}
 	while (!arriving_.empty())
 		arriving_.pop();

@@ -3,6 +3,7 @@
 // out of order, damaged or not at all.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -47,6 +48,13 @@ private:
 	u64 state_;
 };
 
+// One of several paths, among which switches choose by UDP source ports.
+struct route {
+	u64 delay; // ns
+	double ns_per_byte;
+	u64 dies = 0; // when, ns; 0: never
+};
+
 struct faults {
 	double loss = 0;
 	double duplicate = 0;
@@ -64,6 +72,9 @@ struct faults {
 	// Path MTU of a responder that answers to a READ again from no address
 	// before the one that it was asked for last, as rxe does; 0: it does.
 	u32 ascending = 0;
+	// Instead of delay and ns_per_byte, in both directions. A port that is new takes
+	// the next one.
+	std::vector<route> routes;
 };
 
 faults pick_faults(kind what, random &rng);
@@ -84,6 +95,8 @@ public:
 		: faults_(f)
 		, rng_(seed)
 	{
+		for (auto &lanes : lanes_)
+			lanes.resize(std::max<size_t>(f.routes.size(), 1));
 	}
 
 	// Takes all frames that @from has sent at @now, for @to.
@@ -128,6 +141,7 @@ public:
 private:
 	struct departure {
 		u64 when;
+		size_t lane;
 		ornic_th *from;
 		ornic_th *to;
 		ornic_th_frame *frame;
@@ -141,6 +155,15 @@ private:
 		}
 	};
 
+	// What leaves on one path, in one direction.
+	struct lane {
+		std::queue<departure> leaving;
+		u64 free = 0; // when the link is
+	};
+
+	size_t lane_of(int side, const ornic_th_frame *f);
+	u64 delay_of(const departure &d) const;
+	bool is_dead(const departure &d) const;
 	void depart(const departure &d, const departure *next);
 	void send_copy(const departure &d, u64 when, bool damaged);
 	bool is_harmed_enough(const ornic_th_frame *f);
@@ -159,8 +182,8 @@ private:
 	faults faults_;
 	random rng_;
 	std::vector<asked> asked_;
-	std::queue<departure> leaving_[2];
-	u64 link_free_[2] = {};
+	std::vector<lane> lanes_[2];
+	std::map<u32, size_t> ports_[2]; // lanes of UDP source ports
 	std::priority_queue<std::unique_ptr<arrival>,
 			    std::vector<std::unique_ptr<arrival>>, later>
 		arriving_;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Spraying: the packets of a connection go over several paths of a network with ECMP, by
+ * their UDP source ports (IBTA A17.4.5), if both ends repeat selectively.
+ */
+#ifndef ORNIC_ENGINE_SPRAY_H
+#define ORNIC_ENGINE_SPRAY_H
+
+#include "env.h"
+
+#define ORNIC_SPRAY_MOST 16 /* paths */
+/* PSNs whose paths are remembered: as many as may be outstanding, a power of two. */
+#define ORNIC_SPRAY_PSNS (1 << 15)
+
+/* struct ornic_spray_path - what becomes of the packets of one path */
+struct ornic_spray_path {
+	bool down; /* too many were lost: it is used for trials only */
+	u8 trial; /* packets of a trial that may still be sent */
+	u8 fails; /* trials that have failed in a row */
+	u32 sent; /* not long ago, ... */
+	u32 lost; /* ... and of these, those that went again */
+	u64 again; /* @down: when the next trial begins, or this one ends, ns */
+};
+
+/* struct ornic_spray_dir - requests, sq.lock, or responses, rq.lock */
+struct ornic_spray_dir {
+	u32 at; /* the path that was used last */
+	u32 total; /* packets since the counts were halved, ... */
+	u64 halved_at; /* ... ns */
+	bool used; /* a packet was sent */
+	u32 high; /* if @used: one past the highest PSN that was */
+	struct ornic_spray_path path[ORNIC_SPRAY_MOST];
+	u8 of[ORNIC_SPRAY_PSNS]; /* path of the last packet of a PSN, or NONE */
+};
+
+/* struct ornic_spray - a QP that may spray */
+struct ornic_spray {
+	u32 n; /* paths */
+	u16 port[ORNIC_SPRAY_MOST]; /* of each */
+	struct ornic_spray_dir requests;
+	struct ornic_spray_dir responses;
+};
+
+#endif /* ORNIC_ENGINE_SPRAY_H */
