@@ -406,6 +406,36 @@ static void gaps_of_one_sink(struct kunit *test)
 	expect_bytes(test, fix, 8);
 }
 
+/*
+ * What is asked for again ends before a READ that has its PSNs, but waits for room at
+ * the peer: a standard one would forget a response for it.
+ */
+static void gaps_end_before_what_waits(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.timeout = 20;
+	fix->a.conn.max_rd_atomic = 2;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	for (i = 0; i < 3; i++)
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0,
+			       i * MTU, MTU);
+	expect_request(test, fix, 0, 1);
+	expect_request(test, fix, 1, 1);
+	data(fix, 1, ONLY, false);
+	expect_request(test, fix, 0, 1);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	/* It was lost. */
+	pass_time(fix, 4000 * US);
+	expect_request(test, fix, 0, 1);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	data(fix, 0, ONLY, false);
+	expect_request(test, fix, 2, 1);
+}
+
 /* An RNR NAK counts when the responses before it are here, and once. */
 static void gaps_before_an_rnr_nak(struct kunit *test)
 {
@@ -513,6 +543,7 @@ static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(gaps_before_a_nak),
 	KUNIT_CASE(gaps_keep_the_order_in_a_sink),
 	KUNIT_CASE(gaps_of_one_sink),
+	KUNIT_CASE(gaps_end_before_what_waits),
 	KUNIT_CASE(gaps_before_an_rnr_nak),
 	KUNIT_CASE(gaps_of_a_long_read),
 	KUNIT_CASE(gaps_are_not_for_uc),

@@ -201,6 +201,8 @@ u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn,
 		gaps->at = gaps->end;
 	while (ornic_psn_diff(gaps->end, gaps->at) > 0) {
 		skip_settled(sq);
+		if (gaps->at == gaps->end)
+			return 0;
 		*wqe = ornic_gap_index(sq, gaps->at);
 		if (*wqe == sq->fetched)
 			break;
