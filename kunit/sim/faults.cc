@@ -30,6 +30,12 @@ faults pick_faults(kind what, random &rng)
 		return f;
 	}
 	f.standard = rng.chance(0.3);
+	if (what == kind::lossy)
+		f.standard = false;
+	if (what == kind::standard || what == kind::like_rxe)
+		f.standard = true;
+	if (what == kind::like_rxe)
+		f.ascending = 128u << rng.in(1, 5);
 	f.loss = rng.log_in(0.001, 0.1);
 	if (rng.chance(0.5))
 		f.duplicate = rng.log_in(0.001, 0.05);

@@ -415,6 +415,7 @@ int stream::setup(ornic_th_qp *from, ornic_th_qp *to, ornic_th_srq *srq,
 		rng_.in(1, std::min(14u, 2000000 / rules_.longest)));
 	int status;
 
+	mtu_ = mtu;
 	from_ = from;
 	to_ = to;
 	srq_ = srq;

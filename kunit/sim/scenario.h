@@ -11,6 +11,8 @@ namespace sim
 
 enum class kind {
 	lossy, // loss of 0.1 to 10 %, reordering, duplication, damage
+	standard, // the same; either end takes the other for no ornic
+	like_rxe, // the same, and responders refuse some READs again, as rxe does
 	perfect, // a wire without faults: everything arrives
 	loopback, // one engine: no wire at all
 	aborted, // lossy, and torn down in the middle
@@ -27,10 +29,14 @@ struct outcome {
 	std::uint64_t hash = 0; // of everything that happened
 	std::uint64_t frames = 0;
 	std::uint64_t lost = 0;
+	std::uint64_t troubles =
+		0; // frames lost, damaged, late, doubled, refused
+	std::uint64_t needed = 0; // frames, on a wire without faults
 	std::uint64_t messages = 0;
 	std::uint64_t bytes = 0; // of messages
 	std::uint64_t sent = 0; // bytes of frames
 	std::uint64_t ns = 0; // virtual time
+	bool paused = false; // a program stopped an SQ meanwhile
 	std::uint64_t acks = 0; // and NAKs
 	std::uint64_t rnr_naks = 0;
 	std::uint64_t retries = 0;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "effort.h"
 #include "goodput.h"
 #include "marked.h"
 #include "scenario.h"
@@ -36,6 +37,7 @@ constexpr int max_reports = 5;
 struct sums {
 	std::uint64_t seeds, messages, bytes, sent, ns;
 	std::uint64_t acks, rnr_naks, retries, swapped;
+	sim::effort effort;
 };
 
 // Runs seeds 1 to @count, or the one that was asked for.
@@ -61,6 +63,7 @@ sums run_seeds(sim::kind what, const char *test, std::uint64_t count)
 		all.rnr_naks += out.rnr_naks;
 		all.retries += out.retries;
 		all.swapped += out.swapped;
+		all.effort.add(out);
 		if (out.failure.empty()) {
 			passed++;
 			continue;
@@ -80,9 +83,33 @@ sums run_seeds(sim::kind what, const char *test, std::uint64_t count)
 	return all;
 }
 
+// A third of the seeds for each kind of peers: what they send again and how long
+// they take is bounded, for each run and on average.
+void run_peers(sim::kind what, const char *test, double frames, double us)
+{
+	sums all = run_seeds(what, test, opt.seeds / 3 + 1);
+
+	std::printf("# %s: %.3f frames for each that is needed, %.0f us\n",
+		    test, all.effort.per_needed(), all.effort.us());
+	if (all.seeds < 300)
+		return;
+	EXPECT_LT(all.effort.per_needed(), frames);
+	EXPECT_LT(all.effort.us(), us);
+}
+
 TEST(sim, lossy)
 {
-	run_seeds(sim::kind::lossy, "lossy", opt.seeds);
+	run_peers(sim::kind::lossy, "lossy", 0.96, 700);
+}
+
+TEST(sim, standard)
+{
+	run_peers(sim::kind::standard, "standard", 1.03, 700);
+}
+
+TEST(sim, like_rxe)
+{
+	run_peers(sim::kind::like_rxe, "like_rxe", 1.03, 700);
 }
 
 TEST(sim, perfect)

@@ -396,6 +396,17 @@ u64 stream::bytes() const
 	return sum;
 }
 
+u64 stream::frames() const
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < next_send_; i++)
+		if (!is_local(msgs_[i].opcode))
+			sum += 1 + std::max<u64>(1, (msgs_[i].length + mtu_ -
+						     1) / mtu_);
+	return sum;
+}
+
 std::string stream::progress() const
 {
 	char text[160];

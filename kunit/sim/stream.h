@@ -129,8 +129,9 @@ public:
 	{
 		return next_send_;
 	}
-	// Of the messages posted.
+	// Of the messages posted; frames both ways, each message acknowledged alone.
 	[[nodiscard]] u64 bytes() const;
+	[[nodiscard]] u64 frames() const;
 	[[nodiscard]] ornic_th_qp *sender() const
 	{
 		return from_;
@@ -184,6 +185,7 @@ private:
 	rules rules_;
 	u32 index_;
 	bool early_ = false;
+	u32 mtu_ = 0;
 	ornic_th_qp *from_ = nullptr;
 	ornic_th_qp *to_ = nullptr;
 	ornic_th_srq *srq_ = nullptr;

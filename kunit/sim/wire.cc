@@ -215,6 +215,8 @@ void wire::depart(const departure &d, const departure *next)
 		when = next->when + delay_of(d) + 1;
 		swapped_++;
 	}
+	if (lose || damage || late)
+		troubles_++;
 	if (lose) {
 		lost_++;
 		what = "LOST";
@@ -224,6 +226,7 @@ void wire::depart(const departure &d, const departure *next)
 	}
 	if (rng_.chance(faults_.duplicate) && !cut_) {
 		what = lose ? "LOST (its copy not)" : "TWICE";
+		troubles_++;
 		send_copy(d, when + rng_.in(0, faults_.reorder_delay), false);
 	}
 	note(what, d);

@@ -125,6 +125,11 @@ public:
 	{
 		return lost_;
 	}
+	// Frames that were lost, damaged, late or doubled.
+	u64 troubles() const
+	{
+		return troubles_;
+	}
 	u64 bytes() const
 	{
 		return bytes_;
@@ -191,6 +196,7 @@ private:
 	u64 seq_ = 0;
 	u64 frames_ = 0;
 	u64 lost_ = 0;
+	u64 troubles_ = 0;
 	u64 swapped_ = 0;
 	u64 bytes_ = 0;
 	bool cut_ = false;
