@@ -2,7 +2,7 @@
 /*
  * Verbs as the kernel calls them, made of those of ornic_verbs.h. If a new
  * kernel calls one in another way, the build fails here: it needs a file in
- * driver/compat/probe, and its variant here.
+ * driver/probe, and its variant here.
  */
 #include "compat/compat_ops.h"
 
