@@ -87,7 +87,7 @@ void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 		pack_word(params->sq_psn, params->timeout & FIVE_BITS);
 	req->dest_qpn_mtu =
 		pack_word(params->dest_qpn, params->path_mtu & THREE_BITS);
-	req->qkey = cpu_to_le32(params->qkey);
+	req->qkey_ece = cpu_to_le32(params->qkey_ece);
 	ornic_pack_av(&params->path, &req->av);
 	req->state = (params->state & STATE_MASK) |
 		     (params->cur_state & STATE_MASK) << STATE_BITS;
@@ -124,7 +124,7 @@ int ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
 	params->rq_psn = rq_psn_rnr & PSN_MASK;
 	params->sq_psn = sq_psn_timeout & PSN_MASK;
 	params->dest_qpn = dest_qpn_mtu & PSN_MASK;
-	params->qkey = le32_to_cpu(rsp->qkey);
+	params->qkey_ece = le32_to_cpu(rsp->qkey_ece);
 	unpack_av(&rsp->av, &params->path);
 	if (params->state > ORNIC_QPS_ERR || params->path_mtu > MAX_MTU)
 		return -EIO;

@@ -38,7 +38,7 @@ struct ornic_qp_params {
 	u32 rq_psn; /* 24 bits */
 	u32 sq_psn; /* 24 bits */
 	u32 dest_qpn; /* 24 bits */
-	u32 qkey;
+	u32 qkey_ece; /* datagrams: Q_Key; else ECE options */
 	struct ornic_av_params path; /* primary path */
 };
 

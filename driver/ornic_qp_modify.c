@@ -152,7 +152,7 @@ static int make_params(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 		.dest_qpn = mask & IB_QP_DEST_QPN ?
 				    attr->dest_qp_num & QPN_MASK :
 				    qp->dest_qpn,
-		.qkey = attr->qkey,
+		.qkey_ece = attr->qkey,
 	};
 	if (mask & IB_QP_ACCESS_FLAGS)
 		ret = ornic_qp_access(attr->qp_access_flags, &params->access);
@@ -251,7 +251,8 @@ static void fill_attr(struct ornic_ib_qp *qp,
 	attr->cur_qp_state = params->state;
 	attr->path_mtu = params->path_mtu;
 	attr->path_mig_state = IB_MIG_MIGRATED;
-	attr->qkey = params->qkey;
+	if (ornic_ib_qp_is_datagram(qp))
+		attr->qkey = params->qkey_ece;
 	attr->rq_psn = params->rq_psn;
 	attr->sq_psn = params->sq_psn;
 	attr->dest_qp_num = params->dest_qpn;

@@ -87,7 +87,7 @@ static struct ornic_qp_params all_ones(void)
 		.rq_psn = 0xffffff,
 		.sq_psn = 0xfffffe,
 		.dest_qpn = 0xfffffd,
-		.qkey = 0x81234567,
+		.qkey_ece = 0x81234567,
 		.path = a_path,
 	};
 
@@ -101,11 +101,11 @@ static void modify_qp_packs_every_field(struct kunit *test)
 
 	ornic_pack_modify_qp(&params, &req);
 	KUNIT_EXPECT_EQ(test, req.hdr.param, 0x7f);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.mask), 0xffffu);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.mask), 0x1ffffu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.rq_psn_rnr), 0x1fffffffu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.sq_psn_timeout), 0x1ffffffeu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.dest_qpn_mtu), 0x05fffffdu);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.qkey), 0x81234567u);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.qkey_ece), 0x81234567u);
 	KUNIT_EXPECT_EQ(test, req.state, 0x43);
 	KUNIT_EXPECT_EQ(test, req.access, 0x0f);
 	KUNIT_EXPECT_EQ(test, req.max_rd_atomic, 16);
@@ -176,7 +176,7 @@ static void query_qp_is_the_inverse(struct kunit *test)
 	rsp.rq_psn_rnr = req.rq_psn_rnr;
 	rsp.sq_psn_timeout = req.sq_psn_timeout;
 	rsp.dest_qpn_mtu = req.dest_qpn_mtu;
-	rsp.qkey = req.qkey;
+	rsp.qkey_ece = req.qkey_ece;
 	rsp.av = req.av;
 	rsp.state = req.state & 0xf;
 	rsp.access = req.access;
@@ -197,7 +197,7 @@ static void query_qp_is_the_inverse(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.rq_psn, in.rq_psn);
 	KUNIT_EXPECT_EQ(test, out.sq_psn, in.sq_psn);
 	KUNIT_EXPECT_EQ(test, out.dest_qpn, in.dest_qpn);
-	KUNIT_EXPECT_EQ(test, out.qkey, in.qkey);
+	KUNIT_EXPECT_EQ(test, out.qkey_ece, in.qkey_ece);
 	KUNIT_EXPECT_EQ(test, out.retry_cnt, 6);
 	KUNIT_EXPECT_EQ(test, out.rnr_retry, 5);
 	KUNIT_EXPECT_TRUE(test, out.sq_draining);

@@ -192,7 +192,7 @@ struct ornic_th_mr {
 /**
  * struct ornic_th_conn - attributes of a QP on its way to RTS
  * Fields with a meaning of their own: the wire's units (timeout and
- * min_rnr_timer codes, enum ib_mtu).
+ * min_rnr_timer codes, enum ib_mtu); @ece is set with INIT if there is @has_ece.
  */
 struct ornic_th_conn {
 	struct ornic_av av;
@@ -200,6 +200,8 @@ struct ornic_th_conn {
 	u32 sq_psn;
 	u32 rq_psn;
 	u32 qkey;
+	u32 ece;
+	bool has_ece;
 	u8 mtu;
 	u8 access;
 	u8 timeout;

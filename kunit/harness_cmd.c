@@ -566,7 +566,7 @@ int ornic_th_modify(struct ornic_th_qp *qp, u8 state, u32 mask)
 	m->rq_psn_rnr = cpu_to_le32(c->rq_psn | (u32)c->min_rnr_timer << 24);
 	m->sq_psn_timeout = cpu_to_le32(c->sq_psn | (u32)c->timeout << 24);
 	m->dest_qpn_mtu = cpu_to_le32(c->dest_qpn | (u32)c->mtu << 24);
-	m->qkey = cpu_to_le32(c->qkey);
+	m->qkey_ece = cpu_to_le32(mask & ORNIC_QPM_ECE ? c->ece : c->qkey);
 	m->av = c->av;
 	m->state = state;
 	m->access = c->access;
@@ -613,8 +613,11 @@ static u32 required_mask(u8 type, u8 state)
 int ornic_th_to(struct ornic_th_qp *qp, u8 state)
 {
 	u32 mask = ORNIC_QPM_STATE | required_mask(qp->type, state);
-	int status = ornic_th_modify(qp, state, mask);
+	int status;
 
+	if (state == ORNIC_QPS_INIT && qp->conn.has_ece)
+		mask |= ORNIC_QPM_ECE;
+	status = ornic_th_modify(qp, state, mask);
 	if (!status && state == ORNIC_QPS_RESET) {
 		qp->sq_producer = 0;
 		qp->sq_tail = 0;

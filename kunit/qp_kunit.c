@@ -152,13 +152,15 @@ static const struct mask_row {
 	u32 optional;
 } mask_rows[] = {
 	{ "IBTA table 91: RC to INIT", RC, ORNIC_QPS_INIT, ORNIC_QPM_ACCESS,
+	  ORNIC_QPM_ECE },
+	{ "IBTA table 91: UC to INIT", UC, ORNIC_QPS_INIT, ORNIC_QPM_ACCESS,
 	  0 },
 	{ "IBTA table 91: UD to INIT", UD, ORNIC_QPS_INIT, ORNIC_QPM_QKEY, 0 },
 	{ "IBTA table 91: RC to RTR", RC, ORNIC_QPS_RTR,
 	  ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
 		  ORNIC_QPM_RQ_PSN | ORNIC_QPM_MAX_DEST_RD_ATOMIC |
 		  ORNIC_QPM_MIN_RNR_TIMER,
-	  ORNIC_QPM_ACCESS },
+	  ORNIC_QPM_ACCESS | ORNIC_QPM_ECE },
 	{ "IBTA table 91: UC to RTR", UC, ORNIC_QPS_RTR,
 	  ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
 		  ORNIC_QPM_RQ_PSN,
@@ -167,7 +169,7 @@ static const struct mask_row {
 	{ "IBTA table 91: RC to RTS", RC, ORNIC_QPS_RTS,
 	  ORNIC_QPM_SQ_PSN | ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
 		  ORNIC_QPM_RNR_RETRY | ORNIC_QPM_MAX_RD_ATOMIC,
-	  ORNIC_QPM_ACCESS | ORNIC_QPM_MIN_RNR_TIMER },
+	  ORNIC_QPM_ACCESS | ORNIC_QPM_MIN_RNR_TIMER | ORNIC_QPM_ECE },
 	{ "IBTA table 91: UC to RTS", UC, ORNIC_QPS_RTS, ORNIC_QPM_SQ_PSN,
 	  ORNIC_QPM_ACCESS },
 	{ "IBTA table 91: UD to RTS", UD, ORNIC_QPS_RTS, ORNIC_QPM_SQ_PSN,
@@ -183,7 +185,7 @@ static void qp_masks(struct kunit *test)
 	u32 bit, full = ORNIC_QPM_STATE | row->required;
 
 	bring_to(test, fix, row->to - 1);
-	for (bit = ORNIC_QPM_ACCESS; bit <= ORNIC_QPM_SQD_NOTIFY; bit <<= 1) {
+	for (bit = ORNIC_QPM_ACCESS; bit <= ORNIC_QPM_ECE; bit <<= 1) {
 		if (bit == ORNIC_QPM_CUR_STATE)
 			continue;
 		if (!(bit & (row->required | row->optional)))
@@ -197,7 +199,7 @@ static void qp_masks(struct kunit *test)
 							    full & ~bit),
 					    0, "missing bit 0x%x", bit);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, row->to, 0x10000 | full),
+	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, row->to, 0x20000 | full),
 			ORNIC_BAD_PARAM);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), row->to - 1);
 	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, row->to, full), 0);
@@ -285,7 +287,7 @@ static void expect_attrs(struct kunit *test, struct ornic_fixture *fix,
 			conn->sq_psn | (u32)conn->timeout << 24);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.dest_qpn_mtu),
 			conn->dest_qpn | (u32)conn->mtu << 24);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.qkey), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(q.qkey_ece), 0);
 	KUNIT_EXPECT_EQ(test, q.access, conn->access);
 	KUNIT_EXPECT_EQ(test, q.max_rd_atomic, conn->max_rd_atomic);
 	KUNIT_EXPECT_EQ(test, q.max_dest_rd_atomic, conn->max_dest_rd_atomic);
@@ -689,7 +691,7 @@ static const struct part_row {
 	PART(rq.ahead.judged), PART(rq.comm_est), PART(rq.ack_due),
 	PART(rq.reads_out), PART(rq.dead), PART(rq.dead_until),
 	PART(rq.last_wqe), PART(rq.broken), PART(rq.backoff.until),
-	PART(rq.backoff.tries),
+	PART(rq.backoff.tries), PART(ece), PART(has_ece), PART(standard),
 };
 /* clang-format on */
 

@@ -59,6 +59,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->log_max_mcast = ORNIC_LOG_MAX_MCAST;
 	r->log_max_mcast_qps = ORNIC_LOG_MAX_MCAST_QPS;
 	r->log_max_comp_cntr = ORNIC_LOG_MAX_COMP_CNTR;
+	r->ece_options = cpu_to_le32(ORNIC_ECE_OFFER);
 	return ORNIC_OK;
 }
 

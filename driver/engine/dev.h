@@ -27,6 +27,8 @@
 #define ORNIC_MAX_MOVED_CQES (1u << 17) /* by RESIZE_CQ, under its lock */
 #define ORNIC_MAX_RD_ATOMIC 16 /* as responder, each keeps its response */
 #define ORNIC_MAX_INIT_RD_ATOMIC 128 /* as requester, nothing but a count */
+/* What a connection may have that not every peer has */
+#define ORNIC_ECE_OFFER (1u << ORNIC_ECE_VERSION_SHIFT | ORNIC_ECE_SELECTIVE)
 #define ORNIC_MAX_MSG (1u << 31) /* bytes, IBTA C9-93 */
 #define ORNIC_MAX_MR_BYTES (1ull << 40)
 #define ORNIC_PEER_SEEN_LOG 8 /* slots of addresses */

@@ -22,6 +22,11 @@ static u8 qp_flags(const struct ornic_qp *qp)
 		flags |= ORNIC_IQP_RQ_BROKEN;
 	if (qp->rq.nak_sent)
 		flags |= ORNIC_IQP_NAK_SENT;
+	if (qp->has_ece)
+		flags |= ORNIC_IQP_ECE;
+	if (qp->sq.selective == ORNIC_SELECTIVE_YES ||
+	    qp->sq.selective == ORNIC_SELECTIVE_FULL)
+		flags |= ORNIC_IQP_SELECTIVE;
 	return flags;
 }
 
@@ -60,6 +65,7 @@ static int inspect_qp(struct ornic_dev *dev, u32 qpn, union ornic_rsp *rsp)
 	fill_sq(&qp->sq, r);
 	fill_rq(&qp->rq, r);
 	r->counters = cpu_to_le32(qp->csetn);
+	r->ece = cpu_to_le32(qp->ece);
 	r->state = qp->state;
 	r->flags = qp_flags(qp);
 	ornic_unlock(&qp->rq.lock);

@@ -484,9 +484,12 @@ struct ornic_qp {
 	u8 max_rd_atomic; /* READs and atomics in flight as requester */
 	u8 max_dest_rd_atomic; /* the same as responder */
 	bool sqd_notify; /* raise an event when SQD is reached */
+	bool has_ece; /* the hosts have agreed on @ece */
+	bool standard; /* ... and selective repeat is not in it */
 	u32 mtu; /* path MTU in bytes */
 	u32 dest_qpn; /* RC and UC: the peer */
 	u32 qkey; /* UD */
+	u32 ece; /* RC and XRC: enum ornic_ece and a version */
 	u64 peer; /* fingerprint of the peer, 0 in ORNIC_PEER_SEEN_TIME */
 	ornic_atomic_t spare; /* bytes that it has taken, spare.c; sq or rq */
 	struct ornic_path path; /* RC and UC: header template, from the AV */

@@ -18,6 +18,9 @@
 #define LIVE_RC	(LIVE_C | ORNIC_QPM_MIN_RNR_TIMER)
 #define LIVE_UD	(ORNIC_QPM_CUR_STATE | ORNIC_QPM_QKEY)
 
+/* Only before the first request is sent. */
+#define ECE	ORNIC_QPM_ECE
+
 #define RTR_UC	(ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN | \
 		 ORNIC_QPM_RQ_PSN)
 #define RTR_RC	(RTR_UC | ORNIC_QPM_MAX_DEST_RD_ATOMIC | \
@@ -42,18 +45,22 @@
 /* IBTA tables 91 to 95. Any state may also go to RESET and ERR. */
 static const struct transition {
 	u8 from, to;
-	u16 types, required, optional;
+	u16 types;
+	u32 required, optional;
 } transitions[] = {
-	{ S(RESET), S(INIT), RC | UC | INI | TGT, ORNIC_QPM_ACCESS, 0 },
+	{ S(RESET), S(INIT), RC | INI | TGT, ORNIC_QPM_ACCESS, ECE },
+	{ S(RESET), S(INIT), UC, ORNIC_QPM_ACCESS, 0 },
 	{ S(RESET), S(INIT), UD, ORNIC_QPM_QKEY, 0 },
-	{ S(INIT), S(INIT), RC | UC | INI | TGT, 0, ORNIC_QPM_ACCESS },
+	{ S(INIT), S(INIT), RC | INI | TGT, 0, ORNIC_QPM_ACCESS | ECE },
+	{ S(INIT), S(INIT), UC, 0, ORNIC_QPM_ACCESS },
 	{ S(INIT), S(INIT), UD, 0, ORNIC_QPM_QKEY },
-	{ S(INIT), S(RTR), RC | TGT, RTR_RC, ORNIC_QPM_ACCESS },
-	{ S(INIT), S(RTR), UC | INI, RTR_UC, ORNIC_QPM_ACCESS },
+	{ S(INIT), S(RTR), RC | TGT, RTR_RC, ORNIC_QPM_ACCESS | ECE },
+	{ S(INIT), S(RTR), INI, RTR_UC, ORNIC_QPM_ACCESS | ECE },
+	{ S(INIT), S(RTR), UC, RTR_UC, ORNIC_QPM_ACCESS },
 	{ S(INIT), S(RTR), UD, 0, ORNIC_QPM_QKEY },
-	{ S(RTR), S(RTS), RC, RTS_RC, LIVE_RC },
-	{ S(RTR), S(RTS), INI, RTS_RC, LIVE_C },
-	{ S(RTR), S(RTS), TGT, RTS_TGT, LIVE_RC },
+	{ S(RTR), S(RTS), RC, RTS_RC, LIVE_RC | ECE },
+	{ S(RTR), S(RTS), INI, RTS_RC, LIVE_C | ECE },
+	{ S(RTR), S(RTS), TGT, RTS_TGT, LIVE_RC | ECE },
 	{ S(RTR), S(RTS), UC, ORNIC_QPM_SQ_PSN, LIVE_C },
 	{ S(RTR), S(RTS), UD, ORNIC_QPM_SQ_PSN, LIVE_UD },
 	{ S(RTS), S(RTS), RC | TGT, 0, LIVE_RC },
@@ -110,7 +117,7 @@ struct modify {
 	u8 new_state, cur_state, access, mtu, timeout, retry, rnr, min_rnr;
 	u8 max_rd, max_dest;
 	bool sqd_notify;
-	u32 rq_psn, sq_psn, dest_qpn, qkey;
+	u32 rq_psn, sq_psn, dest_qpn, qkey_ece;
 	struct ornic_path path;
 };
 
@@ -131,7 +138,7 @@ static void decode_modify(struct modify *m,
 	m->timeout = sq >> 24 & 0x1f;
 	m->dest_qpn = dest & ORNIC_PSN_MASK;
 	m->mtu = dest >> 24 & 7;
-	m->qkey = le32_to_cpu(req->qkey);
+	m->qkey_ece = le32_to_cpu(req->qkey_ece);
 	m->retry = req->hdr.param >> ORNIC_MODIFY_RETRY_SHIFT & 7;
 	m->rnr = req->hdr.param >> ORNIC_MODIFY_RNR_SHIFT & 7;
 	m->sqd_notify = req->hdr.param & ORNIC_MODIFY_SQD_NOTIFY;
@@ -143,6 +150,18 @@ static void decode_modify(struct modify *m,
 static u32 mtu_bytes(u8 mtu)
 {
 	return 128u << mtu;
+}
+
+/* Nothing, or some of what this device offers, in a version that it knows. */
+static bool ece_is_valid(u32 options)
+{
+	const u32 bits = (1u << ORNIC_ECE_VERSION_SHIFT) - 1;
+	u32 version = options >> ORNIC_ECE_VERSION_SHIFT;
+
+	return !options ||
+	       (options & bits && !(options & bits & ~ORNIC_ECE_OFFER) &&
+		version &&
+		version <= ORNIC_ECE_OFFER >> ORNIC_ECE_VERSION_SHIFT);
 }
 
 static int check_values(struct ornic_dev *dev, struct modify *m,
@@ -169,9 +188,34 @@ static int check_values(struct ornic_dev *dev, struct modify *m,
 			       READ_ONCE(dev->mtu));
 		return ORNIC_BAD_PARAM;
 	}
+	if (mask & ORNIC_QPM_ECE && !ece_is_valid(m->qkey_ece)) {
+		ornic_pr_debug("ECE options %#x, offer %#x\n", m->qkey_ece,
+			       ORNIC_ECE_OFFER);
+		return ORNIC_BAD_PARAM;
+	}
 	if (mask & ORNIC_QPM_AV && ornic_path_resolve(dev, &m->path, &req->av))
 		return ORNIC_BAD_PARAM;
 	return ORNIC_OK;
+}
+
+/* Does the peer repeat selectively, as far as the hosts know? */
+static enum ornic_selective first_selective(const struct ornic_qp *qp)
+{
+	if (!ornic_qp_is_reliable(qp) || qp->standard)
+		return ORNIC_SELECTIVE_NO;
+	return qp->has_ece ? ORNIC_SELECTIVE_YES : ORNIC_SELECTIVE_ASK;
+}
+
+/* Before apply_sq(), which begins with them. */
+static void apply_ece(struct ornic_qp *qp, const struct modify *m)
+{
+	if (!(m->mask & ORNIC_QPM_ECE))
+		return;
+	qp->ece = m->qkey_ece;
+	qp->has_ece = true;
+	qp->standard = !(qp->ece & ORNIC_ECE_SELECTIVE);
+	if (qp->standard)
+		qp->rq.selective = false;
 }
 
 static void apply_sq(struct ornic_qp *qp, const struct modify *m)
@@ -201,8 +245,7 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->rtt.start = 0;
 		sq->rtt.smooth = 0;
 		sq->rtt.congested = false;
-		sq->selective = ornic_qp_is_reliable(qp) ? ORNIC_SELECTIVE_ASK :
-							   ORNIC_SELECTIVE_NO;
+		sq->selective = first_selective(qp);
 		ornic_gaps_reset(qp);
 	}
 	/* It is asked for with the transition to SQD, and for that one. */
@@ -237,12 +280,13 @@ static u64 path_fingerprint(const struct ornic_path *path)
 
 static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 {
+	apply_ece(qp, m);
 	apply_sq(qp, m);
 	apply_rq(qp, m);
 	if (m->mask & ORNIC_QPM_ACCESS)
 		qp->access = m->access;
 	if (m->mask & ORNIC_QPM_QKEY)
-		qp->qkey = m->qkey;
+		qp->qkey = m->qkey_ece;
 	if (m->mask & ORNIC_QPM_DEST_QPN)
 		qp->dest_qpn = m->dest_qpn;
 	if (m->mask & ORNIC_QPM_AV) {
@@ -267,6 +311,9 @@ static void reset_qp(struct ornic_qp *qp)
 	struct ornic_rq *rq = &qp->rq;
 
 	qp->epoch++;
+	qp->ece = 0;
+	qp->has_ece = false;
+	qp->standard = false;
 	sq->fetched = 0;
 	WRITE_ONCE(sq->seen, 0);
 	sq->cur = 0;
@@ -409,7 +456,8 @@ static void fill_query(const struct ornic_qp *qp,
 	rsp->sq_psn_timeout = cpu_to_le32(qp->sq.psn | (u32)qp->timeout << 24);
 	rsp->dest_qpn_mtu =
 		cpu_to_le32(qp->dest_qpn | (u32)qp->path_mtu_enum << 24);
-	rsp->qkey = cpu_to_le32(qp->qkey);
+	rsp->qkey_ece =
+		cpu_to_le32(ornic_qp_is_reliable(qp) ? qp->ece : qp->qkey);
 	rsp->av = qp->path.av;
 	rsp->state = qp->state;
 	rsp->access = qp->access;

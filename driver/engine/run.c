@@ -353,11 +353,23 @@ static bool transport_fits(const struct ornic_qp *qp,
 	return false;
 }
 
+/*
+ * The hosts have agreed on a standard connection: reserved bits are ignored (IBTA
+ * 9.2), and an ACK has no payload. False if it has some.
+ */
+static bool is_standard(struct ornic_pkt *pkt)
+{
+	pkt->selective = false;
+	return !pkt->payload_len || pkt->op->flags & ORNIC_OPF_PAYLOAD;
+}
+
 static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		       const struct ornic_pkt *pkt)
+		       struct ornic_pkt *pkt)
 {
 	ornic_lock(&qp->rq.lock);
 	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt)) {
+		if (unlikely(qp->standard))
+			is_standard(pkt);
 		if (unlikely(pkt->ce))
 			ornic_cc_marked_request(ctx, qp, pkt);
 		ornic_resp_rx(ctx, qp, pkt);
@@ -371,7 +383,7 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* A response frees the window: send what it held back. */
 static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			const struct ornic_pkt *pkt)
+			struct ornic_pkt *pkt)
 {
 	bool more = false;
 
@@ -381,6 +393,8 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
+	} else if (unlikely(qp->standard) && !is_standard(pkt)) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_MALFORMED);
 	} else {
 		if (unlikely(pkt->ce))
 			ornic_cc_marked_response(ctx, qp, pkt);
@@ -399,7 +413,7 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
  * Deliver @pkt to members of @mgid from @slot on, as far as there is room for
  * events. Returns where to go on, 0 at the end: a call has room for the first.
  */
-static u32 rx_members(struct ornic_ctx *ctx, const struct ornic_pkt *pkt,
+static u32 rx_members(struct ornic_ctx *ctx, struct ornic_pkt *pkt,
 		      const u8 *mgid, u32 slot)
 {
 	struct ornic_mcg *group = ornic_mcast_group(ctx->dev, mgid);
@@ -423,8 +437,7 @@ static u32 rx_members(struct ornic_ctx *ctx, const struct ornic_pkt *pkt,
  * IBTA 10.5.2: each member gets a multicast packet, or not, for itself. Each
  * round is a call of its own, so that no event is lost however many there are.
  */
-static noinline void rx_multicast(struct ornic_dev *dev,
-				  const struct ornic_pkt *pkt)
+static noinline void rx_multicast(struct ornic_dev *dev, struct ornic_pkt *pkt)
 {
 	struct ornic_ctx ctx __uninitialized;
 	u32 slot = 0;

@@ -274,12 +274,15 @@ static void make_request(union ornic_req *req, u64 *rng)
 		make_qp(&req->create_qp, rng);
 		break;
 	case ORNIC_CMD_MODIFY_QP:
-		req->modify_qp.mask =
-			cpu_to_le32(ORNIC_QPM_STATE |
-				    (ornic_fuzz_random(rng, 2) ?
-					     ornic_fuzz_random(rng, 65536) :
-					     0));
+		req->modify_qp.mask = cpu_to_le32(
+			ORNIC_QPM_STATE |
+			(ornic_fuzz_random(rng, 2) ?
+				 ornic_fuzz_random(rng, ORNIC_QPM_ALL + 2) :
+				 0));
 		req->modify_qp.state = ornic_fuzz_random(rng, 7);
+		if (ornic_fuzz_random(rng, 4))
+			req->modify_qp.qkey_ece = cpu_to_le32(
+				ornic_fuzz_random(rng, 2) * ORNIC_ECE_OFFER);
 		break;
 	case ORNIC_CMD_CREATE_MKEY:
 		req->create_mkey.length = cpu_to_le64(

@@ -254,6 +254,10 @@ void world::make_qp(ornic_th *r, ornic_th_qp *qp, u8 type, u32 which,
 	c.max_rd_atomic = static_cast<u8>(rng_.in(1, 16));
 	c.max_dest_rd_atomic = c.max_rd_atomic;
 	c.qkey = static_cast<u32>(rng_.in(1, 0x7fffffff));
+	// Its own choice, whatever that of the peer is.
+	c.has_ece = c.qkey & 0x10 && qp->type != ORNIC_QPT_UC &&
+		    qp->type != ORNIC_QPT_UD;
+	c.ece = c.qkey & 0x20 ? ORNIC_ECE_OFFER : 0;
 	if (what_ == kind::broken) {
 		c.retry_cnt = static_cast<u8>(rng_.in(0, 7));
 		c.rnr_retry = static_cast<u8>(rng_.in(0, 6));

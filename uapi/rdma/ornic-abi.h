@@ -26,6 +26,7 @@ enum ornic_kick_mode {
  * @kick_mmap: ORNIC_KICK_PAGE: mmap offset of the doorbell page
  * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in that page
  * @kick_value: ORNIC_KICK_PAGE: the value to store
+ * @ece_options: what RC and XRC QPs offer, enum ornic_ece; 0: no modify_qp data
  */
 struct ornic_alloc_ucontext_resp {
 	__u32 comp_mask;
@@ -38,6 +39,8 @@ struct ornic_alloc_ucontext_resp {
 	__u16 max_inline;
 	__u32 max_wqe;
 	__u32 max_cqe;
+	__u32 ece_options;
+	__u32 reserved_160;
 };
 
 struct ornic_alloc_pd_resp {
@@ -96,6 +99,25 @@ struct ornic_create_qp_resp {
 	__u16 sq_max_sge;
 	__u16 rq_max_sge;
 	__u32 reserved_160;
+};
+
+/*
+ * Of ibv_query_ece() and ibv_set_ece(): a locally administered number (IEEE 802c,
+ * AAI) with "or" in it, since no OUI is registered.
+ */
+#define ORNIC_ECE_VENDOR_ID 0x026f72
+
+enum ornic_modify_qp_mask {
+	ORNIC_MODIFY_QP_ECE = 1 << 0, /* @ece_options counts */
+};
+
+/*
+ * Request of modify_qp, which may be left out. The options are those that both ends
+ * agreed on; they are for RC and XRC QPs on their way to RTS.
+ */
+struct ornic_modify_qp_req {
+	__u32 comp_mask;
+	__u32 ece_options;
 };
 
 struct ornic_create_srq_req {

@@ -197,7 +197,8 @@ struct ornic_rsp_query_device {
 	__u8 log_max_mcast;		/* of multicast groups */
 	__u8 log_max_mcast_qps;		/* of QPs per group */
 	__u8 log_max_comp_cntr;		/* of completion counters */
-	__u8 reserved[6];
+	__u8 reserved[2];
+	__le32 ece_options;		/* ECE options that MODIFY_QP takes; 0: none */
 };
 
 /*
@@ -437,9 +438,22 @@ enum ornic_qp_mask {
 	ORNIC_QPM_MIN_RNR_TIMER		= 1 << 13,
 	ORNIC_QPM_DEST_QPN		= 1 << 14,
 	ORNIC_QPM_SQD_NOTIFY		= 1 << 15,	/* event when drained */
+	ORNIC_QPM_ECE			= 1 << 16,	/* RC, XRC: until RTS */
 };
 
-#define ORNIC_QPM_ALL		0xffff
+#define ORNIC_QPM_ALL		0x1ffff
+
+/*
+ * Options that both ends of a connection have to have (Enhanced Connection
+ * Establishment). The hosts exchange their offers and agree on the bits that are in
+ * both, in the lower version; on 0 if there are none. Until MODIFY_QP sets options,
+ * the devices find out by themselves.
+ */
+enum ornic_ece {
+	ORNIC_ECE_SELECTIVE		= 1 << 0,	/* selective repeat */
+};
+
+#define ORNIC_ECE_VERSION_SHIFT	28	/* what the bits below mean; 1 or more */
 
 /*
  * Access rights of MRs and QPs. The values are those of enum ib_access_flags,
@@ -473,7 +487,7 @@ struct ornic_req_modify_qp {
 	__le32 rq_psn_rnr;		/* 23:0 rq_psn, 28:24 min_rnr_timer */
 	__le32 sq_psn_timeout;		/* 23:0 sq_psn, 28:24 ACK timeout */
 	__le32 dest_qpn_mtu;		/* 23:0 dest_qpn, 26:24 enum ib_mtu */
-	__le32 qkey;
+	__le32 qkey_ece;		/* UD: Q_Key; RC, XRC: ECE options */
 	struct ornic_av av;
 	__u8 state;			/* 3:0 new, 7:4 current */
 	__u8 access;			/* enum ornic_access */
@@ -495,7 +509,7 @@ struct ornic_rsp_query_qp {
 	__le32 rq_psn_rnr;		/* rq_psn: the next PSN expected */
 	__le32 sq_psn_timeout;		/* sq_psn: the next PSN to be sent */
 	__le32 dest_qpn_mtu;		/* as in MODIFY_QP */
-	__le32 qkey;
+	__le32 qkey_ece;		/* as in MODIFY_QP */
 	struct ornic_av av;
 	__u8 state;			/* 3:0 now, 7:4 zero */
 	__u8 access;
@@ -673,6 +687,8 @@ enum ornic_inspect_qp_flags {
 	ORNIC_IQP_SQ_BROKEN		= 1 << 3,	/* stopped: bad producer in its record */
 	ORNIC_IQP_RQ_BROKEN		= 1 << 4,	/* stopped: bad producer in its record */
 	ORNIC_IQP_NAK_SENT		= 1 << 5,	/* waiting for a request that was lost */
+	ORNIC_IQP_ECE			= 1 << 6,	/* @ece was set */
+	ORNIC_IQP_SELECTIVE		= 1 << 7,	/* repeats selectively */
 };
 
 /* INSPECT of a QP. */
@@ -694,7 +710,7 @@ struct ornic_rsp_inspect_qp {
 	__u8 flags;			/* enum ornic_inspect_qp_flags */
 	__u8 retry_left;		/* of the retry counter */
 	__u8 rnr_left;			/* of the RNR retry counter */
-	__u8 reserved[4];
+	__le32 ece;			/* ECE options */
 };
 
 /* INSPECT of a CQ. */
