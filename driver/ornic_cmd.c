@@ -211,6 +211,7 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	caps->max_inline = le16_to_cpu(q->max_inline);
 	caps->gid_table_len = le16_to_cpu(q->gid_table_len);
 	caps->hw_version = q->hw_version;
+	caps->ece_options = le32_to_cpu(q->ece_options);
 	ether_addr_copy(caps->mac, q->mac);
 	return 0;
 }

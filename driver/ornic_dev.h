@@ -38,6 +38,7 @@ struct ornic_caps {
 	u16 max_inline; /* inline bytes per send WQE */
 	u16 gid_table_len;
 	u8 hw_version; /* ORNIC_HW_VERSION */
+	u32 ece_options; /* that QPs may have, 0: MODIFY_QP takes none */
 	u8 mac[ETH_ALEN]; /* of the port */
 };
 

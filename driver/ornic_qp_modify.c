@@ -10,6 +10,7 @@
  */
 #include <linux/capability.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/ornic-abi.h>
 
 #include "ornic_ah.h"
 #include "ornic_bus.h"
@@ -187,8 +188,19 @@ static void report_last_wqe(struct ornic_ib_qp *qp)
 	ornic_event(to_odev(qp->ibqp.device)->bus, &eqe);
 }
 
+/* A QP that has no Q_Key; the device knows when it takes options. */
+static void add_ece(const struct ornic_modify_qp_req *req,
+		    struct ornic_qp_params *params)
+{
+	if (!(req->comp_mask & ORNIC_MODIFY_QP_ECE))
+		return;
+	params->mask |= ORNIC_QPM_ECE;
+	params->qkey_ece = req->ece_options;
+}
+
 static int qp_modify_locked(struct ornic_ib_qp *qp,
-			    const struct ib_qp_attr *attr, int mask)
+			    const struct ib_qp_attr *attr, int mask,
+			    const struct ornic_modify_qp_req *req)
 {
 	struct ornic_ib_dev *dev = to_odev(qp->ibqp.device);
 	struct ornic_qp_params params;
@@ -206,6 +218,7 @@ static int qp_modify_locked(struct ornic_ib_qp *qp,
 	ret = make_params(qp, attr, mask, &params);
 	if (ret)
 		return ret;
+	add_ece(req, &params);
 	ret = ornic_cmd_modify_qp(dev, qp->ibqp.qp_num, &params);
 	if (ret && may_end(dev, next))
 		ret = 0;
@@ -219,13 +232,35 @@ static int qp_modify_locked(struct ornic_ib_qp *qp,
 	return 0;
 }
 
+/* Programs pass driver data only if they have set options. */
+static int get_request(struct ornic_ib_qp *qp, struct ib_udata *udata,
+		       struct ornic_modify_qp_req *req)
+{
+	const struct ornic_ib_dev *dev = to_odev(qp->ibqp.device);
+	u32 known = dev->caps.ece_options ? ORNIC_MODIFY_QP_ECE : 0;
+	int ret;
+
+	if (!udata || !udata->inlen)
+		return 0;
+	ret = ornic_udata_get_masked(udata, req, sizeof(*req), known);
+	if (ret || !(req->comp_mask & ORNIC_MODIFY_QP_ECE))
+		return ret;
+	if (ornic_ib_qp_is_datagram(qp) || qp->ibqp.qp_type == IB_QPT_UC) {
+		ibdev_dbg(qp->ibqp.device, "QP %#x: ECE options on type %d\n",
+			  qp->ibqp.qp_num, qp->ibqp.qp_type);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		       struct ib_udata *udata)
 {
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
+	struct ornic_modify_qp_req req = {};
 	int ret;
 
-	ret = ornic_udata_none(udata);
+	ret = get_request(qp, udata, &req);
 	if (ret)
 		return ret;
 	ret = check_mask(qp, mask);
@@ -233,7 +268,7 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return ret;
 
 	mutex_lock(&qp->lock);
-	ret = qp_modify_locked(qp, attr, mask);
+	ret = qp_modify_locked(qp, attr, mask, &req);
 	mutex_unlock(&qp->lock);
 	if (!ret && qp->ibqp.srq && mask & IB_QP_STATE &&
 	    attr->qp_state == IB_QPS_ERR &&

@@ -117,6 +117,9 @@ static int put_qp(struct sk_buff *msg, const struct detail *known,
 		  !!(r->flags & (ORNIC_IQP_SQ_BROKEN | ORNIC_IQP_RQ_BROKEN)) },
 		{ "nak_sent", !!(r->flags & ORNIC_IQP_NAK_SENT) },
 		{ "counters", le32_to_cpu(r->counters) },
+		{ "ece", le32_to_cpu(r->ece) },
+		{ "ece_set", !!(r->flags & ORNIC_IQP_ECE) },
+		{ "selective", !!(r->flags & ORNIC_IQP_SELECTIVE) },
 	};
 
 	return put_details(msg, known, num_known, live, ARRAY_SIZE(live));

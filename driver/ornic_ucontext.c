@@ -193,6 +193,7 @@ fill_resp(const struct ornic_ib_ucontext *context)
 		.max_inline = dev->caps.max_inline,
 		.max_wqe = 1u << dev->caps.log_max_wqe,
 		.max_cqe = 1u << dev->caps.log_max_cqe,
+		.ece_options = dev->caps.ece_options,
 	};
 
 	if (context->page) {

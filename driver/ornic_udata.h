@@ -19,13 +19,13 @@ static inline int ornic_udata_none(struct ib_udata *udata)
 }
 
 /*
- * Copy in a request that begins with a 32-bit comp_mask, of which no bit is
- * defined yet. Reserved fields are left to the caller. Returns -EINVAL if the
- * user passed less, or more that is not zero; -EOPNOTSUPP for a bit of
- * comp_mask.
+ * Copy in a request that begins with a 32-bit comp_mask, of which the bits of
+ * @known are defined. Reserved fields are left to the caller. Returns -EINVAL
+ * if the user passed less, or more that is not zero; -EOPNOTSUPP for another
+ * bit of comp_mask.
  */
-static inline int ornic_udata_get(struct ib_udata *udata, void *req,
-				  size_t size)
+static inline int ornic_udata_get_masked(struct ib_udata *udata, void *req,
+					 size_t size, u32 known)
 {
 	int ret;
 
@@ -37,7 +37,14 @@ static inline int ornic_udata_get(struct ib_udata *udata, void *req,
 	ret = ib_copy_from_udata(req, udata, size);
 	if (ret)
 		return ret;
-	return *(u32 *)req ? -EOPNOTSUPP : 0;
+	return *(u32 *)req & ~known ? -EOPNOTSUPP : 0;
+}
+
+/* The same for a request whose comp_mask has no bit yet. */
+static inline int ornic_udata_get(struct ib_udata *udata, void *req,
+				  size_t size)
+{
+	return ornic_udata_get_masked(udata, req, size, 0);
 }
 
 /* Copy out a response; a shorter buffer takes its first part. */
