@@ -83,6 +83,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.qp_attach_comp_cntr = qp_attach_comp_cntr;
 	ops.query_comp_cntr_caps = query_comp_cntr_caps;
 	ops.query_device_ex = query_device;
+	ops.query_ece = query_ece;
 	ops.query_port = query_port;
 	ops.query_port_speed = query_port_speed;
 	ops.query_qp = query_qp;
@@ -96,6 +97,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.rereg_mr = rereg_mr;
 	ops.resize_cq = resize_cq;
 	ops.set_comp_cntr = ibv_cmd_set_comp_cntr;
+	ops.set_ece = set_ece;
 	ops.set_err_comp_cntr = ibv_cmd_set_err_comp_cntr;
 	ops.unimport_mr = unimport_mr;
 	ops.unimport_pd = unimport_pd;
@@ -121,6 +123,7 @@ int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 		return ret;
 	// The device has more than an ib_core of before 6.2 can have.
 	ctx.state.placement = placement_ops(attr.device_cap_flags_ex);
+	ctx.state.ece_offer = answer.ece_options;
 	int ret = open_doorbell(base, answer, ctx.state.bell);
 	if (ret)
 		log_error(&base, "ornic: %s: cannot open doorbell: %d\n", ret);

@@ -21,6 +21,7 @@ struct context_state {
 	doorbell bell;
 	qp_table qps;
 	std::uint64_t placement = 0; // placement_ops() of the device
+	std::uint32_t ece_offer = 0; // enum ornic_ece; 0: the kernel has none
 };
 
 /*

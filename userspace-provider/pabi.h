@@ -291,7 +291,7 @@ struct pabi_context_ops {
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
 			       size_t attr_size);
-	pabi_unused query_ece;
+	int (*query_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *port_attr);
 	int (*query_port_speed)(struct ibv_context *context, uint32_t port_num,
@@ -316,7 +316,7 @@ struct pabi_context_ops {
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	int (*set_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t value);
-	pabi_unused set_ece;
+	int (*set_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
 	int (*set_err_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t value);
 	pabi_unused unimport_dm;
 	void (*unimport_mr)(struct ibv_mr *mr);
@@ -459,6 +459,9 @@ int ibv_cmd_open_qp(struct ibv_context *context, struct pabi_qp *qp,
 		    size_t cmd_size, void *resp, size_t resp_size);
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		      int attr_mask, void *cmd, size_t cmd_size);
+int ibv_cmd_modify_qp_ex(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			 int attr_mask, void *cmd, size_t cmd_size, void *resp,
+			 size_t resp_size);
 int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		     struct ibv_qp_init_attr *init_attr, void *cmd,
 		     size_t cmd_size);

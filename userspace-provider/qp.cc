@@ -3,9 +3,11 @@
 
 #include "qp.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <rdma/ornic-abi.h>
+#include <rdma/ornic-hw.h>
 
 #include "command.h"
 #include "context.h"
@@ -256,6 +258,52 @@ int create_with_flags(context &ctx, queue_pair &qp, ibv_qp_init_attr_ex &attr,
 	return ret;
 }
 
+/* Only such connections have options. */
+[[nodiscard]] bool is_reliable(const ibv_qp &qp) noexcept
+{
+	return qp.qp_type == IBV_QPT_RC || qp.qp_type == IBV_QPT_XRC_SEND ||
+	       is_target(qp);
+}
+
+/* What a QP has that has agreed on nothing. */
+void offer_ece(queue_pair &qp) noexcept
+{
+	const ibv_qp &base = qp.base.qp;
+	const context_state &ctx = to_context(base.context)->state;
+
+	qp.ece.options = is_reliable(base) ? ctx.ece_offer : 0;
+	qp.ece.pending = false;
+}
+
+/* Does the device take options with this change, before the first request? */
+[[nodiscard]] bool takes_ece(const ibv_qp &qp, const ibv_qp_attr &attr,
+			     int mask) noexcept
+{
+	if (!(mask & IBV_QP_STATE))
+		return qp.state == IBV_QPS_INIT;
+	return attr.qp_state >= IBV_QPS_INIT && attr.qp_state <= IBV_QPS_RTS &&
+	       qp.state < IBV_QPS_RTS;
+}
+
+int modify_plain(ibv_qp &qp, ibv_qp_attr &attr, int mask) noexcept
+{
+	request<ib_uverbs_modify_qp> cmd;
+
+	return ibv_cmd_modify_qp(&qp, &attr, mask, cmd.data(), cmd.size());
+}
+
+/* Only the extended command has driver data. */
+int modify_with_ece(queue_pair &qp, ibv_qp_attr &attr, int mask) noexcept
+{
+	ex_request<ib_uverbs_ex_modify_qp, ornic_modify_qp_req> cmd;
+	response<ib_uverbs_ex_modify_qp_resp> resp;
+
+	cmd.set_driver(ornic_modify_qp_req{ .comp_mask = ORNIC_MODIFY_QP_ECE,
+					    .ece_options = qp.ece.options });
+	return ibv_cmd_modify_qp_ex(&qp.base.qp, &attr, mask, cmd.data(),
+				    cmd.size(), resp.data(), resp.size());
+}
+
 queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 {
 	bool flags = (attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
@@ -270,6 +318,7 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 	if (int ret = flags ? create_with_flags(ctx, *qp, attr, answer) :
 			      create_plain(ctx, *qp, attr, answer))
 		return fail(ret);
+	offer_ece(*qp);
 	if (is_target(qp->base.qp))
 		return qp.release();
 	if (int ret = set_up(ctx, *qp, attr, answer)) {
@@ -301,6 +350,14 @@ void reset(queue_pair &qp) noexcept
 }
 
 } // namespace
+
+std::uint32_t agree_on_ece(std::uint32_t a, std::uint32_t b) noexcept
+{
+	constexpr std::uint32_t bits = (1U << ORNIC_ECE_VERSION_SHIFT) - 1;
+	std::uint32_t version = std::min(a & ~bits, b & ~bits);
+
+	return version && (a & b & bits) ? version | (a & b & bits) : 0;
+}
 
 ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept
 {
@@ -342,19 +399,58 @@ ibv_qp *open_qp(ibv_context *ctx, ibv_qp_open_attr *attr) noexcept
 				      cmd.data(), cmd.size(), resp.data(),
 				      resp.size()))
 		return fail(ret);
+	offer_ece(*qp);
 	return &qp.release()->base.qp;
 }
 
 int modify_qp(ibv_qp *ibqp, ibv_qp_attr *attr, int mask) noexcept
 {
-	request<ib_uverbs_modify_qp> cmd;
+	queue_pair &qp = to_qp(ibqp);
+	bool with_ece = qp.ece.pending && takes_ece(*ibqp, *attr, mask);
 
-	if (int ret =
-		    ibv_cmd_modify_qp(ibqp, attr, mask, cmd.data(), cmd.size()))
+	if (int ret = with_ece ? modify_with_ece(qp, *attr, mask) :
+				 modify_plain(*ibqp, *attr, mask))
 		return ret;
-	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET &&
-	    !is_target(*ibqp))
-		reset(to_qp(ibqp));
+	if (with_ece)
+		qp.ece.pending = false;
+	if (!(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
+		return 0;
+	offer_ece(qp);
+	if (!is_target(*ibqp))
+		reset(qp);
+	return 0;
+}
+
+/** What the QP offers, or, after set_ece(), what both ends have. */
+int query_ece(ibv_qp *ibqp, ibv_ece *ece) noexcept
+{
+	if (!to_context(ibqp->context)->state.ece_offer)
+		return errno = EOPNOTSUPP;
+	ece->vendor_id = ORNIC_ECE_VENDOR_ID;
+	ece->options = to_qp(ibqp).ece.options;
+	ece->comp_mask = 0;
+	return 0;
+}
+
+/**
+ * Returns in @ece what is left of the options of the peer. EINVAL for another vendor,
+ * and in states from RTS on, in which the QP has begun without them.
+ */
+int set_ece(ibv_qp *ibqp, ibv_ece *ece) noexcept
+{
+	queue_pair &qp = to_qp(ibqp);
+	std::uint32_t offer = to_context(ibqp->context)->state.ece_offer;
+
+	if (ece->comp_mask || ece->vendor_id != ORNIC_ECE_VENDOR_ID)
+		return errno = EINVAL;
+	if (!offer)
+		return errno = EOPNOTSUPP;
+	if (ibqp->state >= IBV_QPS_RTS)
+		return errno = EINVAL;
+	bool reliable = is_reliable(*ibqp);
+	ece->options = reliable ? agree_on_ece(offer, ece->options) : 0;
+	qp.ece.options = ece->options;
+	qp.ece.pending = reliable;
 	return 0;
 }
 

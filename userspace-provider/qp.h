@@ -12,12 +12,23 @@
 namespace ornic
 {
 
+/** The ECE options that both ends have; 0 if there are none. */
+[[nodiscard]] std::uint32_t agree_on_ece(std::uint32_t a,
+					 std::uint32_t b) noexcept;
+
+/** ECE options of a QP. */
+struct ece_state {
+	std::uint32_t options; // what it offers, or has agreed on
+	bool pending; // the kernel is told with the next ibv_modify_qp()
+};
+
 struct queue_pair {
 	pabi_qp base;
 	send_queue sq;
 	receive_queue rq;
 	mapping memory;
 	ibv_pd *pd;
+	ece_state ece;
 };
 
 static_assert(std::is_standard_layout_v<queue_pair>);

@@ -29,9 +29,11 @@ static_assert(queue_bytes - ORNIC_RING_OFFSET >=
 
 static fake_kernel *kernel;
 
-fake_kernel::fake_kernel(int release, std::uint64_t device_caps)
+fake_kernel::fake_kernel(int release, std::uint64_t device_caps,
+			 std::uint32_t ece)
 	: release_(release)
 	, device_caps_(device_caps)
+	, ece_(ece)
 	, facts_(read_facts(release))
 	, context_offset_(std::stoul(facts_.at("at verbs_context.context")))
 	, layout_(layout_of_release(release))
@@ -135,6 +137,7 @@ int fake_kernel::answer_get_context(ornic_alloc_ucontext_resp &answer)
 	answer.hw_version = ORNIC_HW_VERSION;
 	answer.kick_mode = ORNIC_KICK_PAGE;
 	answer.kick_mmap = allocate();
+	answer.ece_options = ece_;
 	return 0;
 }
 
@@ -193,6 +196,16 @@ int fake_kernel::answer_create_qp(pabi_qp &qp, const ibv_qp_init_attr_ex &attr,
 	qp.qp.recv_cq = attr.recv_cq;
 	qp.qp.state = IBV_QPS_RTS;
 	return 0;
+}
+
+/* libibverbs keeps the state. */
+int fake_kernel::answer_modify_qp(ibv_qp &qp, const ibv_qp_attr &attr, int mask)
+{
+	int ret = std::exchange(modify_result, 0);
+
+	if (!ret && mask & IBV_QP_STATE)
+		qp.state = attr.qp_state;
+	return ret;
 }
 
 int fake_kernel::answer_destroy_qp()
@@ -294,6 +307,25 @@ int ibv_cmd_create_qp_ex(ibv_context *, pabi_qp *qp, ibv_qp_init_attr_ex *attr,
 		resp, [&](auto &part) {
 			return kernel->answer_create_qp(*qp, *attr, part);
 		});
+}
+
+int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask, void *, size_t)
+{
+	return kernel->answer_modify_qp(*qp, *attr, mask);
+}
+
+int ibv_cmd_modify_qp_ex(ibv_qp *qp, ibv_qp_attr *attr, int mask, void *cmd,
+			 size_t cmd_size, void *, size_t)
+{
+	ornic_modify_qp_req req;
+
+	std::memcpy(&req,
+		    static_cast<std::byte *>(cmd) + cmd_size - sizeof(req),
+		    sizeof(req));
+	if (req.comp_mask != ORNIC_MODIFY_QP_ECE)
+		return EFAULT;
+	kernel->ece_options.push_back(req.ece_options);
+	return kernel->answer_modify_qp(*qp, *attr, mask);
 }
 
 int ibv_cmd_destroy_qp(ibv_qp *)

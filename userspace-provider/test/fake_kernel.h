@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 #include <rdma/ornic-abi.h>
+#include <rdma/ornic-hw.h>
 
 #include "context.h"
 #include "cq.h"
@@ -27,8 +28,14 @@ public:
 	static constexpr std::uint8_t log_depth = 4; // of all queues
 	static constexpr std::uint8_t log_stride = 7; // of WQEs
 
+	/** What RC and XRC QPs offer. */
+	static constexpr std::uint32_t ece_offer =
+		1U << ORNIC_ECE_VERSION_SHIFT | ORNIC_ECE_SELECTIVE;
+
+	/** With @ece 0 it is a kernel before ECE. */
 	explicit fake_kernel(int release = 65,
-			     std::uint64_t device_caps = UINT64_MAX);
+			     std::uint64_t device_caps = UINT64_MAX,
+			     std::uint32_t ece = ece_offer);
 	~fake_kernel();
 	fake_kernel(const fake_kernel &) = delete;
 	fake_kernel &operator=(const fake_kernel &) = delete;
@@ -75,6 +82,10 @@ public:
 	int destroyed = 0;
 	/** QPs made by the command that takes flags. */
 	int made_with_flags = 0;
+	/** The ECE options that came with changes of QPs. */
+	std::vector<std::uint32_t> ece_options;
+	/** What the next change of a QP returns. */
+	int modify_result = 0;
 
 	// What the commands do.
 	void *answer_alloc_context(ibv_device *device, int cmd_fd,
@@ -92,12 +103,14 @@ public:
 	int answer_create_qp(pabi_qp &qp, const ibv_qp_init_attr_ex &attr,
 			     ornic_create_qp_resp &answer);
 	int answer_destroy_qp();
+	int answer_modify_qp(ibv_qp &qp, const ibv_qp_attr &attr, int mask);
 
 private:
 	std::uint64_t allocate();
 
 	const int release_;
 	const std::uint64_t device_caps_;
+	const std::uint32_t ece_;
 	const facts facts_;
 	const std::size_t context_offset_;
 	const use_layout layout_;

@@ -38,6 +38,8 @@ namespace
 
 constexpr std::uint64_t queue_bytes = 16384;
 constexpr std::uint64_t queues = 32;
+constexpr std::uint32_t ece_offer = 1U << ORNIC_ECE_VERSION_SHIFT |
+				    ORNIC_ECE_SELECTIVE;
 
 constexpr const char *device_path = "/dev/infiniband/uverbs0";
 constexpr const char *any_device = "/dev/null";
@@ -47,6 +49,7 @@ int memory_fd = -1;
 std::uint64_t allocated; // bytes of the file
 std::uint32_t last_handle;
 std::uint64_t last_iova; // of an MR
+ornic_modify_qp_req last_change; // of a QP, by the extended command
 bool failed;
 
 void expect(bool holds, const char *what)
@@ -101,6 +104,7 @@ void open_context(char *response)
 	driver.hw_version = ORNIC_HW_VERSION;
 	driver.kick_mode = ORNIC_KICK_PAGE;
 	driver.kick_mmap = allocate();
+	driver.ece_options = ece_offer;
 	put_driver<ib_uverbs_get_context_resp>(response, driver);
 }
 
@@ -362,6 +366,9 @@ ssize_t write(int fd, const void *bytes, size_t size)
 	if (hdr.command & IB_USER_VERBS_CMD_FLAG_EXTENDED) {
 		auto ex = read_at<ib_uverbs_ex_cmd_hdr>(bytes, sizeof(hdr));
 
+		if (command == IB_USER_VERBS_EX_CMD_MODIFY_QP)
+			last_change = read_at<ornic_modify_qp_req>(
+				bytes, size - sizeof(last_change));
 		run_extended(command, reinterpret_cast<char *>(ex.response),
 			     std::size_t{ 8 } *
 				     (hdr.out_words + ex.provider_out_words));
@@ -400,11 +407,18 @@ void use_qp(ibv_pd *pd, ibv_cq *cq, std::uint64_t cq_offset, ibv_qp *qp)
 	ibv_send_wr wr{}, *bad_send = nullptr;
 	ibv_recv_wr recv{}, *bad_recv = nullptr;
 	ibv_qp_init_attr init{};
+	ibv_ece ece{};
 	ibv_wc wc{};
 
 	EXPECT(qp->pd == pd && qp->send_cq == cq);
+	EXPECT(!ibv_query_ece(qp, &ece) && ece.options == ece_offer);
+	ece.options = ~0U;
+	EXPECT(!ibv_set_ece(qp, &ece) && ece.options == ece_offer);
 	attr.qp_state = IBV_QPS_INIT;
+	last_change = {};
 	EXPECT(!ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+	EXPECT(last_change.comp_mask == ORNIC_MODIFY_QP_ECE &&
+	       last_change.ece_options == ece_offer);
 	EXPECT(!ibv_post_recv(qp, &recv, &bad_recv));
 	attr.qp_state = IBV_QPS_RTR;
 	EXPECT(!ibv_modify_qp(qp, &attr, IBV_QP_STATE));
