@@ -122,6 +122,7 @@ static int op_xmit(void *host, const struct ornic_tx *tx)
 	f->len = tx->hdr_len + tx->body_len;
 	f->qpn = hqp->qpn;
 	f->when = 0;
+	f->sl = tx->sl;
 	hqp->in_flight++;
 	*th->tx_tail = f;
 	th->tx_tail = &f->next;

@@ -30,12 +30,14 @@ struct ornic_th;
  * struct ornic_th_frame - a frame on its way
  * @qpn: the QP that sent it
  * @when: free for the user of the harness: when it arrives
+ * @sl: service level of its path
  */
 struct ornic_th_frame {
 	struct ornic_th_frame *next;
 	u32 qpn;
 	u32 len;
 	u64 when;
+	u8 sl;
 	u8 data[ORNIC_TH_FRAME_BYTES];
 };
 

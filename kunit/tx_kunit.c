@@ -451,6 +451,57 @@ static void too_large_is_loss(struct kunit *test)
 			ORNIC_CQE_RETRY_EXC_ERR);
 }
 
+/* ---- type of service ------------------------------------------------------- */
+
+static const struct service_row {
+	const char *desc;
+	u8 gid;
+	u8 opcode; /* of the request that a gets; 0: a sends one */
+} service_rows[] = {
+	{ "request", ORNIC_TH_IPV4, 0 },
+	{ "request, IPv6", ORNIC_TH_IPV6, 0 },
+	{ "request, VLAN", ORNIC_TH_VLAN, 0 },
+	{ "ACK", ORNIC_TH_IPV4, ORNIC_OP_WRITE_ONLY },
+	{ "ACK, VLAN", ORNIC_TH_VLAN, ORNIC_OP_WRITE_ONLY },
+	{ "READ response", ORNIC_TH_IPV4, ORNIC_OP_READ_REQUEST },
+	{ "READ response, IPv6", ORNIC_TH_IPV6, ORNIC_OP_READ_REQUEST },
+	{ "READ response, VLAN", ORNIC_TH_VLAN, ORNIC_OP_READ_REQUEST },
+	{ "atomic result, VLAN", ORNIC_TH_VLAN, ORNIC_OP_FAA },
+};
+
+KUNIT_ARRAY_PARAM_DESC(service, service_rows, desc);
+
+/* DSCP and PCP are those of the QP that sends, and the host knows the level. */
+static void frame_has_the_service_of_its_qp(struct kunit *test)
+{
+	const struct service_row *row = test->param_value;
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	const u8 *ip;
+	u8 state;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	ornic_th_av(&fix->a.conn.av, 9, row->gid);
+	fix->a.conn.av.tclass = 0x68;
+	fix->a.conn.av.sl = 5;
+	fix->a.conn.dest_qpn = 0x123;
+	for (state = ORNIC_QPS_INIT; state <= ORNIC_QPS_RTS; state++)
+		KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, state), 0);
+	if (row->opcode)
+		ornic_fix_request(fix, row->opcode, 0, 0, 8,
+				  row->opcode == ORNIC_OP_WRITE_ONLY ? 8 : 0);
+	else
+		ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0,
+			       8);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	ip = fix->rx.ip;
+	KUNIT_EXPECT_EQ(test,
+			fix->rx.ipv6 ? (u8)(ip[0] << 4 | ip[1] >> 4) : ip[1],
+			0x68 | ORNIC_ECN_ECT0);
+	KUNIT_EXPECT_EQ(test, fix->rx.sl, row->gid == ORNIC_TH_VLAN ? 5 : 0);
+	KUNIT_EXPECT_EQ(test, fix->frame->sl, 5);
+}
+
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(frame_is_written_completely),
 	KUNIT_CASE_PARAM(frame_carries_what_the_icrc_covers, live_gen_params),
@@ -466,6 +517,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE_PARAM(refused_for_ever_is_loss, lossy_gen_params),
 	KUNIT_CASE_PARAM(dropped_by_a_rule_is_loss, lossy_gen_params),
 	KUNIT_CASE(too_large_is_loss),
+	KUNIT_CASE_PARAM(frame_has_the_service_of_its_qp, service_gen_params),
 	{}
 };
 

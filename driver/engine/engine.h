@@ -46,6 +46,7 @@ struct ornic_frag {
  * @l3_offset: offset of the IP header in @hdr
  * @l4_offset: offset of the UDP header in @hdr
  * @ipv6: the IP header is IPv6
+ * @sl: service level, also of a frame that has no tag
  * @payload_len: bytes of payload at the start of @body
  * @body_len: 4 to 7 bytes more than @payload_len
  *
@@ -62,6 +63,7 @@ struct ornic_tx {
 	u8 l3_offset;
 	u8 l4_offset;
 	bool ipv6;
+	u8 sl;
 	u32 payload_len;
 	u32 body_len;
 };

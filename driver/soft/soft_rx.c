@@ -73,7 +73,8 @@ void ornic_soft_rx_accept(struct ornic_soft *soft, struct sk_buff *skb)
 	rx.ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	rx.busy_here = ornic_soft_rxq_is_here();
 	rx.nsegs = 0;
-	rx.sl = 0;
+	/* The VLAN device has mapped the PCP: ingress-qos-map. */
+	rx.sl = cb->vlan == ORNIC_VLAN_NONE ? 0 : skb->priority & 7;
 	rx.vlan = cb->vlan;
 	rx.len = cb->len;
 	if (rx.len && !rx_gather_skb(&rx, skb)) {

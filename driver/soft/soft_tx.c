@@ -16,10 +16,13 @@
 
 #include <linux/if_ether.h>
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <net/dsfield.h>
+#include <net/route.h>
 
 #include "engine/engine.h"
 #include "soft.h"
@@ -141,6 +144,17 @@ int ornic_soft_tx_frame(void *host, struct ornic_tx *tx)
 	return 0;
 }
 
+/*
+ * For qdiscs and VLAN devices: what a socket with this type of service has, as rdma_cm
+ * assumes when it chooses the service level; without one the level itself.
+ */
+static u32 frame_priority(const struct sk_buff *skb, const struct ornic_tx *tx)
+{
+	u8 tos = tx->ipv6 ? ipv6_get_dsfield(ipv6_hdr(skb)) : ip_hdr(skb)->tos;
+
+	return rt_tos2priority(tos) ?: tx->sl;
+}
+
 /* Metadata for the stack; the frame itself is complete. */
 static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
 			  const struct ornic_tx *tx, u32 hash)
@@ -152,6 +166,7 @@ static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
 	skb_set_network_header(skb, tx->l3_offset);
 	skb_set_transport_header(skb, tx->l4_offset);
 	skb_reset_mac_len(skb);
+	skb->priority = frame_priority(skb, tx);
 	__skb_set_sw_hash(skb, hash, true);
 }
 
