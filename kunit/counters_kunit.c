@@ -370,6 +370,76 @@ static void errors_of_responses_count(struct kunit *test)
 			1);
 }
 
+#define SEQ_NAK (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)
+
+/*
+ * What requesters count under mlx5's names: sequence NAKs, whatever waits for a
+ * response, and a READ response that a later response shows to be missing: once for
+ * each time that it is asked for.
+ */
+static void losses_of_a_requester_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LONE, RC);
+	struct ornic_engine *eng = st->fix.pair.a->eng;
+	struct ornic_fixture *fix = &st->fix;
+	u32 i;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	ornic_fix_drain(fix);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN, SEQ_NAK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_SEQ_NAK_RCVD),
+			1);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN, 0x1f, NULL, 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	for (i = 0; i < 4; i++)
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
+			       0, 8);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(eng, ORNIC_STAT_IMPLIED_NAK_SEQ_ERR),
+			0);
+	for (i = 2; i < 4; i++)
+		ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + i, 0x1f,
+				  NULL, 0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(eng, ORNIC_STAT_IMPLIED_NAK_SEQ_ERR),
+			1);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ORNIC_FIX_PSN + 4, SEQ_NAK, NULL,
+			  0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_SEQ_NAK_RCVD),
+			2);
+}
+
+/* The probe is a resend, and what follows it in vain is one after a timeout. */
+static void early_resends_count(struct kunit *test)
+{
+	struct counters_fixture *st = open_fix(test, ORNIC_FIX_LONE, RC);
+	struct ornic_th *th = st->fix.pair.a;
+	u64 resends, late;
+	u32 i;
+
+	/* An ACK timeout far beyond. */
+	ornic_th_to(&st->fix.a, ORNIC_QPS_RESET);
+	st->fix.a.conn.timeout = 14;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(&st->fix), 0);
+	ornic_fix_post(&st->fix.a, &st->fix.am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	ornic_fix_drain(&st->fix);
+	for (i = 1; i <= 3; i++) {
+		do {
+			th->now += ORNIC_TH_MS / 10;
+			ornic_th_expire(th);
+			ornic_th_run(th);
+			resends = ornic_engine_stat(
+				th->eng, ORNIC_STAT_ROCE_ADP_RETRANS);
+		} while (resends < i);
+		late = ornic_engine_stat(th->eng,
+					 ORNIC_STAT_ROCE_ADP_RETRANS_TO);
+		KUNIT_EXPECT_EQ(test, late, i - 1);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(th->eng, ORNIC_STAT_TIMEOUTS),
+			0);
+}
+
 /* IBTA 9.6.1: a response from another address than the peer's is not its. */
 static void responses_of_others_count(struct kunit *test)
 {
@@ -561,6 +631,8 @@ static struct kunit_case counters_cases[] = {
 	KUNIT_CASE(optional_refuses_the_others),
 	KUNIT_CASE_PARAM(errors_of_requests_count, error_gen_params),
 	KUNIT_CASE(errors_of_responses_count),
+	KUNIT_CASE(losses_of_a_requester_count),
+	KUNIT_CASE(early_resends_count),
 	KUNIT_CASE(responses_of_others_count),
 	KUNIT_CASE(responses_to_nothing_count),
 	KUNIT_CASE(reads_that_lose_access_count),

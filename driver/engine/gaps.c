@@ -557,9 +557,21 @@ static void wait_for_late(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_retry_arm(ctx, qp);
 }
 
+/* Was the oldest response asked for within the last round trip, or will be next? */
+static bool is_asked(const struct ornic_sq *sq)
+{
+	const struct ornic_gaps *gaps = &sq->gaps;
+
+	return was_resent(gaps, sq->acked) ||
+	       (ornic_psn_diff(gaps->end, gaps->at) > 0 &&
+		ornic_psn_diff(gaps->at, sq->acked) <= 0);
+}
+
 static void ask_now(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit,
 		    u64 noticed)
 {
+	if (qp->sq.wait == ORNIC_WAIT_NONE && !is_asked(&qp->sq))
+		ornic_qp_stat_inc(qp, ORNIC_STAT_IMPLIED_NAK_SEQ_ERR);
 	begin_judging(qp, ctx->now, noticed);
 	ornic_retry_gap(ctx, qp, qp->sq.acked, limit);
 }
@@ -653,6 +665,7 @@ void ornic_gaps_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	note_executed(sq, end);
 	note_passed(sq, end);
 	if (pkt->syndrome == (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_RCVD);
 		request_is_lost(ctx, qp, pkt, end);
 		return;
 	}

@@ -410,6 +410,7 @@ static void resend_early(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (!sq->retry.resends) {
 		ornic_gaps_probe(ctx, qp);
 	} else {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_ROCE_ADP_RETRANS_TO);
 		begin_recovery(ctx, qp);
 		if (sq->selective != ORNIC_SELECTIVE_YES ||
 		    sq->retry.resends > TRUSTED_RESENDS)

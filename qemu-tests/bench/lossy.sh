@@ -11,7 +11,7 @@ wire_ends='srv veth-srv 10.0.0.2
 	- rxe-cli 10.1.0.1
 	- mix-srv 10.4.0.2
 	mix mix-cli 10.4.0.1'
-counters='tx_packets duplicates retries roce_adp_retrans timeouts'
+counters='tx_packets duplicate_request retries roce_adp_retrans local_ack_timeout_err'
 wires=0
 
 # at NAMESPACE PROGRAM [OPTIONS]: of iproute2, there

@@ -58,7 +58,7 @@ def duplicates(results, operation, wire):
     """Requests that arrived twice, in per cent of data packets."""
     row = bandwidth(operation, wire).name
     packets = packets_of(results, row)
-    return 100 * counted(results, row, "duplicates") / packets if packets else None
+    return 100 * counted(results, row, "duplicate_request") / packets if packets else None
 
 
 def goals(results):
@@ -119,7 +119,7 @@ def show_bandwidth(results, operation, say):
             f"{number(sent_again(results, operation, wire)):>9}"
             f"{number(duplicates(results, operation, wire)):>9}" +
             "".join(f"{counted(results, row, name):>9.0f}" for name in
-                    ("retries", "roce_adp_retrans", "timeouts")))
+                    ("retries", "roce_adp_retrans", "local_ack_timeout_err")))
 
 
 def show_latency(results, say):

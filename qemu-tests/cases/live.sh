@@ -27,8 +27,8 @@ no_icrc_errors()
 	local process
 
 	for process; do
-		[ "$(nic_stat "$process" rx_icrc_errors)" = 0 ] ||
-			fail "rx_icrc_errors of process $process"
+		[ "$(nic_stat "$process" rx_icrc_encapsulated)" = 0 ] ||
+			fail "rx_icrc_encapsulated of process $process"
 	done
 }
 

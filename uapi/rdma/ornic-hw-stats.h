@@ -24,31 +24,33 @@
 	ALWAYS(RX_BYTES, rx_bytes)			/* payload */ \
 	ALWAYS(LOOP_MSGS, loop_msgs)			/* messages that stayed on the device */ \
 	ALWAYS(LOOP_BYTES, loop_bytes)			/* payload of those */ \
-	ALWAYS(RX_ICRC_ERRORS, rx_icrc_errors)		/* packets with a bad ICRC */ \
+	ALWAYS(RX_ICRC_ERRORS, rx_icrc_encapsulated)	/* packets with a bad ICRC */ \
 	ALWAYS(RX_MALFORMED, rx_malformed)		/* bad header, length, opcode, padding */ \
 	ALWAYS(RX_NO_QP, rx_no_qp)			/* unknown QPN or wrong state or type */ \
 	ALWAYS(RX_BAD_ADDR, rx_bad_addr)		/* addresses not those of the QP */ \
 	ALWAYS(RX_BAD_QKEY, rx_bad_qkey)		/* UD: Q_Key not that of the QP */ \
 	ALWAYS(RX_BAD_PKEY, rx_bad_pkey)		/* P_Key not that of the port */ \
 	ALWAYS(RX_NO_WQE, rx_no_wqe)			/* UC, UD: dropped for want of a WQE */ \
-	ALWAYS(DUPLICATES, duplicates)			/* duplicate requests */ \
-	ALWAYS(OUT_OF_SEQ, out_of_seq)			/* requests ahead of the expected PSN */ \
+	ALWAYS(DUPLICATES, duplicate_request)		/* packets of them */ \
+	ALWAYS(OUT_OF_SEQ, out_of_sequence)		/* requests ahead of the expected PSN */ \
 	ALWAYS(RNR_NAK_SENT, rnr_nak_sent)		/* receiver not ready */ \
-	ALWAYS(RNR_NAK_RCVD, rnr_nak_rcvd)		/* likewise, from the peer */ \
+	ALWAYS(RNR_NAK_RCVD, rnr_nak_retry_err)		/* likewise, from the peer */ \
 	ALWAYS(SEQ_NAK_SENT, seq_nak_sent)		/* a request is missing */ \
-	ALWAYS(SEQ_NAK_RCVD, seq_nak_rcvd)		/* likewise, from the peer */ \
+	ALWAYS(SEQ_NAK_RCVD, packet_seq_err)		/* likewise, from the peer */ \
 	ALWAYS(ERR_NAK_SENT, err_nak_sent)		/* invalid request, access, operation */ \
 	ALWAYS(ERR_NAK_RCVD, err_nak_rcvd)		/* likewise, from the peer */ \
 	ALWAYS(ACKS_SENT, acks_sent)			/* positive ACKs */ \
 	ALWAYS(ACKS_RCVD, acks_rcvd)			/* positive ACKs */ \
-	ALWAYS(TIMEOUTS, timeouts)			/* ACK timer expiries */ \
+	ALWAYS(TIMEOUTS, local_ack_timeout_err)		/* ACK timer expiries */ \
 	ALWAYS(RETRIES, retries)			/* go-back-N restarts, any cause */ \
 	ALWAYS(TX_STALLS, tx_stalls)			/* QP waited for packets in flight */ \
 	ALWAYS(TX_ERRORS, tx_errors)			/* frames that the port refused */ \
 	ALWAYS(RX_TOO_LONG, rx_too_long)		/* UC, UD: longer than the receive */ \
 	ALWAYS(RX_BAD_RKEY, rx_bad_rkey)		/* UC: WRITEs with a key refused */ \
 	ALWAYS(RX_BAD_PSN, rx_bad_psn)			/* responses to nothing outstanding */ \
+	ALWAYS(IMPLIED_NAK_SEQ_ERR, implied_nak_seq_err) /* READ response is missing */ \
 	ALWAYS(ROCE_ADP_RETRANS, roce_adp_retrans)	/* resends before the ACK timeout */ \
+	ALWAYS(ROCE_ADP_RETRANS_TO, roce_adp_retrans_to) /* of these, after a probe */ \
 	ALWAYS(NP_ECN_MARKED_ROCE_PACKETS, np_ecn_marked_roce_packets) /* CE */ \
 	ALWAYS(NP_CNP_SENT, np_cnp_sent)		/* congestion notifications */ \
 	ALWAYS(RP_CNP_HANDLED, rp_cnp_handled)		/* likewise, from the peer */ \

@@ -61,8 +61,9 @@ run()
 	# One packet of eight, on a short run on the debug kernel
 	[ "$KERNEL$FULL" != debug0 ] || share=8
 	start_victims
-	note_counters "$srv_dev" rx_icrc_errors rx_malformed rx_no_qp rx_bad_addr \
-		rx_bad_qkey rx_bad_pkey rx_bad_rkey rx_bad_psn err_nak_sent out_of_seq duplicates
+	note_counters "$srv_dev" rx_icrc_encapsulated rx_malformed rx_no_qp rx_bad_addr \
+		rx_bad_qkey rx_bad_pkey rx_bad_rkey rx_bad_psn err_nak_sent \
+		out_of_sequence duplicate_request
 	echo "seed $seed"
 	find_victims "$srv_dev"
 	attack "$rounds" "${qpns[@]}"

@@ -20,7 +20,7 @@ run()
 	rping -C 5 -S 10000
 	[ "$(nic_stat 0 wire_tx_frames)" -gt 1000 ] ||
 		fail "not by the wire: $(host ask 0 stats)"
-	[ "$(nic_stat 0 rx_icrc_errors)" = 0 ] || fail 'rx_icrc_errors'
+	[ "$(nic_stat 0 rx_icrc_encapsulated)" = 0 ] || fail 'rx_icrc_encapsulated'
 	host ask 0 faults loss=0.01,corrupt=0.01,delay=1ms
 	# Only programs that wait for each other at the end: otherwise one side may have
 	# exited when the last ACK to its peer is lost.

@@ -34,11 +34,11 @@ run()
 	perftest ib_read_bw -b -n 100
 	perftest ib_atomic_lat -n 100
 	rping -C 5 -S 10000
-	for wrong in rx_icrc_errors rx_malformed; do
+	for wrong in rx_icrc_encapsulated rx_malformed; do
 		[ "$(nic_stat 0 "$wrong")" = 0 ] || fail "$wrong"
 	done
-	[ "$VARIANT" = rxe ] || [ "$(at_srv stat srv0 rx_icrc_errors)" = 0 ] ||
-		fail 'rx_icrc_errors of the peer'
+	[ "$VARIANT" = rxe ] || [ "$(at_srv stat srv0 rx_icrc_encapsulated)" = 0 ] ||
+		fail 'rx_icrc_encapsulated of the peer'
 	at_srv del_link srv0
 	# rxe occupies the RoCEv2 port until it is unloaded.
 	[ "$VARIANT" != rxe ] || "$peer" modprobe -r rdma_rxe

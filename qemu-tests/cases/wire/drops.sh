@@ -11,7 +11,7 @@ no_drops()
 {
 	local counter
 
-	for counter in rx_icrc_errors rx_malformed; do
+	for counter in rx_icrc_encapsulated rx_malformed; do
 		[ "$(stat "$cli_dev" $counter)" = 0 ] || fail "ornic: $counter"
 	done
 	# rxe only logs a rate-limited message when it drops a packet with a bad ICRC.

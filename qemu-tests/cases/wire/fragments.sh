@@ -40,11 +40,11 @@ run()
 		family_of_both $family
 		reach_server
 		on_cli ip link set veth-cli mtu 4500
-		counts rx_icrc_errors
-		bad=$(stat "$srv_dev" rx_icrc_errors)
+		counts rx_icrc_encapsulated
+		bad=$(stat "$srv_dev" rx_icrc_encapsulated)
 		on_cli ip link set veth-cli mtu 1500
 		counts rx_malformed
-		[ "$(stat "$srv_dev" rx_icrc_errors)" = "$bad" ] ||
+		[ "$(stat "$srv_dev" rx_icrc_encapsulated)" = "$bad" ] ||
 			fail "IPv$family: fragments were taken for a packet"
 	done
 }

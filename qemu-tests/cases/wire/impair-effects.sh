@@ -17,13 +17,13 @@ requires()
 requests()
 {
 	messages "$1" "$2 op=request psn=+1 duplicate" 1
-	expect srv0 'duplicates 1+' 'seq_nak_sent 0'
+	expect srv0 'duplicate_request 1+' 'seq_nak_sent 0'
 	messages "$1" "$2 op=request psn=+2 corrupt" 1
-	expect srv0 'rx_icrc_errors 1' 'rx_malformed 0'
+	expect srv0 'rx_icrc_encapsulated 1' 'rx_malformed 0'
 	messages "$1" "$2 op=request psn=+1 swap" 1
-	expect srv0 'out_of_seq 1+' 'rx_icrc_errors 0'
+	expect srv0 'out_of_sequence 1+' 'rx_icrc_encapsulated 0'
 	messages "$1" "$2 op=request psn=+1 delay=1ms" 1
-	expect srv0 'out_of_seq 1+' 'rx_icrc_errors 0'
+	expect srv0 'out_of_sequence 1+' 'rx_icrc_encapsulated 0'
 	marks "$1" "$2"
 	echo clear >"$sys/$1/impair"
 }
@@ -41,7 +41,7 @@ marks()
 	before=$(ce_packets)
 	messages "$1" "$2 op=request nth=4 every=8 count=3 ce" 3
 	[ $(($(ce_packets) - before)) = 3 ] || fail "$(ce_packets) marks"
-	expect srv0 'rx_icrc_errors 0' 'seq_nak_sent 0'
+	expect srv0 'rx_icrc_encapsulated 0' 'seq_nak_sent 0'
 }
 
 run()

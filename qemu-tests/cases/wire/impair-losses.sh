@@ -17,16 +17,16 @@ run()
 {
 	topology veth
 	messages cli0 'tx op=request qpn=first psn=+2 drop' 1
-	expect srv0 'seq_nak_sent 1+' 'rx_icrc_errors 0'
-	expect cli0 'seq_nak_rcvd 1+' 'timeouts 0'
+	expect srv0 'seq_nak_sent 1+' 'rx_icrc_encapsulated 0'
+	expect cli0 'packet_seq_err 1+' 'local_ack_timeout_err 0'
 	messages srv0 'rx op=request qpn=first nth=3 drop' 1
 	expect srv0 'seq_nak_sent 1+'
 	# The packet, and the first time that it is sent again.
 	messages cli0 'tx op=request psn=+2 count=2 drop' 2
-	expect cli0 'timeouts 0'
+	expect cli0 'local_ack_timeout_err 0'
 	# The NAK is lost, and the rule for it counts no ACK.
 	rule srv0 'tx op=nak drop'
 	messages cli0 'tx op=request psn=+2 drop' 1
 	[ "$(count_of srv0 hits)" = 1 ] || fail 'no NAK was lost'
-	expect cli0 'timeouts 0'
+	expect cli0 'local_ack_timeout_err 0'
 }

@@ -4,7 +4,7 @@
  * memory that its program writes to all the time, between two hosts: COUNT of
  * each kind and size up to 4 KiB, fewer of longer ones. Without SERVER it is the
  * server, of one client. First the client requests, then the server. All
- * operations succeed, no port counts rx_icrc_errors, and what is written once the
+ * operations succeed, no port counts rx_icrc_encapsulated, and what is written once the
  * memory is still arrives as it is. TYPE is that of the device, ornic or rxe.
  */
 #include <netdb.h>
@@ -176,14 +176,14 @@ void once_it_is_still(side &s, const kind &k, size_t size, bool requests)
 void one_kind(side &s, const kind &k, bool requests)
 {
 	for (size_t size : live_sizes(k.opcode)) {
-		const live_counter broken(s.mine.on, "rx_icrc_errors");
+		const live_counter broken(s.mine.on, "rx_icrc_encapsulated");
 		const live_counter retries(s.mine.on, "retries");
 		const std::string what = std::string(k.name) + " of " +
 					 std::to_string(size) + " bytes";
 
 		while_it_changes(s, k, size, requests);
 		once_it_is_still(s, k, size, requests);
-		check_equal(broken.more(), 0, "rx_icrc_errors, " + what);
+		check_equal(broken.more(), 0, "rx_icrc_encapsulated, " + what);
 		if (!requests)
 			continue;
 		std::printf("%s: %ju operations, %ju retries\n", what.c_str(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Requests to and from memory that changes all the time: all of them succeed, and
- * rx_icrc_errors stays as it was. FULL=1 in the environment makes 100000 of each
+ * rx_icrc_encapsulated stays as it was. FULL=1 in the environment makes 100000 of each
  * kind and size up to 4 KiB, on the debug kernel, which is slow, 10000.
  */
 
@@ -54,14 +54,15 @@ template <ibv_wr_opcode opcode> void all_sizes(const ports &on)
 	const live_counter retries(on.client, "retries");
 
 	for (size_t size : live_sizes(opcode)) {
-		const live_counter at_client(on.client, "rx_icrc_errors");
-		const live_counter at_server(on.server, "rx_icrc_errors");
+		const live_counter at_client(on.client, "rx_icrc_encapsulated");
+		const live_counter at_server(on.server, "rx_icrc_encapsulated");
 		const std::string what = "size " + std::to_string(size);
 
 		one_size(on, opcode, size);
-		check_equal(at_client.more(), 0, "rx_icrc_errors, " + what);
+		check_equal(at_client.more(), 0,
+			    "rx_icrc_encapsulated, " + what);
 		check_equal(at_server.more(), 0,
-			    "rx_icrc_errors of the server, " + what);
+			    "rx_icrc_encapsulated of the server, " + what);
 		std::printf("# %s: %ju operations, %ju retries so far\n",
 			    what.c_str(), uintmax_t(count_of(size)),
 			    uintmax_t(retries.more()));

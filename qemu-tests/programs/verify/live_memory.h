@@ -37,7 +37,7 @@ private:
 };
 
 /* What a port has counted since this exists. rxe has retries by another name, and
- * no rx_icrc_errors: always 0. */
+ * no rx_icrc_encapsulated: always 0. */
 class live_counter {
 public:
 	live_counter(const port &on, const std::string &name);
