@@ -338,6 +338,38 @@ static uint32_t mask_of(uint8_t state)
 	return masks[state % 7];
 }
 
+/* With options of the connection, good ones or bad ones: the driver's part */
+static void modify_with_options(world &w, const call &c,
+				const ib_uverbs_modify_qp &core)
+{
+	const ornic_modify_qp_req options = {
+		.comp_mask = ORNIC_MODIFY_QP_ECE,
+		.ece_options = static_cast<uint32_t>(c.arg[3] >> 7),
+	};
+	ib_uverbs_ex_modify_qp request = {};
+	ib_uverbs_ex_modify_qp_resp response = {};
+	ib_uverbs_ex_cmd_hdr more = {};
+	ib_uverbs_cmd_hdr head = {};
+	alignas(8)
+		std::byte bytes[extended + sizeof(request) + sizeof(options)];
+
+	request.base = core;
+	head.command = static_cast<uint32_t>(IB_USER_VERBS_EX_CMD_MODIFY_QP) |
+		       IB_USER_VERBS_CMD_FLAG_EXTENDED;
+	head.in_words = sizeof(request) / 8;
+	head.out_words = sizeof(response) / 8;
+	more.response = reinterpret_cast<uint64_t>(&response);
+	more.provider_in_words = sizeof(options) / 8;
+	std::memcpy(bytes, &head, sizeof(head));
+	std::memcpy(bytes + sizeof(head), &more, sizeof(more));
+	std::memcpy(bytes + extended, &request, sizeof(request));
+	std::memcpy(bytes + extended + sizeof(request), &options,
+		    sizeof(options));
+	damage({ bytes + extended, sizeof(bytes) - extended }, c.noise);
+	w.count(c, write(w.files(c).verbs, bytes, sizeof(bytes)) ==
+			   static_cast<ssize_t>(sizeof(bytes)));
+}
+
 /* modify_qp(place, state, mask or 0, peer): to a QP of this device */
 void op_modify_qp(world &w, const call &c)
 {
@@ -377,6 +409,8 @@ void op_modify_qp(world &w, const call &c)
 	/* Of 10.0.0.1 to 10.0.0.2, which is over the wire. */
 	if (c.arg[3] & 4)
 		core.dest.dgid[15] ^= 3;
+	if (c.arg[3] & 64)
+		return modify_with_options(w, c, core);
 	command(w, c, IB_USER_VERBS_CMD_MODIFY_QP, &core, sizeof(core), 0, 0);
 }
 
