@@ -412,6 +412,21 @@ static void flushed_is_an_error(struct kunit *test)
 	expect_values(test, &receives, 0, 2);
 }
 
+/* It ends the QP, but it is no SEND. */
+static void unknown_opcode_is_not_counted(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_WIRE, RC);
+	struct cntr cntr = make_cntr(test, fix->pair.a);
+
+	KUNIT_EXPECT_EQ(test, attach(&cntr, fix->a.qpn, ALL_OPS), ORNIC_OK);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	send_one(fix, 0xff, 0, 8);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+	expect_values(test, &cntr, 0, 0);
+	send_one(fix, ORNIC_WQE_WRITE, 0, 8);
+	expect_values(test, &cntr, 0, 1);
+}
+
 /* ---- Commands ----------------------------------------------------------------- */
 
 static void values_are_modified(struct kunit *test)
@@ -581,6 +596,7 @@ static struct kunit_case comp_cntr_cases[] = {
 	KUNIT_CASE(lost_read_is_an_error),
 	KUNIT_CASE(lost_replay_is_not_counted),
 	KUNIT_CASE(flushed_is_an_error),
+	KUNIT_CASE(unknown_opcode_is_not_counted),
 	KUNIT_CASE(values_are_modified),
 	KUNIT_CASE(counting_follows_modify),
 	KUNIT_CASE(record_is_not_read),

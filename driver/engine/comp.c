@@ -29,11 +29,14 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
 
-/* Completion counters count WQEs that have no CQE, too. */
+/*
+ * Completion counters count WQEs that have no CQE, too, but none with an opcode
+ * that does not exist.
+ */
 static void count_wqe(struct ornic_qp *qp, const struct ornic_swqe *sw,
 		      enum ornic_cntr_entry entry)
 {
-	if (unlikely(qp->cntr_ops))
+	if (unlikely(qp->cntr_ops) && sw->kind)
 		ornic_comp_cntr_send(qp, sw->info->cqe, entry);
 }
 
