@@ -273,13 +273,31 @@ static void read_counts_at_its_end(struct kunit *test)
 	expect_values(test, &cntr, 1, 0);
 }
 
-/* A READ that loopback serves in pieces is one. */
+static const struct piece_row {
+	const char *desc;
+	enum ornic_fix_kind kind;
+	u32 len;
+} piece_rows[] = {
+	{ "loopback serves it in pieces", ORNIC_FIX_LOOP,
+	  3 * ORNIC_LOOP_PIECE },
+	{ "a request for each piece", ORNIC_FIX_WIRE,
+	  (2 * ORNIC_READ_PIECE + 1) * 1024 },
+	{ "the pieces are all full", ORNIC_FIX_WIRE,
+	  3 * ORNIC_READ_PIECE * 1024 },
+	{ "of a peer engine", ORNIC_FIX_PEER,
+	  (2 * ORNIC_READ_PIECE + 1) * 1024 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(piece, piece_rows, desc);
+
+/* A READ in pieces is one, at its end. */
 static void pieces_are_one_read(struct kunit *test)
 {
-	const u32 len = 3 * ORNIC_LOOP_PIECE;
-	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LOOP, RC);
-	struct cntr cntr = make_cntr(test, fix->pair.a);
-	struct ornic_th_mr mr;
+	const struct piece_row *row = test->param_value;
+	const u32 len = row->len;
+	struct ornic_fixture *fix = open_fix(test, row->kind, RC);
+	struct cntr cntr = make_cntr(test, fix->b.th);
+	struct ornic_th_mr from, to;
 	struct ornic_lsge sge;
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_READ,
@@ -290,12 +308,16 @@ static void pieces_are_one_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attach(&cntr, fix->b.qpn, ALL_OPS), ORNIC_OK);
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	KUNIT_ASSERT_EQ(test,
-			ornic_th_mr_init(fix->pair.a, &mr, len, 0, 1,
+			ornic_th_mr_init(fix->a.th, &to, len, 0, 1,
 					 ORNIC_ACCESS_MASK),
 			0);
-	sge = ornic_fix_sge(&mr, 0, len);
-	wr.raddr = mr.iova;
-	wr.rkey = mr.key;
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->b.th, &from, len, 0, 1,
+					 ORNIC_ACCESS_MASK),
+			0);
+	sge = ornic_fix_sge(&to, 0, len);
+	wr.raddr = from.iova;
+	wr.rkey = from.key;
 	ornic_th_post_send(&fix->a, &wr);
 	ornic_th_settle(&fix->pair);
 	expect_values(test, &cntr, 1, 0);
@@ -591,7 +613,7 @@ static struct kunit_case comp_cntr_cases[] = {
 	KUNIT_CASE(counter_is_shared),
 	KUNIT_CASE(duplicates_are_not_counted),
 	KUNIT_CASE(read_counts_at_its_end),
-	KUNIT_CASE(pieces_are_one_read),
+	KUNIT_CASE_PARAM(pieces_are_one_read, piece_gen_params),
 	KUNIT_CASE_PARAM(refused_is_an_error, error_gen_params),
 	KUNIT_CASE(lost_read_is_an_error),
 	KUNIT_CASE(lost_replay_is_not_counted),

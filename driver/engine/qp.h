@@ -328,6 +328,7 @@ struct ornic_rd {
 	bool busy; /* response not sent completely */
 	bool replayed; /* busy with a duplicate */
 	bool counted; /* READ: in a completion counter, if there is one */
+	bool more; /* READ: not the end of it, so not in one */
 	bool atomic; /* an atomic, else a READ */
 	u32 pdn; /* PD of @rkey */
 	bool empty; /* ATOMIC WRITE, FLUSH: response like a READ of 0 bytes */

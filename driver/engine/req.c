@@ -337,6 +337,8 @@ static __flatten noinline enum ornic_step send_fetch(struct ornic_ctx *ctx,
 	enum ornic_vendor_err verr;
 
 	info.opcode |= ornic_qp_transport(qp);
+	if (info.selective && sw->pkts + npkts != sw->npkts)
+		info.selective |= ORNIC_BTH_MORE;
 	verr = map_fetch(qp, sw, &iov);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,

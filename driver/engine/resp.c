@@ -306,14 +306,18 @@ static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_inreq *r)
 {
+	struct ornic_rd *rd;
+
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_READ) ||
 	    r->dma_len > ORNIC_MAX_MSG || rd_full(qp, r))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (!ornic_read_allowed(qp, r))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	r->npsn = ornic_read_npkts(qp, r->dma_len);
-	if (r->pkt)
-		rd_new(qp, r);
+	if (r->pkt) {
+		rd = rd_new(qp, r);
+		rd->more = r->pkt->selective & ORNIC_BTH_MORE;
+	}
 	return ORNIC_RESP_DATA;
 }
 

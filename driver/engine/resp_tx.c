@@ -156,7 +156,10 @@ static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
 	       iov->bytes == len;
 }
 
-/* All data of a READ has left, for the first time. */
+/*
+ * All data of a request for a READ has left, for the first time. Of those for the
+ * pieces of one READ the last one counts.
+ */
 static void count_read(struct ornic_qp *qp, struct ornic_rd *rd)
 {
 	if (likely(!qp->cntr_ops) || rd->counted || rd->empty ||
@@ -164,7 +167,9 @@ static void count_read(struct ornic_qp *qp, struct ornic_rd *rd)
 		    ornic_psn_add(rd->first_psn, rd->npkts))
 		return;
 	rd->counted = true;
-	ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_COMPLETIONS);
+	if (!rd->more)
+		ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ,
+			       ORNIC_CNTR_COMPLETIONS);
 }
 
 static enum ornic_step send_held_read(struct ornic_ctx *ctx,

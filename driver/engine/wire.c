@@ -35,7 +35,7 @@
 #define BTH_TVER_MASK 0x0f
 /* BTH, byte 4: FECN, BECN, six reserved bits */
 #define BTH_BECN 0x40
-#define BTH_SELECTIVE (ORNIC_BTH_SELECTIVE | ORNIC_BTH_AGAIN)
+#define BTH_SELECTIVE (ORNIC_BTH_SELECTIVE | ORNIC_BTH_AGAIN | ORNIC_BTH_MORE)
 /* BTH, byte 8 */
 #define BTH_ACKREQ 0x80
 
@@ -224,7 +224,7 @@ static void parse_bth(struct ornic_pkt *pkt, const u8 *bth)
 	pkt->pkey = (u16)get_be16(bth + 2);
 	pkt->qpn = ornic_be24(bth + 5);
 	pkt->ack_req = bth[8] & BTH_ACKREQ;
-	/* The second bit means nothing without the first. */
+	/* The other bits mean nothing without the first. */
 	pkt->selective = bth[4] & ORNIC_BTH_SELECTIVE ? bth[4] & BTH_SELECTIVE :
 							0;
 	pkt->becn = bth[4] & BTH_BECN;

@@ -23,9 +23,10 @@ static inline u32 ornic_be24(const u8 *p)
 /* Bytes of the bitmap in a NAK of a peer that keeps requests, at most. */
 #define ORNIC_SACK_MAX		4096
 
-/* Reserved bits of the BTH, see struct ornic_txinfo; the second one with the first. */
+/* Reserved bits of the BTH, see struct ornic_txinfo; the others with the first. */
 #define ORNIC_BTH_SELECTIVE	0x01
 #define ORNIC_BTH_AGAIN		0x02
+#define ORNIC_BTH_MORE		0x04
 
 /* BTH opcodes, IBTA table 38; the top three bits are the transport. */
 enum ornic_bth_opcode {
@@ -354,11 +355,12 @@ bool ornic_path_matches(const struct ornic_path *path,
  * @opcode: BTH; headers that it does not have take nothing from here
  * @solicited: BTH SE
  * @ack_req: BTH A
- * @selective: the lowest two of the six reserved bits after BECN, which receivers
+ * @selective: the lowest three of the six reserved bits after BECN, which receivers
  *	ignore (IBTA 9.2) and which the ICRC does not cover (IBTA A17.3.3).
  *	ORNIC_BTH_SELECTIVE in a request: the requester repeats selectively; in a
  *	response to such a one: the responder keeps requests that are ahead, and
- *	names them. With it ORNIC_BTH_AGAIN: the request was sent before.
+ *	names them. With it ORNIC_BTH_AGAIN: the request was sent before;
+ *	ORNIC_BTH_MORE: it is for a READ, but not for the end of it.
  * @becn: BTH
  * @syndrome: AETH
  * @dest_qpn: BTH
