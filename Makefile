@@ -40,10 +40,10 @@ RACES := lifecycle verify perftest mcast kicks rdmacm \
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 .PHONY: all modules modules-stock modules-debug modules-kcsan modules-kcov \
-	modules-coverage modules-16k debug-kernel provider programs unit sim fuzz \
-	fuzz-short fuzz-kernel coverage-kernel kcsan kunit qemu-test test matrix demo \
-	check install uninstall install-modules \
-	uninstall-modules html clean help
+	modules-coverage modules-16k modules-64k debug-kernel kernel-kcsan \
+	kernel-arm64-64k provider programs unit sim fuzz fuzz-short fuzz-kernel \
+	coverage-kernel kcsan kunit qemu-test test matrix demo check install \
+	uninstall install-modules uninstall-modules html clean help
 
 all: modules provider
 
@@ -52,7 +52,8 @@ help:
 	@echo 'make modules      build/$(MODULES)/ornic.ko, ornic_soft.ko'
 	@echo '                    (modules-6.1 and others: for guests with the kernels'
 	@echo '                    of qemu-tests/kernel/kernels)'
-	@echo '                    (ARCH=arm64: cross-compiled, into build/arm64)'
+	@echo '                    (ARCH=arm64: cross-compiled, into build/arm64;'
+	@echo '                    modules-16k, modules-64k: for larger pages)'
 	@echo 'make provider     build/provider/libornic-rdmavNN.so for the installed'
 	@echo '                    rdma-core (PABI=all: for 34 to 65)'
 	@echo 'make rdma-core    add the provider to RDMA_CORE_SRC, a tree of rdma-core'
@@ -149,8 +150,11 @@ debug-kernel:
 modules-debug: debug-kernel
 	$(call build_modules,debug,$(shell qemu-tests/kernel/build.sh --print-dir)/build)
 
-modules-kcsan:
-	@qemu-tests/kernel/build.sh kcsan
+# As prerequisites: make expands all lines of a recipe before it runs the first.
+kernel-kcsan kernel-arm64-64k: kernel-%:
+	@qemu-tests/kernel/build.sh $*
+
+modules-kcsan: kernel-kcsan
 	$(call build_modules,kcsan,$(shell qemu-tests/kernel/build.sh --print-dir kcsan)/build)
 
 # Kernels of Debian are built for in a chroot of their release.
@@ -163,6 +167,10 @@ $(DEBIAN_MODULES): modules-%:
 # make ARCH=arm64 modules-16k: for pages of 16 KiB
 modules-16k:
 	$(call build_modules,16k,$(ROOT)/lib/modules/$(STOCK)-16k/build,6.12-arm64-16k)
+
+# of 64 KiB, with a kernel that is built first
+modules-64k: kernel-arm64-64k
+	$(call build_modules,64k,$(shell qemu-tests/kernel/build.sh --print-dir arm64-64k)/build)
 
 modules-kcov: export KCOV := 1
 modules-kcov: debug-kernel

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Build a kernel from Debian's linux-source-6.12 and print the folder that
-# holds it: bzImage, the build tree for external modules (build/) and its own
+# holds it: image, the build tree for external modules (build/) and its own
 # modules (modules/lib/modules/VERSION). The folder is named by a hash of
 # everything that goes in, so it is built once.
 #
@@ -10,8 +10,8 @@
 #   build.sh --print-dir [KERNEL]  print the folder only; fail if it is not
 #                                  built yet
 #
-# KERNEL is debug (the default), of debug.config, or kcsan, of debug.config
-# with the changes of kcsan.config.
+# KERNEL is debug (the default); kcsan, the same with the changes of kcsan.config;
+# or arm64-64k, for arm64 with pages of 64 KiB, which is cross-compiled elsewhere.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,26 +31,41 @@ die()
 	exit 1
 }
 
+# Not those of a make that calls this
+unset ARCH CROSS_COMPILE MAKEFLAGS
+arch=x86 image=bzImage
+gcc=gcc
 case $kernel in
 debug)
-	fragments=$here/debug.config
+	fragments='guest x86 debug'
 	set -- ;;
 kcsan)
-	fragments="$here/debug.config $here/kcsan.config"
+	fragments='guest x86 debug kcsan'
 	# KCSAN is to watch accesses of our modules alone, which are built by
 	# themselves. The kernel only has to tell it where the barriers are.
 	set -- CFLAGS_KCSAN=-D__KCSAN_INSTRUMENT_BARRIERS__ ;;
+arm64-64k)
+	fragments='guest arm64-64k'
+	arch=arm64 image=Image
+	set -- ARCH=arm64
+	if [ "$(uname -m)" != aarch64 ]; then
+		gcc=aarch64-linux-gnu-gcc
+		set -- "$@" CROSS_COMPILE=aarch64-linux-gnu-
+	fi ;;
 *)
-	die "there are debug and kcsan" ;;
+	die "there are debug, kcsan and arm64-64k" ;;
 esac
+fragments=$(for fragment in $fragments; do echo "$here/$fragment.config"; done)
 
 [ -r "$source" ] || die "$source is missing: apt-get install linux-source-6.12"
+command -v "$gcc" >/dev/null ||
+	die "$gcc is missing: apt-get install gcc${gcc%gcc}"
 # shellcheck disable=SC2086 # a list of files
 key=$({
 	cat $fragments "$here/build.sh"
 	stat -Lc '%s' "$source"
 	dpkg-query -W -f '${Version}\n' linux-source-6.12 2>/dev/null || :
-	gcc --version | head -n 1
+	"$gcc" --version | head -n 1
 } | sha256sum | cut -c 1-16)
 dir=$cache/kernel-$key
 
@@ -72,13 +87,16 @@ mkdir -p "$dir"
 log=$dir/build.log
 echo "$kernel kernel: building in $dir (some minutes; log in build.log)" >&2
 
-# Only what an x86 kernel of this size needs is unpacked: all Kconfig files,
-# but not the sources of other architectures, sound and graphics.
+# Only what a kernel of this size needs is unpacked: all Kconfig files, but
+# not the sources of other architectures, sound and graphics.
+case $arch in
+x86) others='[abchlmnoprs]*' ;;
+arm64) others='[bchlmnoprsx]*' ;;
+esac
 mkdir "$dir/build"
 tar -xJf "$source" -C "$dir/build" --strip-components=1 --wildcards \
 	--exclude='*/drivers/gpu/drm/*/*.[ch]' --exclude='*/sound/*.[ch]' \
-	--exclude='*/arch/[abchlmnoprs]*/*.[chS]' \
-	--exclude='*/arch/[abchlmnoprs]*/*.dts*' \
+	--exclude="*/arch/$others/*.[chS]" --exclude='*/arch/*/*.dts*' \
 	--exclude='*/tools/testing/*' --exclude='*/tools/perf/*' \
 	--exclude='*/Documentation/*.rst' --exclude='*/Documentation/*.yaml'
 
@@ -113,21 +131,21 @@ verify_config()
 
 {
 	merge_fragments >"$dir/config"
-	make -s tinyconfig
+	make -s "$@" tinyconfig
 	scripts/kconfig/merge_config.sh -m .config "$dir/config"
 	echo "CONFIG_LOCALVERSION=\"-ornic-$kernel\"" >>.config
-	make -s olddefconfig
+	make -s "$@" olddefconfig
 } >"$log" 2>&1 </dev/null || die "configuration failed: $(tail -n 3 "$log")"
 verify_config || die "the fragment does not fit the source"
 
-nice make -s -j"$jobs" "$@" bzImage modules >>"$log" 2>&1 </dev/null || {
+nice make -s -j"$jobs" "$@" "$image" modules >>"$log" 2>&1 </dev/null || {
 	tail -n 20 "$log" >&2
 	die "build failed"
 }
 PATH=$PATH:/usr/sbin:/sbin make -s "$@" INSTALL_MOD_PATH="$dir/modules" modules_install \
 	>>"$log" 2>&1 </dev/null || die "modules_install failed"
-cp arch/x86/boot/bzImage "$dir/bzImage"
-make -s kernelrelease >"$dir/release" 2>>"$log"
+cp "arch/$arch/boot/$image" "$dir/image"
+make -s "$@" kernelrelease >"$dir/release" 2>>"$log"
 # External modules need the headers, the scripts and Module.symvers alone.
 find . -name '*.o' ! -path './scripts/*' ! -path './tools/*' -delete
 rm -f vmlinux.a vmlinux.unstripped

@@ -38,6 +38,9 @@ def _read_word(path):
         return file.read().strip()
 
 
+# Kernels for arm64, by the folder of our modules, and those of kernel/build.sh
+ARM64 = {"arm64": "stock", "arm64-16k": "16k", "arm64-64k": "64k"}
+BUILT = ["debug", "kcsan", "arm64-64k"]
 # Kernels of qemu-tests/kernel/kernels
 DEBIAN = _output("debian.sh", "--list").split()
 
@@ -52,7 +55,7 @@ class Kernel:
 
     def __init__(self, name, modules=None):
         self.name = name
-        self.arch = "arm64" if name.startswith("arm64") else HOST_ARCH
+        self.arch = "arm64" if name in ARM64 else HOST_ARCH
         # What guests have of programs
         self.root = "/"
         # Where `make`, or `make ARCH=`, builds
@@ -60,14 +63,27 @@ class Kernel:
         self.built = modules or name
         # The others get one socket per CPU, see machine.py
         self.acpi = name not in ("debug", "kcsan")
-        if name.startswith("arm64"):
-            self._find_arm64(modules)
+        if name in ARM64:
+            self.root = _output("arm64.sh")
+            self.built = modules or ARM64[name]
+            if HOST_ARCH != "arm64":
+                self.build = os.path.join(TREE, "build/arm64")
+        if name in BUILT:
+            folder = _output("build.sh", name)
+            self.image = os.path.join(folder, "image")
+            self.release = _read_word(os.path.join(folder, "release"))
+            self.modules = os.path.join(folder, "modules/lib/modules", self.release)
         elif name in DEBIAN:
             folder = _output("debian.sh", name)
             self.image = os.path.join(folder, "image")
             self.release = _read_word(os.path.join(folder, "release"))
             self.modules = os.path.join(folder, "lib/modules", self.release)
-        elif name == "stock":
+        elif name in ARM64:
+            self.image, = glob.glob(os.path.join(self.root,
+                                                 f"boot/vmlinuz-*[0-9]-{name}"))
+            self.release = self.image.split("vmlinuz-", 1)[1]
+            self.modules = os.path.join(self.root, "lib/modules", self.release)
+        else:
             images = [path for path in glob.glob(f"/boot/vmlinuz-6.12*-{self.arch}")
                       if not re.search(f"-(rt|cloud)-{self.arch}$", path)]
             if not images:
@@ -76,22 +92,6 @@ class Kernel:
             self.image = max(images, key=_version_key)
             self.release = self.image.split("vmlinuz-", 1)[1]
             self.modules = os.path.join("/lib/modules", self.release)
-        else:
-            folder = _output("build.sh", name)
-            self.image = os.path.join(folder, "bzImage")
-            self.release = _read_word(os.path.join(folder, "release"))
-            self.modules = os.path.join(folder, "modules/lib/modules", self.release)
-
-    def _find_arm64(self, modules):
-        """A kernel of the root that `make ARCH=arm64` builds with: arm64 or
-        arm64-16k."""
-        self.root = _output("arm64.sh")
-        self.image, = glob.glob(os.path.join(self.root, f"boot/vmlinuz-*[0-9]-{self.name}"))
-        self.release = self.image.split("vmlinuz-", 1)[1]
-        self.modules = os.path.join(self.root, "lib/modules", self.release)
-        if HOST_ARCH != "arm64":
-            self.build = os.path.join(TREE, "build/arm64")
-        self.built = modules or ("stock" if self.name == "arm64" else "16k")
 
     @property
     def built_modules(self):

@@ -4,7 +4,7 @@
 # kernel verbs uses the device srv0.
 
 limit=120
-kernels='debug'
+kernels='debug arm64-64k'
 
 requires()
 {
