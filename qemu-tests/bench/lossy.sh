@@ -103,7 +103,8 @@ check_data()
 	[ "$status" = ok ] && return
 	in_a_word "$status"
 	status=$outcome
-	last_lines 3 cli.out
+	# What was wrong stands before the name of the test.
+	lines=$(grep -B 1 '^not ok' cli.out | tr '\n' ' ')
 	note "$name_of_peer: verify: $status: $lines"
 }
 
