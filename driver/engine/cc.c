@@ -38,6 +38,8 @@ const struct ornic_cc_param_info ornic_cc_param_infos[] = { ORNIC_CC_PARAMS(
 #define MEASURE_NS 1000000000ull
 /* Increases for one packet, at most. */
 #define MAX_STEPS 16
+/* After a marked READ response the peer has a rate, which the RTT is not to judge. */
+#define MARKED_NS 10000000ull
 #define ALPHA_ONE 1024u /* of struct ornic_cc_window */
 
 /* ---- Parameters ------------------------------------------------------------- */
@@ -116,6 +118,7 @@ void ornic_cc_reset(struct ornic_qp *qp)
 	qp->rq.cnp_at = 0;
 	qp->rq.marked = false;
 	memset(&qp->sq.marks, 0, sizeof(qp->sq.marks));
+	ornic_delay_reset(&qp->sq);
 }
 
 /* DCQCN: fast recovery to the target, then it rises by AI, then by HAI. */
@@ -483,6 +486,8 @@ void ornic_cc_marked_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			      const struct ornic_pkt *pkt)
 {
 	/* Nothing is gained by less of what has no data. */
-	if (is_marked(qp, pkt) && pkt->op->flags & ORNIC_OPF_READ)
-		send_cnp(ctx, qp, &qp->sq.backoff, &qp->sq.cnp_at);
+	if (!is_marked(qp, pkt) || !(pkt->op->flags & ORNIC_OPF_READ))
+		return;
+	qp->sq.delay.off_until = ctx->now + MARKED_NS;
+	send_cnp(ctx, qp, &qp->sq.backoff, &qp->sq.cnp_at);
 }

@@ -35,6 +35,11 @@ struct ornic_engine;
 	P(DCE_TCP_RTT, rp_dce_tcp_rtt, 55, 1, 131071)	/* us between updates of alpha; mlx5: 1 */ \
 	P(MONITOR_PERIOD, rp_rate_reduce_monitor_period, 4, 0, 131071) /* us between cuts */ \
 	P(INITIAL_ALPHA, rp_initial_alpha_value, 1023, 1, 1023) /* of 1024 */ \
+	P(RTT_ENABLE, rp_rtt_enable, 0, 0, 1)		/* the RTT changes windows */ \
+	P(RTT_TARGET, rp_rtt_target, 500, 1, 131071)	/* us */ \
+	P(RTT_AI, rp_rtt_ai, 64, 1, 4096)		/* of 256 packets, in an RTT */ \
+	P(RTT_BETA, rp_rtt_beta, 25, 1, 100)		/* percent that go at the target */ \
+	P(RTT_MIN_DEC_FAC, rp_rtt_min_dec_fac, 50, 1, 100) /* percent that are left, at least */ \
 	P(NP_ENABLE, np_enable, 1, 0, 1)		/* tell the peer of marks */ \
 	P(MIN_TIME_BETWEEN_CNPS, np_min_time_between_cnps, 50, 0, 131071) /* us */ \
 	P(CNP_DSCP, np_cnp_dscp, 48, 0, 63)		/* of CNPs */
@@ -106,6 +111,27 @@ struct ornic_cc_window {
 	u32 alpha; /* of 1024: part of the packets that were marked */
 	u32 marked; /* in this round trip, ... */
 	u32 acked; /* ... of so many */
+};
+
+/*
+ * struct ornic_delay - what the RTT says about the window of a requester: the law
+ * of Swift, delay.c. sq.lock
+ */
+struct ornic_delay {
+	u32 cwnd; /* the window in packets / 256; 0 = was never cut */
+	u32 end; /* samples of what was sent before it are older than the last cut */
+	bool spread; /* the window is less than a packet: @next counts */
+	u64 next; /* when the next packet may go, ns */
+	u32 nseries; /* cuts in a row */
+	u32 first; /* @cwnd before them */
+	u32 resent; /* packets that went again, ... */
+	u64 crowded_until; /* there was heavy loss not long ago, ns */
+	u32 resent_psn; /* ... and max_psn when that was 0 */
+	u64 before; /* the last sample, ns; 0 = none, or it does not count */
+	u64 off_until; /* until then the RTT does not count, ns */
+	u64 base; /* least RTT of the last seconds, ns; 0 = none so far */
+	u64 base_next; /* ... since the period began that ends at ... */
+	u64 base_until; /* ... this time, ns */
 };
 
 #endif /* ORNIC_ENGINE_CC_H */

@@ -79,6 +79,7 @@ void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u64 took = ctx->now - sq->rtt.start;
 
 	sq->rtt.start = 0;
+	sq->rtt.backoff = 0;
 	/* It is compared with PSNs to come, so it must not fall far behind. */
 	if (ornic_psn_diff(sq->retry.recover, sq->acked) < 0)
 		sq->retry.recover = sq->acked;
@@ -87,6 +88,7 @@ void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->rtt.congested = took > timeout / 8;
 	if (took > timeout / 4 && sq->window > ORNIC_LATE_WINDOW)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
+	ornic_delay_sample(ctx, qp, took);
 }
 
 /*
@@ -108,7 +110,8 @@ static u32 max_window(struct ornic_qp *qp)
  * By what was acknowledged; above what any path takes only while queues are short
  * and the window is used, and by a part in a round trip if it was too large once.
  */
-static void widen_window(struct ornic_qp *qp, u32 gain)
+static void widen_window(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 u32 gain)
 {
 	struct ornic_sq *sq = &qp->sq;
 
@@ -117,6 +120,10 @@ static void widen_window(struct ornic_qp *qp, u32 gain)
 	     (u32)ornic_psn_diff(sq->max_psn, sq->acked) < sq->window / 2))
 		return;
 	if (unlikely(sq->probing)) {
+		if (sq->delay.cwnd) {
+			ornic_delay_widen(ctx, qp, gain, max_window(qp));
+			return;
+		}
 		sq->credit += gain;
 		if (sq->credit < sq->window)
 			return;
@@ -134,7 +141,7 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 	if (sq->rtt.start && ornic_psn_diff(acked, sq->rtt.psn) >= 0)
 		ornic_comp_rtt(ctx, qp);
 	if (!sq->rtt.congested)
-		widen_window(qp, gain);
+		widen_window(ctx, qp, gain);
 	if (unlikely(sq->gaps.used))
 		ornic_gaps_forget(qp, acked);
 	sq->acked = acked;
@@ -428,7 +435,7 @@ bool ornic_comp_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_comp_progress(ctx, qp, next);
 	if (at == sw->npkts)
 		return ornic_comp_read(ctx, qp, sw);
-	if (at % ORNIC_READ_PIECE == 0)
+	if (at == ornic_piece_start(sw, at))
 		fetch_done(sq);
 	/* It overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(next, sq->psn) > 0)

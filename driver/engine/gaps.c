@@ -38,7 +38,7 @@ static u32 piece_first(const struct ornic_swqe *sw, u32 psn)
 {
 	u32 at = ornic_psn_diff(psn, sw->first_psn);
 
-	return ornic_psn_add(sw->first_psn, at - at % ORNIC_READ_PIECE);
+	return ornic_psn_add(sw->first_psn, ornic_piece_start(sw, at));
 }
 
 /* ... and this is one past the last one of its response. */
@@ -478,8 +478,8 @@ static u32 pieces_before(const struct ornic_sq *sq, const struct ornic_swqe *sw,
 		   ornic_psn_diff(sw->first_psn, sq->acked);
 
 	if (into >= (s32)sw->npkts)
-		return DIV_ROUND_UP(sw->npkts, ORNIC_READ_PIECE);
-	return into > 0 ? into / ORNIC_READ_PIECE : 0;
+		return ((sw->npkts - 1) >> sw->piece_shift) + 1;
+	return into > 0 ? into >> sw->piece_shift : 0;
 }
 
 /*

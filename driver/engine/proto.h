@@ -6,7 +6,8 @@
  *   wqe.c   rings to struct ornic_swqe and struct ornic_rwqe
  *   srq.c   rings that several QPs take receive WQEs from (srq.lock)
  *   tx.c    packets to the port (sq or rq)
- *   cc.c    congestion control (sq or rq, cc.lock)
+ *   cc.c    congestion control by marks (sq or rq, cc.lock)
+ *   delay.c  congestion control by RTT (sq.lock)
  *   req.c   requester: what to send next (sq.lock)
  *   comp.c  completer: responses, completions (sq.lock)
  *   retry.c  requester: timers and retries (sq.lock)
@@ -34,6 +35,7 @@
 #ifndef ORNIC_ENGINE_PROTO_H
 #define ORNIC_ENGINE_PROTO_H
 
+#include "delay.h"
 #include "frmr.h"
 #include "mkey.h"
 #include "mw.h"
@@ -48,7 +50,7 @@
  * A READ is requested in pieces of so many response packets, so that all that is
  * outstanding fits the maps of struct ornic_gaps.
  */
-#define ORNIC_READ_PIECE 256
+#define ORNIC_READ_PIECE (1u << ORNIC_READ_PIECE_SHIFT)
 /* Initial window; each response in time adds to it. */
 #define ORNIC_FIRST_WINDOW 32
 /* The window does not shrink below this for a lost packet, ... */
@@ -112,7 +114,7 @@ static inline bool ornic_swqe_is_fetch(const struct ornic_swqe *sw)
 /* Where the piece of the READ @sw ends that packet @at of its response is in. */
 static inline u32 ornic_piece_end(const struct ornic_swqe *sw, u32 at)
 {
-	u32 end = at - at % ORNIC_READ_PIECE + ORNIC_READ_PIECE;
+	u32 end = ornic_piece_start(sw, at) + (1u << sw->piece_shift);
 
 	return min_t(u32, end, sw->npkts);
 }

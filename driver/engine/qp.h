@@ -85,6 +85,7 @@ struct ornic_swqe {
 	/* Progress */
 	bool started; /* it has PSNs */
 	bool asked_again; /* READ: also for parts of it */
+	u8 piece_shift; /* READ: log2 of the packets that a request asks for */
 	/*
 	 * READ on loopback: the peer accepted it; LOCAL: executed; multicast:
 	 * it is on the wire. What is left to do must not repeat that.
@@ -252,6 +253,8 @@ struct ornic_sq {
 		u64 var; /* RTTVAR, ns */
 		u64 least; /* of those that are not long ago, ns */
 		bool congested; /* above timeout / 8: the window stays */
+		bool clean; /* nothing was known to be lost as it was sent */
+		u8 backoff; /* timers double so often until there is a sample */
 	} rtt;
 
 	/* Retry: counters restart with each progress of the peer */
@@ -288,6 +291,7 @@ struct ornic_sq {
 	u8 selective; /* enum ornic_selective */
 	struct ornic_backoff backoff; /* of requests */
 	struct ornic_cc_window marks; /* that the peer has sent back */
+	struct ornic_delay delay;
 	u64 cnp_at; /* the next CNP for a response not before, ns */
 	struct ornic_gaps gaps;
 	struct ornic_frag frag[ORNIC_TX_FRAGS]; /* payload being sent */

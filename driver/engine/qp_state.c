@@ -245,6 +245,9 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->rtt.start = 0;
 		sq->rtt.smooth = 0;
 		sq->rtt.congested = false;
+		sq->rtt.backoff = 0;
+		ornic_delay_reset(sq);
+		sq->delay.resent_psn = m->sq_psn;
 		sq->selective = first_selective(qp);
 		ornic_gaps_reset(qp);
 	}

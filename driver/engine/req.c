@@ -52,13 +52,13 @@ static bool is_pending_local(const struct ornic_swqe *sw)
 static u32 pieces_out(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 {
 	s32 done = -ornic_psn_diff(sw->first_psn, sq->acked);
-	u32 over = done > 0 ? done / ORNIC_READ_PIECE : 0;
+	u32 over = done > 0 ? done >> sw->piece_shift : 0;
 
 	if (!ornic_swqe_is_fetch(sw))
 		return 0;
 	if (sw->pkts == sw->npkts)
-		return DIV_ROUND_UP(sw->npkts, ORNIC_READ_PIECE) - over;
-	return sw->pkts / ORNIC_READ_PIECE - over;
+		return ((sw->npkts - 1) >> sw->piece_shift) + 1 - over;
+	return (sw->pkts >> sw->piece_shift) - over;
 }
 
 void ornic_req_seek(struct ornic_qp *qp, u32 psn)
@@ -195,6 +195,7 @@ static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 		return;
 	sq->rtt.psn = sq->psn;
 	sq->rtt.start = ctx->now;
+	sq->rtt.clean = ornic_psn_diff(sq->acked, sq->retry.recover) >= 0;
 }
 
 /* What the BTH of a request says about its requester, and itself. */
@@ -434,6 +435,7 @@ static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 					      ORNIC_CQE_LOC_PROT_ERR, verr);
 	}
 	sw->first_psn = sq->psn;
+	sw->piece_shift = ornic_delay_piece_shift(sq);
 	sw->started = true;
 	ornic_qp_stat_inc(qp, ORNIC_STAT_SEND_WQES);
 	return ORNIC_STEP_DONE;
@@ -569,7 +571,8 @@ static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			       ORNIC_STEP_WAIT;
 	if (ornic_backoff_on(&qp->sq.backoff, ctx->now) ||
 	    !ornic_qp_tx_room(qp) ||
-	    (unlikely(READ_ONCE(qp->cc.paced)) && pace_wqe(ctx, qp, sw)))
+	    (unlikely(READ_ONCE(qp->cc.paced)) && pace_wqe(ctx, qp, sw)) ||
+	    (unlikely(qp->sq.delay.spread) && ornic_delay_hold(ctx, qp)))
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
@@ -633,7 +636,8 @@ static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
 	if (!npkts)
 		return ORNIC_STEP_DONE;
 	if (ornic_backoff_on(&sq->backoff, ctx->now) || !ornic_qp_tx_room(qp) ||
-	    ornic_cc_waits(ctx, qp, &sq->backoff, qp->mtu))
+	    ornic_cc_waits(ctx, qp, &sq->backoff, qp->mtu) ||
+	    (sq->delay.spread && ornic_delay_hold(ctx, qp)))
 		return ORNIC_STEP_WAIT;
 	place = leave_place(sq, i, at);
 	sw = ornic_swqe(sq, i);
@@ -654,8 +658,10 @@ static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
 	/* What is timed is not what has just gone again, or it is no more. */
 	if (ornic_psn_diff(sq->rtt.psn, ornic_psn_add(at, npkts)) <= 0)
 		sq->rtt.start = 0;
-	if (res == ORNIC_STEP_DONE)
+	if (res == ORNIC_STEP_DONE) {
 		ornic_gaps_sent(sq, at, npkts, !ornic_swqe_is_fetch(sw));
+		ornic_delay_resent(ctx, qp, npkts);
+	}
 	return res;
 }
 

@@ -35,7 +35,11 @@
 #define TRUSTED_RESENDS 3
 /* Before the first round trip is measured. */
 #define FIRST_PROBE_NS 4000000ull
-/* How often the time to the next resend doubles. */
+/* Packets that a loss is counted as if the peer has to get all after it again. */
+#define GO_BACK_COST 4
+/* How often the time to a probe doubles while no RTT can be measured, ... */
+#define MAX_BACKOFF 4
+/* ... and the time to the next resend. */
 #define MAX_DOUBLINGS 10
 
 /* IBTA table 45, in units of 10 us. */
@@ -106,12 +110,15 @@ static bool is_outstanding(struct ornic_sq *sq)
 /* When the last packet goes again if nothing comes. */
 static u64 probe_ns(const struct ornic_sq *sq)
 {
+	u64 ns;
+
 	if (!sq->rtt.smooth)
 		return FIRST_PROBE_NS;
 	/* Few but resends are under way: the queue of ours is short. */
-	if (sq->gaps.used)
+	if (sq->gaps.used && !sq->delay.cwnd)
 		return max_t(u64, 4 * sq->rtt.least, MIN_GAP_PROBE_NS);
-	return max_t(u64, 2 * sq->rtt.smooth + 4 * sq->rtt.var, MIN_PROBE_NS);
+	ns = max_t(u64, 2 * sq->rtt.smooth + 4 * sq->rtt.var, MIN_PROBE_NS);
+	return sq->delay.cwnd ? ns << sq->rtt.backoff : ns;
 }
 
 static u64 resend_ns(const struct ornic_sq *sq)
@@ -211,6 +218,7 @@ static void resend_from_oldest(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return;
 	}
 	doubt_peer(sq);
+	ornic_delay_resent(ctx, qp, GO_BACK_COST);
 	ornic_req_seek(qp, sq->acked);
 }
 
@@ -274,6 +282,7 @@ void ornic_retry_back(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 		return;
 	begin_recovery(ctx, qp);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RETRIES);
+	ornic_delay_resent(ctx, qp, GO_BACK_COST);
 	ornic_req_seek(qp, psn);
 }
 
@@ -407,6 +416,9 @@ static void resend_early(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (ornic_psn_diff(sq->max_psn, sq->acked) <= 0)
 		return;
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ROCE_ADP_RETRANS);
+	/* What is timed may go again, and tells nothing then: RFC 6298, 5.5. */
+	if (sq->rtt.start && sq->rtt.backoff < MAX_BACKOFF)
+		sq->rtt.backoff++;
 	if (!sq->retry.resends) {
 		ornic_gaps_probe(ctx, qp);
 	} else {

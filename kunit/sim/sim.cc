@@ -12,7 +12,7 @@
 
 #include "effort.h"
 #include "goodput.h"
-#include "marked.h"
+#include "port.h"
 #include "scenario.h"
 
 extern "C" {
@@ -378,6 +378,7 @@ TEST(sim, marked)
 		t.flows = s.flows;
 		t.late = s.late;
 		t.standard = s.standard;
+		t.marks_at = 64;
 		t.warm_up = (all ? 100000 : 4000) * sim::us;
 		t.ns = (all ? 500000 : 4000) * sim::us;
 
@@ -396,6 +397,96 @@ TEST(sim, marked)
 		EXPECT_GE(got.jain, s.jain) << s.name;
 		EXPECT_LE(got.p99, s.p99) << s.name;
 	}
+}
+
+// The same without marks: the queue drops what comes when it has 256 packets, and the
+// RTT is what tells. Also the least part of its share that a late one has 100 to 200 ms
+// after it began.
+struct dropping {
+	const char *name;
+	std::uint8_t opcode;
+	std::uint32_t flows;
+	bool standard;
+	bool late;
+	bool victim;
+	double jain;
+	std::uint32_t p99;
+	double dropped; // part of the packets
+	double late_share;
+};
+
+// clang-format off
+const dropping dropping_ports[] = {
+	{ "1 WRITE",		ORNIC_WQE_WRITE, 1,  0, 0, 0, 1,    64,  0,     0 },
+	{ "1 READ",		ORNIC_WQE_READ,  1,  0, 0, 0, 1,    128, 0,     0 },
+	{ "16 WRITE",		ORNIC_WQE_WRITE, 16, 0, 0, 0, 0.7,  256, 0.02,  0 },
+	{ "64 WRITE",		ORNIC_WQE_WRITE, 64, 0, 0, 0, 0.98, 128, 0,     0 },
+	{ "16 READ",		ORNIC_WQE_READ,  16, 0, 0, 0, 0.98, 128, 0,     0 },
+	{ "64 READ",		ORNIC_WQE_READ,  64, 0, 0, 0, 0.8,  256, 0.05,  0 },
+	{ "16 WRITE, one late",	ORNIC_WQE_WRITE, 16, 0, 1, 0, 0.8,  192, 0.005, 0.8 },
+	{ "16 READ, one late",	ORNIC_WQE_READ,  16, 0, 1, 0, 0.9,  256, 0.01,  0.8 },
+	{ "16 WRITE, victim",	ORNIC_WQE_WRITE, 17, 0, 0, 1, 0.98, 128, 0,     0 },
+	{ "16 WRITE, standard",	ORNIC_WQE_WRITE, 16, 1, 0, 0, 0.9,  128, 0,     0 },
+	{ "64 WRITE, standard",	ORNIC_WQE_WRITE, 64, 1, 0, 0, 0.9,  128, 0.005, 0 },
+	{ "16 READ, standard",	ORNIC_WQE_READ,  16, 1, 0, 0, 0.95, 208, 0.002, 0 },
+};
+// clang-format on
+
+void show_dropping(const dropping &s, bool all, std::uint64_t unloaded)
+{
+	sim::incast t;
+
+	t.opcode = s.opcode;
+	t.flows = s.flows;
+	t.late = s.late;
+	t.victim = s.victim;
+	t.standard = s.standard;
+	t.limit = 256;
+	t.warm_up = (all ? 100000 : 4000) * sim::us;
+	t.ns = (all ? 1000000 : 4000) * sim::us;
+
+	sim::shares got = sim::share_port(t, opt.trace && opt.one);
+	double dropped = static_cast<double>(got.dropped) /
+			 static_cast<double>(std::max<u64>(got.packets, 1));
+	double times = static_cast<double>(got.victim_p99) /
+		       static_cast<double>(unloaded);
+
+	std::printf("# %-20s %5.3f %5.3f %4u %4u %4u %7.5f", s.name, got.use,
+		    got.jain, got.typical, got.p99, got.most, dropped);
+	if (s.late)
+		std::printf("; late: %4.2f of its share", got.late);
+	if (s.victim)
+		std::printf("; victim: %4.2f times", times);
+	std::printf("; %ju resends\n", uintmax_t{ got.resent });
+	EXPECT_EQ(got.failure, "") << s.name;
+	if (!all)
+		return;
+	EXPECT_GE(got.use, 0.95) << s.name;
+	EXPECT_GE(got.jain, s.jain) << s.name;
+	EXPECT_LE(got.p99, s.p99) << s.name;
+	EXPECT_LE(dropped, s.dropped) << s.name;
+	if (s.late) {
+		EXPECT_GE(got.late, s.late_share) << s.name;
+	}
+}
+
+TEST(sim, unmarked)
+{
+	bool all = opt.seeds >= 10000;
+	sim::incast alone;
+
+	alone.opcode = ORNIC_WQE_WRITE;
+	alone.victim = true;
+	alone.ns = 10000 * sim::us;
+
+	std::uint64_t unloaded = sim::share_port(alone).victim_p99;
+
+	ASSERT_GT(unloaded, 0u);
+	std::printf(
+		"# 1 Gbit/s, queue of 256 packets: use, Jain's index, queue: "
+		"median, 99 %%, most; part dropped\n");
+	for (const dropping &s : dropping_ports)
+		show_dropping(s, all, unloaded);
 }
 
 TEST(sim, same_seed_same_run)

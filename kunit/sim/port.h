@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// Connections that share a port whose queue marks packets, in virtual time.
+// Connections that share a port, whose queue may mark packets, in virtual time.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 namespace sim
 {
 
-constexpr u32 marked_threshold = 64; // packets
-constexpr u32 marked_limit = 4096; // packets; what comes then is dropped
-
 // Hosts at 10 Gbit/s, of which all send to one through a port of 1 Gbit/s: they
 // WRITE, or it READs from them, 64 KiB each time. 20 us for a round trip, path MTU
 // 1024.
 struct incast {
-	const char *name = "";
 	u8 opcode = 0; // ORNIC_WQE_WRITE or READ
 	u32 flows = 1;
+	u32 marks_at =
+		0; // packets in the queue; 0: none is marked, the RTT counts
+	u32 limit = 4096; // packets in the queue; what comes then is dropped
+	bool victim = false; // the last one has small messages, one at a time
 	bool late = false; // the last one begins in the middle of the warm-up
 	bool standard = false; // the bit that only ornic knows is lost
 	u64 warm_up = 0; // ns
@@ -32,7 +32,11 @@ struct shares {
 	u32 typical = 0; // packets in the queue: median, ...
 	u32 p99 = 0; // ... 99 % of the time no more than this, ...
 	u32 most = 0; // ... and at any time, also before
-	u64 dropped = 0;
+	u64 dropped = 0; // in the measured time
+	u64 packets = 0; // through the port, likewise
+	double late = 0; // part of a fair share, 100 to 200 ms after it began
+	u64 victim_p50 = 0; // ns until such a message is complete
+	u64 victim_p99 = 0;
 	u64 marked = 0;
 	u64 cnps = 0; // that were handled
 	u64 resent = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include "marked.h"
+#include "port.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <functional>
+#include <map>
 
 extern "C" {
 #include "engine/impair.h"
@@ -17,11 +18,14 @@ namespace
 {
 
 constexpr u32 message = 65536; // bytes
+constexpr u32 small_message = 64; // of the victim
 constexpr u32 under_way = 4; // messages
 constexpr u64 hop = 5 * us;
 constexpr double host_ns = 0.8, port_ns = 8; // for a byte
-constexpr u32 ip_at = 14, dst_at = ip_at + 19, src_at = ip_at + 15;
+constexpr u32 ip_at = 14, dst_at = ip_at + 19;
 constexpr u32 reserved_at = ip_at + 20 + 8 + 4; // byte 4 of the BTH
+constexpr u32 qpn_at = reserved_at + 1;
+constexpr u64 late_from = 100000 * us, late_to = 200000 * us;
 
 u64 wire_ns(size_t len, double ns_per_byte)
 {
@@ -32,8 +36,10 @@ u64 wire_ns(size_t len, double ns_per_byte)
 using bytes = std::vector<u8>;
 
 struct flow {
+	u32 host = 0;
+	bool small = false;
+	u64 posted = 0; // when, of one that has one message at a time
 	ornic_th_qp leaf = {}, hub = {};
-	ornic_th_cq cq = {};
 	ornic_th_mr at_leaf = {}, at_hub = {};
 	u32 outstanding = 0;
 	u64 done = 0;
@@ -84,6 +90,8 @@ private:
 	void out_of_port();
 	void arrive(u32 host, const bytes &data);
 	void note_length();
+	void note_packet(const bytes &data, u64 took);
+	void note_victim(const flow &f);
 	void measure();
 	void check_data();
 	u64 next_time() const;
@@ -96,7 +104,11 @@ private:
 	bool trace_;
 	std::vector<ornic_th *> hosts_; // the first is the hub
 	std::vector<flow> flows_;
+	std::map<u32, u32> flow_of_; // by QPN at the hub
+	std::vector<u64> waits_; // of the victim, ns
+	u64 late_at_ = ~0ull, late_bytes_ = 0;
 	ornic_th_cq hub_cq_ = {};
+	std::vector<ornic_th_cq> cqs_; // of the others
 	std::vector<u64> link_free_;
 	std::priority_queue<event> events_;
 	std::deque<bytes> queue_;
@@ -123,14 +135,17 @@ bool network::make_flow(u32 i)
 	ornic_th_qpinit init = {};
 	bytes data(message);
 
+	f.host = i + 1;
+	f.small = t_.victim && i + 1 == t_.flows;
 	init.type = ORNIC_QPT_RC;
 	init.sq_log_depth = 4;
-	if (ornic_th_cq_init(leaf, &f.cq, 5) ||
-	    ornic_th_mr_init(leaf, &f.at_leaf, message, 0, 1,
+	ornic_th_cq *cq = &cqs_[f.host - 1];
+
+	if (ornic_th_mr_init(leaf, &f.at_leaf, message, 0, 1,
 			     ORNIC_ACCESS_MR_MASK) ||
 	    ornic_th_mr_init(hub, &f.at_hub, message, 0, 1,
 			     ORNIC_ACCESS_MR_MASK) ||
-	    ornic_th_qp_init(leaf, &f.leaf, &init, &f.cq, &f.cq) ||
+	    ornic_th_qp_init(leaf, &f.leaf, &init, cq, cq) ||
 	    ornic_th_qp_init(hub, &f.hub, &init, &hub_cq_, &hub_cq_))
 		return false;
 	for (u32 k = 0; k < message; k++)
@@ -138,7 +153,10 @@ bool network::make_flow(u32 i)
 	ornic_th_mr_write(&f.at_leaf, 0, data.data(), message);
 	f.leaf.conn.timeout = 14;
 	f.hub.conn.timeout = 14;
-	return !ornic_th_connect(&f.leaf, &f.hub, ORNIC_TH_IPV4);
+	if (ornic_th_connect(&f.leaf, &f.hub, ORNIC_TH_IPV4))
+		return false;
+	flow_of_[f.hub.qpn] = i;
+	return true;
 }
 
 bool network::make()
@@ -148,12 +166,18 @@ bool network::make()
 
 		if (!th)
 			return false;
+		if (!t_.marks_at)
+			ornic_engine_cc_set(th->eng, ORNIC_CC_RTT_ENABLE, 1);
 		hosts_.push_back(th);
 	}
 	link_free_.resize(hosts_.size());
 	flows_.resize(t_.flows);
-	if (ornic_th_cq_init(hosts_[0], &hub_cq_, 10))
+	if (ornic_th_cq_init(hosts_[0], &hub_cq_, 13))
 		return false;
+	cqs_.resize(hosts_.size() - 1);
+	for (size_t i = 0; i < cqs_.size(); i++)
+		if (ornic_th_cq_init(hosts_[i + 1], &cqs_[i], 13))
+			return false;
 	for (u32 i = 0; i < t_.flows; i++)
 		if (!make_flow(i))
 			return false;
@@ -167,8 +191,10 @@ void network::post(flow &f, u32 i)
 	ornic_th_mr &remote = read ? f.at_leaf : f.at_hub;
 	ornic_th_qp &qp = read ? f.hub : f.leaf;
 
-	while (f.outstanding < under_way) {
-		ornic_lsge sge = { local.iova, message, local.key };
+	u32 len = f.small ? small_message : message;
+
+	while (f.outstanding < (f.small ? 1 : under_way)) {
+		ornic_lsge sge = { local.iova, len, local.key };
 		ornic_th_wr wr = {};
 
 		wr.wr_id = i;
@@ -180,6 +206,7 @@ void network::post(flow &f, u32 i)
 		wr.sge = &sge;
 		if (ornic_th_post_send(&qp, &wr))
 			fail("the SQ is full");
+		f.posted = now_;
 		ornic_th_kick(&qp);
 		f.outstanding++;
 	}
@@ -196,6 +223,7 @@ void network::poll(ornic_th_cq &cq)
 			fail("a request has failed");
 		flows_[i].outstanding--;
 		flows_[i].done++;
+		note_victim(flows_[i]);
 		post(flows_[i], i);
 	}
 }
@@ -215,7 +243,7 @@ void network::touch(u32 host)
 			at(link_free_[host],
 			   [this, host, f] { leave(host, f); });
 		}
-		poll(host ? flows_[host - 1].cq : hub_cq_);
+		poll(host ? cqs_[host - 1] : hub_cq_);
 	} while (any);
 }
 
@@ -258,11 +286,12 @@ void network::note_length()
 void network::into_queue(bytes data)
 {
 	note_length();
-	if (queue_.size() >= marked_limit) {
-		out_.dropped++;
+	if (queue_.size() >= t_.limit) {
+		out_.dropped += measuring();
 		return;
 	}
-	if (queue_.size() >= marked_threshold && data[ip_at + 1] & 3) {
+	if (t_.marks_at && queue_.size() >= t_.marks_at &&
+	    data[ip_at + 1] & 3) {
 		ornic_impair_mark_ce(&data[ip_at], false);
 		out_.marked++;
 	}
@@ -271,6 +300,28 @@ void network::into_queue(bytes data)
 	if (queue_.size() == 1)
 		at(now_ + wire_ns(queue_.front().size(), port_ns),
 		   [this] { out_of_port(); });
+}
+
+void network::note_packet(const bytes &data, u64 took)
+{
+	u32 qpn = static_cast<u32>(data[qpn_at] << 16 | data[qpn_at + 1] << 8 |
+				   data[qpn_at + 2]);
+	u32 i = flow_of_[qpn];
+
+	if (i + 1 == flows_.size() && now_ >= late_at_ + late_from &&
+	    now_ < late_at_ + late_to)
+		late_bytes_ += data.size();
+	if (!measuring())
+		return;
+	busy_ += took;
+	out_.packets++;
+	flows_[i].sent += data.size();
+}
+
+void network::note_victim(const flow &f)
+{
+	if (f.small && measuring())
+		waits_.push_back(now_ - f.posted);
 }
 
 void network::out_of_port()
@@ -283,10 +334,7 @@ void network::out_of_port()
 	if (!queue_.empty())
 		at(now_ + wire_ns(queue_.front().size(), port_ns),
 		   [this] { out_of_port(); });
-	if (measuring()) {
-		busy_ += took;
-		flows_[data[src_at] - 2u].sent += data.size();
-	}
+	note_packet(data, took);
 	at(now_ + hop, [this, data = std::move(data)] { arrive(0, data); });
 }
 
@@ -314,32 +362,48 @@ void network::check_data()
 	for (flow &f : flows_) {
 		ornic_th_mr_read(&f.at_leaf, 0, a.data(), message);
 		ornic_th_mr_read(&f.at_hub, 0, b.data(), message);
+		if (f.small)
+			b.resize(small_message);
+		a.resize(b.size());
 		if (f.done && a != b)
 			fail("wrong data");
+		a.resize(message);
+		b.resize(message);
 	}
 }
 
 void network::measure()
 {
-	double sum = 0, squares = 0;
+	double sum = 0, squares = 0, n = 0;
 	u64 total = 0, seen = 0;
 
 	out_.use = static_cast<double>(busy_) / static_cast<double>(t_.ns);
 	for (const flow &f : flows_) {
 		double x = static_cast<double>(f.sent);
 
+		if (f.small)
+			continue;
 		sum += x;
 		squares += x * x;
+		n += 1;
 	}
-	out_.jain = sum * sum / (squares * static_cast<double>(flows_.size()));
+	out_.jain = n > 0 ? sum * sum / (squares * n) : 0;
+	out_.late = static_cast<double>(late_bytes_) * port_ns *
+		    static_cast<double>(flows_.size()) /
+		    static_cast<double>(late_to - late_from);
+	std::sort(waits_.begin(), waits_.end());
+	if (!waits_.empty()) {
+		out_.victim_p50 = waits_[waits_.size() / 2];
+		out_.victim_p99 = waits_[waits_.size() * 99 / 100];
+	}
 	for (u64 ns : time_at_)
 		total += ns;
-	for (u32 n = 0; n < time_at_.size(); n++) {
-		seen += time_at_[n];
+	for (u32 len = 0; len < time_at_.size(); len++) {
+		seen += time_at_[len];
 		if (seen * 2 <= total)
-			out_.typical = n + 1;
+			out_.typical = len + 1;
 		if (seen * 100 <= total * 99)
-			out_.p99 = n + 1;
+			out_.p99 = len + 1;
 	}
 	for (ornic_th *th : hosts_) {
 		out_.cnps +=
@@ -363,10 +427,10 @@ shares network::run()
 		u64 when = now_ + i * us;
 
 		if (late)
-			when = now_ + t_.warm_up / 2;
+			late_at_ = when = now_ + t_.warm_up / 2;
 		at(when, [this, i] {
 			post(flows_[i], i);
-			touch(t_.opcode == ORNIC_WQE_READ ? 0 : i + 1);
+			touch(t_.opcode == ORNIC_WQE_READ ? 0 : flows_[i].host);
 		});
 	}
 	for (u64 shown = 0; now_ < end_ && out_.failure.empty();) {

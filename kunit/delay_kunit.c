@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Congestion control by RTT: when the window of a requester becomes smaller. */
+#include "engine/proto.h"
+#include "suite_fixture.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define MTU 1024u
+#define WINDOW 64u
+
+/* An RC requester with more to send, and samples that are made up. */
+struct delay_fixture {
+	struct ornic_fixture *fix;
+	struct ornic_qp *qp;
+	struct ornic_sq *sq;
+	struct ornic_ctx ctx;
+};
+
+static void open_delay(struct kunit *test, struct delay_fixture *d)
+{
+	struct ornic_th *th;
+
+	d->fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	th = d->fix->pair.a;
+	ornic_engine_cc_set(th->eng, ORNIC_CC_RTT_ENABLE, 1);
+	ornic_rcu_read_lock();
+	d->qp = ornic_qp_lookup(&th->eng->dev, d->fix->a.qpn);
+	ornic_rcu_read_unlock();
+	d->sq = &d->qp->sq;
+	ornic_fix_post(&d->fix->a, &d->fix->am, NULL, ORNIC_WQE_SEND, 0, 0,
+		       64 * MTU);
+	ornic_fix_drain(d->fix);
+	KUNIT_ASSERT_NE(test, d->sq->cur, d->sq->fetched);
+	d->sq->window = WINDOW;
+	memset(&d->ctx, 0, sizeof(d->ctx));
+	d->ctx.dev = &th->eng->dev;
+	d->ctx.now = 1000 * MS;
+}
+
+/* What was just sent took @us. */
+static void take_sample(struct delay_fixture *d, u64 us)
+{
+	struct ornic_sq *sq = d->sq;
+
+	d->ctx.now += us * US;
+	sq->max_psn = ornic_psn_add(sq->max_psn, 1);
+	sq->rtt.psn = sq->max_psn;
+	sq->rtt.clean = true;
+	sq->rtt.smooth = us * US;
+	sq->rtt.var = 0;
+	sq->rtt.last = us * US;
+	ornic_delay_sample(&d->ctx, d->qp, us * US);
+}
+
+static void samples(struct delay_fixture *d, u64 us, u32 n)
+{
+	while (n--)
+		take_sample(d, us);
+}
+
+/* A host may delay one sample; a queue delays those after it as well. */
+static void one_late_sample_is_noise(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	samples(&d, 20, 4);
+	take_sample(&d, 9000);
+	samples(&d, 500, 4);
+	take_sample(&d, 9000);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 0);
+	take_sample(&d, 9000);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+}
+
+static const struct cut_row {
+	const char *desc;
+	u32 us;
+	u32 window;
+} cut_rows[] = {
+	{ "at the target", 500, 64 },
+	{ "above it", 520, 47 }, /* 26 percent go */
+	{ "three halves of it", 750, 40 }, /* 37 */
+	{ "twice of it", 1000, 32 },
+	{ "far above it", 100000, 32 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(cut, cut_rows, desc);
+
+static void more_goes_the_later_samples_are(struct kunit *test)
+{
+	const struct cut_row *row = test->param_value;
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	samples(&d, 20, 2);
+	samples(&d, row->us, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, row->window);
+}
+
+/* Samples of what was sent before the window was cut say nothing about that. */
+static void one_cut_in_a_round_trip(struct kunit *test)
+{
+	struct delay_fixture d;
+	u32 i;
+
+	open_delay(test, &d);
+	take_sample(&d, 20);
+	samples(&d, 1000, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+	for (i = 0; i < 4; i++)
+		ornic_delay_sample(&d.ctx, d.qp, MS);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+	samples(&d, 1000, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 4);
+}
+
+/* Below one packet there is time between packets, at most 16 round trips. */
+static void windows_below_a_packet(struct kunit *test)
+{
+	struct delay_fixture d;
+	u64 now;
+
+	open_delay(test, &d);
+	take_sample(&d, 20);
+	samples(&d, 1000, 20);
+	KUNIT_EXPECT_EQ(test, d.sq->window, 1);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 16);
+	KUNIT_EXPECT_TRUE(test, d.sq->delay.spread);
+	KUNIT_EXPECT_FALSE(test, ornic_delay_hold(&d.ctx, d.qp));
+	now = d.ctx.now;
+	d.ctx.now = now + 16 * MS - 1;
+	KUNIT_EXPECT_TRUE(test, ornic_delay_hold(&d.ctx, d.qp));
+	KUNIT_EXPECT_EQ(test, d.sq->backoff.until, now + 16 * MS);
+	d.ctx.now = now + 16 * MS;
+	KUNIT_EXPECT_FALSE(test, ornic_delay_hold(&d.ctx, d.qp));
+	/* Switched off at run time. */
+	ornic_engine_cc_set(d.fix->pair.a->eng, ORNIC_CC_RTT_ENABLE, 0);
+	KUNIT_EXPECT_FALSE(test, ornic_delay_hold(&d.ctx, d.qp));
+	KUNIT_EXPECT_FALSE(test, d.sq->delay.spread);
+}
+
+/* A program that waits for each of its messages does not fill a queue. */
+static void not_below_a_packet_for_one_message(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	d.sq->cur = d.sq->fetched;
+	take_sample(&d, 20);
+	samples(&d, 1000, 20);
+	KUNIT_EXPECT_EQ(test, d.sq->window, 1);
+	KUNIT_EXPECT_FALSE(test, d.sq->delay.spread);
+}
+
+/* A quarter of a packet in a round trip, and an eighth more while queues are short. */
+static void window_grows_below_the_target(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	take_sample(&d, 20);
+	samples(&d, 1000, 2);
+	d.sq->rtt.last = 400 * US;
+	ornic_delay_widen(&d.ctx, d.qp, WINDOW / 2, 512);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 64);
+	ornic_delay_widen(&d.ctx, d.qp, WINDOW / 2 - 1, 512);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 64);
+	d.sq->rtt.last = 501 * US;
+	ornic_delay_widen(&d.ctx, d.qp, 1, 512);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 64);
+	d.sq->rtt.last = 20 * US;
+	ornic_delay_widen(&d.ctx, d.qp, 1, 512);
+	KUNIT_EXPECT_EQ(test, d.sq->window, 36);
+	ornic_delay_widen(&d.ctx, d.qp, 36, 38);
+	KUNIT_EXPECT_EQ(test, d.sq->window, 38);
+}
+
+static const struct off_row {
+	const char *desc;
+	bool disabled, marks, rate, noisy, lost, is_long;
+} off_rows[] = {
+	{ .desc = "not enabled", .disabled = true },
+	{ .desc = "marks come back", .marks = true },
+	{ .desc = "CNPs come", .rate = true },
+	{ .desc = "samples of all sizes", .noisy = true },
+	{ .desc = "something was lost", .lost = true },
+	{ .desc = "a long path", .is_long = true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(off, off_rows, desc);
+
+static void rtt_does_not_count(struct kunit *test)
+{
+	const struct off_row *row = test->param_value;
+	struct delay_fixture d;
+	u32 i;
+
+	open_delay(test, &d);
+	if (!row->is_long)
+		take_sample(&d, 20);
+	ornic_engine_cc_set(d.fix->pair.a->eng, ORNIC_CC_RTT_ENABLE,
+			    !row->disabled);
+	d.sq->marks.on = row->marks;
+	d.qp->cc.paced = row->rate;
+	for (i = 0; i < 4; i++) {
+		d.ctx.now += 3 * MS;
+		d.sq->max_psn = ornic_psn_add(d.sq->max_psn, 1);
+		d.sq->rtt.psn = d.sq->max_psn;
+		d.sq->rtt.clean = !row->lost;
+		d.sq->rtt.smooth = 3 * MS;
+		d.sq->rtt.var = row->noisy ? MS : 0;
+		ornic_delay_sample(&d.ctx, d.qp, 3 * MS);
+	}
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	d.qp->cc.paced = false;
+}
+
+/* If no cut makes the RTT shorter, the window is what it was, for ten seconds. */
+static void cuts_in_vain_end(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	take_sample(&d, 20);
+	samples(&d, 1900, 2 * 23);
+	KUNIT_EXPECT_EQ(test, d.sq->window, 1);
+	samples(&d, 1900, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	KUNIT_EXPECT_FALSE(test, d.sq->delay.spread);
+	samples(&d, 1900, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	d.ctx.now += 10000 * MS;
+	samples(&d, 1900, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+}
+
+/* More than half of what is sent goes again: the window is halved without samples. */
+static void heavy_loss_is_congestion(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	d.sq->delay.resent_psn = d.sq->max_psn;
+	ornic_delay_resent(&d.ctx, d.qp, 32);
+	d.sq->max_psn = ornic_psn_add(d.sq->max_psn, 32);
+	ornic_delay_resent(&d.ctx, d.qp, 1);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+	/* A tenth is noise. */
+	d.sq->max_psn = ornic_psn_add(d.sq->max_psn, 180);
+	ornic_delay_resent(&d.ctx, d.qp, 20);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+}
+
+/* A READ is requested in pieces that the window holds, and comes as a whole. */
+static void reads_in_smaller_pieces(struct kunit *test)
+{
+	struct ornic_fixture *fix =
+		ornic_suite_open(test, ORNIC_FIX_WIRE, ORNIC_QPT_RC);
+	struct ornic_engine *eng = fix->pair.a->eng;
+	u64 before = ornic_engine_stat(fix->pair.b->eng, ORNIC_STAT_RX_PACKETS);
+	struct ornic_cqe cqe;
+	struct ornic_qp *qp;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&eng->dev, fix->a.qpn);
+	ornic_rcu_read_unlock();
+	qp->sq.window = 5;
+	qp->sq.delay.cwnd = 5 << 8;
+	qp->sq.probing = true;
+	ornic_engine_cc_set(eng, ORNIC_CC_RTT_ENABLE, 1);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0,
+		       16 * MTU);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, qp->sq.rd_out, 0);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(fix->pair.b->eng,
+					  ORNIC_STAT_RX_PACKETS) -
+				before,
+			4);
+}
+
+static struct kunit_case delay_cases[] = {
+	KUNIT_CASE(one_late_sample_is_noise),
+	KUNIT_CASE_PARAM(more_goes_the_later_samples_are, cut_gen_params),
+	KUNIT_CASE(one_cut_in_a_round_trip),
+	KUNIT_CASE(windows_below_a_packet),
+	KUNIT_CASE(not_below_a_packet_for_one_message),
+	KUNIT_CASE(window_grows_below_the_target),
+	KUNIT_CASE_PARAM(rtt_does_not_count, off_gen_params),
+	KUNIT_CASE(cuts_in_vain_end),
+	KUNIT_CASE(heavy_loss_is_congestion),
+	KUNIT_CASE(reads_in_smaller_pieces),
+	{}
+};
+
+static struct kunit_suite delay_suite = {
+	.name = "ornic_delay",
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
+	.test_cases = delay_cases,
+};
+
+kunit_test_suite(delay_suite);
+
+MODULE_DESCRIPTION("ornic: suite of congestion control by RTT");
+MODULE_LICENSE("Dual BSD/GPL");
