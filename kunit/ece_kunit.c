@@ -175,30 +175,48 @@ static void ece_with_rts(struct kunit *test)
 			ornic_th_modify(&fix->a, ORNIC_QPS_RTS,
 					rts | ORNIC_QPM_ECE),
 			0);
-	KUNIT_EXPECT_TRUE(test, is_selective(fix));
+	KUNIT_EXPECT_TRUE(test, look(fix).flags & ORNIC_IQP_ECE);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 4);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_TRUE(test, fix->pkt.selective);
 }
 
 /* ---- A connection with selective repeat ------------------------------------ */
 
-/* From the first packet on, whatever a response has in the bit. */
+/*
+ * The bit is sent from the first packet on. What a peer does that has not agreed, its
+ * first response shows: more READs than it remembers would end the connection.
+ */
 static void ece_agreed(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_with(test, agreed);
 	struct ornic_cqe cqe;
 
-	KUNIT_EXPECT_TRUE(test, is_selective(fix));
-	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 4);
-	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
-	KUNIT_EXPECT_TRUE(test, fix->pkt.selective);
-	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
-	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
-	KUNIT_EXPECT_TRUE(test, is_selective(fix));
-	/* A peer that keeps nothing has the packets from its gap on again. */
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       3 * MTU);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
-	sack(fix, 2, 0);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_TRUE(test, fix->pkt.selective);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+	sack(fix, 0, 4);
+	KUNIT_EXPECT_TRUE(test, is_selective(fix));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 2, ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+}
+
+static void ece_agreed_by_one(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_with(test, agreed);
+	struct ornic_cqe cqe;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 4);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_FALSE(test, is_selective(fix));
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 4);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_FALSE(test, fix->pkt.selective);
 }
 
 /* ---- A standard connection ------------------------------------------------- */

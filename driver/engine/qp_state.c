@@ -198,12 +198,14 @@ static int check_values(struct ornic_dev *dev, struct modify *m,
 	return ORNIC_OK;
 }
 
-/* Does the peer repeat selectively, as far as the hosts know? */
+/*
+ * Does the peer repeat selectively? Its first response tells, also if the hosts have
+ * agreed that it does, as one of them may be wrong.
+ */
 static enum ornic_selective first_selective(const struct ornic_qp *qp)
 {
-	if (!ornic_qp_is_reliable(qp) || qp->standard)
-		return ORNIC_SELECTIVE_NO;
-	return qp->has_ece ? ORNIC_SELECTIVE_YES : ORNIC_SELECTIVE_ASK;
+	return ornic_qp_is_reliable(qp) && !qp->standard ? ORNIC_SELECTIVE_ASK :
+							   ORNIC_SELECTIVE_NO;
 }
 
 /* Before apply_sq(), which begins with them. */
