@@ -457,6 +457,44 @@ static void ack(struct ornic_fixture *fix, u32 n)
 	ornic_th_run(fix->pair.a);
 }
 
+/*
+ * The peer has all, though it was to be sent again: that costs what completes, and no
+ * look at what does not.
+ */
+static void window_skips_what_is_there(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_sq *sq = &qp_of(fix)->sq;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < 12; i++)
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
+			       0, 2 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 24);
+	fix->pair.a->now = ornic_fix_ack_timeout(&fix->a);
+	ornic_th_expire(fix->pair.a);
+	ornic_th_run(fix->pair.a);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_LE(test, ornic_psn_diff(sq->psn, PSN), 1);
+	ornic_swqe(sq, 11)->pkts = 2;
+	ack(fix, 6);
+	KUNIT_EXPECT_EQ(test, ornic_swqe(sq, 11)->pkts, 2);
+	ornic_swqe(sq, 11)->pkts = 0;
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), NONE);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_WRITE_LAST);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 7));
+	ack(fix, 23);
+	for (i = 0; i < 9; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, sq->cur, 12);
+	KUNIT_EXPECT_EQ(test, sq->psn, sq->max_psn);
+	ornic_fix_drain(fix);
+}
+
 /* A peer without room is tried again when all that it dropped is there. */
 static void window_is_long_again(struct kunit *test)
 {
@@ -561,6 +599,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_of_reads_is_strict_to_others),
 	KUNIT_CASE(window_asks_are_counted),
 	KUNIT_CASE(window_goes_on_beyond_a_gap),
+	KUNIT_CASE(window_skips_what_is_there),
 	KUNIT_CASE(window_is_long_again),
 	KUNIT_CASE(window_grows_if_used),
 	KUNIT_CASE(window_takes_long_bitmaps),

@@ -163,6 +163,32 @@ static void fetch_done(struct ornic_sq *sq)
 		sq->gaps.passed--;
 }
 
+/*
+ * The peer has more than was sent again: go on at acked. What follows was to be sent
+ * again as well, so it is not looked at: there may be as many WQEs as the window has
+ * PSNs, and this is done for each that completes.
+ */
+static void skip_to_acked(struct ornic_sq *sq)
+{
+	struct ornic_swqe *sw;
+	u32 i;
+
+	sq->psn = sq->acked;
+	sq->rd_out = 0;
+	sq->gaps.passed = 0;
+	sq->unacked_pkts = 0;
+	sq->rtt.start = 0;
+	for (i = sq->tail; i != sq->fetched; i++) {
+		sw = ornic_swqe(sq, i);
+		if (!sw->started)
+			break;
+		sw->pkts = (u32)-ornic_psn_diff(sw->first_psn, sq->acked);
+		if (sw->kind != ORNIC_OPF_LOCAL || !sw->done)
+			break;
+	}
+	sq->cur = i;
+}
+
 void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			struct ornic_swqe *sw)
 {
@@ -173,9 +199,8 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		fetch_done(sq);
 	retire_wqe(ctx, qp, sw);
 	ornic_comp_progress(ctx, qp, end);
-	/* A response that overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(end, sq->psn) > 0)
-		ornic_req_seek(qp, end);
+		skip_to_acked(sq);
 	ornic_comp_local(ctx, qp);
 }
 
@@ -289,7 +314,7 @@ bool ornic_comp_up_to(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 end)
 		if (ornic_psn_diff(last, end) > 0) {
 			ornic_comp_progress(ctx, qp, end);
 			if (ornic_psn_diff(end, sq->psn) > 0)
-				ornic_req_seek(qp, end);
+				skip_to_acked(sq);
 			return true;
 		}
 		ornic_comp_success(ctx, qp, sw);
@@ -437,9 +462,8 @@ bool ornic_comp_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return ornic_comp_read(ctx, qp, sw);
 	if (at == ornic_piece_start(sw, at))
 		fetch_done(sq);
-	/* It overtook a retransmission: do not send it again. */
 	if (ornic_psn_diff(next, sq->psn) > 0)
-		ornic_req_seek(qp, next);
+		skip_to_acked(sq);
 	return true;
 }
 
