@@ -434,7 +434,7 @@ static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
 	rx.len = kept->pkt.payload_len;
 	kept->pkt.rx = &rx;
 	kept->pkt.hdr_len = 0;
-	ctx->budget -= kept->pkt.payload_len;
+	ctx->budget -= kept->pkt.payload_len + ORNIC_MSG_COST;
 	verdict = ornic_resp_execute(ctx, qp, &kept->pkt);
 	/*
 	 * A standard requester that has got a NAK is sending it again: that one
