@@ -381,6 +381,54 @@ static void window_of_reads_goes_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp_of(fix)->sq.rd_out, 2);
 }
 
+/* Packet @n of the response to a READ of many. */
+static void packet(struct ornic_fixture *fix, u32 n, u8 opcode)
+{
+	struct ornic_txinfo info = {
+		.opcode = opcode,
+		.psn = ornic_psn_add(PSN, n),
+		.syndrome = ACK,
+		.selective = SELECTIVE,
+	};
+
+	ornic_th_inject(&fix->a, &info, fix->buf, MTU);
+	ornic_th_run(fix->pair.a);
+}
+
+/*
+ * What arrives shows that what was asked for before it was lost again. But a peer that
+ * sends backwards what it is asked for does not get a request for all the rest each
+ * time: no more go out in a round trip than may be missing.
+ */
+static void window_of_reads_bounds_asks(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	u32 piece = ORNIC_READ_PIECE, i, n;
+	struct ornic_cqe cqe;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0,
+		       piece * MTU);
+	expect_read(test, fix, 0);
+	for (i = 1; i < piece - 1; i += 2)
+		packet(fix, i, ORNIC_OP_READ_RESP_MIDDLE);
+	packet(fix, i, ORNIC_OP_READ_RESP_LAST);
+	n = ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, n, piece / 2);
+	for (i = piece - 2; i; i -= 2) {
+		packet(fix, i, ORNIC_OP_READ_RESP_ONLY);
+		n += ornic_fix_drain(fix);
+	}
+	KUNIT_EXPECT_LE(test, n, ORNIC_FIRST_WINDOW + piece + 1);
+	/* What is still missing goes on being asked for. */
+	fix->pair.a->now += 4000 * US;
+	ornic_th_expire(fix->pair.a);
+	ornic_th_run(fix->pair.a);
+	expect_read(test, fix, 0);
+	packet(fix, 0, ORNIC_OP_READ_RESP_ONLY);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
 /* A standard peer remembers no more than it allows. */
 static void window_of_reads_is_strict_to_others(struct kunit *test)
 {
@@ -605,6 +653,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_remembers_reads),
 	KUNIT_CASE(window_bounds_reads),
 	KUNIT_CASE(window_of_reads_goes_on),
+	KUNIT_CASE(window_of_reads_bounds_asks),
 	KUNIT_CASE(window_of_reads_is_strict_to_others),
 	KUNIT_CASE(window_asks_are_counted),
 	KUNIT_CASE(window_goes_on_beyond_a_gap),

@@ -197,7 +197,8 @@ u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn,
 	if (ornic_psn_diff(gaps->at, sq->acked) < 0)
 		gaps->at = sq->acked;
 	/* No more than a window in a round trip, then the next response asks. */
-	if (gaps->nresent > max_t(u32, sq->window, ORNIC_LOSS_WINDOW))
+	if (gaps->nresent > max_t(u32, sq->window, ORNIC_LOSS_WINDOW) ||
+	    gaps->nasked > sq->window + ORNIC_READ_PIECE)
 		gaps->at = gaps->end;
 	while (ornic_psn_diff(gaps->end, gaps->at) > 0) {
 		skip_settled(sq);
@@ -228,6 +229,7 @@ void ornic_gaps_sent(struct ornic_sq *sq, u32 psn, u32 npkts, bool request)
 	sq->gaps.used = true;
 	sq->gaps.at = ornic_psn_add(psn, npkts);
 	sq->gaps.nresent += request;
+	sq->gaps.nasked += !request;
 	for (; npkts && ornic_gap_in_window(sq, psn); npkts--) {
 		ornic_gap_set(&sq->gaps, ORNIC_GAPS_RESENT, psn);
 		psn = ornic_psn_add(psn, 1);
@@ -244,6 +246,7 @@ static void judge_loss(struct ornic_sq *sq)
 	u32 sent = ornic_psn_diff(sq->max_psn, sq->gaps.epoch_psn) + lost;
 
 	sq->gaps.nresent = 0;
+	sq->gaps.nasked = 0;
 	sq->gaps.epoch_psn = sq->max_psn;
 	if (lost <= 2 * ORNIC_LOSS_WINDOW ||
 	    3 * lost <= max_t(u32, sent, sq->window))

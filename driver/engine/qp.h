@@ -189,7 +189,8 @@ struct ornic_gaps {
 	u32 passed; /* of sq.rd_out, those whose responses have been sent: ... */
 	u32 seen; /* ... before this PSN */
 	u32 size; /* PSNs of the maps, a power of two; the window is not larger */
-	u32 nresent; /* requests in this epoch, ... */
+	u32 nresent; /* requests in this epoch that have no response of their own, ... */
+	u32 nasked; /* ... and those that have, ... */
 	u32 epoch_psn; /* ... which began with this PSN */
 	u32 last; /* of those that were sent again, what has arrived last */
 	u64 epoch; /* when it began, ns */
