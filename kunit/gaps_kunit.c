@@ -436,6 +436,43 @@ static void gaps_end_before_what_waits(struct kunit *test)
 	expect_request(test, fix, 2, 1);
 }
 
+/*
+ * As many WQEs may be under way as the window has PSNs: only those that write to memory
+ * here are compared with what arrives.
+ */
+static void gaps_look_at_sinks_only(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+	struct ornic_swqe *sw;
+	struct ornic_cqe cqe;
+	struct ornic_qp *qp;
+	u32 i;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       8 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8 * MTU,
+		       MTU);
+	expect_request_at(test, fix, 16, 8, 1);
+	for (i = 0; i < 8; i++) {
+		if (i != 2)
+			data(fix, i, !i ? FIRST : i < 7 ? MIDDLE : LAST, true);
+	}
+	expect_request(test, fix, 2, 1);
+	data(fix, 16, ONLY, true);
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
+	sw = ornic_swqe(&qp->sq, 1);
+	ornic_rcu_read_unlock();
+	KUNIT_EXPECT_TRUE(test, ornic_gaps_has(&qp->sq, sw->first_psn));
+	/* Seen as a READ, it would be a newer one of the same memory. */
+	sw->kind = ORNIC_OPF_READ;
+	data(fix, 2, ONLY, true);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	expect_bytes(test, fix, 0);
+}
+
 /* An RNR NAK counts when the responses before it are here, and once. */
 static void gaps_before_an_rnr_nak(struct kunit *test)
 {
@@ -544,6 +581,7 @@ static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(gaps_keep_the_order_in_a_sink),
 	KUNIT_CASE(gaps_of_one_sink),
 	KUNIT_CASE(gaps_end_before_what_waits),
+	KUNIT_CASE(gaps_look_at_sinks_only),
 	KUNIT_CASE(gaps_before_an_rnr_nak),
 	KUNIT_CASE(gaps_of_a_long_read),
 	KUNIT_CASE(gaps_are_not_for_uc),

@@ -507,6 +507,9 @@ bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn);
 
 /* ---- sink.c --------------------------------------------------------------- */
 
+/* sq: @sw, a READ, atomic or the like, is to get its PSNs. */
+void ornic_sink_begin(struct ornic_sq *sq, struct ornic_swqe *sw);
+
 /*
  * sq: true if the response of @sw may not be placed now, since an older READ or
  * atomic is to write to the same memory.

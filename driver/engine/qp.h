@@ -97,6 +97,7 @@ struct ornic_swqe {
 		u32 sink_after; /* ... perhaps some before it */
 		u32 mcast_at; /* multicast: members below this slot have it */
 	};
+	u32 sink_before; /* READ, atomic: the last one before it; below tail: none */
 
 	/* The copy, in the WQE's slot of sq.store */
 	union {
@@ -241,6 +242,7 @@ struct ornic_sq {
 	u32 acked; /* oldest PSN that is not acknowledged */
 	u32 max_psn; /* one past the highest PSN ever sent */
 	u32 rd_out; /* READs and atomics without a response */
+	u32 sink_last; /* the last WQE that began and writes here; below tail: none */
 	u32 unacked_pkts; /* packets since the last AckReq */
 	u32 window; /* PSNs that may be outstanding; the congestion window */
 	u32 credit; /* PSNs acknowledged since @window grew, if @probing */

@@ -433,6 +433,7 @@ static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		if (verr != ORNIC_VERR_NONE)
 			return ornic_req_fail(ctx, qp, sw,
 					      ORNIC_CQE_LOC_PROT_ERR, verr);
+		ornic_sink_begin(sq, sw);
 	}
 	sw->first_psn = sq->psn;
 	sw->piece_shift = ornic_delay_piece_shift(sq);

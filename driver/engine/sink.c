@@ -8,6 +8,9 @@
  * reads into one buffer again and again, perftest for instance, would then get one
  * READ in a round trip: what comes late for the older one is not written where the
  * newer one has written. Others that overlap in any way do wait.
+ *
+ * As a packet may have to be compared with all of them, they have a list: no more of
+ * them are under way than the peer allows, but as many WQEs as the window has PSNs.
  */
 #include "proto.h"
 
@@ -74,6 +77,23 @@ static bool are_same(const struct ornic_swqe *a, const struct ornic_swqe *b)
 }
 
 /*
+ * What was begun last may be long gone, its number too: then either it is no WQE that
+ * is under way or not one with a sink, as that one would have been the last.
+ */
+void ornic_sink_begin(struct ornic_sq *sq, struct ornic_swqe *sw)
+{
+	u32 last = sq->sink_last;
+
+	if (!has_sink(sw))
+		return;
+	if (last - sq->tail >= sw->index - sq->tail ||
+	    !has_sink(ornic_swqe(sq, last)))
+		last = sq->tail - 1;
+	sw->sink_before = last;
+	sq->sink_last = sw->index;
+}
+
+/*
  * Which older READs or atomics write to the memory of @sw does not change, so they are
  * looked for once.
  */
@@ -83,15 +103,16 @@ static void find_sinks(struct ornic_sq *sq, struct ornic_swqe *sw)
 	u32 i;
 
 	sw->sink_known = true;
-	for (i = sq->tail; has_sink(sw); i++) {
+	if (!has_sink(sw))
+		return;
+	for (i = sw->sink_before; (s32)(i - sq->tail) >= 0;
+	     i = older->sink_before) {
 		older = ornic_swqe(sq, i);
-		if (older == sw)
-			break;
-		if (!has_sink(older) || are_same(older, sw) ||
-		    !do_overlap(older, sw))
+		if (are_same(older, sw) || !do_overlap(older, sw))
 			continue;
 		sw->sink_shared = true;
 		sw->sink_after = i;
+		return;
 	}
 }
 
@@ -108,11 +129,10 @@ bool ornic_sink_is_newer(struct ornic_sq *sq, const struct ornic_swqe *sw,
 	const struct ornic_swqe *newer;
 	u32 n;
 
-	for (n = sw->index + 1; n != sq->fetched && sq->gaps.ngot; n++) {
+	for (n = sq->sink_last; (s32)(n - sw->index) > 0 && sq->gaps.ngot;
+	     n = newer->sink_before) {
 		newer = ornic_swqe(sq, n);
-		if (!newer->started)
-			break;
-		if (has_sink(newer) && are_same(newer, sw) &&
+		if (are_same(newer, sw) &&
 		    ornic_gaps_has(sq, ornic_psn_add(newer->first_psn, i)))
 			return true;
 	}
