@@ -429,6 +429,28 @@ static void window_of_reads_bounds_asks(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
+/* IBTA C9-93: 2^31 bytes are half of all PSNs, with the smallest path MTU. */
+static void window_of_the_longest_read(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	u32 npkts = ORNIC_MAX_MSG / MTU;
+	struct ornic_swqe *sw = ornic_swqe(&qp_of(fix)->sq, 0);
+	struct ornic_cqe cqe;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, MTU);
+	expect_read(test, fix, 0);
+	/* All but the last packet have arrived. */
+	sw->npkts = npkts;
+	sw->pkts = npkts;
+	sw->length = ORNIC_MAX_MSG;
+	sw->first_psn = (PSN - (npkts - 1)) & ORNIC_PSN_MASK;
+	sw->sge[0].length = ORNIC_MAX_MSG;
+	sw->sge[0].addr -= ORNIC_MAX_MSG - MTU;
+	packet(fix, 0, ORNIC_OP_READ_RESP_LAST);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, qp_of(fix)->sq.rd_out, 0);
+}
+
 /* A standard peer remembers no more than it allows. */
 static void window_of_reads_is_strict_to_others(struct kunit *test)
 {
@@ -654,6 +676,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_bounds_reads),
 	KUNIT_CASE(window_of_reads_goes_on),
 	KUNIT_CASE(window_of_reads_bounds_asks),
+	KUNIT_CASE(window_of_the_longest_read),
 	KUNIT_CASE(window_of_reads_is_strict_to_others),
 	KUNIT_CASE(window_asks_are_counted),
 	KUNIT_CASE(window_goes_on_beyond_a_gap),

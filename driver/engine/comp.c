@@ -451,7 +451,8 @@ bool ornic_comp_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_sq *sq = &qp->sq;
 	u32 next = ornic_psn_add(sq->acked, 1);
-	u32 at = ornic_psn_diff(next, sw->first_psn);
+	/* From 1 to 2^23: not a signed distance. */
+	u32 at = (next - sw->first_psn) & ORNIC_PSN_MASK;
 
 	if (sw->kind != ORNIC_OPF_READ) {
 		ornic_comp_success(ctx, qp, sw);
