@@ -191,6 +191,27 @@ static u64 named(const struct ornic_fixture *fix, u32 n)
 	return byte >> n % 8 & 1;
 }
 
+/* Without memory for the request itself, what was taken to keep it is given back. */
+static void window_keeps_all_or_nothing(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_dev *dev = &fix->pair.a->eng->dev;
+	u32 taken;
+
+	for (taken = 100; taken < 8192; taken += 100) {
+		ornic_atomic_set(&dev->spare, (int)(dev->spare_limit - taken));
+		request(fix, 500, 0, false);
+		if (qp_of(fix)->rq.ahead.n)
+			break;
+		KUNIT_EXPECT_EQ(test, spare(fix),
+				(int)(dev->spare_limit - taken));
+	}
+	KUNIT_EXPECT_EQ(test, qp_of(fix)->rq.ahead.n, 1);
+	ornic_atomic_add(&dev->spare, (int)taken - (int)dev->spare_limit);
+	ornic_fix_drain(fix);
+	reset(test, fix);
+}
+
 /* A NAK names what is kept as far as a packet of the path MTU goes. */
 static void window_names_many(struct kunit *test)
 {
@@ -669,6 +690,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_maps_grow),
 	KUNIT_CASE(window_maps_need_memory),
 	KUNIT_CASE(window_keeps_many),
+	KUNIT_CASE(window_keeps_all_or_nothing),
 	KUNIT_CASE(window_names_many),
 	KUNIT_CASE(window_resends_are_not_late),
 	KUNIT_CASE(window_names_what_is_overdue),

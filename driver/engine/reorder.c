@@ -375,6 +375,9 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 	/* It went again after what is missing still. */
 	was_missing = ahead->n && ornic_psn_diff(pkt->psn, ahead->last) < 0;
 	was_missing &= keep_copy(ctx, qp, pkt);
+	/* There was memory for a larger table, but for nothing in it. */
+	if (!ahead->n)
+		free_table(qp);
 	if (unlikely(ahead->late) && ahead->n)
 		note_seen(ctx, ahead);
 	if (is_new) {
