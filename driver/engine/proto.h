@@ -516,10 +516,7 @@ void ornic_sink_begin(struct ornic_sq *sq, struct ornic_swqe *sw);
  */
 noinline bool ornic_sink_must_wait(struct ornic_sq *sq, struct ornic_swqe *sw);
 
-/*
- * sq: true if newer data is where packet @i of the response of @sw belongs: it is
- * not written.
- */
+/* sq: true if newer data is where packet @i of @sw belongs: it is not written. */
 noinline bool ornic_sink_is_newer(struct ornic_sq *sq,
 				  const struct ornic_swqe *sw, u32 i);
 
