@@ -693,6 +693,7 @@ static const struct part_row {
 	PART(rq.last_wqe), PART(rq.broken), PART(rq.backoff.until),
 	PART(rq.backoff.tries), PART(ece), PART(has_ece), PART(standard),
 };
+
 /* clang-format on */
 
 KUNIT_ARRAY_PARAM_DESC(part, part_rows, desc);

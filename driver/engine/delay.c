@@ -2,8 +2,8 @@
 /*
  * Congestion control by RTT, where no switch marks packets, in the manner of Swift
  * (Kumar et al., SIGCOMM 2020). The window of a requester follows the RTT: below a
- * target it grows by a part of a packet in a round trip, above it it becomes smaller,
- * once in a round trip. A window of less than a packet is a time between packets.
+ * target it grows by a part of a packet in a round trip, above that it becomes
+ * smaller, once in a round trip. A window of less than a packet is a time between packets.
  * READ responses obey as well, as they are requested in pieces that are not larger
  * than the window.
  *

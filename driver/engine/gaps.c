@@ -411,7 +411,7 @@ static u32 note_bits(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
 	return end;
 }
 
-#define SACK_PIECE 64 /* bytes that are looked at at once */
+#define SACK_PIECE 64 /* bytes that are looked at together */
 
 u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    const struct ornic_pkt *pkt)
@@ -630,11 +630,11 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	note_executed(sq, piece_after(sw, pkt->psn));
 	note_passed(sq, ornic_psn_add(pkt->psn, 1));
 	/* One that does not fit fails the WQE when its turn comes. */
-	if (ornic_sink_must_wait(sq, sw))
+	if (ornic_sink_must_wait(sq, sw)) {
 		note_lost(sq, ornic_psn_add(pkt->psn, 1));
-	else if (ornic_gap_in_window(sq, pkt->psn) &&
-		 !ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, pkt->psn) &&
-		 ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
+	} else if (ornic_gap_in_window(sq, pkt->psn) &&
+		   !ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, pkt->psn) &&
+		   ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
 		mark(ctx, qp, pkt->psn);
 		ornic_retry_postpone(ctx, qp);
 	}
