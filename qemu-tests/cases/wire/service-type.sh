@@ -100,11 +100,9 @@ vlan()
 	"on_$1" ip link set "v5-$1" up
 }
 
-tagged()
+# A connection over the VLAN. tcpdump's filter for UDP does not look into tags.
+tagged_connection()
 {
-	vlan srv 1
-	vlan cli 2
-	# tcpdump's filter for UDP does not look into tags.
 	rm -f packets tcpdump.log
 	"${cli_prefix[@]}" tcpdump -i veth-cli --immediate-mode -U -s 300 -w packets \
 		vlan 5 2>tcpdump.log &
@@ -113,6 +111,13 @@ tagged()
 	on_vlan ucmatose -c 1 -C 20 -S 5000 -t $interactive
 	end_tcpdump
 	all_have vlan.priority 3
+}
+
+tagged()
+{
+	vlan srv 1
+	vlan cli 2
+	tagged_connection
 	all_have vlan.id 5
 }
 
@@ -154,14 +159,7 @@ vlan_device()
 {
 	rdma link delete cli0
 	type=ornic add_link cli0 v5-cli "${cli_prefix[@]}"
-	rm -f packets tcpdump.log
-	"${cli_prefix[@]}" tcpdump -i veth-cli --immediate-mode -U -s 300 -w packets \
-		vlan 5 2>tcpdump.log &
-	tcpdump=$!
-	wait_until 10 grep -q listening tcpdump.log
-	on_vlan ucmatose -c 1 -C 20 -S 5000 -t $interactive
-	end_tcpdump
-	all_have vlan.priority 3
+	tagged_connection
 }
 
 run()
