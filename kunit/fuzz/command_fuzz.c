@@ -5,6 +5,7 @@
  */
 #include <sys/mman.h>
 
+#include "engine/dev.h"
 #include "fuzz.h"
 #include "mutate.h"
 #include "snapshot.h"
