@@ -306,18 +306,40 @@ static void resp_tx_ack_waits_for_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
 }
 
-/* What the requester has in the port does not hold ACKs back. */
+static const struct passes_row {
+	const char *desc;
+	bool selective;
+	u32 in_flight; /* after a request, with one frame in a port for one */
+} passes_rows[] = {
+	{ "what the requester has in the port holds no ACK back", true, 2 },
+	{ "a standard peer: no READ response may overtake it", false, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(passes, passes_rows, desc);
+
 static void resp_tx_ack_passes_requests(struct kunit *test)
 {
+	const struct passes_row *row = test->param_value;
 	struct ornic_fixture *fix = open_fix(test);
 	struct ornic_th *th = fix->pair.a;
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_WRITE_ONLY,
+		.psn = PSN,
+		.ack_req = true,
+		.selective = row->selective,
+		.va = fix->am.iova,
+		.rkey = fix->am.key,
+		.dma_len = 10,
+	};
 
 	th->tx_window = 1;
 	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
-	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 0, 8000, 10, 10);
+	ornic_th_inject(&fix->a, &info, fix->buf, 10);
+	ornic_th_run(th);
 	KUNIT_ASSERT_NOT_NULL(test, th->hqps);
-	KUNIT_EXPECT_EQ(test, th->hqps->in_flight, 2);
-	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, th->hqps->in_flight, row->in_flight);
+	expect_sent(test, fix, ORNIC_OP_SEND_ONLY);
+	expect_sent(test, fix, ORNIC_OP_ACK);
 }
 
 static const struct many_row {
@@ -486,7 +508,7 @@ static struct kunit_case resp_tx_cases[] = {
 	KUNIT_CASE_PARAM(resp_tx_cas, cas_gen_params),
 	KUNIT_CASE(resp_tx_ack_behind_read),
 	KUNIT_CASE(resp_tx_ack_waits_for_port),
-	KUNIT_CASE(resp_tx_ack_passes_requests),
+	KUNIT_CASE_PARAM(resp_tx_ack_passes_requests, passes_gen_params),
 	KUNIT_CASE_PARAM(resp_tx_too_many_reads, many_gen_params),
 	KUNIT_CASE(resp_tx_long_read_gets_on),
 	KUNIT_CASE(resp_tx_fatal_nak_in_its_turn),

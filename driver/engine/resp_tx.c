@@ -92,8 +92,8 @@ static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /*
  * Schedule an ACK or NAK for ornic_resp_run(), which sends it after the READ
- * responses that wait and after those that the port still holds, as it might
- * overtake them. A later ACK includes an earlier one; a NAK ends the
+ * responses that wait and in order with those that the port still holds, or is
+ * given next. A later ACK includes an earlier one; a NAK ends the
  * sequence.
  */
 static void schedule_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
@@ -246,6 +246,16 @@ static bool has_room(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return room;
 }
 
+/*
+ * True if an ACK is sent only where the port keeps it in order with other frames: it may
+ * overtake no READ response, and at a standard peer none may overtake it. rxe takes an old
+ * ACK among the packets of a response for the end of it.
+ */
+static bool ack_keeps_order(const struct ornic_rq *rq)
+{
+	return rq->reads_out || !rq->selective;
+}
+
 enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
@@ -275,7 +285,7 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	}
 	if (rq->ack_due) {
 		if (ornic_backoff_on(&rq->backoff, ctx->now) ||
-		    (rq->reads_out && !has_room(ctx, qp)))
+		    (ack_keeps_order(rq) && !has_room(ctx, qp)))
 			return ORNIC_RUN_WAIT;
 		if (!send_ack(ctx, qp, rq->syndrome_due, rq->psn_due))
 			return ORNIC_RUN_WAIT;
