@@ -314,6 +314,37 @@ static void reorder_learns_to_wait(struct kunit *test)
 	expect_ack(test, fix, SEQ_NAK, 4);
 }
 
+/* What one call has no time to execute is no gap. */
+static void reorder_executes_by_and_by(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 1);
+	struct ornic_engine *eng = fix->pair.a->eng;
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_WRITE_ONLY,
+		.va = fix->am.iova,
+		.rkey = fix->am.key,
+		.dma_len = MTU,
+		.selective = true,
+	};
+	u32 i;
+
+	for (i = 1; i <= 400; i++) {
+		info.psn = ornic_psn_add(PSN, i % 400);
+		ornic_th_inject(&fix->a, &info, fix->buf, MTU);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_SEQ_NAK_SENT),
+			1);
+	KUNIT_EXPECT_GT(test, kept(fix), 0);
+	info.psn = ornic_psn_add(PSN, 400);
+	ornic_th_inject(&fix->a, &info, fix->buf, MTU);
+	ornic_th_run(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_SEQ_NAK_SENT),
+			1);
+	KUNIT_EXPECT_EQ(test, qp_of(fix)->rq.ahead.late, 0);
+	ornic_fix_drain(fix);
+}
+
 /* A NAK of a selective peer with PSN @n, which keeps what @bits name. */
 static void selective_nak(struct ornic_fixture *fix, u32 n, u32 bits)
 {
@@ -574,6 +605,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_refuses_once),
 	KUNIT_CASE(reorder_keeps_no_long_packets),
 	KUNIT_CASE(reorder_learns_to_wait),
+	KUNIT_CASE(reorder_executes_by_and_by),
 	KUNIT_CASE(reorder_resends_what_is_missing),
 	KUNIT_CASE(reorder_goes_back_if_nothing_is_kept),
 	KUNIT_CASE(reorder_stays_in_its_window),

@@ -74,6 +74,14 @@ static struct ornic_kept *first_kept(const struct ornic_ahead *ahead)
 	return block->kept[ornic_low_bit(block->has)];
 }
 
+/* The request that is expected; NULL if it is not kept, or none is executed. */
+static struct ornic_kept *due_kept(const struct ornic_rq *rq)
+{
+	if (!rq->ahead.n || rq->dead)
+		return NULL;
+	return find_kept(&rq->ahead, rq->epsn);
+}
+
 static void use_table(struct ornic_ahead *ahead, struct ornic_kept_block *block,
 		      u32 nblocks)
 {
@@ -384,6 +392,9 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 		ahead->since = ctx->now;
 		ahead->naked = false;
 	}
+	/* The gap was filled, and what follows is still to be executed. */
+	if (due_kept(rq))
+		return ORNIC_RESP_DROP;
 	if (!rq->nak_sent)
 		return nak_gap(ctx, qp);
 	/*
@@ -448,14 +459,6 @@ static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
 		return ORNIC_RESP_DROP;
 	ornic_resp_verdict(qp, verdict, &kept->pkt);
 	return verdict;
-}
-
-/* The request that is expected; NULL if it is not kept, or none is executed. */
-static struct ornic_kept *due_kept(const struct ornic_rq *rq)
-{
-	if (!rq->ahead.n || rq->dead)
-		return NULL;
-	return find_kept(&rq->ahead, rq->epsn);
 }
 
 /*
