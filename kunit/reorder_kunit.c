@@ -397,6 +397,26 @@ static void reorder_resends_what_is_missing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
+/* A probe that is due while something waits to go again is no reason for more. */
+static void reorder_probes_with_a_resend(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	struct ornic_th *th = fix->pair.a;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       8 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 8);
+	th->tx_window = 0;
+	selective_nak(fix, 2, 0x1);
+	th->now = ornic_th_deadline(th);
+	ornic_th_expire(th);
+	th->tx_window = 64;
+	ornic_th_kick(&fix->a);
+	expect_sent(test, fix, 2);
+	KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
 /* A peer without room keeps nothing: all after the gap goes again. */
 static void reorder_goes_back_if_nothing_is_kept(struct kunit *test)
 {
@@ -607,6 +627,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_learns_to_wait),
 	KUNIT_CASE(reorder_executes_by_and_by),
 	KUNIT_CASE(reorder_resends_what_is_missing),
+	KUNIT_CASE(reorder_probes_with_a_resend),
 	KUNIT_CASE(reorder_goes_back_if_nothing_is_kept),
 	KUNIT_CASE(reorder_stays_in_its_window),
 	KUNIT_CASE(reorder_does_not_trust_old_news),

@@ -281,11 +281,20 @@ static void turn_epoch(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	gaps->epoch = ctx->now;
 }
 
+/* Is something to go again that is outstanding still? */
+static bool is_asking(const struct ornic_sq *sq)
+{
+	const struct ornic_gaps *gaps = &sq->gaps;
+
+	return ornic_psn_diff(gaps->end, gaps->at) > 0 &&
+	       ornic_psn_diff(gaps->end, sq->acked) > 0;
+}
+
 void ornic_gaps_ask(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 from,
 		    u32 end)
 {
 	struct ornic_gaps *gaps = &qp->sq.gaps;
-	bool active = ornic_psn_diff(gaps->end, gaps->at) > 0;
+	bool active = is_asking(&qp->sq);
 
 	turn_epoch(ctx, qp);
 	if (!active || ornic_psn_diff(from, gaps->at) < 0)
@@ -310,6 +319,9 @@ void ornic_gaps_probe(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 		ornic_gaps_ask(ctx, qp, sq->acked, sq->gaps.executed);
 		return;
 	}
+	/* What goes again asks as well, and what follows it was not lost. */
+	if (is_asking(sq))
+		return;
 	/* The peer may have dropped what it kept. */
 	ornic_gap_clear_got(&sq->gaps, last, 1);
 	ornic_gaps_ask(ctx, qp, last, sq->max_psn);
