@@ -641,6 +641,37 @@ static void window_grows_if_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sq->window, 320);
 }
 
+static const struct loss_row {
+	const char *desc;
+	u32 before, after;
+	u64 rtt; /* ns */
+} loss_rows[] = {
+	{ "one that any path takes is kept", 100, 100, 400 * US },
+	{ "of a larger one half, or what any path takes", 200, 128, 400 * US },
+	{ "while queues are short it is kept", 200, 200, 20 * US },
+};
+
+KUNIT_ARRAY_PARAM_DESC(loss, loss_rows, desc);
+
+/* A selective peer needs one packet again. */
+static void window_after_a_loss(struct kunit *test)
+{
+	const struct loss_row *row = test->param_value;
+	struct ornic_fixture *fix = open_short(test, 1);
+	struct ornic_sq *sq = &qp_of(fix)->sq;
+	u8 bitmap[4] = { 1 };
+
+	sq->selective = ORNIC_SELECTIVE_YES;
+	sq->window = row->before;
+	sq->rtt.least = 20 * US;
+	sq->rtt.last = row->rtt;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
+		       8 * MTU);
+	nak(fix, 0, bitmap, sizeof(bitmap));
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, sq->window, row->after);
+}
+
 #define MANY 1000u /* packets */
 
 /* A long bitmap is read to its end; what it names does not go again. */
@@ -705,6 +736,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_skips_what_is_there),
 	KUNIT_CASE(window_is_long_again),
 	KUNIT_CASE(window_grows_if_used),
+	KUNIT_CASE_PARAM(window_after_a_loss, loss_gen_params),
 	KUNIT_CASE(window_takes_long_bitmaps),
 	{}
 };

@@ -246,16 +246,22 @@ static void retry_or_fail(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /*
- * The window becomes smaller if going back costs more than the packet, or if
- * queues are long.
+ * The window becomes smaller if going back costs more than the packet; or, if it is
+ * larger than what any path takes, while queues are long. A long RTT alone may be that
+ * of a busy CPU, and a selective peer needs one packet again: see judge_loss() for losses
+ * that are too many.
  */
 static void shrink_window(struct ornic_sq *sq)
 {
-	bool selective = sq->selective == ORNIC_SELECTIVE_YES;
+	u32 least = ORNIC_LOSS_WINDOW;
 
-	if (sq->window > ORNIC_LOSS_WINDOW &&
-	    (!selective || sq->rtt.last > 2 * sq->rtt.least))
-		sq->window = max_t(u32, sq->window / 2, ORNIC_LOSS_WINDOW);
+	if (sq->selective == ORNIC_SELECTIVE_YES) {
+		if (sq->rtt.last <= 2 * sq->rtt.least)
+			return;
+		least = ORNIC_SEND_WINDOW;
+	}
+	if (sq->window > least)
+		sq->window = max_t(u32, sq->window / 2, least);
 }
 
 /*
