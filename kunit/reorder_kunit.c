@@ -379,8 +379,11 @@ static void reorder_resends_what_is_missing(struct kunit *test)
 	/* 2, 4 and 5 are missing; what follows is not known. */
 	selective_nak(fix, 2, 0x1 | 0x8);
 	expect_sent(test, fix, 2);
+	KUNIT_EXPECT_FALSE(test, fix->pkt.ack_req);
 	expect_sent(test, fix, 4);
+	KUNIT_EXPECT_FALSE(test, fix->pkt.ack_req);
 	expect_sent(test, fix, 5);
+	KUNIT_EXPECT_TRUE(test, fix->pkt.ack_req);
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 	selective_nak(fix, 2, 0x1 | 0x8);
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));

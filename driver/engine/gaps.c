@@ -216,6 +216,19 @@ u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn,
 	return 0;
 }
 
+bool ornic_gaps_is_last(struct ornic_sq *sq, u32 psn)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	u32 at = gaps->at;
+	bool last;
+
+	gaps->at = ornic_psn_add(psn, 1);
+	skip_settled(sq);
+	last = gaps->at == gaps->end;
+	gaps->at = at;
+	return last;
+}
+
 /* What is asked for twice comes twice, late or not. */
 static void count_asks(struct ornic_gaps *gaps, u32 psn, u32 npkts)
 {

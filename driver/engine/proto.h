@@ -462,6 +462,12 @@ noinline u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     u32 *psn, u32 *wqe);
 
 /*
+ * sq: true if none is left behind @psn, by what is known now; one of a READ may be
+ * counted that will not go.
+ */
+bool ornic_gaps_is_last(struct ornic_sq *sq, u32 psn);
+
+/*
  * sq: a sequence NAK of a selective peer, whose PSN is outstanding, names the requests
  * that it keeps: news are looked at one by one, the rest by 64. Returns
  * the last of them; the PSN of the NAK if it keeps none.

@@ -588,7 +588,7 @@ struct place {
 	bool probe;
 };
 
-/* To @at, of the WQE of index @i, which is in [acked, psn). */
+/* To @at, of the WQE of index @i, which is in [acked, psn). The last asks for an ACK. */
 static struct place leave_place(struct ornic_sq *sq, u32 i, u32 at)
 {
 	struct ornic_swqe *sw = ornic_swqe(sq, i);
@@ -605,7 +605,7 @@ static struct place leave_place(struct ornic_sq *sq, u32 i, u32 at)
 	sq->psn = at;
 	sw->pkts = ornic_psn_diff(at, sw->first_psn);
 	sq->unacked_pkts = 0;
-	sq->probe = true;
+	sq->probe = ornic_gaps_is_last(sq, at);
 	return place;
 }
 
