@@ -436,10 +436,7 @@ noinline void ornic_gaps_forget(struct ornic_qp *qp, u32 end);
 noinline void ornic_gaps_ask(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     u32 from, u32 end);
 
-/*
- * sq: ask for what is known to be missing, or, with nothing known, for the last
- * packet. Something is outstanding.
- */
+/* sq, something is outstanding: ask for what is missing, or else for the last packet. */
 noinline void ornic_gaps_probe(const struct ornic_ctx *ctx,
 			       struct ornic_qp *qp);
 
@@ -461,10 +458,7 @@ noinline void ornic_gaps_sent(struct ornic_sq *sq, u32 psn, u32 npkts,
 noinline u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     u32 *psn, u32 *wqe);
 
-/*
- * sq: true if none is left behind @psn, by what is known now; one of a READ may be
- * counted that will not go.
- */
+/* sq: is nothing behind @psn to go again, as far as is known? */
 bool ornic_gaps_is_last(struct ornic_sq *sq, u32 psn);
 
 /*
