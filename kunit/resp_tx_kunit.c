@@ -306,6 +306,21 @@ static void resp_tx_ack_waits_for_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
 }
 
+/* A READ response acknowledges what precedes it. */
+static void resp_tx_no_ack_behind_later_read(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th *th = fix->pair.a;
+
+	th->tx_window = 0;
+	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 0, 8000, 10, 10);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 1, 0, 8, 0);
+	th->tx_window = 1;
+	ornic_th_kick(&fix->a);
+	expect_sent(test, fix, ORNIC_OP_READ_RESP_ONLY);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+}
+
 static const struct passes_row {
 	const char *desc;
 	bool selective;
@@ -508,6 +523,7 @@ static struct kunit_case resp_tx_cases[] = {
 	KUNIT_CASE_PARAM(resp_tx_cas, cas_gen_params),
 	KUNIT_CASE(resp_tx_ack_behind_read),
 	KUNIT_CASE(resp_tx_ack_waits_for_port),
+	KUNIT_CASE(resp_tx_no_ack_behind_later_read),
 	KUNIT_CASE_PARAM(resp_tx_ack_passes_requests, passes_gen_params),
 	KUNIT_CASE_PARAM(resp_tx_too_many_reads, many_gen_params),
 	KUNIT_CASE(resp_tx_long_read_gets_on),

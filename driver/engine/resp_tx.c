@@ -15,6 +15,17 @@
 
 static_assert(ORNIC_REORDER_WINDOW / 8 <= ORNIC_SACK_MAX);
 
+/*
+ * A response acknowledges all before it (IBTA 9.7.5). An ACK that is older is of no use, and
+ * rxe takes it for the end of a READ response that it lacks a part of.
+ */
+static void forget_older_ack(struct ornic_rq *rq, u32 psn)
+{
+	if ((rq->syndrome_due & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_ACK &&
+	    ornic_psn_diff(psn, rq->psn_due) > 0)
+		WRITE_ONCE(rq->ack_due, false);
+}
+
 /* A response, with the marks that are due. */
 static bool send_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			  struct ornic_txinfo *info,
@@ -27,6 +38,8 @@ static bool send_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (!ornic_tx_send(ctx, qp, &rq->backoff, &qp->path, info, payload))
 		return false;
 	rq->marked = false;
+	if (rq->ack_due)
+		forget_older_ack(rq, info->psn);
 	return true;
 }
 
