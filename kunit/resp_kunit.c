@@ -100,6 +100,9 @@ static void resp_one_nak_per_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NONE);
 	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 0, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 3, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
 	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
 	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 5, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(0));

@@ -431,6 +431,17 @@ void ornic_reorder_duplicate(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* ---- Execution ------------------------------------------------------------------- */
 
+/*
+ * A standard requester that has got a NAK sends all again, and asks again. rxe never
+ * completes a message of which it gets the ACK while it sends that again, if the last
+ * packet is then lost: its timer does nothing, as all is acknowledged. Two RNR NAKs would
+ * cost two retries.
+ */
+static bool is_coming_again(const struct ornic_qp *qp)
+{
+	return !qp->rq.selective && qp->rq.ahead.naked;
+}
+
 /* @kept is the one expected. */
 static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
 				       struct ornic_qp *qp,
@@ -450,12 +461,8 @@ static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
 	kept->pkt.hdr_len = 0;
 	ctx->budget -= kept->pkt.payload_len + ORNIC_MSG_COST;
 	verdict = ornic_resp_execute(ctx, qp, &kept->pkt);
-	/*
-	 * A standard requester that has got a NAK is sending it again: that one
-	 * is refused, as two RNR NAKs would cost two of its retries.
-	 */
-	if (verdict == ORNIC_RESP_RNR && !kept->pkt.selective &&
-	    qp->rq.ahead.naked)
+	if (is_coming_again(qp) &&
+	    (verdict == ORNIC_RESP_RNR || verdict == ORNIC_RESP_ACK))
 		return ORNIC_RESP_DROP;
 	ornic_resp_verdict(qp, verdict, &kept->pkt);
 	return verdict;
