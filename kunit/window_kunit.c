@@ -184,6 +184,34 @@ static void window_keeps_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, LONG));
 }
 
+/* The response to the READ of one packet at PSN @n. */
+static void data(struct ornic_fixture *fix, u32 n, bool selective)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_READ_RESP_ONLY,
+		.psn = ornic_psn_add(PSN, n),
+		.syndrome = ACK,
+		.selective = selective,
+	};
+
+	ornic_th_inject(&fix->a, &info, fix->buf, 8);
+	ornic_th_run(fix->pair.a);
+}
+
+/* The peer has all to request @n. */
+static void ack(struct ornic_fixture *fix, u32 n)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_ACK,
+		.psn = ornic_psn_add(PSN, n),
+		.syndrome = ACK,
+		.selective = SELECTIVE,
+	};
+
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	ornic_th_run(fix->pair.a);
+}
+
 static u64 named(const struct ornic_fixture *fix, u32 n)
 {
 	u8 byte;
@@ -257,6 +285,38 @@ static void window_resends_are_not_late(struct kunit *test)
 	fix->pair.a->now += 200 * US;
 	request(fix, 2, SELECTIVE, false);
 	KUNIT_EXPECT_EQ(test, rq->ahead.late, 250 * US);
+	ornic_fix_drain(fix);
+}
+
+/*
+ * Packets of one QP may be handled by several CPUs. One of them has read the time
+ * later, and yet got the lock first: that took no time, and not 2^64 ns.
+ */
+static void window_time_goes_back(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_short(test, 2);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_qp *qp = qp_of(fix);
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	ornic_fix_drain(fix);
+	th->now -= 5 * US;
+	ack(fix, 0);
+	KUNIT_EXPECT_LE(test, qp->sq.rtt.smooth, US);
+	KUNIT_EXPECT_LE(test, qp->sq.rtt.var, US);
+	th->now += 5 * US;
+	request(fix, 1, SELECTIVE, false);
+	th->now -= 5 * US;
+	request(fix, 0, SELECTIVE, false);
+	KUNIT_EXPECT_EQ(test, qp->rq.ahead.late, 0);
+	th->now += 5 * US;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8, 8);
+	data(fix, 2, true);
+	th->now -= 5 * US;
+	data(fix, 1, true);
+	data(fix, 1, true);
+	KUNIT_EXPECT_LE(test, qp->sq.gaps.late, US);
 	ornic_fix_drain(fix);
 }
 
@@ -349,20 +409,6 @@ static void window_bounds_reads(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
 			ORNIC_AETH_NAK | ORNIC_NAK_INVALID_REQ);
-}
-
-/* The response to the READ of one packet at PSN @n. */
-static void data(struct ornic_fixture *fix, u32 n, bool selective)
-{
-	struct ornic_txinfo info = {
-		.opcode = ORNIC_OP_READ_RESP_ONLY,
-		.psn = ornic_psn_add(PSN, n),
-		.syndrome = ACK,
-		.selective = selective,
-	};
-
-	ornic_th_inject(&fix->a, &info, fix->buf, 8);
-	ornic_th_run(fix->pair.a);
 }
 
 static void expect_read(struct kunit *test, struct ornic_fixture *fix, u32 n)
@@ -545,19 +591,6 @@ static void window_goes_on_beyond_a_gap(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
-static void ack(struct ornic_fixture *fix, u32 n)
-{
-	struct ornic_txinfo info = {
-		.opcode = ORNIC_OP_ACK,
-		.psn = ornic_psn_add(PSN, n),
-		.syndrome = ACK,
-		.selective = SELECTIVE,
-	};
-
-	ornic_th_inject(&fix->a, &info, NULL, 0);
-	ornic_th_run(fix->pair.a);
-}
-
 /*
  * The peer has all, though it was to be sent again: that costs what completes, and no
  * look at what does not.
@@ -725,6 +758,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_keeps_all_or_nothing),
 	KUNIT_CASE(window_names_many),
 	KUNIT_CASE(window_resends_are_not_late),
+	KUNIT_CASE(window_time_goes_back),
 	KUNIT_CASE(window_names_what_is_overdue),
 	KUNIT_CASE(window_remembers_reads),
 	KUNIT_CASE(window_bounds_reads),

@@ -186,21 +186,15 @@ static u64 take_slot(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return at;
 }
 
-/* Two CPUs may handle packets of a QP in another order than they read the time. */
-static u64 since(const struct ornic_ctx *ctx, u64 then)
-{
-	return ctx->now > then ? ctx->now - then : 0;
-}
-
 /* What is sent between two CNPs without a rest tells the rate. */
 static void measure_packet(const struct ornic_ctx *ctx, struct ornic_cc *cc,
 			   u32 bytes)
 {
-	if (since(ctx, cc->alpha_at) > MEASURE_NS) {
+	if (ornic_since(ctx->now, cc->alpha_at) > MEASURE_NS) {
 		WRITE_ONCE(cc->paced, false);
 		return;
 	}
-	if (since(ctx, cc->next) > MEASURE_REST_NS) {
+	if (ornic_since(ctx->now, cc->next) > MEASURE_REST_NS) {
 		cc->cut_at = ctx->now;
 		cc->bytes = 0;
 	}
@@ -217,7 +211,7 @@ static u64 pace_packet(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_cc *cc = &qp->cc;
 
-	if (since(ctx, cc->next) > IDLE_NS ||
+	if (ornic_since(ctx->now, cc->next) > IDLE_NS ||
 	    unlikely(!param(qp, ORNIC_CC_RP_ENABLE))) {
 		WRITE_ONCE(cc->paced, false);
 		return ctx->now;
@@ -268,7 +262,7 @@ static void raise_alpha(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u64 period = param_ns(qp, ORNIC_CC_DCE_TCP_RTT);
 	u32 g = param(qp, ORNIC_CC_DCE_TCP_G);
 	struct ornic_cc *cc = &qp->cc;
-	u64 n = since(ctx, cc->alpha_at) / period;
+	u64 n = ornic_since(ctx->now, cc->alpha_at) / period;
 
 	cc->alpha = decay(cc->alpha, g, n);
 	cc->alpha_at = ctx->now;
@@ -299,7 +293,7 @@ static void start_pacing(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 static bool measure_rate(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_cc *cc = &qp->cc;
-	u64 ns = since(ctx, cc->cut_at);
+	u64 ns = ornic_since(ctx->now, cc->cut_at);
 
 	if (!ns || cc->bytes < MEASURE_BYTES)
 		return false;
@@ -344,7 +338,8 @@ static void take_cnp(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 			cut_rate(ctx, qp);
 		return;
 	}
-	if (since(ctx, cc->cut_at) < param_ns(qp, ORNIC_CC_MONITOR_PERIOD))
+	if (ornic_since(ctx->now, cc->cut_at) <
+	    param_ns(qp, ORNIC_CC_MONITOR_PERIOD))
 		return;
 	raise_alpha(ctx, qp);
 	cut_rate(ctx, qp);

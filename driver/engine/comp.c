@@ -76,7 +76,7 @@ void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 	u64 timeout = 4096ull << (qp->timeout ? qp->timeout : 14);
-	u64 took = ctx->now - sq->rtt.start;
+	u64 took = ornic_since(ctx->now, sq->rtt.start);
 
 	sq->rtt.start = 0;
 	sq->rtt.backoff = 0;

@@ -186,6 +186,15 @@ struct ornic_ctx {
 	struct ornic_eqe event[ORNIC_CTX_EVENTS];
 };
 
+/*
+ * ns from @then to @now, of a call; 0 if @then is later: another CPU may have read the
+ * time later, and yet got the lock first.
+ */
+static inline u64 ornic_since(u64 now, u64 then)
+{
+	return now > then ? now - then : 0;
+}
+
 /* Begin a call with @budget bytes of work: enters the RCU section. */
 void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
 

@@ -101,7 +101,7 @@ static u32 whole_of(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 	u32 first = piece_first(sw, gaps->at);
 	u32 end = piece_after(sw, gaps->at);
 	bool again = gaps->whole_psn == first && sq->rtt.smooth &&
-		     ctx->now - gaps->whole_at > sq->rtt.smooth;
+		     ornic_since(ctx->now, gaps->whole_at) > sq->rtt.smooth;
 
 	if (again || (is_missing(sq, sw, first) &&
 		      !ornic_gap_has(gaps, ORNIC_GAPS_HELD, first))) {
@@ -274,7 +274,7 @@ static void turn_epoch(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
-	u64 age = ctx->now - gaps->epoch;
+	u64 age = ornic_since(ctx->now, gaps->epoch);
 	u64 rto = FIRST_EPOCH_NS;
 
 	if (sq->rtt.smooth)
@@ -553,7 +553,7 @@ static void begin_judging(struct ornic_qp *qp, u64 now, u64 noticed)
 
 	gaps->late = ornic_less_late(qp, gaps->late);
 	if (was_resent(gaps, sq->acked) ||
-	    (gaps->judged && now - gaps->judged < JUDGE_NS))
+	    (gaps->judged && ornic_since(now, gaps->judged) < JUDGE_NS))
 		return;
 	gaps->judged = noticed;
 	gaps->judged_psn = sq->acked;
@@ -567,7 +567,7 @@ void ornic_gaps_judge(const struct ornic_ctx *ctx, struct ornic_sq *sq)
 	struct ornic_gaps *gaps = &sq->gaps;
 
 	if (!gaps->took)
-		gaps->took = max_t(u64, ctx->now - gaps->judged, 1);
+		gaps->took = max_t(u64, ornic_since(ctx->now, gaps->judged), 1);
 	if (++gaps->judged_copies <= max_t(u32, gaps->judged_asks, 1))
 		return;
 	gaps->judged = 0;

@@ -307,7 +307,7 @@ static void note_seen(const struct ornic_ctx *ctx, struct ornic_ahead *ahead)
 	u32 at = ahead->seen_at % ORNIC_SEEN;
 	u64 last = ahead->seen[(at + ORNIC_SEEN - 1) % ORNIC_SEEN].when;
 
-	if (ctx->now - last < ahead->late / 4)
+	if (ornic_since(ctx->now, last) < ahead->late / 4)
 		return;
 	ahead->seen[at].when = ctx->now;
 	ahead->seen[at].psn = ahead->last;
@@ -327,7 +327,7 @@ static u32 overdue_end(const struct ornic_ahead *ahead, u64 now)
 		return ahead->last;
 	for (i = 0; i < ORNIC_SEEN; i++) {
 		seen = &ahead->seen[i];
-		if (seen->when && now - seen->when >= ahead->late &&
+		if (seen->when && ornic_since(now, seen->when) >= ahead->late &&
 		    ornic_psn_diff(seen->psn, ahead->last) <= 0 &&
 		    ornic_psn_diff(seen->psn, end) > 0)
 			end = seen->psn;
@@ -348,7 +348,8 @@ static enum ornic_verdict nak_now(const struct ornic_ctx *ctx,
 	ahead->nak_time = ctx->now;
 	ahead->gap_psn = rq->epsn;
 	WRITE_ONCE(ahead->nak_at, 0);
-	if (!ahead->judged || ctx->now - ahead->judged >= JUDGE_NS) {
+	if (!ahead->judged ||
+	    ornic_since(ctx->now, ahead->judged) >= JUDGE_NS) {
 		ahead->judged = ctx->now;
 		ahead->nak_psn = rq->epsn;
 		ahead->took = 0;
@@ -404,7 +405,8 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 	 */
 	if (pkt->selective && pkt->ack_req && ahead->nak_time &&
 	    ahead->gap_psn == rq->epsn &&
-	    (was_missing || ctx->now - ahead->nak_time >= NAK_AGAIN_NS))
+	    (was_missing ||
+	     ornic_since(ctx->now, ahead->nak_time) >= NAK_AGAIN_NS))
 		return nak_now(ctx, qp);
 	return ORNIC_RESP_DROP;
 }
@@ -505,7 +507,7 @@ static void execute_due(struct ornic_ctx *ctx, struct ornic_qp *qp)
 static void judge_filled(const struct ornic_ctx *ctx, struct ornic_ahead *ahead,
 			 const struct ornic_pkt *pkt)
 {
-	ahead->took = ctx->now - ahead->since;
+	ahead->took = ornic_since(ctx->now, ahead->since);
 	if (!pkt || !pkt->selective)
 		return;
 	ahead->judged = 0;

@@ -197,7 +197,8 @@ static void note_sent(struct ornic_spray_dir *dir, u32 psn, u32 npkts, u64 now)
 		dir->high = end;
 	dir->used = true;
 	dir->path[dir->at].sent++;
-	if (++dir->total >= HALVE_AFTER || now - dir->halved_at >= HALVE_NS)
+	if (++dir->total >= HALVE_AFTER ||
+	    ornic_since(now, dir->halved_at) >= HALVE_NS)
 		halve_counts(dir, now);
 }
 
