@@ -46,6 +46,16 @@ static u64 stat(struct ornic_th *th, enum ornic_stat which)
 	return ornic_engine_stat(th->eng, which);
 }
 
+static struct ornic_sq *sq_of(struct ornic_fixture *fix)
+{
+	struct ornic_qp *qp;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
+	ornic_rcu_read_unlock();
+	return &qp->sq;
+}
+
 /* ---- RNR ------------------------------------------------------------------- */
 
 /*
@@ -98,6 +108,39 @@ static void rnr_narrows_the_window(struct kunit *test)
 		ack(fix, acked - 1, ACK);
 		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), i);
 	}
+}
+
+/*
+ * A peer that takes one request and refuses the next, again and again, costs what was
+ * sent since, and no look at all that the window has had room for.
+ */
+static void rnr_costs_what_was_sent(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_sq *sq = sq_of(fix);
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < 12; i++)
+		post_send(fix, 2 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 24);
+	for (i = 1; i < 4; i++) {
+		ack(fix, 2 * i, RNR(1));
+		KUNIT_EXPECT_EQ(test, sq->wait, ORNIC_WAIT_RNR);
+		KUNIT_EXPECT_EQ(test, sq->psn, ornic_psn_add(PSN, 2 * i));
+		KUNIT_EXPECT_EQ(test, sq->cur, i);
+		KUNIT_EXPECT_EQ(test, ornic_swqe(sq, i)->pkts, 0);
+		KUNIT_EXPECT_EQ(test, ornic_swqe(sq, 11)->pkts, i > 1 ? 2 : 0);
+		ornic_swqe(sq, 11)->pkts = 2;
+		run_at(fix->pair.a, fix->pair.a->now + ORNIC_TH_MS);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	}
+	ornic_swqe(sq, 11)->pkts = 0;
+	ack(fix, 23, ACK);
+	for (i = 0; i < 12; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, sq->cur, 12);
+	KUNIT_EXPECT_EQ(test, sq->psn, sq->max_psn);
 }
 
 /* Waits in a row, in us, of a peer that asks for 10 each time. */
@@ -536,6 +579,37 @@ static void refused_resend_ends_with_its_ack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_SQD);
 }
 
+/* What cannot go again fails in its turn, and what was sent after it is flushed. */
+static void resend_of_memory_that_is_gone(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_ACK,
+				     .psn = PSN,
+				     .syndrome = NAK(ORNIC_NAK_PSN_SEQ),
+				     .selective = ORNIC_BTH_SELECTIVE };
+	struct ornic_sq *sq = sq_of(fix);
+	u8 bitmap[4] = { 0xf5 }; /* 0, 2 and 4 are missing */
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < 6; i++)
+		post_send(fix, 2 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 12);
+	ornic_swqe(sq, 1)->sge[0].lkey ^= 0xff00;
+	ornic_th_inject(&fix->a, &info, bitmap, sizeof(bitmap));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, sq->cur, 1);
+	for (i = 2; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, ornic_swqe(sq, i)->pkts, 0);
+	ack(fix, 1, ACK);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
+			ORNIC_CQE_LOC_PROT_ERR);
+	for (i = 2; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
+				ORNIC_CQE_WR_FLUSH_ERR);
+}
+
 /* A probe after a message of 2^23 packets goes to the message behind it. */
 static void probe_after_the_longest_message(struct kunit *test)
 {
@@ -596,6 +670,7 @@ static void loopback_ends_a_gap(struct kunit *test)
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
+	KUNIT_CASE(rnr_costs_what_was_sent),
 	KUNIT_CASE(rnr_wait_outlasts_late_responses),
 	KUNIT_CASE(rnr_on_loopback_costs_little),
 	KUNIT_CASE(rnr_wait_ends_with_much_to_do),
@@ -610,6 +685,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(loss_with_progress_is_free),
 	KUNIT_CASE(reorder_or_loss_without_timeout),
 	KUNIT_CASE(refused_resend_ends_with_its_ack),
+	KUNIT_CASE(resend_of_memory_that_is_gone),
 	KUNIT_CASE(probe_after_the_longest_message),
 	KUNIT_CASE(ack_that_is_late_stops_resending),
 	KUNIT_CASE(fatal_nak_leaves_reads_whole),

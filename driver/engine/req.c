@@ -64,10 +64,10 @@ static u32 pieces_out(const struct ornic_sq *sq, const struct ornic_swqe *sw)
 void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 {
 	struct ornic_sq *sq = &qp->sq;
+	u32 last = sq->cur, i;
 	struct ornic_swqe *sw;
 	bool found = false;
 	s32 into;
-	u32 i;
 
 	sq->rd_out = 0;
 	sq->unacked_pkts = 0;
@@ -75,7 +75,8 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 	sq->rtt.start = 0;
 	for (i = sq->tail; i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
-		if (!sw->started)
+		/* Beyond the last cursor all is to be sent anyway. */
+		if (!sw->started || (found && (s32)(i - last) > 0))
 			break;
 		/* From acked: a message may take as many PSNs as there are. */
 		into = ornic_psn_diff(psn, sq->acked) -
@@ -650,12 +651,12 @@ static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
 	}
 	if (res == ORNIC_STEP_STOP)
 		return res;
+	return_to(sq, i, &place);
 	if (sw->status != ORNIC_CQE_SUCCESS) {
 		ornic_req_seek(qp, at);
 		ornic_gaps_stop(sq);
 		return res;
 	}
-	return_to(sq, i, &place);
 	/* What is timed is not what has just gone again, or it is no more. */
 	if (ornic_psn_diff(sq->rtt.psn, ornic_psn_add(at, npkts)) <= 0)
 		sq->rtt.start = 0;
