@@ -221,6 +221,38 @@ static void spray_leaves_a_dead_path(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, qp_of(fix)->spray->requests.path[2].down);
 }
 
+/* More than half of all PSNs. */
+#define STEP (275 * ORNIC_SPRAY_PSNS)
+
+/*
+ * A responder has PSNs for READ responses only. If its peer has written a lot since the
+ * last one, the next ones are not taken for what was sent before.
+ */
+static void spray_after_many_writes(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_paths(test, PATHS);
+	struct ornic_spray *spray = qp_of(fix)->spray;
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_READ_RESP_MIDDLE };
+	struct ornic_qp *qp = qp_of(fix);
+	struct ornic_ctx ctx = { .now = 0 };
+	u32 i, n, lost;
+
+	qp->rq.selective = true;
+	for (i = 0; i < 4; i++) {
+		for (n = 0; n < 64; n++) {
+			info.psn = ornic_psn_add(PSN, i * STEP + n);
+			ornic_spray_sent(&ctx, qp, false, &info);
+		}
+		for (lost = 0, n = 0; n < PATHS; n++)
+			lost += spray->responses.path[n].lost;
+		KUNIT_EXPECT_EQ(test, lost, 0);
+	}
+	ornic_spray_sent(&ctx, qp, false, &info);
+	info.psn = ornic_psn_add(info.psn, 1 - 64);
+	ornic_spray_sent(&ctx, qp, false, &info);
+	KUNIT_EXPECT_EQ(test, spray->responses.path[0].lost, 2);
+}
+
 static u32 count_up(struct ornic_fixture *fix)
 {
 	u32 up = 0, i;
@@ -276,6 +308,7 @@ static struct kunit_case spray_cases[] = { KUNIT_CASE(spray_takes_all_ports),
 					   KUNIT_CASE(spray_of_responses),
 					   KUNIT_CASE(spray_of_refused_packets),
 					   KUNIT_CASE(spray_leaves_a_dead_path),
+					   KUNIT_CASE(spray_after_many_writes),
 					   KUNIT_CASE(spray_keeps_one_path),
 					   KUNIT_CASE(spray_has_bounds),
 					   {} };

@@ -184,6 +184,16 @@ static u32 next_path(const struct ornic_spray *spray,
 	return dir->at;
 }
 
+/*
+ * Was the packet of @psn sent before? Others have moved the PSNs on since the last one of
+ * this direction, perhaps by half of all.
+ */
+static bool goes_again(const struct ornic_spray_dir *dir, u32 psn)
+{
+	return dir->used &&
+	       (u32)ornic_psn_diff(dir->high, psn) - 1 < ORNIC_SPRAY_PSNS;
+}
+
 /* The packet of @psn, and of @npkts PSNs from there on, takes the path @dir->at. */
 static void note_sent(struct ornic_spray_dir *dir, u32 psn, u32 npkts, u64 now)
 {
@@ -193,7 +203,7 @@ static void note_sent(struct ornic_spray_dir *dir, u32 psn, u32 npkts, u64 now)
 	/* Responses have these: the requester does not know their paths. */
 	for (n = 1; n < npkts && n < ORNIC_SPRAY_PSNS; n++)
 		dir->of[(psn + n) % ORNIC_SPRAY_PSNS] = NONE;
-	if (!dir->used || ornic_psn_diff(end, dir->high) > 0)
+	if (!goes_again(dir, psn) || ornic_psn_diff(end, dir->high) > 0)
 		dir->high = end;
 	dir->used = true;
 	dir->path[dir->at].sent++;
@@ -247,7 +257,7 @@ void ornic_spray_sent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (!dir || !npkts)
 		return;
-	if (dir->used && ornic_psn_diff(info->psn, dir->high) < 0)
+	if (goes_again(dir, info->psn))
 		note_lost(qp->spray, dir, info->psn, ctx->now);
 	note_sent(dir, info->psn, npkts, ctx->now);
 }
