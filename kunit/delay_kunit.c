@@ -116,6 +116,26 @@ static void one_cut_in_a_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 4);
 }
 
+/* The last cut is as long ago as half of all PSNs, or longer: it does not matter. */
+static void next_cut_after_many_packets(struct kunit *test)
+{
+	struct delay_fixture d;
+	u32 i;
+
+	open_delay(test, &d);
+	take_sample(&d, 20);
+	samples(&d, 1000, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+	for (i = 0; i < 3; i++) {
+		d.sq->max_psn = ornic_psn_add(d.sq->max_psn, 1 << 22);
+		d.sq->acked = d.sq->max_psn;
+		d.sq->retry.recover = d.sq->acked;
+		take_sample(&d, 20);
+	}
+	samples(&d, 1000, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 4);
+}
+
 /* Below one packet there is time between packets, at most 16 round trips. */
 static void windows_below_a_packet(struct kunit *test)
 {
@@ -286,6 +306,7 @@ static struct kunit_case delay_cases[] = {
 	KUNIT_CASE(one_late_sample_is_noise),
 	KUNIT_CASE_PARAM(more_goes_the_later_samples_are, cut_gen_params),
 	KUNIT_CASE(one_cut_in_a_round_trip),
+	KUNIT_CASE(next_cut_after_many_packets),
 	KUNIT_CASE(windows_below_a_packet),
 	KUNIT_CASE(not_below_a_packet_for_one_message),
 	KUNIT_CASE(window_grows_below_the_target),

@@ -182,6 +182,9 @@ void ornic_delay_sample(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_delay *delay = &sq->delay;
 	u64 target, rtt;
 
+	/* It is compared with PSNs to come, so it must not fall far behind. */
+	if (ornic_psn_diff(delay->end, sq->acked) < 0)
+		delay->end = sq->acked;
 	if (valid)
 		note_least(ctx, delay, took);
 	target = target_ns(qp);
