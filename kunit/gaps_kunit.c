@@ -12,6 +12,16 @@
 #define MIDDLE ORNIC_OP_READ_RESP_MIDDLE
 #define LAST ORNIC_OP_READ_RESP_LAST
 
+static struct ornic_qp *qp_of(struct ornic_fixture *fix)
+{
+	struct ornic_qp *qp;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
+	ornic_rcu_read_unlock();
+	return qp;
+}
+
 /* ---- The responder, replay.c --------------------------------------------------- */
 
 /* The peer asks for packets [@n, @n + @npkts) of the READ that begins at am. */
@@ -297,6 +307,47 @@ static void gaps_learn_to_wait(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
+/* How late a response may be is given up: what is missing since then is not forgotten. */
+static void gaps_stop_waiting(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+	struct ornic_gaps *gaps = &qp_of(fix)->sq.gaps;
+
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8 * MTU,
+		       2 * MTU);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 10 * MTU,
+		       MTU);
+	ornic_fix_drain(fix);
+	gaps->late = 1050;
+	data(fix, 8, FIRST, true);
+	data(fix, 10, ONLY, true);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	pass_time(fix, 1050);
+	KUNIT_EXPECT_EQ(test, gaps->late, 0);
+	expect_request(test, fix, 0, 8);
+	expect_request(test, fix, 9, 1);
+	KUNIT_EXPECT_EQ(test, gaps->ask_at, 0);
+}
+
+/* A PSN goes round: what comes long afterwards is no second copy. */
+static void gaps_judge_soon_or_never(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_reader(test);
+	struct ornic_gaps *gaps = &qp_of(fix)->sq.gaps;
+	u32 i;
+
+	data(fix, 7, LAST, true);
+	expect_request(test, fix, 0, 7);
+	pass_time(fix, 200 * US);
+	for (i = 0; i < 7; i++)
+		data(fix, i, i ? i < 6 ? MIDDLE : LAST : FIRST, true);
+	expect_success(test, fix);
+	pass_time(fix, 20000 * US);
+	data(fix, 0, FIRST, true);
+	data(fix, 0, FIRST, true);
+	KUNIT_EXPECT_EQ(test, gaps->late, 0);
+}
+
 /* As long as responses come, nothing is asked for before the last of them. */
 static void gaps_wait_for_the_end(struct kunit *test)
 {
@@ -576,6 +627,8 @@ static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(gaps_of_a_selective_peer),
 	KUNIT_CASE(gaps_of_a_standard_peer),
 	KUNIT_CASE(gaps_learn_to_wait),
+	KUNIT_CASE(gaps_stop_waiting),
+	KUNIT_CASE(gaps_judge_soon_or_never),
 	KUNIT_CASE(gaps_wait_for_the_end),
 	KUNIT_CASE(gaps_before_a_nak),
 	KUNIT_CASE(gaps_keep_the_order_in_a_sink),

@@ -566,6 +566,11 @@ void ornic_gaps_judge(const struct ornic_ctx *ctx, struct ornic_sq *sq)
 {
 	struct ornic_gaps *gaps = &sq->gaps;
 
+	/* As long ago, it is another packet, or its PSN has gone round. */
+	if (ornic_since(ctx->now, gaps->judged) >= JUDGE_NS) {
+		gaps->judged = 0;
+		return;
+	}
 	if (!gaps->took)
 		gaps->took = max_t(u64, ornic_since(ctx->now, gaps->judged), 1);
 	if (++gaps->judged_copies <= max_t(u32, gaps->judged_asks, 1))
@@ -604,23 +609,6 @@ static void ask_now(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit,
 	ornic_retry_gap(ctx, qp, qp->sq.acked, limit);
 }
 
-void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp)
-{
-	struct ornic_sq *sq = &qp->sq;
-	struct ornic_gaps *gaps = &sq->gaps;
-
-	if (ctx->now < gaps->ask_at) {
-		ornic_retry_arm(ctx, qp);
-		return;
-	}
-	if (ornic_psn_diff(gaps->ask_limit, sq->acked) > 0)
-		ask_now(ctx, qp, gaps->ask_limit, gaps->ask_at - gaps->late);
-	gaps->ask_at = 0;
-	if (gaps->open && ornic_psn_diff(gaps->limit, gaps->ask_limit) > 0 &&
-	    ornic_psn_diff(gaps->limit, sq->acked) > 0)
-		wait_for_late(ctx, qp);
-}
-
 /* Responses before @limit that are missing do not come by themselves. */
 static void note_lost(struct ornic_sq *sq, u32 limit)
 {
@@ -641,6 +629,22 @@ static void ask_before(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit)
 		ask_now(ctx, qp, limit, ctx->now);
 	else if (!gaps->ask_at)
 		wait_for_late(ctx, qp);
+}
+
+void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	if (ctx->now < gaps->ask_at) {
+		ornic_retry_arm(ctx, qp);
+		return;
+	}
+	if (ornic_psn_diff(gaps->ask_limit, sq->acked) > 0)
+		ask_now(ctx, qp, gaps->ask_limit, gaps->ask_at - gaps->late);
+	gaps->ask_at = 0;
+	if (gaps->open && ornic_psn_diff(gaps->limit, gaps->ask_limit) > 0)
+		ask_before(ctx, qp, gaps->limit);
 }
 
 void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
