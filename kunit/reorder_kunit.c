@@ -258,6 +258,30 @@ static void reorder_names_what_is_kept(struct kunit *test)
 }
 
 /*
+ * What a peer is like is told by requests that are expected, or may overtake: others may
+ * be of anybody who knows the addresses. A standard peer gets no bitmap then.
+ */
+static void reorder_learns_from_what_fits(struct kunit *test)
+{
+	static const s32 far[] = { -1, -(1 << 22), 1 << 17, 1 << 22 };
+	struct ornic_fixture *fix = open_receiver(test, 8);
+	struct ornic_th *th = fix->pair.a;
+	u32 i;
+
+	qp_of(fix)->rq.ahead.late = 400 * US;
+	request(fix, 1);
+	for (i = 0; i < ARRAY_SIZE(far); i++)
+		selective_request(fix, far[i]);
+	ornic_fix_drain(fix);
+	th->now += 400 * US;
+	ornic_th_expire(th);
+	ornic_th_run(th);
+	expect_ack(test, fix, SEQ_NAK, 0);
+	KUNIT_EXPECT_EQ(test, fix->pkt.selective, 0);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 0);
+}
+
+/*
  * A SEND that was kept finds no receive: a standard peer that has got a NAK sends it
  * again, and only that one is refused.
  */
@@ -631,6 +655,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_forgets_in_time),
 	KUNIT_CASE(reorder_ends_with_the_qp),
 	KUNIT_CASE(reorder_names_what_is_kept),
+	KUNIT_CASE(reorder_learns_from_what_fits),
 	KUNIT_CASE(reorder_refuses_once),
 	KUNIT_CASE(reorder_keeps_no_long_packets),
 	KUNIT_CASE(reorder_learns_to_wait),

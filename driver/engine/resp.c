@@ -732,16 +732,20 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	enum ornic_stat stat = check_sender(qp, pkt);
 	struct ornic_rq *rq = &qp->rq;
 	enum ornic_verdict verdict;
+	bool news;
 
 	if (stat != ORNIC_STAT_COUNT) {
 		ornic_qp_stat_inc(qp, stat);
 		return;
 	}
+	/* Others are copies, or perhaps from somebody who knows the addresses only. */
+	news = (u32)ornic_psn_diff(pkt->psn, rq->epsn) <= ORNIC_REORDER_WINDOW;
 	verdict = execute_packet(ctx, qp, pkt);
 	if (!ornic_qp_is_reliable(qp))
 		return;
 	ornic_resp_verdict(qp, verdict, pkt);
-	rq->selective = pkt->selective;
+	if (likely(news))
+		rq->selective = pkt->selective;
 	if (unlikely(rq->ahead.n))
 		ornic_reorder_run(ctx, qp, pkt);
 	if (ornic_resp_waits(rq) && ornic_resp_run(ctx, qp) == ORNIC_RUN_MORE)
