@@ -357,6 +357,64 @@ static void resp_tx_ack_passes_requests(struct kunit *test)
 	expect_sent(test, fix, ORNIC_OP_ACK);
 }
 
+static const struct turns_row {
+	const char *desc;
+	u32 tx_window, budget;
+} turns_rows[] = {
+	{ "room of the port", 4, 1 << 20 },
+	{ "time", 64, 4096 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(turns, turns_rows, desc);
+
+/* A peer that READs all the time does not keep requests from being sent. */
+static void resp_tx_takes_turns(struct kunit *test)
+{
+	const struct turns_row *row = test->param_value;
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th *th = fix->pair.a;
+	u32 i, seen = 0;
+
+	th->tx_window = 0;
+	th->budget = row->budget;
+	for (i = 0; i < 4; i++)
+		ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 16 * i, 0,
+				  16 * MTU, 0);
+	th->tx_window = row->tx_window;
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	for (i = 0; i < 64 && ornic_fix_sent(fix); i++) {
+		if (fix->pkt.opcode == ORNIC_OP_SEND_ONLY)
+			seen = i;
+		ornic_th_run(th);
+	}
+	KUNIT_EXPECT_EQ(test, i, 64);
+	KUNIT_EXPECT_GT(test, seen, 0);
+	KUNIT_EXPECT_LT(test, seen, 48);
+	ornic_fix_drain(fix);
+}
+
+/* Room that comes with each response is not all taken by requests either. */
+static void resp_tx_gets_room_of_responses(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_fix(test);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_ACK, .syndrome = ACK };
+	u32 i, n[2] = { 0 };
+
+	th->tx_window = 1;
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 48 * MTU);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 0, 0, 16 * MTU, 0);
+	/* The host does not run the QP again, as there is not much room. */
+	for (i = 0; i < 12 && ornic_fix_sent(fix); i++) {
+		n[fix->pkt.opcode > ORNIC_OP_SEND_LAST]++;
+		info.psn = ornic_psn_add(PSN, n[0] - 1);
+		ornic_th_inject(&fix->a, &info, NULL, 0);
+	}
+	KUNIT_EXPECT_GE(test, n[0], 4);
+	KUNIT_EXPECT_GE(test, n[1], 4);
+	ornic_fix_drain(fix);
+}
+
 static const struct many_row {
 	const char *name;
 	u8 opcode;
@@ -525,6 +583,8 @@ static struct kunit_case resp_tx_cases[] = {
 	KUNIT_CASE(resp_tx_ack_waits_for_port),
 	KUNIT_CASE(resp_tx_no_ack_behind_later_read),
 	KUNIT_CASE_PARAM(resp_tx_ack_passes_requests, passes_gen_params),
+	KUNIT_CASE_PARAM(resp_tx_takes_turns, turns_gen_params),
+	KUNIT_CASE(resp_tx_gets_room_of_responses),
 	KUNIT_CASE_PARAM(resp_tx_too_many_reads, many_gen_params),
 	KUNIT_CASE(resp_tx_long_read_gets_on),
 	KUNIT_CASE(resp_tx_fatal_nak_in_its_turn),

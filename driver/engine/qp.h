@@ -502,6 +502,7 @@ struct ornic_qp {
 	ornic_atomic_t spare; /* bytes that it has taken, spare.c; sq or rq */
 	struct ornic_path path; /* RC and UC: header template, from the AV */
 	struct ornic_spray *spray; /* NULL: all packets go along @path */
+	bool requests_first; /* it is their turn to run first, run.c; a peek */
 
 	struct ornic_cc cc;
 	struct ornic_sq sq;

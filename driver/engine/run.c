@@ -59,17 +59,23 @@ static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_unlock(&qp->sq.lock);
 }
 
+/* The same as ornic_resp_waits(), a peek. */
+static bool responses_wait(const struct ornic_qp *qp)
+{
+	const struct ornic_rq *rq = &qp->rq;
+
+	return READ_ONCE(rq->rd_head) != READ_ONCE(rq->rd_tail) ||
+	       READ_ONCE(rq->ack_due);
+}
+
 /*
  * True if the responder has work that no packet starts. A peek without the
  * lock: code that leaves such work asks for a run afterwards.
  */
 static bool rq_may_wait(const struct ornic_qp *qp)
 {
-	const struct ornic_rq *rq = &qp->rq;
-
-	return READ_ONCE(qp->state) == ORNIC_QPS_ERR ||
-	       READ_ONCE(rq->rd_head) != READ_ONCE(rq->rd_tail) ||
-	       READ_ONCE(rq->ack_due) || READ_ONCE(rq->ahead.n);
+	return READ_ONCE(qp->state) == ORNIC_QPS_ERR || responses_wait(qp) ||
+	       READ_ONCE(qp->rq.ahead.n);
 }
 
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -116,21 +122,57 @@ static enum ornic_run_result run_sq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return res;
 }
 
-static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
+/*
+ * Those who are first may take all the room of the port, or the budget. If they have sent
+ * something, and both have more, it is the others' turn to be first the next time.
+ */
+static void end_turn(struct ornic_qp *qp, bool sent, enum ornic_run_result sq,
+		     enum ornic_run_result rq)
 {
-	enum ornic_run_result sq, rq;
+	bool first = READ_ONCE(qp->requests_first), next;
 
-	check_cqs(ctx, qp);
-	reap_dead_qp(ctx, qp);
-	rq = run_rq(ctx, qp);
-	arm_responses(ctx, qp);
-	sq = run_sq(ctx, qp);
-	reap_dead_qp(ctx, qp);
+	next = sq != ORNIC_RUN_IDLE && rq != ORNIC_RUN_IDLE && first != sent;
+	if (unlikely(next != first))
+		WRITE_ONCE(qp->requests_first, next);
+}
+
+/* Requests, by @requests, and responses. */
+static __always_inline enum ornic_run_result
+run_both(struct ornic_ctx *ctx, struct ornic_qp *qp,
+	 enum ornic_run_result (*requests)(struct ornic_ctx *ctx,
+					   struct ornic_qp *qp))
+{
+	bool first = READ_ONCE(qp->requests_first), sent;
+	enum ornic_run_result sq, rq;
+	s64 budget = ctx->budget;
+
+	if (unlikely(first)) {
+		sq = requests(ctx, qp);
+		sent = ctx->budget != budget;
+		rq = run_rq(ctx, qp);
+	} else {
+		rq = run_rq(ctx, qp);
+		sent = ctx->budget != budget;
+		sq = requests(ctx, qp);
+	}
+	end_turn(qp, sent, sq, rq);
 	if (sq == ORNIC_RUN_MORE || rq == ORNIC_RUN_MORE)
 		return ORNIC_RUN_MORE;
 	if (sq == ORNIC_RUN_WAIT || rq == ORNIC_RUN_WAIT)
 		return ORNIC_RUN_WAIT;
 	return ORNIC_RUN_IDLE;
+}
+
+static enum ornic_run_result run_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	enum ornic_run_result res;
+
+	check_cqs(ctx, qp);
+	reap_dead_qp(ctx, qp);
+	res = run_both(ctx, qp, run_sq);
+	arm_responses(ctx, qp);
+	reap_dead_qp(ctx, qp);
+	return res;
 }
 
 static void count_kick(struct ornic_qp *qp)
@@ -381,11 +423,20 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	reap_dead_qp(ctx, qp);
 }
 
+/* sq: the same when responses wait; true if there is more to do. */
+static noinline bool run_both_locked(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	enum ornic_run_result res = run_both(ctx, qp, ornic_req_run);
+
+	ornic_retry_arm(ctx, qp);
+	return res == ORNIC_RUN_MORE;
+}
+
 /* A response frees the window: send what it held back. */
 static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			struct ornic_pkt *pkt)
 {
-	bool more = false;
+	bool more = false, both = false;
 
 	ornic_lock(&qp->sq.lock);
 	if ((qp->state != ORNIC_QPS_RTS && qp->state != ORNIC_QPS_SQD) ||
@@ -402,9 +453,15 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_comp_rx(ctx, qp, pkt);
 		if (pkt->rx->busy_here)
 			ctx->budget = 0;
-		more = ornic_req_run(ctx, qp) == ORNIC_RUN_MORE;
+		both = responses_wait(qp);
+		if (unlikely(both))
+			more = run_both_locked(ctx, qp);
+		else
+			more = ornic_req_run(ctx, qp) == ORNIC_RUN_MORE;
 	}
 	ornic_unlock(&qp->sq.lock);
+	if (unlikely(both))
+		reap_dead_qp(ctx, qp);
 	if (more)
 		ornic_qp_resched(qp);
 }
