@@ -579,16 +579,48 @@ static void refused_resend_ends_with_its_ack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_SQD);
 }
 
-/* What cannot go again fails in its turn, and what was sent after it is flushed. */
-static void resend_of_memory_that_is_gone(struct kunit *test)
+/* A NAK of a selective peer, which misses PSN + @n and keeps what @bits name. */
+static void nak_with_bitmap(struct ornic_fixture *fix, u32 n, u32 bits)
+{
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_ACK,
+				     .psn = ornic_psn_add(PSN, n),
+				     .syndrome = NAK(ORNIC_NAK_PSN_SEQ),
+				     .selective = ORNIC_BTH_SELECTIVE };
+	__le32 bitmap = cpu_to_le32(bits);
+
+	ornic_th_inject(&fix->a, &info, &bitmap, sizeof(bitmap));
+	ornic_th_run(fix->pair.a);
+}
+
+/* A peer that is not ready gets one packet to ask, however much it keeps of the rest. */
+static void rnr_window_is_one_packet(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_ACK,
 				     .psn = PSN,
-				     .syndrome = NAK(ORNIC_NAK_PSN_SEQ),
+				     .syndrome = RNR(1),
 				     .selective = ORNIC_BTH_SELECTIVE };
+	u32 i;
+
+	post_send(fix, 32 * MTU);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 32);
+	nak_with_bitmap(fix, 0, 0x3fffffff);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	for (i = 0; i < 2; i++) {
+		ornic_th_inject(&fix->a, &info, NULL, 0);
+		run_at(fix->pair.a, fix->pair.a->now + ORNIC_TH_MS);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	}
+	info.syndrome = ACK;
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+}
+
+/* What cannot go again fails in its turn, and what was sent after it is flushed. */
+static void resend_of_memory_that_is_gone(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
 	struct ornic_sq *sq = sq_of(fix);
-	u8 bitmap[4] = { 0xf5 }; /* 0, 2 and 4 are missing */
 	struct ornic_cqe cqe;
 	u32 i;
 
@@ -596,7 +628,8 @@ static void resend_of_memory_that_is_gone(struct kunit *test)
 		post_send(fix, 2 * MTU);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 12);
 	ornic_swqe(sq, 1)->sge[0].lkey ^= 0xff00;
-	ornic_th_inject(&fix->a, &info, bitmap, sizeof(bitmap));
+	/* 0, 2 and 4 are missing. */
+	nak_with_bitmap(fix, 0, 0xf5);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 	KUNIT_EXPECT_EQ(test, sq->cur, 1);
 	for (i = 2; i < 6; i++)
@@ -671,6 +704,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(rnr_narrows_the_window),
 	KUNIT_CASE(rnr_waits_grow),
 	KUNIT_CASE(rnr_costs_what_was_sent),
+	KUNIT_CASE(rnr_window_is_one_packet),
 	KUNIT_CASE(rnr_wait_outlasts_late_responses),
 	KUNIT_CASE(rnr_on_loopback_costs_little),
 	KUNIT_CASE(rnr_wait_ends_with_much_to_do),
