@@ -13,6 +13,7 @@
 #   ornic-rxe rxe-ornic     ornic in namespace mix, rxe2 in the initial one; the
 #                           client is named first
 #   ref                     what is no RDMA: copies, checksums, calls, TCP
+#   ornic                   all devices of guest incast: see incast.sh
 #
 # Prints "run REPEAT PEER ROW STATUS WALL_US TICKS VALUE..." for each line.
 set -u
@@ -26,6 +27,8 @@ tests=/ornic/qemu-tests
 . "$tests/bench/scale.sh"
 # shellcheck source=qemu-tests/bench/lossy.sh
 . "$tests/bench/lossy.sh"
+# shellcheck source=qemu-tests/bench/incast.sh
+. "$tests/bench/incast.sh"
 DEV=ornic
 runs=0
 
@@ -126,6 +129,8 @@ set_up()
 		set_up_rxe
 	elif [ "$guest" = lossy ]; then
 		set_up_lossy
+	elif [ "$guest" = incast ]; then
+		set_up_incast
 	else
 		set_up_siw || note 'no siw'
 		set_up_ornic
@@ -358,12 +363,14 @@ step()
 	fi
 	runs=$((runs + 1))
 	begin=${EPOCHREALTIME/./}
-	if [ "$name" = ref ]; then
+	busy=0
+	if [ "$guest" = incast ]; then
+		incast "$limit" "$row"
+	elif [ "$name" = ref ]; then
 		reference "$row" "$limit"
 	else
 		select_peer "$name"
 		counted "$name/$row" "$@"
-		busy=0
 		count_ornic -1
 		case $1 in
 		objects) values "$limit" "${command[@]:1}" ;;

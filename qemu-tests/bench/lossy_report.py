@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What `make bench-lossy` has measured: tables, and its goals met or missed."""
 
+import incast
 from lossy import (CHECKS, FROM_RXE, LATENCY_WIRES, MTU, OPERATIONS, OURS, PEERS, RXE,
                    SIZE, TO_RXE, WIRES, bandwidth, ping)
 from report import number
@@ -79,6 +80,7 @@ def goals(results):
     slow = results.median(OURS, ping("loss-1").name, "p999_us")
     yield ("send 4 KiB, loss-1: 99.9 % of typical without loss", ratio(slow, fast),
            LATENCY_TIMES_MOST, False)
+    yield from incast.goals(results)
 
 
 def goals_with_rxe(results):
@@ -171,6 +173,7 @@ def show(results, mode, say=print):
         show_bandwidth(results, operation, say)
     show_latency(results, say)
     show_checks(results, say)
+    incast.show(results, say)
     show_goals(results, say)
     for note in results.notes:
         say(f"note: {note}")

@@ -5,6 +5,7 @@ topology), guests and modes."""
 import re
 from dataclasses import dataclass, replace
 
+import incast
 import lossy
 from rows import ROWS
 from scale import PROGRAMS, SCALE_ROWS
@@ -47,9 +48,11 @@ GUESTS = {
     "two": ["--machines", "nic+nic", "--direct-wire"],
     "scale": [],
     "lossy": [],
+    "incast": [],
 }
 PLACES = {"main": {"loop", "veth"}, "nic": {"nic"}, "two": {"two"}, "scale": {"scale"},
-          "lossy": {"lossy"}}
+          "lossy": {"lossy"}, "incast": {"incast"}}
+LOSSY_GUESTS = ["lossy", "incast"]
 REFERENCES = ["kernel", "null-syscall", "tcp-bw", "tcp-lat"]
 
 
@@ -69,7 +72,8 @@ class Mode:
     @property
     def reports(self):
         """The guests in that report."""
-        return [guest for guest in GUESTS if (guest == "lossy") == (self.report == "lossy")]
+        return [guest for guest in GUESTS
+                if (guest in LOSSY_GUESTS) == (self.report == "lossy")]
 
     def seconds_of(self, guest):
         return self.budget.get(guest, 60)
@@ -83,8 +87,8 @@ class Mode:
 MODES = {
     "full": Mode("full", 5, 150, {"main": 480, "nic": 90, "two": 130, "scale": 180}),
     "quick": Mode("quick", 2, 120, {"main": 110, "nic": 20, "two": 40}),
-    "lossy": Mode("lossy", 3, 500, {"lossy": 1500}, 20, report="lossy"),
-    "lossy-quick": Mode("lossy-quick", 1, 300, {"lossy": 600}, 20, report="lossy"),
+    "lossy": Mode("lossy", 3, 500, {"lossy": 1500, "incast": 420}, 20, report="lossy"),
+    "lossy-quick": Mode("lossy-quick", 1, 300, {"lossy": 600, "incast": 240}, 20, report="lossy"),
 }
 
 
@@ -108,6 +112,9 @@ def lines(guest, mode, budget):
     yield f"{guest} {budget} {mode.run_ms}"
     if guest == "lossy":
         yield from lossy.lines(mode, peers)
+        return
+    if guest == "incast":
+        yield from incast.lines(mode)
         return
     for repeat in range(1, mode.repeats + 1):
         if guest == "main":

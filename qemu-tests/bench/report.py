@@ -51,6 +51,8 @@ class Results:
         numbers = words[6:]
         if peer == "ref":
             _take_reference(self.values, row, numbers)
+        elif guest == "incast":
+            _take_counters(values, numbers)
         elif row in PROGRAM_NAMES:
             _take_values(self.values, peer, numbers)
         elif row in ROW:

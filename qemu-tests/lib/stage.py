@@ -20,8 +20,8 @@ BOOT_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay"]
 # Available to modprobe in the guest.
 GUEST_MODULES = [
     "rdma_rxe", "ib_uverbs", "ib_umad", "rdma_ucm", "veth", "bridge", "8021q",
-    "bonding", "tun", "dummy", "macvlan", "sch_netem", "sch_prio", "sch_tbf",
-    "virtio_net", "udp_diag", "tcp_diag", "inet_diag", "af_packet",
+    "bonding", "tun", "dummy", "macvlan", "sch_netem", "sch_prio", "sch_tbf", "sch_codel",
+    "cls_u32", "virtio_net", "udp_diag", "tcp_diag", "inet_diag", "af_packet",
     "crc32_pclmul", "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser", "brd",
     "libcrc32c", "crc32c_generic", "nf_tables", "vrf", "xfrm_user",
 ]

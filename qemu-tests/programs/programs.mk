@@ -4,6 +4,7 @@
 programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events \
 		$(BUILD)/programs/ornic_live $(BUILD)/programs/ornic_comp_cntr \
+		$(BUILD)/programs/ornic_flows \
 		$(BUILD)/programs/ornic_attack_remote \
 		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
 		$(BUILD)/programs/ornic_faults
@@ -54,6 +55,10 @@ $(BUILD)/programs/ornic_live: $(BUILD)/programs/live/main.o \
 $(BUILD)/programs/comp_cntr/%.o: CPPFLAGS += -Iuapi
 
 $(BUILD)/programs/ornic_comp_cntr: $(BUILD)/programs/comp_cntr/main.o \
+		$(BUILD)/programs/verify/verbs.o
+	$(CXX) $^ -libverbs -pthread -o $@
+
+$(BUILD)/programs/ornic_flows: $(BUILD)/programs/flows/main.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -libverbs -pthread -o $@
 
