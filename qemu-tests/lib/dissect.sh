@@ -1,24 +1,32 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# dissect.sh CAPTURE MINIMUM: dissect all packets with tshark. Fails if a packet of UDP
-# port 4791 is not RoCE, if a packet is malformed, or if there are less than MINIMUM
-# RoCE packets.
+# dissect.sh CAPTURE MINIMUM [TABLE]: dissect all packets with tshark. Fails if a packet
+# of UDP port 4791 is not RoCE, if a packet is malformed, or if there are less than
+# MINIMUM RoCE packets. TABLE gets a line for each packet, see capture.sh.
 set -eu
 
 # These heuristics match random payload, and report it as malformed.
 guesses=(--disable-heuristic rpcrdma_infiniband
 	--disable-heuristic mellanox_eoib --disable-heuristic eth_over_ib)
+fields=(frame.number udp.dstport frame.protocols _ws.malformed ip.src ipv6.src
+	udp.srcport ip.dsfield.dscp ip.dsfield.ecn ipv6.tclass.dscp vlan.priority vlan.id
+	infiniband.bth.opcode infiniband.bth infiniband.bth.psn infiniband.aeth)
 
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
-tshark -r "$1" "${guesses[@]}" -T fields -E separator=/t -e frame.number \
-	-e udp.dstport -e frame.protocols -e _ws.malformed \
-	>"$folder/frames" 2>"$folder/log" || { tail -n 5 "$folder/log"; exit 1; }
-awk -F '\t' '$2 == 4791 && $3 !~ /infiniband/' "$folder/frames" >"$folder/other"
-awk -F '\t' '$4 != ""' "$folder/frames" >"$folder/malformed"
-cut -f 3 "$folder/frames" | sort | uniq -c
-head -n 5 "$folder/other" "$folder/malformed"
-roce=$(grep -c infiniband "$folder/frames" || :)
-echo "$roce RoCE packets, $(wc -l <"$folder/other") others on the port," \
-	"$(wc -l <"$folder/malformed") malformed"
-[ "$roce" -ge "$2" ] && [ ! -s "$folder/other" ] && [ ! -s "$folder/malformed" ]
+table=${3:-$folder/table}
+tshark -n -r "$1" "${guesses[@]}" -T fields -E separator=/t -E occurrence=f \
+	"${fields[@]/#/-e}" >"$table" 2>"$folder/log" ||
+	{ tail -n 5 "$folder/log"; exit 1; }
+awk -F '\t' -v least="$2" '
+	{ count[$3]++ }
+	$3 ~ /infiniband/ { roce++ }
+	$2 == 4791 && $3 !~ /infiniband/ && ++others <= 5
+	$4 != "" && ++malformed <= 5
+	END {
+		for (protocols in count)
+			print count[protocols], protocols
+		printf "%d RoCE packets, %d others on the port, %d malformed\n",
+			roce, others, malformed
+		exit roce < least || others || malformed
+	}' "$table"

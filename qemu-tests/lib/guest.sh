@@ -380,24 +380,6 @@ family_of_both()
 	cli_gid=$(gid_index "$cli_dev" "$cli_ip")
 }
 
-# begin_tcpdump srv|cli FILE: capture RoCE packets on the netdev of that side, until
-# end_tcpdump
-begin_tcpdump()
-{
-	local -n command=$1_prefix
-
-	"${command[@]}" tcpdump -i "veth-$1" --immediate-mode -U -s 300 -w "$2" \
-		udp port 4791 2>tcpdump.log &
-	tcpdump=$!
-	wait_until 10 grep -q listening tcpdump.log
-}
-
-end_tcpdump()
-{
-	kill -INT "$tcpdump"
-	wait "$tcpdump" || :
-}
-
 # poll_switch DEVICE: print the path of its poll_thread attribute
 poll_switch()
 {

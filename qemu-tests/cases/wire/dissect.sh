@@ -14,6 +14,8 @@ requires()
 
 run()
 {
+	# shellcheck source=qemu-tests/lib/capture.sh
+	. /ornic/qemu-tests/lib/capture.sh
 	topology "$([ "$DEV" = rxe ] && echo loop || echo rxe-server)"
 	[ "$DEV" = ornic ] || skip 'packets of one rxe never reach a netdev'
 	begin_tcpdump cli packets
@@ -23,5 +25,5 @@ run()
 	reach_server
 	verify rc_inline rc_read_scatter uc_inline ud_send
 	end_tcpdump
-	/ornic/qemu-tests/lib/dissect.sh packets 500 || fail 'tshark reports invalid packets'
+	dissect 500
 }

@@ -41,24 +41,14 @@ expect()
 	[ "$(qp "$1" selective)" = "$4" ] || fail "$1: repeats selectively: expected $4"
 }
 
-# bits FILTER: print how many RC packets have reserved bits in byte 4 of the BTH; bit 6 is
-# BECN. QP 1 sends UD.
-bits()
-{
-	tshark -r packets -Y "infiniband.bth.opcode < 32 && infiniband.bth[4] & 0x3f && ($1)" \
-		2>/dev/null | wc -l
-}
-
-packets() { tshark -r packets -Y "$1" 2>/dev/null | wc -l; }
-
-capture() { begin_tcpdump cli packets; }
+bits() { packets "rc && reserved && $1"; }
 
 # while_pinging COMMAND...: with two programs that are connected by rdma_cm
 while_pinging()
 {
 	local server client
 
-	capture
+	begin_tcpdump cli packets
 	"${srv_prefix[@]}" env rping -s -a "$srv_ip" -S 8000 >srv.out 2>&1 &
 	server=$!
 	wait_until 30 cm_listening 7174
@@ -68,6 +58,7 @@ while_pinging()
 	"$@"
 	stop_traffic "$client" "$server"
 	end_tcpdump
+	dissect 50
 	wait_until 10 not_listening 7174
 }
 
@@ -87,33 +78,32 @@ unknown_of_rxe() { expect srv0 0 0 0; }
 # verify_with TEST: capture what it sends
 verify_with()
 {
-	capture
-	verify "$1"
-	end_tcpdump
-	[ "$(packets 'infiniband.bth.opcode < 32')" -gt 50 ] || fail 'nothing was captured'
+	captured verify "$1"
+	[ "$(packets rc)" -gt 50 ] || fail 'nothing was captured'
 }
 
 all_ornic()
 {
 	while_pinging agreed
-	[ "$(bits "ip.src == $srv_ip")" -gt 20 ] || fail 'no bits of the server'
-	[ "$(bits "ip.src == $cli_ip")" -gt 20 ] || fail 'no bits of the client'
+	[ "$(bits from_srv)" -gt 20 ] || fail 'no bits of the server'
+	[ "$(bits from_cli)" -gt 20 ] || fail 'no bits of the client'
 	verify_with agreed
-	[ "$(bits frame)" = "$(packets 'infiniband.bth.opcode < 32')" ] ||
+	[ "$(bits 1)" = "$(packets rc)" ] ||
 		fail 'packets without the bit'
 	verify_with refused
-	[ "$(bits frame)" = 0 ] || fail 'bits in a standard connection'
+	[ "$(bits 1)" = 0 ] || fail 'bits in a standard connection'
 	# In band: the first request asks, and all after the first response know.
-	verify_with rc_write
-	[ "$(bits frame)" -gt 0 ] || fail 'nothing is found out in band'
+	verify_with rc_fence
+	[ "$(bits 1)" -gt 0 ] || fail 'nothing is found out in band'
 	verify ece
-	/ornic/qemu-tests/lib/dissect.sh packets 50 || fail 'tshark reports invalid packets'
 }
 
 run()
 {
 	# shellcheck source=qemu-tests/lib/rdmacm.sh
 	. /ornic/qemu-tests/lib/rdmacm.sh
+	# shellcheck source=qemu-tests/lib/capture.sh
+	. /ornic/qemu-tests/lib/capture.sh
 	rdmacm_topology "$VARIANT"
 	ours=cli0
 	[ "$VARIANT" != rxe-client ] || ours=srv0
@@ -122,13 +112,13 @@ run()
 	veth) all_ornic ;;
 	rxe-server)
 		while_pinging refused_by_rxe
-		[ "$(bits frame)" = 0 ] || fail 'bits to a peer without options'
+		[ "$(bits 1)" = 0 ] || fail 'bits to a peer without options'
 		;;
 	rxe-client)
 		while_pinging unknown_of_rxe
-		[ "$(bits "ip.src == $srv_ip && infiniband.bth.opcode == 17")" = 0 ] ||
+		[ "$(bits 'from_srv && opcode == 17')" = 0 ] ||
 			fail 'bits in responses to rxe'
 		;;
 	esac
-	[ "$(packets 'infiniband.bth.opcode < 32')" -gt 50 ] || fail 'nothing was captured'
+	[ "$(packets rc)" -gt 50 ] || fail 'nothing was captured'
 }

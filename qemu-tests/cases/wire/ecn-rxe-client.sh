@@ -13,29 +13,20 @@ requires()
 	need tcpdump tshark
 }
 
-# count FILTER: print how many packets of the capture match
-count() { tshark -r packets -Y "$1" 2>/dev/null | wc -l; }
-
 run()
 {
-	local capture
-
+	# shellcheck source=qemu-tests/lib/capture.sh
+	. /ornic/qemu-tests/lib/capture.sh
 	topology rxe-client
-	"${srv_prefix[@]}" tcpdump -i veth-srv --immediate-mode -U -B 32768 -s 300 \
-		-w packets udp port 4791 2>tcpdump.log &
-	capture=$!
-	wait_until 10 grep -q listening tcpdump.log
+	begin_tcpdump srv packets
 	echo "rx op=request every=3 count=all ce" \
 		>/sys/class/infiniband/srv0/impair
-	verify rc_send rc_write rc_read uc_inline ud_send
+	verify rc_gather_scatter rc_read_scatter rc_mixed_in_order uc_inline ud_send
 	perftest ib_write_bw -n 200 -s 16384
-	kill -INT "$capture"
-	wait "$capture" || :
+	end_tcpdump
+	dissect 100
 	[ "$(stat srv0 np_ecn_marked_roce_packets)" -gt 0 ] || fail 'no marks'
 	[ "$(stat srv0 np_cnp_sent)" -gt 0 ] || fail 'no CNPs'
-	[ "$(count 'infiniband.bth.opcode == 129 && ip.dsfield.dscp == 48')" -gt 0 ] ||
-		fail 'tshark sees no CNPs'
-	[ "$(count 'infiniband.bth.opcode != 129 && infiniband.bth[4:1] == 40')" = 0 ] ||
-		fail 'BECN to rxe'
-	/ornic/qemu-tests/lib/dissect.sh packets 100 || fail 'tshark reports invalid packets'
+	[ "$(packets 'opcode == 129 && dscp == 48')" -gt 0 ] || fail 'tshark sees no CNPs'
+	[ "$(packets 'opcode != 129 && byte4 == 40')" = 0 ] || fail 'BECN to rxe'
 }

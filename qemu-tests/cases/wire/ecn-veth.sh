@@ -15,28 +15,17 @@ requires()
 	need tcpdump tshark
 }
 
-# count FILTER: print how many packets of the capture match
-count() { tshark -r packets -Y "$1" 2>/dev/null | wc -l; }
-
-# marked DEVICE RULE PROGRAM [OPTIONS]: capture its packets under that rule
-marked()
+# under DEVICE RULE COMMAND...: run it under that rule
+under()
 {
-	local capture
-
 	echo clear >"$sys/$1/impair"
 	echo "$2" >"$sys/$1/impair"
-	rm -f packets tcpdump.log
-	"${cli_prefix[@]}" tcpdump -i veth-cli --immediate-mode -U -B 32768 -s 128 \
-		-w packets udp port 4791 2>tcpdump.log &
-	capture=$!
-	wait_until 10 grep -q listening tcpdump.log
-	shift 2
-	perftest "$@"
-	kill -INT "$capture"
-	wait "$capture" || :
-	echo clear >"$sys/srv0/impair"
-	echo clear >"$sys/cli0/impair"
+	"${@:3}"
+	echo clear >"$sys/$1/impair"
 }
+
+# marked DEVICE RULE PROGRAM [OPTIONS]: dissect its packets under that rule
+marked() { under "$1" "$2" captured perftest "${@:3}"; }
 
 # grows DEVICE COUNTER: it has grown since the last call
 declare -A seen=()
@@ -56,26 +45,23 @@ writes()
 	marked cli0 'tx op=request every=4 count=all ce' ib_write_bw -n 200 -s 16384
 	grows srv0 np_ecn_marked_roce_packets || fail 'no marks'
 	! grows srv0 np_cnp_sent || fail 'CNPs to a peer that takes BECN'
-	[ "$(count 'infiniband.bth.opcode == 17 && infiniband.bth[4:1] == 41')" -gt 0 ] ||
-		fail 'no BECN in ACKs'
-	[ "$(count 'infiniband.bth.opcode <= 11 && ip.dsfield.ecn < 2')" = 0 ] ||
-		fail 'requests that are not ECT'
-	[ "$(count 'infiniband.bth.opcode <= 11 && ip.dsfield.ecn == 2')" -gt 0 ] ||
-		fail 'no ECT(0)'
+	[ "$(packets 'opcode == 17 && byte4 == 41')" -gt 0 ] || fail 'no BECN in ACKs'
+	[ "$(packets 'opcode <= 11 && ecn < 2')" = 0 ] || fail 'requests that are not ECT'
+	[ "$(packets 'opcode <= 11 && ecn == 2')" -gt 0 ] || fail 'no ECT(0)'
 }
 
 # cnps FROM TO: CNPs were sent, arrived and had their form
 cnps()
 {
-	local form='infiniband.bth.opcode == 129 && infiniband.bth[4:1] == 40'
+	local form='byte4 == 40'
 
 	grows "$1" np_cnp_sent || fail 'no CNPs'
 	grows "$2" rp_cnp_handled || fail 'no CNP was handled'
 	[ "$(stat "$1" np_cnp_sent)" = "$(stat "$2" rp_cnp_handled)" ] || fail 'CNPs are lost'
-	[ "$(count "$form && ip.dsfield.dscp == $3 && ip.dsfield.ecn == 0")" -gt 0 ] ||
+	[ "$(packets "opcode == 129 && $form && dscp == $3 && ecn == 0")" -gt 0 ] ||
 		fail "no CNPs of DSCP $3"
-	[ "$(count "infiniband.bth.opcode == 129 && !($form)")" = 0 ] || fail 'CNPs without BECN'
-	/ornic/qemu-tests/lib/dissect.sh packets 100 || fail 'tshark reports invalid packets'
+	[ "$(packets "opcode == 129 && !($form)")" = 0 ] || fail 'CNPs without BECN'
+	[ "$(packets 1)" -ge 100 ] || fail 'nothing was captured'
 }
 
 parameters()
@@ -98,6 +84,8 @@ parameters()
 
 run()
 {
+	# shellcheck source=qemu-tests/lib/capture.sh
+	. /ornic/qemu-tests/lib/capture.sh
 	topology veth
 	parameters
 	writes
@@ -107,7 +95,7 @@ run()
 	marked cli0 'tx type=uc every=4 count=all ce' ib_write_bw -c UC -n 200 -s 4096
 	cnps srv0 cli0 46
 	echo 'rp_enable 0' >$sys/cli0/cc_params
-	marked cli0 'tx type=uc every=4 count=all ce' ib_write_bw -c UC -n 200 -s 4096
+	under cli0 'tx type=uc every=4 count=all ce' perftest ib_write_bw -c UC -n 200 -s 4096
 	! grows cli0 rp_cnp_handled || fail 'a CNP was handled'
 	grows cli0 rp_cnp_ignored || fail 'no CNP was ignored'
 }

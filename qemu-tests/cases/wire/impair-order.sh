@@ -14,18 +14,13 @@ requires()
 	need ib_send_lat tcpdump tshark
 }
 
-# order_of FILE: print the distances of the first four PSNs that cli0 sent in requests
-order_of()
-{
-	tshark -r "$1" -Y "ip.src == $cli_ip && !infiniband.aeth" -T fields \
-		-e infiniband.bth.psn 2>/dev/null | head -n 4 |
-		awk 'NR == 1 { first = $1 } { printf "%d ", $1 - first }'
-}
-
-# has_order: set $order; the capture has four packets or more
+# has_order: set $order to the distances of the first four PSNs that cli0 sent in requests,
+# if the capture has as many
 has_order()
 {
-	order=$(order_of swapped)
+	/ornic/qemu-tests/lib/dissect.sh packets 4 table || return
+	order=$(values 'from_cli && !aeth' psn | head -n 4 |
+		awk 'NR == 1 { first = $1 } { printf "%d ", $1 - first }')
 	[ "$(wc -w <<<"$order")" = 4 ]
 }
 
@@ -34,7 +29,7 @@ swapped()
 {
 	local order
 
-	begin_tcpdump srv swapped
+	begin_tcpdump srv packets
 	messages cli0 "$1" 1
 	# tcpdump loses what it has not read when it ends.
 	wait_until 10 has_order
@@ -44,6 +39,8 @@ swapped()
 
 run()
 {
+	# shellcheck source=qemu-tests/lib/capture.sh
+	. /ornic/qemu-tests/lib/capture.sh
 	topology veth
 	swapped 'tx op=request psn=+1 swap' '0 2 1 3 '
 	swapped 'tx op=request psn=+1 swap=2' '0 2 3 1 '

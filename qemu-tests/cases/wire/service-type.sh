@@ -5,7 +5,7 @@
 # datagrams, PCP of tagged frames, and the priority by which qdiscs and VLAN devices sort
 # them. Service levels of verbs do the same.
 
-limit=300
+limit=200
 kernels='stock'
 tos=0x68 # DSCP 26
 interactive=0x10 # priority 6 in Linux
@@ -20,50 +20,33 @@ requires()
 	modprobe -a sch_prio 8021q || skip 'the kernel lacks sch_prio or 8021q'
 }
 
-count() { tshark -r packets -Y "$1" 2>/dev/null | wc -l; }
-
-# sent FILTER WHAT: some packets match
-sent() { [ "$(count "$1")" -gt 0 ] || fail "no $2: $1"; }
-
-# captured COMMAND...: with what it sends and receives in the file packets
-captured()
-{
-	rm -f packets tcpdump.log
-	begin_tcpdump cli packets
-	"$@"
-	end_tcpdump
-}
-
-# all_have FIELD VALUE: all packets of RC do, in both directions
+# all_have COLUMN VALUE: all packets of RC do, in both directions
 all_have()
 {
-	local rc='infiniband.bth.opcode < 32'
-
-	sent "$rc && infiniband.bth.opcode < 12" requests
-	sent "$rc && infiniband.bth.opcode == 17" responses
-	[ "$(count "$rc && !($1 == $2)")" = 0 ] || fail "packets without $1 $2"
+	[ "$(packets 'opcode < 12')" -gt 0 ] || fail 'no requests'
+	[ "$(packets 'opcode == 17')" -gt 0 ] || fail 'no responses'
+	[ "$(packets "rc && $1 != $2")" = 0 ] || fail "packets without $1 $2"
 }
 
 connections()
 {
 	captured ucmatose -c 1 -C 20 -S 5000 -t $tos
-	all_have ip.dsfield.dscp 26
+	all_have dscp 26
 	captured ucmatose -c 1 -C 20 -S 5000
-	all_have ip.dsfield.dscp 0
+	all_have dscp 0
 	family_of_both 6
 	captured ucmatose -c 1 -C 20 -S 5000 -t $tos
-	all_have ipv6.tclass.dscp 26
+	all_have dscp 26
 	family_of_both 4
 }
 
 datagrams()
 {
-	local mine="infiniband.bth.opcode == 101 && ip.src == $cli_ip"
-
 	# udaddy sends with immediate data, QP 1 does not.
 	captured udaddy -c 1 -C 20 -S 1000 -t $tos
-	sent "$mine && ip.dsfield.dscp == 26" 'datagrams'
-	[ "$(count "$mine && ip.dsfield.dscp != 26")" = 0 ] || fail 'datagrams without DSCP'
+	[ "$(packets 'opcode == 101 && from_cli')" -gt 0 ] || fail 'no datagrams'
+	[ "$(packets 'opcode == 101 && from_cli && dscp != 26')" = 0 ] ||
+		fail 'datagrams without DSCP'
 }
 
 # The port's default, which connections have that set none
@@ -77,7 +60,7 @@ defaults()
 	echo $((tos)) >$config/ports/1/default_roce_tos
 	captured ucmatose -c 1 -C 20 -S 5000
 	rmdir $config
-	all_have ip.dsfield.dscp 26
+	all_have dscp 26
 }
 
 # on_vlan IP COMMAND...: with the addresses of the VLAN
@@ -103,14 +86,11 @@ vlan()
 # A connection over the VLAN. tcpdump's filter for UDP does not look into tags.
 tagged_connection()
 {
-	rm -f packets tcpdump.log
-	"${cli_prefix[@]}" tcpdump -i veth-cli --immediate-mode -U -s 300 -w packets \
-		vlan 5 2>tcpdump.log &
-	tcpdump=$!
-	wait_until 10 grep -q listening tcpdump.log
+	begin_tcpdump cli packets vlan 5
 	on_vlan ucmatose -c 1 -C 20 -S 5000 -t $interactive
 	end_tcpdump
-	all_have vlan.priority 3
+	dissect 1
+	all_have pcp 3
 }
 
 tagged()
@@ -118,7 +98,7 @@ tagged()
 	vlan srv 1
 	vlan cli 2
 	tagged_connection
-	all_have vlan.id 5
+	all_have vlan 5
 }
 
 # band: print how many packets priority 6 has had on the client
@@ -166,6 +146,8 @@ run()
 {
 	# shellcheck source=qemu-tests/lib/rdmacm.sh
 	. /ornic/qemu-tests/lib/rdmacm.sh
+	# shellcheck source=qemu-tests/lib/capture.sh
+	. /ornic/qemu-tests/lib/capture.sh
 	rdmacm_topology veth
 	connections
 	datagrams
