@@ -132,6 +132,8 @@ judge_log()
 {
 	local found
 
+	# Nearly always nothing. A process takes up to a second on the debug kernel.
+	dmesg | sed -n "\\|ornic-test: $1\$|,\$p" | grep -qE "$splats" || return 0
 	found=$(log_since "$1" | grep -E -A 60 "$splats" | head -n 80)
 	[ -n "$found" ] || return 0
 	if [ -n "$2" ] && ! log_since "$1" | grep -E "$splats" | grep -qvE "$2"; then
@@ -188,14 +190,14 @@ run_case()
 		judge_log "$name" "$allow" || status=splat
 	} > >(sed -u 's/^/# /' >&3) 2>&1
 	wait $!
-	took=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $begin }")
+	took=$(((${EPOCHREALTIME/./} - ${begin/./}) / 100000))
 	case $status in
 	0) ;;
 	77) reason=" # SKIP $(cat "$WORK/skip" 2>/dev/null)" ;;
 	137) verdict='not ok' reason=" # timeout after $limit s" ;;
 	*) verdict='not ok' reason=" # status $status" ;;
 	esac
-	report "# took: $took"
+	report "# took: $((took / 10)).$((took % 10))"
 	report "$verdict $number $name$reason"
 	report_coverage
 }

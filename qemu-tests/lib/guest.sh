@@ -162,18 +162,21 @@ on_cli() { "${cli_prefix[@]}" "$@"; }
 # side NAME NUMBER [NAMESPACE]: set up this end of the veth pair, with addresses
 side()
 {
-	local name=$1 number=$2 prefix=()
+	local name=$1 number=$2 prefix=() inside=()
 
 	if [ -n "${3-}" ]; then
 		ip netns add "$3"
 		ip link set "veth-$name" netns "$3"
-		prefix=(ip netns exec "$3")
-		"${prefix[@]}" ip link set lo up
+		prefix=(ip netns exec "$3") inside=(-n "$3")
 	fi
-	"${prefix[@]}" ip link set "veth-$name" mtu "${mtu:-4500}"
-	"${prefix[@]}" ip addr add "10.0.0.$number/24" dev "veth-$name"
-	"${prefix[@]}" ip addr add "fd00::$number/64" dev "veth-$name" nodad
-	"${prefix[@]}" ip link set "veth-$name" up
+	# One process for all: see gid_of.
+	ip "${inside[@]}" -batch - <<-END
+		link set lo up
+		link set veth-$name mtu ${mtu:-4500}
+		addr add 10.0.0.$number/24 dev veth-$name
+		addr add fd00::$number/64 dev veth-$name nodad
+		link set veth-$name up
+	END
 	declare -ga "${name}_prefix=(${prefix[*]})"
 }
 

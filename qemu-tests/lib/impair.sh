@@ -22,15 +22,16 @@ count_of()
 	echo "${words%% *}"
 }
 
-# note: remember all counters
+# note: remember all counters, of which there are many: without a process for each
 note()
 {
-	local dev counter
+	local dev counter value
 
 	declare -gA noted=()
 	for dev in srv0 cli0; do
 		for counter in "$sys/$dev/ports/1/hw_counters/"*; do
-			noted[$dev/${counter##*/}]=$(<"$counter")
+			read -r value <"$counter"
+			noted[$dev/${counter##*/}]=$value
 		done
 	done
 }

@@ -11,12 +11,16 @@ need_rdmacm() { need rping ucmatose udaddy rstream riostream cmtime; }
 # cm_listening PORT: a program listens on this port of the server
 cm_listening()
 {
+	local line
+
 	if srv_is_peer; then
 		on_srv ". /ornic/qemu-tests/lib/rdmacm.sh; cm_listening $1"
 		return
 	fi
-	rdma res show cm_id | grep -Eq "LISTEN .*src-addr [^ ]*:$1( |\$)" ||
-		on_srv ss -Hlun "sport = :$1" | grep -q .
+	while read -r line; do
+		[[ ! $line =~ LISTEN\ .*src-addr\ [^\ ]*:$1(\ |$) ]] || return 0
+	done < <(rdma res show cm_id)
+	return 1
 }
 
 # cm_pair PORT STAYS SERVER CLIENT: like run_pair; STAYS=1: kill the server after the
@@ -25,10 +29,12 @@ cm_pair()
 {
 	local limit=$((40 * SCALE)) port=$1 stays=$2 status=0 server
 
-	"${srv_prefix[@]}" timeout -s KILL "$limit" bash -c "exec $3" >srv.out 2>&1 &
+	# shellcheck disable=SC2086 # a list of words, here and below
+	"${srv_prefix[@]}" timeout -s KILL "$limit" $3 >srv.out 2>&1 &
 	server=$!
 	(wait_until 30 cm_listening "$port") || { tail -n 15 srv.out; fail "$3"; }
-	on_cli timeout -s KILL "$limit" bash -c "exec $4" >cli.out 2>&1 || status=$?
+	# shellcheck disable=SC2086
+	on_cli timeout -s KILL "$limit" $4 >cli.out 2>&1 || status=$?
 	if [ "$status" != 0 ] || [ "$stays" = 1 ]; then
 		kill "$server" 2>/dev/null || :
 		wait "$server" || :
