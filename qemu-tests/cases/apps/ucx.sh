@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # This test will run ucx_perftest between two namespaces over veth, over GIDs of IPv4
 # and IPv6: active messages, tags, put, get and atomics, on each transport and on those
-# that UCX chooses, with default settings.
+# that UCX chooses, with default settings. A short run over IPv6 has one operation each.
 
 kernels='stock'
 limit=300
@@ -22,5 +22,11 @@ run()
 	topology veth 4
 	ucx_programs "$(times 250)"
 	without_ipv4
-	ucx_programs "$(times 250)"
+	if [ "$FULL" = 1 ]; then
+		ucx_programs 250
+	else
+		uct rc_verbs am_lat -n 50
+		uct ud_verbs am_lat -n 50
+		ucx tag_lat -n 50
+	fi
 }

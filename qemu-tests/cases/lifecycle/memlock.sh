@@ -12,7 +12,7 @@ requires() { need_ornic; need setpriv strace; }
 limited()
 {
 	setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock \
-		prlimit --memlock=$(($1 * 1024)) strace -f -o calls -e trace=ioctl \
+		prlimit --memlock=$(($1 * 1024)) strace -f --seccomp-bpf -o calls -e trace=ioctl \
 		ibv_rc_pingpong -d "$srv_dev" -g "$srv_gid" -s "$2" 10.0.0.9
 }
 

@@ -22,7 +22,7 @@ run()
 	local before
 
 	topology veth
-	traffic ib_write_bw -s 65536 -m 4096 -u 18
+	traffic ib_write_bw -s 65536 -m 4096 -u 17
 	on_cli ip link set veth-cli mtu 1500
 	on_cli nft add table netdev t
 	on_cli nft add chain netdev t c \

@@ -82,7 +82,6 @@ hooks()
 run()
 {
 	topology veth
-	path FAST
 	echo 0 >"/sys/class/infiniband/$srv_dev/rx_fast_path"
 	path SLOW
 	echo 1 >"/sys/class/infiniband/$srv_dev/rx_fast_path"
