@@ -29,7 +29,11 @@ class ktap final : public testing::EmptyTestEventListener {
 	void OnTestEnd(const testing::TestInfo &test) override
 	{
 		const testing::TestResult &result = *test.result();
+		const auto ms = static_cast<long>(result.elapsed_time());
 
+		/* Where the time of a run goes */
+		if (ms >= 1000)
+			std::printf("# %s: %ld ms\n", test.name(), ms);
 		std::printf("%s %d %s%s\n", result.Failed() ? "not ok" : "ok",
 			    ++number_, test.name(),
 			    result.Skipped() ? (" # SKIP " + skipped_).c_str() :
