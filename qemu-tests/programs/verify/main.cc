@@ -4,7 +4,7 @@
  * with both ends in one process, so that every byte can be seen at both.
  *
  *   ornic_verify --client DEV:GID_INDEX[:rxe] --server DEV:GID_INDEX[:rxe]
- *                [GROUP | TEST]...
+ *                [--few-mtus] [GROUP | TEST]...
  *   ornic_verify --gtest_list_tests
  *
  * Where a side is rxe, tests allow for what it is known to do its own way.
@@ -18,6 +18,7 @@
 #include "tests.h"
 
 const ports *verify::opened;
+bool verify::few_mtus;
 
 void skip(const std::string &why)
 {
@@ -35,7 +36,8 @@ namespace
 [[noreturn]] void usage()
 {
 	std::fprintf(stderr, "usage: ornic_verify --client DEV:GID[:rxe]"
-			     " --server DEV:GID[:rxe] [GROUP|TEST]...\n"
+			     " --server DEV:GID[:rxe] [--few-mtus]"
+			     " [GROUP|TEST]...\n"
 			     "       ornic_verify --gtest_list_tests\n");
 	std::exit(2);
 }
@@ -58,6 +60,8 @@ arguments parse(int argc, char **argv)
 			a.client = value();
 		else if (arg == "--server")
 			a.server = value();
+		else if (arg == "--few-mtus")
+			verify::few_mtus = true;
 		else if (arg.starts_with("-"))
 			usage();
 		else

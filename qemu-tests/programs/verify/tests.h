@@ -15,6 +15,8 @@ struct ports {
 class verify : public testing::Test {
 public:
 	static const ports *opened;
+	/* Of path MTUs, 1024 and the largest do. */
+	static bool few_mtus;
 
 protected:
 	const ports &on = *opened;
