@@ -96,7 +96,9 @@ litmus: $(BUILD)/sim/ornic_litmus
 
 sim_cc := $(sort $(wildcard kunit/sim/*.cc))
 sim_obj := $(call objects,sim,$(engine_c) $(harness_c) $(sim_cc))
-simsan_obj := $(call objects,simsan,$(engine_c) $(harness_c) $(sim_cc))
+# The sanitized engine, which ornic-nic has as well
+engine_san := $(call objects,simsan,$(engine_c))
+simsan_obj := $(engine_san) $(call objects,simsan,$(harness_c) $(sim_cc))
 
 $(BUILD)/sim/%.o: %.c
 	@mkdir -p $(@D)
@@ -132,7 +134,7 @@ sim: $(BUILD)/sim/ornic_sim $(BUILD)/simsan/ornic_sim
 
 spin_src := $(sort $(wildcard kunit/spin/*.c kunit/spin/*.cc))
 replay_obj := $(call objects,sim,$(engine_c) $(harness_c) $(spin_src))
-replaysan_obj := $(call objects,simsan,$(engine_c) $(harness_c) $(spin_src))
+replaysan_obj := $(engine_san) $(call objects,simsan,$(harness_c) $(spin_src))
 
 $(BUILD)/sim/ornic_replay: $(replay_obj)
 	$(call host_say,LD)$(CXX) -o $@ $^ -lz

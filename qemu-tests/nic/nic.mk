@@ -12,7 +12,6 @@ nic_test_cc := $(sort $(wildcard qemu-tests/nic/test/*.cc))
 nic_inc := -Iuapi -Idriver -Iqemu-tests/nic
 nic_cxx := -std=c++20 -fno-exceptions -fno-rtti -g -MMD -MP $(nic_inc) \
 	-DORNIC_VERSION='"$(VERSION)"' $(host_warn) -Werror
-nic_objects = $(call objects,$(1),$(engine_c) $(nic_cc))
 
 nic: $(BUILD)/nic/ornic-nic $(BUILD)/nicsan/ornic-nic
 programs: $(BUILD)/nic/ornic-nic
@@ -27,7 +26,7 @@ $(BUILD)/nic/%.o: %.cc
 
 $(BUILD)/nic/qemu-tests/nic/options.o $(BUILD)/nicsan/qemu-tests/nic/options.o: VERSION
 
-$(BUILD)/nic/ornic-nic: $(call nic_objects,nic)
+$(BUILD)/nic/ornic-nic: $(call objects,nic,$(engine_c) $(nic_cc))
 	$(call host_say,LD)$(CXX) $(LDFLAGS) -o $@ $^ -lz -lseccomp
 
 install-nic: $(BUILD)/nic/ornic-nic
@@ -39,19 +38,18 @@ uninstall-nic:
 	rm -f $(DESTDIR)/usr/bin/ornic-nic \
 		$(DESTDIR)/usr/share/man/man1/ornic-nic.1
 
-$(BUILD)/nicsan/%.o: %.c
-	@mkdir -p $(@D)
-	$(call host_say,CC)$(CC) $(host_c) -O1 $(host_san) -c -o $@ $<
+# They compile in half of the time so.
+$(BUILD)/nicsan/qemu-tests/nic/test/%.o: nic_test_flags := -O0
 
 $(BUILD)/nicsan/%.o: %.cc
 	@mkdir -p $(@D)
-	$(call host_say,CXX)$(CXX) $(nic_cxx) -O1 $(host_san) -c -o $@ $<
+	$(call host_say,CXX)$(CXX) $(nic_cxx) -O1 $(host_san) $(nic_test_flags) -c -o $@ $<
 
-$(BUILD)/nicsan/ornic-nic: $(call nic_objects,nicsan)
+$(BUILD)/nicsan/ornic-nic: $(call objects,nicsan,$(nic_cc)) $(engine_san)
 	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lz -lseccomp
 
 $(BUILD)/nicsan/nic-test: $(call objects,nicsan,$(nic_test_cc) \
-		$(filter-out %/main.cc,$(nic_cc)) $(engine_c))
+		$(filter-out %/main.cc,$(nic_cc))) $(engine_san)
 	$(call host_say,LD)$(CXX) $(host_san) -o $@ $^ -lgtest -lz -lseccomp -pthread
 
 nic-test: $(BUILD)/nicsan/nic-test $(BUILD)/nicsan/ornic-nic

@@ -17,7 +17,7 @@ endif
 
 $(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cc
 	@mkdir -p $(@D)
-	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX \
+	$(CXX) -std=c++20 -O2 -g1 -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX \
 		$(mpi_flags) $< $$($(PKG_CONFIG) --libs ompi-c) -o $@
 
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cc)
@@ -29,7 +29,7 @@ verify_objects := $(verify_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.
 
 $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
 	@mkdir -p $(@D)
-	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -Werror $(CPPFLAGS) -c $< \
+	$(CXX) -std=c++20 -O2 -g1 -Wall -Wextra -Werror $(CPPFLAGS) -c $< \
 		-o $@
 
 $(BUILD)/programs/ornic_verify: $(verify_objects)
