@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Responses of the responder: READ responses, atomics, and what is repeated. */
-#include "engine/proto.h"
 #include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
@@ -358,24 +357,6 @@ static void resp_tx_ack_passes_requests(struct kunit *test)
 	expect_sent(test, fix, ORNIC_OP_ACK);
 }
 
-/* IBTA C9-116: a NAK that waits for the port, until what it names has come, is none. */
-static void resp_tx_nak_is_news(struct kunit *test)
-{
-	struct ornic_fixture *fix = open_fix(test);
-	struct ornic_th *th = fix->pair.a;
-
-	th->tx_window = 0;
-	inject_write(fix, ORNIC_REORDER_STEP + 9, false);
-	inject_write(fix, 0, false);
-	th->tx_window = 1;
-	ornic_th_kick(&fix->a);
-	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), ACK);
-	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
-	inject_write(fix, ORNIC_REORDER_STEP + 9, false);
-	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix), NAK(ORNIC_NAK_PSN_SEQ));
-	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 1));
-}
-
 static const struct turns_row {
 	const char *desc;
 	u32 tx_window, budget;
@@ -602,7 +583,6 @@ static struct kunit_case resp_tx_cases[] = {
 	KUNIT_CASE(resp_tx_ack_waits_for_port),
 	KUNIT_CASE(resp_tx_no_ack_behind_later_read),
 	KUNIT_CASE_PARAM(resp_tx_ack_passes_requests, passes_gen_params),
-	KUNIT_CASE(resp_tx_nak_is_news),
 	KUNIT_CASE_PARAM(resp_tx_takes_turns, turns_gen_params),
 	KUNIT_CASE(resp_tx_gets_room_of_responses),
 	KUNIT_CASE_PARAM(resp_tx_too_many_reads, many_gen_params),

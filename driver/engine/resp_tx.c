@@ -269,17 +269,6 @@ static bool ack_keeps_order(const struct ornic_rq *rq)
 	return rq->reads_out || !rq->selective;
 }
 
-/* A sequence NAK had to wait, and its gap was filled: the peer is not to go back. */
-static void renew_nak(struct ornic_qp *qp)
-{
-	struct ornic_rq *rq = &qp->rq;
-
-	if (unlikely(rq->syndrome_due ==
-		     (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ)) &&
-	    rq->psn_due != rq->epsn)
-		ornic_resp_ack(qp, ornic_psn_add(rq->epsn, ORNIC_PSN_MASK));
-}
-
 enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
@@ -311,7 +300,6 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		if (ornic_backoff_on(&rq->backoff, ctx->now) ||
 		    (ack_keeps_order(rq) && !has_room(ctx, qp)))
 			return ORNIC_RUN_WAIT;
-		renew_nak(qp);
 		if (!send_ack(ctx, qp, rq->syndrome_due, rq->psn_due))
 			return ORNIC_RUN_WAIT;
 		WRITE_ONCE(rq->ack_due, false);
