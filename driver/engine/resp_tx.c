@@ -16,12 +16,14 @@
 static_assert(ORNIC_REORDER_WINDOW / 8 <= ORNIC_SACK_MAX);
 
 /*
- * A response acknowledges all before it (IBTA 9.7.5). An ACK that is older is of no use, and
- * rxe takes it for the end of a READ response that it lacks a part of.
+ * A response acknowledges all before it (IBTA 9.7.5). rxe takes an ACK that is older for the
+ * end of a READ response that it lacks a part of. A selective peer does not, and may lack
+ * the response.
  */
 static void forget_older_ack(struct ornic_rq *rq, u32 psn)
 {
-	if ((rq->syndrome_due & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_ACK &&
+	if (!rq->selective &&
+	    (rq->syndrome_due & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_ACK &&
 	    ornic_psn_diff(psn, rq->psn_due) > 0)
 		WRITE_ONCE(rq->ack_due, false);
 }
