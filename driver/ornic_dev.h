@@ -85,6 +85,9 @@ struct ornic_ib_dev {
 
 	struct work_struct flush_work; /* for kernel users after a failure */
 
+	/* ib_core removes its clients, or has removed them */
+	bool disabled;
+
 	/* Not `rdma link delete`; under the lifetime lock of ornic_main.c */
 	bool bus_unregisters;
 };

@@ -61,7 +61,7 @@ int ornic_event_target_reopen(struct xarray *table,
 	return ret == -EBUSY ? -EIO : ret;
 }
 
-static void target_put(struct ornic_event_target *target)
+void ornic_event_target_put(struct ornic_event_target *target)
 {
 	if (refcount_dec_and_test(&target->ref))
 		complete(&target->idle);
@@ -75,7 +75,7 @@ void ornic_event_target_close(struct xarray *table,
 			      struct ornic_event_target *target)
 {
 	xa_erase(table, target->num);
-	target_put(target);
+	ornic_event_target_put(target);
 	wait_for_completion(&target->idle);
 }
 
@@ -91,6 +91,21 @@ static struct ornic_event_target *target_get(struct xarray *table, u32 num)
 	if (target && refcount_inc_not_zero(&target->ref))
 		return target;
 	return NULL;
+}
+
+/*
+ * The object of that number is not destroyed until ornic_event_target_put().
+ * Returns NULL if there is none.
+ */
+struct ornic_event_target *ornic_event_target_hold(struct xarray *table,
+						   u32 num)
+{
+	struct ornic_event_target *target;
+
+	rcu_read_lock();
+	target = target_get(table, num);
+	rcu_read_unlock();
+	return target;
 }
 
 /*
@@ -176,14 +191,12 @@ void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn)
 {
 	struct ornic_event_target *target;
 
-	rcu_read_lock();
-	target = target_get(&dev->cqs, cqn);
-	rcu_read_unlock();
+	target = ornic_event_target_hold(&dev->cqs, cqn);
 	if (!target)
 		return;
 	if (needs_flush(dev, target->obj))
 		cq_completed(target);
-	target_put(target);
+	ornic_event_target_put(target);
 }
 
 void ornic_event_fatal(struct ornic_ib_dev *dev)
@@ -255,7 +268,7 @@ out_unlock:
 
 	if (target) {
 		event_deliver(target, type);
-		target_put(target);
+		ornic_event_target_put(target);
 	}
 }
 EXPORT_SYMBOL_GPL(ornic_event);

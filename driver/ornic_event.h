@@ -11,7 +11,7 @@ struct xarray;
 
 /* The CQ, QP or SRQ that an event is for. */
 struct ornic_event_target {
-	refcount_t ref; /* one for the object, one for each running handler */
+	refcount_t ref; /* one for the object, one for each user of it */
 	struct completion idle; /* completed with the last reference */
 	u32 num; /* CQN, QPN or SRQN */
 	/* struct ib_cq, ib_qp or ib_srq, valid while a reference is held */
@@ -29,6 +29,9 @@ int ornic_event_target_reopen(struct xarray *table,
 void ornic_event_target_close(struct xarray *table,
 			      struct ornic_event_target *target);
 void ornic_event_target_free(struct ornic_event_target *target);
+struct ornic_event_target *ornic_event_target_hold(struct xarray *table,
+						   u32 num);
+void ornic_event_target_put(struct ornic_event_target *target);
 void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn);
 void ornic_event_fatal(struct ornic_ib_dev *dev);
 

@@ -38,6 +38,7 @@
 #include "ornic_srq.h"
 #include "ornic_ucontext.h"
 #include "ornic_verbs.h"
+#include "pci/pci_main.h"
 
 /* Protects bus->dev and ornic_ib_dev.bus_unregisters of all devices. */
 static DEFINE_MUTEX(lifetime_lock);
@@ -60,6 +61,13 @@ static void dealloc_driver(struct ib_device *ibdev)
 	if (!dev->bus_unregisters && bus->ops->removing)
 		bus->ops->removing(bus);
 	mutex_unlock(&lifetime_lock);
+}
+
+/* Called before clients are added, also to a device that has changed its net. */
+static int enable_driver(struct ib_device *ibdev)
+{
+	WRITE_ONCE(to_odev(ibdev)->disabled, false);
+	return 0;
 }
 
 /* clang-format off */
@@ -97,6 +105,7 @@ static const struct ib_device_ops ornic_ops = {
 	.destroy_srq = ornic_ib_destroy_srq,
 	.detach_mcast = ornic_ib_detach_mcast,
 	.disassociate_ucontext = ornic_ib_disassociate_ucontext,
+	.enable_driver = enable_driver,
 	.fill_res_cq_entry = ornic_ib_fill_res_cq_entry,
 	.fill_res_mr_entry = ornic_ib_fill_res_mr_entry,
 	.fill_res_qp_entry = ornic_ib_fill_res_qp_entry,
@@ -291,6 +300,64 @@ void ornic_unregister(struct ornic_bus *bus)
 	put_device(&dev->ibdev.dev);
 }
 EXPORT_SYMBOL_GPL(ornic_unregister);
+
+/*
+ * The driver as a client of its own devices. ib_core removes clients in the
+ * reverse order of their registration. ib_uverbs, which this module needs, was
+ * registered earlier, so programs still have their QPs in client_remove().
+ */
+
+static int client_add(struct ib_device *ibdev)
+{
+	return ibdev->ops.alloc_ucontext == ornic_ib_alloc_ucontext ?
+		       0 :
+		       -EOPNOTSUPP;
+}
+
+static void client_remove(struct ib_device *ibdev, void *data)
+{
+	struct ornic_ib_dev *dev = to_odev(ibdev);
+
+	WRITE_ONCE(dev->disabled, true);
+	ornic_ib_flush_users(dev);
+}
+
+static struct ib_client client = {
+	.name = "ornic",
+	.add = client_add,
+	.remove = client_remove,
+	/* Also without kernel users. */
+	.no_kverbs_req = true,
+};
+
+static int __init ornic_init(void)
+{
+	int ret;
+
+	ret = ib_register_client(&client);
+	if (ret)
+		return ret;
+	if (IS_ENABLED(CONFIG_PCI))
+		ret = ornic_pci_register();
+	if (ret)
+		goto err_client;
+	return 0;
+
+err_client:
+	ib_unregister_client(&client);
+	return ret;
+}
+
+/* After its devices: other modules that have some depend on this one. */
+static void __exit ornic_exit(void)
+{
+	if (IS_ENABLED(CONFIG_PCI))
+		ornic_pci_unregister();
+	ib_unregister_client(&client);
+}
+
+module_init(ornic_init);
+module_exit(ornic_exit);
 
 MODULE_AUTHOR("The ornic developers");
 MODULE_DESCRIPTION("Driver of the open RDMA NIC ornic");

@@ -403,6 +403,31 @@ static bool forget_completions(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 	return true;
 }
 
+/*
+ * Complete what processes have posted, before ib_uverbs destroys their objects
+ * because the device goes away. Nothing completes afterwards, but the memory of
+ * their CQs stays. A QP that is created or reset meanwhile is flushed when it
+ * is destroyed.
+ */
+void ornic_ib_flush_users(struct ornic_ib_dev *dev)
+{
+	struct ornic_event_target *target;
+	unsigned long num;
+	void *entry;
+
+	xa_for_each(&dev->qps, num, entry) {
+		if (ornic_is_dead(dev))
+			return;
+		target = ornic_event_target_hold(&dev->qps, num);
+		if (!target)
+			continue;
+		if (!ornic_ib_qp_is_kernel(to_oqp(target->obj)))
+			ornic_ib_qp_flush(to_oqp(target->obj));
+		ornic_event_target_put(target);
+		cond_resched();
+	}
+}
+
 int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
@@ -410,6 +435,8 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	bool forgotten;
 	int ret;
 
+	if (READ_ONCE(dev->disabled) && !ornic_ib_qp_is_kernel(qp))
+		ornic_ib_qp_flush(qp);
 	if (qp->kicks)
 		ornic_kick_set_del(qp->kicks, ibqp->qp_num);
 	ornic_event_target_close(&dev->qps, qp->target);

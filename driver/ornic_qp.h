@@ -11,6 +11,7 @@
 
 struct ornic_kick_set;
 struct ornic_event_target;
+struct ornic_ib_dev;
 struct ornic_ib_ucontext;
 
 struct ornic_ib_qp {
@@ -62,5 +63,7 @@ static inline bool ornic_ib_qp_is_datagram(const struct ornic_ib_qp *qp)
 }
 
 void ornic_ib_qp_reset(struct ornic_ib_qp *qp);
+void ornic_ib_qp_flush(struct ornic_ib_qp *qp);
+void ornic_ib_flush_users(struct ornic_ib_dev *dev);
 
 #endif /* ORNIC_QP_H */

@@ -277,6 +277,22 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return ret;
 }
 
+/* Complete all that is posted, IBTA 10.3.1.7. */
+void ornic_ib_qp_flush(struct ornic_ib_qp *qp)
+{
+	const struct ornic_qp_params params = {
+		.mask = ORNIC_QPM_STATE,
+		.state = IB_QPS_ERR,
+	};
+	struct ornic_ib_dev *dev = to_odev(qp->ibqp.device);
+
+	mutex_lock(&qp->lock);
+	if (qp->state != IB_QPS_ERR &&
+	    !ornic_cmd_modify_qp(dev, qp->ibqp.qp_num, &params))
+		WRITE_ONCE(qp->state, IB_QPS_ERR);
+	mutex_unlock(&qp->lock);
+}
+
 static void fill_attr(struct ornic_ib_qp *qp,
 		      const struct ornic_qp_params *params,
 		      struct ib_qp_attr *attr)

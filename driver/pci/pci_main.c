@@ -18,6 +18,7 @@
 #include "pci/pci_dev.h"
 #include "pci/pci_eq.h"
 #include "pci/pci_life.h"
+#include "pci/pci_main.h"
 #include "pci/pci_netdev.h"
 
 #define VENDOR_ID PCI_VENDOR_ID_REDHAT_QUMRANET
@@ -426,4 +427,12 @@ static struct pci_driver pci_driver = {
 	.driver.pm = pm_sleep_ptr(&pm_ops),
 };
 
-module_pci_driver(pci_driver);
+int ornic_pci_register(void)
+{
+	return pci_register_driver(&pci_driver);
+}
+
+void ornic_pci_unregister(void)
+{
+	pci_unregister_driver(&pci_driver);
+}

@@ -13,8 +13,8 @@ watch_events()
 # watches PID: the process has opened the asynchronous events
 watches() { find "/proc/$1/fd" -lname "*infinibandevent*" | grep -q .; }
 
-# saw_fatal: the device has raised a fatal event, the only notification of programs
-# that poll: their WQEs never complete.
+# saw_fatal: the device has raised a fatal event. If it failed, this is the only
+# notification of programs: their WQEs never complete.
 saw_fatal() { grep -qi 'catastrophic\|fatal' events || [ ! -e "/proc/$watch_pid/exe" ]; }
 
 # end_traffic: stop start_traffic and watch_events; fails if a process hangs

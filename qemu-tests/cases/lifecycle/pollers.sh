@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will remove the device under programs that only poll, by `rdma link delete`,
+# with its netdev, and with its module: what they have posted is flushed, so they end by
+# themselves.
+
+limit=200
+
+# shellcheck source=qemu-tests/lib/pollers.sh
+. /ornic/qemu-tests/lib/pollers.sh
+
+requires()
+{
+	need_ornic
+	need ibv_rc_pingpong ib_send_bw
+}
+
+# remove_under COMMAND...: start the programs, remove the device, wait for them
+remove_under()
+{
+	echo "$*"
+	start_pollers
+	timeout $((20 * SCALE)) "$@" || fail "hangs: $*"
+	pollers_told
+	wait_until 10 link_gone
+}
+
+link_gone() { [ ! -e /sys/class/infiniband/srv0 ]; }
+
+run()
+{
+	topology loop
+	remove_under rdma link delete srv0
+	add_link srv0 veth-srv
+	family_of_both 4
+	remove_under rmmod ornic_soft
+	modprobe ornic_soft
+	add_link srv0 veth-srv
+	family_of_both 4
+	pingpong ibv_rc_pingpong -n 50
+	remove_under ip link delete veth-srv
+}
