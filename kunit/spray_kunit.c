@@ -176,7 +176,7 @@ static u32 path_of(struct ornic_fixture *fix, u32 n, u64 now)
 	struct ornic_qp *qp = qp_of(fix);
 	struct ornic_path own;
 
-	ornic_spray_path(&ctx, qp, true, &own);
+	ornic_spray_path(&ctx, qp, true, info.psn, &own);
 	ornic_spray_sent(&ctx, qp, true, &info);
 	return qp->spray->requests.at;
 }
@@ -280,6 +280,28 @@ static void spray_keeps_one_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_up(fix), 1);
 }
 
+/* A peer that may keep nothing: one path, and another one each time all goes again. */
+static void spray_goes_back_elsewhere(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_paths(test, PATHS);
+	u32 used = 0, first, at = 0, i, n;
+
+	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_YES;
+	send_many(fix, &at, 6, 0, 0);
+	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_FULL;
+	qp_of(fix)->sq.acked = PSN;
+	for (i = 0; i < PATHS; i++) {
+		first = path_of(fix, 0, 0);
+		used |= 1u << first;
+		for (n = 1; n < 6; n++)
+			KUNIT_EXPECT_EQ(test, path_of(fix, n, 0), first);
+	}
+	KUNIT_EXPECT_EQ(test, used, (1u << PATHS) - 1);
+	for (i = 0; i < PATHS; i++)
+		KUNIT_EXPECT_EQ(test, qp_of(fix)->spray->requests.path[i].lost,
+				0);
+}
+
 static void spray_has_bounds(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paths(test, ORNIC_SPRAY_MOST);
@@ -302,16 +324,18 @@ static void spray_has_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path_of(fix, 1, 0), 0);
 }
 
-static struct kunit_case spray_cases[] = { KUNIT_CASE(spray_takes_all_ports),
-					   KUNIT_CASE_PARAM(spray_leaves_alone,
-							    alone_gen_params),
-					   KUNIT_CASE(spray_of_responses),
-					   KUNIT_CASE(spray_of_refused_packets),
-					   KUNIT_CASE(spray_leaves_a_dead_path),
-					   KUNIT_CASE(spray_after_many_writes),
-					   KUNIT_CASE(spray_keeps_one_path),
-					   KUNIT_CASE(spray_has_bounds),
-					   {} };
+static struct kunit_case spray_cases[] = {
+	KUNIT_CASE(spray_takes_all_ports),
+	KUNIT_CASE_PARAM(spray_leaves_alone, alone_gen_params),
+	KUNIT_CASE(spray_of_responses),
+	KUNIT_CASE(spray_of_refused_packets),
+	KUNIT_CASE(spray_leaves_a_dead_path),
+	KUNIT_CASE(spray_after_many_writes),
+	KUNIT_CASE(spray_keeps_one_path),
+	KUNIT_CASE(spray_goes_back_elsewhere),
+	KUNIT_CASE(spray_has_bounds),
+	{}
+};
 
 static struct kunit_suite spray_suite = {
 	.name = "ornic_spray",

@@ -640,13 +640,13 @@ void ornic_spare_move(struct ornic_qp *qp, u64 peer);
 void ornic_spray_start(struct ornic_qp *qp);
 
 /*
- * sq for a request, rq for a response, of a QP that may spray: the path of the next
- * packet, which is written to @own if it is not that of the QP; and the port has taken
- * the packet.
+ * sq for a request, rq for a response, of a QP that may spray: the path of the packet of
+ * @psn, which is written to @own if it is not that of the QP; and the port has taken the
+ * packet.
  */
 noinline const struct ornic_path *ornic_spray_path(const struct ornic_ctx *ctx,
 						   struct ornic_qp *qp,
-						   bool request,
+						   bool request, u32 psn,
 						   struct ornic_path *own);
 noinline void ornic_spray_sent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			       bool request, const struct ornic_txinfo *info);

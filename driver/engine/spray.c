@@ -225,23 +225,41 @@ static u32 psns_of(const struct ornic_qp *qp, const struct ornic_txinfo *info)
 	}
 }
 
-/* The direction, if it is sprayed now: only to a peer that can bear it. */
+/* The direction, if the peer can bear it. */
 static struct ornic_spray_dir *active_dir(struct ornic_qp *qp, bool request)
 {
+	u8 selective = qp->sq.selective;
+
 	if (request)
-		return qp->sq.selective == ORNIC_SELECTIVE_YES ?
+		return selective == ORNIC_SELECTIVE_YES ||
+				       selective == ORNIC_SELECTIVE_FULL ?
 			       &qp->spray->requests :
 			       NULL;
 	return qp->rq.selective ? &qp->spray->responses : NULL;
 }
 
+/*
+ * A peer that may keep nothing gets all in order, along one path: the next one each time
+ * the oldest PSN goes, as the last one may be dead.
+ */
+static bool is_in_order(const struct ornic_qp *qp, bool request)
+{
+	return request && qp->sq.selective == ORNIC_SELECTIVE_FULL;
+}
+
 const struct ornic_path *ornic_spray_path(const struct ornic_ctx *ctx,
 					  struct ornic_qp *qp, bool request,
-					  struct ornic_path *own)
+					  u32 psn, struct ornic_path *own)
 {
 	struct ornic_spray_dir *dir = active_dir(qp, request);
-	u32 i = dir ? next_path(qp->spray, dir, ctx->now) : 0;
+	u32 i;
 
+	if (!dir)
+		return &qp->path;
+	if (is_in_order(qp, request) && psn != qp->sq.acked)
+		i = dir->at;
+	else
+		i = next_path(qp->spray, dir, ctx->now);
 	if (!i)
 		return &qp->path;
 	*own = qp->path;
@@ -255,7 +273,8 @@ void ornic_spray_sent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_spray_dir *dir = active_dir(qp, request);
 	u32 npkts = psns_of(qp, info);
 
-	if (!dir || !npkts)
+	/* Where all goes again it is not known what was lost. */
+	if (!dir || !npkts || is_in_order(qp, request))
 		return;
 	if (goes_again(dir, info->psn))
 		note_lost(qp->spray, dir, info->psn, ctx->now);

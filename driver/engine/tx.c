@@ -72,7 +72,7 @@ static noinline int send_sprayed(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	const struct ornic_path *path;
 	int err;
 
-	path = ornic_spray_path(ctx, qp, request, &own);
+	path = ornic_spray_path(ctx, qp, request, info->psn, &own);
 	err = send_frame(qp, path, info, payload);
 	/* What the port refuses goes again, and is not lost. */
 	if (!err)
