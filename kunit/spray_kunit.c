@@ -253,6 +253,20 @@ static void spray_after_many_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spray->responses.path[0].lost, 2);
 }
 
+/* At any rate: a packet each 20 ms. */
+static void spray_leaves_slowly(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_paths(test, PATHS);
+	u32 at = 0, i;
+
+	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_YES;
+	for (i = 0; i < 16 * PATHS; i++)
+		send_many(fix, &at, 1, 0, i * 20 * MS);
+	for (; i < 32 * PATHS && !qp_of(fix)->spray->requests.path[2].down; i++)
+		send_many(fix, &at, 1, 4, i * 20 * MS);
+	KUNIT_EXPECT_TRUE(test, qp_of(fix)->spray->requests.path[2].down);
+}
+
 static u32 count_up(struct ornic_fixture *fix)
 {
 	u32 up = 0, i;
@@ -331,6 +345,7 @@ static struct kunit_case spray_cases[] = {
 	KUNIT_CASE(spray_of_refused_packets),
 	KUNIT_CASE(spray_leaves_a_dead_path),
 	KUNIT_CASE(spray_after_many_writes),
+	KUNIT_CASE(spray_leaves_slowly),
 	KUNIT_CASE(spray_keeps_one_path),
 	KUNIT_CASE(spray_goes_back_elsewhere),
 	KUNIT_CASE(spray_has_bounds),

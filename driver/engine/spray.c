@@ -19,7 +19,10 @@
 #define PORT_STEP 0x391u
 /* Fewer lost packets than these are no sign. */
 #define FEW_LOST 4
-/* After so many packets, or ns, the counts of all paths are halved. */
+/*
+ * After so many packets, or ns in which each path had FEW_LOST, the counts of all paths
+ * are halved. A slow connection would forget each loss before the next one otherwise.
+ */
 #define HALVE_AFTER 1024
 #define HALVE_NS 8000000ull
 /* A trial is of so many packets, and takes so long, ns. */
@@ -195,7 +198,8 @@ static bool goes_again(const struct ornic_spray_dir *dir, u32 psn)
 }
 
 /* The packet of @psn, and of @npkts PSNs from there on, takes the path @dir->at. */
-static void note_sent(struct ornic_spray_dir *dir, u32 psn, u32 npkts, u64 now)
+static void note_sent(struct ornic_spray_dir *dir, u32 paths, u32 psn,
+		      u32 npkts, u64 now)
 {
 	u32 end = ornic_psn_add(psn, npkts), n;
 
@@ -208,7 +212,8 @@ static void note_sent(struct ornic_spray_dir *dir, u32 psn, u32 npkts, u64 now)
 	dir->used = true;
 	dir->path[dir->at].sent++;
 	if (++dir->total >= HALVE_AFTER ||
-	    ornic_since(now, dir->halved_at) >= HALVE_NS)
+	    (dir->total >= FEW_LOST * paths &&
+	     ornic_since(now, dir->halved_at) >= HALVE_NS))
 		halve_counts(dir, now);
 }
 
@@ -278,5 +283,5 @@ void ornic_spray_sent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	if (goes_again(dir, info->psn))
 		note_lost(qp->spray, dir, info->psn, ctx->now);
-	note_sent(dir, info->psn, npkts, ctx->now);
+	note_sent(dir, qp->spray->n, info->psn, npkts, ctx->now);
 }
