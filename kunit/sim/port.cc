@@ -82,7 +82,7 @@ private:
 	bool make();
 	bool make_flow(u32 i);
 	void post(flow &f, u32 i);
-	void poll(ornic_th_cq &cq);
+	bool poll(ornic_th_cq &cq);
 	void touch(u32 host);
 	void leave(u32 host, ornic_th_frame *f);
 	void at_switch(bytes data);
@@ -212,8 +212,10 @@ void network::post(flow &f, u32 i)
 	}
 }
 
-void network::poll(ornic_th_cq &cq)
+// True if messages were posted.
+bool network::poll(ornic_th_cq &cq)
 {
+	bool any = false;
 	ornic_cqe cqe;
 
 	while (ornic_th_poll(&cq, &cqe)) {
@@ -225,7 +227,9 @@ void network::poll(ornic_th_cq &cq)
 		flows_[i].done++;
 		note_victim(flows_[i]);
 		post(flows_[i], i);
+		any = true;
 	}
+	return any;
 }
 
 // Something happened to @host: let it work, and take what it sends.
@@ -243,7 +247,7 @@ void network::touch(u32 host)
 			at(link_free_[host],
 			   [this, host, f] { leave(host, f); });
 		}
-		poll(host ? cqs_[host - 1] : hub_cq_);
+		any |= poll(host ? cqs_[host - 1] : hub_cq_);
 	} while (any);
 }
 
