@@ -8,7 +8,7 @@
 #define MTU 1024u
 #define WINDOW 64u
 
-/* An RC requester with more to send, and samples that are made up. */
+/* An RC requester, and samples that are made up. */
 struct delay_fixture {
 	struct ornic_fixture *fix;
 	struct ornic_qp *qp;
@@ -16,7 +16,7 @@ struct delay_fixture {
 	struct ornic_ctx ctx;
 };
 
-static void open_delay(struct kunit *test, struct delay_fixture *d)
+static void prepare_delay(struct kunit *test, struct delay_fixture *d)
 {
 	struct ornic_th *th;
 
@@ -27,14 +27,20 @@ static void open_delay(struct kunit *test, struct delay_fixture *d)
 	d->qp = ornic_qp_lookup(&th->eng->dev, d->fix->a.qpn);
 	ornic_rcu_read_unlock();
 	d->sq = &d->qp->sq;
+	memset(&d->ctx, 0, sizeof(d->ctx));
+	d->ctx.dev = &th->eng->dev;
+	d->ctx.now = 1000 * MS;
+}
+
+/* It has more to send. */
+static void open_delay(struct kunit *test, struct delay_fixture *d)
+{
+	prepare_delay(test, d);
 	ornic_fix_post(&d->fix->a, &d->fix->am, NULL, ORNIC_WQE_SEND, 0, 0,
 		       64 * MTU);
 	ornic_fix_drain(d->fix);
 	KUNIT_ASSERT_NE(test, d->sq->cur, d->sq->fetched);
 	d->sq->window = WINDOW;
-	memset(&d->ctx, 0, sizeof(d->ctx));
-	d->ctx.dev = &th->eng->dev;
-	d->ctx.now = 1000 * MS;
 }
 
 /* What was just sent took @us. */
@@ -72,6 +78,15 @@ static void one_late_sample_is_noise(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 0);
 	take_sample(&d, 9000);
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+}
+
+/* @n packets go again, one by one. */
+static void lose(struct delay_fixture *d, u32 n)
+{
+	if (!d->sq->delay.resent)
+		d->sq->delay.resent_psn = d->sq->max_psn;
+	while (n--)
+		ornic_delay_resent(&d->ctx, d->qp, 1);
 }
 
 static const struct cut_row {
@@ -136,11 +151,14 @@ static void next_cut_after_many_packets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 4);
 }
 
-/* Below one packet there is time between packets, at most 16 round trips. */
+/*
+ * Below one packet there is time between packets, at most 16 round trips and a half more
+ * or less, so that flows do not send in step.
+ */
 static void windows_below_a_packet(struct kunit *test)
 {
 	struct delay_fixture d;
-	u64 now;
+	u64 now, first;
 
 	open_delay(test, &d);
 	take_sample(&d, 20);
@@ -150,11 +168,14 @@ static void windows_below_a_packet(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, d.sq->delay.spread);
 	KUNIT_EXPECT_FALSE(test, ornic_delay_hold(&d.ctx, d.qp));
 	now = d.ctx.now;
-	d.ctx.now = now + 16 * MS - 1;
+	first = d.sq->delay.next - now;
+	d.ctx.now = now + 8 * MS - 1;
 	KUNIT_EXPECT_TRUE(test, ornic_delay_hold(&d.ctx, d.qp));
-	KUNIT_EXPECT_EQ(test, d.sq->backoff.until, now + 16 * MS);
-	d.ctx.now = now + 16 * MS;
+	KUNIT_EXPECT_EQ(test, d.sq->backoff.until, now + first);
+	d.ctx.now = now + 24 * MS;
+	d.sq->psn = ornic_psn_add(d.sq->psn, 1);
 	KUNIT_EXPECT_FALSE(test, ornic_delay_hold(&d.ctx, d.qp));
+	KUNIT_EXPECT_NE(test, d.sq->delay.next - d.ctx.now, first);
 	/* Switched off at run time. */
 	ornic_engine_cc_set(d.fix->pair.a->eng, ORNIC_CC_RTT_ENABLE, 0);
 	KUNIT_EXPECT_FALSE(test, ornic_delay_hold(&d.ctx, d.qp));
@@ -174,7 +195,7 @@ static void not_below_a_packet_for_one_message(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, d.sq->delay.spread);
 }
 
-/* A quarter of a packet in a round trip, and an eighth more while queues are short. */
+/* An eighth of a packet for a window, but not while the RTT is above the target. */
 static void window_grows_below_the_target(struct kunit *test)
 {
 	struct delay_fixture d;
@@ -184,27 +205,86 @@ static void window_grows_below_the_target(struct kunit *test)
 	samples(&d, 1000, 2);
 	d.sq->rtt.last = 400 * US;
 	ornic_delay_widen(&d.ctx, d.qp, WINDOW / 2, 512);
-	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 64);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 32);
 	ornic_delay_widen(&d.ctx, d.qp, WINDOW / 2 - 1, 512);
-	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 64);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 32);
 	d.sq->rtt.last = 501 * US;
 	ornic_delay_widen(&d.ctx, d.qp, 1, 512);
-	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 64);
-	d.sq->rtt.last = 20 * US;
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 32);
+	/* Before there is a sample nothing is known. */
+	d.sq->rtt.last = 0;
 	ornic_delay_widen(&d.ctx, d.qp, 1, 512);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 32);
+}
+
+/* Also an eighth of the window from the fifth short RTT in a row on, up to the limit. */
+static void growth_is_fast_on_an_idle_path(struct kunit *test)
+{
+	struct delay_fixture d;
+	u32 i;
+
+	open_delay(test, &d);
+	take_sample(&d, 20);
+	samples(&d, 1000, 2);
+	d.sq->rtt.last = 249 * US;
+	for (i = 0; i < 4; i++)
+		ornic_delay_widen(&d.ctx, d.qp, 32, 512);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 32 * 256 + 4 * 32);
+	ornic_delay_widen(&d.ctx, d.qp, 32, 512);
 	KUNIT_EXPECT_EQ(test, d.sq->window, 36);
 	ornic_delay_widen(&d.ctx, d.qp, 36, 38);
 	KUNIT_EXPECT_EQ(test, d.sq->window, 38);
+	d.sq->rtt.last = 250 * US;
+	ornic_delay_widen(&d.ctx, d.qp, 38, 512);
+	d.sq->rtt.last = 249 * US;
+	ornic_delay_widen(&d.ctx, d.qp, 38, 512);
+	KUNIT_EXPECT_EQ(test, d.sq->window, 38);
+}
+
+/* A window of a quarter of a packet is acknowledged in four round trips. */
+static void growth_is_the_same_in_a_time(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	take_sample(&d, 20);
+	samples(&d, 1000, 2 * 8);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 64);
+	d.sq->rtt.last = 400 * US;
+	ornic_delay_widen(&d.ctx, d.qp, 1, 512);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 64 + 4 * 32);
+}
+
+/* Two ACKs for a window that was cut, so that packets are sent all the time. */
+static void acks_for_half_a_window(struct kunit *test)
+{
+	struct ornic_fixture *fix;
+	struct delay_fixture d;
+	u32 i;
+
+	prepare_delay(test, &d);
+	fix = d.fix;
+	d.sq->window = 16;
+	take_sample(&d, 20);
+	samples(&d, 1000, 2);
+	KUNIT_ASSERT_EQ(test, d.sq->window, 8);
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 16 * MTU);
+	for (i = 1; i <= 8; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.ack_req, i % 4 == 0);
+	}
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 }
 
 static const struct off_row {
 	const char *desc;
-	bool disabled, marks, rate, noisy, lost, is_long;
+	bool disabled, marks, rate, sprayed, overtaken, lost, is_long;
 } off_rows[] = {
 	{ .desc = "not enabled", .disabled = true },
 	{ .desc = "marks come back", .marks = true },
 	{ .desc = "CNPs come", .rate = true },
-	{ .desc = "samples of all sizes", .noisy = true },
+	{ .desc = "packets take several paths", .sprayed = true },
+	{ .desc = "an ACK was overtaken", .overtaken = true },
 	{ .desc = "something was lost", .lost = true },
 	{ .desc = "a long path", .is_long = true },
 };
@@ -214,12 +294,17 @@ KUNIT_ARRAY_PARAM_DESC(off, off_rows, desc);
 static void rtt_does_not_count(struct kunit *test)
 {
 	const struct off_row *row = test->param_value;
+	struct ornic_spray spray = { .n = 2 };
 	struct delay_fixture d;
 	u32 i;
 
 	open_delay(test, &d);
 	if (!row->is_long)
 		take_sample(&d, 20);
+	if (row->sprayed)
+		d.qp->spray = &spray;
+	if (row->overtaken)
+		d.sq->delay.reorder_until = d.ctx.now + 1000 * MS;
 	ornic_engine_cc_set(d.fix->pair.a->eng, ORNIC_CC_RTT_ENABLE,
 			    !row->disabled);
 	d.sq->marks.on = row->marks;
@@ -230,30 +315,143 @@ static void rtt_does_not_count(struct kunit *test)
 		d.sq->rtt.psn = d.sq->max_psn;
 		d.sq->rtt.clean = !row->lost;
 		d.sq->rtt.smooth = 3 * MS;
-		d.sq->rtt.var = row->noisy ? MS : 0;
+		d.sq->rtt.var = 0;
 		ornic_delay_sample(&d.ctx, d.qp, 3 * MS);
 	}
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
 	d.qp->cc.paced = false;
+	d.qp->spray = NULL;
 }
 
-/* If no cut makes the RTT shorter, the window is what it was, for ten seconds. */
+/* RTTs that vary are those of a queue that many share: they count as others do. */
+static void variance_is_not_noise(struct kunit *test)
+{
+	struct delay_fixture d;
+	u32 i;
+
+	open_delay(test, &d);
+	take_sample(&d, 20);
+	for (i = 0; i < 2; i++) {
+		d.sq->rtt.var = MS;
+		take_sample(&d, 1000 + 1000 * i);
+	}
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+}
+
+/*
+ * If 16 cuts in 200 ms do not make the RTT shorter, the window is what it was, for ten
+ * seconds or until the RTT is three times as long.
+ */
 static void cuts_in_vain_end(struct kunit *test)
 {
 	struct delay_fixture d;
 
 	open_delay(test, &d);
 	take_sample(&d, 20);
-	samples(&d, 1900, 2 * 23);
+	samples(&d, 1900, 2 * 20);
 	KUNIT_EXPECT_EQ(test, d.sq->window, 1);
+	d.ctx.now += 130 * MS;
 	samples(&d, 1900, 2);
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
 	KUNIT_EXPECT_FALSE(test, d.sq->delay.spread);
+	samples(&d, 1900, 4);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	d.ctx.now += 9900 * MS;
 	samples(&d, 1900, 2);
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	samples(&d, 5800, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 0);
 	d.ctx.now += 10000 * MS;
 	samples(&d, 1900, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 4);
+	KUNIT_EXPECT_NE(test, d.sq->delay.cwnd, 0);
+}
+
+/* A queue that empties at times is one, however long it is in between. */
+static void cuts_with_effect_go_on(struct kunit *test)
+{
+	struct delay_fixture d;
+	u32 i;
+
+	open_delay(test, &d);
+	for (i = 0; i < 8; i++) {
+		samples(&d, 400, 5);
+		samples(&d, 1900, 2 * 15);
+	}
+	KUNIT_EXPECT_EQ(test, d.sq->window, 1);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.off_until, 0);
+}
+
+/*
+ * If the least RTT is long, it is tried after 32 of them whether four cuts make it
+ * shorter; if not, the path is long.
+ */
+static void long_path_is_tried(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	samples(&d, 3000, 32);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	samples(&d, 3000, 1);
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+	samples(&d, 3000, 2 * 3);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 16);
+	samples(&d, 3000, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.cwnd, 0);
+	samples(&d, 8900, 100);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	samples(&d, 9100, 2);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+}
+
+/* So is one of more than the target where nothing was lost for a second. */
+static void clean_path_is_tried(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	samples(&d, 800, 32);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	samples(&d, 800, 1 + 2 * 4);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+	KUNIT_EXPECT_NE(test, d.sq->delay.off_until, 0);
+	/* As if it was connected again. */
+	ornic_delay_reset(d.sq);
+	d.sq->window = WINDOW;
+	lose(&d, 1);
+	samples(&d, 800, 2);
+	KUNIT_EXPECT_LT(test, d.sq->window, WINDOW);
+	samples(&d, 800, 2 * 4);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.off_until, 0);
+}
+
+/* An RTT that is far above the least one is that of a queue. */
+static void queue_on_a_long_path(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	samples(&d, 3000, 32);
+	samples(&d, 4000, 2 * 8);
+	KUNIT_EXPECT_EQ(test, d.sq->window, 1);
+	KUNIT_EXPECT_TRUE(test, d.sq->delay.spread);
+}
+
+/* After heavy loss a long RTT is that of a full queue, though none was shorter. */
+static void full_queue_is_no_long_path(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	take_sample(&d, 3000);
+	lose(&d, WINDOW);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+	samples(&d, 3000, 2 * 8);
+	KUNIT_EXPECT_EQ(test, d.sq->window, 1);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.off_until, 0);
 }
 
 /* More than half of what is sent goes again: the window is halved without samples. */
@@ -262,15 +460,48 @@ static void heavy_loss_is_congestion(struct kunit *test)
 	struct delay_fixture d;
 
 	open_delay(test, &d);
-	d.sq->delay.resent_psn = d.sq->max_psn;
-	ornic_delay_resent(&d.ctx, d.qp, 32);
-	d.sq->max_psn = ornic_psn_add(d.sq->max_psn, 32);
+	lose(&d, 40);
+	d.sq->max_psn = ornic_psn_add(d.sq->max_psn, WINDOW - 41);
 	ornic_delay_resent(&d.ctx, d.qp, 1);
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
 	/* A tenth is noise. */
 	d.sq->max_psn = ornic_psn_add(d.sq->max_psn, 180);
-	ornic_delay_resent(&d.ctx, d.qp, 20);
+	lose(&d, 20);
 	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW / 2);
+}
+
+/* One request for many packets is one loss, though all of them go again. */
+static void lost_read_request_is_one_loss(struct kunit *test)
+{
+	struct delay_fixture d;
+
+	open_delay(test, &d);
+	d.sq->delay.resent_psn = d.sq->max_psn;
+	d.sq->max_psn = ornic_psn_add(d.sq->max_psn, 56);
+	ornic_delay_resent(&d.ctx, d.qp, WINDOW);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.resent, 0);
+	KUNIT_EXPECT_EQ(test, d.sq->window, WINDOW);
+}
+
+/* ACKs keep their order where packets do; the last one may come twice. */
+static void overtaken_acks_are_noticed(struct kunit *test)
+{
+	struct ornic_fixture *fix;
+	struct delay_fixture d;
+	u32 i;
+
+	prepare_delay(test, &d);
+	fix = d.fix;
+	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 16 * MTU);
+	ornic_fix_drain(fix);
+	for (i = 0; i < 2; i++)
+		ornic_fix_respond(fix, ORNIC_OP_ACK,
+				  ornic_psn_add(ORNIC_FIX_PSN, 5),
+				  ORNIC_AETH_ACK, 0, 0);
+	KUNIT_EXPECT_EQ(test, d.sq->delay.reorder_until, 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, ornic_psn_add(ORNIC_FIX_PSN, 4),
+			  ORNIC_AETH_ACK, 0, 0);
+	KUNIT_EXPECT_GT(test, d.sq->delay.reorder_until, fix->pair.a->now);
 }
 
 /* A READ is requested in pieces that the window holds, and comes as a whole. */
@@ -310,9 +541,20 @@ static struct kunit_case delay_cases[] = {
 	KUNIT_CASE(windows_below_a_packet),
 	KUNIT_CASE(not_below_a_packet_for_one_message),
 	KUNIT_CASE(window_grows_below_the_target),
+	KUNIT_CASE(growth_is_fast_on_an_idle_path),
+	KUNIT_CASE(growth_is_the_same_in_a_time),
+	KUNIT_CASE(acks_for_half_a_window),
 	KUNIT_CASE_PARAM(rtt_does_not_count, off_gen_params),
+	KUNIT_CASE(variance_is_not_noise),
 	KUNIT_CASE(cuts_in_vain_end),
+	KUNIT_CASE(cuts_with_effect_go_on),
+	KUNIT_CASE(long_path_is_tried),
+	KUNIT_CASE(clean_path_is_tried),
+	KUNIT_CASE(queue_on_a_long_path),
+	KUNIT_CASE(full_queue_is_no_long_path),
 	KUNIT_CASE(heavy_loss_is_congestion),
+	KUNIT_CASE(lost_read_request_is_one_loss),
+	KUNIT_CASE(overtaken_acks_are_noticed),
 	KUNIT_CASE(reads_in_smaller_pieces),
 	{}
 };

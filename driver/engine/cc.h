@@ -37,7 +37,7 @@ struct ornic_engine;
 	P(INITIAL_ALPHA, rp_initial_alpha_value, 1023, 1, 1023) /* of 1024 */ \
 	P(RTT_ENABLE, rp_rtt_enable, 0, 0, 1)		/* the RTT changes windows */ \
 	P(RTT_TARGET, rp_rtt_target, 500, 1, 131071)	/* us */ \
-	P(RTT_AI, rp_rtt_ai, 64, 1, 4096)		/* of 256 packets, in an RTT */ \
+	P(RTT_AI, rp_rtt_ai, 32, 1, 4096)		/* of 256 packets, in an RTT */ \
 	P(RTT_BETA, rp_rtt_beta, 25, 1, 100)		/* percent that go at the target */ \
 	P(RTT_MIN_DEC_FAC, rp_rtt_min_dec_fac, 50, 1, 100) /* percent that are left, at least */ \
 	P(NP_ENABLE, np_enable, 1, 0, 1)		/* tell the peer of marks */ \
@@ -120,15 +120,24 @@ struct ornic_cc_window {
 struct ornic_delay {
 	u32 cwnd; /* the window in packets / 256; 0 = was never cut */
 	u32 end; /* samples of what was sent before it are older than the last cut */
+	u8 ack_early; /* an ACK is asked for so many packets earlier than otherwise */
+	u8 nshort; /* windows in a row with a short RTT, up to a limit */
+	u8 ncalm; /* samples in a row below the target, up to a limit */
 	bool spread; /* the window is less than a packet: @next counts */
 	u64 next; /* when the next packet may go, ns */
-	u32 nseries; /* cuts in a row */
-	u32 first; /* @cwnd before them */
+	u32 ncuts; /* in a row that have not made the RTT shorter, ... */
+	u32 first; /* ... @cwnd before them, ... */
+	u64 first_rtt; /* ... what the RTT was, ns ... */
+	u64 first_at; /* ... and when that was, ns */
 	u32 resent; /* packets that went again, ... */
-	u64 crowded_until; /* there was heavy loss not long ago, ns */
 	u32 resent_psn; /* ... and max_psn when that was 0 */
+	u64 lossy_until; /* something was lost not long ago, ns */
+	u64 crowded_until; /* there was heavy loss not long ago, ns */
+	u64 untried_until; /* until then a long RTT is taken for that of the path, ns */
+	u64 off_rtt; /* cuts do not make the RTT shorter than this, ns: ... */
+	u64 off_until; /* ... it does not count until then, ns */
+	u64 reorder_until; /* an ACK was overtaken not long ago, ns */
 	u64 before; /* the last sample, ns; 0 = none, or it does not count */
-	u64 off_until; /* until then the RTT does not count, ns */
 	u64 base; /* least RTT of the last seconds, ns; 0 = none so far */
 	u64 base_next; /* ... since the period began that ends at ... */
 	u64 base_until; /* ... this time, ns */

@@ -19,6 +19,20 @@ void ornic_delay_sample(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 void ornic_delay_resent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			u32 npkts);
 
+/*
+ * True if a response with @psn was overtaken by one to a later request. ACKs of one QP
+ * keep their order unless the path reorders; the last one may be repeated.
+ */
+static inline bool ornic_delay_is_overtaken(const struct ornic_sq *sq, u32 psn)
+{
+	return ornic_psn_diff(psn, sq->acked) < -1;
+}
+
+/* @pkt was overtaken. */
+noinline void ornic_delay_overtaken(const struct ornic_ctx *ctx,
+				    struct ornic_sq *sq,
+				    const struct ornic_pkt *pkt);
+
 /* The window was cut before, and @gain PSNs are acknowledged; up to @most. */
 noinline void ornic_delay_widen(const struct ornic_ctx *ctx,
 				struct ornic_qp *qp, u32 gain, u32 most);

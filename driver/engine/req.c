@@ -125,7 +125,7 @@ static bool wants_ack_within(const struct ornic_sq *sq)
 	u32 out = ornic_psn_diff(sq->psn, sq->acked) + 1;
 
 	return sq->probe || window_is_full(sq, out) ||
-	       sq->unacked_pkts + 1 >= ORNIC_ACK_INTERVAL;
+	       sq->unacked_pkts + 1 + sq->delay.ack_early >= ORNIC_ACK_INTERVAL;
 }
 
 /*

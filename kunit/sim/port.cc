@@ -168,6 +168,9 @@ bool network::make()
 			return false;
 		if (!t_.marks_at)
 			ornic_engine_cc_set(th->eng, ORNIC_CC_RTT_ENABLE, 1);
+		if (t_.rtt_target)
+			ornic_engine_cc_set(th->eng, ORNIC_CC_RTT_TARGET,
+					    t_.rtt_target);
 		hosts_.push_back(th);
 	}
 	link_free_.resize(hosts_.size());

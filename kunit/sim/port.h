@@ -17,6 +17,7 @@ struct incast {
 	u32 flows = 1;
 	u32 marks_at =
 		0; // packets in the queue; 0: none is marked, the RTT counts
+	u32 rtt_target = 0; // us; 0: the initial value
 	u32 limit = 4096; // packets in the queue; what comes then is dropped
 	bool victim = false; // the last one has small messages, one at a time
 	bool late = false; // the last one begins in the middle of the warm-up
