@@ -88,7 +88,8 @@ void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->rtt.congested = took > timeout / 8;
 	if (took > timeout / 4 && sq->window > ORNIC_LATE_WINDOW)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
-	ornic_delay_sample(ctx, qp, took);
+	if (unlikely(READ_ONCE(qp->dev->cc_param[ORNIC_CC_RTT_ENABLE])))
+		ornic_delay_sample(ctx, qp, took);
 }
 
 /*
