@@ -294,6 +294,33 @@ static void spray_keeps_one_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_up(fix), 1);
 }
 
+/* A requester that repeats what it had an ACK for has not got it. */
+static void spray_leaves_a_path_of_acks(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_paths(test, PATHS);
+	struct ornic_spray_dir *dir = &qp_of(fix)->spray->responses;
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_WRITE_ONLY,
+		.ack_req = true,
+		.selective = ORNIC_BTH_SELECTIVE,
+		.va = fix->am.iova,
+		.rkey = fix->am.key,
+		.dma_len = 8,
+	};
+	u32 i;
+
+	for (i = 0; i < 16 * PATHS && !dir->path[2].down; i++) {
+		info.psn = ornic_psn_add(PSN, i);
+		ornic_th_inject(&fix->a, &info, fix->buf, 8);
+		if (dir->at == 2)
+			ornic_th_inject(&fix->a, &info, fix->buf, 8);
+	}
+	KUNIT_EXPECT_TRUE(test, dir->path[2].down);
+	KUNIT_EXPECT_FALSE(test, dir->path[1].down);
+	KUNIT_EXPECT_FALSE(test, dir->path[3].down);
+	ornic_fix_drain(fix);
+}
+
 /* A peer that may keep nothing: one path, and another one each time all goes again. */
 static void spray_goes_back_elsewhere(struct kunit *test)
 {
@@ -348,6 +375,7 @@ static struct kunit_case spray_cases[] = {
 	KUNIT_CASE(spray_leaves_slowly),
 	KUNIT_CASE(spray_keeps_one_path),
 	KUNIT_CASE(spray_goes_back_elsewhere),
+	KUNIT_CASE(spray_leaves_a_path_of_acks),
 	KUNIT_CASE(spray_has_bounds),
 	{}
 };

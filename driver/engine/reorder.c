@@ -283,6 +283,8 @@ static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	block = block_of(ahead, pkt->psn);
 	if (block->has & bit_of(pkt->psn)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
+		if (unlikely(qp->spray))
+			ornic_spray_unheard(ctx, qp);
 		return false;
 	}
 	kept = copy_of(ctx, qp, pkt);

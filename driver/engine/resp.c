@@ -490,6 +490,8 @@ static enum ornic_verdict check_psn(const struct ornic_ctx *ctx,
 	if (diff < 0) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
 		ornic_reorder_duplicate(ctx, qp, r->psn);
+		if (unlikely(qp->spray) && r->pkt)
+			ornic_spray_unheard(ctx, qp);
 		if (r->pkt && r->flags & ORNIC_OPF_HAS_RESPONSE)
 			return ornic_xrc_lacks_srq(qp, r) ? ORNIC_RESP_DROP :
 							    ornic_replay(qp, r);

@@ -5,9 +5,10 @@
  * is that of the QP itself. Only packets to a peer that keeps and places what overtakes
  * are sprayed.
  *
- * What is sent again was lost on the path of its last packet. A path on which half of
- * the packets are lost, and more than on others, is left; from time to time a few packets
- * try it again. One path always stays, as there is none to compare it with.
+ * What is sent again was lost on the path of its last packet, and the last ACK on its
+ * own if the requester repeats what it was for. A path on which half of the packets are
+ * lost, and more than on others, is left; from time to time a few packets try it again.
+ * One path always stays, as there is none to compare it with.
  */
 #include "proto.h"
 
@@ -49,6 +50,7 @@ static void forget_dir(struct ornic_spray_dir *dir)
 {
 	memset(dir, 0, sizeof(*dir));
 	memset(dir->of, NONE, sizeof(dir->of));
+	dir->ack = NONE;
 }
 
 void ornic_spray_start(struct ornic_qp *qp)
@@ -101,11 +103,10 @@ static void leave_path(struct ornic_spray_path *path, u64 now)
 		path->fails++;
 }
 
-/* The packet of @psn goes again. */
+/* A packet was lost on the path @of, if that is one. */
 static void note_lost(const struct ornic_spray *spray,
-		      struct ornic_spray_dir *dir, u32 psn, u64 now)
+		      struct ornic_spray_dir *dir, u8 of, u64 now)
 {
-	u8 of = dir->of[psn % ORNIC_SPRAY_PSNS];
 	struct ornic_spray_path *path;
 
 	if (of >= spray->n)
@@ -187,6 +188,16 @@ static u32 next_path(const struct ornic_spray *spray,
 	return dir->at;
 }
 
+/* A packet has taken the path @dir->at, one of @paths. */
+static void count_packet(struct ornic_spray_dir *dir, u32 paths, u64 now)
+{
+	dir->path[dir->at].sent++;
+	if (++dir->total >= HALVE_AFTER ||
+	    (dir->total >= FEW_LOST * paths &&
+	     ornic_since(now, dir->halved_at) >= HALVE_NS))
+		halve_counts(dir, now);
+}
+
 /*
  * Was the packet of @psn sent before? Others have moved the PSNs on since the last one of
  * this direction, perhaps by half of all.
@@ -210,14 +221,10 @@ static void note_sent(struct ornic_spray_dir *dir, u32 paths, u32 psn,
 	if (!goes_again(dir, psn) || ornic_psn_diff(end, dir->high) > 0)
 		dir->high = end;
 	dir->used = true;
-	dir->path[dir->at].sent++;
-	if (++dir->total >= HALVE_AFTER ||
-	    (dir->total >= FEW_LOST * paths &&
-	     ornic_since(now, dir->halved_at) >= HALVE_NS))
-		halve_counts(dir, now);
+	count_packet(dir, paths, now);
 }
 
-/* PSNs that the packet stands for; 0: it is not sent again if it is lost. */
+/* PSNs that the packet stands for; 0: the requester shows if it was lost. */
 static u32 psns_of(const struct ornic_qp *qp, const struct ornic_txinfo *info)
 {
 	switch (info->opcode & ~ORNIC_TRANSPORT_MASK) {
@@ -276,12 +283,27 @@ void ornic_spray_sent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      bool request, const struct ornic_txinfo *info)
 {
 	struct ornic_spray_dir *dir = active_dir(qp, request);
-	u32 npkts = psns_of(qp, info);
+	u32 npkts = psns_of(qp, info), at = info->psn % ORNIC_SPRAY_PSNS;
 
 	/* Where all goes again it is not known what was lost. */
-	if (!dir || !npkts || is_in_order(qp, request))
+	if (!dir || is_in_order(qp, request))
 		return;
+	if (!npkts) {
+		dir->ack = (u8)dir->at;
+		count_packet(dir, qp->spray->n, ctx->now);
+		return;
+	}
 	if (goes_again(dir, info->psn))
-		note_lost(qp->spray, dir, info->psn, ctx->now);
+		note_lost(qp->spray, dir, dir->of[at], ctx->now);
 	note_sent(dir, qp->spray->n, info->psn, npkts, ctx->now);
+}
+
+void ornic_spray_unheard(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_spray_dir *dir = active_dir(qp, false);
+
+	if (!dir)
+		return;
+	note_lost(qp->spray, dir, dir->ack, ctx->now);
+	dir->ack = NONE;
 }

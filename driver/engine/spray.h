@@ -8,6 +8,9 @@
 
 #include "env.h"
 
+struct ornic_ctx;
+struct ornic_qp;
+
 #define ORNIC_SPRAY_MOST 16 /* paths */
 /* PSNs whose paths are remembered: as many as may be outstanding, a power of two. */
 #define ORNIC_SPRAY_PSNS (1 << 15)
@@ -27,6 +30,7 @@ struct ornic_spray_dir {
 	u32 at; /* the path that was used last */
 	u32 total; /* packets since the counts were halved, ... */
 	u64 halved_at; /* ... ns */
+	u8 ack; /* path of the last ACK or NAK, if it may be lost; else >= n */
 	bool used; /* a packet was sent */
 	u32 high; /* if @used: one past the highest PSN that was */
 	struct ornic_spray_path path[ORNIC_SPRAY_MOST];
@@ -40,5 +44,9 @@ struct ornic_spray {
 	struct ornic_spray_dir requests;
 	struct ornic_spray_dir responses;
 };
+
+/* rq, of a QP that may spray: the peer has sent again what it had an ACK or NAK for. */
+noinline void ornic_spray_unheard(const struct ornic_ctx *ctx,
+				  struct ornic_qp *qp);
 
 #endif /* ORNIC_ENGINE_SPRAY_H */
