@@ -294,7 +294,7 @@ KUNIT_ARRAY_PARAM_DESC(off, off_rows, desc);
 static void rtt_does_not_count(struct kunit *test)
 {
 	const struct off_row *row = test->param_value;
-	struct ornic_spray spray = { .n = 2 };
+	static struct ornic_spray spray = { .n = 2 }; /* too large for a stack */
 	struct delay_fixture d;
 	u32 i;
 
