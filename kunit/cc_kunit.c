@@ -23,16 +23,6 @@ static void set(struct kunit *test, struct ornic_th *th,
 	KUNIT_ASSERT_EQ(test, ornic_engine_cc_set(th->eng, which, value), 0);
 }
 
-static struct ornic_qp *qp_of(const struct ornic_th_qp *q)
-{
-	struct ornic_qp *qp;
-
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&q->th->eng->dev, q->qpn);
-	ornic_rcu_read_unlock();
-	return qp;
-}
-
 /* ECN and DSCP of the frame that a sent last. */
 static u8 tclass(const struct ornic_fixture *fix)
 {
@@ -255,8 +245,8 @@ static struct ornic_fixture *open_paced(struct kunit *test, u8 type)
 
 	set(test, fix->pair.a, ORNIC_CC_FIRST_RATE, 100);
 	cnp(fix);
-	KUNIT_EXPECT_TRUE(test, qp_of(&fix->a)->cc.paced);
-	KUNIT_EXPECT_EQ(test, qp_of(&fix->a)->cc.rate, 50049);
+	KUNIT_EXPECT_TRUE(test, ornic_fix_qp(&fix->a)->cc.paced);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->cc.rate, 50049);
 	return fix;
 }
 
@@ -342,7 +332,7 @@ static void rate_that_is_measured_asks_no_more(struct kunit *test)
 	u32 asked = 0;
 
 	cnp(fix);
-	KUNIT_EXPECT_EQ(test, qp_of(&fix->a)->cc.rate, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->cc.rate, 0);
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       16 * MTU);
 	while (ornic_fix_sent(fix))
@@ -379,7 +369,7 @@ static void rate_is_shared(struct kunit *test)
 static void rate_is_measured(struct kunit *test)
 {
 	struct ornic_fixture *fix = ornic_suite_open_lone(test, UC);
-	struct ornic_cc *cc = &qp_of(&fix->a)->cc;
+	struct ornic_cc *cc = &ornic_fix_qp(&fix->a)->cc;
 	struct ornic_th *th = fix->pair.a;
 	u32 i;
 
@@ -411,7 +401,7 @@ static void rate_is_measured(struct kunit *test)
 static void rate_is_cut_once(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paced(test, RC);
-	struct ornic_cc *cc = &qp_of(&fix->a)->cc;
+	struct ornic_cc *cc = &ornic_fix_qp(&fix->a)->cc;
 	u32 rate = cc->rate;
 
 	fix->pair.a->now += 3 * US;
@@ -427,7 +417,7 @@ static void rate_is_cut_once(struct kunit *test)
 static void rate_has_a_floor(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paced(test, UC);
-	struct ornic_cc *cc = &qp_of(&fix->a)->cc;
+	struct ornic_cc *cc = &ornic_fix_qp(&fix->a)->cc;
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
 	u32 i;
@@ -449,7 +439,7 @@ static void rate_has_a_floor(struct kunit *test)
 static void rate_grows(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paced(test, UC);
-	struct ornic_cc *cc = &qp_of(&fix->a)->cc;
+	struct ornic_cc *cc = &ornic_fix_qp(&fix->a)->cc;
 	struct ornic_th *th = fix->pair.a;
 	u32 i, last = cc->rate;
 
@@ -470,7 +460,7 @@ static void rate_grows(struct kunit *test)
 static void rate_does_not_grow_at_rest(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paced(test, UC);
-	struct ornic_cc *cc = &qp_of(&fix->a)->cc;
+	struct ornic_cc *cc = &ornic_fix_qp(&fix->a)->cc;
 	u32 rate = cc->rate, i;
 
 	for (i = 0; i < 20; i++) {
@@ -486,7 +476,7 @@ static void rate_does_not_grow_at_rest(struct kunit *test)
 static void rate_ends_with_the_connection(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paced(test, RC);
-	struct ornic_qp *qp = qp_of(&fix->a);
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 
 	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
 	KUNIT_EXPECT_FALSE(test, qp->cc.paced);
@@ -514,7 +504,7 @@ static void cnp_is_ignored(struct kunit *test)
 	/* With payload. */
 	ornic_fix_respond(fix, ORNIC_CNP, 0, 0, fix->buf, 4);
 	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_RX_MALFORMED), 1);
-	KUNIT_EXPECT_FALSE(test, qp_of(&fix->a)->cc.paced);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_qp(&fix->a)->cc.paced);
 	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
 	cnp(fix);
 	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_RX_NO_QP), 1);
@@ -527,7 +517,7 @@ static void cnp_to_a_datagram_qp(struct kunit *test)
 
 	cnp(fix);
 	KUNIT_EXPECT_EQ(test, stat(fix->pair.a, ORNIC_STAT_RX_NO_QP), 1);
-	KUNIT_EXPECT_FALSE(test, qp_of(&fix->a)->cc.paced);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_qp(&fix->a)->cc.paced);
 }
 
 static const u64 cc_optional = BIT_ULL(ORNIC_STAT_CC_RX_CE_PKTS) |
@@ -592,7 +582,7 @@ static void run_write(struct kunit *test, struct ornic_fixture *fix)
 static void becn_narrows_the_window(struct kunit *test)
 {
 	struct ornic_fixture *fix = ornic_suite_open(test, ORNIC_FIX_WIRE, RC);
-	struct ornic_sq *sq = &qp_of(&fix->a)->sq;
+	struct ornic_sq *sq = &ornic_fix_qp(&fix->a)->sq;
 	struct marker m = {};
 	u32 i, before;
 
@@ -664,7 +654,7 @@ static void becn_of_a_standard_peer(struct kunit *test)
 				     .syndrome = ACK,
 				     .becn = true };
 	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
-	struct ornic_sq *sq = &qp_of(&fix->a)->sq;
+	struct ornic_sq *sq = &ornic_fix_qp(&fix->a)->sq;
 
 	ornic_fix_post(&fix->a, &fix->am, NULL, ORNIC_WQE_SEND, 0, 0, 8);
 	ornic_fix_drain(fix);

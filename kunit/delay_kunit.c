@@ -23,9 +23,7 @@ static void prepare_delay(struct kunit *test, struct delay_fixture *d)
 	d->fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	th = d->fix->pair.a;
 	ornic_engine_cc_set(th->eng, ORNIC_CC_RTT_ENABLE, 1);
-	ornic_rcu_read_lock();
-	d->qp = ornic_qp_lookup(&th->eng->dev, d->fix->a.qpn);
-	ornic_rcu_read_unlock();
+	d->qp = ornic_fix_qp(&d->fix->a);
 	d->sq = &d->qp->sq;
 	memset(&d->ctx, 0, sizeof(d->ctx));
 	d->ctx.dev = &th->eng->dev;
@@ -511,12 +509,9 @@ static void reads_in_smaller_pieces(struct kunit *test)
 		ornic_suite_open(test, ORNIC_FIX_WIRE, ORNIC_QPT_RC);
 	struct ornic_engine *eng = fix->pair.a->eng;
 	u64 before = ornic_engine_stat(fix->pair.b->eng, ORNIC_STAT_RX_PACKETS);
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 	struct ornic_cqe cqe;
-	struct ornic_qp *qp;
 
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&eng->dev, fix->a.qpn);
-	ornic_rcu_read_unlock();
 	qp->sq.window = 5;
 	qp->sq.delay.cwnd = 5 << 8;
 	qp->sq.probing = true;

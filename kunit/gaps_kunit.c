@@ -12,16 +12,6 @@
 #define MIDDLE ORNIC_OP_READ_RESP_MIDDLE
 #define LAST ORNIC_OP_READ_RESP_LAST
 
-static struct ornic_qp *qp_of(struct ornic_fixture *fix)
-{
-	struct ornic_qp *qp;
-
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
-	ornic_rcu_read_unlock();
-	return qp;
-}
-
 /* ---- The responder, replay.c --------------------------------------------------- */
 
 /* The peer asks for packets [@n, @n + @npkts) of the READ that begins at am. */
@@ -311,7 +301,7 @@ static void gaps_learn_to_wait(struct kunit *test)
 static void gaps_stop_waiting(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_reader(test);
-	struct ornic_gaps *gaps = &qp_of(fix)->sq.gaps;
+	struct ornic_gaps *gaps = &ornic_fix_qp(&fix->a)->sq.gaps;
 
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8 * MTU,
 		       2 * MTU);
@@ -333,7 +323,7 @@ static void gaps_stop_waiting(struct kunit *test)
 static void gaps_judge_soon_or_never(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_reader(test);
-	struct ornic_gaps *gaps = &qp_of(fix)->sq.gaps;
+	struct ornic_gaps *gaps = &ornic_fix_qp(&fix->a)->sq.gaps;
 	u32 i;
 
 	data(fix, 7, LAST, true);
@@ -511,10 +501,8 @@ static void gaps_look_at_sinks_only(struct kunit *test)
 	}
 	expect_request(test, fix, 2, 1);
 	data(fix, 16, ONLY, true);
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
+	qp = ornic_fix_qp(&fix->a);
 	sw = ornic_swqe(&qp->sq, 1);
-	ornic_rcu_read_unlock();
 	KUNIT_EXPECT_TRUE(test, ornic_gaps_has(&qp->sq, sw->first_psn));
 	/* Seen as a READ, it would be a newer one of the same memory. */
 	sw->kind = ORNIC_OPF_READ;

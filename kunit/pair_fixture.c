@@ -281,17 +281,21 @@ void ornic_fix_request(struct ornic_fixture *fix, u8 opcode, s32 n, u32 off,
 	ornic_th_run(fix->pair.a);
 }
 
-u64 ornic_fix_ack_timeout(const struct ornic_th_qp *q)
+struct ornic_qp *ornic_fix_qp(const struct ornic_th_qp *q)
 {
 	struct ornic_qp *qp;
-	u64 when = 0;
 
 	ornic_rcu_read_lock();
 	qp = ornic_qp_lookup(&q->th->eng->dev, q->qpn);
-	if (qp)
-		when = qp->sq.retry.ack_at;
 	ornic_rcu_read_unlock();
-	return when;
+	return qp;
+}
+
+u64 ornic_fix_ack_timeout(const struct ornic_th_qp *q)
+{
+	const struct ornic_qp *qp = ornic_fix_qp(q);
+
+	return qp ? qp->sq.retry.ack_at : 0;
 }
 
 /**

@@ -95,6 +95,9 @@ void ornic_fix_respond(struct ornic_fixture *fix, u8 opcode, u32 psn,
 void ornic_fix_request(struct ornic_fixture *fix, u8 opcode, s32 n, u32 off,
 		       u32 dma_len, u32 len);
 
+/* The engine's QP, NULL if there is none; the case is the one that could destroy it. */
+struct ornic_qp *ornic_fix_qp(const struct ornic_th_qp *qp);
+
 /* When the ACK timeout of @qp comes, ns; what is sent again before it is no retry. */
 u64 ornic_fix_ack_timeout(const struct ornic_th_qp *qp);
 

@@ -702,12 +702,9 @@ static void qp_reset_clears(struct kunit *test)
 {
 	const struct part_row *row = test->param_value;
 	struct ornic_fixture *fix = open_rts(test, RC);
-	struct ornic_qp *qp;
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 	u32 i;
 
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
-	ornic_rcu_read_unlock();
 	KUNIT_ASSERT_NOT_NULL(test, qp);
 	memset((u8 *)qp + row->at, 1, row->size);
 	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);

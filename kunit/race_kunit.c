@@ -98,21 +98,10 @@ static void open_fix(struct kunit *test, enum ornic_fix_kind kind)
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 }
 
-/* The engine's QP; the case that looks is the one that could destroy it. */
-static struct ornic_qp *find(const struct ornic_th_qp *qp)
-{
-	struct ornic_qp *found;
-
-	ornic_rcu_read_lock();
-	found = ornic_qp_lookup(&qp->th->eng->dev, qp->qpn);
-	ornic_rcu_read_unlock();
-	return found;
-}
-
 /* True if @qp can be worked on; else the second CPU comes back later. */
 static bool is_free(const struct ornic_th_qp *qp)
 {
-	const struct ornic_qp *found = find(qp);
+	const struct ornic_qp *found = ornic_fix_qp(qp);
 	bool free = !found || (!found->sq.lock.held && !found->rq.lock.held);
 
 	if (!free)
@@ -286,7 +275,7 @@ static void nothing_wrong(struct ornic_fixture *fix)
 static void overflow(struct ornic_fixture *fix)
 {
 	struct ornic_cq_record *rec = (struct ornic_cq_record *)fix->ascq.mem;
-	struct ornic_qp *qp = find(&fix->a);
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 
 	rec->consumer = cpu_to_le32(1000);
 	qp->sq.cq->overflow = true;
@@ -388,7 +377,7 @@ static void race_of_a_poll_and_the_end(struct kunit *test)
 		if (!end())
 			break;
 		KUNIT_EXPECT_EQ(test, race->status, 0);
-		KUNIT_EXPECT_NULL(test, find(&fix->a));
+		KUNIT_EXPECT_NULL(test, ornic_fix_qp(&fix->a));
 	}
 	KUNIT_EXPECT_GE(test, n, 3);
 	KUNIT_EXPECT_LT(test, n, POINTS);

@@ -48,12 +48,7 @@ static u64 stat(struct ornic_th *th, enum ornic_stat which)
 
 static struct ornic_sq *sq_of(struct ornic_fixture *fix)
 {
-	struct ornic_qp *qp;
-
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
-	ornic_rcu_read_unlock();
-	return &qp->sq;
+	return &ornic_fix_qp(&fix->a)->sq;
 }
 
 /* ---- RNR ------------------------------------------------------------------- */

@@ -10,19 +10,9 @@
 #define NONE 0xff
 #define US 1000ull
 
-static struct ornic_qp *qp_of(struct ornic_fixture *fix)
-{
-	struct ornic_qp *qp;
-
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
-	ornic_rcu_read_unlock();
-	return qp;
-}
-
 static u32 kept(struct ornic_fixture *fix)
 {
-	return qp_of(fix)->rq.ahead.n;
+	return ornic_fix_qp(&fix->a)->rq.ahead.n;
 }
 
 /* Bytes that the device has taken for what is out of order. */
@@ -159,7 +149,8 @@ static void reorder_leaves_room_for_others(struct kunit *test)
 		request(fix, i);
 	ornic_fix_drain(fix);
 	KUNIT_EXPECT_GE(test, kept(fix), 5);
-	KUNIT_EXPECT_LE(test, ornic_atomic_read(&qp_of(fix)->spare), 3300);
+	KUNIT_EXPECT_LE(test, ornic_atomic_read(&ornic_fix_qp(&fix->a)->spare),
+			3300);
 	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
 	KUNIT_EXPECT_EQ(test, spare(fix), (int)dev->spare_limit - 9000);
 	ornic_atomic_set(&dev->spare, 0);
@@ -170,7 +161,8 @@ static void reorder_leaves_room_for_other_peers(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_receiver(test, 1);
 	struct ornic_dev *dev = &fix->pair.a->eng->dev;
-	ornic_atomic_t *of_peer = &dev->spare_of_peer[qp_of(fix)->peer >> 56];
+	ornic_atomic_t *of_peer =
+		&dev->spare_of_peer[ornic_fix_qp(&fix->a)->peer >> 56];
 
 	ornic_atomic_set(&dev->spare, (int)dev->spare_limit / 2);
 	ornic_atomic_set(of_peer, (int)dev->spare_limit / 2 - 100);
@@ -268,7 +260,7 @@ static void reorder_learns_from_what_fits(struct kunit *test)
 	struct ornic_th *th = fix->pair.a;
 	u32 i;
 
-	qp_of(fix)->rq.ahead.late = 400 * US;
+	ornic_fix_qp(&fix->a)->rq.ahead.late = 400 * US;
 	request(fix, 1);
 	for (i = 0; i < ARRAY_SIZE(far); i++)
 		selective_request(fix, far[i]);
@@ -371,7 +363,7 @@ static void reorder_executes_by_and_by(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kept(fix), 0);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_SEQ_NAK_SENT),
 			1);
-	KUNIT_EXPECT_EQ(test, qp_of(fix)->rq.ahead.late, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->rq.ahead.late, 0);
 	ornic_fix_drain(fix);
 }
 
@@ -549,12 +541,7 @@ static enum ornic_th_verdict lose_first(struct ornic_th_pair *pair,
 /* b sends a sequence NAK when a packet is late by @ns. */
 static void set_late(struct ornic_fixture *fix, u64 ns)
 {
-	struct ornic_qp *qp;
-
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&fix->pair.b->eng->dev, fix->b.qpn);
-	qp->rq.ahead.late = ns;
-	ornic_rcu_read_unlock();
+	ornic_fix_qp(&fix->b)->rq.ahead.late = ns;
 }
 
 /*
@@ -614,7 +601,6 @@ static void reorder_probes_before_the_timeout(struct kunit *test)
 {
 	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	struct ornic_engine *eng = fix->pair.a->eng;
-	struct ornic_qp *qp;
 	u32 i;
 
 	/* A round trip of 20 us is measured. */
@@ -638,10 +624,7 @@ static void reorder_probes_before_the_timeout(struct kunit *test)
 				2 * i + 2);
 		ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 3 * i + 3, ACK, NULL,
 				  0);
-		ornic_rcu_read_lock();
-		qp = ornic_qp_lookup(&eng->dev, fix->a.qpn);
-		qp->sq.selective = ORNIC_SELECTIVE_YES;
-		ornic_rcu_read_unlock();
+		ornic_fix_qp(&fix->a)->sq.selective = ORNIC_SELECTIVE_YES;
 	}
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_TIMEOUTS), 0);
 }

@@ -9,16 +9,6 @@
 #define MS 1000000ull
 #define PATHS 4
 
-static struct ornic_qp *qp_of(struct ornic_fixture *fix)
-{
-	struct ornic_qp *qp;
-
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
-	ornic_rcu_read_unlock();
-	return qp;
-}
-
 static struct ornic_fixture *open_paths(struct kunit *test, u32 paths)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
@@ -159,8 +149,9 @@ static void spray_of_refused_packets(struct kunit *test)
 	}
 	ornic_fix_drain(fix);
 	for (i = 0; i < PATHS; i++)
-		KUNIT_EXPECT_LE(test, qp_of(fix)->spray->requests.path[i].lost,
-				1);
+		KUNIT_EXPECT_LE(
+			test,
+			ornic_fix_qp(&fix->a)->spray->requests.path[i].lost, 1);
 }
 
 /* ---- The law --------------------------------------------------------------------- */
@@ -173,7 +164,7 @@ static u32 path_of(struct ornic_fixture *fix, u32 n, u64 now)
 		.psn = ornic_psn_add(PSN, n),
 	};
 	struct ornic_ctx ctx = { .now = now };
-	struct ornic_qp *qp = qp_of(fix);
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 	struct ornic_path own;
 
 	ornic_spray_path(&ctx, qp, true, info.psn, &own);
@@ -200,7 +191,7 @@ static void spray_leaves_a_dead_path(struct kunit *test)
 	struct ornic_fixture *fix = open_paths(test, PATHS);
 	u32 at = 0, i;
 
-	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_YES;
+	ornic_fix_qp(&fix->a)->sq.selective = ORNIC_SELECTIVE_YES;
 	/* A third of the packets is lost everywhere: no path is worse. */
 	for (i = 0; i < 20; i++)
 		send_many(fix, &at, 64, 1u << i % PATHS, 0);
@@ -218,7 +209,8 @@ static void spray_leaves_a_dead_path(struct kunit *test)
 	send_many(fix, &at, 64, 4, 230 * MS);
 	send_many(fix, &at, 64, 0, 500 * MS);
 	send_many(fix, &at, 64, 0, 530 * MS);
-	KUNIT_EXPECT_FALSE(test, qp_of(fix)->spray->requests.path[2].down);
+	KUNIT_EXPECT_FALSE(test,
+			   ornic_fix_qp(&fix->a)->spray->requests.path[2].down);
 }
 
 /* More than half of all PSNs. */
@@ -231,9 +223,9 @@ static void spray_leaves_a_dead_path(struct kunit *test)
 static void spray_after_many_writes(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paths(test, PATHS);
-	struct ornic_spray *spray = qp_of(fix)->spray;
+	struct ornic_spray *spray = ornic_fix_qp(&fix->a)->spray;
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_READ_RESP_MIDDLE };
-	struct ornic_qp *qp = qp_of(fix);
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 	struct ornic_ctx ctx = { .now = 0 };
 	u32 i, n, lost;
 
@@ -259,12 +251,15 @@ static void spray_leaves_slowly(struct kunit *test)
 	struct ornic_fixture *fix = open_paths(test, PATHS);
 	u32 at = 0, i;
 
-	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_YES;
+	ornic_fix_qp(&fix->a)->sq.selective = ORNIC_SELECTIVE_YES;
 	for (i = 0; i < 16 * PATHS; i++)
 		send_many(fix, &at, 1, 0, i * 20 * MS);
-	for (; i < 32 * PATHS && !qp_of(fix)->spray->requests.path[2].down; i++)
+	for (; i < 32 * PATHS &&
+	       !ornic_fix_qp(&fix->a)->spray->requests.path[2].down;
+	     i++)
 		send_many(fix, &at, 1, 4, i * 20 * MS);
-	KUNIT_EXPECT_TRUE(test, qp_of(fix)->spray->requests.path[2].down);
+	KUNIT_EXPECT_TRUE(test,
+			  ornic_fix_qp(&fix->a)->spray->requests.path[2].down);
 }
 
 static u32 count_up(struct ornic_fixture *fix)
@@ -272,7 +267,7 @@ static u32 count_up(struct ornic_fixture *fix)
 	u32 up = 0, i;
 
 	for (i = 0; i < PATHS; i++)
-		up += !qp_of(fix)->spray->requests.path[i].down;
+		up += !ornic_fix_qp(&fix->a)->spray->requests.path[i].down;
 	return up;
 }
 
@@ -282,7 +277,7 @@ static void spray_keeps_one_path(struct kunit *test)
 	struct ornic_fixture *fix = open_paths(test, PATHS);
 	u32 at = 0, i;
 
-	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_YES;
+	ornic_fix_qp(&fix->a)->sq.selective = ORNIC_SELECTIVE_YES;
 	for (i = 0; i < 50; i++)
 		send_many(fix, &at, 64, 15, 0);
 	KUNIT_EXPECT_EQ(test, count_up(fix), PATHS);
@@ -298,7 +293,7 @@ static void spray_keeps_one_path(struct kunit *test)
 static void spray_leaves_a_path_of_acks(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paths(test, PATHS);
-	struct ornic_spray_dir *dir = &qp_of(fix)->spray->responses;
+	struct ornic_spray_dir *dir = &ornic_fix_qp(&fix->a)->spray->responses;
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_WRITE_ONLY,
 		.ack_req = true,
@@ -327,10 +322,10 @@ static void spray_goes_back_elsewhere(struct kunit *test)
 	struct ornic_fixture *fix = open_paths(test, PATHS);
 	u32 used = 0, first, at = 0, i, n;
 
-	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_YES;
+	ornic_fix_qp(&fix->a)->sq.selective = ORNIC_SELECTIVE_YES;
 	send_many(fix, &at, 6, 0, 0);
-	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_FULL;
-	qp_of(fix)->sq.acked = PSN;
+	ornic_fix_qp(&fix->a)->sq.selective = ORNIC_SELECTIVE_FULL;
+	ornic_fix_qp(&fix->a)->sq.acked = PSN;
 	for (i = 0; i < PATHS; i++) {
 		first = path_of(fix, 0, 0);
 		used |= 1u << first;
@@ -339,15 +334,16 @@ static void spray_goes_back_elsewhere(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, used, (1u << PATHS) - 1);
 	for (i = 0; i < PATHS; i++)
-		KUNIT_EXPECT_EQ(test, qp_of(fix)->spray->requests.path[i].lost,
-				0);
+		KUNIT_EXPECT_EQ(
+			test,
+			ornic_fix_qp(&fix->a)->spray->requests.path[i].lost, 0);
 }
 
 static void spray_has_bounds(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_paths(test, ORNIC_SPRAY_MOST);
 	struct ornic_engine *eng = fix->pair.a->eng;
-	struct ornic_spray *spray = qp_of(fix)->spray;
+	struct ornic_spray *spray = ornic_fix_qp(&fix->a)->spray;
 	u32 i, n;
 
 	for (i = 0; i < ORNIC_SPRAY_MOST; i++)
@@ -360,7 +356,7 @@ static void spray_has_bounds(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	KUNIT_EXPECT_EQ(test, spray->n, 0);
-	qp_of(fix)->sq.selective = ORNIC_SELECTIVE_YES;
+	ornic_fix_qp(&fix->a)->sq.selective = ORNIC_SELECTIVE_YES;
 	KUNIT_EXPECT_EQ(test, path_of(fix, 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, path_of(fix, 1, 0), 0);
 }

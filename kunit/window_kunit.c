@@ -15,16 +15,6 @@
 #define SELECTIVE ORNIC_BTH_SELECTIVE
 #define LONG 3000 /* packets */
 
-static struct ornic_qp *qp_of(struct ornic_fixture *fix)
-{
-	struct ornic_qp *qp;
-
-	ornic_rcu_read_lock();
-	qp = ornic_qp_lookup(&fix->pair.a->eng->dev, fix->a.qpn);
-	ornic_rcu_read_unlock();
-	return qp;
-}
-
 static int spare(struct ornic_fixture *fix)
 {
 	return ornic_atomic_read(&fix->pair.a->eng->dev.spare);
@@ -95,7 +85,7 @@ static void grow(struct ornic_qp *qp)
 static void window_maps_grow(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
-	struct ornic_qp *qp = qp_of(fix);
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 	struct ornic_gaps *gaps = &qp->sq.gaps;
 	u32 i, n;
 
@@ -123,7 +113,7 @@ static void window_maps_need_memory(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
 	struct ornic_dev *dev = &fix->pair.a->eng->dev;
-	struct ornic_qp *qp = qp_of(fix);
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 
 	ornic_atomic_set(&dev->spare, (int)dev->spare_limit - 100);
 	grow(qp);
@@ -158,7 +148,7 @@ static void request(struct ornic_fixture *fix, u32 n, u8 selective,
 static void window_keeps_many(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
-	struct ornic_rq *rq = &qp_of(fix)->rq;
+	struct ornic_rq *rq = &ornic_fix_qp(&fix->a)->rq;
 	u32 i;
 
 	for (i = 500; i < LONG; i += 500)
@@ -230,12 +220,12 @@ static void window_keeps_all_or_nothing(struct kunit *test)
 	for (taken = 100; taken < 8192; taken += 100) {
 		ornic_atomic_set(&dev->spare, (int)(dev->spare_limit - taken));
 		request(fix, 500, 0, false);
-		if (qp_of(fix)->rq.ahead.n)
+		if (ornic_fix_qp(&fix->a)->rq.ahead.n)
 			break;
 		KUNIT_EXPECT_EQ(test, spare(fix),
 				(int)(dev->spare_limit - taken));
 	}
-	KUNIT_EXPECT_EQ(test, qp_of(fix)->rq.ahead.n, 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->rq.ahead.n, 1);
 	ornic_atomic_add(&dev->spare, (int)taken - (int)dev->spare_limit);
 	ornic_fix_drain(fix);
 	reset(test, fix);
@@ -274,7 +264,7 @@ static void window_names_many(struct kunit *test)
 static void window_resends_are_not_late(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
-	struct ornic_rq *rq = &qp_of(fix)->rq;
+	struct ornic_rq *rq = &ornic_fix_qp(&fix->a)->rq;
 
 	request(fix, 1, SELECTIVE, false);
 	fix->pair.a->now += 200 * US;
@@ -296,7 +286,7 @@ static void window_time_goes_back(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 2);
 	struct ornic_th *th = fix->pair.a;
-	struct ornic_qp *qp = qp_of(fix);
+	struct ornic_qp *qp = ornic_fix_qp(&fix->a);
 
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
 	ornic_fix_drain(fix);
@@ -329,7 +319,7 @@ static void window_names_what_is_overdue(struct kunit *test)
 	struct ornic_fixture *fix = open_short(test, 1);
 	struct ornic_th *th = fix->pair.a;
 
-	qp_of(fix)->rq.ahead.late = 400 * US;
+	ornic_fix_qp(&fix->a)->rq.ahead.late = 400 * US;
 	request(fix, 1, SELECTIVE, false);
 	th->now += 100 * US;
 	request(fix, 40, SELECTIVE, false);
@@ -389,14 +379,14 @@ static void window_remembers_reads(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 	reset(test, fix);
 	for (i = 0; i < ORNIC_RD_SLOTS; i++)
-		KUNIT_EXPECT_FALSE(test, qp_of(fix)->rq.rd[i].valid);
+		KUNIT_EXPECT_FALSE(test, ornic_fix_qp(&fix->a)->rq.rd[i].valid);
 }
 
 /* But no more of them may be under way. */
 static void window_bounds_reads(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
-	u32 i, most = qp_of(fix)->max_dest_rd_atomic;
+	u32 i, most = ornic_fix_qp(&fix->a)->max_dest_rd_atomic;
 
 	fix->pair.a->tx_window = 0;
 	for (i = 0; i <= most; i++)
@@ -446,7 +436,7 @@ static void window_of_reads_goes_on(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), NONE);
-	KUNIT_EXPECT_EQ(test, qp_of(fix)->sq.rd_out, 2);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->sq.rd_out, 2);
 }
 
 /* Packet @n of the response to a READ of many. */
@@ -502,7 +492,7 @@ static void window_of_the_longest_read(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
 	u32 npkts = ORNIC_MAX_MSG / MTU;
-	struct ornic_swqe *sw = ornic_swqe(&qp_of(fix)->sq, 0);
+	struct ornic_swqe *sw = ornic_swqe(&ornic_fix_qp(&fix->a)->sq, 0);
 	struct ornic_cqe cqe;
 
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, MTU);
@@ -516,7 +506,7 @@ static void window_of_the_longest_read(struct kunit *test)
 	sw->sge[0].addr -= ORNIC_MAX_MSG - MTU;
 	packet(fix, 0, ORNIC_OP_READ_RESP_LAST);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, qp_of(fix)->sq.rd_out, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->sq.rd_out, 0);
 }
 
 /* A standard peer remembers no more than it allows. */
@@ -538,7 +528,7 @@ static void window_of_reads_is_strict_to_others(struct kunit *test)
 static void window_asks_are_counted(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 2);
-	struct ornic_gaps *gaps = &qp_of(fix)->sq.gaps;
+	struct ornic_gaps *gaps = &ornic_fix_qp(&fix->a)->sq.gaps;
 
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8, 8);
@@ -598,7 +588,7 @@ static void window_goes_on_beyond_a_gap(struct kunit *test)
 static void window_skips_what_is_there(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
-	struct ornic_sq *sq = &qp_of(fix)->sq;
+	struct ornic_sq *sq = &ornic_fix_qp(&fix->a)->sq;
 	struct ornic_cqe cqe;
 	u32 i;
 
@@ -633,7 +623,7 @@ static void window_skips_what_is_there(struct kunit *test)
 static void window_is_long_again(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
-	struct ornic_sq *sq = &qp_of(fix)->sq;
+	struct ornic_sq *sq = &ornic_fix_qp(&fix->a)->sq;
 
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
 		       8 * MTU);
@@ -654,7 +644,7 @@ static void window_is_long_again(struct kunit *test)
 static void window_grows_if_used(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_short(test, 1);
-	struct ornic_sq *sq = &qp_of(fix)->sq;
+	struct ornic_sq *sq = &ornic_fix_qp(&fix->a)->sq;
 	u32 i;
 
 	sq->selective = ORNIC_SELECTIVE_YES;
@@ -692,7 +682,7 @@ static void window_after_a_loss(struct kunit *test)
 {
 	const struct loss_row *row = test->param_value;
 	struct ornic_fixture *fix = open_short(test, 1);
-	struct ornic_sq *sq = &qp_of(fix)->sq;
+	struct ornic_sq *sq = &ornic_fix_qp(&fix->a)->sq;
 	u8 bitmap[4] = { 1 };
 
 	sq->selective = ORNIC_SELECTIVE_YES;
@@ -726,7 +716,7 @@ static void window_takes_long_bitmaps(struct kunit *test)
 					 ORNIC_ACCESS_MR_MASK),
 			0);
 	sge = ornic_fix_sge(&mr, 0, MANY * MTU);
-	qp_of(fix)->sq.window = MANY;
+	ornic_fix_qp(&fix->a)->sq.window = MANY;
 	wr.raddr = fix->bm.iova;
 	wr.rkey = fix->bm.key;
 	ornic_th_post_send(&fix->a, &wr);
@@ -746,7 +736,7 @@ static void window_takes_long_bitmaps(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + MANY - 1, ACK, NULL, 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test, qp_of(fix)->sq.gaps.ngot, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->sq.gaps.ngot, 0);
 	ornic_th_mr_fini(&mr);
 }
 
