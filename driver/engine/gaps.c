@@ -133,14 +133,14 @@ static u32 first_gap_of(struct ornic_sq *sq, const struct ornic_swqe *sw)
 }
 
 /*
- * How many PSNs from gaps.at on, 64 at most, need not be looked at: they have arrived
+ * How many PSNs from @at on, 64 at most, need not be looked at: they have arrived
  * or were sent again. What went again as a whole may do so once more.
  */
-static u32 settled(const struct ornic_sq *sq)
+static u32 settled(const struct ornic_sq *sq, u32 at)
 {
 	const struct ornic_gaps *gaps = &sq->gaps;
-	u32 at = gaps->at, n;
 	u64 bits;
+	u32 n;
 
 	if (at == sq->acked)
 		return 0;
@@ -151,20 +151,20 @@ static u32 settled(const struct ornic_sq *sq)
 	return min_t(u32, n, (u32)ornic_psn_diff(gaps->whole_psn, at));
 }
 
-/* To the next PSN that may be missing. */
-static void skip_settled(struct ornic_sq *sq)
+/* The next PSN from @at on that may be missing; gaps.end if there is none. */
+static u32 skip_settled(const struct ornic_sq *sq, u32 at)
 {
-	struct ornic_gaps *gaps = &sq->gaps;
-	s32 left = ornic_psn_diff(gaps->end, gaps->at);
+	const struct ornic_gaps *gaps = &sq->gaps;
+	s32 left = ornic_psn_diff(gaps->end, at);
 	u32 n;
 
 	for (; left > 0; left -= (s32)n) {
-		n = settled(sq);
+		n = settled(sq, at);
 		if (!n)
-			return;
-		gaps->at = ornic_psn_add(gaps->at, n);
+			return at;
+		at = ornic_psn_add(at, n);
 	}
-	gaps->at = gaps->end;
+	return gaps->end;
 }
 
 /*
@@ -201,7 +201,7 @@ u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn,
 	    gaps->nasked > sq->window + ORNIC_READ_PIECE)
 		gaps->at = gaps->end;
 	while (ornic_psn_diff(gaps->end, gaps->at) > 0) {
-		skip_settled(sq);
+		gaps->at = skip_settled(sq, gaps->at);
 		if (gaps->at == gaps->end)
 			return 0;
 		*wqe = ornic_gap_index(sq, gaps->at);
@@ -216,17 +216,9 @@ u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn,
 	return 0;
 }
 
-bool ornic_gaps_is_last(struct ornic_sq *sq, u32 psn)
+bool ornic_gaps_is_last(const struct ornic_sq *sq, u32 psn)
 {
-	struct ornic_gaps *gaps = &sq->gaps;
-	u32 at = gaps->at;
-	bool last;
-
-	gaps->at = ornic_psn_add(psn, 1);
-	skip_settled(sq);
-	last = gaps->at == gaps->end;
-	gaps->at = at;
-	return last;
+	return skip_settled(sq, ornic_psn_add(psn, 1)) == sq->gaps.end;
 }
 
 /* What is asked for twice comes twice, late or not. */

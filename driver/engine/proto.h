@@ -459,7 +459,7 @@ noinline u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     u32 *psn, u32 *wqe);
 
 /* sq: is nothing behind @psn to go again, as far as is known? */
-bool ornic_gaps_is_last(struct ornic_sq *sq, u32 psn);
+bool ornic_gaps_is_last(const struct ornic_sq *sq, u32 psn);
 
 /*
  * sq: a sequence NAK of a selective peer, whose PSN is outstanding, names the requests
@@ -718,10 +718,11 @@ void ornic_resp_nak_gap(struct ornic_qp *qp);
 __flatten noinline enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx,
 							struct ornic_qp *qp);
 
-/* Responses that wait for room or budget. */
+/* Responses that wait for room or budget. rq, or without it a peek. */
 static inline bool ornic_resp_waits(const struct ornic_rq *rq)
 {
-	return rq->rd_head != rq->rd_tail || rq->ack_due;
+	return READ_ONCE(rq->rd_head) != READ_ONCE(rq->rd_tail) ||
+	       READ_ONCE(rq->ack_due);
 }
 
 /* Responder resource of free-running @index. */

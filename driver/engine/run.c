@@ -59,23 +59,14 @@ static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	ornic_unlock(&qp->sq.lock);
 }
 
-/* The same as ornic_resp_waits(), a peek. */
-static bool responses_wait(const struct ornic_qp *qp)
-{
-	const struct ornic_rq *rq = &qp->rq;
-
-	return READ_ONCE(rq->rd_head) != READ_ONCE(rq->rd_tail) ||
-	       READ_ONCE(rq->ack_due);
-}
-
 /*
  * True if the responder has work that no packet starts. A peek without the
  * lock: code that leaves such work asks for a run afterwards.
  */
 static bool rq_may_wait(const struct ornic_qp *qp)
 {
-	return READ_ONCE(qp->state) == ORNIC_QPS_ERR || responses_wait(qp) ||
-	       READ_ONCE(qp->rq.ahead.n);
+	return READ_ONCE(qp->state) == ORNIC_QPS_ERR ||
+	       ornic_resp_waits(&qp->rq) || READ_ONCE(qp->rq.ahead.n);
 }
 
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -455,7 +446,7 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_comp_rx(ctx, qp, pkt);
 		if (pkt->rx->busy_here)
 			ctx->budget = 0;
-		both = responses_wait(qp);
+		both = ornic_resp_waits(&qp->rq);
 		if (unlikely(both))
 			more = run_both_locked(ctx, qp);
 		else
