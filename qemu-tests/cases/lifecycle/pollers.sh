@@ -6,6 +6,8 @@
 
 limit=200
 
+# shellcheck source=qemu-tests/lib/lifecycle.sh
+. /ornic/qemu-tests/lib/lifecycle.sh
 # shellcheck source=qemu-tests/lib/pollers.sh
 . /ornic/qemu-tests/lib/pollers.sh
 
@@ -22,10 +24,8 @@ remove_under()
 	start_pollers
 	timeout $((20 * SCALE)) "$@" || fail "hangs: $*"
 	pollers_told
-	wait_until 10 link_gone
+	wait_until 10 gone srv0
 }
-
-link_gone() { [ ! -e /sys/class/infiniband/srv0 ]; }
 
 run()
 {
