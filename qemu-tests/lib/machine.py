@@ -11,6 +11,7 @@ import tempfile
 import time
 
 from stage import HOST_ARCH
+from tsc import tsc_khz
 
 QEMU = {"amd64": "qemu-system-x86_64", "arm64": "qemu-system-aarch64"}
 MACHINE = {"amd64": "q35", "arm64": "virt,gic-version=3"}
@@ -42,6 +43,11 @@ def accelerator_options(accel, cpus, acpi, cpu):
     # with respect to other processes. maxcpus=2 avoids this.
     return ["-accel", "tcg,thread=multi", "-cpu", cpu,
             "-smp", "1,maxcpus=2" if cpus == 1 else smp]
+
+
+def clock_options(accel, arch):
+    khz = tsc_khz() if (accel, arch) == ("tcg", "amd64") else None
+    return f"tsc_early_khz={khz}" if khz else ""
 
 
 def take_slots(cache, cpus_of_guest, count=1):
@@ -89,8 +95,8 @@ class Machine:
         self._port = None
         self._buffer = b""
         arch = kernel.arch
-        cmdline = " ".join([CMDLINE, f"console={CONSOLE[arch]}",
-                            CMDLINE_ARCH[arch], append]).strip()
+        cmdline = " ".join([CMDLINE, f"console={CONSOLE[arch]}", CMDLINE_ARCH[arch],
+                            clock_options(accel, arch), append]).strip()
         command = [
             # Kill the guest if the runner dies.
             "setpriv", "--pdeathsig", "KILL", QEMU[arch], "-nodefaults", "-display", "none",
