@@ -112,6 +112,7 @@ struct ornic_soft_rxq {
 	atomic_t bytes; /* truesize of what is queued or being delivered */
 	int cpu; /* where @work runs or ran last, -1: none yet */
 	bool busy; /* @work runs or will: later packets must queue */
+	bool expired; /* @work calls ornic_engine_expire() when it has */
 	bool dead; /* the QP is being destroyed, nothing is queued */
 };
 

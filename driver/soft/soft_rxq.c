@@ -8,6 +8,10 @@
  * in order. Short messages are received in the softirq, since waking a worker takes
  * longer than receiving one packet.
  *
+ * What has arrived is not lost. A deadline that comes while packets are queued is handled
+ * by the worker, after all of these: else a worker that gets no CPU makes the requester
+ * ask again for what is in the queue, and what then comes twice makes the queue longer.
+ *
  * The worker sends the ACK, which is therefore received on its CPU. The requester
  * must not continue there, see ornic_rx::busy_here.
  *
@@ -78,26 +82,51 @@ static void deliver_batch(struct ornic_soft_rxq *rxq, struct sk_buff_head *list)
 	atomic_sub(bytes, &rxq->bytes);
 }
 
+static void expire_qp(const struct ornic_soft_qp *qp)
+{
+	local_bh_disable();
+	ornic_engine_expire(qp->soft->engine, qp->qpn);
+	local_bh_enable();
+}
+
 static void rx_work(struct work_struct *work)
 {
 	struct ornic_soft_rxq *rxq =
 		container_of(work, struct ornic_soft_rxq, work);
 	struct sk_buff_head list;
+	bool expired, empty;
 
 	__skb_queue_head_init(&list);
-	for (;;) {
+	do {
 		spin_lock_bh(&rxq->packets.lock);
 		skb_queue_splice_tail_init(&rxq->packets, &list);
-		if (skb_queue_empty(&list))
+		expired = rxq->expired;
+		rxq->expired = false;
+		empty = skb_queue_empty(&list);
+		if (empty)
 			rxq_set_idle(rxq);
 		spin_unlock_bh(&rxq->packets.lock);
-		if (skb_queue_empty(&list))
-			return;
 		while (!skb_queue_empty(&list)) {
 			deliver_batch(rxq, &list);
 			cond_resched_tasks_rcu_qs();
 		}
-	}
+		if (expired)
+			expire_qp(rxq_qp(rxq));
+	} while (!empty);
+}
+
+bool ornic_soft_rxq_expire(struct ornic_soft_rxq *rxq)
+{
+	bool later;
+
+	if (likely(!READ_ONCE(rxq->busy)))
+		return false;
+	spin_lock(&rxq->packets.lock);
+	later = rxq->busy && !rxq->dead;
+	if (later)
+		rxq->expired = true;
+	spin_unlock(&rxq->packets.lock);
+	return later;
 }
 
 /*

@@ -15,6 +15,8 @@ struct sock;
  * ornic_soft_rxq_init() - prepare the queue of a new QP.
  * ornic_soft_rxq_stop() - drop what is queued; nothing is queued any more.
  * Sleeps.
+ * ornic_soft_rxq_expire() - the deadline of the QP has come. Returns true if packets
+ * are queued: the QP expires when its worker has received them. Softirq.
  * ornic_soft_rxq_take() - queue @skb, which came to @sk, for the worker of its
  * QP, if that has to receive it. @skb starts at the UDP header and is ready for
  * ornic_soft_rx_deliver(). Softirq, under RCU. Returns false if @skb is still
@@ -22,6 +24,7 @@ struct sock;
  */
 void ornic_soft_rxq_init(struct ornic_soft_rxq *rxq);
 void ornic_soft_rxq_stop(struct ornic_soft_rxq *rxq);
+bool ornic_soft_rxq_expire(struct ornic_soft_rxq *rxq);
 bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 			 struct sk_buff *skb);
 

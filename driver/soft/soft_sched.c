@@ -17,6 +17,7 @@
  * Timer. The engine moves the deadline of a QP with nearly every packet. The timer
  * is started only if it is off or would fire too late, and is neither moved to a
  * later time nor cancelled: if it fires early, it is set to the current deadline.
+ * What has arrived by then is received first, see soft_rxq.c.
  */
 #include "soft_sched.h"
 
@@ -210,7 +211,7 @@ static enum hrtimer_restart qp_timer_fires(struct hrtimer *timer)
 	raw_spin_unlock_irqrestore(&qp->lock, flags);
 
 	/* Not under the lock: the engine sets the next deadline. */
-	if (due)
+	if (due && !ornic_soft_rxq_expire(&qp->rxq))
 		ornic_engine_expire(qp->soft->engine, qp->qpn);
 	return ret;
 }
