@@ -180,6 +180,10 @@ class Machine:
                 return lines[number:number + count]
         return lines[-count:]
 
+    def splats(self):
+        """Complaints of the kernel in the last lines of the console."""
+        return [line for line in self.last_console_lines(400) if SPLAT.search(line)]
+
     def complaints(self):
         """Lines that QEMU printed."""
         return _lines(self.console + ".qemu")

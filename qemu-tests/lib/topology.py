@@ -20,7 +20,6 @@ import subprocess
 import tempfile
 import threading
 
-from machine import SPLAT
 from stage import Missing, TREE
 
 VECTORS = 5
@@ -239,7 +238,7 @@ class Topology:
         """Kernel errors on the console of the peer."""
         if self.peer is None:
             return []
-        return [line for line in self.peer.last_console_lines(400) if SPLAT.search(line)]
+        return self.peer.splats()
 
     def close(self):
         if self.peer is not None:
