@@ -599,8 +599,17 @@ noinline void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
 /* CREATE_QP: nothing is kept yet. */
 void ornic_reorder_init(struct ornic_qp *qp);
 
-/* rq, or nobody else has the QP: keep nothing any more. */
+/* rq: keep nothing any more. Runs of the QP free what is large. */
 noinline void ornic_reorder_forget(struct ornic_qp *qp);
+
+/*
+ * rq, and rq.ahead.aside: free some of what was dropped. True if there is more: the QP
+ * has to run again.
+ */
+noinline bool ornic_reorder_free_some(struct ornic_qp *qp);
+
+/* DESTROY_QP, nobody else has the QP: free all. May sleep. */
+void ornic_reorder_fini(struct ornic_qp *qp);
 
 /*
  * rq: which requests after @psn are kept: bit n of byte m is that of @psn + 1 +

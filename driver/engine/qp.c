@@ -186,7 +186,7 @@ static void put_srq(struct ornic_qp *qp)
 /* Undo of everything but publication; each part may be missing. */
 static void qp_free(struct ornic_qp *qp)
 {
-	ornic_reorder_forget(qp);
+	ornic_reorder_fini(qp);
 	ornic_gaps_reset(qp);
 	if (qp->cset)
 		ornic_atomic_dec(&qp->cset->users);

@@ -386,6 +386,13 @@ struct ornic_ahead {
 	u32 base; /* none is before it: the expected PSN, when that was looked at last */
 	u32 last; /* if @n: the highest PSN */
 	u32 n; /* requests; a peek is allowed */
+	/*
+	 * A table that was dropped, with what is left of it to be freed, from block
+	 * @aside_at on. NULL: none; a peek is allowed. Until then nothing is kept.
+	 */
+	struct ornic_kept_block *aside;
+	u32 naside; /* its blocks */
+	u32 aside_at;
 	bool naked; /* one was sent since there are any */
 	u64 nak_at; /* a sequence NAK is due, ns; 0 = no */
 	u64 nak_time; /* when the last one was sent, ns; 0 = it was an RNR NAK */

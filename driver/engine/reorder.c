@@ -24,6 +24,8 @@
 #define JUDGE_NS 20000000ull
 /* What is kept is dropped when nothing has been added to it for so long, ns. */
 #define EXPIRE_NS 1000000000ull
+/* So many, and a block, are freed at a time: some 50 us. */
+#define FREE_PIECE 512
 
 /**
  * struct ornic_kept - a request ahead of the expected PSN
@@ -160,20 +162,28 @@ static void free_place(struct ornic_qp *qp, struct ornic_kept_block *block)
 	block->kept = NULL;
 }
 
-/* Drop those of @block that @bits name. */
-static void drop_bits(struct ornic_qp *qp, struct ornic_kept_block *block,
-		      u64 bits)
+/* Free those of @block that @bits name; returns how many. */
+static u32 free_bits(struct ornic_qp *qp, struct ornic_kept_block *block,
+		     u64 bits)
 {
-	struct ornic_ahead *ahead = &qp->rq.ahead;
-	u32 i;
+	u32 n = 0, i;
 
 	for (bits &= block->has; bits; bits &= bits - 1) {
 		i = ornic_low_bit(bits);
 		free_kept(qp, block->kept[i]);
 		block->has &= ~BIT_ULL(i);
-		WRITE_ONCE(ahead->n, ahead->n - 1);
+		n++;
 	}
 	free_place(qp, block);
+	return n;
+}
+
+static void drop_bits(struct ornic_qp *qp, struct ornic_kept_block *block,
+		      u64 bits)
+{
+	struct ornic_ahead *ahead = &qp->rq.ahead;
+
+	WRITE_ONCE(ahead->n, ahead->n - free_bits(qp, block, bits));
 }
 
 /* Nothing is kept any more. */
@@ -184,13 +194,66 @@ static void become_empty(struct ornic_qp *qp)
 	WRITE_ONCE(qp->rq.ahead.expires, 0);
 }
 
-/* What is before @end has been executed, or is not kept any more. */
+/*
+ * Drop everything. What a large table has would take milliseconds to free: it is put
+ * aside for ornic_reorder_free_some(). There is none aside yet, as nothing has been kept
+ * since.
+ */
+static void drop_all(struct ornic_qp *qp)
+{
+	struct ornic_ahead *ahead = &qp->rq.ahead;
+	u32 i;
+
+	if (ahead->block == ahead->own) {
+		for (i = 0; i < ahead->nblocks && ahead->n; i++)
+			drop_bits(qp, &ahead->own[i], U64_MAX);
+	} else {
+		WRITE_ONCE(ahead->aside, ahead->block);
+		ahead->naside = ahead->nblocks;
+		ahead->aside_at = 0;
+		use_table(ahead, ahead->own, ORNIC_KEPT_BLOCKS);
+		WRITE_ONCE(ahead->n, 0);
+	}
+	become_empty(qp);
+}
+
+bool ornic_reorder_free_some(struct ornic_qp *qp)
+{
+	struct ornic_ahead *ahead = &qp->rq.ahead;
+	u32 n = 0;
+
+	while (ahead->aside_at < ahead->naside && n < FREE_PIECE)
+		n += free_bits(qp, &ahead->aside[ahead->aside_at++], U64_MAX);
+	if (ahead->aside_at < ahead->naside)
+		return true;
+	ornic_spare_free(qp, ahead->aside, table_bytes(ahead->naside));
+	WRITE_ONCE(ahead->aside, NULL);
+	return false;
+}
+
+/* The same, and runs of the QP free what is more than a piece. */
+static void forget_all(struct ornic_qp *qp)
+{
+	drop_all(qp);
+	if (qp->rq.ahead.aside && ornic_reorder_free_some(qp))
+		ornic_qp_resched(qp);
+}
+
+/*
+ * What is before @end has been executed, or is not kept any more. A READ takes the PSNs of
+ * its responses: a peer that has sent many requests with these has to send all again.
+ */
 static void drop_before(struct ornic_qp *qp, u32 end)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
 	u32 left = ornic_psn_diff(end, ahead->base), n;
+	u32 before = ahead->n;
 
 	for (; left && ahead->n; left -= n) {
+		if (before - ahead->n >= FREE_PIECE) {
+			forget_all(qp);
+			break;
+		}
 		n = min_t(u32, left, BLOCK - ahead->base % BLOCK);
 		drop_bits(qp, block_of(ahead, ahead->base),
 			  ornic_low_bits(n) << ahead->base % BLOCK);
@@ -204,13 +267,17 @@ static void drop_before(struct ornic_qp *qp, u32 end)
 void ornic_reorder_forget(struct ornic_qp *qp)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
-	u32 i;
 
-	for (i = 0; i < ahead->nblocks && ahead->n; i++)
-		drop_bits(qp, &ahead->block[i], U64_MAX);
-	become_empty(qp);
+	forget_all(qp);
 	WRITE_ONCE(ahead->nak_at, 0);
 	ahead->judged = 0;
+}
+
+void ornic_reorder_fini(struct ornic_qp *qp)
+{
+	drop_all(qp);
+	while (qp->rq.ahead.aside && ornic_reorder_free_some(qp))
+		ornic_relax(qp->dev);
 }
 
 /* ---- Keeping ------------------------------------------------------------------- */
@@ -278,7 +345,7 @@ static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_kept_block *block;
 	struct ornic_kept *kept;
 
-	if (!is_kept(qp, pkt) || !make_place(qp, pkt->psn))
+	if (!is_kept(qp, pkt) || ahead->aside || !make_place(qp, pkt->psn))
 		return false;
 	block = block_of(ahead, pkt->psn);
 	if (block->has & bit_of(pkt->psn)) {

@@ -66,7 +66,8 @@ static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
 static bool rq_may_wait(const struct ornic_qp *qp)
 {
 	return READ_ONCE(qp->state) == ORNIC_QPS_ERR ||
-	       ornic_resp_waits(&qp->rq) || READ_ONCE(qp->rq.ahead.n);
+	       ornic_resp_waits(&qp->rq) || READ_ONCE(qp->rq.ahead.n) ||
+	       READ_ONCE(qp->rq.ahead.aside);
 }
 
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -85,6 +86,8 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		if (ornic_resp_waits(rq))
 			res = ornic_resp_run(ctx, qp);
 	}
+	if (unlikely(rq->ahead.aside) && ornic_reorder_free_some(qp))
+		res = ORNIC_RUN_MORE;
 	ornic_unlock(&rq->lock);
 	return res;
 }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a hostile peer, or somebody who knows the addresses of a connection, can have a
+ * QP do: so much at a time, and no more than is proven.
+ */
+#include "engine/proto.h"
+#include "suite_fixture.h"
+
+#define PSN ORNIC_FIX_PSN
+#define US 1000ull
+#define BIG_READ (1u << 20)
+
+/* Bytes that the device has taken for what is out of order. */
+static int spare(const struct ornic_fixture *fix)
+{
+	return ornic_atomic_read(&fix->pair.a->eng->dev.spare);
+}
+
+/* Request number @n of the peer: a SEND with @len bytes. */
+static void send_only(struct ornic_fixture *fix, s32 n, u8 selective, u32 len)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_SEND_ONLY,
+		.psn = ornic_psn_add(PSN, n),
+		.ack_req = true,
+		.selective = selective,
+	};
+
+	ornic_th_inject(&fix->a, &info, fix->buf, len);
+}
+
+/* ---- Memory of requests that are ahead ---------------------------------------------- */
+
+static void go_to_reset(struct kunit *test, struct ornic_fixture *fix)
+{
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+}
+
+static void go_to_err(struct kunit *test, struct ornic_fixture *fix)
+{
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_ERR), 0);
+}
+
+static void send_nothing_for_long(struct kunit *test, struct ornic_fixture *fix)
+{
+	fix->pair.a->now += 1000000 * US;
+	ornic_th_expire(fix->pair.a);
+}
+
+/* Its responses have the PSNs of requests that are kept. */
+static void read_over_them(struct kunit *test, struct ornic_fixture *fix)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_READ_REQUEST,
+		.psn = PSN,
+		.dma_len = BIG_READ,
+	};
+	struct ornic_th_mr mr;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.a, &mr, BIG_READ, 0, 1,
+					 ORNIC_ACCESS_MASK),
+			0);
+	info.va = mr.iova;
+	info.rkey = mr.key;
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+}
+
+static const struct drop_row {
+	const char *name;
+	void (*drop)(struct kunit *test, struct ornic_fixture *fix);
+} drop_rows[] = {
+	{ "RESET", go_to_reset },
+	{ "ERR", go_to_err },
+	{ "a peer that sends no more", send_nothing_for_long },
+	{ "a READ over them", read_over_them },
+};
+
+KUNIT_ARRAY_PARAM_DESC(drop, drop_rows, name);
+
+#define KEPT 4000
+
+/* What a peer had kept may be 32703 packets: they are freed a few at a time. */
+static void kept_is_freed_in_pieces(struct kunit *test)
+{
+	const struct drop_row *row = test->param_value;
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	int most, last, rounds = 0;
+	s32 n;
+
+	for (n = 1; n <= KEPT; n++)
+		send_only(fix, n, 0, 8);
+	ornic_fix_drain(fix);
+	KUNIT_ASSERT_EQ(test, ornic_fix_qp(&fix->a)->rq.ahead.n, KEPT);
+	most = spare(fix);
+	last = most;
+	row->drop(test, fix);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->rq.ahead.n, 0);
+	/* A connection that begins meanwhile does not add to it. */
+	send_only(fix, KEPT, 0, 8);
+	KUNIT_EXPECT_LE(test, spare(fix), most);
+	while (last && rounds++ < KEPT) {
+		KUNIT_EXPECT_LE(test, last - spare(fix), most / 3);
+		last = spare(fix);
+		ornic_th_run(fix->pair.a);
+	}
+	KUNIT_EXPECT_GE(test, rounds, 3);
+	KUNIT_EXPECT_EQ(test, spare(fix), 0);
+	ornic_fix_drain(fix);
+}
+
+/* DESTROY_QP waits for all of it. */
+static void kept_goes_with_the_qp(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	s32 n;
+
+	for (n = 1; n <= KEPT; n++)
+		send_only(fix, n, 0, 8);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_ERR), 0);
+	KUNIT_EXPECT_GT(test, spare(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_qp_fini(&fix->a), 0);
+	KUNIT_EXPECT_EQ(test, spare(fix), 0);
+}
+
+static struct kunit_case hostile_cases[] = {
+	KUNIT_CASE_PARAM(kept_is_freed_in_pieces, drop_gen_params),
+	KUNIT_CASE(kept_goes_with_the_qp),
+	{}
+};
+
+static struct kunit_suite hostile_suite = {
+	.name = "ornic_hostile",
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
+	.test_cases = hostile_cases,
+};
+
+kunit_test_suite(hostile_suite);
+
+MODULE_DESCRIPTION("ornic: hostile peers suite");
+MODULE_LICENSE("Dual BSD/GPL");
