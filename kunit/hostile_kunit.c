@@ -7,6 +7,7 @@
 #include "suite_fixture.h"
 
 #define PSN ORNIC_FIX_PSN
+#define ACK 0x1f /* credits: none */
 #define US 1000ull
 #define BIG_READ (1u << 20)
 
@@ -124,9 +125,50 @@ static void kept_goes_with_the_qp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spare(fix), 0);
 }
 
+/* ---- Responses ------------------------------------------------------------------------ */
+
+static void post_write(struct ornic_fixture *fix)
+{
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
+	ornic_fix_drain(fix);
+}
+
+/*
+ * An ACKNOWLEDGE of a standard peer has no payload, whatever its reserved bits
+ * are.
+ */
+static void standard_peer_names_nothing(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	struct ornic_engine *eng = fix->pair.a->eng;
+	struct ornic_txinfo nak = {
+		.opcode = ORNIC_OP_ACK,
+		.psn = ornic_psn_add(PSN, 1),
+		.syndrome = ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ,
+		.selective = ORNIC_BTH_SELECTIVE,
+	};
+	u32 bitmap = 1;
+
+	post_write(fix);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
+	post_write(fix);
+	post_write(fix);
+	ornic_th_inject(&fix->a, &nak, &bitmap, sizeof(bitmap));
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_RX_MALFORMED),
+			1);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_SEQ_NAK_RCVD),
+			0);
+	ornic_th_inject(&fix->a, &nak, NULL, 0);
+	KUNIT_EXPECT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, nak.psn);
+	ornic_fix_drain(fix);
+}
+
 static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE_PARAM(kept_is_freed_in_pieces, drop_gen_params),
 	KUNIT_CASE(kept_goes_with_the_qp),
+	KUNIT_CASE(standard_peer_names_nothing),
 	{}
 };
 

@@ -390,8 +390,8 @@ static bool transport_fits(const struct ornic_qp *qp,
 }
 
 /*
- * The hosts have agreed on a standard connection: reserved bits are ignored (IBTA
- * 9.2), and an ACK has no payload. False if it has some.
+ * The peer is a standard one, as the hosts have agreed or its first response has shown:
+ * reserved bits are ignored (IBTA 9.2), and an ACK has no payload. False if it has some.
  */
 static bool is_standard(struct ornic_pkt *pkt)
 {
@@ -438,7 +438,9 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
-	} else if (unlikely(qp->standard) && !is_standard(pkt)) {
+	} else if (unlikely(qp->standard ||
+			    qp->sq.selective == ORNIC_SELECTIVE_NO) &&
+		   !is_standard(pkt)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_MALFORMED);
 	} else {
 		if (unlikely(pkt->ce))

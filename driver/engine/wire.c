@@ -357,12 +357,16 @@ static bool icrc_is_good(const struct ornic_rx *rx)
 	return ornic_icrc_finish(crc_pieces(crc, frag, n)) == read_icrc(rx);
 }
 
-/* A NAK that names the requests that the responder has kept. */
+/*
+ * A sequence NAK that names the requests that the responder has kept. Any other ACKNOWLEDGE
+ * ends with its AETH.
+ */
 static bool is_sack(const struct ornic_pkt *pkt, const u8 *bth)
 {
-	return pkt->selective && pkt->payload_len <= ORNIC_SACK_MAX &&
+	return pkt->selective && !pkt->pad &&
+	       pkt->payload_len <= ORNIC_SACK_MAX &&
 	       (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_ACK &&
-	       (bth[ORNIC_BTH_LEN] & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_NAK;
+	       bth[ORNIC_BTH_LEN] == (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ);
 }
 
 /*
