@@ -248,12 +248,13 @@ static void comp_retries_run_out(struct kunit *test)
 /* Expire a's timer until it gives up, while the peer talks to @qp. */
 static u32 timeouts_beside(struct ornic_fixture *fix, struct ornic_th_qp *qp)
 {
-	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
+	struct ornic_txinfo info = { .opcode = ORNIC_OP_WRITE_ONLY };
 	u32 i;
 
 	post_send(fix, 4);
 	for (i = 0; i < 100 && status(fix) == NONE; i++) {
 		ornic_fix_drain(fix);
+		info.psn = ornic_psn_add(qp->conn.rq_psn, i);
 		ornic_th_inject(qp, &info, NULL, 0);
 		ornic_fix_drain(fix);
 		expire(fix);

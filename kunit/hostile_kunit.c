@@ -165,10 +165,40 @@ static void standard_peer_names_nothing(struct kunit *test)
 	ornic_fix_drain(fix);
 }
 
+/*
+ * Requests that are not expected, and responses to what is not outstanding, are no sign of
+ * life: a peer that is dead is found dead in time.
+ */
+static void stray_packets_save_no_retry(struct kunit *test)
+{
+	static const s32 stray[] = { -1, -1000, 1, 600, 1 << 17, 1 << 22 };
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_cqe cqe;
+	u32 i, k;
+
+	post_write(fix);
+	for (i = 0; i < 100 && !ornic_th_poll(&fix->ascq, &cqe); i++) {
+		for (k = 0; k < ARRAY_SIZE(stray); k++) {
+			send_only(fix, stray[k], 0, 8);
+			ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + stray[k],
+					  ACK, NULL, 0);
+		}
+		ornic_fix_drain(fix);
+		th->now = max_t(u64, th->now, ornic_th_deadline(th));
+		ornic_th_expire(th);
+		ornic_fix_drain(fix);
+	}
+	KUNIT_EXPECT_EQ(test, cqe.status, ORNIC_CQE_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_engine_stat(th->eng, ORNIC_STAT_TIMEOUTS),
+			fix->a.conn.retry_cnt + 1);
+}
+
 static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE_PARAM(kept_is_freed_in_pieces, drop_gen_params),
 	KUNIT_CASE(kept_goes_with_the_qp),
 	KUNIT_CASE(standard_peer_names_nothing),
+	KUNIT_CASE(stray_packets_save_no_retry),
 	{}
 };
 

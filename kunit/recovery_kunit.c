@@ -254,7 +254,6 @@ static void timeout_grace_is_of_the_peer(struct kunit *test)
 /* The retry grace of one connection does not count on the next. */
 static void timeout_excuses_end_with_the_connection(struct kunit *test)
 {
-	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_MIDDLE };
 	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
 	struct ornic_th *th = fix->pair.a;
 	struct ornic_cqe cqe;
@@ -265,7 +264,7 @@ static void timeout_excuses_end_with_the_connection(struct kunit *test)
 		before = stat(th, ORNIC_STAT_TIMEOUTS);
 		post_send(fix, 4);
 		for (i = 0; i < 100 && !ornic_th_poll(&fix->ascq, &cqe); i++) {
-			ornic_th_inject(&fix->a, &info, NULL, 0);
+			ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, i, 0, 0, 0);
 			ornic_fix_drain(fix);
 			run_at(th, max_t(u64, th->now, ornic_th_deadline(th)));
 		}

@@ -537,6 +537,7 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_PSN);
 		return;
 	}
+	ornic_qp_mark_peer_seen(qp, ctx->now);
 	if (unlikely(ornic_selective_is_open(sq->selective)))
 		learn_peer(sq, pkt);
 	if (data)

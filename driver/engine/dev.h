@@ -83,8 +83,8 @@ struct ornic_poll {
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
  * @gid: the GID table
- * @peer_seen: which peer a packet came from last, of those that share the slot, and
- *	when: see ornic_qp_mark_peer_seen()
+ * @peer_seen: which peer was alive last, of those that share the slot, and when: see
+ *	ornic_qp_mark_peer_seen()
  * @poll: of ornic_engine_poll()
  */
 struct ornic_dev {

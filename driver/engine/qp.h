@@ -543,8 +543,8 @@ static inline void ornic_qp_count(struct ornic_qp *qp, enum ornic_cntr_op op,
 #define ORNIC_PEER_SEEN_TIME ((1ull << 24) - 1)
 
 /*
- * When a packet came from the peer of a connected QP, for this QP or another.
- * Two peers may share the slot: the last one has it.
+ * When the peer of a reliable QP was alive last, as this QP or another has seen. Two
+ * peers may share the slot: the last one has it.
  */
 static inline u64 *ornic_qp_peer_seen(const struct ornic_qp *qp)
 {
@@ -552,8 +552,9 @@ static inline u64 *ornic_qp_peer_seen(const struct ornic_qp *qp)
 }
 
 /*
- * A packet came from the peer of a connected QP. The time is in units of a
- * millisecond or so, so that few packets write the word.
+ * The peer of a reliable QP is alive: it has sent a response to what is outstanding, or the
+ * request that was expected. Others may be of anybody who knows the addresses. The time is
+ * in units of a millisecond or so, so that few packets write the word.
  */
 static inline void ornic_qp_mark_peer_seen(const struct ornic_qp *qp, u64 now)
 {

@@ -670,12 +670,13 @@ static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
 	return ornic_gid_index(dev, gid, rx->vlan);
 }
 
-/* A connected QP has one peer, which is alive. */
+/* A connected QP has one peer, which is alive if it goes on where it was. */
 static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 		      struct ornic_inreq *r)
 {
 	r->src_qpn = qp->dest_qpn;
-	ornic_qp_mark_peer_seen(qp, ctx->now);
+	if (likely(r->psn == qp->rq.epsn && ornic_qp_is_reliable(qp)))
+		ornic_qp_mark_peer_seen(qp, ctx->now);
 }
 
 static enum ornic_verdict execute_packet(struct ornic_ctx *ctx,

@@ -167,7 +167,7 @@ void ornic_retry_timer(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /*
- * Traffic from any QP of the peer proves that it is alive; such a timeout
+ * What any QP of the peer sends in its turn proves that it is alive; such a timeout
  * costs no retry. At most retry_cnt of them, as IBTA 9.9.2.1.1 bounds the
  * time until the error by the retries.
  */

@@ -445,7 +445,6 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	} else {
 		if (unlikely(pkt->ce))
 			ornic_cc_marked_response(ctx, qp, pkt);
-		ornic_qp_mark_peer_seen(qp, ctx->now);
 		if (unlikely(ornic_delay_is_overtaken(&qp->sq, pkt->psn)))
 			ornic_delay_overtaken(ctx, &qp->sq, pkt);
 		ornic_comp_rx(ctx, qp, pkt);
