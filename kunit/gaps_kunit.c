@@ -606,6 +606,64 @@ static void gaps_are_not_for_uc(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fix->pkt.selective);
 }
 
+#define BEFORE_0 4 /* PSNs of the connection before PSN 0 */
+
+/* The peer, which repeats selectively, sends an ACK or NAK of number @n. */
+static void acknowledge(struct ornic_fixture *fix, u32 n, u8 syndrome,
+			const u32 *bitmap)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_ACK,
+		.psn = ornic_psn_add(n, -BEFORE_0),
+		.syndrome = syndrome,
+		.selective = ORNIC_BTH_SELECTIVE,
+	};
+
+	ornic_th_inject(&fix->a, &info, bitmap, bitmap ? sizeof(*bitmap) : 0);
+	ornic_th_run(fix->pair.a);
+}
+
+/* Number @n goes again, and nothing else. */
+static void expect_resend(struct kunit *test, struct ornic_fixture *fix, u32 n)
+{
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(n, -BEFORE_0));
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+}
+
+static void post(struct ornic_fixture *fix, u8 opcode)
+{
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, opcode, 0, 0, 8);
+	ornic_fix_drain(fix);
+}
+
+/* No READ has gone again as a whole so far, nor has that with PSN 0. */
+static void gaps_hold_the_read_at_psn_0(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	u32 next = 1, next_two = 3;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.sq_psn = ornic_psn_add(0, -BEFORE_0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	post(fix, ORNIC_WQE_WRITE);
+	fix->pair.a->now += 20 * US;
+	acknowledge(fix, 0, ACK, NULL);
+	/* A round trip of resends begins. */
+	post(fix, ORNIC_WQE_WRITE);
+	post(fix, ORNIC_WQE_WRITE);
+	acknowledge(fix, 1, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, &next);
+	expect_resend(test, fix, 1);
+	acknowledge(fix, 2, ACK, NULL);
+	/* The peer lacks 3, and keeps the READ and 5. */
+	post(fix, ORNIC_WQE_WRITE);
+	post(fix, ORNIC_WQE_READ);
+	post(fix, ORNIC_WQE_WRITE);
+	acknowledge(fix, 3, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ, &next_two);
+	expect_resend(test, fix, 3);
+}
+
 static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(replay_goes_on_with_what_is_to_come),
 	KUNIT_CASE(replay_parts_wait),
@@ -626,6 +684,7 @@ static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(gaps_before_an_rnr_nak),
 	KUNIT_CASE(gaps_of_a_long_read),
 	KUNIT_CASE(gaps_are_not_for_uc),
+	KUNIT_CASE(gaps_hold_the_read_at_psn_0),
 	{}
 };
 

@@ -100,7 +100,8 @@ static u32 whole_of(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 	struct ornic_gaps *gaps = &sq->gaps;
 	u32 first = piece_first(sw, gaps->at);
 	u32 end = piece_after(sw, gaps->at);
-	bool again = gaps->whole_psn == first && sq->rtt.smooth &&
+	bool again = gaps->whole_at && gaps->whole_psn == first &&
+		     sq->rtt.smooth &&
 		     ornic_since(ctx->now, gaps->whole_at) > sq->rtt.smooth;
 
 	if (again || (is_missing(sq, sw, first) &&
@@ -148,7 +149,9 @@ static u32 settled(const struct ornic_sq *sq, u32 at)
 	       ornic_gap_bits(gaps, ORNIC_GAPS_RESENT, at) |
 	       ornic_gap_bits(gaps, ORNIC_GAPS_RESENT_BEFORE, at);
 	n = ~bits ? ornic_low_bit(~bits) : 64;
-	return min_t(u32, n, (u32)ornic_psn_diff(gaps->whole_psn, at));
+	if (gaps->whole_at)
+		n = min_t(u32, n, (u32)ornic_psn_diff(gaps->whole_psn, at));
+	return n;
 }
 
 /* The next PSN from @at on that may be missing; gaps.end if there is none. */

@@ -69,6 +69,8 @@ void ornic_gaps_forget(struct ornic_qp *qp, u32 end)
 	struct ornic_gaps *gaps = &sq->gaps;
 	u32 n = ornic_psn_diff(end, sq->acked);
 
+	if (gaps->whole_at && ornic_psn_diff(gaps->whole_psn, end) < 0)
+		gaps->whole_at = 0;
 	if (end == sq->max_psn || !ornic_gap_in_window(sq, end)) {
 		clear_maps(qp);
 		return;

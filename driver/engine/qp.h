@@ -196,7 +196,7 @@ struct ornic_gaps {
 	u32 last; /* of those that were sent again, what has arrived last */
 	u64 epoch; /* when it began, ns */
 	u32 whole_psn; /* first PSN of the READ that went again as a whole last ... */
-	u64 whole_at; /* ... at this time, ns */
+	u64 whole_at; /* ... at this time, ns; 0 = none since, or it is complete */
 	u8 refusal; /* an RNR or fatal NAK that waits for responses; 0 = none ... */
 	u32 refusal_psn; /* ... and its PSN */
 	/* Responses that may be late only; struct ornic_ahead has the same laws */
