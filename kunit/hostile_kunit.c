@@ -125,6 +125,31 @@ static void kept_goes_with_the_qp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spare(fix), 0);
 }
 
+/*
+ * A NAK may have 4 KiB. A small packet that is too far ahead for any that is kept brings
+ * none, as its sender may be nobody who knows where the connection is.
+ */
+static void stray_requests_bring_no_nak(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	const s32 last = 3 * ORNIC_REORDER_STEP;
+	s32 n;
+
+	for (n = 1; n <= last; n++)
+		send_only(fix, n, ORNIC_BTH_SELECTIVE, 8);
+	ornic_fix_drain(fix);
+	for (n = 0; n < 3; n++) {
+		fix->pair.a->now += 100 * US;
+		send_only(fix, last + ORNIC_REORDER_STEP + 1 + n * 10000,
+			  ORNIC_BTH_SELECTIVE, 8);
+		KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	}
+	send_only(fix, last, ORNIC_BTH_SELECTIVE, 8);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, last / 8);
+}
+
 /* ---- Responses ------------------------------------------------------------------------ */
 
 static void post_write(struct ornic_fixture *fix)
@@ -197,6 +222,7 @@ static void stray_packets_save_no_retry(struct kunit *test)
 static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE_PARAM(kept_is_freed_in_pieces, drop_gen_params),
 	KUNIT_CASE(kept_goes_with_the_qp),
+	KUNIT_CASE(stray_requests_bring_no_nak),
 	KUNIT_CASE(standard_peer_names_nothing),
 	KUNIT_CASE(stray_packets_save_no_retry),
 	{}

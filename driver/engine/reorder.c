@@ -470,9 +470,11 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 	/*
 	 * A requester that asks what is missing may not have got the NAK, or
 	 * what it sent for it was lost. A standard one gets one NAK for a gap
-	 * (IBTA C9-116).
+	 * (IBTA C9-116). One that asks by what is not kept may be somebody who
+	 * wants long NAKs sent.
 	 */
 	if (pkt->selective && pkt->ack_req && ahead->nak_time &&
+	    is_kept(qp, pkt) &&
 	    ahead->gap_psn == rq->epsn &&
 	    (was_missing ||
 	     ornic_since(ctx->now, ahead->nak_time) >= NAK_AGAIN_NS))
