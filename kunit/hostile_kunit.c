@@ -190,6 +190,51 @@ static void standard_peer_names_nothing(struct kunit *test)
 	ornic_fix_drain(fix);
 }
 
+#define SENT 6000
+
+/* What a NAK of 4 KiB says costs some time: one packet brings a part of it. */
+static void naks_bring_so_much(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC,
+					.sq_log_depth = 7 };
+	u8 *bitmap = kunit_kzalloc(test, ORNIC_SACK_MAX, GFP_KERNEL);
+	struct ornic_fixture *fix = test->priv;
+	struct ornic_txinfo nak = {
+		.opcode = ORNIC_OP_ACK,
+		.psn = PSN,
+		.syndrome = ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ,
+		.selective = ORNIC_BTH_SELECTIVE,
+	};
+	struct ornic_sq *sq;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, bitmap);
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.timeout = 20;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	sq = &ornic_fix_qp(&fix->a)->sq;
+	while (sq->gaps.size < SENT)
+		ornic_gaps_grow(ornic_fix_qp(&fix->a));
+	sq->window = SENT;
+	for (i = 0; i < SENT / 60; i++) {
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0,
+			       0, 60 * 1024);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 60);
+	}
+	memset(bitmap, 0xff, ORNIC_SACK_MAX);
+	ornic_th_inject(&fix->a, &nak, bitmap, ORNIC_SACK_MAX);
+	KUNIT_EXPECT_GE(test, sq->gaps.ngot, SENT / 2);
+	KUNIT_EXPECT_LE(test, sq->gaps.ngot, SENT - SENT / 5);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	ornic_th_inject(&fix->a, &nak, bitmap, ORNIC_SACK_MAX);
+	KUNIT_EXPECT_EQ(test, sq->gaps.ngot, SENT - 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + SENT - 1, ACK, NULL, 0);
+	for (i = 0; i < SENT / 60; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+}
+
 /*
  * Requests that are not expected, and responses to what is not outstanding, are no sign of
  * life: a peer that is dead is found dead in time.
@@ -224,6 +269,7 @@ static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(kept_goes_with_the_qp),
 	KUNIT_CASE(stray_requests_bring_no_nak),
 	KUNIT_CASE(standard_peer_names_nothing),
+	KUNIT_CASE(naks_bring_so_much),
 	KUNIT_CASE(stray_packets_save_no_retry),
 	{}
 };

@@ -50,8 +50,9 @@ static void window_maps_wrap(struct kunit *test)
 	u32 first = 0xffffff - 100, i, n;
 	u64 map[SIZE / 64] = { 0 }, large[2 * SIZE / 64] = { 0 }, bits;
 
-	for (i = 0; i < SIZE; i += 7)
-		ornic_map_set(map, SIZE, ornic_psn_add(first, i));
+	for (i = 0; i < SIZE; i += 14)
+		ornic_map_set_bits(map, SIZE, ornic_psn_add(first, i),
+				   i + 7 < SIZE ? 0x81 : 1);
 	ornic_map_copy(large, 2 * SIZE, map, SIZE, first, SIZE);
 	for (i = 0; i < 2 * SIZE; i++)
 		KUNIT_EXPECT_EQ(test,

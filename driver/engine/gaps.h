@@ -58,6 +58,9 @@ static inline void ornic_gap_clear_map(struct ornic_gaps *gaps,
  */
 u32 ornic_gap_index(struct ornic_sq *sq, u32 psn);
 
+/* The same, at once if it is @i, which may be sq.fetched, or the next one. */
+u32 ornic_gap_index_near(struct ornic_sq *sq, u32 i, u32 psn);
+
 /* How many PSNs from *@from on, which is moved, to before @end are of @sw. */
 static inline u32 ornic_gap_part(const struct ornic_sq *sq,
 				 const struct ornic_swqe *sw, u32 *from,

@@ -144,3 +144,13 @@ u32 ornic_gap_index(struct ornic_sq *sq, u32 psn)
 		return sq->tail + low - 1;
 	return sq->fetched;
 }
+
+u32 ornic_gap_index_near(struct ornic_sq *sq, u32 i, u32 psn)
+{
+	u32 last = i + 2;
+
+	for (; i != sq->fetched && i != last; i++)
+		if (is_of(sq, ornic_swqe(sq, i), psn))
+			return i;
+	return ornic_gap_index(sq, psn);
+}

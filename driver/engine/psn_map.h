@@ -96,6 +96,14 @@ static inline u32 ornic_map_fill(u64 *map, u32 size, u32 psn, u32 n)
 	return filled;
 }
 
+/* Set those of the 64 PSNs from @psn on that @bits has. */
+static inline void ornic_map_set_bits(u64 *map, u32 size, u32 psn, u64 bits)
+{
+	*ornic_map_word(map, size, psn) |= bits << psn % 64;
+	if (psn % 64)
+		*ornic_map_word(map, size, psn + 64) |= bits >> (64 - psn % 64);
+}
+
 /* Copy the bits of the @n PSNs from @psn on, @size at most, to a larger map of zeros. */
 static inline void ornic_map_copy(u64 *to, u32 to_size, const u64 *from,
 				  u32 size, u32 psn, u32 n)
