@@ -501,7 +501,17 @@ static void reorder_does_not_trust_old_news(struct kunit *test)
 		ornic_th_expire(th);
 		ornic_th_run(th);
 		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), i < 3 ? 1 : 8);
+		KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->sq.selective,
+				i < 3 ? ORNIC_SELECTIVE_YES :
+					ORNIC_SELECTIVE_DOUBTED);
 	}
+	/* All that was outstanding is there, which settles it. */
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 7, ACK, NULL, 0);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN + 8, ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->sq.selective,
+			ORNIC_SELECTIVE_YES);
+	ornic_fix_drain(fix);
 }
 
 /* Bits of what was not sent, or of READs, mean nothing. */

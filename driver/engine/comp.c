@@ -501,7 +501,7 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static noinline void learn_peer(struct ornic_sq *sq,
 				const struct ornic_pkt *pkt)
 {
-	if (sq->selective == ORNIC_SELECTIVE_FULL) {
+	if (ornic_selective_lacks_all(sq->selective)) {
 		if (ornic_psn_diff(sq->acked, sq->retry.recover) >= 0)
 			sq->selective = ORNIC_SELECTIVE_YES;
 		return;

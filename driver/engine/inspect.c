@@ -25,7 +25,7 @@ static u8 qp_flags(const struct ornic_qp *qp)
 	if (qp->has_ece)
 		flags |= ORNIC_IQP_ECE;
 	if (qp->sq.selective == ORNIC_SELECTIVE_YES ||
-	    qp->sq.selective == ORNIC_SELECTIVE_FULL)
+	    ornic_selective_lacks_all(qp->sq.selective))
 		flags |= ORNIC_IQP_SELECTIVE;
 	return flags;
 }

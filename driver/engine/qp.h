@@ -145,13 +145,21 @@ static inline bool ornic_backoff_on(struct ornic_backoff *b, u64 now)
 enum ornic_selective {
 	ORNIC_SELECTIVE_ASK, /* not known: requests ask */
 	ORNIC_SELECTIVE_YES,
-	ORNIC_SELECTIVE_FULL, /* it does, but has no room, or may have dropped all */
+	ORNIC_SELECTIVE_FULL, /* it does, but its last NAK named nothing: it has no room */
 	ORNIC_SELECTIVE_NO,
+	ORNIC_SELECTIVE_DOUBTED, /* it does, but may have dropped all by now */
 };
 
 static inline bool ornic_selective_is_open(u8 selective)
 {
 	return !(selective & 1);
+}
+
+/* It does, but is to get all again, as if it kept nothing. */
+static inline bool ornic_selective_lacks_all(u8 selective)
+{
+	return selective == ORNIC_SELECTIVE_FULL ||
+	       selective == ORNIC_SELECTIVE_DOUBTED;
 }
 
 /*

@@ -200,7 +200,7 @@ static void doubt_peer(struct ornic_sq *sq)
 {
 	if (sq->selective != ORNIC_SELECTIVE_YES)
 		return;
-	sq->selective = ORNIC_SELECTIVE_FULL;
+	sq->selective = ORNIC_SELECTIVE_DOUBTED;
 	ornic_gaps_doubt(sq);
 }
 

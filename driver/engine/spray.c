@@ -244,7 +244,7 @@ static struct ornic_spray_dir *active_dir(struct ornic_qp *qp, bool request)
 
 	if (request)
 		return selective == ORNIC_SELECTIVE_YES ||
-				       selective == ORNIC_SELECTIVE_FULL ?
+				       ornic_selective_lacks_all(selective) ?
 			       &qp->spray->requests :
 			       NULL;
 	return qp->rq.selective ? &qp->spray->responses : NULL;
@@ -256,7 +256,7 @@ static struct ornic_spray_dir *active_dir(struct ornic_qp *qp, bool request)
  */
 static bool is_in_order(const struct ornic_qp *qp, bool request)
 {
-	return request && qp->sq.selective == ORNIC_SELECTIVE_FULL;
+	return request && ornic_selective_lacks_all(qp->sq.selective);
 }
 
 const struct ornic_path *ornic_spray_path(const struct ornic_ctx *ctx,
