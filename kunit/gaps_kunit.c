@@ -308,12 +308,12 @@ static void gaps_stop_waiting(struct kunit *test)
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 10 * MTU,
 		       MTU);
 	ornic_fix_drain(fix);
-	gaps->late = 1050;
+	gaps->late.ns = 1050;
 	data(fix, 8, FIRST, true);
 	data(fix, 10, ONLY, true);
 	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
 	pass_time(fix, 1050);
-	KUNIT_EXPECT_EQ(test, gaps->late, 0);
+	KUNIT_EXPECT_EQ(test, gaps->late.ns, 0);
 	expect_request(test, fix, 0, 8);
 	expect_request(test, fix, 9, 1);
 	KUNIT_EXPECT_EQ(test, gaps->ask_at, 0);
@@ -335,7 +335,7 @@ static void gaps_judge_soon_or_never(struct kunit *test)
 	pass_time(fix, 20000 * US);
 	data(fix, 0, FIRST, true);
 	data(fix, 0, FIRST, true);
-	KUNIT_EXPECT_EQ(test, gaps->late, 0);
+	KUNIT_EXPECT_EQ(test, gaps->late.ns, 0);
 }
 
 /* As long as responses come, nothing is asked for before the last of them. */

@@ -260,7 +260,7 @@ static void reorder_learns_from_what_fits(struct kunit *test)
 	struct ornic_th *th = fix->pair.a;
 	u32 i;
 
-	ornic_fix_qp(&fix->a)->rq.ahead.late = 400 * US;
+	ornic_fix_qp(&fix->a)->rq.ahead.late.ns = 400 * US;
 	request(fix, 1);
 	for (i = 0; i < ARRAY_SIZE(far); i++)
 		selective_request(fix, far[i]);
@@ -308,6 +308,20 @@ static void reorder_keeps_no_long_packets(struct kunit *test)
 	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 1, 0, 0, MTU + 4);
 	expect_ack(test, fix, SEQ_NAK, 0);
 	KUNIT_EXPECT_EQ(test, kept(fix), 0);
+}
+
+/* A copy that comes long after the gap was filled was sent for another reason. */
+static void reorder_judges_no_old_naks(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_receiver(test, 8);
+
+	request(fix, 1);
+	fix->pair.a->now += 200 * US;
+	request(fix, 0);
+	fix->pair.a->now += 20000 * US;
+	request(fix, 0);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->rq.ahead.late.ns, 0);
 }
 
 /* A NAK that was in vain makes the next ones wait, but not for ever. */
@@ -363,7 +377,7 @@ static void reorder_executes_by_and_by(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kept(fix), 0);
 	KUNIT_EXPECT_EQ(test, ornic_engine_stat(eng, ORNIC_STAT_SEQ_NAK_SENT),
 			1);
-	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->rq.ahead.late, 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_qp(&fix->a)->rq.ahead.late.ns, 0);
 	ornic_fix_drain(fix);
 }
 
@@ -551,7 +565,7 @@ static enum ornic_th_verdict lose_first(struct ornic_th_pair *pair,
 /* b sends a sequence NAK when a packet is late by @ns. */
 static void set_late(struct ornic_fixture *fix, u64 ns)
 {
-	ornic_fix_qp(&fix->b)->rq.ahead.late = ns;
+	ornic_fix_qp(&fix->b)->rq.ahead.late.ns = ns;
 }
 
 /*
@@ -651,6 +665,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(reorder_learns_from_what_fits),
 	KUNIT_CASE(reorder_refuses_once),
 	KUNIT_CASE(reorder_keeps_no_long_packets),
+	KUNIT_CASE(reorder_judges_no_old_naks),
 	KUNIT_CASE(reorder_learns_to_wait),
 	KUNIT_CASE(reorder_executes_by_and_by),
 	KUNIT_CASE(reorder_resends_what_is_missing),

@@ -271,11 +271,11 @@ static void window_resends_are_not_late(struct kunit *test)
 	fix->pair.a->now += 200 * US;
 	request(fix, 0, SELECTIVE | ORNIC_BTH_AGAIN, true);
 	request(fix, 0, SELECTIVE | ORNIC_BTH_AGAIN, true);
-	KUNIT_EXPECT_EQ(test, rq->ahead.late, 0);
+	KUNIT_EXPECT_EQ(test, rq->ahead.late.ns, 0);
 	request(fix, 3, SELECTIVE, false);
 	fix->pair.a->now += 200 * US;
 	request(fix, 2, SELECTIVE, false);
-	KUNIT_EXPECT_EQ(test, rq->ahead.late, 250 * US);
+	KUNIT_EXPECT_EQ(test, rq->ahead.late.ns, 250 * US);
 	ornic_fix_drain(fix);
 }
 
@@ -299,7 +299,7 @@ static void window_time_goes_back(struct kunit *test)
 	request(fix, 1, SELECTIVE, false);
 	th->now -= 5 * US;
 	request(fix, 0, SELECTIVE, false);
-	KUNIT_EXPECT_EQ(test, qp->rq.ahead.late, 0);
+	KUNIT_EXPECT_EQ(test, qp->rq.ahead.late.ns, 0);
 	th->now += 5 * US;
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 8);
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 8, 8);
@@ -307,7 +307,7 @@ static void window_time_goes_back(struct kunit *test)
 	th->now -= 5 * US;
 	data(fix, 1, true);
 	data(fix, 1, true);
-	KUNIT_EXPECT_LE(test, qp->sq.gaps.late, US);
+	KUNIT_EXPECT_LE(test, qp->sq.gaps.late.ns, US);
 	ornic_fix_drain(fix);
 }
 
@@ -320,7 +320,7 @@ static void window_names_what_is_overdue(struct kunit *test)
 	struct ornic_fixture *fix = open_short(test, 1);
 	struct ornic_th *th = fix->pair.a;
 
-	ornic_fix_qp(&fix->a)->rq.ahead.late = 400 * US;
+	ornic_fix_qp(&fix->a)->rq.ahead.late.ns = 400 * US;
 	request(fix, 1, SELECTIVE, false);
 	th->now += 100 * US;
 	request(fix, 40, SELECTIVE, false);
@@ -542,10 +542,10 @@ static void window_asks_are_counted(struct kunit *test)
 	expect_read(test, fix, 0);
 	data(fix, 0, true);
 	data(fix, 0, true);
-	KUNIT_EXPECT_EQ(test, gaps->late, 0);
+	KUNIT_EXPECT_EQ(test, gaps->late.ns, 0);
 	/* Once more than that was the first one. */
 	data(fix, 0, true);
-	KUNIT_EXPECT_GT(test, gaps->late, 0);
+	KUNIT_EXPECT_GT(test, gaps->late.ns, 0);
 }
 
 /* ---- The requester --------------------------------------------------------------- */

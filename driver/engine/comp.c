@@ -529,8 +529,8 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_sq *sq = &qp->sq;
 	u32 before = sq->acked;
 
-	if (unlikely(sq->gaps.judged) && data &&
-	    pkt->psn == sq->gaps.judged_psn)
+	if (unlikely(sq->gaps.late.judged) && data &&
+	    pkt->psn == sq->gaps.late.psn)
 		ornic_gaps_judge(ctx, sq);
 	if (ornic_psn_diff(pkt->psn, sq->acked) < 0 ||
 	    ornic_psn_diff(pkt->psn, sq->max_psn) >= 0) {

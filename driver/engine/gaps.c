@@ -20,9 +20,6 @@
 /* A round trip, at least, and before one is measured. */
 #define MIN_EPOCH_NS 50000ull
 #define FIRST_EPOCH_NS 2000000ull
-/* As in reorder.c: the most that a response may be late, and a judgement take */
-#define MAX_LATE_NS 20000000ull
-#define JUDGE_NS 20000000ull
 
 /* ---- What is sent again -------------------------------------------------------- */
 
@@ -227,7 +224,8 @@ bool ornic_gaps_is_last(const struct ornic_sq *sq, u32 psn)
 /* What is asked for twice comes twice, late or not. */
 static void count_asks(struct ornic_gaps *gaps, u32 psn, u32 npkts)
 {
-	if (gaps->judged && (u32)ornic_psn_diff(gaps->judged_psn, psn) < npkts)
+	if (gaps->late.judged &&
+	    (u32)ornic_psn_diff(gaps->late.psn, psn) < npkts)
 		gaps->judged_asks++;
 }
 
@@ -570,33 +568,27 @@ static void begin_judging(struct ornic_qp *qp, u64 now, u64 noticed)
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
 
-	gaps->late = ornic_less_late(qp, gaps->late);
+	ornic_late_asked(&gaps->late, qp->spray);
 	if (was_resent(gaps, sq->acked) ||
-	    (gaps->judged && ornic_since(now, gaps->judged) < JUDGE_NS))
+	    !ornic_late_judge(&gaps->late, now, noticed, sq->acked))
 		return;
-	gaps->judged = noticed;
-	gaps->judged_psn = sq->acked;
 	gaps->judged_asks = 0;
 	gaps->judged_copies = 0;
-	gaps->took = 0;
 }
 
 void ornic_gaps_judge(const struct ornic_ctx *ctx, struct ornic_sq *sq)
 {
 	struct ornic_gaps *gaps = &sq->gaps;
+	struct ornic_late *late = &gaps->late;
 
-	/* As long ago, it is another packet, or its PSN has gone round. */
-	if (ornic_since(ctx->now, gaps->judged) >= JUDGE_NS) {
-		gaps->judged = 0;
+	if (!ornic_late_is_judging(late, ctx->now)) {
+		late->judged = 0;
 		return;
 	}
-	if (!gaps->took)
-		gaps->took = max_t(u64, ornic_since(ctx->now, gaps->judged), 1);
-	if (++gaps->judged_copies <= max_t(u32, gaps->judged_asks, 1))
-		return;
-	gaps->judged = 0;
-	gaps->late = max_t(u64, 2 * gaps->late, gaps->took * 5 / 4);
-	gaps->late = min_t(u64, gaps->late, MAX_LATE_NS);
+	if (!late->took)
+		late->took = max_t(u64, ornic_since(ctx->now, late->judged), 1);
+	if (++gaps->judged_copies > max_t(u32, gaps->judged_asks, 1))
+		ornic_late_in_vain(late);
 }
 
 /* Responses before gaps.limit are overdue from now on. */
@@ -604,7 +596,7 @@ static void wait_for_late(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_gaps *gaps = &qp->sq.gaps;
 
-	gaps->ask_at = ctx->now + gaps->late;
+	gaps->ask_at = ctx->now + gaps->late.ns;
 	gaps->ask_limit = gaps->limit;
 	ornic_retry_arm(ctx, qp);
 }
@@ -644,7 +636,7 @@ static void ask_before(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit)
 	if (ornic_psn_diff(limit, sq->acked) <= 0)
 		return;
 	note_lost(sq, limit);
-	if (!gaps->late)
+	if (!gaps->late.ns)
 		ask_now(ctx, qp, limit, ctx->now);
 	else if (!gaps->ask_at)
 		wait_for_late(ctx, qp);
@@ -660,7 +652,7 @@ void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return;
 	}
 	if (ornic_psn_diff(gaps->ask_limit, sq->acked) > 0)
-		ask_now(ctx, qp, gaps->ask_limit, gaps->ask_at - gaps->late);
+		ask_now(ctx, qp, gaps->ask_limit, gaps->ask_at - gaps->late.ns);
 	gaps->ask_at = 0;
 	if (gaps->open && ornic_psn_diff(gaps->limit, gaps->ask_limit) > 0)
 		ask_before(ctx, qp, gaps->limit);

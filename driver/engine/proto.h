@@ -119,16 +119,6 @@ static inline u32 ornic_piece_end(const struct ornic_swqe *sw, u32 at)
 	return min_t(u32, end, sw->npkts);
 }
 
-/*
- * How late what is overdue may be from now on, ns: a sixteenth less, and none when
- * a timer would not be worth it. Several paths stay as different as they are.
- */
-static inline u64 ornic_less_late(const struct ornic_qp *qp, u64 late)
-{
-	late -= late >> (likely(!qp->spray) ? 4 : 8);
-	return late < 1000 ? 0 : late;
-}
-
 /* Retransmission timeout of RFC 6298, without its least value, ns. */
 static inline u64 ornic_sq_rto_ns(const struct ornic_sq *sq)
 {

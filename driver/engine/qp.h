@@ -14,6 +14,7 @@
 #include "comp_cntr.h"
 #include "cq.h"
 #include "dev.h"
+#include "late.h"
 #include "mem.h"
 #include "psn.h"
 #include "psn_map.h"
@@ -207,15 +208,11 @@ struct ornic_gaps {
 	u64 whole_at; /* ... at this time, ns; 0 = none since, or it is complete */
 	u8 refusal; /* an RNR or fatal NAK that waits for responses; 0 = none ... */
 	u32 refusal_psn; /* ... and its PSN */
-	/* Responses that may be late only; struct ornic_ahead has the same laws */
-	u64 late; /* one overdue for so long is taken for lost, ns */
-	u64 ask_at; /* when those before @ask_limit are, ns; 0 = none wait */
+	struct ornic_late late; /* responses */
+	u64 ask_at; /* when those before @ask_limit are lost, ns; 0 = none wait */
 	u32 ask_limit;
 	u32 judged_asks; /* how often the one that is judged was asked for, ... */
 	u32 judged_copies; /* ... and has come */
-	u32 judged_psn; /* the oldest that was asked for ... */
-	u64 judged; /* ... and was noticed to be missing then, ns; 0 = none */
-	u64 took; /* until it came, ns; 0 = not yet */
 	u64 *map[ORNIC_GAPS_MAPS]; /* in @own, or in spare memory: see psn_map.h */
 	u64 own[ORNIC_GAPS_MAPS * ORNIC_GAPS_FIRST / 64];
 };
@@ -406,13 +403,9 @@ struct ornic_ahead {
 	u64 nak_time; /* when the last one was sent, ns; 0 = it was an RNR NAK */
 	u64 expires; /* all are dropped, unless another one comes, ns; 0 = none */
 	u64 since; /* when the gap before the first of them was seen, ns */
-	/* Was a NAK in vain? One is judged at a time. */
-	u64 judged; /* when it was sent, ns; 0 = none */
-	u64 took; /* until its gap was filled, ns; 0 = not yet */
-	u32 nak_psn; /* its PSN */
 	u32 gap_psn; /* of the last NAK */
-	u64 late; /* a packet overdue for so long is taken for lost, ns */
-	/* If @late: the last ones, a quarter of @late after each other */
+	struct ornic_late late; /* requests; what NAKs are for is judged */
+	/* If @late.ns: the last ones, a quarter of it after each other */
 	struct ornic_seen seen[ORNIC_SEEN];
 	u32 seen_at; /* the next one is written there */
 };

@@ -354,7 +354,7 @@ static void reset_qp(struct ornic_qp *qp)
 		rq->srq = NULL;
 	rq->nak_sent = false;
 	ornic_reorder_forget(qp);
-	rq->ahead.late = 0;
+	rq->ahead.late.ns = 0;
 	rq->selective = false;
 	rq->comm_est = false;
 	WRITE_ONCE(rq->ack_due, false);

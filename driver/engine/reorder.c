@@ -5,10 +5,9 @@
  * that packet and not all after it. What it keeps was not acknowledged: it may be
  * dropped at any time, and the requester sends it again.
  *
- * The sequence NAK (IBTA C9-116) is sent when the first packet of the gap is
- * @late overdue. On a path that keeps order @late is 0. If the packet comes once
- * more after its copy, the NAK was in vain: the path reorders, and @late grows to
- * what this packet took. Each NAK takes a part of @late away again.
+ * The sequence NAK (IBTA C9-116) is sent when the first packet of the gap is so late
+ * that it is taken for lost: late.h. If the packet comes once more after its copy, or
+ * the requester says that it is no copy, the NAK was in vain.
  */
 #include "proto.h"
 
@@ -16,12 +15,8 @@
 #define MOST_BLOCKS ((ORNIC_REORDER_WINDOW + 1 + BLOCK) / BLOCK)
 /* The table of blocks becomes so much larger at once. */
 #define GROWTH 8
-/* @late is at most so many ns. */
-#define MAX_LATE_NS 20000000ull
 /* What may be asked again, by a packet with AckReq, is a NAK that old, ns. */
 #define NAK_AGAIN_NS 100000ull
-/* A NAK that old is not judged any more, ns. */
-#define JUDGE_NS 20000000ull
 /* What is kept is dropped when nothing has been added to it for so long, ns. */
 #define EXPIRE_NS 1000000000ull
 /* So many, and a block, are freed at a time: some 50 us. */
@@ -270,7 +265,7 @@ void ornic_reorder_forget(struct ornic_qp *qp)
 
 	forget_all(qp);
 	WRITE_ONCE(ahead->nak_at, 0);
-	ahead->judged = 0;
+	ahead->late.judged = 0;
 }
 
 void ornic_reorder_fini(struct ornic_qp *qp)
@@ -376,7 +371,7 @@ static void note_seen(const struct ornic_ctx *ctx, struct ornic_ahead *ahead)
 	u32 at = ahead->seen_at % ORNIC_SEEN;
 	u64 last = ahead->seen[(at + ORNIC_SEEN - 1) % ORNIC_SEEN].when;
 
-	if (ornic_since(ctx->now, last) < ahead->late / 4)
+	if (ornic_since(ctx->now, last) < ahead->late.ns / 4)
 		return;
 	ahead->seen[at].when = ctx->now;
 	ahead->seen[at].psn = ahead->last;
@@ -385,18 +380,19 @@ static void note_seen(const struct ornic_ctx *ctx, struct ornic_ahead *ahead)
 
 /*
  * Packets before this PSN that are missing are overdue: a later one has been here for
- * @late. Others may be under way. Something is kept.
+ * late.ns. Others may be under way. Something is kept.
  */
 static u32 overdue_end(const struct ornic_ahead *ahead, u64 now)
 {
 	u32 end = first_kept(ahead)->pkt.psn, i;
 	const struct ornic_seen *seen;
 
-	if (!ahead->late)
+	if (!ahead->late.ns)
 		return ahead->last;
 	for (i = 0; i < ORNIC_SEEN; i++) {
 		seen = &ahead->seen[i];
-		if (seen->when && ornic_since(now, seen->when) >= ahead->late &&
+		if (seen->when &&
+		    ornic_since(now, seen->when) >= ahead->late.ns &&
 		    ornic_psn_diff(seen->psn, ahead->last) <= 0 &&
 		    ornic_psn_diff(seen->psn, end) > 0)
 			end = seen->psn;
@@ -417,13 +413,8 @@ static enum ornic_verdict nak_now(const struct ornic_ctx *ctx,
 	ahead->nak_time = ctx->now;
 	ahead->gap_psn = rq->epsn;
 	WRITE_ONCE(ahead->nak_at, 0);
-	if (!ahead->judged ||
-	    ornic_since(ctx->now, ahead->judged) >= JUDGE_NS) {
-		ahead->judged = ctx->now;
-		ahead->nak_psn = rq->epsn;
-		ahead->took = 0;
-	}
-	ahead->late = ornic_less_late(qp, ahead->late);
+	ornic_late_judge(&ahead->late, ctx->now, ctx->now, rq->epsn);
+	ornic_late_asked(&ahead->late, qp->spray);
 	return ORNIC_RESP_NAK_SEQ;
 }
 
@@ -432,7 +423,7 @@ static enum ornic_verdict nak_gap(const struct ornic_ctx *ctx,
 				  struct ornic_qp *qp)
 {
 	struct ornic_ahead *ahead = &qp->rq.ahead;
-	u64 when = ahead->n ? ahead->since + ahead->late : 0;
+	u64 when = ahead->n ? ahead->since + ahead->late.ns : 0;
 
 	if (ctx->now >= when)
 		return nak_now(ctx, qp);
@@ -456,7 +447,7 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 	/* There was memory for a larger table, but for nothing in it. */
 	if (!ahead->n)
 		free_table(qp);
-	if (unlikely(ahead->late) && ahead->n)
+	if (unlikely(ahead->late.ns) && ahead->n)
 		note_seen(ctx, ahead);
 	if (is_new) {
 		ahead->since = ctx->now;
@@ -474,32 +465,23 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 	 * wants long NAKs sent.
 	 */
 	if (pkt->selective && pkt->ack_req && ahead->nak_time &&
-	    is_kept(qp, pkt) &&
-	    ahead->gap_psn == rq->epsn &&
+	    is_kept(qp, pkt) && ahead->gap_psn == rq->epsn &&
 	    (was_missing ||
 	     ornic_since(ctx->now, ahead->nak_time) >= NAK_AGAIN_NS))
 		return nak_now(ctx, qp);
 	return ORNIC_RESP_DROP;
 }
 
-/* The packet that a NAK named was not lost. */
-static void wait_longer(struct ornic_ahead *ahead)
-{
-	ahead->late = max_t(u64, 2 * ahead->late, ahead->took * 5 / 4);
-	ahead->late = min_t(u64, ahead->late, MAX_LATE_NS);
-}
-
 void ornic_reorder_duplicate(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			     u32 psn)
 {
-	struct ornic_ahead *ahead = &qp->rq.ahead;
+	struct ornic_late *late = &qp->rq.ahead.late;
 
-	if (!ahead->judged || psn != ahead->nak_psn)
+	if (!late->judged || psn != late->psn)
 		return;
-	ahead->judged = 0;
-	if (!ahead->took)
-		return;
-	wait_longer(ahead);
+	if (late->took && ornic_late_is_judging(late, ctx->now))
+		ornic_late_in_vain(late);
+	late->judged = 0;
 }
 
 /* ---- Execution ------------------------------------------------------------------- */
@@ -578,12 +560,14 @@ static void execute_due(struct ornic_ctx *ctx, struct ornic_qp *qp)
 static void judge_filled(const struct ornic_ctx *ctx, struct ornic_ahead *ahead,
 			 const struct ornic_pkt *pkt)
 {
-	ahead->took = ornic_since(ctx->now, ahead->since);
+	struct ornic_late *late = &ahead->late;
+
+	late->took = ornic_since(ctx->now, ahead->since);
 	if (!pkt || !pkt->selective)
 		return;
-	ahead->judged = 0;
 	if (!(pkt->selective & ORNIC_BTH_AGAIN))
-		wait_longer(ahead);
+		ornic_late_in_vain(late);
+	late->judged = 0;
 }
 
 void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -601,8 +585,8 @@ void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		rq->nak_sent = false;
 		return;
 	}
-	if (ahead->judged && !ahead->took &&
-	    ornic_psn_diff(rq->epsn, ahead->nak_psn) > 0)
+	if (ahead->late.judged && !ahead->late.took &&
+	    ornic_psn_diff(rq->epsn, ahead->late.psn) > 0)
 		judge_filled(ctx, ahead, pkt);
 	if (filled) {
 		WRITE_ONCE(ahead->nak_at, 0);

@@ -50,7 +50,7 @@ void ornic_peek_set_late(const struct ornic_th_qp *qp, u64 ns)
 	ornic_rcu_read_lock();
 	q = lookup(qp);
 	ornic_lock(&q->rq.lock);
-	q->rq.ahead.late = ns;
+	q->rq.ahead.late.ns = ns;
 	ornic_unlock(&q->rq.lock);
 	ornic_rcu_read_unlock();
 }
