@@ -264,6 +264,55 @@ static void stray_packets_save_no_retry(struct kunit *test)
 			fix->a.conn.retry_cnt + 1);
 }
 
+/* ---- Peers that share memory ---------------------------------------------------------- */
+
+/* The slot of the peer that has the address number @i, on the device of @qp. */
+static u64 slot_of(struct kunit *test, struct ornic_th_qp *qp, u32 i)
+{
+	KUNIT_EXPECT_EQ(test, ornic_th_to(qp, ORNIC_QPS_RESET), 0);
+	ornic_th_av(&qp->conn.av, 9, ORNIC_TH_IPV4);
+	qp->conn.av.dgid[13] ^= (u8)(i >> 16);
+	qp->conn.av.dgid[14] ^= (u8)(i >> 8);
+	qp->conn.av.dgid[15] = (u8)i;
+	KUNIT_EXPECT_EQ(test, ornic_th_to(qp, ORNIC_QPS_INIT), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_to(qp, ORNIC_QPS_RTR), 0);
+	return ornic_fix_qp(qp)->peer >> (64 - ORNIC_PEER_SEEN_LOG);
+}
+
+/*
+ * What peers have taken of a device's memory, and which was alive last, is known by a slot.
+ * Addresses that share one on a device do not on another: a key decides, which none has.
+ */
+static void slots_are_secret(struct kunit *test)
+{
+	struct ornic_fixture *fix =
+		ornic_suite_open(test, ORNIC_FIX_WIRE, ORNIC_QPT_RC);
+	u64 victim_a = slot_of(test, &fix->a, 0);
+	u64 victim_b = slot_of(test, &fix->b, 0);
+	u32 i, on_a = 0, on_both = 0;
+
+	for (i = 1; i < 5000; i++) {
+		if (slot_of(test, &fix->a, i) != victim_a)
+			continue;
+		on_a++;
+		on_both += slot_of(test, &fix->b, i) == victim_b;
+	}
+	KUNIT_EXPECT_GT(test, on_a, 4);
+	KUNIT_EXPECT_LT(test, on_both, on_a / 2);
+}
+
+/* The vector of SipHash-2-4 for 16 bytes, by its authors. */
+static void hash_is_siphash(struct kunit *test)
+{
+	const ornic_hash_key_t key = { { 0x0706050403020100ull,
+					 0x0f0e0d0c0b0a0908ull } };
+
+	KUNIT_EXPECT_EQ(test,
+			ornic_hash128(0x0706050403020100ull,
+				      0x0f0e0d0c0b0a0908ull, &key),
+			0x3f2acc7f57c29bdbull);
+}
+
 static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE_PARAM(kept_is_freed_in_pieces, drop_gen_params),
 	KUNIT_CASE(kept_goes_with_the_qp),
@@ -271,6 +320,8 @@ static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(standard_peer_names_nothing),
 	KUNIT_CASE(naks_bring_so_much),
 	KUNIT_CASE(stray_packets_save_no_retry),
+	KUNIT_CASE(slots_are_secret),
+	KUNIT_CASE(hash_is_siphash),
 	{}
 };
 

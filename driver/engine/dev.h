@@ -83,6 +83,7 @@ struct ornic_poll {
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
  * @gid: the GID table
+ * @peer_key: of the fingerprints of peers
  * @peer_seen: which peer was alive last, of those that share the slot, and when: see
  *	ornic_qp_mark_peer_seen()
  * @poll: of ornic_engine_poll()
@@ -114,6 +115,7 @@ struct ornic_dev {
 	ornic_lock_t gid_lock;
 	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];
+	ornic_hash_key_t peer_key;
 	u64 peer_seen[1 << ORNIC_PEER_SEEN_LOG];
 	struct ornic_poll poll;
 };
@@ -269,6 +271,13 @@ static inline u64 ornic_max_mem(const struct ornic_dev *dev)
 
 	return max_mem ? min_t(u64, max_mem, ORNIC_MAX_MR_BYTES) :
 			 ORNIC_MAX_MR_BYTES;
+}
+
+static inline u64 ornic_random64(const struct ornic_dev *dev)
+{
+	u64 high = dev->ops->random(dev->host);
+
+	return high << 32 | dev->ops->random(dev->host);
 }
 
 /* Of what takes long, with no lock held: let the host do other work. */

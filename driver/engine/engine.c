@@ -59,6 +59,8 @@ struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 	dev->mtu = MIN_ROCE_MTU;
 	ornic_cc_init(dev);
 	ornic_spare_init(dev);
+	dev->peer_key.key[0] = ornic_random64(dev);
+	dev->peer_key.key[1] = ornic_random64(dev);
 	memcpy(dev->mac, mac, sizeof(dev->mac));
 	ornic_lock_init(&dev->gid_lock);
 	ornic_lock_init(&dev->mcast.lock);

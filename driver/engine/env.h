@@ -14,6 +14,7 @@
  *  barriers    smp_mb, smp_load_acquire, smp_store_release, READ_ONCE,
  *              WRITE_ONCE, data_race
  *  counters    ornic_counters_alloc/add/sum/free (per CPU in the kernel)
+ *  hash        ornic_hash_key_t, ornic_hash128(a, b, key): SipHash of two u64
  *  CRC         ornic_crc32_by_table and ORNIC_CRC32_TABLE, its name
  *  CPU         ORNIC_CRC32_X86: ornic_has_clmul, ornic_xmm_begin (false: not
  *              here), ornic_xmm_end, ORNIC_XMM_CLOBBERS;

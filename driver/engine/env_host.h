@@ -259,6 +259,52 @@ static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
 	return c->v[i];
 }
 
+typedef struct {
+	u64 key[2];
+} ornic_hash_key_t;
+
+static inline u64 ornic_rotate(u64 x, unsigned int n)
+{
+	return x << n | x >> (64 - n);
+}
+
+static inline void ornic_sip_rounds(u64 v[4], unsigned int n)
+{
+	while (n--) {
+		v[0] += v[1];
+		v[2] += v[3];
+		v[1] = ornic_rotate(v[1], 13) ^ v[0];
+		v[3] = ornic_rotate(v[3], 16) ^ v[2];
+		v[0] = ornic_rotate(v[0], 32) + v[3];
+		v[2] += v[1];
+		v[3] = ornic_rotate(v[3], 21) ^ v[0];
+		v[1] = ornic_rotate(v[1], 17) ^ v[2];
+		v[2] = ornic_rotate(v[2], 32);
+	}
+}
+
+/* SipHash-2-4 of 16 bytes, as the kernel's siphash_2u64(). */
+static inline u64 ornic_hash128(u64 a, u64 b, const ornic_hash_key_t *key)
+{
+	const u64 word[] = { a, b, 16ull << 56 };
+	u64 v[4] = {
+		key->key[0] ^ 0x736f6d6570736575ull,
+		key->key[1] ^ 0x646f72616e646f6dull,
+		key->key[0] ^ 0x6c7967656e657261ull,
+		key->key[1] ^ 0x7465646279746573ull,
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(word); i++) {
+		v[3] ^= word[i];
+		ornic_sip_rounds(v, 2);
+		v[0] ^= word[i];
+	}
+	v[2] ^= 0xff;
+	ornic_sip_rounds(v, 4);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
 #define __ro_after_init
 #define ORNIC_CRC32_TABLE "zlib"
 

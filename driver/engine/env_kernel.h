@@ -13,6 +13,7 @@
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -116,6 +117,9 @@ static inline u64 ornic_counters_sum(struct ornic_counters *c, unsigned int i)
 		sum += READ_ONCE(per_cpu_ptr(c->v, cpu)[i]);
 	return sum;
 }
+
+#define ornic_hash_key_t siphash_key_t
+#define ornic_hash128(a, b, key) siphash_2u64(a, b, key)
 
 #define ORNIC_CRC32_TABLE "crc32_le"
 

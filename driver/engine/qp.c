@@ -203,14 +203,6 @@ static void qp_free(struct ornic_qp *qp)
 	ornic_vfree(qp);
 }
 
-/* Not a count: the peer may be a QP of another engine, with counts of its own. */
-static u64 random_id(struct ornic_dev *dev)
-{
-	u64 high = dev->ops->random(dev->host);
-
-	return high << 32 | dev->ops->random(dev->host);
-}
-
 static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 				 const struct ornic_req_create_qp *req)
 {
@@ -220,7 +212,8 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	if (!qp)
 		return NULL;
 	qp->dev = dev;
-	qp->id = random_id(dev);
+	/* Not a count: the peer may be a QP of another engine, with counts of its own. */
+	qp->id = ornic_random64(dev);
 	qp->epoch = qp->id;
 	qp->type = req->qp_type;
 	qp->create_flags = req->flags;

@@ -270,17 +270,18 @@ static void apply_rq(struct ornic_qp *qp, const struct modify *m)
 		qp->min_rnr_timer = m->min_rnr;
 }
 
-/* All of the address counts: 40 bits that tell one peer from another. */
-static u64 path_fingerprint(const struct ornic_path *path)
+/*
+ * 40 bits that tell one peer from another. A peer may have many addresses, and does not
+ * know which of them share a slot with those of others.
+ */
+static u64 path_fingerprint(const struct ornic_dev *dev,
+			    const struct ornic_path *path)
 {
 	u64 half[2];
 
 	memcpy(half, path->dgid, sizeof(half));
-	/* Multiplicative hashing: by 2^64 over the golden ratio. */
-	half[0] = (half[0] ^ half[0] >> 32) * 0x9e3779b97f4a7c15ull;
-	half[1] ^= half[0] ^ half[0] >> 32;
-	half[1] = (half[1] ^ half[1] >> 32) * 0x9e3779b97f4a7c15ull;
-	return half[1] & ~ORNIC_PEER_SEEN_TIME;
+	return ornic_hash128(half[0], half[1], &dev->peer_key) &
+	       ~ORNIC_PEER_SEEN_TIME;
 }
 
 static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
@@ -299,7 +300,7 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 		if (qp->spray)
 			ornic_spray_start(qp);
 		ornic_path_set_ect(&qp->path);
-		ornic_spare_move(qp, path_fingerprint(&m->path));
+		ornic_spare_move(qp, path_fingerprint(qp->dev, &m->path));
 	}
 	if (m->mask & ORNIC_QPM_PATH_MTU) {
 		qp->path_mtu_enum = m->mtu;
