@@ -21,12 +21,14 @@ void doorbell::use_page(mapping page, std::uint32_t offset,
 	value_ = le(value);
 }
 
-void doorbell::ring_file(std::uint32_t qpn) const noexcept
+int doorbell::ring_file(std::uint32_t qpn) const noexcept
 {
-	// Any other failure means that the device is gone; the application
-	// hears of that by IBV_EVENT_DEVICE_FATAL, not from a post.
-	while (write(fd_.get(), &qpn, sizeof(qpn)) < 0 && errno == EINTR)
-		;
+	while (write(fd_.get(), &qpn, sizeof(qpn)) < 0) {
+		// The kernel has destroyed the QP, or all of the context.
+		if (errno != EINTR)
+			return EIO;
+	}
+	return 0;
 }
 
 namespace

@@ -24,13 +24,16 @@ public:
 	void use_page(mapping page, std::uint32_t offset,
 		      std::uint32_t value) noexcept;
 
-	/** Tell the device that the send queue of @qpn has news. */
-	void ring(std::uint32_t qpn) const noexcept
+	/**
+	 * Tell the device that a queue of @qpn has news.
+	 * Return: 0, or EIO: the QP is gone with its device. A page does not tell.
+	 */
+	[[nodiscard]] int ring(std::uint32_t qpn) const noexcept
 	{
-		if (register_)
-			__atomic_store_n(register_, value_, __ATOMIC_RELEASE);
-		else
-			ring_file(qpn);
+		if (!register_)
+			return ring_file(qpn);
+		__atomic_store_n(register_, value_, __ATOMIC_RELEASE);
+		return 0;
 	}
 
 	/** Whether it is a file: the device is part of this kernel. */
@@ -40,7 +43,7 @@ public:
 	}
 
 private:
-	void ring_file(std::uint32_t qpn) const noexcept;
+	[[nodiscard]] int ring_file(std::uint32_t qpn) const noexcept;
 
 	std::uint32_t *register_ = nullptr;
 	std::uint32_t value_ = 0;

@@ -328,14 +328,13 @@ void send_queue::reset() noexcept
  * WQEs or we see that it sleeps. The kick may execute the WQEs in this very
  * thread, so other posters are let in before it.
  */
-void send_queue::submit_and_unlock() noexcept
+int send_queue::submit_and_unlock() noexcept
 {
 	ring_.publish();
 	full_barrier();
 	bool kick = ring_.kick_wanted();
 	lock_.unlock();
-	if (kick)
-		bell_->ring(qpn_);
+	return kick ? bell_->ring(qpn_) : 0;
 }
 
 /* Header and segments; leaves data_ where the data goes. */
@@ -472,6 +471,7 @@ int send_queue::write(const ibv_send_wr &wr) noexcept
 
 int send_queue::post(ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 {
+	ibv_send_wr *first = wr;
 	int ret = 0;
 
 	lock_.lock();
@@ -483,7 +483,10 @@ int send_queue::post(ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 		}
 		ring_.push();
 	}
-	submit_and_unlock();
+	if (int gone = submit_and_unlock()) [[unlikely]] {
+		*bad_wr = first;
+		return gone;
+	}
 	return ret;
 }
 
@@ -493,8 +496,8 @@ int send_queue::post_local(const send_work &work) noexcept
 	int ret = open(work);
 	if (!ret)
 		ring_.push();
-	submit_and_unlock();
-	return ret;
+	int gone = submit_and_unlock();
+	return gone ? gone : ret;
 }
 
 void send_queue::batch_start() noexcept
@@ -566,8 +569,7 @@ int send_queue::batch_complete() noexcept
 		batch_abort();
 		return ret;
 	}
-	submit_and_unlock();
-	return 0;
+	return submit_and_unlock();
 }
 
 void send_queue::batch_abort() noexcept
@@ -600,18 +602,20 @@ int receive_queue::write(const ibv_recv_wr &wr) noexcept
 }
 
 /* As for a send queue; its partner here is the flush of a QP in error. */
-void receive_queue::submit_and_unlock() noexcept
+int receive_queue::submit_and_unlock() noexcept
 {
 	ring_.publish();
 	full_barrier();
 	bool kick = ring_.kick_wanted();
 	lock_.unlock();
 	if (kick) [[unlikely]]
-		bell_->ring(qpn_);
+		return bell_->ring(qpn_);
+	return 0;
 }
 
 int receive_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 {
+	ibv_recv_wr *first = wr;
 	int ret = 0;
 
 	lock_.lock();
@@ -623,7 +627,10 @@ int receive_queue::post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
 		}
 		ring_.push();
 	}
-	submit_and_unlock();
+	if (int gone = submit_and_unlock()) [[unlikely]] {
+		*bad_wr = first;
+		return gone;
+	}
 	return ret;
 }
 

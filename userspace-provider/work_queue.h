@@ -178,7 +178,8 @@ public:
 	/**
 	 * Post a list of work requests, all or up to the first bad one.
 	 * Return: 0, EINVAL (opcode, flag, SGE count, inline length, no AH) or
-	 * ENOMEM (ring full); then *@bad_wr is the request that failed.
+	 * ENOMEM (ring full); then *@bad_wr is the request that failed. EIO: the
+	 * device is gone, and none of the list completes.
 	 */
 	int post(ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept;
 
@@ -212,7 +213,7 @@ private:
 	int put_sges(std::span<const ibv_sge> sges) noexcept;
 	template <typename Piece>
 	int put_inline(std::span<const Piece> pieces) noexcept;
-	void submit_and_unlock() noexcept;
+	[[nodiscard]] int submit_and_unlock() noexcept;
 
 	spin_lock lock_;
 	wqe_ring ring_;
@@ -256,13 +257,14 @@ public:
 	 * Post a list of receives, all or up to the first bad one. The device
 	 * is kicked only if it asks for that: a QP in error has its receives
 	 * flushed and does not look for new ones by itself.
-	 * Return: 0, EINVAL (SGE count, or no such queue) or ENOMEM (ring full).
+	 * Return: 0, EINVAL (SGE count, or no such queue) or ENOMEM (ring full);
+	 * EIO as for a send queue.
 	 */
 	int post(ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
 private:
 	int write(const ibv_recv_wr &wr) noexcept;
-	void submit_and_unlock() noexcept;
+	[[nodiscard]] int submit_and_unlock() noexcept;
 
 	spin_lock lock_;
 	wqe_ring ring_;

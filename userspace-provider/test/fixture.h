@@ -65,6 +65,11 @@ public:
 			kicked.push_back(qpn);
 		return kicked;
 	}
+	/** From now on kicks fail. */
+	void break_off()
+	{
+		bell.use_file(file_descriptor(open("/dev/full", O_WRONLY)));
+	}
 	/** Sleep until something is kicked; false after @ms milliseconds. */
 	bool wait(int ms)
 	{

@@ -112,6 +112,19 @@ TEST(receive_queue, kicks_only_a_flush_that_asks)
 	EXPECT_EQ(fix.kicks.take(), std::vector<std::uint32_t>{ test_qpn });
 }
 
+TEST(receive_queue, posts_to_a_device_that_is_gone_fail)
+{
+	receive_fixture fix;
+	ibv_recv_wr second = {};
+	ibv_recv_wr first = { .next = &second };
+	ibv_recv_wr *bad = nullptr;
+
+	fix.kicks.break_off();
+	fix.record->kick_wanted = 1;
+	EXPECT_EQ(fix.rq.post(&first, &bad), EIO);
+	EXPECT_EQ(bad, &first);
+}
+
 TEST(receive_queue, reset_starts_over)
 {
 	receive_fixture fix;

@@ -378,6 +378,35 @@ TEST(send_queue, kicks_only_a_device_that_asks)
 	EXPECT_EQ(fix.kicks.take(), std::vector<std::uint32_t>{ test_qpn });
 }
 
+// More often than there is room: each post fails alike.
+TEST(send_queue, posts_to_a_device_that_is_gone_fail)
+{
+	send_fixture fix;
+	ibv_send_wr wr[2] = { make_wr(IBV_WR_SEND), make_wr(IBV_WR_SEND) };
+	ibv_send_wr *bad = nullptr;
+
+	fix.kicks.break_off();
+	fix.record->kick_wanted = 1;
+	wr[0].next = &wr[1];
+	for (int i = 0; i < 4; ++i) {
+		bad = nullptr;
+		EXPECT_EQ(fix.sq.post(&wr[0], &bad), EIO);
+		EXPECT_EQ(bad, &wr[0]);
+	}
+}
+
+TEST(send_queue, batches_for_a_device_that_is_gone_fail)
+{
+	send_fixture fix;
+
+	fix.kicks.break_off();
+	fix.record->kick_wanted = 1;
+	fix.sq.batch_start();
+	fix.sq.batch_begin({ .opcode = IBV_WR_SEND });
+	EXPECT_EQ(fix.sq.batch_complete(), EIO);
+	EXPECT_EQ(fix.sq.post_local({ .opcode = IBV_WR_LOCAL_INV }), EIO);
+}
+
 TEST(send_queue, page_doorbell_stores_its_value)
 {
 	int fd = memfd_create("page", 0);
@@ -386,7 +415,7 @@ TEST(send_queue, page_doorbell_stores_its_value)
 	doorbell bell;
 
 	bell.use_page(mapping(fd, 0, 4096, PROT_WRITE), 12, 0x00010002);
-	bell.ring(test_qpn);
+	EXPECT_EQ(bell.ring(test_qpn), 0);
 	std::uint32_t value = 0;
 	std::memcpy(&value, device.data() + 12, sizeof(value));
 	EXPECT_EQ(value, 0x00010002U);
