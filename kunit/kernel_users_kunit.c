@@ -148,25 +148,25 @@ static void users_av_in_wqe(struct kunit *test)
 static void users_av_beside_inline(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, ORNIC_QP_AV);
-	u8 data[150];
+	const u32 len = 150;
 	struct ornic_av av;
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_SEND,
-		.inline_data = data,
-		.inline_len = sizeof(data),
+		.inline_data = fix->buf,
+		.inline_len = len,
 		.dest_qpn = 1,
 		.flags = ORNIC_WQE_INLINE | ORNIC_WQE_AV,
 		.av = &av,
 	};
 	struct ornic_frag frag[ORNIC_RX_SEGS];
 
-	memset(data, 0x5a, sizeof(data));
+	memset(fix->buf, 0x5a, len);
 	ornic_th_av(&av, 7, ORNIC_TH_IPV6);
 	ornic_th_post_send(&fix->a, &wr);
 	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
 	KUNIT_ASSERT_EQ(test, ornic_pkt_payload(&fix->pkt, frag), 1);
-	KUNIT_ASSERT_EQ(test, frag[0].len, sizeof(data));
-	KUNIT_EXPECT_MEMEQ(test, frag[0].ptr, data, sizeof(data));
+	KUNIT_ASSERT_EQ(test, frag[0].len, len);
+	KUNIT_EXPECT_MEMEQ(test, frag[0].ptr, fix->buf, len);
 }
 
 /* ---- What a receiver is told ------------------------------------------------- */

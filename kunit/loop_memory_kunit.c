@@ -18,6 +18,7 @@ struct memory_test {
 	struct ornic_th_mr am;
 	struct ornic_th_mr bm;
 	struct ornic_th_srq srq;
+	struct ornic_lsge sge[ORNIC_MAX_SGE];
 };
 
 static_assert(offsetof(struct memory_test, fix) == 0);
@@ -233,12 +234,12 @@ static void memory_of_a_word_goes(struct kunit *test)
 static void memory_of_many_pieces(struct kunit *test)
 {
 	struct memory_test *mt = open_pair(test, ORNIC_FIX_LOOP, ORNIC_MAX_SGE);
-	struct ornic_lsge sge[ORNIC_MAX_SGE];
 	struct ornic_fixture *fix = &mt->fix;
+	struct ornic_lsge *sge = mt->sge;
 	struct ornic_th_wr wr = {
 		.opcode = ORNIC_WQE_WRITE,
 		.flags = ORNIC_WQE_SIGNALED,
-		.nsge = ARRAY_SIZE(sge),
+		.nsge = ORNIC_MAX_SGE,
 		.sge = sge,
 		.raddr = mt->bm.iova,
 		.rkey = mt->bm.key,
@@ -246,14 +247,14 @@ static void memory_of_many_pieces(struct kunit *test)
 	struct ornic_cqe cqe;
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(sge); i++) {
+	for (i = 0; i < ORNIC_MAX_SGE; i++) {
 		sge[i] = ornic_fix_sge(&mt->am, 8192 * i + 4095, SGE_BYTES);
 		ornic_fix_fill(&mt->am, 8192 * i + 4095, SGE_BYTES, i);
 	}
 	KUNIT_ASSERT_EQ(test, ornic_th_post_send(&fix->a, &wr), 0);
 	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
-	for (i = 0; i < ARRAY_SIZE(sge); i++)
+	for (i = 0; i < ORNIC_MAX_SGE; i++)
 		KUNIT_EXPECT_EQ(test,
 				ornic_fix_compare(&mt->bm, SGE_BYTES * i,
 						  SGE_BYTES, i),

@@ -8,6 +8,19 @@
 #define ACK 0x1f /* credits: none */
 #define MS 1000000ull
 #define PATHS 4
+#define MOST_LOST 256 /* packets of a send_many() */
+
+struct spray_test {
+	struct ornic_fixture fix;
+	u32 lost[MOST_LOST];
+};
+
+static_assert(offsetof(struct spray_test, fix) == 0);
+
+static int spray_init(struct kunit *test)
+{
+	return ornic_suite_alloc(test, sizeof(struct spray_test));
+}
 
 static struct ornic_fixture *open_paths(struct kunit *test, u32 paths)
 {
@@ -176,7 +189,8 @@ static u32 path_of(struct ornic_fixture *fix, u32 n, u64 now)
 static u32 send_many(struct ornic_fixture *fix, u32 *at, u32 n, u32 dead,
 		     u64 now)
 {
-	u32 lost[256], nlost = 0, i;
+	u32 *lost = container_of(fix, struct spray_test, fix)->lost;
+	u32 nlost = 0, i;
 
 	for (i = 0; i < n; i++, (*at)++)
 		if (dead & 1u << path_of(fix, *at, now))
@@ -378,7 +392,7 @@ static struct kunit_case spray_cases[] = {
 
 static struct kunit_suite spray_suite = {
 	.name = "ornic_spray",
-	.init = ornic_suite_init,
+	.init = spray_init,
 	.exit = ornic_suite_exit,
 	.test_cases = spray_cases,
 };

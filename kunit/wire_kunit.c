@@ -541,26 +541,24 @@ static void build_and_parse(struct kunit *test, enum ornic_th_gid which,
 	struct ornic_txinfo info = { .opcode = ORNIC_OP_SEND_ONLY_IMM,
 				     .dest_qpn = 0x123456,
 				     .psn = 0xffffff };
-	struct ornic_path path;
-	struct ornic_pkt pkt;
-	struct ornic_rx rx;
+	struct wire_fixture *fix = test->priv;
 	u32 len;
 
-	path_to(&path, which);
-	len = build(test, &path, &info, payload, frame);
-	KUNIT_ASSERT_EQ(test, ornic_th_parse(frame, len, &rx), 0);
-	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&pkt, &rx), 0);
-	KUNIT_EXPECT_EQ(test, pkt.payload_len, payload);
-	KUNIT_EXPECT_EQ(test, pkt.pad, -payload & 3);
-	KUNIT_EXPECT_EQ(test, pkt.qpn, 0x123456);
-	KUNIT_EXPECT_EQ(test, pkt.psn, 0xffffff);
-	KUNIT_EXPECT_EQ(test, rx.vlan,
+	path_to(&fix->path, which);
+	len = build(test, &fix->path, &info, payload, frame);
+	KUNIT_ASSERT_EQ(test, ornic_th_parse(frame, len, &fix->rx), 0);
+	KUNIT_ASSERT_EQ(test, ornic_pkt_parse(&fix->pkt, &fix->rx), 0);
+	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, payload);
+	KUNIT_EXPECT_EQ(test, fix->pkt.pad, -payload & 3);
+	KUNIT_EXPECT_EQ(test, fix->pkt.qpn, 0x123456);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, 0xffffff);
+	KUNIT_EXPECT_EQ(test, fix->rx.vlan,
 			which == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
 						 ORNIC_VLAN_NONE);
 	if (which == ORNIC_TH_IPV6)
 		return;
 	/* RFC 791: the header with its checksum sums to all ones. */
-	KUNIT_EXPECT_EQ(test, sum16(frame + path.l3_offset, 20), 0xffff);
+	KUNIT_EXPECT_EQ(test, sum16(frame + fix->path.l3_offset, 20), 0xffff);
 }
 
 static void build_fits_lengths(struct kunit *test)
