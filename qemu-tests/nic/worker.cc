@@ -158,6 +158,16 @@ bool worker::receive_port(u32 index)
 	return any;
 }
 
+bool worker::receive_ports()
+{
+	bool any = false;
+
+	for (u32 i = 0; i <= switch_.wire(); i++)
+		if (switch_.at(i).fd() >= 0)
+			any |= receive_port(i);
+	return any;
+}
+
 bool worker::dispatch(u64 timeout)
 {
 	timespec t = { static_cast<time_t>(timeout / 1000000000u),
@@ -267,9 +277,13 @@ bool worker::poll_devices(bool in_debt)
 
 bool worker::work(u64 now)
 {
-	bool any = expire(now);
+	bool any = false;
 
+	// What has arrived is not lost, however long this process had no CPU.
+	if (timers_.next() && timers_.next() <= now)
+		any |= receive_ports();
 	any |= switch_.work(now);
+	any |= expire(now);
 	for (const auto &dev : devices_)
 		dev->share().begin_round();
 	// Devices in debt only wait while other devices have work.
@@ -291,10 +305,10 @@ void worker::relax(device &busy)
 		return;
 	relaxing_ = true;
 	update_heartbeat(now);
-	expire(now);
 	for (u32 i = 0; i <= switch_.wire(); i++)
 		switch_.input(i);
 	switch_.work(now);
+	expire(now);
 	for (u32 i = 0; i < devices_.size(); i++) {
 		device &dev = *devices_[i];
 

@@ -40,6 +40,7 @@ private:
 	unique_fd &socket_of(u32 index);
 	void drop_port(u32 index);
 	bool receive_port(u32 index);
+	bool receive_ports();
 	void update_heartbeat(u64 now);
 	void connect_ports();
 	bool expire(u64 now);

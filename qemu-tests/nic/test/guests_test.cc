@@ -232,6 +232,42 @@ TEST(guests, two_processes_stream)
 		exchange(x, y, bytes);
 }
 
+// The host gives the CPU to somebody else while a response arrives.
+TEST(guests, what_has_arrived_is_not_lost)
+{
+	constexpr u64 rounds = 20;
+	scratch dir;
+	nic_fixture p(1, { "--wire",
+			   "unix:" + dir.path("p") + ":" + dir.path("q") });
+	nic_fixture q(1,
+		      { "--wire", "unix:" + dir.path("q") + ":" + dir.path("p"),
+			"--faults", "delay=10ms" },
+		      2);
+	end x(p.guest(1)), y(q.guest(1));
+	pid_t worker = static_cast<pid_t>(p.number("guests", "worker"));
+	auto resends = [&] {
+		return p.number("stats", "retries") +
+		       p.number("stats", "roce_adp_retrans");
+	};
+
+	ASSERT_TRUE(join(x, 1, y, 2));
+	for (int i = 0; i < 4; i++)
+		exchange(x, y, 1);
+
+	u64 before = resends();
+
+	for (u64 i = 0; i < rounds; i++) {
+		x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, y.mr.dma, y.mr.key,
+			     1);
+		usleep(3000);
+		kill(worker, SIGSTOP);
+		usleep(100000);
+		kill(worker, SIGCONT);
+		ASSERT_TRUE(x.guest.poll(x.cq));
+	}
+	EXPECT_LT(resends() - before, rounds / 2);
+}
+
 // The peer of a stream may connect later, and reconnect.
 TEST(guests, stream_is_connected_again)
 {
