@@ -359,6 +359,12 @@ static void rx_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	u32 end = ack ? ornic_psn_add(pkt->psn, 1) : pkt->psn;
 	u32 before = qp->sq.acked;
 
+	/* A standard peer names nothing. */
+	if (unlikely(pkt->payload_len) &&
+	    qp->sq.selective == ORNIC_SELECTIVE_NO) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_MALFORMED);
+		return;
+	}
 	ornic_trace(qp, ORNIC_TRACE_ACK, pkt->syndrome, pkt->psn, pkt->msn);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ACKS_RCVD);
 	if (!ornic_comp_up_to(ctx, qp, end)) {

@@ -389,23 +389,14 @@ static bool transport_fits(const struct ornic_qp *qp,
 	return false;
 }
 
-/*
- * The peer is a standard one, as the hosts have agreed or its first response has shown:
- * reserved bits are ignored (IBTA 9.2), and an ACK has no payload. False if it has some.
- */
-static bool is_standard(struct ornic_pkt *pkt)
-{
-	pkt->selective = false;
-	return !pkt->payload_len || pkt->op->flags & ORNIC_OPF_PAYLOAD;
-}
-
 static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		       struct ornic_pkt *pkt)
 {
 	ornic_lock(&qp->rq.lock);
 	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt)) {
+		/* The hosts have agreed to ignore reserved bits, IBTA 9.2. */
 		if (unlikely(qp->standard))
-			is_standard(pkt);
+			pkt->selective = 0;
 		if (unlikely(pkt->ce))
 			ornic_cc_marked_request(ctx, qp, pkt);
 		ornic_resp_rx(ctx, qp, pkt);
@@ -428,7 +419,7 @@ static noinline bool run_both_locked(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 /* A response frees the window: send what it held back. */
 static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			struct ornic_pkt *pkt)
+			const struct ornic_pkt *pkt)
 {
 	bool more = false, both = false;
 
@@ -438,10 +429,6 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
-	} else if (unlikely(qp->standard ||
-			    qp->sq.selective == ORNIC_SELECTIVE_NO) &&
-		   !is_standard(pkt)) {
-		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_MALFORMED);
 	} else {
 		if (unlikely(pkt->ce))
 			ornic_cc_marked_response(ctx, qp, pkt);
