@@ -29,7 +29,7 @@
 	 ORNIC_CAP_MODERATION | ORNIC_CAP_MODIFY_MKEY | ORNIC_CAP_MW |  \
 	 ORNIC_CAP_FAST_REG | ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS |   \
 	 ORNIC_CAP_MCAST | ORNIC_CAP_INSPECT | ORNIC_CAP_QUERY_CLOCK |  \
-	 ORNIC_CAP_COMP_CNTR)
+	 ORNIC_CAP_COMP_CNTR | ORNIC_CAP_MKEY_OFFSET)
 
 static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 			union ornic_rsp *rsp)

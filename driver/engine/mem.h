@@ -66,7 +66,7 @@ static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
  * @dma: the device, for a key of all DMA memory: addresses are translated at
  *	each use, and @pages is empty; else NULL
  * @iova: address of its first byte
- * @length: bytes, at least 1
+ * @length: bytes; 0 of an ORNIC_MKEY_OFFSET alone
  * @off0: offset of byte @iova in @pages
  * @pages: the memory, of at least @off0 + @length bytes
  * @window: it is a memory window, no MR (mw.h)

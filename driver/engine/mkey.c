@@ -21,24 +21,30 @@ static int dma_key_init(struct ornic_dev *dev, struct ornic_mkey *m,
 	return 0;
 }
 
-/* Map @iova and @length of @m; its bytes must lie inside its pages. */
+/*
+ * Map @iova and @length of @m; its bytes must lie inside its pages. They begin at
+ * @off0 of @m if @at_offset is set, which may be any number, else where @iova
+ * tells.
+ */
 static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
-		     const struct ornic_mem *mem)
+		     const struct ornic_mem *mem, bool at_offset)
 {
+	u64 limit = ornic_max_mem(dev);
 	u64 bytes;
 	int err;
 
-	m->off0 = 0;
-	if (!m->length || m->length > ornic_max_mem(dev) ||
-	    m->iova > U64_MAX - m->length)
+	if (m->length > limit || m->off0 > limit ||
+	    m->iova > U64_MAX - m->length || (!m->length && !at_offset))
 		return -EINVAL;
-	err = ornic_pages_get_part(dev, mem, m->length, &m->pages);
+	/* The host's dma op takes no empty range. */
+	err = ornic_pages_get_part(dev, mem, m->off0 + m->length ?: 1,
+				   &m->pages);
 	if (err)
 		return err;
 	bytes = ornic_pages_bytes(&m->pages);
-	if (m->pages.page)
+	if (!at_offset && m->pages.page)
 		m->off0 = m->iova & ((1ull << m->pages.page_shift) - 1);
-	if (m->length > bytes - m->off0) {
+	if (m->off0 > bytes || m->length > bytes - m->off0) {
 		ornic_pages_put(&m->pages);
 		return -EINVAL;
 	}
@@ -61,11 +67,13 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 	m->access = req->access;
 	if (m->frmr)
 		return ornic_frmr_init(m->frmr, req);
-	if (req->flags)
+	if (req->flags & ~ORNIC_MKEY_OFFSET)
 		return dma_key_init(dev, m, req);
 	if (!ornic_access_is_legal(m->access))
 		return -EINVAL;
-	return map_bytes(dev, m, &req->mem);
+	if (req->flags)
+		m->off0 = le64_to_cpu(req->offset);
+	return map_bytes(dev, m, &req->mem, req->flags);
 }
 
 int ornic_mkey_create(struct ornic_dev *dev,
@@ -201,7 +209,8 @@ static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
 		return 0;
 	m->iova = le64_to_cpu(req->iova);
 	m->length = le64_to_cpu(req->length);
-	return map_bytes(dev, m, &req->mem);
+	m->off0 = 0;
+	return map_bytes(dev, m, &req->mem, false);
 }
 
 /*

@@ -291,6 +291,11 @@ static void make_request(union ornic_req *req, u64 *rng)
 		req->create_mkey.pdn = cpu_to_le32(1);
 		req->create_mkey.access =
 			ornic_fuzz_random(rng, ORNIC_ACCESS_MASK + 1);
+		if (ornic_fuzz_random(rng, 4))
+			break;
+		req->create_mkey.flags = ORNIC_MKEY_OFFSET;
+		req->create_mkey.offset =
+			cpu_to_le64(ornic_fuzz_random(rng, 2 * ARENA_BYTES));
 		break;
 	case ORNIC_CMD_CREATE_MW:
 		req->create_mw.pdn = cpu_to_le32(1);

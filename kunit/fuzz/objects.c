@@ -165,7 +165,10 @@ static u32 create_mkey(struct ornic_fuzz_objs *o,
 	return le32_to_cpu(rsp.hdr.obj);
 }
 
-/* Pages in reverse, named by a list that is named by a list. */
+/*
+ * Pages in reverse, named by a list that is named by a list; from an offset on that
+ * the addresses do not tell.
+ */
 static void make_tree(struct ornic_fuzz_objs *o)
 {
 	u8 *mem = ornic_th_alloc(o->th, TREE_PAGES * PAGE);
@@ -176,9 +179,11 @@ static void make_tree(struct ornic_fuzz_objs *o)
 		.mem.npages = cpu_to_le32(TREE_PAGES),
 		.mem.page_shift = ORNIC_PAGE_SHIFT,
 		.mem.levels = 2,
-		.iova = cpu_to_le64(IOVA + OFF0),
+		.iova = cpu_to_le64(IOVA),
 		.length = cpu_to_le64(TREE_PAGES * PAGE - OFF0 - 9),
 		.access = ORNIC_ACCESS_MASK,
+		.flags = ORNIC_MKEY_OFFSET,
+		.offset = cpu_to_le64(OFF0),
 	};
 	u32 i;
 
@@ -186,7 +191,7 @@ static void make_tree(struct ornic_fuzz_objs *o)
 	root[0] = cpu_to_le64(dma(list));
 	for (i = 0; i < TREE_PAGES; i++)
 		list[i] = cpu_to_le64(dma(mem + (TREE_PAGES - 1 - i) * PAGE));
-	know(o, ORNIC_FUZZ_KEY_TREE, create_mkey(o, &c), IOVA + OFF0,
+	know(o, ORNIC_FUZZ_KEY_TREE, create_mkey(o, &c), IOVA,
 	     TREE_PAGES * PAGE - OFF0 - 9);
 	guard(o, mem + (TREE_PAGES - 1) * PAGE, OFF0, false);
 	guard(o, mem + PAGE - 9, 9, false);

@@ -15,7 +15,7 @@
 enum ornic_fuzz_key_kind {
 	ORNIC_FUZZ_KEY_ALL, /* the fixture's MR */
 	ORNIC_FUZZ_KEY_FLAT, /* one run of pages */
-	ORNIC_FUZZ_KEY_TREE, /* two levels of lists */
+	ORNIC_FUZZ_KEY_TREE, /* two levels of lists, at an offset */
 	ORNIC_FUZZ_KEY_FRMR,
 	ORNIC_FUZZ_KEY_WINDOW, /* of type 1 */
 	ORNIC_FUZZ_KEY_WINDOW2, /* bound to the QP under test, if it can */

@@ -165,6 +165,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_INSPECT		= 1 << 17,
 	ORNIC_CAP_QUERY_CLOCK		= 1 << 18,
 	ORNIC_CAP_COMP_CNTR		= 1 << 19,	/* completion counters */
+	ORNIC_CAP_MKEY_OFFSET		= 1 << 20,	/* ORNIC_MKEY_OFFSET */
 };
 
 /*
@@ -531,7 +532,9 @@ struct ornic_req_create_mkey {
 	__le32 pdn;			/* protection domain */
 	__u8 access;			/* enum ornic_access */
 	__u8 flags;			/* enum ornic_mkey_flags */
-	__u8 reserved[18];
+	__u8 reserved[2];
+	__le64 offset;			/* with OFFSET: of the first byte in mem */
+	__u8 reserved2[8];
 };
 
 /* Which fields of ornic_req_modify_mkey count. */
@@ -577,14 +580,17 @@ struct ornic_req_create_mw {
 };
 
 /*
- * Never given to a process. DMA: the key covers all DMA memory, addresses are
- * DMA addresses; mem, iova and length are 0. FAST: the key is free until a
- * REG_MR gives it memory, of at most mem.npages pages (ORNIC_LIST_ENTRIES). All
- * else of mem, iova, length and access are 0.
+ * DMA and FAST are never given to a process. DMA: the key covers all DMA memory,
+ * addresses are DMA addresses; mem, iova and length are 0. FAST: the key is free
+ * until a REG_MR gives it memory, of at most mem.npages pages
+ * (ORNIC_LIST_ENTRIES). All else of mem, iova, length and access are 0. OFFSET:
+ * the first byte is byte @offset of mem, whatever iova is, and length may be 0.
+ * At most one of them is set.
  */
 enum ornic_mkey_flags {
 	ORNIC_MKEY_DMA			= 1 << 0,	/* all DMA memory */
 	ORNIC_MKEY_FAST			= 1 << 1,	/* for REG_MR */
+	ORNIC_MKEY_OFFSET		= 1 << 2,	/* @offset counts */
 };
 
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */
