@@ -58,6 +58,8 @@ struct ornic_bus_ops {
  * @kick_pfn: ORNIC_KICK_PAGE: page frame of the doorbell page
  * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in it
  * @kick_value: ORNIC_KICK_PAGE: value to store
+ * @max_dm: bytes of device memory, whole pages, which the driver takes from the kernel:
+ *	for a device that is part of it. 0: none
  * @num_vectors: completion vectors that the bus can deliver; 0 = all that the
  *	device has
  * @dead: set by ornic_fail. Cleared by the bus before it registers again
@@ -79,6 +81,7 @@ struct ornic_bus {
 	unsigned long kick_pfn;
 	u32 kick_offset;
 	u32 kick_value;
+	u64 max_dm;
 	u8 num_vectors;
 	bool dead;
 	bool writes_on;

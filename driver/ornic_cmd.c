@@ -391,7 +391,9 @@ int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
 			.pdn = cpu_to_le32(params->pdn),
 			.access = params->access,
 			.flags = (params->dma ? ORNIC_MKEY_DMA : 0) |
-				 (params->fast ? ORNIC_MKEY_FAST : 0),
+				 (params->fast ? ORNIC_MKEY_FAST : 0) |
+				 (params->at_offset ? ORNIC_MKEY_OFFSET : 0),
+			.offset = cpu_to_le64(params->offset),
 		},
 	};
 

@@ -77,6 +77,8 @@ struct ornic_create_mkey_params {
 	bool dma; /* a key of all DMA memory; mem, iova and length are 0 */
 	/* For fast registration; mem.npages is its room, all else is 0 */
 	bool fast;
+	bool at_offset; /* it begins at byte offset of mem, whatever iova is */
+	u64 offset;
 };
 
 /* What an SRQ is doing. */

@@ -12,6 +12,8 @@
 #include "ornic_netdev_mcast.h"
 #include "ornic_sysfs_net.h"
 
+struct ornic_dm_pool;
+
 #define ORNIC_PORT 1
 #define ORNIC_MAX_PD 0x100000
 #define ORNIC_MAX_XRCD 0x100000
@@ -65,6 +67,7 @@ struct ornic_ib_dev {
 	struct ida pdns;
 	struct ida xrcdns;
 	atomic_t cmd_id; /* of the last command */
+	struct ornic_dm_pool *dm_pool; /* NULL: no device memory */
 
 	/*
 	 * port_work reports to device and users. netdev_nb queues it, and it

@@ -30,6 +30,7 @@
 #include "ornic_cmd.h"
 #include "ornic_cq.h"
 #include "ornic_dev.h"
+#include "ornic_dm.h"
 #include "ornic_event.h"
 #include "ornic_pd.h"
 #include "ornic_poll.h"
@@ -58,6 +59,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps) ||
 		     !xa_empty(&dev->srqs));
 	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) || !ida_is_empty(&dev->xrcdns));
+	ornic_dm_pool_put(dev->dm_pool);
 	if (!dev->bus_unregisters && bus->ops->removing)
 		bus->ops->removing(bus);
 	mutex_unlock(&lifetime_lock);
@@ -78,6 +80,7 @@ static const struct ib_device_ops ornic_ops = {
 	.uverbs_abi_ver = ORNIC_ABI_VERSION,
 
 	.add_gid = ornic_ib_add_gid,
+	.alloc_dm = ornic_ib_alloc_dm,
 	.alloc_hw_port_stats = ornic_ib_alloc_hw_port_stats,
 	.alloc_mr = ornic_ib_alloc_mr,
 	.alloc_mw = ornic_ib_alloc_mw,
@@ -92,6 +95,7 @@ static const struct ib_device_ops ornic_ops = {
 	.create_qp = ornic_ib_create_qp,
 	.create_srq = ornic_ib_create_srq,
 	.create_user_ah = ornic_ib_create_ah,
+	.dealloc_dm = ornic_ib_dealloc_dm,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_mw = ornic_ib_dealloc_mw,
 	.dealloc_pd = ornic_ib_dealloc_pd,
@@ -132,6 +136,7 @@ static const struct ib_device_ops ornic_ops = {
 	.query_qp = ornic_ib_query_qp,
 	.query_srq = ornic_ib_query_srq,
 	.query_ucontext = ornic_ib_query_ucontext,
+	.reg_dm_mr = ornic_ib_reg_dm_mr,
 	.rereg_user_mr = ornic_ib_rereg_user_mr,
 	.req_notify_cq = ornic_ib_req_notify_cq,
 
@@ -257,12 +262,15 @@ int ornic_register(struct ornic_bus *bus, const char *name)
 	if (bus->num_vectors)
 		dev->caps.num_vectors =
 			min(dev->caps.num_vectors, bus->num_vectors);
+	ret = ornic_dm_pool_init(dev);
+	if (ret)
+		goto err_dealloc_unused;
 	ret = init_ibdev(dev);
 	if (ret)
-		goto err_dealloc_unused;
+		goto err_put_pool;
 	ret = ornic_port_start(dev);
 	if (ret)
-		goto err_dealloc_unused;
+		goto err_put_pool;
 
 	set_bus_dev(bus, dev);
 	ret = ib_register_device(&dev->ibdev, name, bus->dma_device);
@@ -270,6 +278,8 @@ int ornic_register(struct ornic_bus *bus, const char *name)
 		goto err_dealloc;
 	return 0;
 
+err_put_pool:
+	ornic_dm_pool_put(dev->dm_pool);
 err_dealloc_unused:
 	dev->ibdev.ops.dealloc_driver = NULL;
 	ib_dealloc_device(&dev->ibdev);

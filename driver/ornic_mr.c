@@ -13,8 +13,10 @@
 #include "compat/compat_rdma.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_dm.h"
 #include "ornic_pack.h"
 #include "ornic_pd.h"
+#include "ornic_queue.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
@@ -270,6 +272,40 @@ struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		if (!ret)
 			mr->access = access;
 	}
+	return ERR_PTR(ret);
+}
+
+/* ib_core has found that it is in the DM, which stays until the MR is gone. */
+struct ib_mr *ornic_ib_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
+				 struct ib_dm_mr_attr *attr,
+				 struct uverbs_attr_bundle *attrs)
+{
+	struct ornic_ib_dev *dev = to_odev(ibpd->device);
+	struct ornic_create_mkey_params params = {
+		.length = attr->length,
+		.pdn = to_opd(ibpd)->pdn,
+		.at_offset = true,
+		.offset = attr->offset,
+	};
+	struct ornic_ib_mr *mr;
+	int ret;
+
+	ret = check_args(dev, attr->length, 0,
+			 attr->access_flags & ~IB_ZERO_BASED, &params.access);
+	if (ret)
+		return ERR_PTR(ret);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->page_shift = PAGE_SHIFT;
+	ornic_queue_mem_describe(to_odm(ibdm)->mem, &params.mem);
+	ret = create_mkey(dev, mr, &params);
+	if (ret)
+		goto err_free_mr;
+	return &mr->ibmr;
+
+err_free_mr:
+	kfree(mr);
 	return ERR_PTR(ret);
 }
 

@@ -8,7 +8,7 @@
 
 struct ornic_ib_mr {
 	struct ib_mr ibmr;
-	/* Pinned user memory; NULL for an MR of the kernel */
+	/* Pinned user memory; NULL for an MR of the kernel, or on a DM */
 	struct ib_umem *umem;
 	/* Page list that the device reads; no pages if the MR is contiguous */
 	struct ornic_page_list list;

@@ -24,6 +24,7 @@
 #include "compat/compat_wq.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_dm.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
@@ -440,6 +441,7 @@ int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->local_ca_ack_delay = ACK_DELAY;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = NS_CLOCK_KHZ;
+	attr->max_dm_size = ornic_dm_size(dev);
 	fill_objects(&dev->caps, attr);
 	fill_queues(&dev->caps, attr);
 	return 0;

@@ -4,13 +4,14 @@
  * DMA, that the provider maps too. One run of pages is tried first, because
  * it needs no page list; single pages are the fallback.
  *
- * It is released in two steps. queue_mem_unmap() takes it from the device,
- * when the object is destroyed; queue_mem_free() drops our references
+ * It is released in two steps. ornic_queue_mem_unmap() takes it from the device,
+ * when the object is destroyed; ornic_queue_mem_free() drops our references
  * to the pages, when no mapping can be made any more. A page that a user still
  * maps lives on until that mapping goes.
  */
 #include "ornic_queue.h"
 
+#include <linux/file.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -115,8 +116,7 @@ err_unmap:
 	return -ENOMEM;
 }
 
-static struct ornic_queue_mem *queue_mem_alloc(struct ib_device *ibdev,
-					       u64 size)
+struct ornic_queue_mem *ornic_queue_mem_alloc(struct ib_device *ibdev, u64 size)
 {
 	struct ornic_queue_mem *mem;
 	int ret = -ENOMEM;
@@ -181,8 +181,7 @@ static void queue_leak_pages(struct ornic_queue_mem *mem)
 		get_page(mem->pages[i]);
 }
 
-static void queue_mem_unmap(struct ib_device *ibdev,
-			    struct ornic_queue_mem *mem)
+void ornic_queue_mem_unmap(struct ib_device *ibdev, struct ornic_queue_mem *mem)
 {
 	if (ornic_dma_lives(ibdev, NULL, (u64)mem->npages << PAGE_SHIFT))
 		queue_leak_pages(mem);
@@ -194,7 +193,7 @@ static void queue_mem_unmap(struct ib_device *ibdev,
 				  DMA_BIDIRECTIONAL);
 }
 
-static void queue_mem_free(struct ornic_queue_mem *mem)
+void ornic_queue_mem_free(struct ornic_queue_mem *mem)
 {
 	put_pages_upto(mem, mem->npages);
 	kvfree(mem->pages);
@@ -204,12 +203,12 @@ static void queue_mem_free(struct ornic_queue_mem *mem)
 /* ---- Mappings ------------------------------------------------------------ */
 
 /*
- * What a context may map: the memory of its queues, and the doorbell page of
- * a bus that has one.
+ * What a context may map: the memory of its queues, its device memory, and the
+ * doorbell page of a bus that has one.
  *
- * Queue memory is mapped page by page, and every mapping holds references to
- * its pages: after disassociation it stays readable and writable, but no device
- * accesses it. The doorbell page is I/O memory, which ib_core zaps.
+ * Memory is mapped page by page, and every mapping holds references to its pages:
+ * after disassociation it stays readable and writable, but no device accesses it.
+ * The doorbell page is I/O memory, which ib_core zaps.
  */
 
 static struct ornic_mmap_entry *to_entry(struct rdma_user_mmap_entry *rdma)
@@ -217,20 +216,17 @@ static struct ornic_mmap_entry *to_entry(struct rdma_user_mmap_entry *rdma)
 	return container_of(rdma, struct ornic_mmap_entry, rdma);
 }
 
+/* Let @context map @what, a template, with @size bytes. */
 static struct ornic_mmap_entry *mmap_add(struct ib_ucontext *context,
 					 size_t size,
-					 struct ornic_queue_mem *mem,
-					 unsigned long pfn, bool read_only)
+					 const struct ornic_mmap_entry *what)
 {
 	struct ornic_mmap_entry *entry;
 	int ret;
 
-	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
+	entry = kmemdup(what, sizeof(*what), GFP_KERNEL_ACCOUNT);
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
-	entry->mem = mem;
-	entry->pfn = pfn;
-	entry->read_only = read_only;
 	ret = rdma_user_mmap_entry_insert(context, &entry->rdma, size);
 	if (ret)
 		goto err_free_entry;
@@ -246,14 +242,36 @@ static struct ornic_mmap_entry *mmap_add_queue(struct ib_ucontext *context,
 					       struct ornic_queue_mem *mem,
 					       bool read_only)
 {
-	return mmap_add(context, (size_t)mem->npages << PAGE_SHIFT, mem, 0,
-			read_only);
+	const struct ornic_mmap_entry what = {
+		.mem = mem,
+		.read_only = read_only,
+	};
+
+	return mmap_add(context, (size_t)mem->npages << PAGE_SHIFT, &what);
+}
+
+/*
+ * Let @context map @mem, which @file owns. On success the entry has the caller's
+ * reference to @file; each mapping has one of its own.
+ */
+struct ornic_mmap_entry *ornic_mmap_add_file(struct ib_ucontext *context,
+					     struct ornic_queue_mem *mem,
+					     struct file *file)
+{
+	const struct ornic_mmap_entry what = {
+		.mem = mem,
+		.file = file,
+	};
+
+	return mmap_add(context, (size_t)mem->npages << PAGE_SHIFT, &what);
 }
 
 struct ornic_mmap_entry *ornic_mmap_add_doorbell(struct ib_ucontext *context,
 						 unsigned long pfn)
 {
-	return mmap_add(context, PAGE_SIZE, NULL, pfn, false);
+	const struct ornic_mmap_entry what = { .pfn = pfn };
+
+	return mmap_add(context, PAGE_SIZE, &what);
 }
 
 /* @entry may be NULL. */
@@ -273,9 +291,13 @@ u64 ornic_mmap_size(const struct ornic_mmap_entry *entry)
 	return (u64)entry->rdma.npages << PAGE_SHIFT;
 }
 
+/* ib_uverbs' own expect one of its files. */
+static const struct vm_operations_struct file_vm_ops = {};
+
 static int map_queue(struct vm_area_struct *vma, struct ornic_mmap_entry *entry)
 {
 	unsigned long left = entry->mem->npages;
+	int ret;
 
 	if (entry->read_only) {
 		if (vma->vm_flags & VM_WRITE)
@@ -283,7 +305,12 @@ static int map_queue(struct vm_area_struct *vma, struct ornic_mmap_entry *entry)
 		vm_flags_clear(vma, VM_MAYWRITE);
 	}
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
-	return vm_insert_pages(vma, vma->vm_start, entry->mem->pages, &left);
+	ret = vm_insert_pages(vma, vma->vm_start, entry->mem->pages, &left);
+	if (!ret && entry->file) {
+		vma_set_file(vma, entry->file);
+		vma->vm_ops = &file_vm_ops;
+	}
+	return ret;
 }
 
 /*
@@ -318,7 +345,7 @@ static int map_doorbell_page(struct ib_ucontext *context,
 }
 
 /*
- * Queue memory and doorbell pages are mapped whole, shared and not executable.
+ * All is mapped whole, shared and not executable.
  */
 int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 {
@@ -355,8 +382,10 @@ void ornic_ib_mmap_free(struct rdma_user_mmap_entry *rdma)
 {
 	struct ornic_mmap_entry *entry = to_entry(rdma);
 
-	if (entry->mem)
-		queue_mem_free(entry->mem);
+	if (entry->file)
+		fput(entry->file);
+	else if (entry->mem)
+		ornic_queue_mem_free(entry->mem);
 	kfree(entry);
 }
 
@@ -365,7 +394,7 @@ void ornic_ib_mmap_free(struct rdma_user_mmap_entry *rdma)
 static int queue_init(struct ornic_queue *queue, struct ib_ucontext *context,
 		      u64 size, bool read_only)
 {
-	queue->mem = queue_mem_alloc(context->device, size);
+	queue->mem = ornic_queue_mem_alloc(context->device, size);
 	if (IS_ERR(queue->mem))
 		return PTR_ERR(queue->mem);
 	queue->mmap = mmap_add_queue(context, queue->mem, read_only);
@@ -374,8 +403,8 @@ static int queue_init(struct ornic_queue *queue, struct ib_ucontext *context,
 	return 0;
 
 err_free_mem:
-	queue_mem_unmap(context->device, queue->mem);
-	queue_mem_free(queue->mem);
+	ornic_queue_mem_unmap(context->device, queue->mem);
+	ornic_queue_mem_free(queue->mem);
 	return PTR_ERR(queue->mmap);
 }
 
@@ -398,7 +427,7 @@ int ornic_queue_init_kernel(struct ornic_queue *queue, struct ib_device *ibdev,
 			    u64 size)
 {
 	queue->mmap = NULL;
-	queue->mem = queue_mem_alloc(ibdev, size);
+	queue->mem = ornic_queue_mem_alloc(ibdev, size);
 	return PTR_ERR_OR_ZERO(queue->mem);
 }
 
@@ -408,9 +437,9 @@ int ornic_queue_init_kernel(struct ornic_queue *queue, struct ib_device *ibdev,
  */
 void ornic_queue_release(struct ornic_queue *queue, struct ib_device *ibdev)
 {
-	queue_mem_unmap(ibdev, queue->mem);
+	ornic_queue_mem_unmap(ibdev, queue->mem);
 	if (queue->mmap)
 		ornic_mmap_remove(queue->mmap);
 	else
-		queue_mem_free(queue->mem);
+		ornic_queue_mem_free(queue->mem);
 }

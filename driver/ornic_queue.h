@@ -7,10 +7,11 @@
 
 #include "ornic_page_list.h"
 
+struct file;
 struct ornic_dma_mem;
 struct page;
 
-/* Memory of a QP or CQ, shared by user and device. */
+/* Memory of a queue, or of a DM, shared by user and device. */
 struct ornic_queue_mem {
 	/* Each with a reference of ours; user mappings hold their own */
 	struct page **pages;
@@ -20,19 +21,28 @@ struct ornic_queue_mem {
 	struct ornic_page_list list;
 };
 
+struct ornic_queue_mem *ornic_queue_mem_alloc(struct ib_device *ibdev,
+					      u64 size);
+void ornic_queue_mem_unmap(struct ib_device *ibdev,
+			   struct ornic_queue_mem *mem);
+void ornic_queue_mem_free(struct ornic_queue_mem *mem);
 void *ornic_queue_mem_at(const struct ornic_queue_mem *mem, u32 off);
 void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 			      struct ornic_dma_mem *out);
 
-/* Queue memory or the doorbell page, for mmap(). */
+/* Queue memory, device memory or the doorbell page, for mmap(). */
 struct ornic_mmap_entry {
 	struct rdma_user_mmap_entry rdma;
-	/* Queue memory, owned by the entry; NULL: the doorbell page */
+	/* Owned by the entry, or by file; NULL: the doorbell page */
 	struct ornic_queue_mem *mem;
+	struct file *file; /* vm_file of mappings; NULL: that of uverbs */
 	unsigned long pfn; /* page frame of the doorbell page */
 	bool read_only; /* users cannot write to it */
 };
 
+struct ornic_mmap_entry *ornic_mmap_add_file(struct ib_ucontext *context,
+					     struct ornic_queue_mem *mem,
+					     struct file *file);
 struct ornic_mmap_entry *ornic_mmap_add_doorbell(struct ib_ucontext *context,
 						 unsigned long pfn);
 void ornic_mmap_remove(struct ornic_mmap_entry *entry);

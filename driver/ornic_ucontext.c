@@ -23,6 +23,7 @@
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_dm.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"
 #include "ornic_srq.h"
@@ -361,6 +362,7 @@ const struct uapi_definition ornic_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &ornic_query_context),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_PD, &ornic_pd_query),
 	UAPI_DEF_CHAIN(ornic_srq_defs),
+	UAPI_DEF_CHAIN(ornic_dm_defs),
 	UAPI_DEF_CHAIN(ornic_comp_cntr_defs),
 	{}
 };

@@ -49,6 +49,9 @@ struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				     u64 length, u64 iova, int access,
 				     struct ib_pd *ibpd,
 				     struct ib_udata *udata);
+struct ib_mr *ornic_ib_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
+				 struct ib_dm_mr_attr *attr,
+				 struct uverbs_attr_bundle *attrs);
 struct ib_mr *ornic_ib_get_dma_mr(struct ib_pd *ibpd, int flags);
 struct ib_mr *ornic_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 				u32 max_num_sg);
@@ -57,6 +60,13 @@ int ornic_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 int ornic_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 int ornic_ib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int ornic_ib_dealloc_mw(struct ib_mw *ibmw);
+
+/* Device memory */
+struct ib_dm *ornic_ib_alloc_dm(struct ib_device *ibdev,
+				struct ib_ucontext *context,
+				struct ib_dm_alloc_attr *attr,
+				struct uverbs_attr_bundle *attrs);
+int ornic_ib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
 
 /* AHs */
 int ornic_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,

@@ -27,6 +27,9 @@
 
 #define MODALIAS "ornic:soft"
 
+/* Device memory: of all users of a device, whose cgroups it is charged to. */
+#define DM_BYTES (16ull << 20)
+
 /*
  * What a device may take for packets that are out of order: 1/128 of the memory,
  * within these bounds, bytes.
@@ -298,6 +301,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	soft->bus.netdev = netdev;
 	soft->bus.kick_mode = ORNIC_KICK_FD;
 	soft->bus.allow_user_unreg = true;
+	soft->bus.max_dm = DM_BYTES;
 	soft->bus.attrs = &ornic_soft_attr_group;
 
 	soft->dev.bus = &soft_bus_type;

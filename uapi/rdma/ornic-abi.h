@@ -175,6 +175,28 @@ enum ornic_create_comp_cntr_attrs {
 	ORNIC_ATTR_CREATE_COMP_CNTR_RESP = (1U << 12),
 };
 
+/*
+ * ORNIC_METHOD_DM_QUERY, a method of UVERBS_OBJECT_DM, for its owner and for a
+ * process that imports it: @length is what was asked for, and one mmap of @mmap_size
+ * bytes begins with it.
+ */
+struct ornic_query_dm_resp {
+	__u32 comp_mask;
+	__u32 reserved_20;
+	__aligned_u64 length;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+};
+
+enum ornic_dm_methods {
+	ORNIC_METHOD_DM_QUERY = (1U << 12),
+};
+
+enum ornic_dm_query_attrs {
+	ORNIC_ATTR_DM_QUERY_HANDLE = (1U << 12),
+	ORNIC_ATTR_DM_QUERY_RESP,
+};
+
 struct ornic_create_ah_resp {
 	__u32 comp_mask;
 	__u32 ah;

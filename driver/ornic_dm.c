@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Device memory (DM) of a device that is part of the kernel: pages of the kernel,
+ * allocated as queue memory is, which MRs name in parts.
+ *
+ * The memory belongs to a file that nobody can open. The mmap entry of the DM has
+ * a reference to it, and so has each mapping, whose vm_file it is: fork, mremap
+ * and munmap of a part keep the count. When the last one is gone, pages and budget
+ * are given back. So a program that frees a DM and keeps it mapped has not got
+ * more than the budget, and pages that it can reach are in no other DM.
+ *
+ *   mmap entry, mappings --file reference--> backing --reference--> pool
+ *
+ * MRs need no reference: ib_core refuses to free a DM that has some.
+ */
+#include "ornic_dm.h"
+
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <rdma/ornic-abi.h>
+#include <rdma/uverbs_std_types.h>
+
+#define UVERBS_MODULE_NAME ornic
+#include <rdma/uverbs_named_ioctl.h>
+
+#include "ornic_dev.h"
+#include "ornic_dm_budget.h"
+#include "ornic_queue.h"
+#include "ornic_verbs.h"
+
+/* Of a device, which programs that have mapped DMs outlive. */
+struct ornic_dm_pool {
+	refcount_t users; /* the device and backings */
+	spinlock_t lock; /* of budget */
+	struct ornic_dm_budget budget;
+};
+
+/* The private data of a DM's file. */
+struct dm_backing {
+	struct ornic_dm_pool *pool;
+	u64 bytes; /* of the pool's budget */
+	struct ornic_queue_mem *mem; /* NULL: not allocated yet */
+};
+
+/* ---- The pool ------------------------------------------------------------ */
+
+/* For a device that has no memory this does nothing. */
+int ornic_dm_pool_init(struct ornic_ib_dev *dev)
+{
+	struct ornic_dm_pool *pool;
+
+	if (!dev->bus->max_dm || !(dev->caps.caps & ORNIC_CAP_MKEY_OFFSET))
+		return 0;
+	pool = kzalloc(sizeof(*pool), GFP_KERNEL);
+	if (!pool)
+		return -ENOMEM;
+	refcount_set(&pool->users, 1);
+	spin_lock_init(&pool->lock);
+	pool->budget.limit = dev->bus->max_dm;
+	pool->budget.page_shift = PAGE_SHIFT;
+	dev->dm_pool = pool;
+	return 0;
+}
+
+/* @pool may be NULL. */
+void ornic_dm_pool_put(struct ornic_dm_pool *pool)
+{
+	if (pool && refcount_dec_and_test(&pool->users))
+		kfree(pool);
+}
+
+u64 ornic_dm_size(const struct ornic_ib_dev *dev)
+{
+	return dev->dm_pool ? dev->dm_pool->budget.limit : 0;
+}
+
+static int pool_take(struct ornic_dm_pool *pool,
+		     const struct ib_dm_alloc_attr *attr, u64 *bytes)
+{
+	int ret;
+
+	spin_lock(&pool->lock);
+	ret = ornic_dm_reserve(&pool->budget, attr->length, attr->alignment,
+			       bytes);
+	spin_unlock(&pool->lock);
+	if (!ret)
+		refcount_inc(&pool->users);
+	return ret;
+}
+
+static void pool_give_back(struct ornic_dm_pool *pool, u64 bytes)
+{
+	spin_lock(&pool->lock);
+	ornic_dm_unreserve(&pool->budget, bytes);
+	spin_unlock(&pool->lock);
+	ornic_dm_pool_put(pool);
+}
+
+/* ---- Files --------------------------------------------------------------- */
+
+static int dm_file_release(struct inode *inode, struct file *file)
+{
+	struct dm_backing *backing = file->private_data;
+
+	if (backing->mem)
+		ornic_queue_mem_free(backing->mem);
+	pool_give_back(backing->pool, backing->bytes);
+	kfree(backing);
+	return 0;
+}
+
+static const struct file_operations dm_file_ops = {
+	.owner = THIS_MODULE,
+	.release = dm_file_release,
+};
+
+/* A file with a part of the budget of @pool, and no memory yet. */
+static struct file *dm_file_create(struct ornic_dm_pool *pool,
+				   const struct ib_dm_alloc_attr *attr)
+{
+	struct dm_backing *backing;
+	struct file *file;
+	int ret;
+
+	backing = kzalloc(sizeof(*backing), GFP_KERNEL_ACCOUNT);
+	if (!backing)
+		return ERR_PTR(-ENOMEM);
+	backing->pool = pool;
+	ret = pool_take(pool, attr, &backing->bytes);
+	if (ret)
+		goto err_free_backing;
+	file = anon_inode_getfile("[ornic_dm]", &dm_file_ops, backing,
+				  O_RDWR | O_CLOEXEC);
+	if (IS_ERR(file)) {
+		ret = PTR_ERR(file);
+		goto err_give_back;
+	}
+	return file;
+
+err_give_back:
+	pool_give_back(pool, backing->bytes);
+err_free_backing:
+	kfree(backing);
+	return ERR_PTR(ret);
+}
+
+/* ---- Verbs --------------------------------------------------------------- */
+
+/* Memory for @file, which goes with it; on success the mmap entry owns @file. */
+static int dm_fill(struct ornic_ib_dm *dm, struct ib_ucontext *context,
+		   struct file *file)
+{
+	struct dm_backing *backing = file->private_data;
+	struct ib_device *ibdev = context->device;
+
+	dm->mem = ornic_queue_mem_alloc(ibdev, backing->bytes);
+	if (IS_ERR(dm->mem))
+		return PTR_ERR(dm->mem);
+	backing->mem = dm->mem;
+	dm->mmap = ornic_mmap_add_file(context, dm->mem, file);
+	if (IS_ERR(dm->mmap)) {
+		ornic_queue_mem_unmap(ibdev, dm->mem);
+		return PTR_ERR(dm->mmap);
+	}
+	return 0;
+}
+
+struct ib_dm *ornic_ib_alloc_dm(struct ib_device *ibdev,
+				struct ib_ucontext *context,
+				struct ib_dm_alloc_attr *attr,
+				struct uverbs_attr_bundle *attrs)
+{
+	struct ornic_ib_dev *dev = to_odev(ibdev);
+	struct ornic_ib_dm *dm;
+	struct file *file;
+	int ret;
+
+	if (!dev->dm_pool)
+		return ERR_PTR(-EOPNOTSUPP);
+	dm = kzalloc(sizeof(*dm), GFP_KERNEL_ACCOUNT);
+	if (!dm)
+		return ERR_PTR(-ENOMEM);
+	file = dm_file_create(dev->dm_pool, attr);
+	if (IS_ERR(file)) {
+		ret = PTR_ERR(file);
+		ibdev_dbg(ibdev,
+			  "DM: %llu bytes at a multiple of 2^%u, limit %llu\n",
+			  attr->length, attr->alignment, ornic_dm_size(dev));
+		goto err_free_dm;
+	}
+	ret = dm_fill(dm, context, file);
+	if (ret)
+		goto err_put_file;
+	return &dm->ibdm;
+
+err_put_file:
+	fput(file);
+err_free_dm:
+	kfree(dm);
+	return ERR_PTR(ret);
+}
+
+/* No MR has it any more. */
+int ornic_ib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
+{
+	struct ornic_ib_dm *dm = to_odm(ibdm);
+
+	ornic_queue_mem_unmap(ibdm->device, dm->mem);
+	ornic_mmap_remove(dm->mmap);
+	kfree(dm);
+	return 0;
+}
+
+/* ---- What a process asks to map it ---------------------------------------- */
+
+static int
+UVERBS_HANDLER(ORNIC_METHOD_DM_QUERY)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_dm *ibdm =
+		uverbs_attr_get_obj(attrs, ORNIC_ATTR_DM_QUERY_HANDLE);
+	const struct ornic_ib_dm *dm = to_odm(ibdm);
+	struct ornic_query_dm_resp resp = {
+		.length = ibdm->length,
+		.mmap_offset = ornic_mmap_offset(dm->mmap),
+		.mmap_size = ornic_mmap_size(dm->mmap),
+	};
+
+	return uverbs_copy_to_struct_or_zero(attrs, ORNIC_ATTR_DM_QUERY_RESP,
+					     &resp, sizeof(resp));
+}
+
+/* clang-format off */
+DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_DM_QUERY,
+			    UVERBS_ATTR_IDR(ORNIC_ATTR_DM_QUERY_HANDLE,
+					    UVERBS_OBJECT_DM,
+					    UVERBS_ACCESS_READ,
+					    UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_DM_QUERY_RESP,
+						UVERBS_ATTR_STRUCT(struct ornic_query_dm_resp,
+								   mmap_size),
+						UA_MANDATORY));
+
+ADD_UVERBS_METHODS(ornic_dm_query, UVERBS_OBJECT_DM,
+		   &UVERBS_METHOD(ORNIC_METHOD_DM_QUERY));
+/* clang-format on */
+
+const struct uapi_definition ornic_dm_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &ornic_dm_query),
+	{}
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_DM_H
+#define ORNIC_DM_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+struct ornic_dm_pool;
+struct ornic_ib_dev;
+struct ornic_mmap_entry;
+struct ornic_queue_mem;
+
+/* Device memory that a program has allocated. */
+struct ornic_ib_dm {
+	struct ib_dm ibdm;
+	struct ornic_queue_mem *mem; /* of the file that mmap holds */
+	struct ornic_mmap_entry *mmap; /* lets the user map it */
+};
+
+static inline struct ornic_ib_dm *to_odm(struct ib_dm *ibdm)
+{
+	return container_of(ibdm, struct ornic_ib_dm, ibdm);
+}
+
+int ornic_dm_pool_init(struct ornic_ib_dev *dev);
+void ornic_dm_pool_put(struct ornic_dm_pool *pool);
+
+/* Bytes of device memory, 0 if it has none. */
+u64 ornic_dm_size(const struct ornic_ib_dev *dev);
+
+extern const struct uapi_definition ornic_dm_defs[];
+
+#endif /* ORNIC_DM_H */
