@@ -40,6 +40,7 @@ constexpr pabi_context_ops make_ops() noexcept
 {
 	pabi_context_ops ops{};
 
+	ops.alloc_dm = alloc_dm;
 	ops.alloc_mw = alloc_mw;
 	ops.alloc_parent_domain = alloc_parent_domain;
 	ops.alloc_pd = alloc_pd;
@@ -66,7 +67,9 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.destroy_srq = destroy_srq;
 	ops.detach_mcast = ibv_cmd_detach_mcast;
 	ops.free_context = free_context;
+	ops.free_dm = free_dm;
 	ops.get_srq_num = get_srq_num;
+	ops.import_dm = import_dm;
 	ops.import_mr = import_mr;
 	ops.import_pd = import_pd;
 	ops.inc_comp_cntr = ibv_cmd_inc_comp_cntr;
@@ -91,6 +94,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.query_srq = query_srq;
 	ops.read_comp_cntr = read_comp_cntr;
 	ops.read_err_comp_cntr = read_err_comp_cntr;
+	ops.reg_dm_mr = reg_dm_mr;
 	ops.reg_mr = reg_mr;
 	ops.reg_mr_ex = reg_mr_ex;
 	ops.req_notify_cq = req_notify_cq;
@@ -99,6 +103,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.set_comp_cntr = ibv_cmd_set_comp_cntr;
 	ops.set_ece = set_ece;
 	ops.set_err_comp_cntr = ibv_cmd_set_err_comp_cntr;
+	ops.unimport_dm = unimport_dm;
 	ops.unimport_mr = unimport_mr;
 	ops.unimport_pd = unimport_pd;
 	return ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// The commands behind ibv_import_device and ibv_import_pd.
+// The commands behind ibv_import_device, ibv_import_pd and ibv_import_dm.
 
 #include "import.h"
 
@@ -28,6 +28,16 @@ int query_pd(int cmd_fd, std::uint32_t handle) noexcept
 
 	cmd.object(0, ORNIC_ATTR_PD_QUERY_HANDLE, handle);
 	cmd.out(1, ORNIC_ATTR_PD_QUERY_RESP, answer);
+	return cmd.run(cmd_fd);
+}
+
+int query_dm(int cmd_fd, std::uint32_t handle,
+	     ornic_query_dm_resp &answer) noexcept
+{
+	ioctl_command<2> cmd(UVERBS_OBJECT_DM, ORNIC_METHOD_DM_QUERY);
+
+	cmd.object(0, ORNIC_ATTR_DM_QUERY_HANDLE, handle);
+	cmd.out(1, ORNIC_ATTR_DM_QUERY_RESP, answer);
 	return cmd.run(cmd_fd);
 }
 

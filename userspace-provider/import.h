@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a process asks of a context that another one has opened. */
+/* What a process asks of a context, mostly one that another one has opened. */
 #ifndef ORNIC_IMPORT_H
 #define ORNIC_IMPORT_H
 
@@ -20,6 +20,10 @@ struct context_info {
  * Return: 0, or an errno: EIO when it has lost its device.
  */
 [[nodiscard]] int query_context(int cmd_fd, context_info &info) noexcept;
+
+/** Where a DM is mapped, and how long it is. Return: 0, or an errno: ENOENT. */
+[[nodiscard]] int query_dm(int cmd_fd, std::uint32_t handle,
+			   ornic_query_dm_resp &answer) noexcept;
 
 /** Is there a PD of this @handle? Return: 0, or an errno: ENOENT. */
 [[nodiscard]] int query_pd(int cmd_fd, std::uint32_t handle) noexcept;

@@ -11,6 +11,8 @@ static_assert(sizeof(pabi_match_ent) == 24);
 static_assert(offsetof(pabi_sysfs_dev, match) == 24);
 static_assert(offsetof(pabi_sysfs_dev, ibdev_path) == 176);
 static_assert(sizeof(pabi_device) == 712 && offsetof(pabi_device, ops) == 664);
+static_assert(sizeof(pabi_dm) == 40 && offsetof(pabi_dm, handle) == 32);
+static_assert(PABI_DM_HANDLE == 28);
 static_assert(sizeof(pabi_mr) == 56 && offsetof(pabi_mr, mr_type) == 48);
 static_assert(sizeof(pabi_context_ops) == 93 * sizeof(void *));
 #ifdef __x86_64__ // others have another pthread_mutex_t
@@ -78,11 +80,22 @@ template <typename T> [[nodiscard]] consteval bool is_comp_cntr_attr() noexcept
 	return right;
 }
 
+/* In a header that has it, is the handle of struct ibv_dm where it is set? */
+template <typename T> [[nodiscard]] consteval bool places_dm_handle() noexcept
+{
+	bool right = true;
+
+	if constexpr (requires { &T::handle; })
+		right = offsetof(T, handle) == PABI_DM_HANDLE;
+	return right;
+}
+
 } // namespace
 
 static_assert(is_comp_cntr<struct ibv_comp_cntr>());
 static_assert(is_comp_cntr_attr<struct ibv_comp_cntr_init_attr>());
 static_assert(is_mr_init_attr<struct ibv_mr_init_attr>());
+static_assert(places_dm_handle<ibv_dm>());
 static_assert(places_late_ops<ibv_qp_ex>());
 static_assert(offsetof(pabi_qp, last.wr_atomic_write) == PABI_QP_EX_SIZE);
 

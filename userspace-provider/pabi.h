@@ -152,6 +152,18 @@ struct pabi_mr {
 	int access;
 };
 
+/*
+ * Before 35 struct ibv_dm ends with comp_mask, and its size is the same. From then
+ * on its handle comes next, and PABI_DM_MASK_HANDLE is IBV_DM_MASK_HANDLE.
+ */
+struct pabi_dm {
+	struct ibv_dm dm;
+	uint32_t handle;
+};
+
+#define PABI_DM_HANDLE (offsetof(struct ibv_dm, comp_mask) + sizeof(uint32_t))
+#define PABI_DM_MASK_HANDLE 1
+
 /* IBV_REG_MR_MASK_*, which older headers lack. */
 enum reg_mr_mask {
 	REG_MR_MASK_IOVA = 1 << 0,
@@ -193,7 +205,8 @@ typedef void (*pabi_unused)(void);
 struct pabi_context_ops {
 	pabi_unused advise_mr;
 	pabi_unused alloc_buf;
-	pabi_unused alloc_dm;
+	struct ibv_dm *(*alloc_dm)(struct ibv_context *context,
+				   struct ibv_alloc_dm_attr *attr);
 	pabi_unused alloc_dmah;
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	pabi_unused alloc_null_mr;
@@ -254,9 +267,10 @@ struct pabi_context_ops {
 	pabi_unused dm_export_dmabuf_fd;
 	pabi_unused free_buf;
 	void (*free_context)(struct ibv_context *context);
-	pabi_unused free_dm;
+	int (*free_dm)(struct ibv_dm *dm);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
-	pabi_unused import_dm;
+	struct ibv_dm *(*import_dm)(struct ibv_context *context,
+				    uint32_t dm_handle);
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
 	struct ibv_pd *(*import_pd)(struct ibv_context *context,
 				    uint32_t pd_handle);
@@ -305,7 +319,9 @@ struct pabi_context_ops {
 	int (*read_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t *value);
 	pabi_unused read_counters;
 	int (*read_err_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t *value);
-	pabi_unused reg_dm_mr;
+	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
+				    uint64_t dm_offset, size_t length,
+				    unsigned int access);
 	pabi_unused reg_dmabuf_mr;
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
@@ -318,7 +334,7 @@ struct pabi_context_ops {
 	int (*set_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t value);
 	int (*set_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
 	int (*set_err_comp_cntr)(struct pabi_comp_cntr *cntr, uint64_t value);
-	pabi_unused unimport_dm;
+	void (*unimport_dm)(struct ibv_dm *dm);
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);
 };
@@ -423,6 +439,13 @@ int ibv_cmd_rereg_mr(struct pabi_mr *mr, uint32_t flags, void *addr,
 		     size_t resp_size);
 int ibv_cmd_query_mr(struct ibv_pd *pd, struct pabi_mr *mr, uint32_t handle);
 int ibv_cmd_dereg_mr(struct pabi_mr *mr);
+int ibv_cmd_alloc_dm(struct ibv_context *context,
+		     const struct ibv_alloc_dm_attr *attr, struct pabi_dm *dm,
+		     void *link);
+int ibv_cmd_free_dm(struct pabi_dm *dm);
+int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct pabi_dm *dm, uint64_t offset,
+		      size_t length, unsigned int access, struct pabi_mr *mr,
+		      void *link);
 int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
 		     struct ibv_mw *mw, void *cmd, size_t cmd_size, void *resp,
 		     size_t resp_size);

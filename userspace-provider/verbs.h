@@ -39,6 +39,14 @@ int read_err_comp_cntr(pabi_comp_cntr *cntr, std::uint64_t *value) noexcept;
 int qp_attach_comp_cntr(ibv_qp *qp, pabi_comp_cntr *cntr,
 			pabi_qp_attach_comp_cntr_attr *attr) noexcept;
 
+// dm.cc
+ibv_dm *alloc_dm(ibv_context *ctx, ibv_alloc_dm_attr *attr) noexcept;
+int free_dm(ibv_dm *dm) noexcept;
+ibv_mr *reg_dm_mr(ibv_pd *pd, ibv_dm *dm, std::uint64_t offset,
+		  std::size_t length, unsigned int access) noexcept;
+ibv_dm *import_dm(ibv_context *ctx, std::uint32_t handle) noexcept;
+void unimport_dm(ibv_dm *dm) noexcept;
+
 // clock.cc
 int query_rt_values(ibv_context *ctx, ibv_values_ex *values) noexcept;
 

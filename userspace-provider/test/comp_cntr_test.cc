@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstdarg>
 #include <cstring>
 #include <rdma/ornic-abi.h>
 #include <rdma/ornic-hw.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fake_ioctl.h"
 #include "resource.h"
 #include "verbs.h"
 
@@ -21,6 +20,7 @@ namespace
 {
 
 constexpr std::uint32_t handle = 0x77;
+constexpr std::uint16_t object = 19;
 
 /** What the kernel has, and what it was asked for. */
 struct kernel_state {
@@ -34,22 +34,15 @@ struct kernel_state {
 
 kernel_state kernel;
 
-template <typename T> T read_at(const unsigned char *bytes, std::size_t offset)
-{
-	T value;
-
-	std::memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 /* UVERBS_METHOD_COMP_CNTR_CREATE: the handle, and the response of the driver. */
-int create(unsigned char *bytes)
+int create(const ib_uverbs_ioctl_hdr &hdr, unsigned char *bytes)
 {
-	const std::size_t first = sizeof(ib_uverbs_ioctl_hdr);
-	auto made = read_at<ib_uverbs_attr>(bytes, first);
-	auto response = read_at<ib_uverbs_attr>(bytes, first + sizeof(made));
+	auto made = attribute(bytes, 0);
+	auto response = attribute(bytes, 1);
 	ornic_create_comp_cntr_resp answer{};
 
+	if (kernel.error || hdr.method_id != 0 || hdr.num_attrs != 2)
+		return kernel.error ? kernel.error : ENOTTY;
 	++kernel.creations;
 	EXPECT_EQ(made.attr_id, 0U);
 	EXPECT_EQ(made.len, 0U);
@@ -57,7 +50,7 @@ int create(unsigned char *bytes)
 	EXPECT_EQ(response.attr_id, ORNIC_ATTR_CREATE_COMP_CNTR_RESP);
 	EXPECT_EQ(response.len, sizeof(answer));
 	made.data = handle;
-	std::memcpy(bytes + first, &made, sizeof(made));
+	std::memcpy(bytes + sizeof(hdr), &made, sizeof(made));
 	answer.mmap_offset = kernel.mmap_offset;
 	answer.mmap_size = kernel.mmap_size;
 	std::memcpy(reinterpret_cast<void *>(response.data), &answer,
@@ -68,22 +61,6 @@ int create(unsigned char *bytes)
 } // namespace
 
 extern "C" {
-
-int ioctl(int, unsigned long, ...) noexcept
-{
-	va_list args;
-
-	va_start(args, 0);
-	auto *bytes = va_arg(args, unsigned char *);
-	va_end(args);
-	auto hdr = read_at<ib_uverbs_ioctl_hdr>(bytes, 0);
-	if (kernel.error || hdr.object_id != 19 || hdr.method_id != 0 ||
-	    hdr.num_attrs != 2) {
-		errno = kernel.error ? kernel.error : ENOTTY;
-		return -1;
-	}
-	return create(bytes);
-}
 
 int ibv_cmd_query_comp_cntr_caps(ibv_context *, void *caps, size_t caps_size)
 {
@@ -134,6 +111,7 @@ protected:
 	comp_cntr()
 	{
 		kernel = {};
+		answer_methods(object, create);
 		kernel.mmap_offset = page;
 		kernel.mmap_size = page;
 		context.device = &device;
@@ -143,6 +121,7 @@ protected:
 	}
 	~comp_cntr() override
 	{
+		answer_methods(object, nullptr);
 		kernel = {};
 	}
 	/** The device stores the values. */

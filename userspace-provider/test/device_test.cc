@@ -21,6 +21,7 @@ template <typename Verb> operation any(Verb *verb)
 
 /** What has to be where the release has an operation of that name. */
 const std::map<std::string, operation> verbs = {
+	{ "alloc_dm", any(alloc_dm) },
 	{ "alloc_mw", any(alloc_mw) },
 	{ "alloc_parent_domain", any(alloc_parent_domain) },
 	{ "alloc_pd", any(alloc_pd) },
@@ -46,7 +47,9 @@ const std::map<std::string, operation> verbs = {
 	{ "destroy_qp", any(destroy_qp) },
 	{ "destroy_srq", any(destroy_srq) },
 	{ "detach_mcast", any(ibv_cmd_detach_mcast) },
+	{ "free_dm", any(free_dm) },
 	{ "get_srq_num", any(get_srq_num) },
+	{ "import_dm", any(import_dm) },
 	{ "import_mr", any(import_mr) },
 	{ "import_pd", any(import_pd) },
 	{ "inc_comp_cntr", any(ibv_cmd_inc_comp_cntr) },
@@ -71,6 +74,7 @@ const std::map<std::string, operation> verbs = {
 	{ "query_srq", any(query_srq) },
 	{ "read_comp_cntr", any(read_comp_cntr) },
 	{ "read_err_comp_cntr", any(read_err_comp_cntr) },
+	{ "reg_dm_mr", any(reg_dm_mr) },
 	{ "reg_mr", any(reg_mr) },
 	{ "reg_mr_ex", any(reg_mr_ex) },
 	{ "req_notify_cq", any(req_notify_cq) },
@@ -79,6 +83,7 @@ const std::map<std::string, operation> verbs = {
 	{ "set_comp_cntr", any(ibv_cmd_set_comp_cntr) },
 	{ "set_ece", any(set_ece) },
 	{ "set_err_comp_cntr", any(ibv_cmd_set_err_comp_cntr) },
+	{ "unimport_dm", any(unimport_dm) },
 	{ "unimport_mr", any(unimport_mr) },
 	{ "unimport_pd", any(unimport_pd) },
 };
@@ -108,6 +113,7 @@ TEST_P(device, has_its_operations_and_no_others)
 
 TEST_P(device, has_later_operations_from_their_release_on)
 {
+	EXPECT_EQ(kernel.ops().contains("import_dm"), GetParam() >= 35);
 	EXPECT_EQ(kernel.ops().contains("reg_mr_ex"), GetParam() >= 59);
 	EXPECT_EQ(kernel.ops().contains("query_port_speed"), GetParam() >= 62);
 	for (const char *name :
