@@ -20,7 +20,9 @@ run()
 	topology nic
 	lspci -nnks "$(nic_pci)" | grep 'in use: ornic' || fail 'not in use'
 	rdma link show ornic0/1 | grep 'state ACTIVE.*netdev eth0'
-	ibv_devinfo -v -d ornic0 | grep -q PORT_ACTIVE || fail 'no port'
+	ibv_devinfo -v -d ornic0 >devinfo
+	grep -q PORT_ACTIVE devinfo || fail 'no port'
+	! grep 'available device memory' devinfo || fail 'it has device memory'
 	for program in rc uc ud srq; do
 		pingpong "ibv_${program}_pingpong" -n 100
 		pingpong "ibv_${program}_pingpong" -n 100 -e

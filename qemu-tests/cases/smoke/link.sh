@@ -11,7 +11,10 @@ run()
 	topology loop
 	rdma link show "$srv_dev/1" | grep -q 'state ACTIVE' || fail 'no link'
 	ibv_devices | grep -qw "$srv_dev" || fail 'no provider for the device'
-	ibv_devinfo -v -d "$srv_dev" | grep -q PORT_ACTIVE || fail 'no port'
+	ibv_devinfo -v -d "$srv_dev" >devinfo
+	grep -q PORT_ACTIVE devinfo || fail 'no port'
+	grep -q 'available device memory:.*16777216Bytes' devinfo ||
+		fail 'no device memory'
 	del_link "$srv_dev"
 	[ ! -e "/sys/class/infiniband/$srv_dev" ] || fail 'the link is still there'
 }

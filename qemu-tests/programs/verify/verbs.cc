@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -82,6 +83,36 @@ bool port::is_ipv4() const
 					    0, 0, 0, 0, 0xff, 0xff };
 
 	return !std::memcmp(gid.raw, mapped, sizeof(mapped));
+}
+
+size_t max_dm_size(const port &p)
+{
+	ibv_device_attr_ex attr{};
+
+	check_equal(ibv_query_device_ex(p.context.get(), nullptr, &attr), 0,
+		    "ibv_query_device_ex");
+	return attr.max_dm_size;
+}
+
+dm_ptr try_alloc_dm(const port &p, size_t size, uint32_t log_align)
+{
+	ibv_alloc_dm_attr attr{};
+
+	errno = 0;
+	attr.length = size;
+	attr.log_align_req = log_align;
+	return dm_ptr(ibv_alloc_dm(p.context.get(), &attr));
+}
+
+void wait_for_dm(const port &p)
+{
+	for (int ms = 0; ms < timeout_ms(); ms++) {
+		if (try_alloc_dm(p, max_dm_size(p)))
+			return;
+		check_equal(errno, ENOMEM, "errno");
+		usleep(1000);
+	}
+	fail("device memory is not given back");
 }
 
 memory::memory(size_t size)

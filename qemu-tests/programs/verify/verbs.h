@@ -32,6 +32,16 @@ using context_ptr = owned<ibv_context, ibv_close_device>;
 using pd_ptr = owned<ibv_pd, ibv_dealloc_pd>;
 using mr_ptr = owned<ibv_mr, ibv_dereg_mr>;
 using mw_ptr = owned<ibv_mw, ibv_dealloc_mw>;
+
+/* ibv_free_dm() is a static function: no argument of what several files share. */
+struct dm_destroyer {
+	void operator()(ibv_dm *dm) const
+	{
+		ibv_free_dm(dm);
+	}
+};
+
+using dm_ptr = std::unique_ptr<ibv_dm, dm_destroyer>;
 using channel_ptr = owned<ibv_comp_channel, ibv_destroy_comp_channel>;
 using cq_ptr = owned<ibv_cq, ibv_destroy_cq>;
 using srq_ptr = owned<ibv_srq, ibv_destroy_srq>;
@@ -77,6 +87,12 @@ private:
 	std::byte *base_;
 	size_t size_;
 };
+
+/* Bytes of device memory, 0 if it has none; some of it, or null with errno. */
+size_t max_dm_size(const port &p);
+dm_ptr try_alloc_dm(const port &p, size_t size, uint32_t log_align = 0);
+/* Wait until nobody has any of it. */
+void wait_for_dm(const port &p);
 
 struct options {
 	ibv_qp_type type = IBV_QPT_RC;
