@@ -400,6 +400,106 @@ TEST_F(misuse, misuse_of_commands)
 	attack_by(break_commands);
 }
 
+/* What one thread has of device memory. */
+struct dm_user {
+	dm_ptr dms[8];
+	mr_ptr mrs[8]; /* go first */
+	std::vector<area> kept;
+};
+
+uint64_t odd_size(generator &random)
+{
+	const uint64_t r = random();
+
+	return r % 4 ? 1 + r % (1 << 21) : ~uint64_t{ 0 } << (r >> 8) % 64;
+}
+
+/* Mappings of any offset and size; parts of them go again. */
+void misuse_mappings(int fd, dm_user &u, generator &random)
+{
+	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+	const size_t bytes = (1 + random() % 64) * page;
+	const int rights = static_cast<int>(random() % 8);
+	void *at = mmap(nullptr, bytes, rights, MAP_SHARED, fd,
+			static_cast<off_t>(random() % 64 * page));
+
+	if (at != MAP_FAILED) {
+		const auto begin = reinterpret_cast<uintptr_t>(at);
+
+		u.kept.push_back({ begin, begin + bytes });
+	}
+	if (u.kept.size() > 16) {
+		area &a = u.kept[random() % u.kept.size()];
+
+		munmap(reinterpret_cast<void *>(a.begin), page);
+		a.begin += page;
+		if (a.begin == a.end)
+			a = u.kept.back(), u.kept.pop_back();
+	}
+}
+
+void misuse_once(const port &on, dm_user &u, generator &random)
+{
+	dm_ptr &dm = u.dms[random() % 8];
+	mr_ptr &mr = u.mrs[random() % 8];
+	uint64_t word = random();
+
+	switch (random() % 8) {
+	case 0:
+		mr.reset();
+		break;
+	case 1:
+	case 2:
+		if (dm)
+			mr.reset(ibv_reg_dm_mr(
+				on.pd.get(), dm.get(), odd_value(random),
+				odd_size(random),
+				static_cast<unsigned int>(random() % 64)));
+		break;
+	case 3:
+		if (dm)
+			(void)ibv_memcpy_to_dm(dm.get(), odd_value(random),
+					       &word, sizeof(word));
+		break;
+	case 4:
+	case 5:
+		misuse_mappings(on.context->cmd_fd, u, random);
+		break;
+	default:
+		/* If an MR is in it, it stays, and the owner loses sight of it. */
+		dm = try_alloc_dm(on, odd_size(random),
+				  random() % 16 ? 0 : odd_value(random));
+	}
+}
+
+/* Sizes, parts and mappings of device memory, by two threads of a context. */
+void break_device_memory(port &on, progress &all, generator random)
+{
+	dm_user u, v;
+
+	u.dms[0] = try_alloc_dm(on, 4096);
+	check(u.dms[0] || errno == ENOMEM, "ibv_alloc_dm");
+	all.ready();
+	std::thread other([&on, &v, seed = random()] {
+		generator own(seed);
+
+		for (;;)
+			misuse_once(on, v, own);
+	});
+	for (;;)
+		misuse_once(on, u, random);
+}
+
+TEST_F(misuse, misuse_of_device_memory)
+{
+	const port on = open();
+
+	if (!max_dm_size(on))
+		GTEST_SKIP() << "no device memory";
+	attack_by(break_device_memory);
+	wait_for_dm(on);
+}
+
 /*
  * Many objects, and new ones for old ones, until the end of the process. What bounds
  * the memory of a user is its cgroup (lifecycle/cgroup), not this.

@@ -311,6 +311,51 @@ TEST_F(datagram_theft, theft_of_privileged_qkey)
 		      "a user has set a controlled Q_Key");
 }
 
+/* Device memory by its keys, and by the handle that its owner has. */
+TEST_F(theft, theft_of_device_memory)
+{
+	if (!max_dm_size(owners_port))
+		GTEST_SKIP() << "no device memory";
+	const dm_ptr memory = try_alloc_dm(owners_port, size);
+	check(memory != nullptr, "ibv_alloc_dm");
+	const mr_ptr mr(ibv_reg_dm_mr(owners_port.pd.get(), memory.get(), 0,
+				      size,
+				      all_access | IBV_ACCESS_ZERO_BASED));
+	check(mr != nullptr, "ibv_reg_dm_mr");
+	remote_end others = owner.server;
+	others.address = 0;
+	others.rkey = mr->rkey;
+	refused(rdma(IBV_WR_RDMA_WRITE, 1, others, 0), thief.client.sge(0, 8),
+		IBV_WC_REM_ACCESS_ERR, "WRITE to foreign device memory");
+
+	const context_ptr same(
+		ibv_import_device(dup(thiefs_port.context->cmd_fd)));
+	check(same != nullptr, "ibv_import_device");
+	check(!ibv_import_dm(same.get(), memory->handle),
+	      "foreign device memory imported");
+	uint64_t word = 1;
+	check_equal(ibv_memcpy_from_dm(&word, memory.get(), 0, sizeof(word)), 0,
+		    "ibv_memcpy_from_dm");
+	check_equal(word, 0U, "the owner's device memory");
+	owner_is_well();
+}
+
+/* The same as a local key. */
+TEST_F(theft, theft_by_device_memory_key)
+{
+	if (!max_dm_size(owners_port))
+		GTEST_SKIP() << "no device memory";
+	const dm_ptr memory = try_alloc_dm(owners_port, size);
+	check(memory != nullptr, "ibv_alloc_dm");
+	const mr_ptr mr(ibv_reg_dm_mr(owners_port.pd.get(), memory.get(), 0,
+				      size,
+				      all_access | IBV_ACCESS_ZERO_BASED));
+	check(mr != nullptr, "ibv_reg_dm_mr");
+	refused(request(IBV_WR_SEND, 1), { 0, size, mr->lkey },
+		IBV_WC_LOC_PROT_ERR, "SEND from foreign device memory");
+	owner_is_well();
+}
+
 /* Mappings of the device file that nobody has made. */
 TEST_F(theft, theft_by_mmap)
 {
