@@ -35,6 +35,14 @@ int rereg(life &l, ibv_pd *pd)
 	return status ? errno : 0;
 }
 
+ibv_dm *alloc_dm(ibv_context *context)
+{
+	ibv_alloc_dm_attr attr = {};
+
+	attr.length = 65536;
+	return ibv_alloc_dm(context, &attr);
+}
+
 ibv_xrcd *open_domain(ibv_context *context)
 {
 	ibv_xrcd_init_attr attr = {};
@@ -111,6 +119,17 @@ std::vector<step> object_steps(life &l)
 						 buffer_size, all_access));
 		  },
 		  [&] { return ibv_dereg_mr(l.mr); } },
+		{ "alloc_dm", [&] { return keep(l.dm, alloc_dm(l.context)); },
+		  [&] { return ibv_free_dm(l.dm); } },
+		{ "reg_dm_mr",
+		  [&] {
+			  return keep(
+				  l.dm_mr,
+				  ibv_reg_dm_mr(l.pd, l.dm, 8, 8192,
+						all_access |
+							IBV_ACCESS_ZERO_BASED));
+		  },
+		  [&] { return ibv_dereg_mr(l.dm_mr); } },
 		{ "rereg_mr", [&] { return rereg(l, l.other_pd); }, {} },
 		{ "rereg_mr back", [&] { return rereg(l, l.pd); }, {} },
 		{ "alloc_mw",

@@ -52,7 +52,8 @@ struct life {
 	ibv_qp *rc = nullptr, *ud = nullptr, *uc = nullptr;
 	ibv_qp *xrc_send = nullptr, *xrc_recv = nullptr;
 	memory buffer;
-	ibv_mr *mr = nullptr;
+	ibv_mr *mr = nullptr, *dm_mr = nullptr;
+	ibv_dm *dm = nullptr;
 	ibv_mw *mw = nullptr;
 	ibv_ah *ah = nullptr;
 	std::unique_ptr<endpoint> far_end;

@@ -18,13 +18,13 @@
 namespace
 {
 
-/* A choice is 0 to 3 in 8 bytes; made is the handle of a new counter. */
+/* A choice is 0 to 3; made is the handle of a new object. */
 enum type { end, handle, made, file, value, choice, in, out };
 
 struct attribute {
 	uint16_t id;
 	type what;
-	uint16_t detail; /* of a handle the kind, of others the size, or 0 */
+	uint16_t detail; /* of handles the kind, of others the size, or 0 */
 };
 
 struct method {
@@ -134,14 +134,14 @@ const method methods[] = {
 	    { ORNIC_ATTR_SRQ_RESIZE_MAX_WR, value, 0 },
 	    { ORNIC_ATTR_SRQ_RESIZE_RESP, out, 24 } } },
 	{ UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG,
-	  { { UVERBS_ATTR_REG_DM_MR_HANDLE, handle, mr },
-	    { UVERBS_ATTR_REG_DM_MR_OFFSET, in, 8 },
-	    { UVERBS_ATTR_REG_DM_MR_LENGTH, in, 8 },
-	    { UVERBS_ATTR_REG_DM_MR_PD_HANDLE, handle, pd },
-	    { UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, value, 0 },
-	    { UVERBS_ATTR_REG_DM_MR_DM_HANDLE, handle, mr },
+	  { { UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, value, 4 },
 	    { UVERBS_ATTR_REG_DM_MR_RESP_LKEY, out, 4 },
-	    { UVERBS_ATTR_REG_DM_MR_RESP_RKEY, out, 4 } } },
+	    { UVERBS_ATTR_REG_DM_MR_RESP_RKEY, out, 4 },
+	    { UVERBS_ATTR_REG_DM_MR_HANDLE, made, mr },
+	    { UVERBS_ATTR_REG_DM_MR_PD_HANDLE, handle, pd },
+	    { UVERBS_ATTR_REG_DM_MR_DM_HANDLE, handle, dm },
+	    { UVERBS_ATTR_REG_DM_MR_LENGTH, value, 8 },
+	    { UVERBS_ATTR_REG_DM_MR_OFFSET, value, 8 } } },
 	{ UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY,
 	  { { UVERBS_ATTR_DESTROY_MR_HANDLE, handle, mr } } },
 	{ UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR,
@@ -172,9 +172,9 @@ const method methods[] = {
 	{ UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY,
 	  { { UVERBS_ATTR_DESTROY_AH_HANDLE, handle, ah } } },
 	{ UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
-	  { { UVERBS_ATTR_ALLOC_DM_HANDLE, handle, mr },
-	    { UVERBS_ATTR_ALLOC_DM_LENGTH, in, 8 },
-	    { UVERBS_ATTR_ALLOC_DM_ALIGNMENT, value, 0 } } },
+	  { { UVERBS_ATTR_ALLOC_DM_HANDLE, made, dm },
+	    { UVERBS_ATTR_ALLOC_DM_LENGTH, value, 8 },
+	    { UVERBS_ATTR_ALLOC_DM_ALIGNMENT, choice, 4 } } },
 	{ UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_CREATE,
 	  { { UVERBS_ATTR_CREATE_WQ_HANDLE, handle, qp },
 	    { UVERBS_ATTR_CREATE_WQ_PD_HANDLE, handle, pd },
@@ -193,19 +193,24 @@ const method methods[] = {
 	{ UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC,
 	  { { UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, file, 0 } } },
 	{ object_comp_cntr, create_comp_cntr,
-	  { { 0, made, 0 },
+	  { { 0, made, cntr },
 	    { ORNIC_ATTR_CREATE_COMP_CNTR_RESP, out,
 	      sizeof(ornic_create_comp_cntr_resp) } } },
 	{ object_comp_cntr, destroy_comp_cntr, { { 0, handle, cntr } } },
 	{ object_comp_cntr, modify_comp_cntr,
-	  { { 0, handle, cntr }, { 1, choice, 0 }, { 2, choice, 0 },
+	  { { 0, handle, cntr }, { 1, choice, 8 }, { 2, choice, 8 },
 	    { 3, value, 8 } } },
 	{ object_comp_cntr, read_comp_cntr,
-	  { { 0, handle, cntr }, { 1, choice, 0 }, { 2, out, 8 } } },
+	  { { 0, handle, cntr }, { 1, choice, 8 }, { 2, out, 8 } } },
 	{ UVERBS_OBJECT_QP, attach_comp_cntr,
 	  { { 0, handle, qp }, { 1, handle, cntr }, { 2, value, 0 } } },
 	{ UVERBS_OBJECT_DEVICE, query_comp_cntr_caps,
 	  { { 0, out, 4 }, { 1, out, 8 }, { 2, out, 4 } } },
+	{ UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE,
+	  { { UVERBS_ATTR_FREE_DM_HANDLE, handle, dm } } },
+	{ UVERBS_OBJECT_DM, ORNIC_METHOD_DM_QUERY,
+	  { { ORNIC_ATTR_DM_QUERY_HANDLE, handle, dm },
+	    { ORNIC_ATTR_DM_QUERY_RESP, out, sizeof(ornic_query_dm_resp) } } },
 };
 /* clang-format on */
 
@@ -234,7 +239,7 @@ void fill(world &w, const call &c, const attribute &a, ib_uverbs_attr &to,
 		to.data_s64 = w.files(c).channel;
 		break;
 	case choice:
-		to.len = 8;
+		to.len = a.detail;
 		to.data = number % 4;
 		break;
 	case value:
@@ -260,14 +265,46 @@ void keep_pointers(const message &before, message &after, uint16_t count)
 	}
 }
 
-/* What has @handle now, and can be mapped as @response says. */
-void keep_object(object &o, uint64_t handle,
-		 const ornic_create_comp_cntr_resp &response)
+/* The response is the second attribute of all. */
+void keep_response(world &w, const call &c, const method &m,
+		   const uint64_t *response)
 {
-	o.handle = static_cast<uint32_t>(handle);
-	o.number = response.number;
-	o.offset = response.mmap_offset;
-	o.size = response.mmap_size;
+	if (m.object == object_comp_cntr && m.id == create_comp_cntr) {
+		object &o = w.place(c, cntr, c.arg[3]);
+		ornic_create_comp_cntr_resp r;
+
+		std::memcpy(&r, response, sizeof(r));
+		o.number = r.number;
+		o.offset = r.mmap_offset;
+		o.size = r.mmap_size;
+	} else if (m.object == UVERBS_OBJECT_DM &&
+		   m.id == ORNIC_METHOD_DM_QUERY) {
+		object &o = w.place(c, dm, c.arg[3]);
+		ornic_query_dm_resp r;
+
+		std::memcpy(&r, response, sizeof(r));
+		o.offset = r.mmap_offset;
+		o.size = r.mmap_size;
+	} else if (m.object == UVERBS_OBJECT_MR &&
+		   m.id == UVERBS_METHOD_DM_MR_REG) {
+		w.place(c, mr, c.arg[3]).number =
+			static_cast<uint32_t>(*response);
+	}
+}
+
+/* New objects have the handles of @to. */
+void keep_objects(world &w, const call &c, const method &m, const message &to)
+{
+	for (std::size_t i = 0; i < std::size(to.attrs); i++) {
+		const attribute &a = m.attributes[i];
+
+		if (a.what == end)
+			break;
+		if (a.what == made)
+			w.place(c, static_cast<kind>(a.detail), c.arg[3])
+				.handle =
+				static_cast<uint32_t>(to.attrs[i].data);
+	}
 }
 
 } /* namespace */
@@ -303,10 +340,8 @@ void op_method(world &w, const call &c)
 	const bool ok = !ioctl(w.files(c).verbs, RDMA_VERBS_IOCTL, &to);
 
 	w.count(c, ok);
-	if (!ok || m.attributes[0].what != made)
+	if (!ok)
 		return;
-	/* The response is the second attribute. */
-	ornic_create_comp_cntr_resp response;
-	std::memcpy(&response, &buffers[buffer_size / 8], sizeof(response));
-	keep_object(w.place(c, cntr, c.arg[3]), to.attrs[0].data, response);
+	keep_objects(w, c, m, to);
+	keep_response(w, c, m, &buffers[buffer_size / 8]);
 }

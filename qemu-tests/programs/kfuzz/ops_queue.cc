@@ -20,10 +20,10 @@ namespace
 
 constexpr uint32_t ring_entries = 16;
 
-/* CQs, QPs and SRQs have queues, a completion counter its record. */
+/* CQs, QPs and SRQs have queues, a completion counter its record, a DM itself. */
 object &queue(world &w, const call &c, uint64_t which)
 {
-	static const kind kinds[] = { qp, cq, qp, srq, cntr };
+	static const kind kinds[] = { qp, cq, qp, srq, cntr, dm };
 
 	return w.place(c, kinds[which % std::size(kinds)]);
 }
