@@ -17,11 +17,10 @@ namespace sim
 namespace
 {
 
-constexpr u32 message = 65536; // bytes
+constexpr u32 mtu = 1024;
 constexpr u32 small_message = 64; // of the victim
-constexpr u32 under_way = 4; // messages
 constexpr u64 hop = 5 * us;
-constexpr double host_ns = 0.8, port_ns = 8; // for a byte
+constexpr double host_ns = 0.8; // for a byte
 constexpr u32 ip_at = 14, dst_at = ip_at + 19;
 constexpr u32 reserved_at = ip_at + 20 + 8 + 4; // byte 4 of the BTH
 constexpr u32 qpn_at = reserved_at + 1;
@@ -79,6 +78,10 @@ private:
 		if (out_.failure.empty())
 			out_.failure = why;
 	}
+	double port_ns() const // for a byte
+	{
+		return 8000.0 / t_.mbit;
+	}
 	bool make();
 	bool make_flow(u32 i);
 	void post(flow &f, u32 i);
@@ -113,7 +116,7 @@ private:
 	std::priority_queue<event> events_;
 	std::deque<bytes> queue_;
 	std::vector<u64> time_at_; // ns with so many in the queue
-	u64 noted_ = 0, busy_ = 0, seq_ = 0;
+	u64 noted_ = 0, busy_ = 0, seq_ = 0, useful_ = 0;
 	u64 now_ = 1000000, start_ = 0, end_ = 0;
 	shares out_;
 };
@@ -133,24 +136,25 @@ bool network::make_flow(u32 i)
 	flow &f = flows_[i];
 	ornic_th *leaf = hosts_[i + 1], *hub = hosts_[0];
 	ornic_th_qpinit init = {};
-	bytes data(message);
+	bytes data(t_.message);
 
 	f.host = i + 1;
 	f.small = t_.victim && i + 1 == t_.flows;
 	init.type = ORNIC_QPT_RC;
-	init.sq_log_depth = 4;
+	while (1u << init.sq_log_depth <= t_.under_way)
+		init.sq_log_depth++;
 	ornic_th_cq *cq = &cqs_[f.host - 1];
 
-	if (ornic_th_mr_init(leaf, &f.at_leaf, message, 0, 1,
+	if (ornic_th_mr_init(leaf, &f.at_leaf, t_.message, 0, 1,
 			     ORNIC_ACCESS_MR_MASK) ||
-	    ornic_th_mr_init(hub, &f.at_hub, message, 0, 1,
+	    ornic_th_mr_init(hub, &f.at_hub, t_.message, 0, 1,
 			     ORNIC_ACCESS_MR_MASK) ||
 	    ornic_th_qp_init(leaf, &f.leaf, &init, cq, cq) ||
 	    ornic_th_qp_init(hub, &f.hub, &init, &hub_cq_, &hub_cq_))
 		return false;
-	for (u32 k = 0; k < message; k++)
+	for (u32 k = 0; k < t_.message; k++)
 		data[k] = static_cast<u8>((k + i) * 2654435761u >> 24);
-	ornic_th_mr_write(&f.at_leaf, 0, data.data(), message);
+	ornic_th_mr_write(&f.at_leaf, 0, data.data(), t_.message);
 	f.leaf.conn.timeout = 14;
 	f.hub.conn.timeout = 14;
 	if (ornic_th_connect(&f.leaf, &f.hub, ORNIC_TH_IPV4))
@@ -166,7 +170,7 @@ bool network::make()
 
 		if (!th)
 			return false;
-		if (!t_.marks_at)
+		if (!t_.marks_at && t_.by_rtt)
 			ornic_engine_cc_set(th->eng, ORNIC_CC_RTT_ENABLE, 1);
 		if (t_.rtt_target)
 			ornic_engine_cc_set(th->eng, ORNIC_CC_RTT_TARGET,
@@ -194,9 +198,9 @@ void network::post(flow &f, u32 i)
 	ornic_th_mr &remote = read ? f.at_leaf : f.at_hub;
 	ornic_th_qp &qp = read ? f.hub : f.leaf;
 
-	u32 len = f.small ? small_message : message;
+	u32 len = f.small ? small_message : t_.message;
 
-	while (f.outstanding < (f.small ? 1 : under_way)) {
+	while (f.outstanding < (f.small ? 1 : t_.under_way)) {
 		ornic_lsge sge = { local.iova, len, local.key };
 		ornic_th_wr wr = {};
 
@@ -224,10 +228,14 @@ bool network::poll(ornic_th_cq &cq)
 	while (ornic_th_poll(&cq, &cqe)) {
 		u32 i = static_cast<u32>(le64_to_cpu(cqe.wr_id));
 
-		if (cqe.status)
+		if (cqe.status) {
 			fail("a request has failed");
+			continue;
+		}
 		flows_[i].outstanding--;
 		flows_[i].done++;
+		if (measuring() && !flows_[i].small)
+			useful_ += (t_.message + mtu - 1) / mtu;
 		note_victim(flows_[i]);
 		post(flows_[i], i);
 		any = true;
@@ -305,7 +313,7 @@ void network::into_queue(bytes data)
 	queue_.push_back(std::move(data));
 	out_.most = std::max(out_.most, static_cast<u32>(queue_.size()));
 	if (queue_.size() == 1)
-		at(now_ + wire_ns(queue_.front().size(), port_ns),
+		at(now_ + wire_ns(queue_.front().size(), port_ns()),
 		   [this] { out_of_port(); });
 }
 
@@ -334,12 +342,12 @@ void network::note_victim(const flow &f)
 void network::out_of_port()
 {
 	bytes data = std::move(queue_.front());
-	u64 took = wire_ns(data.size(), port_ns);
+	u64 took = wire_ns(data.size(), port_ns());
 
 	note_length();
 	queue_.pop_front();
 	if (!queue_.empty())
-		at(now_ + wire_ns(queue_.front().size(), port_ns),
+		at(now_ + wire_ns(queue_.front().size(), port_ns()),
 		   [this] { out_of_port(); });
 	note_packet(data, took);
 	at(now_ + hop, [this, data = std::move(data)] { arrive(0, data); });
@@ -364,18 +372,18 @@ u64 network::next_time() const
 // What was at the leaves has come to the hub, unless it has just begun.
 void network::check_data()
 {
-	bytes a(message), b(message);
+	bytes a(t_.message), b(t_.message);
 
 	for (flow &f : flows_) {
-		ornic_th_mr_read(&f.at_leaf, 0, a.data(), message);
-		ornic_th_mr_read(&f.at_hub, 0, b.data(), message);
+		ornic_th_mr_read(&f.at_leaf, 0, a.data(), t_.message);
+		ornic_th_mr_read(&f.at_hub, 0, b.data(), t_.message);
 		if (f.small)
 			b.resize(small_message);
 		a.resize(b.size());
 		if (f.done && a != b)
 			fail("wrong data");
-		a.resize(message);
-		b.resize(message);
+		a.resize(t_.message);
+		b.resize(t_.message);
 	}
 }
 
@@ -385,6 +393,8 @@ void network::measure()
 	u64 total = 0, seen = 0;
 
 	out_.use = static_cast<double>(busy_) / static_cast<double>(t_.ns);
+	out_.useful = static_cast<double>(useful_) /
+		      static_cast<double>(std::max<u64>(out_.packets, 1));
 	for (const flow &f : flows_) {
 		double x = static_cast<double>(f.sent);
 
@@ -395,7 +405,7 @@ void network::measure()
 		n += 1;
 	}
 	out_.jain = n > 0 ? sum * sum / (squares * n) : 0;
-	out_.late = static_cast<double>(late_bytes_) * port_ns *
+	out_.late = static_cast<double>(late_bytes_) * port_ns() *
 		    static_cast<double>(flows_.size()) /
 		    static_cast<double>(late_to - late_from);
 	std::sort(waits_.begin(), waits_.end());

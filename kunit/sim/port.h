@@ -9,14 +9,16 @@
 namespace sim
 {
 
-// Hosts at 10 Gbit/s, of which all send to one through a port of 1 Gbit/s: they
-// WRITE, or it READs from them, 64 KiB each time. 20 us for a round trip, path MTU
-// 1024.
+// Hosts at 10 Gbit/s, of which all send to one through a port: they WRITE, or it READs
+// from them. 20 us for a round trip, path MTU 1024.
 struct incast {
 	u8 opcode = 0; // ORNIC_WQE_WRITE or READ
 	u32 flows = 1;
-	u32 marks_at =
-		0; // packets in the queue; 0: none is marked, the RTT counts
+	u32 mbit = 1000; // of the port
+	u32 message = 65536; // bytes, ...
+	u32 under_way = 4; // ... and how many of each flow
+	u32 marks_at = 0; // packets in the queue; 0: none is marked
+	bool by_rtt = true; // the RTT limits the windows if none is marked
 	u32 rtt_target = 0; // us; 0: the initial value
 	u32 limit = 4096; // packets in the queue; what comes then is dropped
 	bool victim = false; // the last one has small messages, one at a time
@@ -29,6 +31,8 @@ struct incast {
 struct shares {
 	std::string failure; // empty: all is well
 	double use = 0; // part of the time in which the port sends
+	double useful =
+		0; // packets of complete messages, of those through the port
 	double jain = 0; // Jain's index of fairness
 	u32 typical = 0; // packets in the queue: median, ...
 	u32 p99 = 0; // ... 99 % of the time no more than this, ...
