@@ -388,7 +388,8 @@ static void update_alpha(struct ornic_sq *sq)
 static void cut_window(struct ornic_sq *sq)
 {
 	struct ornic_cc_window *w = &sq->marks;
-	u32 cut = (u32)((u64)sq->window * w->alpha / ALPHA_ONE / 2);
+	u32 cut =
+		(u32)(((u64)sq->window * w->alpha + ALPHA_ONE) / ALPHA_ONE / 2);
 
 	w->cut = true;
 	sq->window = max_t(u32, sq->window - cut, ORNIC_MARKED_WINDOW);
