@@ -341,6 +341,7 @@ struct ornic_rd {
 	bool replayed; /* busy with a duplicate */
 	bool counted; /* READ: in a completion counter, if there is one */
 	bool more; /* READ: not the end of it, so not in one */
+	bool again; /* what is being sent was requested before */
 	bool atomic; /* an atomic, else a READ */
 	u32 pdn; /* PD of @rkey */
 	bool empty; /* ATOMIC WRITE, FLUSH: response like a READ of 0 bytes */
@@ -438,6 +439,8 @@ struct ornic_rq {
 	u8 max_sge; /* SGEs that a WQE may have; set by CREATE_QP */
 	bool nak_sent; /* a sequence NAK or RNR NAK for the gap, IBTA C9-116 */
 	bool selective; /* the requester repeats selectively */
+	bool again; /* the newest request was sent before, ... */
+	bool again_due; /* ... and so was all that the due ACK or NAK is for */
 	bool marked; /* a request was, since the last response: BECN is due */
 	bool comm_est; /* the communication-established event was raised */
 

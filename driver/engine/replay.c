@@ -120,6 +120,7 @@ static void begin_again(struct ornic_rd *rd)
 	rd->next = 0;
 	rd->busy = true;
 	rd->replayed = true;
+	rd->again = true;
 }
 
 void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
@@ -135,6 +136,7 @@ void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
 	rd->length = part_bytes(qp, rd, part);
 	rd->next = 0;
 	rd->replayed = true;
+	rd->again = true;
 }
 
 /* All of the READ @rd once more, or a part of it; false if that is not allowed. */

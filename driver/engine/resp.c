@@ -300,6 +300,7 @@ static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 	rd->bytes = r->dma_len;
 	rd->pdn = qp->pdn;
 	rd->msn = ornic_psn_add(rq->msn, 1);
+	rd->again = r->pkt && r->pkt->selective & ORNIC_BTH_AGAIN;
 	return rd;
 }
 
@@ -746,6 +747,7 @@ void ornic_resp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	verdict = execute_packet(ctx, qp, pkt);
 	if (!ornic_qp_is_reliable(qp))
 		return;
+	rq->again = pkt->selective & ORNIC_BTH_AGAIN;
 	ornic_resp_verdict(qp, verdict, pkt);
 	if (likely(news))
 		rq->selective = pkt->selective;

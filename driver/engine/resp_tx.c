@@ -28,14 +28,17 @@ static void forget_older_ack(struct ornic_rq *rq, u32 psn)
 		WRITE_ONCE(rq->ack_due, false);
 }
 
-/* A response, with the marks that are due. */
+/* A response, with the marks that are due; @info has ORNIC_BTH_AGAIN or nothing. */
 static bool send_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			  struct ornic_txinfo *info,
 			  const struct ornic_iov *payload)
 {
 	struct ornic_rq *rq = &qp->rq;
 
-	info->selective = rq->selective;
+	if (rq->selective)
+		info->selective |= ORNIC_BTH_SELECTIVE;
+	else
+		info->selective = 0;
 	info->becn = rq->marked;
 	if (!ornic_tx_send(ctx, qp, &rq->backoff, &qp->path, info, payload))
 		return false;
@@ -88,6 +91,7 @@ static noinline bool send_ack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ACK | ornic_qp_transport(qp),
 		.syndrome = syndrome,
+		.selective = qp->rq.again_due ? ORNIC_BTH_AGAIN : 0,
 		.dest_qpn = qp->dest_qpn,
 		.psn = psn,
 		.msn = qp->rq.msn,
@@ -115,6 +119,7 @@ static void schedule_ack(struct ornic_qp *qp, u8 syndrome, u32 psn)
 {
 	struct ornic_rq *rq = &qp->rq;
 
+	rq->again_due = rq->again && (!rq->ack_due || rq->again_due);
 	WRITE_ONCE(rq->ack_due, true);
 	rq->syndrome_due = syndrome;
 	rq->psn_due = psn;
@@ -137,6 +142,7 @@ static enum ornic_step send_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_ATOMIC_ACK | ornic_qp_transport(qp),
 		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+		.selective = rd->again ? ORNIC_BTH_AGAIN : 0,
 		.dest_qpn = qp->dest_qpn,
 		.psn = rd->first_psn,
 		.msn = rd->msn,
@@ -196,6 +202,7 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 		.opcode = read_opcode(!rd->next, rd->next + 1 == rd->pkts) |
 			  ornic_qp_transport(qp),
 		.syndrome = ORNIC_AETH_ACK | ORNIC_AETH_CREDITS_NONE,
+		.selective = rd->again ? ORNIC_BTH_AGAIN : 0,
 		.dest_qpn = qp->dest_qpn,
 		.psn = ornic_psn_add(rd->psn0, rd->next),
 		.msn = rd->msn,

@@ -359,8 +359,9 @@ bool ornic_path_matches(const struct ornic_path *path,
  *	ignore (IBTA 9.2) and which the ICRC does not cover (IBTA A17.3.3).
  *	ORNIC_BTH_SELECTIVE in a request: the requester repeats selectively; in a
  *	response to such a one: the responder keeps requests that are ahead, and
- *	names them. With it ORNIC_BTH_AGAIN: the request was sent before;
- *	ORNIC_BTH_MORE: it is for a READ, but not for the end of it.
+ *	names them. With it ORNIC_BTH_AGAIN: the request was sent before, or the
+ *	response is for such a one; ORNIC_BTH_MORE: the request is for a READ, but not
+ *	for the end of it.
  * @becn: BTH
  * @syndrome: AETH
  * @dest_qpn: BTH
