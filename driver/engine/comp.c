@@ -72,17 +72,17 @@ static void smooth_rtt(struct ornic_sq *sq, u64 took)
  * An RTT above timeout/4 means that the peer is congested: halve the window.
  * Above timeout/8 the window does not grow.
  */
-void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+static void take_sample(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
 	u64 timeout = 4096ull << (qp->timeout ? qp->timeout : 14);
 	u64 took = ornic_since(ctx->now, sq->rtt.start);
 
 	sq->rtt.start = 0;
-	sq->rtt.backoff = 0;
 	/* It is compared with PSNs to come, so it must not fall far behind. */
 	if (ornic_psn_diff(sq->retry.recover, sq->acked) < 0)
 		sq->retry.recover = sq->acked;
+	sq->rtt.backoff = 0;
 	smooth_rtt(sq, took);
 	sq->rtt.last = min_t(u64, took, timeout / 4);
 	sq->rtt.congested = took > timeout / 8;
@@ -90,6 +90,15 @@ void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 		sq->window = max_t(u32, sq->window / 2, ORNIC_LATE_WINDOW);
 	if (unlikely(READ_ONCE(qp->dev->cc_param[ORNIC_CC_RTT_ENABLE])))
 		ornic_delay_sample(ctx, qp, took);
+}
+
+/* Of which of two packets it would be is not known: RFC 6298, 3. */
+void ornic_comp_rtt(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	if (likely(!qp->sq.rtt.again))
+		take_sample(ctx, qp);
+	else
+		qp->sq.rtt.start = 0;
 }
 
 /*
@@ -544,6 +553,8 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	}
 	ornic_qp_mark_peer_seen(qp, ctx->now);
+	if (unlikely(sq->retry.judge))
+		ornic_retry_judge(qp, pkt);
 	if (unlikely(ornic_selective_is_open(sq->selective)))
 		learn_peer(sq, pkt);
 	if (data)

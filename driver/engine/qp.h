@@ -262,7 +262,9 @@ struct ornic_sq {
 		u64 least; /* of those that are not long ago, ns */
 		bool congested; /* above timeout / 8: the window stays */
 		bool clean; /* nothing was known to be lost as it was sent */
-		u8 backoff; /* timers double so often until there is a sample */
+		u8 backoff; /* the time to a probe doubles so often until there is one */
+		bool again; /* it, or something after it, was sent again */
+		bool early; /* the last timer that expired did so too early */
 	} rtt;
 
 	/* Retry: counters restart with each progress of the peer */
@@ -277,6 +279,8 @@ struct ornic_sq {
 		u8 rnr_waits; /* in a row, to ORNIC_RNR_STEPS_LOG + 1 */
 		u8 resends; /* before the ACK timeout, since the last progress */
 		bool postponed; /* @ack_at, for the rate of the QP */
+		bool silent; /* a timer has expired, and no response has come since */
+		bool judge; /* @silent or rtt.again: look at the next response */
 		/*
 		 * A sequence NAK for PSNs before @recover counts unless
 		 * something is acknowledged before @deadline

@@ -248,6 +248,9 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		sq->rtt.smooth = 0;
 		sq->rtt.congested = false;
 		sq->rtt.backoff = 0;
+		sq->rtt.early = false;
+		sq->retry.silent = false;
+		sq->retry.judge = false;
 		ornic_delay_reset(sq);
 		sq->delay.resent_psn = m->sq_psn;
 		sq->selective = first_selective(qp);

@@ -192,10 +192,11 @@ enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static void time_round(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 		       bool first_time)
 {
-	if (!first_time || sq->rtt.start)
+	if (!first_time || (sq->rtt.start && !sq->rtt.again))
 		return;
 	sq->rtt.psn = sq->psn;
 	sq->rtt.start = ctx->now;
+	sq->rtt.again = false;
 	sq->rtt.clean = ornic_psn_diff(sq->acked, sq->retry.recover) >= 0;
 }
 
@@ -657,10 +658,8 @@ static noinline enum ornic_step send_missing(struct ornic_ctx *ctx,
 		ornic_gaps_stop(sq);
 		return res;
 	}
-	/* What is timed is not what has just gone again, or it is no more. */
-	if (ornic_psn_diff(sq->rtt.psn, ornic_psn_add(at, npkts)) <= 0)
-		sq->rtt.start = 0;
 	if (res == ORNIC_STEP_DONE) {
+		ornic_retry_ambiguous(sq, ornic_psn_add(at, npkts));
 		ornic_gaps_sent(sq, at, npkts, !ornic_swqe_is_fetch(sw));
 		ornic_delay_resent(ctx, qp, npkts);
 	}

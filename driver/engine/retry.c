@@ -15,6 +15,9 @@
  *               (RFC 6298), or that one.
  *   ACK timeout of the user (IBTA 9.7.6.1.3): the only one that is a retry.
  *
+ * Each probe and resend doubles the time to the next probe, until there is an RTT sample:
+ * see ornic_retry_judge().
+ *
  * A READ response that is placed before its turn moves the first two. Two more times
  * are set beside the deadline: responses that were late are lost (gaps.c), and a NAK
  * of the responder is due, or what it keeps expires (reorder.c).
@@ -37,10 +40,10 @@
 #define FIRST_PROBE_NS 4000000ull
 /* Packets that a loss is counted as if the peer has to get all after it again. */
 #define GO_BACK_COST 4
-/* How often the time to a probe doubles while no RTT can be measured, ... */
-#define MAX_BACKOFF 4
-/* ... and the time to the next resend. */
+/* How often the time to a probe and that to a resend double at most, ... */
 #define MAX_DOUBLINGS 10
+/* ... and to a probe, if the RTT may limit the window, so that the queue is short. */
+#define MAX_SHORT_DOUBLINGS 4
 
 /* IBTA table 45, in units of 10 us. */
 /* clang-format off */
@@ -112,13 +115,17 @@ static u64 probe_ns(const struct ornic_sq *sq)
 {
 	u64 ns;
 
+	/* One probe is no sign yet that this is too early. */
 	if (!sq->rtt.smooth)
-		return FIRST_PROBE_NS;
-	/* Few but resends are under way: the queue of ours is short. */
-	if (sq->gaps.used && !sq->delay.cwnd)
-		return max_t(u64, 4 * sq->rtt.least, MIN_GAP_PROBE_NS);
-	ns = max_t(u64, 2 * sq->rtt.smooth + 4 * sq->rtt.var, MIN_PROBE_NS);
-	return sq->delay.cwnd ? ns << sq->rtt.backoff : ns;
+		return FIRST_PROBE_NS
+		       << (sq->rtt.backoff > 1 ? sq->rtt.backoff : 0);
+	if (sq->gaps.used && !sq->delay.cwnd && !sq->rtt.early)
+		/* Few but resends are under way: the queue of ours is short. */
+		ns = max_t(u64, 4 * sq->rtt.least, MIN_GAP_PROBE_NS);
+	else
+		ns = max_t(u64, 2 * sq->rtt.smooth + 4 * sq->rtt.var,
+			   MIN_PROBE_NS);
+	return ns << sq->rtt.backoff;
 }
 
 static u64 resend_ns(const struct ornic_sq *sq)
@@ -408,6 +415,60 @@ void ornic_retry_postpone(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 	sq->deadline = min_t(u64, when, sq->retry.ack_at);
 }
 
+/* Does the window follow the RTT, and become smaller by loss? */
+static bool has_rtt_control(const struct ornic_qp *qp)
+{
+	return READ_ONCE(qp->dev->cc_param[ORNIC_CC_RTT_ENABLE]);
+}
+
+/* Does the first response after a timer has expired show that something was lost? */
+static bool shows_loss(const struct ornic_pkt *pkt)
+{
+	if (pkt->selective)
+		return pkt->selective & ORNIC_BTH_AGAIN;
+	return pkt->syndrome == (ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ);
+}
+
+/*
+ * A selective peer tells if it answers a copy. If the first response after a timer has
+ * expired does, something was lost. Else something was under way still, and the timer was
+ * early: the time to a probe stays doubled until there is a sample (RFC 6298, 5.5 to 5.7),
+ * which what was sent first gives even if it was sent again. Of other peers only NAKs are
+ * news; after an ACK one doubling goes. After a loss half of them go: where copies are lost
+ * as well, the path is full, and unless the RTT does it nothing else makes a QP slower.
+ */
+void ornic_retry_judge(struct ornic_qp *qp, const struct ornic_pkt *pkt)
+{
+	struct ornic_sq *sq = &qp->sq;
+	bool lost = shows_loss(pkt);
+
+	if (sq->retry.silent) {
+		sq->rtt.early = pkt->selective && !lost;
+		if (lost)
+			sq->rtt.backoff =
+				has_rtt_control(qp) ? 0 : sq->rtt.backoff / 2;
+		else if (!pkt->selective && sq->rtt.backoff)
+			sq->rtt.backoff--;
+	}
+	if (pkt->selective && !lost &&
+	    ornic_psn_add(pkt->psn, 1) == sq->rtt.psn)
+		sq->rtt.again = false;
+	sq->retry.silent = false;
+	sq->retry.judge = sq->rtt.start && sq->rtt.again;
+}
+
+/* A probe or resend is due. */
+static void note_expiry(struct ornic_qp *qp)
+{
+	u32 most = has_rtt_control(qp) ? MAX_SHORT_DOUBLINGS : MAX_DOUBLINGS;
+	struct ornic_sq *sq = &qp->sq;
+
+	if (sq->rtt.backoff < most)
+		sq->rtt.backoff++;
+	sq->retry.silent = true;
+	sq->retry.judge = true;
+}
+
 /*
  * No response for long, but not for the ACK timeout: the last packet goes again,
  * or the oldest. That is no retry.
@@ -422,9 +483,7 @@ static void resend_early(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (ornic_psn_diff(sq->max_psn, sq->acked) <= 0)
 		return;
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ROCE_ADP_RETRANS);
-	/* What is timed may go again, and tells nothing then: RFC 6298, 5.5. */
-	if (sq->rtt.start && sq->rtt.backoff < MAX_BACKOFF)
-		sq->rtt.backoff++;
+	note_expiry(qp);
 	if (!sq->retry.resends) {
 		ornic_gaps_probe(ctx, qp);
 	} else {

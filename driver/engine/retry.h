@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Timers and retries of the requester, retry.c. "sq": the caller holds sq.lock. */
+/* Timers and retries of the requester, retry.c: see proto.h for "sq" and "not rq". */
 #ifndef ORNIC_ENGINE_RETRY_H
 #define ORNIC_ENGINE_RETRY_H
 
@@ -17,6 +17,19 @@ noinline void ornic_retry_back(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* sq: start, move or stop the timers after sending or progress. */
 void ornic_retry_timer(struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* sq: what is before @end was sent again; is it what is timed, or after it? */
+static inline void ornic_retry_ambiguous(struct ornic_sq *sq, u32 end)
+{
+	if (!sq->rtt.start || ornic_psn_diff(sq->rtt.psn, end) > 0)
+		return;
+	sq->rtt.again = true;
+	sq->retry.judge = true;
+}
+
+/* sq, retry.judge is set: does the response @pkt answer what was sent first, or a copy? */
+noinline void ornic_retry_judge(struct ornic_qp *qp,
+				const struct ornic_pkt *pkt);
 
 /* sq: set the host's timer to the earliest deadline of @qp. */
 noinline void ornic_retry_arm(const struct ornic_ctx *ctx, struct ornic_qp *qp);

@@ -399,6 +399,67 @@ TEST(sim, marked)
 	}
 }
 
+// Messages of 4 KiB through a port of 50 Mbit/s, whose queue makes the RTT several hundred
+// times what it is at first. Copies must not fill it: that makes the RTT longer still.
+struct slow {
+	const char *name;
+	std::uint32_t flows;
+	std::uint32_t
+		marks_at; // packets; 0: a queue of 256 drops what comes then
+	bool standard;
+	double useful;
+	double jain;
+	std::uint32_t p99;
+};
+
+// clang-format off
+const slow slow_ports[] = {
+	{ "8, marks",			8,  32, false, 0.98, 0.95, 64 },
+	{ "16, marks",			16, 32, false, 0.98, 0.95, 64 },
+	{ "17, marks",			17, 32, false, 0.98, 0.95, 64 },
+	{ "64, marks",			64, 32, false, 0.98, 0.95, 128 },
+	{ "16, marks, standard",	16, 32, true,  0.6,  0.9,  1500 },
+	{ "16, drops",			16, 0,  false, 0.98, 0,    256 },
+	{ "64, drops",			64, 0,  false, 0.98, 0,    256 },
+};
+// clang-format on
+
+TEST(sim, slow_port)
+{
+	std::printf(
+		"# 50 Mbit/s: use, part of it that is no copy, Jain's index, queue: "
+		"median, 99 %%, most\n");
+	for (const slow &s : slow_ports) {
+		sim::incast t;
+
+		t.opcode = ORNIC_WQE_WRITE;
+		t.flows = s.flows;
+		t.mbit = 50;
+		t.message = 4096;
+		t.under_way = 16;
+		t.marks_at = s.marks_at;
+		t.limit = s.marks_at ? 8000 : 256;
+		t.by_rtt = false;
+		t.standard = s.standard;
+		t.warm_up = 2000000 * sim::us;
+		t.ns = 1000000 * sim::us;
+
+		sim::shares got = sim::share_port(t, opt.trace && opt.one);
+
+		std::printf(
+			"# %-20s %5.3f %5.3f %5.3f %4u %4u %4u; %ju dropped, "
+			"%ju marks, %ju resends\n",
+			s.name, got.use, got.useful, got.jain, got.typical,
+			got.p99, got.most, uintmax_t{ got.dropped },
+			uintmax_t{ got.marked }, uintmax_t{ got.resent });
+		EXPECT_EQ(got.failure, "") << s.name;
+		EXPECT_GE(got.use, 0.98) << s.name;
+		EXPECT_GE(got.useful, s.useful) << s.name;
+		EXPECT_GE(got.jain, s.jain) << s.name;
+		EXPECT_LE(got.p99, s.p99) << s.name;
+	}
+}
+
 // The same without marks: the queue drops what comes when it has 256 packets, and the
 // RTT is what tells. A late one must have about its share 100 to 200 ms after it began.
 struct dropping {
