@@ -67,7 +67,8 @@ $(BUILD)/unit/%.o: %.c
 	$(call host_say,CC)$(CC) $(host_c) $(suite_flags) -O1 $(host_san) -c -o $@ $<
 
 # What needs more does not fit the stack of a kernel with KASAN: it is allocated.
-$(BUILD)/unit/kunit/%.o: suite_flags += -Werror=frame-larger-than=1024
+$(call objects,unit,$(harness_c) $(suite_c)): \
+	suite_flags += -Werror=frame-larger-than=1024
 
 $(BUILD)/unit/run: $(unit_obj)
 	$(call host_say,LD)$(CC) $(host_san) -o $@ $^ -lz
