@@ -26,10 +26,11 @@ bool is_set(const char *name, const char *value)
 
 uint64_t count_of(size_t size)
 {
-	uint64_t most = 1000;
+	const bool debug = is_set("KERNEL", "debug");
+	uint64_t most = debug ? 250 : 1000;
 
 	if (is_set("FULL", "1"))
-		most = is_set("KERNEL", "debug") ? 10000 : 100000;
+		most = debug ? 10000 : 100000;
 	return live_count(size, most);
 }
 
