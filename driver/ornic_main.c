@@ -17,6 +17,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
 #include <linux/gfp.h>
+#include <linux/kmod.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <net/addrconf.h>
@@ -313,8 +314,8 @@ EXPORT_SYMBOL_GPL(ornic_unregister);
 
 /*
  * The driver as a client of its own devices. ib_core removes clients in the
- * reverse order of their registration. ib_uverbs, which this module needs, was
- * registered earlier, so programs still have their QPs in client_remove().
+ * reverse order of their registration. ib_uverbs is registered earlier, so
+ * programs still have their QPs in client_remove().
  */
 
 static int client_add(struct ib_device *ibdev)
@@ -344,6 +345,8 @@ static int __init ornic_init(void)
 {
 	int ret;
 
+	/* See above; kernels that have ib_uverbs_support load ib_uverbs on demand. */
+	request_module("ib_uverbs");
 	ret = ib_register_client(&client);
 	if (ret)
 		return ret;

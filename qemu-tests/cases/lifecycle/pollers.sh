@@ -29,6 +29,9 @@ remove_under()
 
 run()
 {
+	# As after a boot, when the driver is the first that needs ib_uverbs.
+	modprobe -r ornic_soft ornic rdma_ucm ib_uverbs || :
+	[ ! -e /sys/module/ib_uverbs ] || echo 'ib_uverbs is in use'
 	topology loop
 	remove_under rdma link delete srv0
 	add_link srv0 veth-srv
