@@ -215,6 +215,28 @@ bool ornic_fix_sent(struct ornic_fixture *fix)
 	return fix->frame && ornic_th_decode(fix->frame, &fix->rx, &fix->pkt);
 }
 
+static bool sends_at(struct ornic_fixture *fix, u64 now)
+{
+	fix->pair.a->now = now;
+	ornic_th_expire(fix->pair.a);
+	ornic_th_run(fix->pair.a);
+	return ornic_fix_sent(fix);
+}
+
+/**
+ * ornic_fix_sends_in - does a send when its timer is due
+ * @fix: the fixture
+ * @ns: when that is, from now on
+ *
+ * Return: false if it sends nothing then, or a microsecond before.
+ */
+bool ornic_fix_sends_in(struct ornic_fixture *fix, u64 ns)
+{
+	u64 due = fix->pair.a->now + ns;
+
+	return !sends_at(fix, due - 1000) && sends_at(fix, due);
+}
+
 /**
  * ornic_fix_drain - drop all frames of a
  * @fix: the fixture

@@ -81,6 +81,9 @@ void ornic_fix_recv(struct ornic_th_qp *qp, const struct ornic_th_mr *mr,
 /* The next frame that a sent, decoded in fix->pkt; false if none. */
 bool ornic_fix_sent(struct ornic_fixture *fix);
 
+/* Does a send in @ns, and no microsecond sooner? The frame is in fix->pkt. */
+bool ornic_fix_sends_in(struct ornic_fixture *fix, u64 ns);
+
 /* Pull and put all frames; how many there were. */
 u32 ornic_fix_drain(struct ornic_fixture *fix);
 

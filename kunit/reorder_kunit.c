@@ -604,16 +604,7 @@ static void reorder_resends_reads_once(struct kunit *test)
 static void expect_resend_after(struct kunit *test, struct ornic_fixture *fix,
 				u64 ns, u32 n)
 {
-	struct ornic_th *th = fix->pair.a;
-
-	th->now += ns - US;
-	ornic_th_expire(th);
-	ornic_th_run(th);
-	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
-	th->now += US;
-	ornic_th_expire(th);
-	ornic_th_run(th);
-	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sends_in(fix, ns));
 	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, n));
 }
 
