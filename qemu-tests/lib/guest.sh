@@ -44,6 +44,12 @@ need()
 	done
 }
 
+need_pyverbs()
+{
+	/usr/bin/python3 -c 'import pyverbs' 2>/dev/null ||
+		skip 'python3-pyverbs is not installed'
+}
+
 tracing=/sys/kernel/tracing
 
 # has_events NAME: tracepoints, a folder of $tracing/events

@@ -9,8 +9,7 @@ need_rdma_core_tests()
 {
 	[ -d "$rdma_core_suite" ] ||
 		skip 'the tests of the package rdma-core are missing'
-	/usr/bin/python3 -c 'import pyverbs' 2>/dev/null ||
-		skip 'python3-pyverbs is not installed'
+	need_pyverbs
 }
 
 # rdma_core_tests PATTERN LEAST: run the tests whose name matches on the device of the

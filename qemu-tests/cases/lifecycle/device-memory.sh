@@ -8,8 +8,7 @@ limit=60
 requires()
 {
 	need_ornic
-	/usr/bin/python3 -c 'import pyverbs' 2>/dev/null ||
-		skip 'python3-pyverbs is not installed'
+	need_pyverbs
 }
 
 # owner NAME: fill the device memory of $srv_dev, create NAME.has, and compare it when

@@ -8,8 +8,7 @@ limit=90
 requires()
 {
 	need_ornic
-	/usr/bin/python3 -c 'import pyverbs' 2>/dev/null ||
-		skip 'python3-pyverbs is not installed'
+	need_pyverbs
 }
 
 run()

@@ -311,17 +311,28 @@ TEST_F(datagram_theft, theft_of_privileged_qkey)
 		      "a user has set a controlled Q_Key");
 }
 
+/* The owner has device memory, if there is any. */
+class theft_of_dm : public theft {
+protected:
+	void SetUp() override
+	{
+		if (!max_dm_size(owners_port))
+			GTEST_SKIP() << "no device memory";
+		memory = try_alloc_dm(owners_port, size);
+		check(memory != nullptr, "ibv_alloc_dm");
+		mr.reset(ibv_reg_dm_mr(owners_port.pd.get(), memory.get(), 0,
+				       size,
+				       all_access | IBV_ACCESS_ZERO_BASED));
+		check(mr != nullptr, "ibv_reg_dm_mr");
+	}
+
+	dm_ptr memory;
+	mr_ptr mr;
+};
+
 /* Device memory by its keys, and by the handle that its owner has. */
-TEST_F(theft, theft_of_device_memory)
+TEST_F(theft_of_dm, theft_of_device_memory)
 {
-	if (!max_dm_size(owners_port))
-		GTEST_SKIP() << "no device memory";
-	const dm_ptr memory = try_alloc_dm(owners_port, size);
-	check(memory != nullptr, "ibv_alloc_dm");
-	const mr_ptr mr(ibv_reg_dm_mr(owners_port.pd.get(), memory.get(), 0,
-				      size,
-				      all_access | IBV_ACCESS_ZERO_BASED));
-	check(mr != nullptr, "ibv_reg_dm_mr");
 	remote_end others = owner.server;
 	others.address = 0;
 	others.rkey = mr->rkey;
@@ -341,16 +352,8 @@ TEST_F(theft, theft_of_device_memory)
 }
 
 /* The same as a local key. */
-TEST_F(theft, theft_by_device_memory_key)
+TEST_F(theft_of_dm, theft_by_device_memory_key)
 {
-	if (!max_dm_size(owners_port))
-		GTEST_SKIP() << "no device memory";
-	const dm_ptr memory = try_alloc_dm(owners_port, size);
-	check(memory != nullptr, "ibv_alloc_dm");
-	const mr_ptr mr(ibv_reg_dm_mr(owners_port.pd.get(), memory.get(), 0,
-				      size,
-				      all_access | IBV_ACCESS_ZERO_BASED));
-	check(mr != nullptr, "ibv_reg_dm_mr");
 	refused(request(IBV_WR_SEND, 1), { 0, size, mr->lkey },
 		IBV_WC_LOC_PROT_ERR, "SEND from foreign device memory");
 	owner_is_well();
