@@ -57,11 +57,15 @@ has_flush()
 	grep -qi 'flush\|failed status 5\|completion with error in run_inf' "$1"
 }
 
+# has_refusal FILE: a post failed
+has_refusal() { grep -qi "couldn't post" "$1"; }
+
 # poller_ended PID: it has exited; it may wait to be reaped
 poller_ended() { [ ! -e "/proc/$1/exe" ]; }
 
-# pollers_told: each ends by itself, with an error. Those that only poll have got a flush
-# error; the pingpong with events may find its event channel closed instead.
+# pollers_told: each ends by itself, with an error: a flush error of what it had posted, or
+# its next post has failed, if it had just polled what was complete. The pingpong with
+# events may find its event channel closed instead.
 pollers_told()
 {
 	local i
@@ -73,7 +77,8 @@ pollers_told()
 			fail "polls for ever: $(cat "poller.$i")"
 		fi
 		! wait "${pollers[i]}" || fail "no error: $(cat "poller.$i")"
-		has_flush "poller.$i" || grep -q 'cq_event' "poller.$i" ||
-			fail "no flush error: $(cat "poller.$i")"
+		has_flush "poller.$i" || has_refusal "poller.$i" ||
+			grep -q 'cq_event' "poller.$i" ||
+			fail "ends without being told: $(cat "poller.$i")"
 	done
 }
