@@ -57,6 +57,7 @@ help:
 	@echo 'make provider     build/provider/libornic-rdmavNN.so for the installed'
 	@echo '                    rdma-core (PABI=all: for 34 to 65)'
 	@echo 'make rdma-core    add the provider to RDMA_CORE_SRC, a tree of rdma-core'
+	@echo '                  (rdma-core-test: build it and run its tests in a guest)'
 	@echo 'make unit         the suites on this host, under ASan and UBSan'
 	@echo '                    (unit-provider: those of the provider)'
 	@echo 'make litmus       the barriers of the rings, by the memory model (V=1)'

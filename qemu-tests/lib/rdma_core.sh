@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Runs the test suite of rdma-core, as shipped in its documentation by Debian, without
-# tests for specific hardware.
+# Runs the test suite of rdma-core, as shipped in its documentation by Debian, or that of
+# a tree, without tests for specific hardware.
 
 rdma_core_suite=/usr/share/doc/rdma-core/tests
 
@@ -10,6 +10,16 @@ need_rdma_core_tests()
 	[ -d "$rdma_core_suite" ] ||
 		skip 'the tests of the package rdma-core are missing'
 	need_pyverbs
+}
+
+# use_rdma_core_tree DIR: take tests, pyverbs, libraries and provider from DIR, where
+# `make rdma-core-test` has put them
+use_rdma_core_tree()
+{
+	rdma_core_suite=$1/tests
+	export PYTHONPATH=$1/python LD_LIBRARY_PATH=$1/lib
+	export RDMAV_DRIVERS=$1/lib/libornic
+	ls "$RDMAV_DRIVERS"-rdmav*.so || fail "$1 has no provider"
 }
 
 # rdma_core_tests PATTERN LEAST: run the tests whose name matches on the device of the

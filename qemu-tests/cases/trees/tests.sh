@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will run the test suite of another release of rdma-core with the libraries of
+# that release and the provider as a part of them: `make rdma-core-test`.
+
+limit=900
+tree=/ornic/build/rdma-core-tree
+
+# shellcheck source=qemu-tests/lib/rdma_core.sh
+. /ornic/qemu-tests/lib/rdma_core.sh
+
+requires()
+{
+	[ -d "$tree" ] || skip 'make rdma-core-test has put no tree there'
+}
+
+# pattern: of the tests that this kernel can run. rdma_resolve_addrinfo() needs a command
+# of rdma_ucm that came with Linux 6.17.
+pattern()
+{
+	local major minor
+
+	IFS=.- read -r major minor _ < <(uname -r)
+	if [ $((major * 100 + minor)) -lt 617 ]; then
+		echo '^(?!.*async_resolve_addrinfo)'
+	else
+		echo .
+	fi
+}
+
+run()
+{
+	use_rdma_core_tree "$tree"
+	echo 8 >/proc/sys/vm/nr_hugepages || :
+	topology loop
+	rdma_core_tests "$(pattern)" 126
+}
