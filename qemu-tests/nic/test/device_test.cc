@@ -271,7 +271,7 @@ TEST(options, ready_when_sockets_are_there)
 		service_manager manager(dir.path("notify"), abstract);
 		process p(one_guest(socket, ram));
 
-		EXPECT_EQ(manager.receive(5000), "READY=1");
+		EXPECT_EQ(manager.receive(30000), "READY=1");
 		EXPECT_TRUE(std::filesystem::is_socket(socket));
 		expect_serves(p, socket, ram);
 	}
@@ -281,10 +281,14 @@ TEST(options, ready_when_sockets_are_there)
 TEST(options, not_ready_before_the_worker_is_confined)
 {
 	scratch dir;
+	std::string socket = dir.path("s");
+	std::error_code none;
 	service_manager manager(dir.path("notify"), false);
-	process p(one_guest(dir.path("s"), dir.file("ram", ram_bytes)),
-		  deny_capset);
+	process p(one_guest(socket, dir.file("ram", ram_bytes)), deny_capset);
 
+	// Before that it has no worker, and SIGTERM would kill it.
+	ASSERT_TRUE(eventually(
+		[&] { return std::filesystem::is_socket(socket, none); }));
 	EXPECT_EQ(manager.receive(300), "");
 	EXPECT_TRUE(p.alive());
 	EXPECT_EQ(p.stop(SIGTERM), 0);
