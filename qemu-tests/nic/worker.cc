@@ -279,9 +279,12 @@ bool worker::work(u64 now)
 {
 	bool any = false;
 
-	// What has arrived is not lost, however long this process had no CPU.
-	if (timers_.next() && timers_.next() <= now)
+	// What has arrived is not lost, however long this process had no CPU. Between its own
+	// guests that takes two rounds: of the request, and of the response to it.
+	if (timers_.next() && timers_.next() <= now) {
 		any |= receive_ports();
+		any |= switch_.work(now);
+	}
 	any |= switch_.work(now);
 	any |= expire(now);
 	for (const auto &dev : devices_)
