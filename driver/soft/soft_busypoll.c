@@ -76,7 +76,7 @@ static bool cpu_was_idle(struct ornic_soft_busypoll *busypoll, int cpu)
 {
 	u64 now = 0, idle = get_cpu_idle_time_us(cpu, &now);
 	u64 time = now - busypoll->asked_us, spent = idle - busypoll->idle_us;
-	bool same = cpu == busypoll->cpu;
+	bool same = cpu == busypoll->cpu && busypoll->asked_us;
 
 	busypoll->cpu = cpu;
 	busypoll->asked_us = now;
@@ -86,6 +86,8 @@ static bool cpu_was_idle(struct ornic_soft_busypoll *busypoll, int cpu)
 	if (spent * 100 >= time * IDLE_PERCENT)
 		return true;
 	busypoll->cpu = ornic_soft_next_cpu(cpu, &current->cpus_mask);
+	/* The times are not those of that CPU. */
+	busypoll->asked_us = 0;
 	return false;
 }
 

@@ -40,6 +40,19 @@ few_kicks()
 	fail "$percent % kick with an idle CPU, in try $try"
 }
 
+# On busy CPUs nothing polls. What was posted while the host has stopped a CPU whose worker
+# has just taken the queue needs no kick either.
+busy_kicks()
+{
+	local try percent
+
+	for try in 1 2 3; do
+		percent=$(kicks_of 20000)
+		[ "$percent" -le 50 ] || return 0
+	done
+	fail "$percent % kick on busy CPUs, in try $try"
+}
+
 # set_busy_poll US: of the device that posts
 set_busy_poll()
 {
@@ -66,8 +79,7 @@ run()
 	set_busy_poll 60000
 	busy 0
 	busy 1
-	percent=$(kicks_of 20000)
+	busy_kicks
 	kill "${hogs[@]}"
-	[ "$percent" -gt 50 ] || fail "$percent % kick on busy CPUs"
 	few_kicks
 }
