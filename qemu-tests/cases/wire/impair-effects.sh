@@ -22,7 +22,8 @@ requests()
 	expect srv0 'rx_icrc_encapsulated 1' 'rx_malformed 0'
 	messages "$1" "$2 op=request psn=+1 swap" 1
 	expect srv0 'out_of_sequence 1+' 'rx_icrc_encapsulated 0'
-	messages "$1" "$2 op=request psn=+1 delay=1ms" 1
+	# Longer than a host stops the CPU that is about to pass on the next packet
+	messages "$1" "$2 op=request psn=+1 delay=50ms" 1
 	expect srv0 'out_of_sequence 1+' 'rx_icrc_encapsulated 0'
 	marks "$1" "$2"
 	echo clear >"$sys/$1/impair"
