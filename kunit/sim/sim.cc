@@ -34,6 +34,9 @@ std::uint64_t passed, failed;
 
 constexpr int max_reports = 5;
 
+// Speed and shares are looked at from so many seeds on: SEEDS of kunit.mk, not SAN_SEEDS.
+constexpr std::uint64_t all_seeds = 5000;
+
 struct sums {
 	std::uint64_t seeds, messages, bytes, sent, ns;
 	std::uint64_t acks, rnr_naks, retries, swapped;
@@ -260,7 +263,7 @@ void show_path(const path &p, std::uint64_t messages, double clean[3])
 TEST(sim, goodput)
 {
 	// Few under sanitizers, where speed is not looked at.
-	std::uint64_t messages = opt.seeds >= 10000 ? 400 : 40;
+	std::uint64_t messages = opt.seeds >= all_seeds ? 400 : 40;
 	double clean[3] = {};
 
 	std::printf("# 64 KiB, 4 Gbit/s: MB/s, part of that without loss, "
@@ -331,7 +334,7 @@ void spray_over(std::uint8_t opcode, std::uint64_t scale, bool all)
 TEST(sim, sprayed)
 {
 	// Few under sanitizers, where speed is not looked at.
-	bool all = opt.seeds >= 10000;
+	bool all = opt.seeds >= all_seeds;
 
 	for (std::uint64_t scale : { 1, 20 })
 		for (std::uint8_t opcode : { ORNIC_WQE_WRITE, ORNIC_WQE_READ })
@@ -366,7 +369,7 @@ const share port_shares[] = {
 TEST(sim, marked)
 {
 	// Few under sanitizers, where shares are not looked at.
-	bool all = opt.seeds >= 10000;
+	bool all = opt.seeds >= all_seeds;
 
 	std::printf(
 		"# 1 Gbit/s, marks at 64 packets: use, Jain's index, queue: "
@@ -545,7 +548,7 @@ void show_dropping(const dropping &s, bool all, std::uint64_t unloaded)
 
 TEST(sim, unmarked)
 {
-	bool all = opt.seeds >= 10000;
+	bool all = opt.seeds >= all_seeds;
 	sim::incast alone;
 
 	alone.opcode = ORNIC_WQE_WRITE;
