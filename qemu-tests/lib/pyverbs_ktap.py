@@ -10,6 +10,7 @@ is "# P passed, F failed, S skipped"; the exit status is 1 if a test failed or n
 passed.
 """
 
+import multiprocessing
 import re
 import signal
 import sys
@@ -107,6 +108,9 @@ def main():
     from args_parser import parser  # pylint: disable=import-outside-toplevel
     parser.parse_args()
     signal.signal(signal.SIGALRM, on_alarm)
+    # The tests start methods of objects that cannot be pickled, as the default start
+    # method of Python 3.14 does.
+    multiprocessing.set_start_method("fork")
     suite = unittest.defaultTestLoader.loadTestsFromModule(tests)
     chosen = [t for t in flatten(suite)
               if is_generic(t) and re.search(pattern, t.id())]
