@@ -371,13 +371,14 @@ TEST_F(dm, dm_ends_with_its_context)
 
 TEST_F(dm, dm_budget_is_of_the_device)
 {
+	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 	port other(on.server.name, on.server.gid_index, "ornic");
 	const size_t most = max_dm_size(on.server);
 	dm_ptr first = alloc(on.server, most / 2 + 1);
 
 	check(!try_alloc_dm(other, most / 2), "more than there is");
 	check_equal(errno, ENOMEM, "errno");
-	dm_ptr second = alloc(other, most / 2 - 4096);
+	dm_ptr second = alloc(other, most / 2 - page);
 	check(!try_alloc_dm(on.server, 1), "one byte more");
 	check_equal(errno, ENOMEM, "errno");
 	first.reset();
@@ -464,8 +465,9 @@ TEST_F(dm, dm_mappings_are_whole)
 /* What a program keeps is not given to others, and counts. */
 TEST_F(dm, dm_mapping_outlives_it)
 {
+	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 	const size_t most = max_dm_size(on.server);
-	dm_ptr memory = alloc(on.server, most - 4096);
+	dm_ptr memory = alloc(on.server, most - page);
 	const area a = find_mapping();
 	auto *kept = static_cast<std::byte *>(
 		map(on.server, a, a.size, PROT_READ | PROT_WRITE));
@@ -474,11 +476,11 @@ TEST_F(dm, dm_mapping_outlives_it)
 	std::memset(kept, 0x55, a.size);
 	memory.reset();
 	check(kept[a.size - 1] == std::byte{ 0x55 }, "its bytes");
-	check(!try_alloc_dm(on.server, 8192), "a budget without end");
+	check(!try_alloc_dm(on.server, 2 * page), "a budget without end");
 	check_equal(errno, ENOMEM, "errno");
 
-	dm_ptr next = alloc(on.server, 4096);
-	std::vector<std::byte> bytes(4096, std::byte{ 0xff });
+	dm_ptr next = alloc(on.server, page);
+	std::vector<std::byte> bytes(page, std::byte{ 0xff });
 	get(*next, 0, bytes);
 	check_zero(bytes, "new memory");
 	std::memset(kept, 0xaa, a.size);
