@@ -460,8 +460,6 @@ u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct sack sack = { .wqe = qp->sq.tail };
 	__le64 word[SACK_PIECE / 8];
 
-	/* Not by what is asked for then: that would forget what this NAK names. */
-	turn_epoch(ctx, qp);
 	psn = ornic_psn_add(pkt->psn, 1);
 	for (; left && sack.news < MOST_NEWS; left -= n) {
 		n = min_t(u32, left, SACK_PIECE);
