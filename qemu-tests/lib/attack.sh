@@ -41,21 +41,16 @@ show_victims()
 	fail "$*"
 }
 
-# find_victims DEVICE: set qpns to the QPNs of the processes on it, and places to these with
-# the PSN that is expected, QPN:PSN, if there is one
+# find_victims DEVICE: set qps to the QPs of the processes on it, each QPN:PSN with the PSN
+# that it expects, or QPN if it expects none
 find_victims()
 {
-	local line
-
-	qpns=() places=()
-	while read -r line; do
-		[[ $line =~ \ lqpn\ ([0-9]+)\ .*\ pid\  ]] || continue
-		qpns+=("${BASH_REMATCH[1]}")
-		places+=("${BASH_REMATCH[1]}")
-		[[ ! $line =~ \ rq-psn\ ([0-9]+)\  ]] ||
-			places[-1]+=:${BASH_REMATCH[1]}
-	done < <(rdma res show qp link "$1/1")
-	[ ${#qpns[@]} -gt 0 ] || fail "no process has a QP on $1"
+	mapfile -t qps < <(rdma res show qp link "$1/1" | sed -n '/ pid /{
+		s/.* lqpn \([0-9]*\) .* rq-psn \([0-9]*\) .*/\1:\2/p
+		t
+		s/.* lqpn \([0-9]*\) .*/\1/p
+	}')
+	[ ${#qps[@]} -gt 0 ] || fail "no process has a QP on $1"
 }
 
 # note_counters DEVICE NAME...: remember their values for counted_more

@@ -31,14 +31,14 @@ add_neighbour()
 list_targets()
 {
 	echo '1 0x80010000'
-	printf '%s 0x22222222\n' "${qpns[@]}"
+	printf '%s 0x22222222\n' "${qps[@]%%:*}"
 }
 
 refused() { [ "$(stat "$srv_dev" rx_too_long)" -gt "$1" ]; }
 
 send_datagrams()
 {
-	local sender qpns places
+	local sender qps
 
 	find_victims "$srv_dev"
 	list_targets >qps

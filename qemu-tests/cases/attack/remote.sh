@@ -46,7 +46,7 @@ no_worker_for_strangers()
 
 run()
 {
-	local rounds=1 share=1 evil mac seed=${SEED:-$RANDOM} qpns places
+	local rounds=1 share=1 evil mac seed=${SEED:-$RANDOM} qps
 
 	# shellcheck source=qemu-tests/lib/attack.sh
 	. /ornic/qemu-tests/lib/attack.sh
@@ -66,7 +66,7 @@ run()
 		out_of_sequence duplicate_request
 	echo "seed $seed"
 	find_victims "$srv_dev"
-	attack "$rounds" "${places[@]}"
+	attack "$rounds" "${qps[@]}"
 	counted_more "$srv_dev"
 	stop_victims
 	no_worker_for_strangers
