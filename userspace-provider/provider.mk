@@ -138,15 +138,17 @@ rdma-core:
 # Debian's Python, which is what the guest runs; links that leave it are followed, as the
 # guest has another /tmp.
 PROVIDER_TRIED = $(BUILD)/rdma-core-tree
+PROVIDER_TREE_BUILD = $(RDMA_CORE_SRC)/build
+PROVIDER_TREE_ENV := PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
 rdma-core-test: rdma-core modules-stock programs
-	PATH=/usr/sbin:/usr/bin:/sbin:/bin cmake -S $(RDMA_CORE_SRC) -B $(RDMA_CORE_SRC)/build \
+	$(PROVIDER_TREE_ENV) cmake -S $(RDMA_CORE_SRC) -B $(PROVIDER_TREE_BUILD) \
 		-GNinja -DIN_PLACE=1 -DNO_MAN_PAGES=1 \
 		-DPYTHON_EXECUTABLE=/usr/bin/python3 -DPython_EXECUTABLE=/usr/bin/python3
-	PATH=/usr/sbin:/usr/bin:/sbin:/bin ninja -C $(RDMA_CORE_SRC)/build
+	$(PROVIDER_TREE_ENV) ninja -C $(PROVIDER_TREE_BUILD)
 	rm -rf $(PROVIDER_TRIED)
 	mkdir -p $(PROVIDER_TRIED)
-	cp -rL $(RDMA_CORE_SRC)/build/lib $(RDMA_CORE_SRC)/build/python \
+	cp -rL $(PROVIDER_TREE_BUILD)/lib $(PROVIDER_TREE_BUILD)/python \
 		$(RDMA_CORE_SRC)/tests $(PROVIDER_TRIED)/
 	$(RUN) --kernel stock trees
 
