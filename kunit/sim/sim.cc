@@ -112,7 +112,11 @@ TEST(sim, standard)
 
 TEST(sim, like_rxe)
 {
+	// Both ends of a connection have the same QPN.
+	constexpr std::uint64_t equal_qpns = 276596;
+
 	run_peers(sim::kind::like_rxe, "like_rxe", 1.03, 700);
+	EXPECT_EQ(sim::run(sim::kind::like_rxe, equal_qpns).failure, "");
 }
 
 TEST(sim, perfect)

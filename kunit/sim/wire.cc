@@ -122,17 +122,17 @@ void wire::disguise(ornic_th_frame *f)
 			const_cast<void *>(rx.seg[0].ptr))[reserved] &= ~1;
 }
 
-bool wire::is_refused(const ornic_th_frame *f)
+bool wire::is_refused(const departure &d)
 {
 	ornic_pkt pkt;
 	ornic_rx rx;
 
-	if (!faults_.ascending || !ornic_th_decode(f, &rx, &pkt) ||
+	if (!faults_.ascending || !ornic_th_decode(d.frame, &rx, &pkt) ||
 	    !(pkt.op->flags & ORNIC_OPF_REQUEST) ||
 	    !(pkt.op->flags & ORNIC_OPF_READ))
 		return false;
 	for (asked &a : asked_) {
-		if (a.qpn != pkt.qpn ||
+		if (a.to != d.to || a.qpn != pkt.qpn ||
 		    ((pkt.psn - a.psn) & ORNIC_PSN_MASK) >= a.npkts)
 			continue;
 		if (pkt.va < a.va)
@@ -141,7 +141,7 @@ bool wire::is_refused(const ornic_th_frame *f)
 		return false;
 	}
 	asked_.push_back(
-		{ pkt.qpn, pkt.psn,
+		{ d.to, pkt.qpn, pkt.psn,
 		  (pkt.dma_len + faults_.ascending - 1) / faults_.ascending,
 		  pkt.va });
 	if (asked_.size() > 16)
@@ -206,7 +206,7 @@ void wire::depart(const departure &d, const departure *next)
 
 	if ((lose || damage) && is_harmed_enough(d.frame))
 		lose = damage = false;
-	lose |= cut_ || is_dead(d) || is_refused(d.frame);
+	lose |= cut_ || is_dead(d) || is_refused(d);
 	if (late)
 		when += rng_.in(0, faults_.reorder_delay);
 	if (faults_.overtake > 0 && rng_.chance(faults_.overtake))

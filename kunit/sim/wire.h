@@ -173,11 +173,12 @@ private:
 	void send_copy(const departure &d, u64 when, bool damaged);
 	bool is_harmed_enough(const ornic_th_frame *f);
 	void disguise(ornic_th_frame *f);
-	bool is_refused(const ornic_th_frame *f);
+	bool is_refused(const departure &d);
 	void note(const char *what, const departure &d);
 
-	// A READ, as its responder remembers it
+	// A READ, as its responder remembers it. Both ends may have the same QPN.
 	struct asked {
+		const ornic_th *to;
 		u32 qpn;
 		u32 psn;
 		u32 npkts;
