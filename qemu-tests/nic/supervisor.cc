@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -17,6 +16,7 @@
 #include "capture.h"
 #include "ivshmem.h"
 #include "port.h"
+#include "ram_file.h"
 #include "sandbox.h"
 #include "sockets.h"
 #include "worker.h"
@@ -49,12 +49,16 @@ u32 *map_shared(std::size_t words)
 }
 
 // If the file system gets full, QEMU or the NIC gets SIGBUS.
-void warn_sparse_ram(const guest_state &g, int fd, const struct stat &st)
+void warn_sparse_ram(const guest_state &g)
 {
-	u64 have = static_cast<u64>(st.st_blocks) * 512;
 	struct statvfs fs;
+	struct stat st;
+	u64 have;
 
-	if (have >= g.config.size || fstatvfs(fd, &fs))
+	if (fstat(g.ram.get(), &st) || fstatvfs(g.ram.get(), &fs))
+		return;
+	have = static_cast<u64>(st.st_blocks) * 512;
+	if (have >= g.config.size)
 		return;
 	if (static_cast<u64>(fs.f_bavail) * fs.f_frsize < g.config.size - have)
 		warn("guest %u: %s is sparse and its file system lacks space: "
@@ -151,24 +155,29 @@ void supervisor::watch(int fd, source what, u32 index)
 // Open it for each connection: QEMU may have recreated the file.
 bool supervisor::open_ram(guest_state &g)
 {
-	unique_fd fd(open(g.config.ram.c_str(), O_RDWR | O_CLOEXEC));
-	struct stat st {};
+	std::string why =
+		open_ram_file(g.config, shared_.opt.access.group, g.ram);
 
-	if (!fd || fstat(fd.get(), &st)) {
-		warn("guest %u: %s: %s", g.index, g.config.ram.c_str(),
-		     strerror(errno));
+	if (!why.empty()) {
+		warn("guest %u: %s", g.index, why.c_str());
+		g.ram.reset();
 		return false;
 	}
-	if (static_cast<u64>(st.st_size) != g.config.size) {
-		warn("guest %u: %s has %llu bytes, expected %llu", g.index,
-		     g.config.ram.c_str(),
-		     static_cast<unsigned long long>(st.st_size),
-		     static_cast<unsigned long long>(g.config.size));
-		return false;
-	}
-	warn_sparse_ram(g, fd.get(), st);
-	g.ram = std::move(fd);
+	warn_sparse_ram(g);
 	return true;
+}
+
+// A service that cannot open the RAM of its guests is not ready.
+void supervisor::check_ram()
+{
+	for (const guest_state &g : shared_.guests) {
+		unique_fd fd;
+		std::string why =
+			open_ram_file(g.config, shared_.opt.access.group, fd);
+
+		if (!why.empty())
+			die("%s", why.c_str());
+	}
 }
 
 void supervisor::connect_guest(guest_state &g)
@@ -391,6 +400,7 @@ int supervisor::run()
 	epoll_event events[16];
 
 	drop_user(shared_.opt.user);
+	check_ram();
 	start_worker();
 	while (!ended_) {
 		int n = epoll_wait(epoll_.get(), events, std::size(events),

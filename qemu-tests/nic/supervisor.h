@@ -32,6 +32,7 @@ private:
 	void connect_guest(guest_state &g);
 	void disconnect_guest(guest_state &g);
 	bool open_ram(guest_state &g);
+	void check_ram();
 	void accept_port(port_state &p, change c);
 	void notify_worker(change c, int fd);
 	void drop_listeners();

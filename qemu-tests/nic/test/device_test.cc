@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <grp.h>
 #include <poll.h>
 #include <seccomp.h>
 #include <sys/stat.h>
@@ -96,6 +98,13 @@ public:
 private:
 	nic::unique_fd fd_;
 };
+
+// Which everybody could have made in /dev/shm
+void give_away(const std::string &file, uid_t user, gid_t group)
+{
+	ASSERT_FALSE(chown(file.c_str(), user, group)) << strerror(errno);
+	ASSERT_FALSE(chmod(file.c_str(), 0666));
+}
 
 void deny_capset()
 {
@@ -208,6 +217,67 @@ TEST(options, socket_in_use)
 	EXPECT_EQ(o.status, 1);
 	EXPECT_TRUE(is_one_line(o)) << o.out;
 	EXPECT_NE(o.out.find("in use"), std::string::npos) << o.out;
+}
+
+// Where all users may write, RAM must be of root, of this user or of --group.
+TEST(options, ram_of_another_user)
+{
+	constexpr uid_t other = 65534;
+	scratch dir;
+	std::string shared = dir.path("shared"), link = shared + "/link";
+	std::string ram = dir.file("own", ram_bytes);
+	arguments args = one_guest(dir.path("s"), shared + "/ram");
+	outcome o;
+
+	if (geteuid())
+		GTEST_SKIP() << "chown needs root";
+	ASSERT_FALSE(mkdir(shared.c_str(), 0700));
+	ASSERT_FALSE(chmod(shared.c_str(), 01777));
+	ASSERT_FALSE(symlink(ram.c_str(), link.c_str()));
+	EXPECT_EQ(run(one_guest(dir.path("s"), link)).status, 1);
+	ram = dir.file("shared/ram", ram_bytes);
+
+	give_away(ram, other, other);
+	o = run(args);
+	EXPECT_EQ(o.status, 1);
+	EXPECT_TRUE(is_one_line(o)) << o.out;
+	EXPECT_NE(o.out.find("belongs to user 65534"), std::string::npos)
+		<< o.out;
+
+	{
+		arguments group = args;
+
+		group.insert(group.end(), { "--group", "daemon" });
+		give_away(ram, other, getgrnam("daemon")->gr_gid);
+
+		process p(group);
+
+		expect_serves(p, dir.path("s"), ram);
+	}
+	{
+		ASSERT_FALSE(chmod(shared.c_str(), 0755));
+
+		process p(args);
+
+		expect_serves(p, dir.path("s"), ram);
+		ASSERT_FALSE(chmod(shared.c_str(), 01777));
+	}
+	give_away(ram, 0, other);
+
+	process p(args);
+
+	{
+		fake_guest g(dir.path("s"), ram, 1);
+
+		EXPECT_TRUE(g.connected());
+	}
+	// Replaced while it runs
+	give_away(ram, other, other);
+
+	fake_guest g(dir.path("s"), ram, 1);
+
+	EXPECT_FALSE(g.connected());
+	EXPECT_EQ(p.stop(SIGTERM), 0);
 }
 
 // The sockets of a killed process are stale.
