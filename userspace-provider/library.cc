@@ -3,16 +3,21 @@
 // Neither the file name of libibverbs (it need not carry the release) nor a version
 // function (there is none) tells which release it is, so we ask for what changed:
 //  - the public symbols that came with new operations;
+//  - how many operations verbs_set_ops() takes: releases add some without a new
+//    private ABI, and a table that is too short would be read beyond its end;
 //  - where ibv_qp_to_qp_ex() looks for comp_mask of struct verbs_qp.
 // A library with another IBVERBS_PRIVATE_NN lacks the symbols that we link to.
 
 #include "library.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+
+#include "match.h"
 
 namespace ornic
 {
@@ -80,21 +85,39 @@ constexpr verb verbs[] = {
 
 } // namespace
 
-const library_layout *find_library(int pabi) noexcept
+/*
+ * Of a table that is longer than that of any release, into a context that is nothing
+ * but pointers to one private part: so it does not matter where the library has its
+ * own, and the part ends up with as many operations as were taken.
+ */
+std::size_t count_operations(set_ops_function *set_ops) noexcept
+{
+	constexpr std::size_t most = 512;
+	std::array<void *, most> ops, context;
+	std::array<void *, most + 64> priv{};
+
+	ops.fill(&ops);
+	context.fill(&priv);
+	set_ops(reinterpret_cast<verbs_context *>(&context), &ops);
+	return static_cast<std::size_t>(
+		std::count(priv.begin(), priv.end(), &ops));
+}
+
+const library_layout *find_library(int pabi, set_ops_function *set_ops) noexcept
 {
 	return layout_of({ .pabi = pabi,
 			   .newest_verb = find_newest_verb(),
+			   .operations = count_operations(set_ops),
 			   .qp_comp_mask = find_qp_comp_mask() });
 }
 
-/* Programs without an ornic device load this library, too: no word to them. */
-void warn_of_library(int pabi) noexcept
+void warn_of_library(int pabi, const char *devices) noexcept
 {
-	if (std::getenv("IBV_SHOW_WARNINGS"))
+	if (std::getenv("IBV_SHOW_WARNINGS") || has_device(devices))
 		std::fprintf(stderr,
 			     "ornic: Warning: this libibverbs has the private "
 			     "ABI %d, but is no release that the provider "
-			     "knows; not used\n",
+			     "knows; ornic devices are not listed\n",
 			     pabi);
 }
 

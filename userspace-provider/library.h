@@ -19,6 +19,7 @@ namespace ornic
 struct library_traits {
 	int pabi; // NN of IBVERBS_PRIVATE_NN
 	int newest_verb; // the release that added it, see library.cc
+	std::size_t operations; // that verbs_set_ops() takes
 	std::size_t qp_comp_mask; // offset of verbs_qp.comp_mask
 
 	friend constexpr bool operator==(const library_traits &,
@@ -43,16 +44,16 @@ struct library_layout {
 constexpr std::size_t qp_ex_34 = PABI_QP_EX_SIZE;
 
 inline constexpr std::array<library_layout, 10> library_layouts = { {
-	{ 34, 34, { 34, 34, qp_ex_34 }, 320 },
-	{ 35, 35, { 34, 35, qp_ex_34 }, 320 },
-	{ 36, 43, { 34, 36, qp_ex_34 }, 320 },
-	{ 44, 44, { 34, 36, qp_ex_34 + 8 }, 320 },
-	{ 45, 56, { 34, 36, qp_ex_34 + 16 }, 320 },
-	{ 57, 58, { 57, 36, qp_ex_34 + 16 }, 320 },
-	{ 59, 61, { 59, 59, qp_ex_34 + 16 }, 344 },
-	{ 62, 63, { 59, 62, qp_ex_34 + 16 }, 352 },
-	{ 64, 64, { 64, 64, qp_ex_34 + 16 }, 368 },
-	{ 65, 65, { 65, 65, qp_ex_34 + 16 }, 368 },
+	{ 34, 34, { 34, 34, 73, qp_ex_34 }, 320 },
+	{ 35, 35, { 34, 35, 75, qp_ex_34 }, 320 },
+	{ 36, 43, { 34, 36, 76, qp_ex_34 }, 320 },
+	{ 44, 44, { 34, 36, 76, qp_ex_34 + 8 }, 320 },
+	{ 45, 56, { 34, 36, 76, qp_ex_34 + 16 }, 320 },
+	{ 57, 58, { 57, 36, 76, qp_ex_34 + 16 }, 320 },
+	{ 59, 61, { 59, 59, 79, qp_ex_34 + 16 }, 344 },
+	{ 62, 63, { 59, 62, 81, qp_ex_34 + 16 }, 352 },
+	{ 64, 64, { 64, 64, 83, qp_ex_34 + 16 }, 368 },
+	{ 65, 65, { 65, 65, 93, qp_ex_34 + 16 }, 368 },
 } };
 
 /** The layout of a library of @traits, or null. */
@@ -69,11 +70,21 @@ layout_of(const library_traits &traits) noexcept
 /** That of this process; null if the provider is not registered. */
 extern const library_layout *library;
 
-/** The layout of the libibverbs of this process, which has @pabi; or null. */
-[[nodiscard]] const library_layout *find_library(int pabi) noexcept;
+/** verbs_set_ops() */
+using set_ops_function = void(verbs_context *context, const void *ops);
 
-/** Say why there is no provider, if IBV_SHOW_WARNINGS asks for that. */
-void warn_of_library(int pabi) noexcept;
+/** How many operations @set_ops takes. */
+[[nodiscard]] std::size_t count_operations(set_ops_function *set_ops) noexcept;
+
+/** The layout of the libibverbs that has @pabi and @set_ops; or null. */
+[[nodiscard]] const library_layout *
+find_library(int pabi, set_ops_function *set_ops) noexcept;
+
+/**
+ * Print why there is no provider, if there is an ornic device in the folder @devices or
+ * IBV_SHOW_WARNINGS is set: all programs that use libibverbs load the provider.
+ */
+void warn_of_library(int pabi, const char *devices) noexcept;
 
 using operation = void (*)();
 

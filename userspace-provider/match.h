@@ -6,9 +6,18 @@
 namespace ornic
 {
 
+/** Of the PCI NIC: the ids of its function may be those of something else. */
+inline constexpr char pci_driver[] = "ornic";
+
+/** Of the parent of a soft device, which has no driver. */
+inline constexpr char soft_modalias[] = "ornic:soft";
+
 /** Is the parent of the RDMA device at @ibdev_path bound to @driver? */
 [[nodiscard]] bool parent_has_driver(const char *ibdev_path,
 				     const char *driver) noexcept;
+
+/** Is one of the RDMA devices in the folder @devices ornic's? */
+[[nodiscard]] bool has_device(const char *devices) noexcept;
 
 } // namespace ornic
 

@@ -28,11 +28,9 @@ void uninit_device(pabi_device *device) noexcept
  * renamed. That of the soft device is our own. The ids of the PCI NIC may be
  * those of something else, so there the driver of the parent counts, too.
  */
-char pci_driver[] = "ornic";
-
 const pabi_match_ent match_table[] = {
 	{
-		.driver_data = pci_driver,
+		.driver_data = const_cast<char *>(pci_driver),
 		.u = { .modalias = "pci:v00001AF4d00001110sv*" },
 		.vendor = 0,
 		.device = 0,
@@ -40,7 +38,7 @@ const pabi_match_ent match_table[] = {
 	},
 	{
 		.driver_data = nullptr,
-		.u = { .modalias = "ornic:soft" },
+		.u = { .modalias = soft_modalias },
 		.vendor = 0,
 		.device = 0,
 		.kind = PABI_MATCH_MODALIAS,
@@ -76,11 +74,11 @@ constinit const pabi_device_ops device_ops = {
 struct registration {
 	registration() noexcept
 	{
-		library = find_library(ORNIC_PABI);
+		library = find_library(ORNIC_PABI, verbs_set_ops);
 		if (library)
 			PABI_REGISTER(&device_ops);
 		else
-			warn_of_library(ORNIC_PABI);
+			warn_of_library(ORNIC_PABI, "/sys/class/infiniband");
 	}
 };
 

@@ -187,7 +187,8 @@ $(PROVIDER_OUT)/test/unit: $(PROVIDER_UNIT_OBJ)
 -include $(PROVIDER_UNIT_OBJ:.o=.d)
 
 # A device of the provider on real libibverbs, with a kernel that is simulated: on that
-# which is installed, and on those in the folders RDMA_CORE_LIBS.
+# which is installed, and on those in the folders RDMA_CORE_LIBS. Then, whether it
+# registers with releases that are played by the record.
 $(PROVIDER_OUT)/test/load: $(PROVIDER_DIR)/test/load/load.cc $(PROVIDER_DIR)/pabi.h
 	@mkdir -p $(@D)
 	$(call host_say,CXX)$(CXX) $(PROVIDER_STD) -O1 -g -I$(PROVIDER_DIR) -rdynamic -o $@ $< -libverbs
@@ -197,6 +198,7 @@ load-provider: $(PROVIDER_OUT)/test/load provider
 		echo "libibverbs $$dir"; \
 		LD_LIBRARY_PATH=$$dir $< $(PROVIDER_OUT)/libornic || exit; \
 	done
+	@$(PROVIDER_DIR)/test/releases $(PROVIDER_OUT)
 
 unit-provider: $(PROVIDER_OUT)/test/unit load-provider
 	$< --gtest_brief=1

@@ -5,6 +5,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
 
 #include "library.h"
 #include "release.h"
@@ -33,8 +37,23 @@ library_traits traits_of(const facts &release)
 	}
 	return { .pabi = std::stoi(release.at("pabi")),
 		 .newest_verb = newest,
+		 .operations = operations_of(release).size(),
 		 .qp_comp_mask =
 			 std::stoul(release.at("at verbs_qp.comp_mask")) };
+}
+
+/* verbs_set_ops() of a library that has @operations. */
+template <std::size_t operations>
+void set_ops(verbs_context *context, const void *ops)
+{
+	auto *const *from = static_cast<void *const *>(ops);
+	// Where 36 has verbs_context.priv, and its operations in there
+	auto **priv = reinterpret_cast<void ***>(context)[26] + 3;
+
+	for (std::size_t i = 0; i < operations; ++i) {
+		if (from[i])
+			priv[i] = from[i];
+	}
 }
 
 TEST(library, layouts_are_in_order_and_without_holes)
@@ -47,8 +66,16 @@ TEST(library, layouts_are_in_order_and_without_holes)
 		EXPECT_EQ(layout_of(known.traits), &known);
 		next = known.last + 1;
 	}
-	EXPECT_EQ(layout_of({ 66, 65, 360 }), nullptr);
-	EXPECT_EQ(layout_of({ 34, 59, 360 }), nullptr);
+	EXPECT_EQ(layout_of({ 34, 59, 76, 360 }), nullptr);
+}
+
+TEST(library, operations_are_counted)
+{
+	EXPECT_EQ(count_operations(set_ops<0>), 0U);
+	EXPECT_EQ(count_operations(set_ops<73>), 73U);
+	EXPECT_EQ(count_operations(set_ops<operation_count>), operation_count);
+	EXPECT_EQ(count_operations(set_ops<operation_count + 2>),
+		  operation_count + 2);
 }
 
 class release : public testing::TestWithParam<int> {
@@ -116,24 +143,85 @@ TEST_P(release, comp_mask_is_set_there)
 	EXPECT_EQ(mask, PABI_QP_EX | 1U);
 }
 
-TEST(library, this_one_is_known)
+/* That of the library, of which fake_kernel.cc has one in this program. */
+set_ops_function *installed_set_ops()
 {
-	EXPECT_NE(find_library(ORNIC_PABI), nullptr);
-	EXPECT_EQ(find_library(33), nullptr);
+	const std::string version =
+		"IBVERBS_PRIVATE_" + std::to_string(ORNIC_PABI);
+	void *handle = dlopen("libibverbs.so.1", RTLD_NOW);
+
+	return reinterpret_cast<set_ops_function *>(
+		handle ? dlvsym(handle, "verbs_set_ops", version.c_str()) :
+			 nullptr);
 }
 
-TEST(library, warns_only_where_warnings_are_wanted)
+TEST(library, this_one_is_known)
 {
-	unsetenv("IBV_SHOW_WARNINGS");
-	testing::internal::CaptureStderr();
-	warn_of_library(34);
-	EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+	set_ops_function *installed = installed_set_ops();
 
+	ASSERT_NE(installed, nullptr);
+	EXPECT_NE(find_library(ORNIC_PABI, installed), nullptr);
+	EXPECT_EQ(find_library(33, installed), nullptr);
+}
+
+TEST(library, one_of_more_operations_is_refused)
+{
+	EXPECT_EQ(find_library(ORNIC_PABI, set_ops<operation_count + 1>),
+		  nullptr);
+	EXPECT_EQ(find_library(ORNIC_PABI, set_ops<operation_count + 2>),
+		  nullptr);
+	EXPECT_EQ(find_library(ORNIC_PABI, set_ops<0>), nullptr);
+}
+
+class library_warning : public testing::Test {
+protected:
+	library_warning()
+	{
+		unsetenv("IBV_SHOW_WARNINGS");
+		std::filesystem::create_directories(devices_ + "/rxe0/device");
+	}
+
+	~library_warning() override
+	{
+		unsetenv("IBV_SHOW_WARNINGS");
+		std::filesystem::remove_all(devices_);
+	}
+
+	[[nodiscard]] bool is_given() const
+	{
+		testing::internal::CaptureStderr();
+		warn_of_library(34, devices_.c_str());
+		return !testing::internal::GetCapturedStderr().empty();
+	}
+
+	const std::string devices_ = testing::TempDir() + "ornic-devices-" +
+				     std::to_string(getpid());
+};
+
+TEST_F(library_warning, is_for_those_who_ask)
+{
+	EXPECT_FALSE(is_given());
 	setenv("IBV_SHOW_WARNINGS", "1", 1);
-	testing::internal::CaptureStderr();
-	warn_of_library(34);
-	EXPECT_NE(testing::internal::GetCapturedStderr(), "");
-	unsetenv("IBV_SHOW_WARNINGS");
+	EXPECT_TRUE(is_given());
+}
+
+TEST_F(library_warning, is_for_those_with_a_soft_device)
+{
+	std::ofstream modalias(devices_ + "/rxe0/device/modalias");
+
+	modalias << "ornic:soft\n" << std::flush;
+	EXPECT_TRUE(is_given());
+}
+
+TEST_F(library_warning, is_for_those_with_a_pci_device)
+{
+	std::filesystem::create_symlink("../drivers/rxe",
+					devices_ + "/rxe0/device/driver");
+	EXPECT_FALSE(is_given());
+	std::filesystem::create_directories(devices_ + "/a/device");
+	std::filesystem::create_symlink("../drivers/ornic",
+					devices_ + "/a/device/driver");
+	EXPECT_TRUE(is_given());
 }
 
 } // namespace
