@@ -72,7 +72,8 @@ install-provider: provider
 	install -d $(DESTDIR)$(PROVIDER_LIBDIR) $(DESTDIR)$(PROVIDER_CONFDIR) \
 		$(DESTDIR)$(PROVIDER_MANDIR)
 	install -m 644 $(PROVIDER_LIBS) $(DESTDIR)$(PROVIDER_LIBDIR)/
-	echo 'driver ornic' > $(DESTDIR)$(PROVIDER_CONFDIR)/ornic.driver
+	echo 'driver ornic' >$(PROVIDER_OUT)/ornic.driver
+	install -m 644 $(PROVIDER_OUT)/ornic.driver $(DESTDIR)$(PROVIDER_CONFDIR)/
 	install -m 644 $(PROVIDER_DIR)/ornic.7 $(DESTDIR)$(PROVIDER_MANDIR)/
 endif
 
@@ -203,7 +204,10 @@ load-provider: $(PROVIDER_OUT)/test/load provider
 unit-provider: $(PROVIDER_OUT)/test/unit load-provider
 	$< --gtest_brief=1
 
-# What the libraries need and what they export.
+# What the libraries need and what they export; and whether all users can read what is
+# installed.
+PROVIDER_TRIED_ROOT := $(PROVIDER_OUT)/root
+
 check-provider: provider
 	@for lib in $(PROVIDER_LIBS); do \
 		needed=$$(readelf -d $$lib | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | \
@@ -214,3 +218,7 @@ check-provider: provider
 		test -z "$$exported" || \
 			{ echo "$$lib exports $$exported" >&2; exit 1; }; \
 	done
+	@rm -rf $(PROVIDER_TRIED_ROOT)
+	@umask 077; $(MAKE) -s install-provider DESTDIR=$(PROVIDER_TRIED_ROOT)
+	@hidden=$$(find $(PROVIDER_TRIED_ROOT)/* ! -perm -044); test -z "$$hidden" || \
+		{ echo "not for all users: $$hidden" >&2; exit 1; }
