@@ -42,7 +42,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all modules modules-stock modules-debug modules-kcsan modules-kcov \
 	modules-coverage modules-16k modules-64k debug-kernel kernel-kcsan \
 	kernel-arm64-64k provider programs unit sim fuzz fuzz-short fuzz-kernel \
-	coverage-kernel kcsan kunit qemu-test test matrix demo check install \
+	coverage-kernel kcsan kunit qemu-test test matrix demo check check-hardening install \
 	uninstall install-modules uninstall-modules html clean help
 
 all: modules provider
@@ -106,6 +106,14 @@ endef
 
 # Before a command on this machine; V=1 shows whole command lines.
 host_say = $(if $(V),,@echo '  $(1)	$@'; )
+
+# What distributions build with, for what is installed; CPPFLAGS, CFLAGS, CXXFLAGS and
+# LDFLAGS come last.
+HARDENING = -fstack-protector-strong \
+	$(if $(filter x86_64%,$(shell $(CXX) -dumpmachine)),-fcf-protection) \
+	$(if $(findstring FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS) $(CXXFLAGS)),, \
+		-D_FORTIFY_SOURCE=2)
+HARDENING_LINK := -Wl,-z,relro,-z,now
 
 # The parts
 -include userspace-provider/provider.mk
@@ -224,6 +232,14 @@ html:
 
 check: modules-stock
 	scripts/check
+
+check-hardening: provider $(BUILD)/nic/ornic-nic
+	@for file in $(PROVIDER_LIBS) $(BUILD)/nic/ornic-nic; do \
+		for mark in NOW GNU_RELRO __stack_chk_fail _chk@GLIBC; do \
+			readelf -W -d -l --dyn-syms $$file | grep -q $$mark || \
+				{ echo "$$file has no $$mark" >&2; exit 1; }; \
+		done; \
+	done
 
 # Installation for the kernel KVER, in the places that Debian uses. depmod is
 # not in the PATH of a root who came by su.

@@ -30,19 +30,14 @@ PROVIDER_TEST_SRC := $(sort $(wildcard $(PROVIDER_DIR)/test/*.cc))
 
 # Wherever it is built, the same comes out, of the link as well.
 PROVIDER_FILES = -ffile-prefix-map=$(CURDIR)=. -frandom-seed=$(@F)
-# What distributions build with; CPPFLAGS, CXXFLAGS and LDFLAGS come last.
-PROVIDER_HARDENING = -fstack-protector-strong $(PROVIDER_FILES) \
-	$(if $(filter x86_64%,$(shell $(CXX) -dumpmachine)),-fcf-protection) \
-	$(if $(findstring FORTIFY_SOURCE,$(CPPFLAGS) $(CXXFLAGS)),, \
-		-D_FORTIFY_SOURCE=2)
 # No libstdc++ at run time: every verbs program on the machine loads this.
 PROVIDER_STD := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 	-Iuapi -D_GNU_SOURCE
 PROVIDER_CXXFLAGS = $(PROVIDER_STD) -O2 -g -fPIC -flto -fno-exceptions -fno-rtti \
-	-fno-threadsafe-statics -fvisibility=hidden $(PROVIDER_HARDENING) \
+	-fno-threadsafe-statics -fvisibility=hidden $(PROVIDER_FILES) $(HARDENING) \
 	$(CPPFLAGS) $(CXXFLAGS)
 PROVIDER_LDFLAGS = -shared -Wl,--no-undefined -Wl,--as-needed \
-	-Wl,-z,relro,-z,now -Wl,--version-script=$(PROVIDER_DIR)/ornic.map \
+	$(HARDENING_LINK) -Wl,--version-script=$(PROVIDER_DIR)/ornic.map \
 	$(LDFLAGS)
 # Without libibverbs-dev, which may be gone when the provider has to go: Debian's.
 PROVIDER_LIBDIR = $(or $(shell $(PKG_CONFIG) --variable=libdir libibverbs \

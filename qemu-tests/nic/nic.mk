@@ -18,16 +18,16 @@ programs: $(BUILD)/nic/ornic-nic
 
 $(BUILD)/nic/%.o: %.c
 	@mkdir -p $(@D)
-	$(call host_say,CC)$(CC) $(host_c) -O2 $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(call host_say,CC)$(CC) $(host_c) -O2 $(HARDENING) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/nic/%.o: %.cc
 	@mkdir -p $(@D)
-	$(call host_say,CXX)$(CXX) $(nic_cxx) -O2 $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+	$(call host_say,CXX)$(CXX) $(nic_cxx) -O2 $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 
 $(BUILD)/nic/qemu-tests/nic/options.o $(BUILD)/nicsan/qemu-tests/nic/options.o: VERSION
 
 $(BUILD)/nic/ornic-nic: $(call objects,nic,$(engine_c) $(nic_cc))
-	$(call host_say,LD)$(CXX) $(LDFLAGS) -o $@ $^ -lz -lseccomp
+	$(call host_say,LD)$(CXX) $(HARDENING_LINK) $(LDFLAGS) -o $@ $^ -lz -lseccomp
 
 install-nic: $(BUILD)/nic/ornic-nic
 	install -d $(DESTDIR)/usr/bin $(DESTDIR)/usr/share/man/man1
