@@ -13,13 +13,15 @@ include qemu-tests/kernel/cross.mk
 endif
 
 # The running kernel if there are headers for it, else the newest that has some.
-# Those of -rt and -cloud kernels are used for these only.
+# Those of -rt and -cloud kernels, and of kernels with larger pages, are used for these
+# only.
 RUNNING := $(shell uname -r)
 newest_headers = $(notdir $(patsubst %/build,%,$(shell \
 	ls -d $(ROOT)/lib/modules/$(1)/build 2>/dev/null | \
-	grep -vE -- '-(rt|cloud)-[^-]*/build$$' | sort -V | tail -n 1)))
-# The kernel of guests
-STOCK := $(call newest_headers,6.12*-$(DEB_ARCH))
+	grep -vE -- '-(rt|cloud)-[^-]*/build$$|-arm64-[0-9]+k/build$$' | sort -V | tail -n 1)))
+# The kernel of guests: 6.12, or what the release of Debian has
+STOCK := $(or $(call newest_headers,6.12*-$(DEB_ARCH)),$(call \
+	newest_headers,*-$(DEB_ARCH)))
 STOCK_KDIR := $(ROOT)/lib/modules/$(STOCK)/build
 KVER ?= $(if $(ROOT),$(STOCK),$(if $(wildcard \
 	/lib/modules/$(RUNNING)/build),$(RUNNING),$(call newest_headers,*)))
@@ -39,7 +41,7 @@ RACES := lifecycle verify perftest mcast kicks rdmacm \
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.PHONY: all modules modules-stock modules-debug modules-kcsan modules-kcov \
+.PHONY: all modules modules-stock stock-release modules-debug modules-kcsan modules-kcov \
 	modules-coverage modules-16k modules-64k debug-kernel kernel-kcsan \
 	kernel-arm64-64k provider programs unit sim fuzz fuzz-short fuzz-kernel \
 	coverage-kernel kcsan kunit qemu-test test matrix demo check check-hardening install \
@@ -150,8 +152,11 @@ ifeq ($(MODULES),stock)
 modules-stock: modules
 else
 modules-stock:
-	$(call build_modules,stock,$(STOCK_KDIR),6.12-$(DEB_ARCH))
+	$(call build_modules,stock,$(STOCK_KDIR),6.12-$(DEB_ARCH) or linux-headers-$(DEB_ARCH))
 endif
+
+stock-release:
+	@echo $(STOCK)
 
 debug-kernel:
 	@qemu-tests/kernel/build.sh

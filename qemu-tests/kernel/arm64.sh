@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Download what `make ARCH=arm64` builds with and what its guests boot, once, and
-# print the folder that holds it: a root of Debian 12 for arm64, with kernels of 4 and
+# print the folder that holds it: a root of this Debian for arm64, with kernels of 4 and
 # 16 KiB pages, of the release that is installed on this machine. Packages are only
 # unpacked, so nothing is emulated.
 set -eu
@@ -29,6 +29,14 @@ release=$(find /lib/modules -path '/lib/modules/6.12*/build' |
 	sed -n 's:^/lib/modules/\([^-]*\)-a..64/build$:\1:p' | sort -V | tail -n 1)
 [ -n "$release" ] || die "no headers: apt-get install linux-headers-6.12-$(dpkg --print-architecture)"
 dir=$cache/arm64-$release-$(echo "$packages" | cksum | cut -d ' ' -f 1)
+
+# Of the machine's own sources, those of Debian
+sources()
+{
+	# shellcheck disable=SC2016 # of apt
+	apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+		'Created-By: Packages' | grep -E '/debian(-security)?/* ' | sort -u
+}
 
 # Links into this root, not into that of the machine; kbuild's programs are the
 # machine's own.
@@ -73,13 +81,12 @@ if [ ! -e "$dir" ]; then
 	for kernel in $kernels; do
 		packages="$packages linux-image-$release-$kernel"
 	done
-	echo "arm64: downloading a root of Debian 12" >&2
-	# Of the machine's own sources, those of Debian
-	mmdebstrap --quiet --architectures=arm64 --variant=extract \
+	echo "arm64: downloading a root of Debian" >&2
+	sources | mmdebstrap --quiet --architectures=arm64 --variant=extract \
 		--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
 		--include="$(printf %s "$packages" | tr -s '[:space:]' ,)" \
 		--extract-hook="$0 --finish" \
-		'' "$dir.new" /etc/apt/sources.list.d/debian.sources >&2 ||
+		'' "$dir.new" - >&2 ||
 		die 'cannot download'
 	mv "$dir.new" "$dir"
 fi

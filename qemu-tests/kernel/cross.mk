@@ -3,9 +3,12 @@
 # Headers, libraries and the kernels of guests are those of ROOT, see arm64.sh.
 
 cross_missing := $(shell scripts/missing-packages gcc-aarch64-linux-gnu \
-	g++-aarch64-linux-gnu mmdebstrap linux-headers-6.12-amd64)
+	g++-aarch64-linux-gnu mmdebstrap)
 ifneq ($(cross_missing),)
 $(error missing packages: apt-get install $(cross_missing))
+endif
+ifeq ($(wildcard /lib/modules/6.12*/build),)
+$(error make ARCH=$(CROSS) needs headers of 6.12, which Debian 12 and 13 have)
 endif
 ROOT := $(shell qemu-tests/kernel/arm64.sh)
 ifeq ($(ROOT),)

@@ -6,7 +6,6 @@ import glob
 import lzma
 import os
 import platform
-import re
 import shutil
 import subprocess
 import tempfile
@@ -84,14 +83,15 @@ class Kernel:
             self.release = self.image.split("vmlinuz-", 1)[1]
             self.modules = os.path.join(self.root, "lib/modules", self.release)
         else:
-            images = [path for path in glob.glob(f"/boot/vmlinuz-6.12*-{self.arch}")
-                      if not re.search(f"-(rt|cloud)-{self.arch}$", path)]
+            self.release = _stock_release()
+            self.modules = os.path.join("/lib/modules", self.release)
+            images = [path for path in (f"/boot/vmlinuz-{self.release}",
+                                        f"{self.modules}/vmlinuz")
+                      if os.path.exists(path)]
             if not images:
                 raise Missing("no kernel: apt-get install "
-                              f"linux-image-6.12-{self.arch}")
-            self.image = max(images, key=_version_key)
-            self.release = self.image.split("vmlinuz-", 1)[1]
-            self.modules = os.path.join("/lib/modules", self.release)
+                              f"linux-image-{self.release}")
+            self.image = images[0]
 
     @property
     def built_modules(self):
@@ -99,9 +99,14 @@ class Kernel:
         return sorted(glob.glob(os.path.join(self.build, self.built, "*.ko")))
 
 
-def _version_key(path):
-    digits = "".join(c if c.isdigit() else " " for c in path)
-    return [int(word) for word in digits.split()]
+def _stock_release():
+    """The release that the Makefile has chosen among the headers."""
+    release = subprocess.run(["make", "-s", "-C", TREE, "stock-release"],
+                             stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    if not release:
+        raise Missing(f"no kernel: apt-get install linux-image-{HOST_ARCH} "
+                      f"linux-headers-{HOST_ARCH}")
+    return release
 
 
 def _module_name(path):
@@ -166,7 +171,7 @@ def make_stage(kernel, stage):
         shutil.copy(os.path.join(kernel.modules, name), modules)
     env = dict(os.environ, PATH=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     subprocess.run(["depmod", "-b", stage, kernel.release], check=True, env=env)
-    if os.path.exists(os.path.join(kernel.build, "provider/libornic-rdmav34.so")):
+    if glob.glob(os.path.join(kernel.build, "provider/libornic-rdmav*.so")):
         subprocess.run(["make", "-s", "-C", TREE, "install-provider",
                         "DESTDIR=" + stage, "ARCH=" + kernel.arch], check=True,
                        stdout=subprocess.DEVNULL)
