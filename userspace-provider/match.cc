@@ -15,14 +15,21 @@ namespace ornic
 namespace
 {
 
+/* Set @path to @name in the folder @dir. Return: whether there is room for it. */
+[[nodiscard]] bool join(char (&path)[PATH_MAX], const char *dir,
+			const char *name) noexcept
+{
+	int len = std::snprintf(path, sizeof(path), "%s/%s", dir, name);
+
+	return len >= 0 && len < static_cast<int>(sizeof(path));
+}
+
 /* A soft device, by the modalias of its parent, which has no driver. */
 [[nodiscard]] bool is_soft(const char *ibdev_path) noexcept
 {
 	char path[PATH_MAX], modalias[32] = {};
-	int len = std::snprintf(path, sizeof(path), "%s/device/modalias",
-				ibdev_path);
 
-	if (len < 0 || len >= static_cast<int>(sizeof(path)))
+	if (!join(path, ibdev_path, "device/modalias"))
 		return false;
 
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -42,10 +49,8 @@ namespace
 bool parent_has_driver(const char *ibdev_path, const char *driver) noexcept
 {
 	char link[PATH_MAX], target[PATH_MAX];
-	int len = std::snprintf(link, sizeof(link), "%s/device/driver",
-				ibdev_path);
 
-	if (len < 0 || len >= static_cast<int>(sizeof(link)))
+	if (!join(link, ibdev_path, "device/driver"))
 		return false;
 
 	ssize_t bytes = readlink(link, target, sizeof(target) - 1);
@@ -68,11 +73,9 @@ bool has_device(const char *devices) noexcept
 		return false;
 	while (const dirent *entry = found ? nullptr : readdir(dir)) {
 		char path[PATH_MAX];
-		int len = std::snprintf(path, sizeof(path), "%s/%s", devices,
-					entry->d_name);
 
-		found = entry->d_name[0] != '.' && len > 0 &&
-			len < static_cast<int>(sizeof(path)) &&
+		found = entry->d_name[0] != '.' &&
+			join(path, devices, entry->d_name) &&
 			(is_soft(path) || parent_has_driver(path, pci_driver));
 	}
 	closedir(dir);
