@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will run rdma-core's own test suite on the PCI NIC and report each
-# of its tests. Each skip has its reason in Documentation/testing.rst.
+# of its tests. Each skip has its reason in Documentation/testing-skips.rst.
 
 machines=nic
 limit=900
