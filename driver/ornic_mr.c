@@ -6,6 +6,7 @@
 #include "ornic_mr.h"
 
 #include <linux/log2.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
@@ -14,6 +15,7 @@
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_dm.h"
+#include "ornic_dmabuf.h"
 #include "ornic_pack.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"
@@ -101,16 +103,12 @@ static int check_args(struct ornic_ib_dev *dev, u64 length, u64 iova, int flags,
 	return ret;
 }
 
-/* Pins the memory of @params and describes it there. */
-static int mr_pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
-		  struct ornic_create_mkey_params *params, int flags)
+/* Describes the memory of @mr in @params; on failure the memory is released. */
+static int describe_umem(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
+			 struct ornic_create_mkey_params *params)
 {
 	int ret = 0;
 
-	mr->umem = ib_umem_get_va(&dev->ibdev, start, params->length, flags);
-	if (IS_ERR(mr->umem))
-		return PTR_ERR(mr->umem);
-	mr->access = flags;
 	if (is_one_run(mr->umem))
 		describe_run(mr->umem, &params->mem);
 	else
@@ -118,6 +116,54 @@ static int mr_pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
 	if (ret)
 		ib_umem_release(mr->umem);
 	return ret;
+}
+
+/* Pins the memory of @params and describes it there. */
+static int mr_pin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
+		  struct ornic_create_mkey_params *params, int flags)
+{
+	mr->umem = ib_umem_get_va(&dev->ibdev, start, params->length, flags);
+	if (IS_ERR(mr->umem))
+		return PTR_ERR(mr->umem);
+	mr->access = flags;
+	return describe_umem(dev, mr, params);
+}
+
+/* For a device with DMA: pinned, and mapped for it. */
+static int mr_pin_dmabuf(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
+			 u64 offset, int fd,
+			 struct ornic_create_mkey_params *params)
+{
+	struct ib_umem_dmabuf *umem;
+
+	umem = ib_umem_dmabuf_get_pinned(&dev->ibdev, offset, params->length,
+					 fd, mr->access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	mr->umem = &umem->umem;
+	return describe_umem(dev, mr, params);
+}
+
+/* For a device that is part of the kernel: one run, wherever the pages are. */
+static int mr_map_dmabuf(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
+			 u64 offset, int fd,
+			 struct ornic_create_mkey_params *params)
+{
+	struct ornic_dmabuf *buf;
+	void *addr;
+
+	if (!ornic_dmabuf_may_have(mr->access))
+		return -EOPNOTSUPP;
+	buf = ornic_dmabuf_map(dev->ibdev.dev.parent, fd, offset,
+			       params->length, &addr);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	mr->dmabuf = buf;
+	mr->page_shift = PAGE_SHIFT;
+	params->mem.addr = (uintptr_t)addr;
+	params->mem.npages = DIV_ROUND_UP_ULL(params->length, PAGE_SIZE);
+	params->mem.page_shift = PAGE_SHIFT;
+	return 0;
 }
 
 /* References that are never dropped. */
@@ -132,8 +178,20 @@ static void mr_leak_pages(struct ib_umem *umem)
 static void mr_unpin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr)
 {
 	ornic_page_list_free(&dev->ibdev, &mr->list);
-	if (mr->umem && ornic_dma_lives(&dev->ibdev, NULL, mr->umem->length))
+	ornic_dmabuf_unmap(mr->dmabuf);
+	if (mr->umem && ornic_dma_lives(&dev->ibdev, NULL, mr->umem->length)) {
+		/*
+		 * Its pages are the exporter's: it stays attached, without ibdev. The
+		 * callbacks are in ib_uverbs, which stays as long as this module.
+		 */
+		if (mr->is_dmabuf) {
+			mr->umem->ibdev = NULL;
+			get_device(dev->ibdev.dma_device);
+			__module_get(THIS_MODULE);
+			return;
+		}
 		mr_leak_pages(mr->umem);
+	}
 	ib_umem_release(mr->umem);
 }
 
@@ -188,10 +246,55 @@ err_free_mr:
 	return ERR_PTR(ret);
 }
 
+struct ib_mr *ornic_ib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
+					  u64 length, u64 iova, int fd,
+					  int flags, struct ib_udata *udata)
+{
+	struct ornic_ib_dev *dev = to_odev(ibpd->device);
+	struct ornic_create_mkey_params params = {
+		.iova = iova,
+		.length = length,
+		.pdn = to_opd(ibpd)->pdn,
+	};
+	struct ornic_ib_mr *mr;
+	int ret;
+
+	ret = check_args(dev, length, iova, flags, &params.access);
+	if (!ret)
+		ret = ornic_udata_none(udata);
+	if (ret)
+		return ERR_PTR(ret);
+
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->is_dmabuf = true;
+	mr->access = flags;
+	mr->ibmr.iova = iova;
+	if (ib_uses_virt_dma(&dev->ibdev))
+		ret = mr_map_dmabuf(dev, mr, offset, fd, &params);
+	else
+		ret = mr_pin_dmabuf(dev, mr, offset, fd, &params);
+	if (ret)
+		goto err_free_mr;
+	ret = create_mkey(dev, mr, &params);
+	if (ret)
+		goto err_unpin;
+	return &mr->ibmr;
+
+err_unpin:
+	mr_unpin(dev, mr);
+err_free_mr:
+	kfree(mr);
+	return ERR_PTR(ret);
+}
+
 /* @mr takes over the memory that @from has pinned and described. */
 static void take_memory(struct ornic_ib_mr *mr, const struct ornic_ib_mr *from)
 {
 	mr->umem = from->umem;
+	mr->dmabuf = from->dmabuf;
+	mr->is_dmabuf = from->is_dmabuf;
 	mr->list = from->list;
 	mr->page_shift = from->page_shift;
 	mr->access = from->access;
@@ -221,14 +324,24 @@ static int mr_move(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
 
 /*
  * Pages that were pinned for reading stay read-only; for write access they are
- * pinned again.
+ * pinned again. A dma-buf can be written to, whatever the rights are.
  */
 static bool needs_pinning(const struct ornic_ib_mr *mr, int flags, int access)
 {
 	if (flags & IB_MR_REREG_TRANS)
 		return true;
 	return flags & IB_MR_REREG_ACCESS && ib_access_writable(access) &&
-	       !mr->umem->writable;
+	       !mr->is_dmabuf && !mr->umem->writable;
+}
+
+/* May an MR that stays where it is have these rights? */
+static int check_new_access(const struct ornic_ib_mr *mr, int access)
+{
+	if (mr->is_dmabuf && access & ~ORNIC_DMABUF_ACCESS)
+		return -EINVAL;
+	if (mr->dmabuf && !ornic_dmabuf_may_have(access))
+		return -EOPNOTSUPP;
+	return 0;
 }
 
 struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
@@ -255,9 +368,12 @@ struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	else
 		access = mr->access;
 	if (!(flags & IB_MR_REREG_TRANS)) {
-		start = mr->umem->address;
-		length = mr->umem->length;
+		start = mr->umem ? mr->umem->address : 0;
+		length = ibmr->length;
 		iova = ibmr->iova;
+		ret = check_new_access(mr, access);
+		if (ret)
+			return ERR_PTR(ret);
 	}
 	params.iova = iova;
 	params.length = length;

@@ -6,10 +6,18 @@
 
 #include "ornic_page_list.h"
 
+struct ornic_dmabuf;
+
 struct ornic_ib_mr {
 	struct ib_mr ibmr;
-	/* Pinned user memory; NULL for an MR of the kernel, or on a DM */
+	/*
+	 * Pinned memory of the user, or of a dma-buf that the device accesses;
+	 * NULL for an MR of the kernel, on a DM, or with a dmabuf
+	 */
 	struct ib_umem *umem;
+	/* Mapped for the CPU; NULL for all but dma-bufs */
+	struct ornic_dmabuf *dmabuf;
+	bool is_dmabuf; /* of either kind */
 	/* Page list that the device reads; no pages if the MR is contiguous */
 	struct ornic_page_list list;
 	u8 page_shift; /* log2 of the bytes per page of list */

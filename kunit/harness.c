@@ -244,6 +244,7 @@ static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 
 static const struct ornic_engine_ops th_ops = {
 	.dma = op_dma,
+	.run = op_dma,
 	.tx_room = op_tx_room,
 	.tx_frame = op_tx_frame,
 	.xmit = op_xmit,

@@ -3,6 +3,7 @@
  * What the device does for kernel users only: QP 1, addresses in WQEs, keys of
  * all DMA memory.
  */
+#include "engine/dev.h"
 #include "suite_fixture.h"
 
 #define UD ORNIC_QPT_UD
@@ -307,6 +308,105 @@ static void users_dma_key(struct kunit *test)
 	ornic_th_free(fix->pair.a, page);
 }
 
+/* What only the run of a command may name: memory that has no DMA address. */
+static u8 *hidden;
+
+static void *run_of_hidden(void *host, u64 addr, u64 len)
+{
+	return addr == (uintptr_t)hidden && len <= PAGE ? hidden : NULL;
+}
+
+static int create_run(struct ornic_th *th, u32 *key)
+{
+	union ornic_req req = {};
+	union ornic_rsp rsp;
+	int status;
+
+	req.create_mkey.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	req.create_mkey.mem.addr = cpu_to_le64((uintptr_t)hidden);
+	req.create_mkey.mem.npages = cpu_to_le32(1);
+	req.create_mkey.mem.page_shift = 12;
+	req.create_mkey.pdn = cpu_to_le32(th->pdn);
+	req.create_mkey.access = ORNIC_ACCESS_MASK;
+	req.create_mkey.length = cpu_to_le64(PAGE);
+	status = ornic_th_cmd(th, &req, &rsp);
+	*key = le32_to_cpu(rsp.hdr.obj);
+	return status;
+}
+
+static const struct run_row {
+	const char *desc;
+	enum ornic_fix_kind kind;
+	u8 opcode;
+	bool remote; /* the peer has the key */
+	int status;
+} run_rows[] = {
+	{ "SEND", ORNIC_FIX_WIRE, ORNIC_WQE_SEND, false,
+	  ORNIC_CQE_LOC_PROT_ERR },
+	{ "READ", ORNIC_FIX_WIRE, ORNIC_WQE_READ, false,
+	  ORNIC_CQE_LOC_PROT_ERR },
+	{ "WRITE, remote", ORNIC_FIX_WIRE, ORNIC_WQE_WRITE, true,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+	{ "READ, remote", ORNIC_FIX_WIRE, ORNIC_WQE_READ, true,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+	{ "atomic, remote", ORNIC_FIX_WIRE, ORNIC_WQE_FAA, true,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+	{ "SEND, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_SEND, false,
+	  ORNIC_CQE_LOC_PROT_ERR },
+	{ "WRITE, remote, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_WRITE, true,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+	{ "READ, remote, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_READ, true,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+	{ "atomic, remote, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_FAA, true,
+	  ORNIC_CQE_REM_ACCESS_ERR },
+};
+
+KUNIT_ARRAY_PARAM_DESC(run, run_rows, desc);
+
+/* A peer with a key of all DMA memory has no access to it by its address. */
+static void users_run_is_no_dma_memory(struct kunit *test)
+{
+	const struct run_row *row = test->param_value;
+	struct ornic_fixture *fix =
+		ornic_suite_open(test, row->kind, ORNIC_QPT_RC);
+	struct ornic_th *th = row->remote ? fix->pair.b : fix->pair.a;
+	const struct ornic_engine_ops *th_ops = th->eng->dev.ops;
+	struct ornic_engine_ops ops = *th_ops;
+	struct ornic_lsge here = ornic_fix_sge(&fix->am, 0, 8);
+	struct ornic_th_wr wr = {
+		.opcode = row->opcode,
+		.nsge = 1,
+		.sge = &here,
+		.flags = ORNIC_WQE_SIGNALED,
+		.raddr = fix->bm.iova,
+		.rkey = fix->bm.key,
+	};
+	struct ornic_cqe cqe;
+	u32 key, run;
+
+	hidden = kunit_kzalloc(test, PAGE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, hidden);
+	KUNIT_ASSERT_EQ(test, create_run(th, &run), ORNIC_BAD_ADDR);
+	ops.run = run_of_hidden;
+	th->eng->dev.ops = &ops;
+	KUNIT_EXPECT_EQ(test, create_run(th, &run), 0);
+	th->eng->dev.ops = th_ops;
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mkey(th, ORNIC_MKEY_DMA, 0, ORNIC_ACCESS_MASK,
+				      &key),
+			0);
+	if (row->remote) {
+		wr.raddr = (uintptr_t)hidden;
+		wr.rkey = key;
+	} else {
+		here = (struct ornic_lsge){ (uintptr_t)hidden, 8, key };
+	}
+	ornic_fix_recv(&fix->b, &fix->bm, 1, 0, 100);
+	ornic_th_post_send(&fix->a, &wr);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), row->status);
+}
+
 /* ---- Draining ------------------------------------------------------------------- */
 
 static const struct drain_row {
@@ -382,6 +482,7 @@ static struct kunit_case users_cases[] = {
 	KUNIT_CASE_PARAM(users_grh_of_loopback, loop_gen_params),
 	KUNIT_CASE(users_dma_key_is_plain),
 	KUNIT_CASE_PARAM(users_dma_key, dma_gen_params),
+	KUNIT_CASE_PARAM(users_run_is_no_dma_memory, run_gen_params),
 	KUNIT_CASE_PARAM(users_drain, drain_gen_params),
 	{}
 };

@@ -45,8 +45,31 @@ static struct ib_mr *reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 		return ERR_PTR(-EOPNOTSUPP);
 	return ornic_ib_reg_user_mr(ibpd, start, length, iova, access, udata);
 }
+
+static struct ib_mr *reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
+				u64 iova, int fd, int access,
+				struct ib_dmah *dmah,
+				struct uverbs_attr_bundle *attrs)
+{
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+	return ornic_ib_reg_user_mr_dmabuf(ibpd, offset, length, iova, fd,
+					   access, &attrs->driver_udata);
+}
 #else
 #define reg_mr ornic_ib_reg_user_mr
+
+#if ORNIC_HAVE_REG_DMABUF_ATTRS
+static struct ib_mr *reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
+				u64 iova, int fd, int access,
+				struct uverbs_attr_bundle *attrs)
+{
+	return ornic_ib_reg_user_mr_dmabuf(ibpd, offset, length, iova, fd,
+					   access, &attrs->driver_udata);
+}
+#else
+#define reg_dmabuf ornic_ib_reg_user_mr_dmabuf
+#endif
 #endif
 
 #if ORNIC_HAVE_COUNTER_PORT
@@ -94,4 +117,5 @@ const struct ib_device_ops ornic_compat_ops = {
 	.resize_cq = resize_cq,
 #endif
 	.reg_user_mr = reg_mr,
+	.reg_user_mr_dmabuf = reg_dmabuf,
 };

@@ -114,7 +114,11 @@ enum ornic_trace {
  * struct ornic_engine_ops - what the host does for the engine
  * @dma: translate DMA address @addr. On success returns a pointer that stays
  *	valid until the object that named the memory is destroyed, good for
- *	@len contiguous bytes; NULL if the range is not DMA memory.
+ *	@len contiguous bytes; NULL if the range is not DMA memory. With a key of
+ *	all DMA memory the address is of a work request, or a peer's.
+ * @run: the same for the one run of a struct ornic_mem without a page list, which
+ *	only commands name. May know memory that @dma does not, such as what an
+ *	exporter has mapped for the CPU.
  * @tx_frame: make memory for a frame of @tx->hdr_len and @tx->body_len bytes,
  *	of any content: the engine writes all of it. 0 and @tx->frame, @hdr and
  *	@body are set; or -EMSGSIZE: the port never sends a frame of this size,
@@ -169,6 +173,7 @@ enum ornic_trace {
  */
 struct ornic_engine_ops {
 	void *(*dma)(void *host, u64 addr, u64 len);
+	void *(*run)(void *host, u64 addr, u64 len);
 	u32 (*tx_room)(void *host, void *host_qp);
 	int (*tx_frame)(void *host, struct ornic_tx *tx);
 	int (*xmit)(void *host, const struct ornic_tx *tx);

@@ -100,7 +100,7 @@ int ornic_pages_get_part(struct ornic_dev *dev, const struct ornic_mem *mem,
 		return get_list(dev, mem, pages);
 	run_bytes = min_t(u64, run_bytes, ornic_pages_bytes(pages));
 	pages->base =
-		dev->ops->dma(dev->host, le64_to_cpu(mem->addr), run_bytes);
+		dev->ops->run(dev->host, le64_to_cpu(mem->addr), run_bytes);
 	return pages->base ? 0 : -EFAULT;
 }
 

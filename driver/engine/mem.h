@@ -19,7 +19,7 @@ struct ornic_frmr;
 struct ornic_mw;
 
 /**
- * ornic_pages_get - resolve @mem through the host's dma op
+ * ornic_pages_get - resolve @mem through the host's dma and run ops
  * @dev: the device
  * @mem: what to resolve
  * @pages: out, to be given to ornic_pages_put

@@ -90,7 +90,8 @@ static void soft_release(struct device *dev)
 
 /*
  * With ib_core's virtual DMA a DMA address is a kernel virtual address. It comes
- * from the driver, which has pinned or allocated the memory.
+ * from the driver, which has pinned or allocated the memory, or from a peer that has
+ * a key of all DMA memory: what passes must be mapped.
  */
 static void *engine_dma(void *host, u64 addr, u64 len)
 {
@@ -101,6 +102,18 @@ static void *engine_dma(void *host, u64 addr, u64 len)
 	    !virt_addr_valid((void *)(first + (len - 1))))
 		return NULL;
 	return (void *)first;
+}
+
+/* Or what the driver has had an exporter map, which it alone knows to be mapped. */
+static void *engine_run(void *host, u64 addr, u64 len)
+{
+	uintptr_t first = addr;
+
+	if (len && first == addr && first + (len - 1) >= first &&
+	    is_vmalloc_addr((void *)first) &&
+	    is_vmalloc_addr((void *)(first + (len - 1))))
+		return (void *)first;
+	return engine_dma(host, addr, len);
 }
 
 static u64 engine_now(void *host)
@@ -127,6 +140,7 @@ static void engine_relax(void *host)
 
 static struct ornic_engine_ops engine_ops = {
 	.dma = engine_dma,
+	.run = engine_run,
 	.tx_room = ornic_soft_tx_room,
 	.tx_frame = ornic_soft_tx_frame,
 	.xmit = ornic_soft_xmit,

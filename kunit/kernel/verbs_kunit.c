@@ -8,6 +8,7 @@
 #include <linux/if_ether.h>
 #include <linux/irq_work.h>
 #include <linux/scatterlist.h>
+#include <linux/vmalloc.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
@@ -375,6 +376,28 @@ static const struct bad {
 
 KUNIT_ARRAY_PARAM_DESC(bad, bad_rows, name);
 
+/*
+ * A key of all DMA memory is good for what the kernel has mapped for certain: not for
+ * the addresses of vmalloc(), nearly all of which are nobody's.
+ */
+static void no_dma_memory_is_refused(struct kunit *test)
+{
+	struct loop *loop = test->priv;
+	struct ib_rdma_wr rdma = rdma_wr_of(loop, 5, IB_WR_RDMA_WRITE, 0);
+	void *area = vmalloc(PAGE_SIZE);
+	struct ib_wc wc;
+
+	KUNIT_ASSERT_NOT_NULL(test, area);
+	loop->sge.addr = (uintptr_t)area;
+	KUNIT_EXPECT_EQ(test, ib_post_send(loop->qp[0], &rdma.wr, NULL), 0);
+	if (poll_one(loop, &wc))
+		KUNIT_EXPECT_EQ(test, wc.status, IB_WC_LOC_PROT_ERR);
+	else
+		KUNIT_FAIL(test, "no completion");
+	KUNIT_EXPECT_EQ(test, *loop->remote, REMOTE);
+	vfree(area);
+}
+
 /* What is before it in the list is executed, IBTA 11.4.1.1. */
 static void bad_request_is_refused_alone(struct kunit *test)
 {
@@ -543,6 +566,7 @@ static void destroyed_qp_completes_nothing(struct kunit *test)
 static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE_PARAM(operation_moves_a_word, op_gen_params),
 	KUNIT_CASE(send_with_invalidate_ends_the_key),
+	KUNIT_CASE(no_dma_memory_is_refused),
 	KUNIT_CASE_PARAM(bad_request_is_refused_alone, bad_gen_params),
 	KUNIT_CASE(full_queues_refuse),
 	KUNIT_CASE(reset_qp_refuses),

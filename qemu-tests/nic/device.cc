@@ -120,6 +120,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 	ops.dma = [](void *host, u64 addr, u64 len) {
 		return self(host)->memory_.at(addr, len);
 	};
+	ops.run = ops.dma;
 	ops.tx_room = op_tx_room;
 	ops.tx_frame = [](void *host, ornic_tx *tx) {
 		return self(host)->net_.alloc_frame(*tx);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef ORNIC_DMABUF_H
+#define ORNIC_DMABUF_H
+
+#include <linux/err.h>
+#include <linux/kconfig.h>
+#include <rdma/ib_verbs.h>
+
+struct ornic_dmabuf;
+
+/*
+ * What ib_core lets an MR on a dma-buf have when it is registered. Without windows:
+ * they could give remote atomics that the MR itself does not have.
+ */
+#define ORNIC_DMABUF_ACCESS                                 \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ |    \
+	 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC | \
+	 IB_ACCESS_RELAXED_ORDERING)
+
+/*
+ * May memory of a dma-buf that the CPU copies have these rights? The exporter may
+ * map it uncached, where atomic instructions are defined on x86 alone.
+ */
+static inline bool ornic_dmabuf_may_have(int access)
+{
+	return IS_ENABLED(CONFIG_X86) || !(access & IB_ACCESS_REMOTE_ATOMIC);
+}
+
+#ifdef CONFIG_DMA_SHARED_BUFFER
+/**
+ * ornic_dmabuf_map - map a part of a dma-buf for copies by the CPU
+ * @dev: in whose name it is attached; it outlives the result
+ * @fd: file descriptor of the dma-buf in the current process
+ * @offset: of the first byte
+ * @length: bytes
+ * @addr: out: where the first byte is, in memory that is contiguous for the CPU
+ *
+ * Context: process; may sleep, 5 s for what the fences of the dma-buf stand for. A
+ * signal ends that.
+ * Return: what to give to ornic_dmabuf_unmap(). -EBADF or -EINVAL for what is no
+ * dma-buf; -EINVAL for what is outside of it or empty; -EOPNOTSUPP for an exporter
+ * whose memory the CPU cannot reach, or moves, or that maps other memory; -EBUSY when
+ * the fences were not over; -ERESTARTSYS; -errno of the exporter.
+ */
+struct ornic_dmabuf *ornic_dmabuf_map(struct device *dev, int fd, u64 offset,
+				      u64 length, void **addr);
+
+/* Nothing uses the memory any more. @buf may be NULL. May sleep. */
+void ornic_dmabuf_unmap(struct ornic_dmabuf *buf);
+#else
+static inline struct ornic_dmabuf *ornic_dmabuf_map(struct device *dev, int fd,
+						    u64 offset, u64 length,
+						    void **addr)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static inline void ornic_dmabuf_unmap(struct ornic_dmabuf *buf)
+{
+}
+#endif
+
+#endif /* ORNIC_DMABUF_H */
