@@ -95,6 +95,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.read_comp_cntr = read_comp_cntr;
 	ops.read_err_comp_cntr = read_err_comp_cntr;
 	ops.reg_dm_mr = reg_dm_mr;
+	ops.reg_dmabuf_mr = reg_dmabuf_mr;
 	ops.reg_mr = reg_mr;
 	ops.reg_mr_ex = reg_mr_ex;
 	ops.req_notify_cq = req_notify_cq;

@@ -54,7 +54,11 @@ template <typename T> [[nodiscard]] consteval bool is_mr_init_attr() noexcept
 				offsetof(pabi_mr_init_attr, comp_mask) &&
 			offsetof(T, iova) ==
 				offsetof(pabi_mr_init_attr, iova) &&
-			offsetof(T, addr) == offsetof(pabi_mr_init_attr, addr);
+			offsetof(T, addr) ==
+				offsetof(pabi_mr_init_attr, addr) &&
+			offsetof(T, fd) == offsetof(pabi_mr_init_attr, fd) &&
+			offsetof(T, fd_offset) ==
+				offsetof(pabi_mr_init_attr, fd_offset);
 	return right;
 }
 

@@ -4,11 +4,13 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ornic-abi.h>
 
 #include "address_handle.h"
 #include "command.h"
 #include "context.h"
+#include "ioctl.h"
 #include "resource.h"
 #include "verbs.h"
 
@@ -67,8 +69,38 @@ ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 }
 
 /**
+ * Not by ibv_cmd_reg_dmabuf_mr(), which has an argument more from 54 on, and nothing
+ * tells 54 from 53.
+ */
+ibv_mr *reg_dmabuf_mr(ibv_pd *pd, std::uint64_t offset, std::size_t length,
+		      std::uint64_t iova, int fd, int access) noexcept
+{
+	ioctl_command<9> cmd(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR);
+	auto mr = make_object<pabi_mr>();
+
+	if (!mr)
+		return nullptr;
+	cmd.object(0, UVERBS_ATTR_REG_DMABUF_MR_HANDLE, 0);
+	cmd.object(1, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, pd->handle);
+	cmd.in(2, UVERBS_ATTR_REG_DMABUF_MR_OFFSET, offset);
+	cmd.in(3, UVERBS_ATTR_REG_DMABUF_MR_LENGTH, std::uint64_t{ length });
+	cmd.in(4, UVERBS_ATTR_REG_DMABUF_MR_IOVA, iova);
+	cmd.in(5, UVERBS_ATTR_REG_DMABUF_MR_FD, fd);
+	cmd.in(6, UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, access);
+	cmd.out(7, UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, mr->ibv_mr.lkey);
+	cmd.out(8, UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, mr->ibv_mr.rkey);
+	if (int ret = cmd.run(pd->context->cmd_fd))
+		return fail(ret);
+	mr->ibv_mr.handle = cmd.handle(0);
+	mr->ibv_mr.context = pd->context;
+	mr->ibv_mr.pd = pd;
+	mr->mr_type = PABI_MR_TYPE_DMABUF_MR;
+	return &mr.release()->ibv_mr;
+}
+
+/**
  * Not by ibv_cmd_reg_mr_ex(), which before 64 fails on kernels before 6.17. What it
- * has besides are dma-bufs and DMA handles, and the device has neither.
+ * has besides are DMA handles, and the device has none.
  */
 ibv_mr *reg_mr_ex(ibv_pd *pd, pabi_mr_init_attr *attr) noexcept
 {
@@ -77,8 +109,11 @@ ibv_mr *reg_mr_ex(ibv_pd *pd, pabi_mr_init_attr *attr) noexcept
 	std::uint64_t mask = attr->comp_mask;
 	auto iova = reinterpret_cast<std::uintptr_t>(attr->addr);
 
-	if (mask & ~(dmabuf | REG_MR_MASK_ADDR) || mask == dmabuf)
+	if (mask & ~(dmabuf | REG_MR_MASK_ADDR))
 		return fail(EOPNOTSUPP);
+	if (mask == dmabuf)
+		return reg_dmabuf_mr(pd, attr->fd_offset, attr->length,
+				     attr->iova, attr->fd, attr->access);
 	if ((mask & ~std::uint64_t{ REG_MR_MASK_IOVA }) != REG_MR_MASK_ADDR)
 		return fail(EINVAL);
 	if (mask & REG_MR_MASK_IOVA)

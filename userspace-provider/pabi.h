@@ -146,6 +146,11 @@ struct pabi_srq {
 	uint32_t srq_num;
 };
 
+/* Of MRs that no function of libibverbs has made. */
+enum pabi_mr_type {
+	PABI_MR_TYPE_DMABUF_MR = 3,
+};
+
 struct pabi_mr {
 	struct ibv_mr ibv_mr;
 	int mr_type;
@@ -179,6 +184,8 @@ struct pabi_mr_init_attr {
 	uint64_t comp_mask;
 	uint64_t iova;
 	void *addr;
+	int fd;
+	uint64_t fd_offset;
 };
 
 /* struct ibv_comp_cntr and its like, from 65 on. */
@@ -322,7 +329,9 @@ struct pabi_context_ops {
 	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
 				    uint64_t dm_offset, size_t length,
 				    unsigned int access);
-	pabi_unused reg_dmabuf_mr;
+	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset,
+					size_t length, uint64_t iova, int fd,
+					int access);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
 	struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *pd,

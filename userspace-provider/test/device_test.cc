@@ -75,6 +75,7 @@ const std::map<std::string, operation> verbs = {
 	{ "read_comp_cntr", any(read_comp_cntr) },
 	{ "read_err_comp_cntr", any(read_err_comp_cntr) },
 	{ "reg_dm_mr", any(reg_dm_mr) },
+	{ "reg_dmabuf_mr", any(reg_dmabuf_mr) },
 	{ "reg_mr", any(reg_mr) },
 	{ "reg_mr_ex", any(reg_mr_ex) },
 	{ "req_notify_cq", any(req_notify_cq) },

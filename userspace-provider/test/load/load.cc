@@ -3,7 +3,8 @@
 // A provider on the libibverbs that this program finds, of whatever release: a device is
 // found, opened and used by the public interface. The kernel is here: a sysfs of a few
 // files, and write(), by which libibverbs gives its commands where there are no ioctls;
-// those for the speed of a port and for completion counters alone are ioctls.
+// those for the speed of a port, for completion counters and for dma-bufs alone are
+// ioctls.
 // The memory of queues is that of a file.
 //
 // load DRIVER, as in RDMAV_DRIVERS: prints what failed; exits with 1 then
@@ -49,6 +50,7 @@ int memory_fd = -1;
 std::uint64_t allocated; // bytes of the file
 std::uint32_t last_handle;
 std::uint64_t last_iova; // of an MR
+constexpr std::uint32_t dmabuf_key = 0x2200;
 ornic_modify_qp_req last_change; // of a QP, by the extended command
 bool failed;
 
@@ -268,6 +270,23 @@ int query_comp_cntr_caps(const char *attrs, std::size_t count)
 	return 0;
 }
 
+/* Handle, PD, offset, length, iova, fd, access; both keys come back. */
+int reg_dmabuf_mr(char *attrs)
+{
+	auto attr = [&](std::size_t i) {
+		return read_at<ib_uverbs_attr>(attrs,
+					       i * sizeof(ib_uverbs_attr));
+	};
+	auto made = attr(0);
+
+	last_iova = attr(4).data;
+	made.data = ++last_handle;
+	std::memcpy(attrs, &made, sizeof(made));
+	write_at(attr(7).data, dmabuf_key);
+	write_at(attr(8).data, dmabuf_key);
+	return 0;
+}
+
 /* One of completion counters, or -1. */
 int run_comp_cntr(const ib_uverbs_ioctl_hdr &hdr, char *attrs)
 {
@@ -352,6 +371,9 @@ int ioctl(int, unsigned long, ...) noexcept
 		return query_port_speed(bytes + sizeof(hdr));
 	if (is_of_comp_cntr(hdr))
 		return run_comp_cntr(hdr, bytes + sizeof(hdr));
+	if (hdr.object_id == UVERBS_OBJECT_MR &&
+	    hdr.method_id == UVERBS_METHOD_REG_DMABUF_MR)
+		return reg_dmabuf_mr(bytes + sizeof(hdr));
 	errno = ENOTTY;
 	return -1;
 }
@@ -508,6 +530,11 @@ void use_pd(ibv_context *ctx, ibv_pd *pd)
 	EXPECT(srq && !ibv_destroy_srq(srq));
 	ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), 0);
 	EXPECT(mr && mr->addr == memory && !ibv_dereg_mr(mr));
+	mr = ibv_reg_dmabuf_mr(pd, 0x2008, 64, 0x7008, memory_fd, 0);
+	EXPECT(mr && mr->context == ctx && mr->pd == pd && mr->length == 64);
+	EXPECT(mr && mr->lkey == dmabuf_key && mr->rkey == dmabuf_key);
+	EXPECT(last_iova == 0x7008);
+	EXPECT(mr && !ibv_dereg_mr(mr));
 	ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
 	EXPECT(mw && !ibv_dealloc_mw(mw));
 	ibv_ah *ah = ibv_create_ah(pd, &ah_attr);
@@ -619,7 +646,11 @@ void use_later_verbs(ibv_context *ctx, ibv_pd *pd)
 	EXPECT(mr && !ibv_dereg_mr(mr));
 	attr.known.comp_mask = REG_MR_MASK_FD | REG_MR_MASK_FD_OFFSET |
 			       REG_MR_MASK_IOVA;
-	EXPECT(!reg_mr_ex(pd, &attr) && errno == EOPNOTSUPP);
+	attr.known.iova = 0x6000;
+	attr.known.fd = memory_fd;
+	mr = reg_mr_ex(pd, &attr);
+	EXPECT(mr && mr->lkey == dmabuf_key && last_iova == 0x6000);
+	EXPECT(mr && !ibv_dereg_mr(mr));
 }
 
 /* A sysfs with one device, in the folder @sysfs. */
