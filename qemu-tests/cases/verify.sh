@@ -15,6 +15,9 @@ full_limit=300
 
 run()
 {
+	# Of dma-bufs
+	modprobe vgem 2>/dev/null || :
+	echo 2 >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages || :
 	topology_of_variant
 	verify
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will unbind and bind the driver of the PCI NIC under traffic, and unload
-# and load the driver.
+# This test will unbind and bind the driver of the PCI NIC under traffic, also to a
+# dma-buf, and unload and load the driver.
 
 machines=nic
 limit=240
@@ -9,6 +9,8 @@ full_limit=900
 
 # shellcheck source=qemu-tests/lib/nic_life.sh
 . /ornic/qemu-tests/lib/nic_life.sh
+# shellcheck source=qemu-tests/lib/dmabuf.sh
+. /ornic/qemu-tests/lib/dmabuf.sh
 
 requires() { need_ornic; }
 
@@ -17,6 +19,15 @@ run()
 	local round pci driver=/sys/bus/pci/drivers/ornic
 
 	pci=$(nic_pci)
+	if [ -e /dev/udmabuf ]; then
+		topology nic
+		hold_dmabuf
+		echo "$pci" >"$driver/unbind"
+		nic_gone || fail 'the device is still there'
+		dmabuf_is_back
+		echo "$pci" >"$driver/bind"
+		wait_until 30 works_again nic
+	fi
 	for ((round = 1; round <= $(times 20); round++)); do
 		topology nic
 		watch_events

@@ -12,6 +12,9 @@ requires() { need_ornic; }
 
 run()
 {
+	# Of dma-bufs
+	modprobe vgem 2>/dev/null || :
+	echo 2 >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages || :
 	topology nic
 	verify
 }

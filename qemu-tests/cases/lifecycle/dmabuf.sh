@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will delete the link, move it to another namespace, unload the module, and delete
+# the netdev, while a process has an MR on a dma-buf and traffic to it: the dma-buf is given
+# back, and the process still has it.
+
+limit=200
+
+# shellcheck source=qemu-tests/lib/dmabuf.sh
+. /ornic/qemu-tests/lib/dmabuf.sh
+
+requires()
+{
+	need_ornic
+	need_udmabuf
+}
+
+# ended_by COMMAND...: the dma-buf is given back when this ends the device
+ended_by()
+{
+	hold_dmabuf
+	timeout $((30 * SCALE)) "$@" || fail "it hangs or fails: $*"
+	dmabuf_is_back
+}
+
+link_again()
+{
+	add_link srv0 veth-srv
+	family_of_both 4
+}
+
+run()
+{
+	# shellcheck source=qemu-tests/lib/exclusive.sh
+	. /ornic/qemu-tests/lib/exclusive.sh
+	exclusive
+	topology loop
+	ended_by rdma link delete srv0
+
+	link_again
+	ip netns add box
+	ended_by rdma dev set srv0 netns box
+	ip netns delete box
+	wait_until 20 seen srv0:
+	del_link srv0
+
+	link_again
+	ended_by rmmod ornic_soft
+	modprobe ornic_soft
+
+	link_again
+	ended_by ip link delete veth-srv
+	wait_until 10 test ! -e /sys/class/infiniband/srv0
+}

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Functions for cases in which a device ends that has MRs on dma-bufs.
+
+need_udmabuf() { [ -e /dev/udmabuf ] || skip 'the kernel has no udmabuf'; }
+
+# hold_dmabuf: start a process with an MR on a dma-buf of $srv_dev, and traffic to it
+hold_dmabuf()
+{
+	rm -f held
+	DMABUF_HELD=held verify dmabuf_outlives_its_device >dmabuf.out 2>&1 &
+	dmabuf_holder=$!
+	(wait_until 20 test -e held) || { cat dmabuf.out; fail 'there is no MR'; }
+}
+
+# dmabuf_is_back: the device has ended, and the process still has its dma-buf for itself
+dmabuf_is_back()
+{
+	wait "$dmabuf_holder" || { cat dmabuf.out; fail 'the dma-buf is not given back'; }
+}
