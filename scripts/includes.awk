@@ -11,7 +11,7 @@
 #   kunit                 driver_* the driver, all others uapi and the engine
 #   qemu-tests/nic        of the engine engine.h; nothing of the driver
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
-#                         is common to them is verbs.h, live_memory.h, ktap.h of verify;
+#                         is common to them are some headers of verify;
 #                         kfuzz also uapi, as what it damages is ours, and
 #                         comp_cntr, as it is in the provider's place
 #   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing
@@ -40,7 +40,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^qemu-tests\/programs\/(kfuzz|comp_cntr)\// && what ~ /^rdma\/ornic-/)
 		return 1
 	if (file ~ /^qemu-tests\/programs\//)
-		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|ktap)\.h$|^\.\.\/kfuzz\/nldev\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
+		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|ktap|dma_buffer)\.h$|^\.\.\/kfuzz\/nldev\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/bench\//)
 		return !quoted && what !~ /^rdma\/|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/nic\//)

@@ -85,6 +85,8 @@ attack_locally()
 	# Where it runs
 	chmod 755 .
 	[ "$FULL" != 1 ] || seconds=120
+	# As for programs of the group kvm
+	[ ! -e /dev/udmabuf ] || chmod a+rw /dev/udmabuf
 	start_victims
 	note_counters "$srv_dev" kicks rx_bad_qkey
 	echo "seed $seed"

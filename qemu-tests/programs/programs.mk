@@ -72,6 +72,7 @@ $(BUILD)/programs/ornic_attack_local: $(BUILD)/programs/attack/local.o \
 		$(BUILD)/programs/attack/theft.o \
 		$(BUILD)/programs/attack/guess.o \
 		$(BUILD)/programs/attack/misuse.o \
+		$(BUILD)/programs/verify/dma_buffer.o \
 		$(BUILD)/programs/verify/ktap.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -lgtest -libverbs -pthread -o $@
@@ -88,5 +89,6 @@ kfuzz_sources := $(wildcard qemu-tests/programs/kfuzz/*.cc)
 $(BUILD)/programs/kfuzz/%.o: CPPFLAGS += -Iuapi
 
 $(BUILD)/programs/ornic_kfuzz: $(BUILD)/programs/verify/verbs.o \
+		$(BUILD)/programs/verify/dma_buffer.o \
 		$(kfuzz_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
 	$(CXX) $^ -libverbs -pthread -o $@

@@ -16,6 +16,8 @@ run()
 {
 	local mac
 
+	# Of dma-bufs
+	[ -e /dev/udmabuf ] || fail 'the kernel has no udmabuf'
 	modprobe rdma_ucm
 	topology loop
 	read -r mac </sys/class/net/veth-cli/address

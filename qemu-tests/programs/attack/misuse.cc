@@ -20,9 +20,11 @@
 #include <cstring>
 #include <fstream>
 #include <list>
+#include <optional>
 #include <random>
 #include <thread>
 
+#include "../verify/dma_buffer.h"
 #include "local.h"
 
 namespace
@@ -498,6 +500,112 @@ TEST_F(misuse, misuse_of_device_memory)
 		GTEST_SKIP() << "no device memory";
 	attack_by(break_device_memory);
 	wait_for_dm(on);
+}
+
+/* What one thread has of dma-bufs. */
+struct dmabuf_user {
+	std::optional<dma_buffer> buffers[4];
+	mr_ptr mrs[8];
+};
+
+/* Traffic of @p to @mr and from it, of which nobody waits for the end. */
+void use_mr(pair &p, const ibv_mr &mr, uint64_t iova, generator &random)
+{
+	const ibv_wr_opcode opcode = random() & 1 ? IBV_WR_RDMA_WRITE :
+						    IBV_WR_RDMA_READ;
+	const size_t size = 1 + random() % (1 << 18);
+	ibv_send_wr wr = rdma(opcode, 0, p.server, 0);
+	ibv_wc wc;
+
+	wr.wr.rdma.rkey = mr.rkey;
+	wr.wr.rdma.remote_addr = iova;
+	(void)p.client.try_post(wr, { p.client.sge(0, size) });
+	(void)p.client.try_post(
+		rdma(opcode, 1, p.server, 0),
+		{ { iova, static_cast<uint32_t>(size), mr.lkey } });
+	while (ibv_poll_cq(p.client.send_cq.get(), 1, &wc) > 0)
+		;
+}
+
+/* What several processes have. */
+constexpr size_t shared_size = 64 * 4096;
+
+/* @shared is a dma-buf of the parent's. */
+void misuse_dmabuf_once(const port &on, dmabuf_user &u, pair &p,
+			const dma_buffer &shared, generator &random)
+{
+	constexpr size_t most = shared_size;
+	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+	auto &buffer = u.buffers[random() % 4];
+	mr_ptr &mr = u.mrs[random() % 8];
+	const uint64_t offset = random() % 8 ? random() % most :
+					       odd_size(random);
+	const uint64_t iova = offset + (random() % 1024 << 16);
+	const uint64_t size = random() % 4 ? random() % most : odd_size(random);
+	const int access = random() % 2 ? all_access :
+					  static_cast<int>(random() % 64);
+
+	const int other = buffer ? buffer->fd() :
+				   static_cast<int>(odd_value(random));
+
+	switch (random() % 8) {
+	case 0:
+		buffer.emplace(exporter::udmabuf,
+			       (1 + random() % (most / page)) * page);
+		break;
+	case 1:
+		mr.reset();
+		break;
+	case 2:
+		buffer.reset();
+		break;
+	default:
+		mr.reset(ibv_reg_dmabuf_mr(on.pd.get(), offset, size, iova,
+					   random() % 4 ? shared.fd() : other,
+					   access));
+		if (mr)
+			use_mr(p, *mr, iova, random);
+	}
+}
+
+/* Parts, files and ends of dma-bufs, under traffic of the same process. */
+void break_dmabufs(port &on, progress &all, const dma_buffer &shared,
+		   generator random)
+{
+	dmabuf_user u;
+
+	u.buffers[0].emplace(exporter::udmabuf, shared_size);
+	all.ready();
+	for (;;) {
+		pair p(on, on);
+
+		for (int i = 0; i < 64; i++)
+			misuse_dmabuf_once(on, u, p, shared, random);
+	}
+}
+
+TEST_F(misuse, misuse_of_dmabufs)
+{
+	const port on = open();
+	const dma_buffer buffer(exporter::udmabuf, shared_size);
+
+	if (!buffer)
+		GTEST_SKIP() << "no dma-bufs for this process";
+	const long users = buffer.users();
+	{
+		const mr_ptr mr(ibv_reg_dmabuf_mr(on.pd.get(), 0, shared_size,
+						  0, buffer.fd(),
+						  IBV_ACCESS_LOCAL_WRITE));
+		check(mr != nullptr, "ibv_reg_dmabuf_mr");
+		check_equal(buffer.users(), users + 1, "users with an MR");
+	}
+	attack_by([&](port &child, progress &all, generator random) {
+		break_dmabufs(child, all, buffer, random);
+	});
+	/* What children had when they were killed has ended with them. */
+	for (int ms = 0; ms < timeout_ms() && buffer.users() > users; ms++)
+		std::this_thread::sleep_for(std::chrono::milliseconds(1));
+	check_equal(buffer.users(), users, "users of a dma-buf");
 }
 
 /*

@@ -18,8 +18,11 @@
 namespace
 {
 
-/* A choice is 0 to 3; made is the handle of a new object. */
-enum type { end, handle, made, file, value, choice, in, out };
+/*
+ * A choice is 0 to 3; made is the handle of a new object; iova is where work
+ * requests go, at the place in a page that the offset has, two attributes later.
+ */
+enum type { end, handle, made, file, dmabuf, iova, value, choice, in, out };
 
 struct attribute {
 	uint16_t id;
@@ -156,15 +159,15 @@ const method methods[] = {
 	    { UVERBS_ATTR_QUERY_MR_RESP_LENGTH, out, 8 },
 	    { UVERBS_ATTR_QUERY_MR_RESP_IOVA, out, 8 } } },
 	{ UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR,
-	  { { UVERBS_ATTR_REG_DMABUF_MR_HANDLE, handle, mr },
-	    { UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, handle, pd },
-	    { UVERBS_ATTR_REG_DMABUF_MR_OFFSET, in, 8 },
-	    { UVERBS_ATTR_REG_DMABUF_MR_LENGTH, in, 8 },
-	    { UVERBS_ATTR_REG_DMABUF_MR_IOVA, in, 8 },
-	    { UVERBS_ATTR_REG_DMABUF_MR_FD, value, 0 },
-	    { UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, value, 0 },
+	  { { UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, value, 4 },
 	    { UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, out, 4 },
-	    { UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, out, 4 } } },
+	    { UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, out, 4 },
+	    { UVERBS_ATTR_REG_DMABUF_MR_HANDLE, made, mr },
+	    { UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, handle, pd },
+	    { UVERBS_ATTR_REG_DMABUF_MR_FD, dmabuf, 4 },
+	    { UVERBS_ATTR_REG_DMABUF_MR_IOVA, iova, 8 },
+	    { UVERBS_ATTR_REG_DMABUF_MR_LENGTH, value, 8 },
+	    { UVERBS_ATTR_REG_DMABUF_MR_OFFSET, value, 8 } } },
 	{ UVERBS_OBJECT_MW, UVERBS_METHOD_MW_DESTROY,
 	  { { UVERBS_ATTR_DESTROY_MW_HANDLE, handle, mw } } },
 	{ UVERBS_OBJECT_XRCD, UVERBS_METHOD_XRCD_DESTROY,
@@ -238,6 +241,15 @@ void fill(world &w, const call &c, const attribute &a, ib_uverbs_attr &to,
 	case file:
 		to.data_s64 = w.files(c).channel;
 		break;
+	case dmabuf:
+		to.len = a.detail;
+		to.data_s64 = w.dmabuf.fd();
+		break;
+	case iova:
+		to.len = a.detail;
+		to.data = reinterpret_cast<uint64_t>(w.memory) +
+			  (number >> 8) % 4096;
+		break;
 	case choice:
 		to.len = a.detail;
 		to.data = number % 4;
@@ -286,7 +298,8 @@ void keep_response(world &w, const call &c, const method &m,
 		o.offset = r.mmap_offset;
 		o.size = r.mmap_size;
 	} else if (m.object == UVERBS_OBJECT_MR &&
-		   m.id == UVERBS_METHOD_DM_MR_REG) {
+		   (m.id == UVERBS_METHOD_DM_MR_REG ||
+		    m.id == UVERBS_METHOD_REG_DMABUF_MR)) {
 		w.place(c, mr, c.arg[3]).number =
 			static_cast<uint32_t>(*response);
 	}

@@ -149,10 +149,13 @@ world::world(const std::string &device_name, const std::string &netdev_name,
 	, peer_mac(mac_of(peer))
 	, peer_index(static_cast<int>(if_nametoindex(peer.c_str())))
 	, memory(lonely_memory())
+	, dmabuf(exporter::udmabuf, memory_size)
 {
 	const fs::path folder = fs::path("/sys/class/infiniband") / device;
 	const auto options = fs::directory_options::skip_permission_denied;
 
+	if (!dmabuf)
+		std::printf("# no dma-buf\n");
 	wire = packet_socket(peer_index);
 	catch_faults();
 	for (const auto &entry :

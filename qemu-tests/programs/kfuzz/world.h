@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../verify/dma_buffer.h"
 #include "nldev.h"
 #include "program.h"
 
@@ -95,6 +96,7 @@ struct world {
 	std::array<uint8_t, 6> netdev_mac = {}, peer_mac = {};
 	int peer_index = 0;
 	std::byte *memory = nullptr; /* of MRs and rings' SGEs */
+	dma_buffer dmabuf; /* of a kernel that has udmabuf */
 
 	std::array<std::atomic<uint64_t>, max_operations> done{};
 	std::array<device_counter, 5> counters = { {
