@@ -132,7 +132,7 @@ rdma-core:
 
 # The tests of that tree on its own libraries, in a guest. The tree is built in place with
 # Debian's Python, which is what the guest runs; links that leave it are followed, as the
-# guest has another /tmp.
+# guest has another /tmp. With libdrm-dev, its tests of dma-bufs can run.
 PROVIDER_TRIED = $(BUILD)/rdma-core-tree
 PROVIDER_TREE_BUILD = $(RDMA_CORE_SRC)/build
 PROVIDER_TREE_ENV := PATH=/usr/sbin:/usr/bin:/sbin:/bin

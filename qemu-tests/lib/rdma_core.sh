@@ -22,8 +22,9 @@ use_rdma_core_tree()
 	ls "$RDMAV_DRIVERS"-rdmav*.so || fail "$1 has no provider"
 }
 
-# rdma_core_tests PATTERN LEAST: run the tests whose name matches on the device of the
-# server. Fails if a test fails, or if less than LEAST pass on ornic.
+# rdma_core_tests PATTERN LEAST [PRELOAD]: run the tests whose name matches on the device of
+# the server, with a library that is loaded before others. Fails if a test fails, or if less
+# than LEAST pass on ornic.
 rdma_core_tests()
 {
 	local status=0 passed
@@ -31,9 +32,9 @@ rdma_core_tests()
 	# Debian compresses some of the files.
 	cp -r "$rdma_core_suite" tests
 	find tests -name '*.gz' -exec gunzip {} +
-	/usr/bin/python3 /ornic/qemu-tests/lib/pyverbs_ktap.py "$WORK" $((60 * SCALE)) \
-		"$1" --dev "$srv_dev" --port 1 --gid "$srv_gid" 2>&1 |
-		tee suite.out
+	LD_PRELOAD=${3:-} /usr/bin/python3 \
+		/ornic/qemu-tests/lib/pyverbs_ktap.py "$WORK" $((60 * SCALE)) "$1" \
+		--dev "$srv_dev" --port 1 --gid "$srv_gid" 2>&1 | tee suite.out
 	status=${PIPESTATUS[0]}
 	passed=$(sed -n 's/^# \([0-9]*\) passed, .*/\1/p' suite.out)
 	[ "$status" = 0 ] || [ "$DEV" != ornic ] || fail 'tests failed'

@@ -7,7 +7,8 @@ programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_flows \
 		$(BUILD)/programs/ornic_attack_remote \
 		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
-		$(BUILD)/programs/ornic_faults
+		$(BUILD)/programs/ornic_faults \
+		$(BUILD)/programs/ornic_i915.so
 
 # Without Open MPI's headers the cases that want it are skipped.
 mpi_flags := $(shell $(PKG_CONFIG) --cflags ompi-c 2>/dev/null)
@@ -76,6 +77,11 @@ $(BUILD)/programs/ornic_attack_local: $(BUILD)/programs/attack/local.o \
 		$(BUILD)/programs/verify/ktap.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -lgtest -libverbs -pthread -o $@
+
+$(BUILD)/programs/ornic_i915.so: qemu-tests/programs/i915/main.cc \
+		qemu-tests/programs/verify/drm.h
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -O2 -g1 -Wall -Wextra -Werror -fPIC -shared $< -o $@
 
 faults_sources := $(wildcard qemu-tests/programs/faults/*.cc)
 

@@ -28,10 +28,30 @@ pattern()
 	fi
 }
 
+# has_gpu: is there what the tests of dma-bufs need? A GPU, for which ornic_i915.so shows them
+# vgem; pyverbs built with DRM (libdrm-dev); and atomics, which dma-bufs have on x86 only.
+has_gpu()
+{
+	[ "$(uname -m)" = x86_64 ] || return
+	grep -q /dev/dri/ "$tree"/python/pyverbs/dmabuf.*.so || return
+	modprobe vgem 2>/dev/null || return
+	wait_until 5 test -e /dev/dri/renderD128
+}
+
 run()
 {
+	local passed
+
 	use_rdma_core_tree "$tree"
 	echo 8 >/proc/sys/vm/nr_hugepages || :
 	topology loop
-	rdma_core_tests "$(pattern)" 126
+	if ! has_gpu; then
+		echo 'without the tests of dma-bufs'
+		rdma_core_tests "$(pattern)" 126
+		return
+	fi
+	rdma_core_tests "$(pattern)" 126 "$PROGRAMS/ornic_i915.so"
+	passed=$(grep -c '^ok .*\.test_dmabuf_[a-z_]*$' suite.out || :)
+	[ "$DEV" != ornic ] || [ "$passed" = 10 ] ||
+		fail "$passed tests of dma-bufs passed, 10 should"
 }
