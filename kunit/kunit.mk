@@ -43,7 +43,7 @@ host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 engine_c := $(addprefix driver/engine/,ah.c build_datapath.c cc.c cmd.c \
 	comp_cntr.c counters.c crc32.c crc32_select.c delay.c engine.c frame.c \
 	frmr.c gaps.c gaps_map.c impair.c impair_text.c inspect.c mcast.c \
-	mkey.c qp.c qp_state.c reorder.c replay.c sink.c spare.c spray.c \
+	mkey.c null_key.c qp.c qp_state.c reorder.c replay.c sink.c spare.c spray.c \
 	srq.c table.c)
 harness_c := $(sort $(wildcard kunit/harness*.c) kunit/pair_fixture.c)
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.

@@ -54,6 +54,9 @@ struct ornic_poll {
 	u32 at;
 };
 
+/* Bytes per piece of what the null key maps to. */
+#define ORNIC_NULL_PIECE 4096u
+
 /**
  * struct ornic_dev - the engine's own view of struct ornic_engine
  * @ops: what the host does for it
@@ -87,6 +90,9 @@ struct ornic_poll {
  * @peer_seen: which peer was alive last, of those that share the slot, and when: see
  *	ornic_qp_mark_peer_seen()
  * @poll: of ornic_engine_poll()
+ * @sink: what is written with the null key: ORNIC_NULL_PIECE bytes that CPUs write
+ *	to at the same time, as nobody reads them. Not in here, or other members would
+ *	share cache lines with them.
  */
 struct ornic_dev {
 	const struct ornic_engine_ops *ops;
@@ -118,6 +124,7 @@ struct ornic_dev {
 	ornic_hash_key_t peer_key;
 	u64 peer_seen[1 << ORNIC_PEER_SEEN_LOG];
 	struct ornic_poll poll;
+	u8 *sink;
 };
 
 struct ornic_engine {

@@ -64,8 +64,11 @@ struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 	memcpy(dev->mac, mac, sizeof(dev->mac));
 	ornic_lock_init(&dev->gid_lock);
 	ornic_lock_init(&dev->mcast.lock);
-	if (ornic_counters_alloc(&dev->stats, ORNIC_STAT_COUNT))
+	dev->sink = ornic_zalloc(ORNIC_NULL_PIECE);
+	if (!dev->sink)
 		goto err_free;
+	if (ornic_counters_alloc(&dev->stats, ORNIC_STAT_COUNT))
+		goto err_free_sink;
 	if (tables_init(dev))
 		goto err_free_tables;
 	return eng;
@@ -73,6 +76,8 @@ struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 err_free_tables:
 	tables_fini(dev);
 	ornic_counters_free(&dev->stats);
+err_free_sink:
+	ornic_free(dev->sink);
 err_free:
 	ornic_free(eng);
 	return NULL;
@@ -134,6 +139,7 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 	destroy_keys(dev, false);
 	tables_fini(dev);
 	ornic_counters_free(&dev->stats);
+	ornic_free(dev->sink);
 	ornic_free(eng);
 }
 

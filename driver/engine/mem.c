@@ -352,6 +352,9 @@ enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
 		before = iov->bytes;
 		verr = ornic_iov_map(iov, dev, sge[i].lkey, pdn,
 				     sge[i].addr + off, take, access);
+		if (verr != ORNIC_VERR_NONE && sge[i].lkey == ORNIC_NULL_LKEY)
+			verr = ornic_iov_add_null(iov, dev, &sge[i], take,
+						  access);
 		if (verr != ORNIC_VERR_NONE)
 			return verr;
 		if (iov->bytes - before < take)

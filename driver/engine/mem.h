@@ -132,7 +132,8 @@ struct ornic_lsge {
  * @access: enum ornic_access bits that the key must have; 0 = local read
  * @mkey: out: the key, good until the end of the RCU section
  *
- * @len 0 still checks key, PD and access, but no range.
+ * @len 0 still checks key, PD and access, but no range. The null key has no MR, and
+ * fails.
  *
  * Context: inside an RCU section.
  * Return: ORNIC_VERR_NONE or the ORNIC_VERR_LKEY_* that says why not.
@@ -222,7 +223,8 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
  * @access: rights that the keys must have; 0 = local read
  *
  * Checks each SGE that is touched (zero-length ones are passed over without
- * a look at their key). Stops early when @iov is full.
+ * a look at their key). Stops early when @iov is full. The null key is good for
+ * local access.
  *
  * Context: inside an RCU section, whose end is the end of the pieces.
  * Return: ORNIC_VERR_NONE, or why an SGE may not be used; iov->bytes tells
@@ -232,6 +234,33 @@ enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
 					struct ornic_dev *dev, u32 pdn,
 					const struct ornic_lsge *sge, u32 nsge,
 					u64 off, u64 len, u8 access);
+
+/*
+ * May an SGE with the null key, which is not empty, be used? ORNIC_VERR_NONE, or
+ * ORNIC_VERR_LKEY_RANGE if it wraps: as an SGE with any other key it is refused as a
+ * whole, however much of it is used.
+ */
+enum ornic_vendor_err ornic_null_check(const struct ornic_lsge *sge);
+
+/**
+ * ornic_iov_add_null - append what the null key maps to
+ * @iov: collects it
+ * @dev: the device
+ * @sge: the SGE that has the key
+ * @len: bytes of it, at least 1
+ * @access: 0 for zeroes to read, ORNIC_ACCESS_LOCAL_WRITE for a place to write to,
+ *	which nobody reads
+ *
+ * Stops early when @iov is full.
+ *
+ * Context: any.
+ * Return: ORNIC_VERR_NONE, ORNIC_VERR_LKEY_ACCESS for other access, or as for
+ * ornic_null_check().
+ */
+enum ornic_vendor_err ornic_iov_add_null(struct ornic_iov *iov,
+					 struct ornic_dev *dev,
+					 const struct ornic_lsge *sge, u64 len,
+					 u8 access);
 
 /* Append one plain piece of the engine's own memory. Return: 0 or -ENOSPC. */
 int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len);

@@ -271,6 +271,9 @@ static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
 		verr = ornic_key_check(qp->dev, sw->sge[i].lkey, qp->pdn,
 				       sw->sge[i].addr, sw->sge[i].length,
 				       ORNIC_ACCESS_LOCAL_WRITE, &mkey);
+		if (verr != ORNIC_VERR_NONE &&
+		    sw->sge[i].lkey == ORNIC_NULL_LKEY)
+			verr = ornic_null_check(&sw->sge[i]);
 		if (verr != ORNIC_VERR_NONE)
 			return verr;
 	}

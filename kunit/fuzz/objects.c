@@ -466,6 +466,8 @@ void ornic_fuzz_pick(const struct ornic_fuzz_objs *o, struct ornic_fuzz_in *in,
 		off = k->length - (off & 0x3ff);
 	*va = k->iova + (s32)off - (how & 0x40 ? 64 : 0);
 	*key = k->key + (how & 0x80 ? 1 : 0);
+	if (how >= 0xf0)
+		*key = ORNIC_NULL_LKEY;
 }
 
 void ornic_fuzz_objs_check(const struct ornic_fuzz_objs *o)

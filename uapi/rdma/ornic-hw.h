@@ -101,6 +101,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_QUERY_CLOCK		= 1 << 18,
 	ORNIC_CAP_COMP_CNTR		= 1 << 19,	/* completion counters */
 	ORNIC_CAP_MKEY_OFFSET		= 1 << 20,	/* ORNIC_MKEY_OFFSET */
+	ORNIC_CAP_NULL_KEY		= 1 << 21,	/* ORNIC_NULL_LKEY */
 };
 
 /*
@@ -404,6 +405,12 @@ enum ornic_access {
 	ORNIC_ACCESS_MW_BIND		= 1 << 4,	/* MRs only: windows may be bound to it */
 	ORNIC_ACCESS_FLUSH_GLOBAL	= 1 << 7,	/* the peer may FLUSH */
 };
+
+/*
+ * The null key: as lkey of any PD, for any address, it reads as zeroes, and what
+ * is written there is lost. No key of CREATE_MKEY has index 0.
+ */
+#define ORNIC_NULL_LKEY		0xff
 
 #define ORNIC_ACCESS_MASK	0x8f
 #define ORNIC_ACCESS_MR_MASK	0x9f
