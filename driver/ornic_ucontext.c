@@ -195,6 +195,9 @@ fill_resp(const struct ornic_ib_ucontext *context)
 		.max_wqe = 1u << dev->caps.log_max_wqe,
 		.max_cqe = 1u << dev->caps.log_max_cqe,
 		.ece_options = dev->caps.ece_options,
+		.null_lkey = dev->caps.caps & ORNIC_CAP_NULL_KEY ?
+				     ORNIC_NULL_LKEY :
+				     0,
 	};
 
 	if (context->page) {

@@ -42,6 +42,7 @@ constexpr pabi_context_ops make_ops() noexcept
 
 	ops.alloc_dm = alloc_dm;
 	ops.alloc_mw = alloc_mw;
+	ops.alloc_null_mr = alloc_null_mr;
 	ops.alloc_parent_domain = alloc_parent_domain;
 	ops.alloc_pd = alloc_pd;
 	ops.alloc_td = alloc_td;
@@ -130,6 +131,7 @@ int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 	// The device has more than an ib_core of before 6.2 can have.
 	ctx.state.placement = placement_ops(attr.device_cap_flags_ex);
 	ctx.state.ece_offer = answer.ece_options;
+	ctx.state.null_lkey = answer.null_lkey;
 	int ret = open_doorbell(base, answer, ctx.state.bell);
 	if (ret)
 		log_error(&base, "ornic: %s: cannot open doorbell: %d\n", ret);

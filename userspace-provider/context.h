@@ -22,6 +22,7 @@ struct context_state {
 	qp_table qps;
 	std::uint64_t placement = 0; // placement_ops() of the device
 	std::uint32_t ece_offer = 0; // enum ornic_ece; 0: the kernel has none
+	std::uint32_t null_lkey = 0; // 0: there is none
 };
 
 /*

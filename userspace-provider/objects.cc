@@ -10,6 +10,7 @@
 #include "address_handle.h"
 #include "command.h"
 #include "context.h"
+#include "domain.h"
 #include "ioctl.h"
 #include "resource.h"
 #include "verbs.h"
@@ -121,6 +122,25 @@ ibv_mr *reg_mr_ex(ibv_pd *pd, pabi_mr_init_attr *attr) noexcept
 	return reg_mr(pd, attr->addr, attr->length, iova, attr->access);
 }
 
+/** No object of the kernel: all null MRs have the device's key. */
+ibv_mr *alloc_null_mr(ibv_pd *pd) noexcept
+{
+	std::uint32_t lkey = to_context(pd->context)->state.null_lkey;
+
+	if (!lkey)
+		return fail(EOPNOTSUPP);
+	auto mr = make_object<pabi_mr>();
+	if (!mr)
+		return nullptr;
+	mr->ibv_mr.context = pd->context;
+	mr->ibv_mr.pd = pd;
+	mr->ibv_mr.length = SIZE_MAX;
+	mr->ibv_mr.lkey = lkey;
+	mr->mr_type = PABI_MR_TYPE_NULL_MR;
+	use(pd);
+	return &mr.release()->ibv_mr;
+}
+
 /** The keys stay; libibverbs notes the rest. */
 int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
 	     int access) noexcept
@@ -136,7 +156,9 @@ int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
 
 int dereg_mr(pabi_mr *mr) noexcept
 {
-	if (int ret = ibv_cmd_dereg_mr(mr))
+	if (mr->mr_type == PABI_MR_TYPE_NULL_MR)
+		unuse(mr->ibv_mr.pd);
+	else if (int ret = ibv_cmd_dereg_mr(mr))
 		return ret;
 	object_deleter()(mr);
 	return 0;

@@ -148,6 +148,7 @@ struct pabi_srq {
 
 /* Of MRs that no function of libibverbs has made. */
 enum pabi_mr_type {
+	PABI_MR_TYPE_NULL_MR = 1,
 	PABI_MR_TYPE_DMABUF_MR = 3,
 };
 
@@ -216,7 +217,7 @@ struct pabi_context_ops {
 				   struct ibv_alloc_dm_attr *attr);
 	pabi_unused alloc_dmah;
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
-	pabi_unused alloc_null_mr;
+	struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *pd);
 	struct ibv_pd *(*alloc_parent_domain)(
 		struct ibv_context *context,
 		struct ibv_parent_domain_init_attr *attr);

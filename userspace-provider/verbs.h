@@ -20,6 +20,7 @@ ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova,
 ibv_mr *reg_dmabuf_mr(ibv_pd *pd, std::uint64_t offset, std::size_t length,
 		      std::uint64_t iova, int fd, int access) noexcept;
 ibv_mr *reg_mr_ex(ibv_pd *pd, pabi_mr_init_attr *attr) noexcept;
+ibv_mr *alloc_null_mr(ibv_pd *pd) noexcept;
 int rereg_mr(pabi_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
 	     int access) noexcept;
 int dereg_mr(pabi_mr *mr) noexcept;

@@ -27,6 +27,7 @@ enum ornic_kick_mode {
  * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in that page
  * @kick_value: ORNIC_KICK_PAGE: the value to store
  * @ece_options: what RC and XRC QPs offer, enum ornic_ece; 0: no modify_qp data
+ * @null_lkey: of null MRs, in all PDs; 0: there are none
  */
 struct ornic_alloc_ucontext_resp {
 	__u32 comp_mask;
@@ -40,7 +41,7 @@ struct ornic_alloc_ucontext_resp {
 	__u32 max_wqe;
 	__u32 max_cqe;
 	__u32 ece_options;
-	__u32 reserved_160;
+	__u32 null_lkey;
 };
 
 struct ornic_alloc_pd_resp {

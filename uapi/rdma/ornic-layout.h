@@ -218,6 +218,7 @@ ORNIC_AT(ornic_alloc_ucontext_resp, kick_mmap, 16);
 ORNIC_AT(ornic_alloc_ucontext_resp, max_sge, 28);
 ORNIC_AT(ornic_alloc_ucontext_resp, max_wqe, 32);
 ORNIC_AT(ornic_alloc_ucontext_resp, ece_options, 40);
+ORNIC_AT(ornic_alloc_ucontext_resp, null_lkey, 44);
 ORNIC_SIZE(ornic_alloc_pd_resp, 8);
 ORNIC_SIZE(ornic_create_cq_req, 8);
 ORNIC_SIZE(ornic_create_cq_resp, 32);

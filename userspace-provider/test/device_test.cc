@@ -23,6 +23,7 @@ template <typename Verb> operation any(Verb *verb)
 const std::map<std::string, operation> verbs = {
 	{ "alloc_dm", any(alloc_dm) },
 	{ "alloc_mw", any(alloc_mw) },
+	{ "alloc_null_mr", any(alloc_null_mr) },
 	{ "alloc_parent_domain", any(alloc_parent_domain) },
 	{ "alloc_pd", any(alloc_pd) },
 	{ "alloc_td", any(alloc_td) },

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "context.h"
 #include "domain.h"
 #include "verbs.h"
 
@@ -64,6 +65,43 @@ TEST_F(domains, everything_waits_for_its_users)
 	unuse(parent);
 	EXPECT_EQ(dealloc_pd(parent), 0);
 	EXPECT_EQ(dealloc_td(attr.td), 0);
+}
+
+/** On a device with a null key, or without one. */
+ibv_mr *null_mr_of(context &ctx, protection_domain &pd, std::uint32_t lkey)
+{
+	ctx.state.null_lkey = lkey;
+	pd.base.context = &ctx.base;
+	errno = 0;
+	return alloc_null_mr(&pd.base);
+}
+
+TEST_F(domains, null_MRs_are_in_them)
+{
+	ornic::context ctx{};
+	ibv_mr *mr = null_mr_of(ctx, pd, 0xff);
+
+	ASSERT_NE(mr, nullptr);
+	EXPECT_EQ(mr->lkey, 0xffU);
+	EXPECT_EQ(mr->rkey, 0U);
+	EXPECT_EQ(mr->addr, nullptr);
+	EXPECT_EQ(mr->length, SIZE_MAX);
+	EXPECT_EQ(mr->pd, &pd.base);
+	EXPECT_EQ(mr->context, &ctx.base);
+	auto *own = reinterpret_cast<pabi_mr *>(mr);
+	EXPECT_EQ(own->mr_type, PABI_MR_TYPE_NULL_MR);
+	EXPECT_EQ(dealloc_pd(&pd.base), EBUSY);
+	EXPECT_EQ(dereg_mr(own), 0);
+	EXPECT_EQ(pd.users, 0U);
+}
+
+TEST_F(domains, null_MRs_need_a_null_key)
+{
+	ornic::context ctx{};
+
+	EXPECT_EQ(null_mr_of(ctx, pd, 0), nullptr);
+	EXPECT_EQ(errno, EOPNOTSUPP);
+	EXPECT_EQ(pd.users, 0U);
 }
 
 TEST_F(domains, allocators_are_accepted_as_a_pair)

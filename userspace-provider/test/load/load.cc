@@ -107,6 +107,7 @@ void open_context(char *response)
 	driver.kick_mode = ORNIC_KICK_PAGE;
 	driver.kick_mmap = allocate();
 	driver.ece_options = ece_offer;
+	driver.null_lkey = ORNIC_NULL_LKEY;
 	put_driver<ib_uverbs_get_context_resp>(response, driver);
 }
 
@@ -534,6 +535,9 @@ void use_pd(ibv_context *ctx, ibv_pd *pd)
 	EXPECT(mr && mr->context == ctx && mr->pd == pd && mr->length == 64);
 	EXPECT(mr && mr->lkey == dmabuf_key && mr->rkey == dmabuf_key);
 	EXPECT(last_iova == 0x7008);
+	EXPECT(mr && !ibv_dereg_mr(mr));
+	mr = ibv_alloc_null_mr(pd);
+	EXPECT(mr && mr->lkey == ORNIC_NULL_LKEY && ibv_dealloc_pd(pd));
 	EXPECT(mr && !ibv_dereg_mr(mr));
 	ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
 	EXPECT(mw && !ibv_dealloc_mw(mw));
