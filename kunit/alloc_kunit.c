@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 
 #include "pair_fixture.h"
+#include "raw_frames.h"
 #include "engine/dev.h"
 
 #define RC ORNIC_QPT_RC
@@ -23,6 +24,7 @@
  * @pair: one device, which is both ends
  * @list, @tree: MRs by a list of pages, and by a list of lists
  * @qp: pairs of peers: RC, UC to the SRQ, XRC, UD to a group
+ * @raw: raw packet QP
  * @mkey: FRMR and memory windows
  * @set: counter set
  */
@@ -38,10 +40,12 @@ struct life {
 	struct ornic_th_mr tree;
 	struct ornic_th_qp qp[QPS];
 	struct ornic_th_qp gsi;
+	struct ornic_th_qp raw;
 	u32 mkey[3];
 	u32 ah;
 	u32 set;
 	u32 cntr;
+	u32 flow;
 };
 
 static int alloc_init(struct kunit *test)
@@ -297,6 +301,20 @@ static int make_cntr(struct life *l)
 	return rsp.hdr.status;
 }
 
+static int make_raw(struct life *l)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RAW };
+
+	return ornic_th_qp_init(l->pair.a, &l->raw, &init, &l->scq, &l->rcq);
+}
+
+static int make_flow(struct life *l)
+{
+	struct ornic_rf_rule rule = ornic_rf_to(&l->raw, 9);
+
+	return ornic_rf_create(l->pair.a, &rule, &l->flow);
+}
+
 static const struct step {
 	const char *name;
 	int (*run)(struct life *l);
@@ -328,6 +346,8 @@ static const struct step {
 	{ "group", join_group },
 	{ "counter set", make_set },
 	{ "completion counter", make_cntr },
+	{ "raw packet QP", make_raw },
+	{ "flow rule", make_flow },
 };
 
 /* ---- What must not run out of memory -------------------------------------------- */
@@ -402,6 +422,8 @@ static int end_objects(struct life *l)
 	for (i = 0; i < QPS; i++)
 		status |= ornic_th_qp_fini(&l->qp[i]);
 	status |= ornic_th_qp_fini(&l->gsi);
+	status |= ornic_rf_destroy(l->pair.a, l->flow);
+	status |= ornic_th_qp_fini(&l->raw);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_AH, l->ah);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_COUNTERS,
 				       l->set);
@@ -421,7 +443,7 @@ static u32 objects(const struct life *l)
 
 	return dev->qps.count + dev->cqs.count + dev->mkeys.count +
 	       dev->ahs.count + dev->srqs.count + dev->csets.count +
-	       dev->comp_cntrs.count;
+	       dev->comp_cntrs.count + dev->flows.numbers.count;
 }
 
 /*

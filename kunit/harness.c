@@ -51,8 +51,20 @@ static u32 op_tx_room(void *host, void *host_qp)
 /* A frame that the engine described wrongly must not be made. */
 static bool tx_sane(const struct ornic_tx *tx)
 {
+	if (tx->raw)
+		return tx->hdr_len <= ORNIC_TX_HDR_MAX &&
+		       tx->l3_offset <= tx->hdr_len &&
+		       tx->body_len == tx->payload_len;
 	return tx->hdr_len <= ORNIC_TX_HDR_MAX && tx->payload_len <= 4096 &&
 	       tx->body_len == ALIGN(tx->payload_len, 4) + ORNIC_ICRC_LEN;
+}
+
+/* Frames that do not fit the pool's are longer than the MTU. */
+static bool is_too_long(const struct ornic_th *th, const struct ornic_tx *tx)
+{
+	u32 len = tx->hdr_len + tx->body_len;
+
+	return len > ORNIC_TH_FRAME_BYTES || (th->largest && len > th->largest);
 }
 
 static void meanwhile(struct ornic_th *th)
@@ -86,7 +98,7 @@ static int op_tx_frame(void *host, struct ornic_tx *tx)
 
 	if (!tx_sane(tx))
 		return -EINVAL;
-	if (th->largest && tx->hdr_len + tx->body_len > th->largest)
+	if (is_too_long(th, tx))
 		return -EMSGSIZE;
 	if (th->frame_fail) {
 		th->frame_fail--;
@@ -129,6 +141,34 @@ static int op_xmit(void *host, const struct ornic_tx *tx)
 	return 0;
 }
 
+static void op_tx_drop(void *host, const struct ornic_tx *tx)
+{
+	put_frame(host, tx->frame);
+}
+
+static bool op_is_own(void *host, const u8 *mac)
+{
+	struct ornic_th *th = host;
+
+	return !memcmp(mac, th->mac, sizeof(th->mac));
+}
+
+static void op_raw_wanted(void *host, bool wanted)
+{
+	struct ornic_th *th = host;
+
+	th->raw_wanted = wanted;
+	if (th->on_raw_wanted)
+		th->on_raw_wanted(th);
+}
+
+static void op_relax(void *host)
+{
+	struct ornic_th *th = host;
+
+	th->relaxed++;
+}
+
 static void op_deadline(void *host, void *host_qp, u64 when)
 {
 	struct ornic_th_hqp *hqp = host_qp;
@@ -166,7 +206,7 @@ static u32 op_random(void *host)
 {
 	struct ornic_th *th = host;
 
-	return (u32)ornic_th_random(&th->rng);
+	return th->not_random ? 0 : (u32)ornic_th_random(&th->rng);
 }
 
 static int op_qp_init(void *host, void *host_qp, u32 qpn)
@@ -248,6 +288,10 @@ static const struct ornic_engine_ops th_ops = {
 	.tx_room = op_tx_room,
 	.tx_frame = op_tx_frame,
 	.xmit = op_xmit,
+	.tx_drop = op_tx_drop,
+	.is_own = op_is_own,
+	.raw_wanted = op_raw_wanted,
+	.relax = op_relax,
 	.deadline = op_deadline,
 	.resched = op_resched,
 	.event = op_event,
@@ -392,6 +436,7 @@ struct ornic_th *ornic_th_create(u64 seed, u8 index)
 	th->index = index;
 	th->pdn = ORNIC_TH_PD;
 	th->now = 1000000;
+	th->for_host = true;
 	th->tx_window = 64;
 	th->budget = 1 << 20;
 	th->mac[0] = 2;

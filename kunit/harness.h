@@ -79,8 +79,10 @@ struct ornic_th_mem {
  * struct ornic_th - an engine and its host
  * @now: the time, ns
  * @rng: state of the generator behind the random op
+ * @not_random: that returns 0
  * @pdn: PD of what is made next
  * @index: number of the harness, in its MAC and IP addresses
+ * @mac: address of its port; the engine knows the first one
  * @tx_window: frames in flight per QP
  * @budget: bytes of work per kick and run
  * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
@@ -92,6 +94,11 @@ struct ornic_th_mem {
  * @frame_fail: for the next so many there is no memory
  * @qp_init_err: what becomes of new QPs; 0 = they are made
  * @largest: bytes of the largest frame that the port takes; 0 = any
+ * @relaxed: calls of the relax op
+ * @raw_wanted: frames that arrive go to raw packet QPs first
+ * @on_raw_wanted: called when that is set or cleared, NULL = nothing
+ * @for_host: ... and are such that the host would take
+ * @host_frames: frames that raw packet QPs have not taken
  * @meanwhile: what a program of @program's does while the host is called for a
  *	frame, before and after it is written; NULL = nothing
  * @on_xmit: called for each frame while it is sent, NULL = nothing
@@ -107,6 +114,7 @@ struct ornic_th {
 	struct ornic_engine *eng;
 	u64 now;
 	u64 rng;
+	bool not_random;
 	u32 pdn;
 	u8 index;
 	u8 mac[6];
@@ -121,6 +129,11 @@ struct ornic_th {
 	u32 frame_fail;
 	int qp_init_err;
 	u32 largest;
+	u32 relaxed;
+	bool raw_wanted;
+	void (*on_raw_wanted)(struct ornic_th *th);
+	bool for_host;
+	u32 host_frames;
 	void (*meanwhile)(struct ornic_th *th);
 	void *program;
 	struct ornic_th *peer;

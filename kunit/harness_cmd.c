@@ -584,6 +584,8 @@ static u32 required_mask(u8 type, u8 state)
 		  ORNIC_QPM_RQ_PSN;
 	u32 rts = ORNIC_QPM_SQ_PSN;
 
+	if (type == ORNIC_QPT_RAW)
+		return 0;
 	if (rc || tgt)
 		rtr |= ORNIC_QPM_MAX_DEST_RD_ATOMIC | ORNIC_QPM_MIN_RNR_TIMER;
 	if (rc || ini)

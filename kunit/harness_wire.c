@@ -41,6 +41,24 @@ static void split(struct ornic_rx *rx, u32 bytes)
 	rx->nsegs = n;
 }
 
+/* Raw packet QPs come first. True if they keep the frame from the host. RCU section. */
+static noinline bool rx_raw(struct ornic_th *th, const void *data, u32 len)
+{
+	u32 piece = th->seg_bytes ? max_t(u32, th->seg_bytes, len / 10) : len;
+	struct ornic_frag seg[ORNIC_RX_SEGS];
+	struct ornic_flow_hits hits;
+	u32 at, n = 0;
+
+	ornic_engine_find_frame(th->eng, data, min_t(u32, len, ORNIC_FLOW_HEAD),
+				th->for_host, &hits);
+	for (at = 0; at < len; at += piece, n++) {
+		seg[n].ptr = (u8 *)data + at;
+		seg[n].len = min_t(u32, piece, len - at);
+	}
+	ornic_engine_rx_frame(th->eng, &hits, seg, n);
+	return hits.taken;
+}
+
 /**
  * ornic_th_rx - a frame arrives
  * @th: the receiver
@@ -50,7 +68,14 @@ static void split(struct ornic_rx *rx, u32 bytes)
 void ornic_th_rx(struct ornic_th *th, const void *data, u32 len)
 {
 	struct ornic_rx rx;
+	bool taken;
 
+	ornic_rcu_read_lock();
+	taken = th->raw_wanted && rx_raw(th, data, len);
+	ornic_rcu_read_unlock();
+	if (taken)
+		return;
+	th->host_frames++;
 	if (ornic_th_parse(data, len, &rx))
 		return;
 	if (th->seg_bytes && rx.len)

@@ -41,10 +41,10 @@ host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 
 # As in Kbuild: build_datapath.c has the sources of the data path.
 engine_c := $(addprefix driver/engine/,ah.c build_datapath.c cc.c cmd.c \
-	comp_cntr.c counters.c crc32.c crc32_select.c delay.c engine.c frame.c \
-	frmr.c gaps.c gaps_map.c impair.c impair_text.c inspect.c mcast.c \
-	mkey.c null_key.c qp.c qp_state.c reorder.c replay.c sink.c spare.c spray.c \
-	srq.c table.c)
+	comp_cntr.c counters.c crc32.c crc32_select.c delay.c engine.c flow.c \
+	flow_key.c frame.c frmr.c gaps.c gaps_map.c impair.c impair_text.c \
+	inspect.c mcast.c mkey.c null_key.c qp.c qp_state.c raw.c reorder.c replay.c \
+	sink.c spare.c spray.c srq.c table.c)
 harness_c := $(sort $(wildcard kunit/harness*.c) kunit/pair_fixture.c)
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.
 driver_c := $(addprefix driver/ornic_,dm_budget.c pack.c page_tree.c ring.c \
@@ -152,7 +152,7 @@ spin: $(BUILD)/sim/ornic_replay $(BUILD)/simsan/ornic_replay
 
 # fuzz ------------------------------------------------------------------
 
-fuzzers := packet wqe command link nic
+fuzzers := packet wqe command link raw nic
 # Twice: under sanitizers, and at speed with fixtures that are made once.
 
 fuzz_c := $(engine_c) $(harness_c) $(addprefix kunit/fuzz/,fuzz.c objects.c \

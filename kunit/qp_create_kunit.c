@@ -173,8 +173,8 @@ static void create_needs_both_cqs(struct kunit *test)
 /* No others than enum ornic_qp_type has. */
 static void create_checks_the_type(struct kunit *test)
 {
-	/* IB_QPT_SMI, _GSI, those between UD and XRC, and none at all. */
-	static const u8 types[] = { 0, 1, 5, 8, ORNIC_QPT_XRC_TGT + 1, 0xff };
+	/* IB_QPT_SMI, _GSI, those between UD and raw packets, and none at all. */
+	static const u8 types[] = { 0, 1, 5, 7, ORNIC_QPT_XRC_TGT + 1, 0xff };
 	struct ornic_fixture *fix = test->priv;
 	union ornic_req req = request_qp(test, PAGES);
 	union ornic_rsp rsp;

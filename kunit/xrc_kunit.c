@@ -545,7 +545,7 @@ static const struct shape_row {
 	{ "target that sends", TGT, 1, 0, 0, ORNIC_BAD_PARAM },
 	{ "target that receives", TGT, 0, 1, 0, ORNIC_BAD_PARAM },
 	{ "target with SRQ", TGT, 0, 0, ORNIC_QP_SRQ, ORNIC_BAD_PARAM },
-	{ "type between", 8, 0, 0, 0, ORNIC_BAD_PARAM },
+	{ "type between", 7, 0, 0, 0, ORNIC_BAD_PARAM },
 	{ "type beyond", 11, 0, 0, 0, ORNIC_BAD_PARAM },
 	{ "RC with an XRC SRQ", ORNIC_QPT_RC, 1, 0, ORNIC_QP_SRQ,
 	  ORNIC_BAD_PARAM },

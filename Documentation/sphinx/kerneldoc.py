@@ -12,7 +12,7 @@ from docutils.parsers.rst import Directive, directives
 from docutils.statemachine import StringList
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SIZES = {"__u8": 1, "__le16": 2, "__le32": 4, "__be32": 4, "__le64": 8}
+SIZES = {"__u8": 1, "__le16": 2, "__be16": 2, "__le32": 4, "__be32": 4, "__le64": 8}
 COMMENT = r"/\*(?:(?!\*/).)*\*/"
 DEFINITION = re.compile(rf"({COMMENT}\s*\n)?^(struct|enum) (\w+) \{{(.*?)^\}};", re.S | re.M)
 FIELD = re.compile(r"(?:struct )?(\w+) (\w+)(?:\[(\d+)\])?;")

@@ -38,6 +38,10 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 
 	(void)req;
 	r->caps = cpu_to_le64(DEVICE_CAPS);
+	if (dev->ops->tx_drop) {
+		r->caps |= cpu_to_le64(ORNIC_CAP_RAW);
+		r->log_max_flow = ORNIC_LOG_MAX_FLOW;
+	}
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ornic_max_mem(dev));
 	r->hw_version = ORNIC_HW_VERSION;
@@ -249,6 +253,15 @@ static int attach_comp_cntr(struct ornic_dev *dev, const union ornic_req *req)
 	return ornic_comp_cntr_attach(dev, &req->attach_comp_cntr);
 }
 
+static int create_flow(struct ornic_dev *dev, const union ornic_req *req,
+		       union ornic_rsp *rsp)
+{
+	u32 number = 0;
+	int status = ornic_flow_create(dev, &req->create_flow.rule, &number);
+
+	return put_created(rsp, status, number);
+}
+
 /* ---- Dispatch ---------------------------------------------------------------- */
 
 /* One of the three: with a response, without one, or with a number alone. */
@@ -295,6 +308,8 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_DESTROY_COMP_CNTR, .destroy = ornic_comp_cntr_destroy },
 	{ ORNIC_CMD_MODIFY_COMP_CNTR, .change = modify_comp_cntr },
 	{ ORNIC_CMD_ATTACH_COMP_CNTR, .change = attach_comp_cntr },
+	{ ORNIC_CMD_CREATE_FLOW, .query = create_flow },
+	{ ORNIC_CMD_DESTROY_FLOW, .destroy = ornic_flow_destroy },
 };
 
 static int execute_cmd(struct ornic_dev *dev, const union ornic_req *req,

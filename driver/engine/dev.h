@@ -10,6 +10,7 @@
 #define ORNIC_ENGINE_DEV_H
 
 #include "engine.h"
+#include "flow.h"
 #include "mcast.h"
 #include "table.h"
 #include "wire.h"
@@ -30,6 +31,8 @@
 /* What a connection may have that not every peer has */
 #define ORNIC_ECE_OFFER (1u << ORNIC_ECE_VERSION_SHIFT | ORNIC_ECE_SELECTIVE)
 #define ORNIC_MAX_MSG (1u << 31) /* bytes, IBTA C9-93 */
+#define ORNIC_MIN_FRAME 14u /* bytes of raw packet QPs: a header */
+#define ORNIC_MAX_FRAME (18u + 65535)
 #define ORNIC_MAX_MR_BYTES (1ull << 40)
 #define ORNIC_PEER_SEEN_LOG 8 /* slots of addresses */
 #define ORNIC_GSI_QPN 1 /* IBTA 3.9.5 */
@@ -81,6 +84,7 @@ struct ornic_poll {
  * @ahs: handle to struct ornic_ah
  * @srqs: SRQN to struct ornic_srq
  * @mcast: multicast groups
+ * @flows: flow rules
  * @csets: number to struct ornic_counter_set
  * @comp_cntrs: number to struct ornic_comp_cntr
  * @gid_lock: serialises changes of @gid; readers copy under it
@@ -116,6 +120,7 @@ struct ornic_dev {
 	struct ornic_table ahs;
 	struct ornic_table srqs;
 	struct ornic_mcast mcast;
+	struct ornic_flows flows;
 	struct ornic_table csets;
 	struct ornic_table comp_cntrs;
 	ornic_lock_t gid_lock;

@@ -29,13 +29,15 @@ static int tables_init(struct ornic_dev *dev)
 	    ornic_table_init(&dev->ahs, ORNIC_LOG_MAX_AH, 1) ||
 	    ornic_table_init_random(&dev->srqs, ORNIC_LOG_MAX_SRQ, 1) ||
 	    ornic_table_init(&dev->csets, ORNIC_LOG_MAX_COUNTERS, 1) ||
-	    ornic_table_init(&dev->comp_cntrs, ORNIC_LOG_MAX_COMP_CNTR, 1))
+	    ornic_table_init(&dev->comp_cntrs, ORNIC_LOG_MAX_COMP_CNTR, 1) ||
+	    ornic_flows_init(&dev->flows))
 		return -ENOMEM;
 	return 0;
 }
 
 static void tables_fini(struct ornic_dev *dev)
 {
+	ornic_flows_fini(&dev->flows);
 	ornic_table_fini(&dev->comp_cntrs);
 	ornic_table_fini(&dev->csets);
 	ornic_table_fini(&dev->srqs);
@@ -129,6 +131,7 @@ void ornic_engine_destroy(struct ornic_engine *eng)
 {
 	struct ornic_dev *dev = &eng->dev;
 
+	destroy_all(dev, &dev->flows.numbers, ornic_flow_destroy);
 	destroy_all(dev, &dev->qps, ornic_qp_destroy);
 	destroy_all(dev, &dev->srqs, ornic_srq_destroy);
 	destroy_all(dev, &dev->cqs, ornic_cq_destroy);
@@ -168,6 +171,11 @@ u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat)
 	if ((u32)stat >= ORNIC_STAT_COUNT)
 		return 0;
 	return ornic_counters_sum(&eng->dev.stats, stat);
+}
+
+void ornic_engine_count_malformed(struct ornic_engine *eng)
+{
+	ornic_stat_inc(&eng->dev, ORNIC_STAT_RX_MALFORMED);
 }
 
 void ornic_engine_count_kick(struct ornic_engine *eng)

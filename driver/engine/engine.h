@@ -19,6 +19,7 @@
 #include "cc.h"
 #include "crc32.h"
 #include "env.h"
+#include "flow.h"
 #include "impair.h"
 #include "pages.h"
 #include <rdma/ornic-hw.h>
@@ -46,9 +47,11 @@ struct ornic_frag {
  * @l3_offset: offset of the IP header in @hdr
  * @l4_offset: offset of the UDP header in @hdr
  * @ipv6: the IP header is IPv6
+ * @raw: an Ethernet frame of a raw packet QP: @hdr is its first bytes, @l3_offset
+ *	is that after its type, @l4_offset is @hdr_len, and nothing else is known
  * @sl: service level, also of a frame that has no tag
  * @payload_len: bytes of payload at the start of @body
- * @body_len: 4 to 7 bytes more than @payload_len
+ * @body_len: 4 to 7 bytes more than @payload_len; the same if @raw
  *
  * The payload is a copy, read once, and the ICRC is that of the copy: a program
  * may write to its memory at any time, also while a peer READs it, and gets it
@@ -63,6 +66,7 @@ struct ornic_tx {
 	u8 l3_offset;
 	u8 l4_offset;
 	bool ipv6;
+	bool raw;
 	u8 sl;
 	u32 payload_len;
 	u32 body_len;
@@ -127,6 +131,10 @@ enum ornic_trace {
  * @xmit: send the frame that @tx_frame made, or drop it; it is the host's again
  *	either way. 0; or -EPERM: a rule of the host's dropped it, which counts
  *	as lost; or another -errno when it was dropped: as for @tx_frame.
+ * @tx_drop: free the frame that @tx_frame made, unsent. NULL: the host has no raw
+ *	packet QPs
+ * @is_own: @mac is the Ethernet address of the port now, which may have been another
+ *	one when the engine was made. With @tx_drop; locks of QPs are held
  * @tx_room: how many frames of this QP the host takes now. After it returned 0
  *	the host calls ornic_engine_run(@qpn) as soon as there is room again.
  *	This bounds the packets in flight per QP. ORNIC_TX_IDLE says that none
@@ -139,6 +147,9 @@ enum ornic_trace {
  * @event: deliver @eqe. Called with no QP or CQ lock of the engine held.
  * @now: time in ns, monotonic
  * @random: 32 random bits; for keys of quality fit for security
+ * @raw_wanted: there are flow rules: from now on the host passes frames that arrive
+ *	to ornic_engine_find_frame(); or, not @wanted, no longer. Calls are in order,
+ *	with a lock held
  * @qp_init: a QP was made; @host_qp is host_qp_size zeroed bytes of the host's
  *	own. 0 or -errno. May sleep.
  * @qp_fini: the QP goes. Cancels its timer and waits for it, and for a run
@@ -158,8 +169,9 @@ enum ornic_trace {
  *	none; the op itself may be NULL.
  * @trace: something happened to QP @qpn, see enum ornic_trace; engine locks are
  *	held. NULL: no tracing
- * @relax: a command, or ornic_engine_destroy(), takes long: called every few
- *	microseconds of it with no engine lock held. The host may do other work,
+ * @relax: a command, ornic_engine_destroy() or ornic_engine_end_raw() takes long:
+ *	called every few microseconds of it, or after what is done for one object,
+ *	with no engine lock held. The host may do other work,
  *	calls into this engine for its QPs among it. May sleep. May be NULL.
  * @max_mem: most bytes of memory that a page list may name: a list may name a
  *	page many times, so what the host has does not bound it. 0: no bound but
@@ -177,6 +189,9 @@ struct ornic_engine_ops {
 	u32 (*tx_room)(void *host, void *host_qp);
 	int (*tx_frame)(void *host, struct ornic_tx *tx);
 	int (*xmit)(void *host, const struct ornic_tx *tx);
+	void (*tx_drop)(void *host, const struct ornic_tx *tx);
+	bool (*is_own)(void *host, const u8 *mac);
+	void (*raw_wanted)(void *host, bool wanted);
 	void (*deadline)(void *host, void *host_qp, u64 when);
 	void (*resched)(void *host, void *host_qp);
 	void (*event)(void *host, const struct ornic_eqe *eqe);
@@ -406,6 +421,48 @@ enum ornic_frame ornic_rx_from_frame(struct ornic_rx *rx, const void *frame,
 void ornic_engine_rx(struct ornic_engine *eng, const struct ornic_rx *rx);
 
 /**
+ * ornic_engine_find_frame - which raw packet QPs get a frame that has arrived
+ * @eng: the device
+ * @head: its first bytes, with the VLAN tag, if it has one: min(length,
+ *	ORNIC_FLOW_HEAD) at least
+ * @len: how many there are
+ * @for_host: the host would take it: for its address, or to a group
+ * @hits: out; with @taken the host must not get it. Valid until the RCU section ends:
+ *	later a number may be of another QP
+ *
+ * Context: softirq or process context, in an RCU section.
+ */
+void ornic_engine_find_frame(struct ornic_engine *eng, const u8 *head, u32 len,
+			     bool for_host, struct ornic_flow_hits *hits);
+
+/**
+ * ornic_engine_rx_frame - deliver a frame to raw packet QPs
+ * @eng: the device
+ * @hits: of ornic_engine_find_frame(), in the same RCU section
+ * @seg: its bytes, without FCS; the caller's again on return
+ * @nsegs: pieces
+ *
+ * Context: softirq or process context, no engine lock held.
+ */
+void ornic_engine_rx_frame(struct ornic_engine *eng,
+			   const struct ornic_flow_hits *hits,
+			   struct ornic_frag *seg, u32 nsegs);
+
+/**
+ * ornic_engine_end_raw - bring all raw packet QPs to ERR, with an event for each, and
+ *	end their rules
+ * @eng: the device
+ *
+ * For a host whose port is now another one: rights to it do not go along. Rules take
+ * nothing any more and remain to be destroyed. A CREATE_FLOW that runs meanwhile counts
+ * as before it or as after it.
+ *
+ * Context: process context, no engine lock held.
+ * Return: how many there were.
+ */
+u32 ornic_engine_end_raw(struct ornic_engine *eng);
+
+/**
  * ornic_engine_expire - the deadline of a QP has come
  * @eng: the device
  * @qpn: QP; one that does not exist (any more) is ignored
@@ -425,6 +482,9 @@ void ornic_engine_cq_expire(struct ornic_engine *eng, u32 cqn);
 
 /* One counter, summed over all CPUs; 0 if there is no such counter. */
 u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat);
+
+/* Count a frame that the host could not make out, and gave to no QP. */
+void ornic_engine_count_malformed(struct ornic_engine *eng);
 
 /* Count a kick that names no QP, after which the host looks at all of them. */
 void ornic_engine_count_kick(struct ornic_engine *eng);

@@ -28,6 +28,9 @@
  *   frmr.c  registration and invalidation of FRMRs (sq or rq)
  *   mkey.c  memory keys: commands, invalidation of any key (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
+ *   raw.c   frames of raw packet QPs (A.sq, B.rq)
+ *   flow_key.c  what flow rules match of a frame
+ *   flow.c  flow rules (flows.lock)
  *   qp.c    create, destroy, modify, query (both locks)
  *
  * "sq" and "rq" in a comment below names the lock that the caller holds.
@@ -170,6 +173,15 @@ bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		   struct ornic_backoff *b, const struct ornic_path *path,
 		   const struct ornic_txinfo *info,
 		   const struct ornic_iov *payload);
+
+/*
+ * sq or rq, of which @b is the backoff. ornic_tx_refused(): the port has refused a
+ * frame with @err; true if it is to be sent again when @b is over, else it is lost.
+ * ornic_tx_accepted(): it has taken one.
+ */
+bool ornic_tx_refused(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+		      struct ornic_backoff *b, int err);
+void ornic_tx_accepted(struct ornic_qp *qp, struct ornic_backoff *b);
 
 /* ---- cc.c ----------------------------------------------------------------- */
 
@@ -490,6 +502,13 @@ noinline void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp);
 /* ---- resp.c --------------------------------------------------------------- */
 
 /*
+ * rq: the raw packet QP gets a frame, or not: one that finds no receive WQE or
+ * does not fit it is counted, as a datagram is. RCU section.
+ */
+void ornic_resp_raw(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    const struct ornic_iov *frame);
+
+/*
  * rq: execute a request, or return why not. A READ gets its number of PSNs, an
  * atomic its original value. If rq.dead is set afterwards, the caller takes the
  * QP to ERR once it holds no rq.lock.
@@ -726,6 +745,16 @@ noinline bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   struct ornic_swqe *sw,
 				   const struct ornic_path *path,
 				   const struct ornic_iov *src);
+
+/* ---- raw.c ---------------------------------------------------------------- */
+
+/*
+ * sq: send the frame @sw, and deliver it to the QPs of this device that get it by
+ * flow rules. RCU section.
+ */
+noinline enum ornic_step ornic_raw_send(struct ornic_ctx *ctx,
+					struct ornic_qp *qp,
+					struct ornic_swqe *sw);
 
 /* ---- qp.c ----------------------------------------------------------------- */
 

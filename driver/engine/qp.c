@@ -39,6 +39,7 @@ static bool type_ok(const struct ornic_req_create_qp *req)
 	case ORNIC_QPT_RC:
 	case ORNIC_QPT_UC:
 	case ORNIC_QPT_UD:
+	case ORNIC_QPT_RAW:
 		return true;
 	case ORNIC_QPT_XRC_INI:
 		return !receives;
@@ -274,7 +275,8 @@ int ornic_qp_create(struct ornic_dev *dev,
 	struct ornic_qp *qp;
 	int index, err;
 
-	if (!request_ok(req))
+	if (!request_ok(req) ||
+	    (req->qp_type == ORNIC_QPT_RAW && !dev->ops->tx_drop))
 		return ORNIC_BAD_PARAM;
 	qp = qp_alloc(dev, req);
 	if (!qp)
@@ -304,10 +306,25 @@ err_free:
 	return ornic_errno_status(err);
 }
 
+/* Flow rules name the QP, so they go first. */
+static bool has_flows(struct ornic_dev *dev, u32 qpn)
+{
+	struct ornic_qp *qp;
+	bool has;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(dev, qpn);
+	has = qp && qp->type == ORNIC_QPT_RAW && !ornic_flow_close_qp(dev, qp);
+	ornic_rcu_read_unlock();
+	return has;
+}
+
 int ornic_qp_destroy(struct ornic_dev *dev, u32 qpn)
 {
 	struct ornic_qp *qp;
 
+	if (has_flows(dev, qpn))
+		return ORNIC_BUSY;
 	ornic_atomic_inc(&dev->qps_leaving);
 	/* A call that misses it in the table sees qps_leaving: mkey.c. */
 	smp_mb();

@@ -495,6 +495,8 @@ struct ornic_qp {
 	struct ornic_comp_cntr *cntr[ORNIC_CNTR_OPS]; /* see @cntr_ops */
 	struct ornic_pages pages; /* memory of rings and records */
 	u32 mcast_groups; /* groups that it is a member of; mcast.lock */
+	u32 nflows; /* flow rules that it has; flows.lock */
+	bool closed; /* it gets no more of them; flows.lock */
 
 	/* MODIFY_QP, both locks */
 	u8 state; /* enum ornic_qp_state */

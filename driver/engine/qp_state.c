@@ -10,6 +10,7 @@
 #define RC	T(ORNIC_QPT_RC)
 #define UC	T(ORNIC_QPT_UC)
 #define UD	T(ORNIC_QPT_UD)
+#define RAW	T(ORNIC_QPT_RAW)
 #define INI	T(ORNIC_QPT_XRC_INI)
 #define TGT	T(ORNIC_QPT_XRC_TGT)
 
@@ -51,25 +52,32 @@ static const struct transition {
 	{ S(RESET), S(INIT), RC | INI | TGT, ORNIC_QPM_ACCESS, ECE },
 	{ S(RESET), S(INIT), UC, ORNIC_QPM_ACCESS, 0 },
 	{ S(RESET), S(INIT), UD, ORNIC_QPM_QKEY, 0 },
+	{ S(RESET), S(INIT), RAW, 0, 0 },
 	{ S(INIT), S(INIT), RC | INI | TGT, 0, ORNIC_QPM_ACCESS | ECE },
 	{ S(INIT), S(INIT), UC, 0, ORNIC_QPM_ACCESS },
 	{ S(INIT), S(INIT), UD, 0, ORNIC_QPM_QKEY },
+	{ S(INIT), S(INIT), RAW, 0, 0 },
 	{ S(INIT), S(RTR), RC | TGT, RTR_RC, ORNIC_QPM_ACCESS | ECE },
 	{ S(INIT), S(RTR), INI, RTR_UC, ORNIC_QPM_ACCESS | ECE },
 	{ S(INIT), S(RTR), UC, RTR_UC, ORNIC_QPM_ACCESS },
 	{ S(INIT), S(RTR), UD, 0, ORNIC_QPM_QKEY },
+	{ S(INIT), S(RTR), RAW, 0, 0 },
 	{ S(RTR), S(RTS), RC, RTS_RC, LIVE_RC | ECE },
 	{ S(RTR), S(RTS), INI, RTS_RC, LIVE_C | ECE },
 	{ S(RTR), S(RTS), TGT, RTS_TGT, LIVE_RC | ECE },
 	{ S(RTR), S(RTS), UC, ORNIC_QPM_SQ_PSN, LIVE_C },
 	{ S(RTR), S(RTS), UD, ORNIC_QPM_SQ_PSN, LIVE_UD },
+	{ S(RTR), S(RTS), RAW, 0, ORNIC_QPM_CUR_STATE },
 	{ S(RTS), S(RTS), RC | TGT, 0, LIVE_RC },
 	{ S(RTS), S(RTS), UC | INI, 0, LIVE_C },
 	{ S(RTS), S(RTS), UD, 0, LIVE_UD },
-	{ S(RTS), S(SQD), RC | UC | UD | INI | TGT, 0, ORNIC_QPM_SQD_NOTIFY },
+	{ S(RTS), S(RTS), RAW, 0, ORNIC_QPM_CUR_STATE },
+	{ S(RTS), S(SQD), RC | UC | UD | INI | TGT | RAW, 0,
+	  ORNIC_QPM_SQD_NOTIFY },
 	{ S(SQD), S(RTS), RC | TGT, 0, LIVE_RC },
 	{ S(SQD), S(RTS), UC | INI, 0, LIVE_C },
 	{ S(SQD), S(RTS), UD, 0, LIVE_UD },
+	{ S(SQD), S(RTS), RAW, 0, ORNIC_QPM_CUR_STATE },
 	{ S(SQD), S(SQD), RC, 0, SQD_RC },
 	{ S(SQD), S(SQD), INI, 0, SQD_INI },
 	{ S(SQD), S(SQD), TGT, 0, SQD_TGT },
@@ -77,6 +85,7 @@ static const struct transition {
 	{ S(SQD), S(SQD), UD, 0, LIVE_UD },
 	{ S(SQE), S(RTS), UC, 0, LIVE_C },
 	{ S(SQE), S(RTS), UD, 0, LIVE_UD },
+	{ S(SQE), S(RTS), RAW, 0, ORNIC_QPM_CUR_STATE },
 };
 
 /* What messages under way are sent by, so that it changes between them only. */

@@ -582,6 +582,8 @@ static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
 		return send_datagram(ctx, qp, sw);
+	if (unlikely(qp->type == ORNIC_QPT_RAW))
+		return ornic_raw_send(ctx, qp, sw);
 	if (ornic_swqe_is_fetch(sw))
 		return send_fetch(ctx, qp, sw, fetch_npkts(sw));
 	return send_packet(ctx, qp, sw);

@@ -563,6 +563,26 @@ static noinline enum ornic_verdict request_ud(struct ornic_ctx *ctx,
 	return ORNIC_RESP_ACK;
 }
 
+void ornic_resp_raw(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    const struct ornic_iov *frame)
+{
+	const struct ornic_inreq r = { .src = frame };
+	enum ornic_vendor_err verr;
+
+	ornic_lock_held(&qp->rq.lock);
+	if (qp->rq.dead || need_rwqe(ctx, qp) != ORNIC_RESP_ACK)
+		return;
+	if (frame->bytes > qp->rq.rwqe.length) {
+		too_long(ctx, qp);
+		return;
+	}
+	verr = scatter_payload(qp, 0, frame);
+	if (verr != ORNIC_VERR_NONE)
+		bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
+	else
+		recv_done(ctx, qp, &r, ORNIC_CQE_RECV, (u32)frame->bytes);
+}
+
 /* The request was executed: the next one is expected. */
 static void accept_request(struct ornic_rq *rq, const struct ornic_inreq *r)
 {

@@ -268,7 +268,7 @@ bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 	rx.ipv6 = ipv6;
 	ornic_rcu_read_lock();
 	qp = ornic_qp_lookup(&eng->dev, qpn);
-	if (qp && qp->type != ORNIC_QPT_UD) {
+	if (qp && qp->type != ORNIC_QPT_UD && qp->type != ORNIC_QPT_RAW) {
 		/*
 		 * Without a lock: MODIFY_QP may be changing both. The answer only
 		 * decides where the packet waits; the QP checks its addresses again.

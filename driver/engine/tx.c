@@ -50,6 +50,13 @@ static bool try_again(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 	return true;
 }
 
+bool ornic_tx_refused(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+		      struct ornic_backoff *b, int err)
+{
+	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
+	return try_again(ctx, qp, b, err);
+}
+
 /* The port takes frames again. The ACK timer counts from the first of them. */
 static noinline void tx_resumed(struct ornic_qp *qp, struct ornic_backoff *b)
 {
@@ -59,6 +66,12 @@ static noinline void tx_resumed(struct ornic_qp *qp, struct ornic_backoff *b)
 	if (b == &sq->backoff && sq->wait == ORNIC_WAIT_NONE &&
 	    ornic_psn_diff(sq->max_psn, sq->acked) <= 0)
 		sq->deadline = 0;
+}
+
+void ornic_tx_accepted(struct ornic_qp *qp, struct ornic_backoff *b)
+{
+	if (unlikely(b->tries))
+		tx_resumed(qp, b);
 }
 
 /* Of a QP that may spray: along the next of its paths. */
@@ -92,12 +105,9 @@ bool ornic_tx_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		err = send_sprayed(ctx, qp, b, info, payload);
 	else
 		err = send_frame(qp, path, info, payload);
-	if (unlikely(err)) {
-		ornic_qp_stat_inc(qp, ORNIC_STAT_TX_ERRORS);
-		return !try_again(ctx, qp, b, err);
-	}
-	if (unlikely(b->tries))
-		tx_resumed(qp, b);
+	if (unlikely(err))
+		return !ornic_tx_refused(ctx, qp, b, err);
+	ornic_tx_accepted(qp, b);
 	ornic_trace(qp, ORNIC_TRACE_TX, info->opcode, info->psn, len);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_TX_PACKETS);
 	ornic_qp_stat_add(qp, ORNIC_STAT_TX_BYTES, len);

@@ -745,6 +745,7 @@ void ornic_tx_plan(struct ornic_tx *tx, const struct ornic_path *path,
 	tx->l3_offset = path->l3_offset;
 	tx->l4_offset = path->l4_offset;
 	tx->ipv6 = path->ipv6;
+	tx->raw = false;
 	tx->sl = path->av.sl;
 	tx->payload_len = len;
 	tx->body_len = ALIGN(len, 4) + ORNIC_ICRC_LEN;

@@ -14,6 +14,7 @@
 #define RC T(ORNIC_QPT_RC)
 #define UC T(ORNIC_QPT_UC)
 #define UD T(ORNIC_QPT_UD)
+#define RAW T(ORNIC_QPT_RAW)
 /* What has responses, and what has a peer. */
 #define RX (RC | T(ORNIC_QPT_XRC_INI))
 #define CN (RX | UC)
@@ -21,7 +22,7 @@
 /* clang-format off */
 static const struct ornic_wqe_info wqe_table[] = {
 	[ORNIC_WQE_SEND] = {
-		ORNIC_OPF_SEND, CN | UD, ORNIC_CQE_SEND, false },
+		ORNIC_OPF_SEND, CN | UD | RAW, ORNIC_CQE_SEND, false },
 	[ORNIC_WQE_SEND_IMM] = {
 		ORNIC_OPF_SEND, CN | UD, ORNIC_CQE_SEND, true },
 	[ORNIC_WQE_WRITE] = {
@@ -170,10 +171,22 @@ static void decode_gather(struct ornic_qp *qp, struct ornic_swqe *sw,
 	sw->length = sum;
 }
 
+/* Whether the port sends frames of this size shows when one is made. */
+static void check_frame(struct ornic_swqe *sw)
+{
+	sw->npkts = 1;
+	if (sw->length < ORNIC_MIN_FRAME || sw->length > ORNIC_MAX_FRAME)
+		set_bad(sw, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
+}
+
 static void check_length(struct ornic_qp *qp, struct ornic_swqe *sw)
 {
 	u32 limit = ORNIC_MAX_MSG;
 
+	if (unlikely(qp->type == ORNIC_QPT_RAW)) {
+		check_frame(sw);
+		return;
+	}
 	if (qp->type == ORNIC_QPT_UD)
 		limit = qp->mtu;
 	if (sw->kind & (ORNIC_OPF_ATOMIC | ORNIC_OPF_ATOMIC_WRITE)) {
@@ -417,5 +430,6 @@ bool ornic_rq_fetch(struct ornic_qp *qp)
 #undef RC
 #undef UC
 #undef UD
+#undef RAW
 #undef RX
 #undef CN

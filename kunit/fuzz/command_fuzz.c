@@ -153,7 +153,7 @@ static void patch(struct state *s, union ornic_req *req,
 static void check_rsp(const union ornic_req *req, const union ornic_rsp *rsp)
 {
 	if (rsp->hdr.opcode != req->hdr.opcode || rsp->hdr.id != req->hdr.id ||
-	    rsp->hdr.status > ORNIC_FAILED)
+	    rsp->hdr.status > ORNIC_EXISTS)
 		abort();
 }
 
@@ -198,7 +198,7 @@ static void post_recvs(struct state *s, const struct ornic_req_create_qp *req)
 
 static bool is_create(u8 opcode)
 {
-	return (opcode & 0x70 && !(opcode & 15)) ||
+	return (opcode & 0xf0 && !(opcode & 15)) ||
 	       opcode == ORNIC_CMD_CREATE_MW;
 }
 

@@ -4,7 +4,7 @@
 
 #include "mutate.h"
 
-#define MAX_SLOT 128u
+#define MAX_SLOT 176u
 
 uint32_t ornic_fuzz_random(uint64_t *rng, uint32_t end)
 {

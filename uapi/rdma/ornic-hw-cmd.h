@@ -50,6 +50,7 @@ enum ornic_status {
 	ORNIC_BUSY			= 7,	/* -EBUSY: obj is in use */
 	ORNIC_BAD_ADDR			= 8,	/* -EFAULT: an address that is not DMA memory */
 	ORNIC_FAILED			= 9,	/* -EIO: the device broke */
+	ORNIC_EXISTS			= 10,	/* -EEXIST: there is one already */
 };
 
 /**

@@ -99,6 +99,7 @@ enum ornic_arm {
  *
  *   SEND*                  RC, UC: hdr | data        UD: hdr | ud | data
  *   SEND* with _AV                                   UD: hdr | ud | av | data
+ *   SEND                   RAW: hdr | data (an Ethernet frame without FCS)
  *   WRITE*, READ           hdr | remote | data
  *   CAS, FAA               hdr | remote | atomic | data (SGEs of 8 bytes sum)
  *   BIND_MW                hdr | remote | bind       LOCAL_INV: hdr

@@ -21,6 +21,7 @@
 
 #include <linux/types.h>
 #include <rdma/ornic-hw-cmd.h>
+#include <rdma/ornic-hw-flow.h>
 #include <rdma/ornic-hw-queue.h>
 #include <rdma/ornic-hw-stats.h>
 
@@ -36,7 +37,10 @@
 
 /* ---- Commands ---------------------------------------------------------------- */
 
-/* The high digit is the kind of object that a command is about. */
+/*
+ * The high digit is the kind of object that a command is about; 8 is of the bus, see
+ * ornic-hw-pci.h.
+ */
 enum ornic_opcode {
 	ORNIC_CMD_QUERY_DEVICE		= 0x01,	/* returns capabilities and limits */
 	ORNIC_CMD_QUERY_CLOCK		= 0x02,	/* returns the clock of CQE timestamps */
@@ -48,7 +52,7 @@ enum ornic_opcode {
 	ORNIC_CMD_MODIFY_CQ		= 0x12,	/* obj = CQN; event moderation */
 	ORNIC_CMD_RESIZE_CQ		= 0x13,	/* obj = CQN */
 	ORNIC_CMD_CREATE_QP		= 0x20,
-	ORNIC_CMD_DESTROY_QP		= 0x21,	/* obj = QPN, in any state */
+	ORNIC_CMD_DESTROY_QP		= 0x21,	/* obj = QPN, in any state; BUSY with flows */
 	ORNIC_CMD_MODIFY_QP		= 0x22,	/* obj = QPN */
 	ORNIC_CMD_QUERY_QP		= 0x23,	/* obj = QPN; returns the layout of MODIFY_QP */
 	ORNIC_CMD_ATTACH_MCAST		= 0x24,	/* obj = QPN */
@@ -74,6 +78,8 @@ enum ornic_opcode {
 	ORNIC_CMD_DESTROY_COMP_CNTR	= 0x71,	/* obj = its number; BUSY while a QP has it */
 	ORNIC_CMD_MODIFY_COMP_CNTR	= 0x72,	/* obj = its number */
 	ORNIC_CMD_ATTACH_COMP_CNTR	= 0x73,	/* obj = QPN */
+	ORNIC_CMD_CREATE_FLOW		= 0x90,	/* a flow rule */
+	ORNIC_CMD_DESTROY_FLOW		= 0x91,	/* obj = its number */
 };
 
 /* QUERY_DEVICE: no further arguments. */
@@ -102,6 +108,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_COMP_CNTR		= 1 << 19,	/* completion counters */
 	ORNIC_CAP_MKEY_OFFSET		= 1 << 20,	/* ORNIC_MKEY_OFFSET */
 	ORNIC_CAP_NULL_KEY		= 1 << 21,	/* ORNIC_NULL_LKEY */
+	ORNIC_CAP_RAW			= 1 << 22,	/* raw packet QPs and flow rules */
 };
 
 /*
@@ -134,7 +141,8 @@ struct ornic_rsp_query_device {
 	__u8 log_max_mcast;		/* of multicast groups */
 	__u8 log_max_mcast_qps;		/* of QPs per group */
 	__u8 log_max_comp_cntr;		/* of completion counters */
-	__u8 reserved[2];
+	__u8 log_max_flow;		/* of flow rules */
+	__u8 reserved;
 	__le32 ece_options;		/* ECE options that MODIFY_QP takes; 0: none */
 };
 
@@ -151,21 +159,17 @@ struct ornic_req_query_stats {
 	__u8 reserved[44];
 };
 
-/*
- * MODIFY_STATS: @optional: bit n: optional counter n counts from now on; the
- * others keep the value that they have. Bits of counters that are not optional
- * are 0.
- */
+/* MODIFY_STATS: counters that are not in @optional keep the value that they have. */
 struct ornic_req_modify_stats {
 	struct ornic_req_hdr hdr;
-	__le64 optional;		/* bit n: optional counter n counts from now on */
+	/* bit n: optional counter n counts from now on; others are 0 */
+	__le64 optional;
 	__u8 reserved[48];
 };
 
 /*
  * CREATE_COUNTERS, DESTROY_COUNTERS: a counter set, all zero at first; the
  * header alone. Busy while QPs are bound to it.
- *
  * BIND_COUNTERS: hdr.obj = QPN, in any state. What the QP counts goes to set
  * @counters from now on; 0: to the device's own counters.
  */
@@ -209,11 +213,7 @@ struct ornic_req_attach_comp_cntr {
 	__u8 reserved[51];
 };
 
-/*
- * SET_GID: hdr.obj = index. @valid 0 empties the slot. An IPv4 GID is the
- * mapped form ::ffff:a.b.c.d. The entry also says how frames with this
- * source are built.
- */
+/* SET_GID: hdr.obj = index. The entry also says how frames with this source are built. */
 struct ornic_req_set_gid {
 	struct ornic_req_hdr hdr;	/* obj = index, below gid_table_len */
 	__u8 gid[16];			/* address; IPv4 as ::ffff:a.b.c.d */
@@ -280,6 +280,7 @@ enum ornic_qp_type {
 	ORNIC_QPT_RC			= 2,	/* values of enum ib_qp_type */
 	ORNIC_QPT_UC			= 3,
 	ORNIC_QPT_UD			= 4,
+	ORNIC_QPT_RAW			= 8,	/* raw packet: Ethernet frames */
 	ORNIC_QPT_XRC_INI		= 9,	/* XRC initiator: sends */
 	ORNIC_QPT_XRC_TGT		= 10,	/* XRC target: answers */
 };
@@ -617,6 +618,12 @@ struct ornic_req_mcast {
 
 #define ORNIC_MCAST_QPN		0xffffff	/* IBTA 10.5.2 */
 
+struct ornic_req_create_flow {
+	struct ornic_req_hdr hdr;
+	struct ornic_flow_rule rule;
+	__u8 reserved[40];
+};
+
 /*
  * INSPECT: what an object is doing, for people who look for a fault. hdr.param
  * says what hdr.obj is. Numbers are those of one moment; PSNs have 24 bits, WQEs
@@ -713,6 +720,7 @@ union ornic_req {
 	struct ornic_req_create_comp_cntr create_comp_cntr;
 	struct ornic_req_modify_comp_cntr modify_comp_cntr;
 	struct ornic_req_attach_comp_cntr attach_comp_cntr;
+	struct ornic_req_create_flow create_flow;
 	__u8 bytes[64];
 };
 
