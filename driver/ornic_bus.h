@@ -58,6 +58,10 @@ struct ornic_bus_ops {
  * @kick_pfn: ORNIC_KICK_PAGE: page frame of the doorbell page
  * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in it
  * @kick_value: ORNIC_KICK_PAGE: value to store
+ * @raw: the device may have raw packet QPs (ORNIC_CAP_RAW). It executes commands for
+ *	them at once, as they are issued under the RTNL, and ends QPs and flow rules
+ *	when @netdev leaves its network namespace. Only a device that is part of the
+ *	kernel can be trusted to
  * @max_dm: bytes of device memory, whole pages, which the driver takes from the kernel:
  *	for a device that is part of it. 0: none
  * @num_vectors: completion vectors that the bus can deliver; 0 = all that the
@@ -82,6 +86,7 @@ struct ornic_bus {
 	u32 kick_offset;
 	u32 kick_value;
 	u64 max_dm;
+	bool raw;
 	u8 num_vectors;
 	bool dead;
 	bool writes_on;

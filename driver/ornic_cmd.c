@@ -156,6 +156,7 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       rsp->log_max_mcast <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_mcast_qps <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_comp_cntr <= LOG_MAX_OBJECTS &&
+	       rsp->log_max_flow <= LOG_MAX_OBJECTS &&
 	       rsp->log_max_wqe <= LOG_MAX_RING &&
 	       rsp->log_max_cqe <= LOG_MAX_RING + 2 && rsp->max_sge &&
 	       rsp->max_sge <= ORNIC_MAX_SGE &&
@@ -188,6 +189,8 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	if (!device_is_sane(q))
 		return -EPROTO;
 	caps->caps = le64_to_cpu(q->caps);
+	if (!dev->bus->raw)
+		caps->caps &= ~(u64)ORNIC_CAP_RAW;
 	caps->page_sizes = le64_to_cpu(q->page_sizes);
 	caps->max_mr_size = le64_to_cpu(q->max_mr_size);
 	caps->max_qp = max_objects(q->log_max_qp, ORNIC_RESERVED_QPNS);
@@ -579,6 +582,29 @@ int ornic_cmd_attach_comp_cntr(struct ornic_ib_dev *dev, u32 qpn, u32 cntr,
 	union ornic_rsp rsp;
 
 	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_create_flow(struct ornic_ib_dev *dev,
+			  const struct ornic_create_flow_params *params,
+			  u32 *flow)
+{
+	union ornic_req req = {
+		.create_flow = {
+			.hdr.opcode = ORNIC_CMD_CREATE_FLOW,
+			.rule.match = cpu_to_le64(params->match),
+			.rule.qpn = cpu_to_le32(params->qpn),
+			.rule.priority = cpu_to_le16(params->priority),
+			.rule.type = params->type,
+			.rule.flags = params->flags,
+		},
+	};
+
+	return cmd_create(dev, &req, flow);
+}
+
+int ornic_cmd_destroy_flow(struct ornic_ib_dev *dev, u32 flow)
+{
+	return cmd_destroy(dev, ORNIC_CMD_DESTROY_FLOW, flow, false);
 }
 
 int ornic_cmd_inspect(struct ornic_ib_dev *dev, u8 kind, u32 obj,

@@ -57,6 +57,15 @@ struct ornic_create_qp_params {
 	bool fast_reg; /* RC: send WQEs may register memory */
 };
 
+/* A new flow rule. */
+struct ornic_create_flow_params {
+	u64 match; /* DMA address of a struct ornic_flow_match, 0: none */
+	u32 qpn; /* raw packet QP */
+	u16 priority; /* 0 is the first */
+	u8 type; /* enum ornic_flow_type */
+	u8 flags; /* enum ornic_flow_flags */
+};
+
 /* A new SRQ. */
 struct ornic_create_srq_params {
 	struct ornic_dma_mem mem; /* record page and ring */
@@ -174,6 +183,10 @@ int ornic_cmd_modify_comp_cntr(struct ornic_ib_dev *dev, u32 cntr, u8 entry,
 			       u8 change, u64 value);
 int ornic_cmd_attach_comp_cntr(struct ornic_ib_dev *dev, u32 qpn, u32 cntr,
 			       u8 ops);
+int ornic_cmd_create_flow(struct ornic_ib_dev *dev,
+			  const struct ornic_create_flow_params *params,
+			  u32 *flow);
+int ornic_cmd_destroy_flow(struct ornic_ib_dev *dev, u32 flow);
 int ornic_cmd_inspect(struct ornic_ib_dev *dev, u8 kind, u32 obj,
 		      union ornic_rsp *rsp);
 int ornic_cmd_modify_cq(struct ornic_ib_dev *dev, u32 cqn, u16 count,

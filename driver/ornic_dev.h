@@ -3,6 +3,7 @@
 #define ORNIC_DEV_H
 
 #include <linux/idr.h>
+#include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -81,6 +82,7 @@ struct ornic_ib_dev {
 	struct ornic_port_state port; /* written by port_work */
 	struct delayed_work port_work;
 	struct ornic_netdev_mcast mcast; /* of bus->netdev; RTNL */
+	struct list_head flows; /* struct ornic_ib_flow; RTNL */
 	struct ornic_sysfs_net sysfs_net; /* likewise */
 
 	/* Enabled optional counters; under ib_core's lock of the statistics */

@@ -93,6 +93,7 @@ static const struct ib_device_ops ornic_ops = {
 	.counter_dealloc = ornic_ib_counter_dealloc,
 	.counter_update_stats = ornic_ib_counter_update_stats,
 	.create_ah = ornic_ib_create_ah,
+	.create_flow = ornic_ib_create_flow,
 	.create_qp = ornic_ib_create_qp,
 	.create_srq = ornic_ib_create_srq,
 	.create_user_ah = ornic_ib_create_ah,
@@ -106,6 +107,7 @@ static const struct ib_device_ops ornic_ops = {
 	.dereg_mr = ornic_ib_dereg_mr,
 	.destroy_ah = ornic_ib_destroy_ah,
 	.destroy_cq = ornic_ib_destroy_cq,
+	.destroy_flow = ornic_ib_destroy_flow,
 	.destroy_qp = ornic_ib_destroy_qp,
 	.destroy_srq = ornic_ib_destroy_srq,
 	.detach_mcast = ornic_ib_detach_mcast,
@@ -161,6 +163,7 @@ static void init_dev(struct ornic_ib_dev *dev, struct ornic_bus *bus)
 	xa_init(&dev->srqs);
 	ida_init(&dev->pdns);
 	ida_init(&dev->xrcdns);
+	INIT_LIST_HEAD(&dev->flows);
 	atomic_set(&dev->cmd_id, 0);
 	INIT_WORK(&dev->flush_work, ornic_flush_work);
 }

@@ -26,6 +26,7 @@ static const int status_errno[] = {
 	[ORNIC_BUSY] = -EBUSY,
 	[ORNIC_BAD_ADDR] = -EFAULT,
 	[ORNIC_FAILED] = -EIO,
+	[ORNIC_EXISTS] = -EEXIST,
 };
 
 /* As ornic-hw.h defines it; -EIO for an unknown status. */

@@ -6,8 +6,8 @@
  * slow device must not stall the network configuration of the host.
  *
  * Multicast groups and the link in sysfs follow the netdev from one namespace
- * to another, and to its new name. The bus holds the netdev, and handles its
- * end.
+ * to another, and to its new name; filters of flow rules do not. The bus holds
+ * the netdev, and handles its end.
  */
 #include "ornic_port.h"
 
@@ -25,6 +25,7 @@
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_dm.h"
+#include "ornic_flow.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
@@ -119,6 +120,7 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 
 	switch (event) {
 	case NETDEV_UNREGISTER:
+		ornic_flow_close_filters(dev);
 		/* One that stays registered moves to another namespace. */
 		if (netdev->reg_state == NETREG_REGISTERED)
 			ornic_netdev_mcast_leave_all(&dev->mcast);
@@ -436,6 +438,8 @@ int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
 	if (dev->caps.caps & ORNIC_CAP_FLUSH)
 		attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
+	if (dev->caps.caps & ORNIC_CAP_RAW)
+		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
 	if (dev->bus->allow_user_unreg)
 		attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->local_ca_ack_delay = ACK_DELAY;

@@ -49,6 +49,8 @@ typedef __u64 u64;
 #define le16_to_cpu(v) le16toh(v)
 #define le32_to_cpu(v) le32toh(v)
 #define le64_to_cpu(v) le64toh(v)
+#define be16_to_cpu(v) be16toh(v)
+#define cpu_to_be16(v) htobe16(v)
 #define be32_to_cpu(v) be32toh(v)
 #define cpu_to_be32(v) htobe32(v)
 #endif

@@ -10,6 +10,7 @@
 #include "ornic_cq.h"
 #include "ornic_dev.h"
 #include "ornic_event.h"
+#include "ornic_flow.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"
 #include "ornic_srq.h"
@@ -36,6 +37,8 @@ static bool has_type(const struct ornic_ib_dev *dev, enum ib_qp_type type,
 		return dev->caps.caps & ORNIC_CAP_UD;
 	case IB_QPT_XRC_INI:
 		return !kernel && dev->caps.caps & ORNIC_CAP_XRC;
+	case IB_QPT_RAW_PACKET:
+		return !kernel && dev->caps.caps & ORNIC_CAP_RAW;
 	default:
 		return false;
 	}
@@ -44,6 +47,9 @@ static bool has_type(const struct ornic_ib_dev *dev, enum ib_qp_type type,
 static u32 create_flags(const struct ornic_ib_dev *dev, enum ib_qp_type type)
 {
 	if (type == IB_QPT_UD && dev->caps.caps & ORNIC_CAP_MCAST)
+		return IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	/* Nothing that it sends comes back to it. */
+	if (type == IB_QPT_RAW_PACKET)
 		return IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	return 0;
 }
@@ -79,6 +85,8 @@ static int qp_check_init_attr(struct ornic_ib_dev *dev,
 			  init->create_flags, !!init->rwq_ind_tbl);
 		return -EOPNOTSUPP;
 	}
+	if (init->qp_type == IB_QPT_RAW_PACKET && ornic_raw_check(dev))
+		return -EPERM;
 	return check_domains(dev, init);
 }
 
@@ -166,8 +174,9 @@ static int qp_create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 		.wqe_av = ornic_ib_qp_is_kernel(qp) &&
 			  ornic_ib_qp_is_datagram(qp),
 		.gsi = init->qp_type == IB_QPT_GSI,
-		.no_self_mcast = init->create_flags &
-				 IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK,
+		.no_self_mcast = init->qp_type == IB_QPT_UD &&
+				 init->create_flags &
+					 IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK,
 		.fast_reg = ornic_ib_qp_is_kernel(qp) &&
 			    init->qp_type == IB_QPT_RC &&
 			    dev->caps.caps & ORNIC_CAP_FAST_REG,

@@ -9,6 +9,7 @@
  * pass such values; ib_core does so for PSNs.
  */
 #include <linux/capability.h>
+#include <linux/rtnetlink.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-abi.h>
 
@@ -16,6 +17,7 @@
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_flow.h"
 #include "ornic_pack.h"
 #include "ornic_qp.h"
 #include "ornic_udata.h"
@@ -245,12 +247,50 @@ static int get_request(struct ornic_ib_qp *qp, struct ib_udata *udata,
 	ret = ornic_udata_get_masked(udata, req, sizeof(*req), known);
 	if (ret || !(req->comp_mask & ORNIC_MODIFY_QP_ECE))
 		return ret;
-	if (ornic_ib_qp_is_datagram(qp) || qp->ibqp.qp_type == IB_QPT_UC) {
+	if (ornic_ib_qp_is_datagram(qp) || qp->ibqp.qp_type == IB_QPT_UC ||
+	    qp->ibqp.qp_type == IB_QPT_RAW_PACKET) {
 		ibdev_dbg(qp->ibqp.device, "QP %#x: ECE options on type %d\n",
 			  qp->ibqp.qp_num, qp->ibqp.qp_type);
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static int qp_modify(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
+		     int mask, const struct ornic_modify_qp_req *req)
+{
+	int ret;
+
+	mutex_lock(&qp->lock);
+	ret = qp_modify_locked(qp, attr, mask, req);
+	mutex_unlock(&qp->lock);
+	return ret;
+}
+
+/* A change of state that takes a right to the network namespace of the netdev. */
+static bool needs_right(const struct ornic_ib_qp *qp,
+			const struct ib_qp_attr *attr, int mask)
+{
+	return qp->ibqp.qp_type == IB_QPT_RAW_PACKET && mask & IB_QP_STATE &&
+	       attr->qp_state != IB_QPS_RESET && attr->qp_state != IB_QPS_ERR;
+}
+
+/*
+ * The device ends raw packet QPs when the netdev moves to another namespace, and
+ * only who has the right there may start them again. It leaves alone those in RESET
+ * and ERR, so the netdev must not move between check and change.
+ */
+static int qp_modify_raw(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
+			 int mask, const struct ornic_modify_qp_req *req)
+{
+	int ret;
+
+	rtnl_lock();
+	ret = ornic_raw_check_locked(to_odev(qp->ibqp.device));
+	if (!ret)
+		ret = qp_modify(qp, attr, mask, req);
+	rtnl_unlock();
+	return ret;
 }
 
 int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -266,10 +306,10 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	ret = check_mask(qp, mask);
 	if (ret)
 		return ret;
-
-	mutex_lock(&qp->lock);
-	ret = qp_modify_locked(qp, attr, mask, &req);
-	mutex_unlock(&qp->lock);
+	if (needs_right(qp, attr, mask))
+		ret = qp_modify_raw(qp, attr, mask, &req);
+	else
+		ret = qp_modify(qp, attr, mask, &req);
 	if (!ret && qp->ibqp.srq && mask & IB_QP_STATE &&
 	    attr->qp_state == IB_QPS_ERR &&
 	    ornic_is_dead(to_odev(ibqp->device)))

@@ -98,6 +98,12 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int ornic_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
+/* Flow rules */
+struct ib_flow *ornic_ib_create_flow(struct ib_qp *ibqp,
+				     struct ib_flow_attr *attr,
+				     struct ib_udata *udata);
+int ornic_ib_destroy_flow(struct ib_flow *ibflow);
+
 /* SRQs */
 int ornic_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 			struct ib_udata *udata);

@@ -25,7 +25,8 @@ static const struct status_case {
 	{ "busy", ORNIC_BUSY, -EBUSY },
 	{ "bad addr", ORNIC_BAD_ADDR, -EFAULT },
 	{ "failed", ORNIC_FAILED, -EIO },
-	{ "first unknown", ORNIC_FAILED + 1, -EIO },
+	{ "exists", ORNIC_EXISTS, -EEXIST },
+	{ "first unknown", ORNIC_EXISTS + 1, -EIO },
 	{ "last unknown", 255, -EIO },
 };
 
