@@ -53,6 +53,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.create_comp_cntr = create_comp_cntr;
 	ops.create_cq = create_cq;
 	ops.create_cq_ex = create_cq_ex;
+	ops.create_flow = create_flow;
 	ops.create_qp = create_qp;
 	ops.create_qp_ex = create_qp_ex;
 	ops.create_srq = create_srq;
@@ -64,6 +65,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.destroy_ah = destroy_ah;
 	ops.destroy_comp_cntr = destroy_comp_cntr;
 	ops.destroy_cq = destroy_cq;
+	ops.destroy_flow = destroy_flow;
 	ops.destroy_qp = destroy_qp;
 	ops.destroy_srq = destroy_srq;
 	ops.detach_mcast = ibv_cmd_detach_mcast;

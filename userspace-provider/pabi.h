@@ -243,7 +243,8 @@ struct pabi_context_ops {
 				    int comp_vector);
 	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
 					  struct ibv_cq_init_attr_ex *attr);
-	pabi_unused create_flow;
+	struct ibv_flow *(*create_flow)(struct ibv_qp *qp,
+					struct ibv_flow_attr *attr);
 	pabi_unused create_flow_action_esp;
 	struct ibv_qp *(*create_qp)(struct ibv_pd *pd,
 				    struct ibv_qp_init_attr *attr);
@@ -264,7 +265,7 @@ struct pabi_context_ops {
 	int (*destroy_comp_cntr)(struct pabi_comp_cntr *cntr);
 	pabi_unused destroy_counters;
 	int (*destroy_cq)(struct ibv_cq *cq);
-	pabi_unused destroy_flow;
+	int (*destroy_flow)(struct ibv_flow *flow);
 	pabi_unused destroy_flow_action;
 	int (*destroy_qp)(struct ibv_qp *qp);
 	pabi_unused destroy_rwq_ind_table;
@@ -510,6 +511,10 @@ int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 int ibv_cmd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, void *cmd,
 		      size_t cmd_size);
 int ibv_cmd_destroy_srq(struct ibv_srq *srq);
+int ibv_cmd_create_flow(struct ibv_qp *qp, struct ibv_flow *flow,
+			struct ibv_flow_attr *attr, void *ucmd,
+			size_t ucmd_size);
+int ibv_cmd_destroy_flow(struct ibv_flow *flow);
 int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,

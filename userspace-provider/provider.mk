@@ -157,8 +157,8 @@ uninstall-provider:
 PROVIDER_UNIT_OBJ := $(patsubst $(PROVIDER_DIR)/test/%.cc, \
 	$(PROVIDER_OUT)/test/%.o,$(PROVIDER_TEST_SRC)) \
 	$(addprefix $(PROVIDER_OUT)/test/,clock.o comp_cntr.o context.o cq.o \
-	cq_ex.o cq_ring.o dm.o doorbell.o domain.o import.o library.o match.o objects.o qp.o \
-	srq.o work_queue.o wr.o)
+	cq_ex.o cq_ring.o dm.o doorbell.o domain.o flow.o import.o library.o match.o objects.o \
+	qp.o srq.o work_queue.o wr.o)
 PROVIDER_UNIT_FLAGS = $(PROVIDER_STD) -g -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -I$(PROVIDER_DIR) \
 	-DORNIC_PABI=$(PROVIDER_PABI) \

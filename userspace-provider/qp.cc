@@ -168,6 +168,7 @@ int check_type(const ibv_qp_init_attr_ex &attr) noexcept
 	case IBV_QPT_RC:
 	case IBV_QPT_UC:
 	case IBV_QPT_UD:
+	case IBV_QPT_RAW_PACKET:
 		return in_pd && attr.send_cq && attr.recv_cq ? 0 : EINVAL;
 	case IBV_QPT_XRC_SEND:
 		return in_pd && attr.send_cq && !attr.srq ? 0 : EINVAL;

@@ -89,6 +89,10 @@ int post_send(ibv_qp *qp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept;
 int bind_mw(ibv_qp *qp, ibv_mw *mw, ibv_mw_bind *bind) noexcept;
 int post_recv(ibv_qp *qp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
+// flow.cc
+ibv_flow *create_flow(ibv_qp *qp, ibv_flow_attr *attr) noexcept;
+int destroy_flow(ibv_flow *flow) noexcept;
+
 // srq.cc
 ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept;
 ibv_srq *create_srq_ex(ibv_context *ctx, ibv_srq_init_attr_ex *attr) noexcept;

@@ -18,6 +18,7 @@ enum qp_type_bits : std::uint8_t {
 	type_uc = 2,
 	type_ud = 4,
 	type_xrc = 8,
+	type_raw = 16,
 };
 
 enum send_op_traits : std::uint8_t {
@@ -53,7 +54,7 @@ constexpr std::array<send_op, 16> make_send_ops() noexcept
 	ops[IBV_WR_RDMA_WRITE] = { ORNIC_WQE_WRITE, connected, remote_inline };
 	ops[IBV_WR_RDMA_WRITE_WITH_IMM] = { ORNIC_WQE_WRITE_IMM, connected,
 					    write_imm };
-	ops[IBV_WR_SEND] = { ORNIC_WQE_SEND, any_type, send };
+	ops[IBV_WR_SEND] = { ORNIC_WQE_SEND, any_type | type_raw, send };
 	ops[IBV_WR_SEND_WITH_IMM] = { ORNIC_WQE_SEND_IMM, any_type, send };
 	ops[IBV_WR_RDMA_READ] = { ORNIC_WQE_READ, reliable, has_remote };
 	ops[IBV_WR_ATOMIC_CMP_AND_SWP] = { ORNIC_WQE_CAS, reliable,
@@ -85,6 +86,8 @@ constexpr unsigned int known_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED |
 		return type_uc;
 	case IBV_QPT_XRC_SEND:
 		return type_xrc;
+	case IBV_QPT_RAW_PACKET:
+		return type_raw;
 	default:
 		return type_ud;
 	}

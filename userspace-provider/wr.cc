@@ -213,6 +213,8 @@ std::uint64_t send_ops_of(ibv_qp_type type, std::uint64_t placement) noexcept
 		return uc_ops;
 	case IBV_QPT_UD:
 		return ud_ops;
+	case IBV_QPT_RAW_PACKET:
+		return IBV_QP_EX_WITH_SEND;
 	default:
 		return 0;
 	}

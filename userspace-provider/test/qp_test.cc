@@ -111,6 +111,27 @@ TEST(qp, completion_on_a_foreign_cq_retires_nothing)
 	EXPECT_EQ(destroy_cq(other), 0);
 }
 
+/* Without address and peer; what a device may not have, the kernel refuses. */
+TEST(qp, raw_packets)
+{
+	fake_kernel kernel;
+	ibv_cq *cq = kernel.make_cq();
+	ibv_qp *qp =
+		kernel.make_qp(cq, IBV_QPT_RAW_PACKET, IBV_QP_EX_WITH_SEND);
+
+	ASSERT_NE(qp, nullptr);
+	EXPECT_EQ(kernel.post(qp), 0);
+	kernel.complete(cq, qp->qp_num, 0);
+	EXPECT_EQ(kernel.poll(cq), (qpns{ 0x100 }));
+	EXPECT_EQ(destroy_qp(qp), 0);
+	errno = 0;
+	EXPECT_EQ(kernel.make_qp(cq, IBV_QPT_RAW_PACKET,
+				 IBV_QP_EX_WITH_SEND_WITH_IMM),
+		  nullptr);
+	EXPECT_EQ(errno, EOPNOTSUPP);
+	EXPECT_EQ(destroy_cq(cq), 0);
+}
+
 /* An index from nowhere may stop the queue, but no more than that. */
 TEST(qp, completion_with_a_wild_index_stays_in_the_ring)
 {

@@ -132,6 +132,41 @@ TEST_P(opcodes, inline_data_only_where_it_goes_out)
 	EXPECT_EQ(std::string(data.data(), 8), "helloyou");
 }
 
+/* A raw packet QP sends frames: nothing stands between the header and them. */
+TEST(send_queue, raw_packets)
+{
+	send_fixture fix(IBV_QPT_RAW_PACKET);
+	ibv_send_wr wr = make_wr(IBV_WR_SEND, 7);
+	ibv_sge sge = { 0x7000, 60, 6 };
+	ibv_send_wr *bad = nullptr;
+	std::string frame(60, 'f');
+
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).opcode, ORNIC_WQE_SEND);
+	EXPECT_EQ(fix.wqe<ornic_sq_hdr>(0).flags, ORNIC_WQE_SIGNALED);
+	EXPECT_EQ(fix.wqe<ornic_sge>(0, 16).addr, 0x7000U);
+	sge.addr = reinterpret_cast<std::uintptr_t>(frame.data());
+	wr.send_flags = IBV_SEND_INLINE;
+	ASSERT_EQ(fix.sq.post(&wr, &bad), 0);
+	auto data = fix.wqe<std::array<char, 60>>(1, 16);
+	EXPECT_EQ(std::string(data.data(), 60), frame);
+	// The device would have to write to the frame.
+	wr.send_flags = IBV_SEND_IP_CSUM;
+	EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL);
+	wr.send_flags = 0;
+	for (ibv_wr_opcode opcode :
+	     { IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+	       IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW,
+	       IBV_WR_SEND_WITH_INV, IBV_WR_TSO }) {
+		wr.opcode = opcode;
+		EXPECT_EQ(fix.sq.post(&wr, &bad), EINVAL) << opcode;
+	}
+	EXPECT_EQ(fix.record->producer, 2U);
+}
+
 /* On an XRC initiator the segment of the SRQ precedes all others. */
 TEST(send_queue, xrc_segment)
 {

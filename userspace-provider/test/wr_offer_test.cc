@@ -18,7 +18,7 @@ namespace
 constexpr std::uint32_t rkey = 0x12345678;
 constexpr std::uint64_t raddr = 0xabcdef0123456780;
 constexpr ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD,
-				  IBV_QPT_XRC_SEND };
+				  IBV_QPT_XRC_SEND, IBV_QPT_RAW_PACKET };
 
 struct addressed_qp : qp_fixture {
 	using qp_fixture::qp_fixture;

@@ -203,7 +203,8 @@ TEST(wr_ops, each_type_has_its_own)
 	EXPECT_EQ(send_ops_of(IBV_QPT_UD, placement), sends);
 	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD })
 		EXPECT_FALSE(send_ops_of(type, placement) & IBV_QP_EX_WITH_TSO);
-	EXPECT_EQ(send_ops_of(IBV_QPT_RAW_PACKET, placement), 0U);
+	EXPECT_EQ(send_ops_of(IBV_QPT_RAW_PACKET, placement),
+		  static_cast<std::uint64_t>(IBV_QP_EX_WITH_SEND));
 }
 
 TEST(wr_ops, what_was_not_asked_for_is_not_there)
