@@ -34,6 +34,7 @@ struct task_struct;
 struct ornic_soft_rx_fast {
 	struct nf_hook_ops hook; /* of the netdev */
 	bool on; /* attribute: packets may take this path */
+	bool raw; /* there are flow rules: soft_raw.c sees frames first */
 
 	/* Written while @hook is not registered. */
 	struct net *net; /* in which @hook is registered */

@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 #include "soft_busypoll.h"
 #include "soft_impair.h"
+#include "soft_raw.h"
 #include "soft_sched.h"
 #include "soft_trace.h"
 #include "soft_tx.h"
@@ -144,6 +145,11 @@ static struct ornic_engine_ops engine_ops = {
 	.tx_room = ornic_soft_tx_room,
 	.tx_frame = ornic_soft_tx_frame,
 	.xmit = ornic_soft_xmit,
+#ifdef CONFIG_NETFILTER_INGRESS
+	.tx_drop = ornic_soft_tx_drop,
+	.is_own = ornic_soft_is_own,
+	.raw_wanted = ornic_soft_raw_wanted,
+#endif
 	.deadline = ornic_soft_deadline,
 	.resched = ornic_soft_resched,
 	.event = engine_event,
@@ -316,6 +322,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	soft->bus.kick_mode = ORNIC_KICK_FD;
 	soft->bus.allow_user_unreg = true;
 	soft->bus.max_dm = DM_BYTES;
+	soft->bus.raw = true;
 	soft->bus.attrs = &ornic_soft_attr_group;
 
 	soft->dev.bus = &soft_bus_type;

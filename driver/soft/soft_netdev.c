@@ -12,6 +12,8 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 
+#include "engine/engine.h"
+
 static void netdev_leaves(struct ornic_soft *soft)
 {
 	if (soft->netdev->reg_state != NETREG_REGISTERED) {
@@ -19,6 +21,8 @@ static void netdev_leaves(struct ornic_soft *soft)
 		return;
 	}
 	ornic_soft_net_leave(soft);
+	/* The right to whole frames is of this namespace. */
+	ornic_engine_end_raw(soft->engine);
 }
 
 static void netdev_arrives(struct ornic_soft *soft)

@@ -41,6 +41,7 @@
 #include "compat/compat_net.h"
 #include "engine/engine.h"
 #include "soft.h"
+#include "soft_raw.h"
 #include "soft_rx.h"
 
 #define VERDICT_TIME (HZ / 10)
@@ -190,6 +191,9 @@ static __flatten unsigned int rx_fast_hook(void *priv, struct sk_buff *skb,
 	struct sender sender;
 	struct sock *sk;
 
+	if (unlikely(READ_ONCE(soft->rx_fast.raw)) &&
+	    ornic_soft_raw_rx(soft, skb))
+		return NF_STOLEN;
 	if (!READ_ONCE(soft->rx_fast.on) ||
 	    (!ipv6 && skb->protocol != htons(ETH_P_IP)) ||
 	    !is_plain_roce(skb, l3_len, ipv6) ||

@@ -14,6 +14,7 @@
  */
 #include "soft_tx.h"
 
+#include <linux/etherdevice.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -155,6 +156,22 @@ static u32 frame_priority(const struct sk_buff *skb, const struct ornic_tx *tx)
 	return rt_tos2priority(tos) ?: tx->sl;
 }
 
+/* As of a packet socket: what the program wrote is not looked at any further. */
+static void raw_fill_in(struct sk_buff *skb, struct net_device *netdev,
+			const struct ornic_tx *tx, u32 hash)
+{
+	__be16 type = ((const struct ethhdr *)tx->hdr)->h_proto;
+
+	skb->dev = netdev;
+	skb->protocol = eth_proto_is_802_3(type) ? type : htons(ETH_P_802_2);
+	skb->ip_summed = CHECKSUM_NONE;
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, tx->l3_offset);
+	skb_set_transport_header(skb, tx->l3_offset);
+	skb_reset_mac_len(skb);
+	__skb_set_sw_hash(skb, hash, false);
+}
+
 /* Metadata for the stack; the frame itself is complete. */
 static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
 			  const struct ornic_tx *tx, u32 hash)
@@ -177,14 +194,20 @@ static int frame_send(struct net_device *netdev, struct sk_buff *skb, bool ipv6)
 	return dev_queue_xmit(skb);
 }
 
-int ornic_soft_tx_own(struct ornic_soft_qp *qp, struct sk_buff *skb, bool ipv6)
+/* It counts as in flight for @qp. */
+static void frame_own(struct ornic_soft_qp *qp, struct sk_buff *skb)
 {
-	int err;
-
 	refcount_inc(&qp->refs);
 	atomic_inc(&qp->in_flight);
 	skb_shinfo(skb)->destructor_arg = qp;
 	skb->destructor = frame_freed;
+}
+
+int ornic_soft_tx_own(struct ornic_soft_qp *qp, struct sk_buff *skb, bool ipv6)
+{
+	int err;
+
+	frame_own(qp, skb);
 	err = frame_send(qp->soft->netdev, skb, ipv6);
 	return err > 0 ? net_xmit_errno(err) : err;
 }
@@ -194,12 +217,31 @@ void ornic_soft_tx_any(struct net_device *netdev, struct sk_buff *skb)
 	frame_send(netdev, skb, ip_hdr(skb)->version == 6);
 }
 
+void ornic_soft_tx_drop(void *host, const struct ornic_tx *tx)
+{
+	consume_skb(tx->frame);
+}
+
+/* Impairments and IP's output are for packets. */
+static noinline int raw_xmit(struct ornic_soft_qp *qp, struct sk_buff *skb,
+			     const struct ornic_tx *tx)
+{
+	int err;
+
+	raw_fill_in(skb, qp->soft->netdev, tx, qp->hash);
+	frame_own(qp, skb);
+	err = dev_queue_xmit(skb);
+	return err > 0 ? net_xmit_errno(err) : err;
+}
+
 __flatten int ornic_soft_xmit(void *host, const struct ornic_tx *tx)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(tx->host_qp);
 	struct ornic_soft *soft = host;
 	struct sk_buff *skb = tx->frame;
 
+	if (unlikely(tx->raw))
+		return raw_xmit(qp, skb, tx);
 	frame_fill_in(skb, soft->netdev, tx, qp->hash);
 	if (ornic_soft_impair_on())
 		return ornic_soft_impair_tx(qp, skb, tx);

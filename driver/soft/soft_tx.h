@@ -16,6 +16,7 @@ struct sk_buff;
  * ornic_soft_tx_room() - frames that this CPU may send now for a QP. After 0
  * the QP is woken on the CPU that may send.
  * ornic_soft_tx_frame() - allocate a frame.
+ * ornic_soft_tx_drop() - free it.
  * ornic_soft_xmit() - send it. The netdev may take its own locks, and may free
  * the frame at once. Returns -EPERM if a rule or a route of the namespace
  * forbids it.
@@ -23,6 +24,7 @@ struct sk_buff;
 u32 ornic_soft_tx_room(void *host, void *host_qp);
 int ornic_soft_tx_frame(void *host, struct ornic_tx *tx);
 int ornic_soft_xmit(void *host, const struct ornic_tx *tx);
+void ornic_soft_tx_drop(void *host, const struct ornic_tx *tx);
 
 /*
  * Softirqs off, under RCU; engine locks may be held. @skb is complete, with its
