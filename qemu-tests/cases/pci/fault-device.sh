@@ -35,6 +35,16 @@ use()
 	timeout 3 ibv_devinfo -v -d ornic0
 }
 
+# What the device claims to have is only for devices that are part of the kernel.
+no_raw_packets()
+{
+	local caps
+
+	caps=$(rdma -d dev show ornic0)
+	[[ $caps = *RC_RNR_NAK_GEN* ]] || fail "$caps"
+	[[ $caps != *MANAGED_FLOW_STEERING* ]] || fail 'a PCI device has raw packet QPs'
+}
+
 run()
 {
 	local begin=$SECONDS wanted
@@ -45,6 +55,7 @@ run()
 	ip link set d0 up
 	modprobe ornic
 	wait_until 20 link_up ornic0
+	no_raw_packets
 	while [ "$(lives)" -lt "$wanted" ]; do
 		use >/dev/null 2>&1 || :
 		[ $((SECONDS - begin)) -lt 250 ] || break

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 
 namespace
 {
@@ -179,6 +180,24 @@ int wait_sent(life &l)
 	return 0;
 }
 
+/* Of frames to an address, which opens the filter of the netdev. */
+ibv_flow *create_flow(ibv_qp *qp)
+{
+	struct {
+		ibv_flow_attr attr;
+		ibv_flow_spec_eth eth;
+	} rule = {};
+
+	rule.attr.size = sizeof(rule);
+	rule.attr.num_of_specs = 1;
+	rule.attr.port = 1;
+	rule.eth.type = IBV_FLOW_SPEC_ETH;
+	rule.eth.size = sizeof(rule.eth);
+	rule.eth.val.dst_mac[0] = 2;
+	std::memset(rule.eth.mask.dst_mac, 0xff, 6);
+	return ibv_create_flow(qp, &rule.attr);
+}
+
 } /* namespace */
 
 std::vector<step> queue_steps(life &l)
@@ -218,6 +237,10 @@ std::vector<step> queue_steps(life &l)
 		  },
 		  1,
 		  { ENOBUFS } },
+		make_qp(l, "create_qp RAW_PACKET", l.raw, IBV_QPT_RAW_PACKET),
+		{ "create_flow",
+		  [&] { return keep(l.flow, create_flow(l.raw)); },
+		  [&] { return ibv_destroy_flow(l.flow); } },
 		make_qp(l, "create_qp RC", l.rc, IBV_QPT_RC),
 		{ "RC to INIT",
 		  [&] { return to_init(l.rc, IBV_QP_ACCESS_FLAGS); },

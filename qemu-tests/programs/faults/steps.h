@@ -50,7 +50,8 @@ struct life {
 	ibv_xrcd *xrcd = nullptr;
 	ibv_srq *srq = nullptr, *xrc_srq = nullptr;
 	ibv_qp *rc = nullptr, *ud = nullptr, *uc = nullptr;
-	ibv_qp *xrc_send = nullptr, *xrc_recv = nullptr;
+	ibv_qp *xrc_send = nullptr, *xrc_recv = nullptr, *raw = nullptr;
+	ibv_flow *flow = nullptr;
 	memory buffer;
 	ibv_mr *mr = nullptr, *dm_mr = nullptr;
 	ibv_dm *dm = nullptr;

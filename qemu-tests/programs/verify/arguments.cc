@@ -269,7 +269,8 @@ TEST_F(arguments, unusable_qps)
 	refused_qp(e, IBV_QPT_RC, { 1, 1, sge + 1, 1, 0 }, "max_send_sge");
 	refused_qp(e, IBV_QPT_RC, { 1, 1, 1, sge + 1, 0 }, "max_recv_sge");
 	refused_qp(e, IBV_QPT_RC, { 1, 1, 1, 1, 1 << 20 }, "inline 1 MiB");
-	refused_qp(e, IBV_QPT_RAW_PACKET, { 1, 1, 1, 1, 0 }, "raw packet QP");
+	refused_qp(e, IBV_QPT_RAW_PACKET, { 1, 1, sge + 1, 1, 0 },
+		   "raw packet QP with max_send_sge");
 	refused_qp(e, static_cast<ibv_qp_type>(77), { 1, 1, 1, 1, 0 },
 		   "QP type 77");
 }
