@@ -25,6 +25,8 @@ const std::vector<operation> &operations()
 		{ "mcast", op_mcast, 3 },
 		{ "destroy", op_destroy, 8 },
 		{ "command", op_command, 6 },
+		{ "create_flow", op_create_flow, 4 },
+		{ "destroy_flow", op_destroy_flow, 2 },
 		{ "method", op_method, 12 },
 		{ "map", op_map, 6 },
 		{ "unmap", op_unmap, 1 },

@@ -28,6 +28,8 @@ void op_query_qp(world &w, const call &c);
 void op_mcast(world &w, const call &c);
 void op_destroy(world &w, const call &c);
 void op_command(world &w, const call &c);
+void op_create_flow(world &w, const call &c);
+void op_destroy_flow(world &w, const call &c);
 
 /* Commands by ioctl(). */
 void op_method(world &w, const call &c);

@@ -386,6 +386,9 @@ void op_modify_qp(world &w, const call &c)
 			~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER |
 			  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			  IBV_QP_MAX_QP_RD_ATOMIC);
+	/* Raw packet QPs have neither peer nor number. */
+	if (c.arg[2] == 1)
+		core.attr_mask &= IBV_QP_STATE | IBV_QP_PORT;
 	/* Datagrams have a Q_Key and no access. */
 	if (c.arg[2] == 2)
 		core.attr_mask =

@@ -18,7 +18,7 @@
 #include "nldev.h"
 #include "program.h"
 
-enum kind { pd, mr, cq, qp, srq, ah, mw, xrcd, cntr, dm, num_kinds };
+enum kind { pd, mr, cq, qp, srq, ah, mw, xrcd, cntr, dm, flow, num_kinds };
 
 constexpr std::size_t num_places = 4;
 constexpr std::size_t num_contexts = 2;
