@@ -23,25 +23,26 @@ static void cmd_exit(struct kunit *test)
 }
 
 static const u8 known[] = {
-	ORNIC_CMD_QUERY_DEVICE,	    ORNIC_CMD_QUERY_CLOCK,
-	ORNIC_CMD_SET_GID,	    ORNIC_CMD_SET_PORT,
-	ORNIC_CMD_INSPECT,	    ORNIC_CMD_CREATE_CQ,
-	ORNIC_CMD_DESTROY_CQ,	    ORNIC_CMD_MODIFY_CQ,
-	ORNIC_CMD_RESIZE_CQ,	    ORNIC_CMD_CREATE_QP,
-	ORNIC_CMD_DESTROY_QP,	    ORNIC_CMD_MODIFY_QP,
-	ORNIC_CMD_QUERY_QP,	    ORNIC_CMD_ATTACH_MCAST,
-	ORNIC_CMD_DETACH_MCAST,	    ORNIC_CMD_CREATE_MKEY,
-	ORNIC_CMD_DESTROY_MKEY,	    ORNIC_CMD_MODIFY_MKEY,
-	ORNIC_CMD_CREATE_MW,	    ORNIC_CMD_DESTROY_MW,
-	ORNIC_CMD_CREATE_AH,	    ORNIC_CMD_DESTROY_AH,
-	ORNIC_CMD_CREATE_SRQ,	    ORNIC_CMD_DESTROY_SRQ,
-	ORNIC_CMD_MODIFY_SRQ,	    ORNIC_CMD_QUERY_SRQ,
-	ORNIC_CMD_RESIZE_SRQ,	    ORNIC_CMD_CREATE_COUNTERS,
-	ORNIC_CMD_DESTROY_COUNTERS, ORNIC_CMD_BIND_COUNTERS,
-	ORNIC_CMD_QUERY_STATS,	    ORNIC_CMD_MODIFY_STATS,
-	ORNIC_CMD_CREATE_COMP_CNTR, ORNIC_CMD_DESTROY_COMP_CNTR,
-	ORNIC_CMD_MODIFY_COMP_CNTR, ORNIC_CMD_ATTACH_COMP_CNTR,
-	ORNIC_CMD_CREATE_FLOW,	    ORNIC_CMD_DESTROY_FLOW,
+	ORNIC_CMD_QUERY_DEVICE,	     ORNIC_CMD_QUERY_CLOCK,
+	ORNIC_CMD_SET_GID,	     ORNIC_CMD_SET_PORT,
+	ORNIC_CMD_INSPECT,	     ORNIC_CMD_CREATE_CQ,
+	ORNIC_CMD_DESTROY_CQ,	     ORNIC_CMD_MODIFY_CQ,
+	ORNIC_CMD_RESIZE_CQ,	     ORNIC_CMD_CREATE_QP,
+	ORNIC_CMD_DESTROY_QP,	     ORNIC_CMD_MODIFY_QP,
+	ORNIC_CMD_QUERY_QP,	     ORNIC_CMD_ATTACH_MCAST,
+	ORNIC_CMD_DETACH_MCAST,	     ORNIC_CMD_CREATE_MKEY,
+	ORNIC_CMD_DESTROY_MKEY,	     ORNIC_CMD_MODIFY_MKEY,
+	ORNIC_CMD_CREATE_MW,	     ORNIC_CMD_DESTROY_MW,
+	ORNIC_CMD_CREATE_AH,	     ORNIC_CMD_DESTROY_AH,
+	ORNIC_CMD_CREATE_SRQ,	     ORNIC_CMD_DESTROY_SRQ,
+	ORNIC_CMD_MODIFY_SRQ,	     ORNIC_CMD_QUERY_SRQ,
+	ORNIC_CMD_RESIZE_SRQ,	     ORNIC_CMD_QUERY_TAGS,
+	ORNIC_CMD_CREATE_COUNTERS,   ORNIC_CMD_DESTROY_COUNTERS,
+	ORNIC_CMD_BIND_COUNTERS,     ORNIC_CMD_QUERY_STATS,
+	ORNIC_CMD_MODIFY_STATS,	     ORNIC_CMD_CREATE_COMP_CNTR,
+	ORNIC_CMD_DESTROY_COMP_CNTR, ORNIC_CMD_MODIFY_COMP_CNTR,
+	ORNIC_CMD_ATTACH_COMP_CNTR,  ORNIC_CMD_CREATE_FLOW,
+	ORNIC_CMD_DESTROY_FLOW,
 };
 
 /* One of these would never come to the engine of a PCI NIC. */
@@ -117,7 +118,7 @@ static void query_device_tells_limits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), 0);
 	r = &rsp.query_device;
 	KUNIT_EXPECT_EQ(test, r->hw_version, ORNIC_HW_VERSION);
-	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0x7fffff);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0xffffff);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->page_sizes), 0x1fffffff000);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->max_mr_size), 1ull << 40);
 	KUNIT_EXPECT_LE(test, r->max_sge, ORNIC_MAX_SGE);
@@ -126,6 +127,16 @@ static void query_device_tells_limits(struct kunit *test)
 			ORNIC_GID_TABLE_LEN);
 	KUNIT_EXPECT_EQ(test, r->num_vectors, 2);
 	KUNIT_EXPECT_MEMEQ(test, r->mac, th_of(test)->mac, 6);
+}
+
+static void query_tags_tells_limits(struct kunit *test)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_TAGS };
+	union ornic_rsp rsp;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), 0);
+	KUNIT_EXPECT_EQ(test, rsp.query_tags.log_max_tags, 10);
+	KUNIT_EXPECT_EQ(test, rsp.query_tags.max_sge, 4);
 }
 
 /* ---- Port and GIDs ------------------------------------------------------------ */
@@ -498,6 +509,7 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(cmd_clears_the_answer),
 	KUNIT_CASE(cmd_ignores_reserved),
 	KUNIT_CASE(query_device_tells_limits),
+	KUNIT_CASE(query_tags_tells_limits),
 	KUNIT_CASE_PARAM(set_port_checks, port_gen_params),
 	KUNIT_CASE_PARAM(set_gid_checks, gid_gen_params),
 	KUNIT_CASE(gid_counts_with_its_vlan),

@@ -229,6 +229,8 @@ struct ornic_th_conn {
 
 /**
  * struct ornic_th_qpinit - shape of a QP to be made; 0 picks a default
+ * @no_sq: the device has it, as the SRQ matches tags
+ * @tag_srq: TAGS: whose list it changes
  */
 struct ornic_th_qpinit {
 	u8 type;
@@ -238,7 +240,9 @@ struct ornic_th_qpinit {
 	u8 max_sge;
 	u16 max_inline;
 	u32 xrcdn;
+	bool no_sq;
 	const struct ornic_th_srq *srq;
+	const struct ornic_th_srq *tag_srq;
 };
 
 /**
@@ -276,6 +280,7 @@ struct ornic_th_qp {
  * @bind_length: BIND_MW, REG_MR and FLUSH: bytes
  * @bind_access: likewise
  * @reg_list: REG_MR: DMA address of the page list
+ * @tag: TAG_*: the segment
  */
 struct ornic_th_wr {
 	u64 wr_id;
@@ -303,6 +308,7 @@ struct ornic_th_wr {
 	const void *inline_data;
 	u32 inline_len;
 	const struct ornic_av *av;
+	const struct ornic_seg_tag *tag;
 };
 
 /* harness.c: the engine's host */
@@ -334,6 +340,9 @@ int ornic_th_srq_init(struct ornic_th *th, struct ornic_th_srq *srq,
 		      u32 log_depth, u32 max_sge);
 int ornic_th_xsrq_init(struct ornic_th *th, struct ornic_th_srq *srq,
 		       u32 log_depth, u32 xrcdn, const struct ornic_th_cq *cq);
+int ornic_th_tm_srq_init(struct ornic_th *th, struct ornic_th_srq *srq,
+			 u32 log_depth, u32 max_tags,
+			 const struct ornic_th_cq *cq);
 int ornic_th_srq_resize(struct ornic_th_srq *srq, u32 log_depth);
 int ornic_th_srq_fini(struct ornic_th_srq *srq);
 int ornic_th_srq_limit(struct ornic_th_srq *srq, u32 limit);

@@ -490,8 +490,9 @@ int ornic_th_qp_init(struct ornic_th *th, struct ornic_th_qp *qp,
 	c->recv_cqn = cpu_to_le32(rcq ? rcq->cqn : 0);
 	c->qp_type = init->type;
 	c->flags = init->flags;
-	c->has_sq = init->type != ORNIC_QPT_XRC_TGT;
-	c->has_rq = !init->srq && init->type < ORNIC_QPT_XRC_INI;
+	c->has_sq = init->type != ORNIC_QPT_XRC_TGT && !init->no_sq;
+	c->has_rq = !init->srq &&
+		    (init->type <= ORNIC_QPT_UD || init->type == ORNIC_QPT_RAW);
 	c->xrcdn = cpu_to_le32(init->xrcdn);
 	c->sq_log_depth = qp->sq_log_depth;
 	c->sq_log_stride = qp->sq_log_stride;
@@ -503,6 +504,8 @@ int ornic_th_qp_init(struct ornic_th *th, struct ornic_th_qp *qp,
 		c->flags |= ORNIC_QP_SRQ;
 		c->srqn = cpu_to_le32(init->srq->srqn);
 	}
+	if (init->tag_srq)
+		c->srqn = cpu_to_le32(init->tag_srq->srqn);
 	c->max_inline = cpu_to_le16(max_inline);
 	status = ornic_th_cmd(th, &req, &rsp);
 	if (status) {

@@ -133,6 +133,10 @@ static u8 *put_segments(u8 *p, const struct ornic_th_wr *wr, bool ud)
 		memcpy(p, wr->av, sizeof(*wr->av));
 		return p + sizeof(*wr->av);
 	}
+	if (wr->tag) {
+		memcpy(p, wr->tag, sizeof(*wr->tag));
+		return p + sizeof(*wr->tag);
+	}
 	/* The key is in the header. */
 	if (wr->opcode == ORNIC_WQE_LOCAL_INV ||
 	    wr->opcode == ORNIC_WQE_SEND_INV)
@@ -194,6 +198,10 @@ int ornic_th_post_send(struct ornic_th_qp *qp, const struct ornic_th_wr *wr)
 	struct ornic_sq_hdr *hdr;
 	u8 *p;
 
+	/* Pairs with the device's store after it copied the WQE. */
+	if (qp->type == ORNIC_QPT_TAGS)
+		qp->sq_tail = le32_to_cpu(
+			(__force __le32)smp_load_acquire(&rec->taken));
 	if (qp->sq_producer - qp->sq_tail >= depth)
 		return -ENOSPC;
 	p = qp->mem + ORNIC_RING_OFFSET +

@@ -14,9 +14,16 @@ static void describe(struct ornic_mem *mem, const u8 *ptr, u32 bytes)
 	mem->page_shift = ORNIC_PAGE_SHIFT;
 }
 
-/* @cq: of an XRC SRQ, else NULL */
+/* What an SRQ is beside a ring. */
+struct kind {
+	u8 flags;
+	u32 xrcdn;
+	u32 max_tags;
+	const struct ornic_th_cq *cq;
+};
+
 static int make(struct ornic_th *th, struct ornic_th_srq *srq, u32 log_depth,
-		u32 max_sge, u32 xrcdn, const struct ornic_th_cq *cq)
+		u32 max_sge, const struct kind *kind)
 {
 	union ornic_req req;
 	union ornic_rsp rsp;
@@ -40,11 +47,10 @@ static int make(struct ornic_th *th, struct ornic_th_srq *srq, u32 log_depth,
 	req.create_srq.log_depth = log_depth;
 	req.create_srq.log_stride = srq->log_stride;
 	req.create_srq.max_sge = max_sge;
-	if (cq) {
-		req.create_srq.flags = ORNIC_SRQ_XRC;
-		req.create_srq.xrcdn = cpu_to_le32(xrcdn);
-		req.create_srq.cqn = cpu_to_le32(cq->cqn);
-	}
+	req.create_srq.flags = kind->flags;
+	req.create_srq.xrcdn = cpu_to_le32(kind->xrcdn);
+	req.create_srq.max_tags = cpu_to_le32(kind->max_tags);
+	req.create_srq.cqn = cpu_to_le32(kind->cq ? kind->cq->cqn : 0);
 	status = ornic_th_cmd(th, &req, &rsp);
 	if (status)
 		ornic_th_free(th, srq->mem);
@@ -64,7 +70,9 @@ static int make(struct ornic_th *th, struct ornic_th_srq *srq, u32 log_depth,
 int ornic_th_srq_init(struct ornic_th *th, struct ornic_th_srq *srq,
 		      u32 log_depth, u32 max_sge)
 {
-	return make(th, srq, log_depth, max_sge, 0, NULL);
+	const struct kind kind = { .flags = 0 };
+
+	return make(th, srq, log_depth, max_sge, &kind);
 }
 
 /**
@@ -80,7 +88,36 @@ int ornic_th_srq_init(struct ornic_th *th, struct ornic_th_srq *srq,
 int ornic_th_xsrq_init(struct ornic_th *th, struct ornic_th_srq *srq,
 		       u32 log_depth, u32 xrcdn, const struct ornic_th_cq *cq)
 {
-	return make(th, srq, log_depth, 4, xrcdn, cq);
+	const struct kind kind = {
+		.flags = ORNIC_SRQ_XRC,
+		.xrcdn = xrcdn,
+		.cq = cq,
+	};
+
+	return make(th, srq, log_depth, 4, &kind);
+}
+
+/**
+ * ornic_th_tm_srq_init - make an SRQ that matches tags
+ * @th: the harness
+ * @srq: out
+ * @log_depth: log2 of WQEs
+ * @max_tags: tagged receives
+ * @cq: where its receives complete
+ *
+ * Return: enum ornic_status.
+ */
+int ornic_th_tm_srq_init(struct ornic_th *th, struct ornic_th_srq *srq,
+			 u32 log_depth, u32 max_tags,
+			 const struct ornic_th_cq *cq)
+{
+	const struct kind kind = {
+		.flags = ORNIC_SRQ_TM,
+		.max_tags = max_tags,
+		.cq = cq,
+	};
+
+	return make(th, srq, log_depth, 4, &kind);
 }
 
 /**

@@ -194,7 +194,7 @@ static const struct bad_row {
 } bad_rows[] = {
 	{ "no such opcode", ORNIC_QPT_RC, 0x1f, 8, FINE,
 	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE },
-	{ "no such opcode, the first", ORNIC_QPT_RC, ORNIC_WQE_FLUSH + 1, 8,
+	{ "no such opcode, the first", ORNIC_QPT_RC, ORNIC_WQE_TAG_SYNC + 1, 8,
 	  FINE, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE },
 	{ "no such opcode, 0xff", ORNIC_QPT_RC, 0xff, 8, FINE,
 	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_OPCODE },

@@ -15,6 +15,7 @@
 #include "mw.h"
 #include "qp.h"
 #include "srq.h"
+#include "tm.h"
 
 /* MRs may use any page size from 4 KiB up to the largest MR. */
 #define PAGE_SIZES ((BIT_ULL(41) - 1) & ~(BIT_ULL(ORNIC_PAGE_SHIFT) - 1))
@@ -22,14 +23,15 @@
 /* ---- The device ------------------------------------------------------------ */
 
 /* What this device can do. */
-#define DEVICE_CAPS                                                     \
-	(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_XRC |   \
-	 ORNIC_CAP_ATOMICS | ORNIC_CAP_ATOMIC_WRITE | ORNIC_CAP_FLUSH | \
-	 ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_SRQ | ORNIC_CAP_RESIZE_CQ |   \
-	 ORNIC_CAP_MODERATION | ORNIC_CAP_MODIFY_MKEY | ORNIC_CAP_MW |  \
-	 ORNIC_CAP_FAST_REG | ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS |   \
-	 ORNIC_CAP_MCAST | ORNIC_CAP_INSPECT | ORNIC_CAP_QUERY_CLOCK |  \
-	 ORNIC_CAP_COMP_CNTR | ORNIC_CAP_MKEY_OFFSET | ORNIC_CAP_NULL_KEY)
+#define DEVICE_CAPS                                                         \
+	(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_XRC |       \
+	 ORNIC_CAP_ATOMICS | ORNIC_CAP_ATOMIC_WRITE | ORNIC_CAP_FLUSH |     \
+	 ORNIC_CAP_SRQ | ORNIC_CAP_RESIZE_SRQ | ORNIC_CAP_RESIZE_CQ |       \
+	 ORNIC_CAP_MODERATION | ORNIC_CAP_MODIFY_MKEY | ORNIC_CAP_MW |      \
+	 ORNIC_CAP_FAST_REG | ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS |       \
+	 ORNIC_CAP_MCAST | ORNIC_CAP_INSPECT | ORNIC_CAP_QUERY_CLOCK |      \
+	 ORNIC_CAP_COMP_CNTR | ORNIC_CAP_MKEY_OFFSET | ORNIC_CAP_NULL_KEY | \
+	 ORNIC_CAP_TM)
 
 static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 			union ornic_rsp *rsp)
@@ -64,6 +66,18 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->log_max_mcast_qps = ORNIC_LOG_MAX_MCAST_QPS;
 	r->log_max_comp_cntr = ORNIC_LOG_MAX_COMP_CNTR;
 	r->ece_options = cpu_to_le32(ORNIC_ECE_OFFER);
+	return ORNIC_OK;
+}
+
+static int query_tags(struct ornic_dev *dev, const union ornic_req *req,
+		      union ornic_rsp *rsp)
+{
+	struct ornic_rsp_query_tags *r = &rsp->query_tags;
+
+	(void)dev;
+	(void)req;
+	r->log_max_tags = ORNIC_LOG_MAX_TAGS;
+	r->max_sge = ORNIC_MAX_TAG_SGE;
 	return ORNIC_OK;
 }
 
@@ -299,6 +313,7 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_MODIFY_SRQ, .change = modify_srq },
 	{ ORNIC_CMD_QUERY_SRQ, .query = query_srq },
 	{ ORNIC_CMD_RESIZE_SRQ, .change = resize_srq },
+	{ ORNIC_CMD_QUERY_TAGS, .query = query_tags },
 	{ ORNIC_CMD_CREATE_COUNTERS, .query = create_counters },
 	{ ORNIC_CMD_DESTROY_COUNTERS, .destroy = ornic_counters_destroy },
 	{ ORNIC_CMD_BIND_COUNTERS, .change = bind_counters },

@@ -21,33 +21,39 @@ static void push_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.opcode = sw->info->cqe,
 		.status = status,
 		.vendor_err = verr,
+		.tm_flags = sw->tm_flags,
 	};
 
 	ornic_trace(qp, ORNIC_TRACE_COMPLETION, (u32)status << 8 | cqe.opcode,
 		    sw->index, sw->length);
+	if (unlikely(qp->tm)) {
+		ornic_tm_complete(ctx, qp, sw, status, verr);
+		return;
+	}
 	if (ornic_cq_push(ctx, qp->sq.cq, &cqe, status != ORNIC_CQE_SUCCESS))
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
 }
 
 /*
  * Completion counters count WQEs that have no CQE, too, but none with an opcode
- * that does not exist.
+ * that does not exist, and none that are the device's own.
  */
 static void count_wqe(struct ornic_qp *qp, const struct ornic_swqe *sw,
 		      enum ornic_cntr_entry entry)
 {
-	if (unlikely(qp->cntr_ops) && sw->kind)
+	if (unlikely(qp->cntr_ops) && sw->kind && !qp->tm)
 		ornic_comp_cntr_send(qp, sw->info->cqe, entry);
 }
 
-/* The oldest WQE has succeeded; it completes if it is signaled. */
+/* The oldest WQE is done; it completes if it is signaled. */
 static void retire_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		       const struct ornic_swqe *sw)
+		       const struct ornic_swqe *sw,
+		       enum ornic_cqe_status status, enum ornic_vendor_err verr)
 {
 	count_wqe(qp, sw, ORNIC_CNTR_COMPLETIONS);
 	if (sw->flags & ORNIC_WQE_SIGNALED ||
 	    qp->create_flags & ORNIC_QP_SIG_ALL)
-		push_cqe(ctx, qp, sw, ORNIC_CQE_SUCCESS, ORNIC_VERR_NONE);
+		push_cqe(ctx, qp, sw, status, verr);
 	qp->sq.tail++;
 }
 
@@ -207,7 +213,7 @@ void ornic_comp_success(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (ornic_swqe_is_fetch(sw))
 		fetch_done(sq);
-	retire_wqe(ctx, qp, sw);
+	retire_wqe(ctx, qp, sw, ORNIC_CQE_SUCCESS, ORNIC_VERR_NONE);
 	ornic_comp_progress(ctx, qp, end);
 	if (ornic_psn_diff(end, sq->psn) > 0)
 		skip_to_acked(sq);
@@ -223,7 +229,8 @@ void ornic_comp_local(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		sw = ornic_swqe(sq, sq->tail);
 		if (sw->kind != ORNIC_OPF_LOCAL)
 			return;
-		retire_wqe(ctx, qp, sw);
+		/* It has failed if it is a change of a tag list. */
+		retire_wqe(ctx, qp, sw, sw->status, sw->verr);
 	}
 }
 
@@ -237,7 +244,8 @@ void ornic_comp_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	count_wqe(qp, ornic_swqe(sq, sq->tail), ORNIC_CNTR_ERRORS);
 	push_cqe(ctx, qp, ornic_swqe(sq, sq->tail), status, verr);
 	sq->tail++;
-	if (ornic_qp_is_reliable(qp)) {
+	/* No other state goes on after an error of a change of a tag list. */
+	if (ornic_qp_is_reliable(qp) || qp->tag_srq) {
 		ornic_qp_error(ctx, qp);
 		return;
 	}
@@ -276,6 +284,8 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (!sq->depth)
 		return;
 	for (n = 0; n <= sq->depth; n++) {
+		if (unlikely(qp->tag_srq))
+			ornic_tags_taken(qp, sq->tail);
 		if (sq->tail == sq->fetched && !ornic_sq_fetch(qp)) {
 			sq->cur = sq->tail;
 			WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(1));

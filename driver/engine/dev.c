@@ -27,9 +27,15 @@ void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 }
 
 /* XRC QPs do not have both CQs. */
-static bool completes_to(const struct ornic_cq *cq, u32 cqn)
+static bool is_cq(const struct ornic_cq *cq, u32 cqn)
 {
 	return cq && cq->cqn == cqn;
+}
+
+static bool completes_to(const struct ornic_qp *qp, u32 cqn)
+{
+	return is_cq(qp->sq.cq, cqn) || is_cq(qp->rq.cq, cqn) ||
+	       (qp->tm && is_cq(qp->rq.srq->cq, cqn));
 }
 
 /* The QPs of a CQ that has overflowed end, each in a run of its own. */
@@ -40,8 +46,7 @@ static void run_users(struct ornic_dev *dev, u32 cqn)
 
 	ornic_rcu_read_lock();
 	for (i = 0; (qp = ornic_table_next(&dev->qps, &i)); i++) {
-		if (completes_to(qp->sq.cq, cqn) ||
-		    completes_to(qp->rq.cq, cqn))
+		if (completes_to(qp, cqn))
 			dev->ops->resched(dev->host, qp->host_qp);
 	}
 	ornic_rcu_read_unlock();

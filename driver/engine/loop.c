@@ -29,10 +29,13 @@ static struct ornic_ctx *enter_peer(struct ornic_ctx *ctx,
 	return there;
 }
 
-static void leave_peer(const struct ornic_ctx *ctx, struct ornic_ctx *inner)
+/* What the work there has cost is the requester's. */
+static void leave_peer(struct ornic_ctx *ctx, struct ornic_ctx *inner)
 {
-	if (inner != ctx)
-		ornic_ctx_leave(inner);
+	if (inner == ctx)
+		return;
+	ctx->budget -= max_t(s64, ctx->budget, 0) - inner->budget;
+	ornic_ctx_leave(inner);
 }
 
 /* The peer of a connected QP, in whichever device it is. */

@@ -268,6 +268,25 @@ int ornic_iov_add(struct ornic_iov *iov, void *ptr, u32 len);
 /* Copy @src to @dst (memmove); stops at the shorter. Return: bytes copied. */
 u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src);
 
+/* Take the first @bytes, of which there are so many, off. Changes the pieces. */
+static inline void ornic_iov_skip(struct ornic_iov *iov, u32 bytes)
+{
+	u32 take;
+
+	iov->bytes -= bytes;
+	while (bytes) {
+		take = min_t(u32, bytes, iov->frag->len);
+		iov->frag->ptr = (u8 *)iov->frag->ptr + take;
+		iov->frag->len -= take;
+		bytes -= take;
+		if (iov->frag->len)
+			continue;
+		iov->frag++;
+		iov->n--;
+		iov->max--;
+	}
+}
+
 /* Copy what @to maps from the front of @left, and take it off. Return: bytes. */
 static inline u64 ornic_iov_fill(const struct ornic_iov *to,
 				 struct ornic_frag *left)

@@ -15,6 +15,7 @@
  *   gaps_map.c  requester: where that is marked (sq.lock)
  *   sink.c  requester: responses that write to the same memory (sq.lock)
  *   recv.c  receive WQEs and their completions (rq.lock)
+ *   tm.c    tag lists (srq.lock); messages with tags (rq.lock), rendezvous (sq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   reorder.c  responder: requests that came too early (rq.lock)
  *   replay.c  responder: requests that came again (rq.lock)
@@ -485,6 +486,10 @@ noinline bool ornic_sink_is_newer(struct ornic_sq *sq,
 /* rq: take the next receive WQE to rq.rwqe, from the QP's own queue or an SRQ. */
 bool ornic_recv_take(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
+/* rq: write @cqe, of which it sets what is rq.rwqe's, which does not end by it. */
+void ornic_recv_push(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     struct ornic_cqe *cqe, bool solicited);
+
 /* rq: complete rq.rwqe with @cqe, of which it sets what is the WQE's. */
 void ornic_recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    struct ornic_cqe *cqe, bool solicited);
@@ -516,6 +521,22 @@ void ornic_resp_raw(struct ornic_ctx *ctx, struct ornic_qp *qp,
 enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      struct ornic_inreq *r);
+
+/* rq: a receive WQE could not take the message: it and the QP are done. */
+noinline enum ornic_verdict ornic_resp_bad_recv(struct ornic_ctx *ctx,
+						struct ornic_qp *qp,
+						enum ornic_cqe_status status,
+						enum ornic_vendor_err verr);
+
+/* rq: what becomes of a message that finds no receive WQE. */
+enum ornic_verdict ornic_resp_no_rwqe(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp);
+
+/* rq: the bytes @src of the SEND @r go to rq.rwqe, which is done at the end. */
+enum ornic_verdict ornic_resp_receive(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
+				      const struct ornic_inreq *r,
+				      const struct ornic_iov *src);
 
 /* rq: a request packet for a QP of its transport. */
 __flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,

@@ -45,6 +45,9 @@ static bool type_ok(const struct ornic_req_create_qp *req)
 		return !receives;
 	case ORNIC_QPT_XRC_TGT:
 		return !receives && !req->has_sq;
+	case ORNIC_QPT_TAGS:
+		return !receives && req->has_sq &&
+		       req->sq_max_sge <= ORNIC_MAX_TAG_SGE;
 	default:
 		return false;
 	}
@@ -160,26 +163,61 @@ static void put_cqs(struct ornic_qp *qp)
 	ornic_cq_put(qp->rq.cq);
 }
 
+/*
+ * May @qp use @srq? One of an XRC domain is for messages that name it. The device
+ * sends for a QP whose SRQ matches tags, with the keys of both.
+ */
+static bool srq_fits(const struct ornic_qp *qp, const struct ornic_srq *srq,
+		     const struct ornic_req_create_qp *req)
+{
+	if (qp->type == ORNIC_QPT_TAGS)
+		return srq->tags;
+	if (srq->tags)
+		return qp->type == ORNIC_QPT_RC && !req->has_sq &&
+		       qp->pdn == srq->pdn;
+	return !srq->cq;
+}
+
 /* The same for the SRQ, if there is one. */
 static int get_srq(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 {
+	bool changes = qp->type == ORNIC_QPT_TAGS;
 	struct ornic_srq *srq;
 
-	if (!(req->flags & ORNIC_QP_SRQ))
+	if (!(req->flags & ORNIC_QP_SRQ) && !changes)
 		return 0;
 	ornic_rcu_read_lock();
 	srq = ornic_table_lookup(&qp->dev->srqs, le32_to_cpu(req->srqn));
-	/* One of an XRC domain is for messages that name it. */
-	if (srq && !srq->cq) {
+	if (srq && !srq_fits(qp, srq, req))
+		srq = NULL;
+	if (srq)
 		ornic_atomic_inc(&srq->users);
-		qp->rq.srq = srq;
-	}
 	ornic_rcu_read_unlock();
-	return qp->rq.srq ? 0 : -EINVAL;
+	if (changes)
+		qp->tag_srq = srq;
+	else
+		qp->rq.srq = srq;
+	return srq ? 0 : -EINVAL;
+}
+
+/* What the device sends by itself: READs, and the headers that follow them. */
+static int init_tm(struct ornic_qp *qp)
+{
+	if (!qp->rq.srq || !qp->rq.srq->tags)
+		return 0;
+	qp->tm = ornic_vzalloc(sizeof(*qp->tm));
+	if (!qp->tm)
+		return -ENOMEM;
+	qp->sq.depth = ORNIC_RNDV_DEPTH;
+	qp->sq.max_sge = ORNIC_MAX_TAG_SGE;
+	qp->sq.max_inline = ORNIC_TM_HDR_LEN;
+	return 0;
 }
 
 static void put_srq(struct ornic_qp *qp)
 {
+	if (qp->tag_srq)
+		ornic_atomic_dec(&qp->tag_srq->users);
 	if (qp->rq.srq && qp->create_flags & ORNIC_QP_SRQ)
 		ornic_atomic_dec(&qp->rq.srq->users);
 }
@@ -192,10 +230,12 @@ static void qp_free(struct ornic_qp *qp)
 	if (qp->cset)
 		ornic_atomic_dec(&qp->cset->users);
 	ornic_comp_cntr_detach(qp);
+	ornic_srq_uncount(qp->rq.srq, &qp->rq.rwqe);
 	put_srq(qp);
 	put_cqs(qp);
 	ornic_vfree(qp->rq.rd);
 	ornic_vfree(qp->spray);
+	ornic_vfree(qp->tm);
 	ornic_vfree(qp->sq.store);
 	ornic_vfree(qp->sq.swqe);
 	ornic_ring_fini(&qp->rq.ring);
@@ -220,7 +260,8 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	qp->create_flags = req->flags;
 	qp->pdn = le32_to_cpu(req->pdn);
 	qp->xrcdn = le32_to_cpu(req->xrcdn);
-	qp->state = ORNIC_QPS_RESET;
+	qp->state = qp->type == ORNIC_QPT_TAGS ? ORNIC_QPS_RTS :
+						 ORNIC_QPS_RESET;
 	qp->stats = &dev->stats;
 	qp->mtu = READ_ONCE(dev->mtu);
 	qp->sq.max_sge = req->sq_max_sge;
@@ -244,16 +285,19 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	err = init_rings(qp, req);
 	if (err)
 		return err;
-	err = init_store(&qp->sq, qp->create_flags & ORNIC_QP_AV);
-	if (err)
-		return err;
-	err = init_peers(qp);
-	if (err)
-		return err;
 	err = get_cqs(qp, req);
 	if (err)
 		return err;
-	return get_srq(qp, req);
+	err = get_srq(qp, req);
+	if (err)
+		return err;
+	err = init_tm(qp);
+	if (err)
+		return err;
+	err = init_store(&qp->sq, qp->create_flags & ORNIC_QP_AV);
+	if (err)
+		return err;
+	return init_peers(qp);
 }
 
 /* There is one QP 1; the others get what is free. */

@@ -20,6 +20,7 @@
 #include "psn_map.h"
 #include "spray.h"
 #include "srq.h"
+#include "tm.h"
 #include "wire.h"
 
 /* Pieces that the payload of a request may have: an SGE is in two pages. */
@@ -37,10 +38,11 @@ struct ornic_swqe {
 	/* The copy */
 	u64 wr_id; /* given back in the CQE */
 	const struct ornic_wqe_info *info; /* what @opcode is */
-	u64 raddr; /* remote address of WRITE, READ and atomics */
+	u64 raddr; /* remote address of WRITE, READ and atomics; TAG_ADD: tag */
 	union {
 		u64 swap_add; /* CAS: new value; FAA: addend */
 		u64 reg_list; /* REG_MR: DMA address of the page list */
+		u64 tag_mask; /* TAG_ADD */
 		/*
 		 * READ on loopback, once @done: &ornic_qp.epoch of the QP that
 		 * accepted it
@@ -50,6 +52,7 @@ struct ornic_swqe {
 	union {
 		u64 compare; /* CAS */
 		u64 bind_length; /* BIND_MW, REG_MR: bytes */
+		u64 tag_wr_id; /* TAG_ADD: of the tagged receive */
 		struct {
 			u32 flush_length; /* FLUSH: bytes */
 			u32 feth; /* FLUSH: type and level, as in FETH */
@@ -58,6 +61,7 @@ struct ornic_swqe {
 	union {
 		u32 bind_lkey; /* BIND_MW: of the MR */
 		u32 reg_npages; /* REG_MR: pages in @reg_list */
+		u32 tag_unexpected; /* TAG_*: messages that the host has handled */
 	};
 	u8 bind_access; /* BIND_MW, REG_MR: enum ornic_access */
 	u8 reg_shift; /* REG_MR: log2 of the bytes of a page */
@@ -71,7 +75,7 @@ struct ornic_swqe {
 	u32 pkts; /* PSNs sent (READ: requested), or executed on loopback */
 
 	/* The copy */
-	u32 rkey; /* of @raddr; BIND_MW, REG_MR: new key of the window or MR */
+	u32 rkey; /* of @raddr; BIND_MW, REG_MR: new key; TAG_*: handle */
 	__be32 imm; /* immediate data or key to invalidate, wire order */
 	u32 srqn; /* XRC: SRQ of the peer that receives the message */
 	u32 ah; /* UD: address handle, if there is no @av */
@@ -84,6 +88,7 @@ struct ornic_swqe {
 	u8 verr; /* enum ornic_vendor_err that goes with @status */
 
 	/* Progress */
+	u8 tm_flags; /* TAG_*: enum ornic_cqe_tm_flags */
 	bool started; /* it has PSNs */
 	bool asked_again; /* READ: also for parts of it */
 	u8 piece_shift; /* READ: log2 of the packets that a request asks for */
@@ -319,6 +324,8 @@ struct ornic_rwqe {
 	u8 status; /* what is wrong with the WQE, or ORNIC_CQE_SUCCESS */
 	u8 verr; /* enum ornic_vendor_err that goes with @status */
 	bool valid; /* one has been taken and is not complete */
+	bool tagged; /* from the tag list of an SRQ, not from a ring */
+	bool unexpected; /* the SRQ counts its message as unexpected */
 	struct ornic_lsge sge[ORNIC_MAX_SGE]; /* in host order */
 };
 
@@ -519,6 +526,9 @@ struct ornic_qp {
 	ornic_atomic_t spare; /* bytes that it has taken, spare.c; sq or rq */
 	struct ornic_path path; /* RC and UC: header template, from the AV */
 	struct ornic_spray *spray; /* NULL: all packets go along @path */
+	struct ornic_tm_qp
+		*tm; /* the SRQ matches tags, the SQ is the device's; or NULL */
+	struct ornic_srq *tag_srq; /* TAGS: whose list it changes, else NULL */
 	bool requests_first; /* it is their turn to run first, run.c; a peek */
 
 	struct ornic_cc cc;

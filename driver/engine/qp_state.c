@@ -106,6 +106,9 @@ static int check_transition(const struct ornic_qp *qp, u8 from, u8 to, u32 mask)
 	u32 i;
 
 	mask &= ~ORNIC_QPM_STATE;
+	/* There would be no way back from there. */
+	if (to == ORNIC_QPS_RESET && qp->type == ORNIC_QPT_TAGS)
+		return ORNIC_BAD_STATE;
 	if (to == ORNIC_QPS_RESET || to == ORNIC_QPS_ERR)
 		return mask & ~ORNIC_QPM_CUR_STATE ? ORNIC_BAD_PARAM : ORNIC_OK;
 	for (i = 0; i < ARRAY_SIZE(transitions); i++) {
@@ -362,6 +365,7 @@ static void reset_qp(struct ornic_qp *qp)
 	WRITE_ONCE(rq->rd_tail, 0);
 	if (rq->rd)
 		memset(rq->rd, 0, ORNIC_RD_SLOTS * sizeof(*rq->rd));
+	ornic_srq_uncount(rq->srq, &rq->rwqe);
 	rq->rwqe.valid = false;
 	if (qp->type == ORNIC_QPT_XRC_TGT)
 		rq->srq = NULL;
@@ -378,6 +382,8 @@ static void reset_qp(struct ornic_qp *qp)
 	ornic_cc_reset(qp);
 	rq->last_wqe = false;
 	rq->broken = false;
+	if (qp->tm)
+		ornic_tm_reset(qp->tm);
 	if (rq->depth)
 		WRITE_ONCE(rq->record->kick_wanted, 0);
 }

@@ -16,8 +16,8 @@ bool ornic_recv_take(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return true;
 }
 
-void ornic_recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		    struct ornic_cqe *cqe, bool solicited)
+void ornic_recv_push(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     struct ornic_cqe *cqe, bool solicited)
 {
 	struct ornic_srq *srq = qp->rq.srq;
 	struct ornic_rwqe *rw = &qp->rq.rwqe;
@@ -27,13 +27,19 @@ void ornic_recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	cqe->wr_id = cpu_to_le64(rw->wr_id);
 	cqe->wqe_index = cpu_to_le32(rw->index);
 	cqe->qpn = cpu_to_le32(qp->qpn);
-	rw->valid = false;
 	ornic_trace(qp, ORNIC_TRACE_COMPLETION,
 		    (u32)cqe->status << 8 | cqe->opcode, rw->index,
 		    le32_to_cpu(cqe->byte_len));
 	if (ornic_cq_push(ctx, cq, cqe,
 			  solicited || cqe->status != ORNIC_CQE_SUCCESS))
 		ornic_qp_stat_inc(qp, ORNIC_STAT_CQES);
+}
+
+void ornic_recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    struct ornic_cqe *cqe, bool solicited)
+{
+	ornic_recv_push(ctx, qp, cqe, solicited);
+	qp->rq.rwqe.valid = false;
 	if (unlikely(qp->cntr_ops))
 		ornic_comp_cntr_recv(qp, cqe->status);
 }
@@ -42,12 +48,14 @@ void ornic_recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     enum ornic_cqe_status status, enum ornic_vendor_err verr)
 {
 	struct ornic_cqe cqe = {
-		.opcode = ORNIC_CQE_RECV,
+		.opcode = qp->rq.rwqe.tagged ? ORNIC_CQE_TM_RECV :
+					       ORNIC_CQE_RECV,
 		.status = status,
 		.vendor_err = verr,
 		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
 	};
 
+	ornic_srq_uncount(qp->rq.srq, &qp->rq.rwqe);
 	ornic_recv_cqe(ctx, qp, &cqe, true);
 }
 

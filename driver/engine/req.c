@@ -499,9 +499,13 @@ enum ornic_vendor_err ornic_req_invalidate(struct ornic_qp *qp,
 	return verr;
 }
 
-static enum ornic_vendor_err execute_local(struct ornic_qp *qp,
-					   const struct ornic_swqe *sw)
+static enum ornic_vendor_err
+execute_local(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 {
+	if (qp->tag_srq) {
+		ornic_tags_execute(ctx, qp, sw);
+		return ORNIC_VERR_NONE;
+	}
 	switch (sw->opcode) {
 	case ORNIC_WQE_BIND_MW:
 		return ornic_mw_bind(qp, sw);
@@ -537,7 +541,7 @@ do_local(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	if (!sw->done && must_wait(qp, sw))
 		return ornic_req_probe(qp) ? ORNIC_STEP_DONE : ORNIC_STEP_WAIT;
 	if (!sw->done)
-		verr = execute_local(qp, sw);
+		verr = execute_local(ctx, qp, sw);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_MW_BIND_ERR, verr);
 	sw->done = true;
@@ -707,6 +711,9 @@ static bool may_rest(struct ornic_qp *qp)
 	struct ornic_sq *sq = &qp->sq;
 
 	if (READ_ONCE(qp->dev->polling) || sq->polled)
+		return true;
+	/* The responder asks for a run after it has left work. */
+	if (unlikely(qp->tm))
 		return true;
 	want_kick(sq, true);
 	/* Between kick_wanted and the producer, see above. */

@@ -45,11 +45,10 @@ static enum ornic_verdict refuse_request(struct ornic_ctx *ctx,
 	return ORNIC_RESP_DROP;
 }
 
-/* A receive WQE could not take the message: it and the QP are done. */
-static noinline enum ornic_verdict bad_recv(struct ornic_ctx *ctx,
-					    struct ornic_qp *qp,
-					    enum ornic_cqe_status status,
-					    enum ornic_vendor_err verr)
+noinline enum ornic_verdict ornic_resp_bad_recv(struct ornic_ctx *ctx,
+						struct ornic_qp *qp,
+						enum ornic_cqe_status status,
+						enum ornic_vendor_err verr)
 {
 	ornic_recv_fail(ctx, qp, status, verr);
 	ornic_resp_die(ctx, &qp->rq);
@@ -67,8 +66,8 @@ static noinline enum ornic_verdict too_long(struct ornic_ctx *ctx,
 					    struct ornic_qp *qp)
 {
 	if (ornic_qp_is_reliable(qp))
-		return bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
-				ORNIC_VERR_BAD_LENGTH);
+		return ornic_resp_bad_recv(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
+					   ORNIC_VERR_BAD_LENGTH);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_RX_TOO_LONG);
 	if (qp->rq.srq)
 		ornic_recv_fail(ctx, qp, ORNIC_CQE_LOC_LEN_ERR,
@@ -77,8 +76,8 @@ static noinline enum ornic_verdict too_long(struct ornic_ctx *ctx,
 	return ORNIC_RESP_DROP;
 }
 
-/* What happens to a message that finds no receive WQE. */
-static enum ornic_verdict no_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
+enum ornic_verdict ornic_resp_no_rwqe(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp)
 {
 	struct ornic_srq *srq = qp->rq.srq;
 
@@ -101,9 +100,9 @@ static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	struct ornic_rwqe *rw = &qp->rq.rwqe;
 
 	if (!rw->valid && !ornic_recv_take(ctx, qp))
-		return no_rwqe(ctx, qp);
+		return ornic_resp_no_rwqe(ctx, qp);
 	if (rw->status != ORNIC_CQE_SUCCESS)
-		return bad_recv(ctx, qp, rw->status, rw->verr);
+		return ornic_resp_bad_recv(ctx, qp, rw->status, rw->verr);
 	return ORNIC_RESP_ACK;
 }
 
@@ -153,36 +152,49 @@ static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		cqe.flags |= ORNIC_CQE_SOLICITED_EVENT;
 	if (qp->type == ORNIC_QPT_UD)
 		describe_frame(&cqe, r);
+	else if (unlikely(qp->tm) && opcode == ORNIC_CQE_RECV)
+		ornic_tm_describe(qp->tm, &cqe);
 	ornic_recv_cqe(ctx, qp, &cqe, r->solicited);
+}
+
+enum ornic_verdict ornic_resp_receive(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp,
+				      const struct ornic_inreq *r,
+				      const struct ornic_iov *src)
+{
+	struct ornic_rq *rq = &qp->rq;
+	enum ornic_vendor_err verr;
+
+	if (rq->received + src->bytes > rq->rwqe.length)
+		return too_long(ctx, qp);
+	verr = scatter_payload(qp, rq->received, src);
+	if (verr != ORNIC_VERR_NONE)
+		return ornic_resp_bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR,
+					   verr);
+	rq->received += src->bytes;
+	if (r->flags & ORNIC_OPF_INV) {
+		verr = ornic_key_invalidate(qp, be32_to_cpu(r->imm), true);
+		if (verr != ORNIC_VERR_NONE)
+			return ornic_resp_bad_recv(
+				ctx, qp, ORNIC_CQE_LOC_QP_OP_ERR, verr);
+	}
+	if (r->flags & ORNIC_OPF_END)
+		recv_done(ctx, qp, r, ORNIC_CQE_RECV, rq->received);
+	return ORNIC_RESP_ACK;
 }
 
 static enum ornic_verdict do_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  const struct ornic_inreq *r)
 {
-	struct ornic_rq *rq = &qp->rq;
 	enum ornic_verdict verdict;
-	enum ornic_vendor_err verr;
 
 	if (r->flags & ORNIC_OPF_START) {
 		verdict = need_rwqe(ctx, qp);
 		if (verdict != ORNIC_RESP_ACK)
 			return verdict;
-		rq->received = 0;
+		qp->rq.received = 0;
 	}
-	if (rq->received + r->src->bytes > rq->rwqe.length)
-		return too_long(ctx, qp);
-	verr = scatter_payload(qp, rq->received, r->src);
-	if (verr != ORNIC_VERR_NONE)
-		return bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
-	rq->received += r->src->bytes;
-	if (r->flags & ORNIC_OPF_INV) {
-		verr = ornic_key_invalidate(qp, be32_to_cpu(r->imm), true);
-		if (verr != ORNIC_VERR_NONE)
-			return bad_recv(ctx, qp, ORNIC_CQE_LOC_QP_OP_ERR, verr);
-	}
-	if (r->flags & ORNIC_OPF_END)
-		recv_done(ctx, qp, r, ORNIC_CQE_RECV, rq->received);
-	return ORNIC_RESP_ACK;
+	return ornic_resp_receive(ctx, qp, r, r->src);
 }
 
 /*
@@ -527,7 +539,8 @@ static enum ornic_verdict execute_request(struct ornic_ctx *ctx,
 	if (!check_form(qp, r) || !ornic_xrc_bind_srq(qp, r))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	if (r->flags & ORNIC_OPF_SEND)
-		return do_send(ctx, qp, r);
+		return unlikely(qp->tm) ? ornic_tm_send(ctx, qp, r) :
+					  do_send(ctx, qp, r);
 	if (r->flags & ORNIC_OPF_WRITE)
 		return do_write(ctx, qp, r);
 	if (r->flags & ORNIC_OPF_READ)
@@ -556,7 +569,7 @@ static noinline enum ornic_verdict request_ud(struct ornic_ctx *ctx,
 	if (verr == ORNIC_VERR_NONE)
 		verr = scatter_payload(qp, sizeof(grh), r->src);
 	if (verr != ORNIC_VERR_NONE) {
-		bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
+		ornic_resp_bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 		return ORNIC_RESP_DROP;
 	}
 	recv_done(ctx, qp, r, ORNIC_CQE_RECV, r->src->bytes + sizeof(grh));
@@ -578,7 +591,7 @@ void ornic_resp_raw(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	verr = scatter_payload(qp, 0, frame);
 	if (verr != ORNIC_VERR_NONE)
-		bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
+		ornic_resp_bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
 	else
 		recv_done(ctx, qp, &r, ORNIC_CQE_RECV, (u32)frame->bytes);
 }

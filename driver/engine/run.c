@@ -49,7 +49,8 @@ static bool has_overflowed(const struct ornic_cq *cq)
 /* What it completes is lost: a QP does not outlive one of its CQs. */
 static void check_cqs(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
-	if (likely(!has_overflowed(qp->sq.cq) && !has_overflowed(qp->rq.cq)))
+	if (likely(!has_overflowed(qp->sq.cq) && !has_overflowed(qp->rq.cq) &&
+		   (!qp->tm || !has_overflowed(qp->rq.srq->cq))))
 		return;
 	ornic_lock(&qp->sq.lock);
 	if (qp->state != ORNIC_QPS_RESET && qp->state != ORNIC_QPS_ERR) {

@@ -41,26 +41,59 @@ static void check_limit(struct ornic_ctx *ctx, struct ornic_srq *srq,
 	ornic_ctx_event(ctx, ORNIC_EVENT_SRQ_LIMIT, srq->srqn, 0);
 }
 
+static bool take_locked(struct ornic_ctx *ctx, struct ornic_srq *srq,
+			struct ornic_rwqe *rw)
+{
+	u32 waiting = count_waiting(ctx, srq);
+	const u8 *slot;
+
+	if (!waiting)
+		return false;
+	slot = ornic_ring_slot(&srq->mem.ring, srq->taken);
+	ornic_rwqe_decode(rw, slot, srq->max_sge);
+	rw->index = srq->taken++;
+	rw->pdn = srq->pdn;
+	/* Pairs with the host's load before it writes to the slot. */
+	smp_store_release(&srq->mem.record->taken, cpu_to_le32(srq->taken));
+	check_limit(ctx, srq, waiting - 1);
+	return true;
+}
+
 bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
 		    struct ornic_rwqe *rw)
 {
-	const u8 *slot;
-	u32 waiting;
+	bool taken;
 
 	ornic_lock(&srq->lock);
-	waiting = count_waiting(ctx, srq);
-	if (waiting) {
-		slot = ornic_ring_slot(&srq->mem.ring, srq->taken);
-		ornic_rwqe_decode(rw, slot, srq->max_sge);
-		rw->index = srq->taken++;
-		rw->pdn = srq->pdn;
-		/* Pairs with the host's load before it writes to the slot. */
-		smp_store_release(&srq->mem.record->taken,
-				  cpu_to_le32(srq->taken));
-		check_limit(ctx, srq, waiting - 1);
+	taken = take_locked(ctx, srq, rw);
+	ornic_unlock(&srq->lock);
+	return taken;
+}
+
+bool ornic_srq_take_tagged(struct ornic_ctx *ctx, struct ornic_srq *srq,
+			   u64 tag, struct ornic_rwqe *rw, bool *matched)
+{
+	bool taken;
+
+	ornic_lock(&srq->lock);
+	*matched = ornic_tags_match(ctx, srq, tag, rw);
+	taken = *matched || take_locked(ctx, srq, rw);
+	if (taken && !*matched) {
+		rw->unexpected = true;
+		srq->tags->unexpected++;
 	}
 	ornic_unlock(&srq->lock);
-	return waiting;
+	return taken;
+}
+
+void ornic_srq_uncount(struct ornic_srq *srq, struct ornic_rwqe *rw)
+{
+	if (likely(!rw->valid || !rw->unexpected))
+		return;
+	rw->unexpected = false;
+	ornic_lock(&srq->lock);
+	ornic_tags_uncount(srq->tags);
+	ornic_unlock(&srq->lock);
 }
 
 /* ---- Commands ------------------------------------------------------------------ */
@@ -93,17 +126,36 @@ static void unmap_mem(struct ornic_srq_mem *mem)
 	ornic_pages_put(&mem->pages);
 }
 
-/* The CQ of an XRC SRQ: DESTROY_CQ finds it in use from now on. */
+/* The CQ of an XRC SRQ, or the like: DESTROY_CQ finds it in use from now on. */
 static int get_cq(struct ornic_dev *dev, struct ornic_srq *srq,
 		  const struct ornic_req_create_srq *req)
 {
-	if (req->flags & ~ORNIC_SRQ_XRC)
-		return -EINVAL;
-	if (!(req->flags & ORNIC_SRQ_XRC))
+	switch (req->flags) {
+	case 0:
 		return 0;
-	srq->xrcdn = le32_to_cpu(req->xrcdn);
+	case ORNIC_SRQ_XRC:
+		srq->xrcdn = le32_to_cpu(req->xrcdn);
+		break;
+	case ORNIC_SRQ_TM:
+		break;
+	default:
+		return -EINVAL;
+	}
 	srq->cq = ornic_cq_get(dev, le32_to_cpu(req->cqn));
 	return srq->cq ? 0 : -EINVAL;
+}
+
+static int make_tags(struct ornic_srq *srq,
+		     const struct ornic_req_create_srq *req)
+{
+	u32 max = le32_to_cpu(req->max_tags);
+
+	if (!(req->flags & ORNIC_SRQ_TM))
+		return 0;
+	if (!max || max > 1u << ORNIC_LOG_MAX_TAGS)
+		return -EINVAL;
+	srq->tags = ornic_tags_alloc(max);
+	return srq->tags ? 0 : -ENOMEM;
 }
 
 static int srq_init(struct ornic_dev *dev, struct ornic_srq *srq,
@@ -120,15 +172,25 @@ static int srq_init(struct ornic_dev *dev, struct ornic_srq *srq,
 	err = get_cq(dev, srq, req);
 	if (err)
 		return err;
+	err = make_tags(srq, req);
+	if (err)
+		goto err_put_cq;
 	err = map_mem(dev, &req->mem, req->log_depth, srq->log_stride,
 		      &srq->mem);
 	if (err)
-		ornic_cq_put(srq->cq);
+		goto err_free_tags;
+	return 0;
+
+err_free_tags:
+	ornic_tags_free(srq->tags);
+err_put_cq:
+	ornic_cq_put(srq->cq);
 	return err;
 }
 
 static void srq_free(struct ornic_srq *srq)
 {
+	ornic_tags_free(srq->tags);
 	ornic_cq_put(srq->cq);
 	unmap_mem(&srq->mem);
 	ornic_free(srq);
@@ -199,7 +261,7 @@ int ornic_srq_destroy(struct ornic_dev *dev, u32 srqn)
 		return ORNIC_NOT_FOUND;
 	if (!ornic_table_retire(&dev->srqs, srqn, srq, &srq->users))
 		return ORNIC_BUSY;
-	if (srq->cq)
+	if (srq->cq && !srq->tags)
 		forget_targets(dev, srq);
 	ornic_table_release(&dev->srqs, srqn);
 	srq_free(srq);
@@ -215,7 +277,7 @@ struct ornic_srq *ornic_srq_xrc(struct ornic_dev *dev, u32 srqn, u32 xrcdn)
 {
 	struct ornic_srq *srq = srq_lookup(dev, srqn);
 
-	return srq && srq->cq && srq->xrcdn == xrcdn ? srq : NULL;
+	return srq && srq->cq && !srq->tags && srq->xrcdn == xrcdn ? srq : NULL;
 }
 
 int ornic_srq_modify(struct ornic_dev *dev,
@@ -276,6 +338,7 @@ static int replace_mem(struct ornic_ctx *ctx, struct ornic_srq *srq,
 	next->record->producer = cpu_to_le32(waiting);
 	next->record->kick_wanted = 0;
 	next->record->taken = 0;
+	next->record->tags_gone = cpu_to_le32(srq->tags ? srq->tags->gone : 0);
 	srq->mem = *next;
 	srq->taken = 0;
 	*next = old;
@@ -335,6 +398,10 @@ int ornic_srq_query(struct ornic_dev *dev, u32 srqn,
 		rsp->waiting = cpu_to_le32(count_waiting(&ctx, srq));
 		rsp->limit = cpu_to_le32(srq->limit);
 		rsp->broken = srq->broken;
+		if (srq->tags) {
+			rsp->tags = cpu_to_le32(srq->tags->n);
+			rsp->unexpected = cpu_to_le32(srq->tags->unexpected);
+		}
 		ornic_unlock(&srq->lock);
 		status = ORNIC_OK;
 	}

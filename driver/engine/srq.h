@@ -8,6 +8,7 @@
 #include "mem.h"
 
 struct ornic_rwqe;
+struct ornic_tags;
 
 /**
  * struct ornic_srq_mem - where an SRQ lives
@@ -31,14 +32,15 @@ struct ornic_srq_mem {
  * @max_sge: SGEs that a WQE may have
  * @log_stride: log2 of the bytes of a WQE
  * @xrcdn: XRC: its domain
- * @cq: XRC: where its WQEs complete, else NULL
- * @users: QPs that take from it; DESTROY_SRQ is ORNIC_BUSY while > 0. XRC
- *	targets do not count, they name it anew with each message.
+ * @cq: XRC, or with @tags: where its WQEs complete, else NULL
+ * @users: QPs that take from it, and those of type TAGS; DESTROY_SRQ is ORNIC_BUSY
+ *	while > 0. XRC targets do not count, they name it anew with each message.
  * @lock: protects all below it
  * @mem: its memory, which RESIZE_SRQ replaces
  * @taken: WQEs taken from the ring (free running)
  * @limit: raise SRQ_LIMIT once fewer WQEs wait; 0: not armed
  * @broken: the record holds nonsense: the ring is not looked at any more
+ * @tags: list of tagged receives; NULL: it matches no tags. Never another one.
  */
 struct ornic_srq {
 	u32 srqn;
@@ -53,6 +55,7 @@ struct ornic_srq {
 	u32 taken;
 	u32 limit;
 	bool broken;
+	struct ornic_tags *tags;
 };
 
 /**
@@ -66,6 +69,33 @@ struct ornic_srq {
  */
 bool ornic_srq_take(struct ornic_ctx *ctx, struct ornic_srq *srq,
 		    struct ornic_rwqe *rw);
+
+/**
+ * ornic_srq_take_tagged - take a receive for a message with a tag
+ * @ctx: the call; gathers SRQ_LIMIT and SRQ_ERR
+ * @srq: the SRQ, which matches tags
+ * @tag: that of the message
+ * @rw: out: the oldest tagged receive that matches, or else the next WQE
+ * @matched: out: which of the two
+ *
+ * In the second case the message is unexpected, and counted.
+ *
+ * Context: as for ornic_srq_take().
+ * Return: false if there is neither; then nothing is counted.
+ */
+bool ornic_srq_take_tagged(struct ornic_ctx *ctx, struct ornic_srq *srq,
+			   u64 tag, struct ornic_rwqe *rw, bool *matched);
+
+/**
+ * ornic_srq_uncount - a message ends without a completion that the host can count
+ * @srq: the SRQ, if there is one
+ * @rw: the WQE that the message took; any other is left alone
+ *
+ * If it was unexpected the counts of device and host would differ from now on.
+ *
+ * Context: as for ornic_srq_take(), with the lock of @rw.
+ */
+void ornic_srq_uncount(struct ornic_srq *srq, struct ornic_rwqe *rw);
 
 /**
  * ornic_srq_xrc - the SRQ that an XRC request names

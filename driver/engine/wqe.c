@@ -15,6 +15,7 @@
 #define UC T(ORNIC_QPT_UC)
 #define UD T(ORNIC_QPT_UD)
 #define RAW T(ORNIC_QPT_RAW)
+#define TAGS T(ORNIC_QPT_TAGS)
 /* What has responses, and what has a peer. */
 #define RX (RC | T(ORNIC_QPT_XRC_INI))
 #define CN (RX | UC)
@@ -49,6 +50,12 @@ static const struct ornic_wqe_info wqe_table[] = {
 		ORNIC_OPF_ATOMIC_WRITE, RC, ORNIC_CQE_ATOMIC_WRITE, false },
 	[ORNIC_WQE_FLUSH] = {
 		ORNIC_OPF_FLUSH, RC, ORNIC_CQE_FLUSH, false },
+	[ORNIC_WQE_TAG_ADD] = {
+		ORNIC_OPF_LOCAL, TAGS, ORNIC_CQE_TAG_ADD, false },
+	[ORNIC_WQE_TAG_DEL] = {
+		ORNIC_OPF_LOCAL, TAGS, ORNIC_CQE_TAG_DEL, false },
+	[ORNIC_WQE_TAG_SYNC] = {
+		ORNIC_OPF_LOCAL, TAGS, ORNIC_CQE_TAG_SYNC, false },
 };
 
 /* clang-format on */
@@ -153,17 +160,24 @@ static u64 decode_sges(struct ornic_lsge *lsge, const u8 *data, u32 nsge)
 	return sum;
 }
 
+/* The SGEs of @sw. Returns the sum of their lengths, 0 if there are too many. */
+static __always_inline u64 decode_sgl(struct ornic_qp *qp,
+				      struct ornic_swqe *sw, const u8 *data,
+				      u32 nsge, u32 room)
+{
+	if (nsge > qp->sq.max_sge || nsge * sizeof(struct ornic_sge) > room) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
+		return 0;
+	}
+	sw->nsge = nsge;
+	return decode_sges(sw->sge, data, nsge);
+}
+
 static void decode_gather(struct ornic_qp *qp, struct ornic_swqe *sw,
 			  const u8 *data, u32 nsge, u32 room)
 {
-	u64 sum;
+	u64 sum = decode_sgl(qp, sw, data, nsge, room);
 
-	if (nsge > qp->sq.max_sge || nsge * sizeof(struct ornic_sge) > room) {
-		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
-		return;
-	}
-	sw->nsge = nsge;
-	sum = decode_sges(sw->sge, data, nsge);
 	if (sum > ORNIC_MAX_MSG) {
 		set_bad(sw, ORNIC_CQE_LOC_LEN_ERR, ORNIC_VERR_BAD_LENGTH);
 		return;
@@ -228,19 +242,48 @@ static void decode_reg(struct ornic_swqe *sw, const u8 *slot)
 	sw->bind_access = reg.access;
 }
 
-/* Nothing is sent: no PSNs, no data. */
-static noinline void decode_local(struct ornic_swqe *sw, const u8 *slot,
-				  u32 payload)
+/* An operation on the tag list of an SRQ; only a new receive has SGEs. */
+static void decode_tag(struct ornic_qp *qp, struct ornic_swqe *sw,
+		       const u8 *slot, u32 nsge)
 {
+	u32 room = (1u << qp->sq.ring.log_stride) - sizeof(struct ornic_sq_hdr);
+	struct ornic_seg_tag tag;
+	u64 sum;
+
+	ornic_copy_once(tag, slot);
+	sw->raddr = le64_to_cpu(tag.tag);
+	sw->tag_mask = le64_to_cpu(tag.mask);
+	sw->tag_wr_id = le64_to_cpu(tag.recv_wr_id);
+	sw->rkey = le32_to_cpu(tag.handle);
+	sw->tag_unexpected = le32_to_cpu(tag.unexpected);
+	if (sw->opcode == ORNIC_WQE_TAG_ADD) {
+		sum = decode_sgl(qp, sw, slot + sizeof(tag), nsge,
+				 room - sizeof(tag));
+		/* As any receive: it may have more room than there is to say. */
+		sw->length = min_t(u64, sum, ORNIC_MAX_MSG);
+	} else if (nsge) {
+		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
+	}
+}
+
+/* Nothing is sent: no PSNs, no data. */
+static noinline void decode_local(struct ornic_qp *qp, struct ornic_swqe *sw,
+				  const u8 *slot, u32 payload)
+{
+	bool tags = qp->type == ORNIC_QPT_TAGS;
 	struct ornic_seg_remote remote;
 
 	sw->npkts = 0;
-	if (payload || sw->flags & ORNIC_WQE_INLINE) {
+	if ((payload && !tags) || sw->flags & ORNIC_WQE_INLINE) {
 		set_bad(sw, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_BAD_SGE_COUNT);
 		return;
 	}
 	if (sw->opcode == ORNIC_WQE_LOCAL_INV)
 		return;
+	if (tags) {
+		decode_tag(qp, sw, slot, payload);
+		return;
+	}
 	ornic_copy_once(remote, slot);
 	sw->raddr = le64_to_cpu(remote.raddr);
 	sw->rkey = le32_to_cpu(remote.rkey);
@@ -283,10 +326,19 @@ static void decode_flush(struct ornic_swqe *sw, const u8 *slot, u32 payload)
 	sw->feth = flush.type | (u32)flush.level << ORNIC_FETH_LEVEL_SHIFT;
 }
 
+/* Flags that any WQE may have. */
+#define COMMON_FLAGS                                                  \
+	(ORNIC_WQE_SIGNALED | ORNIC_WQE_SOLICITED | ORNIC_WQE_FENCE | \
+	 ORNIC_WQE_INLINE)
+
 /* An address in the WQE is for the QPs that were made for it. */
 static bool flags_ok(const struct ornic_qp *qp, u8 flags)
 {
+	if (likely(!(flags & (u8)~COMMON_FLAGS)))
+		return true;
 	if (flags & ~ORNIC_WQE_FLAGS_MASK)
+		return false;
+	if (flags & ORNIC_WQE_UNEXPECTED && qp->type != ORNIC_QPT_TAGS)
 		return false;
 	return !(flags & ORNIC_WQE_AV) || qp->create_flags & ORNIC_QP_AV;
 }
@@ -319,7 +371,7 @@ static void decode_wqe(struct ornic_qp *qp, struct ornic_swqe *sw,
 		return;
 	}
 	if (info->kind == ORNIC_OPF_LOCAL) {
-		decode_local(sw, slot + sizeof(hdr), payload);
+		decode_local(qp, sw, slot + sizeof(hdr), payload);
 		return;
 	}
 	used = sizeof(hdr);
@@ -336,6 +388,36 @@ static void decode_wqe(struct ornic_qp *qp, struct ornic_swqe *sw,
 	check_length(qp, sw);
 }
 
+/* The next copy, of nothing yet. */
+static struct ornic_swqe *clear_swqe(struct ornic_sq *sq)
+{
+	struct ornic_swqe *sw = ornic_swqe(sq, sq->fetched);
+
+	memset(sw, 0, sizeof(*sw));
+	sw->index = sq->fetched;
+	sw->inline_data = sq->store + (size_t)(sq->fetched & (sq->depth - 1)) *
+					      sq->store_stride;
+	return sw;
+}
+
+/* The device's own work, where the SQ is its. */
+static noinline struct ornic_swqe *fetch_rndv(struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_swqe *sw;
+
+	if (sq->fetched - sq->tail == sq->depth)
+		return NULL;
+	sw = clear_swqe(sq);
+	if (!ornic_tm_fetch(qp, sw))
+		return NULL;
+	sw->info = info_of(sw->opcode);
+	sw->kind = sw->info->kind;
+	check_length(qp, sw);
+	sq->fetched++;
+	return sw;
+}
+
 struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -345,6 +427,8 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	ornic_lock_held(&sq->lock);
 	if (sq->broken || !sq->depth)
 		return NULL;
+	if (unlikely(qp->tm))
+		return fetch_rndv(qp);
 	producer = ornic_wq_producer(sq->record);
 	if (producer == sq->fetched)
 		return NULL;
@@ -355,11 +439,7 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 		sq->broken = true;
 		return NULL;
 	}
-	sw = ornic_swqe(sq, sq->fetched);
-	memset(sw, 0, sizeof(*sw));
-	sw->index = sq->fetched;
-	sw->inline_data = sq->store + (size_t)(sq->fetched & (sq->depth - 1)) *
-					      sq->store_stride;
+	sw = clear_swqe(sq);
 	decode_wqe(qp, sw, ornic_ring_slot(&sq->ring, sq->fetched));
 	sq->fetched++;
 	return sw;
@@ -384,6 +464,8 @@ void ornic_rwqe_decode(struct ornic_rwqe *rw, const u8 *slot, u32 max_sge)
 	nsge = le16_to_cpu(hdr.num_sge);
 	rw->wr_id = le64_to_cpu(hdr.wr_id);
 	rw->valid = true;
+	rw->tagged = false;
+	rw->unexpected = false;
 	rw->status = ORNIC_CQE_SUCCESS;
 	rw->verr = ORNIC_VERR_NONE;
 	rw->nsge = 0;
@@ -426,10 +508,12 @@ bool ornic_rq_fetch(struct ornic_qp *qp)
 }
 
 /* build_datapath.c has other sources after this one. */
+#undef COMMON_FLAGS
 #undef T
 #undef RC
 #undef UC
 #undef UD
 #undef RAW
+#undef TAGS
 #undef RX
 #undef CN

@@ -29,14 +29,19 @@
  * @taken: SRQ: device writes: WQEs taken so far (free running), in the order
  *            of the ring. Written with release semantics after the device has
  *            copied the WQE: its slot is free then, whatever becomes of the
- *            message. May lag behind. Zero for an SQ and an RQ.
+ *            message. May lag behind. The SQ of a QP of type TAGS has it as
+ *            well; zero for another SQ and an RQ.
+ * @tags_gone: SRQ with ORNIC_SRQ_TM: device writes: tagged receives that have
+ *            left the list, or were not taken into it because it was full (free
+ *            running). Else zero.
  * @reserved: zero
  */
 struct ornic_wq_record {
 	__le32 producer;
 	__le32 kick_wanted;
 	__le32 taken;
-	__u8 reserved[52];
+	__le32 tags_gone;
+	__u8 reserved[48];
 };
 
 /**
@@ -106,6 +111,8 @@ enum ornic_arm {
  *   REG_MR                 hdr | remote | reg        READ_INV: as READ
  *   ATOMIC_WRITE           hdr | remote | data (8 bytes)
  *   FLUSH                  hdr | remote | flush
+ *   TAG_ADD                hdr | tag | data
+ *   TAG_DEL, TAG_SYNC      hdr | tag
  *
  * On an XRC initiator a segment xrc follows the header of what is sent; the
  * bind, which is not, has none.
@@ -125,6 +132,9 @@ enum ornic_wqe_opcode {
 	ORNIC_WQE_READ_INV		= 0x0b,	/* READ that invalidates a local key */
 	ORNIC_WQE_ATOMIC_WRITE		= 0x0c,
 	ORNIC_WQE_FLUSH			= 0x0d,
+	ORNIC_WQE_TAG_ADD		= 0x0e,	/* a tagged receive, to the end of the list */
+	ORNIC_WQE_TAG_DEL		= 0x0f,	/* off the list */
+	ORNIC_WQE_TAG_SYNC		= 0x10,	/* nothing but the flags */
 };
 
 enum ornic_wqe_flags {
@@ -133,9 +143,10 @@ enum ornic_wqe_flags {
 	ORNIC_WQE_FENCE			= 1 << 2,	/* after all earlier READs and atomics */
 	ORNIC_WQE_INLINE		= 1 << 3,	/* bytes, not SGEs */
 	ORNIC_WQE_AV			= 1 << 4,	/* UD: the address itself */
+	ORNIC_WQE_UNEXPECTED		= 1 << 5,	/* TAG_*: tag.unexpected counts */
 };
 
-#define ORNIC_WQE_FLAGS_MASK	0x1f
+#define ORNIC_WQE_FLAGS_MASK	0x3f
 
 /**
  * struct ornic_sq_hdr - head of a send WQE
@@ -217,6 +228,20 @@ struct ornic_seg_flush {
 	__u8 reserved[10];
 };
 
+/*
+ * TAG_*, of a QP of type TAGS. A message matches if its tag & @mask is @tag. The
+ * SGEs of TAG_ADD belong to the PD of the SRQ.
+ */
+#define ORNIC_MAX_RNDV_HDR	64	/* bytes of a message that is a rendezvous request */
+
+struct ornic_seg_tag {
+	__le64 recv_wr_id;		/* TAG_ADD: for the CQEs of the receive */
+	__le64 tag;			/* TAG_ADD */
+	__le64 mask;			/* TAG_ADD: bits of the message's tag that count */
+	__le32 handle;			/* TAG_ADD: chosen by the host; TAG_DEL: that one */
+	__le32 unexpected;		/* unexpected messages that the host has handled */
+};
+
 struct ornic_seg_ud {
 	__le32 ah;			/* from CREATE_AH, same PD as the QP; _AV: 0 */
 	__le32 dest_qpn;		/* QPN of the peer */
@@ -261,6 +286,8 @@ enum ornic_cqe_status {
 	ORNIC_CQE_FATAL_ERR		= 19,	/* not raised */
 	ORNIC_CQE_RESP_TIMEOUT_ERR	= 20,	/* not raised */
 	ORNIC_CQE_GENERAL_ERR		= 21,	/* not raised */
+	ORNIC_CQE_TM_ERR		= 22,	/* TAG_ADD, TAG_DEL: the list is as it was */
+	ORNIC_CQE_TM_RNDV_INCOMPLETE	= 23,	/* matched, but the data is for the host to read */
 };
 
 /* Receive completions set bit 7, ORNIC_CQE_IS_RECV. */
@@ -275,8 +302,13 @@ enum ornic_cqe_opcode {
 	ORNIC_CQE_REG_MR		= 0x07,
 	ORNIC_CQE_ATOMIC_WRITE		= 0x08,
 	ORNIC_CQE_FLUSH			= 0x09,
+	ORNIC_CQE_TAG_ADD		= 0x0a,
+	ORNIC_CQE_TAG_DEL		= 0x0b,
+	ORNIC_CQE_TAG_SYNC		= 0x0c,
 	ORNIC_CQE_RECV			= 0x80,	/* a receive, by SEND; all receives have bit 7 */
 	ORNIC_CQE_RECV_WRITE_IMM	= 0x81,	/* a receive, by WRITE with immediate data */
+	ORNIC_CQE_TM_RECV		= 0x82,	/* of a message with a tag */
+	ORNIC_CQE_TM_NO_TAG		= 0x83,	/* of one without, or of a FIN */
 };
 
 #define ORNIC_CQE_IS_RECV	0x80
@@ -289,6 +321,13 @@ enum ornic_cqe_flags {
 	/* these are 20 unused bytes and an IPv4 header */
 	ORNIC_CQE_IPV4			= 1 << 4,
 	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm is a key, big endian */
+};
+
+/* A TM_RECV with neither of the first two is an unexpected message. */
+enum ornic_cqe_tm_flags {
+	ORNIC_CQE_TM_MATCH		= 1 << 0,	/* a tagged receive was matched */
+	ORNIC_CQE_TM_DATA_VALID		= 1 << 1,	/* all data of it is in memory */
+	ORNIC_CQE_TM_SYNC_REQ		= 1 << 2,	/* TAG_*: the counts differ */
 };
 
 /**
@@ -306,7 +345,10 @@ enum ornic_cqe_flags {
  * @vlan: UD: VLAN id, 0xffff if untagged
  * @sgid_index: UD: GID index that the packet was sent to
  * @sl: service level, 3 bits
+ * @tm_flags: enum ornic_cqe_tm_flags
  * @reserved: zero
+ * @tag: with TM_MATCH: of the TMH; else zero, the TMH is in memory
+ * @app_ctx: likewise
  * @opcode: enum ornic_cqe_opcode, valid also on errors
  * @status: enum ornic_cqe_status
  * @vendor_err: finer cause, enum ornic_vendor_err
@@ -326,7 +368,10 @@ struct ornic_cqe {
 	__le16 vlan;
 	__u8 sgid_index;
 	__u8 sl;
-	__u8 reserved[14];
+	__u8 tm_flags;
+	__u8 reserved;
+	__le64 tag;
+	__le32 app_ctx;
 	__u8 opcode;
 	__u8 status;
 	__u8 vendor_err;
@@ -351,6 +396,8 @@ enum ornic_vendor_err {
 	ORNIC_VERR_BAD_RESPONSE		= 14,
 	ORNIC_VERR_FLUSH		= 15,
 	ORNIC_VERR_RD_ATOMIC		= 16,	/* READ or atomic, and max_rd_atomic is 0 */
+	ORNIC_VERR_TAGS_FULL		= 17,	/* no room in the list */
+	ORNIC_VERR_TAG_UNKNOWN		= 18,	/* not in the list, perhaps not any more */
 };
 
 /* ---- Events ---------------------------------------------------------------- */

@@ -69,6 +69,7 @@ enum ornic_opcode {
 	ORNIC_CMD_MODIFY_SRQ		= 0x52,	/* obj = SRQN; limit event */
 	ORNIC_CMD_QUERY_SRQ		= 0x53,	/* obj = SRQN */
 	ORNIC_CMD_RESIZE_SRQ		= 0x54,	/* obj = SRQN */
+	ORNIC_CMD_QUERY_TAGS		= 0x55,	/* returns limits of SRQs that match tags */
 	ORNIC_CMD_CREATE_COUNTERS	= 0x60,	/* a counter set */
 	ORNIC_CMD_DESTROY_COUNTERS	= 0x61,	/* obj = its number; BUSY while a QP is bound */
 	ORNIC_CMD_BIND_COUNTERS		= 0x62,	/* obj = QPN */
@@ -109,6 +110,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_MKEY_OFFSET		= 1 << 20,	/* ORNIC_MKEY_OFFSET */
 	ORNIC_CAP_NULL_KEY		= 1 << 21,	/* ORNIC_NULL_LKEY */
 	ORNIC_CAP_RAW			= 1 << 22,	/* raw packet QPs and flow rules */
+	ORNIC_CAP_TM			= 1 << 23,	/* ORNIC_SRQ_TM, QPs of type TAGS */
 };
 
 /*
@@ -280,6 +282,7 @@ enum ornic_qp_type {
 	ORNIC_QPT_RC			= 2,	/* values of enum ib_qp_type */
 	ORNIC_QPT_UC			= 3,
 	ORNIC_QPT_UD			= 4,
+	ORNIC_QPT_TAGS			= 7,	/* no verb's: changes the tag list of an SRQ */
 	ORNIC_QPT_RAW			= 8,	/* raw packet: Ethernet frames */
 	ORNIC_QPT_XRC_INI		= 9,	/* XRC initiator: sends */
 	ORNIC_QPT_XRC_TGT		= 10,	/* XRC target: answers */
@@ -301,7 +304,8 @@ enum ornic_qp_flags {
  * state is RESET afterwards. An XRC initiator has no RQ and no @recv_cqn; an
  * XRC target has no rings, CQs and PD, but an @xrcdn: it takes from the XRC
  * SRQs of that domain, completes to their CQs, and lets a peer use the keys of
- * their PDs, as each request says.
+ * their PDs, as each request says. One of type TAGS has an SQ only, for changes
+ * of the tag list of @srqn; it is in RTS. RC QPs of that SRQ have no SQ, but its PD.
  */
 struct ornic_req_create_qp {
 	struct ornic_req_hdr hdr;
@@ -320,7 +324,7 @@ struct ornic_req_create_qp {
 	__u8 sq_max_sge;		/* SGEs of a send WQE */
 	__u8 rq_max_sge;		/* SGEs of a receive WQE */
 	__le16 max_inline;		/* inline bytes of a send WQE */
-	__le32 srqn;			/* with ORNIC_QP_SRQ */
+	__le32 srqn;			/* with ORNIC_QP_SRQ; TAGS */
 	__le32 xrcdn;			/* XRC target: its domain */
 	__u8 reserved[8];
 };
@@ -547,8 +551,8 @@ struct ornic_req_create_ah {
 /*
  * CREATE_SRQ: memory layout above; WQEs and strides are those of an RQ. Its
  * SGEs are looked up in @pdn, whatever the PD of the QP that takes them. With
- * ORNIC_SRQ_XRC it is for the XRC targets of the domain @xrcdn alone, and what
- * they take completes to @cqn. Domains are numbers of the host's.
+ * ORNIC_SRQ_XRC it is for the XRC targets of the domain @xrcdn alone, a number of
+ * the host's; with ORNIC_SRQ_TM it has a tag list. Both complete to @cqn.
  */
 struct ornic_req_create_srq {
 	struct ornic_req_hdr hdr;
@@ -559,12 +563,14 @@ struct ornic_req_create_srq {
 	__u8 max_sge;			/* of a WQE */
 	__u8 flags;			/* enum ornic_srq_flags */
 	__le32 xrcdn;			/* with XRC: its domain */
-	__le32 cqn;			/* with XRC: what its receives complete to */
-	__u8 reserved[24];
+	__le32 cqn;			/* with XRC, TM: what its receives complete to */
+	__le32 max_tags;		/* with TM: of the list, at least 1 */
+	__u8 reserved[20];
 };
 
 enum ornic_srq_flags {
 	ORNIC_SRQ_XRC			= 1 << 0,	/* for XRC targets of its domain */
+	ORNIC_SRQ_TM			= 1 << 1,	/* matches tags */
 };
 
 /*
@@ -599,7 +605,18 @@ struct ornic_rsp_query_srq {
 	__le32 limit;			/* 0: not armed, or fired */
 	__le32 waiting;			/* WQEs that are posted and not taken */
 	__u8 broken;			/* SRQ_ERR was raised */
-	__u8 reserved[47];
+	__u8 reserved[3];
+	__le32 tags;			/* TM: tagged receives in the list */
+	__le32 unexpected;		/* TM: unexpected messages so far */
+	__u8 reserved2[36];
+};
+
+/* QUERY_TAGS, with ORNIC_CAP_TM: the header alone. */
+struct ornic_rsp_query_tags {
+	struct ornic_rsp_hdr hdr;
+	__u8 log_max_tags;		/* log2 of the tagged receives per SRQ */
+	__u8 max_sge;			/* of a tagged receive */
+	__u8 reserved[54];
 };
 
 /*
@@ -730,6 +747,7 @@ union ornic_rsp {
 	struct ornic_rsp_query_clock query_clock;
 	struct ornic_rsp_query_qp query_qp;
 	struct ornic_rsp_query_srq query_srq;
+	struct ornic_rsp_query_tags query_tags;
 	struct ornic_rsp_inspect_qp inspect_qp;
 	struct ornic_rsp_inspect_cq inspect_cq;
 	struct ornic_rsp_inspect_mkey inspect_mkey;
