@@ -174,6 +174,26 @@ static u32 max_objects(u8 log_numbers, u32 reserved)
 	return numbers > reserved ? numbers - reserved : 0;
 }
 
+static int query_tags(struct ornic_ib_dev *dev, struct ornic_caps *caps)
+{
+	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_TAGS };
+	const struct ornic_rsp_query_tags *q;
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = cmd_exec(dev, &req, &rsp);
+	if (ret)
+		return ret;
+
+	q = &rsp.query_tags;
+	if (q->log_max_tags > LOG_MAX_RING || !q->max_sge ||
+	    q->max_sge > ORNIC_MAX_SGE)
+		return -EPROTO;
+	caps->max_tags = BIT(q->log_max_tags);
+	caps->max_tag_sge = q->max_sge;
+	return 0;
+}
+
 int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 {
 	union ornic_req req = { .hdr.opcode = ORNIC_CMD_QUERY_DEVICE };
@@ -216,7 +236,7 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	caps->hw_version = q->hw_version;
 	caps->ece_options = le32_to_cpu(q->ece_options);
 	ether_addr_copy(caps->mac, q->mac);
-	return 0;
+	return caps->caps & ORNIC_CAP_TM ? query_tags(dev, caps) : 0;
 }
 
 int ornic_cmd_query_stats(struct ornic_ib_dev *dev, u32 set, u64 dma, u32 count)
@@ -661,9 +681,10 @@ int ornic_cmd_create_srq(struct ornic_ib_dev *dev,
 			.log_depth = params->ring->log_depth,
 			.log_stride = params->ring->log_stride,
 			.max_sge = params->ring->max_sge,
-			.flags = params->is_xrc ? ORNIC_SRQ_XRC : 0,
+			.flags = params->flags,
 			.xrcdn = cpu_to_le32(params->xrcdn),
 			.cqn = cpu_to_le32(params->cqn),
+			.max_tags = cpu_to_le32(params->max_tags),
 		},
 	};
 
@@ -729,6 +750,8 @@ int ornic_cmd_srq_state(struct ornic_ib_dev *dev, u32 srqn,
 	state->limit = le32_to_cpu(rsp.query_srq.limit);
 	state->waiting = le32_to_cpu(rsp.query_srq.waiting);
 	state->broken = rsp.query_srq.broken;
+	state->tags = le32_to_cpu(rsp.query_srq.tags);
+	state->unexpected = le32_to_cpu(rsp.query_srq.unexpected);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ struct ornic_create_qp_params {
 	u8 qp_type; /* enum ornic_qp_type */
 	bool sig_all; /* every send WQE is signalled */
 	bool has_srq; /* receives come from srqn */
-	u32 srqn; /* SRQ */
+	u32 srqn; /* SRQ; ORNIC_QPT_TAGS: whose list it changes */
 	u32 xrcdn; /* XRC targets: their domain */
 	bool wqe_av; /* UD: send WQEs carry address vectors */
 	bool gsi; /* UD: QP 1 */
@@ -71,8 +71,9 @@ struct ornic_create_srq_params {
 	struct ornic_dma_mem mem; /* record page and ring */
 	const struct ornic_ring_geom *ring; /* its geometry */
 	u32 pdn; /* protection domain */
-	bool is_xrc; /* it is for XRC targets, and the following count */
+	u8 flags; /* enum ornic_srq_flags; without any the following do not count */
 	u32 xrcdn; /* XRC domain */
+	u32 max_tags; /* tagged receives */
 	u32 cqn; /* CQ */
 };
 
@@ -95,6 +96,8 @@ struct ornic_srq_state {
 	u32 limit; /* WQEs; 0: not armed */
 	u32 waiting; /* WQEs that are posted and not taken */
 	bool broken; /* SRQ_ERR was raised */
+	u32 tags; /* tagged receives in the list */
+	u32 unexpected; /* messages that matched none of them */
 };
 
 /*

@@ -32,9 +32,11 @@ struct ornic_caps {
 	u32 max_mcast; /* multicast groups, 0 if it has none */
 	u32 max_mcast_qps;
 	u32 max_comp_cntr; /* completion counters, 0 if it has none */
+	u32 max_tags; /* tagged receives per SRQ, 0 if it matches no tags */
 	u8 log_max_wqe; /* log2 of the WQEs per ring, of an SRQ as well */
 	u8 log_max_cqe; /* log2 of the CQEs per CQ */
 	u8 max_sge;
+	u8 max_tag_sge; /* of a tagged receive */
 	u8 max_rd_atomic; /* initiator depth per QP */
 	u8 max_dest_rd_atomic; /* responder resources per QP */
 	u8 num_vectors;

@@ -408,6 +408,18 @@ static void fill_queues(const struct ornic_caps *caps,
 							    IB_ATOMIC_NONE;
 }
 
+static void fill_tags(const struct ornic_caps *caps,
+		      struct ib_device_attr *attr)
+{
+	if (!caps->max_tags)
+		return;
+	attr->tm_caps.max_rndv_hdr_size = ORNIC_MAX_RNDV_HDR;
+	attr->tm_caps.max_num_tags = caps->max_tags;
+	attr->tm_caps.flags = IB_TM_CAP_RNDV_RC;
+	attr->tm_caps.max_ops = 1 << caps->log_max_wqe;
+	attr->tm_caps.max_sge = caps->max_tag_sge;
+}
+
 int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			  struct ib_udata *udata)
 {
@@ -448,6 +460,7 @@ int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_dm_size = ornic_dm_size(dev);
 	fill_objects(&dev->caps, attr);
 	fill_queues(&dev->caps, attr);
+	fill_tags(&dev->caps, attr);
 	return 0;
 }
 

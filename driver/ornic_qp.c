@@ -39,6 +39,8 @@ static bool has_type(const struct ornic_ib_dev *dev, enum ib_qp_type type,
 		return !kernel && dev->caps.caps & ORNIC_CAP_XRC;
 	case IB_QPT_RAW_PACKET:
 		return !kernel && dev->caps.caps & ORNIC_CAP_RAW;
+	case IB_QPT_DRIVER:
+		return !kernel && dev->caps.max_tags;
 	default:
 		return false;
 	}
@@ -69,6 +71,24 @@ static int check_domains(struct ornic_ib_dev *dev,
 	return -EINVAL;
 }
 
+/* The send queue of a QP whose SRQ matches tags is the device's. */
+static int check_srq(struct ornic_ib_dev *dev,
+		     const struct ib_qp_init_attr *init)
+{
+	bool tags = init->srq && init->srq->srq_type == IB_SRQT_TM;
+
+	if (init->qp_type == IB_QPT_DRIVER ?
+		    tags :
+		    !tags || (init->qp_type == IB_QPT_RC &&
+			      !init->cap.max_send_wr))
+		return 0;
+	ibdev_dbg(&dev->ibdev,
+		  "QP: type %d, SRQ type %d, send WRs %u of 0 with tags\n",
+		  init->qp_type, init->srq ? init->srq->srq_type : -1,
+		  init->cap.max_send_wr);
+	return -EINVAL;
+}
+
 static int qp_check_init_attr(struct ornic_ib_dev *dev,
 			      const struct ib_qp_init_attr *init, bool kernel)
 {
@@ -87,7 +107,7 @@ static int qp_check_init_attr(struct ornic_ib_dev *dev,
 	}
 	if (init->qp_type == IB_QPT_RAW_PACKET && ornic_raw_check(dev))
 		return -EPERM;
-	return check_domains(dev, init);
+	return check_domains(dev, init) ?: check_srq(dev, init);
 }
 
 /* There may be no RQ, whatever is requested. */
@@ -110,6 +130,9 @@ static struct ornic_ring_caps ring_caps(const struct ornic_ib_qp *qp,
 		caps.send_segs = sizeof(struct ornic_av);
 	else if (type == IB_QPT_XRC_INI)
 		caps.send_segs = sizeof(struct ornic_seg_xrc);
+	else if (ornic_ib_qp_is_tags(qp))
+		caps.send_segs = sizeof(struct ornic_seg_tag) -
+				 sizeof(struct ornic_seg_remote);
 	return caps;
 }
 
@@ -121,7 +144,8 @@ static int qp_init_rings(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 		       qp->ibqp.qp_type == IB_QPT_XRC_INI;
 	const struct ornic_ring_limits limits = {
 		.log_max_wqe = dev->caps.log_max_wqe,
-		.max_sge = dev->caps.max_sge,
+		.max_sge = ornic_ib_qp_is_tags(qp) ? dev->caps.max_tag_sge :
+						     dev->caps.max_sge,
 		.max_inline = dev->caps.max_inline,
 	};
 	struct ornic_ring_caps caps = ring_caps(qp, cap, has_srq);
@@ -160,16 +184,24 @@ static int qp_check_udata(struct ib_udata *udata)
 	return req.reserved_20 ? -EINVAL : 0;
 }
 
+static u8 device_type(const struct ornic_ib_qp *qp)
+{
+	if (ornic_ib_qp_is_datagram(qp))
+		return ORNIC_QPT_UD;
+	if (ornic_ib_qp_is_tags(qp))
+		return ORNIC_QPT_TAGS;
+	return qp->ibqp.qp_type;
+}
+
 static int qp_create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 			       const struct ib_qp_init_attr *init)
 {
 	bool has_srq = init->srq && !ornic_ib_qp_is_xrc_target(qp);
 	struct ornic_create_qp_params params = {
 		.rings = &qp->rings,
-		.qp_type = ornic_ib_qp_is_datagram(qp) ? ORNIC_QPT_UD :
-							 init->qp_type,
+		.qp_type = device_type(qp),
 		.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR,
-		.has_srq = has_srq,
+		.has_srq = has_srq && !ornic_ib_qp_is_tags(qp),
 		.srqn = has_srq ? to_osrq(init->srq)->srqn : 0,
 		.wqe_av = ornic_ib_qp_is_kernel(qp) &&
 			  ornic_ib_qp_is_datagram(qp),
@@ -345,7 +377,7 @@ int ornic_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		return ret;
 
 	mutex_init(&qp->lock);
-	qp->state = IB_QPS_RESET;
+	qp->state = ornic_ib_qp_is_tags(qp) ? IB_QPS_RTS : IB_QPS_RESET;
 	qp->sig_type = init->sq_sig_type;
 	ret = qp_bring_up(dev, qp, init, udata);
 	if (ret)

@@ -56,6 +56,15 @@ static inline bool ornic_ib_qp_is_kernel(const struct ornic_ib_qp *qp)
 	return !qp->ibqp.uobject && !ornic_ib_qp_is_xrc_target(qp);
 }
 
+/*
+ * IB_QPT_DRIVER: what the provider posts changes of the tag list of an SRQ to. It is
+ * in RTS at once, and has no attributes.
+ */
+static inline bool ornic_ib_qp_is_tags(const struct ornic_ib_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_DRIVER;
+}
+
 /* To the device QP 1 is a UD QP. */
 static inline bool ornic_ib_qp_is_datagram(const struct ornic_ib_qp *qp)
 {

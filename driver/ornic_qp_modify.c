@@ -300,6 +300,9 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct ornic_modify_qp_req req = {};
 	int ret;
 
+	/* It has none, and ib_core's table of transitions has no such type. */
+	if (ornic_ib_qp_is_tags(qp))
+		return -EOPNOTSUPP;
 	ret = get_request(qp, udata, &req);
 	if (ret)
 		return ret;

@@ -160,6 +160,9 @@ int ornic_ib_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
 		{ "waiting", state.waiting },
 		{ "limit", state.limit },
 		{ "broken", state.broken },
+		/* If it matches tags, else 0. */
+		{ "tags", state.tags },
+		{ "unexpected", state.unexpected },
 	};
 
 	return put_details(msg, known, ARRAY_SIZE(known), live,

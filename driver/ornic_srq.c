@@ -21,6 +21,19 @@
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
+/* ib_core sees to it that it has a CQ. */
+static int check_tags(struct ornic_ib_dev *dev,
+		      const struct ib_srq_init_attr *init)
+{
+	u32 tags = init->ext.tag_matching.max_num_tags;
+
+	if (init->ext.cq && tags && tags <= dev->caps.max_tags)
+		return 0;
+	ibdev_dbg(&dev->ibdev, "SRQ: tags %u of %u, CQ %d\n", tags,
+		  dev->caps.max_tags, !!init->ext.cq);
+	return -EINVAL;
+}
+
 static int srq_check_init_attr(struct ornic_ib_dev *dev,
 			       const struct ib_srq_init_attr *init, u64 needs)
 {
@@ -29,6 +42,9 @@ static int srq_check_init_attr(struct ornic_ib_dev *dev,
 	if (init->srq_type == IB_SRQT_XRC && dev->caps.caps & ORNIC_CAP_XRC &&
 	    !(needs & ORNIC_CAP_KERNEL))
 		return init->ext.cq && init->ext.xrc.xrcd ? 0 : -EINVAL;
+	if (init->srq_type == IB_SRQT_TM && dev->caps.max_tags &&
+	    !(needs & ORNIC_CAP_KERNEL))
+		return check_tags(dev, init);
 	ibdev_dbg(&dev->ibdev,
 		  "SRQ: type %d not supported, device caps %#llx\n",
 		  init->srq_type, dev->caps.caps);
@@ -72,24 +88,41 @@ static int init_ring(struct ornic_ib_dev *dev, struct ornic_ring_geom *ring,
 	return 0;
 }
 
+/* What it has beside its ring. */
+static void describe_type(const struct ib_srq *ibsrq,
+			  const struct ib_srq_init_attr *init,
+			  struct ornic_create_srq_params *params)
+{
+	switch (ibsrq->srq_type) {
+	case IB_SRQT_XRC:
+		params->flags = ORNIC_SRQ_XRC;
+		params->xrcdn = to_oxrcd(ibsrq->ext.xrc.xrcd)->xrcdn;
+		break;
+	case IB_SRQT_TM:
+		params->flags = ORNIC_SRQ_TM;
+		params->max_tags = init->ext.tag_matching.max_num_tags;
+		break;
+	default:
+		return;
+	}
+	params->cqn = to_ocq(ibsrq->ext.cq)->cqn;
+}
+
 static int srq_create_on_device(struct ornic_ib_dev *dev,
-				struct ornic_ib_srq *srq)
+				struct ornic_ib_srq *srq,
+				const struct ib_srq_init_attr *init)
 {
 	struct ib_srq *ibsrq = &srq->ibsrq;
 	struct ornic_create_srq_params params = {
 		.ring = &srq->ring,
 		.pdn = to_opd(ibsrq->pd)->pdn,
-		.is_xrc = ibsrq->srq_type == IB_SRQT_XRC,
 	};
 	int ret;
 
-	if (params.is_xrc) {
-		params.xrcdn = to_oxrcd(ibsrq->ext.xrc.xrcd)->xrcdn;
-		params.cqn = to_ocq(ibsrq->ext.cq)->cqn;
-	}
+	describe_type(ibsrq, init, &params);
 	ornic_queue_mem_describe(srq->queue.mem, &params.mem);
 	ret = ornic_cmd_create_srq(dev, &params, &srq->srqn);
-	if (!ret && params.is_xrc)
+	if (!ret && ibsrq->srq_type == IB_SRQT_XRC)
 		ibsrq->ext.xrc.srq_num = srq->srqn;
 	return ret;
 }
@@ -126,14 +159,15 @@ static int srq_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
 
 /* All steps that can fail, after the arguments were checked. */
 static int srq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
-			u64 size, struct ib_udata *udata)
+			const struct ib_srq_init_attr *init, u64 size,
+			struct ib_udata *udata)
 {
 	int ret;
 
 	ret = srq_init_queue(dev, srq, size, udata);
 	if (ret)
 		return ret;
-	ret = srq_create_on_device(dev, srq);
+	ret = srq_create_on_device(dev, srq, init);
 	if (ret)
 		goto err_release_queue;
 	if (udata)
@@ -177,7 +211,7 @@ int ornic_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	if (ret)
 		return ret;
 	mutex_init(&srq->lock);
-	ret = srq_bring_up(dev, srq, size, udata);
+	ret = srq_bring_up(dev, srq, init, size, udata);
 	if (ret)
 		goto err_destroy_lock;
 	return 0;
