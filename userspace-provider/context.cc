@@ -85,6 +85,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.poll_cq = poll_cq;
 	ops.post_recv = post_recv;
 	ops.post_send = post_send;
+	ops.post_srq_ops = post_srq_ops;
 	ops.post_srq_recv = post_srq_recv;
 	ops.qp_attach_comp_cntr = qp_attach_comp_cntr;
 	ops.query_comp_cntr_caps = query_comp_cntr_caps;
@@ -134,6 +135,7 @@ int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 	ctx.state.placement = placement_ops(attr.device_cap_flags_ex);
 	ctx.state.ece_offer = answer.ece_options;
 	ctx.state.null_lkey = answer.null_lkey;
+	ctx.state.tag_sge = attr.tm_caps.max_sge;
 	int ret = open_doorbell(base, answer, ctx.state.bell);
 	if (ret)
 		log_error(&base, "ornic: %s: cannot open doorbell: %d\n", ret);

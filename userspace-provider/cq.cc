@@ -69,13 +69,34 @@ ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept
 		IBV_WC_SEND, // no such completion
 		static_cast<ibv_wc_opcode>(verbs_wc_atomic_write),
 		static_cast<ibv_wc_opcode>(verbs_wc_flush),
+		IBV_WC_TM_ADD,
+		IBV_WC_TM_DEL,
+		IBV_WC_TM_SYNC,
+	};
+	static constexpr std::array<ibv_wc_opcode, 4> recv = {
+		IBV_WC_RECV,
+		IBV_WC_RECV_RDMA_WITH_IMM,
+		IBV_WC_TM_RECV,
+		IBV_WC_TM_NO_TAG,
 	};
 
 	if (!(cqe.opcode & ORNIC_CQE_IS_RECV))
 		return send[cqe.opcode & (send.size() - 1)];
-	return cqe.opcode == ORNIC_CQE_RECV_WRITE_IMM ?
-		       IBV_WC_RECV_RDMA_WITH_IMM :
-		       IBV_WC_RECV;
+	return recv[cqe.opcode & (recv.size() - 1)];
+}
+
+/* Of a device without tags there are none. */
+static unsigned int tm_flags(std::uint8_t tm) noexcept
+{
+	unsigned int flags = 0;
+
+	if (tm & ORNIC_CQE_TM_MATCH)
+		flags |= IBV_WC_TM_MATCH;
+	if (tm & ORNIC_CQE_TM_DATA_VALID)
+		flags |= IBV_WC_TM_DATA_VALID;
+	if (tm & ORNIC_CQE_TM_SYNC_REQ)
+		flags |= IBV_WC_TM_SYNC_REQ;
+	return flags;
 }
 
 unsigned int wc_flags(const ornic_cqe &cqe) noexcept
@@ -88,6 +109,8 @@ unsigned int wc_flags(const ornic_cqe &cqe) noexcept
 		flags |= IBV_WC_WITH_IMM;
 	if (cqe.flags & ORNIC_CQE_WITH_INV)
 		flags |= IBV_WC_WITH_INV;
+	if (cqe.tm_flags) [[unlikely]]
+		flags |= tm_flags(cqe.tm_flags);
 	return flags;
 }
 

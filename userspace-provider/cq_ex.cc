@@ -18,7 +18,7 @@ namespace
 constexpr std::uint64_t known_wc_flags =
 	std::uint64_t{ IBV_WC_STANDARD_FLAGS } |
 	IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-	IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK | IBV_WC_EX_WITH_TM_INFO;
 
 /* Make the next completion current. */
 int advance(completion_queue &cq) noexcept
@@ -129,6 +129,15 @@ std::uint64_t read_completion_wallclock_ns(ibv_cq_ex *cq) noexcept
 	return own.wall.at(le(own.current->timestamp));
 }
 
+/* Zero where the completion is of no TMH. */
+void read_tm_info(ibv_cq_ex *cq, ibv_wc_tm_info *info) noexcept
+{
+	const ornic_cqe &cqe = *to_cq(cq).current;
+
+	info->tag = le(cqe.tag);
+	info->priv = le(cqe.app_ctx);
+}
+
 [[nodiscard]] bool asks_for_no_lock(const ibv_cq_init_attr_ex &attr) noexcept
 {
 	return (attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
@@ -183,6 +192,8 @@ void set_lazy_poll(ibv_cq_ex &cq, std::uint64_t wc_flags) noexcept
 		cq.read_completion_ts = read_completion_ts;
 	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 		cq.read_completion_wallclock_ns = read_completion_wallclock_ns;
+	if (wc_flags & IBV_WC_EX_WITH_TM_INFO)
+		cq.read_tm_info = read_tm_info;
 }
 
 ibv_cq_ex *create_cq_ex(ibv_context *ctx, ibv_cq_init_attr_ex *attr) noexcept

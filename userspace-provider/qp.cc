@@ -13,6 +13,7 @@
 #include "context.h"
 #include "cq.h"
 #include "domain.h"
+#include "srq.h"
 #include "verbs.h"
 
 namespace ornic
@@ -67,10 +68,18 @@ private:
 	completion_queue *second_;
 };
 
-/* Drop the QP's completions. No more come: it is destroyed or in RESET. */
-void clean_cqs(completion_queue &send_cq, completion_queue &recv_cq,
-	       std::uint32_t qpn) noexcept
+/*
+ * Drop the QP's completions. No more come: it is destroyed or in RESET. Where the SRQ
+ * matches tags, they are the SRQ's: the device counts its messages, and the program
+ * has to count the same ones.
+ */
+void clean_cqs(const queue_pair &qp, completion_queue &send_cq,
+	       completion_queue &recv_cq) noexcept
 {
+	std::uint32_t qpn = qp.base.qp.qp_num;
+
+	if (qp.tagged)
+		return;
 	send_cq.ring.remove(qpn);
 	if (&recv_cq != &send_cq)
 		recv_cq.ring.remove(qpn);
@@ -85,7 +94,7 @@ void leave(qp_table &qps, queue_pair &qp) noexcept
 	// No poller is using it, then.
 	cq_pair_guard guard(send_cq, recv_cq);
 
-	clean_cqs(send_cq, recv_cq, base.qp_num);
+	clean_cqs(qp, send_cq, recv_cq);
 	qps.remove(base.qp_num);
 }
 
@@ -305,14 +314,21 @@ int modify_with_ece(queue_pair &qp, ibv_qp_attr &attr, int mask) noexcept
 				    cmd.size(), resp.data(), resp.size());
 }
 
-queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
+/* An SRQ that matches tags is not destroyed before the QP. */
+void hold_tags(queue_pair &qp, ibv_srq *srq) noexcept
+{
+	if (!srq || !to_srq(srq).tags)
+		return;
+	qp.tagged = &to_srq(srq);
+	qp.tagged->takers.fetch_add(1, std::memory_order_relaxed);
+}
+
+/* What was checked. */
+queue_pair *build_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 {
 	bool flags = (attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
 		     attr.create_flags;
 	ornic_create_qp_resp answer{};
-
-	if (int ret = check(attr, ctx.state.placement))
-		return fail(ret);
 	auto qp = make_object<queue_pair>();
 	if (!qp)
 		return nullptr;
@@ -334,7 +350,15 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 	}
 	qp->pd = attr.pd;
 	use(attr.pd);
+	hold_tags(*qp, attr.srq);
 	return qp.release();
+}
+
+queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
+{
+	if (int ret = check(attr, ctx.state.placement))
+		return fail(ret);
+	return build_qp(ctx, attr);
 }
 
 /* Back to the state of a new QP, IBTA 10.3.1. */
@@ -345,7 +369,7 @@ void reset(queue_pair &qp) noexcept
 	completion_queue &recv_cq = recv_cq_of(base);
 	cq_pair_guard guard(send_cq, recv_cq);
 
-	clean_cqs(send_cq, recv_cq, base.qp_num);
+	clean_cqs(qp, send_cq, recv_cq);
 	qp.sq.reset();
 	qp.rq.reset();
 }
@@ -358,6 +382,11 @@ std::uint32_t agree_on_ece(std::uint32_t a, std::uint32_t b) noexcept
 	std::uint32_t version = std::min(a & ~bits, b & ~bits);
 
 	return version && (a & b & bits) ? version | (a & b & bits) : 0;
+}
+
+queue_pair *make_tags_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
+{
+	return build_qp(ctx, attr);
 }
 
 ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept
@@ -481,6 +510,8 @@ int destroy_qp(ibv_qp *ibqp) noexcept
 		if (qps.find(ibqp->qp_num) == &qp)
 			leave(qps, qp);
 	}
+	if (qp.tagged)
+		qp.tagged->takers.fetch_sub(1, std::memory_order_release);
 	unuse(qp.pd);
 	object_deleter()(&qp);
 	return 0;

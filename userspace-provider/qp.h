@@ -22,12 +22,17 @@ struct ece_state {
 	bool pending; // the kernel is told with the next ibv_modify_qp()
 };
 
+struct context;
+struct shared_receive_queue;
+
 struct queue_pair {
 	pabi_qp base;
 	send_queue sq;
 	receive_queue rq;
 	mapping memory;
 	ibv_pd *pd;
+	shared_receive_queue
+		*tagged; // it takes from that one, which matches tags
 	ece_state ece;
 };
 
@@ -42,6 +47,10 @@ static_assert(std::is_standard_layout_v<queue_pair>);
 {
 	return *reinterpret_cast<queue_pair *>(qp);
 }
+
+/** The queue of the tag list of attr.srq. Null with an errno. */
+[[nodiscard]] queue_pair *make_tags_qp(context &ctx,
+				       ibv_qp_init_attr_ex &attr) noexcept;
 
 /** Of device_cap_flags_ex: IBV_DEVICE_*, which older headers lack. */
 constexpr std::uint64_t device_flush_global = 1ULL << 38;

@@ -13,6 +13,7 @@
 #include "context.h"
 #include "domain.h"
 #include "ioctl.h"
+#include "qp.h"
 #include "verbs.h"
 
 namespace ornic
@@ -85,6 +86,19 @@ ibv_srq *finish(ibv_context *ctx, ibv_pd *pd,
 	return &srq.release()->base.srq;
 }
 
+/* An SRQ that matches tags is one with a queue for their list. */
+ibv_srq *finish_tags(ibv_context *ctx, ibv_srq *ibsrq,
+		     const ibv_srq_init_attr_ex &attr) noexcept
+{
+	if (!ibsrq)
+		return nullptr;
+	if (int ret = make_tag_queue(*to_context(ctx), to_srq(ibsrq), attr)) {
+		destroy_srq(ibsrq);
+		return fail(ret);
+	}
+	return ibsrq;
+}
+
 /* What the kernel makes of @max_wr WQEs: record page, then whole pages. */
 [[nodiscard]] std::size_t size_for(std::uint32_t max_wr,
 				   std::uint32_t log_stride) noexcept
@@ -137,7 +151,10 @@ int check(const ibv_srq_init_attr_ex &attr) noexcept
 {
 	constexpr std::uint32_t known =
 		IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-		IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+		IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ |
+		IBV_SRQ_INIT_ATTR_TM;
+	constexpr std::uint32_t tm = IBV_SRQ_INIT_ATTR_CQ |
+				     IBV_SRQ_INIT_ATTR_TM;
 	constexpr std::uint32_t xrc = IBV_SRQ_INIT_ATTR_XRCD |
 				      IBV_SRQ_INIT_ATTR_CQ;
 
@@ -148,6 +165,8 @@ int check(const ibv_srq_init_attr_ex &attr) noexcept
 	if (!(attr.comp_mask & IBV_SRQ_INIT_ATTR_TYPE) ||
 	    raw(attr.srq_type) == IBV_SRQT_BASIC)
 		return 0;
+	if (raw(attr.srq_type) == IBV_SRQT_TM)
+		return (attr.comp_mask & tm) == tm && attr.cq ? 0 : EINVAL;
 	if (raw(attr.srq_type) != IBV_SRQT_XRC)
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & xrc) != xrc || !attr.xrcd || !attr.cq)
@@ -171,7 +190,7 @@ ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept
 	return finish(pd->context, pd, std::move(srq), resp.driver());
 }
 
-/** Also XRC SRQs, from which targets take and which have a CQ of their own. */
+/** Also XRC SRQs, from which targets take, and those that match tags. */
 ibv_srq *create_srq_ex(ibv_context *ctx, ibv_srq_init_attr_ex *attr) noexcept
 {
 	request<ib_uverbs_create_xsrq, ornic_create_srq_req> cmd;
@@ -186,7 +205,11 @@ ibv_srq *create_srq_ex(ibv_context *ctx, ibv_srq_init_attr_ex *attr) noexcept
 					    cmd.size(), resp.data(),
 					    resp.size()))
 		return fail(ret);
-	return finish(ctx, attr->pd, std::move(srq), resp.driver());
+	bool tags = attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
+		    raw(attr->srq_type) == IBV_SRQT_TM;
+	ibv_srq *made = finish(ctx, attr->pd, std::move(srq), resp.driver());
+
+	return tags ? finish_tags(ctx, made, *attr) : made;
 }
 
 /** The number that an initiator names; only XRC SRQs have one to tell. */
@@ -223,9 +246,19 @@ int query_srq(ibv_srq *srq, ibv_srq_attr *attr) noexcept
 	return ibv_cmd_query_srq(srq, attr, cmd.data(), cmd.size());
 }
 
-/* EBUSY while a QP takes from it. */
+/*
+ * EBUSY while a QP takes from it. To the kernel the queue of a tag list is such a QP,
+ * so that goes first; nothing may be in the way of the rest then.
+ */
 int destroy_srq(ibv_srq *srq) noexcept
 {
+	if (to_srq(srq).takers.load(std::memory_order_acquire))
+		return EBUSY;
+	if (queue_pair *tags = to_srq(srq).tags) {
+		if (int ret = destroy_qp(&tags->base.qp))
+			return ret;
+		to_srq(srq).tags = nullptr;
+	}
 	if (int ret = ibv_cmd_destroy_srq(srq))
 		return ret;
 	unuse(to_srq(srq).pd);

@@ -3,10 +3,12 @@
 #ifndef ORNIC_SRQ_H
 #define ORNIC_SRQ_H
 
+#include <atomic>
 #include <type_traits>
 
 #include "pabi.h"
 #include "resource.h"
+#include "tags.h"
 #include "work_queue.h"
 
 namespace ornic
@@ -20,6 +22,9 @@ struct shared_receive_queue {
 	std::uint32_t log_stride;
 	std::uint16_t max_sge;
 	ibv_pd *pd;
+	queue_pair *tags; // what changes its tag list, or null
+	tag_room room; // of that list
+	std::atomic<std::uint32_t> takers; // QPs, if there is such a list
 };
 
 static_assert(std::is_standard_layout_v<shared_receive_queue>);

@@ -102,6 +102,9 @@ int query_srq(ibv_srq *srq, ibv_srq_attr *attr) noexcept;
 int destroy_srq(ibv_srq *srq) noexcept;
 int post_srq_recv(ibv_srq *srq, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
+// tags.cc
+int post_srq_ops(ibv_srq *srq, ibv_ops_wr *wr, ibv_ops_wr **bad_wr) noexcept;
+
 } // namespace ornic
 
 #endif // ORNIC_VERBS_H

@@ -54,11 +54,17 @@ public:
 		tail_.store(index + 1, std::memory_order_release);
 	}
 
-	/** Of an SRQ: what the device has copied is done. */
+	/** Of an SRQ, and of a tag list: what the device has copied is done. */
 	void retire_taken() noexcept
 	{
 		tail_.store(load_acquire(record_->taken),
 			    std::memory_order_relaxed);
+	}
+
+	/** Of an SRQ: tagged receives that are not in its list any more. */
+	[[nodiscard]] std::uint32_t tags_gone() const noexcept
+	{
+		return load_acquire(record_->tags_gone);
 	}
 
 	[[nodiscard]] bool exists() const noexcept
@@ -166,6 +172,8 @@ struct send_params {
 	bool single_threaded = false; // posted without a lock
 };
 
+class tag_room;
+
 class send_queue {
 public:
 	void init(const send_params &params) noexcept;
@@ -187,6 +195,15 @@ public:
 	int post_local(const send_work &work) noexcept;
 
 	/**
+	 * Post changes of a tag list that has @room, all or up to the first bad
+	 * one. TAG_ADD gets its handle. Only on the queue of an SRQ (tags.h).
+	 * Return: 0, EINVAL (opcode, flag, SGE count) or ENOMEM (the ring or
+	 * the list is full); EIO as for post().
+	 */
+	int post_tags(ibv_ops_wr *wr, ibv_ops_wr **bad_wr,
+		      tag_room &room) noexcept;
+
+	/**
 	 * The same in steps, for ibv_wr_*: start, then for each request begin,
 	 * address (UD) or srqn (XRC) and sges or inline_data, then complete or
 	 * abort. The queue is locked from start to complete or abort. An error
@@ -205,6 +222,7 @@ public:
 
 private:
 	int write(const ibv_send_wr &wr) noexcept;
+	int write_tag(ibv_ops_wr &wr, tag_room &room) noexcept;
 	int open(const send_work &work) noexcept;
 	int put_address(const address_handle *ah, std::uint32_t qpn,
 			std::uint32_t qkey) noexcept;
@@ -295,6 +313,14 @@ public:
 		return lock_;
 	}
 	void move(const ring_layout &layout) noexcept;
+
+	/** As wqe_ring::tags_gone(). */
+	[[nodiscard]] std::uint32_t tags_gone() noexcept
+	{
+		lock_guard guard(lock_);
+
+		return ring_.tags_gone();
+	}
 
 private:
 	int write(const ibv_recv_wr &wr) noexcept;

@@ -65,6 +65,7 @@ const std::map<std::string, operation> verbs = {
 	{ "poll_cq", any(poll_cq) },
 	{ "post_recv", any(post_recv) },
 	{ "post_send", any(post_send) },
+	{ "post_srq_ops", any(post_srq_ops) },
 	{ "post_srq_recv", any(post_srq_recv) },
 	{ "qp_attach_comp_cntr", any(qp_attach_comp_cntr) },
 	{ "query_comp_cntr_caps", any(query_comp_cntr_caps) },

@@ -87,6 +87,23 @@ ibv_qp *fake_kernel::make_qp(ibv_cq *cq, ibv_qp_type type,
 	return create_qp_ex(base(), &attr);
 }
 
+ibv_srq *fake_kernel::make_tm_srq(ibv_cq *cq, std::uint32_t max_tags,
+				  std::uint32_t max_ops)
+{
+	ibv_srq_init_attr_ex attr{};
+
+	attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			 IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
+	attr.srq_type = IBV_SRQT_TM;
+	attr.pd = &pd_.base;
+	attr.cq = cq;
+	attr.attr.max_wr = 1;
+	attr.attr.max_sge = 1;
+	attr.tm_cap.max_num_tags = max_tags;
+	attr.tm_cap.max_ops = max_ops;
+	return create_srq_ex(base(), &attr);
+}
+
 int fake_kernel::post(ibv_qp *qp)
 {
 	ibv_send_wr wr{};
@@ -144,6 +161,7 @@ int fake_kernel::answer_get_context(ornic_alloc_ucontext_resp &answer)
 int fake_kernel::answer_query_device(ibv_device_attr_ex &attr) const
 {
 	attr.device_cap_flags_ex = device_caps_;
+	attr.tm_caps.max_sge = 4;
 	return 0;
 }
 
@@ -178,6 +196,9 @@ int fake_kernel::answer_create_cq(ibv_cq &cq, ornic_create_cq_resp &answer)
 int fake_kernel::answer_create_qp(pabi_qp &qp, const ibv_qp_init_attr_ex &attr,
 				  ornic_create_qp_resp &answer)
 {
+	last_qp = attr;
+	if (create_qp_result)
+		return std::exchange(create_qp_result, 0);
 	answer.qpn = next_qpn++;
 	answer.mmap_offset = allocate();
 	answer.mmap_size = queue_bytes;
@@ -195,6 +216,26 @@ int fake_kernel::answer_create_qp(pabi_qp &qp, const ibv_qp_init_attr_ex &attr,
 	qp.qp.send_cq = attr.send_cq;
 	qp.qp.recv_cq = attr.recv_cq;
 	qp.qp.state = IBV_QPS_RTS;
+	return 0;
+}
+
+int fake_kernel::answer_create_srq(pabi_srq &srq,
+				   const ibv_srq_init_attr_ex &attr,
+				   ornic_create_srq_resp &answer)
+{
+	last_srq = attr;
+	answer.mmap_offset = allocate();
+	answer.mmap_size = queue_bytes;
+	answer.log_depth = log_depth;
+	answer.log_stride = log_stride;
+	answer.max_sge = 1;
+	srq.srq.context = base();
+	return 0;
+}
+
+int fake_kernel::answer_destroy_srq()
+{
+	++destroyed_srqs;
 	return 0;
 }
 
@@ -307,6 +348,21 @@ int ibv_cmd_create_qp_ex(ibv_context *, pabi_qp *qp, ibv_qp_init_attr_ex *attr,
 		resp, [&](auto &part) {
 			return kernel->answer_create_qp(*qp, *attr, part);
 		});
+}
+
+int ibv_cmd_create_srq_ex(ibv_context *, pabi_srq *srq,
+			  ibv_srq_init_attr_ex *attr, void *, size_t,
+			  void *resp, size_t)
+{
+	return answer<ib_uverbs_create_srq_resp, ornic_create_srq_resp>(
+		resp, [&](auto &part) {
+			return kernel->answer_create_srq(*srq, *attr, part);
+		});
+}
+
+int ibv_cmd_destroy_srq(ibv_srq *)
+{
+	return kernel->answer_destroy_srq();
 }
 
 int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask, void *, size_t)

@@ -45,6 +45,10 @@ public:
 	ibv_qp *make_qp(ibv_cq *cq, ibv_qp_type type = IBV_QPT_RC,
 			std::uint64_t send_ops = 0, std::uint32_t flags = 0);
 
+	/** An SRQ with a list of @max_tags and @max_ops, or null with errno. */
+	ibv_srq *make_tm_srq(ibv_cq *cq, std::uint32_t max_tags,
+			     std::uint32_t max_ops);
+
 	/** Post a send of nothing. As ibv_post_send(). */
 	int post(ibv_qp *qp);
 	/** The device completes WQE @index of the send queue of @qpn. */
@@ -80,6 +84,13 @@ public:
 	/** Runs when a QP is destroyed here, and its owner is yet to hear. */
 	std::function<void()> on_destroy;
 	int destroyed = 0;
+	/** Likewise SRQs, and what the last one was made from. */
+	int destroyed_srqs = 0;
+	ibv_srq_init_attr_ex last_srq{};
+	/** What the last QP was made from. */
+	ibv_qp_init_attr_ex last_qp{};
+	/** What the next creation of a QP returns. */
+	int create_qp_result = 0;
 	/** QPs made by the command that takes flags. */
 	int made_with_flags = 0;
 	/** The ECE options that came with changes of QPs. */
@@ -102,6 +113,9 @@ public:
 	int answer_create_cq(ibv_cq &cq, ornic_create_cq_resp &answer);
 	int answer_create_qp(pabi_qp &qp, const ibv_qp_init_attr_ex &attr,
 			     ornic_create_qp_resp &answer);
+	int answer_create_srq(pabi_srq &srq, const ibv_srq_init_attr_ex &attr,
+			      ornic_create_srq_resp &answer);
+	int answer_destroy_srq();
 	int answer_destroy_qp();
 	int answer_modify_qp(ibv_qp &qp, const ibv_qp_attr &attr, int mask);
 
