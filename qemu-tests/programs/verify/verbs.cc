@@ -151,7 +151,8 @@ endpoint::endpoint(port &p, const options &o)
 	attr.srq = o.srq;
 	attr.qp_type = o.type;
 	attr.sq_sig_all = o.sq_sig_all;
-	attr.cap = { o.depth, o.depth, o.sges, o.sges, o.inline_size };
+	attr.cap = { o.no_sends ? 0 : o.depth, o.depth, o.no_sends ? 0 : o.sges,
+		     o.sges, o.inline_size };
 	qp.reset(ibv_create_qp(p.pd.get(), &attr));
 	check(qp != nullptr,
 	      "ibv_create_qp: " + std::string(std::strerror(errno)));
@@ -349,6 +350,7 @@ void endpoint::nothing_more()
 static options without_srq(options o)
 {
 	o.srq = nullptr;
+	o.no_sends = false;
 	return o;
 }
 

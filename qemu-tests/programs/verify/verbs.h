@@ -112,6 +112,8 @@ struct options {
 	bool channel = false;
 	int vector = 0; /* of both CQs */
 	ibv_srq *srq = nullptr; /* of the server */
+	bool no_sends =
+		false; /* of the server: its send queue is the device's */
 };
 
 constexpr uint32_t ud_qkey = 0x11111111;
