@@ -153,7 +153,7 @@ spin: $(BUILD)/sim/ornic_replay $(BUILD)/simsan/ornic_replay
 
 # fuzz ------------------------------------------------------------------
 
-fuzzers := packet wqe command link raw nic
+fuzzers := packet wqe command link raw tags nic
 # Twice: under sanitizers, and at speed with fixtures that are made once.
 
 fuzz_c := $(engine_c) $(harness_c) $(addprefix kunit/fuzz/,fuzz.c objects.c \
