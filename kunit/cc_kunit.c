@@ -76,6 +76,7 @@ static const struct ect_row {
 	{ "RC, IPv6", RC, ORNIC_TH_IPV6, 0, ORNIC_ECN_ECT0 },
 	{ "RC, DSCP", RC, ORNIC_TH_IPV4, 0x68, 0x68 | ORNIC_ECN_ECT0 },
 	{ "RC, IPv6, DSCP", RC, ORNIC_TH_IPV6, 0x68, 0x68 | ORNIC_ECN_ECT0 },
+	{ "RC, RoCE v1 has no ECN", RC, ORNIC_TH_V1, 0x68, 0x68 },
 	{ "RC, a program marks", RC, ORNIC_TH_IPV4, 0x6b,
 	  0x68 | ORNIC_ECN_ECT0 },
 	{ "UC", UC, ORNIC_TH_IPV4, 0x69, 0x68 | ORNIC_ECN_ECT0 },

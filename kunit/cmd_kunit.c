@@ -118,7 +118,7 @@ static void query_device_tells_limits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), 0);
 	r = &rsp.query_device;
 	KUNIT_EXPECT_EQ(test, r->hw_version, ORNIC_HW_VERSION);
-	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0xffffff);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0x1ffffff);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->page_sizes), 0x1fffffff000);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->max_mr_size), 1ull << 40);
 	KUNIT_EXPECT_LE(test, r->max_sge, ORNIC_MAX_SGE);
@@ -184,19 +184,22 @@ static const struct gid_row {
 	u8 smac0;
 	u16 vlan;
 	u8 valid;
+	u8 type;
 	int status;
 } gid_rows[] = {
-	{ "IPv6", 5, 0xfd, 2, ORNIC_VLAN_NONE, 1, ORNIC_OK },
-	{ "last entry, on a VLAN", 127, 0xfd, 2, 4094, 1, ORNIC_OK },
-	{ "entry that does not exist", 128, 0xfd, 2, 0, 1, ORNIC_BAD_PARAM },
-	{ "far entry", 0xffffffff, 0xfd, 2, 0, 1, ORNIC_BAD_PARAM },
-	{ "unspecified address", 5, 0, 2, 0, 1, ORNIC_BAD_PARAM },
-	{ "VLAN 4095", 5, 0xfd, 2, 4095, 1, ORNIC_BAD_PARAM },
-	{ "multicast MAC", 5, 0xfd, 3, 0, 1, ORNIC_BAD_PARAM },
-	{ "multicast address", 5, 0xff, 2, 0, 1, ORNIC_BAD_PARAM },
-	{ "more than valid", 5, 0xfd, 2, 0, 2, ORNIC_BAD_PARAM },
-	{ "empties a slot", 5, 0, 0, 0, 0, ORNIC_OK },
-	{ "empties a slot that does not exist", 128, 0, 0, 0, 0,
+	{ "IPv6", 5, 0xfd, 2, ORNIC_VLAN_NONE, 1, 0, ORNIC_OK },
+	{ "RoCE v1", 5, 0xfd, 2, ORNIC_VLAN_NONE, 1, 1, ORNIC_OK },
+	{ "last entry, on a VLAN", 127, 0xfd, 2, 4094, 1, 0, ORNIC_OK },
+	{ "entry that does not exist", 128, 0xfd, 2, 0, 1, 0, ORNIC_BAD_PARAM },
+	{ "far entry", 0xffffffff, 0xfd, 2, 0, 1, 0, ORNIC_BAD_PARAM },
+	{ "unspecified address", 5, 0, 2, 0, 1, 0, ORNIC_BAD_PARAM },
+	{ "VLAN 4095", 5, 0xfd, 2, 4095, 1, 0, ORNIC_BAD_PARAM },
+	{ "multicast MAC", 5, 0xfd, 3, 0, 1, 0, ORNIC_BAD_PARAM },
+	{ "multicast address", 5, 0xff, 2, 0, 1, 0, ORNIC_BAD_PARAM },
+	{ "more than valid", 5, 0xfd, 2, 0, 2, 0, ORNIC_BAD_PARAM },
+	{ "unknown type", 5, 0xfd, 2, 0, 1, 2, ORNIC_BAD_PARAM },
+	{ "empties a slot", 5, 0, 0, 0, 0, 0, ORNIC_OK },
+	{ "empties a slot that does not exist", 128, 0, 0, 0, 0, 0,
 	  ORNIC_BAD_PARAM },
 };
 
@@ -219,29 +222,40 @@ static void set_gid_checks(struct kunit *test)
 	req.set_gid.smac[0] = row->smac0;
 	req.set_gid.vlan = cpu_to_le16(row->vlan);
 	req.set_gid.valid = row->valid;
+	req.set_gid.type = row->type;
 	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp),
 			row->status);
 	ornic_gid_read(dev, row->index, &gid);
 	KUNIT_EXPECT_EQ(test, gid.valid, set);
-	local = ornic_gid_is_local(dev, req.set_gid.gid, row->vlan);
+	local = ornic_gid_is_local(dev, req.set_gid.gid, row->vlan, row->type);
 	KUNIT_EXPECT_EQ(test, local, set);
-	if (set)
-		KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid.gid, row->vlan),
-				row->index);
+	if (!set)
+		return;
+	KUNIT_EXPECT_EQ(test, gid.v1, row->type);
+	KUNIT_EXPECT_EQ(test,
+			ornic_gid_index(dev, gid.gid, row->vlan, row->type),
+			row->index);
 }
 
-/* The same address on another VLAN is another place. */
-static void gid_counts_with_its_vlan(struct kunit *test)
+/* The same address on another VLAN, or for another version, is another place. */
+static void gid_counts_with_vlan_and_type(struct kunit *test)
 {
 	struct ornic_dev *dev = &th_of(test)->eng->dev;
+	u16 vlan = ORNIC_TH_VLAN_ID, none = ORNIC_VLAN_NONE;
 	u8 gid[16];
 
 	ornic_th_gid_bytes(1, ORNIC_TH_VLAN, gid);
-	KUNIT_EXPECT_TRUE(test, ornic_gid_is_local(dev, gid, ORNIC_TH_VLAN_ID));
-	KUNIT_EXPECT_FALSE(test, ornic_gid_is_local(dev, gid, ORNIC_VLAN_NONE));
-	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, ORNIC_TH_VLAN_ID),
+	KUNIT_EXPECT_TRUE(test, ornic_gid_is_local(dev, gid, vlan, false));
+	KUNIT_EXPECT_FALSE(test, ornic_gid_is_local(dev, gid, none, false));
+	KUNIT_EXPECT_FALSE(test, ornic_gid_is_local(dev, gid, vlan, true));
+	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, vlan, false),
 			ORNIC_TH_VLAN);
-	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, ORNIC_VLAN_NONE), 0);
+	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, none, false), 0);
+	ornic_th_gid_bytes(1, ORNIC_TH_V1, gid);
+	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, none, false),
+			ORNIC_TH_IPV6);
+	KUNIT_EXPECT_EQ(test, ornic_gid_index(dev, gid, none, true),
+			ORNIC_TH_V1);
 }
 
 /* ---- Address handles ------------------------------------------------------------ */
@@ -512,7 +526,7 @@ static struct kunit_case cmd_cases[] = {
 	KUNIT_CASE(query_tags_tells_limits),
 	KUNIT_CASE_PARAM(set_port_checks, port_gen_params),
 	KUNIT_CASE_PARAM(set_gid_checks, gid_gen_params),
-	KUNIT_CASE(gid_counts_with_its_vlan),
+	KUNIT_CASE(gid_counts_with_vlan_and_type),
 	KUNIT_CASE_PARAM(create_ah_checks, ah_gen_params),
 	KUNIT_CASE_PARAM(query_stats_writes, stats_gen_params),
 	KUNIT_CASE(stat_of_nothing_is_zero),

@@ -401,6 +401,8 @@ static void set_gid(struct ornic_th *th, enum ornic_th_gid which)
 	memcpy(req.set_gid.smac, th->mac, 6);
 	req.set_gid.vlan = cpu_to_le16(vlan);
 	req.set_gid.valid = 1;
+	if (which == ORNIC_TH_V1)
+		req.set_gid.type = ORNIC_GID_ROCE_V1;
 	ornic_th_cmd(th, &req, &rsp);
 }
 
@@ -446,6 +448,7 @@ struct ornic_th *ornic_th_create(u64 seed, u8 index)
 	th->eng = ornic_engine_create(&th_ops, th, th->mac);
 	if (!th->eng)
 		goto err_free_pool;
+	ornic_engine_set_roce_v1(th->eng, true);
 	set_port(th);
 	for (i = 0; i < ORNIC_TH_GIDS; i++)
 		set_gid(th, i);

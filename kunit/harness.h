@@ -154,11 +154,12 @@ struct ornic_th {
 	u32 trace_count[ORNIC_TRACE_RETRY + 1];
 };
 
-/* GIDs that every harness has: IPv4, IPv6, IPv4 on a VLAN. */
+/* GIDs that every harness has: IPv4, IPv6, IPv4 on a VLAN, that of IPv6 for RoCE v1. */
 enum ornic_th_gid {
 	ORNIC_TH_IPV4,
 	ORNIC_TH_IPV6,
 	ORNIC_TH_VLAN,
+	ORNIC_TH_V1,
 	ORNIC_TH_GIDS,
 };
 

@@ -70,7 +70,7 @@ int ornic_th_destroy_mem(struct ornic_th *th, u8 opcode, u32 obj, u8 *mem)
 void ornic_th_gid_bytes(u8 index, enum ornic_th_gid which, u8 *gid)
 {
 	memset(gid, 0, 16);
-	if (which == ORNIC_TH_IPV6) {
+	if (which == ORNIC_TH_IPV6 || which == ORNIC_TH_V1) {
 		gid[0] = 0xfd;
 		gid[15] = index;
 		return;

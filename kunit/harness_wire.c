@@ -154,6 +154,7 @@ int ornic_th_inject(struct ornic_th_qp *qp, struct ornic_txinfo *info,
 	src.vlan = av->sgid_index == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
 						     ORNIC_VLAN_NONE;
 	src.valid = true;
+	src.v1 = av->sgid_index == ORNIC_TH_V1;
 	if (ornic_path_init(&path, &src, &back))
 		return -EINVAL;
 	if (th->marked)

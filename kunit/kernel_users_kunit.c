@@ -102,6 +102,7 @@ static const struct av_row {
 	{ "IPv4", ORNIC_TH_IPV4, ORNIC_QP_AV, 0, 0, 0 },
 	{ "IPv6", ORNIC_TH_IPV6, ORNIC_QP_AV, 0, 0, 0 },
 	{ "VLAN", ORNIC_TH_VLAN, ORNIC_QP_AV, 0, 0, 0 },
+	{ "RoCE v1", ORNIC_TH_V1, ORNIC_QP_AV, 0, 0, 0 },
 	{ "empty source", ORNIC_TH_IPV4, ORNIC_QP_AV, 100,
 	  ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_AH },
 	{ "QP of a process", ORNIC_TH_IPV4, 0, 0, ORNIC_CQE_LOC_QP_OP_ERR,
@@ -139,7 +140,10 @@ static void users_av_in_wqe(struct kunit *test)
 		return;
 	KUNIT_EXPECT_EQ(test, fix->pkt.qpn, 1);
 	KUNIT_EXPECT_EQ(test, fix->pkt.payload_len, 99);
-	KUNIT_EXPECT_EQ(test, fix->rx.ipv6, row->gid == ORNIC_TH_IPV6);
+	KUNIT_EXPECT_EQ(test, fix->rx.ipv6,
+			row->gid == ORNIC_TH_IPV6 || row->gid == ORNIC_TH_V1);
+	KUNIT_EXPECT_EQ(test, ornic_ip_is_grh(fix->rx.ip, fix->rx.ipv6),
+			row->gid == ORNIC_TH_V1);
 	KUNIT_EXPECT_EQ(test, fix->rx.vlan,
 			row->gid == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
 						    ORNIC_VLAN_NONE);
@@ -178,6 +182,7 @@ static const struct loop_row {
 } loop_rows[] = {
 	{ "IBTA A17.4.5.2: 20 bytes, then IPv4", ORNIC_TH_IPV4 },
 	{ "IBTA A17.4.5.2: IPv6", ORNIC_TH_IPV6 },
+	{ "IBTA 8.3: GRH", ORNIC_TH_V1 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(loop, loop_rows, desc);
@@ -208,10 +213,15 @@ static void users_grh_of_loopback(struct kunit *test)
 	ornic_th_post_send(&fix->a, &wr);
 	KUNIT_ASSERT_EQ(test, ornic_fix_status(&fix->brcq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, !!(cqe.flags & ORNIC_CQE_IPV4), ipv4);
+	KUNIT_EXPECT_EQ(test, !!(cqe.flags & ORNIC_CQE_ROCE_V1),
+			row->gid == ORNIC_TH_V1);
 	KUNIT_EXPECT_TRUE(test, cqe.flags & ORNIC_CQE_GRH);
 	ornic_th_mr_read(&fix->bm, 0, grh, sizeof(grh));
 	if (!ipv4) {
 		KUNIT_EXPECT_EQ(test, grh[0] >> 4, 6);
+		KUNIT_EXPECT_EQ(test, grh[6],
+				row->gid == ORNIC_TH_V1 ? ORNIC_NXTHDR_BTH :
+							  17);
 		return;
 	}
 	for (i = 20; i < sizeof(grh); i += 2)

@@ -329,6 +329,11 @@ static void do_vlan_datagrams(struct ornic_fixture *fix)
 	do_datagrams_to(fix, ORNIC_TH_VLAN);
 }
 
+static void do_v1_datagrams(struct ornic_fixture *fix)
+{
+	do_datagrams_to(fix, ORNIC_TH_V1);
+}
+
 static void do_datagrams(struct ornic_fixture *fix)
 {
 	recv(fix, 0, 1000);
@@ -411,6 +416,7 @@ static const struct ornic_scene scenes[] = {
 	{ "IBTA A17.4.5: UD, IPv6 headers", UD, do_ipv6_datagrams, 0, 0, 8 },
 	{ "IBTA A17.4.5: UD, IPv4 headers, VLAN", UD, do_vlan_datagrams, 0, 0,
 	  8 },
+	{ "IBTA A16: UD, RoCE v1", UD, do_v1_datagrams, 0, 0, 8 },
 	{ "IBTA 9.9.3: UD, longer than the receive", UD, do_long_datagram, 0, 0,
 	  2 },
 };

@@ -55,14 +55,14 @@ static int detach(const struct ornic_th_qp *qp, const u8 *mgid)
 	return group_cmd(qp->th, ORNIC_CMD_DETACH_MCAST, qp->qpn, mgid);
 }
 
-/* An address of a group in the family of @which: 239.1.2.@n or ff0e::@n. */
+/* An address of a group in the family of @which: 239.1.2.@n, or ff0e::@n. */
 static void group_gid(u8 *mgid, enum ornic_th_gid which, u8 n)
 {
 	static const u8 v4[12] = { [10] = 0xff, [11] = 0xff };
 
 	memset(mgid, 0, 16);
 	mgid[15] = n;
-	if (which == ORNIC_TH_IPV6) {
+	if (which == ORNIC_TH_IPV6 || which == ORNIC_TH_V1) {
 		mgid[0] = 0xff;
 		mgid[1] = 0x0e;
 		return;
@@ -303,6 +303,7 @@ static const struct family_row {
 	{ "IBTA 10.5.2: IPv4", ORNIC_TH_IPV4, 64, 64 },
 	{ "IBTA 10.5.2: IPv6", ORNIC_TH_IPV6, 3, 3 },
 	{ "IBTA 10.5.2: IPv4 on a VLAN", ORNIC_TH_VLAN, 64, 64 },
+	{ "IBTA A16: RoCE v1", ORNIC_TH_V1, 3, 3 },
 	{ "RFC 1112: the default is one hop, IPv4", ORNIC_TH_IPV4, 0, 1 },
 	{ "RFC 1112: the default is one hop, IPv6", ORNIC_TH_IPV6, 0, 1 },
 };
@@ -314,7 +315,7 @@ static void mcast_sends(struct kunit *test)
 {
 	const struct family_row *row = test->param_value;
 	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LONE, 0);
-	bool v6 = row->which == ORNIC_TH_IPV6;
+	bool v6 = row->which == ORNIC_TH_IPV6 || row->which == ORNIC_TH_V1;
 	struct ornic_cqe cqe;
 	struct ornic_av av;
 	const u8 *ip;
@@ -343,8 +344,8 @@ static void mcast_delivers(struct kunit *test)
 	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_WIRE, 0);
 	struct mcast_test *mt = test->priv;
 	u8 mgid[16], other[16], grh[40];
-	u32 at = row->which == ORNIC_TH_IPV6 ? 24 : 36;
-	u32 bytes = row->which == ORNIC_TH_IPV6 ? 16 : 4;
+	bool v6 = row->which == ORNIC_TH_IPV6 || row->which == ORNIC_TH_V1;
+	u32 at = v6 ? 24 : 36, bytes = v6 ? 16 : 4;
 
 	group_gid(mgid, row->which, 3);
 	group_gid(other, row->which, 4);

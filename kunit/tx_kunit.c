@@ -20,6 +20,7 @@ static u32 build(u8 *data, u8 stale, u8 opcode, enum ornic_th_gid which,
 	ornic_th_av(&av, 2, which);
 	if (which == ORNIC_TH_VLAN)
 		src.vlan = ORNIC_TH_VLAN_ID;
+	src.v1 = which == ORNIC_TH_V1;
 	ornic_path_init(&path, &src, &av);
 	memset(data, stale, 256);
 	return ornic_th_build(&tx, data, &path, &info, &frag, !!len);

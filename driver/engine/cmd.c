@@ -22,7 +22,7 @@
 
 /* ---- The device ------------------------------------------------------------ */
 
-/* What this device can do. */
+/* What every device can do. */
 #define DEVICE_CAPS                                                         \
 	(ORNIC_CAP_RC | ORNIC_CAP_UC | ORNIC_CAP_UD | ORNIC_CAP_XRC |       \
 	 ORNIC_CAP_ATOMICS | ORNIC_CAP_ATOMIC_WRITE | ORNIC_CAP_FLUSH |     \
@@ -40,6 +40,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 
 	(void)req;
 	r->caps = cpu_to_le64(DEVICE_CAPS);
+	if (dev->roce_v1)
+		r->caps |= cpu_to_le64(ORNIC_CAP_ROCE_V1);
 	if (dev->ops->tx_drop) {
 		r->caps |= cpu_to_le64(ORNIC_CAP_RAW);
 		r->log_max_flow = ORNIC_LOG_MAX_FLOW;

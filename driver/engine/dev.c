@@ -105,32 +105,36 @@ void ornic_dev_resched_all(struct ornic_dev *dev)
 
 /* ---- The GID table ----------------------------------------------------------- */
 
-static bool gid_is_set(const struct ornic_gid *entry, const u8 *gid, u16 vlan)
+static bool gid_is_set(const struct ornic_gid *entry, const u8 *gid, u16 vlan,
+		       bool v1)
 {
-	return entry->valid && entry->vlan == vlan &&
+	return entry->valid && entry->vlan == vlan && entry->v1 == v1 &&
 	       !memcmp(entry->gid, gid, sizeof(entry->gid));
 }
 
-/* Index of @gid on @vlan, dev->ngids if there is none. */
-static u32 gid_find(struct ornic_dev *dev, const u8 *gid, u16 vlan)
+/* Index of @gid on @vlan, of that version; dev->ngids if there is none. */
+static u32 gid_find(struct ornic_dev *dev, const u8 *gid, u16 vlan, bool v1)
 {
 	u32 i;
 
 	ornic_lock_held(&dev->gid_lock);
 	for (i = 0; i < dev->ngids; i++) {
-		if (gid_is_set(&dev->gid[i], gid, vlan))
+		if (gid_is_set(&dev->gid[i], gid, vlan, v1))
 			break;
 	}
 	return i;
 }
 
-static bool gid_is_legal(const struct ornic_req_set_gid *req)
+static bool gid_is_legal(const struct ornic_dev *dev,
+			 const struct ornic_req_set_gid *req)
 {
 	static const u8 zero[16];
 	u32 vlan = le16_to_cpu(req->vlan);
 
 	return memcmp(req->gid, zero, sizeof(zero)) != 0 &&
 	       !ornic_gid_is_multicast(req->gid) && !(req->smac[0] & 1) &&
+	       req->type <=
+		       (dev->roce_v1 ? ORNIC_GID_ROCE_V1 : ORNIC_GID_ROCE_V2) &&
 	       (vlan < 4095 || vlan == ORNIC_VLAN_NONE);
 }
 
@@ -140,13 +144,14 @@ int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req)
 	struct ornic_gid entry = { 0 };
 
 	if (index >= ORNIC_GID_TABLE_LEN || req->valid > 1 ||
-	    (req->valid && !gid_is_legal(req)))
+	    (req->valid && !gid_is_legal(dev, req)))
 		return ORNIC_BAD_PARAM;
 	if (req->valid) {
 		memcpy(entry.gid, req->gid, sizeof(entry.gid));
 		memcpy(entry.smac, req->smac, sizeof(entry.smac));
 		entry.vlan = le16_to_cpu(req->vlan);
 		entry.valid = true;
+		entry.v1 = req->type == ORNIC_GID_ROCE_V1;
 	}
 	ornic_lock(&dev->gid_lock);
 	dev->gid[index] = entry;
@@ -158,22 +163,33 @@ int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req)
 	return ORNIC_OK;
 }
 
-bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan)
+bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan, bool v1)
 {
 	bool found;
 
 	ornic_lock(&dev->gid_lock);
-	found = gid_find(dev, gid, vlan) < dev->ngids;
+	found = gid_find(dev, gid, vlan, v1) < dev->ngids;
 	ornic_unlock(&dev->gid_lock);
 	return found;
 }
 
-u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan)
+bool ornic_rx_is_astray(struct ornic_dev *dev, const struct ornic_rx *rx)
+{
+	const u8 *dgid = (const u8 *)rx->ip + 24;
+
+	if (likely(!ornic_ip_is_grh(rx->ip, rx->ipv6)))
+		return false;
+	if (ornic_gid_is_multicast(dgid))
+		return !dev->roce_v1;
+	return !ornic_gid_is_local(dev, dgid, rx->vlan, true);
+}
+
+u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan, bool v1)
 {
 	u32 index;
 
 	ornic_lock(&dev->gid_lock);
-	index = gid_find(dev, gid, vlan);
+	index = gid_find(dev, gid, vlan, v1);
 	if (index == dev->ngids)
 		index = 0;
 	ornic_unlock(&dev->gid_lock);
@@ -208,7 +224,7 @@ static bool is_peer_path(struct ornic_dev *dev, const struct ornic_path *path,
 {
 	struct ornic_dev *there = peer_dev(dev, path->av.dmac);
 
-	return there && ornic_gid_is_local(there, path->dgid, vlan);
+	return there && ornic_gid_is_local(there, path->dgid, vlan, path->v1);
 }
 
 struct ornic_dev *ornic_path_dev(struct ornic_dev *dev,
@@ -228,7 +244,7 @@ int ornic_path_resolve(struct ornic_dev *dev, struct ornic_path *path,
 	if (err)
 		return err;
 	path->loop = !READ_ONCE(dev->wire_only) &&
-		     ornic_gid_is_local(dev, av->dgid, src.vlan);
+		     ornic_gid_is_local(dev, av->dgid, src.vlan, src.v1);
 	if (!path->loop && is_peer_path(dev, path, src.vlan)) {
 		path->peer_engine = true;
 		path->loop = true;

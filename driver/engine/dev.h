@@ -68,6 +68,7 @@ struct ornic_poll {
  * @up: the port is up
  * @polling: kick_wanted stays clear
  * @wire_only: new paths to this device itself make packets as well
+ * @roce_v1: it has RoCE v1
  * @mtu: RoCE MTU of the port, bytes
  * @stats: enum ornic_stat; what is counted for no QP, or for a QP that has no
  *	counter set
@@ -105,6 +106,7 @@ struct ornic_dev {
 	bool up;
 	bool polling;
 	bool wire_only;
+	bool roce_v1;
 	u32 mtu;
 	struct ornic_counters stats;
 	u64 optional;
@@ -238,14 +240,21 @@ static inline bool ornic_ctx_full(const struct ornic_ctx *ctx)
 /* SET_GID. Existing paths keep their addresses. Return: enum ornic_status. */
 int ornic_gid_set(struct ornic_dev *dev, const struct ornic_req_set_gid *req);
 
-/* True if @gid (IPv4 mapped or IPv6) on @vlan is in the GID table. */
-bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan);
+/* True if @gid (IPv4 mapped or IPv6) on @vlan, of RoCE v1 or v2, is in the GID table. */
+bool ornic_gid_is_local(struct ornic_dev *dev, const u8 *gid, u16 vlan,
+			bool v1);
+
+/*
+ * Is a packet of RoCE v1 neither for a GID of the port nor for a group, IBTA 9.6.1.2? With
+ * a soft device, IP has seen to that for packets of RoCEv2.
+ */
+bool ornic_rx_is_astray(struct ornic_dev *dev, const struct ornic_rx *rx);
 
 /* Copy of entry @index; valid = false if empty or out of range. */
 void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid);
 
-/* Index of @gid with @vlan, for CQEs; 0 if not found. */
-u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan);
+/* Its index, for CQEs; 0 if not found. */
+u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan, bool v1);
 
 /**
  * struct ornic_ah - an address handle

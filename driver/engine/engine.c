@@ -166,6 +166,11 @@ bool ornic_engine_loopback(const struct ornic_engine *eng)
 	return !READ_ONCE(eng->dev.wire_only);
 }
 
+void ornic_engine_set_roce_v1(struct ornic_engine *eng, bool on)
+{
+	eng->dev.roce_v1 = on;
+}
+
 u64 ornic_engine_stat(struct ornic_engine *eng, enum ornic_stat stat)
 {
 	if ((u32)stat >= ORNIC_STAT_COUNT)

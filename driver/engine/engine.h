@@ -27,8 +27,21 @@
 struct ornic_engine;
 
 #define ORNIC_UDP_PORT 4791 /* of RoCEv2, IBTA A17.4.6 */
+#define ORNIC_ETH_ROCE_V1 0x8915 /* Ethertype of RoCE v1, IBTA A16 */
+#define ORNIC_NXTHDR_BTH 0x1b /* next header of a GRH, IBTA 8.3 */
+#define ORNIC_UDP_LEN 8
 #define ORNIC_TX_HDR_MAX 128 /* Ethernet, VLAN, IPv6, UDP, RoCE */
 #define ORNIC_RX_SEGS 20
+
+/*
+ * Is it the GRH of a RoCE v1 packet? It has the format of an IPv6 header (IBTA 8.3) and
+ * takes the place of one: @ipv6 is set for both. UDP follows IPv6 in RoCEv2, the BTH
+ * follows a GRH.
+ */
+static inline bool ornic_ip_is_grh(const void *ip, bool ipv6)
+{
+	return ipv6 && ((const u8 *)ip)[6] == ORNIC_NXTHDR_BTH;
+}
 
 /* A piece of a packet, or of memory that @dma of the host returned. */
 struct ornic_frag {
@@ -44,9 +57,9 @@ struct ornic_frag {
  * @body: set by it: @body_len bytes for payload, pad and ICRC, contiguous; it
  *	may or may not follow @hdr
  * @hdr_len: at most ORNIC_TX_HDR_MAX
- * @l3_offset: offset of the IP header in @hdr
- * @l4_offset: offset of the UDP header in @hdr
- * @ipv6: the IP header is IPv6
+ * @l3_offset: offset of the IP header in @hdr, or of the GRH
+ * @l4_offset: offset of the UDP header in @hdr; after a GRH, of the BTH
+ * @ipv6: the IP header is IPv6 or a GRH
  * @raw: an Ethernet frame of a raw packet QP: @hdr is its first bytes, @l3_offset
  *	is that after its type, @l4_offset is @hdr_len, and nothing else is known
  * @sl: service level, also of a frame that has no tag
@@ -72,11 +85,21 @@ struct ornic_tx {
 	u32 body_len;
 };
 
+/* The BTH of a frame that is complete. */
+static inline u8 *ornic_tx_bth(const struct ornic_tx *tx)
+{
+	u8 *l4 = tx->hdr + tx->l4_offset;
+
+	return ornic_ip_is_grh(tx->hdr + tx->l3_offset, tx->ipv6) ?
+		       l4 :
+		       l4 + ORNIC_UDP_LEN;
+}
+
 /**
  * struct ornic_rx - one packet from the wire
  * @ip: its IP header (IPv4 with IHL 5, or IPv6 with UDP next), contiguous
- *	up to the end of the UDP header
- * @ipv6: @ip is an IPv6 header
+ *	up to the end of the UDP header; or its GRH (IPVer 6, NxtHdr 0x1b)
+ * @ipv6: @ip is an IPv6 header or a GRH
  * @busy_here: this CPU is busy: what a response allows the requester to send
  *	is left to ornic_engine_ops::resched
  * @nsegs: pieces in @seg
@@ -84,10 +107,11 @@ struct ornic_tx {
  * @smac: source MAC, zero if unknown
  * @vlan: VLAN id or ORNIC_VLAN_NONE
  * @len: bytes in @seg in all
- * @seg: what follows the UDP header (BTH to ICRC). The host has made the
+ * @seg: what follows the UDP header or the GRH (BTH to ICRC). The host has made the
  *	first piece hold min(@len, 64) bytes.
  *
- * The UDP length agrees with @len; the host has checked IP and UDP lengths.
+ * The UDP length, or the PayLen of a GRH, agrees with @len; the host has checked IP
+ * and UDP lengths, and that the packet is for this host: of a GRH, by its MAC only.
  */
 struct ornic_rx {
 	const void *ip;
@@ -347,6 +371,17 @@ void ornic_engine_set_loopback(struct ornic_engine *eng, bool loopback);
 bool ornic_engine_loopback(const struct ornic_engine *eng);
 
 /**
+ * ornic_engine_set_roce_v1 - whether the device has RoCE v1
+ * @eng: the device
+ * @on: it reports ORNIC_CAP_ROCE_V1, has GIDs of that type and receives such
+ *	packets; off by default, as its GIDs then have the indices that they have on
+ *	devices of RoCEv2 only, and the host's rules of IP apply to all packets
+ *
+ * Context: before the first command and the first packet.
+ */
+void ornic_engine_set_roce_v1(struct ornic_engine *eng, bool on);
+
+/**
  * ornic_engine_spray_set - over how many paths connections send
  * @eng: the device
  * @paths: UDP source ports of a connection, at most ORNIC_SPRAY_MOST; 0 or 1: one
@@ -367,7 +402,7 @@ u32 ornic_engine_spray_get(const struct ornic_engine *eng);
 
 /**
  * ornic_engine_rx_peek - destination of a packet, before ornic_engine_rx()
- * @bth: the ORNIC_RX_PEEK bytes after the UDP header
+ * @bth: the first ORNIC_RX_PEEK bytes of the BTH
  * @more: out: other packets of its message follow
  *
  * Context: any.
@@ -379,8 +414,8 @@ u32 ornic_engine_rx_peek(const u8 *bth, bool *more);
  * ornic_engine_is_peer - does a packet come from the peer of a connected QP?
  * @eng: the device
  * @qpn: QP that it is for; need not exist
- * @ip: its IP header, as of struct ornic_rx
- * @ipv6: @ip is an IPv6 header
+ * @ip: its IP header or GRH, as of struct ornic_rx
+ * @ipv6: likewise
  *
  * Context: any but hard interrupts.
  * Return: whether addresses, type and state of the QP fit. A hint, read without
@@ -391,19 +426,20 @@ bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 
 /* What ornic_rx_from_frame() finds in a frame. */
 enum ornic_frame {
-	ORNIC_FRAME_OTHER, /* not RoCEv2 */
+	ORNIC_FRAME_OTHER, /* not RoCE */
 	ORNIC_FRAME_ROCE,
 	ORNIC_FRAME_BAD, /* wrong IPv4 checksum: to be dropped */
 };
 
 /**
- * ornic_rx_from_frame - find the RoCEv2 packet in an Ethernet frame
+ * ornic_rx_from_frame - find the RoCE packet in an Ethernet frame
  * @rx: out: for ornic_engine_rx(), unless ORNIC_FRAME_OTHER; points into @frame
  * @frame: from the destination address on, without FCS; untrusted
  * @len: its bytes
  *
- * A packet to the port of RoCEv2 whose lengths or IP options are wrong is
- * ORNIC_FRAME_ROCE without content, so that the engine counts it.
+ * A packet to the port of RoCEv2 whose lengths or IP options are wrong, or one with
+ * a GRH whose length is, is ORNIC_FRAME_ROCE without content, so that the engine
+ * counts it.
  *
  * Context: any.
  * Return: what it is.

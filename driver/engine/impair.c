@@ -20,15 +20,24 @@
 
 /* ---- Rules --------------------------------------------------------------- */
 
+static bool is_v1(const struct ornic_impair_packet *packet)
+{
+	return ornic_ip_is_grh(packet->ip, packet->ipv6);
+}
+
 static bool address_matches(const struct ornic_impair_packet *packet,
 			    const u8 *addr, u8 len, u32 ipv4_at, u32 ipv6_at)
 {
+	const u8 *found = packet->ip + (packet->ipv6 ? ipv6_at : ipv4_at);
+
 	if (!len)
 		return true;
-	if (len != (packet->ipv6 ? 16 : 4))
+	/* A GRH has IPv4 addresses mapped. */
+	if (len == 4 && is_v1(packet) && ornic_gid_is_ipv4(found))
+		found += 12;
+	else if (len != (packet->ipv6 ? 16 : 4))
 		return false;
-	return !memcmp(packet->ip + (packet->ipv6 ? ipv6_at : ipv4_at), addr,
-		       len);
+	return !memcmp(found, addr, len);
 }
 
 static bool opcode_matches(const struct ornic_impair_rule *rule, const u8 *bth)
@@ -98,6 +107,13 @@ static bool rule_matches(struct ornic_impair_rule *rule,
 	       flow_matches(rule, packet);
 }
 
+/* RoCE v1 has no mark. */
+static bool is_impossible(const struct ornic_impair_rule *rule,
+			  const struct ornic_impair_packet *packet)
+{
+	return rule->action == ORNIC_IMPAIR_CE && is_v1(packet);
+}
+
 /* Count a packet. True if the rule selects it. */
 static bool rule_selects(struct ornic_impair_rule *rule)
 {
@@ -135,7 +151,7 @@ ornic_impair_decide(struct ornic_impair *im,
 		rule = &im->rule[i];
 		if (!rule_matches(rule, packet) || !rule_selects(rule))
 			continue;
-		if (verdict.action) {
+		if (verdict.action || is_impossible(rule, packet)) {
 			rule->missed++;
 			continue;
 		}

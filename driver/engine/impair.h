@@ -139,10 +139,10 @@ struct ornic_impair {
 /**
  * struct ornic_impair_packet - what a rule is compared with
  * @dir: enum ornic_impair_dir
- * @ipv6: @ip is an IPv6 header
- * @ip: its IP header
+ * @ipv6: @ip is not IPv4
+ * @ip: its IP header, or its GRH
  * @bth: the BTH and, of an ACK packet, the AETH that follows it
- * @len: bytes after the UDP header, to the ICRC; less than ORNIC_IMPAIR_MIN_LEN
+ * @len: bytes from the BTH to the ICRC; less than ORNIC_IMPAIR_MIN_LEN
  *	matches no rule
  */
 struct ornic_impair_packet {
@@ -258,7 +258,7 @@ void *ornic_impair_take(struct ornic_impair *im, enum ornic_impair_dir dir,
 /* When ornic_impair_take() is to be called, ns; U64_MAX: nothing is held. */
 u64 ornic_impair_next(const struct ornic_impair *im);
 
-/* Mark the packet of an IP header, and correct the checksum of IPv4. */
+/* Mark the packet of an IP header, no GRH, and correct the checksum of IPv4. */
 void ornic_impair_mark_ce(u8 *ip, bool ipv6);
 
 #endif /* ORNIC_ENGINE_IMPAIR_H */

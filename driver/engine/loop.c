@@ -535,16 +535,18 @@ enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return loop_fetch(ctx, qp, sw);
 }
 
-/* The IP header that the datagram would have had. */
+/* The IP header or GRH that the datagram would have had. */
 static void datagram_ip(u8 *ip, const struct ornic_path *path, u32 payload,
 			bool imm)
 {
 	u8 opcode = imm ? ORNIC_OP_SEND_ONLY_IMM : ORNIC_OP_SEND_ONLY;
-	u32 len = 8 + ornic_opcode_lookup(ORNIC_UD | opcode)->hdr_len +
+	u32 len = ornic_opcode_lookup(ORNIC_UD | opcode)->hdr_len +
 		  ALIGN(payload, 4u) + ORNIC_ICRC_LEN;
 	u32 at = path->ipv6 ? 4 : 2;
 	u32 sum;
 
+	if (!path->v1)
+		len += ORNIC_UDP_LEN;
 	if (!path->ipv6)
 		len += 20;
 	memcpy(ip, path->hdr + path->l3_offset, path->ipv6 ? 40 : 20);
@@ -578,7 +580,7 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 	r->path = path;
 	r->ip = ip;
 	r->ipv6 = path->ipv6;
-	r->sgid_index = ornic_gid_index(dev, path->dgid, path->vlan);
+	r->sgid_index = ornic_gid_index(dev, path->dgid, path->vlan, path->v1);
 	datagram_ip(ip, path, src->bytes, sw->info->imm);
 }
 

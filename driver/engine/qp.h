@@ -619,7 +619,7 @@ struct ornic_inreq {
 	u32 src_qpn;
 	u32 srqn;
 	struct ornic_srq *srq;
-	const void *ip; /* UD: IP header, for the GRH */
+	const void *ip; /* UD: IP header or GRH, as in struct ornic_rx */
 	const struct ornic_iov *src;
 	const struct ornic_pkt *pkt; /* NULL on loopback */
 	const struct ornic_path *path; /* UD loopback: the sender's */

@@ -108,13 +108,21 @@ static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 
 /* ---- SEND and WRITE ------------------------------------------------------------ */
 
+/* Which kind of header the 40 bytes before the data of a datagram are. */
+static u8 header_flag(const struct ornic_inreq *r)
+{
+	if (!r->ipv6)
+		return ORNIC_CQE_IPV4;
+	return ornic_ip_is_grh(r->ip, true) ? ORNIC_CQE_ROCE_V1 : 0;
+}
+
 /* What a UD receive is told of the frame, or of what would have been one. */
 static noinline void describe_frame(struct ornic_cqe *cqe,
 				    const struct ornic_inreq *r)
 {
 	const struct ornic_path *path = r->path;
 
-	cqe->flags |= ORNIC_CQE_GRH | (r->ipv6 ? 0 : ORNIC_CQE_IPV4);
+	cqe->flags |= ORNIC_CQE_GRH | header_flag(r);
 	cqe->sgid_index = r->sgid_index;
 	if (r->pkt) {
 		memcpy(cqe->smac, r->pkt->rx->smac, sizeof(cqe->smac));
@@ -688,9 +696,12 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 static enum ornic_stat check_sender(const struct ornic_qp *qp,
 				    const struct ornic_pkt *pkt)
 {
-	if (qp->type == ORNIC_QPT_UD)
+	if (qp->type == ORNIC_QPT_UD) {
+		if (ornic_rx_is_astray(qp->dev, pkt->rx))
+			return ORNIC_STAT_RX_BAD_ADDR;
 		return pkt->qkey == qp->qkey ? ORNIC_STAT_COUNT :
 					       ORNIC_STAT_RX_BAD_QKEY;
+	}
 	return ornic_path_matches(&qp->path, pkt->rx) ? ORNIC_STAT_COUNT :
 							ORNIC_STAT_RX_BAD_ADDR;
 }
@@ -701,7 +712,8 @@ static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
 	u8 gid[16];
 
 	ornic_rx_dgid(rx, gid);
-	return ornic_gid_index(dev, gid, rx->vlan);
+	return ornic_gid_index(dev, gid, rx->vlan,
+			       ornic_ip_is_grh(rx->ip, rx->ipv6));
 }
 
 /* A connected QP has one peer, which is alive if it goes on where it was. */

@@ -372,6 +372,14 @@ u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget)
 
 /* ---- packets -------------------------------------------------------------------- */
 
+u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
+{
+	const struct ornic_opinfo *op = ornic_opcode_lookup(bth[0]);
+
+	*more = op && !(op->flags & ORNIC_OPF_END);
+	return ornic_be24(bth + 5);
+}
+
 static bool transport_fits(const struct ornic_qp *qp,
 			   const struct ornic_pkt *pkt)
 {

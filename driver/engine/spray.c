@@ -58,7 +58,8 @@ void ornic_spray_start(struct ornic_qp *qp)
 	struct ornic_spray *spray = qp->spray;
 	u32 port = le16_to_cpu(qp->path.av.udp_sport), i;
 
-	spray->n = READ_ONCE(qp->dev->spray);
+	/* RoCE v1 has no port that a switch could see. */
+	spray->n = qp->path.v1 ? 1 : READ_ONCE(qp->dev->spray);
 	spray->port[0] = (u16)port;
 	for (i = 1; i < spray->n; i++)
 		spray->port[i] = (u16)(FIRST_PORT |

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * RoCEv2 packets: which headers an opcode has, decoding, encoding, header
+ * RoCE packets: which headers an opcode has, decoding, encoding, header
  * templates. Pure: no state, no locks, any context.
  *
  * A received packet is hostile: nothing is read but what the pieces of struct
@@ -442,14 +442,15 @@ void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6)
 
 static const u8 v4_prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
-static bool gid_is_v4(const u8 *gid)
+bool ornic_gid_is_ipv4(const u8 *gid)
 {
 	return !memcmp(gid, v4_prefix, sizeof(v4_prefix));
 }
 
 bool ornic_gid_is_multicast(const u8 *gid)
 {
-	return gid[0] == 0xff || (gid_is_v4(gid) && gid[12] >> 4 == 0xe);
+	return gid[0] == 0xff ||
+	       (ornic_gid_is_ipv4(gid) && gid[12] >> 4 == 0xe);
 }
 
 void ornic_rx_dgid(const struct ornic_rx *rx, u8 *gid)
@@ -468,7 +469,11 @@ bool ornic_rx_is_multicast(const struct ornic_rx *rx)
 {
 	const u8 *ip = rx->ip;
 
-	return rx->ipv6 ? ip[24] == 0xff : ip[16] >> 4 == 0xe;
+	if (!rx->ipv6)
+		return ip[16] >> 4 == 0xe;
+	if (unlikely(ornic_ip_is_grh(ip, true)))
+		return ornic_gid_is_multicast(ip + 24);
+	return ip[24] == 0xff;
 }
 
 /* 0.0.0.0 and :: are no addresses of a host. */
@@ -476,14 +481,14 @@ static bool gid_is_unspecified(const u8 *gid)
 {
 	static const u8 zero[16];
 
-	if (gid_is_v4(gid))
+	if (ornic_gid_is_ipv4(gid))
 		return !memcmp(gid + 12, zero, 4);
 	return !memcmp(gid, zero, 16);
 }
 
-static bool av_in_range(const struct ornic_av *av)
+static bool av_in_range(const struct ornic_av *av, bool v1)
 {
-	return le16_to_cpu(av->udp_sport) >= 0xc000 &&
+	return (v1 || le16_to_cpu(av->udp_sport) >= 0xc000) &&
 	       !gid_is_unspecified(av->dgid);
 }
 
@@ -498,7 +503,7 @@ static u8 *put_eth(u8 *p, const struct ornic_gid *src,
 		put_be16(p + 2, (u32)av->sl << 13 | src->vlan);
 		p += VLAN_LEN;
 	}
-	put_be16(p, ipv6 ? 0x86dd : 0x0800);
+	put_be16(p, src->v1 ? ORNIC_ETH_ROCE_V1 : ipv6 ? 0x86dd : 0x0800);
 	return p + 2;
 }
 
@@ -535,7 +540,7 @@ static u8 *put_ipv6(u8 *p, const struct ornic_gid *src,
 {
 	put_be32(p, 6u << 28 | (u32)av->tclass << 20 |
 			    le32_to_cpu(av->flow_label));
-	p[6] = IPPROTO_UDP_NR;
+	p[6] = src->v1 ? ORNIC_NXTHDR_BTH : IPPROTO_UDP_NR;
 	p[7] = hop_limit(av);
 	memcpy(p + 8, src->gid, 16);
 	memcpy(p + 24, av->dgid, 16);
@@ -543,11 +548,8 @@ static u8 *put_ipv6(u8 *p, const struct ornic_gid *src,
 }
 
 /*
- * The UDP checksum stays 0 in both families: the ICRC protects more. For IPv6
- * that is the exception of RFC 6935 for tunnels. Hardware sends and takes it,
- * and so do Linux receivers: rxe's socket is made by udp_sock_create() without
- * use_udp6_rx_checksums, which sets no_check6_rx. A socket of our own must do
- * the same.
+ * The UDP checksum stays 0 in both families, for IPv6 by RFC 6935: the ICRC protects
+ * more. Sockets of receivers need no_check6_rx for that.
  */
 static u8 *put_udp(u8 *p, const struct ornic_av *av)
 {
@@ -559,27 +561,32 @@ static u8 *put_udp(u8 *p, const struct ornic_av *av)
 int ornic_path_init(struct ornic_path *path, const struct ornic_gid *src,
 		    const struct ornic_av *av)
 {
-	bool ipv6 = !gid_is_v4(av->dgid);
+	bool ipv6 = src->v1 || !ornic_gid_is_ipv4(av->dgid);
 	u8 *p = path->hdr;
 
-	if (!src->valid || gid_is_v4(src->gid) == ipv6 || !av_in_range(av) ||
+	if (!src->valid || !av_in_range(av, src->v1) ||
 	    (src->vlan != ORNIC_VLAN_NONE && src->vlan > VLAN_ID_MAX))
+		return -EINVAL;
+	if (!src->v1 && ornic_gid_is_ipv4(src->gid) == ipv6)
 		return -EINVAL;
 	memset(path, 0, sizeof(*path));
 	path->ipv6 = ipv6;
+	path->v1 = src->v1;
 	path->mcast = ornic_gid_is_multicast(av->dgid);
 	path->vlan = src->vlan;
 	path->av = *av;
 	path->av.flow_label &= cpu_to_le32(FLOW_LABEL_MASK);
 	path->av.sl &= SL_MASK;
-	path->av.tclass &= ~ECN_MASK;
+	if (!path->v1)
+		path->av.tclass &= ~ECN_MASK;
 	memcpy(path->sgid, src->gid, 16);
 	memcpy(path->dgid, av->dgid, 16);
 	p = put_eth(p, src, &path->av, ipv6);
 	path->l3_offset = (u8)(p - path->hdr);
 	p = ipv6 ? put_ipv6(p, src, &path->av) : put_ipv4(p, src, &path->av);
 	path->l4_offset = (u8)(p - path->hdr);
-	p = put_udp(p, av);
+	if (!path->v1)
+		p = put_udp(p, av);
 	path->hdr_len = (u8)(p - path->hdr);
 	return 0;
 }
@@ -603,6 +610,8 @@ void ornic_path_set_port(struct ornic_path *path, u16 port)
 
 void ornic_path_set_ect(struct ornic_path *path)
 {
+	if (path->v1)
+		return;
 	ornic_path_set_tclass(path,
 			      (path->av.tclass & ~ECN_MASK) | ORNIC_ECN_ECT0);
 }
@@ -615,7 +624,8 @@ bool ornic_path_matches(const struct ornic_path *path,
 	if (path->ipv6 != rx->ipv6)
 		return false;
 	if (rx->ipv6)
-		return !memcmp(ip + 8, path->dgid, 16) &&
+		return path->v1 == ornic_ip_is_grh(ip, true) &&
+		       !memcmp(ip + 8, path->dgid, 16) &&
 		       !memcmp(ip + 24, path->sgid, 16);
 	return !memcmp(ip + 12, path->dgid + 12, 4) &&
 	       !memcmp(ip + 16, path->sgid + 12, 4);
@@ -692,22 +702,23 @@ u32 ornic_ipv4_checksum(const u8 *ip)
 	for (i = 0; i < IPV4_LEN; i += 2)
 		sum += get_be16(ip + i);
 	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum & 0xffff;
+	return ~(sum + (sum >> 16)) & 0xffff;
 }
 
 static void put_lengths(struct ornic_tx *tx)
 {
-	u32 udp_len = tx->hdr_len - tx->l4_offset + tx->body_len;
+	u32 len = tx->hdr_len - tx->l4_offset + tx->body_len;
 	u8 *ip = tx->hdr + tx->l3_offset;
 
-	put_be16(tx->hdr + tx->l4_offset + 4, udp_len);
 	if (tx->ipv6) {
-		put_be16(ip + 4, udp_len);
-		return;
+		put_be16(ip + 4, len);
+		if (ornic_ip_is_grh(ip, true))
+			return;
+	} else {
+		put_be16(ip + 2, IPV4_LEN + len);
+		put_be16(ip + 10, ornic_ipv4_checksum(ip));
 	}
-	put_be16(ip + 2, IPV4_LEN + udp_len);
-	put_be16(ip + 10, ornic_ipv4_checksum(ip));
+	put_be16(tx->hdr + tx->l4_offset + 4, len);
 }
 
 /* The only time that the payload is read: what follows looks at the copy. */
@@ -766,14 +777,6 @@ void ornic_tx_fill(struct ornic_tx *tx, const struct ornic_path *path,
 	put_payload(tx->body, frag, nfrags);
 	memset(tx->body + tx->payload_len, 0, pad);
 	put_icrc(tx, bth, op->hdr_len);
-}
-
-u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
-{
-	const struct ornic_opinfo *op = ornic_opcode_lookup(bth[0]);
-
-	*more = op && !(op->flags & ORNIC_OPF_END);
-	return ornic_be24(bth + 5);
 }
 
 /* build_datapath.c has other sources after this one. */

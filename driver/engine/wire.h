@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * RoCEv2 on the wire: opcodes as data, packets to struct ornic_pkt and back.
- * Pure: no state, no locks. Layouts: IBTA chapter 9 and annex A17.
+ * RoCE on the wire: opcodes as data, packets to struct ornic_pkt and back.
+ * Pure: no state, no locks. Layouts: IBTA chapter 9 and annexes A16 and A17.
  */
 #ifndef ORNIC_ENGINE_WIRE_H
 #define ORNIC_ENGINE_WIRE_H
@@ -236,22 +236,28 @@ u32 ornic_pkt_payload(const struct ornic_pkt *pkt, struct ornic_frag *frag);
 void ornic_pkt_copy_payload(const struct ornic_pkt *pkt, u32 off, void *to,
 			    u32 len);
 
-/* Congestion experienced, RFC 3168: the low two bits of the traffic class. */
+/*
+ * Congestion experienced, RFC 3168: the low two bits of the traffic class. They have
+ * no such meaning in a GRH.
+ */
 static inline bool ornic_ip_is_ce(const void *ip, bool ipv6)
 {
 	u8 byte = ((const u8 *)ip)[1];
 
-	return (ipv6 ? byte >> 4 : byte) % 4 == 3;
+	return (ipv6 ? byte >> 4 : byte) % 4 == 3 && !ornic_ip_is_grh(ip, ipv6);
 }
 
 /**
  * ornic_grh_from_ip - the 40 bytes that a UD receive finds before its data
- * @grh: 40 bytes. IPv6: the header. IPv4: 20 zero bytes, then the header,
+ * @grh: 40 bytes. IPv6 or GRH: the header. IPv4: 20 zero bytes, then the header,
  *	IBTA A17.4.5.2
- * @ip: IP header
- * @ipv6: @ip is an IPv6 header
+ * @ip: IP header or GRH
+ * @ipv6: @ip is not IPv4
  */
 void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6);
+
+/* Is @gid an IPv4 address, mapped? */
+bool ornic_gid_is_ipv4(const u8 *gid);
 
 /* Is @gid, IPv6 or mapped IPv4, the address of a multicast group? */
 bool ornic_gid_is_multicast(const u8 *gid);
@@ -264,11 +270,12 @@ bool ornic_rx_is_multicast(const struct ornic_rx *rx);
 
 /**
  * struct ornic_path - header template of a connected QP or an AH
- * @hdr: Ethernet, VLAN tag, IP and UDP header, lengths still zero
+ * @hdr: Ethernet, VLAN tag, IP and UDP header or GRH, lengths still zero
  * @hdr_len: as in struct ornic_tx
  * @l3_offset: as in struct ornic_tx
  * @l4_offset: as in struct ornic_tx
  * @ipv6: as in struct ornic_tx
+ * @v1: RoCE v1: the header is a GRH
  * @loop: no packets are made: the destination is this device itself, or
  * @peer_engine: a peer engine, see struct ornic_engine_ops
  * @mcast: the destination is a multicast group
@@ -283,6 +290,7 @@ struct ornic_path {
 	u8 l3_offset;
 	u8 l4_offset;
 	bool ipv6;
+	bool v1;
 	bool loop;
 	bool peer_engine;
 	bool mcast;
@@ -298,12 +306,14 @@ struct ornic_path {
  * @smac: source MAC
  * @vlan: VLAN id or ORNIC_VLAN_NONE
  * @valid: in use
+ * @v1: its packets are RoCE v1
  */
 struct ornic_gid {
 	u8 gid[16];
 	u8 smac[6];
 	u16 vlan;
 	bool valid;
+	bool v1;
 };
 
 /**
@@ -313,7 +323,7 @@ struct ornic_gid {
  * @av: the way to the other end
  *
  * The ECN field of what a program passes as traffic class is masked: it is the
- * device that reacts to marks.
+ * device that reacts to marks. RoCE v1 has neither ECN nor address families.
  *
  * Return: 0, or -EINVAL when @src is empty, address families differ, or a
  * field of @av is out of range.
@@ -332,10 +342,10 @@ enum ornic_ecn {
 /* Packets along @path have the traffic class @tclass from now on. */
 void ornic_path_set_tclass(struct ornic_path *path, u8 tclass);
 
-/* Packets along @path have the UDP source port @port from now on. */
+/* Packets along @path, of RoCEv2, have the UDP source port @port from now on. */
 void ornic_path_set_port(struct ornic_path *path, u16 port);
 
-/* Packets along @path say that their sender reacts to marks. */
+/* Packets along @path, if it has ECN, say that their sender reacts to marks. */
 void ornic_path_set_ect(struct ornic_path *path);
 
 /**
@@ -345,7 +355,7 @@ void ornic_path_set_ect(struct ornic_path *path);
  *
  * IBTA A17.9.
  *
- * Return: whether both addresses fit.
+ * Return: whether version and both addresses fit.
  */
 bool ornic_path_matches(const struct ornic_path *path,
 			const struct ornic_rx *rx);
@@ -420,7 +430,7 @@ void ornic_tx_plan(struct ornic_tx *tx, const struct ornic_path *path,
  * @frag: pieces of the payload
  * @nfrags: how many; their lengths sum to @tx->payload_len
  *
- * Writes each byte: the headers from @path and @info with IP and UDP lengths and
+ * Writes each byte: the headers from @path and @info with their lengths and the
  * IPv4 checksum, payload, pad and ICRC (IBTA A17.3.3). Each byte of @frag is
  * read once, the ICRC is that of the copy.
  */
@@ -431,15 +441,15 @@ void ornic_tx_fill(struct ornic_tx *tx, const struct ornic_path *path,
 /* Checksum of the IPv4 header @ip, whose checksum field is zero. */
 u32 ornic_ipv4_checksum(const u8 *ip);
 
-/* icrc.c: IBTA A17.3.3 */
+/* icrc.c: IBTA A17.3.3, 7.8.1 */
 
 /* Bytes from the BTH on that ornic_icrc_start() takes, at most. */
 #define ORNIC_ICRC_HEAD 64
 
 /**
- * ornic_icrc_start - CRC of the masked pseudo LRH, IP, UDP and BTH
- * @ip: IP header, UDP header follows it contiguously
- * @ipv6: @ip is an IPv6 header
+ * ornic_icrc_start - CRC of the masked pseudo LRH, IP and UDP or GRH, and BTH
+ * @ip: IP header, UDP header follows it contiguously; or GRH
+ * @ipv6: @ip is not IPv4
  * @bth: BTH and what follows it
  * @len: bytes there, 12 to ORNIC_ICRC_HEAD. One run over short pieces costs
  *	less than one for each.

@@ -167,8 +167,8 @@ static u32 peer_headers(struct state *s, u8 *frame, u32 roce)
 		.vlan = s->gid == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID :
 						  ORNIC_VLAN_NONE,
 		.valid = true,
+		.v1 = s->gid == ORNIC_TH_V1,
 	};
-	bool ipv6 = s->gid == ORNIC_TH_IPV6;
 	struct ornic_av back;
 	u32 len, at;
 
@@ -178,12 +178,14 @@ static u32 peer_headers(struct state *s, u8 *frame, u32 roce)
 	if (ornic_path_init(&path, &src, &back))
 		return 0;
 	memcpy(frame, path.hdr, path.hdr_len);
-	at = path.l3_offset + (ipv6 ? 4 : 2);
-	len = (ipv6 ? path.hdr_len - path.l4_offset :
-		      path.hdr_len - path.l3_offset) +
+	at = path.l3_offset + (path.ipv6 ? 4 : 2);
+	len = (path.ipv6 ? path.hdr_len - path.l4_offset :
+			   path.hdr_len - path.l3_offset) +
 	      roce;
 	frame[at] = len >> 8;
 	frame[at + 1] = len;
+	if (path.v1)
+		return path.hdr_len;
 	len = path.hdr_len - path.l4_offset + roce;
 	frame[path.l4_offset + 4] = len >> 8;
 	frame[path.l4_offset + 5] = len;

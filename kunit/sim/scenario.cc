@@ -182,6 +182,9 @@ void world::make_rigs(u64 seed)
 		return;
 	}
 	gid_ = static_cast<ornic_th_gid>(rng_.in(0, ORNIC_TH_GIDS - 1));
+	// RoCE v1 has one path.
+	if (gid_ == ORNIC_TH_V1 && !faults_.routes.empty())
+		gid_ = ORNIC_TH_IPV6;
 	for (int side = 0; side < 2; side++) {
 		ornic_th *r = th(side);
 

@@ -279,15 +279,16 @@ void stream::check_recv_bytes(const message &m, u32 slot)
 void stream::check_way(const ornic_cqe &cqe, const message &m, u32 slot)
 {
 	u8 gid = from_->conn.av.sgid_index;
-	bool ipv6 = gid == ORNIC_TH_IPV6;
+	bool v1 = gid == ORNIC_TH_V1, ipv6 = v1 || gid == ORNIC_TH_IPV6;
 	u32 vlan = gid == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID : ORNIC_VLAN_NONE;
 	std::vector<u8> head = gather(rcv_, slots_[slot], grh);
 	u32 at = ipv6 ? 4 : 22;
-	u32 len =
-		8 + ORNIC_BTH_LEN + 8 + (m.length + 3) / 4 * 4 + ORNIC_ICRC_LEN;
+	u32 len = ORNIC_BTH_LEN + 8 + (m.length + 3) / 4 * 4 + ORNIC_ICRC_LEN;
 
 	if (has_imm(m.opcode))
 		len += 4;
+	if (!v1)
+		len += ORNIC_UDP_LEN;
 	if (!ipv6)
 		len += 20;
 	if (le32_to_cpu(cqe.src_qpn) != from_->qpn)
@@ -299,7 +300,8 @@ void stream::check_way(const ornic_cqe &cqe, const message &m, u32 slot)
 		fail("message %u: to GID %u, VLAN %u", m.id, cqe.sgid_index,
 		     le16_to_cpu(cqe.vlan));
 	if (!(cqe.flags & ORNIC_CQE_GRH) ||
-	    ipv6 == !!(cqe.flags & ORNIC_CQE_IPV4))
+	    ipv6 == !!(cqe.flags & ORNIC_CQE_IPV4) ||
+	    v1 != !!(cqe.flags & ORNIC_CQE_ROCE_V1))
 		fail("message %u: flags 0x%x", m.id, cqe.flags);
 	if ((head[at] << 8 | head[at + 1]) != static_cast<int>(len))
 		fail("message %u: %u bytes in its GRH, not %u", m.id,

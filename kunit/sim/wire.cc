@@ -174,7 +174,8 @@ size_t wire::lane_of(int side, const ornic_th_frame *f)
 	ornic_pkt pkt;
 	ornic_rx rx;
 
-	if (faults_.routes.empty() || !ornic_th_decode(f, &rx, &pkt))
+	if (faults_.routes.empty() || !ornic_th_decode(f, &rx, &pkt) ||
+	    ornic_ip_is_grh(rx.ip, rx.ipv6))
 		return 0;
 
 	const u8 *udp = static_cast<const u8 *>(rx.ip) + (rx.ipv6 ? 40 : 20);

@@ -321,6 +321,7 @@ enum ornic_cqe_flags {
 	/* these are 20 unused bytes and an IPv4 header */
 	ORNIC_CQE_IPV4			= 1 << 4,
 	ORNIC_CQE_WITH_INV		= 1 << 5,	/* imm is a key, big endian */
+	ORNIC_CQE_ROCE_V1		= 1 << 6,	/* the 40 bytes are a GRH of RoCE v1 */
 };
 
 /* A TM_RECV with neither of the first two is an unexpected message. */

@@ -111,6 +111,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_NULL_KEY		= 1 << 21,	/* ORNIC_NULL_LKEY */
 	ORNIC_CAP_RAW			= 1 << 22,	/* raw packet QPs and flow rules */
 	ORNIC_CAP_TM			= 1 << 23,	/* ORNIC_SRQ_TM, QPs of type TAGS */
+	ORNIC_CAP_ROCE_V1		= 1 << 24,	/* ORNIC_GID_ROCE_V1 */
 };
 
 /*
@@ -215,6 +216,11 @@ struct ornic_req_attach_comp_cntr {
 	__u8 reserved[51];
 };
 
+enum ornic_gid_type {
+	ORNIC_GID_ROCE_V2		= 0,	/* packets have an IP and a UDP header */
+	ORNIC_GID_ROCE_V1		= 1,	/* they have a GRH, and no IP */
+};
+
 /* SET_GID: hdr.obj = index. The entry also says how frames with this source are built. */
 struct ornic_req_set_gid {
 	struct ornic_req_hdr hdr;	/* obj = index, below gid_table_len */
@@ -222,7 +228,8 @@ struct ornic_req_set_gid {
 	__u8 smac[6];			/* source MAC of frames from it */
 	__le16 vlan;			/* VLAN id of such frames, 0xffff: untagged */
 	__u8 valid;			/* 0 empties the entry */
-	__u8 reserved[31];
+	__u8 type;			/* enum ornic_gid_type */
+	__u8 reserved[30];
 };
 
 #define ORNIC_VLAN_NONE		0xffff
@@ -342,12 +349,12 @@ enum ornic_qp_state {
 
 /**
  * struct ornic_av - address vector
- * @dgid: destination GID; ::ffff:a.b.c.d means RoCEv2 over IPv4
+ * @dgid: destination GID; of RoCE v2, ::ffff:a.b.c.d means IPv4
  * @dmac: next hop
- * @udp_sport: UDP source port, 0xc000 to 0xffff
+ * @udp_sport: of RoCE v2: UDP source port, 0xc000 to 0xffff
  * @flow_label: 20 bits; the others are ignored
  * @sgid_index: source, an entry set by SET_GID
- * @tclass: DSCP and ECN bits
+ * @tclass: of RoCE v2: DSCP and ECN bits
  * @hop_limit: TTL; 0 means 64, and 1 for a multicast group
  * @sl: service level, 3 bits; the PCP of a tagged frame
  */

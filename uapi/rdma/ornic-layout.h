@@ -163,6 +163,7 @@ ORNIC_SIZE(ornic_req_set_gid, 64);
 ORNIC_AT(ornic_req_set_gid, smac, 24);
 ORNIC_AT(ornic_req_set_gid, vlan, 30);
 ORNIC_AT(ornic_req_set_gid, valid, 32);
+ORNIC_AT(ornic_req_set_gid, type, 33);
 ORNIC_SIZE(ornic_req_set_port, 64);
 ORNIC_AT(ornic_req_set_port, up, 12);
 ORNIC_SIZE(ornic_req_create_cq, 64);
