@@ -76,6 +76,7 @@ struct ornic_soft {
 	netdevice_tracker netdev_tracker;
 	struct device dev; /* parent of the ib_device, counts references */
 	int id; /* number in the name of @dev */
+	bool roce_v1; /* it has RoCE v1 */
 
 	/* Written under the RTNL. */
 	struct list_head link; /* in the list of all soft devices */
@@ -191,8 +192,9 @@ extern const struct attribute_group ornic_soft_attr_group;
  * soft_net.c
  *
  * ornic_soft_net_join() - receive the packets of @soft's netdev, whose namespace
- * is @net. Under the RTNL. Returns -EADDRINUSE if something else has the RoCEv2
- * port in @net, or another error of the sockets.
+ * is @net: of RoCEv2 by UDP, of RoCE v1 by their Ethertype. Under the RTNL. Returns
+ * -EADDRINUSE if something else has the RoCEv2 port in @net, or another error of the
+ * sockets.
  * ornic_soft_net_leave() - receive no more; nothing happens if it does not. On
  * return no packet is being received, except those that QPs have queued. Under
  * the RTNL, since a netdev that changes its namespace takes its hooks along.

@@ -13,6 +13,7 @@
 
 #include <linux/idr.h>
 #include <linux/if_arp.h>
+#include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
@@ -41,6 +42,17 @@
 
 /* IPv6, UDP, BTH, RETH, immediate, ICRC around the smallest RoCE MTU. */
 #define MIN_NETDEV_MTU (256 + 40 + 8 + 12 + 16 + 4 + 4)
+
+/*
+ * Off by default: ib_core puts the GID of RoCE v1 before that of RoCEv2 for each
+ * address, so that index 0 would not reach devices of RoCEv2 only; and no rule of IP
+ * applies to RoCE v1. `rdma link add` has no options of a driver.
+ */
+static bool roce_v1;
+module_param(roce_v1, bool, 0644);
+MODULE_PARM_DESC(
+	roce_v1,
+	"Links added from now on have RoCE v1 beside RoCEv2 (default: N)");
 
 static LIST_HEAD(devices); /* RTNL */
 static atomic_t num_devices = ATOMIC_INIT(0);
@@ -398,6 +410,17 @@ static void wait_for_removal(const struct net_device *netdev)
 	put_device(&soft->dev);
 }
 
+static int create_engine(struct ornic_soft *soft)
+{
+	soft->engine =
+		ornic_engine_create(&engine_ops, soft, soft->netdev->dev_addr);
+	if (!soft->engine)
+		return -ENOMEM;
+	soft->roce_v1 = READ_ONCE(roce_v1);
+	ornic_engine_set_roce_v1(soft->engine, soft->roce_v1);
+	return 0;
+}
+
 int ornic_soft_create(const char *name, struct net_device *netdev)
 {
 	struct ornic_soft *soft;
@@ -407,11 +430,9 @@ int ornic_soft_create(const char *name, struct net_device *netdev)
 	soft = soft_alloc(netdev);
 	if (IS_ERR(soft))
 		return PTR_ERR(soft);
-	soft->engine = ornic_engine_create(&engine_ops, soft, netdev->dev_addr);
-	if (!soft->engine) {
-		err = -ENOMEM;
+	err = create_engine(soft);
+	if (err)
 		goto err_put;
-	}
 	err = device_add(&soft->dev);
 	if (err)
 		goto err_engine;

@@ -206,7 +206,7 @@ static void frame_change(const struct ornic_tx *tx, u8 action)
 int ornic_soft_impair_tx(struct ornic_soft_qp *qp, struct sk_buff *skb,
 			 const struct ornic_tx *tx)
 {
-	const u8 *bth = tx->hdr + tx->l4_offset + sizeof(struct udphdr);
+	const u8 *bth = ornic_tx_bth(tx);
 	const struct ornic_impair_packet packet = {
 		.dir = ORNIC_IMPAIR_TX,
 		.ipv6 = tx->ipv6,
@@ -261,7 +261,7 @@ void ornic_soft_impair_rx(struct ornic_soft *soft, struct sk_buff *skb, u32 len)
 {
 	struct ornic_impair_packet packet = {
 		.dir = ORNIC_IMPAIR_RX,
-		.ipv6 = skb->protocol == htons(ETH_P_IPV6),
+		.ipv6 = skb->protocol != htons(ETH_P_IP),
 		.len = len,
 	};
 	struct impair_step step = {};
@@ -269,14 +269,14 @@ void ornic_soft_impair_rx(struct ornic_soft *soft, struct sk_buff *skb, u32 len)
 	/* Packets of the emergency reserves must not wait. */
 	if (!READ_ONCE(soft->impair.on) || len < ORNIC_IMPAIR_MIN_LEN ||
 	    skb_pfmemalloc(skb) ||
-	    !pskb_may_pull(skb, sizeof(struct udphdr) + BTH_AND_AETH)) {
+	    !pskb_may_pull(skb, ORNIC_SOFT_RX_HEAD + BTH_AND_AETH)) {
 		ornic_soft_rx_accept(soft, skb);
 		return;
 	}
 	skb_orphan(skb);
 	ornic_soft_rx_detach(skb);
 	packet.ip = skb_network_header(skb);
-	packet.bth = skb->data + sizeof(struct udphdr);
+	packet.bth = skb->data + ORNIC_SOFT_RX_HEAD;
 	if (!step_begin(&soft->impair, &step, skb, &packet)) {
 		ornic_soft_rx_accept(soft, skb);
 		return;

@@ -24,7 +24,7 @@ static inline bool ornic_soft_impair_on(void)
  * ornic_soft_impair_tx() - as ornic_soft_tx_own(), by the rules. @tx: the frame
  * in @skb, which may be changed.
  * ornic_soft_impair_rx() - as ornic_soft_rx_accept(), by the rules; @len bytes
- * follow the UDP header.
+ * from the BTH on.
  */
 int ornic_soft_impair_tx(struct ornic_soft_qp *qp, struct sk_buff *skb,
 			 const struct ornic_tx *tx);

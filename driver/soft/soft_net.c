@@ -5,6 +5,9 @@
  * released with the last. The encap_rcv of the sockets takes all packets and
  * looks up the soft device in the namespace's list, which is short. Most packets
  * take the fast path in soft_rx_fast.c instead.
+ *
+ * RoCE v1 has no IP: a packet type for its Ethertype takes its packets, beside the packet
+ * sockets of others, and looks up the soft device in the same way.
  */
 #include "compat/compat_net.h"
 #include "soft.h"
@@ -46,28 +49,36 @@ static struct ornic_soft *find_link(const struct ornic_soft_net *sn,
 	return NULL;
 }
 
+/* What a packet that arrived at @netdev is for, or NULL. @vlan: out: its VLAN. */
+static struct ornic_soft *find_receiver(const struct ornic_soft_net *sn,
+					struct net_device *netdev, u16 *vlan)
+{
+	struct ornic_soft *soft = find_link(sn, netdev);
+	const struct net_device *port;
+
+	*vlan = ORNIC_VLAN_NONE;
+	if (soft || !is_vlan_dev(netdev))
+		return soft;
+	/*
+	 * Tagged: the VLAN belongs to the port that it came from. Of a VLAN in a
+	 * VLAN, the real device is below both tags.
+	 */
+	port = vlan_dev_real_dev(netdev);
+	*vlan = vlan_dev_vlan_id(netdev);
+	return dev_get_iflink(netdev) == port->ifindex ? find_link(sn, port) :
+							 NULL;
+}
+
 /* Called by UDP in softirq context, under RCU; consumes @skb. */
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	const struct ornic_soft_net *sn = rcu_dereference_sk_user_data(sk);
-	struct net_device *netdev = skb->dev;
 	struct ornic_soft *soft;
-	u16 vlan = ORNIC_VLAN_NONE;
+	u16 vlan;
 
 	if (!sn)
 		goto drop;
-	soft = find_link(sn, netdev);
-	if (!soft && is_vlan_dev(netdev)) {
-		/*
-		 * Tagged: the VLAN belongs to the port that it came from. Of a
-		 * VLAN in a VLAN, the real device is below both tags.
-		 */
-		const struct net_device *port = vlan_dev_real_dev(netdev);
-
-		if (dev_get_iflink(netdev) == port->ifindex)
-			soft = find_link(sn, port);
-		vlan = vlan_dev_vlan_id(netdev);
-	}
+	soft = find_receiver(sn, skb->dev, &vlan);
 	if (!soft)
 		goto drop;
 
@@ -80,6 +91,39 @@ drop:
 	kfree_skb(skb);
 	return 0;
 }
+
+/*
+ * Called in softirq context, under RCU; consumes @skb. As with UDP, the last netdev that
+ * the packet came to decides, a VLAN device or a bond, and its namespace.
+ */
+static int ethertype_rcv(struct sk_buff *skb, struct net_device *netdev,
+			 struct packet_type *type, struct net_device *orig)
+{
+	const struct ornic_soft_net *sn =
+		net_generic(dev_net(netdev), soft_net_id);
+	struct ornic_soft *soft;
+	u16 vlan;
+
+	soft = find_receiver(sn, netdev, &vlan);
+	if (!soft || !soft->roce_v1) {
+		consume_skb(skb);
+		return NET_RX_SUCCESS;
+	}
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return NET_RX_DROP;
+	ornic_soft_rx_v1(soft, sn->sock4->sk, skb, vlan);
+	return NET_RX_SUCCESS;
+}
+
+/*
+ * Of all netdevs: of a tagged packet that came by a bond, the types of its port and of the
+ * VLAN device are asked, but not those of the bond.
+ */
+static struct packet_type roce_v1_type = {
+	.type = htons(ORNIC_ETH_ROCE_V1),
+	.func = ethertype_rcv,
+};
 
 /* ---- Sockets ------------------------------------------------------------- */
 
@@ -240,10 +284,16 @@ static struct pernet_operations net_ops = {
 
 int ornic_soft_net_init(void)
 {
-	return register_pernet_subsys(&net_ops);
+	int err;
+
+	err = register_pernet_subsys(&net_ops);
+	if (!err)
+		dev_add_pack(&roce_v1_type);
+	return err;
 }
 
 void ornic_soft_net_exit(void)
 {
+	dev_remove_pack(&roce_v1_type);
 	unregister_pernet_subsys(&net_ops);
 }

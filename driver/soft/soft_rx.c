@@ -23,7 +23,7 @@
 
 /* skb->cb of a checked packet, which may be queued without its netdev. */
 struct rx_cb {
-	u32 len; /* bytes after the UDP header; 0: no RoCEv2 packet */
+	u32 len; /* bytes from the BTH on; 0: no RoCE packet */
 	u16 vlan;
 	u8 smac[ETH_ALEN];
 };
@@ -43,20 +43,20 @@ static void rx_add_seg(struct ornic_rx *rx, void *ptr, u32 len)
 	rx->nsegs++;
 }
 
-/* The first segment is the linear part after the UDP header. */
+/* The first segment is the linear part after the UDP header or the GRH. */
 static bool rx_gather_skb(struct ornic_rx *rx, struct sk_buff *skb)
 {
-	const u32 udp = sizeof(struct udphdr);
+	const u32 head = ORNIC_SOFT_RX_HEAD;
 	int i;
 
 	if (skb_has_frag_list(skb) ||
 	    skb_shinfo(skb)->nr_frags >= ORNIC_RX_SEGS) {
 		if (skb_linearize(skb))
 			return false;
-	} else if (!pskb_may_pull(skb, udp + min(rx->len, FIRST_SEG))) {
+	} else if (!pskb_may_pull(skb, head + min(rx->len, FIRST_SEG))) {
 		return false;
 	}
-	rx_add_seg(rx, skb->data + udp, skb_headlen(skb) - udp);
+	rx_add_seg(rx, skb->data + head, skb_headlen(skb) - head);
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
 		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
 
@@ -70,7 +70,7 @@ void ornic_soft_rx_accept(struct ornic_soft *soft, struct sk_buff *skb)
 	const struct rx_cb *cb = rx_cb(skb);
 	struct ornic_rx rx __uninitialized;
 
-	rx.ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	rx.ipv6 = skb->protocol != htons(ETH_P_IP);
 	rx.busy_here = ornic_soft_rxq_is_here();
 	rx.nsegs = 0;
 	/* The VLAN device has mapped the PCP: ingress-qos-map. */
@@ -133,4 +133,35 @@ void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 				  skb->len, ipv6))
 		len = skb->len - sizeof(struct udphdr);
 	ornic_soft_rx_checked(soft, sk, skb, len, vlan);
+}
+
+/* IP has not seen the packet: whether it is for this host, only its MAC tells. */
+void ornic_soft_rx_v1(struct ornic_soft *soft, struct sock *sk,
+		      struct sk_buff *skb, u16 vlan)
+{
+	const u32 grh_len = sizeof(struct ipv6hdr);
+	const struct ipv6hdr *grh;
+	u32 len;
+
+	BUILD_BUG_ON(sizeof(struct udphdr) != ORNIC_SOFT_RX_HEAD);
+	if ((skb->pkt_type != PACKET_HOST &&
+	     skb->pkt_type != PACKET_MULTICAST) ||
+	    !skb_frags_readable(skb) || !pskb_may_pull(skb, grh_len))
+		goto drop;
+	grh = (const struct ipv6hdr *)skb->data;
+	if (grh->version != 6 || grh->nexthdr != ORNIC_NXTHDR_BTH)
+		goto drop;
+	len = ntohs(grh->payload_len);
+	/* Ethernet pads. With @len 0 the engine counts it as malformed. */
+	if (len > skb->len - grh_len)
+		len = 0;
+	else if (pskb_trim_rcsum(skb, grh_len + len))
+		goto drop;
+	skb_reset_network_header(skb);
+	__skb_pull(skb, grh_len - ORNIC_SOFT_RX_HEAD);
+	ornic_soft_rx_checked(soft, sk, skb, len, vlan);
+	return;
+
+drop:
+	kfree_skb(skb);
 }

@@ -35,6 +35,9 @@ static inline bool ornic_soft_rx_is_roce(const void *ip,
 	       ntohs(ip4->tot_len) == sizeof(*ip4) + udp_len;
 }
 
+/* Bytes from the start of an skb to the BTH, in the functions below. */
+#define ORNIC_SOFT_RX_HEAD 8
+
 /* Drop the references of a packet that are valid only in the softirq. */
 static inline void ornic_soft_rx_detach(struct sk_buff *skb)
 {
@@ -45,19 +48,24 @@ static inline void ornic_soft_rx_detach(struct sk_buff *skb)
 }
 
 /*
- * @skb starts at the UDP header and is consumed; @vlan may be ORNIC_VLAN_NONE.
+ * @skb starts at the UDP header, or at the last 8 bytes of a GRH, and is consumed;
+ * @vlan may be ORNIC_VLAN_NONE.
  *
  * ornic_soft_rx() - receive a packet that came to @sk by the netdev of @soft.
  * Softirq, under RCU, for which ornic_soft_net_leave() waits. A worker of the QP
  * may deliver the packet until the QP is destroyed.
+ * ornic_soft_rx_v1() - the same for a packet of RoCE v1, which starts at its GRH;
+ * @sk counts drops.
  * ornic_soft_rx_checked() - the same for a packet whose headers were checked;
- * @len bytes follow the UDP header, 0: it is no RoCEv2 packet after all.
+ * @len bytes follow the UDP header or GRH, 0: it is no RoCE packet after all.
  * ornic_soft_rx_deliver() - pass @skb, prepared by these two, to the engine, or
  * impair it by the rules of the device. Softirqs off, under RCU.
  * ornic_soft_rx_accept() - the same after the rules.
  */
 void ornic_soft_rx(struct ornic_soft *soft, struct sock *sk,
 		   struct sk_buff *skb, u16 vlan);
+void ornic_soft_rx_v1(struct ornic_soft *soft, struct sock *sk,
+		      struct sk_buff *skb, u16 vlan);
 void ornic_soft_rx_checked(struct ornic_soft *soft, struct sock *sk,
 			   struct sk_buff *skb, u32 len, u16 vlan);
 void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb);

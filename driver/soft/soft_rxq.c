@@ -17,7 +17,7 @@
  *
  * Only packets for a connected QP from the address of its peer are queued. Queues
  * are bounded in bytes as the receive buffer of a socket is, and by an equal share
- * of a limit for the device. Drops are counted as drops of the UDP socket; the
+ * of a limit for the device. Drops are counted as drops of a UDP socket; the
  * requester sends the packets again.
  */
 #include "soft_rxq.h"
@@ -189,9 +189,9 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	 * queued packets, the QP handles them as lost.
 	 */
 	if (skb_pfmemalloc(skb) ||
-	    !pskb_may_pull(skb, sizeof(struct udphdr) + ORNIC_RX_PEEK))
+	    !pskb_may_pull(skb, ORNIC_SOFT_RX_HEAD + ORNIC_RX_PEEK))
 		return false;
-	qpn = ornic_engine_rx_peek(skb->data + sizeof(struct udphdr), &begin);
+	qpn = ornic_engine_rx_peek(skb->data + ORNIC_SOFT_RX_HEAD, &begin);
 	/* A message of one packet, and no queued packet to overtake. */
 	if (!begin && !atomic_read_acquire(&soft->rx_active))
 		return false;
@@ -199,7 +199,7 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	qp = xa_load(&soft->qps, qpn);
 	if (!qp || (!begin && !READ_ONCE(qp->rxq.busy)) ||
 	    !ornic_engine_is_peer(soft->engine, qpn, skb_network_header(skb),
-				  skb->protocol == htons(ETH_P_IPV6)))
+				  skb->protocol != htons(ETH_P_IP)))
 		return false;
 	return rxq_take_skb(&qp->rxq, skb, begin, sk);
 }

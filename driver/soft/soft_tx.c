@@ -187,9 +187,11 @@ static void frame_fill_in(struct sk_buff *skb, struct net_device *netdev,
 	__skb_set_sw_hash(skb, hash, true);
 }
 
+/* RoCE v1 is not for IP's rules. */
 static int frame_send(struct net_device *netdev, struct sk_buff *skb, bool ipv6)
 {
-	if (unlikely(ornic_soft_out_is_ruled(dev_net(netdev), ipv6)))
+	if (unlikely(ornic_soft_out_is_ruled(dev_net(netdev), ipv6)) &&
+	    !ornic_ip_is_grh(skb_network_header(skb), ipv6))
 		return ornic_soft_out(skb, ipv6);
 	return dev_queue_xmit(skb);
 }
