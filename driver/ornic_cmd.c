@@ -263,6 +263,7 @@ int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 			.hdr.obj = cpu_to_le32(params->index),
 			.vlan = cpu_to_le16(params->vlan),
 			.valid = params->valid,
+			.type = params->type,
 		},
 	};
 	union ornic_rsp rsp;

@@ -29,6 +29,7 @@ struct ornic_set_gid_params {
 	u8 gid[16]; /* in wire order */
 	u8 smac[6]; /* source MAC */
 	u16 vlan; /* VLAN id or ORNIC_VLAN_NONE */
+	u8 type; /* enum ornic_gid_type */
 };
 
 /* A new CQ. */

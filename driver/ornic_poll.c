@@ -108,14 +108,20 @@ static u16 vlan_of(const struct ornic_ib_dev *dev,
 	return comp->vlan;
 }
 
+static u8 network_of(const struct ornic_completion *comp)
+{
+	if (comp->roce_v1)
+		return RDMA_NETWORK_ROCE_V1;
+	return comp->ipv4 ? RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+}
+
 static void fill_datagram(const struct ornic_ib_dev *dev, struct ib_wc *wc,
 			  const struct ornic_completion *comp)
 {
 	u16 vlan = vlan_of(dev, comp);
 
 	wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
-	wc->network_hdr_type = comp->ipv4 ? RDMA_NETWORK_IPV4 :
-					    RDMA_NETWORK_IPV6;
+	wc->network_hdr_type = network_of(comp);
 	if (!is_zero_ether_addr(comp->smac)) {
 		ether_addr_copy(wc->smac, comp->smac);
 		wc->wc_flags |= IB_WC_WITH_SMAC;

@@ -248,9 +248,13 @@ int ornic_ib_query_port_speed(struct ib_device *ibdev, u32 port, u64 *speed)
 int ornic_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
 				struct ib_port_immutable *immutable)
 {
+	const struct ornic_caps *caps = &to_odev(ibdev)->caps;
+
 	immutable->pkey_tbl_len = 1;
-	immutable->gid_tbl_len = to_odev(ibdev)->caps.gid_table_len;
+	immutable->gid_tbl_len = caps->gid_table_len;
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	if (caps->caps & ORNIC_CAP_ROCE_V1)
+		immutable->core_cap_flags |= RDMA_CORE_PORT_IBA_ROCE;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	return 0;
 }
@@ -272,8 +276,9 @@ int ornic_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 
 /*
  * The GID table of the device follows ib_core's, which is made from the
- * addresses of the netdev and of the netdevs stacked on it. An entry also holds
- * source MAC and VLAN of frames from this GID.
+ * addresses of the netdev and of the netdevs stacked on it: for each one of RoCE v1,
+ * if the device has that, and one of v2. An entry also holds source MAC and VLAN of
+ * frames from this GID.
  */
 
 /*
@@ -332,7 +337,14 @@ int ornic_ib_add_gid(const struct ib_gid_attr *attr, void **context)
 	};
 	int ret;
 
-	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP) {
+	switch (attr->gid_type) {
+	case IB_GID_TYPE_ROCE:
+		params.type = ORNIC_GID_ROCE_V1;
+		break;
+	case IB_GID_TYPE_ROCE_UDP_ENCAP:
+		params.type = ORNIC_GID_ROCE_V2;
+		break;
+	default:
 		ibdev_dbg(attr->device, "GID %u: unsupported type %d\n",
 			  attr->index, attr->gid_type);
 		return -EINVAL;

@@ -230,6 +230,7 @@ void ornic_unpack_cqe(const struct ornic_cqe *cqe,
 	comp->has_inv = cqe->flags & ORNIC_CQE_WITH_INV;
 	comp->has_grh = cqe->flags & ORNIC_CQE_GRH;
 	comp->ipv4 = cqe->flags & ORNIC_CQE_IPV4;
+	comp->roce_v1 = cqe->flags & ORNIC_CQE_ROCE_V1;
 	comp->src_qpn = le32_to_cpu(cqe->src_qpn);
 	memcpy(comp->smac, cqe->smac, sizeof(comp->smac));
 	comp->vlan = le16_to_cpu(cqe->vlan);

@@ -68,6 +68,7 @@ struct ornic_completion {
 	bool has_inv; /* see imm */
 	bool has_grh; /* 40 bytes precede the data; what follows is valid */
 	bool ipv4; /* the last 20 of them are an IPv4 header */
+	bool roce_v1; /* they are a GRH, of RoCE v1 */
 	u32 src_qpn; /* sender */
 	u8 smac[6]; /* its MAC address, zero if unknown */
 	u16 vlan; /* VLAN id or ORNIC_VLAN_NONE */

@@ -263,8 +263,23 @@ static void completion_has_every_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comp.vendor_err, ORNIC_VERR_RNR);
 	KUNIT_EXPECT_TRUE(test, comp.has_grh);
 	KUNIT_EXPECT_TRUE(test, comp.ipv4);
+	KUNIT_EXPECT_FALSE(test, comp.roce_v1);
 	KUNIT_EXPECT_TRUE(test, comp.has_imm);
 	KUNIT_EXPECT_FALSE(test, comp.has_inv);
+}
+
+static void completion_has_the_version(struct kunit *test)
+{
+	const struct ornic_cqe cqe = {
+		.opcode = ORNIC_CQE_RECV,
+		.flags = ORNIC_CQE_GRH | ORNIC_CQE_ROCE_V1,
+	};
+	struct ornic_completion comp;
+
+	ornic_unpack_cqe(&cqe, &comp);
+	KUNIT_EXPECT_TRUE(test, comp.has_grh);
+	KUNIT_EXPECT_TRUE(test, comp.roce_v1);
+	KUNIT_EXPECT_FALSE(test, comp.ipv4);
 }
 
 static void completion_has_the_key(struct kunit *test)
@@ -313,6 +328,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(receives_are_packed),
 	KUNIT_CASE_PARAM(opcode_is_that_of_verbs, opcode_gen_params),
 	KUNIT_CASE(completion_has_every_field),
+	KUNIT_CASE(completion_has_the_version),
 	KUNIT_CASE(completion_has_the_key),
 	KUNIT_CASE_PARAM(phase_tells_what_is_new, phase_gen_params),
 	{}
