@@ -118,6 +118,8 @@ std::uint8_t wc_sl(const ornic_cqe &cqe) noexcept
 {
 	if (!(cqe.flags & ORNIC_CQE_GRH))
 		return cqe.sl;
+	if (cqe.flags & ORNIC_CQE_ROCE_V1)
+		return l3_roce_v1;
 	return cqe.flags & ORNIC_CQE_IPV4 ? l3_ipv4 : l3_ipv6;
 }
 

@@ -89,7 +89,8 @@ void set_lazy_poll(ibv_cq_ex &cq, std::uint64_t wc_flags) noexcept;
 [[nodiscard]] ibv_wc_opcode wc_opcode(const ornic_cqe &cqe) noexcept;
 [[nodiscard]] unsigned int wc_flags(const ornic_cqe &cqe) noexcept;
 
-/** L3 types of a datagram as other RoCE devices report them; 0 is RoCEv1. */
+/** L3 types of a datagram as other RoCE devices report them. */
+constexpr std::uint8_t l3_roce_v1 = 0;
 constexpr std::uint8_t l3_ipv6 = 1;
 constexpr std::uint8_t l3_ipv4 = 2;
 

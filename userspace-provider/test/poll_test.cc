@@ -6,6 +6,7 @@
 #include <atomic>
 #include <sched.h>
 
+#include "cq.h"
 #include "fake_kernel.h"
 #include "verbs.h"
 
@@ -58,6 +59,21 @@ TEST(poll, a_completion_restarts_the_count)
 	EXPECT_EQ(yields_after(cq, limit - 1), 0);
 	EXPECT_EQ(destroy_qp(qp), 0);
 	EXPECT_EQ(destroy_cq(cq), 0);
+}
+
+/* IBTA A17.4.5.1, and what other devices have for RoCE v1. */
+TEST(poll, sl_of_a_datagram_is_its_l3_type)
+{
+	ornic_cqe cqe{};
+
+	cqe.sl = 5;
+	EXPECT_EQ(wc_sl(cqe), 5);
+	cqe.flags = ORNIC_CQE_GRH;
+	EXPECT_EQ(wc_sl(cqe), 1);
+	cqe.flags = ORNIC_CQE_GRH | ORNIC_CQE_IPV4;
+	EXPECT_EQ(wc_sl(cqe), 2);
+	cqe.flags = ORNIC_CQE_GRH | ORNIC_CQE_ROCE_V1;
+	EXPECT_EQ(wc_sl(cqe), 0);
 }
 
 TEST(poll, never_yields_to_hardware)
