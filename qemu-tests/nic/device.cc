@@ -266,9 +266,12 @@ bool device::restart()
 	charged c(*this);
 
 	engine_ = ornic_engine_create(&ops_, this, guest_.config.mac);
-	if (!engine_)
+	if (!engine_) {
 		fail("mem-limit is too low for a NIC");
-	return engine_;
+		return false;
+	}
+	ornic_engine_set_roce_v1(engine_, guest_.config.roce_v1);
+	return true;
 }
 
 // False: failed and reported. Without a nonce no memory is accessible, which is

@@ -13,6 +13,7 @@
 #include "base.h"
 #include "command_ring.h"
 #include "event_queue.h"
+#include "frame.h"
 #include "memory.h"
 #include "share.h"
 #include "shared_state.h"
@@ -109,6 +110,11 @@ public:
 	bool takes_frames() const
 	{
 		return engine_ && ornic_engine_port_up(engine_);
+	}
+	bool takes(const packet_place &place) const
+	{
+		return takes_frames() &&
+		       (!place.roce_v1 || guest_.config.roce_v1);
 	}
 	ornic_engine *engine() const
 	{

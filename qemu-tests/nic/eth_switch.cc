@@ -223,7 +223,7 @@ void eth_switch::route(bytes f, const packet_place *place, u32 from)
 {
 	device *dev = device_of(f.data());
 
-	if (dev && place && dev->takes_frames()) {
+	if (dev && place && dev->takes(*place)) {
 		to_engine(*dev, f, *place, from);
 		return;
 	}
@@ -248,7 +248,7 @@ void eth_switch::flood(bytes f, const packet_place *place, u32 from)
 
 		if (index == from)
 			continue;
-		if (place && is_group(f.data()) && dev->takes_frames())
+		if (place && is_group(f.data()) && dev->takes(*place))
 			to_engine(*dev, f, *place, from);
 		else
 			ports_[index].send(f);

@@ -32,12 +32,13 @@ inline bool is_group(const u8 *mac)
 
 /** Where the RoCE packet of a frame is, so that a frame is parsed only once. */
 struct packet_place {
-	u32 ip = 0; // offset of the IP header
-	u32 content = 0; // offset of what follows the UDP header
+	u32 ip = 0; // offset of the IP header or GRH
+	u32 content = 0; // offset of the BTH
 	u32 len = 0;
 	u16 vlan = 0;
 	u8 sl = 0;
 	bool ipv6 = false;
+	bool roce_v1 = false;
 	bool valid = false; // it is one
 
 	ornic_frame parse(bytes f, ornic_rx &rx)
@@ -54,6 +55,7 @@ struct packet_place {
 		vlan = rx.vlan;
 		sl = rx.sl;
 		ipv6 = rx.ipv6;
+		roce_v1 = ornic_ip_is_grh(rx.ip, rx.ipv6);
 		return kind;
 	}
 

@@ -40,6 +40,7 @@ Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
                            one for control, N - 1 completion vectors
       netdev=PORT          the guest's virtio-net
       spoof=on|off         allow the guest other source MACs than mac (off)
+      roce-v1=on|off       RoCE v1 beside RoCEv2 (off)
   --wire PORT            port to other hosts
   --control PATH         socket for commands; responses are JSON
   --ask PATH COMMAND     send a command to the control socket PATH: guests,
@@ -286,6 +287,8 @@ void set_guest(guest_config &g, const std::string &key,
 		g.vectors = static_cast<u32>(n);
 	} else if (key == "spoof" && (value == "on" || value == "off")) {
 		g.spoof = value == "on";
+	} else if (key == "roce-v1" && (value == "on" || value == "off")) {
+		g.roce_v1 = value == "on";
 	} else if (key == "netdev") {
 		g.netdev = parse_port(value);
 	} else {

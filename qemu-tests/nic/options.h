@@ -39,6 +39,7 @@ struct guest_config {
 	u8 mac[6] = {};
 	u32 vectors = 5; // MSI-X messages
 	bool spoof = false; // its netdev may send from any MAC
+	bool roce_v1 = false; // the NIC has RoCE v1
 	port_config netdev;
 };
 

@@ -134,6 +134,7 @@ TEST(options, wrong_ones)
 		{ "--guest", good + ",size=1X" },
 		{ "--guest", good + ",vectors=1" },
 		{ "--guest", good + ",machine=microvm" },
+		{ "--guest", good + ",roce-v1=yes" },
 		{ "--guest", good + ",mac=01:00:00:00:00:00" },
 		{ "--guest", good + ",mac=02:00:00:00:00" },
 		{ "--guest", good + ",netdev=carrier:pigeon" },

@@ -181,7 +181,7 @@ bool fake_guest::start()
 	return true;
 }
 
-void fake_guest::set_gid()
+bool fake_guest::set_gid(u8 type)
 {
 	union ornic_req req {
 	};
@@ -190,7 +190,11 @@ void fake_guest::set_gid()
 	address_of(number_, req.set_gid.smac, req.set_gid.gid);
 	req.set_gid.vlan = ORNIC_VLAN_NONE;
 	req.set_gid.valid = 1;
-	command(req);
+	req.set_gid.type = type;
+
+	auto rsp = command(req);
+
+	return rsp && !rsp->hdr.status;
 }
 
 std::optional<union ornic_rsp> fake_guest::command(union ornic_req req)

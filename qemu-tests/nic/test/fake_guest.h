@@ -82,6 +82,8 @@ public:
 	bool reset();
 	/** reset(), rings, port and GID, and an EQ for each message. */
 	bool start();
+	/** Set the GID of the guest, of that enum ornic_gid_type; false: refused. */
+	bool set_gid(u8 type = ORNIC_GID_ROCE_V2);
 	/** Execute a command; nullopt if there is no response. */
 	std::optional<union ornic_rsp> command(union ornic_req req);
 
@@ -113,7 +115,6 @@ public:
 
 private:
 	bool hello(const std::string &socket);
-	void set_gid();
 	void write_nonce();
 	u32 create(const union ornic_req &req);
 	ornic_mem mem_of(const buffer &b) const;

@@ -112,6 +112,64 @@ TEST(guests, by_packets)
 	EXPECT_EQ(b.number("stats", "rx_icrc_encapsulated"), 0u);
 }
 
+// IBTA A16; and a rule that has nothing to mark.
+TEST(guests, roce_v1_by_packets)
+{
+	nic_fixture b(2, { "--packets", "--impair", "tx count=all ce" }, 1,
+		      ",roce-v1=on");
+	end x(b.guest(1)), y(b.guest(2));
+
+	ASSERT_TRUE(x.guest.set_gid(ORNIC_GID_ROCE_V1));
+	ASSERT_TRUE(y.guest.set_gid(ORNIC_GID_ROCE_V1));
+	ASSERT_TRUE(join(x, 1, y, 2));
+	for (u32 bytes : { 1u, 4096u, 65536u })
+		exchange(x, y, bytes);
+	EXPECT_GT(b.number("stats", "roce_frames"), 100u);
+	EXPECT_EQ(b.number("stats", "rx_icrc_encapsulated"), 0u);
+	EXPECT_EQ(b.number("impair", "hits"), 0u);
+	EXPECT_GT(b.number("impair", "missed"), 100u);
+}
+
+TEST(guests, versions_are_apart)
+{
+	nic_fixture b(2, { "--packets" }, 1, ",roce-v1=on");
+	end x(b.guest(1)), y(b.guest(2));
+
+	ASSERT_TRUE(x.guest.set_gid(ORNIC_GID_ROCE_V1));
+	ASSERT_TRUE(join(x, 1, y, 2));
+	// Counters of guest 1 come first.
+	y.guest.post(y.qp, ORNIC_WQE_WRITE, y.mr, x.mr.dma, x.mr.key, 64);
+	EXPECT_TRUE(eventually(
+		[&] { return b.number("stats", "rx_bad_addr") > 0; }));
+}
+
+// Its driver may try, and a device of the guest may use the virtio-net for it.
+TEST(guests, nic_without_roce_v1)
+{
+	// A GRH with PayLen 16 and NxtHdr 0x1b, and what it announces.
+	std::string f = ethernet(2, 1, "");
+
+	f.replace(12, std::string::npos, "\x89\x15\x60");
+	f += std::string(4, '\0') + "\x10\x1b\x40" + std::string(48, 'x');
+	{
+		nic_fixture b(2);
+		netdev n1(b, 1), n2(b, 2);
+
+		EXPECT_FALSE(b.guest(1).set_gid(ORNIC_GID_ROCE_V1));
+		EXPECT_TRUE(b.guest(1).set_gid(ORNIC_GID_ROCE_V2));
+		n1.send(f);
+		EXPECT_EQ(n2.receive(), f);
+		EXPECT_EQ(b.number("stats", "to_engines"), 0u);
+	}
+	nic_fixture b(2, {}, 1, ",roce-v1=on");
+	netdev n1(b, 1), n2(b, 2);
+
+	n1.send(f);
+	EXPECT_TRUE(eventually(
+		[&] { return b.number("stats", "to_engines") == 1; }));
+	EXPECT_EQ(n2.receive(false), "");
+}
+
 TEST(guests, bad_wire)
 {
 	nic_fixture b(2, { "--packets", "--faults",
