@@ -66,7 +66,9 @@ power_off()
 clean_up()
 {
 	local deadline=$((SECONDS + 20 * SCALE)) left dev
+	local roce_v1=/sys/module/ornic_soft/parameters/roce_v1
 
+	[ ! -e "$roce_v1" ] || echo 0 >"$roce_v1"
 	while :; do
 		left=
 		for dev in /sys/class/infiniband/*; do

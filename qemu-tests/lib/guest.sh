@@ -102,6 +102,13 @@ add_link()
 	wait_until 5 link_up "$name"
 }
 
+# with_roce_v1 [0]: links that are added from now on have RoCE v1, until the case ends
+with_roce_v1()
+{
+	modprobe ornic_soft
+	echo "${1-1}" >/sys/module/ornic_soft/parameters/roce_v1
+}
+
 # port_is STATE DEVICE: STATE as in verbs, without IBV_PORT_
 port_is()
 {

@@ -50,6 +50,7 @@ run()
 
 	# shellcheck source=qemu-tests/lib/attack.sh
 	. /ornic/qemu-tests/lib/attack.sh
+	with_roce_v1
 	topology veth "${VARIANT#ipv}"
 	case $family in
 	4) evil=10.0.0.66; on_cli ip addr add $evil/24 dev veth-cli ;;

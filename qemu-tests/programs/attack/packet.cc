@@ -19,7 +19,8 @@
 namespace
 {
 
-constexpr uint16_t roce_port = 4791;
+constexpr uint16_t roce_port = 4791, ether_roce_v1 = 0x8915;
+constexpr uint8_t next_udp = 17, next_bth = 0x1b;
 constexpr size_t udp_bytes = 8, icrc_bytes = 4;
 
 /* The n low bytes of the value, in the order of the wire. */
@@ -142,22 +143,28 @@ uint32_t crc32(uint32_t crc, const uint8_t *p, size_t n)
 	return crc;
 }
 
-/* IBTA A17.3.3: fields that change on the way count as ones. */
-uint32_t icrc(byte_string ip, bool ipv6, size_t ip_bytes)
+/*
+ * IBTA A17.3.3, 7.8.1: fields that change on the way count as ones. @ip: of @l3 bytes, with
+ * UDP and the rest, or a GRH.
+ */
+uint32_t icrc(byte_string ip, const route &way, size_t l3)
 {
+	const size_t bth = l3 + (way.v1 ? 0 : udp_bytes);
+
 	static const uint8_t lrh[8] = { 0xff, 0xff, 0xff, 0xff,
 					0xff, 0xff, 0xff, 0xff };
 
-	if (ipv6) {
+	if (way.ipv6 || way.v1) {
 		ip[0] |= 0x0f;
 		ip[1] = ip[2] = ip[3] = 0xff;
 		ip[7] = 0xff;
 	} else {
 		ip[1] = ip[8] = ip[10] = ip[11] = 0xff;
 	}
-	ip[ip_bytes + 6] = ip[ip_bytes + 7] = 0xff;
-	if (ip.size() > ip_bytes + udp_bytes + 4)
-		ip[ip_bytes + udp_bytes + 4] = 0xff;
+	if (!way.v1)
+		ip[l3 + 6] = ip[l3 + 7] = 0xff;
+	if (ip.size() > bth + 4)
+		ip[bth + 4] = 0xff;
 	return ~crc32(crc32(~0u, lrh, sizeof(lrh)), ip.data(), ip.size());
 }
 
@@ -198,20 +205,32 @@ size_t put_ipv4(byte_string &to, const route &way, size_t udp_len,
 	return bytes;
 }
 
+/* IPv4 addresses in a GRH are mapped. */
+void put_gid(byte_string &to, const byte_string &ip)
+{
+	if (ip.size() == 4) {
+		put(to, 0, 10);
+		put(to, 0xffff, 2);
+	}
+	append(to, ip.data(), ip.size());
+}
+
+/* Or a GRH, IBTA 8.3. */
 size_t put_ipv6(byte_string &to, const route &way, size_t udp_len,
 		const damage &wrong)
 {
+	const uint8_t next = way.v1 ? next_bth : next_udp;
 	const size_t more = wrong.fragment ? 8u : 0u;
 	const size_t len = more + udp_len + static_cast<size_t>(wrong.ip_len);
 
 	put(to, 0x60000000 | static_cast<uint32_t>(wrong.tos) << 20, 4);
 	put(to, len, 2);
-	put(to, wrong.fragment ? 44 : 17, 1); /* or UDP */
+	put(to, wrong.fragment ? 44 : next, 1);
 	put(to, wrong.ttl, 1);
-	append(to, way.from.data(), 16);
-	append(to, way.to.data(), 16);
+	put_gid(to, way.from);
+	put_gid(to, way.to);
 	if (more) {
-		put(to, IPPROTO_UDP << 8, 2);
+		put(to, next << 8, 2);
 		put(to, wrong.fragment, 2);
 		put(to, wrong.fragment_id, 4);
 	}
@@ -272,19 +291,23 @@ byte_string encode(const roce &p)
 byte_string frame(const route &way, const byte_string &body,
 		  const damage &wrong)
 {
-	const size_t udp_len = udp_bytes + body.size() + icrc_bytes +
-			       static_cast<size_t>(wrong.udp_len);
+	const uint16_t type = way.v1   ? ether_roce_v1 :
+			      way.ipv6 ? 0x86dd :
+					 0x0800;
+	const size_t len = (way.v1 ? 0 : udp_bytes) + body.size() + icrc_bytes +
+			   static_cast<size_t>(wrong.udp_len);
 	byte_string ip, out;
 
-	const size_t ip_bytes = way.ipv6 ? put_ipv6(ip, way, udp_len, wrong) :
-					   put_ipv4(ip, way, udp_len, wrong);
-	put(ip, way.udp_sport, 2);
-	put(ip, roce_port, 2);
-	put(ip, udp_len, 2);
-	put(ip, 0, 2); /* no checksum */
+	const size_t l3 = way.v1 || way.ipv6 ? put_ipv6(ip, way, len, wrong) :
+					       put_ipv4(ip, way, len, wrong);
+	if (!way.v1) {
+		put(ip, way.udp_sport, 2);
+		put(ip, roce_port, 2);
+		put(ip, len, 2);
+		put(ip, 0, 2); /* no checksum */
+	}
 	append(ip, body.data(), body.size());
-	const uint32_t crc = icrc(ip, way.ipv6, ip_bytes) ^
-			     (wrong.icrc ? 0x100 : 0);
+	const uint32_t crc = icrc(ip, way, l3) ^ (wrong.icrc ? 0x100 : 0);
 
 	for (size_t i = 0; i < icrc_bytes; i++)
 		put(ip, crc >> 8 * i, 1);
@@ -294,7 +317,7 @@ byte_string frame(const route &way, const byte_string &body,
 		put(out, ETHERTYPE_VLAN, 2);
 		put(out, vlan, 2);
 	}
-	put(out, way.ipv6 ? 0x86dd : 0x0800, 2);
+	put(out, type, 2);
 	append(out, ip.data(), ip.size());
 	return out;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * RoCEv2 packets as an attacker makes them: each field can be wrong, and the ICRC
+ * RoCE packets as an attacker makes them: each field can be wrong, and the ICRC
  * is right for whatever is sent. They leave through a packet socket.
  */
 #pragma once
@@ -20,6 +20,7 @@ struct route {
 	bool ipv6;
 	byte_string from, to; /* of 4 or 16 bytes */
 	uint16_t udp_sport = 0xd123;
+	bool v1 = false; /* RoCE v1: a GRH, and no UDP */
 };
 
 byte_string parse_ip(const std::string &text);
@@ -68,7 +69,7 @@ struct damage {
 	uint8_t tos = 0;
 };
 
-/* An Ethernet frame with @body after the UDP header, and the ICRC after it. */
+/* An Ethernet frame with @body after the UDP header or GRH, and the ICRC after it. */
 byte_string frame(const route &way, const byte_string &body,
 		  const damage &wrong = {});
 

@@ -80,6 +80,9 @@ private:
 	void mutations();
 	void spoofed();
 	void impersonate();
+	void expect_nothing(bait &b, const roce &p, const char *why);
+	void other_version();
+	void as_roce_v1();
 	void guess_psns();
 	void fragmented();
 	void strangers();
@@ -456,6 +459,19 @@ void attacker::spoofed()
 	way_.from = own;
 }
 
+void attacker::expect_nothing(bait &b, const roce &p, const char *why)
+{
+	const uint32_t before = b.expected();
+	const uint64_t deaths = b.deaths();
+
+	send(p);
+	b.revive();
+	check_equal(b.expected(), before,
+		    std::string("PSN after a request ") + why);
+	check_equal(b.deaths(), deaths,
+		    std::string("deaths after a packet ") + why);
+}
+
 /* All is right but the address: nothing is executed, no QP fails. */
 void attacker::impersonate()
 {
@@ -466,18 +482,37 @@ void attacker::impersonate()
 			const bool response = b.has_requests() && i % 2;
 			const roce p = response ? fatal_to(b) :
 						  valid_to({ b.qpn(), &b });
-			const uint32_t before = b.expected();
-			const uint64_t deaths = b.deaths();
 
 			way_.from = innocent_;
-			send(p);
+			expect_nothing(b, p, "from elsewhere");
 			way_.from = own;
-			b.revive();
-			check_equal(b.expected(), before,
-				    "PSN after a request from elsewhere");
-			check_equal(b.deaths(), deaths,
-				    "deaths after a packet from elsewhere");
 		}
+}
+
+/* All is right but the version of RoCE, IBTA A17.9. */
+void attacker::other_version()
+{
+	for (bait &b : baits_)
+		for (int i = 0; b.type() != IBV_QPT_UD && i < 16; i++) {
+			const bool response = b.has_requests() && i % 2;
+			const roce p = response ? fatal_to(b) :
+						  valid_to({ b.qpn(), &b });
+
+			way_.v1 = true;
+			expect_nothing(b, p, "of RoCE v1");
+			way_.v1 = false;
+		}
+}
+
+/* What UD QPs and QP 1 take of RoCE v1, and what lies around its headers. */
+void attacker::as_roce_v1()
+{
+	way_.v1 = true;
+	opcodes();
+	lengths();
+	headers();
+	mutations();
+	way_.v1 = false;
 }
 
 /* All is right but the PSN, which is far ahead, also that of a fatal NAK. */
@@ -612,6 +647,8 @@ void attacker::one_round()
 	mutations();
 	spoofed();
 	impersonate();
+	other_version();
+	as_roce_v1();
 	guess_psns();
 	fragmented();
 	steal();
