@@ -147,7 +147,7 @@ gid_of()
 	gid=${gid%:}
 }
 
-# gid_index DEVICE ADDRESS: the RoCEv2 entry of the address
+# gid_index DEVICE ADDRESS: the entry of the address, of RoCEv2 or of $gid_type
 gid_index()
 {
 	local ports=/sys/class/infiniband/$1/ports/1 gid found type i
@@ -157,7 +157,7 @@ gid_index()
 		read -r found <"$ports/gids/$i" || return
 		[ "$found" = "$gid" ] || continue
 		read -r type <"$ports/gid_attrs/types/$i" || continue
-		[ "$type" = 'RoCE v2' ] || continue
+		[ "$type" = "${gid_type:-RoCE v2}" ] || continue
 		echo "$i"
 		return
 	done 2>/dev/null

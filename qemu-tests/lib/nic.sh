@@ -16,11 +16,12 @@
 
 peer=/ornic/qemu-tests/lib/peer.sh
 
-# at_srv FUNCTION [ARGUMENTS]: run a function of guest.sh in the guest of the server
+# at_srv FUNCTION [ARGUMENTS]: run a function of guest.sh in the guest of the server, with
+# the same $gid_type
 at_srv()
 {
 	if srv_is_peer; then
-		"$peer" "$*"
+		"$peer" "gid_type='${gid_type-}'; $*"
 	else
 		"$@"
 	fi

@@ -42,7 +42,7 @@ class Topology:
     """Processes and files of the topology, until close()."""
 
     def __init__(self, text, machine, memory, log, sanitized=False, capture=False,
-                 direct_wire=False):
+                 direct_wire=False, nic_keys=""):
         self.hosts = [host.split("+") for host in text.split("/")]
         self.kinds = [kind for host in self.hosts for kind in host]
         self.machine = machine
@@ -51,6 +51,7 @@ class Topology:
         self.sanitized = sanitized
         self.capture = capture
         self.direct_wire = direct_wire
+        self.nic_keys = "," + nic_keys if nic_keys else ""
         self.nics = {}
         self.fault_device = None
         self.stopped_worker = None
@@ -98,7 +99,8 @@ class Topology:
                         f"size={self.memory},machine={self.machine},"
                         f"vectors={VECTORS},"
                         f"mac={self.mac(self.number(machine))},"
-                        f"netdev=unix:{self.path(f'sw{machine}')}:{self.path(f'net{machine}')}"]
+                        f"netdev=unix:{self.path(f'sw{machine}')}:{self.path(f'net{machine}')}"
+                        f"{self.nic_keys}"]
         if len(self.hosts) == 2:
             command += ["--wire", f"unix:{self.path(f'wire{host}')}:{self.path(f'wire{1 - host}')}"]
         if self.capture:

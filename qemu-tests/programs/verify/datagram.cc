@@ -45,7 +45,10 @@ ibv_send_wr to(const endpoint &peer, ibv_ah *ah, ibv_wr_opcode opcode,
 	return wr;
 }
 
-/* IBTA A17.4.5.2: IPv4 stands in the last 20 of the 40 bytes. */
+/*
+ * IBTA A17.4.5.2: IPv4 stands in the last 20 of the 40 bytes. What follows IPv6 is UDP, what
+ * follows a GRH a BTH.
+ */
 void check_grh(const pair &p, std::span<const std::byte> grh)
 {
 	const auto *raw = reinterpret_cast<const uint8_t *>(grh.data());
@@ -57,6 +60,8 @@ void check_grh(const pair &p, std::span<const std::byte> grh)
 		check(!std::memcmp(raw + 36, dest.raw + 12, 4), "target IP");
 	} else {
 		check_equal(raw[0] >> 4, 6, "IP version in the GRH area");
+		check_equal(raw[6], p.client.on.is_roce_v1 ? 0x1b : 17,
+			    "next header");
 		check(!std::memcmp(raw + 8, from.raw, 16), "source GID");
 		check(!std::memcmp(raw + 24, dest.raw, 16), "target GID");
 	}
@@ -90,7 +95,10 @@ TEST_F(datagram, ud_send)
 		check_equal(wc.src_qp, p.client.qp->qp_num, "src_qp");
 		check(wc.wc_flags & IBV_WC_GRH, "IBV_WC_GRH");
 		if (!on.server.is_rxe)
-			check_equal(wc.sl, on.server.is_ipv4() ? 2 : 1,
+			check_equal(wc.sl,
+				    on.server.is_roce_v1 ? 0 :
+				    on.server.is_ipv4()	 ? 2 :
+							   1,
 				    "L3 type in sl");
 		check_equal(!!(wc.wc_flags & IBV_WC_WITH_IMM), imm, "imm flag");
 		if (imm)

@@ -69,8 +69,13 @@ port::port(const std::string &device, int index, const std::string &type)
 	, gid_index(index)
 {
 	check(pd != nullptr, "ibv_alloc_pd on " + name);
-	check(!ibv_query_gid(context.get(), 1, gid_index, &gid),
-	      "ibv_query_gid on " + name);
+	ibv_gid_entry entry{};
+
+	check(!ibv_query_gid_ex(context.get(), 1,
+				static_cast<uint32_t>(gid_index), &entry, 0),
+	      "ibv_query_gid_ex on " + name);
+	gid = entry.gid;
+	is_roce_v1 = entry.gid_type == IBV_GID_TYPE_ROCE_V1;
 	check(!ibv_query_port(context.get(), 1, &attr),
 	      "ibv_query_port on " + name);
 	check(!ibv_query_device(context.get(), &limits),
@@ -82,7 +87,7 @@ bool port::is_ipv4() const
 	static const uint8_t mapped[12] = { 0, 0, 0, 0, 0,    0,
 					    0, 0, 0, 0, 0xff, 0xff };
 
-	return !std::memcmp(gid.raw, mapped, sizeof(mapped));
+	return !is_roce_v1 && !std::memcmp(gid.raw, mapped, sizeof(mapped));
 }
 
 size_t max_dm_size(const port &p)

@@ -64,9 +64,11 @@ struct port {
 	pd_ptr pd;
 	int gid_index;
 	ibv_gid gid;
+	bool is_roce_v1; /* of the GID */
 	ibv_port_attr attr;
 	ibv_device_attr limits;
 
+	/* Its packets have an IPv4 header. */
 	[[nodiscard]] bool is_ipv4() const;
 };
 
