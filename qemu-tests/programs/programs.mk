@@ -4,7 +4,7 @@
 programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events \
 		$(BUILD)/programs/ornic_live $(BUILD)/programs/ornic_comp_cntr \
-		$(BUILD)/programs/ornic_flows \
+		$(BUILD)/programs/ornic_flows $(BUILD)/programs/ornic_smc \
 		$(BUILD)/programs/ornic_attack_remote \
 		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
 		$(BUILD)/programs/ornic_faults \
@@ -35,6 +35,9 @@ $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
 
 $(BUILD)/programs/ornic_verify: $(verify_objects)
 	$(CXX) $^ -lgtest -libverbs -o $@
+
+$(BUILD)/programs/ornic_smc: $(BUILD)/programs/smc/main.o
+	$(CXX) $^ -o $@
 
 $(BUILD)/programs/ornic_fork: $(BUILD)/programs/fork/main.o \
 		$(BUILD)/programs/verify/verbs.o
