@@ -187,8 +187,9 @@ static void op_event(void *host, const struct ornic_eqe *eqe)
 {
 	struct ornic_th *th = host;
 
-	/* Only CQs have a vector. */
-	if (eqe->type != ORNIC_EVENT_COMP && eqe->vector)
+	/* Only CQs have a vector, and page faults a queue. */
+	if (eqe->type != ORNIC_EVENT_COMP &&
+	    eqe->type != ORNIC_EVENT_PAGE_FAULT && eqe->vector)
 		th->misfits++;
 	th->events[th->nevents++ % ORNIC_TH_EVENTS] = *eqe;
 	if (eqe->type < ORNIC_TH_EVENT_TYPES)
@@ -305,6 +306,7 @@ static const struct ornic_engine_ops th_ops = {
 	.host_cq_size = sizeof(struct ornic_th_hcq),
 	.peer_engine = op_peer_engine,
 	.trace = op_trace,
+	.paging = true,
 	.host_qp_size = sizeof(struct ornic_th_hqp),
 	.num_vectors = 2,
 };

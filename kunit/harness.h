@@ -20,7 +20,7 @@
 #define ORNIC_TH_FRAMES 256
 #define ORNIC_TH_FRAME_BYTES (ORNIC_TX_HDR_MAX + 4096 + 8)
 #define ORNIC_TH_EVENTS 64
-#define ORNIC_TH_EVENT_TYPES (ORNIC_EVENT_SRQ_ERR + 1)
+#define ORNIC_TH_EVENT_TYPES (ORNIC_EVENT_PAGE_FAULT + 1)
 #define ORNIC_TH_MS 1000000ull
 #define ORNIC_TH_PD 0x11
 
@@ -102,6 +102,7 @@ struct ornic_th_mem {
  * @meanwhile: what a program of @program's does while the host is called for a
  *	frame, before and after it is written; NULL = nothing
  * @on_xmit: called for each frame while it is sent, NULL = nothing
+ * @odps: the ODP MRs
  * @free: of @pool, used before; @nfresh: at its start, not used yet
  * @tx_head, @tx_tail: frames sent and not pulled
  * @lost: frames that found the pool empty
@@ -142,6 +143,7 @@ struct ornic_th {
 	struct ornic_th_hqp *hqps;
 	struct ornic_th_hcq *hcqs;
 	struct ornic_th_qp *qps;
+	struct ornic_th_mr *odps;
 	struct ornic_th_frame *pool;
 	struct ornic_th_frame *free;
 	u32 nfresh;
@@ -192,8 +194,10 @@ struct ornic_th_srq {
 /**
  * struct ornic_th_mr - an MR and its memory
  * @buf: the pages; with @levels 1 the MR names them from last to first
+ * @next: of the ODP MRs of its host
  */
 struct ornic_th_mr {
+	struct ornic_th_mr *next;
 	struct ornic_th *th;
 	u32 key;
 	u8 levels;
@@ -380,6 +384,38 @@ int ornic_th_post_send(struct ornic_th_qp *qp, const struct ornic_th_wr *wr);
 int ornic_th_post_recv(struct ornic_th_qp *qp, u64 wr_id,
 		       const struct ornic_lsge *sge, u32 nsge);
 void ornic_th_kick(struct ornic_th_qp *qp);
+
+/**
+ * struct ornic_th_fault - a page fault
+ * @key: of the MR
+ * @seq: its number
+ * @addr: first byte
+ * @length: bytes
+ * @queue: enum ornic_fault_queue
+ * @write: pages are to be written to
+ */
+struct ornic_th_fault {
+	u32 key;
+	u32 seq;
+	u64 addr;
+	u64 length;
+	u8 queue;
+	bool write;
+};
+
+/* harness_odp.c: memory whose pages come and go */
+int ornic_th_odp_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
+		      u32 off0, u8 access);
+int ornic_th_odp_set(const struct ornic_th_mr *mr, u32 page, u32 n, bool write);
+int ornic_th_odp_clear(const struct ornic_th_mr *mr, u32 page, u32 n);
+const struct ornic_th_mr *ornic_th_odp_find(const struct ornic_th *th, u32 key);
+void ornic_th_odp_unlink(const struct ornic_th_mr *mr);
+bool ornic_th_fault_take(const struct ornic_th_qp *qp,
+			 struct ornic_th_fault *fault);
+int ornic_th_fault_end(const struct ornic_th_qp *qp,
+		       const struct ornic_th_fault *fault, bool failed);
+u32 ornic_th_fault_serve(const struct ornic_th_qp *qp,
+			 const struct ornic_th_mr *mr);
 
 /* harness_wire.c: what is on the wire, and pairs */
 enum ornic_th_verdict {

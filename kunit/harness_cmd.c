@@ -265,8 +265,12 @@ int ornic_th_mr_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
  */
 int ornic_th_mr_fini(struct ornic_th_mr *mr)
 {
-	return ornic_th_destroy_mem(mr->th, ORNIC_CMD_DESTROY_MKEY, mr->key,
-				    mr->buf);
+	int status = ornic_th_destroy_mem(mr->th, ORNIC_CMD_DESTROY_MKEY,
+					  mr->key, mr->buf);
+
+	if (!status)
+		ornic_th_odp_unlink(mr);
+	return status;
 }
 
 /**

@@ -13,6 +13,8 @@
 #include "mcast.h"
 #include "mkey.h"
 #include "mw.h"
+#include "odp.h"
+#include "proto.h"
 #include "qp.h"
 #include "srq.h"
 #include "tm.h"
@@ -46,6 +48,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 		r->caps |= cpu_to_le64(ORNIC_CAP_RAW);
 		r->log_max_flow = ORNIC_LOG_MAX_FLOW;
 	}
+	if (dev->ops->paging)
+		r->caps |= cpu_to_le64(ORNIC_CAP_ODP);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ornic_max_mem(dev));
 	r->hw_version = ORNIC_HW_VERSION;
@@ -181,6 +185,28 @@ static int modify_mkey(struct ornic_dev *dev, const union ornic_req *req)
 	return ornic_mkey_modify(dev, &req->modify_mkey);
 }
 
+static int set_key_pages(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_odp_set_pages(dev, &req->set_pages);
+}
+
+static int clear_key_pages(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_odp_clear_pages(dev, &req->clear_pages);
+}
+
+static int take_fault(struct ornic_dev *dev, const union ornic_req *req,
+		      union ornic_rsp *rsp)
+{
+	return ornic_fault_take(dev, le32_to_cpu(req->hdr.obj), req->hdr.param,
+				&rsp->take_fault);
+}
+
+static int end_fault(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_fault_end(dev, &req->end_fault);
+}
+
 static int create_mw(struct ornic_dev *dev, const union ornic_req *req,
 		     union ornic_rsp *rsp)
 {
@@ -303,9 +329,13 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_QUERY_QP, .query = query_qp },
 	{ ORNIC_CMD_ATTACH_MCAST, .change = attach_mcast },
 	{ ORNIC_CMD_DETACH_MCAST, .change = detach_mcast },
+	{ ORNIC_CMD_TAKE_FAULT, .query = take_fault },
+	{ ORNIC_CMD_END_FAULT, .change = end_fault },
 	{ ORNIC_CMD_CREATE_MKEY, .query = create_mkey },
 	{ ORNIC_CMD_DESTROY_MKEY, .destroy = ornic_mkey_destroy },
 	{ ORNIC_CMD_MODIFY_MKEY, .change = modify_mkey },
+	{ ORNIC_CMD_SET_PAGES, .change = set_key_pages },
+	{ ORNIC_CMD_CLEAR_PAGES, .change = clear_key_pages },
 	{ ORNIC_CMD_CREATE_MW, .query = create_mw },
 	{ ORNIC_CMD_DESTROY_MW, .destroy = ornic_mw_destroy },
 	{ ORNIC_CMD_CREATE_AH, .query = create_ah },

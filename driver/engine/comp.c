@@ -276,6 +276,7 @@ void ornic_sq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u32 n;
 
 	sq->wait = ORNIC_WAIT_NONE;
+	ornic_fault_forget(&sq->fault);
 	sq->retry.nak_held = false;
 	sq->deadline = 0;
 	ornic_backoff_reset(&sq->backoff);
@@ -367,7 +368,7 @@ static void take_refusal(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (type == ORNIC_AETH_NAK)
 		rx_fatal_nak(ctx, qp, value);
-	else if (type == ORNIC_AETH_RNR && qp->sq.wait == ORNIC_WAIT_NONE)
+	else if (type == ORNIC_AETH_RNR && qp->sq.wait != ORNIC_WAIT_RNR)
 		ornic_retry_rnr(ctx, qp, value);
 }
 
@@ -515,6 +516,8 @@ static void rx_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	status = ornic_comp_place(qp, sw, pkt, &verr);
 	if (status == ORNIC_CQE_SUCCESS)
 		ornic_comp_response(ctx, qp, sw);
+	else if (verr == ORNIC_VERR_PAGE)
+		ornic_gaps_unplaced(ctx, qp, pkt->psn);
 	else
 		ornic_comp_fail(ctx, qp, status, verr);
 }

@@ -203,6 +203,7 @@ enum ornic_trace {
  * @max_spare: most bytes that the engine takes beside those of objects, because
  *	peers send packets ahead of lost ones, or are far away; a share of the
  *	memory that there is. 0: 16 MiB. At most 1 GiB are used.
+ * @paging: the host answers ORNIC_EVENT_PAGE_FAULT, so that there may be ODP MRs
  * @host_qp_size: bytes of host_qp, at most 512
  * @host_cq_size: bytes of host_cq, at most 512
  * @num_vectors: completion vectors, at least 1
@@ -232,6 +233,7 @@ struct ornic_engine_ops {
 	void (*relax)(void *host);
 	u64 max_mem;
 	u64 max_spare;
+	bool paging;
 	u32 host_qp_size;
 	u32 host_cq_size;
 	u32 num_vectors;

@@ -31,6 +31,7 @@ struct ornic_mkey *ornic_frmr_alloc(void)
 	ornic_lock_init(&f->use);
 	ornic_lock_init(&f->lock);
 	f->base.frmr = f;
+	f->base.guarded = true;
 	return &f->base;
 }
 

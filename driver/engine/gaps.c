@@ -673,14 +673,23 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (ornic_sink_must_wait(sq, sw)) {
 		note_lost(sq, ornic_psn_add(pkt->psn, 1));
 	} else if (ornic_gap_in_window(sq, pkt->psn) &&
-		   !ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, pkt->psn) &&
-		   ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
-		mark(ctx, qp, pkt->psn);
-		ornic_retry_postpone(ctx, qp);
+		   !ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, pkt->psn)) {
+		if (ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
+			mark(ctx, qp, pkt->psn);
+			ornic_retry_postpone(ctx, qp);
+		} else if (verr == ORNIC_VERR_PAGE) {
+			note_lost(sq, ornic_psn_add(pkt->psn, 1));
+		}
 	}
 	ask_before(ctx, qp,
 		   pkt->op->flags & ORNIC_OPF_END ? pkt->psn :
 						    piece_first(sw, pkt->psn));
+}
+
+void ornic_gaps_unplaced(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			 u32 psn)
+{
+	ornic_gaps_ask(ctx, qp, psn, ornic_psn_add(psn, 1));
 }
 
 /* The peer has waited for the request @end as long as its path may be late. */

@@ -108,7 +108,7 @@ static int fill_mkey(const struct ornic_mkey *m, u32 key,
 	r->pdn = cpu_to_le32(m->pdn);
 	r->windows = cpu_to_le32(max_t(int, ornic_atomic_read(&m->windows), 0));
 	r->access = m->access;
-	r->flags = m->dma ? ORNIC_MKEY_DMA : 0;
+	r->flags = m->dma ? ORNIC_MKEY_DMA : m->odp ? ORNIC_MKEY_ODP : 0;
 	return ORNIC_OK;
 }
 

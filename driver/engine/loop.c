@@ -87,7 +87,7 @@ static u8 *plain_bytes(struct ornic_dev *dev, u32 key, u32 pdn, u64 addr,
 	u64 run;
 	u8 *at;
 
-	if (!m || m->window || m->frmr || m->dma ||
+	if (!m || m->window || m->guarded || m->dma ||
 	    ornic_mr_check(m, key, pdn, addr, len, access))
 		return NULL;
 	at = ornic_pages_at(&m->pages, ornic_mkey_off(m, addr), &run);
@@ -217,6 +217,21 @@ static enum ornic_step loop_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_STEP_DONE;
 }
 
+/*
+ * The peer needs pages. Its device runs this QP when they are there; the timer is for
+ * a peer that has lost interest.
+ */
+static enum ornic_step wait_for_peer(const struct ornic_ctx *ctx,
+				     struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	sq->wait = ORNIC_WAIT_PEER;
+	sq->deadline = ctx->now + ORNIC_PEER_PAGES_NS;
+	ornic_retry_arm(ctx, qp);
+	return ORNIC_STEP_WAIT;
+}
+
 /* Anything but success. */
 static noinline enum ornic_step loop_refused(struct ornic_ctx *ctx,
 					     struct ornic_qp *qp,
@@ -226,6 +241,8 @@ static noinline enum ornic_step loop_refused(struct ornic_ctx *ctx,
 	enum ornic_cqe_status status;
 
 	switch (reply.verdict) {
+	case ORNIC_RESP_ABSENT:
+		return wait_for_peer(ctx, qp);
 	case ORNIC_RESP_RNR:
 		ornic_retry_rnr(ctx, qp, reply.rnr_timer);
 		return qp->sq.wait == ORNIC_WAIT_RNR ? ORNIC_STEP_WAIT :
@@ -357,57 +374,6 @@ read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer)
 	return ORNIC_STEP_STOP;
 }
 
-/* XRC: with the PD that the WQE names, as each request. */
-static bool has_pd(struct ornic_qp *peer, const struct ornic_swqe *sw)
-{
-	struct ornic_srq *srq;
-
-	if (peer->type != ORNIC_QPT_XRC_TGT)
-		return true;
-	srq = ornic_srq_xrc(peer->dev, sw->srqn, peer->xrcdn);
-	if (srq)
-		peer->pdn = srq->pdn;
-	return srq;
-}
-
-/*
- * Take the data of a READ from the key of the peer. Returns the PSNs that it
- * makes; 0: the peer denies it.
- */
-static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
-		      const struct ornic_swqe *sw, struct ornic_iov *src,
-		      enum ornic_vendor_err *verr)
-{
-	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
-	u32 len = piece_len(qp, left), npkts = sw->npkts - sw->pkts;
-
-	if (!has_pd(peer, sw))
-		return 0;
-	if (len && ornic_rkey_map(src, peer, sw->rkey, sw->raddr + off, len,
-				  ORNIC_ACCESS_REMOTE_READ))
-		return 0;
-	if (src->bytes != left) {
-		npkts = src->bytes / qp->mtu;
-		trim_iov(src, (u64)npkts * qp->mtu);
-	}
-	*verr = ornic_sgl_write(qp, sw->sge, sw->nsge, off, src);
-	return npkts;
-}
-
-/* The same, while the key stays what it is. */
-static u32 take_held_piece(struct ornic_qp *qp, struct ornic_qp *peer,
-			   const struct ornic_swqe *sw, struct ornic_iov *src,
-			   enum ornic_vendor_err *verr)
-{
-	struct ornic_frmr *frmr;
-	u32 npkts;
-
-	frmr = ornic_frmr_hold(ornic_mkey_lookup(peer->dev, sw->rkey));
-	npkts = take_piece(qp, peer, sw, src, verr);
-	ornic_frmr_release(frmr);
-	return npkts;
-}
-
 /*
  * True if @peer is the QP that accepted the READ @sw, and still of that
  * connection. Its number alone does not show it: since the last piece the QP
@@ -429,6 +395,94 @@ static enum ornic_step read_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return loop_lost(ctx, qp, sw);
 }
 
+/* The peer's page has gone in the middle of a READ. */
+static noinline enum ornic_step read_absent(struct ornic_ctx *ctx,
+					    struct ornic_qp *qp,
+					    struct ornic_qp *peer,
+					    struct ornic_swqe *sw)
+{
+	u32 off = sw->pkts * qp->mtu;
+	struct ornic_range rest = { sw->raddr + off, sw->length - off };
+	struct ornic_ctx there __uninitialized;
+	struct ornic_ctx *inner = enter_peer(ctx, peer->dev, &there);
+	enum ornic_fault_result res = ORNIC_FAULT_WAITS;
+	bool served;
+
+	ornic_lock_inner(&peer->rq.lock);
+	/* The lock was free meanwhile. */
+	served = is_read_peer(qp, peer, sw);
+	if (served)
+		res = ornic_fault_read(inner, peer, sw->rkey, rest);
+	if (res == ORNIC_FAULT_FAILS)
+		WRITE_ONCE(peer->rq.dead, true);
+	ornic_unlock_inner(&peer->rq.lock);
+	leave_peer(ctx, inner);
+	if (!served)
+		return read_lost(ctx, qp, sw);
+	return res == ORNIC_FAULT_WAITS ? wait_for_peer(ctx, qp) :
+					  read_denied(ctx, qp, peer);
+}
+
+/* XRC: with the PD that the WQE names, as each request. */
+static bool has_pd(struct ornic_qp *peer, const struct ornic_swqe *sw)
+{
+	struct ornic_srq *srq;
+
+	if (peer->type != ORNIC_QPT_XRC_TGT)
+		return true;
+	srq = ornic_srq_xrc(peer->dev, sw->srqn, peer->xrcdn);
+	if (srq)
+		peer->pdn = srq->pdn;
+	return srq;
+}
+
+/* What became of a piece of a READ: at the key of the peer, and at that of its sink. */
+struct taken {
+	enum ornic_vendor_err remote;
+	enum ornic_vendor_err local;
+};
+
+/*
+ * Take the data of a READ from the key of the peer. Returns the PSNs that it
+ * makes; 0: the peer denies it, or a page of it is absent.
+ */
+static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
+		      const struct ornic_swqe *sw, struct ornic_iov *src,
+		      struct taken *taken)
+{
+	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
+	u32 len = piece_len(qp, left), npkts = sw->npkts - sw->pkts;
+
+	if (!has_pd(peer, sw))
+		return 0;
+	if (len)
+		taken->remote = ornic_rkey_map(src, peer, sw->rkey,
+					       sw->raddr + off, len,
+					       ORNIC_ACCESS_REMOTE_READ);
+	if (taken->remote != ORNIC_VERR_NONE)
+		return 0;
+	if (src->bytes != left) {
+		npkts = src->bytes / qp->mtu;
+		trim_iov(src, (u64)npkts * qp->mtu);
+	}
+	taken->local = ornic_sgl_write(qp, sw->sge, sw->nsge, off, src);
+	return npkts;
+}
+
+/* The same, while the key stays what it is. */
+static u32 take_held_piece(struct ornic_qp *qp, struct ornic_qp *peer,
+			   const struct ornic_swqe *sw, struct ornic_iov *src,
+			   struct taken *taken)
+{
+	struct ornic_frmr *frmr;
+	u32 npkts;
+
+	frmr = ornic_frmr_hold(ornic_mkey_lookup(peer->dev, sw->rkey));
+	npkts = take_piece(qp, peer, sw, src, taken);
+	ornic_frmr_release(frmr);
+	return npkts;
+}
+
 /* Completion counters of @peer: the last piece, or one that it denies. */
 static void count_read_piece(struct ornic_qp *peer, const struct ornic_swqe *sw,
 			     u32 npkts)
@@ -446,9 +500,9 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_qp *peer = peer_of(qp);
 	struct ornic_iov src = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
-	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+	struct taken taken = { ORNIC_VERR_NONE, ORNIC_VERR_NONE };
+	bool served, absent = false;
 	u32 npkts = 0;
-	bool served;
 
 	if (!peer)
 		return read_lost(ctx, qp, sw);
@@ -456,19 +510,26 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_lock_inner(&peer->rq.lock);
 	served = is_read_peer(qp, peer, sw);
 	if (served) {
-		npkts = take_held_piece(qp, peer, sw, &src, &verr);
-		count_read_piece(peer, sw, npkts);
+		npkts = take_held_piece(qp, peer, sw, &src, &taken);
+		absent = taken.remote == ORNIC_VERR_PAGE;
 	}
-	if (served && !npkts)
+	/* A piece that its sink has no page for comes again. */
+	if (served && !absent && taken.local != ORNIC_VERR_PAGE)
+		count_read_piece(peer, sw, npkts);
+	if (served && !npkts && !absent)
 		WRITE_ONCE(peer->rq.dead, true);
+	if (npkts)
+		ornic_fault_passed(&peer->rq.fault, true);
 	ornic_unlock_inner(&peer->rq.lock);
 	if (!served)
 		return read_lost(ctx, qp, sw);
+	if (absent)
+		return read_absent(ctx, qp, peer, sw);
 	if (!npkts)
 		return read_denied(ctx, qp, peer);
-	if (verr != ORNIC_VERR_NONE)
+	if (taken.local != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
-				      verr);
+				      taken.local);
 	return loop_executed(ctx, qp, sw, npkts, src.bytes);
 }
 
@@ -496,11 +557,20 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	};
 	struct ornic_frag frag = { &r.orig, sizeof(r.orig) };
 	struct ornic_iov orig = { &frag, 1, 1, sizeof(r.orig) };
+	struct ornic_frag to[sizeof(r.orig)];
+	struct ornic_iov sink = { .frag = to, .max = ARRAY_SIZE(to) };
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+	enum ornic_vendor_err sink_verr = ORNIC_VERR_NONE;
 	struct reply reply;
 
 	if (sw->kind == ORNIC_OPF_ATOMIC_WRITE)
 		verr = ornic_swqe_map(qp, sw, 0, sw->length, &data);
+	/* An absent page shows before: it cannot be executed again for its result. */
+	if (sw->kind == ORNIC_OPF_ATOMIC)
+		sink_verr = ornic_swqe_iov(qp, sw, 0, sizeof(r.orig),
+					   ORNIC_ACCESS_LOCAL_WRITE, &sink);
+	if (sink_verr == ORNIC_VERR_PAGE)
+		verr = sink_verr;
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
@@ -514,10 +584,12 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	}
 	if (reply.verdict != ORNIC_RESP_ATOMIC)
 		return loop_refused(ctx, qp, sw, reply);
-	verr = ornic_sgl_write(qp, sw->sge, sw->nsge, 0, &orig);
-	if (verr != ORNIC_VERR_NONE)
+	if (sink_verr == ORNIC_VERR_NONE &&
+	    ornic_iov_copy(&sink, &orig) != sizeof(r.orig))
+		sink_verr = ORNIC_VERR_BAD_LENGTH;
+	if (sink_verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
-				      verr);
+				      sink_verr);
 	return loop_executed(ctx, qp, sw, 1, sizeof(r.orig));
 }
 
@@ -590,6 +662,7 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_ctx there __uninitialized;
 	struct ornic_ctx *inner = enter_peer(ctx, peer->dev, &there);
+	enum ornic_verdict verdict = ORNIC_RESP_DROP;
 	bool dead = false;
 
 	ornic_lock_inner(&peer->rq.lock);
@@ -597,13 +670,20 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_NO_QP);
 	} else if (peer->qkey != qkey) {
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_QKEY);
-	} else if (ornic_resp_request(inner, peer, r) == ORNIC_RESP_ACK) {
-		ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
-		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, r->src->bytes);
+	} else {
+		verdict = ornic_resp_request(inner, peer, r);
+		if (verdict == ORNIC_RESP_ABSENT)
+			ornic_hold_request(inner, peer, r);
+		if (verdict == ORNIC_RESP_ACK || verdict == ORNIC_RESP_ABSENT) {
+			ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
+			ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES,
+					  r->src->bytes);
+		}
 	}
 	dead = peer->rq.dead;
 	ornic_unlock_inner(&peer->rq.lock);
-	if (dead)
+	/* It sets the timer of what is held. */
+	if (dead || verdict == ORNIC_RESP_ABSENT)
 		ornic_qp_resched(peer);
 	leave_peer(ctx, inner);
 }

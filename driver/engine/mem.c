@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "dev.h"
 #include "frmr.h"
+#include "odp.h"
 #include "qp.h"
 
 #define MIN_PAGE_SHIFT ORNIC_PAGE_SHIFT
@@ -157,13 +158,32 @@ static enum ornic_vendor_err check_frmr(const struct ornic_frmr *f, u32 key,
 	return check_key(&f->base, key, pdn, addr, len, access);
 }
 
+/* Under a lock of a QP, see odp.h. */
+static noinline enum ornic_vendor_err check_odp(const struct ornic_mkey *m,
+						u32 key, u32 pdn, u64 addr,
+						u64 len, u8 access)
+{
+	enum ornic_vendor_err verr;
+
+	verr = check_key(m, key, pdn, addr, len, access);
+	if (verr != ORNIC_VERR_NONE)
+		return verr;
+	len = ornic_odp_ahead(len);
+	return ornic_odp_present(m->odp, addr, len,
+				 ornic_access_writes(access)) == len ?
+		       ORNIC_VERR_NONE :
+		       ORNIC_VERR_PAGE;
+}
+
 enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *m, u32 key,
 				     u32 pdn, u64 addr, u64 len, u8 access)
 {
 	enum ornic_vendor_err verr;
 
-	if (likely(!m->frmr))
+	if (likely(!m->guarded))
 		return check_key(m, key, pdn, addr, len, access);
+	if (m->odp)
+		return check_odp(m, key, pdn, addr, len, access);
 	ornic_lock(&m->frmr->lock);
 	verr = check_frmr(m->frmr, key, pdn, addr, len, access);
 	ornic_unlock(&m->frmr->lock);
@@ -180,7 +200,7 @@ enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 	if (unlikely(!m))
 		return ORNIC_VERR_LKEY_UNKNOWN;
 	verr = ornic_mr_check(m, key, pdn, addr, len, access);
-	if (verr == ORNIC_VERR_NONE)
+	if (verr == ORNIC_VERR_NONE || verr == ORNIC_VERR_PAGE)
 		*mkey = m;
 	return verr;
 }
@@ -286,18 +306,34 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 {
 	if (unlikely(mkey->dma))
 		return add_dma(iov, mkey->dma, addr, len);
-	if (unlikely(mkey->frmr))
+	if (unlikely(mkey->guarded))
 		return add_frmr(iov, mkey, addr, len);
 	return add_mkey(iov, mkey, addr, len);
 }
 
-static noinline enum ornic_vendor_err map_frmr(struct ornic_iov *iov,
-					       struct ornic_frmr *f, u32 key,
-					       u32 pdn, u64 addr, u64 len,
-					       u8 access)
+static enum ornic_vendor_err map_odp(struct ornic_iov *iov,
+				     struct ornic_mkey *m, u32 key, u32 pdn,
+				     u64 addr, u64 len, u8 access)
 {
 	enum ornic_vendor_err verr;
 
+	verr = check_key(m, key, pdn, addr, len, access);
+	if (verr != ORNIC_VERR_NONE)
+		return verr;
+	return ornic_odp_map(iov, m->odp, addr, len,
+			     ornic_access_writes(access));
+}
+
+static noinline enum ornic_vendor_err map_guarded(struct ornic_iov *iov,
+						  struct ornic_mkey *m, u32 key,
+						  u32 pdn, u64 addr, u64 len,
+						  u8 access)
+{
+	struct ornic_frmr *f = m->frmr;
+	enum ornic_vendor_err verr;
+
+	if (m->odp)
+		return map_odp(iov, m, key, pdn, addr, len, access);
 	ornic_lock(&f->lock);
 	verr = check_frmr(f, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
@@ -323,8 +359,8 @@ enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
 {
 	enum ornic_vendor_err verr;
 
-	if (unlikely(m->frmr))
-		return map_frmr(iov, m->frmr, key, pdn, addr, len, access);
+	if (unlikely(m->guarded))
+		return map_guarded(iov, m, key, pdn, addr, len, access);
 	verr = check_key(m, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
 		ornic_iov_add_key(iov, m, addr, len);

@@ -17,6 +17,7 @@
 struct ornic_dev;
 struct ornic_frmr;
 struct ornic_mw;
+struct ornic_odp;
 
 /**
  * ornic_pages_get - resolve @mem through the host's dma and run ops
@@ -63,6 +64,8 @@ static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
  * @key: index << 8 | variant; lkey and rkey
  * @pdn: its PD
  * @access: enum ornic_access
+ * @guarded: its memory comes and goes, @frmr or @odp tells how; @pages is not to be
+ *	looked at without that
  * @dma: the device, for a key of all DMA memory: addresses are translated at
  *	each use, and @pages is empty; else NULL
  * @iova: address of its first byte
@@ -71,6 +74,7 @@ static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
  * @pages: the memory, of at least @off0 + @length bytes
  * @window: it is a memory window, no MR (mw.h)
  * @frmr: it is an FRMR, whose lock protects it (frmr.h)
+ * @odp: its pages come on demand, and @pages is empty (odp.h)
  * @windows: windows bound to it; it is ORNIC_BUSY while > 0. Negative once it is
  *	destroyed or replaced: no window is bound any more
  * @rcu: commands read it without the lock of a QP
@@ -79,6 +83,7 @@ struct ornic_mkey {
 	u32 key;
 	u32 pdn;
 	u8 access;
+	bool guarded;
 	struct ornic_dev *dma;
 	u64 iova;
 	u64 length;
@@ -86,6 +91,7 @@ struct ornic_mkey {
 	struct ornic_pages pages;
 	struct ornic_mw *window;
 	struct ornic_frmr *frmr;
+	struct ornic_odp *odp;
 	ornic_atomic_t windows;
 	struct ornic_rcu_head rcu;
 };
@@ -136,7 +142,9 @@ struct ornic_lsge {
  * fails.
  *
  * Context: inside an RCU section.
- * Return: ORNIC_VERR_NONE or the ORNIC_VERR_LKEY_* that says why not.
+ * Return: ORNIC_VERR_NONE or the ORNIC_VERR_LKEY_* that says why not; or
+ * ORNIC_VERR_PAGE, with @mkey: the key is good for it, but a page of the first
+ * ORNIC_FAULT_BYTES is absent.
  */
 enum ornic_vendor_err ornic_key_check(struct ornic_dev *dev, u32 key, u32 pdn,
 				      u64 addr, u64 len, u8 access,
@@ -171,7 +179,8 @@ enum ornic_vendor_err ornic_mr_check(const struct ornic_mkey *mkey, u32 key,
  * be invalidated and given other memory; here it cannot.
  *
  * Context: inside an RCU section.
- * Return: as for ornic_key_check().
+ * Return: as for ornic_key_check(). ORNIC_VERR_PAGE: what precedes the absent page
+ * may have been appended.
  */
 enum ornic_vendor_err ornic_iov_map(struct ornic_iov *iov,
 				    struct ornic_dev *dev, u32 key, u32 pdn,
@@ -201,7 +210,8 @@ enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
  * @addr: first byte
  * @len: bytes
  *
- * Appends up to @len bytes from @addr; stops early when @iov is full. Pieces
+ * Not for ODP MRs, whose pages may be absent. Appends up to @len bytes from @addr;
+ * stops early when @iov is full. Pieces
  * that touch are merged only within one page of the MR (levels > 0) or
  * anywhere (one run).
  *

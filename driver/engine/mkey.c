@@ -6,7 +6,8 @@
 #include "mkey.h"
 #include "frmr.h"
 #include "mw.h"
-#include "qp.h"
+#include "odp.h"
+#include "proto.h"
 
 #define FEW_QPS 64 /* whose locks are passed sooner than RCU waits */
 
@@ -51,10 +52,12 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 	return 0;
 }
 
-static struct ornic_mkey *alloc_key(bool frmr)
+static struct ornic_mkey *alloc_key(u8 flags)
 {
-	if (frmr)
+	if (flags & ORNIC_MKEY_FAST)
 		return ornic_frmr_alloc();
+	if (flags & ORNIC_MKEY_ODP)
+		return ornic_odp_alloc();
 	return ornic_zalloc(sizeof(struct ornic_mkey));
 }
 
@@ -67,6 +70,8 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 	m->access = req->access;
 	if (m->frmr)
 		return ornic_frmr_init(m->frmr, req);
+	if (m->odp)
+		return ornic_odp_init(dev, m->odp, req);
 	if (req->flags & ~ORNIC_MKEY_OFFSET)
 		return dma_key_init(dev, m, req);
 	if (!ornic_access_is_legal(m->access))
@@ -83,7 +88,7 @@ int ornic_mkey_create(struct ornic_dev *dev,
 	struct ornic_mkey *m;
 	int index, err;
 
-	m = alloc_key(req->flags & ORNIC_MKEY_FAST);
+	m = alloc_key(req->flags);
 	if (!m)
 		return ORNIC_NO_RESOURCE;
 	err = mkey_init(dev, m, req);
@@ -122,7 +127,7 @@ static void pass_locks(struct ornic_qp *qp)
  * ornic_qp_destroy() waits. A grace period costs more than the locks of a few
  * QPs.
  */
-static void wait_for_users(struct ornic_dev *dev)
+void ornic_mkey_wait_for_users(struct ornic_dev *dev)
 {
 	struct ornic_qp *qp;
 	u32 i;
@@ -167,9 +172,11 @@ int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 	m = ornic_table_unlink(&dev->mkeys, key >> 8);
 	if (!m)
 		return ORNIC_NOT_FOUND;
-	wait_for_users(dev);
+	ornic_mkey_wait_for_users(dev);
 	ornic_table_release(&dev->mkeys, key >> 8);
 	ornic_pages_put(&m->pages);
+	if (m->odp)
+		ornic_odp_fini(m->odp);
 	ornic_free_rcu(m, rcu);
 	return ORNIC_OK;
 }
@@ -182,7 +189,7 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 
 	ornic_rcu_read_lock();
 	m = ornic_mkey_lookup(dev, key);
-	if (m && (m->frmr || m->key != key || m->window))
+	if (m && (m->guarded || m->key != key || m->window))
 		m = NULL;
 	if (m) {
 		*copy = *m;
@@ -252,7 +259,7 @@ int ornic_mkey_modify(struct ornic_dev *dev,
 	status = mkey_replace(dev, key, old, m);
 	if (status != ORNIC_OK)
 		goto err_put_pages;
-	wait_for_users(dev);
+	ornic_mkey_wait_for_users(dev);
 	if (moves)
 		ornic_pages_put(&old->pages);
 	ornic_free_rcu(old, rcu);
@@ -274,4 +281,16 @@ enum ornic_vendor_err ornic_key_invalidate(const struct ornic_qp *qp, u32 key,
 	if (m && m->frmr)
 		return ornic_frmr_invalidate(m, qp, key, remote);
 	return ornic_mw_invalidate(qp, key);
+}
+
+enum ornic_vendor_err ornic_req_invalidate(struct ornic_qp *qp,
+					   const struct ornic_swqe *sw)
+{
+	enum ornic_vendor_err verr;
+
+	/* Of the peer's requests none that uses the key is half done. */
+	ornic_lock(&qp->rq.lock);
+	verr = ornic_key_invalidate(qp, be32_to_cpu(sw->imm), false);
+	ornic_unlock(&qp->rq.lock);
+	return verr;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory keys: MRs, FRMRs (frmr.h) and windows (mw.h). */
+/* Memory keys: MRs, FRMRs (frmr.h), ODP MRs (odp.h) and windows (mw.h). */
 #ifndef ORNIC_ENGINE_MKEY_H
 #define ORNIC_ENGINE_MKEY_H
 
@@ -22,6 +22,12 @@ int ornic_mkey_create(struct ornic_dev *dev,
 int ornic_mkey_modify(struct ornic_dev *dev,
 		      const struct ornic_req_modify_mkey *req);
 int ornic_mkey_destroy(struct ornic_dev *dev, u32 key);
+
+/*
+ * Wait until memory that was unlinked from a key is unused: until each QP of @dev has
+ * left what it was doing. Sleeps.
+ */
+void ornic_mkey_wait_for_users(struct ornic_dev *dev);
 
 /*
  * Invalidate the key of an FRMR or a type 2 window, IBTA 10.6.5; @remote: for the

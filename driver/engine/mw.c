@@ -9,6 +9,7 @@
  */
 #include "mw.h"
 #include "dev.h"
+#include "odp.h"
 #include "proto.h"
 
 /* Rights that a window may give; local ones mean nothing to it. */
@@ -58,6 +59,28 @@ check_window(struct ornic_mw *mw, const struct ornic_qp *qp, u32 rkey, u64 addr,
 	return verr;
 }
 
+/* The window is good for it; are the pages there? */
+static bool window_lacks_page(const struct ornic_mkey *mr, u64 addr, u64 len,
+			      u8 access)
+{
+	len = ornic_odp_ahead(len);
+	return mr->odp && ornic_odp_present(mr->odp, addr, len,
+					    ornic_access_writes(access)) != len;
+}
+
+static noinline enum ornic_vendor_err
+check_window_pages(struct ornic_mw *mw, const struct ornic_qp *qp, u32 rkey,
+		   u64 addr, u64 len, u8 access, struct ornic_mkey **mkey)
+{
+	enum ornic_vendor_err verr;
+
+	verr = check_window(mw, qp, rkey, addr, len, access, mkey);
+	if (verr == ORNIC_VERR_NONE &&
+	    window_lacks_page(*mkey, addr, len, access))
+		verr = ORNIC_VERR_PAGE;
+	return verr;
+}
+
 enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
 				       u64 addr, u64 len, u8 access,
 				       struct ornic_mkey **mkey)
@@ -68,10 +91,10 @@ enum ornic_vendor_err ornic_rkey_check(const struct ornic_qp *qp, u32 rkey,
 	if (unlikely(!m))
 		return ORNIC_VERR_LKEY_UNKNOWN;
 	if (unlikely(m->window))
-		return check_window(m->window, qp, rkey, addr, len, access,
-				    mkey);
+		return check_window_pages(m->window, qp, rkey, addr, len,
+					  access, mkey);
 	verr = ornic_mr_check(m, rkey, qp->pdn, addr, len, access);
-	if (verr == ORNIC_VERR_NONE)
+	if (verr == ORNIC_VERR_NONE || verr == ORNIC_VERR_PAGE)
 		*mkey = m;
 	return verr;
 }
@@ -89,9 +112,13 @@ enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
 		return ornic_iov_map_mr(iov, m, rkey, qp->pdn, addr, len,
 					access);
 	verr = check_window(m->window, qp, rkey, addr, len, access, &mkey);
-	if (verr == ORNIC_VERR_NONE)
-		ornic_iov_add_key(iov, mkey, addr, len);
-	return verr;
+	if (verr != ORNIC_VERR_NONE)
+		return verr;
+	if (mkey->odp)
+		return ornic_odp_map(iov, mkey->odp, addr, len,
+				     ornic_access_writes(access));
+	ornic_iov_add_key(iov, mkey, addr, len);
+	return ORNIC_VERR_NONE;
 }
 
 /* @piece goes to memory that is resolved. */
@@ -110,33 +137,41 @@ static void write_pages(const struct ornic_mkey *mkey, u64 va,
 }
 
 /* More of a range that @mkey was good for. */
-static bool more_of_key(struct ornic_iov *to, const struct ornic_qp *qp,
-			u32 rkey, const struct ornic_mkey *mkey, u64 va,
-			u64 len)
+static enum ornic_vendor_err more_of_key(struct ornic_iov *to,
+					 const struct ornic_qp *qp, u32 rkey,
+					 const struct ornic_mkey *mkey, u64 va,
+					 u64 len)
 {
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+
 	to->n = 0;
 	to->bytes = 0;
 	if (mkey->dma)
-		return ornic_iov_add_key(to, mkey, va, len);
-	return !ornic_rkey_map(to, qp, rkey, va, len,
-			       ORNIC_ACCESS_REMOTE_WRITE) &&
-	       to->bytes;
+		ornic_iov_add_key(to, mkey, va, len);
+	else
+		verr = ornic_rkey_map(to, qp, rkey, va, len,
+				      ORNIC_ACCESS_REMOTE_WRITE);
+	if (verr == ORNIC_VERR_NONE && !to->bytes)
+		verr = ORNIC_VERR_LKEY_RANGE;
+	return verr;
 }
 
 /* @piece goes to memory that has to be asked for, and may be invalidated. */
-static noinline bool write_asking(const struct ornic_qp *qp, u32 rkey,
-				  const struct ornic_mkey *mkey, u64 va,
-				  const struct ornic_frag *piece)
+static noinline enum ornic_vendor_err
+write_asking(const struct ornic_qp *qp, u32 rkey, const struct ornic_mkey *mkey,
+	     u64 va, const struct ornic_frag *piece)
 {
 	struct ornic_frag dst[8] __uninitialized, left = *piece;
 	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
+	enum ornic_vendor_err verr;
 
 	while (left.len) {
-		if (!more_of_key(&to, qp, rkey, mkey, va, left.len))
-			return false;
+		verr = more_of_key(&to, qp, rkey, mkey, va, left.len);
+		if (verr != ORNIC_VERR_NONE)
+			return verr;
 		va += ornic_iov_fill(&to, &left);
 	}
-	return true;
+	return ORNIC_VERR_NONE;
 }
 
 /* All of @src, of which @mkey was good for the range. */
@@ -144,16 +179,17 @@ static enum ornic_vendor_err write_key(const struct ornic_qp *qp, u32 rkey,
 				       const struct ornic_mkey *mkey, u64 va,
 				       const struct ornic_iov *src)
 {
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 	u32 i;
 
-	for (i = 0; i < src->n; i++) {
-		if (likely(!mkey->frmr && !mkey->dma))
+	for (i = 0; i < src->n && verr == ORNIC_VERR_NONE; i++) {
+		if (likely(!mkey->guarded && !mkey->dma))
 			write_pages(mkey, va, &src->frag[i]);
-		else if (!write_asking(qp, rkey, mkey, va, &src->frag[i]))
-			return ORNIC_VERR_LKEY_RANGE;
+		else
+			verr = write_asking(qp, rkey, mkey, va, &src->frag[i]);
 		va += src->frag[i].len;
 	}
-	return ORNIC_VERR_NONE;
+	return verr;
 }
 
 enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
@@ -184,14 +220,17 @@ static enum ornic_vendor_err bind_target(const struct ornic_qp *qp,
 					 struct ornic_mkey **mr)
 {
 	u8 needs = ORNIC_ACCESS_MW_BIND;
+	enum ornic_vendor_err verr;
 
 	/* No right that the MR itself could not give. */
 	if (sw->bind_access & WINDOW_CHANGES)
 		needs |= ORNIC_ACCESS_LOCAL_WRITE;
 	if (sw->bind_access & ~ORNIC_ACCESS_MASK)
 		return ORNIC_VERR_BAD_FLAGS;
-	return ornic_key_check(qp->dev, sw->bind_lkey, qp->pdn, sw->raddr,
+	verr = ornic_key_check(qp->dev, sw->bind_lkey, qp->pdn, sw->raddr,
 			       sw->bind_length, needs, mr);
+	/* Pages are needed when the window is used. */
+	return verr == ORNIC_VERR_PAGE ? ORNIC_VERR_NONE : verr;
 }
 
 static void unbind_locked(struct ornic_mw *mw)

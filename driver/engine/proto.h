@@ -23,11 +23,13 @@
  *   spray.c  several paths (sq or rq)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
  *   resp_tx.c  responder: sends READ responses, ACKs, NAKs (rq.lock)
+ *   fault.c  pages that are absent: asks the host, holds requests (sq or rq)
  *   mcast.c   groups and their members (mcast.lock)
  *   mem.c   pieces of memory, bytes to SGEs
  *   mw.c    remote keys; windows: bind, invalidate (sq or rq)
  *   frmr.c  registration and invalidation of FRMRs (sq or rq)
  *   mkey.c  memory keys: commands, invalidation of any key (sq or rq)
+ *   odp.c   pages of ODP MRs (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
  *   raw.c   frames of raw packet QPs (A.sq, B.rq)
  *   flow_key.c  what flow rules match of a frame
@@ -40,10 +42,12 @@
 #define ORNIC_ENGINE_PROTO_H
 
 #include "delay.h"
+#include "fault.h"
 #include "frmr.h"
 #include "mkey.h"
 #include "mw.h"
 #include "qp.h"
+#include "sink.h"
 #include "retry.h"
 
 /* PSNs that may be outstanding, IBTA 9.7.2: less than half of the space. */
@@ -263,7 +267,8 @@ void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts);
 
 /*
  * sq, not rq: @sw, at sq.cur, is invalid. It fails after all before it are done,
- * so that completions keep their order.
+ * so that completions keep their order. With ORNIC_VERR_PAGE it waits for the page
+ * instead, if that can be had.
  */
 noinline enum ornic_step ornic_req_fail(struct ornic_ctx *ctx,
 					struct ornic_qp *qp,
@@ -438,6 +443,13 @@ noinline void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			      const struct ornic_pkt *pkt);
 
 /*
+ * sq: the page of the response @psn, the oldest, is absent, so it is as if it had not
+ * come. It is asked for again when the page is there, which is no retry.
+ */
+noinline void ornic_gaps_unplaced(const struct ornic_ctx *ctx,
+				  struct ornic_qp *qp, u32 psn);
+
+/*
  * sq, not rq: an ACK of all before @end, or a NAK of the request @end, while a READ
  * response before it is missing.
  */
@@ -466,21 +478,6 @@ noinline void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp);
 /* sq: the response @psn is placed, or the peer keeps the request. */
 bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn);
 
-/* ---- sink.c --------------------------------------------------------------- */
-
-/* sq: @sw, a READ, atomic or the like, is to get its PSNs. */
-void ornic_sink_begin(struct ornic_sq *sq, struct ornic_swqe *sw);
-
-/*
- * sq: true if the response of @sw may not be placed now, since an older READ or
- * atomic is to write to the same memory.
- */
-noinline bool ornic_sink_must_wait(struct ornic_sq *sq, struct ornic_swqe *sw);
-
-/* sq: true if newer data is where packet @i of @sw belongs: it is not written. */
-noinline bool ornic_sink_is_newer(struct ornic_sq *sq,
-				  const struct ornic_swqe *sw, u32 i);
-
 /* ---- recv.c --------------------------------------------------------------- */
 
 /* rq: take the next receive WQE to rq.rwqe, from the QP's own queue or an SRQ. */
@@ -493,6 +490,10 @@ void ornic_recv_push(struct ornic_ctx *ctx, struct ornic_qp *qp,
 /* rq: complete rq.rwqe with @cqe, of which it sets what is the WQE's. */
 void ornic_recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		    struct ornic_cqe *cqe, bool solicited);
+
+/* rq: complete rq.rwqe: the message of @r, whose end it is, has @bytes. */
+void ornic_recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     const struct ornic_inreq *r, u8 opcode, u32 bytes);
 
 /* rq: complete rq.rwqe in error. */
 void ornic_recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -656,22 +657,24 @@ static inline u32 ornic_read_npkts(const struct ornic_qp *qp, u32 length)
 	return length ? DIV_ROUND_UP(length, qp->mtu) : 1;
 }
 
-/* rq: true if @r may read what it names. RCU section. */
-static inline bool ornic_read_allowed(struct ornic_qp *qp,
-				      const struct ornic_inreq *r)
+/* rq: may @r read what it names? As ornic_rkey_check(). RCU section. */
+static inline enum ornic_vendor_err
+ornic_read_check(struct ornic_qp *qp, const struct ornic_inreq *r)
 {
 	struct ornic_mkey *mkey;
 
-	return !r->dma_len ||
-	       !ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
-				 ORNIC_ACCESS_REMOTE_READ, &mkey);
+	if (!r->dma_len)
+		return ORNIC_VERR_NONE;
+	return ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
+				ORNIC_ACCESS_REMOTE_READ, &mkey);
 }
 
 /*
  * rq: a READ, atomic or the like came again, as a packet: schedule its response
- * once more, or DROP. RCU section.
+ * once more, or DROP, or RNR: it waits for a page. RCU section.
  */
-noinline enum ornic_verdict ornic_replay(struct ornic_qp *qp,
+noinline enum ornic_verdict ornic_replay(const struct ornic_ctx *ctx,
+					 struct ornic_qp *qp,
 					 const struct ornic_inreq *r);
 
 /* rq: what was being sent of @rd has left: begin with the first part that waits. */

@@ -226,6 +226,7 @@ static void put_srq(struct ornic_qp *qp)
 static void qp_free(struct ornic_qp *qp)
 {
 	ornic_reorder_fini(qp);
+	ornic_hold_forget(qp);
 	ornic_gaps_reset(qp);
 	if (qp->cset)
 		ornic_atomic_dec(&qp->cset->users);
@@ -256,6 +257,9 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	/* Not a count: the peer may be a QP of another engine, with counts of its own. */
 	qp->id = ornic_random64(dev);
 	qp->epoch = qp->id;
+	/* So that no answer to a fault of an earlier QP is taken for one of this. */
+	qp->sq.fault.seq = (u32)qp->id;
+	qp->rq.fault.seq = (u32)(qp->id >> 32);
 	qp->type = req->qp_type;
 	qp->create_flags = req->flags;
 	qp->pdn = le32_to_cpu(req->pdn);

@@ -222,9 +222,33 @@ struct ornic_gaps {
 	u64 own[ORNIC_GAPS_MAPS * ORNIC_GAPS_FIRST / 64];
 };
 
+enum ornic_fault_state {
+	ORNIC_FAULT_NONE,
+	ORNIC_FAULT_RAISED, /* the event is raised */
+	ORNIC_FAULT_TAKEN, /* the host knows more */
+	ORNIC_FAULT_FAILED, /* the page cannot be had: for what needed it, if it still does */
+};
+
+/* struct ornic_fault - a page fault of a queue, fault.c */
+struct ornic_fault {
+	u8 state; /* enum ornic_fault_state */
+	bool write; /* pages are to be written to */
+	bool read; /* rq: of a READ response, not of a request */
+	/* rq: what was held was dropped, for it or one that a reset has ended since */
+	bool slow;
+	u8 ntold; /* rq: RNR NAKs for copies of a READ */
+	u32 seq; /* number of the fault */
+	u64 told; /* rq: when the last one was sent, or the fault raised, ns */
+	u32 key; /* of the ODP MR */
+	u64 addr; /* first byte, whose page is absent */
+	u64 length; /* bytes */
+};
+
 enum ornic_wait {
 	ORNIC_WAIT_NONE,
 	ORNIC_WAIT_RNR, /* until @deadline, IBTA 9.7.5.2.8 */
+	ORNIC_WAIT_PAGES, /* until @fault has ended */
+	ORNIC_WAIT_PEER, /* loopback: for pages of the peer; each run tries again */
 };
 
 /*
@@ -311,6 +335,7 @@ struct ornic_sq {
 	struct ornic_delay delay;
 	u64 cnp_at; /* the next CNP for a response not before, ns */
 	struct ornic_gaps gaps;
+	struct ornic_fault fault;
 	struct ornic_frag frag[ORNIC_TX_FRAGS]; /* payload being sent */
 };
 
@@ -372,6 +397,7 @@ struct ornic_rd {
 };
 
 struct ornic_kept;
+struct ornic_held;
 
 #define ORNIC_KEPT_BLOCK 64 /* PSNs */
 #define ORNIC_KEPT_BLOCKS 8 /* at first */
@@ -411,7 +437,7 @@ struct ornic_ahead {
 	u32 naside; /* its blocks */
 	u32 aside_at;
 	bool naked; /* one was sent since there are any */
-	u64 nak_at; /* a sequence NAK is due, ns; 0 = no */
+	u64 nak_at; /* a sequence NAK is due, or rq.held is over, ns; 0 = no */
 	u64 nak_time; /* when the last one was sent, ns; 0 = it was an RNR NAK */
 	u64 expires; /* all are dropped, unless another one comes, ns; 0 = none */
 	u64 since; /* when the gap before the first of them was seen, ns */
@@ -471,6 +497,10 @@ struct ornic_rq {
 	struct ornic_backoff backoff; /* of responses */
 	u64 cnp_at; /* the next CNP for a request not before, ns */
 	struct ornic_ahead ahead;
+	struct ornic_fault fault;
+	struct ornic_held
+		*held; /* requests that wait for pages, in order; a peek */
+	u32 nheld;
 	struct ornic_frag frag[ORNIC_RESP_FRAGS]; /* payload being sent */
 };
 
@@ -614,6 +644,7 @@ struct ornic_inreq {
 	u64 compare;
 	u32 feth; /* FLUSH */
 	bool cas; /* atomic: compare and swap */
+	bool held; /* it was, fault.c */
 	bool ipv6;
 	u8 sgid_index;
 	u32 src_qpn;
@@ -656,10 +687,12 @@ enum ornic_verdict {
 	ORNIC_RESP_NAK_ACCESS,
 	ORNIC_RESP_NAK_OP,
 	ORNIC_RESP_DUPLICATE,
-	ORNIC_RESP_AHEAD, /* something before it is missing */
 	ORNIC_RESP_DATA, /* READ accepted: resource made */
 	ORNIC_RESP_ATOMIC, /* atomic executed: resource made */
 	ORNIC_RESP_EMPTY, /* ATOMIC WRITE, FLUSH executed: resource made */
+	/* Not executed now */
+	ORNIC_RESP_AHEAD, /* something before it is missing */
+	ORNIC_RESP_ABSENT, /* a page that it needs is, rq.fault */
 };
 
 /*

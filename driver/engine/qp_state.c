@@ -349,6 +349,7 @@ static void reset_qp(struct ornic_qp *qp)
 	sq->retry.recover_until = 0;
 	sq->retry.nak_held = false;
 	sq->wait = ORNIC_WAIT_NONE;
+	ornic_fault_forget(&sq->fault);
 	sq->draining = false;
 	ornic_gaps_reset(qp);
 	sq->probe = false;
@@ -371,6 +372,8 @@ static void reset_qp(struct ornic_qp *qp)
 		rq->srq = NULL;
 	rq->nak_sent = false;
 	ornic_reorder_forget(qp);
+	ornic_hold_forget(qp);
+	ornic_fault_forget(&rq->fault);
 	rq->ahead.late.ns = 0;
 	rq->selective = false;
 	rq->comm_est = false;

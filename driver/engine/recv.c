@@ -44,6 +44,62 @@ void ornic_recv_cqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_comp_cntr_recv(qp, cqe->status);
 }
 
+/* Which kind of header the 40 bytes before the data of a datagram are. */
+static u8 header_flag(const struct ornic_inreq *r)
+{
+	if (!r->ipv6)
+		return ORNIC_CQE_IPV4;
+	return ornic_ip_is_grh(r->ip, true) ? ORNIC_CQE_ROCE_V1 : 0;
+}
+
+/* What a UD receive is told of the frame, or of what would have been one. */
+static noinline void describe_frame(struct ornic_cqe *cqe,
+				    const struct ornic_inreq *r)
+{
+	const struct ornic_path *path = r->path;
+
+	cqe->flags |= ORNIC_CQE_GRH | header_flag(r);
+	cqe->sgid_index = r->sgid_index;
+	if (r->pkt) {
+		memcpy(cqe->smac, r->pkt->rx->smac, sizeof(cqe->smac));
+		cqe->vlan = cpu_to_le16(r->pkt->rx->vlan);
+		cqe->sl = r->pkt->rx->sl;
+		return;
+	}
+	memcpy(cqe->smac, path->hdr + 6, sizeof(cqe->smac));
+	cqe->vlan = cpu_to_le16(path->vlan);
+	/* The priority travels in the VLAN tag. */
+	if (path->vlan != ORNIC_VLAN_NONE)
+		cqe->sl = path->av.sl;
+}
+
+void ornic_recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     const struct ornic_inreq *r, u8 opcode, u32 bytes)
+{
+	struct ornic_cqe cqe = {
+		.byte_len = cpu_to_le32(bytes),
+		.opcode = opcode,
+		.src_qpn = cpu_to_le32(r->src_qpn),
+		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
+	};
+
+	if (r->flags & ORNIC_OPF_IMM) {
+		cqe.imm = r->imm;
+		cqe.flags |= ORNIC_CQE_WITH_IMM;
+	}
+	if (r->flags & ORNIC_OPF_INV) {
+		cqe.imm = r->imm;
+		cqe.flags |= ORNIC_CQE_WITH_INV;
+	}
+	if (r->solicited)
+		cqe.flags |= ORNIC_CQE_SOLICITED_EVENT;
+	if (qp->type == ORNIC_QPT_UD)
+		describe_frame(&cqe, r);
+	else if (unlikely(qp->tm) && opcode == ORNIC_CQE_RECV)
+		ornic_tm_describe(qp->tm, &cqe);
+	ornic_recv_cqe(ctx, qp, &cqe, r->solicited);
+}
+
 void ornic_recv_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     enum ornic_cqe_status status, enum ornic_vendor_err verr)
 {
@@ -85,6 +141,8 @@ void ornic_rq_flush(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	WRITE_ONCE(rq->ack_due, false);
 	ornic_backoff_reset(&rq->backoff);
 	ornic_reorder_forget(qp);
+	ornic_hold_forget(qp);
+	ornic_fault_forget(&rq->fault);
 	if (rq->srq || qp->type == ORNIC_QPT_XRC_TGT)
 		flush_shared(ctx, qp);
 	if (!rq->depth)

@@ -184,9 +184,14 @@ static void drop_bits(struct ornic_qp *qp, struct ornic_kept_block *block,
 /* Nothing is kept any more. */
 static void become_empty(struct ornic_qp *qp)
 {
-	memset(qp->rq.ahead.seen, 0, sizeof(qp->rq.ahead.seen));
+	struct ornic_rq *rq = &qp->rq;
+
+	memset(rq->ahead.seen, 0, sizeof(rq->ahead.seen));
 	free_table(qp);
-	WRITE_ONCE(qp->rq.ahead.expires, 0);
+	WRITE_ONCE(rq->ahead.expires, 0);
+	/* It may be that of what is held. */
+	if (!rq->held)
+		WRITE_ONCE(rq->ahead.nak_at, 0);
 }
 
 /*
@@ -454,7 +459,7 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 		ahead->naked = false;
 	}
 	/* The gap was filled, and what follows is still to be executed. */
-	if (due_kept(rq))
+	if (rq->held || due_kept(rq))
 		return ORNIC_RESP_DROP;
 	if (!rq->nak_sent)
 		return nak_gap(ctx, qp);
@@ -535,7 +540,7 @@ static void execute_due(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	u32 psn = 0, at;
 	bool ack = false;
 
-	while ((kept = due_kept(&qp->rq)) && ctx->budget > 0 &&
+	while (!qp->rq.held && (kept = due_kept(&qp->rq)) && ctx->budget > 0 &&
 	       !ornic_ctx_full(ctx)) {
 		at = kept->pkt.psn;
 		verdict = execute_kept(ctx, qp, kept);
@@ -577,6 +582,9 @@ void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_ahead *ahead = &rq->ahead;
 	bool filled;
 
+	/* All of it comes after that. */
+	if (rq->held)
+		return;
 	drop_before(qp, rq->epsn);
 	filled = due_kept(rq);
 	/* The peer does not send any more: others shall have the room. */
@@ -596,7 +604,7 @@ void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_resched(qp);
 		return;
 	}
-	if (!ahead->n || rq->nak_sent || rq->dead)
+	if (!ahead->n || rq->nak_sent || rq->dead || rq->held)
 		return;
 	/*
 	 * Another gap. The rest of this one is probably under way: then only

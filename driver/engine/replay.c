@@ -8,11 +8,16 @@
  * perhaps before the rest has left. The rest is then sent first, and the part waits,
  * so that no part is lost for another, and a request that comes early costs nothing.
  * Any other requester goes back: its newest request replaces what is being sent.
+ *
+ * A response may wait for a page for longer than the ACK timeout of the peer. A request
+ * for what comes next then gets an RNR NAK now and then, so that it uses up no retries.
  */
 #include "proto.h"
 
 /* Of a READ that is longer no parts wait. A selective requester sends none. */
 #define MOST_PACKETS 0xffff
+/* Of what a request is held, a quarter of the ACK timeout, from one RNR NAK to the next. */
+#define MOST_TOLD_LOG 2
 
 static u32 end_of(struct ornic_part part)
 {
@@ -139,21 +144,70 @@ void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
 	rd->again = true;
 }
 
-/* All of the READ @rd once more, or a part of it; false if that is not allowed. */
-static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
-			const struct ornic_inreq *r)
+/* Does @rd, whose response is being sent, wait for the first page that @r asks for? */
+static bool waits_for_page(struct ornic_qp *qp, const struct ornic_rd *rd,
+			   const struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_inreq first = *r;
+
+	if (!ornic_fault_is_out(&rq->fault) || !rd->busy ||
+	    rd != ornic_rd_slot(rq, rq->rd_head) ||
+	    ornic_psn_diff(r->psn, ornic_psn_add(rd->psn0, rd->next)) > 0)
+		return false;
+	first.dma_len = min_t(u32, r->dma_len, qp->mtu);
+	return ornic_read_check(qp, &first) == ORNIC_VERR_PAGE;
+}
+
+/*
+ * Is it time to tell the peer? An RNR NAK keeps it from giving up, but costs one of its
+ * RNR retries, and time. So as late as of a request that is held, less and less often up
+ * to once per ACK timeout, and never for a wait that is longer than the last one.
+ */
+static bool is_long(const struct ornic_ctx *ctx, const struct ornic_qp *qp)
+{
+	const struct ornic_fault *f = &qp->rq.fault;
+	u64 hold = ornic_hold_ns(qp) << min_t(u8, f->ntold, MOST_TOLD_LOG);
+
+	return ctx->now - f->told >=
+	       max_t(u64, hold, ornic_rnr_ns(qp->min_rnr_timer));
+}
+
+/* A copy of a READ waits for a page, and that is long. */
+static enum ornic_verdict tell_peer(const struct ornic_ctx *ctx,
+				    struct ornic_qp *qp)
+{
+	struct ornic_fault *f = &qp->rq.fault;
+
+	f->told = ctx->now;
+	if (f->ntold < MOST_TOLD_LOG)
+		f->ntold++;
+	return ORNIC_RESP_RNR;
+}
+
+/* All of the READ @rd once more, or a part of it; DROP if that is not allowed. */
+static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
+				      struct ornic_qp *qp, struct ornic_rd *rd,
+				      const struct ornic_inreq *r)
 {
 	u32 at = ornic_psn_diff(r->psn, rd->first_psn);
 	u32 n = ornic_read_npkts(qp, r->dma_len);
 	struct ornic_part part = { .at = (u16)at, .n = (u16)n };
+	enum ornic_vendor_err verr;
 
-	if (r->dma_len > ORNIC_MAX_MSG || at + n > rd->npkts ||
-	    !ornic_read_allowed(qp, r))
-		return false;
+	if (r->dma_len > ORNIC_MAX_MSG || at + n > rd->npkts)
+		return ORNIC_RESP_DROP;
+	/* Pages that are absent it asks for when it sends. */
+	verr = ornic_read_check(qp, r);
+	if (verr != ORNIC_VERR_NONE && verr != ORNIC_VERR_PAGE)
+		return ORNIC_RESP_DROP;
+	if (verr == ORNIC_VERR_PAGE && waits_for_page(qp, rd, r) &&
+	    is_long(ctx, qp))
+		return tell_peer(ctx, qp);
 	if (rd->busy && r->pkt->selective && rd->npkts <= MOST_PACKETS &&
 	    is_same_memory(qp, rd, r, part)) {
 		add_missing(rd, part);
-		return true;
+		return ORNIC_RESP_DATA;
 	}
 	rd->psn0 = r->psn;
 	rd->pkts = n;
@@ -162,7 +216,7 @@ static bool replay_read(struct ornic_qp *qp, struct ornic_rd *rd,
 	rd->pdn = qp->pdn;
 	rd->length = r->dma_len;
 	begin_again(rd);
-	return true;
+	return ORNIC_RESP_DATA;
 }
 
 /* Did a request of the kind of @r, with its PSN, leave @rd? */
@@ -176,10 +230,12 @@ static bool is_resource_of(const struct ornic_rd *rd,
 	       into >= 0 && into < (s32)rd->npkts;
 }
 
-enum ornic_verdict ornic_replay(struct ornic_qp *qp,
+enum ornic_verdict ornic_replay(const struct ornic_ctx *ctx,
+				struct ornic_qp *qp,
 				const struct ornic_inreq *r)
 {
 	u32 kept = r->pkt->selective ? ORNIC_RD_SLOTS : qp->max_dest_rd_atomic;
+	enum ornic_verdict verdict = ORNIC_RESP_DATA;
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_rd *rd;
 	u32 i, n;
@@ -190,16 +246,17 @@ enum ornic_verdict ornic_replay(struct ornic_qp *qp,
 		if (!is_resource_of(rd, r))
 			continue;
 		if (!rd->atomic && !rd->empty) {
-			if (!replay_read(qp, rd, r))
-				return ORNIC_RESP_DROP;
+			verdict = replay_read(ctx, qp, rd, r);
+			if (verdict != ORNIC_RESP_DATA)
+				return verdict;
 		} else {
+			verdict = rd->atomic ? ORNIC_RESP_ATOMIC :
+					       ORNIC_RESP_EMPTY;
 			begin_again(rd);
 		}
 		if ((s32)(i - rq->rd_head) < 0)
 			WRITE_ONCE(rq->rd_head, i);
-		return rd->atomic ? ORNIC_RESP_ATOMIC :
-		       rd->empty  ? ORNIC_RESP_EMPTY :
-				    ORNIC_RESP_DATA;
+		return verdict;
 	}
 	return ORNIC_RESP_DROP;
 }

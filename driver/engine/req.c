@@ -37,6 +37,7 @@ void ornic_req_advance(struct ornic_qp *qp, struct ornic_swqe *sw, u32 npkts)
 		sq->max_psn = sq->psn;
 	if (sw->pkts == sw->npkts)
 		sq->cur++;
+	ornic_fault_passed(&sq->fault, false);
 }
 
 /* An operation on keys that has its place and waits for it. */
@@ -177,6 +178,9 @@ enum ornic_step ornic_req_fail(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			       enum ornic_cqe_status status,
 			       enum ornic_vendor_err verr)
 {
+	if (verr == ORNIC_VERR_PAGE && sw->status == ORNIC_CQE_SUCCESS &&
+	    ornic_fault_sq(ctx, qp, sw) == ORNIC_FAULT_WAITS)
+		return ORNIC_STEP_WAIT;
 	sw->status = status;
 	sw->verr = verr;
 	if (qp->sq.tail != qp->sq.cur)
@@ -254,32 +258,6 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	return ORNIC_STEP_DONE;
 }
 
-/*
- * Check that the response of a READ or atomic can be written, before it is
- * requested.
- */
-static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
-					const struct ornic_swqe *sw)
-{
-	enum ornic_vendor_err verr;
-	struct ornic_mkey *mkey;
-	u32 i;
-
-	for (i = 0; i < sw->nsge; i++) {
-		if (!sw->sge[i].length)
-			continue;
-		verr = ornic_key_check(qp->dev, sw->sge[i].lkey, qp->pdn,
-				       sw->sge[i].addr, sw->sge[i].length,
-				       ORNIC_ACCESS_LOCAL_WRITE, &mkey);
-		if (verr != ORNIC_VERR_NONE &&
-		    sw->sge[i].lkey == ORNIC_NULL_LKEY)
-			verr = ornic_null_check(&sw->sge[i]);
-		if (verr != ORNIC_VERR_NONE)
-			return verr;
-	}
-	return ORNIC_VERR_NONE;
-}
-
 static u8 fetch_opcode(const struct ornic_swqe *sw)
 {
 	switch (sw->opcode) {
@@ -296,14 +274,20 @@ static u8 fetch_opcode(const struct ornic_swqe *sw)
 	}
 }
 
-/* The data of a request that has a response: only ATOMIC WRITE has some. */
+/*
+ * The data of a request that has a response: only ATOMIC WRITE has some. Pages of
+ * the others, which begin_wqe() has checked, may be absent later.
+ */
 static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
-				       const struct ornic_swqe *sw,
-				       struct ornic_iov *iov)
+				       const struct ornic_swqe *sw, u32 npkts,
+				       bool first_time, struct ornic_iov *iov)
 {
-	if (sw->kind != ORNIC_OPF_ATOMIC_WRITE)
-		return ORNIC_VERR_NONE;
-	return ornic_swqe_map(qp, sw, 0, sw->length, iov);
+	if (unlikely(sw->kind == ORNIC_OPF_ATOMIC_WRITE))
+		return ornic_swqe_map(qp, sw, 0, sw->length, iov);
+	if (unlikely(sw->pkts || !first_time))
+		return ornic_sink_check(qp, sw, sw->pkts * qp->mtu,
+					ornic_odp_ahead(npkts * qp->mtu));
+	return ORNIC_VERR_NONE;
 }
 
 /* Bytes that a request asks for, or covers, if its responses take @npkts PSNs. */
@@ -345,7 +329,7 @@ static __flatten noinline enum ornic_step send_fetch(struct ornic_ctx *ctx,
 	info.opcode |= ornic_qp_transport(qp);
 	if (info.selective && sw->pkts + npkts != sw->npkts)
 		info.selective |= ORNIC_BTH_MORE;
-	verr = map_fetch(qp, sw, &iov);
+	verr = map_fetch(qp, sw, npkts, first_time, &iov);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
@@ -434,7 +418,7 @@ static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 					      ORNIC_VERR_RD_ATOMIC);
 		verr = ORNIC_VERR_NONE;
 		if (!(sw->kind & ORNIC_OPF_EMPTY_RESPONSE))
-			verr = check_sink(qp, sw);
+			verr = ornic_sink_check(qp, sw, 0, ORNIC_FAULT_BYTES);
 		if (verr != ORNIC_VERR_NONE)
 			return ornic_req_fail(ctx, qp, sw,
 					      ORNIC_CQE_LOC_PROT_ERR, verr);
@@ -485,18 +469,6 @@ static bool is_mute(const struct ornic_sq *sq)
 {
 	return sq->unacked_pkts &&
 	       sq->unacked_pkts >= ornic_psn_diff(sq->psn, sq->acked);
-}
-
-enum ornic_vendor_err ornic_req_invalidate(struct ornic_qp *qp,
-					   const struct ornic_swqe *sw)
-{
-	enum ornic_vendor_err verr;
-
-	/* Of the peer's requests none that uses the key is half done. */
-	ornic_lock(&qp->rq.lock);
-	verr = ornic_key_invalidate(qp, be32_to_cpu(sw->imm), false);
-	ornic_unlock(&qp->rq.lock);
-	return verr;
 }
 
 static enum ornic_vendor_err
@@ -738,6 +710,10 @@ static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
 	struct ornic_swqe *sw;
 	enum ornic_step res;
 
+	if (unlikely(qp->sq.wait == ORNIC_WAIT_PEER)) {
+		qp->sq.wait = ORNIC_WAIT_NONE;
+		qp->sq.deadline = 0;
+	}
 	for (;;) {
 		if (qp->sq.wait != ORNIC_WAIT_NONE)
 			return ORNIC_RUN_WAIT;

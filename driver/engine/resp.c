@@ -106,64 +106,30 @@ static enum ornic_verdict need_rwqe(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	return ORNIC_RESP_ACK;
 }
 
+/* The memory of the receive WQE may not be written to, or not yet. */
+static noinline enum ornic_verdict recv_unmapped(struct ornic_ctx *ctx,
+						 struct ornic_qp *qp,
+						 const struct ornic_inreq *r,
+						 enum ornic_vendor_err verr)
+{
+	if (verr == ORNIC_VERR_PAGE && !qp->tm &&
+	    ornic_fault_recv(ctx, qp, r) == ORNIC_FAULT_WAITS)
+		return ORNIC_RESP_ABSENT;
+	return ornic_resp_bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
+}
+
+/* A key does not give @access to what @r names, or not yet. */
+static noinline enum ornic_verdict
+key_unmapped(struct ornic_ctx *ctx, struct ornic_qp *qp,
+	     const struct ornic_inreq *r, u8 access, enum ornic_vendor_err verr)
+{
+	if (verr == ORNIC_VERR_PAGE &&
+	    ornic_fault_request(ctx, qp, r, access) == ORNIC_FAULT_WAITS)
+		return ORNIC_RESP_ABSENT;
+	return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+}
+
 /* ---- SEND and WRITE ------------------------------------------------------------ */
-
-/* Which kind of header the 40 bytes before the data of a datagram are. */
-static u8 header_flag(const struct ornic_inreq *r)
-{
-	if (!r->ipv6)
-		return ORNIC_CQE_IPV4;
-	return ornic_ip_is_grh(r->ip, true) ? ORNIC_CQE_ROCE_V1 : 0;
-}
-
-/* What a UD receive is told of the frame, or of what would have been one. */
-static noinline void describe_frame(struct ornic_cqe *cqe,
-				    const struct ornic_inreq *r)
-{
-	const struct ornic_path *path = r->path;
-
-	cqe->flags |= ORNIC_CQE_GRH | header_flag(r);
-	cqe->sgid_index = r->sgid_index;
-	if (r->pkt) {
-		memcpy(cqe->smac, r->pkt->rx->smac, sizeof(cqe->smac));
-		cqe->vlan = cpu_to_le16(r->pkt->rx->vlan);
-		cqe->sl = r->pkt->rx->sl;
-		return;
-	}
-	memcpy(cqe->smac, path->hdr + 6, sizeof(cqe->smac));
-	cqe->vlan = cpu_to_le16(path->vlan);
-	/* The priority travels in the VLAN tag. */
-	if (path->vlan != ORNIC_VLAN_NONE)
-		cqe->sl = path->av.sl;
-}
-
-/* The completion of a whole message that took a receive WQE. */
-static void recv_done(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		      const struct ornic_inreq *r, u8 opcode, u32 bytes)
-{
-	struct ornic_cqe cqe = {
-		.byte_len = cpu_to_le32(bytes),
-		.opcode = opcode,
-		.src_qpn = cpu_to_le32(r->src_qpn),
-		.vlan = cpu_to_le16(ORNIC_VLAN_NONE),
-	};
-
-	if (r->flags & ORNIC_OPF_IMM) {
-		cqe.imm = r->imm;
-		cqe.flags |= ORNIC_CQE_WITH_IMM;
-	}
-	if (r->flags & ORNIC_OPF_INV) {
-		cqe.imm = r->imm;
-		cqe.flags |= ORNIC_CQE_WITH_INV;
-	}
-	if (r->solicited)
-		cqe.flags |= ORNIC_CQE_SOLICITED_EVENT;
-	if (qp->type == ORNIC_QPT_UD)
-		describe_frame(&cqe, r);
-	else if (unlikely(qp->tm) && opcode == ORNIC_CQE_RECV)
-		ornic_tm_describe(qp->tm, &cqe);
-	ornic_recv_cqe(ctx, qp, &cqe, r->solicited);
-}
 
 enum ornic_verdict ornic_resp_receive(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
@@ -177,8 +143,7 @@ enum ornic_verdict ornic_resp_receive(struct ornic_ctx *ctx,
 		return too_long(ctx, qp);
 	verr = scatter_payload(qp, rq->received, src);
 	if (verr != ORNIC_VERR_NONE)
-		return ornic_resp_bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR,
-					   verr);
+		return recv_unmapped(ctx, qp, r, verr);
 	rq->received += src->bytes;
 	if (r->flags & ORNIC_OPF_INV) {
 		verr = ornic_key_invalidate(qp, be32_to_cpu(r->imm), true);
@@ -187,7 +152,7 @@ enum ornic_verdict ornic_resp_receive(struct ornic_ctx *ctx,
 				ctx, qp, ORNIC_CQE_LOC_QP_OP_ERR, verr);
 	}
 	if (r->flags & ORNIC_OPF_END)
-		recv_done(ctx, qp, r, ORNIC_CQE_RECV, rq->received);
+		ornic_recv_done(ctx, qp, r, ORNIC_CQE_RECV, rq->received);
 	return ORNIC_RESP_ACK;
 }
 
@@ -222,21 +187,24 @@ static enum ornic_verdict write_start(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp,
 				      const struct ornic_inreq *r)
 {
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_mkey *mkey;
 
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) ||
 	    r->dma_len > ORNIC_MAX_MSG)
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
-	/* IBTA C9-88: a length of zero needs no valid key. */
-	if (r->dma_len && !is_whole(r) &&
-	    ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
-			     ORNIC_ACCESS_REMOTE_WRITE, &mkey))
-		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
 	rq->va = r->va;
 	rq->rkey = r->rkey;
 	rq->dma_len = r->dma_len;
 	rq->received = 0;
+	/* IBTA C9-88: a length of zero needs no valid key. */
+	if (r->dma_len && !is_whole(r))
+		verr = ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
+					ORNIC_ACCESS_REMOTE_WRITE, &mkey);
+	if (verr != ORNIC_VERR_NONE)
+		return key_unmapped(ctx, qp, r, ORNIC_ACCESS_REMOTE_WRITE,
+				    verr);
 	return ORNIC_RESP_ACK;
 }
 
@@ -246,6 +214,7 @@ static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	bool end = r->flags & ORNIC_OPF_END, imm = r->flags & ORNIC_OPF_IMM;
 	struct ornic_rq *rq = &qp->rq;
 	enum ornic_verdict verdict;
+	enum ornic_vendor_err verr;
 	u64 total;
 
 	if (r->flags & ORNIC_OPF_START) {
@@ -261,11 +230,13 @@ static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		if (verdict != ORNIC_RESP_ACK)
 			return verdict;
 	}
-	if (ornic_key_write(qp, rq->rkey, rq->va + rq->received, r->src))
-		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	verr = ornic_key_write(qp, rq->rkey, rq->va + rq->received, r->src);
+	if (verr != ORNIC_VERR_NONE)
+		return key_unmapped(ctx, qp, r, ORNIC_ACCESS_REMOTE_WRITE,
+				    verr);
 	rq->received = total;
 	if (end && imm)
-		recv_done(ctx, qp, r, ORNIC_CQE_RECV_WRITE_IMM, total);
+		ornic_recv_done(ctx, qp, r, ORNIC_CQE_RECV_WRITE_IMM, total);
 	return ORNIC_RESP_ACK;
 }
 
@@ -327,13 +298,15 @@ static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_inreq *r)
 {
+	enum ornic_vendor_err verr;
 	struct ornic_rd *rd;
 
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_READ) ||
 	    r->dma_len > ORNIC_MAX_MSG || rd_full(qp, r))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
-	if (!ornic_read_allowed(qp, r))
-		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	verr = ornic_read_check(qp, r);
+	if (verr != ORNIC_VERR_NONE)
+		return key_unmapped(ctx, qp, r, ORNIC_ACCESS_REMOTE_READ, verr);
 	r->npsn = ornic_read_npkts(qp, r->dma_len);
 	if (r->pkt) {
 		rd = rd_new(qp, r);
@@ -366,15 +339,17 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_frag frag;
 	struct ornic_iov iov = { &frag, 1, 0, 0 };
+	enum ornic_vendor_err verr;
 	struct ornic_rd *rd;
 
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) || rd_full(qp, r) ||
 	    r->va & (sizeof(u64) - 1))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
-	if (ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
-			   ORNIC_ACCESS_REMOTE_ATOMIC) ||
-	    iov.bytes != sizeof(u64))
-		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	verr = ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
+			      ORNIC_ACCESS_REMOTE_ATOMIC);
+	if (verr != ORNIC_VERR_NONE || iov.bytes != sizeof(u64))
+		return key_unmapped(ctx, qp, r, ORNIC_ACCESS_REMOTE_ATOMIC,
+				    verr);
 	/* An MR may begin anywhere: aligned for the peer is not for us. */
 	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
@@ -407,15 +382,17 @@ static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
 	u64 value;
 	struct ornic_frag to = { &value, sizeof(value) };
 	struct ornic_iov payload = { &to, 1, 1, sizeof(value) };
+	enum ornic_vendor_err verr;
 
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) || rd_full(qp, r) ||
 	    r->va & (sizeof(u64) - 1) || r->dma_len != sizeof(u64) ||
 	    r->src->bytes != sizeof(u64))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
-	if (ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
-			   ORNIC_ACCESS_REMOTE_WRITE) ||
-	    iov.bytes != sizeof(u64))
-		return refuse_request(ctx, qp, ORNIC_RESP_NAK_ACCESS);
+	verr = ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
+			      ORNIC_ACCESS_REMOTE_WRITE);
+	if (verr != ORNIC_VERR_NONE || iov.bytes != sizeof(u64))
+		return key_unmapped(ctx, qp, r, ORNIC_ACCESS_REMOTE_WRITE,
+				    verr);
 	if ((uintptr_t)frag.ptr & (sizeof(u64) - 1))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	ornic_iov_copy(&payload, r->src);
@@ -451,6 +428,7 @@ static enum ornic_verdict flush_allowed(struct ornic_qp *qp,
 {
 	u32 level = (r->feth & ORNIC_FETH_LEVEL_MASK) >> ORNIC_FETH_LEVEL_SHIFT;
 	u32 type = r->feth & ORNIC_FETH_TYPE_MASK;
+	enum ornic_vendor_err verr;
 	struct ornic_mkey *mkey;
 	u64 len = r->dma_len;
 
@@ -460,11 +438,14 @@ static enum ornic_verdict flush_allowed(struct ornic_qp *qp,
 	if (level == ORNIC_FLUSH_MR)
 		len = 0;
 	/* Nothing here is persistent, so no MR has the right to it. */
-	if (type & ORNIC_FLUSH_PERSISTENT ||
-	    ornic_rkey_check(qp, r->rkey, r->va, len, ORNIC_ACCESS_FLUSH_GLOBAL,
-			     &mkey))
+	if (type & ORNIC_FLUSH_PERSISTENT)
 		return ORNIC_RESP_NAK_ACCESS;
-	return ORNIC_RESP_ACK;
+	verr = ornic_rkey_check(qp, r->rkey, r->va, len,
+				ORNIC_ACCESS_FLUSH_GLOBAL, &mkey);
+	/* What was written to an absent page, the host has. */
+	return verr == ORNIC_VERR_NONE || verr == ORNIC_VERR_PAGE ?
+		       ORNIC_RESP_ACK :
+		       ORNIC_RESP_NAK_ACCESS;
 }
 
 /*
@@ -502,6 +483,9 @@ static enum ornic_verdict check_psn(const struct ornic_ctx *ctx,
 		return ORNIC_RESP_ACK;
 	}
 	if (qp->type == ORNIC_QPT_UC) {
+		/* What is before it may wait for pages. */
+		if (qp->rq.held && r->pkt && !r->held)
+			return ORNIC_RESP_ABSENT;
 		/* IBTA 9.8.2.2.1: a message is lost, go on with the next. */
 		ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);
 		rq->msg = 0;
@@ -514,8 +498,9 @@ static enum ornic_verdict check_psn(const struct ornic_ctx *ctx,
 		if (unlikely(qp->spray) && r->pkt)
 			ornic_spray_unheard(ctx, qp);
 		if (r->pkt && r->flags & ORNIC_OPF_HAS_RESPONSE)
-			return ornic_xrc_lacks_srq(qp, r) ? ORNIC_RESP_DROP :
-							    ornic_replay(qp, r);
+			return ornic_xrc_lacks_srq(qp, r) ?
+				       ORNIC_RESP_DROP :
+				       ornic_replay(ctx, qp, r);
 		return ORNIC_RESP_DUPLICATE;
 	}
 	ornic_qp_stat_inc(qp, ORNIC_STAT_OUT_OF_SEQ);
@@ -568,6 +553,9 @@ static noinline enum ornic_verdict request_ud(struct ornic_ctx *ctx,
 	struct ornic_rwqe *rw = &qp->rq.rwqe;
 	enum ornic_vendor_err verr;
 
+	/* In order, also where that is not promised. */
+	if (unlikely(qp->rq.held) && !r->held)
+		return ORNIC_RESP_ABSENT;
 	if (need_rwqe(ctx, qp) != ORNIC_RESP_ACK)
 		return ORNIC_RESP_DROP;
 	if (r->src->bytes + sizeof(grh) > rw->length)
@@ -576,11 +564,13 @@ static noinline enum ornic_verdict request_ud(struct ornic_ctx *ctx,
 	verr = scatter_payload(qp, 0, &head);
 	if (verr == ORNIC_VERR_NONE)
 		verr = scatter_payload(qp, sizeof(grh), r->src);
-	if (verr != ORNIC_VERR_NONE) {
-		ornic_resp_bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
-		return ORNIC_RESP_DROP;
-	}
-	recv_done(ctx, qp, r, ORNIC_CQE_RECV, r->src->bytes + sizeof(grh));
+	if (verr != ORNIC_VERR_NONE)
+		return recv_unmapped(ctx, qp, r, verr) == ORNIC_RESP_ABSENT ?
+			       ORNIC_RESP_ABSENT :
+			       ORNIC_RESP_DROP;
+	ornic_fault_passed(&qp->rq.fault, false);
+	ornic_recv_done(ctx, qp, r, ORNIC_CQE_RECV,
+			r->src->bytes + sizeof(grh));
 	return ORNIC_RESP_ACK;
 }
 
@@ -598,10 +588,14 @@ void ornic_resp_raw(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	}
 	verr = scatter_payload(qp, 0, frame);
-	if (verr != ORNIC_VERR_NONE)
-		ornic_resp_bad_recv(ctx, qp, ORNIC_CQE_LOC_PROT_ERR, verr);
-	else
-		recv_done(ctx, qp, &r, ORNIC_CQE_RECV, (u32)frame->bytes);
+	if (verr != ORNIC_VERR_NONE) {
+		/* It is lost, as if there were no receive. */
+		if (recv_unmapped(ctx, qp, &r, verr) == ORNIC_RESP_ABSENT)
+			ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_WQE);
+		return;
+	}
+	ornic_fault_passed(&qp->rq.fault, false);
+	ornic_recv_done(ctx, qp, &r, ORNIC_CQE_RECV, (u32)frame->bytes);
 }
 
 /* The request was executed: the next one is expected. */
@@ -673,6 +667,7 @@ enum ornic_verdict ornic_resp_request(struct ornic_ctx *ctx,
 	case ORNIC_RESP_EMPTY:
 		accept_request(rq, r);
 		count_request(qp, r);
+		ornic_fault_passed(&rq->fault, false);
 		break;
 	case ORNIC_RESP_RNR:
 		/* Packets in flight after it need no NAK of their own. */
@@ -763,8 +758,10 @@ static enum ornic_verdict execute_packet(struct ornic_ctx *ctx,
 	verdict = ornic_resp_request(ctx, qp, &r);
 	if (verdict == ORNIC_RESP_ACK)
 		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);
-	if (unlikely(verdict == ORNIC_RESP_AHEAD))
-		verdict = ornic_reorder_keep(ctx, qp, pkt);
+	if (unlikely(verdict >= ORNIC_RESP_AHEAD))
+		verdict = verdict == ORNIC_RESP_AHEAD ?
+				  ornic_reorder_keep(ctx, qp, pkt) :
+				  ornic_hold_request(ctx, qp, &r);
 	return verdict;
 }
 

@@ -163,18 +163,38 @@ static u8 read_opcode(bool first, bool last)
 	return last ? ORNIC_OP_READ_RESP_LAST : ORNIC_OP_READ_RESP_MIDDLE;
 }
 
-/* Map the data of the next response packet; false if the key has gone. */
-static bool map_read(struct ornic_qp *qp, const struct ornic_rd *rd, u32 off,
-		     u32 len, struct ornic_iov *iov)
+/* Map the data of the next response packet; an error if the key or a page has gone. */
+static enum ornic_vendor_err map_read(struct ornic_qp *qp,
+				      const struct ornic_rd *rd, u32 off,
+				      u32 len, struct ornic_iov *iov)
 {
+	enum ornic_vendor_err verr;
+
 	if (!len)
-		return true;
+		return ORNIC_VERR_NONE;
 	/* Requests that came since may be of another PD. */
 	if (qp->type == ORNIC_QPT_XRC_TGT)
 		qp->pdn = rd->pdn;
-	return !ornic_rkey_map(iov, qp, rd->rkey, rd->va + off, len,
-			       ORNIC_ACCESS_REMOTE_READ) &&
-	       iov->bytes == len;
+	verr = ornic_rkey_map(iov, qp, rd->rkey, rd->va + off, len,
+			      ORNIC_ACCESS_REMOTE_READ);
+	if (verr == ORNIC_VERR_NONE && iov->bytes != len)
+		verr = ORNIC_VERR_LKEY_RANGE;
+	return verr;
+}
+
+/* WAIT: for an absent page. STOP: the memory may not be read any more. */
+static noinline enum ornic_step read_unmapped(struct ornic_ctx *ctx,
+					      struct ornic_qp *qp,
+					      const struct ornic_rd *rd,
+					      enum ornic_vendor_err verr)
+{
+	u32 off = rd->next * qp->mtu;
+	struct ornic_range rest = { rd->va + off, rd->length - off };
+
+	if (verr == ORNIC_VERR_PAGE &&
+	    ornic_fault_read(ctx, qp, rd->rkey, rest) == ORNIC_FAULT_WAITS)
+		return ORNIC_STEP_WAIT;
+	return ORNIC_STEP_STOP;
 }
 
 /*
@@ -208,13 +228,17 @@ static enum ornic_step send_held_read(struct ornic_ctx *ctx,
 		.msn = rd->msn,
 	};
 	struct ornic_iov iov = { .frag = qp->rq.frag, .max = ORNIC_RESP_FRAGS };
+	enum ornic_vendor_err verr;
 
-	if (!map_read(qp, rd, off, len, &iov))
-		return ORNIC_STEP_STOP;
+	verr = map_read(qp, rd, off, len, &iov);
+	if (unlikely(verr != ORNIC_VERR_NONE))
+		return read_unmapped(ctx, qp, rd, verr);
 	/* After an error there is a time limit for what precedes the NAK. */
 	if ((!qp->rq.dead && ornic_cc_waits(ctx, qp, &qp->rq.backoff, len)) ||
 	    !send_response(ctx, qp, &info, &iov))
 		return ORNIC_STEP_WAIT;
+	if (unlikely(qp->rq.fault.state == ORNIC_FAULT_FAILED))
+		ornic_fault_read_passed(qp);
 	ctx->budget -= len;
 	if (++rd->next < rd->pkts)
 		return ORNIC_STEP_DONE;
@@ -278,6 +302,30 @@ static bool ack_keeps_order(const struct ornic_rq *rq)
 	return rq->reads_out || !rq->selective;
 }
 
+/* True if an RNR NAK is due for @psn, or what was before it. */
+static bool is_rnr_due(const struct ornic_rq *rq, u32 psn)
+{
+	return rq->ack_due &&
+	       (rq->syndrome_due & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_RNR &&
+	       ornic_psn_diff(rq->psn_due, psn) <= 0;
+}
+
+/* The same for a copy of the READ @rd: it does not wait for the response. */
+static bool is_copy_refused(const struct ornic_rq *rq,
+			    const struct ornic_rd *rd)
+{
+	return is_rnr_due(rq, ornic_psn_add(rd->psn0, rd->next));
+}
+
+/* All responses have left, also that of a copy that was refused: that RNR NAK is late. */
+static void drop_late_rnr(struct ornic_qp *qp)
+{
+	u32 last = ornic_psn_add(qp->rq.epsn, ORNIC_PSN_MASK);
+
+	if (is_rnr_due(&qp->rq, last))
+		ornic_resp_ack(qp, last);
+}
+
 enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
@@ -300,12 +348,16 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 			res = send_atomic(ctx, qp, rd);
 		else
 			res = send_read(ctx, qp, rd);
+		if (res == ORNIC_STEP_WAIT && unlikely(is_copy_refused(rq, rd)))
+			break;
 		if (res == ORNIC_STEP_WAIT)
 			return ORNIC_RUN_WAIT;
 		if (res == ORNIC_STEP_STOP)
 			read_lost_access(ctx, qp, rd);
 	}
 	if (rq->ack_due) {
+		if (rq->rd_head == rq->rd_tail)
+			drop_late_rnr(qp);
 		if (ornic_backoff_on(&rq->backoff, ctx->now) ||
 		    (ack_keeps_order(rq) && !has_room(ctx, qp)))
 			return ORNIC_RUN_WAIT;
@@ -313,7 +365,8 @@ enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 			return ORNIC_RUN_WAIT;
 		WRITE_ONCE(rq->ack_due, false);
 	}
-	return ORNIC_RUN_IDLE;
+	return likely(rq->rd_head == rq->rd_tail) ? ORNIC_RUN_IDLE :
+						    ORNIC_RUN_WAIT;
 }
 
 void ornic_resp_verdict(struct ornic_qp *qp, enum ornic_verdict verdict,
@@ -363,6 +416,7 @@ void ornic_resp_verdict(struct ornic_qp *qp, enum ornic_verdict verdict,
 	case ORNIC_RESP_EMPTY:
 	case ORNIC_RESP_DROP:
 	case ORNIC_RESP_AHEAD:
+	case ORNIC_RESP_ABSENT:
 		break;
 	}
 }

@@ -4,9 +4,10 @@
  * one that reports a loss.
  *
  * Timer law: there is one deadline. During an RNR wait it is the end of that
- * wait; while a sequence NAK is held, the end of the round trip in which packets
- * are sent again. Else it is the earliest of these, counted from the first packet
- * or the last progress of the peer; none if nothing is outstanding:
+ * wait; while the QP waits for pages there is none; while a sequence NAK is held,
+ * the end of the round trip in which packets are sent again. Else it is the earliest of
+ * these, counted from the first packet or the last progress of the peer; none if nothing
+ * is outstanding:
  *
  *   probe       2 SRTT + 4 RTTVAR, at least MIN_PROBE_NS: the last packet again,
  *               with AckReq. What is missing shows in the response (RFC 8985, 7).
@@ -289,7 +290,7 @@ void ornic_retry_back(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 {
 	struct ornic_sq *sq = &qp->sq;
 
-	if (sq->wait != ORNIC_WAIT_NONE ||
+	if (sq->wait == ORNIC_WAIT_RNR ||
 	    (ctx->now < sq->retry.recover_until &&
 	     ornic_psn_diff(psn, sq->retry.recover) < 0))
 		return;
@@ -303,7 +304,7 @@ void ornic_retry_gap(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 from,
 		     u32 end)
 {
 	/* All before it goes again when the wait is over. */
-	if (qp->sq.wait != ORNIC_WAIT_NONE)
+	if (qp->sq.wait == ORNIC_WAIT_RNR)
 		return;
 	if (!qp->retry_cnt) {
 		retry_or_fail(ctx, qp);
@@ -365,7 +366,7 @@ void ornic_retry_nak(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	ornic_qp_stat_inc(qp, ORNIC_STAT_SEQ_NAK_RCVD);
 	/* Of packets that were under way before the RNR NAK came. */
-	if (sq->wait != ORNIC_WAIT_NONE)
+	if (sq->wait == ORNIC_WAIT_RNR)
 		return;
 	if (sq->selective != ORNIC_SELECTIVE_NO && selective_nak(ctx, qp, pkt))
 		return;
@@ -537,7 +538,7 @@ void ornic_retry_expire(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (wait_for_slot(ctx, qp))
 		return;
 	sq->deadline = 0;
-	if (sq->wait == ORNIC_WAIT_RNR) {
+	if (sq->wait == ORNIC_WAIT_RNR || sq->wait == ORNIC_WAIT_PEER) {
 		sq->wait = ORNIC_WAIT_NONE;
 		return;
 	}

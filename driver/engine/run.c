@@ -68,13 +68,14 @@ static bool rq_may_wait(const struct ornic_qp *qp)
 {
 	return READ_ONCE(qp->state) == ORNIC_QPS_ERR ||
 	       ornic_resp_waits(&qp->rq) || READ_ONCE(qp->rq.ahead.n) ||
-	       READ_ONCE(qp->rq.ahead.aside);
+	       READ_ONCE(qp->rq.ahead.aside) || READ_ONCE(qp->rq.held);
 }
 
 static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	enum ornic_run_result res = ORNIC_RUN_IDLE;
 	struct ornic_rq *rq = &qp->rq;
+	bool more = false;
 
 	if (!rq_may_wait(qp))
 		return res;
@@ -82,25 +83,28 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	if (qp->state == ORNIC_QPS_ERR) {
 		ornic_rq_flush(ctx, qp);
 	} else {
+		if (unlikely(rq->held))
+			more = ornic_hold_run(ctx, qp);
 		if (unlikely(rq->ahead.n))
 			ornic_reorder_run(ctx, qp, NULL);
 		if (ornic_resp_waits(rq))
 			res = ornic_resp_run(ctx, qp);
 	}
 	if (unlikely(rq->ahead.aside) && ornic_reorder_free_some(qp))
-		res = ORNIC_RUN_MORE;
+		more = true;
 	ornic_unlock(&rq->lock);
-	return res;
+	return more ? ORNIC_RUN_MORE : res;
 }
 
 /*
- * If the port refused a response, or requests are kept, for which a NAK may be due
- * later, the timer of the QP is wanted; rq is free.
+ * If the port refused a response, or requests are kept or held, for which a NAK may be
+ * due later, the timer of the QP is wanted; rq is free.
  */
 static void arm_responses(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
-	if (likely(!READ_ONCE(qp->rq.backoff.until) &&
-		   !READ_ONCE(qp->rq.ahead.expires)))
+	if (likely(!(READ_ONCE(qp->rq.backoff.until) |
+		     READ_ONCE(qp->rq.ahead.expires) |
+		     READ_ONCE(qp->rq.ahead.nak_at))))
 		return;
 	ornic_lock(&qp->sq.lock);
 	ornic_retry_arm(ctx, qp);

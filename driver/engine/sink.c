@@ -76,6 +76,45 @@ static bool are_same(const struct ornic_swqe *a, const struct ornic_swqe *b)
 	return !overlaps_itself(a);
 }
 
+static enum ornic_vendor_err
+check_bytes(struct ornic_qp *qp, const struct ornic_lsge *sge, u32 off, u32 len)
+{
+	enum ornic_vendor_err verr;
+	struct ornic_mkey *mkey;
+
+	verr = ornic_key_check(qp->dev, sge->lkey, qp->pdn, sge->addr + off,
+			       len, ORNIC_ACCESS_LOCAL_WRITE, &mkey);
+	if (unlikely(verr != ORNIC_VERR_NONE) && sge->lkey == ORNIC_NULL_LKEY)
+		verr = ornic_null_check(sge);
+	return verr;
+}
+
+enum ornic_vendor_err ornic_sink_check(struct ornic_qp *qp,
+				       const struct ornic_swqe *sw, u32 off,
+				       u32 pages)
+{
+	enum ornic_vendor_err verr;
+	u32 i, len;
+
+	for (i = 0; i < sw->nsge; i++) {
+		if (off >= sw->sge[i].length) {
+			off -= sw->sge[i].length;
+			continue;
+		}
+		len = sw->sge[i].length - off;
+		verr = check_bytes(qp, &sw->sge[i], off, len);
+		/* Memory may have no room for all pages at one time. */
+		if (unlikely(verr == ORNIC_VERR_PAGE))
+			verr = check_bytes(qp, &sw->sge[i], off,
+					   min_t(u32, len, pages));
+		if (verr != ORNIC_VERR_NONE)
+			return verr;
+		pages -= min_t(u32, len, pages);
+		off = 0;
+	}
+	return ORNIC_VERR_NONE;
+}
+
 /*
  * What was begun last may be long gone, its number too: then either it is no WQE that
  * is under way or not one with a sink, as that one would have been the last.

@@ -399,6 +399,7 @@ enum ornic_vendor_err {
 	ORNIC_VERR_RD_ATOMIC		= 16,	/* READ or atomic, and max_rd_atomic is 0 */
 	ORNIC_VERR_TAGS_FULL		= 17,	/* no room in the list */
 	ORNIC_VERR_TAG_UNKNOWN		= 18,	/* not in the list, perhaps not any more */
+	ORNIC_VERR_PAGE			= 19,	/* on demand: the host has no page there */
 };
 
 /* ---- Events ---------------------------------------------------------------- */
@@ -417,13 +418,14 @@ enum ornic_eqe_type {
 	ORNIC_EVENT_DEVICE_FATAL	= 8,	/* obj = 0: the device broke */
 	ORNIC_EVENT_SRQ_LIMIT		= 9,	/* obj = SRQN: fewer WQEs than the limit */
 	ORNIC_EVENT_SRQ_ERR		= 10,	/* obj = SRQN: bad producer in its record */
+	ORNIC_EVENT_PAGE_FAULT		= 11,	/* obj = QPN: TAKE_FAULT tells more */
 };
 
 /* Event queue entry, 16 bytes; phase as in a CQE. */
 struct ornic_eqe {
 	__le32 obj;			/* CQN, QPN or SRQN */
 	__u8 type;			/* enum ornic_eqe_type */
-	__u8 vector;			/* completion vector of the CQ, else 0 */
+	__u8 vector;			/* of the CQ; or enum ornic_fault_queue; else 0 */
 	__u8 reserved[9];
 	__u8 flags;			/* bit 0: phase */
 };

@@ -22,6 +22,7 @@
 #include <linux/types.h>
 #include <rdma/ornic-hw-cmd.h>
 #include <rdma/ornic-hw-flow.h>
+#include <rdma/ornic-hw-odp.h>
 #include <rdma/ornic-hw-queue.h>
 #include <rdma/ornic-hw-stats.h>
 
@@ -57,11 +58,15 @@ enum ornic_opcode {
 	ORNIC_CMD_QUERY_QP		= 0x23,	/* obj = QPN; returns the layout of MODIFY_QP */
 	ORNIC_CMD_ATTACH_MCAST		= 0x24,	/* obj = QPN */
 	ORNIC_CMD_DETACH_MCAST		= 0x25,	/* obj = QPN */
+	ORNIC_CMD_TAKE_FAULT		= 0x26,	/* obj = QPN; returns pages that it waits for */
+	ORNIC_CMD_END_FAULT		= 0x27,	/* obj = QPN; it waits no more */
 	ORNIC_CMD_CREATE_MKEY		= 0x30,
 	ORNIC_CMD_DESTROY_MKEY		= 0x31,	/* obj = the key; BUSY while a window is bound */
 	ORNIC_CMD_MODIFY_MKEY		= 0x32,	/* obj = the key */
 	ORNIC_CMD_CREATE_MW		= 0x33,	/* an unbound memory window */
 	ORNIC_CMD_DESTROY_MW		= 0x34,	/* obj = its key */
+	ORNIC_CMD_SET_PAGES		= 0x35,	/* obj = key of an ODP MR */
+	ORNIC_CMD_CLEAR_PAGES		= 0x36,	/* obj = key of an ODP MR */
 	ORNIC_CMD_CREATE_AH		= 0x40,
 	ORNIC_CMD_DESTROY_AH		= 0x41,	/* obj = AH */
 	ORNIC_CMD_CREATE_SRQ		= 0x50,
@@ -112,6 +117,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_RAW			= 1 << 22,	/* raw packet QPs and flow rules */
 	ORNIC_CAP_TM			= 1 << 23,	/* ORNIC_SRQ_TM, QPs of type TAGS */
 	ORNIC_CAP_ROCE_V1		= 1 << 24,	/* ORNIC_GID_ROCE_V1 */
+	ORNIC_CAP_ODP			= 1 << 25,	/* on-demand paging: ORNIC_MKEY_ODP */
 };
 
 /*
@@ -539,12 +545,13 @@ struct ornic_req_create_mw {
  * until a REG_MR gives it memory, of at most mem.npages pages
  * (ORNIC_LIST_ENTRIES). All else of mem, iova, length and access are 0. OFFSET:
  * the first byte is byte @offset of mem, whatever iova is, and length may be 0.
- * At most one of them is set.
+ * ODP: see ornic-hw-odp.h. At most one of them is set.
  */
 enum ornic_mkey_flags {
 	ORNIC_MKEY_DMA			= 1 << 0,	/* all DMA memory */
 	ORNIC_MKEY_FAST			= 1 << 1,	/* for REG_MR */
 	ORNIC_MKEY_OFFSET		= 1 << 2,	/* @offset counts */
+	ORNIC_MKEY_ODP			= 1 << 3,	/* pages on demand */
 };
 
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */
@@ -745,6 +752,9 @@ union ornic_req {
 	struct ornic_req_modify_comp_cntr modify_comp_cntr;
 	struct ornic_req_attach_comp_cntr attach_comp_cntr;
 	struct ornic_req_create_flow create_flow;
+	struct ornic_req_set_pages set_pages;
+	struct ornic_req_clear_pages clear_pages;
+	struct ornic_req_end_fault end_fault;
 	__u8 bytes[64];
 };
 
@@ -758,6 +768,7 @@ union ornic_rsp {
 	struct ornic_rsp_inspect_qp inspect_qp;
 	struct ornic_rsp_inspect_cq inspect_cq;
 	struct ornic_rsp_inspect_mkey inspect_mkey;
+	struct ornic_rsp_take_fault take_fault;
 	__u8 bytes[64];
 };
 

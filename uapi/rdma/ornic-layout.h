@@ -240,6 +240,18 @@ ORNIC_AT(ornic_rsp_query_tags, log_max_tags, 8);
 ORNIC_AT(ornic_rsp_query_tags, max_sge, 9);
 ORNIC_SIZE(ornic_req_mcast, 64);
 ORNIC_AT(ornic_req_mcast, mgid, 8);
+ORNIC_SIZE(ornic_req_set_pages, 64);
+ORNIC_AT(ornic_req_set_pages, list, 16);
+ORNIC_AT(ornic_req_set_pages, npages, 24);
+ORNIC_SIZE(ornic_req_clear_pages, 64);
+ORNIC_AT(ornic_req_clear_pages, length, 16);
+ORNIC_SIZE(ornic_rsp_take_fault, 64);
+ORNIC_AT(ornic_rsp_take_fault, seq, 12);
+ORNIC_AT(ornic_rsp_take_fault, addr, 16);
+ORNIC_AT(ornic_rsp_take_fault, length, 24);
+ORNIC_AT(ornic_rsp_take_fault, write, 32);
+ORNIC_SIZE(ornic_req_end_fault, 64);
+ORNIC_AT(ornic_req_end_fault, failed, 12);
 static_assert(sizeof(union ornic_req) == 64, "ornic_req");
 static_assert(sizeof(union ornic_rsp) == 64, "ornic_rsp");
 
