@@ -15,12 +15,15 @@ region::~region()
 	// The memory belongs to the harness.
 }
 
-int region::make(ornic_th *th, u32 bytes, random &rng, u32 align)
+int region::make(ornic_th *th, u32 bytes, random &rng, u32 align, bool paged)
 {
 	u32 off0 = static_cast<u32>(rng.in(0, 4095)) / align * align;
 
 	image_.resize(bytes);
 	made_ = true;
+	if (paged)
+		return ornic_th_odp_init(th, &mr_, bytes, off0,
+					 ORNIC_ACCESS_MR_MASK);
 	return ornic_th_mr_init(th, &mr_, bytes, off0, rng.chance(0.8),
 				ORNIC_ACCESS_MR_MASK);
 }
@@ -427,7 +430,8 @@ int stream::setup(ornic_th_qp *from, ornic_th_qp *to, ornic_th_srq *srq,
 	word_off_ = 0;
 	live_off_ = 8;
 	write_bytes_ = reliable() ? rules_.longest * 3 / 2 : ud ? 0 : n * 16384;
-	status = dst_.make(to->th, write_off_ + write_bytes_ + 16, rng_, 8);
+	status = dst_.make(to->th, write_off_ + write_bytes_ + 16, rng_, 8,
+			   rules_.paged);
 	if (!status)
 		status = make_windows();
 	if (status)
@@ -440,9 +444,10 @@ int stream::setup(ornic_th_qp *from, ornic_th_qp *to, ornic_th_srq *srq,
 
 	u64 final_word = word_;
 
-	status = src_.make(from->th, top + 16, rng_, 1);
+	status = src_.make(from->th, top + 16, rng_, 1, rules_.paged);
 	if (!status)
-		status = rcv_.make(to->th, recv_top + 16, rng_, 1);
+		status =
+			rcv_.make(to->th, recv_top + 16, rng_, 1, rules_.paged);
 	if (!status)
 		fill_memory();
 	dst_.expect(word_off_, reinterpret_cast<u8 *>(&final_word), 8);

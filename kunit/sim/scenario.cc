@@ -9,6 +9,7 @@ extern "C" {
 }
 
 #include "effort.h"
+#include "pager.h"
 #include "stream.h"
 
 namespace sim
@@ -116,6 +117,7 @@ private:
 	u64 beat_at_ = 0;
 	u32 refusals_ = 3;
 	u64 longest_pause_ = 100 * us; // between receives
+	pager pager_{ rng_ };
 	outcome out_;
 };
 
@@ -132,6 +134,7 @@ world::world(kind what, u64 seed, bool trace)
 			 what == kind::orphaned;
 	one_way_ = what == kind::refused || what == kind::orphaned;
 	rules_.refuses = what == kind::refused;
+	rules_.paged = what == kind::paged;
 	rules_.longest = what == kind::bottleneck || what == kind::swapped ?
 				 131072 :
 				 16384;
@@ -175,7 +178,8 @@ void world::fail(const std::string &why)
 void world::make_rigs(u64 seed)
 {
 	bool alone = what_ == kind::loopback || what_ == kind::orphaned ||
-		     (what_ == kind::refused && rng_.chance(0.3));
+		     ((what_ == kind::refused || what_ == kind::paged) &&
+		      rng_.chance(0.3));
 
 	if (ornic_th_pair_init(&pair_, seed, alone)) {
 		fail("no memory");
@@ -422,6 +426,8 @@ bool world::act(u64 now)
 {
 	bool any = false;
 
+	for (int side = 0; rules_.paged && side < (loop() ? 1 : 2); side++)
+		pager_.act(th(side), now);
 	for (actor &a : actors_) {
 		if (a.when > now || !a.when)
 			continue;
@@ -447,9 +453,12 @@ u64 world::next_time()
 			when = t;
 	};
 
+	for (int side = 0; side < (loop() ? 1 : 2); side++)
+		pager_.look(th(side), now_);
 	for (const actor &a : actors_)
 		earlier(a.when);
 	earlier(beat_at_);
+	earlier(pager_.next());
 	earlier(ornic_th_deadline(pair_.a));
 	earlier(ornic_th_deadline(pair_.b));
 	return when;

@@ -149,6 +149,11 @@ TEST(sim, swapped)
 	EXPECT_LT(all.acks, all.bytes / 8192);
 }
 
+TEST(sim, paged)
+{
+	run_seeds(sim::kind::paged, "paged", opt.seeds / 5 + 1);
+}
+
 TEST(sim, unready)
 {
 	sums all = run_seeds(sim::kind::unready, "unready", opt.seeds / 20 + 1);

@@ -18,6 +18,7 @@ struct rules {
 	bool once; // even UC and UD
 	bool may_die; // connections may end with exhausted retries
 	bool refuses; // the responder refuses a message
+	bool paged; // pages come on demand
 	u32 longest; // bytes of a message
 };
 
@@ -25,7 +26,7 @@ struct rules {
 class region {
 public:
 	~region();
-	int make(ornic_th *th, u32 bytes, random &rng, u32 align);
+	int make(ornic_th *th, u32 bytes, random &rng, u32 align, bool paged);
 
 	[[nodiscard]] u32 key() const
 	{
