@@ -72,6 +72,12 @@ static int cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
 	return cmd_exec_rsp(dev, req, rsp, &has_rsp);
 }
 
+int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
+		   union ornic_rsp *rsp)
+{
+	return cmd_exec(dev, req, rsp);
+}
+
 /* Any number but 0 is a key; those of other objects have 24 bits. */
 static int cmd_create_key(struct ornic_ib_dev *dev, union ornic_req *req,
 			  u32 *key)
@@ -416,6 +422,7 @@ int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
 			.access = params->access,
 			.flags = (params->dma ? ORNIC_MKEY_DMA : 0) |
 				 (params->fast ? ORNIC_MKEY_FAST : 0) |
+				 (params->odp ? ORNIC_MKEY_ODP : 0) |
 				 (params->at_offset ? ORNIC_MKEY_OFFSET : 0),
 			.offset = cpu_to_le64(params->offset),
 		},

@@ -88,8 +88,18 @@ struct ornic_create_mkey_params {
 	bool dma; /* a key of all DMA memory; mem, iova and length are 0 */
 	/* For fast registration; mem.npages is its room, all else is 0 */
 	bool fast;
+	bool odp; /* pages come on demand; of mem there is page_shift */
 	bool at_offset; /* it begins at byte offset of mem, whatever iova is */
 	u64 offset;
+};
+
+/* A page fault of a queue. */
+struct ornic_fault_params {
+	u32 key; /* of the MR */
+	u32 seq; /* number of the fault */
+	u64 addr; /* of the key; the page of the first byte is absent */
+	u64 length; /* bytes */
+	bool write; /* they are going to be written to */
 };
 
 /* What an SRQ is doing. */
@@ -159,6 +169,17 @@ int ornic_cmd_modify_mkey(struct ornic_ib_dev *dev, u32 key,
 			  u8 mask);
 int ornic_cmd_destroy_mkey(struct ornic_ib_dev *dev, u32 key,
 			   bool may_have_windows);
+/* For files of commands: 0, -errno of the bus, or what @rsp says. */
+int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
+		   union ornic_rsp *rsp);
+int ornic_cmd_set_pages(struct ornic_ib_dev *dev, u32 key, u64 addr, u64 list,
+			u32 npages);
+int ornic_cmd_clear_pages(struct ornic_ib_dev *dev, u32 key, u64 addr,
+			  u64 length);
+int ornic_cmd_take_fault(struct ornic_ib_dev *dev, u32 qpn, u8 queue,
+			 struct ornic_fault_params *fault);
+int ornic_cmd_end_fault(struct ornic_ib_dev *dev, u32 qpn, u8 queue, u32 seq,
+			bool failed);
 int ornic_cmd_create_mw(struct ornic_ib_dev *dev, u32 pdn, u8 type, u32 *key);
 int ornic_cmd_destroy_mw(struct ornic_ib_dev *dev, u32 key);
 int ornic_cmd_create_ah(struct ornic_ib_dev *dev,

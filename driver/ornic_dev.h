@@ -4,7 +4,9 @@
 
 #include <linux/idr.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/rwsem.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
@@ -65,6 +67,13 @@ struct ornic_ib_dev {
 	struct xarray cqs;
 	struct xarray qps;
 	struct xarray srqs;
+
+	struct xarray odps; /* struct ornic_ib_odp by key */
+	struct list_head pagers; /* struct ornic_pager; under pagers_lock */
+	struct mutex pagers_lock;
+	/* For reading: faults use the device, which has not stopped */
+	struct rw_semaphore odp_life;
+	bool odp_stopped;
 
 	/* Numbers in use */
 	struct ida pdns;

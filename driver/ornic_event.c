@@ -20,7 +20,9 @@
 
 #include "ornic_bus.h"
 #include "ornic_dev.h"
+#include "ornic_odp.h"
 #include "ornic_poll.h"
+#include "ornic_qp.h"
 
 /*
  * Let events of @obj, a struct ib_cq, ib_qp or ib_srq, come. @table is the one
@@ -223,9 +225,10 @@ static const enum ib_event_type qp_event_types[] = {
 	[ORNIC_EVENT_LAST_WQE] = IB_EVENT_QP_LAST_WQE_REACHED,
 };
 
-static void event_deliver(struct ornic_event_target *target, u8 type)
+static void event_deliver(struct ornic_event_target *target,
+			  const struct ornic_eqe *eqe)
 {
-	switch (type) {
+	switch (eqe->type) {
 	case ORNIC_EVENT_COMP:
 		cq_completed(target);
 		break;
@@ -238,8 +241,11 @@ static void event_deliver(struct ornic_event_target *target, u8 type)
 	case ORNIC_EVENT_SRQ_ERR:
 		srq_event(target, IB_EVENT_SRQ_ERR);
 		break;
+	case ORNIC_EVENT_PAGE_FAULT:
+		ornic_qp_fault(to_oqp(target->obj)->faults, eqe->vector);
+		break;
 	default:
-		qp_event(target, qp_event_types[type]);
+		qp_event(target, qp_event_types[eqe->type]);
 		break;
 	}
 }
@@ -257,7 +263,8 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 		goto out_unlock;
 	if (type <= ORNIC_EVENT_CQ_ERR)
 		target = target_get(&dev->cqs, num);
-	else if (type < ARRAY_SIZE(qp_event_types))
+	else if (type < ARRAY_SIZE(qp_event_types) ||
+		 type == ORNIC_EVENT_PAGE_FAULT)
 		target = target_get(&dev->qps, num);
 	else if (type == ORNIC_EVENT_DEVICE_FATAL)
 		ornic_event_fatal(dev);
@@ -267,7 +274,7 @@ out_unlock:
 	rcu_read_unlock();
 
 	if (target) {
-		event_deliver(target, type);
+		event_deliver(target, eqe);
 		ornic_event_target_put(target);
 	}
 }

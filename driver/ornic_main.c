@@ -33,6 +33,7 @@
 #include "ornic_dev.h"
 #include "ornic_dm.h"
 #include "ornic_event.h"
+#include "ornic_odp.h"
 #include "ornic_pd.h"
 #include "ornic_poll.h"
 #include "ornic_port.h"
@@ -51,6 +52,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	struct ornic_bus *bus = dev->bus;
 
 	ornic_port_stop(dev);
+	ornic_odp_stop(dev);
 
 	mutex_lock(&lifetime_lock);
 	WRITE_ONCE(bus->dev, NULL);
@@ -161,6 +163,7 @@ static void init_dev(struct ornic_ib_dev *dev, struct ornic_bus *bus)
 	xa_init(&dev->cqs);
 	xa_init(&dev->qps);
 	xa_init(&dev->srqs);
+	xa_init(&dev->odps);
 	ida_init(&dev->pdns);
 	ida_init(&dev->xrcdns);
 	INIT_LIST_HEAD(&dev->flows);
@@ -197,6 +200,8 @@ static int init_ibdev(struct ornic_ib_dev *dev)
 	ib_set_device_ops(ibdev, &ornic_ops);
 	ib_set_device_ops(ibdev, &ornic_compat_ops);
 	ib_set_device_ops(ibdev, &ornic_comp_cntr_ops);
+	if (ornic_odp_supported(dev))
+		ib_set_device_ops(ibdev, &ornic_odp_ops);
 	/* Differs by bus, so it cannot be in the constant table. */
 	ibdev->ops.device_group = dev->bus->attrs;
 	return ib_device_set_netdev(ibdev, ornic_gid_netdev(dev), ORNIC_PORT);
@@ -269,6 +274,7 @@ int ornic_register(struct ornic_bus *bus, const char *name)
 	ret = ornic_dm_pool_init(dev);
 	if (ret)
 		goto err_dealloc_unused;
+	ornic_odp_start(dev);
 	ret = init_ibdev(dev);
 	if (ret)
 		goto err_put_pool;
@@ -350,9 +356,12 @@ static int __init ornic_init(void)
 
 	/* See above; kernels that have ib_uverbs_support load ib_uverbs on demand. */
 	request_module("ib_uverbs");
-	ret = ib_register_client(&client);
+	ret = ornic_pagers_init();
 	if (ret)
 		return ret;
+	ret = ib_register_client(&client);
+	if (ret)
+		goto err_odp;
 	if (IS_ENABLED(CONFIG_PCI))
 		ret = ornic_pci_register();
 	if (ret)
@@ -361,6 +370,8 @@ static int __init ornic_init(void)
 
 err_client:
 	ib_unregister_client(&client);
+err_odp:
+	ornic_pagers_exit();
 	return ret;
 }
 
@@ -370,6 +381,7 @@ static void __exit ornic_exit(void)
 	if (IS_ENABLED(CONFIG_PCI))
 		ornic_pci_unregister();
 	ib_unregister_client(&client);
+	ornic_pagers_exit();
 }
 
 module_init(ornic_init);

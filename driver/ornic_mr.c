@@ -16,6 +16,7 @@
 #include "ornic_dev.h"
 #include "ornic_dm.h"
 #include "ornic_dmabuf.h"
+#include "ornic_odp.h"
 #include "ornic_pack.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"
@@ -210,6 +211,35 @@ static int create_mkey(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 	return 0;
 }
 
+/* User memory whose pages come on demand. */
+static struct ib_mr *reg_on_demand(struct ornic_ib_dev *dev, u64 start,
+				   struct ornic_create_mkey_params *params,
+				   int flags)
+{
+	const int own = IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB;
+	bool all = !start && params->length == U64_MAX;
+	struct ornic_ib_mr *mr;
+	int ret;
+
+	if (!ornic_odp_supported(dev))
+		return ERR_PTR(-EOPNOTSUPP);
+	ret = check_args(dev, all ? 1 : params->length, params->iova,
+			 flags & ~own, &params->access);
+	if (ret)
+		return ERR_PTR(ret);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	ret = ornic_odp_reg(dev, mr, start, params, flags);
+	if (ret)
+		goto err_free_mr;
+	return &mr->ibmr;
+
+err_free_mr:
+	kfree(mr);
+	return ERR_PTR(ret);
+}
+
 struct ib_mr *ornic_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				   u64 iova, int flags, struct ib_udata *udata)
 {
@@ -222,9 +252,12 @@ struct ib_mr *ornic_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	struct ornic_ib_mr *mr;
 	int ret;
 
+	ret = ornic_udata_none(udata);
+	if (ret)
+		return ERR_PTR(ret);
+	if (flags & IB_ACCESS_ON_DEMAND)
+		return reg_on_demand(dev, start, &params, flags);
 	ret = check_args(dev, length, iova, flags, &params.access);
-	if (!ret)
-		ret = ornic_udata_none(udata);
 	if (ret)
 		return ERR_PTR(ret);
 
@@ -356,7 +389,10 @@ struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	u8 mask = 0;
 	int ret;
 
-	if (!(dev->caps.caps & ORNIC_CAP_MODIFY_MKEY))
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	if (!(dev->caps.caps & ORNIC_CAP_MODIFY_MKEY) || mr->odp ||
+	    access & IB_ACCESS_ON_DEMAND)
 		return ERR_PTR(-EOPNOTSUPP);
 	ret = ornic_udata_none(udata);
 	if (ret)
@@ -365,8 +401,6 @@ struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		mask |= ORNIC_MKEYM_PD;
 	if (flags & IB_MR_REREG_ACCESS)
 		mask |= ORNIC_MKEYM_ACCESS;
-	else
-		access = mr->access;
 	if (!(flags & IB_MR_REREG_TRANS)) {
 		start = mr->umem ? mr->umem->address : 0;
 		length = ibmr->length;
@@ -522,7 +556,10 @@ int ornic_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct ornic_ib_mr *mr = to_omr(ibmr);
 	int ret;
 
-	ret = ornic_cmd_destroy_mkey(dev, ibmr->lkey, ibmr->uobject);
+	if (mr->odp)
+		ret = ornic_odp_dereg(mr);
+	else
+		ret = ornic_cmd_destroy_mkey(dev, ibmr->lkey, ibmr->uobject);
 	if (ret)
 		return ret;
 	mr_unpin(dev, mr);

@@ -7,17 +7,19 @@
 #include "ornic_page_list.h"
 
 struct ornic_dmabuf;
+struct ornic_ib_odp;
 
 struct ornic_ib_mr {
 	struct ib_mr ibmr;
 	/*
 	 * Pinned memory of the user, or of a dma-buf that the device accesses;
-	 * NULL for an MR of the kernel, on a DM, or with a dmabuf
+	 * NULL for an MR of the kernel, on a DM, with a dmabuf, or with ODP
 	 */
 	struct ib_umem *umem;
 	/* Mapped for the CPU; NULL for all but dma-bufs */
 	struct ornic_dmabuf *dmabuf;
 	bool is_dmabuf; /* of either kind */
+	struct ornic_ib_odp *odp; /* user memory that is not pinned, else NULL */
 	/* Page list that the device reads; no pages if the MR is contiguous */
 	struct ornic_page_list list;
 	u8 page_shift; /* log2 of the bytes per page of list */

@@ -26,6 +26,7 @@
 #include "ornic_dev.h"
 #include "ornic_dm.h"
 #include "ornic_flow.h"
+#include "ornic_odp.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
@@ -466,6 +467,9 @@ int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
 	if (dev->bus->allow_user_unreg)
 		attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	if (ornic_odp_supported(dev))
+		attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
+	ornic_odp_caps(dev, &attr->odp_caps);
 	attr->local_ca_ack_delay = ACK_DELAY;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = NS_CLOCK_KHZ;

@@ -11,6 +11,7 @@
 #include "ornic_dev.h"
 #include "ornic_event.h"
 #include "ornic_flow.h"
+#include "ornic_odp.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"
 #include "ornic_srq.h"
@@ -263,10 +264,15 @@ static int qp_publish(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 		ret = ornic_kick_set_add(qp->kicks, qpn);
 	if (ret)
 		return ret;
+	qp->faults = ornic_qp_faults_open(dev, qpn);
+	if (IS_ERR(qp->faults)) {
+		ret = PTR_ERR(qp->faults);
+		goto err_del_kicks;
+	}
 	qp->target = ornic_event_target_open(&dev->qps, qpn, &qp->ibqp);
 	if (IS_ERR(qp->target)) {
 		ret = PTR_ERR(qp->target);
-		goto err_del_kicks;
+		goto err_close_faults;
 	}
 	if (ornic_ib_qp_is_kernel(qp)) {
 		WRITE_ONCE(qp->target->send_cq, qp->ibqp.send_cq);
@@ -274,6 +280,8 @@ static int qp_publish(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 	}
 	return 0;
 
+err_close_faults:
+	ornic_qp_faults_close(qp->faults);
 err_del_kicks:
 	if (qp->kicks)
 		ornic_kick_set_del(qp->kicks, qpn);
@@ -488,6 +496,9 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 				      "QP %#x not destroyed: %d\n",
 				      ibqp->qp_num, ret);
 		ornic_event_target_reopen(&dev->qps, qp->target);
+		/* An event may have come meanwhile. */
+		ornic_qp_fault(qp->faults, ORNIC_FAULT_SQ);
+		ornic_qp_fault(qp->faults, ORNIC_FAULT_RQ);
 		if (qp->kicks)
 			ornic_kick_set_add(qp->kicks, ibqp->qp_num);
 		return ret;
@@ -497,6 +508,7 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		ornic_ib_qp_reset(qp);
 
 	ornic_event_target_free(qp->target);
+	ornic_qp_faults_close(qp->faults);
 	release_queue(dev, qp);
 	mutex_destroy(&qp->lock);
 	return 0;

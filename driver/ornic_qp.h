@@ -13,6 +13,7 @@ struct ornic_kick_set;
 struct ornic_event_target;
 struct ornic_ib_dev;
 struct ornic_ib_ucontext;
+struct ornic_qp_faults;
 
 struct ornic_ib_qp {
 	struct ib_qp ibqp;
@@ -25,6 +26,7 @@ struct ornic_ib_qp {
 	u32 recv_cqn;
 	struct ornic_queue queue; /* record page and rings */
 	struct ornic_event_target *target;
+	struct ornic_qp_faults *faults; /* NULL: the device has no ODP */
 
 	/* NULL for a kernel user and an XRC target */
 	struct ornic_ib_ucontext *context;

@@ -173,6 +173,7 @@ static struct ornic_engine_ops engine_ops = {
 	.cq_fini = ornic_soft_cq_fini,
 	.cq_deadline = ornic_soft_cq_deadline,
 	.relax = engine_relax,
+	.paging = IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING),
 	.host_cq_size = sizeof(struct ornic_soft_cq),
 	.trace = ornic_soft_trace,
 	.host_qp_size = sizeof(struct ornic_soft_qp *),

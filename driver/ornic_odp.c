@@ -1,0 +1,800 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * On-demand paging: MRs. A fault of a QP, or a program, asks for pages; the kernel
+ * brings them in (ib_umem_odp), and they are given to the key. When the kernel
+ * takes pages away, it tells by an MMU notifier, which takes them from the key and
+ * waits until the device uses them no more.
+ *
+ * An MR of a range has one ib_umem_odp. One of all memory has a child for each 2 MiB
+ * that had pages; it goes when all of its range is unmapped, or for a newer one when the
+ * process has as many as it may have.
+ *
+ * Locks, outermost first: a walk (struct ornic_walk), for the time that pages of 2 MiB
+ * take to come; children_lock; mmap_lock of the process; umem_mutex of an ib_umem_odp,
+ * held from the last look at the notifier's sequence until the key has the pages; key_lock
+ * of the MR, which the key outlives. children_lock and mmap_lock are not held together.
+ *
+ * A fault may take as long as user space likes (FUSE). So what goes waits for none: MRs,
+ * and the faults of QPs (ornic_odp_fault.c), are counted, and hold the device.
+ */
+#include "ornic_odp.h"
+
+#include <linux/hmm.h>
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/rwsem.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_umem_odp.h>
+
+#include "compat/compat_mm.h"
+#include "ornic_cmd.h"
+#include "ornic_dev.h"
+#include "ornic_mr.h"
+#include "ornic_odp_mr.h"
+
+#define CHILD_SHIFT 21
+#define CHILD_BYTES BIT_ULL(CHILD_SHIFT)
+/* Kernel memory for each page of an MR of a range, bytes. */
+#define PAGE_COST 24
+/* So many a process may have in any case: a request needs some at one time. */
+#define LEAST_CHILDREN 64
+
+/* Pages that are mapped together: a list page names them. */
+static_assert(CHILD_BYTES >> PAGE_SHIFT <= ORNIC_LIST_ENTRIES);
+
+/**
+ * struct part - an MR of a range, or a child
+ * @odp: the MR
+ * @umem: its pages
+ * @has_pages: the key may have some of them; umem_mutex
+ */
+struct part {
+	struct ornic_ib_odp *odp;
+	struct ib_umem_odp *umem;
+	bool has_pages;
+};
+
+/**
+ * struct ornic_ib_odp - an ODP MR, which may outlive its ib_mr
+ * @rcu: frees it after look-ups
+ * @ref: one of the ib_mr, one of each fault, prefetch and child
+ * @dev: the device
+ * @pager: of the process
+ * @charged: pages of kernel memory that @pager counts
+ * @key: index and variant
+ * @pdn: its PD
+ * @shift: what is added to an address of the process for one of the key
+ * @whole: the range; or all memory, which has no pages itself
+ * @implicit: it is the latter
+ * @key_lock: the key is not destroyed while it is held for reading
+ * @key_gone: it is
+ * @children_lock: changes of @children
+ * @children: struct child by address, divided by its size
+ */
+struct ornic_ib_odp {
+	struct rcu_head rcu;
+	refcount_t ref;
+	struct ornic_ib_dev *dev;
+	struct ornic_pager *pager;
+	u64 charged;
+	u32 key;
+	u32 pdn;
+	u64 shift;
+	struct part whole;
+	bool implicit;
+	struct rw_semaphore key_lock;
+	bool key_gone;
+	struct mutex children_lock; /* see above */
+	struct xarray children;
+};
+
+/**
+ * struct child - part of an implicit MR
+ * @ref: one of the MR, one of each user
+ * @part: its pages; it holds the MR
+ * @index: in @children of the MR
+ * @list: in @children of the pager
+ * @since: when it was made, jiffies
+ * @reclaim: takes it from there
+ * @goes: that is queued, or done; umem_mutex of its umem
+ * @used: it had a page; walk
+ */
+struct child {
+	refcount_t ref;
+	struct part part;
+	unsigned long index;
+	struct list_head list;
+	unsigned long since;
+	struct work_struct reclaim;
+	bool goes;
+	bool used;
+};
+
+/* ---- Lifetime ------------------------------------------------------------------- */
+
+static void odp_free(struct ornic_ib_odp *odp)
+{
+	struct ornic_pager *pager = odp->pager;
+
+	ornic_pager_uncharge(pager, odp->charged);
+	xa_destroy(&odp->children);
+	mutex_destroy(&odp->children_lock);
+	kfree_rcu(odp, rcu);
+	ornic_pager_put(pager);
+}
+
+void ornic_ib_odp_put(struct ornic_ib_odp *odp)
+{
+	if (!refcount_dec_and_test(&odp->ref))
+		return;
+	ib_umem_odp_release(odp->whole.umem);
+	odp_free(odp);
+}
+
+struct ornic_ib_odp *ornic_ib_odp_get(struct ornic_ib_dev *dev, u32 key)
+{
+	struct ornic_ib_odp *odp;
+
+	rcu_read_lock();
+	odp = xa_load(&dev->odps, key);
+	if (odp && !refcount_inc_not_zero(&odp->ref))
+		odp = NULL;
+	rcu_read_unlock();
+	return odp;
+}
+
+/* Pages of [@va, @va + @len) are not the key's any more. umem_mutex held. */
+static void clear_key_pages(struct part *part, u64 va, u64 len)
+{
+	struct ornic_ib_odp *odp = part->odp;
+	int ret = 0;
+
+	if (!part->has_pages)
+		return;
+	if (va <= ib_umem_start(part->umem) &&
+	    len >= ib_umem_end(part->umem) - va)
+		part->has_pages = false;
+	down_read(&odp->key_lock);
+	if (!odp->key_gone)
+		ret = ornic_cmd_clear_pages(odp->dev, odp->key, va + odp->shift,
+					    len);
+	up_read(&odp->key_lock);
+	/* The kernel goes on as if they were unused. */
+	WARN_ON_ONCE(ret && !ornic_is_dead(odp->dev));
+}
+
+static void child_count(struct child *child)
+{
+	struct ornic_pager *pager = child->part.odp->pager;
+
+	spin_lock(&pager->lock);
+	list_add_tail(&child->list, &pager->children);
+	pager->nchildren++;
+	child->since = jiffies;
+	spin_unlock(&pager->lock);
+}
+
+static void child_uncount(struct child *child)
+{
+	struct ornic_pager *pager = child->part.odp->pager;
+
+	spin_lock(&pager->lock);
+	list_del(&child->list);
+	pager->nchildren--;
+	spin_unlock(&pager->lock);
+}
+
+static void child_put(struct child *child)
+{
+	struct ornic_ib_odp *odp = child->part.odp;
+	struct ib_umem_odp *umem = child->part.umem;
+
+	if (!refcount_dec_and_test(&child->ref))
+		return;
+	/* A fault that was under way may have set some after the reclaim. */
+	mutex_lock(&umem->umem_mutex);
+	clear_key_pages(&child->part, ib_umem_start(umem), CHILD_BYTES);
+	mutex_unlock(&umem->umem_mutex);
+	ib_umem_odp_release(umem);
+	child_uncount(child);
+	kfree(child);
+	ornic_ib_odp_put(odp);
+}
+
+/* Nobody has to take it away any more. */
+static void child_goes(struct child *child)
+{
+	struct ib_umem_odp *umem = child->part.umem;
+
+	mutex_lock(&umem->umem_mutex);
+	WRITE_ONCE(child->goes, true);
+	mutex_unlock(&umem->umem_mutex);
+}
+
+static void child_remove(struct child *child)
+{
+	struct ornic_ib_odp *odp = child->part.odp;
+	bool was_there;
+
+	mutex_lock(&odp->children_lock);
+	was_there = xa_load(&odp->children, child->index) == child;
+	if (was_there)
+		xa_erase(&odp->children, child->index);
+	mutex_unlock(&odp->children_lock);
+	if (was_there)
+		child_put(child);
+}
+
+static void reclaim_child(struct work_struct *work)
+{
+	struct child *child = container_of(work, struct child, reclaim);
+
+	child_remove(child);
+	child_put(child);
+}
+
+/* ---- Invalidation --------------------------------------------------------------- */
+
+/* umem_mutex held: all of it is unmapped, so perhaps it is not needed any more. */
+static void reclaim_later(struct child *child)
+{
+	if (child->goes || !refcount_inc_not_zero(&child->ref))
+		return;
+	WRITE_ONCE(child->goes, true);
+	ornic_odp_queue(&child->reclaim);
+}
+
+/* umem_mutex held: [start, end) of the process, of which @part has some. */
+static void invalidate_locked(struct part *part, u64 start, u64 end)
+{
+	struct ib_umem_odp *umem = part->umem;
+
+	start = max_t(u64, start, ib_umem_start(umem));
+	end = min_t(u64, end, ib_umem_end(umem));
+	clear_key_pages(part, start, end - start);
+	ib_umem_odp_unmap_dma_pages(umem, start, end);
+}
+
+static bool invalidate(struct mmu_interval_notifier *mni,
+		       const struct mmu_notifier_range *range,
+		       unsigned long cur_seq)
+{
+	struct ib_umem_odp *umem =
+		container_of(mni, struct ib_umem_odp, notifier);
+	struct part *part;
+
+	if (!mmu_notifier_range_blockable(range))
+		return false;
+	mutex_lock(&umem->umem_mutex);
+	mmu_interval_set_seq(mni, cur_seq);
+	part = READ_ONCE(umem->private);
+	/* Not yet: it has no pages. */
+	if (part)
+		invalidate_locked(part, range->start, range->end);
+	mutex_unlock(&umem->umem_mutex);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops range_ops = {
+	.invalidate = invalidate,
+};
+
+/* All of it, for ever: not by fork(), mprotect(), migration and the like. */
+static bool is_unmapped(struct ib_umem_odp *umem,
+			const struct mmu_notifier_range *range)
+{
+	return (range->event == MMU_NOTIFY_UNMAP ||
+		range->event == MMU_NOTIFY_RELEASE) &&
+	       range->start <= ib_umem_start(umem) &&
+	       range->end >= ib_umem_end(umem);
+}
+
+static bool invalidate_child(struct mmu_interval_notifier *mni,
+			     const struct mmu_notifier_range *range,
+			     unsigned long cur_seq)
+{
+	struct ib_umem_odp *umem =
+		container_of(mni, struct ib_umem_odp, notifier);
+	struct part *part;
+
+	if (!mmu_notifier_range_blockable(range))
+		return false;
+	mutex_lock(&umem->umem_mutex);
+	mmu_interval_set_seq(mni, cur_seq);
+	part = READ_ONCE(umem->private);
+	if (part)
+		invalidate_locked(part, range->start, range->end);
+	if (part && is_unmapped(umem, range))
+		reclaim_later(container_of(part, struct child, part));
+	mutex_unlock(&umem->umem_mutex);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops child_ops = {
+	.invalidate = invalidate_child,
+};
+
+/* ---- Bringing pages in ----------------------------------------------------------- */
+
+/* umem_mutex held: @npages of @part from @va on become the key's. */
+static int set_key_pages(struct part *part, u64 va, u32 npages,
+			 struct ornic_bring *bring)
+{
+	size_t first = (va - ib_umem_start(part->umem)) >> PAGE_SHIFT;
+	struct ornic_ib_odp *odp = part->odp;
+	bool found = false;
+	u64 entry;
+	int ret;
+	u32 i;
+
+	for (i = 0; i < npages; i++) {
+		ret = ornic_odp_entry(part->umem, first + i, bring, &entry);
+		if (ret)
+			return ret;
+		found |= !!entry;
+		bring->list[i] = cpu_to_le64(entry);
+	}
+	if (!found)
+		return 0;
+	bring->found = true;
+	part->has_pages = true;
+	down_read(&odp->key_lock);
+	if (!odp->key_gone)
+		ret = ornic_cmd_set_pages(odp->dev, odp->key, va + odp->shift,
+					  bring->dma, npages);
+	up_read(&odp->key_lock);
+	return ret;
+}
+
+/* What @part has of CHILD_BYTES, at a multiple of these. */
+static int bring_chunk(struct part *part, u64 va, u64 len,
+		       struct ornic_bring *bring)
+{
+	u64 access = bring->write ? ORNIC_ODP_READ | ORNIC_ODP_WRITE :
+				    ORNIC_ODP_READ;
+	struct ib_umem_odp *umem = part->umem;
+	int ret;
+
+	bring->found = false;
+	if (bring->write && !umem->umem.writable)
+		return -EPERM;
+	ret = ib_umem_odp_map_dma_and_lock(umem, va, len, access, bring->fault);
+	if (ret < 0)
+		return ret;
+	ret = set_key_pages(part, ALIGN_DOWN(va, PAGE_SIZE),
+			    min_t(u32, ret, ORNIC_LIST_ENTRIES), bring);
+	mutex_unlock(&umem->umem_mutex);
+	return ret;
+}
+
+static struct child *child_alloc(struct ornic_ib_odp *odp, unsigned long index)
+{
+	struct ib_umem_odp *umem;
+	struct child *child;
+
+	child = kzalloc(sizeof(*child), GFP_KERNEL_ACCOUNT);
+	if (!child)
+		return ERR_PTR(-ENOMEM);
+	umem = ib_umem_odp_alloc_child(odp->whole.umem, index << CHILD_SHIFT,
+				       CHILD_BYTES, &child_ops);
+	if (IS_ERR(umem)) {
+		kfree(child);
+		return ERR_CAST(umem);
+	}
+	refcount_inc(&odp->ref);
+	child->part.odp = odp;
+	child->part.umem = umem;
+	child->index = index;
+	INIT_WORK(&child->reclaim, reclaim_child);
+	refcount_set(&child->ref, 1);
+	child_count(child);
+	WRITE_ONCE(umem->private, &child->part);
+	return child;
+}
+
+/* With the lock: the oldest child that does not go already, or NULL. */
+static struct child *oldest_child(struct ornic_pager *pager)
+{
+	struct child *child;
+
+	list_for_each_entry(child, &pager->children, list) {
+		if (!READ_ONCE(child->goes) &&
+		    refcount_inc_not_zero(&child->ref))
+			return child;
+	}
+	return NULL;
+}
+
+static bool is_young(const struct child *child)
+{
+	return time_before(
+		jiffies, child->since + msecs_to_jiffies(ORNIC_CHILD_SAFE_MS));
+}
+
+/* The child to go for @who, if the process has as many as it may have; -ENOMEM: none. */
+static struct child *child_too_many(struct ornic_pager *pager, const void *who)
+{
+	u64 limit = READ_ONCE(pager->limit);
+	struct child *child = NULL;
+	bool stays = false;
+
+	spin_lock(&pager->lock);
+	if (pager->nchildren >= LEAST_CHILDREN &&
+	    ornic_pager_used(pager) + ORNIC_CHILD_PAGES > limit) {
+		child = oldest_child(pager) ?: ERR_PTR(-ENOMEM);
+		stays = !IS_ERR(child) && is_young(child) &&
+			!ornic_pager_hurry(pager, who);
+	}
+	spin_unlock(&pager->lock);
+	if (!stays)
+		return child;
+	child_put(child);
+	return ERR_PTR(-ENOMEM);
+}
+
+static void child_end(struct child *child)
+{
+	child_goes(child);
+	child_remove(child);
+}
+
+/*
+ * A new one for all of it takes the place of the oldest, whose pages can come again. It
+ * waits, by -ENOMEM, if those are needed still, or cannot go before a page that hangs.
+ */
+static int make_room(struct ornic_pager *pager, const void *who)
+{
+	struct child *child = child_too_many(pager, who);
+
+	if (IS_ERR_OR_NULL(child))
+		return PTR_ERR_OR_ZERO(child);
+	child_end(child);
+	child_put(child);
+	return 0;
+}
+
+/* Make @child that of its index, with two references. Nobody else does, as it is walked. */
+static int child_add(struct ornic_ib_odp *odp, struct child *child)
+{
+	struct child *old = NULL;
+	int ret;
+
+	mutex_lock(&odp->children_lock);
+	if (READ_ONCE(odp->key_gone)) {
+		ret = -ENOENT;
+	} else if (READ_ONCE(child->goes)) {
+		ret = -EBUSY;
+	} else {
+		old = xa_store(&odp->children, child->index, child,
+			       GFP_KERNEL_ACCOUNT);
+		ret = xa_err(old);
+	}
+	if (!ret)
+		refcount_inc(&child->ref);
+	mutex_unlock(&odp->children_lock);
+	if (!ret && old)
+		child_put(old);
+	return ret;
+}
+
+/* The child with that index; NULL: there is none, or it goes. */
+static struct child *child_find(struct ornic_ib_odp *odp, unsigned long index)
+{
+	struct child *child;
+
+	mutex_lock(&odp->children_lock);
+	child = xa_load(&odp->children, index);
+	if (child && READ_ONCE(child->goes))
+		child = NULL;
+	if (child)
+		refcount_inc(&child->ref);
+	mutex_unlock(&odp->children_lock);
+	return child;
+}
+
+/* With the walk: the child with @va, to be given to child_put(). For @who see above. */
+static struct child *child_get(struct ornic_ib_odp *odp, u64 va,
+			       const void *who)
+{
+	unsigned long index = va >> CHILD_SHIFT;
+	struct child *child = child_find(odp, index);
+	int ret;
+
+	if (child)
+		return child;
+	ret = make_room(odp->pager, who);
+	if (ret)
+		return ERR_PTR(ret);
+	/* Not under children_lock: it may be the last to leave the mm. */
+	child = child_alloc(odp, index);
+	if (IS_ERR(child))
+		return child;
+	ret = child_add(odp, child);
+	if (!ret)
+		return child;
+	child_put(child);
+	return ERR_PTR(ret);
+}
+
+/* With the walk of that part: what one child has. */
+static int bring_to_child(struct ornic_ib_odp *odp, u64 va, u64 len,
+			  struct ornic_bring *bring)
+{
+	struct child *child;
+	int ret;
+
+	child = child_get(odp, va, bring->job ?: (const void *)bring);
+	if (IS_ERR(child))
+		return PTR_ERR(child);
+	ret = bring_chunk(&child->part, va, len, bring);
+	child->used |= bring->found;
+	/* There may be no memory, and no invalidation then takes it away. */
+	if (!child->used)
+		child_end(child);
+	child_put(child);
+	return ret;
+}
+
+/* The first part of a range; returns its bytes. */
+static s64 bring_some(struct ornic_ib_odp *odp, u64 va, u64 len,
+		      struct ornic_bring *bring)
+{
+	struct ornic_walk walk = { .odp = odp, .part = va >> CHILD_SHIFT };
+	int ret;
+
+	len = min_t(u64, len, CHILD_BYTES - (va & (CHILD_BYTES - 1)));
+	ret = ornic_walk_begin(odp->pager, &walk, bring->job);
+	if (ret)
+		return ret;
+	if (READ_ONCE(odp->key_gone))
+		ret = -ENOENT;
+	else if (odp->implicit)
+		ret = bring_to_child(odp, va, len, bring);
+	else
+		ret = bring_chunk(&odp->whole, va, len, bring);
+	ornic_walk_end(odp->pager, &walk);
+	return ret ?: (s64)len;
+}
+
+int ornic_bring_in(struct ornic_ib_odp *odp, u64 addr, u64 len,
+		   struct ornic_bring *bring)
+{
+	u64 end = odp->pager->mm->task_size;
+	u64 va = addr - odp->shift;
+	s64 done;
+
+	if (va >= end || len > end - va)
+		return -EFAULT;
+	for (; len; va += done, len -= done) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		done = bring_some(odp, va, len, bring);
+		if (done < 0)
+			return done;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* ---- Registration ---------------------------------------------------------------- */
+
+/* It takes the reference of @pager. */
+static struct ornic_ib_odp *odp_alloc(struct ornic_ib_dev *dev,
+				      struct ornic_pager *pager)
+{
+	struct ornic_ib_odp *odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);
+
+	if (!odp)
+		return NULL;
+	odp->pager = pager;
+	odp->whole.odp = odp;
+	refcount_set(&odp->ref, 1);
+	odp->dev = dev;
+	init_rwsem(&odp->key_lock);
+	mutex_init(&odp->children_lock);
+	xa_init(&odp->children);
+	return odp;
+}
+
+/* Lists of ib_umem_odp, and the device's, for a whole range. */
+static bool charge_range(struct ornic_ib_odp *odp, u64 length)
+{
+	u64 npages = (length >> PAGE_SHIFT) + 2;
+	u64 pages = (npages * PAGE_COST >> PAGE_SHIFT) + 1;
+
+	if (!ornic_pager_charge(odp->pager, pages))
+		return false;
+	odp->charged = pages;
+	return true;
+}
+
+/*
+ * The first notifier of a process takes mmap_lock for writing, which may be held for a
+ * page that hangs. Here only the process itself waits for it.
+ */
+static int prepare_children(struct ib_umem_odp *umem)
+{
+	struct ib_umem_odp *child;
+
+	child = ib_umem_odp_alloc_child(umem, 0, PAGE_SIZE, &child_ops);
+	if (IS_ERR(child))
+		return PTR_ERR(child);
+	ib_umem_odp_release(child);
+	return 0;
+}
+
+static int get_implicit_umem(struct ornic_ib_odp *odp, int flags)
+{
+	struct ib_umem_odp *umem;
+	int ret;
+
+	umem = ib_umem_odp_alloc_implicit(&odp->dev->ibdev, flags);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	ret = prepare_children(umem);
+	if (ret) {
+		ib_umem_odp_release(umem);
+		return ret;
+	}
+	odp->whole.umem = umem;
+	return 0;
+}
+
+static int get_umem(struct ornic_ib_odp *odp, u64 start, u64 length, int flags)
+{
+	/* Pages of the key have one size: huge ones are many. */
+	flags &= ~IB_ACCESS_HUGETLB;
+	if (odp->implicit)
+		return get_implicit_umem(odp, flags);
+	if (!charge_range(odp, length))
+		return -ENOMEM;
+	odp->whole.umem = ib_umem_odp_get(&odp->dev->ibdev, start, length,
+					  flags, &range_ops);
+	return PTR_ERR_OR_ZERO(odp->whole.umem);
+}
+
+/* Unless windows are bound to it; no command names it afterwards. */
+static int destroy_key(struct ornic_ib_odp *odp, bool may_have_windows)
+{
+	int ret;
+
+	down_write(&odp->key_lock);
+	ret = ornic_cmd_destroy_mkey(odp->dev, odp->key, may_have_windows);
+	if (!ret)
+		WRITE_ONCE(odp->key_gone, true);
+	up_write(&odp->key_lock);
+	return ret;
+}
+
+/* The key, and then what faults look up. */
+static int publish(struct ornic_ib_odp *odp,
+		   struct ornic_create_mkey_params *params)
+{
+	struct ornic_ib_dev *dev = odp->dev;
+	int ret;
+
+	params->odp = true;
+	params->mem.page_shift = PAGE_SHIFT;
+	ret = ornic_cmd_create_mkey(dev, params, &odp->key);
+	if (ret)
+		return ret;
+	odp->pdn = params->pdn;
+	/* It has no pages before it is found. */
+	if (!odp->implicit)
+		WRITE_ONCE(odp->whole.umem->private, &odp->whole);
+	ret = xa_insert(&dev->odps, odp->key, odp, GFP_KERNEL);
+	if (ret)
+		goto err_destroy_mkey;
+	return 0;
+
+err_destroy_mkey:
+	destroy_key(odp, false);
+	/* The key of an MR that is about to go. */
+	return ret == -EBUSY ? -EAGAIN : ret;
+}
+
+int ornic_odp_reg(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
+		  struct ornic_create_mkey_params *params, int flags)
+{
+	struct ornic_pager *pager = ornic_pager_get(dev);
+	struct ornic_ib_odp *odp;
+	int ret;
+
+	if (IS_ERR(pager))
+		return PTR_ERR(pager);
+	odp = odp_alloc(dev, pager);
+	if (!odp) {
+		ornic_pager_put(pager);
+		return -ENOMEM;
+	}
+	odp->implicit = !start && params->length == U64_MAX;
+	odp->shift = params->iova - start;
+	ret = -EINVAL;
+	if (odp->implicit && params->iova)
+		goto err_free;
+	ret = get_umem(odp, start, params->length, flags);
+	if (ret)
+		goto err_free;
+	ret = publish(odp, params);
+	if (ret)
+		goto err_put;
+	mr->odp = odp;
+	mr->access = flags;
+	mr->page_shift = PAGE_SHIFT;
+	mr->ibmr.lkey = odp->key;
+	mr->ibmr.rkey = odp->key;
+	mr->ibmr.length = params->length;
+	return 0;
+
+err_put:
+	ornic_ib_odp_put(odp);
+	return ret;
+
+err_free:
+	odp_free(odp);
+	return ret;
+}
+
+/* One of the children; its reference is the caller's. NULL: there is none. */
+static struct child *child_pop(struct ornic_ib_odp *odp)
+{
+	unsigned long index = 0;
+	struct child *child;
+
+	mutex_lock(&odp->children_lock);
+	child = xa_find(&odp->children, &index, ULONG_MAX, XA_PRESENT);
+	if (child)
+		xa_erase(&odp->children, index);
+	mutex_unlock(&odp->children_lock);
+	return child;
+}
+
+/* The key is gone, so none is added any more; and none is reclaimed. */
+static void put_children(struct ornic_ib_odp *odp)
+{
+	struct child *child;
+
+	while ((child = child_pop(odp))) {
+		child_goes(child);
+		child_put(child);
+		cond_resched();
+	}
+}
+
+int ornic_odp_dereg(struct ornic_ib_mr *mr)
+{
+	struct ornic_ib_odp *odp = mr->odp;
+	struct ornic_ib_dev *dev = odp->dev;
+	int ret;
+
+	ret = destroy_key(odp, mr->ibmr.uobject);
+	if (ret)
+		return ret;
+	xa_erase(&dev->odps, odp->key);
+	put_children(odp);
+	ornic_ib_odp_put(odp);
+	return 0;
+}
+
+int ornic_ib_odp_check(const struct ornic_ib_odp *odp, u32 pdn, u64 addr,
+		       u64 length, bool write)
+{
+	const struct ib_umem *umem = &odp->whole.umem->umem;
+	u64 start = umem->address + odp->shift;
+	u64 size = odp->implicit ? U64_MAX : umem->length;
+
+	if (odp->pdn != pdn || addr < start || length > size ||
+	    addr - start > size - length)
+		return -EINVAL;
+	return write && !umem->writable ? -EPERM : 0;
+}
+
+struct ornic_pager *ornic_ib_odp_pager(const struct ornic_ib_odp *odp)
+{
+	return odp->pager;
+}
