@@ -40,6 +40,7 @@ constexpr pabi_context_ops make_ops() noexcept
 {
 	pabi_context_ops ops{};
 
+	ops.advise_mr = ibv_cmd_advise_mr;
 	ops.alloc_dm = alloc_dm;
 	ops.alloc_mw = alloc_mw;
 	ops.alloc_null_mr = alloc_null_mr;

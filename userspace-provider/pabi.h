@@ -211,7 +211,9 @@ typedef void (*pabi_unused)(void);
 
 /* As in rdma-core 65: a release has these but for those of pabi_later_ops[]. */
 struct pabi_context_ops {
-	pabi_unused advise_mr;
+	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+			 uint32_t flags, struct ibv_sge *sg_list,
+			 uint32_t num_sges);
 	pabi_unused alloc_buf;
 	struct ibv_dm *(*alloc_dm)(struct ibv_context *context,
 				   struct ibv_alloc_dm_attr *attr);
@@ -451,6 +453,9 @@ int ibv_cmd_rereg_mr(struct pabi_mr *mr, uint32_t flags, void *addr,
 		     size_t resp_size);
 int ibv_cmd_query_mr(struct ibv_pd *pd, struct pabi_mr *mr, uint32_t handle);
 int ibv_cmd_dereg_mr(struct pabi_mr *mr);
+int ibv_cmd_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+		      uint32_t flags, struct ibv_sge *sg_list,
+		      uint32_t num_sge);
 int ibv_cmd_alloc_dm(struct ibv_context *context,
 		     const struct ibv_alloc_dm_attr *attr, struct pabi_dm *dm,
 		     void *link);
