@@ -40,7 +40,7 @@ function allowed(file, what, quoted)
 	if (file ~ /^qemu-tests\/programs\/(kfuzz|comp_cntr)\// && what ~ /^rdma\/ornic-/)
 		return 1
 	if (file ~ /^qemu-tests\/programs\//)
-		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|ktap|dma_buffer|drm)\.h$|^\.\.\/kfuzz\/nldev\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
+		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|hung_file|ktap|dma_buffer|drm)\.h$|^\.\.\/kfuzz\/nldev\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/bench\//)
 		return !quoted && what !~ /^rdma\/|^infiniband\/driver/
 	if (file ~ /^qemu-tests\/nic\//)

@@ -7,7 +7,7 @@ programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_flows $(BUILD)/programs/ornic_smc \
 		$(BUILD)/programs/ornic_attack_remote \
 		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
-		$(BUILD)/programs/ornic_faults \
+		$(BUILD)/programs/ornic_faults $(BUILD)/programs/ornic_hang \
 		$(BUILD)/programs/ornic_i915.so
 
 # Without Open MPI's headers the cases that want it are skipped.
@@ -59,6 +59,11 @@ $(BUILD)/programs/ornic_live: $(BUILD)/programs/live/main.o \
 $(BUILD)/programs/comp_cntr/%.o: CPPFLAGS += -Iuapi
 
 $(BUILD)/programs/ornic_comp_cntr: $(BUILD)/programs/comp_cntr/main.o \
+		$(BUILD)/programs/verify/verbs.o
+	$(CXX) $^ -libverbs -pthread -o $@
+
+$(BUILD)/programs/ornic_hang: $(BUILD)/programs/hang/main.o \
+		$(BUILD)/programs/verify/hung_file.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -libverbs -pthread -o $@
 

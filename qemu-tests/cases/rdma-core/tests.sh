@@ -19,5 +19,5 @@ run()
 	# One test is for huge pages.
 	echo 8 >/proc/sys/vm/nr_hugepages || :
 	topology loop
-	rdma_core_tests . 140
+	rdma_core_tests . 157
 }

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will remove devices while the driver waits for a page of a program that never
+# comes: by `rdma link delete`, with the netdev, and with its namespace. Nothing waits for
+# the page, and no namespace of somebody else either.
+
+limit=150
+
+# shellcheck source=qemu-tests/lib/lifecycle.sh
+. /ornic/qemu-tests/lib/lifecycle.sh
+
+requires()
+{
+	need_ornic
+	modprobe -q fuse || :
+	[ -c /dev/fuse ] || skip 'the kernel has no FUSE'
+	grep -q ib_umem_odp_get /proc/kallsyms ||
+		skip 'the kernel has no on-demand paging'
+}
+
+says_hung() { grep -q hung hang.out; }
+
+no_netdev() { [ ! -e "/sys/class/net/$1" ]; }
+
+# start_hang DEVICE: the driver waits for a page of a program
+start_hang()
+{
+	rm -f hang.in
+	mkfifo hang.in
+	ornic_hang "$1" 0 <hang.in >hang.out &
+	hang=$!
+	exec 7>hang.in
+	wait_until 10 says_hung
+}
+
+end_hang()
+{
+	kill -0 "$hang" || fail 'the program has not waited'
+	exec 7>&-
+	wait "$hang" || fail 'the program has failed'
+}
+
+# limited_time COMMAND...: it does not hang
+limited_time() { timeout $((20 * SCALE)) "$@" || fail "$* fails or hangs"; }
+
+by_link()
+{
+	start_hang "$srv_dev"
+	limited_time rdma link delete srv0
+	gone srv0 || fail 'srv0 is there'
+	add_link srv0 veth-srv
+	family_of_both 4
+	pingpong ibv_rc_pingpong -n 50
+	end_hang
+}
+
+by_netdev()
+{
+	ip link add veth-a type veth peer name veth-b
+	ip link set veth-a up
+	ip link set veth-b up
+	add_link other0 veth-a
+	start_hang other0
+	limited_time ip link delete veth-a
+	wait_until 20 gone other0
+	end_hang
+}
+
+# Its end is complete when the peer of its netdev is gone.
+namespace_goes()
+{
+	ip netns delete "$1"
+	wait_until 20 no_netdev "$2"
+}
+
+by_namespace()
+{
+	ip netns add first
+	ip link add veth-c type veth peer name veth-d netns first
+	ip link set veth-c up
+	ip -n first link set veth-d up
+	add_link other1 veth-d ip netns exec first
+	start_hang other1
+	ip netns add second
+	ip link add veth-e type veth peer name veth-f netns second
+	namespace_goes first veth-c
+	gone other1 || fail 'other1 is there'
+	namespace_goes second veth-e
+	limited_time ip netns add third
+	ip netns delete third
+	end_hang
+}
+
+run()
+{
+	local hang
+
+	topology loop
+	by_link
+	by_netdev
+	by_namespace
+}

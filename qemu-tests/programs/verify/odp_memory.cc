@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * On-demand paging of memory that is unusual, or that goes while it is in use, and what
+ * that costs the kernel.
+ */
+
+#include <linux/capability.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "odp.h"
+#include "other_process.h"
+
+namespace
+{
+
+/* Of the port: all memory of the process. */
+mr_ptr all_memory(const port &p)
+{
+	if (!has_odp(p, IBV_ODP_SUPPORT_IMPLICIT))
+		skip(p.name + " has no implicit MRs");
+	mr_ptr mr(ibv_reg_mr(p.pd.get(), nullptr, SIZE_MAX, on_demand));
+	check(mr != nullptr, "ibv_reg_mr of all memory");
+	return mr;
+}
+
+/* Does something again and again, once at least before it exists, until it goes. */
+class repeated {
+public:
+	template <typename F>
+	explicit repeated(F what)
+		: thread_([this, what] {
+			while (!stop_) {
+				what();
+				rounds_++;
+				/* What runs meanwhile gets a turn. */
+				usleep(200);
+			}
+		})
+	{
+		while (!rounds_)
+			std::this_thread::yield();
+	}
+
+	~repeated()
+	{
+		stop_ = true;
+		thread_.join();
+	}
+
+	repeated(const repeated &) = delete;
+	repeated &operator=(const repeated &) = delete;
+
+private:
+	std::atomic<bool> stop_ = false;
+	std::atomic<uint64_t> rounds_ = 0;
+	std::thread thread_;
+};
+
+/* Memory of memfd_secret(), which the kernel itself cannot touch. */
+class secret {
+public:
+	secret()
+	{
+		const int fd = static_cast<int>(syscall(SYS_memfd_secret, 0));
+
+		if (fd < 0)
+			skip("the kernel has no secret memory");
+		const bool sized = !ftruncate(fd, page);
+		base_ = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     fd, 0);
+		close(fd);
+		check(sized && base_ != MAP_FAILED, "memory of memfd_secret()");
+	}
+
+	~secret()
+	{
+		munmap(base_, page);
+	}
+
+	secret(const secret &) = delete;
+	secret &operator=(const secret &) = delete;
+
+	[[nodiscard]] void *data() const
+	{
+		return base_;
+	}
+
+private:
+	void *base_;
+};
+
+TEST_F(odp, odp_secret_memory)
+{
+	const secret memory;
+	const mr_ptr range(
+		ibv_reg_mr(on.client.pd.get(), memory.data(), page, on_demand));
+	const mr_ptr all = all_memory(on.client);
+
+	check(range != nullptr, "ibv_reg_mr of secret memory");
+	/* Also if the process has touched it. */
+	for (int touched = 0; touched < 2; touched++) {
+		for (const mr_ptr *mr : { &range, &all })
+			for (ibv_wr_opcode opcode :
+			     { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ }) {
+				pair p(on.client, on.server, opt);
+
+				p.client.post(rdma(opcode, 1, p.server, 0),
+					      { { reinterpret_cast<uint64_t>(
+							  memory.data()),
+						  8, (*mr)->lkey } });
+				check_wc(p.client.wait_send(),
+					 IBV_WC_LOC_PROT_ERR, "secret memory");
+			}
+		*static_cast<volatile char *>(memory.data()) = 1;
+	}
+}
+
+/* An MR whose addresses are the last ones that there are. */
+TEST_F(odp, odp_last_addresses)
+{
+	pair p(on.client, on.server, opt);
+	const memory bytes(page);
+	constexpr uint64_t iova = 0 - uint64_t{ page };
+	constexpr uint32_t size = page - 1;
+	const mr_ptr mr(ibv_reg_mr_iova(on.client.pd.get(),
+					bytes.bytes().data(), size, iova,
+					on_demand));
+
+	check(mr != nullptr, "ibv_reg_mr_iova");
+	for (uint32_t round = 0; round < 10; round++) {
+		fill(bytes.bytes(), round);
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, p.server, 0),
+			      { { iova, size, mr->lkey } });
+		check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "WRITE");
+		check_fill(p.server.at(0, size), round, "WRITE");
+		forget(bytes.bytes());
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, p.server, 0),
+			      { { iova, size, mr->lkey } });
+		check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "WRITE");
+		check_zero(p.server.at(0, size), "WRITE of what has gone");
+	}
+}
+
+/* Pages of both sides go while messages are under way: not one of them fails. */
+TEST_F(odp, odp_goes_in_use)
+{
+	pair p(on.client, on.server, opt);
+	constexpr size_t size = 64 << 10;
+
+	{
+		const repeated theirs([&] { forget(p.server, 0, size); });
+		const repeated mine([&] { forget(p.client, page, 5 * page); });
+
+		for (int round = 0; round < 200; round++) {
+			write_to(p, size, IBV_WC_SUCCESS, "WRITE");
+			read_from(p, size, IBV_WC_SUCCESS, "READ");
+		}
+	}
+	fill(p.client.at(0, size), 1);
+	write_to(p, size, IBV_WC_SUCCESS, "WRITE");
+	check_fill(p.server.at(0, size), 1, "WRITE");
+}
+
+/* Parts of an MR of all memory go while it is deregistered. */
+TEST_F(odp, odp_parts_go)
+{
+	pair p(on.client, on.server, opt);
+	const memory many(8 * part);
+	const uint64_t first = (address_of(many.bytes()) + part - 1) / part;
+
+	for (int round = 0; round < 50; round++) {
+		mr_ptr all = all_memory(on.client);
+
+		for (uint64_t i = 0; i < 7; i++) {
+			p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, p.server, 0),
+				      { { (first + i) * part, 8, all->lkey } });
+			check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "WRITE");
+		}
+		const repeated goes([&] { forget(many.bytes()); });
+		all.reset();
+	}
+}
+
+/* Kernel memory that cannot be reclaimed, bytes. */
+uint64_t kernel_memory()
+{
+	std::ifstream file("/proc/meminfo");
+	std::string name;
+	uint64_t kib = 0;
+
+	while (file >> name)
+		if (name == "SUnreclaim:" && file >> kib)
+			return kib << 10;
+	fail("/proc/meminfo has no SUnreclaim");
+}
+
+/* Advice about addresses where nothing is leaves nothing behind. */
+TEST_F(odp, odp_advice_about_nothing)
+{
+	constexpr uint64_t nowhere = uint64_t{ 1 } << 40;
+	/* Each would keep 8 KiB or more. KASAN keeps what was freed, up to 1/32 of memory. */
+	const uint64_t most =
+		(48 << 20) +
+		static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page / 32;
+	const mr_ptr all = all_memory(on.client);
+	const auto advise = [&](ibv_advise_mr_advice advice, uint64_t address) {
+		ibv_sge sge{ address, 1, all->lkey };
+
+		return ibv_advise_mr(on.client.pd.get(), advice,
+				     IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
+	};
+
+	check_equal(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, uint64_t{ 1 } << 63),
+		    EFAULT, "beyond what a process may have");
+	for (const auto &[advice, error] :
+	     { std::pair(IBV_ADVISE_MR_ADVICE_PREFETCH, EFAULT),
+	       std::pair(IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, 0) }) {
+		const uint64_t before = kernel_memory();
+
+		for (uint64_t i = 0; i < 30000; i++)
+			check_equal(advise(advice, nowhere + i * part), error,
+				    "advice about nothing");
+		const uint64_t after = kernel_memory();
+		check(after < before + most,
+		      "it costs " + std::to_string(after - before) + " bytes");
+	}
+}
+
+void drop_ipc_lock()
+{
+	__user_cap_header_struct header{ _LINUX_CAPABILITY_VERSION_3, 0 };
+	std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> data{};
+
+	check(!syscall(SYS_capget, &header, data.data()), "capget");
+	data[0].effective &= ~(1u << CAP_IPC_LOCK);
+	check(!syscall(SYS_capset, &header, data.data()), "capset");
+}
+
+void limit_locked(rlim_t bytes)
+{
+	const rlimit limit{ bytes, bytes };
+
+	check(!setrlimit(RLIMIT_MEMLOCK, &limit), "RLIMIT_MEMLOCK");
+}
+
+/* READs of some QPs at a time; each needs a page in that many parts at once. */
+void read_to_parts(port &on)
+{
+	constexpr uint32_t qps = 16, sges = 16, bytes = 8;
+	constexpr size_t size = (qps * sges + 1) * part;
+	options opt;
+	std::vector<std::unique_ptr<pair>> pairs;
+
+	opt.sges = sges;
+	opt.buffer = page;
+	for (uint32_t i = 0; i < qps; i++)
+		pairs.push_back(std::make_unique<pair>(on, on, opt));
+	limit_locked(64 << 10);
+	const mr_ptr all = all_memory(on);
+	void *base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	check(base != MAP_FAILED && !madvise(base, size, MADV_NOHUGEPAGE),
+	      "mmap");
+	const std::span memory(static_cast<std::byte *>(base), size);
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < qps; i++) {
+			std::vector<ibv_sge> list;
+
+			fill(pairs[i]->server.at(0, sges * bytes), i + round);
+			for (uint32_t k = 0; k < sges; k++)
+				list.push_back({ address_of(memory) +
+							 (i * sges + k) * part,
+						 bytes, all->lkey });
+			pairs[i]->client.post(rdma(IBV_WR_RDMA_READ, 1,
+						   pairs[i]->server, 0),
+					      list);
+		}
+		for (uint32_t i = 0; i < qps; i++) {
+			check_wc(pairs[i]->client.wait_send(), IBV_WC_SUCCESS,
+				 "READ");
+			const auto want = pairs[i]->server.at(0, sges * bytes);
+			for (uint32_t k = 0; k < sges; k++)
+				check(std::ranges::equal(
+					      memory.subspan((i * sges + k) *
+								     part,
+							     bytes),
+					      want.subspan(k * bytes, bytes)),
+				      "READ");
+		}
+	}
+	munmap(base, size);
+}
+
+/* A process that may have few parts gets all that its requests need, by turns. */
+TEST_F(odp, odp_parts_by_turns)
+{
+	const other_process limited(on.client, [&](port &, auto ready) {
+		drop_ipc_lock();
+		limit_locked(RLIM_INFINITY);
+		port mine(on.client.name, on.client.gid_index, "ornic");
+		read_to_parts(mine);
+		ready();
+	});
+
+	check(limited.is_ready(), "READs to more parts than it may have");
+}
+
+} /* namespace */
