@@ -47,8 +47,9 @@
 #include "mkey.h"
 #include "mw.h"
 #include "qp.h"
-#include "sink.h"
 #include "retry.h"
+#include "sink.h"
+#include "spray.h"
 
 /* PSNs that may be outstanding, IBTA 9.7.2: less than half of the space. */
 #define ORNIC_PSN_WINDOW ((1u << 23) - 1)
@@ -631,23 +632,6 @@ void ornic_spare_free(struct ornic_qp *qp, void *p, u32 bytes);
 
 /* sq and rq: @qp has another peer. */
 void ornic_spare_move(struct ornic_qp *qp, u64 peer);
-
-/* ---- spray.c -------------------------------------------------------------- */
-
-/* sq and rq: a QP that may spray has got its path. */
-void ornic_spray_start(struct ornic_qp *qp);
-
-/*
- * sq for a request, rq for a response, of a QP that may spray: the path of the packet of
- * @psn, which is written to @own if it is not that of the QP; and the port has taken the
- * packet.
- */
-noinline const struct ornic_path *ornic_spray_path(const struct ornic_ctx *ctx,
-						   struct ornic_qp *qp,
-						   bool request, u32 psn,
-						   struct ornic_path *own);
-noinline void ornic_spray_sent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
-			       bool request, const struct ornic_txinfo *info);
 
 /* ---- replay.c ------------------------------------------------------------- */
 

@@ -9,7 +9,9 @@
 #include "env.h"
 
 struct ornic_ctx;
+struct ornic_path;
 struct ornic_qp;
+struct ornic_txinfo;
 
 #define ORNIC_SPRAY_MOST 16 /* paths */
 /* PSNs whose paths are remembered: as many as may be outstanding, a power of two. */
@@ -44,6 +46,21 @@ struct ornic_spray {
 	struct ornic_spray_dir requests;
 	struct ornic_spray_dir responses;
 };
+
+/* sq and rq: a QP that may spray has got its path. */
+void ornic_spray_start(struct ornic_qp *qp);
+
+/*
+ * sq for a request, rq for a response, of a QP that may spray: the path of the packet of
+ * @psn, which is written to @own if it is not that of the QP; and the port has taken the
+ * packet.
+ */
+noinline const struct ornic_path *ornic_spray_path(const struct ornic_ctx *ctx,
+						   struct ornic_qp *qp,
+						   bool request, u32 psn,
+						   struct ornic_path *own);
+noinline void ornic_spray_sent(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			       bool request, const struct ornic_txinfo *info);
 
 /* rq, of a QP that may spray: the peer has sent again what it had an ACK or NAK for. */
 noinline void ornic_spray_unheard(const struct ornic_ctx *ctx,

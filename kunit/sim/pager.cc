@@ -14,7 +14,7 @@ constexpr u64 longest_answer = 3000 * us;
 
 } // namespace
 
-void pager::look(ornic_th *th, u64 now)
+u64 pager::look(ornic_th *th, u64 now)
 {
 	answer a = {};
 
@@ -26,6 +26,7 @@ void pager::look(ornic_th *th, u64 now)
 			answers_.push_back(a);
 		}
 	}
+	return next();
 }
 
 u64 pager::next() const

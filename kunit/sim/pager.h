@@ -16,10 +16,9 @@ public:
 	{
 	}
 
-	// Take the faults that were raised.
-	void look(ornic_th *th, u64 now);
-	// When the next one is answered, 0 if there is none.
-	[[nodiscard]] u64 next() const;
+	// Take the faults that were raised. Returns when the next one is answered, 0 if
+	// there is none.
+	u64 look(ornic_th *th, u64 now);
 	// Answer those that are due; now and then, take some pages away.
 	void act(ornic_th *th, u64 now);
 
@@ -30,6 +29,7 @@ private:
 		ornic_th_fault fault;
 	};
 
+	[[nodiscard]] u64 next() const;
 	void give(const answer &a);
 	void evict(ornic_th *th);
 

@@ -433,14 +433,12 @@ bool world::act(u64 now)
 			continue;
 		any = true;
 
-		bool more = a.recv ? a.who->post_recvs() : a.who->post_sends();
-
 		// Receives for messages that were lost need not be posted.
-		if (a.recv && a.who->done())
-			more = false;
-		a.when = more ? now + rng_.in(1, a.recv ? longest_pause_ :
-							  100 * us) :
-				0;
+		bool more = a.recv ? a.who->post_recvs() && !a.who->done() :
+				     a.who->post_sends();
+		u64 most = a.recv ? longest_pause_ : 100 * us;
+
+		a.when = more ? now + rng_.in(1, most) : 0;
 	}
 	return any;
 }
@@ -454,11 +452,10 @@ u64 world::next_time()
 	};
 
 	for (int side = 0; side < (loop() ? 1 : 2); side++)
-		pager_.look(th(side), now_);
+		earlier(pager_.look(th(side), now_));
 	for (const actor &a : actors_)
 		earlier(a.when);
 	earlier(beat_at_);
-	earlier(pager_.next());
 	earlier(ornic_th_deadline(pair_.a));
 	earlier(ornic_th_deadline(pair_.b));
 	return when;
