@@ -25,7 +25,8 @@ verify_sources := $(wildcard qemu-tests/programs/verify/*.cc)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.h) \
 		$(wildcard qemu-tests/programs/attack/*.h) \
 		$(wildcard qemu-tests/programs/kfuzz/*.h) \
-		$(wildcard qemu-tests/programs/faults/*.h)
+		$(wildcard qemu-tests/programs/faults/*.h) \
+		$(wildcard qemu-tests/programs/odp/*.h)
 verify_objects := $(verify_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
 
 $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
@@ -65,6 +66,14 @@ $(BUILD)/programs/ornic_comp_cntr: $(BUILD)/programs/comp_cntr/main.o \
 $(BUILD)/programs/ornic_hang: $(BUILD)/programs/hang/main.o \
 		$(BUILD)/programs/verify/hung_file.o \
 		$(BUILD)/programs/verify/verbs.o
+	$(CXX) $^ -libverbs -pthread -o $@
+
+programs: $(BUILD)/programs/ornic_odp_swap
+
+odp_common := $(addprefix $(BUILD)/programs/,odp/ends.o verify/verbs.o \
+		verify/live_memory.o)
+
+$(BUILD)/programs/ornic_odp_swap: $(BUILD)/programs/odp/swap.o $(odp_common)
 	$(CXX) $^ -libverbs -pthread -o $@
 
 $(BUILD)/programs/ornic_flows: $(BUILD)/programs/flows/main.o \

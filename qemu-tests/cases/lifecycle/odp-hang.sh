@@ -8,14 +8,14 @@ limit=150
 
 # shellcheck source=qemu-tests/lib/lifecycle.sh
 . /ornic/qemu-tests/lib/lifecycle.sh
+# shellcheck source=qemu-tests/lib/odp.sh
+. /ornic/qemu-tests/lib/odp.sh
 
 requires()
 {
-	need_ornic
+	need_odp
 	modprobe -q fuse || :
 	[ -c /dev/fuse ] || skip 'the kernel has no FUSE'
-	grep -q ib_umem_odp_get /proc/kallsyms ||
-		skip 'the kernel has no on-demand paging'
 }
 
 says_hung() { grep -q hung hang.out; }

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Functions for cases of odp: swap in compressed memory, and counters of the kernel.
+
+zram=/sys/block/zram0
+
+need_odp()
+{
+	need_ornic
+	modprobe -q ib_uverbs || :
+	grep -qw ib_umem_odp_get /proc/kallsyms ||
+		skip 'the kernel has no on-demand paging'
+}
+
+need_zram()
+{
+	need mkswap swapon
+	modprobe -q zram || :
+	[ -e $zram ] || skip 'the kernel has no zram'
+}
+
+# has_swap: of zram
+has_swap() { grep -q '^/dev/zram0 ' /proc/swaps; }
+
+# swap_on MIB
+swap_on()
+{
+	swap_off
+	echo "$1M" >$zram/disksize
+	mkswap /dev/zram0 >/dev/null
+	swapon /dev/zram0
+}
+
+swap_off()
+{
+	! has_swap || swapoff /dev/zram0
+	echo 1 >$zram/reset
+}
+
+# number FILE NAME: of a file of lines "NAME NUMBER"
+number()
+{
+	local name value _
+
+	while read -r name value _; do
+		[ "$name" != "$2" ] || echo "$value"
+	done <"$1"
+}
