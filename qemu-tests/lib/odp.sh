@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Functions for cases of odp: swap in compressed memory, and counters of the kernel.
+# Functions for cases of odp: swap in compressed memory, KSM, and counters of the kernel.
 
+ksm=/sys/kernel/mm/ksm
 zram=/sys/block/zram0
 
 need_odp()
@@ -19,6 +20,8 @@ need_zram()
 	[ -e $zram ] || skip 'the kernel has no zram'
 }
 
+need_file() { [ -e "$1" ] || skip "the kernel has no $2"; }
+
 # has_swap: of zram
 has_swap() { grep -q '^/dev/zram0 ' /proc/swaps; }
 
@@ -35,6 +38,21 @@ swap_off()
 {
 	! has_swap || swapoff /dev/zram0
 	echo 1 >$zram/reset
+}
+
+# Often enough for a few MiB, on a slow CPU.
+ksm_on()
+{
+	echo 200 >$ksm/pages_to_scan
+	echo 20 >$ksm/sleep_millisecs
+	echo 1 >$ksm/run
+}
+
+# What was merged is separate again.
+ksm_off()
+{
+	echo 2 >$ksm/run
+	echo 0 >$ksm/run
 }
 
 # number FILE NAME: of a file of lines "NAME NUMBER"

@@ -68,12 +68,16 @@ $(BUILD)/programs/ornic_hang: $(BUILD)/programs/hang/main.o \
 		$(BUILD)/programs/verify/verbs.o
 	$(CXX) $^ -libverbs -pthread -o $@
 
-programs: $(BUILD)/programs/ornic_odp_swap
+programs: $(BUILD)/programs/ornic_odp_swap $(BUILD)/programs/ornic_odp_chaos
 
 odp_common := $(addprefix $(BUILD)/programs/,odp/ends.o verify/verbs.o \
 		verify/live_memory.o)
 
 $(BUILD)/programs/ornic_odp_swap: $(BUILD)/programs/odp/swap.o $(odp_common)
+	$(CXX) $^ -libverbs -pthread -o $@
+
+$(BUILD)/programs/ornic_odp_chaos: $(odp_common) \
+		$(addprefix $(BUILD)/programs/odp/,chaos.o events.o traffic.o zone.o)
 	$(CXX) $^ -libverbs -pthread -o $@
 
 $(BUILD)/programs/ornic_flows: $(BUILD)/programs/flows/main.o \
