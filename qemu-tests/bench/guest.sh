@@ -374,6 +374,7 @@ step()
 		count_ornic -1
 		case $1 in
 		objects) values "$limit" "${command[@]:1}" ;;
+		odp) values "$limit" odp "$cli_device" "$cli_gid" ;;
 		cmtime) connections "$limit" "$2" ;;
 		idle) among_idle "$limit" "${command[@]:1}" ;;
 		verify) check_data "$limit" "${command[@]:1}" ;;

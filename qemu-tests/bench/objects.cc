@@ -9,6 +9,10 @@
  *       bytes that the system lacks for each of N QPs, of N CQs, of N MRs
  *   objects DEVICE GID-INDEX mr
  *       MRs registered and deregistered a second, by size
+ *   objects DEVICE GID-INDEX odp CLIENT-DEVICE CLIENT-GID-INDEX
+ *       the same of MRs on demand; latency of READs from the client of 4 KiB
+ *       whose page is in memory, once the device has it and once it has not; and
+ *       ACK timeouts meanwhile, also while both sides lack the page
  *
  * Prints lines "NAME VALUE". What fails is said, with its errno, and ends it.
  */
@@ -16,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -33,6 +38,7 @@ namespace
 
 constexpr uint32_t depth = 16; /* of each queue */
 constexpr size_t page = 4096, most_bytes = 16 << 20;
+constexpr size_t odp_pages = 512, odp_rounds = 4;
 
 [[noreturn]] void fail(const std::string &what, int error)
 {
@@ -91,8 +97,9 @@ context_ptr open_device(const std::string &name)
 
 /* One port of one device, with one of its GIDs. */
 struct port {
-	port(const std::string &name, uint8_t gid_index)
-		: context(open_device(name))
+	port(const std::string &device, uint8_t gid_index)
+		: name(device)
+		, context(open_device(name))
 		, pd(made(ibv_alloc_pd(context.get()), "alloc_pd"))
 		, gid_index(gid_index)
 	{
@@ -106,6 +113,7 @@ struct port {
 		return context->device->transport_type == IBV_TRANSPORT_IWARP;
 	}
 
+	std::string name;
 	context_ptr context;
 	pd_ptr pd;
 	uint8_t gid_index;
@@ -140,26 +148,26 @@ mr_ptr register_mr(const port &on, void *bytes, size_t size)
 			   "reg_mr of " + std::to_string(size)));
 }
 
-/* From RESET to RTS, with itself as its peer. */
-void connect_to_itself(const port &on, ibv_qp *qp)
+/* From RESET to RTS, with the QP @qpn of @peer. */
+void connect(const port &on, ibv_qp *qp, const port &peer, uint32_t qpn)
 {
 	ibv_qp_attr init = {}, rtr = {}, rts = {};
 
 	init.qp_state = IBV_QPS_INIT;
 	init.port_num = 1;
-	init.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	init.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	must(ibv_modify_qp(qp, &init,
 			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 				   IBV_QP_ACCESS_FLAGS),
 	     "modify_qp to INIT");
 	rtr.qp_state = IBV_QPS_RTR;
 	rtr.path_mtu = on.attr.active_mtu;
-	rtr.dest_qp_num = qp->qp_num;
+	rtr.dest_qp_num = qpn;
 	rtr.max_dest_rd_atomic = 1;
 	rtr.min_rnr_timer = 12;
 	rtr.ah_attr.is_global = 1;
 	rtr.ah_attr.port_num = 1;
-	rtr.ah_attr.grh.dgid = on.gid;
+	rtr.ah_attr.grh.dgid = peer.gid;
 	rtr.ah_attr.grh.sgid_index = on.gid_index;
 	rtr.ah_attr.grh.hop_limit = 1;
 	must(ibv_modify_qp(qp, &rtr,
@@ -188,7 +196,7 @@ void keep_idle(const port &on, size_t count)
 	while (qps.size() < count) {
 		qps.push_back(create_qp(on, cq.get(), qps.size()));
 		if (!on.is_iwarp())
-			connect_to_itself(on, qps.back().get());
+			connect(on, qps.back().get(), on, qps.back()->qp_num);
 	}
 	std::printf("idle %zu\n", count);
 	std::fflush(stdout);
@@ -273,8 +281,9 @@ void measure_memory(const port &on, size_t count)
 	});
 }
 
-/* Both rates for one size, each of the time that its own calls took. */
-void measure_mr(const port &on, const char *name, void *bytes, size_t size)
+/* Both rates of what @create registers, each of the time that its own calls took. */
+void measure_calls(const char *prefix, const char *name,
+		   const std::function<mr_ptr()> &create)
 {
 	using clock = std::chrono::steady_clock;
 	using seconds = std::chrono::duration<double>;
@@ -285,7 +294,7 @@ void measure_mr(const port &on, const char *name, void *bytes, size_t size)
 
 	while (rounds < least || reg + dereg < enough) {
 		const auto begin = clock::now();
-		mr_ptr mr = register_mr(on, bytes, size);
+		mr_ptr mr = create();
 		const auto middle = clock::now();
 
 		mr.reset();
@@ -293,8 +302,13 @@ void measure_mr(const port &on, const char *name, void *bytes, size_t size)
 		dereg += clock::now() - middle;
 		rounds++;
 	}
-	std::printf("mr-reg-%s %.1f\n", name, rounds / reg.count());
-	std::printf("mr-dereg-%s %.1f\n", name, rounds / dereg.count());
+	std::printf("%s-reg-%s %.1f\n", prefix, name, rounds / reg.count());
+	std::printf("%s-dereg-%s %.1f\n", prefix, name, rounds / dereg.count());
+}
+
+void measure_mr(const port &on, const char *name, void *bytes, size_t size)
+{
+	measure_calls("mr", name, [&] { return register_mr(on, bytes, size); });
 }
 
 void measure_mr(const port &on)
@@ -311,6 +325,207 @@ void measure_mr(const port &on)
 	munmap(bytes, most_bytes);
 }
 
+mr_ptr register_on_demand(const port &on, void *bytes, size_t size)
+{
+	return mr_ptr(made(ibv_reg_mr(on.pd.get(), bytes, size,
+				      IBV_ACCESS_LOCAL_WRITE |
+					      IBV_ACCESS_REMOTE_READ |
+					      IBV_ACCESS_ON_DEMAND),
+			   "reg_mr on demand of " + std::to_string(size)));
+}
+
+/* Pages that stay in memory when the process has them mapped no more. */
+class file_in_memory {
+public:
+	file_in_memory()
+		: fd_(memfd_create("odp", MFD_CLOEXEC))
+	{
+		if (fd_ < 0 || ftruncate(fd_, size))
+			fail("memfd_create", errno);
+		bytes_ = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_POPULATE, fd_, 0);
+		if (bytes_ == MAP_FAILED)
+			fail("mmap", errno);
+	}
+	~file_in_memory()
+	{
+		munmap(bytes_, size);
+		close(fd_);
+	}
+	file_in_memory(const file_in_memory &) = delete;
+	file_in_memory &operator=(const file_in_memory &) = delete;
+
+	static constexpr size_t size = odp_pages * page;
+
+	[[nodiscard]] void *bytes() const
+	{
+		return bytes_;
+	}
+	[[nodiscard]] uint64_t address(size_t number) const
+	{
+		return reinterpret_cast<uint64_t>(bytes_) + number * page;
+	}
+	void unmap_pages() const
+	{
+		if (madvise(bytes_, size, MADV_DONTNEED))
+			fail("madvise", errno);
+	}
+
+private:
+	int fd_;
+	void *bytes_;
+};
+
+uint64_t counter(const port &on, const char *name)
+{
+	std::ifstream file("/sys/class/infiniband/" + on.name +
+			   "/ports/1/hw_counters/" + name);
+	uint64_t value;
+
+	if (!(file >> value))
+		fail(std::string("counter ") + name, ENODATA);
+	return value;
+}
+
+/* Of both ends; values may be 10 ms old. */
+uint64_t counters(const port &on, const port &peer, const char *name)
+{
+	usleep(20000);
+	return counter(on, name) +
+	       (on.name == peer.name ? 0 : counter(peer, name));
+}
+
+/* READs by a QP of one port from memory of another. */
+class reader {
+public:
+	reader(const port &server, const port &client)
+		: server_mr_(register_on_demand(server, source.bytes(),
+						file_in_memory::size))
+		, client_mr_(register_on_demand(client, sink.bytes(),
+						file_in_memory::size))
+		, server_cq_(create_cq(server))
+		, client_cq_(create_cq(client))
+		, server_qp_(create_qp(server, server_cq_.get(), 0))
+		, client_qp_(create_qp(client, client_cq_.get(), 0))
+	{
+		connect(server, server_qp_.get(), client, client_qp_->qp_num);
+		connect(client, client_qp_.get(), server, server_qp_->qp_num);
+	}
+
+	file_in_memory source, sink;
+
+	void post(size_t number)
+	{
+		ibv_sge sge = { sink.address(number), page, client_mr_->lkey };
+		ibv_send_wr wr = {}, *bad;
+
+		wr.sg_list = &sge;
+		wr.num_sge = 1;
+		wr.opcode = IBV_WR_RDMA_READ;
+		wr.send_flags = IBV_SEND_SIGNALED;
+		wr.wr.rdma.remote_addr = source.address(number);
+		wr.wr.rdma.rkey = server_mr_->rkey;
+		must(ibv_post_send(client_qp_.get(), &wr, &bad), "post_send");
+	}
+	void wait()
+	{
+		ibv_wc wc;
+		int got;
+
+		while (!(got = ibv_poll_cq(client_cq_.get(), 1, &wc))) {
+		}
+		must(got < 0 ? EIO : 0, "poll_cq");
+		must(wc.status, ibv_wc_status_str(wc.status));
+	}
+
+private:
+	mr_ptr server_mr_, client_mr_;
+	cq_ptr server_cq_, client_cq_;
+	qp_ptr server_qp_, client_qp_;
+};
+
+void read_all(reader &reads)
+{
+	for (size_t i = 0; i < odp_pages; i++) {
+		reads.post(i);
+		reads.wait();
+	}
+}
+
+/* us that each READ takes; @prepare is called before each round of all pages. */
+void measure_reads(reader &reads, const char *name,
+		   const std::function<void()> &prepare)
+{
+	using clock = std::chrono::steady_clock;
+	std::vector<double> all;
+
+	for (size_t round = 0; round < odp_rounds; round++) {
+		prepare();
+		for (size_t i = 0; i < odp_pages; i++) {
+			const auto begin = clock::now();
+
+			reads.post(i);
+			reads.wait();
+			all.push_back(std::chrono::duration<double, std::micro>(
+					      clock::now() - begin)
+					      .count());
+		}
+	}
+	std::sort(all.begin(), all.end());
+	std::printf("odp-%s-p50 %.2f\n", name, all[all.size() / 2]);
+	std::printf("odp-%s-p99 %.2f\n", name, all[all.size() * 99 / 100]);
+}
+
+/* Full queues of READs, of which both sides lack all pages. */
+void measure_both(reader &reads)
+{
+	using clock = std::chrono::steady_clock;
+	std::chrono::duration<double> taken(0);
+
+	for (size_t round = 0; round < odp_rounds; round++) {
+		reads.source.unmap_pages();
+		reads.sink.unmap_pages();
+		const auto begin = clock::now();
+		for (size_t i = 0; i < odp_pages + depth; i++) {
+			if (i >= depth)
+				reads.wait();
+			if (i < odp_pages)
+				reads.post(i);
+		}
+		taken += clock::now() - begin;
+	}
+	std::printf("odp-both-reads %.1f\n",
+		    odp_rounds * odp_pages / taken.count());
+}
+
+void measure_odp(const port &server, const port &client)
+{
+	const char *const timeouts = "local_ack_timeout_err";
+	const uint64_t late = counters(server, client, timeouts);
+	const uint64_t faults = counters(server, client, "page_faults");
+	constexpr uint64_t least = 2 * odp_rounds * odp_pages;
+	reader reads(server, client);
+	const auto on_demand = [&](void *bytes, size_t size) {
+		return [&server, bytes, size] {
+			return register_on_demand(server, bytes, size);
+		};
+	};
+
+	measure_calls("odp", "pinned-4k", [&] {
+		return register_mr(server, reads.sink.bytes(), page);
+	});
+	measure_calls("odp", "4k", on_demand(reads.sink.bytes(), page));
+	measure_calls("odp", "implicit", on_demand(nullptr, SIZE_MAX));
+	read_all(reads);
+	measure_reads(reads, "present", [] {});
+	measure_reads(reads, "absent", [&] { reads.source.unmap_pages(); });
+	measure_both(reads);
+	std::printf("odp-timeouts %ju\n",
+		    uintmax_t(counters(server, client, timeouts) - late));
+	if (counters(server, client, "page_faults") - faults < least)
+		fail("page faults are missing", ENODATA);
+}
+
 } /* namespace */
 
 int main(int argc, char **argv)
@@ -318,14 +533,19 @@ int main(int argc, char **argv)
 	const std::string_view what = argc > 3 ? argv[3] : "";
 	const size_t count = argc > 4 ? std::strtoul(argv[4], nullptr, 10) : 0;
 
-	if (what != "mr" && !((what == "idle" || what == "memory") && count)) {
+	if (what != "mr" && !(what == "odp" && argc == 6) &&
+	    !((what == "idle" || what == "memory") && count)) {
 		std::fprintf(stderr, "usage: objects DEVICE GID-INDEX "
-				     "idle N | memory N | mr\n");
+				     "idle N | memory N | mr | odp DEVICE "
+				     "GID-INDEX\n");
 		return 2;
 	}
 	const port on(argv[1], static_cast<uint8_t>(std::atoi(argv[2])));
 
-	if (what == "mr")
+	if (what == "odp")
+		measure_odp(on, port(argv[4],
+				     static_cast<uint8_t>(std::atoi(argv[5]))));
+	else if (what == "mr")
 		measure_mr(on);
 	else if (what == "memory")
 		measure_memory(on, count);

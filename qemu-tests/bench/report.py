@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from lossy import LOSSY_ROWS
 from rows import LATENCY, RATE, ROWS, SETUP
-from scale import PROGRAMS, SCALE_ROWS, VALUES
+from scale import ODP_VALUES, PROGRAMS, SCALE_ROWS, VALUES
 
 TICK_US = 10000
 MIB = 1 << 20
@@ -142,6 +142,8 @@ PLACES = [
     ("PCI NIC between two guests", "pci-two", ["rxe-two"], ROWS),
     ("Scaling, on one device", "ornic-loop", ["rxe-loop", "siw-loop"],
      [*SCALE_ROWS, *VALUES]),
+    ("On-demand paging, one device", "ornic-loop", [], ODP_VALUES),
+    ("On-demand paging, two devices over veth", "ornic-veth", [], ODP_VALUES),
 ]
 # The limits: (what, rows, ours, theirs, times better at least). Theirs may be
 # a reference, whose MB/s a row is then compared with, or another row.
@@ -174,7 +176,19 @@ LIMITS = [
      {"rxe-two": 30}),
     ("one device: 512 QPs, rate of one", ["write-bw-64-q512"], "ornic-loop",
      {"row:write-bw-64": 0.7}),
+    *[(f"{where}: on demand, pages present", [f"{row}-odp"], ours,
+       {f"row:{row}": 1 / 1.05})
+      for where, ours in (("one device", "ornic-loop"), ("veth", "ornic-veth"))
+      for row in ("write-lat-8", "read-lat-8", "write-bw-64k", "read-bw-64k")],
 ]
+# Limits of what programs print: (what, name, against, times better at least). Against
+# another value, or a number of the unit.
+VALUE_LIMITS = [
+    ("implicit MR", "odp-reg-implicit", "odp-reg-pinned-4k", 1 / 3),
+    ("READ of an absent page", "odp-absent-p99", 1000, 1),
+    ("ACK timeouts", "odp-timeouts", 0, 1),
+]
+VALUE_PEERS = {"one device": "ornic-loop", "veth": "ornic-veth"}
 
 
 def compare(results, row, ours, theirs):
@@ -185,7 +199,23 @@ def compare(results, row, ours, theirs):
     mine = results.median(ours, row.name, metric)
     other = results.median("ref", name, "value") if kind == "ref" else \
         results.median(ours, name, metric)
-    return mine / other if mine and other else None
+    if not mine or not other:
+        return None
+    return other / mine if kind == "row" and row.less_is_better else mine / other
+
+
+def value_verdicts(results):
+    """The same of values, of which there may be none: each limit and peer."""
+    for where, ours in VALUE_PEERS.items():
+        for what, name, against, limit in VALUE_LIMITS:
+            mine = results.median(ours, name, "value")
+            if isinstance(against, str):
+                other = results.median(ours, against, "value")
+                ratio = mine / other if mine and other else None
+            else:
+                # There is no ratio to 0.
+                ratio = None if mine is None else (1 + against) / (1 + mine)
+            yield f"{where}: {what}", name, ours, str(against), ratio, limit
 
 
 def verdicts(results):
@@ -195,6 +225,7 @@ def verdicts(results):
             for theirs, limit in others.items():
                 ratio = compare(results, ROW[name], ours, theirs)
                 yield what, name, ours, theirs, ratio, limit
+    yield from value_verdicts(results)
 
 
 def slower(results):

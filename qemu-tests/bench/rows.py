@@ -59,6 +59,8 @@ class Row:
             words.append(f"l{POST_LIST}")
         if "-e" in self.options.split():
             words.append("e")
+        if "--odp" in self.options:
+            words.append("odp")
         return "-".join(words)
 
     @property
@@ -133,6 +135,8 @@ def rate(operation, size, options="", qps=1, quick="", full=EVERYWHERE):
 
 OPERATIONS = ("write", "send", "read")
 HERE = "loop veth"
+# Devices with on-demand paging
+ON_DEMAND = ("ornic-loop", "ornic-veth")
 ROWS = [
     Row("write", SETUP, 64),
     latency("write", 8, quick=EVERYWHERE),
@@ -162,4 +166,9 @@ ROWS = [
     # short queues takes perftest longer than the device.
     Row("write", RATE, 64, qps=MANY_QPS, quick="loop", full="loop",
         only=("ornic-loop",)),
+    # perftest has written to all pages before it begins.
+    *[Row(op, LATENCY, 8, "--odp", quick=HERE, full=HERE, only=ON_DEMAND)
+      for op in ("write", "read")],
+    Row("write", RATE, 65536, "--odp", quick=HERE, full=HERE, only=ON_DEMAND),
+    Row("read", RATE, 65536, "--odp", quick="veth", full=HERE, only=ON_DEMAND),
 ]

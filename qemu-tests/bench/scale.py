@@ -57,10 +57,18 @@ PROGRAMS = [
     Program("memory", "objects memory 512", lacks=("siw",)),
     Program("mr", "objects mr"),
     Program("cm", "cmtime 50"),
+    Program("odp", "odp", lacks=("rxe", "siw", "pci"), full="loop veth", quick="loop veth"),
 ]
 VALUES = [
     *[Value("memory", what, "bytes", True) for what in ("qp", "cq", "mr")],
     *[Value("mr", f"{what}-{size}", "/s")
       for what in ("reg", "dereg") for size in SCALE_MR],
     Value("cm", "connect", "/s"),
+]
+ODP_VALUES = [
+    *[Value("odp", f"reg-{what}", "/s") for what in ("pinned-4k", "4k", "implicit")],
+    *[Value("odp", f"{what}-{figure}", "us", True)
+      for what in ("present", "absent") for figure in ("p50", "p99")],
+    Value("odp", "both-reads", "/s"),
+    Value("odp", "timeouts", "", True),
 ]
