@@ -12,6 +12,13 @@ requires()
 	need_rdma_core_tests
 }
 
+# None of the tests of on-demand paging is skipped, if the kernel has it.
+check_odp()
+{
+	grep -qw ib_umem_odp_get /proc/kallsyms || return 0
+	! grep 'test_odp\..*# SKIP' suite.out || fail 'on-demand paging: tests are skipped'
+}
+
 run()
 {
 	# shellcheck source=qemu-tests/lib/rdma_core.sh
@@ -20,4 +27,5 @@ run()
 	echo 8 >/proc/sys/vm/nr_hugepages || :
 	topology loop
 	rdma_core_tests . 157
+	check_odp
 }
