@@ -438,6 +438,8 @@ static bool has_pd(struct ornic_qp *peer, const struct ornic_swqe *sw)
 
 /* What became of a piece of a READ: at the key of the peer, and at that of its sink. */
 struct taken {
+	bool served; /* the peer is there */
+	u32 npkts; /* PSNs that it makes */
 	enum ornic_vendor_err remote;
 	enum ornic_vendor_err local;
 };
@@ -494,43 +496,51 @@ static void count_read_piece(struct ornic_qp *peer, const struct ornic_swqe *sw,
 			       ORNIC_CNTR_COMPLETIONS);
 }
 
+/* rq of @peer, which is released: a piece has failed, or waits for a page. */
+static noinline enum ornic_step
+read_stopped(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer,
+	     struct ornic_swqe *sw, struct taken taken)
+{
+	bool absent = taken.remote == ORNIC_VERR_PAGE;
+
+	/* A piece that its sink has no page for comes again. */
+	if (taken.served && !absent && taken.local != ORNIC_VERR_PAGE)
+		count_read_piece(peer, sw, taken.npkts);
+	if (taken.served && !taken.npkts && !absent)
+		WRITE_ONCE(peer->rq.dead, true);
+	if (taken.npkts)
+		ornic_fault_passed(&peer->rq.fault, true);
+	ornic_unlock_inner(&peer->rq.lock);
+	if (!taken.served)
+		return read_lost(ctx, qp, sw);
+	if (absent)
+		return read_absent(ctx, qp, peer, sw);
+	if (!taken.npkts)
+		return read_denied(ctx, qp, peer);
+	return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR, taken.local);
+}
+
 /* A piece of the data of a READ that the peer has accepted. */
 static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
 {
 	struct ornic_qp *peer = peer_of(qp);
 	struct ornic_iov src = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
-	struct taken taken = { ORNIC_VERR_NONE, ORNIC_VERR_NONE };
-	bool served, absent = false;
-	u32 npkts = 0;
+	struct taken taken = { .npkts = 0 };
 
 	if (!peer)
 		return read_lost(ctx, qp, sw);
 	/* Its key and memory are the peer's, and may be invalidated: mem.h. */
 	ornic_lock_inner(&peer->rq.lock);
-	served = is_read_peer(qp, peer, sw);
-	if (served) {
-		npkts = take_held_piece(qp, peer, sw, &src, &taken);
-		absent = taken.remote == ORNIC_VERR_PAGE;
-	}
-	/* A piece that its sink has no page for comes again. */
-	if (served && !absent && taken.local != ORNIC_VERR_PAGE)
-		count_read_piece(peer, sw, npkts);
-	if (served && !npkts && !absent)
-		WRITE_ONCE(peer->rq.dead, true);
-	if (npkts)
-		ornic_fault_passed(&peer->rq.fault, true);
+	taken.served = is_read_peer(qp, peer, sw);
+	if (likely(taken.served))
+		taken.npkts = take_held_piece(qp, peer, sw, &src, &taken);
+	if (unlikely(!taken.npkts || taken.local != ORNIC_VERR_NONE))
+		return read_stopped(ctx, qp, peer, sw, taken);
+	count_read_piece(peer, sw, taken.npkts);
+	ornic_fault_passed(&peer->rq.fault, true);
 	ornic_unlock_inner(&peer->rq.lock);
-	if (!served)
-		return read_lost(ctx, qp, sw);
-	if (absent)
-		return read_absent(ctx, qp, peer, sw);
-	if (!npkts)
-		return read_denied(ctx, qp, peer);
-	if (taken.local != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
-				      taken.local);
-	return loop_executed(ctx, qp, sw, npkts, src.bytes);
+	return loop_executed(ctx, qp, sw, taken.npkts, src.bytes);
 }
 
 static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,

@@ -400,6 +400,26 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 }
 
 /* What a WQE must wait for, or fail of, before it gets its PSNs. */
+/*
+ * May the response of @sw be written, before it is requested? It nearly always may at
+ * once; ornic_sink_check() knows the rest, without a cost for that.
+ */
+static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
+					const struct ornic_swqe *sw)
+{
+	struct ornic_mkey *mkey;
+	u32 i;
+
+	for (i = 0; i < sw->nsge; i++) {
+		if (sw->sge[i].length &&
+		    unlikely(ornic_key_check(qp->dev, sw->sge[i].lkey, qp->pdn,
+					     sw->sge[i].addr, sw->sge[i].length,
+					     ORNIC_ACCESS_LOCAL_WRITE, &mkey)))
+			return ornic_sink_check(qp, sw, 0, ORNIC_FAULT_BYTES);
+	}
+	return ORNIC_VERR_NONE;
+}
+
 static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_swqe *sw)
 {
@@ -416,9 +436,9 @@ static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			return ornic_req_fail(ctx, qp, sw,
 					      ORNIC_CQE_LOC_QP_OP_ERR,
 					      ORNIC_VERR_RD_ATOMIC);
-		verr = ORNIC_VERR_NONE;
-		if (!(sw->kind & ORNIC_OPF_EMPTY_RESPONSE))
-			verr = ornic_sink_check(qp, sw, 0, ORNIC_FAULT_BYTES);
+	}
+	if (fetch && !(sw->kind & ORNIC_OPF_EMPTY_RESPONSE)) {
+		verr = check_sink(qp, sw);
 		if (verr != ORNIC_VERR_NONE)
 			return ornic_req_fail(ctx, qp, sw,
 					      ORNIC_CQE_LOC_PROT_ERR, verr);

@@ -123,8 +123,6 @@ void ornic_sink_begin(struct ornic_sq *sq, struct ornic_swqe *sw)
 {
 	u32 last = sq->sink_last;
 
-	if (!has_sink(sw))
-		return;
 	if (last - sq->tail >= sw->index - sq->tail ||
 	    !has_sink(ornic_swqe(sq, last)))
 		last = sq->tail - 1;

@@ -14,7 +14,7 @@ enum ornic_vendor_err ornic_sink_check(struct ornic_qp *qp,
 				       const struct ornic_swqe *sw, u32 off,
 				       u32 pages);
 
-/* sq: @sw, a READ, atomic or the like, is to get its PSNs. */
+/* sq: @sw, whose response is written to its SGEs, is to get its PSNs. */
 void ornic_sink_begin(struct ornic_sq *sq, struct ornic_swqe *sw);
 
 /*
