@@ -5,6 +5,7 @@
  * child that is killed in the middle; one that breaks itself is replaced.
  */
 #include <fcntl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -356,6 +357,10 @@ void any_ioctl(int fd, generator &random)
 		hdr.object_id |= 1 << 12;
 	if (random() % 4 == 0)
 		hdr.method_id |= 1 << 12;
+	/* When it fails, ib_core of Linux 6.12 keeps a reference to this process. */
+	if (hdr.object_id == UVERBS_OBJECT_DEVICE &&
+	    hdr.method_id == UVERBS_METHOD_GET_CONTEXT)
+		hdr.method_id = UVERBS_METHOD_QUERY_PORT;
 	hdr.num_attrs = static_cast<uint16_t>(attrs);
 	hdr.length = static_cast<uint16_t>(sizeof(hdr) +
 					   attrs * sizeof(ib_uverbs_attr));
