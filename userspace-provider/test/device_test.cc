@@ -21,6 +21,7 @@ template <typename Verb> operation any(Verb *verb)
 
 /** What has to be where the release has an operation of that name. */
 const std::map<std::string, operation> verbs = {
+	{ "advise_mr", any(ibv_cmd_advise_mr) },
 	{ "alloc_dm", any(alloc_dm) },
 	{ "alloc_mw", any(alloc_mw) },
 	{ "alloc_null_mr", any(alloc_null_mr) },

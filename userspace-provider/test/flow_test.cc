@@ -80,7 +80,8 @@ TEST(flow, refusals_are_those_of_the_kernel)
 	ibv_qp qp{};
 
 	for (int error : { EPERM, EEXIST, EINVAL, EOPNOTSUPP, ENOSPC }) {
-		kernel = { .error = error };
+		kernel = {};
+		kernel.error = error;
 		errno = 0;
 		EXPECT_EQ(create_flow(&qp, &attr), nullptr);
 		EXPECT_EQ(errno, error);

@@ -116,9 +116,10 @@ TEST(receive_queue, posts_to_a_device_that_is_gone_fail)
 {
 	receive_fixture fix;
 	ibv_recv_wr second = {};
-	ibv_recv_wr first = { .next = &second };
+	ibv_recv_wr first = {};
 	ibv_recv_wr *bad = nullptr;
 
+	first.next = &second;
 	fix.kicks.break_off();
 	fix.record->kick_wanted = 1;
 	EXPECT_EQ(fix.rq.post(&first, &bad), EIO);
