@@ -68,6 +68,7 @@ static int create(struct odp_test *pt, u64 iova, u64 length, u8 shift)
 }
 
 /* Pages from @addr on; they are those of @page in order. */
+/* Bits @flags of each entry are inverted: those of a page are 0. */
 static int set(struct odp_test *pt, u64 addr, u32 n, u64 flags)
 {
 	union ornic_req req;
@@ -76,7 +77,7 @@ static int set(struct odp_test *pt, u64 addr, u32 n, u64 flags)
 
 	for (i = 0; i < n && i < ORNIC_LIST_ENTRIES; i++)
 		pt->list[i] =
-			cpu_to_le64(((uintptr_t)pt->page + i * PAGE) | flags);
+			cpu_to_le64(((uintptr_t)pt->page + i * PAGE) ^ flags);
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_SET_PAGES;
 	req.hdr.obj = cpu_to_le32(pt->key);

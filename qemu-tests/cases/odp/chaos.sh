@@ -21,6 +21,8 @@ requires()
 	need_file $ksm/run KSM
 	need_file /proc/sys/vm/unprivileged_userfaultfd userfaultfd
 	need_file /proc/sys/vm/compact_memory compaction
+	grep -q pgmigrate_success /proc/vmstat ||
+		skip 'the kernel counts no pages that move'
 	need_file $huge/hpage_pmd_size 'huge pages'
 	[ "$(<$huge/hpage_pmd_size)" = 2097152 ] || skip 'huge pages have another size'
 }

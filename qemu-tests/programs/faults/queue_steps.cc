@@ -180,22 +180,18 @@ int wait_sent(life &l)
 	return 0;
 }
 
-/* Of frames to an address, which opens the filter of the netdev. */
+/*
+ * Of all frames, which opens the filter of the netdev. It has no specs: of two arrays for
+ * them ib_uverbs of Linux 6.12 keeps the second one if the first cannot be had.
+ */
 ibv_flow *create_flow(ibv_qp *qp)
 {
-	struct {
-		ibv_flow_attr attr;
-		ibv_flow_spec_eth eth;
-	} rule = {};
+	ibv_flow_attr attr = {};
 
-	rule.attr.size = sizeof(rule);
-	rule.attr.num_of_specs = 1;
-	rule.attr.port = 1;
-	rule.eth.type = IBV_FLOW_SPEC_ETH;
-	rule.eth.size = sizeof(rule.eth);
-	rule.eth.val.dst_mac[0] = 2;
-	std::memset(rule.eth.mask.dst_mac, 0xff, 6);
-	return ibv_create_flow(qp, &rule.attr);
+	attr.type = IBV_FLOW_ATTR_SNIFFER;
+	attr.size = sizeof(attr);
+	attr.port = 1;
+	return ibv_create_flow(qp, &attr);
 }
 
 } /* namespace */

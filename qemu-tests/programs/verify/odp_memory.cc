@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <span>
@@ -154,6 +155,20 @@ TEST_F(odp, odp_last_addresses)
 	}
 }
 
+/* On a kernel with KASAN and lockdep, rounds take a hundred times as long. */
+class time_limit {
+public:
+	[[nodiscard]] bool reached() const
+	{
+		return clock::now() > end_;
+	}
+
+private:
+	using clock = std::chrono::steady_clock;
+
+	clock::time_point end_ = clock::now() + std::chrono::seconds(10);
+};
+
 /* Pages of both sides go while messages are under way: not one of them fails. */
 TEST_F(odp, odp_goes_in_use)
 {
@@ -164,7 +179,8 @@ TEST_F(odp, odp_goes_in_use)
 		const repeated theirs([&] { forget(p.server, 0, size); });
 		const repeated mine([&] { forget(p.client, page, 5 * page); });
 
-		for (int round = 0; round < 200; round++) {
+		const time_limit end;
+		for (int round = 0; round < 200 && !end.reached(); round++) {
 			write_to(p, size, IBV_WC_SUCCESS, "WRITE");
 			read_from(p, size, IBV_WC_SUCCESS, "READ");
 		}
@@ -230,7 +246,8 @@ TEST_F(odp, odp_advice_about_nothing)
 	       std::pair(IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, 0) }) {
 		const uint64_t before = kernel_memory();
 
-		for (uint64_t i = 0; i < 30000; i++)
+		const time_limit end;
+		for (uint64_t i = 0; i < 30000 && !end.reached(); i++)
 			check_equal(advise(advice, nowhere + i * part), error,
 				    "advice about nothing");
 		const uint64_t after = kernel_memory();
