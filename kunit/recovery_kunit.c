@@ -460,6 +460,39 @@ static void reorder_or_loss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_RETRIES), 3);
 }
 
+/* The time of a NAK that is held is no ACK timeout of a QP that waits for a page. */
+static void held_nak_leaves_no_timer(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_kind(test, ORNIC_FIX_LONE);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_th_fault fault;
+	struct ornic_th_mr mr;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(
+		test, ornic_th_odp_init(th, &mr, MTU, 0, ORNIC_ACCESS_MR_MASK),
+		0);
+	hold_second_nak(test, fix);
+	ornic_fix_post(&fix->a, &mr, NULL, ORNIC_WQE_SEND, 0, 0, 8);
+	ack(fix, 7, ACK);
+	for (i = 0; i < 8; i++)
+		run_at(th, th->now + 500 * ORNIC_TH_MS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_TIMEOUTS), 0);
+	KUNIT_EXPECT_EQ(test, stat(th, ORNIC_STAT_ROCE_ADP_RETRANS), 0);
+	ack(fix, 16, ACK);
+	KUNIT_EXPECT_TRUE(test, ornic_th_fault_take(&fix->a, &fault));
+	KUNIT_EXPECT_EQ(test, ornic_th_odp_set(&mr, 0, 1, false), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->a, &fault, false), 0);
+	ornic_th_run(th);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	ack(fix, 17, ACK);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mr), 0);
+}
+
 /* A NAK that acknowledges something is no retry. */
 static void loss_with_progress_is_free(struct kunit *test)
 {
@@ -710,6 +743,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(loopback_ends_a_gap),
 	KUNIT_CASE(reorder_costs_one_packet),
 	KUNIT_CASE(reorder_or_loss),
+	KUNIT_CASE(held_nak_leaves_no_timer),
 	KUNIT_CASE(loss_with_progress_is_free),
 	KUNIT_CASE(reorder_or_loss_without_timeout),
 	KUNIT_CASE(refused_resend_ends_with_its_ack),
