@@ -389,6 +389,50 @@ static void lost_read_is_an_error(struct kunit *test)
 	expect_values(test, &cntr, 0, 1);
 }
 
+/* A READ on one device, whose memory goes between its pieces, and does not come back. */
+static void absent_read_is_an_error(struct kunit *test)
+{
+	const u32 len = 3 * ORNIC_LOOP_PIECE;
+	struct ornic_fixture *fix = open_fix(test, ORNIC_FIX_LOOP, RC);
+	struct cntr cntr = make_cntr(test, fix->b.th);
+	struct ornic_th_fault fault;
+	struct ornic_th_mr from, to;
+	struct ornic_lsge sge;
+	struct ornic_th_wr wr = {
+		.opcode = ORNIC_WQE_READ,
+		.nsge = 1,
+		.sge = &sge,
+	};
+
+	KUNIT_EXPECT_EQ(test, attach(&cntr, fix->b.qpn, ALL_OPS), ORNIC_OK);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->a.th, &to, len, 0, 1,
+					 ORNIC_ACCESS_MASK),
+			0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_odp_init(fix->b.th, &from, len, 0,
+					  ORNIC_ACCESS_MR_MASK),
+			0);
+	KUNIT_EXPECT_EQ(test, ornic_th_odp_set(&from, 0, from.npages, false),
+			0);
+	sge = ornic_fix_sge(&to, 0, len);
+	wr.raddr = from.iova;
+	wr.rkey = from.key;
+	fix->pair.a->budget = 1;
+	ornic_th_post_send(&fix->a, &wr);
+	ornic_th_run(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_th_odp_clear(&from, 0, from.npages), 0);
+	ornic_th_settle(&fix->pair);
+	expect_values(test, &cntr, 0, 0);
+	KUNIT_EXPECT_TRUE(test, ornic_th_fault_take(&fix->b, &fault));
+	KUNIT_EXPECT_GT(test, fault.addr, from.iova);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->b, &fault, true), 0);
+	ornic_th_settle(&fix->pair);
+	expect_values(test, &cntr, 0, 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&from), 0);
+}
+
 /* One that has counted, whose memory goes while it is sent again: once is all. */
 static void lost_replay_is_not_counted(struct kunit *test)
 {
@@ -616,6 +660,7 @@ static struct kunit_case comp_cntr_cases[] = {
 	KUNIT_CASE_PARAM(pieces_are_one_read, piece_gen_params),
 	KUNIT_CASE_PARAM(refused_is_an_error, error_gen_params),
 	KUNIT_CASE(lost_read_is_an_error),
+	KUNIT_CASE(absent_read_is_an_error),
 	KUNIT_CASE(lost_replay_is_not_counted),
 	KUNIT_CASE(flushed_is_an_error),
 	KUNIT_CASE(unknown_opcode_is_not_counted),

@@ -413,8 +413,10 @@ static noinline enum ornic_step read_absent(struct ornic_ctx *ctx,
 	served = is_read_peer(qp, peer, sw);
 	if (served)
 		res = ornic_fault_read(inner, peer, sw->rkey, rest);
-	if (res == ORNIC_FAULT_FAILS)
+	if (res == ORNIC_FAULT_FAILS) {
 		WRITE_ONCE(peer->rq.dead, true);
+		ornic_qp_count(peer, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);
+	}
 	ornic_unlock_inner(&peer->rq.lock);
 	leave_peer(ctx, inner);
 	if (!served)
