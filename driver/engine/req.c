@@ -399,7 +399,6 @@ send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 	return ORNIC_STEP_DONE;
 }
 
-/* What a WQE must wait for, or fail of, before it gets its PSNs. */
 /*
  * May the response of @sw be written, before it is requested? It nearly always may at
  * once; ornic_sink_check() knows the rest, without a cost for that.
@@ -420,6 +419,7 @@ static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
 	return ORNIC_VERR_NONE;
 }
 
+/* What a WQE must wait for, or fail of, before it gets its PSNs. */
 static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_swqe *sw)
 {
