@@ -67,8 +67,10 @@ static int create(struct odp_test *pt, u64 iova, u64 length, u8 shift)
 	return status;
 }
 
-/* Pages from @addr on; they are those of @page in order. */
-/* Bits @flags of each entry are inverted: those of a page are 0. */
+/*
+ * Pages from @addr on; they are those of @page in order. Bits @flags of each entry are
+ * inverted: those of a page are 0.
+ */
 static int set(struct odp_test *pt, u64 addr, u32 n, u64 flags)
 {
 	union ornic_req req;
