@@ -5,12 +5,17 @@
 ksm=/sys/kernel/mm/ksm
 zram=/sys/block/zram0
 
+# has_odp: the kernel has on-demand paging
+has_odp()
+{
+	modprobe -q ib_uverbs || :
+	grep -qw ib_umem_odp_get /proc/kallsyms
+}
+
 need_odp()
 {
 	need_ornic
-	modprobe -q ib_uverbs || :
-	grep -qw ib_umem_odp_get /proc/kallsyms ||
-		skip 'the kernel has no on-demand paging'
+	has_odp || skip 'the kernel has no on-demand paging'
 }
 
 need_zram()

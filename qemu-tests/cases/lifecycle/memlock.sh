@@ -6,6 +6,8 @@
 
 # shellcheck source=/dev/null
 . /ornic/qemu-tests/lib/lifecycle.sh
+# shellcheck source=qemu-tests/lib/odp.sh
+. /ornic/qemu-tests/lib/odp.sh
 
 requires() { need_ornic; need setpriv strace; }
 
@@ -35,7 +37,7 @@ run()
 	refused "Couldn't register MR" limited 256 1000000
 	grep -q ENOMEM calls || fail 'the errno is not ENOMEM'
 	not_refused 4096 1000
-	if grep -q ib_umem_odp_get /proc/kallsyms; then
+	if has_odp; then
 		not_refused 256 4000000 -o
 		refused "Couldn't register MR" limited 64 20000000 -o
 		grep -q ENOMEM calls || fail 'the errno is not ENOMEM'

@@ -15,7 +15,9 @@ requires()
 # None of the tests of on-demand paging is skipped, if the kernel has it.
 check_odp()
 {
-	grep -qw ib_umem_odp_get /proc/kallsyms || return 0
+	# shellcheck source=qemu-tests/lib/odp.sh
+	. /ornic/qemu-tests/lib/odp.sh
+	has_odp || return 0
 	! grep 'test_odp\..*# SKIP' suite.out || fail 'on-demand paging: tests are skipped'
 }
 
