@@ -37,6 +37,7 @@ namespace
 
 constexpr u64 page = 4096;
 constexpr u64 ram_pages = 64;
+constexpr u64 nonce_at = 64; // not 0, which would mean that there is none
 constexpr u64 requests_at = 1 * page;
 constexpr u64 responses_at = 2 * page;
 constexpr u64 lists_at = 4 * page; // of 8 pages, see fill_lists()
@@ -256,14 +257,13 @@ void guest::reset()
 		r->nonce[i] = cpu_to_le32(0x1234567 + i);
 		memcpy(ram_ + 4ull * i, &r->nonce[i], 4);
 	}
-	// Address 0 would mean that there is none.
-	memcpy(ram_ + 64, ram_, 16);
-	r->nonce_addr = cpu_to_le64(64);
+	memcpy(ram_ + nonce_at, ram_, 16);
+	r->nonce_addr = cpu_to_le64(nonce_at);
 	r->cmd_ring = cpu_to_le64(requests_at);
 	r->rsp_ring = cpu_to_le64(responses_at);
 	r->cmd_log_depth = cpu_to_le32(log_commands);
 	r->cmd_producer = 0;
-	r->reset = cpu_to_le32(le32_to_cpu(r->reset) + 1);
+	r->reset = cpu_to_le32(host_.reset_done[0] + 1);
 	commands_ = 0;
 	nobjs_ = 0;
 	dev().control();
@@ -279,8 +279,11 @@ void guest::lie()
 	union ornic_req req {
 	};
 
-	r->nonce[0] = cpu_to_le32(le32_to_cpu(r->nonce[0]) ^ 1);
-	r->reset = cpu_to_le32(le32_to_cpu(r->reset) + 1);
+	// Whatever the input made of both, they differ.
+	r->nonce_addr = cpu_to_le64(nonce_at);
+	memcpy(&r->nonce[0], ram_ + nonce_at, 4);
+	r->nonce[0] ^= cpu_to_le32(1);
+	r->reset = cpu_to_le32(host_.reset_done[0] + 1);
 	r->cmd_producer = 0;
 	dev().control();
 	run(16);
