@@ -316,7 +316,24 @@ static void peer_gone_far_behind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
 }
 
+/* A GID that the device has for RoCEv2 only is not reached by RoCE v1 in memory. */
+static void loop_is_of_one_version(struct kunit *test)
+{
+	struct ornic_fixture *fix = &open_pair(test, ORNIC_FIX_LOOP)->fix;
+	struct ornic_dev *dev = &fix->pair.a->eng->dev;
+	struct ornic_path path;
+	struct ornic_av av;
+
+	ornic_th_av(&av, fix->pair.a->index, ORNIC_TH_V1);
+	KUNIT_ASSERT_EQ(test, ornic_path_resolve(dev, &path, &av), 0);
+	KUNIT_EXPECT_TRUE(test, path.loop);
+	ornic_th_gid_bytes(fix->pair.a->index, ORNIC_TH_IPV4, av.dgid);
+	KUNIT_ASSERT_EQ(test, ornic_path_resolve(dev, &path, &av), 0);
+	KUNIT_EXPECT_FALSE(test, path.loop);
+}
+
 static struct kunit_case peer_cases[] = {
+	KUNIT_CASE(loop_is_of_one_version),
 	KUNIT_CASE_PARAM(peer_changes_here, change_gen_params),
 	KUNIT_CASE_PARAM(peer_changes_in_process, change_gen_params),
 	KUNIT_CASE(peer_takes_over),

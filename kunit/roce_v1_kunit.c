@@ -398,23 +398,6 @@ static void peer_is_of_one_version(struct kunit *test)
 			   ornic_engine_is_peer(eng, fix->a.qpn, ip, true));
 }
 
-/* A GID that the device has for RoCEv2 only is not reached by RoCE v1 in memory. */
-static void loop_is_of_one_version(struct kunit *test)
-{
-	struct ornic_fixture *fix =
-		open_kind(test, ORNIC_FIX_LOOP, UD, ORNIC_TH_IPV4);
-	struct ornic_dev *dev = &fix->pair.a->eng->dev;
-	struct ornic_path path;
-	struct ornic_av av;
-
-	ornic_th_av(&av, fix->pair.a->index, ORNIC_TH_V1);
-	KUNIT_ASSERT_EQ(test, ornic_path_resolve(dev, &path, &av), 0);
-	KUNIT_EXPECT_TRUE(test, path.loop);
-	ornic_th_gid_bytes(fix->pair.a->index, ORNIC_TH_IPV4, av.dgid);
-	KUNIT_ASSERT_EQ(test, ornic_path_resolve(dev, &path, &av), 0);
-	KUNIT_EXPECT_FALSE(test, path.loop);
-}
-
 /* RFC 3168 has no say over a TClass: 3 is no mark. */
 static void tclass_is_no_mark(struct kunit *test)
 {
@@ -434,6 +417,80 @@ static void tclass_is_no_mark(struct kunit *test)
 	KUNIT_EXPECT_EQ(
 		test,
 		stat_of(fix->pair.a, ORNIC_STAT_NP_ECN_MARKED_ROCE_PACKETS), 0);
+}
+
+static const struct loop_row {
+	const char *desc;
+	enum ornic_fix_kind kind;
+	u8 opcode;
+	u32 len;
+} loop_rows[] = {
+	{ "SEND, one device", ORNIC_FIX_LOOP, ORNIC_WQE_SEND, 8 },
+	{ "short WRITE, one device", ORNIC_FIX_LOOP, ORNIC_WQE_WRITE, 8 },
+	{ "READ, one device", ORNIC_FIX_LOOP, ORNIC_WQE_READ, 9000 },
+	{ "SEND, peer engines", ORNIC_FIX_PEER, ORNIC_WQE_SEND, 9000 },
+	{ "short WRITE, peer engines", ORNIC_FIX_PEER, ORNIC_WQE_WRITE, 8 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(loop, loop_rows, desc);
+
+/* Connected with right addresses and QPNs, one of them by another version. */
+static struct ornic_fixture *open_versions(struct kunit *test,
+					   const struct loop_row *row,
+					   enum ornic_th_gid mine,
+					   enum ornic_th_gid theirs)
+{
+	struct ornic_fixture *fix = open_kind(test, row->kind, RC, mine);
+
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->b, ORNIC_QPS_RESET), 0);
+	fix->b.conn.av.sgid_index = theirs;
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->b, ORNIC_QPS_INIT), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->b, ORNIC_QPS_RTR), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->b, ORNIC_QPS_RTS), 0);
+	ornic_fix_fill(&fix->bm, 0, ORNIC_FIX_MR_BYTES, 2);
+	return fix;
+}
+
+/* The status of one message, which may take as long as all retries. */
+static int status_of(struct ornic_fixture *fix, const struct loop_row *row)
+{
+	struct ornic_cqe cqe;
+	int status = 0xff;
+	u32 i;
+
+	ornic_fix_recv(&fix->b, &fix->bm, 7, 0, row->len);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, row->opcode, 0, 0,
+		       row->len);
+	for (i = 0; i < 2000 && status == 0xff; i++) {
+		ornic_th_settle(&fix->pair);
+		status = ornic_fix_status(&fix->ascq, &cqe);
+		ornic_th_advance(&fix->pair, 10 * ORNIC_TH_MS);
+	}
+	return status;
+}
+
+/* IBTA A17.9 in memory: as if no packet had arrived. */
+static void versions_do_not_meet_in_memory(struct kunit *test)
+{
+	const struct loop_row *row = test->param_value;
+	struct ornic_fixture *fix;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(version_rows); i++) {
+		fix = open_versions(test, row, version_rows[i].mine,
+				    version_rows[i].theirs);
+		KUNIT_EXPECT_EQ(test, status_of(fix, row),
+				ORNIC_CQE_RETRY_EXC_ERR);
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->brcq, &cqe), 0xff);
+		KUNIT_EXPECT_EQ(
+			test, ornic_fix_compare(&fix->am, 0, row->len, 1), -1);
+		KUNIT_EXPECT_EQ(
+			test, ornic_fix_compare(&fix->bm, 0, row->len, 2), -1);
+		KUNIT_EXPECT_EQ(test, ornic_fix_close(fix), 0);
+	}
+	fix = open_versions(test, row, ORNIC_TH_V1, ORNIC_TH_V1);
+	KUNIT_EXPECT_EQ(test, status_of(fix, row), ORNIC_CQE_SUCCESS);
 }
 
 /* Without UDP there are no ports to spray over. */
@@ -679,7 +736,7 @@ static struct kunit_case roce_v1_cases[] = {
 	KUNIT_CASE_PARAM(v1_connection_works, op_gen_params),
 	KUNIT_CASE_PARAM(versions_do_not_meet, version_gen_params),
 	KUNIT_CASE(peer_is_of_one_version),
-	KUNIT_CASE(loop_is_of_one_version),
+	KUNIT_CASE_PARAM(versions_do_not_meet_in_memory, loop_gen_params),
 	KUNIT_CASE(tclass_is_no_mark),
 	KUNIT_CASE(v1_has_one_path),
 	KUNIT_CASE_PARAM(datagram_is_for_the_port, astray_gen_params),

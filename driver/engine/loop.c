@@ -46,7 +46,7 @@ static struct ornic_qp *peer_of(const struct ornic_qp *qp)
 	return dev ? ornic_qp_lookup(dev, qp->dest_qpn) : NULL;
 }
 
-/* True if the addresses match as those of packets have to, IBTA A17.9. */
+/* True if the addresses match as those of packets have to. */
 static bool addresses_match(const struct ornic_qp *qp,
 			    const struct ornic_qp *peer)
 {
@@ -54,13 +54,11 @@ static bool addresses_match(const struct ornic_qp *qp,
 	       !memcmp(peer->path.sgid, qp->path.dgid, 16);
 }
 
-/* True if @peer would accept packets of @qp. Under peer's rq.lock. */
+/* True if @peer would accept packets of @qp, IBTA A17.9. Under peer's rq.lock. */
 static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 {
-	u8 type = qp->type == ORNIC_QPT_XRC_INI ? ORNIC_QPT_XRC_TGT : qp->type;
-
-	return peer->type == type && ornic_qp_can_receive(peer) &&
-	       peer->dest_qpn == qp->qpn && addresses_match(qp, peer);
+	return peer->loop_peer == qp->loop_self && ornic_qp_can_receive(peer) &&
+	       addresses_match(qp, peer);
 }
 
 /* ---- The fast path ----------------------------------------------------------- */

@@ -550,6 +550,9 @@ struct ornic_qp {
 	bool standard; /* ... and selective repeat is not in it */
 	u32 mtu; /* path MTU in bytes */
 	u32 dest_qpn; /* RC and UC: the peer */
+	/* Loopback: QPN, type and version of RoCE of its requests, and of those to it */
+	u32 loop_self;
+	u32 loop_peer;
 	u32 qkey; /* UD */
 	u32 ece; /* RC and XRC: enum ornic_ece and a version */
 	u64 peer; /* fingerprint of the peer, 0 in ORNIC_PEER_SEEN_TIME */

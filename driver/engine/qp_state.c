@@ -299,6 +299,20 @@ static u64 path_fingerprint(const struct ornic_dev *dev,
 	       ~ORNIC_PEER_SEEN_TIME;
 }
 
+static u32 loop_identity(u32 qpn, u8 type, bool v1)
+{
+	return qpn | (u32)type << 24 | (u32)v1 << 31;
+}
+
+/* All that packets show of a connection but addresses, as one word for loop.c. */
+static void identify_for_loop(struct ornic_qp *qp)
+{
+	u8 to = qp->type == ORNIC_QPT_XRC_INI ? ORNIC_QPT_XRC_TGT : qp->type;
+
+	qp->loop_self = loop_identity(qp->qpn, to, qp->path.v1);
+	qp->loop_peer = loop_identity(qp->dest_qpn, qp->type, qp->path.v1);
+}
+
 static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 {
 	apply_ece(qp, m);
@@ -323,6 +337,7 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 	}
 	if (qp->type == ORNIC_QPT_UD)
 		qp->mtu = READ_ONCE(qp->dev->mtu);
+	identify_for_loop(qp);
 }
 
 /* sq and rq: forget everything that happened since CREATE. */
