@@ -31,6 +31,8 @@ enum side {
  * @timeout: of both QPs; 0 = the usual one
  * @rnr_retry: the same
  * @longest_rnr: their RNR timer is 0
+ * @no_retries: so is their retry_cnt
+ * @serve_soon: faults are served as soon as the next frame passes
  */
 struct fault_test {
 	struct ornic_fixture fix;
@@ -41,6 +43,8 @@ struct fault_test {
 	u8 timeout;
 	u8 rnr_retry;
 	bool longest_rnr;
+	bool no_retries;
+	bool serve_soon;
 };
 
 static_assert(offsetof(struct fault_test, fix) == 0);
@@ -96,6 +100,8 @@ static inline void fault_conn_init(const struct fault_test *ft,
 		conn->rnr_retry = ft->rnr_retry;
 	if (ft->longest_rnr)
 		conn->min_rnr_timer = 0;
+	if (ft->no_retries)
+		conn->retry_cnt = 0;
 }
 
 static inline void fault_open(struct kunit *test, enum ornic_fix_kind kind,
@@ -257,7 +263,11 @@ static inline enum ornic_th_verdict
 fault_pass_frame(struct ornic_th_pair *pair, struct ornic_th *from,
 		 struct ornic_th_frame *frame, const struct ornic_pkt *pkt)
 {
-	fault_pass(pair->ctx);
+	struct fault_test *ft = pair->ctx;
+
+	if (ft->serve_soon)
+		fault_serve(&ft->fix);
+	fault_pass(ft);
 	return ORNIC_TH_PASS;
 }
 

@@ -70,6 +70,64 @@ static void gone_on_the_way(struct kunit *test)
 	fault_on_each(test, check_gone);
 }
 
+/* A page that goes is no loss: it ends no QP that may not send again. */
+static void gone_without_retries(struct kunit *test)
+{
+	struct fault_test *ft = test->priv;
+
+	ft->no_retries = true;
+	fault_on_each(test, check_gone);
+}
+
+/* The sink of several responses goes at event @n. False if all come before that. */
+static bool fetch_until(struct kunit *test, u32 n)
+{
+	struct fault_test *ft = test->priv;
+	struct ornic_fixture *fix = &ft->fix;
+	struct ornic_cqe cqe;
+	u32 i;
+
+	fault_open(test, ORNIC_FIX_WIRE, ORNIC_QPT_RC);
+	fault_set_others(test, 0);
+	ornic_fix_fill(&fix->bm, 0, 30000, 3);
+	ft->sides = LOCAL;
+	ft->at = n;
+	fix->pair.filter = fault_pass_frame;
+	fix->pair.ctx = ft;
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0, 9000);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_FAA, 0, 30000, 8);
+	/* The same sink again: its responses wait for those of the first. */
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0, 0,
+		       30000);
+	fault_settle_going(ft);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ_MSG(test, ornic_fix_status(&fix->ascq, &cqe),
+				    ORNIC_CQE_SUCCESS, "event %u, WQE %u", n,
+				    i);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 30000, 3), -1);
+	KUNIT_EXPECT_EQ(test, fault_stat(fix, ORNIC_STAT_RETRIES), 0);
+	KUNIT_EXPECT_EQ(test, fault_stat(fix, ORNIC_STAT_IMPLIED_NAK_SEQ_ERR),
+			0);
+	fault_expect_no_retries(test);
+	return !ft->at;
+}
+
+/* The page comes again after all responses, or between them. */
+static void responses_find_no_page(struct kunit *test)
+{
+	struct fault_test *ft = test->priv;
+	u32 soon, n;
+
+	ft->no_retries = true;
+	for (soon = 0; soon < 2; soon++) {
+		ft->serve_soon = soon;
+		for (n = 1; n < POINTS && fetch_until(test, n); n++)
+			;
+		KUNIT_EXPECT_GT(test, n, 5);
+		KUNIT_EXPECT_LT(test, n, POINTS);
+	}
+}
+
 /* ---- Others ----------------------------------------------------------------------- */
 
 /* A page that may be read is asked for again to be written to. */
@@ -451,6 +509,8 @@ static void null_key_is_there(struct kunit *test)
 static struct kunit_case fault_cases[] = {
 	KUNIT_CASE_PARAM(absent_at_first, fault_gen_params),
 	KUNIT_CASE_PARAM(gone_on_the_way, fault_gen_params),
+	KUNIT_CASE_PARAM(gone_without_retries, fault_gen_params),
+	KUNIT_CASE(responses_find_no_page),
 	KUNIT_CASE(page_is_read_only),
 	KUNIT_CASE(others_go_on),
 	KUNIT_CASE_PARAM(messages_keep_order, fault_gen_params),

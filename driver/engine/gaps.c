@@ -614,10 +614,18 @@ static bool is_asked(const struct ornic_sq *sq)
 static void ask_now(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit,
 		    u64 noticed)
 {
-	if (qp->sq.wait == ORNIC_WAIT_NONE && !is_asked(&qp->sq))
+	struct ornic_sq *sq = &qp->sq;
+
+	/* It was not lost, so this is no retry. After an RNR wait all goes again. */
+	if (unlikely(ornic_gap_is_unplaced(sq))) {
+		if (sq->wait != ORNIC_WAIT_RNR)
+			ornic_gaps_ask(ctx, qp, sq->acked, limit);
+		return;
+	}
+	if (sq->wait == ORNIC_WAIT_NONE && !is_asked(sq))
 		ornic_qp_stat_inc(qp, ORNIC_STAT_IMPLIED_NAK_SEQ_ERR);
 	begin_judging(qp, ctx->now, noticed);
-	ornic_retry_gap(ctx, qp, qp->sq.acked, limit);
+	ornic_retry_gap(ctx, qp, sq->acked, limit);
 }
 
 /* Responses before @limit that are missing do not come by themselves. */
@@ -625,6 +633,13 @@ static void note_lost(struct ornic_sq *sq, u32 limit)
 {
 	if (ornic_psn_diff(limit, sq->gaps.limit) > 0)
 		sq->gaps.limit = limit;
+}
+
+/* The response @psn has come, but there is no place for it now. */
+static void note_unplaced(struct ornic_sq *sq, u32 psn)
+{
+	ornic_gap_add_unplaced(sq, psn);
+	note_lost(sq, ornic_psn_add(psn, 1));
 }
 
 /* Responses before @limit that are missing were lost, or are late. */
@@ -671,14 +686,14 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	note_passed(sq, ornic_psn_add(pkt->psn, 1));
 	/* One that does not fit fails the WQE when its turn comes. */
 	if (ornic_sink_must_wait(sq, sw)) {
-		note_lost(sq, ornic_psn_add(pkt->psn, 1));
+		note_unplaced(sq, pkt->psn);
 	} else if (ornic_gap_in_window(sq, pkt->psn) &&
 		   !ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, pkt->psn)) {
 		if (ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
 			mark(ctx, qp, pkt->psn);
 			ornic_retry_postpone(ctx, qp);
 		} else if (verr == ORNIC_VERR_PAGE) {
-			note_lost(sq, ornic_psn_add(pkt->psn, 1));
+			note_unplaced(sq, pkt->psn);
 		}
 	}
 	ask_before(ctx, qp,
@@ -689,6 +704,7 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 void ornic_gaps_unplaced(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			 u32 psn)
 {
+	ornic_gap_add_unplaced(&qp->sq, psn);
 	ornic_gaps_ask(ctx, qp, psn, ornic_psn_add(psn, 1));
 }
 

@@ -53,6 +53,20 @@ static inline void ornic_gap_clear_map(struct ornic_gaps *gaps,
 }
 
 /*
+ * The response @psn has come, but cannot be placed: its page is absent, or an older one
+ * is to write there before. It has to come again, but was not lost.
+ */
+void ornic_gap_add_unplaced(struct ornic_sq *sq, u32 psn);
+
+/* Is the oldest response one of those? */
+static inline bool ornic_gap_is_unplaced(const struct ornic_sq *sq)
+{
+	const struct ornic_gaps *gaps = &sq->gaps;
+
+	return (u32)ornic_psn_diff(sq->acked, gaps->unplaced) < gaps->nunplaced;
+}
+
+/*
  * The index of the WQE that @psn belongs to, sq.fetched if it is of none that is
  * under way.
  */

@@ -87,6 +87,23 @@ bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn)
 	       ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, psn);
 }
 
+void ornic_gap_add_unplaced(struct ornic_sq *sq, u32 psn)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+	u32 last = ornic_psn_add(gaps->unplaced, gaps->nunplaced - 1);
+
+	/* All of them are complete, or there are none. */
+	if (!gaps->nunplaced || !ornic_gap_in_window(sq, last)) {
+		gaps->unplaced = psn;
+		last = psn;
+	}
+	if (ornic_psn_diff(psn, gaps->unplaced) < 0)
+		gaps->unplaced = psn;
+	if (ornic_psn_diff(psn, last) > 0)
+		last = psn;
+	gaps->nunplaced = ornic_psn_diff(last, gaps->unplaced) + 1;
+}
+
 void ornic_gaps_stop(struct ornic_sq *sq)
 {
 	sq->gaps.at = sq->acked;

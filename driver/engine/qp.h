@@ -211,6 +211,8 @@ struct ornic_gaps {
 	u64 epoch; /* when it began, ns */
 	u32 whole_psn; /* first PSN of the READ that went again as a whole last ... */
 	u64 whole_at; /* ... at this time, ns; 0 = none since, or it is complete */
+	u32 unplaced; /* responses from this PSN on came, but could not be placed: ... */
+	u32 nunplaced; /* ... so many at most; 0 = none */
 	u8 refusal; /* an RNR or fatal NAK that waits for responses; 0 = none ... */
 	u32 refusal_psn; /* ... and its PSN */
 	struct ornic_late late; /* responses */
