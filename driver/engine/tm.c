@@ -462,6 +462,12 @@ enum ornic_verdict ornic_tm_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 	if (!(r->flags & ORNIC_OPF_START))
 		return ornic_resp_receive(ctx, qp, r, r->src);
+	/* A WRITE with this PSN has it, and waits for a page: only that may come again. */
+	if (unlikely(rw->valid)) {
+		ornic_ctx_event(ctx, ORNIC_EVENT_QP_REQ_ERR, qp->qpn, 0);
+		ornic_resp_die(ctx, &qp->rq);
+		return ORNIC_RESP_NAK_INVALID;
+	}
 	qp->rq.received = 0;
 	switch (take_receive(ctx, qp, r)) {
 	case TAKE_NONE:
