@@ -25,7 +25,7 @@
  * @list, @tree: MRs by a list of pages, and by a list of lists
  * @qp: pairs of peers: RC, UC to the SRQ, XRC, UD to a group
  * @raw: raw packet QP
- * @mkey: FRMR and memory windows
+ * @mkey: FRMR, memory windows, FRMR with gaps
  * @set: counter set
  */
 struct life {
@@ -41,7 +41,7 @@ struct life {
 	struct ornic_th_qp qp[QPS];
 	struct ornic_th_qp gsi;
 	struct ornic_th_qp raw;
-	u32 mkey[3];
+	u32 mkey[4];
 	u32 ah;
 	u32 set;
 	u32 cntr;
@@ -162,6 +162,12 @@ static int make_frmr(struct life *l)
 	return ornic_th_mkey(l->pair.a, ORNIC_MKEY_FAST, 8, 0, &l->mkey[0]);
 }
 
+static int make_gaps(struct life *l)
+{
+	return ornic_th_mkey(l->pair.a, ORNIC_MKEY_FAST | ORNIC_MKEY_SG_GAPS, 8,
+			     0, &l->mkey[3]);
+}
+
 static int make_mw1(struct life *l)
 {
 	return ornic_th_mw(l->pair.a, ORNIC_MW_TYPE_1, &l->mkey[1]);
@@ -177,6 +183,7 @@ static int make_qp(struct life *l, u32 i, u8 type,
 {
 	struct ornic_th_qpinit init = {
 		.type = type,
+		.flags = i ? 0 : ORNIC_QP_FAST_REG,
 		.xrcdn = type == TGT ? DOMAIN : 0,
 		.srq = srq,
 	};
@@ -331,6 +338,7 @@ static const struct step {
 	{ "MR", make_for_tree },
 	{ "MR changed to a tree", rereg_tree },
 	{ "FRMR", make_frmr },
+	{ "FRMR with gaps", make_gaps },
 	{ "window of type 1", make_mw1 },
 	{ "window of type 2", make_mw2 },
 	{ "GSI", make_gsi },
@@ -405,6 +413,8 @@ static int end_keys(struct life *l)
 
 	status = ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_MKEY,
 				      l->mkey[0]);
+	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_MKEY,
+				       l->mkey[3]);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_MW,
 				       l->mkey[1]);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_MW,

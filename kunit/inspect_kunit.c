@@ -228,6 +228,8 @@ static const struct kind_row {
 } kind_rows[] = {
 	{ "all DMA memory", ORNIC_MKEY_DMA, 0, ORNIC_MKEY_DMA },
 	{ "FRMR", ORNIC_MKEY_FAST, 4, 0 },
+	{ "FRMR with gaps", ORNIC_MKEY_FAST | ORNIC_MKEY_SG_GAPS, 4,
+	  ORNIC_MKEY_SG_GAPS },
 };
 
 KUNIT_ARRAY_PARAM_DESC(kind, kind_rows, name);

@@ -21,7 +21,8 @@
  * @cq: its CQ
  * @key: an FRMR on @word
  * @word: what a changes, from 0 to 1
- * @list: its page list
+ * @list: its page list, or its segments
+ * @gaps: each byte of it is a segment
  * @then: what it was when the invalidation was complete
  * @at: the so many-th point from now; 0 = has been, or never
  * @acting: is at it
@@ -34,6 +35,7 @@ struct frmr_race {
 	u32 key;
 	u64 *word;
 	__le64 *list;
+	bool gaps;
 	u64 then;
 	u32 at;
 	bool acting;
@@ -74,12 +76,12 @@ static int register_as(u32 key)
 		.opcode = ORNIC_WQE_REG_MR,
 		.flags = ORNIC_WQE_SIGNALED,
 		.raddr = IOVA,
-		.bind_length = 4096,
+		.bind_length = race->gaps ? sizeof(u64) : 4096,
 		.bind_access = ORNIC_ACCESS_REMOTE_ATOMIC |
 			       ORNIC_ACCESS_REMOTE_WRITE |
 			       ORNIC_ACCESS_LOCAL_WRITE,
-		.reg_npages = 1,
-		.reg_shift = ORNIC_PAGE_SHIFT,
+		.reg_npages = race->gaps ? sizeof(u64) : 1,
+		.reg_shift = race->gaps ? 0 : ORNIC_PAGE_SHIFT,
 		.rkey = key,
 		.reg_list = (uintptr_t)race->list,
 	};
@@ -129,15 +131,28 @@ static void meet(void)
 	race->acting = false;
 }
 
+static void list_bytes(void)
+{
+	u32 i;
+
+	for (i = 0; i < sizeof(u64); i++) {
+		race->list[2 * i] =
+			cpu_to_le64((uintptr_t)((u8 *)race->word + i));
+		race->list[2 * i + 1] = cpu_to_le64(1);
+	}
+}
+
 static void register_word(struct kunit *test)
 {
+	u8 flags = ORNIC_MKEY_FAST | (race->gaps ? ORNIC_MKEY_SG_GAPS : 0);
 	struct ornic_th *th = race->fix.pair.b;
 
-	KUNIT_ASSERT_EQ(
-		test, ornic_th_mkey(th, ORNIC_MKEY_FAST, 1, 0, &race->key), 0);
+	KUNIT_ASSERT_EQ(test, ornic_th_mkey(th, flags, 8, 0, &race->key), 0);
 	race->word = (u64 *)ornic_th_alloc(th, 4096);
 	race->list = (__le64 *)ornic_th_alloc(th, 4096);
 	race->list[0] = cpu_to_le64((uintptr_t)race->word);
+	if (race->gaps)
+		list_bytes();
 	KUNIT_ASSERT_EQ(test, register_as(race->key), 0);
 }
 
@@ -163,10 +178,14 @@ static const struct change {
 	const char *desc;
 	u8 opcode;
 	enum ornic_fix_kind kind;
+	bool gaps;
 } changes[] = {
 	{ "FAA", ORNIC_WQE_FAA, ORNIC_FIX_LOOP },
 	{ "WRITE", ORNIC_WQE_WRITE, ORNIC_FIX_LOOP },
 	{ "WRITE on the wire", ORNIC_WQE_WRITE, ORNIC_FIX_WIRE },
+	{ "WRITE with gaps", ORNIC_WQE_WRITE, ORNIC_FIX_LOOP, true },
+	{ "WRITE with gaps, on the wire", ORNIC_WQE_WRITE, ORNIC_FIX_WIRE,
+	  true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(change, changes, desc);
@@ -185,6 +204,7 @@ static void race_frmr_change_and_invalidation(struct kunit *test)
 	struct ornic_lsge sge;
 	u32 n, counted = 0;
 
+	race->gaps = change->gaps;
 	for (n = 1; n < POINTS; n++) {
 		open_race(test, change->kind);
 		ornic_th_mr_write(&race->fix.am, 0, &one, sizeof(one));

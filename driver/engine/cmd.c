@@ -33,7 +33,7 @@
 	 ORNIC_CAP_FAST_REG | ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS |       \
 	 ORNIC_CAP_MCAST | ORNIC_CAP_INSPECT | ORNIC_CAP_QUERY_CLOCK |      \
 	 ORNIC_CAP_COMP_CNTR | ORNIC_CAP_MKEY_OFFSET | ORNIC_CAP_NULL_KEY | \
-	 ORNIC_CAP_TM)
+	 ORNIC_CAP_TM | ORNIC_CAP_SG_GAPS)
 
 static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 			union ornic_rsp *rsp)

@@ -20,6 +20,9 @@
 	(ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_READ | \
 	 ORNIC_ACCESS_REMOTE_ATOMIC)
 
+static_assert(ORNIC_LIST_SEGMENTS * sizeof(struct ornic_list_segment) ==
+	      1u << ORNIC_PAGE_SHIFT);
+
 /* ---- Commands ------------------------------------------------------------------ */
 
 struct ornic_mkey *ornic_frmr_alloc(void)
@@ -41,11 +44,21 @@ int ornic_frmr_init(struct ornic_frmr *f,
 	struct ornic_mkey *m = &f->base;
 
 	f->room = le32_to_cpu(req->mem.npages);
-	if (req->flags != ORNIC_MKEY_FAST || m->iova || m->length ||
-	    m->access || !f->room || f->room > ORNIC_LIST_ENTRIES)
+	if ((req->flags & ~ORNIC_MKEY_SG_GAPS) != ORNIC_MKEY_FAST || m->iova ||
+	    m->length || m->access || !f->room || f->room > ORNIC_LIST_ENTRIES)
 		return -EINVAL;
+	if (req->flags & ORNIC_MKEY_SG_GAPS) {
+		f->seg = ornic_vzalloc(f->room * sizeof(*f->seg));
+		return f->seg ? 0 : -ENOMEM;
+	}
 	m->pages.page = ornic_vzalloc(f->room * sizeof(*m->pages.page));
 	return m->pages.page ? 0 : -ENOMEM;
+}
+
+void ornic_frmr_put(struct ornic_frmr *f)
+{
+	ornic_vfree(f->seg);
+	ornic_pages_put(&f->base.pages);
 }
 
 /* ---- Registering ---------------------------------------------------------------- */
@@ -79,18 +92,98 @@ static bool read_list(struct ornic_dev *dev, struct ornic_pages *pages,
 }
 
 /* Do the bytes that @sw asks for lie inside its pages? */
-static bool range_fits(const struct ornic_frmr *f, const struct ornic_swqe *sw)
+static bool range_fits(const struct ornic_swqe *sw)
 {
 	u64 bytes, off0;
 
-	if (!sw->reg_npages || sw->reg_npages > f->room ||
-	    sw->reg_shift < ORNIC_PAGE_SHIFT || sw->reg_shift > MAX_PAGE_SHIFT)
+	if (sw->reg_shift < ORNIC_PAGE_SHIFT || sw->reg_shift > MAX_PAGE_SHIFT)
 		return false;
 	bytes = (u64)sw->reg_npages << sw->reg_shift;
 	off0 = sw->raddr & ((1ull << sw->reg_shift) - 1);
-	return bytes <= ORNIC_MAX_MR_BYTES && sw->bind_length &&
-	       sw->bind_length <= bytes - off0 &&
-	       sw->raddr <= U64_MAX - sw->bind_length;
+	return bytes <= ORNIC_MAX_MR_BYTES && sw->bind_length <= bytes - off0;
+}
+
+static enum ornic_vendor_err get_pages(struct ornic_dev *dev,
+				       struct ornic_frmr *f,
+				       const struct ornic_swqe *sw)
+{
+	if (!range_fits(sw))
+		return ORNIC_VERR_BAD_LENGTH;
+	if (!read_list(dev, &f->base.pages, sw))
+		return ORNIC_VERR_LKEY_RANGE;
+	f->base.off0 = sw->raddr & ((1ull << sw->reg_shift) - 1);
+	return ORNIC_VERR_NONE;
+}
+
+/* The page of the list of @sw that begins with segment @first; NULL: there is none. */
+static const struct ornic_list_segment *
+segment_page(struct ornic_dev *dev, const struct ornic_frmr *f,
+	     const struct ornic_swqe *sw, u32 first)
+{
+	u32 n = min_t(u32, sw->reg_npages - first, ORNIC_LIST_SEGMENTS);
+	u64 addr = sw->reg_list;
+	const __le64 *entry;
+
+	if (f->room > ORNIC_LIST_SEGMENTS) {
+		if (addr & PAGE_MASK_4K)
+			return NULL;
+		addr += first / ORNIC_LIST_SEGMENTS * sizeof(*entry);
+		entry = dev->ops->dma(dev->host, addr, sizeof(*entry));
+		if (!entry)
+			return NULL;
+		addr = le64_to_cpu(READ_ONCE(*entry));
+	}
+	if (addr & PAGE_MASK_4K)
+		return NULL;
+	return dev->ops->dma(dev->host, addr,
+			     n * sizeof(struct ornic_list_segment));
+}
+
+/* Add the segment that @entry names to those before it, which end at *@end. */
+static enum ornic_vendor_err get_segment(struct ornic_dev *dev,
+					 struct ornic_segment *seg,
+					 const struct ornic_list_segment *entry,
+					 u64 *end)
+{
+	u64 addr = le64_to_cpu(READ_ONCE(entry->addr));
+	u64 len = le64_to_cpu(READ_ONCE(entry->length));
+
+	if (!len || len > ORNIC_MAX_MR_BYTES - *end)
+		return ORNIC_VERR_BAD_LENGTH;
+	seg->ptr = dev->ops->dma(dev->host, addr, len);
+	if (!seg->ptr)
+		return ORNIC_VERR_LKEY_RANGE;
+	*end += len;
+	seg->end = *end;
+	return ORNIC_VERR_NONE;
+}
+
+/* Resolve the segments that @sw names, each entry once. */
+static enum ornic_vendor_err get_segments(struct ornic_dev *dev,
+					  struct ornic_frmr *f,
+					  const struct ornic_swqe *sw)
+{
+	const struct ornic_list_segment *list = NULL;
+	enum ornic_vendor_err verr;
+	u64 end = 0;
+	u32 i, at;
+
+	if (sw->reg_shift)
+		return ORNIC_VERR_BAD_LENGTH;
+	for (i = 0; i < sw->reg_npages; i++) {
+		at = i % ORNIC_LIST_SEGMENTS;
+		if (!at)
+			list = segment_page(dev, f, sw, i);
+		if (!list)
+			return ORNIC_VERR_LKEY_RANGE;
+		verr = get_segment(dev, &f->seg[i], &list[at], &end);
+		if (verr != ORNIC_VERR_NONE)
+			return verr;
+	}
+	if (sw->bind_length > end)
+		return ORNIC_VERR_BAD_LENGTH;
+	f->nsegs = sw->reg_npages;
+	return ORNIC_VERR_NONE;
 }
 
 static enum ornic_vendor_err register_locked(struct ornic_dev *dev,
@@ -98,6 +191,7 @@ static enum ornic_vendor_err register_locked(struct ornic_dev *dev,
 					     const struct ornic_swqe *sw)
 {
 	struct ornic_mkey *m = &f->base;
+	enum ornic_vendor_err verr;
 
 	/* IBTA 10.6.4: out of the free state, and no other. */
 	if (f->valid)
@@ -105,15 +199,16 @@ static enum ornic_vendor_err register_locked(struct ornic_dev *dev,
 	if (sw->bind_access & ~ORNIC_ACCESS_MASK ||
 	    !ornic_access_is_legal(sw->bind_access))
 		return ORNIC_VERR_LKEY_ACCESS;
-	if (!range_fits(f, sw))
+	if (!sw->reg_npages || sw->reg_npages > f->room || !sw->bind_length ||
+	    sw->raddr > U64_MAX - sw->bind_length)
 		return ORNIC_VERR_BAD_LENGTH;
-	if (!read_list(dev, &m->pages, sw))
-		return ORNIC_VERR_LKEY_RANGE;
+	verr = f->seg ? get_segments(dev, f, sw) : get_pages(dev, f, sw);
+	if (verr != ORNIC_VERR_NONE)
+		return verr;
 	m->key = sw->rkey;
 	m->access = sw->bind_access;
 	m->iova = sw->raddr;
 	m->length = sw->bind_length;
-	m->off0 = sw->raddr & ((1ull << sw->reg_shift) - 1);
 	f->valid = true;
 	return ORNIC_VERR_NONE;
 }

@@ -13,14 +13,27 @@ struct ornic_qp;
 struct ornic_swqe;
 
 /**
+ * struct ornic_segment - a segment of an FRMR with gaps
+ * @ptr: its first byte
+ * @end: offset in the MR of the byte after it, more than that of the one before
+ */
+struct ornic_segment {
+	u8 *ptr;
+	u64 end;
+};
+
+/**
  * struct ornic_frmr - an FRMR
  * @base: its place among the keys. All but its PD is protected by @lock.
  * @use: held while a peer's request moves data of the MR, from the look-up
  *	of its key to the end of the copy, and while the key is invalidated. Taken under
  *	the rq.lock of the request, outside of @lock; one at a time.
  * @lock: a leaf, held for each look at the MR and each change of it
- * @room: pages that it can have
+ * @room: pages or segments that it can have
  * @valid: it has memory; else it is in the free state
+ * @seg: with gaps: its segments, which end where @base does or later; else NULL.
+ *	The pages of @base are empty then
+ * @nsegs: segments of @seg, while it is @valid
  */
 struct ornic_frmr {
 	struct ornic_mkey base;
@@ -28,6 +41,8 @@ struct ornic_frmr {
 	ornic_lock_t lock;
 	u32 room;
 	bool valid;
+	struct ornic_segment *seg;
+	u32 nsegs;
 };
 
 /**
@@ -75,6 +90,9 @@ struct ornic_mkey *ornic_frmr_alloc(void);
  */
 int ornic_frmr_init(struct ornic_frmr *f,
 		    const struct ornic_req_create_mkey *req);
+
+/* Free that room: the key is in no table any more, and unused. */
+void ornic_frmr_put(struct ornic_frmr *f);
 
 /*
  * Execute REG_MR: sq.lock held, inside an RCU section. After an error the MR is

@@ -331,6 +331,10 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct reply reply;
 
 	verr = ornic_swqe_iov(qp, sw, off, piece_len(qp, left), 0, &iov);
+	if (iov.bytes != left && verr == ORNIC_VERR_NONE &&
+	    unlikely(iov.bytes < qp->mtu))
+		verr = ornic_swqe_gather(qp, sw, off, min_t(u32, left, qp->mtu),
+					 &iov);
 	if (verr != ORNIC_VERR_NONE)
 		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
 				      verr);
@@ -344,10 +348,6 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			r.flags |= ORNIC_OPF_INV;
 	} else {
 		r.npsn = iov.bytes / qp->mtu;
-		if (!r.npsn)
-			return ornic_req_fail(ctx, qp, sw,
-					      ORNIC_CQE_LOC_PROT_ERR,
-					      ORNIC_VERR_LKEY_RANGE);
 		trim_iov(&iov, (u64)r.npsn * qp->mtu);
 	}
 	if (!sw->pkts)
@@ -444,6 +444,27 @@ struct taken {
 	enum ornic_vendor_err local;
 };
 
+/* An MR with gaps has so many pieces that @src has not even a packet: copy one. */
+static noinline enum ornic_vendor_err gather_remote(const struct ornic_qp *qp,
+						    struct ornic_qp *peer,
+						    const struct ornic_swqe *sw,
+						    struct ornic_iov *src)
+{
+	u32 off = sw->pkts * qp->mtu;
+	const struct ornic_lsge sge = { sw->raddr, sw->length, sw->rkey };
+	const struct ornic_sgl sgl = {
+		.dev = peer->dev,
+		.pdn = peer->pdn,
+		.sge = &sge,
+		.nsge = 1,
+		.off = off,
+		.len = min_t(u32, sw->length - off, qp->mtu),
+		.access = ORNIC_ACCESS_REMOTE_READ,
+	};
+
+	return ornic_iov_gather(src, peer->rq.bounce, &sgl);
+}
+
 /*
  * Take the data of a READ from the key of the peer. Returns the PSNs that it
  * makes; 0: the peer denies it, or a page of it is absent.
@@ -463,6 +484,11 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 					       ORNIC_ACCESS_REMOTE_READ);
 	if (taken->remote != ORNIC_VERR_NONE)
 		return 0;
+	if (src->bytes != left && unlikely(src->bytes < qp->mtu)) {
+		taken->remote = gather_remote(qp, peer, sw, src);
+		if (taken->remote != ORNIC_VERR_NONE)
+			return 0;
+	}
 	if (src->bytes != left) {
 		npkts = src->bytes / qp->mtu;
 		trim_iov(src, (u64)npkts * qp->mtu);

@@ -288,6 +288,52 @@ static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	return done;
 }
 
+/* The segment of @f with byte @off of the MR, which has it. */
+static u32 find_segment(const struct ornic_frmr *f, u64 off)
+{
+	u32 low = 0, high = f->nsegs - 1, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (f->seg[mid].end > off)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* A range that was checked. */
+static u64 add_segments(struct ornic_iov *iov, const struct ornic_frmr *f,
+			u64 addr, u64 len)
+{
+	u64 off = addr - f->base.iova, done, start;
+	u32 i = find_segment(f, off), take;
+	const struct ornic_segment *seg;
+
+	for (done = 0; done < len; done += take) {
+		seg = &f->seg[i];
+		start = i ? f->seg[i - 1].end : 0;
+		take = (u32)min_t(u64, min_t(u64, seg->end - off, len - done),
+				  MAX_PIECE);
+		if (!add_piece(iov, seg->ptr, seg->ptr + (off - start), take))
+			break;
+		off += take;
+		if (off == seg->end)
+			i++;
+	}
+	return done;
+}
+
+/* With the lock of @f: a range that was checked. */
+static u64 add_frmr_memory(struct ornic_iov *iov, const struct ornic_frmr *f,
+			   u64 addr, u64 len)
+{
+	if (f->seg)
+		return add_segments(iov, f, addr, len);
+	return add_mkey(iov, &f->base, addr, len);
+}
+
 /* What the key was found good for may have been invalidated since. */
 static noinline u64 add_frmr(struct ornic_iov *iov,
 			     const struct ornic_mkey *mkey, u64 addr, u64 len)
@@ -296,7 +342,7 @@ static noinline u64 add_frmr(struct ornic_iov *iov,
 
 	ornic_lock(&mkey->frmr->lock);
 	if (mkey->frmr->valid && range_ok(mkey, addr, len))
-		done = add_mkey(iov, mkey, addr, len);
+		done = add_frmr_memory(iov, mkey->frmr, addr, len);
 	ornic_unlock(&mkey->frmr->lock);
 	return done;
 }
@@ -337,7 +383,7 @@ static noinline enum ornic_vendor_err map_guarded(struct ornic_iov *iov,
 	ornic_lock(&f->lock);
 	verr = check_frmr(f, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
-		add_mkey(iov, &f->base, addr, len);
+		add_frmr_memory(iov, f, addr, len);
 	ornic_unlock(&f->lock);
 	return verr;
 }
@@ -398,6 +444,37 @@ enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
 		len -= take;
 		off = 0;
 	}
+	return ORNIC_VERR_NONE;
+}
+
+noinline enum ornic_vendor_err
+ornic_iov_gather(struct ornic_iov *iov, u8 *bounce, const struct ornic_sgl *sgl)
+{
+	struct ornic_frag part[8] __uninitialized, room = { bounce, sgl->len };
+	struct ornic_iov src = { .frag = part, .max = ARRAY_SIZE(part) };
+	struct ornic_iov dst = { &room, 1, 1, sgl->len };
+	enum ornic_vendor_err verr;
+
+	if (!bounce || sgl->len > ORNIC_BOUNCE_BYTES)
+		return ORNIC_VERR_LKEY_RANGE;
+	while (room.len) {
+		src.n = 0;
+		src.bytes = 0;
+		verr = ornic_iov_add_sgl(&src, sgl->dev, sgl->pdn, sgl->sge,
+					 sgl->nsge,
+					 sgl->off + (sgl->len - room.len),
+					 room.len, sgl->access);
+		if (verr != ORNIC_VERR_NONE)
+			return verr;
+		if (!src.bytes)
+			return ORNIC_VERR_LKEY_RANGE;
+		ornic_iov_copy(&dst, &src);
+		room.ptr = (u8 *)room.ptr + src.bytes;
+		room.len -= (u32)src.bytes;
+	}
+	iov->n = 0;
+	iov->bytes = 0;
+	ornic_iov_add(iov, bounce, sgl->len);
 	return ORNIC_VERR_NONE;
 }
 

@@ -245,6 +245,46 @@ enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,
 					const struct ornic_lsge *sge, u32 nsge,
 					u64 off, u64 len, u8 access);
 
+/* Room for the data of a packet: no path MTU is larger. */
+#define ORNIC_BOUNCE_BYTES 4096u
+
+/**
+ * struct ornic_sgl - a range of the bytes of an SGE list
+ * @dev: the device of its keys
+ * @pdn: their PD
+ * @sge: the list
+ * @nsge: its SGEs
+ * @off: first byte, counted over the list
+ * @len: bytes
+ * @access: rights that the keys must have; 0 = local read
+ */
+struct ornic_sgl {
+	struct ornic_dev *dev;
+	u32 pdn;
+	const struct ornic_lsge *sge;
+	u32 nsge;
+	u64 off;
+	u32 len;
+	u8 access;
+};
+
+/**
+ * ornic_iov_gather - map a range that has more pieces than there is room for
+ * @iov: empty, with room for one piece; out: that of @bounce
+ * @bounce: ORNIC_BOUNCE_BYTES; NULL: there is none
+ * @sgl: what to copy there
+ *
+ * Only MRs with gaps have so many pieces in a packet. Keys are checked for every
+ * few of them, so a key that is invalidated meanwhile stops it.
+ *
+ * Context: inside an RCU section, with the lock of the queue that has @bounce.
+ * Return: ORNIC_VERR_NONE, or why an SGE may not be used; LKEY_RANGE without
+ * @bounce, too.
+ */
+noinline enum ornic_vendor_err ornic_iov_gather(struct ornic_iov *iov,
+						u8 *bounce,
+						const struct ornic_sgl *sgl);
+
 /*
  * May an SGE with the null key, which is not empty, be used? ORNIC_VERR_NONE, or
  * ORNIC_VERR_LKEY_RANGE if it wraps: as an SGE with any other key it is refused as a

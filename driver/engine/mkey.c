@@ -52,6 +52,17 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 	return 0;
 }
 
+/* Nobody uses @m any more. */
+static void put_memory(struct ornic_mkey *m)
+{
+	if (m->frmr)
+		ornic_frmr_put(m->frmr);
+	else if (m->odp)
+		ornic_odp_fini(m->odp);
+	else
+		ornic_pages_put(&m->pages);
+}
+
 static struct ornic_mkey *alloc_key(u8 flags)
 {
 	if (flags & ORNIC_MKEY_FAST)
@@ -97,15 +108,15 @@ int ornic_mkey_create(struct ornic_dev *dev,
 	index = ornic_mkey_reserve(dev, random >> 8);
 	if (index < 0) {
 		err = index;
-		goto err_put_pages;
+		goto err_put_memory;
 	}
 	m->key = (u32)index << 8 | (random & 0xff);
 	*key = m->key;
 	ornic_table_publish(&dev->mkeys, (u32)index, m);
 	return ORNIC_OK;
 
-err_put_pages:
-	ornic_pages_put(&m->pages);
+err_put_memory:
+	put_memory(m);
 err_free:
 	ornic_free(m);
 	return ornic_errno_status(err);
@@ -174,9 +185,7 @@ int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 		return ORNIC_NOT_FOUND;
 	ornic_mkey_wait_for_users(dev);
 	ornic_table_release(&dev->mkeys, key >> 8);
-	ornic_pages_put(&m->pages);
-	if (m->odp)
-		ornic_odp_fini(m->odp);
+	put_memory(m);
 	ornic_free_rcu(m, rcu);
 	return ORNIC_OK;
 }

@@ -142,6 +142,28 @@ static inline u64 ornic_sq_rto_ns(const struct ornic_sq *sq)
  */
 __flatten noinline struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp);
 
+/*
+ * sq: map the payload of @sw, [@off, @off + @len), to pieces, as far as @iov has
+ * room. RCU section.
+ */
+enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
+				     const struct ornic_swqe *sw, u32 off,
+				     u32 len, u8 access, struct ornic_iov *iov);
+
+/*
+ * The same for one packet: all of it, in sq.frag, copied if there are more pieces.
+ * LKEY_RANGE if a host takes memory of a DMA key away meanwhile, or if there are
+ * more and the QP has no room to copy them.
+ */
+enum ornic_vendor_err ornic_swqe_map(struct ornic_qp *qp,
+				     const struct ornic_swqe *sw, u32 off,
+				     u32 len, struct ornic_iov *iov);
+/* For what ornic_swqe_iov() has no room for: copy @len bytes, no more than a packet. */
+noinline enum ornic_vendor_err ornic_swqe_gather(struct ornic_qp *qp,
+						 const struct ornic_swqe *sw,
+						 u32 off, u32 len,
+						 struct ornic_iov *iov);
+
 /* rq: copy the next receive WQE to rq.rwqe; false if none. Broken: as above. */
 bool ornic_rq_fetch(struct ornic_qp *qp);
 
@@ -280,22 +302,6 @@ noinline enum ornic_step ornic_req_fail(struct ornic_ctx *ctx,
 /* sq, not rq: invalidate the key of LOCAL_INV or READ_INV. RCU section. */
 noinline enum ornic_vendor_err
 ornic_req_invalidate(struct ornic_qp *qp, const struct ornic_swqe *sw);
-
-/*
- * sq: map the payload of @sw, [@off, @off + @len), to pieces, as far as @iov has
- * room. RCU section.
- */
-enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
-				     const struct ornic_swqe *sw, u32 off,
-				     u32 len, u8 access, struct ornic_iov *iov);
-
-/*
- * The same for one packet: all of it, in sq.frag. LKEY_RANGE if a host takes
- * memory of a DMA key away meanwhile.
- */
-enum ornic_vendor_err ornic_swqe_map(struct ornic_qp *qp,
-				     const struct ornic_swqe *sw, u32 off,
-				     u32 len, struct ornic_iov *iov);
 
 /* ---- comp.c --------------------------------------------------------------- */
 

@@ -143,6 +143,18 @@ static int init_peers(struct ornic_qp *qp)
 	return 0;
 }
 
+/* Both queues of QPs that use MRs with gaps. */
+static int init_bounce(struct ornic_qp *qp)
+{
+	if (!(qp->create_flags & ORNIC_QP_FAST_REG))
+		return 0;
+	qp->sq.bounce = ornic_vzalloc(2 * ORNIC_BOUNCE_BYTES);
+	if (!qp->sq.bounce)
+		return -ENOMEM;
+	qp->rq.bounce = qp->sq.bounce + ORNIC_BOUNCE_BYTES;
+	return 0;
+}
+
 /* Bind the CQs: DESTROY_CQ finds them in use from now on. */
 static int get_cqs(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 {
@@ -237,6 +249,7 @@ static void qp_free(struct ornic_qp *qp)
 	ornic_vfree(qp->rq.rd);
 	ornic_vfree(qp->spray);
 	ornic_vfree(qp->tm);
+	ornic_vfree(qp->sq.bounce);
 	ornic_vfree(qp->sq.store);
 	ornic_vfree(qp->sq.swqe);
 	ornic_ring_fini(&qp->rq.ring);
@@ -299,6 +312,9 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	if (err)
 		return err;
 	err = init_store(&qp->sq, qp->create_flags & ORNIC_QP_AV);
+	if (err)
+		return err;
+	err = init_bounce(qp);
 	if (err)
 		return err;
 	return init_peers(qp);

@@ -339,6 +339,7 @@ struct ornic_sq {
 	struct ornic_gaps gaps;
 	struct ornic_fault fault;
 	struct ornic_frag frag[ORNIC_TX_FRAGS]; /* payload being sent */
+	u8 *bounce; /* what has more pieces, copied; NULL: QP without FAST_REG */
 };
 
 /* struct ornic_rwqe - receive WQE of the message that is being received. */
@@ -504,6 +505,7 @@ struct ornic_rq {
 		*held; /* requests that wait for pages, in order; a peek */
 	u32 nheld;
 	struct ornic_frag frag[ORNIC_RESP_FRAGS]; /* payload being sent */
+	u8 *bounce; /* as that of the SQ, with which it is allocated */
 };
 
 /*

@@ -100,19 +100,6 @@ void ornic_req_seek(struct ornic_qp *qp, u32 psn)
 	sq->gaps.passed = min_t(u32, sq->gaps.passed, sq->rd_out);
 }
 
-enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
-				     const struct ornic_swqe *sw, u32 off,
-				     u32 len, u8 access, struct ornic_iov *iov)
-{
-	if (sw->flags & ORNIC_WQE_INLINE) {
-		if (len)
-			ornic_iov_add(iov, sw->inline_data + off, len);
-		return ORNIC_VERR_NONE;
-	}
-	return ornic_iov_add_sgl(iov, qp->dev, qp->pdn, sw->sge, sw->nsge, off,
-				 len, access);
-}
-
 /* True if as much is outstanding, @out, as may be. */
 static bool window_is_full(const struct ornic_sq *sq, u32 out)
 {
@@ -147,18 +134,6 @@ static bool wants_ack(struct ornic_qp *qp)
 	return !next || next->status != ORNIC_CQE_SUCCESS ||
 	       next->flags & ORNIC_WQE_FENCE ||
 	       !(next->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE));
-}
-
-enum ornic_vendor_err ornic_swqe_map(struct ornic_qp *qp,
-				     const struct ornic_swqe *sw, u32 off,
-				     u32 len, struct ornic_iov *iov)
-{
-	enum ornic_vendor_err verr;
-
-	verr = ornic_swqe_iov(qp, sw, off, len, 0, iov);
-	if (verr == ORNIC_VERR_NONE && iov->bytes != len)
-		verr = ORNIC_VERR_LKEY_RANGE;
-	return verr;
 }
 
 bool ornic_req_probe(struct ornic_qp *qp)

@@ -445,6 +445,52 @@ struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp)
 	return sw;
 }
 
+/* ---- Data ------------------------------------------------------------------ */
+
+enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
+				     const struct ornic_swqe *sw, u32 off,
+				     u32 len, u8 access, struct ornic_iov *iov)
+{
+	if (sw->flags & ORNIC_WQE_INLINE) {
+		if (len)
+			ornic_iov_add(iov, sw->inline_data + off, len);
+		return ORNIC_VERR_NONE;
+	}
+	return ornic_iov_add_sgl(iov, qp->dev, qp->pdn, sw->sge, sw->nsge, off,
+				 len, access);
+}
+
+noinline enum ornic_vendor_err ornic_swqe_gather(struct ornic_qp *qp,
+						 const struct ornic_swqe *sw,
+						 u32 off, u32 len,
+						 struct ornic_iov *iov)
+{
+	const struct ornic_sgl sgl = {
+		.dev = qp->dev,
+		.pdn = qp->pdn,
+		.sge = sw->sge,
+		.nsge = sw->nsge,
+		.off = off,
+		.len = len,
+	};
+
+	return ornic_iov_gather(iov, qp->sq.bounce, &sgl);
+}
+
+enum ornic_vendor_err ornic_swqe_map(struct ornic_qp *qp,
+				     const struct ornic_swqe *sw, u32 off,
+				     u32 len, struct ornic_iov *iov)
+{
+	enum ornic_vendor_err verr;
+
+	verr = ornic_swqe_iov(qp, sw, off, len, 0, iov);
+	if (unlikely(verr == ORNIC_VERR_NONE && iov->bytes != len))
+		verr = ornic_swqe_gather(qp, sw, off, len, iov);
+	return verr;
+}
+
+/* ---- Receive WQEs ---------------------------------------------------------- */
+
 bool ornic_rwqe_fits(u32 log_stride, u32 max_sge)
 {
 	return log_stride >= RQ_MIN_LOG_STRIDE &&

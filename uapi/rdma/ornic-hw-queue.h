@@ -210,6 +210,19 @@ struct ornic_seg_reg {
 	__u8 reserved[10];
 };
 
+/*
+ * REG_MR of an MR with gaps, ORNIC_MKEY_SG_GAPS: the MR is the bytes of @npages
+ * segments, one after another. @list is a page of them; if the MR has room for more
+ * than ORNIC_LIST_SEGMENTS, it is a list page that names such pages, full but for
+ * the last one. @page_shift is 0.
+ */
+struct ornic_list_segment {
+	__le64 addr;			/* DMA address of its first byte, at any alignment */
+	__le64 length;			/* bytes, at least 1 */
+};
+
+#define ORNIC_LIST_SEGMENTS	256	/* per page */
+
 enum ornic_flush_type {			/* values of FETH, IBTA A19.4.1 */
 	ORNIC_FLUSH_GLOBAL		= 1 << 0,	/* visible to all */
 	ORNIC_FLUSH_PERSISTENT		= 1 << 1,	/* outlives a loss of power */

@@ -118,6 +118,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_TM			= 1 << 23,	/* ORNIC_SRQ_TM, QPs of type TAGS */
 	ORNIC_CAP_ROCE_V1		= 1 << 24,	/* ORNIC_GID_ROCE_V1 */
 	ORNIC_CAP_ODP			= 1 << 25,	/* on-demand paging: ORNIC_MKEY_ODP */
+	ORNIC_CAP_SG_GAPS		= 1 << 26,	/* ORNIC_MKEY_SG_GAPS */
 };
 
 /*
@@ -545,13 +546,16 @@ struct ornic_req_create_mw {
  * until a REG_MR gives it memory, of at most mem.npages pages
  * (ORNIC_LIST_ENTRIES). All else of mem, iova, length and access are 0. OFFSET:
  * the first byte is byte @offset of mem, whatever iova is, and length may be 0.
- * ODP: see ornic-hw-odp.h. At most one of them is set.
+ * ODP: see ornic-hw-odp.h. SG_GAPS: REG_MR names segments (struct
+ * ornic_list_segment) instead of pages, of which mem.npages is the limit. It comes
+ * with FAST; else at most one is set.
  */
 enum ornic_mkey_flags {
 	ORNIC_MKEY_DMA			= 1 << 0,	/* all DMA memory */
 	ORNIC_MKEY_FAST			= 1 << 1,	/* for REG_MR */
 	ORNIC_MKEY_OFFSET		= 1 << 2,	/* @offset counts */
 	ORNIC_MKEY_ODP			= 1 << 3,	/* pages on demand */
+	ORNIC_MKEY_SG_GAPS		= 1 << 4,	/* with FAST: for segments */
 };
 
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */

@@ -65,6 +65,8 @@ ORNIC_AT(ornic_seg_reg, list, 8);
 ORNIC_AT(ornic_seg_reg, npages, 16);
 ORNIC_AT(ornic_seg_reg, page_shift, 20);
 ORNIC_AT(ornic_seg_reg, access, 21);
+ORNIC_SIZE(ornic_list_segment, 16);
+ORNIC_AT(ornic_list_segment, length, 8);
 ORNIC_SIZE(ornic_seg_flush, 16);
 ORNIC_AT(ornic_seg_flush, type, 4);
 ORNIC_AT(ornic_seg_flush, level, 5);
