@@ -9,6 +9,7 @@
 #define OFF0 0x123u
 #define FRMR_PAGES 8u
 #define FRMR_USED 5u
+#define SEGMENTS 5u
 #define FRMR_BYTES (FRMR_USED * PAGE - OFF0 - 7)
 #define WINDOW_AT 1000u
 #define WINDOW_BYTES 5000u
@@ -246,6 +247,50 @@ static void make_frmr(struct ornic_fuzz_objs *o)
 	guard(o, mem + (FRMR_PAGES - 1) * PAGE, OFF0, false);
 }
 
+/* Segments from the end of @mem to its start, with bytes of nobody's beside each. */
+static u32 make_segments(struct ornic_fuzz_objs *o, u8 *mem)
+{
+	static const u32 len[SEGMENTS] = { 3000, 1, 700, 8, 1291 };
+	u8 *end = mem + 2 * PAGE;
+	u32 i, bytes = 0, gap;
+
+	for (i = 0; i < SEGMENTS; i++) {
+		gap = 7 + i;
+		if (!o->hostile)
+			guard(o, end - gap, gap, false);
+		end -= gap + len[i];
+		o->segments[i].addr = cpu_to_le64(dma(end));
+		o->segments[i].length = cpu_to_le64(len[i]);
+		bytes += len[i];
+	}
+	if (!o->hostile)
+		guard(o, mem, (u32)(end - mem), false);
+	return bytes;
+}
+
+static void make_gaps(struct ornic_fuzz_objs *o)
+{
+	u8 *mem = ornic_th_alloc(o->th, 2 * PAGE);
+	struct ornic_req_create_mkey c = {
+		.mem.npages = cpu_to_le32(SEGMENTS),
+		.flags = ORNIC_MKEY_FAST | ORNIC_MKEY_SG_GAPS,
+	};
+	struct ornic_th_wr wr = {
+		.opcode = ORNIC_WQE_REG_MR,
+		.raddr = IOVA,
+		.bind_access = ORNIC_ACCESS_MASK,
+		.reg_npages = SEGMENTS,
+	};
+
+	o->segments = (struct ornic_list_segment *)ornic_th_alloc(o->th, PAGE);
+	check(mem && o->segments, "memory");
+	wr.bind_length = make_segments(o, mem);
+	wr.reg_list = dma(o->segments);
+	wr.rkey = next_key(create_mkey(o, &c));
+	run_local(&o->helper, &wr);
+	know(o, ORNIC_FUZZ_KEY_GAPS, wr.rkey, IOVA, wr.bind_length);
+}
+
 static void bind(struct ornic_fuzz_objs *o, struct ornic_th_qp *qp, u8 type,
 		 enum ornic_fuzz_key_kind kind)
 {
@@ -315,6 +360,7 @@ void ornic_fuzz_objs_init(struct ornic_fuzz_objs *o, struct ornic_th *th,
 	make_mr(o, ORNIC_FUZZ_KEY_FLAT, &o->flat, 0, 9000, ORNIC_ACCESS_MASK);
 	make_tree(o);
 	make_frmr(o);
+	make_gaps(o);
 	make_windows(o);
 	/* A peer may change it, but not see what was there. */
 	make_mr(o, ORNIC_FUZZ_KEY_WRITE_ONLY, &mr, 0, 4096,
@@ -394,20 +440,22 @@ void ornic_fuzz_objs_wr(struct ornic_fuzz_objs *o, struct ornic_fuzz_in *in,
 {
 	bool frmr = wr->opcode == ORNIC_WQE_REG_MR;
 	u8 how = ornic_fuzz_u8(in);
+	bool gaps = frmr && how & 0x40;
 
 	if (wr->opcode == ORNIC_WQE_BIND_MW || frmr) {
 		wr->raddr =
 			(frmr ? IOVA : o->window_mr.iova) + ornic_fuzz_u16(in);
-		wr->rkey = o->key[frmr ? ORNIC_FUZZ_KEY_FRMR :
+		wr->rkey = o->key[gaps ? ORNIC_FUZZ_KEY_GAPS :
+				  frmr ? ORNIC_FUZZ_KEY_FRMR :
 					 ORNIC_FUZZ_KEY_WINDOW + (how >> 7)]
 				   .key;
 	}
 	wr->bind_length = ornic_fuzz_u16(in);
 	wr->bind_lkey = o->window_mr.key;
 	wr->bind_access = how & 1 ? ornic_fuzz_u8(in) : REMOTE;
-	wr->reg_list = dma(o->frmr_list);
+	wr->reg_list = gaps ? dma(o->segments) : dma(o->frmr_list);
 	wr->reg_npages = ornic_fuzz_u8(in) & 15;
-	wr->reg_shift = ORNIC_PAGE_SHIFT;
+	wr->reg_shift = gaps ? 0 : ORNIC_PAGE_SHIFT;
 	wr->flush_type = ORNIC_FLUSH_GLOBAL;
 	wr->flush_level = how >> 1 & 1;
 	if (how & 2)

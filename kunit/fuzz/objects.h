@@ -10,7 +10,7 @@
 #include "fuzz.h"
 
 #define ORNIC_FUZZ_XRCD 7
-#define ORNIC_FUZZ_CANARIES 32
+#define ORNIC_FUZZ_CANARIES 40
 
 enum ornic_fuzz_key_kind {
 	ORNIC_FUZZ_KEY_ALL, /* the fixture's MR */
@@ -24,6 +24,7 @@ enum ornic_fuzz_key_kind {
 	ORNIC_FUZZ_KEY_LOCAL, /* no remote rights */
 	ORNIC_FUZZ_KEY_OTHER_PD,
 	ORNIC_FUZZ_KEY_GONE, /* destroyed; its memory is still there */
+	ORNIC_FUZZ_KEY_GAPS, /* an FRMR of segments */
 	ORNIC_FUZZ_KEYS,
 };
 
@@ -55,6 +56,7 @@ struct ornic_fuzz_objs {
 	struct ornic_th_mr window_mr;
 	bool window2_gone;
 	__le64 *frmr_list;
+	struct ornic_list_segment *segments;
 	struct ornic_fuzz_canary canary[ORNIC_FUZZ_CANARIES];
 	u32 ncanaries;
 	u32 ah[2]; /* of UD: from a to b, from b to a */
