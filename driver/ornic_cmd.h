@@ -89,6 +89,7 @@ struct ornic_create_mkey_params {
 	/* For fast registration; mem.npages is its room, all else is 0 */
 	bool fast;
 	bool odp; /* pages come on demand; of mem there is page_shift */
+	bool sg_gaps; /* with fast: its room is for segments */
 	bool at_offset; /* it begins at byte offset of mem, whatever iova is */
 	u64 offset;
 };

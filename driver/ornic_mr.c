@@ -487,6 +487,18 @@ err_free_mr:
 	return ERR_PTR(ret);
 }
 
+static bool has_mr_type(const struct ornic_ib_dev *dev, enum ib_mr_type type)
+{
+	switch (type) {
+	case IB_MR_TYPE_MEM_REG:
+		return dev->caps.caps & ORNIC_CAP_FAST_REG;
+	case IB_MR_TYPE_SG_GAPS:
+		return dev->caps.caps & ORNIC_CAP_SG_GAPS;
+	default:
+		return false;
+	}
+}
+
 struct ib_mr *ornic_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 				u32 max_num_sg)
 {
@@ -495,12 +507,12 @@ struct ib_mr *ornic_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 		.mem.npages = max_num_sg,
 		.pdn = to_opd(ibpd)->pdn,
 		.fast = true,
+		.sg_gaps = type == IB_MR_TYPE_SG_GAPS,
 	};
 	struct ornic_ib_mr *mr;
 	int ret;
 
-	if (type != IB_MR_TYPE_MEM_REG ||
-	    !(dev->caps.caps & ORNIC_CAP_FAST_REG))
+	if (!has_mr_type(dev, type))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_num_sg || max_num_sg > ORNIC_LIST_ENTRIES) {
 		ibdev_dbg(&dev->ibdev, "MR: %u pages, limit %u\n", max_num_sg,
@@ -511,7 +523,10 @@ struct ib_mr *ornic_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->max_pages = max_num_sg;
-	ret = ornic_page_list_alloc(&dev->ibdev, &mr->list, max_num_sg);
+	mr->sg_gaps = params.sg_gaps;
+	/* A segment takes two entries, a page one. */
+	ret = ornic_page_list_alloc(&dev->ibdev, &mr->list,
+				    mr->sg_gaps ? 2 * max_num_sg : max_num_sg);
 	if (ret)
 		goto err_free_mr;
 	ret = create_mkey(dev, mr, &params);
@@ -536,6 +551,39 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
+/*
+ * A segment for each entry of @sgl that has bytes, the first one from *@offset on.
+ * As ib_sg_to_pages(), whose pages let nothing but both ends be unaligned: returns the
+ * entries that are mapped.
+ */
+static int set_segments(struct ornic_ib_mr *mr, struct scatterlist *sgl,
+			int nents, unsigned int *offset)
+{
+	unsigned int skip = offset ? *offset : 0;
+	struct ib_mr *ibmr = &mr->ibmr;
+	struct scatterlist *sg;
+	unsigned int len;
+	int i;
+
+	if (nents <= 0 || skip > sg_dma_len(sgl))
+		return -EINVAL;
+	ibmr->iova = sg_dma_address(sgl) + skip;
+	ibmr->length = 0;
+	for_each_sg(sgl, sg, nents, i) {
+		len = sg_dma_len(sg) - skip;
+		if (len && mr->npages == mr->max_pages)
+			break;
+		if (len)
+			ornic_tree_set_segment(mr->list.pages, mr->npages++,
+					       sg_dma_address(sg) + skip, len);
+		ibmr->length += len;
+		skip = 0;
+	}
+	if (offset)
+		*offset = 0;
+	return i;
+}
+
 int ornic_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		       unsigned int *offset)
 {
@@ -543,9 +591,13 @@ int ornic_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 	int done;
 
 	mr->npages = 0;
-	mr->page_shift = ilog2(ibmr->page_size);
 	ornic_page_list_take(ibmr->device, &mr->list);
-	done = ib_sg_to_pages(ibmr, sg, nents, offset, set_page);
+	if (mr->sg_gaps) {
+		done = set_segments(mr, sg, nents, offset);
+	} else {
+		mr->page_shift = ilog2(ibmr->page_size);
+		done = ib_sg_to_pages(ibmr, sg, nents, offset, set_page);
+	}
 	ornic_page_list_finish(ibmr->device, &mr->list);
 	return done;
 }

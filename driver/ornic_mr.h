@@ -24,9 +24,10 @@ struct ornic_ib_mr {
 	struct ornic_page_list list;
 	u8 page_shift; /* log2 of the bytes per page of list */
 	int access; /* enum ib_access_flags */
-	/* Fast registration: pages that map_mr_sg has put into list */
+	/* Fast registration: pages, or segments, that map_mr_sg has put into list */
 	u32 npages;
 	u32 max_pages; /* fast registration: room on the device */
+	bool sg_gaps; /* fast registration: list has segments */
 };
 
 static inline struct ornic_ib_mr *to_omr(struct ib_mr *ibmr)

@@ -44,6 +44,19 @@ void ornic_tree_set(struct ornic_tree_page *pages, u64 index, u64 dma)
 
 ORNIC_FOR_KUNIT(ornic_tree_set);
 
+/*
+ * Segment @index is at @dma and has @length bytes: a tree can have pairs of entries
+ * (struct ornic_list_segment) as well.
+ */
+void ornic_tree_set_segment(struct ornic_tree_page *pages, u64 index, u64 dma,
+			    u64 length)
+{
+	ornic_tree_set(pages, 2 * index, dma);
+	ornic_tree_set(pages, 2 * index + 1, length);
+}
+
+ORNIC_FOR_KUNIT(ornic_tree_set_segment);
+
 u64 ornic_tree_get(const struct ornic_tree_page *pages, u64 index)
 {
 	const struct ornic_tree_page *leaf = &pages[index / ORNIC_LIST_ENTRIES];

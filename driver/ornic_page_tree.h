@@ -25,6 +25,8 @@ struct ornic_tree_shape {
 
 int ornic_tree_shape(u64 npages, struct ornic_tree_shape *shape);
 void ornic_tree_set(struct ornic_tree_page *pages, u64 index, u64 dma);
+void ornic_tree_set_segment(struct ornic_tree_page *pages, u64 index, u64 dma,
+			    u64 length);
 u64 ornic_tree_get(const struct ornic_tree_page *pages, u64 index);
 void ornic_tree_link(struct ornic_tree_page *pages,
 		     const struct ornic_tree_shape *shape);

@@ -467,6 +467,8 @@ int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
 	if (dev->bus->allow_user_unreg)
 		attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	if (dev->caps.caps & ORNIC_CAP_SG_GAPS)
+		attr->kernel_cap_flags |= IBK_SG_GAPS_REG;
 	if (ornic_odp_supported(dev))
 		attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
 	ornic_odp_caps(dev, &attr->odp_caps);

@@ -177,6 +177,7 @@ int ornic_ib_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 		{ "list_levels", mr->list.shape.levels },
 		{ "list_pages", mr->list.shape.total },
 		{ "dma_buf", mr->is_dmabuf },
+		{ "sg_gaps", mr->sg_gaps },
 	};
 	union ornic_rsp rsp = {};
 	bool alive =

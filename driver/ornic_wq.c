@@ -223,7 +223,9 @@ static int read_registration(struct ornic_send_work *work,
 	const struct ornic_ib_mr *mr = to_omr(wr->mr);
 	int ret;
 
-	if (mr->ibmr.type != IB_MR_TYPE_MEM_REG || !mr->npages)
+	if ((mr->ibmr.type != IB_MR_TYPE_MEM_REG &&
+	     mr->ibmr.type != IB_MR_TYPE_SG_GAPS) ||
+	    !mr->npages)
 		return -EINVAL;
 	ret = ornic_mr_access(wr->access, &work->access);
 	if (ret)

@@ -141,10 +141,57 @@ static void device_finds_every_page(struct kunit *test)
 			data_dma(c->npages - 1));
 }
 
+static const struct segment_case {
+	const char *name;
+	u32 n;
+	u8 levels;
+} segment_cases[] = {
+	{ "one", 1, 1 },
+	{ "a page of them", 256, 1 },
+	{ "one more", 257, 2 },
+	{ "all that an MR may have", 512, 2 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(segment, segment_cases, name);
+
+/* In a page of them, or in those that a list page names: as ornic-hw.h has it. */
+static void device_finds_every_segment(struct kunit *test)
+{
+	const struct segment_case *c = test->param_value;
+	const struct ornic_list_segment *segment;
+	struct ornic_tree_page *pages;
+	struct ornic_tree_shape shape;
+	const __le64 *root;
+	u32 i, page;
+
+	KUNIT_ASSERT_EQ(test, ornic_tree_shape(2 * c->n, &shape), 0);
+	KUNIT_ASSERT_EQ(test, shape.levels, c->levels);
+	pages = make_pages(test, shape.total);
+	for (i = 0; i < c->n; i++)
+		ornic_tree_set_segment(pages, i, data_dma(i) + i,
+				       1ull << 32 | i);
+	ornic_tree_link(pages, &shape);
+
+	root = pages[shape.total - 1].entries;
+	for (i = 0; i < c->n; i++) {
+		page = i / ORNIC_LIST_SEGMENTS;
+		segment = (const struct ornic_list_segment *)find(
+			pages, shape.total,
+			c->levels == 1 ? list_dma(0) : le64_to_cpu(root[page]));
+		KUNIT_ASSERT_NOT_NULL(test, segment);
+		segment += i % ORNIC_LIST_SEGMENTS;
+		KUNIT_ASSERT_EQ(test, le64_to_cpu(segment->addr),
+				data_dma(i) + i);
+		KUNIT_ASSERT_EQ(test, le64_to_cpu(segment->length),
+				1ull << 32 | i);
+	}
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(shape_is_minimal, shape_gen_params),
 	KUNIT_CASE(shape_refuses_a_fourth_level),
 	KUNIT_CASE_PARAM(device_finds_every_page, walk_gen_params),
+	KUNIT_CASE_PARAM(device_finds_every_segment, segment_gen_params),
 	{}
 };
 

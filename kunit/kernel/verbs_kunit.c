@@ -357,6 +357,145 @@ static void send_with_invalidate_ends_the_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *loop->remote, REMOTE);
 }
 
+/* ---- MRs with gaps --------------------------------------------------------- */
+
+#define GAPS 6
+#define GAP_BYTE 0x5a
+
+/* Pieces of the page remote, none of them aligned, with gaps of @GAP_BYTE. */
+static u32 make_sgl(struct loop *loop, struct scatterlist *sgl)
+{
+	static const u32 len[GAPS] = { 1, 509, 8, 77, 1200, 3 };
+	u32 at = 5, bytes = 0, i;
+
+	memset(loop->remote, GAP_BYTE, PAGE_SIZE);
+	sg_init_table(sgl, GAPS);
+	for (i = 0; i < GAPS; i++) {
+		sg_set_buf(&sgl[i], (u8 *)loop->remote + at, len[i]);
+		at += len[i] + 11;
+		bytes += len[i];
+	}
+	return bytes;
+}
+
+static void check_pieces(struct kunit *test, struct loop *loop,
+			 struct scatterlist *sgl)
+{
+	const u8 *local = (const u8 *)loop->local;
+	const u8 *end = (const u8 *)loop->remote;
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(sgl, sg, GAPS, i) {
+		const u8 *at = sg_virt(sg);
+
+		KUNIT_EXPECT_NULL(test, memchr_inv(end, GAP_BYTE, at - end));
+		KUNIT_EXPECT_EQ(test, memcmp(at, local, sg->length), 0);
+		local += sg->length;
+		end = at + sg->length;
+	}
+	KUNIT_EXPECT_NULL(test,
+			  memchr_inv(end, GAP_BYTE,
+				     (u8 *)loop->remote + PAGE_SIZE - end));
+}
+
+/* Registers @sgl with a new MR with gaps in the place of that of the fixture. */
+static void register_gaps(struct kunit *test, struct loop *loop,
+			  struct scatterlist *sgl, u32 bytes)
+{
+	struct ib_reg_wr reg = {
+		.wr = { .wr_id = 20, .opcode = IB_WR_REG_MR },
+		.access = ACCESS,
+	};
+	struct ib_wc wc;
+	u32 offset = 0;
+
+	KUNIT_ASSERT_EQ(test, ib_dereg_mr(loop->mr), 0);
+	loop->mr = ib_alloc_mr(loop->pd, IB_MR_TYPE_SG_GAPS, GAPS);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, loop->mr);
+	KUNIT_ASSERT_EQ(test, GAPS,
+			ib_dma_map_sg(loop->dev, sgl, GAPS, DMA_BIDIRECTIONAL));
+	KUNIT_ASSERT_EQ(test, GAPS,
+			ib_map_mr_sg(loop->mr, sgl, GAPS, &offset, SZ_4K));
+	KUNIT_EXPECT_EQ(test, loop->mr->length, bytes);
+	KUNIT_EXPECT_EQ(test, loop->mr->iova, sg_dma_address(sgl));
+	reg.mr = loop->mr;
+	ib_update_fast_reg_key(loop->mr, 7);
+	reg.key = loop->mr->rkey;
+	run_wr(test, loop->qp[1], &reg.wr, &wc);
+	KUNIT_ASSERT_EQ(test, wc.status, IB_WC_SUCCESS);
+}
+
+static void gaps_are_left_alone(struct kunit *test)
+{
+	struct loop *loop = test->priv;
+	struct scatterlist *sgl =
+		kunit_kzalloc(test, GAPS * sizeof(*sgl), GFP_KERNEL);
+	struct ib_rdma_wr rdma;
+	struct ib_wc wc;
+	u32 bytes, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, sgl);
+	if (!(loop->dev->attrs.kernel_cap_flags & IBK_SG_GAPS_REG))
+		kunit_skip(test, "no MRs with gaps");
+	bytes = make_sgl(loop, sgl);
+	register_gaps(test, loop, sgl, bytes);
+	for (i = 0; i < bytes; i++)
+		((u8 *)loop->local)[i] = i * 7;
+	rdma = rdma_wr_of(loop, 21, IB_WR_RDMA_WRITE, 0);
+	loop->sge.length = bytes;
+	run_wr(test, loop->qp[0], &rdma.wr, &wc);
+	KUNIT_EXPECT_EQ(test, wc.status, IB_WC_SUCCESS);
+	check_pieces(test, loop, sgl);
+
+	memset(loop->local, 0, PAGE_SIZE);
+	rdma = rdma_wr_of(loop, 22, IB_WR_RDMA_READ, 0);
+	run_wr(test, loop->qp[0], &rdma.wr, &wc);
+	KUNIT_EXPECT_EQ(test, wc.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ((u8 *)loop->local)[bytes - 1],
+			(u8)((bytes - 1) * 7));
+	check_pieces(test, loop, sgl);
+
+	loop->sge.length = bytes + 1;
+	rdma = rdma_wr_of(loop, 23, IB_WR_RDMA_WRITE, 0);
+	run_wr(test, loop->qp[0], &rdma.wr, &wc);
+	KUNIT_EXPECT_EQ(test, wc.status, IB_WC_REM_ACCESS_ERR);
+	check_pieces(test, loop, sgl);
+}
+
+/* What does not fit is left for another MR, as with pages; bad lists are refused. */
+static void gaps_map_what_fits(struct kunit *test)
+{
+	struct loop *loop = test->priv;
+	struct scatterlist *sgl =
+		kunit_kzalloc(test, GAPS * sizeof(*sgl), GFP_KERNEL);
+	u32 offset = 2;
+	struct ib_mr *mr;
+
+	KUNIT_ASSERT_NOT_NULL(test, sgl);
+	make_sgl(loop, sgl);
+	KUNIT_EXPECT_EQ(test,
+			PTR_ERR(ib_alloc_mr(loop->pd, IB_MR_TYPE_SG_GAPS, 513)),
+			-EINVAL);
+	mr = ib_alloc_mr(loop->pd, IB_MR_TYPE_SG_GAPS, GAPS - 2);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_ASSERT_EQ(test, GAPS,
+			ib_dma_map_sg(loop->dev, sgl, GAPS, DMA_BIDIRECTIONAL));
+	KUNIT_EXPECT_EQ(test, GAPS - 2,
+			ib_map_mr_sg(mr, sgl, GAPS, NULL, SZ_4K));
+	KUNIT_EXPECT_EQ(test, mr->length, 1 + 509 + 8 + 77);
+	/* From within the second entry on. */
+	KUNIT_EXPECT_EQ(test, 3, ib_map_mr_sg(mr, sgl + 1, 3, &offset, SZ_4K));
+	KUNIT_EXPECT_EQ(test, mr->length, 507 + 8 + 77);
+	KUNIT_EXPECT_EQ(test, mr->iova, sg_dma_address(sgl + 1) + 2);
+	KUNIT_EXPECT_EQ(test, offset, 0);
+	offset = 510;
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			ib_map_mr_sg(mr, sgl + 1, 3, &offset, SZ_4K));
+	KUNIT_EXPECT_EQ(test, -EINVAL, ib_map_mr_sg(mr, sgl, 0, NULL, SZ_4K));
+	KUNIT_EXPECT_EQ(test, ib_dereg_mr(mr), 0);
+}
+
 /* ---- Refusals ------------------------------------------------------------ */
 
 static const struct bad {
@@ -566,6 +705,8 @@ static void destroyed_qp_completes_nothing(struct kunit *test)
 static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE_PARAM(operation_moves_a_word, op_gen_params),
 	KUNIT_CASE(send_with_invalidate_ends_the_key),
+	KUNIT_CASE(gaps_are_left_alone),
+	KUNIT_CASE(gaps_map_what_fits),
 	KUNIT_CASE(no_dma_memory_is_refused),
 	KUNIT_CASE_PARAM(bad_request_is_refused_alone, bad_gen_params),
 	KUNIT_CASE(full_queues_refuse),
