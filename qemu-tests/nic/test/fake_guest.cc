@@ -305,7 +305,7 @@ buffer fake_guest::make_mr(u64 bytes)
 	return b;
 }
 
-queue fake_guest::make_qp(const queue &cq, u8 type)
+queue fake_guest::make_qp(const queue &cq, u8 type, u8 flags)
 {
 	union ornic_req req {
 	};
@@ -319,6 +319,7 @@ queue fake_guest::make_qp(const queue &cq, u8 type)
 	req.create_qp.send_cqn = cq.number;
 	req.create_qp.recv_cqn = cq.number;
 	req.create_qp.qp_type = type;
+	req.create_qp.flags = flags;
 	req.create_qp.has_sq = req.create_qp.has_rq = 1;
 	req.create_qp.sq_log_depth = req.create_qp.rq_log_depth = log_wqes;
 	req.create_qp.sq_log_stride = send_stride;
@@ -326,6 +327,18 @@ queue fake_guest::make_qp(const queue &cq, u8 type)
 	req.create_qp.sq_max_sge = req.create_qp.rq_max_sge = 1;
 	q.number = create(req);
 	return q;
+}
+
+u32 fake_guest::make_gaps(u32 room)
+{
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	req.create_mkey.mem.npages = room;
+	req.create_mkey.pdn = pd;
+	req.create_mkey.flags = ORNIC_MKEY_FAST | ORNIC_MKEY_SG_GAPS;
+	return create(req);
 }
 
 bool fake_guest::destroy(u8 opcode, u32 number)
@@ -440,6 +453,35 @@ void fake_guest::post_recv(queue &qp, const buffer &local, u32 length)
 	memcpy(wqe, &hdr, sizeof(hdr));
 	memcpy(wqe + sizeof(hdr), &sge, sizeof(sge));
 	publish(qp, ORNIC_RQ_RECORD, ++qp.recv_index);
+}
+
+void fake_guest::post_reg(queue &qp, u32 key, const ornic_seg_reg &reg)
+{
+	u32 slot = qp.index & ((1u << log_wqes) - 1);
+	u8 *wqe = qp.mem.ptr + page + (slot << send_stride);
+	ornic_sq_hdr hdr{};
+	ornic_seg_remote to{};
+
+	hdr.opcode = ORNIC_WQE_REG_MR;
+	hdr.flags = ORNIC_WQE_SIGNALED;
+	to.rkey = key;
+	memcpy(wqe, &hdr, sizeof(hdr));
+	memcpy(wqe + sizeof(hdr), &to, sizeof(to));
+	memcpy(wqe + sizeof(hdr) + sizeof(to), &reg, sizeof(reg));
+	publish(qp, ORNIC_SQ_RECORD, ++qp.index);
+}
+
+void fake_guest::post_invalidate(queue &qp, u32 key)
+{
+	u32 slot = qp.index & ((1u << log_wqes) - 1);
+	u8 *wqe = qp.mem.ptr + page + (slot << send_stride);
+	ornic_sq_hdr hdr{};
+
+	hdr.opcode = ORNIC_WQE_LOCAL_INV;
+	hdr.flags = ORNIC_WQE_SIGNALED;
+	hdr.imm = cpu_to_be32(key);
+	memcpy(wqe, &hdr, sizeof(hdr));
+	publish(qp, ORNIC_SQ_RECORD, ++qp.index);
 }
 
 std::optional<ornic_cqe> fake_guest::poll(queue &cq)

@@ -91,7 +91,9 @@ public:
 	queue make_eq(u32 msg, u32 log_depth = 4);
 	queue make_cq(u32 log_depth = 6, u8 vector = 0);
 	buffer make_mr(u64 bytes);
-	queue make_qp(const queue &cq, u8 type = ORNIC_QPT_RC);
+	queue make_qp(const queue &cq, u8 type = ORNIC_QPT_RC, u8 flags = 0);
+	/** An FRMR with gaps, with room for @room segments; 0: there is none. */
+	u32 make_gaps(u32 room);
 	bool destroy(u8 opcode, u32 number);
 	/** Move @qp to RTS, with the peer QP @peer of guest @number. */
 	bool connect(const queue &qp, u32 peer, u8 number);
@@ -99,6 +101,8 @@ public:
 	void post(queue &qp, u8 opcode, const buffer &local, u64 remote,
 		  u32 rkey, u32 length);
 	void post_recv(queue &qp, const buffer &local, u32 length);
+	void post_reg(queue &qp, u32 key, const ornic_seg_reg &reg);
+	void post_invalidate(queue &qp, u32 key);
 	/** The next completion; waits a while for it. */
 	std::optional<ornic_cqe> poll(queue &cq);
 	void arm(queue &cq);
