@@ -4,25 +4,32 @@
 # and detach it, repeatedly, with receive queues of the target's QPs and with SRQs:
 # from one device to another (nvme), and on one device (nvme-loop).
 #
-# Both modules live in the initial network namespace only, so rules keep the two
+# Then the same disk by SRP, whose initiator gives the target MRs with gaps: it writes
+# from and reads to scattered memory (srp, srp-loop).
+#
+# All modules live in the initial network namespace only, so rules keep the two
 # ends apart: see qemu-tests/lib/nvme.sh.
 
-variants='nvme nvme-loop'
+variants='nvme nvme-loop srp srp-loop'
 limit=300
 full_limit=900
 
 run()
 {
+	local protocol=${VARIANT%-loop}
+
 	# shellcheck source=qemu-tests/lib/nvme.sh
 	. /ornic/qemu-tests/lib/nvme.sh
+	# shellcheck source=qemu-tests/lib/srp.sh
+	. /ornic/qemu-tests/lib/srp.sh
 	need_ornic
-	need_nvme
-	if [ "$VARIANT" = nvme-loop ]; then
+	"need_$protocol"
+	if [ "$VARIANT" != "$protocol" ]; then
 		topology loop
-		nvme_rounds
+		"${protocol}_rounds"
 		return
 	fi
 	one_namespace
-	nvme_rounds
+	"${protocol}_rounds"
 	[ "$(stat srv0 tx_packets)" -gt 1000 ] || fail 'nothing went over the wire'
 }
