@@ -24,7 +24,7 @@
  * @pair: one device, which is both ends
  * @list, @tree: MRs by a list of pages, and by a list of lists
  * @qp: pairs of peers: RC, UC to the SRQ, XRC, UD to a group
- * @raw: raw packet QP
+ * @raw, @spread: raw packet QP, and one without queues that it gets frames from
  * @mkey: FRMR, memory windows, FRMR with gaps
  * @set: counter set
  */
@@ -41,6 +41,7 @@ struct life {
 	struct ornic_th_qp qp[QPS];
 	struct ornic_th_qp gsi;
 	struct ornic_th_qp raw;
+	struct ornic_th_qp spread;
 	u32 mkey[4];
 	u32 ah;
 	u32 set;
@@ -310,7 +311,7 @@ static int make_cntr(struct life *l)
 
 static int make_raw(struct life *l)
 {
-	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RAW };
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RAW, .no_sq = true };
 
 	return ornic_th_qp_init(l->pair.a, &l->raw, &init, &l->scq, &l->rcq);
 }
@@ -320,6 +321,23 @@ static int make_flow(struct life *l)
 	struct ornic_rf_rule rule = ornic_rf_to(&l->raw, 9);
 
 	return ornic_rf_create(l->pair.a, &rule, &l->flow);
+}
+
+static int make_spread(struct life *l)
+{
+	return ornic_rf_make_spread(l->pair.a, &l->spread);
+}
+
+static int set_rss(struct life *l)
+{
+	struct ornic_rss *rss =
+		(struct ornic_rss *)ornic_th_alloc(l->pair.a, 4096);
+
+	if (!rss)
+		return ORNIC_NO_RESOURCE;
+	rss->fields = cpu_to_le32(ORNIC_RSS_SRC_IPV4);
+	rss->qpn[0] = cpu_to_le32(l->raw.qpn);
+	return ornic_rf_set_rss(l->pair.a, l->spread.qpn, rss);
 }
 
 static const struct step {
@@ -356,6 +374,8 @@ static const struct step {
 	{ "completion counter", make_cntr },
 	{ "raw packet QP", make_raw },
 	{ "flow rule", make_flow },
+	{ "raw packet QP without queues", make_spread },
+	{ "table of its receivers", set_rss },
 };
 
 /* ---- What must not run out of memory -------------------------------------------- */
@@ -433,6 +453,7 @@ static int end_objects(struct life *l)
 		status |= ornic_th_qp_fini(&l->qp[i]);
 	status |= ornic_th_qp_fini(&l->gsi);
 	status |= ornic_rf_destroy(l->pair.a, l->flow);
+	status |= ornic_th_qp_fini(&l->spread);
 	status |= ornic_th_qp_fini(&l->raw);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_AH, l->ah);
 	status |= ornic_th_destroy_obj(l->pair.a, ORNIC_CMD_DESTROY_COUNTERS,

@@ -234,7 +234,7 @@ struct ornic_th_conn {
 
 /**
  * struct ornic_th_qpinit - shape of a QP to be made; 0 picks a default
- * @no_sq: the device has it, as the SRQ matches tags
+ * @no_sq: it has none, or the device has it, as the SRQ matches tags
  * @tag_srq: TAGS: whose list it changes
  */
 struct ornic_th_qpinit {

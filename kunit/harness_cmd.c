@@ -438,7 +438,10 @@ static void qp_shape(struct ornic_th_qp *qp, const struct ornic_th_qpinit *in,
 		data += sizeof(struct ornic_seg_xrc);
 	qp->sq_log_stride = max_t(u8, 6, log2_up(16 + 32 + data));
 	qp->rq_log_stride = max_t(u8, 5, log2_up(16 + max_sge * 16));
-	sq_bytes = ALIGN(1u << (qp->sq_log_depth + qp->sq_log_stride), 4096u);
+	sq_bytes = in->no_sq ?
+			   0 :
+			   ALIGN(1u << (qp->sq_log_depth + qp->sq_log_stride),
+				 4096u);
 	qp->rq_offset = 4096 + sq_bytes;
 	qp->mem_bytes =
 		qp->rq_offset +

@@ -104,4 +104,40 @@ static inline int ornic_rf_destroy(struct ornic_th *th, u32 number)
 	return ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_FLOW, number);
 }
 
+/* A raw packet QP without any queue, for SET_RSS. Return: enum ornic_status. */
+static inline int ornic_rf_make_spread(struct ornic_th *th,
+				       struct ornic_th_qp *qp)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	qp->th = th;
+	qp->mem = ornic_th_alloc(th, 4096);
+	if (!qp->mem)
+		return ORNIC_NO_RESOURCE;
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_CREATE_QP;
+	req.create_qp.mem.addr = cpu_to_le64((u64)(uintptr_t)qp->mem);
+	req.create_qp.mem.npages = cpu_to_le32(1);
+	req.create_qp.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_qp.qp_type = ORNIC_QPT_RAW;
+	if (!ornic_th_cmd(th, &req, &rsp))
+		qp->qpn = le32_to_cpu(rsp.hdr.obj);
+	return rsp.hdr.status;
+}
+
+/* SET_RSS. Return: enum ornic_status. */
+static inline int ornic_rf_set_rss(struct ornic_th *th, u32 qpn,
+				   const struct ornic_rss *rss)
+{
+	union ornic_req req;
+	union ornic_rsp rsp;
+
+	memset(&req, 0, sizeof(req));
+	req.hdr.opcode = ORNIC_CMD_SET_RSS;
+	req.hdr.obj = cpu_to_le32(qpn);
+	req.set_rss.rss = cpu_to_le64((u64)(uintptr_t)rss);
+	return ornic_th_cmd(th, &req, &rsp);
+}
+
 #endif /* ORNIC_RAW_FRAMES_H */

@@ -16,6 +16,7 @@
 #include "odp.h"
 #include "proto.h"
 #include "qp.h"
+#include "rss.h"
 #include "srq.h"
 #include "tm.h"
 
@@ -45,7 +46,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	if (dev->roce_v1)
 		r->caps |= cpu_to_le64(ORNIC_CAP_ROCE_V1);
 	if (dev->ops->tx_drop) {
-		r->caps |= cpu_to_le64(ORNIC_CAP_RAW);
+		r->caps |= cpu_to_le64(ORNIC_CAP_RAW | ORNIC_CAP_RSS);
 		r->log_max_flow = ORNIC_LOG_MAX_FLOW;
 	}
 	if (dev->ops->paging)
@@ -304,6 +305,11 @@ static int create_flow(struct ornic_dev *dev, const union ornic_req *req,
 	return put_created(rsp, status, number);
 }
 
+static int set_rss(struct ornic_dev *dev, const union ornic_req *req)
+{
+	return ornic_rss_set(dev, &req->set_rss);
+}
+
 /* ---- Dispatch ---------------------------------------------------------------- */
 
 /* One of the three: with a response, without one, or with a number alone. */
@@ -331,6 +337,7 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_DETACH_MCAST, .change = detach_mcast },
 	{ ORNIC_CMD_TAKE_FAULT, .query = take_fault },
 	{ ORNIC_CMD_END_FAULT, .change = end_fault },
+	{ ORNIC_CMD_SET_RSS, .change = set_rss },
 	{ ORNIC_CMD_CREATE_MKEY, .query = create_mkey },
 	{ ORNIC_CMD_DESTROY_MKEY, .destroy = ornic_mkey_destroy },
 	{ ORNIC_CMD_MODIFY_MKEY, .change = modify_mkey },

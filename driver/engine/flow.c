@@ -180,10 +180,11 @@ static bool names_destination(const struct ornic_flow_mask *mask)
 	return !memcmp(mask->bits.key.dmac, all, sizeof(all));
 }
 
-void ornic_flow_find(struct ornic_dev *dev, const union ornic_flow_bits *key,
-		     bool for_host, struct ornic_flow_hits *hits)
+void ornic_flow_find(struct ornic_dev *dev, bool for_host,
+		     struct ornic_flow_hits *hits)
 {
 	const struct ornic_flows *flows = &dev->flows;
+	const union ornic_flow_bits *key = &hits->key;
 	bool multicast = key->key.dmac[0] & 1;
 	struct ornic_flow *taker;
 

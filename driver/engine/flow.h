@@ -119,12 +119,14 @@ struct ornic_flows {
 
 /**
  * struct ornic_flow_hits - what the rules say of a frame
+ * @key: of the frame
  * @n: QPs in @qpn, which has none twice
  * @taken: the host does not get it
  * @named: taken by a rule that names its destination address in full
  * @qpn: QPs that get it
  */
 struct ornic_flow_hits {
+	union ornic_flow_bits key;
 	u32 n;
 	bool taken;
 	bool named;
@@ -148,14 +150,13 @@ void ornic_flows_fini(struct ornic_flows *flows);
 /**
  * ornic_flow_find - look up a frame
  * @dev: the device
- * @key: of the frame
  * @for_host: the host would take it
- * @hits: out
+ * @hits: with the key of the frame; out: the rest
  *
  * Context: inside an RCU section. The QPs have to be looked up.
  */
-void ornic_flow_find(struct ornic_dev *dev, const union ornic_flow_bits *key,
-		     bool for_host, struct ornic_flow_hits *hits);
+void ornic_flow_find(struct ornic_dev *dev, bool for_host,
+		     struct ornic_flow_hits *hits);
 
 /*
  * CREATE_FLOW and DESTROY_FLOW. May sleep. A frame that is being delivered may

@@ -34,6 +34,7 @@
  *   raw.c   frames of raw packet QPs (A.sq, B.rq)
  *   flow_key.c  what flow rules match of a frame
  *   flow.c  flow rules (flows.lock)
+ *   rss.c   which queue gets a frame
  *   qp.c    create, destroy, modify, query (both locks)
  *
  * "sq" and "rq" in a comment below names the lock that the caller holds.
@@ -142,10 +143,7 @@ static inline u64 ornic_sq_rto_ns(const struct ornic_sq *sq)
  */
 __flatten noinline struct ornic_swqe *ornic_sq_fetch(struct ornic_qp *qp);
 
-/*
- * sq: map the payload of @sw, [@off, @off + @len), to pieces, as far as @iov has
- * room. RCU section.
- */
+/* sq: map bytes [@off, @off + @len) of @sw, as far as @iov has room. RCU section. */
 enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 				     const struct ornic_swqe *sw, u32 off,
 				     u32 len, u8 access, struct ornic_iov *iov);
@@ -158,6 +156,7 @@ enum ornic_vendor_err ornic_swqe_iov(struct ornic_qp *qp,
 enum ornic_vendor_err ornic_swqe_map(struct ornic_qp *qp,
 				     const struct ornic_swqe *sw, u32 off,
 				     u32 len, struct ornic_iov *iov);
+
 /* For what ornic_swqe_iov() has no room for: copy @len bytes, no more than a packet. */
 noinline enum ornic_vendor_err ornic_swqe_gather(struct ornic_qp *qp,
 						 const struct ornic_swqe *sw,

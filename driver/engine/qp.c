@@ -155,10 +155,18 @@ static int init_bounce(struct ornic_qp *qp)
 	return 0;
 }
 
+/* It completes nothing: an XRC target, or a raw packet QP for SET_RSS. */
+static bool has_no_cq(const struct ornic_req_create_qp *req)
+{
+	return req->qp_type == ORNIC_QPT_XRC_TGT ||
+	       (req->qp_type == ORNIC_QPT_RAW && !req->has_sq && !req->has_rq &&
+		!(req->flags & ORNIC_QP_SRQ));
+}
+
 /* Bind the CQs: DESTROY_CQ finds them in use from now on. */
 static int get_cqs(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 {
-	if (qp->type == ORNIC_QPT_XRC_TGT)
+	if (has_no_cq(req))
 		return 0;
 	qp->sq.cq = ornic_cq_get(qp->dev, le32_to_cpu(req->send_cqn));
 	if (!qp->sq.cq)
@@ -250,6 +258,7 @@ static void qp_free(struct ornic_qp *qp)
 	ornic_vfree(qp->spray);
 	ornic_vfree(qp->tm);
 	ornic_vfree(qp->sq.bounce);
+	ornic_vfree(ornic_rcu_locked(qp->rss));
 	ornic_vfree(qp->sq.store);
 	ornic_vfree(qp->sq.swqe);
 	ornic_ring_fini(&qp->rq.ring);

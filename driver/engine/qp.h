@@ -401,6 +401,7 @@ struct ornic_rd {
 
 struct ornic_kept;
 struct ornic_held;
+struct ornic_rss_table;
 
 #define ORNIC_KEPT_BLOCK 64 /* PSNs */
 #define ORNIC_KEPT_BLOCKS 8 /* at first */
@@ -538,6 +539,7 @@ struct ornic_qp {
 	u32 mcast_groups; /* groups that it is a member of; mcast.lock */
 	u32 nflows; /* flow rules that it has; flows.lock */
 	bool closed; /* it gets no more of them; flows.lock */
+	struct ornic_rss_table __rcu *rss; /* NULL: it has queues of its own */
 
 	/* MODIFY_QP, both locks */
 	u8 state; /* enum ornic_qp_state */

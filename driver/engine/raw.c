@@ -11,6 +11,7 @@
  */
 #include "flow.h"
 #include "proto.h"
+#include "rss.h"
 
 #define ETH_LEN 14
 #define VLAN_LEN 4
@@ -20,13 +21,22 @@
 
 /* ---- Receiving --------------------------------------------------------------- */
 
-/* Neither sq nor rq of @qp; the sq of another QP. RCU section. */
+/* No rq; perhaps the sq of the sender. RCU section. */
 static void deliver(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		    const struct ornic_flow_hits *hits,
 		    const struct ornic_iov *frame)
 {
-	struct ornic_rq *rq = &qp->rq;
+	struct ornic_rq *rq;
 	bool dead;
 
+	if (unlikely(ornic_rcu_dereference(qp->rss))) {
+		qp = ornic_rss_pick(qp, &hits->key);
+		if (!qp) {
+			ornic_stat_inc(ctx->dev, ORNIC_STAT_RX_NO_QP);
+			return;
+		}
+	}
+	rq = &qp->rq;
 	ornic_lock(&rq->lock);
 	if (ornic_qp_can_receive(qp))
 		ornic_resp_raw(ctx, qp, frame);
@@ -40,6 +50,7 @@ static void deliver(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* Each QP in a call of its own, so that no event is lost. */
 static void rx_frame(struct ornic_dev *dev, u32 qpn,
+		     const struct ornic_flow_hits *hits,
 		     const struct ornic_iov *frame)
 {
 	struct ornic_ctx ctx __uninitialized;
@@ -48,17 +59,15 @@ static void rx_frame(struct ornic_dev *dev, u32 qpn,
 	ornic_ctx_begin(&ctx, dev, RX_BUDGET);
 	qp = ornic_qp_lookup(dev, qpn);
 	if (qp)
-		deliver(&ctx, qp, frame);
+		deliver(&ctx, qp, hits, frame);
 	ornic_ctx_end(&ctx);
 }
 
 void ornic_engine_find_frame(struct ornic_engine *eng, const u8 *head, u32 len,
 			     bool for_host, struct ornic_flow_hits *hits)
 {
-	union ornic_flow_bits bits;
-
-	ornic_flow_parse(&bits.key, head, len);
-	ornic_flow_find(&eng->dev, &bits, for_host, hits);
+	ornic_flow_parse(&hits->key.key, head, len);
+	ornic_flow_find(&eng->dev, for_host, hits);
 }
 
 void ornic_engine_rx_frame(struct ornic_engine *eng,
@@ -71,7 +80,7 @@ void ornic_engine_rx_frame(struct ornic_engine *eng,
 	for (i = 0; i < nsegs; i++)
 		frame.bytes += seg[i].len;
 	for (i = 0; i < hits->n; i++)
-		rx_frame(&eng->dev, hits->qpn[i], &frame);
+		rx_frame(&eng->dev, hits->qpn[i], hits, &frame);
 }
 
 /* True if @qp was in a state from which it ends. */
@@ -211,7 +220,7 @@ static bool deliver_here(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		peer = ornic_qp_lookup(qp->dev, hits->qpn[sw->mcast_at++]);
 		if (!peer || peer == qp)
 			continue;
-		deliver(ctx, peer, &frame);
+		deliver(ctx, peer, hits, &frame);
 		ctx->budget -= (s64)frame.bytes + ORNIC_MSG_COST;
 		ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
 		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, frame.bytes);
@@ -227,12 +236,10 @@ static bool deliver_here(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static bool must_leave(struct ornic_dev *dev, const struct ornic_tx *tx,
 		       struct ornic_flow_hits *hits)
 {
-	union ornic_flow_bits bits;
-
 	hits->n = 0;
 	if (READ_ONCE(dev->flows.count)) {
-		ornic_flow_parse(&bits.key, tx->hdr, tx->hdr_len);
-		ornic_flow_find(dev, &bits, true, hits);
+		ornic_flow_parse(&hits->key.key, tx->hdr, tx->hdr_len);
+		ornic_flow_find(dev, true, hits);
 		if (hits->named)
 			return false;
 	}

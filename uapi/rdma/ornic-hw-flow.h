@@ -99,6 +99,48 @@ struct ornic_flow_rule {
 	__u8 flags;			/* enum ornic_flow_flags */
 };
 
+/* ---- Receive side scaling --------------------------------------------------- */
+
+/* What is hashed of a frame, in this order; values of enum ibv_rx_hash_fields. */
+enum ornic_rss_field {
+	ORNIC_RSS_SRC_IPV4		= 1 << 0,
+	ORNIC_RSS_DST_IPV4		= 1 << 1,
+	ORNIC_RSS_SRC_IPV6		= 1 << 2,
+	ORNIC_RSS_DST_IPV6		= 1 << 3,
+	ORNIC_RSS_SRC_PORT_TCP		= 1 << 4,
+	ORNIC_RSS_DST_PORT_TCP		= 1 << 5,
+	ORNIC_RSS_SRC_PORT_UDP		= 1 << 6,
+	ORNIC_RSS_DST_PORT_UDP		= 1 << 7,
+};
+
+#define ORNIC_RSS_FIELDS	0xff
+#define ORNIC_RSS_KEY_LEN	40
+#define ORNIC_RSS_MAX_LOG_SIZE	7
+
+/**
+ * struct ornic_rss - what SET_RSS reads
+ * @key: of the Toeplitz hash
+ * @fields: enum ornic_rss_field; 0 only with one entry
+ * @log_size: log2 of the entries of @qpn that count
+ * @reserved: zero
+ * @qpn: raw packet QPs with an RQ or SRQ and without an SQ, which may be in another
+ *	PD; one may be there several times
+ *
+ * SET_RSS: hdr.obj = QPN of a raw packet QP without any queue, once: frames that
+ * flow rules give to it go on to one of @qpn, by the low bits of the hash of their
+ * fields. A frame that has none of them goes to the first one; a fragment has no
+ * ports, not even the first one. What completes is the receive of that QP. @rss is in
+ * one page and read during the command. The host destroys the QPs of @qpn after this
+ * one; frames for one that is gone are lost.
+ */
+struct ornic_rss {
+	__u8 key[ORNIC_RSS_KEY_LEN];
+	__le32 fields;
+	__u8 log_size;
+	__u8 reserved[3];
+	__le32 qpn[1 << ORNIC_RSS_MAX_LOG_SIZE];
+};
+
 /* clang-format on */
 
 #endif /* ORNIC_HW_FLOW_H */

@@ -60,6 +60,7 @@ enum ornic_opcode {
 	ORNIC_CMD_DETACH_MCAST		= 0x25,	/* obj = QPN */
 	ORNIC_CMD_TAKE_FAULT		= 0x26,	/* obj = QPN; returns pages that it waits for */
 	ORNIC_CMD_END_FAULT		= 0x27,	/* obj = QPN; it waits no more */
+	ORNIC_CMD_SET_RSS		= 0x28,	/* obj = QPN */
 	ORNIC_CMD_CREATE_MKEY		= 0x30,
 	ORNIC_CMD_DESTROY_MKEY		= 0x31,	/* obj = the key; BUSY while a window is bound */
 	ORNIC_CMD_MODIFY_MKEY		= 0x32,	/* obj = the key */
@@ -119,6 +120,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_ROCE_V1		= 1 << 24,	/* ORNIC_GID_ROCE_V1 */
 	ORNIC_CAP_ODP			= 1 << 25,	/* on-demand paging: ORNIC_MKEY_ODP */
 	ORNIC_CAP_SG_GAPS		= 1 << 26,	/* ORNIC_MKEY_SG_GAPS */
+	ORNIC_CAP_RSS			= 1 << 27,	/* SET_RSS */
 };
 
 /*
@@ -659,6 +661,12 @@ struct ornic_req_create_flow {
 	__u8 reserved[40];
 };
 
+struct ornic_req_set_rss {
+	struct ornic_req_hdr hdr;
+	__le64 rss;			/* DMA address of a struct ornic_rss */
+	__u8 reserved[48];
+};
+
 /*
  * INSPECT: what an object is doing, for people who look for a fault. hdr.param
  * says what hdr.obj is. Numbers are those of one moment; PSNs have 24 bits, WQEs
@@ -759,6 +767,7 @@ union ornic_req {
 	struct ornic_req_set_pages set_pages;
 	struct ornic_req_clear_pages clear_pages;
 	struct ornic_req_end_fault end_fault;
+	struct ornic_req_set_rss set_rss;
 	__u8 bytes[64];
 };
 
