@@ -66,6 +66,7 @@ struct ornic_ib_dev {
 	/* struct ornic_event_target by number */
 	struct xarray cqs;
 	struct xarray qps;
+	struct xarray wqs;
 	struct xarray srqs;
 
 	struct xarray odps; /* struct ornic_ib_odp by key */
@@ -78,6 +79,7 @@ struct ornic_ib_dev {
 	/* Numbers in use */
 	struct ida pdns;
 	struct ida xrcdns;
+	struct ida rwq_tables;
 	atomic_t cmd_id; /* of the last command */
 	struct ornic_dm_pool *dm_pool; /* NULL: no device memory */
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Events of the device, in any context: to the completion handler of a CQ, or
- * as an asynchronous event of a CQ, a QP, an SRQ or the device.
+ * as an asynchronous event of a CQ, a QP, a WQ, an SRQ or the device.
  *
  * The number in an event is looked up under RCU. It names a target, whose
  * reference holds the object while its handler runs. No lock is held then,
  * neither here nor in the device, so a handler may post, poll and arm.
  * Destroying an object first closes its target: no handler starts afterwards,
  * and running ones have finished. ib_core frees CQs, QPs and SRQs without a
- * grace period, so a target is allocated separately.
+ * grace period, so a target is allocated separately. So do we with WQs.
  */
 #include "ornic_event.h"
 
@@ -23,10 +23,11 @@
 #include "ornic_odp.h"
 #include "ornic_poll.h"
 #include "ornic_qp.h"
+#include "ornic_rwq.h"
 
 /*
- * Let events of @obj, a struct ib_cq, ib_qp or ib_srq, come. @table is the one
- * of its kind in struct ornic_ib_dev.
+ * Let events of @obj, a struct ib_cq, ib_qp, ib_wq or ib_srq, come. @table is the
+ * one of its kind in struct ornic_ib_dev.
  */
 struct ornic_event_target *ornic_event_target_open(struct xarray *table,
 						   u32 num, void *obj)
@@ -157,6 +158,20 @@ static void qp_event(struct ornic_event_target *target, enum ib_event_type type)
 		qp->event_handler(&event, qp->qp_context);
 }
 
+static void wq_failed(struct ornic_event_target *target)
+{
+	struct ib_wq *wq = target->obj;
+	struct ib_event event = {
+		.device = wq->device,
+		.element.wq = wq,
+		.event = IB_EVENT_WQ_FATAL,
+	};
+
+	ibdev_dbg(wq->device, "WQ %#x: fatal error\n", target->num);
+	if (wq->event_handler)
+		wq->event_handler(&event, wq->wq_context);
+}
+
 static void srq_event(struct ornic_event_target *target,
 		      enum ib_event_type type)
 {
@@ -225,10 +240,34 @@ static const enum ib_event_type qp_event_types[] = {
 	[ORNIC_EVENT_LAST_WQE] = IB_EVENT_QP_LAST_WQE_REACHED,
 };
 
-static void event_deliver(struct ornic_event_target *target,
-			  const struct ornic_eqe *eqe)
+/* Events of QPs for what is a WQ here. The device has none of these types. */
+#define WQ_FATAL U8_MAX
+#define WQ_FAULT (U8_MAX - 1)
+
+/* To the device a WQ is a QP, in the same numbers. */
+static struct ornic_event_target *get_qp_or_wq(struct ornic_ib_dev *dev,
+					       u32 num, u8 *type)
 {
-	switch (eqe->type) {
+	struct ornic_event_target *target = target_get(&dev->qps, num);
+
+	if (target)
+		return target;
+	if (*type == ORNIC_EVENT_QP_FATAL)
+		*type = WQ_FATAL;
+	else if (*type == ORNIC_EVENT_PAGE_FAULT)
+		*type = WQ_FAULT;
+	else
+		return NULL;
+	return target_get(&dev->wqs, num);
+}
+
+/* @vector: of the event */
+static void event_deliver(struct ornic_event_target *target, u8 type, u8 vector)
+{
+	switch (type) {
+	case WQ_FATAL:
+		wq_failed(target);
+		break;
 	case ORNIC_EVENT_COMP:
 		cq_completed(target);
 		break;
@@ -242,10 +281,13 @@ static void event_deliver(struct ornic_event_target *target,
 		srq_event(target, IB_EVENT_SRQ_ERR);
 		break;
 	case ORNIC_EVENT_PAGE_FAULT:
-		ornic_qp_fault(to_oqp(target->obj)->faults, eqe->vector);
+		ornic_qp_fault(to_oqp(target->obj)->faults, vector);
+		break;
+	case WQ_FAULT:
+		ornic_qp_fault(to_orwq(target->obj)->faults, vector);
 		break;
 	default:
-		qp_event(target, qp_event_types[eqe->type]);
+		qp_event(target, qp_event_types[type]);
 		break;
 	}
 }
@@ -265,7 +307,7 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 		target = target_get(&dev->cqs, num);
 	else if (type < ARRAY_SIZE(qp_event_types) ||
 		 type == ORNIC_EVENT_PAGE_FAULT)
-		target = target_get(&dev->qps, num);
+		target = get_qp_or_wq(dev, num, &type);
 	else if (type == ORNIC_EVENT_DEVICE_FATAL)
 		ornic_event_fatal(dev);
 	else if (type == ORNIC_EVENT_SRQ_LIMIT || type == ORNIC_EVENT_SRQ_ERR)
@@ -274,7 +316,7 @@ out_unlock:
 	rcu_read_unlock();
 
 	if (target) {
-		event_deliver(target, eqe);
+		event_deliver(target, type, eqe->vector);
 		ornic_event_target_put(target);
 	}
 }

@@ -9,12 +9,12 @@
 struct ornic_ib_dev;
 struct xarray;
 
-/* The CQ, QP or SRQ that an event is for. */
+/* The CQ, QP, WQ or SRQ that an event is for. */
 struct ornic_event_target {
 	refcount_t ref; /* one for the object, one for each user of it */
 	struct completion idle; /* completed with the last reference */
 	u32 num; /* CQN, QPN or SRQN */
-	/* struct ib_cq, ib_qp or ib_srq, valid while a reference is held */
+	/* struct ib_cq, ib_qp, ib_wq or ib_srq, valid while a reference is held */
 	void *obj;
 	/* QP of a kernel user: struct ib_cq of its SQ, else NULL */
 	const void *send_cq;

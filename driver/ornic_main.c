@@ -60,8 +60,9 @@ static void dealloc_driver(struct ib_device *ibdev)
 	synchronize_rcu();
 	cancel_work_sync(&dev->flush_work);
 	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps) ||
-		     !xa_empty(&dev->srqs));
-	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) || !ida_is_empty(&dev->xrcdns));
+		     !xa_empty(&dev->wqs) || !xa_empty(&dev->srqs));
+	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) || !ida_is_empty(&dev->xrcdns) ||
+		     !ida_is_empty(&dev->rwq_tables));
 	ornic_dm_pool_put(dev->dm_pool);
 	if (!dev->bus_unregisters && bus->ops->removing)
 		bus->ops->removing(bus);
@@ -97,8 +98,10 @@ static const struct ib_device_ops ornic_ops = {
 	.create_ah = ornic_ib_create_ah,
 	.create_flow = ornic_ib_create_flow,
 	.create_qp = ornic_ib_create_qp,
+	.create_rwq_ind_table = ornic_ib_create_rwq_ind_table,
 	.create_srq = ornic_ib_create_srq,
 	.create_user_ah = ornic_ib_create_ah,
+	.create_wq = ornic_ib_create_wq,
 	.dealloc_dm = ornic_ib_dealloc_dm,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_mw = ornic_ib_dealloc_mw,
@@ -111,7 +114,9 @@ static const struct ib_device_ops ornic_ops = {
 	.destroy_cq = ornic_ib_destroy_cq,
 	.destroy_flow = ornic_ib_destroy_flow,
 	.destroy_qp = ornic_ib_destroy_qp,
+	.destroy_rwq_ind_table = ornic_ib_destroy_rwq_ind_table,
 	.destroy_srq = ornic_ib_destroy_srq,
+	.destroy_wq = ornic_ib_destroy_wq,
 	.detach_mcast = ornic_ib_detach_mcast,
 	.disassociate_ucontext = ornic_ib_disassociate_ucontext,
 	.enable_driver = enable_driver,
@@ -130,6 +135,7 @@ static const struct ib_device_ops ornic_ops = {
 	.modify_hw_stat = ornic_ib_modify_hw_stat,
 	.modify_qp = ornic_ib_modify_qp,
 	.modify_srq = ornic_ib_modify_srq,
+	.modify_wq = ornic_ib_modify_wq,
 	.poll_cq = ornic_ib_poll_cq,
 	.post_recv = ornic_ib_post_recv,
 	.post_send = ornic_ib_post_send,
@@ -150,6 +156,7 @@ static const struct ib_device_ops ornic_ops = {
 	.size_ib_mw = sizeof(struct ib_mw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, ornic_ib_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, ornic_ib_qp, ibqp),
+	.size_ib_rwq_ind_table = sizeof(struct ib_rwq_ind_table),
 	INIT_RDMA_OBJ_SIZE(ib_srq, ornic_ib_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, ornic_ib_ucontext, ibctx),
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, ornic_ib_xrcd, ibxrcd),
@@ -162,10 +169,12 @@ static void init_dev(struct ornic_ib_dev *dev, struct ornic_bus *bus)
 	dev->bus = bus;
 	xa_init(&dev->cqs);
 	xa_init(&dev->qps);
+	xa_init(&dev->wqs);
 	xa_init(&dev->srqs);
 	xa_init(&dev->odps);
 	ida_init(&dev->pdns);
 	ida_init(&dev->xrcdns);
+	ida_init(&dev->rwq_tables);
 	INIT_LIST_HEAD(&dev->flows);
 	atomic_set(&dev->cmd_id, 0);
 	INIT_WORK(&dev->flush_work, ornic_flush_work);

@@ -27,6 +27,7 @@
 #include "ornic_dm.h"
 #include "ornic_flow.h"
 #include "ornic_odp.h"
+#include "ornic_rwq.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
@@ -433,6 +434,16 @@ static void fill_tags(const struct ornic_caps *caps,
 	attr->tm_caps.max_sge = caps->max_tag_sge;
 }
 
+/* No offloads: raw_packet_caps is 0. */
+static void fill_rss(const struct ornic_caps *caps, struct ib_device_attr *attr)
+{
+	attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
+	attr->rss_caps.max_rwq_indirection_tables = ORNIC_MAX_RWQ_TABLES;
+	attr->rss_caps.max_rwq_indirection_table_size =
+		1 << ORNIC_RSS_MAX_LOG_SIZE;
+	attr->max_wq_type_rq = caps->max_qp;
+}
+
 int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			  struct ib_udata *udata)
 {
@@ -479,6 +490,8 @@ int ornic_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	fill_objects(&dev->caps, attr);
 	fill_queues(&dev->caps, attr);
 	fill_tags(&dev->caps, attr);
+	if (dev->caps.caps & ORNIC_CAP_RSS)
+		fill_rss(&dev->caps, attr);
 	return 0;
 }
 

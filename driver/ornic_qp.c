@@ -14,6 +14,7 @@
 #include "ornic_odp.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"
+#include "ornic_rwq.h"
 #include "ornic_srq.h"
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
@@ -55,6 +56,22 @@ static u32 create_flags(const struct ornic_ib_dev *dev, enum ib_qp_type type)
 	if (type == IB_QPT_RAW_PACKET)
 		return IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	return 0;
+}
+
+/* It spreads what it receives over WQs, and does nothing else. */
+static int check_rss(struct ornic_ib_dev *dev,
+		     const struct ib_qp_init_attr *init)
+{
+	if (init->qp_type == IB_QPT_RAW_PACKET && !init->send_cq &&
+	    !init->recv_cq && !init->srq && !init->cap.max_send_wr &&
+	    !init->cap.max_recv_wr)
+		return 0;
+	ibdev_dbg(
+		&dev->ibdev,
+		"QP: type %d with WQs, send CQ %d, WRs %u (send), %u (receive)\n",
+		init->qp_type, !!init->send_cq, init->cap.max_send_wr,
+		init->cap.max_recv_wr);
+	return -EINVAL;
 }
 
 /* IBTA A14.2: an XRC initiator has one CQ, a target none. */
@@ -99,15 +116,15 @@ static int qp_check_init_attr(struct ornic_ib_dev *dev,
 			  init->qp_type, dev->caps.caps);
 		return -EOPNOTSUPP;
 	}
-	if (init->create_flags & ~create_flags(dev, init->qp_type) ||
-	    init->rwq_ind_tbl) {
-		ibdev_dbg(&dev->ibdev,
-			  "QP: flags %#x or RWQ %d not supported\n",
-			  init->create_flags, !!init->rwq_ind_tbl);
+	if (init->create_flags & ~create_flags(dev, init->qp_type)) {
+		ibdev_dbg(&dev->ibdev, "QP: flags %#x not supported\n",
+			  init->create_flags);
 		return -EOPNOTSUPP;
 	}
 	if (init->qp_type == IB_QPT_RAW_PACKET && ornic_raw_check(dev))
 		return -EPERM;
+	if (init->rwq_ind_tbl)
+		return check_rss(dev, init);
 	return check_domains(dev, init) ?: check_srq(dev, init);
 }
 
@@ -174,11 +191,15 @@ static int qp_init_rings(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 	return 0;
 }
 
-static int qp_check_udata(struct ib_udata *udata)
+/* @rss: of a QP with a table of WQs, else NULL; freed by kfree(). */
+static int qp_check_udata(const struct ib_qp_init_attr *init,
+			  struct ib_udata *udata, struct ornic_rss **rss)
 {
 	struct ornic_create_qp_req req;
 	int ret;
 
+	if (init->rwq_ind_tbl)
+		return ornic_ib_rss_get(init->rwq_ind_tbl, udata, rss);
 	ret = ornic_udata_get(udata, &req, sizeof(req));
 	if (ret)
 		return ret;
@@ -219,7 +240,7 @@ static int qp_create_on_device(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 		params.xrcdn = to_oxrcd(init->xrcd)->xrcdn;
 	else
 		params.pdn = to_opd(qp->ibqp.pd)->pdn;
-	/* XRC QPs do not have both. */
+	/* XRC QPs do not have both, and those with a table of WQs none. */
 	if (init->send_cq)
 		qp->send_cqn = to_ocq(init->send_cq)->cqn;
 	if (init->recv_cq)
@@ -340,7 +361,7 @@ static int qp_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 /* All steps that can fail, after the arguments were checked. */
 static int qp_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 		       const struct ib_qp_init_attr *init,
-		       struct ib_udata *udata)
+		       struct ib_udata *udata, struct ornic_rss **rss)
 {
 	int ret;
 
@@ -350,6 +371,10 @@ static int qp_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 	ret = qp_create_on_device(dev, qp, init);
 	if (ret)
 		goto err_release_queue;
+	if (*rss)
+		ret = ornic_ib_rss_set(dev, qp->ibqp.qp_num, rss);
+	if (ret)
+		goto err_destroy_on_device;
 	if (udata)
 		ret = qp_put_response(qp, udata);
 	if (ret)
@@ -371,29 +396,28 @@ int ornic_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
+	struct ornic_rss *rss = NULL;
 	int ret;
 
 	ret = qp_check_init_attr(dev, init, !udata);
 	if (ret)
 		return ret;
 	if (udata)
-		ret = qp_check_udata(udata);
+		ret = qp_check_udata(init, udata, &rss);
 	if (ret)
 		return ret;
 	ret = qp_init_rings(dev, qp, &init->cap, init->srq);
 	if (ret)
-		return ret;
+		goto out_free_rss;
 
 	mutex_init(&qp->lock);
 	qp->state = ornic_ib_qp_is_tags(qp) ? IB_QPS_RTS : IB_QPS_RESET;
 	qp->sig_type = init->sq_sig_type;
-	ret = qp_bring_up(dev, qp, init, udata);
+	ret = qp_bring_up(dev, qp, init, udata, &rss);
 	if (ret)
-		goto err_destroy_lock;
-	return 0;
-
-err_destroy_lock:
-	mutex_destroy(&qp->lock);
+		mutex_destroy(&qp->lock);
+out_free_rss:
+	kfree(rss);
 	return ret;
 }
 
@@ -452,6 +476,39 @@ static bool forget_completions(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 	return true;
 }
 
+/* One with a table of WQs has nothing posted, and stays in RESET. */
+static void flush_qp(void *ibqp)
+{
+	struct ornic_ib_qp *qp = to_oqp(ibqp);
+
+	if (!ornic_ib_qp_is_kernel(qp) && !qp->ibqp.rwq_ind_tbl)
+		ornic_ib_qp_flush(qp);
+}
+
+static void flush_wq(void *ibwq)
+{
+	ornic_ib_rwq_flush(to_orwq(ibwq));
+}
+
+static void flush_all(struct ornic_ib_dev *dev, struct xarray *table,
+		      void (*flush)(void *obj))
+{
+	struct ornic_event_target *target;
+	unsigned long num;
+	void *entry;
+
+	xa_for_each(table, num, entry) {
+		if (ornic_is_dead(dev))
+			return;
+		target = ornic_event_target_hold(table, num);
+		if (!target)
+			continue;
+		flush(target->obj);
+		ornic_event_target_put(target);
+		cond_resched();
+	}
+}
+
 /*
  * Complete what processes have posted, before ib_uverbs destroys their objects
  * because the device goes away. Nothing completes afterwards, but the memory of
@@ -460,21 +517,8 @@ static bool forget_completions(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
  */
 void ornic_ib_flush_users(struct ornic_ib_dev *dev)
 {
-	struct ornic_event_target *target;
-	unsigned long num;
-	void *entry;
-
-	xa_for_each(&dev->qps, num, entry) {
-		if (ornic_is_dead(dev))
-			return;
-		target = ornic_event_target_hold(&dev->qps, num);
-		if (!target)
-			continue;
-		if (!ornic_ib_qp_is_kernel(to_oqp(target->obj)))
-			ornic_ib_qp_flush(to_oqp(target->obj));
-		ornic_event_target_put(target);
-		cond_resched();
-	}
+	flush_all(dev, &dev->qps, flush_qp);
+	flush_all(dev, &dev->wqs, flush_wq);
 }
 
 int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)

@@ -303,6 +303,9 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	/* It has none, and ib_core's table of transitions has no such type. */
 	if (ornic_ib_qp_is_tags(qp))
 		return -EOPNOTSUPP;
+	/* Its WQs have states. */
+	if (ibqp->rwq_ind_tbl)
+		return -EOPNOTSUPP;
 	ret = get_request(qp, udata, &req);
 	if (ret)
 		return ret;

@@ -98,6 +98,17 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 int ornic_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int ornic_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
+/* WQs, tables of them */
+struct ib_wq *ornic_ib_create_wq(struct ib_pd *pd, struct ib_wq_init_attr *init,
+				 struct ib_udata *udata);
+int ornic_ib_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
+		       struct ib_udata *udata);
+int ornic_ib_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata);
+int ornic_ib_create_rwq_ind_table(struct ib_rwq_ind_table *table,
+				  struct ib_rwq_ind_table_init_attr *init,
+				  struct ib_udata *udata);
+int ornic_ib_destroy_rwq_ind_table(struct ib_rwq_ind_table *table);
+
 /* Flow rules */
 struct ib_flow *ornic_ib_create_flow(struct ib_qp *ibqp,
 				     struct ib_flow_attr *attr,

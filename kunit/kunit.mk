@@ -48,7 +48,7 @@ engine_c := $(addprefix driver/engine/,ah.c build_datapath.c cc.c cmd.c \
 harness_c := $(sort $(wildcard kunit/harness*.c) kunit/pair_fixture.c)
 # Of the driver, what computes and touches nothing else: see ornic_pure.h.
 driver_c := $(addprefix driver/ornic_,dm_budget.c flow_spec.c pack.c page_tree.c ring.c \
-	wqe.c) \
+	rss.c wqe.c) \
 	$(addprefix driver/pci/pci_,eq_ring.c regs.c slots.c)
 suite_c := $(sort $(wildcard kunit/*_kunit.c)) kunit/loop_story.c \
 	kunit/tm_fixture.c

@@ -82,6 +82,22 @@ struct ornic_create_qp_req {
 	__u32 reserved_20;
 };
 
+/*
+ * Request of create_qp with a table of WQs, in the place of struct ornic_create_qp_req:
+ * how frames are spread over them.
+ * @hash_function: 1: Toeplitz (enum ibv_rx_hash_function_flags)
+ * @key_len: bytes of @key, all of them
+ * @fields: enum ibv_rx_hash_fields
+ */
+struct ornic_create_rss_qp_req {
+	__u32 comp_mask;
+	__u8 hash_function;
+	__u8 key_len;
+	__u16 reserved_30;
+	__aligned_u64 fields;
+	__u8 key[40];
+};
+
 /* One mmap of @mmap_size bytes: the layout of a QP in ornic-hw.h. */
 struct ornic_create_qp_resp {
 	__u32 comp_mask;
@@ -119,6 +135,23 @@ enum ornic_modify_qp_mask {
 struct ornic_modify_qp_req {
 	__u32 comp_mask;
 	__u32 ece_options;
+};
+
+struct ornic_create_wq_req {
+	__u32 comp_mask;
+	__u32 reserved_20;
+};
+
+/* One mmap of @mmap_size bytes: the layout of a QP without an SQ in ornic-hw.h. */
+struct ornic_create_wq_resp {
+	__u32 comp_mask;
+	__u32 wqn; /* a QPN */
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+	__u32 rq_offset;
+	__u8 log_depth;
+	__u8 log_stride;
+	__u16 max_sge;
 };
 
 struct ornic_create_srq_req {
