@@ -36,6 +36,15 @@ void free_context(ibv_context *ctx) noexcept
 }
 
 /* What is not here, libibverbs refuses with EOPNOTSUPP. */
+constexpr void set_wq_ops(pabi_context_ops &ops) noexcept
+{
+	ops.create_rwq_ind_table = create_rwq_ind_table;
+	ops.create_wq = create_wq;
+	ops.destroy_rwq_ind_table = destroy_rwq_ind_table;
+	ops.destroy_wq = destroy_wq;
+	ops.modify_wq = modify_wq;
+}
+
 constexpr pabi_context_ops make_ops() noexcept
 {
 	pabi_context_ops ops{};
@@ -112,6 +121,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.unimport_dm = unimport_dm;
 	ops.unimport_mr = unimport_mr;
 	ops.unimport_pd = unimport_pd;
+	set_wq_ops(ops);
 	return ops;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ornic-abi.h>
+#include <rdma/ornic-hw.h>
 
 #include "address_handle.h"
 #include "command.h"
@@ -17,6 +18,25 @@
 
 namespace ornic
 {
+
+/* What RSS QPs hash by: the kernel has no fields for it. */
+void fill_rx_hash(ibv_rss_caps &caps) noexcept
+{
+	static_assert(
+		int{ ORNIC_RSS_SRC_IPV4 } == IBV_RX_HASH_SRC_IPV4 &&
+		int{ ORNIC_RSS_DST_IPV4 } == IBV_RX_HASH_DST_IPV4 &&
+		int{ ORNIC_RSS_SRC_IPV6 } == IBV_RX_HASH_SRC_IPV6 &&
+		int{ ORNIC_RSS_DST_IPV6 } == IBV_RX_HASH_DST_IPV6 &&
+		int{ ORNIC_RSS_SRC_PORT_TCP } == IBV_RX_HASH_SRC_PORT_TCP &&
+		int{ ORNIC_RSS_DST_PORT_TCP } == IBV_RX_HASH_DST_PORT_TCP &&
+		int{ ORNIC_RSS_SRC_PORT_UDP } == IBV_RX_HASH_SRC_PORT_UDP &&
+		int{ ORNIC_RSS_DST_PORT_UDP } == IBV_RX_HASH_DST_PORT_UDP);
+
+	if (!caps.supported_qpts)
+		return;
+	caps.rx_hash_fields_mask = ORNIC_RSS_FIELDS;
+	caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+}
 
 /** Device attributes; fw_ver is spelt from the kernel's 16-bit fields. */
 int query_device(ibv_context *ctx, const ibv_query_device_ex_input *input,
@@ -35,6 +55,9 @@ int query_device(ibv_context *ctx, const ibv_query_device_ex_input *input,
 	};
 	std::snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		      "%u.%u.%u", part(32), part(16), part(0));
+	if (attr_size >=
+	    offsetof(ibv_device_attr_ex, rss_caps) + sizeof(attr->rss_caps))
+		fill_rx_hash(attr->rss_caps);
 	return 0;
 }
 

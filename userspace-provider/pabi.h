@@ -252,12 +252,15 @@ struct pabi_context_ops {
 				    struct ibv_qp_init_attr *attr);
 	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
 				       struct ibv_qp_init_attr_ex *attr);
-	pabi_unused create_rwq_ind_table;
+	struct ibv_rwq_ind_table *(*create_rwq_ind_table)(
+		struct ibv_context *context,
+		struct ibv_rwq_ind_table_init_attr *attr);
 	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
 				      struct ibv_srq_init_attr *attr);
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
 					 struct ibv_srq_init_attr_ex *attr);
-	pabi_unused create_wq;
+	struct ibv_wq *(*create_wq)(struct ibv_context *context,
+				    struct ibv_wq_init_attr *attr);
 	pabi_unused dealloc_dmah;
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
@@ -270,9 +273,9 @@ struct pabi_context_ops {
 	int (*destroy_flow)(struct ibv_flow *flow);
 	pabi_unused destroy_flow_action;
 	int (*destroy_qp)(struct ibv_qp *qp);
-	pabi_unused destroy_rwq_ind_table;
+	int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *table);
 	int (*destroy_srq)(struct ibv_srq *srq);
-	pabi_unused destroy_wq;
+	int (*destroy_wq)(struct ibv_wq *wq);
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
 	pabi_unused dm_export_dmabuf_fd;
@@ -294,7 +297,7 @@ struct pabi_context_ops {
 	pabi_unused modify_qp_rate_limit;
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
-	pabi_unused modify_wq;
+	int (*modify_wq)(struct ibv_wq *wq, struct ibv_wq_attr *attr);
 	struct ibv_qp *(*open_qp)(struct ibv_context *context,
 				  struct ibv_qp_open_attr *attr);
 	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context,
@@ -521,6 +524,17 @@ int ibv_cmd_create_flow(struct ibv_qp *qp, struct ibv_flow *flow,
 			struct ibv_flow_attr *attr, void *ucmd,
 			size_t ucmd_size);
 int ibv_cmd_destroy_flow(struct ibv_flow *flow);
+int ibv_cmd_create_wq(struct ibv_context *context,
+		      struct ibv_wq_init_attr *attr, struct ibv_wq *wq,
+		      void *cmd, size_t cmd_size, void *resp, size_t resp_size);
+int ibv_cmd_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr, void *cmd,
+		      size_t cmd_size);
+int ibv_cmd_destroy_wq(struct ibv_wq *wq);
+int ibv_cmd_create_rwq_ind_table(struct ibv_context *context,
+				 struct ibv_rwq_ind_table_init_attr *attr,
+				 struct ibv_rwq_ind_table *table, void *resp,
+				 size_t resp_size);
+int ibv_cmd_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table);
 int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,

@@ -158,7 +158,7 @@ PROVIDER_UNIT_OBJ := $(patsubst $(PROVIDER_DIR)/test/%.cc, \
 	$(PROVIDER_OUT)/test/%.o,$(PROVIDER_TEST_SRC)) \
 	$(addprefix $(PROVIDER_OUT)/test/,clock.o comp_cntr.o context.o cq.o \
 	cq_ex.o cq_ring.o dm.o doorbell.o domain.o flow.o import.o library.o match.o objects.o \
-	qp.o srq.o tags.o work_queue.o wr.o)
+	qp.o rwq.o srq.o tags.o work_queue.o wr.o)
 PROVIDER_UNIT_FLAGS = $(PROVIDER_STD) -g -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -I$(PROVIDER_DIR) \
 	-DORNIC_PABI=$(PROVIDER_PABI) \

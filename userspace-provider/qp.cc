@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <functional>
 #include <rdma/ornic-abi.h>
 #include <rdma/ornic-hw.h>
@@ -167,6 +168,33 @@ void leave(qp_table &qps, queue_pair &qp) noexcept
 	};
 }
 
+constexpr std::uint32_t rss_mask = IBV_QP_INIT_ATTR_IND_TABLE |
+				   IBV_QP_INIT_ATTR_RX_HASH;
+
+/* Does it spread what it receives over work queues? It has no queue then. */
+[[nodiscard]] bool is_rss(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	return attr.comp_mask & rss_mask;
+}
+
+int check_rss(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	const ibv_rx_hash_conf &hash = attr.rx_hash_conf;
+	const ibv_qp_cap &cap = attr.cap;
+
+	if ((attr.comp_mask & rss_mask) != rss_mask || !attr.rwq_ind_tbl ||
+	    attr.qp_type != IBV_QPT_RAW_PACKET)
+		return EINVAL;
+	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD) || !attr.pd ||
+	    attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS || attr.send_cq ||
+	    attr.recv_cq || attr.srq || cap.max_send_wr || cap.max_recv_wr)
+		return EINVAL;
+	return hash.rx_hash_key_len == sizeof(ornic_create_rss_qp_req::key) &&
+			       hash.rx_hash_key ?
+		       0 :
+		       EINVAL;
+}
+
 /* Each type has domains and CQs of its own. */
 int check_type(const ibv_qp_init_attr_ex &attr) noexcept
 {
@@ -193,12 +221,13 @@ int check(const ibv_qp_init_attr_ex &attr, std::uint64_t placement) noexcept
 {
 	constexpr std::uint32_t known =
 		IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
-		IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+		IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
+		rss_mask;
 	constexpr std::uint32_t flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 
 	if (attr.comp_mask & ~known)
 		return EOPNOTSUPP;
-	if (int ret = check_type(attr))
+	if (int ret = is_rss(attr) ? check_rss(attr) : check_type(attr))
 		return ret;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (attr.send_ops_flags & ~send_ops_of(attr.qp_type, placement)))
@@ -207,34 +236,6 @@ int check(const ibv_qp_init_attr_ex &attr, std::uint64_t placement) noexcept
 	    (attr.create_flags & ~flags))
 		return EOPNOTSUPP;
 	return 0;
-}
-
-/* Map what the kernel made, and make it known. 0, or an errno. */
-int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
-	   const ornic_create_qp_resp &answer) noexcept
-{
-	if (!plausible(answer))
-		return EPROTO;
-	qp.memory =
-		mapping(ctx.base.cmd_fd, answer.mmap_offset, answer.mmap_size);
-	if (!qp.memory)
-		return errno;
-	qp.sq.init({
-		.layout = sq_layout(qp.memory, answer),
-		.qpn = answer.qpn,
-		.bell = &ctx.state.bell,
-		.type = attr.qp_type,
-		.signal_all = attr.sq_sig_all != 0,
-		.max_inline = answer.max_inline,
-		.single_threaded = single_threaded(attr.pd),
-	});
-	qp.rq.init({
-		.layout = rq_layout(qp.memory, answer),
-		.qpn = answer.qpn,
-		.bell = &ctx.state.bell,
-		.single_threaded = single_threaded(attr.pd),
-	});
-	return enter(ctx.state.qps, qp, answer.qpn) ? 0 : ENOMEM;
 }
 
 /* The kernel's part, without flags. 0, or an errno. */
@@ -266,6 +267,24 @@ int create_with_flags(context &ctx, queue_pair &qp, ibv_qp_init_attr_ex &attr,
 
 	answer = resp.driver();
 	return ret;
+}
+
+/* With the hash of a QP that spreads. */
+int create_spread(context &ctx, queue_pair &qp,
+		  ibv_qp_init_attr_ex &attr) noexcept
+{
+	ex_request<ib_uverbs_ex_create_qp, ornic_create_rss_qp_req> cmd;
+	response<ib_uverbs_ex_create_qp_resp, ornic_create_qp_resp> resp;
+	const ibv_rx_hash_conf &hash = attr.rx_hash_conf;
+	ornic_create_rss_qp_req req{};
+
+	req.hash_function = hash.rx_hash_function;
+	req.key_len = hash.rx_hash_key_len;
+	req.fields = hash.rx_hash_fields_mask;
+	std::memcpy(req.key, hash.rx_hash_key, sizeof(req.key));
+	cmd.set_driver(req);
+	return cmd_create_qp_ex2(&ctx.base, &qp.base, &attr, cmd.data(),
+				 cmd.size(), resp.data(), resp.size());
 }
 
 /* Only such connections have options. */
@@ -314,6 +333,20 @@ int modify_with_ece(queue_pair &qp, ibv_qp_attr &attr, int mask) noexcept
 				    cmd.size(), resp.data(), resp.size());
 }
 
+queue_pair *make_spread(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
+{
+	auto qp = make_object<queue_pair>();
+
+	if (!qp)
+		return nullptr;
+	if (int ret = create_spread(ctx, *qp, attr))
+		return fail(ret);
+	offer_ece(*qp);
+	qp->pd = attr.pd;
+	use(attr.pd);
+	return qp.release();
+}
+
 /* An SRQ that matches tags is not destroyed before the QP. */
 void hold_tags(queue_pair &qp, ibv_srq *srq) noexcept
 {
@@ -358,10 +391,47 @@ queue_pair *make_qp(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
 {
 	if (int ret = check(attr, ctx.state.placement))
 		return fail(ret);
-	return build_qp(ctx, attr);
+	return is_rss(attr) ? make_spread(ctx, attr) : build_qp(ctx, attr);
 }
 
-/* Back to the state of a new QP, IBTA 10.3.1. */
+} // namespace
+
+int set_up(context &ctx, queue_pair &qp, const ibv_qp_init_attr_ex &attr,
+	   const ornic_create_qp_resp &answer) noexcept
+{
+	if (!plausible(answer))
+		return EPROTO;
+	qp.memory =
+		mapping(ctx.base.cmd_fd, answer.mmap_offset, answer.mmap_size);
+	if (!qp.memory)
+		return errno;
+	qp.sq.init({
+		.layout = sq_layout(qp.memory, answer),
+		.qpn = answer.qpn,
+		.bell = &ctx.state.bell,
+		.type = attr.qp_type,
+		.signal_all = attr.sq_sig_all != 0,
+		.max_inline = answer.max_inline,
+		.single_threaded = single_threaded(attr.pd),
+	});
+	qp.rq.init({
+		.layout = rq_layout(qp.memory, answer),
+		.qpn = answer.qpn,
+		.bell = &ctx.state.bell,
+		.single_threaded = single_threaded(attr.pd),
+	});
+	return enter(ctx.state.qps, qp, answer.qpn) ? 0 : ENOMEM;
+}
+
+void take_down(context &ctx, queue_pair &qp) noexcept
+{
+	qp_table &qps = ctx.state.qps;
+	lock_guard guard(qps.owners());
+
+	if (qps.find(qp.base.qp.qp_num) == &qp)
+		leave(qps, qp);
+}
+
 void reset(queue_pair &qp) noexcept
 {
 	ibv_qp &base = qp.base.qp;
@@ -373,8 +443,6 @@ void reset(queue_pair &qp) noexcept
 	qp.sq.reset();
 	qp.rq.reset();
 }
-
-} // namespace
 
 std::uint32_t agree_on_ece(std::uint32_t a, std::uint32_t b) noexcept
 {
@@ -503,13 +571,8 @@ int destroy_qp(ibv_qp *ibqp) noexcept
 
 	if (int ret = ibv_cmd_destroy_qp(ibqp))
 		return ret;
-	if (!is_target(*ibqp)) {
-		qp_table &qps = to_context(ibqp->context)->state.qps;
-		lock_guard guard(qps.owners());
-
-		if (qps.find(ibqp->qp_num) == &qp)
-			leave(qps, qp);
-	}
+	if (!is_target(*ibqp))
+		take_down(*to_context(ibqp->context), qp);
 	if (qp.tagged)
 		qp.tagged->takers.fetch_sub(1, std::memory_order_release);
 	unuse(qp.pd);

@@ -3,6 +3,7 @@
 #ifndef ORNIC_QP_H
 #define ORNIC_QP_H
 
+#include <rdma/ornic-abi.h>
 #include <type_traits>
 
 #include "pabi.h"
@@ -11,6 +12,8 @@
 
 namespace ornic
 {
+
+struct context;
 
 /** The ECE options that both ends have; 0 if there are none. */
 [[nodiscard]] std::uint32_t agree_on_ece(std::uint32_t a,
@@ -37,6 +40,20 @@ struct queue_pair {
 };
 
 static_assert(std::is_standard_layout_v<queue_pair>);
+
+/**
+ * Map what the kernel has made, and let pollers find it by its number, which
+ * qp.base has. Return: 0, EPROTO (the kernel's answer makes no sense), or an errno.
+ */
+[[nodiscard]] int set_up(context &ctx, queue_pair &qp,
+			 const ibv_qp_init_attr_ex &attr,
+			 const ornic_create_qp_resp &answer) noexcept;
+
+/** The kernel has destroyed it: take it away from pollers, with its completions. */
+void take_down(context &ctx, queue_pair &qp) noexcept;
+
+/** Back to the state of a new QP, IBTA 10.3.1. */
+void reset(queue_pair &qp) noexcept;
 
 [[nodiscard]] inline queue_pair &to_qp(ibv_qp *qp) noexcept
 {

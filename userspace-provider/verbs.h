@@ -89,6 +89,15 @@ int post_send(ibv_qp *qp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept;
 int bind_mw(ibv_qp *qp, ibv_mw *mw, ibv_mw_bind *bind) noexcept;
 int post_recv(ibv_qp *qp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
 
+// rwq.cc
+ibv_wq *create_wq(ibv_context *ctx, ibv_wq_init_attr *attr) noexcept;
+int modify_wq(ibv_wq *wq, ibv_wq_attr *attr) noexcept;
+int destroy_wq(ibv_wq *wq) noexcept;
+ibv_rwq_ind_table *
+create_rwq_ind_table(ibv_context *ctx,
+		     ibv_rwq_ind_table_init_attr *attr) noexcept;
+int destroy_rwq_ind_table(ibv_rwq_ind_table *table) noexcept;
+
 // flow.cc
 ibv_flow *create_flow(ibv_qp *qp, ibv_flow_attr *attr) noexcept;
 int destroy_flow(ibv_flow *flow) noexcept;

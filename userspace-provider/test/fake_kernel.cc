@@ -113,7 +113,8 @@ int fake_kernel::post(ibv_qp *qp)
 	return post_send(qp, &wr, &bad);
 }
 
-void fake_kernel::complete(ibv_cq *cq, std::uint32_t qpn, std::uint32_t index)
+void fake_kernel::complete(ibv_cq *cq, std::uint32_t qpn, std::uint32_t index,
+			   std::uint8_t opcode)
 {
 	std::uint32_t at = produced_[cq]++;
 	std::byte *ring = to_cq(cq).memory.data() + ORNIC_RING_OFFSET;
@@ -121,6 +122,7 @@ void fake_kernel::complete(ibv_cq *cq, std::uint32_t qpn, std::uint32_t index)
 
 	cqe.qpn = le<__le32>(qpn);
 	cqe.wqe_index = le<__le32>(index);
+	cqe.opcode = opcode;
 	cqe.flags = at & 1U << log_depth ? 0 : ORNIC_CQE_PHASE;
 	at &= (1U << log_depth) - 1;
 	std::memcpy(ring + at * sizeof(cqe), &cqe, sizeof(cqe));
@@ -158,10 +160,14 @@ int fake_kernel::answer_get_context(ornic_alloc_ucontext_resp &answer)
 	return 0;
 }
 
-int fake_kernel::answer_query_device(ibv_device_attr_ex &attr) const
+int fake_kernel::answer_query_device(ibv_device_attr_ex &attr,
+				     std::size_t size) const
 {
+	if (size < sizeof(attr))
+		return 0;
 	attr.device_cap_flags_ex = device_caps_;
 	attr.tm_caps.max_sge = 4;
+	attr.rss_caps.supported_qpts = rss_qpts;
 	return 0;
 }
 
@@ -249,6 +255,34 @@ int fake_kernel::answer_modify_qp(ibv_qp &qp, const ibv_qp_attr &attr, int mask)
 	return ret;
 }
 
+/* A ring alone; the next one of all numbers. */
+int fake_kernel::answer_create_wq(ibv_wq &wq, ornic_create_wq_resp &answer)
+{
+	if (wq_result)
+		return wq_result;
+	answer.wqn = next_qpn++;
+	answer.mmap_offset = allocate();
+	answer.mmap_size = queue_bytes;
+	answer.rq_offset = ORNIC_RING_OFFSET;
+	answer.log_depth = log_depth;
+	answer.log_stride = log_stride;
+	answer.max_sge = 1;
+	if (twist_wq)
+		twist_wq(answer);
+	wq.context = base();
+	wq.wq_num = answer.wqn;
+	return 0;
+}
+
+int fake_kernel::answer_modify_wq(ibv_wq &wq, const ibv_wq_attr &attr)
+{
+	int ret = std::exchange(modify_result, 0);
+
+	if (!ret && attr.attr_mask & IBV_WQ_ATTR_STATE)
+		wq.state = attr.wq_state;
+	return ret;
+}
+
 int fake_kernel::answer_destroy_qp()
 {
 	++destroyed;
@@ -307,19 +341,31 @@ int fake_get_context(verbs_context *, void *, size_t, void *fds_or_resp,
 }
 
 int ibv_cmd_query_device_any(ibv_context *, const ibv_query_device_ex_input *,
-			     ibv_device_attr_ex *attr, size_t, void *, size_t *)
+			     ibv_device_attr_ex *attr, size_t size, void *,
+			     size_t *)
 {
-	return kernel->answer_query_device(*attr);
+	return kernel->answer_query_device(*attr, size);
 }
 
 int fake_create_qp_ex2(ibv_context *, pabi_qp *qp, ibv_qp_init_attr_ex *attr,
 		       void *, size_t, void *resp, size_t,
 		       void *driver) __asm__("ibv_cmd_create_qp_ex2");
 int fake_create_qp_ex2(ibv_context *, pabi_qp *qp, ibv_qp_init_attr_ex *attr,
-		       void *, size_t, void *resp, size_t, void *driver)
+		       void *cmd, size_t cmd_size, void *resp, size_t,
+		       void *driver)
 {
 	if (kernel->has(64) && driver)
 		return EFAULT;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_RX_HASH) {
+		std::memcpy(&kernel->rss,
+			    static_cast<std::byte *>(cmd) + cmd_size -
+				    sizeof(kernel->rss),
+			    sizeof(kernel->rss));
+		qp->qp.context = kernel->base();
+		qp->qp.qp_num = kernel->next_qpn++;
+		qp->qp.qp_type = attr->qp_type;
+		return kernel->wq_result;
+	}
 	++kernel->made_with_flags;
 	return answer<ib_uverbs_ex_create_qp_resp, ornic_create_qp_resp>(
 		resp, [&](auto &part) {
@@ -387,6 +433,42 @@ int ibv_cmd_modify_qp_ex(ibv_qp *qp, ibv_qp_attr *attr, int mask, void *cmd,
 int ibv_cmd_destroy_qp(ibv_qp *)
 {
 	return kernel->answer_destroy_qp();
+}
+
+int ibv_cmd_create_wq(ibv_context *, ibv_wq_init_attr *, ibv_wq *wq, void *,
+		      size_t, void *resp, size_t)
+{
+	return answer<ib_uverbs_ex_create_wq_resp, ornic_create_wq_resp>(
+		resp, [&](auto &part) {
+			return kernel->answer_create_wq(*wq, part);
+		});
+}
+
+int ibv_cmd_modify_wq(ibv_wq *wq, ibv_wq_attr *attr, void *, size_t)
+{
+	return kernel->answer_modify_wq(*wq, *attr);
+}
+
+int ibv_cmd_destroy_wq(ibv_wq *)
+{
+	return kernel->wq_result ? kernel->wq_result :
+				   kernel->answer_destroy_qp();
+}
+
+int ibv_cmd_create_rwq_ind_table(ibv_context *context,
+				 ibv_rwq_ind_table_init_attr *,
+				 ibv_rwq_ind_table *table, void *, size_t size)
+{
+	if (size != sizeof(ib_uverbs_ex_create_rwq_ind_table_resp))
+		return EFAULT;
+	table->context = context;
+	table->ind_tbl_num = 77;
+	return kernel->wq_result;
+}
+
+int ibv_cmd_destroy_rwq_ind_table(ibv_rwq_ind_table *)
+{
+	return kernel->wq_result;
 }
 
 } // extern "C"

@@ -49,10 +49,16 @@ public:
 	ibv_srq *make_tm_srq(ibv_cq *cq, std::uint32_t max_tags,
 			     std::uint32_t max_ops);
 
+	ibv_pd *pd()
+	{
+		return &pd_.base;
+	}
+
 	/** Post a send of nothing. As ibv_post_send(). */
 	int post(ibv_qp *qp);
 	/** The device completes WQE @index of the send queue of @qpn. */
-	void complete(ibv_cq *cq, std::uint32_t qpn, std::uint32_t index);
+	void complete(ibv_cq *cq, std::uint32_t qpn, std::uint32_t index,
+		      std::uint8_t opcode = 0);
 	/** The QPNs of the completions that are polled. */
 	std::vector<std::uint32_t> poll(ibv_cq *cq);
 
@@ -97,11 +103,20 @@ public:
 	std::vector<std::uint32_t> ece_options;
 	/** What the next change of a QP returns. */
 	int modify_result = 0;
+	/** What the creation and the destruction of WQs and tables return. */
+	int wq_result = 0;
+	/** Changes the answer to the creation of a WQ. */
+	std::function<void(ornic_create_wq_resp &)> twist_wq;
+	/** The hash of the last QP that was made with one. */
+	ornic_create_rss_qp_req rss{};
+	/** QPs that can have one, by the kernel. */
+	std::uint32_t rss_qpts = 0;
 
 	// What the commands do.
 	void *answer_alloc_context(ibv_device *device, int cmd_fd,
 				   std::size_t size);
-	int answer_query_device(ibv_device_attr_ex &attr) const;
+	int answer_query_device(ibv_device_attr_ex &attr,
+				std::size_t size) const;
 	int answer_get_context(ornic_alloc_ucontext_resp &answer);
 	void answer_set_ops(verbs_context *context, const void *ops);
 	void answer_uninit_context(verbs_context *context);
@@ -117,6 +132,8 @@ public:
 			      ornic_create_srq_resp &answer);
 	int answer_destroy_srq();
 	int answer_destroy_qp();
+	int answer_create_wq(ibv_wq &wq, ornic_create_wq_resp &answer);
+	int answer_modify_wq(ibv_wq &wq, const ibv_wq_attr &attr);
 	int answer_modify_qp(ibv_qp &qp, const ibv_qp_attr &attr, int mask);
 
 private:
