@@ -219,8 +219,8 @@ class FaultDevice:
             self.cqs.append((obj, ring, request[25]))
 
     def query_device(self):
-        # RC, UD, KERNEL; and RAW, which the driver takes from no PCI device
-        caps = (1 << 0) | (1 << 2) | (1 << 8) | (1 << 21)
+        # RC, UD, KERNEL; and RAW and RSS, which the driver takes from no PCI device
+        caps = (1 << 0) | (1 << 2) | (1 << 8) | (1 << 22) | (1 << 27)
         numbers = [1, 16, 16, 20, 16, 0, 14, 16, 32, 16, 16,
                    len(self.messages) - 1]
         if self.fault == self.limits:

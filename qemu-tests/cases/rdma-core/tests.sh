@@ -28,6 +28,6 @@ run()
 	# One test is for huge pages.
 	echo 8 >/proc/sys/vm/nr_hugepages || :
 	topology loop
-	rdma_core_tests . 157
+	rdma_core_tests . 158
 	check_odp
 }

@@ -47,10 +47,10 @@ run()
 	topology loop
 	if ! has_gpu; then
 		echo 'without the tests of dma-bufs'
-		rdma_core_tests "$(pattern)" 140
+		rdma_core_tests "$(pattern)" 141
 		return
 	fi
-	rdma_core_tests "$(pattern)" 140 "$PROGRAMS/ornic_i915.so"
+	rdma_core_tests "$(pattern)" 141 "$PROGRAMS/ornic_i915.so"
 	passed=$(grep -c '^ok .*\.test_dmabuf_[a-z_]*$' suite.out || :)
 	[ "$DEV" != ornic ] || [ "$passed" = 10 ] ||
 		fail "$passed tests of dma-bufs passed, 10 should"

@@ -2,6 +2,7 @@
 
 #include "steps.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -194,6 +195,62 @@ ibv_flow *create_flow(ibv_qp *qp)
 	return ibv_create_flow(qp, &attr);
 }
 
+ibv_wq *create_wq(const life &l)
+{
+	ibv_wq_init_attr attr = {};
+
+	attr.wq_type = IBV_WQT_RQ;
+	attr.max_wr = 16;
+	attr.max_sge = 1;
+	attr.pd = l.pd;
+	attr.cq = l.cq;
+	return ibv_create_wq(l.context, &attr);
+}
+
+int destroy_wq(ibv_wq *wq)
+{
+	const int status = ibv_destroy_wq(wq);
+
+	/* If the response could not be copied, it is gone. Netlink shows no WQs. */
+	return status == ENOENT ? 0 : status;
+}
+
+int modify_wq(ibv_wq *wq, ibv_wq_state to)
+{
+	ibv_wq_attr attr = {};
+
+	attr.attr_mask = IBV_WQ_ATTR_STATE;
+	attr.wq_state = to;
+	return ibv_modify_wq(wq, &attr);
+}
+
+ibv_rwq_ind_table *create_table(life &l)
+{
+	ibv_wq *wqs[] = { l.wq, l.wq };
+	ibv_rwq_ind_table_init_attr attr = {};
+
+	attr.log_ind_tbl_size = 1;
+	attr.ind_tbl = wqs;
+	return ibv_create_rwq_ind_table(l.context, &attr);
+}
+
+ibv_qp *create_rss(const life &l)
+{
+	static std::array<uint8_t, 40> key;
+	ibv_qp_init_attr_ex attr = {};
+
+	attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE |
+			 IBV_QP_INIT_ATTR_RX_HASH;
+	attr.qp_type = IBV_QPT_RAW_PACKET;
+	attr.pd = l.pd;
+	attr.rwq_ind_tbl = l.table;
+	attr.rx_hash_conf.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+	attr.rx_hash_conf.rx_hash_key_len = key.size();
+	attr.rx_hash_conf.rx_hash_key = key.data();
+	attr.rx_hash_conf.rx_hash_fields_mask = IBV_RX_HASH_SRC_IPV4;
+	return ibv_create_qp_ex(l.context, &attr);
+}
+
 } /* namespace */
 
 std::vector<step> queue_steps(life &l)
@@ -237,6 +294,15 @@ std::vector<step> queue_steps(life &l)
 		{ "create_flow",
 		  [&] { return keep(l.flow, create_flow(l.raw)); },
 		  [&] { return ibv_destroy_flow(l.flow); } },
+		{ "create_wq", [&] { return keep(l.wq, create_wq(l)); },
+		  [&] { return destroy_wq(l.wq); } },
+		{ "WQ to RDY", [&] { return modify_wq(l.wq, IBV_WQS_RDY); },
+		  [&] { return modify_wq(l.wq, IBV_WQS_RESET); } },
+		{ "create_rwq_ind_table",
+		  [&] { return keep(l.table, create_table(l)); },
+		  [&] { return ibv_destroy_rwq_ind_table(l.table); } },
+		{ "create_qp RSS", [&] { return keep(l.rss, create_rss(l)); },
+		  [&] { return ibv_destroy_qp(l.rss); } },
 		make_qp(l, "create_qp RC", l.rc, IBV_QPT_RC),
 		{ "RC to INIT",
 		  [&] { return to_init(l.rc, IBV_QP_ACCESS_FLAGS); },

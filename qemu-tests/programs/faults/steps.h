@@ -52,6 +52,9 @@ struct life {
 	ibv_qp *rc = nullptr, *ud = nullptr, *uc = nullptr;
 	ibv_qp *xrc_send = nullptr, *xrc_recv = nullptr, *raw = nullptr;
 	ibv_flow *flow = nullptr;
+	ibv_wq *wq = nullptr;
+	ibv_rwq_ind_table *table = nullptr;
+	ibv_qp *rss = nullptr;
 	memory buffer;
 	ibv_mr *mr = nullptr, *dm_mr = nullptr;
 	ibv_dm *dm = nullptr;
