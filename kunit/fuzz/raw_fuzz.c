@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Frames and flow rules of raw packet QPs. The input is a row of steps: a rule is
- * made or destroyed, a frame arrives or is sent, a receive is posted, a QP ends. For
- * each frame a list of all rules, looked through one by one, must name the same
- * QPs as the engine.
+ * made or destroyed, a frame arrives or is sent, a receive is posted, a QP ends, one
+ * of them gets a table of work queues to spread over. For each frame a list of all
+ * rules, looked through one by one, must name the same QPs as the engine.
  */
 #include <stdio.h>
 
@@ -18,8 +18,9 @@
 #define MAX_RULES 48
 #define SLOT 176
 #define NQPS 4
+#define NQUEUES 2
 
-enum step_kind { ADD, REMOVE, ARRIVE, SEND, RECEIVE, END, KINDS };
+enum step_kind { ADD, REMOVE, ARRIVE, SEND, RECEIVE, SPREAD, END, KINDS };
 
 struct rule {
 	struct ornic_rf_rule what;
@@ -29,8 +30,12 @@ struct rule {
 
 struct state {
 	struct ornic_fixture *fix;
-	struct ornic_th_qp more[NQPS - 2];
+	struct ornic_th_qp more;
+	struct ornic_th_qp spread; /* has no queues */
+	struct ornic_th_qp queue[NQUEUES];
 	struct ornic_th_qp *qp[NQPS];
+	struct ornic_rss *rss; /* memory of the host */
+	bool is_set; /* the device has read it */
 	struct rule rule[MAX_RULES];
 };
 
@@ -264,6 +269,8 @@ static void send(struct state *s, struct ornic_fuzz_in *in)
 	u32 len = ornic_fuzz_u8(in) % SLOT;
 	u8 buf[SLOT] = { 0 };
 
+	if (qp == &s->spread)
+		return;
 	ornic_fuzz_bytes(in, buf, len);
 	ornic_th_mr_write(&s->fix->am, 0, buf, sizeof(buf));
 	ornic_fix_post(qp, &s->fix->am, NULL, ORNIC_WQE_SEND, 0, 0, len);
@@ -285,8 +292,11 @@ static void end_qp(struct state *s, struct ornic_fuzz_in *in)
 				     ORNIC_QPS_RTR,   ORNIC_QPS_RTS,
 				     ORNIC_QPS_SQD,   ORNIC_QPS_ERR };
 	u8 how = ornic_fuzz_u8(in);
+	struct ornic_th_qp *qp = s->qp[how & 3];
 
-	ornic_th_to(s->qp[how & 3], states[(how >> 2) % ARRAY_SIZE(states)]);
+	if (qp == &s->spread)
+		qp = &s->queue[how >> 5 & 1];
+	ornic_th_to(qp, states[(how >> 2) % ARRAY_SIZE(states)]);
 	if (how >= 0xc0)
 		end_all(s);
 }
@@ -294,11 +304,54 @@ static void end_qp(struct state *s, struct ornic_fuzz_in *in)
 static void receive(struct state *s, struct ornic_fuzz_in *in)
 {
 	struct ornic_th_qp *qp = s->qp[ornic_fuzz_u8(in) & 3];
-	struct ornic_lsge sge =
-		ornic_fix_sge(&s->fix->bm, 0, ornic_fuzz_u8(in));
+	u8 len = ornic_fuzz_u8(in);
+	struct ornic_lsge sge = ornic_fix_sge(&s->fix->bm, 0, len);
 
+	if (qp == &s->spread)
+		qp = &s->queue[len & 1];
 	if (qp->rq_producer < 16)
 		ornic_th_post_recv(qp, 1, &sge, 1);
+}
+
+/* Puts QPNs in the place of small numbers. Are they all of work queues? */
+static bool name_qps(struct state *s)
+{
+	const u32 qpns[] = { s->queue[0].qpn, s->queue[1].qpn, s->qp[0]->qpn,
+			     s->spread.qpn, 0x30000 };
+	bool good = true;
+	u32 i, pick;
+
+	for (i = 0; i < ARRAY_SIZE(s->rss->qpn); i++) {
+		pick = le32_to_cpu(s->rss->qpn[i]) % ARRAY_SIZE(qpns);
+		s->rss->qpn[i] = cpu_to_le32(qpns[pick]);
+		if (s->rss->log_size < 8 && i < 1u << s->rss->log_size)
+			good &= pick < NQUEUES;
+	}
+	return good;
+}
+
+static void set_rss(struct state *s, struct ornic_fuzz_in *in)
+{
+	struct ornic_rss *rss = s->rss;
+	u32 fields;
+	int status;
+	bool good;
+
+	memset(rss, 0, sizeof(*rss));
+	ornic_fuzz_bytes(in, rss, sizeof(*rss));
+	fields = le32_to_cpu(rss->fields);
+	good = name_qps(s);
+	good &= rss->log_size < 8 && fields < 0x100 &&
+		(fields || !rss->log_size);
+	status = ornic_rf_set_rss(s->fix->pair.a, s->spread.qpn, rss);
+	if (!good)
+		check(status == ORNIC_BAD_PARAM, "a bad table");
+	else
+		check(status == (s->is_set ? ORNIC_BUSY : ORNIC_OK),
+		      "a good table");
+	s->is_set |= good;
+	/* It was read during the command. */
+	memset(rss, 0xff, sizeof(*rss));
 }
 
 static void one_step(struct state *s, struct ornic_fuzz_in *in)
@@ -318,6 +371,9 @@ static void one_step(struct state *s, struct ornic_fuzz_in *in)
 		break;
 	case RECEIVE:
 		receive(s, in);
+		break;
+	case SPREAD:
+		set_rss(s, in);
 		break;
 	default:
 		end_qp(s, in);
@@ -365,9 +421,25 @@ static void make_rule(u8 *p, u64 *rng)
 	memcpy(p + sizeof(value), &mask, sizeof(mask));
 }
 
+/* Mostly a good one. */
+static void make_table(struct ornic_rss *rss, u64 *rng)
+{
+	u32 i;
+
+	memset(rss, 0, offsetof(struct ornic_rss, qpn[8]));
+	rss->key[ornic_fuzz_random(rng, ORNIC_RSS_KEY_LEN)] =
+		ornic_fuzz_random(rng, 256);
+	rss->fields = cpu_to_le32(ornic_fuzz_random(rng, 256));
+	rss->log_size = ornic_fuzz_random(rng, 9) & 3;
+	for (i = 0; i < 8; i++)
+		rss->qpn[i] = cpu_to_le32(
+			ornic_fuzz_random(rng, 2 + !ornic_fuzz_random(rng, 9)));
+}
+
 static void make_step(u8 *p, const u8 *head, u64 *rng)
 {
-	u8 kind = ornic_fuzz_random(rng, 10);
+	u8 kind = ornic_fuzz_random(rng, 11);
+	struct ornic_rss rss;
 
 	if (kind >= KINDS)
 		kind = kind & 1 ? ADD : ARRIVE;
@@ -385,6 +457,10 @@ static void make_step(u8 *p, const u8 *head, u64 *rng)
 		if (!ornic_fuzz_random(rng, 4))
 			p[0] |= 1;
 		break;
+	case SPREAD:
+		make_table(&rss, rng);
+		memcpy(p, &rss, offsetof(struct ornic_rss, qpn[8]));
+		break;
 	default:
 		*p++ = ornic_fuzz_random(rng, 256);
 		*p++ = ornic_fuzz_random(rng, 256);
@@ -400,24 +476,41 @@ size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max,
 	return ornic_fuzz_mutate(&format, data, size, max, seed);
 }
 
+static void make_qp(struct state *s, struct ornic_th_qp *qp, bool no_sq)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RAW, .no_sq = no_sq };
+
+	check(!ornic_th_qp_init(s->fix->pair.a, qp, &init, &s->fix->ascq,
+				&s->fix->arcq),
+	      "QP");
+}
+
+static void start(struct ornic_th_qp *qp)
+{
+	ornic_th_to(qp, ORNIC_QPS_INIT);
+	ornic_th_to(qp, ORNIC_QPS_RTR);
+	check(!ornic_th_to(qp, ORNIC_QPS_RTS), "RTS");
+}
+
 static void make_qps(struct state *s)
 {
-	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RAW };
+	struct ornic_th *th = s->fix->pair.a;
 	u32 i;
 
 	s->qp[0] = &s->fix->a;
 	s->qp[1] = &s->fix->b;
-	for (i = 2; i < NQPS; i++) {
-		s->qp[i] = &s->more[i - 2];
-		check(!ornic_th_qp_init(s->fix->pair.a, s->qp[i], &init,
-					&s->fix->ascq, &s->fix->arcq),
-		      "QP");
+	s->qp[2] = &s->more;
+	s->qp[3] = &s->spread;
+	make_qp(s, &s->more, false);
+	for (i = 0; i < 3; i++)
+		start(s->qp[i]);
+	for (i = 0; i < NQUEUES; i++) {
+		make_qp(s, &s->queue[i], true);
+		start(&s->queue[i]);
 	}
-	for (i = 0; i < NQPS; i++) {
-		ornic_th_to(s->qp[i], ORNIC_QPS_INIT);
-		ornic_th_to(s->qp[i], ORNIC_QPS_RTR);
-		check(!ornic_th_to(s->qp[i], ORNIC_QPS_RTS), "RTS");
-	}
+	check(!ornic_rf_make_spread(th, &s->spread), "QP without queues");
+	s->rss = (struct ornic_rss *)ornic_th_alloc(th, sizeof(*s->rss));
+	check(s->rss, "memory");
 }
 
 /* Frames that have left arrive again, as if a switch had them back. */

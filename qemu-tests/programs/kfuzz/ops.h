@@ -30,6 +30,11 @@ void op_destroy(world &w, const call &c);
 void op_command(world &w, const call &c);
 void op_create_flow(world &w, const call &c);
 void op_destroy_flow(world &w, const call &c);
+void op_create_wq(world &w, const call &c);
+void op_modify_wq(world &w, const call &c);
+void op_create_table(world &w, const call &c);
+void op_create_rss(world &w, const call &c);
+void op_destroy_rwq(world &w, const call &c);
 
 /* Commands by ioctl(). */
 void op_method(world &w, const call &c);

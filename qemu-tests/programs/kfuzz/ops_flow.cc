@@ -2,15 +2,14 @@
 
 #include "ops.h"
 
-#include <arpa/inet.h>
 #include <rdma/ib_user_verbs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
 
+#include "extended.h"
 #include "world.h"
 
 namespace
@@ -83,34 +82,6 @@ specs make_specs(const world &w, uint64_t which, uint64_t value)
 	return all;
 }
 
-template <typename Core, typename Answer>
-bool extended_command(world &w, const call &c, uint32_t number,
-		      const Core &core, std::span<const std::byte> more,
-		      Answer &answer)
-{
-	constexpr std::size_t heads =
-		sizeof(ib_uverbs_cmd_hdr) + sizeof(ib_uverbs_ex_cmd_hdr);
-	alignas(8) std::byte bytes[heads + sizeof(Core) + max_specs_size] = {};
-	const std::size_t size = sizeof(Core) + more.size();
-	ib_uverbs_ex_cmd_hdr extended = {};
-	ib_uverbs_cmd_hdr head = {};
-
-	head.command = number | IB_USER_VERBS_CMD_FLAG_EXTENDED;
-	head.in_words = static_cast<uint16_t>(size / 8);
-	head.out_words = sizeof(Answer) / 8;
-	extended.response = reinterpret_cast<uint64_t>(&answer);
-	std::memcpy(bytes, &head, sizeof(head));
-	std::memcpy(bytes + sizeof(head), &extended, sizeof(extended));
-	std::memcpy(bytes + heads, &core, sizeof(core));
-	std::ranges::copy(more, bytes + heads + sizeof(core));
-	damage({ bytes + heads, size }, c.noise);
-	const bool ok = write(w.files(c).verbs, bytes, heads + size) ==
-			static_cast<ssize_t>(heads + size);
-
-	w.count(c, ok);
-	return ok;
-}
-
 } /* namespace */
 
 /* create_flow(place, specs + 256 * type + 1024 * flags, value, qp) */
@@ -127,10 +98,11 @@ void op_create_flow(world &w, const call &c)
 	core.flow_attr.num_of_specs = all.count;
 	core.flow_attr.priority = static_cast<uint16_t>(c.arg[2] >> 8);
 	core.flow_attr.port = 1;
-	if (extended_command(
-		    w, c,
-		    static_cast<uint32_t>(IB_USER_VERBS_EX_CMD_CREATE_FLOW),
-		    core, std::span(all.bytes).first(all.used), answer))
+	extended_command cmd(IB_USER_VERBS_EX_CMD_CREATE_FLOW);
+
+	cmd.add(core);
+	cmd.add(std::span(all.bytes).first(all.used));
+	if (cmd.run(w, c, answer))
 		w.place(c, flow).handle = answer.flow_handle;
 }
 
@@ -141,7 +113,8 @@ void op_destroy_flow(world &w, const call &c)
 	uint64_t answer = 0;
 
 	core.flow_handle = w.place(c, flow).handle;
-	extended_command(
-		w, c, static_cast<uint32_t>(IB_USER_VERBS_EX_CMD_DESTROY_FLOW),
-		core, {}, answer);
+	extended_command cmd(IB_USER_VERBS_EX_CMD_DESTROY_FLOW);
+
+	cmd.add(core);
+	cmd.run(w, c, answer);
 }

@@ -18,7 +18,22 @@
 #include "nldev.h"
 #include "program.h"
 
-enum kind { pd, mr, cq, qp, srq, ah, mw, xrcd, cntr, dm, flow, num_kinds };
+enum kind {
+	pd,
+	mr,
+	cq,
+	qp,
+	srq,
+	ah,
+	mw,
+	xrcd,
+	cntr,
+	dm,
+	flow,
+	wq,
+	table,
+	num_kinds
+};
 
 constexpr std::size_t num_places = 4;
 constexpr std::size_t num_contexts = 2;
