@@ -35,6 +35,15 @@ static void *op_dma(void *host, u64 addr, u64 len)
 	return NULL;
 }
 
+static void *op_dm(void *host, u64 at, u64 len)
+{
+	struct ornic_th *th = host;
+
+	if (at > th->dm_bytes || len > th->dm_bytes - at)
+		return NULL;
+	return th->dm + at;
+}
+
 static u32 op_tx_room(void *host, void *host_qp)
 {
 	struct ornic_th *th = host;
@@ -286,6 +295,7 @@ static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 static const struct ornic_engine_ops th_ops = {
 	.dma = op_dma,
 	.run = op_dma,
+	.dm = op_dm,
 	.tx_room = op_tx_room,
 	.tx_frame = op_tx_frame,
 	.xmit = op_xmit,

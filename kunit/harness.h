@@ -87,6 +87,7 @@ struct ornic_th_mem {
  * @budget: bytes of work per kick and run
  * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
  * @busy_here: what arrives finds a busy CPU, see struct ornic_rx
+ * @dm: device memory of @dm_bytes, which a suite may set; 0: none
  * @marked: what ornic_th_inject() makes has passed a switch that marks it
  * @peer: a peer engine, NULL = none
  * @xmit_fail: the next so many frames are refused
@@ -140,6 +141,8 @@ struct ornic_th {
 	struct ornic_th *peer;
 	u32 lost;
 	struct ornic_th_mem *mems;
+	u8 *dm;
+	u64 dm_bytes;
 	struct ornic_th_hqp *hqps;
 	struct ornic_th_hcq *hcqs;
 	struct ornic_th_qp *qps;

@@ -51,6 +51,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	}
 	if (dev->ops->paging)
 		r->caps |= cpu_to_le64(ORNIC_CAP_ODP);
+	if (dev->ops->dm)
+		r->caps |= cpu_to_le64(ORNIC_CAP_DM);
 	r->page_sizes = cpu_to_le64(PAGE_SIZES);
 	r->max_mr_size = cpu_to_le64(ornic_max_mem(dev));
 	r->hw_version = ORNIC_HW_VERSION;

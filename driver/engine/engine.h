@@ -147,6 +147,8 @@ enum ornic_trace {
  * @run: the same for the one run of a struct ornic_mem without a page list, which
  *	only commands name. May know memory that @dma does not, such as what an
  *	exporter has mapped for the CPU.
+ * @dm: the @len bytes from byte @at on of the device's own memory, good as for @dma;
+ *	NULL if it has not all of them. Only commands name it. NULL: it has none
  * @tx_frame: make memory for a frame of @tx->hdr_len and @tx->body_len bytes,
  *	of any content: the engine writes all of it. 0 and @tx->frame, @hdr and
  *	@body are set; or -EMSGSIZE: the port never sends a frame of this size,
@@ -211,6 +213,7 @@ enum ornic_trace {
 struct ornic_engine_ops {
 	void *(*dma)(void *host, u64 addr, u64 len);
 	void *(*run)(void *host, u64 addr, u64 len);
+	void *(*dm)(void *host, u64 at, u64 len);
 	u32 (*tx_room)(void *host, void *host_qp);
 	int (*tx_frame)(void *host, struct ornic_tx *tx);
 	int (*xmit)(void *host, const struct ornic_tx *tx);

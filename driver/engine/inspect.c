@@ -108,8 +108,11 @@ static int fill_mkey(const struct ornic_mkey *m, u32 key,
 	r->pdn = cpu_to_le32(m->pdn);
 	r->windows = cpu_to_le32(max_t(int, ornic_atomic_read(&m->windows), 0));
 	r->access = m->access;
-	r->flags = m->dma ? ORNIC_MKEY_DMA : m->odp ? ORNIC_MKEY_ODP : 0;
-	if (m->frmr && m->frmr->seg)
+	if (m->dev)
+		r->flags = ornic_mkey_is_dm(m) ? ORNIC_MKEY_DM : ORNIC_MKEY_DMA;
+	else if (m->odp)
+		r->flags = ORNIC_MKEY_ODP;
+	else if (m->frmr && m->frmr->seg)
 		r->flags = ORNIC_MKEY_SG_GAPS;
 	return ORNIC_OK;
 }

@@ -66,8 +66,8 @@ static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 /*
  * Single-packet WRITEs and READs between plain MRs. Everything is checked
  * before anything changes; anything unusual (a failure, an event, a counter,
- * a window, an FRMR or DMA key, more than a page) takes the slow path, which
- * starts from the beginning.
+ * a window, an FRMR or DMA key, device memory, more than a page) takes the slow
+ * path, which starts from the beginning.
  */
 static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
@@ -85,7 +85,7 @@ static u8 *plain_bytes(struct ornic_dev *dev, u32 key, u32 pdn, u64 addr,
 	u64 run;
 	u8 *at;
 
-	if (!m || m->window || m->guarded || m->dma ||
+	if (!m || m->window || m->guarded || m->dev ||
 	    ornic_mr_check(m, key, pdn, addr, len, access))
 		return NULL;
 	at = ornic_pages_at(&m->pages, ornic_mkey_off(m, addr), &run);

@@ -111,6 +111,23 @@ int ornic_pages_get(struct ornic_dev *dev, const struct ornic_mem *mem,
 	return ornic_pages_get_part(dev, mem, U64_MAX, pages);
 }
 
+int ornic_pages_get_dm(struct ornic_dev *dev, const struct ornic_mem *mem,
+		       struct ornic_pages *pages)
+{
+	u32 npages = le32_to_cpu(mem->npages);
+
+	memset(pages, 0, sizeof(*pages));
+	if (mem->levels || mem->page_shift < MIN_PAGE_SHIFT ||
+	    mem->page_shift > MAX_PAGE_SHIFT || !npages ||
+	    npages > ORNIC_MAX_MR_BYTES >> mem->page_shift)
+		return -EINVAL;
+	pages->npages = npages;
+	pages->page_shift = mem->page_shift;
+	pages->base = dev->ops->dm(dev->host, le64_to_cpu(mem->addr),
+				   ornic_pages_bytes(pages));
+	return pages->base ? 0 : -EFAULT;
+}
+
 void ornic_pages_put(struct ornic_pages *pages)
 {
 	ornic_vfree(pages->page);
@@ -119,13 +136,27 @@ void ornic_pages_put(struct ornic_pages *pages)
 
 /* ---- Keys ------------------------------------------------------------------- */
 
+static __always_inline bool is_inside(const struct ornic_mkey *m, u64 addr,
+				      u64 len)
+{
+	return addr >= m->iova && len <= m->length &&
+	       addr - m->iova <= m->length - len;
+}
+
+static noinline bool range_ok_of_device(const struct ornic_mkey *m, u64 addr,
+					u64 len)
+{
+	if (ornic_mkey_is_dm(m))
+		return is_inside(m, addr, len);
+	return m->dev->ops->dma(m->dev->host, addr, len);
+}
+
 static __always_inline bool range_ok(const struct ornic_mkey *m, u64 addr,
 				     u64 len)
 {
-	if (unlikely(m->dma))
-		return m->dma->ops->dma(m->dma->host, addr, len);
-	return addr >= m->iova && len <= m->length &&
-	       addr - m->iova <= m->length - len;
+	if (unlikely(m->dev))
+		return range_ok_of_device(m, addr, len);
+	return is_inside(m, addr, len);
 }
 
 static enum ornic_vendor_err check_key(const struct ornic_mkey *m, u32 key,
@@ -288,6 +319,20 @@ static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	return done;
 }
 
+/* Of all DMA memory, or of device memory. */
+static noinline u64 add_of_device(struct ornic_iov *iov,
+				  const struct ornic_mkey *mkey, u64 addr,
+				  u64 len)
+{
+	u64 done;
+
+	if (!ornic_mkey_is_dm(mkey))
+		return add_dma(iov, mkey->dev, addr, len);
+	done = add_mkey(iov, mkey, addr, len);
+	ornic_stat_add(mkey->dev, ORNIC_STAT_DM_BYTES, done);
+	return done;
+}
+
 /* The segment of @f with byte @off of the MR, which has it. */
 static u32 find_segment(const struct ornic_frmr *f, u64 off)
 {
@@ -350,8 +395,8 @@ static noinline u64 add_frmr(struct ornic_iov *iov,
 u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 		      u64 addr, u64 len)
 {
-	if (unlikely(mkey->dma))
-		return add_dma(iov, mkey->dma, addr, len);
+	if (unlikely(mkey->dev))
+		return add_of_device(iov, mkey, addr, len);
 	if (unlikely(mkey->guarded))
 		return add_frmr(iov, mkey, addr, len);
 	return add_mkey(iov, mkey, addr, len);

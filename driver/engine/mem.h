@@ -41,6 +41,13 @@ int ornic_pages_get(struct ornic_dev *dev, const struct ornic_mem *mem,
 int ornic_pages_get_part(struct ornic_dev *dev, const struct ornic_mem *mem,
 			 u64 run_bytes, struct ornic_pages *pages);
 
+/*
+ * The same for a run in the memory of the device, through the host's dm op. It has
+ * no bound but that of the memory: -EINVAL for a list, -EFAULT outside of it.
+ */
+int ornic_pages_get_dm(struct ornic_dev *dev, const struct ornic_mem *mem,
+		       struct ornic_pages *pages);
+
 /**
  * ornic_copy - copy memory; the two may overlap
  * @to: where to
@@ -66,8 +73,9 @@ static inline void ornic_copy(u8 *to, const u8 *from, u32 len)
  * @access: enum ornic_access
  * @guarded: its memory comes and goes, @frmr or @odp tells how; @pages is not to be
  *	looked at without that
- * @dma: the device, for a key of all DMA memory: addresses are translated at
- *	each use, and @pages is empty; else NULL
+ * @dev: the device, for a key of all DMA memory: addresses are translated at
+ *	each use, and @pages is empty; or for one of device memory, whose use is
+ *	counted; else NULL
  * @iova: address of its first byte
  * @length: bytes; 0 of an ORNIC_MKEY_OFFSET alone
  * @off0: offset of byte @iova in @pages
@@ -84,7 +92,7 @@ struct ornic_mkey {
 	u32 pdn;
 	u8 access;
 	bool guarded;
-	struct ornic_dev *dma;
+	struct ornic_dev *dev;
 	u64 iova;
 	u64 length;
 	u64 off0;
@@ -95,6 +103,12 @@ struct ornic_mkey {
 	ornic_atomic_t windows;
 	struct ornic_rcu_head rcu;
 };
+
+/* Of the keys that have @dev. */
+static inline bool ornic_mkey_is_dm(const struct ornic_mkey *mkey)
+{
+	return mkey->pages.base;
+}
 
 /* Where byte @addr of a key with pages is in them. */
 static inline u64 ornic_mkey_off(const struct ornic_mkey *mkey, u64 addr)

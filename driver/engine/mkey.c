@@ -18,19 +18,19 @@ static int dma_key_init(struct ornic_dev *dev, struct ornic_mkey *m,
 	if (req->flags != ORNIC_MKEY_DMA || m->iova || m->length ||
 	    req->mem.npages || !ornic_access_is_legal(m->access))
 		return -EINVAL;
-	m->dma = dev;
+	m->dev = dev;
 	return 0;
 }
 
 /*
- * Map @iova and @length of @m; its bytes must lie inside its pages. They begin at
- * @off0 of @m if @at_offset is set, which may be any number, else where @iova
- * tells.
+ * Map @iova and @length of @m; its bytes must lie inside its pages, which are device
+ * memory if it has @dev. They begin at @off0 of @m if @at_offset is set, which may be
+ * any number, else where @iova tells.
  */
 static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 		     const struct ornic_mem *mem, bool at_offset)
 {
-	u64 limit = ornic_max_mem(dev);
+	u64 limit = m->dev ? ORNIC_MAX_MR_BYTES : ornic_max_mem(dev);
 	u64 bytes;
 	int err;
 
@@ -38,8 +38,9 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 	    m->iova > U64_MAX - m->length || (!m->length && !at_offset))
 		return -EINVAL;
 	/* The host's dma op takes no empty range. */
-	err = ornic_pages_get_part(dev, mem, m->off0 + m->length ?: 1,
-				   &m->pages);
+	err = m->dev ? ornic_pages_get_dm(dev, mem, &m->pages) :
+		       ornic_pages_get_part(dev, mem, m->off0 + m->length ?: 1,
+					    &m->pages);
 	if (err)
 		return err;
 	bytes = ornic_pages_bytes(&m->pages);
@@ -75,6 +76,8 @@ static struct ornic_mkey *alloc_key(u8 flags)
 static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 		     const struct ornic_req_create_mkey *req)
 {
+	bool at_offset = req->flags & ORNIC_MKEY_OFFSET;
+
 	m->iova = le64_to_cpu(req->iova);
 	m->length = le64_to_cpu(req->length);
 	m->pdn = le32_to_cpu(req->pdn);
@@ -83,13 +86,18 @@ static int mkey_init(struct ornic_dev *dev, struct ornic_mkey *m,
 		return ornic_frmr_init(m->frmr, req);
 	if (m->odp)
 		return ornic_odp_init(dev, m->odp, req);
-	if (req->flags & ~ORNIC_MKEY_OFFSET)
+	if (req->flags & ~(ORNIC_MKEY_OFFSET | ORNIC_MKEY_DM))
 		return dma_key_init(dev, m, req);
 	if (!ornic_access_is_legal(m->access))
 		return -EINVAL;
-	if (req->flags)
+	if (req->flags & ORNIC_MKEY_DM) {
+		if (!dev->ops->dm)
+			return -EINVAL;
+		m->dev = dev;
+	}
+	if (at_offset)
 		m->off0 = le64_to_cpu(req->offset);
-	return map_bytes(dev, m, &req->mem, req->flags);
+	return map_bytes(dev, m, &req->mem, at_offset);
 }
 
 int ornic_mkey_create(struct ornic_dev *dev,
@@ -213,7 +221,7 @@ static struct ornic_mkey *copy_key(struct ornic_dev *dev, u32 key,
 static int mkey_change(struct ornic_dev *dev, struct ornic_mkey *m,
 		       const struct ornic_req_modify_mkey *req)
 {
-	if (req->mask & ~ORNIC_MKEYM_ALL || m->dma)
+	if (req->mask & ~ORNIC_MKEYM_ALL || m->dev)
 		return -EINVAL;
 	if (req->mask & ORNIC_MKEYM_PD)
 		m->pdn = le32_to_cpu(req->pdn);

@@ -146,7 +146,7 @@ static enum ornic_vendor_err more_of_key(struct ornic_iov *to,
 
 	to->n = 0;
 	to->bytes = 0;
-	if (mkey->dma)
+	if (mkey->dev)
 		ornic_iov_add_key(to, mkey, va, len);
 	else
 		verr = ornic_rkey_map(to, qp, rkey, va, len,
@@ -183,7 +183,7 @@ static enum ornic_vendor_err write_key(const struct ornic_qp *qp, u32 rkey,
 	u32 i;
 
 	for (i = 0; i < src->n && verr == ORNIC_VERR_NONE; i++) {
-		if (likely(!mkey->guarded && !mkey->dma))
+		if (likely(!mkey->guarded && !mkey->dev))
 			write_pages(mkey, va, &src->frag[i]);
 		else
 			verr = write_asking(qp, rkey, mkey, va, &src->frag[i]);

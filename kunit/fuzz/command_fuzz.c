@@ -48,6 +48,8 @@ static void map_arena(struct state *s, struct ornic_th_mem *m)
 	m->bytes = ARENA_BYTES;
 	m->next = s->th->mems;
 	s->th->mems = m;
+	s->th->dm = arena;
+	s->th->dm_bytes = ARENA_BYTES;
 }
 
 /* List pages that name the pages of the arena, one of them itself. */
@@ -125,6 +127,9 @@ static void patch(struct state *s, union ornic_req *req,
 		req->create_cq.mem.page_shift = 12;
 		req->create_cq.mem.levels &= 3;
 	}
+	if (how & 2 && req->hdr.opcode == ORNIC_CMD_CREATE_MKEY &&
+	    req->create_mkey.flags & ORNIC_MKEY_DM)
+		req->create_mkey.mem.addr = cpu_to_le64((how >> 4) * 4096ull);
 	if (how & 4 && req->hdr.opcode == ORNIC_CMD_CREATE_QP) {
 		req->create_qp.send_cqn = cpu_to_le32(
 			some_of(s, ORNIC_CMD_CREATE_CQ, ornic_fuzz_u8(in)));
@@ -291,9 +296,15 @@ static void make_request(union ornic_req *req, u64 *rng)
 		req->create_mkey.pdn = cpu_to_le32(1);
 		req->create_mkey.access =
 			ornic_fuzz_random(rng, ORNIC_ACCESS_MASK + 1);
+		if (ornic_fuzz_random(rng, 2)) {
+			req->create_mkey.flags = ORNIC_MKEY_DM;
+			req->create_mkey.mem.levels = 0;
+			req->create_mkey.mem.addr = cpu_to_le64(
+				ornic_fuzz_random(rng, 2 * ARENA_BYTES));
+		}
 		if (ornic_fuzz_random(rng, 4))
 			break;
-		req->create_mkey.flags = ORNIC_MKEY_OFFSET;
+		req->create_mkey.flags |= ORNIC_MKEY_OFFSET;
 		req->create_mkey.offset =
 			cpu_to_le64(ornic_fuzz_random(rng, 2 * ARENA_BYTES));
 		break;

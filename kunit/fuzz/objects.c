@@ -16,6 +16,8 @@
 #define WINDOW2_AT 7000u
 #define WINDOW2_BYTES 3000u
 #define TREE_PAGES 6u
+#define DM_PAGES 4u
+#define DM_RUN_PAGES 2u
 #define REMOTE                                                  \
 	(ORNIC_ACCESS_REMOTE_WRITE | ORNIC_ACCESS_REMOTE_READ | \
 	 ORNIC_ACCESS_REMOTE_ATOMIC | ORNIC_ACCESS_FLUSH_GLOBAL)
@@ -198,6 +200,31 @@ static void make_tree(struct ornic_fuzz_objs *o)
 	guard(o, mem + PAGE - 9, 9, false);
 }
 
+/* In the middle of device memory. */
+static void make_dm(struct ornic_fuzz_objs *o)
+{
+	u8 *mem = ornic_th_alloc(o->th, DM_PAGES * PAGE);
+	u32 length = DM_RUN_PAGES * PAGE - OFF0 - 9;
+	struct ornic_req_create_mkey c = {
+		.mem.addr = cpu_to_le64(PAGE),
+		.mem.npages = cpu_to_le32(DM_RUN_PAGES),
+		.mem.page_shift = ORNIC_PAGE_SHIFT,
+		.iova = cpu_to_le64(IOVA),
+		.length = cpu_to_le64(length),
+		.access = ORNIC_ACCESS_MASK,
+		.flags = ORNIC_MKEY_DM | ORNIC_MKEY_OFFSET,
+		.offset = cpu_to_le64(OFF0),
+	};
+
+	check(mem, "memory");
+	o->th->dm = mem;
+	o->th->dm_bytes = DM_PAGES * PAGE;
+	know(o, ORNIC_FUZZ_KEY_DM, create_mkey(o, &c), IOVA, length);
+	guard(o, mem, PAGE + OFF0, false);
+	guard(o, mem + PAGE + OFF0 + length,
+	      (DM_PAGES - 1) * PAGE - OFF0 - length, false);
+}
+
 /* Users change the low byte with each use. */
 static u32 next_key(u32 key)
 {
@@ -368,6 +395,7 @@ void ornic_fuzz_objs_init(struct ornic_fuzz_objs *o, struct ornic_th *th,
 	fill = (struct ornic_fuzz_canary){ mr.buf, mr.length, hostile };
 	canary_fill(&fill);
 	make_forbidden(o);
+	make_dm(o);
 }
 
 void ornic_fuzz_objs_bind(struct ornic_fuzz_objs *o, struct ornic_th_qp *qp)

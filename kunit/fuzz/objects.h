@@ -10,7 +10,7 @@
 #include "fuzz.h"
 
 #define ORNIC_FUZZ_XRCD 7
-#define ORNIC_FUZZ_CANARIES 40
+#define ORNIC_FUZZ_CANARIES 42
 
 enum ornic_fuzz_key_kind {
 	ORNIC_FUZZ_KEY_ALL, /* the fixture's MR */
@@ -25,6 +25,7 @@ enum ornic_fuzz_key_kind {
 	ORNIC_FUZZ_KEY_OTHER_PD,
 	ORNIC_FUZZ_KEY_GONE, /* destroyed; its memory is still there */
 	ORNIC_FUZZ_KEY_GAPS, /* an FRMR of segments */
+	ORNIC_FUZZ_KEY_DM, /* a part of device memory */
 	ORNIC_FUZZ_KEYS,
 };
 

@@ -56,6 +56,7 @@
 	ALWAYS(RP_CNP_HANDLED, rp_cnp_handled)		/* likewise, from the peer */ \
 	ALWAYS(RP_CNP_IGNORED, rp_cnp_ignored)		/* likewise, while rp_enable is 0 */ \
 	ALWAYS(PAGE_FAULTS, page_faults)		/* QP waited for pages on demand */ \
+	ALWAYS(DM_BYTES, dm_bytes)			/* of device memory, used through keys */ \
 	OPTIONAL(RX_SEND_REQUESTS, rx_send_requests)	/* SENDs of a peer that were executed */ \
 	OPTIONAL(RX_WRITE_REQUESTS, rx_write_requests)	/* WRITEs, likewise */ \
 	OPTIONAL(RX_READ_REQUESTS, rx_read_requests)	/* READs that were accepted */ \

@@ -121,6 +121,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_ODP			= 1 << 25,	/* on-demand paging: ORNIC_MKEY_ODP */
 	ORNIC_CAP_SG_GAPS		= 1 << 26,	/* ORNIC_MKEY_SG_GAPS */
 	ORNIC_CAP_RSS			= 1 << 27,	/* SET_RSS */
+	ORNIC_CAP_DM			= 1 << 28,	/* device memory: ORNIC_MKEY_DM */
 };
 
 /*
@@ -550,7 +551,8 @@ struct ornic_req_create_mw {
  * the first byte is byte @offset of mem, whatever iova is, and length may be 0.
  * ODP: see ornic-hw-odp.h. SG_GAPS: REG_MR names segments (struct
  * ornic_list_segment) instead of pages, of which mem.npages is the limit. It comes
- * with FAST; else at most one is set.
+ * with FAST. DM: mem is a run (levels 0) in the device's memory, whose first byte has
+ * the address 0. It may come with OFFSET. Else at most one is set.
  */
 enum ornic_mkey_flags {
 	ORNIC_MKEY_DMA			= 1 << 0,	/* all DMA memory */
@@ -558,6 +560,7 @@ enum ornic_mkey_flags {
 	ORNIC_MKEY_OFFSET		= 1 << 2,	/* @offset counts */
 	ORNIC_MKEY_ODP			= 1 << 3,	/* pages on demand */
 	ORNIC_MKEY_SG_GAPS		= 1 << 4,	/* with FAST: for segments */
+	ORNIC_MKEY_DM			= 1 << 5,	/* of device memory */
 };
 
 /* CREATE_AH; DESTROY_AH: hdr.obj = AH. */
