@@ -43,6 +43,7 @@ constexpr u64 responses_at = 2 * page;
 constexpr u64 lists_at = 4 * page; // of 8 pages, see fill_lists()
 constexpr u32 slot = 72;
 constexpr u64 mem_limit = 16 << 20;
+constexpr u64 dm_bytes = 4 * page;
 constexpr u64 max_ns = 1'000'000'000; // of CPU; an input takes microseconds
 constexpr u32 log_commands = 4;
 constexpr int max_steps = 64;
@@ -106,10 +107,11 @@ u64 cpu_ns()
 	       static_cast<u64>(t.tv_nsec);
 }
 
-u8 *map(int fd)
+// Memory of @fd, or, if that is -1, of a file that has no name.
+u8 *map(int fd, u64 bytes)
 {
-	void *p = mmap(nullptr, ram_pages * page, PROT_READ | PROT_WRITE,
-		       MAP_SHARED, fd, 0);
+	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
+	void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
 
 	check(p != MAP_FAILED, "mmap");
 	return static_cast<u8 *>(p);
@@ -126,7 +128,7 @@ struct host {
 	std::vector<std::unique_ptr<nic::device>> devices;
 	u32 reset_done[2] = {};
 	u8 *ram[2];
-	alignas(page) u8 bar[2][2 * page] = {};
+	u8 *bar[2];
 };
 
 host::host()
@@ -140,14 +142,15 @@ host::host()
 		g.index = i;
 		g.config.size = ram_pages * page;
 		g.config.mem_limit = mem_limit;
+		g.config.dm = dm_bytes;
 		g.config.machine = nic::machine::pc;
 		g.config.mac[0] = 2;
 		g.config.mac[5] = static_cast<u8>(i + 1);
-		g.bar = bar[i];
+		g.bar = bar[i] = map(-1, g.bar_bytes());
 		g.reset_done = &reset_done[i];
 		g.ram = nic::unique_fd(memfd_create("ram", 0));
 		check(!ftruncate(g.ram.get(), ram_pages * page), "memfd");
-		ram[i] = map(g.ram.get());
+		ram[i] = map(g.ram.get(), ram_pages * page);
 		memset(ram[i], canary, ram_pages * page);
 		for (u32 m = 0; m < g.config.vectors; m++)
 			g.message.emplace_back(eventfd(0, EFD_NONBLOCK));
@@ -160,7 +163,10 @@ void host::start()
 	devices.clear();
 	net = std::make_unique<nic::eth_switch>(state);
 	net->attach(&devices);
-	memset(bar, 0, sizeof(bar));
+	for (u8 *b : bar) {
+		memset(b, 0, ORNIC_PCI_REGS_SIZE);
+		memset(b + nic::dm_offset, 0, dm_bytes);
+	}
 	memset(ram[0], 0, ram_pages * page);
 	for (u32 i = 0; i < 2; i++) {
 		reset_done[i] = 0;
@@ -473,6 +479,10 @@ void make_command(u8 *p, u64 *rng)
 		req.create_mkey.length = cpu_to_le64(page);
 		req.create_mkey.access = ORNIC_ACCESS_MASK;
 		req.modify_mkey.mask = ORNIC_MKEYM_ALL;
+		if (op == ORNIC_CMD_CREATE_MKEY && !ornic_fuzz_random(rng, 3)) {
+			req.create_mkey.flags = ORNIC_MKEY_DM;
+			req.create_mkey.mem.levels = 0;
+		}
 	}
 	*p++ = static_cast<u8>(op);
 	memcpy(p, req.bytes + 8, 48);

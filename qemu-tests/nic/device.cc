@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 #include "eth_switch.h"
@@ -16,6 +17,7 @@ namespace
 constexpr u32 budget = 64 << 10; // bytes per run of a QP
 constexpr u32 full_share_qps = 4; // get the whole budget in one poll
 constexpr u64 no_deadline = ~0ull;
+constexpr u64 dm_piece = 256 << 10; // bytes that are cleared at a time
 
 u32 random_bits()
 {
@@ -121,6 +123,9 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 		return self(host)->memory_.at(addr, len);
 	};
 	ops.run = ops.dma;
+	ops.dm = [](void *host, u64 at, u64 len) -> void * {
+		return self(host)->guest_.dm_at(at, len);
+	};
 	ops.tx_room = op_tx_room;
 	ops.tx_frame = [](void *host, ornic_tx *tx) {
 		return self(host)->net_.alloc_frame(*tx);
@@ -171,6 +176,8 @@ device::device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	, eqs_(guest.config.vectors)
 {
 	make_ops(ops_, guest.config.vectors - 1);
+	if (!guest.config.dm)
+		ops_.dm = nullptr;
 	// Page lists may contain a page twice, if it is mapped twice.
 	ops_.max_mem = 2 * guest.config.size;
 	ops_.max_spare = guest.config.mem_limit / 16;
@@ -193,6 +200,8 @@ device::~device()
 // The guest can write to all registers: rewrite them on each reset.
 void device::identify()
 {
+	u32 dm_pages = static_cast<u32>(guest_.config.dm >> ORNIC_PAGE_SHIFT);
+
 	WRITE_ONCE(regs_->version, cpu_to_le32(ORNIC_HW_VERSION));
 	WRITE_ONCE(regs_->num_msgs, cpu_to_le32(guest_.config.vectors));
 	memcpy(regs_->mac, guest_.config.mac, sizeof(regs_->mac));
@@ -202,6 +211,9 @@ void device::identify()
 		   cpu_to_le32(device_peer << 16 | DOORBELL_CONTROL));
 	WRITE_ONCE(regs_->doorbell_kick,
 		   cpu_to_le32(device_peer << 16 | DOORBELL_KICK));
+	regs_->dm_bar = ORNIC_PCI_REG_BAR;
+	WRITE_ONCE(regs_->dm_page, cpu_to_le32(dm_offset >> ORNIC_PAGE_SHIFT));
+	WRITE_ONCE(regs_->dm_pages, cpu_to_le32(dm_pages));
 	WRITE_ONCE(regs_->reset_done, cpu_to_le32(*guest_.reset_done));
 	WRITE_ONCE(regs_->status, cpu_to_le32(status_));
 	smp_store_release(&regs_->magic, cpu_to_le64(ORNIC_PCI_MAGIC));
@@ -242,9 +254,30 @@ void device::drop_engine()
 	commands_.reset();
 }
 
+// There is no engine that could write to it. The host gets its memory back, and that
+// of the rest of the BAR, to which the guest can write as well. Other devices do not
+// wait for all of it.
+void device::clear_dm()
+{
+	const u64 end = guest_.bar_bytes();
+	u64 len;
+
+	busy_since_ = now_ns();
+	for (u64 at = dm_offset; at < end; at += len) {
+		u8 *p = guest_.bar + at;
+
+		len = std::min(dm_piece, end - at);
+		// If the kernel refuses, it stays ours.
+		if (madvise(p, len, MADV_REMOVE))
+			memset(p, 0, len);
+		op_relax(this);
+	}
+}
+
 void device::reset(u32 value)
 {
 	drop_engine();
+	clear_dm();
 	counts_.resets++;
 	*guest_.reset_done = value;
 	live_ = restart();
@@ -307,6 +340,7 @@ void device::fail(const char *why)
 void device::plug(int ram_fd)
 {
 	drop_engine();
+	clear_dm();
 	if (!memory_.map(ram_fd, guest_.config.size)) {
 		fail("cannot map the guest's RAM");
 		return;
@@ -320,6 +354,7 @@ void device::plug(int ram_fd)
 void device::unplug()
 {
 	drop_engine();
+	clear_dm();
 	memory_.forget();
 }
 
@@ -590,6 +625,7 @@ std::string device::json(bool all) const
 	o.add("machine", machine_name(memory_.layout()));
 	o.add("mem_used", account_.used);
 	o.add("mem_limit", guest_.config.mem_limit);
+	o.add("dm", guest_.config.dm);
 	o.add("spent_us", share_.spent() / us);
 	o.add("polling", polling_);
 	if (engine_)

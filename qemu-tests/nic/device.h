@@ -151,6 +151,7 @@ private:
 	void set_status(ornic_pci_status status);
 	void reset(u32 value);
 	void drop_engine();
+	void clear_dm();
 	void fail(const char *why);
 	bool handle_kick();
 	bool poll_registers();

@@ -38,18 +38,21 @@ bool send_msg(int sock, s64 value, int fd = -1)
 
 void make_bar(guest_state &g)
 {
+	u64 bytes = g.bar_bytes();
 	void *p;
 
 	g.bar_fd.reset(
 		memfd_create("ornic-bar", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	// The file must not shrink while it is mapped.
-	if (!g.bar_fd || ftruncate(g.bar_fd.get(), bar_bytes) ||
+	if (!g.bar_fd || ftruncate(g.bar_fd.get(), static_cast<off_t>(bytes)) ||
 	    fcntl(g.bar_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
 		die("cannot allocate a BAR: %s", strerror(errno));
-	p = mmap(nullptr, bar_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+	p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		 g.bar_fd.get(), 0);
 	if (p == MAP_FAILED)
 		die("cannot map a BAR: %s", strerror(errno));
+	// What programs of the guest keep there.
+	madvise(p, bytes, MADV_DONTDUMP);
 	g.bar = static_cast<u8 *>(p);
 	for (unique_fd &fd : g.doorbell)
 		fd = make_eventfd();

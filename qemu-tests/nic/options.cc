@@ -19,6 +19,8 @@ namespace
 
 constexpr u64 max_size = 1ull << 42;
 constexpr u64 min_limit = 64 << 20;
+constexpr u64 max_dm = 1 << 30;
+constexpr u64 dm_unit = 64 << 10; // pages of any guest
 
 const char usage[] =
 	R"(usage: ornic-nic --guest socket=PATH,ram=FILE[,KEY=VALUE...] [OPTION...]
@@ -35,6 +37,7 @@ Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
                            driver)
       mem-limit=BYTES      of host memory for the NIC (a quarter of
                            the RAM, at least 64M)
+      dm=BYTES             device memory (16M): 0, or a multiple of 64K
       mac=MAC              of the NIC and of the guest's virtio-net
       vectors=N            MSI-X messages, as vectors= of the device (5):
                            one for control, N - 1 completion vectors
@@ -180,6 +183,15 @@ bool parse_size(const std::string &text, u64 &size)
 	return size;
 }
 
+bool parse_dm(const std::string &text, u64 &size)
+{
+	if (text == "0") {
+		size = 0;
+		return true;
+	}
+	return parse_size(text, size) && size <= max_dm && !(size % dm_unit);
+}
+
 bool parse_time(const std::string &text, u64 &ns)
 {
 	const char *rest;
@@ -279,6 +291,7 @@ void set_guest(guest_config &g, const std::string &key,
 		g.ram = unescape(value);
 	} else if ((key == "size" && parse_size(value, g.size)) ||
 		   (key == "mem-limit" && parse_size(value, g.mem_limit)) ||
+		   (key == "dm" && parse_dm(value, g.dm)) ||
 		   (key == "machine" && parse_machine(value, g.machine)) ||
 		   (key == "mac" && parse_mac(value, g.mac))) {
 		/* parsed into g */

@@ -35,6 +35,7 @@ struct guest_config {
 	u64 size = 0; // bytes, 0: that of the file
 	u64 mem_limit =
 		0; // bytes of ours, three quarters for its objects; 0: a part of its RAM
+	u64 dm = 16 << 20; // bytes of device memory, 0: none
 	nic::machine machine = machine::any;
 	u8 mac[6] = {};
 	u32 vectors = 5; // MSI-X messages

@@ -6,6 +6,8 @@
 #ifndef ORNIC_NIC_SHARED_STATE_H
 #define ORNIC_NIC_SHARED_STATE_H
 
+#include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "base.h"
@@ -23,7 +25,9 @@ enum doorbell {
 
 constexpr u32 device_peer = 0; // peer ids of ivshmem
 constexpr u32 guest_peer = 1;
-constexpr u64 bar_bytes = 1 << 20;
+
+// Where device memory begins in BAR 2: at a page of any guest.
+constexpr u64 dm_offset = 64 << 10;
 
 /** One guest: what is shared with its QEMU. */
 struct guest_state {
@@ -37,6 +41,22 @@ struct guest_state {
 	unique_fd qemu; // connected
 	unique_fd ram;
 	u32 *reset_done = nullptr; // shared memory: last completed reset
+
+	/** Size of BAR 2: a power of two, as ivshmem requires. */
+	u64 bar_bytes() const
+	{
+		constexpr u64 least = 1 << 20;
+
+		return std::max(least, std::bit_ceil(dm_offset + config.dm));
+	}
+	/** @len bytes of device memory from byte @at on. NULL unless it has all
+	 *  of them. */
+	u8 *dm_at(u64 at, u64 len) const
+	{
+		if (at > config.dm || len > config.dm - at)
+			return nullptr;
+		return bar + dm_offset + at;
+	}
 
 	ornic_pci_device_regs *device_regs() const
 	{

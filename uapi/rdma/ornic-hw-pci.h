@@ -49,8 +49,10 @@ enum ornic_pci_status {
  * @num_msgs: MSI-X messages that it sends, 2 to ORNIC_PCI_MAX_MSGS; the number
  *	of completion vectors is one less
  * @reset_done: the last value of @reset whose reset is complete: the device
- *	has no object, no ring and touches no memory of the host
+ *	has no object, no ring and touches no memory of the host, and its own is
+ *	zeroed
  * @doorbell_bar: BAR of the doorbell register
+ * @dm_bar: BAR that device memory is in
  * @reserved: zero
  * @mac: Ethernet address; the netdev of the same address is the Ethernet side
  * @reserved2: zero
@@ -60,6 +62,9 @@ enum ornic_pci_status {
  *	registers of the host, the command ring and EQs that want kicks
  * @doorbell_kick: a store of this value makes it look at all SQs and at the RQs
  *	that wanted a kick
+ * @dm_page: where device memory begins in @dm_bar, in pages of 4096 bytes
+ * @dm_pages: its size in those; 0 without ORNIC_CAP_DM. Processes may map any
+ *	page of it, so nothing else is in them.
  * @reserved3: zero
  */
 struct ornic_pci_device_regs {
@@ -70,13 +75,16 @@ struct ornic_pci_device_regs {
 	__le32 num_msgs;
 	__le32 reset_done;
 	__u8 doorbell_bar;
-	__u8 reserved[3];
+	__u8 dm_bar;
+	__u8 reserved[2];
 	__u8 mac[6];
 	__u8 reserved2[2];
 	__le32 doorbell_offset;
 	__le32 doorbell_control;
 	__le32 doorbell_kick;
-	__u8 reserved3[12];
+	__le32 dm_page;
+	__le32 dm_pages;
+	__u8 reserved3[4];
 };
 
 /**

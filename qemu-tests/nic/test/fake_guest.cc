@@ -305,6 +305,25 @@ buffer fake_guest::make_mr(u64 bytes)
 	return b;
 }
 
+buffer fake_guest::make_dm_mr(u64 at, u64 bytes)
+{
+	buffer b = { 0, dm() + at, bytes, 0 };
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	req.create_mkey.mem.addr = at;
+	req.create_mkey.mem.npages =
+		static_cast<u32>((bytes + page - 1) / page);
+	req.create_mkey.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_mkey.length = bytes;
+	req.create_mkey.pdn = pd;
+	req.create_mkey.access = all_access;
+	req.create_mkey.flags = ORNIC_MKEY_DM;
+	b.key = create(req);
+	return b;
+}
+
 queue fake_guest::make_qp(const queue &cq, u8 type, u8 flags)
 {
 	union ornic_req req {

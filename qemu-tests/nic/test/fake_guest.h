@@ -58,6 +58,19 @@ public:
 		return reinterpret_cast<ornic_pci_host_regs *>(
 			bar_ + ORNIC_PCI_HOST_REGS);
 	}
+	u64 bar_size() const
+	{
+		return bar_size_;
+	}
+	/** Its device memory, and how much that is. */
+	u8 *dm()
+	{
+		return bar_ + device_regs()->dm_page * page;
+	}
+	u64 dm_bytes()
+	{
+		return device_regs()->dm_pages * page;
+	}
 	u8 *ram()
 	{
 		return ram_;
@@ -91,6 +104,8 @@ public:
 	queue make_eq(u32 msg, u32 log_depth = 4);
 	queue make_cq(u32 log_depth = 6, u8 vector = 0);
 	buffer make_mr(u64 bytes);
+	/** The same of device memory, from byte @at on. */
+	buffer make_dm_mr(u64 at, u64 bytes);
 	queue make_qp(const queue &cq, u8 type = ORNIC_QPT_RC, u8 flags = 0);
 	/** An FRMR with gaps, with room for @room segments; 0: there is none. */
 	u32 make_gaps(u32 room);
