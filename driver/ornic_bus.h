@@ -45,6 +45,21 @@ struct ornic_bus_ops {
 };
 
 /**
+ * struct ornic_bus_dm - memory of a device itself (ORNIC_CAP_DM), which the host sees
+ * @base: where the driver has it mapped; NULL: there is none
+ * @pfn: its first page frame
+ * @start: address of @base for keys: where the host has larger pages than the device,
+ *	memory before the first whole one is not used
+ * @is_cached: processes map it as memory, else write-combined
+ */
+struct ornic_bus_dm {
+	void __iomem *base;
+	unsigned long pfn;
+	u64 start;
+	bool is_cached;
+};
+
+/**
  * struct ornic_bus - one device on a bus, embedded in the bus's own structure
  * @ops: above
  * @parent: parent device of the ib_device; the provider matches its modalias
@@ -62,8 +77,9 @@ struct ornic_bus_ops {
  *	them at once, as they are issued under the RTNL, and ends QPs and flow rules
  *	when @netdev leaves its network namespace. Only a device that is part of the
  *	kernel can be trusted to
- * @max_dm: bytes of device memory, whole pages, which the driver takes from the kernel:
- *	for a device that is part of it. 0: none
+ * @max_dm: bytes of device memory, whole pages; 0: none
+ * @dm: where that is; without it the driver takes pages from the kernel, for a device
+ *	that is part of it
  * @num_vectors: completion vectors that the bus can deliver; 0 = all that the
  *	device has
  * @dead: set by ornic_fail. Cleared by the bus before it registers again
@@ -86,6 +102,7 @@ struct ornic_bus {
 	u32 kick_offset;
 	u32 kick_value;
 	u64 max_dm;
+	struct ornic_bus_dm dm;
 	bool raw;
 	u8 num_vectors;
 	bool dead;

@@ -424,6 +424,7 @@ int ornic_cmd_create_mkey(struct ornic_ib_dev *dev,
 				 (params->fast ? ORNIC_MKEY_FAST : 0) |
 				 (params->odp ? ORNIC_MKEY_ODP : 0) |
 				 (params->sg_gaps ? ORNIC_MKEY_SG_GAPS : 0) |
+				 (params->dm ? ORNIC_MKEY_DM : 0) |
 				 (params->at_offset ? ORNIC_MKEY_OFFSET : 0),
 			.offset = cpu_to_le64(params->offset),
 		},

@@ -90,6 +90,7 @@ struct ornic_create_mkey_params {
 	bool fast;
 	bool odp; /* pages come on demand; of mem there is page_shift */
 	bool sg_gaps; /* with fast: its room is for segments */
+	bool dm; /* mem is a run of device memory */
 	bool at_offset; /* it begins at byte offset of mem, whatever iova is */
 	u64 offset;
 };

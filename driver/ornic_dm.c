@@ -1,77 +1,112 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Device memory (DM) of a device that is part of the kernel: pages of the kernel,
- * allocated as queue memory is, which MRs name in parts.
+ * Device memory (DM), of which MRs name parts: memory of the device itself, in a BAR;
+ * or, of a device that is part of the kernel, pages of the kernel, allocated as queue
+ * memory is.
  *
- * The memory belongs to a file that nobody can open. The mmap entry of the DM has
- * a reference to it, and so has each mapping, whose vm_file it is: fork, mremap
- * and munmap of a part keep the count. When the last one is gone, pages and budget
- * are given back. So a program that frees a DM and keeps it mapped has not got
- * more than the budget, and pages that it can reach are in no other DM.
+ * What a DM has belongs to a file that nobody can open, to which the mmap entry of the
+ * DM has a reference. Each mapping has one as well: of pages, by its vm_file; of a BAR,
+ * by its reference to the entry, which ib_core keeps. So fork, mremap and munmap of a
+ * part keep the count. When the last one is gone, memory and budget are given back: a
+ * program that frees a DM and keeps it mapped has not got more than the budget, and
+ * what it can reach is in no other DM.
  *
  *   mmap entry, mappings --file reference--> backing --reference--> pool
  *
- * MRs need no reference: ib_core refuses to free a DM that has some.
+ * MRs need no reference: ib_core refuses to free a DM that has some. Whoever gets a
+ * part of a BAR finds zeroes there, whatever its last owner, and peers of that one,
+ * wrote.
  */
 #include "ornic_dm.h"
 
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/io.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <rdma/ornic-abi.h>
 #include <rdma/uverbs_std_types.h>
 
 #define UVERBS_MODULE_NAME ornic
 #include <rdma/uverbs_named_ioctl.h>
 
+#include "ornic_cmd.h"
 #include "ornic_dev.h"
-#include "ornic_dm_budget.h"
 #include "ornic_queue.h"
 #include "ornic_verbs.h"
 
 /* Of a device, which programs that have mapped DMs outlive. */
 struct ornic_dm_pool {
 	refcount_t users; /* the device and backings */
-	spinlock_t lock; /* of budget */
+	struct mutex lock; /* of budget */
 	struct ornic_dm_budget budget;
 };
 
 /* The private data of a DM's file. */
 struct dm_backing {
 	struct ornic_dm_pool *pool;
-	u64 bytes; /* of the pool's budget */
-	struct ornic_queue_mem *mem; /* NULL: not allocated yet */
+	struct ornic_dm_part part; /* of the pool's budget */
+	struct ornic_queue_mem *mem; /* NULL: no pages, or not yet */
 };
 
 /* ---- The pool ------------------------------------------------------------ */
 
+/* Is device memory that of the device itself? */
+static bool in_bar(const struct ornic_ib_dev *dev)
+{
+	return dev->bus->dm.base;
+}
+
+static bool has_dm(const struct ornic_ib_dev *dev)
+{
+	u64 needed = ORNIC_CAP_MKEY_OFFSET;
+
+	if (in_bar(dev))
+		needed |= ORNIC_CAP_DM;
+	return dev->bus->max_dm && (dev->caps.caps & needed) == needed;
+}
+
 /* For a device that has no memory this does nothing. */
 int ornic_dm_pool_init(struct ornic_ib_dev *dev)
 {
+	struct ornic_dm_budget *budget;
 	struct ornic_dm_pool *pool;
 
-	if (!dev->bus->max_dm || !(dev->caps.caps & ORNIC_CAP_MKEY_OFFSET))
+	if (!has_dm(dev))
 		return 0;
 	pool = kzalloc(sizeof(*pool), GFP_KERNEL);
 	if (!pool)
 		return -ENOMEM;
 	refcount_set(&pool->users, 1);
-	spin_lock_init(&pool->lock);
-	pool->budget.limit = dev->bus->max_dm;
-	pool->budget.page_shift = PAGE_SHIFT;
+	mutex_init(&pool->lock);
+	budget = &pool->budget;
+	budget->limit = dev->bus->max_dm;
+	budget->page_shift = PAGE_SHIFT;
+	if (in_bar(dev)) {
+		budget->taken = kvcalloc(ornic_dm_words(budget),
+					 sizeof(*budget->taken), GFP_KERNEL);
+		if (!budget->taken)
+			goto err_free_pool;
+	}
 	dev->dm_pool = pool;
 	return 0;
+
+err_free_pool:
+	kfree(pool);
+	return -ENOMEM;
 }
 
 /* @pool may be NULL. */
 void ornic_dm_pool_put(struct ornic_dm_pool *pool)
 {
-	if (pool && refcount_dec_and_test(&pool->users))
-		kfree(pool);
+	if (!pool || !refcount_dec_and_test(&pool->users))
+		return;
+	kvfree(pool->budget.taken);
+	kfree(pool);
 }
 
 u64 ornic_dm_size(const struct ornic_ib_dev *dev)
@@ -80,24 +115,26 @@ u64 ornic_dm_size(const struct ornic_ib_dev *dev)
 }
 
 static int pool_take(struct ornic_dm_pool *pool,
-		     const struct ib_dm_alloc_attr *attr, u64 *bytes)
+		     const struct ib_dm_alloc_attr *attr,
+		     struct ornic_dm_part *part)
 {
 	int ret;
 
-	spin_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	ret = ornic_dm_reserve(&pool->budget, attr->length, attr->alignment,
-			       bytes);
-	spin_unlock(&pool->lock);
+			       part);
+	mutex_unlock(&pool->lock);
 	if (!ret)
 		refcount_inc(&pool->users);
 	return ret;
 }
 
-static void pool_give_back(struct ornic_dm_pool *pool, u64 bytes)
+static void pool_give_back(struct ornic_dm_pool *pool,
+			   const struct ornic_dm_part *part)
 {
-	spin_lock(&pool->lock);
-	ornic_dm_unreserve(&pool->budget, bytes);
-	spin_unlock(&pool->lock);
+	mutex_lock(&pool->lock);
+	ornic_dm_unreserve(&pool->budget, part);
+	mutex_unlock(&pool->lock);
 	ornic_dm_pool_put(pool);
 }
 
@@ -109,7 +146,7 @@ static int dm_file_release(struct inode *inode, struct file *file)
 
 	if (backing->mem)
 		ornic_queue_mem_free(backing->mem);
-	pool_give_back(backing->pool, backing->bytes);
+	pool_give_back(backing->pool, &backing->part);
 	kfree(backing);
 	return 0;
 }
@@ -131,7 +168,7 @@ static struct file *dm_file_create(struct ornic_dm_pool *pool,
 	if (!backing)
 		return ERR_PTR(-ENOMEM);
 	backing->pool = pool;
-	ret = pool_take(pool, attr, &backing->bytes);
+	ret = pool_take(pool, attr, &backing->part);
 	if (ret)
 		goto err_free_backing;
 	file = anon_inode_getfile("[ornic_dm]", &dm_file_ops, backing,
@@ -143,13 +180,53 @@ static struct file *dm_file_create(struct ornic_dm_pool *pool,
 	return file;
 
 err_give_back:
-	pool_give_back(pool, backing->bytes);
+	pool_give_back(pool, &backing->part);
 err_free_backing:
 	kfree(backing);
 	return ERR_PTR(ret);
 }
 
 /* ---- Verbs --------------------------------------------------------------- */
+
+#define CLEAR_BYTES SZ_256K
+
+/* Nothing of it is mapped, and no key of it exists. */
+static void clear_part(const struct ornic_bus_dm *bar,
+		       const struct ornic_dm_part *part)
+{
+	u64 done, len;
+
+	for (done = 0; done < part->bytes; done += len) {
+		len = min_t(u64, part->bytes - done, CLEAR_BYTES);
+		memset_io(bar->base + part->offset + done, 0, len);
+		cond_resched();
+	}
+	/* Write-combined: before anything that users and peers store. */
+	wmb();
+}
+
+/* The place that @file has; on success the mmap entry owns @file. */
+static int dm_place(struct ornic_ib_dm *dm, struct ib_ucontext *context,
+		    struct file *file)
+{
+	const struct ornic_ib_dev *dev = to_odev(context->device);
+	const struct dm_backing *backing = file->private_data;
+	const struct ornic_bus_dm *bar = &dev->bus->dm;
+	const struct ornic_io_mem io = {
+		.pfn = bar->pfn + (backing->part.offset >> PAGE_SHIFT),
+		.bytes = backing->part.bytes,
+		.type = bar->is_cached ? ORNIC_IO_CACHED :
+					 ORNIC_IO_WRITE_COMBINED,
+	};
+
+	/* A device that has failed may not have destroyed the keys of former owners. */
+	if (ornic_is_dead(dev))
+		return -EIO;
+	dm->part = backing->part;
+	clear_part(bar, &dm->part);
+	dm->mmap = ornic_mmap_add_io(context, &io, file);
+	return PTR_ERR_OR_ZERO(dm->mmap);
+}
 
 /* Memory for @file, which goes with it; on success the mmap entry owns @file. */
 static int dm_fill(struct ornic_ib_dm *dm, struct ib_ucontext *context,
@@ -158,7 +235,7 @@ static int dm_fill(struct ornic_ib_dm *dm, struct ib_ucontext *context,
 	struct dm_backing *backing = file->private_data;
 	struct ib_device *ibdev = context->device;
 
-	dm->mem = ornic_queue_mem_alloc(ibdev, backing->bytes);
+	dm->mem = ornic_queue_mem_alloc(ibdev, backing->part.bytes);
 	if (IS_ERR(dm->mem))
 		return PTR_ERR(dm->mem);
 	backing->mem = dm->mem;
@@ -193,7 +270,8 @@ struct ib_dm *ornic_ib_alloc_dm(struct ib_device *ibdev,
 			  attr->length, attr->alignment, ornic_dm_size(dev));
 		goto err_free_dm;
 	}
-	ret = dm_fill(dm, context, file);
+	ret = in_bar(dev) ? dm_place(dm, context, file) :
+			    dm_fill(dm, context, file);
 	if (ret)
 		goto err_put_file;
 	return &dm->ibdm;
@@ -210,10 +288,27 @@ int ornic_ib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 {
 	struct ornic_ib_dm *dm = to_odm(ibdm);
 
-	ornic_queue_mem_unmap(ibdm->device, dm->mem);
+	if (dm->mem)
+		ornic_queue_mem_unmap(ibdm->device, dm->mem);
 	ornic_mmap_remove(dm->mmap);
 	kfree(dm);
 	return 0;
+}
+
+void ornic_dm_describe(const struct ornic_ib_dm *dm,
+		       struct ornic_create_mkey_params *params)
+{
+	const struct ornic_ib_dev *dev = to_odev(dm->ibdm.device);
+
+	if (dm->mem) {
+		ornic_queue_mem_describe(dm->mem, &params->mem);
+		return;
+	}
+	params->dm = true;
+	params->mem.addr = dev->bus->dm.start + dm->part.offset;
+	params->mem.npages = dm->part.bytes >> PAGE_SHIFT;
+	params->mem.page_shift = PAGE_SHIFT;
+	params->mem.levels = 0;
 }
 
 /* ---- What a process asks to map it ---------------------------------------- */

@@ -5,6 +5,9 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "ornic_dm_budget.h"
+
+struct ornic_create_mkey_params;
 struct ornic_dm_pool;
 struct ornic_ib_dev;
 struct ornic_mmap_entry;
@@ -13,7 +16,9 @@ struct ornic_queue_mem;
 /* Device memory that a program has allocated. */
 struct ornic_ib_dm {
 	struct ib_dm ibdm;
-	struct ornic_queue_mem *mem; /* of the file that mmap holds */
+	/* Of the file that mmap holds; NULL: memory of the device itself */
+	struct ornic_queue_mem *mem;
+	struct ornic_dm_part part; /* of all device memory */
 	struct ornic_mmap_entry *mmap; /* lets the user map it */
 };
 
@@ -27,6 +32,10 @@ void ornic_dm_pool_put(struct ornic_dm_pool *pool);
 
 /* Bytes of device memory, 0 if it has none. */
 u64 ornic_dm_size(const struct ornic_ib_dev *dev);
+
+/* Names the memory of @dm in @params. */
+void ornic_dm_describe(const struct ornic_ib_dm *dm,
+		       struct ornic_create_mkey_params *params);
 
 extern const struct uapi_definition ornic_dm_defs[];
 

@@ -448,7 +448,7 @@ struct ib_mr *ornic_ib_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->page_shift = PAGE_SHIFT;
-	ornic_queue_mem_describe(to_odm(ibdm)->mem, &params.mem);
+	ornic_dm_describe(to_odm(ibdm), &params);
 	ret = create_mkey(dev, mr, &params);
 	if (ret)
 		goto err_free_mr;

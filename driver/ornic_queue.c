@@ -208,7 +208,8 @@ void ornic_queue_mem_free(struct ornic_queue_mem *mem)
  *
  * Memory is mapped page by page, and every mapping holds references to its pages:
  * after disassociation it stays readable and writable, but no device accesses it.
- * The doorbell page is I/O memory, which ib_core zaps.
+ * The doorbell page and memory of the device are I/O memory, which ib_core zaps;
+ * until then every mapping has a reference to the entry.
  */
 
 static struct ornic_mmap_entry *to_entry(struct rdma_user_mmap_entry *rdma)
@@ -266,12 +267,20 @@ struct ornic_mmap_entry *ornic_mmap_add_file(struct ib_ucontext *context,
 	return mmap_add(context, (size_t)mem->npages << PAGE_SHIFT, &what);
 }
 
-struct ornic_mmap_entry *ornic_mmap_add_doorbell(struct ib_ucontext *context,
-						 unsigned long pfn)
+/*
+ * Let @context map @io, which @file owns (NULL: the bus). On success the entry has
+ * the caller's reference to @file.
+ */
+struct ornic_mmap_entry *ornic_mmap_add_io(struct ib_ucontext *context,
+					   const struct ornic_io_mem *io,
+					   struct file *file)
 {
-	const struct ornic_mmap_entry what = { .pfn = pfn };
+	const struct ornic_mmap_entry what = {
+		.io = *io,
+		.file = file,
+	};
 
-	return mmap_add(context, PAGE_SIZE, &what);
+	return mmap_add(context, io->bytes, &what);
 }
 
 /* @entry may be NULL. */
@@ -313,34 +322,51 @@ static int map_queue(struct vm_area_struct *vma, struct ornic_mmap_entry *entry)
 	return ret;
 }
 
+static pgprot_t io_prot(enum ornic_io_type type, pgprot_t prot)
+{
+	switch (type) {
+	case ORNIC_IO_WRITE_COMBINED:
+		return pgprot_writecombine(prot);
+	case ORNIC_IO_CACHED:
+		return prot;
+	default:
+		return pgprot_noncached(prot);
+	}
+}
+
 /*
- * To ib_core this is the mapping of rdma_user_mmap_io(). Its PTE is inserted
+ * To ib_core this is the mapping of rdma_user_mmap_io(). Its PTEs are inserted
  * again because of x86: remapping a whole VMA reserves a memory type (VM_PAT).
  * Before 6.16 both munmap() and the zapping at disassociation give that back,
  * both with the mmap lock held for reading only; if they meet, one finds no PTE
  * to take the type from, and warns. Inserting looks the type up and reserves
- * nothing. The driver's own mapping of the page goes after the zapping. A guest
+ * nothing. The driver's own mapping of the pages goes after the zapping. A guest
  * with encrypted memory reaches its devices unencrypted only.
  *
  * Nothing may fail after rdma_user_mmap_io(): ib_core has the VMA on its list.
- * Nor can it: the page table is there, and the mmap lock is held for writing.
+ * Nor can it: the page tables are there, and the mmap lock is held for writing.
  */
-static int map_doorbell_page(struct ib_ucontext *context,
-			     struct vm_area_struct *vma,
-			     struct ornic_mmap_entry *entry)
+static int map_io(struct ib_ucontext *context, struct vm_area_struct *vma,
+		  struct ornic_mmap_entry *entry)
 {
+	const struct ornic_io_mem *io = &entry->io;
+	unsigned long addr, pfn = io->pfn;
 	int ret;
 
-	ret = rdma_user_mmap_io(context, vma, entry->pfn, PAGE_SIZE,
-				pgprot_noncached(vma->vm_page_prot),
+	ret = rdma_user_mmap_io(context, vma, io->pfn, io->bytes,
+				io_prot(io->type, vma->vm_page_prot),
 				&entry->rdma);
 	if (ret)
 		return ret;
 
-	zap_special_vma_range(vma, vma->vm_start, PAGE_SIZE);
-	WARN_ON(vmf_insert_pfn_prot(vma, vma->vm_start, entry->pfn,
-				    pgprot_decrypted(vma->vm_page_prot)) !=
-		VM_FAULT_NOPAGE);
+	zap_special_vma_range(vma, vma->vm_start, io->bytes);
+	for (addr = vma->vm_start; addr < vma->vm_end; addr += PAGE_SIZE) {
+		WARN_ON_ONCE(vmf_insert_pfn_prot(
+				     vma, addr, pfn++,
+				     pgprot_decrypted(vma->vm_page_prot)) !=
+			     VM_FAULT_NOPAGE);
+		cond_resched();
+	}
 	return 0;
 }
 
@@ -373,7 +399,7 @@ int ornic_ib_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 	if (entry->mem)
 		ret = map_queue(vma, entry);
 	else
-		ret = map_doorbell_page(context, vma, entry);
+		ret = map_io(context, vma, entry);
 	rdma_user_mmap_entry_put(rdma);
 	return ret;
 }

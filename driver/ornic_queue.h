@@ -11,7 +11,7 @@ struct file;
 struct ornic_dma_mem;
 struct page;
 
-/* Memory of a queue, or of a DM, shared by user and device. */
+/* Memory of a queue, or of a DM in memory of the kernel, shared by user and device. */
 struct ornic_queue_mem {
 	/* Each with a reference of ours; user mappings hold their own */
 	struct page **pages;
@@ -30,21 +30,37 @@ void *ornic_queue_mem_at(const struct ornic_queue_mem *mem, u32 off);
 void ornic_queue_mem_describe(const struct ornic_queue_mem *mem,
 			      struct ornic_dma_mem *out);
 
+/* How processes map I/O memory. */
+enum ornic_io_type {
+	ORNIC_IO_UNCACHED,
+	ORNIC_IO_WRITE_COMBINED,
+	ORNIC_IO_CACHED,
+};
+
+/* I/O memory: the doorbell page, or memory of the device. */
+struct ornic_io_mem {
+	unsigned long pfn; /* first page frame */
+	u64 bytes; /* whole pages */
+	enum ornic_io_type type;
+};
+
 /* Queue memory, device memory or the doorbell page, for mmap(). */
 struct ornic_mmap_entry {
 	struct rdma_user_mmap_entry rdma;
-	/* Owned by the entry, or by file; NULL: the doorbell page */
+	/* Owned by the entry, or by file; NULL: io */
 	struct ornic_queue_mem *mem;
-	struct file *file; /* vm_file of mappings; NULL: that of uverbs */
-	unsigned long pfn; /* page frame of the doorbell page */
+	struct ornic_io_mem io;
+	/* Owner of mem, and vm_file of its mappings, or of io; may be NULL */
+	struct file *file;
 	bool read_only; /* users cannot write to it */
 };
 
 struct ornic_mmap_entry *ornic_mmap_add_file(struct ib_ucontext *context,
 					     struct ornic_queue_mem *mem,
 					     struct file *file);
-struct ornic_mmap_entry *ornic_mmap_add_doorbell(struct ib_ucontext *context,
-						 unsigned long pfn);
+struct ornic_mmap_entry *ornic_mmap_add_io(struct ib_ucontext *context,
+					   const struct ornic_io_mem *io,
+					   struct file *file);
 void ornic_mmap_remove(struct ornic_mmap_entry *entry);
 u64 ornic_mmap_offset(const struct ornic_mmap_entry *entry);
 u64 ornic_mmap_size(const struct ornic_mmap_entry *entry);

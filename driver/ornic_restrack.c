@@ -186,6 +186,7 @@ int ornic_ib_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 		{ "access", rsp.inspect_mkey.access },
 		{ "windows", le32_to_cpu(rsp.inspect_mkey.windows) },
 		{ "dma", !!(rsp.inspect_mkey.flags & ORNIC_MKEY_DMA) },
+		{ "dm", !!(rsp.inspect_mkey.flags & ORNIC_MKEY_DM) },
 	};
 
 	return put_details(msg, known, ARRAY_SIZE(known), live,

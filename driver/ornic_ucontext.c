@@ -231,8 +231,12 @@ int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 		return -ENOMEM;
 
 	if (dev->bus->kick_mode == ORNIC_KICK_PAGE) {
-		octx->page =
-			ornic_mmap_add_doorbell(context, dev->bus->kick_pfn);
+		const struct ornic_io_mem io = {
+			.pfn = dev->bus->kick_pfn,
+			.bytes = PAGE_SIZE,
+		};
+
+		octx->page = ornic_mmap_add_io(context, &io, NULL);
 		if (IS_ERR(octx->page)) {
 			ret = PTR_ERR(octx->page);
 			goto err_free_kicks;

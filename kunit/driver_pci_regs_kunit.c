@@ -17,6 +17,9 @@ static struct ornic_pci_device_regs good_regs(void)
 		.doorbell_offset = cpu_to_le32(12),
 		.doorbell_control = cpu_to_le32(0x10000),
 		.doorbell_kick = cpu_to_le32(0x10001),
+		.dm_bar = 2,
+		.dm_page = cpu_to_le32(16),
+		.dm_pages = cpu_to_le32(4096),
 		.mac = { 2, 0, 0, 0, 0, 7 },
 	};
 }
@@ -33,6 +36,9 @@ static void regs_are_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info.doorbell_offset, 12u);
 	KUNIT_EXPECT_EQ(test, info.doorbell_control, 0x10000u);
 	KUNIT_EXPECT_EQ(test, info.doorbell_kick, 0x10001u);
+	KUNIT_EXPECT_EQ(test, info.dm_bar, 2u);
+	KUNIT_EXPECT_EQ(test, info.dm_page, 16u);
+	KUNIT_EXPECT_EQ(test, info.dm_pages, 4096u);
 	KUNIT_EXPECT_MEMEQ(test, info.mac, regs.mac, 6);
 }
 
@@ -59,6 +65,7 @@ static const struct flaw_case flaw_cases[] = {
 	{ "messages without end", AT(num_msgs), ~0u, -EINVAL, "num_msgs" },
 	{ "a seventh BAR",	AT(doorbell_bar), 6, -EINVAL, "doorbell_bar" },
 	{ "doorbell askew",	AT(doorbell_offset), 13, -EINVAL, "doorbell_offset" },
+	{ "memory in a seventh BAR", AT(doorbell_bar), 6 << 8, -EINVAL, "dm_bar" },
 	{ "group address",	AT(mac), 1, -EINVAL, "mac" },
 };
 
@@ -138,6 +145,7 @@ struct map_case {
 
 /* The MSI-X table is in BAR 1 at 8192, 5 entries; its PBA in BAR 4 at 0. */
 static const struct ornic_pci_span used_spans[] = {
+	{ ORNIC_PCI_REG_BAR, 0, ORNIC_PCI_REGS_SIZE },
 	{ 1, 8192, 5 * 16 },
 	{ 4, 0, 8 },
 	{ 5, 0, 0 },
@@ -178,11 +186,107 @@ static void doorbell_page_has_nothing_else(struct kunit *test)
 			c->may);
 }
 
+/* No device memory: its BAR does not matter. */
+static void no_memory_has_no_bar(struct kunit *test)
+{
+	struct ornic_pci_device_regs regs = good_regs();
+	struct ornic_pci_flaw flaw;
+	struct ornic_pci_info info;
+
+	regs.dm_bar = 0xff;
+	regs.dm_pages = 0;
+	KUNIT_EXPECT_EQ(test, ornic_pci_read_info(&regs, &info, &flaw), 0);
+}
+
+struct dm_case {
+	const char *name;
+	u32 page, pages;
+	u64 bar_bytes, page_bytes;
+	int ret;
+	u64 start, bytes;
+	u64 skipped; /* of the memory, before its first page */
+};
+
+/* clang-format off */
+static const struct dm_case dm_cases[] = {
+	{ "ornic-nic",		16, 4096, 32 << 20, 4096, 0, 65536, 16 << 20 },
+	{ "large pages",	16, 4096, 32 << 20, 65536, 0, 65536, 16 << 20 },
+	{ "all of the BAR",	0, 256, 1 << 20, 4096, 0, 0, 1 << 20 },
+	{ "whole large pages",	1, 47, 1 << 20, 65536, 0, 65536, 131072, 61440 },
+	{ "less than a large page", 1, 15, 1 << 20, 65536, 0, 65536, 0 },
+	{ "between two of them", 17, 30, 1 << 20, 65536, 0, 131072, 0 },
+	{ "a page too many",	0, 257, 1 << 20, 4096, -EINVAL, 0, 0 },
+	{ "a page too far",	1, 256, 1 << 20, 4096, -EINVAL, 0, 0 },
+	{ "after the BAR",	256, 1, 1 << 20, 4096, -EINVAL, 0, 0 },
+	{ "as far as it gets",	~0u, ~0u, 1ull << 43, 4096, -EINVAL, 0, 0 },
+	{ "no BAR",		0, 1, 0, 4096, -EINVAL, 0, 0 },
+};
+
+/* clang-format on */
+
+KUNIT_ARRAY_PARAM_DESC(dm, dm_cases, name);
+
+static void memory_is_in_its_bar(struct kunit *test)
+{
+	const struct dm_case *c = test->param_value;
+	const struct ornic_pci_info info = {
+		.dm_bar = 2,
+		.dm_page = c->page,
+		.dm_pages = c->pages,
+	};
+	struct ornic_pci_span span = {};
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_pci_dm_span(&info, c->bar_bytes, c->page_bytes,
+					  &span),
+			c->ret);
+	if (c->ret)
+		return;
+	KUNIT_EXPECT_EQ(test, span.bar, 2u);
+	KUNIT_EXPECT_EQ(test, span.bytes, c->bytes);
+	if (!c->bytes)
+		return;
+	KUNIT_EXPECT_EQ(test, span.start, c->start);
+	KUNIT_EXPECT_EQ(test, ornic_pci_dm_start(&info, &span), c->skipped);
+}
+
+static const struct apart_case {
+	const char *name;
+	struct ornic_pci_span span;
+	bool apart;
+} apart_cases[] = {
+	{ "after the registers", { 2, 8192, 1 << 24 }, true },
+	{ "with the last register", { 2, 8191, 1 }, false },
+	{ "around all", { 2, 0, 1 << 24 }, false },
+	{ "another BAR", { 3, 0, 1 << 24 }, true },
+	{ "before the MSI-X table", { 1, 4096, 4096 }, true },
+	{ "up to its first byte", { 1, 4096, 4097 }, false },
+	{ "with the PBA", { 4, 0, 4096 }, false },
+	{ "nothing behind the table", { 1, 8192 + 5 * 16, 0 }, true },
+	{ "nothing in the table", { 1, 8192 + 16, 0 }, true },
+	{ "where nothing is used", { 5, 0, 4096 }, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(apart, apart_cases, name);
+
+static void used_spans_are_seen(struct kunit *test)
+{
+	const struct apart_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test,
+			ornic_pci_is_apart(&c->span, used_spans,
+					   ARRAY_SIZE(used_spans)),
+			c->apart);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(regs_are_read),
 	KUNIT_CASE_PARAM(flaw_is_found, flaw_gen_params),
 	KUNIT_CASE(mac_of_zeros_is_none),
 	KUNIT_CASE_PARAM(doorbell_page_has_nothing_else, map_gen_params),
+	KUNIT_CASE(no_memory_has_no_bar),
+	KUNIT_CASE_PARAM(memory_is_in_its_bar, dm_gen_params),
+	KUNIT_CASE_PARAM(used_spans_are_seen, apart_gen_params),
 	KUNIT_CASE_PARAM(reset_is_new_to_both, reset_gen_params),
 	KUNIT_CASE(pulse_ages_until_it_beats),
 	{}

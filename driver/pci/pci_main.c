@@ -139,20 +139,30 @@ static struct ornic_pci_span msix_span(struct pci_dev *pdev, int reg, u64 bytes)
 	return span;
 }
 
-/* A process that could write there could send any message anywhere. */
-static bool may_map(struct ornic_pci *pci)
+/* What processes must not reach: they could send any message anywhere. */
+struct used_spans {
+	struct ornic_pci_span span[3];
+};
+
+static struct used_spans find_used(struct pci_dev *pdev)
 {
-	struct pci_dev *pdev = pci->pdev;
 	int msgs = max(pci_msix_vec_count(pdev), 0);
-	const struct ornic_pci_span used[] = {
+
+	return (struct used_spans){ {
+		{ ORNIC_PCI_REG_BAR, 0, ORNIC_PCI_REGS_SIZE },
 		msix_span(pdev, PCI_MSIX_TABLE, msgs * PCI_MSIX_ENTRY_SIZE),
 		msix_span(pdev, PCI_MSIX_PBA,
 			  DIV_ROUND_UP(msgs, 64) * sizeof(u64)),
-	};
-	u64 bar_bytes = pci_resource_len(pdev, pci->info.doorbell_bar);
+	} };
+}
 
-	return ornic_pci_may_map(&pci->info, bar_bytes, PAGE_SIZE, used,
-				 ARRAY_SIZE(used));
+static bool may_map(struct ornic_pci *pci)
+{
+	const struct used_spans used = find_used(pci->pdev);
+	u64 bar_bytes = pci_resource_len(pci->pdev, pci->info.doorbell_bar);
+
+	return ornic_pci_may_map(&pci->info, bar_bytes, PAGE_SIZE, used.span,
+				 ARRAY_SIZE(used.span));
 }
 
 /*
@@ -241,6 +251,99 @@ static void unmap_doorbell(struct ornic_pci *pci)
 		pci_release_region(pci->pdev, bar);
 }
 
+/* ---- Device memory ------------------------------------------------------- */
+
+/* Processes map pages of it, so they are its own. */
+static int find_dm(struct ornic_pci *pci, struct ornic_pci_span *span)
+{
+	const struct ornic_pci_info *info = &pci->info;
+	const struct used_spans used = find_used(pci->pdev);
+	const struct ornic_pci_span doorbell = {
+		.bar = info->doorbell_bar,
+		.start = info->doorbell_offset,
+		.bytes = sizeof(u32),
+	};
+	u64 bar_bytes = 0;
+
+	if (pci_resource_flags(pci->pdev, info->dm_bar) & IORESOURCE_MEM &&
+	    PAGE_ALIGNED(pci_resource_start(pci->pdev, info->dm_bar)))
+		bar_bytes = pci_resource_len(pci->pdev, info->dm_bar);
+	if (ornic_pci_dm_span(info, bar_bytes, PAGE_SIZE, span) ||
+	    !ornic_pci_is_apart(span, used.span, ARRAY_SIZE(used.span)) ||
+	    !ornic_pci_is_apart(span, &doorbell, 1)) {
+		dev_err(&pci->pdev->dev,
+			"device memory: no room for %u pages at page %u of BAR %u\n",
+			info->dm_pages, info->dm_page, info->dm_bar);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool has_own_bar(const struct ornic_pci *pci, u32 bar)
+{
+	return bar != ORNIC_PCI_REG_BAR && bar != pci->info.doorbell_bar;
+}
+
+/* Behind ivshmem it is memory of the host, as the registers are. */
+static void __iomem *iomap_dm(struct ornic_pci *pci, u64 addr, u64 bytes)
+{
+	if (pci->is_cuttable)
+		return ioremap_wc(addr, bytes);
+	return (void __iomem __force *)memremap(addr, bytes,
+						MEMREMAP_WB | MEMREMAP_DEC);
+}
+
+static void unmap_dm(struct ornic_pci *pci)
+{
+	struct ornic_bus_dm *dm = &pci->bus.dm;
+
+	if (!dm->base)
+		return;
+	if (pci->is_cuttable)
+		iounmap(dm->base);
+	else
+		memunmap((void __force *)dm->base);
+	if (has_own_bar(pci, pci->info.dm_bar))
+		pci_release_region(pci->pdev, pci->info.dm_bar);
+}
+
+/* A device that has none is fine. */
+static int map_dm(struct ornic_pci *pci)
+{
+	struct ornic_bus_dm *dm = &pci->bus.dm;
+	u32 bar = pci->info.dm_bar;
+	struct ornic_pci_span span;
+	u64 addr;
+	int ret;
+
+	if (!pci->info.dm_pages)
+		return 0;
+	ret = find_dm(pci, &span);
+	if (ret || !span.bytes)
+		return ret;
+	if (has_own_bar(pci, bar)) {
+		ret = pci_request_region(pci->pdev, bar, KBUILD_MODNAME);
+		if (ret)
+			return ret;
+	}
+	addr = pci_resource_start(pci->pdev, bar) + span.start;
+	dm->base = iomap_dm(pci, addr, span.bytes);
+	if (!dm->base) {
+		ret = -ENOMEM;
+		goto err_release;
+	}
+	dm->pfn = addr >> PAGE_SHIFT;
+	dm->start = ornic_pci_dm_start(&pci->info, &span);
+	dm->is_cached = !pci->is_cuttable;
+	pci->bus.max_dm = span.bytes;
+	return 0;
+
+err_release:
+	if (has_own_bar(pci, bar))
+		pci_release_region(pci->pdev, bar);
+	return ret;
+}
+
 /* ---- DMA ----------------------------------------------------------------- */
 
 /*
@@ -317,9 +420,12 @@ static int probe_function(struct ornic_pci *pci)
 	ret = map_doorbell(pci);
 	if (ret)
 		return ret;
-	ret = ornic_pci_cmds_alloc(pci);
+	ret = map_dm(pci);
 	if (ret)
 		goto err_unmap_doorbell;
+	ret = ornic_pci_cmds_alloc(pci);
+	if (ret)
+		goto err_unmap_dm;
 	ret = ornic_pci_eqs_alloc(pci);
 	if (ret) {
 		dev_err(dev, "cannot allocate interrupts: %d\n", ret);
@@ -329,6 +435,8 @@ static int probe_function(struct ornic_pci *pci)
 
 err_free_cmds:
 	ornic_pci_cmds_free(pci);
+err_unmap_dm:
+	unmap_dm(pci);
 err_unmap_doorbell:
 	unmap_doorbell(pci);
 	return ret;
@@ -338,6 +446,7 @@ static void remove_function(struct ornic_pci *pci)
 {
 	ornic_pci_eqs_free(pci);
 	ornic_pci_cmds_free(pci);
+	unmap_dm(pci);
 	unmap_doorbell(pci);
 }
 

@@ -7,6 +7,7 @@
 #define STD_BARS 6
 #define MAX_LOOK_MS 2000
 #define DOORBELL_PAGE 4096 /* of the device interface, not of the host */
+#define DM_PAGE_SHIFT 12 /* likewise */
 
 /* Other functions have the same PCI ids; only ours have the magic. */
 bool ornic_pci_is_ours(const struct ornic_pci_device_regs *regs)
@@ -53,6 +54,9 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 	info->doorbell_offset = le32_to_cpu(regs->doorbell_offset);
 	info->doorbell_control = le32_to_cpu(regs->doorbell_control);
 	info->doorbell_kick = le32_to_cpu(regs->doorbell_kick);
+	info->dm_bar = regs->dm_bar;
+	info->dm_page = le32_to_cpu(regs->dm_page);
+	info->dm_pages = le32_to_cpu(regs->dm_pages);
 	memcpy(info->mac, regs->mac, sizeof(info->mac));
 
 	if (info->num_msgs <= ORNIC_PCI_MSG_COMP ||
@@ -64,6 +68,8 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 	if (info->doorbell_offset % sizeof(u32))
 		return set_flaw(flaw, "doorbell_offset", info->doorbell_offset,
 				-EINVAL);
+	if (info->dm_pages && info->dm_bar >= STD_BARS)
+		return set_flaw(flaw, "dm_bar", info->dm_bar, -EINVAL);
 	if (!is_station(info->mac))
 		return set_flaw(flaw, "mac", info->mac[0], -EINVAL);
 	return 0;
@@ -71,31 +77,69 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 
 ORNIC_FOR_KUNIT(ornic_pci_read_info);
 
+/* Is nothing of @used, what a device has in its BARs, in @span? */
+bool ornic_pci_is_apart(const struct ornic_pci_span *span,
+			const struct ornic_pci_span *used, u32 num_used)
+{
+	u32 i;
+
+	for (i = 0; i < num_used; i++)
+		if (used[i].bar == span->bar && used[i].bytes && span->bytes &&
+		    used[i].start < span->start + span->bytes &&
+		    span->start < used[i].start + used[i].bytes)
+			return false;
+	return true;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_is_apart);
+
+/*
+ * Where in its BAR device memory is, in whole pages of the host, which may be none.
+ * Returns -EINVAL if the BAR does not have it.
+ */
+int ornic_pci_dm_span(const struct ornic_pci_info *info, u64 bar_bytes,
+		      u64 page_bytes, struct ornic_pci_span *span)
+{
+	u64 start = (u64)info->dm_page << DM_PAGE_SHIFT;
+	u64 end = start + ((u64)info->dm_pages << DM_PAGE_SHIFT);
+
+	if (end > bar_bytes)
+		return -EINVAL;
+	start = (start + page_bytes - 1) & ~(page_bytes - 1);
+	end &= ~(page_bytes - 1);
+	span->bar = info->dm_bar;
+	span->start = start;
+	span->bytes = end > start ? end - start : 0;
+	return 0;
+}
+
+ORNIC_FOR_KUNIT(ornic_pci_dm_span);
+
+u64 ornic_pci_dm_start(const struct ornic_pci_info *info,
+		       const struct ornic_pci_span *span)
+{
+	return span->start - ((u64)info->dm_page << DM_PAGE_SHIFT);
+}
+ORNIC_FOR_KUNIT(ornic_pci_dm_start);
+
 /*
  * May processes map the page of the doorbell? The device grants the 4 KiB
  * around the register. It says nothing about the rest of a larger page, so
- * there the BAR must end. @used is what else it has in its BARs beside the
- * registers.
+ * there the BAR must end. @used is what else it has in its BARs.
  */
 bool ornic_pci_may_map(const struct ornic_pci_info *info, u64 bar_bytes,
 		       u64 page_bytes, const struct ornic_pci_span *used,
 		       u32 num_used)
 {
-	u64 start = info->doorbell_offset & ~(page_bytes - 1);
-	u64 end = start + page_bytes;
-	u32 i;
+	const struct ornic_pci_span page = {
+		.bar = info->doorbell_bar,
+		.start = info->doorbell_offset & ~(page_bytes - 1),
+		.bytes = page_bytes,
+	};
 
-	if (info->doorbell_bar == ORNIC_PCI_REG_BAR &&
-	    start < ORNIC_PCI_REGS_SIZE)
-		return false;
 	if (page_bytes > DOORBELL_PAGE && bar_bytes > DOORBELL_PAGE)
 		return false;
-	for (i = 0; i < num_used; i++)
-		if (used[i].bar == info->doorbell_bar && used[i].bytes &&
-		    used[i].start < end &&
-		    start < used[i].start + used[i].bytes)
-			return false;
-	return true;
+	return ornic_pci_is_apart(&page, used, num_used);
 }
 
 ORNIC_FOR_KUNIT(ornic_pci_may_map);

@@ -13,6 +13,9 @@ struct ornic_pci_info {
 	u32 doorbell_offset; /* bytes from the start of that BAR */
 	u32 doorbell_control; /* value for commands and EQs */
 	u32 doorbell_kick; /* value for send queues */
+	u32 dm_bar; /* BAR of device memory */
+	u32 dm_page; /* where it begins there, in pages of 4096 bytes */
+	u32 dm_pages; /* its size in those, 0: none */
 	u8 mac[6];
 };
 
@@ -44,6 +47,13 @@ int ornic_pci_read_info(const struct ornic_pci_device_regs *regs,
 bool ornic_pci_may_map(const struct ornic_pci_info *info, u64 bar_bytes,
 		       u64 page_bytes, const struct ornic_pci_span *used,
 		       u32 num_used);
+int ornic_pci_dm_span(const struct ornic_pci_info *info, u64 bar_bytes,
+		      u64 page_bytes, struct ornic_pci_span *span);
+/* Address of the first byte of @span, from the former, as keys of the device have it. */
+u64 ornic_pci_dm_start(const struct ornic_pci_info *info,
+		       const struct ornic_pci_span *span);
+bool ornic_pci_is_apart(const struct ornic_pci_span *span,
+			const struct ornic_pci_span *used, u32 num_used);
 u32 ornic_pci_next_reset(u32 asked, u32 done);
 u64 ornic_pci_pulse_age(struct ornic_pci_pulse *pulse, u32 health, u64 now_ms);
 
