@@ -8,6 +8,7 @@
 #include "context.h"
 #include "import.h"
 #include "resource.h"
+#include "shared.h"
 #include "verbs.h"
 
 namespace ornic
@@ -49,6 +50,8 @@ int copy_to(ibv_dm *ibdm, std::uint64_t offset, const void *from,
 
 	if (!ret && length)
 		std::memcpy(dm.memory.data() + offset, from, length);
+	// It may be write-combined: before the next WQE.
+	full_barrier();
 	return ret;
 }
 
@@ -58,6 +61,8 @@ int copy_from(void *to, ibv_dm *ibdm, std::uint64_t offset,
 	device_memory &dm = to_dm(ibdm);
 	int ret = check_copy(dm, offset, length);
 
+	// Not before the last CQE that was polled.
+	full_barrier();
 	if (!ret && length)
 		std::memcpy(to, dm.memory.data() + offset, length);
 	return ret;
