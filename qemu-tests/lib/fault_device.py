@@ -219,8 +219,9 @@ class FaultDevice:
             self.cqs.append((obj, ring, request[25]))
 
     def query_device(self):
-        # RC, UD, KERNEL; and RAW and RSS, which the driver takes from no PCI device
-        caps = (1 << 0) | (1 << 2) | (1 << 8) | (1 << 22) | (1 << 27)
+        # RC, UD, KERNEL; RAW and RSS, which the driver takes from no PCI device; and DM
+        # without pages of it
+        caps = (1 << 0) | (1 << 2) | (1 << 8) | (1 << 22) | (1 << 27) | (1 << 28)
         numbers = [1, 16, 16, 20, 16, 0, 14, 16, 32, 16, 16,
                    len(self.messages) - 1]
         if self.fault == self.limits:
@@ -308,12 +309,12 @@ class FaultDevice:
 
     def random_registers(self):
         done = self.read32(RESET_DONE)
-        for at in (VERSION, NUM_MSGS, RESET_DONE, 28, 36, 40, 44, 48):
+        for at in (VERSION, NUM_MSGS, RESET_DONE, 28, 36, 40, 44, 48, 52, 56):
             self.write32(at, self.random.getrandbits(32))
         self.message(0)
         self.regs[28:32] = bytes(4)
         self.regs[32:38] = bytes.fromhex(self.options.mac.replace(":", ""))
-        self.regs[40:52] = struct.pack("<III", 12, 0, 1)
+        self.regs[40:60] = struct.pack("<IIIII", 12, 0, 1, 0, 0)
         self.write32(VERSION, 1)
         self.write32(NUM_MSGS, len(self.messages))
         self.write32(STATUS, self.random.choice([READY, FAILED, 0]))

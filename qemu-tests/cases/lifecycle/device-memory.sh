@@ -5,35 +5,13 @@
 
 limit=60
 
+# shellcheck source=qemu-tests/lib/device_memory.sh
+. /ornic/qemu-tests/lib/device_memory.sh
+
 requires()
 {
 	need_ornic
 	need_pyverbs
-}
-
-# owner NAME: fill the device memory of $srv_dev, create NAME.has, and compare it when
-# there is NAME.ends
-owner()
-{
-	exec /usr/bin/python3 - "$srv_dev" "$1" <<-'END'
-		import os
-		import sys
-		import time
-		from pyverbs.device import AllocDmAttr, Context, DM
-
-		_, device, name = sys.argv
-		context = Context(name=device)
-		size = context.query_device_ex().max_dm_size
-		memory = DM(context, AllocDmAttr(size))
-		data = name.encode() * (size // len(name))
-		memory.copy_to_dm(0, data, len(data) // 4 * 4)
-		open(name + ".has", "w").close()
-		while not os.path.exists(name + ".ends"):
-		    time.sleep(0.01)
-		same = memory.copy_from_dm(0, len(data) // 4 * 4)
-		# What is left is the kernel's to clean up.
-		os._exit(same != data[:len(same)])
-	END
 }
 
 run()
@@ -41,17 +19,13 @@ run()
 	local first second
 
 	topology loop
-	owner first &
-	first=$!
-	wait_until 20 test -e first.has
+	take_memory first
+	first=$owner_pid
 	del_link "$srv_dev"
 	add_link "$srv_dev" veth-srv
-	owner second &
-	second=$!
-	wait_until 20 test -e second.has
-	touch first.ends
-	wait "$first" || fail 'the memory of the link that is gone has changed'
-	touch second.ends
-	wait "$second" || fail 'the memory of the new link has changed'
+	take_memory second
+	second=$owner_pid
+	found first "$first" own
+	found second "$second" own
 	wait_until 10 no_objects "$srv_dev"
 }

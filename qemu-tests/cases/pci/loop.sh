@@ -22,7 +22,8 @@ run()
 	rdma link show ornic0/1 | grep 'state ACTIVE.*netdev eth0'
 	ibv_devinfo -v -d ornic0 >devinfo
 	grep -q PORT_ACTIVE devinfo || fail 'no port'
-	! grep 'available device memory' devinfo || fail 'it has device memory'
+	grep -q 'available device memory:.*16777216Bytes' devinfo ||
+		fail 'no device memory'
 	for program in rc uc ud srq; do
 		pingpong "ibv_${program}_pingpong" -n 100
 		pingpong "ibv_${program}_pingpong" -n 100 -e
