@@ -163,9 +163,9 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 	sq->acked = acked;
 	sq->retry.left = qp->retry_cnt;
 	sq->retry.rnr_left = qp->rnr_retry;
+	sq->retry.nak_held = false;
 	sq->retry.rnr_waits = 0;
 	sq->retry.grace_used = 0;
-	sq->retry.nak_held = false;
 	/* For pages it waits without a timer, now that no NAK is held. */
 	if (sq->wait == ORNIC_WAIT_NONE || sq->wait == ORNIC_WAIT_PAGES)
 		sq->deadline = 0;

@@ -50,8 +50,8 @@ static struct ornic_qp *peer_of(const struct ornic_qp *qp)
 static bool addresses_match(const struct ornic_qp *qp,
 			    const struct ornic_qp *peer)
 {
-	return !memcmp(peer->path.dgid, qp->path.sgid, 16) &&
-	       !memcmp(peer->path.sgid, qp->path.dgid, 16);
+	return ornic_gid_equal(peer->path.dgid, qp->path.sgid) &&
+	       ornic_gid_equal(peer->path.sgid, qp->path.dgid);
 }
 
 /* True if @peer would accept packets of @qp, IBTA A17.9. Under peer's rq.lock. */

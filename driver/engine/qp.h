@@ -304,19 +304,19 @@ struct ornic_sq {
 		u64 recover_until; /* a round trip after the last resend, ns */
 		u32 recover; /* max_psn at that resend */
 		u64 peer_seen; /* ornic_qp_peer_seen() as the timer was set */
-		u8 grace_used; /* timeouts that cost no retry */
-		u8 left; /* retries */
-		u8 rnr_left; /* RNR retries */
-		u8 rnr_waits; /* in a row, to ORNIC_RNR_STEPS_LOG + 1 */
-		u8 resends; /* before the ACK timeout, since the last progress */
-		bool postponed; /* @ack_at, for the rate of the QP */
-		bool silent; /* a timer has expired, and no response has come since */
-		bool judge; /* @silent or rtt.again: look at the next response */
 		/*
 		 * A sequence NAK for PSNs before @recover counts unless
 		 * something is acknowledged before @deadline
 		 */
 		bool nak_held;
+		u8 rnr_waits; /* in a row, to ORNIC_RNR_STEPS_LOG + 1 */
+		u8 grace_used; /* timeouts that cost no retry */
+		u8 left; /* retries */
+		u8 rnr_left; /* RNR retries */
+		u8 resends; /* before the ACK timeout, since the last progress */
+		bool postponed; /* @ack_at, for the rate of the QP */
+		bool silent; /* a timer has expired, and no response has come since */
+		bool judge; /* @silent or rtt.again: look at the next response */
 	} retry;
 
 	/* Set by CREATE_QP */

@@ -625,8 +625,8 @@ bool ornic_path_matches(const struct ornic_path *path,
 		return false;
 	if (rx->ipv6)
 		return path->v1 == ornic_ip_is_grh(ip, true) &&
-		       !memcmp(ip + 8, path->dgid, 16) &&
-		       !memcmp(ip + 24, path->sgid, 16);
+		       ornic_gid_equal(ip + 8, path->dgid) &&
+		       ornic_gid_equal(ip + 24, path->sgid);
 	return !memcmp(ip + 12, path->dgid + 12, 4) &&
 	       !memcmp(ip + 16, path->sgid + 12, 4);
 }

@@ -256,6 +256,16 @@ static inline bool ornic_ip_is_ce(const void *ip, bool ipv6)
  */
 void ornic_grh_from_ip(u8 *grh, const void *ip, bool ipv6);
 
+/* Are both the same 16 bytes? Compilers call memcmp() for that. */
+static inline bool ornic_gid_equal(const u8 *a, const u8 *b)
+{
+	u64 x[2], y[2];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	return !((x[0] ^ y[0]) | (x[1] ^ y[1]));
+}
+
 /* Is @gid an IPv4 address, mapped? */
 bool ornic_gid_is_ipv4(const u8 *gid);
 
