@@ -102,7 +102,7 @@ static void modify_qp_packs_every_field(struct kunit *test)
 
 	ornic_pack_modify_qp(&params, &req);
 	KUNIT_EXPECT_EQ(test, req.hdr.param, 0x7f);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.mask), 0x1ffffu);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.mask), 0x3ffffu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.rq_psn_rnr), 0x1fffffffu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.sq_psn_timeout), 0x1ffffffeu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.dest_qpn_mtu), 0x05fffffdu);

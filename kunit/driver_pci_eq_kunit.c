@@ -128,8 +128,9 @@ static const struct fit fit_cases[] = {
 	{ "QP error by control", ORNIC_EVENT_QP_FATAL, 0, true },
 	{ "QP error by a vector", ORNIC_EVENT_QP_FATAL, 1, false },
 	{ "device failure by a vector", ORNIC_EVENT_DEVICE_FATAL, 1, false },
-	{ "last that there is", ORNIC_EVENT_SRQ_ERR, 0, true },
-	{ "first that there is not", ORNIC_EVENT_SRQ_ERR + 1, 0, false },
+	{ "last that there is", ORNIC_EVENT_PKEY_CHANGE, 0, true },
+	{ "one of soft devices", ORNIC_EVENT_PAGE_FAULT, 0, false },
+	{ "first that there is not", ORNIC_EVENT_PKEY_CHANGE + 1, 0, false },
 	{ "nonsense", 255, 0, false },
 };
 

@@ -360,6 +360,63 @@ static void datagrams_are_held(struct kunit *test)
 	}
 }
 
+/* What is held was in the partition when it came, and is not asked again. */
+static void held_datagram_is_checked_once(struct kunit *test)
+{
+	static const enum ornic_fix_kind apart[] = { ORNIC_FIX_WIRE,
+						     ORNIC_FIX_PEER };
+	struct fault_test *ft = test->priv;
+	struct ornic_fixture *fix = &ft->fix;
+	struct ornic_engine *eng;
+	struct ornic_cqe cqe;
+	u32 k;
+
+	for (k = 0; k < ARRAY_SIZE(apart); k++) {
+		fault_open(test, apart[k], ORNIC_QPT_UD);
+		fault_set_others(test, REMOTE);
+		eng = fix->pair.b->eng;
+		send_datagrams(test, 1);
+		KUNIT_ASSERT_EQ(test, ornic_engine_pkey_set(eng, 0, 0x8001), 0);
+		KUNIT_EXPECT_EQ(test, fault_settle(fix), 1);
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->brcq, &cqe), 0);
+		KUNIT_EXPECT_EQ(test, fault_stat(fix, ORNIC_STAT_RX_BAD_PKEY),
+				0);
+		send_datagrams(test, 1);
+		KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->brcq, &cqe), 0xff);
+		KUNIT_EXPECT_EQ(test, fault_stat(fix, ORNIC_STAT_RX_BAD_PKEY),
+				1);
+	}
+}
+
+/* Nor is a request; the ACK has the P_Key that the QP has by then. */
+static void held_request_is_checked_once(struct kunit *test)
+{
+	static const struct fault_row row = { .opcode = ORNIC_WQE_SEND,
+					      .len = 3000 };
+	struct fault_test *ft = test->priv;
+	struct ornic_fixture *fix = &ft->fix;
+	struct ornic_cqe cqe;
+
+	fault_open(test, ORNIC_FIX_WIRE, ORNIC_QPT_RC);
+	fault_set_others(test, REMOTE);
+	fault_post(fix, &row);
+	ornic_th_settle(&fix->pair);
+	KUNIT_ASSERT_EQ(test,
+			ornic_engine_pkey_set(fix->pair.b->eng, 0, 0x8001), 0);
+	KUNIT_EXPECT_EQ(test, fault_settle(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->brcq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->bm, 0, row.len, 3), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(
+		test,
+		ornic_engine_stat(fix->pair.a->eng, ORNIC_STAT_RX_BAD_PKEY), 1);
+	KUNIT_ASSERT_EQ(test,
+			ornic_engine_pkey_set(fix->pair.a->eng, 0, 0x0001), 0);
+	ornic_th_advance(&fix->pair, 100 * ORNIC_TH_MS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->brcq, &cqe), 0xff);
+}
+
 /* What nobody asks for again is not held for ever; then no more is for that fault. */
 static void holding_ends(struct kunit *test)
 {
@@ -516,6 +573,8 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE_PARAM(messages_keep_order, fault_gen_params),
 	KUNIT_CASE(window_has_absent_pages),
 	KUNIT_CASE(datagrams_are_held),
+	KUNIT_CASE(held_datagram_is_checked_once),
+	KUNIT_CASE(held_request_is_checked_once),
 	KUNIT_CASE(holding_ends),
 	KUNIT_CASE(receive_is_too_long),
 	KUNIT_CASE(little_memory),

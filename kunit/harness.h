@@ -20,7 +20,7 @@
 #define ORNIC_TH_FRAMES 256
 #define ORNIC_TH_FRAME_BYTES (ORNIC_TX_HDR_MAX + 4096 + 8)
 #define ORNIC_TH_EVENTS 64
-#define ORNIC_TH_EVENT_TYPES (ORNIC_EVENT_PAGE_FAULT + 1)
+#define ORNIC_TH_EVENT_TYPES (ORNIC_EVENT_PKEY_CHANGE + 1)
 #define ORNIC_TH_MS 1000000ull
 #define ORNIC_TH_PD 0x11
 
@@ -215,7 +215,8 @@ struct ornic_th_mr {
 /**
  * struct ornic_th_conn - attributes of a QP on its way to RTS
  * Fields with a meaning of their own: the wire's units (timeout and
- * min_rnr_timer codes, enum ib_mtu); @ece is set with INIT if there is @has_ece.
+ * min_rnr_timer codes, enum ib_mtu); @ece is set with INIT if there is @has_ece, and
+ * @pkey_index if it is not 0.
  */
 struct ornic_th_conn {
 	struct ornic_av av;
@@ -233,6 +234,7 @@ struct ornic_th_conn {
 	u8 min_rnr_timer;
 	u8 max_rd_atomic;
 	u8 max_dest_rd_atomic;
+	u8 pkey_index;
 };
 
 /**
@@ -284,6 +286,7 @@ struct ornic_th_qp {
 /**
  * struct ornic_th_wr - a send work request
  * @srqn: XRC initiators: whom it is for
+ * @pkey_index: QP 1
  * @av: UD with ORNIC_WQE_AV: the address
  * @bind_length: BIND_MW, REG_MR and FLUSH: bytes
  * @bind_access: likewise
@@ -308,6 +311,7 @@ struct ornic_th_wr {
 	u32 ah;
 	u32 dest_qpn;
 	u32 dest_qkey;
+	u16 pkey_index;
 	__be32 imm;
 	u8 opcode;
 	u8 flags;

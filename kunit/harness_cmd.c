@@ -575,7 +575,9 @@ int ornic_th_modify(struct ornic_th_qp *qp, u8 state, u32 mask)
 	m->mask = cpu_to_le32(mask);
 	m->rq_psn_rnr = cpu_to_le32(c->rq_psn | (u32)c->min_rnr_timer << 24);
 	m->sq_psn_timeout = cpu_to_le32(c->sq_psn | (u32)c->timeout << 24);
-	m->dest_qpn_mtu = cpu_to_le32(c->dest_qpn | (u32)c->mtu << 24);
+	m->dest_qpn_mtu =
+		cpu_to_le32(c->dest_qpn | (u32)c->mtu << 24 |
+			    (u32)c->pkey_index << ORNIC_MODIFY_PKEY_SHIFT);
 	m->qkey_ece = cpu_to_le32(mask & ORNIC_QPM_ECE ? c->ece : c->qkey);
 	m->av = c->av;
 	m->state = state;
@@ -629,6 +631,8 @@ int ornic_th_to(struct ornic_th_qp *qp, u8 state)
 
 	if (state == ORNIC_QPS_INIT && qp->conn.has_ece)
 		mask |= ORNIC_QPM_ECE;
+	if (state == ORNIC_QPS_INIT && qp->conn.pkey_index)
+		mask |= ORNIC_QPM_PKEY;
 	status = ornic_th_modify(qp, state, mask);
 	if (!status && state == ORNIC_QPS_RESET) {
 		qp->sq_producer = 0;

@@ -127,6 +127,7 @@ static u8 *put_segments(u8 *p, const struct ornic_th_wr *wr, bool ud)
 		seg->ah = cpu_to_le32(wr->ah);
 		seg->dest_qpn = cpu_to_le32(wr->dest_qpn);
 		seg->dest_qkey = cpu_to_le32(wr->dest_qkey);
+		seg->pkey_index = cpu_to_le16(wr->pkey_index);
 		p += sizeof(*seg);
 		if (!wr->av)
 			return p;

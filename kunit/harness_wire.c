@@ -163,6 +163,8 @@ int ornic_th_inject(struct ornic_th_qp *qp, struct ornic_txinfo *info,
 	if (!data)
 		return -ENOMEM;
 	info->dest_qpn = qp->qpn;
+	if (!info->pkey)
+		info->pkey = ORNIC_DEFAULT_PKEY;
 	ornic_th_rx(th, data,
 		    ornic_th_build(&tx, data, &path, info, &frag, !!len));
 	ornic_free(data);

@@ -15,12 +15,14 @@
 /**
  * struct mcast_test - a fixture, and QPs that are or are not members
  * @fix: whose QP a sends
+ * @pkey_index: of the QPs that are added
  * @n: entries of @qp
  * @qp: of the device of b
  * @rcq: each has one of its own
  */
 struct mcast_test {
 	struct ornic_fixture fix;
+	u8 pkey_index;
 	u32 n;
 	struct ornic_th_qp qp[MEMBERS + 1];
 	struct ornic_th_cq rcq[MEMBERS + 1];
@@ -111,6 +113,7 @@ static struct ornic_th_qp *add_qp(struct kunit *test, u32 qkey)
 					 &mt->fix.bscq, rcq),
 			0);
 	qp->conn.qkey = qkey;
+	qp->conn.pkey_index = mt->pkey_index;
 	KUNIT_ASSERT_EQ(test, ornic_th_connect(qp, NULL, ORNIC_TH_IPV4), 0);
 	ornic_fix_recv(qp, &mt->fix.bm, mt->n, mt->n * SLICE, SLICE);
 	mt->n++;
@@ -367,6 +370,39 @@ static void mcast_delivers(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, grh + at, mgid + 16 - bytes, bytes);
 }
 
+static const struct kind_row {
+	const char *desc;
+	enum ornic_fix_kind kind;
+} kind_rows[] = {
+	{ "over the wire", ORNIC_FIX_WIRE },
+	{ "on one device", ORNIC_FIX_LOOP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(kind, kind_rows, desc);
+
+/* IBTA 10.9.3: members of a group, each by the P_Key of its own. */
+static void mcast_keeps_partitions_apart(struct kunit *test)
+{
+	const struct kind_row *row = test->param_value;
+	struct ornic_fixture *fix = open_fix(test, row->kind, 0);
+	struct mcast_test *mt = test->priv;
+	u8 mgid[16];
+
+	group_gid(mgid, ORNIC_TH_IPV4, 3);
+	KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x1234), mgid), 0);
+	mt->pkey_index = 1;
+	KUNIT_ASSERT_EQ(test,
+			ornic_engine_pkey_set(fix->pair.b->eng, 1, 0x8001), 0);
+	KUNIT_ASSERT_EQ(test, attach(add_qp(test, 0x1234), mgid), 0);
+	send_to_group(test, ORNIC_TH_IPV4, 3);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_TRUE(test, got_it(mt, 0));
+	KUNIT_EXPECT_FALSE(test, got_it(mt, 1));
+	/* On one device the frame comes back by the wire, too. */
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.b, ORNIC_STAT_RX_BAD_PKEY),
+			row->kind == ORNIC_FIX_LOOP ? 2 : 1);
+}
+
 /* A member without a receive WQE does not keep it from the others. */
 static void mcast_no_wqe(struct kunit *test)
 {
@@ -601,6 +637,7 @@ static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE(mcast_groups_share_buckets),
 	KUNIT_CASE_PARAM(mcast_sends, family_gen_params),
 	KUNIT_CASE_PARAM(mcast_delivers, family_gen_params),
+	KUNIT_CASE_PARAM(mcast_keeps_partitions_apart, kind_gen_params),
 	KUNIT_CASE(mcast_no_wqe),
 	KUNIT_CASE_PARAM(mcast_misfits, misfit_gen_params),
 	KUNIT_CASE(mcast_misfit_of_a_group),

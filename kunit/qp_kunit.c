@@ -152,20 +152,22 @@ static const struct mask_row {
 	u32 optional;
 } mask_rows[] = {
 	{ "IBTA table 91: RC to INIT", RC, ORNIC_QPS_INIT, ORNIC_QPM_ACCESS,
-	  ORNIC_QPM_ECE },
+	  ORNIC_QPM_ECE | ORNIC_QPM_PKEY },
 	{ "IBTA table 91: UC to INIT", UC, ORNIC_QPS_INIT, ORNIC_QPM_ACCESS,
-	  0 },
-	{ "IBTA table 91: UD to INIT", UD, ORNIC_QPS_INIT, ORNIC_QPM_QKEY, 0 },
+	  ORNIC_QPM_PKEY },
+	{ "IBTA table 91: UD to INIT", UD, ORNIC_QPS_INIT, ORNIC_QPM_QKEY,
+	  ORNIC_QPM_PKEY },
 	{ "IBTA table 91: RC to RTR", RC, ORNIC_QPS_RTR,
 	  ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
 		  ORNIC_QPM_RQ_PSN | ORNIC_QPM_MAX_DEST_RD_ATOMIC |
 		  ORNIC_QPM_MIN_RNR_TIMER,
-	  ORNIC_QPM_ACCESS | ORNIC_QPM_ECE },
+	  ORNIC_QPM_ACCESS | ORNIC_QPM_ECE | ORNIC_QPM_PKEY },
 	{ "IBTA table 91: UC to RTR", UC, ORNIC_QPS_RTR,
 	  ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN |
 		  ORNIC_QPM_RQ_PSN,
-	  ORNIC_QPM_ACCESS },
-	{ "IBTA table 91: UD to RTR", UD, ORNIC_QPS_RTR, 0, ORNIC_QPM_QKEY },
+	  ORNIC_QPM_ACCESS | ORNIC_QPM_PKEY },
+	{ "IBTA table 91: UD to RTR", UD, ORNIC_QPS_RTR, 0,
+	  ORNIC_QPM_QKEY | ORNIC_QPM_PKEY },
 	{ "IBTA table 91: RC to RTS", RC, ORNIC_QPS_RTS,
 	  ORNIC_QPM_SQ_PSN | ORNIC_QPM_TIMEOUT | ORNIC_QPM_RETRY_CNT |
 		  ORNIC_QPM_RNR_RETRY | ORNIC_QPM_MAX_RD_ATOMIC,
@@ -185,7 +187,7 @@ static void qp_masks(struct kunit *test)
 	u32 bit, full = ORNIC_QPM_STATE | row->required;
 
 	bring_to(test, fix, row->to - 1);
-	for (bit = ORNIC_QPM_ACCESS; bit <= ORNIC_QPM_ECE; bit <<= 1) {
+	for (bit = ORNIC_QPM_ACCESS; bit <= ORNIC_QPM_PKEY; bit <<= 1) {
 		if (bit == ORNIC_QPM_CUR_STATE)
 			continue;
 		if (!(bit & (row->required | row->optional)))
@@ -199,7 +201,9 @@ static void qp_masks(struct kunit *test)
 							    full & ~bit),
 					    0, "missing bit 0x%x", bit);
 	}
-	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, row->to, 0x20000 | full),
+	KUNIT_EXPECT_EQ(test,
+			ornic_th_modify(&fix->a, row->to,
+					(ORNIC_QPM_ALL + 1) | full),
 			ORNIC_BAD_PARAM);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), row->to - 1);
 	KUNIT_EXPECT_EQ(test, ornic_th_modify(&fix->a, row->to, full), 0);
@@ -692,6 +696,7 @@ static const struct part_row {
 	PART(rq.reads_out), PART(rq.dead), PART(rq.dead_until),
 	PART(rq.last_wqe), PART(rq.broken), PART(rq.backoff.until),
 	PART(rq.backoff.tries), PART(ece), PART(has_ece), PART(standard),
+	PART(pkey_index),
 };
 
 /* clang-format on */

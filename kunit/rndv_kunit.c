@@ -491,6 +491,46 @@ static void rndv_counts_as_a_receive(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(rec->errors), 0);
 }
 
+/* The READ of the data is the QP's own; it ends as one that a program has posted. */
+static void rndv_without_a_pkey(struct kunit *test)
+{
+	struct ornic_tm_test *tt = ornic_tm_open(test, ORNIC_FIX_WIRE);
+	struct ornic_engine *eng = tt->fix.pair.b->eng;
+	const struct ornic_tm_want match = { ORNIC_CQE_TM_RECV, MATCH, 7, 5,
+					     5000 };
+	struct ornic_cqe cqe;
+	u32 lost = 100;
+
+	tt->fix.pair.filter = ornic_fix_drop_from_b;
+	tt->fix.pair.ctx = &lost;
+	ornic_tm_add(tt, 7, 5, 0, 5000);
+	ornic_tm_send_rndv(tt, 5, 0, 5000, 50000);
+	ornic_tm_expect(test, tt, &match);
+	KUNIT_EXPECT_EQ(test, ornic_tm_status(tt), 0xff);
+	KUNIT_ASSERT_EQ(test, ornic_engine_pkey_set(eng, 0, 0), 0);
+	ornic_th_run(tt->fix.pair.b);
+	KUNIT_ASSERT_EQ(test, ornic_fix_status(&tt->tcq, &cqe),
+			ORNIC_CQE_LOC_QP_OP_ERR);
+	KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_PKEY);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(cqe.wr_id), 7);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&tt->fix.b), ORNIC_QPS_ERR);
+}
+
+/* What changes the list sends nothing. */
+static void rndv_list_needs_no_pkey(struct kunit *test)
+{
+	struct ornic_tm_test *tt = ornic_tm_open(test, ORNIC_FIX_WIRE);
+	struct ornic_engine *eng = tt->fix.pair.b->eng;
+
+	KUNIT_ASSERT_EQ(test, ornic_engine_pkey_set(eng, 0, 0), 0);
+	ornic_tm_add(tt, 1, 5, 0, 100);
+	ornic_tm_add(tt, 2, 6, 0, 100);
+	ornic_tm_del(tt, 1, 0);
+	KUNIT_EXPECT_EQ(test, ornic_tm_op_status(tt), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_tm_list_length(tt, NULL), 1);
+	KUNIT_EXPECT_EQ(test, ornic_tm_sync(tt, 0), 0);
+}
+
 static struct kunit_case rndv_cases[] = {
 	KUNIT_CASE_PARAM(rndv_reads_and_says_so, rndv_gen_params),
 	KUNIT_CASE(rndv_one_after_the_other),
@@ -506,6 +546,8 @@ static struct kunit_case rndv_cases[] = {
 	KUNIT_CASE(rndv_rings_of_the_device_are_not_read),
 	KUNIT_CASE(rndv_reset_forgets_rendezvous),
 	KUNIT_CASE(rndv_counts_as_a_receive),
+	KUNIT_CASE(rndv_without_a_pkey),
+	KUNIT_CASE(rndv_list_needs_no_pkey),
 	{}
 };
 

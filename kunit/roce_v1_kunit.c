@@ -380,6 +380,33 @@ static void versions_do_not_meet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 }
 
+/* IBTA 10.9.3: the BTH and what is checked of it are those of RoCEv2. */
+static void v1_keeps_partitions_apart(struct kunit *test)
+{
+	struct ornic_fixture *fix =
+		open_kind(test, ORNIC_FIX_LONE, RC, ORNIC_TH_V1);
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_SEND_ONLY,
+		.psn = ORNIC_FIX_PSN,
+		.ack_req = true,
+		.pkey = 0x8002,
+	};
+	struct ornic_cqe cqe;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_engine_pkey_set(fix->pair.a->eng, 0, 0x8001), 0);
+	ornic_fix_recv(&fix->a, &fix->am, 7, 0, 64);
+	KUNIT_ASSERT_EQ(test, ornic_th_inject(&fix->a, &info, fix->buf, 8), 0);
+	KUNIT_EXPECT_EQ(test, stat_of(fix->pair.a, ORNIC_STAT_RX_BAD_PKEY), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0xff);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	info.pkey = 0x0001;
+	KUNIT_ASSERT_EQ(test, ornic_th_inject(&fix->a, &info, fix->buf, 8), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->arcq, &cqe), 0);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.pkey, 0x8001);
+}
+
 /* The host asks before it queues packets. */
 static void peer_is_of_one_version(struct kunit *test)
 {
@@ -535,6 +562,7 @@ static noinline u32 build_astray(struct kunit *test,
 				 .v1 = true };
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_UD | ORNIC_OP_SEND_ONLY,
+		.pkey = ORNIC_DEFAULT_PKEY,
 		.dest_qpn = fix->a.qpn,
 		.src_qpn = 0x456,
 		.qkey = fix->a.conn.qkey,
@@ -735,6 +763,7 @@ static struct kunit_case roce_v1_cases[] = {
 	KUNIT_CASE(path_has_no_family),
 	KUNIT_CASE_PARAM(v1_connection_works, op_gen_params),
 	KUNIT_CASE_PARAM(versions_do_not_meet, version_gen_params),
+	KUNIT_CASE(v1_keeps_partitions_apart),
 	KUNIT_CASE(peer_is_of_one_version),
 	KUNIT_CASE_PARAM(versions_do_not_meet_in_memory, loop_gen_params),
 	KUNIT_CASE(tclass_is_no_mark),

@@ -438,6 +438,29 @@ static void rss_spreads_own(struct kunit *test)
 	}
 }
 
+/* Frames have none that is the port's, neither when sent nor when spread. */
+static void rss_needs_no_pkey(struct kunit *test)
+{
+	struct rss_test *rt = open_rss(test, 0);
+	struct ornic_cqe cqe;
+	u8 state;
+
+	KUNIT_ASSERT_EQ(test, set_rss(rt, rt->rss.qpn), 0);
+	add_rule(test);
+	for (state = ORNIC_QPS_INIT; state <= ORNIC_QPS_RTS; state++)
+		KUNIT_ASSERT_EQ(test, ornic_th_to(&rt->fix.b, state), 0);
+	KUNIT_ASSERT_EQ(test, ornic_engine_pkey_set(th_of(rt)->eng, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, queue_of(rt, 53), 0);
+	ornic_th_mr_write(&rt->fix.bm, 0, rt->frame, LEN);
+	ornic_fix_recv(&rt->queue[0], &rt->fix.bm, 8, 4096, 2048);
+	ornic_fix_post(&rt->fix.b, &rt->fix.bm, NULL, ORNIC_WQE_SEND, 0, 0,
+		       LEN);
+	ornic_th_settle(&rt->fix.pair);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&rt->fix.bscq, &cqe), 0);
+	KUNIT_EXPECT_TRUE(test, ornic_th_poll(&rt->cq[0], &cqe));
+	KUNIT_EXPECT_EQ(test, cqe.status, ORNIC_CQE_SUCCESS);
+}
+
 /* What SET_RSS refuses leaves the QP as it was. */
 static void rss_refuses(struct kunit *test)
 {
@@ -476,6 +499,7 @@ static struct kunit_case rss_cases[] = { KUNIT_CASE_PARAM(rss_hashes,
 					 KUNIT_CASE(rss_loses),
 					 KUNIT_CASE(rss_page_fault),
 					 KUNIT_CASE(rss_spreads_own),
+					 KUNIT_CASE(rss_needs_no_pkey),
 					 KUNIT_CASE(rss_refuses),
 					 {} };
 

@@ -483,6 +483,7 @@ static void info_of(struct ornic_txinfo *info, const struct ornic_rxe_packet *p)
 	info->solicited = p->solicited;
 	info->ack_req = p->ack_req;
 	info->syndrome = p->syndrome;
+	info->pkey = p->pkey;
 	info->dest_qpn = p->qpn;
 	info->psn = p->psn;
 	info->src_qpn = p->src_qpn;

@@ -23,5 +23,6 @@
 #include "comp.c"
 #include "retry.c"
 #include "loop.c"
+#include "datagram.c"
 #include "req.c"
 #include "run.c"

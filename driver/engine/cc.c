@@ -351,6 +351,8 @@ void ornic_cc_rx_cnp(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_lock(&qp->sq.lock);
 	if (qp->type == ORNIC_QPT_UD || !ornic_qp_can_receive(qp)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
+	} else if (!ornic_pkeys_match(qp->pkey, pkt->pkey)) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_PKEY);
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
 	} else if (!param(qp, ORNIC_CC_RP_ENABLE)) {
@@ -436,6 +438,7 @@ static void send_cnp(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_CNP,
 		.becn = true,
+		.pkey = (u16)qp->pkey,
 		.dest_qpn = qp->dest_qpn,
 	};
 	const struct ornic_iov none = { .n = 0 };

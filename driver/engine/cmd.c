@@ -34,7 +34,7 @@
 	 ORNIC_CAP_FAST_REG | ORNIC_CAP_KERNEL | ORNIC_CAP_COUNTERS |       \
 	 ORNIC_CAP_MCAST | ORNIC_CAP_INSPECT | ORNIC_CAP_QUERY_CLOCK |      \
 	 ORNIC_CAP_COMP_CNTR | ORNIC_CAP_MKEY_OFFSET | ORNIC_CAP_NULL_KEY | \
-	 ORNIC_CAP_TM | ORNIC_CAP_SG_GAPS)
+	 ORNIC_CAP_TM | ORNIC_CAP_SG_GAPS | ORNIC_CAP_PKEY)
 
 static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 			union ornic_rsp *rsp)
@@ -74,6 +74,7 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	r->log_max_mcast = ORNIC_LOG_MAX_MCAST;
 	r->log_max_mcast_qps = ORNIC_LOG_MAX_MCAST_QPS;
 	r->log_max_comp_cntr = ORNIC_LOG_MAX_COMP_CNTR;
+	r->pkey_table_len = ORNIC_PKEY_TABLE_LEN;
 	r->ece_options = cpu_to_le32(ORNIC_ECE_OFFER);
 	return ORNIC_OK;
 }
@@ -103,6 +104,19 @@ static int modify_stats(struct ornic_dev *dev, const union ornic_req *req)
 static int set_gid(struct ornic_dev *dev, const union ornic_req *req)
 {
 	return ornic_gid_set(dev, &req->set_gid);
+}
+
+static int query_pkey(struct ornic_dev *dev, const union ornic_req *req,
+		      union ornic_rsp *rsp)
+{
+	u32 index = le32_to_cpu(req->hdr.obj);
+	u32 pkey = ornic_pkey_read(dev, index);
+
+	if (index >= ORNIC_PKEY_TABLE_LEN)
+		return ORNIC_BAD_PARAM;
+	if (pkey != ORNIC_PKEY_NONE)
+		rsp->query_pkey.pkey = cpu_to_le16((u16)pkey);
+	return ORNIC_OK;
 }
 
 /* IBTA table 42 has the MTUs: powers of two from 256 to 4096. */
@@ -327,6 +341,7 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_SET_GID, .change = set_gid },
 	{ ORNIC_CMD_SET_PORT, .change = set_port },
 	{ ORNIC_CMD_INSPECT, .query = ornic_inspect },
+	{ ORNIC_CMD_QUERY_PKEY, .query = query_pkey },
 	{ ORNIC_CMD_CREATE_CQ, .query = create_cq },
 	{ ORNIC_CMD_DESTROY_CQ, .destroy = ornic_cq_destroy },
 	{ ORNIC_CMD_MODIFY_CQ, .change = modify_cq },

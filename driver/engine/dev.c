@@ -196,6 +196,15 @@ u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan, bool v1)
 	return (u8)index;
 }
 
+noinline u8 ornic_rx_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
+{
+	u8 gid[16];
+
+	ornic_rx_dgid(rx, gid);
+	return ornic_gid_index(dev, gid, rx->vlan,
+			       ornic_ip_is_grh(rx->ip, rx->ipv6));
+}
+
 void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid)
 {
 	if (index >= ORNIC_GID_TABLE_LEN) {

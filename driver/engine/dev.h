@@ -12,6 +12,7 @@
 #include "engine.h"
 #include "flow.h"
 #include "mcast.h"
+#include "pkey.h"
 #include "table.h"
 #include "wire.h"
 
@@ -91,6 +92,8 @@ struct ornic_poll {
  * @gid_lock: serialises changes of @gid; readers copy under it
  * @ngids: one past the last valid entry of @gid
  * @gid: the GID table
+ * @pkey_lock: serialises changes of @pkey
+ * @pkey: the P_Key table, 0 = empty; read without the lock, see pkey.h
  * @peer_key: of the fingerprints of peers
  * @peer_seen: which peer was alive last, of those that share the slot, and when: see
  *	ornic_qp_mark_peer_seen()
@@ -128,6 +131,8 @@ struct ornic_dev {
 	ornic_lock_t gid_lock;
 	u32 ngids;
 	struct ornic_gid gid[ORNIC_GID_TABLE_LEN];
+	ornic_lock_t pkey_lock;
+	u16 pkey[ORNIC_PKEY_TABLE_LEN];
 	ornic_hash_key_t peer_key;
 	u64 peer_seen[1 << ORNIC_PEER_SEEN_LOG];
 	struct ornic_poll poll;
@@ -255,6 +260,9 @@ void ornic_gid_read(struct ornic_dev *dev, u32 index, struct ornic_gid *gid);
 
 /* Its index, for CQEs; 0 if not found. */
 u8 ornic_gid_index(struct ornic_dev *dev, const u8 *gid, u16 vlan, bool v1);
+
+/* The same of the one that @rx was sent to; a group: 0. */
+u8 ornic_rx_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx);
 
 /**
  * struct ornic_ah - an address handle

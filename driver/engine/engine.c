@@ -66,6 +66,7 @@ struct ornic_engine *ornic_engine_create(const struct ornic_engine_ops *ops,
 	memcpy(dev->mac, mac, sizeof(dev->mac));
 	ornic_lock_init(&dev->gid_lock);
 	ornic_lock_init(&dev->mcast.lock);
+	ornic_pkey_init(dev);
 	dev->sink = ornic_zalloc(ORNIC_NULL_PIECE);
 	if (!dev->sink)
 		goto err_free;

@@ -403,6 +403,28 @@ int ornic_engine_spray_set(struct ornic_engine *eng, u32 paths);
 /* What ornic_engine_spray_set() set last. */
 u32 ornic_engine_spray_get(const struct ornic_engine *eng);
 
+#define ORNIC_PKEY_TABLE_LEN 16
+
+/**
+ * ornic_engine_pkey_set - change an entry of the P_Key table
+ * @eng: the device
+ * @index: entry
+ * @pkey: 0: it becomes empty
+ *
+ * Packets of QPs that use the entry have the new P_Key from now on, and have to match
+ * it. QPs whose entry is empty send nothing, and what is posted there fails. Raises
+ * ORNIC_EVENT_PKEY_CHANGE.
+ *
+ * The table belongs to whoever runs the device: no command changes it.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL if @index is out of range, or only the low bits of @pkey are 0.
+ */
+int ornic_engine_pkey_set(struct ornic_engine *eng, u32 index, u16 pkey);
+
+/* Entry @index, 0 if it is empty; -EINVAL after the last. */
+int ornic_engine_pkey_get(const struct ornic_engine *eng, u32 index);
+
 #define ORNIC_RX_PEEK 12
 
 /**

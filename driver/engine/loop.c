@@ -54,11 +54,17 @@ static bool addresses_match(const struct ornic_qp *qp,
 	       ornic_gid_equal(peer->path.sgid, qp->path.dgid);
 }
 
-/* True if @peer would accept packets of @qp, IBTA A17.9. Under peer's rq.lock. */
-static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
+/* True if each has the other as its peer, IBTA A17.9. Under peer's rq.lock. */
+static bool are_peers(const struct ornic_qp *qp, const struct ornic_qp *peer)
 {
 	return peer->loop_peer == qp->loop_self && ornic_qp_can_receive(peer) &&
 	       addresses_match(qp, peer);
+}
+
+/* True if @peer would accept packets of @qp. Under peer's rq.lock. */
+static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
+{
+	return are_peers(qp, peer) && ornic_pkeys_match(peer->pkey, qp->pkey);
 }
 
 /* ---- The fast path ----------------------------------------------------------- */
@@ -186,6 +192,8 @@ loop_request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 		reply.rnr_timer = peer->min_rnr_timer;
 		reply.epoch = peer->epoch;
 		dead = peer->rq.dead;
+	} else if (are_peers(qp, peer)) {
+		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_PKEY);
 	}
 	ornic_unlock_inner(&peer->rq.lock);
 	if (dead)
@@ -692,34 +700,46 @@ static void datagram_request(struct ornic_inreq *r, u8 *ip,
 	datagram_ip(ip, path, src->bytes, sw->info->imm);
 }
 
+/* Returns true if @peer holds it, and has to be run for that. */
+static bool take_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
+			  struct ornic_qp *peer, struct ornic_inreq *r)
+{
+	enum ornic_verdict verdict = ornic_resp_request(ctx, peer, r);
+
+	if (verdict == ORNIC_RESP_ABSENT)
+		ornic_hold_request(ctx, peer, r);
+	if (verdict == ORNIC_RESP_ACK || verdict == ORNIC_RESP_ABSENT) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
+		ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES, r->src->bytes);
+	}
+	return verdict == ORNIC_RESP_ABSENT;
+}
+
 /* What @peer does not take is dropped and counted, as on the wire. */
 static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
-		      struct ornic_qp *peer, struct ornic_inreq *r, u32 qkey)
+		      struct ornic_qp *peer, struct ornic_inreq *r,
+		      const struct ornic_swqe *sw)
 {
 	struct ornic_ctx there __uninitialized;
 	struct ornic_ctx *inner = enter_peer(ctx, peer->dev, &there);
-	enum ornic_verdict verdict = ORNIC_RESP_DROP;
-	bool dead = false;
+	u32 pkey = ornic_datagram_pkey(qp, sw);
+	bool dead = false, held = false;
 
 	ornic_lock_inner(&peer->rq.lock);
 	if (!ornic_qp_can_receive(peer)) {
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_NO_QP);
-	} else if (peer->qkey != qkey) {
+	} else if (!ornic_qp_takes_pkey(peer, pkey)) {
+		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_PKEY);
+	} else if (peer->qkey != sw->dest_qkey) {
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_QKEY);
 	} else {
-		verdict = ornic_resp_request(inner, peer, r);
-		if (verdict == ORNIC_RESP_ABSENT)
-			ornic_hold_request(inner, peer, r);
-		if (verdict == ORNIC_RESP_ACK || verdict == ORNIC_RESP_ABSENT) {
-			ornic_qp_stat_inc(qp, ORNIC_STAT_LOOP_MSGS);
-			ornic_qp_stat_add(qp, ORNIC_STAT_LOOP_BYTES,
-					  r->src->bytes);
-		}
+		r->pkey_index = ornic_qp_pkey_index(peer, pkey);
+		held = take_datagram(inner, qp, peer, r);
 	}
 	dead = peer->rq.dead;
 	ornic_unlock_inner(&peer->rq.lock);
 	/* It sets the timer of what is held. */
-	if (dead || verdict == ORNIC_RESP_ABSENT)
+	if (dead || held)
 		ornic_qp_resched(peer);
 	leave_peer(ctx, inner);
 }
@@ -741,7 +761,7 @@ void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return;
 	}
 	datagram_request(&r, ip, qp, sw, path, src, dev);
-	hand_over(ctx, qp, peer, &r, sw->dest_qkey);
+	hand_over(ctx, qp, peer, &r, sw);
 }
 
 /* There is always room for one more, so that each call gets on. */
@@ -770,7 +790,7 @@ bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		sw->mcast_at++;
 		if (peer == qp && qp->create_flags & ORNIC_QP_NO_SELF_MCAST)
 			continue;
-		hand_over(ctx, qp, peer, &r, sw->dest_qkey);
+		hand_over(ctx, qp, peer, &r, sw);
 		ctx->budget -= (s64)src->bytes + ORNIC_MSG_COST;
 	}
 	return true;

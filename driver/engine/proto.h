@@ -9,6 +9,7 @@
  *   cc.c    congestion control by marks (sq or rq, cc.lock)
  *   delay.c  congestion control by RTT (sq.lock)
  *   req.c   requester: what to send next (sq.lock)
+ *   datagram.c  requester: datagrams (sq.lock)
  *   comp.c  completer: responses, completions (sq.lock)
  *   retry.c  requester: timers and retries (sq.lock)
  *   gaps.c  requester: what has arrived, and what is missing (sq.lock)
@@ -714,18 +715,6 @@ static inline bool ornic_resp_waits(const struct ornic_rq *rq)
 	       READ_ONCE(rq->ack_due);
 }
 
-/* Responder resource of free-running @index. */
-static inline struct ornic_rd *ornic_rd_slot(struct ornic_rq *rq, u32 index)
-{
-	return &rq->rd[index % ORNIC_RD_SLOTS];
-}
-
-/* The QP may receive requests. */
-static inline bool ornic_qp_can_receive(const struct ornic_qp *qp)
-{
-	return qp->state >= ORNIC_QPS_RTR && qp->state <= ORNIC_QPS_SQE;
-}
-
 /* As ornic_sgl_write_pd(), with the keys of the PD of @qp. */
 static inline enum ornic_vendor_err
 ornic_sgl_write(struct ornic_qp *qp, const struct ornic_lsge *sge, u32 nsge,
@@ -758,6 +747,13 @@ noinline bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   struct ornic_swqe *sw,
 				   const struct ornic_path *path,
 				   const struct ornic_iov *src);
+
+/* ---- datagram.c ----------------------------------------------------------- */
+
+/* sq: send the datagram @sw. RCU section. */
+noinline enum ornic_step ornic_datagram_send(struct ornic_ctx *ctx,
+					     struct ornic_qp *qp,
+					     struct ornic_swqe *sw);
 
 /* ---- raw.c ---------------------------------------------------------------- */
 

@@ -289,6 +289,7 @@ static struct ornic_qp *qp_alloc(struct ornic_dev *dev,
 	qp->state = qp->type == ORNIC_QPT_TAGS ? ORNIC_QPS_RTS :
 						 ORNIC_QPS_RESET;
 	qp->stats = &dev->stats;
+	qp->pkey = ORNIC_PKEY_NONE;
 	qp->mtu = READ_ONCE(dev->mtu);
 	qp->sq.max_sge = req->sq_max_sge;
 	qp->sq.max_inline = le16_to_cpu(req->max_inline);

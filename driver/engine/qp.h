@@ -77,7 +77,10 @@ struct ornic_swqe {
 	/* The copy */
 	u32 rkey; /* of @raddr; BIND_MW, REG_MR: new key; TAG_*: handle */
 	__be32 imm; /* immediate data or key to invalidate, wire order */
-	u32 srqn; /* XRC: SRQ of the peer that receives the message */
+	union {
+		u32 srqn; /* XRC: SRQ of the peer that receives the message */
+		u32 pkey_index; /* GSI: of the P_Key that it is sent with */
+	};
 	u32 ah; /* UD: address handle, if there is no @av */
 	u32 dest_qpn; /* UD: receiver */
 	u32 dest_qkey; /* UD: its Q_Key */
@@ -554,6 +557,12 @@ struct ornic_qp {
 	bool sqd_notify; /* raise an event when SQD is reached */
 	bool has_ece; /* the hosts have agreed on @ece */
 	bool standard; /* ... and selective repeat is not in it */
+	u8 pkey_index; /* raw packet QPs: 0 */
+	/*
+	 * That entry, or ORNIC_PKEY_NONE; also changes with it. The GSI sends with
+	 * any, and takes what matches any.
+	 */
+	u32 pkey;
 	u32 mtu; /* path MTU in bytes */
 	u32 dest_qpn; /* RC and UC: the peer */
 	/* Loopback: QPN, type and version of RoCE of its requests, and of those to it */
@@ -656,6 +665,7 @@ struct ornic_inreq {
 	bool held; /* it was, fault.c */
 	bool ipv6;
 	u8 sgid_index;
+	u8 pkey_index;
 	u32 src_qpn;
 	u32 srqn;
 	struct ornic_srq *srq;
@@ -676,6 +686,48 @@ static inline bool ornic_qp_is_reliable(const struct ornic_qp *qp)
 static inline bool ornic_qp_is_xrc(const struct ornic_qp *qp)
 {
 	return qp->type >= ORNIC_QPT_XRC_INI;
+}
+
+/* Responder resource of free-running @index. */
+static inline struct ornic_rd *ornic_rd_slot(struct ornic_rq *rq, u32 index)
+{
+	return &rq->rd[index % ORNIC_RD_SLOTS];
+}
+
+/* The QP may receive requests. */
+static inline bool ornic_qp_can_receive(const struct ornic_qp *qp)
+{
+	return qp->state >= ORNIC_QPS_RTR && qp->state <= ORNIC_QPS_SQE;
+}
+
+/*
+ * Does @qp take packets with @pkey (IBTA 9.6.1.1.1)? QP 1 does if any entry of the
+ * table matches. sq or rq.
+ */
+static inline bool ornic_qp_takes_pkey(const struct ornic_qp *qp, u32 pkey)
+{
+	if (likely(ornic_pkeys_match(qp->pkey, pkey)))
+		return true;
+	return ornic_pkey_is_for_gsi(qp, pkey);
+}
+
+/* UD: the P_Key that @qp sends @sw with, or ORNIC_PKEY_NONE. sq. */
+static inline u32 ornic_datagram_pkey(const struct ornic_qp *qp,
+				      const struct ornic_swqe *sw)
+{
+	if (likely(!(qp->create_flags & ORNIC_QP_GSI)))
+		return qp->pkey;
+	return ornic_pkey_read(qp->dev, sw->pkey_index);
+}
+
+/* UD: index of the entry by which @qp takes packets with @pkey, which it does. */
+static inline u8 ornic_qp_pkey_index(const struct ornic_qp *qp, u32 pkey)
+{
+	u32 index = qp->pkey_index;
+
+	if (qp->create_flags & ORNIC_QP_GSI)
+		index = ornic_pkey_find(qp->dev, pkey);
+	return index < ORNIC_PKEY_TABLE_LEN ? (u8)index : 0;
 }
 
 /* Transport bits of what a connected QP sends. */

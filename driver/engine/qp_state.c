@@ -21,6 +21,7 @@
 
 /* Only before the first request is sent. */
 #define ECE	ORNIC_QPM_ECE
+#define PKEY	ORNIC_QPM_PKEY
 
 #define RTR_UC	(ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN | \
 		 ORNIC_QPM_RQ_PSN)
@@ -49,18 +50,18 @@ static const struct transition {
 	u16 types;
 	u32 required, optional;
 } transitions[] = {
-	{ S(RESET), S(INIT), RC | INI | TGT, ORNIC_QPM_ACCESS, ECE },
-	{ S(RESET), S(INIT), UC, ORNIC_QPM_ACCESS, 0 },
-	{ S(RESET), S(INIT), UD, ORNIC_QPM_QKEY, 0 },
+	{ S(RESET), S(INIT), RC | INI | TGT, ORNIC_QPM_ACCESS, ECE | PKEY },
+	{ S(RESET), S(INIT), UC, ORNIC_QPM_ACCESS, PKEY },
+	{ S(RESET), S(INIT), UD, ORNIC_QPM_QKEY, PKEY },
 	{ S(RESET), S(INIT), RAW, 0, 0 },
-	{ S(INIT), S(INIT), RC | INI | TGT, 0, ORNIC_QPM_ACCESS | ECE },
-	{ S(INIT), S(INIT), UC, 0, ORNIC_QPM_ACCESS },
-	{ S(INIT), S(INIT), UD, 0, ORNIC_QPM_QKEY },
+	{ S(INIT), S(INIT), RC | INI | TGT, 0, ORNIC_QPM_ACCESS | ECE | PKEY },
+	{ S(INIT), S(INIT), UC, 0, ORNIC_QPM_ACCESS | PKEY },
+	{ S(INIT), S(INIT), UD, 0, ORNIC_QPM_QKEY | PKEY },
 	{ S(INIT), S(INIT), RAW, 0, 0 },
-	{ S(INIT), S(RTR), RC | TGT, RTR_RC, ORNIC_QPM_ACCESS | ECE },
-	{ S(INIT), S(RTR), INI, RTR_UC, ORNIC_QPM_ACCESS | ECE },
-	{ S(INIT), S(RTR), UC, RTR_UC, ORNIC_QPM_ACCESS },
-	{ S(INIT), S(RTR), UD, 0, ORNIC_QPM_QKEY },
+	{ S(INIT), S(RTR), RC | TGT, RTR_RC, ORNIC_QPM_ACCESS | ECE | PKEY },
+	{ S(INIT), S(RTR), INI, RTR_UC, ORNIC_QPM_ACCESS | ECE | PKEY },
+	{ S(INIT), S(RTR), UC, RTR_UC, ORNIC_QPM_ACCESS | PKEY },
+	{ S(INIT), S(RTR), UD, 0, ORNIC_QPM_QKEY | PKEY },
 	{ S(INIT), S(RTR), RAW, 0, 0 },
 	{ S(RTR), S(RTS), RC, RTS_RC, LIVE_RC | ECE },
 	{ S(RTR), S(RTS), INI, RTS_RC, LIVE_C | ECE },
@@ -78,19 +79,20 @@ static const struct transition {
 	{ S(SQD), S(RTS), UC | INI, 0, LIVE_C },
 	{ S(SQD), S(RTS), UD, 0, LIVE_UD },
 	{ S(SQD), S(RTS), RAW, 0, ORNIC_QPM_CUR_STATE },
-	{ S(SQD), S(SQD), RC, 0, SQD_RC },
-	{ S(SQD), S(SQD), INI, 0, SQD_INI },
-	{ S(SQD), S(SQD), TGT, 0, SQD_TGT },
-	{ S(SQD), S(SQD), UC, 0, LIVE_C | ORNIC_QPM_AV },
-	{ S(SQD), S(SQD), UD, 0, LIVE_UD },
+	{ S(SQD), S(SQD), RC, 0, SQD_RC | PKEY },
+	{ S(SQD), S(SQD), INI, 0, SQD_INI | PKEY },
+	{ S(SQD), S(SQD), TGT, 0, SQD_TGT | PKEY },
+	{ S(SQD), S(SQD), UC, 0, LIVE_C | ORNIC_QPM_AV | PKEY },
+	{ S(SQD), S(SQD), UD, 0, LIVE_UD | PKEY },
 	{ S(SQE), S(RTS), UC, 0, LIVE_C },
 	{ S(SQE), S(RTS), UD, 0, LIVE_UD },
 	{ S(SQE), S(RTS), RAW, 0, ORNIC_QPM_CUR_STATE },
 };
 
 /* What messages under way are sent by, so that it changes between them only. */
-#define IDLE_ONLY \
-	(ORNIC_QPM_AV | ORNIC_QPM_MAX_RD_ATOMIC | ORNIC_QPM_MAX_DEST_RD_ATOMIC)
+#define IDLE_ONLY                                 \
+	(ORNIC_QPM_AV | ORNIC_QPM_MAX_RD_ATOMIC | \
+	 ORNIC_QPM_MAX_DEST_RD_ATOMIC | ORNIC_QPM_PKEY)
 
 /* IBTA 10.3.1.5: not before the SQ is drained. */
 static bool is_early(const struct ornic_qp *qp, u32 mask)
@@ -127,7 +129,7 @@ static int check_transition(const struct ornic_qp *qp, u8 from, u8 to, u32 mask)
 struct modify {
 	u32 mask;
 	u8 new_state, cur_state, access, mtu, timeout, retry, rnr, min_rnr;
-	u8 max_rd, max_dest;
+	u8 max_rd, max_dest, pkey_index;
 	bool sqd_notify;
 	u32 rq_psn, sq_psn, dest_qpn, qkey_ece;
 	struct ornic_path path;
@@ -150,6 +152,7 @@ static void decode_modify(struct modify *m,
 	m->timeout = sq >> 24 & 0x1f;
 	m->dest_qpn = dest & ORNIC_PSN_MASK;
 	m->mtu = dest >> 24 & 7;
+	m->pkey_index = dest >> ORNIC_MODIFY_PKEY_SHIFT;
 	m->qkey_ece = le32_to_cpu(req->qkey_ece);
 	m->retry = req->hdr.param >> ORNIC_MODIFY_RETRY_SHIFT & 7;
 	m->rnr = req->hdr.param >> ORNIC_MODIFY_RNR_SHIFT & 7;
@@ -200,6 +203,8 @@ static int check_values(struct ornic_dev *dev, struct modify *m,
 			       READ_ONCE(dev->mtu));
 		return ORNIC_BAD_PARAM;
 	}
+	if (mask & ORNIC_QPM_PKEY && m->pkey_index >= ORNIC_PKEY_TABLE_LEN)
+		return ORNIC_BAD_PARAM;
 	if (mask & ORNIC_QPM_ECE && !ece_is_valid(m->qkey_ece)) {
 		ornic_pr_debug("ECE options %#x, offer %#x\n", m->qkey_ece,
 			       ORNIC_ECE_OFFER);
@@ -318,6 +323,9 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 	apply_ece(qp, m);
 	apply_sq(qp, m);
 	apply_rq(qp, m);
+	/* Also what CREATE_QP and RESET have left. */
+	ornic_pkey_use(qp, m->mask & ORNIC_QPM_PKEY ? m->pkey_index :
+						      qp->pkey_index);
 	if (m->mask & ORNIC_QPM_ACCESS)
 		qp->access = m->access;
 	if (m->mask & ORNIC_QPM_QKEY)
@@ -350,6 +358,7 @@ static void reset_qp(struct ornic_qp *qp)
 	qp->ece = 0;
 	qp->has_ece = false;
 	qp->standard = false;
+	WRITE_ONCE(qp->pkey_index, 0);
 	sq->fetched = 0;
 	WRITE_ONCE(sq->seen, 0);
 	sq->cur = 0;
@@ -497,7 +506,8 @@ static void fill_query(const struct ornic_qp *qp,
 		cpu_to_le32(qp->rq.epsn | (u32)qp->min_rnr_timer << 24);
 	rsp->sq_psn_timeout = cpu_to_le32(qp->sq.psn | (u32)qp->timeout << 24);
 	rsp->dest_qpn_mtu =
-		cpu_to_le32(qp->dest_qpn | (u32)qp->path_mtu_enum << 24);
+		cpu_to_le32(qp->dest_qpn | (u32)qp->path_mtu_enum << 24 |
+			    (u32)qp->pkey_index << ORNIC_MODIFY_PKEY_SHIFT);
 	rsp->qkey_ece =
 		cpu_to_le32(ornic_qp_is_reliable(qp) ? qp->ece : qp->qkey);
 	rsp->av = qp->path.av;

@@ -60,6 +60,7 @@ static noinline void describe_frame(struct ornic_cqe *cqe,
 
 	cqe->flags |= ORNIC_CQE_GRH | header_flag(r);
 	cqe->sgid_index = r->sgid_index;
+	cqe->pkey_index = r->pkey_index;
 	if (r->pkt) {
 		memcpy(cqe->smac, r->pkt->rx->smac, sizeof(cqe->smac));
 		cqe->vlan = cpu_to_le16(r->pkt->rx->vlan);

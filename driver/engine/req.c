@@ -201,6 +201,7 @@ send_packet(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
 			  ornic_qp_transport(qp),
 		.solicited = last && sw->flags & ORNIC_WQE_SOLICITED,
 		.selective = selective_bits(&qp->sq, first_time),
+		.pkey = (u16)qp->pkey,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
 		.srqn = sw->srqn,
@@ -288,6 +289,7 @@ static __flatten noinline enum ornic_step send_fetch(struct ornic_ctx *ctx,
 		.opcode = fetch_opcode(sw),
 		.ack_req = true,
 		.selective = selective_bits(&qp->sq, first_time),
+		.pkey = (u16)qp->pkey,
 		.dest_qpn = qp->dest_qpn,
 		.psn = qp->sq.psn,
 		.srqn = sw->srqn,
@@ -315,62 +317,6 @@ static __flatten noinline enum ornic_step send_fetch(struct ornic_ctx *ctx,
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, npkts);
 	time_round(ctx, &qp->sq, first_time);
-	return ORNIC_STEP_DONE;
-}
-
-/* Where a datagram goes: along its AH, or along the AV that it carries. */
-static const struct ornic_path *datagram_path(struct ornic_qp *qp,
-					      const struct ornic_swqe *sw,
-					      struct ornic_path *own)
-{
-	struct ornic_ah *ah;
-
-	if (sw->av)
-		return ornic_path_resolve(qp->dev, own, sw->av) ? NULL : own;
-	ah = ornic_table_lookup(&qp->dev->ahs, sw->ah);
-	return ah && ah->pdn == qp->pdn ? &ah->path : NULL;
-}
-
-static noinline enum ornic_step
-send_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_swqe *sw)
-{
-	bool imm = sw->info->imm;
-	struct ornic_txinfo info = {
-		.opcode = ORNIC_UD |
-			  (imm ? ORNIC_OP_SEND_ONLY_IMM : ORNIC_OP_SEND_ONLY),
-		.solicited = sw->flags & ORNIC_WQE_SOLICITED,
-		.dest_qpn = sw->dest_qpn,
-		.psn = qp->sq.psn,
-		.src_qpn = qp->qpn,
-		/* IBTA C10-15: bit 31 selects the QP's own Q_Key. */
-		.qkey = sw->dest_qkey & 0x80000000u ? qp->qkey : sw->dest_qkey,
-		.imm = sw->imm,
-	};
-	struct ornic_iov iov = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
-	const struct ornic_path *path;
-	enum ornic_vendor_err verr;
-	struct ornic_path own;
-
-	path = datagram_path(qp, sw, &own);
-	if (!path)
-		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_QP_OP_ERR,
-				      ORNIC_VERR_AH);
-	verr = ornic_swqe_map(qp, sw, 0, sw->length, &iov);
-	if (verr != ORNIC_VERR_NONE)
-		return ornic_req_fail(ctx, qp, sw, ORNIC_CQE_LOC_PROT_ERR,
-				      verr);
-	sw->dest_qkey = info.qkey;
-	if (path->loop)
-		ornic_loop_datagram(ctx, qp, sw, path, &iov);
-	else if (!sw->done &&
-		 !ornic_tx_send(ctx, qp, &qp->sq.backoff, path, &info, &iov))
-		return ORNIC_STEP_WAIT;
-	sw->done = true;
-	if (path->mcast && !ornic_loop_multicast(ctx, qp, sw, path, &iov))
-		return ORNIC_STEP_DONE;
-	ctx->budget -= sw->length + ORNIC_MSG_COST;
-	ornic_req_advance(qp, sw, 1);
-	ornic_comp_success(ctx, qp, sw);
 	return ORNIC_STEP_DONE;
 }
 
@@ -552,7 +498,7 @@ static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	    (unlikely(qp->sq.delay.spread) && ornic_delay_hold(ctx, qp)))
 		return ORNIC_STEP_WAIT;
 	if (qp->type == ORNIC_QPT_UD)
-		return send_datagram(ctx, qp, sw);
+		return ornic_datagram_send(ctx, qp, sw);
 	if (unlikely(qp->type == ORNIC_QPT_RAW))
 		return ornic_raw_send(ctx, qp, sw);
 	if (ornic_swqe_is_fetch(sw))
@@ -699,6 +645,41 @@ static bool sq_is_active(const struct ornic_qp *qp)
 	return qp->state == ORNIC_QPS_RTS || qp->state == ORNIC_QPS_SQD;
 }
 
+/* No WQE may be begun: false if there is one by now. */
+static bool is_at_end(struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	if (likely(!qp->sq.broken))
+		return may_rest(qp);
+	ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL, qp->qpn, 0);
+	ornic_qp_error(ctx, qp);
+	return true;
+}
+
+/* Raw packet QPs and those of tags send nothing that has one; of UD, see datagram.c. */
+static bool lacks_pkey(const struct ornic_qp *qp)
+{
+	return unlikely(qp->pkey == ORNIC_PKEY_NONE) &&
+	       qp->type != ORNIC_QPT_UD && qp->type != ORNIC_QPT_RAW &&
+	       qp->type != ORNIC_QPT_TAGS;
+}
+
+/*
+ * A connected QP whose P_Key is gone sends nothing, neither for the first time nor
+ * again: what it has to do fails.
+ */
+static noinline enum ornic_run_result run_without_pkey(struct ornic_ctx *ctx,
+						       struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+
+	while (sq->tail == sq->cur && !current_wqe(qp)) {
+		if (is_at_end(ctx, qp))
+			return ORNIC_RUN_IDLE;
+	}
+	ornic_comp_fail(ctx, qp, ORNIC_CQE_LOC_QP_OP_ERR, ORNIC_VERR_PKEY);
+	return ORNIC_RUN_IDLE;
+}
+
 static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp)
 {
@@ -726,13 +707,7 @@ static enum ornic_run_result run_loop(struct ornic_ctx *ctx,
 		}
 		sw = current_wqe(qp);
 		if (!sw) {
-			if (qp->sq.broken) {
-				ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL,
-						qp->qpn, 0);
-				ornic_qp_error(ctx, qp);
-				return ORNIC_RUN_IDLE;
-			}
-			if (may_rest(qp))
+			if (is_at_end(ctx, qp))
 				return ORNIC_RUN_IDLE;
 			continue;
 		}
@@ -765,7 +740,7 @@ enum ornic_run_result ornic_req_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		return ORNIC_RUN_IDLE;
 	if (READ_ONCE(sq->record->kick_wanted))
 		want_kick(sq, false);
-	res = run_loop(ctx, qp);
+	res = lacks_pkey(qp) ? run_without_pkey(ctx, qp) : run_loop(ctx, qp);
 	if (sq_is_active(qp) && ornic_qp_is_reliable(qp))
 		ornic_retry_timer(ctx, qp);
 	if (unlikely(sq->backoff.until))

@@ -701,16 +701,6 @@ static enum ornic_stat check_sender(const struct ornic_qp *qp,
 							ORNIC_STAT_RX_BAD_ADDR;
 }
 
-/* Where a datagram was sent to, as an index of our GID table; a group: 0. */
-static u8 dest_gid_index(struct ornic_dev *dev, const struct ornic_rx *rx)
-{
-	u8 gid[16];
-
-	ornic_rx_dgid(rx, gid);
-	return ornic_gid_index(dev, gid, rx->vlan,
-			       ornic_ip_is_grh(rx->ip, rx->ipv6));
-}
-
 /* A connected QP has one peer, which is alive if it goes on where it was. */
 static void from_peer(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 		      struct ornic_inreq *r)
@@ -751,10 +741,12 @@ static enum ornic_verdict execute_packet(struct ornic_ctx *ctx,
 
 	src.n = ornic_pkt_payload(pkt, frag);
 	src.bytes = pkt->payload_len;
-	if (qp->type == ORNIC_QPT_UD)
-		r.sgid_index = dest_gid_index(qp->dev, pkt->rx);
-	else
+	if (qp->type == ORNIC_QPT_UD) {
+		r.sgid_index = ornic_rx_gid_index(qp->dev, pkt->rx);
+		r.pkey_index = ornic_qp_pkey_index(qp, pkt->pkey);
+	} else {
 		from_peer(ctx, qp, &r);
+	}
 	verdict = ornic_resp_request(ctx, qp, &r);
 	if (verdict == ORNIC_RESP_ACK)
 		ornic_qp_stat_add(qp, ORNIC_STAT_RX_BYTES, pkt->payload_len);

@@ -40,6 +40,7 @@ static bool send_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	else
 		info->selective = 0;
 	info->becn = rq->marked;
+	info->pkey = (u16)qp->pkey;
 	if (!ornic_tx_send(ctx, qp, &rq->backoff, &qp->path, info, payload))
 		return false;
 	rq->marked = false;
@@ -349,12 +350,29 @@ static void drop_late_rnr(struct ornic_qp *qp)
 		ornic_resp_ack(qp, last);
 }
 
+/* A QP without a P_Key sends nothing. The peer asks again when it has one. */
+static noinline void drop_responses(struct ornic_rq *rq)
+{
+	struct ornic_rd *rd;
+	u32 i;
+
+	for (i = rq->rd_head; i != rq->rd_tail; i++) {
+		rd = ornic_rd_slot(rq, i);
+		rd->busy = false;
+		rd->nparts = 0;
+	}
+	WRITE_ONCE(rq->rd_head, rq->rd_tail);
+	WRITE_ONCE(rq->ack_due, false);
+}
+
 enum ornic_run_result ornic_resp_run(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
 	struct ornic_rq *rq = &qp->rq;
 	enum ornic_step res;
 	struct ornic_rd *rd;
 
+	if (unlikely(qp->pkey == ORNIC_PKEY_NONE))
+		drop_responses(rq);
 	while (rq->rd_head != rq->rd_tail) {
 		rd = ornic_rd_slot(rq, rq->rd_head);
 		if (!rd->busy) {

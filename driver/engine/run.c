@@ -406,15 +406,17 @@ static void rx_request(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		       struct ornic_pkt *pkt)
 {
 	ornic_lock(&qp->rq.lock);
-	if (ornic_qp_can_receive(qp) && transport_fits(qp, pkt)) {
+	if (unlikely(!ornic_qp_can_receive(qp) || !transport_fits(qp, pkt))) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
+	} else if (unlikely(!ornic_qp_takes_pkey(qp, pkt->pkey))) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_PKEY);
+	} else {
 		/* The hosts have agreed to ignore reserved bits, IBTA 9.2. */
 		if (unlikely(qp->standard))
 			pkt->selective = 0;
 		if (unlikely(pkt->ce))
 			ornic_cc_marked_request(ctx, qp, pkt);
 		ornic_resp_rx(ctx, qp, pkt);
-	} else {
-		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
 	}
 	ornic_unlock(&qp->rq.lock);
 	arm_responses(ctx, qp);
@@ -440,6 +442,8 @@ static void rx_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if ((qp->state != ORNIC_QPS_RTS && qp->state != ORNIC_QPS_SQD) ||
 	    !transport_fits(qp, pkt)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_NO_QP);
+	} else if (unlikely(!ornic_pkeys_match(qp->pkey, pkt->pkey))) {
+		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_PKEY);
 	} else if (!ornic_path_matches(&qp->path, pkt->rx)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RX_BAD_ADDR);
 	} else {
@@ -515,9 +519,6 @@ static int check_packet(const struct ornic_pkt *pkt)
 {
 	bool to_group = pkt->qpn == ORNIC_MCAST_QPN;
 
-	/* IBTA 10.9.3: the low 15 bits; the default key is the only one. */
-	if ((pkt->pkey & 0x7fff) != (ORNIC_DEFAULT_PKEY & 0x7fff))
-		return ORNIC_STAT_RX_BAD_PKEY;
 	if (ornic_rx_is_multicast(pkt->rx) != to_group)
 		return ORNIC_STAT_RX_BAD_ADDR;
 	return 0;

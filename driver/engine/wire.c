@@ -644,7 +644,7 @@ static void put_bth(u8 *bth, const struct ornic_txinfo *info, u32 pad)
 	if ((info->opcode & ORNIC_TRANSPORT_MASK) != ORNIC_UD &&
 	    likely(info->opcode != ORNIC_CNP))
 		bth[1] |= BTH_MIGREQ;
-	put_be16(bth + 2, ORNIC_DEFAULT_PKEY);
+	put_be16(bth + 2, info->pkey);
 	bth[4] = (u8)((info->becn ? BTH_BECN : 0) | info->selective);
 	put_be24(bth + 5, info->dest_qpn & QPN_MASK);
 	bth[8] = info->ack_req ? BTH_ACKREQ : 0;

@@ -8,6 +8,7 @@
 
 #include "crc32.h"
 #include "engine.h"
+#include "pkey.h"
 
 /* A big-endian number of three bytes. */
 static inline u32 ornic_be24(const u8 *p)
@@ -18,7 +19,6 @@ static inline u32 ornic_be24(const u8 *p)
 /* clang-format off */
 #define ORNIC_BTH_LEN		12
 #define ORNIC_ICRC_LEN		4
-#define ORNIC_DEFAULT_PKEY	0xffff
 #define ORNIC_GRH_LEN		40
 /* Bytes of the bitmap in a NAK of a peer that keeps requests, at most. */
 #define ORNIC_SACK_MAX		4096
@@ -384,6 +384,7 @@ bool ornic_path_matches(const struct ornic_path *path,
  *	for the end of it.
  * @becn: BTH
  * @syndrome: AETH
+ * @pkey: BTH
  * @dest_qpn: BTH
  * @psn: BTH
  * @srqn: XRCETH
@@ -406,6 +407,7 @@ struct ornic_txinfo {
 	u8 selective;
 	bool becn;
 	u8 syndrome;
+	u16 pkey;
 	u32 dest_qpn;
 	u32 psn;
 	u32 srqn;

@@ -105,6 +105,7 @@ static u32 decode_segs(struct ornic_qp *qp, struct ornic_swqe *sw,
 		sw->ah = le32_to_cpu(ud.ah);
 		sw->dest_qpn = le32_to_cpu(ud.dest_qpn) & ORNIC_PSN_MASK;
 		sw->dest_qkey = le32_to_cpu(ud.dest_qkey);
+		sw->pkey_index = le16_to_cpu(ud.pkey_index);
 		if (!(sw->flags & ORNIC_WQE_AV))
 			return sizeof(ud);
 		sw->av = (struct ornic_av *)(sw->inline_data +

@@ -220,6 +220,10 @@ static void one_command(struct state *s, struct ornic_fuzz_in *in)
 	patch(s, &req, in);
 	ornic_th_cmd(s->th, &req, &rsp);
 	check_rsp(&req, &rsp);
+	/* Whoever runs the device may change what the command reads. */
+	if (req.hdr.opcode == ORNIC_CMD_QUERY_PKEY)
+		ornic_engine_pkey_set(s->th->eng, le32_to_cpu(req.hdr.obj),
+				      le16_to_cpu(req.hdr.id));
 	if (!rsp.hdr.status && is_create(req.hdr.opcode))
 		s->objs[s->nobjs++ % MAX_OBJS] =
 			(struct obj){ le32_to_cpu(rsp.hdr.obj),

@@ -259,7 +259,8 @@ struct ornic_seg_ud {
 	__le32 ah;			/* from CREATE_AH, same PD as the QP; _AV: 0 */
 	__le32 dest_qpn;		/* QPN of the peer */
 	__le32 dest_qkey;		/* bit 31 set: the QP's own Q_Key, IBTA C10-15 */
-	__le32 reserved;
+	__le16 pkey_index;		/* QP 1: of the P_Key table; else the QP's counts */
+	__u8 reserved[2];
 };
 
 struct ornic_sge {
@@ -360,7 +361,7 @@ enum ornic_cqe_tm_flags {
  * @sgid_index: UD: GID index that the packet was sent to
  * @sl: service level, 3 bits
  * @tm_flags: enum ornic_cqe_tm_flags
- * @reserved: zero
+ * @pkey_index: UD: entry of the P_Key table that the packet matched
  * @tag: with TM_MATCH: of the TMH; else zero, the TMH is in memory
  * @app_ctx: likewise
  * @opcode: enum ornic_cqe_opcode, valid also on errors
@@ -383,7 +384,7 @@ struct ornic_cqe {
 	__u8 sgid_index;
 	__u8 sl;
 	__u8 tm_flags;
-	__u8 reserved;
+	__u8 pkey_index;
 	__le64 tag;
 	__le32 app_ctx;
 	__u8 opcode;
@@ -413,6 +414,7 @@ enum ornic_vendor_err {
 	ORNIC_VERR_TAGS_FULL		= 17,	/* no room in the list */
 	ORNIC_VERR_TAG_UNKNOWN		= 18,	/* not in the list, perhaps not any more */
 	ORNIC_VERR_PAGE			= 19,	/* on demand: the host has no page there */
+	ORNIC_VERR_PKEY			= 20,	/* the entry of the P_Key table is empty */
 };
 
 /* ---- Events ---------------------------------------------------------------- */
@@ -432,6 +434,7 @@ enum ornic_eqe_type {
 	ORNIC_EVENT_SRQ_LIMIT		= 9,	/* obj = SRQN: fewer WQEs than the limit */
 	ORNIC_EVENT_SRQ_ERR		= 10,	/* obj = SRQN: bad producer in its record */
 	ORNIC_EVENT_PAGE_FAULT		= 11,	/* obj = QPN: TAKE_FAULT tells more */
+	ORNIC_EVENT_PKEY_CHANGE		= 12,	/* obj = 0: the P_Key table */
 };
 
 /* Event queue entry, 16 bytes; phase as in a CQE. */

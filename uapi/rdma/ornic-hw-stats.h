@@ -29,7 +29,7 @@
 	ALWAYS(RX_NO_QP, rx_no_qp)			/* unknown QPN or wrong state or type */ \
 	ALWAYS(RX_BAD_ADDR, rx_bad_addr)		/* addresses not those of the QP */ \
 	ALWAYS(RX_BAD_QKEY, rx_bad_qkey)		/* UD: Q_Key not that of the QP */ \
-	ALWAYS(RX_BAD_PKEY, rx_bad_pkey)		/* P_Key not that of the port */ \
+	ALWAYS(RX_BAD_PKEY, rx_bad_pkey)		/* P_Key not one of the QP's partition */ \
 	ALWAYS(RX_NO_WQE, rx_no_wqe)			/* UC, UD: dropped for want of a WQE */ \
 	ALWAYS(DUPLICATES, duplicate_request)		/* packets of them */ \
 	ALWAYS(OUT_OF_SEQ, out_of_sequence)		/* requests ahead of the expected PSN */ \

@@ -23,6 +23,7 @@
 #include <rdma/ornic-hw-cmd.h>
 #include <rdma/ornic-hw-flow.h>
 #include <rdma/ornic-hw-odp.h>
+#include <rdma/ornic-hw-port.h>
 #include <rdma/ornic-hw-queue.h>
 #include <rdma/ornic-hw-stats.h>
 
@@ -48,6 +49,7 @@ enum ornic_opcode {
 	ORNIC_CMD_SET_GID		= 0x03,	/* obj = index of the GID table */
 	ORNIC_CMD_SET_PORT		= 0x04,	/* MTU and link state */
 	ORNIC_CMD_INSPECT		= 0x05,	/* state of the object obj of kind param */
+	ORNIC_CMD_QUERY_PKEY		= 0x06,	/* obj = index of the P_Key table */
 	ORNIC_CMD_CREATE_CQ		= 0x10,
 	ORNIC_CMD_DESTROY_CQ		= 0x11,	/* obj = CQN; BUSY while a QP completes to it */
 	ORNIC_CMD_MODIFY_CQ		= 0x12,	/* obj = CQN; event moderation */
@@ -122,6 +124,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_SG_GAPS		= 1 << 26,	/* ORNIC_MKEY_SG_GAPS */
 	ORNIC_CAP_RSS			= 1 << 27,	/* SET_RSS */
 	ORNIC_CAP_DM			= 1 << 28,	/* device memory: ORNIC_MKEY_DM */
+	ORNIC_CAP_PKEY			= 1 << 29,	/* QUERY_PKEY, ORNIC_QPM_PKEY */
 };
 
 /*
@@ -155,7 +158,7 @@ struct ornic_rsp_query_device {
 	__u8 log_max_mcast_qps;		/* of QPs per group */
 	__u8 log_max_comp_cntr;		/* of completion counters */
 	__u8 log_max_flow;		/* of flow rules */
-	__u8 reserved;
+	__u8 pkey_table_len;		/* entries, with ORNIC_CAP_PKEY */
 	__le32 ece_options;		/* ECE options that MODIFY_QP takes; 0: none */
 };
 
@@ -223,32 +226,6 @@ struct ornic_req_attach_comp_cntr {
 	struct ornic_req_hdr hdr;	/* obj = QPN */
 	__le32 cntr;			/* number of the counter */
 	__u8 ops;			/* bit n: enum ornic_cntr_op n; not 0 */
-	__u8 reserved[51];
-};
-
-enum ornic_gid_type {
-	ORNIC_GID_ROCE_V2		= 0,	/* packets have an IP and a UDP header */
-	ORNIC_GID_ROCE_V1		= 1,	/* they have a GRH, and no IP */
-};
-
-/* SET_GID: hdr.obj = index. The entry also says how frames with this source are built. */
-struct ornic_req_set_gid {
-	struct ornic_req_hdr hdr;	/* obj = index, below gid_table_len */
-	__u8 gid[16];			/* address; IPv4 as ::ffff:a.b.c.d */
-	__u8 smac[6];			/* source MAC of frames from it */
-	__le16 vlan;			/* VLAN id of such frames, 0xffff: untagged */
-	__u8 valid;			/* 0 empties the entry */
-	__u8 type;			/* enum ornic_gid_type */
-	__u8 reserved[30];
-};
-
-#define ORNIC_VLAN_NONE		0xffff
-
-/* SET_PORT: what the Ethernet side is like now. */
-struct ornic_req_set_port {
-	struct ornic_req_hdr hdr;
-	__le32 mtu;			/* RoCE MTU: 256, 512, 1024, 2048 or 4096 */
-	__u8 up;			/* the link has a carrier */
 	__u8 reserved[51];
 };
 
@@ -398,9 +375,10 @@ enum ornic_qp_mask {
 	ORNIC_QPM_DEST_QPN		= 1 << 14,
 	ORNIC_QPM_SQD_NOTIFY		= 1 << 15,	/* event when drained */
 	ORNIC_QPM_ECE			= 1 << 16,	/* RC, XRC: until RTS */
+	ORNIC_QPM_PKEY			= 1 << 17,	/* else 0 from RESET on */
 };
 
-#define ORNIC_QPM_ALL		0x1ffff
+#define ORNIC_QPM_ALL		0x3ffff
 
 /*
  * Options that both ends of a connection have to have (Enhanced Connection
@@ -441,6 +419,8 @@ enum ornic_access {
 #define ORNIC_MODIFY_RETRY_SHIFT	0
 #define ORNIC_MODIFY_RNR_SHIFT		3
 #define ORNIC_MODIFY_SQD_NOTIFY		(1 << 6)
+/* In dest_qpn_mtu */
+#define ORNIC_MODIFY_PKEY_SHIFT		27
 
 /*
  * MODIFY_QP: hdr.obj = QPN. The device enforces the state table of IBTA
@@ -451,7 +431,8 @@ struct ornic_req_modify_qp {
 	__le32 mask;			/* enum ornic_qp_mask */
 	__le32 rq_psn_rnr;		/* 23:0 rq_psn, 28:24 min_rnr_timer */
 	__le32 sq_psn_timeout;		/* 23:0 sq_psn, 28:24 ACK timeout */
-	__le32 dest_qpn_mtu;		/* 23:0 dest_qpn, 26:24 enum ib_mtu */
+	/* 23:0 dest_qpn, 26:24 enum ib_mtu, 31:27 index of the P_Key */
+	__le32 dest_qpn_mtu;
 	__le32 qkey_ece;		/* UD: Q_Key; RC, XRC: ECE options */
 	struct ornic_av av;
 	__u8 state;			/* 3:0 new, 7:4 current */
@@ -778,6 +759,7 @@ union ornic_rsp {
 	struct ornic_rsp_hdr hdr;
 	struct ornic_rsp_query_device query_device;
 	struct ornic_rsp_query_clock query_clock;
+	struct ornic_rsp_query_pkey query_pkey;
 	struct ornic_rsp_query_qp query_qp;
 	struct ornic_rsp_query_srq query_srq;
 	struct ornic_rsp_query_tags query_tags;

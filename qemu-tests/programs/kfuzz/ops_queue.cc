@@ -234,7 +234,10 @@ void op_post_send(world &w, const call &c)
 	if (c.arg[1] >> 8 & 1) {
 		wqe.datagram = sge_of(w, c, c.arg[3]);
 		wqe.ud = { w.place(c, ah, c.arg[2]).number,
-			   w.place(c, qp, c.arg[3]).number, 0x11111111, 0 };
+			   w.place(c, qp, c.arg[3]).number,
+			   0x11111111,
+			   static_cast<uint16_t>(c.arg[1] >> 16 & 31),
+			   {} };
 	}
 	damage({ reinterpret_cast<std::byte *>(&wqe), sizeof(wqe) }, c.noise);
 	w.count(c, post(o, ORNIC_SQ_RECORD, at, wqe, o.sq_stride));
