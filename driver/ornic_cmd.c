@@ -151,6 +151,7 @@ void ornic_cmd_pack_mem(const struct ornic_dma_mem *from, struct ornic_mem *to)
 
 static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 {
+	bool has_pkeys = le64_to_cpu(rsp->caps) & ORNIC_CAP_PKEY;
 	u16 gids = le16_to_cpu(rsp->gid_table_len);
 
 	return rsp->hw_version == ORNIC_HW_VERSION &&
@@ -168,6 +169,8 @@ static bool device_is_sane(const struct ornic_rsp_query_device *rsp)
 	       rsp->max_sge <= ORNIC_MAX_SGE &&
 	       le16_to_cpu(rsp->max_inline) <= ORNIC_MAX_INLINE && gids &&
 	       gids <= ORNIC_GID_TABLE_LEN && rsp->num_vectors &&
+	       (!has_pkeys || (rsp->pkey_table_len &&
+			       rsp->pkey_table_len <= ORNIC_MAX_PKEYS)) &&
 	       le64_to_cpu(rsp->page_sizes) & BIT(PAGE_SHIFT) &&
 	       is_valid_ether_addr(rsp->mac);
 }
@@ -239,6 +242,8 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	caps->num_vectors = q->num_vectors;
 	caps->max_inline = le16_to_cpu(q->max_inline);
 	caps->gid_table_len = le16_to_cpu(q->gid_table_len);
+	caps->pkey_table_len = caps->caps & ORNIC_CAP_PKEY ? q->pkey_table_len :
+							     1;
 	caps->hw_version = q->hw_version;
 	caps->ece_options = le32_to_cpu(q->ece_options);
 	ether_addr_copy(caps->mac, q->mac);
@@ -291,6 +296,21 @@ int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up)
 	union ornic_rsp rsp;
 
 	return cmd_exec(dev, &req, &rsp);
+}
+
+int ornic_cmd_query_pkey(struct ornic_ib_dev *dev, u32 index, u16 *pkey)
+{
+	union ornic_req req = {
+		.hdr.opcode = ORNIC_CMD_QUERY_PKEY,
+		.hdr.obj = cpu_to_le32(index),
+	};
+	union ornic_rsp rsp;
+	int ret;
+
+	ret = cmd_exec(dev, &req, &rsp);
+	if (!ret)
+		*pkey = le16_to_cpu(rsp.query_pkey.pkey);
+	return ret;
 }
 
 int ornic_cmd_create_cq(struct ornic_ib_dev *dev,

@@ -128,6 +128,7 @@ struct ornic_srq_state {
  * query_device	-EPROTO if the limits of ornic-hw.h are not kept
  * query_stats	@count counters as __le64 at @dma, in the order of enum
  *		ornic_stat; of counter set @set, 0: the device's own
+ * query_pkey	@pkey 0: the entry is empty
  * destroy_mkey	-EBUSY if windows are bound to the MR
  * destroy_mw	@key with any low byte
  * modify_srq	arms the limit event
@@ -151,6 +152,7 @@ int ornic_cmd_query_stats(struct ornic_ib_dev *dev, u32 set, u64 dma,
 int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 		      const struct ornic_set_gid_params *params);
 int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up);
+int ornic_cmd_query_pkey(struct ornic_ib_dev *dev, u32 index, u16 *pkey);
 int ornic_cmd_create_cq(struct ornic_ib_dev *dev,
 			const struct ornic_create_cq_params *params, u32 *cqn);
 int ornic_cmd_resize_cq(struct ornic_ib_dev *dev, u32 cqn,

@@ -44,6 +44,7 @@ struct ornic_caps {
 	u8 num_vectors;
 	u16 max_inline; /* inline bytes per send WQE */
 	u16 gid_table_len;
+	u8 pkey_table_len; /* 1: only the default P_Key */
 	u8 hw_version; /* ORNIC_HW_VERSION */
 	u32 ece_options; /* that QPs may have, 0: MODIFY_QP takes none */
 	u8 mac[ETH_ALEN]; /* of the port */
@@ -102,6 +103,7 @@ struct ornic_ib_dev {
 	u64 optional;
 
 	struct work_struct flush_work; /* for kernel users after a failure */
+	struct delayed_work pkey_work; /* tells ib_core of changes of the table */
 
 	/* ib_core removes its clients, or has removed them */
 	bool disabled;

@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
+#include "compat/compat_wq.h"
 #include "ornic_bus.h"
 #include "ornic_dev.h"
 #include "ornic_odp.h"
@@ -231,6 +232,31 @@ void ornic_event_fatal(struct ornic_ib_dev *dev)
 	ib_device_put(&dev->ibdev);
 }
 
+/*
+ * For each event ib_core takes memory, and reads the table from the device: a device
+ * that raises them without end gets one in this time.
+ */
+#define PKEY_DELAY (HZ / 50)
+
+void ornic_event_pkey_work(struct work_struct *work)
+{
+	struct ornic_ib_dev *dev = container_of(to_delayed_work(work),
+						struct ornic_ib_dev, pkey_work);
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = ORNIC_PORT,
+		.event = IB_EVENT_PKEY_CHANGE,
+	};
+
+	/* Not registered yet; or not any more: dealloc_driver() ends it. */
+	if (!ib_device_try_get(&dev->ibdev)) {
+		queue_delayed_work(system_percpu_wq, &dev->pkey_work, HZ);
+		return;
+	}
+	ib_dispatch_event(&event);
+	ib_device_put(&dev->ibdev);
+}
+
 static const enum ib_event_type qp_event_types[] = {
 	[ORNIC_EVENT_QP_FATAL] = IB_EVENT_QP_FATAL,
 	[ORNIC_EVENT_QP_REQ_ERR] = IB_EVENT_QP_REQ_ERR,
@@ -310,6 +336,9 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe)
 		target = get_qp_or_wq(dev, num, &type);
 	else if (type == ORNIC_EVENT_DEVICE_FATAL)
 		ornic_event_fatal(dev);
+	else if (type == ORNIC_EVENT_PKEY_CHANGE)
+		queue_delayed_work(system_percpu_wq, &dev->pkey_work,
+				   PKEY_DELAY);
 	else if (type == ORNIC_EVENT_SRQ_LIMIT || type == ORNIC_EVENT_SRQ_ERR)
 		target = target_get(&dev->srqs, num);
 out_unlock:

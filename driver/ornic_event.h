@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct ornic_ib_dev;
+struct work_struct;
 struct xarray;
 
 /* The CQ, QP, WQ or SRQ that an event is for. */
@@ -34,5 +35,6 @@ struct ornic_event_target *ornic_event_target_hold(struct xarray *table,
 void ornic_event_target_put(struct ornic_event_target *target);
 void ornic_event_comp_kernel(struct ornic_ib_dev *dev, u32 cqn);
 void ornic_event_fatal(struct ornic_ib_dev *dev);
+void ornic_event_pkey_work(struct work_struct *work);
 
 #endif /* ORNIC_EVENT_H */

@@ -59,6 +59,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	/* Writes to doorbell files and events that began before. */
 	synchronize_rcu();
 	cancel_work_sync(&dev->flush_work);
+	cancel_delayed_work_sync(&dev->pkey_work);
 	WARN_ON_ONCE(!xa_empty(&dev->cqs) || !xa_empty(&dev->qps) ||
 		     !xa_empty(&dev->wqs) || !xa_empty(&dev->srqs));
 	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) || !ida_is_empty(&dev->xrcdns) ||
@@ -178,6 +179,7 @@ static void init_dev(struct ornic_ib_dev *dev, struct ornic_bus *bus)
 	INIT_LIST_HEAD(&dev->flows);
 	atomic_set(&dev->cmd_id, 0);
 	INIT_WORK(&dev->flush_work, ornic_flush_work);
+	INIT_DELAYED_WORK(&dev->pkey_work, ornic_event_pkey_work);
 }
 
 /*

@@ -13,6 +13,7 @@
 #define THREE_BITS 0x7u
 #define STATE_MASK 0xfu
 #define STATE_BITS 4
+#define MTU_BITS 3
 #define MAX_MTU 5 /* 4096 bytes */
 
 static const int status_errno[] = {
@@ -87,7 +88,9 @@ void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 	req->sq_psn_timeout =
 		pack_word(params->sq_psn, params->timeout & FIVE_BITS);
 	req->dest_qpn_mtu =
-		pack_word(params->dest_qpn, params->path_mtu & THREE_BITS);
+		pack_word(params->dest_qpn,
+			  (params->path_mtu & THREE_BITS) |
+				  (params->pkey_index & FIVE_BITS) << MTU_BITS);
 	req->qkey_ece = cpu_to_le32(params->qkey_ece);
 	ornic_pack_av(&params->path, &req->av);
 	req->state = (params->state & STATE_MASK) |
@@ -125,6 +128,7 @@ int ornic_unpack_query_qp(const struct ornic_rsp_query_qp *rsp,
 	params->rq_psn = rq_psn_rnr & PSN_MASK;
 	params->sq_psn = sq_psn_timeout & PSN_MASK;
 	params->dest_qpn = dest_qpn_mtu & PSN_MASK;
+	params->pkey_index = dest_qpn_mtu >> ORNIC_MODIFY_PKEY_SHIFT;
 	params->qkey_ece = le32_to_cpu(rsp->qkey_ece);
 	unpack_av(&rsp->av, &params->path);
 	if (params->state > ORNIC_QPS_ERR || params->path_mtu > MAX_MTU)

@@ -39,6 +39,7 @@ struct ornic_qp_params {
 	u32 sq_psn; /* 24 bits */
 	u32 dest_qpn; /* 24 bits */
 	u32 qkey_ece; /* datagrams: Q_Key; else ECE options */
+	u8 pkey_index; /* below ORNIC_MAX_PKEYS */
 	struct ornic_av_params path; /* primary path */
 };
 

@@ -145,6 +145,7 @@ static void fill_wc(struct ornic_ib_qp *qp, struct ib_wc *wc,
 	wc->qp = &qp->ibqp;
 	wc->src_qp = comp->src_qpn;
 	wc->sl = comp->sl;
+	wc->pkey_index = comp->pkey_index;
 	wc->port_num = ORNIC_PORT;
 	if (comp->has_imm) {
 		wc->ex.imm_data = comp->imm;

@@ -28,11 +28,11 @@
 #include "ornic_flow.h"
 #include "ornic_odp.h"
 #include "ornic_rwq.h"
+#include "ornic_stats.h"
 #include "ornic_udata.h"
 #include "ornic_verbs.h"
 
 #define MAX_MSG_BYTES 0x80000000u
-#define DEFAULT_PKEY 0xffff
 #define RETRY_DELAY HZ
 
 /* 0 if not even the smallest RoCE MTU fits. */
@@ -212,7 +212,8 @@ int ornic_ib_query_port(struct ib_device *ibdev, u32 port,
 	attr->active_mtu = active_mtu(netdev) ?: IB_MTU_256;
 	attr->phys_mtu = ib_mtu_enum_to_int(attr->active_mtu);
 	attr->gid_tbl_len = dev->caps.gid_table_len;
-	attr->pkey_tbl_len = 1;
+	attr->pkey_tbl_len = dev->caps.pkey_table_len;
+	ornic_stats_violations(dev, attr);
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_msg_sz = MAX_MSG_BYTES;
@@ -252,7 +253,7 @@ int ornic_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
 {
 	const struct ornic_caps *caps = &to_odev(ibdev)->caps;
 
-	immutable->pkey_tbl_len = 1;
+	immutable->pkey_tbl_len = caps->pkey_table_len;
 	immutable->gid_tbl_len = caps->gid_table_len;
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
 	if (caps->caps & ORNIC_CAP_ROCE_V1)
@@ -268,9 +269,13 @@ enum rdma_link_layer ornic_ib_get_link_layer(struct ib_device *ibdev, u32 port)
 
 int ornic_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 {
-	if (index)
+	struct ornic_ib_dev *dev = to_odev(ibdev);
+
+	if (index >= dev->caps.pkey_table_len)
 		return -EINVAL;
-	*pkey = DEFAULT_PKEY;
+	if (dev->caps.caps & ORNIC_CAP_PKEY)
+		return ornic_cmd_query_pkey(dev, index, pkey);
+	*pkey = IB_DEFAULT_PKEY_FULL;
 	return 0;
 }
 
@@ -396,7 +401,7 @@ static void fill_objects(const struct ornic_caps *caps,
 	attr->max_pd = ORNIC_MAX_PD;
 	attr->max_mr_size = caps->max_mr_size;
 	attr->page_size_cap = caps->page_sizes;
-	attr->max_pkeys = 1;
+	attr->max_pkeys = caps->pkey_table_len;
 }
 
 static void fill_queues(const struct ornic_caps *caps,

@@ -58,6 +58,7 @@ static const struct mask_map {
 	{ IB_QP_SQ_PSN, ORNIC_QPM_SQ_PSN },
 	{ IB_QP_MAX_DEST_RD_ATOMIC, ORNIC_QPM_MAX_DEST_RD_ATOMIC },
 	{ IB_QP_DEST_QPN, ORNIC_QPM_DEST_QPN },
+	{ IB_QP_PKEY_INDEX, ORNIC_QPM_PKEY },
 };
 
 static u32 device_mask(u32 mask)
@@ -89,7 +90,7 @@ static int check_ranges(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 	if (check_range(qp, mask, IB_QP_PORT, "port", attr->port_num,
 			ORNIC_PORT, ORNIC_PORT) ||
 	    check_range(qp, mask, IB_QP_PKEY_INDEX, "P_Key index",
-			attr->pkey_index, 0, 0) ||
+			attr->pkey_index, 0, caps->pkey_table_len - 1) ||
 	    check_range(qp, mask, IB_QP_PATH_MTU, "path MTU", attr->path_mtu,
 			IB_MTU_256, IB_MTU_4096) ||
 	    check_range(qp, mask, IB_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic",
@@ -136,10 +137,13 @@ static int set_path(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 static int make_params(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 		       int mask, struct ornic_qp_params *params)
 {
+	u64 caps = to_odev(qp->ibqp.device)->caps.caps;
+	/* There the index is 0, as check_ranges() has seen. */
+	u32 unknown = caps & ORNIC_CAP_PKEY ? 0 : ORNIC_QPM_PKEY;
 	int ret = 0;
 
 	*params = (struct ornic_qp_params){
-		.mask = device_mask(mask),
+		.mask = device_mask(mask) & ~unknown,
 		.state = attr->qp_state,
 		.cur_state = attr->cur_qp_state,
 		.path_mtu = attr->path_mtu,
@@ -156,6 +160,7 @@ static int make_params(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 				    attr->dest_qp_num & QPN_MASK :
 				    qp->dest_qpn,
 		.qkey_ece = attr->qkey,
+		.pkey_index = attr->pkey_index,
 	};
 	if (mask & IB_QP_ACCESS_FLAGS)
 		ret = ornic_qp_access(attr->qp_access_flags, &params->access);
@@ -360,6 +365,7 @@ static void fill_attr(struct ornic_ib_qp *qp,
 	attr->max_dest_rd_atomic = params->max_dest_rd_atomic;
 	attr->min_rnr_timer = params->min_rnr_timer;
 	attr->port_num = ORNIC_PORT;
+	attr->pkey_index = params->pkey_index;
 	attr->timeout = params->timeout;
 	attr->retry_cnt = params->retry_cnt;
 	attr->rnr_retry = params->rnr_retry;

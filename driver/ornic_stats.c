@@ -7,6 +7,7 @@
 
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_stats.h"
 
 /* clang-format off */
 #define STAT(id, stat) \
@@ -82,6 +83,28 @@ static int stats_read(struct ornic_ib_dev *dev, u32 set,
 out_free_counters:
 	kfree(counters);
 	return ret;
+}
+
+/* Violation counters do not wrap. */
+static u32 saturated(__le64 counter)
+{
+	return min_t(u64, le64_to_cpu(counter), U32_MAX);
+}
+
+void ornic_stats_violations(struct ornic_ib_dev *dev, struct ib_port_attr *attr)
+{
+	__le64 *counters;
+
+	counters = kcalloc(ORNIC_STAT_COUNT, sizeof(*counters), GFP_KERNEL);
+	if (!counters)
+		return;
+	if (!read_counters(dev, 0, &counters)) {
+		attr->bad_pkey_cntr =
+			saturated(counters[ORNIC_STAT_RX_BAD_PKEY]);
+		attr->qkey_viol_cntr =
+			saturated(counters[ORNIC_STAT_RX_BAD_QKEY]);
+	}
+	kfree(counters);
 }
 
 struct rdma_hw_stats *ornic_ib_alloc_hw_port_stats(struct ib_device *ibdev,

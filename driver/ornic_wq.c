@@ -213,6 +213,7 @@ static void read_address(struct ornic_send_work *work,
 	work->qp_type = ORNIC_QPT_UD;
 	work->dest_qpn = ud->remote_qpn;
 	work->dest_qkey = ud->remote_qkey;
+	work->pkey_index = ud->pkey_index;
 	work->av = ud->ah ? &to_oah(ud->ah)->av : NULL;
 }
 

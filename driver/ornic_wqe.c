@@ -111,6 +111,7 @@ static u8 *put_address(u8 *at, const struct ornic_send_work *work)
 	struct ornic_seg_ud seg = {
 		.dest_qpn = cpu_to_le32(work->dest_qpn),
 		.dest_qkey = cpu_to_le32(work->dest_qkey),
+		.pkey_index = cpu_to_le16(work->pkey_index),
 	};
 
 	memcpy(at, &seg, sizeof(seg));
@@ -235,6 +236,7 @@ void ornic_unpack_cqe(const struct ornic_cqe *cqe,
 	memcpy(comp->smac, cqe->smac, sizeof(comp->smac));
 	comp->vlan = le16_to_cpu(cqe->vlan);
 	comp->sl = cqe->sl;
+	comp->pkey_index = cqe->pkey_index;
 }
 
 ORNIC_FOR_KUNIT(ornic_unpack_cqe);

@@ -26,6 +26,7 @@ struct ornic_send_work {
 	u8 flush_level; /* FLUSH: enum ornic_flush_level; its type is GLOBAL */
 	u32 dest_qpn; /* UD */
 	u32 dest_qkey; /* UD */
+	u16 pkey_index; /* QP 1 */
 	const struct ornic_av *av; /* UD: where to */
 	u64 length; /* REG_MR: bytes */
 	u64 list; /* REG_MR: DMA address of the page list */
@@ -73,6 +74,7 @@ struct ornic_completion {
 	u8 smac[6]; /* its MAC address, zero if unknown */
 	u16 vlan; /* VLAN id or ORNIC_VLAN_NONE */
 	u8 sl;
+	u8 pkey_index; /* entry of the P_Key table that the packet matched */
 };
 
 void ornic_unpack_cqe(const struct ornic_cqe *cqe,

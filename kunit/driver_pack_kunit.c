@@ -89,6 +89,7 @@ static struct ornic_qp_params all_ones(void)
 		.sq_psn = 0xfffffe,
 		.dest_qpn = 0xfffffd,
 		.qkey_ece = 0x81234567,
+		.pkey_index = 31,
 		.path = a_path,
 	};
 
@@ -105,7 +106,7 @@ static void modify_qp_packs_every_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.mask), 0x3ffffu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.rq_psn_rnr), 0x1fffffffu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.sq_psn_timeout), 0x1ffffffeu);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.dest_qpn_mtu), 0x05fffffdu);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.dest_qpn_mtu), 0xfdfffffdu);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.qkey_ece), 0x81234567u);
 	KUNIT_EXPECT_EQ(test, req.state, 0x43);
 	KUNIT_EXPECT_EQ(test, req.access, 0x0f);
@@ -120,6 +121,7 @@ static void modify_qp_keeps_fields_apart(struct kunit *test)
 	struct ornic_qp_params params = {
 		.state = 0xff,
 		.path_mtu = 0xff,
+		.pkey_index = 0,
 		.timeout = 0xff,
 		.retry_cnt = 0xff,
 		.rq_psn = 0xffffffff,
@@ -134,6 +136,10 @@ static void modify_qp_keeps_fields_apart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.sq_psn_timeout), 0x1f000000u);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.dest_qpn_mtu), 0x07000000u);
 	KUNIT_EXPECT_EQ(test, req.state, 0x0f);
+	params.path_mtu = 0;
+	params.pkey_index = 0xff;
+	ornic_pack_modify_qp(&params, &req);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.dest_qpn_mtu), 0xf8000000u);
 }
 
 struct query_case {
@@ -199,6 +205,7 @@ static void query_qp_is_the_inverse(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.sq_psn, in.sq_psn);
 	KUNIT_EXPECT_EQ(test, out.dest_qpn, in.dest_qpn);
 	KUNIT_EXPECT_EQ(test, out.qkey_ece, in.qkey_ece);
+	KUNIT_EXPECT_EQ(test, out.pkey_index, in.pkey_index);
 	KUNIT_EXPECT_EQ(test, out.retry_cnt, 6);
 	KUNIT_EXPECT_EQ(test, out.rnr_retry, 5);
 	KUNIT_EXPECT_TRUE(test, out.sq_draining);

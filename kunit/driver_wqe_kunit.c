@@ -124,6 +124,7 @@ static void segments_have_every_field(struct kunit *test)
 		.compare = 12,
 		.dest_qpn = 1,
 		.dest_qkey = 0x80010000,
+		.pkey_index = 0x1234,
 		.av = &av,
 		.length = 0x123456789ull,
 		.list = 0xffff888000001000ull,
@@ -173,6 +174,7 @@ static void segments_have_every_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(ud->ah), 0);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(ud->dest_qpn), 1);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(ud->dest_qkey), 0x80010000);
+	KUNIT_EXPECT_EQ(test, le16_to_cpu(ud->pkey_index), 0x1234);
 	KUNIT_EXPECT_MEMEQ(test, slot + 32, &av, sizeof(av));
 	work.av = NULL;
 	KUNIT_EXPECT_EQ(test, ornic_pack_send(slot, &work), -EINVAL);
@@ -242,6 +244,7 @@ static void completion_has_every_field(struct kunit *test)
 		.smac = { 2, 3, 4, 5, 6, 7 },
 		.vlan = cpu_to_le16(42),
 		.sl = 3,
+		.pkey_index = 0x12,
 		.opcode = ORNIC_CQE_RECV,
 		.status = ORNIC_CQE_RNR_RETRY_EXC_ERR,
 		.vendor_err = ORNIC_VERR_RNR,
@@ -259,6 +262,7 @@ static void completion_has_every_field(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, comp.smac, cqe.smac, 6);
 	KUNIT_EXPECT_EQ(test, comp.vlan, 42);
 	KUNIT_EXPECT_EQ(test, comp.sl, 3);
+	KUNIT_EXPECT_EQ(test, comp.pkey_index, 0x12);
 	KUNIT_EXPECT_EQ(test, comp.status, ORNIC_CQE_RNR_RETRY_EXC_ERR);
 	KUNIT_EXPECT_EQ(test, comp.vendor_err, ORNIC_VERR_RNR);
 	KUNIT_EXPECT_TRUE(test, comp.has_grh);

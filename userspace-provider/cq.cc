@@ -48,7 +48,7 @@ void to_wc(const ornic_cqe &cqe, ibv_wc &wc) noexcept
 	wc.qp_num = le(cqe.qpn);
 	wc.src_qp = le(cqe.src_qpn);
 	wc.wc_flags = wc_flags(cqe);
-	wc.pkey_index = 0;
+	wc.pkey_index = cqe.pkey_index;
 	wc.slid = 0;
 	wc.sl = wc_sl(cqe);
 	wc.dlid_path_bits = 0;
