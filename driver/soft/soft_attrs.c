@@ -18,6 +18,8 @@
  *	spray		UDP source ports over which a connection sends, see
  *			spray.c of the engine; 0 or 1: one. For QPs that are
  *			made afterwards.
+ *	pkeys		the P_Key table, an index and a key each; "2 0x8001" sets
+ *			one entry, "2 0" empties it
  *	impair		rules by which single packets are lost, doubled, held,
  *			marked or damaged, see soft_impair.c
  */
@@ -26,6 +28,7 @@
 #include <linux/capability.h>
 #include <linux/device.h>
 #include <linux/kstrtox.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 #include <rdma/ib_verbs.h>
 
@@ -271,16 +274,61 @@ static ssize_t spray_store(struct device *dev, struct device_attribute *attr,
 
 static DEVICE_ATTR_RW(spray);
 
+/* Anybody may read it, as ports/1/pkeys of the ib_device. */
+static ssize_t pkeys_show(struct device *dev, struct device_attribute *attr,
+			  char *buf)
+{
+	struct ornic_soft *soft = to_soft(dev);
+	ssize_t len = 0;
+	int pkey;
+	u32 i;
+
+	for (i = 0; (pkey = ornic_engine_pkey_get(soft->engine, i)) >= 0; i++) {
+		if (pkey)
+			len += sysfs_emit_at(buf, len, "%u 0x%04x\n", i, pkey);
+	}
+	return len;
+}
+
+/* Returns -EINVAL unless @text is two numbers, with blanks between them. */
+static int parse_pkey(const char *text, u32 *index, u16 *pkey)
+{
+	char number[12];
+	size_t len = strcspn(text, " ");
+
+	if (!text[len] || len >= sizeof(number))
+		return -EINVAL;
+	memcpy(number, text, len);
+	number[len] = 0;
+	if (kstrtou32(number, 0, index) ||
+	    kstrtou16(skip_spaces(text + len), 0, pkey))
+		return -EINVAL;
+	return 0;
+}
+
+static ssize_t pkeys_store(struct device *dev, struct device_attribute *attr,
+			   const char *buf, size_t count)
+{
+	u32 index;
+	u16 pkey;
+	int err;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	err = parse_pkey(buf, &index, &pkey);
+	if (!err)
+		err = ornic_engine_pkey_set(to_soft(dev)->engine, index, pkey);
+	return err ?: count;
+}
+
+static DEVICE_ATTR_RW(pkeys);
+
 static struct attribute *attrs[] = {
-	&dev_attr_poll_thread.attr,
-	&dev_attr_busy_poll_us.attr,
-	&dev_attr_rx_fast_path.attr,
-	&dev_attr_rx_queues.attr,
-	&dev_attr_loopback.attr,
-	&dev_attr_cc_params.attr,
-	&dev_attr_spray.attr,
-	&dev_attr_impair.attr,
-	NULL,
+	&dev_attr_poll_thread.attr,  &dev_attr_busy_poll_us.attr,
+	&dev_attr_rx_fast_path.attr, &dev_attr_rx_queues.attr,
+	&dev_attr_loopback.attr,     &dev_attr_cc_params.attr,
+	&dev_attr_spray.attr,	     &dev_attr_pkeys.attr,
+	&dev_attr_impair.attr,	     NULL,
 };
 
 const struct attribute_group ornic_soft_attr_group = {
