@@ -304,6 +304,8 @@ bool device::restart()
 		return false;
 	}
 	ornic_engine_set_roce_v1(engine_, guest_.config.roce_v1);
+	for (u32 i = 0; i < guest_.config.pkeys.size(); i++)
+		ornic_engine_pkey_set(engine_, i, guest_.config.pkeys[i]);
 	return true;
 }
 

@@ -41,6 +41,8 @@ Emulates ornic PCI NICs for QEMU guests, using ivshmem-doorbell.
       mac=MAC              of the NIC and of the guest's virtio-net
       vectors=N            MSI-X messages, as vectors= of the device (5):
                            one for control, N - 1 completion vectors
+      pkey=INDEX:KEY       an entry of the P_Key table, KEY 0: none (0:0xffff);
+                           once per entry
       netdev=PORT          the guest's virtio-net
       spoof=on|off         allow the guest other source MACs than mac (off)
       roce-v1=on|off       RoCE v1 beside RoCEv2 (off)
@@ -228,6 +230,25 @@ bool parse_mac(const std::string &text, u8 *mac)
 	       n == static_cast<int>(text.size()) && !(mac[0] & 1);
 }
 
+/** "1:0x8001". Only the low 15 bits tell partitions apart, and 0 is none. */
+bool parse_pkey(const std::string &text,
+		std::array<u16, ORNIC_PKEY_TABLE_LEN> &pkeys)
+{
+	unsigned long pkey;
+	const char *rest;
+	char *end;
+	u64 index;
+
+	if (!parse_number(text, index, &rest) || index >= pkeys.size() ||
+	    *rest++ != ':' || *rest < '0' || *rest > '9')
+		return false;
+	pkey = strtoul(rest, &end, 0);
+	if (*end || pkey > 0xffff || pkey == 0x8000)
+		return false;
+	pkeys[index] = static_cast<u16>(pkey);
+	return true;
+}
+
 bool parse_machine(const std::string &text, machine &type)
 {
 	for (machine m :
@@ -293,7 +314,8 @@ void set_guest(guest_config &g, const std::string &key,
 		   (key == "mem-limit" && parse_size(value, g.mem_limit)) ||
 		   (key == "dm" && parse_dm(value, g.dm)) ||
 		   (key == "machine" && parse_machine(value, g.machine)) ||
-		   (key == "mac" && parse_mac(value, g.mac))) {
+		   (key == "mac" && parse_mac(value, g.mac)) ||
+		   (key == "pkey" && parse_pkey(value, g.pkeys))) {
 		/* parsed into g */
 	} else if (key == "vectors" && parse_number(value, n, &rest) &&
 		   !*rest && n >= 2 && n <= ORNIC_PCI_MAX_MSGS) {

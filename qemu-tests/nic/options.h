@@ -3,6 +3,7 @@
 #ifndef ORNIC_NIC_OPTIONS_H
 #define ORNIC_NIC_OPTIONS_H
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct guest_config {
 	u32 vectors = 5; // MSI-X messages
 	bool spoof = false; // its netdev may send from any MAC
 	bool roce_v1 = false; // the NIC has RoCE v1
+	std::array<u16, ORNIC_PKEY_TABLE_LEN> pkeys = { 0xffff }; // 0: empty
 	port_config netdev;
 };
 

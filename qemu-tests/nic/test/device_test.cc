@@ -136,6 +136,11 @@ TEST(options, wrong_ones)
 		{ "--guest", good + ",dm=4K" },
 		{ "--guest", good + ",dm=2G" },
 		{ "--guest", good + ",dm=none" },
+		{ "--guest", good + ",pkey=1" },
+		{ "--guest", good + ",pkey=1:x" },
+		{ "--guest", good + ",pkey=1:0x8000" },
+		{ "--guest", good + ",pkey=1:65536" },
+		{ "--guest", good + ",pkey=16:0x8001" },
 		{ "--guest", good + ",machine=microvm" },
 		{ "--guest", good + ",roce-v1=yes" },
 		{ "--guest", good + ",mac=01:00:00:00:00:00" },
@@ -393,6 +398,27 @@ TEST(device, query)
 	EXPECT_EQ(rsp->hdr.status, ORNIC_OK);
 	EXPECT_EQ(rsp->query_device.num_vectors, vectors - 1);
 	EXPECT_EQ(memcmp(rsp->query_device.mac, b.guest(1).mac(), 6), 0);
+}
+
+// Those of the command line, after a reset as well.
+TEST(device, pkeys)
+{
+	nic_fixture b(1, {}, 1, ",pkey=0:0x7fff,pkey=3:0x8001");
+	ornic_req req = request(ORNIC_CMD_QUERY_PKEY);
+
+	for (int round = 0; round < 2; round++) {
+		for (u32 i : { 0u, 1u, 3u }) {
+			req.hdr.obj = cpu_to_le32(i);
+			auto rsp = b.guest(1).command(req);
+
+			ASSERT_TRUE(rsp);
+			EXPECT_EQ(rsp->hdr.status, ORNIC_OK);
+			EXPECT_EQ(rsp->query_pkey.pkey, !i     ? 0x7fff :
+							i == 3 ? 0x8001 :
+								 0);
+		}
+		ASSERT_TRUE(b.guest(1).start());
+	}
 }
 
 // Each command gets a response, in every pass over the rings.
