@@ -12,6 +12,7 @@
 
 #include "effort.h"
 #include "goodput.h"
+#include "partitions.h"
 #include "port.h"
 #include "scenario.h"
 
@@ -173,6 +174,37 @@ TEST(sim, orphaned)
 TEST(sim, refused)
 {
 	run_seeds(sim::kind::refused, "refused", opt.seeds / 10 + 1);
+}
+
+TEST(sim, partitions)
+{
+	std::uint64_t first = opt.one ? opt.seed : 1;
+	std::uint64_t last = opt.one ? opt.seed : opt.seeds / 5 + 1;
+	std::uint64_t arrived = 0, dropped = 0, without = 0;
+
+	for (std::uint64_t seed = first; seed <= last; seed++) {
+		sim::members out = sim::run_partitions(seed);
+
+		arrived += out.arrived;
+		dropped += out.dropped;
+		without += out.failed;
+		if (out.failure.empty()) {
+			passed++;
+			continue;
+		}
+		failed++;
+		ADD_FAILURE() << "seed " << seed << ": " << out.failure;
+	}
+	std::printf(
+		"# partitions: %ju seeds, %ju messages arrived, %ju dropped, "
+		"%ju had no key\n",
+		uintmax_t{ last - first + 1 }, uintmax_t{ arrived },
+		uintmax_t{ dropped }, uintmax_t{ without });
+	if (opt.one)
+		return;
+	EXPECT_GT(arrived, last);
+	EXPECT_GT(dropped, last);
+	EXPECT_GT(without, last);
 }
 
 TEST(sim, bottleneck)
