@@ -45,8 +45,8 @@ captured()
 }
 
 # What conditions and values know of a RoCE packet: the side that sent it, its UDP source
-# port, fields of IP and of the tag, and of the BTH. Byte 4 of that, in hexadecimal, has
-# FECN (80), BECN (40) and six reserved bits.
+# port, fields of IP and of the tag, and of the BTH, among them the P_Key in hexadecimal.
+# Byte 4 of it, likewise, has FECN (80), BECN (40) and six reserved bits.
 # shellcheck disable=SC2016 # words of awk
 columns='
 	$3 !~ /infiniband/ { next }
@@ -55,6 +55,7 @@ columns='
 		dscp = $8 $10; ecn = $9; pcp = $11; vlan = $12
 		opcode = $13; rc = opcode < 32; psn = $15; aeth = $16 != ""
 		byte4 = substr($14, 9, 2); reserved = byte4 !~ /[048c]0/
+		pkey = substr($14, 5, 4)
 	}'
 
 search() { awk -F '\t' -v srv="$srv_ip" -v cli="$cli_ip" "$columns $1" table; }

@@ -271,7 +271,7 @@ void attacker::spoil(roce &p)
 		break;
 	case 3:
 		p.pkey = static_cast<uint16_t>(
-			pick({ 0, 1, 0x7fff, 0x8000, 0x1234 }));
+			pick({ 0, 1, 0x7fff, 0x8000, 0x1234, 0x9234, 0xfffe }));
 		break;
 	case 4:
 		p.psn = (p.psn + pick({ 1, far, ~far, ~0u })) & 0xffffff;

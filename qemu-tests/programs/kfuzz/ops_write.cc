@@ -402,6 +402,8 @@ void op_modify_qp(world &w, const call &c)
 	core.max_rd_atomic = core.max_dest_rd_atomic = 4;
 	core.min_rnr_timer = 1;
 	core.port_num = 1;
+	/* Now and then an entry that is empty, or beyond the table */
+	core.pkey_index = c.arg[3] % 16 == 15 ? c.arg[3] / 16 % 24 : 0;
 	core.timeout = 10;
 	core.retry_cnt = core.rnr_retry = 2;
 	core.dest.is_global = 1;

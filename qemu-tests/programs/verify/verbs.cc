@@ -181,6 +181,7 @@ void endpoint::to_init()
 
 	attr.qp_state = IBV_QPS_INIT;
 	attr.port_num = 1;
+	attr.pkey_index = opt.pkey_index;
 	attr.qkey = ud_qkey;
 	attr.qp_access_flags = opt.qp_access < 0 ? opt.access : opt.qp_access;
 	if (opt.type == IBV_QPT_UC)

@@ -116,6 +116,7 @@ struct options {
 	ibv_srq *srq = nullptr; /* of the server */
 	bool no_sends =
 		false; /* of the server: its send queue is the device's */
+	uint16_t pkey_index = 0;
 };
 
 constexpr uint32_t ud_qkey = 0x11111111;
