@@ -486,9 +486,9 @@ bool ornic_comp_response(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_comp_success(ctx, qp, sw);
 		return true;
 	}
-	ornic_comp_progress(ctx, qp, next);
 	if (at == sw->npkts)
 		return ornic_comp_read(ctx, qp, sw);
+	ornic_comp_progress(ctx, qp, next);
 	if (at == ornic_piece_start(sw, at))
 		fetch_done(sq);
 	if (ornic_psn_diff(next, sq->psn) > 0)
