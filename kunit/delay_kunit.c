@@ -495,10 +495,10 @@ static void overtaken_acks_are_noticed(struct kunit *test)
 	for (i = 0; i < 2; i++)
 		ornic_fix_respond(fix, ORNIC_OP_ACK,
 				  ornic_psn_add(ORNIC_FIX_PSN, 5),
-				  ORNIC_AETH_ACK, 0, 0);
+				  ORNIC_AETH_ACK, NULL, 0);
 	KUNIT_EXPECT_EQ(test, d.sq->delay.reorder_until, 0);
 	ornic_fix_respond(fix, ORNIC_OP_ACK, ornic_psn_add(ORNIC_FIX_PSN, 4),
-			  ORNIC_AETH_ACK, 0, 0);
+			  ORNIC_AETH_ACK, NULL, 0);
 	KUNIT_EXPECT_GT(test, d.sq->delay.reorder_until, fix->pair.a->now);
 }
 

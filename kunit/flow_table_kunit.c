@@ -57,15 +57,17 @@ static void flow_many(struct kunit *test)
 static void chain_lengths(const struct ornic_flows *flows, u32 *longest,
 			  u64 *squares)
 {
+	const struct ornic_flow_bucket *bucket;
 	const struct ornic_flow *flow;
 	u32 i, n;
 
+	bucket = ornic_rcu_locked(flows->bucket);
 	*longest = 0;
 	*squares = 0;
 	for (i = 0; i < ORNIC_FLOW_BUCKETS; i++) {
 		n = 0;
-		for (flow = ornic_rcu_locked(flows->bucket)[i].first; flow;
-		     flow = ornic_rcu_locked(flow->next))
+		flow = ornic_rcu_locked(bucket[i].first);
+		for (; flow; flow = ornic_rcu_locked(flow->next))
 			n++;
 		*longest = max_t(u32, *longest, n);
 		*squares += n * n;

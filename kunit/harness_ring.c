@@ -197,12 +197,14 @@ int ornic_th_post_send(struct ornic_th_qp *qp, const struct ornic_th_wr *wr)
 	bool is_inline = wr->flags & ORNIC_WQE_INLINE;
 	u32 depth = 1u << qp->sq_log_depth;
 	struct ornic_sq_hdr *hdr;
+	__le32 taken;
 	u8 *p;
 
-	/* Pairs with the device's store after it copied the WQE. */
-	if (qp->type == ORNIC_QPT_TAGS)
-		qp->sq_tail = le32_to_cpu(
-			(__force __le32)smp_load_acquire(&rec->taken));
+	if (qp->type == ORNIC_QPT_TAGS) {
+		/* Pairs with the device's store after it copied the WQE. */
+		taken = (__force __le32)smp_load_acquire(&rec->taken);
+		qp->sq_tail = le32_to_cpu(taken);
+	}
 	if (qp->sq_producer - qp->sq_tail >= depth)
 		return -ENOSPC;
 	p = qp->mem + ORNIC_RING_OFFSET +

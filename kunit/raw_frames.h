@@ -20,11 +20,11 @@ static inline void ornic_rf_udp(u8 *frame, u8 host, u16 port, u32 len)
 	memcpy(frame, head, sizeof(head));
 	frame[5] = host;
 	frame[16] = (u8)((len - 14) >> 8);
-	frame[17] = (u8)(len - 14);
+	frame[17] = (len - 14) & 0xff;
 	frame[36] = (u8)(port >> 8);
-	frame[37] = (u8)port;
+	frame[37] = port & 0xff;
 	frame[38] = (u8)((len - 34) >> 8);
-	frame[39] = (u8)(len - 34);
+	frame[39] = (len - 34) & 0xff;
 	for (i = sizeof(head); i < len; i++)
 		frame[i] = (u8)(i * 7 + port);
 }

@@ -235,7 +235,7 @@ enum ornic_fault_result ornic_fault_sq(struct ornic_ctx *ctx,
 		.sge = sw->sge,
 		.nsge = sw->nsge,
 		.pdn = qp->pdn,
-		.off = sw->pkts * qp->mtu,
+		.off = (u64)sw->pkts * qp->mtu,
 		.len = U64_MAX,
 	};
 	struct need need = find_need(qp->dev, part, sink);

@@ -323,13 +323,13 @@ static int read_match(struct ornic_dev *dev, u64 addr, struct ornic_flow *flow,
 
 static bool rule_ok(const struct ornic_flow_rule *rule)
 {
-	bool normal = rule->type == ORNIC_FLOW_NORMAL;
-
 	if (rule->type > ORNIC_FLOW_SNIFFER ||
 	    rule->flags & ~(ORNIC_FLOW_COPY | ORNIC_FLOW_DROP) ||
 	    (rule->flags & ORNIC_FLOW_COPY && rule->flags & ORNIC_FLOW_DROP))
 		return false;
-	return normal ? rule->match : !rule->flags && !rule->match;
+	if (rule->type != ORNIC_FLOW_NORMAL)
+		return !rule->flags && !rule->match;
+	return rule->match != 0;
 }
 
 /**

@@ -13,7 +13,7 @@ static void use_maps(struct ornic_gaps *gaps, u64 *block, u32 size)
 	u32 i;
 
 	for (i = 0; i < ORNIC_GAPS_MAPS; i++)
-		gaps->map[i] = block + i * (size / 64);
+		gaps->map[i] = &block[(size_t)i * (size / 64)];
 	gaps->size = size;
 }
 
@@ -40,8 +40,9 @@ void ornic_gaps_grow(struct ornic_qp *qp)
 	if (!block)
 		return;
 	for (i = 0; i < ORNIC_GAPS_MAPS && gaps->used; i++)
-		ornic_map_copy(block + i * (size / 64), size, gaps->map[i],
-			       gaps->size, qp->sq.acked, gaps->size);
+		ornic_map_copy(&block[(size_t)i * (size / 64)], size,
+			       gaps->map[i], gaps->size, qp->sq.acked,
+			       gaps->size);
 	free_maps(qp);
 	use_maps(gaps, block, size);
 }

@@ -60,14 +60,11 @@ static struct ornic_kept *find_kept(const struct ornic_ahead *ahead, u32 psn)
 /* The first one; there is one. */
 static struct ornic_kept *first_kept(const struct ornic_ahead *ahead)
 {
-	const struct ornic_kept_block *block = NULL;
+	const struct ornic_kept_block *block = block_of(ahead, ahead->base);
 	u32 i;
 
-	for (i = 0; i < ahead->nblocks; i++) {
+	for (i = 1; !block->has && i < ahead->nblocks; i++)
 		block = block_of(ahead, ahead->base + i * BLOCK);
-		if (block->has)
-			break;
-	}
 	return block->kept[ornic_low_bit(block->has)];
 }
 

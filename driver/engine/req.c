@@ -262,7 +262,7 @@ static enum ornic_vendor_err map_fetch(struct ornic_qp *qp,
 		return ornic_swqe_map(qp, sw, 0, sw->length, iov);
 	if (unlikely(sw->pkts || !first_time))
 		return ornic_sink_check(qp, sw, sw->pkts * qp->mtu,
-					ornic_odp_ahead(npkts * qp->mtu));
+					ornic_odp_ahead((u64)npkts * qp->mtu));
 	return ORNIC_VERR_NONE;
 }
 

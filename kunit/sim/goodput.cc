@@ -10,6 +10,7 @@ namespace
 {
 
 constexpr u32 under_way = 64; // messages
+constexpr size_t in_ring = size_t{ under_way } * goodput_message; // bytes
 constexpr u64 longest = 600ull * 1000000 * us; // virtual time
 
 class connection {
@@ -89,7 +90,7 @@ bool connection::make()
 
 void connection::fill()
 {
-	std::vector<u8> data(under_way * goodput_message);
+	std::vector<u8> data(in_ring);
 	ornic_th_mr &from = t_.opcode == ORNIC_WQE_READ ? bm_ : am_;
 
 	for (size_t i = 0; i < data.size(); i++)
@@ -99,7 +100,7 @@ void connection::fill()
 
 void connection::check_data()
 {
-	std::vector<u8> a(under_way * goodput_message), b(a.size());
+	std::vector<u8> a(in_ring), b(a.size());
 	u64 n = std::min<u64>(t_.messages, under_way) * goodput_message;
 
 	ornic_th_mr_read(&am_, 0, a.data(), static_cast<u32>(a.size()));

@@ -22,7 +22,8 @@ u64 pager::look(ornic_th *th, u64 now)
 		a.qp.th = th;
 		a.qp.qpn = qp->qpn;
 		while (ornic_th_fault_take(&a.qp, &a.fault)) {
-			a.when = now + rng_.log_in(1, longest_answer);
+			a.when = now + static_cast<u64>(
+					       rng_.log_in(1, longest_answer));
 			answers_.push_back(a);
 		}
 	}

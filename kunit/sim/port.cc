@@ -283,7 +283,8 @@ void network::at_switch(bytes data)
 		into_queue(std::move(data));
 		return;
 	}
-	at(now_ + wire_ns(data.size(), host_ns) + hop,
+	// It cuts through: the length took its time on the link of the sender.
+	at(now_ + wire_ns(0, host_ns) + hop,
 	   [this, host, data = std::move(data)] { arrive(host, data); });
 }
 

@@ -275,11 +275,14 @@ void show_path(const path &p, std::uint64_t messages, double clean[3])
 	static const u8 opcodes[] = { ORNIC_WQE_WRITE, ORNIC_WQE_SEND,
 				      ORNIC_WQE_READ };
 
+	const bool clean_path = p.loss == 0 && p.overtake == 0 &&
+				p.duplicate == 0;
+
 	std::printf("# %-20s", p.name);
 	for (int i = 0; i < 3; i++) {
 		sim::achieved got = measure(p, opcodes[i], messages);
 
-		if (!p.loss && !p.overtake && !p.duplicate)
+		if (clean_path)
 			clean[i] = got.mb_per_s;
 
 		double part = got.mb_per_s / clean[i];

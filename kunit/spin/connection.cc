@@ -134,6 +134,8 @@ void connection::post_send(u32 i)
 				      ORNIC_WQE_READ, ORNIC_WQE_FAA };
 	static const u32 places[] = { 0, written, to_read, counter };
 	const message &m = t_.messages[i];
+	const u32 place =
+		places[m.kind] + (m.kind == kind_read ? i * piece : 0);
 	ornic_lsge sge =
 		ornic_fix_sge(&e_.am, buffers + i * piece, length_of(m));
 	ornic_th_wr wr = {};
@@ -141,9 +143,7 @@ void connection::post_send(u32 i)
 	wr.wr_id = i;
 	wr.opcode = opcodes[m.kind];
 	wr.flags = ORNIC_WQE_SIGNALED;
-	wr.raddr = e_.bm.iova + places[m.kind];
-	if (m.kind == kind_read)
-		wr.raddr += i * piece;
+	wr.raddr = e_.bm.iova + place;
 	wr.rkey = e_.bm.key;
 	wr.swap_add = 1;
 	wr.nsge = 1;
