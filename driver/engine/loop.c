@@ -534,6 +534,7 @@ static void count_read_piece(struct ornic_qp *peer, const struct ornic_swqe *sw,
 static noinline enum ornic_step
 read_stopped(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer,
 	     struct ornic_swqe *sw, struct taken taken)
+	__releases(&peer->rq.lock)
 {
 	bool absent = taken.remote == ORNIC_VERR_PAGE;
 
