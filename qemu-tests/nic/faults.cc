@@ -67,7 +67,7 @@ bool impairments::hold(const ornic_impair_verdict &verdict, arrival &a)
 	if (!ornic_impair_hold(table_.get(), &verdict, kept.get(), bytes,
 			       now_ns()))
 		return false;
-	kept.release();
+	(void)kept.release(); // the table has it
 	return true;
 }
 

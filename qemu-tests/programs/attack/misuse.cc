@@ -533,7 +533,7 @@ void use_mr(pair &p, const ibv_mr &mr, uint64_t iova, generator &random)
 }
 
 /* What several processes have. */
-constexpr size_t shared_size = 64 * 4096;
+constexpr size_t shared_size = 256 << 10;
 
 /* @shared is a dma-buf of the parent's. */
 void misuse_dmabuf_once(const port &on, dmabuf_user &u, pair &p,

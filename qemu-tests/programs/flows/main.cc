@@ -238,7 +238,7 @@ private:
 
 class experiment {
 public:
-	explicit experiment(std::vector<std::string> words);
+	explicit experiment(const std::vector<std::string> &words);
 
 	void run();
 
@@ -275,7 +275,7 @@ private:
 	std::optional<pinger> pinger_;
 };
 
-experiment::experiment(std::vector<std::string> words)
+experiment::experiment(const std::vector<std::string> &words)
 {
 	for (const std::string &word : words) {
 		const size_t equals = word.find('=');

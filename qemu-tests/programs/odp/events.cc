@@ -23,7 +23,7 @@
 namespace
 {
 
-constexpr useconds_t pause_us = 1000;
+constexpr uint64_t pause_us = 1000;
 
 void must(bool ok, const zone &z, const char *what)
 {

@@ -156,10 +156,11 @@ TEST_F(dm, dm_messages)
 
 TEST_F(dm, dm_atomics)
 {
+	constexpr size_t size = 8192;
 	constexpr size_t at = 4088; /* of the MR, and of a page boundary */
 	pair p(on.client, on.server);
-	dm_ptr memory = alloc(on.server, 2 * 4096);
-	mr_ptr mr = reg(on.server, *memory, 8, 2 * 4096 - 8);
+	dm_ptr memory = alloc(on.server, size);
+	mr_ptr mr = reg(on.server, *memory, 8, size - 8);
 	remote_end there = p.server;
 
 	check(mr != nullptr, "ibv_reg_dm_mr");

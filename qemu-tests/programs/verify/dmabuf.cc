@@ -21,7 +21,7 @@
 namespace
 {
 
-constexpr size_t buffer_size = 64 * 4096;
+constexpr size_t buffer_size = 256 << 10;
 constexpr size_t mr_offset = 3 * 4096 + 904;
 constexpr size_t mr_size = 200001;
 /*

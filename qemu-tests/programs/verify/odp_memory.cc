@@ -276,7 +276,8 @@ void limit_locked(rlim_t bytes)
 /* READs of some QPs at a time; each needs a page in that many parts at once. */
 void read_to_parts(port &on)
 {
-	constexpr uint32_t qps = 16, sges = 16, bytes = 8;
+	constexpr uint32_t qps = 16;
+	constexpr size_t sges = 16, bytes = 8;
 	constexpr size_t size = (qps * sges + 1) * part;
 	options opt;
 	std::vector<std::unique_ptr<pair>> pairs;
