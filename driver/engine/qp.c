@@ -148,7 +148,7 @@ static int init_bounce(struct ornic_qp *qp)
 {
 	if (!(qp->create_flags & ORNIC_QP_FAST_REG))
 		return 0;
-	qp->sq.bounce = ornic_vzalloc(2 * ORNIC_BOUNCE_BYTES);
+	qp->sq.bounce = ornic_vzalloc((size_t)2 * ORNIC_BOUNCE_BYTES);
 	if (!qp->sq.bounce)
 		return -ENOMEM;
 	qp->rq.bounce = qp->sq.bounce + ORNIC_BOUNCE_BYTES;
