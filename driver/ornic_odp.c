@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * On-demand paging: MRs. A fault of a QP, or a program, asks for pages; the kernel
- * brings them in (ib_umem_odp), and they are given to the key. When the kernel
+ * brings them in (ornic_odp_page.c), and they are given to the key. When the kernel
  * takes pages away, it tells by an MMU notifier, which takes them from the key and
  * waits until the device uses them no more.
  *
@@ -355,19 +355,16 @@ static int set_key_pages(struct part *part, u64 va, u32 npages,
 static int bring_chunk(struct part *part, u64 va, u64 len,
 		       struct ornic_bring *bring)
 {
-	u64 access = bring->write ? ORNIC_ODP_READ | ORNIC_ODP_WRITE :
-				    ORNIC_ODP_READ;
 	struct ib_umem_odp *umem = part->umem;
 	int ret;
 
 	bring->found = false;
 	if (bring->write && !umem->umem.writable)
 		return -EPERM;
-	ret = ib_umem_odp_map_dma_and_lock(umem, va, len, access, bring->fault);
+	ret = ornic_odp_map_and_lock(umem, va, len, bring);
 	if (ret < 0)
 		return ret;
-	ret = set_key_pages(part, ALIGN_DOWN(va, PAGE_SIZE),
-			    min_t(u32, ret, ORNIC_LIST_ENTRIES), bring);
+	ret = set_key_pages(part, ALIGN_DOWN(va, PAGE_SIZE), ret, bring);
 	mutex_unlock(&umem->umem_mutex);
 	return ret;
 }

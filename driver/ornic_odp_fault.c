@@ -81,7 +81,6 @@ static int serve_fault(struct fault_queue *q)
 		.fault = true,
 		.job = &q->job,
 	};
-	bool follows;
 	u64 first;
 	int ret;
 
@@ -90,11 +89,13 @@ static int serve_fault(struct fault_queue *q)
 		return ret;
 	first = min_t(u64, fault->length,
 		      PAGE_SIZE - offset_in_page(fault->addr));
-	follows = first != fault->length;
+	bring.once = first != fault->length;
 	ret = ornic_bring_in(odp, fault->addr, fault->length, &bring);
-	/* What follows may not exist, or not have to. */
-	if (ret && ret != -EINPROGRESS && follows)
+	/* What follows may not exist, or not have to, or go all the time. */
+	if (ret && ret != -EINPROGRESS && bring.once) {
+		bring.once = false;
 		ret = ornic_bring_in(odp, fault->addr, first, &bring);
+	}
 	ornic_bring_fini(dev, &bring);
 	return ret;
 }

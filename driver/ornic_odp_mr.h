@@ -166,6 +166,7 @@ bool ornic_odp_queue(struct work_struct *work);
 struct ornic_bring {
 	bool write; /* they are going to be written to */
 	bool fault; /* also those that are not in memory */
+	bool once; /* not again if they go meanwhile */
 	bool found; /* the last part had one */
 	struct ornic_pager_job *job; /* it waits, not the caller; or NULL */
 	__le64 *list; /* a list page */
@@ -179,6 +180,16 @@ struct ornic_bring {
  */
 int ornic_odp_entry(const struct ib_umem_odp *umem, size_t i,
 		    const struct ornic_bring *bring, u64 *entry);
+
+/*
+ * Find the pages of [@va, @va + @len) of @umem, of one list page at most, and with
+ * @bring->fault bring in those that are missing. Sleeps as long as the memory takes. Return:
+ * how many pages it has, with umem_mutex held, so that they stay; else -EFAULT and others
+ * if there is no such memory; -EBUSY if it changes all the time; -ENOMEM; -EINTR if the
+ * caller is killed.
+ */
+int ornic_odp_map_and_lock(struct ib_umem_odp *umem, u64 va, u64 len,
+			   const struct ornic_bring *bring);
 
 /* @bring has the first two. Return: 0 or -ENOMEM. */
 int ornic_bring_init(struct ornic_ib_dev *dev, struct ornic_bring *bring);

@@ -28,15 +28,14 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define zap_special_vma_range zap_vma_ptes
 #endif
 
-/* On-demand paging: pages that a umem has found, and what it is asked for. */
+/* On-demand paging: pages that a umem has found; it does not make one of them dirty. */
 #if ORNIC_HAVE_ODP_PFN_LIST
 #define ORNIC_ODP_PFNS(umem) ((umem)->map.pfn_list)
-#define ORNIC_ODP_READ HMM_PFN_VALID
-#define ORNIC_ODP_WRITE HMM_PFN_WRITE
+#define ORNIC_ODP_LEAVE_CLEAN(umem, i) ((void)0)
 #else
 #define ORNIC_ODP_PFNS(umem) ((umem)->pfn_list)
-#define ORNIC_ODP_READ ODP_READ_ALLOWED_BIT
-#define ORNIC_ODP_WRITE (ODP_READ_ALLOWED_BIT | ODP_WRITE_ALLOWED_BIT)
+#define ORNIC_ODP_LEAVE_CLEAN(umem, i) \
+	((umem)->dma_list[i] &= ~(dma_addr_t)ODP_WRITE_ALLOWED_BIT)
 #endif
 
 #endif /* ORNIC_COMPAT_MM_H */

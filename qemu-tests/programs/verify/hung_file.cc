@@ -73,18 +73,19 @@ bool hung_file::is_possible()
 	return !access("/dev/fuse", R_OK | W_OK);
 }
 
-hung_file::hung_file(size_t size)
+hung_file::hung_file(size_t size, reads how)
 	: size_(size)
+	, how_(how)
 	, device_(open_device())
 {
 	char folder[] = "/tmp/hung-file-XXXXXX";
 
 	check(mkdtemp(folder), "mkdtemp");
 	folder_ = folder;
-	const std::string how = "fd=" + std::to_string(device_) +
-				",rootmode=40000,user_id=0,group_id=0";
+	const std::string what = "fd=" + std::to_string(device_) +
+				 ",rootmode=40000,user_id=0,group_id=0";
 	if (mount("hung-file", folder, "fuse", MS_NOSUID | MS_NODEV,
-		  how.c_str())) {
+		  what.c_str())) {
 		rmdir(folder);
 		close(device_);
 		fail("FUSE cannot be mounted");
@@ -177,7 +178,10 @@ void hung_file::answer(std::span<const std::byte> request)
 		reply(device_, head.unique, fuse_open_out{});
 		break;
 	case FUSE_READ:
-		waiting_++;
+		if (how_ == reads::fail)
+			refuse(device_, head.unique, EIO);
+		else
+			waiting_++;
 		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:

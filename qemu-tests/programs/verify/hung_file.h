@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A file in a file system of its own (FUSE), which never gives a page of it. */
+/* A file in a file system of its own (FUSE), which gives no page of it. */
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,10 @@
 
 class hung_file {
 public:
-	explicit hung_file(size_t size);
+	/* What becomes of a request for a page. */
+	enum class reads { hang, fail };
+
+	explicit hung_file(size_t size, reads how = reads::hang);
 	~hung_file();
 	hung_file(const hung_file &) = delete;
 	hung_file &operator=(const hung_file &) = delete;
@@ -19,7 +22,7 @@ public:
 	/* Does the kernel have what it takes? */
 	static bool is_possible();
 
-	/* Whoever touches it waits until this goes, and then gets SIGBUS. */
+	/* Whoever touches it gets SIGBUS; if reads hang, when this goes. */
 	[[nodiscard]] std::span<std::byte> bytes() const
 	{
 		return { base_, size_ };
@@ -37,6 +40,7 @@ private:
 	void answer(std::span<const std::byte> request);
 
 	size_t size_;
+	reads how_;
 	std::byte *base_ = nullptr;
 	std::string folder_;
 	int device_;

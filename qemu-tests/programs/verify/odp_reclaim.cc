@@ -24,42 +24,89 @@ void advise(std::span<std::byte> bytes, int advice)
 	check(!madvise(bytes.data(), bytes.size(), advice), "madvise");
 }
 
+/* The kernel may drop what is in the page, and does so if nobody writes to it. */
+void take_for_unused(std::span<std::byte> bytes)
+{
+	fill(bytes, 1);
+	advise(bytes, MADV_FREE);
+}
+
+bool is_dropped(std::span<std::byte> bytes)
+{
+	advise(bytes, MADV_PAGEOUT);
+	return bytes[0] == std::byte{ 0 } && bytes[1] == std::byte{ 0 };
+}
+
+/* A page of the server's that the kernel drops; without one the test is skipped. */
+class unused_page {
+public:
+	explicit unused_page(const port &server)
+		: mr_(ibv_reg_mr(server.pd.get(), bytes().data(), page,
+				 on_demand))
+	{
+		check(mr_ != nullptr, "ibv_reg_mr");
+		for (int i = 0; i < 20; i++) {
+			take_for_unused(bytes());
+			if (is_dropped(bytes()))
+				return;
+		}
+		skip("the kernel keeps all pages");
+	}
+
+	[[nodiscard]] std::span<std::byte> bytes() const
+	{
+		return memory_.bytes();
+	}
+
+	[[nodiscard]] remote_end end(const remote_end &like) const
+	{
+		remote_end peer = like;
+
+		peer.rkey = mr_->rkey;
+		peer.address = address_of(bytes());
+		return peer;
+	}
+
+private:
+	memory memory_{ page };
+	mr_ptr mr_;
+};
+
 /* The kernel may drop a page that it takes for unused: not one that was written to. */
 TEST_F(odp, odp_written_is_kept)
 {
 	pair p(on.client, on.server, opt);
-	const memory bytes(page);
-	const mr_ptr mr(ibv_reg_mr(on.server.pd.get(), bytes.bytes().data(),
-				   page, on_demand));
-	const auto advise = [&](int advice) {
-		check(!madvise(bytes.bytes().data(), page, advice), "madvise");
-	};
-	remote_end peer = p.server;
-	bool drops = false;
+	const unused_page unused(on.server);
 
-	check(mr != nullptr, "ibv_reg_mr");
-	for (int i = 0; i < 20 && !drops; i++) {
-		fill(bytes.bytes(), 1);
-		advise(MADV_FREE);
-		advise(MADV_PAGEOUT);
-		drops = bytes.bytes()[0] == std::byte{ 0 } &&
-			bytes.bytes()[1] == std::byte{ 0 };
-	}
-	if (!drops)
-		skip("the kernel keeps all pages");
-
-	peer.rkey = mr->rkey;
-	peer.address = address_of(bytes.bytes());
 	fill(p.client.at(0, page), 2);
 	for (int round = 0; round < 10; round++) {
-		fill(bytes.bytes(), 1);
-		advise(MADV_FREE);
-		p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, peer, 0),
+		take_for_unused(unused.bytes());
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, unused.end(p.server),
+				   0),
 			      { p.client.sge(0, page) });
 		check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "WRITE");
-		advise(MADV_PAGEOUT);
-		check_fill(bytes.bytes(), 2, "WRITE to a page that is dropped");
+		advise(unused.bytes(), MADV_PAGEOUT);
+		check_fill(unused.bytes(), 2,
+			   "WRITE to a page that is dropped");
 	}
+}
+
+/* One that was only read is as unused as before. */
+TEST_F(odp, odp_read_is_dropped)
+{
+	pair p(on.client, on.server, opt);
+	const unused_page unused(on.server);
+	bool drops = false;
+
+	for (int round = 0; round < 20 && !drops; round++) {
+		take_for_unused(unused.bytes());
+		p.client.post(rdma(IBV_WR_RDMA_READ, 1, unused.end(p.server),
+				   0),
+			      { p.client.sge(0, page) });
+		check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "READ");
+		drops = is_dropped(unused.bytes());
+	}
+	check(drops, "what was read is kept");
 }
 
 /* A page that processes could share. */

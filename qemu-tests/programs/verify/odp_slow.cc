@@ -242,7 +242,7 @@ private:
 	int fd_;
 };
 
-/* The kernel waits for user space, or, before Linux 7.3, does not bring in such pages. */
+/* Who needs a page that user space brings waits for it, and nobody else. */
 TEST_F(odp, odp_user_faults)
 {
 	const memory bytes(page);
@@ -262,14 +262,37 @@ TEST_F(odp, odp_user_faults)
 		check_fill(other.server.at(0, page), round,
 			   "WRITE of another QP");
 	}
-	if (endpoint::wait_for(p.client.send_cq.get(), 100, wc)) {
-		check_wc(wc, IBV_WC_LOC_PROT_ERR, "memory of userfaultfd");
-		return;
-	}
+	check(!endpoint::wait_for(p.client.send_cq.get(), 100, wc),
+	      "a completion before the page is there");
 	fill(p.client.at(0, page), 1);
 	faults.bring(p.client.at(0, page));
 	check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "WRITE");
 	check_fill(p.server.at(0, page), 1, "WRITE");
+}
+
+/* Pages that cannot be read are not asked for without end: what needs them fails. */
+TEST_F(odp, odp_unreadable)
+{
+	if (!hung_file::is_possible())
+		skip("the kernel has no FUSE");
+	const hung_file file(2 * page, hung_file::reads::fail);
+	ibv_pd *const pd = on.client.pd.get();
+	const mr_ptr mr(
+		ibv_reg_mr(pd, file.bytes().data(), 2 * page, on_demand));
+	pair p(on.client, on.server, opt);
+	ibv_sge sge{ address_of(file.bytes()), page, 0 };
+
+	check(mr != nullptr, "ibv_reg_mr");
+	sge.lkey = mr->lkey;
+	for (ibv_advise_mr_advice advice :
+	     { IBV_ADVISE_MR_ADVICE_PREFETCH,
+	       IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE })
+		check_equal(ibv_advise_mr(pd, advice, IBV_ADVISE_MR_FLAG_FLUSH,
+					  &sge, 1),
+			    EFAULT, "ibv_advise_mr");
+	sge.addr += page;
+	p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, p.server, 0), { sge });
+	check_wc(p.client.wait_send(), IBV_WC_LOC_PROT_ERR, "WRITE");
 }
 
 /* A process that waits for its advice can be killed. */
