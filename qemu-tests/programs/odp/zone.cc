@@ -73,8 +73,6 @@ view zone::look() const
 bool zone::may_refuse(const view &before) const
 {
 	switch (what) {
-	case kind::late:
-		return true;
 	case kind::unmap:
 	case kind::move:
 	case kind::protect:
