@@ -27,6 +27,21 @@
 namespace
 {
 
+using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+/* On a kernel with KASAN and lockdep, rounds take a hundred times as long. */
+class time_limit {
+public:
+	[[nodiscard]] bool reached() const
+	{
+		return clock::now() > end_;
+	}
+
+private:
+	clock::time_point end_ = clock::now() + 10s;
+};
+
 /* Of the port: all memory of the process. */
 mr_ptr all_memory(const port &p)
 {
@@ -44,10 +59,18 @@ public:
 	explicit repeated(F what)
 		: thread_([this, what] {
 			while (!stop_) {
+				const auto begin = clock::now();
+
 				what();
 				rounds_++;
-				/* What runs meanwhile gets a turn. */
-				usleep(200);
+				/*
+				 * What runs meanwhile gets a turn, a longer one
+				 * where all takes longer.
+				 */
+				std::this_thread::sleep_for(
+					std::max<clock::duration>(
+						200us,
+						4 * (clock::now() - begin)));
 			}
 		})
 	{
@@ -154,20 +177,6 @@ TEST_F(odp, odp_last_addresses)
 		check_zero(p.server.at(0, size), "WRITE of what has gone");
 	}
 }
-
-/* On a kernel with KASAN and lockdep, rounds take a hundred times as long. */
-class time_limit {
-public:
-	[[nodiscard]] bool reached() const
-	{
-		return clock::now() > end_;
-	}
-
-private:
-	using clock = std::chrono::steady_clock;
-
-	clock::time_point end_ = clock::now() + std::chrono::seconds(10);
-};
 
 /* Pages of both sides go while messages are under way: not one of them fails. */
 TEST_F(odp, odp_goes_in_use)
@@ -293,7 +302,8 @@ void read_to_parts(port &on)
 	check(base != MAP_FAILED && !madvise(base, size, MADV_NOHUGEPAGE),
 	      "mmap");
 	const std::span memory(static_cast<std::byte *>(base), size);
-	for (uint32_t round = 0; round < 3; round++) {
+	const time_limit end;
+	for (uint32_t round = 0; round < 3 && !end.reached(); round++) {
 		for (uint32_t i = 0; i < qps; i++) {
 			std::vector<ibv_sge> list;
 
