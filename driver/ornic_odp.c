@@ -407,12 +407,6 @@ static struct child *oldest_child(struct ornic_pager *pager)
 	return NULL;
 }
 
-static bool is_young(const struct child *child)
-{
-	return time_before(
-		jiffies, child->since + msecs_to_jiffies(ORNIC_CHILD_SAFE_MS));
-}
-
 /* The child to go for @who, if the process has as many as it may have; -ENOMEM: none. */
 static struct child *child_too_many(struct ornic_pager *pager, const void *who)
 {
@@ -424,8 +418,8 @@ static struct child *child_too_many(struct ornic_pager *pager, const void *who)
 	if (pager->nchildren >= LEAST_CHILDREN &&
 	    ornic_pager_used(pager) + ORNIC_CHILD_PAGES > limit) {
 		child = oldest_child(pager) ?: ERR_PTR(-ENOMEM);
-		stays = !IS_ERR(child) && is_young(child) &&
-			!ornic_pager_hurry(pager, who);
+		stays = !IS_ERR(child) &&
+			!ornic_pager_may_take(pager, child->since, who);
 	}
 	spin_unlock(&pager->lock);
 	if (!stays)

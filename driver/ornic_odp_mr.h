@@ -91,7 +91,8 @@ struct ornic_walk {
  * @fixed: pages of kernel memory that other MRs take
  * @limit: pages that it may take; more children than a few go for new ones
  * @favourite: for whom young ones go, a job or a call; not to be followed
- * @favour_ends: until then, jiffies
+ * @favour_began: since then, jiffies
+ * @favour_ends: until then, later if it asks again
  * @refused: somebody else has asked
  */
 struct ornic_pager {
@@ -114,6 +115,7 @@ struct ornic_pager {
 	u64 fixed;
 	u64 limit;
 	const void *favourite;
+	unsigned long favour_began;
 	unsigned long favour_ends;
 	bool refused;
 };
@@ -132,10 +134,13 @@ void ornic_pager_uncharge(struct ornic_pager *pager, u64 pages);
 u64 ornic_pager_used(const struct ornic_pager *pager);
 
 /*
- * With the lock: may @who have a part go that is newer than that? One at a time, for some
- * time: as many as it likes that need several at once get them one after the other.
+ * With the lock: may a part that exists @since that time go for one that @who needs? A young
+ * one, and one that the favourite may have got, goes for the favourite only. That is one at
+ * a time, as long as it goes on to ask, for some time: as many as it likes that need several
+ * parts at once get them one after the other.
  */
-bool ornic_pager_hurry(struct ornic_pager *pager, const void *who);
+bool ornic_pager_may_take(struct ornic_pager *pager, unsigned long since,
+			  const void *who);
 
 /*
  * Serve @job, which holds an MR of the process. False if more advice waits than may: it

@@ -40,7 +40,11 @@
 #define MOST_ADVISING 4
 #define MOST_ADVICE 64
 
+/* Who needs several parts at once may take so long to get them, on a slow machine. */
+#define MOST_FAVOUR_MS 1000
+
 static_assert(ORNIC_PAGER_WORKERS > MOST_ADVISING);
+static_assert(MOST_FAVOUR_MS > ORNIC_CHILD_SAFE_MS);
 
 /* Of the pagers. What is short: not on @pool. */
 static struct workqueue_struct *pool, *odp_wq;
@@ -378,21 +382,50 @@ void ornic_pager_uncharge(struct ornic_pager *pager, u64 pages)
 	spin_unlock(&pager->lock);
 }
 
-bool ornic_pager_hurry(struct ornic_pager *pager, const void *who)
+static bool is_young(unsigned long since)
 {
-	if (time_before(jiffies, pager->favour_ends)) {
-		pager->refused |= who != pager->favourite;
-		return who == pager->favourite;
-	}
+	return time_before(jiffies,
+			   since + msecs_to_jiffies(ORNIC_CHILD_SAFE_MS));
+}
+
+/* With the lock: it ends when the favourite asks no more. */
+static void favour_goes_on(struct ornic_pager *pager)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ORNIC_CHILD_SAFE_MS);
+	unsigned long most =
+		pager->favour_began + msecs_to_jiffies(MOST_FAVOUR_MS);
+
+	pager->favour_ends = time_before(end, most) ? end : most;
+}
+
+static bool may_take_from_favourite(struct ornic_pager *pager,
+				    unsigned long since)
+{
+	if (!is_young(since) && time_before(since, pager->favour_began))
+		return true;
+	pager->refused = true;
+	return false;
+}
+
+bool ornic_pager_may_take(struct ornic_pager *pager, unsigned long since,
+			  const void *who)
+{
+	bool favour = time_before(jiffies, pager->favour_ends);
+
+	if (favour && who != pager->favourite)
+		return may_take_from_favourite(pager, since);
 	/* The next one who asks. */
-	if (pager->refused && who == pager->favourite) {
+	if (!favour && pager->refused && who == pager->favourite) {
 		pager->favourite = NULL;
 		pager->refused = false;
 		return false;
 	}
-	pager->favourite = who;
-	pager->refused = false;
-	pager->favour_ends = jiffies + msecs_to_jiffies(ORNIC_CHILD_SAFE_MS);
+	if (!favour) {
+		pager->favourite = who;
+		pager->refused = false;
+		pager->favour_began = jiffies;
+	}
+	favour_goes_on(pager);
 	return true;
 }
 
