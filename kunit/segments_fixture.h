@@ -55,6 +55,17 @@ enum segs_shape {
 	SEGS_TINY,
 };
 
+/* Each of them, for KUNIT_ARRAY_PARAM_DESC(). */
+static const struct segs_shape_row {
+	const char *name;
+	enum segs_shape shape;
+} __maybe_unused segs_shape_rows[] = {
+	{ "one segment", SEGS_ONE },
+	{ "a few", SEGS_FEW },
+	{ "words", SEGS_WORDS },
+	{ "many", SEGS_TINY },
+};
+
 static inline u32 segs_count(enum segs_shape shape)
 {
 	static const u32 n[] = { 1, 6, 8, SEGS_ROOM };

@@ -218,21 +218,11 @@ static void gaps_bind_no_window(struct kunit *test)
 
 /* ---- Finding ---------------------------------------------------------------------- */
 
-static const struct shape_row {
-	const char *name;
-	enum segs_shape shape;
-} shape_rows[] = {
-	{ "one segment", SEGS_ONE },
-	{ "a few", SEGS_FEW },
-	{ "words", SEGS_WORDS },
-	{ "many", SEGS_TINY },
-};
-
-KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
+KUNIT_ARRAY_PARAM_DESC(shape, segs_shape_rows, name);
 
 static void gaps_find_each_byte(struct kunit *test)
 {
-	const struct shape_row *row = test->param_value;
+	const struct segs_shape_row *row = test->param_value;
 	struct segs_test *gt =
 		segs_registered(test, ORNIC_FIX_LOOP, row->shape);
 	struct ornic_dev *dev = &gt->fix.pair.b->eng->dev;
@@ -256,7 +246,7 @@ static void gaps_find_each_byte(struct kunit *test)
 /* A piece per segment, which is never merged with the next one. */
 static void gaps_are_pieces(struct kunit *test)
 {
-	const struct shape_row *row = test->param_value;
+	const struct segs_shape_row *row = test->param_value;
 	struct segs_test *gt =
 		segs_registered(test, ORNIC_FIX_LOOP, row->shape);
 	struct ornic_dev *dev = &gt->fix.pair.b->eng->dev;

@@ -245,21 +245,11 @@ static void gaps_are_an_lkey(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, segs_touched(gt), -1);
 }
 
-static const struct shape_row {
-	const char *name;
-	enum segs_shape shape;
-} shape_rows[] = {
-	{ "one segment", SEGS_ONE },
-	{ "a few", SEGS_FEW },
-	{ "words", SEGS_WORDS },
-	{ "many", SEGS_TINY },
-};
-
-KUNIT_ARRAY_PARAM_DESC(shape, shape_rows, name);
+KUNIT_ARRAY_PARAM_DESC(shape, segs_shape_rows, name);
 
 static void gaps_take_receives(struct kunit *test)
 {
-	const struct shape_row *row = test->param_value;
+	const struct segs_shape_row *row = test->param_value;
 	struct segs_test *gt =
 		segs_registered(test, ORNIC_FIX_WIRE, row->shape);
 	struct ornic_lsge sge = { SEGS_IOVA, gt->bytes, gt->key };

@@ -46,6 +46,7 @@ typedef int64_t s64;
 #define __always_inline	inline __attribute__((always_inline))
 #endif
 #define noinline	__attribute__((__noinline__))
+#define __maybe_unused __attribute__((__unused__))
 #define __uninitialized
 #ifdef __SANITIZE_ADDRESS__
 #define __flatten
