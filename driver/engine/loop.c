@@ -452,27 +452,6 @@ struct taken {
 	enum ornic_vendor_err local;
 };
 
-/* An MR with gaps has so many pieces that @src has not even a packet: copy one. */
-static noinline enum ornic_vendor_err gather_remote(const struct ornic_qp *qp,
-						    struct ornic_qp *peer,
-						    const struct ornic_swqe *sw,
-						    struct ornic_iov *src)
-{
-	u32 off = sw->pkts * qp->mtu;
-	const struct ornic_lsge sge = { sw->raddr, sw->length, sw->rkey };
-	const struct ornic_sgl sgl = {
-		.dev = peer->dev,
-		.pdn = peer->pdn,
-		.sge = &sge,
-		.nsge = 1,
-		.off = off,
-		.len = min_t(u32, sw->length - off, qp->mtu),
-		.access = ORNIC_ACCESS_REMOTE_READ,
-	};
-
-	return ornic_iov_gather(src, peer->rq.bounce, &sgl);
-}
-
 /*
  * Take the data of a READ from the key of the peer. Returns the PSNs that it
  * makes; 0: the peer denies it, or a page of it is absent.
@@ -492,8 +471,11 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 					       ORNIC_ACCESS_REMOTE_READ);
 	if (taken->remote != ORNIC_VERR_NONE)
 		return 0;
+	/* Not even a packet. */
 	if (src->bytes != left && unlikely(src->bytes < qp->mtu)) {
-		taken->remote = gather_remote(qp, peer, sw, src);
+		taken->remote = ornic_rkey_gather(src, peer, sw->rkey,
+						  sw->raddr + off,
+						  min_t(u32, left, qp->mtu));
 		if (taken->remote != ORNIC_VERR_NONE)
 			return 0;
 	}

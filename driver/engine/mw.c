@@ -121,6 +121,23 @@ enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
 	return ORNIC_VERR_NONE;
 }
 
+noinline enum ornic_vendor_err ornic_rkey_gather(struct ornic_iov *iov,
+						 const struct ornic_qp *qp,
+						 u32 rkey, u64 addr, u32 len)
+{
+	const struct ornic_lsge sge = { addr, len, rkey };
+	const struct ornic_sgl sgl = {
+		.dev = qp->dev,
+		.pdn = qp->pdn,
+		.sge = &sge,
+		.nsge = 1,
+		.len = len,
+		.access = ORNIC_ACCESS_REMOTE_READ,
+	};
+
+	return ornic_iov_gather(iov, qp->rq.bounce, &sgl);
+}
+
 /* @piece goes to memory that is resolved. */
 static void write_pages(const struct ornic_mkey *mkey, u64 va,
 			const struct ornic_frag *piece)

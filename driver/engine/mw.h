@@ -68,6 +68,23 @@ enum ornic_vendor_err ornic_rkey_map(struct ornic_iov *iov,
 				     const struct ornic_qp *qp, u32 rkey,
 				     u64 addr, u64 len, u8 access);
 
+/**
+ * ornic_rkey_gather - map a range that has more pieces than there is room for
+ * @iov: with room for one piece; out: that of the bounce buffer of the RQ
+ * @qp: as for ornic_rkey_check()
+ * @rkey: of an MR: windows have no gaps
+ * @addr: first byte
+ * @len: bytes, of one packet
+ *
+ * The key must allow REMOTE_READ.
+ *
+ * Context: as for ornic_iov_gather().
+ * Return: likewise.
+ */
+noinline enum ornic_vendor_err ornic_rkey_gather(struct ornic_iov *iov,
+						 const struct ornic_qp *qp,
+						 u32 rkey, u64 addr, u32 len);
+
 /* rq: write the bytes of @src to [@va, ...) of a remote key. RCU section. */
 enum ornic_vendor_err ornic_key_write(struct ornic_qp *qp, u32 rkey, u64 va,
 				      const struct ornic_iov *src);

@@ -164,29 +164,6 @@ static u8 read_opcode(bool first, bool last)
 	return last ? ORNIC_OP_READ_RESP_LAST : ORNIC_OP_READ_RESP_MIDDLE;
 }
 
-/*
- * An MR with gaps has more pieces than @iov: copy them together. Windows have no such
- * MR.
- */
-static noinline enum ornic_vendor_err gather_read(struct ornic_qp *qp,
-						  const struct ornic_rd *rd,
-						  struct ornic_iov *iov)
-{
-	u32 off = rd->next * qp->mtu;
-	const struct ornic_lsge sge = { rd->va, rd->length, rd->rkey };
-	const struct ornic_sgl sgl = {
-		.dev = qp->dev,
-		.pdn = qp->pdn,
-		.sge = &sge,
-		.nsge = 1,
-		.off = off,
-		.len = min_t(u32, rd->length - off, qp->mtu),
-		.access = ORNIC_ACCESS_REMOTE_READ,
-	};
-
-	return ornic_iov_gather(iov, qp->rq.bounce, &sgl);
-}
-
 /* Map the data of the next response packet; an error if the key or a page has gone. */
 static enum ornic_vendor_err map_read(struct ornic_qp *qp,
 				      const struct ornic_rd *rd, u32 off,
@@ -202,7 +179,7 @@ static enum ornic_vendor_err map_read(struct ornic_qp *qp,
 	verr = ornic_rkey_map(iov, qp, rd->rkey, rd->va + off, len,
 			      ORNIC_ACCESS_REMOTE_READ);
 	if (unlikely(verr == ORNIC_VERR_NONE && iov->bytes != len))
-		verr = gather_read(qp, rd, iov);
+		verr = ornic_rkey_gather(iov, qp, rd->rkey, rd->va + off, len);
 	return verr;
 }
 
