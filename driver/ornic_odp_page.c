@@ -93,7 +93,7 @@ static int look(struct ib_umem_odp *umem, u64 va, u64 len, size_t first)
 
 	for (i = 0; i < npages; i++)
 		ORNIC_ODP_LEAVE_CLEAN(umem, first + i);
-	return min(npages, (int)ORNIC_LIST_ENTRIES);
+	return min_t(int, npages, ORNIC_LIST_ENTRIES);
 }
 
 /* umem_mutex held: those of @n pages that @bring needs, and that were not found. */

@@ -82,7 +82,7 @@ static void unreserve_gives_back(struct kunit *test)
 
 #define PAGES 150u /* two words, and a part of one */
 
-static void taken_has_a_bit_for_each_page(struct kunit *test)
+static void taken_has_a_bit_per_page(struct kunit *test)
 {
 	struct ornic_dm_budget budget = { PAGES * PAGE, 0, 12 };
 
@@ -166,7 +166,7 @@ static struct kunit_case dm_budget_cases[] = {
 	KUNIT_CASE_PARAM(reserve_checks_and_rounds, reserve_gen_params),
 	KUNIT_CASE(reserve_of_larger_pages),
 	KUNIT_CASE(unreserve_gives_back),
-	KUNIT_CASE(taken_has_a_bit_for_each_page),
+	KUNIT_CASE(taken_has_a_bit_per_page),
 	KUNIT_CASE(places_are_reused),
 	KUNIT_CASE(places_end),
 	{}

@@ -31,7 +31,7 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 /* On-demand paging: pages that a umem has found; it does not make one of them dirty. */
 #if ORNIC_HAVE_ODP_PFN_LIST
 #define ORNIC_ODP_PFNS(umem) ((umem)->map.pfn_list)
-#define ORNIC_ODP_LEAVE_CLEAN(umem, i) ((void)0)
+#define ORNIC_ODP_LEAVE_CLEAN(umem, i) ((void)(umem), (void)(i))
 #else
 #define ORNIC_ODP_PFNS(umem) ((umem)->pfn_list)
 #define ORNIC_ODP_LEAVE_CLEAN(umem, i) \

@@ -120,6 +120,7 @@ u64 ornic_pci_dm_start(const struct ornic_pci_info *info,
 {
 	return span->start - ((u64)info->dm_page << DM_PAGE_SHIFT);
 }
+
 ORNIC_FOR_KUNIT(ornic_pci_dm_start);
 
 /*
