@@ -196,7 +196,7 @@ int ornic_odp_entry(const struct ib_umem_odp *umem, size_t i,
 int ornic_odp_map_and_lock(struct ib_umem_odp *umem, u64 va, u64 len,
 			   const struct ornic_bring *bring);
 
-/* @bring has the first two. Return: 0 or -ENOMEM. */
+/* @bring says how; it gets a list page. Return: 0 or -ENOMEM. */
 int ornic_bring_init(struct ornic_ib_dev *dev, struct ornic_bring *bring);
 void ornic_bring_fini(struct ornic_ib_dev *dev, struct ornic_bring *bring);
 

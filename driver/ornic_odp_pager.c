@@ -407,23 +407,25 @@ static bool may_take_from_favourite(struct ornic_pager *pager,
 	return false;
 }
 
+/* With the lock, and no favourite: @who becomes it, unless it is the turn of another. */
+static bool begin_favour(struct ornic_pager *pager, const void *who)
+{
+	bool was_last = pager->refused && who == pager->favourite;
+
+	pager->favourite = was_last ? NULL : who;
+	pager->refused = false;
+	pager->favour_began = jiffies;
+	return !was_last;
+}
+
 bool ornic_pager_may_take(struct ornic_pager *pager, unsigned long since,
 			  const void *who)
 {
-	bool favour = time_before(jiffies, pager->favour_ends);
-
-	if (favour && who != pager->favourite)
+	if (!time_before(jiffies, pager->favour_ends)) {
+		if (!begin_favour(pager, who))
+			return false;
+	} else if (who != pager->favourite) {
 		return may_take_from_favourite(pager, since);
-	/* The next one who asks. */
-	if (!favour && pager->refused && who == pager->favourite) {
-		pager->favourite = NULL;
-		pager->refused = false;
-		return false;
-	}
-	if (!favour) {
-		pager->favourite = who;
-		pager->refused = false;
-		pager->favour_began = jiffies;
 	}
 	favour_goes_on(pager);
 	return true;
