@@ -77,6 +77,13 @@ static int make_device(struct life *l)
 						       ORNIC_OK;
 }
 
+/* Those of the wire, which is not the device's. */
+static int make_frames(struct life *l)
+{
+	return ornic_th_make_frames(l->pair.a, 16) ? ORNIC_NO_RESOURCE :
+						     ORNIC_OK;
+}
+
 static int make_scq(struct life *l)
 {
 	return ornic_th_cq_init(l->pair.a, &l->scq, 7);
@@ -345,6 +352,7 @@ static const struct step {
 	int (*run)(struct life *l);
 } steps[] = {
 	{ "device", make_device },
+	{ "frames", make_frames },
 	{ "CQ of sends", make_scq },
 	{ "CQ of receives", make_rcq },
 	{ "resized CQ", resize_rcq },

@@ -68,7 +68,7 @@ static bool tx_sane(const struct ornic_tx *tx)
 	       tx->body_len == ALIGN(tx->payload_len, 4) + ORNIC_ICRC_LEN;
 }
 
-/* Frames that do not fit the pool's are longer than the MTU. */
+/* What a frame has no room for is longer than the MTU. */
 static bool is_too_long(const struct ornic_th *th, const struct ornic_tx *tx)
 {
 	u32 len = tx->hdr_len + tx->body_len;
@@ -82,15 +82,25 @@ static void meanwhile(struct ornic_th *th)
 		th->meanwhile(th);
 }
 
-/* What was never used comes last, so that short runs touch few pages. */
+static struct ornic_th_frame *make_frame(struct ornic_th *th)
+{
+	struct ornic_th_frame *f = NULL;
+
+	if (th->nframes < ORNIC_TH_FRAMES)
+		f = ornic_alloc_atomic(sizeof(*f));
+	if (f)
+		th->frames[th->nframes++] = f;
+	return f;
+}
+
+/* One that is new comes last: most runs need few. */
 static struct ornic_th_frame *take_frame(struct ornic_th *th)
 {
 	struct ornic_th_frame *f = th->free;
 
-	if (f)
-		th->free = f->next;
-	else if (th->nfresh)
-		f = &th->pool[--th->nfresh];
+	if (!f)
+		return make_frame(th);
+	th->free = f->next;
 	return f;
 }
 
@@ -98,6 +108,26 @@ static void put_frame(struct ornic_th *th, struct ornic_th_frame *f)
 {
 	f->next = th->free;
 	th->free = f;
+}
+
+/**
+ * ornic_th_make_frames - so many frames need no memory later
+ * @th: the sender
+ * @n: at most ORNIC_TH_FRAMES
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ornic_th_make_frames(struct ornic_th *th, u32 n)
+{
+	struct ornic_th_frame *f;
+
+	while (th->nframes < n) {
+		f = make_frame(th);
+		if (!f)
+			return -ENOMEM;
+		put_frame(th, f);
+	}
+	return 0;
 }
 
 static int op_tx_frame(void *host, struct ornic_tx *tx)
@@ -390,16 +420,6 @@ void ornic_th_free(struct ornic_th *th, u8 *ptr)
 	}
 }
 
-static int pool_init(struct ornic_th *th)
-{
-	th->pool = ornic_vzalloc(sizeof(*th->pool) * ORNIC_TH_FRAMES);
-	if (!th->pool)
-		return -ENOMEM;
-	th->nfresh = ORNIC_TH_FRAMES;
-	th->tx_tail = &th->tx_head;
-	return 0;
-}
-
 static void set_gid(struct ornic_th *th, enum ornic_th_gid which)
 {
 	u16 vlan = which == ORNIC_TH_VLAN ? ORNIC_TH_VLAN_ID : ORNIC_VLAN_NONE;
@@ -455,22 +475,17 @@ struct ornic_th *ornic_th_create(u64 seed, u8 index)
 	th->budget = 1 << 20;
 	th->mac[0] = 2;
 	th->mac[5] = index;
-	if (pool_init(th))
-		goto err_free_th;
+	th->tx_tail = &th->tx_head;
 	th->eng = ornic_engine_create(&th_ops, th, th->mac);
-	if (!th->eng)
-		goto err_free_pool;
+	if (!th->eng) {
+		ornic_free(th);
+		return NULL;
+	}
 	ornic_engine_set_roce_v1(th->eng, true);
 	set_port(th);
 	for (i = 0; i < ORNIC_TH_GIDS; i++)
 		set_gid(th, i);
 	return th;
-
-err_free_pool:
-	ornic_vfree(th->pool);
-err_free_th:
-	ornic_free(th);
-	return NULL;
 }
 
 /**
@@ -494,7 +509,8 @@ u32 ornic_th_destroy(struct ornic_th *th)
 		th->mems = m->next;
 		broken += mem_free(m);
 	}
-	ornic_vfree(th->pool);
+	while (th->nframes)
+		ornic_free(th->frames[--th->nframes]);
 	ornic_free(th);
 	return broken;
 }

@@ -104,9 +104,9 @@ struct ornic_th_mem {
  *	frame, before and after it is written; NULL = nothing
  * @on_xmit: called for each frame while it is sent, NULL = nothing
  * @odps: the ODP MRs
- * @free: of @pool, used before; @nfresh: at its start, not used yet
+ * @frames: those that there are, @nframes of them; @free: those of no use now
  * @tx_head, @tx_tail: frames sent and not pulled
- * @lost: frames that found the pool empty
+ * @lost: frames for which there was no room
  * @events: the last events; @nevents: how many there have been
  * @event_count: by type
  * @misfits: events with a vector that is not theirs
@@ -147,9 +147,9 @@ struct ornic_th {
 	struct ornic_th_hcq *hcqs;
 	struct ornic_th_qp *qps;
 	struct ornic_th_mr *odps;
-	struct ornic_th_frame *pool;
+	struct ornic_th_frame *frames[ORNIC_TH_FRAMES];
+	u32 nframes;
 	struct ornic_th_frame *free;
-	u32 nfresh;
 	struct ornic_th_frame *tx_head;
 	struct ornic_th_frame **tx_tail;
 	u32 nevents;
@@ -329,6 +329,7 @@ u32 ornic_th_destroy(struct ornic_th *th);
 u64 ornic_th_random(u64 *state);
 u8 *ornic_th_alloc(struct ornic_th *th, u64 bytes);
 void ornic_th_free(struct ornic_th *th, u8 *ptr);
+int ornic_th_make_frames(struct ornic_th *th, u32 n);
 struct ornic_th_frame *ornic_th_pull(struct ornic_th *th);
 void ornic_th_put(struct ornic_th *th, struct ornic_th_frame *frame);
 void ornic_th_rx(struct ornic_th *th, const void *data, u32 len);

@@ -537,7 +537,7 @@ static void raw_loop_in_turns(struct kunit *test)
 	struct ornic_th_qpinit init = { .type = RAW };
 	struct raw_test *rt = open_raw(test, ORNIC_FIX_LOOP);
 	struct ornic_th *th = rt->fix.pair.a;
-	u32 nfresh = th->nfresh;
+	u32 nframes = th->nframes;
 	struct ornic_cqe cqe;
 
 	KUNIT_ASSERT_EQ(test,
@@ -559,7 +559,7 @@ static void raw_loop_in_turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, send_status(rt), ORNIC_CQE_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, got_nothing(rt));
 	/* The frame of the first call was the port's again in the second. */
-	KUNIT_EXPECT_EQ(test, th->nfresh, nfresh - 1);
+	KUNIT_EXPECT_EQ(test, th->nframes, nframes + 1);
 }
 
 /* Changes what a will send, while a frame of it is made. */
