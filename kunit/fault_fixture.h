@@ -170,6 +170,12 @@ static inline u32 fault_settle(struct ornic_fixture *fix)
 	return n;
 }
 
+static inline const struct ornic_th_mr *
+fault_sink(const struct ornic_fixture *fix, const struct fault_row *row)
+{
+	return row->opcode == ORNIC_WQE_READ ? &fix->am : &fix->bm;
+}
+
 static inline void fault_post(struct ornic_fixture *fix,
 			      const struct fault_row *row)
 {

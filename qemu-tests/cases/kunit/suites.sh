@@ -3,7 +3,7 @@
 # This test will load every KUnit module of the tree and report its cases. The suite of
 # kernel verbs uses the device srv0.
 
-limit=120
+limit=240
 kernels='debug arm64-64k'
 
 requires()
