@@ -4,6 +4,7 @@
  * kept, and who needs pages pays for them.
  */
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,6 +38,36 @@ bool is_dropped(std::span<std::byte> bytes)
 	return bytes[0] == std::byte{ 0 } && bytes[1] == std::byte{ 0 };
 }
 
+/*
+ * Each CPU has a list of pages that it has not sorted yet. One that is on the list of
+ * another CPU is not paged out, so who asks for that stays where it used the page.
+ */
+class one_cpu {
+public:
+	one_cpu()
+	{
+		cpu_set_t here;
+
+		check(!sched_getaffinity(0, sizeof(before_), &before_),
+		      "sched_getaffinity");
+		CPU_ZERO(&here);
+		CPU_SET(sched_getcpu(), &here);
+		check(!sched_setaffinity(0, sizeof(here), &here),
+		      "sched_setaffinity");
+	}
+
+	~one_cpu()
+	{
+		sched_setaffinity(0, sizeof(before_), &before_);
+	}
+
+	one_cpu(const one_cpu &) = delete;
+	one_cpu &operator=(const one_cpu &) = delete;
+
+private:
+	cpu_set_t before_;
+};
+
 /* A page of the server's that the kernel drops; without one the test is skipped. */
 class unused_page {
 public:
@@ -68,6 +99,7 @@ public:
 	}
 
 private:
+	one_cpu one_cpu_;
 	memory memory_{ page };
 	mr_ptr mr_;
 };
@@ -176,6 +208,7 @@ void move(pair &p, ibv_wr_opcode opcode, const mr_ptr &mr,
 /* Of shared memory the process may write to a page that is clean still. */
 TEST_F(odp, odp_shared_is_kept)
 {
+	const one_cpu here;
 	pair p(on.client, on.server, opt);
 	const shared_page memory;
 	const std::span<std::byte> bytes = memory.bytes();
@@ -197,6 +230,7 @@ TEST_F(odp, odp_shared_is_kept)
 /* A page comes from swap space for a READ, and goes there again after a WRITE. */
 TEST_F(odp, odp_swapped)
 {
+	const one_cpu here;
 	pair p(on.client, on.server, opt);
 	const memory anonymous(page);
 	const std::span<std::byte> bytes = anonymous.bytes();
