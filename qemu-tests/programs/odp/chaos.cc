@@ -11,6 +11,8 @@
  */
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +29,8 @@ constexpr size_t qps = 4;
 constexpr kind kinds[] = { kind::unmap,	   kind::move,	  kind::forget,
 			   kind::fork,	   kind::merge,	  kind::huge,
 			   kind::page_out, kind::protect, kind::late };
-constexpr useconds_t event_pause_us = 5000, compaction_pause_us = 100000;
+constexpr useconds_t event_pause_us = 5000, most_pause_us = 500000,
+		     compaction_pause_us = 100000;
 
 using zone_list = std::vector<std::unique_ptr<zone>>;
 
@@ -101,16 +104,17 @@ bool has_all(const std::vector<count> &counts)
 	return true;
 }
 
-void start(loops &all, const zone_list &zones, late_filler &late)
+/* @pause_us: what events pause for at most */
+void start(loops &all, const zone_list &zones, late_filler &late,
+	   const std::atomic<useconds_t> &pause_us)
 {
 	for (const auto &each : zones)
-		all.run([&z = *each, &late,
+		all.run([&z = *each, &late, &pause_us,
 			 random = random_numbers(
 				 each->look().oldest +
 				 static_cast<uint64_t>(each->what))]() mutable {
 			happen(z, late, random);
-			usleep(static_cast<useconds_t>(
-				random.below(event_pause_us)));
+			usleep(static_cast<useconds_t>(random.below(pause_us)));
 		});
 	all.run([] {
 		compact();
@@ -166,9 +170,10 @@ void run(port &client, port &server, std::chrono::seconds time)
 		requests.push_back(
 			std::make_unique<traffic>(client, server, i, qps));
 	late_filler late(*zones.back());
+	std::atomic<useconds_t> pause_us = event_pause_us;
 	loops all;
 
-	start(all, zones, late);
+	start(all, zones, late, pause_us);
 	for (const auto &each : requests)
 		all.run([&, &r = *each] { r.one(zones, mrs); });
 	for (;;) {
@@ -177,6 +182,10 @@ void run(port &client, port &server, std::chrono::seconds time)
 		if (all.stops() || now > 4 * time ||
 		    (now > time && has_all(counts_of(zones, late, kernel))))
 			break;
+		/* Where requests take longer than pauses, none is undisturbed. */
+		if (now > time)
+			pause_us = std::min(pause_us + pause_us / 10,
+					    most_pause_us);
 		usleep(100000);
 	}
 	all.end();
