@@ -5,7 +5,7 @@
 
 variants='loop veth'
 kernels=stock
-limit=200
+limit=300
 full_limit=600
 
 # shellcheck source=qemu-tests/lib/odp.sh

@@ -179,6 +179,7 @@ private:
 
 		o.buffer = block_bytes; /* not used */
 		o.mtu = IBV_MTU_4096;
+		o.timeout = 20; /* 4 s: what swaps may not get a CPU for long */
 		return o;
 	}
 	[[nodiscard]] words local_block(size_t i) const
