@@ -57,6 +57,9 @@ expect()
 # expire because the host is busy.
 exchange() { perftest ib_send_lat -n 10 -s 4096 -m 1024 -u 20; }
 
+# None is on its way of those that DEVICE delays
+holds_none() { ! grep -q '^# held' "$sys/$1/impair"; }
+
 # messages DEVICE TEXT HITS: exchange messages under that rule
 messages()
 {
@@ -64,6 +67,7 @@ messages()
 	rule "$1" "$2"
 	note
 	exchange
+	wait_until 5 holds_none "$1"
 	cat "$sys/$1/impair"
 	[ "$(count_of "$1" hits)" = "$3" ] || fail "not $3 hits"
 	[ "$(count_of "$1" missed)" = 0 ] || fail 'missed packets'

@@ -84,7 +84,7 @@ by_namespace()
 	ip netns add second
 	ip link add veth-e type veth peer name veth-f netns second
 	namespace_goes first veth-c
-	gone other1 || fail 'other1 is there'
+	wait_until 20 gone other1
 	namespace_goes second veth-e
 	limited_time ip netns add third
 	ip netns delete third

@@ -123,6 +123,9 @@ send_to()
 	on_srv /usr/bin/python3 /ornic/qemu-tests/lib/raw_send.py "$srv_dev" "$1" 5002 5
 }
 
+# SIGINT lets tcpdump drop what it has not read yet.
+has_seen() { [ "$(tcpdump -r seen 2>/dev/null | wc -l)" -ge "$1" ]; }
+
 # A frame to the address that the port has now stays; one to that before it leaves.
 changed_address()
 {
@@ -134,6 +137,7 @@ changed_address()
 	begin_tcpdump cli seen udp dst port 5002
 	send_to 02:00:00:00:05:77
 	send_to "$old"
+	wait_until 10 has_seen 5
 	end_tcpdump
 	end_sink
 	on_srv ip link set veth-srv address "$old"

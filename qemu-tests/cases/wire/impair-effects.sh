@@ -23,7 +23,7 @@ requests()
 	messages "$1" "$2 op=request psn=+1 swap" 1
 	expect srv0 'out_of_sequence 1+' 'rx_icrc_encapsulated 0'
 	# Longer than a host stops the CPU that is about to pass on the next packet
-	messages "$1" "$2 op=request psn=+1 delay=50ms" 1
+	messages "$1" "$2 op=request psn=+1 delay=500ms" 1
 	expect srv0 'out_of_sequence 1+' 'rx_icrc_encapsulated 0'
 	marks "$1" "$2"
 	echo clear >"$sys/$1/impair"

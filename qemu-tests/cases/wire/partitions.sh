@@ -43,7 +43,7 @@ limited_members()
 	"${srv_prefix[@]}" rping -s -a "$srv_ip" >srv.out 2>&1 &
 	server=$!
 	wait_until 30 cm_listening 7174
-	! "${cli_prefix[@]}" timeout 5 rping -c -a "$srv_ip" -C 1 ||
+	! "${cli_prefix[@]}" timeout $((5 * SCALE)) rping -c -a "$srv_ip" -C 1 ||
 		fail 'limited members have connected'
 	wait_until 10 dropped
 	kill "$server"

@@ -260,7 +260,8 @@ TEST_F(odp, odp_protection)
 /* The pages of the client come first, which takes long on a busy host. */
 void await_fault(const port &server, uint64_t before)
 {
-	for (int i = 0; i < 100; i++)
+	/* Each read of the counter takes 20 ms. */
+	for (int i = 0; i < timeout_ms() / 20; i++)
 		if (page_faults(server) != before)
 			return;
 	fail("no fault was under way");
