@@ -241,6 +241,49 @@ static void peer_takes_over(struct kunit *test)
 			ornic_th_sq_psn(&fix->a));
 }
 
+static const struct ahead_row {
+	const char *name;
+	enum ornic_fix_kind kind;
+	u8 first;
+	u8 second;
+} ahead_rows[] = {
+	{ "READs", ORNIC_FIX_LOOP, ORNIC_WQE_READ, ORNIC_WQE_READ },
+	{ "WRITE before READ", ORNIC_FIX_LOOP, ORNIC_WQE_WRITE,
+	  ORNIC_WQE_READ },
+	{ "READ before WRITE", ORNIC_FIX_LOOP, ORNIC_WQE_READ,
+	  ORNIC_WQE_WRITE },
+	{ "atomic before READ", ORNIC_FIX_LOOP, ORNIC_WQE_FAA, ORNIC_WQE_READ },
+	{ "READs, in process", ORNIC_FIX_PEER, ORNIC_WQE_READ, ORNIC_WQE_READ },
+};
+
+KUNIT_ARRAY_PARAM_DESC(ahead, ahead_rows, name);
+
+/* The peer expects the second request: the first one is still the first to end. */
+static void peer_is_ahead(struct kunit *test)
+{
+	const struct ahead_row *row = test->param_value;
+	struct peer_test *pt = open_pair(test, row->kind);
+	struct ornic_fixture *fix = &pt->fix;
+	struct ornic_cqe cqe;
+
+	fix->b.conn.rq_psn = ornic_psn_add(ornic_th_sq_psn(&fix->a), 1);
+	KUNIT_ASSERT_EQ(test, reconnect(pt), 0);
+	ornic_fix_fill(&pt->am, 0, 16, PATTERN);
+	ornic_fix_fill(&pt->bm, 0, 16, PATTERN + 1);
+	ornic_fix_post(&fix->a, &pt->am, &pt->bm, row->first, 0, 0, 8);
+	ornic_fix_post(&fix->a, &pt->am, &pt->bm, row->second, 0, 8, 8);
+	KUNIT_EXPECT_TRUE(test,
+			  ornic_th_advance(&fix->pair, 2000 * ORNIC_TH_MS));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
+			ORNIC_CQE_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
+			ORNIC_CQE_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0xff);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&pt->am, 0, 16, PATTERN), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&pt->bm, 0, 16, PATTERN + 1),
+			-1);
+}
+
 /* A host that has one engine needs no way to find others. */
 static void peers_of_a_host_with_one_engine(struct kunit *test)
 {
@@ -337,6 +380,7 @@ static struct kunit_case peer_cases[] = {
 	KUNIT_CASE_PARAM(peer_changes_here, change_gen_params),
 	KUNIT_CASE_PARAM(peer_changes_in_process, change_gen_params),
 	KUNIT_CASE(peer_takes_over),
+	KUNIT_CASE_PARAM(peer_is_ahead, ahead_gen_params),
 	KUNIT_CASE(peers_of_a_host_with_one_engine),
 	KUNIT_CASE_PARAM(peer_gone_far_behind, far_gen_params),
 	{}

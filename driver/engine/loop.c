@@ -623,6 +623,12 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				struct ornic_swqe *sw)
 {
+	/*
+	 * The peer has not answered what is older, and says itself which PSN it expects: all
+	 * that waits goes again when the timer expires.
+	 */
+	if (unlikely(qp->sq.tail != qp->sq.cur) && ornic_qp_is_reliable(qp))
+		return ORNIC_STEP_WAIT;
 	if (is_short(qp, sw) && go_short(qp, sw))
 		return loop_executed(ctx, qp, sw, 1, sw->length);
 	if (unlikely(!psns_left(qp)))
