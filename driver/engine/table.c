@@ -319,12 +319,16 @@ void *ornic_table_unlink(struct ornic_table *t, u32 index)
 bool ornic_table_retire(struct ornic_table *t, u32 index, void *obj,
 			const ornic_atomic_t *users)
 {
-	if (!ornic_atomic_read(users))
+	bool unused = !ornic_atomic_read(users);
+
+	/* Who has just become its last user may have found it before. */
+	if (unused) {
 		ornic_rcu_wait();
-	if (!ornic_atomic_read(users))
-		return true;
-	ornic_table_publish(t, index, obj);
-	return false;
+		unused = !ornic_atomic_read(users);
+	}
+	if (!unused)
+		ornic_table_publish(t, index, obj);
+	return unused;
 }
 
 void ornic_table_release(struct ornic_table *t, u32 index)
