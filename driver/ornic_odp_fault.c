@@ -105,21 +105,23 @@ static void end_fault(const struct fault_queue *q, int ret)
 {
 	const struct ornic_qp_faults *faults = q->faults;
 	const struct ornic_fault_params *fault = &q->fault;
+	/* Its memory changes all the time, or there is little memory now. */
+	bool again = ret == -EBUSY || ret == -ENOMEM;
 
+	if (again)
+		msleep(RETRY_MS);
+	down_read(&faults->dev->odp_life);
+	if (faults->dev->odp_stopped)
+		goto out;
+	/* By the name of its parent, which goes with the device. */
 	if (ret)
 		ibdev_dbg(&faults->dev->ibdev,
 			  "QP %#x: key %#x: no page at %#llx for %s: %d\n",
 			  faults->qpn, fault->key, fault->addr,
 			  fault->write ? "writing" : "reading", ret);
-	/* Its memory changes all the time, or there is little memory now. */
-	if (ret == -EBUSY || ret == -ENOMEM) {
-		msleep(RETRY_MS);
-		ret = 0;
-	}
-	down_read(&faults->dev->odp_life);
-	if (!faults->dev->odp_stopped)
-		ornic_cmd_end_fault(faults->dev, faults->qpn, q->queue,
-				    fault->seq, ret);
+	ornic_cmd_end_fault(faults->dev, faults->qpn, q->queue, fault->seq,
+			    again ? 0 : ret);
+out:
 	up_read(&faults->dev->odp_life);
 }
 
