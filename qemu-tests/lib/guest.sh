@@ -193,14 +193,21 @@ side()
 	declare -ga "${name}_prefix=(${prefix[*]})"
 }
 
+# set_rule RULE...: it may be there, since rules outlive a case in the initial namespace
+set_rule()
+{
+	ip rule delete "$@" 2>/dev/null || :
+	ip rule add "$@"
+}
+
 # local_wire NETDEV NETDEV: accept packets between two netdevs of this namespace, and
 # let rules with preferences below 1000 route packets between them
 local_wire()
 {
 	local netdev
 
-	ip rule add preference 1000 lookup local
-	ip rule del preference 0
+	set_rule preference 1000 lookup local
+	ip rule delete preference 0 2>/dev/null || :
 	for netdev; do
 		echo 1 >"/proc/sys/net/ipv4/conf/$netdev/accept_local"
 		echo 0 >"/proc/sys/net/ipv4/conf/$netdev/rp_filter"

@@ -32,12 +32,12 @@ one_namespace()
 {
 	local name number=1
 
-	ip rule add preference 100 to 10.0.0.1 lookup 101
-	ip rule add preference 100 to 10.0.0.2 lookup 102
+	set_rule preference 100 to 10.0.0.1 lookup 101
+	set_rule preference 100 to 10.0.0.2 lookup 102
 	ip link add veth-srv type veth peer name veth-cli
 	local_wire veth-srv veth-cli
 	for name in srv cli; do
-		ip rule add preference 10 dev "veth-$name" lookup local
+		set_rule preference 10 dev "veth-$name" lookup local
 		side "$name" "$number"
 		number=$((number + 1))
 	done
