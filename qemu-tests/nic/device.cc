@@ -414,6 +414,8 @@ void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 	}
 	if (opcode != ORNIC_CMD_CREATE_EQ && opcode != ORNIC_CMD_DESTROY_EQ) {
 		ornic_engine_cmd(engine_, &req, &rsp);
+		if (rsp.hdr.status == ORNIC_OK)
+			forget_events(opcode, le32_to_cpu(req.hdr.obj));
 		return;
 	}
 	memset(&rsp, 0, sizeof(rsp));
@@ -423,6 +425,37 @@ void device::execute(const union ornic_req &req, union ornic_rsp &rsp)
 	rsp.hdr.status = static_cast<u8>(opcode == ORNIC_CMD_CREATE_EQ ?
 						 create_eq(req, rsp) :
 						 destroy_eq(req));
+}
+
+// If the command has destroyed an object.
+void device::forget_events(u8 opcode, u32 obj)
+{
+	static constexpr u8 of_cq[] = { ORNIC_EVENT_COMP, ORNIC_EVENT_CQ_ERR };
+	static constexpr u8 of_qp[] = {
+		ORNIC_EVENT_QP_FATAL,	   ORNIC_EVENT_QP_REQ_ERR,
+		ORNIC_EVENT_QP_ACCESS_ERR, ORNIC_EVENT_COMM_EST,
+		ORNIC_EVENT_SQ_DRAINED,	   ORNIC_EVENT_LAST_WQE,
+		ORNIC_EVENT_PAGE_FAULT
+	};
+	static constexpr u8 of_srq[] = { ORNIC_EVENT_SRQ_LIMIT,
+					 ORNIC_EVENT_SRQ_ERR };
+	std::span<const u8> types;
+
+	switch (opcode) {
+	case ORNIC_CMD_DESTROY_CQ:
+		types = of_cq;
+		break;
+	case ORNIC_CMD_DESTROY_QP:
+		types = of_qp;
+		break;
+	case ORNIC_CMD_DESTROY_SRQ:
+		types = of_srq;
+		break;
+	default:
+		return;
+	}
+	for (event_queue &eq : eqs_)
+		eq.forget(obj, types);
 }
 
 bool device::has_cq(u32 cqn)

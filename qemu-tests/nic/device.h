@@ -159,6 +159,7 @@ private:
 	bool restart();
 	bool find_layout();
 	void execute(const union ornic_req &req, union ornic_rsp &rsp);
+	void forget_events(u8 opcode, u32 obj);
 	bool has_cq(u32 cqn);
 	int create_eq(const union ornic_req &req, union ornic_rsp &rsp);
 	int destroy_eq(const union ornic_req &req);

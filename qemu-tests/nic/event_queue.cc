@@ -10,9 +10,14 @@ namespace
 constexpr u32 min_log_depth = 4;
 constexpr u32 max_log_depth = 16;
 
+u64 identity(u8 type, u32 obj)
+{
+	return static_cast<u64>(type) << 32 | obj;
+}
+
 u64 identity(const ornic_eqe &eqe)
 {
-	return static_cast<u64>(eqe.type) << 32 | le32_to_cpu(eqe.obj);
+	return identity(eqe.type, le32_to_cpu(eqe.obj));
 }
 
 int status_of(int err)
@@ -88,8 +93,8 @@ bool event_queue::post(const ornic_eqe &eqe)
 		return false;
 	if (kept_.empty() && has_room())
 		return write(eqe);
-	if (waiting_.insert(identity(eqe)).second)
-		kept_.push_back(eqe);
+	if (!waiting_.contains(identity(eqe)))
+		waiting_[identity(eqe)] = kept_.insert(kept_.end(), eqe);
 	return flush();
 }
 
@@ -110,6 +115,22 @@ bool event_queue::flush()
 	if (kept_.empty())
 		WRITE_ONCE(record_->kick_wanted, 0);
 	return send;
+}
+
+void event_queue::forget(u32 obj, std::span<const u8> types)
+{
+	if (kept_.empty())
+		return;
+	for (u8 type : types) {
+		auto it = waiting_.find(identity(type, obj));
+
+		if (it == waiting_.end())
+			continue;
+		kept_.erase(it->second);
+		waiting_.erase(it);
+	}
+	if (kept_.empty())
+		WRITE_ONCE(record_->kick_wanted, 0);
 }
 
 } // namespace nic

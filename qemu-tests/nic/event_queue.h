@@ -3,8 +3,9 @@
 #ifndef ORNIC_NIC_EVENT_QUEUE_H
 #define ORNIC_NIC_EVENT_QUEUE_H
 
-#include <deque>
-#include <unordered_set>
+#include <list>
+#include <span>
+#include <unordered_map>
 
 #include "base.h"
 
@@ -34,6 +35,8 @@ public:
 	bool post(const ornic_eqe &eqe);
 	/** Write kept events. Return: whether to send an interrupt message. */
 	bool flush();
+	/** Object @obj is gone, and with it its kept events, which have @types. */
+	void forget(u32 obj, std::span<const u8> types);
 
 private:
 	bool write(const ornic_eqe &eqe);
@@ -43,10 +46,10 @@ private:
 	ornic_eq_record *record_ = nullptr;
 	u32 depth_ = 0;
 	u32 producer_ = 0;
-	std::deque<ornic_eqe> kept_;
-	// Equal events are merged while they wait, so the number of objects
-	// limits kept_ even if the guest never consumes.
-	std::unordered_set<u64> waiting_;
+	std::list<ornic_eqe> kept_;
+	// Equal events are merged while they wait, and go with their object: so the number
+	// of objects limits kept_ even if the guest never consumes.
+	std::unordered_map<u64, std::list<ornic_eqe>::iterator> waiting_;
 };
 
 } // namespace nic

@@ -501,6 +501,34 @@ TEST(device, full_event_queue)
 	})) << seen;
 }
 
+// Those of objects that are gone do not wait for room.
+TEST(device, events_go_with_their_object)
+{
+	constexpr u32 count = 40, room = 16;
+	nic_fixture b(1);
+	fake_guest &g = b.guest(1);
+	queue eq = g.make_eq(1, 4);
+	buffer mr = g.make_mr(page);
+	u32 seen = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		queue cq = g.make_cq(4), qp = g.make_qp(cq);
+
+		ASSERT_TRUE(g.connect(qp, qp.number, 1));
+		g.arm(cq);
+		g.post(qp, ORNIC_WQE_WRITE, mr, mr.dma, mr.key, 8);
+		ASSERT_TRUE(g.poll(cq));
+		ASSERT_TRUE(g.destroy(ORNIC_CMD_DESTROY_QP, qp.number));
+		ASSERT_TRUE(g.destroy(ORNIC_CMD_DESTROY_CQ, cq.number));
+	}
+	while (g.poll_eq(eq))
+		seen++;
+	EXPECT_EQ(seen, room);
+	// The device has written none since.
+	EXPECT_TRUE(g.command(request(0x01)));
+	EXPECT_FALSE(g.poll_eq(eq));
+}
+
 TEST(device, event_queues_are_checked)
 {
 	nic_fixture b(1);
