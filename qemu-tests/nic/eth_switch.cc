@@ -12,6 +12,7 @@ namespace
 
 constexpr u32 window = 64; // frames that QPs may have waiting in a port
 constexpr std::size_t max_arrivals = 4096;
+constexpr std::size_t max_arrived_bytes = 32 << 20;
 constexpr std::size_t max_held = 65536; // delayed frames
 constexpr std::size_t max_learned = 4096;
 constexpr u32 input_limit = 64;
@@ -41,8 +42,9 @@ device *eth_switch::device_of(const u8 *mac) const
 
 u32 eth_switch::room() const
 {
-	// Frames kept for guests do not count: they must not stall other guests.
-	std::size_t waiting = arrivals_.size() + ports_.back().kept();
+	// Frames kept for guests, or by their netdevs, do not count: no guest stalls others.
+	std::size_t waiting =
+		arrivals_.size() + ports_.back().kept_of_engines();
 
 	return waiting < window ? static_cast<u32>(window - waiting) : 0;
 }
@@ -71,8 +73,12 @@ int eth_switch::transmit(const device &from, const ornic_tx &tx)
 
 	if (arrivals_.size() >= max_arrivals)
 		return -ENOBUFS;
+	if (is_spoofed(made_, index)) {
+		counts_.spoofed++;
+		return -EPERM;
+	}
 	if (!rules_.any()) {
-		ingress(made_, index);
+		ingress(made_, { index, maker::ENGINE });
 		return 0;
 	}
 	arrival a{ nullptr, index, {}, made_ };
@@ -89,7 +95,7 @@ void eth_switch::pass(ornic_impair_dir dir, arrival &a)
 	ornic_rx rx;
 
 	if (dir == ORNIC_IMPAIR_TX) {
-		ingress(a.data, a.from);
+		ingress(a.data, { a.from, maker::ENGINE });
 		return;
 	}
 	a.place.fill(a.data, rx);
@@ -148,7 +154,7 @@ u32 eth_switch::input(u32 index)
 		if (index == wire() && device_of(f.data() + 6))
 			return;
 		learn(f.data() + 6, index);
-		ingress(f, index);
+		ingress(f, { index, maker::NETDEV });
 	});
 }
 
@@ -171,7 +177,7 @@ void eth_switch::learn(const u8 *mac, u32 from)
 	learned_[mac_key(mac)] = from;
 }
 
-void eth_switch::ingress(bytes f, u32 from)
+void eth_switch::ingress(bytes f, sender from)
 {
 	ornic_rx rx;
 	packet_place place;
@@ -183,7 +189,7 @@ void eth_switch::ingress(bytes f, u32 from)
 		return;
 	}
 	if (capture_ >= 0)
-		capture_frame(capture_, from, f);
+		capture_frame(capture_, from.index, f);
 	if (kind == ORNIC_FRAME_OTHER) {
 		counts_.other_frames++;
 		route(f, nullptr, from);
@@ -211,25 +217,27 @@ void eth_switch::ingress(bytes f, u32 from)
 void eth_switch::to_engine(device &to, bytes f, const packet_place &place,
 			   u32 from)
 {
-	if (arrivals_.size() >= max_arrivals) {
+	if (arrivals_.size() >= max_arrivals ||
+	    arrived_bytes_ + f.size() > max_arrived_bytes) {
 		counts_.overflows++;
 		return;
 	}
 	counts_.to_engines++;
+	arrived_bytes_ += f.size();
 	arrivals_.push_back({ &to, from, place, frame(f.begin(), f.end()) });
 }
 
-void eth_switch::route(bytes f, const packet_place *place, u32 from)
+void eth_switch::route(bytes f, const packet_place *place, sender from)
 {
 	device *dev = device_of(f.data());
 
 	if (dev && place && dev->takes(*place)) {
-		to_engine(*dev, f, *place, from);
+		to_engine(*dev, f, *place, from.index);
 		return;
 	}
 	if (dev) {
-		if (dev->guest().index != from)
-			ports_[dev->guest().index].send(f);
+		if (dev->guest().index != from.index)
+			ports_[dev->guest().index].send(f, from.by);
 		return;
 	}
 
@@ -237,24 +245,24 @@ void eth_switch::route(bytes f, const packet_place *place, u32 from)
 
 	if (is_group(f.data()) || known == learned_.end())
 		flood(f, place, from);
-	else if (known->second != from)
-		ports_[known->second].send(f);
+	else if (known->second != from.index)
+		ports_[known->second].send(f, from.by);
 }
 
-void eth_switch::flood(bytes f, const packet_place *place, u32 from)
+void eth_switch::flood(bytes f, const packet_place *place, sender from)
 {
 	for (const auto &dev : *devices_) {
 		u32 index = dev->guest().index;
 
-		if (index == from)
+		if (index == from.index)
 			continue;
 		if (place && is_group(f.data()) && dev->takes(*place))
-			to_engine(*dev, f, *place, from);
+			to_engine(*dev, f, *place, from.index);
 		else
-			ports_[index].send(f);
+			ports_[index].send(f, from.by);
 	}
-	if (from != wire())
-		ports_[wire()].send(f);
+	if (from.index != wire())
+		ports_[wire()].send(f, from.by);
 }
 
 // Charge the sender, so that a flood does not use up the turns of its victim.
@@ -281,6 +289,7 @@ bool eth_switch::deliver()
 		arrival a = std::move(arrivals_.front());
 
 		arrivals_.pop_front();
+		arrived_bytes_ -= a.data.size();
 		if (a.place.valid && rules_.any())
 			impair(ORNIC_IMPAIR_RX, a);
 		else if (a.place.valid)
@@ -305,7 +314,7 @@ bool eth_switch::work(u64 now)
 	any |= release(ORNIC_IMPAIR_RX, now);
 	any |= deliver();
 	for (port &p : ports_)
-		if (p.kept())
+		if (p.keeps())
 			any |= p.work();
 	if ((any || was_full) && room())
 		for (const auto &dev : *devices_)
@@ -323,7 +332,7 @@ u64 eth_switch::next(u64 now) const
 	if (due && (!when || due < when))
 		when = due;
 	for (const port &p : ports_)
-		if (p.kept() && p.fd() >= 0 && (!when || now + retry < when))
+		if (p.keeps() && p.fd() >= 0 && (!when || now + retry < when))
 			when = now + retry;
 	return when;
 }

@@ -75,17 +75,20 @@ public:
 	std::string json() const;
 
 private:
+	struct sender {
+		u32 index; // of the port, or of the engine's guest
+		maker by;
+	};
 	struct held {
 		u64 when;
-		u32 from;
+		sender from;
 		packet_place place;
 		frame data;
 	};
-	/** Process a frame from port @from, or from the engine of that guest. */
-	void ingress(bytes f, u32 from);
+	void ingress(bytes f, sender from);
 	/** @place: of its RoCE packet, null if it is none. */
-	void route(bytes f, const packet_place *place, u32 from);
-	void flood(bytes f, const packet_place *place, u32 from);
+	void route(bytes f, const packet_place *place, sender from);
+	void flood(bytes f, const packet_place *place, sender from);
 	void learn(const u8 *mac, u32 from);
 	device *device_of(const u8 *mac) const;
 	void to_engine(device &to, bytes f, const packet_place &place,
@@ -102,6 +105,7 @@ private:
 	std::vector<std::unique_ptr<device>> *devices_ = nullptr;
 	std::unordered_map<u64, u32> learned_;
 	std::deque<arrival> arrivals_;
+	std::size_t arrived_bytes_ = 0; // of them
 	std::deque<held> held_;
 	frame made_; // being built by an engine
 	fault_injector faults_;

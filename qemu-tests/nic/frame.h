@@ -16,6 +16,10 @@ using frame = std::vector<u8>;
 constexpr std::size_t min_frame = 14;
 constexpr std::size_t max_frame = 65536 + 18;
 
+/** Who makes a frame. */
+enum class maker { ENGINE, NETDEV };
+constexpr std::size_t makers = 2;
+
 /** A MAC address as a number. */
 inline u64 mac_key(const u8 *mac)
 {

@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <utility>
 
 #include "sockets.h"
 
@@ -16,7 +17,9 @@ namespace nic
 namespace
 {
 
+// Of each maker
 constexpr std::size_t max_kept = 1024;
+constexpr std::size_t max_kept_bytes = 8 << 20;
 constexpr int socket_bytes = 1 << 20;
 constexpr std::size_t stream_head = 4; // length, big endian
 
@@ -114,7 +117,7 @@ port::port(const port_state &state)
 void port::connect(int fd)
 {
 	fd_ = fd;
-	kept_.clear();
+	kept_ = {};
 	half_.clear();
 	input_.clear();
 }
@@ -180,7 +183,20 @@ bool port::finish_half()
 	return true;
 }
 
-void port::send(bytes f)
+void port::keep(bytes f, maker by)
+{
+	queue &q = queue_of(by);
+
+	if (q.frames.size() >= max_kept ||
+	    q.bytes + f.size() > max_kept_bytes) {
+		counts_.tx_dropped++;
+		return;
+	}
+	q.frames.emplace_back(f.begin(), f.end());
+	q.bytes += f.size();
+}
+
+void port::send(bytes f, maker by)
 {
 	sent result = sent::LATER;
 
@@ -188,22 +204,33 @@ void port::send(bytes f)
 		counts_.tx_dropped++;
 		return;
 	}
-	if (kept_.empty() && finish_half())
+	if (!keeps() && finish_half())
 		result = send_now(f);
 	if (result == sent::YES)
 		counts_.tx_frames++;
-	else if (result == sent::LATER && kept_.size() < max_kept)
-		kept_.emplace_back(f.begin(), f.end());
+	else if (result == sent::LATER)
+		keep(f, by);
 	else
 		counts_.tx_dropped++;
+}
+
+// One of them has frames.
+port::queue &port::next_queue()
+{
+	maker other = turn_ == maker::ENGINE ? maker::NETDEV : maker::ENGINE;
+
+	if (queue_of(turn_).frames.empty())
+		return queue_of(other);
+	return queue_of(std::exchange(turn_, other));
 }
 
 bool port::work()
 {
 	bool any = false;
 
-	while (!kept_.empty() && fd_ >= 0 && finish_half()) {
-		sent result = send_now(kept_.front());
+	while (keeps() && fd_ >= 0 && finish_half()) {
+		queue &q = next_queue();
+		sent result = send_now(q.frames.front());
 
 		if (result == sent::LATER)
 			break;
@@ -211,7 +238,8 @@ bool port::work()
 			counts_.tx_frames++;
 		else
 			counts_.tx_dropped++;
-		kept_.pop_front();
+		q.bytes -= q.frames.front().size();
+		q.frames.pop_front();
 		any = true;
 	}
 	return any;

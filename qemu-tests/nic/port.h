@@ -3,6 +3,7 @@
 #ifndef ORNIC_NIC_PORT_H
 #define ORNIC_NIC_PORT_H
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <string>
@@ -22,7 +23,10 @@ struct port_counts {
 	u64 tx_dropped;
 };
 
-/** Sends frames; keeps a limited number while the socket is full. */
+/**
+ * Sends frames. While the socket is full it keeps a limited number of each maker, and
+ * sends those in turn.
+ */
 class port {
 public:
 	explicit port(const port_state &state);
@@ -36,12 +40,18 @@ public:
 	/** Connecting failed with @error. Permission errors are reported once. */
 	void not_reached(int error);
 
-	void send(bytes f);
+	void send(bytes f, maker by);
 	/** Try to send kept frames. Return: whether any was sent. */
 	bool work();
-	std::size_t kept() const
+	/** Frames of engines that wait. */
+	std::size_t kept_of_engines() const
 	{
-		return kept_.size();
+		return queue_of(maker::ENGINE).frames.size();
+	}
+	bool keeps() const
+	{
+		return kept_of_engines() ||
+		       !queue_of(maker::NETDEV).frames.empty();
 	}
 
 	/** Receive up to @limit frames. Return: their number. */
@@ -54,6 +64,21 @@ public:
 
 private:
 	enum class sent { YES, LATER, NEVER };
+	struct queue {
+		std::deque<frame> frames;
+		std::size_t bytes = 0;
+	};
+
+	queue &queue_of(maker by)
+	{
+		return kept_[static_cast<std::size_t>(by)];
+	}
+	const queue &queue_of(maker by) const
+	{
+		return kept_[static_cast<std::size_t>(by)];
+	}
+	queue &next_queue();
+	void keep(bytes f, maker by);
 	sent send_now(bytes f);
 	bool finish_half();
 	u32 receive_stream(u32 limit, const std::function<void(bytes)> &take);
@@ -63,7 +88,8 @@ private:
 	int fd_;
 	std::string remote_; // for messages
 	std::string to_; // sockaddr
-	std::deque<frame> kept_;
+	std::array<queue, makers> kept_;
+	maker turn_ = maker::ENGINE; // whose frame is sent next
 	frame half_; // of a stream: rest of a partially sent frame
 	frame input_; // of a stream: not yet parsed
 	port_counts counts_{};

@@ -258,7 +258,11 @@ bool worker::poll_devices(bool in_debt)
 	u64 begin, end, yielded, taken;
 	bool any = false;
 
-	for (const auto &dev : devices_) {
+	// Another one is first each time: there may be room for few frames only.
+	first_ = (first_ + 1) % devices_.size();
+	for (std::size_t i = 0; i < devices_.size(); i++) {
+		device *dev = devices_[(first_ + i) % devices_.size()].get();
+
 		if (dev->share().has_turn() == in_debt)
 			continue;
 		// Discard what disconnect or relax() left.

@@ -60,6 +60,7 @@ private:
 	timer_queue timers_;
 	eth_switch switch_;
 	std::vector<std::unique_ptr<device>> devices_;
+	std::size_t first_ = 0; // of them that is polled first
 	std::vector<poll_time> poll_times_; // [guest]
 	cpu_contention contention_;
 	control_server control_;

@@ -362,6 +362,35 @@ TEST(guests, udp_from_its_peer_alone)
 	EXPECT_EQ(b.number("stats", "wire_rx_frames"), 1u);
 }
 
+// What a netdev sends keeps no QP from the wire, however much it is.
+TEST(guests, netdev_and_qp_take_turns)
+{
+	constexpr u32 frames = 1000;
+	scratch dir;
+	nic::address at = nic::unix_address(dir.path("q"));
+	nic::unique_fd peer(::socket(AF_UNIX, SOCK_DGRAM, 0));
+
+	nic::bind_to(peer.get(), at, dir.path("q"));
+	nic_fixture b(1, { "--wire",
+			   "unix:" + dir.path("p") + ":" + dir.path("q") });
+	netdev n(b, 1);
+	end x(b.guest(1));
+	char f[8192];
+	u32 before = 0;
+
+	ASSERT_TRUE(x.guest.connect(x.qp, 1, 2));
+	for (u32 i = 0; i < frames; i++)
+		n.send(ethernet(9, 1, "bulk"));
+	ASSERT_TRUE(eventually(
+		[&] { return b.number("stats", "port_rx_frames") == frames; }));
+	x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, x.mr.dma, x.mr.key, 64);
+	ASSERT_TRUE(eventually(
+		[&] { return b.number("stats", "roce_frames") > 0; }));
+	while (recv(peer.get(), f, sizeof(f), 0) > 14 && f[13] != 0)
+		before++;
+	EXPECT_LT(before, frames / 2);
+}
+
 TEST(guests, netdevs_have_a_switch)
 {
 	nic_fixture b(3, {}, 1, ",spoof=on");
@@ -626,4 +655,32 @@ TEST(guests, another_mac_is_dropped)
 
 	n1.send(f);
 	EXPECT_EQ(n2.receive(), f);
+}
+
+// Nor does a QP send with another MAC.
+TEST(guests, another_mac_of_a_gid_is_dropped)
+{
+	for (bool spoof : { false, true }) {
+		nic_fixture b(2, { "--packets" }, 1, spoof ? ",spoof=on" : "");
+		end x(b.guest(1)), y(b.guest(2));
+		union ornic_req req {
+		};
+
+		req.hdr.opcode = ORNIC_CMD_SET_GID;
+		address_of(1, req.set_gid.smac, req.set_gid.gid);
+		req.set_gid.smac[5] = 77;
+		req.set_gid.vlan = ORNIC_VLAN_NONE;
+		req.set_gid.valid = 1;
+		ASSERT_EQ(x.guest.command(req)->hdr.status, ORNIC_OK);
+		ASSERT_TRUE(join(x, 1, y, 2));
+		x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, y.mr.dma, y.mr.key,
+			     64);
+		if (spoof) {
+			ASSERT_TRUE(x.guest.poll(x.cq));
+			continue;
+		}
+		EXPECT_TRUE(eventually([&] {
+			return b.number("stats", "spoofed_frames") > 0;
+		}));
+	}
 }
