@@ -93,8 +93,9 @@ bool event_queue::post(const ornic_eqe &eqe)
 		return false;
 	if (kept_.empty() && has_room())
 		return write(eqe);
-	if (!waiting_.contains(identity(eqe)))
-		waiting_[identity(eqe)] = kept_.insert(kept_.end(), eqe);
+	auto [it, is_new] = waiting_.try_emplace(identity(eqe));
+	if (is_new)
+		it->second = kept_.insert(kept_.end(), eqe);
 	return flush();
 }
 

@@ -124,7 +124,8 @@ send_to()
 }
 
 # SIGINT lets tcpdump drop what it has not read yet.
-has_seen() { [ "$(tcpdump -r seen 2>/dev/null | wc -l)" -ge "$1" ]; }
+seen() { tcpdump -r seen 2>/dev/null | wc -l; }
+has_seen() { [ "$(seen)" -ge "$1" ]; }
 
 # A frame to the address that the port has now stays; one to that before it leaves.
 changed_address()
@@ -142,7 +143,7 @@ changed_address()
 	end_sink
 	on_srv ip link set veth-srv address "$old"
 	[ "$frames" = 10 ] || fail 'the rule has not taken all'
-	[ "$(tcpdump -r seen 2>/dev/null | wc -l)" = 5 ] || fail 'frames that left'
+	[ "$(seen)" = 5 ] || fail 'frames that left'
 	! tcpdump -e -r seen 2>/dev/null | grep 02:00:00:00:05:77 || fail 'own address'
 }
 
