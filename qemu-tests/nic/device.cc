@@ -348,9 +348,9 @@ void device::plug(int ram_fd)
 		return;
 	}
 	status_ = ORNIC_PCI_READY;
+	// The guest has no BAR yet: this is a reset that the previous one wanted.
+	*guest_.reset_done = le32_to_cpu(READ_ONCE(host_->reset));
 	identify();
-	// There may be a pending reset already.
-	check_regs_ = true;
 }
 
 void device::unplug()

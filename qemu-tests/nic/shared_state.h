@@ -39,6 +39,7 @@ struct guest_state {
 	unique_fd doorbell[DOORBELLS]; // eventfds, guest to device
 	std::vector<unique_fd> message; // eventfds, device to guest
 	unique_fd qemu; // connected
+	bool plugging = false; // the worker has not yet confirmed its last QEMU
 	unique_fd ram;
 	u32 *reset_done = nullptr; // shared memory: last completed reset
 
@@ -104,6 +105,15 @@ struct change {
 		GUEST_DISCONNECTED,
 		NETDEV, // its connection
 		WIRE,
+	} what;
+	u32 index;
+};
+
+/** Message from worker to supervisor. */
+struct report {
+	enum kind : u32 {
+		CONFINED, // once, before anything else
+		GUEST_PLUGGED, // responds to GUEST_CONNECTED
 	} what;
 	u32 index;
 };

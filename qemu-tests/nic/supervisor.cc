@@ -150,6 +150,12 @@ void supervisor::watch(int fd, source what, u32 index)
 	epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &ev);
 }
 
+// Closing is not enough: a copy in the worker would keep it in epoll.
+void supervisor::unwatch(int fd)
+{
+	epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
 // ---- Guests and ports --------------------------------------------------------------
 
 // Open it for each connection: QEMU may have recreated the file.
@@ -180,11 +186,13 @@ void supervisor::check_ram()
 	}
 }
 
+// The NIC of the previous QEMU still exists, and would take resets and commands of
+// this one. Until the worker has dropped it, this QEMU gets no BAR, and the next one
+// waits: the worker has at most two changes of a guest to read.
 void supervisor::connect_guest(guest_state &g)
 {
 	unique_fd sock(
 		accept4(g.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-	eventfd_t old;
 
 	if (!sock)
 		return;
@@ -194,24 +202,35 @@ void supervisor::connect_guest(guest_state &g)
 	}
 	if (!open_ram(g))
 		return;
+	watch(sock.get(), source::QEMU, g.index);
+	g.qemu = std::move(sock);
+	unwatch(g.listener.get());
+	g.plugging = true;
+	notify_worker({ change::GUEST_CONNECTED, g.index }, g.ram.get());
+}
+
+void supervisor::guest_plugged(guest_state &g)
+{
+	eventfd_t old;
+
+	if (!g.plugging)
+		return;
+	g.plugging = false;
+	watch(g.listener.get(), source::GUEST, g.index);
+	if (!g.qemu)
+		return;
 	for (const unique_fd &fd : g.doorbell)
 		eventfd_read(fd.get(), &old);
 	for (const unique_fd &fd : g.message)
 		eventfd_read(fd.get(), &old);
-	notify_worker({ change::GUEST_CONNECTED, g.index }, g.ram.get());
-	if (!send_setup(g, sock.get())) {
+	if (!send_setup(g, g.qemu.get()))
 		disconnect_guest(g);
-		return;
-	}
-	watch(sock.get(), source::QEMU, g.index);
-	g.qemu = std::move(sock);
 }
 
 void supervisor::disconnect_guest(guest_state &g)
 {
-	// A copy in the worker would keep it in epoll.
 	if (g.qemu)
-		epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, g.qemu.get(), nullptr);
+		unwatch(g.qemu.get());
 	g.qemu.reset();
 	g.ram.reset();
 	notify_worker({ change::GUEST_DISCONNECTED, g.index }, -1);
@@ -266,6 +285,9 @@ void supervisor::start_worker()
 		watch(channel_.get(), source::WORKER, 0);
 		started_ = checked_at_ = now_ns();
 		missed_ = 0;
+		// It has begun with the RAM of all guests.
+		for (guest_state &g : shared_.guests)
+			guest_plugged(g);
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -281,7 +303,7 @@ void supervisor::start_worker()
 
 void supervisor::run_worker(int channel)
 {
-	char confined = 0;
+	const report confined = { report::CONFINED, 0 };
 
 	drop_privileges();
 
@@ -292,22 +314,25 @@ void supervisor::run_worker(int channel)
 	w.run();
 }
 
-// Each worker sends once, when it is confined, and keeps the channel until it ends.
+// Each worker keeps the channel until it ends.
 void supervisor::worker_reports()
 {
-	char confined;
-	ssize_t n =
-		recv(channel_.get(), &confined, sizeof(confined), MSG_DONTWAIT);
+	report r;
+	ssize_t n = recv(channel_.get(), &r, sizeof(r), MSG_DONTWAIT);
 
 	if (n == 0 && worker_ > 0) {
 		kill(worker_, SIGKILL);
 		channel_.reset();
 		return;
 	}
-	if (n != sizeof(confined) || ready_)
+	if (n != sizeof(r))
 		return;
-	ready_ = true;
-	notify_ready();
+	if (r.what == report::GUEST_PLUGGED && r.index < shared_.guests.size())
+		guest_plugged(shared_.guests[r.index]);
+	if (r.what == report::CONFINED && !ready_) {
+		ready_ = true;
+		notify_ready();
+	}
 }
 
 void supervisor::worker_died(int status)

@@ -27,9 +27,11 @@ private:
 	void open_all();
 	void open_guest(u32 index);
 	void watch(int fd, source what, u32 index);
+	void unwatch(int fd);
 	void handle(u64 data);
 	void handle_signal();
 	void connect_guest(guest_state &g);
+	void guest_plugged(guest_state &g);
 	void disconnect_guest(guest_state &g);
 	bool open_ram(guest_state &g);
 	void check_ram();

@@ -113,6 +113,7 @@ void worker::apply_change(const change &c, unique_fd fd)
 	switch (c.what) {
 	case change::GUEST_CONNECTED:
 		devices_[c.index]->plug(fd.get());
+		report_plugged(c.index);
 		break;
 	case change::GUEST_DISCONNECTED:
 		devices_[c.index]->unplug();
@@ -127,6 +128,13 @@ void worker::apply_change(const change &c, unique_fd fd)
 		socket_of(index) = std::move(fd);
 		break;
 	}
+}
+
+void worker::report_plugged(u32 index)
+{
+	const report r = { report::GUEST_PLUGGED, index };
+
+	send(channel_, &r, sizeof(r), MSG_NOSIGNAL);
 }
 
 unique_fd &worker::socket_of(u32 index)
