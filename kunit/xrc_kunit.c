@@ -510,6 +510,37 @@ static void xrc_srq_holds_its_cq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_cq_fini(&xt->ycq), 0);
 }
 
+/* Of the SRQs of a target, one has a CQ that has overflowed. */
+static void check_overflow(struct kunit *test, enum ornic_fix_kind kind)
+{
+	struct xrc_test *xt = open_kind(test, kind);
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ornic_th_cq_resize(&xt->xcq, 1), 0);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, post(xt, &xt->x), 0);
+		KUNIT_EXPECT_EQ(test, transfer(xt, &xt->x, ORNIC_WQE_SEND, 8),
+				0);
+	}
+	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_CQ_ERR), 1);
+	KUNIT_ASSERT_EQ(test, post(xt, &xt->y), 0);
+	KUNIT_EXPECT_EQ(test, transfer(xt, &xt->y, ORNIC_WQE_SEND, 8), 0);
+	KUNIT_EXPECT_EQ(test, transfer(xt, &xt->x, ORNIC_WQE_WRITE, 8),
+			ORNIC_CQE_REM_OP_ERR);
+	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_QP_FATAL), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&xt->fix.b), ORNIC_QPS_ERR);
+}
+
+static void xrc_overflow_is_the_srqs(struct kunit *test)
+{
+	check_overflow(test, ORNIC_FIX_WIRE);
+}
+
+static void xrc_overflow_is_the_srqs_on_loopback(struct kunit *test)
+{
+	check_overflow(test, ORNIC_FIX_LOOP);
+}
+
 /* What was taken is flushed to the CQ of its SRQ, and no more. */
 static void xrc_error_flushes_what_is_taken(struct kunit *test)
 {
@@ -683,6 +714,8 @@ static struct kunit_case xrc_cases[] = {
 	KUNIT_CASE(xrc_srq_goes_in_a_message),
 	KUNIT_CASE(xrc_duplicates_outlive_the_srq),
 	KUNIT_CASE(xrc_srq_holds_its_cq),
+	KUNIT_CASE(xrc_overflow_is_the_srqs),
+	KUNIT_CASE(xrc_overflow_is_the_srqs_on_loopback),
 	KUNIT_CASE(xrc_error_flushes_what_is_taken),
 	KUNIT_CASE_PARAM(xrc_create_checks, shape_gen_params),
 	KUNIT_CASE_PARAM(xrc_ends_have_half_of_the_attributes,

@@ -684,10 +684,12 @@ bool ornic_xrc_lacks_srq(const struct ornic_qp *qp,
 			 const struct ornic_inreq *r);
 
 /*
- * rq: take receive WQEs from the SRQ of @r. False if a target's request names
- * none, or another one than the message began with.
+ * rq: take receive WQEs from the SRQ of @r. ORNIC_RESP_NAK_INVALID if a target's
+ * request names none, or another one than the message began with;
+ * ORNIC_RESP_NAK_OP if the CQ of the SRQ has overflowed.
  */
-bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r);
+enum ornic_verdict ornic_xrc_bind_srq(struct ornic_qp *qp,
+				      const struct ornic_inreq *r);
 
 /* ---- resp_tx.c ------------------------------------------------------------- */
 

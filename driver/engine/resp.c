@@ -19,14 +19,17 @@ static enum ornic_vendor_err scatter_payload(struct ornic_qp *qp, u64 off,
 
 /* ---- verdicts ----------------------------------------------------------------- */
 
-/* An error of class B or C, IBTA 9.9.3: the end of the QP. */
+/* An error of class A, B or C, IBTA 9.9.3: the end of the QP. */
 static enum ornic_verdict fail_qp(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  enum ornic_verdict verdict)
 {
-	if (verdict == ORNIC_RESP_NAK_ACCESS)
-		ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
-	else
-		ornic_ctx_event(ctx, ORNIC_EVENT_QP_REQ_ERR, qp->qpn, 0);
+	static const enum ornic_eqe_type events[] = {
+		[ORNIC_RESP_NAK_INVALID] = ORNIC_EVENT_QP_REQ_ERR,
+		[ORNIC_RESP_NAK_ACCESS] = ORNIC_EVENT_QP_ACCESS_ERR,
+		[ORNIC_RESP_NAK_OP] = ORNIC_EVENT_QP_FATAL,
+	};
+
+	ornic_ctx_event(ctx, events[verdict], qp->qpn, 0);
 	ornic_resp_die(ctx, &qp->rq);
 	return verdict;
 }
@@ -529,8 +532,12 @@ static enum ornic_verdict execute_request(struct ornic_ctx *ctx,
 					  struct ornic_qp *qp,
 					  struct ornic_inreq *r)
 {
-	if (!check_form(qp, r) || !ornic_xrc_bind_srq(qp, r))
-		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
+	enum ornic_verdict verdict = ORNIC_RESP_NAK_INVALID;
+
+	if (check_form(qp, r))
+		verdict = ornic_xrc_bind_srq(qp, r);
+	if (unlikely(verdict != ORNIC_RESP_ACK))
+		return refuse_request(ctx, qp, verdict);
 	if (r->flags & ORNIC_OPF_SEND)
 		return unlikely(qp->tm) ? ornic_tm_send(ctx, qp, r) :
 					  do_send(ctx, qp, r);

@@ -16,17 +16,20 @@ bool ornic_xrc_lacks_srq(const struct ornic_qp *qp, const struct ornic_inreq *r)
 	return qp->type == ORNIC_QPT_XRC_TGT && !r->srq;
 }
 
-bool ornic_xrc_bind_srq(struct ornic_qp *qp, const struct ornic_inreq *r)
+enum ornic_verdict ornic_xrc_bind_srq(struct ornic_qp *qp,
+				      const struct ornic_inreq *r)
 {
 	struct ornic_rq *rq = &qp->rq;
 
 	if (qp->type != ORNIC_QPT_XRC_TGT)
-		return true;
+		return ORNIC_RESP_ACK;
 	if (!r->srq)
-		return false;
+		return ORNIC_RESP_NAK_INVALID;
 	if (rq->srq != r->srq &&
 	    (rq->rwqe.valid || !(r->flags & ORNIC_OPF_START)))
-		return false;
+		return ORNIC_RESP_NAK_INVALID;
+	if (READ_ONCE(r->srq->cq->overflow))
+		return ORNIC_RESP_NAK_OP;
 	rq->srq = r->srq;
-	return true;
+	return ORNIC_RESP_ACK;
 }
