@@ -2,6 +2,9 @@
 #include "base.h"
 
 #include <cstdarg>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
 
 namespace nic
 {
@@ -42,6 +45,22 @@ void die(const char *format, ...)
 	write_line(format, args);
 	va_end(args);
 	exit(EXIT_FAILURE);
+}
+
+bool take_event(int fd)
+{
+	u64 count;
+	iovec iov = { &count, sizeof(count) };
+
+	return preadv2(fd, &iov, 1, -1, RWF_NOWAIT) == sizeof(count);
+}
+
+bool send_event(int fd)
+{
+	pollfd p = { fd, POLLOUT, 0 };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLOUT &&
+	       !eventfd_write(fd, 1);
 }
 
 std::string mac_text(const u8 *mac)

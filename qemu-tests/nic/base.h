@@ -83,6 +83,13 @@ private:
 	int fd_ = -1;
 };
 
+/** Read an eventfd that a QEMU has as well, and may have made blocking: without waiting.
+ *  False: nothing was there. */
+bool take_event(int fd);
+/** Increment one, unless that would wait. False: its counter is full; EINTR: a signal
+ *  has ended the wait, as QEMU filled it just now. */
+bool send_event(int fd);
+
 /** Print one line to standard error, prefixed with the program name. */
 [[gnu::format(printf, 1, 2)]] void warn(const char *format, ...);
 

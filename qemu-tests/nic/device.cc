@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "device.h"
 
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -188,6 +187,10 @@ device::device(const guest_state &guest, eth_switch &net, timer_queue &timers,
 	identify();
 	if (guest.ram)
 		memory_.map(guest.ram.get(), guest.config.size);
+	if (guest.plugging)
+		ignore_reset();
+	if (failed && !guest.refused)
+		message(ORNIC_PCI_MSG_CONTROL);
 	// There may be a pending reset.
 	check_regs_ = true;
 }
@@ -224,9 +227,14 @@ void device::update_heartbeat()
 	WRITE_ONCE(regs_->health, cpu_to_le32(++health_));
 }
 
+// An eventfd that is full, and blocks, is QEMU's doing. It can become so between the
+// check and the write: the supervisor interrupts a worker that waits.
 void device::message(u32 number)
 {
-	if (!eventfd_write(guest_.message[number].get(), 1))
+	if (blocked_)
+		return;
+	blocked_ = !send_event(guest_.message[number].get());
+	if (!blocked_)
 		counts_.messages++;
 }
 
@@ -343,12 +351,16 @@ void device::plug(int ram_fd)
 {
 	drop_engine();
 	clear_dm();
-	if (!memory_.map(ram_fd, guest_.config.size)) {
-		fail("cannot map the guest's RAM");
-		return;
-	}
+	blocked_ = told_blocked_ = false;
 	status_ = ORNIC_PCI_READY;
-	// The guest has no BAR yet: this is a reset that the previous one wanted.
+	ignore_reset();
+	if (!memory_.map(ram_fd, guest_.config.size))
+		fail("cannot map the guest's RAM");
+}
+
+// The guest has no BAR yet: this is a reset that the previous one wanted.
+void device::ignore_reset()
+{
 	*guest_.reset_done = le32_to_cpu(READ_ONCE(host_->reset));
 	identify();
 }

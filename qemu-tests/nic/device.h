@@ -101,6 +101,11 @@ public:
 	}
 
 	void update_heartbeat();
+	/** Its QEMU has filled an eventfd: true once, and no messages until the next one. */
+	bool has_blocked()
+	{
+		return blocked_ && !std::exchange(told_blocked_, true);
+	}
 	void expire(queue_state &f);
 	void resume_stalled();
 	/** A packet with validated headers. */
@@ -158,6 +163,7 @@ private:
 	void execute_next();
 	bool restart();
 	bool find_layout();
+	void ignore_reset();
 	void execute(const union ornic_req &req, union ornic_rsp &rsp);
 	void forget_events(u8 opcode, u32 obj);
 	bool has_cq(u32 cqn);
@@ -203,6 +209,8 @@ private:
 	bool polling_ = false;
 	bool check_regs_ = false; // poll registers and commands
 	bool live_ = false; // reset since QEMU connected
+	bool blocked_ = false;
+	bool told_blocked_ = false;
 };
 
 } // namespace nic

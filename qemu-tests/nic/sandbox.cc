@@ -35,7 +35,8 @@ constexpr const char *calls[] = {
 	"getrandom",	"getpid",	  "gettid",	     "tgkill",
 	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn",    "restart_syscall",
 	"futex",	"exit",		  "exit_group",	     "writev",
-	"lseek",	"ftruncate",
+	"lseek",	"ftruncate",	  "preadv2",	     "poll",
+	"ppoll",
 };
 
 constexpr const char *connect_calls[] = { "socket", "connect" };

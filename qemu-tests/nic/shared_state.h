@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * State that the supervisor keeps for its workers. A worker inherits all of it by
- * fork(), except for the listeners, and receives changes through its channel.
+ * fork(), except for listeners and the sockets of QEMUs, and receives changes through
+ * its channel.
  */
 #ifndef ORNIC_NIC_SHARED_STATE_H
 #define ORNIC_NIC_SHARED_STATE_H
@@ -39,7 +40,11 @@ struct guest_state {
 	unique_fd doorbell[DOORBELLS]; // eventfds, guest to device
 	std::vector<unique_fd> message; // eventfds, device to guest
 	unique_fd qemu; // connected
+	unique_fd left; // no more, but has not read all eventfds that were sent
 	bool plugging = false; // the worker has not yet confirmed its last QEMU
+	u32 plug_checks = 0; // of the heartbeat, since then
+	bool refused =
+		false; // until this process ends: its QEMU filled an eventfd
 	unique_fd ram;
 	u32 *reset_done = nullptr; // shared memory: last completed reset
 
@@ -113,7 +118,8 @@ struct change {
 struct report {
 	enum kind : u32 {
 		CONFINED, // once, before anything else
-		GUEST_PLUGGED, // responds to GUEST_CONNECTED
+		GUEST_PLUGGED, // after GUEST_CONNECTED, or the start of a worker
+		GUEST_BLOCKS, // an eventfd that its QEMU has is full
 	} what;
 	u32 index;
 };

@@ -232,7 +232,8 @@ bool send_with_fd(int sock, const void *data, std::size_t size, int fd)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
 	}
-	return sendmsg(sock, &msg, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
+	return sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+	       static_cast<ssize_t>(size);
 }
 
 bool receive_with_fd(int sock, void *data, std::size_t size, unique_fd &fd)

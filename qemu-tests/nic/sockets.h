@@ -60,7 +60,7 @@ unique_fd start_connect(const address &addr);
  *  which would bring libsystemd for one datagram. Failures are warnings. */
 void notify_ready();
 
-/** Send @size bytes of @data with @fd (-1: none). False: failed. */
+/** Send @size bytes of @data with @fd (-1: none), without waiting. False: failed. */
 bool send_with_fd(int sock, const void *data, std::size_t size, int fd);
 /** Receive @size bytes and a file descriptor. False: failed. */
 bool receive_with_fd(int sock, void *data, std::size_t size, unique_fd &fd);

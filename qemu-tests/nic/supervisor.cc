@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -27,14 +29,30 @@ namespace nic
 namespace
 {
 
-constexpr u32 hang_limit = 10; // checks without a heartbeat
+// Checks without a heartbeat, after which a worker is interrupted, and killed
+constexpr u32 block_limit = 2;
+constexpr u32 hang_limit = 10;
+// Checks until it must have dropped a NIC, whatever its guest made of it, and plugged
+// the next one
+constexpr u32 plug_limit = 1200;
+// Bytes of a socket, for the setup of the most vectors; each message counts for its
+// struct sk_buff as well
+constexpr int setup_room = 1 << 20;
 constexpr u64 short_life = 100 * ms; // delay a restart after a shorter life
 constexpr int tick = 500; // ms between checks of the heartbeat
+constexpr u32 end_limit = 20; // checks whether a worker has ended, 50 ms apart
 
 void set_status(const guest_state &g, ornic_pci_status status)
 {
 	smp_store_release(&g.device_regs()->status, cpu_to_le32(status));
-	eventfd_write(g.message[ORNIC_PCI_MSG_CONTROL].get(), 1);
+}
+
+// Whether its peer has yet to read what was sent.
+bool has_unread(const unique_fd &sock)
+{
+	int bytes = 0;
+
+	return sock && !ioctl(sock.get(), SIOCOUTQ, &bytes) && bytes > 0;
 }
 
 // Shared with the workers: a heartbeat, and the last reset of each guest.
@@ -76,6 +94,24 @@ sigset_t our_signals()
 	return set;
 }
 
+// Whether another QEMU may connect. File descriptors that are sent and not read count
+// for the user of this process, who may have a certain number of them: each guest has
+// those of one QEMU.
+bool is_free(const guest_state &g)
+{
+	return !g.plugging && !g.left && !g.refused;
+}
+
+// They end a system call that waits, as SA_RESTART is not set; see send_event().
+void catch_interrupts()
+{
+	struct sigaction action = {};
+
+	action.sa_handler = [](int) {};
+	sigaction(SIGUSR1, &action, nullptr);
+	sigaction(SIGALRM, &action, nullptr);
+}
+
 } // namespace
 
 // ---- Setup -------------------------------------------------------------------------
@@ -90,6 +126,7 @@ supervisor::supervisor(options opt)
 	// Also if the setup fails.
 	atexit(remove_sockets);
 	sigprocmask(SIG_BLOCK, &set, nullptr);
+	catch_interrupts();
 	signals_.reset(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
 	watch(signals_.get(), source::SIGNAL, 0);
 	open_all();
@@ -188,12 +225,15 @@ void supervisor::check_ram()
 
 // The NIC of the previous QEMU still exists, and would take resets and commands of
 // this one. Until the worker has dropped it, this QEMU gets no BAR, and the next one
-// waits: the worker has at most two changes of a guest to read.
+// waits: there are at most three changes of a guest that the worker has not read.
 void supervisor::connect_guest(guest_state &g)
 {
-	unique_fd sock(
-		accept4(g.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+	unique_fd sock;
 
+	// An event that came with the one which changed that
+	if (!is_free(g))
+		return;
+	sock.reset(accept4(g.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
 	if (!sock)
 		return;
 	if (g.qemu) {
@@ -202,38 +242,79 @@ void supervisor::connect_guest(guest_state &g)
 	}
 	if (!open_ram(g))
 		return;
+	if (!notify_worker({ change::GUEST_CONNECTED, g.index }, g.ram.get())) {
+		g.ram.reset();
+		return;
+	}
+	setsockopt(sock.get(), SOL_SOCKET, SO_SNDBUF, &setup_room,
+		   sizeof(setup_room));
 	watch(sock.get(), source::QEMU, g.index);
 	g.qemu = std::move(sock);
-	unwatch(g.listener.get());
 	g.plugging = true;
-	notify_worker({ change::GUEST_CONNECTED, g.index }, g.ram.get());
+	g.plug_checks = 0;
+	accept_if_free(g);
+}
+
+void supervisor::accept_if_free(const guest_state &g)
+{
+	epoll_event ev{};
+
+	if (is_free(g))
+		ev.events = EPOLLIN;
+	ev.data.u64 = static_cast<u64>(source::GUEST) << 32 | g.index;
+	epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, g.listener.get(), &ev);
 }
 
 void supervisor::guest_plugged(guest_state &g)
 {
-	eventfd_t old;
-
 	if (!g.plugging)
 		return;
 	g.plugging = false;
-	watch(g.listener.get(), source::GUEST, g.index);
+	accept_if_free(g);
 	if (!g.qemu)
 		return;
 	for (const unique_fd &fd : g.doorbell)
-		eventfd_read(fd.get(), &old);
+		take_event(fd.get());
 	for (const unique_fd &fd : g.message)
-		eventfd_read(fd.get(), &old);
-	if (!send_setup(g, g.qemu.get()))
+		take_event(fd.get());
+	if (!send_setup(g, g.qemu.get())) {
+		warn("guest %u: cannot send the BAR: %s", g.index,
+		     strerror(errno));
 		disconnect_guest(g);
+	}
 }
 
 void supervisor::disconnect_guest(guest_state &g)
 {
-	if (g.qemu)
-		unwatch(g.qemu.get());
-	g.qemu.reset();
+	if (!g.qemu)
+		return;
+	unwatch(g.qemu.get());
+	shutdown(g.qemu.get(), SHUT_RDWR);
+	g.left = std::move(g.qemu);
+	forget_left(g);
 	g.ram.reset();
-	notify_worker({ change::GUEST_DISCONNECTED, g.index }, -1);
+	if (!notify_worker({ change::GUEST_DISCONNECTED, g.index }, -1))
+		kill_worker("the worker does not read");
+}
+
+void supervisor::forget_left(guest_state &g)
+{
+	if (!has_unread(g.left))
+		g.left.reset();
+	accept_if_free(g);
+}
+
+void supervisor::refuse_guest(guest_state &g)
+{
+	if (g.refused)
+		return;
+	warn("guest %u: refused from now on: its QEMU has filled an eventfd",
+	     g.index);
+	g.refused = true;
+	disconnect_guest(g);
+	// The next QEMU fails, instead of waiting for ever.
+	unwatch(g.listener.get());
+	g.listener.reset();
 }
 
 void supervisor::accept_port(port_state &p, change c)
@@ -243,24 +324,34 @@ void supervisor::accept_port(port_state &p, change c)
 	if (!fd)
 		return;
 	// Replaces the previous connection, whose peer may have died.
-	notify_worker(c, fd.get());
-	p.fd = std::move(fd);
+	if (notify_worker(c, fd.get()))
+		p.fd = std::move(fd);
 }
 
-void supervisor::notify_worker(change c, int fd)
+// False: the worker does not know, which was reported.
+bool supervisor::notify_worker(change c, int fd)
 {
-	if (worker_ > 0 && !send_with_fd(channel_.get(), &c, sizeof(c), fd))
-		warn("cannot send to the worker");
+	// The successor of a worker that has died gets all that there is.
+	if (!channel_ || send_with_fd(channel_.get(), &c, sizeof(c), fd) ||
+	    errno == EPIPE || errno == ECONNRESET)
+		return true;
+	warn("cannot send to the worker: %s", strerror(errno));
+	return false;
 }
 
 // ---- The worker ----------------------------------------------------------------------
 
 // In the worker, which may outlive the supervisor for a moment: new connections must
-// fail then.
-void supervisor::drop_listeners()
+// fail then. By the epoll instance it could command the supervisor.
+void supervisor::drop_own_files()
 {
-	for (guest_state &g : shared_.guests)
+	epoll_.reset();
+	signals_.reset();
+	for (guest_state &g : shared_.guests) {
 		g.listener.reset();
+		g.qemu.reset();
+		g.left.reset();
+	}
 	for (port_state &p : shared_.netdevs)
 		p.listener.reset();
 	shared_.wire.listener.reset();
@@ -285,16 +376,13 @@ void supervisor::start_worker()
 		watch(channel_.get(), source::WORKER, 0);
 		started_ = checked_at_ = now_ns();
 		missed_ = 0;
-		// It has begun with the RAM of all guests.
-		for (guest_state &g : shared_.guests)
-			guest_plugged(g);
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != supervisor_pid)
 		_exit(EXIT_FAILURE);
 	close(pair[0]);
-	drop_listeners();
+	drop_own_files();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, nullptr);
 	run_worker(pair[1]);
@@ -327,12 +415,16 @@ void supervisor::worker_reports()
 	}
 	if (n != sizeof(r))
 		return;
-	if (r.what == report::GUEST_PLUGGED && r.index < shared_.guests.size())
-		guest_plugged(shared_.guests[r.index]);
 	if (r.what == report::CONFINED && !ready_) {
 		ready_ = true;
 		notify_ready();
 	}
+	if (r.index >= shared_.guests.size())
+		return;
+	if (r.what == report::GUEST_PLUGGED)
+		guest_plugged(shared_.guests[r.index]);
+	if (r.what == report::GUEST_BLOCKS)
+		refuse_guest(shared_.guests[r.index]);
 }
 
 void supervisor::worker_died(int status)
@@ -356,24 +448,60 @@ void supervisor::worker_died(int status)
 	start_worker();
 }
 
+void supervisor::kill_worker(const char *why)
+{
+	missed_ = 0;
+	if (worker_ <= 0)
+		return;
+	warn("%s: killing it", why);
+	kill(worker_, SIGKILL);
+}
+
 // Count checks instead of time: the supervisor may have been preempted, too.
-void supervisor::check_heartbeat()
+void supervisor::check_worker()
 {
 	u32 heartbeat = READ_ONCE(*shared_.heartbeat);
 	u64 now = now_ns();
 
-	if (heartbeat != heartbeat_) {
-		heartbeat_ = heartbeat;
-		missed_ = 0;
-	} else if (now - checked_at_ >= tick * ms) {
-		checked_at_ = now;
-		missed_++;
+	if (now - checked_at_ < tick * ms)
+		return;
+	checked_at_ = now;
+	missed_ = heartbeat == heartbeat_ ? missed_ + 1 : 0;
+	heartbeat_ = heartbeat;
+	if (missed_ >= block_limit && worker_ > 0)
+		kill(worker_, SIGUSR1);
+	if (missed_ > hang_limit)
+		kill_worker("the worker hangs");
+	for (guest_state &g : shared_.guests) {
+		if (g.left)
+			forget_left(g);
+		if (g.plugging && ++g.plug_checks > plug_limit) {
+			g.plug_checks = 0;
+			kill_worker("the worker plugs no guest");
+		}
 	}
-	if (worker_ > 0 && missed_ > hang_limit) {
-		warn("the worker hangs: killing it");
-		kill(worker_, SIGKILL);
-		missed_ = 0;
+}
+
+// It exits when its channel is closed, unless it hangs.
+void supervisor::end_worker()
+{
+	channel_.reset();
+	for (u32 i = 0; i < end_limit; i++) {
+		if (waitpid(worker_, nullptr, WNOHANG))
+			return;
+		usleep(50 * 1000);
 	}
+	kill(worker_, SIGKILL);
+	waitpid(worker_, nullptr, 0);
+}
+
+void supervisor::end_messages()
+{
+	for (const guest_state &g : shared_.guests) {
+		alarm(1);
+		send_event(g.message[ORNIC_PCI_MSG_CONTROL].get());
+	}
+	alarm(0);
 }
 
 void supervisor::handle_signal()
@@ -433,14 +561,12 @@ int supervisor::run()
 
 		for (int i = 0; i < n; i++)
 			handle(events[i].data.u64);
-		check_heartbeat();
+		check_worker();
 	}
-	// The worker exits when its channel is closed.
-	channel_.reset();
-	if (worker_ > 0)
-		waitpid(worker_, nullptr, 0);
+	end_worker();
 	for (const guest_state &g : shared_.guests)
 		set_status(g, ORNIC_PCI_REMOVED);
+	end_messages();
 	return EXIT_SUCCESS;
 }
 

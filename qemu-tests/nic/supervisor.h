@@ -33,16 +33,22 @@ private:
 	void connect_guest(guest_state &g);
 	void guest_plugged(guest_state &g);
 	void disconnect_guest(guest_state &g);
+	void refuse_guest(guest_state &g);
+	void forget_left(guest_state &g);
+	void accept_if_free(const guest_state &g);
 	bool open_ram(guest_state &g);
 	void check_ram();
 	void accept_port(port_state &p, change c);
-	void notify_worker(change c, int fd);
-	void drop_listeners();
+	bool notify_worker(change c, int fd);
+	void kill_worker(const char *why);
+	void drop_own_files();
 	void start_worker();
 	void run_worker(int channel);
 	void worker_reports();
 	void worker_died(int status);
-	void check_heartbeat();
+	void check_worker();
+	void end_worker();
+	void end_messages();
 
 	shared_state shared_;
 	unique_fd epoll_;

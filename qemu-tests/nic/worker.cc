@@ -82,9 +82,7 @@ void worker::watch(int fd, source what, u32 index, u32 part)
 
 bool worker::handle_doorbell(u32 index, u32 part)
 {
-	eventfd_t value;
-
-	if (eventfd_read(shared_.guests[index].doorbell[part].get(), &value))
+	if (!take_event(shared_.guests[index].doorbell[part].get()))
 		return false;
 	if (part == DOORBELL_CONTROL) {
 		devices_[index]->control();
@@ -113,7 +111,7 @@ void worker::apply_change(const change &c, unique_fd fd)
 	switch (c.what) {
 	case change::GUEST_CONNECTED:
 		devices_[c.index]->plug(fd.get());
-		report_plugged(c.index);
+		tell({ report::GUEST_PLUGGED, c.index });
 		break;
 	case change::GUEST_DISCONNECTED:
 		devices_[c.index]->unplug();
@@ -130,11 +128,17 @@ void worker::apply_change(const change &c, unique_fd fd)
 	}
 }
 
-void worker::report_plugged(u32 index)
+void worker::tell(const report &r)
 {
-	const report r = { report::GUEST_PLUGGED, index };
+	send(channel_, &r, sizeof(r), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
 
-	send(channel_, &r, sizeof(r), MSG_NOSIGNAL);
+// Those that a worker found when it began.
+void worker::tell_plugged()
+{
+	for (const guest_state &g : shared_.guests)
+		if (g.plugging)
+			tell({ report::GUEST_PLUGGED, g.index });
 }
 
 unique_fd &worker::socket_of(u32 index)
@@ -216,8 +220,11 @@ void worker::update_heartbeat(u64 now)
 		return;
 	last_heartbeat_ = now;
 	WRITE_ONCE(*shared_.heartbeat, *shared_.heartbeat + 1);
-	for (const auto &dev : devices_)
-		dev->update_heartbeat();
+	for (u32 i = 0; i < devices_.size(); i++) {
+		devices_[i]->update_heartbeat();
+		if (devices_[i]->has_blocked())
+			tell({ report::GUEST_BLOCKS, i });
+	}
 	connect_ports();
 }
 
@@ -377,6 +384,7 @@ void worker::run()
 	u64 now = now_ns(), last = now, before;
 	bool idle = false;
 
+	tell_plugged();
 	for (u32 round = 0; !ended_; round++) {
 		before = now;
 		now = now_ns();

@@ -37,7 +37,8 @@ private:
 	bool handle_doorbell(u32 index, u32 part);
 	void receive_change();
 	void apply_change(const change &c, unique_fd fd);
-	void report_plugged(u32 index);
+	void tell(const report &r);
+	void tell_plugged();
 	unique_fd &socket_of(u32 index);
 	void drop_port(u32 index);
 	bool receive_port(u32 index);

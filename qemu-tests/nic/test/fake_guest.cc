@@ -125,6 +125,16 @@ void fake_guest::ring_kick()
 	eventfd_write(doorbells_[1].get(), 1);
 }
 
+std::vector<int> fake_guest::eventfds() const
+{
+	std::vector<int> all;
+
+	for (const auto *list : { &doorbells_, &messages_ })
+		for (const nic::unique_fd &fd : *list)
+			all.push_back(fd.get());
+	return all;
+}
+
 u64 fake_guest::messages(u32 number, int wait_ms)
 {
 	pollfd p = { messages_[number].get(), POLLIN, 0 };

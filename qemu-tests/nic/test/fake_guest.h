@@ -82,6 +82,8 @@ public:
 
 	void ring_control();
 	void ring_kick();
+	/** The eventfds that it got from the NIC: its doorbells, then messages. */
+	std::vector<int> eventfds() const;
 	/** Messages of @number since the last call; waits a while for one. */
 	u64 messages(u32 number, int wait_ms = 30000);
 

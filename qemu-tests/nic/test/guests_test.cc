@@ -2,11 +2,9 @@
 // Several guests, of one or two processes, also with a hostile guest.
 #include "nic_fixture.h"
 
-#include <atomic>
 #include <csignal>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <thread>
 
 #include "sockets.h"
 
@@ -458,27 +456,6 @@ TEST(guests, one_goes)
 
 	ASSERT_TRUE(cqe);
 	EXPECT_EQ(cqe->status, ORNIC_CQE_RETRY_EXC_ERR);
-}
-
-// While the worker sleeps, it has the NIC of the guest that has gone.
-TEST(guests, next_one_waits_for_the_worker)
-{
-	nic_fixture b(1);
-	pid_t worker = static_cast<pid_t>(b.number("guests", "worker"));
-	std::atomic<bool> awake = false;
-
-	ASSERT_GT(worker, 0);
-	kill(worker, SIGSTOP);
-
-	std::jthread waker([&] {
-		usleep(200000);
-		awake = true;
-		kill(worker, SIGCONT);
-	});
-
-	b.replug(1);
-	EXPECT_TRUE(awake);
-	EXPECT_TRUE(b.guest(1).start());
 }
 
 // Guest 1 writes random data and rings doorbells; guests 2 and 3 have traffic.
