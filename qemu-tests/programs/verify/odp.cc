@@ -40,6 +40,18 @@ void forget(std::span<std::byte> bytes)
 	check(!madvise(bytes.data(), bytes.size(), MADV_DONTNEED), "madvise");
 }
 
+std::span<std::byte> map_small_pages(size_t size)
+{
+	void *base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	check(base != MAP_FAILED, "mmap");
+	/* A kernel without transparent huge pages does not know this. */
+	check(!madvise(base, size, MADV_NOHUGEPAGE) || errno == EINVAL,
+	      "madvise");
+	return { static_cast<std::byte *>(base), size };
+}
+
 void check_zero(std::span<const std::byte> bytes, const std::string &what)
 {
 	for (size_t i = 0; i < bytes.size(); i++)

@@ -22,6 +22,9 @@ inline uint64_t address_of(std::span<const std::byte> bytes)
 	return reinterpret_cast<uint64_t>(bytes.data());
 }
 
+/* Private memory whose pages come one by one, when they are needed. */
+std::span<std::byte> map_small_pages(size_t size);
+
 /* Pages go, as if they were new: they read as zeros. */
 void forget(std::span<std::byte> bytes);
 inline void forget(const endpoint &e, size_t offset, size_t size)

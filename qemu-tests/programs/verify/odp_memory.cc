@@ -297,11 +297,7 @@ void read_to_parts(port &on)
 		pairs.push_back(std::make_unique<pair>(on, on, opt));
 	limit_locked(64 << 10);
 	const mr_ptr all = all_memory(on);
-	void *base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	check(base != MAP_FAILED && !madvise(base, size, MADV_NOHUGEPAGE),
-	      "mmap");
-	const std::span memory(static_cast<std::byte *>(base), size);
+	const std::span memory = map_small_pages(size);
 	const time_limit end;
 	for (uint32_t round = 0; round < 3 && !end.reached(); round++) {
 		for (uint32_t i = 0; i < qps; i++) {
@@ -329,7 +325,7 @@ void read_to_parts(port &on)
 				      "READ");
 		}
 	}
-	munmap(base, size);
+	munmap(memory.data(), size);
 }
 
 /* A process that may have few parts gets all that its requests need, by turns. */

@@ -315,20 +315,15 @@ TEST_F(odp, odp_pays_for_page_tables)
 	const other_process payer(on.client, [&](port &here, auto ready) {
 		group.enter();
 		pair p(here, here, opt);
-		void *base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				  -1, 0);
-		check(base != MAP_FAILED &&
-			      !madvise(base, size, MADV_NOHUGEPAGE),
-		      "mmap");
-		const mr_ptr mr(
-			ibv_reg_mr(here.pd.get(), base, size, on_demand));
+		const std::span memory = map_small_pages(size);
+		const mr_ptr mr(ibv_reg_mr(here.pd.get(), memory.data(), size,
+					   on_demand));
 		check(mr != nullptr, "ibv_reg_mr");
 		const uint64_t before = group.used();
 		for (size_t at = 0; at < size; at += part) {
-			p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, p.server, 0),
-				      { { reinterpret_cast<uint64_t>(base) + at,
-					  1, mr->lkey } });
+			p.client.post(
+				rdma(IBV_WR_RDMA_WRITE, 1, p.server, 0),
+				{ { address_of(memory) + at, 1, mr->lkey } });
 			check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "WRITE");
 		}
 		check(group.used() >= before + tables * page * 3 / 4,

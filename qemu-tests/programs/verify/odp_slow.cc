@@ -301,16 +301,12 @@ TEST_F(odp, odp_advice_is_killed)
 	constexpr uint32_t size = 1 << 30;
 	other_process slow(on.server, [&](port &mine, auto ready) {
 		ibv_pd *const pd = mine.pd.get();
-		void *base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				  -1, 0);
+		const std::span memory = map_small_pages(size);
+		const mr_ptr mr(ibv_reg_mr(pd, memory.data(), size, on_demand));
 
-		check(base != MAP_FAILED, "mmap");
-		const mr_ptr mr(ibv_reg_mr(pd, base, size, on_demand));
 		check(mr != nullptr, "ibv_reg_mr");
-		std::vector<ibv_sge> list(1000,
-					  { reinterpret_cast<uint64_t>(base),
-					    size, mr->lkey });
+		std::vector<ibv_sge> list(1000, { address_of(memory), size,
+						  mr->lkey });
 		ready();
 		(void)ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH,
 				    IBV_ADVISE_MR_FLAG_FLUSH, list.data(),

@@ -68,7 +68,10 @@ private:
 			     [&] { check(write(done, "", 1) == 1, "write"); });
 			for (;;)
 				pause();
-		} catch (const failure &) {
+		} catch (const std::exception &why) {
+			/* One that was killed says nothing. */
+			printf("# child: %s\n", why.what());
+			fflush(stdout);
 			_exit(1);
 		}
 	}
