@@ -93,8 +93,8 @@ TEST_F(odp, odp_messages)
 {
 	pair p(on.client, on.server, opt);
 
-	for (size_t size :
-	     { size_t{ 1 }, page, 3 * page + 5, size_t{ 1 } << 20 }) {
+	for (size_t size : { size_t{ 1 }, size_t{ page },
+			     size_t{ 3 * page + 5 }, size_t{ 1 } << 20 }) {
 		const std::string bytes = std::to_string(size) + " bytes";
 
 		fill(p.client.at(0, size), 1);
@@ -131,7 +131,7 @@ TEST_F(odp, odp_messages)
 TEST_F(odp, odp_memory_changes)
 {
 	pair p(on.client, on.server, opt);
-	constexpr size_t size = 5 * page;
+	const size_t size = 5 * page;
 	std::byte *const at = p.server.at(0, size).data();
 
 	for (uint32_t round = 0; round < 20; round++) {
@@ -171,7 +171,7 @@ TEST_F(odp, odp_memory_changes)
 TEST_F(odp, odp_fork)
 {
 	pair p(on.client, on.server, opt);
-	constexpr size_t size = 3 * page;
+	const size_t size = 3 * page;
 	int go[2];
 
 	fill(p.server.at(0, size), 1);

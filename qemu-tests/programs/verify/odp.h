@@ -5,7 +5,7 @@
 #include "tests.h"
 
 constexpr int on_demand = all_access | IBV_ACCESS_ON_DEMAND;
-constexpr size_t page = 4096;
+inline const auto page = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
 constexpr size_t part = 2 << 20; /* of an MR of all memory */
 
 bool has_odp(const port &p, uint64_t bit);

@@ -157,8 +157,8 @@ TEST_F(odp, odp_last_addresses)
 {
 	pair p(on.client, on.server, opt);
 	const memory bytes(page);
-	constexpr uint64_t iova = 0 - uint64_t{ page };
-	constexpr uint32_t size = page - 1;
+	const uint64_t iova = 0 - uint64_t{ page };
+	const uint32_t size = page - 1;
 	const mr_ptr mr(ibv_reg_mr_iova(on.client.pd.get(),
 					bytes.bytes().data(), size, iova,
 					on_demand));
