@@ -5,12 +5,12 @@
 # from one device to another (nvme), and on one device (nvme-loop).
 #
 # Then the same disk by SRP, whose initiator gives the target MRs with gaps: it writes
-# from and reads to scattered memory (srp, srp-loop).
+# from and reads to scattered memory (srp, srp-loop), and by iSER (iser, iser-loop).
 #
 # All modules live in the initial network namespace only, so rules keep the two
 # ends apart: see qemu-tests/lib/nvme.sh.
 
-variants='nvme nvme-loop srp srp-loop'
+variants='nvme nvme-loop srp srp-loop iser iser-loop'
 limit=300
 full_limit=900
 
@@ -22,6 +22,8 @@ run()
 	. /ornic/qemu-tests/lib/nvme.sh
 	# shellcheck source=qemu-tests/lib/srp.sh
 	. /ornic/qemu-tests/lib/srp.sh
+	# shellcheck source=qemu-tests/lib/iser.sh
+	. /ornic/qemu-tests/lib/iser.sh
 	need_ornic
 	"need_$protocol"
 	if [ "$VARIANT" != "$protocol" ]; then

@@ -6,7 +6,9 @@
 # The topologies are those of nvme.sh. Target and initiator are named by the first GID
 # of their devices.
 
-target=/sys/kernel/config/target
+# shellcheck source=qemu-tests/lib/lio.sh
+. /ornic/qemu-tests/lib/lio.sh
+
 srp_port=5555
 
 need_srp()
@@ -28,23 +30,19 @@ first_gid()
 # srp_target_open: export a RAM disk of 64 MiB on $srv_dev
 srp_target_open()
 {
-	local disk=$target/core/rd_mcp_0/disk acl
+	local acl
 
 	srp_wwn=$target/srpt/0x$(first_gid "$srv_dev")
 	srp_tpg=$srp_wwn/tpg
 	# An extension that is 0, and the interface ID of the port
 	acl=$srp_tpg/acls/0x0000000000000000$(first_gid "$cli_dev" | cut -c 17-)
-	modprobe -a target_core_mod sd_mod ib_srpt
-	mountpoint -q /sys/kernel/config ||
-		mount -t configfs none /sys/kernel/config
-	mkdir -p "$disk" || fail 'no RAM disk'
-	put "$disk/control" rd_pages=16384
-	put "$disk/enable" 1
+	modprobe ib_srpt
+	lio_disk_open
 	mkdir "$target/srpt" || fail 'no SRP target'
 	put "$target/srpt/discovery_auth/rdma_cm_port" $srp_port
 	mkdir "$srp_wwn" "$srp_tpg" "$srp_tpg/lun/lun_0" "$acl" "$acl/lun_0" ||
 		fail "no target on $srv_dev"
-	ln -s "$disk" "$srp_tpg/lun/lun_0/disk" || fail 'the LUN has no disk'
+	ln -s "$lio_disk" "$srp_tpg/lun/lun_0/disk" || fail 'the LUN has no disk'
 	ln -s "$srp_tpg/lun/lun_0" "$acl/lun_0/lun" || fail 'no LUN for the peer'
 	put "$acl/lun_0/write_protect" 0
 	put "$srp_tpg/enable" 1
@@ -62,23 +60,9 @@ srp_target_close()
 	rm "$srp_tpg/lun/lun_0/disk"
 	rmdir "$srp_tpg/lun/lun_0" "$srp_tpg" "$srp_wwn"
 	put "$target/srpt/discovery_auth/rdma_cm_port" 0
-	rmdir "$target/srpt" "$target/core/rd_mcp_0/disk" \
-		"$target/core/rd_mcp_0"
+	rmdir "$target/srpt"
+	lio_disk_close
 	wait_until 10 modprobe -r ib_srpt
-}
-
-find_srp_disk()
-{
-	local vendor
-
-	disk=
-	for vendor in /sys/block/sd*/device/vendor; do
-		if grep -qs LIO-ORG "$vendor"; then
-			vendor=${vendor%/device/vendor}
-			disk=/dev/${vendor##*/}
-		fi
-	done
-	[ -b "$disk" ]
 }
 
 # srp_login: sets $disk. Data goes through MRs, however little it is.
@@ -91,7 +75,7 @@ srp_login()
 	modprobe ib_srp cmd_sg_entries=64 use_imm_data=0
 	put "/sys/class/infiniband_srp/srp-$cli_dev-1/add_target" \
 		"id_ext=$guid,ioc_guid=$guid,dest=$srv_ip:$srp_port,src=$cli_ip"
-	wait_until 20 find_srp_disk
+	wait_until 20 find_lio_disk
 }
 
 srp_logout()

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# iSER (RFC 7145) with the target of the kernel and open-iscsi. The topologies are those
+# of nvme.sh.
+
+# shellcheck source=qemu-tests/lib/lio.sh
+. /ornic/qemu-tests/lib/lio.sh
+
+iqn=iqn.2024-01.org.ornic:storage
+iser_wwn=$target/iscsi/$iqn
+iser_tpg=$iser_wwn/tpgt_1
+iser_portal=10.0.0.1:3260
+
+need_iser()
+{
+	local module
+
+	need iscsid iscsiadm fio
+	for module in ib_iser ib_isert iscsi_target_mod sd_mod; do
+		modprobe -n "$module" 2>/dev/null || skip "no module $module"
+	done
+}
+
+# iser_target_open: export a RAM disk at $iser_portal
+iser_target_open()
+{
+	lio_disk_open
+	modprobe -a iscsi_target_mod ib_isert
+	mkdir "$target/iscsi" "$iser_wwn" "$iser_tpg" "$iser_tpg/lun/lun_0" \
+		"$iser_tpg/np/$iser_portal" || fail 'no iSCSI target'
+	put "$iser_tpg/np/$iser_portal/iser" 1
+	put "$iser_tpg/attrib/authentication" 0
+	put "$iser_tpg/attrib/generate_node_acls" 1
+	put "$iser_tpg/attrib/demo_mode_write_protect" 0
+	ln -s "$lio_disk" "$iser_tpg/lun/lun_0/disk" || fail 'the LUN has no disk'
+	put "$iser_tpg/enable" 1
+}
+
+iser_target_close()
+{
+	put "$iser_tpg/enable" 0
+	rm "$iser_tpg/lun/lun_0/disk"
+	rmdir "$iser_tpg/lun/lun_0" "$iser_tpg/np/$iser_portal" "$iser_tpg" \
+		"$iser_wwn" "$target/iscsi"
+	lio_disk_close
+	wait_until 10 modprobe -r ib_isert
+}
+
+node() { iscsiadm -m node -T "$iqn" -p "$iser_portal" "$@" >>iscsi.out 2>&1; }
+
+# iser_login: sets $disk
+iser_login()
+{
+	modprobe ib_iser
+	mkdir -p /run/lock/iscsi
+	pgrep -x iscsid >/dev/null || iscsid || fail 'no iscsid'
+	node -I iser -o new || { cat iscsi.out; fail 'no record'; }
+	node -I iser --login || { cat iscsi.out; fail 'no login'; }
+	wait_until 20 find_lio_disk
+}
+
+iser_logout()
+{
+	node --logout || fail 'no logout'
+	node -o delete
+	wait_until 10 test ! -e "$disk"
+}
+
+# iser_rounds: log in, write from and read to scattered memory and by fio, and log out
+iser_rounds()
+{
+	local i
+
+	iser_target_open
+	for ((i = 0; i < $(times 3); i++)); do
+		iser_login
+		python3 /ornic/qemu-tests/lib/scattered_io.py "$disk" "$i" ||
+			fail 'wrong data'
+		fio --name=verify --filename="$disk" --direct=1 --rw=randwrite \
+			--bsrange=4k-512k --size=16M --iodepth=16 --ioengine=libaio \
+			--verify=crc32c --verify_fatal=1 >fio.out 2>&1 ||
+			{ tail -n 20 fio.out; fail 'fio'; }
+		iser_logout
+	done
+	pkill -x iscsid
+	iser_target_close
+	wait_until 10 no_objects "$srv_dev"
+	wait_until 10 no_objects "$cli_dev"
+}
