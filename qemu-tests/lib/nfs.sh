@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# NFS over RDMA (RFC 8166) with the server and the client of the kernel, each in its
+# namespace of the topology veth. What the server exports is a tmpfs.
+#
+# Mounts are made by nsenter, which keeps the mount namespace of the case.
+
+nfs_port=20049 # IANA: NFS over RDMA
+export_dir=/run/nfs-export
+nfs_dir=/run/nfs
+
+need_nfs()
+{
+	local module
+
+	need rpc.nfsd exportfs rpc.mountd rpcbind mount.nfs
+	for module in nfsd nfsv3 nfsv4 rpcrdma; do
+		modprobe -n "$module" 2>/dev/null || skip "no module $module"
+	done
+}
+
+in_srv() { nsenter --net=/run/netns/srv "$@"; }
+in_cli() { nsenter --net=/run/netns/cli "$@"; }
+
+# nfs_server_open: export $export_dir in the namespace of the server
+nfs_server_open()
+{
+	modprobe -a nfsd rpcrdma
+	mkdir -p "$export_dir" "$nfs_dir" /run/rpcbind
+	mount -t tmpfs export "$export_dir"
+	in_srv mount -t nfsd nfsd /proc/fs/nfsd
+	in_srv rpcbind || fail 'no rpcbind'
+	in_srv exportfs -i -o rw,no_root_squash,insecure,sync,fsid=0 "*:$export_dir" ||
+		fail 'nothing exported'
+	in_srv rpc.mountd || fail 'no rpc.mountd'
+	in_srv rpc.nfsd --rdma=$nfs_port --grace-time 10 --lease-time 10 4 ||
+		fail 'no rpc.nfsd'
+	grep -q "^rdma $nfs_port" /proc/fs/nfsd/portlist ||
+		fail 'the server does not listen to RDMA'
+}
+
+nfs_server_close()
+{
+	in_srv rpc.nfsd 0
+	pkill -x rpc.mountd || :
+	pkill -x rpcbind || :
+	in_srv exportfs -au
+	umount /proc/fs/nfsd "$export_dir"
+}
+
+# nfs_mount VERSION
+nfs_mount()
+{
+	local options=rdma,port=$nfs_port,vers=$1 path=/
+
+	# Its paths are those of the server, and locks are another protocol.
+	[ "$1" != 3 ] || options+=,nolock,mountproto=tcp path=$export_dir
+	in_cli mount -t nfs -o "$options" "$srv_ip:$path" "$nfs_dir" ||
+		fail "version $1 cannot be mounted"
+	grep -A 20 " mounted on $nfs_dir " /proc/self/mountstats |
+		grep -q 'xprt:.rdma' || fail 'the transport is not RDMA'
+}
