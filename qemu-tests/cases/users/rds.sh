@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will send messages of many sizes by RDS sockets in both directions, over the
+# kernel's RDMA transport of RDS: each comes once, in order and unchanged, also over a
+# wire that loses packets.
+
+kernels='stock'
+limit=300
+
+requires()
+{
+	need_ornic
+	need python3
+	modprobe -n rds_rdma 2>/dev/null || skip 'no module rds_rdma'
+}
+
+messages()
+{
+	local before
+
+	before=$(stat cli0 tx_packets)
+	python3 /ornic/qemu-tests/lib/rds_messages.py "$srv_ip" "$cli_ip" "$1" ||
+		fail "$2"
+	[ "$(($(stat cli0 tx_packets) - before))" -gt "$1" ] ||
+		fail 'it did not go over RDMA'
+}
+
+run()
+{
+	# shellcheck source=qemu-tests/lib/nvme.sh
+	. /ornic/qemu-tests/lib/nvme.sh
+	one_namespace
+	modprobe rds_rdma
+	messages "$(times 1000)" 'wrong messages'
+	tc qdisc add dev veth-srv root netem loss 1%
+	tc qdisc add dev veth-cli root netem loss 1%
+	messages "$(times 500)" 'wrong messages with loss'
+	tc qdisc del dev veth-srv root
+	tc qdisc del dev veth-cli root
+	wait_until 20 modprobe -r rds_rdma
+	wait_until 20 no_objects srv0
+}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Messages by RDS sockets in both directions: rds_messages.py ADDRESS ADDRESS COUNT.
+
+Each of two sockets sends COUNT messages of random sizes to the other, whose text says
+which one of the sequence it is. RDS promises that each comes once, and in order."""
+
+import errno
+import random
+import select
+import socket
+import sys
+import time
+
+AF_RDS = 21
+PORT = 4000
+LARGEST = 100000  # less than half of the default SO_SNDBUF
+SECONDS = 120
+
+
+def message(seed, number):
+    rng = random.Random(seed << 32 | number)
+    size = rng.choice((4, 100, 4000, 4096, 5000, 60000, LARGEST))
+    return number.to_bytes(4, "big") + rng.randbytes(size - 4)
+
+
+class End:
+    def __init__(self, address, peer, seed):
+        self.socket = socket.socket(AF_RDS, socket.SOCK_SEQPACKET, 0)
+        self.socket.bind((address, PORT))
+        self.socket.setblocking(False)
+        self.peer = (peer, PORT)
+        self.seed, self.sent, self.received = seed, 0, 0
+
+    def send(self):
+        try:
+            self.socket.sendto(message(self.seed, self.sent), self.peer)
+            self.sent += 1
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            # The receiver is congested.
+            if error.errno != errno.ENOBUFS:
+                raise
+
+    def receive(self, seed):
+        try:
+            data, source = self.socket.recvfrom(LARGEST)
+        except BlockingIOError:
+            return
+        if source[0] != self.peer[0] or data != message(seed, self.received):
+            sys.exit(f"message {self.received}: {len(data)} wrong bytes of {source}")
+        self.received += 1
+
+
+def main():
+    first, second, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    ends = [End(first, second, 0), End(second, first, 1)]
+    limit = time.monotonic() + SECONDS
+    while any(end.received < count for end in ends):
+        if time.monotonic() > limit:
+            sys.exit(f"{[end.sent for end in ends]} sent, "
+                     f"{[end.received for end in ends]} received")
+        writing = [end.socket for end in ends if end.sent < count]
+        can_read, can_write, _ = select.select([end.socket for end in ends], writing, [], 1)
+        for end in ends:
+            if end.socket in can_write:
+                end.send()
+            if end.socket in can_read:
+                end.receive(1 - end.seed)
+
+
+main()
