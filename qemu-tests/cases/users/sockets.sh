@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will copy a file by a program that knows nothing of RDMA, on the rsockets of
+# the preloaded library of librdmacm.
+
+kernels='stock'
+limit=120
+
+# shellcheck source=qemu-tests/lib/rdmacm.sh
+. /ornic/qemu-tests/lib/rdmacm.sh
+
+requires()
+{
+	need_ornic
+	need nc.traditional
+	preload=$(find /usr/lib -path '*/rsocket/librspreload.so' | head -n 1)
+	[ -n "$preload" ] || skip 'no librspreload.so'
+}
+
+run()
+{
+	local nc="env LD_PRELOAD=$preload nc.traditional -n" before
+
+	topology veth
+	before=$(stat cli0 tx_bytes)
+	head -c 3000001 /dev/urandom >data
+	cm_pair 7000 0 "$nc -l -p 7000" "$nc -q 0 $srv_ip 7000" <data
+	cmp data srv.out || fail 'wrong data'
+	[ "$(($(stat cli0 tx_bytes) - before))" -gt 3000000 ] || fail 'not over RDMA'
+}
