@@ -44,6 +44,16 @@ need()
 	done
 }
 
+# need_modules NAME...: of the kernel; they are not loaded
+need_modules()
+{
+	local module
+
+	for module; do
+		modprobe -n "$module" 2>/dev/null || skip "no module $module"
+	done
+}
+
 need_pyverbs()
 {
 	/usr/bin/python3 -c 'import pyverbs' 2>/dev/null ||

@@ -13,12 +13,8 @@ iser_portal=10.0.0.1:3260
 
 need_iser()
 {
-	local module
-
 	need iscsid iscsiadm fio
-	for module in ib_iser ib_isert iscsi_target_mod sd_mod; do
-		modprobe -n "$module" 2>/dev/null || skip "no module $module"
-	done
+	need_modules ib_iser ib_isert iscsi_target_mod sd_mod
 }
 
 # iser_target_open: export a RAM disk at $iser_portal

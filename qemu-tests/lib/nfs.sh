@@ -11,12 +11,8 @@ nfs_dir=/run/nfs
 
 need_nfs()
 {
-	local module
-
 	need rpc.nfsd exportfs rpc.mountd rpcbind mount.nfs
-	for module in nfsd nfsv3 nfsv4 rpcrdma; do
-		modprobe -n "$module" 2>/dev/null || skip "no module $module"
-	done
+	need_modules nfsd nfsv3 nfsv4 rpcrdma
 }
 
 in_srv() { nsenter --net=/run/netns/srv "$@"; }

@@ -19,12 +19,8 @@ hostid=6f726e69-6300-4000-8000-000000000001
 
 need_nvme()
 {
-	local module
-
 	need nvme fio
-	for module in nvmet-rdma nvme-rdma brd; do
-		modprobe -n "$module" 2>/dev/null || skip "no module $module"
-	done
+	need_modules nvmet-rdma nvme-rdma brd
 }
 
 # one_namespace: the topology above

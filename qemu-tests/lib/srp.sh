@@ -13,12 +13,8 @@ srp_port=5555
 
 need_srp()
 {
-	local module
-
 	need python3
-	for module in ib_srp ib_srpt sd_mod target_core_mod; do
-		modprobe -n "$module" 2>/dev/null || skip "no module $module"
-	done
+	need_modules ib_srp ib_srpt sd_mod target_core_mod
 }
 
 # first_gid DEVICE: its first GID, 32 digits

@@ -11,7 +11,7 @@ requires()
 {
 	need_ornic
 	need python3
-	modprobe -n rds_rdma 2>/dev/null || skip 'no module rds_rdma'
+	need_modules rds_rdma
 }
 
 messages()
