@@ -55,11 +55,13 @@ enum segs_shape {
 	SEGS_TINY,
 };
 
-/* Each of them, for KUNIT_ARRAY_PARAM_DESC(). */
-static const struct segs_shape_row {
+struct segs_shape_row {
 	const char *name;
 	enum segs_shape shape;
-} __maybe_unused segs_shape_rows[] = {
+};
+
+/* Each of them, for KUNIT_ARRAY_PARAM_DESC(). */
+static const struct segs_shape_row segs_shape_rows[] __maybe_unused = {
 	{ "one segment", SEGS_ONE },
 	{ "a few", SEGS_FEW },
 	{ "words", SEGS_WORDS },
