@@ -13,8 +13,8 @@ requires()
 {
 	need_ornic
 	need nc.traditional
-	preload=$(find /usr/lib -path '*/rsocket/librspreload.so' | head -n 1)
-	[ -n "$preload" ] || skip 'no librspreload.so'
+	preload=$(echo /usr/lib/*/rsocket/librspreload.so)
+	[ -e "$preload" ] || skip 'no librspreload.so'
 }
 
 run()
