@@ -11,18 +11,13 @@
 
 /* ---- One call into the engine ---------------------------------------------- */
 
-void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
+void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
+	__acquires(RCU)
 {
 	ctx->dev = dev;
 	ctx->now = dev->ops->now(dev->host);
 	ctx->budget = budget;
 	ctx->nevents = 0;
-}
-
-void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
-	__acquires(RCU)
-{
-	ornic_ctx_enter(ctx, dev, budget);
 	ornic_rcu_read_lock();
 }
 
@@ -52,44 +47,57 @@ static void run_users(struct ornic_dev *dev, u32 cqn)
 	ornic_rcu_read_unlock();
 }
 
-void ornic_ctx_leave(struct ornic_ctx *ctx)
+static void deliver(const struct ornic_pending_event *event)
 {
-	struct ornic_dev *dev = ctx->dev;
-	const struct ornic_eqe *eqe;
-	u32 i;
+	struct ornic_dev *dev = event->dev;
+	struct ornic_eqe eqe = {
+		.obj = cpu_to_le32(event->obj),
+		.type = event->type,
+		.vector = event->vector,
+	};
 
-	for (i = 0; i < ctx->nevents; i++) {
-		eqe = &ctx->event[i];
-		dev->ops->event(dev->host, eqe);
-		if (unlikely(eqe->type == ORNIC_EVENT_CQ_ERR))
-			run_users(dev, le32_to_cpu(eqe->obj));
-	}
+	dev->ops->event(dev->host, &eqe);
+	if (unlikely(event->type == ORNIC_EVENT_CQ_ERR))
+		run_users(dev, event->obj);
 }
 
 void ornic_ctx_end(struct ornic_ctx *ctx) __releases(RCU)
 {
+	u32 i;
+
+	for (i = 0; i < ctx->nevents; i++) {
+		if (unlikely(ctx->event[i].dev != ctx->dev))
+			deliver(&ctx->event[i]);
+	}
 	ornic_rcu_read_unlock();
-	ornic_ctx_leave(ctx);
+	for (i = 0; i < ctx->nevents; i++) {
+		if (likely(ctx->event[i].dev == ctx->dev))
+			deliver(&ctx->event[i]);
+	}
 }
 
 void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type, u32 obj,
 		     u8 vector)
 {
-	struct ornic_eqe eqe = {
-		.obj = cpu_to_le32(obj),
-		.type = (u8)type,
-		.vector = vector,
-	};
+	const struct ornic_pending_event *old;
 	u32 i;
 
 	for (i = ctx->nevents; i-- > 0;) {
-		if (!memcmp(&ctx->event[i], &eqe, sizeof(eqe)))
+		old = &ctx->event[i];
+		if (old->obj == obj && old->type == type &&
+		    old->vector == vector && old->dev == ctx->dev)
 			return;
 	}
-	if (ctx->nevents < ORNIC_CTX_EVENTS)
-		ctx->event[ctx->nevents++] = eqe;
-	else
+	if (ctx->nevents == ORNIC_CTX_EVENTS) {
 		ornic_pr_debug("event %u of object %u is lost\n", type, obj);
+		return;
+	}
+	ctx->event[ctx->nevents++] = (struct ornic_pending_event){
+		.dev = ctx->dev,
+		.obj = obj,
+		.type = (u8)type,
+		.vector = vector,
+	};
 }
 
 void ornic_dev_resched_all(struct ornic_dev *dev)

@@ -191,9 +191,17 @@ void ornic_dev_resched_all(struct ornic_dev *dev);
 #define ORNIC_CTX_EVENTS 24
 #define ORNIC_CTX_RESERVE 12 /* room that one step may need: two QPs end */
 
+/* What becomes a struct ornic_eqe of @dev when the call ends. */
+struct ornic_pending_event {
+	struct ornic_dev *dev;
+	u32 obj;
+	u8 type; /* enum ornic_eqe_type */
+	u8 vector;
+};
+
 /**
  * struct ornic_ctx - one call into the engine
- * @dev: the device
+ * @dev: the device; for the time of its work the one of a peer, see loop.c
  * @now: time of the call in ns
  * @budget: bytes of work left
  * @nevents: events gathered in @event
@@ -204,7 +212,7 @@ struct ornic_ctx {
 	u64 now;
 	s64 budget;
 	u32 nevents;
-	struct ornic_eqe event[ORNIC_CTX_EVENTS];
+	struct ornic_pending_event event[ORNIC_CTX_EVENTS];
 };
 
 /*
@@ -219,19 +227,15 @@ static inline u64 ornic_since(u64 now, u64 then)
 /* Begin a call with @budget bytes of work: enters the RCU section. */
 void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
 
-/* End a call: leave the RCU section and deliver its events. No lock is held. */
+/*
+ * End a call: leave the RCU section and deliver its events. No lock is held. Those of
+ * other devices come first, inside the section: nothing else makes these devices stay.
+ */
 void ornic_ctx_end(struct ornic_ctx *ctx);
 
 /*
- * Begin and end a call into another device inside a call, within its RCU
- * section. Ending delivers the events: no lock of that device is held.
- */
-void ornic_ctx_enter(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget);
-void ornic_ctx_leave(struct ornic_ctx *ctx);
-
-/*
- * Gather an event, under any lock. One that is pending already also stands for
- * this one. Callers keep room free, see ornic_ctx_full().
+ * Gather an event of ctx->dev, under any lock. One that is pending already also stands
+ * for this one. Callers keep room free, see ornic_ctx_full().
  */
 noinline void ornic_ctx_event(struct ornic_ctx *ctx, enum ornic_eqe_type type,
 			      u32 obj, u8 vector);

@@ -191,8 +191,8 @@ enum ornic_trace {
  *	address @mac, if the host lets the two work from memory to memory: what
  *	the one sends to the other is executed at once, in the caller of the
  *	sender, and ops of the other are called while locks of the sender are
- *	held. It stays for the time of the call into the sender. NULL: there is
- *	none; the op itself may be NULL.
+ *	held, but for its events. It stays for the time of the call into the
+ *	sender. NULL: there is none; the op itself may be NULL.
  * @trace: something happened to QP @qpn, see enum ornic_trace; engine locks are
  *	held. NULL: no tracing
  * @relax: a command, ornic_engine_destroy() or ornic_engine_end_raw() takes long:

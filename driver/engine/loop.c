@@ -6,8 +6,8 @@
  * equals a lost packet, and the ACK timer takes over.
  *
  * Locks: A.sq is held, B.rq is taken around the responder, nothing else. The
- * error state of B is left to a run of B. Work of a peer engine is a call of its
- * own into that device, with its own events.
+ * error state of B is left to a run of B. Work of a peer engine has the device
+ * of that engine in its ctx, which also delivers its events.
  */
 #include "proto.h"
 
@@ -17,26 +17,6 @@ struct reply {
 	u8 rnr_timer;
 	u64 epoch;
 };
-
-/* The call of @ctx, or one that it makes into the device of a peer engine. */
-static struct ornic_ctx *enter_peer(struct ornic_ctx *ctx,
-				    struct ornic_dev *dev,
-				    struct ornic_ctx *there)
-{
-	if (dev == ctx->dev)
-		return ctx;
-	ornic_ctx_enter(there, dev, max_t(s64, ctx->budget, 0));
-	return there;
-}
-
-/* What the work there has cost is the requester's. */
-static void leave_peer(struct ornic_ctx *ctx, struct ornic_ctx *inner)
-{
-	if (inner == ctx)
-		return;
-	ctx->budget -= max_t(s64, ctx->budget, 0) - inner->budget;
-	ornic_ctx_leave(inner);
-}
 
 /* The peer of a connected QP, in whichever device it is. */
 static struct ornic_qp *peer_of(const struct ornic_qp *qp)
@@ -180,15 +160,14 @@ loop_request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	struct ornic_qp *peer = peer_of(qp);
 	struct reply reply = { .verdict = ORNIC_RESP_DROP };
-	struct ornic_ctx there __uninitialized, *inner;
 	bool dead = false;
 
 	if (!peer)
 		return reply;
-	inner = enter_peer(ctx, peer->dev, &there);
+	ctx->dev = peer->dev;
 	ornic_lock_inner(&peer->rq.lock);
 	if (is_connected(qp, peer)) {
-		reply.verdict = ornic_resp_request(inner, peer, r);
+		reply.verdict = ornic_resp_request(ctx, peer, r);
 		reply.rnr_timer = peer->min_rnr_timer;
 		reply.epoch = peer->epoch;
 		dead = peer->rq.dead;
@@ -198,7 +177,7 @@ loop_request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 	ornic_unlock_inner(&peer->rq.lock);
 	if (dead)
 		ornic_qp_resched(peer);
-	leave_peer(ctx, inner);
+	ctx->dev = qp->dev;
 	return reply;
 }
 
@@ -370,12 +349,10 @@ static enum ornic_step move_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static noinline enum ornic_step
 read_denied(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer)
 {
-	struct ornic_ctx there __uninitialized;
-	struct ornic_ctx *inner = enter_peer(ctx, peer->dev, &there);
-
-	ornic_ctx_event(inner, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
+	ctx->dev = peer->dev;
+	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, peer->qpn, 0);
+	ctx->dev = qp->dev;
 	ornic_qp_resched(peer);
-	leave_peer(ctx, inner);
 	ornic_comp_fail(ctx, qp, ORNIC_CQE_REM_ACCESS_ERR, ORNIC_VERR_NAK);
 	return ORNIC_STEP_STOP;
 }
@@ -409,22 +386,21 @@ static noinline enum ornic_step read_absent(struct ornic_ctx *ctx,
 {
 	u32 off = sw->pkts * qp->mtu;
 	struct ornic_range rest = { sw->raddr + off, sw->length - off };
-	struct ornic_ctx there __uninitialized;
-	struct ornic_ctx *inner = enter_peer(ctx, peer->dev, &there);
 	enum ornic_fault_result res = ORNIC_FAULT_WAITS;
 	bool served;
 
+	ctx->dev = peer->dev;
 	ornic_lock_inner(&peer->rq.lock);
 	/* The lock was free meanwhile. */
 	served = is_read_peer(qp, peer, sw);
 	if (served)
-		res = ornic_fault_read(inner, peer, sw->rkey, rest);
+		res = ornic_fault_read(ctx, peer, sw->rkey, rest);
 	if (res == ORNIC_FAULT_FAILS) {
 		WRITE_ONCE(peer->rq.dead, true);
 		ornic_qp_count(peer, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);
 	}
 	ornic_unlock_inner(&peer->rq.lock);
-	leave_peer(ctx, inner);
+	ctx->dev = qp->dev;
 	if (!served)
 		return read_lost(ctx, qp, sw);
 	return res == ORNIC_FAULT_WAITS ? wait_for_peer(ctx, qp) :
@@ -709,11 +685,10 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      struct ornic_qp *peer, struct ornic_inreq *r,
 		      const struct ornic_swqe *sw)
 {
-	struct ornic_ctx there __uninitialized;
-	struct ornic_ctx *inner = enter_peer(ctx, peer->dev, &there);
 	u32 pkey = ornic_datagram_pkey(qp, sw);
 	bool dead = false, held = false;
 
+	ctx->dev = peer->dev;
 	ornic_lock_inner(&peer->rq.lock);
 	if (!ornic_qp_can_receive(peer)) {
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_NO_QP);
@@ -723,14 +698,14 @@ static void hand_over(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_stat_inc(peer, ORNIC_STAT_RX_BAD_QKEY);
 	} else {
 		r->pkey_index = ornic_qp_pkey_index(peer, pkey);
-		held = take_datagram(inner, qp, peer, r);
+		held = take_datagram(ctx, qp, peer, r);
 	}
 	dead = peer->rq.dead;
 	ornic_unlock_inner(&peer->rq.lock);
 	/* It sets the timer of what is held. */
 	if (dead || held)
 		ornic_qp_resched(peer);
-	leave_peer(ctx, inner);
+	ctx->dev = qp->dev;
 }
 
 void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
