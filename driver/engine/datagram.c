@@ -3,6 +3,7 @@
  * Datagrams: the part of the requester that UD QPs have to themselves. Each goes to
  * an address of its own, and is complete when it has left.
  */
+#include "loop.h"
 #include "proto.h"
 
 /* Where a datagram goes: along its AH, or along the AV that it carries. */

@@ -32,6 +32,7 @@
  *   mkey.c  memory keys: commands, invalidation of any key (sq or rq)
  *   odp.c   pages of ODP MRs (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
+ *   loop_datagram.c  the same for UD
  *   raw.c   frames of raw packet QPs (A.sq, B.rq)
  *   flow_key.c  what flow rules match of a frame
  *   flow.c  flow rules (flows.lock)
@@ -724,31 +725,6 @@ ornic_sgl_write(struct ornic_qp *qp, const struct ornic_lsge *sge, u32 nsge,
 {
 	return ornic_sgl_write_pd(qp->dev, qp->pdn, sge, nsge, off, src);
 }
-
-/* ---- loop.c --------------------------------------------------------------- */
-
-/*
- * sq: RC, UC: execute a piece of @sw on the same device or a peer engine. RCU
- * section.
- */
-__flatten noinline enum ornic_step ornic_loop_step(struct ornic_ctx *ctx,
-						   struct ornic_qp *qp,
-						   struct ornic_swqe *sw);
-
-/* sq: deliver the datagram @sw to a QP of the same device or a peer engine. */
-noinline void ornic_loop_datagram(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				  struct ornic_swqe *sw,
-				  const struct ornic_path *path,
-				  const struct ornic_iov *src);
-
-/*
- * sq: deliver the multicast @sw to the members on the same device; false if
- * some are left for another call.
- */
-noinline bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
-				   struct ornic_swqe *sw,
-				   const struct ornic_path *path,
-				   const struct ornic_iov *src);
 
 /* ---- datagram.c ----------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
  * Going back N is moving @cur and the @pkts of the WQEs; the WQE copies hold
  * all that is needed to send again.
  */
+#include "loop.h"
 #include "proto.h"
 
 /* First opcode of a kind; the table of places follows IBTA table 38. */
