@@ -19,7 +19,7 @@
  *   tm.c    tag lists (srq.lock); messages with tags (rq.lock), rendezvous (sq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   reorder.c  responder: requests that came too early (rq.lock)
- *   replay.c  responder: requests that came again (rq.lock)
+ *   replay.c  responder: its resources, requests that came again (rq.lock)
  *   spare.c  memory for what is out of order (sq or rq)
  *   spray.c  several paths (sq or rq)
  *   xrc.c   responder: SRQs of XRC targets (rq.lock)
@@ -659,6 +659,17 @@ ornic_read_check(struct ornic_qp *qp, const struct ornic_inreq *r)
 	return ornic_rkey_check(qp, r->rkey, r->va, r->dma_len,
 				ORNIC_ACCESS_REMOTE_READ, &mkey);
 }
+
+/*
+ * rq: true if as many responses as the requester may have under way wait to be sent for
+ * the first time. Completed ones, and replays of acknowledged requests, are reclaimed:
+ * a new request in sequence acknowledges them. But one that repeats selectively may
+ * miss some of them, and goes on.
+ */
+bool ornic_rd_full(struct ornic_qp *qp, const struct ornic_inreq *r);
+
+/* rq: the resource of @r. */
+struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r);
 
 /*
  * rq: a READ, atomic or the like came again, as a packet: schedule its response

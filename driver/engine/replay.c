@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Responder: repeats responses. A duplicate is not executed again, its response is
- * sent again (IBTA C9-105), from the responder resource that the request left. That
- * stays until another request takes its slot.
+ * Responder resources, and what repeats responses from them. A duplicate is not executed
+ * again, its response is sent again (IBTA C9-105), from the responder resource that the
+ * request left. That stays until another request takes its slot.
  *
  * A requester that repeats selectively asks for the parts of a READ that it misses,
  * perhaps before the rest has left. The rest is then sent first, and the part waits,
@@ -18,6 +18,53 @@
 #define MOST_PACKETS 0xffff
 /* Of what a request is held, a quarter of the ACK timeout, from one RNR NAK to the next. */
 #define MOST_TOLD_LOG 2
+
+static bool is_first_time(const struct ornic_rd *rd)
+{
+	return rd->busy && !rd->replayed;
+}
+
+bool ornic_rd_full(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	bool selective = r->pkt && r->pkt->selective;
+	u32 most = qp->max_dest_rd_atomic;
+	struct ornic_rq *rq = &qp->rq;
+	u32 kept = selective ? ORNIC_RD_SLOTS : most;
+
+	if (selective && most && rq->rd_tail - rq->rd_head >= most &&
+	    is_first_time(ornic_rd_slot(rq, rq->rd_tail - most)))
+		return true;
+	while (rq->rd_tail - rq->rd_head >= kept &&
+	       rq->rd_tail != rq->rd_head) {
+		if (is_first_time(ornic_rd_slot(rq, rq->rd_head)))
+			return true;
+		WRITE_ONCE(rq->rd_head, rq->rd_head + 1);
+	}
+	return !most;
+}
+
+struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
+{
+	struct ornic_rq *rq = &qp->rq;
+	struct ornic_rd *rd = ornic_rd_slot(rq, rq->rd_tail);
+
+	WRITE_ONCE(rq->rd_tail, rq->rd_tail + 1);
+	memset(rd, 0, sizeof(*rd));
+	rd->valid = true;
+	rd->busy = true;
+	rd->first_psn = r->psn;
+	rd->npkts = r->npsn;
+	rd->psn0 = r->psn;
+	rd->pkts = r->npsn;
+	rd->va = r->va;
+	rd->rkey = r->rkey;
+	rd->length = r->dma_len;
+	rd->bytes = r->dma_len;
+	rd->pdn = qp->pdn;
+	rd->msn = ornic_psn_add(rq->msn, 1);
+	rd->again = r->pkt && r->pkt->selective & ORNIC_BTH_AGAIN;
+	return rd;
+}
 
 static u32 end_of(struct ornic_part part)
 {

@@ -245,59 +245,6 @@ static enum ornic_verdict do_write(struct ornic_ctx *ctx, struct ornic_qp *qp,
 
 /* ---- READ and atomics ----------------------------------------------------------- */
 
-static bool is_first_time(const struct ornic_rd *rd)
-{
-	return rd->busy && !rd->replayed;
-}
-
-/*
- * True if as many responses as the requester may have under way wait to be sent for
- * the first time. Completed ones, and replays of acknowledged requests, are reclaimed:
- * a new request in sequence acknowledges them. But one that repeats selectively may
- * miss some of them, and goes on.
- */
-static bool rd_full(struct ornic_qp *qp, const struct ornic_inreq *r)
-{
-	bool selective = r->pkt && r->pkt->selective;
-	u32 most = qp->max_dest_rd_atomic;
-	struct ornic_rq *rq = &qp->rq;
-	u32 kept = selective ? ORNIC_RD_SLOTS : most;
-
-	if (selective && most && rq->rd_tail - rq->rd_head >= most &&
-	    is_first_time(ornic_rd_slot(rq, rq->rd_tail - most)))
-		return true;
-	while (rq->rd_tail - rq->rd_head >= kept &&
-	       rq->rd_tail != rq->rd_head) {
-		if (is_first_time(ornic_rd_slot(rq, rq->rd_head)))
-			return true;
-		WRITE_ONCE(rq->rd_head, rq->rd_head + 1);
-	}
-	return !most;
-}
-
-static struct ornic_rd *rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
-{
-	struct ornic_rq *rq = &qp->rq;
-	struct ornic_rd *rd = ornic_rd_slot(rq, rq->rd_tail);
-
-	WRITE_ONCE(rq->rd_tail, rq->rd_tail + 1);
-	memset(rd, 0, sizeof(*rd));
-	rd->valid = true;
-	rd->busy = true;
-	rd->first_psn = r->psn;
-	rd->npkts = r->npsn;
-	rd->psn0 = r->psn;
-	rd->pkts = r->npsn;
-	rd->va = r->va;
-	rd->rkey = r->rkey;
-	rd->length = r->dma_len;
-	rd->bytes = r->dma_len;
-	rd->pdn = qp->pdn;
-	rd->msn = ornic_psn_add(rq->msn, 1);
-	rd->again = r->pkt && r->pkt->selective & ORNIC_BTH_AGAIN;
-	return rd;
-}
-
 static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_inreq *r)
 {
@@ -305,14 +252,14 @@ static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_rd *rd;
 
 	if (!(qp->access & ORNIC_ACCESS_REMOTE_READ) ||
-	    r->dma_len > ORNIC_MAX_MSG || rd_full(qp, r))
+	    r->dma_len > ORNIC_MAX_MSG || ornic_rd_full(qp, r))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	verr = ornic_read_check(qp, r);
 	if (verr != ORNIC_VERR_NONE)
 		return key_unmapped(ctx, qp, r, ORNIC_ACCESS_REMOTE_READ, verr);
 	r->npsn = ornic_read_npkts(qp, r->dma_len);
 	if (r->pkt) {
-		rd = rd_new(qp, r);
+		rd = ornic_rd_new(qp, r);
 		rd->more = r->pkt->selective & ORNIC_BTH_MORE;
 	}
 	return ORNIC_RESP_DATA;
@@ -345,8 +292,8 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	enum ornic_vendor_err verr;
 	struct ornic_rd *rd;
 
-	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) || rd_full(qp, r) ||
-	    r->va & (sizeof(u64) - 1))
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_ATOMIC) ||
+	    ornic_rd_full(qp, r) || r->va & (sizeof(u64) - 1))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
 	verr = ornic_rkey_map(&iov, qp, r->rkey, r->va, sizeof(u64),
 			      ORNIC_ACCESS_REMOTE_ATOMIC);
@@ -359,7 +306,7 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	r->orig = atomic_execute(frag.ptr, r);
 	r->npsn = 1;
 	if (r->pkt) {
-		rd = rd_new(qp, r);
+		rd = ornic_rd_new(qp, r);
 		rd->atomic = true;
 		rd->orig = r->orig;
 	}
@@ -369,7 +316,7 @@ static enum ornic_verdict do_atomic(struct ornic_ctx *ctx, struct ornic_qp *qp,
 /* A resource for a response without data. */
 static void rd_new_empty(struct ornic_qp *qp, const struct ornic_inreq *r)
 {
-	struct ornic_rd *rd = rd_new(qp, r);
+	struct ornic_rd *rd = ornic_rd_new(qp, r);
 
 	rd->empty = true;
 	rd->length = 0;
@@ -387,7 +334,7 @@ static enum ornic_verdict do_atomic_write(struct ornic_ctx *ctx,
 	struct ornic_iov payload = { &to, 1, 1, sizeof(value) };
 	enum ornic_vendor_err verr;
 
-	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) || rd_full(qp, r) ||
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_WRITE) || ornic_rd_full(qp, r) ||
 	    r->va & (sizeof(u64) - 1) || r->dma_len != sizeof(u64) ||
 	    r->src->bytes != sizeof(u64))
 		return refuse_request(ctx, qp, ORNIC_RESP_NAK_INVALID);
@@ -460,7 +407,7 @@ do_flush(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
 	enum ornic_verdict verdict = ORNIC_RESP_NAK_INVALID;
 
-	if (!rd_full(qp, r))
+	if (!ornic_rd_full(qp, r))
 		verdict = flush_allowed(qp, r);
 	if (verdict != ORNIC_RESP_ACK)
 		return refuse_request(ctx, qp, verdict);
