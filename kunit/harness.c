@@ -314,6 +314,17 @@ static struct ornic_engine *op_peer_engine(void *host, const u8 *mac)
 	return th->peer->eng;
 }
 
+static struct ornic_engine *op_direct(void *host, const void *ip, bool ipv6,
+				      u16 vlan, u32 mtu)
+{
+	struct ornic_th *th = host;
+
+	if (!th->direct ||
+	    (th->direct_odds && !(ornic_th_random(&th->rng) % th->direct_odds)))
+		return NULL;
+	return th->direct->eng;
+}
+
 static void op_trace(void *host, enum ornic_trace what, u32 qpn, u32 code,
 		     u32 a, u32 b)
 {
@@ -345,6 +356,7 @@ static const struct ornic_engine_ops th_ops = {
 	.cq_deadline = op_cq_deadline,
 	.host_cq_size = sizeof(struct ornic_th_hcq),
 	.peer_engine = op_peer_engine,
+	.direct = op_direct,
 	.trace = op_trace,
 	.paging = true,
 	.host_qp_size = sizeof(struct ornic_th_hqp),

@@ -90,6 +90,8 @@ struct ornic_th_mem {
  * @dm: device memory of @dm_bytes, which a suite may set; 0: none
  * @marked: what ornic_th_inject() makes has passed a switch that marks it
  * @peer: a peer engine, NULL = none
+ * @direct: where packets of RC need not go, NULL = they do
+ * @direct_odds: then they go nevertheless one time in so many; 0 = never
  * @xmit_fail: the next so many frames are refused
  * @xmit_err: with that; 0 = -EIO
  * @frame_fail: for the next so many there is no memory
@@ -139,6 +141,8 @@ struct ornic_th {
 	void (*meanwhile)(struct ornic_th *th);
 	void *program;
 	struct ornic_th *peer;
+	struct ornic_th *direct;
+	u32 direct_odds;
 	u32 lost;
 	struct ornic_th_mem *mems;
 	u8 *dm;
@@ -448,6 +452,7 @@ struct ornic_th_pair {
 
 int ornic_th_pair_init(struct ornic_th_pair *pair, u64 seed, bool loop);
 u32 ornic_th_pair_fini(struct ornic_th_pair *pair);
+void ornic_th_go_direct(struct ornic_th_pair *pair, u32 odds);
 bool ornic_th_settle(struct ornic_th_pair *pair);
 bool ornic_th_advance(struct ornic_th_pair *pair, u64 ns);
 void ornic_th_conn_default(struct ornic_th_conn *conn, u8 type);

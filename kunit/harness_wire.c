@@ -204,14 +204,31 @@ u32 ornic_th_pair_fini(struct ornic_th_pair *pair)
 {
 	u32 broken = 0;
 
-	if (pair->a)
+	if (pair->a) {
 		pair->a->peer = NULL;
+		pair->a->direct = NULL;
+	}
 	if (pair->b != pair->a)
 		broken = ornic_th_destroy(pair->b);
 	broken += ornic_th_destroy(pair->a);
 	pair->a = NULL;
 	pair->b = NULL;
 	return broken;
+}
+
+/**
+ * ornic_th_go_direct - let messages of RC go from memory to memory
+ * @pair: two harnesses
+ * @odds: packets go nevertheless one time in so many; 0 = never
+ */
+void ornic_th_go_direct(struct ornic_th_pair *pair, u32 odds)
+{
+	pair->a->direct = pair->b;
+	pair->b->direct = pair->a;
+	pair->a->direct_odds = odds;
+	pair->b->direct_odds = odds;
+	ornic_engine_set_direct(pair->a->eng, true);
+	ornic_engine_set_direct(pair->b->eng, true);
 }
 
 static bool deliver_one(struct ornic_th_pair *pair, struct ornic_th *from)

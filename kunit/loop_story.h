@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Scenes that are played on the wire and by loopback, and what they tell. */
+/* Scenes that are played on the wire and in memory, and what they tell. */
 #ifndef ORNIC_LOOP_STORY_H
 #define ORNIC_LOOP_STORY_H
 
@@ -36,12 +36,12 @@ struct ornic_story {
 
 /**
  * struct ornic_loop_test - test->priv of a suite of scenes
- * @fix: is made anew for each of the three
- * @told: by the wire, by one device, and by two peer engines
+ * @fix: is made anew for each way to play
+ * @told: by the wire, and by another way
  */
 struct ornic_loop_test {
 	struct ornic_fixture fix;
-	struct ornic_story told[3];
+	struct ornic_story told[2];
 };
 
 static_assert(offsetof(struct ornic_loop_test, fix) == 0);
@@ -66,7 +66,7 @@ struct ornic_scene {
 	int (*prepare)(struct ornic_fixture *fix);
 };
 
-/* Play @scene on the wire, on one device and between peer engines: one story. */
+/* Play @scene on the wire, and in memory in all ways there are: one story. */
 void ornic_scene_compare(struct kunit *test, const struct ornic_scene *scene);
 
 #endif /* ORNIC_LOOP_STORY_H */

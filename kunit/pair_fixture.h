@@ -17,6 +17,8 @@ enum ornic_fix_kind {
 	ORNIC_FIX_LOOP,
 	ORNIC_FIX_LONE,
 	ORNIC_FIX_PEER, /* two harnesses, peer engines of each other */
+	ORNIC_FIX_DIRECT, /* two harnesses, packets of RC need not be made */
+	ORNIC_FIX_TURNS, /* ... or need to, by turns */
 };
 
 /**

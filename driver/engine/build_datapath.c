@@ -23,6 +23,7 @@
 #include "comp.c"
 #include "retry.c"
 #include "loop.c"
+#include "direct.c"
 #include "loop_datagram.c"
 #include "datagram.c"
 #include "req.c"

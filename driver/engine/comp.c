@@ -156,7 +156,8 @@ void ornic_comp_progress(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 acked)
 
 	if (sq->rtt.start && ornic_psn_diff(acked, sq->rtt.psn) >= 0)
 		ornic_comp_rtt(ctx, qp);
-	if (!sq->rtt.congested)
+	/* What makes no packets shows nothing of their way. */
+	if (!sq->rtt.congested && !ctx->direct)
 		widen_window(ctx, qp, gain);
 	if (unlikely(sq->gaps.used))
 		ornic_gaps_forget(qp, acked);
@@ -577,6 +578,8 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		rx_ack(ctx, qp, pkt);
 	if (unlikely(sq->gaps.open))
 		advance_over_gaps(ctx, qp);
+	if (sq->acked != before)
+		sq->answered = ctx->now;
 	if (unlikely(pkt->becn || sq->marks.on))
 		ornic_cc_acked(qp, pkt, before);
 }

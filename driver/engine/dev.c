@@ -15,6 +15,7 @@ void ornic_ctx_begin(struct ornic_ctx *ctx, struct ornic_dev *dev, u32 budget)
 	__acquires(RCU)
 {
 	ctx->dev = dev;
+	ctx->direct = NULL;
 	ctx->now = dev->ops->now(dev->host);
 	ctx->budget = budget;
 	ctx->nevents = 0;

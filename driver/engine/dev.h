@@ -69,6 +69,7 @@ struct ornic_poll {
  * @up: the port is up
  * @polling: kick_wanted stays clear
  * @wire_only: new paths to this device itself make packets as well
+ * @direct: the host may find an engine that is reached without packets
  * @roce_v1: it has RoCE v1
  * @mtu: RoCE MTU of the port, bytes
  * @stats: enum ornic_stat; what is counted for no QP, or for a QP that has no
@@ -109,6 +110,7 @@ struct ornic_dev {
 	bool up;
 	bool polling;
 	bool wire_only;
+	bool direct;
 	bool roce_v1;
 	u32 mtu;
 	struct ornic_counters stats;
@@ -202,6 +204,8 @@ struct ornic_pending_event {
 /**
  * struct ornic_ctx - one call into the engine
  * @dev: the device; for the time of its work the one of a peer, see loop.c
+ * @direct: what is executed at a peer is executed in this device; NULL: in the one
+ *	that the path of the QP names
  * @now: time of the call in ns
  * @budget: bytes of work left
  * @nevents: events gathered in @event
@@ -209,6 +213,7 @@ struct ornic_pending_event {
  */
 struct ornic_ctx {
 	struct ornic_dev *dev;
+	struct ornic_dev *direct;
 	u64 now;
 	s64 budget;
 	u32 nevents;

@@ -167,6 +167,11 @@ bool ornic_engine_loopback(const struct ornic_engine *eng)
 	return !READ_ONCE(eng->dev.wire_only);
 }
 
+void ornic_engine_set_direct(struct ornic_engine *eng, bool on)
+{
+	WRITE_ONCE(eng->dev.direct, on);
+}
+
 void ornic_engine_set_roce_v1(struct ornic_engine *eng, bool on)
 {
 	eng->dev.roce_v1 = on;

@@ -3,7 +3,9 @@
  * Loopback within a device, and between peer engines: the requester passes its
  * message to the responder of the peer, MR to MR, without packets. The protocol
  * is that of the wire: a peer that does not exist or is not ready to receive
- * equals a lost packet, and the ACK timer takes over.
+ * equals a lost packet, and the ACK timer takes over. Where the two can send
+ * packets as well (direct.c) these go instead, and a READ that may end there leaves
+ * the responder resource that they need.
  *
  * Locks: A.sq is held, B.rq is taken around the responder, nothing else. The
  * error state of B is left to a run of B. Work of a peer engine has the device
@@ -21,10 +23,13 @@ struct reply {
 };
 
 /* The peer of a connected QP, in whichever device it is. */
-static struct ornic_qp *peer_of(const struct ornic_qp *qp)
+static struct ornic_qp *peer_of(const struct ornic_ctx *ctx,
+				const struct ornic_qp *qp)
 {
-	struct ornic_dev *dev = ornic_path_dev(qp->dev, &qp->path);
+	struct ornic_dev *dev = ctx->direct;
 
+	if (!dev)
+		dev = ornic_path_dev(qp->dev, &qp->path);
 	return dev ? ornic_qp_lookup(dev, qp->dest_qpn) : NULL;
 }
 
@@ -133,14 +138,15 @@ static void move_short(struct ornic_qp *peer, const struct ornic_swqe *sw,
 }
 
 /* Returns false if it has to take the slow path; nothing has happened then. */
-static bool go_short(struct ornic_qp *qp, const struct ornic_swqe *sw)
+static bool go_short(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+		     const struct ornic_swqe *sw)
 {
 	bool read = sw->opcode == ORNIC_WQE_READ, done = false;
 	u8 access = read ? ORNIC_ACCESS_REMOTE_READ : ORNIC_ACCESS_REMOTE_WRITE;
 	u8 *local = local_bytes(qp, sw), *remote;
-	struct ornic_qp *peer = peer_of(qp);
+	struct ornic_qp *peer = peer_of(ctx, qp);
 
-	if (!local || !peer || peer->dev != qp->dev)
+	if (!local || !peer)
 		return false;
 	ornic_lock_inner(&peer->rq.lock);
 	if (is_expected(qp, peer, sw, access) &&
@@ -160,12 +166,13 @@ static bool go_short(struct ornic_qp *qp, const struct ornic_swqe *sw)
 static __flatten noinline struct reply
 loop_request(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_inreq *r)
 {
-	struct ornic_qp *peer = peer_of(qp);
+	struct ornic_qp *peer = peer_of(ctx, qp);
 	struct reply reply = { .verdict = ORNIC_RESP_DROP };
 	bool dead = false;
 
 	if (!peer)
 		return reply;
+	r->direct = ctx->direct;
 	ctx->dev = peer->dev;
 	ornic_lock_inner(&peer->rq.lock);
 	if (is_connected(qp, peer)) {
@@ -229,7 +236,7 @@ static noinline enum ornic_step loop_refused(struct ornic_ctx *ctx,
 
 	switch (reply.verdict) {
 	case ORNIC_RESP_ABSENT:
-		return wait_for_peer(ctx, qp);
+		return ctx->direct ? ORNIC_STEP_WIRE : wait_for_peer(ctx, qp);
 	case ORNIC_RESP_RNR:
 		ornic_retry_rnr(ctx, qp, reply.rnr_timer);
 		return qp->sq.wait == ORNIC_WAIT_RNR ? ORNIC_STEP_WAIT :
@@ -244,7 +251,7 @@ static noinline enum ornic_step loop_refused(struct ornic_ctx *ctx,
 		status = ORNIC_CQE_REM_OP_ERR;
 		break;
 	default:
-		return loop_lost(ctx, qp, sw);
+		return ctx->direct ? ORNIC_STEP_WIRE : loop_lost(ctx, qp, sw);
 	}
 	if (!ornic_qp_is_reliable(qp))
 		return loop_lost(ctx, qp, sw);
@@ -377,7 +384,7 @@ static enum ornic_step read_lost(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_swqe *sw)
 {
 	sw->done = false;
-	return loop_lost(ctx, qp, sw);
+	return ctx->direct ? ORNIC_STEP_WIRE : loop_lost(ctx, qp, sw);
 }
 
 /* The peer's page has gone in the middle of a READ. */
@@ -391,6 +398,8 @@ static noinline enum ornic_step read_absent(struct ornic_ctx *ctx,
 	enum ornic_fault_result res = ORNIC_FAULT_WAITS;
 	bool served;
 
+	if (ctx->direct)
+		return ORNIC_STEP_WIRE;
 	ctx->dev = peer->dev;
 	ornic_lock_inner(&peer->rq.lock);
 	/* The lock was free meanwhile. */
@@ -422,6 +431,24 @@ static bool has_pd(struct ornic_qp *peer, const struct ornic_swqe *sw)
 	return srq;
 }
 
+/*
+ * The packet at which the request ends that packet sw->pkts of the response of a READ
+ * belongs to. Where packets may go on, the requests are theirs.
+ */
+static u32 request_end(const struct ornic_ctx *ctx, const struct ornic_swqe *sw)
+{
+	return ctx->direct ? ornic_piece_end(sw, sw->pkts) : sw->npkts;
+}
+
+/* Bytes from packet sw->pkts on to packet @end. */
+static u32 bytes_to(const struct ornic_qp *qp, const struct ornic_swqe *sw,
+		    u32 end)
+{
+	if (end == sw->npkts)
+		return sw->length - sw->pkts * qp->mtu;
+	return (end - sw->pkts) * qp->mtu;
+}
+
 /* What became of a piece of a READ: at the key of the peer, and at that of its sink. */
 struct taken {
 	bool served; /* the peer is there */
@@ -431,15 +458,15 @@ struct taken {
 };
 
 /*
- * Take the data of a READ from the key of the peer. Returns the PSNs that it
- * makes; 0: the peer denies it, or a page of it is absent.
+ * Take data of a READ, up to packet @end, from the key of the peer. Returns the PSNs that
+ * it makes; 0: the peer denies it, or a page of it is absent.
  */
 static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
-		      const struct ornic_swqe *sw, struct ornic_iov *src,
-		      struct taken *taken)
+		      const struct ornic_swqe *sw, u32 end,
+		      struct ornic_iov *src, struct taken *taken)
 {
-	u32 off = sw->pkts * qp->mtu, left = sw->length - off;
-	u32 len = piece_len(qp, left), npkts = sw->npkts - sw->pkts;
+	u32 off = sw->pkts * qp->mtu, left = bytes_to(qp, sw, end);
+	u32 len = piece_len(qp, left), npkts = end - sw->pkts;
 
 	if (!has_pd(peer, sw))
 		return 0;
@@ -467,14 +494,14 @@ static u32 take_piece(struct ornic_qp *qp, struct ornic_qp *peer,
 
 /* The same, while the key stays what it is. */
 static u32 take_held_piece(struct ornic_qp *qp, struct ornic_qp *peer,
-			   const struct ornic_swqe *sw, struct ornic_iov *src,
-			   struct taken *taken)
+			   const struct ornic_swqe *sw, u32 end,
+			   struct ornic_iov *src, struct taken *taken)
 {
 	struct ornic_frmr *frmr;
 	u32 npkts;
 
 	frmr = ornic_frmr_hold(ornic_mkey_lookup(peer->dev, sw->rkey));
-	npkts = take_piece(qp, peer, sw, src, taken);
+	npkts = take_piece(qp, peer, sw, end, src, taken);
 	ornic_frmr_release(frmr);
 	return npkts;
 }
@@ -519,9 +546,10 @@ read_stopped(struct ornic_ctx *ctx, struct ornic_qp *qp, struct ornic_qp *peer,
 static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
 {
-	struct ornic_qp *peer = peer_of(qp);
+	struct ornic_qp *peer = peer_of(ctx, qp);
 	struct ornic_iov src = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
 	struct taken taken = { .npkts = 0 };
+	u32 end = request_end(ctx, sw);
 
 	if (!peer)
 		return read_lost(ctx, qp, sw);
@@ -529,12 +557,14 @@ static enum ornic_step read_piece(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_lock_inner(&peer->rq.lock);
 	taken.served = is_read_peer(qp, peer, sw);
 	if (likely(taken.served))
-		taken.npkts = take_held_piece(qp, peer, sw, &src, &taken);
+		taken.npkts = take_held_piece(qp, peer, sw, end, &src, &taken);
 	if (unlikely(!taken.npkts || taken.local != ORNIC_VERR_NONE))
 		return read_stopped(ctx, qp, peer, sw, taken);
 	count_read_piece(peer, sw, taken.npkts);
 	ornic_fault_passed(&peer->rq.fault, true);
 	ornic_unlock_inner(&peer->rq.lock);
+	if (sw->pkts + taken.npkts == end)
+		sw->done = false;
 	return loop_executed(ctx, qp, sw, taken.npkts, src.bytes);
 }
 
@@ -542,7 +572,7 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				  struct ornic_swqe *sw)
 {
 	struct ornic_iov data = { .frag = qp->sq.frag, .max = ORNIC_TX_FRAGS };
-	u32 off = sw->pkts * qp->mtu;
+	u32 off = sw->pkts * qp->mtu, end = request_end(ctx, sw);
 	struct ornic_inreq r = {
 		.flags = sw->kind | ORNIC_OPF_REQUEST | ORNIC_OPF_START |
 			 ORNIC_OPF_END,
@@ -551,7 +581,8 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		.va = sw->raddr + off,
 		.rkey = sw->rkey,
 		.dma_len = sw->kind == ORNIC_OPF_FLUSH ? sw->flush_length :
-							 sw->length - off,
+							 bytes_to(qp, sw, end),
+		.more = end != sw->npkts,
 		.swap_add = sw->swap_add,
 		.compare = sw->compare,
 		.feth = sw->feth,
@@ -607,7 +638,7 @@ enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	 */
 	if (unlikely(qp->sq.tail != qp->sq.cur) && ornic_qp_is_reliable(qp))
 		return ORNIC_STEP_WAIT;
-	if (is_short(qp, sw) && go_short(qp, sw))
+	if (is_short(qp, sw) && go_short(ctx, qp, sw))
 		return loop_executed(ctx, qp, sw, 1, sw->length);
 	if (unlikely(!psns_left(qp)))
 		return ORNIC_STEP_WAIT;

@@ -30,4 +30,12 @@ noinline bool ornic_loop_multicast(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				   const struct ornic_path *path,
 				   const struct ornic_iov *src);
 
+/*
+ * sq: RC, XRC: execute a piece of @sw at the QP that packets of @qp would reach. WIRE:
+ * nothing was done, and packets have to go. RCU section.
+ */
+noinline enum ornic_step ornic_direct_step(struct ornic_ctx *ctx,
+					   struct ornic_qp *qp,
+					   struct ornic_swqe *sw);
+
 #endif /* ORNIC_ENGINE_LOOP_H */

@@ -33,6 +33,7 @@
  *   odp.c   pages of ODP MRs (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
  *   loop_datagram.c  the same for UD
+ *   direct.c  the same instead of packets to another device
  *   raw.c   frames of raw packet QPs (A.sq, B.rq)
  *   flow_key.c  what flow rules match of a frame
  *   flow.c  flow rules (flows.lock)
@@ -188,6 +189,7 @@ enum ornic_step {
 	ORNIC_STEP_DONE, /* something was done: go on */
 	ORNIC_STEP_WAIT, /* a response, a timer or room is needed */
 	ORNIC_STEP_STOP, /* the QP left its state */
+	ORNIC_STEP_WIRE, /* direct.c: nothing was done, packets have to go */
 };
 
 /* ---- tx.c ----------------------------------------------------------------- */
@@ -668,7 +670,7 @@ ornic_read_check(struct ornic_qp *qp, const struct ornic_inreq *r)
  */
 bool ornic_rd_full(struct ornic_qp *qp, const struct ornic_inreq *r);
 
-/* rq: the resource of @r. */
+/* rq: a resource for @r, whose response packets carry, or may have to. */
 struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r);
 
 /*

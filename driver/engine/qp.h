@@ -334,6 +334,7 @@ struct ornic_sq {
 	bool polled; /* ornic_engine_busy_poll() is on */
 	u64 deadline; /* when to act, ns; 0 = never */
 	u64 timer_at; /* deadline that the host was given, ns; 0 = none */
+	u64 answered; /* when a packet was acknowledged last, ns; 0 = never */
 	u8 selective; /* enum ornic_selective */
 	struct ornic_backoff backoff; /* of requests */
 	struct ornic_cc_window marks; /* that the peer has sent back */
@@ -663,6 +664,8 @@ struct ornic_inreq {
 	u32 feth; /* FLUSH */
 	bool cas; /* atomic: compare and swap */
 	bool held; /* it was, fault.c */
+	bool direct; /* on loopback: the rest of it may come by packets */
+	bool more; /* READ: not the end of what the requester reads */
 	bool ipv6;
 	u8 sgid_index;
 	u8 pkey_index;

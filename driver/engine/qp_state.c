@@ -334,6 +334,7 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 		qp->dest_qpn = m->dest_qpn;
 	if (m->mask & ORNIC_QPM_AV) {
 		qp->path = m->path;
+		qp->sq.answered = 0;
 		if (qp->spray)
 			ornic_spray_start(qp);
 		ornic_path_set_ect(&qp->path);
@@ -379,6 +380,7 @@ static void reset_qp(struct ornic_qp *qp)
 	sq->probe = false;
 	sq->broken = false;
 	sq->deadline = 0;
+	sq->answered = 0;
 	ornic_backoff_reset(&sq->backoff);
 	if (sq->depth)
 		WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(1));

@@ -48,10 +48,13 @@ struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_rd *rd = ornic_rd_slot(rq, rq->rd_tail);
 
+	/* Nothing is to be sent unless packets ask for it again. */
+	if (!r->pkt && rq->rd_head == rq->rd_tail)
+		WRITE_ONCE(rq->rd_head, rq->rd_tail + 1);
 	WRITE_ONCE(rq->rd_tail, rq->rd_tail + 1);
 	memset(rd, 0, sizeof(*rd));
 	rd->valid = true;
-	rd->busy = true;
+	rd->busy = r->pkt;
 	rd->first_psn = r->psn;
 	rd->npkts = r->npsn;
 	rd->psn0 = r->psn;

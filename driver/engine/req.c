@@ -315,6 +315,8 @@ static __flatten noinline enum ornic_step send_fetch(struct ornic_ctx *ctx,
 		return ORNIC_STEP_WAIT;
 	qp->sq.unacked_pkts = 0;
 	qp->sq.rd_out++;
+	/* What the peer had accepted without packets ends here. */
+	sw->done = false;
 	ctx->budget -= ORNIC_MSG_COST;
 	ornic_req_advance(qp, sw, npkts);
 	time_round(ctx, &qp->sq, first_time);
@@ -489,6 +491,11 @@ static enum ornic_step do_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return do_local(ctx, qp, sw);
 	if (qp->type != ORNIC_QPT_UD && qp->path.loop)
 		return ornic_loop_step(ctx, qp, sw);
+	if (unlikely(READ_ONCE(qp->dev->direct))) {
+		res = ornic_direct_step(ctx, qp, sw);
+		if (res != ORNIC_STEP_WIRE)
+			return res;
+	}
 	if (ornic_qp_is_reliable(qp) && !window_open(qp, sw))
 		return is_mute(&qp->sq) && ornic_req_probe(qp) ?
 			       ORNIC_STEP_DONE :

@@ -258,9 +258,9 @@ static enum ornic_verdict do_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (verr != ORNIC_VERR_NONE)
 		return key_unmapped(ctx, qp, r, ORNIC_ACCESS_REMOTE_READ, verr);
 	r->npsn = ornic_read_npkts(qp, r->dma_len);
-	if (r->pkt) {
+	if (r->pkt || r->direct) {
 		rd = ornic_rd_new(qp, r);
-		rd->more = r->pkt->selective & ORNIC_BTH_MORE;
+		rd->more = r->more;
 	}
 	return ORNIC_RESP_DATA;
 }
@@ -684,6 +684,7 @@ static enum ornic_verdict execute_packet(struct ornic_ctx *ctx,
 		.compare = pkt->compare,
 		.feth = pkt->feth,
 		.cas = (pkt->opcode & ~ORNIC_TRANSPORT_MASK) == ORNIC_OP_CAS,
+		.more = pkt->selective & ORNIC_BTH_MORE,
 		.src_qpn = pkt->src_qpn,
 		.srqn = pkt->srqn,
 		.src = &src,

@@ -48,4 +48,19 @@ faults pick_faults(kind what, random &rng)
 	return f;
 }
 
+u32 longest_message(kind what)
+{
+	switch (what) {
+	case kind::bottleneck:
+	case kind::swapped:
+		return 131072;
+	case kind::orphaned:
+	case kind::direct:
+		// More than is done at once without packets.
+		return 400000;
+	default:
+		return 16384;
+	}
+}
+
 } // namespace sim

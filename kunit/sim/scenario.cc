@@ -135,12 +135,7 @@ world::world(kind what, u64 seed, bool trace)
 	one_way_ = what == kind::refused || what == kind::orphaned;
 	rules_.refuses = what == kind::refused;
 	rules_.paged = what == kind::paged;
-	rules_.longest = what == kind::bottleneck || what == kind::swapped ?
-				 131072 :
-				 16384;
-	// More than loopback does at once.
-	if (what == kind::orphaned)
-		rules_.longest = 400000;
+	rules_.longest = longest_message(what);
 	rules_.all_arrive = clean;
 	rules_.once = clean || faults_.duplicate == 0;
 	rules_.in_order = clean ||
@@ -185,6 +180,8 @@ void world::make_rigs(u64 seed)
 		fail("no memory");
 		return;
 	}
+	if (what_ == kind::direct || (!alone && rules_.paged))
+		ornic_th_go_direct(&pair_, static_cast<u32>(rng_.in(2, 50)));
 	gid_ = static_cast<ornic_th_gid>(rng_.in(0, ORNIC_TH_GIDS - 1));
 	// RoCE v1 has one path.
 	if (gid_ == ORNIC_TH_V1 && !faults_.routes.empty())
@@ -321,8 +318,9 @@ void world::make_couple(u32 index)
 	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_RC,
 				    ORNIC_QPT_RC, ORNIC_QPT_UC,
 				    ORNIC_QPT_UD, ORNIC_QPT_XRC_INI };
-	bool rc_only = what_ == kind::bottleneck || rules_.may_die ||
-		       what_ == kind::swapped || what_ == kind::unready;
+	bool rc_only = what_ == kind::bottleneck || what_ == kind::direct ||
+		       rules_.may_die || what_ == kind::swapped ||
+		       what_ == kind::unready;
 	u8 type = types[rc_only ? 0 : rng_.in(0, sizeof(types) - 1)];
 	bool xrc = type == ORNIC_QPT_XRC_INI;
 	u8 peer = xrc ? u8{ ORNIC_QPT_XRC_TGT } : type;

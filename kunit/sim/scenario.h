@@ -21,6 +21,7 @@ enum class kind {
 	swapped, // frames swap their places, none is lost
 	unready, // receives come late
 	orphaned, // one engine; a peer goes, and another QP gets its number
+	direct, // lossy, and some messages go without packets
 	paged, // memory whose pages come and go: lossy, or one engine
 	refused, // a message names a bad key, or QPs do not fit each other
 };

@@ -150,6 +150,11 @@ TEST(sim, swapped)
 	EXPECT_LT(all.acks, all.bytes / 8192);
 }
 
+TEST(sim, direct)
+{
+	run_seeds(sim::kind::direct, "direct", opt.seeds / 5 + 1);
+}
+
 TEST(sim, paged)
 {
 	run_seeds(sim::kind::paged, "paged", opt.seeds / 5 + 1);

@@ -79,6 +79,9 @@ struct faults {
 
 faults pick_faults(kind what, random &rng);
 
+// Bytes of the longest message of a scenario.
+u32 longest_message(kind what);
+
 // A frame that arrives at harness @to; bytes of exactly its length, so that the
 // sanitizer sees every read beside it.
 struct arrival {
