@@ -67,6 +67,13 @@ struct ornic_soft_impair {
 	bool stopped; /* the device is being destroyed */
 };
 
+/* The way from memory to memory of another device, soft_direct.c. */
+struct ornic_soft_direct {
+	bool on; /* attribute: messages may take it */
+	struct ornic_soft __rcu *peer; /* at the other end of the pair, or NULL */
+	unsigned long seen; /* jiffies << 1, | 1: nobody looks at packets */
+};
+
 /* A soft device, from `rdma link add` to the end. */
 struct ornic_soft {
 	/* Constant once the device is registered. */
@@ -83,6 +90,7 @@ struct ornic_soft {
 	struct ornic_soft_net *net; /* NULL: receives no packets */
 	struct list_head net_link; /* in the list of @net, read under RCU */
 	struct ornic_soft_rx_fast rx_fast;
+	struct ornic_soft_direct direct;
 
 	struct xarray qps; /* struct ornic_soft_qp by QPN */
 	atomic_t rx_active; /* number of @qps whose rxq is not empty */

@@ -8,6 +8,8 @@
  *			stops after this time without work; 0: off. See
  *			soft_busypoll.c
  *	rx_fast_path	packets of known senders bypass IP, see soft_rx_fast.c
+ *	direct		messages of RC to the other end of a veth pair need no
+ *			packets, if both ends have it, see soft_direct.c
  *	rx_queues	long messages are received on another CPU, see soft_rxq.c
  *	loopback	messages between QPs of the device need no packets. With
  *			0, QPs that are connected afterwards send packets, for a
@@ -116,6 +118,26 @@ static ssize_t rx_fast_path_store(struct device *dev,
 }
 
 static DEVICE_ATTR_RW(rx_fast_path);
+
+static ssize_t direct_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->direct.on));
+}
+
+static int direct_set(struct ornic_soft *soft, bool on)
+{
+	WRITE_ONCE(soft->direct.on, on);
+	return 0;
+}
+
+static ssize_t direct_store(struct device *dev, struct device_attribute *attr,
+			    const char *buf, size_t count)
+{
+	return store_bool(dev, buf, count, direct_set);
+}
+
+static DEVICE_ATTR_RW(direct);
 
 static ssize_t rx_queues_show(struct device *dev, struct device_attribute *attr,
 			      char *buf)
@@ -324,11 +346,17 @@ static ssize_t pkeys_store(struct device *dev, struct device_attribute *attr,
 static DEVICE_ATTR_RW(pkeys);
 
 static struct attribute *attrs[] = {
-	&dev_attr_poll_thread.attr,  &dev_attr_busy_poll_us.attr,
-	&dev_attr_rx_fast_path.attr, &dev_attr_rx_queues.attr,
-	&dev_attr_loopback.attr,     &dev_attr_cc_params.attr,
-	&dev_attr_spray.attr,	     &dev_attr_pkeys.attr,
-	&dev_attr_impair.attr,	     NULL,
+	&dev_attr_poll_thread.attr,
+	&dev_attr_busy_poll_us.attr,
+	&dev_attr_rx_fast_path.attr,
+	&dev_attr_direct.attr,
+	&dev_attr_rx_queues.attr,
+	&dev_attr_loopback.attr,
+	&dev_attr_cc_params.attr,
+	&dev_attr_spray.attr,
+	&dev_attr_pkeys.attr,
+	&dev_attr_impair.attr,
+	NULL,
 };
 
 const struct attribute_group ornic_soft_attr_group = {

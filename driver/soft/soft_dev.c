@@ -21,6 +21,7 @@
 
 #include "engine/engine.h"
 #include "soft_busypoll.h"
+#include "soft_direct.h"
 #include "soft_impair.h"
 #include "soft_raw.h"
 #include "soft_sched.h"
@@ -161,6 +162,7 @@ static struct ornic_engine_ops engine_ops = {
 	.tx_drop = ornic_soft_tx_drop,
 	.is_own = ornic_soft_is_own,
 	.raw_wanted = ornic_soft_raw_wanted,
+	.direct = ornic_soft_direct,
 #endif
 	.deadline = ornic_soft_deadline,
 	.resched = ornic_soft_resched,
@@ -222,6 +224,7 @@ static void soft_detach(struct ornic_soft *soft)
 {
 	rtnl_lock();
 	list_del_init(&soft->link);
+	ornic_soft_direct_part(soft);
 	ornic_soft_net_leave(soft);
 	rtnl_unlock();
 }
@@ -312,6 +315,7 @@ static int soft_attach(struct ornic_soft *soft)
 	if (err)
 		return err;
 	list_add_tail(&soft->link, &devices);
+	ornic_soft_direct_pair(soft);
 	return 0;
 }
 
@@ -325,6 +329,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	ornic_soft_busypoll_init(&soft->busypoll);
 	ornic_soft_impair_init(soft);
 	soft->rx_fast.on = true;
+	soft->direct.on = true;
 	soft->rx_queues = true;
 	INIT_WORK(&soft->remove_work, remove_work);
 

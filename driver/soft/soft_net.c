@@ -213,7 +213,8 @@ static int add_link(struct ornic_soft_net *sn, struct ornic_soft *soft,
 		put_sockets(sn);
 		return err;
 	}
-	soft->net = sn;
+	/* Pairs with soft_direct.c, which reads rx_fast. */
+	smp_store_release(&soft->net, sn);
 	list_add_tail_rcu(&soft->net_link, &sn->links);
 	return 0;
 }
@@ -247,7 +248,7 @@ void ornic_soft_net_leave(struct ornic_soft *soft)
 	mutex_lock(&sn->lock);
 	ornic_soft_rx_fast_close(soft);
 	list_del_rcu(&soft->net_link);
-	soft->net = NULL;
+	WRITE_ONCE(soft->net, NULL);
 	/* Packets in flight use the sockets. */
 	synchronize_net();
 	ornic_soft_impair_purge(soft);

@@ -230,6 +230,25 @@ void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 	local_unlock_nested_bh(&tables->lock);
 }
 
+/* ---- Without packets ----------------------------------------------------- */
+
+bool ornic_soft_rx_fast_knows(const struct ornic_soft *soft, const void *ip,
+			      bool ipv6)
+{
+	struct ipv6hdr aligned; /* the larger one */
+	struct sender sender;
+
+	memcpy(&aligned, ip, ipv6 ? sizeof(aligned) : sizeof(struct iphdr));
+	get_sender(&sender, soft, &aligned, ipv6);
+	return sender_has_passed(&sender);
+}
+
+bool ornic_soft_rx_fast_is_ruled(const struct ornic_soft *soft)
+{
+	return stack_has_rules(soft->rx_fast.net, false) ||
+	       stack_has_rules(soft->rx_fast.net, true);
+}
+
 /* ---- Devices ------------------------------------------------------------- */
 
 int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,

@@ -3,6 +3,7 @@
 #define ORNIC_SOFT_RX_FAST_H
 
 #include <linux/kconfig.h>
+#include <linux/types.h>
 
 struct net;
 struct ornic_soft;
@@ -18,6 +19,10 @@ struct sock;
  * next grace period. The netdev is still in its namespace. Under the RTNL.
  * ornic_soft_rx_fast_note() - the stack delivered @skb, untagged, to the socket:
  * the next packets of its sender may take the fast path. Softirq, under RCU.
+ * ornic_soft_rx_fast_knows() - has it delivered a packet with the addresses of @ip, on this
+ * CPU, not long ago? Softirqs off.
+ * ornic_soft_rx_fast_is_ruled() - might it judge two packets of one sender differently?
+ * @soft receives packets, under RCU.
  * ornic_soft_rx_fast_init() - allocate memory for all devices.
  * ornic_soft_rx_fast_exit() - free it; no device is left.
  */
@@ -27,6 +32,9 @@ int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 void ornic_soft_rx_fast_close(struct ornic_soft *soft);
 void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 			     const struct sk_buff *skb);
+bool ornic_soft_rx_fast_knows(const struct ornic_soft *soft, const void *ip,
+			      bool ipv6);
+bool ornic_soft_rx_fast_is_ruled(const struct ornic_soft *soft);
 int ornic_soft_rx_fast_init(void);
 void ornic_soft_rx_fast_exit(void);
 #else

@@ -102,13 +102,15 @@ wait_until()
 	done
 }
 
-# add_link NAME NETDEV [COMMAND PREFIX...]: a device of type $type or $DEV
+# add_link NAME NETDEV [COMMAND PREFIX...]: a device of type $type or $DEV. It sends
+# packets to the other end of a veth pair, too, unless $direct is 1.
 add_link()
 {
-	local name=$1 netdev=$2
+	local name=$1 netdev=$2 attribute=/sys/class/infiniband/$1/direct
 
 	shift 2
 	"$@" rdma link add "$name" type "${type:-$DEV}" netdev "$netdev"
+	[ ! -e "$attribute" ] || echo "${direct-0}" >"$attribute"
 	wait_until 5 link_up "$name"
 }
 
