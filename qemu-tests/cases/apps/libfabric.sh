@@ -6,6 +6,7 @@
 
 kernels='stock'
 limit=150
+direct=1
 
 # shellcheck source=qemu-tests/lib/apps.sh
 . /ornic/qemu-tests/lib/apps.sh

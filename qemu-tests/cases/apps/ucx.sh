@@ -7,6 +7,7 @@
 kernels='stock'
 limit=300
 full_limit=900
+direct=1
 
 # shellcheck source=qemu-tests/lib/apps.sh
 . /ornic/qemu-tests/lib/apps.sh

@@ -4,6 +4,7 @@
 # 50 kills on a full run. No QP is left in `rdma res`.
 
 limit=400
+direct=1
 
 requires()
 {

@@ -4,6 +4,7 @@
 # are removed with their netdevs, and the programs exit.
 
 limit=300
+direct=1
 
 requires()
 {
