@@ -6,6 +6,7 @@
 # REPEAT wire NAME - OPTIONS of netem. Peers, by where their two ends are:
 #
 #   ornic-loop ornic-veth   srv0 in namespace srv, cli0 in namespace cli
+#   ornic-direct            the same two, without packets
 #   rxe-loop rxe-veth       rxe0 and rxe1 in the initial one, by policy routing
 #   siw-loop siw-veth       on lo of wlo, and between wsrv and wcli
 #   pci-loop pci-two        the PCI NIC, its own peer or the other guest's
@@ -147,6 +148,17 @@ ends()
 	srv_options="-d $1 -x $2" cli_options="-d $3 -x $4"
 }
 
+# make_packets PEER: or none
+make_packets()
+{
+	local direct=0 end
+
+	[ "$1" != ornic-direct ] || direct=1
+	for end in srv0 cli0; do
+		echo "$direct" >"/sys/class/infiniband/$end/direct"
+	done
+}
+
 # select_peer NAME: $name_of_peer, $srv_prefix (another guest), $srv_ns $cli_ns
 # (namespaces), and what ends sets
 select_peer()
@@ -154,7 +166,7 @@ select_peer()
 	name_of_peer=$1 srv_prefix=() srv_ns='-' cli_ns='-'
 	case $1 in
 	ornic-loop) srv_ns=srv cli_ns=srv ;;
-	ornic-veth) srv_ns=srv cli_ns=cli ;;
+	ornic-veth | ornic-direct) srv_ns=srv cli_ns=cli ;;
 	siw-loop) srv_ns=wlo cli_ns=wlo ;;
 	siw-veth) srv_ns=wsrv cli_ns=wcli ;;
 	ornic-rxe) cli_ns=mix ;;
@@ -163,7 +175,10 @@ select_peer()
 	esac
 	case $1 in
 	ornic-loop) ends srv0 "$ornic_srv_gid" srv0 "$ornic_srv_gid" 10.0.0.1 ;;
-	ornic-veth) ends srv0 "$ornic_srv_gid" cli0 "$ornic_cli_gid" 10.0.0.1 ;;
+	ornic-veth | ornic-direct)
+		ends srv0 "$ornic_srv_gid" cli0 "$ornic_cli_gid" 10.0.0.1
+		make_packets "$1"
+		;;
 	rxe-loop*) ends rxe0 "$rxe_srv_gid" rxe0 "$rxe_srv_gid" 127.0.0.1 10.1.0.1 ;;
 	rxe-veth) ends rxe0 "$rxe_srv_gid" rxe1 "$rxe_cli_gid" 127.0.0.1 ;;
 	siw-loop) ends siw-lo 0 siw-lo 0 10.3.0.1 ;;

@@ -31,6 +31,7 @@ PEERS = [
     Peer("rxe-loop", "loop scale", 50, 15, 150),
     Peer("siw-loop", "loop scale", 20, 40, 400),
     Peer("ornic-veth", "veth lossy", 15, 15, 450),
+    Peer("ornic-direct", "direct", 4, 4, 3000),
     Peer("rxe-veth", "veth lossy", 70, 25, 120),
     Peer("siw-veth", "veth", 25, 30, 100),
     Peer("pci-loop", "nic", 4, 1, 10000),
@@ -50,7 +51,7 @@ GUESTS = {
     "lossy": [],
     "incast": [],
 }
-PLACES = {"main": {"loop", "veth"}, "nic": {"nic"}, "two": {"two"}, "scale": {"scale"},
+PLACES = {"main": {"loop", "veth", "direct"}, "nic": {"nic"}, "two": {"two"}, "scale": {"scale"},
           "lossy": {"lossy"}, "incast": {"incast"}}
 LOSSY_GUESTS = ["lossy", "incast"]
 REFERENCES = ["kernel", "null-syscall", "tcp-bw", "tcp-lat"]

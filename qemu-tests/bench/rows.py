@@ -11,7 +11,7 @@ SIW_QPS = 64
 # time that the others needed.
 RATE, LATENCY, SETUP = "rate", "latency", "setup"
 # Places, where the two ends of a row are; who is there is in plan.py.
-EVERYWHERE = "loop veth nic two"
+EVERYWHERE = "loop veth direct nic two"
 # Of perftest's -t, and of the completions that it asks for: one in that many.
 TX_DEPTH, CQ_MOD = 128, 100
 POST_LIST = 32
@@ -86,6 +86,9 @@ class Row:
     def runs_on(self, peer):
         if self.only:
             return peer.name in self.only
+        # Datagrams make packets.
+        if peer.places == "direct" and "UD" in self.options:
+            return False
         # siw is iWARP: no datagrams, and this one has no atomics.
         return peer.device != "siw" or not (
             self.operation == "atomic" or "UD" in self.options or
