@@ -158,14 +158,18 @@ class Sink:
         return n
 
     def run(self):
-        """True when it is told to end, and has all; False once receives are flushed."""
+        """True when it is told to end, and has what had come by then, also if more comes
+        all the time; False once receives are flushed."""
+        left = DEPTH
         while True:
             n = self.poll()
             if n is None:
                 return False
-            if not n:
-                if stopped:
+            if stopped:
+                left -= n
+                if not n or left <= 0:
                     return True
+            if not n:
                 time.sleep(0.002)
 
     def restart(self):
