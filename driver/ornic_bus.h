@@ -19,15 +19,27 @@ struct ornic_bus;
 struct ornic_ib_dev;
 
 /**
+ * enum ornic_kick_where - which CPU may execute what a kick announces
+ * @ORNIC_KICK_HERE: the caller, with softirqs disabled inside. Process context with
+ *	interrupts on.
+ * @ORNIC_KICK_LATER: this one, but not the caller
+ * @ORNIC_KICK_ELSEWHERE: not the caller, and better another CPU if one is idle
+ */
+enum ornic_kick_where {
+	ORNIC_KICK_HERE,
+	ORNIC_KICK_LATER,
+	ORNIC_KICK_ELSEWHERE,
+};
+
+/**
  * struct ornic_bus_ops - what a bus does for the driver
  * @cmd: execute @req synchronously and fill @rsp. Returns 0 for a response with
  *	whatever status, else -ETIMEDOUT, -EIO, -ENODEV. It returns an error
  *	only when the device has stopped its DMA, or @writes_on of the bus is
  *	set. Context: process context, may sleep.
- * @kick: tell the device that the SQ of @qpn has new WQEs. Context: process
- *	context with interrupts on, or any context when @inline_ok is false;
- *	must not sleep. With @inline_ok the bus may execute work in the caller,
- *	with softirqs disabled inside.
+ * @kick: tell the device that the SQ of @qpn has new WQEs, and where a bus whose
+ *	device is part of the kernel may execute them. Any context, but for
+ *	ORNIC_KICK_HERE; must not sleep.
  * @broken: the device violated the device interface, so what it does with its
  *	memory is unknown; @why completes "the device ...". The bus fails it. On
  *	return it has stopped its DMA, or @writes_on is set. Process context,
@@ -39,7 +51,8 @@ struct ornic_ib_dev;
 struct ornic_bus_ops {
 	int (*cmd)(struct ornic_bus *bus, const union ornic_req *req,
 		   union ornic_rsp *rsp);
-	void (*kick)(struct ornic_bus *bus, u32 qpn, bool inline_ok);
+	void (*kick)(struct ornic_bus *bus, u32 qpn,
+		     enum ornic_kick_where where);
 	void (*broken)(struct ornic_bus *bus, const char *why);
 	void (*removing)(struct ornic_bus *bus);
 };

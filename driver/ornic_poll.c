@@ -199,6 +199,8 @@ static bool poll_one(struct ornic_ib_dev *dev, const struct ib_cq *ibcq,
 	qp = find_qp(dev, ibcq, &comp);
 	if (!qp || !match_posted(qp, &comp))
 		return false;
+	if (comp.is_recv)
+		ornic_handoff_answer(&qp->handoff);
 	fill_wc(qp, wc, &comp);
 	return true;
 }

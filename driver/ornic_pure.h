@@ -58,6 +58,7 @@ typedef __u64 u64;
 /* The other side of shared memory is a thread of the test, if any. */
 #ifndef READ_ONCE
 #define READ_ONCE(v) __atomic_load_n(&(v), __ATOMIC_RELAXED)
+#define WRITE_ONCE(v, to) __atomic_store_n(&(v), (to), __ATOMIC_RELAXED)
 #endif
 #define dma_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define dma_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST) /* users say why */

@@ -98,7 +98,7 @@ static int doorbell_kick(struct ornic_doorbell *doorbell, u32 qpn)
 	else if (unlikely(!xa_load(&set->qpns, qpn)))
 		ret = -ENOENT;
 	else
-		set->bus->ops->kick(set->bus, qpn, true);
+		set->bus->ops->kick(set->bus, qpn, ORNIC_KICK_HERE);
 	rcu_read_unlock();
 	return ret;
 }

@@ -10,6 +10,7 @@
 #include "ornic_wq.h"
 
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "compat/compat_rdma.h"
@@ -184,15 +185,32 @@ static bool may_execute(void)
 	return !IS_ENABLED(CONFIG_PREEMPT_RT) && preemptible();
 }
 
+/*
+ * Targets of storage answer in workers, which run beside the poster of the
+ * requests as soon as those are handed off.
+ */
+static bool is_worker(void)
+{
+	return current->flags & PF_WQ_WORKER;
+}
+
+static enum ornic_kick_where where_to_execute(bool handoff)
+{
+	if (!may_execute())
+		return ORNIC_KICK_LATER;
+	return handoff && !is_worker() ? ORNIC_KICK_ELSEWHERE : ORNIC_KICK_HERE;
+}
+
 /* Without the lock: a kick may execute messages. */
-static void wq_kick(struct ib_qp *ibqp, bool wanted)
+static void wq_kick(struct ib_qp *ibqp, bool wanted, bool handoff)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 
 	if (unlikely(ornic_is_dead(dev)))
 		ornic_flush_later(dev);
 	else if (wanted)
-		dev->bus->ops->kick(dev->bus, ibqp->qp_num, may_execute());
+		dev->bus->ops->kick(dev->bus, ibqp->qp_num,
+				    where_to_execute(handoff));
 }
 
 /* ---- Send ---------------------------------------------------------------- */
@@ -384,8 +402,8 @@ int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 {
 	struct ornic_ib_qp *qp = to_oqp(ibqp);
 	struct ornic_wq *sq = qp->sq;
+	bool wanted, handoff;
 	unsigned long flags;
-	bool wanted;
 	int ret = 0;
 
 	if (!sq->ring->exists || READ_ONCE(qp->state) < IB_QPS_RTS) {
@@ -403,11 +421,13 @@ int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		wq_advance(sq);
 	}
 	wanted = wq_publish(sq);
+	handoff = ibqp->qp_type == IB_QPT_RC &&
+		  ornic_handoff_post(&qp->handoff);
 	spin_unlock_irqrestore(&sq->lock, flags);
 
 	if (unlikely(ret))
 		dbg_refused(qp, wr, ret);
-	wq_kick(ibqp, wanted);
+	wq_kick(ibqp, wanted, handoff);
 	return ret;
 }
 
@@ -470,7 +490,7 @@ int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			  "QP %#x: receive of %d SGEs of %u, depth %u: %d\n",
 			  ibqp->qp_num, wr->num_sge, rq->ring->max_sge,
 			  1u << rq->ring->log_depth, ret);
-	wq_kick(ibqp, wanted);
+	wq_kick(ibqp, wanted, false);
 	return ret;
 }
 

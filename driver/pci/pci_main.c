@@ -27,7 +27,8 @@
 /* driver_data: the bus-master bit has no effect on the device. */
 #define BEHIND_IVSHMEM BIT(0)
 
-static void ornic_pci_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
+static void ornic_pci_kick(struct ornic_bus *bus, u32 qpn,
+			   enum ornic_kick_where where)
 {
 	struct ornic_pci *pci = to_ornic_pci(bus);
 

@@ -45,6 +45,7 @@
 #define EXIT_TIMEOUT (10 * HZ) /* between two messages */
 
 static struct workqueue_struct *run_wq;
+static struct workqueue_struct *unbound_wq;
 static atomic_t num_qps = ATOMIC_INIT(0);
 
 /* ---- Running ------------------------------------------------------------- */
@@ -97,6 +98,17 @@ static void queue_run(struct ornic_soft_qp *qp)
 	raw_spin_lock_irqsave(&qp->lock, flags);
 	if (!qp->dead)
 		ornic_soft_queue_work(cpu, &qp->work);
+	raw_spin_unlock_irqrestore(&qp->lock, flags);
+}
+
+/* Queue the work where the scheduler finds an idle CPU. */
+static void queue_elsewhere(struct ornic_soft_qp *qp)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&qp->lock, flags);
+	if (!qp->dead)
+		queue_work(unbound_wq, &qp->work);
 	raw_spin_unlock_irqrestore(&qp->lock, flags);
 }
 
@@ -165,7 +177,8 @@ void ornic_soft_wake_qpn(struct ornic_soft *soft, u32 qpn)
 	rcu_read_unlock();
 }
 
-void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
+void ornic_soft_kick(struct ornic_bus *bus, u32 qpn,
+		     enum ornic_kick_where where)
 {
 	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
 	struct ornic_soft_qp *qp;
@@ -173,7 +186,7 @@ void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 
 	rcu_read_lock();
 	qp = xa_load(&soft->qps, qpn);
-	if (qp && inline_ok) {
+	if (qp && where == ORNIC_KICK_HERE) {
 		while (i < KICK_ROUNDS && run_once(qp, i == 0))
 			i++;
 		if (i == KICK_ROUNDS)
@@ -181,7 +194,12 @@ void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok)
 		ornic_soft_busypoll_kicked(qp);
 	} else if (qp) {
 		set_bit(ORNIC_SOFT_QP_KICKED, &qp->state);
-		queue_run(qp);
+		/* What has frames in flight runs where those were sent. */
+		if (where == ORNIC_KICK_ELSEWHERE &&
+		    !atomic_read(&qp->in_flight))
+			queue_elsewhere(qp);
+		else
+			queue_run(qp);
 	}
 	rcu_read_unlock();
 }
@@ -337,6 +355,14 @@ void ornic_soft_cq_deadline(void *host, void *host_cq, u64 when)
 
 /* ---- The module ---------------------------------------------------------- */
 
+static void destroy_queues(void)
+{
+	if (run_wq)
+		destroy_workqueue(run_wq);
+	if (unbound_wq)
+		destroy_workqueue(unbound_wq);
+}
+
 int ornic_soft_sched_init(void)
 {
 	/*
@@ -345,10 +371,10 @@ int ornic_soft_sched_init(void)
 	 */
 	run_wq = alloc_workqueue(
 		"ornic", WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM | WQ_PERCPU, 0);
-	if (!run_wq)
-		return -ENOMEM;
-	if (ornic_soft_busypoll_module_init()) {
-		destroy_workqueue(run_wq);
+	unbound_wq = alloc_workqueue("ornic_unbound",
+				     WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!run_wq || !unbound_wq || ornic_soft_busypoll_module_init()) {
+		destroy_queues();
 		return -ENOMEM;
 	}
 	return 0;
@@ -369,5 +395,5 @@ void ornic_soft_sched_exit(void)
 	 */
 	synchronize_rcu_tasks();
 	ornic_soft_busypoll_module_exit();
-	destroy_workqueue(run_wq);
+	destroy_queues();
 }

@@ -29,7 +29,8 @@ void ornic_soft_cq_fini(void *host, void *host_cq);
 void ornic_soft_cq_deadline(void *host, void *host_cq, u64 when);
 
 /* ornic_soft_kick() - ornic_bus_ops::kick */
-void ornic_soft_kick(struct ornic_bus *bus, u32 qpn, bool inline_ok);
+void ornic_soft_kick(struct ornic_bus *bus, u32 qpn,
+		     enum ornic_kick_where where);
 
 static inline struct ornic_soft_qp *ornic_soft_qp_of(void *host_qp)
 {
