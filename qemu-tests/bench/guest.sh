@@ -13,6 +13,7 @@
 #   rxe-two                 rxe of both guests, a wire of their own between them
 #   ornic-rxe rxe-ornic     ornic in namespace mix, rxe2 in the initial one; the
 #                           client is named first
+#   tcp local               NVMe by TCP, and within the kernel: see storage.sh
 #   ref                     what is no RDMA: copies, checksums, calls, TCP
 #   ornic                   all devices of guest incast: see incast.sh
 #
@@ -26,6 +27,8 @@ tests=/ornic/qemu-tests
 . "$tests/bench/serve.sh"
 # shellcheck source=qemu-tests/bench/scale.sh
 . "$tests/bench/scale.sh"
+# shellcheck source=qemu-tests/bench/storage.sh
+. "$tests/bench/storage.sh"
 # shellcheck source=qemu-tests/bench/lossy.sh
 . "$tests/bench/lossy.sh"
 # shellcheck source=qemu-tests/bench/incast.sh
@@ -128,6 +131,8 @@ set_up()
 		topology nic 4
 		ornic_srv_gid=$srv_gid
 		set_up_rxe
+	elif [ "$guest" = storage ]; then
+		set_up_storage
 	elif [ "$guest" = lossy ]; then
 		set_up_lossy
 	elif [ "$guest" = incast ]; then
@@ -389,6 +394,7 @@ step()
 		count_ornic -1
 		case $1 in
 		objects) values "$limit" "${command[@]:1}" ;;
+		nvme) nvme_values "$limit" ;;
 		odp) values "$limit" odp "$cli_device" "$cli_gid" ;;
 		cmtime) connections "$limit" "$2" ;;
 		idle) among_idle "$limit" "${command[@]:1}" ;;

@@ -9,6 +9,7 @@ import incast
 import lossy
 from rows import ROWS
 from scale import PROGRAMS, SCALE_ROWS
+from storage import STORAGE_PROGRAMS, TRANSPORTS
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Peer:
 
 
 PEERS = [
-    Peer("ornic-loop", "loop scale", 3, 4, 3000),
-    Peer("rxe-loop", "loop scale", 50, 15, 150),
+    Peer("ornic-loop", "loop scale storage", 3, 4, 3000),
+    Peer("rxe-loop", "loop scale storage", 50, 15, 150),
     Peer("siw-loop", "loop scale", 20, 40, 400),
     Peer("ornic-veth", "veth lossy", 15, 15, 450),
     Peer("ornic-direct", "direct", 4, 4, 3000),
@@ -40,6 +41,7 @@ PEERS = [
     Peer("rxe-two", "two", 550, 200, 55),
     Peer("ornic-rxe", "lossy", 70, 25, 120),
     Peer("rxe-ornic", "lossy", 70, 25, 120),
+    *[Peer(name, "storage", 0, 0, 0) for name in TRANSPORTS],
 ]
 PEER = {peer.name: peer for peer in PEERS}
 # Which machines a guest has around it, as options of qemu-tests/run; its places.
@@ -48,11 +50,12 @@ GUESTS = {
     "nic": ["--machines", "nic"],
     "two": ["--machines", "nic+nic", "--direct-wire"],
     "scale": [],
+    "storage": [],
     "lossy": [],
     "incast": [],
 }
 PLACES = {"main": {"loop", "veth", "direct"}, "nic": {"nic"}, "two": {"two"}, "scale": {"scale"},
-          "lossy": {"lossy"}, "incast": {"incast"}}
+          "storage": {"storage"}, "lossy": {"lossy"}, "incast": {"incast"}}
 LOSSY_GUESTS = ["lossy", "incast"]
 REFERENCES = ["kernel", "null-syscall", "tcp-bw", "tcp-lat"]
 
@@ -86,7 +89,8 @@ class Mode:
 
 
 MODES = {
-    "full": Mode("full", 5, 150, {"main": 480, "nic": 90, "two": 130, "scale": 180}),
+    "full": Mode("full", 5, 150, {"main": 480, "nic": 90, "two": 130, "scale": 180,
+                                 "storage": 160}),
     "quick": Mode("quick", 2, 120, {"main": 110, "nic": 20, "two": 40}),
     "lossy": Mode("lossy", 3, 500, {"lossy": 1500, "incast": 420}, 20, report="lossy"),
     "lossy-quick": Mode("lossy-quick", 1, 300, {"lossy": 600, "incast": 240}, 20, report="lossy"),
@@ -95,7 +99,7 @@ MODES = {
 
 def runs(guest, peers, mode):
     """Each row on each peer: those of the mode, or those that were asked for."""
-    for row in [*ROWS, *SCALE_ROWS, *PROGRAMS]:
+    for row in [*ROWS, *SCALE_ROWS, *PROGRAMS, *STORAGE_PROGRAMS]:
         wanted = set(getattr(row, mode.name).split())
         if mode.rows:
             matches = re.fullmatch(mode.rows, row.name)

@@ -17,7 +17,8 @@ from scale import SCALE_MR, SCALE_MR_BYTES, SCALE_QPS
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-COLOURS = {"ornic": "#0b6e4f", "pci": "#2ca25f", "rxe": "#c44536", "siw": "#e9a13b"}
+COLOURS = {"ornic": "#0b6e4f", "pci": "#2ca25f", "rxe": "#c44536", "siw": "#e9a13b",
+           "tcp": "#6c757d", "local": "#343a40"}
 SIZES = (64, 4096, 65536, 1 << 20)
 SIZE_NAMES = ("64 B", "4 KiB", "64 KiB", "1 MiB")
 OVERVIEW = (("one device", ("ornic-loop", "rxe-loop", "siw-loop")),

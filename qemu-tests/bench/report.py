@@ -8,11 +8,14 @@ from collections import defaultdict
 from lossy import LOSSY_ROWS
 from rows import LATENCY, RATE, ROWS, SETUP
 from scale import ODP_VALUES, PROGRAMS, SCALE_ROWS, VALUES
+from storage import NVME_VALUES, STORAGE_LIMITS, STORAGE_PROGRAMS
 
 TICK_US = 10000
 MIB = 1 << 20
-ROW = {row.name: row for row in [*ROWS, *SCALE_ROWS, *LOSSY_ROWS]}
-PROGRAM_NAMES = {program.name for program in PROGRAMS}
+ROW = {row.name: row for row in [*ROWS, *SCALE_ROWS, *LOSSY_ROWS, *NVME_VALUES]}
+PROGRAM_NAMES = {program.name for program in [*PROGRAMS, *STORAGE_PROGRAMS]}
+# No peer, but a limit of the machine
+NO_PEERS = {"local"}
 
 
 class Results:
@@ -144,6 +147,8 @@ PLACES = [
     ("PCI NIC between two guests", "pci-two", ["rxe-two"], ROWS),
     ("Scaling, on one device", "ornic-loop", ["rxe-loop", "siw-loop"],
      [*SCALE_ROWS, *VALUES]),
+    ("NVMe, target and host on one device", "ornic-loop", ["rxe-loop", "tcp", "local"],
+     NVME_VALUES),
     ("On-demand paging, one device", "ornic-loop", [], ODP_VALUES),
     ("On-demand paging, two devices over veth", "ornic-veth", [], ODP_VALUES),
 ]
@@ -186,6 +191,7 @@ LIMITS = [
        {f"row:{row}": 1 / 1.05})
       for where, ours in (("one device", "ornic-loop"), ("veth", "ornic-veth"))
       for row in ("write-lat-8", "read-lat-8", "write-bw-64k", "read-bw-64k")],
+    *STORAGE_LIMITS,
 ]
 # Limits of what programs print: (what, name, against, times better at least). Against
 # another value, or a number of the unit.
@@ -238,7 +244,7 @@ def slower(results):
     """Rows where ornic is behind: (row, ours, theirs, ratio)."""
     for _, ours, others, rows in PLACES:
         for row in rows:
-            for theirs in others:
+            for theirs in (name for name in others if name not in NO_PEERS):
                 ratio = better_by(results, row, ours, theirs)
                 if ratio is not None and ratio < 1:
                     yield row.name, ours, theirs, ratio

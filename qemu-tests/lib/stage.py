@@ -22,7 +22,8 @@ GUEST_MODULES = [
     "bonding", "tun", "dummy", "macvlan", "sch_ingress", "sch_netem", "sch_prio", "sch_tbf",
     "sch_codel", "cls_u32", "virtio_net", "udp_diag", "tcp_diag", "inet_diag", "af_packet",
     "crc32_pclmul", "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser", "brd",
-    "ib_srp", "ib_srpt", "sd_mod", "ib_isert", "nfs", "nfsv3", "nfsv4", "nfsd", "rds_rdma",
+    "ib_srp", "ib_srpt", "sd_mod", "ib_isert", "nvme_loop", "nvme_tcp", "nvmet_tcp",
+    "null_blk", "nfs", "nfsv3", "nfsv4", "nfsd", "rds_rdma",
     "libcrc32c", "crc32c_generic", "fuse", "nf_tables", "sctp", "smc", "vgem", "vrf", "xfrm_user",
 ]
 
