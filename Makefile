@@ -44,7 +44,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all modules modules-stock stock-release modules-debug modules-kcsan modules-kcov \
 	modules-coverage modules-16k modules-64k debug-kernel kernel-kcsan \
 	kernel-arm64-64k provider programs unit sim fuzz fuzz-short fuzz-kernel \
-	coverage-kernel kcsan kunit qemu-test test matrix demo check check-hardening install \
+	coverage-kernel kcsan kunit qemu-test test users matrix demo check check-hardening install \
 	uninstall install-modules uninstall-modules html clean help
 
 all: modules provider
@@ -75,6 +75,8 @@ help:
 	@echo 'make test         all of the above, and a short run of the fuzzers'
 	@echo 'make matrix       modules and cases on many kernels (KERNELS="6.1 7.3"; an'
 	@echo '                    hour for each the first time; it goes on where it stopped)'
+	@echo 'make users        what runs on RDMA, on ornic and on rxe and siw: a table'
+	@echo '                    (USERS="rds nfs" for some of it)'
 	@echo 'make demo         a guest that shows the device, beside rxe; then'
 	@echo '                    two guests with PCI NICs'
 	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
@@ -207,6 +209,12 @@ kcsan: modules-kcsan provider programs
 
 test:
 	+@scripts/test
+
+users:
+	$(call need_packages,linux-source-6.12 xz-utils dbench fio netcat-traditional \
+		nfs-kernel-server nvme-cli open-iscsi perftest rdmacm-utils)
+	+@$(MAKE) all modules-stock programs nic
+	qemu-tests/users $(USERS)
 
 # For each kernel of qemu-tests/kernel/kernels, or of KERNELS
 matrix:

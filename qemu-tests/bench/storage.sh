@@ -85,7 +85,8 @@ nvme_values()
 	status=ok numbers=''
 	nvme_connect || status=no-connection
 	for depth in 1 4 16; do
-		[ "$status" = ok ] && [ "$SECONDS" -lt "$1" ] || break
+		[ "$status" = ok ] || break
+		[ "$SECONDS" -lt "$1" ] || break
 		# Of reads: KiB/s and IOPS
 		IFS=';' read -r -a fields < <(nvme_reads 4k "$depth")
 		numbers+="nvme-4k-d$depth=${fields[7]-0} "

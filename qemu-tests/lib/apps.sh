@@ -91,20 +91,20 @@ fabric_programs()
 	fabric verbs dgram 64 1024
 }
 
-# mpi RANKS: on the device of the server; fails if it sends no packets
+# mpi RANKS: on the device of the server; fails if ornic is asked to send nothing
 mpi()
 {
-	local before limit=$((100 * SCALE))
+	local before=0 limit=$((100 * SCALE))
 
 	echo "ornic_mpi with $1 ranks"
-	before=$(stat "$srv_dev" send_wqes)
+	[ "$DEV" != ornic ] || before=$(stat "$srv_dev" send_wqes)
 	"${srv_prefix[@]}" timeout -s KILL "$limit" mpirun --allow-run-as-root \
 		--oversubscribe --mca pml ucx -x "UCX_NET_DEVICES=$srv_dev:1" \
 		-n "$1" unshare -i -p -f ornic_mpi 1 \
 		>mpi.out 2>&1 || { tail -n 40 mpi.out; fail "$1 ranks"; }
 	grep "^$1 ranks, [1-9][0-9]* words checked" mpi.out || fail 'no result'
 	! grep -E 'ERROR|WARN' mpi.out || fail 'UCX logged errors'
-	[ "$(($(stat "$srv_dev" send_wqes) - before))" -gt 100 ] ||
+	[ "$DEV" != ornic ] || [ $(($(stat "$srv_dev" send_wqes) - before)) -gt 100 ] ||
 		fail 'MPI did not use the device'
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Functions for cases. $DEV is the device type (ornic or rxe), $SCALE the factor of
+# Functions for cases. $DEV is the device type (ornic, rxe or siw), $SCALE the factor of
 # waits on slow kernels, $FULL is 1 for full counts, $WORK is a scratch folder. Waits
 # are for a condition and bounded; cases never sleep.
 #
@@ -12,8 +12,13 @@
 #   veth          [ns srv: srv0 on veth-srv] ==== [ns cli: cli0 on veth-cli]
 #                       10.0.0.1, fd00::1            10.0.0.2, fd00::2
 #
+#   initial       like veth, but both ends are in the initial namespace, where most users
+#                 in the kernel have their ids of rdma_cm. Rules keep the ends apart:
+#                 packets to the address of one leave by the netdev of the other, and
+#                 only received packets are looked up in the local table first.
+#
 #   rxe-server    like veth, but the server or the client is rxe in the initial
-#   rxe-client    namespace (rxe supports no other)
+#   rxe-client    namespace (rxe supports no other: with it, veth is initial)
 #
 #   nic, peer     a PCI NIC, and another guest: see nic.sh
 #
@@ -164,6 +169,8 @@ gid_index()
 {
 	local ports=/sys/class/infiniband/$1/ports/1 gid found type i
 
+	# That of iWARP is the MAC, for all addresses.
+	[ "$DEV" != siw ] || { echo 0; return; }
 	gid_of "$2"
 	for i in {0..31}; do
 		read -r found <"$ports/gids/$i" || return
@@ -205,21 +212,27 @@ side()
 	declare -ga "${name}_prefix=(${prefix[*]})"
 }
 
-# set_rule RULE...: it may be there, since rules outlive a case in the initial namespace
+# set_rule -4|-6 RULE...: it may be there, since rules outlive a case in the initial
+# namespace
 set_rule()
 {
-	ip rule delete "$@" 2>/dev/null || :
-	ip rule add "$@"
+	ip "$1" rule delete "${@:2}" 2>/dev/null || :
+	ip "$1" rule add "${@:2}"
 }
+
+# with_rules: print -4, and -6 if the kernel has rules for IPv6
+with_rules() { echo -4; ! ip -6 rule show >/dev/null 2>&1 || echo -6; }
 
 # local_wire NETDEV NETDEV: accept packets between two netdevs of this namespace, and
 # let rules with preferences below 1000 route packets between them
 local_wire()
 {
-	local netdev
+	local netdev v
 
-	set_rule preference 1000 lookup local
-	ip rule delete preference 0 2>/dev/null || :
+	for v in $(with_rules); do
+		set_rule "$v" preference 1000 lookup local
+		ip "$v" rule delete preference 0 2>/dev/null || :
+	done
 	for netdev; do
 		echo 1 >"/proc/sys/net/ipv4/conf/$netdev/accept_local"
 		echo 0 >"/proc/sys/net/ipv4/conf/$netdev/rp_filter"
@@ -227,23 +240,54 @@ local_wire()
 	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
 }
 
+# topology_initial FAMILY
+topology_initial()
+{
+	local name v net=10.0.0.
+
+	ip link add veth-srv type veth peer name veth-cli
+	local_wire veth-srv veth-cli
+	side srv 1
+	side cli 2
+	for v in $(with_rules); do
+		[ "$v" = -4 ] || net=fd00::
+		for name in srv cli; do
+			set_rule "$v" preference 10 dev "veth-$name" lookup local
+		done
+		end_of_wire "$v" "${net}1" veth-cli "${net}2" 101
+		end_of_wire "$v" "${net}2" veth-srv "${net}1" 102
+	done
+	add_link srv0 veth-srv
+	add_link cli0 veth-cli
+	srv_dev=srv0 cli_dev=cli0 srv_host=10.0.0.1
+	family_of_both "$1"
+	wait_until 5 ping -c 1 -W 1 -I "$cli_ip" "$srv_ip"
+	[ "$(cat /sys/class/net/veth-cli/statistics/tx_packets)" != 0 ] ||
+		fail 'packets do not cross the wire'
+}
+
+# end_of_wire -4|-6 ADDRESS NETDEV SOURCE TABLE: send to ADDRESS by NETDEV
+end_of_wire()
+{
+	set_rule "$1" preference 100 to "$2" lookup "$5"
+	ip "$1" route replace "$2" dev "$3" src "$4" table "$5"
+}
+
 # topology NAME [FAMILY]: see the head of this file. $mtu is the MTU of the netdevs.
 topology()
 {
 	local srv_ns=srv cli_ns=cli
 
-	case $1 in
-	nic | peer) "topology_$1" "${2:-4}"; return ;;
-	esac
 	srv_type=$DEV cli_type=$DEV
+	case $DEV-$1 in
+	*-nic | *-peer | *-initial) "topology_$1" "${2:-4}"; return ;;
+	rxe-veth) topology_initial "${2:-4}"; return ;;
+	esac
 	case $1 in
 	loop) srv_ns='' cli_ns='' ;;
 	rxe-server) need_ornic; srv_ns='' srv_type=rxe ;;
 	rxe-client) need_ornic; cli_ns='' cli_type=rxe ;;
 	esac
-	if [ "$DEV" = rxe ] && [ "$1" = veth ]; then
-		skip 'rxe supports the initial namespace only'
-	fi
 	ip link add veth-srv type veth peer name veth-cli
 	side srv 1 "$srv_ns"
 	if [ "$1" = loop ]; then
@@ -382,6 +426,19 @@ stat()
 
 	read -r value <"/sys/class/infiniband/$1/ports/1/hw_counters/$2"
 	echo "$value"
+}
+
+# carried srv|cli: print how many bytes that end has sent, with packets and without. Of
+# devices without such counters, those that its netdev has sent
+carried()
+{
+	local -n device=${1}_dev
+
+	if [ "$DEV" = ornic ]; then
+		echo $(($(stat "$device" tx_bytes) + $(stat "$device" loop_bytes)))
+	else
+		"on_$1" cat "/sys/class/net/veth-$1/statistics/tx_bytes"
+	fi
 }
 
 # resends DEVICE: print how often its QPs have sent something again

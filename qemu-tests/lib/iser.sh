@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# iSER (RFC 7145) with the target of the kernel and open-iscsi. The topologies are those
-# of nvme.sh.
+# iSER (RFC 7145) with the target of the kernel and open-iscsi.
 
 # shellcheck source=qemu-tests/lib/lio.sh
 . /ornic/qemu-tests/lib/lio.sh
@@ -9,7 +8,6 @@
 iqn=iqn.2024-01.org.ornic:storage
 iser_wwn=$target/iscsi/$iqn
 iser_tpg=$iser_wwn/tpgt_1
-iser_portal=10.0.0.1:3260
 
 need_iser()
 {
@@ -17,9 +15,10 @@ need_iser()
 	need_modules ib_iser ib_isert iscsi_target_mod sd_mod
 }
 
-# iser_target_open: export a RAM disk at $iser_portal
+# iser_target_open: export a RAM disk at $srv_ip, and set $iser_portal
 iser_target_open()
 {
+	iser_portal=$srv_ip:3260
 	lio_disk_open
 	modprobe -a iscsi_target_mod ib_isert
 	mkdir "$target/iscsi" "$iser_wwn" "$iser_tpg" "$iser_tpg/lun/lun_0" \

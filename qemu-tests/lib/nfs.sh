@@ -15,8 +15,9 @@ need_nfs()
 	need_modules nfsd nfsv3 nfsv4 rpcrdma
 }
 
-in_srv() { nsenter --net=/run/netns/srv "$@"; }
-in_cli() { nsenter --net=/run/netns/cli "$@"; }
+# In the initial namespace there are no such files.
+in_srv() { ${srv_prefix:+nsenter --net=/run/netns/srv} "$@"; }
+in_cli() { ${cli_prefix:+nsenter --net=/run/netns/cli} "$@"; }
 
 # nfs_server_open: export $export_dir in the namespace of the server
 nfs_server_open()

@@ -3,13 +3,7 @@
 # NVMe over RDMA with the target and host of the kernel: configfs configures the
 # target, nvme-cli the host, and fio verifies its data.
 #
-# Both create their rdma_cm ids in the initial network namespace, so both ends of the
-# wire are there. Routing rules keep the two ends apart: packets to the address of one
-# end leave by the netdev of the other end, and only received packets are looked up in
-# the local table first.
-#
-#   [srv0 on veth-srv] ==== [cli0 on veth-cli]
-#        10.0.0.1                10.0.0.2
+# Both create their ids of rdma_cm in the initial network namespace: topology initial.
 
 nqn=nqn.2024-01.org.ornic:storage
 nvmet=/sys/kernel/config/nvmet
@@ -21,31 +15,6 @@ need_nvme()
 {
 	need nvme fio
 	need_modules nvmet-rdma nvme-rdma brd
-}
-
-# one_namespace: the topology above
-one_namespace()
-{
-	local name number=1
-
-	set_rule preference 100 to 10.0.0.1 lookup 101
-	set_rule preference 100 to 10.0.0.2 lookup 102
-	ip link add veth-srv type veth peer name veth-cli
-	local_wire veth-srv veth-cli
-	for name in srv cli; do
-		set_rule preference 10 dev "veth-$name" lookup local
-		side "$name" "$number"
-		number=$((number + 1))
-	done
-	ip route add 10.0.0.1 dev veth-cli src 10.0.0.2 table 101
-	ip route add 10.0.0.2 dev veth-srv src 10.0.0.1 table 102
-	add_link srv0 veth-srv
-	add_link cli0 veth-cli
-	srv_dev=srv0 cli_dev=cli0
-	family_of_both 4
-	wait_until 5 ping -c 1 -W 1 -I 10.0.0.2 10.0.0.1
-	[ "$(cat /sys/class/net/veth-cli/statistics/tx_packets)" != 0 ] ||
-		fail 'packets do not cross the wire'
 }
 
 put() { echo "$2" >"$1" || fail "$1: $2 is refused"; }

@@ -3,7 +3,7 @@
 # SCSI over RDMA (SRP) with the target and initiator of the kernel, whose MRs have gaps
 # if the device has such MRs. Both are configured by files: configfs and sysfs.
 #
-# The topologies are those of nvme.sh. Target and initiator are named by the first GID
+# Target and initiator are named by the first GID
 # of their devices.
 
 # shellcheck source=qemu-tests/lib/lio.sh
@@ -102,7 +102,8 @@ srp_rounds()
 		srp_login
 		python3 /ornic/qemu-tests/lib/scattered_io.py "$disk" "$i" ||
 			fail 'wrong data'
-		gaps_in_use "$cli_dev" || fail 'no MR with gaps was used'
+		[ "$DEV" != ornic ] || gaps_in_use "$cli_dev" ||
+			fail 'no MR with gaps was used'
 		srp_logout
 	done
 	srp_target_close

@@ -154,8 +154,8 @@ def _forget_other_kernel(kernel, stage):
             file.write(identity)
 
 
-def make_stage(kernel, stage):
-    """Install modules and provider in the folder stage."""
+def make_stage(kernel, stage, more=()):
+    """Install modules, also those in the files more, and provider in the folder stage."""
     _forget_other_kernel(kernel, stage)
     modules = os.path.join(stage, "usr/lib/modules", kernel.release)
     shutil.rmtree(os.path.join(modules, "updates"), ignore_errors=True)
@@ -167,7 +167,7 @@ def make_stage(kernel, stage):
         if not os.path.exists(target):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             _write(target, read_module(kernel, path))
-    for path in kernel.built_modules:
+    for path in [*kernel.built_modules, *more]:
         shutil.copy(path, os.path.join(modules, "updates"))
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
         shutil.copy(os.path.join(kernel.modules, name), modules)

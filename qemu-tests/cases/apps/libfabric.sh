@@ -13,7 +13,6 @@ direct=1
 
 requires()
 {
-	need_ornic
 	need_apps
 }
 

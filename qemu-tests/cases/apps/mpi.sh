@@ -12,7 +12,6 @@ limit=200
 
 requires()
 {
-	need_ornic
 	need_apps
 }
 

@@ -14,7 +14,6 @@ direct=1
 
 requires()
 {
-	need_ornic
 	need_apps
 }
 

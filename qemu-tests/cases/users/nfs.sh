@@ -2,9 +2,10 @@
 # shellcheck shell=bash
 # This test will mount a file system by NFS over RDMA, of each version, and compare what
 # client and server read of what the other has written: by the cache, direct, and by
-# programs that create, rename and remove files. Then both devices are deleted in the
-# middle of it, and come back.
+# programs that create, rename and remove files: between namespaces, and on the PCI NIC.
+# Between namespaces both devices are deleted in the middle of it, and come back.
 
+variants='veth nic machines=nic'
 kernels='stock'
 limit=300
 full_limit=900
@@ -14,7 +15,6 @@ full_limit=900
 
 requires()
 {
-	need_ornic
 	need fio dbench
 	need_nfs
 }
@@ -71,17 +71,17 @@ run()
 {
 	local version
 
-	topology veth
+	topology "$VARIANT"
 	nfs_server_open
 	for version in 3 4.0 4.1 4.2; do
 		nfs_mount $version
 		both_ways
 		programs
-		removal
+		[ "$VARIANT" = nic ] || removal
 		umount "$nfs_dir" || fail "version $version cannot be unmounted"
 		rm -rf "${export_dir:?}"/*
 	done
 	nfs_server_close
-	wait_until 10 no_objects srv0
-	wait_until 10 no_objects cli0
+	wait_until 10 no_objects "$srv_dev"
+	wait_until 10 no_objects "$cli_dev"
 }

@@ -9,7 +9,6 @@ limit=300
 
 requires()
 {
-	need_ornic
 	need python3
 	need_modules rds_rdma
 }
@@ -18,18 +17,16 @@ messages()
 {
 	local before
 
-	before=$(stat cli0 tx_packets)
+	before=$(carried cli)
 	python3 /ornic/qemu-tests/lib/rds_messages.py "$srv_ip" "$cli_ip" "$1" ||
 		fail "$2"
-	[ "$(($(stat cli0 tx_packets) - before))" -gt "$1" ] ||
+	[ $(($(carried cli) - before)) -gt "$1" ] ||
 		fail 'it did not go over RDMA'
 }
 
 run()
 {
-	# shellcheck source=qemu-tests/lib/nvme.sh
-	. /ornic/qemu-tests/lib/nvme.sh
-	one_namespace
+	topology initial
 	modprobe rds_rdma
 	messages "$(times 1000)" 'wrong messages'
 	tc qdisc add dev veth-srv root netem loss 1%

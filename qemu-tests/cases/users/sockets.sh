@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will copy a file by a program that knows nothing of RDMA, on the rsockets of
-# the preloaded library of librdmacm.
+# the preloaded library of librdmacm: between namespaces, and on the PCI NIC.
 
+variants='veth nic machines=nic'
 kernels='stock'
 limit=120
 direct=1
@@ -12,23 +13,19 @@ direct=1
 
 requires()
 {
-	need_ornic
 	need nc.traditional
-	preload=$(echo /usr/lib/*/rsocket/librspreload.so)
+	preload=/usr/lib/$(uname -m)-linux-gnu/rsocket/librspreload.so
 	[ -e "$preload" ] || skip 'no librspreload.so'
 }
-
-# Bytes, with packets and without
-sent() { echo $(($(stat cli0 tx_bytes) + $(stat cli0 loop_bytes))); }
 
 run()
 {
 	local nc="env LD_PRELOAD=$preload nc.traditional -n" before
 
-	topology veth
-	before=$(sent)
+	topology "$VARIANT"
+	before=$(carried cli)
 	head -c 3000001 /dev/urandom >data
 	cm_pair 7000 0 "$nc -l -p 7000" "$nc -q 0 $srv_ip 7000" <data
 	cmp data srv.out || fail 'wrong data'
-	[ $(($(sent) - before)) -gt 3000000 ] || fail 'not over RDMA'
+	[ $(($(carried cli) - before)) -gt 3000000 ] || fail 'not over RDMA'
 }

@@ -9,7 +9,7 @@ bytes=4000000
 
 requires()
 {
-	need_ornic
+	[ "$DEV" = ornic ] || skip "$DEV has no RoCE v1"
 	need python3 tcpdump
 	modprobe smc || skip 'the kernel lacks SMC'
 }
