@@ -85,30 +85,26 @@ void ornic_soft_queue_work(int cpu, struct work_struct *work)
 	queue_work_on(cpu, run_wq, work);
 }
 
-/* Queue the work on the CPU that may send now, see soft_tx.c. */
-static void queue_run(struct ornic_soft_qp *qp)
+/*
+ * Queue the work on the CPU that may send now, see soft_tx.c. If any may, and with
+ * @elsewhere, where the scheduler finds an idle one.
+ */
+static void queue_run(struct ornic_soft_qp *qp, bool elsewhere)
 {
 	unsigned long flags;
 	int cpu = -1;
 
-	if (atomic_read(&qp->in_flight))
+	if (atomic_read(&qp->in_flight)) {
 		cpu = READ_ONCE(qp->cpu);
-	else if (ornic_soft_rxq_is_here())
+		elsewhere = false;
+	} else if (!elsewhere && ornic_soft_rxq_is_here()) {
 		cpu = ornic_soft_other_cpu(READ_ONCE(qp->cpu), cpu_online_mask);
+	}
 	raw_spin_lock_irqsave(&qp->lock, flags);
-	if (!qp->dead)
-		ornic_soft_queue_work(cpu, &qp->work);
-	raw_spin_unlock_irqrestore(&qp->lock, flags);
-}
-
-/* Queue the work where the scheduler finds an idle CPU. */
-static void queue_elsewhere(struct ornic_soft_qp *qp)
-{
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&qp->lock, flags);
-	if (!qp->dead)
+	if (!qp->dead && elsewhere)
 		queue_work(unbound_wq, &qp->work);
+	else if (!qp->dead)
+		ornic_soft_queue_work(cpu, &qp->work);
 	raw_spin_unlock_irqrestore(&qp->lock, flags);
 }
 
@@ -147,7 +143,7 @@ static void run_work(struct work_struct *work)
 		kicked = false;
 		cond_resched_tasks_rcu_qs();
 	}
-	queue_run(qp);
+	queue_run(qp, false);
 }
 
 void ornic_soft_qp_wake(struct ornic_soft_qp *qp)
@@ -158,7 +154,7 @@ void ornic_soft_qp_wake(struct ornic_soft_qp *qp)
 		if (test_bit(ORNIC_SOFT_QP_ACTIVE, &qp->state))
 			return;
 	}
-	queue_run(qp);
+	queue_run(qp, false);
 }
 
 void ornic_soft_resched(void *host, void *host_qp)
@@ -190,16 +186,11 @@ void ornic_soft_kick(struct ornic_bus *bus, u32 qpn,
 		while (i < KICK_ROUNDS && run_once(qp, i == 0))
 			i++;
 		if (i == KICK_ROUNDS)
-			queue_run(qp);
+			queue_run(qp, false);
 		ornic_soft_busypoll_kicked(qp);
 	} else if (qp) {
 		set_bit(ORNIC_SOFT_QP_KICKED, &qp->state);
-		/* What has frames in flight runs where those were sent. */
-		if (where == ORNIC_KICK_ELSEWHERE &&
-		    !atomic_read(&qp->in_flight))
-			queue_elsewhere(qp);
-		else
-			queue_run(qp);
+		queue_run(qp, where == ORNIC_KICK_ELSEWHERE);
 	}
 	rcu_read_unlock();
 }
