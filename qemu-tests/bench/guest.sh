@@ -394,7 +394,7 @@ step()
 		count_ornic -1
 		case $1 in
 		objects) values "$limit" "${command[@]:1}" ;;
-		nvme) nvme_values "$limit" ;;
+		nvme) nvme_values "$limit" "${command[@]:1}" ;;
 		odp) values "$limit" odp "$cli_device" "$cli_gid" ;;
 		cmtime) connections "$limit" "$2" ;;
 		idle) among_idle "$limit" "${command[@]:1}" ;;

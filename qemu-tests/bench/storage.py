@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Storage of the kernel over RDMA, over TCP and within the host: rows of fio on a disk
-that does nothing, and on files."""
+that does nothing."""
 
 from scale import Program, Value
 
-# What fio is asked for: see storage.sh
 NVME_DEPTHS = (1, 4, 16)
-# The peers that are no RDMA device, and what they have
+# The peers that are no RDMA device
 TRANSPORTS = ("tcp", "local")
 
 STORAGE_PROGRAMS = [
-    Program("nvme", "nvme", full="storage"),
+    Program("nvme", " ".join(["nvme", *map(str, NVME_DEPTHS)]), full="storage"),
 ]
 NVME_VALUES = [
     *[Value("nvme", f"4k-d{depth}", "/s") for depth in NVME_DEPTHS],

@@ -14,8 +14,7 @@ set_up_storage()
 	local subsystem=$nvmet/subsystems/$nqn
 
 	modprobe -a null_blk nvmet-rdma nvmet-tcp nvme-loop nvme-rdma nvme-tcp
-	mountpoint -q /sys/kernel/config ||
-		mount -t configfs none /sys/kernel/config
+	mount_configfs
 	mkdir "$subsystem" "$subsystem/namespaces/1"
 	put "$subsystem/attr_allow_any_host" 1
 	put "$subsystem/namespaces/1/device_path" /dev/nullb0
@@ -77,16 +76,17 @@ nvme_reads()
 		--time_based --output-format=terse 2>cli.out
 }
 
-# nvme_values SECONDS: sets $status $numbers
+# nvme_values SECONDS DEPTH...: sets $status $numbers
 nvme_values()
 {
-	local depth fields SECONDS=0
+	local limit=$1 depth fields SECONDS=0
 
+	shift
 	status=ok numbers=''
 	nvme_connect || status=no-connection
-	for depth in 1 4 16; do
+	for depth; do
 		[ "$status" = ok ] || break
-		[ "$SECONDS" -lt "$1" ] || break
+		[ "$SECONDS" -lt "$limit" ] || break
 		# Of reads: KiB/s and IOPS
 		IFS=';' read -r -a fields < <(nvme_reads 4k "$depth")
 		numbers+="nvme-4k-d$depth=${fields[7]-0} "
@@ -94,7 +94,7 @@ nvme_values()
 		numbers+="nvme-128k-d$depth=$((${fields[6]-0} * 1024 / 1000000)) "
 	done
 	nvme_disconnect
-	[ "$status" != ok ] || [[ $numbers == *d16=[1-9]* ]] || status=no-result
+	[ "$status" != ok ] || [[ $numbers == *"d${*: -1}"=[1-9]* ]] || status=no-result
 	[ "$status" = ok ] && return
 	last_lines 3 cli.out
 	note "$name_of_peer: nvme: $status: $lines"

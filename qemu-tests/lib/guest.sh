@@ -92,6 +92,13 @@ times()
 	fi
 }
 
+# mount_configfs: if it is not yet; its module is loaded
+mount_configfs()
+{
+	mountpoint -q /sys/kernel/config ||
+		mount -t configfs none /sys/kernel/config
+}
+
 # pause: wait 100 ms between two checks
 pause() { read -r -t 0.1 <>/dev/ptmx || :; }
 

@@ -10,8 +10,7 @@ lio_disk=$target/core/rd_mcp_0/disk
 lio_disk_open()
 {
 	modprobe -a target_core_mod sd_mod
-	mountpoint -q /sys/kernel/config ||
-		mount -t configfs none /sys/kernel/config
+	mount_configfs
 	mkdir -p "$lio_disk" || fail 'no RAM disk'
 	put "$lio_disk/control" rd_pages=16384
 	put "$lio_disk/enable" 1

@@ -26,8 +26,7 @@ target_open()
 
 	modprobe brd rd_nr=1 rd_size=65536
 	modprobe nvmet-rdma "$@"
-	mountpoint -q /sys/kernel/config ||
-		mount -t configfs none /sys/kernel/config
+	mount_configfs
 	mkdir "$subsystem"
 	put "$subsystem/attr_allow_any_host" 1
 	mkdir "$subsystem/namespaces/1"

@@ -3,8 +3,7 @@
 # SCSI over RDMA (SRP) with the target and initiator of the kernel, whose MRs have gaps
 # if the device has such MRs. Both are configured by files: configfs and sysfs.
 #
-# Target and initiator are named by the first GID
-# of their devices.
+# Target and initiator are named by the first GID of their devices.
 
 # shellcheck source=qemu-tests/lib/lio.sh
 . /ornic/qemu-tests/lib/lio.sh
