@@ -18,7 +18,7 @@ bench-lossy:
 bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
 	+@$(MAKE) -s -C $(STOCK_KDIR) M=$(BUILD)/bench/ref modules
-	@siw=$$(qemu-tests/bench/siw.sh $(STOCK_KDIR)) && cp "$$siw" $(BUILD)/bench/
+	@siw=$$(qemu-tests/kernel/modules.sh siw $(STOCK_KDIR)) && cp "$$siw" $(BUILD)/bench/
 
 $(BUILD)/bench/null_syscall: qemu-tests/bench/null_syscall.c
 	@mkdir -p $(@D)

@@ -23,7 +23,10 @@ GUEST_MODULES = [
     "sch_codel", "cls_u32", "virtio_net", "udp_diag", "tcp_diag", "inet_diag", "af_packet",
     "crc32_pclmul", "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser", "brd",
     "ib_srp", "ib_srpt", "sd_mod", "ib_isert", "nvme_loop", "nvme_tcp", "nvmet_tcp",
-    "null_blk", "nfs", "nfsv3", "nfsv4", "nfsd", "rds_rdma",
+    "null_blk", "loop", "xfs", "ext4", "scsi_debug", "sg", "target_core_iblock",
+    "target_core_file", "ib_ipoib", "dm_multipath", "dm_queue_length", "dm_service_time",
+    "scsi_dh_alua", "scsi_dh_emc", "scsi_dh_rdac", "kyber_iosched", "bfq",
+    "nfs", "nfsv3", "nfsv4", "nfsd", "rds_rdma",
     "libcrc32c", "crc32c_generic", "fuse", "nf_tables", "sctp", "smc", "vgem", "vrf", "xfrm_user",
 ]
 
