@@ -44,7 +44,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all modules modules-stock stock-release modules-debug modules-kcsan modules-kcov \
 	modules-coverage modules-16k modules-64k debug-kernel kernel-kcsan \
 	kernel-arm64-64k provider programs unit sim fuzz fuzz-short fuzz-kernel \
-	coverage-kernel kcsan kunit qemu-test test users matrix demo check check-hardening install \
+	coverage-kernel kcsan kunit qemu-test test users blktests matrix demo check check-hardening install \
 	uninstall install-modules uninstall-modules html clean help
 
 all: modules provider
@@ -77,6 +77,8 @@ help:
 	@echo '                    hour for each the first time; it goes on where it stopped)'
 	@echo 'make users        what runs on RDMA, on ornic and on rxe and siw: a table'
 	@echo '                    (USERS="rds nfs" for some of it)'
+	@echo 'make blktests     blktests of BLKTESTS_SRC on ornic, rxe and siw: a table'
+	@echo '                    (TESTS="nvme srp/002"; FRAGILE=1: what races, 20 times)'
 	@echo 'make demo         a guest that shows the device, beside rxe; then'
 	@echo '                    two guests with PCI NICs'
 	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
@@ -215,6 +217,20 @@ users:
 		nfs-kernel-server nvme-cli open-iscsi perftest rdmacm-utils)
 	+@$(MAKE) all modules-stock programs nic
 	qemu-tests/users $(USERS)
+
+# blktests as it is. Its programs are built in a copy, as the guest has another /tmp.
+BLKTESTS_TREE := $(BUILD)/blktests/tree
+
+blktests:
+	@test -f '$(BLKTESTS_SRC)/common/multipath-over-rdma' || \
+		{ echo 'BLKTESTS_SRC=DIR is to be a tree of blktests' >&2; exit 1; }
+	$(call need_packages,linux-source-6.12 xz-utils fio nvme-cli jq xfsprogs \
+		multipath-tools sg3-utils udev)
+	+@$(MAKE) all modules-stock programs
+	mkdir -p $(BLKTESTS_TREE)
+	rsync -a --delete --exclude=.git '$(BLKTESTS_SRC)'/ $(BLKTESTS_TREE)/
+	$(MAKE) -s -C $(BLKTESTS_TREE)/src
+	qemu-tests/blktests $(if $(FRAGILE),--fragile) $(TESTS)
 
 # For each kernel of qemu-tests/kernel/kernels, or of KERNELS
 matrix:
