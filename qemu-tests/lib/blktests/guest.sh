@@ -43,7 +43,7 @@ set_up()
 	ip -n wire link set eth1 up
 	ip addr add 10.0.0.1/24 dev eth0
 	ip link set eth0 up
-	modprobe -a configfs ib_umad ib_uverbs rdma_ucm
+	modprobe -a configfs loop ib_umad ib_uverbs rdma_ucm
 	mountpoint -q /sys/kernel/config ||
 		mount -t configfs configfs /sys/kernel/config
 	few_modules
