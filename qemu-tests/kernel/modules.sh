@@ -5,7 +5,9 @@
 # headers are in KDIR, once, in the cache, and print their paths.
 #
 #   modules.sh siw KDIR      iWARP over TCP
-#   modules.sh block KDIR    RTRS and RNBD; the NVMe target with its files in debugfs
+#   modules.sh rnbd KDIR     RTRS and RNBD
+#   modules.sh block KDIR    the same, and the NVMe target with its files in debugfs
+#   modules.sh smb KDIR      cifs and ksmbd with SMB Direct
 set -eu
 
 name=$1
@@ -26,35 +28,56 @@ key=$({
 dir=$cache/$name-$key
 new=$dir.new
 
+# The kernel's configuration lacks what -D defines.
+rtrs=drivers/infiniband/ulp/rtrs
+headers=()
+rnbd_options=(CONFIG_INFINIBAND_RTRS=m CONFIG_INFINIBAND_RTRS_CLIENT=m
+	CONFIG_INFINIBAND_RTRS_SERVER=m CONFIG_BLK_DEV_RNBD_CLIENT=m
+	CONFIG_BLK_DEV_RNBD_SERVER=m)
 case $name in
 siw)
 	folders=(drivers/infiniband/sw/siw)
-	headers=()
 	options=(CONFIG_RDMA_SIW=m) ;;
+rnbd)
+	folders=("$rtrs" drivers/block/rnbd)
+	options=("${rnbd_options[@]}" "KCFLAGS=-I$new/$rtrs") ;;
 block)
-	rtrs=drivers/infiniband/ulp/rtrs
 	folders=("$rtrs" drivers/block/rnbd drivers/nvme/target)
 	headers=(drivers/nvme/host)
-	options=(CONFIG_INFINIBAND_RTRS=m CONFIG_INFINIBAND_RTRS_CLIENT=m
-		CONFIG_INFINIBAND_RTRS_SERVER=m CONFIG_BLK_DEV_RNBD_CLIENT=m
-		CONFIG_BLK_DEV_RNBD_SERVER=m CONFIG_NVME_TARGET_DEBUGFS=y
+	options=("${rnbd_options[@]}" CONFIG_NVME_TARGET_DEBUGFS=y
 		"KCFLAGS=-DCONFIG_NVME_TARGET_DEBUGFS -I$new/$rtrs") ;;
+smb)
+	folders=(fs/smb/common fs/smb/client fs/smb/server)
+	headers=(fs/nls scripts/asn1_compiler.c include/linux/asn1.h
+		include/linux/asn1_ber_bytecode.h)
+	options=(CONFIG_CIFS_SMB_DIRECT=y CONFIG_SMB_SERVER_SMBDIRECT=y
+		"KCFLAGS=-DCONFIG_CIFS_SMB_DIRECT -DCONFIG_SMB_SERVER_SMBDIRECT") ;;
 *)
 	echo "modules.sh: no $name" >&2
 	exit 2 ;;
 esac
 
+# compile_grammars: Debian's headers lack the compiler of ASN.1. It is built with headers of
+# the source, which are then removed, since modules are built with Debian's.
+compile_grammars()
+{
+	local grammar
+
+	${HOSTCC:-gcc} -O1 -I "$new/include" -o "$new/asn1_compiler" \
+		"$new/scripts/asn1_compiler.c" && rm -r "$new/include" || return
+	for grammar in "$new"/fs/smb/*/*.asn1; do
+		"$new/asn1_compiler" "$grammar" "$grammar.c" "$grammar.h" || return
+	done
+}
+
 build()
 {
-	local folder patterns=()
-
 	rm -rf "$dir" "$new"
-	mkdir "$new"
-	for folder in "${folders[@]}" "${headers[@]}"; do
-		patterns+=("*/$folder/*")
-	done
-	tar -xJf "$source" -C "$new" --strip-components=1 --wildcards "${patterns[@]}"
-	printf 'obj-m += %s/\n' "${folders[@]}" >"$new/Kbuild"
+	mkdir "$new" &&
+		tar -xJf "$source" -C "$new" --strip-components=1 --wildcards \
+			"${folders[@]/#/*/}" "${headers[@]/#/*/}" &&
+		printf 'obj-m += %s/\n' "${folders[@]}" >"$new/Kbuild" || return
+	[ "$name" != smb ] || compile_grammars || return
 	make -s -C "$kdir" M="$new" "${options[@]}" modules &&
 		touch "$new/done" && mv "$new" "$dir"
 }

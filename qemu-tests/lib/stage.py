@@ -26,7 +26,8 @@ GUEST_MODULES = [
     "null_blk", "loop", "xfs", "ext4", "scsi_debug", "sg", "target_core_iblock",
     "target_core_file", "ib_ipoib", "dm_multipath", "dm_queue_length", "dm_service_time",
     "scsi_dh_alua", "scsi_dh_emc", "scsi_dh_rdac", "kyber_iosched", "bfq",
-    "nfs", "nfsv3", "nfsv4", "nfsd", "rds_rdma",
+    "nfs", "nfsv3", "nfsv4", "nfsd", "rds_rdma", "cifs", "ksmbd", "cmac", "ccm", "gcm",
+    "ghash_generic",
     "libcrc32c", "crc32c_generic", "fuse", "nf_tables", "sctp", "smc", "vgem", "vrf", "xfrm_user",
 ]
 
