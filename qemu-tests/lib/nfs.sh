@@ -5,9 +5,12 @@
 #
 # Mounts are made by nsenter, which keeps the mount namespace of the case.
 
+# shellcheck source=qemu-tests/lib/shared_files.sh
+. /ornic/qemu-tests/lib/shared_files.sh
+
 nfs_port=20049 # IANA: NFS over RDMA
 export_dir=/run/nfs-export
-nfs_dir=/run/nfs
+mount_dir=/run/nfs
 
 need_nfs()
 {
@@ -23,7 +26,7 @@ in_cli() { ${cli_prefix:+nsenter --net=/run/netns/cli} "$@"; }
 nfs_server_open()
 {
 	modprobe -a nfsd rpcrdma
-	mkdir -p "$export_dir" "$nfs_dir" /run/rpcbind
+	mkdir -p "$export_dir" "$mount_dir" /run/rpcbind
 	mount -t tmpfs export "$export_dir"
 	in_srv mount -t nfsd nfsd /proc/fs/nfsd
 	in_srv rpcbind || fail 'no rpcbind'
@@ -52,8 +55,8 @@ nfs_mount()
 
 	# Its paths are those of the server, and locks are another protocol.
 	[ "$1" != 3 ] || options+=,nolock,mountproto=tcp path=$export_dir
-	in_cli mount -t nfs -o "$options" "$srv_ip:$path" "$nfs_dir" ||
+	in_cli mount -t nfs -o "$options" "$srv_ip:$path" "$mount_dir" ||
 		fail "version $1 cannot be mounted"
-	grep -A 20 " mounted on $nfs_dir " /proc/self/mountstats |
+	grep -A 20 " mounted on $mount_dir " /proc/self/mountstats |
 		grep -q 'xprt:.rdma' || fail 'the transport is not RDMA'
 }

@@ -19,34 +19,6 @@ requires()
 	need_nfs
 }
 
-forget_caches() { echo 3 >/proc/sys/vm/drop_caches; }
-
-# same_files NAME: on client and server
-same_files()
-{
-	cmp "$nfs_dir/$1" "$export_dir/$1" || fail "$1 differs"
-}
-
-both_ways()
-{
-	head -c 3000001 /dev/urandom >"$nfs_dir/up"
-	sync "$nfs_dir/up"
-	head -c 3000001 /dev/urandom >"$export_dir/down"
-	forget_caches
-	same_files up
-	same_files down
-}
-
-programs()
-{
-	fio --name=verify --directory="$nfs_dir" --direct=1 --rw=randrw \
-		--bsrange=512-512k --size=8M --iodepth=8 --ioengine=libaio \
-		--verify=crc32c --verify_fatal=1 >fio.out 2>&1 ||
-		{ tail -n 20 fio.out; fail 'fio'; }
-	dbench -D "$nfs_dir" -t "$(times 20)" -c /usr/share/dbench/client.txt 2 \
-		>dbench.out 2>&1 || { tail -n 20 dbench.out; fail 'dbench'; }
-}
-
 written() { [ "0$(find "$export_dir" -name verify.0.0 -printf %s)" -ge "$1" ]; }
 
 # removal: both devices go while a program writes, and come back
@@ -54,9 +26,7 @@ removal()
 {
 	local pid
 
-	fio --name=verify --directory="$nfs_dir" --direct=1 --rw=write --bs=64k \
-		--size=32M --iodepth=4 --ioengine=libaio --verify=crc32c \
-		--verify_fatal=1 --fallocate=none >fio.out 2>&1 &
+	fio_verifies --rw=write --bs=64k --size=32M --iodepth=4 --fallocate=none &
 	pid=$!
 	wait_until 30 written 2000000
 	del_link srv0
@@ -78,7 +48,7 @@ run()
 		both_ways
 		programs
 		[ "$VARIANT" = nic ] || removal
-		umount "$nfs_dir" || fail "version $version cannot be unmounted"
+		umount "$mount_dir" || fail "version $version cannot be unmounted"
 		rm -rf "${export_dir:?}"/*
 	done
 	nfs_server_close
