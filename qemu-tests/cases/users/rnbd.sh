@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will map a RAM disk by RNBD over RTRS, write it and verify what it reads, also
+# over a wire that loses packets. Then it deletes each end's device while a program writes:
+# the program ends, and the disk works again when the device is back.
+#
+# RTRS does not take the removal of a device for the end of its connections: the client
+# waits half a minute for that, when its device goes and twice after it.
+
+kernels='stock'
+limit=300
+
+# shellcheck source=qemu-tests/lib/rnbd.sh
+. /ornic/qemu-tests/lib/rnbd.sh
+
+requires() { need_rnbd; }
+
+# written: to the disk, in sectors
+written() { awk '{ print $7 }' /sys/block/rnbd0/stat; }
+
+writes_since() { [ $(($(written) - $1)) -gt 2000 ]; }
+
+# removal DEVICE NETDEV: the device goes while a program writes, and comes back
+removal()
+{
+	local before pid status=0
+
+	before=$(written)
+	timeout $((60 * SCALE)) fio --name=removal --filename="$disk" --direct=1 \
+		--rw=write --bs=64k --size=48M --loops=100 --iodepth=8 \
+		--ioengine=libaio >fio.out 2>&1 &
+	pid=$!
+	wait_until 30 writes_since "$before"
+	timeout $((50 * SCALE)) rdma link delete "$1" || fail 'delete hangs'
+	wait "$pid" || status=$?
+	[ "$status" != 124 ] || fail 'the program does not end'
+	add_link "$1" "$2"
+	wait_until 40 rnbd_reconnect
+	disk_works
+}
+
+run()
+{
+	topology initial
+	rnbd_server_open
+	rnbd_map
+	disk_works
+	[ "$(carried srv)" -gt 1000000 ] || fail 'nothing went over the wire'
+	tc qdisc add dev veth-srv root netem loss 1%
+	tc qdisc add dev veth-cli root netem loss 1%
+	disk_works
+	tc qdisc del dev veth-srv root
+	tc qdisc del dev veth-cli root
+	removal srv0 veth-srv
+	removal cli0 veth-cli
+	rnbd_unmap
+	rnbd_server_close
+	wait_until 10 no_objects "$srv_dev"
+	wait_until 10 no_objects "$cli_dev"
+}
