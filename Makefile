@@ -213,8 +213,8 @@ test:
 	+@scripts/test
 
 users:
-	$(call need_packages,linux-source-6.12 xz-utils dbench fio netcat-traditional \
-		nfs-kernel-server nvme-cli open-iscsi perftest rdmacm-utils)
+	$(call need_packages,linux-source-6.12 xz-utils cifs-utils dbench fio ksmbd-tools \
+		netcat-traditional nfs-kernel-server nvme-cli open-iscsi perftest rdmacm-utils)
 	+@$(MAKE) all modules-stock programs nic
 	qemu-tests/users $(USERS)
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will mount a file system of ksmbd by SMB Direct, and compare what client and
+# server read of what the other has written: by the cache, direct, by programs that create,
+# rename and remove files, and over a wire that loses packets. Then it deletes each end's
+# device while a program reads: the program ends, and files can be read and written when
+# the device is back.
+#
+# The program does not write: cifs keeps the MR of a write that it could not send. Then it
+# waits for the MR to become free, and the device for cifs, for ever.
+
+kernels='stock'
+limit=300
+
+# shellcheck source=qemu-tests/lib/smb.sh
+. /ornic/qemu-tests/lib/smb.sh
+
+requires()
+{
+	need fio dbench
+	need_smb
+}
+
+carried_since() { [ $(($(carried srv) - $1)) -gt 2000000 ]; }
+
+# removal DEVICE NETDEV: the device goes while a program reads, and comes back
+removal()
+{
+	local before pid status=0
+
+	before=$(carried srv)
+	timeout $((60 * SCALE)) dd if="$mount_dir/long" of=back bs=64k iflag=direct \
+		status=none &
+	pid=$!
+	wait_until 30 carried_since "$before"
+	timeout $((20 * SCALE)) rdma link delete "$1" || fail 'delete hangs'
+	add_link "$1" "$2"
+	wait "$pid" || status=$?
+	echo "the program ends with status $status"
+	case $status in
+	0) cmp back "$export_dir/long" || fail 'wrong data' ;;
+	124) fail 'the program does not end' ;;
+	esac
+	wait_until 60 touch "$mount_dir/again"
+	both_ways
+}
+
+run()
+{
+	topology initial
+	smb_server_open
+	smb_mount
+	both_ways
+	programs
+	[ "$(carried srv)" -gt 3000000 ] || fail 'nothing went over the wire'
+	tc qdisc add dev veth-srv root netem loss 1%
+	tc qdisc add dev veth-cli root netem loss 1%
+	both_ways
+	tc qdisc del dev veth-srv root
+	tc qdisc del dev veth-cli root
+	head -c 64M /dev/urandom >"$export_dir/long"
+	removal srv0 veth-srv
+	removal cli0 veth-cli
+	smb_unmount
+	smb_server_close
+	wait_until 10 no_objects "$srv_dev"
+	wait_until 10 no_objects "$cli_dev"
+}
