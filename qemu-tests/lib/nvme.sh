@@ -89,8 +89,10 @@ copied()
 	local size=$(($1 * $2))
 
 	head -c "$size" /dev/urandom >data
-	dd if=data of="$disk" bs="$1" oflag=direct status=none
-	dd if="$disk" of=back bs="$1" count="$2" iflag=direct status=none
+	dd if=data of="$disk" bs="$1" oflag=direct status=none ||
+		fail 'the disk cannot be written'
+	dd if="$disk" of=back bs="$1" count="$2" iflag=direct status=none ||
+		fail 'the disk cannot be read'
 	cmp data back || fail "block size $1: wrong data from the disk"
 	dd if=/dev/ram0 of=back bs="$1" count="$2" iflag=direct status=none
 	cmp data back || fail "block size $1: wrong data on the target"
