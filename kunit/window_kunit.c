@@ -343,65 +343,6 @@ static void window_names_what_is_overdue(struct kunit *test)
 
 /* ---- READs ----------------------------------------------------------------------- */
 
-/* A peer READs one packet at PSN @n. */
-static void ask(struct ornic_fixture *fix, u32 n, bool selective)
-{
-	struct ornic_txinfo info = {
-		.opcode = ORNIC_OP_READ_REQUEST,
-		.psn = ornic_psn_add(PSN, n),
-		.ack_req = true,
-		.selective = selective,
-		.va = fix->am.iova,
-		.rkey = fix->am.key,
-		.dma_len = 8,
-	};
-
-	ornic_th_inject(&fix->a, &info, NULL, 0);
-	ornic_th_run(fix->pair.a);
-}
-
-/*
- * A selective requester goes on when responses are lost, so more of its requests are
- * remembered than it may have under way.
- */
-static void window_remembers_reads(struct kunit *test)
-{
-	struct ornic_fixture *fix = open_short(test, 1);
-	u32 i;
-
-	for (i = 0; i < ORNIC_RD_SLOTS; i++)
-		ask(fix, i, true);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), ORNIC_RD_SLOTS);
-	ask(fix, 0, true);
-	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
-	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
-	/* Another requester has no use for these. */
-	ask(fix, 0, false);
-	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
-	reset(test, fix);
-	for (i = 0; i < ORNIC_RD_SLOTS; i++)
-		KUNIT_EXPECT_FALSE(test, ornic_fix_qp(&fix->a)->rq.rd[i].valid);
-}
-
-/* But no more of them may be under way. */
-static void window_bounds_reads(struct kunit *test)
-{
-	struct ornic_fixture *fix = open_short(test, 1);
-	u32 i, most = ornic_fix_qp(&fix->a)->max_dest_rd_atomic;
-
-	fix->pair.a->tx_window = 0;
-	for (i = 0; i <= most; i++)
-		ask(fix, i, true);
-	fix->pair.a->tx_window = 64;
-	ornic_th_kick(&fix->a);
-	for (i = 0; i < most; i++) {
-		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
-		KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_RESP_ONLY);
-	}
-	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
-			ORNIC_AETH_NAK | ORNIC_NAK_INVALID_REQ);
-}
-
 static void expect_read(struct kunit *test, struct ornic_fixture *fix, u32 n)
 {
 	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
@@ -751,8 +692,6 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_resends_are_not_late),
 	KUNIT_CASE(window_time_goes_back),
 	KUNIT_CASE(window_names_what_is_overdue),
-	KUNIT_CASE(window_remembers_reads),
-	KUNIT_CASE(window_bounds_reads),
 	KUNIT_CASE(window_of_reads_goes_on),
 	KUNIT_CASE(window_of_reads_bounds_asks),
 	KUNIT_CASE(window_of_the_longest_read),

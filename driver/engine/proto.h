@@ -681,6 +681,9 @@ noinline enum ornic_verdict ornic_replay(const struct ornic_ctx *ctx,
 					 struct ornic_qp *qp,
 					 const struct ornic_inreq *r);
 
+/* rq: no parts of @rd wait any more. */
+void ornic_rd_drop_parts(struct ornic_rq *rq, struct ornic_rd *rd);
+
 /* rq: what was being sent of @rd has left: begin with the first part that waits. */
 noinline void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd);
 

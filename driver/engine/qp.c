@@ -131,7 +131,7 @@ static int init_store(struct ornic_sq *sq, bool with_av)
 static int init_peers(struct ornic_qp *qp)
 {
 	if (qp->type == ORNIC_QPT_RC || qp->type == ORNIC_QPT_XRC_TGT) {
-		qp->rq.rd = ornic_vzalloc(ORNIC_RD_SLOTS * sizeof(*qp->rq.rd));
+		qp->rq.rd = ornic_vzalloc(sizeof(*qp->rq.rd));
 		if (!qp->rq.rd)
 			return -ENOMEM;
 	}

@@ -18,6 +18,7 @@
 #include "mem.h"
 #include "psn.h"
 #include "psn_map.h"
+#include "rd.h"
 #include "spray.h"
 #include "srq.h"
 #include "tm.h"
@@ -63,8 +64,6 @@ struct ornic_swqe {
 		u32 reg_npages; /* REG_MR: pages in @reg_list */
 		u32 tag_unexpected; /* TAG_*: messages that the host has handled */
 	};
-	u8 bind_access; /* BIND_MW, REG_MR: enum ornic_access */
-	u8 reg_shift; /* REG_MR: log2 of the bytes of a page */
 	u32 index; /* free-running number of the WQE */
 	u32 kind; /* ORNIC_OPF_SEND, WRITE, READ, ATOMIC, ..., LOCAL */
 	u32 length; /* bytes of the message */
@@ -75,7 +74,10 @@ struct ornic_swqe {
 	u32 pkts; /* PSNs sent (READ: requested), or executed on loopback */
 
 	/* The copy */
-	u32 rkey; /* of @raddr; BIND_MW, REG_MR: new key; TAG_*: handle */
+	union {
+		u32 rkey; /* of @raddr; BIND_MW, REG_MR: new key; TAG_*: handle */
+		u32 dest_qkey; /* UD: Q_Key of the receiver */
+	};
 	__be32 imm; /* immediate data or key to invalidate, wire order */
 	union {
 		u32 srqn; /* XRC: SRQ of the peer that receives the message */
@@ -83,12 +85,13 @@ struct ornic_swqe {
 	};
 	u32 ah; /* UD: address handle, if there is no @av */
 	u32 dest_qpn; /* UD: receiver */
-	u32 dest_qkey; /* UD: its Q_Key */
 	u8 opcode; /* enum ornic_wqe_opcode */
 	u8 flags; /* enum ornic_wqe_flags */
 	u8 nsge; /* entries of @sge */
 	u8 status; /* what is wrong with the WQE, or ORNIC_CQE_SUCCESS */
 	u8 verr; /* enum ornic_vendor_err that goes with @status */
+	u8 bind_access; /* BIND_MW, REG_MR: enum ornic_access */
+	u8 reg_shift; /* REG_MR: log2 of the bytes of a page */
 
 	/* Progress */
 	u8 tm_flags; /* TAG_*: enum ornic_cqe_tm_flags */
@@ -115,6 +118,9 @@ struct ornic_swqe {
 	};
 	struct ornic_av *av; /* UD: address vector of the WQE, NULL if none */
 };
+
+/* 16 of them are half a page. */
+static_assert(sizeof(struct ornic_swqe) <= 128);
 
 /**
  * struct ornic_backoff - the port refused a frame, or the QP's rate holds it
@@ -361,48 +367,6 @@ struct ornic_rwqe {
 	struct ornic_lsge sge[ORNIC_MAX_SGE]; /* in host order */
 };
 
-/* Packets of a READ response, from number @at on. */
-struct ornic_part {
-	u16 at;
-	u16 n;
-};
-
-/* Parts of a READ that may wait to be sent again. */
-#define ORNIC_RD_PARTS 8
-
-/*
- * Responder resources of a QP that accepts READs or atomics. It accepts
- * max_dest_rd_atomic at a time; the others remember requests whose responses a
- * selective requester may miss.
- */
-#define ORNIC_RD_SLOTS 64
-
-/* struct ornic_rd - responder resource: a READ or atomic that was accepted. */
-struct ornic_rd {
-	bool valid; /* in use */
-	bool busy; /* response not sent completely */
-	bool replayed; /* busy with a duplicate */
-	bool counted; /* READ: in a completion counter, if there is one */
-	bool more; /* READ: not the end of it, so not in one */
-	bool again; /* what is being sent was requested before */
-	bool atomic; /* an atomic, else a READ */
-	u32 pdn; /* PD of @rkey */
-	bool empty; /* ATOMIC WRITE, FLUSH: response like a READ of 0 bytes */
-	u32 first_psn; /* of the response as first requested */
-	u32 npkts; /* PSNs of the response as first requested */
-	u32 psn0; /* first PSN of what is being sent */
-	u32 pkts; /* packets of that */
-	u32 next; /* next packet of it to be sent, from 0 */
-	u32 rkey; /* READ: key of the newest request */
-	u32 length; /* READ: bytes of what is being sent */
-	u32 bytes; /* READ: bytes as first requested */
-	u32 msn; /* of the response */
-	u64 va; /* READ: address of what is being sent */
-	u64 orig; /* atomic: what the memory held before */
-	struct ornic_part part[ORNIC_RD_PARTS]; /* READ: they wait, replay.c */
-	u8 nparts;
-};
-
 struct ornic_kept;
 struct ornic_held;
 struct ornic_rss_table;
@@ -500,7 +464,8 @@ struct ornic_rq {
 	u64 dead_until; /* @dead: to ERR at that time at last, ns; else 0 */
 	u32 rd_head; /* oldest resource with a response to send, free running */
 	u32 rd_tail; /* resource to be used next, free running */
-	struct ornic_rd *rd; /* ring of ORNIC_RD_SLOTS; NULL: not a responder */
+	struct ornic_rd_ring *rd; /* NULL: not a responder */
+	u16 rd_parts; /* bit n: ornic_rd_ring.part[n] is in use */
 	struct ornic_rwqe rwqe; /* of the message that is being received */
 	struct ornic_backoff backoff; /* of responses */
 	u64 cnp_at; /* the next CNP for a request not before, ns */
@@ -694,7 +659,7 @@ static inline bool ornic_qp_is_xrc(const struct ornic_qp *qp)
 /* Responder resource of free-running @index. */
 static inline struct ornic_rd *ornic_rd_slot(struct ornic_rq *rq, u32 index)
 {
-	return &rq->rd[index % ORNIC_RD_SLOTS];
+	return &rq->rd->slot[index % ORNIC_RD_SLOTS];
 }
 
 /* The QP may receive requests. */

@@ -391,7 +391,8 @@ static void reset_qp(struct ornic_qp *qp)
 	WRITE_ONCE(rq->rd_head, 0);
 	WRITE_ONCE(rq->rd_tail, 0);
 	if (rq->rd)
-		memset(rq->rd, 0, ORNIC_RD_SLOTS * sizeof(*rq->rd));
+		memset(rq->rd, 0, sizeof(*rq->rd));
+	rq->rd_parts = 0;
 	ornic_srq_uncount(rq->srq, &rq->rwqe);
 	rq->rwqe.valid = false;
 	if (qp->type == ORNIC_QPT_XRC_TGT)

@@ -6,7 +6,8 @@
  *
  * A requester that repeats selectively asks for the parts of a READ that it misses,
  * perhaps before the rest has left. The rest is then sent first, and the part waits,
- * so that no part is lost for another, and a request that comes early costs nothing.
+ * so that no part is lost for another, and a request that comes early costs nothing. If
+ * parts of ORNIC_RD_WAITING READs wait, one of another is dropped.
  * Any other requester goes back: its newest request replaces what is being sent.
  *
  * A response may wait for a page for longer than the ACK timeout of the peer. A request
@@ -30,17 +31,29 @@ bool ornic_rd_full(struct ornic_qp *qp, const struct ornic_inreq *r)
 	u32 most = qp->max_dest_rd_atomic;
 	struct ornic_rq *rq = &qp->rq;
 	u32 kept = selective ? ORNIC_RD_SLOTS : most;
+	struct ornic_rd *rd;
 
 	if (selective && most && rq->rd_tail - rq->rd_head >= most &&
 	    is_first_time(ornic_rd_slot(rq, rq->rd_tail - most)))
 		return true;
 	while (rq->rd_tail - rq->rd_head >= kept &&
 	       rq->rd_tail != rq->rd_head) {
-		if (is_first_time(ornic_rd_slot(rq, rq->rd_head)))
+		rd = ornic_rd_slot(rq, rq->rd_head);
+		if (is_first_time(rd))
 			return true;
+		/* Who asks for it again begins anew. */
+		rd->busy = false;
+		ornic_rd_drop_parts(rq, rd);
 		WRITE_ONCE(rq->rd_head, rq->rd_head + 1);
 	}
 	return !most;
+}
+
+void ornic_rd_drop_parts(struct ornic_rq *rq, struct ornic_rd *rd)
+{
+	if (rd->nparts)
+		rq->rd_parts &= ~(1u << rd->parts);
+	rd->nparts = 0;
 }
 
 struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
@@ -52,6 +65,7 @@ struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 	if (!r->pkt && rq->rd_head == rq->rd_tail)
 		WRITE_ONCE(rq->rd_head, rq->rd_tail + 1);
 	WRITE_ONCE(rq->rd_tail, rq->rd_tail + 1);
+	ornic_rd_drop_parts(rq, rd);
 	memset(rd, 0, sizeof(*rd));
 	rd->valid = true;
 	rd->busy = r->pkt;
@@ -127,20 +141,35 @@ static struct ornic_part hull_of(struct ornic_part a, struct ornic_part b)
 	return hull;
 }
 
+static bool take_parts(struct ornic_rq *rq, struct ornic_rd *rd)
+{
+	u32 unused = (u16)~rq->rd_parts;
+
+	if (!unused)
+		return false;
+	rd->parts = (u8)__builtin_ctz(unused);
+	rq->rd_parts |= 1u << rd->parts;
+	return true;
+}
+
 /*
  * @part waits. Parts are in ascending order and do not touch; of more than there
- * is room for the last two become one.
+ * is room for the last two become one. False if parts of too many READs wait.
  */
-static void add_part(struct ornic_rd *rd, struct ornic_part part)
+static bool add_part(struct ornic_rq *rq, struct ornic_rd *rd,
+		     struct ornic_part part)
 {
-	struct ornic_part all[ORNIC_RD_PARTS + 1];
+	struct ornic_part all[ORNIC_RD_PARTS + 1], *own;
 	u32 i, at, n = 0;
 
+	if (!rd->nparts && !take_parts(rq, rd))
+		return false;
+	own = rq->rd->part[rd->parts];
 	for (i = 0; i < rd->nparts; i++) {
-		if (do_touch(rd->part[i], part))
-			part = hull_of(rd->part[i], part);
+		if (do_touch(own[i], part))
+			part = hull_of(own[i], part);
 		else
-			all[n++] = rd->part[i];
+			all[n++] = own[i];
 	}
 	for (at = n; at && all[at - 1].at > part.at; at--)
 		all[at] = all[at - 1];
@@ -149,12 +178,17 @@ static void add_part(struct ornic_rd *rd, struct ornic_part part)
 		n--;
 		all[n - 1] = hull_of(all[n - 1], all[n]);
 	}
-	memcpy(rd->part, all, n * sizeof(all[0]));
+	memcpy(own, all, n * sizeof(all[0]));
 	rd->nparts = n;
+	return true;
 }
 
-/* @part was asked for while @rd is being sent: all that does not come anyway waits. */
-static void add_missing(struct ornic_rd *rd, struct ornic_part part)
+/*
+ * @part was asked for while @rd is being sent: all that does not come anyway waits.
+ * False if it cannot.
+ */
+static bool add_missing(struct ornic_rq *rq, struct ornic_rd *rd,
+			struct ornic_part part)
 {
 	struct ornic_part coming = current_part(rd);
 
@@ -162,16 +196,16 @@ static void add_missing(struct ornic_rd *rd, struct ornic_part part)
 	coming.n -= (u16)rd->next;
 	if (end_of(part) > coming.at && end_of(part) <= end_of(coming)) {
 		if (part.at >= coming.at)
-			return;
+			return true;
 		part.n = (u16)(coming.at - part.at);
 	}
-	add_part(rd, part);
+	return add_part(rq, rd, part);
 }
 
 /* Send the whole response of the newest request, and nothing that was asked before. */
-static void begin_again(struct ornic_rd *rd)
+static void begin_again(struct ornic_rq *rq, struct ornic_rd *rd)
 {
-	rd->nparts = 0;
+	ornic_rd_drop_parts(rq, rd);
 	rd->next = 0;
 	rd->busy = true;
 	rd->replayed = true;
@@ -180,11 +214,13 @@ static void begin_again(struct ornic_rd *rd)
 
 void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
 {
-	struct ornic_part part = rd->part[0];
+	struct ornic_part *own = qp->rq.rd->part[rd->parts], part = own[0];
 	u64 va = part_va(qp, rd, part);
 
-	rd->nparts--;
-	memmove(rd->part, rd->part + 1, rd->nparts * sizeof(part));
+	if (rd->nparts == 1)
+		ornic_rd_drop_parts(&qp->rq, rd);
+	else
+		memmove(own, own + 1, --rd->nparts * sizeof(part));
 	rd->psn0 = ornic_psn_add(rd->first_psn, part.at);
 	rd->pkts = part.n;
 	rd->va = va;
@@ -235,7 +271,10 @@ static enum ornic_verdict tell_peer(const struct ornic_ctx *ctx,
 	return ORNIC_RESP_RNR;
 }
 
-/* All of the READ @rd once more, or a part of it; DROP if that is not allowed. */
+/*
+ * All of the READ @rd once more, or a part of it; DROP if that is not allowed, or if
+ * parts of too many READs wait.
+ */
 static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 				      struct ornic_qp *qp, struct ornic_rd *rd,
 				      const struct ornic_inreq *r)
@@ -256,8 +295,8 @@ static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 		return tell_peer(ctx, qp);
 	if (rd->busy && r->pkt->selective && rd->npkts <= MOST_PACKETS &&
 	    is_same_memory(qp, rd, r, part)) {
-		add_missing(rd, part);
-		return ORNIC_RESP_DATA;
+		return add_missing(&qp->rq, rd, part) ? ORNIC_RESP_DATA :
+							ORNIC_RESP_DROP;
 	}
 	rd->psn0 = r->psn;
 	rd->pkts = n;
@@ -265,7 +304,7 @@ static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 	rd->rkey = r->rkey;
 	rd->pdn = qp->pdn;
 	rd->length = r->dma_len;
-	begin_again(rd);
+	begin_again(&qp->rq, rd);
 	return ORNIC_RESP_DATA;
 }
 
@@ -302,7 +341,7 @@ enum ornic_verdict ornic_replay(const struct ornic_ctx *ctx,
 		} else {
 			verdict = rd->atomic ? ORNIC_RESP_ATOMIC :
 					       ORNIC_RESP_EMPTY;
-			begin_again(rd);
+			begin_again(rq, rd);
 		}
 		if ((s32)(i - rq->rd_head) < 0)
 			WRITE_ONCE(rq->rd_head, i);

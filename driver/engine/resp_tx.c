@@ -336,7 +336,7 @@ static noinline void drop_responses(struct ornic_rq *rq)
 	for (i = rq->rd_head; i != rq->rd_tail; i++) {
 		rd = ornic_rd_slot(rq, i);
 		rd->busy = false;
-		rd->nparts = 0;
+		ornic_rd_drop_parts(rq, rd);
 	}
 	WRITE_ONCE(rq->rd_head, rq->rd_tail);
 	WRITE_ONCE(rq->ack_due, false);

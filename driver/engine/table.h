@@ -10,7 +10,7 @@
 
 #include "env.h"
 
-#define ORNIC_CHUNK_SHIFT 9
+#define ORNIC_CHUNK_SHIFT 6
 #define ORNIC_CHUNK (1u << ORNIC_CHUNK_SHIFT)
 
 struct ornic_chunk {
@@ -67,8 +67,8 @@ int ornic_table_reserve(struct ornic_table *t, u32 hint);
 /*
  * The same, searching from an index that @random chooses: who has some indices cannot
  * tell the next. An index rests after its release until half of the table does, or
- * nothing else is free. Indices are far from each other, so most of the first 512
- * objects take a chunk each, 4 KiB.
+ * nothing else is free. Indices are far from each other, so most of the first objects
+ * take a chunk each, 512 bytes.
  */
 int ornic_table_reserve_random(struct ornic_table *t, u32 random);
 

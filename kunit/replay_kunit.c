@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* READs that a peer asks for again: what a responder remembers of them, replay.c. */
+#include "engine/proto.h"
+#include "suite_fixture.h"
+
+#define PSN ORNIC_FIX_PSN
+#define MTU 256u
+
+/* One QP, whose peer the case is. */
+static struct ornic_fixture *open_alone(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.mtu = 1;
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	return fix;
+}
+
+/* A peer READs @bytes at PSN @n, from byte @at of the memory on. */
+static void ask_part(struct ornic_fixture *fix, u32 n, u32 at, u32 bytes,
+		     bool selective)
+{
+	struct ornic_txinfo info = {
+		.opcode = ORNIC_OP_READ_REQUEST,
+		.psn = ornic_psn_add(PSN, n),
+		.ack_req = true,
+		.selective = selective,
+		.va = fix->am.iova + at,
+		.rkey = fix->am.key,
+		.dma_len = bytes,
+	};
+
+	ornic_th_inject(&fix->a, &info, NULL, 0);
+	ornic_th_run(fix->pair.a);
+}
+
+static void ask(struct ornic_fixture *fix, u32 n, bool selective)
+{
+	ask_part(fix, n, 0, 8, selective);
+}
+
+/*
+ * A selective requester goes on when responses are lost, so more of its requests are
+ * remembered than it may have under way.
+ */
+static void replay_remembers_reads(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	u32 i;
+
+	for (i = 0; i < ORNIC_RD_SLOTS; i++)
+		ask(fix, i, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), ORNIC_RD_SLOTS);
+	ask(fix, 0, true);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, PSN);
+	/* Another requester has no use for these. */
+	ask(fix, 0, false);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_RESET), 0);
+	for (i = 0; i < ORNIC_RD_SLOTS; i++)
+		KUNIT_EXPECT_FALSE(test,
+				   ornic_fix_qp(&fix->a)->rq.rd->slot[i].valid);
+}
+
+/* But no more of them may be under way. */
+static void replay_bounds_reads(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	u32 i, most = ornic_fix_qp(&fix->a)->max_dest_rd_atomic;
+
+	fix->pair.a->tx_window = 0;
+	for (i = 0; i <= most; i++)
+		ask(fix, i, true);
+	fix->pair.a->tx_window = 64;
+	ornic_th_kick(&fix->a);
+	for (i = 0; i < most; i++) {
+		KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+		KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_RESP_ONLY);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
+			ORNIC_AETH_NAK | ORNIC_NAK_INVALID_REQ);
+}
+
+/* READs of three packets, as many as are remembered. */
+static void read_all(struct kunit *test, struct ornic_fixture *fix)
+{
+	u32 i;
+
+	for (i = 0; i < ORNIC_RD_SLOTS; i++) {
+		ask_part(fix, 3 * i, 0, 3 * MTU, true);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	}
+}
+
+/* Two packets of each, one by one, while nothing can be sent */
+static void ask_all_again(struct ornic_fixture *fix)
+{
+	u32 i;
+
+	fix->pair.a->tx_window = 0;
+	for (i = 0; i < ORNIC_RD_SLOTS; i++) {
+		ask_part(fix, 3 * i, 0, MTU, true);
+		ask_part(fix, 3 * i + 2, 2 * MTU, MTU, true);
+	}
+}
+
+/*
+ * All READs are asked for again, two packets of each one by one, while nothing can be
+ * sent: the second waits, but not of more than there is room for. Those that wait come
+ * in the end, and leave the room to others.
+ */
+static void replay_bounds_parts(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	struct ornic_rq *rq = &ornic_fix_qp(&fix->a)->rq;
+	u32 round;
+
+	read_all(test, fix);
+	for (round = 0; round < 2; round++) {
+		ask_all_again(fix);
+		KUNIT_EXPECT_EQ(test, rq->rd_parts, 0xffff);
+		fix->pair.a->tx_window = 4 * ORNIC_RD_SLOTS;
+		ornic_th_kick(&fix->a);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix),
+				ORNIC_RD_SLOTS + ORNIC_RD_WAITING);
+		KUNIT_EXPECT_EQ(test, rq->rd_parts, 0);
+	}
+}
+
+/* A new request of a peer that is not selective any more: no more than it is sent. */
+static void replay_drops_parts(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	struct ornic_rq *rq = &ornic_fix_qp(&fix->a)->rq;
+
+	read_all(test, fix);
+	ask_all_again(fix);
+	ask(fix, 3 * ORNIC_RD_SLOTS, false);
+	KUNIT_EXPECT_NE(test, rq->rd_parts, 0xffff);
+	fix->pair.a->tx_window = 4 * ORNIC_RD_SLOTS;
+	ornic_th_kick(&fix->a);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, rq->rd_parts, 0);
+	/* What was dropped can be asked for again. */
+	ask_part(fix, 3 + 2, 2 * MTU, MTU, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+}
+
+static struct kunit_case replay_cases[] = {
+	KUNIT_CASE(replay_remembers_reads),
+	KUNIT_CASE(replay_bounds_reads),
+	KUNIT_CASE(replay_bounds_parts),
+	KUNIT_CASE(replay_drops_parts),
+	{},
+};
+
+static struct kunit_suite replay_suite = {
+	.name = "ornic_replay",
+	.init = ornic_suite_init,
+	.exit = ornic_suite_exit,
+	.test_cases = replay_cases,
+};
+
+kunit_test_suite(replay_suite);
+
+MODULE_DESCRIPTION("ornic: repeated READs suite");
+MODULE_LICENSE("Dual BSD/GPL");
