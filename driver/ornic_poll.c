@@ -200,7 +200,7 @@ static bool poll_one(struct ornic_ib_dev *dev, const struct ib_cq *ibcq,
 	if (!qp || !match_posted(qp, &comp))
 		return false;
 	if (comp.is_recv)
-		ornic_handoff_answer(&qp->handoff);
+		ornic_handoff_answer(&qp->sq->handoff);
 	fill_wc(qp, wc, &comp);
 	return true;
 }

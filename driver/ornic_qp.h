@@ -5,7 +5,6 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
-#include "ornic_handoff.h"
 #include "ornic_queue.h"
 #include "ornic_ring.h"
 #include "ornic_wq.h"
@@ -41,7 +40,6 @@ struct ornic_ib_qp {
 	/* Kernel user: the host's ends of the queues, else NULL */
 	struct ornic_wq *sq;
 	struct ornic_wq *rq;
-	struct ornic_handoff handoff; /* ... of RC; posts: under sq->lock */
 };
 
 static inline struct ornic_ib_qp *to_oqp(struct ib_qp *ibqp)

@@ -422,7 +422,7 @@ int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	wanted = wq_publish(sq);
 	handoff = ibqp->qp_type == IB_QPT_RC &&
-		  ornic_handoff_post(&qp->handoff);
+		  ornic_handoff_post(&sq->handoff);
 	spin_unlock_irqrestore(&sq->lock, flags);
 
 	if (unlikely(ret))

@@ -5,6 +5,8 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "ornic_handoff.h"
+
 struct ornic_queue_mem;
 struct ornic_ring_geom;
 struct ornic_wq_record;
@@ -29,6 +31,7 @@ struct ornic_wq {
 	 * posters. SRQ: WQEs that the device has taken; protected by lock
 	 */
 	u32 tail;
+	struct ornic_handoff handoff; /* SQ of an RC QP; posts: under lock */
 };
 
 void ornic_wq_init(struct ornic_wq *wq, struct ornic_queue_mem *mem,
