@@ -15,7 +15,7 @@ bench-lossy:
 	+@$(MAKE) all modules-stock programs bench-parts
 	qemu-tests/bench/bench --mode lossy$(if $(filter quick,$(BENCH)),-quick)
 
-bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so)
+bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so smc_sockets.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
 	+@$(MAKE) -s -C $(STOCK_KDIR) M=$(BUILD)/bench/ref modules
 	@siw=$$(qemu-tests/kernel/modules.sh siw $(STOCK_KDIR)) && cp "$$siw" $(BUILD)/bench/
@@ -28,7 +28,7 @@ $(BUILD)/bench/netns_run: qemu-tests/bench/netns_run.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static -o $@ $<
 
-$(BUILD)/bench/perftest_nosleep.so: qemu-tests/bench/perftest_nosleep.c
+$(BUILD)/bench/%.so: qemu-tests/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -shared -o $@ $<
 

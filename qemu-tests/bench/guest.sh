@@ -13,7 +13,7 @@
 #   rxe-two                 rxe of both guests, a wire of their own between them
 #   ornic-rxe rxe-ornic     ornic in namespace mix, rxe2 in the initial one; the
 #                           client is named first
-#   tcp local               NVMe by TCP, and within the kernel: see storage.sh
+#   tcp local               by TCP, and within the kernel: see storage.sh, services.sh
 #   ref                     what is no RDMA: copies, checksums, calls, TCP
 #   ornic                   all devices of guest incast: see incast.sh
 #
@@ -29,12 +29,16 @@ tests=/ornic/qemu-tests
 . "$tests/bench/scale.sh"
 # shellcheck source=qemu-tests/bench/storage.sh
 . "$tests/bench/storage.sh"
+# shellcheck source=qemu-tests/bench/services.sh
+. "$tests/bench/services.sh"
 # shellcheck source=qemu-tests/bench/lossy.sh
 . "$tests/bench/lossy.sh"
 # shellcheck source=qemu-tests/bench/incast.sh
 . "$tests/bench/incast.sh"
 DEV=ornic
 runs=0
+# Preloaded into programs that use sockets; none
+sockets=
 
 note() { echo "note $*"; }
 
@@ -133,6 +137,8 @@ set_up()
 		set_up_rxe
 	elif [ "$guest" = storage ]; then
 		set_up_storage
+	elif [ "$guest" = services ]; then
+		set_up_services
 	elif [ "$guest" = lossy ]; then
 		set_up_lossy
 	elif [ "$guest" = incast ]; then
@@ -172,6 +178,7 @@ select_peer()
 	case $1 in
 	ornic-loop) srv_ns=srv cli_ns=srv ;;
 	ornic-veth | ornic-direct) srv_ns=srv cli_ns=cli ;;
+	tcp) srv_ns=srv cli_ns=cli rdma_host=10.0.0.1 ;;
 	siw-loop) srv_ns=wlo cli_ns=wlo ;;
 	siw-veth) srv_ns=wsrv cli_ns=wcli ;;
 	ornic-rxe) cli_ns=mix ;;
@@ -285,26 +292,27 @@ on_server_side()
 	fi
 }
 
-# tcp_bandwidth SECONDS, tcp_latency SECONDS: between srv and cli of ornic's wire
-tcp_bandwidth()
+# stream SECONDS, ping_pong SECONDS BYTES: of TCP between srv and cli of ornic's wire, or of
+# what the library $sockets makes of it; says so in cli.out
+stream()
 {
-	exec 8< <(serve "$1" 5201 srv iperf3 -s -1)
+	exec 8< <(serve "$1" 5201 srv env "LD_PRELOAD=$sockets" iperf3 -4 -s -1)
 	read -r -t "$1" _ <&8
-	nsenter --net=/run/netns/cli timeout "$1" iperf3 -c 10.0.0.1 -t 1 -f m \
-		>cli.out 2>&1
+	nsenter --net=/run/netns/cli timeout "$1" env "LD_PRELOAD=$sockets" \
+		iperf3 -c 10.0.0.1 -t 1 -f m >cli.out 2>&1
 	exec 8<&-
 	numbers=$(awk '/receiver/ { print $7 / 8 }' cli.out)
 }
 
-tcp_latency()
+ping_pong()
 {
 	local pid=''
 
-	exec 8< <(serve "$1" 11111 srv \
+	exec 8< <(serve "$1" 11111 srv env "LD_PRELOAD=$sockets" \
 		sockperf server --tcp -i 10.0.0.1)
 	read -r -t "$1" _ pid <&8
-	nsenter --net=/run/netns/cli timeout "$1" sockperf ping-pong --tcp \
-		-i 10.0.0.1 -t 1 -m 14 >cli.out 2>&1
+	nsenter --net=/run/netns/cli timeout "$1" env "LD_PRELOAD=$sockets" \
+		sockperf ping-pong --tcp -i 10.0.0.1 -t 1 -m "$2" >cli.out 2>&1
 	[ -z "$pid" ] || kill "$pid"
 	exec 8<&-
 	numbers=$(awk '/percentile 50.000/ { p50 = $NF }
@@ -323,8 +331,8 @@ reference()
 		numbers=$(dmesg | awk '/ornic_bench: / { v[$(NF - 1)] = $NF }
 			END { for (k in v) printf "%s=%s ", k, v[k] }') ;;
 	null-syscall) numbers=$("$bench/null_syscall") ;;
-	tcp-bw*) tcp_bandwidth "$2" ;;
-	tcp-lat) tcp_latency "$2" ;;
+	tcp-bw*) stream "$2" ;;
+	tcp-lat) ping_pong "$2" 14 ;;
 	esac
 	[ -n "$numbers" ] && return
 	status=failed
@@ -395,6 +403,8 @@ step()
 		case $1 in
 		objects) values "$limit" "${command[@]:1}" ;;
 		nvme) nvme_values "$limit" "${command[@]:1}" ;;
+		nfs) nfs_values ;;
+		smc) smc_values "$limit" ;;
 		odp) values "$limit" odp "$cli_device" "$cli_gid" ;;
 		cmtime) connections "$limit" "$2" ;;
 		idle) among_idle "$limit" "${command[@]:1}" ;;

@@ -9,6 +9,7 @@ import incast
 import lossy
 from rows import ROWS
 from scale import PROGRAMS, SCALE_ROWS
+from services import SERVICE_PROGRAMS
 from storage import STORAGE_PROGRAMS, TRANSPORTS
 
 
@@ -29,10 +30,10 @@ class Peer:
 
 PEERS = [
     Peer("ornic-loop", "loop scale storage", 3, 4, 3000),
-    Peer("rxe-loop", "loop scale storage", 50, 15, 150),
+    Peer("rxe-loop", "loop scale storage services", 50, 15, 150),
     Peer("siw-loop", "loop scale", 20, 40, 400),
-    Peer("ornic-veth", "veth lossy", 15, 15, 450),
-    Peer("ornic-direct", "direct", 4, 4, 3000),
+    Peer("ornic-veth", "veth lossy services", 15, 15, 450),
+    Peer("ornic-direct", "direct services", 4, 4, 3000),
     Peer("rxe-veth", "veth lossy", 70, 25, 120),
     Peer("siw-veth", "veth", 25, 30, 100),
     Peer("pci-loop", "nic", 4, 1, 10000),
@@ -41,7 +42,7 @@ PEERS = [
     Peer("rxe-two", "two", 550, 200, 55),
     Peer("ornic-rxe", "lossy", 70, 25, 120),
     Peer("rxe-ornic", "lossy", 70, 25, 120),
-    *[Peer(name, "storage", 0, 0, 0) for name in TRANSPORTS],
+    *[Peer(name, places, 0, 0, 0) for name, places in TRANSPORTS.items()],
 ]
 PEER = {peer.name: peer for peer in PEERS}
 # Which machines a guest has around it, as options of qemu-tests/run; its places.
@@ -51,11 +52,13 @@ GUESTS = {
     "two": ["--machines", "nic+nic", "--direct-wire"],
     "scale": [],
     "storage": [],
+    "services": [],
     "lossy": [],
     "incast": [],
 }
 PLACES = {"main": {"loop", "veth", "direct"}, "nic": {"nic"}, "two": {"two"}, "scale": {"scale"},
-          "storage": {"storage"}, "lossy": {"lossy"}, "incast": {"incast"}}
+          "storage": {"storage"}, "services": {"services"},
+          "lossy": {"lossy"}, "incast": {"incast"}}
 LOSSY_GUESTS = ["lossy", "incast"]
 REFERENCES = ["kernel", "null-syscall", "tcp-bw", "tcp-lat"]
 
@@ -90,7 +93,7 @@ class Mode:
 
 MODES = {
     "full": Mode("full", 5, 150, {"main": 480, "nic": 90, "two": 130, "scale": 180,
-                                 "storage": 160}),
+                                 "storage": 160, "services": 240}),
     "quick": Mode("quick", 2, 120, {"main": 110, "nic": 20, "two": 40}),
     "lossy": Mode("lossy", 3, 500, {"lossy": 1500, "incast": 420}, 20, report="lossy"),
     "lossy-quick": Mode("lossy-quick", 1, 300, {"lossy": 600, "incast": 240}, 20, report="lossy"),
@@ -99,7 +102,8 @@ MODES = {
 
 def runs(guest, peers, mode):
     """Each row on each peer: those of the mode, or those that were asked for."""
-    for row in [*ROWS, *SCALE_ROWS, *PROGRAMS, *STORAGE_PROGRAMS]:
+    for row in [*ROWS, *SCALE_ROWS, *PROGRAMS, *STORAGE_PROGRAMS,
+                *SERVICE_PROGRAMS]:
         wanted = set(getattr(row, mode.name).split())
         if mode.rows:
             matches = re.fullmatch(mode.rows, row.name)

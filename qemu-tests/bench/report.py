@@ -8,12 +8,14 @@ from collections import defaultdict
 from lossy import LOSSY_ROWS
 from rows import LATENCY, RATE, ROWS, SETUP
 from scale import ODP_VALUES, PROGRAMS, SCALE_ROWS, VALUES
+from services import SERVICE_LIMITS, SERVICE_PROGRAMS, SERVICE_VALUES
 from storage import NVME_VALUES, STORAGE_LIMITS, STORAGE_PROGRAMS
 
 TICK_US = 10000
 MIB = 1 << 20
-ROW = {row.name: row for row in [*ROWS, *SCALE_ROWS, *LOSSY_ROWS, *NVME_VALUES]}
-PROGRAM_NAMES = {program.name for program in [*PROGRAMS, *STORAGE_PROGRAMS]}
+ROW = {row.name: row for row in [*ROWS, *SCALE_ROWS, *LOSSY_ROWS, *NVME_VALUES,
+                               *SERVICE_VALUES]}
+PROGRAM_NAMES = {program.name for program in [*PROGRAMS, *STORAGE_PROGRAMS, *SERVICE_PROGRAMS]}
 # No peer, but a limit of the machine
 NO_PEERS = {"local"}
 
@@ -149,6 +151,9 @@ PLACES = [
      [*SCALE_ROWS, *VALUES]),
     ("NVMe, target and host on one device", "ornic-loop", ["rxe-loop", "tcp", "local"],
      NVME_VALUES),
+    ("NFS and SMC-R, from memory to memory (rxe: on one device)", "ornic-direct",
+     ["rxe-loop", "tcp"], SERVICE_VALUES),
+    ("NFS and SMC-R, by packets", "ornic-veth", ["rxe-loop", "tcp"], SERVICE_VALUES),
     ("On-demand paging, one device", "ornic-loop", [], ODP_VALUES),
     ("On-demand paging, two devices over veth", "ornic-veth", [], ODP_VALUES),
 ]
@@ -192,6 +197,7 @@ LIMITS = [
       for where, ours in (("one device", "ornic-loop"), ("veth", "ornic-veth"))
       for row in ("write-lat-8", "read-lat-8", "write-bw-64k", "read-bw-64k")],
     *STORAGE_LIMITS,
+    *SERVICE_LIMITS,
 ]
 # Limits of what programs print: (what, name, against, times better at least). Against
 # another value, or a number of the unit.

@@ -5,8 +5,8 @@ that does nothing."""
 from scale import Program, Value
 
 NVME_DEPTHS = (1, 4, 16)
-# The peers that are no RDMA device
-TRANSPORTS = ("tcp", "local")
+# The peers that are no RDMA device: their places
+TRANSPORTS = {"tcp": "storage services", "local": "storage"}
 
 STORAGE_PROGRAMS = [
     Program("nvme", " ".join(["nvme", *map(str, NVME_DEPTHS)]), full="storage"),

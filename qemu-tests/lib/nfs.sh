@@ -48,15 +48,16 @@ nfs_server_close()
 	umount /proc/fs/nfsd "$export_dir"
 }
 
-# nfs_mount VERSION
+# nfs_mount VERSION [tcp]
 nfs_mount()
 {
-	local options=rdma,port=$nfs_port,vers=$1 path=/
+	local options=vers=$1 path=/ transport=${2-rdma}
 
+	[ "$transport" = tcp ] || options+=,rdma,port=$nfs_port
 	# Its paths are those of the server, and locks are another protocol.
 	[ "$1" != 3 ] || options+=,nolock,mountproto=tcp path=$export_dir
 	in_cli mount -t nfs -o "$options" "$srv_ip:$path" "$mount_dir" ||
 		fail "version $1 cannot be mounted"
 	grep -A 20 " mounted on $mount_dir " /proc/self/mountstats |
-		grep -q 'xprt:.rdma' || fail 'the transport is not RDMA'
+		grep -q "xprt:.$transport" || fail "the transport is not $transport"
 }

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# The guest "services" of `make bench`: NFS, and sockets of SMC-R, between two namespaces
+# over the veth of ornic, in memory or by packets, or by TCP. rxe, which knows the initial
+# namespace only, has NFS on one device. Read after lib/guest.sh and serve.sh, by guest.sh.
+
+# shellcheck source=qemu-tests/lib/nfs.sh
+. "$tests/lib/nfs.sh"
+
+set_up_services()
+{
+	# SMC-R, version 1, needs it.
+	with_roce_v1
+	set_up_ornic
+	with_roce_v1 0
+	set_up_rxe
+	modprobe -a smc nfsd nfsv4 rpcrdma
+}
+
+# fio_fields DIRECTION SIZE DEPTH: of fio's terse line, for a second, in $fields
+fio_fields()
+{
+	IFS=';' read -r -a fields < <(fio --name=bench --filename="$mount_dir/file" \
+		--size=32M --direct=1 --rw="$1" --bs="$2" --iodepth="$3" \
+		--ioengine=libaio --runtime=1 --ramp_time=0.3 --time_based \
+		--output-format=terse 2>cli.out)
+}
+
+# megabytes KIB: of that, a second
+megabytes() { echo $((${1:-0} * 1024 / 1000000)); }
+
+# nfs_values: sets $status $numbers
+nfs_values()
+{
+	local srv_prefix=() cli_prefix=() srv_ip=$rdma_host transport=rdma fields
+
+	status=ok numbers=''
+	[ "$srv_ns" = - ] || srv_prefix=("$srv_ns") cli_prefix=("$cli_ns")
+	[ "$name_of_peer" != tcp ] || transport=tcp
+	if (
+		nfs_server_open
+		head -c 32M /dev/zero >"$export_dir/file"
+		nfs_mount 4.2 $transport
+		# No file can be opened while the server waits for clients from before.
+		cat "$mount_dir/file" >/dev/null
+	) >cli.out 2>&1; then
+		# Of reads: KiB/s in field 7, IOPS in 8; of writes in 48 and 49
+		fio_fields randread 4k 1
+		numbers+="nfs-read-4k-d1=${fields[7]-0} "
+		fio_fields randread 4k 16
+		numbers+="nfs-read-4k-d16=${fields[7]-0} "
+		fio_fields read 1m 4
+		numbers+="nfs-read-1m=$(megabytes "${fields[6]}") "
+		fio_fields write 1m 4
+		numbers+="nfs-write-1m=$(megabytes "${fields[47]}")"
+	else
+		status=no-mount
+	fi
+	{
+		umount "$mount_dir"
+		nfs_server_close
+	} >srv.out 2>&1
+	[ "$status" != ok ] || [[ $numbers == *=[1-9]*=[1-9]*=[1-9]*=[1-9]* ]] ||
+		status=no-result
+	service_failed nfs
+}
+
+# service_failed NAME: say why, unless $status is ok
+service_failed()
+{
+	[ "$status" = ok ] && return
+	last_lines 3 cli.out
+	note "$name_of_peer: $1: $status: $lines"
+}
+
+# smc_values SECONDS: sets $status $numbers
+smc_values()
+{
+	local sockets='' asked14 asked4k before speed
+
+	status=ok
+	[ "$name_of_peer" = tcp ] || sockets=$bench/smc_sockets.so
+	before=$(carried_by_both)
+	asks "$1" 14
+	asked14=$asked
+	asks "$1" 4096
+	asked4k=$asked
+	stream "$1"
+	speed=$numbers
+	numbers="smc-ask-14=$asked14 smc-ask-4k=$asked4k smc-stream=$speed"
+	[[ $numbers == *=[1-9]*=[1-9]*=[1-9]* ]] || status=no-result
+	[ -z "$sockets" ] || [ $(($(carried_by_both) - before)) -gt 10000000 ] ||
+		status=not-over-rdma
+	service_failed smc
+}
+
+# carried_by_both: bytes. SMC has links over all devices that it finds.
+carried_by_both() { echo $(($(carried cli) + $(carried srv))); }
+
+# asks SECONDS BYTES: requests and responses a second, one at a time, in $asked
+asks()
+{
+	ping_pong "$@"
+	# It prints half of the time that they take.
+	asked=$(awk '/Summary: Latency is/ { printf "%.0f", 1e6 / (2 * $(NF - 1)) }' cli.out)
+}
