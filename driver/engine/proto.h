@@ -681,8 +681,8 @@ noinline enum ornic_verdict ornic_replay(const struct ornic_ctx *ctx,
 					 struct ornic_qp *qp,
 					 const struct ornic_inreq *r);
 
-/* rq: no parts of @rd wait any more. */
-void ornic_rd_drop_parts(struct ornic_rq *rq, struct ornic_rd *rd);
+/* rq: nothing is sent of @rd any more, unless it is asked for again. */
+void ornic_rd_stop(struct ornic_rq *rq, struct ornic_rd *rd);
 
 /* rq: what was being sent of @rd has left: begin with the first part that waits. */
 noinline void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd);

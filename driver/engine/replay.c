@@ -25,6 +25,19 @@ static bool is_first_time(const struct ornic_rd *rd)
 	return rd->busy && !rd->replayed;
 }
 
+static void drop_parts(struct ornic_rq *rq, struct ornic_rd *rd)
+{
+	if (rd->nparts)
+		rq->rd_parts &= ~(1u << rd->parts);
+	rd->nparts = 0;
+}
+
+void ornic_rd_stop(struct ornic_rq *rq, struct ornic_rd *rd)
+{
+	rd->busy = false;
+	drop_parts(rq, rd);
+}
+
 bool ornic_rd_full(struct ornic_qp *qp, const struct ornic_inreq *r)
 {
 	bool selective = r->pkt && r->pkt->selective;
@@ -41,19 +54,10 @@ bool ornic_rd_full(struct ornic_qp *qp, const struct ornic_inreq *r)
 		rd = ornic_rd_slot(rq, rq->rd_head);
 		if (is_first_time(rd))
 			return true;
-		/* Who asks for it again begins anew. */
-		rd->busy = false;
-		ornic_rd_drop_parts(rq, rd);
+		ornic_rd_stop(rq, rd);
 		WRITE_ONCE(rq->rd_head, rq->rd_head + 1);
 	}
 	return !most;
-}
-
-void ornic_rd_drop_parts(struct ornic_rq *rq, struct ornic_rd *rd)
-{
-	if (rd->nparts)
-		rq->rd_parts &= ~(1u << rd->parts);
-	rd->nparts = 0;
 }
 
 struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
@@ -65,7 +69,7 @@ struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 	if (!r->pkt && rq->rd_head == rq->rd_tail)
 		WRITE_ONCE(rq->rd_head, rq->rd_tail + 1);
 	WRITE_ONCE(rq->rd_tail, rq->rd_tail + 1);
-	ornic_rd_drop_parts(rq, rd);
+	drop_parts(rq, rd);
 	memset(rd, 0, sizeof(*rd));
 	rd->valid = true;
 	rd->busy = r->pkt;
@@ -205,7 +209,7 @@ static bool add_missing(struct ornic_rq *rq, struct ornic_rd *rd,
 /* Send the whole response of the newest request, and nothing that was asked before. */
 static void begin_again(struct ornic_rq *rq, struct ornic_rd *rd)
 {
-	ornic_rd_drop_parts(rq, rd);
+	drop_parts(rq, rd);
 	rd->next = 0;
 	rd->busy = true;
 	rd->replayed = true;
@@ -218,7 +222,7 @@ void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
 	u64 va = part_va(qp, rd, part);
 
 	if (rd->nparts == 1)
-		ornic_rd_drop_parts(&qp->rq, rd);
+		drop_parts(&qp->rq, rd);
 	else
 		memmove(own, own + 1, --rd->nparts * sizeof(part));
 	rd->psn0 = ornic_psn_add(rd->first_psn, part.at);

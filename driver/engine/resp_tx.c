@@ -330,14 +330,10 @@ static void drop_late_rnr(struct ornic_qp *qp)
 /* A QP without a P_Key sends nothing. The peer asks again when it has one. */
 static noinline void drop_responses(struct ornic_rq *rq)
 {
-	struct ornic_rd *rd;
 	u32 i;
 
-	for (i = rq->rd_head; i != rq->rd_tail; i++) {
-		rd = ornic_rd_slot(rq, i);
-		rd->busy = false;
-		ornic_rd_drop_parts(rq, rd);
-	}
+	for (i = rq->rd_head; i != rq->rd_tail; i++)
+		ornic_rd_stop(rq, ornic_rd_slot(rq, i));
 	WRITE_ONCE(rq->rd_head, rq->rd_tail);
 	WRITE_ONCE(rq->ack_due, false);
 }
