@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # The guest "services" of `make bench`: NFS, and sockets of SMC-R, between two namespaces
 # over the veth of ornic, in memory or by packets, or by TCP. rxe, which knows the initial
-# namespace only, has NFS on one device. Read after lib/guest.sh and serve.sh, by guest.sh.
+# namespace only, has NFS on one device. Read after lib/guest.sh, serve.sh and
+# storage.sh, by guest.sh.
 
 # shellcheck source=qemu-tests/lib/nfs.sh
 . "$tests/lib/nfs.sh"
@@ -17,17 +18,8 @@ set_up_services()
 	modprobe -a smc nfsd nfsv4 rpcrdma
 }
 
-# fio_fields DIRECTION SIZE DEPTH: of fio's terse line, for a second, in $fields
-fio_fields()
-{
-	IFS=';' read -r -a fields < <(fio --name=bench --filename="$mount_dir/file" \
-		--size=32M --direct=1 --rw="$1" --bs="$2" --iodepth="$3" \
-		--ioengine=libaio --runtime=1 --ramp_time=0.3 --time_based \
-		--output-format=terse 2>cli.out)
-}
-
-# megabytes KIB: of that, a second
-megabytes() { echo $((${1:-0} * 1024 / 1000000)); }
+# file_fields DIRECTION SIZE DEPTH: of fio on the file, in $fields
+file_fields() { fio_fields "$@" --filename="$mount_dir/file" --size=32M; }
 
 # nfs_values: sets $status $numbers
 nfs_values()
@@ -44,14 +36,13 @@ nfs_values()
 		# No file can be opened while the server waits for clients from before.
 		cat "$mount_dir/file" >/dev/null
 	) >cli.out 2>&1; then
-		# Of reads: KiB/s in field 7, IOPS in 8; of writes in 48 and 49
-		fio_fields randread 4k 1
+		file_fields randread 4k 1
 		numbers+="nfs-read-4k-d1=${fields[7]-0} "
-		fio_fields randread 4k 16
+		file_fields randread 4k 16
 		numbers+="nfs-read-4k-d16=${fields[7]-0} "
-		fio_fields read 1m 4
+		file_fields read 1m 4
 		numbers+="nfs-read-1m=$(megabytes "${fields[6]}") "
-		fio_fields write 1m 4
+		file_fields write 1m 4
 		numbers+="nfs-write-1m=$(megabytes "${fields[47]}")"
 	else
 		status=no-mount
@@ -62,15 +53,7 @@ nfs_values()
 	} >srv.out 2>&1
 	[ "$status" != ok ] || [[ $numbers == *=[1-9]*=[1-9]*=[1-9]*=[1-9]* ]] ||
 		status=no-result
-	service_failed nfs
-}
-
-# service_failed NAME: say why, unless $status is ok
-service_failed()
-{
-	[ "$status" = ok ] && return
-	last_lines 3 cli.out
-	note "$name_of_peer: $1: $status: $lines"
+	note_failure nfs
 }
 
 # smc_values SECONDS: sets $status $numbers
@@ -91,7 +74,7 @@ smc_values()
 	[[ $numbers == *=[1-9]*=[1-9]*=[1-9]* ]] || status=no-result
 	[ -z "$sockets" ] || [ $(($(carried_by_both) - before)) -gt 10000000 ] ||
 		status=not-over-rdma
-	service_failed smc
+	note_failure smc
 }
 
 # carried_by_both: bytes. SMC has links over all devices that it finds.

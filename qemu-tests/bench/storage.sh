@@ -68,12 +68,24 @@ nvme_disconnect()
 	[ ! -e /sys/module/rdma_rxe ] || wait_until 10 rmmod rdma_rxe
 } 2>/dev/null
 
-# nvme_reads SIZE DEPTH: random reads for a second; prints fio's terse line
-nvme_reads()
+# fio_fields DIRECTION SIZE DEPTH OPTIONS...: of fio's terse line, for a second, in
+# $fields. KiB/s of reads are in ${fields[6]}, IOPS in 7; of writes in 47 and 48
+fio_fields()
 {
-	fio --name=bench --filename="$disk" --direct=1 --rw=randread --bs="$1" \
-		--iodepth="$2" --ioengine=libaio --runtime=1 --ramp_time=0.3 \
-		--time_based --output-format=terse 2>cli.out
+	IFS=';' read -r -a fields < <(fio --name=bench --direct=1 --rw="$1" --bs="$2" \
+		--iodepth="$3" --ioengine=libaio --runtime=1 --ramp_time=0.3 \
+		--time_based --output-format=terse "${@:4}" 2>cli.out)
+}
+
+# megabytes KIB: of that, a second
+megabytes() { echo $((${1:-0} * 1024 / 1000000)); }
+
+# note_failure NAME: say why, unless $status is ok
+note_failure()
+{
+	[ "$status" = ok ] && return
+	last_lines 3 cli.out
+	note "$name_of_peer: $1: $status: $lines"
 }
 
 # nvme_values SECONDS DEPTH...: sets $status $numbers
@@ -87,15 +99,12 @@ nvme_values()
 	for depth; do
 		[ "$status" = ok ] || break
 		[ "$SECONDS" -lt "$limit" ] || break
-		# Of reads: KiB/s and IOPS
-		IFS=';' read -r -a fields < <(nvme_reads 4k "$depth")
+		fio_fields randread 4k "$depth" --filename="$disk"
 		numbers+="nvme-4k-d$depth=${fields[7]-0} "
-		IFS=';' read -r -a fields < <(nvme_reads 128k "$depth")
-		numbers+="nvme-128k-d$depth=$((${fields[6]-0} * 1024 / 1000000)) "
+		fio_fields randread 128k "$depth" --filename="$disk"
+		numbers+="nvme-128k-d$depth=$(megabytes "${fields[6]}") "
 	done
 	nvme_disconnect
 	[ "$status" != ok ] || [[ $numbers == *"d${*: -1}"=[1-9]* ]] || status=no-result
-	[ "$status" = ok ] && return
-	last_lines 3 cli.out
-	note "$name_of_peer: nvme: $status: $lines"
+	note_failure nvme
 }
