@@ -448,6 +448,20 @@ carried()
 	fi
 }
 
+# with_loss COMMAND...: run it while both ends of the veth pair lose 1 % of what they send
+with_loss()
+{
+	local end
+
+	for end in srv cli; do
+		"on_$end" tc qdisc add dev "veth-$end" root netem loss 1%
+	done
+	"$@"
+	for end in srv cli; do
+		"on_$end" tc qdisc del dev "veth-$end" root
+	done
+}
+
 # resends DEVICE: print how often its QPs have sent something again
 resends() { echo $(($(stat "$1" retries) + $(stat "$1" roce_adp_retrans))); }
 

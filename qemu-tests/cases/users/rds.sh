@@ -29,11 +29,7 @@ run()
 	topology initial
 	modprobe rds_rdma
 	messages "$(times 1000)" 'wrong messages'
-	tc qdisc add dev veth-srv root netem loss 1%
-	tc qdisc add dev veth-cli root netem loss 1%
-	messages "$(times 500)" 'wrong messages with loss'
-	tc qdisc del dev veth-srv root
-	tc qdisc del dev veth-cli root
+	with_loss messages "$(times 500)" 'wrong messages with loss'
 	wait_until 20 modprobe -r rds_rdma
 	wait_until 20 no_objects srv0
 }

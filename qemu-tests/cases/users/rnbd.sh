@@ -46,11 +46,7 @@ run()
 	rnbd_map
 	disk_works
 	[ "$(carried srv)" -gt 1000000 ] || fail 'nothing went over the wire'
-	tc qdisc add dev veth-srv root netem loss 1%
-	tc qdisc add dev veth-cli root netem loss 1%
-	disk_works
-	tc qdisc del dev veth-srv root
-	tc qdisc del dev veth-cli root
+	with_loss disk_works
 	removal srv0 veth-srv
 	removal cli0 veth-cli
 	rnbd_unmap

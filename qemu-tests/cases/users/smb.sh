@@ -53,11 +53,7 @@ run()
 	both_ways
 	programs
 	[ "$(carried srv)" -gt 3000000 ] || fail 'nothing went over the wire'
-	tc qdisc add dev veth-srv root netem loss 1%
-	tc qdisc add dev veth-cli root netem loss 1%
-	both_ways
-	tc qdisc del dev veth-srv root
-	tc qdisc del dev veth-cli root
+	with_loss both_ways
 	head -c 64M /dev/urandom >"$export_dir/long"
 	removal srv0 veth-srv
 	removal cli0 veth-cli
