@@ -242,15 +242,21 @@ TEST(guests, single_packets_are_impaired)
 		  std::string::npos);
 }
 
+/** Frames of a message are held. */
+static void send_held(nic_fixture &b, end &x, end &y)
+{
+	ASSERT_TRUE(join(x, 1, y, 2));
+	x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, y.mr.dma, y.mr.key, 16384);
+	EXPECT_TRUE(eventually([&] { return b.number("impair", "held") > 2; }));
+}
+
 // Frames for a guest that goes while they are held are freed.
 TEST(guests, held_frames_end_with_the_rule)
 {
 	nic_fixture b(2, { "--packets", "--impair", "rx count=all delay=10s" });
 	end x(b.guest(1)), y(b.guest(2));
 
-	ASSERT_TRUE(join(x, 1, y, 2));
-	x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, y.mr.dma, y.mr.key, 16384);
-	EXPECT_TRUE(eventually([&] { return b.number("impair", "held") > 2; }));
+	send_held(b, x, y);
 	b.unplug(2);
 	EXPECT_GT(b.number("impair", "held"), 2u);
 	b.ask("impair clear");
@@ -266,9 +272,7 @@ TEST(guests, held_frames_end_with_the_process)
 	nic_fixture b(2, { "--packets", "--impair", "tx count=all delay=10s" });
 	end x(b.guest(1)), y(b.guest(2));
 
-	ASSERT_TRUE(join(x, 1, y, 2));
-	x.guest.post(x.qp, ORNIC_WQE_WRITE, x.mr, y.mr.dma, y.mr.key, 16384);
-	EXPECT_TRUE(eventually([&] { return b.number("impair", "held") > 2; }));
+	send_held(b, x, y);
 }
 
 TEST(guests, two_processes)
