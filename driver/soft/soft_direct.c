@@ -6,11 +6,12 @@
  * - That they arrive, packets prove. The engine asks for nothing unless one of the same
  *   QP was answered lately. And IP of the other end must have accepted a packet with the
  *   same addresses within VERDICT_TIME, and no route of its namespace has changed since
- *   then, see soft_rx_fast.c.
+ *   then, see soft_rx_fast.c. IP has no say in RoCE v1.
  * - That nobody looks at them is checked anew in each jiffy: no packet socket for all
- *   protocols, no flow rule of a raw packet QP, no qdisc, tc or XDP program, no netfilter
- *   hook but ours, no receive handler, no rules of IP in either namespace, no impairment,
- *   the fast receive path not turned off, and netdevs that are up.
+ *   protocols, none that takes RoCE v1 from the netdev, no flow rule of a raw packet QP,
+ *   no qdisc, tc or XDP program, no netfilter hook but ours, no receive handler, no rules
+ *   of IP in either namespace, no impairment, the fast receive path not turned off, and
+ *   netdevs that are up.
  *
  * Only veth is known to have no other hooks: netkit has programs that nobody else sees.
  */
@@ -20,6 +21,7 @@
 #include <linux/minmax.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/rtnetlink.h>
 #include <linux/string.h>
@@ -80,6 +82,20 @@ static bool is_input_plain(struct net_device *netdev)
 	       !dev_xdp_prog_count(netdev);
 }
 
+/*
+ * A packet socket takes RoCE v1 from @netdev. One that takes it from all netdevs is out of
+ * sight, as is one of IP's Ethertype, see soft_rx_fast.c.
+ */
+static bool is_v1_watched(const struct net_device *netdev)
+{
+	const struct packet_type *type;
+
+	list_for_each_entry_rcu(type, &netdev->ptype_specific, list)
+		if (type->type == htons(ORNIC_ETH_ROCE_V1))
+			return true;
+	return false;
+}
+
 /* Its namespace is valid until the end of the RCU section. */
 static bool can_receive(const struct ornic_soft *soft)
 {
@@ -95,7 +111,8 @@ static bool is_end_plain(const struct ornic_soft *soft)
 	return netif_running(netdev) && netif_carrier_ok(netdev) &&
 	       !READ_ONCE(soft->impair.on) && !READ_ONCE(soft->rx_fast.raw) &&
 	       READ_ONCE(soft->rx_fast.on) && !dev_nit_active(netdev) &&
-	       is_output_plain(netdev) && is_input_plain(netdev) &&
+	       !is_v1_watched(netdev) && is_output_plain(netdev) &&
+	       is_input_plain(netdev) &&
 	       !ornic_soft_out_is_ruled(soft->rx_fast.net, false) &&
 	       !ornic_soft_out_is_ruled(soft->rx_fast.net, true) &&
 	       !ornic_soft_rx_fast_is_ruled(soft);
@@ -114,6 +131,15 @@ static bool is_way_plain(struct ornic_soft *soft, const struct ornic_soft *peer)
 	return plain;
 }
 
+/* The other end would take packets with the header @ip. */
+static bool would_accept(const struct ornic_soft *peer, const void *ip,
+			 bool ipv6)
+{
+	if (ornic_ip_is_grh(ip, ipv6))
+		return peer->roce_v1;
+	return ornic_soft_rx_fast_knows(peer, ip, ipv6);
+}
+
 struct ornic_engine *ornic_soft_direct(void *host, const void *ip, bool ipv6,
 				       u16 vlan, u32 mtu)
 {
@@ -124,11 +150,10 @@ struct ornic_engine *ornic_soft_direct(void *host, const void *ip, bool ipv6,
 		return NULL;
 	if (!can_receive(soft) || !can_receive(peer) ||
 	    !READ_ONCE(soft->direct.on) || !READ_ONCE(peer->direct.on) ||
-	    ornic_ip_is_grh(ip, ipv6) || vlan != ORNIC_VLAN_NONE ||
+	    vlan != ORNIC_VLAN_NONE ||
 	    mtu + MAX_HEADERS > min(READ_ONCE(soft->netdev->mtu),
 				    READ_ONCE(peer->netdev->mtu)) ||
-	    !is_way_plain(soft, peer) ||
-	    !ornic_soft_rx_fast_knows(peer, ip, ipv6))
+	    !is_way_plain(soft, peer) || !would_accept(peer, ip, ipv6))
 		return NULL;
 	return peer->engine;
 }
