@@ -54,12 +54,12 @@ static int map_bytes(struct ornic_dev *dev, struct ornic_mkey *m,
 }
 
 /* Nobody uses @m any more. */
-static void put_memory(struct ornic_mkey *m)
+static void put_memory(const struct ornic_dev *dev, struct ornic_mkey *m)
 {
 	if (m->frmr)
 		ornic_frmr_put(m->frmr);
 	else if (m->odp)
-		ornic_odp_fini(m->odp);
+		ornic_odp_fini(dev, m->odp);
 	else
 		ornic_pages_put(&m->pages);
 }
@@ -124,7 +124,7 @@ int ornic_mkey_create(struct ornic_dev *dev,
 	return ORNIC_OK;
 
 err_put_memory:
-	put_memory(m);
+	put_memory(dev, m);
 err_free:
 	ornic_free(m);
 	return ornic_errno_status(err);
@@ -193,7 +193,7 @@ int ornic_mkey_destroy(struct ornic_dev *dev, u32 key)
 		return ORNIC_NOT_FOUND;
 	ornic_mkey_wait_for_users(dev);
 	ornic_table_release(&dev->mkeys, key >> 8);
-	put_memory(m);
+	put_memory(dev, m);
 	ornic_free_rcu(m, rcu);
 	return ORNIC_OK;
 }

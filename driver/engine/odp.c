@@ -125,20 +125,22 @@ int ornic_odp_init(struct ornic_dev *dev, struct ornic_odp *odp,
 	return 0;
 }
 
-static void free_tree(struct ornic_odp_node *node, u32 level)
+static void free_tree(const struct ornic_dev *dev, struct ornic_odp_node *node,
+		      u32 level)
 {
 	u32 i;
 
 	if (!node)
 		return;
 	for (i = 0; level && i < NODE_SLOTS; i++)
-		free_tree(node->slot[i], level - 1);
+		free_tree(dev, node->slot[i], level - 1);
 	ornic_free(node);
+	ornic_relax(dev);
 }
 
-void ornic_odp_fini(struct ornic_odp *odp)
+void ornic_odp_fini(const struct ornic_dev *dev, struct ornic_odp *odp)
 {
-	free_tree(odp->root, odp->levels - 1u);
+	free_tree(dev, odp->root, odp->levels - 1u);
 	odp->root = NULL;
 }
 
@@ -431,6 +433,7 @@ static void clear_key_pages(struct ornic_dev *dev, struct ornic_odp *odp,
 		ornic_lock(&odp->lock);
 		clear_some(odp, clear);
 		ornic_unlock(&odp->lock);
+		ornic_relax(dev);
 		if (clear->nnodes > NODES - MAX_LEVELS)
 			end_use(dev, clear);
 	}

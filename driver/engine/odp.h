@@ -52,7 +52,7 @@ int ornic_odp_init(struct ornic_dev *dev, struct ornic_odp *odp,
 		   const struct ornic_req_create_mkey *req);
 
 /* Nobody uses the key any more: free its tree. */
-void ornic_odp_fini(struct ornic_odp *odp);
+void ornic_odp_fini(const struct ornic_dev *dev, struct ornic_odp *odp);
 
 /*
  * How many bytes of [@addr, @addr + @len), a part of the key, are on pages that are
