@@ -53,12 +53,14 @@ struct fault_queue {
  * @ref: one of the QP, one of each work item that is queued or runs
  * @dev: the device, which it holds
  * @qpn: of the QP
+ * @closed: it is gone, whatever the device says
  * @queue: its queues
  */
 struct ornic_qp_faults {
 	refcount_t ref;
 	struct ornic_ib_dev *dev;
 	u32 qpn;
+	bool closed;
 	struct fault_queue queue[ORNIC_FAULT_RQ + 1];
 };
 
@@ -132,41 +134,10 @@ static bool ask_device(struct fault_queue *q)
 	bool found;
 
 	down_read(&dev->odp_life);
-	found = !dev->odp_stopped &&
+	found = !dev->odp_stopped && !READ_ONCE(q->faults->closed) &&
 		!ornic_cmd_take_fault(dev, q->faults->qpn, q->queue, &q->fault);
 	up_read(&dev->odp_life);
 	return found;
-}
-
-/* The next fault of the queue whose MR exists. */
-static bool take_fault(struct fault_queue *q)
-{
-	struct ornic_qp_faults *faults = q->faults;
-
-	while (ask_device(q)) {
-		q->odp = ornic_ib_odp_get(faults->dev, q->fault.key);
-		if (q->odp)
-			return true;
-		end_fault(q, -ENOENT);
-	}
-	return false;
-}
-
-static void take_work(struct work_struct *work)
-{
-	struct fault_queue *q = container_of(work, struct fault_queue, take);
-
-	/* When that is served, this runs again. */
-	if (test_and_set_bit_lock(FAULT_BUSY, &q->state))
-		goto out;
-	if (take_fault(q)) {
-		/* With the reference */
-		ornic_pager_fault(ornic_ib_odp_pager(q->odp), &q->job);
-		return;
-	}
-	clear_bit_unlock(FAULT_BUSY, &q->state);
-out:
-	faults_put(q->faults);
 }
 
 /* The reference of the caller goes on to @take. */
@@ -174,6 +145,39 @@ static void take_later(struct fault_queue *q)
 {
 	if (!ornic_odp_queue(&q->take))
 		faults_put(q->faults);
+}
+
+/* The next one, after what others have: a device may invent them without end. */
+static void take_next(struct fault_queue *q)
+{
+	clear_bit_unlock(FAULT_BUSY, &q->state);
+	take_later(q);
+}
+
+static void take_work(struct work_struct *work)
+{
+	struct fault_queue *q = container_of(work, struct fault_queue, take);
+	struct ornic_qp_faults *faults = q->faults;
+
+	/* When that is served, this runs again. */
+	if (test_and_set_bit_lock(FAULT_BUSY, &q->state))
+		goto out;
+	if (!ask_device(q))
+		goto out_clear;
+	q->odp = ornic_ib_odp_get(faults->dev, q->fault.key);
+	/* With the reference */
+	if (q->odp) {
+		ornic_pager_fault(ornic_ib_odp_pager(q->odp), &q->job);
+		return;
+	}
+	end_fault(q, -ENOENT);
+	take_next(q);
+	return;
+
+out_clear:
+	clear_bit_unlock(FAULT_BUSY, &q->state);
+out:
+	faults_put(faults);
 }
 
 static void serve_job(struct ornic_pager_job *job)
@@ -186,8 +190,7 @@ static void serve_job(struct ornic_pager_job *job)
 	ornic_pager_fault_ends(ornic_ib_odp_pager(q->odp), job);
 	end_fault(q, ret);
 	ornic_ib_odp_put(q->odp);
-	clear_bit_unlock(FAULT_BUSY, &q->state);
-	take_later(q);
+	take_next(q);
 }
 
 struct ornic_qp_faults *ornic_qp_faults_open(struct ornic_ib_dev *dev, u32 qpn)
@@ -217,8 +220,10 @@ struct ornic_qp_faults *ornic_qp_faults_open(struct ornic_ib_dev *dev, u32 qpn)
 
 void ornic_qp_faults_close(struct ornic_qp_faults *faults)
 {
-	if (faults)
-		faults_put(faults);
+	if (!faults)
+		return;
+	WRITE_ONCE(faults->closed, true);
+	faults_put(faults);
 }
 
 void ornic_qp_fault(struct ornic_qp_faults *faults, u8 queue)
