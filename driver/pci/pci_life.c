@@ -11,8 +11,9 @@
  * second work item, quiesce, then stops the DMA of the device; only after that
  * are users notified and do commands return, so no memory that the device could
  * write to is freed before. It is separate because update may be waiting for
- * just those users and commands. A third one, watch, reads the registers each
- * second, also while update waits.
+ * just those users and commands. The kernel may wait for a command to get memory back
+ * (on-demand paging), so quiesce has a worker that needs no memory. A third one, watch,
+ * reads the registers each second, also while update waits.
  *
  * The DMA has stopped when the device acknowledges a reset. If it does not, its
  * bus-master bit is cleared; where that bit has no effect, behind ivshmem, the
@@ -22,6 +23,7 @@
 
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/workqueue.h>
 
 #include "compat/compat_wq.h"
 #include "pci/pci_cmd.h"
@@ -39,6 +41,8 @@
 #define MIN_DELAY_MS 250
 #define MAX_DELAY_MS 32000
 #define SUCCESS_MS 3000
+
+static struct workqueue_struct *quiesce_wq;
 
 /* All ones if the device was pulled out. */
 void ornic_pci_read_regs(struct ornic_pci *pci,
@@ -165,7 +169,7 @@ static bool end_life(struct ornic_pci *pci)
 	first = !test_and_set_bit(ORNIC_PCI_DEAD, &pci->flags);
 	if (first) {
 		ornic_pci_cmds_abort(pci);
-		queue_work(system_dfl_wq, &pci->quiesce);
+		queue_work(quiesce_wq, &pci->quiesce);
 	}
 	spin_unlock_irqrestore(&pci->lock, flags);
 	return first;
@@ -422,6 +426,18 @@ void ornic_pci_check(struct ornic_pci *pci)
 }
 
 /* ---- From probe to remove ------------------------------------------------ */
+
+int ornic_pci_lives_init(void)
+{
+	quiesce_wq = alloc_workqueue("ornic-pci-quiesce",
+				     WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return quiesce_wq ? 0 : -ENOMEM;
+}
+
+void ornic_pci_lives_exit(void)
+{
+	destroy_workqueue(quiesce_wq);
+}
 
 void ornic_pci_life_init(struct ornic_pci *pci)
 {

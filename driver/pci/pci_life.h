@@ -8,6 +8,10 @@ struct ornic_bus;
 struct ornic_pci;
 struct ornic_pci_device_regs;
 
+/* Before the first device, and after the last. */
+int ornic_pci_lives_init(void);
+void ornic_pci_lives_exit(void);
+
 void ornic_pci_read_regs(struct ornic_pci *pci,
 			 struct ornic_pci_device_regs *regs);
 void ornic_pci_life_init(struct ornic_pci *pci);

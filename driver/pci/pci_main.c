@@ -539,10 +539,19 @@ static struct pci_driver pci_driver = {
 
 int ornic_pci_register(void)
 {
-	return pci_register_driver(&pci_driver);
+	int ret;
+
+	ret = ornic_pci_lives_init();
+	if (ret)
+		return ret;
+	ret = pci_register_driver(&pci_driver);
+	if (ret)
+		ornic_pci_lives_exit();
+	return ret;
 }
 
 void ornic_pci_unregister(void)
 {
 	pci_unregister_driver(&pci_driver);
+	ornic_pci_lives_exit();
 }
