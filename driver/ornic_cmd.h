@@ -178,8 +178,12 @@ int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		   union ornic_rsp *rsp);
 int ornic_cmd_set_pages(struct ornic_ib_dev *dev, u32 key, u64 addr, u64 list,
 			u32 npages);
-int ornic_cmd_clear_pages(struct ornic_ib_dev *dev, u32 key, u64 addr,
-			  u64 length);
+/*
+ * On return the device does not use the pages, or it has failed and stopped its DMA, see
+ * ornic_bus_ops. Locks that are taken to get memory may be held.
+ */
+void ornic_cmd_clear_pages(struct ornic_ib_dev *dev, u32 key, u64 addr,
+			   u64 length);
 int ornic_cmd_take_fault(struct ornic_ib_dev *dev, u32 qpn, u8 queue,
 			 struct ornic_fault_params *fault);
 int ornic_cmd_end_fault(struct ornic_ib_dev *dev, u32 qpn, u8 queue, u32 seq,

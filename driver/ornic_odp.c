@@ -73,6 +73,7 @@ struct part {
  * @implicit: it is the latter
  * @key_lock: the key is not destroyed while it is held for reading
  * @key_gone: it is
+ * @lives: and the device may still write to its pages; key_lock
  * @children_lock: changes of @children
  * @children: struct child by address, divided by its size
  */
@@ -89,6 +90,7 @@ struct ornic_ib_odp {
 	bool implicit;
 	struct rw_semaphore key_lock;
 	bool key_gone;
+	bool lives;
 	struct mutex children_lock; /* see above */
 	struct xarray children;
 };
@@ -152,7 +154,7 @@ struct ornic_ib_odp *ornic_ib_odp_get(struct ornic_ib_dev *dev, u32 key)
 static void clear_key_pages(struct part *part, u64 va, u64 len)
 {
 	struct ornic_ib_odp *odp = part->odp;
-	int ret = 0;
+	bool lives;
 
 	if (!part->has_pages)
 		return;
@@ -160,12 +162,14 @@ static void clear_key_pages(struct part *part, u64 va, u64 len)
 	    len >= ib_umem_end(part->umem) - va)
 		part->has_pages = false;
 	down_read(&odp->key_lock);
-	if (!odp->key_gone)
-		ret = ornic_cmd_clear_pages(odp->dev, odp->key, va + odp->shift,
-					    len);
+	lives = odp->lives;
+	if (!odp->key_gone) {
+		ornic_cmd_clear_pages(odp->dev, odp->key, va + odp->shift, len);
+		lives = ornic_dma_lives(&odp->dev->ibdev, NULL, 0);
+	}
 	up_read(&odp->key_lock);
-	/* The kernel goes on as if they were unused. */
-	WARN_ON_ONCE(ret && !ornic_is_dead(odp->dev));
+	if (lives)
+		ornic_odp_keep(part->umem, va, va + len);
 }
 
 static void child_count(struct child *child)
@@ -260,6 +264,16 @@ static void invalidate_locked(struct part *part, u64 start, u64 end)
 	ib_umem_odp_unmap_dma_pages(umem, start, end);
 }
 
+/* All of it, for ever: not by fork(), mprotect(), migration and the like. */
+static bool is_unmapped(struct ib_umem_odp *umem,
+			const struct mmu_notifier_range *range)
+{
+	return (range->event == MMU_NOTIFY_UNMAP ||
+		range->event == MMU_NOTIFY_RELEASE) &&
+	       range->start <= ib_umem_start(umem) &&
+	       range->end >= ib_umem_end(umem);
+}
+
 static bool invalidate(struct mmu_interval_notifier *mni,
 		       const struct mmu_notifier_range *range,
 		       unsigned long cur_seq)
@@ -276,50 +290,36 @@ static bool invalidate(struct mmu_interval_notifier *mni,
 	/* Not yet: it has no pages. */
 	if (part)
 		invalidate_locked(part, range->start, range->end);
-	mutex_unlock(&umem->umem_mutex);
-	return true;
-}
-
-static const struct mmu_interval_notifier_ops range_ops = {
-	.invalidate = invalidate,
-};
-
-/* All of it, for ever: not by fork(), mprotect(), migration and the like. */
-static bool is_unmapped(struct ib_umem_odp *umem,
-			const struct mmu_notifier_range *range)
-{
-	return (range->event == MMU_NOTIFY_UNMAP ||
-		range->event == MMU_NOTIFY_RELEASE) &&
-	       range->start <= ib_umem_start(umem) &&
-	       range->end >= ib_umem_end(umem);
-}
-
-static bool invalidate_child(struct mmu_interval_notifier *mni,
-			     const struct mmu_notifier_range *range,
-			     unsigned long cur_seq)
-{
-	struct ib_umem_odp *umem =
-		container_of(mni, struct ib_umem_odp, notifier);
-	struct part *part;
-
-	if (!mmu_notifier_range_blockable(range))
-		return false;
-	mutex_lock(&umem->umem_mutex);
-	mmu_interval_set_seq(mni, cur_seq);
-	part = READ_ONCE(umem->private);
-	if (part)
-		invalidate_locked(part, range->start, range->end);
-	if (part && is_unmapped(umem, range))
+	if (part && part->odp->implicit && is_unmapped(umem, range))
 		reclaim_later(container_of(part, struct child, part));
 	mutex_unlock(&umem->umem_mutex);
 	return true;
 }
 
-static const struct mmu_interval_notifier_ops child_ops = {
-	.invalidate = invalidate_child,
+static const struct mmu_interval_notifier_ops part_ops = {
+	.invalidate = invalidate,
 };
 
 /* ---- Bringing pages in ----------------------------------------------------------- */
+
+/* The list has @npages of @part from @va on. umem_mutex held, and key_lock; the key exists. */
+static int give_pages(struct part *part, u64 va, u32 npages,
+		      struct ornic_bring *bring)
+{
+	struct ornic_ib_odp *odp = part->odp;
+	struct ornic_ib_dev *dev = odp->dev;
+	int ret;
+
+	if (ornic_is_dead(dev))
+		return -EIO;
+	part->has_pages = true;
+	ret = ornic_cmd_set_pages(dev, odp->key, va + odp->shift, bring->dma,
+				  npages);
+	if (ret && ornic_dma_lives(&dev->ibdev, bring->list,
+				   ORNIC_LIST_ENTRIES * sizeof(*bring->list)))
+		bring->keep = true;
+	return ret;
+}
 
 /* umem_mutex held: @npages of @part from @va on become the key's. */
 static int set_key_pages(struct part *part, u64 va, u32 npages,
@@ -342,11 +342,8 @@ static int set_key_pages(struct part *part, u64 va, u32 npages,
 	if (!found)
 		return 0;
 	bring->found = true;
-	part->has_pages = true;
 	down_read(&odp->key_lock);
-	if (!odp->key_gone)
-		ret = ornic_cmd_set_pages(odp->dev, odp->key, va + odp->shift,
-					  bring->dma, npages);
+	ret = odp->key_gone ? -ENOENT : give_pages(part, va, npages, bring);
 	up_read(&odp->key_lock);
 	return ret;
 }
@@ -356,16 +353,16 @@ static int bring_chunk(struct part *part, u64 va, u64 len,
 		       struct ornic_bring *bring)
 {
 	struct ib_umem_odp *umem = part->umem;
-	int ret;
+	int ret, npages;
 
 	bring->found = false;
 	if (bring->write && !umem->umem.writable)
 		return -EPERM;
-	ret = ornic_odp_map_and_lock(umem, va, len, bring);
-	if (ret < 0)
-		return ret;
-	ret = set_key_pages(part, ALIGN_DOWN(va, PAGE_SIZE), ret, bring);
-	mutex_unlock(&umem->umem_mutex);
+	npages = ornic_odp_map_and_lock(umem, va, len, bring);
+	if (npages < 0)
+		return npages;
+	ret = set_key_pages(part, ALIGN_DOWN(va, PAGE_SIZE), npages, bring);
+	ornic_odp_unlock(umem, va, npages);
 	return ret;
 }
 
@@ -378,7 +375,7 @@ static struct child *child_alloc(struct ornic_ib_odp *odp, unsigned long index)
 	if (!child)
 		return ERR_PTR(-ENOMEM);
 	umem = ib_umem_odp_alloc_child(odp->whole.umem, index << CHILD_SHIFT,
-				       CHILD_BYTES, &child_ops);
+				       CHILD_BYTES, &part_ops);
 	if (IS_ERR(umem)) {
 		kfree(child);
 		return ERR_CAST(umem);
@@ -559,6 +556,7 @@ int ornic_bring_in(struct ornic_ib_odp *odp, u64 addr, u64 len,
 	u64 va = addr - odp->shift;
 	s64 done;
 
+	bring->gone = &odp->key_gone;
 	if (va >= end || len > end - va)
 		return -EFAULT;
 	for (; len; va += done, len -= done) {
@@ -612,7 +610,7 @@ static int prepare_children(struct ib_umem_odp *umem)
 {
 	struct ib_umem_odp *child;
 
-	child = ib_umem_odp_alloc_child(umem, 0, PAGE_SIZE, &child_ops);
+	child = ib_umem_odp_alloc_child(umem, 0, PAGE_SIZE, &part_ops);
 	if (IS_ERR(child))
 		return PTR_ERR(child);
 	ib_umem_odp_release(child);
@@ -645,7 +643,7 @@ static int get_umem(struct ornic_ib_odp *odp, u64 start, u64 length, int flags)
 	if (!charge_range(odp, length))
 		return -ENOMEM;
 	odp->whole.umem = ib_umem_odp_get(&odp->dev->ibdev, start, length,
-					  flags, &range_ops);
+					  flags, &part_ops);
 	return PTR_ERR_OR_ZERO(odp->whole.umem);
 }
 
@@ -656,8 +654,10 @@ static int destroy_key(struct ornic_ib_odp *odp, bool may_have_windows)
 
 	down_write(&odp->key_lock);
 	ret = ornic_cmd_destroy_mkey(odp->dev, odp->key, may_have_windows);
-	if (!ret)
+	if (!ret) {
+		odp->lives = ornic_dma_lives(&odp->dev->ibdev, NULL, 0);
 		WRITE_ONCE(odp->key_gone, true);
+	}
 	up_write(&odp->key_lock);
 	return ret;
 }
@@ -760,6 +760,7 @@ static void put_children(struct ornic_ib_odp *odp)
 int ornic_odp_dereg(struct ornic_ib_mr *mr)
 {
 	struct ornic_ib_odp *odp = mr->odp;
+	struct ib_umem_odp *umem = odp->whole.umem;
 	struct ornic_ib_dev *dev = odp->dev;
 	int ret;
 
@@ -768,6 +769,13 @@ int ornic_odp_dereg(struct ornic_ib_mr *mr)
 		return ret;
 	xa_erase(&dev->odps, odp->key);
 	put_children(odp);
+	/* A fault may hold the MR for long; none of its pages is mapped then. */
+	if (!odp->implicit) {
+		mutex_lock(&umem->umem_mutex);
+		invalidate_locked(&odp->whole, ib_umem_start(umem),
+				  ib_umem_end(umem));
+		mutex_unlock(&umem->umem_mutex);
+	}
 	ornic_ib_odp_put(odp);
 	return 0;
 }

@@ -15,14 +15,11 @@ struct ornic_qp_faults;
 /* Verbs that there are with it only. */
 extern const struct ib_device_ops ornic_odp_ops;
 
-/*
- * The device and the kernel have it. Pages are given as virtual addresses, and taken away
- * where nothing may fail: only from a device that is part of the kernel.
- */
+/* The device and the kernel have it. */
 static inline bool ornic_odp_supported(const struct ornic_ib_dev *dev)
 {
 	return IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING) &&
-	       !dev->bus->dma_device && dev->caps.caps & ORNIC_CAP_ODP;
+	       dev->caps.caps & ORNIC_CAP_ODP;
 }
 
 #ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
@@ -33,7 +30,7 @@ void ornic_pagers_exit(void);
 
 /*
  * Before the device is registered, and after all its objects are destroyed. Faults that
- * are under way go on, but do not use the device any more.
+ * are under way go on, but the device gets nothing any more.
  */
 void ornic_odp_start(struct ornic_ib_dev *dev);
 void ornic_odp_stop(struct ornic_ib_dev *dev);

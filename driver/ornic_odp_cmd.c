@@ -3,7 +3,9 @@
 #include <linux/minmax.h>
 #include <rdma/ornic-hw.h>
 
+#include "ornic_bus.h"
 #include "ornic_cmd.h"
+#include "ornic_dev.h"
 
 int ornic_cmd_set_pages(struct ornic_ib_dev *dev, u32 key, u64 addr, u64 list,
 			u32 npages)
@@ -22,8 +24,8 @@ int ornic_cmd_set_pages(struct ornic_ib_dev *dev, u32 key, u64 addr, u64 list,
 	return ornic_cmd_exec(dev, &req, &rsp);
 }
 
-int ornic_cmd_clear_pages(struct ornic_ib_dev *dev, u32 key, u64 addr,
-			  u64 length)
+void ornic_cmd_clear_pages(struct ornic_ib_dev *dev, u32 key, u64 addr,
+			   u64 length)
 {
 	union ornic_req req = {
 		.clear_pages = {
@@ -34,8 +36,16 @@ int ornic_cmd_clear_pages(struct ornic_ib_dev *dev, u32 key, u64 addr,
 		},
 	};
 	union ornic_rsp rsp;
+	int ret;
 
-	return ornic_cmd_exec(dev, &req, &rsp);
+	ret = ornic_cmd_exec(dev, &req, &rsp);
+	if (!ret || ornic_is_dead(dev))
+		return;
+	ibdev_err_ratelimited(&dev->ibdev, "pages of key %#x at %#llx: %d\n",
+			      key, addr, ret);
+	/* One that is part of the kernel would use them still. */
+	if (!WARN_ON_ONCE(!dev->bus->ops->broken))
+		dev->bus->ops->broken(dev->bus, "refused to give pages back");
 }
 
 int ornic_cmd_take_fault(struct ornic_ib_dev *dev, u32 qpn, u8 queue,

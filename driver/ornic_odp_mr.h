@@ -173,6 +173,8 @@ struct ornic_bring {
 	bool fault; /* also those that are not in memory */
 	bool once; /* not again if they go meanwhile */
 	bool found; /* the last part had one */
+	bool keep; /* the device may go on to read @list */
+	const bool *gone; /* the key is */
 	struct ornic_pager_job *job; /* it waits, not the caller; or NULL */
 	__le64 *list; /* a list page */
 	dma_addr_t dma; /* of it */
@@ -183,20 +185,29 @@ struct ornic_bring {
  * written to is dirty then. Return: 0, or -EFAULT: the device may not touch it. Context:
  * umem_mutex held since the page was found.
  */
-int ornic_odp_entry(const struct ib_umem_odp *umem, size_t i,
+int ornic_odp_entry(struct ib_umem_odp *umem, size_t i,
 		    const struct ornic_bring *bring, u64 *entry);
+
+/*
+ * The device may write to its pages of [@start, @end) of @umem for ever, so nobody else gets
+ * them. umem_mutex held.
+ */
+void ornic_odp_keep(struct ib_umem_odp *umem, u64 start, u64 end);
 
 /*
  * Find the pages of [@va, @va + @len) of @umem, of one list page at most, and with
  * @bring->fault bring in those that are missing. Sleeps as long as the memory takes. Return:
  * how many pages it has, with umem_mutex held, so that they stay; else -EFAULT and others
  * if there is no such memory; -EBUSY if it changes all the time; -ENOMEM; -EINTR if the
- * caller is killed.
+ * caller is killed; -ENOENT: @bring->gone.
  */
 int ornic_odp_map_and_lock(struct ib_umem_odp *umem, u64 va, u64 len,
 			   const struct ornic_bring *bring);
 
-/* @bring says how; it gets a list page. Return: 0 or -ENOMEM. */
+/* The end of that. The @npages from @va on do not become dirty when they go. */
+void ornic_odp_unlock(struct ib_umem_odp *umem, u64 va, u32 npages);
+
+/* @bring says how; it gets a list page. Return: 0; -ENOMEM; -ENODEV: the device is gone. */
 int ornic_bring_init(struct ornic_ib_dev *dev, struct ornic_bring *bring);
 void ornic_bring_fini(struct ornic_ib_dev *dev, struct ornic_bring *bring);
 

@@ -19,6 +19,7 @@
 #include <linux/mmap_lock.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
+#include <linux/pci-p2pdma.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -62,20 +63,53 @@ static bool may_write(struct folio *folio, const struct ornic_bring *bring)
 	return bring->write || folio_test_dirty(folio);
 }
 
-int ornic_odp_entry(const struct ib_umem_odp *umem, size_t i,
+/*
+ * Where the device has a page that was found: @at is its virtual address. Its DMA is not
+ * translated (pci_main.c); another address would be that of a page that was there before.
+ */
+static int device_addr(struct ib_umem_odp *umem, size_t i, u64 at, u64 *addr)
+{
+	struct ib_device *ibdev = umem->umem.ibdev;
+
+	*addr = at;
+	if (ib_uses_virt_dma(ibdev))
+		return 0;
+	*addr = ORNIC_ODP_DMA(umem, i, ibdev->dma_device);
+	return *addr == virt_to_phys((void *)(uintptr_t)at) ? 0 : -EFAULT;
+}
+
+void ornic_odp_keep(struct ib_umem_odp *umem, u64 start, u64 end)
+{
+	u64 va, dma;
+	size_t i;
+
+	if (ib_uses_virt_dma(umem->umem.ibdev))
+		return;
+	start = max_t(u64, start, ib_umem_start(umem));
+	end = min_t(u64, end, ib_umem_end(umem));
+	for (va = start; va < end; va += PAGE_SIZE) {
+		i = (va - ib_umem_start(umem)) >> PAGE_SHIFT;
+		dma = ORNIC_ODP_MAPPED(umem, i);
+		if (dma)
+			get_page(pfn_to_page(PHYS_PFN(dma)));
+	}
+}
+
+int ornic_odp_entry(struct ib_umem_odp *umem, size_t i,
 		    const struct ornic_bring *bring, u64 *entry)
 {
 	unsigned long pfn = ORNIC_ODP_PFNS(umem)[i];
 	struct folio *folio;
+	u64 at, addr;
 
 	*entry = 0;
 	if (!(pfn & HMM_PFN_VALID))
 		return 0;
-	/* The device works with virtual addresses. */
-	*entry = (uintptr_t)page_address(hmm_pfn_to_page(pfn));
-	folio = virt_to_folio((void *)(uintptr_t)*entry);
-	if (!has_direct_map(folio, *entry))
+	at = (uintptr_t)page_address(hmm_pfn_to_page(pfn));
+	folio = virt_to_folio((void *)(uintptr_t)at);
+	if (!has_direct_map(folio, at) || device_addr(umem, i, at, &addr))
 		return -EFAULT;
+	*entry = addr;
 	if (pfn & HMM_PFN_WRITE && may_write(folio, bring))
 		*entry |= ORNIC_PAGE_WRITE;
 	return 0;
@@ -85,15 +119,22 @@ int ornic_odp_entry(const struct ib_umem_odp *umem, size_t i,
 #define LOOK_ACCESS 1
 
 /* umem_mutex held: the pages of the range that are there. Returns how many it has, or -errno. */
-static int look(struct ib_umem_odp *umem, u64 va, u64 len, size_t first)
+static int look(struct ib_umem_odp *umem, u64 va, u64 len)
 {
-	int npages =
-		ib_umem_odp_map_dma_and_lock(umem, va, len, LOOK_ACCESS, false);
-	int i;
+	return min_t(int,
+		     ib_umem_odp_map_dma_and_lock(umem, va, len, LOOK_ACCESS,
+						  false),
+		     ORNIC_LIST_ENTRIES);
+}
+
+void ornic_odp_unlock(struct ib_umem_odp *umem, u64 va, u32 npages)
+{
+	size_t first = (va - ib_umem_start(umem)) >> PAGE_SHIFT;
+	u32 i;
 
 	for (i = 0; i < npages; i++)
 		ORNIC_ODP_LEAVE_CLEAN(umem, first + i);
-	return min_t(int, npages, ORNIC_LIST_ENTRIES);
+	mutex_unlock(&umem->umem_mutex);
 }
 
 /* umem_mutex held: those of @n pages that @bring needs, and that were not found. */
@@ -164,13 +205,13 @@ int ornic_odp_map_and_lock(struct ib_umem_odp *umem, u64 va, u64 len,
 	int npages, ret;
 
 	for (;; is_first = false) {
-		npages = look(umem, va, len, first);
+		npages = look(umem, va, len);
 		if (npages < 0 || !bring->fault)
 			return npages;
 		ret = find_missing(umem, first, npages, bring, missing);
 		if (!ret && bitmap_empty(missing, ORNIC_LIST_ENTRIES))
 			return npages;
-		mutex_unlock(&umem->umem_mutex);
+		ornic_odp_unlock(umem, va, npages);
 		/* It may be memory of a device that comes back. */
 		if (ret && !is_first)
 			return ret;
@@ -181,24 +222,42 @@ int ornic_odp_map_and_lock(struct ib_umem_odp *umem, u64 va, u64 len,
 			       bring->write, &waited);
 		if (ret)
 			return ret;
+		if (READ_ONCE(*bring->gone))
+			return -ENOENT;
 		if (waited)
 			begin = jiffies;
 	}
 }
 
+/* A device that is gone gets nothing. */
+static int map_list(struct ornic_ib_dev *dev, struct ornic_bring *bring)
+{
+	int ret = -ENODEV;
+
+	down_read(&dev->odp_life);
+	if (!dev->odp_stopped) {
+		bring->dma = ib_dma_map_single(&dev->ibdev, bring->list,
+					       ORNIC_LIST_ENTRIES *
+						       sizeof(*bring->list),
+					       DMA_TO_DEVICE);
+		ret = ib_dma_mapping_error(&dev->ibdev, bring->dma);
+	}
+	up_read(&dev->odp_life);
+	return ret;
+}
+
 int ornic_bring_init(struct ornic_ib_dev *dev, struct ornic_bring *bring)
 {
+	int ret;
+
 	bring->list = kmalloc_array(ORNIC_LIST_ENTRIES, sizeof(*bring->list),
 				    GFP_KERNEL);
 	if (!bring->list)
 		return -ENOMEM;
-	bring->dma = ib_dma_map_single(
-		&dev->ibdev, bring->list,
-		ORNIC_LIST_ENTRIES * sizeof(*bring->list), DMA_TO_DEVICE);
-	if (!ib_dma_mapping_error(&dev->ibdev, bring->dma))
-		return 0;
-	kfree(bring->list);
-	return -ENOMEM;
+	ret = map_list(dev, bring);
+	if (ret)
+		kfree(bring->list);
+	return ret;
 }
 
 void ornic_bring_fini(struct ornic_ib_dev *dev, struct ornic_bring *bring)
@@ -206,5 +265,6 @@ void ornic_bring_fini(struct ornic_ib_dev *dev, struct ornic_bring *bring)
 	ib_dma_unmap_single(&dev->ibdev, bring->dma,
 			    ORNIC_LIST_ENTRIES * sizeof(*bring->list),
 			    DMA_TO_DEVICE);
-	kfree(bring->list);
+	if (!bring->keep)
+		kfree(bring->list);
 }

@@ -9,7 +9,7 @@
  *
  * What the kernel allocates for a fault (page cache, page tables) is charged to the memory
  * cgroup of the process, as if it had touched the page itself. What on-demand paging itself
- * takes, in ib_core and the soft device, is charged to none. It is bounded by what the
+ * takes, in ib_core and the device, is charged to none. It is bounded by what the
  * process may lock, RLIMIT_MEMLOCK.
  */
 #include <linux/atomic.h>
@@ -275,6 +275,7 @@ static void free_pager(struct work_struct *work)
 	WARN_ON_ONCE(pager->nchildren || pager->fixed || pager->nworkers);
 	mmdrop(pager->mm);
 	kfree(pager);
+	put_device(dev->ibdev.dma_device);
 	put_device(&dev->ibdev.dev);
 	/* The module waits for the rest of this when it destroys odp_wq. */
 	module_put(THIS_MODULE);
@@ -293,6 +294,8 @@ static struct ornic_pager *alloc_pager(struct ornic_ib_dev *dev)
 	}
 	refcount_set(&pager->ref, 1);
 	get_device(&dev->ibdev.dev);
+	/* For what is mapped, which may go after the ib_device has. */
+	get_device(dev->ibdev.dma_device);
 	pager->dev = dev;
 	pager->mm = current->mm;
 	mmgrab(pager->mm);

@@ -129,7 +129,8 @@ static const struct fit fit_cases[] = {
 	{ "QP error by a vector", ORNIC_EVENT_QP_FATAL, 1, false },
 	{ "device failure by a vector", ORNIC_EVENT_DEVICE_FATAL, 1, false },
 	{ "last that there is", ORNIC_EVENT_PKEY_CHANGE, 0, true },
-	{ "one of soft devices", ORNIC_EVENT_PAGE_FAULT, 0, false },
+	{ "page fault by control", ORNIC_EVENT_PAGE_FAULT, 0, true },
+	{ "page fault by a vector", ORNIC_EVENT_PAGE_FAULT, 1, false },
 	{ "first that there is not", ORNIC_EVENT_PKEY_CHANGE + 1, 0, false },
 	{ "nonsense", 255, 0, false },
 };

@@ -13,27 +13,32 @@
 #endif
 
 #if !ORNIC_HAVE_VM_FLAGS_SET
-static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
-{
-	vma->vm_flags |= flags;
-}
-
-static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
-{
-	vma->vm_flags &= ~flags;
-}
+#define vm_flags_set(vma, flags) ((vma)->vm_flags |= (flags))
+#define vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(vm_flags_t)(flags))
 #endif
 
 #if !ORNIC_HAVE_ZAP_SPECIAL_VMA
 #define zap_special_vma_range zap_vma_ptes
 #endif
 
-/* On-demand paging: pages that a umem has found; it does not make one of them dirty. */
+/*
+ * On-demand paging: pages that a umem has found; where @dev gets one; what it has; the umem
+ * does not make it dirty when it goes.
+ */
 #if ORNIC_HAVE_ODP_PFN_LIST
 #define ORNIC_ODP_PFNS(umem) ((umem)->map.pfn_list)
-#define ORNIC_ODP_LEAVE_CLEAN(umem, i) ((void)(umem), (void)(i))
+#define ORNIC_ODP_DMA(umem, i, dev) \
+	hmm_dma_map_pfn(dev, &(umem)->map, i, &(struct pci_p2pdma_map_state){})
+#define ORNIC_ODP_MAPPED(umem, i)                           \
+	((umem)->map.pfn_list[i] & HMM_PFN_DMA_MAPPED ?     \
+		 hmm_pfn_to_phys((umem)->map.pfn_list[i]) : \
+		 0)
+#define ORNIC_ODP_LEAVE_CLEAN(umem, i) \
+	((umem)->map.pfn_list[i] &= ~HMM_PFN_WRITE)
 #else
 #define ORNIC_ODP_PFNS(umem) ((umem)->pfn_list)
+#define ORNIC_ODP_DMA(umem, i, dev) ((void)(dev), ORNIC_ODP_MAPPED(umem, i))
+#define ORNIC_ODP_MAPPED(umem, i) ((umem)->dma_list[i] & ODP_DMA_ADDR_MASK)
 #define ORNIC_ODP_LEAVE_CLEAN(umem, i) \
 	((umem)->dma_list[i] &= ~(dma_addr_t)ODP_WRITE_ALLOWED_BIT)
 #endif

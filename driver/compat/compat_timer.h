@@ -7,14 +7,8 @@
 #include "compat_features.h"
 
 #if !ORNIC_HAVE_HRTIMER_SETUP
-static inline void
-hrtimer_setup(struct hrtimer *timer,
-	      enum hrtimer_restart (*function)(struct hrtimer *timer),
-	      clockid_t clock, enum hrtimer_mode mode)
-{
-	hrtimer_init(timer, clock, mode);
-	timer->function = function;
-}
+#define hrtimer_setup(timer, fn, clock, mode) \
+	(hrtimer_init(timer, clock, mode), (void)((timer)->function = (fn)))
 #endif
 
 #endif /* ORNIC_COMPAT_TIMER_H */

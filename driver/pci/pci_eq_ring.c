@@ -66,12 +66,11 @@ ORNIC_FOR_KUNIT(ornic_pci_eq_ring_give);
 
 /*
  * Completion events come by the message of their vector, all others by the
- * control message. A PCI NIC has no on-demand paging.
+ * control message.
  */
 bool ornic_pci_eqe_fits(const struct ornic_eqe *eqe, u32 msg)
 {
-	if (eqe->type > ORNIC_EVENT_PKEY_CHANGE ||
-	    eqe->type == ORNIC_EVENT_PAGE_FAULT)
+	if (eqe->type > ORNIC_EVENT_PKEY_CHANGE)
 		return false;
 	return (eqe->type == ORNIC_EVENT_COMP) ==
 	       (msg != ORNIC_PCI_MSG_CONTROL);
