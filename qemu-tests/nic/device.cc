@@ -156,6 +156,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 		return self(host)->net_.peer_engine(*self(host), mac);
 	};
 	ops.relax = op_relax;
+	ops.paging = true;
 	ops.host_qp_size = sizeof(queue_state);
 	ops.host_cq_size = sizeof(queue_state);
 	ops.num_vectors = vectors;

@@ -10,14 +10,19 @@ namespace
 constexpr u32 min_log_depth = 4;
 constexpr u32 max_log_depth = 16;
 
-u64 identity(u8 type, u32 obj)
+// The queues of a QP, whose page faults are events of their own.
+constexpr u8 fault_queues = ORNIC_FAULT_RQ + 1;
+
+u64 identity(u8 type, u8 queue, u32 obj)
 {
-	return static_cast<u64>(type) << 32 | obj;
+	return (static_cast<u64>(queue) << 8 | type) << 32 | obj;
 }
 
 u64 identity(const ornic_eqe &eqe)
 {
-	return identity(eqe.type, le32_to_cpu(eqe.obj));
+	u8 queue = eqe.type == ORNIC_EVENT_PAGE_FAULT ? eqe.vector : 0;
+
+	return identity(eqe.type, queue, le32_to_cpu(eqe.obj));
 }
 
 int status_of(int err)
@@ -118,18 +123,23 @@ bool event_queue::flush()
 	return send;
 }
 
+void event_queue::forget(u64 identity)
+{
+	auto it = waiting_.find(identity);
+
+	if (it == waiting_.end())
+		return;
+	kept_.erase(it->second);
+	waiting_.erase(it);
+}
+
 void event_queue::forget(u32 obj, std::span<const u8> types)
 {
 	if (kept_.empty())
 		return;
-	for (u8 type : types) {
-		auto it = waiting_.find(identity(type, obj));
-
-		if (it == waiting_.end())
-			continue;
-		kept_.erase(it->second);
-		waiting_.erase(it);
-	}
+	for (u8 type : types)
+		for (u8 queue = 0; queue < fault_queues; queue++)
+			forget(identity(type, queue, obj));
 	if (kept_.empty())
 		WRITE_ONCE(record_->kick_wanted, 0);
 }

@@ -41,6 +41,7 @@ public:
 private:
 	bool write(const ornic_eqe &eqe);
 	bool has_room() const;
+	void forget(u64 identity);
 
 	ornic_pages pages_{};
 	ornic_eq_record *record_ = nullptr;

@@ -4,13 +4,15 @@
 
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <grp.h>
 #include <poll.h>
 #include <seccomp.h>
+#include <set>
+#include <utility>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -499,6 +501,41 @@ TEST(device, full_event_queue)
 		seen += g.poll_eq(eq).has_value();
 		return seen == count;
 	})) << seen;
+}
+
+// Both queues of a QP may wait for a page. Neither event replaces the other.
+TEST(device, page_faults_wait_for_room)
+{
+	constexpr u32 count = 12;
+	nic_fixture b(1);
+	fake_guest &g = b.guest(1);
+	queue eq = g.make_eq(0, 4);
+	buffer mr = g.make_mr(page), absent = g.make_odp_mr(page);
+	std::vector<queue> qps;
+	std::set<std::pair<u32, u8>> seen;
+
+	ASSERT_TRUE(eq.number && absent.key);
+	for (u32 i = 0; i < count; i++) {
+		queue cq = g.make_cq(4);
+		queue there = g.make_qp(cq), qp = g.make_qp(cq);
+
+		ASSERT_TRUE(g.connect(qp, there.number, 1));
+		ASSERT_TRUE(g.connect(there, qp.number, 1));
+		g.post(there, ORNIC_WQE_WRITE, mr, absent.dma, absent.key, 8);
+		g.post(qp, ORNIC_WQE_WRITE, absent, mr.dma, mr.key, 8);
+		qps.push_back(qp);
+	}
+	EXPECT_TRUE(eventually([&] {
+		auto eqe = g.poll_eq(eq);
+
+		if (eqe && eqe->type == ORNIC_EVENT_PAGE_FAULT)
+			seen.emplace(le32_to_cpu(eqe->obj), eqe->vector);
+		return seen.size() == 2 * count;
+	})) << seen.size();
+	for (const queue &qp : qps) {
+		EXPECT_TRUE(seen.contains({ qp.number, ORNIC_FAULT_SQ }));
+		EXPECT_TRUE(seen.contains({ qp.number, ORNIC_FAULT_RQ }));
+	}
 }
 
 // Those of objects that are gone do not wait for room.

@@ -315,6 +315,23 @@ buffer fake_guest::make_mr(u64 bytes)
 	return b;
 }
 
+buffer fake_guest::make_odp_mr(u64 bytes)
+{
+	buffer b = alloc(bytes);
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
+	req.create_mkey.mem.page_shift = ORNIC_PAGE_SHIFT;
+	req.create_mkey.iova = b.dma;
+	req.create_mkey.length = b.size;
+	req.create_mkey.pdn = pd;
+	req.create_mkey.access = all_access;
+	req.create_mkey.flags = ORNIC_MKEY_ODP;
+	b.key = create(req);
+	return b;
+}
+
 buffer fake_guest::make_dm_mr(u64 at, u64 bytes)
 {
 	buffer b = { 0, dm() + at, bytes, 0 };

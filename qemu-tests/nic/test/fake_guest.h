@@ -106,6 +106,8 @@ public:
 	queue make_eq(u32 msg, u32 log_depth = 4);
 	queue make_cq(u32 log_depth = 6, u8 vector = 0);
 	buffer make_mr(u64 bytes);
+	/** The key, ODP, has none of the pages. */
+	buffer make_odp_mr(u64 bytes);
 	/** The same of device memory, from byte @at on. */
 	buffer make_dm_mr(u64 at, u64 bytes);
 	queue make_qp(const queue &cq, u8 type = ORNIC_QPT_RC, u8 flags = 0);
