@@ -28,8 +28,8 @@ VERSION, STATUS, HEALTH, NUM_MSGS, RESET_DONE = 8, 12, 16, 20, 24
 HOST = 4096
 QUERY_DEVICE = 0x01
 CREATE_CQ, DESTROY_CQ = 0x10, 0x11
-CREATE_QP, DESTROY_QP, QUERY_QP = 0x20, 0x21, 0x23
-CREATE_MKEY, DESTROY_MKEY, DESTROY_MW = 0x30, 0x31, 0x34
+CREATE_QP, DESTROY_QP, QUERY_QP, TAKE_FAULT = 0x20, 0x21, 0x23, 0x26
+CREATE_MKEY, DESTROY_MKEY, DESTROY_MW, CLEAR_PAGES = 0x30, 0x31, 0x34, 0x36
 CREATE_AH, DESTROY_AH = 0x40, 0x41
 CREATE_SRQ, DESTROY_SRQ = 0x50, 0x51
 DESTROY_COUNTERS = 0x61
@@ -37,7 +37,10 @@ CREATE_EQ = 0x80
 CREATES = (CREATE_CQ, CREATE_QP, CREATE_MKEY, CREATE_AH, CREATE_SRQ, CREATE_EQ)
 DESTROYS = (DESTROY_CQ, DESTROY_QP, DESTROY_MKEY, DESTROY_MW, DESTROY_AH,
             DESTROY_SRQ, DESTROY_COUNTERS)
-BUSY = 7
+MANDATORY = DESTROYS + (CLEAR_PAGES,)
+NOT_FOUND, BUSY = 6, 7
+PAGE_FAULT = 11
+MKEY_ODP = 8
 PHASE = 0x80
 CORRECT_SECONDS = 1.5
 FAULT_SECONDS = 6
@@ -95,11 +98,11 @@ class FaultDevice:
         self.kicks = [os.eventfd(0, EFD_NONBLOCK) for _ in range(2)]
         self.messages = [os.eventfd(0, EFD_NONBLOCK)
                          for _ in range(options.vectors)]
-        self.faults = [self.wrong_responses, self.no_responses, self.events,
+        self.faults = [self.page_faults, self.refusals,
+                     self.wrong_responses, self.no_responses, self.events,
                      self.completions, self.interrupts, self.garbage,
                      self.random_registers, self.limits, self.repeated_responses,
-                     self.failures, self.no_heartbeat, self.object_numbers, self.states,
-                     self.refusals]
+                     self.failures, self.no_heartbeat, self.object_numbers, self.states]
         self.lives = 0
         self.write32(NUM_MSGS, options.vectors)
         self.write32(VERSION, 1)
@@ -124,7 +127,7 @@ class FaultDevice:
 
     def begin(self, reset):
         self.producer = self.consumer = 0
-        self.eqs, self.cqs, self.qps = {}, [], []
+        self.eqs, self.cqs, self.qps, self.mkeys = {}, [], [], []
         self.next_obj = 16
         self.begun = time.monotonic()
         self.rings = None
@@ -159,10 +162,18 @@ class FaultDevice:
         self.consumer += 1
         if self.fault == self.no_responses and self.faulty:
             return
-        refuses = self.fault == self.refusals and self.faulty and \
-            request[0] in DESTROYS
         self.respond(request[0], struct.unpack_from("<H", request, 2)[0],
-                    self.execute(request), BUSY if refuses else 0)
+                    self.execute(request), self.status(request[0]))
+
+    @property
+    def pages_are_missing(self):
+        return self.faulty and self.fault in (self.refusals, self.page_faults)
+
+    def status(self, opcode):
+        if opcode == TAKE_FAULT and not self.pages_are_missing:
+            return NOT_FOUND
+        refuses = self.fault == self.refusals and self.faulty
+        return BUSY if refuses and opcode in MANDATORY else 0
 
     def respond(self, opcode, number, body, status=0):
         """@body: the 60 bytes after opcode, status and id"""
@@ -192,6 +203,8 @@ class FaultDevice:
             self.next_obj += 1
             if self.fault == self.object_numbers and self.faulty:
                 obj = self.random.choice([0, 1 << 24, 0xffffffff, 16, *self.qps])
+            if opcode == CREATE_MKEY and request[45] & MKEY_ODP:
+                self.mkeys.append((obj, *struct.unpack_from("<QQ", request, 24)))
             if opcode in (CREATE_CQ, CREATE_EQ):
                 self.make_ring(opcode, obj, request)
             if opcode == CREATE_QP:
@@ -200,7 +213,21 @@ class FaultDevice:
                 self.qps.append(obj)
         if opcode == QUERY_QP and self.fault == self.states and self.faulty:
             return struct.pack("<I", obj) + self.random_bytes(56)
+        if opcode == TAKE_FAULT:
+            return struct.pack("<I", obj) + self.take_fault()
         return struct.pack("<I", obj) + bytes(56)
+
+    def take_fault(self):
+        """A key, if there is one, and a range that it often has; 56 bytes"""
+        key, iova, length = self.random.choice(self.mkeys or [(0, 0, 1)])
+        addr = iova + self.random.randrange(max(length, 1))
+        if self.fault == self.page_faults and self.random.randrange(4) == 0:
+            key = self.random.choice([key, 0, self.random.getrandbits(32)])
+            addr = self.random.choice([addr, 0, (1 << 64) - 1,
+                                       self.random.getrandbits(64)])
+            length = self.random.getrandbits(64)
+        return struct.pack("<IIQQB31x", key, self.random.getrandbits(32),
+                           addr & (1 << 64) - 1, length, self.random.randrange(2))
 
     def make_ring(self, opcode, obj, request):
         addr, npages, _, levels = struct.unpack_from("<QIBB", request, 8)
@@ -219,9 +246,9 @@ class FaultDevice:
             self.cqs.append((obj, ring, request[25]))
 
     def query_device(self):
-        # RC, UD, KERNEL; RAW and RSS, which the driver takes from no PCI device; and DM
-        # without pages of it
-        caps = (1 << 0) | (1 << 2) | (1 << 8) | (1 << 22) | (1 << 27) | (1 << 28)
+        # RC, UD, KERNEL; ODP; RAW and RSS, which the driver takes from no PCI device; and
+        # DM without pages of it
+        caps = sum(1 << bit for bit in (0, 2, 8, 22, 25, 27, 28))
         numbers = [1, 16, 16, 20, 16, 0, 14, 16, 32, 16, 16,
                    len(self.messages) - 1]
         if self.fault == self.limits:
@@ -255,7 +282,16 @@ class FaultDevice:
         pass
 
     def refusals(self):
-        pass
+        """next_command() injects it: here the key gets pages, to be taken away."""
+        self.page_faults()
+
+    def page_faults(self):
+        """Of queues; TAKE_FAULT tells of any key and range."""
+        for obj in self.qps + [self.random.getrandbits(24)]:
+            if 0 in self.eqs:
+                self.eqs[0].put(struct.pack("<IBB10x", obj, PAGE_FAULT,
+                                            self.random.randrange(3)))
+        self.message(0)
 
     def random_bytes(self, size):
         return self.random.randbytes(size)

@@ -31,9 +31,11 @@ RESET, DEPTH, RINGS, PRODUCER = HOST, HOST + 4, HOST + 8, HOST + 24
 NONCE = HOST + 32  # its address, then 16 bytes
 QUERY_STATS = 0x63
 CREATE_CQ, CREATE_QP, CREATE_MKEY = 0x10, 0x20, 0x30
+SET_PAGES = 0x35
 # Those that take memory or numbers of objects, and one that does not exist.
 OPCODES = (0x01, QUERY_STATS, 0x03, 0x04, 0x05, CREATE_CQ, 0x13, CREATE_QP,
-           0x22, 0x23, 0x24, CREATE_MKEY, 0x32, 0x33, 0x40, 0x50, 0x54,
+           0x22, 0x23, 0x24, 0x26, 0x27, CREATE_MKEY, 0x32, 0x33, SET_PAGES,
+           0x36, 0x40, 0x50, 0x54,
            0x80, 0x81, 0xff)
 
 
@@ -79,6 +81,8 @@ def random_command(memory):
     struct.pack_into("<QIBB", raw, 8, random.choice(memory.at), 1, 12, 0)
     if raw[0] == QUERY_STATS:
         struct.pack_into("<QI", raw, 8, random.choice(memory.at), 64)
+    if raw[0] == SET_PAGES:
+        struct.pack_into("<Q", raw, 16, random.choice(memory.at))
     return raw
 
 

@@ -27,7 +27,8 @@ use()
 	(wait_until 2 listening_or_gone $! 18515)
 	# Queries the QPs, before the next change of their state
 	rdma resource show qp
-	timeout 2 ibv_rc_pingpong -d ornic0 -g 0 -n 10 127.0.0.1
+	# With memory on demand
+	timeout 2 ibv_rc_pingpong -d ornic0 -g 0 -n 10 -o 127.0.0.1
 	kill $!
 	wait $!
 	ip link set d0 mtu 4500
@@ -49,7 +50,7 @@ run()
 {
 	local begin=$SECONDS wanted
 
-	wanted=$(times 15)
+	wanted=$(times 17)
 	ip link add d0 address $mac mtu 4500 type dummy
 	ip addr add 10.0.0.1/24 dev d0
 	ip link set d0 up
