@@ -69,3 +69,55 @@ number()
 		[ "$name" != "$2" ] || echo "$value"
 	done <"$1"
 }
+
+# ---- ornic_odp_chaos, see Documentation/testing-odp.rst ------------------------------
+
+need_chaos()
+{
+	local huge=/sys/kernel/mm/transparent_hugepage
+
+	need_odp
+	need_zram
+	need_file $ksm/run KSM
+	need_file /proc/sys/vm/unprivileged_userfaultfd userfaultfd
+	need_file /proc/sys/vm/compact_memory compaction
+	grep -q pgmigrate_success /proc/vmstat ||
+		skip 'the kernel counts no pages that move'
+	need_file $huge/hpage_pmd_size 'huge pages'
+	[ "$(<$huge/hpage_pmd_size)" = 2097152 ] || skip 'huge pages have another size'
+}
+
+chaos_on() { swap_on 256; ksm_on; }
+
+chaos_off() { ksm_off; swap_off; }
+
+# chaos SECONDS: between the devices of the topology
+chaos() { ornic_odp_chaos "$cli_dev:$cli_gid" "$srv_dev:$srv_gid" "$1"; }
+
+# ---- ornic_hang ----------------------------------------------------------------------
+
+need_fuse()
+{
+	modprobe -q fuse || :
+	[ -c /dev/fuse ] || skip 'the kernel has no FUSE'
+}
+
+says_hung() { grep -q hung hang.out; }
+
+# start_hang DEVICE: the driver waits for a page of a program
+start_hang()
+{
+	rm -f hang.in
+	mkfifo hang.in
+	ornic_hang "$1" 0 <hang.in >hang.out &
+	hang=$!
+	exec 7>hang.in
+	wait_until 10 says_hung
+}
+
+end_hang()
+{
+	kill -0 "$hang" || fail 'the program has not waited'
+	exec 7>&-
+	wait "$hang" || fail 'the program has failed'
+}

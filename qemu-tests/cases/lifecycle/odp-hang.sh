@@ -14,31 +14,10 @@ limit=150
 requires()
 {
 	need_odp
-	modprobe -q fuse || :
-	[ -c /dev/fuse ] || skip 'the kernel has no FUSE'
+	need_fuse
 }
-
-says_hung() { grep -q hung hang.out; }
 
 no_netdev() { [ ! -e "/sys/class/net/$1" ]; }
-
-# start_hang DEVICE: the driver waits for a page of a program
-start_hang()
-{
-	rm -f hang.in
-	mkfifo hang.in
-	ornic_hang "$1" 0 <hang.in >hang.out &
-	hang=$!
-	exec 7>hang.in
-	wait_until 10 says_hung
-}
-
-end_hang()
-{
-	kill -0 "$hang" || fail 'the program has not waited'
-	exec 7>&-
-	wait "$hang" || fail 'the program has failed'
-}
 
 # limited_time COMMAND...: it does not hang
 limited_time() { timeout $((20 * SCALE)) "$@" || fail "$* fails or hangs"; }
@@ -93,8 +72,6 @@ by_namespace()
 
 run()
 {
-	local hang
-
 	topology loop
 	by_link
 	by_netdev

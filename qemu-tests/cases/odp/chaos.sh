@@ -12,22 +12,7 @@ full_limit=1400
 # shellcheck source=qemu-tests/lib/odp.sh
 . /ornic/qemu-tests/lib/odp.sh
 
-requires()
-{
-	local huge=/sys/kernel/mm/transparent_hugepage
-
-	need_odp
-	need_zram
-	need_file $ksm/run KSM
-	need_file /proc/sys/vm/unprivileged_userfaultfd userfaultfd
-	need_file /proc/sys/vm/compact_memory compaction
-	grep -q pgmigrate_success /proc/vmstat ||
-		skip 'the kernel counts no pages that move'
-	need_file $huge/hpage_pmd_size 'huge pages'
-	[ "$(<$huge/hpage_pmd_size)" = 2097152 ] || skip 'huge pages have another size'
-}
-
-end() { ksm_off; swap_off; }
+requires() { need_chaos; }
 
 run()
 {
@@ -35,9 +20,8 @@ run()
 
 	[ "$FULL" != 1 ] || seconds=600
 	topology_of_variant
-	trap end EXIT
-	swap_on 256
-	ksm_on
-	ornic_odp_chaos "$cli_dev:$cli_gid" "$srv_dev:$srv_gid" "$seconds"
+	trap chaos_off EXIT
+	chaos_on
+	chaos "$seconds"
 	wait_until 5 no_objects "$srv_dev"
 }

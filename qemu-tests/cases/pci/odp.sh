@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will remove the PCI NIC while the driver waits for a page that never comes. Then
+# it uses memory on demand whose pages are unmapped, moved, copied, merged, swapped and filled
+# by userfaultfd: no byte comes from or goes to a page that was gone. Then the NIC dies
+# meanwhile: what takes pages away does not wait for it, and the NIC works again.
+
+machines=nic
+append=dma_debug=off # see local-attack.sh
+limit=240
+full_limit=1400
+
+# shellcheck source=qemu-tests/lib/odp.sh
+. /ornic/qemu-tests/lib/odp.sh
+# shellcheck source=qemu-tests/lib/nic_life.sh
+. /ornic/qemu-tests/lib/nic_life.sh
+
+requires()
+{
+	need_odp
+	need_fuse
+}
+
+faults_of_qps() { [ "$(stat "$cli_dev" page_faults)" -gt "$1" ]; }
+
+# Nobody waits for the NIC to give pages back.
+nobody_waits() { ! cat /proc/[0-9]*/task/[0-9]*/stack 2>/dev/null | grep -q ornic_pci_cmd; }
+
+ended() { [ ! -e "/proc/$1/exe" ]; }
+
+# Its requests do not complete any more.
+dies_meanwhile()
+{
+	local program
+
+	ornic_odp_chaos "$cli_dev:$cli_gid" "$srv_dev:$srv_gid" 200 >chaos.out 2>&1 &
+	program=$!
+	wait_until 30 faults_of_qps $(($(stat "$cli_dev" page_faults) + 100))
+	host kill-worker 0
+	sleep 2
+	[ -e /proc/self/stack ] || fail 'the kernel shows no stacks'
+	wait_until 20 nobody_waits
+	kill -9 "$program" || fail "chaos has ended: $(<chaos.out)"
+	wait_until 20 ended "$program"
+	wait "$program" || :
+	wait_until 60 works_again nic
+}
+
+goes_meanwhile()
+{
+	local pci driver=/sys/bus/pci/drivers/ornic
+
+	pci=$(nic_pci)
+	start_hang "$cli_dev"
+	echo "$pci" >"$driver/unbind"
+	nic_gone || fail 'the device is still there'
+	end_hang
+	echo "$pci" >"$driver/bind"
+	wait_until 30 works_again nic
+}
+
+with_chaos()
+{
+	local seconds=5
+
+	[ "$FULL" != 1 ] || seconds=600
+	trap chaos_off EXIT
+	chaos_on
+	chaos "$seconds"
+	wait_until 5 no_objects "$srv_dev"
+	dies_meanwhile
+	chaos "$seconds"
+}
+
+run()
+{
+	topology nic
+	goes_meanwhile
+	if (need_chaos); then
+		with_chaos
+	else
+		# Not what forks: lockdep has its own opinion of ib_uverbs, which takes
+		# mmap_lock to remove a device, and the lock of that in mmap_lock to fork.
+		verify odp_memory_changes odp_goes_in_use odp_parts_go
+	fi
+}
