@@ -17,8 +17,7 @@
 #define LOG_MAX_OBJECTS 24
 #define LOG_MAX_RING 20
 
-/* On return the memory that the device has been given may be freed. */
-static int cmd_broken(struct ornic_ib_dev *dev, const char *why)
+int ornic_cmd_broken(struct ornic_ib_dev *dev, const char *why)
 {
 	if (dev->bus->ops->broken)
 		dev->bus->ops->broken(dev->bus, why);
@@ -52,7 +51,8 @@ static int cmd_exec_rsp(struct ornic_ib_dev *dev, union ornic_req *req,
 				      "command %#x id %u: got %#x id %u\n",
 				      req->hdr.opcode, id, rsp->hdr.opcode,
 				      le16_to_cpu(rsp->hdr.id));
-		return cmd_broken(dev, "sent the response of another command");
+		return ornic_cmd_broken(dev,
+					"sent the response of another command");
 	}
 
 	*has_rsp = true;
@@ -94,7 +94,7 @@ static int cmd_create_key(struct ornic_ib_dev *dev, union ornic_req *req,
 	ibdev_err_ratelimited(&dev->ibdev,
 			      "command %#x: new object has number 0\n",
 			      req->hdr.opcode);
-	return cmd_broken(dev, "returned number 0 for an object");
+	return ornic_cmd_broken(dev, "returned number 0 for an object");
 }
 
 static int cmd_create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
@@ -107,7 +107,8 @@ static int cmd_create(struct ornic_ib_dev *dev, union ornic_req *req, u32 *obj)
 	ibdev_err_ratelimited(&dev->ibdev,
 			      "command %#x: number %#x exceeds %#lx\n",
 			      req->hdr.opcode, *obj, BIT(LOG_MAX_OBJECTS));
-	return cmd_broken(dev, "returned a number out of bounds for an object");
+	return ornic_cmd_broken(
+		dev, "returned a number out of bounds for an object");
 }
 
 /*
@@ -137,7 +138,7 @@ static int cmd_destroy(struct ornic_ib_dev *dev, u8 opcode, u32 obj,
 			      opcode, obj, ret);
 	if (!dev->bus->ops->broken)
 		return ret;
-	cmd_broken(dev, "refused to destroy an object");
+	ornic_cmd_broken(dev, "refused to destroy an object");
 	return 0;
 }
 

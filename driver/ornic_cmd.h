@@ -173,6 +173,11 @@ int ornic_cmd_modify_mkey(struct ornic_ib_dev *dev, u32 key,
 			  u8 mask);
 int ornic_cmd_destroy_mkey(struct ornic_ib_dev *dev, u32 key,
 			   bool may_have_windows);
+/*
+ * For files of commands: the device did what it may not do, and @why completes "the device
+ * ...". On return the memory that it has been given may be freed. Return: -EIO.
+ */
+int ornic_cmd_broken(struct ornic_ib_dev *dev, const char *why);
 /* For files of commands: 0, -errno of the bus, or what @rsp says. */
 int ornic_cmd_exec(struct ornic_ib_dev *dev, union ornic_req *req,
 		   union ornic_rsp *rsp);

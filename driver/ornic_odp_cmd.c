@@ -44,8 +44,8 @@ void ornic_cmd_clear_pages(struct ornic_ib_dev *dev, u32 key, u64 addr,
 	ibdev_err_ratelimited(&dev->ibdev, "pages of key %#x at %#llx: %d\n",
 			      key, addr, ret);
 	/* One that is part of the kernel would use them still. */
-	if (!WARN_ON_ONCE(!dev->bus->ops->broken))
-		dev->bus->ops->broken(dev->bus, "refused to give pages back");
+	WARN_ON_ONCE(!dev->bus->ops->broken);
+	ornic_cmd_broken(dev, "refused to give pages back");
 }
 
 int ornic_cmd_take_fault(struct ornic_ib_dev *dev, u32 qpn, u8 queue,
