@@ -299,55 +299,48 @@ queue fake_guest::make_cq(u32 log_depth, u8 vector)
 	return q;
 }
 
-buffer fake_guest::make_mr(u64 bytes)
+u32 fake_guest::make_key(const ornic_mem &mem, u64 iova, u64 bytes, u8 flags)
 {
-	buffer b = alloc(bytes);
 	union ornic_req req {
 	};
 
 	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	req.create_mkey.mem = mem_of(b);
-	req.create_mkey.iova = b.dma;
-	req.create_mkey.length = b.size;
+	req.create_mkey.mem = mem;
+	req.create_mkey.iova = iova;
+	req.create_mkey.length = bytes;
 	req.create_mkey.pdn = pd;
 	req.create_mkey.access = all_access;
-	b.key = create(req);
+	req.create_mkey.flags = flags;
+	return create(req);
+}
+
+buffer fake_guest::make_mr(u64 bytes)
+{
+	buffer b = alloc(bytes);
+
+	b.key = make_key(mem_of(b), b.dma, b.size, 0);
 	return b;
 }
 
 buffer fake_guest::make_odp_mr(u64 bytes)
 {
 	buffer b = alloc(bytes);
-	union ornic_req req {
-	};
+	ornic_mem mem{};
 
-	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	req.create_mkey.mem.page_shift = ORNIC_PAGE_SHIFT;
-	req.create_mkey.iova = b.dma;
-	req.create_mkey.length = b.size;
-	req.create_mkey.pdn = pd;
-	req.create_mkey.access = all_access;
-	req.create_mkey.flags = ORNIC_MKEY_ODP;
-	b.key = create(req);
+	mem.page_shift = ORNIC_PAGE_SHIFT;
+	b.key = make_key(mem, b.dma, b.size, ORNIC_MKEY_ODP);
 	return b;
 }
 
 buffer fake_guest::make_dm_mr(u64 at, u64 bytes)
 {
 	buffer b = { 0, dm() + at, bytes, 0 };
-	union ornic_req req {
-	};
+	ornic_mem mem{};
 
-	req.hdr.opcode = ORNIC_CMD_CREATE_MKEY;
-	req.create_mkey.mem.addr = at;
-	req.create_mkey.mem.npages =
-		static_cast<u32>((bytes + page - 1) / page);
-	req.create_mkey.mem.page_shift = ORNIC_PAGE_SHIFT;
-	req.create_mkey.length = bytes;
-	req.create_mkey.pdn = pd;
-	req.create_mkey.access = all_access;
-	req.create_mkey.flags = ORNIC_MKEY_DM;
-	b.key = create(req);
+	mem.addr = at;
+	mem.npages = static_cast<u32>((bytes + page - 1) / page);
+	mem.page_shift = ORNIC_PAGE_SHIFT;
+	b.key = make_key(mem, 0, bytes, ORNIC_MKEY_DM);
 	return b;
 }
 

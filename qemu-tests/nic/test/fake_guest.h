@@ -140,6 +140,7 @@ private:
 	bool hello(const std::string &socket);
 	void write_nonce();
 	u32 create(const union ornic_req &req);
+	u32 make_key(const ornic_mem &mem, u64 iova, u64 bytes, u8 flags);
 	ornic_mem mem_of(const buffer &b) const;
 	void publish(queue &qp, u64 record, u32 producer);
 
