@@ -102,6 +102,9 @@ mount_configfs()
 # pause: wait 100 ms between two checks
 pause() { read -r -t 0.1 <>/dev/ptmx || :; }
 
+# ended PID: the process has exited; it may wait to be reaped
+ended() { [ ! -e "/proc/$1/exe" ]; }
+
 # wait_until SECONDS COMMAND...: until COMMAND succeeds
 wait_until()
 {

@@ -71,6 +71,15 @@ nic_up()
 # nic_gone: the device is removed
 nic_gone() { [ ! -e /sys/class/infiniband/ornic0 ]; }
 
+# unbind_nic, bind_nic: take its driver from the NIC, and give it back
+nic_driver=/sys/bus/pci/drivers/ornic
+unbind_nic()
+{
+	nic_pci >$nic_driver/unbind
+	nic_gone || fail 'the device is still there'
+}
+bind_nic() { nic_pci >$nic_driver/bind; }
+
 # nic_pci: print its PCI address, also without driver
 nic_pci()
 {

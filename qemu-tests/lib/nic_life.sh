@@ -25,7 +25,7 @@ end_traffic()
 	wait "$srv_pid" "$cli_pid" "$watch_pid" 2>/dev/null || :
 }
 
-traffic_ended() { [ ! -e "/proc/$cli_pid/exe" ]; }
+traffic_ended() { ended "$cli_pid"; }
 
 # works_again: the NIC is up and transfers data
 works_again()

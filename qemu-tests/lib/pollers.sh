@@ -60,9 +60,6 @@ has_flush()
 # has_refusal FILE: a post failed
 has_refusal() { grep -qi "couldn't post" "$1"; }
 
-# poller_ended PID: it has exited; it may wait to be reaped
-poller_ended() { [ ! -e "/proc/$1/exe" ]; }
-
 # pollers_told: each ends by itself, with an error: a flush error of what it had posted, or
 # its next post has failed, if it had just polled what was complete. The pingpong with
 # events may find its event channel closed instead.
@@ -71,7 +68,7 @@ pollers_told()
 	local i
 
 	for i in "${!pollers[@]}"; do
-		if ! (wait_until 10 poller_ended "${pollers[i]}"); then
+		if ! (wait_until 10 ended "${pollers[i]}"); then
 			tr '\0' ' ' <"/proc/${pollers[i]}/cmdline"
 			kill -KILL "${pollers[@]}" 2>/dev/null || :
 			fail "polls for ever: $(cat "poller.$i")"

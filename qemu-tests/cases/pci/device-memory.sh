@@ -19,11 +19,10 @@ requires()
 
 run()
 {
-	local pci first second before driver=/sys/bus/pci/drivers/ornic
+	local first second before
 
-	pci=$(nic_pci)
 	topology nic
-	lspci -vs "$pci" | grep -q 'Memory at .*64-bit.*size=32M' ||
+	lspci -vs "$(nic_pci)" | grep -q 'Memory at .*64-bit.*size=32M' ||
 		fail 'no BAR of 32 MiB'
 
 	# WRITE from such memory to such memory, READ from it, SEND to it: 70000 bytes each
@@ -35,9 +34,8 @@ run()
 
 	take_memory first
 	first=$owner_pid
-	echo "$pci" >"$driver/unbind"
-	nic_gone || fail 'the device is still there'
-	echo "$pci" >"$driver/bind"
+	unbind_nic
+	bind_nic
 	topology nic
 	take_memory second
 	second=$owner_pid

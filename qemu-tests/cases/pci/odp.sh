@@ -26,8 +26,6 @@ faults_of_qps() { [ "$(stat "$cli_dev" page_faults)" -gt "$1" ]; }
 # Nobody waits for the NIC to give pages back.
 nobody_waits() { ! cat /proc/[0-9]*/task/[0-9]*/stack 2>/dev/null | grep -q ornic_pci_cmd; }
 
-ended() { [ ! -e "/proc/$1/exe" ]; }
-
 # Its requests do not complete any more.
 dies_meanwhile()
 {
@@ -48,14 +46,10 @@ dies_meanwhile()
 
 goes_meanwhile()
 {
-	local pci driver=/sys/bus/pci/drivers/ornic
-
-	pci=$(nic_pci)
 	start_hang "$cli_dev"
-	echo "$pci" >"$driver/unbind"
-	nic_gone || fail 'the device is still there'
+	unbind_nic
 	end_hang
-	echo "$pci" >"$driver/bind"
+	bind_nic
 	wait_until 30 works_again nic
 }
 

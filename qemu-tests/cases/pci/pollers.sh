@@ -19,14 +19,10 @@ requires()
 
 run()
 {
-	local pci driver=/sys/bus/pci/drivers/ornic
-
-	pci=$(nic_pci)
 	topology nic
 	start_pollers
-	echo "$pci" >"$driver/unbind"
-	nic_gone || fail 'the device is still there'
+	unbind_nic
 	pollers_told
-	echo "$pci" >"$driver/bind"
+	bind_nic
 	wait_until 30 works_again nic
 }

@@ -16,16 +16,14 @@ requires() { need_ornic; }
 
 run()
 {
-	local round pci driver=/sys/bus/pci/drivers/ornic
+	local round
 
-	pci=$(nic_pci)
 	if [ -e /dev/udmabuf ]; then
 		topology nic
 		hold_dmabuf
-		echo "$pci" >"$driver/unbind"
-		nic_gone || fail 'the device is still there'
+		unbind_nic
 		dmabuf_is_back
-		echo "$pci" >"$driver/bind"
+		bind_nic
 		wait_until 30 works_again nic
 	fi
 	for ((round = 1; round <= $(times 20); round++)); do
@@ -33,10 +31,9 @@ run()
 		watch_events
 		start_traffic $((20000 + round)) -q 4
 		wait_until 20 busy_posting ornic0
-		echo "$pci" >"$driver/unbind"
-		nic_gone || fail 'the device is still there'
+		unbind_nic
 		end_traffic
-		echo "$pci" >"$driver/bind"
+		bind_nic
 		wait_until 30 works_again nic
 	done
 	rmmod ornic_soft 2>/dev/null || :
