@@ -36,21 +36,23 @@ enum ornic_kick_where {
  * @cmd: execute @req synchronously and fill @rsp. Returns 0 for a response with
  *	whatever status, else -ETIMEDOUT, -EIO, -ENODEV. It returns an error
  *	only when the device has stopped its DMA, or @writes_on of the bus is
- *	set. Context: process context, may sleep.
+ *	set. Of those with @first there is one at a time, which does not wait
+ *	for others that wait. Context: process context, may sleep. The RTNL may
+ *	be held: what it waits for must not need it.
  * @kick: tell the device that the SQ of @qpn has new WQEs, and where a bus whose
  *	device is part of the kernel may execute them. Any context, but for
  *	ORNIC_KICK_HERE; must not sleep.
  * @broken: the device violated the device interface, so what it does with its
  *	memory is unknown; @why completes "the device ...". The bus fails it. On
- *	return it has stopped its DMA, or @writes_on is set. Process context,
- *	may sleep. NULL: the device is part of the kernel.
+ *	return it has stopped its DMA, or @writes_on is set. Context as of @cmd.
+ *	NULL: the device is part of the kernel.
  * @removing: the ib_device of @bus is about to go away because of
  *	`rdma link delete`; called before the ib_device is freed, after all of
  *	its objects are destroyed. Process context. Optional.
  */
 struct ornic_bus_ops {
 	int (*cmd)(struct ornic_bus *bus, const union ornic_req *req,
-		   union ornic_rsp *rsp);
+		   union ornic_rsp *rsp, bool first);
 	void (*kick)(struct ornic_bus *bus, u32 qpn,
 		     enum ornic_kick_where where);
 	void (*broken)(struct ornic_bus *bus, const char *why);
@@ -86,10 +88,6 @@ struct ornic_bus_dm {
  * @kick_pfn: ORNIC_KICK_PAGE: page frame of the doorbell page
  * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in it
  * @kick_value: ORNIC_KICK_PAGE: value to store
- * @raw: the device may have raw packet QPs (ORNIC_CAP_RAW). It executes commands for
- *	them at once, as they are issued under the RTNL, and ends QPs and flow rules
- *	when @netdev leaves its network namespace. Only a device that is part of the
- *	kernel can be trusted to
  * @max_dm: bytes of device memory, whole pages; 0: none
  * @dm: where that is; without it the driver takes pages from the kernel, for a device
  *	that is part of it
@@ -116,7 +114,6 @@ struct ornic_bus {
 	u32 kick_value;
 	u64 max_dm;
 	struct ornic_bus_dm dm;
-	bool raw;
 	u8 num_vectors;
 	bool dead;
 	bool writes_on;

@@ -36,7 +36,7 @@ static int cmd_exec_rsp(struct ornic_ib_dev *dev, union ornic_req *req,
 	memset(rsp, 0, sizeof(*rsp));
 	*has_rsp = false;
 
-	ret = dev->bus->ops->cmd(dev->bus, req, rsp);
+	ret = dev->bus->ops->cmd(dev->bus, req, rsp, ornic_raw_is_held(dev));
 	if (ret) {
 		/* The failure was logged already. */
 		if (!ornic_is_dead(dev))
@@ -219,8 +219,8 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 	if (!device_is_sane(q))
 		return -EPROTO;
 	caps->caps = le64_to_cpu(q->caps);
-	if (!dev->bus->raw)
-		caps->caps &= ~(u64)(ORNIC_CAP_RAW | ORNIC_CAP_RSS);
+	if (!(caps->caps & ORNIC_CAP_RAW))
+		caps->caps &= ~(u64)ORNIC_CAP_RSS;
 	caps->page_sizes = le64_to_cpu(q->page_sizes);
 	caps->max_mr_size = le64_to_cpu(q->max_mr_size);
 	caps->max_qp = max_objects(q->log_max_qp, ORNIC_RESERVED_QPNS);

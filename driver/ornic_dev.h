@@ -13,6 +13,7 @@
 
 #include "ornic_bus.h"
 #include "ornic_netdev_mcast.h"
+#include "ornic_raw.h"
 #include "ornic_sysfs_net.h"
 
 struct ornic_dm_pool;
@@ -97,6 +98,7 @@ struct ornic_ib_dev {
 	struct delayed_work port_work;
 	struct ornic_netdev_mcast mcast; /* of bus->netdev; RTNL */
 	struct list_head flows; /* struct ornic_ib_flow; RTNL */
+	struct ornic_raw raw;
 	struct ornic_sysfs_net sysfs_net; /* likewise */
 
 	/* Enabled optional counters; under ib_core's lock of the statistics */

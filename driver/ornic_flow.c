@@ -4,25 +4,24 @@
  * of the netdev for what it is about, as a packet socket does: the address that it
  * names in full, or all multicast, or all.
  *
- * The device ends its rules when the netdev moves to another namespace (ornic_bus::raw),
- * and their filters are closed then. The RTNL keeps the netdev where it is, so right,
- * filter and rule are of one namespace.
+ * The device ends its rules when the netdev moves to another namespace (ornic_raw.h),
+ * and their filters are closed then. The filter is opened first, under the RTNL, and the
+ * rule is made only if the netdev has not moved since.
  */
 #include "ornic_flow.h"
 
-#include <linux/capability.h>
 #include <linux/etherdevice.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
-#include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_flow_spec.h"
+#include "ornic_raw.h"
 #include "ornic_verbs.h"
 
 /* What the netdev is to pass for a rule. */
@@ -45,24 +44,6 @@ struct ornic_ib_flow {
 static struct ornic_ib_flow *to_oflow(struct ib_flow *ibflow)
 {
 	return container_of(ibflow, struct ornic_ib_flow, ibflow);
-}
-
-int ornic_raw_check_locked(const struct ornic_ib_dev *dev)
-{
-	const struct net *net = dev_net(dev->bus->netdev);
-
-	ASSERT_RTNL();
-	return ns_capable(net->user_ns, CAP_NET_RAW) ? 0 : -EPERM;
-}
-
-int ornic_raw_check(const struct ornic_ib_dev *dev)
-{
-	int ret;
-
-	rtnl_lock();
-	ret = ornic_raw_check_locked(dev);
-	rtnl_unlock();
-	return ret;
 }
 
 /* ---- The filter of the netdev ---------------------------------------------- */
@@ -238,26 +219,68 @@ static int create_on_device(struct ornic_ib_dev *dev,
 	return ret;
 }
 
-static int create_locked(struct ornic_ib_dev *dev, struct ornic_ib_flow *flow,
-			 struct ornic_create_flow_params *params,
-			 struct ornic_flow_match **match)
+/* Takes the RTNL. @moves: of struct ornic_raw, at that time. */
+static int flow_open(struct ornic_ib_dev *dev, struct ornic_ib_flow *flow,
+		     u32 *moves)
 {
-	struct net_device *netdev = dev->bus->netdev;
 	int ret;
 
-	ret = ornic_raw_check_locked(dev);
-	if (ret)
-		return ret;
-	ret = filter_open(netdev, flow);
+	rtnl_lock();
+	*moves = dev->raw.moves;
+	ret = ornic_raw_check_rtnl(dev);
+	if (!ret)
+		ret = filter_open(dev->bus->netdev, flow);
+	if (!ret)
+		list_add(&flow->link, &dev->flows);
+	rtnl_unlock();
+	return ret;
+}
+
+/* Takes the RTNL. */
+static void flow_close(struct ornic_ib_dev *dev, struct ornic_ib_flow *flow)
+{
+	rtnl_lock();
+	filter_close(dev->bus->netdev, flow);
+	list_del(&flow->link);
+	rtnl_unlock();
+}
+
+/* With the filter open. @moved: the netdev has moved since, and nothing was done. */
+static int create_here(struct ornic_ib_dev *dev, struct ornic_ib_flow *flow,
+		       struct ornic_create_flow_params *params,
+		       struct ornic_flow_match **match, u32 moves, bool *moved)
+{
+	int ret;
+
+	ret = ornic_raw_begin(dev, &moves);
+	*moved = ret == -EAGAIN;
 	if (ret)
 		return ret;
 	ret = create_on_device(dev, params, match, &flow->number);
-	if (ret) {
-		filter_close(netdev, flow);
-		return ret;
-	}
-	list_add(&flow->link, &dev->flows);
-	return 0;
+	ornic_raw_end(dev);
+	return ret;
+}
+
+/* Filter and rule, in the namespace where the netdev is. */
+static int flow_create(struct ornic_ib_dev *dev, struct ornic_ib_flow *flow,
+		       enum flow_filter filter,
+		       struct ornic_create_flow_params *params,
+		       struct ornic_flow_match **match)
+{
+	bool moved;
+	u32 moves;
+	int ret;
+
+	do {
+		flow->filter = filter;
+		ret = flow_open(dev, flow, &moves);
+		if (ret)
+			return ret;
+		ret = create_here(dev, flow, params, match, moves, &moved);
+		if (ret)
+			flow_close(dev, flow);
+	} while (moved);
+	return ret;
 }
 
 static int flow_bring_up(struct ornic_ib_flow *flow, struct ib_qp *ibqp,
@@ -282,10 +305,8 @@ static int flow_bring_up(struct ornic_ib_flow *flow, struct ib_qp *ibqp,
 	if (ret)
 		goto out_free_match;
 	ether_addr_copy(flow->addr, match->value.dmac);
-	flow->filter = filter_of(attr, &match->mask, flow->addr);
-	rtnl_lock();
-	ret = create_locked(dev, flow, &params, &match);
-	rtnl_unlock();
+	ret = flow_create(dev, flow, filter_of(attr, &match->mask, flow->addr),
+			  &params, &match);
 out_free_match:
 	kfree(match);
 	return ret;
@@ -328,10 +349,7 @@ int ornic_ib_destroy_flow(struct ib_flow *ibflow)
 	ret = ornic_cmd_destroy_flow(dev, flow->number);
 	if (ret)
 		return ret;
-	rtnl_lock();
-	filter_close(dev->bus->netdev, flow);
-	list_del(&flow->link);
-	rtnl_unlock();
+	flow_close(dev, flow);
 	kfree(flow);
 	return 0;
 }

@@ -177,6 +177,7 @@ static void init_dev(struct ornic_ib_dev *dev, struct ornic_bus *bus)
 	ida_init(&dev->xrcdns);
 	ida_init(&dev->rwq_tables);
 	INIT_LIST_HEAD(&dev->flows);
+	ornic_raw_init(dev);
 	atomic_set(&dev->cmd_id, 0);
 	INIT_WORK(&dev->flush_work, ornic_flush_work);
 	INIT_DELAYED_WORK(&dev->pkey_work, ornic_event_pkey_work);

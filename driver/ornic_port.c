@@ -6,8 +6,8 @@
  * slow device must not stall the network configuration of the host.
  *
  * Multicast groups and the link in sysfs follow the netdev from one namespace
- * to another, and to its new name; filters of flow rules do not. The bus holds
- * the netdev, and handles its end.
+ * to another, and to its new name; raw packet QPs and flow rules end before it has
+ * moved. The bus holds the netdev, and handles its end.
  */
 #include "ornic_port.h"
 
@@ -27,6 +27,7 @@
 #include "ornic_dm.h"
 #include "ornic_flow.h"
 #include "ornic_odp.h"
+#include "ornic_raw.h"
 #include "ornic_rwq.h"
 #include "ornic_stats.h"
 #include "ornic_udata.h"
@@ -122,12 +123,14 @@ static int port_netdev_event(struct notifier_block *nb, unsigned long event,
 
 	switch (event) {
 	case NETDEV_UNREGISTER:
+		ornic_raw_netdev_leaves(dev);
 		ornic_flow_close_filters(dev);
 		/* One that stays registered moves to another namespace. */
 		if (netdev->reg_state == NETREG_REGISTERED)
 			ornic_netdev_mcast_leave_all(&dev->mcast);
 		break;
 	case NETDEV_REGISTER:
+		ornic_raw_netdev_arrives(dev);
 		ornic_sysfs_net_rename(&dev->sysfs_net, netdev);
 		mod_delayed_work(system_percpu_wq, &dev->port_work, 0);
 		break;
@@ -186,6 +189,8 @@ int ornic_port_start(struct ornic_ib_dev *dev)
 /* Takes the RTNL. All QPs are gone, and no SET_PORT is sent afterwards. */
 void ornic_port_stop(struct ornic_ib_dev *dev)
 {
+	/* For the notifier its end is as if the netdev were unregistered. */
+	ornic_raw_stop(dev);
 	unregister_netdevice_notifier_dev_net(dev->bus->netdev, &dev->netdev_nb,
 					      &dev->netdev_nn);
 	cancel_delayed_work_sync(&dev->port_work);

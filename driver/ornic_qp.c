@@ -10,7 +10,6 @@
 #include "ornic_cq.h"
 #include "ornic_dev.h"
 #include "ornic_event.h"
-#include "ornic_flow.h"
 #include "ornic_odp.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"

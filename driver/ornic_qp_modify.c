@@ -17,7 +17,6 @@
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
-#include "ornic_flow.h"
 #include "ornic_pack.h"
 #include "ornic_qp.h"
 #include "ornic_udata.h"
@@ -261,17 +260,6 @@ static int get_request(struct ornic_ib_qp *qp, struct ib_udata *udata,
 	return 0;
 }
 
-static int qp_modify(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
-		     int mask, const struct ornic_modify_qp_req *req)
-{
-	int ret;
-
-	mutex_lock(&qp->lock);
-	ret = qp_modify_locked(qp, attr, mask, req);
-	mutex_unlock(&qp->lock);
-	return ret;
-}
-
 /* A change of state that takes a right to the network namespace of the netdev. */
 static bool needs_right(const struct ornic_ib_qp *qp,
 			const struct ib_qp_attr *attr, int mask)
@@ -288,13 +276,28 @@ static bool needs_right(const struct ornic_ib_qp *qp,
 static int qp_modify_raw(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 			 int mask, const struct ornic_modify_qp_req *req)
 {
+	struct ornic_ib_dev *dev = to_odev(qp->ibqp.device);
 	int ret;
 
-	rtnl_lock();
-	ret = ornic_raw_check_locked(to_odev(qp->ibqp.device));
-	if (!ret)
-		ret = qp_modify(qp, attr, mask, req);
-	rtnl_unlock();
+	ret = ornic_raw_begin(dev, NULL);
+	if (ret)
+		return ret;
+	ret = qp_modify_locked(qp, attr, mask, req);
+	ornic_raw_end(dev);
+	return ret;
+}
+
+static int qp_modify(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
+		     int mask, const struct ornic_modify_qp_req *req)
+{
+	int ret;
+
+	mutex_lock(&qp->lock);
+	if (needs_right(qp, attr, mask))
+		ret = qp_modify_raw(qp, attr, mask, req);
+	else
+		ret = qp_modify_locked(qp, attr, mask, req);
+	mutex_unlock(&qp->lock);
 	return ret;
 }
 
@@ -317,10 +320,7 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	ret = check_mask(qp, mask);
 	if (ret)
 		return ret;
-	if (needs_right(qp, attr, mask))
-		ret = qp_modify_raw(qp, attr, mask, &req);
-	else
-		ret = qp_modify(qp, attr, mask, &req);
+	ret = qp_modify(qp, attr, mask, &req);
 	if (!ret && qp->ibqp.srq && mask & IB_QP_STATE &&
 	    attr->qp_state == IB_QPS_ERR &&
 	    ornic_is_dead(to_odev(ibqp->device)))

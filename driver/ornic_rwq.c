@@ -12,7 +12,6 @@
 
 #include <linux/capability.h>
 #include <linux/log2.h>
-#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <rdma/ornic-abi.h>
 
@@ -21,9 +20,9 @@
 #include "ornic_cq.h"
 #include "ornic_dev.h"
 #include "ornic_event.h"
-#include "ornic_flow.h"
 #include "ornic_odp.h"
 #include "ornic_pd.h"
+#include "ornic_raw.h"
 #include "ornic_rss.h"
 #include "ornic_ucontext.h"
 #include "ornic_udata.h"
@@ -306,28 +305,25 @@ static int rwq_modify(struct ornic_ib_rwq *rwq, enum ib_wq_state from,
 static int rwq_modify_locked(struct ornic_ib_rwq *rwq,
 			     const struct ib_wq_attr *attr, u32 mask)
 {
-	enum ib_wq_state from, to;
-	int ret;
+	enum ib_wq_state from = mask & IB_WQ_CUR_STATE ? attr->curr_wq_state :
+							 rwq->state;
 
-	mutex_lock(&rwq->lock);
-	from = mask & IB_WQ_CUR_STATE ? attr->curr_wq_state : rwq->state;
-	to = mask & IB_WQ_STATE ? attr->wq_state : from;
-	ret = rwq_modify(rwq, from, to);
-	mutex_unlock(&rwq->lock);
-	return ret;
+	return rwq_modify(rwq, from,
+			  mask & IB_WQ_STATE ? attr->wq_state : from);
 }
 
 /* As qp_modify_raw() of ornic_qp_modify.c: the device ends WQs of a netdev that moves. */
 static int rwq_start(struct ornic_ib_rwq *rwq, const struct ib_wq_attr *attr,
 		     u32 mask)
 {
+	struct ornic_ib_dev *dev = to_odev(rwq->ibwq.device);
 	int ret;
 
-	rtnl_lock();
-	ret = ornic_raw_check_locked(to_odev(rwq->ibwq.device));
-	if (!ret)
-		ret = rwq_modify_locked(rwq, attr, mask);
-	rtnl_unlock();
+	ret = ornic_raw_begin(dev, NULL);
+	if (ret)
+		return ret;
+	ret = rwq_modify_locked(rwq, attr, mask);
+	ornic_raw_end(dev);
 	return ret;
 }
 
@@ -345,9 +341,13 @@ int ornic_ib_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
 			  ibwq->wq_num, attr->flags_mask);
 		return -EOPNOTSUPP;
 	}
+	mutex_lock(&rwq->lock);
 	if (mask & IB_WQ_STATE && attr->wq_state == IB_WQS_RDY)
-		return rwq_start(rwq, attr, mask);
-	return rwq_modify_locked(rwq, attr, mask);
+		ret = rwq_start(rwq, attr, mask);
+	else
+		ret = rwq_modify_locked(rwq, attr, mask);
+	mutex_unlock(&rwq->lock);
+	return ret;
 }
 
 void ornic_ib_rwq_flush(struct ornic_ib_rwq *rwq)

@@ -45,7 +45,7 @@ static const u8 known[] = {
 	ORNIC_CMD_DESTROY_FLOW,	     ORNIC_CMD_TAKE_FAULT,
 	ORNIC_CMD_END_FAULT,	     ORNIC_CMD_SET_PAGES,
 	ORNIC_CMD_CLEAR_PAGES,	     ORNIC_CMD_SET_RSS,
-	ORNIC_CMD_QUERY_PKEY,
+	ORNIC_CMD_QUERY_PKEY,	     ORNIC_CMD_END_RAW,
 };
 
 /* One of these would never come to the engine of a PCI NIC. */

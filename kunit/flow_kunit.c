@@ -536,8 +536,8 @@ static void flow_ends(struct kunit *test)
 	u32 i;
 
 	add_all_kinds(test);
-	ornic_engine_end_raw(th_of(ft)->eng);
-	ornic_engine_end_raw(th_of(ft)->eng);
+	KUNIT_EXPECT_EQ(test, ornic_rf_end_all(th_of(ft)), ORNIC_OK);
+	KUNIT_EXPECT_EQ(test, ornic_rf_end_all(th_of(ft)), ORNIC_OK);
 	KUNIT_EXPECT_EQ(test, find(ft, 9, 53)->n, 0);
 	KUNIT_EXPECT_FALSE(test, ft->hits.taken);
 	KUNIT_EXPECT_EQ(test, flows->count + flows->nmasks, 0);

@@ -104,6 +104,11 @@ static inline int ornic_rf_destroy(struct ornic_th *th, u32 number)
 	return ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_FLOW, number);
 }
 
+static inline int ornic_rf_end_all(struct ornic_th *th)
+{
+	return ornic_th_destroy_obj(th, ORNIC_CMD_END_RAW, 0);
+}
+
 /* A raw packet QP without any queue, for SET_RSS. Return: enum ornic_status. */
 static inline int ornic_rf_make_spread(struct ornic_th *th,
 				       struct ornic_th_qp *qp)

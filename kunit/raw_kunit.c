@@ -656,9 +656,9 @@ static void raw_ends(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ornic_th_to(&ud, ORNIC_QPS_INIT), 0);
 	ornic_fix_recv(&rt->fix.b, &rt->fix.bm, 7, 0, 2000);
 	th->relaxed = 0;
-	KUNIT_EXPECT_EQ(test, ornic_engine_end_raw(th->eng), 1);
+	KUNIT_EXPECT_EQ(test, ornic_rf_end_all(th), ORNIC_OK);
 	KUNIT_EXPECT_GE(test, th->relaxed, 3);
-	KUNIT_EXPECT_EQ(test, ornic_engine_end_raw(th->eng), 0);
+	KUNIT_EXPECT_EQ(test, ornic_rf_end_all(th), ORNIC_OK);
 	KUNIT_EXPECT_EQ(test, th->event_count[ORNIC_EVENT_QP_FATAL], 1);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&rt->fix.b), ORNIC_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fresh), ORNIC_QPS_RESET);
@@ -676,7 +676,7 @@ static void raw_rules_end(struct kunit *test)
 	struct ornic_th *b = rt->fix.pair.b;
 	u32 number = add_rule(test, &rule);
 
-	ornic_engine_end_raw(b->eng);
+	KUNIT_ASSERT_EQ(test, ornic_rf_end_all(b), ORNIC_OK);
 	KUNIT_EXPECT_FALSE(test, b->raw_wanted);
 	/* A host that has not noticed. */
 	b->raw_wanted = true;

@@ -321,6 +321,12 @@ static int create_flow(struct ornic_dev *dev, const union ornic_req *req,
 	return put_created(rsp, status, number);
 }
 
+static int end_raw(struct ornic_dev *dev, const union ornic_req *req)
+{
+	(void)req;
+	return ornic_raw_end_all(dev);
+}
+
 static int set_rss(struct ornic_dev *dev, const union ornic_req *req)
 {
 	return ornic_rss_set(dev, &req->set_rss);
@@ -381,6 +387,7 @@ static const struct ornic_cmd_row {
 	{ ORNIC_CMD_ATTACH_COMP_CNTR, .change = attach_comp_cntr },
 	{ ORNIC_CMD_CREATE_FLOW, .query = create_flow },
 	{ ORNIC_CMD_DESTROY_FLOW, .destroy = ornic_flow_destroy },
+	{ ORNIC_CMD_END_RAW, .change = end_raw },
 };
 
 static int execute_cmd(struct ornic_dev *dev, const union ornic_req *req,

@@ -202,10 +202,10 @@ enum ornic_trace {
  *	unless ornic_engine_set_direct() is called.
  * @trace: something happened to QP @qpn, see enum ornic_trace; engine locks are
  *	held. NULL: no tracing
- * @relax: a command, ornic_engine_destroy() or ornic_engine_end_raw() takes long:
- *	called every few microseconds of it, or after what is done for one object,
- *	with no engine lock held. The host may do other work,
- *	calls into this engine for its QPs among it. May sleep. May be NULL.
+ * @relax: a command or ornic_engine_destroy() takes long: called every few
+ *	microseconds of it, or after what is done for one object, with no engine lock
+ *	held. The host may do other work, calls into this engine for its QPs among it.
+ *	May sleep. May be NULL.
  * @max_mem: most bytes of memory that a page list may name: a list may name a
  *	page many times, so what the host has does not bound it. 0: no bound but
  *	ORNIC_MAX_MR_BYTES.
@@ -528,20 +528,6 @@ void ornic_engine_find_frame(struct ornic_engine *eng, const u8 *head, u32 len,
 void ornic_engine_rx_frame(struct ornic_engine *eng,
 			   const struct ornic_flow_hits *hits,
 			   struct ornic_frag *seg, u32 nsegs);
-
-/**
- * ornic_engine_end_raw - bring all raw packet QPs to ERR, with an event for each, and
- *	end their rules
- * @eng: the device
- *
- * For a host whose port is now another one: rights to it do not go along. Rules take
- * nothing any more and remain to be destroyed. A CREATE_FLOW that runs meanwhile counts
- * as before it or as after it.
- *
- * Context: process context, no engine lock held.
- * Return: how many there were.
- */
-u32 ornic_engine_end_raw(struct ornic_engine *eng);
 
 /**
  * ornic_engine_expire - the deadline of a QP has come

@@ -759,6 +759,9 @@ noinline enum ornic_step ornic_raw_send(struct ornic_ctx *ctx,
 					struct ornic_qp *qp,
 					struct ornic_swqe *sw);
 
+/* END_RAW. May sleep. Return: enum ornic_status. */
+int ornic_raw_end_all(struct ornic_dev *dev);
+
 /* ---- qp.c ----------------------------------------------------------------- */
 
 /* sq, not rq: to the error state; everything is flushed. */

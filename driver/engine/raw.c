@@ -83,37 +83,34 @@ void ornic_engine_rx_frame(struct ornic_engine *eng,
 		rx_frame(&eng->dev, hits->qpn[i], hits, &frame);
 }
 
-/* True if @qp was in a state from which it ends. */
-static bool end_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
+static void end_qp(struct ornic_ctx *ctx, struct ornic_qp *qp)
 {
-	bool ends;
-
 	ornic_lock(&qp->sq.lock);
-	ends = qp->state != ORNIC_QPS_RESET && qp->state != ORNIC_QPS_ERR;
-	if (ends) {
+	if (qp->state != ORNIC_QPS_RESET && qp->state != ORNIC_QPS_ERR) {
 		ornic_ctx_event(ctx, ORNIC_EVENT_QP_FATAL, qp->qpn, 0);
 		ornic_qp_error(ctx, qp);
 	}
 	ornic_unlock(&qp->sq.lock);
-	return ends;
 }
 
-u32 ornic_engine_end_raw(struct ornic_engine *eng)
+int ornic_raw_end_all(struct ornic_dev *dev)
 {
 	struct ornic_ctx ctx __uninitialized;
 	struct ornic_qp *qp;
-	u32 i, n = 0;
+	u32 i;
 
-	ornic_flow_end_all(&eng->dev);
+	if (!dev->ops->tx_drop)
+		return ORNIC_BAD_OPCODE;
+	ornic_flow_end_all(dev);
 	for (i = 0, qp = NULL; !i || qp; i++) {
-		ornic_ctx_begin(&ctx, &eng->dev, RX_BUDGET);
-		qp = ornic_table_next(&eng->dev.qps, &i);
+		ornic_ctx_begin(&ctx, dev, RX_BUDGET);
+		qp = ornic_table_next(&dev->qps, &i);
 		if (qp && qp->type == ORNIC_QPT_RAW)
-			n += end_qp(&ctx, qp);
+			end_qp(&ctx, qp);
 		ornic_ctx_end(&ctx);
-		ornic_relax(&eng->dev);
+		ornic_relax(dev);
 	}
-	return n;
+	return ORNIC_OK;
 }
 
 /* ---- Sending ----------------------------------------------------------------- */

@@ -33,7 +33,7 @@ int ornic_pci_cmds_alloc(struct ornic_pci *pci)
 	int i;
 
 	spin_lock_init(&cmds->lock);
-	sema_init(&cmds->room, ORNIC_PCI_NUM_SLOTS);
+	sema_init(&cmds->room, ORNIC_PCI_NUM_SLOTS - 1);
 	for (i = 0; i < ORNIC_PCI_NUM_SLOTS; i++)
 		init_completion(&cmds->done[i]);
 	cmds->dead = true;
@@ -172,32 +172,30 @@ static bool finish_cmd(struct ornic_pci *pci, int slot, union ornic_rsp *rsp)
  * device that failed has been reset.
  */
 int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
-		  union ornic_rsp *rsp)
+		  union ornic_rsp *rsp, bool first)
 {
 	struct ornic_pci *pci = to_ornic_pci(bus);
 	bool in_time;
 	int slot, ret = 0;
 
-	down(&pci->cmds.room);
+	if (!first)
+		down(&pci->cmds.room);
 	slot = send_cmd(pci, req);
 	if (slot < 0) {
-		up(&pci->cmds.room);
 		ret = -EIO;
-		goto out_quiesced;
+		goto out_up;
 	}
 	in_time = wait_for_cmd(pci, slot);
 	if (!in_time)
 		ornic_pci_fail(pci, "did not respond to a command");
 	if (!finish_cmd(pci, slot, rsp))
 		ret = in_time ? -EIO : -ETIMEDOUT;
-	up(&pci->cmds.room);
-	if (ret)
-		goto out_quiesced;
-	rsp->hdr.id = req->hdr.id;
-	return 0;
-
-out_quiesced:
-	/* The caller frees the memory that the device has. */
-	wait_for_completion(&pci->quiesced);
+out_up:
+	if (!first)
+		up(&pci->cmds.room);
+	if (!ret)
+		rsp->hdr.id = req->hdr.id;
+	else /* The caller frees the memory that the device has. */
+		wait_for_completion(&pci->quiesced);
 	return ret;
 }

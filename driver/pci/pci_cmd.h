@@ -13,6 +13,6 @@ void ornic_pci_cmds_start(struct ornic_pci *pci);
 void ornic_pci_cmds_abort(struct ornic_pci *pci);
 void ornic_pci_cmds_poll(struct ornic_pci *pci);
 int ornic_pci_cmd(struct ornic_bus *bus, const union ornic_req *req,
-		  union ornic_rsp *rsp);
+		  union ornic_rsp *rsp, bool first);
 
 #endif /* ORNIC_PCI_CMD_H */

@@ -20,7 +20,7 @@ struct ornic_pci;
 /* The command rings. */
 struct ornic_pci_cmds {
 	spinlock_t lock; /* protects slots and dead; taken in interrupts */
-	struct semaphore room; /* one for each slot */
+	struct semaphore room; /* one for each slot but that of the first */
 	struct ornic_pci_slots slots; /* rings and commands in flight */
 	/* Completed with the response of a slot, or when dead is set */
 	struct completion done[ORNIC_PCI_NUM_SLOTS];

@@ -205,7 +205,7 @@ static int eq_start(struct ornic_pci *pci, struct ornic_pci_eq *eq)
 	ornic_pci_eq_ring_init(&eq->ring, eq->mem, LOG_DEPTH);
 	/* A handler that sees live sees the ring. */
 	smp_store_release(&eq->live, true);
-	ret = ornic_pci_cmd(&pci->bus, &req, &rsp);
+	ret = ornic_pci_cmd(&pci->bus, &req, &rsp, false);
 	if (ret)
 		return ret;
 	if (rsp.hdr.status) {

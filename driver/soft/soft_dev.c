@@ -184,7 +184,7 @@ static struct ornic_engine_ops engine_ops = {
 /* ---- ornic_bus_ops ------------------------------------------------------- */
 
 static int bus_cmd(struct ornic_bus *bus, const union ornic_req *req,
-		   union ornic_rsp *rsp)
+		   union ornic_rsp *rsp, bool first)
 {
 	struct ornic_soft *soft = container_of(bus, struct ornic_soft, bus);
 
@@ -340,7 +340,6 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	soft->bus.kick_mode = ORNIC_KICK_FD;
 	soft->bus.allow_user_unreg = true;
 	soft->bus.max_dm = DM_BYTES;
-	soft->bus.raw = true;
 	soft->bus.attrs = &ornic_soft_attr_group;
 
 	soft->dev.bus = &soft_bus_type;

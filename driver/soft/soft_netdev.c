@@ -12,8 +12,6 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 
-#include "engine/engine.h"
-
 static void netdev_leaves(struct ornic_soft *soft)
 {
 	if (soft->netdev->reg_state != NETREG_REGISTERED) {
@@ -21,8 +19,6 @@ static void netdev_leaves(struct ornic_soft *soft)
 		return;
 	}
 	ornic_soft_net_leave(soft);
-	/* The right to whole frames is of this namespace. */
-	ornic_engine_end_raw(soft->engine);
 }
 
 static void netdev_arrives(struct ornic_soft *soft)

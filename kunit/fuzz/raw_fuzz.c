@@ -280,7 +280,7 @@ static void end_all(struct state *s)
 {
 	u32 i;
 
-	ornic_engine_end_raw(s->fix->pair.a->eng);
+	check(!ornic_rf_end_all(s->fix->pair.a), "END_RAW");
 	check(!s->fix->pair.a->raw_wanted, "frames are wanted without rules");
 	for (i = 0; i < MAX_RULES; i++)
 		s->rule[i].ended = s->rule[i].number;

@@ -34,10 +34,12 @@ CREATE_AH, DESTROY_AH = 0x40, 0x41
 CREATE_SRQ, DESTROY_SRQ = 0x50, 0x51
 DESTROY_COUNTERS = 0x61
 CREATE_EQ = 0x80
-CREATES = (CREATE_CQ, CREATE_QP, CREATE_MKEY, CREATE_AH, CREATE_SRQ, CREATE_EQ)
+CREATE_FLOW, DESTROY_FLOW, END_RAW = 0x90, 0x91, 0x92
+CREATES = (CREATE_CQ, CREATE_QP, CREATE_MKEY, CREATE_AH, CREATE_SRQ, CREATE_EQ,
+           CREATE_FLOW)
 DESTROYS = (DESTROY_CQ, DESTROY_QP, DESTROY_MKEY, DESTROY_MW, DESTROY_AH,
-            DESTROY_SRQ, DESTROY_COUNTERS)
-MANDATORY = DESTROYS + (CLEAR_PAGES,)
+            DESTROY_SRQ, DESTROY_COUNTERS, DESTROY_FLOW)
+MANDATORY = DESTROYS + (CLEAR_PAGES, END_RAW)
 NOT_FOUND, BUSY = 6, 7
 PAGE_FAULT = 11
 MKEY_ODP = 8
@@ -246,8 +248,7 @@ class FaultDevice:
             self.cqs.append((obj, ring, request[25]))
 
     def query_device(self):
-        # RC, UD, KERNEL; ODP; RAW and RSS, which the driver takes from no PCI device; and
-        # DM without pages of it
+        # RC, UD, KERNEL; RAW, ODP and RSS; and DM without pages of it
         caps = sum(1 << bit for bit in (0, 2, 8, 22, 25, 27, 28))
         numbers = [1, 16, 16, 20, 16, 0, 14, 16, 32, 16, 16,
                    len(self.messages) - 1]

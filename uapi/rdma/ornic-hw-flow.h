@@ -99,6 +99,14 @@ struct ornic_flow_rule {
 	__u8 flags;			/* enum ornic_flow_flags */
 };
 
+/*
+ * END_RAW: the header alone. The right to raw packet QPs and flow rules has ended, as the
+ * netdev leaves its network namespace. QPs in other states than RESET and ERR go to ERR, with
+ * ORNIC_EVENT_QP_FATAL. Rules take nothing from now on, and remain to be destroyed. After the
+ * response no frame is sent or received by what there was before. ORNIC_BAD_OPCODE without
+ * ORNIC_CAP_RAW.
+ */
+
 /* ---- Receive side scaling --------------------------------------------------- */
 
 /* What is hashed of a frame, in this order; values of enum ibv_rx_hash_fields. */

@@ -89,6 +89,7 @@ enum ornic_opcode {
 	ORNIC_CMD_ATTACH_COMP_CNTR	= 0x73,	/* obj = QPN */
 	ORNIC_CMD_CREATE_FLOW		= 0x90,	/* a flow rule */
 	ORNIC_CMD_DESTROY_FLOW		= 0x91,	/* obj = its number */
+	ORNIC_CMD_END_RAW		= 0x92,	/* of all raw packet QPs and flow rules */
 };
 
 /* QUERY_DEVICE: no further arguments. */
@@ -122,7 +123,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_ROCE_V1		= 1 << 24,	/* ORNIC_GID_ROCE_V1 */
 	ORNIC_CAP_ODP			= 1 << 25,	/* on-demand paging: ORNIC_MKEY_ODP */
 	ORNIC_CAP_SG_GAPS		= 1 << 26,	/* ORNIC_MKEY_SG_GAPS */
-	ORNIC_CAP_RSS			= 1 << 27,	/* SET_RSS */
+	ORNIC_CAP_RSS			= 1 << 27,	/* SET_RSS; with ORNIC_CAP_RAW */
 	ORNIC_CAP_DM			= 1 << 28,	/* device memory: ORNIC_MKEY_DM */
 	ORNIC_CAP_PKEY			= 1 << 29,	/* QUERY_PKEY, ORNIC_QPM_PKEY */
 };

@@ -13,14 +13,31 @@ mac=52:54:00:00:00:01
 requires()
 {
 	need_ornic
+	need_pyverbs
 	grep -qx 0x1110 /sys/bus/pci/devices/*/device || skip 'no faulty device'
 }
 
 lives() { dmesg | grep -c 'RDMA device on d0'; }
 
+# A raw packet QP with a rule ends when the netdev moves; or the device does not obey.
+move_netdev()
+{
+	/usr/bin/python3 /ornic/qemu-tests/lib/raw_sink.py ornic0 udp 5000 take >sink.out &
+	(wait_until 3 grep -q ready sink.out)
+	ip netns add other
+	ip link set d0 netns other
+	ip -n other link set d0 netns 1 && grep ready sink.out && touch moved
+	ip netns delete other
+	kill $!
+	wait $!
+	ip addr add 10.0.0.1/24 dev d0
+	ip link set d0 up
+}
+
 # Make the driver issue commands, and kernel and processes use queues.
 use()
 {
+	move_netdev
 	ip addr add 10.9.9.9/24 dev d0
 	ip link set d0 mtu 1500
 	timeout 9 ibv_rc_pingpong -d ornic0 -g 0 -n 10 &
@@ -36,16 +53,6 @@ use()
 	timeout 3 ibv_devinfo -v -d ornic0
 }
 
-# What the device claims to have is only for devices that are part of the kernel.
-no_raw_packets()
-{
-	local caps
-
-	caps=$(rdma -d dev show ornic0)
-	[[ $caps = *RC_RNR_NAK_GEN* ]] || fail "$caps"
-	[[ $caps != *MANAGED_FLOW_STEERING* ]] || fail 'a PCI device has raw packet QPs'
-}
-
 run()
 {
 	local begin=$SECONDS wanted
@@ -56,12 +63,15 @@ run()
 	ip link set d0 up
 	modprobe ornic
 	wait_until 20 link_up ornic0
-	no_raw_packets
 	while [ "$(lives)" -lt "$wanted" ]; do
 		use >/dev/null 2>&1 || :
 		[ $((SECONDS - begin)) -lt 250 ] || break
 	done
 	lives
 	[ "$(lives)" -gt 1 ] || fail 'the device was not reset'
+	[ -e moved ] || fail 'the netdev has never moved from under a rule'
+	# Each fault has had its turn.
+	[ "$FULL" != 1 ] || dmesg | grep 'it did not end raw packet QPs' ||
+		fail 'no netdev has moved while the device refused that'
 	modprobe -r ornic || fail 'the driver cannot be unloaded'
 }
