@@ -285,13 +285,15 @@ int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 	return cmd_exec(dev, &req, &rsp);
 }
 
-int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up)
+int ornic_cmd_set_port(struct ornic_ib_dev *dev,
+		       const struct ornic_port_state *port)
 {
 	union ornic_req req = {
 		.set_port = {
 			.hdr.opcode = ORNIC_CMD_SET_PORT,
-			.mtu = cpu_to_le32(mtu),
-			.up = up,
+			.mtu = cpu_to_le32(port->mtu),
+			.up = port->up,
+			.netdev_mtu = cpu_to_le32(port->netdev_mtu),
 		},
 	};
 	union ornic_rsp rsp;

@@ -9,6 +9,7 @@
 struct ornic_caps;
 struct ornic_ib_dev;
 struct ornic_mem;
+struct ornic_port_state;
 struct ornic_ring_geom;
 union ornic_req;
 union ornic_rsp;
@@ -151,7 +152,8 @@ int ornic_cmd_query_stats(struct ornic_ib_dev *dev, u32 set, u64 dma,
 			  u32 count);
 int ornic_cmd_set_gid(struct ornic_ib_dev *dev,
 		      const struct ornic_set_gid_params *params);
-int ornic_cmd_set_port(struct ornic_ib_dev *dev, u32 mtu, bool up);
+int ornic_cmd_set_port(struct ornic_ib_dev *dev,
+		       const struct ornic_port_state *port);
 int ornic_cmd_query_pkey(struct ornic_ib_dev *dev, u32 index, u16 *pkey);
 int ornic_cmd_create_cq(struct ornic_ib_dev *dev,
 			const struct ornic_create_cq_params *params, u32 *cqn);

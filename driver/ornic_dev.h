@@ -56,6 +56,7 @@ struct ornic_port_state {
 	bool known; /* false before the first SET_PORT */
 	bool up; /* the netdev is up, has a carrier, and its MTU fits */
 	u32 mtu; /* RoCE MTU in bytes */
+	u32 netdev_mtu; /* of the netdev */
 };
 
 struct ornic_ib_dev {

@@ -48,7 +48,7 @@ static bool is_up(const struct net_device *netdev)
 	       active_mtu(netdev);
 }
 
-static u32 netdev_mtu_bytes(const struct net_device *netdev)
+static u32 roce_mtu_bytes(const struct net_device *netdev)
 {
 	return ib_mtu_enum_to_int(active_mtu(netdev) ?: IB_MTU_256);
 }
@@ -74,14 +74,16 @@ static int sync_port(struct ornic_ib_dev *dev)
 	struct ornic_port_state now = {
 		.known = true,
 		.up = is_up(dev->bus->netdev),
-		.mtu = netdev_mtu_bytes(dev->bus->netdev),
+		.mtu = roce_mtu_bytes(dev->bus->netdev),
+		.netdev_mtu = READ_ONCE(dev->bus->netdev->mtu),
 	};
 	struct ornic_port_state before = dev->port;
 	int ret;
 
-	if (before.known && before.up == now.up && before.mtu == now.mtu)
+	if (before.known && before.up == now.up && before.mtu == now.mtu &&
+	    before.netdev_mtu == now.netdev_mtu)
 		return 0;
-	ret = ornic_cmd_set_port(dev, now.mtu, now.up);
+	ret = ornic_cmd_set_port(dev, &now);
 	if (ret)
 		return ret;
 

@@ -451,9 +451,12 @@ static void host_sees_the_port(struct kunit *test)
 	union ornic_rsp rsp;
 
 	KUNIT_EXPECT_TRUE(test, ornic_engine_port_up(th_of(test)->eng));
+	KUNIT_EXPECT_EQ(test, ornic_engine_netdev_mtu(th_of(test)->eng), 0);
 	req.set_port.mtu = cpu_to_le32(1024);
+	req.set_port.netdev_mtu = cpu_to_le32(1500);
 	KUNIT_EXPECT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), ORNIC_OK);
 	KUNIT_EXPECT_FALSE(test, ornic_engine_port_up(th_of(test)->eng));
+	KUNIT_EXPECT_EQ(test, ornic_engine_netdev_mtu(th_of(test)->eng), 1500);
 }
 
 /* The number of an AH that is gone is not given to the next one. */

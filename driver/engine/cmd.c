@@ -128,6 +128,7 @@ static int set_port(struct ornic_dev *dev, const union ornic_req *req)
 	    req->set_port.up > 1)
 		return ORNIC_BAD_PARAM;
 	WRITE_ONCE(dev->mtu, mtu);
+	WRITE_ONCE(dev->netdev_mtu, le32_to_cpu(req->set_port.netdev_mtu));
 	WRITE_ONCE(dev->up, req->set_port.up);
 	return ORNIC_OK;
 }

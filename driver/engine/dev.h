@@ -72,6 +72,7 @@ struct ornic_poll {
  * @direct: the host may find an engine that is reached without packets
  * @roce_v1: it has RoCE v1
  * @mtu: RoCE MTU of the port, bytes
+ * @netdev_mtu: MTU of its netdev, 0: not known
  * @stats: enum ornic_stat; what is counted for no QP, or for a QP that has no
  *	counter set
  * @optional: bit n: optional counter n counts
@@ -113,6 +114,7 @@ struct ornic_dev {
 	bool direct;
 	bool roce_v1;
 	u32 mtu;
+	u32 netdev_mtu;
 	struct ornic_counters stats;
 	u64 optional;
 	u32 cc_param[ORNIC_CC_PARAM_COUNT];

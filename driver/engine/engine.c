@@ -199,6 +199,11 @@ bool ornic_engine_port_up(const struct ornic_engine *eng)
 	return READ_ONCE(eng->dev.up);
 }
 
+u32 ornic_engine_netdev_mtu(const struct ornic_engine *eng)
+{
+	return READ_ONCE(eng->dev.netdev_mtu);
+}
+
 void ornic_engine_count_objects(const struct ornic_engine *eng,
 				struct ornic_engine_counts *counts)
 {

@@ -559,6 +559,9 @@ void ornic_engine_count_kick(struct ornic_engine *eng);
 /* The port is up, see SET_PORT. */
 bool ornic_engine_port_up(const struct ornic_engine *eng);
 
+/* MTU of the netdev: bytes after the Ethernet header and one tag; 0: not known. */
+u32 ornic_engine_netdev_mtu(const struct ornic_engine *eng);
+
 /* Objects that exist, for the host's own statistics. */
 struct ornic_engine_counts {
 	u32 qps;

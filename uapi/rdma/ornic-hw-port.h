@@ -50,7 +50,10 @@ struct ornic_req_set_port {
 	struct ornic_req_hdr hdr;
 	__le32 mtu;			/* RoCE MTU: 256, 512, 1024, 2048 or 4096 */
 	__u8 up;			/* the link has a carrier */
-	__u8 reserved[51];
+	__u8 reserved_13[3];
+	/* of raw packet QPs: bytes after the Ethernet header and one tag; 0: no limit */
+	__le32 netdev_mtu;
+	__u8 reserved[44];
 };
 
 /* clang-format on */

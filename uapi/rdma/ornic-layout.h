@@ -177,6 +177,7 @@ ORNIC_AT(ornic_req_set_gid, valid, 32);
 ORNIC_AT(ornic_req_set_gid, type, 33);
 ORNIC_SIZE(ornic_req_set_port, 64);
 ORNIC_AT(ornic_req_set_port, up, 12);
+ORNIC_AT(ornic_req_set_port, netdev_mtu, 16);
 ORNIC_SIZE(ornic_req_create_cq, 64);
 ORNIC_AT(ornic_req_create_cq, log_depth, 24);
 ORNIC_AT(ornic_req_create_cq, vector, 25);
