@@ -210,6 +210,7 @@ void ornic_engine_count_objects(const struct ornic_engine *eng,
 	counts->qps = READ_ONCE(eng->dev.qps.count);
 	counts->cqs = READ_ONCE(eng->dev.cqs.count);
 	counts->mkeys = READ_ONCE(eng->dev.mkeys.count);
+	counts->flows = READ_ONCE(eng->dev.flows.numbers.count);
 }
 
 bool ornic_engine_has_cq(struct ornic_engine *eng, u32 cqn)

@@ -567,6 +567,7 @@ struct ornic_engine_counts {
 	u32 qps;
 	u32 cqs;
 	u32 mkeys;
+	u32 flows;
 };
 
 void ornic_engine_count_objects(const struct ornic_engine *eng,

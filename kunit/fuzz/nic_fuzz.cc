@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The device of ornic-nic in the hands of a hostile guest: registers, command
- * ring, page lists, rings and records hold what the input says. A second guest
- * has an idle NIC; its RAM never changes.
+ * ring, page lists, rings and records hold what the input says, and frames for it come
+ * by the wire. A second guest has an idle NIC; its RAM never changes.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "device.h"
@@ -41,7 +42,10 @@ constexpr u64 nonce_at = 64; // not 0, which would mean that there is none
 constexpr u64 requests_at = 1 * page;
 constexpr u64 responses_at = 2 * page;
 constexpr u64 lists_at = 4 * page; // of 8 pages, see fill_lists()
+constexpr u64 match_at = 12 * page; // of flow rules
+constexpr u64 rss_at = 13 * page;
 constexpr u32 slot = 72;
+constexpr size_t body = sizeof(ornic_req) - sizeof(ornic_req_hdr);
 constexpr u64 mem_limit = 16 << 20;
 constexpr u64 dm_bytes = 4 * page;
 constexpr u64 max_ns = 1'000'000'000; // of CPU; an input takes microseconds
@@ -49,6 +53,7 @@ constexpr u32 log_commands = 4;
 constexpr int max_steps = 64;
 constexpr u32 max_objs = 16;
 constexpr u8 canary = 0xc5;
+constexpr u16 frame_port = 0x1234;
 
 void check(bool ok, const char *what)
 {
@@ -126,6 +131,7 @@ struct host {
 	nic::timer_queue timers;
 	std::unique_ptr<nic::eth_switch> net;
 	std::vector<std::unique_ptr<nic::device>> devices;
+	nic::unique_fd far_end; // of the wire
 	u32 reset_done[2] = {};
 	u8 *ram[2];
 	u8 *bar[2];
@@ -133,6 +139,11 @@ struct host {
 
 host::host()
 {
+	int wire[2];
+
+	check(!socketpair(AF_UNIX, SOCK_DGRAM, 0, wire), "socketpair");
+	state.wire.fd = nic::unique_fd(wire[0]);
+	far_end = nic::unique_fd(wire[1]);
 	nic::guest_memory::catch_faults();
 	state.guests.resize(2);
 	state.netdevs.resize(2);
@@ -208,6 +219,9 @@ private:
 	void scribble();
 	void set_register();
 	void command();
+	void issue(union ornic_req &req);
+	void set_port();
+	void receive_frame();
 	void patch(union ornic_req &req);
 	void read_response(const union ornic_req &req);
 	u32 some_obj();
@@ -238,6 +252,12 @@ void guest::fill_lists()
 			memcpy(ram_ + lists_at + list * page + 8ull * i, &to,
 			       8);
 		}
+
+	// What receive_frame() makes, if the input does not change it.
+	auto *match = reinterpret_cast<ornic_flow_match *>(ram_ + match_at);
+
+	match->value.dst_port = cpu_to_be16(frame_port);
+	match->mask.dst_port = 0xffff;
 }
 
 void guest::run(int turns)
@@ -274,6 +294,34 @@ void guest::reset()
 	nobjs_ = 0;
 	dev().control();
 	run(16);
+	set_port();
+}
+
+void guest::set_port()
+{
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_SET_PORT;
+	req.set_port.mtu = cpu_to_le32(1024);
+	req.set_port.up = 1;
+	issue(req);
+}
+
+// A datagram of UDP to the guest, of which the input changes some bytes.
+void guest::receive_frame()
+{
+	u8 f[128] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0, 0x45 };
+	size_t at = in_.take<u8>() % sizeof(f);
+	size_t len = in_.take<u8>() % sizeof(f);
+
+	f[23] = 17;
+	f[36] = frame_port >> 8;
+	f[37] = frame_port & 0xff;
+	in_.bytes(f + at,
+		  std::min<size_t>(in_.take<u8>() & 31, sizeof(f) - at));
+	send(host_.far_end.get(), f, len, MSG_DONTWAIT);
+	host_.net->input(host_.net->wire());
 }
 
 // A reset with a nonce that is not in RAM: who knows whose RAM it would be. The NIC
@@ -366,6 +414,17 @@ void guest::patch(union ornic_req &req)
 		req.create_qp.send_cqn = cpu_to_le32(some_obj());
 		req.create_qp.recv_cqn = cpu_to_le32(some_obj());
 	}
+	if (how & 8 && req.hdr.opcode == ORNIC_CMD_CREATE_FLOW) {
+		req.create_flow.rule.match = cpu_to_le64(match_at);
+		req.create_flow.rule.qpn = cpu_to_le32(some_obj());
+	}
+	if (how & 8 && req.hdr.opcode == ORNIC_CMD_SET_RSS) {
+		auto *rss = reinterpret_cast<ornic_rss *>(ram_ + rss_at);
+
+		rss->qpn[in_.take<u8>() % std::size(rss->qpn)] =
+			cpu_to_le32(some_obj());
+		req.set_rss.rss = cpu_to_le64(rss_at);
+	}
 }
 
 void guest::read_response(const union ornic_req &req)
@@ -383,13 +442,19 @@ void guest::read_response(const union ornic_req &req)
 
 void guest::command()
 {
-	u32 slot = commands_ & ((1u << log_commands) - 1);
 	union ornic_req req {
 	};
 
 	req.hdr.opcode = in_.take<u8>();
-	in_.bytes(req.bytes + 8, 48);
+	in_.bytes(req.bytes + sizeof(req.hdr), body);
 	patch(req);
+	issue(req);
+}
+
+void guest::issue(union ornic_req &req)
+{
+	u32 slot = commands_ & ((1u << log_commands) - 1);
+
 	req.hdr.id = cpu_to_le16(static_cast<u16>(commands_ + 1));
 	memcpy(ram_ + requests_at + slot * sizeof(req), &req, sizeof(req));
 	commands_++;
@@ -429,7 +494,10 @@ void guest::step(const input &in)
 			dev().control();
 		break;
 	default:
-		dev().kick();
+		if (what >= 0xc0)
+			receive_frame();
+		else
+			dev().kick();
 		break;
 	}
 	run(8);
@@ -458,7 +526,11 @@ void make_command(u8 *p, u64 *rng)
 		ORNIC_CMD_MODIFY_MKEY,	ORNIC_CMD_CREATE_EQ,
 		ORNIC_CMD_MODIFY_QP,	ORNIC_CMD_DESTROY_QP,
 		ORNIC_CMD_DESTROY_MKEY, ORNIC_CMD_CREATE_MW,
+		ORNIC_CMD_CREATE_FLOW,	ORNIC_CMD_DESTROY_FLOW,
+		ORNIC_CMD_SET_RSS,	ORNIC_CMD_END_RAW,
 	};
+	static const u8 types[] = { ORNIC_QPT_RC, ORNIC_QPT_UC, ORNIC_QPT_UD,
+				    ORNIC_QPT_RAW };
 	u32 op = opcodes[ornic_fuzz_random(rng, std::size(opcodes))];
 	union ornic_req req {
 	};
@@ -468,13 +540,26 @@ void make_command(u8 *p, u64 *rng)
 	if (op == ORNIC_CMD_CREATE_QP) {
 		ornic_req_create_qp &c = req.create_qp;
 
-		c.qp_type = static_cast<u8>(2 + ornic_fuzz_random(rng, 3));
+		c.qp_type = types[ornic_fuzz_random(rng, std::size(types))];
 		c.has_rq = c.has_sq = 1;
 		c.sq_log_stride = 6;
 		c.rq_log_stride =
 			static_cast<u8>(5 + ornic_fuzz_random(rng, 6));
 		c.rq_max_sge = static_cast<u8>(ornic_fuzz_random(rng, 8));
 		how |= 8;
+	} else if (op == ORNIC_CMD_CREATE_FLOW) {
+		ornic_flow_rule &r = req.create_flow.rule;
+
+		r.type = static_cast<u8>(ornic_fuzz_random(rng, 4));
+		r.flags = static_cast<u8>(ornic_fuzz_random(rng, 4));
+		how = 8;
+	} else if (op == ORNIC_CMD_SET_RSS) {
+		how = 8;
+	} else if (op == ORNIC_CMD_MODIFY_QP && ornic_fuzz_random(rng, 2)) {
+		req.modify_qp.mask = cpu_to_le32(ORNIC_QPM_STATE);
+		req.modify_qp.state =
+			static_cast<u8>(ornic_fuzz_random(rng, 7));
+		how = 0;
 	} else if (op == ORNIC_CMD_CREATE_MKEY || op == ORNIC_CMD_MODIFY_MKEY) {
 		req.create_mkey.length = cpu_to_le64(page);
 		req.create_mkey.access = ORNIC_ACCESS_MASK;
@@ -485,8 +570,8 @@ void make_command(u8 *p, u64 *rng)
 		}
 	}
 	*p++ = static_cast<u8>(op);
-	memcpy(p, req.bytes + 8, 48);
-	p += 48;
+	memcpy(p, req.bytes + sizeof(req.hdr), body);
+	p += body;
 	*p++ = how | (op & 15 ? 1 : 0);
 	for (u32 i = 0; i < 4; i++)
 		*p++ = static_cast<u8>(ornic_fuzz_random(rng, ram_pages));
@@ -532,6 +617,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	guest g(h);
 	u64 start = cpu_ns();
+	u8 left; // on the wire
 
 	for (int i = 0; i < max_steps && !in.empty(); i++)
 		g.step(in.part(slot));
@@ -540,5 +626,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		      *h.ram[1] == canary,
 	      "RAM of another guest was written");
 	h.devices.clear();
+	while (recv(h.far_end.get(), &left, 1, MSG_DONTWAIT) >= 0)
+		;
 	return 0;
 }

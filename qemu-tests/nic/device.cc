@@ -116,6 +116,20 @@ void device::op_relax(void *host)
 	dev->yielded_ += dev->busy_since_ - now;
 }
 
+// Programs may make frames beyond the MTU of the netdev. Other QPs have a path MTU.
+int device::op_tx_frame(void *host, ornic_tx *tx)
+{
+	device *dev = self(host);
+	u32 mtu = tx->raw ? ornic_engine_netdev_mtu(dev->engine_) : 0;
+	u32 len = tx->hdr_len + tx->body_len;
+
+	if (len > max_frame || (mtu && len - tx->l3_offset > mtu))
+		return -EMSGSIZE;
+	if (tx->raw && !ornic_engine_port_up(dev->engine_))
+		return -ENETDOWN;
+	return dev->net_.alloc_frame(*tx);
+}
+
 const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 {
 	ops.dma = [](void *host, u64 addr, u64 len) {
@@ -126,8 +140,14 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 		return self(host)->guest_.dm_at(at, len);
 	};
 	ops.tx_room = op_tx_room;
-	ops.tx_frame = [](void *host, ornic_tx *tx) {
-		return self(host)->net_.alloc_frame(*tx);
+	ops.tx_frame = op_tx_frame;
+	// Its memory is that of the next frame as well.
+	ops.tx_drop = [](void *, const ornic_tx *) {};
+	ops.is_own = [](void *host, const u8 *mac) {
+		return !memcmp(self(host)->mac(), mac, 6);
+	};
+	ops.raw_wanted = [](void *host, bool wanted) {
+		self(host)->has_rules_ = wanted;
 	};
 	ops.xmit = [](void *host, const ornic_tx *tx) {
 		device *dev = self(host);
@@ -253,6 +273,7 @@ void device::drop_engine()
 
 	polling_ = false;
 	live_ = false;
+	has_rules_ = false;
 	if (engine) {
 		charged c(*this);
 
@@ -599,6 +620,45 @@ bool device::poll_queues()
 	return polled_;
 }
 
+bool device::is_taken(inbound &in)
+{
+	ornic_frag seg{ in.data.data(), static_cast<u32>(in.data.size()) };
+	ornic_flow_hits hits;
+
+	ornic_rcu_read_lock();
+	ornic_engine_find_frame(engine_, in.data.data(), seg.len,
+				is_addressed(in.data), &hits);
+	if (hits.n)
+		ornic_engine_rx_frame(engine_, &hits, &seg, 1);
+	ornic_rcu_read_unlock();
+	return hits.taken;
+}
+
+// Its rules decide how long looking up takes, so this guest pays for that. For what follows
+// the senders pay, as they do without rules.
+u64 device::empty_inbox(u64 end)
+{
+	u64 others = 0;
+
+	do {
+		inbound in = inbox_.take();
+
+		if (!has_rules() || !is_taken(in))
+			others += net_.pass_on(*this, in);
+	} while (!inbox_.empty() && now_ns() < end);
+	return others;
+}
+
+void device::relay()
+{
+	u64 begin = now_ns(), others;
+
+	if (inbox_.empty())
+		return;
+	others = empty_inbox(begin + time_share::slice);
+	share_.spend(now_ns() - begin - others);
+}
+
 bool device::poll(u64 now, bool commands)
 {
 	bool any = false;
@@ -612,8 +672,13 @@ bool device::poll(u64 now, bool commands)
 		any |= handle_kick();
 	if (check_regs_ && commands)
 		any |= poll_registers();
+	if (!inbox_.empty()) {
+		yielded_ += empty_inbox(now_ns() + time_share::slice);
+		any = true;
+	}
+	// A full slice: who sends to this guest does not stop its QPs.
 	if (first_)
-		any |= run_queue(now + time_share::slice);
+		any |= run_queue(now_ns() + time_share::slice);
 	if (polling_)
 		any |= poll_queues();
 	if (!any)
@@ -681,6 +746,7 @@ std::string device::json(bool all) const
 	o.add("qps", objects.qps);
 	o.add("cqs", objects.cqs);
 	o.add("mkeys", objects.mkeys);
+	o.add("flows", objects.flows);
 	o.add("doorbell_kicks", counts_.kicks);
 	o.add("doorbell_controls", counts_.controls);
 	o.add("commands", counts_.commands);

@@ -14,6 +14,7 @@
 #include "command_ring.h"
 #include "event_queue.h"
 #include "frame.h"
+#include "inbox.h"
 #include "memory.h"
 #include "share.h"
 #include "shared_state.h"
@@ -93,7 +94,7 @@ public:
 	void stop_polling();
 	bool has_work() const
 	{
-		return first_ || check_regs_ || kicked_;
+		return first_ || check_regs_ || kicked_ || !inbox_.empty();
 	}
 	bool polling() const
 	{
@@ -121,6 +122,23 @@ public:
 		return takes_frames() &&
 		       (!place.roce_v1 || guest_.config.roce_v1);
 	}
+	/** All frames for the guest go to its inbox: it has flow rules, or frames wait that
+	 *  came when it had some, and are not to be overtaken. */
+	bool uses_inbox() const
+	{
+		return has_rules() || !inbox_.empty();
+	}
+	inbox &frames()
+	{
+		return inbox_;
+	}
+	/** Empty the inbox for about a time slice, during a command of this device. */
+	void relay();
+	/** A frame to its address, or to a group. */
+	bool is_addressed(bytes f) const
+	{
+		return is_group(f.data()) || !memcmp(f.data(), mac(), 6);
+	}
 	ornic_engine *engine() const
 	{
 		return engine_;
@@ -137,6 +155,10 @@ public:
 	std::string json(bool all) const;
 
 private:
+	bool has_rules() const
+	{
+		return has_rules_ && takes_frames();
+	}
 	static const ornic_engine_ops *make_ops(ornic_engine_ops &ops,
 						u32 num_vectors);
 	static device *self(void *host)
@@ -148,6 +170,7 @@ private:
 	static int op_init(device *dev, void *area, u32 number, bool is_cq);
 	static void op_fini(void *host, void *area);
 	static void op_relax(void *host);
+	static int op_tx_frame(void *host, ornic_tx *tx);
 
 	class charged;
 
@@ -178,6 +201,10 @@ private:
 	 *  guests get their turns in between. */
 	bool run_queue(u64 end);
 	bool poll_queues();
+	/** Frames of the inbox, one at least, until @end, go to raw packet QPs, or on. Return:
+	 *  the time of it that others pay for, ns. */
+	u64 empty_inbox(u64 end);
+	bool is_taken(inbound &in);
 
 	const guest_state &guest_;
 	eth_switch &net_;
@@ -202,6 +229,7 @@ private:
 	queue_state *first_ = nullptr;
 	queue_state *last_ = nullptr;
 	std::vector<queue_state *> stalled_;
+	inbox inbox_;
 	u32 health_ = 0;
 	u32 status_ = ORNIC_PCI_ABSENT;
 	u64 last_fail_ = 0;
@@ -209,6 +237,7 @@ private:
 	bool polling_ = false;
 	bool check_regs_ = false; // poll registers and commands
 	bool live_ = false; // reset since QEMU connected
+	bool has_rules_ = false; // its engine has flow rules
 	bool blocked_ = false;
 	bool told_blocked_ = false;
 };

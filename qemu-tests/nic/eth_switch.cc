@@ -77,7 +77,9 @@ int eth_switch::transmit(const device &from, const ornic_tx &tx)
 		counts_.spoofed++;
 		return -EPERM;
 	}
-	if (!rules_.any()) {
+	if (tx.raw)
+		learn(made_.data() + 6, index);
+	if (tx.raw || !rules_.any()) {
 		ingress(made_, { index, maker::ENGINE });
 		return 0;
 	}
@@ -209,7 +211,7 @@ void eth_switch::ingress(bytes f, sender from)
 		held_.push_back({ now_ns() + faults_.delay(), from, place,
 				  frame(f.begin(), f.end()) });
 	else
-		route(f, &place, from);
+		route(f, place.valid ? &place : nullptr, from);
 }
 
 // Engines must not call each other: frames wait until the running engine has
@@ -231,13 +233,8 @@ void eth_switch::route(bytes f, const packet_place *place, sender from)
 {
 	device *dev = device_of(f.data());
 
-	if (dev && place && dev->takes(*place)) {
-		to_engine(*dev, f, *place, from.index);
-		return;
-	}
 	if (dev) {
-		if (dev->guest().index != from.index)
-			ports_[dev->guest().index].send(f, from.by);
+		to_guest(*dev, f, place, from);
 		return;
 	}
 
@@ -245,8 +242,43 @@ void eth_switch::route(bytes f, const packet_place *place, sender from)
 
 	if (is_group(f.data()) || known == learned_.end())
 		flood(f, place, from);
-	else if (known->second != from.index)
-		ports_[known->second].send(f, from.by);
+	else if (known->second == from.index)
+		return;
+	else if (known->second == wire())
+		ports_[wire()].send(f, from.by);
+	else
+		to_guest(*(*devices_)[known->second], f, place, from);
+}
+
+// What one guest sends to itself is a RoCE packet, or nothing.
+void eth_switch::hand_over(device &to, bytes f, const packet_place *place,
+			   sender from)
+{
+	u32 index = to.guest().index;
+
+	if (place && to.is_addressed(f) && to.takes(*place))
+		to_engine(to, f, *place, from.index);
+	else if (index != from.index)
+		ports_[index].send(f, from.by);
+}
+
+void eth_switch::to_guest(device &to, bytes f, const packet_place *place,
+			  sender from)
+{
+	if (!to.uses_inbox())
+		hand_over(to, f, place, from);
+	else if (!to.frames().put(f, place, from))
+		counts_.overflows++;
+}
+
+u64 eth_switch::pass_on(device &to, const inbound &in)
+{
+	u64 begin = now_ns(), end;
+
+	hand_over(to, in.data, in.place.valid ? &in.place : nullptr, in.from);
+	end = now_ns();
+	charged_device(in.from.index, &to).share().spend(end - begin);
+	return end - begin;
 }
 
 void eth_switch::flood(bytes f, const packet_place *place, sender from)
@@ -254,21 +286,17 @@ void eth_switch::flood(bytes f, const packet_place *place, sender from)
 	for (const auto &dev : *devices_) {
 		u32 index = dev->guest().index;
 
-		if (index == from.index)
-			continue;
-		if (place && is_group(f.data()) && dev->takes(*place))
-			to_engine(*dev, f, *place, from.index);
-		else
-			ports_[index].send(f, from.by);
+		if (index != from.index)
+			to_guest(*dev, f, place, from);
 	}
 	if (from.index != wire())
 		ports_[wire()].send(f, from.by);
 }
 
 // Charge the sender, so that a flood does not use up the turns of its victim.
-device &eth_switch::charged_device(const arrival &a) const
+device &eth_switch::charged_device(u32 from, device *to) const
 {
-	return a.from < devices_->size() ? *(*devices_)[a.from] : *a.to;
+	return from < devices_->size() ? *(*devices_)[from] : *to;
 }
 
 // Charge the time since @begin, and begin anew.
@@ -276,7 +304,7 @@ void eth_switch::charge(const arrival &a, u64 &begin) const
 {
 	u64 end = now_ns();
 
-	charged_device(a).share().spend(end - begin);
+	charged_device(a.from, a.to).share().spend(end - begin);
 	begin = end;
 }
 
@@ -307,7 +335,7 @@ bool eth_switch::work(u64 now)
 		held h = std::move(held_.front());
 
 		held_.pop_front();
-		route(h.data, &h.place, h.from);
+		route(h.data, h.place.valid ? &h.place : nullptr, h.from);
 		any = true;
 	}
 	any |= release(ORNIC_IMPAIR_TX, now);

@@ -2,7 +2,8 @@
 /*
  * An Ethernet switch with MAC learning, whose ports are the netdevs of
  * the guests and the wire. A device shares the MAC of its guest's netdev:
- * RoCE frames for it go to the engine, all else to the netdev.
+ * RoCE frames for it go to the engine, all else to the netdev. A device with flow
+ * rules sees both first.
  */
 #ifndef ORNIC_NIC_ETH_SWITCH_H
 #define ORNIC_NIC_ETH_SWITCH_H
@@ -26,7 +27,7 @@ struct switch_counts {
 	u64 to_engines;
 	u64 bad; // invalid IP header checksum
 	u64 spoofed; // sent by a guest with another MAC
-	u64 overflows; // dropped: too many wait for engines
+	u64 overflows; // dropped: too many wait for engines, or rules
 };
 
 class eth_switch {
@@ -59,6 +60,9 @@ public:
 
 	/** Receive from a port. Return: number of frames. */
 	u32 input(u32 index);
+	/** Take a frame from the inbox of @to on, which no rule has taken. Return: the time
+	 *  that took, ns, which its sender is charged. */
+	u64 pass_on(device &to, const inbound &in);
 	/** Deliver waiting frames that are due. Return: whether there were any. */
 	bool work(u64 now);
 	/** When the next waiting frame is due, ns; 0: none waits. */
@@ -75,10 +79,6 @@ public:
 	std::string json() const;
 
 private:
-	struct sender {
-		u32 index; // of the port, or of the engine's guest
-		maker by;
-	};
 	struct held {
 		u64 when;
 		sender from;
@@ -89,11 +89,16 @@ private:
 	/** @place: of its RoCE packet, null if it is none. */
 	void route(bytes f, const packet_place *place, sender from);
 	void flood(bytes f, const packet_place *place, sender from);
+	void to_guest(device &to, bytes f, const packet_place *place,
+		      sender from);
+	void hand_over(device &to, bytes f, const packet_place *place,
+		       sender from);
 	void learn(const u8 *mac, u32 from);
 	device *device_of(const u8 *mac) const;
 	void to_engine(device &to, bytes f, const packet_place &place,
 		       u32 from);
-	device &charged_device(const arrival &a) const;
+	/** @to may be null if a guest sends. */
+	device &charged_device(u32 from, device *to) const;
 	void charge(const arrival &a, u64 &begin) const;
 	bool is_spoofed(bytes f, u32 index) const;
 	bool deliver();

@@ -20,6 +20,11 @@ constexpr std::size_t max_frame = 65536 + 18;
 enum class maker { ENGINE, NETDEV };
 constexpr std::size_t makers = 2;
 
+struct sender {
+	u32 index; // of the port, or of the engine's guest
+	maker by;
+};
+
 /** A MAC address as a number. */
 inline u64 mac_key(const u8 *mac)
 {

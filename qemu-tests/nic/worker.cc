@@ -267,29 +267,34 @@ bool worker::expire(u64 now)
 	return begin != start;
 }
 
+// It pays for its own time. False: there was nothing to do.
+bool worker::poll_device(device &dev, bool commands)
+{
+	u64 begin, taken, yielded;
+
+	// Discard what disconnect or relax() left.
+	dev.yielded();
+	begin = now_ns();
+	if (!dev.poll(begin, commands))
+		return false;
+	taken = dev.last_work() - begin;
+	yielded = dev.yielded();
+	dev.share().spend(taken > yielded ? taken - yielded : 0);
+	return true;
+}
+
 // Either the devices that have a turn, or those in debt.
 bool worker::poll_devices(bool in_debt)
 {
-	u64 begin, end, yielded, taken;
 	bool any = false;
 
 	// Another one is first each time: there may be room for few frames only.
 	first_ = (first_ + 1) % devices_.size();
 	for (std::size_t i = 0; i < devices_.size(); i++) {
-		device *dev = devices_[(first_ + i) % devices_.size()].get();
+		device &dev = *devices_[(first_ + i) % devices_.size()];
 
-		if (dev->share().has_turn() == in_debt)
-			continue;
-		// Discard what disconnect or relax() left.
-		dev->yielded();
-		begin = now_ns();
-		if (!dev->poll(begin))
-			continue;
-		any = true;
-		end = dev->last_work();
-		yielded = dev->yielded();
-		taken = end - begin > yielded ? end - begin - yielded : 0;
-		dev->share().spend(taken);
+		if (dev.share().has_turn() != in_debt)
+			any |= poll_device(dev, true);
 	}
 	return any;
 }
@@ -318,7 +323,8 @@ bool worker::work(u64 now)
 }
 
 // Called during a long operation of @busy: one round for all other devices, without
-// commands. Changes from the supervisor wait: @busy itself could be unplugged.
+// commands, and frames for all. Changes from the supervisor wait: @busy itself could be
+// unplugged.
 void worker::relax(device &busy)
 {
 	u64 now = now_ns();
@@ -335,12 +341,13 @@ void worker::relax(device &busy)
 		device &dev = *devices_[i];
 
 		dev.share().begin_round();
-		if (&dev == &busy)
+		if (&dev == &busy) {
+			dev.relay();
 			continue;
+		}
 		handle_doorbell(i, DOORBELL_KICK);
-		now = now_ns();
-		if (dev.share().has_turn() && dev.poll(now, false))
-			dev.share().spend(dev.last_work() - now);
+		if (dev.share().has_turn())
+			poll_device(dev, false);
 	}
 	relaxing_ = false;
 }

@@ -47,6 +47,7 @@ private:
 	void connect_ports();
 	bool expire(u64 now);
 	bool work(u64 now);
+	bool poll_device(device &dev, bool commands);
 	bool poll_devices(bool in_debt);
 	void relax(device &busy);
 	bool may_sleep(u64 now);

@@ -20,5 +20,5 @@ run()
 	# One test is for huge pages.
 	echo 8 >/proc/sys/vm/nr_hugepages || :
 	topology nic
-	rdma_core_tests . 147
+	rdma_core_tests . 158
 }
