@@ -172,23 +172,30 @@ bool fake_guest::reset()
 
 bool fake_guest::start()
 {
-	union ornic_req req {
-	};
-
 	if (!reset())
 		return false;
 	requests_ = alloc(page);
 	responses_ = alloc(page);
+	argument_ = alloc(page);
 	host_regs()->cmd_log_depth = log_cmds;
 	host_regs()->cmd_ring = requests_.dma;
 	host_regs()->rsp_ring = responses_.dma;
-	req.hdr.opcode = ORNIC_CMD_SET_PORT;
-	req.set_port.mtu = 4096;
-	req.set_port.up = 1;
-	if (!command(req))
+	if (!set_port())
 		return false;
 	set_gid();
 	return true;
+}
+
+bool fake_guest::set_port(u32 netdev_mtu)
+{
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_SET_PORT;
+	req.set_port.mtu = 4096;
+	req.set_port.up = 1;
+	req.set_port.netdev_mtu = netdev_mtu;
+	return execute(req);
 }
 
 bool fake_guest::set_gid(u8 type)
@@ -201,10 +208,7 @@ bool fake_guest::set_gid(u8 type)
 	req.set_gid.vlan = ORNIC_VLAN_NONE;
 	req.set_gid.valid = 1;
 	req.set_gid.type = type;
-
-	auto rsp = command(req);
-
-	return rsp && !rsp->hdr.status;
+	return execute(req);
 }
 
 std::optional<union ornic_rsp> fake_guest::command(union ornic_req req)
@@ -231,6 +235,13 @@ std::optional<union ornic_rsp> fake_guest::command(union ornic_req req)
 	if (copy.hdr.id != req.hdr.id || copy.hdr.opcode != req.hdr.opcode)
 		return {};
 	return copy;
+}
+
+bool fake_guest::execute(const union ornic_req &req)
+{
+	auto rsp = command(req);
+
+	return rsp && !rsp->hdr.status;
 }
 
 // Return: the number of the new object, 0: failed.
@@ -344,7 +355,7 @@ buffer fake_guest::make_dm_mr(u64 at, u64 bytes)
 	return b;
 }
 
-queue fake_guest::make_qp(const queue &cq, u8 type, u8 flags)
+queue fake_guest::make_qp(const queue &cq, u8 type, u8 flags, u8 queues)
 {
 	union ornic_req req {
 	};
@@ -352,6 +363,7 @@ queue fake_guest::make_qp(const queue &cq, u8 type, u8 flags)
 
 	q.mem = alloc(3 * page);
 	q.log_depth = log_wqes;
+	q.recv_ring = queues & has_sq ? 2 * page : page;
 	req.hdr.opcode = ORNIC_CMD_CREATE_QP;
 	req.create_qp.mem = mem_of(q.mem);
 	req.create_qp.pdn = pd;
@@ -359,7 +371,8 @@ queue fake_guest::make_qp(const queue &cq, u8 type, u8 flags)
 	req.create_qp.recv_cqn = cq.number;
 	req.create_qp.qp_type = type;
 	req.create_qp.flags = flags;
-	req.create_qp.has_sq = req.create_qp.has_rq = 1;
+	req.create_qp.has_sq = queues & has_sq ? 1 : 0;
+	req.create_qp.has_rq = queues & has_rq ? 1 : 0;
 	req.create_qp.sq_log_depth = req.create_qp.rq_log_depth = log_wqes;
 	req.create_qp.sq_log_stride = send_stride;
 	req.create_qp.rq_log_stride = recv_stride;
@@ -387,10 +400,7 @@ bool fake_guest::destroy(u8 opcode, u32 number)
 
 	req.hdr.opcode = opcode;
 	req.hdr.obj = number;
-
-	auto rsp = command(req);
-
-	return rsp && !rsp->hdr.status;
+	return execute(req);
 }
 
 bool fake_guest::connect(const queue &qp, u32 peer, u8 number)
@@ -428,13 +438,61 @@ bool fake_guest::connect(const queue &qp, u32 peer, u8 number)
 		m.av.hop_limit = 64;
 		m.access = all_access;
 		m.max_rd_atomic = m.max_dest_rd_atomic = 4;
-
-		auto rsp = command(req);
-
-		if (!rsp || rsp->hdr.status)
+		if (!execute(req))
 			return false;
 	}
 	return true;
+}
+
+bool fake_guest::set_state(const queue &qp, u8 state)
+{
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_MODIFY_QP;
+	req.hdr.obj = qp.number;
+	req.modify_qp.mask = ORNIC_QPM_STATE;
+	req.modify_qp.state = state;
+	return execute(req);
+}
+
+u32 fake_guest::make_flow(const queue &qp, const ornic_flow_match &match,
+			  u8 flags, u16 priority)
+{
+	union ornic_req req {
+	};
+	ornic_flow_rule &rule = req.create_flow.rule;
+
+	memcpy(argument_.ptr, &match, sizeof(match));
+	req.hdr.opcode = ORNIC_CMD_CREATE_FLOW;
+	rule.match = argument_.dma;
+	rule.qpn = qp.number;
+	rule.priority = priority;
+	rule.flags = flags;
+	return create(req);
+}
+
+u32 fake_guest::make_default_flow(const queue &qp, u8 type)
+{
+	union ornic_req req {
+	};
+
+	req.hdr.opcode = ORNIC_CMD_CREATE_FLOW;
+	req.create_flow.rule.qpn = qp.number;
+	req.create_flow.rule.type = type;
+	return create(req);
+}
+
+bool fake_guest::set_rss(const queue &qp, const ornic_rss &rss)
+{
+	union ornic_req req {
+	};
+
+	memcpy(argument_.ptr, &rss, sizeof(rss));
+	req.hdr.opcode = ORNIC_CMD_SET_RSS;
+	req.hdr.obj = qp.number;
+	req.set_rss.rss = argument_.dma;
+	return execute(req);
 }
 
 // ---- The program ------------------------------------------------------------------
@@ -480,7 +538,7 @@ void fake_guest::post(queue &qp, u8 opcode, const buffer &local, u64 remote,
 void fake_guest::post_recv(queue &qp, const buffer &local, u32 length)
 {
 	u32 slot = qp.recv_index & ((1u << log_wqes) - 1);
-	u8 *wqe = qp.mem.ptr + 2 * page + (slot << recv_stride);
+	u8 *wqe = qp.mem.ptr + qp.recv_ring + (slot << recv_stride);
 	ornic_rq_hdr hdr{};
 	ornic_sge sge{};
 
@@ -525,16 +583,24 @@ void fake_guest::post_invalidate(queue &qp, u32 key)
 
 std::optional<ornic_cqe> fake_guest::poll(queue &cq)
 {
+	std::optional<ornic_cqe> cqe;
+
+	eventually([&] {
+		cqe = poll_now(cq);
+		return cqe.has_value();
+	});
+	return cqe;
+}
+
+std::optional<ornic_cqe> fake_guest::poll_now(queue &cq)
+{
 	u32 slot = cq.index & ((1u << cq.log_depth) - 1);
 	bool phase = !(cq.index >> cq.log_depth & 1);
 	auto *at = reinterpret_cast<ornic_cqe *>(cq.mem.ptr + page) + slot;
 	auto *record = reinterpret_cast<ornic_cq_record *>(cq.mem.ptr);
 	ornic_cqe cqe;
 
-	if (!eventually([&] {
-		    return (smp_load_acquire(&at->flags) & ORNIC_CQE_PHASE) ==
-			   phase;
-	    }))
+	if ((smp_load_acquire(&at->flags) & ORNIC_CQE_PHASE) != phase)
 		return {};
 	memcpy(&cqe, at, sizeof(cqe));
 	smp_store_release(&record->consumer, ++cq.index);

@@ -33,8 +33,13 @@ struct queue {
 	u32 log_depth = 0;
 	u32 index = 0; // next to consume, or to post
 	u32 recv_index = 0; // QPs: next receive to post
+	u64 recv_ring = 0; // QPs: where the RQ is
 	u32 arm = 0;
 };
+
+/** Queues of a QP. */
+constexpr u8 has_sq = 1;
+constexpr u8 has_rq = 2;
 
 class fake_guest {
 public:
@@ -99,8 +104,12 @@ public:
 	bool start();
 	/** Set the GID of the guest, of that enum ornic_gid_type; false: refused. */
 	bool set_gid(u8 type = ORNIC_GID_ROCE_V2);
+	/** The port is up; @netdev_mtu: 0: any. False: refused. */
+	bool set_port(u32 netdev_mtu = 0);
 	/** Execute a command; nullopt if there is no response. */
 	std::optional<union ornic_rsp> command(union ornic_req req);
+	/** The same; whether it succeeds. */
+	bool execute(const union ornic_req &req);
 
 	buffer alloc(u64 bytes);
 	queue make_eq(u32 msg, u32 log_depth = 4);
@@ -110,12 +119,23 @@ public:
 	buffer make_odp_mr(u64 bytes);
 	/** The same of device memory, from byte @at on. */
 	buffer make_dm_mr(u64 at, u64 bytes);
-	queue make_qp(const queue &cq, u8 type = ORNIC_QPT_RC, u8 flags = 0);
+	queue make_qp(const queue &cq, u8 type = ORNIC_QPT_RC, u8 flags = 0,
+		      u8 queues = has_sq | has_rq);
 	/** An FRMR with gaps, with room for @room segments; 0: there is none. */
 	u32 make_gaps(u32 room);
 	bool destroy(u8 opcode, u32 number);
 	/** Move @qp to RTS, with the peer QP @peer of guest @number. */
 	bool connect(const queue &qp, u32 peer, u8 number);
+	/** Move @qp, which needs no attributes, to @state. */
+	bool set_state(const queue &qp, u8 state);
+	/** A flow rule of the raw packet QP @qp for @match, enum ornic_flow_flags;
+	 *  its number, 0: refused. */
+	u32 make_flow(const queue &qp, const ornic_flow_match &match,
+		      u8 flags = 0, u16 priority = 0);
+	/** The same of an enum ornic_flow_type that matches by itself. */
+	u32 make_default_flow(const queue &qp, u8 type);
+	/** SET_RSS of @qp; false: refused. */
+	bool set_rss(const queue &qp, const ornic_rss &rss);
 
 	void post(queue &qp, u8 opcode, const buffer &local, u64 remote,
 		  u32 rkey, u32 length);
@@ -124,6 +144,8 @@ public:
 	void post_invalidate(queue &qp, u32 key);
 	/** The next completion; waits a while for it. */
 	std::optional<ornic_cqe> poll(queue &cq);
+	/** The next completion, if it is there. */
+	std::optional<ornic_cqe> poll_now(queue &cq);
 	void arm(queue &cq);
 	std::optional<ornic_eqe> poll_eq(queue &eq);
 
@@ -154,6 +176,7 @@ private:
 	u64 used_ = page;
 	u8 number_;
 	buffer nonce_, requests_, responses_;
+	buffer argument_; // that a command reads
 	u32 commands_ = 0;
 	u64 kicks_ = 0;
 };

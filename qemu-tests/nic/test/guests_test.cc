@@ -22,56 +22,6 @@ struct generator {
 	}
 };
 
-/** The socket of a guest's virtio-net. */
-class netdev {
-public:
-	netdev(const nic_fixture &b, u32 number)
-		: fd_(::socket(AF_UNIX, SOCK_DGRAM, 0))
-		, to_(nic::unix_address(b.path("n" + std::to_string(number))))
-	{
-		nic::address own =
-			nic::unix_address(b.path("q" + std::to_string(number)));
-		timeval wait = { 30, 0 };
-
-		EXPECT_EQ(bind(fd_.get(), nic::sockaddr_of(own),
-			       nic::length_of(own)),
-			  0);
-		setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &wait,
-			   sizeof(wait));
-	}
-	void send(const std::string &frame)
-	{
-		sendto(fd_.get(), frame.data(), frame.size(), 0,
-		       nic::sockaddr_of(to_), nic::length_of(to_));
-	}
-	std::string receive(bool wait = true)
-	{
-		char buffer[4096];
-		ssize_t n = recv(fd_.get(), buffer, sizeof(buffer),
-				 wait ? 0 : MSG_DONTWAIT);
-
-		return n < 0 ? "" : std::string(buffer, n);
-	}
-
-private:
-	nic::unique_fd fd_;
-	nic::address to_;
-};
-
-std::string ethernet(u8 to, u8 from, const std::string &what)
-{
-	u8 mac[6], gid[16];
-	std::string f;
-
-	address_of(to, mac, gid);
-	if (!to)
-		memset(mac, 0xff, 6);
-	f.assign(reinterpret_cast<char *>(mac), 6);
-	address_of(from, mac, gid);
-	f.append(reinterpret_cast<char *>(mac), 6);
-	return f + "\x08\x06" + what + std::string(40, 'x');
-}
-
 /** Let the device of @g count this one of the optional counters. */
 bool count_optional(fake_guest &g, ornic_stat stat)
 {
@@ -535,7 +485,9 @@ const u8 opcodes[] = {
 	ORNIC_CMD_BIND_COUNTERS,     ORNIC_CMD_QUERY_STATS,
 	ORNIC_CMD_MODIFY_STATS,	     ORNIC_CMD_CREATE_COMP_CNTR,
 	ORNIC_CMD_DESTROY_COMP_CNTR, ORNIC_CMD_MODIFY_COMP_CNTR,
-	ORNIC_CMD_ATTACH_COMP_CNTR,  ORNIC_CMD_CREATE_EQ,
+	ORNIC_CMD_ATTACH_COMP_CNTR,  ORNIC_CMD_SET_RSS,
+	ORNIC_CMD_CREATE_FLOW,	     ORNIC_CMD_DESTROY_FLOW,
+	ORNIC_CMD_END_RAW,	     ORNIC_CMD_CREATE_EQ,
 	ORNIC_CMD_DESTROY_EQ,	     0xff,
 };
 

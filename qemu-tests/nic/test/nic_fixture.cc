@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "nic_fixture.h"
 
+#include <sys/socket.h>
+
 namespace test
 {
 
@@ -62,6 +64,71 @@ u64 nic_fixture::number(const std::string &what, const std::string &key)
 	if (at == std::string::npos)
 		return 0;
 	return strtoull(text.c_str() + at + key.size() + 4, nullptr, 10);
+}
+
+netdev::netdev(const nic_fixture &b, u32 number)
+	: netdev(b.path("q" + std::to_string(number)),
+		 b.path("n" + std::to_string(number)))
+{
+}
+
+netdev::netdev(const std::string &own, const std::string &to)
+	: fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0))
+	, to_(::nic::unix_address(to))
+{
+	timeval wait = { 30, 0 };
+
+	::nic::bind_to(fd_.get(), ::nic::unix_address(own), own);
+	setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+}
+
+void netdev::send(const std::string &frame)
+{
+	sendto(fd_.get(), frame.data(), frame.size(), 0,
+	       ::nic::sockaddr_of(to_), ::nic::length_of(to_));
+}
+
+std::string netdev::receive(bool wait)
+{
+	char buffer[4096];
+	ssize_t n = recv(fd_.get(), buffer, sizeof(buffer),
+			 wait ? 0 : MSG_DONTWAIT);
+
+	return n < 0 ? "" : std::string(buffer, n);
+}
+
+std::string ethernet(u8 to, u8 from, const std::string &what)
+{
+	u8 mac[6], gid[16];
+	std::string f;
+
+	address_of(to, mac, gid);
+	if (!to)
+		memset(mac, 0xff, 6);
+	f.assign(reinterpret_cast<char *>(mac), 6);
+	address_of(from, mac, gid);
+	f.append(reinterpret_cast<char *>(mac), 6);
+	return f + "\x08\x06" + what + std::string(40, 'x');
+}
+
+bool stream_peer::send(const std::string &data)
+{
+	return ::send(fd_.get(), data.data(), data.size(), MSG_NOSIGNAL) ==
+	       static_cast<ssize_t>(data.size());
+}
+
+void put16(std::string &f, u64 value)
+{
+	f += static_cast<char>(value >> 8);
+	f += static_cast<char>(value);
+}
+
+std::string in_stream(const std::string &f)
+{
+	std::string head(2, '\0');
+
+	put16(head, f.size());
+	return head + f;
 }
 
 bool join(end &a, u8 number_a, end &b, u8 number_b)

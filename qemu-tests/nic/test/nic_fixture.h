@@ -9,6 +9,7 @@
 
 #include "fake_guest.h"
 #include "process.h"
+#include "sockets.h"
 
 namespace test
 {
@@ -51,12 +52,49 @@ private:
 	std::vector<std::unique_ptr<fake_guest>> guests_;
 };
 
+/** The socket of a guest's virtio-net, or of the peer of a wire. */
+class netdev {
+public:
+	netdev(const nic_fixture &b, u32 number);
+	/** Bound to @own; sends to @to. */
+	netdev(const std::string &own, const std::string &to);
+	void send(const std::string &frame);
+	/** The next frame; @wait: up to 30 seconds. Empty: there is none. */
+	std::string receive(bool wait = true);
+
+private:
+	::nic::unique_fd fd_;
+	::nic::address to_;
+};
+
+/** An ARP frame between guests; @to 0: to all. */
+std::string ethernet(u8 to, u8 from, const std::string &what);
+
+/** The peer of a wire that is a stream: many frames arrive at a time. */
+class stream_peer {
+public:
+	explicit stream_peer(const std::string &path)
+		: fd_(::nic::connect_to(path))
+	{
+	}
+	/** Send @data, frames of in_stream(); false: the wire was closed. */
+	bool send(const std::string &data);
+
+private:
+	::nic::unique_fd fd_;
+};
+
+/** Append @value in the order of the wire. */
+void put16(std::string &f, u64 value);
+std::string in_stream(const std::string &f);
+
 /** A QP of a guest, with its CQ and an MR. */
 struct end {
-	end(fake_guest &g)
+	explicit end(fake_guest &g, u8 type = ORNIC_QPT_RC,
+		     u8 queues = has_sq | has_rq)
 		: guest(g)
 		, cq(g.make_cq())
-		, qp(g.make_qp(cq))
+		, qp(g.make_qp(cq, type, 0, queues))
 		, mr(g.make_mr(64 << 10))
 	{
 	}

@@ -6,6 +6,7 @@
 
 #include "busy_poll.h"
 #include "frame.h"
+#include "inbox.h"
 #include "memory.h"
 #include "share.h"
 #include "timers.h"
@@ -296,4 +297,57 @@ TEST(frame, hostile)
 			EXPECT_LE(rx.len, len);
 		}
 	}
+}
+
+// How many frames of @size bytes of a sender it takes.
+static u32 fill(inbox &box, u32 index, maker by, std::size_t size)
+{
+	frame f(size, static_cast<u8>(index));
+	u32 n = 0;
+
+	while (box.put(f, nullptr, { index, by }))
+		n++;
+	return n;
+}
+
+// Whoever sends most leaves room for others.
+TEST(inbox, one_sender_leaves_room)
+{
+	inbox box;
+
+	EXPECT_EQ(fill(box, 1, maker::NETDEV, 60), 1024u);
+	EXPECT_EQ(fill(box, 1, maker::ENGINE, 60), 512u);
+	EXPECT_EQ(fill(box, 2, maker::NETDEV, 60), 256u);
+	EXPECT_EQ(fill(box, 1, maker::NETDEV, 60), 0u);
+	// In the order of their arrival. What is taken makes room again.
+	for (u32 i = 0; i < 1024; i++)
+		EXPECT_EQ(box.take().from.by, maker::NETDEV);
+	EXPECT_EQ(box.take().from.by, maker::ENGINE);
+	EXPECT_GT(fill(box, 3, maker::NETDEV, 60), 512u);
+	while (!box.empty())
+		box.take();
+	EXPECT_EQ(fill(box, 2, maker::ENGINE, 60), 1024u);
+}
+
+TEST(inbox, bytes_are_bounded)
+{
+	inbox box;
+
+	EXPECT_EQ(fill(box, 1, maker::NETDEV, 64 << 10), 128u);
+	EXPECT_EQ(fill(box, 2, maker::NETDEV, 64 << 10), 64u);
+	EXPECT_GT(fill(box, 3, maker::NETDEV, 60), 0u);
+}
+
+TEST(inbox, keeps_where_the_packet_is)
+{
+	packet_place place;
+	frame f(60);
+	inbox box;
+
+	place.content = 42;
+	place.valid = true;
+	ASSERT_TRUE(box.put(f, &place, { 0, maker::ENGINE }));
+	ASSERT_TRUE(box.put(f, nullptr, { 0, maker::ENGINE }));
+	EXPECT_EQ(box.take().place.content, 42u);
+	EXPECT_FALSE(box.take().place.valid);
 }
