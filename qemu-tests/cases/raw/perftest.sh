@@ -12,42 +12,6 @@ requires()
 	need raw_ethernet_bw raw_ethernet_lat
 }
 
-# raw PROGRAM [OPTIONS]: both sides, without a connection to talk over: the server is
-# there when it has posted its receives, after it has made its rule
-raw()
-{
-	local program=$1 server posted status=0
-
-	shift
-	echo "$program $*"
-	# shellcheck disable=SC2068 # options are words
-	on_srv timeout -s KILL $((60 * SCALE)) "$program" -d "$srv_dev" --server \
-		-B "$(side_mac srv)" -E "$(side_mac cli)" -F $@ >srv.out 2>&1 &
-	server=$!
-	posted=0
-	wait_until 30 has_receives "$server"
-	# shellcheck disable=SC2068
-	on_cli timeout -s KILL $((60 * SCALE)) "$program" -d "$cli_dev" --client \
-		-B "$(side_mac cli)" -E "$(side_mac srv)" -F $@ >cli.out 2>&1 ||
-		status=$?
-	wait "$server" || status="$status, server $?"
-	[ "$status" = 0 ] && return
-	tail -n 40 srv.out cli.out
-	fail "status $status: $program $*"
-}
-
-# has_receives PID: its QP has receives, as many as at the last call
-has_receives()
-{
-	local before=$posted
-
-	kill -0 "$1" || fail "$(<srv.out)"
-	posted=$(rdma resource show qp link "$srv_dev/1" -dd | tr -s '\n\t ' ' ' |
-		sed 's/link /\n/g' |
-		sed -n 's/.* RAW_PACKET .* drv_rq_producer \([0-9]*\) .*/\1/p')
-	[ "${posted:=0}" -gt 0 ] && [ "$posted" = "$before" ]
-}
-
 run()
 {
 	local ports
