@@ -144,7 +144,7 @@ const ornic_engine_ops *device::make_ops(ornic_engine_ops &ops, u32 vectors)
 	// Its memory is that of the next frame as well.
 	ops.tx_drop = [](void *, const ornic_tx *) {};
 	ops.is_own = [](void *host, const u8 *mac) {
-		return !memcmp(self(host)->mac(), mac, 6);
+		return self(host)->has_mac(mac);
 	};
 	ops.raw_wanted = [](void *host, bool wanted) {
 		self(host)->has_rules_ = wanted;

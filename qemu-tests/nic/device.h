@@ -134,10 +134,14 @@ public:
 	}
 	/** Empty the inbox for about a time slice, during a command of this device. */
 	void relay();
+	bool has_mac(const u8 *address) const
+	{
+		return !memcmp(mac(), address, 6);
+	}
 	/** A frame to its address, or to a group. */
 	bool is_addressed(bytes f) const
 	{
-		return is_group(f.data()) || !memcmp(f.data(), mac(), 6);
+		return is_group(f.data()) || has_mac(f.data());
 	}
 	ornic_engine *engine() const
 	{

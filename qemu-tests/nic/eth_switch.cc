@@ -35,7 +35,7 @@ eth_switch::eth_switch(const shared_state &s)
 device *eth_switch::device_of(const u8 *mac) const
 {
 	for (const auto &dev : *devices_)
-		if (!memcmp(dev->mac(), mac, 6))
+		if (dev->has_mac(mac))
 			return dev.get();
 	return nullptr;
 }
@@ -135,7 +135,7 @@ bool eth_switch::release(ornic_impair_dir dir, u64 now)
 		if (!any)
 			begin = now_ns();
 		pass(dir, *a);
-		charge(*a, begin);
+		charge(a->from, a->to, begin);
 		any = true;
 	}
 	return any;
@@ -166,8 +166,7 @@ bool eth_switch::is_spoofed(bytes f, u32 index) const
 	const device *dev = index == wire() ? nullptr :
 					      (*devices_)[index].get();
 
-	return dev && !dev->guest().config.spoof &&
-	       memcmp(f.data() + 6, dev->mac(), 6) != 0;
+	return dev && !dev->guest().config.spoof && !dev->has_mac(f.data() + 6);
 }
 
 void eth_switch::learn(const u8 *mac, u32 from)
@@ -194,7 +193,7 @@ void eth_switch::ingress(bytes f, sender from)
 		capture_frame(capture_, from.index, f);
 	if (kind == ORNIC_FRAME_OTHER) {
 		counts_.other_frames++;
-		route(f, nullptr, from);
+		route(f, place, from);
 		return;
 	}
 	counts_.roce_frames++;
@@ -208,10 +207,10 @@ void eth_switch::ingress(bytes f, sender from)
 	if (faults_.delay() && held_.size() >= max_held)
 		counts_.overflows++;
 	else if (faults_.delay())
-		held_.push_back({ now_ns() + faults_.delay(), from, place,
-				  frame(f.begin(), f.end()) });
+		held_.push_back({ now_ns() + faults_.delay(),
+				  { from, place, frame(f.begin(), f.end()) } });
 	else
-		route(f, place.valid ? &place : nullptr, from);
+		route(f, place, from);
 }
 
 // Engines must not call each other: frames wait until the running engine has
@@ -229,7 +228,7 @@ void eth_switch::to_engine(device &to, bytes f, const packet_place &place,
 	arrivals_.push_back({ &to, from, place, frame(f.begin(), f.end()) });
 }
 
-void eth_switch::route(bytes f, const packet_place *place, sender from)
+void eth_switch::route(bytes f, const packet_place &place, sender from)
 {
 	device *dev = device_of(f.data());
 
@@ -251,18 +250,18 @@ void eth_switch::route(bytes f, const packet_place *place, sender from)
 }
 
 // What one guest sends to itself is a RoCE packet, or nothing.
-void eth_switch::hand_over(device &to, bytes f, const packet_place *place,
+void eth_switch::hand_over(device &to, bytes f, const packet_place &place,
 			   sender from)
 {
 	u32 index = to.guest().index;
 
-	if (place && to.is_addressed(f) && to.takes(*place))
-		to_engine(to, f, *place, from.index);
+	if (place.valid && to.is_addressed(f) && to.takes(place))
+		to_engine(to, f, place, from.index);
 	else if (index != from.index)
 		ports_[index].send(f, from.by);
 }
 
-void eth_switch::to_guest(device &to, bytes f, const packet_place *place,
+void eth_switch::to_guest(device &to, bytes f, const packet_place &place,
 			  sender from)
 {
 	if (!to.uses_inbox())
@@ -273,15 +272,13 @@ void eth_switch::to_guest(device &to, bytes f, const packet_place *place,
 
 u64 eth_switch::pass_on(device &to, const inbound &in)
 {
-	u64 begin = now_ns(), end;
+	u64 begin = now_ns();
 
-	hand_over(to, in.data, in.place.valid ? &in.place : nullptr, in.from);
-	end = now_ns();
-	charged_device(in.from.index, &to).share().spend(end - begin);
-	return end - begin;
+	hand_over(to, in.data, in.place, in.from);
+	return charge(in.from.index, &to, begin);
 }
 
-void eth_switch::flood(bytes f, const packet_place *place, sender from)
+void eth_switch::flood(bytes f, const packet_place &place, sender from)
 {
 	for (const auto &dev : *devices_) {
 		u32 index = dev->guest().index;
@@ -293,19 +290,15 @@ void eth_switch::flood(bytes f, const packet_place *place, sender from)
 		ports_[wire()].send(f, from.by);
 }
 
-// Charge the sender, so that a flood does not use up the turns of its victim.
-device &eth_switch::charged_device(u32 from, device *to) const
+// The sender pays, so that a flood does not use up the turns of its victim.
+u64 eth_switch::charge(u32 from, device *to, u64 &begin) const
 {
-	return from < devices_->size() ? *(*devices_)[from] : *to;
-}
+	device &payer = from < devices_->size() ? *(*devices_)[from] : *to;
+	u64 end = now_ns(), spent = end - begin;
 
-// Charge the time since @begin, and begin anew.
-void eth_switch::charge(const arrival &a, u64 &begin) const
-{
-	u64 end = now_ns();
-
-	charged_device(a.from, a.to).share().spend(end - begin);
+	payer.share().spend(spent);
 	begin = end;
+	return spent;
 }
 
 bool eth_switch::deliver()
@@ -322,7 +315,7 @@ bool eth_switch::deliver()
 			impair(ORNIC_IMPAIR_RX, a);
 		else if (a.place.valid)
 			pass(ORNIC_IMPAIR_RX, a);
-		charge(a, begin);
+		charge(a.from, a.to, begin);
 	}
 	return count;
 }
@@ -335,7 +328,7 @@ bool eth_switch::work(u64 now)
 		held h = std::move(held_.front());
 
 		held_.pop_front();
-		route(h.data, h.place.valid ? &h.place : nullptr, h.from);
+		route(h.in.data, h.in.place, h.in.from);
 		any = true;
 	}
 	any |= release(ORNIC_IMPAIR_TX, now);

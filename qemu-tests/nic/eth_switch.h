@@ -81,25 +81,23 @@ public:
 private:
 	struct held {
 		u64 when;
-		sender from;
-		packet_place place;
-		frame data;
+		inbound in;
 	};
 	void ingress(bytes f, sender from);
-	/** @place: of its RoCE packet, null if it is none. */
-	void route(bytes f, const packet_place *place, sender from);
-	void flood(bytes f, const packet_place *place, sender from);
-	void to_guest(device &to, bytes f, const packet_place *place,
+	/** @place: of its RoCE packet, not valid if it is none. */
+	void route(bytes f, const packet_place &place, sender from);
+	void flood(bytes f, const packet_place &place, sender from);
+	void to_guest(device &to, bytes f, const packet_place &place,
 		      sender from);
-	void hand_over(device &to, bytes f, const packet_place *place,
+	void hand_over(device &to, bytes f, const packet_place &place,
 		       sender from);
 	void learn(const u8 *mac, u32 from);
 	device *device_of(const u8 *mac) const;
 	void to_engine(device &to, bytes f, const packet_place &place,
 		       u32 from);
-	/** @to may be null if a guest sends. */
-	device &charged_device(u32 from, device *to) const;
-	void charge(const arrival &a, u64 &begin) const;
+	/** The sender pays for the time since @begin, or @to, if that is no guest; @to may be
+	 *  null if it is. Return: that time. @begin begins anew. */
+	u64 charge(u32 from, device *to, u64 &begin) const;
 	bool is_spoofed(bytes f, u32 index) const;
 	bool deliver();
 	void impair(ornic_impair_dir dir, arrival &a);

@@ -28,8 +28,8 @@ public:
 		return frames_.empty();
 	}
 
-	/** Put a copy in; @place: null if it is no RoCE packet. False: no room. */
-	bool put(bytes f, const packet_place *place, sender from)
+	/** Put a copy in. False: no room. */
+	bool put(bytes f, const packet_place &place, sender from)
 	{
 		use &mine = of(from);
 
@@ -40,8 +40,7 @@ public:
 			u->frames++;
 			u->bytes += f.size();
 		}
-		frames_.push_back({ from, place ? *place : packet_place{},
-				    frame(f.begin(), f.end()) });
+		frames_.push_back({ from, place, frame(f.begin(), f.end()) });
 		return true;
 	}
 

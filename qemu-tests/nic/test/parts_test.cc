@@ -305,7 +305,7 @@ static u32 fill(inbox &box, u32 index, maker by, std::size_t size)
 	frame f(size, static_cast<u8>(index));
 	u32 n = 0;
 
-	while (box.put(f, nullptr, { index, by }))
+	while (box.put(f, packet_place{}, { index, by }))
 		n++;
 	return n;
 }
@@ -346,8 +346,8 @@ TEST(inbox, keeps_where_the_packet_is)
 
 	place.content = 42;
 	place.valid = true;
-	ASSERT_TRUE(box.put(f, &place, { 0, maker::ENGINE }));
-	ASSERT_TRUE(box.put(f, nullptr, { 0, maker::ENGINE }));
+	ASSERT_TRUE(box.put(f, place, { 0, maker::ENGINE }));
+	ASSERT_TRUE(box.put(f, packet_place{}, { 0, maker::ENGINE }));
 	EXPECT_EQ(box.take().place.content, 42u);
 	EXPECT_FALSE(box.take().place.valid);
 }
