@@ -227,12 +227,8 @@ TEST(guests, held_frames_end_with_the_process)
 
 TEST(guests, two_processes)
 {
-	scratch dir;
-	nic_fixture p(1, { "--wire",
-			   "unix:" + dir.path("p") + ":" + dir.path("q") });
-	nic_fixture q(
-		1, { "--wire", "unix:" + dir.path("q") + ":" + dir.path("p") },
-		2);
+	wired_pair wired;
+	nic_fixture &p = wired.p, &q = wired.q;
 	end x(p.guest(1)), y(q.guest(1));
 
 	ASSERT_TRUE(join(x, 1, y, 2));
@@ -258,13 +254,8 @@ TEST(guests, two_processes_stream)
 TEST(guests, what_has_arrived_is_not_lost)
 {
 	constexpr u64 rounds = 20;
-	scratch dir;
-	nic_fixture p(1, { "--wire",
-			   "unix:" + dir.path("p") + ":" + dir.path("q") });
-	nic_fixture q(1,
-		      { "--wire", "unix:" + dir.path("q") + ":" + dir.path("p"),
-			"--faults", "delay=10ms" },
-		      2);
+	wired_pair wired({ "--faults", "delay=10ms" });
+	nic_fixture &p = wired.p, &q = wired.q;
 	end x(p.guest(1)), y(q.guest(1));
 	pid_t worker = static_cast<pid_t>(p.number("guests", "worker"));
 	auto resends = [&] {

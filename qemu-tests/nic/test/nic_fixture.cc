@@ -66,6 +66,22 @@ u64 nic_fixture::number(const std::string &what, const std::string &key)
 	return strtoull(text.c_str() + at + key.size() + 4, nullptr, 10);
 }
 
+static arguments wire_to(const scratch &dir, const std::string &from,
+			 const std::string &to, const arguments &more = {})
+{
+	arguments args{ "--wire",
+			"unix:" + dir.path(from) + ":" + dir.path(to) };
+
+	args.insert(args.end(), more.begin(), more.end());
+	return args;
+}
+
+wired_pair::wired_pair(const arguments &more)
+	: p(1, wire_to(dir, "p", "q"))
+	, q(1, wire_to(dir, "q", "p", more), 2)
+{
+}
+
 netdev::netdev(const nic_fixture &b, u32 number)
 	: netdev(b.path("q" + std::to_string(number)),
 		 b.path("n" + std::to_string(number)))

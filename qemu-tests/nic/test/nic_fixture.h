@@ -52,6 +52,14 @@ private:
 	std::vector<std::unique_ptr<fake_guest>> guests_;
 };
 
+/** Two processes and a wire between them. The guest of @p has number 1, that of @q 2. */
+struct wired_pair {
+	/** @more: options of @q. */
+	explicit wired_pair(const arguments &more = {});
+	scratch dir;
+	nic_fixture p, q;
+};
+
 /** The socket of a guest's virtio-net, or of the peer of a wire. */
 class netdev {
 public:

@@ -103,14 +103,9 @@ TEST(raw, sniffer_gets_copies)
 
 TEST(raw, sniffer_gets_copies_of_the_wire)
 {
-	scratch dir;
-	nic_fixture p(1, { "--wire",
-			   "unix:" + dir.path("p") + ":" + dir.path("q") });
-	nic_fixture q(
-		1, { "--wire", "unix:" + dir.path("q") + ":" + dir.path("p") },
-		2);
-	end x(p.guest(1)), y(q.guest(1));
-	raw_end s(p.guest(1));
+	wired_pair wired;
+	end x(wired.p.guest(1)), y(wired.q.guest(1));
+	raw_end s(wired.p.guest(1));
 
 	sniff(x, y, s);
 }
