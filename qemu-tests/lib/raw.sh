@@ -54,6 +54,14 @@ end_sink()
 	cat "$sink_out"
 }
 
+# end_restarted: end_sink of QPs that have ended. They start again with CAP_NET_RAW only,
+# EPERM without.
+end_restarted()
+{
+	end_sink
+	grep -x 'restart 0 1' "$sink_out" || fail 'restart'
+}
+
 # udp_to PORT COUNT: the client sends so many datagrams of 100 bytes to the server
 udp_to()
 {

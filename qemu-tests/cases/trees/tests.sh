@@ -3,6 +3,7 @@
 # This test will run the test suite of another release of rdma-core with the libraries of
 # that release and the provider as a part of them: `make rdma-core-test`.
 
+variants='loop nic machines=nic'
 limit=900
 
 # shellcheck source=qemu-tests/lib/rdma_core.sh
@@ -12,6 +13,6 @@ requires() { need_rdma_core_tree; }
 
 run()
 {
-	topology loop
+	topology_of_variant
 	rdma_core_tree_tests
 }
