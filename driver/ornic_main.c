@@ -24,7 +24,6 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-layout.h>
 
-#include "compat/compat_comp_cntr.h"
 #include "compat/compat_ops.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"

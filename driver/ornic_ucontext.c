@@ -19,7 +19,7 @@
 #define UVERBS_MODULE_NAME ornic
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "compat/compat_comp_cntr.h"
+#include "compat/compat_ops.h"
 #include "ornic_bus.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Completion counters as ib_core calls them, made of those of ornic_comp_cntr.h. */
-#include "compat/compat_comp_cntr.h"
+#include "compat/compat_ops.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-abi.h>
