@@ -144,9 +144,9 @@ enum ornic_trace {
  *	valid until the object that named the memory is destroyed, good for
  *	@len contiguous bytes; NULL if the range is not DMA memory. With a key of
  *	all DMA memory the address is of a work request, or a peer's.
- * @run: the same for the one run of a struct ornic_mem without a page list, which
- *	only commands name. May know memory that @dma does not, such as what an
- *	exporter has mapped for the CPU.
+ * @run: the same for the one run of a struct ornic_mem without a page list, and for
+ *	pages of SET_PAGES, which only commands name. May know memory that @dma does
+ *	not, such as what an exporter has mapped for the CPU.
  * @dm: the @len bytes from byte @at on of the device's own memory, good as for @dma;
  *	NULL if it has not all of them. Only commands name it. NULL: it has none
  * @tx_frame: make memory for a frame of @tx->hdr_len and @tx->body_len bytes,

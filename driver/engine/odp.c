@@ -216,7 +216,7 @@ static int resolve(struct ornic_dev *dev, const struct ornic_odp *odp,
 			continue;
 		if (entry & FLAGS_4K & ~(u64)ORNIC_PAGE_WRITE)
 			return -EINVAL;
-		page = dev->ops->dma(dev->host, entry & ~FLAGS_4K,
+		page = dev->ops->run(dev->host, entry & ~FLAGS_4K,
 				     1ull << odp->page_shift);
 		if (!page || (uintptr_t)page & ORNIC_PAGE_WRITE)
 			return -EFAULT;
@@ -443,6 +443,26 @@ static void clear_key_pages(struct ornic_dev *dev, struct ornic_odp *odp,
 	ornic_unlock(&odp->lock);
 }
 
+/* All that it has, with one wait, however much that is. */
+static void clear_key(struct ornic_dev *dev, struct ornic_odp *odp)
+{
+	struct ornic_odp_node *root;
+	bool used;
+
+	ornic_lock(&odp->lock);
+	root = odp->root;
+	WRITE_ONCE(odp->root, NULL);
+	used = root || odp->nclears;
+	odp->nclears++;
+	ornic_unlock(&odp->lock);
+	if (used)
+		ornic_mkey_wait_for_users(dev);
+	free_tree(dev, root, odp->levels - 1u);
+	ornic_lock(&odp->lock);
+	odp->nclears--;
+	ornic_unlock(&odp->lock);
+}
+
 int ornic_odp_clear_pages(struct ornic_dev *dev,
 			  const struct ornic_req_clear_pages *req)
 {
@@ -458,7 +478,9 @@ int ornic_odp_clear_pages(struct ornic_dev *dev,
 		return ORNIC_NOT_FOUND;
 	first = max_t(u64, addr >> odp->page_shift, odp->first);
 	last = min_t(u64, (addr + (len - 1)) >> odp->page_shift, odp->last);
-	if (first <= last) {
+	if (first == odp->first && last == odp->last) {
+		clear_key(dev, odp);
+	} else if (first <= last) {
 		memset(&clear, 0, sizeof(clear));
 		clear.n = first - odp->first;
 		clear.last = last - odp->first;
