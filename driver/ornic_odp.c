@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * On-demand paging: MRs. A fault of a QP, or a program, asks for pages; the kernel
- * brings them in (ornic_odp_page.c), and they are given to the key. When the kernel
- * takes pages away, it tells by an MMU notifier, which takes them from the key and
- * waits until the device uses them no more.
+ * On-demand paging: MRs of the memory of a process. A fault of a QP, or a program, asks
+ * for pages; the kernel brings them in (ornic_odp_page.c), and they are given to the key.
+ * When the kernel takes pages away, it tells by an MMU notifier, which takes them from the
+ * key and waits until the device uses them no more.
  *
  * An MR of a range has one ib_umem_odp. One of all memory has a child for each 2 MiB
  * that had pages; it goes when all of its range is unmapped, or for a newer one when the
@@ -13,9 +13,6 @@
  * take to come; children_lock; mmap_lock of the process; umem_mutex of an ib_umem_odp,
  * held from the last look at the notifier's sequence until the key has the pages; key_lock
  * of the MR, which the key outlives. children_lock and mmap_lock are not held together.
- *
- * A fault may take as long as user space likes (FUSE). So what goes waits for none: MRs,
- * and the faults of QPs (ornic_odp_fault.c), are counted, and hold the device.
  */
 #include "ornic_odp.h"
 
@@ -24,8 +21,6 @@
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
-#include <linux/rwsem.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -35,12 +30,11 @@
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_mr.h"
+#include "ornic_odp_key.h"
 #include "ornic_odp_mr.h"
 
 #define CHILD_SHIFT 21
 #define CHILD_BYTES BIT_ULL(CHILD_SHIFT)
-/* Kernel memory for each page of an MR of a range, bytes. */
-#define PAGE_COST 24
 /* So many a process may have in any case: a request needs some at one time. */
 #define LEAST_CHILDREN 64
 
@@ -49,48 +43,30 @@ static_assert(CHILD_BYTES >> PAGE_SHIFT <= ORNIC_LIST_ENTRIES);
 
 /**
  * struct part - an MR of a range, or a child
- * @odp: the MR
+ * @mr: the MR
  * @umem: its pages
  * @has_pages: the key may have some of them; umem_mutex
  */
 struct part {
-	struct ornic_ib_odp *odp;
+	struct mem_mr *mr;
 	struct ib_umem_odp *umem;
 	bool has_pages;
 };
 
 /**
- * struct ornic_ib_odp - an ODP MR, which may outlive its ib_mr
- * @rcu: frees it after look-ups
- * @ref: one of the ib_mr, one of each fault, prefetch and child
- * @dev: the device
- * @pager: of the process
- * @charged: pages of kernel memory that @pager counts
- * @key: index and variant
- * @pdn: its PD
+ * struct mem_mr - an MR
+ * @odp: what all kinds have; a child has a reference
  * @shift: what is added to an address of the process for one of the key
  * @whole: the range; or all memory, which has no pages itself
  * @implicit: it is the latter
- * @key_lock: the key is not destroyed while it is held for reading
- * @key_gone: it is
- * @lives: and the device may still write to its pages; key_lock
  * @children_lock: changes of @children
  * @children: struct child by address, divided by its size
  */
-struct ornic_ib_odp {
-	struct rcu_head rcu;
-	refcount_t ref;
-	struct ornic_ib_dev *dev;
-	struct ornic_pager *pager;
-	u64 charged;
-	u32 key;
-	u32 pdn;
+struct mem_mr {
+	struct ornic_ib_odp odp;
 	u64 shift;
 	struct part whole;
 	bool implicit;
-	struct rw_semaphore key_lock;
-	bool key_gone;
-	bool lives;
 	struct mutex children_lock; /* see above */
 	struct xarray children;
 };
@@ -119,62 +95,45 @@ struct child {
 
 /* ---- Lifetime ------------------------------------------------------------------- */
 
-static void odp_free(struct ornic_ib_odp *odp)
-{
-	struct ornic_pager *pager = odp->pager;
+static_assert(!offsetof(struct mem_mr, odp));
 
-	ornic_pager_uncharge(pager, odp->charged);
-	xa_destroy(&odp->children);
-	mutex_destroy(&odp->children_lock);
-	kfree_rcu(odp, rcu);
-	ornic_pager_put(pager);
+static struct mem_mr *to_mem_mr(struct ornic_ib_odp *odp)
+{
+	return container_of(odp, struct mem_mr, odp);
 }
 
-void ornic_ib_odp_put(struct ornic_ib_odp *odp)
+static void mr_free(struct mem_mr *mr)
 {
-	if (!refcount_dec_and_test(&odp->ref))
-		return;
-	ib_umem_odp_release(odp->whole.umem);
-	odp_free(odp);
+	xa_destroy(&mr->children);
+	mutex_destroy(&mr->children_lock);
+	ornic_odp_free(&mr->odp);
 }
 
-struct ornic_ib_odp *ornic_ib_odp_get(struct ornic_ib_dev *dev, u32 key)
+static void mr_release(struct ornic_ib_odp *odp)
 {
-	struct ornic_ib_odp *odp;
+	struct mem_mr *mr = to_mem_mr(odp);
 
-	rcu_read_lock();
-	odp = xa_load(&dev->odps, key);
-	if (odp && !refcount_inc_not_zero(&odp->ref))
-		odp = NULL;
-	rcu_read_unlock();
-	return odp;
+	ib_umem_odp_release(mr->whole.umem);
+	mr_free(mr);
 }
 
 /* Pages of [@va, @va + @len) are not the key's any more. umem_mutex held. */
 static void clear_key_pages(struct part *part, u64 va, u64 len)
 {
-	struct ornic_ib_odp *odp = part->odp;
-	bool lives;
+	struct mem_mr *mr = part->mr;
 
 	if (!part->has_pages)
 		return;
 	if (va <= ib_umem_start(part->umem) &&
 	    len >= ib_umem_end(part->umem) - va)
 		part->has_pages = false;
-	down_read(&odp->key_lock);
-	lives = odp->lives;
-	if (!odp->key_gone) {
-		ornic_cmd_clear_pages(odp->dev, odp->key, va + odp->shift, len);
-		lives = ornic_dma_lives(&odp->dev->ibdev, NULL, 0);
-	}
-	up_read(&odp->key_lock);
-	if (lives)
+	if (ornic_odp_clear(&mr->odp, va + mr->shift, len))
 		ornic_odp_keep(part->umem, va, va + len);
 }
 
 static void child_count(struct child *child)
 {
-	struct ornic_pager *pager = child->part.odp->pager;
+	struct ornic_pager *pager = child->part.mr->odp.pager;
 
 	spin_lock(&pager->lock);
 	list_add_tail(&child->list, &pager->children);
@@ -185,7 +144,7 @@ static void child_count(struct child *child)
 
 static void child_uncount(struct child *child)
 {
-	struct ornic_pager *pager = child->part.odp->pager;
+	struct ornic_pager *pager = child->part.mr->odp.pager;
 
 	spin_lock(&pager->lock);
 	list_del(&child->list);
@@ -195,7 +154,7 @@ static void child_uncount(struct child *child)
 
 static void child_put(struct child *child)
 {
-	struct ornic_ib_odp *odp = child->part.odp;
+	struct mem_mr *mr = child->part.mr;
 	struct ib_umem_odp *umem = child->part.umem;
 
 	if (!refcount_dec_and_test(&child->ref))
@@ -207,7 +166,7 @@ static void child_put(struct child *child)
 	ib_umem_odp_release(umem);
 	child_uncount(child);
 	kfree(child);
-	ornic_ib_odp_put(odp);
+	ornic_ib_odp_put(&mr->odp);
 }
 
 /* Nobody has to take it away any more. */
@@ -222,14 +181,14 @@ static void child_goes(struct child *child)
 
 static void child_remove(struct child *child)
 {
-	struct ornic_ib_odp *odp = child->part.odp;
+	struct mem_mr *mr = child->part.mr;
 	bool was_there;
 
-	mutex_lock(&odp->children_lock);
-	was_there = xa_load(&odp->children, child->index) == child;
+	mutex_lock(&mr->children_lock);
+	was_there = xa_load(&mr->children, child->index) == child;
 	if (was_there)
-		xa_erase(&odp->children, child->index);
-	mutex_unlock(&odp->children_lock);
+		xa_erase(&mr->children, child->index);
+	mutex_unlock(&mr->children_lock);
 	if (was_there)
 		child_put(child);
 }
@@ -290,7 +249,7 @@ static bool invalidate(struct mmu_interval_notifier *mni,
 	/* Not yet: it has no pages. */
 	if (part)
 		invalidate_locked(part, range->start, range->end);
-	if (part && part->odp->implicit && is_unmapped(umem, range))
+	if (part && part->mr->implicit && is_unmapped(umem, range))
 		reclaim_later(container_of(part, struct child, part));
 	mutex_unlock(&umem->umem_mutex);
 	return true;
@@ -302,31 +261,11 @@ static const struct mmu_interval_notifier_ops part_ops = {
 
 /* ---- Bringing pages in ----------------------------------------------------------- */
 
-/* The list has @npages of @part from @va on. umem_mutex held, and key_lock; the key exists. */
-static int give_pages(struct part *part, u64 va, u32 npages,
-		      struct ornic_bring *bring)
-{
-	struct ornic_ib_odp *odp = part->odp;
-	struct ornic_ib_dev *dev = odp->dev;
-	int ret;
-
-	if (ornic_is_dead(dev))
-		return -EIO;
-	part->has_pages = true;
-	ret = ornic_cmd_set_pages(dev, odp->key, va + odp->shift, bring->dma,
-				  npages);
-	if (ret && ornic_dma_lives(&dev->ibdev, bring->list,
-				   ORNIC_LIST_ENTRIES * sizeof(*bring->list)))
-		bring->keep = true;
-	return ret;
-}
-
 /* umem_mutex held: @npages of @part from @va on become the key's. */
 static int set_key_pages(struct part *part, u64 va, u32 npages,
 			 struct ornic_bring *bring)
 {
 	size_t first = (va - ib_umem_start(part->umem)) >> PAGE_SHIFT;
-	struct ornic_ib_odp *odp = part->odp;
 	bool found = false;
 	u64 entry;
 	int ret;
@@ -342,10 +281,9 @@ static int set_key_pages(struct part *part, u64 va, u32 npages,
 	if (!found)
 		return 0;
 	bring->found = true;
-	down_read(&odp->key_lock);
-	ret = odp->key_gone ? -ENOENT : give_pages(part, va, npages, bring);
-	up_read(&odp->key_lock);
-	return ret;
+	part->has_pages = true;
+	return ornic_odp_set(&part->mr->odp, va + part->mr->shift, npages,
+			     bring);
 }
 
 /* What @part has of CHILD_BYTES, at a multiple of these. */
@@ -366,7 +304,7 @@ static int bring_chunk(struct part *part, u64 va, u64 len,
 	return ret;
 }
 
-static struct child *child_alloc(struct ornic_ib_odp *odp, unsigned long index)
+static struct child *child_alloc(struct mem_mr *mr, unsigned long index)
 {
 	struct ib_umem_odp *umem;
 	struct child *child;
@@ -374,14 +312,14 @@ static struct child *child_alloc(struct ornic_ib_odp *odp, unsigned long index)
 	child = kzalloc(sizeof(*child), GFP_KERNEL_ACCOUNT);
 	if (!child)
 		return ERR_PTR(-ENOMEM);
-	umem = ib_umem_odp_alloc_child(odp->whole.umem, index << CHILD_SHIFT,
+	umem = ib_umem_odp_alloc_child(mr->whole.umem, index << CHILD_SHIFT,
 				       CHILD_BYTES, &part_ops);
 	if (IS_ERR(umem)) {
 		kfree(child);
 		return ERR_CAST(umem);
 	}
-	refcount_inc(&odp->ref);
-	child->part.odp = odp;
+	refcount_inc(&mr->odp.ref);
+	child->part.mr = mr;
 	child->part.umem = umem;
 	child->index = index;
 	INIT_WORK(&child->reclaim, reclaim_child);
@@ -447,62 +385,61 @@ static int make_room(struct ornic_pager *pager, const void *who)
 }
 
 /* Make @child that of its index, with two references. Nobody else does, as it is walked. */
-static int child_add(struct ornic_ib_odp *odp, struct child *child)
+static int child_add(struct mem_mr *mr, struct child *child)
 {
 	struct child *old = NULL;
 	int ret;
 
-	mutex_lock(&odp->children_lock);
-	if (READ_ONCE(odp->key_gone)) {
+	mutex_lock(&mr->children_lock);
+	if (READ_ONCE(mr->odp.key_gone)) {
 		ret = -ENOENT;
 	} else if (READ_ONCE(child->goes)) {
 		ret = -EBUSY;
 	} else {
-		old = xa_store(&odp->children, child->index, child,
+		old = xa_store(&mr->children, child->index, child,
 			       GFP_KERNEL_ACCOUNT);
 		ret = xa_err(old);
 	}
 	if (!ret)
 		refcount_inc(&child->ref);
-	mutex_unlock(&odp->children_lock);
+	mutex_unlock(&mr->children_lock);
 	if (!ret && old)
 		child_put(old);
 	return ret;
 }
 
 /* The child with that index; NULL: there is none, or it goes. */
-static struct child *child_find(struct ornic_ib_odp *odp, unsigned long index)
+static struct child *child_find(struct mem_mr *mr, unsigned long index)
 {
 	struct child *child;
 
-	mutex_lock(&odp->children_lock);
-	child = xa_load(&odp->children, index);
+	mutex_lock(&mr->children_lock);
+	child = xa_load(&mr->children, index);
 	if (child && READ_ONCE(child->goes))
 		child = NULL;
 	if (child)
 		refcount_inc(&child->ref);
-	mutex_unlock(&odp->children_lock);
+	mutex_unlock(&mr->children_lock);
 	return child;
 }
 
 /* With the walk: the child with @va, to be given to child_put(). For @who see above. */
-static struct child *child_get(struct ornic_ib_odp *odp, u64 va,
-			       const void *who)
+static struct child *child_get(struct mem_mr *mr, u64 va, const void *who)
 {
 	unsigned long index = va >> CHILD_SHIFT;
-	struct child *child = child_find(odp, index);
+	struct child *child = child_find(mr, index);
 	int ret;
 
 	if (child)
 		return child;
-	ret = make_room(odp->pager, who);
+	ret = make_room(mr->odp.pager, who);
 	if (ret)
 		return ERR_PTR(ret);
 	/* Not under children_lock: it may be the last to leave the mm. */
-	child = child_alloc(odp, index);
+	child = child_alloc(mr, index);
 	if (IS_ERR(child))
 		return child;
-	ret = child_add(odp, child);
+	ret = child_add(mr, child);
 	if (!ret)
 		return child;
 	child_put(child);
@@ -510,13 +447,13 @@ static struct child *child_get(struct ornic_ib_odp *odp, u64 va,
 }
 
 /* With the walk of that part: what one child has. */
-static int bring_to_child(struct ornic_ib_odp *odp, u64 va, u64 len,
+static int bring_to_child(struct mem_mr *mr, u64 va, u64 len,
 			  struct ornic_bring *bring)
 {
 	struct child *child;
 	int ret;
 
-	child = child_get(odp, va, bring->job ?: (const void *)bring);
+	child = child_get(mr, va, bring->job ?: (const void *)bring);
 	if (IS_ERR(child))
 		return PTR_ERR(child);
 	ret = bring_chunk(&child->part, va, len, bring);
@@ -528,79 +465,98 @@ static int bring_to_child(struct ornic_ib_odp *odp, u64 va, u64 len,
 	return ret;
 }
 
-/* The first part of a range; returns its bytes. */
-static s64 bring_some(struct ornic_ib_odp *odp, u64 va, u64 len,
-		      struct ornic_bring *bring)
+static s64 bring_mem(struct ornic_ib_odp *odp, u64 addr, u64 len,
+		     struct ornic_bring *bring)
 {
+	u64 end = odp->pager->mm->task_size;
+	struct mem_mr *mr = to_mem_mr(odp);
+	u64 va = addr - mr->shift;
 	struct ornic_walk walk = { .odp = odp, .part = va >> CHILD_SHIFT };
 	int ret;
 
+	if (va >= end || len > end - va)
+		return -EFAULT;
 	len = min_t(u64, len, CHILD_BYTES - (va & (CHILD_BYTES - 1)));
 	ret = ornic_walk_begin(odp->pager, &walk, bring->job);
 	if (ret)
 		return ret;
 	if (READ_ONCE(odp->key_gone))
 		ret = -ENOENT;
-	else if (odp->implicit)
-		ret = bring_to_child(odp, va, len, bring);
+	else if (mr->implicit)
+		ret = bring_to_child(mr, va, len, bring);
 	else
-		ret = bring_chunk(&odp->whole, va, len, bring);
+		ret = bring_chunk(&mr->whole, va, len, bring);
 	ornic_walk_end(odp->pager, &walk);
 	return ret ?: (s64)len;
 }
 
-int ornic_bring_in(struct ornic_ib_odp *odp, u64 addr, u64 len,
-		   struct ornic_bring *bring)
-{
-	u64 end = odp->pager->mm->task_size;
-	u64 va = addr - odp->shift;
-	s64 done;
+/* ---- The end -------------------------------------------------------------------- */
 
-	bring->gone = &odp->key_gone;
-	if (va >= end || len > end - va)
-		return -EFAULT;
-	for (; len; va += done, len -= done) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		done = bring_some(odp, va, len, bring);
-		if (done < 0)
-			return done;
+/* One of the children; its reference is the caller's. NULL: there is none. */
+static struct child *child_pop(struct mem_mr *mr)
+{
+	unsigned long index = 0;
+	struct child *child;
+
+	mutex_lock(&mr->children_lock);
+	child = xa_find(&mr->children, &index, ULONG_MAX, XA_PRESENT);
+	if (child)
+		xa_erase(&mr->children, index);
+	mutex_unlock(&mr->children_lock);
+	return child;
+}
+
+/* The key is gone, so none is added any more; and none is reclaimed. */
+static void put_children(struct mem_mr *mr)
+{
+	struct child *child;
+
+	while ((child = child_pop(mr))) {
+		child_goes(child);
+		child_put(child);
 		cond_resched();
 	}
-	return 0;
+}
+
+static void end_mem(struct ornic_ib_odp *odp)
+{
+	struct mem_mr *mr = to_mem_mr(odp);
+	struct ib_umem_odp *umem = mr->whole.umem;
+
+	put_children(mr);
+	/* A fault may hold the MR for long; none of its pages is mapped then. */
+	if (mr->implicit)
+		return;
+	mutex_lock(&umem->umem_mutex);
+	invalidate_locked(&mr->whole, ib_umem_start(umem), ib_umem_end(umem));
+	mutex_unlock(&umem->umem_mutex);
+}
+
+static const struct ornic_odp_ops mem_ops = {
+	.bring = bring_mem,
+	.end = end_mem,
+	.release = mr_release,
+};
+
+static struct mem_mr *mr_alloc(struct ornic_ib_dev *dev)
+{
+	struct mem_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	ret = ornic_odp_open(&mr->odp, dev, &mem_ops);
+	if (ret) {
+		kfree(mr);
+		return ERR_PTR(ret);
+	}
+	mr->whole.mr = mr;
+	mutex_init(&mr->children_lock);
+	xa_init(&mr->children);
+	return mr;
 }
 
 /* ---- Registration ---------------------------------------------------------------- */
-
-/* It takes the reference of @pager. */
-static struct ornic_ib_odp *odp_alloc(struct ornic_ib_dev *dev,
-				      struct ornic_pager *pager)
-{
-	struct ornic_ib_odp *odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);
-
-	if (!odp)
-		return NULL;
-	odp->pager = pager;
-	odp->whole.odp = odp;
-	refcount_set(&odp->ref, 1);
-	odp->dev = dev;
-	init_rwsem(&odp->key_lock);
-	mutex_init(&odp->children_lock);
-	xa_init(&odp->children);
-	return odp;
-}
-
-/* Lists of ib_umem_odp, and the device's, for a whole range. */
-static bool charge_range(struct ornic_ib_odp *odp, u64 length)
-{
-	u64 npages = (length >> PAGE_SHIFT) + 2;
-	u64 pages = (npages * PAGE_COST >> PAGE_SHIFT) + 1;
-
-	if (!ornic_pager_charge(odp->pager, pages))
-		return false;
-	odp->charged = pages;
-	return true;
-}
 
 /*
  * The first notifier of a process takes mmap_lock for writing, which may be held for a
@@ -617,12 +573,12 @@ static int prepare_children(struct ib_umem_odp *umem)
 	return 0;
 }
 
-static int get_implicit_umem(struct ornic_ib_odp *odp, int flags)
+static int get_implicit_umem(struct mem_mr *mr, int flags)
 {
 	struct ib_umem_odp *umem;
 	int ret;
 
-	umem = ib_umem_odp_alloc_implicit(&odp->dev->ibdev, flags);
+	umem = ib_umem_odp_alloc_implicit(&mr->odp.dev->ibdev, flags);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 	ret = prepare_children(umem);
@@ -630,170 +586,62 @@ static int get_implicit_umem(struct ornic_ib_odp *odp, int flags)
 		ib_umem_odp_release(umem);
 		return ret;
 	}
-	odp->whole.umem = umem;
+	mr->whole.umem = umem;
 	return 0;
 }
 
-static int get_umem(struct ornic_ib_odp *odp, u64 start, u64 length, int flags)
+static int get_umem(struct mem_mr *mr, u64 start, u64 length, int flags)
 {
 	/* Pages of the key have one size: huge ones are many. */
 	flags &= ~IB_ACCESS_HUGETLB;
-	if (odp->implicit)
-		return get_implicit_umem(odp, flags);
-	if (!charge_range(odp, length))
+	if (mr->implicit)
+		return get_implicit_umem(mr, flags);
+	if (!ornic_odp_charge(&mr->odp, length))
 		return -ENOMEM;
-	odp->whole.umem = ib_umem_odp_get(&odp->dev->ibdev, start, length,
-					  flags, &part_ops);
-	return PTR_ERR_OR_ZERO(odp->whole.umem);
+	mr->whole.umem = ib_umem_odp_get(&mr->odp.dev->ibdev, start, length,
+					 flags, &part_ops);
+	return PTR_ERR_OR_ZERO(mr->whole.umem);
 }
 
-/* Unless windows are bound to it; no command names it afterwards. */
-static int destroy_key(struct ornic_ib_odp *odp, bool may_have_windows)
+/* The memory of @params, and its key. */
+static int get_memory(struct mem_mr *mr, u64 start,
+		      struct ornic_create_mkey_params *params, int flags)
 {
 	int ret;
 
-	down_write(&odp->key_lock);
-	ret = ornic_cmd_destroy_mkey(odp->dev, odp->key, may_have_windows);
-	if (!ret) {
-		odp->lives = ornic_dma_lives(&odp->dev->ibdev, NULL, 0);
-		WRITE_ONCE(odp->key_gone, true);
-	}
-	up_write(&odp->key_lock);
-	return ret;
-}
-
-/* The key, and then what faults look up. */
-static int publish(struct ornic_ib_odp *odp,
-		   struct ornic_create_mkey_params *params)
-{
-	struct ornic_ib_dev *dev = odp->dev;
-	int ret;
-
-	params->odp = true;
-	params->mem.page_shift = PAGE_SHIFT;
-	ret = ornic_cmd_create_mkey(dev, params, &odp->key);
+	mr->implicit = !start && params->length == U64_MAX;
+	mr->shift = params->iova - start;
+	if (mr->implicit && params->iova)
+		return -EINVAL;
+	ret = get_umem(mr, start, params->length, flags);
 	if (ret)
 		return ret;
-	odp->pdn = params->pdn;
-	/* It has no pages before it is found. */
-	if (!odp->implicit)
-		WRITE_ONCE(odp->whole.umem->private, &odp->whole);
-	ret = xa_insert(&dev->odps, odp->key, odp, GFP_KERNEL);
-	if (ret)
-		goto err_destroy_mkey;
+	mr->odp.writable = mr->whole.umem->umem.writable;
+	/* It has no pages before the key is found. */
+	if (!mr->implicit)
+		WRITE_ONCE(mr->whole.umem->private, &mr->whole);
 	return 0;
-
-err_destroy_mkey:
-	destroy_key(odp, false);
-	/* The key of an MR that is about to go. */
-	return ret == -EBUSY ? -EAGAIN : ret;
 }
 
-int ornic_odp_reg(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr, u64 start,
+int ornic_odp_reg(struct ornic_ib_dev *dev, struct ornic_ib_mr *ibmr, u64 start,
 		  struct ornic_create_mkey_params *params, int flags)
 {
-	struct ornic_pager *pager = ornic_pager_get(dev);
-	struct ornic_ib_odp *odp;
+	struct mem_mr *mr = mr_alloc(dev);
 	int ret;
 
-	if (IS_ERR(pager))
-		return PTR_ERR(pager);
-	odp = odp_alloc(dev, pager);
-	if (!odp) {
-		ornic_pager_put(pager);
-		return -ENOMEM;
-	}
-	odp->implicit = !start && params->length == U64_MAX;
-	odp->shift = params->iova - start;
-	ret = -EINVAL;
-	if (odp->implicit && params->iova)
-		goto err_free;
-	ret = get_umem(odp, start, params->length, flags);
-	if (ret)
-		goto err_free;
-	ret = publish(odp, params);
-	if (ret)
-		goto err_put;
-	mr->odp = odp;
-	mr->access = flags;
-	mr->page_shift = PAGE_SHIFT;
-	mr->ibmr.lkey = odp->key;
-	mr->ibmr.rkey = odp->key;
-	mr->ibmr.length = params->length;
-	return 0;
-
-err_put:
-	ornic_ib_odp_put(odp);
-	return ret;
-
-err_free:
-	odp_free(odp);
-	return ret;
-}
-
-/* One of the children; its reference is the caller's. NULL: there is none. */
-static struct child *child_pop(struct ornic_ib_odp *odp)
-{
-	unsigned long index = 0;
-	struct child *child;
-
-	mutex_lock(&odp->children_lock);
-	child = xa_find(&odp->children, &index, ULONG_MAX, XA_PRESENT);
-	if (child)
-		xa_erase(&odp->children, index);
-	mutex_unlock(&odp->children_lock);
-	return child;
-}
-
-/* The key is gone, so none is added any more; and none is reclaimed. */
-static void put_children(struct ornic_ib_odp *odp)
-{
-	struct child *child;
-
-	while ((child = child_pop(odp))) {
-		child_goes(child);
-		child_put(child);
-		cond_resched();
-	}
-}
-
-int ornic_odp_dereg(struct ornic_ib_mr *mr)
-{
-	struct ornic_ib_odp *odp = mr->odp;
-	struct ib_umem_odp *umem = odp->whole.umem;
-	struct ornic_ib_dev *dev = odp->dev;
-	int ret;
-
-	ret = destroy_key(odp, mr->ibmr.uobject);
-	if (ret)
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	ret = get_memory(mr, start, params, flags);
+	if (ret) {
+		mr_free(mr);
 		return ret;
-	xa_erase(&dev->odps, odp->key);
-	put_children(odp);
-	/* A fault may hold the MR for long; none of its pages is mapped then. */
-	if (!odp->implicit) {
-		mutex_lock(&umem->umem_mutex);
-		invalidate_locked(&odp->whole, ib_umem_start(umem),
-				  ib_umem_end(umem));
-		mutex_unlock(&umem->umem_mutex);
 	}
-	ornic_ib_odp_put(odp);
+	ret = ornic_odp_publish(&mr->odp, params);
+	if (ret) {
+		ornic_ib_odp_put(&mr->odp);
+		return ret;
+	}
+	ibmr->odp = &mr->odp;
+	ornic_odp_describe(&mr->odp, ibmr, flags);
 	return 0;
-}
-
-int ornic_ib_odp_check(const struct ornic_ib_odp *odp, u32 pdn, u64 addr,
-		       u64 length, bool write)
-{
-	const struct ib_umem *umem = &odp->whole.umem->umem;
-	u64 start = umem->address + odp->shift;
-	u64 size = odp->implicit ? U64_MAX : umem->length;
-
-	if (odp->pdn != pdn || addr < start || length > size ||
-	    addr - start > size - length)
-		return -EINVAL;
-	return write && !umem->writable ? -EPERM : 0;
-}
-
-struct ornic_pager *ornic_ib_odp_pager(const struct ornic_ib_odp *odp)
-{
-	return odp->pager;
 }

@@ -165,7 +165,7 @@ void ornic_walk_end(struct ornic_pager *pager, struct ornic_walk *walk);
 /* Like queue_work(), for what is short. */
 bool ornic_odp_queue(struct work_struct *work);
 
-/* ---- MRs (ornic_odp.c) ------------------------------------------------------------ */
+/* ---- MRs (ornic_odp_key.c, ornic_odp_page.c) -------------------------------------- */
 
 /* How pages are brought in. */
 struct ornic_bring {
@@ -215,8 +215,8 @@ void ornic_bring_fini(struct ornic_ib_dev *dev, struct ornic_bring *bring);
  * Bring in the pages of [@addr, @addr + @len) of a key, which has that range; what
  * precedes an error is there. Sleeps as long as the memory takes. Return: 0; -EPERM if
  * the MR is not for writing; -EFAULT and others if there is no such memory; -EBUSY if it
- * changes all the time; -ENOMEM; -EINTR if the caller is killed; -EINPROGRESS: @bring->job is
- * run again, or has been already.
+ * changes all the time; -ENOMEM; -EINTR if the caller is killed; -ERESTARTSYS: it
+ * has a signal; -EINPROGRESS: @bring->job is run again, or has been already.
  */
 int ornic_bring_in(struct ornic_ib_odp *odp, u64 addr, u64 len,
 		   struct ornic_bring *bring);
