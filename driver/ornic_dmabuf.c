@@ -9,7 +9,8 @@
  * The memory must not move until it is unmapped. Not all exporters see to that when
  * they map for the CPU, but for a static importer (one that takes no notice of moves)
  * those that cannot move buffers which others use do it at attachment. Others have
- * a pin() for importers with DMA, and are refused.
+ * a pin() for importers with DMA; their memory is that of MRs on demand
+ * (ornic_odp_dmabuf.c), or refused where there are none.
  *
  * The reference to the dma-buf, which is one to a file, holds the module of the
  * exporter, too.
@@ -27,8 +28,6 @@
 #include "compat/compat_dmabuf.h"
 
 ORNIC_IMPORT_NS_DMA_BUF;
-
-#define FENCES_TIMEOUT (5 * HZ)
 
 struct ornic_dmabuf {
 	struct dma_buf *dmabuf;
@@ -77,11 +76,18 @@ static bool maps_first_pages_only(const struct ornic_dmabuf *buf)
 static int wait_for_fences(const struct dma_buf *dmabuf)
 {
 	long left = dma_resv_wait_timeout(dmabuf->resv, DMA_RESV_USAGE_READ,
-					  true, FENCES_TIMEOUT);
+					  true, ORNIC_FENCES_TIMEOUT);
 
 	if (left > 0)
 		return 0;
 	return left ?: -EBUSY;
+}
+
+int ornic_dmabuf_begin_cpu_access(struct dma_buf *dmabuf)
+{
+	int ret = wait_for_fences(dmabuf);
+
+	return ret ?: dma_buf_begin_cpu_access(dmabuf, DMA_BIDIRECTIONAL);
 }
 
 /* Of an attached dma-buf. */
@@ -96,9 +102,7 @@ static int map_for_cpu(struct ornic_dmabuf *buf)
 		ret = -EOPNOTSUPP;
 		goto err_unmap;
 	}
-	ret = wait_for_fences(buf->dmabuf);
-	if (!ret)
-		ret = dma_buf_begin_cpu_access(buf->dmabuf, DMA_BIDIRECTIONAL);
+	ret = ornic_dmabuf_begin_cpu_access(buf->dmabuf);
 	if (ret)
 		goto err_unmap;
 	return 0;
@@ -159,4 +163,16 @@ void ornic_dmabuf_unmap(struct ornic_dmabuf *buf)
 	dma_buf_detach(buf->dmabuf, buf->attach);
 	dma_buf_put(buf->dmabuf);
 	kfree(buf);
+}
+
+struct dma_buf *ornic_dmabuf_get_moving(int fd)
+{
+	struct dma_buf *dmabuf = dma_buf_get(fd);
+
+	if (IS_ERR(dmabuf))
+		return NULL;
+	if (dmabuf->ops->pin)
+		return dmabuf;
+	dma_buf_put(dmabuf);
+	return NULL;
 }

@@ -3,10 +3,15 @@
 #define ORNIC_DMABUF_H
 
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/kconfig.h>
 #include <rdma/ib_verbs.h>
 
+struct dma_buf;
 struct ornic_dmabuf;
+
+/* So long an MR waits for fences of a dma-buf. */
+#define ORNIC_FENCES_TIMEOUT (5 * HZ)
 
 /*
  * What ib_core lets an MR on a dma-buf have when it is registered. Without windows:
@@ -47,6 +52,18 @@ struct ornic_dmabuf *ornic_dmabuf_map(struct device *dev, int fd, u64 offset,
 
 /* Nothing uses the memory any more. @buf may be NULL. May sleep. */
 void ornic_dmabuf_unmap(struct ornic_dmabuf *buf);
+
+/*
+ * The CPU copies from and to @dmabuf until dma_buf_end_cpu_access(). Context and return as
+ * for ornic_dmabuf_map().
+ */
+int ornic_dmabuf_begin_cpu_access(struct dma_buf *dmabuf);
+
+/*
+ * The dma-buf of a file descriptor of the current process, for dma_buf_put(), if the memory
+ * may move while others have it. NULL: it may not, or there is none.
+ */
+struct dma_buf *ornic_dmabuf_get_moving(int fd);
 #else
 static inline struct ornic_dmabuf *ornic_dmabuf_map(struct device *dev, int fd,
 						    u64 offset, u64 length,
@@ -57,6 +74,11 @@ static inline struct ornic_dmabuf *ornic_dmabuf_map(struct device *dev, int fd,
 
 static inline void ornic_dmabuf_unmap(struct ornic_dmabuf *buf)
 {
+}
+
+static inline struct dma_buf *ornic_dmabuf_get_moving(int fd)
+{
+	return NULL;
 }
 #endif
 

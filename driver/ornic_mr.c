@@ -153,8 +153,6 @@ static int mr_map_dmabuf(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 	struct ornic_dmabuf *buf;
 	void *addr;
 
-	if (!ornic_dmabuf_may_have(mr->access))
-		return -EOPNOTSUPP;
 	buf = ornic_dmabuf_map(dev->ibdev.dev.parent, fd, offset,
 			       params->length, &addr);
 	if (IS_ERR(buf))
@@ -209,6 +207,34 @@ static int create_mkey(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 	mr->ibmr.rkey = key;
 	mr->ibmr.length = params->length;
 	return 0;
+}
+
+/* Pinned, or told of moves. */
+static int mr_reg_dmabuf(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
+			 u64 offset, int fd,
+			 struct ornic_create_mkey_params *params)
+{
+	bool by_cpu = ib_uses_virt_dma(&dev->ibdev);
+	struct dma_buf *moving = NULL;
+	int ret;
+
+	if (by_cpu && !ornic_dmabuf_may_have(mr->access))
+		return -EOPNOTSUPP;
+	if (ornic_odp_supported(dev))
+		moving = ornic_dmabuf_get_moving(fd);
+	if (moving)
+		return ornic_odp_reg_dmabuf(dev, mr, offset, moving, params,
+					    mr->access);
+	if (by_cpu)
+		ret = mr_map_dmabuf(dev, mr, offset, fd, params);
+	else
+		ret = mr_pin_dmabuf(dev, mr, offset, fd, params);
+	if (ret)
+		return ret;
+	ret = create_mkey(dev, mr, params);
+	if (ret)
+		mr_unpin(dev, mr);
+	return ret;
 }
 
 /* User memory whose pages come on demand. */
@@ -304,22 +330,12 @@ struct ib_mr *ornic_ib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
 	mr->is_dmabuf = true;
 	mr->access = flags;
 	mr->ibmr.iova = iova;
-	if (ib_uses_virt_dma(&dev->ibdev))
-		ret = mr_map_dmabuf(dev, mr, offset, fd, &params);
-	else
-		ret = mr_pin_dmabuf(dev, mr, offset, fd, &params);
-	if (ret)
-		goto err_free_mr;
-	ret = create_mkey(dev, mr, &params);
-	if (ret)
-		goto err_unpin;
+	ret = mr_reg_dmabuf(dev, mr, offset, fd, &params);
+	if (ret) {
+		kfree(mr);
+		return ERR_PTR(ret);
+	}
 	return &mr->ibmr;
-
-err_unpin:
-	mr_unpin(dev, mr);
-err_free_mr:
-	kfree(mr);
-	return ERR_PTR(ret);
 }
 
 /* @mr takes over the memory that @from has pinned and described. */

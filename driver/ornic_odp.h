@@ -8,6 +8,7 @@
 
 #include "ornic_dev.h"
 
+struct dma_buf;
 struct ornic_create_mkey_params;
 struct ornic_ib_mr;
 struct ornic_qp_faults;
@@ -21,6 +22,15 @@ static inline bool ornic_odp_supported(const struct ornic_ib_dev *dev)
 	return IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING) &&
 	       dev->caps.caps & ORNIC_CAP_ODP;
 }
+
+/*
+ * Register a part of a dma-buf whose memory moves as an MR, from @offset on, which is in
+ * its page what the iova of @params is. It takes the reference of @dmabuf in any case.
+ * There is CONFIG_DMA_SHARED_BUFFER, and ornic_odp_supported().
+ */
+int ornic_odp_reg_dmabuf(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
+			 u64 offset, struct dma_buf *dmabuf,
+			 struct ornic_create_mkey_params *params, int flags);
 
 #ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
 

@@ -18,4 +18,8 @@
 #define ORNIC_UEVENT_MAY_BE(...)
 #endif
 
+#if !ORNIC_HAVE_SET_DMA_COHERENT
+#define dev_set_dma_coherent(dev) ((dev)->dma_coherent = true)
+#endif
+
 #endif /* ORNIC_COMPAT_DEVICE_H */

@@ -20,4 +20,10 @@
 #define dma_buf_vunmap_unlocked dma_buf_vunmap
 #endif
 
+/* Another name, since it also stands for revocation. */
+#if !ORNIC_HAVE_MOVE_NOTIFY
+#define move_notify invalidate_mappings
+#define dma_buf_move_notify dma_buf_invalidate_mappings
+#endif
+
 #endif /* ORNIC_COMPAT_DMABUF_H */

@@ -7,7 +7,6 @@
 
 #include "compat_features.h"
 
-/* The largest order that can be allocated. */
 #ifndef MAX_PAGE_ORDER
 #define MAX_PAGE_ORDER (MAX_ORDER - 1)
 #endif

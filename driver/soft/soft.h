@@ -82,6 +82,8 @@ struct ornic_soft {
 	struct net_device *netdev; /* held with @netdev_tracker */
 	netdevice_tracker netdev_tracker;
 	struct device dev; /* parent of the ib_device, counts references */
+	u64 dma_mask; /* of @dev */
+	struct device_dma_parameters dma_parms; /* of @dev */
 	int id; /* number in the name of @dev */
 	bool roce_v1; /* it has RoCE v1 */
 

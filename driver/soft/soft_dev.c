@@ -86,6 +86,14 @@ static struct attribute *soft_attrs[] = { &dev_attr_modalias.attr, NULL };
 
 ATTRIBUTE_GROUPS(soft);
 
+/* device_initialize() has set what most devices are. */
+static void set_coherent(struct device *dev)
+{
+#ifdef CONFIG_ARCH_HAS_SYNC_DMA_FOR_DEVICE
+	dev_set_dma_coherent(dev);
+#endif
+}
+
 static void soft_release(struct device *dev)
 {
 	struct ornic_soft *soft = container_of(dev, struct ornic_soft, dev);
@@ -342,11 +350,22 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	soft->bus.max_dm = DM_BYTES;
 	soft->bus.attrs = &ornic_soft_attr_group;
 
+	/*
+	 * It has no DMA of its own. But dma-bufs are mapped for it, and what the CPU
+	 * copies is coherent with what it sees.
+	 */
+	soft->dev.dma_mask = &soft->dma_mask;
+	soft->dma_mask = DMA_BIT_MASK(64);
+	soft->dev.coherent_dma_mask = soft->dma_mask;
+	soft->dev.dma_parms = &soft->dma_parms;
+	dma_set_max_seg_size(&soft->dev, UINT_MAX);
+
 	soft->dev.bus = &soft_bus_type;
 	soft->dev.parent = root;
 	soft->dev.groups = soft_groups;
 	soft->dev.release = soft_release;
 	device_initialize(&soft->dev);
+	set_coherent(&soft->dev);
 }
 
 static struct ornic_soft *soft_alloc(struct net_device *netdev)
