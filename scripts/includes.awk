@@ -12,6 +12,7 @@
 #   qemu-tests/nic        of the engine engine.h; nothing of the driver
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
 #                         is common to them are some headers of verify;
+#                         the ioctls of a module for tests are its header's;
 #                         kfuzz also uapi, as what it damages is ours, and
 #                         comp_cntr, as it is in the provider's place
 #   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing

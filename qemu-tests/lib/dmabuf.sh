@@ -4,11 +4,22 @@
 
 need_udmabuf() { [ -e /dev/udmabuf ] || skip 'the kernel has no udmabuf'; }
 
-# hold_dmabuf: start a process with an MR on a dma-buf of $srv_dev, and traffic to it
+# takes_moves: $srv_dev has MRs on dma-bufs that move, and the guest an exporter of such
+takes_moves()
+{
+	modprobe -q ornic_dmabuf_exporter || return
+	verify dmabuf_revoked_beside_others >dmabuf.out 2>&1 ||
+		{ cat dmabuf.out; fail 'dma-bufs that move'; }
+	! grep -q '# SKIP' dmabuf.out
+}
+
+# hold_dmabuf [EXPORTER]: start a process with an MR on a dma-buf of $srv_dev, and traffic
+# to it; that of the exporter moving moves all the time
 hold_dmabuf()
 {
 	rm -f held
-	DMABUF_HELD=held verify dmabuf_outlives_its_device >dmabuf.out 2>&1 &
+	DMABUF_EXPORTER=${1-udmabuf} DMABUF_HELD=held \
+		verify dmabuf_outlives_its_device >dmabuf.out 2>&1 &
 	dmabuf_holder=$!
 	(wait_until 20 test -e held) || { cat dmabuf.out; fail 'there is no MR'; }
 }

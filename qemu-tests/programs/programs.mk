@@ -26,13 +26,17 @@ verify_headers := $(wildcard qemu-tests/programs/verify/*.h) \
 		$(wildcard qemu-tests/programs/attack/*.h) \
 		$(wildcard qemu-tests/programs/kfuzz/*.h) \
 		$(wildcard qemu-tests/programs/faults/*.h) \
-		$(wildcard qemu-tests/programs/odp/*.h)
+		$(wildcard qemu-tests/programs/odp/*.h) \
+		kunit/kernel/dmabuf_exporter.h
 verify_objects := $(verify_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
 
 $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -O2 -g1 -Wall -Wextra -Werror $(CPPFLAGS) -c $< \
 		-o $@
+
+# ioctls of a module for tests
+$(BUILD)/programs/verify/dma_buffer.o: CPPFLAGS += -Ikunit/kernel
 
 $(BUILD)/programs/ornic_verify: $(verify_objects)
 	$(CXX) $^ -lgtest -libverbs -o $@

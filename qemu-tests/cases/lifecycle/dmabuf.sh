@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # This test will delete the link, move it to another namespace, unload the module, and delete
 # the netdev, while a process has an MR on a dma-buf and traffic to it: the dma-buf is given
-# back, and the process still has it.
+# back, and the process still has it. So it is with a dma-buf that moves.
 
-limit=200
+limit=300
 
 # shellcheck source=qemu-tests/lib/dmabuf.sh
 . /ornic/qemu-tests/lib/dmabuf.sh
@@ -15,10 +15,10 @@ requires()
 	need_udmabuf
 }
 
-# ended_by COMMAND...: the dma-buf is given back when this ends the device
+# ended_by COMMAND...: the dma-buf of $exporter is given back when this ends the device
 ended_by()
 {
-	hold_dmabuf
+	hold_dmabuf "$exporter"
 	timeout $((30 * SCALE)) "$@" || fail "it hangs or fails: $*"
 	dmabuf_is_back
 }
@@ -29,12 +29,8 @@ link_again()
 	family_of_both 4
 }
 
-run()
+end_each_way()
 {
-	# shellcheck source=qemu-tests/lib/exclusive.sh
-	. /ornic/qemu-tests/lib/exclusive.sh
-	exclusive
-	topology loop
 	ended_by rdma link delete srv0
 
 	link_again
@@ -51,4 +47,18 @@ run()
 	link_again
 	ended_by ip link delete veth-srv
 	wait_until 10 test ! -e /sys/class/infiniband/srv0
+}
+
+run()
+{
+	local exporter
+
+	# shellcheck source=qemu-tests/lib/exclusive.sh
+	. /ornic/qemu-tests/lib/exclusive.sh
+	exclusive
+	topology loop
+	exporter=udmabuf
+	end_each_way
+	topology loop
+	! takes_moves || { exporter=moving; end_each_way; }
 }

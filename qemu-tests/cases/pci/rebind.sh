@@ -14,18 +14,24 @@ full_limit=900
 
 requires() { need_ornic; }
 
+# unbind_with_dmabuf EXPORTER: while a process has an MR on a dma-buf of it
+unbind_with_dmabuf()
+{
+	topology nic
+	hold_dmabuf "$1"
+	unbind_nic
+	dmabuf_is_back
+	bind_nic
+	wait_until 30 works_again nic
+}
+
 run()
 {
 	local round
 
-	if [ -e /dev/udmabuf ]; then
-		topology nic
-		hold_dmabuf
-		unbind_nic
-		dmabuf_is_back
-		bind_nic
-		wait_until 30 works_again nic
-	fi
+	topology nic
+	[ ! -e /dev/udmabuf ] || unbind_with_dmabuf udmabuf
+	! takes_moves || unbind_with_dmabuf moving
 	for ((round = 1; round <= $(times 20); round++)); do
 		topology nic
 		watch_events

@@ -14,6 +14,7 @@ run()
 {
 	# Of dma-bufs
 	modprobe vgem 2>/dev/null || :
+	modprobe -q ornic_dmabuf_exporter || :
 	echo 2 >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages || :
 	topology nic
 	verify

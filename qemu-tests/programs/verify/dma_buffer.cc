@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "dmabuf_exporter.h"
 #include "drm.h"
 #include "report.h"
 
@@ -50,9 +51,10 @@ public:
 	}
 	template <typename T> void command(unsigned long number, T &argument)
 	{
-		check(!ioctl(fd_, number, &argument),
-		      "ioctl " + std::to_string(number) + ": " +
-			      std::strerror(errno));
+		const int status = ioctl(fd_, number, &argument);
+
+		check(!status, "ioctl " + std::to_string(number) + ": " +
+				       std::strerror(errno));
 	}
 
 private:
@@ -138,6 +140,20 @@ int from_vgem(size_t size)
 	return drm ? from_vgem(drm, size) : -1;
 }
 
+const char *const moving_device = "/dev/ornic_dmabuf_exporter";
+
+int from_moving(size_t size)
+{
+	device moving(moving_device);
+	__u64 bytes = size;
+
+	if (!moving)
+		return -1;
+	const int fd = ioctl(moving.fd(), ORNIC_EXPORTER_CREATE, &bytes);
+	check(fd >= 0, "CREATE: " + std::string(std::strerror(errno)));
+	return fd;
+}
+
 int export_memory(exporter e, size_t size)
 {
 	switch (e) {
@@ -145,6 +161,8 @@ int export_memory(exporter e, size_t size)
 		return from_udmabuf(size);
 	case exporter::heap:
 		return from_heap(size);
+	case exporter::moving:
+		return from_moving(size);
 	default:
 		return from_vgem(size);
 	}
@@ -159,6 +177,8 @@ std::string to_string(exporter e)
 		return "udmabuf";
 	case exporter::heap:
 		return "heap";
+	case exporter::moving:
+		return "moving";
 	default:
 		return "vgem";
 	}
@@ -243,6 +263,37 @@ void dma_buffer::unmap()
 	if (base_)
 		munmap(base_, size_);
 	base_ = nullptr;
+}
+
+void dma_buffer::command(unsigned long number)
+{
+	__s32 fd = fd_;
+
+	device(moving_device).command(number, fd);
+}
+
+void dma_buffer::move()
+{
+	command(ORNIC_EXPORTER_MOVE);
+}
+
+void dma_buffer::revoke()
+{
+	command(ORNIC_EXPORTER_REVOKE);
+}
+
+void dma_buffer::be_restless()
+{
+	command(ORNIC_EXPORTER_RESTLESS);
+}
+
+uint64_t dma_buffer::stray() const
+{
+	ornic_exporter_stray stray{};
+
+	stray.fd = fd_;
+	device(moving_device).command(ORNIC_EXPORTER_STRAY, stray);
+	return stray.bytes;
 }
 
 vgem_fence::vgem_fence(const dma_buffer &buffer)

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
-/* udmabuf: pages of a memfd; heap: the system heap; vgem: a DRM driver's. */
-enum class exporter { udmabuf, heap, vgem };
+/*
+ * udmabuf: pages of a memfd; heap: the system heap; vgem: a DRM driver's; moving: the
+ * tests' own, whose memory moves and is revoked when a test asks for it.
+ */
+enum class exporter { udmabuf, heap, vgem, moving };
 
 constexpr exporter exporters[] = { exporter::udmabuf, exporter::heap,
-				   exporter::vgem };
+				   exporter::vgem, exporter::moving };
 
 std::string to_string(exporter e);
 
@@ -69,8 +73,20 @@ public:
 	void close_fd();
 	void unmap();
 
+	/*
+	 * Of the moving exporter. After revocation access to bytes() raises SIGBUS;
+	 * stray() is how many bytes were written to memory that was not the buffer's
+	 * any more.
+	 */
+	void move();
+	void revoke();
+	/* From now on who maps it is told of a move in the middle of that. */
+	void be_restless();
+	[[nodiscard]] uint64_t stray() const;
+
 private:
 	void map();
+	void command(unsigned long number);
 
 	int fd_ = -1;
 	std::byte *base_ = nullptr;

@@ -15,45 +15,21 @@
 #include <cstring>
 #include <fstream>
 
-#include "dma_buffer.h"
-#include "tests.h"
+#include "dmabuf.h"
 
-namespace
-{
-
-constexpr size_t buffer_size = 256 << 10;
-constexpr size_t mr_offset = 3 * 4096 + 904;
-constexpr size_t mr_size = 200001;
-/*
- * Nowhere near the address of anything; only its place in a page is the same, in pages
- * of up to 64 KiB.
- */
-constexpr uint64_t mr_iova = 0x123456780000 + mr_offset;
-
-#ifdef __x86_64__
-constexpr bool has_atomics = true;
-#else
-constexpr bool has_atomics = false; /* of a device that copies by the CPU */
-#endif
-constexpr int most_access =
-	has_atomics ? all_access : all_access & ~IBV_ACCESS_REMOTE_ATOMIC;
-
-mr_ptr try_reg(const port &p, int fd, uint64_t offset = mr_offset,
-	       size_t size = mr_size, uint64_t iova = mr_iova,
-	       int access = most_access)
+mr_ptr try_reg(const port &p, int fd, uint64_t offset, size_t size,
+	       uint64_t iova, int access)
 {
 	errno = 0;
 	return mr_ptr(
 		ibv_reg_dmabuf_mr(p.pd.get(), offset, size, iova, fd, access));
 }
 
-/* Has it an MR on any dma-buf? */
 bool takes_dmabufs(const port &p)
 {
 	return try_reg(p, -1) || errno != EOPNOTSUPP;
 }
 
-/* The soft device: its MRs are mapped for the CPU. */
 bool copies_by_cpu(const port &p)
 {
 	std::ifstream file("/sys/class/infiniband/" + p.name +
@@ -63,6 +39,18 @@ bool copies_by_cpu(const port &p)
 	return file >> modalias && modalias == "ornic:soft";
 }
 
+bool takes_moves(const port &p, const dma_buffer &buffer)
+{
+	return try_reg(p, buffer.fd()) || errno != EOPNOTSUPP;
+}
+
+void need_moves(const ports &on, const dma_buffer &buffer)
+{
+	for (const port *p : { &on.client, &on.server })
+		if (!takes_moves(*p, buffer))
+			skip(p->name + " takes no dma-bufs that move");
+}
+
 void wait_for_users(const dma_buffer &buffer, long count)
 {
 	for (int ms = 0; ms < timeout_ms() && buffer.users() > count; ms++)
@@ -70,47 +58,47 @@ void wait_for_users(const dma_buffer &buffer, long count)
 	check_equal(buffer.users(), count, "users");
 }
 
-/* Of one side, with an MR on a part of it. */
-struct region {
-	region(port &p, exporter e, int access = most_access)
-		: buffer(e, buffer_size)
-		, mr(try_reg(p, buffer.fd(), mr_offset, mr_size, mr_iova,
-			     access))
-	{
-		check(mr != nullptr, "ibv_reg_dmabuf_mr: " +
-					     std::string(std::strerror(errno)));
-		check_equal(mr->length, mr_size, "the length of its MR");
-		clear(buffer.bytes());
-	}
-	/* As of a buffer of the peer. */
-	[[nodiscard]] remote_end end(const endpoint &e) const
-	{
-		remote_end there = e;
+region::region(port &p, exporter e, int access)
+	: buffer(e, buffer_size)
+	, mr(try_reg(p, buffer.fd(), mr_offset, mr_size, mr_iova, access))
+{
+	check(mr != nullptr,
+	      "ibv_reg_dmabuf_mr: " + std::string(std::strerror(errno)));
+	check_equal(mr->length, mr_size, "the length of its MR");
+	clear(buffer.bytes());
+}
 
-		there.rkey = mr->rkey;
-		there.address = mr_iova;
-		return there;
-	}
-	[[nodiscard]] ibv_sge sge(size_t offset, size_t size) const
-	{
-		return { mr_iova + offset, static_cast<uint32_t>(size),
-			 mr->lkey };
-	}
-	[[nodiscard]] std::span<std::byte> inside() const
-	{
-		return buffer.bytes().subspan(mr_offset, mr_size);
-	}
-	/* Nothing beside the MR was written to. */
-	void check_guards() const
-	{
-		check_clear(buffer.bytes().first(mr_offset), "before the MR");
-		check_clear(buffer.bytes().subspan(mr_offset + mr_size),
-			    "after the MR");
-	}
+remote_end region::end(const endpoint &e) const
+{
+	remote_end there = e;
 
-	dma_buffer buffer;
-	mr_ptr mr;
-};
+	there.rkey = mr->rkey;
+	there.address = mr_iova;
+	return there;
+}
+
+void region::check_guards() const
+{
+	check_clear(buffer.bytes().first(mr_offset), "before the MR");
+	check_clear(buffer.bytes().subspan(mr_offset + mr_size),
+		    "after the MR");
+}
+
+uint64_t word_at(std::span<const std::byte> bytes)
+{
+	uint64_t word;
+
+	std::memcpy(&word, bytes.data(), sizeof(word));
+	return word;
+}
+
+void set_word(std::span<std::byte> bytes, uint64_t word)
+{
+	std::memcpy(bytes.data(), &word, sizeof(word));
+}
+
+namespace
+{
 
 class dmabuf : public verify, public testing::WithParamInterface<exporter> {
 protected:
@@ -119,8 +107,11 @@ protected:
 		for (const port *p : { &on.client, &on.server })
 			if (!takes_dmabufs(*p))
 				skip(p->name + " takes no dma-bufs");
-		if (!dma_buffer(GetParam(), buffer_size))
+		const dma_buffer buffer(GetParam(), buffer_size);
+		if (!buffer)
 			skip("no " + to_string(GetParam()));
+		if (GetParam() == exporter::moving)
+			need_moves(on, buffer);
 	}
 };
 
@@ -160,19 +151,6 @@ TEST_P(dmabuf, dmabuf_messages)
 	check_wc(p.server.wait_recv(), IBV_WC_SUCCESS, "receive");
 	check_fill(to.inside(), 2, "what was received");
 	to.check_guards();
-}
-
-uint64_t word_at(std::span<const std::byte> bytes)
-{
-	uint64_t word;
-
-	std::memcpy(&word, bytes.data(), sizeof(word));
-	return word;
-}
-
-void set_word(std::span<std::byte> bytes, uint64_t word)
-{
-	std::memcpy(bytes.data(), &word, sizeof(word));
 }
 
 TEST_P(dmabuf, dmabuf_atomics)
@@ -438,10 +416,42 @@ int rereg(const port &p, ibv_mr &mr, uint32_t flags, int access,
 	return 0;
 }
 
+constexpr uint32_t trans = IBV_REREG_MR_CHANGE_TRANSLATION;
+constexpr uint32_t access = IBV_REREG_MR_CHANGE_ACCESS;
+
+/* As those on demand, an MR on memory that moves does not change, and goes on. */
+void check_no_rereg(const ports &on)
+{
+	pair p(on.client, on.server);
+	region to(on.server, exporter::moving);
+	const memory plain(8192);
+	const long users = to.buffer.users();
+
+	for (uint32_t seed = 1; seed < 4; seed++) {
+		check_equal(rereg(on.server, *to.mr, access, 0), EOPNOTSUPP,
+			    "rights");
+		check_equal(rereg(on.server, *to.mr, trans, 0, plain.bytes()),
+			    EOPNOTSUPP, "other memory");
+		check_equal(rereg(on.server, *to.mr, trans | access,
+				  most_access, plain.bytes()),
+			    EOPNOTSUPP, "both");
+		fill(p.client.at(0, mr_size), seed);
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, seed, to.end(p.server),
+				   0),
+			      { p.client.sge(0, mr_size) });
+		check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "WRITE");
+		check_fill(to.inside(), seed, "what was written");
+		to.buffer.move();
+	}
+	to.check_guards();
+	check_equal(to.buffer.users(), users, "users");
+	check_equal(to.buffer.stray(), 0U, "stray bytes");
+}
+
 TEST_P(dmabuf, dmabuf_rereg)
 {
-	constexpr uint32_t trans = IBV_REREG_MR_CHANGE_TRANSLATION;
-	constexpr uint32_t access = IBV_REREG_MR_CHANGE_ACCESS;
+	if (GetParam() == exporter::moving)
+		return check_no_rereg(on);
 	pair p(on.client, on.server);
 	region to(on.server, GetParam(), IBV_ACCESS_REMOTE_READ);
 	memory plain(8192);
@@ -600,9 +610,20 @@ TEST_F(dmabuf_files, dmabuf_with_a_fence)
 	check_equal(buffer.users(), before, "users");
 }
 
+exporter exporter_of_environment()
+{
+	const char *name = std::getenv("DMABUF_EXPORTER");
+
+	for (exporter e : exporters)
+		if (name && to_string(e) == name)
+			return e;
+	check(!name, "no such exporter");
+	return exporter::udmabuf;
+}
+
 /*
  * In the environment: DMABUF_HELD, a file that appears once there are an MR and
- * traffic; then somebody ends the device.
+ * traffic; then the device is removed. DMABUF_EXPORTER names the exporter.
  */
 TEST_F(dmabuf_files, dmabuf_outlives_its_device)
 {
@@ -611,8 +632,11 @@ TEST_F(dmabuf_files, dmabuf_outlives_its_device)
 
 	if (!held)
 		skip("nobody ends the device");
-	const dma_buffer buffer(exporter::udmabuf, buffer_size);
-	check(static_cast<bool>(buffer), "no udmabuf");
+	const exporter by = exporter_of_environment();
+	dma_buffer buffer(by, buffer_size);
+	check(static_cast<bool>(buffer), "no " + to_string(by));
+	if (by == exporter::moving)
+		need_moves(on, buffer);
 	const long before = buffer.users();
 	pair p(on.client, on.server);
 	const mr_ptr mr = try_reg(on.server, buffer.fd());
@@ -635,6 +659,8 @@ TEST_F(dmabuf_files, dmabuf_outlives_its_device)
 
 		if (id == window)
 			std::ofstream{ held };
+		if (by == exporter::moving && id % 16 == 0)
+			buffer.move();
 		/* What there is no room for any more is no matter. */
 		(void)p.client.try_post(rdma(IBV_WR_RDMA_WRITE, id, there, 0),
 					{ p.client.sge(0, mr_size) });
@@ -647,6 +673,8 @@ TEST_F(dmabuf_files, dmabuf_outlives_its_device)
 	fill(buffer.bytes(), 2);
 	usleep(100000);
 	check_fill(buffer.bytes(), 2, "the dma-buf");
+	if (by == exporter::moving)
+		check_equal(buffer.stray(), 0U, "stray bytes");
 }
 
 } /* namespace */
