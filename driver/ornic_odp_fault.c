@@ -14,6 +14,7 @@
 #include <rdma/ib_umem_odp.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "compat/compat_rdma.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_odp.h"
@@ -379,9 +380,25 @@ static int advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
 
 /* ---- The device ------------------------------------------------------------------ */
 
+/* enum ib_uverbs_odp_transport_cap_bits of later kernels; users look at them with any. */
+#define ODP_SUPPORT_FLUSH BIT(6)
+#define ODP_SUPPORT_ATOMIC_WRITE BIT(7)
+
 const struct ib_device_ops ornic_odp_ops = {
 	.advise_mr = advise_mr,
 };
+
+/* As far as its ib_core has them at all. */
+static u32 rc_only(const struct ornic_ib_dev *dev)
+{
+	u32 caps = 0;
+
+	if (IB_DEVICE_FLUSH_GLOBAL && dev->caps.caps & ORNIC_CAP_FLUSH)
+		caps |= ODP_SUPPORT_FLUSH;
+	if (IB_DEVICE_ATOMIC_WRITE && dev->caps.caps & ORNIC_CAP_ATOMIC_WRITE)
+		caps |= ODP_SUPPORT_ATOMIC_WRITE;
+	return caps;
+}
 
 void ornic_odp_caps(const struct ornic_ib_dev *dev, struct ib_odp_caps *caps)
 {
@@ -394,7 +411,7 @@ void ornic_odp_caps(const struct ornic_ib_dev *dev, struct ib_odp_caps *caps)
 	if (!ornic_odp_supported(dev))
 		return;
 	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
-	caps->per_transport_caps.rc_odp_caps = connected;
+	caps->per_transport_caps.rc_odp_caps = connected | rc_only(dev);
 	caps->per_transport_caps.uc_odp_caps = datagram | IB_ODP_SUPPORT_WRITE;
 	caps->per_transport_caps.ud_odp_caps = datagram;
 	if (dev->caps.caps & ORNIC_CAP_XRC)
