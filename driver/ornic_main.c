@@ -27,6 +27,7 @@
 #include "compat/compat_ops.h"
 #include "ornic_ah.h"
 #include "ornic_bus.h"
+#include "ornic_clock.h"
 #include "ornic_cmd.h"
 #include "ornic_cq.h"
 #include "ornic_dev.h"
@@ -338,11 +339,14 @@ EXPORT_SYMBOL_GPL(ornic_unregister);
  * programs still have their QPs in client_remove().
  */
 
+static struct ib_client client;
+
 static int client_add(struct ib_device *ibdev)
 {
-	return ibdev->ops.alloc_ucontext == ornic_ib_alloc_ucontext ?
-		       0 :
-		       -EOPNOTSUPP;
+	if (ibdev->ops.alloc_ucontext != ornic_ib_alloc_ucontext)
+		return -EOPNOTSUPP;
+	ib_set_client_data(ibdev, &client, ornic_phc_add(to_odev(ibdev)));
+	return 0;
 }
 
 static void client_remove(struct ib_device *ibdev, void *data)
@@ -351,6 +355,7 @@ static void client_remove(struct ib_device *ibdev, void *data)
 
 	WRITE_ONCE(dev->disabled, true);
 	ornic_ib_flush_users(dev);
+	ornic_phc_remove(data);
 }
 
 static struct ib_client client = {

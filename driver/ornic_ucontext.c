@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * User contexts, and the methods that they have beside those of verbs: doorbell
- * files, import into another process, the clock of timestamps.
+ * files, import into another process.
  */
 #include "ornic_ucontext.h"
 
 #include <linux/fs.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-abi.h>
@@ -21,6 +20,7 @@
 
 #include "compat/compat_ops.h"
 #include "ornic_bus.h"
+#include "ornic_clock.h"
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_dm.h"
@@ -325,49 +325,11 @@ ADD_UVERBS_METHODS(ornic_pd_query, UVERBS_OBJECT_PD,
 		   &UVERBS_METHOD(ORNIC_METHOD_PD_QUERY));
 /* clang-format on */
 
-/* ---- The clock of the timestamps in CQEs --------------------------------- */
-
-static int
-UVERBS_HANDLER(ORNIC_METHOD_QUERY_CLOCK)(struct uverbs_attr_bundle *attrs)
-{
-	const size_t id = ORNIC_ATTR_QUERY_CLOCK_VALUES;
-	struct ib_ucontext *context = ib_uverbs_get_ucontext(attrs);
-	struct ornic_query_clock clock = {};
-	struct ornic_ib_dev *dev;
-	u64 before, now;
-	int ret;
-
-	if (IS_ERR(context))
-		return PTR_ERR(context);
-	dev = to_odev(context->device);
-	if (!(dev->caps.caps & ORNIC_CAP_QUERY_CLOCK))
-		return -EOPNOTSUPP;
-	before = ktime_get_real_ns();
-	ret = ornic_cmd_query_clock(dev, &now);
-	if (ret)
-		return ret;
-	/* The device has read its clock about half way through. */
-	clock.realtime_ns = before + (ktime_get_real_ns() - before) / 2;
-	clock.device_ns = now;
-	return uverbs_copy_to_struct_or_zero(attrs, id, &clock, sizeof(clock));
-}
-
-/* clang-format off */
-DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_QUERY_CLOCK,
-			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_QUERY_CLOCK_VALUES,
-						UVERBS_ATTR_STRUCT(struct ornic_query_clock,
-								   realtime_ns),
-						UA_MANDATORY));
-
-ADD_UVERBS_METHODS(ornic_clock_methods, UVERBS_OBJECT_DEVICE,
-		   &UVERBS_METHOD(ORNIC_METHOD_QUERY_CLOCK));
-/* clang-format on */
-
 const struct uapi_definition ornic_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(ORNIC_OBJECT_DOORBELL),
-	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &ornic_clock_methods),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &ornic_query_context),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_PD, &ornic_pd_query),
+	UAPI_DEF_CHAIN(ornic_clock_defs),
 	UAPI_DEF_CHAIN(ornic_srq_defs),
 	UAPI_DEF_CHAIN(ornic_dm_defs),
 	UAPI_DEF_CHAIN(ornic_comp_cntr_defs),
