@@ -83,8 +83,11 @@ void ornic_pack_modify_qp(const struct ornic_qp_params *params,
 		(params->rnr_retry & THREE_BITS) << ORNIC_MODIFY_RNR_SHIFT |
 		(params->sqd_notify ? ORNIC_MODIFY_SQD_NOTIFY : 0);
 	req->mask = cpu_to_le32(params->mask);
-	req->rq_psn_rnr =
-		pack_word(params->rq_psn, params->min_rnr_timer & FIVE_BITS);
+	if (params->mask & ORNIC_QPM_RATE_LIMIT)
+		req->rq_psn_rnr = cpu_to_le32(params->max_burst);
+	else
+		req->rq_psn_rnr = pack_word(params->rq_psn,
+					    params->min_rnr_timer & FIVE_BITS);
 	req->sq_psn_timeout =
 		pack_word(params->sq_psn, params->timeout & FIVE_BITS);
 	req->dest_qpn_mtu =

@@ -38,7 +38,9 @@ struct ornic_qp_params {
 	u32 rq_psn; /* 24 bits */
 	u32 sq_psn; /* 24 bits */
 	u32 dest_qpn; /* 24 bits */
-	u32 qkey_ece; /* datagrams: Q_Key; else ECE options */
+	/* Datagrams: Q_Key; raw packet: rate limit, kbit/s; else ECE options */
+	u32 qkey_ece;
+	u32 max_burst; /* MODIFY_QP, raw packet: bytes; 0: the default */
 	u8 pkey_index; /* below ORNIC_MAX_PKEYS */
 	struct ornic_av_params path; /* primary path */
 };

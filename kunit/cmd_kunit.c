@@ -121,7 +121,7 @@ static void query_device_tells_limits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ornic_th_cmd(th_of(test), &req, &rsp), 0);
 	r = &rsp.query_device;
 	KUNIT_EXPECT_EQ(test, r->hw_version, ORNIC_HW_VERSION);
-	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0x3fffffff);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->caps), 0x7fffffff);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->page_sizes), 0x1fffffff000);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(r->max_mr_size), 1ull << 40);
 	KUNIT_EXPECT_LE(test, r->max_sge, ORNIC_MAX_SGE);

@@ -73,7 +73,7 @@ static void av_has_every_field(struct kunit *test)
 static struct ornic_qp_params all_ones(void)
 {
 	struct ornic_qp_params params = {
-		.mask = ORNIC_QPM_ALL,
+		.mask = ORNIC_QPM_ALL & ~ORNIC_QPM_RATE_LIMIT,
 		.state = ORNIC_QPS_RTS,
 		.cur_state = ORNIC_QPS_SQD,
 		.access = 0x0f,
@@ -113,6 +113,22 @@ static void modify_qp_packs_every_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, req.max_rd_atomic, 16);
 	KUNIT_EXPECT_EQ(test, req.max_dest_rd_atomic, 128);
 	check_av(test, &req.av);
+}
+
+/* Of raw packet QPs, in the place of what those do not have. */
+static void modify_qp_packs_rate_limit(struct kunit *test)
+{
+	struct ornic_qp_params params = {
+		.mask = ORNIC_QPM_RATE_LIMIT,
+		.qkey_ece = 0x81234567,
+		.max_burst = 0xfedcba98,
+	};
+	struct ornic_req_modify_qp req = {};
+
+	ornic_pack_modify_qp(&params, &req);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.mask), 0x40000u);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.qkey_ece), 0x81234567u);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(req.rq_psn_rnr), 0xfedcba98u);
 }
 
 /* No value, however wrong, reaches the bits of another one. */
@@ -273,6 +289,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(status_has_its_errno, status_gen_params),
 	KUNIT_CASE(av_has_every_field),
 	KUNIT_CASE(modify_qp_packs_every_field),
+	KUNIT_CASE(modify_qp_packs_rate_limit),
 	KUNIT_CASE(modify_qp_keeps_fields_apart),
 	KUNIT_CASE(query_qp_is_the_inverse),
 	KUNIT_CASE_PARAM(query_qp_refuses_nonsense, query_gen_params),

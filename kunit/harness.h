@@ -229,6 +229,8 @@ struct ornic_th_conn {
 	u32 rq_psn;
 	u32 qkey;
 	u32 ece;
+	u32 rate_limit;
+	u32 burst;
 	bool has_ece;
 	u8 mtu;
 	u8 access;

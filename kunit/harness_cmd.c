@@ -579,6 +579,10 @@ int ornic_th_modify(struct ornic_th_qp *qp, u8 state, u32 mask)
 		cpu_to_le32(c->dest_qpn | (u32)c->mtu << 24 |
 			    (u32)c->pkey_index << ORNIC_MODIFY_PKEY_SHIFT);
 	m->qkey_ece = cpu_to_le32(mask & ORNIC_QPM_ECE ? c->ece : c->qkey);
+	if (mask & ORNIC_QPM_RATE_LIMIT) {
+		m->qkey_ece = cpu_to_le32(c->rate_limit);
+		m->rq_psn_rnr = cpu_to_le32(c->burst);
+	}
 	m->av = c->av;
 	m->state = state;
 	m->access = c->access;

@@ -187,7 +187,7 @@ static void qp_masks(struct kunit *test)
 	u32 bit, full = ORNIC_QPM_STATE | row->required;
 
 	bring_to(test, fix, row->to - 1);
-	for (bit = ORNIC_QPM_ACCESS; bit <= ORNIC_QPM_PKEY; bit <<= 1) {
+	for (bit = ORNIC_QPM_ACCESS; bit <= ORNIC_QPM_RATE_LIMIT; bit <<= 1) {
 		if (bit == ORNIC_QPM_CUR_STATE)
 			continue;
 		if (!(bit & (row->required | row->optional)))

@@ -46,7 +46,8 @@ static int query_device(struct ornic_dev *dev, const union ornic_req *req,
 	if (dev->roce_v1)
 		r->caps |= cpu_to_le64(ORNIC_CAP_ROCE_V1);
 	if (dev->ops->tx_drop) {
-		r->caps |= cpu_to_le64(ORNIC_CAP_RAW | ORNIC_CAP_RSS);
+		r->caps |= cpu_to_le64(ORNIC_CAP_RAW | ORNIC_CAP_RSS |
+				       ORNIC_CAP_RATE_LIMIT);
 		r->log_max_flow = ORNIC_LOG_MAX_FLOW;
 	}
 	if (dev->ops->paging)

@@ -18,6 +18,7 @@
 #include "mem.h"
 #include "psn.h"
 #include "psn_map.h"
+#include "rate.h"
 #include "rd.h"
 #include "spray.h"
 #include "srq.h"
@@ -123,7 +124,7 @@ struct ornic_swqe {
 static_assert(sizeof(struct ornic_swqe) <= 128);
 
 /**
- * struct ornic_backoff - the port refused a frame, or the QP's rate holds it
+ * struct ornic_backoff - the port refused a frame, or a rate of the QP holds it
  * @until: not to be tried again before, ns; 0 = now
  * @tries: refusals since the last frame that it took
  * @slot: the rate has a place for the next packet, at @until
@@ -350,6 +351,7 @@ struct ornic_sq {
 	struct ornic_fault fault;
 	struct ornic_frag frag[ORNIC_TX_FRAGS]; /* payload being sent */
 	u8 *bounce; /* what has more pieces, copied; NULL: QP without FAST_REG */
+	struct ornic_rate rate; /* raw packet */
 };
 
 /* struct ornic_rwqe - receive WQE of the message that is being received. */

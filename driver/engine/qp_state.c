@@ -23,6 +23,8 @@
 #define ECE	ORNIC_QPM_ECE
 #define PKEY	ORNIC_QPM_PKEY
 
+#define LIVE_RAW (ORNIC_QPM_CUR_STATE | ORNIC_QPM_RATE_LIMIT)
+
 #define RTR_UC	(ORNIC_QPM_AV | ORNIC_QPM_PATH_MTU | ORNIC_QPM_DEST_QPN | \
 		 ORNIC_QPM_RQ_PSN)
 #define RTR_RC	(RTR_UC | ORNIC_QPM_MAX_DEST_RD_ATOMIC | \
@@ -68,11 +70,11 @@ static const struct transition {
 	{ S(RTR), S(RTS), TGT, RTS_TGT, LIVE_RC | ECE },
 	{ S(RTR), S(RTS), UC, ORNIC_QPM_SQ_PSN, LIVE_C },
 	{ S(RTR), S(RTS), UD, ORNIC_QPM_SQ_PSN, LIVE_UD },
-	{ S(RTR), S(RTS), RAW, 0, ORNIC_QPM_CUR_STATE },
+	{ S(RTR), S(RTS), RAW, 0, LIVE_RAW },
 	{ S(RTS), S(RTS), RC | TGT, 0, LIVE_RC },
 	{ S(RTS), S(RTS), UC | INI, 0, LIVE_C },
 	{ S(RTS), S(RTS), UD, 0, LIVE_UD },
-	{ S(RTS), S(RTS), RAW, 0, ORNIC_QPM_CUR_STATE },
+	{ S(RTS), S(RTS), RAW, 0, LIVE_RAW },
 	{ S(RTS), S(SQD), RC | UC | UD | INI | TGT | RAW, 0,
 	  ORNIC_QPM_SQD_NOTIFY },
 	{ S(SQD), S(RTS), RC | TGT, 0, LIVE_RC },
@@ -131,7 +133,7 @@ struct modify {
 	u8 new_state, cur_state, access, mtu, timeout, retry, rnr, min_rnr;
 	u8 max_rd, max_dest, pkey_index;
 	bool sqd_notify;
-	u32 rq_psn, sq_psn, dest_qpn, qkey_ece;
+	u32 rq_psn, sq_psn, dest_qpn, qkey_ece, rate, burst;
 	struct ornic_path path;
 };
 
@@ -154,6 +156,8 @@ static void decode_modify(struct modify *m,
 	m->mtu = dest >> 24 & 7;
 	m->pkey_index = dest >> ORNIC_MODIFY_PKEY_SHIFT;
 	m->qkey_ece = le32_to_cpu(req->qkey_ece);
+	m->rate = m->qkey_ece;
+	m->burst = rq;
 	m->retry = req->hdr.param >> ORNIC_MODIFY_RETRY_SHIFT & 7;
 	m->rnr = req->hdr.param >> ORNIC_MODIFY_RNR_SHIFT & 7;
 	m->sqd_notify = req->hdr.param & ORNIC_MODIFY_SQD_NOTIFY;
@@ -210,6 +214,8 @@ static int check_values(struct ornic_dev *dev, struct modify *m,
 			       ORNIC_ECE_OFFER);
 		return ORNIC_BAD_PARAM;
 	}
+	if (mask & ORNIC_QPM_RATE_LIMIT && m->rate > ORNIC_RATE_LIMIT_MAX)
+		return ORNIC_BAD_PARAM;
 	if (mask & ORNIC_QPM_AV && ornic_path_resolve(dev, &m->path, &req->av))
 		return ORNIC_BAD_PARAM;
 	return ORNIC_OK;
@@ -318,7 +324,8 @@ static void identify_for_loop(struct ornic_qp *qp)
 	qp->loop_peer = loop_identity(qp->dest_qpn, qp->type, qp->path.v1);
 }
 
-static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
+static void apply_attrs(const struct ornic_ctx *ctx, struct ornic_qp *qp,
+			const struct modify *m)
 {
 	apply_ece(qp, m);
 	apply_sq(qp, m);
@@ -346,6 +353,8 @@ static void apply_attrs(struct ornic_qp *qp, const struct modify *m)
 	}
 	if (qp->type == ORNIC_QPT_UD)
 		qp->mtu = READ_ONCE(qp->dev->mtu);
+	if (m->mask & ORNIC_QPM_RATE_LIMIT)
+		ornic_rate_set(ctx, qp, m->rate, m->burst);
 	identify_for_loop(qp);
 }
 
@@ -382,6 +391,7 @@ static void reset_qp(struct ornic_qp *qp)
 	sq->deadline = 0;
 	sq->answered = 0;
 	ornic_backoff_reset(&sq->backoff);
+	memset(&sq->rate, 0, sizeof(sq->rate));
 	if (sq->depth)
 		WRITE_ONCE(sq->record->kick_wanted, cpu_to_le32(1));
 	rq->fetched = 0;
@@ -467,10 +477,13 @@ static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_lock(&qp->rq.lock);
 	if (to == ORNIC_QPS_RESET)
 		reset_qp(qp);
-	apply_attrs(qp, m);
+	apply_attrs(ctx, qp, m);
 	WRITE_ONCE(qp->state, to);
 	ornic_unlock(&qp->rq.lock);
 	state_entered(ctx, qp, from, to);
+	/* Frames that waited for the old limit. */
+	if (m->mask & ORNIC_QPM_RATE_LIMIT)
+		ornic_qp_resched(qp);
 	return ORNIC_OK;
 }
 
@@ -505,14 +518,20 @@ static void fill_query(const struct ornic_qp *qp,
 	rsp->retry_cnt = qp->retry_cnt;
 	rsp->rnr_retry = qp->rnr_retry;
 	rsp->sq_draining = qp->sq.draining;
-	rsp->rq_psn_rnr =
-		cpu_to_le32(qp->rq.epsn | (u32)qp->min_rnr_timer << 24);
+	if (qp->type == ORNIC_QPT_RAW)
+		rsp->rq_psn_rnr = cpu_to_le32(qp->sq.rate.burst);
+	else
+		rsp->rq_psn_rnr =
+			cpu_to_le32(qp->rq.epsn | (u32)qp->min_rnr_timer << 24);
 	rsp->sq_psn_timeout = cpu_to_le32(qp->sq.psn | (u32)qp->timeout << 24);
 	rsp->dest_qpn_mtu =
 		cpu_to_le32(qp->dest_qpn | (u32)qp->path_mtu_enum << 24 |
 			    (u32)qp->pkey_index << ORNIC_MODIFY_PKEY_SHIFT);
-	rsp->qkey_ece =
-		cpu_to_le32(ornic_qp_is_reliable(qp) ? qp->ece : qp->qkey);
+	if (qp->type == ORNIC_QPT_RAW)
+		rsp->qkey_ece = cpu_to_le32(qp->sq.rate.kbit);
+	else
+		rsp->qkey_ece = cpu_to_le32(
+			ornic_qp_is_reliable(qp) ? qp->ece : qp->qkey);
 	rsp->av = qp->path.av;
 	rsp->state = qp->state;
 	rsp->access = qp->access;

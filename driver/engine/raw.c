@@ -247,6 +247,8 @@ static enum ornic_step sent(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			    struct ornic_swqe *sw)
 {
 	ctx->budget -= sw->length + ORNIC_MSG_COST;
+	if (unlikely(qp->sq.rate.kbit))
+		ornic_rate_take(qp, sw->length);
 	ornic_req_advance(qp, sw, 1);
 	ornic_comp_success(ctx, qp, sw);
 	return ORNIC_STEP_DONE;
@@ -274,6 +276,8 @@ enum ornic_step ornic_raw_send(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	bool leaves;
 	int err;
 
+	if (unlikely(qp->sq.rate.kbit) && ornic_rate_hold(ctx, qp, sw->length))
+		return ORNIC_STEP_WAIT;
 	err = make_frame(qp, sw, &tx, &verr);
 	if (err)
 		return refused(ctx, qp, sw, err);

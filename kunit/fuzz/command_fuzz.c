@@ -293,6 +293,9 @@ static void make_request(union ornic_req *req, u64 *rng)
 		if (ornic_fuzz_random(rng, 4))
 			req->modify_qp.qkey_ece = cpu_to_le32(
 				ornic_fuzz_random(rng, 2) * ORNIC_ECE_OFFER);
+		else
+			req->modify_qp.qkey_ece = cpu_to_le32(ornic_fuzz_random(
+				rng, 2 * ORNIC_RATE_LIMIT_MAX));
 		break;
 	case ORNIC_CMD_CREATE_MKEY:
 		req->create_mkey.length = cpu_to_le64(

@@ -126,6 +126,7 @@ enum ornic_device_caps {
 	ORNIC_CAP_RSS			= 1 << 27,	/* SET_RSS; with ORNIC_CAP_RAW */
 	ORNIC_CAP_DM			= 1 << 28,	/* device memory: ORNIC_MKEY_DM */
 	ORNIC_CAP_PKEY			= 1 << 29,	/* QUERY_PKEY, ORNIC_QPM_PKEY */
+	ORNIC_CAP_RATE_LIMIT		= 1 << 30,	/* ORNIC_QPM_RATE_LIMIT; with RAW */
 };
 
 /*
@@ -377,9 +378,19 @@ enum ornic_qp_mask {
 	ORNIC_QPM_SQD_NOTIFY		= 1 << 15,	/* event when drained */
 	ORNIC_QPM_ECE			= 1 << 16,	/* RC, XRC: until RTS */
 	ORNIC_QPM_PKEY			= 1 << 17,	/* else 0 from RESET on */
+	ORNIC_QPM_RATE_LIMIT		= 1 << 18,	/* raw packet: with RTS and in it */
 };
 
-#define ORNIC_QPM_ALL		0x3ffff
+#define ORNIC_QPM_ALL		0x7ffff
+
+/*
+ * Rate limits of raw packet QPs, kbit/s. What counts is a frame without FCS. A QP that
+ * has sent less than it might sends up to its burst at once. A frame that is longer than
+ * the burst goes alone.
+ */
+#define ORNIC_RATE_LIMIT_MIN	1
+#define ORNIC_RATE_LIMIT_MAX	400000000
+#define ORNIC_RATE_BURST	65536	/* bytes, of a QP for which none is set */
 
 /*
  * Options that both ends of a connection have to have (Enhanced Connection
@@ -430,11 +441,13 @@ enum ornic_access {
 struct ornic_req_modify_qp {
 	struct ornic_req_hdr hdr;	/* obj = QPN; param: ORNIC_MODIFY_* */
 	__le32 mask;			/* enum ornic_qp_mask */
-	__le32 rq_psn_rnr;		/* 23:0 rq_psn, 28:24 min_rnr_timer */
+	/* 23:0 rq_psn, 28:24 min_rnr_timer; raw packet: burst in bytes, 0: ORNIC_RATE_BURST */
+	__le32 rq_psn_rnr;
 	__le32 sq_psn_timeout;		/* 23:0 sq_psn, 28:24 ACK timeout */
 	/* 23:0 dest_qpn, 26:24 enum ib_mtu, 31:27 index of the P_Key */
 	__le32 dest_qpn_mtu;
-	__le32 qkey_ece;		/* UD: Q_Key; RC, XRC: ECE options */
+	/* UD: Q_Key; RC, XRC: ECE options; raw packet: rate limit in kbit/s, 0: none */
+	__le32 qkey_ece;
 	struct ornic_av av;
 	__u8 state;			/* 3:0 new, 7:4 current */
 	__u8 access;			/* enum ornic_access */
@@ -453,7 +466,7 @@ struct ornic_rsp_query_qp {
 	__u8 rnr_retry;
 	__u8 sq_draining;		/* SQD, and not drained yet */
 	__u8 reserved;
-	__le32 rq_psn_rnr;		/* rq_psn: the next PSN expected */
+	__le32 rq_psn_rnr;		/* as in MODIFY_QP; rq_psn: the next PSN expected */
 	__le32 sq_psn_timeout;		/* sq_psn: the next PSN to be sent */
 	__le32 dest_qpn_mtu;		/* as in MODIFY_QP */
 	__le32 qkey_ece;		/* as in MODIFY_QP */
