@@ -220,7 +220,7 @@ int ornic_cmd_query_device(struct ornic_ib_dev *dev, struct ornic_caps *caps)
 		return -EPROTO;
 	caps->caps = le64_to_cpu(q->caps);
 	if (!(caps->caps & ORNIC_CAP_RAW))
-		caps->caps &= ~(u64)ORNIC_CAP_RSS;
+		caps->caps &= ~(u64)(ORNIC_CAP_RSS | ORNIC_CAP_RATE_LIMIT);
 	caps->page_sizes = le64_to_cpu(q->page_sizes);
 	caps->max_mr_size = le64_to_cpu(q->max_mr_size);
 	caps->max_qp = max_objects(q->log_max_qp, ORNIC_RESERVED_QPNS);

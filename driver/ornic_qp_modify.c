@@ -33,7 +33,7 @@
 	 IB_QP_AV | IB_QP_PATH_MTU | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |	\
 	 IB_QP_RNR_RETRY | IB_QP_RQ_PSN | IB_QP_MAX_QP_RD_ATOMIC |	\
 	 IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | \
-	 IB_QP_DEST_QPN)
+	 IB_QP_DEST_QPN | IB_QP_RATE_LIMIT)
 /* clang-format on */
 
 /* Attributes for the device, and the largest value of small ones. */
@@ -58,6 +58,7 @@ static const struct mask_map {
 	{ IB_QP_MAX_DEST_RD_ATOMIC, ORNIC_QPM_MAX_DEST_RD_ATOMIC },
 	{ IB_QP_DEST_QPN, ORNIC_QPM_DEST_QPN },
 	{ IB_QP_PKEY_INDEX, ORNIC_QPM_PKEY },
+	{ IB_QP_RATE_LIMIT, ORNIC_QPM_RATE_LIMIT },
 };
 
 static u32 device_mask(u32 mask)
@@ -96,17 +97,24 @@ static int check_ranges(struct ornic_ib_qp *qp, const struct ib_qp_attr *attr,
 			attr->max_rd_atomic, 0, caps->max_rd_atomic) ||
 	    check_range(qp, mask, IB_QP_MAX_DEST_RD_ATOMIC,
 			"max_dest_rd_atomic", attr->max_dest_rd_atomic, 0,
-			caps->max_dest_rd_atomic))
+			caps->max_dest_rd_atomic) ||
+	    check_range(qp, mask, IB_QP_RATE_LIMIT, "rate_limit",
+			attr->rate_limit, 0, ORNIC_RATE_LIMIT_MAX))
 		return -EINVAL;
 	return 0;
 }
 
 static int check_mask(struct ornic_ib_qp *qp, int mask)
 {
-	if (!(mask & ~SUPPORTED_MASK))
+	const u64 caps = to_odev(qp->ibqp.device)->caps.caps;
+	const int supported = caps & ORNIC_CAP_RATE_LIMIT ?
+				      SUPPORTED_MASK :
+				      SUPPORTED_MASK & ~IB_QP_RATE_LIMIT;
+
+	if (!(mask & ~supported))
 		return 0;
 	ibdev_dbg(qp->ibqp.device, "QP %#x: mask %#x, supported %#x\n",
-		  qp->ibqp.qp_num, mask, SUPPORTED_MASK);
+		  qp->ibqp.qp_num, mask, supported);
 	return -EOPNOTSUPP;
 }
 
@@ -194,14 +202,19 @@ static void report_last_wqe(struct ornic_ib_qp *qp)
 	ornic_event(to_odev(qp->ibqp.device)->bus, &eqe);
 }
 
-/* A QP that has no Q_Key; the device knows when it takes options. */
-static void add_ece(const struct ornic_modify_qp_req *req,
-		    struct ornic_qp_params *params)
+/* QPs that have no Q_Key; the device knows when it takes options. */
+static void add_options(const struct ib_qp_attr *attr, int mask,
+			const struct ornic_modify_qp_req *req,
+			struct ornic_qp_params *params)
 {
-	if (!(req->comp_mask & ORNIC_MODIFY_QP_ECE))
-		return;
-	params->mask |= ORNIC_QPM_ECE;
-	params->qkey_ece = req->ece_options;
+	if (req->comp_mask & ORNIC_MODIFY_QP_ECE) {
+		params->mask |= ORNIC_QPM_ECE;
+		params->qkey_ece = req->ece_options;
+	}
+	if (mask & IB_QP_RATE_LIMIT) {
+		params->qkey_ece = attr->rate_limit;
+		params->max_burst = req->max_burst;
+	}
 }
 
 static int qp_modify_locked(struct ornic_ib_qp *qp,
@@ -224,7 +237,7 @@ static int qp_modify_locked(struct ornic_ib_qp *qp,
 	ret = make_params(qp, attr, mask, &params);
 	if (ret)
 		return ret;
-	add_ece(req, &params);
+	add_options(attr, mask, req, &params);
 	ret = ornic_cmd_modify_qp(dev, qp->ibqp.qp_num, &params);
 	if (ret && may_end(dev, next))
 		ret = 0;
@@ -238,19 +251,40 @@ static int qp_modify_locked(struct ornic_ib_qp *qp,
 	return 0;
 }
 
-/* Programs pass driver data only if they have set options. */
-static int get_request(struct ornic_ib_qp *qp, struct ib_udata *udata,
+/* What the device takes, enum ornic_modify_qp_mask. */
+static u32 known_options(const struct ornic_caps *caps)
+{
+	u32 known = caps->ece_options ? ORNIC_MODIFY_QP_ECE : 0;
+
+	return caps->caps & ORNIC_CAP_RATE_LIMIT ?
+		       known | ORNIC_MODIFY_QP_BURST :
+		       known;
+}
+
+/* Programs pass driver data only if they have set options or a limit. */
+static int get_request(struct ornic_ib_qp *qp, struct ib_udata *udata, int mask,
 		       struct ornic_modify_qp_req *req)
 {
 	const struct ornic_ib_dev *dev = to_odev(qp->ibqp.device);
-	u32 known = dev->caps.ece_options ? ORNIC_MODIFY_QP_ECE : 0;
+	size_t size = sizeof(*req);
 	int ret;
 
 	if (!udata || !udata->inlen)
 		return 0;
-	ret = ornic_udata_get_masked(udata, req, sizeof(*req), known);
-	if (ret || !(req->comp_mask & ORNIC_MODIFY_QP_ECE))
+	/* That of a provider that knows no rate limits. */
+	if (udata->inlen < size)
+		size = offsetofend(struct ornic_modify_qp_req, ece_options);
+	ret = ornic_udata_get_masked(udata, req, size,
+				     known_options(&dev->caps));
+	if (ret)
 		return ret;
+	if (req->reserved_60 || (req->comp_mask & ORNIC_MODIFY_QP_BURST &&
+				 !(mask & IB_QP_RATE_LIMIT)))
+		return -EINVAL;
+	if (!(req->comp_mask & ORNIC_MODIFY_QP_BURST))
+		req->max_burst = 0;
+	if (!(req->comp_mask & ORNIC_MODIFY_QP_ECE))
+		return 0;
 	if (ornic_ib_qp_is_datagram(qp) || qp->ibqp.qp_type == IB_QPT_UC ||
 	    qp->ibqp.qp_type == IB_QPT_RAW_PACKET) {
 		ibdev_dbg(qp->ibqp.device, "QP %#x: ECE options on type %d\n",
@@ -314,7 +348,7 @@ int ornic_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	/* Its WQs have states. */
 	if (ibqp->rwq_ind_tbl)
 		return -EOPNOTSUPP;
-	ret = get_request(qp, udata, &req);
+	ret = get_request(qp, udata, mask, &req);
 	if (ret)
 		return ret;
 	ret = check_mask(qp, mask);
@@ -369,6 +403,12 @@ static void fill_attr(struct ornic_ib_qp *qp,
 	attr->timeout = params->timeout;
 	attr->retry_cnt = params->retry_cnt;
 	attr->rnr_retry = params->rnr_retry;
+	if (qp->ibqp.qp_type == IB_QPT_RAW_PACKET) {
+		attr->rate_limit = params->qkey_ece;
+		/* In their place there is the burst. */
+		attr->rq_psn = 0;
+		attr->min_rnr_timer = 0;
+	}
 	if (!ornic_ib_qp_is_datagram(qp))
 		ornic_av_params_to_ah_attr(qp->ibqp.device, &params->path,
 					   &attr->ah_attr);

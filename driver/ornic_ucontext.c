@@ -200,6 +200,10 @@ fill_resp(const struct ornic_ib_ucontext *context)
 				     0,
 	};
 
+	if (dev->caps.caps & ORNIC_CAP_RATE_LIMIT) {
+		resp.rate_limit_min = ORNIC_RATE_LIMIT_MIN;
+		resp.rate_limit_max = ORNIC_RATE_LIMIT_MAX;
+	}
 	if (context->page) {
 		resp.kick_mmap = ornic_mmap_offset(context->page);
 		resp.kick_offset = dev->bus->kick_offset;

@@ -89,6 +89,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.inc_err_comp_cntr = ibv_cmd_inc_err_comp_cntr;
 	ops.modify_cq = modify_cq;
 	ops.modify_qp = modify_qp;
+	ops.modify_qp_rate_limit = modify_qp_rate_limit;
 	ops.modify_srq = modify_srq;
 	ops.open_qp = open_qp;
 	ops.open_xrcd = open_xrcd;
@@ -146,6 +147,8 @@ int set_up(context &ctx, const ornic_alloc_ucontext_resp &answer) noexcept
 	ctx.state.placement = placement_ops(attr.device_cap_flags_ex);
 	ctx.state.ece_offer = answer.ece_options;
 	ctx.state.null_lkey = answer.null_lkey;
+	ctx.state.rate_limit_min = answer.rate_limit_min;
+	ctx.state.rate_limit_max = answer.rate_limit_max;
 	ctx.state.tag_sge = attr.tm_caps.max_sge;
 	int ret = open_doorbell(base, answer, ctx.state.bell);
 	if (ret)

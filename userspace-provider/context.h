@@ -23,6 +23,9 @@ struct context_state {
 	std::uint64_t placement = 0; // placement_ops() of the device
 	std::uint32_t ece_offer = 0; // enum ornic_ece; 0: the kernel has none
 	std::uint32_t null_lkey = 0; // 0: there is none
+	// Of raw packet QPs, kbit/s; 0: the kernel has none
+	std::uint32_t rate_limit_min = 0;
+	std::uint32_t rate_limit_max = 0;
 	std::uint32_t tag_sge = 0; // SGEs of a tagged receive; 0: it has none
 };
 

@@ -38,6 +38,15 @@ void fill_rx_hash(ibv_rss_caps &caps) noexcept
 	caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
 }
 
+/** The kernel has no field for them. */
+void fill_packet_pacing(const context_state &ctx,
+			ibv_packet_pacing_caps &caps) noexcept
+{
+	caps.qp_rate_limit_min = ctx.rate_limit_min;
+	caps.qp_rate_limit_max = ctx.rate_limit_max;
+	caps.supported_qpts = ctx.rate_limit_max ? 1U << IBV_QPT_RAW_PACKET : 0;
+}
+
 /** Device attributes; fw_ver is spelt from the kernel's 16-bit fields. */
 int query_device(ibv_context *ctx, const ibv_query_device_ex_input *input,
 		 ibv_device_attr_ex *attr, std::size_t attr_size) noexcept
@@ -58,6 +67,10 @@ int query_device(ibv_context *ctx, const ibv_query_device_ex_input *input,
 	if (attr_size >=
 	    offsetof(ibv_device_attr_ex, rss_caps) + sizeof(attr->rss_caps))
 		fill_rx_hash(attr->rss_caps);
+	if (attr_size >= offsetof(ibv_device_attr_ex, packet_pacing_caps) +
+				 sizeof(attr->packet_pacing_caps))
+		fill_packet_pacing(to_context(ctx)->state,
+				   attr->packet_pacing_caps);
 	return 0;
 }
 

@@ -294,7 +294,8 @@ struct pabi_context_ops {
 	pabi_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
-	pabi_unused modify_qp_rate_limit;
+	int (*modify_qp_rate_limit)(struct ibv_qp *qp,
+				    struct ibv_qp_rate_limit_attr *attr);
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
 	int (*modify_wq)(struct ibv_wq *wq, struct ibv_wq_attr *attr);

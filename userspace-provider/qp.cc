@@ -321,16 +321,16 @@ int modify_plain(ibv_qp &qp, ibv_qp_attr &attr, int mask) noexcept
 	return ibv_cmd_modify_qp(&qp, &attr, mask, cmd.data(), cmd.size());
 }
 
-/* Only the extended command has driver data. */
-int modify_with_ece(queue_pair &qp, ibv_qp_attr &attr, int mask) noexcept
+/* Only the extended command has driver data, and attributes from RATE_LIMIT on. */
+int modify_extended(ibv_qp &qp, ibv_qp_attr &attr, int mask,
+		    const ornic_modify_qp_req &req) noexcept
 {
 	ex_request<ib_uverbs_ex_modify_qp, ornic_modify_qp_req> cmd;
 	response<ib_uverbs_ex_modify_qp_resp> resp;
 
-	cmd.set_driver(ornic_modify_qp_req{ .comp_mask = ORNIC_MODIFY_QP_ECE,
-					    .ece_options = qp.ece.options });
-	return ibv_cmd_modify_qp_ex(&qp.base.qp, &attr, mask, cmd.data(),
-				    cmd.size(), resp.data(), resp.size());
+	cmd.set_driver(req);
+	return ibv_cmd_modify_qp_ex(&qp, &attr, mask, cmd.data(), cmd.size(),
+				    resp.data(), resp.size());
 }
 
 queue_pair *make_spread(context &ctx, ibv_qp_init_attr_ex &attr) noexcept
@@ -505,9 +505,15 @@ int modify_qp(ibv_qp *ibqp, ibv_qp_attr *attr, int mask) noexcept
 {
 	queue_pair &qp = to_qp(ibqp);
 	bool with_ece = qp.ece.pending && takes_ece(*ibqp, *attr, mask);
+	ornic_modify_qp_req req{};
 
-	if (int ret = with_ece ? modify_with_ece(qp, *attr, mask) :
-				 modify_plain(*ibqp, *attr, mask))
+	if (with_ece) {
+		req.comp_mask = ORNIC_MODIFY_QP_ECE;
+		req.ece_options = qp.ece.options;
+	}
+	if (int ret = with_ece || mask >= IBV_QP_RATE_LIMIT ?
+			      modify_extended(*ibqp, *attr, mask, req) :
+			      modify_plain(*ibqp, *attr, mask))
 		return ret;
 	if (with_ece)
 		qp.ece.pending = false;
@@ -517,6 +523,22 @@ int modify_qp(ibv_qp *ibqp, ibv_qp_attr *attr, int mask) noexcept
 	if (!is_target(*ibqp))
 		reset(qp);
 	return 0;
+}
+
+/** @attr->typical_pkt_sz is a hint, of which this device has no use. */
+int modify_qp_rate_limit(ibv_qp *qp, ibv_qp_rate_limit_attr *attr) noexcept
+{
+	ornic_modify_qp_req req{};
+	ibv_qp_attr limit{};
+
+	if (attr->comp_mask)
+		return EINVAL;
+	if (attr->max_burst_sz) {
+		req.comp_mask = ORNIC_MODIFY_QP_BURST;
+		req.max_burst = attr->max_burst_sz;
+	}
+	limit.rate_limit = attr->rate_limit;
+	return modify_extended(*qp, limit, IBV_QP_RATE_LIMIT, req);
 }
 
 /** What the QP offers, or, after set_ece(), what both ends have. */

@@ -80,6 +80,7 @@ ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept;
 ibv_qp *create_qp_ex(ibv_context *ctx, ibv_qp_init_attr_ex *attr) noexcept;
 ibv_qp *open_qp(ibv_context *ctx, ibv_qp_open_attr *attr) noexcept;
 int modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask) noexcept;
+int modify_qp_rate_limit(ibv_qp *qp, ibv_qp_rate_limit_attr *attr) noexcept;
 int query_ece(ibv_qp *qp, ibv_ece *ece) noexcept;
 int set_ece(ibv_qp *qp, ibv_ece *ece) noexcept;
 int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask,

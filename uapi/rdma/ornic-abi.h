@@ -28,6 +28,7 @@ enum ornic_kick_mode {
  * @kick_value: ORNIC_KICK_PAGE: the value to store
  * @ece_options: what RC and XRC QPs offer, enum ornic_ece; 0: no modify_qp data
  * @null_lkey: of null MRs, in all PDs; 0: there are none
+ * @rate_limit_min, @rate_limit_max: of raw packet QPs, kbit/s; 0: there are none
  */
 struct ornic_alloc_ucontext_resp {
 	__u32 comp_mask;
@@ -42,6 +43,8 @@ struct ornic_alloc_ucontext_resp {
 	__u32 max_cqe;
 	__u32 ece_options;
 	__u32 null_lkey;
+	__u32 rate_limit_min;
+	__u32 rate_limit_max;
 };
 
 struct ornic_alloc_pd_resp {
@@ -126,15 +129,19 @@ struct ornic_create_qp_resp {
 
 enum ornic_modify_qp_mask {
 	ORNIC_MODIFY_QP_ECE = 1 << 0, /* @ece_options counts */
+	ORNIC_MODIFY_QP_BURST = 1 << 1, /* @max_burst counts */
 };
 
 /*
  * Request of modify_qp, which may be left out. The options are those that both ends
  * agreed on; they are for RC and XRC QPs on their way to RTS.
+ * @max_burst: with IB_QP_RATE_LIMIT: bytes that may be sent at once; 0: the device's choice
  */
 struct ornic_modify_qp_req {
 	__u32 comp_mask;
 	__u32 ece_options;
+	__u32 max_burst;
+	__u32 reserved_60;
 };
 
 struct ornic_create_wq_req {

@@ -64,6 +64,7 @@ const std::map<std::string, operation> verbs = {
 	{ "inc_err_comp_cntr", any(ibv_cmd_inc_err_comp_cntr) },
 	{ "modify_cq", any(modify_cq) },
 	{ "modify_qp", any(modify_qp) },
+	{ "modify_qp_rate_limit", any(modify_qp_rate_limit) },
 	{ "modify_srq", any(modify_srq) },
 	{ "modify_wq", any(modify_wq) },
 	{ "open_qp", any(open_qp) },

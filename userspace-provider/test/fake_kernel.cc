@@ -157,6 +157,10 @@ int fake_kernel::answer_get_context(ornic_alloc_ucontext_resp &answer)
 	answer.kick_mode = ORNIC_KICK_PAGE;
 	answer.kick_mmap = allocate();
 	answer.ece_options = ece_;
+	if (ece_) {
+		answer.rate_limit_min = ORNIC_RATE_LIMIT_MIN;
+		answer.rate_limit_max = ORNIC_RATE_LIMIT_MAX;
+	}
 	return 0;
 }
 
@@ -413,6 +417,8 @@ int ibv_cmd_destroy_srq(ibv_srq *)
 
 int ibv_cmd_modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int mask, void *, size_t)
 {
+	if (mask & ~(IBV_QP_RATE_LIMIT - 1))
+		return EOPNOTSUPP;
 	return kernel->answer_modify_qp(*qp, *attr, mask);
 }
 
@@ -424,9 +430,14 @@ int ibv_cmd_modify_qp_ex(ibv_qp *qp, ibv_qp_attr *attr, int mask, void *cmd,
 	std::memcpy(&req,
 		    static_cast<std::byte *>(cmd) + cmd_size - sizeof(req),
 		    sizeof(req));
-	if (req.comp_mask != ORNIC_MODIFY_QP_ECE)
+	if (req.comp_mask & ORNIC_MODIFY_QP_ECE)
+		kernel->ece_options.push_back(req.ece_options);
+	if (mask & IBV_QP_RATE_LIMIT)
+		kernel->limits.push_back({ attr->rate_limit, req.max_burst });
+	else if (req.comp_mask != ORNIC_MODIFY_QP_ECE)
 		return EFAULT;
-	kernel->ece_options.push_back(req.ece_options);
+	if (!!(req.comp_mask & ORNIC_MODIFY_QP_BURST) != !!req.max_burst)
+		return EFAULT;
 	return kernel->answer_modify_qp(*qp, *attr, mask);
 }
 

@@ -101,6 +101,12 @@ public:
 	int made_with_flags = 0;
 	/** The ECE options that came with changes of QPs. */
 	std::vector<std::uint32_t> ece_options;
+	/** Rate limits that came with changes of QPs, and their bursts. */
+	struct limit {
+		std::uint32_t rate, burst;
+		bool operator==(const limit &) const = default;
+	};
+	std::vector<limit> limits;
 	/** What the next change of a QP returns. */
 	int modify_result = 0;
 	/** What the creation and the destruction of WQs and tables return. */

@@ -338,13 +338,17 @@ static uint32_t mask_of(uint8_t state)
 	return masks[state % 7];
 }
 
-/* With options of the connection, good ones or bad ones: the driver's part */
+/* With options of the connection and a burst, good ones or bad ones: the driver's part */
 static void modify_with_options(world &w, const call &c,
 				const ib_uverbs_modify_qp &core)
 {
 	const ornic_modify_qp_req options = {
-		.comp_mask = ORNIC_MODIFY_QP_ECE,
+		.comp_mask = static_cast<uint32_t>(
+			c.arg[3] >> 39 & 1 ? ORNIC_MODIFY_QP_BURST :
+					     ORNIC_MODIFY_QP_ECE),
 		.ece_options = static_cast<uint32_t>(c.arg[3] >> 7),
+		.max_burst = static_cast<uint32_t>(c.arg[3] >> 40),
+		.reserved_60 = 0,
 	};
 	ib_uverbs_ex_modify_qp request = {};
 	ib_uverbs_ex_modify_qp_resp response = {};
