@@ -87,7 +87,7 @@ run()
 	# shellcheck source=qemu-tests/lib/raw.sh
 	. /ornic/qemu-tests/lib/raw.sh
 	topology nic
-	verify raw rss
+	verify raw rate rss
 	receive_from_peer
 	take_port
 	copy_all
