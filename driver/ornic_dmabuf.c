@@ -35,9 +35,15 @@ struct ornic_dmabuf {
 	struct iosys_map map; /* all of it */
 };
 
+bool ornic_dmabuf_has(const struct dma_buf *dmabuf, u64 offset, u64 length)
+{
+	return length && offset <= dmabuf->size &&
+	       length <= dmabuf->size - offset;
+}
+
 static int check_dmabuf(const struct dma_buf *dmabuf, u64 offset, u64 length)
 {
-	if (!length || offset > dmabuf->size || length > dmabuf->size - offset)
+	if (!ornic_dmabuf_has(dmabuf, offset, length))
 		return -EINVAL;
 	if (!dmabuf->ops->vmap || dmabuf->ops->pin)
 		return -EOPNOTSUPP;

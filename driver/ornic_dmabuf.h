@@ -53,6 +53,9 @@ struct ornic_dmabuf *ornic_dmabuf_map(struct device *dev, int fd, u64 offset,
 /* Nothing uses the memory any more. @buf may be NULL. May sleep. */
 void ornic_dmabuf_unmap(struct ornic_dmabuf *buf);
 
+/* Is that a part of @dmabuf, which is not empty? */
+bool ornic_dmabuf_has(const struct dma_buf *dmabuf, u64 offset, u64 length);
+
 /*
  * The CPU copies from and to @dmabuf until dma_buf_end_cpu_access(). Context and return as
  * for ornic_dmabuf_map().

@@ -40,7 +40,7 @@
  * struct dmabuf_mr - an MR
  * @odp: what all kinds have
  * @dmabuf: it holds it
- * @attach: NULL: none
+ * @attach: tells it of moves
  * @offset: where the MR begins in it, bytes; in a page, where it does in the key
  * @by_cpu: the device copies by the CPU
  * @sgt: where the memory is, for DMA; NULL: it is not mapped. Reservation lock
@@ -174,7 +174,7 @@ static int wait_for_move(const struct dmabuf_mr *mr)
 	} while (!left && time_before(jiffies, end));
 	if (left > 0)
 		return 0;
-	return left ? exporter_error(left) : -EBUSY;
+	return left ?: -EBUSY;
 }
 
 /* What it has mapped when it fails is unmapped by the caller. */
@@ -285,6 +285,7 @@ static s64 bring_dmabuf(struct ornic_ib_odp *odp, u64 addr, u64 len,
 	u64 first = ALIGN_DOWN((addr - key_begin(mr)) >> PAGE_SHIFT,
 			       ORNIC_LIST_ENTRIES);
 	u32 n = min_t(u64, ORNIC_LIST_ENTRIES, count_pages(mr) - first);
+	u64 end = key_begin(mr) + (first + n) * PAGE_SIZE;
 	int ret;
 
 	/* It is the device that says what it lacks. */
@@ -300,9 +301,7 @@ static s64 bring_dmabuf(struct ornic_ib_odp *odp, u64 addr, u64 len,
 		dma_resv_unlock(mr->dmabuf->resv);
 	}
 	ornic_walk_end(odp->pager, &walk);
-	return ret   ?:
-		       min_t(s64, len,
-			     key_begin(mr) + (first + n) * PAGE_SIZE - addr);
+	return ret ?: min_t(s64, len, end - addr);
 }
 
 static void memory_moves(struct dma_buf_attachment *attach)
@@ -410,8 +409,7 @@ static int check_dmabuf(const struct dmabuf_mr *mr, u64 iova, u64 length)
 {
 	const struct dma_buf *dmabuf = mr->dmabuf;
 
-	if (!length || mr->offset > dmabuf->size ||
-	    length > dmabuf->size - mr->offset ||
+	if (!ornic_dmabuf_has(dmabuf, mr->offset, length) ||
 	    offset_in_page(mr->offset) != offset_in_page(iova))
 		return -EINVAL;
 	/* Before Linux 6.2 exporters took the lock themselves. */

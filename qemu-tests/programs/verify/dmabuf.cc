@@ -84,6 +84,30 @@ void region::check_guards() const
 		    "after the MR");
 }
 
+constexpr unsigned int writes = 32;
+
+void post_writes(pair &p, const region &to)
+{
+	const remote_end there = to.end(p.server);
+
+	fill(p.client.at(0, mr_size), 5);
+	for (unsigned int i = 0; i < writes; i++)
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, i, there, 0),
+			      { p.client.sge(0, mr_size) });
+}
+
+void check_dereg(pair &p, region &to)
+{
+	to.mr.reset();
+	clear(to.buffer.bytes());
+	ibv_wc wc = p.client.wait_send();
+	while (wc.status == IBV_WC_SUCCESS && wc.wr_id != writes - 1)
+		wc = p.client.wait_send();
+	check(wc.status == IBV_WC_SUCCESS || wc.status == IBV_WC_REM_ACCESS_ERR,
+	      ibv_wc_status_str(wc.status));
+	check_clear(to.buffer.bytes(), "memory without an MR");
+}
+
 uint64_t word_at(std::span<const std::byte> bytes)
 {
 	uint64_t word;
@@ -333,28 +357,14 @@ TEST_P(dmabuf, dmabuf_of_several_MRs)
 /* After ibv_dereg_mr() there is no access, whatever is under way. */
 TEST_P(dmabuf, dmabuf_dereg_under_traffic)
 {
-	constexpr unsigned int count = 32;
-
 	for (int round = 0; round < 8; round++) {
 		pair p(on.client, on.server);
 		region to(on.server, GetParam());
-		const remote_end there = to.end(p.server);
 
-		fill(p.client.at(0, mr_size), 5);
-		for (unsigned int i = 0; i < count; i++)
-			p.client.post(rdma(IBV_WR_RDMA_WRITE, i, there, 0),
-				      { p.client.sge(0, mr_size) });
+		post_writes(p, to);
 		if (round & 1)
 			check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "first");
-		to.mr.reset();
-		clear(to.buffer.bytes());
-		ibv_wc wc = p.client.wait_send();
-		while (wc.status == IBV_WC_SUCCESS && wc.wr_id != count - 1)
-			wc = p.client.wait_send();
-		check(wc.status == IBV_WC_SUCCESS ||
-			      wc.status == IBV_WC_REM_ACCESS_ERR,
-		      ibv_wc_status_str(wc.status));
-		check_clear(to.buffer.bytes(), "memory without an MR");
+		check_dereg(p, to);
 	}
 }
 

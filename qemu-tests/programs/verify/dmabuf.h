@@ -61,5 +61,10 @@ struct region {
 	mr_ptr mr;
 };
 
+/* WRITEs of all of the MR, by the client. */
+void post_writes(pair &p, const region &to);
+/* Then the MR ends, and no byte of them is written after that. */
+void check_dereg(pair &p, region &to);
+
 uint64_t word_at(std::span<const std::byte> bytes);
 void set_word(std::span<std::byte> bytes, uint64_t word);
