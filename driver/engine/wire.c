@@ -236,6 +236,14 @@ static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
 {
 	u32 flags = pkt->op->flags;
 
+	/* Requests have the others. */
+	if (flags & ORNIC_OPF_AETH) {
+		pkt->syndrome = p[0];
+		pkt->msn = ornic_be24(p + 1);
+		if (flags & ORNIC_OPF_ATOMIC_ACK)
+			pkt->orig = get_be64(p + AETH_LEN);
+		return;
+	}
 	if (flags & ORNIC_OPF_XRCETH) {
 		pkt->srqn = ornic_be24(p + 1);
 		p += XRCETH_LEN;
@@ -261,15 +269,6 @@ static void parse_extensions(struct ornic_pkt *pkt, const u8 *p)
 		pkt->swap_add = get_be64(p + 12);
 		pkt->compare = get_be64(p + 20);
 		p += ATOMIC_ETH_LEN;
-	}
-	if (flags & ORNIC_OPF_AETH) {
-		pkt->syndrome = p[0];
-		pkt->msn = ornic_be24(p + 1);
-		p += AETH_LEN;
-	}
-	if (flags & ORNIC_OPF_ATOMIC_ACK) {
-		pkt->orig = get_be64(p);
-		p += ATOMIC_ACK_LEN;
 	}
 	if (flags & (ORNIC_OPF_IMM | ORNIC_OPF_INV))
 		memcpy(&pkt->imm, p, IMM_LEN);
