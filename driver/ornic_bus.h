@@ -88,7 +88,8 @@ struct ornic_bus_dm {
  * @kick_pfn: ORNIC_KICK_PAGE: page frame of the doorbell page
  * @kick_offset: ORNIC_KICK_PAGE: byte offset of the register in it
  * @kick_value: ORNIC_KICK_PAGE: value to store
- * @max_dm: bytes of device memory, whole pages; 0: none
+ * @max_dm: bytes of device memory, whole pages; 0: none, also if other devices still use
+ *	what a former ib_device has exported
  * @dm: where that is; without it the driver takes pages from the kernel, for a device
  *	that is part of it
  * @num_vectors: completion vectors that the bus can deliver; 0 = all that the

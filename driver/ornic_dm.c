@@ -6,25 +6,30 @@
  *
  * What a DM has belongs to a file that nobody can open, to which the mmap entry of the
  * DM has a reference. Each mapping has one as well: of pages, by its vm_file; of a BAR,
- * by its reference to the entry, which ib_core keeps. So fork, mremap and munmap of a
+ * by its reference to the entry, which ib_core keeps. So has each dma-buf, and each MR on
+ * a dma-buf that is in the BAR of its device. So fork, mremap and munmap of a
  * part keep the count. When the last one is gone, memory and budget are given back: a
  * program that frees a DM and keeps it mapped has not got more than the budget, and
  * what it can reach is in no other DM.
  *
- *   mmap entry, mappings --file reference--> backing --reference--> pool
+ *   mmap entry, mappings, dma-bufs --file reference--> backing --reference--> pool
  *
- * MRs need no reference: ib_core refuses to free a DM that has some. Whoever gets a
- * part of a BAR finds zeroes there, whatever its last owner, and peers of that one,
- * wrote.
+ * MRs on the DM itself need no reference: ib_core refuses to free a DM that has some.
+ * Whoever gets a part of a BAR finds zeroes there, whatever its last owner, and peers of
+ * that one, wrote.
  */
 #include "ornic_dm.h"
 
 #include <linux/anon_inodes.h>
+#include <linux/device.h>
+#include <linux/err.h>
+#include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/pfn.h>
 #include <linux/refcount.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -36,6 +41,7 @@
 
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
+#include "ornic_dm_export.h"
 #include "ornic_queue.h"
 #include "ornic_verbs.h"
 
@@ -44,6 +50,7 @@ struct ornic_dm_pool {
 	refcount_t users; /* the device and backings */
 	struct mutex lock; /* of budget */
 	struct ornic_dm_budget budget;
+	struct ornic_dm_exports exports; /* of memory in a BAR */
 };
 
 /* The private data of a DM's file. */
@@ -92,6 +99,8 @@ int ornic_dm_pool_init(struct ornic_ib_dev *dev)
 		if (!budget->taken)
 			goto err_free_pool;
 	}
+	ornic_dm_exports_init(&pool->exports,
+			      in_bar(dev) ? dev->bus->parent : NULL);
 	dev->dm_pool = pool;
 	return 0;
 
@@ -100,13 +109,27 @@ err_free_pool:
 	return -ENOMEM;
 }
 
-/* @pool may be NULL. */
-void ornic_dm_pool_put(struct ornic_dm_pool *pool)
+static void pool_put(struct ornic_dm_pool *pool)
 {
-	if (!pool || !refcount_dec_and_test(&pool->users))
+	if (!refcount_dec_and_test(&pool->users))
 		return;
 	kvfree(pool->budget.taken);
 	kfree(pool);
+}
+
+void ornic_dm_pool_close(struct ornic_ib_dev *dev)
+{
+	struct ornic_bus *bus = dev->bus;
+
+	if (!dev->dm_pool)
+		return;
+	if (!ornic_dm_revoke_exports(&dev->dm_pool->exports)) {
+		dev_warn(
+			bus->parent,
+			"other devices keep its memory mapped: it has none any more\n");
+		bus->max_dm = 0;
+	}
+	pool_put(dev->dm_pool);
 }
 
 u64 ornic_dm_size(const struct ornic_ib_dev *dev)
@@ -135,7 +158,7 @@ static void pool_give_back(struct ornic_dm_pool *pool,
 	mutex_lock(&pool->lock);
 	ornic_dm_unreserve(&pool->budget, part);
 	mutex_unlock(&pool->lock);
-	ornic_dm_pool_put(pool);
+	pool_put(pool);
 }
 
 /* ---- Files --------------------------------------------------------------- */
@@ -295,23 +318,60 @@ int ornic_ib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 	return 0;
 }
 
-void ornic_dm_describe(const struct ornic_ib_dm *dm,
-		       struct ornic_create_mkey_params *params)
+static void describe_part(const struct ornic_ib_dev *dev,
+			  const struct ornic_dm_part *part,
+			  struct ornic_create_mkey_params *params)
 {
-	const struct ornic_ib_dev *dev = to_odev(dm->ibdm.device);
-
-	if (dm->mem) {
-		ornic_queue_mem_describe(dm->mem, &params->mem);
-		return;
-	}
 	params->dm = true;
-	params->mem.addr = dev->bus->dm.start + dm->part.offset;
-	params->mem.npages = dm->part.bytes >> PAGE_SHIFT;
+	params->mem.addr = dev->bus->dm.start + part->offset;
+	params->mem.npages = part->bytes >> PAGE_SHIFT;
 	params->mem.page_shift = PAGE_SHIFT;
 	params->mem.levels = 0;
 }
 
-/* ---- What a process asks to map it ---------------------------------------- */
+void ornic_dm_describe(const struct ornic_ib_dm *dm,
+		       struct ornic_create_mkey_params *params)
+{
+	if (dm->mem)
+		ornic_queue_mem_describe(dm->mem, &params->mem);
+	else
+		describe_part(to_odev(dm->ibdm.device), &dm->part, params);
+}
+
+/* ---- dma-bufs ------------------------------------------------------------- */
+
+static struct file *export_dm(const struct ornic_ib_dm *dm)
+{
+	const struct ornic_ib_dev *dev = to_odev(dm->ibdm.device);
+
+	if (dm->mem)
+		return ornic_dm_export_pages(dm->mem, dm->mmap->file);
+	return ornic_dm_export_bar(&dev->dm_pool->exports,
+				   PFN_PHYS(dev->bus->dm.pfn) + dm->part.offset,
+				   dm->part.bytes, dm->mmap->file);
+}
+
+struct file *ornic_dm_of_dmabuf(const struct ornic_ib_dev *dev, int fd,
+				u64 offset,
+				struct ornic_create_mkey_params *params)
+{
+	const struct dm_backing *backing;
+	struct file *file;
+
+	if (!dev->dm_pool)
+		return NULL;
+	file = ornic_dm_exported_by(&dev->dm_pool->exports, fd, offset,
+				    params->length);
+	if (IS_ERR_OR_NULL(file))
+		return file;
+	backing = file->private_data;
+	params->at_offset = true;
+	params->offset = offset;
+	describe_part(dev, &backing->part, params);
+	return file;
+}
+
+/* ---- Methods of a process -------------------------------------------------- */
 
 static int
 UVERBS_HANDLER(ORNIC_METHOD_DM_QUERY)(struct uverbs_attr_bundle *attrs)
@@ -329,7 +389,45 @@ UVERBS_HANDLER(ORNIC_METHOD_DM_QUERY)(struct uverbs_attr_bundle *attrs)
 					     &resp, sizeof(resp));
 }
 
+static int
+UVERBS_HANDLER(ORNIC_METHOD_DM_EXPORT)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_dm *ibdm =
+		uverbs_attr_get_obj(attrs, ORNIC_ATTR_DM_EXPORT_HANDLE);
+	struct file *dmabuf;
+	int fd, ret;
+
+	dmabuf = export_dm(to_odm(ibdm));
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0) {
+		ret = fd;
+		goto err_put;
+	}
+	ret = uverbs_copy_to(attrs, ORNIC_ATTR_DM_EXPORT_FD, &fd, sizeof(fd));
+	if (ret)
+		goto err_put_fd;
+	fd_install(fd, dmabuf);
+	return 0;
+
+err_put_fd:
+	put_unused_fd(fd);
+err_put:
+	fput(dmabuf);
+	return ret;
+}
+
 /* clang-format off */
+DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_DM_EXPORT,
+			    UVERBS_ATTR_IDR(ORNIC_ATTR_DM_EXPORT_HANDLE,
+					    UVERBS_OBJECT_DM,
+					    UVERBS_ACCESS_READ,
+					    UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(ORNIC_ATTR_DM_EXPORT_FD,
+						UVERBS_ATTR_TYPE(s32),
+						UA_MANDATORY));
+
 DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_DM_QUERY,
 			    UVERBS_ATTR_IDR(ORNIC_ATTR_DM_QUERY_HANDLE,
 					    UVERBS_OBJECT_DM,
@@ -340,11 +438,12 @@ DECLARE_UVERBS_NAMED_METHOD(ORNIC_METHOD_DM_QUERY,
 								   mmap_size),
 						UA_MANDATORY));
 
-ADD_UVERBS_METHODS(ornic_dm_query, UVERBS_OBJECT_DM,
-		   &UVERBS_METHOD(ORNIC_METHOD_DM_QUERY));
+ADD_UVERBS_METHODS(ornic_dm_methods, UVERBS_OBJECT_DM,
+		   &UVERBS_METHOD(ORNIC_METHOD_DM_QUERY),
+		   &UVERBS_METHOD(ORNIC_METHOD_DM_EXPORT));
 /* clang-format on */
 
 const struct uapi_definition ornic_dm_defs[] = {
-	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &ornic_dm_query),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &ornic_dm_methods),
 	{}
 };

@@ -7,6 +7,7 @@
 
 #include "ornic_dm_budget.h"
 
+struct file;
 struct ornic_create_mkey_params;
 struct ornic_dm_pool;
 struct ornic_ib_dev;
@@ -28,7 +29,11 @@ static inline struct ornic_ib_dm *to_odm(struct ib_dm *ibdm)
 }
 
 int ornic_dm_pool_init(struct ornic_ib_dev *dev);
-void ornic_dm_pool_put(struct ornic_dm_pool *pool);
+/*
+ * The device goes. If other devices do not unmap its memory, see ornic_dm_revoke_exports(),
+ * its bus has none from then on.
+ */
+void ornic_dm_pool_close(struct ornic_ib_dev *dev);
 
 /* Bytes of device memory, 0 if it has none. */
 u64 ornic_dm_size(const struct ornic_ib_dev *dev);
@@ -36,6 +41,15 @@ u64 ornic_dm_size(const struct ornic_ib_dev *dev);
 /* Names the memory of @dm in @params. */
 void ornic_dm_describe(const struct ornic_ib_dm *dm,
 		       struct ornic_create_mkey_params *params);
+
+/*
+ * If the dma-buf of @fd is memory of @dev itself: names it in @params, whose length is
+ * that of a part from @offset on, and returns the file that owns it, with a reference
+ * for the caller. -EINVAL if that part is empty, or not inside. NULL for all other @fd.
+ */
+struct file *ornic_dm_of_dmabuf(const struct ornic_ib_dev *dev, int fd,
+				u64 offset,
+				struct ornic_create_mkey_params *params);
 
 extern const struct uapi_definition ornic_dm_defs[];
 

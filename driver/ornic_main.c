@@ -53,6 +53,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 
 	ornic_port_stop(dev);
 	ornic_odp_stop(dev);
+	ornic_dm_pool_close(dev);
 
 	mutex_lock(&lifetime_lock);
 	WRITE_ONCE(bus->dev, NULL);
@@ -64,7 +65,6 @@ static void dealloc_driver(struct ib_device *ibdev)
 		     !xa_empty(&dev->wqs) || !xa_empty(&dev->srqs));
 	WARN_ON_ONCE(!ida_is_empty(&dev->pdns) || !ida_is_empty(&dev->xrcdns) ||
 		     !ida_is_empty(&dev->rwq_tables));
-	ornic_dm_pool_put(dev->dm_pool);
 	if (!dev->bus_unregisters && bus->ops->removing)
 		bus->ops->removing(bus);
 	mutex_unlock(&lifetime_lock);
@@ -301,7 +301,7 @@ int ornic_register(struct ornic_bus *bus, const char *name)
 	return 0;
 
 err_put_pool:
-	ornic_dm_pool_put(dev->dm_pool);
+	ornic_dm_pool_close(dev);
 err_dealloc_unused:
 	dev->ibdev.ops.dealloc_driver = NULL;
 	ib_dealloc_device(&dev->ibdev);

@@ -5,6 +5,7 @@
  */
 #include "ornic_mr.h"
 
+#include <linux/file.h>
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -178,6 +179,8 @@ static void mr_unpin(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr)
 {
 	ornic_page_list_free(&dev->ibdev, &mr->list);
 	ornic_dmabuf_unmap(mr->dmabuf);
+	if (mr->dm_file)
+		fput(mr->dm_file);
 	if (mr->umem && ornic_dma_lives(&dev->ibdev, NULL, mr->umem->length)) {
 		/*
 		 * Its pages are the exporter's: it stays attached, without ibdev. The
@@ -209,15 +212,36 @@ static int create_mkey(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 	return 0;
 }
 
-/* Pinned, or told of moves. */
+/* Memory of the device itself, by a dma-buf of any of its contexts. */
+static int mr_reg_dm(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
+		     struct file *dm_file,
+		     struct ornic_create_mkey_params *params)
+{
+	int ret;
+
+	mr->dm_file = dm_file;
+	mr->page_shift = PAGE_SHIFT;
+	ret = create_mkey(dev, mr, params);
+	if (ret)
+		mr_unpin(dev, mr);
+	return ret;
+}
+
+/* Pinned, told of moves, or memory of the device itself. */
 static int mr_reg_dmabuf(struct ornic_ib_dev *dev, struct ornic_ib_mr *mr,
 			 u64 offset, int fd,
 			 struct ornic_create_mkey_params *params)
 {
 	bool by_cpu = ib_uses_virt_dma(&dev->ibdev);
 	struct dma_buf *moving = NULL;
+	struct file *dm_file;
 	int ret;
 
+	dm_file = ornic_dm_of_dmabuf(dev, fd, offset, params);
+	if (IS_ERR(dm_file))
+		return PTR_ERR(dm_file);
+	if (dm_file)
+		return mr_reg_dm(dev, mr, dm_file, params);
 	if (by_cpu && !ornic_dmabuf_may_have(mr->access))
 		return -EOPNOTSUPP;
 	if (ornic_odp_supported(dev))
@@ -408,7 +432,7 @@ struct ib_mr *ornic_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
 	if (!(dev->caps.caps & ORNIC_CAP_MODIFY_MKEY) || mr->odp ||
-	    access & IB_ACCESS_ON_DEMAND)
+	    mr->dm_file || access & IB_ACCESS_ON_DEMAND)
 		return ERR_PTR(-EOPNOTSUPP);
 	ret = ornic_udata_none(udata);
 	if (ret)

@@ -6,6 +6,7 @@
 
 #include "ornic_page_list.h"
 
+struct file;
 struct ornic_dmabuf;
 struct ornic_ib_odp;
 
@@ -18,7 +19,9 @@ struct ornic_ib_mr {
 	struct ib_umem *umem;
 	/* Mapped for the CPU; NULL for all but dma-bufs */
 	struct ornic_dmabuf *dmabuf;
-	bool is_dmabuf; /* of either kind */
+	bool is_dmabuf; /* of any kind */
+	/* Owner of device memory that the MR is on by a dma-buf, else NULL */
+	struct file *dm_file;
 	struct ornic_ib_odp *odp; /* user memory that is not pinned, else NULL */
 	/* Page list that the device reads; no pages if the MR is contiguous */
 	struct ornic_page_list list;

@@ -231,11 +231,21 @@ struct ornic_query_dm_resp {
 
 enum ornic_dm_methods {
 	ORNIC_METHOD_DM_QUERY = (1U << 12),
+	ORNIC_METHOD_DM_EXPORT,
 };
 
 enum ornic_dm_query_attrs {
 	ORNIC_ATTR_DM_QUERY_HANDLE = (1U << 12),
 	ORNIC_ATTR_DM_QUERY_RESP,
+};
+
+/*
+ * ORNIC_METHOD_DM_EXPORT returns the file descriptor of a new dma-buf that is the DM, in
+ * whole pages: a __s32.
+ */
+enum ornic_dm_export_attrs {
+	ORNIC_ATTR_DM_EXPORT_HANDLE = (1U << 12),
+	ORNIC_ATTR_DM_EXPORT_FD,
 };
 
 struct ornic_create_ah_resp {
