@@ -34,12 +34,6 @@ completion_counter &to_counter(pabi_comp_cntr *cntr) noexcept
 	return *reinterpret_cast<completion_counter *>(cntr);
 }
 
-/* A kernel without these commands is a device without counters. */
-int unknown_to_unsupported(int error) noexcept
-{
-	return error == EPROTONOSUPPORT ? EOPNOTSUPP : error;
-}
-
 /* 0, or an errno. */
 int map_record(completion_counter &cntr,
 	       const ornic_create_comp_cntr_resp &answer) noexcept

@@ -79,6 +79,7 @@ constexpr pabi_context_ops make_ops() noexcept
 	ops.destroy_qp = destroy_qp;
 	ops.destroy_srq = destroy_srq;
 	ops.detach_mcast = ibv_cmd_detach_mcast;
+	ops.dm_export_dmabuf_fd = dm_export_dmabuf_fd;
 	ops.free_context = free_context;
 	ops.free_dm = free_dm;
 	ops.get_srq_num = get_srq_num;

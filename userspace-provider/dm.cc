@@ -159,4 +159,18 @@ void unimport_dm(ibv_dm *dm) noexcept
 	object_deleter()(&to_dm(dm));
 }
 
+/** A new dma-buf with each call; -1 with errno. */
+int dm_export_dmabuf_fd(ibv_dm *ibdm) noexcept
+{
+	const device_memory &dm = to_dm(ibdm);
+	int fd = -1;
+
+	if (int ret =
+		    export_dm(dm.base.dm.context->cmd_fd, dm.base.handle, fd)) {
+		errno = ret;
+		return -1;
+	}
+	return fd;
+}
+
 } // namespace ornic

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-// The commands behind ibv_import_device, ibv_import_pd and ibv_import_dm.
+// The commands behind ibv_import_device, ibv_import_pd, ibv_import_dm and
+// ibv_dm_export_dmabuf_fd.
 
 #include "import.h"
 
@@ -39,6 +40,15 @@ int query_dm(int cmd_fd, std::uint32_t handle,
 	cmd.object(0, ORNIC_ATTR_DM_QUERY_HANDLE, handle);
 	cmd.out(1, ORNIC_ATTR_DM_QUERY_RESP, answer);
 	return cmd.run(cmd_fd);
+}
+
+int export_dm(int cmd_fd, std::uint32_t handle, int &fd) noexcept
+{
+	ioctl_command<2> cmd(UVERBS_OBJECT_DM, ORNIC_METHOD_DM_EXPORT);
+
+	cmd.object(0, ORNIC_ATTR_DM_EXPORT_HANDLE, handle);
+	cmd.out(1, ORNIC_ATTR_DM_EXPORT_FD, fd);
+	return unknown_to_unsupported(cmd.run(cmd_fd));
 }
 
 } // namespace ornic

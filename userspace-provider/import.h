@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a process asks of a context, mostly one that another one has opened. */
+/* What a process asks of a context for the sake of another process or device. */
 #ifndef ORNIC_IMPORT_H
 #define ORNIC_IMPORT_H
 
@@ -24,6 +24,12 @@ struct context_info {
 /** Where a DM is mapped, and how long it is. Return: 0, or an errno: ENOENT. */
 [[nodiscard]] int query_dm(int cmd_fd, std::uint32_t handle,
 			   ornic_query_dm_resp &answer) noexcept;
+
+/**
+ * A dma-buf of a DM, for close(). Return: 0, or an errno: ENOENT, EMFILE, EOPNOTSUPP from
+ * a kernel without dma-bufs.
+ */
+[[nodiscard]] int export_dm(int cmd_fd, std::uint32_t handle, int &fd) noexcept;
 
 /** Is there a PD of this @handle? Return: 0, or an errno: ENOENT. */
 [[nodiscard]] int query_pd(int cmd_fd, std::uint32_t handle) noexcept;

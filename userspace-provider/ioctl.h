@@ -87,6 +87,12 @@ private:
 	std::array<ib_uverbs_attr, Count> attrs_{};
 };
 
+/** The errno for a method that the kernel, or an older driver, does not have. */
+[[nodiscard]] constexpr int unknown_to_unsupported(int error) noexcept
+{
+	return error == EPROTONOSUPPORT ? EOPNOTSUPP : error;
+}
+
 } // namespace ornic
 
 #endif /* ORNIC_IOCTL_H */

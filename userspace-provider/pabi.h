@@ -278,7 +278,7 @@ struct pabi_context_ops {
 	int (*destroy_wq)(struct ibv_wq *wq);
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
-	pabi_unused dm_export_dmabuf_fd;
+	int (*dm_export_dmabuf_fd)(struct ibv_dm *dm);
 	pabi_unused free_buf;
 	void (*free_context)(struct ibv_context *context);
 	int (*free_dm)(struct ibv_dm *dm);

@@ -48,6 +48,7 @@ int free_dm(ibv_dm *dm) noexcept;
 ibv_mr *reg_dm_mr(ibv_pd *pd, ibv_dm *dm, std::uint64_t offset,
 		  std::size_t length, unsigned int access) noexcept;
 ibv_dm *import_dm(ibv_context *ctx, std::uint32_t handle) noexcept;
+int dm_export_dmabuf_fd(ibv_dm *dm) noexcept;
 void unimport_dm(ibv_dm *dm) noexcept;
 
 // clock.cc

@@ -55,6 +55,7 @@ const std::map<std::string, operation> verbs = {
 	{ "destroy_srq", any(destroy_srq) },
 	{ "destroy_wq", any(destroy_wq) },
 	{ "detach_mcast", any(ibv_cmd_detach_mcast) },
+	{ "dm_export_dmabuf_fd", any(dm_export_dmabuf_fd) },
 	{ "free_dm", any(free_dm) },
 	{ "get_srq_num", any(get_srq_num) },
 	{ "import_dm", any(import_dm) },

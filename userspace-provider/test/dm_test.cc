@@ -31,6 +31,7 @@ struct kernel_state {
 	int allocations;
 	std::uint32_t queried; // handle
 	std::uint32_t freed;
+	std::uint32_t exported;
 	std::uint64_t offset; // of the last MR
 	std::size_t length;
 	unsigned int access;
@@ -38,12 +39,33 @@ struct kernel_state {
 
 kernel_state kernel;
 
-/* ORNIC_METHOD_DM_QUERY: the handle, and the response. */
-int query(const ib_uverbs_ioctl_hdr &hdr, unsigned char *bytes)
+constexpr __s32 exported_fd = 42;
+
+/* ORNIC_METHOD_DM_EXPORT: the handle, and the descriptor. */
+int export_dmabuf(unsigned char *bytes)
 {
 	auto object = attribute(bytes, 0);
 	auto response = attribute(bytes, 1);
 
+	if (kernel.error)
+		return kernel.error;
+	EXPECT_EQ(object.attr_id, ORNIC_ATTR_DM_EXPORT_HANDLE);
+	EXPECT_EQ(response.attr_id, ORNIC_ATTR_DM_EXPORT_FD);
+	EXPECT_EQ(response.len, sizeof(exported_fd));
+	kernel.exported = static_cast<std::uint32_t>(object.data);
+	std::memcpy(reinterpret_cast<void *>(response.data), &exported_fd,
+		    sizeof(exported_fd));
+	return 0;
+}
+
+/* ORNIC_METHOD_DM_QUERY: the handle, and the response. */
+int answer(const ib_uverbs_ioctl_hdr &hdr, unsigned char *bytes)
+{
+	auto object = attribute(bytes, 0);
+	auto response = attribute(bytes, 1);
+
+	if (hdr.method_id == ORNIC_METHOD_DM_EXPORT)
+		return export_dmabuf(bytes);
 	if (kernel.query_error)
 		return kernel.query_error;
 	EXPECT_EQ(hdr.method_id, ORNIC_METHOD_DM_QUERY);
@@ -114,7 +136,7 @@ protected:
 		kernel.memory.length = length;
 		kernel.memory.mmap_offset = page;
 		kernel.memory.mmap_size = page;
-		answer_methods(UVERBS_OBJECT_DM, query);
+		answer_methods(UVERBS_OBJECT_DM, answer);
 		context.device = &device;
 		context.cmd_fd = file.get();
 		attr.length = length;
@@ -279,6 +301,23 @@ TEST_F(device_memories, imports_are_the_same_memory)
 		  EFAULT);
 	unimport_dm(imported);
 	EXPECT_EQ(kernel.freed, 0U);
+	EXPECT_EQ(free_dm(dm), 0);
+}
+
+TEST_F(device_memories, are_exported)
+{
+	ibv_dm *dm = alloc_dm(&context, &attr);
+
+	ASSERT_NE(dm, nullptr);
+	EXPECT_EQ(dm_export_dmabuf_fd(dm), exported_fd);
+	EXPECT_EQ(kernel.exported, handle);
+	kernel.error = EMFILE;
+	EXPECT_EQ(dm_export_dmabuf_fd(dm), -1);
+	EXPECT_EQ(errno, EMFILE);
+	kernel.error = EPROTONOSUPPORT;
+	EXPECT_EQ(dm_export_dmabuf_fd(dm), -1);
+	EXPECT_EQ(errno, EOPNOTSUPP);
+	kernel.error = 0;
 	EXPECT_EQ(free_dm(dm), 0);
 }
 
