@@ -13,8 +13,9 @@
 #   qemu-tests/programs   themselves and <infiniband/verbs.h>: plain verbs; what
 #                         is common to them are some headers of verify;
 #                         the ioctls of a module for tests are its header's;
-#                         kfuzz also uapi, as what it damages is ours, and
-#                         comp_cntr, as it is in the provider's place
+#                         kfuzz also uapi, as what it damages is ours,
+#                         comp_cntr, as it is in the provider's place, and
+#                         verify/dm_export, whose verb libibverbs may lack
 #   qemu-tests/bench      kernel headers, the C library's or plain verbs: nothing
 #                         of ours
 
@@ -38,7 +39,7 @@ function allowed(file, what, quoted)
 		return !quoted || what ~ /^(pci\/pci|ornic)_[a-z_]+\.h$/
 	if (file ~ /^kunit\//)
 		return !quoted ? what !~ /^ornic_/ : what !~ /^(ornic_|soft|\.\.)/
-	if (file ~ /^qemu-tests\/programs\/(kfuzz|comp_cntr)\// && what ~ /^rdma\/ornic-/)
+	if (file ~ /^qemu-tests\/programs\/(kfuzz\/|comp_cntr\/|verify\/dm_export)/ && what ~ /^rdma\/ornic-/)
 		return 1
 	if (file ~ /^qemu-tests\/programs\//)
 		return quoted ? what !~ /\// || what ~ /^\.\.\/verify\/(verbs|live_memory|hung_file|ktap|dma_buffer|drm)\.h$|^\.\.\/kfuzz\/nldev\.h$/ : what !~ /^rdma\/ornic|^infiniband\/driver/

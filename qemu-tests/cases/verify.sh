@@ -31,6 +31,7 @@ run()
 	# Of dma-bufs
 	modprobe vgem 2>/dev/null || :
 	modprobe -q ornic_dmabuf_exporter || :
+	modprobe -q ornic_dmabuf_importer || :
 	echo 2 >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages || :
 	topology_of_variant
 	# For memory whose pages never come; a kernel may lack it.

@@ -211,11 +211,11 @@ end_of_group()
 
 	report "# case: $GROUP/unload $((60 * SCALE))"
 	echo "ornic-test: unload" >/dev/kmsg
-	for module in ornic_soft ornic ornic_dmabuf_exporter rdma_rxe siw; do
+	for module in ornic_soft ornic ornic_dmabuf_{ex,im}porter rdma_rxe siw; do
 		[ -e "/sys/module/$module" ] || continue
 		rmmod "$module" || verdict='not ok' reason=" # $module stays"
 	done 2>&1 | sed 's/^/# /' >&3
-	for module in ornic_soft ornic ornic_dmabuf_exporter; do
+	for module in ornic_soft ornic ornic_dmabuf_{ex,im}porter; do
 		[ ! -e "/sys/module/$module" ] ||
 			verdict='not ok' reason=" # $module stays"
 	done

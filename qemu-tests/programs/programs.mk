@@ -27,7 +27,7 @@ verify_headers := $(wildcard qemu-tests/programs/verify/*.h) \
 		$(wildcard qemu-tests/programs/kfuzz/*.h) \
 		$(wildcard qemu-tests/programs/faults/*.h) \
 		$(wildcard qemu-tests/programs/odp/*.h) \
-		kunit/kernel/dmabuf_exporter.h
+		kunit/kernel/dmabuf_exporter.h kunit/kernel/dmabuf_importer.h
 verify_objects := $(verify_sources:qemu-tests/programs/%.cc=$(BUILD)/programs/%.o)
 
 $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
@@ -35,8 +35,9 @@ $(BUILD)/programs/%.o: qemu-tests/programs/%.cc $(verify_headers)
 	$(CXX) -std=c++20 -O2 -g1 -Wall -Wextra -Werror $(CPPFLAGS) -c $< \
 		-o $@
 
-# ioctls of a module for tests
+# ioctls of modules for tests, and a method of the driver
 $(BUILD)/programs/verify/dma_buffer.o: CPPFLAGS += -Ikunit/kernel
+$(BUILD)/programs/verify/dm_export.o: CPPFLAGS += -Ikunit/kernel -Iuapi
 
 $(BUILD)/programs/ornic_verify: $(verify_objects)
 	$(CXX) $^ -lgtest -libverbs -o $@

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will unbind and bind the driver of the PCI NIC under traffic, also to a
-# dma-buf, and unload and load the driver.
+# dma-buf, and to device memory that is one, and unload and load the driver.
 
 machines=nic
 limit=240
@@ -25,6 +25,33 @@ unbind_with_dmabuf()
 	wait_until 30 works_again nic
 }
 
+# dm_is_mapped: PCI functions can have device memory, by the kernel's configuration
+dm_is_mapped()
+{
+	modprobe -q ornic_dmabuf_importer || return
+	verify dm_exports_are_mapped >dm.out 2>&1 ||
+		{ cat dm.out; fail 'device memory as a dma-buf'; }
+	! grep -q '# SKIP' dm.out
+}
+
+# unbind_with_dm LATE: while a PCI function has device memory mapped, which is told, and
+# unmaps it LATE milliseconds after that
+unbind_with_dm()
+{
+	local holder
+
+	topology nic
+	rm -f held
+	DM_HELD=held DM_LATE=$1 verify dm_exports_end_with_their_device >dm.out 2>&1 &
+	holder=$!
+	(wait_until 20 test -e held) || { cat dm.out; fail 'it is not mapped'; }
+	unbind_nic
+	wait "$holder" || { cat dm.out; fail 'it was not told'; }
+	cat dm.out
+	bind_nic
+	wait_until 30 works_again nic
+}
+
 run()
 {
 	local round
@@ -32,6 +59,13 @@ run()
 	topology nic
 	[ ! -e /dev/udmabuf ] || unbind_with_dmabuf udmabuf
 	! takes_moves || unbind_with_dmabuf moving
+	topology nic
+	if dm_is_mapped; then
+		unbind_with_dm 0
+		unbind_with_dm 1000
+	else
+		[ "$KERNEL" != debug ] || fail 'the debug kernel has P2PDMA'
+	fi
 	for ((round = 1; round <= $(times 20); round++)); do
 		topology nic
 		watch_events

@@ -15,6 +15,7 @@ run()
 	# Of dma-bufs
 	modprobe vgem 2>/dev/null || :
 	modprobe -q ornic_dmabuf_exporter || :
+	modprobe -q ornic_dmabuf_importer || :
 	echo 2 >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages || :
 	topology nic
 	verify

@@ -8,6 +8,7 @@
 #include <rdma/ornic-abi.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -214,6 +215,9 @@ const method methods[] = {
 	{ UVERBS_OBJECT_DM, ORNIC_METHOD_DM_QUERY,
 	  { { ORNIC_ATTR_DM_QUERY_HANDLE, handle, dm },
 	    { ORNIC_ATTR_DM_QUERY_RESP, out, sizeof(ornic_query_dm_resp) } } },
+	{ UVERBS_OBJECT_DM, ORNIC_METHOD_DM_EXPORT,
+	  { { ORNIC_ATTR_DM_EXPORT_HANDLE, handle, dm },
+	    { ORNIC_ATTR_DM_EXPORT_FD, out, 4 } } },
 };
 /* clang-format on */
 
@@ -243,7 +247,8 @@ void fill(world &w, const call &c, const attribute &a, ib_uverbs_attr &to,
 		break;
 	case dmabuf:
 		to.len = a.detail;
-		to.data_s64 = w.dmabuf.fd();
+		to.data_s64 = number >> 8 & 1 ? w.exported.load() :
+						w.dmabuf.fd();
 		break;
 	case iova:
 		to.len = a.detail;
@@ -297,6 +302,14 @@ void keep_response(world &w, const call &c, const method &m,
 		std::memcpy(&r, response, sizeof(r));
 		o.offset = r.mmap_offset;
 		o.size = r.mmap_size;
+	} else if (m.object == UVERBS_OBJECT_DM &&
+		   m.id == ORNIC_METHOD_DM_EXPORT) {
+		const int old =
+			w.exported.exchange(static_cast<int>(*response));
+
+		/* Another thread may use it, or what has its number next. */
+		if (old >= 0)
+			close(old);
 	} else if (m.object == UVERBS_OBJECT_MR &&
 		   (m.id == UVERBS_METHOD_DM_MR_REG ||
 		    m.id == UVERBS_METHOD_REG_DMABUF_MR)) {

@@ -207,6 +207,7 @@ void world::end()
 	close_file(cm);
 	for (auto &id : cm_ids)
 		id = 0;
+	exported = -1;
 	close_range(static_cast<unsigned int>(first_free_), ~0U, 0);
 }
 

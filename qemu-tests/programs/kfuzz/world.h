@@ -112,6 +112,7 @@ struct world {
 	int peer_index = 0;
 	std::byte *memory = nullptr; /* of MRs and rings' SGEs */
 	dma_buffer dmabuf; /* of a kernel that has udmabuf */
+	std::atomic<int> exported{ -1 }; /* a DM as a dma-buf, the last one */
 
 	std::array<std::atomic<uint64_t>, max_operations> done{};
 	std::array<device_counter, 5> counters = { {

@@ -11,30 +11,15 @@
 #include <cstring>
 #include <fstream>
 
-#include "tests.h"
+#include "dm.h"
 
-namespace
-{
-
-constexpr int zero_based = all_access | IBV_ACCESS_ZERO_BASED;
-constexpr size_t dm_size = 100001; /* no whole words */
-constexpr size_t mr_offset = 5000; /* in a page, and not at a word of 8 bytes */
-constexpr size_t mr_size = 70000;
-
-dm_ptr alloc(port &p, size_t size)
+dm_ptr alloc_dm(port &p, size_t size)
 {
 	dm_ptr dm = try_alloc_dm(p, size);
 
 	check(dm != nullptr,
 	      "ibv_alloc_dm: " + std::string(std::strerror(errno)));
 	return dm;
-}
-
-mr_ptr reg(port &p, ibv_dm &dm, size_t offset, size_t size,
-	   unsigned int access = zero_based)
-{
-	errno = 0;
-	return mr_ptr(ibv_reg_dm_mr(p.pd.get(), &dm, offset, size, access));
 }
 
 void put(ibv_dm &dm, size_t offset, std::span<const std::byte> bytes)
@@ -62,6 +47,21 @@ void set_word(ibv_dm &dm, size_t offset, uint32_t word)
 	put(dm, offset, std::as_bytes(std::span(&word, 1)));
 }
 
+namespace
+{
+
+constexpr int zero_based = all_access | IBV_ACCESS_ZERO_BASED;
+constexpr size_t dm_size = 100001; /* no whole words */
+constexpr size_t mr_offset = 5000; /* in a page, and not at a word of 8 bytes */
+constexpr size_t mr_size = 70000;
+
+mr_ptr reg(port &p, ibv_dm &dm, size_t offset, size_t size,
+	   unsigned int access = zero_based)
+{
+	errno = 0;
+	return mr_ptr(ibv_reg_dm_mr(p.pd.get(), &dm, offset, size, access));
+}
+
 void check_zero(std::span<const std::byte> bytes, const std::string &what)
 {
 	for (size_t i = 0; i < bytes.size(); i++)
@@ -83,7 +83,7 @@ protected:
 /* Of one side, with an MR on a part of it. */
 struct region {
 	explicit region(port &p, int access = zero_based)
-		: memory(alloc(p, dm_size))
+		: memory(alloc_dm(p, dm_size))
 		, mr(reg(p, *memory, mr_offset, mr_size,
 			 static_cast<unsigned int>(access)))
 	{
@@ -159,7 +159,7 @@ TEST_F(dm, dm_atomics)
 	constexpr size_t size = 8192;
 	constexpr size_t at = 4088; /* of the MR, and of a page boundary */
 	pair p(on.client, on.server);
-	dm_ptr memory = alloc(on.server, size);
+	dm_ptr memory = alloc_dm(on.server, size);
 	mr_ptr mr = reg(on.server, *memory, 8, size - 8);
 	remote_end there = p.server;
 
@@ -293,7 +293,7 @@ TEST_F(dm, dm_registrations)
 		  EINVAL },
 		{ 0, 4096, zero_based | IBV_ACCESS_HUGETLB, EOPNOTSUPP },
 	};
-	dm_ptr memory = alloc(on.server, 4096);
+	dm_ptr memory = alloc_dm(on.server, 4096);
 
 	for (const auto &row : rows) {
 		const mr_ptr mr = reg(on.server, *memory, row.offset, row.size,
@@ -348,7 +348,7 @@ int leave_objects(const port &like)
 {
 	try {
 		port own(like.name, like.gid_index, "ornic");
-		dm_ptr memory = alloc(own, max_dm_size(own));
+		dm_ptr memory = alloc_dm(own, max_dm_size(own));
 		mr_ptr mr = reg(own, *memory, 0, 4096);
 
 		_exit(mr ? 0 : 1);
@@ -375,11 +375,11 @@ TEST_F(dm, dm_budget_is_of_the_device)
 	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 	port other(on.server.name, on.server.gid_index, "ornic");
 	const size_t most = max_dm_size(on.server);
-	dm_ptr first = alloc(on.server, most / 2 + 1);
+	dm_ptr first = alloc_dm(on.server, most / 2 + 1);
 
 	check(!try_alloc_dm(other, most / 2), "more than there is");
 	check_equal(errno, ENOMEM, "errno");
-	dm_ptr second = alloc(other, most / 2 - page);
+	dm_ptr second = alloc_dm(other, most / 2 - page);
 	check(!try_alloc_dm(on.server, 1), "one byte more");
 	check_equal(errno, ENOMEM, "errno");
 	first.reset();
@@ -431,7 +431,7 @@ TEST_F(dm, dm_mappings_are_whole)
 {
 	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 	port other(on.server.name, on.server.gid_index, "ornic");
-	dm_ptr memory = alloc(on.server, 4 * page);
+	dm_ptr memory = alloc_dm(on.server, 4 * page);
 	const area a = find_mapping(4 * page);
 
 	refused(map(on.server, a, page), EINVAL, "a part");
@@ -470,7 +470,7 @@ TEST_F(dm, dm_mapping_outlives_it)
 {
 	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 	const size_t most = max_dm_size(on.server);
-	dm_ptr memory = alloc(on.server, most - page);
+	dm_ptr memory = alloc_dm(on.server, most - page);
 	const area a = find_mapping(most - page);
 	auto *kept = static_cast<std::byte *>(
 		map(on.server, a, a.size, PROT_READ | PROT_WRITE));
@@ -482,7 +482,7 @@ TEST_F(dm, dm_mapping_outlives_it)
 	check(!try_alloc_dm(on.server, 2 * page), "a budget without end");
 	check_equal(errno, ENOMEM, "errno");
 
-	dm_ptr next = alloc(on.server, page);
+	dm_ptr next = alloc_dm(on.server, page);
 	std::vector<std::byte> bytes(page, std::byte{ 0xff });
 	get(*next, 0, bytes);
 	check_zero(bytes, "new memory");
@@ -496,7 +496,7 @@ TEST_F(dm, dm_mapping_outlives_it)
 /* A child keeps what its parent has freed. */
 TEST_F(dm, dm_of_a_child)
 {
-	dm_ptr memory = alloc(on.server, max_dm_size(on.server));
+	dm_ptr memory = alloc_dm(on.server, max_dm_size(on.server));
 	const area a = find_mapping(max_dm_size(on.server));
 	int pipes[2];
 
@@ -531,12 +531,12 @@ TEST_F(dm, dm_of_a_child)
 TEST_F(dm, dm_is_zeroed)
 {
 	std::vector<std::byte> bytes(max_dm_size(on.server), std::byte{ 0xff });
-	dm_ptr memory = alloc(on.server, bytes.size());
+	dm_ptr memory = alloc_dm(on.server, bytes.size());
 
 	put(*memory, 0, bytes);
 	memory.reset();
 	wait_for_dm(on.server);
-	memory = alloc(on.server, bytes.size());
+	memory = alloc_dm(on.server, bytes.size());
 	get(*memory, 0, bytes);
 	check_zero(bytes, "new memory");
 }
@@ -544,7 +544,7 @@ TEST_F(dm, dm_is_zeroed)
 /* ibv_import_dm(): the same context in another guise. */
 TEST_F(dm, dm_import)
 {
-	dm_ptr memory = alloc(on.server, 4096);
+	dm_ptr memory = alloc_dm(on.server, 4096);
 	ibv_context *ctx = ibv_import_device(dup(on.server.context->cmd_fd));
 
 	check(ctx != nullptr, "ibv_import_device");

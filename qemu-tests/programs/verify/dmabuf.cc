@@ -108,6 +108,32 @@ void check_dereg(pair &p, region &to)
 	check_clear(to.buffer.bytes(), "memory without an MR");
 }
 
+int rereg(const port &p, ibv_mr &mr, uint32_t flags, int access,
+	  std::span<std::byte> to)
+{
+	struct {
+		ib_uverbs_cmd_hdr hdr;
+		ib_uverbs_rereg_mr core;
+	} command{};
+	ib_uverbs_rereg_mr_resp keys{};
+
+	command.hdr.command = IB_USER_VERBS_CMD_REREG_MR;
+	command.hdr.in_words = sizeof(command) / 4;
+	command.hdr.out_words = sizeof(keys) / 4;
+	command.core.response = reinterpret_cast<uint64_t>(&keys);
+	command.core.mr_handle = mr.handle;
+	command.core.flags = flags;
+	command.core.start = reinterpret_cast<uint64_t>(to.data());
+	command.core.length = to.size();
+	command.core.hca_va = command.core.start;
+	command.core.pd_handle = p.pd->handle;
+	command.core.access_flags = static_cast<uint32_t>(access);
+	if (write(p.context->cmd_fd, &command, sizeof(command)) < 0)
+		return errno;
+	check_equal(keys.rkey, mr.rkey, "the new rkey");
+	return 0;
+}
+
 uint64_t word_at(std::span<const std::byte> bytes)
 {
 	uint64_t word;
@@ -394,36 +420,6 @@ TEST_P(dmabuf, dmabuf_ends_with_its_context)
 	check_equal(waitpid(child, &status, 0), child, "waitpid");
 	check_equal(status, 0, "the child");
 	wait_for_users(buffer, before);
-}
-
-/*
- * Of the kernel, as libibverbs changes plain MRs only. 0, or an errno; @to is the
- * new memory, if @flags has IB_MR_REREG_TRANS.
- */
-int rereg(const port &p, ibv_mr &mr, uint32_t flags, int access,
-	  std::span<std::byte> to = {})
-{
-	struct {
-		ib_uverbs_cmd_hdr hdr;
-		ib_uverbs_rereg_mr core;
-	} command{};
-	ib_uverbs_rereg_mr_resp keys{};
-
-	command.hdr.command = IB_USER_VERBS_CMD_REREG_MR;
-	command.hdr.in_words = sizeof(command) / 4;
-	command.hdr.out_words = sizeof(keys) / 4;
-	command.core.response = reinterpret_cast<uint64_t>(&keys);
-	command.core.mr_handle = mr.handle;
-	command.core.flags = flags;
-	command.core.start = reinterpret_cast<uint64_t>(to.data());
-	command.core.length = to.size();
-	command.core.hca_va = command.core.start;
-	command.core.pd_handle = p.pd->handle;
-	command.core.access_flags = static_cast<uint32_t>(access);
-	if (write(p.context->cmd_fd, &command, sizeof(command)) < 0)
-		return errno;
-	check_equal(keys.rkey, mr.rkey, "the new rkey");
-	return 0;
 }
 
 constexpr uint32_t trans = IBV_REREG_MR_CHANGE_TRANSLATION;

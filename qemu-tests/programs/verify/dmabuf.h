@@ -66,5 +66,12 @@ void post_writes(pair &p, const region &to);
 /* Then the MR ends, and no byte of them is written after that. */
 void check_dereg(pair &p, region &to);
 
+/*
+ * Of the kernel, as libibverbs changes plain MRs only. 0, or an errno; @to is the
+ * new memory, if @flags has IB_MR_REREG_TRANS.
+ */
+int rereg(const port &p, ibv_mr &mr, uint32_t flags, int access,
+	  std::span<std::byte> to = {});
+
 uint64_t word_at(std::span<const std::byte> bytes);
 void set_word(std::span<std::byte> bytes, uint64_t word);
