@@ -58,7 +58,10 @@ struct ornic_rd_ring {
 	struct ornic_part part[ORNIC_RD_WAITING][ORNIC_RD_PARTS];
 };
 
+/* sparse gives each bit-field of type bool a byte. */
+#ifndef __CHECKER__
 static_assert(sizeof(struct ornic_rd_ring) <= 4096);
+#endif
 static_assert(ORNIC_RD_WAITING == 16); /* bits of ornic_rq.rd_parts */
 
 #endif /* ORNIC_ENGINE_RD_H */
