@@ -111,7 +111,7 @@ drop_uverbs_inversion()
 	     hold {
 		held = held $0 "\n"
 		if (asked) {
-			skip = /uverbs_user_mmap_disassociate/
+			skip = /uverbs_user_mmap_disassociate|rdma_umap_open/
 			if (!skip)
 				printf "%s", held
 			hold = 0

@@ -57,6 +57,7 @@ with_chaos()
 {
 	local seconds=5
 
+	[ "$KERNEL" != debug ] || seconds=15
 	[ "$FULL" != 1 ] || seconds=600
 	trap chaos_off EXIT
 	chaos_on
@@ -73,8 +74,7 @@ run()
 	if (need_chaos); then
 		with_chaos
 	else
-		# Not what forks: lockdep has its own opinion of ib_uverbs, which takes
-		# mmap_lock to remove a device, and the lock of that in mmap_lock to fork.
+		# The kernel lacks what takes pages away
 		verify odp_memory_changes odp_goes_in_use odp_parts_go
 	fi
 }

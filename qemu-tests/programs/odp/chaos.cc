@@ -29,7 +29,7 @@ constexpr size_t qps = 4;
 constexpr kind kinds[] = { kind::unmap,	   kind::move,	  kind::forget,
 			   kind::fork,	   kind::merge,	  kind::huge,
 			   kind::page_out, kind::protect, kind::late };
-constexpr useconds_t event_pause_us = 5000, most_pause_us = 500000,
+constexpr useconds_t event_pause_us = 5000, most_pause_us = 4000000,
 		     compaction_pause_us = 100000;
 
 using zone_list = std::vector<std::unique_ptr<zone>>;
