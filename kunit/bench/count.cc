@@ -96,6 +96,16 @@ void count_pieces()
 	}
 }
 
+// With what makes a frame, which does not depend on the rules.
+void count_rules()
+{
+	for (u32 rules : { 1, 64, 4096 }) {
+		flow_rules f(rules);
+
+		count("flow/" + std::to_string(rules), "frame", f.frames, f);
+	}
+}
+
 } // namespace
 
 } // namespace bench
@@ -107,5 +117,6 @@ int main()
 	for (const bench::work &w : bench::works)
 		bench::count(w);
 	bench::count_pieces();
+	bench::count_rules();
 	return 0;
 }

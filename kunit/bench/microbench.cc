@@ -175,6 +175,13 @@ void translate(benchmark::State &state, bool scattered)
 	       [&] { benchmark::DoNotOptimize(t.run()); });
 }
 
+void flow(benchmark::State &state)
+{
+	flow_rules f(static_cast<u32>(state.range(0)));
+
+	pieces(state, "frame", flow_rules::frames, 0, [&] { f.run(); });
+}
+
 const char *select_crc32()
 {
 	auto clock = [] {
@@ -219,6 +226,11 @@ void add_all()
 			->Arg(1)
 			->Arg(16)
 			->Arg(256);
+	benchmark::RegisterBenchmark("flow", flow)
+		->UseManualTime()
+		->Arg(1)
+		->Arg(64)
+		->Arg(4096);
 }
 
 } // namespace

@@ -4,6 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+extern "C" {
+#include "engine/flow.h"
+#include "raw_frames.h"
+}
+
 namespace bench
 {
 
@@ -285,6 +290,47 @@ u32 translation::run()
 	if (iov.bytes != mr_.length)
 		die("translation");
 	return iov.n;
+}
+
+flow_rules::flow_rules(u32 count)
+	: count_(count)
+	, rig_(ornic_th_create(1, 1))
+{
+	ornic_th_qpinit init = shape(1);
+	u32 number;
+
+	if (!rig_)
+		die("no th");
+	init.type = ORNIC_QPT_RAW;
+	check(ornic_th_cq_init(rig_, &cq_, 4), "CQ");
+	check(ornic_th_qp_init(rig_, &qp_, &init, &cq_, &cq_), "QP");
+	for (u32 i = 0; i < count; i++) {
+		const ornic_rf_rule rule =
+			ornic_rf_port(&qp_, static_cast<u16>(i));
+
+		check(ornic_rf_create(rig_, &rule, &number), "flow rule");
+	}
+}
+
+flow_rules::~flow_rules()
+{
+	ornic_th_destroy(rig_);
+}
+
+void flow_rules::run()
+{
+	ornic_flow_hits hits;
+
+	for (u32 i = 0; i < frames; i++) {
+		ornic_rf_udp(frame_, 9, static_cast<u16>(i * 61 % count_),
+			     sizeof(frame_));
+		ornic_rcu_read_lock();
+		ornic_engine_find_frame(rig_->eng, frame_, ORNIC_FLOW_HEAD,
+					true, &hits);
+		ornic_rcu_read_unlock();
+		if (hits.n != 1)
+			die("no rule");
+	}
 }
 
 checksum::checksum(u32 bytes)

@@ -133,6 +133,27 @@ private:
 	std::vector<u8> payload_;
 };
 
+// @count flow rules of one mask, and how long it takes to find what gets a frame.
+class flow_rules {
+public:
+	explicit flow_rules(u32 count);
+	~flow_rules();
+	flow_rules(const flow_rules &) = delete;
+	flow_rules &operator=(const flow_rules &) = delete;
+
+	// Looks up @frames frames, of whose ports all have a rule.
+	void run();
+
+	static constexpr u32 frames = 512;
+
+private:
+	const u32 count_;
+	ornic_th *rig_;
+	ornic_th_cq cq_ = {};
+	ornic_th_qp qp_ = {};
+	u8 frame_[100] = {};
+};
+
 // All that is measured of the protocol.
 extern const std::vector<work> works;
 
