@@ -40,9 +40,7 @@ class clocks : public verify {
 protected:
 	clocks()
 	{
-		for (const port *p : { &on.client, &on.server })
-			if (p->is_rxe)
-				skip(p->name + " is not ours");
+		need_ornic(on);
 	}
 };
 

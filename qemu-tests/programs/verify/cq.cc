@@ -19,12 +19,6 @@ namespace
 class cq : public verify {};
 
 /* What rxe does with its CQs is not ours to judge. */
-void need_ornic(const ports &on)
-{
-	if (on.client.is_rxe || on.server.is_rxe)
-		skip("one side is rxe");
-}
-
 void resize(ibv_cq *cq, int cqe)
 {
 	check_equal(ibv_resize_cq(cq, cqe), 0, "ibv_resize_cq");

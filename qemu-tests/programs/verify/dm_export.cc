@@ -182,9 +182,10 @@ private:
 /* The server, if both sides have what is needed. */
 const port &server_with_dm(const ports &on)
 {
+	need_ornic(on);
 	for (const port *p : { &on.client, &on.server }) {
-		if (p->is_rxe || !max_dm_size(*p))
-			skip(p->name + " has no device memory of ours");
+		if (!max_dm_size(*p))
+			skip(p->name + " has no device memory");
 		if (!takes_dmabufs(*p))
 			skip(p->name + " takes no dma-bufs");
 	}

@@ -35,9 +35,7 @@ protected:
 	{
 		const dma_buffer buffer(exporter::moving, buffer_size);
 
-		for (const port *p : { &on.client, &on.server })
-			if (p->is_rxe)
-				skip(p->name + " is not ours");
+		need_ornic(on);
 		if (!buffer)
 			skip("no ornic_dmabuf_exporter");
 		need_moves(on, buffer);

@@ -13,13 +13,6 @@ class events : public verify {};
 
 constexpr size_t place = 4096;
 
-/* rxe raises some of these on the client's word only. */
-void need_ornic_server(const ports &on)
-{
-	if (on.server.is_rxe)
-		skip("the server is rxe");
-}
-
 /* IBTA 10.3.1.3: the first message that comes in RTR. */
 TEST_F(events, event_comm_est)
 {

@@ -13,12 +13,6 @@ class keys : public verify {};
 constexpr size_t size = 100000;
 constexpr int no_remote = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
 
-void need_ornic(const ports &on)
-{
-	if (on.client.is_rxe || on.server.is_rxe)
-		skip("one side is rxe");
-}
-
 /* The status of a WRITE of the client to @address of the server. */
 ibv_wc_status write(pair &p, uint32_t rkey, uint64_t address, size_t bytes)
 {

@@ -30,6 +30,18 @@ void skip(const std::string &why)
 		testing::TestPartResult(type, __FILE__, __LINE__, why.c_str()));
 }
 
+void need_ornic(const ports &on)
+{
+	if (on.client.is_rxe || on.server.is_rxe)
+		skip("one side is rxe");
+}
+
+void need_ornic_server(const ports &on)
+{
+	if (on.server.is_rxe)
+		skip("the server is rxe");
+}
+
 namespace
 {
 

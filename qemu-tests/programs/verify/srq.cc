@@ -13,13 +13,6 @@ class srq : public verify {};
 constexpr uint64_t depth = 16;
 constexpr size_t slot = 8192;
 
-/* What does not hold for rxe: its SRQ counts and events in its own way. */
-void need_ornic(const ports &on)
-{
-	if (on.server.is_rxe)
-		skip("the server is rxe");
-}
-
 /* An SRQ of the server and the memory of its receives. */
 struct shared {
 	explicit shared(port &p)
@@ -245,7 +238,7 @@ TEST_F(srq, srq_empty_exhausts_rnr)
 
 TEST_F(srq, srq_limit)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 	pair p(on.client, on.server, of(s));
 	uint64_t id = 0;
@@ -277,7 +270,7 @@ TEST_F(srq, srq_limit)
 /* IBTA 10.3.1: the QP that ends says so; the others go on. */
 TEST_F(srq, srq_last_wqe)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 	pair a(on.client, on.server, of(s)), b(on.client, on.server, of(s));
 
@@ -298,7 +291,7 @@ TEST_F(srq, srq_last_wqe)
 /* A message too long ends its QP, takes one WQE, and no other QP sees it. */
 TEST_F(srq, srq_too_long)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 	pair a(on.client, on.server, of(s)), b(on.client, on.server, of(s));
 
@@ -316,7 +309,7 @@ TEST_F(srq, srq_too_long)
 /* QPs come and go in the middle of messages: no slot of the ring is lost. */
 TEST_F(srq, srq_qps_come_and_go)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 
 	for (uint64_t round = 0; round < 3 * depth; round++) {
@@ -348,7 +341,7 @@ int resize(const shared &s, uint32_t max_wr)
 /* IBTA 11.2.3.3: while messages come, and nothing that was posted is lost. */
 TEST_F(srq, srq_resized)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 	pair p(on.client, on.server, of(s));
 	uint64_t posted = 0, sent = 0, done = 0, got = 0;
@@ -382,7 +375,7 @@ TEST_F(srq, srq_resized)
 
 TEST_F(srq, srq_resize_refusals)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 	const uint32_t most =
 		static_cast<uint32_t>(on.server.limits.max_srq_wr);
@@ -405,7 +398,7 @@ TEST_F(srq, srq_resize_refusals)
 
 TEST_F(srq, srq_resize_and_limit)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 	const int both = IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT;
 	ibv_srq_attr attr{};
@@ -427,7 +420,7 @@ TEST_F(srq, srq_resize_and_limit)
 
 TEST_F(srq, srq_refusals)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 	const ibv_device_attr &most = on.server.limits;
 	ibv_srq_init_attr init{};
@@ -454,7 +447,7 @@ TEST_F(srq, srq_refusals)
 
 TEST_F(srq, srq_busy)
 {
-	need_ornic(on);
+	need_ornic_server(on);
 	shared s(on.server);
 	endpoint e(on.server, of(s));
 	ibv_recv_wr wr{}, *bad = nullptr;

@@ -24,3 +24,6 @@ protected:
 
 /* Leaves the test, also from a function that it calls. */
 [[noreturn]] void skip(const std::string &why);
+/* Skip what rxe, on either side or on the server's, is known to do in its own way. */
+void need_ornic(const ports &on);
+void need_ornic_server(const ports &on);
