@@ -4,7 +4,7 @@
  *
  * READs, WRITEs, SENDs and atomics of memory on demand, whose pages are unmapped, moved,
  * copied, merged, split, swapped, protected and late meanwhile; zone.h describes how each byte
- * is checked. Runs for so many seconds, and up to four times as long until each kind of event
+ * is checked. Runs for so many seconds, and up to three minutes longer until each kind of event
  * and of request has happened; fails if one has not.
  *
  * Needs KSM that runs, and swap.
