@@ -38,6 +38,18 @@
 #include "ornic_dmabuf.h"
 #include "ornic_queue.h"
 
+static struct dma_buf *export_memory(const struct dma_buf_ops *ops,
+				     size_t bytes, void *priv)
+{
+	DEFINE_DMA_BUF_EXPORT_INFO(info);
+
+	info.ops = ops;
+	info.size = bytes;
+	info.flags = O_RDWR;
+	info.priv = priv;
+	return dma_buf_export(&info);
+}
+
 /* ---- Pages ------------------------------------------------------------------------ */
 
 struct exported_pages {
@@ -169,7 +181,6 @@ static const struct dma_buf_ops pages_ops = {
 struct file *ornic_dm_export_pages(const struct ornic_queue_mem *mem,
 				   struct file *owner)
 {
-	DEFINE_DMA_BUF_EXPORT_INFO(info);
 	struct exported_pages *e;
 	struct dma_buf *dmabuf;
 
@@ -178,11 +189,8 @@ struct file *ornic_dm_export_pages(const struct ornic_queue_mem *mem,
 		return ERR_PTR(-ENOMEM);
 	e->mem = mem;
 	e->owner = get_file(owner);
-	info.ops = &pages_ops;
-	info.size = (size_t)mem->npages << PAGE_SHIFT;
-	info.flags = O_RDWR;
-	info.priv = e;
-	dmabuf = dma_buf_export(&info);
+	dmabuf =
+		export_memory(&pages_ops, (size_t)mem->npages << PAGE_SHIFT, e);
 	if (IS_ERR(dmabuf)) {
 		fput(owner);
 		kfree(e);
@@ -369,7 +377,6 @@ struct file *ornic_dm_export_bar(struct ornic_dm_exports *exports,
 				 phys_addr_t start, size_t bytes,
 				 struct file *owner)
 {
-	DEFINE_DMA_BUF_EXPORT_INFO(info);
 	struct exported_bar *e;
 	struct dma_buf *dmabuf;
 
@@ -380,11 +387,7 @@ struct file *ornic_dm_export_bar(struct ornic_dm_exports *exports,
 	e->owner = get_file(owner);
 	e->start = start;
 	e->bytes = bytes;
-	info.ops = &bar_ops;
-	info.size = bytes;
-	info.flags = O_RDWR;
-	info.priv = e;
-	dmabuf = dma_buf_export(&info);
+	dmabuf = export_memory(&bar_ops, bytes, e);
 	if (IS_ERR(dmabuf)) {
 		fput(owner);
 		kfree(e);

@@ -38,13 +38,12 @@ struct ornic_importer_map {
 	_IOR(ORNIC_IMPORTER_MAGIC, 1, struct ornic_importer_map)
 /* MOVES: how often the exporter has told of a move. */
 #define ORNIC_IMPORTER_MOVES _IOR(ORNIC_IMPORTER_MAGIC, 2, __u32)
-
-/* LATE: when it is told of a move, it unmaps the memory so many milliseconds later. */
-#define ORNIC_IMPORTER_LATE _IOW(ORNIC_IMPORTER_MAGIC, 4, __u32)
 /*
  * WORD: the first one that is mapped, read by the CPU, on a machine without an IOMMU.
  * EINVAL: nothing is mapped.
  */
 #define ORNIC_IMPORTER_WORD _IOR(ORNIC_IMPORTER_MAGIC, 3, __u32)
+/* LATE: when it is told of a move, it unmaps the memory so many milliseconds later. */
+#define ORNIC_IMPORTER_LATE _IOW(ORNIC_IMPORTER_MAGIC, 4, __u32)
 
 #endif /* ORNIC_DMABUF_IMPORTER_H */
