@@ -4,14 +4,16 @@
 
 need_udmabuf() { [ -e /dev/udmabuf ] || skip 'the kernel has no udmabuf'; }
 
-# takes_moves: $srv_dev has MRs on dma-bufs that move, and the guest an exporter of such
-takes_moves()
+# runs_with MODULE TEST: with that module the test passes, and is not skipped
+runs_with()
 {
-	modprobe -q ornic_dmabuf_exporter || return
-	verify dmabuf_revoked_beside_others >dmabuf.out 2>&1 ||
-		{ cat dmabuf.out; fail 'dma-bufs that move'; }
+	modprobe -q "$1" || return
+	verify "$2" >dmabuf.out 2>&1 || { cat dmabuf.out; fail "$2"; }
 	! grep -q '# SKIP' dmabuf.out
 }
+
+# takes_moves: $srv_dev has MRs on dma-bufs that move, and the guest an exporter of such
+takes_moves() { runs_with ornic_dmabuf_exporter dmabuf_revoked_beside_others; }
 
 # hold_dmabuf [EXPORTER]: start a process with an MR on a dma-buf of $srv_dev, and traffic
 # to it; that of the exporter moving moves all the time

@@ -5,9 +5,7 @@
  */
 
 #include <fcntl.h>
-#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ornic-abi.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -24,6 +22,7 @@
 #include "dm.h"
 #include "dmabuf.h"
 #include "dmabuf_importer.h"
+#include "uverbs_method.h"
 
 namespace
 {
@@ -35,14 +34,8 @@ const size_t dmabuf_size = (dm_size + page - 1) / page * page;
 /* 0, or an errno. */
 int try_export(const port &on, uint32_t handle, int32_t &fd)
 {
-	ib_uverbs_ioctl_hdr hdr{};
 	ib_uverbs_attr attrs[2]{};
-	alignas(8) std::byte bytes[sizeof(hdr) + sizeof(attrs)];
 
-	hdr.length = sizeof(bytes);
-	hdr.object_id = UVERBS_OBJECT_DM;
-	hdr.method_id = ORNIC_METHOD_DM_EXPORT;
-	hdr.num_attrs = 2;
 	attrs[0].attr_id = ORNIC_ATTR_DM_EXPORT_HANDLE;
 	attrs[0].flags = UVERBS_ATTR_F_MANDATORY;
 	attrs[0].data = handle;
@@ -50,9 +43,7 @@ int try_export(const port &on, uint32_t handle, int32_t &fd)
 	attrs[1].len = sizeof(fd);
 	attrs[1].flags = UVERBS_ATTR_F_MANDATORY;
 	attrs[1].data = reinterpret_cast<uintptr_t>(&fd);
-	std::memcpy(bytes, &hdr, sizeof(hdr));
-	std::memcpy(bytes + sizeof(hdr), attrs, sizeof(attrs));
-	return ioctl(on.context->cmd_fd, RDMA_VERBS_IOCTL, bytes) ? errno : 0;
+	return run_method(on, UVERBS_OBJECT_DM, ORNIC_METHOD_DM_EXPORT, attrs);
 }
 
 /* A PCI function that has a dma-buf, or asks for it. */
@@ -204,15 +195,6 @@ void check_zero(ibv_dm &dm, size_t from, size_t to, const std::string &what)
 	for (size_t at = from; at < to; at += 4)
 		check_equal(word_at(dm, at), 0U,
 			    what + " at " + std::to_string(at));
-}
-
-remote_end end_of(const ibv_mr &mr, const endpoint &e)
-{
-	remote_end there = e;
-
-	there.rkey = mr.rkey;
-	there.address = mr_iova;
-	return there;
 }
 
 /* The key has a part of the DM, and is all that is left of it in the end. */

@@ -68,13 +68,18 @@ region::region(port &p, exporter e, int access)
 	clear(buffer.bytes());
 }
 
-remote_end region::end(const endpoint &e) const
+remote_end end_of(const ibv_mr &mr, const endpoint &e)
 {
 	remote_end there = e;
 
-	there.rkey = mr->rkey;
+	there.rkey = mr.rkey;
 	there.address = mr_iova;
 	return there;
+}
+
+remote_end region::end(const endpoint &e) const
+{
+	return end_of(*mr, e);
 }
 
 void region::check_guards() const

@@ -39,6 +39,9 @@ bool copies_by_cpu(const port &p);
 
 void wait_for_users(const dma_buffer &buffer, long count);
 
+/* As of a buffer of the peer, for an MR at mr_iova. */
+remote_end end_of(const ibv_mr &mr, const endpoint &e);
+
 /* Of one side, with an MR on a part of it. */
 struct region {
 	region(port &p, exporter e, int access = most_access);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* RSS: work queues, tables of them, and QPs that spread frames by a hash. */
 
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +11,7 @@
 
 #include "odp.h"
 #include "raw.h"
+#include "uverbs_method.h"
 
 namespace
 {
@@ -627,25 +625,8 @@ public:
 	/* 0 or an errno; and the number of an object that is made. */
 	int run(const port &p, uint32_t &handle)
 	{
-		std::vector<uint64_t> words(
-			(sizeof(ib_uverbs_ioctl_hdr) +
-			 attrs_.size() * sizeof(ib_uverbs_attr)) /
-			sizeof(uint64_t));
-		auto *const bytes = reinterpret_cast<std::byte *>(words.data());
-		ib_uverbs_ioctl_hdr head{};
-
-		head.length =
-			static_cast<uint16_t>(words.size() * sizeof(uint64_t));
-		head.object_id = UVERBS_OBJECT_WQ;
-		head.method_id = method_;
-		head.num_attrs = static_cast<uint16_t>(attrs_.size());
-		std::memcpy(bytes, &head, sizeof(head));
-		std::memcpy(bytes + sizeof(head), attrs_.data(),
-			    attrs_.size() * sizeof(ib_uverbs_attr));
-		if (ioctl(p.context->cmd_fd, RDMA_VERBS_IOCTL, bytes))
-			return errno;
-		std::memcpy(&attrs_[0], bytes + sizeof(head),
-			    sizeof(attrs_[0]));
+		if (int ret = run_method(p, UVERBS_OBJECT_WQ, method_, attrs_))
+			return ret;
 		handle = static_cast<uint32_t>(attrs_[0].data);
 		return 0;
 	}

@@ -4,15 +4,12 @@
  * headers and releases of rdma-core do not have it.
  */
 
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
-#include <sys/ioctl.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
 #include "tests.h"
+#include "uverbs_method.h"
 
 namespace
 {
@@ -25,14 +22,8 @@ constexpr uint16_t query_port_speed_method = 7;
 /* 0, or an errno. */
 int query_port_speed(const port &on, uint64_t number, uint64_t &value)
 {
-	ib_uverbs_ioctl_hdr hdr{};
 	ib_uverbs_attr attrs[2]{};
-	alignas(8) std::byte bytes[sizeof(hdr) + sizeof(attrs)];
 
-	hdr.length = sizeof(bytes);
-	hdr.object_id = UVERBS_OBJECT_DEVICE;
-	hdr.method_id = query_port_speed_method;
-	hdr.num_attrs = 2;
 	for (uint16_t id = 0; id < 2; id++) {
 		attrs[id].attr_id = id;
 		attrs[id].len = sizeof(uint64_t);
@@ -40,9 +31,8 @@ int query_port_speed(const port &on, uint64_t number, uint64_t &value)
 	}
 	attrs[0].data = number;
 	attrs[1].data = reinterpret_cast<uintptr_t>(&value);
-	std::memcpy(bytes, &hdr, sizeof(hdr));
-	std::memcpy(bytes + sizeof(hdr), attrs, sizeof(attrs));
-	return ioctl(on.context->cmd_fd, RDMA_VERBS_IOCTL, bytes) ? errno : 0;
+	return run_method(on, UVERBS_OBJECT_DEVICE, query_port_speed_method,
+			  attrs);
 }
 
 /* In Mbit/s; 1000 for a netdev that does not know. */
