@@ -127,19 +127,62 @@ static void responses_find_no_page(struct kunit *test)
 
 /* ---- Others ----------------------------------------------------------------------- */
 
-/* A page that may be read is asked for again to be written to. */
-static void page_is_read_only(struct kunit *test)
+/* 8 bytes, of which the second page has 4 */
+static const struct fault_row short_rows[] = {
+	{ .desc = "WRITE", .opcode = ORNIC_WQE_WRITE, .sides = LOCAL },
+	{ .desc = "READ", .opcode = ORNIC_WQE_READ, .sides = LOCAL },
+	{ .desc = "WRITE, remote", .opcode = ORNIC_WQE_WRITE, .sides = REMOTE },
+	{ .desc = "READ, remote", .opcode = ORNIC_WQE_READ, .sides = REMOTE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(short, short_rows, desc);
+
+static void check_short(struct kunit *test, const struct fault_row *row)
 {
-	static const struct fault_row row = { .opcode = ORNIC_WQE_WRITE,
-					      .len = 5000 };
+	struct fault_test *ft = test->priv;
+	struct ornic_fixture *fix = &ft->fix;
+	const struct ornic_th_mr *mr;
+	struct ornic_cqe cqe;
+	u32 off;
+
+	fault_open(test, ft->kind, ORNIC_QPT_RC);
+	fault_set_others(test, row->sides);
+	mr = row->sides == LOCAL ? &fix->am : &fix->bm;
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(mr, 0, 1, true), 0);
+	off = PAGE - mr->off0 - 4;
+	ornic_fix_fill(row->opcode == ORNIC_WQE_READ ? &fix->bm : &fix->am, off,
+		       8, 3);
+	ornic_fix_post(&fix->a, &fix->am, &fix->bm, row->opcode, 0, off, 8);
+	KUNIT_EXPECT_EQ(test, fault_settle(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
+			ORNIC_CQE_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, off, 8, 3), -1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->bm, off, 8, 3), -1);
+}
+
+static void short_ends_on_absent_page(struct kunit *test)
+{
+	fault_on_each(test, check_short);
+}
+
+static const struct fault_row read_only_rows[] = {
+	{ .desc = "short", .opcode = ORNIC_WQE_WRITE, .len = 8 },
+	{ .desc = "long", .opcode = ORNIC_WQE_WRITE, .len = 5000 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(read_only, read_only_rows, desc);
+
+/* A page that may be read is asked for again to be written to. */
+static void check_read_only(struct kunit *test, const struct fault_row *row)
+{
 	struct fault_test *ft = test->priv;
 	struct ornic_fixture *fix = &ft->fix;
 	struct ornic_th_fault fault;
 
-	fault_open(test, ORNIC_FIX_WIRE, ORNIC_QPT_RC);
+	fault_open(test, ft->kind, ORNIC_QPT_RC);
 	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&fix->am, 0, 2, false), 0);
 	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&fix->bm, 0, 2, false), 0);
-	fault_post(fix, &row);
+	fault_post(fix, row);
 	ornic_th_settle(&fix->pair);
 	KUNIT_EXPECT_FALSE(test, ornic_th_fault_take(&fix->a, &fault));
 	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->b, &fault));
@@ -148,7 +191,12 @@ static void page_is_read_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_odp_set(&fix->bm, 0, 2, true), 0);
 	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->b, &fault, false), 0);
 	fault_settle(fix);
-	fault_expect_done(test, &row);
+	fault_expect_done(test, row);
+}
+
+static void page_is_read_only(struct kunit *test)
+{
+	fault_on_each(test, check_read_only);
 }
 
 /* While one QP waits, another one of the device does not. */
@@ -564,7 +612,8 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE_PARAM(absent_at_first, fault_gen_params),
 	KUNIT_CASE_PARAM(gone_on_the_way, fault_gen_params),
 	KUNIT_CASE(responses_find_no_page),
-	KUNIT_CASE(page_is_read_only),
+	KUNIT_CASE_PARAM(short_ends_on_absent_page, short_gen_params),
+	KUNIT_CASE_PARAM(page_is_read_only, read_only_gen_params),
 	KUNIT_CASE(others_go_on),
 	KUNIT_CASE_PARAM(messages_keep_order, fault_gen_params),
 	KUNIT_CASE(window_has_absent_pages),

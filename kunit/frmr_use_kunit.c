@@ -109,6 +109,8 @@ static const struct op_row {
 	{ "ATOMIC WRITE", ORNIC_FIX_WIRE, ORNIC_WQE_ATOMIC_WRITE, 8 },
 	{ "WRITE, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_WRITE, PAGE },
 	{ "READ, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_READ, PAGE },
+	{ "short WRITE, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_WRITE, 8 },
+	{ "short READ, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_READ, 8 },
 	{ "FAA, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_FAA, 8 },
 	{ "ATOMIC WRITE, loopback", ORNIC_FIX_LOOP, ORNIC_WQE_ATOMIC_WRITE, 8 },
 };

@@ -7,7 +7,7 @@
 /**
  * ornic_th_odp_init - make an ODP MR, without pages
  * @th: the harness
- * @mr: out; its pages are in order
+ * @mr: out; its pages lie in reverse
  * @length: bytes
  * @off0: offset of its first byte in its first page
  * @access: enum ornic_access
@@ -27,6 +27,7 @@ int ornic_th_odp_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
 	mr->access = access;
 	mr->off0 = off0 & (PAGE - 1);
 	mr->npages = DIV_ROUND_UP(mr->off0 + length, PAGE);
+	mr->levels = 1;
 	mr->iova = 0x7f3400000000ull + mr->off0;
 	mr->buf = ornic_th_alloc(th, (u64)PAGE * mr->npages);
 	if (!mr->buf)
@@ -105,7 +106,8 @@ int ornic_th_odp_set(const struct ornic_th_mr *mr, u32 page, u32 n, bool write)
 	if (!list)
 		return ORNIC_NO_RESOURCE;
 	for (i = 0; i < n; i++) {
-		addr = (uintptr_t)mr->buf + (u64)PAGE * (page + i);
+		addr = (uintptr_t)mr->buf +
+		       (u64)PAGE * (mr->npages - 1 - (page + i));
 		list[i] = cpu_to_le64(addr | (write ? ORNIC_PAGE_WRITE : 0));
 	}
 	memset(&req, 0, sizeof(req));

@@ -91,6 +91,50 @@ static void all_memory(struct ornic_fixture *fix)
 	fix->bm.iova = (u64)(uintptr_t)ornic_th_mr_at(&fix->bm, 0, &run);
 }
 
+/* An ODP MR in the place of b's, with all of its pages. */
+static void replace_bm(struct ornic_fixture *fix, u32 pdn, u32 length,
+		       u8 access)
+{
+	struct ornic_th *th = fix->pair.b;
+	u32 own = th->pdn;
+
+	ornic_th_mr_fini(&fix->bm);
+	th->pdn = pdn;
+	ornic_th_odp_init(th, &fix->bm, length, 104, access);
+	th->pdn = own;
+	ornic_th_odp_set(&fix->bm, 0, fix->bm.npages, true);
+	ornic_fix_fill(&fix->bm, 0, 8, 2);
+}
+
+static void odp(struct ornic_fixture *fix)
+{
+	replace_bm(fix, fix->pair.b->pdn, ORNIC_FIX_MR_BYTES,
+		   ORNIC_ACCESS_MR_MASK);
+}
+
+static void odp_of_other_pd(struct ornic_fixture *fix)
+{
+	replace_bm(fix, fix->pair.b->pdn + 1, ORNIC_FIX_MR_BYTES,
+		   ORNIC_ACCESS_MR_MASK);
+}
+
+static void odp_of_owner(struct ornic_fixture *fix)
+{
+	replace_bm(fix, fix->pair.b->pdn, ORNIC_FIX_MR_BYTES,
+		   ORNIC_ACCESS_LOCAL_WRITE);
+}
+
+static void odp_of_seven(struct ornic_fixture *fix)
+{
+	replace_bm(fix, fix->pair.b->pdn, 7, ORNIC_ACCESS_MR_MASK);
+}
+
+static void other_odp_key(struct ornic_fixture *fix)
+{
+	odp(fix);
+	fix->bm.key ^= 1;
+}
+
 static const struct short_row {
 	const char *name;
 	void (*act)(struct ornic_fixture *fix);
@@ -111,6 +155,14 @@ static const struct short_row {
 	{ "IBTA 9.7.4.1.5: key that is not there", other_key, 8,
 	  ORNIC_CQE_REM_ACCESS_ERR, 0 },
 	{ "key of all DMA memory", all_memory, 8, 0, 0 },
+	{ "ODP key", odp, 8, 0, 0 },
+	{ "ODP key of another PD", odp_of_other_pd, 8, ORNIC_CQE_REM_ACCESS_ERR,
+	  0 },
+	{ "ODP key without the right", odp_of_owner, 8,
+	  ORNIC_CQE_REM_ACCESS_ERR, 0 },
+	{ "ODP key of 7 bytes", odp_of_seven, 8, ORNIC_CQE_REM_ACCESS_ERR, 0 },
+	{ "ODP key of another variant", other_odp_key, 8,
+	  ORNIC_CQE_REM_ACCESS_ERR, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(short, short_rows, name);

@@ -17,12 +17,14 @@
  * @th: the device
  * @page: DMA memory of 512 pages
  * @list: a list page
+ * @step: bytes between pages that set() gives to the key
  * @key: the key of the case
  */
 struct odp_test {
 	struct ornic_th *th;
 	u8 *page;
 	__le64 *list;
+	u64 step;
 	u32 key;
 };
 
@@ -33,6 +35,7 @@ static int odp_init(struct kunit *test)
 	if (!pt)
 		return -ENOMEM;
 	test->priv = pt;
+	pt->step = PAGE;
 	pt->th = ornic_th_create(1, 1);
 	if (!pt->th)
 		return -ENOMEM;
@@ -78,8 +81,8 @@ static int set(struct odp_test *pt, u64 addr, u32 n, u64 flags)
 	u32 i;
 
 	for (i = 0; i < n && i < ORNIC_LIST_ENTRIES; i++)
-		pt->list[i] =
-			cpu_to_le64(((uintptr_t)pt->page + i * PAGE) ^ flags);
+		pt->list[i] = cpu_to_le64(((uintptr_t)pt->page + i * pt->step) ^
+					  flags);
 	memset(&req, 0, sizeof(req));
 	req.hdr.opcode = ORNIC_CMD_SET_PAGES;
 	req.hdr.obj = cpu_to_le32(pt->key);
@@ -340,6 +343,117 @@ static void nodes_go(struct kunit *test)
 			3 * PAGE);
 }
 
+/* ---- Use ------------------------------------------------------------------------- */
+
+#define LARGE 16384ull /* bytes of a page */
+#define LARGE_AT (1000 * LARGE)
+
+/* Of 3 large pages 2 are there, which do not touch; the second may only be read. */
+static const struct ornic_odp *open_large(struct kunit *test)
+{
+	struct odp_test *pt = test->priv;
+	struct ornic_mkey *m;
+
+	memset(pt->page, 0, 512 * PAGE);
+	pt->step = 3 * LARGE;
+	KUNIT_ASSERT_EQ(test, create(pt, LARGE_AT + 100, 3 * LARGE - 200, 14),
+			0);
+	KUNIT_ASSERT_EQ(test, set(pt, LARGE_AT, 2, 0), 0);
+	KUNIT_ASSERT_EQ(test, set(pt, LARGE_AT, 1, ORNIC_PAGE_WRITE), 0);
+	ornic_rcu_read_lock();
+	m = ornic_mkey_lookup(&pt->th->eng->dev, pt->key);
+	ornic_rcu_read_unlock();
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	return m->odp;
+}
+
+static const struct bytes_row {
+	const char *desc;
+	u64 off; /* in the pages */
+	u32 len;
+	bool write;
+	s64 at; /* -1: nowhere */
+} bytes_rows[] = {
+	{ "first", 100, 8, true, 100 },
+	{ "beyond 4 KiB", 5000, 8000, true, 5000 },
+	{ "end of a page", LARGE - 8, 8, true, LARGE - 8 },
+	{ "across it", LARGE - 7, 8, false, -1 },
+	{ "start of the next", LARGE, 8, false, 3 * LARGE },
+	{ "all of it", LARGE, LARGE, false, 3 * LARGE },
+	{ "it is read-only", LARGE, 8, true, -1 },
+	{ "absent", 2 * LARGE, 8, false, -1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(bytes, bytes_rows, desc);
+
+static void bytes_of_a_page(struct kunit *test)
+{
+	const struct bytes_row *row = test->param_value;
+	const struct ornic_odp *odp = open_large(test);
+	struct odp_test *pt = test->priv;
+	u8 *at;
+
+	at = ornic_odp_bytes(odp, LARGE_AT + row->off, row->len, row->write);
+	KUNIT_EXPECT_PTR_EQ(test, at, row->at < 0 ? NULL : pt->page + row->at);
+}
+
+static void pieces_of_pages(struct kunit *test)
+{
+	const struct ornic_odp *odp = open_large(test);
+	struct odp_test *pt = test->priv;
+	struct ornic_frag frag[3];
+	struct ornic_iov iov = { .frag = frag, .max = ARRAY_SIZE(frag) };
+
+	KUNIT_EXPECT_EQ(
+		test, ornic_odp_map(&iov, odp, LARGE_AT + 10000, 20000, false),
+		ORNIC_VERR_NONE);
+	KUNIT_ASSERT_EQ(test, iov.n, 2);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)frag[0].ptr, pt->page + 10000);
+	KUNIT_EXPECT_EQ(test, frag[0].len, LARGE - 10000);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)frag[1].ptr, pt->page + 3 * LARGE);
+	KUNIT_EXPECT_EQ(test, frag[1].len, 10000 + 20000 - LARGE);
+	iov.n = 0;
+	KUNIT_EXPECT_EQ(test,
+			ornic_odp_map(&iov, odp, LARGE_AT + LARGE, LARGE + 1,
+				      false),
+			ORNIC_VERR_PAGE);
+	KUNIT_EXPECT_EQ(test,
+			ornic_odp_map(&iov, odp, LARGE_AT + LARGE, 1, true),
+			ORNIC_VERR_PAGE);
+}
+
+/* A WRITE whose pages go after they were looked for does not count as executed. */
+static void write_loses_pages(struct kunit *test)
+{
+	const struct ornic_odp *odp = open_large(test);
+	struct odp_test *pt = test->priv;
+	struct ornic_frag piece = { .len = 20000 };
+	u32 i;
+
+	piece.ptr = kunit_kzalloc(test, piece.len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, piece.ptr);
+	memset(piece.ptr, 7, piece.len);
+	/* The second page may only be read. */
+	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, LARGE_AT + 10000, &piece),
+			ORNIC_VERR_PAGE);
+	for (i = 0; i < LARGE; i++)
+		KUNIT_ASSERT_EQ(test, pt->page[3 * LARGE + i], 0);
+	KUNIT_ASSERT_EQ(test, set(pt, LARGE_AT, 2, ORNIC_PAGE_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, LARGE_AT + 10000, &piece),
+			ORNIC_VERR_NONE);
+	for (i = 0; i < LARGE; i++) {
+		KUNIT_ASSERT_EQ(test, pt->page[i], i < 10000 ? 0 : 7);
+		KUNIT_ASSERT_EQ(test, pt->page[3 * LARGE + i],
+				i < 10000 + 20000 - LARGE ? 7 : 0);
+	}
+	/* The third is absent. */
+	KUNIT_EXPECT_EQ(test,
+			ornic_odp_write(odp, LARGE_AT + LARGE + 10000, &piece),
+			ORNIC_VERR_PAGE);
+}
+
+/* ---- Other commands --------------------------------------------------------------- */
+
 /* MODIFY_MKEY and windows: the first is refused, the second count as users. */
 static void other_commands(struct kunit *test)
 {
@@ -370,6 +484,9 @@ static struct kunit_case odp_cases[] = {
 	KUNIT_CASE(all_addresses),
 	KUNIT_CASE(last_page),
 	KUNIT_CASE(nodes_go),
+	KUNIT_CASE_PARAM(bytes_of_a_page, bytes_gen_params),
+	KUNIT_CASE(pieces_of_pages),
+	KUNIT_CASE(write_loses_pages),
 	KUNIT_CASE(other_commands),
 	{}
 };

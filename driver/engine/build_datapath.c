@@ -11,6 +11,7 @@
 #include "cq.c"
 #include "dev.c"
 #include "mem.c"
+#include "odp_map.c"
 #include "mw.c"
 #include "wqe.c"
 #include "icrc.c"

@@ -57,10 +57,10 @@ static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
 /* ---- The fast path ----------------------------------------------------------- */
 
 /*
- * Single-packet WRITEs and READs between plain MRs. Everything is checked
- * before anything changes; anything unusual (a failure, an event, a counter,
- * a window, an FRMR or DMA key, device memory, more than a page) takes the slow
- * path, which starts from the beginning.
+ * Single-packet WRITEs and READs between plain MRs, or ODP MRs whose pages are there.
+ * Everything is checked before anything changes; anything unusual (a failure, a fault,
+ * an event, a counter, a window, an FRMR or DMA key, device memory, more than a page)
+ * takes the slow path, which starts from the beginning.
  */
 static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
@@ -68,21 +68,6 @@ static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 		sw->opcode == ORNIC_WQE_READ) &&
 	       (qp->type == ORNIC_QPT_RC || qp->type == ORNIC_QPT_UC) &&
 	       sw->npkts == 1 && sw->length && !sw->done;
-}
-
-/* The bytes of a plain MR, if they may be used and lie in one page; or NULL. */
-static u8 *plain_bytes(struct ornic_dev *dev, u32 key, u32 pdn, u64 addr,
-		       u32 len, u8 access)
-{
-	struct ornic_mkey *m = ornic_mkey_lookup(dev, key);
-	u64 run;
-	u8 *at;
-
-	if (!m || m->window || m->guarded || m->dev ||
-	    ornic_mr_check(m, key, pdn, addr, len, access))
-		return NULL;
-	at = ornic_pages_at(&m->pages, ornic_mkey_off(m, addr), &run);
-	return len <= run ? at : NULL;
 }
 
 static u8 *local_bytes(struct ornic_qp *qp, const struct ornic_swqe *sw)
@@ -93,13 +78,13 @@ static u8 *local_bytes(struct ornic_qp *qp, const struct ornic_swqe *sw)
 		return sw->inline_data;
 	if (sw->nsge != 1)
 		return NULL;
-	return plain_bytes(qp->dev, sw->sge->lkey, qp->pdn, sw->sge->addr,
-			   sw->length, read ? ORNIC_ACCESS_LOCAL_WRITE : 0);
+	return ornic_mr_bytes(qp->dev, sw->sge->lkey, qp->pdn, sw->sge->addr,
+			      sw->length, read ? ORNIC_ACCESS_LOCAL_WRITE : 0);
 }
 
 /*
- * True if @peer expects this request next and can execute it at once. Under
- * its rq.lock.
+ * True if @peer expects this request next and can execute it at once. An answer to a
+ * fault may be for this request, and has to be used up. Under its rq.lock.
  */
 static bool is_expected(const struct ornic_qp *qp, const struct ornic_qp *peer,
 			const struct ornic_swqe *sw, u8 access)
@@ -107,7 +92,8 @@ static bool is_expected(const struct ornic_qp *qp, const struct ornic_qp *peer,
 	const struct ornic_rq *rq = &peer->rq;
 
 	return is_connected(qp, peer) && !rq->dead && !rq->msg &&
-	       rq->epsn == qp->sq.psn && sw->length <= peer->mtu &&
+	       rq->fault.state == ORNIC_FAULT_NONE && rq->epsn == qp->sq.psn &&
+	       sw->length <= peer->mtu &&
 	       (peer->state != ORNIC_QPS_RTR || rq->comm_est) &&
 	       peer->access & access && !peer->cntr_ops &&
 	       !READ_ONCE(peer->dev->optional);
@@ -151,8 +137,8 @@ static bool go_short(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	ornic_lock_inner(&peer->rq.lock);
 	if (is_expected(qp, peer, sw, access) &&
 	    (!read || has_resource(peer))) {
-		remote = plain_bytes(peer->dev, sw->rkey, peer->pdn, sw->raddr,
-				     sw->length, access);
+		remote = ornic_mr_bytes(peer->dev, sw->rkey, peer->pdn,
+					sw->raddr, sw->length, access);
 		if (remote)
 			move_short(peer, sw, local, remote);
 		done = remote;

@@ -190,18 +190,18 @@ static enum ornic_vendor_err check_frmr(const struct ornic_frmr *f, u32 key,
 }
 
 /* Under a lock of a QP, see odp.h. */
-static noinline enum ornic_vendor_err check_odp(const struct ornic_mkey *m,
-						u32 key, u32 pdn, u64 addr,
-						u64 len, u8 access)
+static __flatten noinline enum ornic_vendor_err
+check_odp(const struct ornic_mkey *m, u32 key, u32 pdn, u64 addr, u64 len,
+	  u8 access)
 {
+	bool write = ornic_access_writes(access);
 	enum ornic_vendor_err verr;
 
 	verr = check_key(m, key, pdn, addr, len, access);
 	if (verr != ORNIC_VERR_NONE)
 		return verr;
 	len = ornic_odp_ahead(len);
-	return ornic_odp_present(m->odp, addr, len,
-				 ornic_access_writes(access)) == len ?
+	return ornic_odp_present(m->odp, addr, len, write) == len ?
 		       ORNIC_VERR_NONE :
 		       ORNIC_VERR_PAGE;
 }
@@ -402,9 +402,9 @@ u64 ornic_iov_add_key(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 	return add_mkey(iov, mkey, addr, len);
 }
 
-static enum ornic_vendor_err map_odp(struct ornic_iov *iov,
-				     struct ornic_mkey *m, u32 key, u32 pdn,
-				     u64 addr, u64 len, u8 access)
+static __flatten noinline enum ornic_vendor_err
+map_odp(struct ornic_iov *iov, struct ornic_mkey *m, u32 key, u32 pdn, u64 addr,
+	u64 len, u8 access)
 {
 	enum ornic_vendor_err verr;
 
@@ -415,16 +415,14 @@ static enum ornic_vendor_err map_odp(struct ornic_iov *iov,
 			     ornic_access_writes(access));
 }
 
-static noinline enum ornic_vendor_err map_guarded(struct ornic_iov *iov,
-						  struct ornic_mkey *m, u32 key,
-						  u32 pdn, u64 addr, u64 len,
-						  u8 access)
+static noinline enum ornic_vendor_err map_frmr(struct ornic_iov *iov,
+					       struct ornic_mkey *m, u32 key,
+					       u32 pdn, u64 addr, u64 len,
+					       u8 access)
 {
 	struct ornic_frmr *f = m->frmr;
 	enum ornic_vendor_err verr;
 
-	if (m->odp)
-		return map_odp(iov, m, key, pdn, addr, len, access);
 	ornic_lock(&f->lock);
 	verr = check_frmr(f, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
@@ -451,11 +449,29 @@ enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
 	enum ornic_vendor_err verr;
 
 	if (unlikely(m->guarded))
-		return map_guarded(iov, m, key, pdn, addr, len, access);
+		return m->odp ? map_odp(iov, m, key, pdn, addr, len, access) :
+				map_frmr(iov, m, key, pdn, addr, len, access);
 	verr = check_key(m, key, pdn, addr, len, access);
 	if (verr == ORNIC_VERR_NONE)
 		ornic_iov_add_key(iov, m, addr, len);
 	return verr;
+}
+
+__flatten u8 *ornic_mr_bytes(struct ornic_dev *dev, u32 key, u32 pdn, u64 addr,
+			     u32 len, u8 access)
+{
+	struct ornic_mkey *m = ornic_mkey_lookup(dev, key);
+	u64 run;
+	u8 *at;
+
+	if (!m || m->window || m->frmr || m->dev ||
+	    check_key(m, key, pdn, addr, len, access))
+		return NULL;
+	if (m->odp)
+		return ornic_odp_bytes(m->odp, addr, len,
+				       ornic_access_writes(access));
+	at = ornic_pages_at(&m->pages, ornic_mkey_off(m, addr), &run);
+	return len <= run ? at : NULL;
 }
 
 enum ornic_vendor_err ornic_iov_add_sgl(struct ornic_iov *iov,

@@ -218,6 +218,25 @@ enum ornic_vendor_err ornic_iov_map_mr(struct ornic_iov *iov,
 				       u32 pdn, u64 addr, u64 len, u8 access);
 
 /**
+ * ornic_mr_bytes - memory of a range that is easy to find
+ * @dev: the device
+ * @key: index and variant
+ * @pdn: PD of the QP
+ * @addr: first byte
+ * @len: bytes, more than 0
+ * @access: enum ornic_access bits that the key must have; 0 = local read
+ *
+ * For a caller that has another way if this is not enough.
+ *
+ * Context: inside an RCU section, with a lock of a QP of @dev, which was taken before; the
+ * bytes are good until it is released.
+ * Return: the bytes; NULL if they are not in one page of an MR that may be used for it,
+ * if that page is absent, and for windows, FRMRs, and keys that have ornic_mkey::dev.
+ */
+u8 *ornic_mr_bytes(struct ornic_dev *dev, u32 key, u32 pdn, u64 addr, u32 len,
+		   u8 access);
+
+/**
  * ornic_iov_add_key - append memory of a checked key
  * @iov: collects it
  * @mkey: the key, good for the range

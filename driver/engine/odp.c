@@ -1,95 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ODP MRs: their pages, in a tree of nodes of 512 entries. QPs walk it without a
- * lock of its own. Nodes are added and entries change under the lock of the key;
- * a node that becomes empty is unlinked, and freed when no QP can be in it. So the tree
- * costs in proportion to the pages that are there.
+ * ODP MRs as keys, and the commands that give them pages and take these away. Nodes of
+ * the tree are added and entries change under the lock of the key; a node that becomes
+ * empty is unlinked, and freed when no QP can be in it. So the tree costs in proportion
+ * to the pages that are there.
  */
 #include "odp.h"
 #include "dev.h"
 #include "mkey.h"
 
-#define NODE_BITS 9
-#define NODE_SLOTS (1u << NODE_BITS)
 #define MAX_ODP_SHIFT 30
-#define MAX_LEVELS DIV_ROUND_UP(64 - ORNIC_PAGE_SHIFT, NODE_BITS)
+#define MAX_LEVELS DIV_ROUND_UP(64 - ORNIC_PAGE_SHIFT, ORNIC_ODP_BITS)
 /* Nodes that are freed together. */
 #define NODES 24
 #define FLAGS_4K ((1ull << ORNIC_PAGE_SHIFT) - 1)
 
-/* Slots of a leaf: the address of a page, and ORNIC_PAGE_WRITE; NULL: absent. */
-struct ornic_odp_node {
-	void *slot[NODE_SLOTS];
-};
-
 static_assert(NODES > MAX_LEVELS);
-
-/* ---- The tree ------------------------------------------------------------------- */
-
-/* Where page @n of the key is in a node that is @level levels above the leaves. */
-static u32 slot_of(u64 n, u32 level)
-{
-	return n >> level * NODE_BITS & (NODE_SLOTS - 1);
-}
-
-static uintptr_t find_entry(struct ornic_odp *odp, u64 n)
-{
-	/* Pairs with the release in add_node(). */
-	struct ornic_odp_node *node = smp_load_acquire(&odp->root);
-	u32 level = odp->levels;
-
-	while (node && --level)
-		/* Likewise. */
-		node = smp_load_acquire(&node->slot[slot_of(n, level)]);
-	return node ? (uintptr_t)READ_ONCE(node->slot[slot_of(n, 0)]) : 0;
-}
-
-/* The page of @addr, NULL if it is absent or may not be written to. */
-static u8 *find_page(struct ornic_odp *odp, u64 addr, bool write)
-{
-	uintptr_t entry =
-		find_entry(odp, (addr >> odp->page_shift) - odp->first);
-
-	if (write && !(entry & ORNIC_PAGE_WRITE))
-		return NULL;
-	return (u8 *)(entry & ~(uintptr_t)ORNIC_PAGE_WRITE);
-}
-
-/* Bytes from @addr to the end of its page, or @len. */
-static u64 run_at(const struct ornic_odp *odp, u64 addr, u64 len)
-{
-	u64 page = 1ull << odp->page_shift;
-
-	return min_t(u64, page - (addr & (page - 1)), len);
-}
-
-u64 ornic_odp_present(struct ornic_odp *odp, u64 addr, u64 len, bool write)
-{
-	u64 done = 0;
-
-	while (done < len && find_page(odp, addr + done, write))
-		done += run_at(odp, addr + done, len - done);
-	return done;
-}
-
-enum ornic_vendor_err ornic_odp_map(struct ornic_iov *iov,
-				    struct ornic_odp *odp, u64 addr, u64 len,
-				    bool write)
-{
-	u64 mask = (1ull << odp->page_shift) - 1, done, take;
-	u8 *page;
-
-	for (done = 0; done < len; done += take) {
-		page = find_page(odp, addr + done, write);
-		if (!page)
-			return ORNIC_VERR_PAGE;
-		take = run_at(odp, addr + done, len - done);
-		if (ornic_iov_add(iov, page + ((addr + done) & mask),
-				  (u32)take))
-			break;
-	}
-	return ORNIC_VERR_NONE;
-}
 
 /* ---- The key -------------------------------------------------------------------- */
 
@@ -120,7 +46,7 @@ int ornic_odp_init(struct ornic_dev *dev, struct ornic_odp *odp,
 	odp->first = m->iova >> odp->page_shift;
 	odp->last = (m->iova + (m->length - 1)) >> odp->page_shift;
 	odp->levels = 1;
-	while ((odp->last - odp->first) >> odp->levels * NODE_BITS)
+	while ((odp->last - odp->first) >> odp->levels * ORNIC_ODP_BITS)
 		odp->levels++;
 	return 0;
 }
@@ -132,7 +58,7 @@ static void free_tree(const struct ornic_dev *dev, struct ornic_odp_node *node,
 
 	if (!node)
 		return;
-	for (i = 0; level && i < NODE_SLOTS; i++)
+	for (i = 0; level && i < ORNIC_ODP_SLOTS; i++)
 		free_tree(dev, node->slot[i], level - 1);
 	ornic_free(node);
 	ornic_relax(dev);
@@ -233,7 +159,7 @@ static struct ornic_odp_node *add_node(struct set *set, void **slot)
 	set->spare = NULL;
 	if (!node)
 		return NULL;
-	/* Its slots before itself: pairs with the acquires of find_entry(). */
+	/* Its slots before itself: pairs with the acquires of find_leaf(). */
 	smp_store_release(slot, node);
 	return node;
 }
@@ -252,7 +178,7 @@ static struct ornic_odp_node *make_leaf(struct ornic_odp *odp, struct set *set)
 			node = add_node(set, slot);
 		if (!node)
 			return NULL;
-		slot = &node->slot[slot_of(n, level)];
+		slot = &node->slot[ornic_odp_slot(n, level)];
 	}
 	return node;
 }
@@ -272,12 +198,12 @@ static void set_some(struct ornic_odp *odp, struct set *set)
 		if (!leaf)
 			return;
 		do {
-			i = slot_of(set->n + set->done, 0);
+			i = ornic_odp_slot(set->n + set->done, 0);
 			if (set->entry[set->done])
 				WRITE_ONCE(leaf->slot[i],
 					   (void *)set->entry[set->done]);
 			set->done++;
-		} while (set->done < set->count && i + 1 < NODE_SLOTS);
+		} while (set->done < set->count && i + 1 < ORNIC_ODP_SLOTS);
 	}
 }
 
@@ -367,7 +293,7 @@ static bool is_empty(const struct ornic_odp_node *node)
 {
 	u32 i;
 
-	for (i = 0; i < NODE_SLOTS; i++) {
+	for (i = 0; i < ORNIC_ODP_SLOTS; i++) {
 		if (node->slot[i])
 			return false;
 	}
@@ -393,10 +319,10 @@ static void clear_leaf(struct clear *clear, struct ornic_odp_node *leaf)
 	u32 i;
 
 	do {
-		i = slot_of(clear->n, 0);
+		i = ornic_odp_slot(clear->n, 0);
 		clear->used |= !!leaf->slot[i];
 		WRITE_ONCE(leaf->slot[i], NULL);
-	} while (clear->n++ < clear->last && i + 1 < NODE_SLOTS);
+	} while (clear->n++ < clear->last && i + 1 < ORNIC_ODP_SLOTS);
 }
 
 /* With the lock: up to the end of a leaf, or of all that the missing node would have. */
@@ -410,11 +336,11 @@ static void clear_some(struct ornic_odp *odp, struct clear *clear)
 	clear->used |= odp->nclears > 1;
 	slot[level - 1] = &odp->root;
 	while (node && --level) {
-		slot[level - 1] = &node->slot[slot_of(clear->n, level)];
+		slot[level - 1] = &node->slot[ornic_odp_slot(clear->n, level)];
 		node = *slot[level - 1];
 	}
 	if (!node) {
-		clear->n |= (1ull << level * NODE_BITS) - 1;
+		clear->n |= (1ull << level * ORNIC_ODP_BITS) - 1;
 		clear->n++;
 		return;
 	}

@@ -13,6 +13,23 @@
 
 #include "mem.h"
 
+#define ORNIC_ODP_BITS 9
+#define ORNIC_ODP_SLOTS (1u << ORNIC_ODP_BITS)
+
+/**
+ * struct ornic_odp_node - of the tree
+ * @slot: a leaf: addresses of pages, and ORNIC_PAGE_WRITE; others: nodes. NULL: absent
+ */
+struct ornic_odp_node {
+	void *slot[ORNIC_ODP_SLOTS];
+};
+
+/* Where page @n of a key is in a node that is @level levels above the leaves. */
+static inline u32 ornic_odp_slot(u64 n, u32 level)
+{
+	return n >> level * ORNIC_ODP_BITS & (ORNIC_ODP_SLOTS - 1);
+}
+
 /**
  * struct ornic_odp - an ODP MR
  * @base: its place among the keys
@@ -58,7 +75,8 @@ void ornic_odp_fini(const struct ornic_dev *dev, struct ornic_odp *odp);
  * How many bytes of [@addr, @addr + @len), a part of the key, are on pages that are
  * there, and may be written to if @write. Lock of a QP, see above.
  */
-u64 ornic_odp_present(struct ornic_odp *odp, u64 addr, u64 len, bool write);
+u64 ornic_odp_present(const struct ornic_odp *odp, u64 addr, u64 len,
+		      bool write);
 
 /* What the device looks at in advance: of a long range the first part. */
 static inline u64 ornic_odp_ahead(u64 len)
@@ -78,8 +96,21 @@ static inline bool ornic_access_writes(u8 access)
  * what precedes it may be in @iov.
  */
 enum ornic_vendor_err ornic_odp_map(struct ornic_iov *iov,
-				    struct ornic_odp *odp, u64 addr, u64 len,
-				    bool write);
+				    const struct ornic_odp *odp, u64 addr,
+				    u64 len, bool write);
+
+/*
+ * Where [@addr, @addr + @len), a part of the key, is. NULL: it is not in one page, or that
+ * page is absent, or may not be written to and @write. Lock of a QP, see above.
+ */
+u8 *ornic_odp_bytes(const struct ornic_odp *odp, u64 addr, u64 len, bool write);
+
+/*
+ * Copy @piece to @addr, to a range that the key was found good for. ORNIC_VERR_PAGE: a
+ * page has gone since; what precedes it may have been written. Lock of a QP, see above.
+ */
+enum ornic_vendor_err ornic_odp_write(const struct ornic_odp *odp, u64 addr,
+				      const struct ornic_frag *piece);
 
 /*
  * SET_PAGES and CLEAR_PAGES. Return: enum ornic_status. Both may be called when the

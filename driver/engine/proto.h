@@ -30,7 +30,8 @@
  *   mw.c    remote keys; windows: bind, invalidate (sq or rq)
  *   frmr.c  registration and invalidation of FRMRs (sq or rq)
  *   mkey.c  memory keys: commands, invalidation of any key (sq or rq)
- *   odp.c   pages of ODP MRs (sq or rq)
+ *   odp.c   pages of ODP MRs come and go
+ *   odp_map.c  where they are (sq or rq)
  *   loop.c  requester to responder on the same device (A.sq, B.rq)
  *   loop_datagram.c  the same for UD
  *   direct.c  the same instead of packets to another device

@@ -84,14 +84,12 @@ void count_pieces()
 
 		count("icrc/" + std::to_string(bytes), "byte", bytes, sum);
 	}
-	for (bool scattered : { false, true }) {
+	for (auto [where, name] : translations) {
 		for (u32 pages : { 1, 256 }) {
-			translation t(pages, scattered);
-			std::string name = scattered ? "scattered/" :
-						       "one run/";
+			translation t(pages, where);
 
-			count("translate/" + name + std::to_string(pages),
-			      "page", pages, t);
+			count(name + ("/" + std::to_string(pages)), "page",
+			      pages, t);
 		}
 	}
 }

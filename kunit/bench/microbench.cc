@@ -167,9 +167,9 @@ void icrc(benchmark::State &state)
 	       [&] { benchmark::DoNotOptimize(sum.run()); });
 }
 
-void translate(benchmark::State &state, bool scattered)
+void translate(benchmark::State &state, layout where)
 {
-	translation t(state.range(0), scattered);
+	translation t(static_cast<u32>(state.range(0)), where);
 
 	pieces(state, "page", double(state.range(0)), 0,
 	       [&] { benchmark::DoNotOptimize(t.run()); });
@@ -218,10 +218,8 @@ void add_all()
 		->Arg(256)
 		->Arg(1024)
 		->Arg(4096);
-	for (bool scattered : { false, true })
-		benchmark::RegisterBenchmark(scattered ? "translate/scattered" :
-							 "translate/one run",
-					     translate, scattered)
+	for (auto [where, name] : translations)
+		benchmark::RegisterBenchmark(name, translate, where)
 			->UseManualTime()
 			->Arg(1)
 			->Arg(16)

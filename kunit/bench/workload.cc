@@ -38,6 +38,14 @@ ornic_wq_record *sq_record(const ornic_th_qp &qp)
 	return reinterpret_cast<ornic_wq_record *>(qp.mem + ORNIC_SQ_RECORD);
 }
 
+// An MR of memory on demand, with all of its pages.
+void add_odp(ornic_th *th, ornic_th_mr &mr, u32 bytes)
+{
+	check(ornic_th_odp_init(th, &mr, bytes, 0, ORNIC_ACCESS_MASK),
+	      "ODP MR");
+	check(ornic_th_odp_set(&mr, 0, mr.npages, true), "pages");
+}
+
 ornic_th_qpinit shape(u8 log_depth)
 {
 	ornic_th_qpinit init = {};
@@ -142,8 +150,17 @@ void qp_pair::open(ornic_th *th, end &e)
 	check(ornic_th_cq_init(th, &e.scq, 8), "CQ");
 	check(ornic_th_cq_init(th, &e.rcq, 8), "CQ");
 	check(ornic_th_qp_init(th, &e.qp, &init, &e.scq, &e.rcq), "QP");
-	check(ornic_th_mr_init(th, &e.mr, mr_bytes, 0, 1, ORNIC_ACCESS_MASK),
-	      "MR");
+	add_memory(th, e.mr);
+}
+
+void qp_pair::add_memory(ornic_th *th, ornic_th_mr &mr) const
+{
+	if (work_.odp)
+		add_odp(th, mr, mr_bytes);
+	else
+		check(ornic_th_mr_init(th, &mr, mr_bytes, 0, 1,
+				       ORNIC_ACCESS_MASK),
+		      "MR");
 }
 
 // Made first: the harness looks for the last QP first.
@@ -262,15 +279,19 @@ u64 qp_pair::round(meter &m)
 
 // ---- Pieces -------------------------------------------------------------------
 
-translation::translation(u32 pages, bool scattered)
+translation::translation(u32 pages, layout where)
 	: rig_(ornic_th_create(1, 1))
 	, frags_(pages)
 {
 	if (!rig_)
 		die("no th");
-	check(ornic_th_mr_init(rig_, &mr_, pages * 4096, 0, scattered,
-			       ORNIC_ACCESS_MASK),
-	      "MR");
+	if (where == layout::ODP)
+		add_odp(rig_, mr_, pages * 4096);
+	else
+		check(ornic_th_mr_init(rig_, &mr_, pages * 4096, 0,
+				       where == layout::SCATTERED,
+				       ORNIC_ACCESS_MASK),
+		      "MR");
 }
 
 translation::~translation()
@@ -375,6 +396,12 @@ const std::vector<work> works = {
 	{"wire/read/8/request", link::WIRE, ORNIC_WQE_READ, 8, 1, part::REQUEST},
 	{"wire/read/8/response", link::WIRE, ORNIC_WQE_READ, 8, 1, part::RESPONSE},
 	{"wire/read/65536/response", link::WIRE, ORNIC_WQE_READ, 65536, 1, part::RESPONSE},
+	{"loop/write/8/odp", link::LOOP, ORNIC_WQE_WRITE, 8, 1, part::KICK, 0, true},
+	{"loop/write/65536/odp", link::LOOP, ORNIC_WQE_WRITE, 65536, 1, part::KICK, 0, true},
+	{"loop/send/65536/odp", link::LOOP, ORNIC_WQE_SEND, 65536, 1, part::KICK, 0, true},
+	{"loop/read/8/odp", link::LOOP, ORNIC_WQE_READ, 8, 1, part::KICK, 0, true},
+	{"loop/read/65536/odp", link::LOOP, ORNIC_WQE_READ, 65536, 1, part::KICK, 0, true},
+	{"wire/write/65536/request/odp", link::WIRE, ORNIC_WQE_WRITE, 65536, 1, part::REQUEST, 0, true},
 	{"poll/1 of 1", link::LOOP, ORNIC_WQE_WRITE, 8, 1, part::POLL},
 	{"poll/1 of 64", link::LOOP, ORNIC_WQE_WRITE, 8, 1, part::POLL, 63},
 	{"poll/1 of 1024", link::LOOP, ORNIC_WQE_WRITE, 8, 1, part::POLL, 1023},

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 extern "C" {
@@ -26,7 +27,8 @@ enum class link { LOOP, WIRE };
 // answer, or the looks of a poll thread until it has found a message.
 enum class part { KICK, REQUEST, RESPONSE, POLL };
 
-// @list messages of @bytes, posted at once. @idle more QPs do nothing.
+// @list messages of @bytes, posted at once. @idle more QPs do nothing. @odp: both ends
+// have their memory on demand, and all of its pages are there.
 struct work {
 	const char *name;
 	link where;
@@ -35,6 +37,7 @@ struct work {
 	u32 list;
 	part what;
 	u32 idle = 0;
+	bool odp = false;
 };
 
 // Runs the part that is looked at. What the engine's host does meanwhile is put
@@ -83,6 +86,7 @@ private:
 	static int xmit(void *host, const ornic_tx *tx);
 	void replace_host(ornic_th *th, ornic_engine_ops &ops);
 	void open(ornic_th *th, end &e);
+	void add_memory(ornic_th *th, ornic_th_mr &mr) const;
 	void look_at(meter &m, const std::function<void()> &part);
 	void add_idle();
 	void post_list();
@@ -102,11 +106,20 @@ private:
 	ornic_engine_ops a_ops_, b_ops_;
 };
 
-// An MR of @pages pages in one run or in none that touch, and how long it takes
-// to find @pages of them.
+// How the pages of an MR lie: in one run, none beside the next one, or on demand, all
+// there.
+enum class layout { RUN, SCATTERED, ODP };
+
+constexpr std::pair<layout, const char *> translations[] = {
+	{ layout::RUN, "translate/one run" },
+	{ layout::SCATTERED, "translate/scattered" },
+	{ layout::ODP, "translate/odp" },
+};
+
+// An MR of @pages pages, and how long it takes to find them.
 class translation {
 public:
-	translation(u32 pages, bool scattered);
+	translation(u32 pages, layout where);
 	~translation();
 	translation(const translation &) = delete;
 	translation &operator=(const translation &) = delete;
