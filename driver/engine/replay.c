@@ -72,7 +72,7 @@ struct ornic_rd *ornic_rd_new(struct ornic_qp *qp, const struct ornic_inreq *r)
 	drop_parts(rq, rd);
 	memset(rd, 0, sizeof(*rd));
 	rd->valid = true;
-	rd->busy = r->pkt;
+	rd->busy = !!r->pkt;
 	rd->first_psn = r->psn;
 	rd->npkts = r->npsn;
 	rd->psn0 = r->psn;
