@@ -314,8 +314,8 @@ static struct ornic_engine *op_peer_engine(void *host, const u8 *mac)
 	return th->peer->eng;
 }
 
-static struct ornic_engine *op_direct(void *host, const void *ip, bool ipv6,
-				      u16 vlan, u32 mtu)
+static struct ornic_engine *op_direct(void *host, const u8 *mac, const void *ip,
+				      bool ipv6, u16 vlan, u32 mtu)
 {
 	struct ornic_th *th = host;
 

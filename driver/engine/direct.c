@@ -40,8 +40,9 @@ enum ornic_step ornic_direct_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	if (!ornic_qp_is_reliable(qp) || qp->sq.psn != qp->sq.max_psn ||
 	    READ_ONCE(qp->cc.paced) || !is_proved(ctx, &qp->sq))
 		return ORNIC_STEP_WIRE;
-	there = dev->ops->direct(dev->host, path->hdr + path->l3_offset,
-				 path->ipv6, path->vlan, qp->mtu);
+	there = dev->ops->direct(dev->host, path->hdr,
+				 path->hdr + path->l3_offset, path->ipv6,
+				 path->vlan, qp->mtu);
 	if (!there)
 		return ORNIC_STEP_WIRE;
 	if (!is_drained(&qp->sq)) {

@@ -193,13 +193,13 @@ enum ornic_trace {
  *	sender, and ops of the other are called while locks of the sender are
  *	held, but for its events. It stays for the time of the call into the
  *	sender. NULL: there is none; the op itself may be NULL.
- * @direct: the engine, other than this one, that packets of RC with the IP header or GRH
- *	@ip, on VLAN @vlan, with payloads of up to @mtu bytes would reach, if nobody on
- *	their way would see them or treat them as anything special. Asked for each piece
- *	of a message, or packet, under locks of the sender: the answer may change at any
- *	time. It stays for the time of the call, and its ops are called while locks of the
- *	sender are held, but for its events. NULL: packets go; the op itself may be NULL
- *	unless ornic_engine_set_direct() is called.
+ * @direct: the engine, other than this one, that packets of RC to the Ethernet address
+ *	@mac with the IP header or GRH @ip, on VLAN @vlan, with payloads of up to @mtu
+ *	bytes would reach, if nobody on their way would see them or treat them as anything
+ *	special. Asked for each piece of a message, or packet, under locks of the sender:
+ *	the answer may change at any time. It stays for the time of the call, and its ops
+ *	are called while locks of the sender are held, but for its events. NULL: packets
+ *	go; the op itself may be NULL unless ornic_engine_set_direct() is called.
  * @trace: something happened to QP @qpn, see enum ornic_trace; engine locks are
  *	held. NULL: no tracing
  * @relax: a command or ornic_engine_destroy() takes long: called every few
@@ -238,8 +238,9 @@ struct ornic_engine_ops {
 	void (*cq_fini)(void *host, void *host_cq);
 	void (*cq_deadline)(void *host, void *host_cq, u64 when);
 	struct ornic_engine *(*peer_engine)(void *host, const u8 *mac);
-	struct ornic_engine *(*direct)(void *host, const void *ip, bool ipv6,
-				       u16 vlan, u32 mtu);
+	struct ornic_engine *(*direct)(void *host, const u8 *mac,
+				       const void *ip, bool ipv6, u16 vlan,
+				       u32 mtu);
 	void (*trace)(void *host, enum ornic_trace what, u32 qpn, u32 code,
 		      u32 a, u32 b);
 	void (*relax)(void *host);

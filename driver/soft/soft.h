@@ -70,8 +70,9 @@ struct ornic_soft_impair {
 /* The way from memory to memory of another device, soft_direct.c. */
 struct ornic_soft_direct {
 	bool on; /* attribute: messages may take it */
+	bool bridge; /* attribute: also across a bridge */
 	struct ornic_soft __rcu *peer; /* at the other end of the pair, or NULL */
-	unsigned long seen; /* jiffies << 1, | 1: nobody looks at packets */
+	unsigned long seen; /* jiffies << 1, | 1: nobody looks at packets here */
 };
 
 /* A soft device, from `rdma link add` to the end. */
@@ -85,6 +86,7 @@ struct ornic_soft {
 	u64 dma_mask; /* of @dev */
 	struct device_dma_parameters dma_parms; /* of @dev */
 	int id; /* number in the name of @dev */
+	u64 serial; /* never 0, nor that of another device, also of one that has gone */
 	bool roce_v1; /* it has RoCE v1 */
 
 	/* Written under the RTNL. */
@@ -144,6 +146,7 @@ struct ornic_soft_qp {
 
 	/* Constant. */
 	struct ornic_soft *soft; /* valid only while the QP exists */
+	u64 serial; /* of @soft */
 	u32 qpn;
 
 	int cpu; /* that sent last, -1: none yet */

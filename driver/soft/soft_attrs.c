@@ -10,6 +10,7 @@
  *	rx_fast_path	packets of known senders bypass IP, see soft_rx_fast.c
  *	direct		messages of RC to the other end of a veth pair need no
  *			packets, if both ends have it, see soft_direct.c
+ *	direct_bridge	nor do those to devices beyond a bridge
  *	rx_queues	long messages are received on another CPU, see soft_rxq.c
  *	loopback	messages between QPs of the device need no packets. With
  *			0, QPs that are connected afterwards send packets, for a
@@ -138,6 +139,27 @@ static ssize_t direct_store(struct device *dev, struct device_attribute *attr,
 }
 
 static DEVICE_ATTR_RW(direct);
+
+static ssize_t direct_bridge_show(struct device *dev,
+				  struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->direct.bridge));
+}
+
+static int direct_bridge_set(struct ornic_soft *soft, bool on)
+{
+	WRITE_ONCE(soft->direct.bridge, on);
+	return 0;
+}
+
+static ssize_t direct_bridge_store(struct device *dev,
+				   struct device_attribute *attr,
+				   const char *buf, size_t count)
+{
+	return store_bool(dev, buf, count, direct_bridge_set);
+}
+
+static DEVICE_ATTR_RW(direct_bridge);
 
 static ssize_t rx_queues_show(struct device *dev, struct device_attribute *attr,
 			      char *buf)
@@ -345,11 +367,13 @@ static ssize_t pkeys_store(struct device *dev, struct device_attribute *attr,
 
 static DEVICE_ATTR_RW(pkeys);
 
+/* clang-format off */
 static struct attribute *attrs[] = {
 	&dev_attr_poll_thread.attr,
 	&dev_attr_busy_poll_us.attr,
 	&dev_attr_rx_fast_path.attr,
 	&dev_attr_direct.attr,
+	&dev_attr_direct_bridge.attr,
 	&dev_attr_rx_queues.attr,
 	&dev_attr_loopback.attr,
 	&dev_attr_cc_params.attr,
@@ -358,6 +382,8 @@ static struct attribute *attrs[] = {
 	&dev_attr_impair.attr,
 	NULL,
 };
+
+/* clang-format on */
 
 const struct attribute_group ornic_soft_attr_group = {
 	.attrs = attrs,

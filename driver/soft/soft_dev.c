@@ -329,6 +329,9 @@ static int soft_attach(struct ornic_soft *soft)
 
 static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 {
+	static atomic64_t last_serial = ATOMIC64_INIT(0);
+
+	soft->serial = atomic64_inc_return(&last_serial);
 	INIT_LIST_HEAD(&soft->link);
 	INIT_LIST_HEAD(&soft->net_link);
 	xa_init(&soft->qps);

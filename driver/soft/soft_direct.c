@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Soft devices at the two ends of a veth pair: messages of RC go from memory to memory,
- * by ornic_engine_ops::direct, while packets would arrive and nobody would look at them.
+ * Soft devices at the two ends of a veth pair, or, with direct_bridge, of two pairs that a
+ * bridge joins: messages of RC go from memory to memory, by ornic_engine_ops::direct, while packets
+ * would arrive and nobody would look at them.
  *
  * - That they arrive, packets prove. The engine asks for nothing unless one of the same
  *   QP was answered lately. And IP of the other end must have accepted a packet with the
  *   same addresses within VERDICT_TIME, and no route of its namespace has changed since
- *   then, see soft_rx_fast.c. IP has no say in RoCE v1.
- * - That nobody looks at them is checked anew in each jiffy: no packet socket for all
- *   protocols, none that takes RoCE v1 from the netdev, no flow rule of a raw packet QP,
- *   no qdisc, tc or XDP program, no netfilter hook but ours, no receive handler, no rules
- *   of IP in either namespace, no impairment, the fast receive path not turned off, and
- *   netdevs that are up.
+ *   then, see soft_rx_fast.c. IP has no say in RoCE v1. Beyond a bridge, that packet must
+ *   be one of this device; and RoCE v1 goes by packets.
+ * - That nobody looks at them is checked anew in each jiffy, at either end: no packet
+ *   socket for all protocols, none that takes RoCE v1 from the netdev, no flow rule of a
+ *   raw packet QP, no qdisc, tc or XDP program, no netfilter hook but ours, no receive
+ *   handler, no rules of IP in its namespace, no impairment, the fast receive path not
+ *   turned off, and a netdev that is up. Of a bridge and the two ports of it, nothing like
+ *   that.
  *
  * Only veth is known to have no other hooks: netkit has programs that nobody else sees.
  */
 #include "soft_direct.h"
 
+#include <linux/etherdevice.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/netdevice.h>
@@ -35,6 +39,38 @@
 
 /* IPv6, UDP, BTH, XRCETH, atomic ETH, immediate, pad and ICRC */
 #define MAX_HEADERS (40 + 8 + 12 + 4 + 28 + 4 + 3 + 4)
+
+/* ---- The way ------------------------------------------------------------- */
+
+/* Of a veth pair; NULL: it is going. */
+static struct net_device *other_end(struct net_device *netdev)
+{
+	return netdev->netdev_ops->ndo_get_peer_dev(netdev);
+}
+
+/* The bridge that @port is one of; @port may be NULL, and the result. */
+static struct net_device *bridge_of(struct net_device *port)
+{
+	if (!port || !netif_is_bridge_port(port))
+		return NULL;
+	return netdev_master_upper_dev_get_rcu(port);
+}
+
+/* The port at which @bridge has seen @mac, or NULL. */
+static struct net_device *port_to(const struct net_device *bridge,
+				  const u8 *mac)
+{
+	int (*fill)(struct net_device_path_ctx *, struct net_device_path *) =
+		bridge->netdev_ops->ndo_fill_forward_path;
+	struct net_device_path_ctx ctx = { .dev = bridge };
+	struct net_device_path path;
+
+	memset(&path, 0, sizeof(path));
+	ether_addr_copy(ctx.daddr, mac);
+	if (!fill || fill(&ctx, &path))
+		return NULL;
+	return (struct net_device *)ctx.dev;
+}
 
 /* ---- Who looks at packets ------------------------------------------------ */
 
@@ -63,8 +99,8 @@ static bool is_output_plain(struct net_device *netdev)
 	return true;
 }
 
-/* Nothing classifies or takes what comes to @netdev, but our hook. */
-static bool is_input_plain(struct net_device *netdev)
+/* Nothing classifies what comes to @netdev, but @ours hooks of netfilter. */
+static bool is_input_plain(struct net_device *netdev, u32 ours)
 {
 	const struct netdev_queue *ingress = dev_ingress_queue_rcu(netdev);
 	const struct nf_hook_entries *hooks;
@@ -77,8 +113,7 @@ static bool is_input_plain(struct net_device *netdev)
 		return false;
 #endif
 	hooks = rcu_dereference(netdev->nf_hooks_ingress);
-	return hooks && hooks->num_hook_entries == 1 &&
-	       !rcu_access_pointer(netdev->rx_handler) &&
+	return (hooks ? hooks->num_hook_entries : 0) == ours &&
 	       !dev_xdp_prog_count(netdev);
 }
 
@@ -96,6 +131,36 @@ static bool is_v1_watched(const struct net_device *netdev)
 	return false;
 }
 
+/* @netdev is up, and no packet socket takes all frames from it. */
+static bool is_open(struct net_device *netdev)
+{
+	return netif_running(netdev) && netif_carrier_ok(netdev) &&
+	       !dev_nit_active(netdev);
+}
+
+/* Nobody looks at frames between the ports of @bridge. */
+static bool is_bridge_plain(struct net_device *bridge)
+{
+#ifdef CONFIG_NETFILTER_FAMILY_BRIDGE
+	const struct net *net = dev_net(bridge);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(net->nf.hooks_bridge); i++)
+		if (rcu_access_pointer(net->nf.hooks_bridge[i]))
+			return false;
+#endif
+	return is_open(bridge) && !(READ_ONCE(bridge->flags) & IFF_PROMISC);
+}
+
+/* True unless @port is one of a bridge where somebody looks at packets. */
+static bool is_port_plain(struct net_device *port)
+{
+	struct net_device *bridge = bridge_of(port);
+
+	return !bridge || (is_open(port) && is_output_plain(port) &&
+			   is_input_plain(port, 0) && is_bridge_plain(bridge));
+}
+
 /* Its namespace is valid until the end of the RCU section. */
 static bool can_receive(const struct ornic_soft *soft)
 {
@@ -108,52 +173,92 @@ static bool is_end_plain(const struct ornic_soft *soft)
 {
 	struct net_device *netdev = soft->netdev;
 
-	return netif_running(netdev) && netif_carrier_ok(netdev) &&
-	       !READ_ONCE(soft->impair.on) && !READ_ONCE(soft->rx_fast.raw) &&
-	       READ_ONCE(soft->rx_fast.on) && !dev_nit_active(netdev) &&
+	return is_open(netdev) && !READ_ONCE(soft->impair.on) &&
+	       !READ_ONCE(soft->rx_fast.raw) && READ_ONCE(soft->rx_fast.on) &&
 	       !is_v1_watched(netdev) && is_output_plain(netdev) &&
-	       is_input_plain(netdev) &&
+	       is_input_plain(netdev, 1) &&
+	       !rcu_access_pointer(netdev->rx_handler) &&
 	       !ornic_soft_out_is_ruled(soft->rx_fast.net, false) &&
 	       !ornic_soft_out_is_ruled(soft->rx_fast.net, true) &&
-	       !ornic_soft_rx_fast_is_ruled(soft);
+	       !ornic_soft_rx_fast_is_ruled(soft) &&
+	       is_port_plain(other_end(netdev));
 }
 
 /* The verdict of this jiffy, which is the same for all QPs. */
-static bool is_way_plain(struct ornic_soft *soft, const struct ornic_soft *peer)
+static bool is_plain(struct ornic_soft *soft)
 {
 	unsigned long now = 2 * jiffies, seen = READ_ONCE(soft->direct.seen);
 	bool plain;
 
 	if ((seen ^ now) <= 1)
 		return seen & 1;
-	plain = is_end_plain(soft) && is_end_plain(peer);
+	plain = is_end_plain(soft);
 	WRITE_ONCE(soft->direct.seen, now | plain);
 	return plain;
 }
 
-/* The other end would take packets with the header @ip. */
-static bool would_accept(const struct ornic_soft *peer, const void *ip,
-			 bool ipv6)
+/*
+ * @peer would take packets with the header @ip. Unless @origin is 0, it has taken one of that
+ * device: beyond a bridge, whose ports may be isolated, locked or in VLANs, no answer
+ * shows that, as the namespace of the sender could make it. That the packet did not come
+ * by a router, and that @peer may send to the sender, is not shown: direct_bridge is for
+ * bridges that keep nobody apart.
+ */
+static bool would_accept(const struct ornic_soft *peer, u64 origin,
+			 const void *ip, bool ipv6)
 {
 	if (ornic_ip_is_grh(ip, ipv6))
-		return peer->roce_v1;
-	return ornic_soft_rx_fast_knows(peer, ip, ipv6);
+		return !origin && peer->roce_v1;
+	return ornic_soft_rx_fast_knows(peer, origin, ip, ipv6);
 }
 
-struct ornic_engine *ornic_soft_direct(void *host, const void *ip, bool ipv6,
-				       u16 vlan, u32 mtu)
+/*
+ * The device of @mac beyond the bridge that the other end of @soft is a port of, or NULL.
+ * @room: MTU of the way, without that of the ends.
+ */
+static noinline struct ornic_soft *across_bridge(const struct ornic_soft *soft,
+						 const u8 *mac, u32 *room)
+{
+	struct net_device *in = other_end(soft->netdev), *out, *bridge, *end;
+	struct ornic_soft *peer;
+
+	bridge = bridge_of(in);
+	if (!bridge)
+		return NULL;
+	out = port_to(bridge, mac);
+	/* It is veth as well. */
+	if (!out || out->netdev_ops != in->netdev_ops)
+		return NULL;
+	end = other_end(out);
+	peer = end ? ornic_soft_rx_fast_of(end) : NULL;
+	if (!peer || peer == soft || !READ_ONCE(peer->direct.bridge) ||
+	    !ether_addr_equal(end->dev_addr, mac))
+		return NULL;
+	*room = min(READ_ONCE(in->mtu), READ_ONCE(out->mtu));
+	return peer;
+}
+
+struct ornic_engine *ornic_soft_direct(void *host, const u8 *mac,
+				       const void *ip, bool ipv6, u16 vlan,
+				       u32 mtu)
 {
 	struct ornic_soft *soft = host;
 	struct ornic_soft *peer = rcu_dereference(soft->direct.peer);
+	u32 room = U32_MAX;
+	u64 origin = 0;
 
-	if (likely(!peer))
+	if ((!peer && !READ_ONCE(soft->direct.bridge)) ||
+	    !READ_ONCE(soft->direct.on) || vlan != ORNIC_VLAN_NONE ||
+	    !can_receive(soft) || !is_plain(soft))
 		return NULL;
-	if (!can_receive(soft) || !can_receive(peer) ||
-	    !READ_ONCE(soft->direct.on) || !READ_ONCE(peer->direct.on) ||
-	    vlan != ORNIC_VLAN_NONE ||
-	    mtu + MAX_HEADERS > min(READ_ONCE(soft->netdev->mtu),
-				    READ_ONCE(peer->netdev->mtu)) ||
-	    !is_way_plain(soft, peer) || !would_accept(peer, ip, ipv6))
+	if (!peer) {
+		peer = across_bridge(soft, mac, &room);
+		origin = soft->serial;
+	}
+	if (!peer || !READ_ONCE(peer->direct.on) || !can_receive(peer) ||
+	    mtu + MAX_HEADERS > min3(READ_ONCE(soft->netdev->mtu),
+				     READ_ONCE(peer->netdev->mtu), room) ||
+	    !is_plain(peer) || !would_accept(peer, origin, ip, ipv6))
 		return NULL;
 	return peer->engine;
 }
@@ -175,8 +280,9 @@ void ornic_soft_direct_pair(struct ornic_soft *soft)
 	ASSERT_RTNL();
 	if (!is_veth(netdev) || !netdev->netdev_ops->ndo_get_peer_dev)
 		return;
+	ornic_engine_set_direct(soft->engine, true);
 	rcu_read_lock();
-	netdev = netdev->netdev_ops->ndo_get_peer_dev(netdev);
+	netdev = other_end(netdev);
 	rcu_read_unlock();
 	/* It is under the RTNL that it goes. */
 	peer = netdev ? ornic_soft_find(netdev) : NULL;
@@ -184,8 +290,6 @@ void ornic_soft_direct_pair(struct ornic_soft *soft)
 		return;
 	rcu_assign_pointer(soft->direct.peer, peer);
 	rcu_assign_pointer(peer->direct.peer, soft);
-	ornic_engine_set_direct(soft->engine, true);
-	ornic_engine_set_direct(peer->engine, true);
 }
 
 void ornic_soft_direct_part(struct ornic_soft *soft)
@@ -194,7 +298,6 @@ void ornic_soft_direct_part(struct ornic_soft *soft)
 
 	if (!peer)
 		return;
-	ornic_engine_set_direct(peer->engine, false);
 	RCU_INIT_POINTER(soft->direct.peer, NULL);
 	RCU_INIT_POINTER(peer->direct.peer, NULL);
 	synchronize_net();

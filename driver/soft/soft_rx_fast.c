@@ -43,6 +43,7 @@
 #include "soft.h"
 #include "soft_raw.h"
 #include "soft_rx.h"
+#include "soft_tx.h"
 
 #define VERDICT_TIME (HZ / 10)
 #define VERDICT_BITS 7
@@ -61,6 +62,7 @@ struct sender {
 struct verdict {
 	struct sender sender; /* its @link is 0 in an empty slot */
 	unsigned long until; /* jiffies; then the stack decides again */
+	u64 origin; /* ornic_soft_tx_origin() of the last packet since then */
 };
 
 /* One for each CPU. Softirqs need a lock only if they preempt each other. */
@@ -98,12 +100,31 @@ static bool verdict_is_for(const struct verdict *verdict,
 	       time_before(jiffies, verdict->until);
 }
 
-static bool sender_has_passed(const struct sender *sender)
+/* A packet from @origin. */
+static bool sender_has_passed(const struct sender *sender, u64 origin)
 {
+	struct verdict *verdict;
 	bool passed;
 
 	local_lock_nested_bh(&tables->lock);
-	passed = verdict_is_for(verdict_slot(sender), sender);
+	verdict = verdict_slot(sender);
+	passed = verdict_is_for(verdict, sender);
+	if (passed)
+		verdict->origin = origin;
+	local_unlock_nested_bh(&tables->lock);
+	return passed;
+}
+
+/* Has it passed, and the last time from @origin, or from anywhere if that is 0? */
+static bool sender_would_pass(const struct sender *sender, u64 origin)
+{
+	const struct verdict *verdict;
+	bool passed;
+
+	local_lock_nested_bh(&tables->lock);
+	verdict = verdict_slot(sender);
+	passed = verdict_is_for(verdict, sender) &&
+		 (!origin || verdict->origin == origin);
 	local_unlock_nested_bh(&tables->lock);
 	return passed;
 }
@@ -200,7 +221,7 @@ static __flatten unsigned int rx_fast_hook(void *priv, struct sk_buff *skb,
 	    stack_has_rules(state->net, ipv6))
 		return NF_ACCEPT;
 	get_sender(&sender, soft, skb->data, ipv6);
-	if (!sender_has_passed(&sender))
+	if (!sender_has_passed(&sender, ornic_soft_tx_origin(skb)))
 		return NF_ACCEPT;
 
 	sk = ipv6 ? soft->rx_fast.sk6 : soft->rx_fast.sk4;
@@ -227,20 +248,21 @@ void ornic_soft_rx_fast_note(const struct ornic_soft *soft,
 	verdict = verdict_slot(&sender);
 	verdict->sender = sender;
 	verdict->until = jiffies + VERDICT_TIME;
+	verdict->origin = 0;
 	local_unlock_nested_bh(&tables->lock);
 }
 
 /* ---- Without packets ----------------------------------------------------- */
 
-bool ornic_soft_rx_fast_knows(const struct ornic_soft *soft, const void *ip,
-			      bool ipv6)
+bool ornic_soft_rx_fast_knows(const struct ornic_soft *soft, u64 origin,
+			      const void *ip, bool ipv6)
 {
 	struct ipv6hdr aligned; /* the larger one */
 	struct sender sender;
 
 	memcpy(&aligned, ip, ipv6 ? sizeof(aligned) : sizeof(struct iphdr));
 	get_sender(&sender, soft, &aligned, ipv6);
-	return sender_has_passed(&sender);
+	return sender_would_pass(&sender, origin);
 }
 
 bool ornic_soft_rx_fast_is_ruled(const struct ornic_soft *soft)
@@ -274,6 +296,18 @@ int ornic_soft_rx_fast_open(struct ornic_soft *soft, struct net *net,
 void ornic_soft_rx_fast_close(struct ornic_soft *soft)
 {
 	nf_unregister_net_hook(soft->rx_fast.net, &soft->rx_fast.hook);
+}
+
+struct ornic_soft *ornic_soft_rx_fast_of(const struct net_device *netdev)
+{
+	const struct nf_hook_entries *hooks =
+		rcu_dereference(netdev->nf_hooks_ingress);
+	u32 i;
+
+	for (i = 0; hooks && i < hooks->num_hook_entries; i++)
+		if (READ_ONCE(hooks->hooks[i].hook) == rx_fast_hook)
+			return hooks->hooks[i].priv;
+	return NULL;
 }
 
 int ornic_soft_rx_fast_init(void)

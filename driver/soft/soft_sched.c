@@ -252,6 +252,7 @@ static struct ornic_soft_qp *qp_alloc(struct ornic_soft *soft, u32 qpn)
 		return NULL;
 	refcount_set(&qp->refs, 1);
 	qp->soft = soft;
+	qp->serial = soft->serial;
 	qp->qpn = qpn;
 	qp->cpu = -1;
 	qp->hash = hash_32(qpn, 32) ?: 1;

@@ -205,6 +205,16 @@ static void frame_own(struct ornic_soft_qp *qp, struct sk_buff *skb)
 	skb->destructor = frame_freed;
 }
 
+u64 ornic_soft_tx_origin(const struct sk_buff *skb)
+{
+	const struct ornic_soft_qp *qp;
+
+	if (skb->destructor != frame_freed)
+		return 0;
+	qp = skb_shinfo(skb)->destructor_arg;
+	return qp->serial;
+}
+
 int ornic_soft_tx_own(struct ornic_soft_qp *qp, struct sk_buff *skb, bool ipv6)
 {
 	int err;

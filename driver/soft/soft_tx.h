@@ -37,6 +37,9 @@ void ornic_soft_tx_drop(void *host, const struct ornic_tx *tx);
 int ornic_soft_tx_own(struct ornic_soft_qp *qp, struct sk_buff *skb, bool ipv6);
 void ornic_soft_tx_any(struct net_device *netdev, struct sk_buff *skb);
 
+/* ornic_soft::serial of the device of this kernel that sent @skb, if it is known, else 0. */
+u64 ornic_soft_tx_origin(const struct sk_buff *skb);
+
 /*
  * Softirqs off, under RCU; engine locks are held.
  *

@@ -7,13 +7,20 @@
 # on the netdev of that side, until end_tcpdump
 begin_tcpdump()
 {
-	local -n command=$1_prefix
+	local -n prefix=$1_prefix
+
+	begin_tcpdump_of "veth-$1" "${@:2}"
+}
+
+# begin_tcpdump_of NETDEV FILE FILTER...: the same, where the words $prefix lead
+begin_tcpdump_of()
+{
 	local filter=("${@:3}")
 
 	[ $# -gt 2 ] || filter=(udp port 4791)
 	rm -f "$2"
 	: >tcpdump.log
-	"${command[@]}" tcpdump -i "veth-$1" --immediate-mode -U -B 32768 -s 300 \
+	"${prefix[@]}" tcpdump -i "$1" --immediate-mode -U -B 32768 -s 300 \
 		-w "$2" "${filter[@]}" 2>tcpdump.log &
 	tcpdump=$!
 	wait_until 10 tcpdump_listens

@@ -12,6 +12,9 @@
 #   veth          [ns srv: srv0 on veth-srv] ==== [ns cli: cli0 on veth-cli]
 #                       10.0.0.1, fd00::1            10.0.0.2, fd00::2
 #
+#   bridge        the same with a bridge between them, in the initial namespace:
+#                 veth-srv ==== port-srv [hub] port-cli ==== veth-cli
+#
 #   initial       like veth, but both ends are in the initial namespace, where most users
 #                 in the kernel have their ids of rdma_cm. Rules keep the ends apart:
 #                 packets to the address of one leave by the netdev of the other, and
@@ -283,6 +286,18 @@ end_of_wire()
 	ip "$1" route replace "$2" dev "$3" src "$4" table "$5"
 }
 
+add_hub()
+{
+	local name
+
+	ip link add hub type bridge
+	for name in srv cli; do
+		ip link add "veth-$name" type veth peer name "port-$name"
+		ip link set "port-$name" mtu "${mtu:-4500}" master hub up
+	done
+	ip link set hub up
+}
+
 # topology NAME [FAMILY]: see the head of this file. $mtu is the MTU of the netdevs.
 topology()
 {
@@ -298,7 +313,11 @@ topology()
 	rxe-server) need_ornic; srv_ns='' srv_type=rxe ;;
 	rxe-client) need_ornic; cli_ns='' cli_type=rxe ;;
 	esac
-	ip link add veth-srv type veth peer name veth-cli
+	if [ "$1" = bridge ]; then
+		add_hub
+	else
+		ip link add veth-srv type veth peer name veth-cli
+	fi
 	side srv 1 "$srv_ns"
 	if [ "$1" = loop ]; then
 		ip link set veth-cli up

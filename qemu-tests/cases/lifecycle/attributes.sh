@@ -4,7 +4,8 @@
 # as in a container, which must fail, and then with it.
 
 limit=60
-attributes='poll_thread busy_poll_us rx_fast_path direct rx_queues loopback'
+attributes='poll_thread busy_poll_us rx_fast_path direct direct_bridge rx_queues
+	loopback'
 
 requires()
 {

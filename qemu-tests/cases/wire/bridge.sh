@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will send messages between two namespaces that a bridge joins, without packets,
+# and by packets as soon as somebody may look at them on the bridge or at its ports. Bytes
+# and completions are right meanwhile. What the bridge would not forward does not arrive,
+# and the bridge, a netdev or a device can go at any time.
+
+limit=180
+direct=1
+# shellcheck source=qemu-tests/lib/lifecycle.sh
+. /ornic/qemu-tests/lib/lifecycle.sh
+# shellcheck source=qemu-tests/lib/capture.sh
+. /ornic/qemu-tests/lib/capture.sh
+# shellcheck source=qemu-tests/lib/direct.sh
+. /ornic/qemu-tests/lib/direct.sh
+
+requires()
+{
+	need_ornic
+	need nft tcpdump tc bridge
+}
+
+# Once a link is added again, too: see removal().
+allow()
+{
+	local end
+
+	for end in srv0 cli0; do
+		echo 1 >/sys/class/infiniband/$end/direct_bridge
+	done
+}
+
+watchers()
+{
+	local netdev hook prefix=()
+
+	for netdev in port-srv hub port-cli; do
+		seen "begin_tcpdump_of $netdev packets" end_tcpdump
+		[ "$(command stat -c %s packets)" -gt 1000 ] || fail 'nothing was captured'
+	done
+	seen 'ip link set hub promisc on' 'ip link set hub promisc off'
+	! modprobe -q sch_ingress ||
+		seen 'tc qdisc add dev port-srv clsact' 'tc qdisc del dev port-srv clsact'
+	for netdev in port-srv port-cli; do
+		seen "tc qdisc add dev $netdev root pfifo" "tc qdisc del dev $netdev root"
+	done
+	! nft add table netdev t ||
+		seen "nft add chain netdev t c '{ type filter hook ingress device port-cli priority 0; }'" \
+			'nft delete table netdev t'
+	! nft add table bridge t ||
+		for hook in prerouting forward postrouting; do
+			seen "nft add chain bridge t $hook '{ type filter hook $hook priority 0; }'" \
+				"nft delete chain bridge t $hook"
+		done
+}
+
+blocked()
+{
+	local mac
+
+	mac=$(on_srv cat /sys/class/net/veth-srv/address)
+	wait_until 5 in_memory
+	bridge link set dev port-srv isolated on
+	bridge link set dev port-cli isolated on
+	wait_until 10 is_blocked
+	bridge link set dev port-cli isolated off
+	wait_until 10 in_memory
+	bridge fdb replace "$mac" dev port-cli master static
+	wait_until 10 is_blocked
+	bridge fdb del "$mac" dev port-cli master
+	wait_until 10 in_memory
+	ip link set port-cli mtu 1500
+	wait_until 10 is_blocked
+	ip link set port-cli mtu 4500
+	wait_until 10 in_memory
+	ip link set port-srv nomaster
+	wait_until 10 is_blocked
+	ip link set port-srv master hub
+	wait_until 10 in_memory
+}
+
+# The bridge goes, and then a netdev, in the middle of traffic.
+ends_of_all()
+{
+	traffic ib_write_bw -b -s 4096 -u 18
+	wait_until 5 in_memory
+	ip link delete hub
+	wait_until 10 is_blocked
+	stop_traffic
+	ip link add hub type bridge
+	ip link set port-srv master hub
+	ip link set port-cli master hub
+	ip link set hub up
+	reach_server
+	traffic ib_write_bw -b -s 4096
+	wait_until 5 in_memory
+	ip link delete port-srv
+	wait_until 10 gone srv0
+	stop_traffic
+}
+
+run()
+{
+	topology bridge
+	traffic ib_write_bw -s 8192 -u 18
+	by_packets || fail 'not allowed'
+	allow
+	wait_until 5 in_memory
+	seen 'echo 0 >/sys/class/infiniband/srv0/direct_bridge' allow
+	seen 'echo 0 >/sys/class/infiniband/cli0/direct_bridge' allow
+	watchers
+	blocked
+	stop_traffic
+	verified_meanwhile
+	removal 1
+	ends_of_all
+	wait_until 10 no_objects cli0
+}
