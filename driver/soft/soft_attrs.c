@@ -45,6 +45,13 @@ static struct ornic_soft *to_soft(struct device *dev)
 	return container_of(ibdev->dev.parent, struct ornic_soft, dev);
 }
 
+static int parse_bool(const char *buf, bool *on)
+{
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	return kstrtobool(buf, on);
+}
+
 /* Returns @count, or an error of @set. */
 static ssize_t store_bool(struct device *dev, const char *buf, size_t count,
 			  int (*set)(struct ornic_soft *soft, bool on))
@@ -52,13 +59,53 @@ static ssize_t store_bool(struct device *dev, const char *buf, size_t count,
 	bool on;
 	int err;
 
-	if (!capable(CAP_NET_ADMIN))
-		return -EPERM;
-	err = kstrtobool(buf, &on);
+	err = parse_bool(buf, &on);
 	if (!err)
 		err = set(to_soft(dev), on);
 	return err ?: count;
 }
+
+/* An attribute that is a bool of struct ornic_soft, and nothing else; @at: its offset. */
+struct flag_attr {
+	struct device_attribute attr;
+	size_t at;
+};
+
+static bool *flag_of(struct device *dev, struct device_attribute *attr)
+{
+	struct flag_attr *flag = container_of(attr, struct flag_attr, attr);
+
+	return (void *)to_soft(dev) + flag->at;
+}
+
+static ssize_t flag_show(struct device *dev, struct device_attribute *attr,
+			 char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(*flag_of(dev, attr)));
+}
+
+static ssize_t flag_store(struct device *dev, struct device_attribute *attr,
+			  const char *buf, size_t count)
+{
+	bool on;
+	int err;
+
+	err = parse_bool(buf, &on);
+	if (!err)
+		WRITE_ONCE(*flag_of(dev, attr), on);
+	return err ?: count;
+}
+
+#define FLAG_ATTR(_name, _field)                                    \
+	static struct flag_attr flag_attr_##_name = {               \
+		.attr = __ATTR(_name, 0644, flag_show, flag_store), \
+		.at = offsetof(struct ornic_soft, _field),          \
+	}
+
+FLAG_ATTR(rx_fast_path, rx_fast.on);
+FLAG_ATTR(direct, direct.on);
+FLAG_ATTR(direct_bridge, direct.bridge);
+FLAG_ATTR(rx_queues, rx_queues);
 
 static ssize_t poll_thread_show(struct device *dev,
 				struct device_attribute *attr, char *buf)
@@ -98,89 +145,6 @@ static ssize_t busy_poll_us_store(struct device *dev,
 }
 
 static DEVICE_ATTR_RW(busy_poll_us);
-
-static ssize_t rx_fast_path_show(struct device *dev,
-				 struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->rx_fast.on));
-}
-
-static int rx_fast_path_set(struct ornic_soft *soft, bool on)
-{
-	WRITE_ONCE(soft->rx_fast.on, on);
-	return 0;
-}
-
-static ssize_t rx_fast_path_store(struct device *dev,
-				  struct device_attribute *attr,
-				  const char *buf, size_t count)
-{
-	return store_bool(dev, buf, count, rx_fast_path_set);
-}
-
-static DEVICE_ATTR_RW(rx_fast_path);
-
-static ssize_t direct_show(struct device *dev, struct device_attribute *attr,
-			   char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->direct.on));
-}
-
-static int direct_set(struct ornic_soft *soft, bool on)
-{
-	WRITE_ONCE(soft->direct.on, on);
-	return 0;
-}
-
-static ssize_t direct_store(struct device *dev, struct device_attribute *attr,
-			    const char *buf, size_t count)
-{
-	return store_bool(dev, buf, count, direct_set);
-}
-
-static DEVICE_ATTR_RW(direct);
-
-static ssize_t direct_bridge_show(struct device *dev,
-				  struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->direct.bridge));
-}
-
-static int direct_bridge_set(struct ornic_soft *soft, bool on)
-{
-	WRITE_ONCE(soft->direct.bridge, on);
-	return 0;
-}
-
-static ssize_t direct_bridge_store(struct device *dev,
-				   struct device_attribute *attr,
-				   const char *buf, size_t count)
-{
-	return store_bool(dev, buf, count, direct_bridge_set);
-}
-
-static DEVICE_ATTR_RW(direct_bridge);
-
-static ssize_t rx_queues_show(struct device *dev, struct device_attribute *attr,
-			      char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(to_soft(dev)->rx_queues));
-}
-
-static int rx_queues_set(struct ornic_soft *soft, bool on)
-{
-	WRITE_ONCE(soft->rx_queues, on);
-	return 0;
-}
-
-static ssize_t rx_queues_store(struct device *dev,
-			       struct device_attribute *attr, const char *buf,
-			       size_t count)
-{
-	return store_bool(dev, buf, count, rx_queues_set);
-}
-
-static DEVICE_ATTR_RW(rx_queues);
 
 static ssize_t loopback_show(struct device *dev, struct device_attribute *attr,
 			     char *buf)
@@ -371,10 +335,10 @@ static DEVICE_ATTR_RW(pkeys);
 static struct attribute *attrs[] = {
 	&dev_attr_poll_thread.attr,
 	&dev_attr_busy_poll_us.attr,
-	&dev_attr_rx_fast_path.attr,
-	&dev_attr_direct.attr,
-	&dev_attr_direct_bridge.attr,
-	&dev_attr_rx_queues.attr,
+	&flag_attr_rx_fast_path.attr.attr,
+	&flag_attr_direct.attr.attr,
+	&flag_attr_direct_bridge.attr.attr,
+	&flag_attr_rx_queues.attr.attr,
 	&dev_attr_loopback.attr,
 	&dev_attr_cc_params.attr,
 	&dev_attr_spray.attr,

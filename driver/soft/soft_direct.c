@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Soft devices at the two ends of a veth pair, or, with direct_bridge, of two pairs that a
- * bridge joins: messages of RC go from memory to memory, by ornic_engine_ops::direct, while packets
- * would arrive and nobody would look at them.
+ * bridge joins: messages of RC go from memory to memory, by ornic_engine_ops::direct,
+ * while packets would arrive and nobody would look at them.
  *
  * - That they arrive, packets prove. The engine asks for nothing unless one of the same
  *   QP was answered lately. And IP of the other end must have accepted a packet with the
