@@ -53,7 +53,7 @@ static void do_writes(struct ornic_fixture *fix)
 
 static void do_fetches(struct ornic_fixture *fix)
 {
-	post(fix, ORNIC_WQE_READ, 0, 0, 30000);
+	post(fix, ORNIC_WQE_READ, 0, 0, 50000);
 	post(fix, ORNIC_WQE_FAA, 0, 30000, 8);
 	post(fix, ORNIC_WQE_CAS, 0, 30008, 8);
 	post(fix, ORNIC_WQE_FAA, ORNIC_WQE_FENCE, 30000, 8);

@@ -459,6 +459,9 @@ static void resp_scatter(struct kunit *test)
 				-1);
 	} else {
 		KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+		/* What lies before the bad SGE is written, and nothing behind. */
+		KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 0, 999, 2),
+				row->bad < row->nsge ? 350 : 0);
 	}
 }
 

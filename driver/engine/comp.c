@@ -437,10 +437,11 @@ static enum ornic_cqe_status place_read(struct ornic_qp *qp,
 	return ORNIC_CQE_SUCCESS;
 }
 
-static enum ornic_cqe_status place_atomic(struct ornic_qp *qp,
-					  const struct ornic_swqe *sw,
-					  const struct ornic_pkt *pkt,
-					  enum ornic_vendor_err *verr)
+/* Rare, and the way of an ACK is longer with it inside. */
+static noinline enum ornic_cqe_status place_atomic(struct ornic_qp *qp,
+						   const struct ornic_swqe *sw,
+						   const struct ornic_pkt *pkt,
+						   enum ornic_vendor_err *verr)
 {
 	u64 orig = pkt->orig;
 	struct ornic_frag frag = { &orig, sizeof(orig) };

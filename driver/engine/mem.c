@@ -571,29 +571,53 @@ u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src)
 	return done;
 }
 
+/* Copy the pieces of @to from byte @done of the first piece of @src on, and move it. */
+static void copy_on(const struct ornic_iov *to, const struct ornic_frag **src,
+		    u32 *done)
+{
+	const struct ornic_frag *from = *src;
+	u32 t, at, len, taken = *done;
+
+	for (t = 0; t < to->n; t++) {
+		for (at = 0; at < to->frag[t].len; at += len) {
+			len = min_t(u32, to->frag[t].len - at,
+				    from->len - taken);
+			ornic_copy((u8 *)to->frag[t].ptr + at,
+				   (const u8 *)from->ptr + taken, len);
+			taken += len;
+			if (taken < from->len)
+				continue;
+			taken = 0;
+			from++;
+		}
+	}
+	*src = from;
+	*done = taken;
+}
+
 enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 					 const struct ornic_lsge *sge, u32 nsge,
 					 u64 off, const struct ornic_iov *src)
 {
-	struct ornic_frag dst[8] __uninitialized, left __uninitialized;
+	struct ornic_frag dst[8] __uninitialized;
 	struct ornic_iov to = { .frag = dst, .max = ARRAY_SIZE(dst) };
 	enum ornic_vendor_err verr;
-	u32 i;
+	u64 left = src->bytes;
+	const struct ornic_frag *from = src->frag;
+	u32 done = 0;
 
-	for (i = 0; i < src->n; i++) {
-		left = src->frag[i];
-		while (left.len) {
-			to.n = 0;
-			to.bytes = 0;
-			verr = ornic_iov_add_sgl(&to, dev, pdn, sge, nsge, off,
-						 left.len,
-						 ORNIC_ACCESS_LOCAL_WRITE);
-			if (verr != ORNIC_VERR_NONE)
-				return verr;
-			if (!to.bytes)
-				return ORNIC_VERR_BAD_LENGTH;
-			off += ornic_iov_fill(&to, &left);
-		}
+	while (left) {
+		to.n = 0;
+		to.bytes = 0;
+		verr = ornic_iov_add_sgl(&to, dev, pdn, sge, nsge, off, left,
+					 ORNIC_ACCESS_LOCAL_WRITE);
+		copy_on(&to, &from, &done);
+		if (verr != ORNIC_VERR_NONE)
+			return verr;
+		if (!to.bytes)
+			return ORNIC_VERR_BAD_LENGTH;
+		off += to.bytes;
+		left -= to.bytes;
 	}
 	return ORNIC_VERR_NONE;
 }

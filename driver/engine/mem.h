@@ -384,9 +384,10 @@ static inline u64 ornic_iov_fill(const struct ornic_iov *to,
 
 /*
  * Write the bytes of @src to [@off, ...) of an SGE list, with the keys of PD @pdn:
- * an SRQ may have another than the QP. Keys are checked for every piece, so that a
- * key that is destroyed in the middle of a message stops it. Lock of the queue
- * that owns the list; RCU section. On an error all before the bad SGE is written.
+ * an SRQ may have another than the QP. Keys are checked for every eight pieces of the
+ * list, so that a key that is destroyed in the middle of a message stops it. The pieces
+ * of @src have its bytes in all. Lock of the queue that owns the list; RCU section. On
+ * an error all before the bad SGE is written.
  */
 enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 					 const struct ornic_lsge *sge, u32 nsge,
