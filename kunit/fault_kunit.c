@@ -153,6 +153,9 @@ static void check_short(struct kunit *test, const struct fault_row *row)
 	ornic_fix_fill(row->opcode == ORNIC_WQE_READ ? &fix->bm : &fix->am, off,
 		       8, 3);
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, row->opcode, 0, off, 8);
+	ornic_th_settle(&fix->pair);
+	/* Whatever waits for its page is not executed, READs least of all. */
+	KUNIT_EXPECT_EQ(test, ornic_th_rq_psn(&fix->b), ORNIC_FIX_PSN);
 	KUNIT_EXPECT_EQ(test, fault_settle(fix), 1);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
 			ORNIC_CQE_SUCCESS);

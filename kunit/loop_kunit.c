@@ -178,7 +178,7 @@ static void bad_remote(struct ornic_fixture *fix, u8 opcode, u64 raddr, u32 xor)
 
 static void bad_local(struct ornic_fixture *fix, u8 opcode)
 {
-	post(fix, opcode, ORNIC_WQE_SIGNALED, 0, 10);
+	post(fix, opcode, ORNIC_WQE_SIGNALED, 0, 8);
 	post_keys(fix, opcode, fix->am.key ^ 1, fix->bm.iova, fix->bm.key);
 }
 
@@ -211,22 +211,49 @@ static void do_no_dest_rd(struct ornic_fixture *fix)
 	post(fix, ORNIC_WQE_READ, 0, 0, 10);
 }
 
-static void do_bad_lkey(struct ornic_fixture *fix)
+/* The last of @nsge SGEs has a bad key; messages before and behind it are good. */
+static void bad_last_sge(struct ornic_fixture *fix, u8 opcode, u32 nsge,
+			 u32 len)
 {
-	struct ornic_lsge sge = ornic_fix_sge(&fix->am, 0, 3000);
+	struct ornic_lsge sge[] = {
+		ornic_fix_sge(&fix->am, 0, len),
+		ornic_fix_sge(&fix->am, len, len),
+	};
 	struct ornic_th_wr wr = {
 		.wr_id = 1,
-		.opcode = ORNIC_WQE_SEND,
-		.nsge = 1,
-		.sge = &sge,
+		.opcode = opcode,
+		.nsge = nsge,
+		.sge = sge,
+		.raddr = fix->bm.iova,
+		.rkey = fix->bm.key,
 	};
 
 	recv(fix, 0, 4096);
 	recv(fix, 4096, 4096);
 	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
-	sge.lkey ^= 1;
+	sge[nsge - 1].lkey ^= 1;
 	ornic_th_post_send(&fix->a, &wr);
 	post(fix, ORNIC_WQE_SEND, 0, 0, 10);
+}
+
+static void do_bad_lkey(struct ornic_fixture *fix)
+{
+	bad_last_sge(fix, ORNIC_WQE_SEND, 1, 3000);
+}
+
+static void do_bad_lkey_long_read(struct ornic_fixture *fix)
+{
+	bad_last_sge(fix, ORNIC_WQE_READ, 1, 3000);
+}
+
+static void do_bad_second_lkey(struct ornic_fixture *fix)
+{
+	bad_last_sge(fix, ORNIC_WQE_READ, 2, 4);
+}
+
+static void do_bad_lkey_atomic(struct ornic_fixture *fix)
+{
+	bad_local(fix, ORNIC_WQE_FAA);
 }
 
 static void do_bad_lkey_write(struct ornic_fixture *fix)
@@ -393,6 +420,12 @@ static const struct ornic_scene scenes[] = {
 	  7, 4, 1 },
 	{ "IBTA 9.9.2: RC, READ with a bad local key", RC, do_bad_lkey_read, 7,
 	  4, 1 },
+	{ "IBTA 9.9.2: RC, long READ with a bad local key", RC,
+	  do_bad_lkey_long_read, 7, 4, 1 },
+	{ "IBTA 9.9.2: RC, READ with a bad second local key", RC,
+	  do_bad_second_lkey, 7, 4, 1 },
+	{ "IBTA 9.9.2: RC, atomic with a bad local key", RC, do_bad_lkey_atomic,
+	  7, 4, 1 },
 	{ "IBTA 9.9.3: RC, WRITE that the QP forbids", RC, do_write_forbidden,
 	  7, 4, 0 },
 	{ "IBTA 9.9.2.1.1: RC, peer in the error state", RC, do_peer_in_error,

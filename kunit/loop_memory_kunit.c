@@ -207,14 +207,27 @@ static void memory_of_a_result_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->b), ORNIC_QPS_RTS);
 }
 
-/* IBTA 9.9.2: ATOMIC WRITE takes its word when it is executed. */
+static const struct lost_row {
+	const char *desc;
+	u8 opcode;
+} lost_rows[] = {
+	{ "IBTA 9.9.2: ATOMIC WRITE takes its word when it is executed",
+	  ORNIC_WQE_ATOMIC_WRITE },
+	{ "IBTA 9.9.2: READ looks at its sink before it is executed",
+	  ORNIC_WQE_READ },
+};
+
+KUNIT_ARRAY_PARAM_DESC(lost, lost_rows, desc);
+
+/* Not executed: the peer is as before. */
 static void memory_of_a_word_goes(struct kunit *test)
 {
+	const struct lost_row *row = test->param_value;
 	struct memory_test *mt = open_pair(test, ORNIC_FIX_LOOP, 0);
 	struct ornic_fixture *fix = &mt->fix;
 	struct ornic_cqe cqe;
 
-	post_early(test, mt, ORNIC_WQE_ATOMIC_WRITE);
+	post_early(test, mt, row->opcode);
 	KUNIT_ASSERT_EQ(test, ornic_th_mr_fini(&mt->am), 0);
 	KUNIT_EXPECT_TRUE(test,
 			  ornic_th_advance(&fix->pair, 100 * ORNIC_TH_MS));
@@ -223,6 +236,7 @@ static void memory_of_a_word_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cqe.vendor_err, ORNIC_VERR_LKEY_UNKNOWN);
 	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&mt->bm, 0, 8, PATTERN + 1),
 			-1);
+	KUNIT_EXPECT_EQ(test, ornic_th_rq_psn(&fix->b), ORNIC_FIX_PSN);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->b), ORNIC_QPS_RTS);
 }
 
@@ -271,7 +285,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE_PARAM(memory_goes_in_process, gone_gen_params),
 	KUNIT_CASE(memory_of_a_srq_that_goes),
 	KUNIT_CASE(memory_of_a_result_goes),
-	KUNIT_CASE(memory_of_a_word_goes),
+	KUNIT_CASE_PARAM(memory_of_a_word_goes, lost_gen_params),
 	KUNIT_CASE(memory_of_many_pieces),
 	{}
 };

@@ -62,7 +62,7 @@ static bool is_connected(const struct ornic_qp *qp, const struct ornic_qp *peer)
  * an event, a counter, a window, an FRMR or DMA key, device memory, more than a page)
  * takes the slow path, which starts from the beginning.
  */
-static bool is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
+bool ornic_loop_is_short(const struct ornic_qp *qp, const struct ornic_swqe *sw)
 {
 	return (sw->opcode == ORNIC_WQE_WRITE ||
 		sw->opcode == ORNIC_WQE_READ) &&
@@ -618,14 +618,23 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 enum ornic_step ornic_loop_step(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				struct ornic_swqe *sw)
 {
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
+
 	/*
 	 * The peer has not answered what is older, and says itself which PSN it expects: all
 	 * that waits goes again when the timer expires.
 	 */
 	if (unlikely(qp->sq.tail != qp->sq.cur) && ornic_qp_is_reliable(qp))
 		return ORNIC_STEP_WAIT;
-	if (is_short(qp, sw) && go_short(ctx, qp, sw))
-		return loop_executed(ctx, qp, sw, 1, sw->length);
+	if (ornic_loop_is_short(qp, sw)) {
+		if (go_short(ctx, qp, sw))
+			return loop_executed(ctx, qp, sw, 1, sw->length);
+		if (sw->kind == ORNIC_OPF_READ)
+			verr = ornic_sink_check(qp, sw, 0, sw->length);
+		if (verr != ORNIC_VERR_NONE)
+			return ornic_req_fail(ctx, qp, sw,
+					      ORNIC_CQE_LOC_PROT_ERR, verr);
+	}
 	if (unlikely(!psns_left(qp)))
 		return ORNIC_STEP_WAIT;
 	if (sw->kind & (ORNIC_OPF_SEND | ORNIC_OPF_WRITE))

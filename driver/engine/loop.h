@@ -38,4 +38,11 @@ noinline enum ornic_step ornic_direct_step(struct ornic_ctx *ctx,
 					   struct ornic_qp *qp,
 					   struct ornic_swqe *sw);
 
+/*
+ * Will ornic_loop_step() take @sw, of a QP on loopback, by the fast path if it can? It
+ * looks at the sink of a READ then, which begin_wqe() leaves to it.
+ */
+bool ornic_loop_is_short(const struct ornic_qp *qp,
+			 const struct ornic_swqe *sw);
+
 #endif /* ORNIC_ENGINE_LOOP_H */

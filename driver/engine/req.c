@@ -343,13 +343,16 @@ static enum ornic_vendor_err check_sink(struct ornic_qp *qp,
 	return ORNIC_VERR_NONE;
 }
 
-/* What a WQE must wait for, or fail of, before it gets its PSNs. */
+/*
+ * What a WQE must wait for, or fail of, before it gets its PSNs. ornic_loop_step() looks at
+ * the sink of a short READ.
+ */
 static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 				 struct ornic_swqe *sw)
 {
 	bool fetch = ornic_swqe_is_fetch(sw);
 	struct ornic_sq *sq = &qp->sq;
-	enum ornic_vendor_err verr;
+	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 
 	if (sw->status != ORNIC_CQE_SUCCESS)
 		return ornic_req_fail(ctx, qp, sw, sw->status, sw->verr);
@@ -362,7 +365,8 @@ static enum ornic_step begin_wqe(struct ornic_ctx *ctx, struct ornic_qp *qp,
 					      ORNIC_VERR_RD_ATOMIC);
 	}
 	if (fetch && !(sw->kind & ORNIC_OPF_EMPTY_RESPONSE)) {
-		verr = check_sink(qp, sw);
+		if (!qp->path.loop || !ornic_loop_is_short(qp, sw))
+			verr = check_sink(qp, sw);
 		if (verr != ORNIC_VERR_NONE)
 			return ornic_req_fail(ctx, qp, sw,
 					      ORNIC_CQE_LOC_PROT_ERR, verr);
