@@ -504,16 +504,15 @@ static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
 				       struct ornic_qp *qp,
 				       struct ornic_kept *kept)
 {
-	struct ornic_rx rx __uninitialized;
+	/* Its payload is at the start of the only piece, without headers. */
+	struct ornic_rx rx = {
+		.ipv6 = qp->path.ipv6,
+		.nsegs = 1,
+		.len = kept->pkt.payload_len,
+		.seg[0] = { kept->data, kept->pkt.payload_len },
+	};
 	enum ornic_verdict verdict;
 
-	/* Its payload is at the start of the only piece, without headers. */
-	rx.ip = NULL;
-	rx.ipv6 = qp->path.ipv6;
-	rx.nsegs = 1;
-	rx.seg[0].ptr = kept->data;
-	rx.seg[0].len = kept->pkt.payload_len;
-	rx.len = kept->pkt.payload_len;
 	kept->pkt.rx = &rx;
 	kept->pkt.hdr_len = 0;
 	ctx->budget -= kept->pkt.payload_len + ORNIC_MSG_COST;
