@@ -11,6 +11,7 @@
 #include "compat/compat_device.h"
 #include "soft.h"
 
+#include <linux/etherdevice.h>
 #include <linux/idr.h>
 #include <linux/if_arp.h>
 #include <linux/moduleparam.h>
@@ -437,10 +438,28 @@ static void wait_for_removal(const struct net_device *netdev)
 	put_device(&soft->dev);
 }
 
+/*
+ * What the GUID is made of. A netdev without ARP may have no address, as those of netkit in
+ * its default mode; ipvlans, and some ports, have that of another and differ in dev_id.
+ */
+static void name_device(const struct net_device *netdev, u8 *mac)
+{
+	ether_addr_copy(mac, netdev->dev_addr);
+	if (!is_valid_ether_addr(mac)) {
+		eth_random_addr(mac);
+	} else if (netdev->dev_id) {
+		mac[0] ^= 2;
+		mac[3] ^= netdev->dev_id >> 8;
+		mac[4] ^= netdev->dev_id & 0xff;
+	}
+}
+
 static int create_engine(struct ornic_soft *soft)
 {
-	soft->engine =
-		ornic_engine_create(&engine_ops, soft, soft->netdev->dev_addr);
+	u8 mac[ETH_ALEN];
+
+	name_device(soft->netdev, mac);
+	soft->engine = ornic_engine_create(&engine_ops, soft, mac);
 	if (!soft->engine)
 		return -ENOMEM;
 	soft->roce_v1 = READ_ONCE(roce_v1);

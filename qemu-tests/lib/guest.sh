@@ -15,6 +15,10 @@
 #   bridge        the same with a bridge between them, in the initial namespace:
 #                 veth-srv ==== port-srv [hub] port-cli ==== veth-cli
 #
+#   macvlan       like veth, but the ends are two macvlans, two ipvlans, or a pair of
+#   ipvlan        netkit, with the same names
+#   netkit
+#
 #   initial       like veth, but both ends are in the initial namespace, where most users
 #                 in the kernel have their ids of rdma_cm. Rules keep the ends apart:
 #                 packets to the address of one leave by the netdev of the other, and
@@ -298,6 +302,35 @@ add_hub()
 	ip link set hub up
 }
 
+# add_pair KIND: the netdevs of a topology of that name
+add_pair()
+{
+	local name mode=mode
+
+	case $1 in
+	bridge) add_hub ;;
+	macvlan | ipvlan)
+		[ "$1" = ipvlan ] && mode+=' l2' || mode+=' bridge'
+		modprobe "$1"
+		ip link add under type dummy
+		ip link set under mtu "${mtu:-4500}" up
+		for name in srv cli; do
+			# shellcheck disable=SC2086
+			ip link add "veth-$name" link under type "$1" $mode
+		done
+		;;
+	netkit)
+		# An older ip cannot name the other end.
+		ip link add veth-srv type netkit
+		name=$(cat /sys/class/net/veth-srv/iflink)
+		name=$(grep -lx "$name" /sys/class/net/*/ifindex)
+		name=${name%/ifindex}
+		ip link set "${name##*/}" name veth-cli
+		;;
+	*) ip link add veth-srv type veth peer name veth-cli ;;
+	esac
+}
+
 # topology NAME [FAMILY]: see the head of this file. $mtu is the MTU of the netdevs.
 topology()
 {
@@ -313,11 +346,7 @@ topology()
 	rxe-server) need_ornic; srv_ns='' srv_type=rxe ;;
 	rxe-client) need_ornic; cli_ns='' cli_type=rxe ;;
 	esac
-	if [ "$1" = bridge ]; then
-		add_hub
-	else
-		ip link add veth-srv type veth peer name veth-cli
-	fi
+	add_pair "$1"
 	side srv 1 "$srv_ns"
 	if [ "$1" = loop ]; then
 		ip link set veth-cli up
