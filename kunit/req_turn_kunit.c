@@ -116,6 +116,20 @@ static void turn_of_peers_only(struct kunit *test)
 						      fix->a.qpn, ip, false));
 }
 
+/* Each packet that takes a PSN shows, but not what only waits. */
+static void turn_shows_what_was_sent(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, RC);
+	struct ornic_engine *eng = fix->pair.a->eng;
+
+	KUNIT_EXPECT_EQ(test, ornic_engine_sent(eng, fix->a.qpn), PSN);
+	post(fix, ORNIC_WQE_WRITE, 8);
+	KUNIT_EXPECT_EQ(test, ornic_engine_sent(eng, fix->a.qpn), PSN + 1);
+	ornic_fix_respond(fix, ORNIC_OP_ACK, PSN, ACK, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ornic_engine_sent(eng, fix->a.qpn), PSN + 1);
+	KUNIT_EXPECT_EQ(test, ornic_engine_sent(eng, fix->a.qpn + 1), 0);
+}
+
 /* Its CQ overflowed, but the QP is in RESET: there is nothing to tell of it. */
 static void turn_after_an_overflow(struct kunit *test)
 {
@@ -380,6 +394,7 @@ static struct kunit_case turn_cases[] = {
 	KUNIT_CASE(turn_in_sqd),
 	KUNIT_CASE(turn_by_polling),
 	KUNIT_CASE(turn_of_peers_only),
+	KUNIT_CASE(turn_shows_what_was_sent),
 	KUNIT_CASE(turn_after_an_overflow),
 	KUNIT_CASE(turn_of_a_bad_bind),
 	KUNIT_CASE(turn_of_a_bad_key_needs_an_ack),

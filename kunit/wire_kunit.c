@@ -204,12 +204,13 @@ static void peek_reads_rxe(struct kunit *test)
 {
 	const struct ornic_rxe_packet *p = test->param_value;
 	const struct ornic_opinfo *op = ornic_opcode_lookup(p->opcode);
-	bool more;
+	struct ornic_rx_peek peek =
+		ornic_engine_rx_peek(p->frame + roce_offset(p));
 
-	KUNIT_EXPECT_EQ(test,
-			ornic_engine_rx_peek(p->frame + roce_offset(p), &more),
-			p->qpn);
-	KUNIT_EXPECT_EQ(test, more, !(op->flags & ORNIC_OPF_END));
+	KUNIT_EXPECT_EQ(test, peek.qpn, p->qpn);
+	KUNIT_EXPECT_EQ(test, peek.start, !!(op->flags & ORNIC_OPF_START));
+	KUNIT_EXPECT_EQ(test, peek.more, !(op->flags & ORNIC_OPF_END));
+	KUNIT_EXPECT_EQ(test, peek.request, !!(op->flags & ORNIC_OPF_REQUEST));
 }
 
 /* Cut @rx after its first @first bytes, and then every @bytes. */

@@ -447,14 +447,27 @@ int ornic_engine_pkey_get(const struct ornic_engine *eng, u32 index);
 #define ORNIC_RX_PEEK 12
 
 /**
- * ornic_engine_rx_peek - destination of a packet, before ornic_engine_rx()
+ * struct ornic_rx_peek - what the BTH of a packet says
+ * @qpn: the destination
+ * @start: the packet is the first of its message
+ * @more: other packets of its message follow
+ * @request: it is a request, not a response
+ */
+struct ornic_rx_peek {
+	u32 qpn;
+	bool start;
+	bool more;
+	bool request;
+};
+
+/**
+ * ornic_engine_rx_peek - look at a packet before ornic_engine_rx()
  * @bth: the first ORNIC_RX_PEEK bytes of the BTH
- * @more: out: other packets of its message follow
  *
  * Context: any.
- * Return: the destination QPN. Neither is checked.
+ * Return: what is there; nothing of it is checked.
  */
-u32 ornic_engine_rx_peek(const u8 *bth, bool *more);
+struct ornic_rx_peek ornic_engine_rx_peek(const u8 *bth);
 
 /**
  * ornic_engine_is_peer - does a packet come from the peer of a connected QP?
@@ -469,6 +482,17 @@ u32 ornic_engine_rx_peek(const u8 *bth, bool *more);
  */
 bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 			  bool ipv6);
+
+/**
+ * ornic_engine_sent - has a QP sent something?
+ * @eng: the device
+ * @qpn: QP, need not exist
+ *
+ * Context: any but hard interrupts.
+ * Return: the PSN after all that was sent, which differs if something new was sent since
+ * it was read last. A hint, read without locks; 0 without such a QP or a send queue.
+ */
+u32 ornic_engine_sent(struct ornic_engine *eng, u32 qpn);
 
 /* What ornic_rx_from_frame() finds in a frame. */
 enum ornic_frame {

@@ -285,6 +285,19 @@ bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 	return is_peer;
 }
 
+u32 ornic_engine_sent(struct ornic_engine *eng, u32 qpn)
+{
+	struct ornic_qp *qp;
+	u32 psn = 0;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(&eng->dev, qpn);
+	if (qp)
+		psn = data_race(qp->sq.max_psn);
+	ornic_rcu_read_unlock();
+	return psn;
+}
+
 static bool is_recent(const struct ornic_poll *poll, u32 qpn)
 {
 	u32 i;
@@ -376,12 +389,16 @@ u32 ornic_engine_poll(struct ornic_engine *eng, u32 budget)
 
 /* ---- packets -------------------------------------------------------------------- */
 
-u32 ornic_engine_rx_peek(const u8 *bth, bool *more)
+struct ornic_rx_peek ornic_engine_rx_peek(const u8 *bth)
 {
 	const struct ornic_opinfo *op = ornic_opcode_lookup(bth[0]);
 
-	*more = op && !(op->flags & ORNIC_OPF_END);
-	return ornic_be24(bth + 5);
+	return (struct ornic_rx_peek){
+		.qpn = ornic_be24(bth + 5),
+		.start = op && op->flags & ORNIC_OPF_START,
+		.more = op && !(op->flags & ORNIC_OPF_END),
+		.request = op && op->flags & ORNIC_OPF_REQUEST,
+	};
 }
 
 static bool transport_fits(const struct ornic_qp *qp,

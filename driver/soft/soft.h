@@ -124,6 +124,9 @@ struct ornic_soft_rxq {
 	struct sk_buff_head packets; /* its lock protects @cpu to @dead */
 	struct work_struct work; /* receives them */
 	atomic_t bytes; /* truesize of what is queued or being delivered */
+	u32 seen; /* bytes of the message, at most those that make it long; a hint */
+	u32 sent; /* what ornic_engine_sent() was when it began; likewise */
+	bool early; /* @work receives all of the message; likewise */
 	int cpu; /* where @work runs or ran last, -1: none yet */
 	bool busy; /* @work runs or will: later packets must queue */
 	bool expired; /* @work calls ornic_engine_expire() when it has */

@@ -2,11 +2,14 @@
 /*
  * Receive queues: long messages are received on another CPU. Between two netdevs
  * of one host, packets are received in the softirq of the CPU that sent them, so
- * one CPU would build, check and copy a whole message while others are idle. The
- * first packet of a message of several packets therefore wakes a worker on another
- * CPU. Until its queue is empty all packets of the QP go through it, to keep them
- * in order. Short messages are received in the softirq, since waking a worker takes
- * longer than receiving one packet.
+ * one CPU would build, check and copy a whole message while others are idle. A message
+ * of several packets therefore wakes a worker on another CPU. Until its queue is empty all
+ * packets of the QP go through it, to keep them in order.
+ *
+ * Messages of one packet are received in the softirq, since waking a worker takes
+ * longer. So are requests of up to SHORT_MAX bytes if the QP has sent something between
+ * the one before and this: that may be a dialogue, in which there is nothing to do at the
+ * same time, and where both programs poll the worker would wait for their time slices.
  *
  * What has arrived is not lost. A deadline that comes while packets are queued is handled
  * by the worker, after all of these: else a worker that gets no CPU makes the requester
@@ -40,6 +43,8 @@
 #define DEVICE_MAX (64 << 20)
 #define ACTIVE_MAX 512 /* of a device: limit of queues that are not empty */
 #define BATCH 16 /* packets with softirqs off */
+#define SHORT_MAX \
+	8192 /* bytes of a message before its last packet, UDP headers too */
 
 DEFINE_PER_CPU(struct task_struct *, ornic_soft_receiver);
 
@@ -130,8 +135,35 @@ bool ornic_soft_rxq_expire(struct ornic_soft_rxq *rxq)
 }
 
 /*
- * True if a packet has to be queued. With @begin, the first of a message, a queue
- * that is not busy gets a CPU for its worker; without another CPU it is not used.
+ * With a packet of @len bytes that is not the last of its message: shall a worker receive
+ * it? Softirqs of two CPUs may disagree, which costs a worker or saves one.
+ */
+static bool wants_worker(struct ornic_soft_qp *qp,
+			 const struct ornic_rx_peek *peek, u32 len)
+{
+	struct ornic_soft_rxq *rxq = &qp->rxq;
+	u32 seen = READ_ONCE(rxq->seen), sent;
+
+	/* Several READs may be under way. */
+	if (!peek->request)
+		return true;
+	if (peek->start) {
+		sent = ornic_engine_sent(qp->soft->engine, qp->qpn);
+		WRITE_ONCE(rxq->early,
+			   seen >= SHORT_MAX || sent == READ_ONCE(rxq->sent));
+		WRITE_ONCE(rxq->sent, sent);
+		seen = 0;
+	}
+	if (seen < SHORT_MAX) {
+		seen += len;
+		WRITE_ONCE(rxq->seen, seen);
+	}
+	return seen >= SHORT_MAX || READ_ONCE(rxq->early);
+}
+
+/*
+ * True if a packet has to be queued. With @begin a queue that is not busy gets a CPU
+ * for its worker; without another CPU it is not used.
  */
 static bool rxq_may_take(struct ornic_soft_rxq *rxq, bool begin)
 {
@@ -181,8 +213,8 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 			 struct sk_buff *skb)
 {
 	struct ornic_soft_qp *qp;
-	bool begin;
-	u32 qpn;
+	struct ornic_rx_peek peek;
+	bool begin, more;
 
 	/*
 	 * A packet of the emergency reserves must not wait. If it overtakes
@@ -191,15 +223,19 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	if (skb_pfmemalloc(skb) ||
 	    !pskb_may_pull(skb, ORNIC_SOFT_RX_HEAD + ORNIC_RX_PEEK))
 		return false;
-	qpn = ornic_engine_rx_peek(skb->data + ORNIC_SOFT_RX_HEAD, &begin);
-	/* A message of one packet, and no queued packet to overtake. */
-	if (!begin && !atomic_read_acquire(&soft->rx_active))
+	peek = ornic_engine_rx_peek(skb->data + ORNIC_SOFT_RX_HEAD);
+	/* The last of its message, and no queued packet to overtake. */
+	if (!peek.more && !atomic_read_acquire(&soft->rx_active))
 		return false;
-	begin = begin && READ_ONCE(soft->rx_queues);
-	qp = xa_load(&soft->qps, qpn);
-	if (!qp || (!begin && !READ_ONCE(qp->rxq.busy)) ||
-	    !ornic_engine_is_peer(soft->engine, qpn, skb_network_header(skb),
+	more = peek.more && READ_ONCE(soft->rx_queues);
+	qp = xa_load(&soft->qps, peek.qpn);
+	if (!qp || (!more && !READ_ONCE(qp->rxq.busy)) ||
+	    !ornic_engine_is_peer(soft->engine, peek.qpn,
+				  skb_network_header(skb),
 				  skb->protocol != htons(ETH_P_IP)))
+		return false;
+	begin = more && wants_worker(qp, &peek, skb->len);
+	if (!begin && !READ_ONCE(qp->rxq.busy))
 		return false;
 	return rxq_take_skb(&qp->rxq, skb, begin, sk);
 }
