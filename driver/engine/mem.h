@@ -370,18 +370,6 @@ static inline void ornic_iov_skip(struct ornic_iov *iov, u32 bytes)
 	}
 }
 
-/* Copy what @to maps from the front of @left, and take it off. Return: bytes. */
-static inline u64 ornic_iov_fill(const struct ornic_iov *to,
-				 struct ornic_frag *left)
-{
-	struct ornic_iov from = { left, 1, 1, left->len };
-
-	ornic_iov_copy(to, &from);
-	left->ptr = (u8 *)left->ptr + to->bytes;
-	left->len -= (u32)to->bytes;
-	return to->bytes;
-}
-
 /*
  * Write the bytes of @src to [@off, ...) of an SGE list, with the keys of PD @pdn:
  * an SRQ may have another than the QP. Keys are checked for every eight pieces of the

@@ -173,6 +173,17 @@ static enum ornic_vendor_err more_of_key(struct ornic_iov *to,
 	return verr;
 }
 
+/* Copy what @to maps from the front of @left, and take it off. Return: bytes. */
+static u64 fill_pieces(const struct ornic_iov *to, struct ornic_frag *left)
+{
+	struct ornic_iov from = { left, 1, 1, left->len };
+
+	ornic_iov_copy(to, &from);
+	left->ptr = (u8 *)left->ptr + to->bytes;
+	left->len -= (u32)to->bytes;
+	return to->bytes;
+}
+
 /* @piece goes to memory that has to be asked for, and may be invalidated. */
 static noinline enum ornic_vendor_err
 write_asking(const struct ornic_qp *qp, u32 rkey, const struct ornic_mkey *mkey,
@@ -186,7 +197,7 @@ write_asking(const struct ornic_qp *qp, u32 rkey, const struct ornic_mkey *mkey,
 		verr = more_of_key(&to, qp, rkey, mkey, va, left.len);
 		if (verr != ORNIC_VERR_NONE)
 			return verr;
-		va += ornic_iov_fill(&to, &left);
+		va += fill_pieces(&to, &left);
 	}
 	return ORNIC_VERR_NONE;
 }
