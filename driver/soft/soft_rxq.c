@@ -43,8 +43,7 @@
 #define DEVICE_MAX (64 << 20)
 #define ACTIVE_MAX 512 /* of a device: limit of queues that are not empty */
 #define BATCH 16 /* packets with softirqs off */
-#define SHORT_MAX \
-	8192 /* bytes of a message before its last packet, UDP headers too */
+#define SHORT_MAX 8192 /* bytes of the packets of a message but the last */
 
 DEFINE_PER_CPU(struct task_struct *, ornic_soft_receiver);
 

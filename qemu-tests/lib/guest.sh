@@ -305,18 +305,17 @@ add_hub()
 # add_pair KIND: the netdevs of a topology of that name
 add_pair()
 {
-	local name mode=mode
+	local name mode=bridge
 
 	case $1 in
 	bridge) add_hub ;;
 	macvlan | ipvlan)
-		[ "$1" = ipvlan ] && mode+=' l2' || mode+=' bridge'
+		[ "$1" = macvlan ] || mode=l2
 		modprobe "$1"
 		ip link add under type dummy
 		ip link set under mtu "${mtu:-4500}" up
 		for name in srv cli; do
-			# shellcheck disable=SC2086
-			ip link add "veth-$name" link under type "$1" $mode
+			ip link add "veth-$name" link under type "$1" mode $mode
 		done
 		;;
 	netkit)

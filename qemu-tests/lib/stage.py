@@ -20,8 +20,8 @@ BOOT_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay"]
 GUEST_MODULES = [
     "rdma_rxe", "ib_uverbs", "ib_umad", "rdma_ucm", "veth", "bridge", "8021q", "zram",
     "bonding", "tun", "dummy", "ipvlan", "macvlan", "sch_ingress", "sch_netem", "sch_prio",
-    "sch_tbf",
-    "sch_codel", "cls_u32", "virtio_net", "udp_diag", "tcp_diag", "inet_diag", "af_packet",
+    "sch_tbf", "sch_codel", "cls_u32", "virtio_net", "udp_diag", "tcp_diag", "inet_diag",
+    "af_packet",
     "crc32_pclmul", "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser", "brd",
     "ib_srp", "ib_srpt", "sd_mod", "ib_isert", "nvme_loop", "nvme_tcp", "nvmet_tcp",
     "null_blk", "loop", "xfs", "ext4", "scsi_debug", "sg", "target_core_iblock",

@@ -11,10 +11,12 @@ variants='macvlan ipvlan netkit'
 requires()
 {
 	need_ornic
-	[ "$VARIANT" = netkit ] || need_modules "$VARIANT"
-	[ "$VARIANT" != netkit ] || ip link add veth-srv type netkit 2>/dev/null ||
-		skip 'the kernel has no netkit'
-	[ "$VARIANT" != netkit ] || ip link delete veth-srv
+	if [ "$VARIANT" = netkit ]; then
+		ip link add veth-srv type netkit 2>/dev/null || skip 'the kernel has no netkit'
+		ip link delete veth-srv
+	else
+		need_modules "$VARIANT"
+	fi
 }
 
 # guid_of_address MAC: its EUI-64
