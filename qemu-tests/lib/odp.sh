@@ -60,14 +60,16 @@ ksm_off()
 	echo 0 >$ksm/run
 }
 
-# number FILE NAME: of a file of lines "NAME NUMBER"
+# number FILE NAME: of a file of lines "NAME NUMBER". The file is read in one go: `read`
+# goes back to the end of its line by a count of bytes, and a counter of a line before it
+# may have got a digit more since.
 number()
 {
 	local name value _
 
 	while read -r name value _; do
 		[ "$name" != "$2" ] || echo "$value"
-	done <"$1"
+	done <<<"$(<"$1")"
 }
 
 # ---- ornic_odp_chaos, see Documentation/testing-odp.rst ------------------------------

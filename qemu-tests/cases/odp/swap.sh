@@ -61,14 +61,19 @@ move()
 	in=$(($(number /proc/vmstat pswpin) - in))
 	out=$(($(number /proc/vmstat pswpout) - out))
 	check_swap "$2" "$in" "$out"
-	wait_until 10 rmdir $group
+	wait_until 10 no_group
 }
+
+# no_group: it is gone, which one is not while a process of it is
+no_group() { [ ! -d $group ] || rmdir $group; }
 
 run()
 {
 	local mib
 
 	topology_of_variant
+	# Of a run that did not come to its end.
+	wait_until 10 no_group
 	trap swap_off EXIT
 	swap_on 512
 	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
