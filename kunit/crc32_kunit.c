@@ -9,6 +9,7 @@
 #define EACH_LEN 300 /* tried at each alignment */
 #define ALIGNMENTS 16
 #define PAGE_LEN 4096
+#define ENTRY_PADDING 64ul /* that a kernel puts before each function */
 #define POLYNOMIAL_REFLECTED 0xedb88320u /* of 0x04c11db7 */
 
 /* Random, and the same in each run; the last bytes leave room for an offset. */
@@ -228,6 +229,14 @@ static void crc32_of_the_check_value(struct kunit *test)
 			0xcbf43926u);
 }
 
+/* Its loop would lie in two pages otherwise, for some lengths of the code before it. */
+static void crc32_is_aligned(struct kunit *test)
+{
+	unsigned long at = (unsigned long)ornic_crc32_portable;
+
+	KUNIT_EXPECT_LE(test, at % ORNIC_CRC32_ALIGN, ENTRY_PADDING);
+}
+
 static struct kunit_case crc32_cases[] = {
 	KUNIT_CASE(crc32_of_each_algorithm),
 	KUNIT_CASE(crc32_of_each_length),
@@ -237,6 +246,7 @@ static struct kunit_case crc32_cases[] = {
 	KUNIT_CASE(crc32_in_pieces),
 	KUNIT_CASE(crc32_feels_each_bit),
 	KUNIT_CASE(crc32_of_the_check_value),
+	KUNIT_CASE(crc32_is_aligned),
 	{}
 };
 

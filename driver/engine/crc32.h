@@ -77,8 +77,14 @@ void ornic_crc32_measure(const struct ornic_crc32_algo *algos, u32 n,
  */
 const struct ornic_crc32_choice *ornic_crc32_select(u64 (*clock)(void));
 
-/* crc32.c */
-ornic_crc32_fn ornic_crc32_portable;
+/*
+ * crc32.c. It starts at a multiple of ORNIC_CRC32_ALIGN, so that its loop lies in one
+ * page: QEMU does not chain a block of code that lies in two, and looks it up each round.
+ * With sanitizers the code is longer than that.
+ */
+#define ORNIC_CRC32_ALIGN 1024
+
+ornic_crc32_fn ornic_crc32_portable __aligned(ORNIC_CRC32_ALIGN);
 
 /**
  * ornic_crc32 - go on with a CRC-32

@@ -20,7 +20,8 @@
  *              here), ornic_xmm_end, ORNIC_XMM_CLOBBERS;
  *              ORNIC_CRC32_ARM64: ornic_has_crc32
  *  logging     ornic_pr_debug
- *  compiler    __uninitialized, __flatten, noinline, ornic_copy_once
+ *  compiler    __uninitialized, __flatten, __aligned, noinline,
+ *              ornic_copy_once
  *  speculation ornic_index_nospec
  *  tracing     ornic_trace_on: a tracepoint is on; ORNIC_DEFINE_TRACE, once
  */

@@ -45,6 +45,7 @@ typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
 #endif
+#define __aligned(n)	__attribute__((__aligned__(n)))
 #define noinline	__attribute__((__noinline__))
 #define __maybe_unused __attribute__((__unused__))
 #define __uninitialized
