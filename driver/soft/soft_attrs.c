@@ -27,6 +27,7 @@
  *			marked or damaged, see soft_impair.c
  */
 #include "soft.h"
+#include "soft_direct.h"
 
 #include <linux/capability.h>
 #include <linux/device.h>
@@ -65,17 +66,21 @@ static ssize_t store_bool(struct device *dev, const char *buf, size_t count,
 	return err ?: count;
 }
 
-/* An attribute that is a bool of struct ornic_soft, and nothing else; @at: its offset. */
+/* An attribute that is a bool of struct ornic_soft, at the offset @at. */
 struct flag_attr {
 	struct device_attribute attr;
 	size_t at;
+	void (*changed)(struct ornic_soft *soft); /* or NULL */
 };
+
+static struct flag_attr *to_flag(struct device_attribute *attr)
+{
+	return container_of(attr, struct flag_attr, attr);
+}
 
 static bool *flag_of(struct device *dev, struct device_attribute *attr)
 {
-	struct flag_attr *flag = container_of(attr, struct flag_attr, attr);
-
-	return (void *)to_soft(dev) + flag->at;
+	return (void *)to_soft(dev) + to_flag(attr)->at;
 }
 
 static ssize_t flag_show(struct device *dev, struct device_attribute *attr,
@@ -87,25 +92,30 @@ static ssize_t flag_show(struct device *dev, struct device_attribute *attr,
 static ssize_t flag_store(struct device *dev, struct device_attribute *attr,
 			  const char *buf, size_t count)
 {
+	const struct flag_attr *flag = to_flag(attr);
 	bool on;
 	int err;
 
 	err = parse_bool(buf, &on);
-	if (!err)
-		WRITE_ONCE(*flag_of(dev, attr), on);
-	return err ?: count;
+	if (err)
+		return err;
+	WRITE_ONCE(*flag_of(dev, attr), on);
+	if (flag->changed)
+		flag->changed(to_soft(dev));
+	return count;
 }
 
-#define FLAG_ATTR(_name, _field)                                    \
+#define FLAG_ATTR(_name, _field, _changed)                          \
 	static struct flag_attr flag_attr_##_name = {               \
 		.attr = __ATTR(_name, 0644, flag_show, flag_store), \
 		.at = offsetof(struct ornic_soft, _field),          \
+		.changed = (_changed),                              \
 	}
 
-FLAG_ATTR(rx_fast_path, rx_fast.on);
-FLAG_ATTR(direct, direct.on);
-FLAG_ATTR(direct_bridge, direct.bridge);
-FLAG_ATTR(rx_queues, rx_queues);
+FLAG_ATTR(rx_fast_path, rx_fast.on, NULL);
+FLAG_ATTR(direct, direct.on, ornic_soft_direct_changed);
+FLAG_ATTR(direct_bridge, direct.bridge, ornic_soft_direct_changed);
+FLAG_ATTR(rx_queues, rx_queues, NULL);
 
 static ssize_t poll_thread_show(struct device *dev,
 				struct device_attribute *attr, char *buf)

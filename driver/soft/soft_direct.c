@@ -265,10 +265,40 @@ struct ornic_engine *ornic_soft_direct(void *host, const u8 *mac,
 
 /* ---- Devices ------------------------------------------------------------- */
 
+/* The last of several writers sees what all have written. */
+static DEFINE_SPINLOCK(asks_lock);
+
 static bool is_veth(const struct net_device *netdev)
 {
 	return netdev->rtnl_link_ops &&
-	       !strcmp(netdev->rtnl_link_ops->kind, "veth");
+	       !strcmp(netdev->rtnl_link_ops->kind, "veth") &&
+	       netdev->netdev_ops->ndo_get_peer_dev;
+}
+
+/* Under RCU and @asks_lock. */
+static void set_whether_to_ask(struct ornic_soft *soft)
+{
+	struct ornic_soft *peer = rcu_dereference(soft->direct.peer);
+	bool on = peer ? READ_ONCE(peer->direct.on) :
+			 READ_ONCE(soft->direct.bridge);
+
+	ornic_engine_set_direct(soft->engine,
+				on && is_veth(soft->netdev) &&
+					READ_ONCE(soft->direct.on));
+}
+
+void ornic_soft_direct_changed(struct ornic_soft *soft)
+{
+	struct ornic_soft *peer;
+
+	rcu_read_lock();
+	spin_lock(&asks_lock);
+	set_whether_to_ask(soft);
+	peer = rcu_dereference(soft->direct.peer);
+	if (peer)
+		set_whether_to_ask(peer);
+	spin_unlock(&asks_lock);
+	rcu_read_unlock();
 }
 
 /* The two ends of a pair stay that until both go. */
@@ -278,9 +308,8 @@ void ornic_soft_direct_pair(struct ornic_soft *soft)
 	struct ornic_soft *peer;
 
 	ASSERT_RTNL();
-	if (!is_veth(netdev) || !netdev->netdev_ops->ndo_get_peer_dev)
+	if (!is_veth(netdev))
 		return;
-	ornic_engine_set_direct(soft->engine, true);
 	rcu_read_lock();
 	netdev = other_end(netdev);
 	rcu_read_unlock();
@@ -290,6 +319,7 @@ void ornic_soft_direct_pair(struct ornic_soft *soft)
 		return;
 	rcu_assign_pointer(soft->direct.peer, peer);
 	rcu_assign_pointer(peer->direct.peer, soft);
+	ornic_soft_direct_changed(soft);
 }
 
 void ornic_soft_direct_part(struct ornic_soft *soft)
@@ -300,5 +330,7 @@ void ornic_soft_direct_part(struct ornic_soft *soft)
 		return;
 	RCU_INIT_POINTER(soft->direct.peer, NULL);
 	RCU_INIT_POINTER(peer->direct.peer, NULL);
+	ornic_soft_direct_changed(soft);
+	ornic_soft_direct_changed(peer);
 	synchronize_net();
 }

@@ -62,7 +62,7 @@ struct sender {
 struct verdict {
 	struct sender sender; /* its @link is 0 in an empty slot */
 	unsigned long until; /* jiffies; then the stack decides again */
-	u64 origin; /* ornic_soft_tx_origin() of the last packet since then */
+	u64 origin; /* ornic_soft_tx_origin() of the last packet, or 0: unknown */
 };
 
 /* One for each CPU. Softirqs need a lock only if they preempt each other. */
@@ -100,7 +100,7 @@ static bool verdict_is_for(const struct verdict *verdict,
 	       time_before(jiffies, verdict->until);
 }
 
-/* A packet from @origin. */
+/* A packet from @origin, or from anywhere if that is 0. */
 static bool sender_has_passed(const struct sender *sender, u64 origin)
 {
 	struct verdict *verdict;
@@ -211,6 +211,7 @@ static __flatten unsigned int rx_fast_hook(void *priv, struct sk_buff *skb,
 	struct ornic_soft *soft = priv;
 	struct sender sender;
 	struct sock *sk;
+	u64 origin;
 
 	if (unlikely(READ_ONCE(soft->rx_fast.raw)) &&
 	    ornic_soft_raw_rx(soft, skb))
@@ -221,7 +222,8 @@ static __flatten unsigned int rx_fast_hook(void *priv, struct sk_buff *skb,
 	    stack_has_rules(state->net, ipv6))
 		return NF_ACCEPT;
 	get_sender(&sender, soft, skb->data, ipv6);
-	if (!sender_has_passed(&sender, ornic_soft_tx_origin(skb)))
+	origin = READ_ONCE(soft->direct.bridge) ? ornic_soft_tx_origin(skb) : 0;
+	if (!sender_has_passed(&sender, origin))
 		return NF_ACCEPT;
 
 	sk = ipv6 ? soft->rx_fast.sk6 : soft->rx_fast.sk4;
