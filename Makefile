@@ -83,6 +83,8 @@ help:
 	@echo '                    two guests with PCI NICs'
 	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
 	@echo '                    build/bench (BENCH=quick: 3 minutes, not 15)'
+	@echo 'make bench-count  instructions of a guest for each message, which fails if'
+	@echo '                    they rise by 2 % (UPDATE=1 accepts them)'
 	@echo 'make bench-lossy  ornic, rxe and TCP on wires that lose, delay, reorder,'
 	@echo '                    duplicate and corrupt (BENCH=quick: one repeat of 3)'
 	@echo 'make fuzz         each fuzzer for DURATION seconds (600), and keep'

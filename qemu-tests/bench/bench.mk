@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # `make bench`: ornic beside rxe and siw, see qemu-tests/bench/bench. `make bench-lossy`:
-# the same on wires that lose, delay and reorder packets.
+# the same on wires that lose, delay and reorder packets. `make bench-count`: instructions.
 
-.PHONY: bench bench-lossy bench-parts
+.PHONY: bench bench-count bench-lossy bench-parts
 
 bench:
 	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest \
 		rdmacm-utils iperf3 sockperf python3-matplotlib)
 	+@$(MAKE) all modules-stock nic bench-parts
 	qemu-tests/bench/bench
+
+bench-count:
+	$(call need_packages,perftest)
+	+@$(MAKE) all modules-stock programs
+	qemu-tests/bench/count
 
 bench-lossy:
 	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest iperf3)

@@ -39,6 +39,9 @@ def accelerator_options(accel, cpus, acpi, cpu):
     smp = str(cpus) if acpi else f"{cpus},sockets={cpus}"
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host", "-smp", smp]
+    if accel == "icount":
+        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off",
+                "-cpu", cpu, "-smp", "1"]
     # With one CPU or one thread TCG emits no memory barriers, and LOCK is not atomic
     # with respect to other processes. maxcpus=2 avoids this.
     return ["-accel", "tcg,thread=multi", "-cpu", cpu,
