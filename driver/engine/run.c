@@ -293,6 +293,7 @@ u32 ornic_engine_sent(struct ornic_engine *eng, u32 qpn)
 	ornic_rcu_read_lock();
 	qp = ornic_qp_lookup(&eng->dev, qpn);
 	if (qp)
+		/* A hint: whether it has changed since the last time. */
 		psn = data_race(qp->sq.max_psn);
 	ornic_rcu_read_unlock();
 	return psn;
