@@ -579,7 +579,7 @@ static enum ornic_step loop_fetch(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	};
 	struct ornic_frag frag = { &r.orig, sizeof(r.orig) };
 	struct ornic_iov orig = { &frag, 1, 1, sizeof(r.orig) };
-	struct ornic_frag to[sizeof(r.orig)];
+	struct ornic_frag to[sizeof(r.orig)] __uninitialized;
 	struct ornic_iov sink = { .frag = to, .max = ARRAY_SIZE(to) };
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 	enum ornic_vendor_err sink_verr = ORNIC_VERR_NONE;
