@@ -571,6 +571,8 @@ u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src)
 	return done;
 }
 
+#define SHORT_BYTES 256u /* longer data takes most of its time to be copied */
+
 /* Copy the pieces of @to from byte @done of the first piece of @src on, and move it. */
 static void copy_on(const struct ornic_iov *to, const struct ornic_frag **src,
 		    u32 *done)
@@ -605,7 +607,18 @@ enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 	u64 left = src->bytes;
 	const struct ornic_frag *from = src->frag;
 	u32 done = 0;
+	u8 *at;
 
+	/* What is refused here is refused or waited for below. */
+	if (src->n == 1 && left && left <= SHORT_BYTES && !off && nsge &&
+	    left <= sge->length) {
+		at = ornic_mr_bytes(dev, sge->lkey, pdn, sge->addr, (u32)left,
+				    ORNIC_ACCESS_LOCAL_WRITE);
+		if (at) {
+			ornic_copy(at, from->ptr, (u32)left);
+			return ORNIC_VERR_NONE;
+		}
+	}
 	while (left) {
 		to.n = 0;
 		to.bytes = 0;

@@ -374,8 +374,9 @@ static inline void ornic_iov_skip(struct ornic_iov *iov, u32 bytes)
  * Write the bytes of @src to [@off, ...) of an SGE list, with the keys of PD @pdn:
  * an SRQ may have another than the QP. Keys are checked for every eight pieces of the
  * list, so that a key that is destroyed in the middle of a message stops it. The pieces
- * of @src have its bytes in all. Lock of the queue that owns the list; RCU section. On
- * an error all before the bad SGE is written.
+ * of @src have its bytes in all. Short data for one page is checked and copied at once.
+ * Inside an RCU section, with the lock of a QP of @dev that owns the list, or takes it from
+ * an SRQ, which was taken before. On an error all before the bad SGE is written.
  */
 enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 					 const struct ornic_lsge *sge, u32 nsge,
