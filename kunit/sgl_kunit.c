@@ -68,7 +68,7 @@ static char byte_at(const struct ornic_th_mr *mr, u32 off)
 static void sgl_is_written(struct kunit *test)
 {
 	const struct write_row *row = test->param_value;
-	static const char tail[] = "hijklmnopqrstuvwx";
+	static const char head[] = "abcdefg";
 	struct ornic_frag piece[2] = { { (void *)text, TEXT } };
 	struct ornic_iov src = { .frag = piece,
 				 .n = row->npieces,
@@ -87,8 +87,9 @@ static void sgl_is_written(struct kunit *test)
 	sge[1].lkey = mr.key;
 	sge[1].addr = mr.iova + SECOND;
 	if (row->npieces == 2) {
+		piece[0].ptr = (void *)head;
 		piece[0].len = 7;
-		piece[1].ptr = (void *)tail;
+		piece[1].ptr = (void *)(text + 7);
 		piece[1].len = TEXT - 7;
 	}
 	ornic_rcu_read_lock();
