@@ -34,6 +34,7 @@ static __always_inline u64 load_word(const u8 *p)
 	return le64_to_cpu(word);
 }
 
+/* In line: the assembler jumps over long padding, which objtool takes for lost code. */
 static __always_inline void flip_bits(u8 *p, u64 bits)
 {
 	__le64 word = cpu_to_le64(load_word(p) ^ bits);
