@@ -76,17 +76,31 @@ verified_meanwhile()
 	counted cli0 tx_packets $((packets + 100)) || fail 'not by packets'
 }
 
-# Nothing arrives for 300 ms, and packets are sent again.
+# is_blocked RESENDS: nothing arrives for 300 ms, though more than RESENDS were sent again
 is_blocked()
 {
-	local before resent
+	local before
 
-	before=$(stat cli0 loop_bytes) resent=$(resends cli0)
+	before=$(arrived)
 	pause
 	pause
 	pause
-	[ "$(stat cli0 loop_bytes)" = "$before" ] &&
-		[ "$(resends cli0)" -gt "$resent" ]
+	[ "$(arrived)" = "$before" ] && [ "$(resends cli0)" -gt "$1" ]
+}
+
+# What srv0 has got from the memory of cli0, and by packets
+arrived() { echo "$(stat cli0 loop_bytes) $(stat srv0 rx_packets)"; }
+
+# blocked_by COMMAND...: traffic goes neither way after it. ACK timeouts double, so that
+# there may be one packet in seconds.
+blocked_by()
+{
+	local resent
+
+	wait_until 10 in_memory
+	resent=$(resends cli0)
+	"$@"
+	wait_until 10 is_blocked "$resent"
 }
 
 # removal COUNT: either device goes under traffic of both directions, over IPv4 and IPv6

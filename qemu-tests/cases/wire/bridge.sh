@@ -54,27 +54,21 @@ watchers()
 		done
 }
 
+isolated() { bridge link set dev "$1" isolated "$2"; }
+
 blocked()
 {
 	local mac
 
 	mac=$(on_srv cat /sys/class/net/veth-srv/address)
-	wait_until 5 in_memory
-	bridge link set dev port-srv isolated on
-	bridge link set dev port-cli isolated on
-	wait_until 10 is_blocked
-	bridge link set dev port-cli isolated off
-	wait_until 10 in_memory
-	bridge fdb replace "$mac" dev port-cli master static
-	wait_until 10 is_blocked
+	isolated port-srv on
+	blocked_by isolated port-cli on
+	isolated port-cli off
+	blocked_by bridge fdb replace "$mac" dev port-cli master static
 	bridge fdb del "$mac" dev port-cli master
-	wait_until 10 in_memory
-	ip link set port-cli mtu 1500
-	wait_until 10 is_blocked
+	blocked_by ip link set port-cli mtu 1500
 	ip link set port-cli mtu 4500
-	wait_until 10 in_memory
-	ip link set port-srv nomaster
-	wait_until 10 is_blocked
+	blocked_by ip link set port-srv nomaster
 	ip link set port-srv master hub
 	wait_until 10 in_memory
 }
@@ -83,9 +77,7 @@ blocked()
 ends_of_all()
 {
 	traffic ib_write_bw -b -s 4096 -u 18
-	wait_until 5 in_memory
-	ip link delete hub
-	wait_until 10 is_blocked
+	blocked_by ip link delete hub
 	stop_traffic
 	ip link add hub type bridge
 	ip link set port-srv master hub

@@ -81,9 +81,7 @@ watchers()
 blocked()
 {
 	on_srv sysctl -q net.ipv4.conf.veth-srv.rp_filter=1
-	wait_until 5 in_memory
-	on_srv ip route add blackhole "$cli_ip/32"
-	wait_until 10 is_blocked
+	blocked_by on_srv ip route add blackhole "$cli_ip/32"
 	on_srv ip route del blackhole "$cli_ip/32"
 	wait_until 10 in_memory
 }
