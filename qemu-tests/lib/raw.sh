@@ -81,6 +81,21 @@ udp_received()
 	on_srv awk '/^Udp: [0-9]/ { print $2 + $3 }' /proc/net/snmp
 }
 
+# keep_neighbours srv|cli: what that side knows of neighbours stays as it is. It would ask
+# them 5 s after it has used what is stale, and answers go to the Ethernet address that
+# raw QPs have rules for.
+keep_neighbours()
+{
+	local netdev address mac _
+	local -n command=$1_prefix
+
+	netdev=$(raw_netdev "$1")
+	while read -r address _ mac _; do
+		[ -z "$mac" ] || "${command[@]}" ip neigh replace "$address" \
+			lladdr "$mac" dev "$netdev" nud permanent
+	done < <("${command[@]}" ip neigh show dev "$netdev")
+}
+
 # raw PROGRAM [OPTIONS]: both sides, without a connection to talk over: the server is
 # there when it has posted its receives, after it has made its rule
 raw()
@@ -88,6 +103,8 @@ raw()
 	local program=$1 server posted status=0
 
 	shift
+	keep_neighbours srv
+	keep_neighbours cli
 	echo "$program $*"
 	# shellcheck disable=SC2068 # options are words
 	on_srv timeout -s KILL $((60 * SCALE)) "$program" -d "$srv_dev" --server \
