@@ -427,19 +427,20 @@ static void write_loses_pages(struct kunit *test)
 {
 	const struct ornic_odp *odp = open_large(test);
 	struct odp_test *pt = test->priv;
-	struct ornic_frag piece = { .len = 20000 };
+	u8 *from = kunit_kzalloc(test, 20000, GFP_KERNEL);
+	struct ornic_frag piece[] = { { from, 1 }, { from + 1, 19999 } };
+	struct ornic_iov src = { piece, 2, 2, 20000 };
 	u32 i;
 
-	piece.ptr = kunit_kzalloc(test, piece.len, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, piece.ptr);
-	memset(piece.ptr, 7, piece.len);
+	KUNIT_ASSERT_NOT_NULL(test, from);
+	memset(from, 7, 20000);
 	/* The second page may only be read. */
-	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, LARGE_AT + 10000, &piece),
+	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, LARGE_AT + 10000, &src),
 			ORNIC_VERR_PAGE);
 	for (i = 0; i < LARGE; i++)
 		KUNIT_ASSERT_EQ(test, pt->page[3 * LARGE + i], 0);
 	KUNIT_ASSERT_EQ(test, set(pt, LARGE_AT, 2, ORNIC_PAGE_WRITE), 0);
-	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, LARGE_AT + 10000, &piece),
+	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, LARGE_AT + 10000, &src),
 			ORNIC_VERR_NONE);
 	for (i = 0; i < LARGE; i++) {
 		KUNIT_ASSERT_EQ(test, pt->page[i], i < 10000 ? 0 : 7);
@@ -448,8 +449,37 @@ static void write_loses_pages(struct kunit *test)
 	}
 	/* The third is absent. */
 	KUNIT_EXPECT_EQ(test,
-			ornic_odp_write(odp, LARGE_AT + LARGE + 10000, &piece),
+			ornic_odp_write(odp, LARGE_AT + LARGE + 10000, &src),
 			ORNIC_VERR_PAGE);
+}
+
+/* Ends of pieces and of pages are at different places, and once at the same. */
+static void write_takes_pieces(struct kunit *test)
+{
+	static const u32 cut[] = { 0, 100, LARGE - 10000, LARGE - 9000, 20000 };
+	const struct ornic_odp *odp = open_large(test);
+	struct ornic_frag piece[ARRAY_SIZE(cut) - 1];
+	struct ornic_iov src = { piece, 4, 4, 20000 };
+	u8 *from = kunit_kzalloc(test, 20000, GFP_KERNEL);
+	struct odp_test *pt = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, from);
+	for (i = 0; i < 20000; i++)
+		from[i] = i % 251;
+	for (i = 0; i < ARRAY_SIZE(piece); i++) {
+		piece[i].ptr = from + cut[i];
+		piece[i].len = cut[i + 1] - cut[i];
+	}
+	KUNIT_ASSERT_EQ(test, set(pt, LARGE_AT, 2, ORNIC_PAGE_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, LARGE_AT + 10000, &src),
+			ORNIC_VERR_NONE);
+	for (i = 0; i < 20000; i++)
+		KUNIT_ASSERT_EQ(test,
+				i < LARGE - 10000 ?
+					pt->page[10000 + i] :
+					pt->page[2 * LARGE + 10000 + i],
+				from[i]);
 }
 
 /* ---- Other commands --------------------------------------------------------------- */
@@ -487,6 +517,7 @@ static struct kunit_case odp_cases[] = {
 	KUNIT_CASE_PARAM(bytes_of_a_page, bytes_gen_params),
 	KUNIT_CASE(pieces_of_pages),
 	KUNIT_CASE(write_loses_pages),
+	KUNIT_CASE(write_takes_pieces),
 	KUNIT_CASE(other_commands),
 	{}
 };

@@ -573,30 +573,6 @@ u64 ornic_iov_copy(const struct ornic_iov *dst, const struct ornic_iov *src)
 
 #define SHORT_BYTES 256u /* longer data takes most of its time to be copied */
 
-/* Copy the pieces of @to from byte @done of the first piece of @src on, and move it. */
-static void copy_on(const struct ornic_iov *to, const struct ornic_frag **src,
-		    u32 *done)
-{
-	const struct ornic_frag *from = *src;
-	u32 t, at, len, taken = *done;
-
-	for (t = 0; t < to->n; t++) {
-		for (at = 0; at < to->frag[t].len; at += len) {
-			len = min_t(u32, to->frag[t].len - at,
-				    from->len - taken);
-			ornic_copy((u8 *)to->frag[t].ptr + at,
-				   (const u8 *)from->ptr + taken, len);
-			taken += len;
-			if (taken < from->len)
-				continue;
-			taken = 0;
-			from++;
-		}
-	}
-	*src = from;
-	*done = taken;
-}
-
 enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 					 const struct ornic_lsge *sge, u32 nsge,
 					 u64 off, const struct ornic_iov *src)
@@ -606,7 +582,7 @@ enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 	enum ornic_vendor_err verr;
 	u64 left = src->bytes;
 	const struct ornic_frag *from = src->frag;
-	u32 done = 0;
+	u32 done = 0, t;
 	u8 *at;
 
 	/* What is refused here is refused or waited for below. */
@@ -624,7 +600,9 @@ enum ornic_vendor_err ornic_sgl_write_pd(struct ornic_dev *dev, u32 pdn,
 		to.bytes = 0;
 		verr = ornic_iov_add_sgl(&to, dev, pdn, sge, nsge, off, left,
 					 ORNIC_ACCESS_LOCAL_WRITE);
-		copy_on(&to, &from, &done);
+		for (t = 0; t < to.n; t++)
+			ornic_copy_on(to.frag[t].ptr, to.frag[t].len, &from,
+				      &done);
 		if (verr != ORNIC_VERR_NONE)
 			return verr;
 		if (!to.bytes)

@@ -131,6 +131,31 @@ struct ornic_iov {
 };
 
 /**
+ * ornic_copy_on - copy what comes next of some pieces to one place
+ * @to: where to
+ * @len: bytes; the pieces have as many
+ * @piece: the piece that comes next; moved
+ * @done: bytes of it that are copied; moved
+ *
+ * Context: any.
+ */
+static inline void ornic_copy_on(u8 *to, u32 len,
+				 const struct ornic_frag **piece, u32 *done)
+{
+	u32 part;
+
+	for (; len; len -= part, to += part) {
+		part = min_t(u32, len, (*piece)->len - *done);
+		ornic_copy(to, (const u8 *)(*piece)->ptr + *done, part);
+		*done += part;
+		if (*done < (*piece)->len)
+			continue;
+		++*piece;
+		*done = 0;
+	}
+}
+
+/**
  * struct ornic_lsge - an SGE of a WQE in host order, the device's copy
  * @addr: as work requests know it
  * @length: bytes

@@ -210,11 +210,11 @@ static enum ornic_vendor_err write_key(const struct ornic_qp *qp, u32 rkey,
 	enum ornic_vendor_err verr = ORNIC_VERR_NONE;
 	u32 i;
 
+	if (unlikely(mkey->odp))
+		return ornic_odp_write(mkey->odp, va, src);
 	for (i = 0; i < src->n && verr == ORNIC_VERR_NONE; i++) {
 		if (likely(!mkey->guarded && !mkey->dev))
 			write_pages(mkey, va, &src->frag[i]);
-		else if (mkey->odp)
-			verr = ornic_odp_write(mkey->odp, va, &src->frag[i]);
 		else
 			verr = write_asking(qp, rkey, mkey, va, &src->frag[i]);
 		va += src->frag[i].len;

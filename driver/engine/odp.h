@@ -106,11 +106,11 @@ enum ornic_vendor_err ornic_odp_map(struct ornic_iov *iov,
 u8 *ornic_odp_bytes(const struct ornic_odp *odp, u64 addr, u64 len, bool write);
 
 /*
- * Copy @piece to @addr, to a range that the key was found good for. ORNIC_VERR_PAGE: a
+ * Copy @src to @addr, to a range that the key was found good for. ORNIC_VERR_PAGE: a
  * page has gone since; what precedes it may have been written. Lock of a QP, see above.
  */
 enum ornic_vendor_err ornic_odp_write(const struct ornic_odp *odp, u64 addr,
-				      const struct ornic_frag *piece);
+				      const struct ornic_iov *src);
 
 /*
  * SET_PAGES and CLEAR_PAGES. Return: enum ornic_status. Both may be called when the

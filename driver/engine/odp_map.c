@@ -132,19 +132,18 @@ u8 *ornic_odp_bytes(const struct ornic_odp *odp, u64 addr, u64 len, bool write)
 }
 
 enum ornic_vendor_err ornic_odp_write(const struct ornic_odp *odp, u64 addr,
-				      const struct ornic_frag *piece)
+				      const struct ornic_iov *src)
 {
-	struct odp_walk walk = walk_along(odp, addr, piece->len, true);
-	const u8 *from = piece->ptr;
-	u32 run;
+	struct odp_walk walk = walk_along(odp, addr, src->bytes, true);
+	const struct ornic_frag *from = src->frag;
+	u32 run, done = 0;
 	u8 *to;
 
 	while (walk.left) {
 		to = next_run(&walk, &run);
 		if (!to)
 			return ORNIC_VERR_PAGE;
-		ornic_copy(to, from, run);
-		from += run;
+		ornic_copy_on(to, run, &from, &done);
 	}
 	return ORNIC_VERR_NONE;
 }
