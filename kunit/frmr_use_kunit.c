@@ -143,6 +143,7 @@ static void use_is_of_all_pages(struct kunit *test)
 	struct ornic_th_mr remote = {
 		.key = ut->key,
 		.levels = 1,
+		.touch = 1,
 		.length = PAGES * PAGE,
 		.npages = PAGES,
 		.buf = ut->mem,

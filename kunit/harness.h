@@ -200,7 +200,9 @@ struct ornic_th_srq {
 
 /**
  * struct ornic_th_mr - an MR and its memory
- * @buf: the pages; with @levels 1 the MR names them from last to first
+ * @touch: with @levels 1 the MR names its pages from last to first, but so many at a
+ *	time in order, so that they touch
+ * @buf: the pages
  * @next: of the ODP MRs of its host
  */
 struct ornic_th_mr {
@@ -208,6 +210,7 @@ struct ornic_th_mr {
 	struct ornic_th *th;
 	u32 key;
 	u8 levels;
+	u8 touch;
 	u8 access;
 	u64 iova;
 	u32 length;
@@ -374,6 +377,7 @@ bool ornic_th_poll(struct ornic_th_cq *cq, struct ornic_cqe *cqe);
 int ornic_th_mr_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
 		     u32 off0, u8 levels, u8 access);
 int ornic_th_mr_fini(struct ornic_th_mr *mr);
+u32 ornic_th_mr_page(const struct ornic_th_mr *mr, u32 i);
 u8 *ornic_th_mr_at(const struct ornic_th_mr *mr, u32 off, u32 *run);
 void ornic_th_mr_write(const struct ornic_th_mr *mr, u32 off, const void *src,
 		       u32 len);

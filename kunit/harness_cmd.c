@@ -228,6 +228,7 @@ int ornic_th_mr_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
 	mr->th = th;
 	mr->length = length;
 	mr->levels = levels;
+	mr->touch = 1;
 	mr->access = access;
 	mr->off0 = levels ? off0 & 4095 : 0;
 	mr->npages = DIV_ROUND_UP(mr->off0 + length, 4096);
@@ -274,6 +275,21 @@ int ornic_th_mr_fini(struct ornic_th_mr *mr)
 }
 
 /**
+ * ornic_th_mr_page - which of its pages is in a place of an MR with a list
+ * @mr: the MR
+ * @i: the place
+ *
+ * Return: the page, counted in @mr->buf.
+ */
+u32 ornic_th_mr_page(const struct ornic_th_mr *mr, u32 i)
+{
+	u32 first = i - i % mr->touch;
+	u32 n = min_t(u32, mr->touch, mr->npages - first);
+
+	return mr->npages - first - n + i % mr->touch;
+}
+
+/**
  * ornic_th_mr_at - where byte @off of an MR lies
  * @mr: the MR
  * @off: offset from its start
@@ -290,7 +306,7 @@ u8 *ornic_th_mr_at(const struct ornic_th_mr *mr, u32 off, u32 *run)
 		return mr->buf + at;
 	}
 	*run = 4096 - (at & 4095);
-	return mr->buf + 4096ull * (mr->npages - 1 - (at >> 12)) + (at & 4095);
+	return mr->buf + 4096ull * ornic_th_mr_page(mr, at >> 12) + (at & 4095);
 }
 
 /**

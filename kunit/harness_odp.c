@@ -7,7 +7,7 @@
 /**
  * ornic_th_odp_init - make an ODP MR, without pages
  * @th: the harness
- * @mr: out; its pages lie in reverse
+ * @mr: out; up to four of its pages touch
  * @length: bytes
  * @off0: offset of its first byte in its first page
  * @access: enum ornic_access
@@ -28,6 +28,7 @@ int ornic_th_odp_init(struct ornic_th *th, struct ornic_th_mr *mr, u32 length,
 	mr->off0 = off0 & (PAGE - 1);
 	mr->npages = DIV_ROUND_UP(mr->off0 + length, PAGE);
 	mr->levels = 1;
+	mr->touch = 4;
 	mr->iova = 0x7f3400000000ull + mr->off0;
 	mr->buf = ornic_th_alloc(th, (u64)PAGE * mr->npages);
 	if (!mr->buf)
@@ -107,7 +108,7 @@ int ornic_th_odp_set(const struct ornic_th_mr *mr, u32 page, u32 n, bool write)
 		return ORNIC_NO_RESOURCE;
 	for (i = 0; i < n; i++) {
 		addr = (uintptr_t)mr->buf +
-		       (u64)PAGE * (mr->npages - 1 - (page + i));
+		       (u64)PAGE * ornic_th_mr_page(mr, page + i);
 		list[i] = cpu_to_le64(addr | (write ? ORNIC_PAGE_WRITE : 0));
 	}
 	memset(&req, 0, sizeof(req));

@@ -453,33 +453,154 @@ static void write_loses_pages(struct kunit *test)
 			ORNIC_VERR_PAGE);
 }
 
+static const struct pieces_row {
+	const char *desc;
+	u32 gap; /* bytes between the pieces */
+	u64 step; /* bytes from one page to the next */
+} pieces_rows[] = {
+	{ "both touch", 0, PAGE },
+	{ "pieces touch", 0, 2 * PAGE },
+	{ "pages touch", 16, PAGE },
+	{ "none touches", 16, 2 * PAGE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(pieces, pieces_rows, desc);
+
+/* Pages 509 to 513 of a key; a node of its tree has 512. */
+#define FIVE_AT (509 * PAGE)
+
+static const struct ornic_odp *open_five(struct kunit *test, u64 step)
+{
+	struct odp_test *pt = test->priv;
+	struct ornic_mkey *m;
+
+	memset(pt->page, 0, 512 * PAGE);
+	pt->step = step;
+	KUNIT_ASSERT_EQ(test, create(pt, 0, 600 * PAGE, 12), 0);
+	KUNIT_ASSERT_EQ(test, set(pt, FIVE_AT, 5, ORNIC_PAGE_WRITE), 0);
+	ornic_rcu_read_lock();
+	m = ornic_mkey_lookup(&pt->th->eng->dev, pt->key);
+	ornic_rcu_read_unlock();
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	return m->odp;
+}
+
+/* Pages that touch are one piece; of those that do not, as many as there is room for. */
+static void pieces_of_touching_pages(struct kunit *test)
+{
+	const struct ornic_odp *odp = open_five(test, PAGE);
+	struct odp_test *pt = test->priv;
+	struct ornic_frag frag[3];
+	struct ornic_iov iov = { .frag = frag, .max = ARRAY_SIZE(frag) };
+
+	KUNIT_EXPECT_EQ(test,
+			ornic_odp_map(&iov, odp, FIVE_AT + 100, 20000, false),
+			ORNIC_VERR_NONE);
+	KUNIT_EXPECT_EQ(test, iov.n, 1);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)frag[0].ptr, pt->page + 100);
+	KUNIT_EXPECT_EQ(test, frag[0].len, 20000);
+	KUNIT_EXPECT_EQ(test, iov.bytes, 20000);
+	/* What was in @iov before is a piece of its own. */
+	KUNIT_EXPECT_EQ(test,
+			ornic_odp_map(&iov, odp, FIVE_AT + 20100, 10, false),
+			ORNIC_VERR_NONE);
+	KUNIT_EXPECT_EQ(test, iov.n, 2);
+
+	pt->step = 2 * PAGE;
+	KUNIT_ASSERT_EQ(test, set(pt, FIVE_AT, 5, 0), 0);
+	iov.n = 0;
+	iov.bytes = 0;
+	KUNIT_EXPECT_EQ(test,
+			ornic_odp_map(&iov, odp, FIVE_AT + 100, 20000, false),
+			ORNIC_VERR_NONE);
+	KUNIT_EXPECT_EQ(test, iov.n, 3);
+	KUNIT_EXPECT_EQ(test, iov.bytes, 3 * PAGE - 100);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)frag[2].ptr, pt->page + 4 * PAGE);
+	/* A page is not looked for if there is no room for it. */
+	KUNIT_ASSERT_EQ(test, clear(pt, FIVE_AT + 3 * PAGE, PAGE), 0);
+	iov.n = 0;
+	KUNIT_EXPECT_EQ(test,
+			ornic_odp_map(&iov, odp, FIVE_AT + 100, 20000, false),
+			ORNIC_VERR_NONE);
+	KUNIT_EXPECT_EQ(test, iov.n, 3);
+	iov.n = 0;
+	KUNIT_EXPECT_EQ(test,
+			ornic_odp_map(&iov, odp, FIVE_AT + PAGE, 20000, false),
+			ORNIC_VERR_PAGE);
+}
+
 /* Ends of pieces and of pages are at different places, and once at the same. */
 static void write_takes_pieces(struct kunit *test)
 {
-	static const u32 cut[] = { 0, 100, LARGE - 10000, LARGE - 9000, 20000 };
-	const struct ornic_odp *odp = open_large(test);
+	static const u32 cut[] = { 0, 1, 100, 3996, 4000, 14000, 19000, 20000 };
+	const struct pieces_row *row = test->param_value;
+	const struct ornic_odp *odp = open_five(test, row->step);
 	struct ornic_frag piece[ARRAY_SIZE(cut) - 1];
-	struct ornic_iov src = { piece, 4, 4, 20000 };
-	u8 *from = kunit_kzalloc(test, 20000, GFP_KERNEL);
+	struct ornic_iov src = { piece, ARRAY_SIZE(piece), ARRAY_SIZE(piece),
+				 20000 };
+	u8 *from =
+		kunit_kzalloc(test, 20000 + 16 * ARRAY_SIZE(cut), GFP_KERNEL);
 	struct odp_test *pt = test->priv;
-	u32 i;
+	u64 at;
+	u32 i, j;
 
 	KUNIT_ASSERT_NOT_NULL(test, from);
-	for (i = 0; i < 20000; i++)
-		from[i] = i % 251;
 	for (i = 0; i < ARRAY_SIZE(piece); i++) {
-		piece[i].ptr = from + cut[i];
+		piece[i].ptr = from + cut[i] + i * row->gap;
 		piece[i].len = cut[i + 1] - cut[i];
+		for (j = cut[i]; j < cut[i + 1]; j++)
+			from[j + i * row->gap] = j % 251 + 1;
 	}
-	KUNIT_ASSERT_EQ(test, set(pt, LARGE_AT, 2, ORNIC_PAGE_WRITE), 0);
-	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, LARGE_AT + 10000, &src),
+	KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, FIVE_AT + 100, &src),
 			ORNIC_VERR_NONE);
-	for (i = 0; i < 20000; i++)
-		KUNIT_ASSERT_EQ(test,
-				i < LARGE - 10000 ?
-					pt->page[10000 + i] :
-					pt->page[2 * LARGE + 10000 + i],
-				from[i]);
+	for (i = 0; i < 5; i++)
+		for (j = 0; j < PAGE; j++) {
+			at = i * PAGE + j;
+			KUNIT_ASSERT_EQ(test, pt->page[i * row->step + j],
+					at < 100 || at >= 20100 ?
+						0 :
+						(at - 100) % 251 + 1);
+		}
+	for (i = 0; i < PAGE; i++)
+		KUNIT_ASSERT_EQ(test, pt->page[4 * row->step + PAGE + i], 0);
+}
+
+/* A page that touches one which may be written to need not be for that, nor be there. */
+static void write_stops_at_pages(struct kunit *test)
+{
+	const struct ornic_odp *odp = open_five(test, PAGE);
+	struct odp_test *pt = test->priv;
+	u8 *from = kunit_kzalloc(test, 5 * PAGE, GFP_KERNEL);
+	struct ornic_frag piece = { from, 5 * PAGE };
+	struct ornic_iov src = { &piece, 1, 1, 5 * PAGE };
+	struct ornic_frag frag[4];
+	struct ornic_iov iov = { .frag = frag, .max = ARRAY_SIZE(frag) };
+	u32 bad, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, from);
+	memset(from, 7, 5 * PAGE);
+	for (bad = 1; bad < 5; bad++) {
+		memset(pt->page, 0, 5 * PAGE);
+		KUNIT_ASSERT_EQ(test, clear(pt, FIVE_AT, 5 * PAGE), 0);
+		KUNIT_ASSERT_EQ(test, set(pt, FIVE_AT, 5, 0), 0);
+		KUNIT_ASSERT_EQ(test, set(pt, FIVE_AT, bad, ORNIC_PAGE_WRITE),
+				0);
+		KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, FIVE_AT, &src),
+				ORNIC_VERR_PAGE);
+		for (i = bad * PAGE; i < 5 * PAGE; i++)
+			KUNIT_ASSERT_EQ(test, pt->page[i], 0);
+		iov.n = 0;
+		KUNIT_EXPECT_EQ(
+			test, ornic_odp_map(&iov, odp, FIVE_AT, 5 * PAGE, true),
+			ORNIC_VERR_PAGE);
+		KUNIT_EXPECT_EQ(test,
+				ornic_odp_map(&iov, odp, FIVE_AT, bad * PAGE,
+					      true),
+				ORNIC_VERR_NONE);
+		KUNIT_ASSERT_EQ(test, clear(pt, FIVE_AT + bad * PAGE, PAGE), 0);
+		KUNIT_EXPECT_EQ(test, ornic_odp_write(odp, FIVE_AT, &src),
+				ORNIC_VERR_PAGE);
+	}
 }
 
 /* ---- Other commands --------------------------------------------------------------- */
@@ -517,7 +638,9 @@ static struct kunit_case odp_cases[] = {
 	KUNIT_CASE_PARAM(bytes_of_a_page, bytes_gen_params),
 	KUNIT_CASE(pieces_of_pages),
 	KUNIT_CASE(write_loses_pages),
-	KUNIT_CASE(write_takes_pieces),
+	KUNIT_CASE(pieces_of_touching_pages),
+	KUNIT_CASE_PARAM(write_takes_pieces, pieces_gen_params),
+	KUNIT_CASE(write_stops_at_pages),
 	KUNIT_CASE(other_commands),
 	{}
 };

@@ -20,9 +20,6 @@
 /* The array of page pointers stays below what one allocation may be. */
 #define MAX_LIST_PAGES ((u32)BIT(27))
 
-/* A piece of at most this, so that lengths and their sums fit 32 bits. */
-#define MAX_PIECE ((u32)BIT(31))
-
 /* ---- Page lists ------------------------------------------------------------ */
 
 static bool mem_in_range(const struct ornic_dev *dev,
@@ -260,13 +257,12 @@ static bool extends_piece(const struct ornic_frag *last, const u8 *area,
 	const u8 *start = last->ptr;
 
 	return start + last->len == ptr && start >= area &&
-	       last->len <= MAX_PIECE - len;
+	       last->len <= ORNIC_MAX_PIECE - len;
 }
 
 /*
- * Append @len bytes at @ptr, which belong to an area that starts at @area.
- * Touching pieces are merged only inside an area: a host that sends pages
- * needs each piece to stay within one.
+ * Append @len bytes at @ptr, which belong to an area that starts at @area. Touching
+ * pieces are merged only inside an area.
  */
 static bool add_piece(struct ornic_iov *iov, u8 *area, u8 *ptr, u32 len)
 {
@@ -287,7 +283,7 @@ static bool add_piece(struct ornic_iov *iov, u8 *area, u8 *ptr, u32 len)
 static u64 add_dma(struct ornic_iov *iov, struct ornic_dev *dev, u64 addr,
 		   u64 len)
 {
-	u32 take = (u32)min_t(u64, len, MAX_PIECE);
+	u32 take = (u32)min_t(u64, len, ORNIC_MAX_PIECE);
 	u8 *ptr = dev->ops->dma(dev->host, addr, take);
 
 	return ptr && add_piece(iov, ptr, ptr, take) ? take : 0;
@@ -312,7 +308,7 @@ static u64 add_mkey(struct ornic_iov *iov, const struct ornic_mkey *mkey,
 		ptr = ornic_pages_at(&mkey->pages, off + done, &run);
 		area = area_of(&mkey->pages, ptr, off + done);
 		run = min_t(u64, run, len - done);
-		take = min_t(u64, run, MAX_PIECE);
+		take = min_t(u64, run, ORNIC_MAX_PIECE);
 		if (!add_piece(iov, area, ptr, take))
 			break;
 	}
@@ -360,7 +356,7 @@ static u64 add_segments(struct ornic_iov *iov, const struct ornic_frmr *f,
 		seg = &f->seg[i];
 		start = i ? f->seg[i - 1].end : 0;
 		take = (u32)min_t(u64, min_t(u64, seg->end - off, len - done),
-				  MAX_PIECE);
+				  ORNIC_MAX_PIECE);
 		if (!add_piece(iov, seg->ptr, seg->ptr + (off - start), take))
 			break;
 		off += take;

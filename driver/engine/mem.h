@@ -116,6 +116,9 @@ static inline u64 ornic_mkey_off(const struct ornic_mkey *mkey, u64 addr)
 	return mkey->off0 + (addr - mkey->iova);
 }
 
+/* Bytes of a piece at most, so that what is added to one still fits 32 bits */
+#define ORNIC_MAX_PIECE ((u32)BIT(31))
+
 /**
  * struct ornic_iov - pieces of memory being collected
  * @frag: the pieces, in memory of the caller's
@@ -133,25 +136,33 @@ struct ornic_iov {
 /**
  * ornic_copy_on - copy what comes next of some pieces to one place
  * @to: where to
- * @len: bytes; the pieces have as many
+ * @len: bytes, at most ORNIC_MAX_PIECE; the pieces have as many
  * @piece: the piece that comes next; moved
  * @done: bytes of it that are copied; moved
+ *
+ * Pieces that touch are copied as one.
  *
  * Context: any.
  */
 static inline void ornic_copy_on(u8 *to, u32 len,
 				 const struct ornic_frag **piece, u32 *done)
 {
+	const u8 *from;
 	u32 part;
 
 	for (; len; len -= part, to += part) {
-		part = min_t(u32, len, (*piece)->len - *done);
-		ornic_copy(to, (const u8 *)(*piece)->ptr + *done, part);
-		*done += part;
-		if (*done < (*piece)->len)
-			continue;
-		++*piece;
-		*done = 0;
+		from = (const u8 *)(*piece)->ptr + *done;
+		part = (*piece)->len - *done;
+		while (part < len && (*piece)[1].ptr == from + part)
+			part += (++*piece)->len;
+		if (part > len) {
+			*done = (*piece)->len - (part - len);
+			part = len;
+		} else {
+			++*piece;
+			*done = 0;
+		}
+		ornic_copy(to, from, part);
 	}
 }
 

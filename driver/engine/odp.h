@@ -92,8 +92,8 @@ static inline bool ornic_access_writes(u8 access)
 }
 
 /*
- * As ornic_iov_add_key(), for a range of the key. ORNIC_VERR_PAGE: a page is absent;
- * what precedes it may be in @iov.
+ * As ornic_iov_add_key(), for a range of the key, whose pages are one piece where they
+ * touch. ORNIC_VERR_PAGE: a page is absent; what precedes it may be in @iov.
  */
 enum ornic_vendor_err ornic_odp_map(struct ornic_iov *iov,
 				    const struct ornic_odp *odp, u64 addr,
@@ -106,8 +106,9 @@ enum ornic_vendor_err ornic_odp_map(struct ornic_iov *iov,
 u8 *ornic_odp_bytes(const struct ornic_odp *odp, u64 addr, u64 len, bool write);
 
 /*
- * Copy @src to @addr, to a range that the key was found good for. ORNIC_VERR_PAGE: a
- * page has gone since; what precedes it may have been written. Lock of a QP, see above.
+ * Copy @src, at most ORNIC_MAX_MSG bytes, to @addr, to a range that the key was found good
+ * for. ORNIC_VERR_PAGE: a page has gone since; what precedes it may have been written. Lock
+ * of a QP, see above.
  */
 enum ornic_vendor_err ornic_odp_write(const struct ornic_odp *odp, u64 addr,
 				      const struct ornic_iov *src);

@@ -105,18 +105,26 @@ enum ornic_vendor_err ornic_odp_map(struct ornic_iov *iov,
 				    const struct ornic_odp *odp, u64 addr,
 				    u64 len, bool write)
 {
-	struct odp_walk walk = walk_along(odp, addr, len, write);
+	struct odp_walk walk =
+		walk_along(odp, addr, min_t(u64, len, ORNIC_MAX_PIECE), write);
+	struct ornic_frag *last = NULL;
 	u32 run;
 	u8 *at;
 
-	/* Pieces of two pages are not merged, even if they touch. */
-	while (walk.left && iov->n < iov->max) {
+	while (walk.left) {
 		at = next_run(&walk, &run);
 		if (!at)
-			return ORNIC_VERR_PAGE;
-		iov->frag[iov->n].ptr = at;
-		iov->frag[iov->n].len = run;
-		iov->n++;
+			return iov->n == iov->max ? ORNIC_VERR_NONE :
+						    ORNIC_VERR_PAGE;
+		if (last && (u8 *)last->ptr + last->len == at) {
+			last->len += run;
+		} else {
+			if (iov->n == iov->max)
+				break;
+			last = &iov->frag[iov->n++];
+			last->ptr = at;
+			last->len = run;
+		}
 		iov->bytes += run;
 	}
 	return ORNIC_VERR_NONE;
@@ -136,14 +144,21 @@ enum ornic_vendor_err ornic_odp_write(const struct ornic_odp *odp, u64 addr,
 {
 	struct odp_walk walk = walk_along(odp, addr, src->bytes, true);
 	const struct ornic_frag *from = src->frag;
-	u32 run, done = 0;
-	u8 *to;
+	u32 run, len = 0, done = 0;
+	u8 *at, *to = NULL;
 
 	while (walk.left) {
-		to = next_run(&walk, &run);
-		if (!to)
+		at = next_run(&walk, &run);
+		if (!at)
 			return ORNIC_VERR_PAGE;
-		ornic_copy_on(to, run, &from, &done);
+		if (len && to + len == at) {
+			len += run;
+			continue;
+		}
+		ornic_copy_on(to, len, &from, &done);
+		to = at;
+		len = run;
 	}
+	ornic_copy_on(to, len, &from, &done);
 	return ORNIC_VERR_NONE;
 }
