@@ -23,22 +23,28 @@ measure()
 	awk -v label="$label" '/^ *[0-9]+ +[0-9]+ +[0-9.]+ / { print "count", label, $0 }' cli.out
 }
 
-# What waits does so for events: with one CPU, programs that poll take turns.
+# short_messages PEER [odp]: with memory on demand. What waits does so for events: with one
+# CPU, programs that poll take turns.
 short_messages()
 {
-	measure "$1" write-8 ib_write_bw -s 8 -n 10000
-	measure "$1" read-8 ib_read_bw -e -s 8 -n 10000
-	measure "$1" atomic ib_atomic_bw -e -n 10000
-	measure "$1" turn-8 ib_send_lat -e -s 8 -n 2000
-	measure "$1" turn-4k ib_send_lat -e -s 4096 -n 2000
+	local odp=${2-}
+
+	measure "$1" "write-8${odp:+-odp}" ib_write_bw -s 8 -n 10000 ${odp:+--odp}
+	measure "$1" "read-8${odp:+-odp}" ib_read_bw -e -s 8 -n 10000 ${odp:+--odp}
+	# perftest refuses atomics on such memory.
+	[ "$odp" ] || measure "$1" atomic ib_atomic_bw -e -n 10000
+	measure "$1" "turn-8${odp:+-odp}" ib_send_lat -e -s 8 -n 2000 ${odp:+--odp}
+	measure "$1" "turn-4k${odp:+-odp}" ib_send_lat -e -s 4096 -n 2000 ${odp:+--odp}
 }
 
-# In packets only: what a copy costs depends on where the pages are.
+# long_messages PEER [odp]: in packets only: what a copy costs depends on where the pages are.
 long_messages()
 {
-	measure "$1" write-64k ib_write_bw -s 65536 -n 500
-	measure "$1" read-64k ib_read_bw -e -s 65536 -n 500
-	measure "$1" send-64k ib_send_bw -e -s 65536 -n 500
+	local odp=${2-}
+
+	measure "$1" "write-64k${odp:+-odp}" ib_write_bw -s 65536 -n 500 ${odp:+--odp}
+	measure "$1" "read-64k${odp:+-odp}" ib_read_bw -e -s 65536 -n 500 ${odp:+--odp}
+	measure "$1" "send-64k${odp:+-odp}" ib_send_bw -e -s 65536 -n 500 ${odp:+--odp}
 }
 
 echo "note kernel $(uname -r)"
@@ -46,8 +52,11 @@ mtu=4500
 topology veth
 short_messages ornic-veth
 long_messages ornic-veth
+short_messages ornic-veth odp
+long_messages ornic-veth odp
 measure ornic-veth ud-turn-8 ib_send_lat -c UD -e -s 8 -n 2000
 short_messages ornic-loop
+short_messages ornic-loop odp
 measure ornic-loop ud-turn-8 ib_send_lat -c UD -e -s 8 -n 2000
 for device in srv0 cli0; do
 	echo 1 >/sys/class/infiniband/$device/direct
