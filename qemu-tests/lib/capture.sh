@@ -34,6 +34,13 @@ end_tcpdump()
 	wait "$tcpdump" || :
 }
 
+# in_capture FILE: print how many packets it has
+in_capture() { tcpdump -r "$1" 2>/dev/null | wc -l; }
+
+# has_captured FILE COUNT: so many or more. SIGINT lets tcpdump drop what it has not read
+# yet.
+has_captured() { [ "$(in_capture "$1")" -ge "$2" ]; }
+
 # dissect MINIMUM: dissect the capture in the file packets; it has MINIMUM RoCE packets
 # or more, and tshark finds none of them invalid
 dissect()

@@ -201,10 +201,10 @@ gid_index()
 }
 
 srv_prefix=() cli_prefix=()
-# Do not use these for background jobs: $! of a function is a shell.
 # "${as_nobody[@]}" COMMAND: without any privilege
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 
+# Do not use these for background jobs: $! of a function is a shell.
 on_srv() { "${srv_prefix[@]}" "$@"; }
 on_cli() { "${cli_prefix[@]}" "$@"; }
 

@@ -45,6 +45,7 @@ mckey_once()
 	local limit=$(($1 * SCALE)) status=0 server qps=$2
 
 	shift 2
+	: >srv.out
 	"${srv_prefix[@]}" timeout -s KILL "$limit" stdbuf -oL mckey \
 		-m "$group4" -b "$srv_ip" -c "$qps" "$@" >srv.out 2>&1 &
 	server=$!

@@ -111,6 +111,7 @@ start_hang()
 {
 	rm -f hang.in
 	mkfifo hang.in
+	: >hang.out
 	ornic_hang "$1" 0 <hang.in >hang.out &
 	hang=$!
 	exec 7>hang.in

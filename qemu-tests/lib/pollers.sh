@@ -11,7 +11,11 @@ poller_port=18515
 # start_poller COMMAND...: in the background
 start_poller()
 {
-	stdbuf -oL "$@" >"poller.${#pollers[@]}" 2>&1 &
+	local out=poller.${#pollers[@]}
+
+	# The output of an earlier one is not to be read as if it were of this.
+	: >"$out"
+	stdbuf -oL "$@" >"$out" 2>&1 &
 	pollers+=($!)
 }
 

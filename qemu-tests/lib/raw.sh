@@ -81,6 +81,9 @@ udp_received()
 	on_srv awk '/^Udp: [0-9]/ { print $2 + $3 }' /proc/net/snmp
 }
 
+# has_received COUNT: so many since $before
+has_received() { [ $(($(udp_received) - before)) = "$1" ]; }
+
 # keep_neighbours srv|cli: what that side knows of neighbours stays as it is. It would ask
 # them 5 s after it has used what is stale, and answers go to the Ethernet address that
 # raw QPs have rules for.

@@ -42,7 +42,7 @@ send_datagrams()
 
 	find_victims "$srv_dev"
 	list_targets >qps
-	on_evil "${as_nobody[@]}" \
+	ip netns exec evil "${as_nobody[@]}" \
 		python3 /ornic/qemu-tests/lib/oversized.py --source 10.0.0.66 \
 		--to "$srv_ip" --qps qps &
 	sender=$!
@@ -51,19 +51,31 @@ send_datagrams()
 	wait "$sender" || :
 }
 
-# Connections that end half way, every other one once it is established
+# start_server: rping, which may end when a client dies before it has seen the reply
+start_server()
+{
+	"${srv_prefix[@]}" rping -s -P -a "$srv_ip" -p 7177 >server.out 2>&1 &
+	server=$!
+	wait_until 10 cm_listening 7177
+}
+
+# Connections that end half way. Every other one is established, and the victim's.
 die_connected()
 {
-	local i client
+	local client i port server
 
 	for ((i = 0; i < $(times 20); i++)); do
-		ip netns exec evil stdbuf -oL rping -c -d -a "$srv_ip" -p 7175 \
+		port=7175
+		((i % 2 == 0)) || { port=7177; start_server; }
+		: >client.out
+		ip netns exec evil stdbuf -oL rping -c -d -a "$srv_ip" -p "$port" \
 			-C 100000 >client.out 2>&1 &
 		client=$!
 		pause
 		((i % 2)) || wait_until 10 grep 'rdma_connect successful' client.out
 		kill -9 "$client"
 		wait "$client" 2>/dev/null || :
+		((i % 2 == 0)) || stop_traffic "$server"
 	done
 }
 
@@ -80,6 +92,8 @@ run()
 {
 	# shellcheck source=qemu-tests/lib/attack.sh
 	. /ornic/qemu-tests/lib/attack.sh
+	# shellcheck source=qemu-tests/lib/rdmacm.sh
+	. /ornic/qemu-tests/lib/rdmacm.sh
 	topology veth
 	chmod 755 .
 	start_victims

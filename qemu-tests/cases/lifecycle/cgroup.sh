@@ -14,8 +14,9 @@ requires()
 	grep -qw rdma /sys/fs/cgroup/cgroup.controllers || skip 'no rdma cgroup'
 }
 
-# inside COMMAND...: run it in the group
-inside() { (sh -c 'echo $PPID' >"$group/cgroup.procs"; "$@"); }
+# "${inside[@]}" COMMAND...: run it in the group
+# shellcheck disable=SC2016 # arguments of that shell
+inside=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group")
 
 charged() { grep "^srv0 " "$group/rdma.current"; }
 
@@ -25,22 +26,22 @@ run()
 	echo +rdma >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir -p "$group"
 	echo 'srv0 hca_object=2' >"$group/rdma.max"
-	refused "Couldn't create" inside ibv_rc_pingpong -d srv0 -g "$srv_gid"
+	refused "Couldn't create" "${inside[@]}" ibv_rc_pingpong -d srv0 -g "$srv_gid"
 	# Linux 6.12 leaks a task_struct if the context is refused: the handler of
 	# GET_CONTEXT frees the context without rdma_restrack_put().
 	if [ "$KERNEL" != debug ]; then
 		echo 'srv0 hca_handle=0' >"$group/rdma.max"
-		refused "Couldn't get context" inside \
+		refused "Couldn't get context" "${inside[@]}" \
 			ibv_rc_pingpong -d srv0 -g "$srv_gid"
 	fi
 	echo 'srv0 hca_handle=max hca_object=max' >"$group/rdma.max"
-	cli_prefix=(inside)
+	cli_prefix=("${inside[@]}")
 	traffic ib_write_bw
 	charged | grep -q 'hca_handle=1' || fail "charged: $(charged)"
 	kill -KILL "$cli_pid"
 	stop_traffic
 	wait_until 5 empty_group
-	rmdir "$group"
+	wait_until 5 rmdir "$group"
 }
 
 empty_group()

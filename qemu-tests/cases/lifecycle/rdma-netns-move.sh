@@ -62,6 +62,8 @@ run()
 	exclusive
 	moved_inside
 	ip netns delete box
+	# Its netdevs go later than the name.
+	wait_until 20 test ! -e /sys/class/net/veth-out
 	wait_until 20 seen ''
 	comes_back
 }

@@ -22,6 +22,7 @@ lives() { dmesg | grep -c 'RDMA device on d0'; }
 # A raw packet QP with a rule ends when the netdev moves; or the device does not obey.
 move_netdev()
 {
+	: >sink.out
 	/usr/bin/python3 /ornic/qemu-tests/lib/raw_sink.py ornic0 udp 5000 take >sink.out &
 	(wait_until 3 grep -q ready sink.out)
 	ip netns add other

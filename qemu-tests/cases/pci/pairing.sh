@@ -22,6 +22,8 @@ in_user_ns() { nsenter -t "$holder" -U -n --preserve-credentials "$@"; }
 
 has_dummy() { in_user_ns ip link show d0; }
 
+paired() { rdma link show ornic0/1 | grep 'netdev eth0'; }
+
 run()
 {
 	local mac dev driver=/sys/bus/virtio/drivers/virtio_net
@@ -43,7 +45,7 @@ run()
 	nic_gone || fail 'it paired with the netdev of a user'
 	echo "$dev" >"$driver/bind"
 	wait_until 20 test -e /sys/class/infiniband/ornic0
-	rdma link show ornic0/1 | grep 'netdev eth0'
+	wait_until 20 paired
 	kill "$holder"
 	ip addr add 10.0.0.1/24 dev eth0
 	ip link set eth0 up

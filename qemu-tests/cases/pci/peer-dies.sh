@@ -32,7 +32,7 @@ start_own()
 
 run()
 {
-	local round rounds pids=()
+	local pid pids=() round rounds
 
 	# Twenty of each kind on a full run.
 	rounds=$(times 20)
@@ -57,8 +57,10 @@ run()
 		fi
 		wait_until 30 traffic_ended
 		stop_traffic "$srv_pid" "$cli_pid"
-		kill -0 "${pids[@]}" || fail 'other traffic has ended'
-		busy_posting ornic0 || fail 'other traffic has stopped'
+		for pid in "${pids[@]}"; do
+			kill -0 "$pid" || fail 'other traffic has ended'
+		done
+		wait_until 5 busy_posting ornic0
 		kill -9 "${pids[@]}" || :
 		wait_until 90 peer_answers
 		wait_until 30 works_again peer

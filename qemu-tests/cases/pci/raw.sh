@@ -23,8 +23,6 @@ receive_from_peer()
 	cli_prefix=("${srv_prefix[@]}") srv_prefix=() srv_host=10.0.0.2
 }
 
-has_received() { [ $(($(udp_received) - before)) = "$1" ]; }
-
 # The guest gets nothing of the port of the rule, and all of the next one.
 take_port()
 {

@@ -26,16 +26,17 @@ take_port()
 	before=$(udp_received)
 	udp_to 5000 100
 	udp_to 5001 50
-	[ $(($(udp_received) - before)) = 50 ] || fail 'the host has lost or got frames'
+	wait_until 5 has_received 50
 	wait "$ping" || fail 'ping failed'
 	grep ' 0% packet loss' ping.out
+	wait_until 10 has_captured seen 100
 	end_tcpdump
 	end_sink
 	[ "$frames $payload $wrong" = '100 10000 0' ] || fail 'frames'
-	[ "$(tcpdump -r seen 2>/dev/null | wc -l)" = 100 ] || fail 'tcpdump'
+	[ "$(in_capture seen)" = 100 ] || fail 'tcpdump'
 	before=$(udp_received)
 	udp_to 5000 20
-	[ $(($(udp_received) - before)) = 20 ] || fail 'frames are still taken'
+	wait_until 5 has_received 20
 }
 
 # A megabyte by TCP, which arrives as a whole; its frames are no longer than the MTU.

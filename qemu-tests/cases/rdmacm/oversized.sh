@@ -42,7 +42,7 @@ under_attack()
 	local sender before
 
 	before=$(stat "$srv_dev" rx_too_long)
-	on_cli "${as_nobody[@]}" \
+	"${cli_prefix[@]}" "${as_nobody[@]}" \
 		python3 /ornic/qemu-tests/lib/oversized.py --source "$cli_ip" \
 		--to "$srv_ip" --qps qps &
 	sender=$!

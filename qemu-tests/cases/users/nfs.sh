@@ -21,16 +21,19 @@ requires()
 
 written() { [ "0$(find "$export_dir" -name verify.0.0 -printf %s)" -ge "$1" ]; }
 
-# removal: both devices go while a program writes, and come back
+# removal: both devices go while a program writes, and come back. That of the client is the
+# first, see users.rst.
 removal()
 {
 	local pid
 
-	fio_verifies --rw=write --bs=64k --size=32M --iodepth=4 --fallocate=none &
+	rm -f "$mount_dir/verify.0.0"
+	fio_verifies --rw=write --bs=64k --size=32M --iodepth=4 --fallocate=none \
+		--rate=16m &
 	pid=$!
 	wait_until 30 written 2000000
-	del_link srv0
 	del_link cli0
+	del_link srv0
 	add_link srv0 veth-srv "${srv_prefix[@]}"
 	add_link cli0 veth-cli "${cli_prefix[@]}"
 	wait "$pid" || { tail -n 20 fio.out; fail 'the program has failed'; }

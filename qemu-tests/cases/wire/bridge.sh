@@ -95,7 +95,7 @@ run()
 {
 	topology bridge
 	traffic ib_write_bw -s 8192 -u 18
-	by_packets || fail 'not allowed'
+	wait_until 5 by_packets
 	allow
 	wait_until 5 in_memory
 	seen 'echo 0 >/sys/class/infiniband/srv0/direct_bridge' allow

@@ -18,6 +18,7 @@ requires()
 capture_begins()
 {
 	rm -f packets.pcapng
+	: >dumpcap.log
 	"${cli_prefix[@]}" dumpcap -q -i veth-cli -B 32 -f 'udp port 4791' \
 		-w packets.pcapng 2>dumpcap.log &
 	capture=$!
