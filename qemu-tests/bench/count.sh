@@ -23,14 +23,15 @@ measure()
 	awk -v label="$label" '/^ *[0-9]+ +[0-9]+ +[0-9.]+ / { print "count", label, $0 }' cli.out
 }
 
-# short_messages PEER [odp]: with memory on demand. What waits does so for events: with one
-# CPU, programs that poll take turns.
+# short_messages PEER [odp]: with memory on demand, of which there are more, since the first
+# wait for pages. What waits does so for events: with one CPU, programs that poll take turns.
 short_messages()
 {
-	local odp=${2-}
+	local count=10000 odp=${2-}
 
-	measure "$1" "write-8${odp:+-odp}" ib_write_bw -s 8 -n 10000 ${odp:+--odp}
-	measure "$1" "read-8${odp:+-odp}" ib_read_bw -e -s 8 -n 10000 ${odp:+--odp}
+	[ -z "$odp" ] || count=20000
+	measure "$1" "write-8${odp:+-odp}" ib_write_bw -s 8 -n "$count" ${odp:+--odp}
+	measure "$1" "read-8${odp:+-odp}" ib_read_bw -e -s 8 -n "$count" ${odp:+--odp}
 	# perftest refuses atomics on such memory.
 	[ "$odp" ] || measure "$1" atomic ib_atomic_bw -e -n 10000
 	measure "$1" "turn-8${odp:+-odp}" ib_send_lat -e -s 8 -n 2000 ${odp:+--odp}
@@ -38,13 +39,15 @@ short_messages()
 }
 
 # long_messages PEER [odp]: in packets only: what a copy costs depends on where the pages are.
+# ib_write_bw polls: after it has waited for a page it may take turns with a worker.
 long_messages()
 {
-	local odp=${2-}
+	local count=500 odp=${2-}
 
-	measure "$1" "write-64k${odp:+-odp}" ib_write_bw -s 65536 -n 500 ${odp:+--odp}
-	measure "$1" "read-64k${odp:+-odp}" ib_read_bw -e -s 65536 -n 500 ${odp:+--odp}
-	measure "$1" "send-64k${odp:+-odp}" ib_send_bw -e -s 65536 -n 500 ${odp:+--odp}
+	[ -z "$odp" ] || count=2000
+	[ "$odp" ] || measure "$1" write-64k ib_write_bw -s 65536 -n 500
+	measure "$1" "read-64k${odp:+-odp}" ib_read_bw -e -s 65536 -n "$count" ${odp:+--odp}
+	measure "$1" "send-64k${odp:+-odp}" ib_send_bw -e -s 65536 -n "$count" ${odp:+--odp}
 }
 
 echo "note kernel $(uname -r)"
