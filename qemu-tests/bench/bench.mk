@@ -18,7 +18,7 @@ bench-count:
 bench-lossy:
 	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest iperf3)
 	+@$(MAKE) all modules-stock programs bench-parts
-	qemu-tests/bench/bench --mode lossy$(if $(filter quick,$(BENCH)),-quick)
+	qemu-tests/bench/bench --mode lossy$(addprefix -,$(filter quick icount,$(BENCH)))
 
 bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so smc_sockets.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/

@@ -162,7 +162,7 @@ def show_goals(results, say):
 
 
 def show(results, mode, say=print):
-    accel = "TCG" if "TCG" in results.about.get("cpu", "") else "KVM"
+    accel = mode.accel or ("TCG" if "TCG" in results.about.get("cpu", "") else "KVM")
     say(f"\nmake bench-lossy: {accel}, {results.about.get('cpus', '?')} vCPUs, kernel "
         f"{results.about.get('kernel', '?')}, MTU 4500; medians of "
         f"{results.repeats['lossy']} of {mode.repeats} repeats")

@@ -67,7 +67,7 @@ REFERENCES = ["kernel", "null-syscall", "tcp-bw", "tcp-lat"]
 class Mode:
     """How long the bench may take, with the boots of its guests. A run measures for
     run_ms; if it takes longer than limit in all, it has failed. The report is in the
-    files that begin with report."""
+    files that begin with report. accel: of qemu-tests/run, if not the default."""
     name: str
     repeats: int
     run_ms: int
@@ -75,6 +75,7 @@ class Mode:
     limit: int = 15
     rows: str = ""
     report: str = "bench"
+    accel: str = ""
 
     @property
     def reports(self):
@@ -97,6 +98,8 @@ MODES = {
     "quick": Mode("quick", 2, 120, {"main": 110, "nic": 20, "two": 40}),
     "lossy": Mode("lossy", 3, 500, {"lossy": 1500, "incast": 420}, 20, report="lossy"),
     "lossy-quick": Mode("lossy-quick", 1, 300, {"lossy": 600, "incast": 240}, 20, report="lossy"),
+    "lossy-icount": Mode("lossy-icount", 2, 300, {"lossy": 20000, "incast": 2000}, 20,
+                         report="lossy", accel="icount"),
 }
 
 
