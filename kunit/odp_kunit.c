@@ -348,11 +348,23 @@ static void nodes_go(struct kunit *test)
 #define LARGE 16384ull /* bytes of a page */
 #define LARGE_AT (1000 * LARGE)
 
+/* The key of the case */
+static const struct ornic_odp *odp_of(struct kunit *test)
+{
+	struct odp_test *pt = test->priv;
+	struct ornic_mkey *m;
+
+	ornic_rcu_read_lock();
+	m = ornic_mkey_lookup(&pt->th->eng->dev, pt->key);
+	ornic_rcu_read_unlock();
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	return m->odp;
+}
+
 /* Of 3 large pages 2 are there, which do not touch; the second may only be read. */
 static const struct ornic_odp *open_large(struct kunit *test)
 {
 	struct odp_test *pt = test->priv;
-	struct ornic_mkey *m;
 
 	memset(pt->page, 0, 512 * PAGE);
 	pt->step = 3 * LARGE;
@@ -360,11 +372,7 @@ static const struct ornic_odp *open_large(struct kunit *test)
 			0);
 	KUNIT_ASSERT_EQ(test, set(pt, LARGE_AT, 2, 0), 0);
 	KUNIT_ASSERT_EQ(test, set(pt, LARGE_AT, 1, ORNIC_PAGE_WRITE), 0);
-	ornic_rcu_read_lock();
-	m = ornic_mkey_lookup(&pt->th->eng->dev, pt->key);
-	ornic_rcu_read_unlock();
-	KUNIT_ASSERT_NOT_NULL(test, m);
-	return m->odp;
+	return odp_of(test);
 }
 
 static const struct bytes_row {
@@ -472,17 +480,12 @@ KUNIT_ARRAY_PARAM_DESC(pieces, pieces_rows, desc);
 static const struct ornic_odp *open_five(struct kunit *test, u64 step)
 {
 	struct odp_test *pt = test->priv;
-	struct ornic_mkey *m;
 
 	memset(pt->page, 0, 512 * PAGE);
 	pt->step = step;
 	KUNIT_ASSERT_EQ(test, create(pt, 0, 600 * PAGE, 12), 0);
 	KUNIT_ASSERT_EQ(test, set(pt, FIVE_AT, 5, ORNIC_PAGE_WRITE), 0);
-	ornic_rcu_read_lock();
-	m = ornic_mkey_lookup(&pt->th->eng->dev, pt->key);
-	ornic_rcu_read_unlock();
-	KUNIT_ASSERT_NOT_NULL(test, m);
-	return m->odp;
+	return odp_of(test);
 }
 
 /* Pages that touch are one piece; of those that do not, as many as there is room for. */
