@@ -53,7 +53,7 @@ read_programs()
 {
 	local program
 
-	for program in ib_{write,send,read}_bw ib_send_lat iperf3 ornic_verify; do
+	for program in ib_{write,send,read}_bw iperf3 ornic_verify; do
 		"$program" --help || :
 	done >/dev/null 2>&1
 }
