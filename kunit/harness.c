@@ -343,6 +343,8 @@ static const struct ornic_engine_ops th_ops = {
 	.tx_drop = op_tx_drop,
 	.is_own = op_is_own,
 	.raw_wanted = op_raw_wanted,
+	.rx_keep = ornic_th_rx_keep,
+	.rx_free = ornic_th_rx_free,
 	.relax = op_relax,
 	.deadline = op_deadline,
 	.resched = op_resched,
@@ -504,8 +506,8 @@ struct ornic_th *ornic_th_create(u64 seed, u8 index)
  * ornic_th_destroy - the engine with all that it still holds, then the host
  * @th: the harness; NULL is fine
  *
- * Return: how many pieces of memory the engine wrote beside, and how many
- * events it raised with what they do not have; 0 is right.
+ * Return: how many pieces of memory the engine wrote beside, or did not give back, and
+ * how many events it raised with what they do not have; 0 is right.
  */
 u32 ornic_th_destroy(struct ornic_th *th)
 {
@@ -514,7 +516,7 @@ u32 ornic_th_destroy(struct ornic_th *th)
 	if (!th)
 		return 0;
 	ornic_engine_destroy(th->eng);
-	broken = th->misfits;
+	broken = th->misfits + th->lent;
 	while (th->mems) {
 		struct ornic_th_mem *m = th->mems;
 

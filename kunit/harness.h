@@ -88,6 +88,9 @@ struct ornic_th_mem {
  * @seg_bytes: received packets come in pieces of so many bytes; 0 = one piece
  * @busy_here: what arrives finds a busy CPU, see struct ornic_rx
  * @dm: device memory of @dm_bytes, which a suite may set; 0: none
+ * @lends: what arrives is in memory of its own, which the engine may keep
+ * @lend_more: ... and which takes so many bytes beside those of the frame
+ * @lent: pieces of it that the engine has; @nlent: how often it has kept one
  * @marked: what ornic_th_inject() makes has passed a switch that marks it
  * @peer: a peer engine, NULL = none
  * @direct: where packets of RC need not go, NULL = they do
@@ -126,6 +129,10 @@ struct ornic_th {
 	u32 budget;
 	u32 seg_bytes;
 	bool busy_here;
+	bool lends;
+	u32 lend_more;
+	u32 lent;
+	u32 nlent;
 	bool marked;
 	u32 xmit_fail;
 	int xmit_err;
@@ -435,7 +442,20 @@ int ornic_th_fault_end(const struct ornic_th_qp *qp,
 u32 ornic_th_fault_serve(const struct ornic_th_qp *qp,
 			 const struct ornic_th_mr *mr);
 
+/**
+ * struct ornic_th_loan - a frame that has arrived, which the engine may keep
+ * @refs: who has it: the host while the frame arrives, the engine
+ * @bytes: of the frame
+ */
+struct ornic_th_loan {
+	u32 refs;
+	u32 bytes;
+	u8 data[];
+};
+
 /* harness_wire.c: what is on the wire, and pairs */
+void *ornic_th_rx_keep(void *host, const struct ornic_rx *rx, u32 *bytes);
+void ornic_th_rx_free(void *host, void *kept);
 enum ornic_th_verdict {
 	ORNIC_TH_PASS,
 	ORNIC_TH_DROP,

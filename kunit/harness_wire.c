@@ -59,6 +59,63 @@ static noinline bool rx_raw(struct ornic_th *th, const void *data, u32 len)
 	return hits.taken;
 }
 
+void *ornic_th_rx_keep(void *host, const struct ornic_rx *rx, u32 *bytes)
+{
+	struct ornic_th_loan *loan = rx->host_rx;
+	struct ornic_th *th = host;
+
+	loan->refs++;
+	th->lent++;
+	th->nlent++;
+	*bytes = loan->bytes + th->lend_more;
+	return loan;
+}
+
+static void loan_put(struct ornic_th_loan *loan)
+{
+	if (!--loan->refs)
+		ornic_free(loan);
+}
+
+void ornic_th_rx_free(void *host, void *kept)
+{
+	struct ornic_th *th = host;
+
+	th->lent--;
+	loan_put(kept);
+}
+
+/* A copy of a frame; NULL: it stays where it is, and is not lent. */
+static struct ornic_th_loan *loan_of(const struct ornic_th *th,
+				     const void *data, u32 len)
+{
+	struct ornic_th_loan *loan = NULL;
+
+	if (th->lends)
+		loan = ornic_alloc_atomic(sizeof(*loan) + len);
+	if (!loan)
+		return NULL;
+	loan->refs = 1;
+	loan->bytes = len;
+	memcpy(loan->data, data, len);
+	return loan;
+}
+
+/* What @loan has, if there is one, is of exact size: sanitizers see who reads on. */
+static void rx_host(struct ornic_th *th, const void *data, u32 len,
+		    struct ornic_th_loan *loan)
+{
+	struct ornic_rx rx;
+
+	if (ornic_th_parse(loan ? loan->data : data, len, &rx))
+		return;
+	if (th->seg_bytes && rx.len)
+		split(&rx, th->seg_bytes);
+	rx.busy_here = th->busy_here;
+	rx.host_rx = loan;
+	ornic_engine_rx(th->eng, &rx);
+}
+
 /**
  * ornic_th_rx - a frame arrives
  * @th: the receiver
@@ -67,7 +124,7 @@ static noinline bool rx_raw(struct ornic_th *th, const void *data, u32 len)
  */
 void ornic_th_rx(struct ornic_th *th, const void *data, u32 len)
 {
-	struct ornic_rx rx;
+	struct ornic_th_loan *loan;
 	bool taken;
 
 	ornic_rcu_read_lock();
@@ -76,12 +133,10 @@ void ornic_th_rx(struct ornic_th *th, const void *data, u32 len)
 	if (taken)
 		return;
 	th->host_frames++;
-	if (ornic_th_parse(data, len, &rx))
-		return;
-	if (th->seg_bytes && rx.len)
-		split(&rx, th->seg_bytes);
-	rx.busy_here = th->busy_here;
-	ornic_engine_rx(th->eng, &rx);
+	loan = loan_of(th, data, len);
+	rx_host(th, data, len, loan);
+	if (loan)
+		loan_put(loan);
 }
 
 /**
@@ -198,7 +253,7 @@ int ornic_th_pair_init(struct ornic_th_pair *pair, u64 seed, bool loop)
  * ornic_th_pair_fini - destroy both
  * @pair: the pair, or zeroes
  *
- * Return: pieces of memory that were written beside; 0 is right.
+ * Return: pieces of memory that were written beside or are still lent; 0 is right.
  */
 u32 ornic_th_pair_fini(struct ornic_th_pair *pair)
 {

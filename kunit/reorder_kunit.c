@@ -27,6 +27,7 @@ static struct ornic_fixture *open_receiver(struct kunit *test, u32 n)
 	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
 	u32 i;
 
+	fix->pair.a->lends = true;
 	for (i = 0; i < n; i++)
 		ornic_fix_recv(&fix->a, &fix->am, i, i * 64, 64);
 	return fix;

@@ -97,6 +97,8 @@ static inline u8 *ornic_tx_bth(const struct ornic_tx *tx)
 
 /**
  * struct ornic_rx - one packet from the wire
+ * @host_rx: the host's own, by which ornic_engine_ops::rx_keep finds the memory of the
+ *	packet. NULL: it cannot be kept
  * @ip: its IP header (IPv4 with IHL 5, or IPv6 with UDP next), contiguous
  *	up to the end of the UDP header; or its GRH (IPVer 6, NxtHdr 0x1b)
  * @ipv6: @ip is an IPv6 header or a GRH
@@ -114,6 +116,7 @@ static inline u8 *ornic_tx_bth(const struct ornic_tx *tx)
  * and UDP lengths, and that the packet is for this host: of a GRH, by its MAC only.
  */
 struct ornic_rx {
+	void *host_rx;
 	const void *ip;
 	bool ipv6;
 	bool busy_here;
@@ -165,6 +168,12 @@ enum ornic_trace {
  *	the host calls ornic_engine_run(@qpn) as soon as there is room again.
  *	This bounds the packets in flight per QP. ORNIC_TX_IDLE says that none
  *	is in flight, so that the next cannot overtake any.
+ * @rx_keep: keep the memory of a packet that is being given to ornic_engine_rx():
+ *	@rx->seg stays valid, and its bytes stay the same, until @rx_free. *@bytes is
+ *	what memory that takes. Returns what @rx_free gets, or NULL: the engine copies
+ *	the packet. Locks of the QP are held. May be NULL
+ * @rx_free: @kept, of @rx_keep, is not needed any more. In any context but hard
+ *	interrupts; locks of a QP may be held. With @rx_keep
  * @deadline: ornic_engine_expire(@qpn) is wanted at @when (ns, absolute, the
  *	clock of @now). 0: no timer. At most one per QP. May fire late, and may
  *	fire after it was cancelled: the engine checks.
@@ -227,6 +236,8 @@ struct ornic_engine_ops {
 	void (*tx_drop)(void *host, const struct ornic_tx *tx);
 	bool (*is_own)(void *host, const u8 *mac);
 	void (*raw_wanted)(void *host, bool wanted);
+	void *(*rx_keep)(void *host, const struct ornic_rx *rx, u32 *bytes);
+	void (*rx_free)(void *host, void *kept);
 	void (*deadline)(void *host, void *host_qp, u64 when);
 	void (*resched)(void *host, void *host_qp);
 	void (*event)(void *host, const struct ornic_eqe *eqe);
@@ -520,7 +531,8 @@ enum ornic_frame ornic_rx_from_frame(struct ornic_rx *rx, const void *frame,
 /**
  * ornic_engine_rx - one packet from the wire
  * @eng: the device
- * @rx: packet; the caller's again on return
+ * @rx: packet; the caller's again on return, but for what was kept by
+ *	ornic_engine_ops::rx_keep
  *
  * Context: softirq or process context, no engine lock held.
  */

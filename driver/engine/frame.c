@@ -133,6 +133,7 @@ enum ornic_frame ornic_rx_from_frame(struct ornic_rx *rx, const void *frame,
 
 	if (!is_roce(ip, len, type))
 		return ORNIC_FRAME_OTHER;
+	rx->host_rx = NULL;
 	rx->ip = ip;
 	rx->ipv6 = type != TYPE_IPV4;
 	rx->busy_here = false;

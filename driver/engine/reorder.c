@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests ahead of the expected PSN. The responder keeps copies of them and
- * executes them when the gap is filled, so that a lost or overtaken packet costs
- * that packet and not all after it. What it keeps was not acknowledged: it may be
- * dropped at any time, and the requester sends it again.
+ * Requests ahead of the expected PSN. The responder keeps them and executes them when
+ * the gap is filled, so that a lost or overtaken packet costs that packet and not all
+ * after it. What it keeps was not acknowledged: it may be dropped at any time, and the
+ * requester sends it again.
+ *
+ * A long payload stays in the memory of the packet, if the host lends that: a copy of it
+ * would cost more than all the rest of it. Headers are copied, as they were checked.
  *
  * The sequence NAK (IBTA C9-116) is sent when the first packet of the gap is so late
  * that it is taken for lost: late.h. If the packet comes once more after its copy, or
@@ -21,19 +24,31 @@
 #define EXPIRE_NS 1000000000ull
 /* So many, and a block, are freed at a time: some 50 us. */
 #define FREE_PIECE 512
+/* A payload of so many bytes stays in the memory of the host, if that lends it ... */
+#define LEND_LEAST 512
+/* ... in so many pieces at most ... */
+#define LEND_PIECES 3
+/* ... which takes so many times its bytes at most: a page for 1 KiB is too much. */
+#define LEND_TIMES 3
 
 /**
  * struct ornic_kept - a request ahead of the expected PSN
  * @when: it came, ns
  * @cost: bytes of spare memory that it takes
+ * @nfrags: pieces of its payload, which may be empty
  * @pkt: its headers; @pkt.rx is not valid
- * @data: its payload
+ * @lent: of ornic_engine_ops::rx_keep, if the payload is memory of the host's
+ * @frag: the payload: that, or @data, or an allocation of its own
+ * @data: a short payload
  */
 struct ornic_kept {
 	u64 when;
 	u32 cost;
+	u32 nfrags;
 	struct ornic_pkt pkt;
-	u8 *data;
+	void *lent;
+	struct ornic_frag frag[LEND_PIECES];
+	u8 data[];
 };
 
 /* ---- The requests by PSN ------------------------------------------------------- */
@@ -142,7 +157,10 @@ static bool make_place(struct ornic_qp *qp, u32 psn)
 static void free_kept(struct ornic_qp *qp, struct ornic_kept *kept)
 {
 	ornic_spare_return(qp, kept->cost);
-	ornic_free(kept->data);
+	if (kept->lent)
+		qp->dev->ops->rx_free(qp->dev->host, kept->lent);
+	else if (kept->frag[0].ptr != kept->data)
+		ornic_free(kept->frag[0].ptr);
 	ornic_free(kept);
 }
 
@@ -289,34 +307,96 @@ static u32 block_bytes(u32 size)
 	return bytes;
 }
 
-static struct ornic_kept *copy_of(const struct ornic_ctx *ctx,
-				  struct ornic_qp *qp,
-				  const struct ornic_pkt *pkt)
+/* With @room bytes of @data; @more bytes of spare memory are taken elsewhere. */
+static struct ornic_kept *alloc_kept(struct ornic_qp *qp, u32 room, u32 more)
 {
-	u32 cost = block_bytes(sizeof(struct ornic_kept)) +
-		   block_bytes(pkt->payload_len);
+	u32 size = sizeof(struct ornic_kept) + room;
+	u32 cost = block_bytes(size) + more;
 	struct ornic_kept *kept;
 
 	if (!ornic_spare_take(qp, cost))
 		return NULL;
-	kept = ornic_alloc_atomic(sizeof(*kept));
-	if (!kept)
-		goto err_return;
-	kept->data = ornic_alloc_atomic(pkt->payload_len);
-	if (!kept->data)
-		goto err_free;
-	kept->when = ctx->now;
+	kept = ornic_alloc_atomic(size);
+	if (!kept) {
+		ornic_spare_return(qp, cost);
+		return NULL;
+	}
 	kept->cost = cost;
+	kept->lent = NULL;
+	kept->frag[0].ptr = kept->data;
+	return kept;
+}
+
+/* The payload stays where it is. NULL: it has to be copied. */
+static struct ornic_kept *lent_of(struct ornic_qp *qp,
+				  const struct ornic_pkt *pkt)
+{
+	const struct ornic_engine_ops *ops = qp->dev->ops;
+	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
+	struct ornic_kept *kept = NULL;
+	u32 n, bytes;
+	void *lent;
+
+	n = ornic_pkt_payload(pkt, frag);
+	if (n > LEND_PIECES)
+		return NULL;
+	lent = ops->rx_keep(qp->dev->host, pkt->rx, &bytes);
+	if (!lent)
+		return NULL;
+	if (bytes <= pkt->payload_len * LEND_TIMES)
+		kept = alloc_kept(qp, 0, bytes);
+	if (!kept) {
+		ops->rx_free(qp->dev->host, lent);
+		return NULL;
+	}
+	kept->lent = lent;
+	kept->nfrags = n;
+	memcpy(kept->frag, frag, n * sizeof(*frag));
+	return kept;
+}
+
+/* A long payload beside the rest: together they would take the next power of two. */
+static struct ornic_kept *copy_of(struct ornic_qp *qp,
+				  const struct ornic_pkt *pkt)
+{
+	u32 len = pkt->payload_len;
+	bool is_short = len < LEND_LEAST;
+	struct ornic_kept *kept;
+	void *data;
+
+	kept = alloc_kept(qp, is_short ? len : 0,
+			  is_short ? 0 : block_bytes(len));
+	if (!kept)
+		return NULL;
+	data = is_short ? kept->data : ornic_alloc_atomic(len);
+	if (!data) {
+		free_kept(qp, kept);
+		return NULL;
+	}
+	ornic_pkt_copy_payload(pkt, 0, data, len);
+	kept->nfrags = 1;
+	kept->frag[0].ptr = data;
+	kept->frag[0].len = len;
+	return kept;
+}
+
+static struct ornic_kept *make_kept(const struct ornic_ctx *ctx,
+				    struct ornic_qp *qp,
+				    const struct ornic_pkt *pkt)
+{
+	struct ornic_kept *kept = NULL;
+
+	if (pkt->rx->host_rx && qp->dev->ops->rx_keep &&
+	    pkt->payload_len >= LEND_LEAST)
+		kept = lent_of(qp, pkt);
+	if (!kept)
+		kept = copy_of(qp, pkt);
+	if (!kept)
+		return NULL;
+	kept->when = ctx->now;
 	kept->pkt = *pkt;
 	kept->pkt.rx = NULL;
-	ornic_pkt_copy_payload(pkt, 0, kept->data, pkt->payload_len);
 	return kept;
-
-err_free:
-	ornic_free(kept);
-err_return:
-	ornic_spare_return(qp, cost);
-	return NULL;
 }
 
 /*
@@ -351,7 +431,7 @@ static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			ornic_spray_unheard(ctx, qp);
 		return false;
 	}
-	kept = copy_of(ctx, qp, pkt);
+	kept = make_kept(ctx, qp, pkt);
 	if (!kept) {
 		free_place(qp, block);
 		return false;
@@ -504,15 +584,15 @@ static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
 				       struct ornic_qp *qp,
 				       struct ornic_kept *kept)
 {
-	/* Its payload is at the start of the only piece, without headers. */
+	/* Its payload is at the start of the first piece, without headers. */
 	struct ornic_rx rx = {
 		.ipv6 = qp->path.ipv6,
-		.nsegs = 1,
+		.nsegs = (u8)kept->nfrags,
 		.len = kept->pkt.payload_len,
-		.seg[0] = { kept->data, kept->pkt.payload_len },
 	};
 	enum ornic_verdict verdict;
 
+	memcpy(rx.seg, kept->frag, kept->nfrags * sizeof(*kept->frag));
 	kept->pkt.rx = &rx;
 	kept->pkt.hdr_len = 0;
 	ctx->budget -= kept->pkt.payload_len + ORNIC_MSG_COST;

@@ -25,6 +25,7 @@
 #include "soft_direct.h"
 #include "soft_impair.h"
 #include "soft_raw.h"
+#include "soft_rx.h"
 #include "soft_sched.h"
 #include "soft_trace.h"
 #include "soft_tx.h"
@@ -173,6 +174,8 @@ static struct ornic_engine_ops engine_ops = {
 	.raw_wanted = ornic_soft_raw_wanted,
 	.direct = ornic_soft_direct,
 #endif
+	.rx_keep = ornic_soft_rx_keep,
+	.rx_free = ornic_soft_rx_free,
 	.deadline = ornic_soft_deadline,
 	.resched = ornic_soft_resched,
 	.event = engine_event,

@@ -65,11 +65,36 @@ static bool rx_gather_skb(struct ornic_rx *rx, struct sk_buff *skb)
 	return true;
 }
 
+/*
+ * Not if a program can write to its pages, and not memory of the emergency reserves,
+ * which must not wait. What belongs to others goes at once, as the engine may keep the
+ * packet for a second, and after the netdev, its namespace or a module has gone. The
+ * bytes stay where the engine has found them.
+ */
+void *ornic_soft_rx_keep(void *host, const struct ornic_rx *rx, u32 *bytes)
+{
+	struct sk_buff *skb = rx->host_rx;
+
+	if (skb_shared(skb) || skb_zcopy(skb) || skb_has_shared_frag(skb) ||
+	    skb_pfmemalloc(skb))
+		return NULL;
+	skb_orphan(skb);
+	ornic_soft_rx_detach(skb);
+	*bytes = skb->truesize;
+	return skb_get(skb);
+}
+
+void ornic_soft_rx_free(void *host, void *kept)
+{
+	consume_skb(kept);
+}
+
 void ornic_soft_rx_accept(struct ornic_soft *soft, struct sk_buff *skb)
 {
 	const struct rx_cb *cb = rx_cb(skb);
 	struct ornic_rx rx __uninitialized;
 
+	rx.host_rx = skb;
 	rx.ipv6 = skb->protocol != htons(ETH_P_IP);
 	rx.busy_here = ornic_soft_rxq_is_here();
 	rx.nsegs = 0;
@@ -84,6 +109,7 @@ void ornic_soft_rx_accept(struct ornic_soft *soft, struct sk_buff *skb)
 	rx.ip = skb_network_header(skb);
 	ether_addr_copy(rx.smac, cb->smac);
 	ornic_engine_rx(soft->engine, &rx);
+	/* The reference of the caller: the engine may have kept the packet. */
 	napi_consume_skb(skb, 1);
 }
 

@@ -10,6 +10,7 @@
 #include <net/dst.h>
 #include <net/ip.h>
 
+struct ornic_rx;
 struct ornic_soft;
 struct sock;
 
@@ -70,5 +71,9 @@ void ornic_soft_rx_checked(struct ornic_soft *soft, struct sock *sk,
 			   struct sk_buff *skb, u32 len, u16 vlan);
 void ornic_soft_rx_deliver(struct ornic_soft *soft, struct sk_buff *skb);
 void ornic_soft_rx_accept(struct ornic_soft *soft, struct sk_buff *skb);
+
+/* Of struct ornic_engine_ops. */
+void *ornic_soft_rx_keep(void *host, const struct ornic_rx *rx, u32 *bytes);
+void ornic_soft_rx_free(void *host, void *kept);
 
 #endif /* ORNIC_SOFT_RX_H */

@@ -128,6 +128,8 @@ struct ornic_fixture *ornic_fuzz_open(enum ornic_fix_kind kind, u8 type)
 	slow_down(&fix->a.conn);
 	slow_down(&fix->b.conn);
 	check(!ornic_fix_connect(fix), "connect");
+	/* One copies what it keeps, the other does not. */
+	fix->pair.b->lends = true;
 	return fix;
 }
 

@@ -198,6 +198,7 @@ void world::make_rigs(u64 seed)
 		r->seg_bytes = rng_.chance(0.3) ?
 				       static_cast<u32>(rng_.in(1, 2000)) :
 				       0;
+		r->lends = seed & 1;
 		for (int i = 0; i < 2; i++)
 			if (ornic_th_cq_init(r, &cq_[ncqs_++], 9))
 				fail("no CQ");

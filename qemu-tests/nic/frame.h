@@ -76,6 +76,7 @@ struct packet_place {
 		rx.sl = sl;
 		rx.ipv6 = ipv6;
 		rx.busy_here = false;
+		rx.host_rx = nullptr;
 		rx.ip = f.data() + ip;
 		rx.len = len;
 		rx.nsegs = len ? 1 : 0;
