@@ -187,27 +187,25 @@ static void lend_ends_with_the_qp(struct kunit *test)
 	expect_nothing_kept(test, fix);
 }
 
-/* Without room for what the host lends there may be some for a copy. */
-static void lend_only_what_there_is_room_for(struct kunit *test)
+/* When a quarter of the room is in use, what is kept is copied: fragments hold more. */
+static void lend_while_there_is_much_room(struct kunit *test)
 {
 	struct ornic_fixture *fix = open_lender(test);
 	struct ornic_dev *dev = &fix->pair.a->eng->dev;
 	struct ornic_th *th = fix->pair.a;
+	int quarter = (int)dev->spare_limit / 4;
 
-	th->lend_more = 1000;
-	ornic_atomic_set(&dev->spare, (int)dev->spare_limit - 2000);
-	request(fix, 1, MTU);
-	KUNIT_EXPECT_EQ(test, kept(fix), 0);
-	KUNIT_EXPECT_EQ(test, th->nlent, 1);
-	KUNIT_EXPECT_EQ(test, th->lent, 0);
-	KUNIT_EXPECT_EQ(test, spare(fix), (int)dev->spare_limit - 2000);
-	ornic_atomic_set(&dev->spare, (int)dev->spare_limit - 5200);
+	ornic_atomic_set(&dev->spare, quarter);
 	request(fix, 1, MTU);
 	KUNIT_EXPECT_EQ(test, kept(fix), 1);
-	KUNIT_EXPECT_EQ(test, th->nlent, 2);
-	KUNIT_EXPECT_EQ(test, th->lent, 0);
+	KUNIT_EXPECT_EQ(test, th->nlent, 0);
+	/* The place of the next one takes some. */
+	ornic_atomic_set(&dev->spare, quarter - 1024);
+	request(fix, 2, MTU);
+	KUNIT_EXPECT_EQ(test, kept(fix), 2);
+	KUNIT_EXPECT_EQ(test, th->nlent, 1);
 	request(fix, 0, 8);
-	KUNIT_EXPECT_EQ(test, spare(fix), (int)dev->spare_limit - 5200);
+	KUNIT_EXPECT_EQ(test, kept(fix), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&fix->am, 4096, MTU, PATTERN),
 			-1);
 	ornic_atomic_set(&dev->spare, 0);
@@ -220,7 +218,7 @@ static struct kunit_case lend_cases[] = {
 	KUNIT_CASE(lend_ends_in_time),
 	KUNIT_CASE(lend_ends_with_reset),
 	KUNIT_CASE(lend_ends_with_the_qp),
-	KUNIT_CASE(lend_only_what_there_is_room_for),
+	KUNIT_CASE(lend_while_there_is_much_room),
 	{}
 };
 

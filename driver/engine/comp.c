@@ -573,6 +573,8 @@ void ornic_comp_rx(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_retry_judge(qp, pkt);
 	if (unlikely(ornic_selective_is_open(sq->selective)))
 		learn_peer(sq, pkt);
+	if (unlikely(sq->gaps.open) && data && pkt->selective)
+		ornic_gaps_learn(ctx, sq, pkt);
 	if (data)
 		rx_data(ctx, qp, pkt);
 	else

@@ -169,8 +169,8 @@ enum ornic_trace {
  *	This bounds the packets in flight per QP. ORNIC_TX_IDLE says that none
  *	is in flight, so that the next cannot overtake any.
  * @rx_keep: keep the memory of a packet that is being given to ornic_engine_rx():
- *	@rx->seg stays valid, and its bytes stay the same, until @rx_free. *@bytes is
- *	what memory that takes. Returns what @rx_free gets, or NULL: the engine copies
+ *	@rx->seg stays valid until @rx_free. *@bytes is what memory that takes, as far as
+ *	the host knows. Returns what @rx_free gets, or NULL: the engine copies
  *	the packet. Locks of the QP are held. May be NULL
  * @rx_free: @kept, of @rx_keep, is not needed any more. In any context but hard
  *	interrupts; locks of a QP may be held. With @rx_keep

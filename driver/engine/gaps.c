@@ -506,6 +506,7 @@ static void note_executed(struct ornic_sq *sq, u32 end)
 
 	if (!gaps->open) {
 		gaps->limit = sq->acked;
+		gaps->due_limit = sq->acked;
 		gaps->seen = sq->acked;
 	} else if (ornic_psn_diff(end, at) <= 0) {
 		return;
@@ -562,14 +563,18 @@ bool ornic_gaps_leave_reads(const struct ornic_qp *qp)
 		       qp->max_rd_atomic;
 }
 
-/* Is the oldest response lost, or only overtaken? If it comes twice, it was not lost. */
+/*
+ * Is the oldest response lost, or only overtaken? A selective peer tells when one comes. Of
+ * another one, if it comes twice, it was not lost.
+ */
 static void begin_judging(struct ornic_qp *qp, u64 now, u64 noticed)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
 
 	ornic_late_asked(&gaps->late, qp->spray);
-	if (was_resent(gaps, sq->acked) ||
+	if (sq->selective != ORNIC_SELECTIVE_NO ||
+	    was_resent(gaps, sq->acked) ||
 	    !ornic_late_judge(&gaps->late, now, noticed, sq->acked))
 		return;
 	gaps->judged_asks = 0;
@@ -589,6 +594,19 @@ void ornic_gaps_judge(const struct ornic_ctx *ctx, struct ornic_sq *sq)
 		late->took = max_t(u64, ornic_since(ctx->now, late->judged), 1);
 	if (++gaps->judged_copies > max_t(u32, gaps->judged_asks, 1))
 		ornic_late_in_vain(late);
+}
+
+void ornic_gaps_learn(const struct ornic_ctx *ctx, struct ornic_sq *sq,
+		      const struct ornic_pkt *pkt)
+{
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	if (pkt->selective & ORNIC_BTH_AGAIN ||
+	    ornic_psn_diff(pkt->psn, gaps->due_limit) >= 0 ||
+	    !ornic_gap_in_window(sq, pkt->psn) ||
+	    ornic_gap_has(gaps, ORNIC_GAPS_GOT, pkt->psn))
+		return;
+	ornic_late_learn(&gaps->late, ornic_since(ctx->now, gaps->due));
 }
 
 /* Responses before gaps.limit are overdue from now on. */
@@ -629,17 +647,25 @@ static void ask_now(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit,
 }
 
 /* Responses before @limit that are missing do not come by themselves. */
-static void note_lost(struct ornic_sq *sq, u32 limit)
+static void note_lost(const struct ornic_ctx *ctx, struct ornic_sq *sq,
+		      u32 limit)
 {
-	if (ornic_psn_diff(limit, sq->gaps.limit) > 0)
-		sq->gaps.limit = limit;
+	struct ornic_gaps *gaps = &sq->gaps;
+
+	if (ornic_psn_diff(limit, gaps->limit) > 0)
+		gaps->limit = limit;
+	if (ornic_psn_diff(gaps->due_limit, sq->acked) <= 0) {
+		gaps->due_limit = gaps->limit;
+		gaps->due = ctx->now;
+	}
 }
 
 /* The response @psn has come, but there is no place for it now. */
-static void note_unplaced(struct ornic_sq *sq, u32 psn)
+static void note_unplaced(const struct ornic_ctx *ctx, struct ornic_sq *sq,
+			  u32 psn)
 {
 	ornic_gap_add_unplaced(sq, psn);
-	note_lost(sq, ornic_psn_add(psn, 1));
+	note_lost(ctx, sq, ornic_psn_add(psn, 1));
 }
 
 /* Responses before @limit that are missing were lost, or are late. */
@@ -650,7 +676,7 @@ static void ask_before(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit)
 
 	if (ornic_psn_diff(limit, sq->acked) <= 0)
 		return;
-	note_lost(sq, limit);
+	note_lost(ctx, sq, limit);
 	if (!gaps->late.ns)
 		ask_now(ctx, qp, limit, ctx->now);
 	else if (!gaps->ask_at)
@@ -686,14 +712,14 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	note_passed(sq, ornic_psn_add(pkt->psn, 1));
 	/* One that does not fit fails the WQE when its turn comes. */
 	if (ornic_sink_must_wait(sq, sw)) {
-		note_unplaced(sq, pkt->psn);
+		note_unplaced(ctx, sq, pkt->psn);
 	} else if (ornic_gap_in_window(sq, pkt->psn) &&
 		   !ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, pkt->psn)) {
 		if (ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
 			mark(ctx, qp, pkt->psn);
 			ornic_retry_postpone(ctx, qp);
 		} else if (verr == ORNIC_VERR_PAGE) {
-			note_unplaced(sq, pkt->psn);
+			note_unplaced(ctx, sq, pkt->psn);
 		}
 	}
 	ask_before(ctx, qp,

@@ -4,10 +4,14 @@
  * responses (gaps.c) and responders of requests (reorder.c).
  *
  * On a path that keeps order, what is overtaken was lost: it is asked for again at once.
- * One such packet at a time is judged. If it comes, and is not what was sent for that, it
- * was asked for in vain: the next ones may be twice as late, or a quarter later than this
- * one was, up to 20 ms. Each time that something is asked for takes a sixteenth of it
- * away, so that a path on which packets are lost is found out as well.
+ * A peer that repeats selectively says what is a copy: when a packet comes that was
+ * overtaken and is none, the next ones may be a quarter later than it was, up to 20 ms. Of
+ * another peer one packet at a time is judged. If it comes, and is not what was sent for
+ * that, it was asked for in vain: the next ones may be twice as late, or a quarter later
+ * than this one was. Each time that something is asked for takes a sixteenth of it away,
+ * so that a path on which packets are lost is found out as well.
+ *
+ * While neither has happened, and most is missing, a responder asks for the first gap.
  */
 #ifndef ORNIC_ENGINE_LATE_H
 #define ORNIC_ENGINE_LATE_H
@@ -26,6 +30,7 @@ struct ornic_late {
 	u64 judged; /* when the one that is judged was missed, ns; 0 = none is */
 	u64 took; /* until it came, ns; 0 = not yet */
 	u32 psn; /* its PSN */
+	bool lossy; /* rq: a copy has filled a gap */
 };
 
 /* Something was asked for. @spray: several paths stay as different as they are. */
@@ -53,6 +58,15 @@ static inline bool ornic_late_judge(struct ornic_late *late, u64 now,
 	late->took = 0;
 	late->psn = psn;
 	return true;
+}
+
+/* One that was overtaken, and is no copy, came after @took. */
+static inline void ornic_late_learn(struct ornic_late *late, u64 took)
+{
+	u64 ns = min_t(u64, took + took / 4, ORNIC_LATE_MOST_NS);
+
+	if (ns >= ORNIC_LATE_LEAST_NS)
+		late->ns = max_t(u64, late->ns, ns);
 }
 
 /* The one that was judged, which came after @took, was asked for in vain. */

@@ -483,6 +483,9 @@ noinline void ornic_gaps_advance(struct ornic_ctx *ctx, struct ornic_qp *qp);
 noinline void ornic_gaps_judge(const struct ornic_ctx *ctx,
 			       struct ornic_sq *sq);
 
+/* sq: a response of a selective peer has come while there are gaps: is it late? */
+void ornic_gaps_learn(const struct ornic_ctx *ctx, struct ornic_sq *sq,
+		      const struct ornic_pkt *pkt);
 /* sq, not rq: a timer: what was late at gaps.ask_at, if that is over, is lost. */
 noinline void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp);
 
@@ -613,14 +616,15 @@ void ornic_reorder_fini(struct ornic_qp *qp);
 
 /*
  * rq: which requests after @psn are kept: bit n of byte m is that of @psn + 1 +
- * 8 m + n. The first function returns how many bytes of @bitmap are to be sent, a
- * multiple of four, 0 if none is kept: a requester sends what is missing before the
- * last of them, so on a path that reorders they end where packets may be under way.
+ * 8 m + n. The first function returns how many bits are to be told, 0 if none is kept: a
+ * requester sends what is missing before the last of them, so on a path that reorders they
+ * end where packets may be under way. The second one writes that many to the @len bytes
+ * of @bitmap, or what has room.
  */
-u32 ornic_reorder_bitmap_len(const struct ornic_ctx *ctx,
-			     const struct ornic_qp *qp, u32 psn);
-void ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u8 *bitmap,
-			  u32 len);
+u32 ornic_reorder_bits(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
+		       u32 psn);
+void ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u32 nbits,
+			  u8 *bitmap, u32 len);
 
 /* ---- spare.c -------------------------------------------------------------- */
 
@@ -632,6 +636,9 @@ void ornic_spare_init(struct ornic_dev *dev);
  * if it may not.
  */
 bool ornic_spare_take(struct ornic_qp *qp, u32 bytes);
+
+/* Is most of it left, so that what does not count in full may be kept? */
+bool ornic_spare_is_ample(const struct ornic_qp *qp);
 
 /* sq or rq, or nobody else has the QP: it gives them back. */
 void ornic_spare_return(struct ornic_qp *qp, u32 bytes);

@@ -226,6 +226,8 @@ struct ornic_gaps {
 	u8 refusal; /* an RNR or fatal NAK that waits for responses; 0 = none ... */
 	u32 refusal_psn; /* ... and its PSN */
 	struct ornic_late late; /* responses */
+	u64 due; /* since when those before @due_limit do not come by themselves, ns; */
+	u32 due_limit; /* others have come later. If @open */
 	u64 ask_at; /* when those before @ask_limit are lost, ns; 0 = none wait */
 	u32 ask_limit;
 	u32 judged_asks; /* how often the one that is judged was asked for, ... */
@@ -411,9 +413,11 @@ struct ornic_ahead {
 	u32 naside; /* its blocks */
 	u32 aside_at;
 	bool naked; /* one was sent since there are any */
+	bool refused; /* there was no room for @refused_psn, and for others perhaps */
+	u32 refused_psn;
 	u64 nak_at; /* a sequence NAK is due, or rq.held is over, ns; 0 = no */
 	u64 nak_time; /* when the last one was sent, ns; 0 = it was an RNR NAK */
-	u64 expires; /* all are dropped, unless another one comes, ns; 0 = none */
+	u64 expires; /* all are dropped, unless one is executed, ns; 0 = none */
 	u64 since; /* when the gap before the first of them was seen, ns */
 	u32 gap_psn; /* of the last NAK */
 	struct ornic_late late; /* requests; what NAKs are for is judged */

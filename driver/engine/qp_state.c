@@ -411,7 +411,7 @@ static void reset_qp(struct ornic_qp *qp)
 	ornic_reorder_forget(qp);
 	ornic_hold_forget(qp);
 	ornic_fault_forget(&rq->fault);
-	rq->ahead.late.ns = 0;
+	memset(&rq->ahead.late, 0, sizeof(rq->ahead.late));
 	rq->selective = false;
 	rq->comm_est = false;
 	WRITE_ONCE(rq->ack_due, false);

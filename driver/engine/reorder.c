@@ -9,8 +9,8 @@
  * would cost more than all the rest of it. Headers are copied, as they were checked.
  *
  * The sequence NAK (IBTA C9-116) is sent when the first packet of the gap is so late
- * that it is taken for lost: late.h. If the packet comes once more after its copy, or
- * the requester says that it is no copy, the NAK was in vain.
+ * that it is taken for lost: late.h. A requester that repeats selectively says which
+ * packets are copies. To another one the NAK was in vain if the packet comes once more.
  */
 #include "proto.h"
 
@@ -20,9 +20,9 @@
 #define GROWTH 8
 /* What may be asked again, by a packet with AckReq, is a NAK that old, ns. */
 #define NAK_AGAIN_NS 100000ull
-/* What is kept is dropped when nothing has been added to it for so long, ns. */
+/* What is kept is dropped when nothing of it was executed for so long, ns. */
 #define EXPIRE_NS 1000000000ull
-/* So many, and a block, are freed at a time: some 50 us. */
+/* So many, and a block, are freed at a time: some 100 us. */
 #define FREE_PIECE 512
 /* A payload of so many bytes stays in the memory of the host, if that lends it ... */
 #define LEND_LEAST 512
@@ -286,6 +286,7 @@ void ornic_reorder_forget(struct ornic_qp *qp)
 	forget_all(qp);
 	WRITE_ONCE(ahead->nak_at, 0);
 	ahead->late.judged = 0;
+	ahead->refused = false;
 }
 
 void ornic_reorder_fini(struct ornic_qp *qp)
@@ -387,7 +388,7 @@ static struct ornic_kept *make_kept(const struct ornic_ctx *ctx,
 	struct ornic_kept *kept = NULL;
 
 	if (pkt->rx->host_rx && qp->dev->ops->rx_keep &&
-	    pkt->payload_len >= LEND_LEAST)
+	    pkt->payload_len >= LEND_LEAST && ornic_spare_is_ample(qp))
 		kept = lent_of(qp, pkt);
 	if (!kept)
 		kept = copy_of(qp, pkt);
@@ -414,6 +415,19 @@ static bool is_kept(const struct ornic_qp *qp, const struct ornic_pkt *pkt)
 	       pkt->payload_len <= qp->mtu;
 }
 
+/* There is no room for @psn: false. After an RNR NAK it comes again anyway. */
+static bool refuse(struct ornic_rq *rq, u32 psn)
+{
+	struct ornic_ahead *ahead = &rq->ahead;
+
+	if (rq->nak_sent && !ahead->nak_time)
+		return false;
+	if (!ahead->refused || ornic_psn_diff(psn, ahead->refused_psn) > 0)
+		ahead->refused_psn = psn;
+	ahead->refused = true;
+	return false;
+}
+
 /* False if it is kept already, or will not be. */
 static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 		      const struct ornic_pkt *pkt)
@@ -422,8 +436,10 @@ static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	struct ornic_kept_block *block;
 	struct ornic_kept *kept;
 
-	if (!is_kept(qp, pkt) || ahead->aside || !make_place(qp, pkt->psn))
+	if (!is_kept(qp, pkt))
 		return false;
+	if (ahead->aside || !make_place(qp, pkt->psn))
+		return refuse(&qp->rq, pkt->psn);
 	block = block_of(ahead, pkt->psn);
 	if (block->has & bit_of(pkt->psn)) {
 		ornic_qp_stat_inc(qp, ORNIC_STAT_DUPLICATES);
@@ -434,14 +450,15 @@ static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	kept = make_kept(ctx, qp, pkt);
 	if (!kept) {
 		free_place(qp, block);
-		return false;
+		return refuse(&qp->rq, pkt->psn);
 	}
 	block->kept[pkt->psn % BLOCK] = kept;
 	block->has |= bit_of(pkt->psn);
 	if (!ahead->n || ornic_psn_diff(pkt->psn, ahead->last) > 0)
 		ahead->last = pkt->psn;
+	if (!ahead->n)
+		WRITE_ONCE(ahead->expires, ctx->now + EXPIRE_NS);
 	WRITE_ONCE(ahead->n, ahead->n + 1);
-	WRITE_ONCE(ahead->expires, ctx->now + EXPIRE_NS);
 	return true;
 }
 
@@ -460,6 +477,32 @@ static void note_seen(const struct ornic_ctx *ctx, struct ornic_ahead *ahead)
 	ahead->seen_at = at + 1;
 }
 
+/* Bits of the 64 PSNs from @psn on; none before @base. */
+static u64 kept_bits(const struct ornic_ahead *ahead, u32 psn)
+{
+	u64 bits;
+
+	if ((u32)ornic_psn_diff(psn, ahead->base) >=
+	    (ahead->nblocks - 1) * BLOCK)
+		return 0;
+	bits = block_of(ahead, psn)->has >> psn % BLOCK;
+	if (psn % BLOCK)
+		bits |= block_of(ahead, psn + BLOCK)->has
+			<< (BLOCK - psn % BLOCK);
+	return bits;
+}
+
+/*
+ * Nothing is known of the path. Losses are fewer than what arrives: if most is missing, it
+ * was overtaken, or is a single gap.
+ */
+static u32 new_path_end(const struct ornic_ahead *ahead)
+{
+	if ((u32)ornic_psn_diff(ahead->last, ahead->base) < 2 * ahead->n)
+		return ahead->last;
+	return first_kept(ahead)->pkt.psn;
+}
+
 /*
  * Packets before this PSN that are missing are overdue: a later one has been here for
  * late.ns. Others may be under way. Something is kept.
@@ -470,7 +513,7 @@ static u32 overdue_end(const struct ornic_ahead *ahead, u64 now)
 	const struct ornic_seen *seen;
 
 	if (!ahead->late.ns)
-		return ahead->last;
+		return ahead->late.lossy ? ahead->last : new_path_end(ahead);
 	for (i = 0; i < ORNIC_SEEN; i++) {
 		seen = &ahead->seen[i];
 		if (seen->when &&
@@ -495,7 +538,8 @@ static enum ornic_verdict nak_now(const struct ornic_ctx *ctx,
 	ahead->nak_time = ctx->now;
 	ahead->gap_psn = rq->epsn;
 	WRITE_ONCE(ahead->nak_at, 0);
-	ornic_late_judge(&ahead->late, ctx->now, ctx->now, rq->epsn);
+	if (!rq->selective)
+		ornic_late_judge(&ahead->late, ctx->now, ctx->now, rq->epsn);
 	ornic_late_asked(&ahead->late, qp->spray);
 	return ORNIC_RESP_NAK_SEQ;
 }
@@ -526,9 +570,11 @@ enum ornic_verdict ornic_reorder_keep(const struct ornic_ctx *ctx,
 	/* It went again after what is missing still. */
 	was_missing = ahead->n && ornic_psn_diff(pkt->psn, ahead->last) < 0;
 	was_missing &= keep_copy(ctx, qp, pkt);
-	/* There was memory for a larger table, but for nothing in it. */
-	if (!ahead->n)
+	/* There was memory for a larger table, but for nothing in it. A NAK tells that. */
+	if (!ahead->n) {
 		free_table(qp);
+		ahead->refused = rq->held && ahead->refused;
+	}
 	if (unlikely(ahead->late.ns) && ahead->n)
 		note_seen(ctx, ahead);
 	if (is_new) {
@@ -635,20 +681,37 @@ static void execute_due(struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /*
- * The gap of the NAK that is judged has been filled by @pkt. A selective requester says
- * if that is a copy, of another one a second copy will show it.
+ * @pkt has come while something is kept. If it was expected, and is no copy, what is
+ * kept has overtaken it; if it is one, what it is a copy of was lost.
  */
-static void judge_filled(const struct ornic_ctx *ctx, struct ornic_ahead *ahead,
-			 const struct ornic_pkt *pkt)
+static void learn_late(const struct ornic_ctx *ctx, struct ornic_rq *rq,
+		       const struct ornic_pkt *pkt)
 {
-	struct ornic_late *late = &ahead->late;
+	struct ornic_ahead *ahead = &rq->ahead;
 
-	late->took = ornic_since(ctx->now, ahead->since);
-	if (!pkt || !pkt->selective)
+	if (!pkt->selective || ornic_psn_diff(pkt->psn, ahead->base) < 0 ||
+	    ornic_psn_diff(pkt->psn, rq->epsn) >= 0)
 		return;
-	if (!(pkt->selective & ORNIC_BTH_AGAIN))
-		ornic_late_in_vain(late);
-	late->judged = 0;
+	if (pkt->selective & ORNIC_BTH_AGAIN)
+		ahead->late.lossy = true;
+	else
+		ornic_late_learn(&ahead->late,
+				 ornic_since(ctx->now, ahead->since));
+}
+
+/*
+ * Nothing is kept: was something dropped for want of room that the requester has not sent
+ * again yet? Without a NAK only a timer would tell it. A standard one goes back by itself.
+ */
+static bool was_refused(struct ornic_rq *rq)
+{
+	struct ornic_ahead *ahead = &rq->ahead;
+	bool refused = ahead->refused && rq->selective &&
+		       (u32)ornic_psn_diff(ahead->refused_psn, rq->epsn) <=
+			       ORNIC_REORDER_WINDOW;
+
+	ahead->refused = false;
+	return refused;
 }
 
 void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
@@ -656,22 +719,30 @@ void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
 {
 	struct ornic_rq *rq = &qp->rq;
 	struct ornic_ahead *ahead = &rq->ahead;
-	bool filled;
+	bool filled, refused;
 
 	/* All of it comes after that. */
 	if (rq->held)
 		return;
+	if (pkt)
+		learn_late(ctx, rq, pkt);
+	if (ahead->n && rq->epsn != ahead->base)
+		WRITE_ONCE(ahead->expires, ctx->now + EXPIRE_NS);
 	drop_before(qp, rq->epsn);
 	filled = due_kept(rq);
-	/* The peer does not send any more: others shall have the room. */
+	/* The peer does not fill the gap: others shall have the room. */
 	if (!filled && ahead->n && ctx->now >= ahead->expires) {
 		ornic_reorder_forget(qp);
 		rq->nak_sent = false;
 		return;
 	}
 	if (ahead->late.judged && !ahead->late.took &&
-	    ornic_psn_diff(rq->epsn, ahead->late.psn) > 0)
-		judge_filled(ctx, ahead, pkt);
+	    ornic_psn_diff(rq->epsn, ahead->late.psn) > 0) {
+		ahead->late.took = ornic_since(ctx->now, ahead->since);
+		/* It was the first packet of a requester that says what is a copy. */
+		if (pkt && pkt->selective)
+			ahead->late.judged = 0;
+	}
 	if (filled) {
 		WRITE_ONCE(ahead->nak_at, 0);
 		execute_due(ctx, qp);
@@ -680,18 +751,20 @@ void ornic_reorder_run(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		ornic_qp_resched(qp);
 		return;
 	}
-	if (!ahead->n || rq->nak_sent || rq->dead || rq->held)
+	refused = !ahead->n && was_refused(rq);
+	if (rq->nak_sent || rq->dead || rq->held || (!ahead->n && !refused))
 		return;
 	/*
 	 * Another gap. The rest of this one is probably under way: then only
 	 * what comes after it shows that it is not.
 	 */
-	if ((filled || ahead->nak_at) && nak_gap(ctx, qp) == ORNIC_RESP_NAK_SEQ)
+	if ((filled || ahead->nak_at || refused) &&
+	    nak_gap(ctx, qp) == ORNIC_RESP_NAK_SEQ)
 		ornic_resp_nak_gap(qp);
 }
 
-u32 ornic_reorder_bitmap_len(const struct ornic_ctx *ctx,
-			     const struct ornic_qp *qp, u32 psn)
+u32 ornic_reorder_bits(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
+		       u32 psn)
 {
 	const struct ornic_ahead *ahead = &qp->rq.ahead;
 	s32 n = 0;
@@ -699,36 +772,26 @@ u32 ornic_reorder_bitmap_len(const struct ornic_ctx *ctx,
 	if (ahead->n)
 		n = ornic_psn_diff(overdue_end(ahead, ctx->now), psn);
 
-	return n > 0 ? DIV_ROUND_UP((u32)n, 32) * 4 : 0;
+	return n > 0 ? n : 0;
 }
 
-/* Bits of the 64 PSNs from @psn on; none before @base. */
-static u64 kept_bits(const struct ornic_ahead *ahead, u32 psn)
-{
-	u64 bits;
-
-	if ((u32)ornic_psn_diff(psn, ahead->base) >=
-	    (ahead->nblocks - 1) * BLOCK)
-		return 0;
-	bits = block_of(ahead, psn)->has >> psn % BLOCK;
-	if (psn % BLOCK)
-		bits |= block_of(ahead, psn + BLOCK)->has
-			<< (BLOCK - psn % BLOCK);
-	return bits;
-}
-
-void ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u8 *bitmap,
-			  u32 len)
+void ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u32 nbits,
+			  u8 *bitmap, u32 len)
 {
 	__le64 word;
+	u64 bits;
 	u32 n;
 
 	psn = ornic_psn_add(psn, 1);
 	for (; len; len -= n) {
 		n = min_t(u32, len, sizeof(word));
-		word = cpu_to_le64(kept_bits(&qp->rq.ahead, psn));
+		bits = kept_bits(&qp->rq.ahead, psn);
+		if (nbits < 64)
+			bits &= ornic_low_bits(nbits);
+		word = cpu_to_le64(bits);
 		memcpy(bitmap, &word, n);
 		bitmap += n;
 		psn = ornic_psn_add(psn, 64);
+		nbits -= min_t(u32, nbits, 64);
 	}
 }

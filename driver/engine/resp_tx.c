@@ -65,8 +65,8 @@ static bool send_empty(struct ornic_ctx *ctx, struct ornic_qp *qp,
 static noinline bool send_sack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 			       struct ornic_txinfo *info)
 {
-	u32 len = min_t(u32, ornic_reorder_bitmap_len(ctx, qp, info->psn),
-			qp->mtu);
+	u32 nbits = ornic_reorder_bits(ctx, qp, info->psn);
+	u32 len = min_t(u32, DIV_ROUND_UP(nbits, 32) * 4, qp->mtu);
 	u8 small[SMALL_SACK] __uninitialized, *large = NULL;
 	struct ornic_frag frag;
 	struct ornic_iov iov = { &frag, 1, 0, 0 };
@@ -78,7 +78,7 @@ static noinline bool send_sack(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		len = min_t(u32, len, sizeof(small));
 	frag.ptr = large ? large : small;
 	frag.len = len;
-	ornic_reorder_bitmap(qp, info->psn, frag.ptr, len);
+	ornic_reorder_bitmap(qp, info->psn, nbits, frag.ptr, len);
 	iov.n = !!len;
 	iov.bytes = len;
 	sent = send_response(ctx, qp, info, &iov);
@@ -410,6 +410,8 @@ void ornic_resp_verdict(struct ornic_qp *qp, enum ornic_verdict verdict,
 		break;
 	case ORNIC_RESP_RNR:
 		ornic_qp_stat_inc(qp, ORNIC_STAT_RNR_NAK_SENT);
+		/* The requester sends all again. */
+		rq->ahead.refused = false;
 		schedule_ack(qp, ORNIC_AETH_RNR | qp->min_rnr_timer, pkt->psn);
 		break;
 	case ORNIC_RESP_NAK_SEQ:

@@ -85,7 +85,7 @@ static enum ornic_run_result run_rq(struct ornic_ctx *ctx, struct ornic_qp *qp)
 	} else {
 		if (unlikely(rq->held))
 			more = ornic_hold_run(ctx, qp);
-		if (unlikely(rq->ahead.n))
+		if (unlikely(rq->ahead.n || rq->ahead.refused))
 			ornic_reorder_run(ctx, qp, NULL);
 		if (ornic_resp_waits(rq))
 			res = ornic_resp_run(ctx, qp);

@@ -46,6 +46,12 @@ bool ornic_spare_take(struct ornic_qp *qp, u32 bytes)
 	return true;
 }
 
+bool ornic_spare_is_ample(const struct ornic_qp *qp)
+{
+	return (u32)ornic_atomic_read(&qp->dev->spare) <
+	       qp->dev->spare_limit / 4;
+}
+
 void ornic_spare_return(struct ornic_qp *qp, u32 bytes)
 {
 	add_spare(qp, -(s32)bytes);

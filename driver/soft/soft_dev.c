@@ -36,10 +36,10 @@
 #define DM_BYTES (16ull << 20)
 
 /*
- * What a device may take for packets that are out of order: 1/128 of the memory,
+ * What a device may take for packets that are out of order: 1/64 of the memory,
  * within these bounds, bytes.
  */
-#define SPARE_SHIFT 7
+#define SPARE_SHIFT 6
 #define MIN_SPARE (4ull << 20)
 #define MAX_SPARE (256ull << 20)
 

@@ -66,10 +66,11 @@ static bool rx_gather_skb(struct ornic_rx *rx, struct sk_buff *skb)
 }
 
 /*
- * Not if a program can write to its pages, and not memory of the emergency reserves,
+ * Not pages that are known to be a program's, and not memory of the emergency reserves,
  * which must not wait. What belongs to others goes at once, as the engine may keep the
- * packet for a second, and after the netdev, its namespace or a module has gone. The
- * bytes stay where the engine has found them.
+ * packet for a second and longer, and after the netdev, its namespace or a module has
+ * gone. The bytes stay where the engine has found them. Who has sent them may be able to
+ * change them, as before the packet came; lengths and headers are the engine's own.
  */
 void *ornic_soft_rx_keep(void *host, const struct ornic_rx *rx, u32 *bytes)
 {
