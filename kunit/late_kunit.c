@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Packets that were overtaken: what ends that repeat selectively learn of them, and how
- * little goes again before they have learned something. See late.h.
+ * Packets that were overtaken: what ends that repeat selectively learn of them (late.h);
+ * and what a responder had no room to keep.
  */
 #include "engine/proto.h"
 #include "suite_fixture.h"

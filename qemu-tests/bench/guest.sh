@@ -406,6 +406,7 @@ step()
 		nfs) nfs_values ;;
 		smc) smc_values "$limit" ;;
 		odp) values "$limit" odp "$cli_device" "$cli_gid" ;;
+		sends) values "$limit" send "$cli_device" "$cli_gid" "$2" ;;
 		cmtime) connections "$limit" "$2" ;;
 		idle) among_idle "$limit" "${command[@]:1}" ;;
 		verify) check_data "$limit" "${command[@]:1}" ;;

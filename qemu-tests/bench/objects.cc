@@ -13,6 +13,9 @@
  *       the same of MRs on demand; latency of READs from the client of 4 KiB
  *       whose page is in memory, once the device has it and once it has not; and
  *       ACK timeouts meanwhile, also while both sides lack the page
+ *   objects DEVICE GID-INDEX send CLIENT-DEVICE CLIENT-GID-INDEX N
+ *       us from the post of a SEND of 4 KiB by the client to the event of its receive,
+ *       one after the other, N times
  *
  * Prints lines "NAME VALUE". What fails is said, with its errno, and ends it.
  */
@@ -74,6 +77,7 @@ using owned = std::unique_ptr<T, destroyer<destroy>>;
 using context_ptr = owned<ibv_context, ibv_close_device>;
 using pd_ptr = owned<ibv_pd, ibv_dealloc_pd>;
 using mr_ptr = owned<ibv_mr, ibv_dereg_mr>;
+using channel_ptr = owned<ibv_comp_channel, ibv_destroy_comp_channel>;
 using cq_ptr = owned<ibv_cq, ibv_destroy_cq>;
 using qp_ptr = owned<ibv_qp, ibv_destroy_qp>;
 
@@ -121,10 +125,10 @@ struct port {
 	ibv_port_attr attr = {};
 };
 
-cq_ptr create_cq(const port &on)
+cq_ptr create_cq(const port &on, ibv_comp_channel *channel = nullptr)
 {
 	return cq_ptr(made(ibv_create_cq(on.context.get(), depth, nullptr,
-					 nullptr, 0),
+					 channel, 0),
 			   "create_cq"));
 }
 
@@ -526,30 +530,110 @@ void measure_odp(const port &server, const port &client)
 		fail("page faults are missing", ENODATA);
 }
 
+/* A CQ whose completions are waited for, without polling. */
+struct sleeper {
+	explicit sleeper(const port &on)
+		: channel(made(ibv_create_comp_channel(on.context.get()),
+			       "create_comp_channel"))
+		, cq(create_cq(on, channel.get()))
+	{
+	}
+
+	void wait() const
+	{
+		ibv_wc wc;
+		ibv_cq *woken;
+		void *context;
+		int got;
+
+		must(ibv_req_notify_cq(cq.get(), 0), "req_notify_cq");
+		while (!(got = ibv_poll_cq(cq.get(), 1, &wc))) {
+			must(ibv_get_cq_event(channel.get(), &woken, &context) ?
+				     errno :
+				     0,
+			     "get_cq_event");
+			ibv_ack_cq_events(woken, 1);
+			must(ibv_req_notify_cq(cq.get(), 0), "req_notify_cq");
+		}
+		must(got < 0 ? EIO : 0, "poll_cq");
+		must(wc.status, ibv_wc_status_str(wc.status));
+	}
+
+	channel_ptr channel;
+	cq_ptr cq;
+};
+
+void measure_sends(const port &server, const port &client, size_t count)
+{
+	using clock = std::chrono::steady_clock;
+	file_in_memory memory;
+	const mr_ptr from = register_mr(client, memory.bytes(), page);
+	const mr_ptr to = register_mr(server, memory.bytes(), 2 * page);
+	const sleeper receives(server), sends(client);
+	const qp_ptr server_qp = create_qp(server, receives.cq.get(), 0);
+	const qp_ptr client_qp = create_qp(client, sends.cq.get(), 0);
+	ibv_sge source = { memory.address(0), page, from->lkey };
+	ibv_sge sink = { memory.address(1), page, to->lkey };
+	ibv_send_wr send = {}, *bad_send;
+	ibv_recv_wr recv = {}, *bad_recv;
+	std::vector<double> all;
+
+	connect(server, server_qp.get(), client, client_qp->qp_num);
+	connect(client, client_qp.get(), server, server_qp->qp_num);
+	send.sg_list = &source;
+	recv.sg_list = &sink;
+	send.num_sge = recv.num_sge = 1;
+	send.opcode = IBV_WR_SEND;
+	send.send_flags = IBV_SEND_SIGNALED;
+	for (size_t i = 0; i < count; i++) {
+		must(ibv_post_recv(server_qp.get(), &recv, &bad_recv),
+		     "post_recv");
+		const auto begin = clock::now();
+		must(ibv_post_send(client_qp.get(), &send, &bad_send),
+		     "post_send");
+		receives.wait();
+		all.push_back(std::chrono::duration<double, std::micro>(
+				      clock::now() - begin)
+				      .count());
+		sends.wait();
+	}
+	std::sort(all.begin(), all.end());
+	std::printf("typical_us %.2f\n", all[all.size() / 2]);
+	std::printf("p999_us %.2f\n", all[all.size() * 999 / 1000]);
+}
+
 } /* namespace */
 
 int main(int argc, char **argv)
 {
 	const std::string_view what = argc > 3 ? argv[3] : "";
-	const size_t count = argc > 4 ? std::strtoul(argv[4], nullptr, 10) : 0;
+	const size_t count =
+		argc > 4 ? std::strtoul(argv[argc - 1], nullptr, 10) : 0;
 
 	if (what != "mr" && !(what == "odp" && argc == 6) &&
+	    !(what == "send" && argc == 7 && count) &&
 	    !((what == "idle" || what == "memory") && count)) {
 		std::fprintf(stderr, "usage: objects DEVICE GID-INDEX "
 				     "idle N | memory N | mr | odp DEVICE "
-				     "GID-INDEX\n");
+				     "GID-INDEX | send DEVICE GID-INDEX N\n");
 		return 2;
 	}
 	const port on(argv[1], static_cast<uint8_t>(std::atoi(argv[2])));
 
-	if (what == "odp")
-		measure_odp(on, port(argv[4],
-				     static_cast<uint8_t>(std::atoi(argv[5]))));
-	else if (what == "mr")
+	if (what == "odp" || what == "send") {
+		const port client(argv[4],
+				  static_cast<uint8_t>(std::atoi(argv[5])));
+
+		if (what == "odp")
+			measure_odp(on, client);
+		else
+			measure_sends(on, client, count);
+	} else if (what == "mr") {
 		measure_mr(on);
-	else if (what == "memory")
+	} else if (what == "memory") {
 		measure_memory(on, count);
-	else
+	} else {
 		keep_idle(on, count);
+	}
 	return 0;
 }

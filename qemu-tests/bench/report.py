@@ -62,7 +62,9 @@ class Results:
             _take_values(self.values, peer, numbers)
         elif row in ROW:
             _take_counters(values, [n for n in numbers if "=" in n])
-            _take_perftest(values, ROW[row], [float(n) for n in numbers if "=" not in n])
+            plain = [float(n) for n in numbers if "=" not in n]
+            if plain:
+                _take_perftest(values, ROW[row], plain)
 
     def median(self, peer, row, metric):
         values = self.values[peer, row][metric] if (peer, row) in self.values else []
