@@ -477,21 +477,6 @@ static void note_seen(const struct ornic_ctx *ctx, struct ornic_ahead *ahead)
 	ahead->seen_at = at + 1;
 }
 
-/* Bits of the 64 PSNs from @psn on; none before @base. */
-static u64 kept_bits(const struct ornic_ahead *ahead, u32 psn)
-{
-	u64 bits;
-
-	if ((u32)ornic_psn_diff(psn, ahead->base) >=
-	    (ahead->nblocks - 1) * BLOCK)
-		return 0;
-	bits = block_of(ahead, psn)->has >> psn % BLOCK;
-	if (psn % BLOCK)
-		bits |= block_of(ahead, psn + BLOCK)->has
-			<< (BLOCK - psn % BLOCK);
-	return bits;
-}
-
 /*
  * Nothing is known of the path. Losses are fewer than what arrives: if most is missing, it
  * was overtaken, or is a single gap.
@@ -775,6 +760,21 @@ u32 ornic_reorder_bits(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
 	return n > 0 ? n : 0;
 }
 
+/* Bits of the 64 PSNs from @psn on; none before @base. */
+static u64 kept_bits(const struct ornic_ahead *ahead, u32 psn)
+{
+	u64 bits;
+
+	if ((u32)ornic_psn_diff(psn, ahead->base) >=
+	    (ahead->nblocks - 1) * BLOCK)
+		return 0;
+	bits = block_of(ahead, psn)->has >> psn % BLOCK;
+	if (psn % BLOCK)
+		bits |= block_of(ahead, psn + BLOCK)->has
+			<< (BLOCK - psn % BLOCK);
+	return bits;
+}
+
 void ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u32 nbits,
 			  u8 *bitmap, u32 len)
 {
@@ -785,9 +785,7 @@ void ornic_reorder_bitmap(const struct ornic_qp *qp, u32 psn, u32 nbits,
 	psn = ornic_psn_add(psn, 1);
 	for (; len; len -= n) {
 		n = min_t(u32, len, sizeof(word));
-		bits = kept_bits(&qp->rq.ahead, psn);
-		if (nbits < 64)
-			bits &= ornic_low_bits(nbits);
+		bits = kept_bits(&qp->rq.ahead, psn) & ornic_low_bits(nbits);
 		word = cpu_to_le64(bits);
 		memcpy(bitmap, &word, n);
 		bitmap += n;

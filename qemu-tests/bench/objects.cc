@@ -399,6 +399,20 @@ uint64_t counters(const port &on, const port &peer, const char *name)
 	       (on.name == peer.name ? 0 : counter(peer, name));
 }
 
+double us_since(std::chrono::steady_clock::time_point begin)
+{
+	return std::chrono::duration<double, std::micro>(
+		       std::chrono::steady_clock::now() - begin)
+		.count();
+}
+
+/* What ibv_poll_cq() has returned, which is not 0. */
+void must_succeed(int got, const ibv_wc &wc)
+{
+	must(got < 0 ? EIO : 0, "poll_cq");
+	must(wc.status, ibv_wc_status_str(wc.status));
+}
+
 /* READs by a QP of one port from memory of another. */
 class reader {
 public:
@@ -438,8 +452,7 @@ public:
 
 		while (!(got = ibv_poll_cq(client_cq_.get(), 1, &wc))) {
 		}
-		must(got < 0 ? EIO : 0, "poll_cq");
-		must(wc.status, ibv_wc_status_str(wc.status));
+		must_succeed(got, wc);
 	}
 
 private:
@@ -470,9 +483,7 @@ void measure_reads(reader &reads, const char *name,
 
 			reads.post(i);
 			reads.wait();
-			all.push_back(std::chrono::duration<double, std::micro>(
-					      clock::now() - begin)
-					      .count());
+			all.push_back(us_since(begin));
 		}
 	}
 	std::sort(all.begin(), all.end());
@@ -555,8 +566,7 @@ struct sleeper {
 			ibv_ack_cq_events(woken, 1);
 			must(ibv_req_notify_cq(cq.get(), 0), "req_notify_cq");
 		}
-		must(got < 0 ? EIO : 0, "poll_cq");
-		must(wc.status, ibv_wc_status_str(wc.status));
+		must_succeed(got, wc);
 	}
 
 	channel_ptr channel;
@@ -592,9 +602,7 @@ void measure_sends(const port &server, const port &client, size_t count)
 		must(ibv_post_send(client_qp.get(), &send, &bad_send),
 		     "post_send");
 		receives.wait();
-		all.push_back(std::chrono::duration<double, std::micro>(
-				      clock::now() - begin)
-				      .count());
+		all.push_back(us_since(begin));
 		sends.wait();
 	}
 	std::sort(all.begin(), all.end());
