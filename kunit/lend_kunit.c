@@ -3,7 +3,7 @@
  * Requests ahead of the expected PSN that a responder keeps in the memory of the host.
  * That has all of it back at the end of each case: see ornic_th_destroy().
  */
-#include "engine/proto.h"
+#include "engine/kept.h"
 #include "suite_fixture.h"
 
 #define MTU 1024u
@@ -13,6 +13,15 @@
 static u32 kept(struct ornic_fixture *fix)
 {
 	return ornic_fix_qp(&fix->a)->rq.ahead.n;
+}
+
+/* Request number @n, which is kept */
+static struct ornic_kept *kept_at(const struct ornic_ahead *ahead, u32 n)
+{
+	u32 psn = ornic_psn_add(ORNIC_FIX_PSN, n);
+
+	return ahead->block[psn / ORNIC_KEPT_BLOCK % ahead->nblocks]
+		.kept[psn % ORNIC_KEPT_BLOCK];
 }
 
 /* Bytes that the device has taken for what is out of order. */
@@ -211,6 +220,41 @@ static void lend_while_there_is_much_room(struct kunit *test)
 	ornic_atomic_set(&dev->spare, 0);
 }
 
+/* What has no data of its own stays with the QP while anything is kept, and counts. */
+static void lend_uses_memory_again(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_lender(test);
+	struct ornic_ahead *ahead = &ornic_fix_qp(&fix->a)->rq.ahead;
+	struct ornic_kept *again;
+	int before;
+	s32 n;
+
+	request(fix, 1, MTU);
+	request(fix, 3, MTU);
+	before = spare(fix);
+	request(fix, 0, MTU);
+	KUNIT_EXPECT_EQ(test, kept(fix), 1);
+	KUNIT_EXPECT_EQ(test, fix->pair.a->lent, 1);
+	KUNIT_EXPECT_EQ(test, ahead->nunused, 1);
+	KUNIT_EXPECT_LT(test, spare(fix), before);
+	again = ahead->unused;
+	request(fix, 4, MTU);
+	KUNIT_EXPECT_EQ(test, ahead->nunused, 0);
+	KUNIT_EXPECT_PTR_EQ(test, kept_at(ahead, 4), again);
+	/* No more than some */
+	for (n = 5; n < (s32)MANY; n++)
+		request(fix, n, MTU);
+	request(fix, MANY + 1, MTU);
+	request(fix, 2, MTU);
+	while (ornic_th_run(fix->pair.a))
+		;
+	KUNIT_EXPECT_EQ(test, kept(fix), 1);
+	KUNIT_EXPECT_EQ(test, ahead->nunused, 256);
+	request(fix, MANY, MTU);
+	KUNIT_EXPECT_EQ(test, ahead->nunused, 0);
+	expect_nothing_kept(test, fix);
+}
+
 static struct kunit_case lend_cases[] = {
 	KUNIT_CASE_PARAM(lend_executes, lend_gen_params),
 	KUNIT_CASE(lend_once),
@@ -219,6 +263,7 @@ static struct kunit_case lend_cases[] = {
 	KUNIT_CASE(lend_ends_with_reset),
 	KUNIT_CASE(lend_ends_with_the_qp),
 	KUNIT_CASE(lend_while_there_is_much_room),
+	KUNIT_CASE(lend_uses_memory_again),
 	{}
 };
 

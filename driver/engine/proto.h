@@ -19,6 +19,7 @@
  *   tm.c    tag lists (srq.lock); messages with tags (rq.lock), rendezvous (sq.lock)
  *   resp.c  responder: requests (rq.lock)
  *   reorder.c  responder: requests that came too early (rq.lock)
+ *   kept.c  responder: their memory (rq.lock)
  *   replay.c  responder: its resources, requests that came again (rq.lock)
  *   spare.c  memory for what is out of order (sq or rq)
  *   spray.c  several paths (sq or rq)
@@ -562,9 +563,9 @@ __flatten noinline void ornic_resp_rx(struct ornic_ctx *ctx,
  * rq: execute a request packet, of which all is checked but PSN and content. The
  * caller schedules the response that the verdict calls for.
  */
-noinline enum ornic_verdict ornic_resp_execute(struct ornic_ctx *ctx,
-					       struct ornic_qp *qp,
-					       const struct ornic_pkt *pkt);
+__flatten noinline enum ornic_verdict
+ornic_resp_execute(struct ornic_ctx *ctx, struct ornic_qp *qp,
+		   const struct ornic_pkt *pkt);
 
 /*
  * rq: the responder is at an error and takes no more requests. Responses to

@@ -412,6 +412,8 @@ struct ornic_ahead {
 	struct ornic_kept_block *aside;
 	u32 naside; /* its blocks */
 	u32 aside_at;
+	struct ornic_kept *unused; /* what was allocated, to be used again */
+	u32 nunused;
 	bool naked; /* one was sent since there are any */
 	bool refused; /* there was no room for @refused_psn, and for others perhaps */
 	u32 refused_psn;

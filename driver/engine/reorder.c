@@ -5,14 +5,11 @@
  * after it. What it keeps was not acknowledged: it may be dropped at any time, and the
  * requester sends it again.
  *
- * A long payload stays in the memory of the packet, if the host lends that: a copy of it
- * would cost more than all the rest of it. Headers are copied, as they were checked.
- *
  * The sequence NAK (IBTA C9-116) is sent when the first packet of the gap is so late
  * that it is taken for lost: late.h. A requester that repeats selectively says which
  * packets are copies. To another one the NAK was in vain if the packet comes once more.
  */
-#include "proto.h"
+#include "kept.h"
 
 #define BLOCK ORNIC_KEPT_BLOCK
 #define MOST_BLOCKS ((ORNIC_REORDER_WINDOW + 1 + BLOCK) / BLOCK)
@@ -24,32 +21,6 @@
 #define EXPIRE_NS 1000000000ull
 /* So many, and a block, are freed at a time: some 100 us. */
 #define FREE_PIECE 512
-/* A payload of so many bytes stays in the memory of the host, if that lends it ... */
-#define LEND_LEAST 512
-/* ... in so many pieces at most ... */
-#define LEND_PIECES 3
-/* ... which takes so many times its bytes at most: a page for 1 KiB is too much. */
-#define LEND_TIMES 3
-
-/**
- * struct ornic_kept - a request ahead of the expected PSN
- * @when: it came, ns
- * @cost: bytes of spare memory that it takes
- * @nfrags: pieces of its payload, which may be empty
- * @pkt: its headers; @pkt.rx is not valid
- * @lent: of ornic_engine_ops::rx_keep, if the payload is memory of the host's
- * @frag: the payload: that, or @data, or an allocation of its own
- * @data: a short payload
- */
-struct ornic_kept {
-	u64 when;
-	u32 cost;
-	u32 nfrags;
-	struct ornic_pkt pkt;
-	void *lent;
-	struct ornic_frag frag[LEND_PIECES];
-	u8 data[];
-};
 
 /* ---- The requests by PSN ------------------------------------------------------- */
 
@@ -154,16 +125,6 @@ static bool make_place(struct ornic_qp *qp, u32 psn)
 	return block->kept;
 }
 
-static void free_kept(struct ornic_qp *qp, struct ornic_kept *kept)
-{
-	ornic_spare_return(qp, kept->cost);
-	if (kept->lent)
-		qp->dev->ops->rx_free(qp->dev->host, kept->lent);
-	else if (kept->frag[0].ptr != kept->data)
-		ornic_free(kept->frag[0].ptr);
-	ornic_free(kept);
-}
-
 static void free_place(struct ornic_qp *qp, struct ornic_kept_block *block)
 {
 	if (block->has)
@@ -180,7 +141,7 @@ static u32 free_bits(struct ornic_qp *qp, struct ornic_kept_block *block,
 
 	for (bits &= block->has; bits; bits &= bits - 1) {
 		i = ornic_low_bit(bits);
-		free_kept(qp, block->kept[i]);
+		ornic_kept_free(qp, block->kept[i]);
 		block->has &= ~BIT_ULL(i);
 		n++;
 	}
@@ -203,6 +164,7 @@ static void become_empty(struct ornic_qp *qp)
 
 	memset(rq->ahead.seen, 0, sizeof(rq->ahead.seen));
 	free_table(qp);
+	ornic_kept_free_unused(qp);
 	WRITE_ONCE(rq->ahead.expires, 0);
 	/* It may be that of what is held. */
 	if (!rq->held)
@@ -241,6 +203,7 @@ bool ornic_reorder_free_some(struct ornic_qp *qp)
 		n += free_bits(qp, &ahead->aside[ahead->aside_at++], U64_MAX);
 	if (ahead->aside_at < ahead->naside)
 		return true;
+	ornic_kept_free_unused(qp);
 	ornic_spare_free(qp, ahead->aside, table_bytes(ahead->naside));
 	WRITE_ONCE(ahead->aside, NULL);
 	return false;
@@ -298,108 +261,6 @@ void ornic_reorder_fini(struct ornic_qp *qp)
 
 /* ---- Keeping ------------------------------------------------------------------- */
 
-/* Of an allocation of @size bytes, not less than what it takes. */
-static u32 block_bytes(u32 size)
-{
-	u32 bytes = 32;
-
-	while (bytes < size)
-		bytes *= 2;
-	return bytes;
-}
-
-/* With @room bytes of @data; @more bytes of spare memory are taken elsewhere. */
-static struct ornic_kept *alloc_kept(struct ornic_qp *qp, u32 room, u32 more)
-{
-	u32 size = sizeof(struct ornic_kept) + room;
-	u32 cost = block_bytes(size) + more;
-	struct ornic_kept *kept;
-
-	if (!ornic_spare_take(qp, cost))
-		return NULL;
-	kept = ornic_alloc_atomic(size);
-	if (!kept) {
-		ornic_spare_return(qp, cost);
-		return NULL;
-	}
-	kept->cost = cost;
-	kept->lent = NULL;
-	kept->frag[0].ptr = kept->data;
-	return kept;
-}
-
-/* The payload stays where it is. NULL: it has to be copied. */
-static struct ornic_kept *lent_of(struct ornic_qp *qp,
-				  const struct ornic_pkt *pkt)
-{
-	const struct ornic_engine_ops *ops = qp->dev->ops;
-	struct ornic_frag frag[ORNIC_RX_SEGS] __uninitialized;
-	struct ornic_kept *kept = NULL;
-	u32 n, bytes;
-	void *lent;
-
-	n = ornic_pkt_payload(pkt, frag);
-	if (n > LEND_PIECES)
-		return NULL;
-	lent = ops->rx_keep(qp->dev->host, pkt->rx, &bytes);
-	if (!lent)
-		return NULL;
-	if (bytes <= pkt->payload_len * LEND_TIMES)
-		kept = alloc_kept(qp, 0, bytes);
-	if (!kept) {
-		ops->rx_free(qp->dev->host, lent);
-		return NULL;
-	}
-	kept->lent = lent;
-	kept->nfrags = n;
-	memcpy(kept->frag, frag, n * sizeof(*frag));
-	return kept;
-}
-
-/* A long payload beside the rest: together they would take the next power of two. */
-static struct ornic_kept *copy_of(struct ornic_qp *qp,
-				  const struct ornic_pkt *pkt)
-{
-	u32 len = pkt->payload_len;
-	bool is_short = len < LEND_LEAST;
-	struct ornic_kept *kept;
-	void *data;
-
-	kept = alloc_kept(qp, is_short ? len : 0,
-			  is_short ? 0 : block_bytes(len));
-	if (!kept)
-		return NULL;
-	data = is_short ? kept->data : ornic_alloc_atomic(len);
-	if (!data) {
-		free_kept(qp, kept);
-		return NULL;
-	}
-	ornic_pkt_copy_payload(pkt, 0, data, len);
-	kept->nfrags = 1;
-	kept->frag[0].ptr = data;
-	kept->frag[0].len = len;
-	return kept;
-}
-
-static struct ornic_kept *make_kept(const struct ornic_ctx *ctx,
-				    struct ornic_qp *qp,
-				    const struct ornic_pkt *pkt)
-{
-	struct ornic_kept *kept = NULL;
-
-	if (pkt->rx->host_rx && qp->dev->ops->rx_keep &&
-	    pkt->payload_len >= LEND_LEAST && ornic_spare_is_ample(qp))
-		kept = lent_of(qp, pkt);
-	if (!kept)
-		kept = copy_of(qp, pkt);
-	if (!kept)
-		return NULL;
-	kept->when = ctx->now;
-	kept->pkt = *pkt;
-	kept->pkt.rx = NULL;
-	return kept;
-}
-
 /*
  * Not too far ahead of what has come, so that somebody beside the path has to know more
  * than that there is a connection; and not above the path MTU, which would be refused
@@ -447,7 +308,7 @@ static bool keep_copy(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 			ornic_spray_unheard(ctx, qp);
 		return false;
 	}
-	kept = make_kept(ctx, qp, pkt);
+	kept = ornic_kept_make(ctx, qp, pkt);
 	if (!kept) {
 		free_place(qp, block);
 		return refuse(&qp->rq, pkt->psn);
@@ -615,14 +476,14 @@ static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
 				       struct ornic_qp *qp,
 				       struct ornic_kept *kept)
 {
-	/* Its payload is at the start of the first piece, without headers. */
-	struct ornic_rx rx = {
-		.ipv6 = qp->path.ipv6,
-		.nsegs = (u8)kept->nfrags,
-		.len = kept->pkt.payload_len,
-	};
+	struct ornic_rx rx __uninitialized;
 	enum ornic_verdict verdict;
 
+	/* Its payload is at the start of the first piece, without headers. */
+	memset(&rx, 0, offsetof(struct ornic_rx, seg));
+	rx.ipv6 = qp->path.ipv6;
+	rx.nsegs = (u8)kept->nfrags;
+	rx.len = kept->pkt.payload_len;
 	memcpy(rx.seg, kept->frag, kept->nfrags * sizeof(*kept->frag));
 	kept->pkt.rx = &rx;
 	kept->pkt.hdr_len = 0;
@@ -633,6 +494,18 @@ static enum ornic_verdict execute_kept(struct ornic_ctx *ctx,
 		return ORNIC_RESP_DROP;
 	ornic_resp_verdict(qp, verdict, &kept->pkt);
 	return verdict;
+}
+
+/* @kept, at @psn, was executed or refused. */
+static void remove_kept(struct ornic_qp *qp, struct ornic_kept *kept, u32 psn)
+{
+	struct ornic_ahead *ahead = &qp->rq.ahead;
+	struct ornic_kept_block *block = block_of(ahead, psn);
+
+	ornic_kept_done(qp, kept);
+	block->has &= ~bit_of(psn);
+	free_place(qp, block);
+	WRITE_ONCE(ahead->n, ahead->n - 1);
 }
 
 /*
@@ -656,7 +529,7 @@ static void execute_due(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		if (verdict != ORNIC_RESP_DROP)
 			ack = verdict == ORNIC_RESP_ACK;
 		/* What was refused comes again. */
-		drop_bits(qp, block_of(ahead, at), bit_of(at));
+		remove_kept(qp, kept, at);
 		drop_before(qp, qp->rq.epsn);
 	}
 	if (ack)

@@ -87,7 +87,8 @@ void *ornic_soft_rx_keep(void *host, const struct ornic_rx *rx, u32 *bytes)
 
 void ornic_soft_rx_free(void *host, void *kept)
 {
-	consume_skb(kept);
+	/* With others at a time, where its CPU does so. */
+	napi_consume_skb(kept, softirq_count());
 }
 
 void ornic_soft_rx_accept(struct ornic_soft *soft, struct sk_buff *skb)
