@@ -611,6 +611,28 @@ static void gaps_of_a_long_read(struct kunit *test)
 	ornic_th_mr_fini(&mr);
 }
 
+/* The oldest READ has begun as long ago as the longest one can. */
+static void gaps_after_the_longest_read(struct kunit *test)
+{
+	struct ornic_fixture *fix = ornic_suite_open_lone(test, ORNIC_QPT_RC);
+	struct ornic_sq *sq = &ornic_fix_qp(&fix->a)->sq;
+	u32 before = BIT(23) - 2, i;
+	struct ornic_swqe *sw;
+
+	for (i = 0; i < 3; i++)
+		ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_READ, 0,
+			       0, 8);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	sw = ornic_swqe(sq, sq->tail);
+	sw->first_psn = ornic_psn_add(sw->first_psn, -before);
+	sw->npkts += before;
+	ornic_fix_respond(fix, ONLY, PSN + 2, ACK, fix->buf, 8);
+	KUNIT_EXPECT_EQ(test, sq->gaps.newest, sq->tail + 2);
+	KUNIT_EXPECT_TRUE(
+		test, ornic_sink_is_newer(sq, ornic_swqe(sq, sq->tail + 1), 0));
+	ornic_fix_drain(fix);
+}
+
 /* UC has no responses by which ornics could know each other. */
 static void gaps_are_not_for_uc(struct kunit *test)
 {
@@ -698,6 +720,7 @@ static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(gaps_look_at_sinks_only),
 	KUNIT_CASE(gaps_before_an_rnr_nak),
 	KUNIT_CASE(gaps_of_a_long_read),
+	KUNIT_CASE(gaps_after_the_longest_read),
 	KUNIT_CASE(gaps_are_not_for_uc),
 	KUNIT_CASE(gaps_hold_the_read_at_psn_0),
 	{}

@@ -42,7 +42,7 @@ host_cxx := -std=c++20 -g -MMD -MP $(host_inc) $(host_warn)
 # As in Kbuild: build_datapath.c has the sources of the data path.
 engine_c := $(addprefix driver/engine/,ah.c build_datapath.c cc.c cmd.c \
 	comp_cntr.c counters.c crc32.c crc32_select.c delay.c engine.c fault.c flow.c \
-	flow_key.c frame.c frmr.c gaps.c gaps_map.c impair.c impair_text.c \
+	flow_key.c frame.c frmr.c gaps.c gaps_map.c gaps_nak.c impair.c impair_text.c \
 	inspect.c kept.c mcast.c mkey.c null_key.c odp.c pkey.c qp.c qp_state.c rate.c raw.c reorder.c replay.c \
 	rss.c sink.c spare.c spray.c srq.c table.c tm.c)
 harness_c := $(sort $(wildcard kunit/harness*.c) kunit/pair_fixture.c)

@@ -198,8 +198,10 @@ u32 ornic_gaps_next(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 *psn,
 		gaps->at = sq->acked;
 	/* No more than a window in a round trip, then the next response asks. */
 	if (gaps->nresent > max_t(u32, sq->window, ORNIC_LOSS_WINDOW) ||
-	    gaps->nasked > sq->window + ORNIC_READ_PIECE)
+	    gaps->nasked > sq->window + ORNIC_READ_PIECE) {
 		gaps->at = gaps->end;
+		gaps->again = true;
+	}
 	while (ornic_psn_diff(gaps->end, gaps->at) > 0) {
 		gaps->at = skip_settled(sq, gaps->at);
 		if (gaps->at == gaps->end)
@@ -262,21 +264,27 @@ static void judge_loss(struct ornic_sq *sq)
 	sq->probing = true;
 }
 
-/* What was sent again a round trip ago, and has not arrived, was lost again. */
-static void turn_epoch(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+static u64 epoch_ns(const struct ornic_qp *qp)
 {
-	struct ornic_sq *sq = &qp->sq;
-	struct ornic_gaps *gaps = &sq->gaps;
-	u64 age = ornic_since(ctx->now, gaps->epoch);
+	const struct ornic_sq *sq = &qp->sq;
 	u64 rto = FIRST_EPOCH_NS;
 
 	if (sq->rtt.smooth)
 		rto = max_t(u64, ornic_sq_rto_ns(sq), MIN_EPOCH_NS);
 	/* It may have gone again along a longer path than those that were timed. */
-	if (unlikely(qp->spray))
-		rto *= 2;
+	return likely(!qp->spray) ? rto : 2 * rto;
+}
+
+void ornic_gap_turn_epoch(const struct ornic_ctx *ctx, struct ornic_qp *qp)
+{
+	struct ornic_sq *sq = &qp->sq;
+	struct ornic_gaps *gaps = &sq->gaps;
+	u64 age = ornic_since(ctx->now, gaps->epoch);
+	u64 rto = epoch_ns(qp);
+
 	if (age < rto)
 		return;
+	gaps->again = true;
 	judge_loss(sq);
 	memcpy(gaps->map[ORNIC_GAPS_RESENT_BEFORE],
 	       gaps->map[ORNIC_GAPS_RESENT], ornic_gap_map_bytes(gaps->size));
@@ -302,7 +310,7 @@ void ornic_gaps_ask(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 from,
 	struct ornic_gaps *gaps = &qp->sq.gaps;
 	bool active = is_asking(&qp->sq);
 
-	turn_epoch(ctx, qp);
+	ornic_gap_turn_epoch(ctx, qp);
 	if (!active || ornic_psn_diff(from, gaps->at) < 0)
 		gaps->at = from;
 	if (!active || ornic_psn_diff(end, gaps->end) > 0)
@@ -313,6 +321,7 @@ static void forget_resends(struct ornic_gaps *gaps)
 {
 	ornic_gap_clear_map(gaps, ORNIC_GAPS_RESENT);
 	ornic_gap_clear_map(gaps, ORNIC_GAPS_RESENT_BEFORE);
+	gaps->again = true;
 }
 
 void ornic_gaps_probe(const struct ornic_ctx *ctx, struct ornic_qp *qp)
@@ -358,11 +367,10 @@ void ornic_gaps_oldest(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 }
 
 /*
- * @psn has arrived. If it was sent again, then so were those before it, in their
- * order: what has not arrived of them was lost again. Those before the last such
- * PSN were found then, unless the order begins anew.
+ * What was sent again before a PSN that was sent again is lost if it has not arrived.
+ * Before the last such PSN it was found then, unless the order begins anew.
  */
-static void mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
+void ornic_gap_mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_gaps *gaps = &sq->gaps;
@@ -378,105 +386,25 @@ static void mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 		return;
 	if (ornic_gap_in_window(sq, gaps->last) &&
 	    ornic_psn_diff(psn, gaps->last) > 0)
-		other = gaps->last;
+		other = ornic_psn_add(gaps->last,
+				      ornic_gap_has(gaps, ORNIC_GAPS_GOT,
+						    gaps->last));
 	n = ornic_psn_diff(psn, other);
-	ornic_gap_clear(gaps, ORNIC_GAPS_RESENT, other, n);
-	ornic_gap_clear(gaps, ORNIC_GAPS_RESENT_BEFORE, other, n);
+	n = ornic_gap_clear(gaps, ORNIC_GAPS_RESENT, other, n) +
+	    ornic_gap_clear(gaps, ORNIC_GAPS_RESENT_BEFORE, other, n);
+	gaps->again |= n;
 	gaps->last = psn;
 }
 
-/*
- * The peer keeps those PSNs of @sw, from @psn on, that @bits has. Of a READ it keeps the
- * request, which then need not go again now, but has sent nothing. Returns how many
- * were marked one by one.
- */
-static u32 note_kept(const struct ornic_ctx *ctx, struct ornic_qp *qp,
-		     const struct ornic_swqe *sw, u32 psn, u64 bits)
-{
-	struct ornic_gaps *gaps = &qp->sq.gaps;
-	u32 n = 0;
-
-	gaps->used = true;
-	if (ornic_swqe_is_fetch(sw)) {
-		ornic_map_set_bits(gaps->map[ORNIC_GAPS_HELD], gaps->size, psn,
-				   bits);
-		return 0;
-	}
-	for (; bits; bits &= bits - 1, n++)
-		mark(ctx, qp, ornic_psn_add(psn, ornic_low_bit(bits)));
-	return n;
-}
-
-/* What a NAK brings */
-struct sack {
-	u32 wqe; /* index of the WQE of the last PSN that was news */
-	u32 news; /* PSNs and WQEs that were looked at */
-};
-
-/*
- * The peer keeps the requests at @psn that @bits name. Those that are known are not
- * looked at, so that a NAK costs what it brings. Returns one past the last of them;
- * @psn if there is none.
- */
-static u32 note_bits(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn,
-		     u64 bits, struct sack *sack)
-{
-	struct ornic_sq *sq = &qp->sq;
-	s32 sent = ornic_psn_diff(sq->max_psn, psn);
-	const struct ornic_swqe *sw;
-	u32 end, low, at, n;
-	u64 news, part;
-
-	sent = min_t(s32, sent,
-		     (s32)sq->gaps.size - ornic_psn_diff(psn, sq->acked));
-	bits &= sent > 0 ? ornic_low_bits((u32)sent) : 0;
-	if (!bits)
-		return psn;
-	end = ornic_psn_add(psn, ornic_high_bit(bits) + 1);
-	news = bits & ~ornic_gap_bits(&sq->gaps, ORNIC_GAPS_GOT, psn) &
-	       ~ornic_gap_bits(&sq->gaps, ORNIC_GAPS_HELD, psn);
-	for (; news; news &= ~part) {
-		low = ornic_low_bit(news);
-		at = ornic_psn_add(psn, low);
-		sack->wqe = ornic_gap_index_near(sq, sack->wqe, at);
-		if (sack->wqe == sq->fetched)
-			break;
-		sw = ornic_swqe(sq, sack->wqe);
-		n = ornic_gap_part(sq, sw, &at, end);
-		part = ornic_low_bits(max_t(u32, n, 1)) << low;
-		sack->news += 1 + note_kept(ctx, qp, sw, psn, news & part);
-	}
-	return end;
-}
-
-#define SACK_PIECE 64 /* bytes that are looked at together */
-/* A packet brings no more than so much, and SACK_PIECE: what follows comes again. */
-#define MOST_NEWS 4096
-
-u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
-		    const struct ornic_pkt *pkt)
-{
-	u32 left = pkt->payload_len, last = pkt->psn, psn, end, n, i;
-	struct sack sack = { .wqe = qp->sq.tail };
-	__le64 word[SACK_PIECE / 8];
-
-	psn = ornic_psn_add(pkt->psn, 1);
-	for (; left && sack.news < MOST_NEWS; left -= n) {
-		n = min_t(u32, left, SACK_PIECE);
-		memset(word, 0, sizeof(word));
-		ornic_pkt_copy_payload(pkt, pkt->payload_len - left, word, n);
-		for (i = 0; i < ARRAY_SIZE(word); i++) {
-			end = note_bits(ctx, qp, psn, le64_to_cpu(word[i]),
-					&sack);
-			if (end != psn)
-				last = ornic_psn_add(end, ORNIC_PSN_MASK);
-			psn = ornic_psn_add(psn, 64);
-		}
-	}
-	return last;
-}
-
 /* ---- What has arrived ----------------------------------------------------------- */
+
+/* Does @sw begin at @psn or later? The oldest may have begun 2^23 PSNs before. */
+static bool begins_at(const struct ornic_sq *sq, const struct ornic_swqe *sw,
+		      u32 psn)
+{
+	return ornic_psn_diff(sw->first_psn, sq->acked) >=
+	       ornic_psn_diff(psn, sq->acked);
+}
 
 /* Requests from @at to before @end that have no responses are executed: they are done. */
 static void requests_are_done(struct ornic_sq *sq, u32 at, u32 end)
@@ -488,7 +416,7 @@ static void requests_are_done(struct ornic_sq *sq, u32 at, u32 end)
 	gaps->used = true;
 	for (i = ornic_gap_index(sq, at); i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
-		if (!sw->started || ornic_psn_diff(sw->first_psn, end) >= 0)
+		if (!sw->started || begins_at(sq, sw, end))
 			break;
 		if (ornic_swqe_is_fetch(sw))
 			continue;
@@ -508,6 +436,7 @@ static void note_executed(struct ornic_sq *sq, u32 end)
 		gaps->limit = sq->acked;
 		gaps->due_limit = sq->acked;
 		gaps->seen = sq->acked;
+		gaps->newest = sq->tail - 1;
 	} else if (ornic_psn_diff(end, at) <= 0) {
 		return;
 	}
@@ -544,11 +473,13 @@ static void note_passed(struct ornic_sq *sq, u32 end)
 		return;
 	for (i = ornic_gap_index(sq, at); i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
-		if (!sw->started || ornic_psn_diff(sw->first_psn, end) >= 0)
+		if (!sw->started || begins_at(sq, sw, end))
 			break;
 		if (ornic_swqe_is_fetch(sw))
 			gaps->passed += pieces_before(sq, sw, end) -
 					pieces_before(sq, sw, at);
+		if (ornic_swqe_has_sink(sw))
+			gaps->newest = i;
 	}
 	gaps->seen = end;
 }
@@ -644,6 +575,8 @@ static void ask_now(struct ornic_ctx *ctx, struct ornic_qp *qp, u32 limit,
 		ornic_qp_stat_inc(qp, ORNIC_STAT_IMPLIED_NAK_SEQ_ERR);
 	begin_judging(qp, ctx->now, noticed);
 	ornic_retry_gap(ctx, qp, sq->acked, limit);
+	if (limit == sq->gaps.limit && sq->wait != ORNIC_WAIT_RNR)
+		sq->gaps.again = false;
 }
 
 /* Responses before @limit that are missing do not come by themselves. */
@@ -665,6 +598,7 @@ static void note_unplaced(const struct ornic_ctx *ctx, struct ornic_sq *sq,
 			  u32 psn)
 {
 	ornic_gap_add_unplaced(sq, psn);
+	sq->gaps.again = true;
 	note_lost(ctx, sq, ornic_psn_add(psn, 1));
 }
 
@@ -699,12 +633,29 @@ void ornic_gaps_late(struct ornic_ctx *ctx, struct ornic_qp *qp)
 		ask_before(ctx, qp, gaps->limit);
 }
 
+/*
+ * Responses before gaps.limit were asked for when it moved there: is there more to ask for
+ * now? Not unless some were lost again or a round trip is over, but on a path that reorders
+ * each response asks, and so it does of a standard peer, part by part.
+ */
+static bool is_news(const struct ornic_ctx *ctx, const struct ornic_qp *qp,
+		    u32 limit)
+{
+	const struct ornic_sq *sq = &qp->sq;
+	const struct ornic_gaps *gaps = &sq->gaps;
+
+	return ornic_psn_diff(limit, gaps->limit) > 0 || gaps->again ||
+	       gaps->late.ns || sq->selective != ORNIC_SELECTIVE_YES ||
+	       ornic_since(ctx->now, gaps->epoch) >= epoch_ns(qp);
+}
+
 void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		     const struct ornic_pkt *pkt)
 {
 	struct ornic_sq *sq = &qp->sq;
 	struct ornic_swqe *sw = ornic_gap_owner(sq, pkt->psn);
 	enum ornic_vendor_err verr;
+	u32 limit;
 
 	if (!sw || !ornic_swqe_is_fetch(sw))
 		return;
@@ -716,15 +667,16 @@ void ornic_gaps_data(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	} else if (ornic_gap_in_window(sq, pkt->psn) &&
 		   !ornic_gap_has(&sq->gaps, ORNIC_GAPS_GOT, pkt->psn)) {
 		if (ornic_comp_place(qp, sw, pkt, &verr) == ORNIC_CQE_SUCCESS) {
-			mark(ctx, qp, pkt->psn);
+			ornic_gap_mark(ctx, qp, pkt->psn);
 			ornic_retry_postpone(ctx, qp);
 		} else if (verr == ORNIC_VERR_PAGE) {
 			note_unplaced(ctx, sq, pkt->psn);
 		}
 	}
-	ask_before(ctx, qp,
-		   pkt->op->flags & ORNIC_OPF_END ? pkt->psn :
-						    piece_first(sw, pkt->psn));
+	limit = pkt->op->flags & ORNIC_OPF_END ? pkt->psn :
+						 piece_first(sw, pkt->psn);
+	if (is_news(ctx, qp, limit))
+		ask_before(ctx, qp, limit);
 }
 
 void ornic_gaps_unplaced(const struct ornic_ctx *ctx, struct ornic_qp *qp,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What gaps.c and gaps_map.c share: bits of the maps, and WQEs by PSN. sq */
+/* What gaps*.c share: bits of the maps, and WQEs by PSN. sq */
 #ifndef ORNIC_ENGINE_GAPS_H
 #define ORNIC_ENGINE_GAPS_H
 
@@ -17,10 +17,11 @@ static inline void ornic_gap_set(struct ornic_gaps *gaps,
 	ornic_map_set(gaps->map[map], gaps->size, psn);
 }
 
-static inline void ornic_gap_clear(struct ornic_gaps *gaps,
-				   enum ornic_gaps_map map, u32 psn, u32 n)
+/* Returns how many were set. */
+static inline u32 ornic_gap_clear(struct ornic_gaps *gaps,
+				  enum ornic_gaps_map map, u32 psn, u32 n)
 {
-	ornic_map_clear(gaps->map[map], gaps->size, psn, n);
+	return ornic_map_clear(gaps->map[map], gaps->size, psn, n);
 }
 
 static inline u64 ornic_gap_bits(const struct ornic_gaps *gaps,
@@ -32,8 +33,7 @@ static inline u64 ornic_gap_bits(const struct ornic_gaps *gaps,
 /* What has arrived of the @n PSNs from @psn on has not, or is complete. */
 static inline void ornic_gap_clear_got(struct ornic_gaps *gaps, u32 psn, u32 n)
 {
-	gaps->ngot -=
-		ornic_map_clear(gaps->map[ORNIC_GAPS_GOT], gaps->size, psn, n);
+	gaps->ngot -= ornic_gap_clear(gaps, ORNIC_GAPS_GOT, psn, n);
 }
 
 static inline bool ornic_gap_in_window(const struct ornic_sq *sq, u32 psn)
@@ -66,14 +66,17 @@ static inline bool ornic_gap_is_unplaced(const struct ornic_sq *sq)
 	return (u32)ornic_psn_diff(sq->acked, gaps->unplaced) < gaps->nunplaced;
 }
 
+/* If a round trip is over, what was sent again before it, and has not arrived, was lost. */
+void ornic_gap_turn_epoch(const struct ornic_ctx *ctx, struct ornic_qp *qp);
+
+/* @psn, which is in the window, has arrived, or the peer keeps it. */
+void ornic_gap_mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn);
+
 /*
  * The index of the WQE that @psn belongs to, sq.fetched if it is of none that is
  * under way.
  */
 u32 ornic_gap_index(struct ornic_sq *sq, u32 psn);
-
-/* The same, at once if it is @i, which may be sq.fetched, or the next one. */
-u32 ornic_gap_index_near(struct ornic_sq *sq, u32 i, u32 psn);
 
 /* How many PSNs from *@from on, which is moved, to before @end are of @sw. */
 static inline u32 ornic_gap_part(const struct ornic_sq *sq,

@@ -64,6 +64,24 @@ static void clear_maps(struct ornic_qp *qp)
 		ornic_gap_clear_map(gaps, i);
 }
 
+/* Of @n PSNs from @psn on, in all maps at once: they have one size. */
+static void clear_bits(struct ornic_gaps *gaps, u32 psn, u32 n)
+{
+	u32 at, part, i;
+	u64 bits;
+
+	for (; n; n -= part) {
+		part = min_t(u32, n, 64 - psn % 64);
+		bits = ornic_low_bits(part) << psn % 64;
+		at = ornic_map_index(gaps->size, psn);
+		gaps->ngot -=
+			ornic_count_bits(gaps->map[ORNIC_GAPS_GOT][at] & bits);
+		for (i = 0; i < ORNIC_GAPS_MAPS; i++)
+			gaps->map[i][at] &= ~bits;
+		psn += part;
+	}
+}
+
 void ornic_gaps_forget(struct ornic_qp *qp, u32 end)
 {
 	struct ornic_sq *sq = &qp->sq;
@@ -76,10 +94,7 @@ void ornic_gaps_forget(struct ornic_qp *qp, u32 end)
 		clear_maps(qp);
 		return;
 	}
-	ornic_gap_clear_got(gaps, sq->acked, n);
-	ornic_gap_clear(gaps, ORNIC_GAPS_RESENT, sq->acked, n);
-	ornic_gap_clear(gaps, ORNIC_GAPS_RESENT_BEFORE, sq->acked, n);
-	ornic_gap_clear(gaps, ORNIC_GAPS_HELD, sq->acked, n);
+	clear_bits(gaps, sq->acked, n);
 }
 
 bool ornic_gaps_has(const struct ornic_sq *sq, u32 psn)
@@ -109,6 +124,7 @@ void ornic_gaps_stop(struct ornic_sq *sq)
 {
 	sq->gaps.at = sq->acked;
 	sq->gaps.end = sq->acked;
+	sq->gaps.again = true;
 }
 
 void ornic_gaps_reset(struct ornic_qp *qp)
@@ -142,7 +158,7 @@ static bool is_of(const struct ornic_sq *sq, const struct ornic_swqe *sw,
 }
 
 /* WQEs have got their PSNs in order, those that have some come first. */
-u32 ornic_gap_index(struct ornic_sq *sq, u32 psn)
+static u32 search_index(struct ornic_sq *sq, u32 psn)
 {
 	u32 low = 0, high = sq->fetched - sq->tail, mid;
 	s32 at = ornic_psn_diff(psn, sq->acked);
@@ -163,12 +179,19 @@ u32 ornic_gap_index(struct ornic_sq *sq, u32 psn)
 	return sq->fetched;
 }
 
-u32 ornic_gap_index_near(struct ornic_sq *sq, u32 i, u32 psn)
+static bool is_index(struct ornic_sq *sq, u32 i, u32 psn)
 {
-	u32 last = i + 2;
+	return i - sq->tail < sq->fetched - sq->tail &&
+	       is_of(sq, ornic_swqe(sq, i), psn);
+}
 
-	for (; i != sq->fetched && i != last; i++)
-		if (is_of(sq, ornic_swqe(sq, i), psn))
-			return i;
-	return ornic_gap_index(sq, psn);
+/* It is nearly always the one that was found last, or the next. */
+u32 ornic_gap_index(struct ornic_sq *sq, u32 psn)
+{
+	u32 i = sq->gaps.found;
+
+	if (!is_index(sq, i, psn) && !is_index(sq, ++i, psn))
+		i = search_index(sq, psn);
+	sq->gaps.found = i;
+	return i;
 }

@@ -14,6 +14,7 @@
  *   retry.c  requester: timers and retries (sq.lock)
  *   gaps.c  requester: what has arrived, and what is missing (sq.lock)
  *   gaps_map.c  requester: where that is marked (sq.lock)
+ *   gaps_nak.c  requester: what a NAK names (sq.lock)
  *   sink.c  requester: responses that write to the same memory (sq.lock)
  *   recv.c  receive WQEs and their completions (rq.lock)
  *   tm.c    tag lists (srq.lock); messages with tags (rq.lock), rendezvous (sq.lock)
@@ -119,12 +120,6 @@ struct ornic_wqe_info {
 static inline struct ornic_swqe *ornic_swqe(struct ornic_sq *sq, u32 index)
 {
 	return &sq->swqe[index & (sq->depth - 1)];
-}
-
-/* It has a response of its own, beside ACKs. */
-static inline bool ornic_swqe_is_fetch(const struct ornic_swqe *sw)
-{
-	return sw->kind & ORNIC_OPF_HAS_RESPONSE;
 }
 
 /* Where the piece of the READ @sw ends that packet @at of its response is in. */
@@ -365,10 +360,10 @@ noinline void ornic_sq_check_drained(struct ornic_ctx *ctx,
  * sq: write the response @pkt, whose PSN is of @sw, to its place. @verr goes with
  * another result than SUCCESS. RCU section.
  */
-enum ornic_cqe_status ornic_comp_place(struct ornic_qp *qp,
-				       const struct ornic_swqe *sw,
-				       const struct ornic_pkt *pkt,
-				       enum ornic_vendor_err *verr);
+__flatten enum ornic_cqe_status ornic_comp_place(struct ornic_qp *qp,
+						 const struct ornic_swqe *sw,
+						 const struct ornic_pkt *pkt,
+						 enum ornic_vendor_err *verr);
 
 /*
  * sq, not rq: the response to the oldest PSN, of @sw, is in its place. False if

@@ -35,14 +35,20 @@ static inline u64 ornic_low_bits(u32 n)
 	return n < 64 ? BIT_ULL(n) - 1 : U64_MAX;
 }
 
+/* The number of the word of @psn; compilers do not know that @size needs no division. */
+static inline u32 ornic_map_index(u32 size, u32 psn)
+{
+	return (psn & (size - 1)) / 64;
+}
+
 static inline u64 *ornic_map_word(u64 *map, u32 size, u32 psn)
 {
-	return &map[psn % size / 64];
+	return &map[ornic_map_index(size, psn)];
 }
 
 static inline bool ornic_map_has(const u64 *map, u32 size, u32 psn)
 {
-	return map[psn % size / 64] & BIT_ULL(psn % 64);
+	return map[ornic_map_index(size, psn)] & BIT_ULL(psn % 64);
 }
 
 static inline void ornic_map_set(u64 *map, u32 size, u32 psn)
@@ -53,11 +59,11 @@ static inline void ornic_map_set(u64 *map, u32 size, u32 psn)
 /* The bits of the 64 PSNs from @psn on. */
 static inline u64 ornic_map_bits(const u64 *map, u32 size, u32 psn)
 {
-	u64 low = map[psn % size / 64] >> psn % 64;
+	u64 low = map[ornic_map_index(size, psn)] >> psn % 64;
 
 	if (psn % 64 == 0)
 		return low;
-	return low | map[(psn + 64) % size / 64] << (64 - psn % 64);
+	return low | map[ornic_map_index(size, psn + 64)] << (64 - psn % 64);
 }
 
 /* Clear the bits of @n PSNs from @psn on, at most @size. Returns how many were set. */
@@ -112,9 +118,9 @@ static inline void ornic_map_copy(u64 *to, u32 to_size, const u64 *from,
 
 	for (; n; n -= part) {
 		part = min_t(u32, n, 64 - psn % 64);
-		*ornic_map_word(to, to_size, psn) |= from[psn % size / 64] &
-						     ornic_low_bits(part)
-							     << psn % 64;
+		*ornic_map_word(to, to_size, psn) |=
+			from[ornic_map_index(size, psn)] & ornic_low_bits(part)
+								   << psn % 64;
 		psn += part;
 	}
 }

@@ -211,14 +211,17 @@ struct ornic_gaps {
 	u32 at; /* PSNs from here ... */
 	u32 end; /* ... to here are sent again, unless they have arrived */
 	u32 ngot; /* bits of ORNIC_GAPS_GOT */
+	u32 found; /* the WQE of which a PSN was looked up last */
 	u32 passed; /* of sq.rd_out, those whose responses have been sent: ... */
-	u32 seen; /* ... before this PSN */
+	u32 seen; /* ... before this PSN ... */
+	u32 newest; /* ... and the last WQE with data of these; older: none. If @open */
 	u32 size; /* PSNs of the maps, a power of two; the window is not larger */
 	u32 nresent; /* requests in this epoch that have no response of their own, ... */
 	u32 nasked; /* ... and those that have, ... */
 	u32 epoch_psn; /* ... which began with this PSN */
 	u32 last; /* of those that were sent again, what has arrived last */
 	u64 epoch; /* when it began, ns */
+	bool again; /* what is missing may be more than was asked for */
 	u32 whole_psn; /* first PSN of the READ that went again as a whole last ... */
 	u64 whole_at; /* ... at this time, ns; 0 = none since, or it is complete */
 	u32 unplaced; /* responses from this PSN on came, but could not be placed: ... */

@@ -17,12 +17,6 @@
 /* SGEs of a WQE that are compared with those of another */
 #define MAX_COMPARED 4
 
-static bool has_sink(const struct ornic_swqe *sw)
-{
-	return ornic_swqe_is_fetch(sw) &&
-	       !(sw->kind & ORNIC_OPF_EMPTY_RESPONSE);
-}
-
 static bool do_sges_overlap(const struct ornic_lsge *a,
 			    const struct ornic_lsge *b)
 {
@@ -124,7 +118,7 @@ void ornic_sink_begin(struct ornic_sq *sq, struct ornic_swqe *sw)
 	u32 last = sq->sink_last;
 
 	if (last - sq->tail >= sw->index - sq->tail ||
-	    !has_sink(ornic_swqe(sq, last)))
+	    !ornic_swqe_has_sink(ornic_swqe(sq, last)))
 		last = sq->tail - 1;
 	sw->sink_before = last;
 	sq->sink_last = sw->index;
@@ -140,7 +134,7 @@ static void find_sinks(struct ornic_sq *sq, struct ornic_swqe *sw)
 	u32 i;
 
 	sw->sink_known = true;
-	if (!has_sink(sw))
+	if (!ornic_swqe_has_sink(sw))
 		return;
 	for (i = sw->sink_before; (s32)(i - sq->tail) >= 0;
 	     i = older->sink_before) {
@@ -160,17 +154,20 @@ bool ornic_sink_must_wait(struct ornic_sq *sq, struct ornic_swqe *sw)
 	return sw->sink_shared && (s32)(sw->sink_after - sq->tail) >= 0;
 }
 
+/* Of those that are newer than gaps.newest no response has come before its turn. */
 bool ornic_sink_is_newer(struct ornic_sq *sq, const struct ornic_swqe *sw,
 			 u32 i)
 {
 	const struct ornic_swqe *newer;
 	u32 n;
 
-	for (n = sq->sink_last; (s32)(n - sw->index) > 0 && sq->gaps.ngot;
+	if (!sq->gaps.open)
+		return false;
+	for (n = sq->gaps.newest; (s32)(n - sw->index) > 0;
 	     n = newer->sink_before) {
 		newer = ornic_swqe(sq, n);
-		if (are_same(newer, sw) &&
-		    ornic_gaps_has(sq, ornic_psn_add(newer->first_psn, i)))
+		if (ornic_gaps_has(sq, ornic_psn_add(newer->first_psn, i)) &&
+		    are_same(newer, sw))
 			return true;
 	}
 	return false;

@@ -5,6 +5,19 @@
 
 #include "qp.h"
 
+/* It has a response of its own, beside ACKs. */
+static inline bool ornic_swqe_is_fetch(const struct ornic_swqe *sw)
+{
+	return sw->kind & ORNIC_OPF_HAS_RESPONSE;
+}
+
+/* Does its response bring data? */
+static inline bool ornic_swqe_has_sink(const struct ornic_swqe *sw)
+{
+	return ornic_swqe_is_fetch(sw) &&
+	       !(sw->kind & ORNIC_OPF_EMPTY_RESPONSE);
+}
+
 /*
  * sq: check that the response of the READ or atomic @sw, from byte @off on, can be written,
  * before it is requested. ORNIC_VERR_PAGE: a page of the first @pages bytes of that is
