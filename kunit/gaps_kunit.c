@@ -701,6 +701,29 @@ static void gaps_hold_the_read_at_psn_0(struct kunit *test)
 	expect_resend(test, fix, 3);
 }
 
+/* READs that a NAK names need not go again, also if it begins a round trip of resends. */
+static void gaps_hold_reads(struct kunit *test)
+{
+	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
+	struct ornic_fixture *fix = test->priv;
+	u32 next_two = 3, i;
+
+	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
+	fix->a.conn.sq_psn = ornic_psn_add(0, -BEFORE_0);
+	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
+	post(fix, ORNIC_WQE_WRITE);
+	fix->pair.a->now += 20 * US;
+	acknowledge(fix, 0, ACK, NULL);
+	for (i = 0; i < 3; i++)
+		post(fix, ORNIC_WQE_READ);
+	for (i = 0; i < 3; i++) {
+		acknowledge(fix, 1, ORNIC_AETH_NAK | ORNIC_NAK_PSN_SEQ,
+			    &next_two);
+		expect_resend(test, fix, 1);
+		fix->pair.a->now += 200 * US;
+	}
+}
+
 static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(replay_goes_on_with_what_is_to_come),
 	KUNIT_CASE(replay_parts_wait),
@@ -723,6 +746,7 @@ static struct kunit_case gaps_cases[] = {
 	KUNIT_CASE(gaps_after_the_longest_read),
 	KUNIT_CASE(gaps_are_not_for_uc),
 	KUNIT_CASE(gaps_hold_the_read_at_psn_0),
+	KUNIT_CASE(gaps_hold_reads),
 	{}
 };
 

@@ -71,6 +71,8 @@ u32 ornic_gaps_sack(const struct ornic_ctx *ctx, struct ornic_qp *qp,
 	u32 looked = 0;
 	__le64 word[SACK_PIECE / 8];
 
+	/* It forgets which READs are held. */
+	ornic_gap_turn_epoch(ctx, qp);
 	psn = ornic_psn_add(pkt->psn, 1);
 	for (; left && looked < MOST_NEWS; left -= n) {
 		n = min_t(u32, left, SACK_PIECE);
