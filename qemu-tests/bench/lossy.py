@@ -29,7 +29,7 @@ CHECKS = ("rc_mixed_in_order", "rc_gather_scatter", "rc_read_scatter",
           "rc_fetch_and_add", "rc_both_ways")
 SIZE = 65536
 MTU = 4096
-# Messages of a run
+# Messages of a run, at least
 LONG_RUN = 10000
 # Messages of a latency row; where a loss costs the ACK timeout, fewer do.
 MOST_PINGS = {"lossy": 100000, "lossy-quick": 10000, "lossy-icount": 100000}
@@ -43,7 +43,7 @@ class LossyRow(Row):
         """The first run, of which the result is not used, finds the speed. What goes again
         while it is learned how late packets may be is to be a small part."""
         learns = peer.name == OURS and self.name.endswith("/reorder")
-        return f"1:1:{LONG_RUN if learns else 100}:32:30000"
+        return f"1:1:100:{LONG_RUN if learns else 32}:30000"
 
 
 def bandwidth(operation, wire):
