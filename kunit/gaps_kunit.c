@@ -674,12 +674,10 @@ static void post(struct ornic_fixture *fix, u8 opcode)
 	ornic_fix_drain(fix);
 }
 
-/* No READ has gone again as a whole so far, nor has that with PSN 0. */
-static void gaps_hold_the_read_at_psn_0(struct kunit *test)
+/* A connection that begins before PSN 0, of which a round trip was timed. */
+static void open_before_0(struct kunit *test, struct ornic_fixture *fix)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
-	struct ornic_fixture *fix = test->priv;
-	u32 next = 1, next_two = 3;
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
 	fix->a.conn.sq_psn = ornic_psn_add(0, -BEFORE_0);
@@ -687,6 +685,15 @@ static void gaps_hold_the_read_at_psn_0(struct kunit *test)
 	post(fix, ORNIC_WQE_WRITE);
 	fix->pair.a->now += 20 * US;
 	acknowledge(fix, 0, ACK, NULL);
+}
+
+/* No READ has gone again as a whole so far, nor has that with PSN 0. */
+static void gaps_hold_the_read_at_psn_0(struct kunit *test)
+{
+	struct ornic_fixture *fix = test->priv;
+	u32 next = 1, next_two = 3;
+
+	open_before_0(test, fix);
 	/* A round trip of resends begins. */
 	post(fix, ORNIC_WQE_WRITE);
 	post(fix, ORNIC_WQE_WRITE);
@@ -704,16 +711,10 @@ static void gaps_hold_the_read_at_psn_0(struct kunit *test)
 /* READs that a NAK names need not go again, also if it begins a round trip of resends. */
 static void gaps_hold_reads(struct kunit *test)
 {
-	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 	struct ornic_fixture *fix = test->priv;
 	u32 next_two = 3, i;
 
-	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
-	fix->a.conn.sq_psn = ornic_psn_add(0, -BEFORE_0);
-	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	post(fix, ORNIC_WQE_WRITE);
-	fix->pair.a->now += 20 * US;
-	acknowledge(fix, 0, ACK, NULL);
+	open_before_0(test, fix);
 	for (i = 0; i < 3; i++)
 		post(fix, ORNIC_WQE_READ);
 	for (i = 0; i < 3; i++) {

@@ -398,14 +398,6 @@ void ornic_gap_mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn)
 
 /* ---- What has arrived ----------------------------------------------------------- */
 
-/* Does @sw begin at @psn or later? The oldest may have begun 2^23 PSNs before. */
-static bool begins_at(const struct ornic_sq *sq, const struct ornic_swqe *sw,
-		      u32 psn)
-{
-	return ornic_psn_diff(sw->first_psn, sq->acked) >=
-	       ornic_psn_diff(psn, sq->acked);
-}
-
 /* Requests from @at to before @end that have no responses are executed: they are done. */
 static void requests_are_done(struct ornic_sq *sq, u32 at, u32 end)
 {
@@ -416,7 +408,7 @@ static void requests_are_done(struct ornic_sq *sq, u32 at, u32 end)
 	gaps->used = true;
 	for (i = ornic_gap_index(sq, at); i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
-		if (!sw->started || begins_at(sq, sw, end))
+		if (!sw->started || ornic_gap_into(sq, sw, end) <= 0)
 			break;
 		if (ornic_swqe_is_fetch(sw))
 			continue;
@@ -449,8 +441,7 @@ static void note_executed(struct ornic_sq *sq, u32 end)
 static u32 pieces_before(const struct ornic_sq *sq, const struct ornic_swqe *sw,
 			 u32 psn)
 {
-	s32 into = ornic_psn_diff(psn, sq->acked) -
-		   ornic_psn_diff(sw->first_psn, sq->acked);
+	s32 into = ornic_gap_into(sq, sw, psn);
 
 	if (into >= (s32)sw->npkts)
 		return ((sw->npkts - 1) >> sw->piece_shift) + 1;
@@ -473,7 +464,7 @@ static void note_passed(struct ornic_sq *sq, u32 end)
 		return;
 	for (i = ornic_gap_index(sq, at); i != sq->fetched; i++) {
 		sw = ornic_swqe(sq, i);
-		if (!sw->started || begins_at(sq, sw, end))
+		if (!sw->started || ornic_gap_into(sq, sw, end) <= 0)
 			break;
 		if (ornic_swqe_is_fetch(sw))
 			gaps->passed += pieces_before(sq, sw, end) -

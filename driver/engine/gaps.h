@@ -73,6 +73,17 @@ void ornic_gap_turn_epoch(const struct ornic_ctx *ctx, struct ornic_qp *qp);
 void ornic_gap_mark(const struct ornic_ctx *ctx, struct ornic_qp *qp, u32 psn);
 
 /*
+ * How far after the first PSN of @sw @psn is, which is in the window. Beside the oldest PSN,
+ * as the longest READ may have begun 2^23 PSNs before.
+ */
+static inline s32 ornic_gap_into(const struct ornic_sq *sq,
+				 const struct ornic_swqe *sw, u32 psn)
+{
+	return ornic_psn_diff(psn, sq->acked) -
+	       ornic_psn_diff(sw->first_psn, sq->acked);
+}
+
+/*
  * The index of the WQE that @psn belongs to, sq.fetched if it is of none that is
  * under way.
  */

@@ -151,8 +151,7 @@ bool ornic_gaps_leave_room(const struct ornic_sq *sq, u32 out)
 static bool is_of(const struct ornic_sq *sq, const struct ornic_swqe *sw,
 		  u32 psn)
 {
-	s32 into = ornic_psn_diff(psn, sq->acked) -
-		   ornic_psn_diff(sw->first_psn, sq->acked);
+	s32 into = ornic_gap_into(sq, sw, psn);
 
 	return sw->started && into >= 0 && into < (s32)sw->npkts;
 }
