@@ -173,4 +173,29 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe);
  */
 void ornic_fail(struct ornic_bus *bus);
 
+/**
+ * ornic_parent_add - make a parent for an ib_device without hardware
+ *
+ * It is on the virtual bus "ornic", with a modalias that the provider knows. DMA for it
+ * reaches all addresses, in segments of any length, and is coherent. The driver's data of
+ * it (dev_set_drvdata()) are the caller's.
+ *
+ * Users of an ib_device may have children of the parent, which they keep for longer than
+ * the ib_device is registered: the SCSI host of an iSER session exists until the session
+ * logs out. Without the parent in sysfs nobody could log out, so the parent outlives its
+ * device until it has no children, and its code is in ornic.ko, which stays as long.
+ *
+ * Context: process, may sleep.
+ * Return: the parent, until ornic_parent_del(), or ERR_PTR.
+ */
+struct device *ornic_parent_add(void);
+
+/**
+ * ornic_parent_del - the ib_device is unregistered, or was not registered
+ * @dev: the parent, which may be freed at once
+ *
+ * Context: process, may sleep.
+ */
+void ornic_parent_del(struct device *dev);
+
 #endif /* ORNIC_BUS_H */

@@ -34,6 +34,7 @@
 #include "ornic_dm.h"
 #include "ornic_event.h"
 #include "ornic_odp.h"
+#include "ornic_parent.h"
 #include "ornic_pd.h"
 #include "ornic_poll.h"
 #include "ornic_port.h"
@@ -375,9 +376,12 @@ static int __init ornic_init(void)
 	ret = ornic_pagers_init();
 	if (ret)
 		return ret;
-	ret = ib_register_client(&client);
+	ret = ornic_parent_init();
 	if (ret)
 		goto err_odp;
+	ret = ib_register_client(&client);
+	if (ret)
+		goto err_parent;
 	if (IS_ENABLED(CONFIG_PCI))
 		ret = ornic_pci_register();
 	if (ret)
@@ -386,6 +390,8 @@ static int __init ornic_init(void)
 
 err_client:
 	ib_unregister_client(&client);
+err_parent:
+	ornic_parent_exit();
 err_odp:
 	ornic_pagers_exit();
 	return ret;
@@ -397,6 +403,7 @@ static void __exit ornic_exit(void)
 	if (IS_ENABLED(CONFIG_PCI))
 		ornic_pci_unregister();
 	ib_unregister_client(&client);
+	ornic_parent_exit();
 	ornic_pagers_exit();
 }
 

@@ -82,10 +82,7 @@ struct ornic_soft {
 	struct ornic_engine *engine;
 	struct net_device *netdev; /* held with @netdev_tracker */
 	netdevice_tracker netdev_tracker;
-	struct device dev; /* parent of the ib_device, counts references */
-	u64 dma_mask; /* of @dev */
-	struct device_dma_parameters dma_parms; /* of @dev */
-	int id; /* number in the name of @dev */
+	refcount_t refs;
 	u64 serial; /* never 0, nor that of another device, also of one that has gone */
 	bool roce_v1; /* it has RoCE v1 */
 

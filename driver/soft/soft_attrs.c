@@ -43,7 +43,7 @@ static struct ornic_soft *to_soft(struct device *dev)
 {
 	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
 
-	return container_of(ibdev->dev.parent, struct ornic_soft, dev);
+	return dev_get_drvdata(ibdev->dev.parent);
 }
 
 static int parse_bool(const char *buf, bool *on)

@@ -2,17 +2,15 @@
 /*
  * Life of a soft device. `rdma link add` creates it; `rdma link delete`, and the
  * end of its netdev or of the module, stop it. The first of these sets
- * ornic_soft::stopped, the others return. The structure is freed with the last
- * reference of ornic_soft::dev.
+ * ornic_soft::stopped, the others return. The structure is freed with its last
+ * reference.
  *
  * The ib_device has a virtual parent, not the parent of the netdev, by whose
  * modalias the provider of that hardware would claim it.
  */
-#include "compat/compat_device.h"
 #include "soft.h"
 
 #include <linux/etherdevice.h>
-#include <linux/idr.h>
 #include <linux/if_arp.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -29,8 +27,6 @@
 #include "soft_sched.h"
 #include "soft_trace.h"
 #include "soft_tx.h"
-
-#define MODALIAS "ornic:soft"
 
 /* Device memory: of all users of a device, whose cgroups it is charged to. */
 #define DM_BYTES (16ull << 20)
@@ -59,48 +55,17 @@ MODULE_PARM_DESC(
 
 static LIST_HEAD(devices); /* RTNL */
 static atomic_t num_devices = ATOMIC_INIT(0);
-static DEFINE_IDA(ids);
-static struct device *root;
 static struct workqueue_struct *remove_wq;
 
-/* ---- The virtual parent -------------------------------------------------- */
-
-static int bus_uevent(ORNIC_UEVENT_MAY_BE(const) struct device *dev,
-		      struct kobj_uevent_env *env)
+static void soft_get(struct ornic_soft *soft)
 {
-	return add_uevent_var(env, "MODALIAS=%s", MODALIAS);
+	refcount_inc(&soft->refs);
 }
 
-static ORNIC_BUS_MAY_BE(const) struct bus_type soft_bus_type = {
-	.name = "ornic",
-	.uevent = bus_uevent,
-};
-
-static ssize_t modalias_show(struct device *dev, struct device_attribute *attr,
-			     char *buf)
+static void soft_put(struct ornic_soft *soft)
 {
-	return sysfs_emit(buf, "%s\n", MODALIAS);
-}
-
-static DEVICE_ATTR_RO(modalias);
-
-static struct attribute *soft_attrs[] = { &dev_attr_modalias.attr, NULL };
-
-ATTRIBUTE_GROUPS(soft);
-
-/* device_initialize() has set what most devices are. */
-static void set_coherent(struct device *dev)
-{
-#ifdef CONFIG_ARCH_HAS_SYNC_DMA_FOR_DEVICE
-	dev_set_dma_coherent(dev);
-#endif
-}
-
-static void soft_release(struct device *dev)
-{
-	struct ornic_soft *soft = container_of(dev, struct ornic_soft, dev);
-
-	ida_free(&ids, soft->id);
+	if (!refcount_dec_and_test(&soft->refs))
+		return;
 	xa_destroy(&soft->qps);
 	kvfree(soft->impair.table);
 	kfree(soft);
@@ -253,7 +218,8 @@ static void soft_stop(struct ornic_soft *soft)
 	ornic_soft_impair_stop(soft);
 	ornic_engine_destroy(soft->engine);
 	netdev_put(soft->netdev, &soft->netdev_tracker);
-	device_unregister(&soft->dev);
+	ornic_parent_del(soft->bus.parent);
+	soft_put(soft);
 }
 
 static void remove_work(struct work_struct *work)
@@ -267,15 +233,15 @@ static void remove_work(struct work_struct *work)
 		soft_stop(soft);
 	}
 	mutex_unlock(&soft->lock);
-	put_device(&soft->dev);
+	soft_put(soft);
 }
 
 void ornic_soft_remove_later(struct ornic_soft *soft)
 {
 	ASSERT_RTNL();
-	get_device(&soft->dev);
+	soft_get(soft);
 	if (!queue_work(remove_wq, &soft->remove_work))
-		put_device(&soft->dev);
+		soft_put(soft);
 }
 
 /* ---- Creation ------------------------------------------------------------ */
@@ -335,6 +301,7 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 {
 	static atomic64_t last_serial = ATOMIC64_INIT(0);
 
+	refcount_set(&soft->refs, 1);
 	soft->serial = atomic64_inc_return(&last_serial);
 	INIT_LIST_HEAD(&soft->link);
 	INIT_LIST_HEAD(&soft->net_link);
@@ -350,52 +317,22 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 
 	soft->netdev = netdev;
 	soft->bus.ops = &bus_ops;
-	soft->bus.parent = &soft->dev;
 	soft->bus.netdev = netdev;
 	soft->bus.kick_mode = ORNIC_KICK_FD;
 	soft->bus.allow_user_unreg = true;
 	soft->bus.max_dm = DM_BYTES;
 	soft->bus.attrs = &ornic_soft_attr_group;
-
-	/*
-	 * It has no DMA of its own. But dma-bufs are mapped for it, and what the CPU
-	 * copies is coherent with what it sees.
-	 */
-	soft->dev.dma_mask = &soft->dma_mask;
-	soft->dma_mask = DMA_BIT_MASK(64);
-	soft->dev.coherent_dma_mask = soft->dma_mask;
-	soft->dev.dma_parms = &soft->dma_parms;
-	dma_set_max_seg_size(&soft->dev, UINT_MAX);
-
-	soft->dev.bus = &soft_bus_type;
-	soft->dev.parent = root;
-	soft->dev.groups = soft_groups;
-	soft->dev.release = soft_release;
-	device_initialize(&soft->dev);
-	set_coherent(&soft->dev);
 }
 
 static struct ornic_soft *soft_alloc(struct net_device *netdev)
 {
 	struct ornic_soft *soft;
-	int err;
 
 	soft = kzalloc(sizeof(*soft), GFP_KERNEL);
 	if (!soft)
-		return ERR_PTR(-ENOMEM);
-	soft->id = ida_alloc(&ids, GFP_KERNEL);
-	if (soft->id < 0) {
-		err = soft->id;
-		kfree(soft);
-		return ERR_PTR(err);
-	}
+		return NULL;
 	atomic_inc(&num_devices);
 	soft_init(soft, netdev);
-	err = dev_set_name(&soft->dev, "ornic-soft%d", soft->id);
-	if (err) {
-		put_device(&soft->dev);
-		return ERR_PTR(err);
-	}
 	return soft;
 }
 
@@ -433,12 +370,12 @@ static void wait_for_removal(const struct net_device *netdev)
 	rtnl_lock();
 	soft = ornic_soft_find(netdev);
 	if (soft)
-		get_device(&soft->dev);
+		soft_get(soft);
 	rtnl_unlock();
 	if (!soft)
 		return;
 	flush_work(&soft->remove_work);
-	put_device(&soft->dev);
+	soft_put(soft);
 }
 
 /*
@@ -473,21 +410,26 @@ static int create_engine(struct ornic_soft *soft)
 int ornic_soft_create(const char *name, struct net_device *netdev)
 {
 	struct ornic_soft *soft;
+	struct device *parent;
 	int err;
 
 	wait_for_removal(netdev);
 	soft = soft_alloc(netdev);
-	if (IS_ERR(soft))
-		return PTR_ERR(soft);
+	if (!soft)
+		return -ENOMEM;
 	err = create_engine(soft);
 	if (err)
 		goto err_put;
-	err = device_add(&soft->dev);
-	if (err)
+	parent = ornic_parent_add();
+	if (IS_ERR(parent)) {
+		err = PTR_ERR(parent);
 		goto err_engine;
+	}
+	dev_set_drvdata(parent, soft);
+	soft->bus.parent = parent;
 
 	/* Once it is registered, it may be removed at any time. */
-	get_device(&soft->dev);
+	soft_get(soft);
 	netdev_hold(netdev, &soft->netdev_tracker, GFP_KERNEL);
 	mutex_lock(&soft->lock);
 	err = soft_register(soft, name);
@@ -495,7 +437,7 @@ int ornic_soft_create(const char *name, struct net_device *netdev)
 	mutex_unlock(&soft->lock);
 	if (err)
 		goto err_netdev;
-	put_device(&soft->dev);
+	soft_put(soft);
 	return 0;
 
 err_netdev:
@@ -504,12 +446,12 @@ err_netdev:
 	ornic_soft_busypoll_stop(&soft->busypoll);
 	ornic_soft_impair_stop(soft);
 	netdev_put(netdev, &soft->netdev_tracker);
-	put_device(&soft->dev);
-	device_del(&soft->dev);
+	soft_put(soft);
+	ornic_parent_del(parent);
 err_engine:
 	ornic_engine_destroy(soft->engine);
 err_put:
-	put_device(&soft->dev);
+	soft_put(soft);
 	return err;
 }
 
@@ -517,30 +459,12 @@ err_put:
 
 int ornic_soft_dev_init(void)
 {
-	int err;
-
 	engine_ops.num_vectors = min(num_possible_cpus(), U8_MAX);
 	engine_ops.max_spare =
 		clamp_t(u64, (u64)totalram_pages() << PAGE_SHIFT >> SPARE_SHIFT,
 			MIN_SPARE, MAX_SPARE);
 	remove_wq = alloc_workqueue("ornic_remove", WQ_UNBOUND, 0);
-	if (!remove_wq)
-		return -ENOMEM;
-	err = bus_register(&soft_bus_type);
-	if (err)
-		goto err_wq;
-	root = root_device_register("ornic");
-	if (IS_ERR(root)) {
-		err = PTR_ERR(root);
-		goto err_bus;
-	}
-	return 0;
-
-err_bus:
-	bus_unregister(&soft_bus_type);
-err_wq:
-	destroy_workqueue(remove_wq);
-	return err;
+	return remove_wq ? 0 : -ENOMEM;
 }
 
 void ornic_soft_dev_exit(void)
@@ -553,7 +477,4 @@ void ornic_soft_dev_exit(void)
 	rtnl_unlock();
 	wait_var_event(&num_devices, !atomic_read(&num_devices));
 	destroy_workqueue(remove_wq);
-	root_device_unregister(root);
-	bus_unregister(&soft_bus_type);
-	ida_destroy(&ids);
 }

@@ -31,7 +31,8 @@ static int poll_start(struct ornic_soft *soft)
 {
 	struct task_struct *task;
 
-	task = kthread_create(poll_loop, soft, "ornic_poll/%d", soft->id);
+	task = kthread_create(poll_loop, soft, "ornic_poll/%d",
+			      soft->netdev->ifindex);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	WRITE_ONCE(soft->poll_thread, task);

@@ -380,7 +380,7 @@ void ornic_soft_sched_exit(void)
 			atomic_read(&num_qps));
 
 	/*
-	 * A task that was preempted in ornic_soft_qp_free() or soft_release()
+	 * A task that was preempted in ornic_soft_qp_free() or soft_put()
 	 * after the wake-up still has to execute instructions of the module. It
 	 * may be outside of RCU sections, but has not slept since: Tasks RCU
 	 * waits for it.
