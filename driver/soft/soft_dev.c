@@ -77,6 +77,13 @@ static void soft_put(struct ornic_soft *soft)
 
 /* ---- ornic_engine_ops ---------------------------------------------------- */
 
+static bool is_mapped(uintptr_t first, uintptr_t last)
+{
+	return virt_addr_valid((void *)first) &&
+	       (first >> PAGE_SHIFT == last >> PAGE_SHIFT ||
+		virt_addr_valid((void *)last));
+}
+
 /*
  * With ib_core's virtual DMA a DMA address is a kernel virtual address. It comes
  * from the driver, which has pinned or allocated the memory, or from a peer that has
@@ -87,8 +94,7 @@ static void *engine_dma(void *host, u64 addr, u64 len)
 	uintptr_t first = addr;
 
 	if (!len || first != addr || first + (len - 1) < first ||
-	    !virt_addr_valid((void *)first) ||
-	    !virt_addr_valid((void *)(first + (len - 1))))
+	    !is_mapped(first, first + (len - 1)))
 		return NULL;
 	return (void *)first;
 }
