@@ -501,15 +501,16 @@ carried()
 # with_loss COMMAND...: run it while both ends of the veth pair lose 1 % of what they send
 with_loss()
 {
-	local end
+	local end status=0
 
 	for end in srv cli; do
 		"on_$end" tc qdisc add dev "veth-$end" root netem loss 1%
 	done
-	"$@"
+	"$@" || status=$?
 	for end in srv cli; do
 		"on_$end" tc qdisc del dev "veth-$end" root
 	done
+	return "$status"
 }
 
 # resends DEVICE: print how often its QPs have sent something again
