@@ -215,8 +215,9 @@ test:
 	+@scripts/test
 
 users:
-	$(call need_packages,linux-source-6.12 xz-utils cifs-utils dbench fio ksmbd-tools \
-		netcat-traditional nfs-kernel-server nvme-cli open-iscsi perftest rdmacm-utils)
+	$(call need_packages,linux-source-6.12 xz-utils cifs-utils curl dbench fio \
+		infiniband-diags iperf3 ksmbd-tools netcat-traditional nfs-kernel-server nginx-light \
+		nvme-cli open-iscsi perftest qemu-system-x86 rdmacm-utils redis-server)
 	+@$(MAKE) all modules-stock programs nic
 	qemu-tests/users $(USERS)
 

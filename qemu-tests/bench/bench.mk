@@ -7,7 +7,7 @@
 bench:
 	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest \
 		rdmacm-utils iperf3 sockperf python3-matplotlib)
-	+@$(MAKE) all modules-stock nic bench-parts
+	+@$(MAKE) all modules-stock programs nic bench-parts
 	qemu-tests/bench/bench
 
 bench-count:
@@ -20,7 +20,7 @@ bench-lossy:
 	+@$(MAKE) all modules-stock programs bench-parts
 	qemu-tests/bench/bench --mode lossy$(addprefix -,$(filter quick icount,$(BENCH)))
 
-bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so smc_sockets.so)
+bench-parts: $(addprefix $(BUILD)/bench/,null_syscall netns_run objects perftest_nosleep.so)
 	@rsync -rt qemu-tests/bench/ref $(BUILD)/bench/
 	+@$(MAKE) -s -C $(STOCK_KDIR) M=$(BUILD)/bench/ref modules
 	@siw=$$(qemu-tests/kernel/modules.sh siw $(STOCK_KDIR)) && cp "$$siw" $(BUILD)/bench/

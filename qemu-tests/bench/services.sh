@@ -62,7 +62,7 @@ smc_values()
 	local sockets='' asked14 asked4k before speed
 
 	status=ok
-	[ "$name_of_peer" = tcp ] || sockets=$bench/smc_sockets.so
+	[ "$name_of_peer" = tcp ] || sockets=$PROGRAMS/ornic_smc_sockets.so
 	before=$(carried_by_both)
 	asks "$1" 14
 	asked14=$asked

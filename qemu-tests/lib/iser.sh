@@ -31,6 +31,14 @@ iser_target_open()
 	put "$iser_tpg/enable" 1
 }
 
+# iser_listen_again: the target has lost its device, and does not listen any more
+iser_listen_again()
+{
+	rmdir "$iser_tpg/np/$iser_portal"
+	mkdir "$iser_tpg/np/$iser_portal"
+	put "$iser_tpg/np/$iser_portal/iser" 1
+}
+
 iser_target_close()
 {
 	put "$iser_tpg/enable" 0
@@ -56,7 +64,7 @@ iser_login()
 
 iser_logout()
 {
-	node --logout || fail 'no logout'
+	node --logout || { tail -n 5 iscsi.out; fail 'no logout'; }
 	node -o delete
 	wait_until 10 test ! -e "$disk"
 }

@@ -40,6 +40,15 @@ target_open()
 	ln -s "$subsystem" "$port/subsystems/$nqn" || fail 'the port does not listen'
 }
 
+# nvme_listen_again: the target has lost its device, and does not listen any more
+nvme_listen_again()
+{
+	local link=$nvmet/ports/1/subsystems/$nqn
+
+	rm "$link"
+	ln -s "$nvmet/subsystems/$nqn" "$link" || fail 'the port does not listen'
+}
+
 target_close()
 {
 	local subsystem=$nvmet/subsystems/$nqn port=$nvmet/ports/1
@@ -63,7 +72,8 @@ find_disk()
 	[ -n "$disk" ]
 }
 
-# host_connect: sets $disk
+# host_connect [OPTIONS]: sets $disk
+# shellcheck disable=SC2120 # cases give some
 host_connect()
 {
 	modprobe nvme-rdma
@@ -71,7 +81,7 @@ host_connect()
 		--trsvcid=4420 --host-traddr="$cli_ip" --nr-io-queues=2 \
 		--hostid=$hostid \
 		--hostnqn="nqn.2014-08.org.nvmexpress:uuid:$hostid" \
-		--queue-size=32 >connect.out 2>&1 ||
+		--queue-size=32 "$@" >connect.out 2>&1 ||
 		{ cat connect.out; fail 'no connection'; }
 	wait_until 10 find_disk
 }
@@ -119,6 +129,7 @@ nvme_rounds()
 	for srq in 0 1; do
 		target_open "use_srq=$srq"
 		for ((i = 0; i < $(times 10); i++)); do
+			# shellcheck disable=SC2119
 			host_connect
 			disk_works
 			host_disconnect

@@ -8,18 +8,20 @@ programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_attack_remote \
 		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
 		$(BUILD)/programs/ornic_faults $(BUILD)/programs/ornic_hang \
-		$(BUILD)/programs/ornic_i915.so
+		$(BUILD)/programs/ornic_i915.so $(BUILD)/programs/ornic_smc_sockets.so
 
 # Without Open MPI's headers the cases that want it are skipped.
 mpi_flags := $(shell $(PKG_CONFIG) --cflags ompi-c 2>/dev/null)
 ifneq ($(mpi_flags),)
-programs: $(BUILD)/programs/ornic_mpi
+programs: $(BUILD)/programs/ornic_mpi $(BUILD)/programs/ornic_shmem
 endif
 
-$(BUILD)/programs/ornic_mpi: qemu-tests/programs/mpi/main.cc
+$(BUILD)/programs/ornic_shmem: mpi_libs := -loshmem
+$(BUILD)/programs/ornic_mpi $(BUILD)/programs/ornic_shmem: \
+		$(BUILD)/programs/ornic_%: qemu-tests/programs/%/main.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -O2 -g1 -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX \
-		$(mpi_flags) $< $$($(PKG_CONFIG) --libs ompi-c) -o $@
+		$(mpi_flags) $< $$($(PKG_CONFIG) --libs ompi-c) $(mpi_libs) -o $@
 
 verify_sources := $(wildcard qemu-tests/programs/verify/*.cc)
 verify_headers := $(wildcard qemu-tests/programs/verify/*.h) \
@@ -44,6 +46,10 @@ $(BUILD)/programs/ornic_verify: $(verify_objects)
 
 $(BUILD)/programs/ornic_smc: $(BUILD)/programs/smc/main.o
 	$(CXX) $^ -o $@
+
+$(BUILD)/programs/ornic_smc_sockets.so: qemu-tests/programs/smc/sockets.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -shared $< -o $@
 
 $(BUILD)/programs/ornic_fork: $(BUILD)/programs/fork/main.o \
 		$(BUILD)/programs/verify/verbs.o

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will write and verify a disk over a wire that loses packets, and delete each
+# end's device while a program writes: by NVMe, SRP and iSER. Either the program does not
+# notice, since the initiator connects again, or it ends with an error; the disk can be
+# used again when the device is back.
+#
+# And NVMe over two devices, one of which goes while a program writes (multipath): it does
+# not notice.
+
+variants='nvme srp iser multipath'
+kernels='stock debug'
+limit=300
+
+# shellcheck source=qemu-tests/lib/nvme.sh
+. /ornic/qemu-tests/lib/nvme.sh
+# shellcheck source=qemu-tests/lib/srp.sh
+. /ornic/qemu-tests/lib/srp.sh
+# shellcheck source=qemu-tests/lib/iser.sh
+. /ornic/qemu-tests/lib/iser.sh
+
+requires()
+{
+	need fio
+	[ "$VARIANT" = multipath ] || { "need_$VARIANT"; return; }
+	need_nvme
+	modprobe nvme-core
+	[ -e /sys/module/nvme_core/parameters/multipath ] || skip 'NVMe without multipath'
+}
+
+carried_since() { [ $(($(carried "$1") - $2)) -gt 3000000 ]; }
+
+write_and_verify()
+{
+	fio --name=verify --filename="$disk" --direct=1 --rw=write --bs=64k --size=48M \
+		--rate=16m --iodepth=8 --ioengine=posixaio --verify=crc32c \
+		--verify_fatal=1 >fio.out 2>&1
+}
+
+writes() { write_and_verify || { tail -n 20 fio.out; fail 'fio'; }; }
+
+# ends_within SECONDS COMMAND...: also one that cannot be killed
+ends_within()
+{
+	local limit=$1 pid
+
+	shift
+	"$@" &
+	pid=$!
+	(wait_until "$limit" ended "$pid") || fail "hangs: $*"
+	wait "$pid"
+}
+
+# removal srv|cli [srv|cli]: that device goes while a program writes and the other one, or
+# the client's, sends; $writer is the program
+removal()
+{
+	local before begin sender=${2-cli}
+
+	before=$(carried "$sender")
+	write_and_verify &
+	writer=$!
+	wait_until 30 carried_since "$sender" "$before"
+	! ended "$writer" || fail 'the program has ended before'
+	begin=$EPOCHREALTIME
+	ends_within 20 rdma link delete "${1}0"
+	awk "BEGIN { printf \"${1}0 was deleted in %.1f s\n\", $EPOCHREALTIME - $begin }"
+}
+
+continues() { wait "$writer" || { tail -n 20 fio.out; fail 'the program failed'; }; }
+
+ends()
+{
+	wait_until 30 ended "$writer"
+	! wait "$writer" || fail 'the program did not notice'
+}
+
+by_nvme()
+{
+	target_open
+	host_connect --reconnect-delay=1
+	with_loss disk_works
+	removal srv
+	add_link srv0 veth-srv
+	nvme_listen_again
+	continues
+	disk_works
+	removal cli
+	ends
+	wait_until 10 test ! -e "$disk"
+	add_link cli0 veth-cli
+	host_connect
+	disk_works
+	host_disconnect
+	modprobe -r nvme-rdma
+	target_close
+}
+
+# port_open NUMBER ADDRESS: of the target, beside the first
+port_open()
+{
+	local port=$nvmet/ports/$1
+
+	mkdir "$port"
+	put "$port/addr_trtype" rdma
+	put "$port/addr_adrfam" ipv4
+	put "$port/addr_traddr" "$2"
+	put "$port/addr_trsvcid" 4420
+	ln -s "$nvmet/subsystems/$nqn" "$port/subsystems/$nqn" ||
+		fail "nothing listens at $2"
+}
+
+# Each device is both ends of its path.
+by_multipath()
+{
+	ip addr add 10.0.1.1/24 dev veth-cli
+	add_link cli0 veth-cli
+	cli_dev=cli0
+	wait_until 5 gid_index cli0 10.0.1.1
+	target_open
+	port_open 2 10.0.1.1
+	host_connect
+	srv_ip=10.0.1.1 cli_ip=10.0.1.1 host_connect
+	[ "$(find /sys/class/nvme -name 'nvme[0-9]*' | wc -l)" = 2 ] || fail 'not two paths'
+	put /sys/class/nvme-subsystem/nvme-subsys0/iopolicy round-robin
+	disk_works
+	removal srv srv
+	continues
+	disk_works
+	host_disconnect
+	rm "$nvmet/ports/2/subsystems/$nqn"
+	rmdir "$nvmet/ports/2"
+	modprobe -r nvme-rdma
+	target_close
+	add_link srv0 veth-srv
+}
+
+by_srp()
+{
+	srp_target_open
+	srp_login
+	with_loss writes
+	removal cli
+	ends
+	add_link cli0 veth-cli
+	srp_login
+	writes
+	removal srv
+	srp_target_close
+	add_link srv0 veth-srv
+	srp_target_open
+	ends
+	srp_logout
+	srp_login
+	writes
+	srp_logout
+	srp_target_close
+}
+
+# What the session was made on keeps its parent until it logs out, also without its module.
+by_iser()
+{
+	local parent
+
+	iser_target_open
+	iser_login
+	parent=$(readlink -f /sys/class/infiniband/cli0/device)
+	with_loss writes
+	removal cli
+	add_link cli0 veth-cli
+	continues
+	removal srv
+	add_link srv0 veth-srv
+	iser_listen_again
+	continues
+	if [ "$DEV" = ornic ]; then
+		[ -e "$parent" ] || fail 'the parent of the session is gone'
+		removal cli
+		ends_within 20 rmmod ornic_soft
+		modprobe ornic_soft
+		add_link srv0 veth-srv
+		add_link cli0 veth-cli
+		iser_listen_again
+		continues
+	fi
+	iser_logout
+	[ "$DEV" != ornic ] || wait_until 10 test ! -e "$parent"
+	pkill -x iscsid
+	iser_target_close
+}
+
+run()
+{
+	case $VARIANT in
+	multipath) topology loop ;;
+	*) topology initial ;;
+	esac
+	"by_$VARIANT"
+	wait_until 10 no_objects srv0
+	wait_until 10 no_objects cli0
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Four hosts in one guest, at a switch: namespaces n1 to n4, each with a netdev, addresses
+# and a device that no other sees (exclusive mode). mpirun is at the switch and starts its
+# processes on the hosts as it does by ssh.
+
+# shellcheck source=qemu-tests/lib/exclusive.sh
+. /ornic/qemu-tests/lib/exclusive.sh
+
+hosts=(n1 n2 n3 n4)
+
+# host_has_gid HOST: of its address of IPv4
+host_has_gid()
+{
+	index_of "$1" "10.0.0.${1#n}" ip netns exec "$1"
+}
+
+# host_stat HOST COUNTER: as stat, of its device
+host_stat()
+{
+	ip netns exec "$1" cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
+}
+
+cluster_open()
+{
+	local host
+
+	exclusive
+	ip link add switch type bridge
+	ip addr add 10.0.0.254/24 dev switch
+	ip link set switch up
+	for host in "${hosts[@]}"; do
+		ip link add "port-$host" type veth peer name "veth-$host"
+		ip link set "port-$host" mtu 4500 master switch up
+		side "$host" "${host#n}" "$host"
+		ip netns exec "$host" rdma link add "$host" type "$DEV" netdev "veth-$host"
+	done
+	for host in "${hosts[@]}"; do
+		wait_until 10 host_has_gid "$host"
+	done
+	# Each is a host of its own: its processes share memory with each other only.
+	cat >on_host <<-'END'
+		#!/bin/sh
+		host=$1
+		shift
+		exec ip netns exec "$host" unshare --uts --ipc sh -c \
+			"hostname $host; exec sh -c '$*'"
+	END
+	chmod +x on_host
+}
+
+# on_cluster RANKS OPTIONS... PROGRAM: with so many ranks on each host; output: mpi.out
+on_cluster()
+{
+	local each=$1 list status=0
+
+	shift
+	list=$(printf ",%s:$each" "${hosts[@]}")
+	echo "mpirun $*"
+	timeout -s KILL $((200 * SCALE)) mpirun --allow-run-as-root --host "${list#,}" \
+		--mca plm_rsh_agent "$PWD/on_host" --mca oob_tcp_if_include 10.0.0.0/24 \
+		--mca mpi_yield_when_idle 1 "$@" >mpi.out 2>&1 ||
+		status=$?
+	[ "$status" = 0 ] || { tail -n 40 mpi.out; fail "status $status"; }
+}
+
+# expect_traffic BYTES: each device has sent that much since it was made
+expect_traffic()
+{
+	local host
+
+	for host in "${hosts[@]}"; do
+		[ "$(host_stat "$host" tx_bytes)" -gt "$1" ] ||
+			fail "the device of $host was not used"
+	done
+}
