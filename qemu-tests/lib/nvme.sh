@@ -19,10 +19,31 @@ need_nvme()
 
 put() { echo "$2" >"$1" || fail "$1: $2 is refused"; }
 
+port_listen() { ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/$1/subsystems/$nqn"; }
+
+# port_open NUMBER ADDRESS: of the target
+port_open()
+{
+	local port=$nvmet/ports/$1
+
+	mkdir "$port"
+	put "$port/addr_trtype" rdma
+	put "$port/addr_adrfam" ipv4
+	put "$port/addr_traddr" "$2"
+	put "$port/addr_trsvcid" 4420
+	port_listen "$1" || fail "nothing listens at $2"
+}
+
+port_close()
+{
+	rm "$nvmet/ports/$1/subsystems/$nqn"
+	rmdir "$nvmet/ports/$1"
+}
+
 # target_open [MODULE PARAMETERS]: export a RAM disk at $srv_ip
 target_open()
 {
-	local subsystem=$nvmet/subsystems/$nqn port=$nvmet/ports/1
+	local subsystem=$nvmet/subsystems/$nqn
 
 	modprobe brd rd_nr=1 rd_size=65536
 	modprobe nvmet-rdma "$@"
@@ -32,29 +53,21 @@ target_open()
 	mkdir "$subsystem/namespaces/1"
 	put "$subsystem/namespaces/1/device_path" /dev/ram0
 	put "$subsystem/namespaces/1/enable" 1
-	mkdir "$port"
-	put "$port/addr_trtype" rdma
-	put "$port/addr_adrfam" ipv4
-	put "$port/addr_traddr" "$srv_ip"
-	put "$port/addr_trsvcid" 4420
-	ln -s "$subsystem" "$port/subsystems/$nqn" || fail 'the port does not listen'
+	port_open 1 "$srv_ip"
 }
 
 # nvme_listen_again: the target has lost its device, and does not listen any more
 nvme_listen_again()
 {
-	local link=$nvmet/ports/1/subsystems/$nqn
-
-	rm "$link"
-	ln -s "$nvmet/subsystems/$nqn" "$link" || fail 'the port does not listen'
+	rm "$nvmet/ports/1/subsystems/$nqn"
+	port_listen 1 || fail 'the port does not listen'
 }
 
 target_close()
 {
-	local subsystem=$nvmet/subsystems/$nqn port=$nvmet/ports/1
+	local subsystem=$nvmet/subsystems/$nqn
 
-	rm "$port/subsystems/$nqn"
-	rmdir "$port"
+	port_close 1
 	put "$subsystem/namespaces/1/enable" 0
 	rmdir "$subsystem/namespaces/1" "$subsystem"
 	wait_until 10 modprobe -r nvmet-rdma

@@ -98,20 +98,6 @@ by_nvme()
 	target_close
 }
 
-# port_open NUMBER ADDRESS: of the target, beside the first
-port_open()
-{
-	local port=$nvmet/ports/$1
-
-	mkdir "$port"
-	put "$port/addr_trtype" rdma
-	put "$port/addr_adrfam" ipv4
-	put "$port/addr_traddr" "$2"
-	put "$port/addr_trsvcid" 4420
-	ln -s "$nvmet/subsystems/$nqn" "$port/subsystems/$nqn" ||
-		fail "nothing listens at $2"
-}
-
 # Each device is both ends of its path.
 by_multipath()
 {
@@ -134,8 +120,7 @@ by_multipath()
 	continues
 	disk_works
 	host_disconnect
-	rm "$nvmet/ports/2/subsystems/$nqn"
-	rmdir "$nvmet/ports/2"
+	port_close 2
 	modprobe -r nvme-rdma
 	target_close
 	add_link srv0 veth-srv
