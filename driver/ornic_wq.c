@@ -202,7 +202,7 @@ static enum ornic_kick_where where_to_execute(bool handoff)
 }
 
 /* Without the lock: a kick may execute messages. */
-static void wq_kick(struct ib_qp *ibqp, bool wanted, bool handoff)
+static void sq_kick(struct ib_qp *ibqp, bool wanted, bool handoff)
 {
 	struct ornic_ib_dev *dev = to_odev(ibqp->device);
 
@@ -211,6 +211,21 @@ static void wq_kick(struct ib_qp *ibqp, bool wanted, bool handoff)
 	else if (wanted)
 		dev->bus->ops->kick(dev->bus, ibqp->qp_num,
 				    where_to_execute(handoff));
+}
+
+/*
+ * An RQ wants kicks in state ERR alone, to be flushed. Not by the poster: softirqs would
+ * give it back each buffer before the post returns, and one that posts as long as it has
+ * buffers, as smbd_post_send_credits() of cifs, would do so for ever.
+ */
+static void rq_kick(struct ib_qp *ibqp, bool wanted)
+{
+	struct ornic_ib_dev *dev = to_odev(ibqp->device);
+
+	if (unlikely(ornic_is_dead(dev)))
+		ornic_flush_later(dev);
+	else if (unlikely(wanted))
+		dev->bus->ops->kick(dev->bus, ibqp->qp_num, ORNIC_KICK_LATER);
 }
 
 /* ---- Send ---------------------------------------------------------------- */
@@ -427,7 +442,7 @@ int ornic_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 
 	if (unlikely(ret))
 		dbg_refused(qp, wr, ret);
-	wq_kick(ibqp, wanted, handoff);
+	sq_kick(ibqp, wanted, handoff);
 	return ret;
 }
 
@@ -490,7 +505,7 @@ int ornic_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			  "QP %#x: receive of %d SGEs of %u, depth %u: %d\n",
 			  ibqp->qp_num, wr->num_sge, rq->ring->max_sge,
 			  1u << rq->ring->log_depth, ret);
-	wq_kick(ibqp, wanted, false);
+	rq_kick(ibqp, wanted);
 	return ret;
 }
 

@@ -702,6 +702,63 @@ static void destroyed_qp_completes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_poll_cq(loop->cq, 1, &wc), 0);
 }
 
+struct flushed {
+	struct ib_cqe cqe;
+	struct task_struct *poster;
+	atomic_t all;
+	atomic_t in_post;
+};
+
+static void count_flushed(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct flushed *flushed = container_of(wc->wr_cqe, struct flushed, cqe);
+
+	if (current == flushed->poster)
+		atomic_inc(&flushed->in_post);
+	atomic_inc(&flushed->all);
+}
+
+/* Or who posts as long as it has buffers, and has them back at once, never ends. */
+static void receive_is_not_flushed_in_its_post(struct kunit *test)
+{
+	struct loop *loop = test->priv;
+	struct flushed flushed = {
+		.cqe.done = count_flushed,
+		.poster = current,
+	};
+	struct ib_recv_wr recv = {
+		.wr_cqe = &flushed.cqe,
+		.sg_list = &loop->sge,
+		.num_sge = 1,
+	};
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct ib_cq *cq, *polled = loop->cq;
+	struct ib_qp *qp;
+	u32 i, n = 0;
+
+	cq = ib_alloc_cq(loop->dev, NULL, 64, 0, IB_POLL_SOFTIRQ);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq);
+	loop->cq = cq;
+	qp = create_qp(loop);
+	loop->cq = polled;
+	if (IS_ERR(qp)) {
+		ib_free_cq(cq);
+		KUNIT_FAIL(test, "no QP");
+		return;
+	}
+	connect(test, qp, qp->qp_num);
+	KUNIT_EXPECT_EQ(test, ib_modify_qp(qp, &attr, IB_QP_STATE), 0);
+	for (i = 0; i < 4 * loop->cap.max_recv_wr; i++)
+		n += !ib_post_recv(qp, &recv, NULL);
+	for (i = 0; i < WAIT_MS && atomic_read(&flushed.all) < n; i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_GE(test, n, loop->cap.max_recv_wr);
+	KUNIT_EXPECT_EQ(test, atomic_read(&flushed.all), n);
+	KUNIT_EXPECT_EQ(test, atomic_read(&flushed.in_post), 0);
+	ib_destroy_qp(qp);
+	ib_free_cq(cq);
+}
+
 static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE_PARAM(operation_moves_a_word, op_gen_params),
 	KUNIT_CASE(send_with_invalidate_ends_the_key),
@@ -715,6 +772,7 @@ static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(notify_reports_missed_events),
 	KUNIT_CASE(interrupt_posts),
 	KUNIT_CASE(destroyed_qp_completes_nothing),
+	KUNIT_CASE(receive_is_not_flushed_in_its_post),
 	{}
 };
 
