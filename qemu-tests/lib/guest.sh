@@ -124,6 +124,25 @@ wait_until()
 	done
 }
 
+# ends_within SECONDS COMMAND...: it ends in that time; not even SIGKILL ends some
+# that do not
+ends_within()
+{
+	local limit=$1 pid
+
+	shift
+	"$@" &
+	pid=$!
+	(wait_until "$limit" ended "$pid") || fail "hangs: $*"
+	wait "$pid" || { echo "status $?: $*"; return 1; }
+}
+
+# sectors: written to the block device $disk
+sectors() { awk '{ print $7 }' "/sys/block/${disk##*/}/stat"; }
+
+# sectors_written BEFORE NUMBER: more than that since $(sectors) was BEFORE
+sectors_written() { [ $(($(sectors) - $1)) -gt "$2" ]; }
+
 # add_link NAME NETDEV [COMMAND PREFIX...]: a device of type $type or $DEV. It sends
 # packets to the other end of a veth pair, too, unless $direct is 1.
 add_link()
@@ -498,20 +517,25 @@ carried()
 	fi
 }
 
-# with_loss COMMAND...: run it while both ends of the veth pair lose 1 % of what they send
-with_loss()
+# with_netem OPTIONS COMMAND...: run it while netem does that to what both ends of the veth
+# pair send
+with_netem()
 {
 	local end status=0
 
 	for end in srv cli; do
-		"on_$end" tc qdisc add dev "veth-$end" root netem loss 1%
+		# shellcheck disable=SC2086 # a list of words
+		"on_$end" tc qdisc add dev "veth-$end" root netem $1
 	done
-	"$@" || status=$?
+	"${@:2}" || status=$?
 	for end in srv cli; do
 		"on_$end" tc qdisc del dev "veth-$end" root
 	done
 	return "$status"
 }
+
+# with_loss COMMAND...: while both ends lose 1 %
+with_loss() { with_netem 'loss 1%' "$@"; }
 
 # resends DEVICE: print how often its QPs have sent something again
 resends() { echo $(($(stat "$1" retries) + $(stat "$1" roce_adp_retrans))); }

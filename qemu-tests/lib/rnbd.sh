@@ -46,6 +46,8 @@ rnbd_unmap()
 {
 	put /sys/block/rnbd0/rnbd/unmap_device normal
 	wait_until 10 test ! -e "$disk"
+	# It warns if it is unloaded while a session ends.
+	wait_until 60 test ! -e "$rnbd_session"
 	wait_until 20 modprobe -r rnbd-client
 }
 

@@ -13,8 +13,8 @@ same_files()
 
 both_ways()
 {
-	head -c 3000001 /dev/urandom >"$mount_dir/up"
-	sync "$mount_dir/up"
+	head -c 3000001 /dev/urandom >"$mount_dir/up" || fail 'up cannot be written'
+	sync "$mount_dir/up" || fail 'up cannot be written back'
 	head -c 3000001 /dev/urandom >"$export_dir/down"
 	forget_caches
 	same_files up

@@ -19,12 +19,12 @@ run()
 		start_traffic 18515
 		wait_until 20 busy_posting "$cli_dev"
 		if [ $((lap % 2)) = 0 ]; then
-			timeout $((20 * SCALE)) rdma link delete cli0 || fail 'delete hangs'
+			ends_within 20 rdma link delete cli0
 			[ ! -e /sys/class/infiniband/cli0 ] || fail 'the link is still there'
 			stop_traffic "$srv_pid" "$cli_pid"
 			add_link cli0 veth-cli "${cli_prefix[@]}"
 		else
-			timeout $((20 * SCALE)) rdma link delete srv0 || fail 'delete hangs'
+			ends_within 20 rdma link delete srv0
 			[ ! -e /sys/class/infiniband/srv0 ] || fail 'the link is still there'
 			stop_traffic "$srv_pid" "$cli_pid"
 			add_link srv0 veth-srv "${srv_prefix[@]}"

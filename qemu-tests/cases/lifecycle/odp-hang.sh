@@ -19,13 +19,10 @@ requires()
 
 no_netdev() { [ ! -e "/sys/class/net/$1" ]; }
 
-# limited_time COMMAND...: it does not hang
-limited_time() { timeout $((20 * SCALE)) "$@" || fail "$* fails or hangs"; }
-
 by_link()
 {
 	start_hang "$srv_dev"
-	limited_time rdma link delete srv0
+	ends_within 20 rdma link delete srv0
 	gone srv0 || fail 'srv0 is there'
 	add_link srv0 veth-srv
 	family_of_both 4
@@ -40,7 +37,7 @@ by_netdev()
 	ip link set veth-b up
 	add_link other0 veth-a
 	start_hang other0
-	limited_time ip link delete veth-a
+	ends_within 20 ip link delete veth-a
 	wait_until 20 gone other0
 	end_hang
 }
@@ -65,7 +62,7 @@ by_namespace()
 	namespace_goes first veth-c
 	wait_until 20 gone other1
 	namespace_goes second veth-e
-	limited_time ip netns add third
+	ends_within 20 ip netns add third
 	ip netns delete third
 	end_hang
 }

@@ -23,7 +23,7 @@ moved_inside()
 	seen box0: || fail 'not seen outside'
 	ibv_asyncwatch -d box0 >watch.out 2>&1 &
 	holder=$!
-	timeout $((20 * SCALE)) rdma dev set box0 netns box || fail 'move hangs'
+	ends_within 20 rdma dev set box0 netns box
 	kill "$holder" 2>/dev/null || :
 	wait "$holder" || :
 	seen '' || fail 'seen outside'

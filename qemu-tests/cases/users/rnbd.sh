@@ -15,23 +15,18 @@ limit=300
 
 requires() { need_rnbd; }
 
-# written: to the disk, in sectors
-written() { awk '{ print $7 }' /sys/block/rnbd0/stat; }
-
-writes_since() { [ $(($(written) - $1)) -gt 2000 ]; }
-
 # removal DEVICE NETDEV: the device goes while a program writes, and comes back
 removal()
 {
 	local before pid status=0
 
-	before=$(written)
+	before=$(sectors)
 	timeout $((60 * SCALE)) fio --name=removal --filename="$disk" --direct=1 \
 		--rw=write --bs=64k --size=48M --loops=100 --iodepth=8 \
 		--ioengine=libaio >fio.out 2>&1 &
 	pid=$!
-	wait_until 30 writes_since "$before"
-	timeout $((50 * SCALE)) rdma link delete "$1" || fail 'delete hangs'
+	wait_until 30 sectors_written "$before" 2000
+	ends_within 50 rdma link delete "$1"
 	wait "$pid" || status=$?
 	[ "$status" != 124 ] || fail 'the program does not end'
 	add_link "$1" "$2"

@@ -33,7 +33,7 @@ removal()
 		status=none &
 	pid=$!
 	wait_until 30 carried_since "$before"
-	timeout $((20 * SCALE)) rdma link delete "$1" || fail 'delete hangs'
+	ends_within 20 rdma link delete "$1"
 	add_link "$1" "$2"
 	wait "$pid" || status=$?
 	echo "the program ends with status $status"
