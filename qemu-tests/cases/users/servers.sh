@@ -8,11 +8,14 @@ kernels='stock'
 limit=200
 direct=1
 
+# shellcheck source=qemu-tests/lib/smc.sh
+. /ornic/qemu-tests/lib/smc.sh
+
 requires()
 {
 	need nginx curl redis-server redis-cli redis-benchmark iperf3
 	[ "$DEV" = ornic ] || skip "$DEV has no RoCE v1"
-	modprobe smc || skip 'the kernel lacks SMC'
+	need_smc
 }
 
 # server PORT COMMAND...: sets $server. It listens to TCP as well, beneath SMC.
@@ -103,6 +106,5 @@ run()
 	over_rdma 20000000 stream
 	over_rdma 20000000 stream -P 4
 	over_rdma 20000000 stream -R
-	# It keeps the connections for ten minutes.
-	wait_until 10 modprobe -r smc
+	smc_close
 }

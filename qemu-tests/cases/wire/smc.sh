@@ -10,28 +10,16 @@ direct=1
 . /ornic/qemu-tests/lib/lifecycle.sh
 # shellcheck source=qemu-tests/lib/capture.sh
 . /ornic/qemu-tests/lib/capture.sh
+# shellcheck source=qemu-tests/lib/smc.sh
+. /ornic/qemu-tests/lib/smc.sh
 kernels='stock'
 bytes=4000000
 
 requires()
 {
 	[ "$DEV" = ornic ] || skip "$DEV has no RoCE v1"
-	need python3 tcpdump
-	modprobe smc || skip 'the kernel lacks SMC'
-}
-
-# carried COUNTER: a stream goes both ways, and the client counts at least half of its
-# bytes there: packets go before the way is proven. The port of the stream before is in
-# use for a minute.
-port=18600
-carried()
-{
-	local before
-
-	before=$(stat cli0 "$1")
-	port=$((port + 1))
-	run_pair 60 "ornic_smc $port $bytes" "ornic_smc $port $bytes $srv_ip"
-	[ $(($(stat cli0 "$1") - before)) -ge $((bytes / 2)) ]
+	need tcpdump
+	need_smc
 }
 
 # Takes RoCE v1 from the netdev of the server
@@ -52,13 +40,12 @@ run()
 	with_roce_v1
 	topology veth
 	begin_tcpdump cli packets ether proto 0x8915
-	carried tx_bytes || fail 'captured, it did not go by packets'
+	smc_carried tx_bytes $bytes || fail 'captured, it did not go by packets'
 	end_tcpdump
 	/ornic/qemu-tests/lib/roce_v1.py packets 50 || fail 'wrong packets'
-	carried loop_bytes || fail 'it did not go from memory to memory'
+	smc_carried loop_bytes $bytes || fail 'it did not go from memory to memory'
 	watch_v1
-	carried tx_bytes || fail 'watched, it did not go by packets'
+	smc_carried tx_bytes $bytes || fail 'watched, it did not go by packets'
 	end "$watcher"
-	# It keeps the connection for ten minutes.
-	wait_until 10 modprobe -r smc
+	smc_close
 }

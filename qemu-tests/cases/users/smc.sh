@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# This test will send streams by sockets of SMC-R, of version 1 by RoCE v1, and of version 2 by
+# RoCE v2, for which both ends have the same EID: they go over RDMA, also if packets are lost.
+# Then it deletes each end's device while a stream is on its way: both ends are told, or neither
+# if SMC has a second link, on the other device. No byte is wrong. Streams go over RDMA again
+# when the device is back.
+#
+# Version 2 needs RoCE v1 as well: Linux 6.12 proposes it with the MAC that version 1 found, or
+# else with a MAC of zeroes.
+
+variants='v1 v2'
+kernels='stock'
+limit=200
+
+# shellcheck source=qemu-tests/lib/lifecycle.sh
+. /ornic/qemu-tests/lib/lifecycle.sh
+# shellcheck source=qemu-tests/lib/capture.sh
+. /ornic/qemu-tests/lib/capture.sh
+# shellcheck source=qemu-tests/lib/smc.sh
+. /ornic/qemu-tests/lib/smc.sh
+
+requires()
+{
+	[ "$DEV" = ornic ] || skip "$DEV has no RoCE v1"
+	need_smc
+	need tcpdump
+	[ "$VARIANT" = v1 ] || /usr/bin/python3 -c 'import pyroute2' 2>/dev/null ||
+		skip 'python3-pyroute2 is not installed'
+}
+
+# carried_by_both: an SMC that has lost a device may go from the other one to itself
+carried_by_both() { echo $(($(carried srv) + $(carried cli))); }
+
+# over_rdma: a stream
+over_rdma()
+{
+	local before
+
+	before=$(carried_by_both)
+	smc_stream 2000000
+	[ $(($(carried_by_both) - before)) -ge 3800000 ] || fail 'it did not go over RDMA'
+}
+
+# again_over_rdma: a stream that starts while SMC adds a link may be ended
+again_over_rdma()
+{
+	local try status
+
+	for try in 1 2 3; do
+		status=0
+		(over_rdma) || status=$?
+		port=$((port + 1))
+		[ $status != 0 ] || return 0
+		echo "try $try: status $status"
+	done
+	fail 'streams do not go over RDMA again'
+}
+
+carried_since() { [ $(($(carried_by_both) - $1)) -gt 2000000 ]; }
+
+# removal srv|cli: the device of that end goes while a stream is on its way
+removal()
+{
+	local bytes=200000000 before server client over='' told=''
+	local -n prefix=${1}_prefix
+
+	port=$((port + 1))
+	before=$(carried_by_both)
+	"${srv_prefix[@]}" ornic_smc $port $bytes >srv.out 2>&1 &
+	server=$!
+	wait_until 10 listening $server $port
+	"${cli_prefix[@]}" ornic_smc $port $bytes "$srv_ip" >cli.out 2>&1 &
+	client=$!
+	wait_until 20 carried_since "$before"
+	ends_within 20 rdma link delete "${1}0"
+	! ended $client || over=1
+	wait_until 60 ended $server
+	wait_until 60 ended $client
+	wait $client || told+=client
+	wait $server || told+=server
+	cat srv.out cli.out
+	echo "${1}0 was deleted: ${told:-nobody} is told"
+	! grep 'wrong bytes' srv.out cli.out || fail 'wrong bytes'
+	case $told in
+	'') [ ! "$over" ] || fail 'the stream had ended before' ;;
+	clientserver) ;;
+	*) fail "only the $told is told" ;;
+	esac
+	add_link "${1}0" "veth-$1" "${prefix[@]}"
+}
+
+run()
+{
+	local packets='ether proto 0x8915'
+
+	with_roce_v1
+	if [ "$VARIANT" = v2 ]; then
+		packets='udp port 4791'
+		/ornic/qemu-tests/lib/smc_eid.py ORNIC
+	fi
+	topology veth
+	begin_tcpdump cli packets "$packets"
+	over_rdma
+	end_tcpdump
+	has_captured packets 100 || fail "not by $packets"
+	with_loss over_rdma
+	removal cli
+	again_over_rdma
+	removal srv
+	again_over_rdma
+	smc_close
+}
