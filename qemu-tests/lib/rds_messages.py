@@ -5,6 +5,7 @@ Each of two sockets sends COUNT messages of random sizes to the other, whose tex
 which one of the sequence it is. RDS promises that each comes once, and in order."""
 
 import errno
+import os
 import random
 import select
 import socket
@@ -14,7 +15,7 @@ import time
 AF_RDS = 21
 PORT = 4000
 LARGEST = 100000  # less than half of the default SO_SNDBUF
-SECONDS = 120
+SECONDS = 120 * int(os.environ["SCALE"])
 
 
 def message(seed, number):

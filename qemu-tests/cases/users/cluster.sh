@@ -2,12 +2,15 @@
 # shellcheck shell=bash
 # This test will run parallel programs on four hosts, two ranks on each: MPI over UCX and
 # over libfabric, and OpenSHMEM, every word checked. The hosts are network namespaces with
-# a device each, in exclusive mode, and nobody names the devices to use.
+# a device each, in exclusive mode, and nobody names the devices to use. nic runs MPI on two
+# guests with a PCI NIC each.
 
-variants='ucx libfabric shmem'
+# KASAN needs a part of it, and OpenSHMEM the most.
+variants='ucx memory=4G libfabric memory=4G shmem memory=6G
+	nic machines=nic+nic alone=1
+	nic-libfabric machines=nic+nic alone=1'
 kernels='stock'
 limit=300
-memory=4G
 
 # shellcheck source=qemu-tests/lib/apps.sh
 . /ornic/qemu-tests/lib/apps.sh
@@ -25,10 +28,13 @@ run()
 	local program=ornic_mpi options
 
 	modprobe rdma_ucm
-	cluster_open
 	case $VARIANT in
-	ucx) options='--mca pml ucx' ;;
-	libfabric)
+	nic*) cluster_of_guests ;;
+	*) cluster_open ;;
+	esac
+	case $VARIANT in
+	ucx | nic) options='--mca pml ucx' ;;
+	*libfabric)
 		options='--mca pml cm --mca mtl ofi'
 		options+=' --mca mtl_ofi_provider_include verbs;ofi_rxm' ;;
 	shmem)
@@ -38,7 +44,7 @@ run()
 	esac
 	# shellcheck disable=SC2086 # a list of words
 	on_cluster 2 $options $program 1
-	grep -E '^8 (ranks|PEs), [1-9][0-9]* words checked' mpi.out || fail 'no result'
+	grep -E "^$((2 * ${#hosts[@]})) (ranks|PEs), [1-9][0-9]* words checked" mpi.out || fail 'no result'
 	! grep -E 'ERROR|WARN' mpi.out || fail 'errors are logged'
 	expect_traffic 1000000
 }

@@ -3,7 +3,8 @@
 # This test will mount a file system by NFS over RDMA, of each version, and compare what
 # client and server read of what the other has written: by the cache, direct, and by
 # programs that create, rename and remove files: between namespaces, and on the PCI NIC.
-# Between namespaces both devices are deleted in the middle of it, and come back.
+# Between namespaces also over a wire that loses packets, and both devices are deleted in the
+# middle of it, and come back.
 
 variants='veth nic machines=nic'
 kernels='stock'
@@ -22,7 +23,8 @@ requires()
 written() { [ "0$(find "$export_dir" -name verify.0.0 -printf %s)" -ge "$1" ]; }
 
 # removal: both devices go while a program writes, and come back. That of the client is the
-# first, see users.rst.
+# first, see users.rst. Rarely the program is told: if xprtrdma connects again just while its
+# device goes, it gives what ib_core says to that, EINVAL, to all whose requests wait.
 removal()
 {
 	local pid
@@ -36,8 +38,13 @@ removal()
 	del_link srv0
 	add_link srv0 veth-srv "${srv_prefix[@]}"
 	add_link cli0 veth-cli "${cli_prefix[@]}"
-	wait "$pid" || { tail -n 20 fio.out; fail 'the program has failed'; }
-	grep -q 'err= 0' fio.out || fail 'no result'
+	if wait "$pid"; then
+		grep -q 'err= 0' fio.out || fail 'no result'
+	else
+		head -n 30 fio.out
+		grep -q 'Invalid argument' fio.out || fail 'the program has failed'
+	fi
+	both_ways
 }
 
 run()
@@ -50,7 +57,10 @@ run()
 		nfs_mount $version
 		both_ways
 		programs
-		[ "$VARIANT" = nic ] || removal
+		if [ "$VARIANT" != nic ]; then
+			[ $version != 4.2 ] || with_loss both_ways
+			removal
+		fi
 		umount "$mount_dir" || fail "version $version cannot be unmounted"
 		rm -rf "${export_dir:?}"/*
 	done

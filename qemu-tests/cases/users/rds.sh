@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # This test will send messages of many sizes by RDS sockets in both directions, over the
 # kernel's RDMA transport of RDS: each comes once, in order and unchanged, also over a
-# wire that loses packets.
+# wire that loses, duplicates, corrupts and reorders packets, and when the device of either
+# end is deleted meanwhile and comes back.
 
 kernels='stock'
 limit=300
@@ -13,23 +14,52 @@ requires()
 	need_modules rds_rdma
 }
 
+# exchange COUNT: messages, each way
+exchange()
+{
+	python3 /ornic/qemu-tests/lib/rds_messages.py "$srv_ip" "$cli_ip" "$1"
+}
+
+# messages COUNT WHEN
 messages()
 {
 	local before
 
 	before=$(carried cli)
-	python3 /ornic/qemu-tests/lib/rds_messages.py "$srv_ip" "$cli_ip" "$1" ||
-		fail "$2"
+	exchange "$1" || fail "wrong messages $2"
 	[ $(($(carried cli) - before)) -gt "$1" ] ||
 		fail 'it did not go over RDMA'
+}
+
+carried_since() { [ $(($(carried cli) - $1)) -gt 1000000 ]; }
+
+# removal srv|cli: that device goes while messages are on their way, and comes back
+removal()
+{
+	local before pid
+
+	before=$(carried cli)
+	exchange 1000 &
+	pid=$!
+	wait_until 20 carried_since "$before"
+	ends_within 20 rdma link delete "${1}0"
+	! ended $pid || fail 'all messages had come before'
+	add_link "${1}0" "veth-$1"
+	wait $pid || fail "wrong messages when ${1}0 was deleted"
 }
 
 run()
 {
 	topology initial
 	modprobe rds_rdma
-	messages "$(times 1000)" 'wrong messages'
-	with_loss messages "$(times 500)" 'wrong messages with loss'
+	messages "$(times 1000)" ''
+	with_loss messages "$(times 500)" 'with loss'
+	with_netem 'delay 1ms loss 1% duplicate 1% corrupt 1% reorder 99%' \
+		messages "$(times 500)" 'on a bad wire'
+	removal srv
+	removal cli
+	messages "$(times 500)" 'in the end'
 	wait_until 20 modprobe -r rds_rdma
 	wait_until 20 no_objects srv0
+	wait_until 20 no_objects cli0
 }

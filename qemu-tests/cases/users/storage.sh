@@ -6,9 +6,11 @@
 # used again when the device is back.
 #
 # And NVMe over two devices, one of which goes while a program writes (multipath): it does
-# not notice.
+# not notice. And NVMe with queues from 1 to 128, 64 for blocks of 1 MiB, and blocks from 512
+# bytes to 1 MiB (depths), on the PCI NIC as well.
 
-variants='nvme srp iser multipath'
+variants='nvme srp iser multipath depths
+	depths-nic machines=nic append=dma_debug=off' # see pci/local-attack.sh
 kernels='stock debug'
 limit=300
 
@@ -22,16 +24,17 @@ limit=300
 requires()
 {
 	need fio
-	[ "$VARIANT" = multipath ] || { "need_$VARIANT"; return; }
+	case $VARIANT in
+	srp | iser) "need_$VARIANT"; return ;;
+	esac
 	need_nvme
 	modprobe nvme-core
-	[ -e /sys/module/nvme_core/parameters/multipath ] || skip 'NVMe without multipath'
+	case $VARIANT in
+	multipath) [ -e /sys/module/nvme_core/parameters/multipath ] ||
+		skip 'NVMe without multipath' ;;
+	depths*) [ -e /proc/sys/fs/aio-nr ] || skip 'the kernel has no AIO' ;;
+	esac
 }
-
-# written: to the disk, in sectors
-written() { awk '{ print $7 }' "/sys/block/${disk##*/}/stat"; }
-
-written_since() { [ $(($(written) - $1)) -gt 6000 ]; }
 
 write_and_verify()
 {
@@ -42,27 +45,15 @@ write_and_verify()
 
 writes() { write_and_verify || { tail -n 20 fio.out; fail 'fio'; }; }
 
-# ends_within SECONDS COMMAND...: also one that cannot be killed
-ends_within()
-{
-	local limit=$1 pid
-
-	shift
-	"$@" &
-	pid=$!
-	(wait_until "$limit" ended "$pid") || fail "hangs: $*"
-	wait "$pid"
-}
-
 # removal srv|cli: that device goes while a program writes; $writer is the program
 removal()
 {
 	local before begin
 
-	before=$(written)
+	before=$(sectors)
 	write_and_verify &
 	writer=$!
-	wait_until 30 written_since "$before"
+	wait_until 30 sectors_written "$before" 6000
 	! ended "$writer" || fail 'the program has ended before'
 	begin=$EPOCHREALTIME
 	ends_within 20 rdma link delete "${1}0"
@@ -126,6 +117,28 @@ by_multipath()
 	add_link srv0 veth-srv
 }
 
+by_depths()
+{
+	local depth size
+
+	target_open
+	host_connect --queue-size=128
+	[ "$(cat /sys/class/nvme/nvme*/sqsize)" = 127 ] || fail 'not so deep'
+	for depth in 1 8 32 128; do
+		for size in 512 4k 64k 1m; do
+			echo "depth $depth, blocks of $size"
+			fio --name=verify --filename="$disk" --direct=1 --rw=randwrite \
+				--bs=$size --size=64M --number_ios=$((depth * 2 + $(times 100))) \
+				--iodepth=$depth --ioengine=libaio --verify=crc32c \
+				--verify_fatal=1 >fio.out 2>&1 ||
+				{ tail -n 20 fio.out; fail 'fio'; }
+		done
+	done
+	host_disconnect
+	modprobe -r nvme-rdma
+	target_close
+}
+
 by_srp()
 {
 	srp_target_open
@@ -184,9 +197,10 @@ run()
 {
 	case $VARIANT in
 	multipath) topology loop ;;
+	*-nic) topology nic ;;
 	*) topology initial ;;
 	esac
-	"by_$VARIANT"
-	wait_until 10 no_objects srv0
-	wait_until 10 no_objects cli0
+	"by_${VARIANT%-nic}"
+	wait_until 10 no_objects "$srv_dev"
+	wait_until 10 no_objects "$cli_dev"
 }
