@@ -41,11 +41,12 @@ RACES := lifecycle verify perftest mcast kicks rdmacm \
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.PHONY: all modules modules-stock stock-release modules-debug modules-kcsan modules-kcov \
-	modules-coverage modules-16k modules-64k debug-kernel kernel-kcsan \
-	kernel-arm64-64k provider programs unit sim fuzz fuzz-short fuzz-kernel \
-	coverage-kernel kcsan kunit qemu-test test users blktests matrix demo check check-hardening install \
-	uninstall install-modules uninstall-modules html clean help
+.PHONY: all modules modules-stock stock-release modules-debug modules-debug-users \
+	modules-kcsan modules-kcov modules-coverage modules-16k modules-64k debug-kernel \
+	kernel-debug-users kernel-kcsan kernel-arm64-64k provider programs unit sim fuzz \
+	fuzz-short fuzz-kernel coverage-kernel kcsan kunit qemu-test test users users-debug \
+	blktests matrix demo check check-hardening install uninstall install-modules \
+	uninstall-modules html clean help
 
 all: modules provider
 
@@ -76,7 +77,8 @@ help:
 	@echo 'make matrix       modules and cases on many kernels (KERNELS="6.1 7.3"; an'
 	@echo '                    hour for each the first time; it goes on where it stopped)'
 	@echo 'make users        what runs on RDMA, on ornic and on rxe and siw: a table'
-	@echo '                    (USERS="rds nfs" for some of it)'
+	@echo '                    (USERS="rds nfs" for some of it; users-debug: ornic'
+	@echo '                    alone, on a debug kernel with all of them)'
 	@echo 'make blktests     blktests of BLKTESTS_SRC on ornic, rxe and siw: a table'
 	@echo '                    (TESTS="nvme srp/002"; FRAGILE=1: what races, 20 times)'
 	@echo 'make demo         a guest that shows the device, beside rxe; then'
@@ -171,11 +173,11 @@ modules-debug: debug-kernel
 	$(call build_modules,debug,$(shell qemu-tests/kernel/build.sh --print-dir)/build)
 
 # As prerequisites: make expands all lines of a recipe before it runs the first.
-kernel-kcsan kernel-arm64-64k: kernel-%:
+kernel-debug-users kernel-kcsan kernel-arm64-64k: kernel-%:
 	@qemu-tests/kernel/build.sh $*
 
-modules-kcsan: kernel-kcsan
-	$(call build_modules,kcsan,$(shell qemu-tests/kernel/build.sh --print-dir kcsan)/build)
+modules-debug-users modules-kcsan: modules-%: kernel-%
+	$(call build_modules,$*,$(shell qemu-tests/kernel/build.sh --print-dir $*)/build)
 
 # Kernels of Debian are built for in a chroot of their release.
 DEBIAN_KERNEL := qemu-tests/kernel/debian.sh
@@ -214,12 +216,13 @@ kcsan: modules-kcsan provider programs
 test:
 	+@scripts/test
 
-users:
+users users-debug:
 	$(call need_packages,linux-source-6.12 xz-utils cifs-utils curl dbench fio \
 		infiniband-diags iperf3 ksmbd-tools netcat-traditional nfs-kernel-server nginx-light \
-		nvme-cli open-iscsi perftest qemu-system-x86 rdmacm-utils redis-server)
-	+@$(MAKE) all modules-stock programs nic
-	qemu-tests/users $(USERS)
+		nvme-cli open-iscsi perftest python3-pyroute2 qemu-system-x86 rdmacm-utils \
+		redis-server)
+	+@$(MAKE) all programs nic $(if $(filter users-debug,$@),modules-debug-users,modules-stock)
+	qemu-tests/users $(if $(filter users-debug,$@),--kernel debug-users) $(USERS)
 
 # blktests as it is. Its programs are built in a copy, as the guest has another /tmp.
 BLKTESTS_TREE := $(BUILD)/blktests/tree

@@ -10,8 +10,9 @@
 #   build.sh --print-dir [KERNEL]  print the folder only; fail if it is not
 #                                  built yet
 #
-# KERNEL is debug (the default); kcsan, the same with the changes of kcsan.config;
-# or arm64-64k, for arm64 with pages of 64 KiB, which is cross-compiled elsewhere.
+# KERNEL is debug (the default); debug-users, the same with users.config; kcsan, the same
+# with the changes of kcsan.config; or arm64-64k, for arm64 with pages of 64 KiB, which is
+# cross-compiled elsewhere.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,6 +40,9 @@ case $kernel in
 debug)
 	fragments='guest x86 debug'
 	set -- ;;
+debug-users)
+	fragments='guest x86 debug users'
+	set -- ;;
 kcsan)
 	fragments='guest x86 debug kcsan'
 	# KCSAN is to watch accesses of our modules alone, which are built by
@@ -53,7 +57,7 @@ arm64-64k)
 		set -- "$@" CROSS_COMPILE=aarch64-linux-gnu-
 	fi ;;
 *)
-	die "there are debug, kcsan and arm64-64k" ;;
+	die "there are debug, debug-users, kcsan and arm64-64k" ;;
 esac
 fragments=$(for fragment in $fragments; do echo "$here/$fragment.config"; done)
 

@@ -28,7 +28,8 @@ GUEST_MODULES = [
     "target_core_file", "ib_ipoib", "dm_multipath", "dm_queue_length", "dm_service_time",
     "scsi_dh_alua", "scsi_dh_emc", "scsi_dh_rdac", "kyber_iosched", "bfq",
     "nfs", "nfsv3", "nfsv4", "nfsd", "rds_rdma", "cifs", "ksmbd", "cmac", "ccm", "gcm",
-    "ghash_generic",
+    "ghash_generic", "aes_generic", "ctr", "ecb", "hmac", "md5", "sha256_generic",
+    "sha512_generic", "rnbd_client", "rnbd_server",
     "libcrc32c", "crc32c_generic", "fuse", "nf_tables", "sctp", "smc", "vgem", "vrf", "xfrm_user",
 ]
 
@@ -46,7 +47,7 @@ def _read_word(path):
 
 # Kernels for arm64, by the folder of our modules, and those of kernel/build.sh
 ARM64 = {"arm64": "stock", "arm64-16k": "16k", "arm64-64k": "64k"}
-BUILT = ["debug", "kcsan", "arm64-64k"]
+BUILT = ["debug", "debug-users", "kcsan", "arm64-64k"]
 # Kernels of qemu-tests/kernel/kernels
 DEBIAN = _output("debian.sh", "--list").split()
 
@@ -61,6 +62,8 @@ class Kernel:
 
     def __init__(self, name, modules=None):
         self.name = name
+        # What cases know of it
+        self.kind = name.removesuffix("-users")
         self.arch = "arm64" if name in ARM64 else HOST_ARCH
         # What guests have of programs
         self.root = "/"
@@ -68,7 +71,7 @@ class Kernel:
         self.build = os.path.join(TREE, "build")
         self.built = modules or name
         # The others get one socket per CPU, see machine.py
-        self.acpi = name not in ("debug", "kcsan")
+        self.acpi = self.kind not in ("debug", "kcsan")
         if name in ARM64:
             self.root = _output("arm64.sh")
             self.built = modules or ARM64[name]
