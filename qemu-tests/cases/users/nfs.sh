@@ -24,7 +24,7 @@ written() { [ "0$(find "$export_dir" -name verify.0.0 -printf %s)" -ge "$1" ]; }
 
 # removal: both devices go while a program writes, and come back. That of the client is the
 # first, see users.rst. Rarely the program is told: if xprtrdma connects again just while its
-# device goes, it gives what ib_core says to that, EINVAL, to all whose requests wait.
+# device goes, it gives the error of that, EINVAL, to all whose requests wait.
 removal()
 {
 	local pid
