@@ -77,9 +77,6 @@ smc_values()
 	note_failure smc
 }
 
-# carried_by_both: bytes. SMC has links over all devices that it finds.
-carried_by_both() { echo $(($(carried cli) + $(carried srv))); }
-
 # asks SECONDS BYTES: requests and responses a second, one at a time, in $asked
 asks()
 {

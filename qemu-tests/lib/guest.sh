@@ -517,6 +517,9 @@ carried()
 	fi
 }
 
+# carried_by_both: the bytes of both ends, since SMC has links over all devices that it finds
+carried_by_both() { echo $(($(carried srv) + $(carried cli))); }
+
 # with_netem OPTIONS COMMAND...: run it while netem does that to what both ends of the veth
 # pair send
 with_netem()

@@ -31,5 +31,16 @@ smc_carried()
 	[ $(($(stat cli0 "$1") - before)) -ge $(($2 / 2)) ]
 }
 
+# over_rdma BYTES COMMAND...: it sends more than that over RDMA; SMC goes back to TCP without a
+# word
+over_rdma()
+{
+	local before
+
+	before=$(carried_by_both)
+	"${@:2}"
+	[ $(($(carried_by_both) - before)) -gt "$1" ] || fail "not over RDMA: ${*:2}"
+}
+
 # It keeps the connections for ten minutes.
 smc_close() { wait_until 10 modprobe -r smc; }

@@ -86,17 +86,6 @@ stream()
 	wait "$server" || fail 'iperf3 -s'
 }
 
-# over_rdma BYTES COMMAND...: most of what it sends; SMC goes back to TCP without a word
-over_rdma()
-{
-	local before
-
-	before=$(($(carried srv) + $(carried cli)))
-	"${@:2}"
-	[ $(($(carried srv) + $(carried cli) - before)) -gt "$1" ] ||
-		fail "not over RDMA: ${*:2}"
-}
-
 run()
 {
 	with_roce_v1
