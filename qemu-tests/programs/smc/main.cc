@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,12 +26,14 @@ constexpr size_t piece = 60001;
 	std::exit(1);
 }
 
-/* Bytes of the stream from @at on. */
+/* Bytes of the stream from @at on, which are unlike those of any other place. */
 void fill(std::vector<uint8_t> &buffer, size_t at)
 {
 	for (uint8_t &byte : buffer) {
-		byte = static_cast<uint8_t>(at * 0x9e3779b1u >> 24);
-		at++;
+		uint64_t x = at++ * 0x9e3779b97f4a7c15ull;
+
+		x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+		byte = static_cast<uint8_t>(x >> 56);
 	}
 }
 
@@ -52,6 +55,34 @@ void send_all(int fd, size_t bytes)
 	}
 }
 
+/* How many bytes of @got are not those of the stream from @at on, and whose they are. */
+[[noreturn]] void die_of_wrong(const std::vector<uint8_t> &got, size_t at)
+{
+	constexpr std::ptrdiff_t farthest = 1 << 20;
+	std::vector<uint8_t> want(got.size());
+	size_t first = 0, wrong = 0;
+
+	fill(want, at);
+	for (size_t i = got.size(); i-- > 0;) {
+		if (got[i] != want[i]) {
+			first = i;
+			wrong++;
+		}
+	}
+	std::printf("wrong bytes from %zu on, %zu of %zu", at + first, wrong,
+		    got.size() - first);
+	want.resize(std::min<size_t>(16, got.size() - first));
+	for (std::ptrdiff_t by = -farthest; by <= farthest; by++) {
+		fill(want, at + first + static_cast<size_t>(by));
+		if (std::equal(want.begin(), want.end(), &got[first])) {
+			std::printf(", the stream's %+td bytes from there", by);
+			break;
+		}
+	}
+	std::printf("\n");
+	std::exit(1);
+}
+
 void receive_all(int fd, size_t bytes)
 {
 	std::vector<uint8_t> buffer, want;
@@ -65,10 +96,8 @@ void receive_all(int fd, size_t bytes)
 		buffer.resize(static_cast<size_t>(n));
 		want.resize(buffer.size());
 		fill(want, at);
-		if (buffer != want) {
-			std::printf("wrong bytes from %zu on\n", at);
-			std::exit(1);
-		}
+		if (buffer != want)
+			die_of_wrong(buffer, at);
 	}
 }
 
