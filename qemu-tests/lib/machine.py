@@ -183,6 +183,12 @@ class Machine:
                 return lines[number:number + count]
         return lines[-count:]
 
+    def cause(self):
+        """What the kernel complained of first, and where it was, on one line."""
+        lines = [line.partition("] ")[2] for line in self.last_words(60)]
+        where = [line for line in lines if line.startswith("RIP: 0010:")]
+        return "; ".join(lines[:1] + where[:1])
+
     def splats(self):
         """Complaints of the kernel in the last lines of the console."""
         return [line for line in self.last_console_lines(400) if SPLAT.search(line)]
