@@ -102,7 +102,7 @@ static int cq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 		ret = cq_put_response(cq, udata);
 	if (ret)
 		goto err_destroy_on_device;
-	cq->target = ornic_event_target_open(&dev->cqs, cq->cqn, &cq->ibcq);
+	cq->target = ornic_event_target_open(&dev->cqs, cq->cqn, &cq->ibcq, 0);
 	if (IS_ERR(cq->target)) {
 		ret = PTR_ERR(cq->target);
 		goto err_destroy_on_device;

@@ -27,11 +27,12 @@
 #include "ornic_rwq.h"
 
 /*
- * Let events of @obj, a struct ib_cq, ib_qp, ib_wq or ib_srq, come. @table is the
- * one of its kind in struct ornic_ib_dev.
+ * Let events of @obj, a struct ib_cq, ib_qp, ib_wq or ib_srq, come, and kicks of the
+ * doorbell files of @kicker, 0: none. @table is the one of its kind in struct
+ * ornic_ib_dev.
  */
-struct ornic_event_target *ornic_event_target_open(struct xarray *table,
-						   u32 num, void *obj)
+struct ornic_event_target *
+ornic_event_target_open(struct xarray *table, u32 num, void *obj, u64 kicker)
 {
 	struct ornic_event_target *target;
 	int ret;
@@ -41,6 +42,7 @@ struct ornic_event_target *ornic_event_target_open(struct xarray *table,
 		return ERR_PTR(-ENOMEM);
 	target->num = num;
 	target->obj = obj;
+	target->kicker = kicker;
 	ret = ornic_event_target_reopen(table, target);
 	if (ret) {
 		kfree(target);
@@ -50,7 +52,7 @@ struct ornic_event_target *ornic_event_target_open(struct xarray *table,
 }
 
 /*
- * Let events of a closed target come again. Returns -EIO if another object has
+ * Let events and kicks of a closed target come again. Returns -EIO if another object has
  * its number.
  */
 int ornic_event_target_reopen(struct xarray *table,
@@ -72,13 +74,15 @@ void ornic_event_target_put(struct ornic_event_target *target)
 }
 
 /*
- * No handler starts after this, and running ones have finished. The object must
- * still exist on the device, so that its number is not reused.
+ * No handler starts after this, and running ones have finished. A kick that has begun may
+ * still come. The object must still exist on the device, so that its number is not
+ * reused.
  */
 void ornic_event_target_close(struct xarray *table,
 			      struct ornic_event_target *target)
 {
-	xa_erase(table, target->num);
+	/* It is not there, or another is, if it could not be opened again. */
+	xa_cmpxchg(table, target->num, target, NULL, 0);
 	ornic_event_target_put(target);
 	wait_for_completion(&target->idle);
 }
@@ -110,6 +114,17 @@ struct ornic_event_target *ornic_event_target_hold(struct xarray *table,
 	target = target_get(table, num);
 	rcu_read_unlock();
 	return target;
+}
+
+/*
+ * May the doorbell files of @kicker, which is not 0, kick the QP or WQ of that number?
+ * Under RCU.
+ */
+bool ornic_event_target_is_of(struct xarray *table, u32 num, u64 kicker)
+{
+	const struct ornic_event_target *target = xa_load(table, num);
+
+	return target && target->kicker == kicker;
 }
 
 /*

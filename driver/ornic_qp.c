@@ -278,34 +278,22 @@ static int qp_put_response(struct ornic_ib_qp *qp, struct ib_udata *udata)
 static int qp_publish(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
 {
 	u32 qpn = qp->ibqp.qp_num;
-	int ret = 0;
 
-	if (qp->kicks)
-		ret = ornic_kick_set_add(qp->kicks, qpn);
-	if (ret)
-		return ret;
 	qp->faults = ornic_qp_faults_open(dev, qpn);
-	if (IS_ERR(qp->faults)) {
-		ret = PTR_ERR(qp->faults);
-		goto err_del_kicks;
-	}
-	qp->target = ornic_event_target_open(&dev->qps, qpn, &qp->ibqp);
+	if (IS_ERR(qp->faults))
+		return PTR_ERR(qp->faults);
+	qp->target = ornic_event_target_open(
+		&dev->qps, qpn, &qp->ibqp,
+		qp->context ? qp->context->kicks->id : 0);
 	if (IS_ERR(qp->target)) {
-		ret = PTR_ERR(qp->target);
-		goto err_close_faults;
+		ornic_qp_faults_close(qp->faults);
+		return PTR_ERR(qp->target);
 	}
 	if (ornic_ib_qp_is_kernel(qp)) {
 		WRITE_ONCE(qp->target->send_cq, qp->ibqp.send_cq);
 		WRITE_ONCE(qp->target->recv_cq, qp->ibqp.recv_cq);
 	}
 	return 0;
-
-err_close_faults:
-	ornic_qp_faults_close(qp->faults);
-err_del_kicks:
-	if (qp->kicks)
-		ornic_kick_set_del(qp->kicks, qpn);
-	return ret;
 }
 
 static void release_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp)
@@ -344,7 +332,6 @@ static int qp_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_qp *qp,
 	if (udata) {
 		context = ornic_udata_context(udata);
 		qp->context = context;
-		qp->kicks = context->kicks;
 		return ornic_queue_init(&qp->queue, &context->ibctx,
 					qp->rings.size);
 	}
@@ -529,8 +516,6 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	if (READ_ONCE(dev->disabled) && !ornic_ib_qp_is_kernel(qp))
 		ornic_ib_qp_flush(qp);
-	if (qp->kicks)
-		ornic_kick_set_del(qp->kicks, ibqp->qp_num);
 	ornic_event_target_close(&dev->qps, qp->target);
 	forgotten = !ornic_ib_qp_is_kernel(qp) || forget_completions(dev, qp);
 	ret = ornic_cmd_destroy_qp(dev, ibqp->qp_num);
@@ -542,8 +527,6 @@ int ornic_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		/* An event may have come meanwhile. */
 		ornic_qp_fault(qp->faults, ORNIC_FAULT_SQ);
 		ornic_qp_fault(qp->faults, ORNIC_FAULT_RQ);
-		if (qp->kicks)
-			ornic_kick_set_add(qp->kicks, ibqp->qp_num);
 		return ret;
 	}
 	/* A poller may have found it: wait, even if the device refused. */

@@ -9,7 +9,6 @@
 #include "ornic_ring.h"
 #include "ornic_wq.h"
 
-struct ornic_kick_set;
 struct ornic_event_target;
 struct ornic_ib_dev;
 struct ornic_ib_ucontext;
@@ -30,7 +29,6 @@ struct ornic_ib_qp {
 
 	/* NULL for a kernel user and an XRC target */
 	struct ornic_ib_ucontext *context;
-	struct ornic_kick_set *kicks; /* of the context */
 
 	/* Written by modify_qp and query_qp */
 	struct mutex lock; /* orders the two, protects what follows */

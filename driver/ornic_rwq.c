@@ -122,31 +122,21 @@ static int rwq_put_response(struct ornic_ib_rwq *rwq, struct ib_udata *udata)
 }
 
 /* Kicks and events may come afterwards. */
-static int rwq_publish(struct ornic_ib_dev *dev, struct ornic_ib_rwq *rwq)
+static int rwq_publish(struct ornic_ib_dev *dev, struct ornic_ib_rwq *rwq,
+		       u64 kicker)
 {
 	u32 wqn = rwq->ibwq.wq_num;
-	int ret;
 
-	ret = ornic_kick_set_add(rwq->kicks, wqn);
-	if (ret)
-		return ret;
 	rwq->faults = ornic_qp_faults_open(dev, wqn);
-	if (IS_ERR(rwq->faults)) {
-		ret = PTR_ERR(rwq->faults);
-		goto err_del_kicks;
-	}
-	rwq->target = ornic_event_target_open(&dev->wqs, wqn, &rwq->ibwq);
+	if (IS_ERR(rwq->faults))
+		return PTR_ERR(rwq->faults);
+	rwq->target =
+		ornic_event_target_open(&dev->wqs, wqn, &rwq->ibwq, kicker);
 	if (IS_ERR(rwq->target)) {
-		ret = PTR_ERR(rwq->target);
-		goto err_close_faults;
+		ornic_qp_faults_close(rwq->faults);
+		return PTR_ERR(rwq->target);
 	}
 	return 0;
-
-err_close_faults:
-	ornic_qp_faults_close(rwq->faults);
-err_del_kicks:
-	ornic_kick_set_del(rwq->kicks, wqn);
-	return ret;
 }
 
 /* All steps that can fail, after the arguments were checked. */
@@ -156,7 +146,6 @@ static int rwq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_rwq *rwq,
 	struct ornic_ib_ucontext *context = ornic_udata_context(udata);
 	int ret;
 
-	rwq->kicks = context->kicks;
 	ret = ornic_queue_init(&rwq->queue, &context->ibctx, rwq->rings.size);
 	if (ret)
 		return ret;
@@ -166,7 +155,7 @@ static int rwq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_rwq *rwq,
 	ret = rwq_put_response(rwq, udata);
 	if (ret)
 		goto err_destroy_on_device;
-	ret = rwq_publish(dev, rwq);
+	ret = rwq_publish(dev, rwq, context->kicks->id);
 	if (ret)
 		goto err_destroy_on_device;
 	return 0;
@@ -366,7 +355,6 @@ int ornic_ib_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata)
 
 	if (READ_ONCE(dev->disabled))
 		ornic_ib_rwq_flush(rwq);
-	ornic_kick_set_del(rwq->kicks, ibwq->wq_num);
 	ornic_event_target_close(&dev->wqs, rwq->target);
 	ret = ornic_cmd_destroy_qp(dev, ibwq->wq_num);
 	if (ret) {
@@ -376,7 +364,6 @@ int ornic_ib_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata)
 		ornic_event_target_reopen(&dev->wqs, rwq->target);
 		/* An event may have come meanwhile. */
 		ornic_qp_fault(rwq->faults, ORNIC_FAULT_RQ);
-		ornic_kick_set_add(rwq->kicks, ibwq->wq_num);
 		return ret;
 	}
 	ornic_event_target_free(rwq->target);

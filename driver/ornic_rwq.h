@@ -12,7 +12,6 @@
 
 struct ornic_event_target;
 struct ornic_ib_dev;
-struct ornic_kick_set;
 struct ornic_qp_faults;
 struct ornic_rss;
 
@@ -23,7 +22,6 @@ struct ornic_ib_rwq {
 	struct ornic_queue queue; /* record page and ring */
 	struct ornic_event_target *target;
 	struct ornic_qp_faults *faults; /* NULL: the device has no ODP */
-	struct ornic_kick_set *kicks; /* of the context */
 	struct mutex lock; /* protects state */
 	/* The device may have gone to ERR. ibwq.state stays: ib_core takes no lock */
 	enum ib_wq_state state;

@@ -175,7 +175,7 @@ static int srq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_srq *srq,
 	if (ret)
 		goto err_destroy_on_device;
 	srq->target =
-		ornic_event_target_open(&dev->srqs, srq->srqn, &srq->ibsrq);
+		ornic_event_target_open(&dev->srqs, srq->srqn, &srq->ibsrq, 0);
 	if (IS_ERR(srq->target)) {
 		ret = PTR_ERR(srq->target);
 		goto err_destroy_on_device;

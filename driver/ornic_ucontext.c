@@ -5,7 +5,9 @@
  */
 #include "ornic_ucontext.h"
 
+#include <linux/atomic.h>
 #include <linux/fs.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -24,6 +26,7 @@
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_dm.h"
+#include "ornic_event.h"
 #include "ornic_pd.h"
 #include "ornic_queue.h"
 #include "ornic_srq.h"
@@ -37,9 +40,9 @@
  *
  * This is the data path of a bus without a doorbell page, so a write takes no
  * lock and no reference: under RCU it goes from the file to the kick set of the
- * context, checks that the QPN is in it, and calls the bus.
+ * context, checks that the QP of that number has its id, and calls the bus.
  *
- *   file --RCU--> kick set --RCU--> QPN; kick set -> bus
+ *   file --RCU--> kick set -> device --RCU--> QP; device -> bus
  *
  * During a write may end:
  *  - a QP: a kick is a hint, and the device checks the QPN itself;
@@ -55,50 +58,48 @@ struct ornic_doorbell {
 	struct ornic_kick_set __rcu *set;
 };
 
-static struct ornic_kick_set *kick_set_alloc(struct ornic_bus *bus)
+static struct ornic_kick_set *kick_set_alloc(struct ornic_ib_dev *dev)
 {
+	static atomic64_t last_id = ATOMIC64_INIT(0);
 	struct ornic_kick_set *set;
 
 	set = kzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
 	if (!set)
 		return NULL;
-	set->bus = bus;
-	xa_init(&set->qpns);
+	set->dev = dev;
+	set->id = atomic64_inc_return(&last_id);
 	return set;
 }
 
 static void kick_set_free(struct ornic_kick_set *set)
 {
-	WARN_ON_ONCE(!xa_empty(&set->qpns));
 	kfree_rcu(set, rcu);
 }
 
-int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn)
+static bool may_kick(const struct ornic_kick_set *set, u32 qpn)
 {
-	void *yes = xa_mk_value(1);
+	struct ornic_ib_dev *dev = set->dev;
 
-	return xa_err(xa_store(&set->qpns, qpn, yes, GFP_KERNEL_ACCOUNT));
-}
-
-/* A kick that has begun may still come. */
-void ornic_kick_set_del(struct ornic_kick_set *set, u32 qpn)
-{
-	xa_erase(&set->qpns, qpn);
+	return ornic_event_target_is_of(&dev->qps, qpn, set->id) ||
+	       ornic_event_target_is_of(&dev->wqs, qpn, set->id);
 }
 
 static int doorbell_kick(struct ornic_doorbell *doorbell, u32 qpn)
 {
 	struct ornic_kick_set *set;
+	struct ornic_bus *bus;
 	int ret = 0;
 
 	rcu_read_lock();
 	set = rcu_dereference(doorbell->set);
-	if (unlikely(!set))
+	if (unlikely(!set)) {
 		ret = -EIO;
-	else if (unlikely(!xa_load(&set->qpns, qpn)))
+	} else if (likely(may_kick(set, qpn))) {
+		bus = set->dev->bus;
+		bus->ops->kick(bus, qpn, ORNIC_KICK_HERE);
+	} else {
 		ret = -ENOENT;
-	else
-		set->bus->ops->kick(set->bus, qpn, ORNIC_KICK_HERE);
+	}
 	rcu_read_unlock();
 	return ret;
 }
@@ -230,7 +231,7 @@ int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 	ret = ornic_udata_none(udata);
 	if (ret)
 		return ret;
-	octx->kicks = kick_set_alloc(dev->bus);
+	octx->kicks = kick_set_alloc(dev);
 	if (!octx->kicks)
 		return -ENOMEM;
 

@@ -3,17 +3,16 @@
 #define ORNIC_UCONTEXT_H
 
 #include <linux/types.h>
-#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
-struct ornic_bus;
+struct ornic_ib_dev;
 struct ornic_mmap_entry;
 
 struct ornic_ib_ucontext {
 	struct ib_ucontext ibctx;
-	/* Send queues that its doorbell files may kick */
+	/* Its QPs and WQs, which its doorbell files may kick */
 	struct ornic_kick_set *kicks;
 	/* The doorbell page, if the bus has one */
 	struct ornic_mmap_entry *page;
@@ -34,15 +33,12 @@ ornic_udata_context(struct ib_udata *udata)
 					 ibctx);
 }
 
-/* The send queues that a context may kick. */
+/* What the doorbell files of a context may kick: QPs and WQs that have its id */
 struct ornic_kick_set {
-	struct ornic_bus *bus;
-	struct xarray qpns; /* a value entry for each QPN */
+	struct ornic_ib_dev *dev;
+	u64 id; /* ornic_event_target::kicker; never used again */
 	struct rcu_head rcu;
 };
-
-int ornic_kick_set_add(struct ornic_kick_set *set, u32 qpn);
-void ornic_kick_set_del(struct ornic_kick_set *set, u32 qpn);
 
 extern const struct uapi_definition ornic_uapi_defs[];
 
