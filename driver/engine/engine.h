@@ -188,7 +188,8 @@ enum ornic_trace {
  * @qp_init: a QP was made; @host_qp is host_qp_size zeroed bytes of the host's
  *	own. 0 or -errno. May sleep.
  * @qp_fini: the QP goes. Cancels its timer and waits for it, and for a run
- *	that is pending, so that none comes afterwards. May sleep, no lock held.
+ *	that is pending, so that none comes afterwards. Called a grace period after the
+ *	last ornic_engine_host_qp() that found it. May sleep, no lock held.
  * @cq_init: a CQ was made; @host_cq is host_cq_size zeroed bytes of the host's
  *	own. May sleep.
  * @cq_fini: the CQ goes. Cancels its timer and waits for it. May sleep, no lock
@@ -493,6 +494,16 @@ struct ornic_rx_peek ornic_engine_rx_peek(const u8 *bth);
  */
 bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 			  bool ipv6);
+
+/**
+ * ornic_engine_host_qp - the host's own area of a QP, see struct ornic_engine_ops
+ * @eng: the device
+ * @qpn: QP, need not exist
+ *
+ * Context: inside an RCU section, whose end is the end of the result.
+ * Return: it, or NULL if there is no such QP; see qp_fini() there.
+ */
+void *ornic_engine_host_qp(struct ornic_engine *eng, u32 qpn);
 
 /**
  * ornic_engine_sent - has a QP sent something?

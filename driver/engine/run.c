@@ -285,6 +285,13 @@ bool ornic_engine_is_peer(struct ornic_engine *eng, u32 qpn, const void *ip,
 	return is_peer;
 }
 
+void *ornic_engine_host_qp(struct ornic_engine *eng, u32 qpn)
+{
+	struct ornic_qp *qp = ornic_qp_lookup(&eng->dev, qpn);
+
+	return qp ? qp->host_qp : NULL;
+}
+
 u32 ornic_engine_sent(struct ornic_engine *eng, u32 qpn)
 {
 	struct ornic_qp *qp;

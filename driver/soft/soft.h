@@ -18,7 +18,6 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
-#include <linux/xarray.h>
 
 #include "ornic_bus.h"
 
@@ -93,9 +92,8 @@ struct ornic_soft {
 	struct ornic_soft_rx_fast rx_fast;
 	struct ornic_soft_direct direct;
 
-	struct xarray qps; /* struct ornic_soft_qp by QPN */
-	atomic_t rx_active; /* number of @qps whose rxq is not empty */
-	bool rx_queues; /* attribute: long messages use the rxq of @qps */
+	atomic_t rx_active; /* number of QPs whose rxq is not empty */
+	bool rx_queues; /* attribute: long messages use the rxq of their QP */
 	struct ornic_soft_busypoll busypoll;
 	struct ornic_soft_impair impair;
 
@@ -167,8 +165,6 @@ struct ornic_soft_qp {
 	u64 deadline; /* when to call ornic_engine_expire(), ns; 0: never */
 	u64 armed; /* when @timer fires, ns; 0: it does not */
 	bool dead; /* the QP is being destroyed */
-
-	struct rcu_head rcu; /* looked up in ornic_soft::qps */
 };
 
 /* What the soft device keeps for a CQ. */

@@ -119,7 +119,8 @@ void ornic_soft_busypoll_kicked(struct ornic_soft_qp *qp)
 	spin_lock_bh(&busypoll->lock);
 	/* Test again: another thread may kick the same QP. */
 	if (!test_bit_acquire(ORNIC_SOFT_QP_POLLED, &qp->state) &&
-	    busypoll_begin(busypoll) && refcount_inc_not_zero(&qp->refs)) {
+	    busypoll_begin(busypoll)) {
+		refcount_inc(&qp->refs);
 		set_bit(ORNIC_SOFT_QP_POLLED, &qp->state);
 		list_add_tail(&qp->poll.link, &busypoll->fresh);
 	}

@@ -66,7 +66,6 @@ static void soft_put(struct ornic_soft *soft)
 {
 	if (!refcount_dec_and_test(&soft->refs))
 		return;
-	xa_destroy(&soft->qps);
 	kvfree(soft->impair.table);
 	kfree(soft);
 
@@ -311,7 +310,6 @@ static void soft_init(struct ornic_soft *soft, struct net_device *netdev)
 	soft->serial = atomic64_inc_return(&last_serial);
 	INIT_LIST_HEAD(&soft->link);
 	INIT_LIST_HEAD(&soft->net_link);
-	xa_init(&soft->qps);
 	mutex_init(&soft->lock);
 	mutex_init(&soft->poll_lock);
 	ornic_soft_busypoll_init(&soft->busypoll);

@@ -29,7 +29,6 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/udp.h>
-#include <linux/xarray.h>
 #include <net/sock.h>
 
 #include "engine/engine.h"
@@ -227,7 +226,7 @@ bool ornic_soft_rxq_take(struct ornic_soft *soft, struct sock *sk,
 	if (!peek.more && !atomic_read_acquire(&soft->rx_active))
 		return false;
 	more = peek.more && READ_ONCE(soft->rx_queues);
-	qp = xa_load(&soft->qps, peek.qpn);
+	qp = ornic_soft_qp_lookup(soft, peek.qpn);
 	if (!qp || (!more && !READ_ONCE(qp->rxq.busy)) ||
 	    !ornic_engine_is_peer(soft->engine, peek.qpn,
 				  skb_network_header(skb),

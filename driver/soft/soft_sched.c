@@ -167,7 +167,7 @@ void ornic_soft_wake_qpn(struct ornic_soft *soft, u32 qpn)
 	struct ornic_soft_qp *qp;
 
 	rcu_read_lock();
-	qp = xa_load(&soft->qps, qpn);
+	qp = ornic_soft_qp_lookup(soft, qpn);
 	if (qp)
 		ornic_soft_qp_wake(qp);
 	rcu_read_unlock();
@@ -181,7 +181,7 @@ void ornic_soft_kick(struct ornic_bus *bus, u32 qpn,
 	int i = 0;
 
 	rcu_read_lock();
-	qp = xa_load(&soft->qps, qpn);
+	qp = ornic_soft_qp_lookup(soft, qpn);
 	if (qp && where == ORNIC_KICK_HERE) {
 		while (i < KICK_ROUNDS && run_once(qp, i == 0))
 			i++;
@@ -267,7 +267,7 @@ static struct ornic_soft_qp *qp_alloc(struct ornic_soft *soft, u32 qpn)
 
 void ornic_soft_qp_free(struct ornic_soft_qp *qp)
 {
-	kfree_rcu(qp, rcu);
+	kfree(qp);
 
 	/* ornic_soft_sched_exit() waits. */
 	if (atomic_dec_and_test(&num_qps))
@@ -276,27 +276,19 @@ void ornic_soft_qp_free(struct ornic_soft_qp *qp)
 
 int ornic_soft_qp_init(void *host, void *host_qp, u32 qpn)
 {
-	struct ornic_soft *soft = host;
-	struct ornic_soft_qp *qp;
-	int err;
+	struct ornic_soft_qp *qp = qp_alloc(host, qpn);
 
-	qp = qp_alloc(soft, qpn);
 	if (!qp)
 		return -ENOMEM;
 	*(struct ornic_soft_qp **)host_qp = qp;
-	err = xa_insert(&soft->qps, qpn, qp, GFP_KERNEL);
-	if (err)
-		ornic_soft_qp_put(qp);
-	return err;
+	return 0;
 }
 
 void ornic_soft_qp_fini(void *host, void *host_qp)
 {
 	struct ornic_soft_qp *qp = ornic_soft_qp_of(host_qp);
-	struct ornic_soft *soft = host;
 	unsigned long flags;
 
-	xa_erase(&soft->qps, qp->qpn);
 	ornic_soft_rxq_stop(&qp->rxq);
 	raw_spin_lock_irqsave(&qp->lock, flags);
 	qp->dead = true;

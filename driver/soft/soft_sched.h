@@ -6,6 +6,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+#include "engine/engine.h"
 #include "soft.h"
 
 /*
@@ -35,6 +36,15 @@ void ornic_soft_kick(struct ornic_bus *bus, u32 qpn,
 static inline struct ornic_soft_qp *ornic_soft_qp_of(void *host_qp)
 {
 	return *(struct ornic_soft_qp **)host_qp;
+}
+
+/* The QP of that number until the end of the RCU section, or NULL. */
+static inline struct ornic_soft_qp *
+ornic_soft_qp_lookup(struct ornic_soft *soft, u32 qpn)
+{
+	void *host_qp = ornic_engine_host_qp(soft->engine, qpn);
+
+	return host_qp ? ornic_soft_qp_of(host_qp) : NULL;
 }
 
 /*
