@@ -6,6 +6,7 @@
  */
 #include <kunit/test.h>
 
+#include "engine/proto.h"
 #include "loop_story.h"
 
 #define RC ORNIC_QPT_RC
@@ -489,27 +490,34 @@ static void loop_self(struct kunit *test)
 static void loop_budget(struct kunit *test)
 {
 	struct ornic_th_qpinit init = { .type = RC };
+	const u32 bytes = 3 * ORNIC_LOOP_PIECE;
 	struct ornic_fixture *fix = test->priv;
+	struct ornic_th_mr from, to;
 	struct ornic_cqe cqe;
 	u32 turns = 0;
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LOOP, &init), 0);
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	ornic_fix_fill(&fix->am, 0, ORNIC_FIX_MR_BYTES, 3);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.a, &from, bytes, 0, 0,
+					 ORNIC_ACCESS_MASK),
+			0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.a, &to, bytes, 0, 0,
+					 ORNIC_ACCESS_MASK),
+			0);
+	ornic_fix_fill(&from, 0, bytes, 3);
 	fix->pair.a->budget = 1000;
-	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0,
-		       ORNIC_FIX_MR_BYTES);
+	ornic_fix_post(&fix->a, &from, &to, ORNIC_WQE_WRITE, 0, 0, bytes);
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 1);
 	while (ornic_th_run(fix->pair.a))
 		turns++;
-	KUNIT_EXPECT_GE(test, turns, 1);
+	KUNIT_EXPECT_GE(test, turns, 2);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
-	KUNIT_EXPECT_EQ(test,
-			ornic_fix_compare(&fix->bm, 0, ORNIC_FIX_MR_BYTES, 3),
-			-1);
+	KUNIT_EXPECT_EQ(test, ornic_fix_compare(&to, 0, bytes, 3), -1);
 }
 
 /* A peer engine that goes is a peer that does not answer, IBTA C9-138. */
