@@ -31,8 +31,6 @@ messages()
 		fail 'it did not go over RDMA'
 }
 
-carried_since() { [ $(($(carried cli) - $1)) -gt 1000000 ]; }
-
 # removal srv|cli: that device goes while messages are on their way, and comes back
 removal()
 {
@@ -41,7 +39,7 @@ removal()
 	before=$(carried cli)
 	exchange 1000 &
 	pid=$!
-	wait_until 20 carried_since "$before"
+	wait_until 20 carries 1000000 "$before" carried cli
 	ends_within 20 rdma link delete "${1}0"
 	! ended $pid || fail 'all messages had come before'
 	add_link "${1}0" "veth-$1"

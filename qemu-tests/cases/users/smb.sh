@@ -21,8 +21,6 @@ requires()
 	need_smb
 }
 
-carried_since() { [ $(($(carried srv) - $1)) -gt 2000000 ]; }
-
 # removal DEVICE NETDEV: the device goes while a program reads, and comes back
 removal()
 {
@@ -32,7 +30,7 @@ removal()
 	timeout $((60 * SCALE)) dd if="$mount_dir/long" of=back bs=64k iflag=direct \
 		status=none &
 	pid=$!
-	wait_until 30 carried_since "$before"
+	wait_until 30 carries 2000000 "$before" carried srv
 	ends_within 20 rdma link delete "$1"
 	add_link "$1" "$2"
 	wait "$pid" || status=$?

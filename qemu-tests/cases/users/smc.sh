@@ -47,8 +47,6 @@ streams_again()
 	fail 'streams do not go over RDMA again'
 }
 
-carried_since() { [ $(($(carried_by_both) - $1)) -gt 2000000 ]; }
-
 # removal srv|cli: the device of that end goes while a stream is on its way; sets
 # $credited_twice if Linux has then sent wrong bytes
 removal()
@@ -64,7 +62,7 @@ removal()
 	wait_until 10 listening $server $port
 	"${cli_prefix[@]}" ornic_smc $port $bytes "$srv_ip" >cli.out 2>&1 &
 	client=$!
-	wait_until 20 carried_since "$before"
+	wait_until 20 carries 2000000 "$before" carried_by_both
 	ends_within 20 rdma link delete "${1}0"
 	! ended $client || over=1
 	wait_until 60 ended $server
