@@ -520,7 +520,8 @@ carried()
 # carried_by_both: the bytes of both ends, since SMC has links over all devices that it finds
 carried_by_both() { echo $(($(carried srv) + $(carried cli))); }
 
-# carries BYTES BEFORE COMMAND...: more than that since it, one of these, printed BEFORE
+# carries BYTES BEFORE COMMAND...: more than that many since COMMAND, carried DEVICE or
+# carried_by_both, printed BEFORE
 carries() { [ $(($("${@:3}") - $2)) -gt "$1" ]; }
 
 # with_netem OPTIONS COMMAND...: run it while netem does that to what both ends of the veth

@@ -39,7 +39,7 @@ over_rdma()
 
 	before=$(carried_by_both)
 	"${@:2}"
-	[ $(($(carried_by_both) - before)) -gt "$1" ] || fail "not over RDMA: ${*:2}"
+	carries "$1" "$before" carried_by_both || fail "not over RDMA: ${*:2}"
 }
 
 # It keeps the connections for ten minutes.

@@ -27,8 +27,7 @@ messages()
 
 	before=$(carried cli)
 	exchange "$1" || fail "wrong messages $2"
-	[ $(($(carried cli) - before)) -gt "$1" ] ||
-		fail 'it did not go over RDMA'
+	carries "$1" "$before" carried cli || fail 'it did not go over RDMA'
 }
 
 # removal srv|cli: that device goes while messages are on their way, and comes back
