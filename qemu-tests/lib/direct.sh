@@ -97,6 +97,7 @@ blocked_by()
 {
 	local resent
 
+	echo "blocked by $*"
 	wait_until 10 in_memory
 	resent=$(resends cli0)
 	"$@"

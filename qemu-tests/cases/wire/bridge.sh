@@ -64,7 +64,8 @@ blocked()
 	isolated port-srv on
 	blocked_by isolated port-cli on
 	isolated port-cli off
-	blocked_by bridge fdb replace "$mac" dev port-cli master static
+	# Else a frame of srv that is on its way takes the entry to port-srv.
+	blocked_by bridge fdb replace "$mac" dev port-cli master static sticky
 	bridge fdb del "$mac" dev port-cli master
 	blocked_by ip link set port-cli mtu 1500
 	ip link set port-cli mtu 4500
