@@ -218,8 +218,8 @@ test:
 
 users users-debug:
 	$(call need_packages,linux-source-6.12 xz-utils cifs-utils curl dbench fio \
-		infiniband-diags iperf3 ksmbd-tools netcat-traditional nfs-kernel-server nginx-light \
-		nvme-cli open-iscsi perftest python3-pyroute2 qemu-system-x86 rdmacm-utils \
+		infiniband-diags iperf3 ksmbd-tools netcat-traditional nfs-kernel-server nftables \
+		nginx-light nvme-cli open-iscsi perftest python3-pyroute2 qemu-system-x86 rdmacm-utils \
 		redis-server)
 	+@$(MAKE) all programs nic $(if $(filter users-debug,$@),modules-debug-users,modules-stock)
 	qemu-tests/users $(if $(filter users-debug,$@),--kernel debug-users) $(USERS)

@@ -7,7 +7,8 @@
 # the device is back.
 #
 # The program does not write: cifs keeps the MR of a write that it could not send. Then it
-# waits for the MR to become free, and the device for cifs, for ever.
+# waits for the MR to become free, and the device for cifs, for ever. Nor is a SEND of it on
+# its way: smbd_send() would wait for ever, see stalled().
 
 kernels='stock'
 limit=300
@@ -17,8 +18,28 @@ limit=300
 
 requires()
 {
-	need fio dbench
+	need fio dbench nft
 	need_smb
+}
+
+# stalled PID: nothing of a connection comes from the server any more, but CM's messages do,
+# and the program waits for what it has asked for. If it waits for its SEND instead, let
+# it go on: send_done() of cifs wakes nobody if a SEND fails.
+stalled()
+{
+	local stack i
+
+	# The opcodes of RC, IBTA table 38, are the first byte of the BTH.
+	nft add rule ip stall c ip saddr "$srv_ip" udp dport 4791 @th,64,8 and 0xe0 == 0 drop ||
+		return 1
+	# What has arrived before goes on meanwhile.
+	for ((i = 0; i < 3 * SCALE; i++)); do
+		pause
+	done
+	stack=$(cat "/proc/$1/stack")
+	[[ $stack != *netfs_* || $stack = *smbd_send* ]] || return 0
+	nft flush chain ip stall c
+	return 1
 }
 
 # removal DEVICE NETDEV: the device goes while a program reads, and comes back
@@ -31,7 +52,11 @@ removal()
 		status=none &
 	pid=$!
 	wait_until 30 carries 2000000 "$before" carried srv
+	nft add table ip stall
+	nft add chain ip stall c '{ type filter hook input priority 0; }'
+	wait_until 30 stalled "$(pgrep -P "$pid")"
 	ends_within 20 rdma link delete "$1"
+	nft delete table ip stall
 	add_link "$1" "$2"
 	wait "$pid" || status=$?
 	echo "the program ends with status $status"
