@@ -10,11 +10,11 @@
  *   then, see soft_rx_fast.c. IP has no say in RoCE v1. Beyond a bridge, that packet must
  *   be one of this device; and RoCE v1 goes by packets.
  * - That nobody looks at them is checked anew in each jiffy, at either end: no packet
- *   socket for all protocols, none that takes RoCE v1 from the netdev, no flow rule of a
- *   raw packet QP, no qdisc, tc or XDP program, no netfilter hook but ours, no receive
- *   handler, no rules of IP in its namespace, no impairment, the fast receive path not
- *   turned off, and a netdev that is up. Of a bridge and the two ports of it, nothing like
- *   that.
+ *   socket for all protocols, none that takes RoCE v1 from the netdev if the device has it,
+ *   no flow rule of a raw packet QP, no qdisc, tc or XDP program, no netfilter hook but
+ *   ours, no receive handler, no rules of IP in its namespace, no impairment, the fast
+ *   receive path not turned off, and a netdev that is up. Of a bridge and the two ports of
+ *   it, nothing like that.
  *
  * Only veth is known to have no other hooks: netkit has programs that nobody else sees.
  */
@@ -117,16 +117,23 @@ static bool is_input_plain(struct net_device *netdev, u32 ours)
 	       !dev_xdp_prog_count(netdev);
 }
 
+/* Packet sockets of a netdev that are looked at; root of a container may open any number. */
+#define MAX_PACKET_SOCKETS 32
+
 /*
- * A packet socket takes RoCE v1 from @netdev. One that takes it from all netdevs is out of
- * sight, as is one of IP's Ethertype, see soft_rx_fast.c.
+ * A packet socket takes RoCE v1 from the netdev, or may be among too many. One that takes it
+ * from all netdevs is out of sight, as is one of IP's Ethertype, see soft_rx_fast.c.
  */
-static bool is_v1_watched(const struct net_device *netdev)
+static bool is_v1_watched(const struct ornic_soft *soft)
 {
 	const struct packet_type *type;
+	u32 n = 0;
 
-	list_for_each_entry_rcu(type, &netdev->ptype_specific, list)
-		if (type->type == htons(ORNIC_ETH_ROCE_V1))
+	if (!soft->roce_v1)
+		return false;
+	list_for_each_entry_rcu(type, &soft->netdev->ptype_specific, list)
+		if (type->type == htons(ORNIC_ETH_ROCE_V1) ||
+		    ++n > MAX_PACKET_SOCKETS)
 			return true;
 	return false;
 }
@@ -175,7 +182,7 @@ static bool is_end_plain(const struct ornic_soft *soft)
 
 	return is_open(netdev) && !READ_ONCE(soft->impair.on) &&
 	       !READ_ONCE(soft->rx_fast.raw) && READ_ONCE(soft->rx_fast.on) &&
-	       !is_v1_watched(netdev) && is_output_plain(netdev) &&
+	       !is_v1_watched(soft) && is_output_plain(netdev) &&
 	       is_input_plain(netdev, 1) &&
 	       !rcu_access_pointer(netdev->rx_handler) &&
 	       !ornic_soft_out_is_ruled(soft->rx_fast.net, false) &&
