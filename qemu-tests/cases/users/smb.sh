@@ -8,7 +8,8 @@
 #
 # The program does not write: cifs keeps the MR of a write that it could not send. Then it
 # waits for the MR to become free, and the device for cifs, for ever. Nor is a SEND of it on
-# its way: smbd_send() would wait for ever, see stalled().
+# its way: if one fails, send_done() wakes nobody, and smbd_send() waits for ever. So the
+# server acknowledges it, but its answer is dropped.
 
 kernels='stock'
 limit=300
@@ -22,24 +23,17 @@ requires()
 	need_smb
 }
 
-# stalled PID: nothing of a connection comes from the server any more, but CM's messages do,
-# and the program waits for what it has asked for. If it waits for its SEND instead, let
-# it go on: send_done() of cifs wakes nobody if a SEND fails.
+# stalled PID: the program waits for what it has asked for. What has arrived before the
+# server's requests were dropped may go on for a moment.
 stalled()
 {
-	local stack i
+	local stack
 
-	# The opcodes of RC, IBTA table 38, are the first byte of the BTH.
-	nft add rule ip stall c ip saddr "$srv_ip" udp dport 4791 @th,64,8 and 0xe0 == 0 drop ||
-		return 1
-	# What has arrived before goes on meanwhile.
-	for ((i = 0; i < 3 * SCALE; i++)); do
+	for _ in 1 2 3 4 5; do
 		pause
+		stack=$(cat "/proc/$1/stack")
+		[[ $stack = *netfs_* && $stack != *smbd_send* ]] || return 1
 	done
-	stack=$(cat "/proc/$1/stack")
-	[[ $stack != *netfs_* || $stack = *smbd_send* ]] || return 0
-	nft flush chain ip stall c
-	return 1
 }
 
 # removal DEVICE NETDEV: the device goes while a program reads, and comes back
@@ -54,6 +48,9 @@ removal()
 	wait_until 30 carries 2000000 "$before" carried srv
 	nft add table ip stall
 	nft add chain ip stall c '{ type filter hook input priority 0; }'
+	# SENDs, WRITEs and READ requests of RC have opcodes up to 12, IBTA table 38. They
+	# are the first byte of the BTH.
+	nft add rule ip stall c ip saddr "$srv_ip" udp dport 4791 @th,64,8 0-12 drop
 	wait_until 30 stalled "$(pgrep -P "$pid")"
 	ends_within 20 rdma link delete "$1"
 	nft delete table ip stall
