@@ -347,6 +347,21 @@ static int set_rss(struct life *l)
 	return ornic_rf_set_rss(l->pair.a, l->spread.qpn, rss);
 }
 
+/* From the beginning: it may have failed half way. */
+static int connect(struct life *l)
+{
+	int status = 0;
+	u32 i;
+
+	l->qp[4].srqn = l->xsrq.srqn;
+	for (i = 0; i < QPS && !status; i++)
+		status = ornic_th_to(&l->qp[i], ORNIC_QPS_RESET);
+	for (i = 0; i < QPS && !status; i += 2)
+		status = ornic_th_connect(&l->qp[i], &l->qp[i + 1],
+					  ORNIC_TH_IPV4);
+	return status;
+}
+
 static const struct step {
 	const char *name;
 	int (*run)(struct life *l);
@@ -384,21 +399,10 @@ static const struct step {
 	{ "flow rule", make_flow },
 	{ "raw packet QP without queues", make_spread },
 	{ "table of its receivers", set_rss },
+	{ "connections", connect },
 };
 
 /* ---- What must not run out of memory -------------------------------------------- */
-
-static int connect(struct life *l)
-{
-	int status = 0;
-	u32 i;
-
-	l->qp[4].srqn = l->xsrq.srqn;
-	for (i = 0; i < QPS && !status; i += 2)
-		status = ornic_th_connect(&l->qp[i], &l->qp[i + 1],
-					  ORNIC_TH_IPV4);
-	return status;
-}
 
 /* A SEND from each first QP of a pair to its peer, from @list to @tree. */
 static void expect_messages(struct kunit *test, struct life *l)
@@ -516,6 +520,7 @@ static bool live(struct kunit *test, struct life *l, u32 n)
 	/* A fault is told; what needs no memory has no way to tell one. */
 	KUNIT_EXPECT_EQ(test, failed, !l->account.fail_at);
 	l->account.fail_at = 1;
+	/* Again, with what they have. */
 	KUNIT_ASSERT_EQ(test, connect(l), 0);
 	expect_messages(test, l);
 	KUNIT_EXPECT_EQ(test, end_objects(l), 0);

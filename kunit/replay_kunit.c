@@ -6,16 +6,22 @@
 #define PSN ORNIC_FIX_PSN
 #define MTU 256u
 
-/* One QP, whose peer the case is. */
-static struct ornic_fixture *open_alone(struct kunit *test)
+/* One QP that accepts so many READs at once, and whose peer the case is. */
+static struct ornic_fixture *open_accepting(struct kunit *test, u8 most)
 {
 	struct ornic_th_qpinit init = { .type = ORNIC_QPT_RC };
 	struct ornic_fixture *fix = test->priv;
 
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_LONE, &init), 0);
 	fix->a.conn.mtu = 1;
+	fix->a.conn.max_dest_rd_atomic = most;
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
 	return fix;
+}
+
+static struct ornic_fixture *open_alone(struct kunit *test)
+{
+	return open_accepting(test, 4);
 }
 
 /* A peer READs @bytes at PSN @n, from byte @at of the memory on. */
@@ -149,7 +155,53 @@ static void replay_drops_parts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
+/* SQD: change how many the QP accepts at once. It has memory for them afterwards. */
+static void accept_reads(struct kunit *test, struct ornic_fixture *fix, u8 most)
+{
+	fix->a.conn.max_dest_rd_atomic = most;
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_modify(&fix->a, ORNIC_QPS_SQD,
+					ORNIC_QPM_STATE |
+						ORNIC_QPM_MAX_DEST_RD_ATOMIC),
+			0);
+	KUNIT_ASSERT_NOT_NULL(test, ornic_fix_qp(&fix->a)->rq.rd);
+}
+
+/* A QP that accepts none has no memory for them, until SQD lets it accept some. */
+static void replay_begins_with_none(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_accepting(test, 0);
+
+	KUNIT_EXPECT_NULL(test, ornic_fix_qp(&fix->a)->rq.rd);
+	KUNIT_ASSERT_EQ(test, ornic_th_to(&fix->a, ORNIC_QPS_SQD), 0);
+	accept_reads(test, fix, 1);
+	ask(fix, 0, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	/* It remembers that one when it accepts none again. */
+	accept_reads(test, fix, 0);
+	ask(fix, 0, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+}
+
+/* READs and their repetitions are no reason to look at what is not there. */
+static void replay_of_none(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_accepting(test, 0);
+
+	/* Requests before PSN, and then the first. */
+	ask(fix, ORNIC_PSN_MASK, true);
+	ask(fix, ORNIC_PSN_MASK, false);
+	ornic_fix_drain(fix);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	ask(fix, 0, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
+			ORNIC_AETH_NAK | ORNIC_NAK_INVALID_REQ);
+	KUNIT_EXPECT_NULL(test, ornic_fix_qp(&fix->a)->rq.rd);
+}
+
 static struct kunit_case replay_cases[] = {
+	KUNIT_CASE(replay_begins_with_none),
+	KUNIT_CASE(replay_of_none),
 	KUNIT_CASE(replay_remembers_reads),
 	KUNIT_CASE(replay_bounds_reads),
 	KUNIT_CASE(replay_bounds_parts),

@@ -123,24 +123,17 @@ static int init_store(struct ornic_sq *sq, bool with_av)
 	if (with_av)
 		sq->store_stride += sizeof(struct ornic_av);
 	sq->swqe = ornic_vzalloc((size_t)sq->depth * sizeof(*sq->swqe));
-	sq->store = ornic_vzalloc((size_t)sq->depth * sq->store_stride + 1);
+	sq->store = ornic_vzalloc((size_t)sq->depth * sq->store_stride);
 	return sq->swqe && sq->store ? 0 : -ENOMEM;
 }
 
-/* Responder resources, and what a QP that may spray remembers. */
-static int init_peers(struct ornic_qp *qp)
+/* What a QP that may spray remembers. */
+static int init_spray(struct ornic_qp *qp)
 {
-	if (qp->type == ORNIC_QPT_RC || qp->type == ORNIC_QPT_XRC_TGT) {
-		qp->rq.rd = ornic_vzalloc(sizeof(*qp->rq.rd));
-		if (!qp->rq.rd)
-			return -ENOMEM;
-	}
-	if (ornic_qp_is_reliable(qp) && READ_ONCE(qp->dev->spray) > 1) {
-		qp->spray = ornic_vzalloc(sizeof(*qp->spray));
-		if (!qp->spray)
-			return -ENOMEM;
-	}
-	return 0;
+	if (!ornic_qp_is_reliable(qp) || READ_ONCE(qp->dev->spray) <= 1)
+		return 0;
+	qp->spray = ornic_vzalloc(sizeof(*qp->spray));
+	return qp->spray ? 0 : -ENOMEM;
 }
 
 /* Both queues of QPs that use MRs with gaps. */
@@ -327,7 +320,7 @@ static int qp_build(struct ornic_qp *qp, const struct ornic_req_create_qp *req)
 	err = init_bounce(qp);
 	if (err)
 		return err;
-	return init_peers(qp);
+	return init_spray(qp);
 }
 
 /* There is one QP 1; the others get what is free. */

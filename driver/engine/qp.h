@@ -475,7 +475,7 @@ struct ornic_rq {
 	u64 dead_until; /* @dead: to ERR at that time at last, ns; else 0 */
 	u32 rd_head; /* oldest resource with a response to send, free running */
 	u32 rd_tail; /* resource to be used next, free running */
-	struct ornic_rd_ring *rd; /* NULL: not a responder */
+	struct ornic_rd_ring *rd; /* NULL: it has never accepted any */
 	u16 rd_parts; /* bit n: ornic_rd_ring.part[n] is in use */
 	struct ornic_rwqe rwqe; /* of the message that is being received */
 	struct ornic_backoff backoff; /* of responses */
@@ -754,7 +754,8 @@ noinline void ornic_comp_cntr_request(struct ornic_qp *qp, u32 flags,
  * a GSI QP. ornic_qp_destroy(), in any state: on return the rings are unused,
  * and neither timer nor run comes. ornic_qp_modify(): ORNIC_BAD_STATE for a
  * transition that does not exist, or an attribute that waits for the SQ to drain;
- * ORNIC_BAD_PARAM for a mask or value that it does not allow.
+ * ORNIC_BAD_PARAM for a mask or value that it does not allow; ORNIC_NO_RESOURCE
+ * without memory for the first READs and atomics of the peer. Nothing has changed then.
  */
 int ornic_qp_create(struct ornic_dev *dev,
 		    const struct ornic_req_create_qp *req, u32 *qpn);

@@ -135,6 +135,7 @@ struct modify {
 	bool sqd_notify;
 	u32 rq_psn, sq_psn, dest_qpn, qkey_ece, rate, burst;
 	struct ornic_path path;
+	struct ornic_rd_ring *rd; /* for a QP that has none, or NULL */
 };
 
 static void decode_modify(struct modify *m,
@@ -286,12 +287,22 @@ static void apply_sq(struct ornic_qp *qp, const struct modify *m)
 		qp->sqd_notify = false;
 }
 
-static void apply_rq(struct ornic_qp *qp, const struct modify *m)
+/* A QP keeps its responder resources until it is destroyed. */
+static void apply_max_dest(struct ornic_qp *qp, struct modify *m)
+{
+	if (!qp->rq.rd) {
+		WRITE_ONCE(qp->rq.rd, m->rd);
+		m->rd = NULL;
+	}
+	qp->max_dest_rd_atomic = m->max_dest;
+}
+
+static void apply_rq(struct ornic_qp *qp, struct modify *m)
 {
 	if (m->mask & ORNIC_QPM_RQ_PSN)
 		qp->rq.epsn = m->rq_psn;
 	if (m->mask & ORNIC_QPM_MAX_DEST_RD_ATOMIC)
-		qp->max_dest_rd_atomic = m->max_dest;
+		apply_max_dest(qp, m);
 	if (m->mask & ORNIC_QPM_MIN_RNR_TIMER)
 		qp->min_rnr_timer = m->min_rnr;
 }
@@ -325,7 +336,7 @@ static void identify_for_loop(struct ornic_qp *qp)
 }
 
 static void apply_attrs(const struct ornic_ctx *ctx, struct ornic_qp *qp,
-			const struct modify *m)
+			struct modify *m)
 {
 	apply_ece(qp, m);
 	apply_sq(qp, m);
@@ -455,8 +466,15 @@ static void state_entered(struct ornic_ctx *ctx, struct ornic_qp *qp, u8 from,
 		ornic_qp_resched(qp);
 }
 
+/* @m lets @qp accept READs and atomics, and it has not remembered any before. */
+static bool needs_rd(const struct ornic_qp *qp, const struct modify *m)
+{
+	return m->mask & ORNIC_QPM_MAX_DEST_RD_ATOMIC && m->max_dest &&
+	       !READ_ONCE(qp->rq.rd);
+}
+
 static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			 const struct modify *m)
+			 struct modify *m)
 {
 	u8 from = qp->state, to;
 	int status;
@@ -469,6 +487,8 @@ static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
 		return status;
 	if (is_early(qp, m->mask))
 		return ORNIC_BAD_STATE;
+	if (needs_rd(qp, m) && !m->rd)
+		return ORNIC_NO_RESOURCE;
 	if (to == ORNIC_QPS_ERR) {
 		if (from != ORNIC_QPS_ERR)
 			ornic_qp_error(ctx, qp);
@@ -487,9 +507,24 @@ static int modify_locked(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return ORNIC_OK;
 }
 
+/* What sleeps comes before the locks. Another may get there first, or @qpn go. */
+static void get_memory(struct ornic_dev *dev, u32 qpn, struct modify *m)
+{
+	const struct ornic_qp *qp;
+	bool needed;
+
+	ornic_rcu_read_lock();
+	qp = ornic_qp_lookup(dev, qpn);
+	needed = qp && needs_rd(qp, m);
+	ornic_rcu_read_unlock();
+	if (needed)
+		m->rd = ornic_vzalloc(sizeof(*m->rd));
+}
+
 int ornic_qp_modify(struct ornic_dev *dev,
 		    const struct ornic_req_modify_qp *req)
 {
+	u32 qpn = le32_to_cpu(req->hdr.obj);
 	struct modify m = { .mask = 0 };
 	struct ornic_ctx ctx;
 	struct ornic_qp *qp;
@@ -499,8 +534,9 @@ int ornic_qp_modify(struct ornic_dev *dev,
 	status = check_values(dev, &m, req);
 	if (status != ORNIC_OK)
 		return status;
+	get_memory(dev, qpn, &m);
 	ornic_ctx_begin(&ctx, dev, ORNIC_LOOP_PIECE);
-	qp = ornic_qp_lookup(dev, le32_to_cpu(req->hdr.obj));
+	qp = ornic_qp_lookup(dev, qpn);
 	if (qp) {
 		ornic_lock(&qp->sq.lock);
 		status = modify_locked(&ctx, qp, &m);
@@ -509,6 +545,7 @@ int ornic_qp_modify(struct ornic_dev *dev,
 		status = ORNIC_NOT_FOUND;
 	}
 	ornic_ctx_end(&ctx);
+	ornic_vfree(m.rd);
 	return status;
 }
 

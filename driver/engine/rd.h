@@ -52,7 +52,7 @@ struct ornic_rd {
 	};
 };
 
-/* A page for each responder. */
+/* A page for each QP that accepts some, from the first time that it does. */
 struct ornic_rd_ring {
 	struct ornic_rd slot[ORNIC_RD_SLOTS];
 	struct ornic_part part[ORNIC_RD_WAITING][ORNIC_RD_PARTS];
