@@ -235,6 +235,69 @@ static void table_walks_in_order(struct kunit *test)
 	ornic_rcu_read_unlock();
 }
 
+static const struct size_row {
+	const char *name;
+	u32 log_size;
+} size_rows[] = {
+	{ "1", 0 },	     { "2", 1 },       { "half a word", 5 },
+	{ "a word", 6 },     { "2 words", 7 }, { "64 words", 12 },
+	{ "128 words", 13 }, { "2^18", 18 },   { "64^3 twice", 19 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(size, size_rows, name);
+
+/* The indices that a walk to @end finds are the first @n of @at. */
+static bool walk_finds(struct ornic_table *t, const u32 *at, u32 n, u32 end)
+{
+	u32 i, index = 0;
+	bool same = true;
+
+	ornic_rcu_read_lock();
+	for (i = 0; i < n && at[i] < end; i++, index++)
+		same &= ornic_table_next_in(t, &index, end) == &at[i] &&
+			index == at[i];
+	same &= !ornic_table_next_in(t, &index, end) && index == end;
+	ornic_rcu_read_unlock();
+	return same;
+}
+
+/* A power of two and its neighbours, as far as they are there, in order */
+static u32 edges(u32 log_size, u32 *at)
+{
+	u32 size = 1u << log_size, n = 0, bit, i;
+
+	for (bit = 1; bit && bit <= size; bit <<= 1)
+		for (i = bit - 1; i < bit + 2 && i < size; i++)
+			if (!n || at[n - 1] < i)
+				at[n++] = i;
+	return n;
+}
+
+/* Each edge of a bitmap of any height, while what is there goes from the beginning. */
+static void table_walks_any_size(struct kunit *test)
+{
+	const struct size_row *row = test->param_value;
+	u32 i, n, at[64], size = 1u << row->log_size;
+	struct ornic_table t;
+
+	KUNIT_ASSERT_EQ(test, ornic_table_init(&t, row->log_size, 0), 0);
+	n = edges(row->log_size, at);
+	KUNIT_EXPECT_TRUE(test, walk_finds(&t, at, 0, size));
+	for (i = 0; i < n; i++) {
+		KUNIT_ASSERT_EQ(test, ornic_table_reserve_at(&t, at[i]), 0);
+		ornic_table_publish(&t, at[i], &at[i]);
+	}
+	for (i = 0; i < n; i++) {
+		KUNIT_EXPECT_TRUE(test, walk_finds(&t, at + i, n - i, size));
+		KUNIT_EXPECT_TRUE(test,
+				  walk_finds(&t, at + i, n - i, at[n / 2]));
+		ornic_table_unlink(&t, at[i]);
+		ornic_table_release(&t, at[i]);
+	}
+	KUNIT_EXPECT_TRUE(test, walk_finds(&t, at, 0, size));
+	ornic_table_fini(&t);
+}
+
 /* Also below the first index that is handed out, and then it is taken. */
 static void table_reserves_at(struct kunit *test)
 {
@@ -261,6 +324,7 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(table_unlinks_once),
 	KUNIT_CASE(table_releases_once),
 	KUNIT_CASE(table_walks_in_order),
+	KUNIT_CASE_PARAM(table_walks_any_size, size_gen_params),
 	{}
 };
 

@@ -6,17 +6,18 @@
  */
 #include "table.h"
 
-#define BITS 64u
+#define LOG_BITS 6
+#define BITS (1u << LOG_BITS)
 
 static bool test_used(const struct ornic_table *t, u32 index)
 {
-	return t->used[index / BITS] >> (index % BITS) & 1;
+	return t->used[0][index / BITS] >> (index % BITS) & 1;
 }
 
 /* Those of a word that can be taken. */
 static u64 free_of_word(const struct ornic_table *t, u32 word)
 {
-	return ~(t->used[word] | (t->resting ? t->resting[word] : 0));
+	return ~(t->used[0][word] | (t->resting ? t->resting[word] : 0));
 }
 
 /* First free index in [@from, @to), or @to. Whole words at a time. */
@@ -36,63 +37,62 @@ static u32 find_free(const struct ornic_table *t, u32 from, u32 to)
 	return to;
 }
 
-/* First set bit of @map in [@from, @to), or @to. Whole words at a time. */
-static u32 find_set(const u64 *map, u32 from, u32 to)
-{
-	u64 set;
-	u32 index;
-
-	while (from < to) {
-		set = READ_ONCE(map[from / BITS]) >> (from % BITS);
-		if (set) {
-			index = from + (u32)__builtin_ctzll(set);
-			return min_t(u32, index, to);
-		}
-		from = (from / BITS + 1) * BITS;
-	}
-	return to;
-}
-
 /* Words of the bitmap of used indices. */
 static u32 num_words(const struct ornic_table *t)
 {
 	return DIV_ROUND_UP(t->size, BITS);
 }
 
-/* First index in [@from, @to) that is used; @to, at most the size, if none. */
+/*
+ * First index in [@from, @to) that is used; @to, at most the size, if none. Up to the
+ * bitmap that has something behind this place, and down again to what that is.
+ */
 static u32 find_used(const struct ornic_table *t, u32 from, u32 to)
 {
-	u32 word = from / BITS, end, index;
+	u32 level = 0;
+	u64 set;
 
-	while (from < to) {
-		end = min_t(u32, (word + 1) * BITS, to);
-		index = find_set(t->used, from, end);
-		if (index != end)
-			return index;
-		word = find_set(t->some, word + 1, DIV_ROUND_UP(to, BITS));
-		from = word * BITS;
+	while ((u64)from << (level * LOG_BITS) < to) {
+		set = READ_ONCE(t->used[level][from / BITS]) >> (from % BITS);
+		if (!set) {
+			from = from / BITS + 1;
+			level++;
+			continue;
+		}
+		from += (u32)__builtin_ctzll(set);
+		if (!level)
+			return min_t(u32, from, to);
+		from *= BITS;
+		level--;
 	}
 	return to;
 }
 
 static void set_used(struct ornic_table *t, u32 index)
 {
-	u32 word = index / BITS;
+	u64 *word;
+	u32 i;
 
-	WRITE_ONCE(t->used[word], t->used[word] | 1ull << (index % BITS));
-	WRITE_ONCE(t->some[word / BITS],
-		   t->some[word / BITS] | 1ull << (word % BITS));
+	for (i = 0; i < t->levels; i++) {
+		word = &t->used[i][index / BITS];
+		WRITE_ONCE(*word, *word | 1ull << (index % BITS));
+		index /= BITS;
+	}
 	WRITE_ONCE(t->count, t->count + 1);
 }
 
 static void clear_used(struct ornic_table *t, u32 index)
 {
-	u32 word = index / BITS;
+	u64 *word;
+	u32 i;
 
-	WRITE_ONCE(t->used[word], t->used[word] & ~(1ull << (index % BITS)));
-	if (!t->used[word])
-		WRITE_ONCE(t->some[word / BITS],
-			   t->some[word / BITS] & ~(1ull << (word % BITS)));
+	for (i = 0; i < t->levels; i++) {
+		word = &t->used[i][index / BITS];
+		WRITE_ONCE(*word, *word & ~(1ull << (index % BITS)));
+		if (*word)
+			break;
+		index /= BITS;
+	}
 	WRITE_ONCE(t->count, t->count - 1);
 }
 
@@ -111,32 +111,44 @@ static void rest_index(struct ornic_table *t, u32 index)
 	t->nresting++;
 }
 
+static int init_used(struct ornic_table *t)
+{
+	u32 at[ORNIC_TABLE_LEVELS];
+	u32 words = t->size, total = 0, i;
+	u64 *used;
+
+	do {
+		words = DIV_ROUND_UP(words, BITS);
+		at[t->levels++] = total;
+		total += words;
+	} while (words > 1);
+	used = ornic_vzalloc(total * sizeof(*used));
+	if (!used)
+		return -ENOMEM;
+	for (i = 0; i < t->levels; i++)
+		t->used[i] = used + at[i];
+	return 0;
+}
+
 int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first)
 {
+	int err;
+
 	memset(t, 0, sizeof(*t));
 	ornic_lock_init(&t->lock);
 	t->size = 1u << log_size;
 	t->first = first;
 	t->next = first;
-	t->used = ornic_vzalloc(num_words(t) * sizeof(u64));
-	if (!t->used)
-		return -ENOMEM;
-	t->some = ornic_vzalloc(DIV_ROUND_UP(num_words(t), BITS) * sizeof(u64));
-	if (!t->some)
-		goto err_free_used;
+	err = init_used(t);
+	if (err)
+		return err;
 	t->chunk = ornic_vzalloc(DIV_ROUND_UP(t->size, ORNIC_CHUNK) *
 				 sizeof(*t->chunk));
-	if (!t->chunk)
-		goto err_free_some;
+	if (!t->chunk) {
+		ornic_vfree(t->used[0]);
+		return -ENOMEM;
+	}
 	return 0;
-
-err_free_some:
-	ornic_vfree(t->some);
-	t->some = NULL;
-err_free_used:
-	ornic_vfree(t->used);
-	t->used = NULL;
-	return -ENOMEM;
 }
 
 int ornic_table_init_random(struct ornic_table *t, u32 log_size, u32 first)
@@ -162,12 +174,9 @@ void ornic_table_fini(struct ornic_table *t)
 		ornic_free(ornic_rcu_locked(t->chunk[i]));
 	ornic_vfree(t->resting);
 	ornic_vfree(t->chunk);
-	ornic_vfree(t->some);
-	ornic_vfree(t->used);
+	ornic_vfree(t->used[0]);
 	t->resting = NULL;
 	t->chunk = NULL;
-	t->some = NULL;
-	t->used = NULL;
 }
 
 /* The chunk of @index; allocated outside of the lock, since that may sleep. */

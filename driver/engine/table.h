@@ -13,6 +13,9 @@
 #define ORNIC_CHUNK_SHIFT 6
 #define ORNIC_CHUNK (1u << ORNIC_CHUNK_SHIFT)
 
+/* 64^5 = 2^30 indices */
+#define ORNIC_TABLE_LEVELS 5
+
 struct ornic_chunk {
 	void __rcu *slot[ORNIC_CHUNK];
 };
@@ -21,8 +24,9 @@ struct ornic_chunk {
  * struct ornic_table - an object table
  * @lock: serialises reserve, publish, remove
  * @chunk: @size / ORNIC_CHUNK chunks, NULL until used
- * @used: bitmap of reserved indices
- * @some: bitmap of the words of @used that are not 0
+ * @used: bitmap of reserved indices, and behind it in the same memory those of the words
+ *	of the one before that are not 0, up to one of a word
+ * @levels: how many bitmaps there are
  * @size: indices, a power of two
  * @first: lowest index that is given out
  * @next: where the search for a free index starts
@@ -34,8 +38,8 @@ struct ornic_chunk {
 struct ornic_table {
 	ornic_lock_t lock;
 	struct ornic_chunk __rcu **chunk;
-	u64 *used;
-	u64 *some;
+	u64 *used[ORNIC_TABLE_LEVELS];
+	u32 levels;
 	u32 size;
 	u32 first;
 	u32 next;
