@@ -151,6 +151,8 @@ void ornic_mkey_wait_for_users(struct ornic_dev *dev)
 	struct ornic_qp *qp;
 	u32 i;
 
+	/* A QP that is not seen here finds no key: pairs with that of ornic_qp_create(). */
+	smp_mb();
 	if (READ_ONCE(dev->qps.count) > FEW_QPS) {
 		ornic_rcu_wait();
 		return;

@@ -363,6 +363,8 @@ int ornic_qp_create(struct ornic_dev *dev,
 	if (qp->sq.depth)
 		WRITE_ONCE(qp->sq.record->kick_wanted, cpu_to_le32(1));
 	ornic_table_publish(&dev->qps, qp->qpn, qp);
+	/* Before it looks for a key. Pairs with that of ornic_mkey_wait_for_users(). */
+	smp_mb();
 	*qpn = qp->qpn;
 	return ORNIC_OK;
 
