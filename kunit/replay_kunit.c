@@ -199,6 +199,68 @@ static void replay_of_none(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ornic_fix_qp(&fix->a)->rq.rd);
 }
 
+static const struct other_row {
+	const char *desc;
+	u32 bytes; /* of the READ, from byte 0 on */
+	bool key; /* the copy has another one, with the same rights */
+	u32 at;
+	u32 copy_bytes;
+} other_rows[] = {
+	{ "another key", 8, true, 0, 8 },
+	{ "another address", 8, false, 8, 8 },
+	{ "more bytes", 8, false, 0, 16 },
+	{ "fewer than one", 8, false, 0, 0 },
+	/* What has no bytes may have any key. */
+	{ "more than none", 0, false, 0, 8 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(other, other_rows, desc);
+
+/*
+ * What is wrong in a copy of a READ does not end the QP. So it asks for what the READ asked
+ * for: a peer cannot try keys and addresses one after the other.
+ */
+static void replay_asks_for_the_same(struct kunit *test)
+{
+	const struct other_row *row = test->param_value;
+	struct ornic_fixture *fix = open_alone(test);
+	struct ornic_th_mr other;
+	u32 selective, key = fix->am.key;
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_mr_init(fix->pair.a, &other, 4096, 0, 0,
+					 ORNIC_ACCESS_REMOTE_READ),
+			0);
+	ask_part(fix, 0, 0, row->bytes, true);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	for (selective = 0; selective < 2; selective++) {
+		fix->am.key = row->key ? other.key : key;
+		ask_part(fix, 0, row->at, row->copy_bytes, selective);
+		fix->am.key = key;
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+		ask_part(fix, 0, 0, row->bytes, selective);
+		KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	}
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&other), 0);
+}
+
+/* The peer may READ no more: nor what it has READ before. */
+static void replay_needs_access(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+
+	ask(fix, 0, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	fix->a.conn.access = ORNIC_ACCESS_REMOTE_WRITE;
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_modify(&fix->a, ORNIC_QPS_RTS,
+					ORNIC_QPM_STATE | ORNIC_QPM_ACCESS),
+			0);
+	ask(fix, 0, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+}
+
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_begins_with_none),
 	KUNIT_CASE(replay_of_none),
@@ -206,6 +268,8 @@ static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_bounds_reads),
 	KUNIT_CASE(replay_bounds_parts),
 	KUNIT_CASE(replay_drops_parts),
+	KUNIT_CASE_PARAM(replay_asks_for_the_same, other_gen_params),
+	KUNIT_CASE(replay_needs_access),
 	{},
 };
 

@@ -189,8 +189,8 @@ static void resp_tx_duplicate_is_no_new_read(struct kunit *test)
 	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 1, 0, 4 * MTU, 0);
 	ornic_fix_request(fix, ORNIC_OP_WRITE_ONLY, 5, 8, 8, 8);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 6);
-	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 1 + row->n, 0,
-			  row->dma_len, 0);
+	ornic_fix_request(fix, ORNIC_OP_READ_REQUEST, 1 + row->n,
+			  row->n > 0 ? (u32)row->n * MTU : 0, row->dma_len, 0);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), row->npkts);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 	KUNIT_EXPECT_EQ(test, epsn(fix), 6);

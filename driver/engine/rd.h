@@ -42,7 +42,7 @@ struct ornic_rd {
 	u32 psn0; /* first PSN of what is being sent */
 	u32 pkts; /* packets of that */
 	u32 next; /* next packet of it to be sent, from 0 */
-	u32 rkey; /* READ: key of the newest request */
+	u32 rkey; /* READ: its key */
 	u32 length; /* READ: bytes of what is being sent */
 	u32 bytes; /* READ: bytes as first requested */
 	u32 msn; /* of the response */

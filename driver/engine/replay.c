@@ -106,12 +106,13 @@ static struct ornic_part current_part(const struct ornic_rd *rd)
 	return part;
 }
 
-static u64 part_va(const struct ornic_qp *qp, const struct ornic_rd *rd,
-		   struct ornic_part part)
+/* Where the response has its packet number @at, counted as first requested. */
+static u64 packet_va(const struct ornic_qp *qp, const struct ornic_rd *rd,
+		     u32 at)
 {
-	u64 start = rd->va - (u64)current_part(rd).at * qp->mtu;
+	u32 now = ornic_psn_diff(rd->psn0, rd->first_psn);
 
-	return start + (u64)part.at * qp->mtu;
+	return rd->va + ((u64)at - now) * qp->mtu;
 }
 
 static u32 part_bytes(const struct ornic_qp *qp, const struct ornic_rd *rd,
@@ -122,13 +123,18 @@ static u32 part_bytes(const struct ornic_qp *qp, const struct ornic_rd *rd,
 	return part.n * qp->mtu;
 }
 
-/* Does @r ask for just @part, of the same memory as the last request for @rd? */
-static bool is_same_memory(const struct ornic_qp *qp, const struct ornic_rd *rd,
-			   const struct ornic_inreq *r, struct ornic_part part)
+/*
+ * Does @r ask for packets of @rd, from number @at on? As what is wrong in a copy is
+ * dropped, and does not end the QP, a peer could else try keys and addresses without end.
+ */
+static bool is_copy(const struct ornic_qp *qp, const struct ornic_rd *rd,
+		    const struct ornic_inreq *r, u32 at)
 {
-	return r->rkey == rd->rkey && qp->pdn == rd->pdn &&
-	       r->va == part_va(qp, rd, part) &&
-	       r->dma_len == part_bytes(qp, rd, part);
+	u64 end = (u64)at * qp->mtu + r->dma_len;
+
+	return r->rkey == rd->rkey && r->va == packet_va(qp, rd, at) &&
+	       (end == rd->bytes ||
+		(end < rd->bytes && r->dma_len && r->dma_len % qp->mtu == 0));
 }
 
 /* Overlapping, or one after the other. */
@@ -219,7 +225,7 @@ static void begin_again(struct ornic_rq *rq, struct ornic_rd *rd)
 void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
 {
 	struct ornic_part *own = qp->rq.rd->part[rd->parts], part = own[0];
-	u64 va = part_va(qp, rd, part);
+	u64 va = packet_va(qp, rd, part.at);
 
 	if (rd->nparts == 1)
 		drop_parts(&qp->rq, rd);
@@ -288,7 +294,7 @@ static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 	struct ornic_part part = { .at = (u16)at, .n = (u16)n };
 	enum ornic_vendor_err verr;
 
-	if (r->dma_len > ORNIC_MAX_MSG || at + n > rd->npkts)
+	if (!(qp->access & ORNIC_ACCESS_REMOTE_READ) || !is_copy(qp, rd, r, at))
 		return ORNIC_RESP_DROP;
 	/* Pages that are absent it asks for when it sends. */
 	verr = ornic_read_check(qp, r);
@@ -298,14 +304,13 @@ static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 	    is_long(ctx, qp))
 		return tell_peer(ctx, qp);
 	if (rd->busy && r->pkt->selective && rd->npkts <= MOST_PACKETS &&
-	    is_same_memory(qp, rd, r, part)) {
+	    qp->pdn == rd->pdn && r->dma_len == part_bytes(qp, rd, part)) {
 		return add_missing(&qp->rq, rd, part) ? ORNIC_RESP_DATA :
 							ORNIC_RESP_DROP;
 	}
 	rd->psn0 = r->psn;
 	rd->pkts = n;
 	rd->va = r->va;
-	rd->rkey = r->rkey;
 	rd->pdn = qp->pdn;
 	rd->length = r->dma_len;
 	begin_again(&qp->rq, rd);
