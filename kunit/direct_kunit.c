@@ -496,6 +496,33 @@ static void page_is_absent(struct kunit *test)
 	expect_done(test, dt, row->opcode);
 }
 
+/* A page goes for good while a READ of it is moved: the peer is told, by a packet. */
+static void page_goes(struct kunit *test)
+{
+	struct direct_test *dt = open_pair(test);
+	struct ornic_fixture *fix = &dt->fix;
+	struct ornic_th_fault fault;
+	struct ornic_cqe cqe;
+
+	ornic_th_mr_fini(&dt->bm);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_odp_init(fix->pair.b, &dt->bm, BYTES, 0,
+					  ORNIC_ACCESS_MASK),
+			0);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&dt->bm, 0, BYTES / 4096, true),
+			0);
+	begin(test, dt, ORNIC_WQE_READ);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_clear(&dt->bm, 50, 1), 0);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_GT(test, packets(fix), 0);
+	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->b, &fault));
+	KUNIT_ASSERT_EQ(test, ornic_th_fault_end(&fix->b, &fault, true), 0);
+	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
+	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe),
+			ORNIC_CQE_REM_ACCESS_ERR);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->b), ORNIC_QPS_ERR);
+}
+
 static struct kunit_case direct_cases[] = {
 	KUNIT_CASE_PARAM(direct_makes_no_packets, opcode_gen_params),
 	KUNIT_CASE_PARAM(others_make_packets, other_gen_params),
@@ -513,6 +540,7 @@ static struct kunit_case direct_cases[] = {
 	KUNIT_CASE(peer_is_gone),
 	KUNIT_CASE_PARAM(key_is_wrong, opcode_gen_params),
 	KUNIT_CASE_PARAM(page_is_absent, absent_gen_params),
+	KUNIT_CASE(page_goes),
 	{}
 };
 

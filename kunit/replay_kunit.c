@@ -209,8 +209,9 @@ static const struct other_row {
 	{ "another key", 8, true, 0, 8 },
 	{ "another address", 8, false, 8, 8 },
 	{ "more bytes", 8, false, 0, 16 },
-	{ "fewer than one", 8, false, 0, 0 },
-	/* What has no bytes may have any key. */
+	{ "none of some", 8, false, 0, 0 },
+	{ "part of a packet", 8, false, 0, 4 },
+	/* Nobody looks at the key of a READ of no bytes. */
 	{ "more than none", 0, false, 0, 8 },
 };
 
@@ -261,6 +262,130 @@ static void replay_needs_access(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
+/*
+ * The peer has all of a READ and says so, and its memory is taken back, while a copy of the
+ * request is answered, or comes late. That ends nothing.
+ */
+static void replay_loses_access(struct kunit *test, bool selective)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	struct ornic_th *th = fix->pair.a;
+
+	ask_part(fix, 0, 0, 3 * MTU, selective);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	th->tx_window = 1;
+	ask_part(fix, 0, 0, 3 * MTU, selective);
+	/* One more, which is complete when the one before it is given up. */
+	ask_part(fix, 3, 0, 0, selective);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_RESP_FIRST);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_MKEY,
+					     fix->am.key),
+			ORNIC_OK);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, ORNIC_OP_READ_RESP_ONLY);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
+	ask_part(fix, 0, 0, 3 * MTU, selective);
+	KUNIT_EXPECT_FALSE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, th->event_count[ORNIC_EVENT_QP_ACCESS_ERR], 0);
+}
+
+static void replay_loses_access_selective(struct kunit *test)
+{
+	replay_loses_access(test, true);
+}
+
+static void replay_loses_access_standard(struct kunit *test)
+{
+	replay_loses_access(test, false);
+}
+
+/* But the peer cannot have had all before the end of it has left once. */
+static void replay_of_a_start_loses_access(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	struct ornic_th *th = fix->pair.a;
+
+	th->tx_window = 2;
+	ask_part(fix, 0, 0, 3 * MTU, false);
+	ask_part(fix, 0, 0, 3 * MTU, false);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_destroy_obj(th, ORNIC_CMD_DESTROY_MKEY,
+					     fix->am.key),
+			ORNIC_OK);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
+			ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
+}
+
+/* A copy of the end of a READ of three packets waits for the one page of @fix->am. */
+static struct ornic_fixture *open_absent(struct kunit *test,
+					 struct ornic_th_fault *fault)
+{
+	struct ornic_fixture *fix = open_alone(test);
+
+	KUNIT_ASSERT_EQ(test, ornic_th_mr_fini(&fix->am), 0);
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_odp_init(fix->pair.a, &fix->am, 4096, 0,
+					  ORNIC_ACCESS_REMOTE_READ),
+			0);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&fix->am, 0, 1, true), 0);
+	ask_part(fix, 0, 0, 3 * MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_clear(&fix->am, 0, 1), 0);
+	ask_part(fix, 2, 2 * MTU, MTU, false);
+	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->a, fault));
+	return fix;
+}
+
+/*
+ * Another copy is told by an RNR NAK that has no room yet, and an old one of all packets
+ * comes late. The page does not come: that NAK must not become an ACK, which a peer may take
+ * for the end of its READ. Later copies ask for no page, or a peer could repeat it for ever.
+ */
+static void replay_is_told_and_fails(struct kunit *test)
+{
+	struct ornic_th_fault fault;
+	struct ornic_fixture *fix = open_absent(test, &fault);
+	struct ornic_th *th = fix->pair.a;
+
+	th->tx_window = 0;
+	ornic_th_advance(&fix->pair, 1000 * ORNIC_TH_MS);
+	ask_part(fix, 2, 2 * MTU, MTU, false);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(th->eng, ORNIC_STAT_RNR_NAK_SENT), 1);
+	ask_part(fix, 0, 0, 3 * MTU, false);
+	KUNIT_ASSERT_EQ(test, ornic_th_fault_end(&fix->a, &fault, true), 0);
+	th->tx_window = 4;
+	ornic_th_kick(&fix->a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	ask_part(fix, 2, 2 * MTU, MTU, false);
+	KUNIT_EXPECT_FALSE(test, ornic_th_fault_take(&fix->a, &fault));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+}
+
+/* The key goes while the host looks for the page: what it finds is too late. */
+static void replay_drops_its_fault(struct kunit *test)
+{
+	struct ornic_th_fault fault;
+	struct ornic_fixture *fix = open_absent(test, &fault);
+
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_destroy_obj(fix->pair.a,
+					     ORNIC_CMD_DESTROY_MKEY,
+					     fix->am.key),
+			ORNIC_OK);
+	ask_part(fix, 3, 0, 0, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_NE(test, ornic_th_fault_end(&fix->a, &fault, true), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+}
+
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_begins_with_none),
 	KUNIT_CASE(replay_of_none),
@@ -270,6 +395,11 @@ static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_drops_parts),
 	KUNIT_CASE_PARAM(replay_asks_for_the_same, other_gen_params),
 	KUNIT_CASE(replay_needs_access),
+	KUNIT_CASE(replay_loses_access_selective),
+	KUNIT_CASE(replay_loses_access_standard),
+	KUNIT_CASE(replay_of_a_start_loses_access),
+	KUNIT_CASE(replay_is_told_and_fails),
+	KUNIT_CASE(replay_drops_its_fault),
 	{},
 };
 

@@ -97,7 +97,7 @@ static bool has_failed(struct ornic_fault *f, const struct need *need)
 		return false;
 	f->state = ORNIC_FAULT_NONE;
 	return f->key == need->odp->base.key && f->write == need->write &&
-	       f->addr >> shift == need->addr >> shift;
+	       f->read == need->read && f->addr >> shift == need->addr >> shift;
 }
 
 /* A READ response fails next, or has no room to be tried: nobody else asks before. */
@@ -162,6 +162,13 @@ void ornic_fault_read_passed(struct ornic_qp *qp)
 {
 	ornic_fault_passed(&qp->rq.fault, true);
 	/* What is held, see is_for_read(). */
+	ornic_qp_resched(qp);
+}
+
+void ornic_fault_read_dropped(struct ornic_qp *qp)
+{
+	if (qp->rq.fault.read)
+		ornic_fault_forget(&qp->rq.fault);
 	ornic_qp_resched(qp);
 }
 

@@ -69,6 +69,8 @@ static inline bool ornic_fault_is_out(const struct ornic_fault *f)
 
 /* rq: a packet of a READ response was sent. What waited for that fault goes on. */
 noinline void ornic_fault_read_passed(struct ornic_qp *qp);
+/* rq: the READ response that was being sent is not any more. The same. */
+noinline void ornic_fault_read_dropped(struct ornic_qp *qp);
 
 /*
  * rq: the request @r cannot be executed before the fault of the queue has ended: keep

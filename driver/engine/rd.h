@@ -29,8 +29,8 @@ struct ornic_rd {
 	bool valid : 1; /* in use */
 	bool busy : 1; /* response not sent completely */
 	bool replayed : 1; /* busy with a duplicate */
-	bool counted : 1; /* READ: in a completion counter, if there is one */
-	bool more : 1; /* READ: not the end of it, so not in one */
+	bool left : 1; /* READ: its end was sent before what is being sent */
+	bool more : 1; /* READ: a piece that is not its end: not counted */
 	bool again : 1; /* what is being sent was requested before */
 	bool atomic : 1; /* an atomic, else a READ */
 	bool empty : 1; /* ATOMIC WRITE, FLUSH: response like a READ of 0 bytes */
@@ -63,5 +63,8 @@ struct ornic_rd_ring {
 static_assert(sizeof(struct ornic_rd_ring) <= 4096);
 #endif
 static_assert(ORNIC_RD_WAITING == 16); /* bits of ornic_rq.rd_parts */
+
+/* Is what is being sent up to the end of the READ? */
+bool ornic_rd_ends(const struct ornic_rd *rd);
 
 #endif /* ORNIC_ENGINE_RD_H */

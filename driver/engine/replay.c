@@ -212,6 +212,19 @@ static bool add_missing(struct ornic_rq *rq, struct ornic_rd *rd,
 	return add_part(rq, rd, part);
 }
 
+bool ornic_rd_ends(const struct ornic_rd *rd)
+{
+	return ornic_psn_add(rd->psn0, rd->pkts) ==
+	       ornic_psn_add(rd->first_psn, rd->npkts);
+}
+
+/* Before something else is sent of @rd */
+static void note_what_left(struct ornic_rd *rd)
+{
+	if (rd->next == rd->pkts && ornic_rd_ends(rd))
+		rd->left = true;
+}
+
 /* Send the whole response of the newest request, and nothing that was asked before. */
 static void begin_again(struct ornic_rq *rq, struct ornic_rd *rd)
 {
@@ -231,6 +244,7 @@ void ornic_replay_next(struct ornic_qp *qp, struct ornic_rd *rd)
 		drop_parts(&qp->rq, rd);
 	else
 		memmove(own, own + 1, --rd->nparts * sizeof(part));
+	note_what_left(rd);
 	rd->psn0 = ornic_psn_add(rd->first_psn, part.at);
 	rd->pkts = part.n;
 	rd->va = va;
@@ -308,6 +322,7 @@ static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 		return add_missing(&qp->rq, rd, part) ? ORNIC_RESP_DATA :
 							ORNIC_RESP_DROP;
 	}
+	note_what_left(rd);
 	rd->psn0 = r->psn;
 	rd->pkts = n;
 	rd->va = r->va;

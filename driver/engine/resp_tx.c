@@ -202,16 +202,12 @@ static noinline enum ornic_step read_unmapped(struct ornic_ctx *ctx,
  * All data of a request for a READ has left, for the first time. Of those for the
  * pieces of one READ the last one counts.
  */
-static void count_read(struct ornic_qp *qp, struct ornic_rd *rd)
+static void count_read(struct ornic_qp *qp, const struct ornic_rd *rd)
 {
-	if (likely(!qp->cntr_ops) || rd->counted || rd->empty ||
-	    ornic_psn_add(rd->psn0, rd->pkts) !=
-		    ornic_psn_add(rd->first_psn, rd->npkts))
+	if (likely(!qp->cntr_ops) || rd->left || rd->empty || rd->more ||
+	    !ornic_rd_ends(rd))
 		return;
-	rd->counted = true;
-	if (!rd->more)
-		ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ,
-			       ORNIC_CNTR_COMPLETIONS);
+	ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_COMPLETIONS);
 }
 
 static enum ornic_step send_held_read(struct ornic_ctx *ctx,
@@ -264,15 +260,44 @@ static enum ornic_step send_read(struct ornic_ctx *ctx, struct ornic_qp *qp,
 	return res;
 }
 
-static void read_lost_access(struct ornic_ctx *ctx, struct ornic_qp *qp,
-			     const struct ornic_rd *rd)
+/* True if an RNR NAK is due for @psn, or what was before it. */
+static bool is_rnr_due(const struct ornic_rq *rq, u32 psn)
+{
+	return rq->ack_due &&
+	       (rq->syndrome_due & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_RNR &&
+	       ornic_psn_diff(rq->psn_due, psn) <= 0;
+}
+
+/* The same for a copy of the READ @rd: it does not wait for the response. */
+static bool is_copy_refused(const struct ornic_rq *rq,
+			    const struct ornic_rd *rd)
+{
+	return is_rnr_due(rq, ornic_psn_add(rd->psn0, rd->next));
+}
+
+/*
+ * The memory of @rd may not be read any more. If the end of it has left, the peer may have
+ * had all, and have said so in a message since: then its owner takes the key back, and the
+ * copies of the request that are still under way end nothing. They are dropped, with those
+ * that come later, and with an RNR NAK for one of them, which would become an ACK when
+ * nothing waits any more. A peer that misses a part has its retries.
+ */
+static noinline void read_lost_access(struct ornic_ctx *ctx,
+				      struct ornic_qp *qp, struct ornic_rd *rd)
 {
 	struct ornic_rq *rq = &qp->rq;
 
+	if (rd->left) {
+		ornic_rd_stop(rq, rd);
+		rd->valid = false;
+		if (is_rnr_due(rq, ornic_psn_add(rq->epsn, ORNIC_PSN_MASK)))
+			WRITE_ONCE(rq->ack_due, false);
+		ornic_fault_read_dropped(qp);
+		return;
+	}
 	WRITE_ONCE(rq->rd_head, rq->rd_tail);
 	ornic_resp_die(ctx, rq);
-	if (!rd->counted)
-		ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);
+	ornic_qp_count(qp, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);
 	ornic_qp_stat_inc(qp, ORNIC_STAT_ERR_NAK_SENT);
 	ornic_ctx_event(ctx, ORNIC_EVENT_QP_ACCESS_ERR, qp->qpn, 0);
 	schedule_ack(qp, ORNIC_AETH_NAK | ORNIC_NAK_REMOTE_ACCESS,
@@ -301,21 +326,6 @@ static bool has_room(const struct ornic_ctx *ctx, struct ornic_qp *qp)
 static bool ack_keeps_order(const struct ornic_rq *rq)
 {
 	return rq->reads_out || !rq->selective;
-}
-
-/* True if an RNR NAK is due for @psn, or what was before it. */
-static bool is_rnr_due(const struct ornic_rq *rq, u32 psn)
-{
-	return rq->ack_due &&
-	       (rq->syndrome_due & ORNIC_AETH_TYPE_MASK) == ORNIC_AETH_RNR &&
-	       ornic_psn_diff(rq->psn_due, psn) <= 0;
-}
-
-/* The same for a copy of the READ @rd: it does not wait for the response. */
-static bool is_copy_refused(const struct ornic_rq *rq,
-			    const struct ornic_rd *rd)
-{
-	return is_rnr_due(rq, ornic_psn_add(rd->psn0, rd->next));
 }
 
 /* All responses have left, also that of a copy that was refused: that RNR NAK is late. */
