@@ -176,8 +176,8 @@ void stream::model_atomic_write(message &m)
 	memcpy(m.data.data(), &word_, 8);
 }
 
-// Does it change what a READ before it may still be reading? The fence keeps
-// them apart (IBTA 10.8.3.3).
+// Does it change what a READ before it may still be reading, or take its key? The fence
+// keeps them apart (IBTA 10.8.3.3).
 bool stream::overtakes(const message &m) const
 {
 	for (auto r = msgs_.rbegin(); r != msgs_.rend(); ++r) {
@@ -186,6 +186,8 @@ bool stream::overtakes(const message &m) const
 		if (r->opcode != ORNIC_WQE_READ)
 			continue;
 		if (is_on_word(m.opcode) && r->where == area::word)
+			return true;
+		if (m.opcode == ORNIC_WQE_SEND_INV && r->key == m.key)
 			return true;
 		if (is_write(m.opcode) && r->where == area::written &&
 		    m.remote < r->remote + r->length &&
@@ -213,6 +215,13 @@ void stream::plan_flags(message &m, bool last)
 		m.flags |= ORNIC_WQE_INLINE;
 }
 
+// By the window that is still valid, or by the key of the MR.
+void stream::plan_key(message &m)
+{
+	if (windows_[0] && next_window_ < 2 && rng_.chance(0.5))
+		m.key = windows_[next_window_];
+}
+
 void stream::plan_remote(message &m)
 {
 	if (m.opcode == ORNIC_WQE_READ) {
@@ -225,12 +234,13 @@ void stream::plan_remote(message &m)
 		else
 			m.remote = static_cast<u32>(
 				rng_.in(0, write_bytes_ - m.length));
+		if (m.where == area::written)
+			plan_key(m);
 	} else if (is_write(m.opcode)) {
 		m.remote = reliable() ? static_cast<u32>(rng_.in(
 						0, write_bytes_ - m.length)) :
 					m.id * 16384;
-		if (windows_[0] && next_window_ < 2 && rng_.chance(0.5))
-			m.key = windows_[next_window_];
+		plan_key(m);
 	}
 }
 
@@ -374,7 +384,7 @@ void stream::fill_messages(const std::vector<u8> &noise)
 	}
 }
 
-// The receiver's windows on all that WRITEs write.
+// The receiver's windows on all that WRITEs write, and some READs read.
 int stream::bind_for_peer()
 {
 	for (u32 &key : windows_) {
@@ -390,7 +400,8 @@ int stream::bind_for_peer()
 		wr.rkey = key;
 		wr.bind_length = write_bytes_;
 		wr.bind_lkey = dst_.key();
-		wr.bind_access = ORNIC_ACCESS_REMOTE_WRITE;
+		wr.bind_access = ORNIC_ACCESS_REMOTE_WRITE |
+				 ORNIC_ACCESS_REMOTE_READ;
 		ornic_th_post_send(to_, &wr);
 		ornic_th_run(to_->th);
 		if (!ornic_th_poll(to_->scq, &cqe) || cqe.status)

@@ -79,7 +79,7 @@ struct message {
 	std::vector<piece> local;
 	u32 remote; // offset in the peer's area
 	area where;
-	u32 key; // a window: of a WRITE, or to be bound or invalidated; 0: none
+	u32 key; // a window: to be used, bound or invalidated; 0: none
 	u64 swap_add;
 	u64 compare;
 	u64 orig; // what an atomic must find
@@ -162,6 +162,7 @@ private:
 	void plan(u32 mtu, u32 n);
 	void plan_flags(message &m, bool last);
 	void plan_remote(message &m);
+	void plan_key(message &m);
 	void plan_window(message &m);
 	void plan_refusal();
 	bool overtakes(const message &m) const;
@@ -198,7 +199,7 @@ private:
 	u32 write_bytes_ = 0; // of the area that WRITEs write
 	u32 slot_bytes_ = 0;
 	// Windows: of the sender, bound and invalidated again and again; of the
-	// receiver, used by WRITEs until a SEND invalidates them.
+	// receiver, used by WRITEs and READs until a SEND invalidates them.
 	u32 own_window_ = 0;
 	bool own_bound_ = false;
 	u32 windows_[2] = {};
