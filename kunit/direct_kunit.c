@@ -43,12 +43,6 @@ static struct direct_test *open_pair(struct kunit *test)
 	return dt;
 }
 
-static void go_by_packets(struct ornic_fixture *fix)
-{
-	fix->pair.a->direct = NULL;
-	fix->pair.b->direct = NULL;
-}
-
 static u64 packets(const struct ornic_fixture *fix)
 {
 	return ornic_engine_stat(fix->pair.a->eng, ORNIC_STAT_TX_PACKETS) +
@@ -183,7 +177,7 @@ static void message_goes_on_by_packets(struct kunit *test)
 
 	begin(test, dt, row->opcode);
 	KUNIT_EXPECT_EQ(test, packets(&dt->fix), 0);
-	go_by_packets(&dt->fix);
+	ornic_th_go_by_packets(&dt->fix.pair);
 	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&dt->fix.pair));
 	KUNIT_EXPECT_GT(test, packets(&dt->fix), 0);
 	expect_done(test, dt, row->opcode);
@@ -199,7 +193,7 @@ static void message_goes_on_in_memory(struct kunit *test)
 	struct direct_test *dt = open_pair(test);
 	struct ornic_fixture *fix = &dt->fix;
 
-	go_by_packets(fix);
+	ornic_th_go_by_packets(&fix->pair);
 	begin(test, dt, row->opcode);
 	ornic_th_go_direct(&fix->pair, 0);
 	KUNIT_EXPECT_TRUE(test, ornic_th_settle(&fix->pair));
@@ -217,7 +211,7 @@ static void read_goes_there_and_back(struct kunit *test)
 	struct ornic_fixture *fix = &dt->fix;
 
 	begin(test, dt, ORNIC_WQE_READ);
-	go_by_packets(fix);
+	ornic_th_go_by_packets(&fix->pair);
 	fix->pair.a->budget = 1;
 	ornic_th_run(fix->pair.a);
 	KUNIT_EXPECT_EQ(test, packets(fix), 1);
@@ -255,7 +249,7 @@ static void message_waits_for_packets(struct kunit *test)
 	struct ornic_fixture *fix = &dt->fix;
 	struct ornic_cqe cqe;
 
-	go_by_packets(fix);
+	ornic_th_go_by_packets(&fix->pair);
 	ornic_fix_fill(&dt->am, 0, BYTES, PATTERN);
 	fix->pair.a->budget = 1;
 	ornic_fix_post(&fix->a, &dt->am, &dt->bm, ORNIC_WQE_WRITE, 0, 0,
@@ -286,7 +280,7 @@ static void loss_is_mended_first(struct kunit *test)
 	struct ornic_fixture *fix = &open_pair(test)->fix;
 	struct ornic_cqe cqe;
 
-	go_by_packets(fix);
+	ornic_th_go_by_packets(&fix->pair);
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_FAA, 0, 0, 8);
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 	ornic_th_go_direct(&fix->pair, 0);
@@ -313,7 +307,7 @@ static void loss_shows_without_a_timeout(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ornic_fix_open(fix, ORNIC_FIX_DIRECT, &init), 0);
 	fix->a.conn.timeout = 0;
 	KUNIT_ASSERT_EQ(test, ornic_fix_connect(fix), 0);
-	go_by_packets(fix);
+	ornic_th_go_by_packets(&fix->pair);
 	fix->pair.filter = ornic_fix_drop_from_b;
 	fix->pair.ctx = &lost;
 	ornic_fix_post(&fix->a, &fix->am, &fix->bm, ORNIC_WQE_WRITE, 0, 0, 8);
@@ -354,7 +348,7 @@ static void lost_response_is_asked_for(struct kunit *test)
 	struct ornic_cqe cqe;
 	u64 value;
 
-	go_by_packets(fix);
+	ornic_th_go_by_packets(&fix->pair);
 	value = 40;
 	ornic_th_mr_write(&fix->bm, 0, &value, sizeof(value));
 	fix->pair.filter = ornic_fix_drop_from_b;
@@ -406,7 +400,7 @@ static void receive_comes_late(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ornic_th_advance(&fix->pair, 20 * ORNIC_TH_MS));
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&fix->ascq, &cqe), 0);
 	KUNIT_EXPECT_EQ(test, packets(fix), 0);
-	go_by_packets(fix);
+	ornic_th_go_by_packets(&fix->pair);
 	ornic_fix_recv(&fix->b, &fix->bm, 7, 0, 100);
 	KUNIT_EXPECT_TRUE(test,
 			  ornic_th_advance(&fix->pair, 200 * ORNIC_TH_MS));

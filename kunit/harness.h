@@ -479,6 +479,7 @@ struct ornic_th_pair {
 int ornic_th_pair_init(struct ornic_th_pair *pair, u64 seed, bool loop);
 u32 ornic_th_pair_fini(struct ornic_th_pair *pair);
 void ornic_th_go_direct(struct ornic_th_pair *pair, u32 odds);
+void ornic_th_go_by_packets(struct ornic_th_pair *pair);
 bool ornic_th_settle(struct ornic_th_pair *pair);
 bool ornic_th_advance(struct ornic_th_pair *pair, u64 ns);
 void ornic_th_conn_default(struct ornic_th_conn *conn, u8 type);

@@ -286,6 +286,13 @@ void ornic_th_go_direct(struct ornic_th_pair *pair, u32 odds)
 	ornic_engine_set_direct(pair->b->eng, true);
 }
 
+/* ... and not any more. */
+void ornic_th_go_by_packets(struct ornic_th_pair *pair)
+{
+	pair->a->direct = NULL;
+	pair->b->direct = NULL;
+}
+
 static bool deliver_one(struct ornic_th_pair *pair, struct ornic_th *from)
 {
 	struct ornic_th *to = from == pair->a ? pair->b : pair->a;

@@ -124,7 +124,7 @@ static u32 part_bytes(const struct ornic_qp *qp, const struct ornic_rd *rd,
 }
 
 /*
- * Does @r ask for packets of @rd, from number @at on? As what is wrong in a copy is
+ * Does @r ask for whole packets of @rd, from number @at on? As what is wrong in a copy is
  * dropped, and does not end the QP, a peer could else try keys and addresses without end.
  */
 static bool is_copy(const struct ornic_qp *qp, const struct ornic_rd *rd,
@@ -318,7 +318,7 @@ static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 	    is_long(ctx, qp))
 		return tell_peer(ctx, qp);
 	if (rd->busy && r->pkt->selective && rd->npkts <= MOST_PACKETS &&
-	    qp->pdn == rd->pdn && r->dma_len == part_bytes(qp, rd, part)) {
+	    qp->pdn == rd->pdn) {
 		return add_missing(&qp->rq, rd, part) ? ORNIC_RESP_DATA :
 							ORNIC_RESP_DROP;
 	}
