@@ -373,9 +373,12 @@ static int __init ornic_init(void)
 
 	/* See above; kernels that have ib_uverbs_support load ib_uverbs on demand. */
 	request_module("ib_uverbs");
-	ret = ornic_pagers_init();
+	ret = ornic_flush_init();
 	if (ret)
 		return ret;
+	ret = ornic_pagers_init();
+	if (ret)
+		goto err_flush;
 	ret = ornic_parent_init();
 	if (ret)
 		goto err_odp;
@@ -394,6 +397,8 @@ err_parent:
 	ornic_parent_exit();
 err_odp:
 	ornic_pagers_exit();
+err_flush:
+	ornic_flush_exit();
 	return ret;
 }
 
@@ -405,6 +410,7 @@ static void __exit ornic_exit(void)
 	ib_unregister_client(&client);
 	ornic_parent_exit();
 	ornic_pagers_exit();
+	ornic_flush_exit();
 }
 
 module_init(ornic_init);

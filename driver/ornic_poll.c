@@ -12,9 +12,9 @@
 #include <linux/etherdevice.h>
 #include <linux/export.h>
 #include <linux/if_vlan.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "compat/compat_wq.h"
 #include "ornic_bus.h"
 #include "ornic_cq.h"
 #include "ornic_dev.h"
@@ -396,6 +396,21 @@ bool ornic_flush_has_users(struct ornic_ib_dev *dev, const struct ib_cq *ibcq)
 	return has;
 }
 
+static struct workqueue_struct *flush_queue;
+
+/* WQ_MEM_RECLAIM: workers of storage that destroy a QP wait for its work. */
+int ornic_flush_init(void)
+{
+	flush_queue =
+		alloc_workqueue("ornic_flush", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return flush_queue ? 0 : -ENOMEM;
+}
+
+void ornic_flush_exit(void)
+{
+	destroy_workqueue(flush_queue);
+}
+
 /* Notify all kernel users: there are completions to poll. */
 void ornic_flush_work(struct work_struct *work)
 {
@@ -410,7 +425,7 @@ void ornic_flush_work(struct work_struct *work)
 
 void ornic_flush_later(struct ornic_ib_dev *dev)
 {
-	queue_work(system_dfl_wq, &dev->flush_work);
+	queue_work(flush_queue, &dev->flush_work);
 }
 
 void ornic_fail(struct ornic_bus *bus)

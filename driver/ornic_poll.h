@@ -33,6 +33,10 @@ int ornic_flush_cq(struct ornic_ib_dev *dev, const struct ib_cq *ibcq, int room,
 		   struct ib_wc *wc);
 bool ornic_flush_pending(struct ornic_ib_dev *dev, const struct ib_cq *ibcq);
 bool ornic_flush_has_users(struct ornic_ib_dev *dev, const struct ib_cq *ibcq);
+/* For ornic_flush_later() of all devices. May sleep. Return: 0 or -ENOMEM. */
+int ornic_flush_init(void);
+/* After the last device. May sleep. */
+void ornic_flush_exit(void);
 void ornic_flush_later(struct ornic_ib_dev *dev);
 void ornic_flush_work(struct work_struct *work);
 
