@@ -165,9 +165,9 @@ void ornic_event(struct ornic_bus *bus, const struct ornic_eqe *eqe);
  * ornic_fail - the device has lost all its state
  * @bus: the device, which has stopped its DMA; @cmd returns -EIO from now on
  *
- * Users get IB_EVENT_DEVICE_FATAL; kernel users find their work flushed, and
- * free what they gave to the device. The bus calls ornic_unregister() when it
- * can.
+ * Users get IB_EVENT_DEVICE_FATAL; kernel users find their work flushed, or
+ * failed if QP 1 was to send it, and free what they gave to the device. The
+ * bus calls ornic_unregister() when it can.
  *
  * Context: any; locks as for ornic_event().
  */

@@ -307,11 +307,23 @@ int ornic_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
  * A device that has failed completes nothing, but kernel users wait for their
  * work before they release its memory. So the driver completes it: poll_cq
  * first returns what the device has written and then, for all that is posted
- * before or after, the completions of a QP in error (IBTA 10.3.1.7). A work
- * item calls the completion handlers, as there are no interrupts any more.
+ * before or after, the completions of a QP in error (IBTA 10.3.1.7), but for
+ * what QP 1 sends. A work item calls the completion handlers, as there are no
+ * interrupts any more.
  *
  * Processes are disassociated instead, and need none of this.
  */
+
+/*
+ * What QP 1 sends is lost. ib_cm takes a flush for the end of its agent and tells nobody, but
+ * users wait for the end of a connection before they release the device.
+ */
+static enum ib_wc_status flush_status(const struct ornic_ib_qp *qp,
+				      bool is_recv)
+{
+	return qp->ibqp.qp_type == IB_QPT_GSI && !is_recv ? IB_WC_FATAL_ERR :
+							    IB_WC_WR_FLUSH_ERR;
+}
 
 static int flush_wq(struct ornic_ib_qp *qp, struct ornic_wq *wq, bool is_recv,
 		    int room, struct ib_wc *wc)
@@ -321,7 +333,7 @@ static int flush_wq(struct ornic_ib_qp *qp, struct ornic_wq *wq, bool is_recv,
 	while (done < room && ornic_wq_next(wq, &wc[done].wr_id)) {
 		wc[done] = (struct ib_wc){
 			.wr_id = wc[done].wr_id,
-			.status = IB_WC_WR_FLUSH_ERR,
+			.status = flush_status(qp, is_recv),
 			.opcode = is_recv ? IB_WC_RECV : IB_WC_SEND,
 			.qp = &qp->ibqp,
 			.port_num = ORNIC_PORT,
