@@ -84,7 +84,7 @@ help:
 	@echo 'make demo         a guest that shows the device, beside rxe; then'
 	@echo '                    two guests with PCI NICs'
 	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
-	@echo '                    build/bench (BENCH=quick: 3 minutes, not 15)'
+	@echo '                    build/bench, in 21 minutes (BENCH=quick: 3)'
 	@echo 'make bench-count  instructions of a guest for each message, which fails if'
 	@echo '                    they rise by 2 % (UPDATE=1 accepts them)'
 	@echo 'make bench-lossy  ornic, rxe and TCP on wires that lose, delay, reorder,'
@@ -218,9 +218,10 @@ test:
 
 users users-debug:
 	$(call need_packages,linux-source-6.12 xz-utils cifs-utils curl dbench fio \
-		infiniband-diags iperf3 ksmbd-tools netcat-traditional nfs-kernel-server nftables \
-		nginx-light nvme-cli open-iscsi perftest python3-pyroute2 qemu-system-x86 rdmacm-utils \
-		redis-server)
+		infiniband-diags iperf3 ksmbd-tools libfabric-bin libopenmpi-dev netcat-traditional \
+		nfs-kernel-server nftables nginx-light nvme-cli open-iscsi openmpi-bin perftest \
+		python3-pyroute2 python3-pyverbs qemu-system-x86 rdmacm-utils redis-server \
+		tcpdump ucx-utils)
 	+@$(MAKE) all programs nic $(if $(filter users-debug,$@),modules-debug-users,modules-stock)
 	qemu-tests/users $(if $(filter users-debug,$@),--kernel debug-users) $(USERS)
 
