@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # This test will run an MPI program of two and of four ranks over UCX on one device:
-# messages, broadcast, reduction, all to all, put and get of many sizes, every word
-# checked.
+# messages, broadcast, reduction and all to all of many sizes, every word checked.
 
 kernels='stock'
 limit=200
