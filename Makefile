@@ -79,8 +79,9 @@ help:
 	@echo 'make users        what runs on RDMA, on ornic and on rxe and siw: a table'
 	@echo '                    (USERS="rds nfs" for some of it; users-debug: ornic'
 	@echo '                    alone, on a debug kernel with all of them)'
-	@echo 'make blktests     blktests of BLKTESTS_SRC on ornic, rxe and siw: a table'
-	@echo '                    (TESTS="nvme srp/002"; FRAGILE=1: what races, 20 times)'
+	@echo 'make blktests     blktests on ornic, rxe and siw: a table (BLKTESTS_SRC=DIR:'
+	@echo '                    a tree of it; TESTS="nvme srp/002"; FRAGILE=1: what'
+	@echo '                    races, 20 times)'
 	@echo 'make demo         a guest that shows the device, beside rxe; then'
 	@echo '                    two guests with PCI NICs'
 	@echo 'make bench        speed beside rxe and siw: table, CSV and plot in'
@@ -213,22 +214,28 @@ qemu-test: modules-stock modules-debug provider programs nic
 kcsan: modules-kcsan provider programs
 	$(RUN) --kernel kcsan $(or $(CASES),$(RACES))
 
+# Of cases that are skipped without them
+USERS_PACKAGES := linux-source-6.12 xz-utils cifs-utils curl dbench fio infiniband-diags \
+	iperf3 ksmbd-tools libfabric-bin libopenmpi-dev netcat-traditional nfs-kernel-server \
+	nftables nginx-light nvme-cli open-iscsi openmpi-bin perftest python3-pyroute2 \
+	python3-pyverbs qemu-system-x86 rdmacm-utils redis-server tcpdump ucx-utils
+
 test:
+	$(if $(filter-out 0,$(FULL)),$(call need_packages,$(USERS_PACKAGES)))
 	+@scripts/test
 
 users users-debug:
-	$(call need_packages,linux-source-6.12 xz-utils cifs-utils curl dbench fio \
-		infiniband-diags iperf3 ksmbd-tools libfabric-bin libopenmpi-dev netcat-traditional \
-		nfs-kernel-server nftables nginx-light nvme-cli open-iscsi openmpi-bin perftest \
-		python3-pyroute2 python3-pyverbs qemu-system-x86 rdmacm-utils redis-server \
-		tcpdump ucx-utils)
+	$(call need_packages,$(USERS_PACKAGES))
 	+@$(MAKE) all programs nic $(if $(filter users-debug,$@),modules-debug-users,modules-stock)
 	qemu-tests/users $(if $(filter users-debug,$@),--kernel debug-users) $(USERS)
 
 # blktests as it is. Its programs are built in a copy, as the guest has another /tmp.
 BLKTESTS_TREE := $(BUILD)/blktests/tree
+BLKTESTS_URL ?= https://github.com/linux-blktests/blktests
+BLKTESTS_SRC ?= $(or $(ORNIC_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ornic)/blktests
 
 blktests:
+	@test -e '$(BLKTESTS_SRC)' || git clone -q '$(BLKTESTS_URL)' '$(BLKTESTS_SRC)'
 	@test -f '$(BLKTESTS_SRC)/common/multipath-over-rdma' || \
 		{ echo 'BLKTESTS_SRC=DIR is to be a tree of blktests' >&2; exit 1; }
 	$(call need_packages,linux-source-6.12 xz-utils fio nvme-cli jq xfsprogs \
