@@ -40,12 +40,12 @@ port_close()
 	rmdir "$nvmet/ports/$1"
 }
 
-# target_open [MODULE PARAMETERS]: export a RAM disk at $srv_ip
+# target_open [MODULE PARAMETERS]: export a RAM disk of $disk_mib MiB at $srv_ip
 target_open()
 {
 	local subsystem=$nvmet/subsystems/$nqn
 
-	modprobe brd rd_nr=1 rd_size=65536
+	modprobe brd rd_nr=1 rd_size=$((${disk_mib:-64} * 1024))
 	modprobe nvmet-rdma "$@"
 	mount_configfs
 	mkdir "$subsystem"

@@ -6,13 +6,13 @@
 # used again when the device is back.
 #
 # And NVMe over two devices, one of which goes while a program writes (multipath): it does
-# not notice. And NVMe with queues from 1 to 128, 64 for blocks of 1 MiB, and blocks from 512
-# bytes to 1 MiB (depths), on the PCI NIC as well.
+# not notice. And NVMe with queues from 1 to 128 and blocks from 512 bytes to 1 MiB (depths),
+# on the PCI NIC as well.
 
 variants='nvme srp iser multipath depths
 	depths-nic machines=nic append=dma_debug=off' # see pci/local-attack.sh
 kernels='stock debug'
-limit=300
+limit=500
 
 # shellcheck source=qemu-tests/lib/nvme.sh
 . /ornic/qemu-tests/lib/nvme.sh
@@ -119,7 +119,7 @@ by_multipath()
 
 by_depths()
 {
-	local depth size
+	local depth size disk_mib=192
 
 	target_open
 	host_connect --queue-size=128
@@ -128,7 +128,8 @@ by_depths()
 		for size in 512 4k 64k 1m; do
 			echo "depth $depth, blocks of $size"
 			fio --name=verify --filename="$disk" --direct=1 --rw=randwrite \
-				--bs=$size --size=64M --number_ios=$((depth * 2 + $(times 100))) \
+				--bs=$size --size=${disk_mib}M \
+				--number_ios=$((depth * 2 + $(times 100))) \
 				--iodepth=$depth --ioengine=libaio --verify=crc32c \
 				--verify_fatal=1 >fio.out 2>&1 ||
 				{ tail -n 20 fio.out; fail 'fio'; }
