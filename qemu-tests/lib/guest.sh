@@ -525,24 +525,31 @@ carried_by_both() { echo $(($(carried srv) + $(carried cli))); }
 carries() { [ $(($("${@:3}") - $2)) -gt "$1" ]; }
 
 # with_netem OPTIONS COMMAND...: run it while netem does that to what both ends of the veth
-# pair send
+# pair send; sets $dropped, how many packets it has dropped
 with_netem()
 {
 	local end status=0
 
+	dropped=0
 	for end in srv cli; do
 		# shellcheck disable=SC2086 # a list of words
 		"on_$end" tc qdisc add dev "veth-$end" root netem $1
 	done
 	"${@:2}" || status=$?
 	for end in srv cli; do
+		dropped=$((dropped + $("on_$end" tc -s qdisc show dev "veth-$end" root |
+			awk 'sub(/.*dropped /, "") { print $1 + 0 }')))
 		"on_$end" tc qdisc del dev "veth-$end" root
 	done
 	return "$status"
 }
 
 # with_loss COMMAND...: while both ends lose 1 %
-with_loss() { with_netem 'loss 1%' "$@"; }
+with_loss()
+{
+	with_netem 'loss 1%' "$@"
+	[ "$dropped" -gt 0 ] || fail 'nothing was lost'
+}
 
 # resends DEVICE: print how often its QPs have sent something again
 resends() { echo $(($(stat "$1" retries) + $(stat "$1" roce_adp_retrans))); }

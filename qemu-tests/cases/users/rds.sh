@@ -53,6 +53,7 @@ run()
 	with_loss messages "$(times 500)" 'with loss'
 	with_netem 'delay 1ms loss 1% duplicate 1% corrupt 1% reorder 99%' \
 		messages "$(times 500)" 'on a bad wire'
+	[ "$dropped" -gt 0 ] || fail 'the wire was not bad'
 	removal srv
 	removal cli
 	messages "$(times 500)" 'in the end'
