@@ -33,6 +33,12 @@ nfs_server_open()
 	in_srv exportfs -i -o rw,no_root_squash,insecure,sync,fsid=0 "*:$export_dir" ||
 		fail 'nothing exported'
 	in_srv rpc.mountd || fail 'no rpc.mountd'
+	nfs_server_start
+}
+
+# nfs_server_start: its threads; in_srv rpc.nfsd 0 ends them and all connections
+nfs_server_start()
+{
 	in_srv rpc.nfsd --rdma=$nfs_port --grace-time 10 --lease-time 10 4 ||
 		fail 'no rpc.nfsd'
 	grep -q "^rdma $nfs_port" /proc/fs/nfsd/portlist ||

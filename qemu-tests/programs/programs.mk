@@ -8,7 +8,8 @@ programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_attack_remote \
 		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
 		$(BUILD)/programs/ornic_faults $(BUILD)/programs/ornic_hang \
-		$(BUILD)/programs/ornic_i915.so $(BUILD)/programs/ornic_smc_sockets.so
+		$(BUILD)/programs/ornic_i915.so $(BUILD)/programs/ornic_smc_sockets.so \
+		$(BUILD)/programs/ornic_files
 
 # Without Open MPI's headers the cases that want it are skipped.
 mpi_flags := $(shell $(PKG_CONFIG) --cflags ompi-c 2>/dev/null)
@@ -45,6 +46,9 @@ $(BUILD)/programs/ornic_verify: $(verify_objects)
 	$(CXX) $^ -lgtest -libverbs -o $@
 
 $(BUILD)/programs/ornic_smc: $(BUILD)/programs/smc/main.o
+	$(CXX) $^ -o $@
+
+$(BUILD)/programs/ornic_files: $(BUILD)/programs/files/main.o
 	$(CXX) $^ -o $@
 
 $(BUILD)/programs/ornic_smc_sockets.so: qemu-tests/programs/smc/sockets.c
