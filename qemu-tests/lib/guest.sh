@@ -509,9 +509,11 @@ stat()
 carried()
 {
 	local -n device=${1}_dev
+	local at=at_srv
 
+	[ "$1" = srv ] || at=
 	if [ "$DEV" = ornic ]; then
-		echo $(($(stat "$device" tx_bytes) + $(stat "$device" loop_bytes)))
+		echo $(($($at stat "$device" tx_bytes) + $($at stat "$device" loop_bytes)))
 	else
 		"on_$1" cat "/sys/class/net/veth-$1/statistics/tx_bytes"
 	fi

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Messages by RDS sockets in both directions: rds_messages.py ADDRESS ADDRESS COUNT.
+"""Messages by RDS sockets in both directions: rds_messages.py ADDRESS ADDRESS COUNT [END].
 
 Each of two sockets sends COUNT messages of random sizes to the other, whose text says
-which one of the sequence it is. RDS promises that each comes once, and in order."""
+which one of the sequence it is. RDS promises that each comes once, and in order. END, 0 or
+1, is the one of this machine, if they are two."""
 
 import errno
 import os
@@ -29,7 +30,7 @@ class End:
         self.socket = socket.socket(AF_RDS, socket.SOCK_SEQPACKET, 0)
         self.socket.bind((address, PORT))
         self.socket.setblocking(False)
-        self.peer = (peer, PORT)
+        self.address, self.peer = address, (peer, PORT)
         self.seed, self.sent, self.received = seed, 0, 0
 
     def send(self):
@@ -52,12 +53,38 @@ class End:
             sys.exit(f"message {self.received}: {len(data)} wrong bytes of {source}")
         self.received += 1
 
+    def meet(self):
+        """Return a connection to the machine of the other end, which has its socket by then:
+        without it messages are dropped."""
+        if self.seed == 0:
+            with socket.create_server((self.address, PORT)) as listener:
+                listener.settimeout(SECONDS)
+                return listener.accept()[0]
+        limit = time.monotonic() + SECONDS
+        while True:
+            try:
+                return socket.create_connection((self.peer[0], PORT))
+            except ConnectionRefusedError:
+                if time.monotonic() > limit:
+                    raise
+                time.sleep(0.1)
+
+
+def part(connection):
+    """Wait until the other end has received all: RDS drops what a closed socket has sent."""
+    connection.settimeout(SECONDS)
+    connection.sendall(b"x")
+    if connection.recv(1) != b"x":
+        sys.exit("the other end has not received all")
+
 
 def main():
-    first, second, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    ends = [End(first, second, 0), End(second, first, 1)]
+    addresses, count = sys.argv[1:3], int(sys.argv[3])
+    ends = [End(addresses[number], addresses[1 - number], number)
+            for number in map(int, sys.argv[4:] or (0, 1))]
+    connection = ends[0].meet() if len(ends) == 1 else None
     limit = time.monotonic() + SECONDS
-    while any(end.received < count for end in ends):
+    while any(end.sent < count or end.received < count for end in ends):
         if time.monotonic() > limit:
             sys.exit(f"{[end.sent for end in ends]} sent, "
                      f"{[end.received for end in ends]} received")
@@ -68,6 +95,8 @@ def main():
                 end.send()
             if end.socket in can_read:
                 end.receive(1 - end.seed)
+    if connection:
+        part(connection)
 
 
 main()

@@ -2,13 +2,14 @@
 # shellcheck shell=bash
 # This test will run parallel programs on four hosts, two ranks on each: MPI over UCX and
 # over libfabric, and OpenSHMEM, every word checked. The hosts are network namespaces with
-# a device each, in exclusive mode, and nobody names the devices to use. nic runs MPI on two
+# a device each, in exclusive mode, and nobody names the devices to use. nic runs them on two
 # guests with a PCI NIC each.
 
 # KASAN needs a part of it, and OpenSHMEM the most.
 variants='ucx memory=4G libfabric memory=4G shmem memory=6G
 	nic machines=nic+nic alone=1
-	nic-libfabric machines=nic+nic alone=1'
+	nic-libfabric machines=nic+nic alone=1
+	nic-shmem machines=nic+nic alone=1'
 kernels='stock'
 limit=300
 
@@ -37,7 +38,7 @@ run()
 	*libfabric)
 		options='--mca pml cm --mca mtl ofi'
 		options+=' --mca mtl_ofi_provider_include verbs;ofi_rxm' ;;
-	shmem)
+	*shmem)
 		# Each PE registers its heap, which has 256 MiB unless it is told.
 		options='--mca pml ucx --mca spml ucx -x SHMEM_SYMMETRIC_SIZE=32M'
 		program=ornic_shmem ;;

@@ -3,8 +3,9 @@
 # This test will send messages of many sizes by RDS sockets in both directions, over the
 # kernel's RDMA transport of RDS: each comes once, in order and unchanged, also over a
 # wire that loses, duplicates, corrupts and reorders packets, and when the device of either
-# end is deleted meanwhile and comes back.
+# end is deleted meanwhile and comes back. nic has two guests with a PCI NIC each.
 
+variants='initial nic machines=nic+nic'
 kernels='stock'
 limit=300
 
@@ -17,7 +18,18 @@ requires()
 # exchange COUNT: messages, each way
 exchange()
 {
-	python3 /ornic/qemu-tests/lib/rds_messages.py "$srv_ip" "$cli_ip" "$1"
+	local program="/ornic/qemu-tests/lib/rds_messages.py $srv_ip $cli_ip $1" server
+
+	if ! srv_is_peer; then
+		# shellcheck disable=SC2086 # a list of words
+		python3 $program
+		return
+	fi
+	"$peer" "python3 $program 0" &
+	server=$!
+	# shellcheck disable=SC2086
+	python3 $program 1 || return
+	wait $server
 }
 
 # messages COUNT WHEN
@@ -45,8 +57,24 @@ removal()
 	wait $pid || fail "wrong messages when ${1}0 was deleted"
 }
 
+between_guests()
+{
+	topology peer
+	modprobe rds_rdma
+	"$peer" modprobe rds_rdma
+	messages "$(times 1000)" ''
+	wait_until 20 modprobe -r rds_rdma
+	wait_until 20 "$peer" modprobe -r rds_rdma
+	wait_until 20 no_objects ornic0
+	wait_until 20 at_srv no_objects ornic0
+}
+
 run()
 {
+	if [ "$VARIANT" = nic ]; then
+		between_guests
+		return
+	fi
 	topology initial
 	modprobe rds_rdma
 	messages "$(times 1000)" ''

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# This test will map a RAM disk by RNBD over RTRS, write it and verify what it reads, also
-# over a wire that loses packets. Then it deletes each end's device while a program writes:
-# the program ends, and the disk works again when the device is back.
+# This test will map a RAM disk by RNBD over RTRS, write it and verify what it reads: from one
+# device to another, and on the PCI NIC. Between two devices also over a wire that loses
+# packets. Then it deletes each end's device while a program writes: the program ends, and
+# the disk works again when the device is back.
 #
 # RTRS does not take the removal of a device for the end of its connections: the client
 # waits half a minute for that, when its device goes and twice after it.
 
+variants='initial nic machines=nic'
 kernels='stock'
 limit=300
 
@@ -36,14 +38,16 @@ removal()
 
 run()
 {
-	topology initial
+	topology "$VARIANT"
 	rnbd_server_open
 	rnbd_map
 	disk_works
 	[ "$(carried srv)" -gt 1000000 ] || fail 'nothing went over the wire'
-	with_loss disk_works
-	removal srv0 veth-srv
-	removal cli0 veth-cli
+	if [ "$VARIANT" = initial ]; then
+		with_loss disk_works
+		removal srv0 veth-srv
+		removal cli0 veth-cli
+	fi
 	rnbd_unmap
 	rnbd_server_close
 	wait_until 10 no_objects "$srv_dev"

@@ -4,12 +4,13 @@
 # RoCE v2, for which both ends have the same EID: they go over RDMA, also if packets are lost.
 # Then it deletes each end's device while a stream is on its way: both ends are told, or neither
 # if SMC has a second link, on the other device. No byte is wrong, but for one reason of Linux.
-# Streams go over RDMA again when the device is back.
+# Streams go over RDMA again when the device is back. nic has two guests with a PCI NIC each,
+# and version 1.
 #
 # Version 2 needs RoCE v1 as well: Linux 6.12 proposes it with the MAC that version 1 found, or
 # else with a MAC of zeroes.
 
-variants='v1 v2'
+variants='v1 v2 nic machines=nic+nic nic_keys=roce-v1=on'
 kernels='stock'
 limit=200
 
@@ -25,14 +26,14 @@ requires()
 	[ "$DEV" = ornic ] || skip "$DEV has no RoCE v1"
 	need_smc
 	need tcpdump
-	[ "$VARIANT" = v1 ] || /usr/bin/python3 -c 'import pyroute2' 2>/dev/null ||
+	[ "$VARIANT" != v2 ] || /usr/bin/python3 -c 'import pyroute2' 2>/dev/null ||
 		skip 'python3-pyroute2 is not installed'
 }
 
 # streams: both ways
 streams() { over_rdma 3799999 smc_stream 2000000; }
 
-set_eid() { [ "$VARIANT" = v1 ] || /ornic/qemu-tests/lib/smc_eid.py ORNIC; }
+set_eid() { [ "$VARIANT" != v2 ] || /ornic/qemu-tests/lib/smc_eid.py ORNIC; }
 
 # streams_again: one that starts while SMC adds a link may be ended. Of version 2 the client
 # asks for a link; if that comes while the server is about to add one it is dropped
@@ -107,7 +108,7 @@ survives()
 	fail 'wrong bytes each time'
 }
 
-run()
+between_namespaces()
 {
 	local packets='ether proto 0x8915'
 
@@ -125,4 +126,22 @@ run()
 	survives cli
 	survives srv
 	smc_close
+}
+
+between_guests()
+{
+	topology peer
+	"$peer" modprobe smc
+	streams
+	smc_close
+	wait_until 10 "$peer" modprobe -r smc
+}
+
+run()
+{
+	if [ "$VARIANT" = nic ]; then
+		between_guests
+	else
+		between_namespaces
+	fi
 }
