@@ -54,7 +54,7 @@ node() { iscsiadm -m node -T "$iqn" -p "$iser_portal" "$@" >>iscsi.out 2>&1; }
 # iser_login: sets $disk
 iser_login()
 {
-	modprobe ib_iser
+	modprobe -a ib_iser sd_mod
 	mkdir -p /run/lock/iscsi
 	pgrep -x iscsid >/dev/null || iscsid || fail 'no iscsid'
 	node -I iser -o new || { cat iscsi.out; fail 'no record'; }

@@ -17,11 +17,12 @@
 peer=/ornic/qemu-tests/lib/peer.sh
 
 # at_srv FUNCTION [ARGUMENTS]: run a function of guest.sh in the guest of the server, with
-# the same $gid_type
+# the same $gid_type. The shell of that guest is a new one each time, and runs
+# $srv_prelude first, which may load other functions and set variables.
 at_srv()
 {
 	if srv_is_peer; then
-		"$peer" "gid_type='${gid_type-}'; $*"
+		"$peer" "gid_type='${gid_type-}'; ${srv_prelude:-:}; $*"
 	else
 		"$@"
 	fi

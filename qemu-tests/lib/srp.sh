@@ -22,15 +22,19 @@ first_gid()
 	tr -d ':\n' <"/sys/class/infiniband/$1/ports/1/gids/0"
 }
 
-# srp_target_open: export a RAM disk of 64 MiB on $srv_dev
+# interface_id DEVICE: the second half of its first GID
+interface_id() { first_gid "$1" | cut -c 17-; }
+
+# srp_target_open: export a RAM disk of 64 MiB on $srv_dev, to the port of the interface
+# ID $srp_initiator, by default that of $cli_dev
 srp_target_open()
 {
-	local acl
+	local acl srp_wwn srp_tpg
 
 	srp_wwn=$target/srpt/0x$(first_gid "$srv_dev")
 	srp_tpg=$srp_wwn/tpg
 	# An extension that is 0, and the interface ID of the port
-	acl=$srp_tpg/acls/0x0000000000000000$(first_gid "$cli_dev" | cut -c 17-)
+	acl=$srp_tpg/acls/0x0000000000000000${srp_initiator-$(interface_id "$cli_dev")}
 	modprobe ib_srpt
 	lio_disk_open
 	mkdir "$target/srpt" || fail 'no SRP target'
@@ -45,8 +49,11 @@ srp_target_open()
 
 srp_target_close()
 {
-	local acl
+	local acl srp_wwn srp_tpg
 
+	# The only one. Its device may be gone, with the name.
+	srp_wwn=$(echo "$target"/srpt/0x*)
+	srp_tpg=$srp_wwn/tpg
 	put "$srp_tpg/enable" 0
 	for acl in "$srp_tpg"/acls/*; do
 		rm "$acl/lun_0/lun"
@@ -65,8 +72,9 @@ srp_login()
 {
 	local guid
 
-	guid=$(cat /sys/module/ib_srpt/parameters/srpt_service_guid)
+	guid=$(at_srv cat /sys/module/ib_srpt/parameters/srpt_service_guid)
 	guid=${guid#0x}
+	modprobe sd_mod
 	modprobe ib_srp cmd_sg_entries=64 use_imm_data=0
 	put "/sys/class/infiniband_srp/srp-$cli_dev-1/add_target" \
 		"id_ext=$guid,ioc_guid=$guid,dest=$srv_ip:$srp_port,src=$cli_ip"
