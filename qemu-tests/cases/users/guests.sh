@@ -9,7 +9,8 @@
 # loses frames, and the worker of each dies.
 
 variants='nvme srp iser nfs
-	srp-wire machines=nic/nic iser-wire machines=nic/nic'
+	nvme-wire machines=nic/nic srp-wire machines=nic/nic
+	iser-wire machines=nic/nic nfs-wire machines=nic/nic'
 machines=nic+nic
 kernels='stock'
 limit=300
