@@ -5,7 +5,7 @@ programs: $(BUILD)/programs/ornic_verify $(BUILD)/programs/ornic_fork \
 		$(BUILD)/programs/ornic_kicks $(BUILD)/programs/ornic_events \
 		$(BUILD)/programs/ornic_live $(BUILD)/programs/ornic_comp_cntr \
 		$(BUILD)/programs/ornic_flows $(BUILD)/programs/ornic_smc \
-		$(BUILD)/programs/ornic_attack_remote \
+		$(BUILD)/programs/ornic_bpf $(BUILD)/programs/ornic_attack_remote \
 		$(BUILD)/programs/ornic_attack_local $(BUILD)/programs/ornic_kfuzz \
 		$(BUILD)/programs/ornic_faults $(BUILD)/programs/ornic_hang \
 		$(BUILD)/programs/ornic_i915.so $(BUILD)/programs/ornic_smc_sockets.so \
@@ -49,6 +49,9 @@ $(BUILD)/programs/ornic_smc: $(BUILD)/programs/smc/main.o
 	$(CXX) $^ -o $@
 
 $(BUILD)/programs/ornic_files: $(BUILD)/programs/files/main.o
+	$(CXX) $^ -o $@
+
+$(BUILD)/programs/ornic_bpf: $(BUILD)/programs/bpf/main.o
 	$(CXX) $^ -o $@
 
 $(BUILD)/programs/ornic_smc_sockets.so: qemu-tests/programs/smc/sockets.c
