@@ -20,8 +20,8 @@ BOOT_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay"]
 GUEST_MODULES = [
     "rdma_rxe", "ib_uverbs", "ib_umad", "rdma_ucm", "veth", "bridge", "8021q", "zram",
     "bonding", "tun", "dummy", "ipvlan", "macvlan", "sch_ingress", "sch_netem", "sch_prio",
-    "sch_tbf", "sch_codel", "cls_u32", "virtio_net", "udp_diag", "tcp_diag", "inet_diag",
-    "af_packet",
+    "sch_tbf", "sch_codel", "cls_matchall", "cls_u32", "virtio_net", "udp_diag", "tcp_diag",
+    "inet_diag", "af_packet",
     "crc32_pclmul", "crc32_generic", "nvme_rdma", "nvmet_rdma", "rpcrdma", "ib_iser", "brd",
     "ib_srp", "ib_srpt", "sd_mod", "ib_isert", "nvme_loop", "nvme_tcp", "nvmet_tcp",
     "null_blk", "loop", "xfs", "ext4", "scsi_debug", "sg", "target_core_iblock",
@@ -30,7 +30,8 @@ GUEST_MODULES = [
     "nfs", "nfsv3", "nfsv4", "nfsd", "rds_rdma", "cifs", "ksmbd", "cmac", "ccm", "gcm",
     "ghash_generic", "aes_generic", "ctr", "ecb", "hmac", "md5", "sha256_generic",
     "sha512_generic", "rnbd_client", "rnbd_server",
-    "libcrc32c", "crc32c_generic", "fuse", "nf_tables", "sctp", "smc", "vgem", "vrf", "xfrm_user",
+    "libcrc32c", "crc32c_generic", "fuse", "nf_tables", "nft_meta_bridge", "sctp", "smc", "vgem",
+    "vrf", "xfrm_user",
 ]
 
 

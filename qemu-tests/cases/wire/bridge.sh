@@ -39,19 +39,22 @@ watchers()
 		[ "$(command stat -c %s packets)" -gt 1000 ] || fail 'nothing was captured'
 	done
 	seen 'ip link set hub promisc on' 'ip link set hub promisc off'
-	! modprobe -q sch_ingress ||
-		seen 'tc qdisc add dev port-srv clsact' 'tc qdisc del dev port-srv clsact'
+	! has_bpf xdp-generic || seen 'begin_bpf xdp-generic port-srv' end_bpf
+	! has_bpf xdp-native || seen 'begin_bpf xdp-native port-cli' end_bpf
+	for hook in ingress egress; do
+		! has_bpf tcx-$hook || seen "begin_bpf tcx-$hook port-srv" end_bpf
+	done
+	! available has_tc || seen 'begin_matching port-srv' 'end_matching port-srv'
 	for netdev in port-srv port-cli; do
 		seen "tc qdisc add dev $netdev root pfifo" "tc qdisc del dev $netdev root"
 	done
-	! nft add table netdev t ||
-		seen "nft add chain netdev t c '{ type filter hook ingress device port-cli priority 0; }'" \
-			'nft delete table netdev t'
-	! nft add table bridge t ||
-		for hook in prerouting forward postrouting; do
-			seen "nft add chain bridge t $hook '{ type filter hook $hook priority 0; }'" \
-				"nft delete chain bridge t $hook"
-		done
+	! available has_counting netdev ingress ||
+		seen 'count_by none netdev ingress port-cli' \
+			'count_by netdev none ingress port-cli'
+	for hook in prerouting forward postrouting; do
+		! available has_counting bridge $hook ||
+			seen "count_by none bridge $hook hub" "count_by bridge none $hook hub"
+	done
 }
 
 isolated() { bridge link set dev "$1" isolated "$2"; }
@@ -101,7 +104,11 @@ run()
 	wait_until 5 in_memory
 	seen 'echo 0 >/sys/class/infiniband/srv0/direct_bridge' allow
 	seen 'echo 0 >/sys/class/infiniband/cli0/direct_bridge' allow
+	stop_traffic
+	begin_verified
 	watchers
+	end_verified
+	traffic ib_write_bw -s 8192 -u 18
 	blocked
 	stop_traffic
 	verified_meanwhile

@@ -24,8 +24,8 @@ requires()
 	need nft tcpdump tc
 }
 
-# at_ends BEFORE AFTER: the same, END being the name of either end; on a short run of one
-# of them, by turns
+# at_ends BEFORE [NEXT...] AFTER: the same, END being the name of either end; on a short run
+# of one of them, by turns
 turn=0
 at_ends()
 {
@@ -34,43 +34,52 @@ at_ends()
 	turn=$((1 - turn))
 	[ "$FULL" = 1 ] || ends=("${ends[turn]}")
 	for end in "${ends[@]}"; do
-		seen "${1//END/$end}" "${2//END/$end}"
+		seen "${@//END/$end}"
+	done
+}
+
+# Rules that count packets. Those of IPv6 turn off the way for IPv4, too, without seeing it.
+rules()
+{
+	local hook to
+
+	for hook in ingress egress; do
+		to="$hook veth-END on_END"
+		! available has_counting netdev "$hook" ||
+			at_ends "count_by none netdev $to" "count_by netdev none $to"
+	done
+	for hook in prerouting input output postrouting; do
+		to="$hook veth-END on_END"
+		at_ends "count_by none ip $to" "count_by ip ip6 $to" "count_by ip6 inet $to" \
+			"count_by inet none $to"
 	done
 }
 
 watchers()
 {
-	local end hook attribute dir policy='src 10.9.0.0/24 dst 10.9.0.0/24'
-	local chain="nft add chain"
+	local end kind attribute dir policy='src 10.9.0.0/24 dst 10.9.0.0/24'
 
 	[ "$KERNEL" = debug ] || seen 'begin_sink sniffed sniffer' end_sink
 	for end in srv cli; do
 		seen "begin_tcpdump $end packets" end_tcpdump
 		[ "$(command stat -c %s packets)" -gt 1000 ] || fail 'nothing was captured'
 	done
-	! modprobe -q sch_ingress ||
-		at_ends 'on_END tc qdisc add dev veth-END clsact' \
-			'on_END tc qdisc del dev veth-END clsact'
+	for kind in xdp-generic xdp-native tcx-ingress tcx-egress; do
+		! has_bpf "$kind" ||
+			at_ends "begin_bpf $kind veth-END \"\${END_prefix[@]}\"" end_bpf
+	done
+	! available has_tc ||
+		at_ends 'begin_matching veth-END on_END' 'end_matching veth-END on_END'
 	at_ends 'on_END tc qdisc add dev veth-END root pfifo' \
 		'on_END tc qdisc del dev veth-END root'
-	for hook in ingress egress; do
-		! nft add table netdev t ||
-			at_ends "on_END nft add table netdev t; on_END $chain netdev t c \
-				'{ type filter hook $hook device veth-END priority 0; }'" \
-				'on_END nft delete table netdev t'
-	done
-	for hook in prerouting input output postrouting; do
-		at_ends "on_END nft add table ip t; on_END $chain ip t c \
-			'{ type filter hook $hook priority 0; }'" \
-			'on_END nft delete table ip t'
-	done
+	rules
 	at_ends "echo 'tx op=nak drop' >/sys/class/infiniband/END0/impair" \
 		'echo clear >/sys/class/infiniband/END0/impair'
 	for attribute in direct rx_fast_path; do
 		at_ends "echo 0 >/sys/class/infiniband/END0/$attribute" \
 			"echo 1 >/sys/class/infiniband/END0/$attribute"
 	done
-	! modprobe -q xfrm_user ||
+	! available modprobe -q xfrm_user ||
 		for dir in in out; do
 			at_ends "on_END ip xfrm policy add $policy dir $dir" \
 				"on_END ip xfrm policy delete $policy dir $dir"
@@ -111,8 +120,10 @@ run()
 	topology veth
 	verified_meanwhile
 	verify order
-	traffic ib_write_bw -s 8192 -u 18
+	begin_verified
 	watchers
+	end_verified
+	traffic ib_write_bw -s 8192 -u 18
 	blocked
 	stop_traffic
 	removal "$(times 10)"
