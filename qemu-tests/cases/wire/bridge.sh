@@ -5,7 +5,7 @@
 # and completions are right meanwhile. What the bridge would not forward does not arrive,
 # and the bridge, a netdev or a device can go at any time.
 
-limit=180
+limit=240
 direct=1
 # shellcheck source=qemu-tests/lib/lifecycle.sh
 . /ornic/qemu-tests/lib/lifecycle.sh

@@ -6,7 +6,7 @@
 # right while it changes all the time. What the network would not deliver does not arrive,
 # and either device can go, or its netdev to another namespace, at any time.
 
-limit=240
+limit=360
 direct=1
 # shellcheck source=qemu-tests/lib/lifecycle.sh
 . /ornic/qemu-tests/lib/lifecycle.sh
