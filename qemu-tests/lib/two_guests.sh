@@ -32,17 +32,14 @@ at_end()
 	esac
 }
 
-# moved: the bytes that both ends have sent
-moved() { echo $(($(carried cli) + $(at_srv carried srv))); }
-
 # over_nic COMMAND...: it moves 5 MB or more by the NICs
 over_nic()
 {
 	local before
 
-	before=$(moved)
+	before=$(carried_by_both)
 	"$@"
-	carries 5000000 "$before" moved || fail "not by the NIC: $*"
+	carries 5000000 "$before" carried_by_both || fail "not by the NIC: $*"
 }
 
 # Frames that the wire has lost, and what both ends have sent again

@@ -19,8 +19,9 @@ limit_to() { limited=(prlimit "--memlock=$(($1 * 1024))" "${as_nobody[@]}"); }
 beyond()
 {
 	limit_to "$1"
-	refused "Couldn't register MR" timeout $((20 * SCALE)) strace -f --seccomp-bpf -o calls -e trace=ioctl \
-		"${limited[@]}" ibv_rc_pingpong -d "$srv_dev" -g "$srv_gid" -s "${@:2}"
+	refused "Couldn't register MR" timeout $((20 * SCALE)) \
+		strace -f --seccomp-bpf -o calls -e trace=ioctl "${limited[@]}" \
+		ibv_rc_pingpong -d "$srv_dev" -g "$srv_gid" -s "${@:2}"
 	grep -q ENOMEM calls || fail 'the errno is not ENOMEM'
 }
 

@@ -87,10 +87,9 @@ run()
 {
 	local own other
 
+	# It waits for namespaces of a case before, which may still be ending.
+	exclusive
 	trap 'cat use.out refused.out 2>/dev/null || :; remove' EXIT
-	# Namespaces of a case before may still be ending.
-	modprobe ib_core
-	wait_until 20 set_mode exclusive
 	step make
 	seen '' || fail 'seen outside'
 	own=$(node_of ornic1) other=$(node_of ornic2)

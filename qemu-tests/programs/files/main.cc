@@ -142,15 +142,16 @@ private:
 		return buffer_;
 	}
 
-	void compare(const uint8_t *got, range r) const
+	/* What was read into the buffer */
+	void compare(range r) const
 	{
 		for (size_t i = 0; i < r.length; i++) {
-			if (got[i] != bytes_[r.at + i])
-				throw failure("byte " +
-					      std::to_string(r.at + i) +
-					      " is " + std::to_string(got[i]) +
-					      ", not " +
-					      std::to_string(bytes_[r.at + i]));
+			if (buffer_[i] != bytes_[r.at + i])
+				throw failure(
+					"byte " + std::to_string(r.at + i) +
+					" is " + std::to_string(buffer_[i]) +
+					", not " +
+					std::to_string(bytes_[r.at + i]));
 		}
 	}
 
@@ -164,7 +165,7 @@ private:
 		if (static_cast<size_t>(n) != want)
 			throw failure("read " + std::to_string(n) +
 				      " bytes, not " + std::to_string(want));
-		compare(buffer_, { r.at, want });
+		compare({ r.at, want });
 	}
 
 	void write_by(int fd, range r)
@@ -209,7 +210,7 @@ void checked_file::map(range r, bool write)
 		std::copy_n(bytes, r.length, buffer_);
 	check(!munmap(mapped, skipped + r.length), "munmap");
 	if (!write)
-		compare(buffer_, r);
+		compare(r);
 }
 
 /* Versions of NFS below 4.2 have no holes. */
