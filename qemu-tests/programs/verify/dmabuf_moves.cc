@@ -76,12 +76,26 @@ private:
 		if (thread_.joinable())
 			thread_.join();
 	}
+	/*
+	 * Before the next move, the one with number @n, which took @took. Memory that moves
+	 * most of the time is hardly ever used: where a move takes long, so does this.
+	 */
+	void pause(unsigned long n, clock_type::duration took) const
+	{
+		const auto end = clock_type::now() + took;
+
+		usleep(n * 37 % 1000);
+		while (!stop_ && clock_type::now() < end)
+			usleep(1000);
+	}
 	void run()
 	{
 		try {
 			for (unsigned long n = 0; !stop_; count_ = ++n) {
+				const auto begin = clock_type::now();
+
 				buffers_[n % buffers_.size()]->move();
-				usleep(n * 37 % 1000);
+				pause(n, clock_type::now() - begin);
 			}
 		} catch (const failure &why) {
 			std::printf("# move: %s\n", why.what());
