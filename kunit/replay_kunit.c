@@ -5,6 +5,7 @@
 
 #define PSN ORNIC_FIX_PSN
 #define MTU 256u
+#define PAGE 4096u
 
 /* One QP that accepts so many READs at once, and whose peer the case is. */
 static struct ornic_fixture *open_accepting(struct kunit *test, u8 most)
@@ -24,22 +25,28 @@ static struct ornic_fixture *open_alone(struct kunit *test)
 	return open_accepting(test, 4);
 }
 
-/* A peer READs @bytes at PSN @n, from byte @at of the memory on. */
-static void ask_part(struct ornic_fixture *fix, u32 n, u32 at, u32 bytes,
-		     bool selective)
+/* A peer READs @bytes at PSN @n, from byte @at of @mr on. */
+static void ask_of(struct ornic_fixture *fix, const struct ornic_th_mr *mr,
+		   u32 n, u32 at, u32 bytes, bool selective)
 {
 	struct ornic_txinfo info = {
 		.opcode = ORNIC_OP_READ_REQUEST,
 		.psn = ornic_psn_add(PSN, n),
 		.ack_req = true,
 		.selective = selective,
-		.va = fix->am.iova + at,
-		.rkey = fix->am.key,
+		.va = mr->iova + at,
+		.rkey = mr->key,
 		.dma_len = bytes,
 	};
 
 	ornic_th_inject(&fix->a, &info, NULL, 0);
 	ornic_th_run(fix->pair.a);
+}
+
+static void ask_part(struct ornic_fixture *fix, u32 n, u32 at, u32 bytes,
+		     bool selective)
+{
+	ask_of(fix, &fix->am, n, at, bytes, selective);
 }
 
 static void ask(struct ornic_fixture *fix, u32 n, bool selective)
@@ -322,24 +329,48 @@ static void replay_of_a_start_loses_access(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_ERR);
 }
 
-/* A copy of the end of a READ of three packets waits for the one page of @fix->am. */
+/* An MR of @npages, which are absent. */
+static void make_absent(struct kunit *test, struct ornic_fixture *fix,
+			struct ornic_th_mr *mr, u32 npages)
+{
+	KUNIT_ASSERT_EQ(test,
+			ornic_th_odp_init(fix->pair.a, mr, npages * PAGE, 0,
+					  ORNIC_ACCESS_REMOTE_READ),
+			0);
+}
+
+/* A copy of the end of a READ of three packets, at PSN @n, waits for a page of @mr. */
+static void wait_for_page(struct kunit *test, struct ornic_fixture *fix,
+			  const struct ornic_th_mr *mr, u32 n,
+			  struct ornic_th_fault *fault)
+{
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(mr, 0, 1, true), 0);
+	ask_of(fix, mr, n, 0, 3 * MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_clear(mr, 0, 1), 0);
+	ask_of(fix, mr, n + 2, 2 * MTU, MTU, false);
+	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->a, fault));
+}
+
+/* It is the first READ, and of @fix->am. */
 static struct ornic_fixture *open_absent(struct kunit *test,
 					 struct ornic_th_fault *fault)
 {
 	struct ornic_fixture *fix = open_alone(test);
 
 	KUNIT_ASSERT_EQ(test, ornic_th_mr_fini(&fix->am), 0);
-	KUNIT_ASSERT_EQ(test,
-			ornic_th_odp_init(fix->pair.a, &fix->am, 4096, 0,
-					  ORNIC_ACCESS_REMOTE_READ),
-			0);
-	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&fix->am, 0, 1, true), 0);
-	ask_part(fix, 0, 0, 3 * MTU, false);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
-	KUNIT_ASSERT_EQ(test, ornic_th_odp_clear(&fix->am, 0, 1), 0);
-	ask_part(fix, 2, 2 * MTU, MTU, false);
-	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->a, fault));
+	make_absent(test, fix, &fix->am, 1);
+	wait_for_page(test, fix, &fix->am, 0, fault);
 	return fix;
+}
+
+/* The copy of a READ of @fix->am that is being answered finds no key, with room for @window. */
+static void lose_key(struct kunit *test, struct ornic_fixture *fix, u32 window)
+{
+	KUNIT_ASSERT_EQ(test, ornic_th_mr_fini(&fix->am), 0);
+	fix->pair.a->tx_window = window;
+	ornic_th_kick(&fix->a);
+	ornic_th_run(fix->pair.a);
 }
 
 /*
@@ -386,6 +417,99 @@ static void replay_drops_its_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
+/* What waited for that fault asks for its own page at once. */
+static void replay_lets_others_ask(struct kunit *test)
+{
+	struct ornic_th_fault fault;
+	struct ornic_fixture *fix = open_absent(test, &fault);
+	struct ornic_th_mr other;
+
+	make_absent(test, fix, &other, 1);
+	ask_of(fix, &other, 3, 0, 8, false);
+	KUNIT_EXPECT_FALSE(test, ornic_th_fault_take(&fix->a, &fault));
+	lose_key(test, fix, 4);
+	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->a, &fault));
+	KUNIT_EXPECT_EQ(test, fault.key, other.key);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&other, 0, 1, true), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->a, &fault, false), 0);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&other), 0);
+}
+
+/* But a fault that a request waits for goes on. The READ has PSN 0. */
+static void replay_keeps_the_fault_of_a_request(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	struct ornic_th_fault fault;
+	struct ornic_th_mr other;
+
+	make_absent(test, fix, &other, 1);
+	ask_part(fix, 0, 0, 2 * MTU, false);
+	ask_part(fix, 2, 0, 8, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	fix->pair.a->tx_window = 0;
+	ask_part(fix, 2, 0, 8, false);
+	ask_of(fix, &other, 3, 0, 8, false);
+	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->a, &fault));
+	lose_key(test, fix, 4);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&other, 0, 1, true), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->a, &fault, false), 0);
+	ornic_th_run(fix->pair.a);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&other), 0);
+}
+
+/*
+ * While a READ waits for its page, a copy of an older one comes, which loses its key. The
+ * later one goes on waiting, and its peer is told.
+ */
+static void replay_keeps_what_is_of_another(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	struct ornic_th *th = fix->pair.a;
+	struct ornic_th_fault fault;
+	struct ornic_th_mr other;
+
+	make_absent(test, fix, &other, 1);
+	ask_part(fix, 0, 0, 3 * MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	wait_for_page(test, fix, &other, 3, &fault);
+	th->tx_window = 0;
+	ornic_th_advance(&fix->pair, 1000 * ORNIC_TH_MS);
+	ask_of(fix, &other, 5, 2 * MTU, MTU, false);
+	KUNIT_EXPECT_EQ(test,
+			ornic_engine_stat(th->eng, ORNIC_STAT_RNR_NAK_SENT), 1);
+	ask_part(fix, 0, 0, 3 * MTU, false);
+	lose_key(test, fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix) & ORNIC_AETH_TYPE_MASK,
+			ORNIC_AETH_RNR);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 5));
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&other, 0, 1, true), 0);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->a, &fault, false), 0);
+	ornic_th_run(th);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&other), 0);
+}
+
+/* The next request was refused for want of a receive: its peer is told likewise. */
+static void replay_keeps_a_refusal(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+
+	ask_part(fix, 0, 0, 3 * MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	fix->pair.a->tx_window = 0;
+	ask_part(fix, 0, 0, 3 * MTU, false);
+	ornic_fix_request(fix, ORNIC_OP_SEND_ONLY, 3, 0, 0, 8);
+	lose_key(test, fix, 4);
+	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix) & ORNIC_AETH_TYPE_MASK,
+			ORNIC_AETH_RNR);
+	KUNIT_EXPECT_EQ(test, fix->pkt.psn, ornic_psn_add(PSN, 3));
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 0);
+}
+
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_begins_with_none),
 	KUNIT_CASE(replay_of_none),
@@ -400,6 +524,10 @@ static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_of_a_start_loses_access),
 	KUNIT_CASE(replay_is_told_and_fails),
 	KUNIT_CASE(replay_drops_its_fault),
+	KUNIT_CASE(replay_lets_others_ask),
+	KUNIT_CASE(replay_keeps_the_fault_of_a_request),
+	KUNIT_CASE(replay_keeps_what_is_of_another),
+	KUNIT_CASE(replay_keeps_a_refusal),
 	{},
 };
 

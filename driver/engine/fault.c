@@ -68,6 +68,7 @@ struct ornic_held {
  * @len: how many, or more
  * @write: to be written to
  * @read: by a READ response
+ * @psn: first one of that READ
  */
 struct need {
 	struct ornic_odp *odp;
@@ -75,6 +76,7 @@ struct need {
 	u64 len;
 	bool write;
 	bool read;
+	u32 psn;
 };
 
 /* Leave out what is there. False if all is, as far as the device looks. */
@@ -121,6 +123,7 @@ static enum ornic_fault_result raise_fault(struct ornic_ctx *ctx,
 	f->state = ORNIC_FAULT_RAISED;
 	f->write = need->write;
 	f->read = need->read;
+	f->psn = need->psn;
 	f->told = ctx->now;
 	f->ntold = 0;
 	f->seq++;
@@ -165,10 +168,12 @@ void ornic_fault_read_passed(struct ornic_qp *qp)
 	ornic_qp_resched(qp);
 }
 
-void ornic_fault_read_dropped(struct ornic_qp *qp)
+void ornic_fault_read_dropped(struct ornic_qp *qp, u32 psn)
 {
-	if (qp->rq.fault.read)
-		ornic_fault_forget(&qp->rq.fault);
+	struct ornic_fault *f = &qp->rq.fault;
+
+	if (f->read && f->psn == psn)
+		ornic_fault_forget(f);
 	ornic_qp_resched(qp);
 }
 
@@ -277,13 +282,14 @@ static enum ornic_fault_result fault_rkey(struct ornic_ctx *ctx,
 }
 
 enum ornic_fault_result ornic_fault_read(struct ornic_ctx *ctx,
-					 struct ornic_qp *qp, u32 rkey,
+					 struct ornic_qp *qp, u32 psn, u32 rkey,
 					 struct ornic_range range)
 {
 	struct need need = {
 		.addr = range.addr,
 		.len = range.len,
 		.read = true,
+		.psn = psn,
 	};
 
 	return fault_rkey(ctx, qp, rkey, ORNIC_ACCESS_REMOTE_READ, &need);

@@ -27,11 +27,13 @@ noinline enum ornic_fault_result ornic_fault_sq(struct ornic_ctx *ctx,
 						const struct ornic_swqe *sw);
 
 /*
- * rq: a page of a range of the remote key @rkey, which a READ response is made of, is
- * absent. The key can be read, or could when the page was missed. RCU section.
+ * rq: a page of a range of the remote key @rkey, which the response of the READ whose
+ * first PSN is @psn is made of, is absent. The key can be read, or could when the page
+ * was missed. RCU section.
  */
 noinline enum ornic_fault_result ornic_fault_read(struct ornic_ctx *ctx,
-						  struct ornic_qp *qp, u32 rkey,
+						  struct ornic_qp *qp, u32 psn,
+						  u32 rkey,
 						  struct ornic_range range);
 
 /*
@@ -69,8 +71,11 @@ static inline bool ornic_fault_is_out(const struct ornic_fault *f)
 
 /* rq: a packet of a READ response was sent. What waited for that fault goes on. */
 noinline void ornic_fault_read_passed(struct ornic_qp *qp);
-/* rq: the READ response that was being sent is not any more. The same. */
-noinline void ornic_fault_read_dropped(struct ornic_qp *qp);
+/*
+ * rq: the READ whose first PSN is @psn is not responded to any more. Its fault, if it has
+ * one, is forgotten, also while the host serves it; what waited for that goes on.
+ */
+noinline void ornic_fault_read_dropped(struct ornic_qp *qp, u32 psn);
 
 /*
  * rq: the request @r cannot be executed before the fault of the queue has ended: keep

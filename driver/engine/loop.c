@@ -391,7 +391,8 @@ static noinline enum ornic_step read_absent(struct ornic_ctx *ctx,
 	/* The lock was free meanwhile. */
 	served = is_read_peer(qp, peer, sw);
 	if (served)
-		res = ornic_fault_read(ctx, peer, sw->rkey, rest);
+		res = ornic_fault_read(ctx, peer, sw->first_psn, sw->rkey,
+				       rest);
 	if (res == ORNIC_FAULT_FAILS) {
 		WRITE_ONCE(peer->rq.dead, true);
 		ornic_qp_count(peer, ORNIC_CNTR_REMOTE_READ, ORNIC_CNTR_ERRORS);

@@ -193,7 +193,8 @@ static noinline enum ornic_step read_unmapped(struct ornic_ctx *ctx,
 	struct ornic_range rest = { rd->va + off, rd->length - off };
 
 	if (verr == ORNIC_VERR_PAGE &&
-	    ornic_fault_read(ctx, qp, rd->rkey, rest) == ORNIC_FAULT_WAITS)
+	    ornic_fault_read(ctx, qp, rd->first_psn, rd->rkey, rest) ==
+		    ORNIC_FAULT_WAITS)
 		return ORNIC_STEP_WAIT;
 	return ORNIC_STEP_STOP;
 }
@@ -276,11 +277,26 @@ static bool is_copy_refused(const struct ornic_rq *rq,
 }
 
 /*
+ * No copy of the READ @rd, whose end has left, is answered any more. An RNR NAK for one goes
+ * as well, as it would become an ACK when nothing waits. If it has replaced an ACK, the peer
+ * asks for that again.
+ */
+static void drop_copies(struct ornic_qp *qp, struct ornic_rd *rd)
+{
+	struct ornic_rq *rq = &qp->rq;
+
+	ornic_rd_stop(rq, rd);
+	rd->valid = false;
+	if (is_rnr_due(rq, ornic_psn_add(rd->first_psn, rd->npkts - 1)))
+		WRITE_ONCE(rq->ack_due, false);
+	ornic_fault_read_dropped(qp, rd->first_psn);
+}
+
+/*
  * The memory of @rd may not be read any more. If the end of it has left, the peer may have
  * had all, and have said so in a message since: then its owner takes the key back, and the
  * copies of the request that are still under way end nothing. They are dropped, with those
- * that come later, and with an RNR NAK for one of them, which would become an ACK when
- * nothing waits any more. A peer that misses a part has its retries.
+ * that come later: a peer that misses a part asks for it in vain, and its retries end it.
  */
 static noinline void read_lost_access(struct ornic_ctx *ctx,
 				      struct ornic_qp *qp, struct ornic_rd *rd)
@@ -288,11 +304,7 @@ static noinline void read_lost_access(struct ornic_ctx *ctx,
 	struct ornic_rq *rq = &qp->rq;
 
 	if (rd->left) {
-		ornic_rd_stop(rq, rd);
-		rd->valid = false;
-		if (is_rnr_due(rq, ornic_psn_add(rq->epsn, ORNIC_PSN_MASK)))
-			WRITE_ONCE(rq->ack_due, false);
-		ornic_fault_read_dropped(qp);
+		drop_copies(qp, rd);
 		return;
 	}
 	WRITE_ONCE(rq->rd_head, rq->rd_tail);
