@@ -190,20 +190,64 @@ static void replay_begins_with_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
 }
 
-/* READs and their repetitions are no reason to look at what is not there. */
+static const struct none_row {
+	const char *desc;
+	u8 opcode;
+	u8 response;
+	u32 len;
+} none_rows[] = {
+	{ "READ", ORNIC_OP_READ_REQUEST, ORNIC_OP_READ_RESP_ONLY, 0 },
+	{ "FAA", ORNIC_OP_FAA, ORNIC_OP_ATOMIC_ACK, 0 },
+	{ "ATOMIC WRITE", ORNIC_OP_ATOMIC_WRITE, ORNIC_OP_READ_RESP_ONLY, 8 },
+	{ "FLUSH", ORNIC_OP_FLUSH, ORNIC_OP_READ_RESP_ONLY, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(none, none_rows, desc);
+
+static void request(struct ornic_fixture *fix, const struct none_row *row,
+		    u32 n, bool selective)
+{
+	struct ornic_txinfo info = {
+		.opcode = row->opcode,
+		.psn = ornic_psn_add(PSN, n),
+		.ack_req = true,
+		.selective = selective,
+		.va = (fix->am.iova + 7) & ~7ull,
+		.rkey = fix->am.key,
+		.dma_len = 8,
+		.feth = ORNIC_FLUSH_GLOBAL,
+	};
+
+	ornic_th_inject(&fix->a, &info, fix->buf, row->len);
+	ornic_th_run(fix->pair.a);
+}
+
+/* Requests and their repetitions are no reason to look at what is not there. */
 static void replay_of_none(struct kunit *test)
 {
+	const struct none_row *row = test->param_value;
 	struct ornic_fixture *fix = open_accepting(test, 0);
 
 	/* Requests before PSN, and then the first. */
-	ask(fix, ORNIC_PSN_MASK, true);
-	ask(fix, ORNIC_PSN_MASK, false);
+	request(fix, row, ORNIC_PSN_MASK, true);
+	request(fix, row, ORNIC_PSN_MASK, false);
 	ornic_fix_drain(fix);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
-	ask(fix, 0, true);
+	request(fix, row, 0, true);
 	KUNIT_EXPECT_EQ(test, ornic_fix_syndrome(fix),
 			ORNIC_AETH_NAK | ORNIC_NAK_INVALID_REQ);
 	KUNIT_EXPECT_NULL(test, ornic_fix_qp(&fix->a)->rq.rd);
+}
+
+/* Nothing else is wrong with those requests. */
+static void replay_of_one(struct kunit *test)
+{
+	const struct none_row *row = test->param_value;
+	struct ornic_fixture *fix = open_accepting(test, 1);
+
+	request(fix, row, 0, true);
+	KUNIT_ASSERT_TRUE(test, ornic_fix_sent(fix));
+	KUNIT_EXPECT_EQ(test, fix->pkt.opcode, row->response);
 }
 
 static const struct other_row {
@@ -417,6 +461,36 @@ static void replay_drops_its_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 }
 
+/*
+ * The page of the end does not come, when the newest copy has asked for the start alone and
+ * has it. A later READ asks for that page anew.
+ */
+static void replay_fails_for_no_other(struct kunit *test)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	u32 start = PAGE - 2 * MTU;
+	struct ornic_th_fault fault;
+	struct ornic_th_mr mr;
+
+	make_absent(test, fix, &mr, 2);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&mr, 0, 2, true), 0);
+	ask_of(fix, &mr, 0, start, 3 * MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_clear(&mr, 1, 1), 0);
+	ask_of(fix, &mr, 0, start, 3 * MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->a, &fault));
+	ask_of(fix, &mr, 0, start, MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->a, &fault, true), 0);
+	ask_of(fix, &mr, 3, PAGE, 8, false);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_serve(&fix->a, &mr), 1);
+	ornic_th_run(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mr), 0);
+}
+
 /* What waited for that fault asks for its own page at once. */
 static void replay_lets_others_ask(struct kunit *test)
 {
@@ -512,7 +586,8 @@ static void replay_keeps_a_refusal(struct kunit *test)
 
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_begins_with_none),
-	KUNIT_CASE(replay_of_none),
+	KUNIT_CASE_PARAM(replay_of_none, none_gen_params),
+	KUNIT_CASE_PARAM(replay_of_one, none_gen_params),
 	KUNIT_CASE(replay_remembers_reads),
 	KUNIT_CASE(replay_bounds_reads),
 	KUNIT_CASE(replay_bounds_parts),
@@ -524,6 +599,7 @@ static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_of_a_start_loses_access),
 	KUNIT_CASE(replay_is_told_and_fails),
 	KUNIT_CASE(replay_drops_its_fault),
+	KUNIT_CASE(replay_fails_for_no_other),
 	KUNIT_CASE(replay_lets_others_ask),
 	KUNIT_CASE(replay_keeps_the_fault_of_a_request),
 	KUNIT_CASE(replay_keeps_what_is_of_another),
