@@ -460,6 +460,32 @@ static void xrc_response_keeps_its_pd(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events(xt, ORNIC_EVENT_QP_ACCESS_ERR), 0);
 }
 
+/* So is a copy, also of a READ of nothing, which needs no key. */
+static void xrc_copy_has_the_same_pd(struct kunit *test)
+{
+	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
+	struct ornic_th *th = xt->fix.pair.b;
+	struct ornic_txinfo read = {
+		.opcode = ORNIC_XRC | ORNIC_OP_READ_REQUEST,
+		.psn = ORNIC_FIX_PSN,
+		.srqn = xt->x.srqn,
+	}, copy = read, foreign = read;
+	struct ornic_th_srq other;
+	int ret;
+
+	th->pdn++;
+	ret = ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->ycq);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	th->pdn--;
+	ornic_th_inject(&xt->fix.b, &read, NULL, 0);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
+	foreign.srqn = other.srqn;
+	ornic_th_inject(&xt->fix.b, &foreign, NULL, 0);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), 0xff);
+	ornic_th_inject(&xt->fix.b, &copy, NULL, 0);
+	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
+}
+
 /* ---- SRQs that go ---------------------------------------------------------------- */
 
 /* No QP holds an XRC SRQ; a message in the middle has lost its WQE. */
@@ -711,6 +737,7 @@ static struct kunit_case xrc_cases[] = {
 	KUNIT_CASE(xrc_write_keeps_its_srq),
 	KUNIT_CASE(xrc_keys_are_of_the_srqs_pd),
 	KUNIT_CASE(xrc_response_keeps_its_pd),
+	KUNIT_CASE(xrc_copy_has_the_same_pd),
 	KUNIT_CASE(xrc_srq_goes_in_a_message),
 	KUNIT_CASE(xrc_duplicates_outlive_the_srq),
 	KUNIT_CASE(xrc_srq_holds_its_cq),

@@ -132,7 +132,8 @@ static bool is_copy(const struct ornic_qp *qp, const struct ornic_rd *rd,
 {
 	u64 end = (u64)at * qp->mtu + r->dma_len;
 
-	return r->rkey == rd->rkey && r->va == packet_va(qp, rd, at) &&
+	return r->rkey == rd->rkey && qp->pdn == rd->pdn &&
+	       r->va == packet_va(qp, rd, at) &&
 	       (end == rd->bytes ||
 		(end < rd->bytes && r->dma_len && r->dma_len % qp->mtu == 0));
 }
@@ -317,8 +318,7 @@ static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 	if (verr == ORNIC_VERR_PAGE && waits_for_page(qp, rd, r) &&
 	    is_long(ctx, qp))
 		return tell_peer(ctx, qp);
-	if (rd->busy && r->pkt->selective && rd->npkts <= MOST_PACKETS &&
-	    qp->pdn == rd->pdn) {
+	if (rd->busy && r->pkt->selective && rd->npkts <= MOST_PACKETS) {
 		return add_missing(&qp->rq, rd, part) ? ORNIC_RESP_DATA :
 							ORNIC_RESP_DROP;
 	}
@@ -326,7 +326,6 @@ static enum ornic_verdict replay_read(const struct ornic_ctx *ctx,
 	rd->psn0 = r->psn;
 	rd->pkts = n;
 	rd->va = r->va;
-	rd->pdn = qp->pdn;
 	rd->length = r->dma_len;
 	begin_again(&qp->rq, rd);
 	return ORNIC_RESP_DATA;
