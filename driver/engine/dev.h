@@ -44,6 +44,16 @@
 /* And numbers among which it looks for others: most of them may be unused. */
 #define ORNIC_POLL_SPAN (1u << 14)
 
+/* All that number a table */
+static_assert(ORNIC_LOG_MAX_QP <= ORNIC_LOG_MAX_TABLE);
+static_assert(ORNIC_LOG_MAX_CQ <= ORNIC_LOG_MAX_TABLE);
+static_assert(ORNIC_LOG_MAX_MKEY <= ORNIC_LOG_MAX_TABLE);
+static_assert(ORNIC_LOG_MAX_AH <= ORNIC_LOG_MAX_TABLE);
+static_assert(ORNIC_LOG_MAX_SRQ <= ORNIC_LOG_MAX_TABLE);
+static_assert(ORNIC_LOG_MAX_COUNTERS <= ORNIC_LOG_MAX_TABLE);
+static_assert(ORNIC_LOG_MAX_COMP_CNTR <= ORNIC_LOG_MAX_TABLE);
+static_assert(ORNIC_LOG_MAX_FLOW <= ORNIC_LOG_MAX_TABLE);
+
 /**
  * struct ornic_poll - what the poll thread remembers, for itself
  * @recent: QPNs that had work last, each once

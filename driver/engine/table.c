@@ -9,6 +9,8 @@
 #define LOG_BITS 6
 #define BITS (1u << LOG_BITS)
 
+static_assert(LOG_BITS * ORNIC_TABLE_LEVELS >= ORNIC_LOG_MAX_TABLE);
+
 static bool test_used(const struct ornic_table *t, u32 index)
 {
 	return t->used[0][index / BITS] >> (index % BITS) & 1;
@@ -37,7 +39,7 @@ static u32 find_free(const struct ornic_table *t, u32 from, u32 to)
 	return to;
 }
 
-/* Words of the bitmap of used indices. */
+/* Words of a bitmap of all indices. */
 static u32 num_words(const struct ornic_table *t)
 {
 	return DIV_ROUND_UP(t->size, BITS);

@@ -13,7 +13,8 @@
 #define ORNIC_CHUNK_SHIFT 6
 #define ORNIC_CHUNK (1u << ORNIC_CHUNK_SHIFT)
 
-/* 64^5 = 2^30 indices */
+#define ORNIC_LOG_MAX_TABLE 30
+/* Bitmaps of so many indices: in each, a bit for 64 of the one before */
 #define ORNIC_TABLE_LEVELS 5
 
 struct ornic_chunk {
@@ -49,8 +50,8 @@ struct ornic_table {
 };
 
 /*
- * Make a table of 2^@log_size indices, at most 2^30; those below @first are never
- * handed out. May sleep. Return: 0 or -ENOMEM.
+ * Make a table of 2^@log_size indices, at most ORNIC_LOG_MAX_TABLE; those below @first
+ * are never handed out. May sleep. Return: 0 or -ENOMEM.
  */
 int ornic_table_init(struct ornic_table *t, u32 log_size, u32 first);
 /* The same, for ornic_table_reserve_random(). */
