@@ -137,12 +137,6 @@ ends_within()
 	wait "$pid" || { echo "status $?: $*"; return 1; }
 }
 
-# sectors: written to the block device $disk
-sectors() { awk '{ print $7 }' "/sys/block/${disk##*/}/stat"; }
-
-# sectors_written BEFORE NUMBER: more than that since $(sectors) was BEFORE
-sectors_written() { [ $(($(sectors) - $1)) -gt "$2" ]; }
-
 # add_link NAME NETDEV [COMMAND PREFIX...]: a device of type $type or $DEV. It sends
 # packets to the other end of a veth pair, too, unless $direct is 1.
 add_link()
@@ -565,8 +559,16 @@ no_objects()
 	for kind in cm_id mr ctx srq; do
 		[[ " ${words[*]} " != *" $kind "[1-9]* ]] || return 1
 	done
-	# QP 1 belongs to the kernel.
-	[[ " ${words[*]} " =~ ' qp '[01]' ' ]]
+	no_qps "$1"
+}
+
+# no_qps DEVICE: but QP 1, which belongs to the kernel
+no_qps()
+{
+	local words
+
+	words=$(rdma res show "$1")
+	[[ $words =~ ' qp '[01]' ' ]]
 }
 
 # family_of_both FAMILY: switch to the addresses and GIDs of that family

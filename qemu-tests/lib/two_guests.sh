@@ -12,6 +12,11 @@
 . /ornic/qemu-tests/lib/iser.sh
 # shellcheck source=qemu-tests/lib/nfs.sh
 . /ornic/qemu-tests/lib/nfs.sh
+# shellcheck source=qemu-tests/lib/writer.sh
+. /ornic/qemu-tests/lib/writer.sh
+
+# Two guests share the CPUs of the host, and the wire loses frames.
+write_rate=8m
 
 # two_guests: topology peer, with the functions of this file for at_srv
 two_guests()
@@ -130,41 +135,7 @@ worker_dies()
 	done
 }
 
-# no_qps: no QP but QP 1, which is the kernel's
-no_qps()
-{
-	local words
-
-	words=$(rdma res show ornic0)
-	[[ $words =~ ' qp '[01]' ' ]]
-}
-
-# ---- Programs ---------------------------------------------------------------
-
-# writes_disk: write 48 MiB to $disk, then verify them
-writes_disk()
-{
-	fio --name=verify --filename="$disk" --direct=1 --rw=write --bs=64k --size=48M \
-		--rate=8m --iodepth=8 --ioengine=posixaio --verify=crc32c \
-		--verify_fatal=1 >fio.out 2>&1
-}
-
-disk_is_right() { writes_disk || { tail -n 20 fio.out; fail 'fio'; }; }
-
-disk_written() { echo $((512 * $(sectors))); }
-
-writes_file()
-{
-	rm -f "$mount_dir/verify.0.0"
-	fio_verifies --rw=write --bs=64k --size=48M --iodepth=4 --fallocate=none --rate=8m
-}
-
-# file_written: print how many bytes the client of NFS has sent
-file_written()
-{
-	awk -v at="$mount_dir" '$4 == "on" { here = $5 == at }
-		here && $1 == "bytes:" { print $7 }' /proc/self/mountstats
-}
+# ---- Files ------------------------------------------------------------------
 
 # both_see NAME: the client and the server have the same file of that name
 both_see()
@@ -186,36 +157,4 @@ files_are_right()
 	both_see down
 	fio_verifies --rw=randrw --bsrange=512-512k --size=8M --iodepth=8 ||
 		{ tail -n 20 fio.out; fail 'fio'; }
-}
-
-# written_since BEFORE COMMAND: 3 MB more than when COMMAND printed BEFORE
-written_since() { [ $(($("$2") - $1)) -gt 3000000 ]; }
-
-# meanwhile disk|file COMMAND...: run it while a program writes, $writer
-meanwhile()
-{
-	local before begin
-
-	before=$("$1_written")
-	"writes_$1" &
-	writer=$!
-	wait_until 30 written_since "$before" "$1_written"
-	! ended "$writer" || fail 'the program has ended before'
-	begin=$EPOCHREALTIME
-	"${@:2}"
-	awk "BEGIN { printf \"${*:2}: %.1f s\n\", $EPOCHREALTIME - $begin }"
-}
-
-# continues: the program has not noticed
-continues()
-{
-	wait_until 90 ended "$writer"
-	wait "$writer" || { tail -n 20 fio.out; fail 'the program failed'; }
-}
-
-# ends: the program gets an error
-ends()
-{
-	wait_until 30 ended "$writer"
-	! wait "$writer" || fail 'the program did not notice'
 }

@@ -14,6 +14,8 @@ full_limit=2400
 
 # shellcheck source=qemu-tests/lib/nfs.sh
 . /ornic/qemu-tests/lib/nfs.sh
+# shellcheck source=qemu-tests/lib/writer.sh
+. /ornic/qemu-tests/lib/writer.sh
 
 requires()
 {
@@ -32,46 +34,29 @@ one_file()
 	cmp any "$export_dir/any" || fail 'any differs on the server'
 }
 
-written() { [ "0$(find "$export_dir" -name verify.0.0 -printf %s)" -ge "$1" ]; }
-
-# begin_writing: set $writer, which writes for two seconds and then verifies
-begin_writing()
-{
-	rm -f "$mount_dir/verify.0.0"
-	fio_verifies --rw=write --bs=64k --size=32M --iodepth=4 --fallocate=none \
-		--rate=16m &
-	writer=$!
-	wait_until 30 written 2000000
-	! ended "$writer" || fail 'the program has ended before'
-}
-
 # restart: the server ends while a program writes and starts again, and the client goes on
 restart()
 {
-	begin_writing
-	in_srv rpc.nfsd 0
+	meanwhile file in_srv rpc.nfsd 0
 	nfs_server_start
-	wait_until 90 ended "$writer"
-	wait "$writer" || { head -n 30 fio.out; fail 'the program has failed'; }
+	continues
 	both_ways
 }
 
-# removal: both devices go while a program writes, and come back. That of the client is the
-# first, see users.rst. Rarely the program is told: if xprtrdma connects again just while its
-# device goes, it gives the error of that, EINVAL, to all whose requests wait.
-removal()
+delete_both()
 {
-	begin_writing
 	del_link cli0
 	del_link srv0
+}
+
+# removal: both devices go while a program writes, and come back. That of the client is the
+# first, see users.rst.
+removal()
+{
+	meanwhile file delete_both
 	add_link srv0 veth-srv "${srv_prefix[@]}"
 	add_link cli0 veth-cli "${cli_prefix[@]}"
-	if wait "$writer"; then
-		grep -q 'err= 0' fio.out || fail 'no result'
-	else
-		head -n 30 fio.out
-		grep -q 'Invalid argument' fio.out || fail 'the program has failed'
-	fi
+	continues_on_nfs
 	both_ways
 }
 

@@ -14,6 +14,8 @@ limit=300
 
 # shellcheck source=qemu-tests/lib/rnbd.sh
 . /ornic/qemu-tests/lib/rnbd.sh
+# shellcheck source=qemu-tests/lib/writer.sh
+. /ornic/qemu-tests/lib/writer.sh
 
 requires() { need_rnbd; }
 
@@ -22,12 +24,12 @@ removal()
 {
 	local before pid status=0
 
-	before=$(sectors)
+	before=$(disk_written)
 	timeout $((60 * SCALE)) fio --name=removal --filename="$disk" --direct=1 \
 		--rw=write --bs=64k --size=48M --loops=100 --iodepth=8 \
 		--ioengine=libaio >fio.out 2>&1 &
 	pid=$!
-	wait_until 30 sectors_written "$before" 2000
+	wait_until 30 written_since "$before" disk_written
 	ends_within 50 rdma link delete "$1"
 	wait "$pid" || status=$?
 	[ "$status" != 124 ] || fail 'the program does not end'

@@ -20,6 +20,8 @@ limit=500
 . /ornic/qemu-tests/lib/srp.sh
 # shellcheck source=qemu-tests/lib/iser.sh
 . /ornic/qemu-tests/lib/iser.sh
+# shellcheck source=qemu-tests/lib/writer.sh
+. /ornic/qemu-tests/lib/writer.sh
 
 requires()
 {
@@ -36,37 +38,8 @@ requires()
 	esac
 }
 
-write_and_verify()
-{
-	fio --name=verify --filename="$disk" --direct=1 --rw=write --bs=64k --size=48M \
-		--rate=16m --iodepth=8 --ioengine=posixaio --verify=crc32c \
-		--verify_fatal=1 >fio.out 2>&1
-}
-
-writes() { write_and_verify || { tail -n 20 fio.out; fail 'fio'; }; }
-
-# removal srv|cli: that device goes while a program writes; $writer is the program
-removal()
-{
-	local before begin
-
-	before=$(sectors)
-	write_and_verify &
-	writer=$!
-	wait_until 30 sectors_written "$before" 6000
-	! ended "$writer" || fail 'the program has ended before'
-	begin=$EPOCHREALTIME
-	ends_within 20 rdma link delete "${1}0"
-	awk "BEGIN { printf \"${1}0 was deleted in %.1f s\n\", $EPOCHREALTIME - $begin }"
-}
-
-continues() { wait "$writer" || { tail -n 20 fio.out; fail 'the program failed'; }; }
-
-ends()
-{
-	wait_until 30 ended "$writer"
-	! wait "$writer" || fail 'the program did not notice'
-}
+# removal srv|cli: that device goes while a program writes
+removal() { meanwhile disk ends_within 20 rdma link delete "${1}0"; }
 
 by_nvme()
 {
@@ -144,12 +117,12 @@ by_srp()
 {
 	srp_target_open
 	srp_login
-	with_loss writes
+	with_loss disk_is_right
 	removal cli
 	ends
 	add_link cli0 veth-cli
 	srp_login
-	writes
+	disk_is_right
 	removal srv
 	srp_target_close
 	add_link srv0 veth-srv
@@ -157,7 +130,7 @@ by_srp()
 	ends
 	srp_logout
 	srp_login
-	writes
+	disk_is_right
 	srp_logout
 	srp_target_close
 }
@@ -170,7 +143,7 @@ by_iser()
 	iser_target_open
 	iser_login
 	parent=$(readlink -f /sys/class/infiniband/cli0/device)
-	with_loss writes
+	with_loss disk_is_right
 	removal cli
 	add_link cli0 veth-cli
 	continues
