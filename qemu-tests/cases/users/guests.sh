@@ -102,6 +102,8 @@ by_srp()
 	at_srv srp_target_open
 	srp_login
 	works disk_is_right
+	# I/O ends before it tries to connect again, see users.rst.
+	put /sys/class/srp_remote_ports/port-*/fast_io_fail_tmo 5
 	meanwhile disk goes cli
 	ends
 	comes_back cli
