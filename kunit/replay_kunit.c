@@ -462,28 +462,63 @@ static void replay_drops_its_fault(struct kunit *test)
 }
 
 /*
+ * The host has answered that the second page of @mr does not exist. The READ that needed it
+ * does not any more: its peer has asked again, for a part of the first page alone.
+ */
+static struct ornic_fixture *open_refused(struct kunit *test,
+					  struct ornic_th_mr *mr)
+{
+	struct ornic_fixture *fix = open_alone(test);
+	u32 start = PAGE - 2 * MTU;
+	struct ornic_th_fault fault;
+
+	make_absent(test, fix, mr, 2);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(mr, 0, 2, true), 0);
+	ask_of(fix, mr, 0, start, 3 * MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_clear(mr, 1, 1), 0);
+	ask_of(fix, mr, 0, start, 3 * MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
+	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->a, &fault));
+	ask_of(fix, mr, 0, start, MTU, false);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->a, &fault, true), 0);
+	return fix;
+}
+
+/*
  * The page of the end does not come, when the newest copy has asked for the start alone and
  * has it. A later READ asks for that page anew.
  */
 static void replay_fails_for_no_other(struct kunit *test)
 {
-	struct ornic_fixture *fix = open_alone(test);
-	u32 start = PAGE - 2 * MTU;
-	struct ornic_th_fault fault;
 	struct ornic_th_mr mr;
+	struct ornic_fixture *fix = open_refused(test, &mr);
 
-	make_absent(test, fix, &mr, 2);
-	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&mr, 0, 2, true), 0);
-	ask_of(fix, &mr, 0, start, 3 * MTU, false);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 3);
-	KUNIT_ASSERT_EQ(test, ornic_th_odp_clear(&mr, 1, 1), 0);
-	ask_of(fix, &mr, 0, start, 3 * MTU, false);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 2);
-	KUNIT_ASSERT_TRUE(test, ornic_th_fault_take(&fix->a, &fault));
-	ask_of(fix, &mr, 0, start, MTU, false);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
-	KUNIT_EXPECT_EQ(test, ornic_th_fault_end(&fix->a, &fault, true), 0);
 	ask_of(fix, &mr, 3, PAGE, 8, false);
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_serve(&fix->a, &mr), 1);
+	ornic_th_run(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mr), 0);
+}
+
+/*
+ * Nor does a later READ whose page has come, and has gone again before it is read: it asks
+ * for it anew.
+ */
+static void replay_fails_for_no_later(struct kunit *test)
+{
+	struct ornic_th_mr mr;
+	struct ornic_fixture *fix = open_refused(test, &mr);
+
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_set(&mr, 1, 1, true), 0);
+	fix->pair.a->tx_window = 0;
+	ask_of(fix, &mr, 3, PAGE, 8, false);
+	KUNIT_ASSERT_EQ(test, ornic_th_odp_clear(&mr, 1, 1), 0);
+	fix->pair.a->tx_window = 4;
+	ornic_th_kick(&fix->a);
+	ornic_th_run(fix->pair.a);
 	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
 	KUNIT_EXPECT_EQ(test, ornic_th_fault_serve(&fix->a, &mr), 1);
 	ornic_th_run(fix->pair.a);
@@ -600,6 +635,7 @@ static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(replay_is_told_and_fails),
 	KUNIT_CASE(replay_drops_its_fault),
 	KUNIT_CASE(replay_fails_for_no_other),
+	KUNIT_CASE(replay_fails_for_no_later),
 	KUNIT_CASE(replay_lets_others_ask),
 	KUNIT_CASE(replay_keeps_the_fault_of_a_request),
 	KUNIT_CASE(replay_keeps_what_is_of_another),

@@ -68,7 +68,7 @@ struct ornic_held {
  * @len: how many, or more
  * @write: to be written to
  * @read: by a READ response
- * @psn: first one of that READ
+ * @psn: first one of that READ; 0 of others
  */
 struct need {
 	struct ornic_odp *odp;
@@ -90,7 +90,10 @@ static bool narrow(struct need *need)
 	return need->len;
 }
 
-/* Has the host answered that there is no such page? It is asked again the next time. */
+/*
+ * Has the host answered that there is no such page? It is asked again the next time, and for
+ * another READ.
+ */
 static bool has_failed(struct ornic_fault *f, const struct need *need)
 {
 	u8 shift = need->odp->page_shift;
@@ -99,7 +102,8 @@ static bool has_failed(struct ornic_fault *f, const struct need *need)
 		return false;
 	f->state = ORNIC_FAULT_NONE;
 	return f->key == need->odp->base.key && f->write == need->write &&
-	       f->read == need->read && f->addr >> shift == need->addr >> shift;
+	       f->read == need->read && f->psn == need->psn &&
+	       f->addr >> shift == need->addr >> shift;
 }
 
 /* A READ response fails next, or has no room to be tried: nobody else asks before. */

@@ -257,7 +257,7 @@ struct ornic_fault {
 	u32 seq; /* number of the fault */
 	u64 told; /* rq: when the last one was sent, or the fault raised, ns */
 	u32 key; /* of the ODP MR */
-	u32 psn; /* @read: first PSN of that READ */
+	u32 psn; /* @read: first PSN of that READ, else 0 */
 	u64 addr; /* first byte, whose page is absent */
 	u64 length; /* bytes */
 };
