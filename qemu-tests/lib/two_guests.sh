@@ -48,8 +48,22 @@ over_nic()
 }
 
 # Frames that the wire has lost, and what both ends have sent again
-lost_frames() { echo $(($(nic_stat 0 lost) + $(nic_stat 1 lost))); }
-sent_again() { echo $(($(resends ornic0) + $(at_srv resends ornic0))); }
+lost_frames()
+{
+	local here there
+
+	here=$(nic_stat 0 lost)
+	there=$(nic_stat 1 lost)
+	echo $((here + there))
+}
+sent_again()
+{
+	local here there
+
+	here=$(resends ornic0)
+	there=$(at_srv resends ornic0)
+	echo $((here + there))
+}
 
 # set_loss RATE: of both processes
 set_loss()
@@ -128,6 +142,7 @@ worker_dies()
 	for end in "${@:2}"; do
 		made[$end]=$(at_end "$end" nic_made)
 	done
+	! ended "$writer" || fail 'the program has ended before'
 	host kill-worker "$1"
 	for end in "${@:2}"; do
 		wait_until 60 at_end "$end" nic_made_again "${made[$end]}"

@@ -102,13 +102,13 @@ by_srp()
 	at_srv srp_target_open
 	srp_login
 	works disk_is_right
-	# I/O ends before it tries to connect again, see users.rst.
-	put /sys/class/srp_remote_ports/port-*/fast_io_fail_tmo 5
+	srp_fails_fast
 	meanwhile disk goes cli
 	ends
 	comes_back cli
 	srp_login
 	over_nic disk_is_right
+	srp_fails_fast
 	meanwhile disk goes srv
 	comes_back srv
 	at_srv srp_target_close
@@ -163,6 +163,8 @@ by_nfs()
 run()
 {
 	two_guests
+	# A case that failed may have left some.
+	! by_wire || set_loss 0
 	"by_$protocol"
 	wait_until 10 no_objects ornic0
 	wait_until 10 at_srv no_objects ornic0

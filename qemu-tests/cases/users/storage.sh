@@ -118,11 +118,13 @@ by_srp()
 	srp_target_open
 	srp_login
 	with_loss disk_is_right
+	srp_fails_fast
 	removal cli
 	ends
 	add_link cli0 veth-cli
 	srp_login
 	disk_is_right
+	srp_fails_fast
 	removal srv
 	srp_target_close
 	add_link srv0 veth-srv
