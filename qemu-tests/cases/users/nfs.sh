@@ -34,10 +34,28 @@ one_file()
 	cmp any "$export_dir/any" || fail 'any differs on the server'
 }
 
+no_requests() { ! grep -q . /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks; }
+
+# stop_server: while no request to connect reaches it, see users.rst. On the PCI NIC the
+# program pauses, else it has the network cut off.
+stop_server()
+{
+	if [ "$VARIANT" = nic ]; then
+		pkill -STOP -x fio
+		wait_until 10 no_requests
+		in_srv rpc.nfsd 0
+		pkill -CONT -x fio
+	else
+		on_cli tc qdisc add dev veth-cli root netem loss 100%
+		in_srv rpc.nfsd 0
+		on_cli tc qdisc del dev veth-cli root
+	fi
+}
+
 # restart: the server ends while a program writes and starts again, and the client goes on
 restart()
 {
-	meanwhile file in_srv rpc.nfsd 0
+	meanwhile file stop_server
 	nfs_server_start
 	continues
 	both_ways

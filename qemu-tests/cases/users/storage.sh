@@ -118,7 +118,6 @@ by_srp()
 	srp_target_open
 	srp_login
 	with_loss disk_is_right
-	srp_fails_fast
 	removal cli
 	ends
 	add_link cli0 veth-cli
