@@ -81,9 +81,6 @@ srp_login()
 	wait_until 20 find_lio_disk
 }
 
-# srp_fails_fast: I/O ends before ib_srp connects again, to a disk that has lost all
-srp_fails_fast() { put /sys/class/srp_remote_ports/port-*/fast_io_fail_tmo 5; }
-
 srp_logout()
 {
 	local port

@@ -110,12 +110,12 @@ by_srp()
 		srp_login
 		over_nic disk_is_right
 	fi
-	srp_fails_fast
 	meanwhile disk goes srv
 	comes_back srv
 	at_srv srp_target_close
-	at_srv srp_target_open
+	# Before there is a target again, whose disk has lost all.
 	ends
+	at_srv srp_target_open
 	srp_logout
 	srp_login
 	over_nic disk_is_right

@@ -123,12 +123,12 @@ by_srp()
 	add_link cli0 veth-cli
 	srp_login
 	disk_is_right
-	srp_fails_fast
 	removal srv
 	srp_target_close
 	add_link srv0 veth-srv
-	srp_target_open
+	# Before there is a target again, whose disk has lost all.
 	ends
+	srp_target_open
 	srp_logout
 	srp_login
 	disk_is_right
