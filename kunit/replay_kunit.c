@@ -486,6 +486,17 @@ static struct ornic_fixture *open_refused(struct kunit *test,
 	return fix;
 }
 
+/* The later READ asks the host, and is answered when it has the page. */
+static void expect_asked_anew(struct kunit *test, struct ornic_fixture *fix,
+			      struct ornic_th_mr *mr)
+{
+	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, ornic_th_fault_serve(&fix->a, mr), 1);
+	ornic_th_run(fix->pair.a);
+	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
+	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(mr), 0);
+}
+
 /*
  * The page of the end does not come, when the newest copy has asked for the start alone and
  * has it. A later READ asks for that page anew.
@@ -496,11 +507,7 @@ static void replay_fails_for_no_other(struct kunit *test)
 	struct ornic_fixture *fix = open_refused(test, &mr);
 
 	ask_of(fix, &mr, 3, PAGE, 8, false);
-	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
-	KUNIT_EXPECT_EQ(test, ornic_th_fault_serve(&fix->a, &mr), 1);
-	ornic_th_run(fix->pair.a);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
-	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mr), 0);
+	expect_asked_anew(test, fix, &mr);
 }
 
 /*
@@ -519,11 +526,7 @@ static void replay_fails_for_no_later(struct kunit *test)
 	fix->pair.a->tx_window = 4;
 	ornic_th_kick(&fix->a);
 	ornic_th_run(fix->pair.a);
-	KUNIT_EXPECT_EQ(test, ornic_th_state(&fix->a), ORNIC_QPS_RTS);
-	KUNIT_EXPECT_EQ(test, ornic_th_fault_serve(&fix->a, &mr), 1);
-	ornic_th_run(fix->pair.a);
-	KUNIT_EXPECT_EQ(test, ornic_fix_drain(fix), 1);
-	KUNIT_EXPECT_EQ(test, ornic_th_mr_fini(&mr), 0);
+	expect_asked_anew(test, fix, &mr);
 }
 
 /* What waited for that fault asks for its own page at once. */

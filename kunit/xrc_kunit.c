@@ -413,6 +413,19 @@ static void xrc_write_keeps_its_srq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ornic_fix_status(&xt->ycq, &cqe), 0xff);
 }
 
+/* An SRQ of another PD */
+static void open_foreign(struct kunit *test, struct xrc_test *xt,
+			 struct ornic_th_srq *srq, struct ornic_th_cq *cq)
+{
+	struct ornic_th *th = xt->fix.pair.b;
+	int ret;
+
+	th->pdn++;
+	ret = ornic_th_xsrq_init(th, srq, LOG_DEPTH, DOMAIN, cq);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	th->pdn--;
+}
+
 /* ---- Keys ------------------------------------------------------------------------ */
 
 /* IBTA A14.3.2: they are of the PD of the SRQ; the target has none. */
@@ -421,15 +434,10 @@ static void xrc_keys_are_of_the_srqs_pd(struct kunit *test)
 	static const u8 ops[] = { ORNIC_WQE_WRITE, ORNIC_WQE_READ,
 				  ORNIC_WQE_FAA };
 	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
-	struct ornic_th *th = xt->fix.pair.b;
 	struct ornic_th_srq other;
 	u32 i;
-	int ret;
 
-	th->pdn++;
-	ret = ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->xcq);
-	KUNIT_ASSERT_EQ(test, ret, 0);
-	th->pdn--;
+	open_foreign(test, xt, &other, &xt->xcq);
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		KUNIT_EXPECT_EQ(test, transfer(xt, &xt->x, ops[i], 8), 0);
 	KUNIT_EXPECT_EQ(test, transfer(xt, &other, ORNIC_WQE_READ, 8),
@@ -443,12 +451,8 @@ static void xrc_response_keeps_its_pd(struct kunit *test)
 	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
 	struct ornic_th *th = xt->fix.pair.b;
 	struct ornic_th_srq other;
-	int ret;
 
-	th->pdn++;
-	ret = ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->ycq);
-	KUNIT_ASSERT_EQ(test, ret, 0);
-	th->pdn--;
+	open_foreign(test, xt, &other, &xt->ycq);
 	/* No room on the wire: the READ has to wait. */
 	th->tx_window = 0;
 	inject(xt, ORNIC_OP_READ_REQUEST, 0, &xt->x, 0);
@@ -464,19 +468,14 @@ static void xrc_response_keeps_its_pd(struct kunit *test)
 static void xrc_copy_has_the_same_pd(struct kunit *test)
 {
 	struct xrc_test *xt = open_kind(test, ORNIC_FIX_WIRE);
-	struct ornic_th *th = xt->fix.pair.b;
 	struct ornic_txinfo read = {
 		.opcode = ORNIC_XRC | ORNIC_OP_READ_REQUEST,
 		.psn = ORNIC_FIX_PSN,
 		.srqn = xt->x.srqn,
 	}, copy = read, foreign = read;
 	struct ornic_th_srq other;
-	int ret;
 
-	th->pdn++;
-	ret = ornic_th_xsrq_init(th, &other, LOG_DEPTH, DOMAIN, &xt->ycq);
-	KUNIT_ASSERT_EQ(test, ret, 0);
-	th->pdn--;
+	open_foreign(test, xt, &other, &xt->ycq);
 	ornic_th_inject(&xt->fix.b, &read, NULL, 0);
 	KUNIT_EXPECT_EQ(test, response_syndrome(xt), ACK);
 	foreign.srqn = other.srqn;
