@@ -29,6 +29,11 @@ CMDLINE_ARCH = {"amd64": "tsc=reliable no_timer_check", "arm64": ""}
 KVM_PROBE_SECONDS = 25
 SPLAT = re.compile(r"Kernel panic|BUG:|BUG at|WARNING:|KASAN|Oops|Call Trace:|"
                    r"general protection|soft lockup|blocked for more than")
+# What drop_uverbs_inversion() of agent.sh drops from the log, too
+UVERBS_INVERSION = re.compile(
+    r"^[^\n]*WARNING: possible circular locking(?:(?!</TASK>).)*is trying to acquire lock:\n"
+    r"[^\n]*(?:uverbs_user_mmap_disassociate|rdma_umap_open)(?:(?!</TASK>).)*</TASK>\n?",
+    re.DOTALL | re.MULTILINE)
 MEMORY_DUMP = re.compile(r"\b[CD]R[0-9]: |\b[FG]S:  ?[0-9a-f]{16}|\bCS:  |Modules linked in")
 
 
@@ -171,7 +176,8 @@ class Machine:
         self.process.kill()
 
     def last_console_lines(self, count):
-        return _lines(self.console)[-count:]
+        lines = _lines(self.console)[-count:]
+        return UVERBS_INVERSION.sub("", "\n".join(lines)).split("\n")
 
     def last_words(self, count):
         """Lines of the console from the kernel's first complaint on, without the
