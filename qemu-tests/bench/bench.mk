@@ -6,7 +6,8 @@
 
 bench:
 	$(call need_packages,linux-source-6.12 xz-utils zlib1g-dev perftest \
-		rdmacm-utils iperf3 sockperf python3-matplotlib)
+		rdmacm-utils iperf3 sockperf python3-matplotlib fio nvme-cli \
+		nfs-kernel-server)
 	+@$(MAKE) all modules-stock programs nic bench-parts
 	qemu-tests/bench/bench
 

@@ -11,7 +11,7 @@ iser_tpg=$iser_wwn/tpgt_1
 
 need_iser()
 {
-	need iscsid iscsiadm fio
+	need iscsid iscsiadm fio python3
 	need_modules ib_iser ib_isert iscsi_target_mod sd_mod
 }
 
