@@ -102,6 +102,7 @@ class Machine:
         self._listener.listen(1)
         self._port = None
         self._buffer = b""
+        self.killed = False
         arch = kernel.arch
         cmdline = " ".join([CMDLINE, f"console={CONSOLE[arch]}", CMDLINE_ARCH[arch],
                             clock_options(accel, arch), append]).strip()
@@ -163,7 +164,7 @@ class Machine:
 
     def close(self):
         if self.wait(10 if self._port is None else 3) is None:
-            self.process.kill()
+            self.kill()
             self.process.wait()
         if self._port is not None:
             self._port.close()
@@ -173,11 +174,13 @@ class Machine:
         self._folder.cleanup()
 
     def kill(self):
-        self.process.kill()
+        if self.process.poll() is None:
+            self.killed = True
+            self.process.kill()
 
     def last_console_lines(self, count):
         lines = _lines(self.console)[-count:]
-        return UVERBS_INVERSION.sub("", "\n".join(lines)).split("\n")
+        return UVERBS_INVERSION.sub("", "\n".join(lines)).splitlines()
 
     def last_words(self, count):
         """Lines of the console from the kernel's first complaint on, without the
@@ -190,10 +193,14 @@ class Machine:
         return lines[-count:]
 
     def cause(self):
-        """What the kernel complained of first, and where it was, on one line."""
-        lines = [line.partition("] ")[2] for line in self.last_words(60)]
+        """How the guest ended, what its kernel complained of first or said last, and where
+        it was, on one line."""
+        how = "no answer" if self.killed else f"QEMU's status {self.wait(0)}"
+        lines = [re.sub(r"^\[ *[0-9.]+\] ?", "", line) for line in self.last_words(60)]
+        lines = [line for line in lines if line]
         where = [line for line in lines if line.startswith("RIP: 0010:")]
-        return "; ".join(lines[:1] + where[:1])
+        said = lines[:1] if self.splats() else lines[-1:]
+        return "; ".join([how] + said + where[:1])
 
     def splats(self):
         """Complaints of the kernel in the last lines of the console."""
