@@ -282,7 +282,7 @@ cd /tmp || exit
 set_up_network
 case $MODE in
 peer)
-	hostname peer
+	hostname "peer$NUMBER"
 	few_providers
 	/ornic/qemu-tests/lib/peer.py 7777
 	;;

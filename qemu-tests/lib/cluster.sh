@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Four hosts in one guest, at a switch: namespaces n1 to n4, each with a netdev, addresses
 # and a device that no other sees (exclusive mode). mpirun is at the switch and starts its
-# processes on the hosts as it does by ssh. Or two guests, one of which has mpirun.
+# processes on the hosts as it does by ssh. Or guests, one of which has mpirun.
 
 # shellcheck source=qemu-tests/lib/exclusive.sh
 . /ornic/qemu-tests/lib/exclusive.sh
@@ -21,7 +21,7 @@ host_stat()
 	case $1 in
 	n*) ip netns exec "$1" cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2" ;;
 	"$cli_ip") stat ornic0 "$2" ;;
-	*) at_srv stat ornic0 "$2" ;;
+	*) peer_ip=$1 "$peer" stat ornic0 "$2" ;;
 	esac
 }
 
@@ -53,20 +53,37 @@ cluster_open()
 	chmod +x on_host
 }
 
-# cluster_of_guests: the hosts are two guests with a PCI NIC each
+# other_guest ADDRESS: it has a NIC that works, and what mpirun needs
+other_guest()
+{
+	local -x peer_ip=$1
+
+	wait_until 60 peer_answers
+	"$peer" nic_up
+	"$peer" modprobe rdma_ucm
+	# The daemon of mpirun looks for it on each host.
+	"$peer" "mkdir -p '$PWD'; ln -sf /bin/false '$PWD/on_host'"
+}
+
+# cluster_of_guests: the hosts are guests with a PCI NIC each
 cluster_of_guests()
 {
+	local number
+
 	topology peer
-	"$peer" modprobe rdma_ucm
-	hosts=("$srv_ip" "$cli_ip")
+	hosts=("$cli_ip")
+	for ((number = 1; number <= MACHINES; number++)); do
+		[ "10.0.0.$number" != "$cli_ip" ] || continue
+		other_guest "10.0.0.$number"
+		hosts+=("10.0.0.$number")
+	done
 	cat >on_host <<-END
 		#!/bin/sh
+		export peer_ip=\$1
 		shift
 		exec "$peer" "\$*"
 	END
 	chmod +x on_host
-	# The daemon of mpirun looks for it on each host.
-	"$peer" "mkdir -p '$PWD'; ln -sf /bin/false '$PWD/on_host'"
 }
 
 # on_cluster RANKS OPTIONS... PROGRAM: with so many ranks on each host; output: mpi.out

@@ -16,6 +16,8 @@
 
 peer=/ornic/qemu-tests/lib/peer.sh
 
+# With more guests these are at 10.0.0.3, fd00::3 and so on: peer_ip=ADDRESS "$peer".
+
 # at_srv FUNCTION [ARGUMENTS]: run a function of guest.sh in the guest of the server, with
 # the same $gid_type. The shell of that guest is a new one each time, and runs
 # $srv_prelude first, which may load other functions and set variables.
@@ -102,8 +104,8 @@ topology_nic()
 	nic_up
 	srv_dev=ornic0 cli_dev=ornic0 srv_type=ornic cli_type=ornic
 	srv_host=10.0.0.1
-	if [ "$MACHINES" = 2 ]; then
-		# This guest is the second one.
+	if [ "$MACHINES" != 1 ]; then
+		# Another guest is the first one.
 		srv_host=10.0.0.2
 	fi
 	family_of_both "${1:-4}"
@@ -111,7 +113,7 @@ topology_nic()
 
 topology_peer()
 {
-	[ "${MACHINES-}" = 2 ] || fail 'the case lacks machines='
+	[ "${MACHINES-0}" -gt 1 ] || fail 'the case lacks machines='
 	srv_prefix=("$peer")
 	cli_dev=ornic0 cli_type=ornic
 	if [ "$NIC" = 1 ]; then

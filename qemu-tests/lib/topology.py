@@ -2,15 +2,16 @@
 """NICs, network and RAM of the guests of a case, by the machines= of its head:
 
   nic        a guest with the PCI NIC
-  nic+nic    two guests, the NICs of one process
+  nic+nic    two guests, the NICs of one process; or more
   nic/nic    two guests, a process for each, and a wire between the two
   nic/net    the second guest has a virtio-net on that wire, and no NIC
   net/net    both have
   faulty     a device that violates the interface (fault_device.py), no network
 
-Machine 0 runs the cases, and commands on machine 1, the peer. A single machine has
-the address 10.0.0.1; of two, machine N has 10.0.0.(2 - N). With direct_wire both have
-another virtio-net (eth1), and these are connected without ornic-nic."""
+Machine 0 runs the cases, and commands on machine 1, the peer, and on those after it. A
+single machine has the address 10.0.0.1; of several, machine 1 has 10.0.0.1, machine 0
+10.0.0.2, machine 2 10.0.0.3 and so on. With direct_wire two have another virtio-net
+(eth1), and these are connected without ornic-nic."""
 
 import os
 import re
@@ -55,8 +56,8 @@ class Topology:
         self.nics = {}
         self.fault_device = None
         self.stopped_worker = None
-        self.peer = None
-        self.restart_peer = None
+        self.peers = {}  # by machine
+        self.start_peer = None  # a function of the machine
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-nic-")
         self._ram = tempfile.TemporaryDirectory(prefix="ornic-ram-", dir="/dev/shm")
         self._port = socket.socket(socket.AF_UNIX)
@@ -77,7 +78,9 @@ class Topology:
         return f"52:54:00:00:00:{number:02x}"
 
     def number(self, machine):
-        return 1 if len(self.kinds) == 1 else 2 - machine
+        if len(self.kinds) == 1 or machine > 1:
+            return machine + 1
+        return 2 - machine
 
     def _machines_of(self, host):
         first = sum(len(h) for h in self.hosts[:host])
@@ -227,25 +230,19 @@ class Topology:
         self.nics[int(host)].wait()
 
     def host_kill_peer(self):
-        self.peer.kill()
-        self.peer.wait()
+        self.peers[1].kill()
+        self.peers[1].wait()
 
     def host_start_peer(self):
-        self.peer.close()
-        self.peer = self.restart_peer()
+        self.peers[1].close()
+        self.peers[1] = self.start_peer(1)
 
     # Shutdown
 
-    def peer_splats(self):
-        """Kernel errors on the console of the peer."""
-        if self.peer is None:
-            return []
-        return self.peer.splats()
-
     def close(self):
-        if self.peer is not None:
-            self.peer.kill()
-            self.peer.close()
+        for peer in self.peers.values():
+            peer.kill()
+            peer.close()
         self._port.close()
         if self.fault_device is not None:
             self.fault_device.kill()

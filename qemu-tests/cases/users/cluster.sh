@@ -2,13 +2,13 @@
 # shellcheck shell=bash
 # This test will run parallel programs on four hosts, two ranks on each: MPI over UCX and
 # over libfabric, and OpenSHMEM, every word checked. The hosts are network namespaces with
-# a device each, in exclusive mode, and nobody names the devices to use. nic runs them on two
-# guests with a PCI NIC each.
+# a device each, in exclusive mode, and nobody names the devices to use. nic runs MPI on four
+# guests with a PCI NIC each, and OpenSHMEM on two: with more PEs it needs more memory.
 
 # KASAN needs a part of it, and OpenSHMEM the most.
 variants='ucx memory=4G libfabric memory=4G shmem memory=6G
-	nic machines=nic+nic alone=1
-	nic-libfabric machines=nic+nic alone=1
+	nic machines=nic+nic+nic+nic alone=1
+	nic-libfabric machines=nic+nic+nic+nic alone=1
 	nic-shmem machines=nic+nic alone=1'
 kernels='stock'
 limit=300
