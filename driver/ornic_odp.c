@@ -16,6 +16,7 @@
  */
 #include "ornic_odp.h"
 
+#include <linux/bitmap.h>
 #include <linux/hmm.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
@@ -45,12 +46,12 @@ static_assert(CHILD_BYTES >> PAGE_SHIFT <= ORNIC_LIST_ENTRIES);
  * struct part - an MR of a range, or a child
  * @mr: the MR
  * @umem: its pages
- * @has_pages: the key may have some of them; umem_mutex
+ * @given: a bit for each page that the key may have; umem_mutex
  */
 struct part {
 	struct mem_mr *mr;
 	struct ib_umem_odp *umem;
-	bool has_pages;
+	unsigned long *given;
 };
 
 /**
@@ -81,6 +82,7 @@ struct mem_mr {
  * @reclaim: takes it from there
  * @goes: that is queued, or done; umem_mutex of its umem
  * @used: it had a page; walk
+ * @given: of @part
  */
 struct child {
 	refcount_t ref;
@@ -91,6 +93,7 @@ struct child {
 	struct work_struct reclaim;
 	bool goes;
 	bool used;
+	DECLARE_BITMAP(given, CHILD_BYTES >> PAGE_SHIFT);
 };
 
 /* ---- Lifetime ------------------------------------------------------------------- */
@@ -104,6 +107,7 @@ static struct mem_mr *to_mem_mr(struct ornic_ib_odp *odp)
 
 static void mr_free(struct mem_mr *mr)
 {
+	kvfree(mr->whole.given);
 	xa_destroy(&mr->children);
 	mutex_destroy(&mr->children_lock);
 	ornic_odp_free(&mr->odp);
@@ -117,18 +121,24 @@ static void mr_release(struct ornic_ib_odp *odp)
 	mr_free(mr);
 }
 
-/* Pages of [@va, @va + @len) are not the key's any more. umem_mutex held. */
+/*
+ * Pages of [@va, @va + @len), of which @part has all, are not the key's any more. The device
+ * is asked only about those that it was given: the kernel takes others away one by one, with
+ * mmap_lock held. umem_mutex held.
+ */
 static void clear_key_pages(struct part *part, u64 va, u64 len)
 {
+	u64 start = va - ib_umem_start(part->umem);
+	unsigned long first = start >> PAGE_SHIFT;
+	unsigned long end = PAGE_ALIGN(start + len) >> PAGE_SHIFT;
 	struct mem_mr *mr = part->mr;
 
-	if (!part->has_pages)
+	if (find_next_bit(part->given, end, first) >= end)
 		return;
-	if (va <= ib_umem_start(part->umem) &&
-	    len >= ib_umem_end(part->umem) - va)
-		part->has_pages = false;
 	if (ornic_odp_clear(&mr->odp, va + mr->shift, len))
-		ornic_odp_keep(part->umem, va, va + len);
+		ornic_odp_keep(part->umem, part->given, first, end);
+	/* ib_umem_odp has no more than INT_MAX bytes for the list of its pages. */
+	bitmap_clear(part->given, first, end - first);
 }
 
 static void child_count(struct child *child)
@@ -281,9 +291,13 @@ static int set_key_pages(struct part *part, u64 va, u32 npages,
 	if (!found)
 		return 0;
 	bring->found = true;
-	part->has_pages = true;
-	return ornic_odp_set(&part->mr->odp, va + part->mr->shift, npages,
-			     bring);
+	bring->sent = false;
+	ret = ornic_odp_set(&part->mr->odp, va + part->mr->shift, npages,
+			    bring);
+	for (i = 0; bring->sent && i < npages; i++)
+		if (bring->list[i])
+			__set_bit(first + i, part->given);
+	return ret;
 }
 
 /* What @part has of CHILD_BYTES, at a multiple of these. */
@@ -321,6 +335,7 @@ static struct child *child_alloc(struct mem_mr *mr, unsigned long index)
 	refcount_inc(&mr->odp.ref);
 	child->part.mr = mr;
 	child->part.umem = umem;
+	child->part.given = child->given;
 	child->index = index;
 	INIT_WORK(&child->reclaim, reclaim_child);
 	refcount_set(&child->ref, 1);
@@ -592,15 +607,27 @@ static int get_implicit_umem(struct mem_mr *mr, int flags)
 
 static int get_umem(struct mem_mr *mr, u64 start, u64 length, int flags)
 {
+	struct ib_umem_odp *umem;
+
 	/* Pages of the key have one size: huge ones are many. */
 	flags &= ~IB_ACCESS_HUGETLB;
 	if (mr->implicit)
 		return get_implicit_umem(mr, flags);
 	if (!ornic_odp_charge(&mr->odp, length))
 		return -ENOMEM;
-	mr->whole.umem = ib_umem_odp_get(&mr->odp.dev->ibdev, start, length,
-					 flags, &part_ops);
-	return PTR_ERR_OR_ZERO(mr->whole.umem);
+	umem = ib_umem_odp_get(&mr->odp.dev->ibdev, start, length, flags,
+			       &part_ops);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	mr->whole.given = kvcalloc(BITS_TO_LONGS(ib_umem_odp_num_pages(umem)),
+				   sizeof(*mr->whole.given),
+				   GFP_KERNEL_ACCOUNT);
+	if (!mr->whole.given) {
+		ib_umem_odp_release(umem);
+		return -ENOMEM;
+	}
+	mr->whole.umem = umem;
+	return 0;
 }
 
 /* The memory of @params, and its key. */

@@ -170,6 +170,7 @@ static int set_locked(struct ornic_ib_odp *odp, u64 addr, u32 npages,
 
 	if (ornic_is_dead(dev))
 		return -EIO;
+	bring->sent = true;
 	ret = ornic_cmd_set_pages(dev, odp->key, addr, bring->dma, npages);
 	if (ret && ornic_dma_lives(&dev->ibdev, bring->list,
 				   ORNIC_LIST_ENTRIES * sizeof(*bring->list)))

@@ -95,7 +95,8 @@ void ornic_odp_describe(const struct ornic_ib_odp *odp, struct ornic_ib_mr *mr,
 int ornic_odp_unpublish(struct ornic_ib_odp *odp, bool may_have_windows);
 
 /*
- * The list of @bring has @npages from @addr on. Context: a lock held that
+ * The list of @bring has @npages from @addr on; @bring->sent is set if the device may have
+ * them, also after an error. Context: a lock held that
  * ornic_odp_clear() of them is called under. Return: 0; -ENOENT: the key is gone; -EIO;
  * -errno of the command.
  */

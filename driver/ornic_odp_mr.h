@@ -173,6 +173,7 @@ struct ornic_bring {
 	bool fault; /* also those that are not in memory */
 	bool once; /* not again if they go meanwhile */
 	bool found; /* the last part had one */
+	bool sent; /* a device that lives was told of @list */
 	bool keep; /* the device may go on to read @list */
 	const bool *gone; /* the key is */
 	struct ornic_pager_job *job; /* it waits, not the caller; or NULL */
@@ -189,10 +190,11 @@ int ornic_odp_entry(struct ib_umem_odp *umem, size_t i,
 		    const struct ornic_bring *bring, u64 *entry);
 
 /*
- * The device may write to its pages of [@start, @end) of @umem for ever, so nobody else gets
- * them. umem_mutex held.
+ * The device may write to pages of @umem for ever, so nobody else gets them: those from
+ * @first on, before @end, that have a bit in @given. umem_mutex held.
  */
-void ornic_odp_keep(struct ib_umem_odp *umem, u64 start, u64 end);
+void ornic_odp_keep(struct ib_umem_odp *umem, const unsigned long *given,
+		    unsigned long first, unsigned long end);
 
 /*
  * Find the pages of [@va, @va + @len) of @umem, of one list page at most, and with

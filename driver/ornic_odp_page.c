@@ -78,17 +78,15 @@ static int device_addr(struct ib_umem_odp *umem, size_t i, u64 at, u64 *addr)
 	return *addr == virt_to_phys((void *)(uintptr_t)at) ? 0 : -EFAULT;
 }
 
-void ornic_odp_keep(struct ib_umem_odp *umem, u64 start, u64 end)
+void ornic_odp_keep(struct ib_umem_odp *umem, const unsigned long *given,
+		    unsigned long first, unsigned long end)
 {
-	u64 va, dma;
-	size_t i;
+	unsigned long i = first;
+	u64 dma;
 
 	if (ib_uses_virt_dma(umem->umem.ibdev))
 		return;
-	start = max_t(u64, start, ib_umem_start(umem));
-	end = min_t(u64, end, ib_umem_end(umem));
-	for (va = start; va < end; va += PAGE_SIZE) {
-		i = (va - ib_umem_start(umem)) >> PAGE_SHIFT;
+	for_each_set_bit_from(i, given, end) {
 		dma = ORNIC_ODP_MAPPED(umem, i);
 		if (dma)
 			get_page(pfn_to_page(PHYS_PFN(dma)));

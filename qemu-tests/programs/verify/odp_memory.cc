@@ -199,6 +199,38 @@ TEST_F(odp, odp_goes_in_use)
 	check_fill(p.server.at(0, size), 1, "WRITE");
 }
 
+/* Pages go that no device had; those that the server's has stay right. */
+void others_go(pair &p, const remote_end &server)
+{
+	constexpr size_t rounds = 2, first = 16, pages = 512;
+
+	for (uint32_t round = 0; round < rounds; round++) {
+		fill(p.client.at(0, page), round);
+		p.client.post(rdma(IBV_WR_RDMA_WRITE, 1, server, 0),
+			      { p.client.sge(0, page) });
+		check_wc(p.client.wait_send(), IBV_WC_SUCCESS, "WRITE");
+		for (size_t i = first; i < pages; i++) {
+			const auto other = p.server.at(i * page, page);
+
+			other[0] = std::byte{ 1 };
+			forget(other);
+			check_zero(other.first(1), "a page that went");
+		}
+		check_fill(p.server.at(0, page), round, "WRITE");
+	}
+}
+
+TEST_F(odp, odp_others_go)
+{
+	pair p(on.client, on.server, opt);
+	const mr_ptr all = all_memory(on.server);
+	remote_end server = p.server;
+
+	others_go(p, server);
+	server.rkey = all->rkey;
+	others_go(p, server);
+}
+
 /* Parts of an MR of all memory go while it is deregistered. */
 TEST_F(odp, odp_parts_go)
 {
