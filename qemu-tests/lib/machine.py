@@ -24,7 +24,8 @@ CONSOLE = {"amd64": "ttyS0", "arm64": "ttyAMA0"}
 TCG_CPU = {"amd64": "max,-erms,-fsrm,-pclmulqdq,-sse4.2,-la57",
            "arm64": "max,pauth-impdef=on"}
 CMDLINE = ("quiet loglevel=4 panic=-1 panic_on_warn=1 oops=panic "
-           "softlockup_panic=1 hung_task_panic=1 mitigations=off ")
+           "softlockup_panic=1 hung_task_panic=1 "
+           "sysctl.kernel.hung_task_timeout_secs=120 mitigations=off ")
 CMDLINE_ARCH = {"amd64": "tsc=reliable no_timer_check", "arm64": ""}
 KVM_PROBE_SECONDS = 25
 SPLAT = re.compile(r"Kernel panic|BUG:|BUG at|WARNING:|KASAN|Oops|Call Trace:|"
