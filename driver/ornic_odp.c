@@ -340,7 +340,8 @@ static struct child *child_alloc(struct mem_mr *mr, unsigned long index)
 	INIT_WORK(&child->reclaim, reclaim_child);
 	refcount_set(&child->ref, 1);
 	child_count(child);
-	WRITE_ONCE(umem->private, &child->part);
+	/* The notifier may run already. Pairs with its READ_ONCE(). */
+	smp_store_release(&umem->private, &child->part);
 	return child;
 }
 
@@ -644,9 +645,10 @@ static int get_memory(struct mem_mr *mr, u64 start,
 	if (ret)
 		return ret;
 	mr->odp.writable = mr->whole.umem->umem.writable;
-	/* It has no pages before the key is found. */
-	if (!mr->implicit)
-		WRITE_ONCE(mr->whole.umem->private, &mr->whole);
+	if (mr->implicit)
+		return 0;
+	/* It has no pages before the key is found. Pairs as that of a child. */
+	smp_store_release(&mr->whole.umem->private, &mr->whole);
 	return 0;
 }
 
