@@ -91,11 +91,11 @@ class Machine:
 
     def __init__(self, kernel, initramfs, shares, console, *, accel="tcg",
                  cpus=2, cpu=None, memory="1G", append="", interactive=False,
-                 cache=None, guests=1, devices=(), iommu=False, reboots=False):
-        """cpu: of QEMU under TCG; guests: number of guests to take slots for;
+                 slots=(), devices=(), iommu=False, reboots=False):
+        """cpu: of QEMU under TCG; slots: of take_slots(), for it and its peers;
         devices: more options of QEMU; reboots: the guest may reboot."""
         self.console = console
-        self._slots = take_slots(cache, cpus, guests) if cache else []
+        self._slots = slots
         self._folder = tempfile.TemporaryDirectory(prefix="ornic-qemu-")
         self._listener = socket.socket(socket.AF_UNIX)
         path = os.path.join(self._folder.name, "result")
