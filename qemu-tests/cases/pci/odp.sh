@@ -45,11 +45,13 @@ dies_meanwhile()
 	ornic_odp_chaos "$cli_dev:$cli_gid" "$srv_dev:$srv_gid" 200 >chaos.out 2>&1 &
 	program=$!
 	wait_until 30 faults_of_qps $(($(stat "$cli_dev" page_faults) + 100))
+	! ended "$program" || fail "chaos has ended: $(<chaos.out)"
 	host kill-worker 0
 	sleep 2
 	[ -e /proc/self/stack ] || fail 'the kernel shows no stacks'
 	wait_until 20 nobody_waits
-	kill -9 "$program" || fail "chaos has ended: $(<chaos.out)"
+	# On a loaded host it may have given up by now.
+	kill -9 "$program" || :
 	wait_until 20 ended "$program"
 	wait "$program" || :
 	wait_until 60 works_again nic
