@@ -9,14 +9,14 @@
 #                       10.0.0.1, fd00::1               10.0.0.2, fd00::2
 #
 # A guest without a NIC has a link on its virtio-net instead: srv0, cli0.
+# Guests after these two are at 10.0.0.3, fd00::3 and so on: peer_ip=ADDRESS "$peer" runs a
+# command there.
 #
 # host COMMAND... runs a command of lib/topology.py on the host: ask, dissect,
 # kill-nic, stop-nic, continue-nic and kill-worker (of process 0 or 1),
 # kill-peer, start-peer.
 
 peer=/ornic/qemu-tests/lib/peer.sh
-
-# With more guests these are at 10.0.0.3, fd00::3 and so on: peer_ip=ADDRESS "$peer".
 
 # at_srv FUNCTION [ARGUMENTS]: run a function of guest.sh in the guest of the server, with
 # the same $gid_type. The shell of that guest is a new one each time, and runs
