@@ -6,12 +6,15 @@
  */
 #include "ornic_cq.h"
 
+#include <linux/mutex.h>
+#include <linux/slab.h>
 #include <rdma/ornic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "ornic_cmd.h"
 #include "ornic_dev.h"
 #include "ornic_event.h"
+#include "ornic_poll.h"
 #include "ornic_queue.h"
 #include "ornic_ring.h"
 #include "ornic_ucontext.h"
@@ -81,9 +84,37 @@ static int cq_init_queue(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 		return ornic_queue_init(&cq->queue, &context->ibctx, size);
 	}
 	ret = ornic_queue_init_kernel(&cq->queue, &dev->ibdev, size);
-	if (!ret)
-		ornic_cq_ring_open(&cq->ring, cq->queue.mem, cq->log_depth);
-	return ret;
+	if (ret)
+		return ret;
+	cq->ring = ornic_cq_ring_open(cq->queue.mem, cq->log_depth);
+	if (cq->ring)
+		return 0;
+	ornic_queue_release(&cq->queue, &dev->ibdev);
+	return -ENOMEM;
+}
+
+static void cq_release_queue(struct ornic_ib_cq *cq,
+			     const struct ib_udata *udata)
+{
+	ornic_queue_release(&cq->queue, cq->ibcq.device);
+	if (!udata)
+		kfree(cq->ring);
+}
+
+/* Let events come: nothing can fail after this. */
+static int cq_open_target(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
+			  const struct ib_udata *udata)
+{
+	struct ornic_event_target *target;
+
+	target = ornic_event_target_open(&dev->cqs, cq->cqn, &cq->ibcq, 0);
+	if (IS_ERR(target))
+		return PTR_ERR(target);
+	if (udata)
+		cq->target = target;
+	else
+		cq->ring->target = target;
+	return 0;
 }
 
 /* All steps that can fail, after the arguments were checked. */
@@ -102,17 +133,15 @@ static int cq_bring_up(struct ornic_ib_dev *dev, struct ornic_ib_cq *cq,
 		ret = cq_put_response(cq, udata);
 	if (ret)
 		goto err_destroy_on_device;
-	cq->target = ornic_event_target_open(&dev->cqs, cq->cqn, &cq->ibcq, 0);
-	if (IS_ERR(cq->target)) {
-		ret = PTR_ERR(cq->target);
+	ret = cq_open_target(dev, cq, udata);
+	if (ret)
 		goto err_destroy_on_device;
-	}
 	return 0;
 
 err_destroy_on_device:
 	ornic_cmd_destroy_cq(dev, cq->cqn);
 err_release_queue:
-	ornic_queue_release(&cq->queue, &dev->ibdev);
+	cq_release_queue(cq, udata);
 	return ret;
 }
 
@@ -141,15 +170,7 @@ int ornic_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	cq->vector = attr->comp_vector;
 	ibcq->cqe = 1u << cq->log_depth;
-	mutex_init(&cq->lock);
-	ret = cq_bring_up(dev, cq, size, udata);
-	if (ret)
-		goto err_destroy_lock;
-	return 0;
-
-err_destroy_lock:
-	mutex_destroy(&cq->lock);
-	return ret;
+	return cq_bring_up(dev, cq, size, udata);
 }
 
 static int check_resize_udata(struct ib_udata *udata)
@@ -197,6 +218,7 @@ int ornic_ib_resize_cq(struct ib_cq *ibcq, unsigned int cqe,
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ornic_ib_cq *cq = to_ocq(ibcq);
+	struct ornic_ib_ucontext *context;
 	struct ornic_queue next;
 	u8 log_depth;
 	u64 size;
@@ -213,12 +235,13 @@ int ornic_ib_resize_cq(struct ib_cq *ibcq, unsigned int cqe,
 	ret = check_resize_udata(udata);
 	if (ret)
 		return ret;
-	ret = ornic_queue_init(&next, &ornic_udata_context(udata)->ibctx, size);
+	context = ornic_udata_context(udata);
+	ret = ornic_queue_init(&next, &context->ibctx, size);
 	if (ret)
 		return ret;
-	mutex_lock(&cq->lock);
+	mutex_lock(&context->resize_lock);
 	ret = cq_resize_locked(dev, cq, &next, log_depth, udata);
-	mutex_unlock(&cq->lock);
+	mutex_unlock(&context->resize_lock);
 	/* The old memory, or the new one that is not needed. */
 	ornic_queue_release(&next, ibcq->device);
 	return ret;
@@ -237,20 +260,21 @@ int ornic_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
 	struct ornic_ib_cq *cq = to_ocq(ibcq);
+	struct ornic_event_target *target = udata ? cq->target :
+						    cq->ring->target;
 	int ret;
 
-	ornic_event_target_close(&dev->cqs, cq->target);
+	ornic_event_target_close(&dev->cqs, target);
 	ret = ornic_cmd_destroy_cq(dev, cq->cqn);
 	if (ret) {
 		ibdev_err_ratelimited(ibcq->device,
 				      "CQ %#x not destroyed: %d\n", cq->cqn,
 				      ret);
-		ornic_event_target_reopen(&dev->cqs, cq->target);
+		ornic_event_target_reopen(&dev->cqs, target);
 		return ret;
 	}
 
-	ornic_event_target_free(cq->target);
-	ornic_queue_release(&cq->queue, ibcq->device);
-	mutex_destroy(&cq->lock);
+	ornic_event_target_free(target);
+	cq_release_queue(cq, udata);
 	return 0;
 }

@@ -2,23 +2,28 @@
 #ifndef ORNIC_CQ_H
 #define ORNIC_CQ_H
 
-#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
-#include "ornic_poll.h"
 #include "ornic_queue.h"
 
+struct ornic_cq_ring;
 struct ornic_event_target;
 
+/*
+ * Programs have many: with ib_cq of 224 bytes it fits in 256. A resize changes log_depth
+ * and queue, with resize_lock of the context held.
+ */
 struct ornic_ib_cq {
 	struct ib_cq ibcq;
 	u32 cqn;
-	struct mutex lock; /* one resize at a time; protects log_depth, queue */
 	u8 log_depth; /* log2 of its CQEs */
 	u8 vector;
 	struct ornic_queue queue; /* record page and ring */
-	struct ornic_cq_ring ring; /* kernel user: the host's end of the ring */
-	struct ornic_event_target *target;
+	union {
+		struct ornic_event_target *target; /* of a process */
+		struct ornic_cq_ring
+			*ring; /* of a kernel user, with its target */
+	};
 };
 
 static inline struct ornic_ib_cq *to_ocq(struct ib_cq *ibcq)

@@ -12,6 +12,7 @@
 #include <linux/etherdevice.h>
 #include <linux/export.h>
 #include <linux/if_vlan.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
@@ -26,16 +27,19 @@
 
 #define NO_QP 0 /* a number that no QP has */
 
-/* @mem is zeroed. */
-void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,
-			u8 log_depth)
+/* @mem is zeroed. The caller frees the ring with kfree(). Return: NULL without memory. */
+struct ornic_cq_ring *ornic_cq_ring_open(struct ornic_queue_mem *mem,
+					 u8 log_depth)
 {
+	struct ornic_cq_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL);
+
+	if (!ring)
+		return NULL;
 	spin_lock_init(&ring->lock);
 	ring->mem = mem;
 	ring->record = ornic_queue_mem_at(mem, 0);
-	ring->consumer = 0;
-	ring->armed = 0;
 	ring->log_depth = log_depth;
+	return ring;
 }
 
 static struct ornic_cqe *cqe_at(const struct ornic_cq_ring *ring, u32 index)
@@ -216,7 +220,7 @@ static void cq_free_slots(struct ornic_cq_ring *ring)
 int ornic_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
-	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
+	struct ornic_cq_ring *ring = to_ocq(ibcq)->ring;
 	const struct ornic_cqe *cqe;
 	/* CQEs that match nothing are skipped; at most one ring full. */
 	u32 left = 1u << ring->log_depth;
@@ -244,7 +248,7 @@ int ornic_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 
 static bool has_completions(struct ornic_ib_dev *dev, struct ib_cq *ibcq)
 {
-	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
+	struct ornic_cq_ring *ring = to_ocq(ibcq)->ring;
 
 	return new_cqe(ring, ring->consumer) ||
 	       (unlikely(ornic_is_dead(dev)) && ornic_flush_pending(dev, ibcq));
@@ -253,7 +257,7 @@ static bool has_completions(struct ornic_ib_dev *dev, struct ib_cq *ibcq)
 /* Would ornic_ib_poll_cq() find something? */
 bool ornic_ib_cq_has_completions(struct ib_cq *ibcq)
 {
-	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
+	struct ornic_cq_ring *ring = to_ocq(ibcq)->ring;
 	unsigned long flags;
 	bool has;
 
@@ -289,7 +293,7 @@ static void cq_arm(struct ornic_cq_ring *ring, bool solicited_only)
 int ornic_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct ornic_ib_dev *dev = to_odev(ibcq->device);
-	struct ornic_cq_ring *ring = &to_ocq(ibcq)->ring;
+	struct ornic_cq_ring *ring = to_ocq(ibcq)->ring;
 	unsigned long irq;
 	bool missed;
 

@@ -9,6 +9,7 @@
 struct ib_cq;
 struct ib_wc;
 struct ornic_cq_record;
+struct ornic_event_target;
 struct ornic_ib_cq;
 struct ornic_ib_dev;
 struct ornic_queue_mem;
@@ -16,16 +17,17 @@ struct work_struct;
 
 /* The host's end of a CQ of a kernel user. */
 struct ornic_cq_ring {
-	spinlock_t lock; /* protects all of it; taken in any context */
+	spinlock_t lock; /* protects all but target; taken in any context */
 	struct ornic_queue_mem *mem; /* record page and ring */
 	struct ornic_cq_record *record; /* doorbell record */
 	u32 consumer; /* CQEs taken, free running */
 	u32 armed; /* what was last written to record->arm */
 	u8 log_depth; /* log2 of the CQEs */
+	struct ornic_event_target *target; /* of the CQ */
 };
 
-void ornic_cq_ring_open(struct ornic_cq_ring *ring, struct ornic_queue_mem *mem,
-			u8 log_depth);
+struct ornic_cq_ring *ornic_cq_ring_open(struct ornic_queue_mem *mem,
+					 u8 log_depth);
 void ornic_cq_ring_forget_qp(struct ornic_cq_ring *ring, u32 qpn);
 bool ornic_ib_cq_has_completions(struct ib_cq *ibcq);
 

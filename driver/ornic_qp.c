@@ -12,6 +12,7 @@
 #include "ornic_event.h"
 #include "ornic_odp.h"
 #include "ornic_pd.h"
+#include "ornic_poll.h"
 #include "ornic_queue.h"
 #include "ornic_rwq.h"
 #include "ornic_srq.h"
@@ -420,8 +421,8 @@ static void empty_queues(struct ornic_ib_qp *qp)
  */
 void ornic_ib_qp_reset(struct ornic_ib_qp *qp)
 {
-	struct ornic_cq_ring *first = &to_ocq(qp->ibqp.send_cq)->ring;
-	struct ornic_cq_ring *second = &to_ocq(qp->ibqp.recv_cq)->ring;
+	struct ornic_cq_ring *first = to_ocq(qp->ibqp.send_cq)->ring;
+	struct ornic_cq_ring *second = to_ocq(qp->ibqp.recv_cq)->ring;
 	unsigned long flags;
 
 	if (first > second)

@@ -234,6 +234,7 @@ int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 	octx->kicks = kick_set_alloc(dev);
 	if (!octx->kicks)
 		return -ENOMEM;
+	mutex_init(&octx->resize_lock);
 
 	if (dev->bus->kick_mode == ORNIC_KICK_PAGE) {
 		const struct ornic_io_mem io = {
@@ -255,6 +256,7 @@ int ornic_ib_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 err_remove_page:
 	ornic_mmap_remove(octx->page);
 err_free_kicks:
+	mutex_destroy(&octx->resize_lock);
 	kick_set_free(octx->kicks);
 	return ret;
 }
@@ -264,6 +266,7 @@ void ornic_ib_dealloc_ucontext(struct ib_ucontext *context)
 	struct ornic_ib_ucontext *octx = to_oucontext(context);
 
 	ornic_mmap_remove(octx->page);
+	mutex_destroy(&octx->resize_lock);
 	kick_set_free(octx->kicks);
 }
 

@@ -2,6 +2,7 @@
 #ifndef ORNIC_UCONTEXT_H
 #define ORNIC_UCONTEXT_H
 
+#include <linux/mutex.h>
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/ornic-abi.h>
@@ -17,6 +18,7 @@ struct ornic_ib_ucontext {
 	/* The doorbell page, if the bus has one */
 	struct ornic_mmap_entry *page;
 	atomic_t memberships; /* QPs times multicast groups */
+	struct mutex resize_lock; /* one of its CQs is resized at a time */
 };
 
 static inline struct ornic_ib_ucontext *
