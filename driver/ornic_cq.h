@@ -19,10 +19,10 @@ struct ornic_ib_cq {
 	u8 log_depth; /* log2 of its CQEs */
 	u8 vector;
 	struct ornic_queue queue; /* record page and ring */
+	/* Which of the two: a kernel user gives no udata */
 	union {
 		struct ornic_event_target *target; /* of a process */
-		struct ornic_cq_ring
-			*ring; /* of a kernel user, with its target */
+		struct ornic_cq_ring *ring; /* kernel user: has target */
 	};
 };
 
